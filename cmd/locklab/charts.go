@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/pflag"
-
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/reports"
@@ -43,22 +41,27 @@ const darkPNG = ".dark.png"
 
 // checkCharts refuses files that are no pictures or tables, or that cannot be written,
 // before anything is played.
-func (a *app) checkCharts(files []string) error {
+func checkCharts(e *env, files []string) error {
 	for _, f := range files {
 		if chartFormats[filepath.Ext(f)] == nil {
 			return text.Errorf("error.chart.format", "file", f)
 		}
 	}
-	return a.checkOutputs("-o", files...)
+	return e.checkOutputs("-o", files...)
 }
 
-func (a *app) writeCharts(d drawing, files []string) (failed error) {
+// grounded returns what draws a picture on the ground that its name wants.
+func grounded(name string, w io.Writer) io.Writer {
+	if strings.HasSuffix(name, darkPNG) {
+		return chart.Dark{Writer: w}
+	}
+	return w
+}
+
+func writeCharts(e *env, d drawing, files []string) (failed error) {
 	for _, name := range files {
-		failed = errors.Join(failed, a.write(name, replaces, func(w io.Writer) error {
-			if strings.HasSuffix(name, darkPNG) {
-				w = chart.Dark{Writer: w}
-			}
-			return chartFormats[filepath.Ext(name)](d, w)
+		failed = errors.Join(failed, e.write(name, replaces, func(w io.Writer) error {
+			return chartFormats[filepath.Ext(name)](d, grounded(name, w))
 		}))
 	}
 	return failed
@@ -70,45 +73,43 @@ type chartFlags struct {
 	files []string
 }
 
-func (c *chartFlags) add(a *app, f *pflag.FlagSet, command string) {
-	c.addUsual(a, f, command, a.Say("help.flag.strategies.milestones"))
-}
+func (c *chartFlags) add(f *flags) { c.addUsual(f, f.e.Say("help.flag.strategies.milestones")) }
 
 // addUsual adds the flags of a chart that has locks of its own where none are named.
-func (c *chartFlags) addUsual(a *app, f *pflag.FlagSet, command, usual string) {
-	c.locks.addUsual(a, f, usual)
-	f.StringArrayVarP(&c.files, "out", "o", nil, a.usage(command)("out"))
+func (c *chartFlags) addUsual(f *flags, usual string) {
+	c.locks.addUsual(f, usual)
+	f.out(&c.files)
 }
 
 // pick returns the locks. The error may be about them or about the files.
-func (c *chartFlags) pick(a *app) ([]lock.Entry, error) { return c.pickOr(a, algorithms.Milestones()) }
+func (c *chartFlags) pick(e *env) ([]lock.Entry, error) { return c.pickOr(e, algorithms.Milestones()) }
 
-func (c *chartFlags) pickOr(a *app, usual []lock.Entry) ([]lock.Entry, error) {
-	entries, err := c.locks.pick(a, usual)
-	return entries, cmp.Or(err, a.checkCharts(c.files))
+func (c *chartFlags) pickOr(e *env, usual []lock.Entry) ([]lock.Entry, error) {
+	entries, err := c.locks.pick(usual)
+	return entries, cmp.Or(err, checkCharts(e, c.files))
 }
 
 // showChart prints a drawing, decides the exit status, and writes the files.
 // failed is the error of what it draws; after Ctrl-C no file is written.
-func (a *app) showChart(d drawing, failed error, files []string, asJSON any, next ...string) error {
-	stopped := errors.Is(failed, context.Canceled)
+func showChart(e *env, d drawing, failed error, files []string, asJSON any, next ...string) error {
+	stopped := stoppedBy(failed)
 	if failed != nil && !stopped {
 		return internal(failed)
 	}
-	if a.json {
-		if err := a.printJSON(asJSON); err != nil {
+	if e.json {
+		if err := e.printJSON(asJSON); err != nil {
 			return err
 		}
 	} else {
-		if err := d.Text(a.Out, a.options()); err != nil {
+		if err := d.Text(e.Out, e.options()); err != nil {
 			return internal(err)
 		}
-		a.Next(next...)
+		e.Next(next...)
 	}
 	if stopped {
 		return noAnswer("error.stopped.files")
 	}
-	return a.writeCharts(d, files)
+	return writeCharts(e, d, files)
 }
 
 // A searched drawing shows the results of searches, some of which may be incomplete.
@@ -119,7 +120,7 @@ type searched interface {
 }
 
 // conclude returns the error of a drawing that leaves something unknown.
-func (a *app) conclude(d searched) error {
+func conclude(d searched) error {
 	if d.Inconclusive() {
 		return noAnswer("error.cut.some")
 	}
@@ -135,7 +136,7 @@ type searchedJSON struct {
 }
 
 func searchedToJSON(d searched, failed error) searchedJSON {
-	return searchedJSON{schema, errors.Is(failed, context.Canceled), d.Takeaway("en"), d.Bounds("en")}
+	return searchedJSON{schema, stoppedBy(failed), d.Takeaway("en"), d.Bounds("en")}
 }
 
 // A figure is a drawing beside the grid, under the name of its files.
@@ -146,28 +147,28 @@ type figure struct {
 
 // charts makes the charts of the report: of some locks, and the prices of all, which have
 // been played.
-func (a *app) charts(ctx context.Context, entries, all []lock.Entry, outcomes []*race.Outcome) ([]figure, error) {
-	sense, err := a.findSensitivity(ctx, entries, defaultSizes(), defaultRuns)
+func reportFigures(ctx context.Context, e *env, entries, all []lock.Entry, outcomes []*race.Outcome) ([]figure, error) {
+	sense, err := findSensitivity(ctx, e, entries, defaultSizes(), defaultRuns)
 	if err != nil {
 		return nil, err
 	}
-	par, err := a.findPars(ctx, entries, parBounds(), study.SingleFaults())
+	par, err := findPars(ctx, e, entries, parBounds(), study.SingleFaults())
 	if err != nil {
 		return nil, err
 	}
 	differing := entries
 	if len(all) > len(entries) { // a choice was made already: the chart has its own
-		if differing, err = a.named(toleranceLocks); err != nil {
+		if differing, err = locksNamed(toleranceLocks); err != nil {
 			return nil, err
 		}
 	}
-	limits, err := a.findTolerance(ctx, union(entries, differing))
+	limits, err := findTolerance(ctx, e, union(entries, differing))
 	if err != nil {
 		return nil, err
 	}
-	tolerance := &chart.Tolerance{Tolerance: limits.Only(differing), Lang: a.Langs()[0]}
+	tolerance := &chart.Tolerance{Tolerance: limits.Only(differing), Lang: e.Langs()[0]}
 	known := limits.Only(entries)
-	doom, err := a.showcaseDoom(ctx)
+	doom, err := showcaseDoom(ctx, e)
 	if err != nil {
 		return nil, err
 	}
@@ -179,8 +180,8 @@ func (a *app) charts(ctx context.Context, entries, all []lock.Entry, outcomes []
 	if err != nil {
 		return nil, err
 	}
-	figures := []figure{{"rate", &chart.Rate{Rates: *rates, Lang: a.Langs()[0]}}, {"price", &chart.PriceChart{Prices: prices, Lang: a.Langs()[0]}}}
-	costs, err := a.costCharts(ctx, entries)
+	figures := []figure{{"rate", &chart.Rate{Rates: *rates, Lang: e.Langs()[0]}}, {"price", &chart.PriceChart{Prices: prices, Lang: e.Langs()[0]}}}
+	costs, err := costCharts(ctx, e, entries)
 	if err != nil {
 		return nil, err
 	}
@@ -189,15 +190,15 @@ func (a *app) charts(ctx context.Context, entries, all []lock.Entry, outcomes []
 
 // costCharts are those that are smaller than what "locklab recovery", "locklab waiting" and
 // "locklab sweep" draw: each takes less than two seconds.
-func (a *app) costCharts(ctx context.Context, entries []lock.Entry) (figures []figure, err error) {
-	lang := a.Langs()[0]
+func costCharts(ctx context.Context, e *env, entries []lock.Entry) (figures []figure, err error) {
+	lang := e.Langs()[0]
 	order, err := recoveryOrder(defaultTTLs, 0)
 	if err != nil {
 		return nil, err
 	}
-	crashing := slices.DeleteFunc(slices.Clone(entries), func(e lock.Entry) bool { return order.Check(e) != nil })
+	crashing := slices.DeleteFunc(slices.Clone(entries), func(entry lock.Entry) bool { return order.Check(entry) != nil })
 	if len(crashing) > 0 {
-		recovery, err := a.findRecovery(ctx, crashing, order)
+		recovery, err := findRecovery(ctx, e, crashing, order)
 		if err != nil {
 			return nil, err
 		}
@@ -216,7 +217,7 @@ func (a *app) costCharts(ctx context.Context, entries []lock.Entry) (figures []f
 	if err := rates.Complete(); err != nil {
 		return nil, err
 	}
-	timing, err := a.named(ownClockLocks)
+	timing, err := locksNamed(ownClockLocks)
 	if err != nil {
 		return nil, err
 	}

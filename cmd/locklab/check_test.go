@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"locklab/algorithms/lock"
+	"locklab/scenarios/checked"
 	"locklab/scenarios/contract"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
@@ -22,7 +23,7 @@ import (
 const template = "../../scenarios/locktest/template"
 
 // checked is what a test would find that has the token lock for its own.
-func checked(t *testing.T) checkedLock {
+func ownLock(t *testing.T) checked.Lock {
 	t.Helper()
 	token, err := race.Strategy("token")
 	if err != nil {
@@ -34,7 +35,7 @@ func checked(t *testing.T) checkedLock {
 	}
 	own := token
 	own.ID, own.Article, own.Also = "TestMyLock", "", nil
-	c := checkedLock{Checked: &study.Checked{Test: own.ID, Nodes: 1, TTL: 9 * time.Second}, dir: dir}
+	c := checked.Lock{Checked: &study.Checked{Test: own.ID, Nodes: 1, TTL: 9 * time.Second}, Dir: dir}
 	for i, budget := range append([]string{"pause=1"}, study.SingleFaults()...) {
 		b := study.DefaultBounds()
 		b.Budget = budget
@@ -71,14 +72,13 @@ func checked(t *testing.T) checkedLock {
 		}
 		c.Races = append(c.Races, study.NewCheckedRun(o))
 	}
-	c.entry = c.Entry()
+	c.Lock = c.Entry()
 	return c
 }
 
 func racesToCheck(t *testing.T) (scs []race.Scenario) {
 	t.Helper()
-	a := &app{}
-	scs, err := a.pickRaces([]string{"calm", "gc-pause", "renew-held"})
+	scs, err := pickRaces([]string{"calm", "gc-pause", "renew-held"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func racesToCheck(t *testing.T) (scs []race.Scenario) {
 // What people see of a lock of their own, in both languages, and as JSON.
 func TestCheckViews(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches")
-	c := checked(t)
+	c := ownLock(t)
 	token, err := race.Strategy("token")
 	if err != nil {
 		t.Fatal(err)
@@ -96,9 +96,9 @@ func TestCheckViews(t *testing.T) {
 	show := func(lang string, asJSON bool) string {
 		t.Helper()
 		var out bytes.Buffer
-		a := newApp(nil, &out, &out, func(string) string { return "" })
-		a.Lang, a.json = lang, asJSON
-		open, err := a.showChecked(t.Context(), []checkedLock{c}, []lock.Entry{token}, checkViewNames(), nil)
+		e := newTestEnv(&out, &out)
+		e.Lang, e.json = lang, asJSON
+		open, err := (&checkFlags{beside: []lock.Entry{token}, views: checkViewNames()}).show(e, []checked.Lock{c}, nil)
 		if err != nil || open != nil {
 			t.Fatal(err, open)
 		}
@@ -129,19 +129,20 @@ func TestCheckViews(t *testing.T) {
 // What a search leaves unknown, and a test without one, decide the exit status.
 func TestCheckUnknown(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches")
-	c := checked(t)
+	c := ownLock(t)
 	var out bytes.Buffer
-	a := newApp(nil, &out, &out, func(string) string { return "" })
+	e := newTestEnv(&out, &out)
+	explore := &checkFlags{views: []string{"explore"}}
 	c.Search.Result.Complete = false
-	if open, err := a.showChecked(t.Context(), []checkedLock{c}, nil, []string{"explore"}, nil); err != nil || a.report(open) != exitNoAnswer {
+	if open, err := explore.show(e, []checked.Lock{c}, nil); err != nil || e.report(open) != exitNoAnswer {
 		t.Errorf("a search that was cut: %v, %v", open, err)
 	}
 	c.Search = nil
-	if open, err := a.showChecked(t.Context(), []checkedLock{c}, nil, []string{"explore"}, nil); err != nil || open != nil || !strings.Contains(out.String(), "TestMyLock plays races only") {
+	if open, err := explore.show(e, []checked.Lock{c}, nil); err != nil || open != nil || !strings.Contains(out.String(), "TestMyLock plays races only") {
 		t.Errorf("no search: %v, %v\n%s", open, err, out.String())
 	}
 	c.Unknown = "because"
-	if open, err := a.showChecked(t.Context(), []checkedLock{c}, nil, []string{"explore"}, nil); err != nil || a.report(open) != exitNoAnswer || !strings.Contains(out.String(), "TestMyLock: because") {
+	if open, err := explore.show(e, []checked.Lock{c}, nil); err != nil || e.report(open) != exitNoAnswer || !strings.Contains(out.String(), "TestMyLock: because") {
 		t.Errorf("no answer: %v, %v\n%s", open, err, out.String())
 	}
 }
@@ -188,7 +189,7 @@ func TestCheckWrongUse(t *testing.T) {
 // A contract names a test of somebody's own. What differs is shown, and decides the exit
 // status.
 func TestCheckContract(t *testing.T) {
-	c := checked(t)
+	c := ownLock(t)
 	c.Within = []study.CheckedSearch{*c.Search}
 	file := filepath.Join(t.TempDir(), "own.txt")
 	for _, test := range []struct {
@@ -207,18 +208,18 @@ func TestCheckContract(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out bytes.Buffer
-		a := newApp(nil, &out, &out, func(string) string { return "" })
-		rows, err := a.ownRows(file)
+		e := newTestEnv(&out, &out)
+		rows, err := ownRows(e, file)
 		kept := []contract.Result(nil)
 		if err == nil {
-			kept, err = a.compareOwn("./mylock", file, rows, []checkedLock{c})
+			kept, err = checked.Compare("./mylock", rows, []checked.Lock{c})
 		}
 		if err == nil {
 			var open error
-			open, err = a.showChecked(t.Context(), []checkedLock{c}, nil, nil, kept)
+			open, err = (&checkFlags{}).show(e, []checked.Lock{c}, kept)
 			err = cmp.Or(err, open)
 		}
-		if code := a.report(err); code != test.code || !strings.Contains(out.String(), test.want) {
+		if code := e.report(err); code != test.code || !strings.Contains(out.String(), test.want) {
 			t.Errorf("%s: exit status %d, want %d:\n%s", test.content, code, test.code, out.String())
 		}
 	}

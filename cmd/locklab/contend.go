@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-	"github.com/spf13/cobra"
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
@@ -45,64 +44,66 @@ type contendLoadJSON struct {
 	Latency  time.Duration `json:"latency_ns"` // measured
 }
 
-// liveContend is the load of article 000 on a real server.
-func (a *app) liveContend() *cobra.Command {
-	var (
-		x = cost.Contention{Load: cost.Load{Hold: 2 * time.Millisecond, Inside: 1, Poll: 20 * time.Millisecond, Cap: 200 * time.Millisecond,
-			TTL: time.Second, Patience: 10 * time.Second}}
-		chosen []string
-		flags  chartFlags
-	)
-	c := &cobra.Command{
-		Use:     "contend",
-		Example: a.examples("live-contend", "live contend", "live contend --policies none,fixed --strategies setnx,getset,token -o contend.png", "live contend --clients 10 --requests 200 --hold 1ms --json"),
-		Args:    a.noArguments,
-		RunE: func(c *cobra.Command, _ []string) error {
-			flags.files = withNumbers(flags.files)
-			locks, err := flags.pickOr(a, nil)
-			if err != nil {
-				return err
-			}
-			list, err := contenders(chosen, locks, x.Load.TTL)
-			if err != nil {
-				return err
-			}
-			if err := checkContention(x); err != nil {
-				return err
-			}
-			ring, err := reality.NewRing(c.Context())
-			if err != nil && c.Context().Err() == nil {
-				return err // something is missing
-			} else if err != nil {
-				return a.liveError(c.Context(), err)
-			}
-			defer ring.Close()
-			done, end := a.progress(2*len(list), "progress.live")
-			drawn, err := contend(c.Context(), ring, x, list, done)
-			end()
-			if refused := redis.Error(nil); errors.As(err, &refused) {
-				return text.Errorf("error.contend.refused", "cause", err)
-			}
-			drawn.Lang = a.Langs()[0]
-			l := drawn.Contention.Load
-			out := contendJSON{schema, err != nil, ring.Version, x.Clients, x.Requests, contendLoadJSON{l.Hold, l.Poll, l.Cap, l.TTL, l.Patience, l.Service, l.Latency},
-				drawn.Takeaway("en"), drawn.Assumptions("en"), drawn.Results}
-			if out.Results == nil {
-				out.Results = []chart.Contended{}
-			}
-			return a.showChart(drawn, err, flags.files, out, "locklab live contend -o contend.png", "locklab waiting", "locklab waiting --clients 10 --policies none --article")
-		},
+// contendFlags are the flags of "locklab live contend".
+type contendFlags struct {
+	cost.Contention
+	policies []string
+	chart    chartFlags
+}
+
+// liveContendCommand puts the load of article 000 on a real server.
+func liveContendCommand() *command {
+	c := &contendFlags{Contention: cost.Contention{Clients: 100, Requests: 1000, Load: cost.Load{
+		Hold: 2 * time.Millisecond, Inside: 1, Poll: 20 * time.Millisecond, Cap: 200 * time.Millisecond, TTL: time.Second, Patience: 10 * time.Second,
+	}}}
+	return &command{
+		use: "contend", texts: []string{"contend", "waiting"}, args: noArguments, flags: c.add, run: c.run,
+		examples: []string{"live contend", "live contend --policies none,fixed --strategies setnx,getset,token -o contend.png", "live contend --clients 10 --requests 200 --hold 1ms --json"},
 	}
-	f, usage := c.Flags(), a.usage("contend")
-	f.IntVar(&x.Clients, "clients", 100, usage("clients"))
-	f.IntVar(&x.Requests, "requests", 1000, usage("requests"))
-	f.StringSliceVar(&chosen, "policies", nil, usage("policies"))
-	f.DurationVar(&x.Load.Hold, "hold", x.Load.Hold, usage("hold"))
-	f.DurationVar(&x.Load.Poll, "poll", x.Load.Poll, usage("poll"))
-	f.DurationVar(&x.Load.TTL, "ttl", x.Load.TTL, usage("ttl"))
-	f.DurationVar(&x.Load.Patience, "patience", x.Load.Patience, usage("patience"))
-	flags.addUsual(a, f, "waiting", "token")
-	return c
+}
+
+func (c *contendFlags) add(f *flags) {
+	f.add("clients", &c.Clients)
+	f.add("requests", &c.Requests)
+	f.add("policies", &c.policies)
+	f.add("hold", &c.Load.Hold)
+	f.add("poll", &c.Load.Poll)
+	f.add("ttl", &c.Load.TTL)
+	f.add("patience", &c.Load.Patience)
+	c.chart.addUsual(f, "token")
+}
+
+func (c *contendFlags) run(e *env, _ []string) error {
+	c.chart.files = withNumbers(c.chart.files)
+	locks, err := c.chart.pickOr(e, nil)
+	if err != nil {
+		return err
+	}
+	list, err := contenders(c.policies, locks, c.Load.TTL)
+	if err != nil {
+		return err
+	}
+	if err := checkContention(c.Contention); err != nil {
+		return err
+	}
+	ring, err := reality.NewRing(e.ctx)
+	if err != nil && e.ctx.Err() == nil {
+		return err // something is missing
+	} else if err != nil {
+		return liveError(e.ctx, err)
+	}
+	defer ring.Close()
+	done, end := e.progress(2*len(list), "progress.live")
+	drawn, err := contend(e.ctx, ring, c.Contention, list, done)
+	end()
+	if refused := redis.Error(nil); errors.As(err, &refused) {
+		return text.Errorf("error.contend.refused", "cause", err)
+	}
+	drawn.Lang = e.Langs()[0]
+	l := drawn.Contention.Load
+	out := contendJSON{schema, err != nil, ring.Version, c.Clients, c.Requests, contendLoadJSON{l.Hold, l.Poll, l.Cap, l.TTL, l.Patience, l.Service, l.Latency},
+		drawn.Takeaway("en"), drawn.Assumptions("en"), append([]chart.Contended{}, drawn.Results...)}
+	return showChart(e, drawn, err, c.chart.files, out, "locklab live contend -o contend.png", "locklab waiting", "locklab waiting --clients 10 --policies none --article")
 }
 
 // contend plays all on the real server and in the simulation. What was finished is returned with

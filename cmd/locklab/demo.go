@@ -1,8 +1,6 @@
 package main
 
 import (
-	"github.com/spf13/cobra"
-
 	"locklab/reports"
 	"locklab/reports/chart"
 	"locklab/scenarios/race"
@@ -17,55 +15,51 @@ var demoRaces = []string{
 	"R01", "R02", "R03", "R04", "R06", "R09", "R14", "R15", "R16", "R18", "R18F", "R21", "R24", "R25", "R32",
 }
 
-func (a *app) demo() *cobra.Command {
-	return &cobra.Command{
-		Use:  "demo",
-		Args: a.noArguments,
-		RunE: func(c *cobra.Command, _ []string) error {
-			told, err := study.Demo()
-			if err != nil {
-				return internal(err)
-			}
-			locks, err := a.named(demoLocks)
-			if err != nil {
-				return internal(err)
-			}
-			races, err := a.pickRaces(demoRaces)
-			if err != nil {
-				return internal(err)
-			}
-			cells, err := study.Matrix(c.Context(), locks, races, 0, nil, nil)
-			if err != nil {
-				return internal(err)
-			}
-			flat, _ := flatten(cells)
-			if a.json {
-				return a.printJSON(struct {
-					Version int        `json:"version"`
-					Run     runJSON    `json:"run"`
-					Cells   []cellJSON `json:"cells"`
-				}{schema, outcomeJSON(told), cellsJSON(flat)})
-			}
-			return a.tour(told, gridOf(locks, races, cells))
-		},
+func demoCommand() *command { return &command{use: "demo", args: noArguments, run: runDemo} }
+
+func runDemo(e *env, _ []string) error {
+	told, err := study.Demo()
+	if err != nil {
+		return internal(err)
 	}
+	locks, err := locksNamed(demoLocks)
+	if err != nil {
+		return internal(err)
+	}
+	races, err := pickRaces(demoRaces)
+	if err != nil {
+		return internal(err)
+	}
+	cells, err := study.Matrix(e.ctx, locks, races, 0, nil, nil)
+	if err != nil {
+		return internal(err)
+	}
+	if e.json {
+		flat, _ := flatten(cells)
+		return e.printJSON(struct {
+			Version int        `json:"version"`
+			Run     runJSON    `json:"run"`
+			Cells   []cellJSON `json:"cells"`
+		}{schema, outcomeJSON(told), cellsJSON(flat)})
+	}
+	return printTour(e, told, gridOf(locks, races, cells))
 }
 
-func (a *app) tour(told *race.Outcome, grid *chart.Grid) error {
-	o := a.options()
+func printTour(e *env, told *race.Outcome, grid *chart.Grid) error {
+	o := e.options()
 	o.Brief = true
-	a.Sentence("demo.intro")
-	a.Printf("\n")
-	if err := reports.Lanes(a.Out, told.History, told.Judgement, o); err != nil {
+	e.Sentence("demo.intro")
+	e.Printf("\n")
+	if err := reports.Lanes(e.Out, told.History, told.Judgement, o); err != nil {
 		return internal(err)
 	}
-	a.Printf("\n")
-	a.Sentence("demo.grid")
-	a.Printf("\n")
-	if err := grid.Text(a.Out, o); err != nil {
+	e.Printf("\n")
+	e.Sentence("demo.grid")
+	e.Printf("\n")
+	if err := grid.Text(e.Out, o); err != nil {
 		return internal(err)
 	}
-	a.Printf("\n%s\n", a.Say("demo.next"))
-	a.Printf("  locklab run redlock gc-pause\n  locklab explain R18\n")
+	e.Printf("\n%s\n", e.Say("demo.next"))
+	e.Printf("  locklab run redlock gc-pause\n  locklab explain R18\n")
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"locklab/algorithms/lock"
+	"locklab/reports"
 	"locklab/reports/chart"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
@@ -17,7 +18,7 @@ import (
 
 // doomFiles separates the files for the doom curve, as picture or numbers, from the
 // others.
-func (a *app) doomFiles(files []string, doom bool) (curve, rest []string, err error) {
+func doomFiles(files []string, doom bool) (curve, rest []string, err error) {
 	for _, f := range files {
 		switch {
 		case chartFormats[filepath.Ext(f)] == nil:
@@ -31,28 +32,36 @@ func (a *app) doomFiles(files []string, doom bool) (curve, rest []string, err er
 	return withNumbers(curve), rest, nil
 }
 
-// findDoom computes the doom curve of the run that is to be shown.
+// findDoom computes the doom curve of a run.
 // unanswered: there are too many continuations, which is reported after the run.
-func (a *app) findDoom(ctx context.Context, entry lock.Entry, t simulator.Trace, harm verdict.Word) (unanswered, err error) {
-	d, err := study.DoomOn(ctx, entry, t, harm)
+func findDoom(e *env, entry lock.Entry, t simulator.Trace, harm verdict.Word) (curve *chart.Doom, unanswered, err error) {
+	d, err := study.DoomOn(e.ctx, entry, t, harm)
 	large, limit := (*explore.TooLargeError)(nil), (*simulator.LimitError)(nil)
 	switch {
-	case errors.As(err, &large) || errors.As(err, &limit) || errors.Is(err, context.Canceled):
-		return &exitError{exitNoAnswer, err}, nil
+	case errors.As(err, &large) || errors.As(err, &limit) || stoppedBy(err):
+		return nil, &exitError{exitNoAnswer, err}, nil
 	case err != nil:
-		return nil, err
+		return nil, nil, err
 	}
-	a.doom = &chart.Doom{Doom: d, Lang: a.Langs()[0]}
-	return nil, nil
+	return &chart.Doom{Doom: d, Lang: e.Langs()[0]}, nil, nil
+}
+
+// withDoom returns how to draw a run that has a curve, or none.
+func withDoom(e *env, d *chart.Doom) reports.Options {
+	o := e.options()
+	if d != nil {
+		o.NoReturn = d.NoReturnEvent()
+	}
+	return o
 }
 
 // printDoom prints the curve, if there is one.
-func (a *app) printDoom() error {
-	if a.doom == nil {
+func printDoom(e *env, d *chart.Doom) error {
+	if d == nil {
 		return nil
 	}
-	a.Printf("\n")
-	return internal(a.doom.Text(a.Out, a.options()))
+	e.Printf("\n")
+	return internal(d.Text(e.Out, withDoom(e, d)))
 }
 
 type doomJSON struct {
@@ -71,19 +80,19 @@ type doomStepJSON struct {
 }
 
 // doomToJSON returns nil if there is no curve.
-func (a *app) doomToJSON() *doomJSON {
-	if a.doom == nil {
+func doomToJSON(d *chart.Doom) *doomJSON {
+	if d == nil {
 		return nil
 	}
-	out := &doomJSON{Harm: a.doom.Harm, NoReturn: a.doom.NoReturn, States: a.doom.States, Takeaway: a.doom.Takeaway("en")}
-	for n, s := range a.doom.Steps {
+	out := &doomJSON{Harm: d.Harm, NoReturn: d.NoReturn, States: d.States, Takeaway: d.Takeaway("en")}
+	for n, s := range d.Steps {
 		out.Steps = append(out.Steps, doomStepJSON{n, int64(s.At), s.Fault, s.Share})
 	}
 	return out
 }
 
 // showcaseDoom returns the doom curve of the report: the usual lock with one pause.
-func (a *app) showcaseDoom(ctx context.Context) (*chart.Doom, error) {
+func showcaseDoom(ctx context.Context, e *env) (*chart.Doom, error) {
 	entry, err := race.Strategy("token")
 	if err != nil {
 		return nil, err
@@ -102,5 +111,5 @@ func (a *app) showcaseDoom(ctx context.Context) (*chart.Doom, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &chart.Doom{Doom: d, Lang: a.Langs()[0]}, nil
+	return &chart.Doom{Doom: d, Lang: e.Langs()[0]}, nil
 }

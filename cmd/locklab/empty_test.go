@@ -19,7 +19,7 @@ import (
 // TestEmptyNames: every flag of every command that names something refuses an empty name, and so
 // does every argument, before anything is done.
 func TestEmptyNames(t *testing.T) {
-	a := newApp(strings.NewReader(""), nil, nil, func(string) string { return "" })
+	e := newTestEnv(nil, nil)
 	refused := 0
 	var visit func(c *cobra.Command)
 	visit = func(c *cobra.Command) {
@@ -43,7 +43,7 @@ func TestEmptyNames(t *testing.T) {
 			refused++
 		})
 	}
-	visit(a.root())
+	visit(newRoot(e))
 	if refused < 50 {
 		t.Errorf("%d flags were tried", refused)
 	}

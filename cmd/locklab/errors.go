@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"regexp"
@@ -57,6 +58,9 @@ func internal(err error) error {
 	return &exitError{exitInternal, err}
 }
 
+// stoppedBy reports whether an error is that the user has stopped the command.
+func stoppedBy(err error) bool { return errors.Is(err, context.Canceled) }
+
 // noAnswer returns an error that ends the program with exit status 3.
 func noAnswer(key string, pairs ...any) error {
 	return &exitError{exitNoAnswer, text.Errorf(key, pairs...)}
@@ -64,16 +68,16 @@ func noAnswer(key string, pairs ...any) error {
 
 // report prints what went wrong and returns the exit status. An error that is no
 // exitError is wrong use.
-func (a *app) report(err error) int {
+func (e *env) report(err error) int {
 	if err == nil {
 		return exitOK
 	}
 	code := exitUsage
-	if e := (*exitError)(nil); errors.As(err, &e) {
-		code = e.code
+	if entry := (*exitError)(nil); errors.As(err, &entry) {
+		code = entry.code
 	}
-	if message := strings.TrimSpace(a.Error(err)); message != "" {
-		fmt.Fprintln(a.stderr, "locklab: "+presentable(message))
+	if message := strings.TrimSpace(e.Error(err)); message != "" {
+		fmt.Fprintln(e.stderr, "locklab: "+presentable(message))
 	}
 	return code
 }
@@ -109,7 +113,7 @@ func cut(s string, n int) string {
 var renamedFlags = map[string]string{"asks": "retries"}
 
 // flagError says in plain words what is wrong with a flag.
-func (a *app) flagError(c *cobra.Command, err error) error {
+func flagError(c *cobra.Command, err error) error {
 	value, missing, unknown := (*pflag.InvalidValueError)(nil), (*pflag.ValueRequiredError)(nil), (*pflag.NotExistError)(nil)
 	problem := err
 	switch {
@@ -134,7 +138,7 @@ var mayBeEmpty = []string{"budget", "expect", "summary"}
 
 // refuseEmpty refuses an empty name of a file, a server or another thing: an unset variable of a
 // script must not look like a flag that was left out.
-func (a *app) refuseEmpty(c *cobra.Command, args []string) (err error) {
+func refuseEmpty(c *cobra.Command, args []string) (err error) {
 	if i := slices.Index(args, ""); i >= 0 {
 		return text.Errorf("error.argument.empty", "n", i+1, "command", c.CommandPath())
 	}

@@ -22,24 +22,24 @@ import (
 	"locklab/simulator"
 )
 
-func (a *app) explain() *cobra.Command {
-	return &cobra.Command{
-		Use:     "explain LOCK | RACE | LOCK RACE | LINK|FILE | path [N] | interview [TOPIC] | glossary | asynq | TERM",
-		Example: a.examples("explain", "explain redlock", "explain R18 --lang zh", "explain 003-C failed-renewal", "explain path 3", "explain lease"),
-		Args: func(_ *cobra.Command, args []string) error {
+func explainCommand() *command {
+	return &command{
+		use:      "explain LOCK | RACE | LOCK RACE | LINK|FILE | path [N] | interview [TOPIC] | glossary | asynq | TERM",
+		examples: []string{"explain redlock", "explain R18 --lang zh", "explain 003-C failed-renewal", "explain path 3", "explain lease"},
+		args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
 				return text.Errorf("error.explain.arguments", "given", len(args))
 			}
 			return nil
 		},
-		RunE: func(c *cobra.Command, args []string) error {
-			return a.paged(func() error {
-				e := &explainer{a, lessons.NewStage(), nil}
-				e.teacher = lessons.NewTeacher(c.Context(), a.Printer, a.options(), e.stage)
-				e.teacher.Curve = func(out io.Writer, d *study.Doom, look reports.Options) error {
+		run: func(e *env, args []string) error {
+			return e.paged(func() error {
+				x := &explainer{e: e, stage: lessons.NewStage()}
+				x.teacher = lessons.NewTeacher(e.ctx, e.Printer, e.options(), x.stage)
+				x.teacher.Curve = func(out io.Writer, d *study.Doom, look reports.Options) error {
 					return (&chart.Doom{Doom: d}).Text(out, look)
 				}
-				return e.explain(args)
+				return x.explain(args)
 			})
 		},
 	}
@@ -47,53 +47,53 @@ func (a *app) explain() *cobra.Command {
 
 // An explainer finds out what to explain and lets a teacher do it.
 type explainer struct {
-	*app
+	e       *env
 	stage   *lessons.Stage
 	teacher *lessons.Teacher
 }
 
-func (a *explainer) explain(args []string) error {
+func (x *explainer) explain(args []string) error {
 	second := ""
 	if len(args) == 2 {
 		second = args[1]
 	}
 	switch args[0] {
 	case "path":
-		return a.path(second)
+		return x.path(second)
 	case "interview":
-		return a.interview(second)
+		return x.interview(second)
 	case "glossary":
-		return a.glossary(second)
+		return x.glossary(second)
 	case "asynq":
-		return a.asynq()
+		return x.asynq()
 	}
 	if len(args) == 2 {
-		return a.pair(args[0], second)
+		return x.pair(args[0], second)
 	}
 	if entry, ok := algorithms.ByName(args[0]); ok {
-		return a.lock(entry)
+		return x.lock(entry)
 	}
 	if sc, err := scenarios.ByName(args[0]); err == nil {
-		return a.race(sc)
+		return x.race(sc)
 	}
 	if term, ok := lessons.FindTerm(args[0]); ok {
-		return a.glossary(term)
+		return x.glossary(term)
 	}
-	t, notTrace := a.readTrace(args[0])
+	t, notTrace := readTrace(x.e, args[0])
 	if notTrace == nil {
 		o, err := study.Replay(t)
 		if err != nil {
 			return err
 		}
-		return a.outcome(o)
+		return x.outcome(o)
 	}
 	if _, err := os.Stat(args[0]); err == nil || !errors.Is(notTrace, simulator.ErrTraceForeign) {
 		return notTrace // it was meant as a trace
 	}
-	return a.unknownName(args[0])
+	return x.unknownName(args[0])
 }
 
-func (a *explainer) unknownName(name string) error {
+func (x *explainer) unknownName(name string) error {
 	var names []string
 	for _, e := range algorithms.All() {
 		names = append(names, e.Names()...)
@@ -117,31 +117,31 @@ type explainedJSON struct {
 }
 
 // printTexts prints the texts under a prefix as JSON, beside what page has already.
-func (a *explainer) printTexts(prefix string, page explainedJSON) error {
-	texts, err := a.teacher.Texts(prefix)
+func (x *explainer) printTexts(prefix string, page explainedJSON) error {
+	texts, err := x.teacher.Texts(prefix)
 	if err != nil {
 		return internal(err)
 	}
 	page.Version, page.Texts = schema, texts
-	return a.printJSON(page)
+	return x.e.printJSON(page)
 }
 
-func (a *explainer) lock(e lock.Entry) error {
-	if !a.json {
-		return internal(a.teacher.Lock(e))
+func (x *explainer) lock(e lock.Entry) error {
+	if !x.e.json {
+		return internal(x.teacher.Lock(e))
 	}
-	row, err := a.stage.Row(e)
+	row, err := x.stage.Row(e)
 	if err != nil {
 		return internal(err)
 	}
-	return a.printTexts("lock."+e.ID+".", explainedJSON{Lock: new(listedLock(e)), Cells: cellsJSON(row)})
+	return x.printTexts("lock."+e.ID+".", explainedJSON{Lock: new(listedLock(e)), Cells: cellsJSON(row)})
 }
 
-func (a *explainer) race(sc race.Scenario) error {
-	if !a.json {
-		return internal(a.teacher.Race(sc))
+func (x *explainer) race(sc race.Scenario) error {
+	if !x.e.json {
+		return internal(x.teacher.Race(sc))
 	}
-	_, played, err := a.stage.Example(sc)
+	_, played, err := x.stage.Example(sc)
 	if err != nil {
 		return internal(err)
 	}
@@ -152,12 +152,12 @@ func (a *explainer) race(sc race.Scenario) error {
 		}
 		return said
 	}
-	return a.printTexts("race."+sc.ID+".", explainedJSON{
+	return x.printTexts("race."+sc.ID+".", explainedJSON{
 		Race: new(listedRace(sc)), Story: part("story"), Numbers: part("numbers"), Cells: cellsJSON(played),
 	})
 }
 
-func (a *explainer) pair(id, raceID string) error {
+func (x *explainer) pair(id, raceID string) error {
 	e, err := race.Strategy(id)
 	if err != nil {
 		return err
@@ -166,20 +166,20 @@ func (a *explainer) pair(id, raceID string) error {
 	if err != nil {
 		return err
 	}
-	o, err := a.stage.Play(e, sc)
+	o, err := x.stage.Play(e, sc)
 	if err != nil {
 		return internal(err)
 	}
-	return a.outcome(o)
+	return x.outcome(o)
 }
 
-func (a *explainer) outcome(o *race.Outcome) error {
-	if !a.json {
-		return internal(a.teacher.Run(o))
+func (x *explainer) outcome(o *race.Outcome) error {
+	if !x.e.json {
+		return internal(x.teacher.Run(o))
 	}
 	j := explainedRunJSON{runJSON: outcomeJSON(o), Code: []codeJSON{}}
 	if o.History == nil {
-		return a.printJSON(j)
+		return x.e.printJSON(j)
 	}
 	watched, err := study.ReplayWithCodeOn(o.Strategy, o.Trace)
 	if err != nil {
@@ -190,7 +190,7 @@ func (a *explainer) outcome(o *race.Outcome) error {
 			j.Code = append(j.Code, codeJSON{i, e.Code})
 		}
 	}
-	return a.printJSON(j)
+	return x.e.printJSON(j)
 }
 
 // explainedRunJSON is a run with the lines of the lock's code.
@@ -206,14 +206,14 @@ type codeJSON struct {
 }
 
 // asynq explains the lock of the queue that a fleet uses.
-func (a *explainer) asynq() error {
-	if a.json {
-		return a.printTexts("asynq.", explainedJSON{})
+func (x *explainer) asynq() error {
+	if x.e.json {
+		return x.printTexts("asynq.", explainedJSON{})
 	}
-	return internal(a.teacher.Asynq())
+	return internal(x.teacher.Asynq())
 }
 
-func (a *explainer) path(screen string) error {
+func (x *explainer) path(screen string) error {
 	first, last := 1, lessons.PathScreens
 	if screen != "" {
 		n, err := strconv.Atoi(screen)
@@ -222,42 +222,42 @@ func (a *explainer) path(screen string) error {
 		}
 		first, last = n, n
 	}
-	if a.json {
-		return a.printTexts("path.", explainedJSON{})
+	if x.e.json {
+		return x.printTexts("path.", explainedJSON{})
 	}
-	return internal(a.teacher.Path(first, last))
+	return internal(x.teacher.Path(first, last))
 }
 
-func (a *explainer) interview(topic string) error {
+func (x *explainer) interview(topic string) error {
 	topics := lessons.Topics()
 	switch {
 	case topic != "" && !slices.Contains(topics, topic):
 		return text.Errorf("error.topic", "name", topic, "near", text.Near(topic, topics), "names", strings.Join(topics, ", "))
-	case a.json:
-		return a.printTexts("interview.", explainedJSON{})
+	case x.e.json:
+		return x.printTexts("interview.", explainedJSON{})
 	case topic != "":
-		return internal(a.teacher.Question(topic))
+		return internal(x.teacher.Question(topic))
 	}
-	return internal(a.teacher.Interview())
+	return internal(x.teacher.Interview())
 }
 
-func (a *explainer) glossary(name string) error {
+func (x *explainer) glossary(name string) error {
 	if name == "" {
-		if a.json {
-			return a.printTexts("term.", explainedJSON{})
+		if x.e.json {
+			return x.printTexts("term.", explainedJSON{})
 		}
-		return internal(a.teacher.Glossary(lessons.Terms()...))
+		return internal(x.teacher.Glossary(lessons.Terms()...))
 	}
 	term, ok := lessons.FindTerm(name)
 	if !ok {
 		return text.Errorf("error.term", "name", name, "near", text.Near(name, lessons.Terms()))
 	}
-	if a.json {
-		return a.printTexts("term."+term+".", explainedJSON{})
+	if x.e.json {
+		return x.printTexts("term."+term+".", explainedJSON{})
 	}
-	if err := a.teacher.Glossary(term); err != nil {
+	if err := x.teacher.Glossary(term); err != nil {
 		return internal(err)
 	}
-	a.Next("locklab explain glossary", "locklab explain path")
+	x.e.Next("locklab explain glossary", "locklab explain path")
 	return nil
 }

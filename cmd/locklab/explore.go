@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -10,12 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-
 	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/reports"
+	"locklab/reports/chart"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
@@ -77,231 +74,198 @@ type witnessJSON struct {
 	Trace    string `json:"trace"`
 }
 
-func (a *app) explore() *cobra.Command {
-	b := study.DefaultBounds()
-	var (
-		files    []string
-		memory   int64
-		attempts string
-		retries  string
-		timing   string
-		late     lateFlags
-		uses     string
-		tokens   string
-		doom     bool
-	)
-	c := &cobra.Command{
-		Use: "explore STRATEGY",
-		Example: a.examples("explore", "explore token", "explore redlock --nodes 3 --budget restart=1", "explore setnx --clients 3 --budget crash=1 --json",
-			"explore token --budget pause=1 --doom -o doom.png", "explore redlock --nodes 5 --max-states 0 --checkpoint redlock.search"),
-		Args: a.exactly(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			entry, err := race.Strategy(args[0])
-			if err != nil {
-				return err
-			}
-			if b.Attempts, err = study.ParseAttempts(attempts); err != nil {
-				return err
-			}
-			if b.Retries, err = a.parseRetries(retries); err != nil {
-				return err
-			}
-			if b.Timing, err = study.ParseTiming(timing); err != nil {
-				return err
-			}
-			if err = late.read(&b); err != nil {
-				return err
-			}
-			if b.Uses, err = study.ParseUses(uses); err != nil {
-				return err
-			}
-			if b.Tokens, err = study.ParseTokens(tokens); err != nil {
-				return err
-			}
-			if err := b.WithUsualAttempts().Check(entry); err != nil {
-				return err
-			}
-			if err := a.checkMemory(memory); err != nil {
-				return err
-			}
-			if b.Checkpoint != "" {
-				if err := a.checkOutputs("--checkpoint", b.Checkpoint); err != nil {
-					return err
-				}
-			}
-			curve, files, err := a.doomFiles(files, doom)
-			if err != nil {
-				return err
-			}
-			for _, file := range files {
-				if runFormats[filepath.Ext(file)] == nil {
-					return text.Errorf("error.witness.format", "file", file)
-				}
-			}
-			if err := a.checkOutputs("-o", append(files, curve...)...); err != nil {
-				return err
-			}
-			most, restore := a.keepWithin(memory)
-			defer restore()
-			b.MaxBytes = most
-			b.Progress, b.Now = a.searching(), checkpointClock
-			began := time.Now()
-			s, err := a.search(c.Context(), entry, b)
-			if unfit := (*checkpoint.Error)(nil); errors.As(err, &unfit) {
-				return text.Errorf("error.checkpoint", "file", unfit.File, "why", unfit.Why)
-			}
-			stopped, beside := errors.Is(err, context.Canceled), errors.Is(err, study.ErrBeside)
-			if err != nil && !stopped {
-				return internal(err)
-			}
-			if s == nil {
-				return noAnswer("error.stopped")
-			}
-			a.reportCheckpoint(b.Checkpoint, s.Result.Kept)
-			took, unanswered := s.Result.Kept.Before+time.Since(began), error(nil)
-			if doom && len(s.Witnesses) > 0 {
-				w := s.Witnesses[0]
-				if unanswered, err = a.findDoom(c.Context(), entry, w.Trace, w.Verdict); err != nil {
-					return internal(err)
-				}
-			}
-			switch {
-			case beside:
-				unanswered = noAnswer("error.stopped.beside")
-			case stopped && s.Result.Complete:
-				unanswered = noAnswer("error.stopped.shortest")
-			}
-			return cmp.Or(a.showSearch(s, took, append(files, curve...)), unanswered)
-		},
+// exploreFlags are the flags of "locklab explore".
+type exploreFlags struct {
+	boundFlags
+	files       []string
+	memory      int64 // in MB
+	doom, timed bool
+}
+
+func exploreCommand() *command {
+	x := &exploreFlags{boundFlags: boundFlags{Bounds: study.DefaultBounds()}, memory: 4096}
+	x.MaxStates = 20_000_000
+	return &command{
+		use: "explore STRATEGY", args: exactly(1), flags: x.add, run: x.run,
+		examples: []string{"explore token", "explore redlock --nodes 3 --budget restart=1", "explore setnx --clients 3 --budget crash=1 --json",
+			"explore token --budget pause=1 --doom -o doom.png", "explore redlock --nodes 5 --max-states 0 --checkpoint redlock.search"},
 	}
-	f, usage := c.Flags(), a.usage("explore")
-	f.IntVar(&b.Clients, "clients", b.Clients, usage("clients"))
-	f.StringVar(&attempts, "attempts", "auto", usage("explore.attempts"))
-	f.StringVar(&retries, "retries", "auto", usage("retries"))
-	f.IntVar(&b.Nodes, "nodes", 0, usage("nodes"))
-	f.StringVar(&b.Budget, "budget", b.Budget, usage("budget"))
-	f.DurationVar(&b.TTL, "ttl", b.TTL, usage("ttl"))
-	f.StringVar(&timing, "timing", study.AutoTiming.String(), usage("timing"))
-	f.DurationVar(&b.Work, "work", 0, usage("work"))
-	late.add(f, usage)
-	f.StringVar(&uses, "uses", study.FormatUses(study.AutoUses), usage("uses"))
-	f.IntVar(&b.ClientRetries, "client-retries", 0, usage("client-retries"))
-	f.DurationVar(&b.Skew, "skew", 0, usage("skew"))
-	f.StringVar(&tokens, "tokens", client.Unique.String(), usage("tokens"))
-	f.BoolVar(&b.Fenced, "fenced", false, usage("fenced"))
-	f.BoolVar(&b.Causes, "all", false, usage("all"))
-	f.IntVar(&b.MaxStates, "max-states", 20_000_000, usage("max-states"))
-	f.Int64Var(&memory, "max-memory", 4096, usage("max-memory"))
-	f.StringVar(&b.Checkpoint, "checkpoint", "", usage("checkpoint"))
-	f.BoolVar(&a.timed, "time", false, usage("time"))
-	f.BoolVar(&doom, "doom", false, usage("doom"))
-	f.StringArrayVarP(&files, "out", "o", nil, usage("out"))
-	return c
+}
+
+func (x *exploreFlags) add(f *flags) {
+	x.boundFlags.add(f, "clients", "nodes", "budget", "ttl", "work", "client-retries", "skew", "fenced", "max-states")
+	for _, name := range []string{"attempts", "retries", "latency", "lateness"} {
+		x.addWords(f, name, "auto")
+	}
+	x.addWords(f, "timing", study.AutoTiming.String())
+	x.addWords(f, "uses", study.FormatUses(study.AutoUses))
+	x.addWords(f, "tokens", client.Unique.String())
+	f.add("all", &x.Causes)
+	f.add("max-memory", &x.memory)
+	f.add("checkpoint", &x.Checkpoint)
+	f.add("time", &x.timed)
+	f.add("doom", &x.doom)
+	f.out(&x.files)
+}
+
+func (x *exploreFlags) run(e *env, args []string) error {
+	entry, err := race.Strategy(args[0])
+	if err != nil {
+		return err
+	}
+	if err := x.read("attempts", "retries", "timing", "latency", "lateness", "uses", "tokens"); err != nil {
+		return err
+	}
+	if err := x.WithUsualAttempts().Check(entry); err != nil {
+		return err
+	}
+	if err := checkMemory(x.memory); err != nil {
+		return err
+	}
+	files, err := x.checkFiles(e)
+	if err != nil {
+		return err
+	}
+	most, restore := keepWithin(x.memory)
+	defer restore()
+	x.MaxBytes, x.Progress, x.Now = most, searchProgress(e), checkpointClock
+	began := time.Now()
+	s, err := search(e, entry, x.Bounds)
+	if unfit := (*checkpoint.Error)(nil); errors.As(err, &unfit) {
+		return text.Errorf("error.checkpoint", "file", unfit.File, "why", unfit.Why)
+	}
+	stopped, beside := stoppedBy(err), errors.Is(err, study.ErrBeside)
+	if err != nil && !stopped {
+		return internal(err)
+	}
+	if s == nil {
+		return noAnswer("error.stopped")
+	}
+	reportCheckpoint(e, x.Checkpoint, s.Result.Kept)
+	shown, unanswered := &shownSearch{Search: s, memory: x.memory}, error(nil)
+	if x.timed {
+		shown.took = s.Result.Kept.Before + time.Since(began)
+	}
+	if x.doom && len(s.Witnesses) > 0 {
+		w := s.Witnesses[0]
+		if shown.doom, unanswered, err = findDoom(e, entry, w.Trace, w.Verdict); err != nil {
+			return internal(err)
+		}
+	}
+	switch {
+	case beside:
+		unanswered = noAnswer("error.stopped.beside")
+	case stopped && s.Result.Complete:
+		unanswered = noAnswer("error.stopped.shortest")
+	}
+	return cmp.Or(shown.show(e, files), unanswered)
+}
+
+// checkFiles checks the files that are written and returns them, those of the doom curve last.
+func (x *exploreFlags) checkFiles(e *env) ([]string, error) {
+	if x.Checkpoint != "" {
+		if err := e.checkOutputs("--checkpoint", x.Checkpoint); err != nil {
+			return nil, err
+		}
+	}
+	curve, files, err := doomFiles(x.files, x.doom)
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		if runFormats[filepath.Ext(file)] == nil {
+			return nil, text.Errorf("error.witness.format", "file", file)
+		}
+	}
+	files = append(files, curve...)
+	return files, e.checkOutputs("-o", files...)
 }
 
 // checkpointClock paces how often searches are saved. It is a variable for tests.
 var checkpointClock = time.Now
 
-// lateFlags are those of how long messages take and how late timers are.
-type lateFlags struct{ latency, lateness string }
-
-func (l *lateFlags) add(f *pflag.FlagSet, usage func(flag string, pairs ...string) string) {
-	f.StringVar(&l.latency, "latency", "auto", usage("latency"))
-	f.StringVar(&l.lateness, "lateness", "auto", usage("lateness"))
-}
-
-func (l *lateFlags) read(b *study.Bounds) (err error) {
-	if b.Latency, err = study.ParseLate(l.latency); err != nil {
-		return text.Errorf("error.late.flag", "flag", "--latency", "cause", err)
-	}
-	if b.Lateness, err = study.ParseLate(l.lateness); err != nil {
-		return text.Errorf("error.late.flag", "flag", "--lateness", "cause", err)
-	}
-	return nil
-}
-
 // search searches, and finds out which verdicts are met at a boundary only.
-func (a *app) search(ctx context.Context, entry lock.Entry, b study.Bounds) (*study.Search, error) {
-	s, err := study.Explore(ctx, entry, b)
+func search(e *env, entry lock.Entry, b study.Bounds) (*study.Search, error) {
+	s, err := study.Explore(e.ctx, entry, b)
 	if err == nil {
-		err = s.FindBoundary(ctx)
+		err = s.FindBoundary(e.ctx)
 	}
 	return s, err
 }
 
-// parseRetries returns how many requests an attempt has at most; 0: as many as the
-// faults need.
-func (a *app) parseRetries(value string) (retries int, err error) {
-	if retries, err = study.ParseRetries(value); err != nil {
-		return 0, text.Errorf("error.retries", "value", value, "most", explore.MaxRetries)
-	}
-	return retries, nil
-}
-
-// searching shows the progress of a search, on a terminal only.
-func (a *app) searching() func(r *explore.Result) {
-	f, ok := terminal(a.stderr)
+// searchProgress shows the progress of a search, on a terminal only.
+func searchProgress(e *env) func(r *explore.Result) {
+	f, ok := terminal(e.stderr)
 	if !ok {
 		return nil
 	}
 	began := time.Now()
 	return func(r *explore.Result) {
 		seconds := (r.Kept.Before + time.Since(began)).Seconds()
-		fmt.Fprint(f, "\r"+a.Say("progress.search", "states", fmt.Sprint(r.States), "rate", fmt.Sprintf("%.2f", float64(r.Transitions)/seconds/1e6),
+		fmt.Fprint(f, "\r"+e.Say("progress.search", "states", fmt.Sprint(r.States), "rate", fmt.Sprintf("%.2f", float64(r.Transitions)/seconds/1e6),
 			"open", fmt.Sprint(r.Open), "memory", fmt.Sprint(r.Bytes>>20))+" ")
 		if r.Kept.Has > 0 {
-			fmt.Fprint(f, a.Say("progress.saved", "states", fmt.Sprint(r.Kept.Has))+" ")
+			fmt.Fprint(f, e.Say("progress.saved", "states", fmt.Sprint(r.Kept.Has))+" ")
 		}
 	}
 }
 
 // reportCheckpoint says what a search read from its checkpoint and wrote to it.
-func (a *app) reportCheckpoint(file string, k checkpoint.Kept) {
+func reportCheckpoint(e *env, file string, k checkpoint.Kept) {
 	switch {
 	case k.Finished:
-		a.inform("checkpoint.finished", "file", file)
+		e.inform("checkpoint.finished", "file", file)
 	case k.Had > 0:
-		a.inform("checkpoint.continued", "file", file, "states", fmt.Sprint(k.Had))
+		e.inform("checkpoint.continued", "file", file, "states", fmt.Sprint(k.Had))
 	}
 	switch {
 	case k.Failed != "":
-		a.inform("checkpoint.failed", "file", file, "states", fmt.Sprint(k.Has), "why", k.Failed)
+		e.inform("checkpoint.failed", "file", file, "states", fmt.Sprint(k.Has), "why", k.Failed)
 	case k.Open:
-		a.inform("checkpoint.saved", "file", file, "states", fmt.Sprint(k.Has))
+		e.inform("checkpoint.saved", "file", file, "states", fmt.Sprint(k.Has))
 	}
 }
 
-func (a *app) showSearch(s *study.Search, took time.Duration, files []string) error {
-	if a.json {
-		if err := a.printJSON(a.exploreToJSON(s, took)); err != nil {
+// shownSearch is a search with what is shown of it.
+type shownSearch struct {
+	*study.Search
+	took   time.Duration // 0: not shown, since it differs from call to call
+	memory int64         // MB that it was given
+	doom   *chart.Doom   // of the first verdict; nil: not wanted
+}
+
+func (s *shownSearch) show(e *env, files []string) error {
+	if e.json {
+		if err := e.printJSON(s.toJSON()); err != nil {
 			return err
 		}
-	} else if err := a.printSearch(s, took); err != nil {
+	} else if err := s.print(e); err != nil {
 		return err
 	}
-	return errors.Join(a.openSearch(s), a.writeWitness(files, s))
+	return errors.Join(s.status(), s.writeWitness(e, files))
 }
 
-// exploreToJSON is a search as JSON.
-func (a *app) exploreToJSON(s *study.Search, took time.Duration) exploreJSON {
-	r := s.Result
+func (s *shownSearch) toJSON() exploreJSON {
+	r, b := s.Result, s.Bounds
 	out := exploreJSON{
-		Version: schema, Strategy: s.Strategy.ID, Clients: s.Bounds.Clients, Attempts: s.Bounds.Attempts, Nodes: s.Bounds.Nodes,
-		Budget: map[string]int{}, Bounds: s.Bounds.String(), Timing: s.Bounds.Timing.String(), Uses: append([]string{}, s.Bounds.Uses.Names()...), Retries: s.Bounds.ClientRetries, Skew: s.Bounds.Skew, Tokens: s.Bounds.Tokens.String(), Untriggered: append([]string{}, s.Untriggered()...),
-		Claim: s.Claim("en"), Scope: s.Scope(), MayHappen: s.MayHappen("en"), Assumed: s.Assumed("en"), States: r.States, Transitions: r.Transitions, Depth: r.Depth, Complete: r.Complete, Cut: r.Limit.Say("en"),
-		FromFile: s.FromFile(), Seconds: a.seconds(took), Verdicts: []witnessJSON{}, Certificate: s.Certificate(), Doom: a.doomToJSON(),
+		Version: schema, Strategy: s.Strategy.ID, Clients: b.Clients, Attempts: b.Attempts, Nodes: b.Nodes, Budget: map[string]int{},
+		Bounds: b.String(), Timing: b.Timing.String(), Uses: append([]string{}, b.Uses.Names()...), Retries: b.ClientRetries, Skew: b.Skew,
+		Tokens: b.Tokens.String(), Untriggered: append([]string{}, s.Untriggered()...),
+		Claim: s.Claim("en"), Scope: s.Scope(), MayHappen: s.MayHappen("en"), Assumed: s.Assumed("en"),
+		States: r.States, Transitions: r.Transitions, Depth: r.Depth, Complete: r.Complete, Cut: r.Limit.Say("en"),
+		Beside: othersToJSON(s.Beside), Tried: othersToJSON(s.Cut),
+		FromFile: s.FromFile(), Seconds: s.took.Seconds(), Verdicts: []witnessJSON{}, Certificate: s.Certificate(), Doom: doomToJSON(s.doom),
 	}
-	budget, _ := faults.ParseBudget(s.Bounds.Budget) // Check has read it
+	budget, _ := faults.ParseBudget(b.Budget) // Check has read it
 	for _, f := range budget {
 		out.Budget[f.Fault.Name()] = f.Times
 	}
-	out.Beside, out.Tried = othersToJSON(s.Beside), othersToJSON(s.Cut)
 	for _, w := range s.Witnesses {
 		elsewhere := ""
 		if s.Elsewhere(w, "en") != "" {
 			elsewhere = w.Trace.Settings
 		}
-		out.Verdicts = append(out.Verdicts, witnessJSON{w.Verdict, w.Par, w.Steps, w.Cause, elsewhere, boundaryOf(s, w), w.Trace.Link()})
+		out.Verdicts = append(out.Verdicts, witnessJSON{w.Verdict, w.Par, w.Steps, w.Cause, elsewhere, s.boundary(w), w.Trace.Link()})
 	}
 	return out
 }
@@ -313,11 +277,11 @@ func othersToJSON(searches []*study.Search) (list []otherJSON) {
 	return list
 }
 
-// openSearch returns the error of a search that leaves something unknown.
-func (a *app) openSearch(s *study.Search) error {
+// status returns the error of a search that leaves something unknown.
+func (s *shownSearch) status() error {
 	switch r := s.Result; {
 	case r.OutOfMemory:
-		return noAnswer("error.cut.memory", "states", fmt.Sprint(r.States), "given", a.memory, "more", 2*a.memory)
+		return noAnswer("error.cut.memory", "states", fmt.Sprint(r.States), "given", s.memory, "more", 2*s.memory)
 	case !r.Limit.IsZero():
 		return noAnswer("error.cut.by", "limit", r.Limit)
 	case !r.Complete:
@@ -330,61 +294,49 @@ func (a *app) openSearch(s *study.Search) error {
 	return nil
 }
 
-// seconds returns how long something took, if that is to be shown; 0: it is not.
-func (a *app) seconds(took time.Duration) float64 {
-	if !a.timed {
-		return 0
+// printCertificate prints what a search has covered and, if that is shown, how fast.
+func (s *shownSearch) printCertificate(e *env) {
+	for _, lang := range e.Langs() {
+		e.Printf("%s\n", s.CertificateIn(lang))
 	}
-	return took.Seconds()
-}
-
-// printCertificate prints what a search has covered and, with --time, how fast.
-func (a *app) printCertificate(s *study.Search, took time.Duration) {
-	for _, lang := range a.Langs() {
-		a.Printf("%s\n", s.CertificateIn(lang))
-	}
-	if a.timed {
-		a.printSpeed(s, took)
+	if seconds := s.took.Seconds(); seconds > 0 {
+		e.Printf("%s\n", e.Say("explore.speed", "seconds", fmt.Sprintf("%.2f", seconds),
+			"rate", fmt.Sprintf("%.2f", float64(s.Result.Transitions)/seconds/1e6), "bytes", fmt.Sprint(s.Result.Bytes/int64(max(s.Result.States, 1)))))
 	}
 }
 
-func (a *app) printSearch(s *study.Search, took time.Duration) error {
-	a.printCertificate(s, took)
+func (s *shownSearch) print(e *env) error {
+	s.printCertificate(e)
 	if len(s.Witnesses) == 0 {
-		a.Next("locklab explore "+s.Strategy.ID+" --clients 3", "locklab explain "+s.Strategy.ID)
+		e.Next("locklab explore "+s.Strategy.ID+" --clients 3", "locklab explain "+s.Strategy.ID)
 		return nil
 	}
 	o, err := study.ReplayOn(s.Strategy, s.Witnesses[0].Trace)
 	if err != nil {
 		return internal(err)
 	}
-	if err := a.printFound(s, o); err != nil {
+	if err := s.printFound(e, o); err != nil {
 		return err
 	}
-	if err := a.printDoom(); err != nil {
+	if err := printDoom(e, s.doom); err != nil {
 		return err
 	}
-	a.Printf("\n%s\n", a.Say("command.next"))
+	e.Printf("\n%s\n", e.Say("command.next"))
 	for _, w := range s.Witnesses[:min(3, len(s.Witnesses))] {
-		a.Printf("  # %s\n  locklab replay %s\n", a.Say("explore.way", "verdict", string(w.Verdict), "par", fmt.Sprint(w.Par), "steps", fmt.Sprint(w.Steps)), w.Trace.Link())
+		e.Printf("  # %s\n  locklab replay %s\n", e.Say("explore.way", "verdict", string(w.Verdict), "par", fmt.Sprint(w.Par), "steps", fmt.Sprint(w.Steps)), w.Trace.Link())
 	}
 	return nil
 }
 
 // printFound prints the verdicts that were found, and the run of the first.
-func (a *app) printFound(s *study.Search, first *race.Outcome) error {
-	a.printWitnesses(s)
-	a.Printf("\n%s\n\n", a.Say("explore.shortest", "verdict", string(s.Witnesses[0].Verdict)))
-	return internal(reports.Lanes(a.Out, first.History, first.Judgement, a.options()))
+func (s *shownSearch) printFound(e *env, first *race.Outcome) error {
+	s.printWitnesses(e)
+	e.Printf("\n%s\n\n", e.Say("explore.shortest", "verdict", string(s.Witnesses[0].Verdict)))
+	return internal(reports.Lanes(e.Out, first.History, first.Judgement, withDoom(e, s.doom)))
 }
 
-func (a *app) printSpeed(s *study.Search, took time.Duration) {
-	a.Printf("%s\n", a.Say("explore.speed", "seconds", fmt.Sprintf("%.2f", took.Seconds()),
-		"rate", fmt.Sprintf("%.2f", float64(s.Result.Transitions)/took.Seconds()/1e6), "bytes", fmt.Sprint(s.Result.Bytes/int64(max(s.Result.States, 1)))))
-}
-
-// boundaryOf is witnessJSON.Boundary.
-func boundaryOf(s *study.Search, w study.Witness) string {
+// boundary returns witnessJSON.Boundary.
+func (s *shownSearch) boundary(w study.Witness) string {
 	switch {
 	case slices.Contains(s.ByBoundary(explore.BoundaryOnly), string(w.Verdict)):
 		return "only"
@@ -394,33 +346,32 @@ func boundaryOf(s *study.Search, w study.Witness) string {
 	return ""
 }
 
-// printWitnesses prints the verdicts that were found.
-func (a *app) printWitnesses(s *study.Search) {
+func (s *shownSearch) printWitnesses(e *env) {
 	cause := ""
 	if s.Bounds.Causes {
-		cause = "  " + a.Say("explore.cause")
+		cause = "  " + e.Say("explore.cause")
 	}
-	a.Printf("\n%s %s %s%s\n", text.Pad(a.Say("explore.verdict"), 12), " par", text.PadLeft(a.Say("explore.steps"), 6), cause)
+	e.Printf("\n%s %s %s%s\n", text.Pad(e.Say("explore.verdict"), 12), " par", text.PadLeft(e.Say("explore.steps"), 6), cause)
 	for _, w := range s.Witnesses {
 		cause := ""
 		if w.Cause != nil {
 			cause = "  " + strings.Join(w.Cause, "; ")
 		}
-		if what := s.Elsewhere(w, a.Langs()[0]); what != "" {
-			cause += "  " + a.Say("explore.elsewhere", "what", what)
+		if what := s.Elsewhere(w, e.Langs()[0]); what != "" {
+			cause += "  " + e.Say("explore.elsewhere", "what", what)
 		}
-		if boundaryOf(s, w) == "only" {
-			cause += "  " + a.Say("explore.boundary")
+		if s.boundary(w) == "only" {
+			cause += "  " + e.Say("explore.boundary")
 		}
-		a.Printf("%-12s %4d %6d%s\n", w.Verdict, w.Par, w.Steps, cause)
+		e.Printf("%-12s %4d %6d%s\n", w.Verdict, w.Par, w.Steps, cause)
 	}
 }
 
 // writeWitness writes the first counterexample, if there is one.
-func (a *app) writeWitness(files []string, s *study.Search) error {
+func (s *shownSearch) writeWitness(e *env, files []string) error {
 	if len(s.Witnesses) == 0 {
 		for _, name := range files {
-			a.inform("explore.nothing", "file", name)
+			e.inform("explore.nothing", "file", name)
 		}
 		return nil
 	}
@@ -431,5 +382,5 @@ func (a *app) writeWitness(files []string, s *study.Search) error {
 	if err != nil {
 		return internal(err)
 	}
-	return a.writeRuns(files, o)
+	return (&shownRun{Outcome: o, doom: s.doom}).writeFiles(e, files)
 }

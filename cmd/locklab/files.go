@@ -36,9 +36,9 @@ const (
 
 // read returns the content of a file of at most limit bytes. Ctrl-C ends it, even if the
 // file is a pipe into which nobody writes.
-func (a *app) read(name string, limit int64) ([]byte, error) {
+func (e *env) read(name string, limit int64) ([]byte, error) {
 	var content []byte
-	err := a.interruptible(func() (err error) {
+	err := e.interruptible(func() (err error) {
 		content, err = readAtMost(name, limit)
 		return err
 	})
@@ -50,18 +50,18 @@ func (a *app) read(name string, limit int64) ([]byte, error) {
 
 // input returns the content of a file on which results depend. Whoever computes a share
 // keeps it, and whoever has the shares need not have the file.
-func (a *app) input(name string, limit int64) (string, error) {
-	e := a.elsewhere
-	if e != nil && e.given {
-		content, found := e.inputs[name]
+func (e *env) input(name string, limit int64) (string, error) {
+	entry := e.elsewhere
+	if entry != nil && entry.given {
+		content, found := entry.inputs[name]
 		if !found {
 			return "", text.Errorf("error.share.input", "file", name)
 		}
 		return content, nil
 	}
-	content, err := a.read(name, limit)
-	if err == nil && e != nil {
-		e.inputs[name] = string(content)
+	content, err := e.read(name, limit)
+	if err == nil && entry != nil {
+		entry.inputs[name] = string(content)
 	}
 	return string(content), err
 }
@@ -85,8 +85,8 @@ func readAtMost(name string, limit int64) ([]byte, error) {
 
 // interruptible does what may wait forever, such as opening a pipe. Ctrl-C ends the
 // waiting, not the work: what that sets must not be used after an error.
-func (a *app) interruptible(work func() error) error {
-	if a.ctx.Err() != nil {
+func (e *env) interruptible(work func() error) error {
+	if e.ctx.Err() != nil {
 		return work() // the results so far are being written; another Ctrl-C ends the program
 	}
 	done := make(chan error, 1)
@@ -94,7 +94,7 @@ func (a *app) interruptible(work func() error) error {
 	select {
 	case err := <-done:
 		return err
-	case <-a.ctx.Done():
+	case <-e.ctx.Done():
 		return noAnswer("error.stopped")
 	}
 }
@@ -109,24 +109,24 @@ const (
 
 // write writes a file; what is no regular file, such as a device or a pipe, gets the
 // bytes as they are. It is called after all results were printed.
-func (a *app) write(name string, how writes, fill func(w io.Writer) error) error {
+func (e *env) write(name string, how writes, fill func(w io.Writer) error) error {
 	var b bytes.Buffer
 	if err := fill(&b); err != nil {
 		return internal(fmt.Errorf("%s: %w", name, err))
 	}
-	err := a.put(name, how, b.Bytes())
+	err := e.put(name, how, b.Bytes())
 	if stopped := (*exitError)(nil); errors.As(err, &stopped) {
 		return err
 	}
 	if err != nil {
 		return internal(text.Errorf("error.write", "file", name, "cause", bare(err)))
 	}
-	a.inform("command.wrote", "file", name)
+	e.inform("command.wrote", "file", name)
 	return nil
 }
 
-func (a *app) put(name string, how writes, content []byte) error {
-	if stream := a.stream(name); stream != nil {
+func (e *env) put(name string, how writes, content []byte) error {
+	if stream := e.stream(name); stream != nil {
 		_, err := stream.Write(content)
 		return err
 	}
@@ -140,7 +140,7 @@ func (a *app) put(name string, how writes, content []byte) error {
 	}
 	switch {
 	case special: // such as a pipe, which may wait for a reader forever
-		return a.interruptible(func() error { return writeTo(name, os.O_WRONLY, content) })
+		return e.interruptible(func() error { return writeTo(name, os.O_WRONLY, content) })
 	case how == appends:
 		return writeTo(name, os.O_WRONLY|os.O_APPEND|os.O_CREATE, content)
 	}
@@ -158,12 +158,12 @@ func writeTo(name string, flags int, content []byte) error {
 
 // stream returns standard output or standard error if name is another name of it, as
 // /dev/stdout is. Opening that anew would write over what was printed.
-func (a *app) stream(name string) io.Writer {
+func (e *env) stream(name string) io.Writer {
 	info, err := os.Stat(name)
 	if err != nil {
 		return nil
 	}
-	for _, w := range []io.Writer{a.stdout, a.stderr} {
+	for _, w := range []io.Writer{e.stdout, e.stderr} {
 		to := w
 		if o, ok := w.(*output); ok {
 			to = o.to
@@ -214,17 +214,17 @@ func bare(err error) error {
 
 // checkOutputs returns why one of the files cannot be written. It is called before
 // anything is played. flag is what names the files, such as -o.
-func (a *app) checkOutputs(flag string, files ...string) error {
+func (e *env) checkOutputs(flag string, files ...string) error {
 	for _, f := range files {
-		if err := a.writable(f); err != nil {
+		if err := e.writable(f); err != nil {
 			return text.Errorf("error.out", "flag", flag, "file", f, "cause", err)
 		}
 	}
 	return nil
 }
 
-func (a *app) writable(file string) error {
-	if a.stream(file) != nil {
+func (e *env) writable(file string) error {
+	if e.stream(file) != nil {
 		return nil
 	}
 	switch info, err := os.Stat(file); {
@@ -238,7 +238,7 @@ func (a *app) writable(file string) error {
 }
 
 // writableDir returns why no file can be written into dir, which may not exist yet.
-func (a *app) writableDir(dir string) error { return probe(dir, "locklab") }
+func writableDir(dir string) error { return probe(dir, "locklab") }
 
 // probe returns why no file of a name can be written into dir, which may not exist yet. The file
 // is written under a longer name first, as renameio does.

@@ -144,18 +144,18 @@ func (endingContext) Done() <-chan struct{} {
 // not disturb the writing of a file, which waits for nobody.
 func TestWriteStopped(t *testing.T) {
 	var errs bytes.Buffer
-	a := newApp(nil, io.Discard, &errs, os.Getenv)
-	a.ctx = endingContext{t.Context()}
+	e := newEnv(nil, io.Discard, &errs, os.Getenv)
+	e.ctx = endingContext{t.Context()}
 	words := func(w io.Writer) error {
 		_, err := io.WriteString(w, "words")
 		return err
 	}
-	if code := a.report(a.write(fifo(t), replaces, words)); code != exitNoAnswer {
+	if code := e.report(e.write(fifo(t), replaces, words)); code != exitNoAnswer {
 		t.Errorf("a pipe: exit status %d: %s", code, errs.String())
 	}
 	for _, how := range []writes{replaces, appends} {
 		file := filepath.Join(t.TempDir(), "file")
-		err := a.write(file, how, words)
+		err := e.write(file, how, words)
 		if content, readErr := os.ReadFile(file); err != nil || readErr != nil || string(content) != "words" {
 			t.Errorf("a file: %q, %v, %v", content, err, readErr)
 		}

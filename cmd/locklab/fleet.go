@@ -18,49 +18,32 @@ import (
 	"time"
 
 	"github.com/hibiken/asynq"
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"locklab/reports/text"
 	"locklab/scenarios/fleet"
 	"locklab/scenarios/share"
 )
 
-// fleet has many machines compute the tasks of a command.
-func (a *app) fleet() *cobra.Command {
-	c := &cobra.Command{
-		Use:  "fleet",
-		Args: a.knownFleetCommand,
-		RunE: func(c *cobra.Command, _ []string) error {
-			a.printHelp(c)
-			return nil
-		},
-		Example: a.examples("fleet", "fleet run verify", "fleet worker --redis 127.0.0.1:PORT --password-file FILE", "fleet run --redis rediss://10.0.0.5:6380 par --strategies all -o par.png"),
+// fleetCommand has many machines compute the tasks of a command.
+func fleetCommand() *command {
+	return &command{
+		use: "fleet", below: []*command{fleetRunCommand(), fleetWorkerCommand()},
+		examples: []string{"fleet run verify", "fleet worker --redis 127.0.0.1:PORT --password-file FILE", "fleet run --redis rediss://10.0.0.5:6380 par --strategies all -o par.png"},
 	}
-	c.AddCommand(a.fleetRun(), a.fleetWorker())
-	return c
-}
-
-func (a *app) knownFleetCommand(c *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	return text.Errorf("error.command", "name", "fleet "+args[0], "near", text.Near(args[0], []string{"run", "worker"}))
 }
 
 // redisFlags say which Redis server holds the queue.
 type redisFlags struct{ address, password, ca string }
 
-func (r *redisFlags) add(a *app, f *pflag.FlagSet) {
-	usage := a.usage("fleet")
-	f.StringVar(&r.address, "redis", "", usage("redis"))
-	f.StringVar(&r.password, "password-file", "", usage("password-file"))
-	f.StringVar(&r.ca, "ca", "", usage("ca"))
+func (r *redisFlags) add(f *flags) {
+	f.add("redis", &r.address)
+	f.add("password-file", &r.password)
+	f.add("ca", &r.ca)
 }
 
 // option is what asynq connects with; nil: no server is named.
-func (r *redisFlags) option(a *app) (asynq.RedisConnOpt, error) {
-	address := cmp.Or(r.address, a.getenv("LOCKLAB_REDIS"))
+func (r *redisFlags) option(e *env) (asynq.RedisConnOpt, error) {
+	address := cmp.Or(r.address, e.getenv("LOCKLAB_REDIS"))
 	if address == "" {
 		if r.password != "" || r.ca != "" {
 			return nil, text.Errorf("error.fleet.noredis")
@@ -71,7 +54,7 @@ func (r *redisFlags) option(a *app) (asynq.RedisConnOpt, error) {
 	if err != nil {
 		return nil, err
 	}
-	password, config, err := r.secrets(a)
+	password, config, err := r.secrets(e)
 	if err != nil {
 		return nil, err
 	}
@@ -112,9 +95,9 @@ func parseRedis(address string) (asynq.RedisConnOpt, error) {
 }
 
 // secrets reads the files of the flags. config is nil without --ca.
-func (r *redisFlags) secrets(a *app) (password string, config *tls.Config, err error) {
+func (r *redisFlags) secrets(e *env) (password string, config *tls.Config, err error) {
 	if r.password != "" {
-		content, err := a.read(r.password, 1<<16)
+		content, err := e.read(r.password, 1<<16)
 		if err != nil {
 			return "", nil, text.Errorf("error.file", "file", "--password-file "+r.password, "cause", bare(err))
 		}
@@ -125,7 +108,7 @@ func (r *redisFlags) secrets(a *app) (password string, config *tls.Config, err e
 	if r.ca == "" {
 		return password, nil, nil
 	}
-	pem, err := a.read(r.ca, 1<<20)
+	pem, err := e.read(r.ca, 1<<20)
 	if err != nil {
 		return "", nil, text.Errorf("error.file", "file", "--ca "+r.ca, "cause", bare(err))
 	}
@@ -154,77 +137,98 @@ func withoutPassword(address string) string {
 	return scheme + "://" + rest
 }
 
-func (a *app) fleetRun() *cobra.Command {
-	var (
-		redis     redisFlags
-		retention time.Duration
-		cache     string
-	)
-	c := &cobra.Command{
-		Use:     "run [FLAGS] COMMAND...",
-		Example: a.examples("fleet-run", "fleet run verify", "fleet run --redis 10.0.0.5:6379 --password-file secret sweep pause/ttl --runs 100000 -o sweep.png"),
-		RunE: func(c *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return text.Errorf("error.fleet.command")
-			}
-			if retention < time.Minute {
-				return text.Errorf("error.fleet.retention", "value", retention)
-			}
-			if found, _, err := c.Root().Find(args); err != nil || found.Annotations[isShared] == "" {
-				return text.Errorf("error.fleet.notshared", "command", strings.Join(args, " "))
-			}
-			build, err := share.Build()
-			if err != nil {
-				return internal(err)
-			}
-			opt, err := redis.option(a)
-			if err != nil {
-				return err
-			}
-			ctx, cancel := context.WithCancel(context.WithoutCancel(c.Context())) // of the server: it outlives Ctrl-C
-			defer cancel()
-			coordinator := &fleet.Coordinator{Redis: opt, Build: build, Inputs: map[string]string{}, Retention: retention}
-			if opt == nil {
-				own, err := fleet.Loopback(ctx)
-				if err != nil {
-					return internal(text.Errorf("error.fleet.redis", "cause", err))
-				}
-				if coordinator.Kept, err = a.keptResults(cache, retention); err != nil {
-					return err
-				}
-				coordinator.Redis = own
-				file, remove, err := passwordFile(own.Password)
-				if err != nil {
-					return internal(text.Errorf("error.fleet.password.write", "cause", err))
-				}
-				defer remove()
-				a.inform("fleet.start", "address", own.Addr, "file", file)
-			}
-			coordinator.Rejected = func(why error) { fmt.Fprintln(a.stderr, presentable(a.Error(why))) }
-			show, end := a.fleetProgress()
-			coordinator.Progress = show
-			computer := &ending{Coordinator: coordinator, end: end}
-			err = a.runElsewhere(c.Context(), args, &elsewhere{
-				computer: computer, inputs: coordinator.Inputs, planned: func(command []string) { coordinator.Command = command },
-			})
-			end()
-			switch {
-			case c.Context().Err() != nil:
-				a.inform("fleet.stopped")
-			case computer.used && coordinator.Compared > 0:
-				a.inform("fleet.compared", "n", fmt.Sprint(coordinator.Compared))
-			case computer.used && !errors.Is(err, fleet.ErrRedis) && !errors.Is(err, fleet.ErrDoubtful):
-				a.inform("fleet.compared.none")
-			}
-			return fleetError(err)
-		},
+// fleetRunFlags are the flags of "locklab fleet run".
+type fleetRunFlags struct {
+	redis     redisFlags
+	retention time.Duration
+	cache     string
+}
+
+func fleetRunCommand() *command {
+	r := &fleetRunFlags{retention: 24 * time.Hour}
+	return &command{
+		use: "run [FLAGS] COMMAND...", texts: []string{"fleet"}, flags: r.add, run: r.run,
+		examples: []string{"fleet run verify", "fleet run --redis 10.0.0.5:6379 --password-file secret sweep pause/ttl --runs 100000 -o sweep.png"},
 	}
-	f, usage := c.Flags(), a.usage("fleet")
-	f.SetInterspersed(false) // what follows COMMAND belongs to it
-	redis.add(a, f)
-	f.DurationVar(&retention, "retention", 24*time.Hour, usage("retention"))
-	f.StringVar(&cache, "cache", "", usage("cache"))
-	return c
+}
+
+func (r *fleetRunFlags) add(f *flags) {
+	f.set.SetInterspersed(false) // what follows COMMAND belongs to it
+	r.redis.add(f)
+	f.add("retention", &r.retention)
+	f.add("cache", &r.cache)
+}
+
+func (r *fleetRunFlags) run(e *env, args []string) error {
+	if len(args) == 0 {
+		return text.Errorf("error.fleet.command")
+	}
+	if r.retention < time.Minute {
+		return text.Errorf("error.fleet.retention", "value", r.retention)
+	}
+	if found, _, err := e.running.Root().Find(args); err != nil || found.Annotations[isShared] == "" {
+		return text.Errorf("error.fleet.notshared", "command", strings.Join(args, " "))
+	}
+	build, err := share.Build()
+	if err != nil {
+		return internal(err)
+	}
+	opt, err := r.redis.option(e)
+	if err != nil {
+		return err
+	}
+	c := &fleet.Coordinator{Redis: opt, Build: build, Inputs: map[string]string{}, Retention: r.retention}
+	if opt == nil {
+		stop, err := r.startRedis(e, c)
+		defer stop()
+		if err != nil {
+			return err
+		}
+	}
+	return coordinate(e, c, args)
+}
+
+// startRedis has a coordinator use a Redis server of this process.
+func (r *fleetRunFlags) startRedis(e *env, c *fleet.Coordinator) (stop func(), err error) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(e.ctx)) // it outlives Ctrl-C
+	own, err := fleet.Loopback(ctx)
+	if err != nil {
+		return cancel, internal(text.Errorf("error.fleet.redis", "cause", err))
+	}
+	if c.Kept, err = keptResults(r.cache, r.retention); err != nil {
+		return cancel, err
+	}
+	c.Redis = own
+	file, remove, err := passwordFile(own.Password)
+	if err != nil {
+		return cancel, internal(text.Errorf("error.fleet.password.write", "cause", err))
+	}
+	e.inform("fleet.start", "address", own.Addr, "file", file)
+	return func() {
+		remove()
+		cancel()
+	}, nil
+}
+
+// coordinate runs a command whose tasks a fleet computes.
+func coordinate(e *env, c *fleet.Coordinator, args []string) error {
+	c.Rejected = func(why error) { fmt.Fprintln(e.stderr, presentable(e.Error(why))) }
+	show, end := fleetProgress(e)
+	c.Progress = show
+	computer := &ending{Coordinator: c, end: end}
+	err := runElsewhere(e, args, &elsewhere{
+		computer: computer, inputs: c.Inputs, planned: func(command []string) { c.Command = command },
+	})
+	end()
+	switch {
+	case e.ctx.Err() != nil:
+		e.inform("fleet.stopped")
+	case computer.used && c.Compared > 0:
+		e.inform("fleet.compared", "n", fmt.Sprint(c.Compared))
+	case computer.used && !errors.Is(err, fleet.ErrRedis) && !errors.Is(err, fleet.ErrDoubtful):
+		e.inform("fleet.compared.none")
+	}
+	return fleetError(err)
 }
 
 // passwordFile writes a password to a file that only this user can read. remove removes it.
@@ -256,7 +260,7 @@ func (e *ending) Compute(ctx context.Context, p share.Plan) (results []json.RawM
 }
 
 // keptResults is where the results of a coordinator without a Redis server are kept.
-func (a *app) keptResults(dir string, retention time.Duration) (*fleet.Kept, error) {
+func keptResults(dir string, retention time.Duration) (*fleet.Kept, error) {
 	if dir == "" {
 		user, err := os.UserCacheDir()
 		if err != nil {
@@ -271,8 +275,8 @@ func (a *app) keptResults(dir string, retention time.Duration) (*fleet.Kept, err
 
 // fleetProgress shows the progress of a fleet and a line for each worker on a terminal, and
 // elsewhere a line now and then if more is done.
-func (a *app) fleetProgress() (show func(fleet.Status), end func()) {
-	f, ok := terminal(a.stderr)
+func fleetProgress(e *env) (show func(fleet.Status), end func()) {
+	f, ok := terminal(e.stderr)
 	switch {
 	case f == nil:
 		return nil, func() {}
@@ -281,7 +285,7 @@ func (a *app) fleetProgress() (show func(fleet.Status), end func()) {
 		return func(s fleet.Status) {
 			if s.Done > done && s.Done < s.Of && s.Elapsed-last >= betweenLines {
 				done, last = s.Done, s.Elapsed
-				fmt.Fprintln(f, presentable(a.statusLines(s)[0]))
+				fmt.Fprintln(f, presentable(statusLines(e, s)[0]))
 			}
 		}, func() {}
 	}
@@ -300,7 +304,7 @@ func (a *app) fleetProgress() (show func(fleet.Status), end func()) {
 				return
 			}
 			clear()
-			for _, line := range a.statusLines(s) {
+			for _, line := range statusLines(e, s) {
 				fmt.Fprintln(f, presentable(line))
 				lines++
 			}
@@ -313,65 +317,64 @@ func (a *app) fleetProgress() (show func(fleet.Status), end func()) {
 }
 
 // statusLines are the progress of a fleet in words.
-func (a *app) statusLines(s fleet.Status) (lines []string) {
+func statusLines(e *env, s fleet.Status) (lines []string) {
 	seconds := max(s.Elapsed.Seconds(), 0.001)
-	left := a.Say("fleet.left.unknown")
+	left := e.Say("fleet.left.unknown")
 	if s.Left >= 0 {
 		left = s.Left.Round(time.Second).String()
 	}
-	lines = append(lines, a.Say("fleet.status", "done", fmt.Sprint(s.Done), "of", fmt.Sprint(s.Of), "rate", fmt.Sprintf("%.1f", float64(s.Done-s.Had)/seconds),
+	lines = append(lines, e.Say("fleet.status", "done", fmt.Sprint(s.Done), "of", fmt.Sprint(s.Of), "rate", fmt.Sprintf("%.1f", float64(s.Done-s.Had)/seconds),
 		"left", left, "waiting", fmt.Sprint(s.Waiting)))
 	for _, w := range s.Workers {
 		key := "fleet.worker.idle"
 		if w.Parcel != "" {
 			key = "fleet.worker"
 		}
-		lines = append(lines, "  "+a.Say(key, "worker", w.Name, "done", fmt.Sprint(w.Done), "task", w.Parcel, "more", fmt.Sprint(w.More), "since", w.For.Round(time.Second).String()))
+		lines = append(lines, "  "+e.Say(key, "worker", w.Name, "done", fmt.Sprint(w.Done), "task", w.Parcel, "more", fmt.Sprint(w.More), "since", w.For.Round(time.Second).String()))
 	}
 	if len(s.Workers) == 0 {
-		lines = append(lines, "  "+a.Say("fleet.worker.none"))
+		lines = append(lines, "  "+e.Say("fleet.worker.none"))
 	}
 	if s.OtherBuilds > 0 {
-		lines = append(lines, "  "+a.Say("fleet.worker.others", "n", fmt.Sprint(s.OtherBuilds)))
+		lines = append(lines, "  "+e.Say("fleet.worker.others", "n", fmt.Sprint(s.OtherBuilds)))
 	}
 	if s.Disconnected != nil {
-		lines = append(lines, "  "+a.Say("fleet.disconnected", "cause", s.Disconnected.Error()))
+		lines = append(lines, "  "+e.Say("fleet.disconnected", "cause", s.Disconnected.Error()))
 	}
 	return lines
 }
 
-func (a *app) fleetWorker() *cobra.Command {
+func fleetWorkerCommand() *command {
 	var redis redisFlags
-	c := &cobra.Command{
-		Use: "worker --redis ADDR",
-		Example: a.examples("fleet-worker", "fleet worker --redis 127.0.0.1:PORT --password-file FILE", "fleet worker --redis rediss://10.0.0.5:6380 --password-file secret --ca ca.pem",
-			"fleet worker --redis redis-sentinel://:SECRET@10.0.0.5:26379,10.0.0.6:26379?master=NAME --password-file secret --ca ca.pem"),
-		Args: a.noArguments,
-		RunE: func(c *cobra.Command, _ []string) error {
-			build, err := share.Build()
-			if err != nil {
-				return internal(err)
-			}
-			opt, err := redis.option(a)
-			if err != nil {
-				return err
-			}
-			if opt == nil {
-				return text.Errorf("error.fleet.worker")
-			}
-			w := fleet.Worker{
-				Redis: opt, Build: build, Compute: a.computeParcel,
-				Ready: func() { a.inform("fleet.worker.start", "worker", fleet.Self(), "build", build) },
-				Done: func(p *fleet.Parcel, took time.Duration) {
-					a.inform("fleet.worker.done", "task", p.Tasks[0], "more", fmt.Sprint(len(p.Tasks)-1), "seconds", fmt.Sprintf("%.1f", took.Seconds()))
-				},
-				Tell: func(message string) { fmt.Fprintln(a.stderr, presentable(message)) },
-			}
-			return fleetError(w.Run(c.Context()))
-		},
+	return &command{
+		use: "worker --redis ADDR", texts: []string{"fleet"}, args: noArguments, flags: redis.add,
+		examples: []string{"fleet worker --redis 127.0.0.1:PORT --password-file FILE", "fleet worker --redis rediss://10.0.0.5:6380 --password-file secret --ca ca.pem",
+			"fleet worker --redis redis-sentinel://:SECRET@10.0.0.5:26379,10.0.0.6:26379?master=NAME --password-file secret --ca ca.pem"},
+		run: func(e *env, _ []string) error { return runWorker(e, &redis) },
 	}
-	redis.add(a, c.Flags())
-	return c
+}
+
+func runWorker(e *env, redis *redisFlags) error {
+	build, err := share.Build()
+	if err != nil {
+		return internal(err)
+	}
+	opt, err := redis.option(e)
+	if err != nil {
+		return err
+	}
+	if opt == nil {
+		return text.Errorf("error.fleet.worker")
+	}
+	w := fleet.Worker{
+		Redis: opt, Build: build, Compute: computeParcel,
+		Ready: func() { e.inform("fleet.worker.start", "worker", fleet.Self(), "build", build) },
+		Done: func(p *fleet.Parcel, took time.Duration) {
+			e.inform("fleet.worker.done", "task", p.Tasks[0], "more", fmt.Sprint(len(p.Tasks)-1), "seconds", fmt.Sprintf("%.1f", took.Seconds()))
+		},
+		Tell: func(message string) { fmt.Fprintln(e.stderr, presentable(message)) },
+	}
+	return fleetError(w.Run(e.ctx))
 }
 
 // fleetError marks an error of the Redis server, and results in doubt, as what leaves the
@@ -385,18 +388,14 @@ func fleetError(err error) error {
 
 // computeParcel runs a command for some of its tasks. It prints nothing and touches no
 // file.
-func (a *app) computeParcel(ctx context.Context, p *fleet.Parcel) ([]share.Result, error) {
-	inner := newApp(bytes.NewReader(nil), io.Discard, io.Discard, func(string) string { return "" })
+func computeParcel(ctx context.Context, p *fleet.Parcel) ([]share.Result, error) {
+	inner := newEnv(bytes.NewReader(nil), io.Discard, io.Discard, func(string) string { return "" })
 	chosen := &share.Chosen{Tasks: p.Tasks}
 	inner.ctx, inner.elsewhere = ctx, &elsewhere{computer: chosen, inputs: p.Inputs, given: true, strict: true}
-	root := inner.root()
-	if c, _, err := root.Find(p.Command); err != nil || c.Annotations[isShared] == "" {
+	if c, _, err := newRoot(inner).Find(p.Command); err != nil || c.Annotations[isShared] == "" {
 		return nil, text.Errorf("error.fleet.notshared", "command", strings.Join(p.Command, " "))
 	}
-	root.SetArgs(p.Command)
-	root.SetOut(io.Discard)
-	root.SetErr(io.Discard)
-	err := root.ExecuteContext(ctx)
+	err := inner.execute(ctx, p.Command)
 	if len(chosen.Results) == len(p.Tasks) {
 		return chosen.Results, nil
 	}

@@ -306,7 +306,7 @@ func TestRedisFlags(t *testing.T) {
 	file, cert, key := certificate(t)
 	secret, empty := file("secret", []byte("open sesame\n")), file("empty", nil)
 	option := func(flags redisFlags) (asynq.RedisConnOpt, error) {
-		return flags.option(newApp(strings.NewReader(""), io.Discard, io.Discard, func(string) string { return "" }))
+		return flags.option(newTestEnv(io.Discard, io.Discard))
 	}
 	opt, err := option(redisFlags{address: "redis-sentinel://:theirs@10.0.0.5:26379,10.0.0.6:26379?master=m", password: secret, ca: cert})
 	sentinels, ok := opt.(asynq.RedisFailoverClientOpt)
@@ -338,9 +338,9 @@ func TestRedisFlags(t *testing.T) {
 func TestProgressLines(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	a := newApp(strings.NewReader(""), io.Discard, io.Discard, func(string) string { return "" })
+	e := newTestEnv(io.Discard, io.Discard)
 	ticks := make(chan time.Time)
-	done, end := a.progressLines(&out, 2, "progress.runs", time.Now(), ticks)
+	done, end := e.progressLines(&out, 2, "progress.runs", time.Now(), ticks)
 	for _, n := range []int{0, 0, 1, 1, 2, 2} {
 		done(n)
 		ticks <- time.Time{} // taken when the line before is printed

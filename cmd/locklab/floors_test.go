@@ -15,7 +15,7 @@ import (
 //	cmd/locklab, page              the commands | writes the page to play on, and is its engine
 //	reports/lessons, page, board   explanations, which play runs | the report | the page to play on
 //	reports/chart                  pictures of what a study has found
-//	scenarios/reality              lab and real servers side by side
+//	scenarios/reality, checked     lab and real servers side by side | locks that are not in the list, by their tests
 //	scenarios/contract             what each lock must come to
 //	scenarios/locktest             tests of locks that are not in the list
 //	scenarios/play                 runs that a person schedules: levels, quiz
@@ -48,7 +48,7 @@ import (
 var floors = [][]string{
 	{"cmd/locklab", "cmd/page"},
 	{"reports/lessons", "reports/page", "reports/board"},
-	{"scenarios/reality"},
+	{"scenarios/reality", "scenarios/checked"},
 	{"scenarios/contract", "scenarios/locktest", "scenarios/play", "reports/chart"},
 	{"scenarios/cost"},
 	{"scenarios/study", "scenarios/internal/racetest", "scenarios/internal/dense"},
@@ -75,7 +75,7 @@ var floors = [][]string{
 	{"simulator/process"},
 	{"simulator/history", "simulator/realserver/servertest"},
 	{"simulator/internal/clock", "simulator/internal/codec", "simulator/internal/table", "simulator/realserver"},
-	{"simulator/internal/jute"},
+	{"simulator/internal/jute", "simulator/resp"},
 	{"reports/text"},
 	{"reports/layout", "simulator/effort"},
 }

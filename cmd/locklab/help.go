@@ -15,15 +15,15 @@ import (
 )
 
 // landing prints what to do with the program: its most useful commands.
-func (a *app) landing() {
-	for _, lang := range a.Langs() {
-		a.Printf("%s\n\n", text.Say(lang, "help.title"))
+func printLanding(e *env) {
+	for _, lang := range e.Langs() {
+		e.Printf("%s\n\n", text.Say(lang, "help.title"))
 		for _, c := range landingCommands {
-			a.Wrap("  "+text.Pad("locklab "+c[0], 35), text.Say(lang, "help.landing."+c[1]))
+			e.Wrap("  "+text.Pad("locklab "+c[0], 35), text.Say(lang, "help.landing."+c[1]))
 		}
-		a.Printf("\n")
-		a.Wrap("", text.Say(lang, "help.names"))
-		a.Printf("%s\n", text.Say(lang, "help.more"))
+		e.Printf("\n")
+		e.Wrap("", text.Say(lang, "help.names"))
+		e.Printf("%s\n", text.Say(lang, "help.more"))
 	}
 }
 
@@ -51,53 +51,32 @@ var landingCommands = [][2]string{
 	{"check ./mylock", "check"},
 }
 
-// usage returns the help texts of the flags of a command.
-func (a *app) usage(command string) func(flag string, pairs ...string) string {
-	return func(flag string, pairs ...string) string {
-		key := "help.flag." + command + "." + flag
-		if !text.In("en").Has(key) {
-			key = "help.flag." + flag
-		}
-		return a.Say(key, pairs...)
-	}
-}
-
-// examples are commands to show in the help of a command; the catalogues describe them
-// under the command's name and their number, from 1.
-func (a *app) examples(command string, commands ...string) string {
-	var b strings.Builder
-	for i, c := range commands {
-		fmt.Fprintf(&b, "  # %s\n  locklab %s\n", a.Say(fmt.Sprintf("help.%s.example.%d", command, i+1)), c)
-	}
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
 // translateHelp makes all commands print their help in the language of the reader. Their
 // texts stand in the catalogues under their names.
-func (a *app) translateHelp(root *cobra.Command) {
+func translateHelp(e *env, root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	for _, c := range append(withChildren(root.Commands()), root) {
 		name := helpName(c)
 		if name == "help" {
 			c.Args = func(_ *cobra.Command, args []string) error {
 				if found, rest, err := root.Find(args); err == nil && found != root {
-					return a.noArguments(found, rest)
+					return noArguments(found, rest)
 				}
-				return a.knownCommand(root, args)
+				return knownCommand(root, args)
 			}
 		}
-		c.Short = a.Say("help." + name + ".short")
-		c.Flags().BoolP("help", "h", false, a.usage("")("help"))
+		c.Short = e.Say("help." + name + ".short")
+		c.Flags().BoolP("help", "h", false, e.Say("help.flag.help"))
 	}
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) {
 		if names := c.Flags().Args(); c == root && len(names) > 0 && names[0] != "help" { // as in "nonsense --help"
-			a.helped = a.knownCommand(root, names)
+			e.helped = knownCommand(root, names)
 			return
 		}
-		if a.width >= minWidth { // help comes before the flags are checked
-			a.Width = a.width
+		if e.width >= minWidth { // help comes before the flags are checked
+			e.Width = e.width
 		}
-		a.printHelp(c)
+		printHelp(e, c)
 	})
 }
 
@@ -118,7 +97,7 @@ func helpName(c *cobra.Command) string {
 }
 
 // longPlaces fill the places of the long help texts.
-func (a *app) longPlaces(lang string) []string {
+func longPlaces(lang string) []string {
 	return []string{"schema", fmt.Sprint(schema), "doom", text.Say(lang, "help.doom"), "example", contractExample, "bounds", boundList(lang), "environments", text.Join(lang, "chart.list", cost.Shipped())}
 }
 
@@ -140,55 +119,55 @@ const contractExample = `
   token   OVERLAP@1 STALE-WRITE@1
 `
 
-func (a *app) printHelp(c *cobra.Command) {
+func printHelp(e *env, c *cobra.Command) {
 	name := helpName(c)
 	if !c.HasParent() {
-		a.landing()
-		a.Printf("\n")
+		printLanding(e)
+		e.Printf("\n")
 	}
-	for _, lang := range a.Langs() {
-		a.printLong(text.Say(lang, "help."+name+".long", a.longPlaces(lang)...))
+	for _, lang := range e.Langs() {
+		printLong(e, text.Say(lang, "help."+name+".long", longPlaces(lang)...))
 	}
-	a.Printf("\n%s\n  %s\n", a.Say("help.usage"), c.UseLine())
+	e.Printf("\n%s\n  %s\n", e.Say("help.usage"), c.UseLine())
 	if c.Example != "" {
-		a.Printf("\n%s\n%s\n", a.Say("help.examples"), c.Example)
+		e.Printf("\n%s\n%s\n", e.Say("help.examples"), c.Example)
 	}
-	a.printFlags("help.flags", c.LocalNonPersistentFlags())
+	printFlags(e, "help.flags", c.LocalNonPersistentFlags())
 	if !c.HasParent() {
-		a.printFlags("help.flags.global", c.PersistentFlags())
+		printFlags(e, "help.flags.global", c.PersistentFlags())
 		return
 	}
-	a.printFlags("help.flags.global", c.InheritedFlags())
+	printFlags(e, "help.flags.global", c.InheritedFlags())
 }
 
 // printLong prints paragraphs that " // " separates. One that begins with "- " is an
 // item of a list; one with line breaks is an example.
-func (a *app) printLong(long string) {
+func printLong(e *env, long string) {
 	item := false
 	for i, paragraph := range strings.Split(long, "//") {
 		if strings.Contains(paragraph, "\n") {
-			a.Printf("\n%s", strings.Trim(paragraph, " ")[1:])
+			e.Printf("\n%s", strings.Trim(paragraph, " ")[1:])
 			continue
 		}
 		rest, isItem := strings.CutPrefix(strings.TrimSpace(paragraph), "- ")
 		if i > 0 && !(item && isItem) && !isItem {
-			a.Printf("\n")
+			e.Printf("\n")
 		}
 		label := ""
 		if isItem {
 			label = "  - "
 		}
-		a.Wrap(label, rest)
+		e.Wrap(label, rest)
 		item = isItem
 	}
 }
 
 // printFlags prints flags in two columns.
-func (a *app) printFlags(heading string, flags *pflag.FlagSet) {
+func printFlags(e *env, heading string, flags *pflag.FlagSet) {
 	if !flags.HasAvailableFlags() {
 		return
 	}
-	a.Printf("\n%s\n", a.Say(heading))
+	e.Printf("\n%s\n", e.Say(heading))
 	var rows [][2]string
 	widest := 0
 	flags.VisitAll(func(f *pflag.Flag) {
@@ -201,12 +180,12 @@ func (a *app) printFlags(heading string, flags *pflag.FlagSet) {
 			name += " " + kind
 		}
 		if !slices.Contains([]string{"", "0", "false", "[]", "0s"}, f.DefValue) {
-			usage += " " + a.First("help.default") + " " + f.DefValue + ")"
+			usage += " " + e.First("help.default") + " " + f.DefValue + ")"
 		}
 		rows = append(rows, [2]string{name, strings.ReplaceAll(usage, "`", "")})
 		widest = max(widest, runewidth.StringWidth(name))
 	})
 	for _, row := range rows {
-		a.Wrap(text.Pad(row[0], widest+2), row[1])
+		e.Wrap(text.Pad(row[0], widest+2), row[1])
 	}
 }

@@ -36,17 +36,17 @@ func TestHelp(t *testing.T) {
 // The language is known from the environment too.
 func TestHelpByEnvironment(t *testing.T) {
 	for name, value := range map[string]string{"LANG": "zh_CN.UTF-8", "LC_ALL": "zh_TW.UTF-8"} {
-		a := newApp(nil, nil, nil, func(n string) string {
+		e := newEnv(nil, nil, nil, func(n string) string {
 			if n == name {
 				return value
 			}
 			return ""
 		})
-		if a.guessLanguage(nil); a.Lang != "zh" {
-			t.Errorf("%s=%s: %s", name, value, a.Lang)
+		if e.guessLanguage(nil); e.Lang != "zh" {
+			t.Errorf("%s=%s: %s", name, value, e.Lang)
 		}
-		if a.guessLanguage([]string{"--lang", "en"}); a.Lang != "en" {
-			t.Errorf("--lang en beside %s=%s: %s", name, value, a.Lang)
+		if e.guessLanguage([]string{"--lang", "en"}); e.Lang != "en" {
+			t.Errorf("--lang en beside %s=%s: %s", name, value, e.Lang)
 		}
 	}
 }

@@ -16,8 +16,8 @@ import (
 func TestStoppedPictures(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	a := newApp(nil, io.Discard, io.Discard, func(string) string { return "" })
-	a.ctx = ctx
+	e := newTestEnv(io.Discard, io.Discard)
+	e.ctx = ctx
 	drawn, dir := 0, t.TempDir()
 	var files []reportFile
 	for _, name := range []string{"a.png", "b.svg", "c.csv", "report.html"} {
@@ -28,7 +28,7 @@ func TestStoppedPictures(t *testing.T) {
 			return nil
 		}})
 	}
-	if stopped, err := a.writeAll(ctx, dir, files); !stopped || err != nil || drawn != 2 {
+	if stopped, err := writeAll(e, dir, files); !stopped || err != nil || drawn != 2 {
 		t.Errorf("stopped %v, %v, %d of 4 are drawn", stopped, err, drawn)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/spf13/cobra"
-
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/faults"
@@ -44,35 +42,27 @@ type listedFault struct {
 
 var listable = []string{"strategies", "scenarios", "faults"}
 
-func (a *app) list() *cobra.Command {
+func listCommand() *command {
 	var families []string
-	c := &cobra.Command{
-		Use:       "list [strategies|scenarios|faults]",
-		ValidArgs: listable,
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) < 2 {
-				return nil
-			}
-			return a.noArguments(c, args[1:])
-		},
-		RunE: func(_ *cobra.Command, args []string) error {
-			entries, what, err := a.toList(args, families)
+	return &command{
+		use: "list [strategies|scenarios|faults]", valid: listable, args: atMost(1),
+		flags: func(f *flags) { addFamilies(f, &families) },
+		run: func(e *env, args []string) error {
+			entries, kinds, err := toList(args, families)
 			if err != nil {
 				return err
 			}
-			if a.json {
-				return a.listJSON(what, entries)
+			if e.json {
+				return listJSON(e, kinds, entries)
 			}
-			a.listText(what, entries)
+			listText(e, kinds, entries)
 			return nil
 		},
 	}
-	a.addFamilies(c.Flags(), &families)
-	return c
 }
 
 // toList returns the kinds of things to list, and which locks.
-func (a *app) toList(args, families []string) (entries []lock.Entry, kinds []string, err error) {
+func toList(args, families []string) (entries []lock.Entry, kinds []string, err error) {
 	kinds = args
 	if len(args) == 1 && !slices.Contains(listable, args[0]) {
 		return nil, nil, text.Errorf("error.list", "name", args[0], "near", text.Near(args[0], listable), "names", strings.Join(listable, ", "))
@@ -86,7 +76,7 @@ func (a *app) toList(args, families []string) (entries []lock.Entry, kinds []str
 	if len(args) == 0 {
 		kinds = listable[:1]
 	}
-	if entries, err = a.ofFamilies(families); err != nil {
+	if entries, err = locksOf(families); err != nil {
 		return nil, nil, err
 	}
 	if kinds[0] != "strategies" {
@@ -107,7 +97,7 @@ func listedRace(s race.Scenario) listedScenario {
 	return listedScenario{s.ID, s.Race, lessons.Story("en", s, "title"), lessons.Story("zh", s, "title")}
 }
 
-func (a *app) listJSON(kinds []string, entries []lock.Entry) error {
+func listJSON(e *env, kinds []string, entries []lock.Entry) error {
 	all := map[string]any{}
 	for _, kind := range kinds {
 		switch kind {
@@ -122,9 +112,9 @@ func (a *app) listJSON(kinds []string, entries []lock.Entry) error {
 		}
 	}
 	if len(kinds) == 1 {
-		return a.printJSON(all[kinds[0]])
+		return e.printJSON(all[kinds[0]])
 	}
-	return a.printJSON(all)
+	return e.printJSON(all)
 }
 
 func each[T, U any](all []T, f func(T) U) (out []U) {
@@ -134,41 +124,41 @@ func each[T, U any](all []T, f func(T) U) (out []U) {
 	return out
 }
 
-func (a *app) listText(kinds []string, entries []lock.Entry) {
+func listText(e *env, kinds []string, entries []lock.Entry) {
 	for _, kind := range kinds {
 		switch kind {
 		case "strategies":
-			a.listLocks(entries)
+			listLocks(e, entries)
 		case "scenarios":
-			a.listRaces()
+			listRaces(e)
 		case "faults":
-			a.Printf("%s\n", a.Say("list.faults"))
+			e.Printf("%s\n", e.Say("list.faults"))
 			for _, f := range faults.All() {
-				a.Wrap(fmt.Sprintf("    %-15s ", f.Name()), a.Each(func(lang string) string { return text.FaultTitle(f.Name(), lang) }))
+				e.Wrap(fmt.Sprintf("    %-15s ", f.Name()), e.Each(func(lang string) string { return text.FaultTitle(f.Name(), lang) }))
 			}
 		}
 	}
-	a.Next("locklab run token gc-pause", "locklab explain R18", "locklab matrix")
+	e.Next("locklab run token gc-pause", "locklab explain R18", "locklab matrix")
 }
 
 // listLocks prints locks by family, the locks of a family in historical order.
-func (a *app) listLocks(entries []lock.Entry) {
-	a.Printf("%s\n", a.Say("list.locks"))
+func listLocks(e *env, entries []lock.Entry) {
+	e.Printf("%s\n", e.Say("list.locks"))
 	for _, family := range lock.Families() {
 		first := true
-		for _, e := range entries {
-			if e.Family != family {
+		for _, entry := range entries {
+			if entry.Family != family {
 				continue
 			}
 			if first {
-				a.Printf("  %s: %s\n", family, a.Each(func(lang string) string { return text.FamilyTitle(string(family), lang) }))
+				e.Printf("  %s: %s\n", family, e.Each(func(lang string) string { return text.FamilyTitle(string(family), lang) }))
 				first = false
 			}
-			title := a.Each(func(lang string) string { return lessons.LockTitle(lang, e) })
-			if lessons.Uncovered(e) {
-				title = a.Say("list.uncovered", "title", title)
+			title := e.Each(func(lang string) string { return lessons.LockTitle(lang, entry) })
+			if lessons.Uncovered(entry) {
+				title = e.Say("list.uncovered", "title", title)
 			}
-			a.Wrap(fmt.Sprintf("    %-19s %-9s %d  ", e.ID, e.Article, e.Year), title)
+			e.Wrap(fmt.Sprintf("    %-19s %-9s %d  ", entry.ID, entry.Article, entry.Year), title)
 		}
 	}
 }
@@ -213,14 +203,14 @@ func groupOf(s race.Scenario) string {
 }
 
 // listRaces prints the races by group.
-func (a *app) listRaces() {
-	a.Printf("%s\n", a.Say("list.races"))
+func listRaces(e *env) {
+	e.Printf("%s\n", e.Say("list.races"))
 	group := ""
 	for _, s := range scenarios.All() {
 		if g := groupOf(s); g != group {
 			group = g
-			a.Printf("  %s\n", a.Say(group))
+			e.Printf("  %s\n", e.Say(group))
 		}
-		a.Wrap(fmt.Sprintf("    %-20s %-5s ", s.ID, s.Race), a.Each(func(lang string) string { return lessons.Story(lang, s, "title") }))
+		e.Wrap(fmt.Sprintf("    %-20s %-5s ", s.ID, s.Race), e.Each(func(lang string) string { return lessons.Story(lang, s, "title") }))
 	}
 }

@@ -12,46 +12,25 @@ import (
 	"sync"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/reports"
 	"locklab/reports/text"
-	"locklab/scenarios"
 	"locklab/scenarios/contract"
 	"locklab/scenarios/race"
 	"locklab/scenarios/reality"
 	"locklab/scenarios/share"
-	"locklab/scenarios/study"
 	"locklab/simulator/live"
 	"locklab/simulator/realserver"
 	"locklab/simulator/verdict"
 )
 
-// live shows on real servers what the lab says.
-func (a *app) live() *cobra.Command {
-	commands := []*cobra.Command{a.liveRun(), a.liveReplay(), a.inShares(a.liveMatrix()), a.inShares(a.liveVerify()), a.liveContend(), a.liveSentinel()}
-	c := &cobra.Command{
-		Use: "live",
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return nil
-			}
-			var names []string
-			for _, c := range commands {
-				names = append(names, c.Name())
-			}
-			return text.Errorf("error.command", "name", "live "+args[0], "near", text.Near(args[0], names))
-		},
-		RunE: func(c *cobra.Command, _ []string) error {
-			a.printHelp(c)
-			return nil
-		},
-		Example: a.examples("live", "live run token gc-pause", "live replay LINK", "live matrix -o live.csv"),
+// liveCommand shows on real servers what the lab says.
+func liveCommand() *command {
+	return &command{
+		use: "live", below: []*command{liveRunCommand(), liveReplayCommand(), liveMatrixCommand(), liveVerifyCommand(), liveContendCommand(), liveSentinelCommand()},
+		examples: []string{"live run token gc-pause", "live replay LINK", "live matrix -o live.csv"},
 	}
-	c.AddCommand(commands...)
-	return c
 }
 
 // liveJSON is one trace in the lab and on real servers.
@@ -104,18 +83,8 @@ func notShown(lang string, c *reality.Comparison) string {
 	return text.Say(lang, "live.not."+string(c.NotShown), "command", c.Missing)
 }
 
-// addLease gives a command the flag --lease.
-func (a *app) addLease(c *cobra.Command, lease *time.Duration) {
-	c.Flags().DurationVar(lease, "lease", reality.DefaultLease, a.usage("live")("lease"))
-}
-
 // maxRounds bounds --rounds.
 const maxRounds = 1000
-
-// addRounds gives a command the flag --rounds.
-func (a *app) addRounds(c *cobra.Command, rounds *int) {
-	c.Flags().IntVar(rounds, "rounds", 1, a.usage("live")("rounds"))
-}
 
 // The bounds of --lease: shorter than the first and the machine is too slow to show anything
 // else than itself, longer than the second and nothing is shown that is not before.
@@ -137,7 +106,7 @@ func isMissing(err error) bool {
 }
 
 // bench is what real servers need. Without it nothing can be shown.
-func (a *app) bench(ctx context.Context, lease time.Duration) (*reality.Bench, error) {
+func newBench(ctx context.Context, lease time.Duration) (*reality.Bench, error) {
 	if err := checkLease(lease); err != nil {
 		return nil, err
 	}
@@ -145,7 +114,7 @@ func (a *app) bench(ctx context.Context, lease time.Duration) (*reality.Bench, e
 	if isMissing(err) {
 		return nil, err
 	}
-	return b, a.liveError(ctx, err)
+	return b, liveError(ctx, err)
 }
 
 // liveServers is on which servers one run is shown.
@@ -155,16 +124,15 @@ type liveServers struct {
 	redis  string // those of Redis databases, separated by commas, or ""
 }
 
-// add gives a command the flags.
-func (s *liveServers) add(a *app, c *cobra.Command) {
-	a.addLease(c, &s.lease)
-	usage := a.usage("live")
-	c.Flags().StringVar(&s.keeper, "zookeeper", "", usage("zookeeper"))
-	c.Flags().StringVar(&s.redis, "redis", "", usage("redis"))
+func (s *liveServers) add(f *flags) {
+	s.lease = reality.DefaultLease
+	f.add("lease", &s.lease)
+	f.add("zookeeper", &s.keeper)
+	f.add("redis", &s.redis)
 }
 
 // bench is the bench for one lock.
-func (s *liveServers) bench(ctx context.Context, a *app, e lock.Entry) (*reality.Bench, error) {
+func (s *liveServers) bench(ctx context.Context, e lock.Entry) (*reality.Bench, error) {
 	switch {
 	case s.keeper != "" && !e.OnZooKeeper():
 		if _, _, err := net.SplitHostPort(s.keeper); err != nil {
@@ -179,12 +147,12 @@ func (s *liveServers) bench(ctx context.Context, a *app, e lock.Entry) (*reality
 		}
 		return reality.OnZooKeeper(s.keeper, s.lease)
 	case s.redis == "":
-		return a.bench(ctx, s.lease)
+		return newBench(ctx, s.lease)
 	}
 	if s.lease != reality.DefaultLease {
 		return nil, text.Errorf("error.live.redis-lease", "value", s.lease)
 	}
-	var all []realserver.GivenRedis
+	var all []realserver.RedisAddress
 	for addr := range strings.SplitSeq(s.redis, ",") {
 		g, err := realserver.ParseRedis(strings.TrimSpace(addr))
 		if err != nil {
@@ -196,7 +164,7 @@ func (s *liveServers) bench(ctx context.Context, a *app, e lock.Entry) (*reality
 }
 
 // liveError is an error of the machine, or that the user has stopped it.
-func (a *app) liveError(ctx context.Context, err error) error {
+func liveError(ctx context.Context, err error) error {
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return noAnswer("error.stopped")
@@ -208,25 +176,20 @@ func (a *app) liveError(ctx context.Context, err error) error {
 	return nil
 }
 
-func (a *app) liveRun() *cobra.Command {
+func liveRunCommand() *command {
 	var (
 		servers  liveServers
 		settings []string
 	)
-	c := &cobra.Command{
-		Use:     "run STRATEGY SCENARIO",
-		Example: a.examples("live-run", "live run token failover", "live run redlock restart --lease 1s", "live run zk-mutex session-ends --zookeeper 127.0.0.1:2181", "live run token gc-pause --set ttl=1s --set pause=1300ms --redis redis://127.0.0.1:6379/9"),
-		Args:    a.exactly(2),
-		RunE: func(c *cobra.Command, args []string) error {
-			entry, err := race.Strategy(args[0])
-			if err != nil {
-				return err
-			}
-			sc, err := scenarios.ByName(args[1])
-			if err != nil {
-				return err
-			}
-			s, err := sc.Settings.With(strings.Join(settings, ","))
+	return &command{
+		use: "run STRATEGY SCENARIO", texts: []string{"live", "run"}, args: exactly(2),
+		examples: []string{"live run token failover", "live run redlock restart --lease 1s", "live run zk-mutex session-ends --zookeeper 127.0.0.1:2181", "live run token gc-pause --set ttl=1s --set pause=1300ms --redis redis://127.0.0.1:6379/9"},
+		flags: func(f *flags) {
+			servers.add(f)
+			f.each("set", &settings)
+		},
+		run: func(e *env, args []string) error {
+			entry, sc, s, err := pickRun(args, settings)
 			if err != nil {
 				return err
 			}
@@ -234,42 +197,33 @@ func (a *app) liveRun() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.showLive(c.Context(), o, &servers)
+			return showLive(e, o, &servers)
 		},
 	}
-	servers.add(a, c)
-	c.Flags().StringArrayVar(&settings, "set", nil, a.usage("run")("set"))
-	return c
 }
 
-func (a *app) liveReplay() *cobra.Command {
+func liveReplayCommand() *command {
 	var servers liveServers
-	c := &cobra.Command{
-		Use:     "replay LINK|FILE",
-		Example: a.examples("live-replay", "live replay LINK"),
-		Args:    a.exactly(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			t, err := a.readTrace(args[0])
+	return &command{
+		use: "replay LINK|FILE", texts: []string{"live"}, args: exactly(1), flags: servers.add,
+		examples: []string{"live replay LINK"},
+		run: func(e *env, args []string) error {
+			t, err := readTrace(e, args[0])
 			if err != nil {
 				return err
 			}
-			if _, err := race.Strategy(t.Strategy); err != nil {
-				return text.Errorf("error.replay.unlisted", "lock", t.Strategy)
-			}
-			o, err := study.Replay(t)
+			o, err := replayed(t, "")
 			if err != nil {
 				return err
 			}
-			return a.showLive(c.Context(), o, &servers)
+			return showLive(e, o, &servers)
 		},
 	}
-	servers.add(a, c)
-	return c
 }
 
 // showLive shows a run of the lab on real servers.
-func (a *app) showLive(ctx context.Context, o *race.Outcome, servers *liveServers) error {
-	b, err := servers.bench(ctx, a, o.Strategy)
+func showLive(e *env, o *race.Outcome, servers *liveServers) error {
+	b, err := servers.bench(e.ctx, o.Strategy)
 	if err != nil {
 		return err
 	}
@@ -277,9 +231,9 @@ func (a *app) showLive(ctx context.Context, o *race.Outcome, servers *liveServer
 	if err := b.Fits(o); err != nil {
 		return err
 	}
-	b.Scripts = func(n int) { a.inform("live.scripts", "n", fmt.Sprint(n)) }
+	b.Scripts = func(n int) { e.inform("live.scripts", "n", fmt.Sprint(n)) }
 	if b.Given() && o.History != nil {
-		done, end := a.progress(int(o.History.End/time.Second)+1, "progress.live.seconds")
+		done, end := e.progress(int(o.History.End/time.Second)+1, "progress.live.seconds")
 		defer end()
 		if done != nil {
 			b.Progress = func(at time.Duration) { done(int(at / time.Second)) }
@@ -287,17 +241,17 @@ func (a *app) showLive(ctx context.Context, o *race.Outcome, servers *liveServer
 	}
 	s := &reality.Showing{Lab: o}
 	if o.NotApplicable == "" {
-		if s, err = b.Show(ctx, o); err != nil {
-			return a.liveError(ctx, err)
+		if s, err = b.Show(e.ctx, o); err != nil {
+			return liveError(e.ctx, err)
 		}
 	}
-	if a.json {
-		err = a.printJSON(struct {
+	if e.json {
+		err = e.printJSON(struct {
 			Version int `json:"version"`
 			liveJSON
 		}{schema, comparisonJSON(s.Compare())})
 	} else {
-		err = a.printShowing(b, s)
+		err = printShowing(e, b, s)
 	}
 	switch {
 	case err != nil || o.NotApplicable != "":
@@ -310,55 +264,55 @@ func (a *app) showLive(ctx context.Context, o *race.Outcome, servers *liveServer
 	return nil
 }
 
-func (a *app) printShowing(b *reality.Bench, s *reality.Showing) error {
+func printShowing(e *env, b *reality.Bench, s *reality.Showing) error {
 	switch {
 	case s.Lab.NotApplicable != "":
-		return a.printRun(s.Lab, "lanes")
+		return (&shownRun{Outcome: s.Lab, view: "lanes"}).print(e)
 	case s.NotShown != "":
-		if err := a.printRun(s.Lab, "lanes"); err != nil {
+		if err := (&shownRun{Outcome: s.Lab, view: "lanes"}).print(e); err != nil {
 			return err
 		}
-		a.Printf("\n%s\n", a.Each(func(lang string) string {
+		e.Printf("\n%s\n", e.Each(func(lang string) string {
 			return text.Say(lang, "live.na", "why", notShown(lang, s.Compare()))
 		}))
 		return nil
 	}
 	same := len(s.Run.Differences) == 0
-	a.Printf("%s\n\n", a.Say("live.title", "lock", s.Lab.Strategy.Heading(), "race", s.Lab.Scenario.ID))
+	e.Printf("%s\n\n", e.Say("live.title", "lock", s.Lab.Strategy.Heading(), "race", s.Lab.Scenario.ID))
 	if same {
-		a.Printf("%s\n\n", a.Say("live.lanes.same"))
+		e.Printf("%s\n\n", e.Say("live.lanes.same"))
 	} else {
-		a.Printf("%s\n\n", a.Say("live.lanes.lab"))
+		e.Printf("%s\n\n", e.Say("live.lanes.lab"))
 	}
-	if err := reports.Lanes(a.Out, s.Lab.History, s.Lab.Judgement, a.options()); err != nil {
+	if err := reports.Lanes(e.Out, s.Lab.History, s.Lab.Judgement, e.options()); err != nil {
 		return internal(err)
 	}
 	if !same {
-		a.Printf("\n%s\n\n", a.Say("live.lanes.real"))
-		if err := reports.Lanes(a.Out, s.Real.History, s.Real.Judgement, a.options()); err != nil {
+		e.Printf("\n%s\n\n", e.Say("live.lanes.real"))
+		if err := reports.Lanes(e.Out, s.Real.History, s.Real.Judgement, e.options()); err != nil {
 			return internal(err)
 		}
-		a.Printf("\n")
-		a.printDifferences(s.Compare())
+		e.Printf("\n")
+		printDifferences(e, s.Compare())
 	}
 	ran := func() string {
 		if s.Lab.Strategy.OnZooKeeper() {
-			return a.Say("live.ran.zookeeper", "version", s.Version, "answers", fmt.Sprint(s.Run.Answers))
+			return e.Say("live.ran.zookeeper", "version", s.Version, "answers", fmt.Sprint(s.Run.Answers))
 		}
 		if b.Given() {
-			return a.Say("live.ran.given", "servers", fmt.Sprint(s.Run.Servers), "version", b.Version, "answers", fmt.Sprint(s.Run.Answers), "took", reports.Span(s.Run.Took.Round(100*time.Millisecond)))
+			return e.Say("live.ran.given", "servers", fmt.Sprint(s.Run.Servers), "version", b.Version, "answers", fmt.Sprint(s.Run.Answers), "took", reports.Span(s.Run.Took.Round(100*time.Millisecond)))
 		}
-		return a.Say("live.ran", "servers", fmt.Sprint(s.Run.Servers), "version", b.Version, "answers", fmt.Sprint(s.Run.Answers),
+		return e.Say("live.ran", "servers", fmt.Sprint(s.Run.Servers), "version", b.Version, "answers", fmt.Sprint(s.Run.Answers),
 			"ttl", reports.Span(s.Lab.History.TTL), "lease", reports.Span(b.Lease), "speed", fmt.Sprintf("%.3g", s.Speed))
 	}
-	a.Printf("\n%s\n", ran())
-	a.Printf("%s\n%s\n", a.Say("live.verdict.lab", "verdicts", spell(s.Lab.Verdicts)), a.Say("live.verdict.real", "verdicts", spell(s.Real.Verdicts)))
+	e.Printf("\n%s\n", ran())
+	e.Printf("%s\n%s\n", e.Say("live.verdict.lab", "verdicts", spell(s.Lab.Verdicts)), e.Say("live.verdict.real", "verdicts", spell(s.Real.Verdicts)))
 	if s.Agrees() {
-		a.Sentence("live.agrees")
+		e.Sentence("live.agrees")
 	} else {
-		a.Sentence("live.disagrees", "n", fmt.Sprint(len(s.Run.Differences)))
+		e.Sentence("live.disagrees", "n", fmt.Sprint(len(s.Run.Differences)))
 	}
-	a.Next("locklab replay "+s.Lab.Trace.Link(), "locklab live replay "+s.Lab.Trace.Link())
+	e.Next("locklab replay "+s.Lab.Trace.Link(), "locklab live replay "+s.Lab.Trace.Link())
 	return nil
 }
 
@@ -374,26 +328,26 @@ func spell(verdicts []verdict.Word) string {
 // maxDifferences is how many differences of a run are printed; --json has all.
 const maxDifferences = 10
 
-func (a *app) printDifferences(c *reality.Comparison) {
+func printDifferences(e *env, c *reality.Comparison) {
 	for i, d := range c.Differ {
 		if i == maxDifferences {
-			a.Printf("  %s\n", a.Say("live.difference.more", "n", fmt.Sprint(len(c.Differ)-i)))
+			e.Printf("  %s\n", e.Say("live.difference.more", "n", fmt.Sprint(len(c.Differ)-i)))
 			break
 		}
-		a.Printf("  %s\n", a.difference(c.Key, d))
+		e.Printf("  %s\n", sayDifference(e, c.Key, d))
 	}
 	if !c.Stopped.IsZero() {
-		a.Printf("  %s\n", a.Each(c.Stopped.Say))
+		e.Printf("  %s\n", e.Each(c.Stopped.Say))
 	}
 }
 
 // difference is a sentence about a difference, of a lock with that key.
-func (a *app) difference(key string, d live.Difference) string {
+func sayDifference(e *env, key string, d live.Difference) string {
 	at := reports.Millis(d.At, 1)
 	if d.Cmd == nil {
-		return a.Say("live.difference.key", "time", at, "n", fmt.Sprint(d.Server), "key", text.Visible(d.Key), "lab", text.Visible(d.Lab), "real", text.Visible(d.Real))
+		return e.Say("live.difference.key", "time", at, "n", fmt.Sprint(d.Server), "key", text.Visible(d.Key), "lab", text.Visible(d.Lab), "real", text.Visible(d.Real))
 	}
-	return a.Say("live.difference.answer", "time", at, "n", fmt.Sprint(d.Server), "command", text.Visible(reports.Command(d.Cmd, key)),
+	return e.Say("live.difference.answer", "time", at, "n", fmt.Sprint(d.Server), "command", text.Visible(reports.Command(d.Cmd, key)),
 		"lab", text.Visible(d.Lab), "real", text.Visible(d.Real))
 }
 
@@ -423,6 +377,9 @@ func (t *liveCount) add(all []*reality.Comparison) {
 	}
 }
 
+// benchOnce returns the bench that it has made in the first call.
+type benchOnce = func() (*reality.Bench, error)
+
 // oneBench makes a bench when it is first asked for one. close removes it.
 func oneBench(ctx context.Context, lease time.Duration, rounds int) (bench func() (*reality.Bench, error), close func()) {
 	var b *reality.Bench
@@ -440,123 +397,121 @@ func oneBench(ctx context.Context, lease time.Duration, rounds int) (bench func(
 	}
 }
 
-func (a *app) liveMatrix() *cobra.Command {
-	var (
-		lease  time.Duration
-		rounds int
-		races  []string
-		locks  lockFlags
-		out    string
-	)
-	c := &cobra.Command{
-		Use:     "matrix",
-		Example: a.examples("live-matrix", "live matrix", "live matrix --strategies token,redlock --scenarios R18,R21 -o live.csv"),
-		Args:    a.noArguments,
-		RunE: func(c *cobra.Command, _ []string) error {
-			list, err := locks.pick(a, algorithms.All())
-			if err != nil {
-				return err
-			}
-			scs, err := a.pickRaces(races)
-			if err != nil {
-				return err
-			}
-			if err := a.checkLiveOut(c, out); err != nil {
-				return err
-			}
-			return a.liveTable(c.Context(), lease, rounds, out, len(scs), func(ctx context.Context, bench func() (*reality.Bench, error), done func(int)) (*reality.Table, error) {
-				return reality.Matrix(ctx, bench, lease, rounds, list, scs, done)
-			})
+// liveTable are the flags of a table of many traces.
+type liveTable struct {
+	lease  time.Duration
+	rounds int
+	races  []string
+	locks  lockFlags
+	out    string
+}
+
+func (t *liveTable) add(f *flags) {
+	t.lease, t.rounds = reality.DefaultLease, 1
+	f.add("lease", &t.lease)
+	f.add("rounds", &t.rounds)
+	t.locks.add(f, "all")
+	f.outTo(&t.out)
+}
+
+func liveMatrixCommand() *command {
+	t := &liveTable{}
+	return &command{
+		use: "matrix", texts: []string{"live"}, args: noArguments, run: t.runMatrix, tasks: inShards,
+		examples: []string{"live matrix", "live matrix --strategies token,redlock --scenarios R18,R21 -o live.csv"},
+		flags: func(f *flags) {
+			t.add(f)
+			f.add("scenarios", &t.races)
 		},
 	}
-	a.addLease(c, &lease)
-	a.addRounds(c, &rounds)
-	f, usage := c.Flags(), a.usage("live")
-	locks.add(a, f, "all")
-	f.StringSliceVar(&races, "scenarios", nil, a.usage("matrix")("scenarios"))
-	f.StringVarP(&out, "out", "o", "", usage("out"))
-	return c
 }
 
-func (a *app) liveVerify() *cobra.Command {
-	var (
-		lease  time.Duration
-		rounds int
-		locks  lockFlags
-		out    string
-	)
-	c := &cobra.Command{
-		Use:     "verify",
-		Example: a.examples("live-verify", "live verify", "live verify --strategies token -o live.csv"),
-		Args:    a.noArguments,
-		RunE: func(c *cobra.Command, _ []string) error {
-			list, err := locks.pick(a, algorithms.All())
-			if err != nil {
-				return err
-			}
-			if err := a.checkLiveOut(c, out); err != nil {
-				return err
-			}
-			rows := slices.DeleteFunc(contract.Own(), func(e contract.Expectation) bool {
-				return !e.IsSearch() || !slices.ContainsFunc(list, func(l lock.Entry) bool { return l.ID == e.Strategy.ID })
-			})
-			return a.liveTable(c.Context(), lease, rounds, out, reality.Locks(rows), func(ctx context.Context, bench func() (*reality.Bench, error), done func(int)) (*reality.Table, error) {
-				return reality.Verify(ctx, bench, lease, rounds, rows, done)
-			})
-		},
-	}
-	a.addLease(c, &lease)
-	a.addRounds(c, &rounds)
-	locks.add(a, c.Flags(), "all")
-	c.Flags().StringVarP(&out, "out", "o", "", a.usage("live")("out"))
-	return c
-}
-
-func (a *app) checkLiveOut(c *cobra.Command, out string) error {
-	if !c.Flags().Changed("out") {
-		return nil
-	}
-	if !strings.HasSuffix(strings.ToLower(out), ".csv") {
-		return text.Errorf("error.live.out", "file", out)
-	}
-	return a.checkOutputs("-o", out)
-}
-
-// liveTable computes a table of so many tasks, prints it, and writes the file.
-func (a *app) liveTable(ctx context.Context, lease time.Duration, rounds int, out string, tasks int, compute func(ctx context.Context, bench func() (*reality.Bench, error), done func(int)) (*reality.Table, error)) error {
-	if err := checkLease(lease); err != nil {
+func (t *liveTable) runMatrix(e *env, _ []string) error {
+	list, err := t.locks.pick(algorithms.All())
+	if err != nil {
 		return err
 	}
-	if rounds < 1 || rounds > maxRounds {
-		return text.Errorf("error.live.round", "value", rounds, "most", maxRounds)
+	scs, err := pickRaces(t.races)
+	if err != nil {
+		return err
 	}
-	bench, closeBench := oneBench(ctx, lease, rounds)
+	return t.compute(e, len(scs), func(bench benchOnce, done func(int)) (*reality.Table, error) {
+		return reality.Matrix(e.ctx, bench, t.lease, t.rounds, list, scs, done)
+	})
+}
+
+func liveVerifyCommand() *command {
+	t := &liveTable{}
+	return &command{
+		use: "verify", texts: []string{"live"}, args: noArguments, flags: t.add, run: t.runVerify, tasks: inShards,
+		examples: []string{"live verify", "live verify --strategies token -o live.csv"},
+	}
+}
+
+func (t *liveTable) runVerify(e *env, _ []string) error {
+	list, err := t.locks.pick(algorithms.All())
+	if err != nil {
+		return err
+	}
+	rows := slices.DeleteFunc(contract.Own(), func(x contract.Expectation) bool {
+		return !x.IsSearch() || !slices.ContainsFunc(list, func(l lock.Entry) bool { return l.ID == x.Strategy.ID })
+	})
+	return t.compute(e, reality.Locks(rows), func(bench benchOnce, done func(int)) (*reality.Table, error) {
+		return reality.Verify(e.ctx, bench, t.lease, t.rounds, rows, done)
+	})
+}
+
+// check refuses a file that is no table, and bounds that are too small or too large.
+func (t *liveTable) check(e *env) error {
+	if e.given("out") {
+		if !strings.HasSuffix(strings.ToLower(t.out), ".csv") {
+			return text.Errorf("error.live.out", "file", t.out)
+		}
+		if err := e.checkOutputs("-o", t.out); err != nil {
+			return err
+		}
+	}
+	if err := checkLease(t.lease); err != nil {
+		return err
+	}
+	if t.rounds < 1 || t.rounds > maxRounds {
+		return text.Errorf("error.live.round", "value", t.rounds, "most", maxRounds)
+	}
+	return nil
+}
+
+// compute computes a table of so many tasks, prints it, and writes the file.
+func (t *liveTable) compute(e *env, tasks int, find func(bench benchOnce, done func(int)) (*reality.Table, error)) error {
+	if err := t.check(e); err != nil {
+		return err
+	}
+	bench, closeBench := oneBench(e.ctx, t.lease, t.rounds)
 	defer closeBench()
-	done, end := a.progress(tasks, "progress.live")
-	table, err := compute(ctx, bench, done)
+	done, end := e.progress(tasks, "progress.live")
+	table, err := find(bench, done)
 	end()
 	if errors.Is(err, share.ErrPartial) || isMissing(err) {
 		return err
 	}
-	if err := a.liveError(ctx, err); err != nil {
+	if err := liveError(e.ctx, err); err != nil {
 		return err
 	}
-	var t liveCount
+	var n liveCount
 	worst := contract.Met
 	for _, row := range table.Rows {
-		t.add(row.Comparisons)
+		n.add(row.Comparisons)
 		worst = max(worst, row.Status)
 	}
-	if a.json {
-		err = a.printLiveJSON(&t)
+	if e.json {
+		err = printLiveJSON(e, &n)
 	} else {
-		a.printLiveTable(table, &t, lease, rounds)
+		printLiveTable(e, table, &n, t.lease, t.rounds)
 	}
-	if err == nil && out != "" {
-		err = a.write(out, replaces, t.csv)
+	if err == nil && t.out != "" {
+		err = e.write(t.out, replaces, n.csv)
 	}
 	switch {
-	case err == nil && (len(t.differ) > 0 || worst == contract.Differs):
+	case err == nil && (len(n.differ) > 0 || worst == contract.Differs):
 		err = &exitError{exitDiffers, nil}
 	case err == nil && worst > contract.Met:
 		err = &exitError{exitNoAnswer, nil}
@@ -564,7 +519,7 @@ func (a *app) liveTable(ctx context.Context, lease time.Duration, rounds int, ou
 	return err
 }
 
-func (a *app) printLiveJSON(t *liveCount) error {
+func printLiveJSON(e *env, t *liveCount) error {
 	j := struct {
 		Version int        `json:"version"`
 		Cells   []liveJSON `json:"cells"`
@@ -572,11 +527,11 @@ func (a *app) printLiveJSON(t *liveCount) error {
 	for _, c := range t.all {
 		j.Cells = append(j.Cells, comparisonJSON(c))
 	}
-	return a.printJSON(j)
+	return e.printJSON(j)
 }
 
-func (a *app) printLiveTable(table *reality.Table, t *liveCount, lease time.Duration, rounds int) {
-	a.Printf("%s\n\n", a.Each(func(lang string) string {
+func printLiveTable(e *env, table *reality.Table, t *liveCount, lease time.Duration, rounds int) {
+	e.Printf("%s\n\n", e.Each(func(lang string) string {
 		return text.Say(lang, "live.heading", "version", text.Join(lang, "chart.list", table.Versions), "lease", reports.Span(lease))
 	}))
 	for _, row := range table.Rows {
@@ -585,20 +540,20 @@ func (a *app) printLiveTable(table *reality.Table, t *liveCount, lease time.Dura
 		}
 		var n liveCount
 		n.add(row.Comparisons)
-		a.Wrap(text.Pad(row.Name, 32)+"  ", a.Say("live.row", "agree", fmt.Sprint(n.agree), "disagree", fmt.Sprint(len(n.differ)), "not", fmt.Sprint(len(n.all)-n.agree-len(n.differ))))
+		e.Wrap(text.Pad(row.Name, 32)+"  ", e.Say("live.row", "agree", fmt.Sprint(n.agree), "disagree", fmt.Sprint(len(n.differ)), "not", fmt.Sprint(len(n.all)-n.agree-len(n.differ))))
 	}
-	a.Printf("\n")
+	e.Printf("\n")
 	for _, row := range table.Rows {
 		for _, reason := range row.Reasons {
-			a.Wrap("", a.Say("live.unmet", "search", row.Name, "why", a.Each(reason.Say)))
+			e.Wrap("", e.Say("live.unmet", "search", row.Name, "why", e.Each(reason.Say)))
 		}
 	}
 	for _, c := range t.differ {
-		a.Printf("%s\n", a.Say(inRounds("live.differs", rounds), "round", fmt.Sprint(c.Round), "lock", c.Strategy, "race", c.Scenario, "lab", spell(c.Lab), "real", spell(c.Real)))
-		a.printDifferences(c)
-		a.Printf("  locklab live replay %s\n", c.Trace)
+		e.Printf("%s\n", e.Say(inRounds("live.differs", rounds), "round", fmt.Sprint(c.Round), "lock", c.Strategy, "race", c.Scenario, "lab", spell(c.Lab), "real", spell(c.Real)))
+		printDifferences(e, c)
+		e.Printf("  locklab live replay %s\n", c.Trace)
 	}
-	a.Sentence(inRounds("live.sum", rounds), "rounds", fmt.Sprint(rounds), "agree", fmt.Sprint(t.agree), "disagree", fmt.Sprint(len(t.differ)))
+	e.Sentence(inRounds("live.sum", rounds), "rounds", fmt.Sprint(rounds), "agree", fmt.Sprint(t.agree), "disagree", fmt.Sprint(len(t.differ)))
 	for _, why := range reality.Reasons() {
 		n := t.not[why]
 		if n == 0 {
@@ -611,7 +566,7 @@ func (a *app) printLiveTable(table *reality.Table, t *liveCount, lease time.Dura
 			}
 		}
 		slices.Sort(missing)
-		a.Wrap("  ", a.Each(func(lang string) string {
+		e.Wrap("  ", e.Each(func(lang string) string {
 			return text.Say(lang, "live.sum.not", "n", fmt.Sprint(n), "why", text.Say(lang, "live.not."+string(why), "command", text.Join(lang, "chart.list", missing)))
 		}))
 	}

@@ -127,7 +127,7 @@ func TestLiveRedis(t *testing.T) {
 	}
 	defer w.Close()
 	size := func() any {
-		n, err := w.Must("DBSIZE")
+		n, err := w.Do("DBSIZE")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -157,28 +157,28 @@ func TestLiveRedis(t *testing.T) {
 		if code != run.code || !strings.Contains(strings.Join(strings.Fields(out+errs), " "), run.want) || strings.Contains(out+errs, "secret") || strings.Contains(out+errs, "wrong@") {
 			t.Errorf("%s: exit status %d, %s%s", run.args, code, out, errs)
 		}
-		if n := size(); n != int64(0) {
+		if n := size(); n != 0 {
 			t.Fatalf("%s leaves %v keys", run.args, n)
 		}
 	}
-	if _, err := w.Must("SET", "theirs", "1"); err != nil {
+	if _, err := w.Do("SET", "theirs", "1"); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, errs := call(t, "live", "run", "setnx", "calm", "--redis", url+"3"); code != exitUsage || !strings.Contains(errs, "not empty (keys: 1, one is theirs)") || size() != int64(1) {
+	if code, _, errs := call(t, "live", "run", "setnx", "calm", "--redis", url+"3"); code != exitUsage || !strings.Contains(errs, "not empty (keys: 1, one is theirs)") || size() != 1 {
 		t.Errorf("exit status %d, %s", code, errs)
 	}
-	if _, err := w.Must("DEL", "theirs"); err != nil {
+	if _, err := w.Do("DEL", "theirs"); err != nil {
 		t.Fatal(err)
 	}
 	p := program(t, "live", "run", "token", "gc-pause", "--redis", url+"3")
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the lock is there", func() bool { return size() == int64(1) })
+	until(t, "the lock is there", func() bool { return size() == 1 })
 	if err := p.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
-	if status := statusOf(t, p.Wait()); status != exitNoAnswer || size() != int64(0) {
+	if status := statusOf(t, p.Wait()); status != exitNoAnswer || size() != 0 {
 		t.Errorf("exit status %d, and %v keys are left", status, size())
 	}
 }
@@ -187,7 +187,7 @@ func TestLiveRedis(t *testing.T) {
 // left in a cache that is said, with their number.
 func TestLiveRedisOfOthers(t *testing.T) {
 	addr := servertest.Redis(t)
-	listener, err := realserver.DialRedis(addr)
+	listener, err := realserver.AddressOf(addr).Dial()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,14 +205,14 @@ func TestLiveRedisOfOthers(t *testing.T) {
 		t.Errorf("it was sent %v, %v", next, err)
 	}
 	listener.Close()
-	w, err := realserver.DialRedis(addr)
+	w, err := realserver.AddressOf(addr).Dial()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer w.Close()
 	until(t, "nobody listens", func() bool {
 		n, err := w.Do("PUBSUB", "NUMPAT")
-		return err == nil && n == int64(0)
+		return err == nil && n == 0
 	})
 	code, _, errs := call(t, args...)
 	info, err := w.Do("INFO", "memory")

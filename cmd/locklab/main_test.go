@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"image/png"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -24,6 +25,11 @@ import (
 )
 
 var update = flag.Bool("update", false, "write the golden files and the README's blocks anew")
+
+// newTestEnv returns an environment without input, in English and without a terminal.
+func newTestEnv(stdout, stderr io.Writer) *env {
+	return newEnv(strings.NewReader(""), stdout, stderr, func(string) string { return "" })
+}
 
 // call runs the program as a shell would, in English and without a terminal.
 func call(t testing.TB, args ...string) (code int, stdout, stderr string) {

@@ -2,16 +2,12 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
-	"strings"
-
-	"github.com/spf13/cobra"
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
@@ -21,7 +17,6 @@ import (
 	"locklab/reports/motion"
 	"locklab/reports/page"
 	"locklab/reports/text"
-	"locklab/scenarios"
 	"locklab/scenarios/contract"
 	"locklab/scenarios/race"
 	"locklab/scenarios/share"
@@ -66,63 +61,45 @@ func cellsJSON(outcomes []*race.Outcome) []cellJSON {
 	return cells
 }
 
-func (a *app) matrix() *cobra.Command {
-	var (
-		locks lockFlags
-		races []string
-		runs  int
-		dir   string
-	)
-	c := &cobra.Command{
-		Use:  "matrix",
-		Args: a.noArguments,
-		RunE: func(c *cobra.Command, _ []string) error {
-			entries, err := locks.pick(a, algorithms.All())
-			if err != nil {
-				return err
-			}
-			scs, err := a.pickRaces(races)
-			if err != nil {
-				return err
-			}
-			if runs < 0 || runs > 100_000 {
-				return text.Errorf("error.runs", "value", runs, "least", "0", "most", "100000")
-			}
-			if dir != "" {
-				if err := a.writableDir(dir); err != nil {
-					return text.Errorf("error.out", "flag", "-o", "file", dir, "cause", err)
-				}
-			}
-			a.command = text.Visible(strings.Join(append(append([]string{"locklab"}, canonical(c, nil)...), flagsOf(c, func(name string) bool { return name == "out" })...), " "))
-			return a.playMatrix(c.Context(), entries, scs, runs, dir)
-		},
-	}
-	f, usage := c.Flags(), a.usage("matrix")
-	locks.add(a, f, "all")
-	f.StringSliceVar(&races, "scenarios", nil, usage("scenarios"))
-	f.IntVar(&runs, "runs", 0, usage("runs"))
-	f.StringVarP(&dir, "out", "o", "", usage("out"))
-	return c
+// matrixFlags are the flags of "locklab matrix".
+type matrixFlags struct {
+	locks lockFlags
+	races []string
+	runs  int
+	dir   string
 }
 
-func (a *app) pickRaces(names []string) (scs []race.Scenario, err error) {
-	if names == nil {
-		return scenarios.All(), nil
+func matrixCommand() *command {
+	m := &matrixFlags{}
+	return &command{use: "matrix", args: noArguments, flags: m.add, run: m.run, tasks: onFleet}
+}
+
+func (m *matrixFlags) add(f *flags) {
+	m.locks.add(f, "all")
+	f.add("scenarios", &m.races)
+	f.add("runs", &m.runs)
+	f.outTo(&m.dir)
+}
+
+func (m *matrixFlags) run(e *env, _ []string) error {
+	entries, err := m.locks.pick(algorithms.All())
+	if err != nil {
+		return err
 	}
-	if len(names) == 0 {
-		return nil, text.Errorf("error.races.none")
+	scs, err := pickRaces(m.races)
+	if err != nil {
+		return err
 	}
-	for _, n := range names {
-		sc, err := scenarios.ByName(n)
-		if err != nil {
-			return nil, err
+	if m.runs < 0 || m.runs > 100_000 {
+		return text.Errorf("error.runs", "value", m.runs, "least", "0", "most", "100000")
+	}
+	if m.dir != "" {
+		if err := writableDir(m.dir); err != nil {
+			return text.Errorf("error.out", "flag", "-o", "file", m.dir, "cause", err)
 		}
-		if slices.ContainsFunc(scs, func(o race.Scenario) bool { return o.ID == sc.ID }) {
-			return nil, text.Errorf("error.twice", "flag", "--scenarios", "name", sc.ID)
-		}
-		scs = append(scs, sc)
 	}
-	return scs, nil
+	e.command = commandLine(canonical(e.running, nil), flagsOf(e.running, func(name string) bool { return name == "out" }))
+	return playMatrix(e, entries, scs, m.runs, m.dir)
 }
 
 // reportMemory is the limit that the garbage collector gets while a report is made, in
@@ -130,56 +107,56 @@ func (a *app) pickRaces(names []string) (scs []race.Scenario, err error) {
 // holds 200 MB: a limit near that would cost more time than all the rest.
 const reportMemory = 1 << 30
 
-func (a *app) playMatrix(ctx context.Context, entries []lock.Entry, scs []race.Scenario, runs int, dir string) error {
+func playMatrix(e *env, entries []lock.Entry, scs []race.Scenario, runs int, dir string) error {
 	if dir != "" {
 		defer debug.SetGCPercent(debug.SetGCPercent(300))
 		defer debug.SetMemoryLimit(debug.SetMemoryLimit(reportMemory))
 	}
-	done, end := a.progress(study.MatrixSteps(len(entries), len(scs), runs), "progress.cells")
+	done, end := e.progress(study.MatrixSteps(len(entries), len(scs), runs), "progress.cells")
 	var shown *collector // what the report shows of the runs
 	show := func(*race.Outcome) {}
 	if dir != "" {
-		shown = newCollector(a.Langs())
+		shown = newCollector(e.Langs())
 		show = shown.add
 	}
-	cells, err := study.Matrix(ctx, entries, scs, runs, show, done)
+	cells, err := study.Matrix(e.ctx, entries, scs, runs, show, done)
 	end()
-	stopped := errors.Is(err, context.Canceled)
+	stopped := stoppedBy(err)
 	if err != nil && !stopped {
 		return internal(err)
 	}
 	grid := gridOf(entries, scs, cells)
-	grid.Lang = a.Langs()[0]
+	grid.Lang = e.Langs()[0]
 	flat, complete := flatten(cells)
-	if a.json {
-		err = a.printJSON(matrixJSON{Version: schema, Incomplete: !complete, Cells: cellsJSON(flat)})
+	if e.json {
+		err = e.printJSON(matrixJSON{Version: schema, Incomplete: !complete, Cells: cellsJSON(flat)})
 	} else {
-		err = a.printGrid(grid, flat, runs)
+		err = printGrid(e, grid, flat, runs)
 	}
 	if err != nil {
 		return err
 	}
 	if stopped || !complete {
 		err := noAnswer("error.stopped.cells", "played", len(flat), "all", len(entries)*len(scs))
-		if !a.json {
-			a.Printf("%s\n", a.Error(err))
+		if !e.json {
+			e.Printf("%s\n", e.Error(err))
 		}
 		return err
 	}
 	if dir != "" {
-		if stopped, err = a.writeReport(ctx, dir, entries, grid, firstOf(grid), flat, shown.runs()); err != nil {
+		if stopped, err = writeReport(e, dir, entries, grid, firstOf(grid), flat, shown.runs()); err != nil {
 			return err
 		}
 		if stopped {
 			return noAnswer("error.stopped.charts")
 		}
 	}
-	return a.deviations(flat)
+	return deviations(flat)
 }
 
 // deviations returns an error that names the cells that differ from the contract, each
 // with the command that plays it again.
-func (a *app) deviations(outcomes []*race.Outcome) error {
+func deviations(outcomes []*race.Outcome) error {
 	var bad []error
 	for _, o := range outcomes {
 		if !contract.AsExpected(o) {
@@ -207,27 +184,27 @@ func flatten(cells [][]*race.Outcome) (flat []*race.Outcome, complete bool) {
 	return flat, complete
 }
 
-func (a *app) printGrid(grid *chart.Grid, outcomes []*race.Outcome, runs int) error {
-	if err := grid.Text(a.Out, a.options()); err != nil {
+func printGrid(e *env, grid *chart.Grid, outcomes []*race.Outcome, runs int) error {
+	if err := grid.Text(e.Out, e.options()); err != nil {
 		return internal(err)
 	}
 	if runs > 0 {
-		a.printCounts(outcomes)
+		printCounts(e, outcomes)
 	}
-	a.Next("locklab run token gc-pause", "locklab explain R18", "locklab matrix -o out")
+	e.Next("locklab run token gc-pause", "locklab explain R18", "locklab matrix -o out")
 	return nil
 }
 
 // printCounts prints how often each lock failed, with the confidence interval of the
 // count.
-func (a *app) printCounts(outcomes []*race.Outcome) {
-	a.Printf("\n%s\n", a.Say("matrix.counts"))
+func printCounts(e *env, outcomes []*race.Outcome) {
+	e.Printf("\n%s\n", e.Say("matrix.counts"))
 	for _, o := range outcomes {
 		if o.Runs == 0 {
 			continue
 		}
 		lo, hi := study.Wilson(o.Broken, o.Runs)
-		a.Printf("  %-20s %-13s %5d/%d  %5.1f%% - %5.1f%%\n", o.Scenario.ID, o.Strategy.ID, o.Broken, o.Runs, 100*lo, 100*hi)
+		e.Printf("  %-20s %-13s %5d/%d  %5.1f%% - %5.1f%%\n", o.Scenario.ID, o.Strategy.ID, o.Broken, o.Runs, 100*lo, 100*hi)
 	}
 }
 
@@ -259,9 +236,9 @@ func cellOf(e lock.Entry, sc race.Scenario, o *race.Outcome) chart.Cell {
 }
 
 // writeReport writes the files of -o.
-func (a *app) writeReport(ctx context.Context, dir string, entries []lock.Entry, grid, first *chart.Grid, outcomes []*race.Outcome, runs map[string]*motion.Book) (stopped bool, err error) {
-	figures, err := a.charts(share.With(ctx, nil), charted(entries), entries, outcomes) // no part of what is shared
-	if errors.Is(err, context.Canceled) {
+func writeReport(e *env, dir string, entries []lock.Entry, grid, first *chart.Grid, outcomes []*race.Outcome, runs map[string]*motion.Book) (stopped bool, err error) {
+	figures, err := reportFigures(share.With(e.ctx, nil), e, charted(entries), entries, outcomes) // no part of what is shared
+	if stoppedBy(err) {
 		return true, nil
 	}
 	if err != nil {
@@ -284,20 +261,20 @@ func (a *app) writeReport(ctx context.Context, dir string, entries []lock.Entry,
 		files = append(files, reportFile{c.name + ".csv", c.CSV}, reportFile{c.name + ".png", c.PNG}, reportFile{c.name + ".svg", c.SVG})
 	}
 	files = append(files, reportFile{"report.html", func(w io.Writer) error {
-		report, err := a.reportPage(grid, first, figures, runs, dir, a.command)
+		report, err := reportPage(e, grid, first, figures, runs, dir, e.command)
 		if err != nil {
 			return err
 		}
 		return page.Write(w, report)
 	}})
-	return a.writeAll(ctx, dir, files)
+	return writeAll(e, dir, files)
 }
 
-// writeAll writes files into a folder, after all of them are drawn; if ctx ends before, it writes none.
-func (a *app) writeAll(ctx context.Context, dir string, files []reportFile) (stopped bool, err error) {
+// writeAll writes files into a folder, after all of them are drawn; if the user stops it before, it writes none.
+func writeAll(e *env, dir string, files []reportFile) (stopped bool, err error) {
 	drawn := make([]bytes.Buffer, len(files))
 	for i, f := range files {
-		if ctx.Err() != nil {
+		if e.ctx.Err() != nil {
 			return true, nil
 		}
 		if err := f.fill(&drawn[i]); err != nil {
@@ -305,7 +282,7 @@ func (a *app) writeAll(ctx context.Context, dir string, files []reportFile) (sto
 		}
 	}
 	for i, f := range files {
-		err = errors.Join(err, a.write(filepath.Join(dir, f.name), replaces, func(w io.Writer) error {
+		err = errors.Join(err, e.write(filepath.Join(dir, f.name), replaces, func(w io.Writer) error {
 			_, err := drawn[i].WriteTo(w)
 			return err
 		}))

@@ -12,7 +12,7 @@ import (
 const leastMemory = 50
 
 // checkMemory checks --max-memory.
-func (a *app) checkMemory(megabytes int64) error {
+func checkMemory(megabytes int64) error {
 	if megabytes != 0 && megabytes < leastMemory || megabytes > 1<<30 {
 		return text.Errorf("error.memory", "value", fmt.Sprint(megabytes), "least", leastMemory)
 	}
@@ -24,11 +24,10 @@ const code = 20 << 20
 
 // keepWithin has the garbage collector keep the program within --max-memory, and returns
 // the bytes that are for searches; 0: no limit.
-func (a *app) keepWithin(megabytes int64) (bytes int64, restore func()) {
+func keepWithin(megabytes int64) (bytes int64, restore func()) {
 	if megabytes == 0 {
 		return 0, func() {}
 	}
-	a.memory = megabytes
 	bytes = megabytes << 20
 	bytes -= min(code, bytes/2)
 	before := debug.SetMemoryLimit(bytes)

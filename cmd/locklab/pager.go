@@ -13,27 +13,27 @@ import (
 // paged prints what tell prints. If that is longer than the terminal, it goes through a
 // pager: $PAGER, or else less, with colours and without clearing the screen. If none can
 // be started, it is printed directly.
-func (a *app) paged(tell func() error) error {
-	out, tty := terminal(a.Out)
-	if !tty || a.json {
+func (e *env) paged(tell func() error) error {
+	out, tty := terminal(e.Out)
+	if !tty || e.json {
 		return tell()
 	}
 	var text bytes.Buffer
-	a.pages, a.Out = out, &text
+	e.pages, e.Out = out, &text
 	err := tell()
-	a.pages, a.Out = nil, out
+	e.pages, e.Out = nil, out
 	if _, rows, sizeErr := term.GetSize(int(out.Fd())); err == nil && sizeErr == nil && bytes.Count(text.Bytes(), []byte("\n")) >= rows {
-		if a.page(text.Bytes(), out) {
+		if e.page(text.Bytes(), out) {
 			return nil
 		}
 	}
-	a.Printf("%s", text.Bytes())
+	e.Printf("%s", text.Bytes())
 	return err
 }
 
 // page shows a text in the pager and reports whether the pager could be started.
-func (a *app) page(text []byte, out io.Writer) bool {
-	pager := a.getenv("PAGER")
+func (e *env) page(text []byte, out io.Writer) bool {
+	pager := e.getenv("PAGER")
 	if pager == "" {
 		pager = "less"
 	}
@@ -42,8 +42,8 @@ func (a *app) page(text []byte, out io.Writer) bool {
 		return false
 	}
 	c := exec.Command(words[0], words[1:]...)
-	c.Stdin, c.Stdout, c.Stderr = bytes.NewReader(text), out, a.stderr
-	if a.getenv("LESS") == "" {
+	c.Stdin, c.Stdout, c.Stderr = bytes.NewReader(text), out, e.stderr
+	if e.getenv("LESS") == "" {
 		c.Env = append(os.Environ(), "LESS=FRX")
 	}
 	if err := c.Start(); err != nil {

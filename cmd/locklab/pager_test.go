@@ -10,13 +10,13 @@ import (
 func TestPage(t *testing.T) {
 	for pager, want := range map[string]bool{"cat": true, "cat -u": true, "no-such-pager-here": false, " ": false, "cat;cat": false, "$(cat)": false, "cat|cat": false} {
 		var out bytes.Buffer
-		a := newApp(nil, &out, &bytes.Buffer{}, func(name string) string {
+		e := newEnv(nil, &out, &bytes.Buffer{}, func(name string) string {
 			if name == "PAGER" {
 				return pager
 			}
 			return ""
 		})
-		if got := a.page([]byte("long\n"), &out); got != want || want && out.String() != "long\n" {
+		if got := e.page([]byte("long\n"), &out); got != want || want && out.String() != "long\n" {
 			t.Errorf("%q: %t, %q", pager, got, out.String())
 		}
 	}

@@ -5,53 +5,55 @@ import (
 	"context"
 	"slices"
 
-	"github.com/spf13/cobra"
-
 	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/reports/chart"
 	"locklab/scenarios/study"
 )
 
-func (a *app) par() *cobra.Command {
-	b := parBounds()
-	var (
-		chosen  chartFlags
-		budgets []string
-	)
-	c := &cobra.Command{
-		Use:     "par",
-		Example: a.examples("par", "par", "par --strategies redlock --budget crash=1,pause=1 --budget node-clock=1@18s", "par -o par.png -o par.csv"),
-		Args:    a.noArguments,
-		RunE: func(c *cobra.Command, _ []string) error {
-			entries, err := chosen.pick(a)
-			if err != nil {
+// parFlags are the flags of "locklab par".
+type parFlags struct {
+	chart   chartFlags
+	bounds  study.Bounds // of each search, without a budget
+	budgets []string
+}
+
+func parCommand() *command {
+	p := &parFlags{bounds: parBounds(), budgets: study.SingleFaults()}
+	return &command{
+		use: "par", args: noArguments, flags: p.add, run: p.run, tasks: onFleet,
+		examples: []string{"par", "par --strategies redlock --budget crash=1,pause=1 --budget node-clock=1@18s", "par -o par.png -o par.csv"},
+	}
+}
+
+func (p *parFlags) add(f *flags) {
+	p.chart.add(f)
+	f.each("budget", &p.budgets)
+	f.add("clients", &p.bounds.Clients)
+	f.add("attempts", &p.bounds.Attempts)
+	f.add("max-states", &p.bounds.MaxStates)
+}
+
+func (p *parFlags) run(e *env, _ []string) error {
+	entries, err := p.chart.pick(e)
+	if err != nil {
+		return err
+	}
+	for i, budget := range p.budgets {
+		p.budgets[i] = faults.Canonical(budget)
+	}
+	for _, entry := range entries {
+		for _, budget := range p.budgets {
+			one := p.bounds
+			one.Budget = budget
+			if err := one.Check(entry); err != nil {
 				return err
 			}
-			for i, budget := range budgets {
-				budgets[i] = faults.Canonical(budget)
-			}
-			for _, e := range entries {
-				for _, budget := range budgets {
-					one := b
-					one.Budget = budget
-					if err := one.Check(e); err != nil {
-						return err
-					}
-				}
-			}
-			drawn, err := a.findPars(c.Context(), entries, b, budgets)
-			out := parJSON{searchedToJSON(drawn, err), drawn.Pars}
-			return cmp.Or(a.showChart(drawn, err, chosen.files, out, replayFirst(drawn)...), a.conclude(drawn))
-		},
+		}
 	}
-	f, usage := c.Flags(), a.usage("par")
-	chosen.add(a, f, "par")
-	f.StringArrayVar(&budgets, "budget", study.SingleFaults(), usage("budget"))
-	f.IntVar(&b.Clients, "clients", b.Clients, usage("clients"))
-	f.IntVar(&b.Attempts, "attempts", b.Attempts, usage("attempts"))
-	f.IntVar(&b.MaxStates, "max-states", b.MaxStates, usage("max-states"))
-	return c
+	drawn, err := findPars(e.ctx, e, entries, p.bounds, p.budgets)
+	out := parJSON{searchedToJSON(drawn, err), drawn.Pars}
+	return cmp.Or(showChart(e, drawn, err, p.chart.files, out, replayFirst(drawn)...), conclude(drawn))
 }
 
 // parBounds are the bounds of the table, without a budget.
@@ -62,11 +64,11 @@ func parBounds() study.Bounds {
 }
 
 // findPars makes the searches and returns the chart of their pars.
-func (a *app) findPars(ctx context.Context, entries []lock.Entry, b study.Bounds, budgets []string) (*chart.Par, error) {
-	done, end := a.progress(len(entries)*len(budgets), "progress.searches")
+func findPars(ctx context.Context, e *env, entries []lock.Entry, b study.Bounds, budgets []string) (*chart.Par, error) {
+	done, end := e.progress(len(entries)*len(budgets), "progress.searches")
 	table, err := study.FindPars(ctx, entries, b, budgets, done)
 	end()
-	return &chart.Par{ParTable: *table, Lang: a.Langs()[0]}, err
+	return &chart.Par{ParTable: *table, Lang: e.Langs()[0]}, err
 }
 
 type parJSON struct {

@@ -2,15 +2,10 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"locklab/algorithms/lock"
 	"locklab/reports/chart"
@@ -20,7 +15,7 @@ import (
 	"locklab/scenarios/study"
 )
 
-// rateFlags are what "locklab rate" is told. Flags change what the file says.
+// rateFlags are the flags of "locklab rate". They change what the file says.
 type rateFlags struct {
 	chart        chartFlags
 	file         string
@@ -40,56 +35,56 @@ const maxInput = 64 << 20
 // ownEnvironment has the faults of --fault.
 const ownEnvironment = "yours"
 
-func (a *app) rate() *cobra.Command {
-	var flags rateFlags
-	c := &cobra.Command{
-		Use: "rate",
-		Example: a.examples("rate", "rate", `rate --ttl 30s --fault "pause=4/year 45s" --strategies token,watchdog -o rate.png`,
-			"rate --explain token"),
-		Args: a.noArguments,
-		RunE: func(c *cobra.Command, _ []string) error {
-			order, err := flags.order(a, c.Flags())
-			if err != nil {
-				return err
-			}
-			entries, err := flags.pick(a)
-			if err != nil {
-				return err
-			}
-			flags.chart.files = withNumbers(flags.chart.files)
-			if err := a.checkCharts(flags.chart.files); err != nil {
-				return err
-			}
-			drawn, err := a.findRates(c.Context(), entries, order, flags.limits)
-			if err != nil && !errors.Is(err, context.Canceled) {
-				return err
-			}
-			return flags.show(a, drawn, err)
-		},
+func rateCommand() *command {
+	r := &rateFlags{settings: map[string]*string{}}
+	return &command{
+		use: "rate", args: noArguments, flags: r.add, run: r.run, tasks: onFleet,
+		examples: []string{"rate", `rate --ttl 30s --fault "pause=4/year 45s" --strategies token,watchdog -o rate.png`, "rate --explain token"},
 	}
-	f, usage := c.Flags(), a.usage("rate")
-	flags.chart.add(a, f, "rate")
-	f.StringVar(&flags.file, "file", "", usage("file"))
-	flags.settings = map[string]*string{}
+}
+
+func (r *rateFlags) add(f *flags) {
+	r.chart.add(f)
+	f.add("file", &r.file)
 	for _, name := range rateSettings {
-		flags.settings[name] = f.String(name, "", usage(name))
+		r.settings[name] = new("")
+		f.add(name, r.settings[name])
 	}
-	f.StringArrayVar(&flags.faults, "fault", nil, usage("fault"))
-	f.StringSliceVar(&flags.environments, "environments", nil, usage("environments"))
-	f.StringVar(&flags.explain, "explain", "", usage("explain"))
-	f.StringVar(&flags.limits, "limits", "", usage("limits"))
-	return c
+	f.each("fault", &r.faults)
+	f.add("environments", &r.environments)
+	f.add("explain", &r.explain)
+	f.add("limits", &r.limits)
+}
+
+func (r *rateFlags) run(e *env, _ []string) error {
+	order, err := r.order(e)
+	if err != nil {
+		return err
+	}
+	entries, err := r.pick(e)
+	if err != nil {
+		return err
+	}
+	r.chart.files = withNumbers(r.chart.files)
+	if err := checkCharts(e, r.chart.files); err != nil {
+		return err
+	}
+	drawn, err := findRates(e, entries, order, r.limits)
+	if err != nil && !stoppedBy(err) {
+		return err
+	}
+	return r.show(e, drawn, err)
 }
 
 // order is what is to be computed.
-func (r *rateFlags) order(a *app, f *pflag.FlagSet) (cost.RateOrder, error) {
+func (r *rateFlags) order(e *env) (cost.RateOrder, error) {
 	o := cost.UsualRateOrder()
 	read := func(name string) ([]byte, error) {
-		content, err := a.input(name, maxInput)
+		content, err := e.input(name, maxInput)
 		return []byte(content), err
 	}
-	if f.Changed("file") {
-		content, err := a.input(r.file, maxInput)
+	if e.given("file") {
+		content, err := e.input(r.file, maxInput)
 		if err != nil {
 			return o, text.Errorf("error.rate.read", "file", r.file, "cause", bare(err))
 		}
@@ -98,14 +93,14 @@ func (r *rateFlags) order(a *app, f *pflag.FlagSet) (cost.RateOrder, error) {
 		}
 	}
 	for _, name := range rateSettings {
-		if !f.Changed(name) {
+		if !e.given(name) {
 			continue
 		}
 		if err := o.Set(name, *r.settings[name], read); err != nil {
 			return o, text.Errorf("error.cause", "of", "--"+name, "cause", err)
 		}
 	}
-	if f.Changed("environments") {
+	if e.given("environments") {
 		if err := keepEnvironments(&o, r.environments); err != nil {
 			return o, text.Errorf("error.cause", "of", "--environments", "cause", err)
 		}
@@ -140,37 +135,37 @@ func keepEnvironments(o *cost.RateOrder, names []string) error {
 }
 
 // pick returns the locks: those of the flags, or the one to explain.
-func (r *rateFlags) pick(a *app) ([]lock.Entry, error) {
+func (r *rateFlags) pick(e *env) ([]lock.Entry, error) {
 	if r.explain == "" {
-		return r.chart.pick(a)
+		return r.chart.pick(e)
 	}
-	e, err := race.Strategy(r.explain)
-	r.explain = e.ID
-	return []lock.Entry{e}, cmp.Or(err, a.checkCharts(r.chart.files))
+	entry, err := race.Strategy(r.explain)
+	r.explain = entry.ID
+	return []lock.Entry{entry}, cmp.Or(err, checkCharts(e, r.chart.files))
 }
 
 // findRates computes the rates, after the tolerances, unless a file has them.
-func (a *app) findRates(ctx context.Context, entries []lock.Entry, o cost.RateOrder, limits string) (*chart.Rate, error) {
-	known, err := a.tolerances(ctx, entries, limits)
+func findRates(e *env, entries []lock.Entry, o cost.RateOrder, limits string) (*chart.Rate, error) {
+	known, err := tolerances(e, entries, limits)
 	if err != nil {
 		return nil, err
 	}
-	found, err := cost.FindRates(ctx, o, known)
+	found, err := cost.FindRates(e.ctx, o, known)
 	if err != nil {
 		return nil, internal(err)
 	}
-	return &chart.Rate{Rates: *found, Lang: a.Langs()[0]}, nil
+	return &chart.Rate{Rates: *found, Lang: e.Langs()[0]}, nil
 }
 
-func (a *app) tolerances(ctx context.Context, entries []lock.Entry, limits string) (*study.Tolerance, error) {
+func tolerances(e *env, entries []lock.Entry, limits string) (*study.Tolerance, error) {
 	if limits == "" {
-		found, err := a.findTolerance(ctx, entries)
-		if err != nil && !errors.Is(err, context.Canceled) {
+		found, err := findTolerance(e.ctx, e, entries)
+		if err != nil && !stoppedBy(err) {
 			return nil, internal(err)
 		}
 		return &found.Tolerance, err
 	}
-	content, err := a.input(limits, maxInput)
+	content, err := e.input(limits, maxInput)
 	if err != nil {
 		return nil, text.Errorf("error.rate.read", "file", limits, "cause", bare(err))
 	}
@@ -179,11 +174,11 @@ func (a *app) tolerances(ctx context.Context, entries []lock.Entry, limits strin
 		return nil, text.Errorf("error.rate.limits", "file", limits)
 	}
 	out := &study.Tolerance{Locks: entries, Hazards: study.Hazards()}
-	for _, e := range entries {
+	for _, entry := range entries {
 		for _, h := range out.Hazards {
-			i := slices.IndexFunc(saved.Limits, func(l study.Limit) bool { return l.Strategy == e.ID && l.Fault == h.Fault })
+			i := slices.IndexFunc(saved.Limits, func(l study.Limit) bool { return l.Strategy == entry.ID && l.Fault == h.Fault })
 			if i < 0 {
-				return nil, text.Errorf("error.rate.limits.lock", "file", limits, "fault", h.Fault, "lock", e.ID)
+				return nil, text.Errorf("error.rate.limits.lock", "file", limits, "fault", h.Fault, "lock", entry.ID)
 			}
 			out.Limits = append(out.Limits, saved.Limits[i])
 		}
@@ -192,19 +187,19 @@ func (a *app) tolerances(ctx context.Context, entries []lock.Entry, limits strin
 }
 
 // show prints the table, or the terms of one lock, and writes the files.
-func (r *rateFlags) show(a *app, drawn *chart.Rate, failed error) error {
+func (r *rateFlags) show(e *env, drawn *chart.Rate, failed error) error {
 	if failed != nil {
 		return noAnswer("error.stopped")
 	}
-	if r.explain == "" || a.json {
-		return cmp.Or(a.showChart(drawn, nil, r.chart.files, ratesToJSON(drawn),
+	if r.explain == "" || e.json {
+		return cmp.Or(showChart(e, drawn, nil, r.chart.files, ratesToJSON(drawn),
 			"locklab rate --explain token", "locklab rate -o rate.png", "locklab tolerance"), r.conclude(drawn))
 	}
-	if err := drawn.Explain(a.Out, a.options(), r.explain); err != nil {
+	if err := drawn.Explain(e.Out, e.options(), r.explain); err != nil {
 		return internal(err)
 	}
-	a.Next("locklab rate", "locklab tolerance --strategies "+r.explain, "locklab explain "+r.explain)
-	return cmp.Or(a.writeCharts(drawn, r.chart.files), r.conclude(drawn))
+	e.Next("locklab rate", "locklab tolerance --strategies "+r.explain, "locklab explain "+r.explain)
+	return cmp.Or(writeCharts(e, drawn, r.chart.files), r.conclude(drawn))
 }
 
 func (r *rateFlags) conclude(drawn *chart.Rate) error {

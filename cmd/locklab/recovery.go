@@ -2,11 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"time"
-
-	"github.com/spf13/cobra"
 
 	"locklab/algorithms/lock"
 	"locklab/reports/chart"
@@ -17,44 +14,48 @@ import (
 // defaultTTLs are those of a chart of recoveries.
 const defaultTTLs = "2s,10s,30s,60s"
 
-func (a *app) recovery() *cobra.Command {
-	var (
-		chosen chartFlags
-		ttls   string
-		hold   time.Duration
-	)
-	c := &cobra.Command{
-		Use:     "recovery",
-		Example: a.examples("recovery", "recovery", "recovery --ttls 5s,15s --work 3s --strategies token,watchdog -o recovery.png"),
-		Args:    a.noArguments,
-		RunE: func(c *cobra.Command, _ []string) error {
-			order, err := recoveryOrder(ttls, hold)
-			if err != nil {
-				return err
-			}
-			entries, err := chosen.pick(a)
-			if err != nil {
-				return err
-			}
-			for _, e := range entries {
-				if err := order.Check(e); err != nil {
-					return text.Errorf("error.cause", "of", "--ttls", "cause", err)
-				}
-			}
-			files := withNumbers(chosen.files)
-			if err := a.checkOutputs("-o", files...); err != nil {
-				return err
-			}
-			drawn, err := a.findRecovery(c.Context(), entries, order)
-			out := recoveryJSON{schema, errors.Is(err, context.Canceled), drawn.Takeaway("en"), drawn.Assumptions("en"), drawn.Recoveries}
-			return a.showChart(drawn, err, files, out, "locklab recovery -o recovery.png", "locklab rate", "locklab run token crash-holding")
-		},
+// recoveryFlags are the flags of "locklab recovery".
+type recoveryFlags struct {
+	chart chartFlags
+	ttls  string
+	work  time.Duration
+}
+
+func recoveryCommand() *command {
+	r := &recoveryFlags{ttls: defaultTTLs}
+	return &command{
+		use: "recovery", args: noArguments, flags: r.add, run: r.run, tasks: onFleet,
+		examples: []string{"recovery", "recovery --ttls 5s,15s --work 3s --strategies token,watchdog -o recovery.png"},
 	}
-	f, usage := c.Flags(), a.usage("recovery")
-	chosen.add(a, f, "recovery")
-	f.StringVar(&ttls, "ttls", defaultTTLs, usage("ttls"))
-	f.DurationVar(&hold, "work", 0, usage("work"))
-	return c
+}
+
+func (r *recoveryFlags) add(f *flags) {
+	r.chart.add(f)
+	f.add("ttls", &r.ttls)
+	f.add("work", &r.work)
+}
+
+func (r *recoveryFlags) run(e *env, _ []string) error {
+	order, err := recoveryOrder(r.ttls, r.work)
+	if err != nil {
+		return err
+	}
+	entries, err := r.chart.pick(e)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if err := order.Check(entry); err != nil {
+			return text.Errorf("error.cause", "of", "--ttls", "cause", err)
+		}
+	}
+	files := withNumbers(r.chart.files)
+	if err := e.checkOutputs("-o", files...); err != nil {
+		return err
+	}
+	drawn, err := findRecovery(e.ctx, e, entries, order)
+	out := recoveryJSON{schema, stoppedBy(err), drawn.Takeaway("en"), drawn.Assumptions("en"), drawn.Recoveries}
+	return showChart(e, drawn, err, files, out, "locklab recovery -o recovery.png", "locklab rate", "locklab run token crash-holding")
 }
 
 func recoveryOrder(ttls string, hold time.Duration) (o cost.RecoveryOrder, err error) {
@@ -76,11 +77,11 @@ func recoveryOrder(ttls string, hold time.Duration) (o cost.RecoveryOrder, err e
 }
 
 // findRecovery finds the recoveries and returns their chart.
-func (a *app) findRecovery(ctx context.Context, entries []lock.Entry, o cost.RecoveryOrder) (*chart.RecoveryChart, error) {
-	done, end := a.progress(len(entries)*len(o.TTLs), "progress.cells")
+func findRecovery(ctx context.Context, e *env, entries []lock.Entry, o cost.RecoveryOrder) (*chart.RecoveryChart, error) {
+	done, end := e.progress(len(entries)*len(o.TTLs), "progress.cells")
 	found, err := cost.FindRecovery(ctx, entries, o, done)
 	end()
-	return &chart.RecoveryChart{Recoveries: found, Lang: a.Langs()[0]}, err
+	return &chart.RecoveryChart{Recoveries: found, Lang: e.Langs()[0]}, err
 }
 
 type recoveryJSON struct {

@@ -9,8 +9,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
@@ -18,62 +16,67 @@ import (
 	"locklab/simulator"
 )
 
-func (a *app) replay() *cobra.Command {
-	var (
-		against, view, expect string
-		files                 []string
-		step, doom            bool
-	)
-	c := &cobra.Command{
-		Use:     "replay LINK|FILE",
-		Example: a.examples("replay", "replay LINK --against redlock"),
-		Args:    a.exactly(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			want, err := a.parseExpect(c, expect)
-			if err != nil {
-				return err
-			}
-			curve, files, err := a.doomFiles(files, doom)
-			if err != nil {
-				return err
-			}
-			if err := a.checkView(view, files); err != nil {
-				return err
-			}
-			if err := a.checkOutputs("-o", curve...); err != nil {
-				return err
-			}
-			t, err := a.readTrace(args[0])
-			if err != nil {
-				return err
-			}
-			o, err := a.replayed(t, against)
-			if err != nil {
-				return err
-			}
-			if step {
-				view = "step"
-			}
-			unanswered := error(nil)
-			if doom {
-				if unanswered, err = a.findDoom(c.Context(), o.Strategy, o.Trace, ""); err != nil {
-					return text.Errorf("error.doom", "cause", err)
-				}
-			}
-			return cmp.Or(a.show(o, view, append(files, curve...), want), unanswered)
-		},
-	}
-	f, usage := c.Flags(), a.usage("replay")
-	f.StringVar(&against, "against", "", usage("against"))
-	f.StringVar(&view, "view", "lanes", usage("view"))
-	f.StringVar(&expect, "expect", "", usage("expect"))
-	f.BoolVar(&step, "step", false, usage("step"))
-	f.BoolVar(&doom, "doom", false, usage("doom"))
-	f.StringArrayVarP(&files, "out", "o", nil, usage("out"))
-	return c
+// replayFlags are the flags of "locklab replay".
+type replayFlags struct {
+	against, expect string
+	step, doom      bool
+	shown           shownRun
+	files           []string
 }
 
-func (a *app) replayed(t simulator.Trace, against string) (*race.Outcome, error) {
+func replayCommand() *command {
+	r := &replayFlags{shown: shownRun{view: "lanes"}}
+	return &command{
+		use: "replay LINK|FILE", args: exactly(1), flags: r.add, run: r.run,
+		examples: []string{"replay LINK --against redlock"},
+	}
+}
+
+func (r *replayFlags) add(f *flags) {
+	f.add("against", &r.against)
+	f.add("view", &r.shown.view)
+	f.add("expect", &r.expect)
+	f.add("step", &r.step)
+	f.add("doom", &r.doom)
+	f.out(&r.files)
+}
+
+func (r *replayFlags) run(e *env, args []string) error {
+	want, err := parseExpect(e, r.expect)
+	if err != nil {
+		return err
+	}
+	curve, files, err := doomFiles(r.files, r.doom)
+	if err != nil {
+		return err
+	}
+	if err := checkView(e, r.shown.view, files); err != nil {
+		return err
+	}
+	if err := e.checkOutputs("-o", curve...); err != nil {
+		return err
+	}
+	t, err := readTrace(e, args[0])
+	if err != nil {
+		return err
+	}
+	o, err := replayed(t, r.against)
+	if err != nil {
+		return err
+	}
+	if r.shown.Outcome = o; r.step {
+		r.shown.view = "step"
+	}
+	unanswered := error(nil)
+	if r.doom {
+		if r.shown.doom, unanswered, err = findDoom(e, o.Strategy, o.Trace, ""); err != nil {
+			return text.Errorf("error.doom", "cause", err)
+		}
+	}
+	return cmp.Or(r.shown.show(e, append(files, curve...), want), unanswered)
+}
+
+func replayed(t simulator.Trace, against string) (*race.Outcome, error) {
 	if _, err := race.Strategy(t.Strategy); err != nil && against == "" {
 		return nil, text.Errorf("error.replay.unlisted", "lock", t.Strategy)
 	}
@@ -88,12 +91,12 @@ func (a *app) replayed(t simulator.Trace, against string) (*race.Outcome, error)
 }
 
 // readTrace reads a link, or a file that contains one.
-func (a *app) readTrace(arg string) (simulator.Trace, error) {
+func readTrace(e *env, arg string) (simulator.Trace, error) {
 	t, err := simulator.ParseLink(arg)
 	if !errors.Is(err, simulator.ErrTraceForeign) {
 		return t, err
 	}
-	content, readErr := a.read(arg, maxTraceFile)
+	content, readErr := e.read(arg, maxTraceFile)
 	if noFile(readErr) {
 		return t, text.Errorf("error.trace.neither", "name", fmt.Sprintf("%.60s", arg), "cause", err)
 	}
@@ -129,27 +132,27 @@ func noFile(err error) bool {
 
 // stepThrough draws the lanes, one more row after each Enter; b goes back, q ends. Where the
 // input is no terminal and has ended, it draws the rest.
-func (a *app) stepThrough(o *race.Outcome) error {
-	_, interactive := terminal(a.stdin)
-	in := bufio.NewReader(a.stdin)
-	look := a.options()
+func (r *shownRun) stepThrough(e *env) error {
+	_, interactive := terminal(e.stdin)
+	in := bufio.NewReader(e.stdin)
+	look := withDoom(e, r.doom)
 	look.Brief = true
-	all := len(reports.Rows(a.Langs()[0], o.History, o.Judgement))
+	all := len(reports.Rows(e.Langs()[0], r.History, r.Judgement))
 	for n, shown := 1, ""; n <= all; {
 		var b strings.Builder
 		look.Rows = n
-		if err := reports.Lanes(&b, o.History, o.Judgement, look); err != nil {
+		if err := reports.Lanes(&b, r.History, r.Judgement, look); err != nil {
 			return internal(err)
 		}
-		a.Printf("%s", strings.TrimPrefix(b.String(), shown)) // forwards: what is new
+		e.Printf("%s", strings.TrimPrefix(b.String(), shown)) // forwards: what is new
 		shown = b.String()
 		if n == all {
 			return nil
 		}
-		a.Printf("%s", a.First("step.prompt", "n", fmt.Sprint(n), "all", fmt.Sprint(all)))
-		line, ok := a.line(in)
+		e.Printf("%s", e.First("step.prompt", "n", fmt.Sprint(n), "all", fmt.Sprint(all)))
+		line, ok := e.line(in)
 		if !interactive {
-			a.Printf("%s\n", line)
+			e.Printf("%s\n", line)
 		}
 		switch {
 		case ok && line == "q", !ok && interactive:
@@ -158,7 +161,7 @@ func (a *app) stepThrough(o *race.Outcome) error {
 			n = all
 		case line == "b":
 			n, shown = max(n-1, 1), ""
-			a.Printf("\n")
+			e.Printf("\n")
 		default:
 			n++
 		}

@@ -34,15 +34,15 @@ type versionJSON struct {
 	Trace   int    `json:"trace"` // version of links
 }
 
-func (a *app) printVersion() error {
+func printVersion(e *env) error {
 	v := versionJSON{Version: schema, Locklab: "(devel)", Go: runtime.Version(), Trace: simulator.TraceVersion}
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		v.Locklab = info.Main.Version
 	}
-	if a.json {
-		return a.printJSON(v)
+	if e.json {
+		return e.printJSON(v)
 	}
-	a.Printf("locklab %s, %s, %s\n", v.Locklab, v.Go, version())
+	e.Printf("locklab %s, %s, %s\n", v.Locklab, v.Go, version())
 	return nil
 }
 
@@ -91,10 +91,10 @@ func (c *collector) runs() map[string]*motion.Book {
 // boardFile is where "make page" writes the page to play on, beside the report.
 const boardFile = "page/locklab.html"
 
-func (a *app) reportPage(grid, first *chart.Grid, figures []figure, runs map[string]*motion.Book, dir, command string) (page.Report, error) {
+func reportPage(e *env, grid, first *chart.Grid, figures []figure, runs map[string]*motion.Book, dir, command string) (page.Report, error) {
 	report := page.Report{
-		Lang: a.Lang, Title: a.First("page.title"), Version: version(), Command: command,
-		Seeds: a.First("page.seeds", "last", fmt.Sprint(defaultRuns)), Assumptions: each(assumptions, func(key string) string { return a.First(key) }),
+		Lang: e.Lang, Title: e.First("page.title"), Version: version(), Command: command,
+		Seeds: e.First("page.seeds", "last", fmt.Sprint(defaultRuns)), Assumptions: each(assumptions, func(key string) string { return e.First(key) }),
 		Grid: *grid, First: first, Runs: runs,
 	}
 	if _, err := os.Stat(filepath.Join(dir, boardFile)); err == nil {
@@ -112,18 +112,18 @@ func (a *app) reportPage(grid, first *chart.Grid, figures []figure, runs map[str
 
 // singlePage returns the page of one run, which opens on it. Its code is shown if the run can
 // be played again.
-func (a *app) singlePage(o *race.Outcome) page.Report {
+func singlePage(e *env, o *race.Outcome) page.Report {
 	watched := o
 	if again, err := study.ReplayWithCodeOn(o.Strategy, o.Trace); err == nil {
 		watched = again
 	}
-	c := newCollector(a.Langs())
+	c := newCollector(e.Langs())
 	watched.Scenario = o.Scenario
 	c.add(watched)
 	grid := gridOf([]lock.Entry{o.Strategy}, []race.Scenario{o.Scenario}, [][]*race.Outcome{{o}})
 	return page.Report{
-		Lang: a.Lang, Title: a.First("page.run", "lock", o.Strategy.ID, "race", o.Scenario.ID), Version: version(),
-		Command: "locklab replay " + o.Trace.Link(), Seeds: fmt.Sprint(o.Settings.Seed), Assumptions: []string{a.First(assumptions[0])},
+		Lang: e.Lang, Title: e.First("page.run", "lock", o.Strategy.ID, "race", o.Scenario.ID), Version: version(),
+		Command: "locklab replay " + o.Trace.Link(), Seeds: fmt.Sprint(o.Settings.Seed), Assumptions: []string{e.First(assumptions[0])},
 		Grid: *grid, Runs: c.runs(), Open: o.Strategy.ID + "." + o.Scenario.ID,
 	}
 }

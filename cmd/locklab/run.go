@@ -7,8 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
+	"locklab/algorithms/lock"
 	"locklab/reports"
 	"locklab/reports/chart"
 	"locklab/reports/lessons"
@@ -98,64 +97,71 @@ func viewNames() (names []string) {
 	return names
 }
 
-func (a *app) run() *cobra.Command {
-	var (
-		seed           uint64
-		settings       []string
-		budget, expect string
-		view           string
-		files          []string
-	)
-	c := &cobra.Command{
-		Use:     "run STRATEGY SCENARIO",
-		Example: a.examples("run", "run token gc-pause", "run 002-C R18 --set pause=9s --view story --lang zh", "run redlock restart --json"),
-		Args:    a.exactly(2),
-		RunE: func(c *cobra.Command, args []string) error {
-			entry, err := race.Strategy(args[0])
-			if err != nil {
-				return err
-			}
-			sc, err := scenarios.ByName(args[1])
-			if err != nil {
-				return err
-			}
-			s, err := sc.Settings.With(strings.Join(settings, ","))
-			if err != nil {
-				return err
-			}
-			if c.Flags().Changed("seed") {
-				s.Seed = seed
-			}
-			if budget != "" {
-				s.Budget = budget
-			}
-			want, err := a.parseExpect(c, expect)
-			if err != nil {
-				return err
-			}
-			a.drawsRuns = true
-			if err := a.checkView(view, files); err != nil {
-				return err
-			}
-			o, err := race.Play(entry, sc, s)
-			if err != nil {
-				return err
-			}
-			return a.show(o, view, files, want)
-		},
+// runFlags are the flags of "locklab run".
+type runFlags struct {
+	seed     uint64
+	settings []string
+	budget   string
+	expect   string
+	shown    shownRun
+	files    []string
+}
+
+func runCommand() *command {
+	r := &runFlags{shown: shownRun{view: "lanes", pictures: true}}
+	return &command{
+		use: "run STRATEGY SCENARIO", args: exactly(2), flags: r.add, run: r.run,
+		examples: []string{"run token gc-pause", "run 002-C R18 --set pause=9s --view story --lang zh", "run redlock restart --json"},
 	}
-	f, usage := c.Flags(), a.usage("run")
-	f.Uint64Var(&seed, "seed", 0, usage("seed"))
-	f.StringArrayVar(&settings, "set", nil, usage("set"))
-	f.StringVar(&budget, "budget", "", usage("budget"))
-	f.StringVar(&expect, "expect", "", usage("expect"))
-	f.StringVar(&view, "view", "lanes", usage("view"))
-	f.StringArrayVarP(&files, "out", "o", nil, usage("out"))
-	return c
+}
+
+func (r *runFlags) add(f *flags) {
+	f.add("seed", &r.seed)
+	f.each("set", &r.settings)
+	f.add("budget", &r.budget)
+	f.add("expect", &r.expect)
+	f.add("view", &r.shown.view)
+	f.out(&r.files)
+}
+
+func (r *runFlags) run(e *env, args []string) error {
+	entry, sc, s, err := pickRun(args, r.settings)
+	if err != nil {
+		return err
+	}
+	if e.given("seed") {
+		s.Seed = r.seed
+	}
+	if r.budget != "" {
+		s.Budget = r.budget
+	}
+	want, err := parseExpect(e, r.expect)
+	if err != nil {
+		return err
+	}
+	if err := checkView(e, r.shown.view, r.files); err != nil {
+		return err
+	}
+	if r.shown.Outcome, err = race.Play(entry, sc, s); err != nil {
+		return err
+	}
+	return r.shown.show(e, r.files, want)
+}
+
+// pickRun returns a lock, a race and the settings of the race with changes.
+func pickRun(args, changes []string) (entry lock.Entry, sc race.Scenario, s race.Settings, err error) {
+	if entry, err = race.Strategy(args[0]); err != nil {
+		return entry, sc, s, err
+	}
+	if sc, err = scenarios.ByName(args[1]); err != nil {
+		return entry, sc, s, err
+	}
+	s, err = sc.Settings.With(strings.Join(changes, ","))
+	return entry, sc, s, err
 }
 
 // parseExpect reads --expect; nil: it was not given.
-func (a *app) parseExpect(c *cobra.Command, words string) (want []verdict.Word, err error) {
+func parseExpect(e *env, words string) (want []verdict.Word, err error) {
 	for _, w := range strings.FieldsFunc(words, func(r rune) bool { return r == ',' || r == ' ' }) {
 		word, err := verdict.ParseWord(w)
 		if former := (*verdict.RenamedError)(nil); errors.As(err, &former) {
@@ -166,28 +172,36 @@ func (a *app) parseExpect(c *cobra.Command, words string) (want []verdict.Word, 
 		}
 		want = append(want, word)
 	}
-	if want == nil && c.Flags().Changed("expect") {
+	if want == nil && e.given("expect") {
 		return nil, text.Errorf("error.expect.none")
 	}
 	return want, nil
 }
 
+// shownRun is a run with what is shown of it.
+type shownRun struct {
+	*race.Outcome
+	view     string      // names of views, separated by commas
+	doom     *chart.Doom // nil: not wanted
+	pictures bool        // pictures are of the run, and not of its doom
+}
+
 // show prints an outcome, decides the exit status, and writes the files.
-func (a *app) show(o *race.Outcome, view string, files []string, want []verdict.Word) error {
-	if a.json {
-		j := outcomeJSON(o)
-		j.Doom = a.doomToJSON()
-		if err := a.printJSON(j); err != nil {
+func (r *shownRun) show(e *env, files []string, want []verdict.Word) error {
+	if e.json {
+		j := outcomeJSON(r.Outcome)
+		j.Doom = doomToJSON(r.doom)
+		if err := e.printJSON(j); err != nil {
 			return err
 		}
-	} else if err := a.printRun(o, view); err != nil {
+	} else if err := r.print(e); err != nil {
 		return err
 	}
-	return errors.Join(a.runStatus(o, want), a.writeRuns(files, o))
+	return errors.Join(runStatus(r.Outcome, want), r.writeFiles(e, files))
 }
 
 // runStatus returns an error with the exit status of a run.
-func (a *app) runStatus(o *race.Outcome, want []verdict.Word) error {
+func runStatus(o *race.Outcome, want []verdict.Word) error {
 	switch {
 	case want != nil && !sameSet(o.Verdicts, want):
 		return &exitError{exitDiffers, text.Errorf("error.differs", "want", lessons.Words(want), "got", lessons.Words(o.Verdicts))}
@@ -204,76 +218,74 @@ func sameSet(a, b []verdict.Word) bool {
 	return slices.Equal(a, b)
 }
 
-// printRun prints an outcome in the given views, separated by commas.
-func (a *app) printRun(o *race.Outcome, view string) error {
-	race := o.Scenario.ID
+// print prints the run in its views.
+func (r *shownRun) print(e *env) error {
+	o, race := r.Outcome, r.Scenario.ID
 	if o.Scenario.Race != "" {
 		race += " (" + o.Scenario.Race + ")"
 	}
-	a.Printf("%s\n", a.Say("run.title", "lock", o.Strategy.Heading(), "race", race, "title", a.Each(func(lang string) string { return lessons.RunTitle(lang, o) })))
+	e.Printf("%s\n", e.Say("run.title", "lock", o.Strategy.Heading(), "race", race, "title", e.Each(func(lang string) string { return lessons.RunTitle(lang, o) })))
 	if o.NotApplicable != "" {
-		a.Printf("%s\n", a.Say("run.na", "why", a.Each(func(lang string) string { return lessons.WhyNotApplicable(lang, o) })))
-		lessons.NotCovered(a.Printer, o)
-		a.Next("locklab explain "+o.Scenario.ID, "locklab matrix --scenarios "+o.Scenario.ID)
+		e.Printf("%s\n", e.Say("run.na", "why", e.Each(func(lang string) string { return lessons.WhyNotApplicable(lang, o) })))
+		lessons.NotCovered(e.Printer, o)
+		e.Next("locklab explain "+o.Scenario.ID, "locklab matrix --scenarios "+o.Scenario.ID)
 		return nil
 	}
-	if err := a.printViews(o, view); err != nil {
+	if err := r.printViews(e); err != nil {
 		return err
 	}
 	switch {
-	case !strings.Contains(view, "story"): // a story ends with the verdicts itself
-		lessons.Meanings(a.Printer, o)
+	case !strings.Contains(r.view, "story"): // a story ends with the verdicts itself
+		lessons.Meanings(e.Printer, o)
 	case o.Verdicts[0].Broken():
-		a.Printf("\n")
+		e.Printf("\n")
 	}
-	for _, lang := range a.Langs() {
+	for _, lang := range e.Langs() {
 		if cure := lessons.Cure(lang, o); cure != "" {
-			a.Wrap("  "+text.Label(text.Say(lang, "run.cure")), cure)
+			e.Wrap("  "+text.Label(text.Say(lang, "run.cure")), cure)
 		}
 	}
-	lessons.CompareWithContract(a.Printer, o)
+	lessons.CompareWithContract(e.Printer, o)
 	for _, m := range o.NotInjected {
-		a.Printf("%s\n", a.Each(text.NewPhrase("run.notinjected", "what", m).Say))
+		e.Printf("%s\n", e.Each(text.NewPhrase("run.notinjected", "what", m).Say))
 	}
-	a.Next(lessons.NextCommands(o)...)
+	e.Next(lessons.NextCommands(o)...)
 	return nil
 }
 
-func (a *app) printViews(o *race.Outcome, view string) error {
-	for _, name := range strings.Split(view, ",") {
-		a.Printf("\n")
+func (r *shownRun) printViews(e *env) error {
+	for _, name := range strings.Split(r.view, ",") {
+		e.Printf("\n")
 		if name == "step" {
-			if err := a.stepThrough(o); err != nil {
+			if err := r.stepThrough(e); err != nil {
 				return err
 			}
 			continue
 		}
 		i := slices.Index(viewNames(), name)
-		if err := views[i].draw(a.Out, o.History, o.Judgement, a.options()); err != nil {
+		if err := views[i].draw(e.Out, r.History, r.Judgement, withDoom(e, r.doom)); err != nil {
 			return internal(err)
 		}
 	}
-	return a.printDoom()
+	return printDoom(e, r.doom)
 }
 
 // runFormats are the formats of a run, by the ending of the file.
-var runFormats = map[string]func(*app, io.Writer, *race.Outcome) error{
-	".json": func(_ *app, w io.Writer, o *race.Outcome) error { return encode(w, outcomeJSON(o)) },
-	".txt": func(a *app, w io.Writer, o *race.Outcome) error {
-		file := *a
-		file.Printer, file.color = a.To(w, a.Width), "never"
-		return file.printRun(o, "lanes,table,story")
+var runFormats = map[string]func(*env, io.Writer, *shownRun) error{
+	".json": func(_ *env, w io.Writer, r *shownRun) error { return encode(w, outcomeJSON(r.Outcome)) },
+	".txt": func(e *env, w io.Writer, r *shownRun) error {
+		file := *e
+		file.Printer, file.color = e.To(w, e.Width), "never"
+		return (&shownRun{Outcome: r.Outcome, view: "lanes,table,story", doom: r.doom}).print(&file)
 	},
-	".html": func(a *app, w io.Writer, o *race.Outcome) error {
-		return page.Write(w, a.singlePage(o))
-	},
+	".html": func(e *env, w io.Writer, r *shownRun) error { return page.Write(w, singlePage(e, r.Outcome)) },
 }
 
 // runPictures are the formats of a run that is drawn; with --doom they are the curve's.
 var runPictures = map[string]func(*chart.Run, io.Writer) error{".png": (*chart.Run).PNG, ".svg": (*chart.Run).SVG}
 
 // checkView refuses unknown views and files, before anything is played.
-func (a *app) checkView(view string, files []string) error {
+func checkView(e *env, view string, files []string) error {
 	for _, name := range strings.Split(view, ",") {
 		if !slices.Contains(viewNames(), name) {
 			return text.Errorf("error.view", "name", name, "near", text.Near(name, viewNames()), "names", strings.Join(viewNames(), ", "))
@@ -284,35 +296,33 @@ func (a *app) checkView(view string, files []string) error {
 			return text.Errorf("error.run.format", "file", f)
 		}
 	}
-	return a.checkOutputs("-o", files...)
+	return e.checkOutputs("-o", files...)
 }
 
-// writeRuns writes a run to files, and its doom curve to those that are for that.
-func (a *app) writeRuns(files []string, o *race.Outcome) (failed error) {
+// writeFiles writes a run to files, and its doom curve to those that are for that.
+func (r *shownRun) writeFiles(e *env, files []string) (failed error) {
 	for _, name := range files {
-		failed = errors.Join(failed, a.writeRun(name, o))
+		failed = errors.Join(failed, r.writeFile(e, name))
 	}
 	return failed
 }
 
-func (a *app) writeRun(name string, o *race.Outcome) error {
-	if chartFormats[filepath.Ext(name)] != nil && !a.drawsRuns {
-		if a.doom == nil {
-			return nil // whoever asked was told why
+func (r *shownRun) writeFile(e *env, name string) error {
+	if chartFormats[filepath.Ext(name)] != nil && !r.pictures {
+		if r.doom == nil {
+			return nil // the reason has been printed
 		}
-		return a.writeCharts(a.doom, []string{name})
+		return writeCharts(e, r.doom, []string{name})
 	}
-	if o.History == nil && filepath.Ext(name) != ".json" {
+	if r.History == nil && filepath.Ext(name) != ".json" {
 		return text.Errorf("error.run.na", "file", name, "why",
-			text.SentenceFunc(func(lang string) string { return lessons.WhyNotApplicable(lang, o) }))
+			text.SentenceFunc(func(lang string) string { return lessons.WhyNotApplicable(lang, r.Outcome) }))
 	}
-	if draw := runPictures[filepath.Ext(name)]; draw != nil {
-		return a.write(name, replaces, func(w io.Writer) error {
-			if strings.HasSuffix(name, darkPNG) {
-				w = chart.Dark{Writer: w}
-			}
-			return draw(&chart.Run{History: o.History, Judgement: o.Judgement, Verdicts: o.Verdicts, Lang: a.Langs()[0]}, w)
-		})
-	}
-	return a.write(name, replaces, func(w io.Writer) error { return runFormats[filepath.Ext(name)](a, w, o) })
+	return e.write(name, replaces, func(w io.Writer) error {
+		draw := runPictures[filepath.Ext(name)]
+		if draw == nil {
+			return runFormats[filepath.Ext(name)](e, w, r)
+		}
+		return draw(&chart.Run{History: r.History, Judgement: r.Judgement, Verdicts: r.Verdicts, Lang: e.Langs()[0]}, grounded(name, w))
+	})
 }

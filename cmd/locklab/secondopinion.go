@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,8 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/faults"
@@ -23,78 +20,75 @@ import (
 	"locklab/simulator/promela"
 )
 
-// secondOpinion asks SPIN what a search asks.
-func (a *app) secondOpinion() *cobra.Command {
-	var (
-		q            = opinions{bounds: study.DefaultBounds()}
-		timing, uses string
-		late         lateFlags
-	)
-	c := &cobra.Command{
-		Use:     "second-opinion [STRATEGY...]",
-		Example: a.examples("second-opinion", "second-opinion", "second-opinion setnx token --timing any", "second-opinion watchdog --budget lose-reply=1 -o watchdog", "second-opinion zk-naive --attempts 1 --uses check,wait --budget expire-session=1"),
-		RunE: func(c *cobra.Command, args []string) error {
-			entries := algorithms.Milestones()
-			if len(args) > 0 {
-				var err error
-				if entries, err = a.named(args); err != nil {
-					return err
-				}
-			}
-			var err error
-			if q.bounds.Timing, err = study.ParseTiming(timing); err != nil {
-				return err
-			}
-			if q.bounds.Timing == study.AutoTiming {
-				return text.Errorf("error.opinion.timing", "value", timing)
-			}
-			if err = late.read(&q.bounds); err != nil {
-				return err
-			}
-			if q.bounds.Uses, err = study.ParseUses(uses); err != nil {
-				return err
-			}
-			if q.bounds.Uses == study.AutoUses {
-				return text.Errorf("error.opinion.uses", "value", uses)
-			}
-			q.bounds.Budget = faults.Canonical(q.bounds.Budget)
-			for _, e := range entries {
-				if err := q.of(e).Check(e); err != nil {
-					return err
-				}
-			}
-			if err := promela.Installed(); err != nil {
-				return err
-			}
-			return a.askTwice(c.Context(), entries, &q)
-		},
-	}
-	f, usage := c.Flags(), a.usage("second-opinion")
-	f.StringVar(&q.bounds.Budget, "budget", q.bounds.Budget, usage("budget"))
-	f.IntVar(&q.bounds.Clients, "clients", q.bounds.Clients, usage("clients"))
-	f.IntVar(&q.bounds.Attempts, "attempts", q.bounds.Attempts, usage("attempts"))
-	f.IntVar(&q.bounds.Nodes, "nodes", 3, usage("nodes"))
-	f.StringVar(&timing, "timing", study.Lockstep.String(), usage("timing"))
-	late.add(f, usage)
-	f.StringVar(&uses, "uses", study.FormatUses(0), usage("uses"))
-	f.BoolVar(&q.kept, "histories", false, usage("histories"))
-	f.BoolVar(&a.timed, "time", false, usage("time"))
-	f.IntVar(&q.bounds.MaxStates, "max-states", 2_000_000, usage("max-states"))
-	f.StringVarP(&q.folder, "out", "o", "", usage("out"))
-	return c
+// opinionFlags are the flags of "locklab second-opinion".
+type opinionFlags struct {
+	boundFlags
+	histories bool // searches that keep histories as well
+	timed     bool
+	folder    string // "": none
 }
 
-// opinions are the questions of one call.
-type opinions struct {
-	bounds study.Bounds
-	kept   bool   // histories as well
-	folder string // "": none
-	width  int    // of the names of the locks
+// secondOpinionCommand asks SPIN what a search asks.
+func secondOpinionCommand() *command {
+	q := &opinionFlags{boundFlags: boundFlags{Bounds: study.DefaultBounds()}}
+	q.Nodes, q.MaxStates = 3, 2_000_000
+	return &command{
+		use: "second-opinion [STRATEGY...]", flags: q.add, run: q.run,
+		examples: []string{"second-opinion", "second-opinion setnx token --timing any", "second-opinion watchdog --budget lose-reply=1 -o watchdog", "second-opinion zk-naive --attempts 1 --uses check,wait --budget expire-session=1"},
+	}
+}
+
+func (q *opinionFlags) add(f *flags) {
+	q.boundFlags.add(f, "budget", "clients", "attempts", "nodes", "max-states")
+	q.addWords(f, "timing", study.Lockstep.String())
+	q.addWords(f, "latency", "auto")
+	q.addWords(f, "lateness", "auto")
+	q.addWords(f, "uses", study.FormatUses(0))
+	f.add("histories", &q.histories)
+	f.add("time", &q.timed)
+	f.outTo(&q.folder)
+}
+
+func (q *opinionFlags) run(e *env, args []string) (err error) {
+	entries := algorithms.Milestones()
+	if len(args) > 0 {
+		if entries, err = locksNamed(args); err != nil {
+			return err
+		}
+	}
+	if err := q.read("timing"); err != nil {
+		return err
+	}
+	if q.Timing == study.AutoTiming {
+		return text.Errorf("error.opinion.timing", "value", *q.words["timing"])
+	}
+	if err := q.read("latency", "lateness", "uses"); err != nil {
+		return err
+	}
+	if q.Uses == study.AutoUses {
+		return text.Errorf("error.opinion.uses", "value", *q.words["uses"])
+	}
+	q.Budget = faults.Canonical(q.Budget)
+	for _, entry := range entries {
+		if err := q.of(entry).Check(entry); err != nil {
+			return err
+		}
+	}
+	if err := promela.Installed(); err != nil {
+		return err
+	}
+	if q.folder != "" {
+		if err := os.MkdirAll(q.folder, 0o777); err != nil {
+			return text.Errorf("error.cause", "of", "-o "+q.folder, "cause", err)
+		}
+	}
+	t := &opinionTable{opinionFlags: q, all: []opinionJSON{}}
+	return t.fill(e, entries)
 }
 
 // of are the bounds for a lock.
-func (q *opinions) of(e lock.Entry) study.Bounds {
-	b := q.bounds
+func (q *opinionFlags) of(e lock.Entry) study.Bounds {
+	b := q.Bounds
 	b.Nodes = min(b.Nodes, e.Servers())
 	b.Retries = 0
 	return b
@@ -117,101 +111,101 @@ type opinionJSON struct {
 	HistorySecs float64  `json:"histories_seconds,omitempty"`
 }
 
-// askTwice asks the lab and SPIN, lock by lock.
-func (a *app) askTwice(ctx context.Context, entries []lock.Entry, q *opinions) error {
-	if q.folder != "" {
-		if err := os.MkdirAll(q.folder, 0o777); err != nil {
-			return text.Errorf("error.cause", "of", "-o "+q.folder, "cause", err)
+// opinionTable is what the lab and SPIN answer, lock by lock.
+type opinionTable struct {
+	*opinionFlags
+	all          []opinionJSON
+	width        int // of the names of the locks
+	differ, open int // locks
+}
+
+// fill asks the lab and SPIN about each lock and shows what they answer.
+func (t *opinionTable) fill(e *env, entries []lock.Entry) error {
+	if !e.json {
+		t.printHead(e, entries)
+	}
+	for _, entry := range entries {
+		if err := t.ask(e, entry); err != nil {
+			return err
 		}
 	}
-	if !a.json {
-		title := "opinion.title"
-		if a.timed {
-			title = "opinion.title.timed"
-		}
-		a.Printf("%s\n\n", a.Say(title, "clients", fmt.Sprint(q.bounds.Clients), "attempts", fmt.Sprint(q.bounds.Attempts), "budget", q.bounds.Faults(), "timing", q.bounds.Timing.String()))
-		for _, e := range entries {
-			q.width = max(q.width, len(e.ID)+2)
-		}
-		a.printOpinionHead(q)
-	}
-	all, differ, open := []opinionJSON{}, 0, 0
-	for _, e := range entries {
-		b := q.of(e)
-		o, err := study.SecondOpinion(ctx, e, b, q.kept)
-		if errors.Is(err, context.Canceled) {
-			return noAnswer("error.stopped")
-		}
-		j := opinionJSON{Strategy: e.ID, Bounds: b.String()}
-		if why := unasked(o, err, q.bounds.MaxStates); why != nil {
-			open++
-			j.Why = text.SayError("en", why)
-			if !a.json {
-				a.Wrap(text.Pad(e.ID, q.width), a.Error(why))
-			}
-			all = append(all, j)
-			continue
-		}
-		if err != nil {
-			return internal(err)
-		}
-		if q.folder != "" {
-			if err := a.writeModel(filepath.Join(q.folder, e.ID), o.Spin.Files); err != nil {
-				return err
-			}
-		}
-		agrees := o.Agrees()
-		if !agrees {
-			differ++
-		}
-		all = append(all, a.opinionToJSON(j, o, agrees))
-		if !a.json {
-			a.printOpinion(q, o, agrees)
-		}
-	}
-	if a.json {
-		if err := a.printJSON(struct {
+	if e.json {
+		if err := e.printJSON(struct {
 			Version  int           `json:"version"`
 			Opinions []opinionJSON `json:"opinions"`
-		}{schema, all}); err != nil {
+		}{schema, t.all}); err != nil {
 			return err
 		}
 	} else {
-		a.Printf("\n")
-		a.concludeOpinions(len(entries), differ, open)
-		if q.folder != "" {
-			a.Printf("%s\n", a.Say("opinion.written", "folder", q.folder))
-		}
-		a.Next("locklab explore "+entries[0].ID+" "+q.of(entries[0]).Flags(), "locklab verify")
+		t.printEnd(e, entries)
 	}
 	switch {
-	case differ > 0:
+	case t.differ > 0:
 		return &exitError{exitDiffers, nil}
-	case open > 0:
-		return noAnswer("error.opinion.open", "n", fmt.Sprint(open))
+	case t.open > 0:
+		return noAnswer("error.opinion.open", "n", fmt.Sprint(t.open))
 	}
 	return nil
 }
 
-func (a *app) concludeOpinions(locks, differ, open int) {
+// ask asks the lab and SPIN about a lock, and prints its row.
+func (t *opinionTable) ask(e *env, entry lock.Entry) error {
+	b := t.of(entry)
+	o, err := study.SecondOpinion(e.ctx, entry, b, t.histories)
+	if stoppedBy(err) {
+		return noAnswer("error.stopped")
+	}
+	if why := unasked(o, err, t.MaxStates); why != nil {
+		t.open++
+		t.all = append(t.all, opinionJSON{Strategy: entry.ID, Bounds: b.String(), Why: text.SayError("en", why)})
+		if !e.json {
+			e.Wrap(text.Pad(entry.ID, t.width), e.Error(why))
+		}
+		return nil
+	}
+	if err != nil {
+		return internal(err)
+	}
+	if t.folder != "" {
+		if err := writeModel(e, filepath.Join(t.folder, entry.ID), o.Spin.Files); err != nil {
+			return err
+		}
+	}
+	if !o.Agrees() {
+		t.differ++
+	}
+	t.all = append(t.all, t.toJSON(o))
+	if !e.json {
+		t.printRow(e, o)
+	}
+	return nil
+}
+
+// printEnd prints what follows from the rows.
+func (t *opinionTable) printEnd(e *env, entries []lock.Entry) {
+	e.Printf("\n")
 	switch {
-	case differ > 0:
-		a.Sentence("opinion.differ", "n", fmt.Sprint(differ))
-	case open < locks:
-		a.Sentence("opinion.agree")
+	case t.differ > 0:
+		e.Sentence("opinion.differ", "n", fmt.Sprint(t.differ))
+	case t.open < len(entries):
+		e.Sentence("opinion.agree")
 	}
-	if open > 0 {
-		a.Sentence("opinion.not.asked", "n", fmt.Sprint(open))
+	if t.open > 0 {
+		e.Sentence("opinion.not.asked", "n", fmt.Sprint(t.open))
 	}
+	if t.folder != "" {
+		e.Printf("%s\n", e.Say("opinion.written", "folder", t.folder))
+	}
+	e.Next("locklab explore "+entries[0].ID+" "+t.of(entries[0]).Flags(), "locklab verify")
 }
 
 // writeModel writes the files of a model to a folder.
-func (a *app) writeModel(folder string, files map[string][]byte) error {
+func writeModel(e *env, folder string, files map[string][]byte) error {
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return internal(text.Errorf("error.write", "file", folder, "cause", err))
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if err := a.write(filepath.Join(folder, name), replaces, func(w io.Writer) error {
+		if err := e.write(filepath.Join(folder, name), replaces, func(w io.Writer) error {
 			_, err := w.Write(files[name])
 			return err
 		}); err != nil {
@@ -233,13 +227,21 @@ func unasked(o *study.Opinion, err error, most int) error {
 	return nil
 }
 
-func (a *app) opinionToJSON(j opinionJSON, o *study.Opinion, agrees bool) opinionJSON {
-	j.Bounds = o.Bounds.String() // Idle may be set
-	j.Agrees, j.Lab, j.Spin, j.States, j.Seconds = &agrees, o.Lab(), o.Spins(), o.Search.States, a.seconds(o.Took)
-	j.Plain, j.PlainSecs = []int{o.Plain.States, o.Plain.Transitions}, a.seconds(o.TookPlain)
-	j.SpinPlain, j.SpinSecs = []int{o.Spin.States, o.Spin.Transitions}, a.seconds(o.Spin.Took)
+func (t *opinionTable) toJSON(o *study.Opinion) opinionJSON {
+	seconds := func(took time.Duration) float64 {
+		if !t.timed {
+			return 0
+		}
+		return took.Seconds()
+	}
+	j := opinionJSON{
+		Strategy: o.Strategy.ID, Bounds: o.Bounds.String(), Agrees: new(o.Agrees()), Lab: o.Lab(), Spin: o.Spins(),
+		States: o.Search.States, Seconds: seconds(o.Took),
+		Plain: []int{o.Plain.States, o.Plain.Transitions}, PlainSecs: seconds(o.TookPlain),
+		SpinPlain: []int{o.Spin.States, o.Spin.Transitions}, SpinSecs: seconds(o.Spin.Took),
+	}
 	if o.Kept != nil {
-		j.Histories, j.HistorySecs = o.Kept.States, a.seconds(o.TookKept)
+		j.Histories, j.HistorySecs = o.Kept.States, seconds(o.TookKept)
 	}
 	return j
 }
@@ -247,26 +249,34 @@ func (a *app) opinionToJSON(j opinionJSON, o *study.Opinion, agrees bool) opinio
 // The columns of the table: numbers of states and, with --time, seconds.
 const statesWidth, secondsWidth = 9, 7
 
-func (a *app) printOpinionHead(q *opinions) {
-	line := text.Pad("", q.width)
+func (t *opinionTable) printHead(e *env, entries []lock.Entry) {
+	title := "opinion.title"
+	if t.timed {
+		title = "opinion.title.timed"
+	}
+	e.Printf("%s\n\n", e.Say(title, "clients", fmt.Sprint(t.Clients), "attempts", fmt.Sprint(t.Attempts), "budget", t.Faults(), "timing", t.Timing.String()))
+	for _, entry := range entries {
+		t.width = max(t.width, len(entry.ID)+2)
+	}
+	line := text.Pad("", t.width)
 	heads := []string{"opinion.head.lab", "opinion.head.plain", "opinion.head.spin"}
-	if q.kept {
+	if t.histories {
 		heads = append([]string{"opinion.head.kept"}, heads...)
 	}
 	for _, h := range heads {
-		line += text.PadLeft(a.Say(h), statesWidth)
-		if a.timed {
+		line += text.PadLeft(e.Say(h), statesWidth)
+		if t.timed {
 			line += text.PadLeft("s", secondsWidth)
 		}
 	}
-	a.Printf("%s\n", line)
+	e.Printf("%s\n", line)
 }
 
-func (a *app) printOpinion(q *opinions, o *study.Opinion, agrees bool) {
-	line := text.Pad(o.Strategy.ID, q.width)
+func (t *opinionTable) printRow(e *env, o *study.Opinion) {
+	line := text.Pad(o.Strategy.ID, t.width)
 	add := func(states int, took time.Duration) {
 		line += text.PadLeft(fmt.Sprint(states), statesWidth)
-		if a.timed {
+		if t.timed {
 			line += text.PadLeft(fmt.Sprintf("%.2f", took.Seconds()), secondsWidth)
 		}
 	}
@@ -276,10 +286,10 @@ func (a *app) printOpinion(q *opinions, o *study.Opinion, agrees bool) {
 	add(o.Search.States, o.Took)
 	add(o.Plain.States, o.TookPlain)
 	add(o.Spin.States, o.Spin.Took)
-	if agrees {
-		a.Printf("%s  %s\n", line, cmp.Or(strings.Join(o.Lab(), " "), "-"))
-		return
+	found := cmp.Or(strings.Join(o.Lab(), " "), "-")
+	if !o.Agrees() {
+		found = e.Say("opinion.differs", "lab", found, "spin", cmp.Or(strings.Join(o.Spins(), " "), "-"),
+			"transitions", fmt.Sprint(o.Plain.Transitions), "others", fmt.Sprint(o.Spin.Transitions))
 	}
-	a.Printf("%s  %s\n", line, a.Say("opinion.differs", "lab", cmp.Or(strings.Join(o.Lab(), " "), "-"), "spin", cmp.Or(strings.Join(o.Spins(), " "), "-"),
-		"transitions", fmt.Sprint(o.Plain.Transitions), "others", fmt.Sprint(o.Spin.Transitions)))
+	e.Printf("%s  %s\n", line, found)
 }

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
@@ -39,52 +37,53 @@ type momentJSON struct {
 	Note string        `json:"note,omitempty"`
 }
 
-// liveSentinel is a failover by redis-sentinel, as long as it takes.
-func (a *app) liveSentinel() *cobra.Command {
-	d := reality.SentinelDemo{Fault: reality.Partitioned}
-	c := &cobra.Command{
-		Use:     "sentinel [STRATEGY]",
-		Example: a.examples("live-sentinel", "live sentinel", "live sentinel watchdog --fault kill", "live sentinel --down-after 1s --periods 100ms --ttl 2s"),
-		Args:    a.atMost(1),
-		RunE: func(c *cobra.Command, args []string) (err error) {
-			name := "token"
-			if len(args) > 0 {
-				name = args[0]
-			}
-			if d.Lock, err = race.Strategy(name); err != nil {
-				return err
-			}
-			if err := checkSentinel(d); err != nil {
-				return err
-			}
-			done, end := a.progress(int((d.DownAfter+15*time.Second)/time.Second), "progress.live.sentinel")
-			run, err := d.Play(c.Context(), func(ran time.Duration) {
-				if done != nil {
-					done(min(int(ran/time.Second), int((d.DownAfter+14*time.Second)/time.Second)))
-				}
-			})
-			end()
-			switch late := (reality.AwaitedError{}); {
-			case errors.Is(err, realserver.ErrNoRedis):
-				return err
-			case errors.As(err, &late) && c.Context().Err() == nil:
-				return &exitError{exitNoAnswer, err}
-			case err != nil:
-				return a.liveError(c.Context(), err)
-			}
-			if a.json {
-				return a.printSentinelJSON(d, run)
-			}
-			a.printSentinel(d, run)
-			return nil
+// liveSentinelCommand plays a failover by redis-sentinel, as long as it takes.
+func liveSentinelCommand() *command {
+	d := &reality.SentinelDemo{Fault: reality.Partitioned, DownAfter: reality.DownAfter, TTL: 10 * time.Second}
+	return &command{
+		use: "sentinel [STRATEGY]", args: atMost(1),
+		examples: []string{"live sentinel", "live sentinel watchdog --fault kill", "live sentinel --down-after 1s --periods 100ms --ttl 2s"},
+		flags: func(f *flags) {
+			f.add("fault", &d.Fault)
+			f.add("down-after", &d.DownAfter)
+			f.add("ttl", &d.TTL)
+			f.add("periods", &d.Periods)
 		},
+		run: func(e *env, args []string) error { return runSentinel(e, d, args) },
 	}
-	f, usage := c.Flags(), a.usage("sentinel")
-	f.StringVar(&d.Fault, "fault", d.Fault, usage("fault"))
-	f.DurationVar(&d.DownAfter, "down-after", reality.DownAfter, usage("down-after"))
-	f.DurationVar(&d.TTL, "ttl", 10*time.Second, usage("ttl"))
-	f.DurationVar(&d.Periods, "periods", 0, usage("periods"))
-	return c
+}
+
+func runSentinel(e *env, d *reality.SentinelDemo, args []string) (err error) {
+	name := "token"
+	if len(args) > 0 {
+		name = args[0]
+	}
+	if d.Lock, err = race.Strategy(name); err != nil {
+		return err
+	}
+	if err := checkSentinel(*d); err != nil {
+		return err
+	}
+	done, end := e.progress(int((d.DownAfter+15*time.Second)/time.Second), "progress.live.sentinel")
+	run, err := d.Play(e.ctx, func(ran time.Duration) {
+		if done != nil {
+			done(min(int(ran/time.Second), int((d.DownAfter+14*time.Second)/time.Second)))
+		}
+	})
+	end()
+	switch late := (reality.AwaitedError{}); {
+	case errors.Is(err, realserver.ErrNoRedis):
+		return err
+	case errors.As(err, &late) && e.ctx.Err() == nil:
+		return &exitError{exitNoAnswer, err}
+	case err != nil:
+		return liveError(e.ctx, err)
+	}
+	if e.json {
+		return printSentinelJSON(e, *d, run)
+	}
+	printSentinel(e, *d, run)
+	return nil
 }
 
 func checkSentinel(d reality.SentinelDemo) error {
@@ -111,41 +110,41 @@ func checkSentinel(d reality.SentinelDemo) error {
 	return nil
 }
 
-func (a *app) printSentinelJSON(d reality.SentinelDemo, run *reality.SentinelRun) error {
+func printSentinelJSON(e *env, d reality.SentinelDemo, run *reality.SentinelRun) error {
 	j := sentinelJSON{schema, run.Version, d.Lock.ID, d.Fault, d.DownAfter, reality.FailoverTimeout, d.TTL, run.Nobody, run.Two, run.Demoted, run.Verdicts, []momentJSON{}}
 	for _, m := range run.Moments {
 		j.Moments = append(j.Moments, momentJSON(m))
 	}
-	return a.printJSON(j)
+	return e.printJSON(j)
 }
 
-func (a *app) printSentinel(d reality.SentinelDemo, run *reality.SentinelRun) {
+func printSentinel(e *env, d reality.SentinelDemo, run *reality.SentinelRun) {
 	tenth := func(d time.Duration) string { return reports.Span(d.Round(100 * time.Millisecond)) }
-	a.Printf("%s\n\n", a.Say("sentinel.title", "lock", d.Lock.Heading()))
+	e.Printf("%s\n\n", e.Say("sentinel.title", "lock", d.Lock.Heading()))
 	periods := func(lang string) string {
 		if d.Periods > 0 {
 			return text.Say(lang, "sentinel.periods", "periods", reports.Span(d.Periods))
 		}
 		return text.Say(lang, "sentinel.periods.own")
 	}
-	a.Wrap("", a.Each(func(lang string) string {
+	e.Wrap("", e.Each(func(lang string) string {
 		return text.Say(lang, "sentinel.settings", "version", run.Version, "down", reports.Span(d.DownAfter), "failover", reports.Span(reality.FailoverTimeout), "ttl", reports.Span(d.TTL), "periods", periods(lang))
 	}))
-	a.Printf("\n")
+	e.Printf("\n")
 	for _, m := range run.Moments {
 		said := m.What
 		if m.Who != "sentinel" {
-			said = a.Say("sentinel.moment." + m.What)
+			said = e.Say("sentinel.moment." + m.What)
 		}
-		a.Printf("%7.1f s  %-8s  %s\n", m.At.Seconds(), m.Who, strings.TrimSpace(said+" "+text.Visible(m.Note)))
+		e.Printf("%7.1f s  %-8s  %s\n", m.At.Seconds(), m.Who, strings.TrimSpace(said+" "+text.Visible(m.Note)))
 	}
-	a.Printf("\n")
-	a.Wrap("", a.Say("sentinel.nobody", "span", tenth(run.Nobody)))
+	e.Printf("\n")
+	e.Wrap("", e.Say("sentinel.nobody", "span", tenth(run.Nobody)))
 	if run.Demoted > 0 {
-		a.Wrap("", a.Say("sentinel.two."+d.Fault, "span", tenth(run.Two), "back", tenth(run.Demoted-run.Nobody)))
+		e.Wrap("", e.Say("sentinel.two."+d.Fault, "span", tenth(run.Two), "back", tenth(run.Demoted-run.Nobody)))
 	} else {
-		a.Wrap("", a.Say("sentinel.two."+d.Fault, "span", tenth(run.Two)))
+		e.Wrap("", e.Say("sentinel.two."+d.Fault, "span", tenth(run.Two)))
 	}
-	a.Wrap("", a.Say("sentinel.verdicts", "verdicts", fmt.Sprint(spell(run.Verdicts))))
-	a.Next("locklab live run "+d.Lock.ID+" split-brain", "locklab live run "+d.Lock.ID+" failover", "locklab explain failover")
+	e.Wrap("", e.Say("sentinel.verdicts", "verdicts", fmt.Sprint(spell(run.Verdicts))))
+	e.Next("locklab live run "+d.Lock.ID+" split-brain", "locklab live run "+d.Lock.ID+" failover", "locklab explain failover")
 }

@@ -16,8 +16,8 @@ import (
 
 // What is told of a failover, in both languages. Package reality makes one.
 func TestSentinelPrinted(t *testing.T) {
-	e, _ := algorithms.ByName("token")
-	d := reality.SentinelDemo{Lock: e, Fault: reality.Partitioned, DownAfter: reality.DownAfter, TTL: 10 * time.Second}
+	token, _ := algorithms.ByName("token")
+	d := reality.SentinelDemo{Lock: token, Fault: reality.Partitioned, DownAfter: reality.DownAfter, TTL: 10 * time.Second}
 	run := &reality.SentinelRun{Version: "7.0.15", Nobody: 32100 * time.Millisecond, Two: 10200 * time.Millisecond, Demoted: 42200 * time.Millisecond, Verdicts: []verdict.Word{verdict.Overlap}}
 	for _, m := range []struct {
 		ms              int
@@ -26,14 +26,14 @@ func TestSentinelPrinted(t *testing.T) {
 		run.Moments = append(run.Moments, reality.Moment{At: time.Duration(m.ms) * time.Millisecond, Who: m.who, What: m.what, Note: m.note})
 	}
 	var out bytes.Buffer
-	a := newApp(strings.NewReader(""), &out, io.Discard, func(string) string { return "" })
-	a.guessLanguage([]string{"--lang", "both"})
-	a.printSentinel(d, run)
+	e := newTestEnv(&out, io.Discard)
+	e.guessLanguage([]string{"--lang", "both"})
+	printSentinel(e, d, run)
 	for _, fault := range []string{reality.Paused, reality.Killed} {
 		if d.Fault = fault; fault == reality.Killed {
 			run.Demoted, run.Two, run.Verdicts = 0, 0, []verdict.Word{verdict.Holds}
 		}
-		a.printSentinel(d, run)
+		printSentinel(e, d, run)
 	}
 	golden(t, "live.sentinel.txt", out.Bytes())
 }

@@ -12,37 +12,34 @@ import (
 	"sync"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"locklab/reports/board"
 	"locklab/reports/lessons"
 	"locklab/reports/text"
 	"locklab/scenarios/play"
 )
 
-func (a *app) serve() *cobra.Command {
+func serveCommand() *command {
 	port := 0
-	c := &cobra.Command{
-		Use:     "serve",
-		Example: a.examples("serve", "serve"),
-		Args:    a.noArguments,
-		RunE: func(*cobra.Command, []string) error {
-			if port < 0 || port > 65535 {
-				return text.Errorf("error.serve.port", "value", port)
-			}
-			l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))) // no other machine reaches it
-			if err != nil {
-				return text.Errorf("error.serve", "cause", bare(err))
-			}
-			site, err := newSite(l.Addr().String())
-			if err != nil {
-				return internal(err)
-			}
-			return a.serveSite(site, l)
-		},
+	return &command{
+		use: "serve", args: noArguments, examples: []string{"serve"},
+		flags: func(f *flags) { f.add("port", &port) },
+		run:   func(e *env, _ []string) error { return runServe(e, port) },
 	}
-	c.Flags().IntVar(&port, "port", 0, a.usage("serve")("port"))
-	return c
+}
+
+func runServe(e *env, port int) error {
+	if port < 0 || port > 65535 {
+		return text.Errorf("error.serve.port", "value", port)
+	}
+	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))) // no other machine reaches it
+	if err != nil {
+		return text.Errorf("error.serve", "cause", bare(err))
+	}
+	site, err := newSite(l.Addr().String())
+	if err != nil {
+		return internal(err)
+	}
+	return serveSite(e, site, l)
 }
 
 // patience is the time that a browser has to send a request, to begin the next one on the
@@ -50,14 +47,14 @@ func (a *app) serve() *cobra.Command {
 const patience = 10 * time.Second
 
 // serveSite serves the page until the program is told to stop.
-func (a *app) serveSite(s *site, l net.Listener) error {
+func serveSite(e *env, s *site, l net.Listener) error {
 	server := &http.Server{
 		Handler: s, ReadTimeout: patience, WriteTimeout: patience, // and so between requests
-		BaseContext: func(net.Listener) context.Context { return a.ctx },
+		BaseContext: func(net.Listener) context.Context { return e.ctx },
 	}
-	stop := context.AfterFunc(a.ctx, func() { server.Close() })
+	stop := context.AfterFunc(e.ctx, func() { server.Close() })
 	defer stop()
-	a.Printf("%s\n", a.Say("serve.at", "url", "http://"+l.Addr().String()+"/"))
+	e.Printf("%s\n", e.Say("serve.at", "url", "http://"+l.Addr().String()+"/"))
 	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return internal(err)
 	}

@@ -184,11 +184,11 @@ func TestServePatience(t *testing.T) {
 func inBubble(t *testing.T, s *site, do func(t *testing.T, dial func() (c net.Conn, ended <-chan struct{}))) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
-		a := newApp(strings.NewReader(""), io.Discard, io.Discard, func(string) string { return "" })
-		a.ctx = ctx
+		e := newTestEnv(io.Discard, io.Discard)
+		e.ctx = ctx
 		l := &pipes{dialled: make(chan net.Conn), closed: make(chan struct{})}
 		served := make(chan error, 1)
-		go func() { served <- a.serveSite(s, l) }()
+		go func() { served <- serveSite(e, s, l) }()
 		do(t, func() (net.Conn, <-chan struct{}) {
 			near, far := net.Pipe()
 			context.AfterFunc(ctx, func() { near.Close() })

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -29,53 +28,45 @@ type elsewhere struct {
 	strict bool
 }
 
-// shared gives a command the flag --shard, and has its tasks computed where they are to be,
-// by a fleet too.
-func (a *app) shared(c *cobra.Command) *cobra.Command {
-	c = a.inShares(c)
-	c.Annotations = map[string]string{isShared: "yes"}
-	return c
-}
-
-// inShares is shared without a fleet: it keeps results, and would not compute again what
-// real servers did once.
-func (a *app) inShares(c *cobra.Command) *cobra.Command {
-	var shard string
-	c.Flags().StringVar(&shard, "shard", "", a.usage("")("shard"))
-	run := c.RunE
-	c.RunE = func(c *cobra.Command, args []string) error {
-		switch {
-		case c.Flags().Changed("shard"):
-			return a.computeShare(c, args, shard, run)
-		case a.elsewhere != nil:
-			return a.computeElsewhere(c, args, run)
-		}
-		return run(c, args)
+// divide returns what runs a command whose work can be divided: a share of it, all of it
+// elsewhere, or all of it here.
+func divide(e *env, c *command, built *cobra.Command) func(args []string) error {
+	shard := ""
+	(&flags{built.Flags(), e, nil}).add("shard", &shard)
+	if c.tasks == onFleet {
+		built.Annotations = map[string]string{isShared: "yes"}
 	}
-	return c
+	return func(args []string) error {
+		switch {
+		case e.given("shard"):
+			return computeShare(e, c, args, shard)
+		case e.elsewhere != nil:
+			return computeElsewhere(e, c, args)
+		}
+		return c.run(e, args)
+	}
 }
 
 // isShared is the annotation of a command that a fleet runs.
 const isShared = "shared"
 
-func (a *app) computeElsewhere(c *cobra.Command, args []string, run func(*cobra.Command, []string) error) error {
-	e := a.elsewhere
-	if e.strict {
-		if err := a.refuseShowing(c, "error.fleet.shows"); err != nil {
+func computeElsewhere(e *env, c *command, args []string) error {
+	if e.elsewhere.strict {
+		if err := refuseShowing(e, "error.fleet.shows"); err != nil {
 			return err
 		}
 	}
-	if e.planned != nil {
-		e.planned(canonical(c, args))
+	if e.elsewhere.planned != nil {
+		e.elsewhere.planned(canonical(e.running, args))
 	}
-	c.SetContext(share.With(c.Context(), e.computer))
-	return run(c, args)
+	e.ctx = share.With(e.ctx, e.elsewhere.computer)
+	return c.run(e, args)
 }
 
 // refuseShowing returns an error if a flag says where results go.
-func (a *app) refuseShowing(c *cobra.Command, key string) error {
+func refuseShowing(e *env, key string) error {
 	for _, name := range showing {
-		if f := c.Flags().Lookup(name); f != nil && f.Changed && !slices.Contains([]string{"", "[]"}, f.Value.String()) {
+		if f := e.running.Flags().Lookup(name); f != nil && f.Changed && !slices.Contains([]string{"", "[]"}, f.Value.String()) {
 			return text.Errorf(key, "flag", "--"+name)
 		}
 	}
@@ -86,38 +77,38 @@ func (a *app) refuseShowing(c *cobra.Command, key string) error {
 var showing = []string{"out", "checkpoint", "junit", "summary", "annotations", "resume"}
 
 // computeShare computes a share of a command and prints it.
-func (a *app) computeShare(c *cobra.Command, args []string, shard string, run func(*cobra.Command, []string) error) error {
-	if a.elsewhere != nil {
+func computeShare(e *env, c *command, args []string, shard string) error {
+	if e.elsewhere != nil {
 		return text.Errorf("error.shard.elsewhere")
 	}
 	part, err := share.ParsePart(shard)
 	if err != nil {
 		return err
 	}
-	if err := a.refuseShowing(c, "error.shard.shows"); err != nil {
+	if err := refuseShowing(e, "error.shard.shows"); err != nil {
 		return err
 	}
 	build, err := share.Build()
 	if err != nil {
 		return internal(err)
 	}
-	progress, end := a.taskProgress()
+	progress, end := taskProgress(e)
 	partial := &share.Partial{Part: part, Progress: progress}
-	a.elsewhere = &elsewhere{inputs: map[string]string{}}
-	c.SetContext(share.With(c.Context(), partial))
-	restore := a.silence()
-	err = run(c, args)
+	e.elsewhere = &elsewhere{inputs: map[string]string{}}
+	e.ctx = share.With(e.ctx, partial)
+	restore := e.silence()
+	err = c.run(e, args)
 	restore()
 	end()
-	stopped := c.Context().Err() != nil
+	stopped := e.ctx.Err() != nil
 	if err != nil && !errors.Is(err, share.ErrPartial) && !stopped {
 		return err
 	}
 	s := share.Share{
-		Build: build, Command: canonical(c, args), Inputs: a.elsewhere.inputs, Part: part.String(),
+		Build: build, Command: canonical(e.running, args), Inputs: e.elsewhere.inputs, Part: part.String(),
 		Tasks: partial.Tasks, Stopped: stopped, Results: partial.Results,
 	}
-	if err := s.Write(a.Out); err != nil {
+	if err := s.Write(e.Out); err != nil {
 		return internal(err)
 	}
 	if stopped {
@@ -127,10 +118,10 @@ func (a *app) computeShare(c *cobra.Command, args []string, shard string, run fu
 }
 
 // silence leaves out what a command prints that has only a part of its results.
-func (a *app) silence() (restore func()) {
-	out := a.Out
-	a.Out = discard{}
-	return func() { a.Out = out }
+func (e *env) silence() (restore func()) {
+	out := e.Out
+	e.Out = discard{}
+	return func() { e.Out = out }
 }
 
 type discard struct{}
@@ -145,8 +136,8 @@ func canonical(c *cobra.Command, args []string) []string {
 
 // divides reports whether a command line from elsewhere is one that canonical writes of a
 // command that has --shard: it names no file to write.
-func (a *app) divides(command []string) bool {
-	c, rest, err := newApp(nil, nil, nil, a.getenv).root().Find(command)
+func divides(e *env, command []string) bool {
+	c, rest, err := newRoot(newEnv(nil, nil, nil, e.getenv)).Find(command)
 	return err == nil && c.Flags().Lookup("shard") != nil && c.ParseFlags(rest) == nil && slices.Equal(canonical(c, c.Flags().Args()), command)
 }
 
@@ -170,7 +161,7 @@ func flagsOf(c *cobra.Command, wanted func(name string) bool) (flags []string) {
 
 // taskProgress shows how many tasks of a share are done, on a terminal only. Several
 // goroutines may call progress.
-func (a *app) taskProgress() (progress func(done, of int), end func()) {
+func taskProgress(e *env) (progress func(done, of int), end func()) {
 	var mu sync.Mutex
 	var show func(n int)
 	finish := func() {}
@@ -178,7 +169,7 @@ func (a *app) taskProgress() (progress func(done, of int), end func()) {
 		mu.Lock()
 		defer mu.Unlock()
 		if show == nil && of > 0 {
-			if show, finish = a.progress(of, "progress.tasks"); show == nil {
+			if show, finish = e.progress(of, "progress.tasks"); show == nil {
 				show = func(int) {}
 			}
 		}
@@ -187,78 +178,80 @@ func (a *app) taskProgress() (progress func(done, of int), end func()) {
 	return progress, func() { finish() }
 }
 
-// merge puts shares together.
-func (a *app) merge() *cobra.Command {
+// mergeCommand puts shares together.
+func mergeCommand() *command {
 	var out []string
 	var junit, summary, annotations string
-	c := &cobra.Command{
-		Use:     "merge FILE...",
-		Example: a.examples("merge", "merge share-*.json", "merge --json share-*.json", `merge share-*.json --junit verify.xml --annotations github --summary "$GITHUB_STEP_SUMMARY"`),
-		RunE: func(c *cobra.Command, files []string) error {
-			if len(files) == 0 {
-				return text.Errorf("error.share.none")
-			}
-			var shares []*share.Share
-			for _, file := range files {
-				if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() { // a device has no end
-					return text.Errorf("error.file", "file", file, "cause", text.Errorf("error.share.regular"))
-				}
-				content, err := a.read(file, maxShare)
-				if err != nil {
-					return text.Errorf("error.file", "file", file, "cause", bare(err))
-				}
-				s, err := share.Read(file, content)
-				if err != nil {
-					return err
-				}
-				shares = append(shares, s)
-			}
-			results, err := share.Merge(files, shares)
-			if err != nil {
-				return err
-			}
-			if !a.divides(results.Command) {
-				return text.Errorf("error.share.other", "file", files[0], "command", strings.Join(results.Command, " "))
-			}
-			flags := flagsOf(c, func(string) bool { return true })
-			err = a.runElsewhere(c.Context(), append(slices.Clone(results.Command), flags...), &elsewhere{computer: results, inputs: results.Inputs, given: true})
-			if unfit := results.Unfit(); unfit != nil {
-				return unfit
-			}
-			return err
+	return &command{
+		use: "merge FILE...", texts: []string{"merge", "verify"},
+		examples: []string{"merge share-*.json", "merge --json share-*.json", `merge share-*.json --junit verify.xml --annotations github --summary "$GITHUB_STEP_SUMMARY"`},
+		flags: func(f *flags) { // runMerge gives them to the command of the shares
+			f.out(&out)
+			f.add("junit", &junit)
+			f.add("summary", &summary)
+			f.add("annotations", &annotations)
 		},
+		run: runMerge,
 	}
-	f, usage := c.Flags(), a.usage("merge")
-	f.StringArrayVarP(&out, "out", "o", nil, usage("out"))
-	f.StringVar(&junit, "junit", "", a.usage("verify")("junit"))
-	f.StringVar(&summary, "summary", "", a.usage("verify")("summary"))
-	f.StringVar(&annotations, "annotations", "", a.usage("verify")("annotations"))
-	return c
+}
+
+func runMerge(e *env, files []string) error {
+	if len(files) == 0 {
+		return text.Errorf("error.share.none")
+	}
+	var shares []*share.Share
+	for _, file := range files {
+		s, err := readShare(e, file)
+		if err != nil {
+			return err
+		}
+		shares = append(shares, s)
+	}
+	results, err := share.Merge(files, shares)
+	if err != nil {
+		return err
+	}
+	if !divides(e, results.Command) {
+		return text.Errorf("error.share.other", "file", files[0], "command", strings.Join(results.Command, " "))
+	}
+	given := flagsOf(e.running, func(string) bool { return true })
+	err = runElsewhere(e, append(slices.Clone(results.Command), given...), &elsewhere{computer: results, inputs: results.Inputs, given: true})
+	if unfit := results.Unfit(); unfit != nil {
+		return unfit
+	}
+	return err
+}
+
+func readShare(e *env, file string) (*share.Share, error) {
+	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() { // a device has no end
+		return nil, text.Errorf("error.file", "file", file, "cause", text.Errorf("error.share.regular"))
+	}
+	content, err := e.read(file, maxShare)
+	if err != nil {
+		return nil, text.Errorf("error.file", "file", file, "cause", bare(err))
+	}
+	return share.Read(file, content)
 }
 
 // maxShare is the size of the largest share that is read, in bytes.
 const maxShare = 1 << 30
 
-// runElsewhere runs a command whose tasks e computes, with the flags of this call that all
-// commands have.
-func (a *app) runElsewhere(ctx context.Context, args []string, e *elsewhere) error {
-	inner := newApp(a.stdin, nil, a.stderr, a.getenv)
-	inner.stdout, inner.Out = a.stdout, a.Out
-	inner.ctx, inner.elsewhere, inner.command = ctx, e, text.Visible(strings.Join(append([]string{"locklab"}, args...), " "))
-	inner.Lang, inner.Width = a.Lang, a.Width
-	args = append(slices.Clone(args), "--color="+a.color)
-	if a.json {
+// runElsewhere runs a command whose tasks are computed elsewhere, with the flags of this call
+// that all commands have.
+func runElsewhere(e *env, args []string, tasks *elsewhere) error {
+	inner := newEnv(e.stdin, nil, e.stderr, e.getenv)
+	inner.stdout, inner.Out = e.stdout, e.Out
+	inner.ctx, inner.elsewhere, inner.command = e.ctx, tasks, commandLine(args)
+	inner.Lang, inner.Width = e.Lang, e.Width
+	args = append(slices.Clone(args), "--color="+e.color)
+	if e.json {
 		args = append(args, "--json")
 	}
-	if a.lang != "" {
-		args = append(args, "--lang="+a.lang)
+	if e.lang != "" {
+		args = append(args, "--lang="+e.lang)
 	}
-	if a.width != 0 {
-		args = append(args, "--width="+fmt.Sprint(a.width))
+	if e.width != 0 {
+		args = append(args, "--width="+fmt.Sprint(e.width))
 	}
-	root := inner.root()
-	root.SetArgs(args)
-	root.SetOut(inner.Out)
-	root.SetErr(a.stderr)
-	return root.ExecuteContext(ctx)
+	return inner.execute(e.ctx, args)
 }

@@ -282,8 +282,8 @@ func TestCosts(t *testing.T) {
 	}
 	all := measured{}
 	for _, args := range [][]string{{"par"}, {"tolerance"}, {"verify"}} {
-		a := newApp(strings.NewReader(""), discard{}, discard{}, func(string) string { return "" })
-		if err := a.runElsewhere(t.Context(), args, &elsewhere{computer: all, inputs: map[string]string{}}); err != nil {
+		e := newTestEnv(discard{}, discard{})
+		if err := runElsewhere(e, args, &elsewhere{computer: all, inputs: map[string]string{}}); err != nil {
 			t.Log(err) // of the command
 		}
 		var b bytes.Buffer

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"locklab/algorithms/lock"
 	"locklab/reports/chart"
 	"locklab/reports/text"
@@ -32,73 +30,82 @@ func defaultSizes() (xs []float64) {
 	return xs
 }
 
-func (a *app) sweep() *cobra.Command {
-	var (
-		chosen   chartFlags
-		runs     int
-		set      string
-		verdicts []string
-		refine   int
-		resume   string
-	)
-	c := &cobra.Command{
-		Use: "sweep SETTING[=VALUES] [SETTING[=VALUES]]",
-		Example: a.examples("sweep", "sweep pause/ttl", "sweep pause/ttl=0.5:1.5:0.05 --refine 3 --strategies token,watchdog -o sweep.png",
+// sweepFlags are the flags of "locklab sweep".
+type sweepFlags struct {
+	chart    chartFlags
+	runs     int
+	set      string
+	verdicts []string
+	refine   int
+	resume   string
+}
+
+func sweepCommand() *command {
+	s := &sweepFlags{runs: defaultRuns}
+	return &command{
+		use: "sweep SETTING[=VALUES] [SETTING[=VALUES]]", args: within(1, 2), flags: s.add, run: s.run, tasks: onFleet,
+		examples: []string{"sweep pause/ttl", "sweep pause/ttl=0.5:1.5:0.05 --refine 3 --strategies token,watchdog -o sweep.png",
 			"sweep client-rate --set work=lease --strategies token,redlock,redlock-drift", "sweep renewal/ttl pause/ttl=0:1:0.1 --strategies watchdog,redlock-extend -o renewal.png",
-			"sweep ttl=5s,10s,30s --set pause=12s --runs 9000 --resume ttl.json"),
-		Args: a.within(1, 2),
-		RunE: func(c *cobra.Command, args []string) error {
-			order, err := sweepOrder(args, set, verdicts)
-			if err != nil {
-				return err
-			}
-			switch {
-			case runs < 1 || runs > 1_000_000:
-				return text.Errorf("error.runs", "value", runs, "least", "1", "most", "1000000")
-			case refine < 0 || refine > study.MaxRefine:
-				return text.Errorf("error.sweep.refine", "value", refine, "most", study.MaxRefine)
-			case refine > 0 && a.elsewhere != nil:
-				return text.Errorf("error.sweep.refine.share")
-			}
-			order.Runs, order.Refine = runs, refine
-			if err := order.Complete(); err != nil {
-				return err
-			}
-			entries, err := chosen.pick(a)
-			if err != nil {
-				return err
-			}
-			for _, e := range entries {
-				if err := order.Check(e); err != nil {
-					return err
-				}
-			}
-			files := withNumbers(chosen.files)
-			if err := a.checkOutputs("-o", files...); err != nil {
-				return err
-			}
-			ctx, end, err := a.resumed(c, args, resume)
-			if err != nil {
-				return err
-			}
-			found, err := order.Find(ctx, entries, func(steps int) (func(int), func()) { return a.progress(steps, "progress.runs") })
-			end()
-			if found == nil || errors.Is(err, study.ErrLosses) {
-				return internal(err)
-			}
-			drawn := &chart.Sweep{Sweep: *found, Lang: a.Langs()[0]}
-			return a.showChart(drawn, err, files, sweepToJSON(drawn, err),
-				"locklab sweep pause/ttl -o sweep.png", "locklab run watchdog gc-pause", "locklab matrix")
-		},
+			"sweep ttl=5s,10s,30s --set pause=12s --runs 9000 --resume ttl.json"},
 	}
-	f, usage := c.Flags(), a.usage("sweep")
-	chosen.add(a, f, "sweep")
-	f.IntVar(&runs, "runs", defaultRuns, usage("runs"))
-	f.StringVar(&set, "set", "", usage("set"))
-	f.StringSliceVar(&verdicts, "verdict", nil, usage("verdict"))
-	f.IntVar(&refine, "refine", 0, usage("refine"))
-	f.StringVar(&resume, "resume", "", usage("resume"))
-	return c
+}
+
+func (s *sweepFlags) add(f *flags) {
+	s.chart.add(f)
+	f.add("runs", &s.runs)
+	f.add("set", &s.set)
+	f.add("verdict", &s.verdicts)
+	f.add("refine", &s.refine)
+	f.add("resume", &s.resume)
+}
+
+func (s *sweepFlags) run(e *env, args []string) error {
+	order, err := s.order(e, args)
+	if err != nil {
+		return err
+	}
+	entries, err := s.chart.pick(e)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if err := order.Check(entry); err != nil {
+			return err
+		}
+	}
+	files := withNumbers(s.chart.files)
+	if err := e.checkOutputs("-o", files...); err != nil {
+		return err
+	}
+	ctx, end, err := resumed(e, args, s.resume)
+	if err != nil {
+		return err
+	}
+	found, err := order.Find(ctx, entries, func(steps int) (func(int), func()) { return e.progress(steps, "progress.runs") })
+	end()
+	if found == nil || errors.Is(err, study.ErrLosses) {
+		return internal(err)
+	}
+	drawn := &chart.Sweep{Sweep: *found, Lang: e.Langs()[0]}
+	return showChart(e, drawn, err, files, sweepToJSON(drawn, err),
+		"locklab sweep pause/ttl -o sweep.png", "locklab run watchdog gc-pause", "locklab matrix")
+}
+
+// order is what the arguments and the flags ask for.
+func (s *sweepFlags) order(e *env, args []string) (study.SweepOrder, error) {
+	order, err := sweepOrder(args, s.set, s.verdicts)
+	switch {
+	case err != nil:
+		return order, err
+	case s.runs < 1 || s.runs > 1_000_000:
+		return order, text.Errorf("error.runs", "value", s.runs, "least", "1", "most", "1000000")
+	case s.refine < 0 || s.refine > study.MaxRefine:
+		return order, text.Errorf("error.sweep.refine", "value", s.refine, "most", study.MaxRefine)
+	case s.refine > 0 && e.elsewhere != nil:
+		return order, text.Errorf("error.sweep.refine.share")
+	}
+	order.Runs, order.Refine = s.runs, s.refine
+	return order, order.Complete()
 }
 
 // sweepOrder is what the arguments ask for.
@@ -131,21 +138,21 @@ func sweepOrder(args []string, set string, verdicts []string) (o study.SweepOrde
 
 // resumed is a context in which tasks are computed here, go on from what a file has, and are
 // saved there. Without a file it is that of the command.
-func (a *app) resumed(c *cobra.Command, args []string, file string) (ctx context.Context, end func(), err error) {
+func resumed(e *env, args []string, file string) (ctx context.Context, end func(), err error) {
 	none := func() {}
 	if file == "" {
-		return c.Context(), none, nil
+		return e.ctx, none, nil
 	}
-	if err := a.checkOutputs("--resume", file); err != nil {
+	if err := e.checkOutputs("--resume", file); err != nil {
 		return nil, none, err
 	}
 	build, err := share.Build()
 	if err != nil {
 		return nil, none, internal(err)
 	}
-	head := share.Share{Build: build, Command: canonical(c, args), Stopped: true}
+	head := share.Share{Build: build, Command: canonical(e.running, args), Stopped: true}
 	saved := &share.Saved{Every: saveEvery}
-	switch content, err := a.read(file, maxInput); {
+	switch content, err := e.read(file, maxInput); {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
 		return nil, none, text.Errorf("error.file", "file", "--resume", "cause", bare(err))
@@ -163,18 +170,18 @@ func (a *app) resumed(c *cobra.Command, args []string, file string) (ctx context
 	}
 	saved.Save = func(results []share.Result) error {
 		head.Results = results
-		return a.save(file, head.Write)
+		return e.save(file, head.Write)
 	}
-	saved.Progress, end = a.taskProgress()
-	return share.With(c.Context(), saved), end, nil
+	saved.Progress, end = taskProgress(e)
+	return share.With(e.ctx, saved), end, nil
 }
 
 // saveEvery is how often results are saved. It is a variable for tests.
 var saveEvery = 5 * time.Second
 
 // save writes a file without saying so.
-func (a *app) save(name string, fill func(io.Writer) error) error {
-	quiet := *a
+func (e *env) save(name string, fill func(io.Writer) error) error {
+	quiet := *e
 	quiet.stderr = io.Discard
 	return quiet.write(name, replaces, fill)
 }
@@ -192,11 +199,11 @@ func withNumbers(files []string) (all []string) {
 }
 
 // findSensitivity plays the runs and returns their chart.
-func (a *app) findSensitivity(ctx context.Context, entries []lock.Entry, xs []float64, runs int) (*chart.Sensitivity, error) {
-	done, end := a.progress(study.SensitivitySteps(len(entries), len(xs), runs), "progress.pauses")
+func findSensitivity(ctx context.Context, e *env, entries []lock.Entry, xs []float64, runs int) (*chart.Sensitivity, error) {
+	done, end := e.progress(study.SensitivitySteps(len(entries), len(xs), runs), "progress.pauses")
 	found, err := study.FindSensitivity(ctx, entries, xs, runs, done)
 	end()
-	return &chart.Sensitivity{Sensitivity: *found, Lang: a.Langs()[0]}, err
+	return &chart.Sensitivity{Sensitivity: *found, Lang: e.Langs()[0]}, err
 }
 
 type sweepJSON struct {
@@ -217,7 +224,7 @@ type sweepAxisJSON struct {
 }
 
 func sweepToJSON(s *chart.Sweep, failed error) sweepJSON {
-	out := sweepJSON{schema, errors.Is(failed, context.Canceled), "", nil, s.Order.Words, s.Assumptions("en"), s.Takeaway("en"), s.Series}
+	out := sweepJSON{schema, stoppedBy(failed), "", nil, s.Order.Words, s.Assumptions("en"), s.Takeaway("en"), s.Series}
 	var names []string
 	for _, a := range s.Order.Axes {
 		names = append(names, a.Name())

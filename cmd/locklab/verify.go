@@ -1,12 +1,9 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strings"
-
-	"github.com/spf13/cobra"
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
@@ -56,68 +53,69 @@ type deviationJSON struct {
 	Trace      string `json:"trace,omitempty"`
 }
 
-// verifyFlags say where the contract comes from and where else the results go.
+// verifyFlags are the flags of "locklab verify".
 type verifyFlags struct {
-	contract, junit, summary, annotations string
+	families []string
+	contract string // a file; "": locklab's own
+
+	junit, summary, annotations string // where else the results go
 
 	memory int64 // in MB; 0: no limit
 }
 
-func (a *app) verify() *cobra.Command {
-	var (
-		flags    verifyFlags
-		families []string
-	)
-	c := &cobra.Command{
-		Use: "verify",
-		Example: a.examples("verify", "verify", `verify --junit verify.xml --annotations github --summary "$GITHUB_STEP_SUMMARY"`,
-			"verify --contract my-contract.txt --json"),
-		Args: a.noArguments,
-		RunE: func(c *cobra.Command, _ []string) error {
-			if flags.annotations != "" && flags.annotations != "github" {
-				return text.Errorf("error.annotations", "value", flags.annotations)
-			}
-			if err := a.checkMemory(flags.memory); err != nil {
-				return err
-			}
-			rows, err := a.contractRows(flags.contract)
-			if err == nil && families != nil {
-				rows, err = a.rowsOf(families, rows)
-			}
-			if err != nil {
-				return err
-			}
-			open, err := a.uncovered(flags.contract, families)
-			if err != nil {
-				return err
-			}
-			for name, file := range map[string]string{"junit": flags.junit, "summary": flags.summary} {
-				if file == "" {
-					continue
-				}
-				if err := a.checkOutputs("--"+name, file); err != nil {
-					return err
-				}
-			}
-			return a.proveRows(c.Context(), rows, open, flags)
-		},
+func verifyCommand() *command {
+	v := &verifyFlags{memory: 4096}
+	return &command{
+		use: "verify", args: noArguments, flags: v.add, run: v.run, tasks: onFleet,
+		examples: []string{"verify", `verify --junit verify.xml --annotations github --summary "$GITHUB_STEP_SUMMARY"`,
+			"verify --contract my-contract.txt --json"},
 	}
-	f, usage := c.Flags(), a.usage("verify")
-	a.addFamilies(f, &families)
-	f.StringVar(&flags.contract, "contract", "", usage("contract"))
-	f.StringVar(&flags.junit, "junit", "", usage("junit"))
-	f.StringVar(&flags.summary, "summary", "", usage("summary"))
-	f.Int64Var(&flags.memory, "max-memory", 4096, usage("max-memory"))
-	f.StringVar(&flags.annotations, "annotations", "", usage("annotations"))
-	return c
+}
+
+func (v *verifyFlags) add(f *flags) {
+	addFamilies(f, &v.families)
+	f.add("contract", &v.contract)
+	f.add("junit", &v.junit)
+	f.add("summary", &v.summary)
+	f.add("max-memory", &v.memory)
+	f.add("annotations", &v.annotations)
+}
+
+func (v *verifyFlags) run(e *env, _ []string) error {
+	if v.annotations != "" && v.annotations != "github" {
+		return text.Errorf("error.annotations", "value", v.annotations)
+	}
+	if err := checkMemory(v.memory); err != nil {
+		return err
+	}
+	rows, err := contractRows(e, v.contract)
+	if err == nil && v.families != nil {
+		rows, err = rowsOf(v.families, rows)
+	}
+	if err != nil {
+		return err
+	}
+	open, err := v.uncovered()
+	if err != nil {
+		return err
+	}
+	for _, out := range []struct{ flag, file string }{{"--junit", v.junit}, {"--summary", v.summary}} {
+		if out.file == "" {
+			continue
+		}
+		if err := e.checkOutputs(out.flag, out.file); err != nil {
+			return err
+		}
+	}
+	return v.prove(e, rows, open)
 }
 
 // contractRows reads a user's contract; without a file it returns locklab's own.
-func (a *app) contractRows(file string) ([]contract.Expectation, error) {
+func contractRows(e *env, file string) ([]contract.Expectation, error) {
 	if file == "" {
 		return contract.Own(), nil
 	}
-	content, err := a.input(file, maxContract)
+	content, err := e.input(file, maxContract)
 	if err != nil {
 		return nil, text.Errorf("error.contract", "cause", err)
 	}
@@ -125,13 +123,13 @@ func (a *app) contractRows(file string) ([]contract.Expectation, error) {
 }
 
 // rowsOf returns the rows about locks of these families.
-func (a *app) rowsOf(families []string, rows []contract.Expectation) ([]contract.Expectation, error) {
-	locks, err := a.ofFamilies(families)
+func rowsOf(families []string, rows []contract.Expectation) ([]contract.Expectation, error) {
+	locks, err := locksOf(families)
 	if err != nil {
 		return nil, err
 	}
 	rows = slices.DeleteFunc(rows, func(r contract.Expectation) bool {
-		return !slices.ContainsFunc(locks, func(e lock.Entry) bool { return e.ID == r.Strategy.ID })
+		return !slices.ContainsFunc(locks, func(entry lock.Entry) bool { return entry.ID == r.Strategy.ID })
 	})
 	if len(rows) == 0 {
 		return nil, text.Errorf("error.contract.families", "families", strings.Join(families, ","))
@@ -141,23 +139,23 @@ func (a *app) rowsOf(families []string, rows []contract.Expectation) ([]contract
 
 // uncovered returns what the lab's own contract does not cover. A contract of a user is
 // expected to be incomplete.
-func (a *app) uncovered(file string, families []string) (open []ci.Uncovered, err error) {
-	if file != "" {
+func (v *verifyFlags) uncovered() (open []ci.Uncovered, err error) {
+	if v.contract != "" {
 		return nil, nil
 	}
 	locks := algorithms.All()
-	if families != nil {
-		if locks, err = a.ofFamilies(families); err != nil {
+	if v.families != nil {
+		if locks, err = locksOf(v.families); err != nil {
 			return nil, err
 		}
 	}
-	for _, e := range locks {
-		silent := contract.Uncovered(e)
+	for _, entry := range locks {
+		silent := contract.Uncovered(entry)
 		if len(silent) == 0 {
 			continue
 		}
-		u := ci.Uncovered{Strategy: e.ID}
-		if !lessons.Uncovered(e) {
+		u := ci.Uncovered{Strategy: entry.ID}
+		if !lessons.Uncovered(entry) {
 			for _, sc := range silent {
 				u.Scenarios = append(u.Scenarios, sc.ID)
 			}
@@ -167,63 +165,64 @@ func (a *app) uncovered(file string, families []string) (open []ci.Uncovered, er
 	return open, nil
 }
 
-func (a *app) proveRows(ctx context.Context, rows []contract.Expectation, open []ci.Uncovered, flags verifyFlags) error {
-	most, restore := a.keepWithin(flags.memory)
+func (v *verifyFlags) prove(e *env, rows []contract.Expectation, open []ci.Uncovered) error {
+	most, restore := keepWithin(v.memory)
 	defer restore()
 	for i := range rows {
 		rows[i].Bounds.MaxBytes = most
 	}
-	done, end := a.progress(len(rows), "progress.proofs")
-	proofs, err := contract.Verify(ctx, rows, done)
+	done, end := e.progress(len(rows), "progress.proofs")
+	proofs, err := contract.Verify(e.ctx, rows, done)
 	end()
-	stopped := errors.Is(err, context.Canceled)
+	stopped := stoppedBy(err)
 	if err != nil && !stopped {
 		return internal(err)
 	}
-	v := a.verification(proofs)
-	v.Uncovered = open
-	if a.json {
-		err = a.printJSON(verifyToJSON(proofs, v))
+	found := toVerification(e, proofs)
+	found.Uncovered = open
+	if e.json {
+		err = e.printJSON(verifyToJSON(proofs, found))
 	} else {
-		err = a.printVerification(v)
+		err = printVerification(e, found)
 	}
 	if err != nil {
 		return err
 	}
-	return errors.Join(a.verifyStatus(v, stopped), a.writeVerification(v, flags))
+	return errors.Join(verifyStatus(found, stopped), v.write(e, found))
 }
 
-func (a *app) printVerification(v *ci.Verification) error {
-	if err := v.Text(a.Out); err != nil {
+func printVerification(e *env, v *ci.Verification) error {
+	if err := v.Text(e.Out); err != nil {
 		return internal(err)
 	}
-	a.Printf("%s\n", v.Counts())
+	e.Printf("%s\n", v.Counts())
 	return nil
 }
 
-func (a *app) writeVerification(v *ci.Verification, flags verifyFlags) error {
-	if flags.annotations != "" {
-		out := a.Out
-		if a.json { // which is one JSON value; GitHub reads both streams
-			out = a.stderr
+// write writes the results to where else they go.
+func (v *verifyFlags) write(e *env, found *ci.Verification) error {
+	if v.annotations != "" {
+		out := e.Out
+		if e.json { // which is one JSON value; GitHub reads both streams
+			out = e.stderr
 		}
-		if err := v.Annotations(out); err != nil {
+		if err := found.Annotations(out); err != nil {
 			return internal(err)
 		}
 	}
 	var junit, summary error
-	if flags.junit != "" {
-		junit = a.write(flags.junit, replaces, v.JUnit)
+	if v.junit != "" {
+		junit = e.write(v.junit, replaces, found.JUnit)
 	}
-	if flags.summary != "" { // every step of a job adds its part
-		summary = a.write(flags.summary, appends, v.Summary)
+	if v.summary != "" { // every step of a job adds its part
+		summary = e.write(v.summary, appends, found.Summary)
 	}
 	return errors.Join(junit, summary)
 }
 
 // verifyStatus returns an error with the exit status, without text: the output has said
 // the rest.
-func (a *app) verifyStatus(v *ci.Verification, stopped bool) error {
+func verifyStatus(v *ci.Verification, stopped bool) error {
 	if stopped {
 		return noAnswer("error.stopped")
 	}
@@ -248,17 +247,17 @@ var checkStatus = map[contract.Status]ci.Status{
 }
 
 // verification turns proofs into what reports write.
-func (a *app) verification(proofs []contract.Result) *ci.Verification {
-	v := &ci.Verification{Lang: a.Lang}
+func toVerification(e *env, proofs []contract.Result) *ci.Verification {
+	v := &ci.Verification{Lang: e.Lang}
 	for i := range proofs {
 		p := &proofs[i]
 		c := ci.Check{
 			Strategy: p.Strategy.ID, Subject: p.Subject(), IsSearch: p.IsSearch(), File: p.File, Line: p.Line,
 			Want: contract.FormatVerdicts(p.Expected), Got: contract.FormatVerdicts(p.Got),
-			Status: checkStatus[p.Status], Why: a.Each(p.Why), Reproduce: p.Command(),
+			Status: checkStatus[p.Status], Why: e.Each(p.Why), Reproduce: p.Command(),
 		}
 		if p.Search != nil {
-			c.Certificate = p.Search.CertificateIn(a.Langs()[0])
+			c.Certificate = p.Search.CertificateIn(e.Langs()[0])
 		}
 		if p.Outcome != nil {
 			c.Trace, c.History, c.Judgement = p.Outcome.Trace.Link(), p.Outcome.History, p.Outcome.Judgement

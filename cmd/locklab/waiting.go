@@ -1,75 +1,83 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/spf13/cobra"
 
 	"locklab/reports/chart"
 	"locklab/reports/text"
 	"locklab/scenarios/cost"
 )
 
-func (a *app) waiting() *cobra.Command {
-	var (
-		sizes    string
-		chosen   []string
-		article  bool
-		load     = cost.UsualLoad()
-		lengths  = map[string]*time.Duration{"service": &load.Service, "latency": &load.Latency, "hold": &load.Hold, "poll": &load.Poll}
-		files    []string
-		policies []cost.Policy
-	)
-	c := &cobra.Command{
-		Use:     "waiting",
-		Example: a.examples("waiting", "waiting", "waiting --clients 2,100 --policies fixed,backoff,pubsub,line --poll 20ms -o waiting.png", "waiting --clients 10 --policies none --article"),
-		Args:    a.noArguments,
-		RunE: func(c *cobra.Command, _ []string) error {
-			counts, err := waitingSizes(sizes)
-			if err != nil {
-				return err
-			}
-			if policies, err = pickPolicies(chosen); err != nil {
-				return err
-			}
-			for _, name := range []string{"service", "latency", "hold", "poll"} {
-				if d := *lengths[name]; d < time.Microsecond || d > time.Second {
-					return text.Errorf("error.waiting.length", "flag", "--"+name, "value", d)
-				}
-			}
-			files := withNumbers(files)
-			if err := a.checkCharts(files); err != nil {
-				return err
-			}
-			if article && a.elsewhere != nil {
-				return text.Errorf("error.waiting.article")
-			}
-			drawn := &chart.WaitingChart{Load: load, Lang: a.Langs()[0]}
-			done, end := a.progress(len(policies)*len(counts), "progress.runs")
-			drawn.Results, err = cost.FindWaiting(c.Context(), policies, counts, load, done)
-			end()
-			if err == nil && article {
-				drawn.Article, err = cost.Article(c.Context(), nil)
-			}
-			out := waitingJSON{schema, errors.Is(err, context.Canceled), drawn.Takeaway("en"), drawn.Assumptions("en"), drawn.Results, drawn.Article}
-			return a.showChart(drawn, err, files, out, "locklab waiting -o waiting.png", "locklab price", "locklab explain redisson-lock")
-		},
+// waitingFlags are the flags of "locklab waiting".
+type waitingFlags struct {
+	sizes    string
+	policies []string
+	article  bool
+	load     cost.Load
+	files    []string
+}
+
+func waitingCommand() *command {
+	w := &waitingFlags{sizes: "2,10,50,200,1000", load: cost.UsualLoad()}
+	return &command{
+		use: "waiting", args: noArguments, flags: w.add, run: w.run, tasks: onFleet,
+		examples: []string{"waiting", "waiting --clients 2,100 --policies fixed,backoff,pubsub,line --poll 20ms -o waiting.png", "waiting --clients 10 --policies none --article"},
 	}
-	f, usage := c.Flags(), a.usage("waiting")
-	f.StringVar(&sizes, "clients", "2,10,50,200,1000", usage("clients"))
-	f.StringSliceVar(&chosen, "policies", nil, usage("policies"))
-	f.DurationVar(&load.Service, "service", load.Service, usage("service"))
-	f.DurationVar(&load.Latency, "latency", load.Latency, usage("latency"))
-	f.DurationVar(&load.Hold, "hold", load.Hold, usage("hold"))
-	f.DurationVar(&load.Poll, "poll", load.Poll, usage("poll"))
-	f.BoolVar(&article, "article", false, usage("article"))
-	f.StringArrayVarP(&files, "out", "o", nil, usage("out"))
-	return c
+}
+
+func (w *waitingFlags) add(f *flags) {
+	f.add("clients", &w.sizes)
+	f.add("policies", &w.policies)
+	for _, l := range w.lengths() {
+		f.add(l.flag, l.is)
+	}
+	f.add("article", &w.article)
+	f.out(&w.files)
+}
+
+// A length is a flag with a length of time.
+type length struct {
+	flag string
+	is   *time.Duration
+}
+
+func (w *waitingFlags) lengths() []length {
+	return []length{{"service", &w.load.Service}, {"latency", &w.load.Latency}, {"hold", &w.load.Hold}, {"poll", &w.load.Poll}}
+}
+
+func (w *waitingFlags) run(e *env, _ []string) error {
+	counts, err := waitingSizes(w.sizes)
+	if err != nil {
+		return err
+	}
+	policies, err := pickPolicies(w.policies)
+	if err != nil {
+		return err
+	}
+	for _, l := range w.lengths() {
+		if *l.is < time.Microsecond || *l.is > time.Second {
+			return text.Errorf("error.waiting.length", "flag", "--"+l.flag, "value", *l.is)
+		}
+	}
+	files := withNumbers(w.files)
+	if err := checkCharts(e, files); err != nil {
+		return err
+	}
+	if w.article && e.elsewhere != nil {
+		return text.Errorf("error.waiting.article")
+	}
+	drawn := &chart.WaitingChart{Load: w.load, Lang: e.Langs()[0]}
+	done, end := e.progress(len(policies)*len(counts), "progress.runs")
+	drawn.Results, err = cost.FindWaiting(e.ctx, policies, counts, w.load, done)
+	end()
+	if err == nil && w.article {
+		drawn.Article, err = cost.Article(e.ctx, nil)
+	}
+	out := waitingJSON{schema, stoppedBy(err), drawn.Takeaway("en"), drawn.Assumptions("en"), drawn.Results, drawn.Article}
+	return showChart(e, drawn, err, files, out, "locklab waiting -o waiting.png", "locklab price", "locklab explain redisson-lock")
 }
 
 func waitingSizes(arg string) (sizes []int, err error) {

@@ -33,7 +33,7 @@ type Client struct {
 	thrown   bool // the section has ended by an exception
 }
 
-// section is what a holder does.
+// section has the actions of a holder.
 type section struct {
 	work  time.Duration // from the read to the write
 	idle  bool          // work is the longest: the scheduler says how long it takes
@@ -41,7 +41,7 @@ type section struct {
 	fails bool          // an exception after work: no write
 }
 
-// exception is what a section panics with that is to fail.
+// exception is the panic of a section that is to fail.
 type exception struct{}
 
 // Addr is the address of server n, from 1, for Dial. Bounds.Servers says how many there
@@ -81,14 +81,14 @@ func (c *Client) ID() int { return c.process.ID() }
 // that the search can use symmetry; with random tokens of crypto/rand it cannot.
 func (c *Client) Token() string { return c.process.Token() }
 
-// usualTimeout is how long the clients of Env wait for an answer, as elsewhere in the lab.
+// usualTimeout is the time that the clients of Env wait for an answer, as elsewhere in the lab.
 const usualTimeout = 3 * time.Second
 
 // smallBuffer is enough for the commands of a lock. The usual 32 KiB cost as much as the
 // rest of a short run.
 const smallBuffer = 1 << 10
 
-// Env is what a lock of package lock wants: its Strategy then goes in as it is. The
+// Env returns what a lock of package lock wants: its Strategy then goes in as it is. The
 // tokens tell the search which client is which, so that it can use symmetry.
 func (c *Client) Env() lock.Env {
 	c.plan.env.Store(true)
@@ -145,7 +145,7 @@ func (c *Client) takeTime() {
 	}
 }
 
-// Resource is what the lock protects: a register across the network that counts its
+// Resource, which the lock protects, is a register across the network that counts its
 // accepted writes.
 type Resource struct {
 	c      *Client
@@ -155,7 +155,7 @@ type Resource struct {
 	failed bool
 }
 
-// Read is how many writes the resource has accepted.
+// Read returns the number of writes that the resource has accepted.
 func (r *Resource) Read() int {
 	r.read = true
 	if r.c.probe {

@@ -1,7 +1,7 @@
 package locktest
 
 import (
-	"context"
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -49,18 +49,11 @@ type Bounds struct {
 }
 
 func (b Bounds) filled() Bounds {
-	b.Attempts = cmp0(b.Attempts, 2)
-	b.Servers = cmp0(b.Servers, 1)
-	b.MaxStates = cmp0(b.MaxStates, 5_000_000)
-	b.Schedules = cmp0(b.Schedules, 1000)
+	b.Attempts = cmp.Or(b.Attempts, 2)
+	b.Servers = cmp.Or(b.Servers, 1)
+	b.MaxStates = cmp.Or(b.MaxStates, 5_000_000)
+	b.Schedules = cmp.Or(b.Schedules, 1000)
 	return b
-}
-
-func cmp0(n, otherwise int) int {
-	if n == 0 {
-		return otherwise
-	}
-	return n
 }
 
 // A Claim is what a test says of its lock.
@@ -127,7 +120,7 @@ func Check(t *testing.T, b Bounds, client func(*Client), claims ...[]Claim) {
 	}
 	if err != nil {
 		p.unknown("locktest.unknown.error")
-		t.Fatal(p.explain(err))
+		t.Fatal(explain(err))
 	}
 	for _, c := range all {
 		t.Run(string(c.word), func(t *testing.T) { p.judge(t, s, c) })
@@ -156,7 +149,7 @@ func prepare(t *testing.T, b Bounds, client func(*Client), claims [][]Claim) (*p
 	}
 	settle(t)
 	if err := errors.Join(p.alone(), p.checkLease()); err != nil {
-		t.Fatal(p.explain(err))
+		t.Fatal(explain(err))
 	}
 	return p, all
 }
@@ -195,7 +188,7 @@ func skipOthers(t *testing.T) {
 	}
 }
 
-// seedable says whether crypto/rand can be seeded for the test.
+// seedable reports whether crypto/rand can be seeded for the test.
 func seedable(t *testing.T) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -206,7 +199,7 @@ func seedable(t *testing.T) (err error) {
 	return nil
 }
 
-// checkClaims says what is wrong with claims, each about one of words.
+// checkClaims returns what is wrong with claims, each about one of words.
 func checkClaims(claims []Claim, words []verdict.Word) error {
 	for i, c := range claims {
 		if !slices.Contains(words, c.word) {
@@ -239,14 +232,14 @@ func (p *plan) judge(t *testing.T, s *study.Search, c Claim) {
 	case i < 0:
 	case !c.breaks:
 		t.Error(p.broken(s, s.Witnesses[i], tell("locktest.judge.breaks")))
-		p.keep(t, s.Witnesses[i])
+		keep(t, p.t.Name(), s.Witnesses[i])
 	case s.Witnesses[i].Par != c.par:
 		t.Error(p.broken(s, s.Witnesses[i], tell("locktest.judge.par", "claim", fmt.Sprint(c.par), "verdict", string(c.word), "par", fmt.Sprint(s.Witnesses[i].Par))))
-		p.keep(t, s.Witnesses[i])
+		keep(t, p.t.Name(), s.Witnesses[i])
 	}
 }
 
-// cutBy is why a search is not complete.
+// cutBy returns why a search is not complete.
 func (p *plan) cutBy(s *study.Search) string {
 	switch {
 	case s.Bounds.Timing == study.AnyTiming && p.timed:
@@ -257,9 +250,13 @@ func (p *plan) cutBy(s *study.Search) string {
 	return language().Each(s.Limit.Say)
 }
 
-// reportLeaks says if code leaves goroutines behind: in production they stay as well.
+// reportLeaks logs the number of executions that have left goroutines behind: in production they stay as well.
 func (p *plan) reportLeaks() {
-	if n := p.leaks(); n > 0 {
+	n := 0
+	for _, h := range p.hosts {
+		n += h.Leaks()
+	}
+	if n > 0 {
 		p.t.Log(tell("locktest.leaks", "n", fmt.Sprint(n)))
 	}
 }
@@ -275,16 +272,7 @@ func (p *plan) replay(link string) {
 	}
 	o, err := p.play(trace)
 	if err != nil {
-		p.t.Fatal(tell("locktest.replay.unfit", "cause", p.explain(err)))
+		p.t.Fatal(tell("locktest.replay.unfit", "cause", explain(err)))
 	}
-	p.t.Log("\n" + p.show(o))
-}
-
-// search is plan.searched without the context's error.
-func (p *plan) search(ctx context.Context) (*study.Search, error) {
-	s, err := p.searched(ctx)
-	if s != nil && errors.Is(err, context.Canceled) {
-		return s, nil
-	}
-	return s, err
+	p.t.Log("\n" + show(o))
 }

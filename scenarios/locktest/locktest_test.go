@@ -211,7 +211,7 @@ func TestLanguage(t *testing.T) {
 		t.Fatal(err)
 	}
 	broken := func() string { return p.broken(s, s.Witnesses[0], tell("locktest.judge.breaks")) }
-	bad := func() string { return p.explain(&bubble.StallError{Client: 2, Stuck: true, State: "chan receive"}) }
+	bad := func() string { return explain(&bubble.StallError{Client: 2, Stuck: true, State: "chan receive"}) }
 	for _, test := range []struct{ flag, own, locale, want, not string }{
 		{"", "", "zh_CN.UTF-8", "测试断言它不会发生", "the code at each step"},
 		{"", "en", "zh_CN.UTF-8", "the code at each step", "每一步"},
@@ -244,7 +244,7 @@ func TestKept(t *testing.T) {
 	}
 	*keepFlag = true
 	defer func() { *keepFlag = false }()
-	p.keep(t, s.Witnesses[0])
+	keep(t, p.t.Name(), s.Witnesses[0])
 	word := string(s.Witnesses[0].Verdict)
 	if p.playKept(Breaks(word, 1)) {
 		t.Error("a test that expects the verdict fails")
@@ -390,7 +390,7 @@ func TestCannotBeCarried(t *testing.T) {
 			if err == nil {
 				t.Fatal("it was carried")
 			}
-			if got := p.explain(err); !strings.Contains(got, test.want) {
+			if got := explain(err); !strings.Contains(got, test.want) {
 				t.Errorf("it says %q, want %q", got, test.want)
 			}
 			if took := time.Since(began); took > 20*time.Second {
@@ -426,7 +426,7 @@ func TestScheduleOfErrors(t *testing.T) {
 			if err == nil {
 				t.Fatal("it was carried")
 			}
-			out := p.explain(err)
+			out := explain(err)
 			for _, want := range []string{"locktest/locktest_test.go:", "until then:", "c2's SET EX NX lands", "next: answer c1"} {
 				if !strings.Contains(out, want) {
 					t.Errorf("%q is missing in\n%s", want, out)

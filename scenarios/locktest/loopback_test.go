@@ -40,7 +40,7 @@ func TestLoopbackSleeps(t *testing.T) {
 	if err == nil {
 		t.Fatal("it was carried")
 	}
-	if got := p.explain(err); !strings.Contains(got, "a goroutine is in [sleep]") || !strings.Contains(got, "TestLoopbackSleeps") {
+	if got := explain(err); !strings.Contains(got, "a goroutine is in [sleep]") || !strings.Contains(got, "TestLoopbackSleeps") {
 		t.Errorf("it says %s", got)
 	}
 }

@@ -22,23 +22,23 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// broken is what a test prints of a verdict that it did not expect.
+// broken returns what a test prints of a verdict that it did not expect.
 func (p *plan) broken(s *study.Search, w study.Witness, why string) string {
 	out := tell("locktest.broken", "verdict", string(w.Verdict), "faults", faultsOf(w), "why", why) + "\n" +
 		language().Each(func(lang string) string { return reports.Meaning(w.Verdict, lang) }) + "\n\n"
 	o, err := p.play(w.Trace)
 	if err != nil {
-		return out + tell("locktest.unplayable", "cause", p.explain(err))
+		return out + tell("locktest.unplayable", "cause", explain(err))
 	}
-	return out + p.show(o) + "\n" + p.certificate(s) + "\n\n" + again(p.t.Name(), w.Trace)
+	return out + show(o) + "\n" + p.certificate(s) + "\n\n" + again(p.t.Name(), w.Trace)
 }
 
-// again is how to play a trace once more, and against another lock.
+// again tells how to play a trace once more, and against another lock.
 func again(test string, trace simulator.Trace) string {
 	return tell("locktest.again") + "\n  " + commandOf(test, trace) + "\n" + tell("locktest.against") + "\n  locklab replay " + trace.Link() + " --against token"
 }
 
-// certificate is what a search covered, and what it relies on.
+// certificate returns what a search covered, and what it relies on.
 func (p *plan) certificate(s *study.Search) string {
 	clock := "locktest.carried.untimed"
 	if p.timed {
@@ -62,7 +62,7 @@ func faultsOf(w study.Witness) string {
 	return tell("locktest.faults.none", "steps", fmt.Sprint(w.Steps))
 }
 
-// commandOf is what plays a trace of a test.
+// commandOf returns the command that plays a trace of a test.
 func commandOf(test string, trace simulator.Trace) string {
 	var parts []string
 	for _, name := range strings.Split(test, "/") {
@@ -71,8 +71,8 @@ func commandOf(test string, trace simulator.Trace) string {
 	return fmt.Sprintf("go test -run '%s' -v -locklab.replay=%s", strings.Join(parts, "/"), trace.Link())
 }
 
-// show is a run: its lanes, and the lines of the code that asked for each step.
-func (p *plan) show(o *race.Outcome) string {
+// show returns a run as text: its lanes, and the lines of the code that asked for each step.
+func show(o *race.Outcome) string {
 	var out strings.Builder
 	reports.Lanes(&out, o.History, o.Judgement, reports.Options{Width: width, Lang: language().Lang, Brief: true})
 	out.WriteString("\n" + tell("locktest.steps") + "\n")
@@ -93,23 +93,23 @@ func (p *plan) show(o *race.Outcome) string {
 	return out.String()
 }
 
-// explain is an error of a search in words for whoever wrote the code, with the run that
+// explain returns an error of a search in words for the author of the code, with the run that
 // has led to it.
-func (p *plan) explain(err error) string {
-	return p.reason(err) + p.until(err)
+func explain(err error) string {
+	return reason(err) + until(err)
 }
 
-// until is the run that has led to an error; "": none is known.
-func (p *plan) until(err error) string {
+// until returns the run that has led to an error; "": none is known.
+func until(err error) string {
 	at := (*runError)(nil)
 	if !errors.As(err, &at) || len(at.run.History.Events) == 0 {
 		return ""
 	}
-	return "\n" + tell("locktest.schedule") + "\n" + p.show(at.run) + tell("locktest.schedule.next", "choice", at.next) + "\n"
+	return "\n" + tell("locktest.schedule") + "\n" + show(at.run) + tell("locktest.schedule.next", "choice", at.next) + "\n"
 }
 
-// reason is an error in words.
-func (p *plan) reason(err error) string {
+// reason returns an error in words.
+func reason(err error) string {
 	var (
 		stall    *bubble.StallError
 		panicked *bubble.PanicError
@@ -126,7 +126,7 @@ func (p *plan) reason(err error) string {
 	return "locktest: " + strings.TrimPrefix(strings.TrimPrefix(say(err), "explore: "), "simulator: ")
 }
 
-// stalled is why code cannot be carried that does not wait as it should.
+// stalled returns why code cannot be carried that does not wait as it should.
 func stalled(e *bubble.StallError) string {
 	key := "locktest.stall.waits"
 	switch {
@@ -140,24 +140,19 @@ func stalled(e *bubble.StallError) string {
 
 func nameOf(n int) string { return fmt.Sprintf("c%d", n) }
 
-// sampled is what a test says of code that is not deterministic.
+// sampled returns what a test says of code that is not deterministic.
 func (p *plan) sampled(err error, claims []Claim) string {
 	different := (*process.NondeterministicError)(nil)
 	errors.As(err, &different)
 	out := fmt.Sprintf("locktest: %s\n  %s\n%s\n  %s\n%s\n%s", tell("locktest.sampled", "client", nameOf(different.Client)), different.Was,
-		tell("locktest.sampled.then"), different.Is, tell("locktest.sampled.why"), p.until(err))
+		tell("locktest.sampled.then"), different.Is, tell("locktest.sampled.why"), until(err))
 	found, n, err := p.sample()
 	if err != nil {
-		return out + p.explain(err)
+		return out + explain(err)
 	}
-	return out + p.sampleReport(found, n, claims)
-}
-
-func (p *plan) sampleReport(found map[verdict.Word]*race.Outcome, n int, claims []Claim) string {
-	out := ""
 	for _, c := range claims {
 		if o := found[c.word]; o != nil {
-			out += "\n" + tell("locktest.sample.found", "verdict", string(c.word), "n", fmt.Sprint(n)) + "\n" + p.show(o)
+			out += "\n" + tell("locktest.sample.found", "verdict", string(c.word), "n", fmt.Sprint(n)) + "\n" + show(o)
 		} else {
 			out += "\n" + tell("locktest.sample.none", "verdict", string(c.word), "n", fmt.Sprint(n)) + "\n"
 		}
@@ -165,17 +160,17 @@ func (p *plan) sampleReport(found map[verdict.Word]*race.Outcome, n int, claims 
 	return out
 }
 
-// folderOfWitnesses is where the witnesses of the test are kept.
-func (p *plan) folderOfWitnesses() string {
-	return filepath.Join("testdata", "locklab", filepath.FromSlash(p.t.Name()))
+// folderOfWitnesses returns the folder in which the witnesses of a test are kept.
+func folderOfWitnesses(test string) string {
+	return filepath.Join("testdata", "locklab", filepath.FromSlash(test))
 }
 
-// keep writes a witness, with -locklab.keep.
-func (p *plan) keep(t *testing.T, w study.Witness) {
+// keep writes a witness of a test, with -locklab.keep.
+func keep(t *testing.T, test string, w study.Witness) {
 	if !*keepFlag {
 		return
 	}
-	name := filepath.Join(p.folderOfWitnesses(), string(w.Verdict)+".link")
+	name := filepath.Join(folderOfWitnesses(test), string(w.Verdict)+".link")
 	err := os.MkdirAll(filepath.Dir(name), 0o777)
 	if err == nil {
 		err = os.WriteFile(name, []byte(w.Trace.Link()+"\n"), 0o666)
@@ -187,10 +182,10 @@ func (p *plan) keep(t *testing.T, w study.Witness) {
 	t.Log(tell("locktest.kept", "file", name))
 }
 
-// playKept plays the witnesses that were kept. It says whether one of them still leads
+// playKept plays the witnesses that were kept. It reports whether one of them still leads
 // where the test says that nothing leads: then no search is needed.
 func (p *plan) playKept(claims []Claim) (failed bool) {
-	files, _ := filepath.Glob(filepath.Join(p.folderOfWitnesses(), "*.link"))
+	files, _ := filepath.Glob(filepath.Join(folderOfWitnesses(p.t.Name()), "*.link"))
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -214,7 +209,7 @@ func (p *plan) playKept(claims []Claim) (failed bool) {
 		}
 		claim := slices.IndexFunc(claims, func(c Claim) bool { return c.word == word && !c.breaks })
 		if claim >= 0 && slices.Contains(o.Verdicts, word) {
-			p.reportTo.Error(tell("locktest.kept.leads", "verdict", string(word), "file", file) + "\n" + p.show(o))
+			p.reportTo.Error(tell("locktest.kept.leads", "verdict", string(word), "file", file) + "\n" + show(o))
 			failed = true
 		}
 	}

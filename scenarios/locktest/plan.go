@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"reflect"
 	"runtime"
@@ -82,7 +81,7 @@ func (p *plan) onZooKeeper() error {
 	return p.check()
 }
 
-// check says what is wrong with the bounds.
+// check returns what is wrong with the bounds.
 func (p *plan) check() error {
 	b := &p.bounds
 	switch {
@@ -97,7 +96,7 @@ func (p *plan) check() error {
 	case b.TTL%(10*time.Millisecond) != 0:
 		return text.Errorf("locktest.bounds.ttl.grain", "ttl", b.TTL)
 	}
-	if err := p.checkBudget(b.Budget); err != nil {
+	if err := checkBudget(b.Budget); err != nil {
 		return text.Errorf("locktest.bounds.budget", "cause", err)
 	}
 	if b.Servers > 1 && b.Servers < 3 {
@@ -107,7 +106,7 @@ func (p *plan) check() error {
 }
 
 // checkBudget refuses faults that cannot befall code in a bubble.
-func (p *plan) checkBudget(written string) error {
+func checkBudget(written string) error {
 	budget, err := faults.ParseBudget(written)
 	for _, a := range budget {
 		if _, ok := a.Fault.(faults.ClientClock); ok {
@@ -117,14 +116,14 @@ func (p *plan) checkBudget(written string) error {
 	return err
 }
 
-// lockstep are the bounds of the plan in lockstep, in which single runs are played.
+// lockstep returns the bounds of the plan in lockstep, in which single runs are played.
 func (p *plan) lockstep() study.Bounds {
 	b := p.study
 	b.Timing = study.Lockstep
 	return b
 }
 
-// settled is bounds as they are searched. At any timing code that is timed has its clock in the
+// settled returns bounds as they are searched. At any timing code that is timed has its clock in the
 // state, so that it may not wait without end; and since a bubble that is woken late shows the
 // instant of its timer, its timers are exact.
 func settled(bounds study.Bounds, timed bool) study.Bounds {
@@ -134,7 +133,7 @@ func settled(bounds study.Bounds, timed bool) study.Bounds {
 	return bounds
 }
 
-// isOwn says whether a trace is of the plan's bounds, or of these in lockstep.
+// isOwn reports whether a trace is of the plan's bounds, or of these in lockstep.
 func (p *plan) isOwn(trace simulator.Trace) bool {
 	return slices.ContainsFunc([]study.Bounds{p.study, settled(p.study, true), p.lockstep()}, func(b study.Bounds) bool { return b.String() == trace.Settings })
 }
@@ -164,12 +163,16 @@ func (p *plan) putInto(b *explore.Bounds) {
 
 // client is the config of a client with a program.
 func (p *plan) client(program func(*bubble.Client)) simulator.ClientConfig {
+	port := 6379
+	if p.ensemble {
+		port = 2181
+	}
 	return simulator.ClientConfig{
 		Timed: p.timed,
 		Host: func(id int, open func() func(int) process.Wire) process.Host {
 			h := &bubble.Host{
 				T: p.t, ID: id, Program: program, Timed: p.timed, Horizon: 3 * p.bounds.TTL,
-				Open: open, Servers: p.bounds.Servers, Port: p.port(), Random: p.random.seed, Once: p.once || p.bounds.Loopback, Loopback: p.bounds.Loopback,
+				Open: open, Servers: p.bounds.Servers, Port: port, Random: p.random.seed, Once: p.once || p.bounds.Loopback, Loopback: p.bounds.Loopback,
 			}
 			if p.watch {
 				h.Watch = p.shows
@@ -180,15 +183,7 @@ func (p *plan) client(program func(*bubble.Client)) simulator.ClientConfig {
 	}
 }
 
-// port is where the servers listen.
-func (p *plan) port() int {
-	if p.ensemble {
-		return 2181
-	}
-	return 6379
-}
-
-// shows says whether lines of a source file are the user's: they are in the folder of
+// shows reports whether lines of a source file are the user's: they are in the folder of
 // the client's function, and not in this package.
 func (p *plan) shows(file string) bool {
 	_, own, _, _ := runtime.Caller(0)
@@ -224,7 +219,7 @@ func (p *plan) contender(b *explore.Bounds) func(*bubble.Client) {
 	}
 }
 
-// attempt calls the code once, records what it comes to, and says whether it has entered.
+// attempt calls the code once, records how it ends, and reports whether it has entered.
 func (p *plan) attempt(c *bubble.Client, s section) bool {
 	one := &Client{process: c, plan: p, section: s, failures: c.Failures()}
 	c.Record(history.Event{Kind: history.Acquire})
@@ -285,12 +280,17 @@ func (p *plan) untilTimed(f func() error) error {
 	}
 }
 
-// searched is a search; it comes with the error of ctx, too.
-func (p *plan) searched(ctx context.Context) (s *study.Search, err error) {
-	return p.searchedWithin(ctx, p.study)
+// search makes the search of the plan. One that ctx ends has what was found by then.
+func (p *plan) search(ctx context.Context) (*study.Search, error) {
+	s, err := p.searchWithin(ctx, p.study)
+	if s != nil && errors.Is(err, context.Canceled) {
+		return s, nil
+	}
+	return s, err
 }
 
-func (p *plan) searchedWithin(ctx context.Context, bounds study.Bounds) (s *study.Search, err error) {
+// searchWithin makes a search of the code; it comes with the error of ctx, too.
+func (p *plan) searchWithin(ctx context.Context, bounds study.Bounds) (s *study.Search, err error) {
 	err = p.untilTimed(func() error {
 		if bounds.Timing == study.AnyTiming && p.timed && bounds.Lateness > 0 {
 			return text.Errorf("locktest.late", "lateness", bounds.Lateness)
@@ -325,7 +325,7 @@ type runError struct {
 
 func (e *runError) Unwrap() error { return e.error }
 
-// withRun is an error of a search with the run that has led to it, if it can be played.
+// withRun returns an error of a search with the run that has led to it, if it can be played.
 func (p *plan) withRun(bounds study.Bounds, err error) error {
 	where, needs := (*explore.ScheduleError)(nil), (*bubble.NeedsTimeError)(nil)
 	if p.random.look(); p.random.noticed || !errors.As(err, &where) || errors.As(err, &needs) {
@@ -339,112 +339,6 @@ func (p *plan) withRun(bounds study.Bounds, err error) error {
 	return &runError{err, o, where.Choices[last].String()}
 }
 
-// alone plays one client without any fault, on a Redis, or on a ZooKeeper if its code
-// speaks to that. It must enter; the key that it writes is the lock's.
-func (p *plan) alone() error {
-	err := p.aloneOnce()
-	other := (*process.ProtocolError)(nil)
-	if errors.As(err, &other) && other.ZooKeeper && !p.ensemble {
-		if err := p.onZooKeeper(); err != nil {
-			return err
-		}
-		return p.aloneOnce()
-	}
-	return err
-}
-
-func (p *plan) aloneOnce() error {
-	var keys []string // that the code creates before it enters
-	entered, asked, left := false, time.Duration(0), zookeeper.State{}
-	written := map[string]bool{}
-	gone, lease := map[string]bool{}, map[string]time.Duration{} // after it has entered, and when it enters
-	err := p.untilTimed(func() error {
-		b, err := p.within(p.lockstep())
-		if err != nil {
-			return err
-		}
-		b.Clients, b.NoProbe, b.Faults = 1, true, nil
-		sim, err := b.Simulator()
-		if err != nil {
-			return err
-		}
-		defer sim.Close()
-		w, run := sim.NewWorld(), schedule.Run{}
-		defer func() {
-			if asked = sim.SessionAsked(); p.ensemble {
-				left = sim.Znodes(&w).Alone()
-			}
-		}()
-		for range maxAlone {
-			choices := sim.Enabled(&w, nil)
-			if len(choices) == 0 {
-				return nil
-			}
-			events, err := sim.Step(&w, choices[0])
-			if err != nil {
-				run.End = w.Now()
-				return &runError{err, study.OutcomeOf(b, &run), choices[0].String()}
-			}
-			run.Events = append(run.Events, events...)
-			for i := range events {
-				if events[i].Kind == history.Change && events[i].Client != 0 && !entered {
-					written[events[i].Key] = true
-				}
-				switch e := &events[i]; {
-				case e.Kind == history.Enter:
-					entered, p.fences = true, p.fences || e.Token > 0
-				case e.Kind == history.Done:
-					return nil
-				case e.Kind != history.Change || e.Client == 0:
-				case e.After == "":
-					gone[e.Key] = entered
-				case !entered:
-					if e.Before == "" && !slices.Contains(keys, e.Key) {
-						keys = append(keys, e.Key)
-					}
-					lease[e.Key] = 0
-					if e.Until != history.Forever {
-						lease[e.Key] = (e.Until - e.At - time.Millisecond).Round(time.Millisecond) // it lives through the last one
-					}
-				}
-			}
-		}
-		return text.Errorf("locktest.alone.endless", "steps", maxAlone, "time", w.Now())
-	})
-	if len(keys) > 1 { // the lock is what is deleted when it is released; counters stay
-		if deleted := slices.DeleteFunc(slices.Clone(keys), func(k string) bool { return !gone[k] }); len(deleted) == 1 {
-			keys = deleted
-		}
-	}
-	missed := !entered && p.missed.Load() != nil
-	if missed && errors.As(err, new(*process.NondeterministicError)) {
-		err = nil // while a library dials in vain, its goroutines fail requests in any order
-	}
-	switch {
-	case err != nil:
-		return err
-	case missed:
-		return text.Errorf("locktest.alone.missed", "address", *p.missed.Load())
-	case !entered:
-		return text.Errorf("locktest.alone.nobody")
-	case p.bounds.Key != "" && !written[p.bounds.Key]:
-		return text.Errorf("locktest.alone.otherkey", "key", fmt.Sprintf("%q", p.bounds.Key), "keys", fmt.Sprintf("%q", slices.Sorted(maps.Keys(written))))
-	case p.bounds.Key != "":
-	case len(keys) == 1:
-		p.bounds.Key = keys[0]
-	case len(keys) == 0 && p.ensemble:
-		return text.Errorf("locktest.alone.noznode")
-	case len(keys) == 0:
-		return text.Errorf("locktest.alone.nokey")
-	default:
-		return text.Errorf("locktest.alone.keys", "keys", fmt.Sprintf("%q", keys))
-	}
-	if p.lease = lease[p.bounds.Key]; p.ensemble {
-		p.lease, p.znodes = asked, left
-	}
-	return nil
-}
-
 // checkLease compares the lease that the code has got with the one of the bounds.
 func (p *plan) checkLease() error {
 	if p.ensemble && p.lease != p.bounds.TTL {
@@ -455,9 +349,6 @@ func (p *plan) checkLease() error {
 	}
 	return nil
 }
-
-// maxAlone is how many steps one client alone may take.
-const maxAlone = 600
 
 func (p *plan) traceWithin(b study.Bounds, choices []simulator.Choice) simulator.Trace {
 	return simulator.Trace{Strategy: p.entry.ID, Scenario: study.SearchID, Settings: b.String(), Choices: choices}
@@ -495,12 +386,4 @@ func (p *plan) playWithin(bounds study.Bounds, choices []simulator.Choice) (o *r
 		return nil
 	})
 	return o, err
-}
-
-// leaks is how many executions have left goroutines behind.
-func (p *plan) leaks() (n int) {
-	for _, h := range p.hosts {
-		n += h.Leaks()
-	}
-	return n
 }

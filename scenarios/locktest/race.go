@@ -1,6 +1,7 @@
 package locktest
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -47,7 +48,7 @@ func Race(t *testing.T, client func(*Client), name string, claims ...[]Claim) {
 	r := newRacer(t, Bounds{}, client)
 	o, err := r.play(sc)
 	if err != nil {
-		t.Fatal(r.explain(err))
+		t.Fatal(explain(err))
 	}
 	if len(all) == 0 {
 		r.log(t, o)
@@ -77,10 +78,10 @@ func Races(t *testing.T, client func(*Client), claims ...[]Claim) {
 	r.each = true
 	table, err := r.playAll()
 	if err != nil {
-		t.Fatal(r.explain(err))
+		t.Fatal(explain(err))
 	}
 	if *reportFlag != "" {
-		r.report(&study.Checked{Races: runs(table)})
+		r.plan.report(&study.Checked{Races: runs(table)})
 	}
 	for _, o := range table {
 		t.Run(o.Scenario.ID, func(t *testing.T) {
@@ -124,7 +125,7 @@ func raceWords() []verdict.Word {
 
 // A racer plays the races of one test.
 type racer struct {
-	*plan
+	plan   *plan
 	runner race.Runner
 	each   bool // every race is a sub-test
 }
@@ -146,17 +147,14 @@ func newRacer(t *testing.T, known Bounds, client func(*Client)) *racer {
 			continue
 		}
 		if err != nil {
-			t.Fatal(p.explain(err))
+			t.Fatal(explain(err))
 		}
 		if p.env.Load() && p.lease == briefly { // it asks for what it is told
 			p.lease = race.Standard().TTL
 		}
+		p.entry.TTL = cmp.Or(p.lease, race.Standard().TTL)
+		p.bounds.TTL, p.timed = p.entry.TTL, true
 		r := &racer{plan: p}
-		r.entry.TTL = p.lease
-		if p.lease == 0 {
-			r.entry.TTL = race.Standard().TTL
-		}
-		p.bounds.TTL, p.timed = r.entry.TTL, true
 		r.runner.Code = &race.Code{Key: p.bounds.Key, TTL: p.lease, Fences: p.fences, Znodes: p.znodes, Client: r.client}
 		return r
 	}
@@ -176,7 +174,7 @@ func (r *racer) client(s race.Settings, spec race.Client) simulator.ClientConfig
 	})
 }
 
-// attemptOf calls the code once for a client of a race, and says whether it has entered.
+// attemptOf calls the code once for a client of a race, and reports whether it has entered.
 func (r *racer) attemptOf(c *bubble.Client, spec race.Client, timeout time.Duration) (entered bool) {
 	one := &Client{
 		process: c, plan: r.plan, failures: c.Failures(), first: spec.First,
@@ -198,7 +196,7 @@ func (r *racer) call(one *Client) {
 			recover()
 		}
 	}()
-	r.code(one)
+	r.plan.code(one)
 }
 
 // play plays a race, or the link that the test is to play.
@@ -207,14 +205,14 @@ func (r *racer) play(sc race.Scenario) (*race.Outcome, error) {
 	if *replayFlag != "" {
 		return r.replay(sc, s)
 	}
-	o, err := r.runner.Play(r.entry, sc, s)
-	for r.random.begins() {
+	o, err := r.runner.Play(r.plan.entry, sc, s)
+	for r.plan.random.begins() {
 		r.runner = race.Runner{Code: r.runner.Code}
-		o, err = r.runner.Play(r.entry, sc, s)
+		o, err = r.runner.Play(r.plan.entry, sc, s)
 	}
 	if different := (*process.NondeterministicError)(nil); errors.As(err, &different) {
-		r.once, r.runner = true, race.Runner{Code: r.runner.Code} // one run of several
-		return r.runner.Play(r.entry, sc, s)
+		r.plan.once, r.runner = true, race.Runner{Code: r.runner.Code} // one run of several
+		return r.runner.Play(r.plan.entry, sc, s)
 	}
 	return o, err
 }
@@ -228,7 +226,7 @@ func (r *racer) replay(sc race.Scenario, s race.Settings) (*race.Outcome, error)
 	if trace.Scenario != sc.ID {
 		return nil, &otherRaceError{trace.Scenario, sc.ID}
 	}
-	p, err := r.runner.Prepare(r.entry, sc, s)
+	p, err := r.runner.Prepare(r.plan.entry, sc, s)
 	if err != nil {
 		return nil, err
 	}
@@ -257,7 +255,7 @@ func (r *racer) judge(t *testing.T, o *race.Outcome, c Claim) {
 	}
 }
 
-// complaint is what is wrong with a claim about a race; "": nothing.
+// complaint returns what is wrong with a claim about a race; "": nothing.
 func (r *racer) complaint(o *race.Outcome, c Claim) string {
 	faults := faultsIn(o.Trace.Choices)
 	found, what := slices.Contains(o.Verdicts, c.word), ""
@@ -281,7 +279,7 @@ func (r *racer) complaint(o *race.Outcome, c Claim) string {
 	return what + "\n" + r.showRace(o)
 }
 
-// faultsIn is how many of the choices are faults.
+// faultsIn returns the number of choices that are faults.
 func faultsIn(choices []simulator.Choice) (n int) {
 	for _, c := range choices {
 		if c.Verb >= simulator.FaultVerb {
@@ -297,7 +295,7 @@ func (r *racer) log(t *testing.T, o *race.Outcome) {
 	if o.NotApplicable != "" {
 		t.Skip(whyNotApplicable(o))
 	}
-	if testing.Verbose() { // nobody else sees it, and it takes as long as the race
+	if testing.Verbose() { // it is not seen otherwise, and it takes as long as the race
 		t.Log("\n" + r.showRace(o))
 	}
 }
@@ -305,16 +303,16 @@ func (r *racer) log(t *testing.T, o *race.Outcome) {
 // showRace is a race as text: what it is, its run and verdicts, and how to play it again.
 // It plays it once more, to note the lines of the code.
 func (r *racer) showRace(o *race.Outcome) string {
-	r.watch = true
+	r.plan.watch = true
 	if again, err := r.play(o.Scenario); err == nil && slices.Equal(again.Trace.Choices, o.Trace.Choices) {
 		o = again
 	}
-	r.watch = false
-	test := r.t.Name()
+	r.plan.watch = false
+	test := r.plan.t.Name()
 	if r.each {
 		test += "/" + o.Scenario.ID
 	}
-	return raceHead(o) + "\n\n" + r.show(o) + "\n" + again(test, o.Trace)
+	return raceHead(o) + "\n\n" + show(o) + "\n" + again(test, o.Trace)
 }
 
 // raceHead names a race and its verdicts.
@@ -351,7 +349,7 @@ func raceTable(all []*race.Outcome) string {
 
 var langFlag = flag.String("locklab.lang", "", "the `language` of what tests say: en, zh or both; else LOCKLAB_LANG, else the locale's")
 
-// language says texts in the language of whoever reads the test.
+// language returns the printer of the reader's language.
 func language() *text.Printer {
 	lang := *langFlag
 	if lang == "" {

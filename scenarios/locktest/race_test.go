@@ -54,7 +54,7 @@ func TestRacesOnBothHosts(t *testing.T) {
 		}
 		o, err := r.play(sc)
 		if err != nil {
-			t.Fatalf("%s: %s", sc.ID, r.explain(err))
+			t.Fatalf("%s: %s", sc.ID, explain(err))
 		}
 		switch {
 		case slices.Contains(race.CodeReasons(), o.NotApplicable):
@@ -159,8 +159,8 @@ func TestObserved(t *testing.T) {
 			c.CriticalWithToken(7, work)
 		}
 	})
-	if r.bounds.Servers != 3 || r.bounds.Key != "mine" || r.lease != ttl/3 || !r.fences {
-		t.Errorf("%d servers, key %q for %v, tokens %t", r.bounds.Servers, r.bounds.Key, r.lease, r.fences)
+	if r.plan.bounds.Servers != 3 || r.plan.bounds.Key != "mine" || r.plan.lease != ttl/3 || !r.plan.fences {
+		t.Errorf("%d servers, key %q for %v, tokens %t", r.plan.bounds.Servers, r.plan.bounds.Key, r.plan.lease, r.plan.fences)
 	}
 	sc, err := scenarios.ByName("gc-pause")
 	if err != nil {
@@ -215,7 +215,7 @@ func TestException(t *testing.T) {
 func TestRaceOfRandomCode(t *testing.T) {
 	r := newRacer(t, Bounds{}, setNX)
 	n := 0
-	r.code = func(c *Client) {
+	r.plan.code = func(c *Client) {
 		n++
 		rdb := dial(c)
 		defer rdb.Close()

@@ -35,7 +35,7 @@ func seedMath(n uint64) {
 	rand.Seed(int64(n))
 }
 
-// look finds out whether anybody has drawn.
+// look finds out whether the code has drawn.
 func (r *random) look() {
 	if !r.crypto {
 		var got, want [16]byte
@@ -61,7 +61,7 @@ func (r *random) seed(t *testing.T, n uint64) {
 	}
 }
 
-// begins says whether code has turned out to draw since the last call. What it did until
+// begins reports whether code has turned out to draw since the last call. What it did until
 // then may depend on that.
 func (r *random) begins() bool {
 	r.look()

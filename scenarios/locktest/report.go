@@ -31,7 +31,7 @@ const (
 	moreRaces     = "races"
 )
 
-// wants says whether -locklab.more asks for a kind. The error is about the flag.
+// wants reports whether -locklab.more asks for a kind. The error is about the flag.
 func wants(kind string) (bool, error) {
 	all := strings.FieldsFunc(*moreFlag, func(r rune) bool { return r == ',' })
 	for _, one := range all {
@@ -116,14 +116,14 @@ func (p *plan) findWithin(c *study.Checked) error {
 			return text.Errorf("locktest.within", "cause", err)
 		}
 		b.TTL, b.Nodes, b.MaxStates = p.study.TTL, p.study.Nodes, p.study.MaxStates
-		if err := p.checkBudget(b.Budget); err != nil {
+		if err := checkBudget(b.Budget); err != nil {
 			return text.Errorf("locktest.within", "cause", err)
 		}
 		if err := b.Check(p.entry); err != nil {
 			return text.Errorf("locktest.within", "cause", err)
 		}
 		began := time.Now()
-		s, err := p.searchedWithin(p.t.Context(), b)
+		s, err := p.searchWithin(p.t.Context(), b)
 		if err != nil {
 			return fmt.Errorf("%s: %w", written, err)
 		}
@@ -142,7 +142,7 @@ func (p *plan) findPars(c *study.Checked) error {
 	b.TTL, b.Nodes, b.MaxStates = p.study.TTL, p.study.Nodes, p.study.MaxStates
 	for _, b.Budget = range study.SingleFaults() {
 		began := time.Now()
-		s, err := p.searchedWithin(p.t.Context(), b)
+		s, err := p.searchWithin(p.t.Context(), b)
 		if err != nil {
 			return fmt.Errorf("%s: %w", b.Budget, err)
 		}

@@ -27,14 +27,14 @@ func Sample(t *testing.T, b Bounds, client func(*Client), claims ...[]Claim) {
 	p, all := prepare(t, b, client, claims)
 	found, n, err := p.sample()
 	if err != nil {
-		t.Fatal(p.explain(err))
+		t.Fatal(explain(err))
 	}
 	for _, c := range all {
 		t.Run(string(c.word), func(t *testing.T) {
 			o := found[c.word]
 			switch {
 			case o != nil && !c.breaks:
-				t.Error(tell("locktest.sample.broken", "verdict", string(c.word), "n", fmt.Sprint(n)) + "\n" + p.show(o))
+				t.Error(tell("locktest.sample.broken", "verdict", string(c.word), "n", fmt.Sprint(n)) + "\n" + show(o))
 			case o == nil && c.breaks:
 				t.Error(tell("locktest.sample.holds", "verdict", string(c.word), "n", fmt.Sprint(n)))
 			}

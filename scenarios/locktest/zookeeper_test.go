@@ -304,7 +304,7 @@ func TestZooKeeperCannotBeCarried(t *testing.T) {
 			if err == nil {
 				t.Fatal("it was carried")
 			}
-			if got := p.explain(err); !strings.Contains(got, test.want) {
+			if got := explain(err); !strings.Contains(got, test.want) {
 				t.Errorf("it says %q, want %q", got, test.want)
 			}
 		})

@@ -52,7 +52,7 @@ func (s *Showing) Compare() *Comparison {
 	return c
 }
 
-// Shown says whether it was played on real servers.
+// Shown reports whether it was played on real servers.
 func (c *Comparison) Shown() bool { return c.Real != nil }
 
 // check refuses what Compare cannot tell of a lock in a race. rounds is how often a trace is

@@ -25,10 +25,8 @@ import (
 type Ring struct {
 	Version string // of redis-server
 
-	folder  *realserver.Folder
-	process *realserver.Process
-	addr    string
-	admin   *realserver.Wire
+	folder *realserver.Folder
+	server *realserver.Redis
 }
 
 // NewRing starts a redis-server. The error is realserver.ErrNoRedis if there is none.
@@ -38,11 +36,8 @@ func NewRing(ctx context.Context) (r *Ring, err error) {
 		return nil, err
 	}
 	r = &Ring{folder: folder}
-	if r.process, r.addr, err = realserver.StartRedis(ctx, folder.Path, nil); err == nil {
-		r.admin, err = realserver.DialRedis(r.addr)
-	}
-	if err == nil {
-		r.Version, err = r.admin.Version()
+	if r.server, err = realserver.NewRedis(ctx, folder.Path, nil); err == nil {
+		r.Version, err = r.server.Version()
 	}
 	if err != nil {
 		r.Close()
@@ -53,11 +48,8 @@ func NewRing(ctx context.Context) (r *Ring, err error) {
 
 // Close ends the server and removes its folder.
 func (r *Ring) Close() {
-	if r.admin != nil {
-		r.admin.Close()
-	}
-	if r.process != nil {
-		r.process.Kill()
+	if r.server != nil {
+		r.server.Kill()
 	}
 	r.folder.Close()
 }
@@ -65,7 +57,7 @@ func (r *Ring) Close() {
 // connect is a client's connection to the server.
 func (r *Ring) connect(ctx context.Context) (*redis.Client, error) {
 	c := redis.NewClient(&redis.Options{
-		Addr: r.addr, Protocol: 2, DisableIdentity: true, MaxRetries: -1, PoolSize: 4,
+		Addr: r.server.Address.String(), Protocol: 2, DisableIdentity: true, MaxRetries: -1, PoolSize: 4,
 		Dialer: func(ctx context.Context, network, addr string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, network, addr)
 		},
@@ -79,10 +71,10 @@ func (r *Ring) connect(ctx context.Context) (*redis.Client, error) {
 	return c, nil
 }
 
-// patience is how long the server may take for one answer, far longer than it does.
+// patience is the time that the server may take for one answer, far longer than it does.
 const patience = 20 * time.Second
 
-// rounds are how many commands are measured of one client alone; all clients together make a hundred
+// rounds is the number of commands that are measured of one client alone; all clients together make a hundred
 // times as many.
 const rounds = 300
 
@@ -128,7 +120,7 @@ func (r *Ring) together(ctx context.Context, clients int, do func(ctx context.Co
 		}
 		defer conns[i].Close()
 	}
-	if err := r.admin.ResetCommands(); err != nil {
+	if err := r.server.ResetCommands(); err != nil {
 		return 0, err
 	}
 	ctx, stop := context.WithCancelCause(ctx)
@@ -149,7 +141,7 @@ func (r *Ring) together(ctx context.Context, clients int, do func(ctx context.Co
 // Contend plays a contention on the server. The error is ctx's, the server's or the lock's, or
 // says that a request is lost.
 func (r *Ring) Contend(ctx context.Context, c cost.Contention, who cost.Contender) (cost.Measures, error) {
-	if _, err := r.admin.DoAll([]string{"FLUSHALL"}, []string{"SCRIPT", "FLUSH"}); err != nil {
+	if _, err := r.server.DoAll([]string{"FLUSHALL"}, []string{"SCRIPT", "FLUSH"}); err != nil {
 		return cost.Measures{}, err
 	}
 	s := &contention{Contention: c, counts: make([]float64, c.Clients)}
@@ -163,7 +155,7 @@ func (r *Ring) Contend(ctx context.Context, c cost.Contention, who cost.Contende
 	m := c.ByClient(s.counts, s.acquires, s.releases)
 	m.GaveUp, m.Together, m.Lost = s.gaveUp, int(s.together.Load()), s.lost
 	m.Throughput = float64(m.Acquired) / took.Seconds()
-	if m.Commands, err = r.admin.Commands(); err != nil {
+	if m.Commands, err = r.server.Commands(); err != nil {
 		return m, err
 	}
 	return m, c.Check(m)

@@ -19,7 +19,7 @@ import (
 	"locklab/scenarios/study"
 )
 
-// sideBySide is how many runs a task plays at the same time, beside other tasks: most of a run is
+// sideBySide is the number of runs that a task plays at the same time, beside other tasks: most of a run is
 // waiting.
 const sideBySide = 8
 
@@ -144,7 +144,7 @@ func (row *Row) each(r int, v *share.Values, check func(field string, c *Compari
 	}
 }
 
-// Locks is how many locks the searches among rows are of: the tasks of Verify.
+// Locks returns the number of locks that the searches among rows are of: the tasks of Verify.
 func Locks(rows []contract.Expectation) int { return len(byLock(rows)) }
 
 // byLock are the searches among rows, those of a lock together, locks in the order of

@@ -20,9 +20,10 @@ import (
 	"locklab/simulator/history"
 	"locklab/simulator/live"
 	"locklab/simulator/realserver"
+	"locklab/simulator/resp"
 )
 
-// DefaultLease is how long a lease takes on the real servers if nothing else is said.
+// DefaultLease is the duration of a lease on the real servers if no other is given.
 const DefaultLease = 500 * time.Millisecond
 
 // A Bench is what real servers of this machine need. It may be used by several goroutines.
@@ -35,13 +36,13 @@ type Bench struct {
 	clocks  string
 	folder  *realserver.Folder
 	unknown map[string]bool // words of commands that the redis-server does not know
-	given   []realserver.GivenRedis
+	given   []realserver.RedisAddress
 
-	// Progress, if it is not nil, is told the true time that a run has come to on servers that are given: there
+	// Progress, if it is not nil, gets the true time that a run has come to on servers that are given: there
 	// time passes as it does.
 	Progress func(at time.Duration)
 
-	// Scripts, if it is not nil, is told before a run how many scripts it leaves in the caches of servers that
+	// Scripts, if it is not nil, gets before a run the number of scripts that it leaves in the caches of servers that
 	// are given, if it leaves any.
 	Scripts func(n int)
 
@@ -76,7 +77,7 @@ func NewBench(ctx context.Context, lease time.Duration) (b *Bench, err error) {
 }
 
 // OnZooKeeper is a bench for locks on a ZooKeeper only, with a server that runs at an address.
-// Nobody else may write to it while a trace is played; see live.PlayZooKeeper.
+// No other client may write to it while a trace is played; see package live.
 func OnZooKeeper(addr string, lease time.Duration) (*Bench, error) {
 	b := &Bench{Lease: lease}
 	b.zookeeper.addr = addr
@@ -87,26 +88,17 @@ func OnZooKeeper(addr string, lease time.Duration) (*Bench, error) {
 	return b, nil
 }
 
-// OnRedis is a bench for locks on a Redis only, with servers that somebody else runs. Nobody else may
+// OnRedis is a bench for locks on a Redis only, with servers that others run. No other client may
 // write to these databases while a trace is played. See live.CheckGiven for what they must be.
-func OnRedis(given []realserver.GivenRedis) (*Bench, error) {
-	infos, err := live.CheckGiven(given)
+func OnRedis(given []realserver.RedisAddress) (*Bench, error) {
+	versions, err := live.CheckGiven(given)
 	if err != nil {
 		return nil, err
 	}
-	var versions []string
-	for _, info := range infos {
-		versions = append(versions, info.Version)
-	}
 	b := &Bench{Version: strings.Join(slices.Compact(slices.Sorted(slices.Values(versions))), ", "), given: given, unknown: map[string]bool{}}
 	for _, g := range given {
-		w, err := g.Dial()
-		if err == nil {
-			err = b.probe(w)
-			w.Close()
-		}
-		if err != nil {
-			return nil, text.Errorf("error.live.redis-given", "addr", g.String(), "cause", err)
+		if err := live.OnGiven(g, b.probe); err != nil {
+			return nil, err
 		}
 	}
 	return b, nil
@@ -125,7 +117,7 @@ func (b *Bench) Fits(lab *race.Outcome) error {
 	return live.FitsGiven(b.given, o.Simulator.Config(), lab.History.Events)
 }
 
-// Given says whether the servers are somebody else's.
+// Given reports whether others run the servers.
 func (b *Bench) Given() bool { return b.given != nil }
 
 // Close ends the bench's servers, if it has started any, and removes its folder.
@@ -150,48 +142,43 @@ func (b *Bench) onZooKeeper(ctx context.Context, sim *simulator.Simulator, choic
 	if z.addr == "" && z.err == nil {
 		dir := filepath.Join(b.folder.Path, "zookeeper")
 		if z.err = os.MkdirAll(dir, 0o700); z.err == nil {
-			z.process, z.addr, z.err = realserver.StartZooKeeper(ctx, dir)
+			z.process, z.err = realserver.StartZooKeeper(ctx, dir)
 		}
 		if z.err == nil {
+			z.addr = z.process.Addr
 			z.version, z.err = live.ZooKeeperVersion(z.addr)
 		}
 	}
 	if z.err != nil {
 		return nil, "", z.err
 	}
-	run, err = live.PlayZooKeeper(ctx, sim, choices, z.addr)
+	run, err = live.Play(ctx, sim, choices, live.Options{ZooKeeper: z.addr})
 	return run, z.version, err
 }
 
 // look asks a redis-server for its version, and which of the newer commands it knows.
 func (b *Bench) look(ctx context.Context) error {
-	p, addr, err := realserver.StartRedis(ctx, b.folder.Path, nil)
+	r, err := realserver.NewRedis(ctx, b.folder.Path, nil)
 	if err != nil {
 		return err
 	}
-	defer p.Kill()
-	w, err := realserver.DialRedis(addr)
-	if err != nil {
+	defer r.Kill()
+	if b.Version, err = r.Version(); err != nil {
 		return err
 	}
-	defer w.Close()
-	if b.Version, err = w.Version(); err != nil {
-		return err
-	}
-	return b.probe(w)
+	return b.probe(r)
 }
 
 // probe asks which of the newer commands a server knows, about a key that it does not have.
-func (b *Bench) probe(w *realserver.Wire) error {
+func (b *Bench) probe(r *realserver.Redis) error {
 	for word, command := range map[string][]string{
 		"DELIFEQ": {"DELIFEQ", "k", "v"}, "DELEX": {"DELEX", "k", "IFEQ", "v"}, "IFEQ": {"SET", "k", "v", "IFEQ", "v"},
 	} {
-		v, err := w.Do(command...)
-		if err != nil {
-			return err
-		}
-		if _, refused := v.(realserver.Refusal); refused {
+		_, err := r.Do(command...)
+		if errors.As(err, new(resp.Error)) {
 			b.unknown[word] = true
+		} else if err != nil {
+			return err
 		}
 	}
 	return nil
@@ -200,7 +187,7 @@ func (b *Bench) probe(w *realserver.Wire) error {
 // A Showing is a trace in the lab and on real servers.
 type Showing struct {
 	Lab *race.Outcome
-	// NotShown is why it was not played on real servers: a key of the catalogues of texts
+	// NotShown is the reason why it was not played on real servers: a key of the catalogues of texts
 	// (there with the prefix "live."); "": it was. Missing is what is named with it, as the command
 	// that the redis-server does not know.
 	NotShown race.Reason
@@ -229,7 +216,7 @@ func Reasons() []race.Reason {
 	return all
 }
 
-// Agrees says whether every answer, every key and the verdicts were the same on the real
+// Agrees reports whether every answer, every key and the verdicts were the same on the real
 // servers.
 func (s *Showing) Agrees() bool {
 	return s.Run != nil && len(s.Run.Differences) == 0 && s.Run.Stopped == nil && slices.Equal(s.Lab.Verdicts, s.Real.Verdicts)

@@ -47,7 +47,7 @@ type SentinelDemo struct {
 	Fault     string
 	DownAfter time.Duration // down-after-milliseconds, in whole milliseconds
 	TTL       time.Duration
-	// Periods is how often Sentinel asks the servers and tells the others; 0: as it does by default, every second
+	// Periods is the interval at which Sentinel asks the servers and tells the others; 0: as it does by default, every second
 	// to every ten seconds. Else the failover timeout is twenty of them: Sentinels that have each voted for
 	// themselves try again after twice that time.
 	Periods time.Duration
@@ -66,12 +66,12 @@ type SentinelRun struct {
 	Moments []Moment
 	Nobody  time.Duration // until a client that hears of the Sentinels had the lock
 	Two     time.Duration // while both clients were inside
-	// Demoted is when the old master had become a replica, after it was back; 0: it was killed.
+	// Demoted is the time at which the old master had become a replica, after it was back; 0: it was killed.
 	Demoted  time.Duration
 	Verdicts []verdict.Word // of the safety of the clients' entries and exits: judges see no keys
 }
 
-// A Moment is what somebody did or said.
+// A Moment is what a client or a server did or said.
 type Moment struct {
 	At   time.Duration
 	Who  string // "c1", "c2", "sentinel", "master"
@@ -84,13 +84,13 @@ type AwaitedError struct{ error }
 
 func (e AwaitedError) Unwrap() error { return e.error }
 
-// masterName is what the Sentinels call the master.
+// masterName is the name that the Sentinels have for the master.
 const masterName = "locklab"
 
-// pollEvery is how often is asked for what is awaited.
+// pollEvery is the interval at which is asked for what is awaited.
 const pollEvery = 10 * time.Millisecond
 
-// Play makes the demonstration. progress, if it is not nil, is told how long it runs. The error is ctx's, about
+// Play makes the demonstration. progress, if it is not nil, gets the time for which it has run. The error is ctx's, about
 // the machine, or says that something did not happen in time.
 func (d SentinelDemo) Play(ctx context.Context, progress func(ran time.Duration)) (run *SentinelRun, err error) {
 	folder, err := realserver.NewFolder()
@@ -116,10 +116,8 @@ type sentinelStage struct {
 	progress func(ran time.Duration)
 	run      *SentinelRun
 
-	master    *realserver.Process
-	addr      string           // of the master, for who is on its side
-	gate      *realserver.Gate // in front of the master, for all others
-	admin     *realserver.Wire // of the master
+	master    *realserver.Redis
+	gate      *realserver.Gate // in front of the master, for all who are not on its side
 	others    []*realserver.Process
 	sentinels []string
 
@@ -131,9 +129,6 @@ type sentinelStage struct {
 }
 
 func (s *sentinelStage) close() {
-	if s.admin != nil {
-		s.admin.Close()
-	}
 	for _, p := range s.others {
 		p.Kill()
 	}
@@ -147,30 +142,27 @@ func (s *sentinelStage) close() {
 
 // start runs all servers, and waits until the Sentinels know them and each other.
 func (s *sentinelStage) start(ctx context.Context) (err error) {
-	if s.master, s.addr, err = realserver.StartRedis(ctx, s.folder, nil, "--repl-diskless-sync-delay", "0"); err != nil {
+	if s.master, err = realserver.NewRedis(ctx, s.folder, nil, "--repl-diskless-sync-delay", "0"); err != nil {
 		return err
 	}
-	if s.admin, err = realserver.DialRedis(s.addr); err != nil {
+	if s.run.Version, err = s.master.Version(); err != nil {
 		return err
 	}
-	if s.run.Version, err = s.admin.Version(); err != nil {
-		return err
-	}
-	if s.gate, err = realserver.NewGate(s.addr); err != nil {
+	if s.gate, err = realserver.NewGate(s.master.Address.String()); err != nil {
 		return err
 	}
 	host, port, _ := net.SplitHostPort(s.gate.Addr())
-	replica, _, err := realserver.StartRedis(ctx, s.folder, nil, "--replicaof", host+" "+port, "--dbfilename", "replica.rdb")
+	replica, err := realserver.StartRedis(ctx, s.folder, nil, "--replicaof", host+" "+port, "--dbfilename", "replica.rdb")
 	if err != nil {
 		return err
 	}
 	s.others = append(s.others, replica)
 	for range 3 {
-		p, addr, err := realserver.StartSentinel(ctx, s.folder, masterName, s.gate.Addr(), 2)
+		p, err := realserver.StartSentinel(ctx, s.folder, masterName, s.gate.Addr(), 2)
 		if err != nil {
 			return err
 		}
-		s.others, s.sentinels = append(s.others, p), append(s.sentinels, addr)
+		s.others, s.sentinels = append(s.others, p), append(s.sentinels, p.Addr)
 	}
 	for _, addr := range s.sentinels {
 		if err := s.set(ctx, addr); err != nil {
@@ -200,7 +192,7 @@ func (s *sentinelStage) set(ctx context.Context, addr string) error {
 	if err := c.Set(ctx, masterName, "failover-timeout", strconv.FormatInt(s.failoverTimeout().Milliseconds(), 10)).Err(); err != nil {
 		return err
 	}
-	w, err := realserver.DialRedis(addr)
+	w, err := realserver.AddressOf(addr).Dial()
 	if err != nil {
 		return err
 	}
@@ -211,7 +203,7 @@ func (s *sentinelStage) set(ctx context.Context, addr string) error {
 		if strings.HasSuffix(name, "-timeout") {
 			d *= 10
 		}
-		if _, err := w.Must("SENTINEL", "DEBUG", name, strconv.FormatInt(d.Milliseconds(), 10)); err != nil {
+		if _, err := w.Do("SENTINEL", "DEBUG", name, strconv.FormatInt(d.Milliseconds(), 10)); err != nil {
 			return err
 		}
 	}
@@ -279,7 +271,7 @@ func (s *sentinelStage) happened(e history.Event) {
 	s.events = append(s.events, e)
 }
 
-// timeout is how long a client waits for an answer: as go-redis does by default, but less than a lease.
+// timeout returns the time that a client waits for an answer: as go-redis does by default, but less than a lease.
 func (s *sentinelStage) timeout() time.Duration { return min(3*time.Second, s.TTL/3) }
 
 // play makes the demonstration on servers that are ready.
@@ -304,7 +296,7 @@ func (s *sentinelStage) play(ctx context.Context) error {
 			s.tell("sentinel", m.Channel, strings.TrimSpace(kind+" "+rest))
 		}
 	})
-	first := redis.NewClient(&redis.Options{Addr: s.addr, MaxRetries: -1, ReadTimeout: s.timeout(), WriteTimeout: s.timeout(), DialTimeout: s.timeout(),
+	first := redis.NewClient(&redis.Options{Addr: s.master.Address.String(), MaxRetries: -1, ReadTimeout: s.timeout(), WriteTimeout: s.timeout(), DialTimeout: s.timeout(),
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}})
 	defer first.Close()
 	second := redis.NewFailoverClient(&redis.FailoverOptions{MasterName: masterName, SentinelAddrs: s.sentinels,
@@ -330,13 +322,11 @@ func (s *sentinelStage) play(ctx context.Context) error {
 	}
 	if err == nil && s.Fault != Killed {
 		err = s.await(ctx, time.Minute, "sentinel.awaited.demoted", func() (bool, error) {
-			said, err := s.admin.Must("INFO", "replication")
+			info, err := s.master.Info("replication")
 			if err != nil {
-				s.admin.Close() // Sentinel ends the connections of the master that it demotes
-				s.admin, err = realserver.DialRedis(s.addr)
-				return false, err
+				err = s.master.Reconnect() // Sentinel ends the connections of the master that it demotes
 			}
-			return strings.Contains(fmt.Sprint(said), "role:slave"), err
+			return info["role"] == "slave", err
 		})
 	}
 	if err != nil {
@@ -351,7 +341,7 @@ func (s *sentinelStage) play(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// entered says whether a client has been inside.
+// entered reports whether a client has been inside.
 func (s *sentinelStage) entered(client int) func() (bool, error) {
 	return func() (bool, error) {
 		select {
@@ -365,13 +355,11 @@ func (s *sentinelStage) entered(client int) func() (bool, error) {
 
 // inject brings the master into trouble. undo ends it.
 func (s *sentinelStage) inject() (undo func() error, err error) {
-	said, err := s.admin.Must("INFO", "server")
+	info, err := s.master.Info("server")
 	if err != nil {
 		return nil, err
 	}
-	_, rest, _ := strings.Cut(fmt.Sprint(said), "process_id:")
-	number, _, _ := strings.Cut(rest, "\r\n")
-	pid, err := strconv.Atoi(number)
+	pid, err := strconv.Atoi(info["process_id"])
 	if err != nil {
 		return nil, err
 	}

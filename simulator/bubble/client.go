@@ -40,7 +40,7 @@ func (c *Client) Token() string {
 	return "c" + strconv.Itoa(c.x.h.ID) + "." + strconv.Itoa(c.x.tokens)
 }
 
-// Failures is how many requests of the program have so far had no answer.
+// Failures returns the number of requests of the program that have had no answer so far.
 func (c *Client) Failures() int {
 	c.x.mu.Lock()
 	defer c.x.mu.Unlock()

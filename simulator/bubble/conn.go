@@ -46,7 +46,7 @@ func (x *execution) dial(server int) (net.Conn, error) {
 	return c, nil
 }
 
-// stopping says whether the execution is being stopped. Its connections can then still be
+// stopping reports whether the execution is being stopped. Its connections can then still be
 // made: who cannot dial tries again without end.
 func (x *execution) stopping() bool {
 	x.mu.Lock()
@@ -63,7 +63,7 @@ func (x *execution) refused() error {
 	return &net.OpError{Op: "write", Net: "tcp", Err: net.ErrClosed}
 }
 
-// maxFailures is how often code that is being stopped may try again.
+// maxFailures is the number of times that code that is being stopped may try again.
 const maxFailures = 200
 
 func (c *conn) Write(b []byte) (int, error) {
@@ -192,14 +192,14 @@ func (c *conn) heard(w *wait, in []byte, err error) {
 	c.wake()
 }
 
-// fail wakes whoever reads, when the execution is being stopped. It runs in the agent.
+// fail wakes the reader, when the execution is being stopped. It runs in the agent.
 func (c *conn) fail() {
 	c.x.mu.Lock()
 	defer c.x.mu.Unlock()
 	c.wake()
 }
 
-// Close tells the server, if the connection has subscribed. Nobody waits for a request
+// Close tells the server, if the connection has subscribed. No goroutine waits for a request
 // that is under way any more.
 func (c *conn) Close() error {
 	x := c.x

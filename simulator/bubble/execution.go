@@ -21,7 +21,7 @@ import (
 // the lab while the agent waits for an order.
 type execution struct {
 	h       *Host
-	extra   time.Duration // see Host.extra; 0: this is no scout, or the code is timed
+	extra   time.Duration // see Host.extra; 0: this is no shadow, or the code is timed
 	open    func(server int) process.Wire
 	orders  chan func() // made outside the bubble, as are the next two
 	reports chan struct{}
@@ -31,7 +31,7 @@ type execution struct {
 	t       *testing.T // of the bubble
 	lost    bool       // the bubble does not answer any more
 	real    loopback   // see Host.Loopback
-	second  *execution // of code that is not timed: the scout of the last observation, if it can go on
+	second  *execution // of code that is not timed: the shadow of the last observation, if it can go on
 	later   bool       // time has passed for the next observation as well: see extra
 
 	start   time.Time     // bubble's clock at the beginning
@@ -70,7 +70,7 @@ type step struct {
 	ops   [process.MaxThreads]process.Op // with it
 }
 
-// timer is what the code is going to do by itself.
+// timer is the next thing that the code does by itself.
 type timer struct {
 	slot int
 	in   time.Duration // from the beginning of the bubble
@@ -99,7 +99,7 @@ func (h *Host) start(extra time.Duration) *execution {
 	return x
 }
 
-// agent is the root of the bubble. It does what it is told, waits until all of the code
+// agent is the root of the bubble. It executes orders, waits until all of the code
 // waits, and reports.
 func (x *execution) agent(t *testing.T) {
 	x.t = t
@@ -173,7 +173,7 @@ func (x *execution) Observe(s process.Told, known *process.Entry) (process.Entry
 		x.hold(&e)
 		return e, nil
 	}
-	find := x.scout
+	find := x.shadow
 	if x.h.Once {
 		find = x.lookAhead
 	}
@@ -209,7 +209,6 @@ func (x *execution) observe(s process.Told) (process.Entry, error) {
 	if w != nil && w.conn != nil {
 		in, broken = w.conn.wire.Heard(w.op, s.Observation)
 	}
-	until := s.Now + early - max(x.elapsed, x.ahead) // so long lets the agent time pass, if it is timed
 	if s.Timed && s.Now+early < x.elapsed {
 		return process.Entry{}, fmt.Errorf("simulator: the clock of c%d is set back, which code that runs on the standard library's clock cannot be shown: leave out faults that set clients' clocks", x.h.ID)
 	}
@@ -222,23 +221,7 @@ func (x *execution) observe(s process.Told) (process.Entry, error) {
 		if x.h.Random != nil && !x.h.Loopback {
 			x.h.Random(x.t, uint64(x.h.ID)<<32|uint64(len(x.steps)))
 		}
-		switch {
-		case x.h.Loopback:
-		case s.Timed:
-			time.Sleep(until)
-			synctest.Wait()
-		case wake:
-			x.look(idleHorizon)
-		default:
-			d := took(w, s.Kind)
-			if !x.later {
-				d += x.extra
-			}
-			if x.later = false; d > 0 {
-				time.Sleep(d)
-				synctest.Wait()
-			}
-		}
+		x.pass(s, w, wake)
 		switch {
 		case w != nil:
 			w.end(s.Observation, in, broken)
@@ -275,8 +258,29 @@ func (x *execution) observe(s process.Told) (process.Entry, error) {
 	return e, nil
 }
 
+// pass lets the time pass that an observation takes. It runs in the agent.
+func (x *execution) pass(s process.Told, w *wait, wake bool) {
+	switch {
+	case x.h.Loopback:
+	case s.Timed:
+		time.Sleep(s.Now + early - max(x.elapsed, x.ahead))
+		synctest.Wait()
+	case wake:
+		x.look(idleHorizon)
+	default:
+		d := took(w, s.Kind)
+		if !x.later {
+			d += x.extra
+		}
+		if x.later = false; d > 0 {
+			time.Sleep(d)
+			synctest.Wait()
+		}
+	}
+}
+
 // woke compares when the code has done something by itself with when it was to do that.
-// The scout found out; code that draws the length of its sleeps does something else.
+// The shadow found out; code that draws the length of its sleeps does something else.
 func (x *execution) woke(wake, timed bool, before time.Duration) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -324,7 +328,7 @@ func (x *execution) collect(e *process.Entry) error {
 		}
 	}
 	// Requests on different connections commute, so the order in which goroutines made
-	// them is none of the code's deeds.
+	// them does not count.
 	slices.SortStableFunc(pending[len(x.asks):], func(a, b *wait) int {
 		return cmp.Or(cmp.Compare(a.op.Node, b.op.Node), cmp.Compare(a.op.Arg, b.op.Arg))
 	})
@@ -367,10 +371,10 @@ func (x *execution) vacant(last bool) (at int) {
 	return at
 }
 
-// scout has another bubble go through the same history, compares, and finds in how long
-// the code does something by itself. While it does nothing, the scout has let as much time
+// shadow has another bubble go through the same history, compares, and finds in how long
+// the code does something by itself. While it does nothing, the shadow has let as much time
 // pass as it lets pass before the next observation, and goes on with that.
-func (x *execution) scout(e *process.Entry) (in time.Duration, found bool, err error) {
+func (x *execution) shadow(e *process.Entry) (in time.Duration, found bool, err error) {
 	y := x.second
 	x.second = nil
 	if y == nil {
@@ -430,10 +434,10 @@ func (x *execution) lookOn() (in time.Duration, found bool, err error) {
 	return 0, false, x.stuck()
 }
 
-// idleHorizon is how long code may sleep that waits for nothing else.
+// idleHorizon is the longest sleep of code that waits for nothing else.
 const idleHorizon = 24 * time.Hour
 
-// lookAhead is scout without a second execution: only where the code waits for nothing
+// lookAhead is shadow without a second execution: only where the code waits for nothing
 // else does this one run ahead.
 func (x *execution) lookAhead(*process.Entry) (in time.Duration, found bool, err error) {
 	if x.waits() || x.h.Loopback {
@@ -540,7 +544,7 @@ func (x *execution) begin() {
 	x.client = newClient(x)
 	go func() {
 		if x.h.Watch != nil || x.h.Loopback {
-			main := goroutine()
+			main := running().name
 			x.mu.Lock()
 			x.main = main
 			x.mu.Unlock()

@@ -11,13 +11,13 @@
 //
 // The clock of a bubble cannot be read from outside, and nor can its timers. What code
 // does next by itself is found by running it: for every new history of observations
-// there is a second execution, the scout, which first repeats the history and then
+// there is a second execution, the shadow, which first repeats the history and then
 // lets time pass until the code does something that can be seen. That becomes a Sleep.
-// The scout must do what the first execution did; otherwise the code is not
+// The shadow must do what the first execution did; otherwise the code is not
 // deterministic.
 //
 // Code whose behaviour does not depend on its clock needs no time in its history. So an
-// execution that is not timed lets as little time pass as possible, and the scout a lot
+// execution that is not timed lets as little time pass as possible, and the shadow a lot
 // more. If they differ, or if a timer runs beside something else, the code must be
 // timed: [NeedsTimeError].
 //
@@ -44,12 +44,12 @@ type Host struct {
 	ID      int           // the client's number, from 1
 	Program func(*Client) // the code
 	Timed   bool          // as given to process.Process.SetHost
-	// Horizon is how far a scout looks for what the code does by itself. What comes
+	// Horizon is the time for which a shadow looks for what the code does by itself. What comes
 	// later does not come.
 	Horizon time.Duration
 	// Open makes the connections of one execution; see simulator.ClientConfig.
 	Open func() func(server int) process.Wire
-	// Servers is how many servers there are, and Port where they listen; 0: a Redis's.
+	// Servers is the number of servers, and Port the one at which they listen; 0: a Redis's.
 	Servers int
 	Port    int
 	// Random, if it is not nil, is called before the code runs on, with the test of the
@@ -59,7 +59,7 @@ type Host struct {
 	// Watch says of a source file whether its lines are to stand in Entry.Code; nil: of
 	// none.
 	Watch func(file string) bool
-	// Once runs every history once, and without scouts: for code that is not
+	// Once runs every history once, and without shadows: for code that is not
 	// deterministic. It must be timed. A timer that runs beside a request is late: it
 	// fires when the answer comes.
 	Once bool
@@ -74,13 +74,13 @@ type Host struct {
 
 func (h *Host) port() int { return cmp.Or(h.Port, 6379) }
 
-// Leaks is how many executions have left goroutines behind that nothing can wake.
+// Leaks returns the number of executions that have left goroutines behind that nothing can wake.
 func (h *Host) Leaks() int { return h.leaks }
 
 // Start implements process.Host.
 func (h *Host) Start() process.Execution { return h.start(0) }
 
-// extra is what passes, for a scout, before every observation of code that is not
+// extra returns the time that passes, for a shadow, before every observation of code that is not
 // timed: longer than a lease, and than most time-outs, but not so long that a
 // connection pool drops what is idle.
 func (h *Host) extra() time.Duration { return h.Horizon }

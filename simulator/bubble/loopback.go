@@ -1,12 +1,13 @@
 package bubble
 
 import (
+	"io"
 	"net"
 	"strings"
 	"time"
 )
 
-// loopback is what an execution outside of a bubble has of the machine's network. Its
+// loopback is the part of the machine's network of an execution outside of a bubble. Its
 // fields belong to x.mu.
 type loopback struct {
 	listeners map[int]net.Listener // by server
@@ -50,7 +51,7 @@ func (x *execution) settle() {
 	}
 }
 
-// waiting says what code outside of a bubble does that has not come to rest. asleep is its
+// waiting returns what code outside of a bubble does that has not come to rest. asleep is its
 // goroutine if it sleeps; "": it does not.
 func (x *execution) waiting() (e *StallError, asleep string) {
 	e = &StallError{Client: x.h.ID}
@@ -58,12 +59,9 @@ func (x *execution) waiting() (e *StallError, asleep string) {
 	main := x.main
 	x.mu.Unlock()
 	for _, g := range goroutines() {
-		head, stack, _ := strings.Cut(g, "\n")
-		_, state, _ := strings.Cut(head, "[")
-		state, _, _ = strings.Cut(state, "]")
-		state, _, _ = strings.Cut(state, ",")
-		if main != "" && strings.HasPrefix(head, "goroutine "+main+" ") {
-			e.State, e.Stack = state, stack
+		if main != "" && g.name == main {
+			e.State, _, _ = strings.Cut(g.state, ",")
+			e.Stack = g.stack
 		}
 	}
 	if e.State == "sleep" {
@@ -72,7 +70,7 @@ func (x *execution) waiting() (e *StallError, asleep string) {
 	return e, asleep
 }
 
-// listen is the real address of a server.
+// listen returns the real address of a server.
 func (x *execution) listen(server int) string {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -115,18 +113,7 @@ func (x *execution) accept(l net.Listener, server int) {
 func pipe(to, from net.Conn) {
 	defer to.Close()
 	defer from.Close()
-	b := make([]byte, 4<<10)
-	for {
-		n, err := from.Read(b)
-		if n > 0 {
-			if _, err := to.Write(b[:n]); err != nil {
-				return
-			}
-		}
-		if err != nil {
-			return
-		}
-	}
+	io.Copy(to, from)
 }
 
 // hangUp ends what there is of the network.

@@ -9,7 +9,7 @@ import (
 	"locklab/simulator"
 )
 
-// Tokens is what clients take as the value by which they recognise their own lock.
+// Tokens is the kind of values by which clients recognise their own lock.
 type Tokens uint8
 
 const (
@@ -48,7 +48,7 @@ func (t Tokens) In(env lock.Env, c *simulator.Client) lock.Env {
 	return env
 }
 
-// value is what all clients have.
+// value returns the one of all clients.
 func (t Tokens) value() string {
 	if t == Thread {
 		return "1" // of the main thread, on many runtimes

@@ -46,7 +46,7 @@ func UseOf(name string) (Uses, bool) {
 	return 1 << max(i, 0), i >= 0
 }
 
-// Has says whether u has all uses of o.
+// Has reports whether u has all uses of o.
 func (u Uses) Has(o Uses) bool { return u&o == o }
 
 // each lists the uses in u, one by one.
@@ -84,7 +84,7 @@ func (l *Line) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 	return l.Queuer.Acquire(ctx, key)
 }
 
-// Attempt is Try by a client with these uses for a lock: the scheduler says whether it
+// Attempt is Try by a client with these uses for a lock: the scheduler decides if it
 // waits in line, which may be nil, and whether the attempt has a deadline.
 func Attempt(c *simulator.Client, strategy lock.Strategy, line *Line, uses Uses) (lock.Lease, error) {
 	may := uses & GiveUp
@@ -108,9 +108,9 @@ func Attempt(c *simulator.Client, strategy lock.Strategy, line *Line, uses Uses)
 	return try(ctx, c, strategy)
 }
 
-// work is what a client does between its read and its write. It says whether the client
-// goes on to write: it does not if it is told that it does not hold the lock, or not told
-// that it does.
+// work does what a client does between its read and its write. It reports whether the client
+// goes on to write: only if no answer says that it does not hold the lock, and an answer that it asked for says that
+// it does.
 func (s *Section) work(c *simulator.Client, lease lock.Lease) bool {
 	if s.Uses == 0 && !s.Idle {
 		c.Clock().Sleep(s.Work)

@@ -17,13 +17,13 @@ import (
 )
 
 // given is a server that somebody else runs.
-func given(t *testing.T) (realserver.GivenRedis, *realserver.Wire) {
+func given(t *testing.T) (realserver.RedisAddress, *realserver.Redis) {
 	t.Helper()
 	g, err := realserver.ParseRedis("redis://:secret@" + servertest.Redis(t, "--requirepass", "secret") + "/9")
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := g.Dial()
+	w, err := g.Connect()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,11 +55,11 @@ func TestGiven(t *testing.T) {
 	g, w := given(t)
 	config := simulator.Config{Clients: []simulator.ClientConfig{{Program: asker(2*time.Second, 1100*time.Millisecond)}}, Nodes: []simulator.NodeConfig{{}}}
 	sim, choices := played(t, config, nil)
-	run, err := Play(t.Context(), sim, choices, Options{Given: []realserver.GivenRedis{g}})
+	run, err := Play(t.Context(), sim, choices, Options{Given: []realserver.RedisAddress{g}})
 	if err != nil || len(run.Differences) > 0 || run.Answers != 6 || run.Took < 2*time.Second {
 		t.Errorf("%v, %+v", err, run)
 	}
-	if n, err := w.Must("DBSIZE"); n != int64(0) || err != nil {
+	if n, err := w.Do("DBSIZE"); n != 0 || err != nil {
 		t.Errorf("%v keys are left, %v", n, err)
 	}
 }
@@ -74,10 +74,10 @@ func TestGivenDifference(t *testing.T) {
 	}}}, Nodes: []simulator.NodeConfig{{}}}
 	sim, choices := played(t, config, nil)
 	done := false
-	run, err := Play(t.Context(), sim, choices, Options{Given: []realserver.GivenRedis{g}, meddle: func(int, *server) {
-		if n, err := w.Must("EXISTS", "lock"); err != nil {
+	run, err := Play(t.Context(), sim, choices, Options{Given: []realserver.RedisAddress{g}, disturb: func(int, servers) {
+		if n, err := w.Do("EXISTS", "lock"); err != nil {
 			t.Error(err)
-		} else if n == int64(1) && !done {
+		} else if n == 1 && !done {
 			done = true
 			if _, err := w.DoAll([]string{"DEL", "lock"}, []string{"SET", "theirs", "1"}); err != nil {
 				t.Error(err)
@@ -90,7 +90,7 @@ func TestGivenDifference(t *testing.T) {
 	if v, err := w.DoAll([]string{"KEYS", "*"}); err != nil || fmt.Sprint(v) != "[[theirs]]" {
 		t.Errorf("%v are left, %v", v, err)
 	}
-	if _, err := Play(t.Context(), sim, choices, Options{Given: []realserver.GivenRedis{g}}); err == nil {
+	if _, err := Play(t.Context(), sim, choices, Options{Given: []realserver.RedisAddress{g}}); err == nil {
 		t.Error("a database that is not empty was used")
 	}
 }
@@ -100,9 +100,9 @@ func TestGivenLate(t *testing.T) {
 	g, w := given(t)
 	config := simulator.Config{Clients: []simulator.ClientConfig{{Program: asker(100*time.Millisecond, 0)}}, Nodes: []simulator.NodeConfig{{}}}
 	sim, choices := played(t, config, nil)
-	_, err := Play(t.Context(), sim, choices, Options{Given: []realserver.GivenRedis{g}, meddle: func(int, *server) {
-		for n := any(int64(1)); n == int64(1); { // until the lease is over
-			if n, _ = w.Must("EXISTS", "lock"); n == nil {
+	_, err := Play(t.Context(), sim, choices, Options{Given: []realserver.RedisAddress{g}, disturb: func(int, servers) {
+		for n := any(1); n == 1; { // until the lease is over
+			if n, _ = w.Do("EXISTS", "lock"); n == nil {
 				t.Error("no answer")
 			}
 		}
@@ -148,7 +148,7 @@ func TestWhyNotGiven(t *testing.T) {
 			s.Inject(0, faults.FlushOf(1))
 		}
 	})
-	if _, err := Play(t.Context(), sim, choices, Options{Given: []realserver.GivenRedis{g}}); err == nil || !strings.Contains(err.Error(), "FLUSHALL") {
+	if _, err := Play(t.Context(), sim, choices, Options{Given: []realserver.RedisAddress{g}}); err == nil || !strings.Contains(err.Error(), "FLUSHALL") {
 		t.Errorf("FLUSHALL was sent: %v", err)
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"locklab/faults"
 	"locklab/simulator"
 	"locklab/simulator/history"
-	"locklab/simulator/realserver"
 	"locklab/simulator/realserver/servertest"
 	"locklab/simulator/redisnode"
 	"locklab/simulator/schedule"
@@ -38,6 +37,9 @@ func played(t *testing.T, config simulator.Config, script func(s *schedule.Stage
 	t.Cleanup(again.Close)
 	return again, slices.Clone(run.Choices)
 }
+
+// first returns the first redis-server of a run.
+func first(s servers) *server { return s.(*redisServers).groups[0].master }
 
 // locker takes a lock with a lease of 10 s, again and again, and notes the answers.
 func locker(c *simulator.Client) {
@@ -83,10 +85,10 @@ func TestDifference(t *testing.T) {
 	library := servertest.Clocks(t)
 	sim, choices := played(t, simulator.Config{Clients: []simulator.ClientConfig{{Program: locker}}, Nodes: []simulator.NodeConfig{{}}}, nil)
 	deleted := false
-	run, err := Play(t.Context(), sim, choices, Options{Speed: 100, Clocks: library, meddle: func(choice int, s *server) {
+	run, err := Play(t.Context(), sim, choices, Options{Speed: 100, Clocks: library, disturb: func(choice int, s servers) {
 		if choice > len(choices)/3 && !deleted {
 			deleted = true
-			if _, err := s.do("DEL", "lock"); err != nil {
+			if _, err := first(s).do("DEL", "lock"); err != nil {
 				t.Error(err)
 			}
 		}
@@ -126,13 +128,13 @@ func TestWaitRealServer(t *testing.T) {
 		Clients: []simulator.ClientConfig{{Program: waiter("SET", "a", "x")}, {Program: waiter("SET", "a", "y", "NX")}, {Program: waiter()}},
 		Nodes:   []simulator.NodeConfig{{Replicas: 1}},
 	}, nil)
-	run, err := Play(t.Context(), sim, choices, Options{Speed: 20, Clocks: library, meddle: func(_ int, s *server) {
-		w, err := realserver.DialRedis(s.addr)
+	run, err := Play(t.Context(), sim, choices, Options{Speed: 20, Clocks: library, disturb: func(_ int, s servers) {
+		w, err := first(s).Address.Dial()
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(w.Close)
-		if err := w.Send(realserver.AppendCommand(nil, "EVAL", "for i = 1, 3e6 do end", "0")); err != nil {
+		if err := w.Send([]string{"EVAL", "for i = 1, 3e6 do end", "0"}); err != nil {
 			t.Error(err)
 		}
 	}})
@@ -150,7 +152,7 @@ func TestStop(t *testing.T) {
 		Clients: []simulator.ClientConfig{{Program: locker}}, Nodes: []simulator.NodeConfig{{Replicas: 1}},
 		Faults: []simulator.FaultBudget{{Fault: faults.Crash{}, Times: 1}},
 	}, nil)
-	_, err := Play(ctx, sim, choices, Options{Speed: 20, Clocks: library, meddle: func(choice int, _ *server) {
+	_, err := Play(ctx, sim, choices, Options{Speed: 20, Clocks: library, disturb: func(choice int, _ servers) {
 		if choice == len(choices)/2 {
 			stop()
 		}

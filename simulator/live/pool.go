@@ -15,7 +15,7 @@ import (
 	"locklab/simulator/realserver"
 )
 
-// A Pool keeps redis-servers that a run has not spoiled, for later runs. What was written to them is removed,
+// A Pool keeps redis-servers for later runs that are as new after a run. What was written to them is removed,
 // and they are used again only if they then say of themselves, at length, what new ones say: see
 // server.state. A master that was killed or cut off, a server that was started again, and all servers
 // of a run that has differed from the lab are not used again. Nor are servers with an append-only file,
@@ -58,8 +58,8 @@ func (p *Pool) Close() {
 	clear(p.idle)
 }
 
-// Counts are how often servers were used again, and how often they could not be, since something was left that
-// cleaning does not remove.
+// Counts returns the numbers of times that servers were used again, and that they could not be, since something was left
+// that cleaning does not remove.
 func (p *Pool) Counts() (again, unclean int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -77,12 +77,12 @@ func (s *set) end() {
 	s.clock.Close()
 }
 
-// fits says whether a set for a server of the lab may come from other runs, and go to them.
+// fits reports whether a set for a server of the lab may come from other runs, and go to them.
 func (p *Pool) fits(c *simulator.NodeConfig) bool {
 	return p.keep && c.AOF == simulator.NoAOF && c.MinReplicas == 0
 }
 
-// file is a name that no other file of the pool has.
+// file returns a name that no other file of the pool has.
 func (p *Pool) file(kind string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -146,8 +146,8 @@ func (p *Pool) take(ctx context.Context, c *simulator.NodeConfig, at time.Time) 
 }
 
 // give takes a set back after a run, if it is as new when it has been cleaned. Else it ends.
-func (p *Pool) give(ctx context.Context, s *set, c *simulator.NodeConfig, spoilt bool) {
-	if !spoilt && p.fits(c) {
+func (p *Pool) give(ctx context.Context, s *set, c *simulator.NodeConfig, worn bool) {
+	if !worn && p.fits(c) {
 		ctx, cancel := context.WithTimeout(ctx, 2*time.Second) // a replica may not follow any more
 		defer cancel()
 		err := s.clean(ctx)
@@ -206,14 +206,9 @@ func (s *set) wakeUp(hz string) error {
 
 // tidy has a server forget its clients, what they have loaded, and how it has counted them.
 func (s *server) tidy(first ...string) error {
-	answers, err := s.admin.DoAll(first,
+	_, err := s.DoAll(first,
 		[]string{"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"}, []string{"CLIENT", "KILL", "TYPE", "pubsub", "SKIPME", "yes"},
 		[]string{"SCRIPT", "FLUSH", "SYNC"}, []string{"CONFIG", "RESETSTAT"})
-	for _, v := range answers {
-		if refusal, is := v.(realserver.Refusal); is {
-			err = errors.Join(err, refusal)
-		}
-	}
 	return err
 }
 
@@ -248,10 +243,10 @@ var (
 	fields = []string{"name", "db", "flags", "sub", "psub", "ssub", "multi", "watch", "user", "redir", "resp"}
 )
 
-// state is what a server says of itself that a run could have changed: its role, keys, scripts, clients, users,
+// state returns what a server says of itself that a run could have changed: its role, keys, scripts, clients, users,
 // and all of its configuration, without what tells it from another server.
 func (s *server) state() (string, error) {
-	answers, err := s.admin.DoAll([]string{"INFO"}, []string{"CLIENT", "LIST"}, []string{"CONFIG", "GET", "*"}, []string{"ACL", "LIST"}, []string{"DBSIZE"})
+	answers, err := s.DoAll([]string{"INFO"}, []string{"CLIENT", "LIST"}, []string{"CONFIG", "GET", "*"}, []string{"ACL", "LIST"}, []string{"DBSIZE"})
 	if err != nil {
 		return "", err
 	}

@@ -19,14 +19,12 @@ import (
 
 // A server is one redis-server that runs, or has been killed.
 type server struct {
-	process *realserver.Process
-	addr    string
-	dir     string
-	dial    func() (*realserver.Wire, error)
-	admin   *realserver.Wire   // for everything that no client sends
-	kinds   map[string]string  // of the keys that it had when it was last asked for all that it holds
-	gate    *realserver.Gate   // in front of its master; nil: it has none, or has lost it
-	cutOff  []*realserver.Gate // to replicas that have left without its noticing
+	*realserver.Redis
+	dir    string
+	kinds  map[string]string  // of the keys that it had when it was last asked for all that it holds
+	asked  []string           // keys of known kinds that it was asked for
+	gate   *realserver.Gate   // in front of its master; nil: it has none, or has lost it
+	cutOff []*realserver.Gate // to replicas that have left without its noticing
 }
 
 // How often in a second a server does what is not a client's: looks whether a child has written what a
@@ -57,20 +55,14 @@ func startServer(ctx context.Context, dir string, c *realserver.Clock, config *s
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	p, addr, err := realserver.StartRedis(ctx, dir, c, options...)
+	r, err := realserver.NewRedis(ctx, dir, c, options...)
 	if err != nil {
 		return nil, err
 	}
-	dial := func() (*realserver.Wire, error) { return realserver.DialRedis(addr) }
-	admin, err := dial()
-	if err != nil {
-		p.Kill()
-		return nil, err
-	}
-	return &server{process: p, addr: addr, dir: dir, dial: dial, admin: admin}, nil
+	return &server{Redis: r, dir: dir}, nil
 }
 
-// maxLag is min-replicas-max-lag.
+// maxLag returns min-replicas-max-lag.
 func maxLag(config *simulator.NodeConfig) time.Duration {
 	if config.MaxLag == 0 {
 		return 10 * time.Second
@@ -80,8 +72,7 @@ func maxLag(config *simulator.NodeConfig) time.Duration {
 
 // kill ends the server as a crash does.
 func (s *server) kill() {
-	s.admin.Close()
-	s.process.Kill()
+	s.Kill()
 	s.leave()
 	s.closeCutOff()
 }
@@ -103,22 +94,11 @@ func (s *server) leave() {
 
 // do sends a command that must succeed.
 func (s *server) do(args ...string) (any, error) {
-	v, err := s.admin.Do(args...)
-	if refusal := realserver.Refusal(""); err == nil && asRefusal(v, &refusal) {
-		err = refusal
-	}
+	v, err := s.Do(args...)
 	if err != nil {
-		return nil, fmt.Errorf("%s to %s: %w", strings.Join(args, " "), s.addr, err)
+		return nil, fmt.Errorf("%s to %s: %w", strings.Join(args, " "), s.Address, err)
 	}
 	return v, nil
-}
-
-func asRefusal(v any, to *realserver.Refusal) bool {
-	r, ok := v.(realserver.Refusal)
-	if ok {
-		*to = r
-	}
-	return ok
 }
 
 // follow makes the server a replica of a master, behind an open gate.
@@ -127,7 +107,7 @@ func (s *server) follow(master *server) error {
 		s.gate.Open()
 		return nil
 	}
-	gate, err := realserver.NewGate(master.addr)
+	gate, err := realserver.NewGate(master.Address.String())
 	if err != nil {
 		return err
 	}
@@ -156,13 +136,13 @@ func (s *server) catchUp(ctx context.Context, master *server) error {
 	if err != nil {
 		return err
 	}
-	_, port, _ := net.SplitHostPort(s.addr)
+	_, port, _ := net.SplitHostPort(s.Address.String())
 	for pause := time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
 		r, err := master.replication()
 		if err != nil {
 			return err
 		}
-		if i := slices.IndexFunc(r.replicas, func(p replicaInfo) bool { return p.port == port }); i >= 0 && r.replicas[i].online && r.replicas[i].offset >= first.offset {
+		if p := r.replicas[port]; p.online && p.offset >= first.offset {
 			own, err := s.replication() // it may still read what a master without any write has sent
 			if err != nil {
 				return err
@@ -173,16 +153,39 @@ func (s *server) catchUp(ctx context.Context, master *server) error {
 			}
 		}
 		// WAIT has the master ask its replicas how far they are, which counts as a write.
-		asker, err := master.dial()
+		asker, err := master.Address.Dial()
 		if err != nil {
 			return err
 		}
-		err = asker.Send(realserver.AppendCommand(realserver.AppendCommand(nil, "PING"), "WAIT", "99", "0"))
+		err = asker.Send([]string{"PING"}, []string{"WAIT", "99", "0"})
 		if err == nil {
 			err = rest(ctx, pause)
 		}
 		asker.Close()
 		if err != nil {
+			return err
+		}
+	}
+}
+
+// receivedWait waits until the server has executed a WAIT that was sent on a connection: it has blocked the
+// connection, or answered. It counts the time from then on, so its clock must not move before.
+func (s *server) receivedWait(w *realserver.Wire) error {
+	for {
+		list, err := s.do("CLIENT", "LIST")
+		if err != nil {
+			return err
+		}
+		for line := range strings.Lines(fmt.Sprint(list)) {
+			fields := strings.Fields(line)
+			if slices.Contains(fields, "addr="+w.Name()) && slices.ContainsFunc(fields, func(f string) bool {
+				flags, ok := strings.CutPrefix(f, "flags=")
+				return ok && strings.Contains(flags, "b")
+			}) {
+				return nil
+			}
+		}
+		if answered, err := w.Answered(time.Millisecond); answered || err != nil {
 			return err
 		}
 	}
@@ -200,60 +203,49 @@ func rest(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// replication is what a server says of its replicas, and of its master.
+// replication has what a server says of its replicas, and of its master.
 type replication struct {
 	offset   int64
-	linked   bool // it is a replica that has all that its master had when it came
-	good     int  // replicas that min-replicas-to-write counts
-	replicas []replicaInfo
+	linked   bool                   // it is a replica that has all that its master had when it came
+	good     int64                  // replicas that min-replicas-to-write counts
+	replicas map[string]replicaInfo // by their ports
 }
 
 type replicaInfo struct {
-	port   string
 	online bool
 	offset int64
 	lag    time.Duration
 }
 
 func (s *server) replication() (r replication, err error) {
-	v, err := s.do("INFO", "replication")
-	if err != nil {
-		return r, err
+	info, err := s.Info("replication")
+	number := func(text string) int64 {
+		n, wrong := strconv.ParseInt(text, 10, 64)
+		if wrong != nil {
+			err = errors.Join(err, fmt.Errorf("INFO replication of %s: %w", s.Address, wrong))
+		}
+		return n
 	}
-	for line := range strings.Lines(v.(string)) {
-		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+	r = replication{linked: info["master_link_status"] == "up", replicas: map[string]replicaInfo{}}
+	for name, value := range info {
 		switch {
 		case name == "master_repl_offset":
-			r.offset, err = strconv.ParseInt(value, 10, 64)
-		case name == "master_link_status":
-			r.linked = value == "up"
+			r.offset = number(value)
 		case name == "min_slaves_good_slaves":
-			r.good, err = strconv.Atoi(value)
+			r.good = number(value)
 		case strings.HasPrefix(name, "slave") && strings.Contains(value, ",offset="):
-			var p replicaInfo
+			is := map[string]string{}
 			for pair := range strings.SplitSeq(value, ",") {
-				switch k, v, _ := strings.Cut(pair, "="); k {
-				case "port":
-					p.port = v
-				case "state":
-					p.online = v == "online"
-				case "offset":
-					p.offset, err = strconv.ParseInt(v, 10, 64)
-				case "lag":
-					seconds, wrong := strconv.Atoi(v)
-					p.lag, err = time.Duration(seconds)*time.Second, errors.Join(err, wrong)
-				}
+				k, v, _ := strings.Cut(pair, "=")
+				is[k] = v
 			}
-			r.replicas = append(r.replicas, p)
-		}
-		if err != nil {
-			return r, fmt.Errorf("INFO replication says %q: %w", line, err)
+			r.replicas[is["port"]] = replicaInfo{is["state"] == "online", number(is["offset"]), time.Duration(number(is["lag"])) * time.Second}
 		}
 	}
-	return r, nil
+	return r, err
 }
 
-// now is what TIME answers.
+// now returns what TIME answers.
 func (s *server) now() (time.Time, error) {
 	v, err := s.do("TIME")
 	if err != nil {
@@ -283,109 +275,87 @@ type value struct {
 
 const lasting = -1
 
-// holds is what a server holds at an instant.
-type holds struct {
-	at   time.Time // what its clock shows
-	keys map[string]value
-}
-
-// A question asks a server for what it holds, in one write if it has only keys that it had at the last one.
-type question struct {
-	s     *server
-	known []string // keys whose kind is known
-}
-
-// ask writes a question; of the keys expected the server may be asked at once.
-func (s *server) ask(expected map[string]value) (question, error) {
-	q := question{s: s}
-	raw := realserver.AppendCommand(realserver.AppendCommand(nil, "TIME"), "KEYS", "*")
-	for name := range s.kinds {
+// ask asks the server for all that it holds, in one write. Of keys that it had at the last time, and is expected to
+// have, it asks for the values at once.
+func (s *server) ask(expected map[string]value) error {
+	s.asked = s.asked[:0]
+	commands := [][]string{{"TIME"}, {"KEYS", "*"}}
+	for name, kind := range s.kinds {
 		if _, is := expected[name]; is {
-			q.known = append(q.known, name)
-			raw = appendReading(realserver.AppendCommand(realserver.AppendCommand(raw, "TYPE", name), "PEXPIRETIME", name), s.kinds[name], name)
+			s.asked = append(s.asked, name)
+			commands = append(commands, reading(name, kind)...)
 		}
 	}
-	if err := s.admin.Send(raw); err != nil {
-		return q, fmt.Errorf("KEYS to %s: %w", s.addr, err)
+	if err := s.Send(commands...); err != nil {
+		return fmt.Errorf("KEYS to %s: %w", s.Address, err)
 	}
-	return q, nil
+	return nil
 }
 
-// answer reads what the server answers, and asks again where that is not all.
-func (q question) answer() (h holds, err error) {
-	answers, err := q.s.admin.ReceiveAll(2 + 3*len(q.known))
+// answer reads the answer to ask, and asks again where that is not all: what the clock showed, and all keys.
+func (s *server) answer() (at time.Time, keys map[string]value, err error) {
+	answers, err := s.Values(2 + 3*len(s.asked))
 	if err != nil {
-		return h, fmt.Errorf("KEYS to %s: %w", q.s.addr, err)
+		return at, nil, fmt.Errorf("KEYS to %s: %w", s.Address, err)
 	}
-	if h.at, err = timeOf(answers[0]); err != nil {
-		return h, err
+	if at, err = timeOf(answers[0]); err != nil {
+		return at, nil, err
 	}
 	names, ok := answers[1].([]any)
 	if !ok {
-		return h, fmt.Errorf("KEYS to %s answers %v", q.s.addr, answers[1])
+		return at, nil, fmt.Errorf("KEYS to %s answers %v", s.Address, answers[1])
 	}
-	h.keys = map[string]value{}
+	keys = map[string]value{}
 	for _, n := range names {
 		name := fmt.Sprint(n)
-		i := slices.Index(q.known, name)
-		if i < 0 {
-			h.keys, err = q.s.keys(names)
-			return h, err
+		i := slices.Index(s.asked, name)
+		if i < 0 || fmt.Sprint(answers[2+3*i]) != s.kinds[name] {
+			keys, err = s.readAll(names)
+			return at, keys, err
 		}
-		kind, ends, text := answers[2+3*i], answers[3+3*i], answers[4+3*i]
-		if kind != q.s.kinds[name] {
-			h.keys, err = q.s.keys(names)
-			return h, err
-		}
-		h.add(name, kind, ends, text)
+		addKey(keys, name, answers[2+3*i:])
 	}
-	return h, nil
+	return at, keys, nil
 }
 
-func (h *holds) add(name string, kind, ends, text any) {
-	if n, ok := ends.(int64); ok && n != -2 { // it has not ended meanwhile
-		h.keys[name] = value{text: content(fmt.Sprint(kind), text), ends: n}
-	}
-}
-
-// keys reads keys, and learns their kinds.
-func (s *server) keys(names []any) (map[string]value, error) {
-	var ask [][]string
+// readAll reads keys, and notes their kinds.
+func (s *server) readAll(names []any) (map[string]value, error) {
+	var kinds, commands [][]string
 	for _, name := range names {
-		ask = append(ask, []string{"TYPE", fmt.Sprint(name)}, []string{"PEXPIRETIME", fmt.Sprint(name)})
+		kinds = append(kinds, []string{"TYPE", fmt.Sprint(name)})
 	}
-	told, err := s.admin.DoAll(ask...)
+	answers, err := s.DoAll(kinds...)
 	if err != nil {
 		return nil, err
 	}
 	s.kinds = map[string]string{}
-	var raw []byte
-	for i, name := range names {
-		kind := fmt.Sprint(told[2*i])
-		s.kinds[fmt.Sprint(name)] = kind
-		raw = appendReading(raw, kind, fmt.Sprint(name))
+	for i, kind := range answers {
+		s.kinds[kinds[i][1]] = fmt.Sprint(kind)
+		commands = append(commands, reading(kinds[i][1], fmt.Sprint(kind))...)
 	}
-	if err := s.admin.Send(raw); err != nil {
+	if answers, err = s.DoAll(commands...); err != nil {
 		return nil, err
 	}
-	contents, err := s.admin.ReceiveAll(len(names))
-	if err != nil {
-		return nil, err
+	keys := map[string]value{}
+	for i := range names {
+		addKey(keys, kinds[i][1], answers[3*i:])
 	}
-	h := holds{keys: map[string]value{}}
-	for i, name := range names {
-		h.add(fmt.Sprint(name), told[2*i], told[2*i+1], contents[i])
-	}
-	return h.keys, nil
+	return keys, nil
 }
 
-// appendReading writes the command that reads a key of some kind.
-func appendReading(raw []byte, kind, name string) []byte {
+// reading returns the commands that read a key of some kind; addKey reads their answers.
+func reading(name, kind string) [][]string {
 	how := readers[kind]
-	return realserver.AppendCommand(raw, slices.Concat(how[:1], []string{name}, how[1:])...)
+	return [][]string{{"TYPE", name}, {"PEXPIRETIME", name}, slices.Concat(how[:1], []string{name}, how[1:])}
 }
 
-// readers are how to read a value of each type.
+func addKey(keys map[string]value, name string, answers []any) {
+	if n, ok := answers[1].(int); ok && n != -2 { // it has not ended meanwhile
+		keys[name] = value{text: content(fmt.Sprint(answers[0]), answers[2]), ends: int64(n)}
+	}
+}
+
+// readers are the commands that read a value of each type.
 var readers = map[string][]string{
 	"string": {"GET"}, "hash": {"HGETALL"}, "list": {"LRANGE", "0", "-1"}, "set": {"SMEMBERS"}, "zset": {"ZRANGE", "0", "-1", "WITHSCORES"},
 	"none": {"TYPE"},
@@ -423,7 +393,7 @@ func content(kind string, v any) string {
 	return "[" + strings.Join(words, " ") + "]"
 }
 
-// aofDir is where a server keeps what it has done, below its folder.
+// aofDir is the folder in which a server keeps what it has done, below its own.
 const aofDir = "appendonlydir"
 
 // copyAOF copies what a server has on disk to another folder, which it replaces.

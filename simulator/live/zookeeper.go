@@ -2,7 +2,6 @@ package live
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,102 +10,40 @@ import (
 	"strings"
 	"time"
 
-	"locklab/reports/text"
 	"locklab/simulator"
 	"locklab/simulator/internal/jute"
 	"locklab/simulator/realserver"
 	"locklab/simulator/zookeeper"
 )
 
-// PlayZooKeeper makes the choices of a trace in a simulator whose server is a ZooKeeper, on a real
-// one, below a znode of its own, which is gone at the end. Nobody else may use the server
-// meanwhile. The errors are those of Play.
-//
-// Each client of the lab has a session, on a connection that breaks, and is made again with the
-// client's watches, when the trace says so. Each request that reaches the ensemble in the trace is
-// written to it, in the protocol, and the server's answer is what the lock's code hears. News of
-// watches stay on their way until the trace brings them. A request whose
-// connection has broken before it arrives is run on another connection of the same session.
-//
-// Sessions end when the trace says so: another connection takes the session over and closes
-// it, which is the same transaction as its end by silence. The server's own time-out is a minute,
-// and plays no part.
-//
-// Compared are the answers, the news of watches that reach a client, and after each step the
-// znodes with their numbers.
-func PlayZooKeeper(ctx context.Context, sim *simulator.Simulator, choices []simulator.Choice, addr string) (run *Run, err error) {
-	return playZooKeeper(ctx, sim, choices, addr, func(int, *keeperPlayer) {})
-}
+var _ zookeeper.Real = (*ensemble)(nil)
 
-// playZooKeeper calls meddle before each choice, in tests.
-func playZooKeeper(ctx context.Context, sim *simulator.Simulator, choices []simulator.Choice, addr string, meddle func(choice int, r *keeperPlayer)) (run *Run, err error) {
-	r := &keeperPlayer{addr: addr, run: &Run{Servers: 1}, root: fmt.Sprintf("/locklab-live-%d", time.Now().UnixNano())}
-	defer func() { err = errors.Join(err, r.close()) }()
-	if err := r.start(sim.Config()); err != nil {
-		return nil, err
-	}
-	sim.CarryEnsemble(r)
-	w := sim.NewWorld()
-	began := time.Now()
-	for i, c := range choices {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		r.choice, r.now = i+1, w.Now()
-		if c.Verb == simulator.Pass {
-			r.now += c.D
-		}
-		meddle(i+1, r)
-		events, err := sim.Step(&w, c)
-		if r.err != nil {
-			return nil, text.Errorf("error.choice", "n", i+1, "all", len(choices), "cause", r.err)
-		}
-		if err != nil {
-			if len(r.run.Differences) == 0 {
-				return nil, err
-			}
-			r.run.Stopped = err
-			break
-		}
-		r.run.Choices = append(r.run.Choices, c)
-		r.run.Events = append(r.run.Events, events...)
-		if err := r.compareZnodes(); err != nil {
-			return nil, text.Errorf("error.choice", "n", i+1, "all", len(choices), "cause", err)
-		}
-	}
-	r.run.Took = time.Since(began)
-	r.run.End, r.run.Horizon = w.Now(), !sim.Quiet(&w)
-	return r.run, nil
-}
-
-var _ zookeeper.Real = (*keeperPlayer)(nil)
-
-// A keeperPlayer is the real ZooKeeper of one run.
-type keeperPlayer struct {
-	addr   string
-	root   string // the znode below which the run is played
-	run    *Run
-	err    error // why the run cannot go on
-	choice int
-	now    time.Duration
-	offset int64 // of the real server's transactions
-
+// An ensemble is the real ZooKeeper of one run.
+type ensemble struct {
+	*player
+	root     string // the znode below which the run is played
+	offset   int64  // of the real server's transactions
 	admin    *realserver.KeeperWire
-	clients  []*keeperClient
+	clients  []*ensembleClient
 	sessions []realserver.KeeperSession // that have begun, and have not ended
 	lab      []string                   // paths that the lab's ensemble holds
 	changed  bool                       // since they were compared
 }
 
-// A keeperClient is a client of the lab.
-type keeperClient struct {
+func newZooKeeper(p *player) *ensemble {
+	p.run.Servers = 1
+	return &ensemble{player: p, root: fmt.Sprintf("/locklab-live-%d", time.Now().UnixNano())}
+}
+
+// An ensembleClient is a client of the lab.
+type ensembleClient struct {
 	session realserver.KeeperSession
 	wire    *realserver.KeeperWire // nil: its connection has broken
 }
 
 // connect begins a session.
-func (r *keeperPlayer) connect() (*realserver.KeeperWire, error) {
-	w, err := realserver.DialKeeper(r.addr, realserver.KeeperSession{}, 0)
+func (r *ensemble) connect() (*realserver.KeeperWire, error) {
+	w, err := realserver.DialKeeper(r.opt.ZooKeeper, realserver.KeeperSession{}, 0)
 	if err == nil {
 		r.sessions = append(r.sessions, w.Session)
 	}
@@ -114,7 +51,9 @@ func (r *keeperPlayer) connect() (*realserver.KeeperWire, error) {
 }
 
 // start makes the znodes that are there at the beginning, and the sessions of the clients.
-func (r *keeperPlayer) start(config simulator.Config) (err error) {
+func (r *ensemble) start(sim *simulator.Simulator) (err error) {
+	sim.CarryEnsemble(r)
+	config := sim.Config()
 	if r.admin, err = r.connect(); err != nil {
 		return err
 	}
@@ -132,7 +71,7 @@ func (r *keeperPlayer) start(config simulator.Config) (err error) {
 		if err != nil {
 			return err
 		}
-		r.clients = append(r.clients, &keeperClient{w.Session, w})
+		r.clients = append(r.clients, &ensembleClient{w.Session, w})
 	}
 	// Nothing has happened in the lab since, but that the sessions have begun.
 	_, err = must(r.ask(r.admin, zookeeper.Request{Op: zookeeper.Exists, Path: "/"}))
@@ -149,7 +88,7 @@ func must(reply zookeeper.Reply, err error) (zookeeper.Reply, error) {
 }
 
 // close ends all sessions and removes all znodes.
-func (r *keeperPlayer) close() (err error) {
+func (r *ensemble) close(*Run) (err error) {
 	for _, c := range r.clients {
 		if c.wire != nil {
 			c.wire.Close()
@@ -160,12 +99,12 @@ func (r *keeperPlayer) close() (err error) {
 		r.admin.Close()
 	}
 	for _, s := range r.sessions {
-		err = errors.Join(err, realserver.EndSession(r.addr, s))
+		err = errors.Join(err, realserver.EndSession(r.opt.ZooKeeper, s))
 	}
 	return err
 }
 
-func (r *keeperPlayer) remove(path string) error {
+func (r *ensemble) remove(path string) error {
 	reply, err := r.ask(r.admin, zookeeper.Request{Op: zookeeper.GetChildren, Path: path})
 	if err != nil || reply.Code == zookeeper.NoNode {
 		return err
@@ -179,26 +118,14 @@ func (r *keeperPlayer) remove(path string) error {
 	return err
 }
 
-// real is where the run has a path of the lab, and inLab the reverse.
-func (r *keeperPlayer) real(path string) string { return strings.TrimSuffix(r.root+path, "/") }
-func (r *keeperPlayer) inLab(path string) string {
+// real returns the path on the real server of a path of the lab, and inLab the reverse.
+func (r *ensemble) real(path string) string { return strings.TrimSuffix(r.root+path, "/") }
+func (r *ensemble) inLab(path string) string {
 	return cmp.Or(strings.TrimPrefix(path, r.root), "/")
 }
 
-// fail keeps the first error.
-func (r *keeperPlayer) fail(err error) {
-	if r.err == nil {
-		r.err = err
-	}
-}
-
-func (r *keeperPlayer) differ(d Difference) {
-	d.At, d.Choice, d.Server = r.now, r.choice, 1
-	r.run.Differences = append(r.run.Differences, d)
-}
-
 // Serve implements zookeeper.Real.
-func (r *keeperPlayer) Serve(client int8, q zookeeper.Request, lab zookeeper.Reply, events []zookeeper.Event) zookeeper.Reply {
+func (r *ensemble) Serve(client int8, q zookeeper.Request, lab zookeeper.Reply, events []zookeeper.Event) zookeeper.Reply {
 	if r.err != nil {
 		return lab
 	}
@@ -209,14 +136,14 @@ func (r *keeperPlayer) Serve(client int8, q zookeeper.Request, lab zookeeper.Rep
 	}
 	r.run.Answers++
 	if q.Told(is) != q.Told(lab) {
-		r.differ(Difference{Client: int(client), Cmd: q.Text(), Lab: q.Told(lab), Real: q.Told(is)})
+		r.differ(Difference{Server: 1, Client: int(client), Cmd: q.Text(), Lab: q.Told(lab), Real: q.Told(is)})
 	}
 	r.compareNews(client, events)
 	return is
 }
 
 // askAs makes a request on a client's connection.
-func (r *keeperPlayer) askAs(client int8, q zookeeper.Request) (zookeeper.Reply, error) {
+func (r *ensemble) askAs(client int8, q zookeeper.Request) (zookeeper.Reply, error) {
 	w := r.clients[client-1].wire
 	if w == nil {
 		return zookeeper.Reply{}, net.ErrClosed
@@ -225,7 +152,7 @@ func (r *keeperPlayer) askAs(client int8, q zookeeper.Request) (zookeeper.Reply,
 }
 
 // ask makes a request.
-func (r *keeperPlayer) ask(w *realserver.KeeperWire, q zookeeper.Request) (reply zookeeper.Reply, err error) {
+func (r *ensemble) ask(w *realserver.KeeperWire, q zookeeper.Request) (reply zookeeper.Reply, err error) {
 	p := jute.PutText(nil, r.real(q.Path))
 	var kind int32
 	switch q.Op {
@@ -278,11 +205,11 @@ var refusals = map[zookeeper.Code]int32{
 }
 
 // ServeOrphan implements zookeeper.Real.
-func (r *keeperPlayer) ServeOrphan(client int8, q zookeeper.Request, _ zookeeper.Reply) {
+func (r *ensemble) ServeOrphan(client int8, q zookeeper.Request, _ zookeeper.Reply) {
 	if r.err != nil {
 		return
 	}
-	w, err := realserver.DialKeeper(r.addr, r.clients[client-1].session, 0)
+	w, err := realserver.DialKeeper(r.opt.ZooKeeper, r.clients[client-1].session, 0)
 	if err == nil {
 		_, err = r.ask(w, q)
 		w.Close()
@@ -293,7 +220,7 @@ func (r *keeperPlayer) ServeOrphan(client int8, q zookeeper.Request, _ zookeeper
 }
 
 // Notify implements zookeeper.Real.
-func (r *keeperPlayer) Notify(client int8, events []zookeeper.Event) {
+func (r *ensemble) Notify(client int8, events []zookeeper.Event) {
 	if r.err != nil {
 		return
 	}
@@ -311,7 +238,7 @@ func (r *keeperPlayer) Notify(client int8, events []zookeeper.Event) {
 }
 
 // compareNews compares the news of watches that have reached a client.
-func (r *keeperPlayer) compareNews(client int8, lab []zookeeper.Event) {
+func (r *ensemble) compareNews(client int8, lab []zookeeper.Event) {
 	w := r.clients[client-1].wire
 	var is []zookeeper.Event
 	for _, n := range w.News {
@@ -319,7 +246,7 @@ func (r *keeperPlayer) compareNews(client int8, lab []zookeeper.Event) {
 	}
 	w.News = nil
 	if a, b := newsText(lab), newsText(is); a != b {
-		r.differ(Difference{Client: int(client), Key: "watches", Lab: a, Real: b})
+		r.differ(Difference{Server: 1, Client: int(client), Key: "watches", Lab: a, Real: b})
 	}
 }
 
@@ -336,7 +263,7 @@ func newsText(events []zookeeper.Event) string {
 }
 
 // Cut implements zookeeper.Real.
-func (r *keeperPlayer) Cut(client int8) {
+func (r *ensemble) Cut(client int8) {
 	if c := r.clients[client-1]; r.err == nil && c.wire != nil {
 		c.wire.Close()
 		c.wire = nil
@@ -344,14 +271,14 @@ func (r *keeperPlayer) Cut(client int8) {
 }
 
 // Connect implements zookeeper.Real.
-func (r *keeperPlayer) Connect(client int8, seen int64, watches []zookeeper.Watch, ended bool) {
+func (r *ensemble) Connect(client int8, seen int64, watches []zookeeper.Watch, ended bool) {
 	if r.err != nil {
 		return
 	}
 	c := r.clients[client-1]
-	w, err := realserver.DialKeeper(r.addr, c.session, 0)
+	w, err := realserver.DialKeeper(r.opt.ZooKeeper, c.session, 0)
 	if refused := errors.Is(err, realserver.ErrSessionEnded); refused != ended && (err == nil || refused) {
-		r.differ(Difference{Client: int(client), Key: "session", Lab: sessionText(ended), Real: sessionText(refused)})
+		r.differ(Difference{Server: 1, Client: int(client), Key: "session", Lab: sessionText[ended], Real: sessionText[refused]})
 	}
 	if errors.Is(err, realserver.ErrSessionEnded) {
 		w, err = r.connect()
@@ -365,15 +292,10 @@ func (r *keeperPlayer) Connect(client int8, seen int64, watches []zookeeper.Watc
 	c.session, c.wire = w.Session, w
 }
 
-func sessionText(ended bool) string {
-	if ended {
-		return "ended"
-	}
-	return "alive"
-}
+var sessionText = map[bool]string{true: "ended", false: "alive"}
 
 // leaveAgain leaves watches on a new connection.
-func (r *keeperPlayer) leaveAgain(w *realserver.KeeperWire, seen int64, watches []zookeeper.Watch) error {
+func (r *ensemble) leaveAgain(w *realserver.KeeperWire, seen int64, watches []zookeeper.Watch) error {
 	p := jute.PutLong(nil, seen+r.offset)
 	for _, kind := range []zookeeper.WatchKind{zookeeper.WatchData, zookeeper.WatchCreation, zookeeper.WatchChildren} {
 		var paths []string
@@ -389,20 +311,23 @@ func (r *keeperPlayer) leaveAgain(w *realserver.KeeperWire, seen int64, watches 
 }
 
 // End implements zookeeper.Real.
-func (r *keeperPlayer) End(client int8) {
+func (r *ensemble) End(client int8) {
 	if r.err != nil {
 		return
 	}
 	s := r.clients[client-1].session
-	r.fail(realserver.EndSession(r.addr, s))
+	r.fail(realserver.EndSession(r.opt.ZooKeeper, s))
 	r.sessions = slices.DeleteFunc(r.sessions, func(o realserver.KeeperSession) bool { return o.ID == s.ID })
 }
 
 // Holds implements zookeeper.Real.
-func (r *keeperPlayer) Holds(s zookeeper.State) { r.lab, r.changed = s.Paths(), true }
+func (r *ensemble) Holds(s zookeeper.State) { r.lab, r.changed = s.Paths(), true }
 
-// compareZnodes compares the paths of all znodes.
-func (r *keeperPlayer) compareZnodes() error {
+// before does nothing: the servers' time plays no part.
+func (r *ensemble) before(simulator.Choice) error { return nil }
+
+// after compares the paths of all znodes.
+func (r *ensemble) after(simulator.Choice, int) error {
 	if !r.changed {
 		return nil
 	}
@@ -414,14 +339,14 @@ func (r *keeperPlayer) compareZnodes() error {
 	there := map[bool]string{true: "there", false: "(nil)"}
 	for _, path := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(is, r.lab)))) {
 		if lab, real := slices.Contains(r.lab, path), slices.Contains(is, path); lab != real {
-			r.differ(Difference{Key: path, Lab: there[lab], Real: there[real]})
+			r.differ(Difference{Server: 1, Key: path, Lab: there[lab], Real: there[real]})
 		}
 	}
 	return nil
 }
 
 // paths are those of all znodes from path on.
-func (r *keeperPlayer) paths(path string, all []string) ([]string, error) {
+func (r *ensemble) paths(path string, all []string) ([]string, error) {
 	reply, err := must(r.ask(r.admin, zookeeper.Request{Op: zookeeper.GetChildren, Path: path}))
 	if err != nil {
 		return all, err

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// A Gate stands between a replica and its master: the replica is told the gate's address.
+// A Gate stands between a replica and its master: the replica gets the gate's address.
 // What the replica says always passes; what the master says passes while the gate is open,
 // and waits in order while it is shut.
 type Gate struct {
@@ -33,7 +33,7 @@ func NewGate(master string) (*Gate, error) {
 	return g, nil
 }
 
-// Addr is where the replica finds its master.
+// Addr returns the address at which the replica finds its master.
 func (g *Gate) Addr() string { return g.listener.Addr().String() }
 
 // Open lets pass what the master says, and what the replica says.

@@ -29,6 +29,7 @@ func IsMissing(err error) bool {
 
 // A Process is a server that runs.
 type Process struct {
+	Addr string // HOST:PORT
 	cmd  *exec.Cmd
 	life io.Closer // the shell kills the server when this is closed
 }
@@ -72,7 +73,7 @@ func NewFolder() (*Folder, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	f := &Folder{Process: Process{cmd, life}}
+	f := &Folder{Process: Process{cmd: cmd, life: life}}
 	path, err := io.ReadAll(stdout)
 	if f.Path = strings.TrimSpace(string(path)); err != nil || f.Path == "" {
 		f.Close()
@@ -84,7 +85,7 @@ func NewFolder() (*Folder, error) {
 // Close removes the folder.
 func (f *Folder) Close() { f.Kill() }
 
-// freePort is an address on loopback that was free just now.
+// freePort returns an address on loopback that was free just now.
 func freePort() (addr, port string, err error) {
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -96,22 +97,26 @@ func freePort() (addr, port string, err error) {
 	return addr, port, err
 }
 
-// start runs a server on a free loopback port, and returns its address when it has printed
+// start runs a server on a free loopback port, and returns it when it has printed
 // a line with the words ready.
-func start(ctx context.Context, name, ready string, env []string, command func(port string) []string) (p *Process, addr string, err error) {
+func start(ctx context.Context, name, ready string, env []string, command func(port string) []string) (*Process, error) {
 	log := ""
 	for range 5 { // another program may take the port that was just found free
 		addr, port, err := freePort()
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
-		if p, log, err = run(ctx, ready, env, command(port)); err != nil {
-			return nil, "", err
-		} else if p != nil {
-			return p, addr, nil
+		p, said, err := run(ctx, ready, env, command(port))
+		if err != nil {
+			return nil, err
 		}
+		if p != nil {
+			p.Addr = addr
+			return p, nil
+		}
+		log = said
 	}
-	return nil, "", text.Errorf("error.live.start", "server", name, "log", log)
+	return nil, text.Errorf("error.live.start", "server", name, "log", log)
 }
 
 // run starts a server and returns it when it is ready; nil: it has ended before, and log
@@ -129,7 +134,7 @@ func run(ctx context.Context, ready string, env, command []string) (p *Process, 
 	if err := cmd.Start(); err != nil {
 		return nil, "", err
 	}
-	p = &Process{cmd, life}
+	p = &Process{cmd: cmd, life: life}
 	stop := context.AfterFunc(ctx, func() { life.Close() })
 	var printed strings.Builder
 	for lines := bufio.NewScanner(stdout); lines.Scan(); {

@@ -1,13 +1,20 @@
 package realserver
 
 import (
+	"bufio"
 	"context"
+	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+
+	"github.com/redis/go-redis/v9"
 
 	"locklab/reports/text"
 )
@@ -23,16 +30,23 @@ func FindRedis() (path string, err error) {
 	return path, nil
 }
 
+// A Redis is a redis-server, with a connection for what no client sends.
+type Redis struct {
+	*Wire
+	Address RedisAddress
+	process *Process // nil: others run it
+}
+
 // Port stands for the server's port in options of StartRedis.
 const Port = "PORT"
 
 // StartRedis runs a redis-server on a free loopback port, with dir for its files and
 // further options of its command line; with a clock, that is its time of day. It waits
 // until the server answers.
-func StartRedis(ctx context.Context, dir string, clock *Clock, options ...string) (p *Process, addr string, err error) {
+func StartRedis(ctx context.Context, dir string, clock *Clock, options ...string) (*Process, error) {
 	binary, err := FindRedis()
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	return start(ctx, "redis-server", "Ready to accept connections", clock.env(), func(port string) []string {
 		args := append([]string{binary,
@@ -46,16 +60,86 @@ func StartRedis(ctx context.Context, dir string, clock *Clock, options ...string
 	})
 }
 
+// NewRedis is StartRedis with a connection to the server.
+func NewRedis(ctx context.Context, dir string, clock *Clock, options ...string) (*Redis, error) {
+	p, err := StartRedis(ctx, dir, clock, options...)
+	if err != nil {
+		return nil, err
+	}
+	r, err := AddressOf(p.Addr).Connect()
+	if err != nil {
+		p.Kill()
+		return nil, err
+	}
+	r.process = p
+	return r, nil
+}
+
+// Kill ends the server as a crash does, if this process has started it, and the connection.
+func (r *Redis) Kill() {
+	r.Close()
+	if r.process != nil {
+		r.process.Kill()
+	}
+}
+
+// Reconnect makes another connection in place of one that the server has ended.
+func (r *Redis) Reconnect() (err error) {
+	r.Close()
+	w, err := r.Address.Dial()
+	if err == nil {
+		r.Wire = w
+	}
+	return err
+}
+
+// Version asks the server for its version.
+func (r *Redis) Version() (string, error) {
+	info, err := r.Info("server")
+	return info["redis_version"], err
+}
+
+// ResetCommands has the server count its commands from 0.
+func (r *Redis) ResetCommands() error {
+	_, err := r.Do("CONFIG", "RESETSTAT")
+	return err
+}
+
+// Commands returns the number of commands that the server has executed, those that scripts call included,
+// by their names in small letters. What connections say of themselves, and what is asked here, is
+// left out.
+func (r *Redis) Commands() (map[string]int, error) {
+	info, err := r.Info("commandstats")
+	if err != nil {
+		return nil, err
+	}
+	counts := map[string]int{}
+	for field, stats := range info {
+		name, _, _ := strings.Cut(strings.TrimPrefix(field, "cmdstat_"), "|") // client|setinfo
+		switch name {
+		case "hello", "client", "select", "auth", "ping", "config", "info", "command":
+			continue
+		}
+		calls, _, _ := strings.Cut(strings.TrimPrefix(stats, "calls="), ",")
+		n, err := strconv.Atoi(calls)
+		if err != nil {
+			return nil, fmt.Errorf("INFO commandstats says %q of %s: %w", stats, field, err)
+		}
+		counts[name] += n
+	}
+	return counts, nil
+}
+
 // StartSentinel runs a Sentinel on a free loopback port, with dir for its files. It watches the master at an
 // address under a name, with Redis's own defaults; so many must agree that the master is down.
-func StartSentinel(ctx context.Context, dir, name, master string, quorum int) (p *Process, addr string, err error) {
+func StartSentinel(ctx context.Context, dir, name, master string, quorum int) (*Process, error) {
 	binary, err := FindRedis()
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	host, port, err := net.SplitHostPort(master)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	watch := fmt.Sprintf("sentinel monitor %s %s %s %d", name, host, port, quorum)
 	return start(ctx, "redis-sentinel", "+monitor", nil, func(port string) []string {
@@ -64,4 +148,79 @@ func StartSentinel(ctx context.Context, dir, name, master string, quorum int) (p
 		_ = os.WriteFile(config, []byte(strings.Join([]string{"bind 127.0.0.1", "protected-mode yes", "port " + port, "dir " + dir, watch, ""}, "\n")), 0o600)
 		return []string{binary, config, "--sentinel"}
 	})
+}
+
+// A RedisAddress is that of one database of a redis-server.
+type RedisAddress struct{ options *redis.Options }
+
+// AddressOf returns the first database of the server at HOST:PORT.
+func AddressOf(addr string) RedisAddress {
+	return RedisAddress{&redis.Options{Network: "tcp", Addr: addr}}
+}
+
+// ParseRedis reads HOST:PORT, or a URL as go-redis has it: redis://, rediss:// (TLS) or unix://, with user,
+// password and database. The error does not repeat the password.
+func ParseRedis(addr string) (a RedisAddress, err error) {
+	shown := addr
+	if strings.Contains(addr, "://") {
+		a.options, err = redis.ParseURL(addr)
+		if scheme, rest, _ := strings.Cut(addr, "://"); strings.Contains(rest, "@") {
+			shown = scheme + "://...@" + rest[strings.LastIndex(rest, "@")+1:]
+		}
+		if wrong := (*url.Error)(nil); errors.As(err, &wrong) { // it repeats all
+			err = wrong.Err
+		}
+	} else if _, _, err = net.SplitHostPort(addr); err == nil {
+		a = AddressOf(addr)
+	}
+	if err != nil {
+		return a, text.Errorf("error.live.redis-address", "value", shown, "cause", err)
+	}
+	return a, nil
+}
+
+// String names the server and the database, without the password.
+func (a RedisAddress) String() string {
+	if a.options.DB > 0 {
+		return a.options.Addr + "/" + strconv.Itoa(a.options.DB)
+	}
+	return a.options.Addr
+}
+
+// Connect connects to a server that runs.
+func (a RedisAddress) Connect() (*Redis, error) {
+	w, err := a.Dial()
+	return &Redis{Wire: w, Address: a}, err
+}
+
+// Dial connects, and chooses the database. The error may be a resp.Error.
+func (a RedisAddress) Dial() (w *Wire, err error) {
+	dialer := &net.Dialer{Timeout: patience}
+	var conn net.Conn
+	if a.options.TLSConfig != nil {
+		conn, err = tls.DialWithDialer(dialer, a.options.Network, a.options.Addr, a.options.TLSConfig)
+	} else {
+		conn, err = dialer.Dial(a.options.Network, a.options.Addr)
+	}
+	if err != nil {
+		return nil, err
+	}
+	w = &Wire{conn, bufio.NewReader(conn)}
+	var hello [][]string
+	switch o := a.options; {
+	case o.Username != "":
+		hello = append(hello, []string{"AUTH", o.Username, o.Password})
+	case o.Password != "":
+		hello = append(hello, []string{"AUTH", o.Password})
+	}
+	if a.options.DB > 0 {
+		hello = append(hello, []string{"SELECT", strconv.Itoa(a.options.DB)})
+	}
+	for _, command := range hello {
+		if _, err := w.Do(command...); err != nil {
+			w.Close()
+			return nil, err
+		}
+	}
+	return w, nil
 }

@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"strconv"
 	"strings"
 	"time"
+
+	"locklab/simulator/resp"
 )
 
 // A Wire is a connection to a redis-server on which RESP is written and read as it is. It
@@ -18,40 +19,48 @@ type Wire struct {
 	in   *bufio.Reader
 }
 
-// patience is how long a server may take for an answer: far longer than any does.
+// patience is the time that a server may take for an answer: far longer than any does.
 const patience = 5 * time.Second
-
-// DialRedis connects.
-func DialRedis(addr string) (*Wire, error) {
-	conn, err := net.DialTimeout("tcp", addr, patience)
-	if err != nil {
-		return nil, err
-	}
-	return &Wire{conn, bufio.NewReader(conn)}, nil
-}
 
 // Close hangs up.
 func (w *Wire) Close() { w.conn.Close() }
 
-// Send writes what a client wrote.
-func (w *Wire) Send(raw []byte) error {
+// Name returns what the server calls the connection in CLIENT LIST: its address.
+func (w *Wire) Name() string { return w.conn.LocalAddr().String() }
+
+// Send writes commands in one write, each as an array of bulk strings.
+func (w *Wire) Send(commands ...[]string) error {
+	var raw []byte
+	for _, c := range commands {
+		raw = resp.AppendCommand(raw, c...)
+	}
 	_, err := w.conn.Write(raw)
 	return err
 }
 
-// Receive reads n answers.
+// Receive reads n answers as they are.
 func (w *Wire) Receive(n int) (raw string, err error) {
-	w.conn.SetReadDeadline(time.Now().Add(patience))
 	var b strings.Builder
-	for range n {
-		if _, err := w.value(&b); err != nil {
-			return "", err
-		}
-	}
-	return b.String(), nil
+	_, err = w.read(n, &b)
+	return b.String(), err
 }
 
-// Answered says whether the next answer begins to arrive, for which it waits for d, above 0.
+// Values reads n answers, as resp.Read returns them.
+func (w *Wire) Values(n int) (values []any, err error) { return w.read(n, nil) }
+
+func (w *Wire) read(n int, raw *strings.Builder) (values []any, err error) {
+	w.conn.SetReadDeadline(time.Now().Add(patience))
+	for range n {
+		v, err := resp.Read(w.in, raw)
+		if err != nil {
+			return nil, err
+		}
+		values = append(values, v)
+	}
+	return values, nil
+}
+
+// Answered reports whether the next answer begins to arrive, for which it waits for d, above 0.
 func (w *Wire) Answered(d time.Duration) (bool, error) {
 	w.conn.SetReadDeadline(time.Now().Add(d))
 	if _, err := w.in.Peek(1); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
@@ -60,116 +69,42 @@ func (w *Wire) Answered(d time.Duration) (bool, error) {
 	return w.in.Buffered() > 0, nil
 }
 
-// Name is what the server calls the connection in CLIENT LIST: its address.
-func (w *Wire) Name() string { return w.conn.LocalAddr().String() }
-
-// Version asks a redis-server for its version.
-func (w *Wire) Version() (string, error) {
-	info, err := w.Do("INFO", "server")
-	if err != nil {
-		return "", err
+// DoAll sends commands in one write and returns their answers. The error may be a resp.Error, the first.
+func (w *Wire) DoAll(commands ...[]string) (values []any, err error) {
+	if err := w.Send(commands...); err != nil {
+		return nil, err
 	}
-	_, version, _ := strings.Cut(fmt.Sprint(info), "redis_version:")
-	version, _, _ = strings.Cut(version, "\r\n")
-	return version, nil
+	if values, err = w.Values(len(commands)); err != nil {
+		return nil, err
+	}
+	for _, v := range values {
+		if refusal, is := v.(resp.Error); is {
+			return nil, refusal
+		}
+	}
+	return values, nil
 }
 
-// Do sends one command and returns its answer: a string, an int64, nil, an error or a []any of
-// these.
+// Do sends one command and returns its answer. The error may be a resp.Error.
 func (w *Wire) Do(args ...string) (any, error) {
-	all, err := w.DoAll(args)
+	values, err := w.DoAll(args)
 	if err != nil {
 		return nil, err
 	}
-	return all[0], nil
+	return values[0], nil
 }
 
-// DoAll sends commands in one write and returns their answers.
-func (w *Wire) DoAll(commands ...[]string) (answers []any, err error) {
-	var raw []byte
-	for _, args := range commands {
-		raw = AppendCommand(raw, args...)
-	}
-	if err := w.Send(raw); err != nil {
-		return nil, err
-	}
-	return w.ReceiveAll(len(commands))
-}
-
-// ReceiveAll reads n answers, as DoAll returns them.
-func (w *Wire) ReceiveAll(n int) (answers []any, err error) {
-	w.conn.SetReadDeadline(time.Now().Add(patience))
-	for range n {
-		v, err := w.value(nil)
-		if err != nil {
-			return nil, err
-		}
-		answers = append(answers, v)
-	}
-	return answers, nil
-}
-
-// AppendCommand writes a command as an array of bulk strings.
-func AppendCommand(b []byte, args ...string) []byte {
-	b = append(strconv.AppendInt(append(b, '*'), int64(len(args)), 10), "\r\n"...)
-	for _, a := range args {
-		b = append(strconv.AppendInt(append(b, '$'), int64(len(a)), 10), "\r\n"...)
-		b = append(append(b, a...), "\r\n"...)
-	}
-	return b
-}
-
-// A Refusal is an error that a server answers with.
-type Refusal string
-
-func (r Refusal) Error() string { return string(r) }
-
-// value reads one RESP2 value; raw, if it is not nil, gets its bytes.
-func (w *Wire) value(raw *strings.Builder) (any, error) {
-	line, err := w.in.ReadString('\n')
+// Info returns the fields of INFO.
+func (w *Wire) Info(sections ...string) (map[string]string, error) {
+	said, err := w.Do(append([]string{"INFO"}, sections...)...)
 	if err != nil {
 		return nil, err
 	}
-	if raw != nil {
-		raw.WriteString(line)
-	}
-	if len(line) < 3 || !strings.HasSuffix(line, "\r\n") {
-		return nil, fmt.Errorf("the server sent %q, which is no RESP", line)
-	}
-	head := line[1 : len(line)-2]
-	switch line[0] {
-	case '+':
-		return head, nil
-	case '-':
-		return Refusal(head), nil
-	}
-	n, err := strconv.ParseInt(head, 10, 64)
-	switch {
-	case err != nil || !strings.ContainsRune(":$*", rune(line[0])):
-		return nil, fmt.Errorf("the server sent %q, which is no RESP2", line)
-	case line[0] == ':':
-		return n, nil
-	case n < 0:
-		return nil, nil
-	case line[0] == '$':
-		b := make([]byte, n+2)
-		for at := 0; at < len(b); {
-			k, err := w.in.Read(b[at:])
-			if err != nil {
-				return nil, err
-			}
-			at += k
-		}
-		if raw != nil {
-			raw.Write(b)
-		}
-		return string(b[:n]), nil
-	}
-	list := make([]any, n)
-	for i := range list {
-		if list[i], err = w.value(raw); err != nil {
-			return nil, err
+	fields := map[string]string{}
+	for line := range strings.Lines(fmt.Sprint(said)) {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
+			fields[name] = value
 		}
 	}
-	return list, nil
+	return fields, nil
 }

@@ -10,7 +10,7 @@ import (
 	"locklab/reports/text"
 )
 
-// jar is where Debian's package zookeeper has the server, once installed; its
+// jar is the file in which Debian's package zookeeper has the server, once installed; its
 // manifest names the rest.
 const jar = "/usr/share/java/zookeeper.jar"
 
@@ -34,13 +34,12 @@ func FindZooKeeper() (java string, err error) {
 	return java, nil
 }
 
-// StartZooKeeper runs a standalone ZooKeeper on a free loopback port, with dir for its files, and
-// returns its address. Its tick is 100 ms, and a session may ask for a time-out of anything from
+// StartZooKeeper runs a standalone ZooKeeper on a free loopback port, with dir for its files. Its tick is 100 ms, and a session may ask for a time-out of anything from
 // that to a minute.
-func StartZooKeeper(ctx context.Context, dir string) (p *Process, addr string, err error) {
+func StartZooKeeper(ctx context.Context, dir string) (*Process, error) {
 	java, err := FindZooKeeper()
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	// The container manager is what the server starts last, when it serves.
 	return start(ctx, "ZooKeeper", "ContainerManager", nil, func(port string) []string {

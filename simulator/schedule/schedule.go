@@ -22,10 +22,10 @@ type Options struct {
 	// changes nothing for the others.
 	Seed    uint64
 	Latency time.Duration // mean one-way delay of a message, at least 0
-	// Lag is how long after a change a replica catches up with its server;
+	// Lag is the time after which a replica catches up with its server;
 	// simulator.Never: it does not. A server's second replica takes twice as long.
 	Lag time.Duration
-	// Start is when each client begins, true time; missing ones begin at 0.
+	// Start has the true time at which each client begins; missing ones begin at 0.
 	Start []time.Duration
 	// Horizon ends the run, above 0, true time.
 	Horizon time.Duration
@@ -46,7 +46,7 @@ type Run struct {
 // tries again and again without sleeping.
 var ErrEndless = text.Errorf("error.endless")
 
-// maxTurns is how many choices, and actions of its script, a run may have.
+// maxTurns bounds the choices of a run, and the actions of its script.
 const maxTurns = 1_000_000
 
 // A Player plays runs of one simulator, one after the other, and reuses its memory.
@@ -102,7 +102,7 @@ type messages struct {
 	frozen  bool          // its requests do not arrive
 }
 
-// copying is when the replicas of a server catch up, and last its disk.
+// copying has the times at which the replicas of a server catch up, and last its disk.
 type copying [simulator.MaxReplicas + 1]time.Duration
 
 type action struct {

@@ -129,7 +129,7 @@ type tap struct {
 	line *Line
 }
 
-// helloLen is how long the answer to a connect request is, at least: length,
+// helloLen is the least length of the answer to a connect request: length,
 // protocol, time-out, session, and the password with its length.
 const helloLen = 4 + 4 + 4 + 8 + 4 + 16
 

@@ -39,27 +39,27 @@ func TestListening(t *testing.T) {
 func TestServersOnLoopback(t *testing.T) {
 	t.Run("redis", func(t *testing.T) {
 		NeedRedis(t)
-		p, addr, err := realserver.StartRedis(t.Context(), t.TempDir(), nil)
+		p, err := realserver.StartRedis(t.Context(), t.TempDir(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer p.Kill()
-		OnlyLoopback(t, p.Pid(), addr)
-		s, at, err := realserver.StartSentinel(t.Context(), t.TempDir(), "m", addr, 1)
+		OnlyLoopback(t, p.Pid(), p.Addr)
+		s, err := realserver.StartSentinel(t.Context(), t.TempDir(), "m", p.Addr, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer s.Kill()
-		OnlyLoopback(t, s.Pid(), at)
+		OnlyLoopback(t, s.Pid(), s.Addr)
 	})
 	t.Run("zookeeper", func(t *testing.T) {
 		NeedZooKeeper(t)
-		p, addr, err := realserver.StartZooKeeper(t.Context(), t.TempDir())
+		p, err := realserver.StartZooKeeper(t.Context(), t.TempDir())
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer p.Kill()
-		OnlyLoopback(t, p.Pid(), addr)
+		OnlyLoopback(t, p.Pid(), p.Addr)
 	})
 	t.Run("gate", func(t *testing.T) {
 		g, err := realserver.NewGate("127.0.0.1:1")

@@ -14,8 +14,8 @@ import (
 func Redis(t testing.TB, options ...string) string {
 	t.Helper()
 	NeedRedis(t)
-	p, addr, err := realserver.StartRedis(t.Context(), t.TempDir(), nil, options...)
-	return during(t, p, addr, err)
+	p, err := realserver.StartRedis(t.Context(), t.TempDir(), nil, options...)
+	return during(t, p, err)
 }
 
 // RedisTLS is like Redis, for clients that speak TLS. cert and key are files.
@@ -28,17 +28,17 @@ func RedisTLS(t testing.TB, cert, key string, options ...string) string {
 func ZooKeeper(t testing.TB, dataDir string) string {
 	t.Helper()
 	NeedZooKeeper(t)
-	p, addr, err := realserver.StartZooKeeper(t.Context(), dataDir)
-	return during(t, p, addr, err)
+	p, err := realserver.StartZooKeeper(t.Context(), dataDir)
+	return during(t, p, err)
 }
 
-func during(t testing.TB, p *realserver.Process, addr string, err error) string {
+func during(t testing.TB, p *realserver.Process, err error) string {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(p.Kill)
-	return addr
+	return p.Addr
 }
 
 // NeedRedis skips a test without redis-server on the path.

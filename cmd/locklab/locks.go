@@ -4,67 +4,66 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/pflag"
-
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/reports/text"
+	"locklab/scenarios"
 	"locklab/scenarios/race"
 )
 
 // lockFlags choose the locks of a command, by name or by family.
 type lockFlags struct{ strategies, families []string }
 
-// add adds the flags to a command. usual is "all" or "milestones".
-func (l *lockFlags) add(a *app, f *pflag.FlagSet, usual string) {
-	l.addUsual(a, f, a.Say("help.flag.strategies."+usual))
+// add declares the flags. usual is "all" or "milestones".
+func (l *lockFlags) add(f *flags, usual string) {
+	l.addUsual(f, f.e.Say("help.flag.strategies."+usual))
 }
 
 // addUsual is add where other locks are usual.
-func (l *lockFlags) addUsual(a *app, f *pflag.FlagSet, usual string) {
-	f.StringSliceVar(&l.strategies, "strategies", nil, a.usage("")("strategies", "usual", usual))
-	a.addFamilies(f, &l.families)
+func (l *lockFlags) addUsual(f *flags, usual string) {
+	f.add("strategies", &l.strategies, "usual", usual)
+	addFamilies(f, &l.families)
 }
 
-func (a *app) addFamilies(f *pflag.FlagSet, families *[]string) {
-	f.StringSliceVar(families, "families", nil, a.usage("")("families", "families", strings.Join(familyNames(), ", ")))
+func addFamilies(f *flags, families *[]string) {
+	f.add("families", families, "families", strings.Join(familyNames(), ", "))
 }
 
 // pick returns the locks that were named, or the usual ones if none were. An empty list
 // is an error: an unset variable of a script must not look like a grid without failures.
-func (l *lockFlags) pick(a *app, usual []lock.Entry) ([]lock.Entry, error) {
+func (l *lockFlags) pick(usual []lock.Entry) ([]lock.Entry, error) {
 	switch {
 	case l.strategies == nil && l.families == nil:
 		return usual, nil
 	case l.strategies != nil && l.families != nil:
 		return nil, text.Errorf("error.locks.both")
 	case l.families != nil:
-		return a.ofFamilies(l.families)
+		return locksOf(l.families)
 	case slices.Equal(l.strategies, []string{"all"}):
 		return algorithms.All(), nil
 	}
-	return a.named(l.strategies)
+	return locksNamed(l.strategies)
 }
 
-func (a *app) named(names []string) (entries []lock.Entry, err error) {
+func locksNamed(names []string) (entries []lock.Entry, err error) {
 	if len(names) == 0 {
 		return nil, text.Errorf("error.locks.none")
 	}
 	for _, n := range names {
-		e, err := race.Strategy(n)
+		entry, err := race.Strategy(n)
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(entries, func(o lock.Entry) bool { return o.ID == e.ID }) {
-			return nil, text.Errorf("error.twice", "flag", "--strategies", "name", e.ID)
+		if slices.ContainsFunc(entries, func(o lock.Entry) bool { return o.ID == entry.ID }) {
+			return nil, text.Errorf("error.twice", "flag", "--strategies", "name", entry.ID)
 		}
-		entries = append(entries, e)
+		entries = append(entries, entry)
 	}
 	return entries, nil
 }
 
 // ofFamilies returns all locks of the named families, in historical order.
-func (a *app) ofFamilies(names []string) ([]lock.Entry, error) {
+func locksOf(names []string) ([]lock.Entry, error) {
 	if len(names) == 0 {
 		return nil, text.Errorf("error.families.none")
 	}
@@ -79,7 +78,7 @@ func (a *app) ofFamilies(names []string) ([]lock.Entry, error) {
 		}
 		families = append(families, f)
 	}
-	return slices.DeleteFunc(algorithms.All(), func(e lock.Entry) bool { return !slices.Contains(families, e.Family) }), nil
+	return slices.DeleteFunc(algorithms.All(), func(entry lock.Entry) bool { return !slices.Contains(families, entry.Family) }), nil
 }
 
 func familyNames() (names []string) {
@@ -87,4 +86,25 @@ func familyNames() (names []string) {
 		names = append(names, string(f))
 	}
 	return names
+}
+
+// pickRaces returns the races that were named, or all if none were.
+func pickRaces(names []string) (scs []race.Scenario, err error) {
+	if names == nil {
+		return scenarios.All(), nil
+	}
+	if len(names) == 0 {
+		return nil, text.Errorf("error.races.none")
+	}
+	for _, n := range names {
+		sc, err := scenarios.ByName(n)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(scs, func(o race.Scenario) bool { return o.ID == sc.ID }) {
+			return nil, text.Errorf("error.twice", "flag", "--scenarios", "name", sc.ID)
+		}
+		scs = append(scs, sc)
+	}
+	return scs, nil
 }

@@ -1,0 +1,239 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"locklab/reports/text"
+)
+
+// A command is what a user can do: its name, its flags and what it runs. The catalogues have
+// its texts under its name.
+type command struct {
+	use      string                     // its name and its arguments, as help shows them
+	texts    []string                   // whose texts its flags have; nil: its own
+	examples []string                   // the catalogues describe them by their numbers, from 1
+	args     cobra.PositionalArgs       // refuses arguments; nil: any are right
+	valid    []string                   // arguments that a shell can complete
+	flags    func(f *flags)             // declares its flags; nil: there are none
+	run      func(*env, []string) error // nil: it prints its help, and the commands below it run
+	tasks    division                   // of its work among processes
+	below    []*command                 // as in "live run"
+}
+
+// A division is the way in which a command's work can be divided among processes.
+type division int
+
+const (
+	undivided division = iota
+	inShards           // by --shard; a fleet would do again what is done once, on real servers
+	onFleet            // by --shard and by a fleet
+)
+
+// commands are all commands, in the order in which help has them.
+func commands() []*command {
+	return []*command{
+		demoCommand(), listCommand(), runCommand(), explainCommand(), replayCommand(), matrixCommand(), sweepCommand(), exploreCommand(),
+		verifyCommand(), parCommand(), toleranceCommand(), rateCommand(), priceCommand(), recoveryCommand(), waitingCommand(),
+		playCommand(), quizCommand(), serveCommand(), checkCommand(), mergeCommand(), fleetCommand(), liveCommand(), secondOpinionCommand(),
+	}
+}
+
+// newRoot returns the command without a name, with all others below it.
+func newRoot(e *env) *cobra.Command {
+	version := false
+	root := &cobra.Command{
+		Use:           "locklab",
+		Args:          knownCommand,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		PersistentPreRunE: func(c *cobra.Command, args []string) error {
+			if err := refuseEmpty(c, args); err != nil {
+				return err
+			}
+			return e.checkCommonFlags()
+		},
+		RunE: func(*cobra.Command, []string) error {
+			if version {
+				return printVersion(e)
+			}
+			printLanding(e)
+			return nil
+		},
+	}
+	own := &flags{root.Flags(), e, nil}
+	own.add("version", &version)
+	common := &flags{root.PersistentFlags(), e, nil}
+	common.add("json", &e.json)
+	common.add("lang", &e.lang, "languages", sayLanguages(e))
+	common.add("color", &e.color)
+	common.add("width", &e.width)
+	root.CompletionOptions.HiddenDefaultCmd = true
+	for _, c := range commands() {
+		root.AddCommand(c.cobra(e, ""))
+	}
+	translateHelp(e, root)
+	root.SetFlagErrorFunc(flagError)
+	return root
+}
+
+// cobra returns the command as cobra runs it, in an environment, below others of a name.
+func (c *command) cobra(e *env, above string) *cobra.Command {
+	name, _, _ := strings.Cut(c.use, " ")
+	texts := c.texts
+	if texts == nil {
+		texts = []string{name}
+	}
+	built := &cobra.Command{Use: c.use, Args: c.args, ValidArgs: c.valid, Example: describe(e, above+name, c.examples)}
+	for _, sub := range c.below {
+		built.AddCommand(sub.cobra(e, above+name+"-"))
+	}
+	if c.flags != nil {
+		c.flags(&flags{built.Flags(), e, texts})
+	}
+	if c.run == nil {
+		built.Args = noneOf(c.below)
+		built.RunE = func(built *cobra.Command, _ []string) error {
+			printHelp(e, built)
+			return nil
+		}
+		return built
+	}
+	run := func(args []string) error { return c.run(e, args) }
+	if c.tasks != undivided {
+		run = divide(e, c, built)
+	}
+	built.RunE = func(_ *cobra.Command, args []string) error {
+		e.ctx, e.running = built.Context(), built
+		return run(args)
+	}
+	return built
+}
+
+// describe writes examples for the help of a command. The catalogues describe them by the
+// command's name and their numbers, from 1.
+func describe(e *env, name string, examples []string) string {
+	var b strings.Builder
+	for i, line := range examples {
+		fmt.Fprintf(&b, "  # %s\n  locklab %s\n", e.Say(fmt.Sprintf("help.%s.example.%d", name, i+1)), line)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// flags declares the flags of a command.
+type flags struct {
+	set   *pflag.FlagSet
+	e     *env
+	texts []string // the commands whose texts the flags may have
+}
+
+// usage returns the help text of a flag: a command's own, or the one of all commands.
+func (f *flags) usage(flag string, pairs ...string) string {
+	for _, command := range f.texts {
+		if key := "help.flag." + command + "." + flag; text.In("en").Has(key) {
+			return f.e.Say(key, pairs...)
+		}
+	}
+	return f.e.Say("help.flag."+flag, pairs...)
+}
+
+// add declares a flag that sets what p points to. Its default is there already. Elements of a
+// list are separated by commas.
+func (f *flags) add(name string, p any, pairs ...string) {
+	usage := f.usage(name, pairs...)
+	switch p := p.(type) {
+	case *bool:
+		f.set.BoolVar(p, name, *p, usage)
+	case *int:
+		f.set.IntVar(p, name, *p, usage)
+	case *int64:
+		f.set.Int64Var(p, name, *p, usage)
+	case *uint64:
+		f.set.Uint64Var(p, name, *p, usage)
+	case *string:
+		f.set.StringVar(p, name, *p, usage)
+	case *time.Duration:
+		f.set.DurationVar(p, name, *p, usage)
+	case *[]string:
+		f.set.StringSliceVar(p, name, *p, usage)
+	default:
+		panic(fmt.Sprintf("--%s: there are no flags of type %T", name, p))
+	}
+}
+
+// each declares a flag that can be given several times.
+func (f *flags) each(name string, p *[]string) { f.set.StringArrayVar(p, name, *p, f.usage(name)) }
+
+// out declares -o, which names files.
+func (f *flags) out(files *[]string) { f.set.StringArrayVarP(files, "out", "o", nil, f.usage("out")) }
+
+// outTo declares -o, which names one file or folder.
+func (f *flags) outTo(file *string) { f.set.StringVarP(file, "out", "o", "", f.usage("out")) }
+
+// knownCommand refuses a first word that is no command, and offers the nearest.
+func knownCommand(root *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if args[0] == "frontier" {
+		return text.Errorf("error.renamed", "old", "locklab frontier", "new", "locklab tolerance")
+	}
+	var names []string
+	for _, c := range root.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	return text.Errorf("error.command", "name", args[0], "near", text.Near(args[0], names))
+}
+
+// noneOf refuses arguments of a command that only has others below it.
+func noneOf(below []*command) cobra.PositionalArgs {
+	var names []string
+	for _, c := range below {
+		name, _, _ := strings.Cut(c.use, " ")
+		names = append(names, name)
+	}
+	return func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		return text.Errorf("error.command", "name", c.Name()+" "+args[0], "near", text.Near(args[0], names))
+	}
+}
+
+// noArguments refuses arguments.
+func noArguments(c *cobra.Command, args []string) error { return atMost(0)(c, args) }
+
+// atMost refuses more arguments.
+func atMost(n int) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) > n {
+			return text.Errorf("error.noarguments", "command", c.CommandPath(), "name", args[n])
+		}
+		return nil
+	}
+}
+
+// exactly refuses any other number of arguments.
+func exactly(n int) cobra.PositionalArgs { return within(n, n) }
+
+// within refuses more or fewer arguments.
+func within(n, most int) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) < n || len(args) > most {
+			return text.Errorf("error.arguments", "given", len(args), "needed", n, "usage", "locklab "+c.Use)
+		}
+		return nil
+	}
+}
+
+// commandLine returns a command line as users type it.
+func commandLine(words ...[]string) string {
+	return text.Visible(strings.Join(slices.Concat(append([][]string{{"locklab"}}, words...)...), " "))
+}
