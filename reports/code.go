@@ -46,7 +46,7 @@ func code(out *layout.Lines, h *history.History, all declared) error {
 	if len(requests) == 0 {
 		return nil
 	}
-	s := &layout.Sheet{Right: map[int]bool{0: true, 1: true}, Floor: 8}
+	s := &layout.Sheet{Right: layout.Only(0, 1), Floor: 8}
 	for i, r := range requests {
 		s.Rows = append(s.Rows, []string{strconv.Itoa(i + 1), r.when(v.decimals), r.who, r.what})
 	}

@@ -62,7 +62,7 @@ func newDrawing(v *voice, rows []row) *drawing {
 
 // columns is the wide form.
 func (d *drawing) columns() *layout.Sheet {
-	s := &layout.Sheet{Right: map[int]bool{0: true}, Floor: 12}
+	s := &layout.Sheet{Right: layout.Only(0), Floor: 12}
 	s.Rows = append(s.Rows, d.heads())
 	before := make([]clientState, d.h.Clients)
 	for i := range d.rows {
@@ -210,7 +210,7 @@ func timeLeft(keys []keyState, at time.Duration) (left time.Duration, held bool)
 
 // list is the narrow form: an event a line, its verdicts beneath it.
 func (d *drawing) list(out *layout.Lines) {
-	s := &layout.Sheet{Right: map[int]bool{0: true}, Floor: 8}
+	s := &layout.Sheet{Right: layout.Only(0), Floor: 8}
 	s.Rows = append(s.Rows, []string{"t/ms", "", "", serverName(d.h) + ": " + d.h.Key})
 	for i := range d.rows {
 		r := &d.rows[i]

@@ -27,7 +27,7 @@ func Story(w io.Writer, h *history.History, j verdict.Judgement, o Options) erro
 	for _, lang := range out.Langs() {
 		stories = append(stories, Sentences(lang, h, j))
 	}
-	s := &layout.Sheet{Right: map[int]bool{0: true}, Floor: 8}
+	s := &layout.Sheet{Right: layout.Only(0), Floor: 8}
 	for i := range stories[0] {
 		when := stories[0][i].When
 		for _, told := range stories {

@@ -22,7 +22,10 @@ func Table(w io.Writer, h *history.History, j verdict.Judgement, o Options) erro
 
 func (v *voice) table(steps []step) *layout.Sheet {
 	skewed, number := anySkew(steps), 0
-	t := &layout.Sheet{Right: map[int]bool{0: true, 1: true, 2: skewed}, Floor: 6}
+	t := &layout.Sheet{Right: layout.Only(0, 1), Floor: 6}
+	if skewed {
+		t.Right = layout.Only(0, 1, 2)
+	}
 	t.Rows = append(t.Rows, tableRow(skewed, v.say("table.step"), "t/ms", v.say("table.own"), v.say("table.who"),
 		v.say("table.what"), v.say("table.reply"), serverName(v.h)+": "+v.h.Key))
 	for i := range steps {

@@ -17,7 +17,7 @@ import (
 func Timeline(w io.Writer, h *history.History, j verdict.Judgement, o Options) error {
 	out := o.Lines(w)
 	v := newVoice(out.Lang(), h)
-	s := &layout.Sheet{Right: map[int]bool{0: true}, Floor: 8}
+	s := &layout.Sheet{Right: layout.Only(0), Floor: 8}
 	for _, l := range v.timeline(stepsOf(h, j)) {
 		s.Rows = append(s.Rows, v.timeRow(&l))
 		for _, m := range l.marks {

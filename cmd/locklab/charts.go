@@ -11,7 +11,6 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
-	"locklab/reports"
 	"locklab/reports/chart"
 	"locklab/reports/text"
 	"locklab/scenarios/cost"
@@ -19,21 +18,11 @@ import (
 	"locklab/scenarios/study"
 )
 
-// A drawing is a picture with its numbers.
-type drawing interface {
-	Title(lang string) string
-	Takeaway(lang string) string
-	CSV(io.Writer) error
-	PNG(io.Writer) error
-	SVG(io.Writer) error
-	Text(io.Writer, reports.Options) error
-}
-
-// chartFormats are the formats of a drawing, by the ending of the file.
-var chartFormats = map[string]func(drawing, io.Writer) error{
-	".png": drawing.PNG,
-	".svg": drawing.SVG,
-	".csv": drawing.CSV,
+// chartFormats are the formats of a chart, by the ending of the file.
+var chartFormats = map[string]func(w io.Writer, c chart.Chart, lang string) error{
+	".png": func(w io.Writer, c chart.Chart, lang string) error { return chart.PNG(w, c, lang) },
+	".svg": func(w io.Writer, c chart.Chart, lang string) error { return chart.SVG(w, c, lang) },
+	".csv": func(w io.Writer, c chart.Chart, _ string) error { return chart.CSV(w, c) },
 }
 
 // darkPNG ends the names of pictures on a dark ground. An SVG is as dark as its reader.
@@ -58,10 +47,10 @@ func grounded(name string, w io.Writer) io.Writer {
 	return w
 }
 
-func writeCharts(e *env, d drawing, files []string) (failed error) {
+func writeCharts(e *env, c chart.Chart, files []string) (failed error) {
 	for _, name := range files {
 		failed = errors.Join(failed, e.write(name, replaces, func(w io.Writer) error {
-			return chartFormats[filepath.Ext(name)](d, grounded(name, w))
+			return chartFormats[filepath.Ext(name)](grounded(name, w), c, e.Langs()[0])
 		}))
 	}
 	return failed
@@ -89,9 +78,9 @@ func (c *chartFlags) pickOr(e *env, usual []lock.Entry) ([]lock.Entry, error) {
 	return entries, cmp.Or(err, checkCharts(e, c.files))
 }
 
-// showChart prints a drawing, decides the exit status, and writes the files.
+// showChart prints a chart, decides the exit status, and writes the files.
 // failed is the error of what it draws; after Ctrl-C no file is written.
-func showChart(e *env, d drawing, failed error, files []string, asJSON any, next ...string) error {
+func showChart(e *env, c chart.Chart, failed error, files []string, asJSON any, next ...string) error {
 	stopped := stoppedBy(failed)
 	if failed != nil && !stopped {
 		return internal(failed)
@@ -101,7 +90,7 @@ func showChart(e *env, d drawing, failed error, files []string, asJSON any, next
 			return err
 		}
 	} else {
-		if err := d.Text(e.Out, e.options()); err != nil {
+		if err := chart.Text(e.Out, c, e.options()); err != nil {
 			return internal(err)
 		}
 		e.Next(next...)
@@ -109,17 +98,17 @@ func showChart(e *env, d drawing, failed error, files []string, asJSON any, next
 	if stopped {
 		return noAnswer("error.stopped.files")
 	}
-	return writeCharts(e, d, files)
+	return writeCharts(e, c, files)
 }
 
-// A searched drawing shows the results of searches, some of which may be incomplete.
+// A searched chart shows the results of searches, some of which may be incomplete.
 type searched interface {
-	drawing
+	chart.Chart
 	Bounds(lang string) string
 	Inconclusive() bool
 }
 
-// conclude returns the error of a drawing that leaves something unknown.
+// conclude returns the error of a chart that leaves something unknown.
 func conclude(d searched) error {
 	if d.Inconclusive() {
 		return noAnswer("error.cut.some")
@@ -127,7 +116,7 @@ func conclude(d searched) error {
 	return nil
 }
 
-// searchedJSON begins the JSON of a searched drawing.
+// searchedJSON begins the JSON of a searched chart.
 type searchedJSON struct {
 	Version    int    `json:"version"`
 	Incomplete bool   `json:"incomplete,omitempty"`
@@ -139,10 +128,10 @@ func searchedToJSON(d searched, failed error) searchedJSON {
 	return searchedJSON{schema, stoppedBy(failed), d.Takeaway("en"), d.Bounds("en")}
 }
 
-// A figure is a drawing beside the grid, under the name of its files.
+// A figure is a chart beside the grid, under the name of its files.
 type figure struct {
 	name string
-	drawing
+	chart.Chart
 }
 
 // charts makes the charts of the report: of some locks, and the prices of all, which have
@@ -166,7 +155,7 @@ func reportFigures(ctx context.Context, e *env, entries, all []lock.Entry, outco
 	if err != nil {
 		return nil, err
 	}
-	tolerance := &chart.Tolerance{Tolerance: limits.Only(differing), Lang: e.Langs()[0]}
+	tolerance := &chart.Tolerance{Tolerance: limits.Only(differing)}
 	known := limits.Only(entries)
 	doom, err := showcaseDoom(ctx, e)
 	if err != nil {
@@ -180,7 +169,7 @@ func reportFigures(ctx context.Context, e *env, entries, all []lock.Entry, outco
 	if err != nil {
 		return nil, err
 	}
-	figures := []figure{{"rate", &chart.Rate{Rates: *rates, Lang: e.Langs()[0]}}, {"price", &chart.PriceChart{Prices: prices, Lang: e.Langs()[0]}}}
+	figures := []figure{{"rate", &chart.Rate{Rates: *rates}}, {"price", &chart.PriceChart{Prices: prices}}}
 	costs, err := costCharts(ctx, e, entries)
 	if err != nil {
 		return nil, err
@@ -191,7 +180,6 @@ func reportFigures(ctx context.Context, e *env, entries, all []lock.Entry, outco
 // costCharts are those that are smaller than what "locklab recovery", "locklab waiting" and
 // "locklab sweep" draw: each takes less than two seconds.
 func costCharts(ctx context.Context, e *env, entries []lock.Entry) (figures []figure, err error) {
-	lang := e.Langs()[0]
 	order, err := recoveryOrder(defaultTTLs, 0)
 	if err != nil {
 		return nil, err
@@ -204,7 +192,7 @@ func costCharts(ctx context.Context, e *env, entries []lock.Entry) (figures []fi
 		}
 		figures = append(figures, figure{"recovery", recovery})
 	}
-	lines := &chart.WaitingChart{Load: cost.UsualLoad(), Lang: lang}
+	lines := &chart.WaitingChart{Load: cost.UsualLoad()}
 	if lines.Results, err = cost.FindWaiting(ctx, cost.Policies(), []int{2, 10, 25}, lines.Load, func(int) {}); err != nil {
 		return nil, err
 	}
@@ -225,7 +213,7 @@ func costCharts(ctx context.Context, e *env, entries []lock.Entry) (figures []fi
 	if err != nil {
 		return nil, err
 	}
-	return append(figures, figure{"sweep", &chart.Sweep{Sweep: *found, Lang: lang}}), nil
+	return append(figures, figure{"sweep", &chart.Sweep{Sweep: *found}}), nil
 }
 
 // ownClockLocks are shown where the clock of a client runs at a wrong rate, and the client

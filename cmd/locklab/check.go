@@ -316,9 +316,9 @@ func (c *checkFlags) showTolerance(e *env, l *checked.Lock, out *checkedJSON) (o
 	return conclude(drawn), drawOwn(e, l, drawn)
 }
 
-// drawOwn prints a drawing in which the lock stands beside others.
-func drawOwn(e *env, l *checked.Lock, d drawing) error {
-	if err := d.Text(e.Out, e.options()); err != nil {
+// drawOwn prints a chart in which the lock stands beside others.
+func drawOwn(e *env, l *checked.Lock, drawn chart.Chart) error {
+	if err := chart.Text(e.Out, drawn, e.options()); err != nil {
 		return err
 	}
 	e.Printf("%s\n\n", e.Say("check.lease", "test", l.Test, "ttl", reports.Span(l.TTL)))
@@ -347,7 +347,7 @@ func (c *checkFlags) showMatrix(e *env, l *checked.Lock, out *checkedJSON) (open
 		out.Matrix = &matrixJSON{Version: schema, Cells: cellsJSON(flat)}
 		return nil, nil
 	}
-	err = gridOf(append([]lock.Entry{l.Lock}, c.beside...), scs, cells).Text(e.Out, e.options())
+	err = chart.Text(e.Out, gridOf(append([]lock.Entry{l.Lock}, c.beside...), scs, cells), e.options())
 	e.Printf("\n")
 	return nil, err
 }

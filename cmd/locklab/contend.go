@@ -99,7 +99,6 @@ func (c *contendFlags) run(e *env, _ []string) error {
 	if refused := redis.Error(nil); errors.As(err, &refused) {
 		return text.Errorf("error.contend.refused", "cause", err)
 	}
-	drawn.Lang = e.Langs()[0]
 	l := drawn.Contention.Load
 	out := contendJSON{schema, err != nil, ring.Version, c.Clients, c.Requests, contendLoadJSON{l.Hold, l.Poll, l.Cap, l.TTL, l.Patience, l.Service, l.Latency},
 		drawn.Takeaway("en"), drawn.Assumptions("en"), append([]chart.Contended{}, drawn.Results...)}

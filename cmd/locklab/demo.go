@@ -47,7 +47,7 @@ func runDemo(e *env, _ []string) error {
 
 func printTour(e *env, told *race.Outcome, grid *chart.Grid) error {
 	o := e.options()
-	o.Brief = true
+	o.Brief, grid.Brief = true, true
 	e.Sentence("demo.intro")
 	e.Printf("\n")
 	if err := reports.Lanes(e.Out, told.History, told.Judgement, o); err != nil {
@@ -56,7 +56,7 @@ func printTour(e *env, told *race.Outcome, grid *chart.Grid) error {
 	e.Printf("\n")
 	e.Sentence("demo.grid")
 	e.Printf("\n")
-	if err := grid.Text(e.Out, o); err != nil {
+	if err := chart.Text(e.Out, grid, o); err != nil {
 		return internal(err)
 	}
 	e.Printf("\n%s\n", e.Say("demo.next"))

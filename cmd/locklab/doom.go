@@ -43,7 +43,7 @@ func findDoom(e *env, entry lock.Entry, t simulator.Trace, harm verdict.Word) (c
 	case err != nil:
 		return nil, nil, err
 	}
-	return &chart.Doom{Doom: d, Lang: e.Langs()[0]}, nil, nil
+	return &chart.Doom{Doom: d}, nil, nil
 }
 
 // withDoom returns how to draw a run that has a curve, or none.
@@ -61,7 +61,7 @@ func printDoom(e *env, d *chart.Doom) error {
 		return nil
 	}
 	e.Printf("\n")
-	return internal(d.Text(e.Out, withDoom(e, d)))
+	return internal(chart.Text(e.Out, d, withDoom(e, d)))
 }
 
 type doomJSON struct {
@@ -111,5 +111,5 @@ func showcaseDoom(ctx context.Context, e *env) (*chart.Doom, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &chart.Doom{Doom: d, Lang: e.Langs()[0]}, nil
+	return &chart.Doom{Doom: d}, nil
 }

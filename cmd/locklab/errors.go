@@ -15,6 +15,7 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/share"
 	"locklab/simulator"
+	"locklab/simulator/i18n"
 )
 
 // Exit statuses.
@@ -118,7 +119,7 @@ func flagError(c *cobra.Command, err error) error {
 	problem := err
 	switch {
 	case errors.As(err, &value):
-		problem = text.Errorf("error.flag.value", "flag", "--"+value.GetFlag().Name, "value", value.GetValue(), "want", text.NewPhrase(wanted(err)))
+		problem = text.Errorf("error.flag.value", "flag", "--"+value.GetFlag().Name, "value", value.GetValue(), "want", i18n.New(wanted(err)))
 	case errors.As(err, &missing):
 		problem = text.Errorf("error.flag.missing", "flag", "--"+missing.GetFlag().Name)
 	case errors.As(err, &unknown):

@@ -37,7 +37,7 @@ func explainCommand() *command {
 				x := &explainer{e: e, stage: lessons.NewStage()}
 				x.teacher = lessons.NewTeacher(e.ctx, e.Printer, e.options(), x.stage)
 				x.teacher.Curve = func(out io.Writer, d *study.Doom, look reports.Options) error {
-					return (&chart.Doom{Doom: d}).Text(out, look)
+					return chart.Text(out, &chart.Doom{Doom: d}, look)
 				}
 				return x.explain(args)
 			})

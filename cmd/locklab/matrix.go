@@ -126,7 +126,6 @@ func playMatrix(e *env, entries []lock.Entry, scs []race.Scenario, runs int, dir
 		return internal(err)
 	}
 	grid := gridOf(entries, scs, cells)
-	grid.Lang = e.Langs()[0]
 	flat, complete := flatten(cells)
 	if e.json {
 		err = e.printJSON(matrixJSON{Version: schema, Incomplete: !complete, Cells: cellsJSON(flat)})
@@ -185,7 +184,7 @@ func flatten(cells [][]*race.Outcome) (flat []*race.Outcome, complete bool) {
 }
 
 func printGrid(e *env, grid *chart.Grid, outcomes []*race.Outcome, runs int) error {
-	if err := grid.Text(e.Out, e.options()); err != nil {
+	if err := chart.Text(e.Out, grid, e.options()); err != nil {
 		return internal(err)
 	}
 	if runs > 0 {
@@ -237,7 +236,7 @@ func cellOf(e lock.Entry, sc race.Scenario, o *race.Outcome) chart.Cell {
 
 // writeReport writes the files of -o.
 func writeReport(e *env, dir string, entries []lock.Entry, grid, first *chart.Grid, outcomes []*race.Outcome, runs map[string]*motion.Book) (stopped bool, err error) {
-	figures, err := reportFigures(share.With(e.ctx, nil), e, charted(entries), entries, outcomes) // no part of what is shared
+	figures, err := reportFigures(share.With(e.ctx, nil, nil), e, charted(entries), entries, outcomes) // no part of what is shared
 	if stoppedBy(err) {
 		return true, nil
 	}
@@ -245,20 +244,25 @@ func writeReport(e *env, dir string, entries []lock.Entry, grid, first *chart.Gr
 		return false, internal(err)
 	}
 	files := []reportFile{
-		{"grid.txt", func(w io.Writer) error { return grid.Text(w, reports.Options{Width: defaultWidth}) }},
+		{"grid.txt", func(w io.Writer) error { return chart.Text(w, grid, reports.Options{Width: defaultWidth}) }},
 		{"grid.csv", func(w io.Writer) error {
 			addLinks(grid, outcomes)
-			return grid.CSV(w)
+			return chart.CSV(w, grid)
 		}},
 	}
-	if first == nil {
-		files = append(files, reportFile{"grid.png", grid.PNG}, reportFile{"grid.svg", grid.SVG})
-	} else {
-		files = append(files, reportFile{"grid.png", first.PNG}, reportFile{"grid.svg", first.SVG},
-			reportFile{"poster.png", grid.PNG}, reportFile{"poster.svg", grid.SVG})
+	add := func(c chart.Chart, name string, endings ...string) {
+		for _, ending := range endings {
+			files = append(files, reportFile{name + ending, func(w io.Writer) error { return chartFormats[ending](w, c, e.Langs()[0]) }})
+		}
 	}
-	for _, c := range figures {
-		files = append(files, reportFile{c.name + ".csv", c.CSV}, reportFile{c.name + ".png", c.PNG}, reportFile{c.name + ".svg", c.SVG})
+	if first == nil {
+		add(grid, "grid", ".png", ".svg")
+	} else {
+		add(first, "grid", ".png", ".svg")
+		add(grid, "poster", ".png", ".svg")
+	}
+	for _, f := range figures {
+		add(f.Chart, f.name, ".csv", ".png", ".svg")
 	}
 	files = append(files, reportFile{"report.html", func(w io.Writer) error {
 		report, err := reportPage(e, grid, first, figures, runs, dir, e.command)

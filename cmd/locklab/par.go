@@ -68,7 +68,7 @@ func findPars(ctx context.Context, e *env, entries []lock.Entry, b study.Bounds,
 	done, end := e.progress(len(entries)*len(budgets), "progress.searches")
 	table, err := study.FindPars(ctx, entries, b, budgets, done)
 	end()
-	return &chart.Par{ParTable: *table, Lang: e.Langs()[0]}, err
+	return &chart.Par{ParTable: *table}, err
 }
 
 type parJSON struct {

@@ -36,7 +36,7 @@ func runPrice(e *env, locks *lockFlags, files []string) error {
 	if stoppedBy(err) {
 		return noAnswer("error.stopped")
 	}
-	drawn := &chart.PriceChart{Prices: found, Lang: e.Langs()[0]}
+	drawn := &chart.PriceChart{Prices: found}
 	return showChart(e, drawn, err, files, priceJSON{schema, drawn.Takeaway("en"), drawn.Assumptions("en"), found},
 		"locklab price -o price.png", "locklab matrix", "locklab rate")
 }

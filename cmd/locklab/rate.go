@@ -154,7 +154,7 @@ func findRates(e *env, entries []lock.Entry, o cost.RateOrder, limits string) (*
 	if err != nil {
 		return nil, internal(err)
 	}
-	return &chart.Rate{Rates: *found, Lang: e.Langs()[0]}, nil
+	return &chart.Rate{Rates: *found}, nil
 }
 
 func tolerances(e *env, entries []lock.Entry, limits string) (*study.Tolerance, error) {

@@ -81,7 +81,7 @@ func findRecovery(ctx context.Context, e *env, entries []lock.Entry, o cost.Reco
 	done, end := e.progress(len(entries)*len(o.TTLs), "progress.cells")
 	found, err := cost.FindRecovery(ctx, entries, o, done)
 	end()
-	return &chart.RecoveryChart{Recoveries: found, Lang: e.Langs()[0]}, err
+	return &chart.RecoveryChart{Recoveries: found}, err
 }
 
 type recoveryJSON struct {

@@ -102,7 +102,7 @@ func reportPage(e *env, grid, first *chart.Grid, figures []figure, runs map[stri
 	}
 	for _, f := range figures {
 		var svg bytes.Buffer
-		if err := f.SVG(&svg); err != nil {
+		if err := chart.SVG(&svg, f, e.Langs()[0]); err != nil {
 			return page.Report{}, err
 		}
 		report.Charts = append(report.Charts, page.Chart{Texts: f, SVG: svg.Bytes(), CSV: f.name + ".csv"})

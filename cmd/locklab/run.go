@@ -17,6 +17,7 @@ import (
 	"locklab/scenarios/contract"
 	"locklab/scenarios/race"
 	"locklab/simulator/history"
+	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
 )
 
@@ -247,7 +248,7 @@ func (r *shownRun) print(e *env) error {
 	}
 	lessons.CompareWithContract(e.Printer, o)
 	for _, m := range o.NotInjected {
-		e.Printf("%s\n", e.Each(text.NewPhrase("run.notinjected", "what", m).Say))
+		e.Printf("%s\n", e.Message(i18n.New("run.notinjected", "what", m)))
 	}
 	e.Next(lessons.NextCommands(o)...)
 	return nil
@@ -282,7 +283,7 @@ var runFormats = map[string]func(*env, io.Writer, *shownRun) error{
 }
 
 // runPictures are the formats of a run that is drawn; with --doom they are the curve's.
-var runPictures = map[string]func(*chart.Run, io.Writer) error{".png": (*chart.Run).PNG, ".svg": (*chart.Run).SVG}
+var runPictures = map[string]func(io.Writer, chart.Picture, string) error{".png": chart.PNG, ".svg": chart.SVG}
 
 // checkView refuses unknown views and files, before anything is played.
 func checkView(e *env, view string, files []string) error {
@@ -323,6 +324,6 @@ func (r *shownRun) writeFile(e *env, name string) error {
 		if draw == nil {
 			return runFormats[filepath.Ext(name)](e, w, r)
 		}
-		return draw(&chart.Run{History: r.History, Judgement: r.Judgement, Verdicts: r.Verdicts, Lang: e.Langs()[0]}, grounded(name, w))
+		return draw(grounded(name, w), &chart.Run{History: r.History, Judgement: r.Judgement, Verdicts: r.Verdicts}, e.Langs()[0])
 	})
 }

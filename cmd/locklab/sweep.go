@@ -86,7 +86,7 @@ func (s *sweepFlags) run(e *env, args []string) error {
 	if found == nil || errors.Is(err, study.ErrLosses) {
 		return internal(err)
 	}
-	drawn := &chart.Sweep{Sweep: *found, Lang: e.Langs()[0]}
+	drawn := &chart.Sweep{Sweep: *found}
 	return showChart(e, drawn, err, files, sweepToJSON(drawn, err),
 		"locklab sweep pause/ttl -o sweep.png", "locklab run watchdog gc-pause", "locklab matrix")
 }
@@ -173,7 +173,7 @@ func resumed(e *env, args []string, file string) (ctx context.Context, end func(
 		return e.save(file, head.Write)
 	}
 	saved.Progress, end = taskProgress(e)
-	return share.With(e.ctx, saved), end, nil
+	return share.With(e.ctx, saved, text.Fits), end, nil
 }
 
 // saveEvery is how often results are saved. It is a variable for tests.
@@ -203,7 +203,7 @@ func findSensitivity(ctx context.Context, e *env, entries []lock.Entry, xs []flo
 	done, end := e.progress(study.SensitivitySteps(len(entries), len(xs), runs), "progress.pauses")
 	found, err := study.FindSensitivity(ctx, entries, xs, runs, done)
 	end()
-	return &chart.Sensitivity{Sensitivity: *found, Lang: e.Langs()[0]}, err
+	return &chart.Sensitivity{Sensitivity: *found}, err
 }
 
 type sweepJSON struct {

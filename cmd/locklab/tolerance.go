@@ -47,7 +47,7 @@ func findTolerance(ctx context.Context, e *env, entries []lock.Entry) (*chart.To
 	done, end := e.progress(study.ToleranceCells(len(entries)), "progress.limits")
 	found, err := study.FindTolerance(ctx, entries, done)
 	end()
-	return &chart.Tolerance{Tolerance: *found, Lang: e.Langs()[0]}, err
+	return &chart.Tolerance{Tolerance: *found}, err
 }
 
 // rateRaces are the races in which a clock runs at a wrong rate: a client's, and servers'.

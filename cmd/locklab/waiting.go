@@ -69,7 +69,7 @@ func (w *waitingFlags) run(e *env, _ []string) error {
 	if w.article && e.elsewhere != nil {
 		return text.Errorf("error.waiting.article")
 	}
-	drawn := &chart.WaitingChart{Load: w.load, Lang: e.Langs()[0]}
+	drawn := &chart.WaitingChart{Load: w.load}
 	done, end := e.progress(len(policies)*len(counts), "progress.runs")
 	drawn.Results, err = cost.FindWaiting(e.ctx, policies, counts, w.load, done)
 	end()

@@ -1,15 +1,17 @@
 package chart
 
 import (
-	"encoding/csv"
 	"fmt"
-	"io"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 
-	"locklab/reports"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
 	"locklab/reports/layout"
 	"locklab/scenarios/cost"
 )
@@ -20,7 +22,6 @@ type ContendChart struct {
 	Contention cost.Contention // Load.Service and Load.Latency are those that were measured
 	Version    string          // of redis-server
 	Results    []Contended
-	Lang       string // of the pictures
 }
 
 // Contended is what came of one lock and one way to wait for it.
@@ -33,111 +34,19 @@ type Contended struct {
 
 func (r Contended) name() string { return r.Policy + " " + r.Lock }
 
+// sides are the measures of the real server, and of the simulation.
+func (r Contended) sides() []cost.Measures { return []cost.Measures{r.Real, r.Lab} }
+
 // Title is what the chart asks.
 func (c *ContendChart) Title(lang string) string { return say(lang, "contend.title") }
 
 // Assumptions are the numbers of the runs.
 func (c *ContendChart) Assumptions(lang string) string {
 	l := c.Contention.Load
-	return say(lang, "contend.assumptions", "version", c.Version, "clients", thousands(c.Contention.Clients), "requests", thousands(c.Contention.Requests), "hold", length(l.Hold),
-		"poll", length(l.Poll), "cap", length(l.Cap), "base", (l.Poll / 8).String(), "ttl", length(l.TTL), "patience", length(l.Patience),
+	return say(lang, "contend.assumptions", "version", c.Version, "clients", thousands(c.Contention.Clients),
+		"requests", thousands(c.Contention.Requests), "hold", length(l.Hold), "poll", length(l.Poll), "cap", length(l.Cap),
+		"base", (l.Poll / 8).String(), "ttl", length(l.TTL), "patience", length(l.Patience),
 		"service", l.Service.String(), "latency", l.Latency.String())
-}
-
-// Text writes two lines for each lock and way to wait, and the commands by kind.
-func (c *ContendChart) Text(w io.Writer, o reports.Options) error {
-	out := o.Lines(w)
-	lang := out.Lang()
-	for _, lang := range out.Langs() {
-		out.Put(c.Title(lang), 0)
-		out.Put(c.Assumptions(lang), 0)
-	}
-	out.Put("", 0)
-	c.table(lang).WriteOrList(out, 1)
-	out.Put("", 0)
-	out.Put(say(lang, "contend.kinds"), 0)
-	for _, r := range c.Results {
-		out.Put(say(lang, "contend.kinds.row", "name", r.name(), "real", kinds(r.Real), "lab", kinds(r.Lab)), 2)
-	}
-	out.Put("", 0)
-	for _, lang := range out.Langs() {
-		out.Put(c.Takeaway(lang), 0)
-		for _, r := range c.Results {
-			if m := r.Real; m.Together+m.Lost > 0 {
-				out.Put(say(lang, "contend.broken", "name", r.name(), "together", thousands(m.Together), "lost", thousands(m.Lost)), 0)
-			}
-		}
-		out.Put(say(lang, "contend.note"), 0)
-	}
-	return out.Err()
-}
-
-// kinds are the commands of a measurement, the most frequent first.
-func kinds(m cost.Measures) string {
-	names := slices.SortedStableFunc(slices.Values(slices.Sorted(maps.Keys(m.Commands))), func(a, b string) int { return m.Commands[b] - m.Commands[a] })
-	var all []string
-	for _, name := range names {
-		all = append(all, name+" "+thousands(m.Commands[name]))
-	}
-	return strings.Join(all, ", ")
-}
-
-// perRequest is how many commands a request costs.
-func perRequest(m cost.Measures) float64 {
-	return float64(m.Total()) / float64(max(1, m.Acquired+m.GaveUp))
-}
-
-func (c *ContendChart) table(lang string) *layout.Sheet {
-	sheet := &layout.Sheet{Right: map[int]bool{}, Floor: 5}
-	var head []string
-	for i, key := range []string{"name", "side", "p50", "p90", "p99", "max", "release", "release99", "second", "commands", "jain", "gaveup"} {
-		head = append(head, say(lang, "contend.head."+key))
-		sheet.Right[i] = i > 1
-	}
-	sheet.Rows = [][]string{head}
-	for _, r := range c.Results {
-		for i, m := range []cost.Measures{r.Real, r.Lab} {
-			name, side := r.name(), "real"
-			if i > 0 {
-				name, side = "", "lab"
-			}
-			sheet.Rows = append(sheet.Rows, []string{name, say(lang, "contend."+side), millis(m.Acquire.P50), millis(m.Acquire.P90), millis(m.Acquire.P99), millis(m.Acquire.Max), millis(m.Release.P50), millis(m.Release.P99),
-				strconv.FormatFloat(m.Throughput, 'f', 0, 64), strconv.FormatFloat(perRequest(m), 'f', 1, 64), jain(cost.WaitingResult{Jain: m.Jain}), strconv.Itoa(m.GaveUp)})
-		}
-	}
-	return sheet
-}
-
-// CSV writes a line for each lock, way to wait and side, and one for each kind of command.
-func (c *ContendChart) CSV(w io.Writer) error {
-	out := csv.NewWriter(w)
-	records := [][]string{{"policy", "lock", "side", "clients", "requests", "acquired", "gave_up", "together", "lost",
-		"acquire_p50_s", "acquire_p90_s", "acquire_p99_s", "acquire_max_s", "release_p50_s", "release_p90_s", "release_p99_s", "release_max_s",
-		"acquired_per_second", "commands_per_request", "jain_index", "commands"}}
-	for _, r := range c.Results {
-		for i, m := range []cost.Measures{r.Real, r.Lab} {
-			row := []string{r.Policy, r.Lock, []string{"real", "lab"}[i]}
-			for _, n := range []int{c.Contention.Clients, c.Contention.Requests, m.Acquired, m.GaveUp, m.Together, m.Lost} {
-				row = append(row, strconv.Itoa(n))
-			}
-			for _, q := range []cost.Quantiles{m.Acquire, m.Release} {
-				row = append(row, significant(q.P50), significant(q.P90), significant(q.P99), significant(q.Max))
-			}
-			row = append(row, significant(m.Throughput), significant(perRequest(m)), "")
-			if m.Jain != nil {
-				row[len(row)-1] = significant(*m.Jain)
-			}
-			var commands []string
-			for _, name := range slices.Sorted(maps.Keys(m.Commands)) {
-				commands = append(commands, fmt.Sprintf("%s=%d", name, m.Commands[name]))
-			}
-			records = append(records, append(row, strings.Join(commands, " ")))
-		}
-	}
-	if err := out.WriteAll(records); err != nil {
-		return fmt.Errorf("chart: writing contentions: %w", err)
-	}
-	return nil
 }
 
 // Takeaway says what differs most, and how well the simulation predicts it.
@@ -145,29 +54,165 @@ func (c *ContendChart) Takeaway(lang string) string {
 	if len(c.Results) == 0 {
 		return say(lang, "waiting.nothing")
 	}
-	pick := func(by func(r Contended) float64) (low, high Contended) {
-		compare := func(a, b Contended) int {
-			if by(a) < by(b) {
-				return -1
-			}
-			return 1
+	slow, quick := extremes(c.Results, func(r Contended) float64 { return r.Real.Throughput })
+	cheap, dear := extremes(c.Results, func(r Contended) float64 { return perRequest(r.Real) })
+	return say(lang, "contend.takeaway", "slow", slow.name(), "slowest", rounded(slow.Real.Throughput, 0),
+		"quick", quick.name(), "quickest", rounded(quick.Real.Throughput, 0),
+		"cheap", cheap.name(), "least", rounded(perRequest(cheap.Real), 1), "dear", dear.name(), "most", rounded(perRequest(dear.Real), 0),
+		"throughput", c.factor(func(m cost.Measures) float64 { return m.Throughput }), "commands", c.factor(perRequest))
+}
+
+// factor is how far the simulation is off at most, for one measure.
+func (c *ContendChart) factor(of func(m cost.Measures) float64) string {
+	worst := 1.0
+	for _, r := range c.Results {
+		if a, b := of(r.Real), of(r.Lab); a > 0 && b > 0 {
+			worst = max(worst, a/b, b/a)
 		}
-		return slices.MinFunc(c.Results, compare), slices.MaxFunc(c.Results, compare)
 	}
-	// factor is how far the simulation is off at most, for one measure.
-	factor := func(of func(m cost.Measures) float64) string {
-		worst := 1.0
+	return rounded(worst, 1)
+}
+
+// perRequest is how many commands a request costs.
+func perRequest(m cost.Measures) float64 {
+	return float64(m.Total()) / float64(max(1, m.Acquired+m.GaveUp))
+}
+
+// text has two lines for each lock and way to wait, and the commands by kind.
+func (c *ContendChart) text(out *layout.Lines) {
+	lang := out.Lang()
+	putEach(out, func(lang string) []string { return []string{c.Title(lang), c.Assumptions(lang)} })
+	out.Put("", 0)
+	names := heads(lang, "contend.head.", "name", "side", "p50", "p90", "p99", "max", "release", "release99", "second", "commands", "jain", "gaveup")
+	sheet := layout.Sheet{Right: layout.From(2), Floor: 5, Rows: [][]string{names}}
+	for _, r := range c.Results {
+		name := r.name()
+		for i, m := range r.sides() {
+			row := []string{name, say(lang, []string{"contend.real", "contend.lab"}[i])}
+			for _, s := range []float64{m.Acquire.P50, m.Acquire.P90, m.Acquire.P99, m.Acquire.Max, m.Release.P50, m.Release.P99} {
+				row = append(row, millis(s))
+			}
+			sheet.Rows = append(sheet.Rows, append(row, rounded(m.Throughput, 0), rounded(perRequest(m), 1), jain(m.Jain), strconv.Itoa(m.GaveUp)))
+			name = ""
+		}
+	}
+	sheet.WriteOrList(out, 1)
+	out.Put("", 0)
+	out.Put(say(lang, "contend.kinds"), 0)
+	for _, r := range c.Results {
+		out.Put(say(lang, "contend.kinds.row", "name", r.name(), "real", kinds(r.Real), "lab", kinds(r.Lab)), 2)
+	}
+	out.Put("", 0)
+	putEach(out, func(lang string) []string {
+		sentences := []string{c.Takeaway(lang)}
 		for _, r := range c.Results {
-			if a, b := of(r.Real), of(r.Lab); a > 0 && b > 0 {
-				worst = max(worst, a/b, b/a)
+			if m := r.Real; m.Together+m.Lost > 0 {
+				sentences = append(sentences, say(lang, "contend.broken", "name", r.name(), "together", thousands(m.Together), "lost", thousands(m.Lost)))
 			}
 		}
-		return strconv.FormatFloat(worst, 'f', 1, 64)
+		return append(sentences, say(lang, "contend.note"))
+	})
+}
+
+// kinds are the commands of a measurement, the most frequent first.
+func kinds(m cost.Measures) string {
+	names := slices.Sorted(maps.Keys(m.Commands))
+	slices.SortStableFunc(names, func(a, b string) int { return m.Commands[b] - m.Commands[a] })
+	return strings.Join(each(names, func(name string) string { return name + " " + thousands(m.Commands[name]) }), ", ")
+}
+
+// records has a line for each lock, way to wait and side.
+func (c *ContendChart) records() [][]string {
+	rows := [][]string{{"policy", "lock", "side", "clients", "requests", "acquired", "gave_up", "together", "lost",
+		"acquire_p50_s", "acquire_p90_s", "acquire_p99_s", "acquire_max_s", "release_p50_s", "release_p90_s", "release_p99_s", "release_max_s",
+		"acquired_per_second", "commands_per_request", "jain_index", "commands"}}
+	for _, r := range c.Results {
+		for i, m := range r.sides() {
+			row := []string{r.Policy, r.Lock, []string{"real", "lab"}[i]}
+			for _, n := range []int{c.Contention.Clients, c.Contention.Requests, m.Acquired, m.GaveUp, m.Together, m.Lost} {
+				row = append(row, strconv.Itoa(n))
+			}
+			for _, q := range []cost.Quantiles{m.Acquire, m.Release} {
+				row = append(row, significant(q.P50), significant(q.P90), significant(q.P99), significant(q.Max))
+			}
+			index := ""
+			if m.Jain != nil {
+				index = significant(*m.Jain)
+			}
+			commands := each(slices.Sorted(maps.Keys(m.Commands)), func(name string) string { return fmt.Sprintf("%s=%d", name, m.Commands[name]) })
+			rows = append(rows, append(row, significant(m.Throughput), significant(perRequest(m)), index, strings.Join(commands, " ")))
+		}
 	}
-	slow, quick := pick(func(r Contended) float64 { return r.Real.Throughput })
-	cheap, dear := pick(func(r Contended) float64 { return perRequest(r.Real) })
-	second := func(r Contended) string { return strconv.FormatFloat(r.Real.Throughput, 'f', 0, 64) }
-	return say(lang, "contend.takeaway", "slow", slow.name(), "slowest", second(slow), "quick", quick.name(), "quickest", second(quick),
-		"cheap", cheap.name(), "least", strconv.FormatFloat(perRequest(cheap.Real), 'f', 1, 64), "dear", dear.name(), "most", strconv.FormatFloat(perRequest(dear.Real), 'f', 0, 64),
-		"throughput", factor(func(m cost.Measures) float64 { return m.Throughput }), "commands", factor(perRequest))
+	return rows
+}
+
+// The measures of a chart of contentions, in points.
+const (
+	contendLine vg.Length = 26 // the real server above, the simulation below
+	contendName vg.Length = 92
+	contendGap  vg.Length = 34
+	contendAxis vg.Length = 24
+)
+
+// A contendMeasure is one panel: from low, where the mark is, to high.
+type contendMeasure struct {
+	key string
+	of  func(m cost.Measures) (low, high float64)
+}
+
+var contendMeasures = []contendMeasure{
+	{"acquire", func(m cost.Measures) (low, high float64) { return m.Acquire.P50 * 1000, m.Acquire.P99 * 1000 }},
+	{"release", func(m cost.Measures) (low, high float64) { return m.Release.P50 * 1000, m.Release.P99 * 1000 }},
+	{"throughput", func(m cost.Measures) (low, high float64) { return m.Throughput, m.Throughput }},
+	{"commands", func(m cost.Measures) (low, high float64) { return perRequest(m), perRequest(m) }},
+}
+
+// picture has a line for each lock and way to wait, and a panel for each measure.
+func (c *ContendChart) picture(lang string) picture {
+	body := block{contendLine*vg.Length(len(c.Results)) + contendAxis, func(canvas draw.Canvas, at vg.Rectangle) {
+		for i, r := range c.Results {
+			y := at.Max.Y - contendLine*vg.Length(i)
+			write(canvas, smallStrong, at.Min.X, y-contendLine/2+5, r.Policy)
+			write(canvas, faint, at.Min.X, y-contendLine/2-5, fitText(small, r.Lock, contendName))
+			canvas.StrokeLine2(hairlines, at.Min.X, y, at.Max.X, y)
+		}
+		width := (at.Size().X - contendName) / vg.Length(len(contendMeasures))
+		for i, m := range contendMeasures {
+			x := at.Min.X + contendName + width*vg.Length(i)
+			f := crop(canvas, box(x+contendGap/2, at.Min.Y+contendAxis, x+width-contendGap/2, at.Max.Y))
+			write(f, smallStrong, f.Min.X, f.Max.Y+smallSize, fitText(smallStrong, say(lang, "contend.panel."+m.key), f.Size().X+contendGap/2))
+			c.panel(f, m)
+		}
+	}}
+	return stacked(usualWidth, heading(c, lang, inner), space(2*smallLine), body,
+		notes(faint, inner, say(lang, "contend.legend"), c.Assumptions(lang), say(lang, "contend.note")), space(8))
+}
+
+// panel draws one measure on a logarithmic scale.
+func (c *ContendChart) panel(f draw.Canvas, m contendMeasure) {
+	var ends []float64
+	for _, r := range c.Results {
+		for _, side := range r.sides() {
+			if a, b := m.of(side); a > 0 && !math.IsInf(b, 1) {
+				ends = append(ends, a, b)
+			}
+		}
+	}
+	low, high := withinDecades(ends)
+	x := func(v float64) vg.Length { return f.X(plot.LogScale{}.Normalize(low, high, max(v, low))) }
+	step := (int(math.Round(math.Log10(high/low))) + 2) / 3
+	rulesX(f, small, 9, x, decades(low, high, step, func(v float64) string { return number(math.Round(v*1e4) / 1e4) }))
+	for i, r := range c.Results {
+		y := f.Max.Y - contendLine*(vg.Length(i)+0.5)
+		for n, side := range r.sides() {
+			a, b := m.of(side)
+			if a <= 0 || math.IsInf(b, 1) {
+				continue // nobody got in
+			}
+			st := style{color: lineColors[n], marker: []draw.GlyphDrawer{draw.CircleGlyph{}, draw.RingGlyph{}}[n]}
+			middle := y + []vg.Length{5, -5}[n]
+			f.StrokeLine2(st.line(1.8), x(a), middle, x(b), middle)
+			f.DrawGlyph(st.glyph(2.6), vg.Point{X: x(a), Y: middle})
+		}
+	}
 }

@@ -34,16 +34,16 @@ func TestContendChart(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	if err := c.Text(&out, reports.Options{Width: 120}); err != nil || !strings.Contains(out.String(), "none setnx: 3 entries while another client was inside") || strings.Contains(out.String(), "fixed token: 3") {
+	if err := Text(&out, c, reports.Options{Width: 120}); err != nil || !strings.Contains(out.String(), "none setnx: 3 entries while another client was inside") || strings.Contains(out.String(), "fixed token: 3") {
 		t.Errorf("%v\n%s", err, out.String())
 	}
 	out.Reset()
-	if err := c.CSV(&out); err != nil || !strings.Contains(out.String(), "fixed,token,real,4,20,19,1,0,0,0.001,0.01,0.1,0.2,0.0001,0.0002,0.0003,0.0004,100,5,0.5,del=20 eval=20 set=60\n") {
+	if err := CSV(&out, c); err != nil || !strings.Contains(out.String(), "fixed,token,real,4,20,19,1,0,0,0.001,0.01,0.1,0.2,0.0001,0.0002,0.0003,0.0004,100,5,0.5,del=20 eval=20 set=60\n") {
 		t.Errorf("%v\n%s", err, out.String())
 	}
 	c.Results[0].Real.Throughput = math.Inf(1)
 	c.Results[1].Lab = cost.Measures{GaveUp: 20}
-	for _, draw := range []func() error{func() error { return c.PNG(new(bytes.Buffer)) }, func() error { return c.SVG(new(bytes.Buffer)) }} {
+	for _, draw := range []func() error{func() error { return PNG(new(bytes.Buffer), c, "") }, func() error { return SVG(new(bytes.Buffer), c, "") }} {
 		if err := draw(); err != nil {
 			t.Error(err)
 		}

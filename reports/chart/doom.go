@@ -1,12 +1,14 @@
 package chart
 
 import (
-	"encoding/csv"
-	"fmt"
-	"io"
+	"cmp"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 
 	"locklab/reports"
 	"locklab/reports/layout"
@@ -15,9 +17,43 @@ import (
 )
 
 // A Doom draws how much of a run's future was lost after each of its steps.
-type Doom struct {
-	*study.Doom
-	Lang string // of the picture; "": English
+type Doom struct{ *study.Doom }
+
+// Title is what the chart asks.
+func (d *Doom) Title(lang string) string {
+	return say(lang, "doom.title", "lock", d.History.Strategy, "harm", string(d.Harm))
+}
+
+// Bounds says what is counted, and what is not.
+func (d *Doom) Bounds(lang string) string {
+	return say(lang, "doom.bounds", "states", thousands(d.States))
+}
+
+// Takeaway says how the faults changed the share, and from which step on nothing averts
+// the harm.
+func (d *Doom) Takeaway(lang string) string {
+	if len(d.Steps) == 0 {
+		return ""
+	}
+	first, last, faults := 0, 0, 0
+	for n, s := range d.Steps {
+		if s.Fault {
+			if faults++; faults == 1 {
+				first = n
+			}
+			last = n
+		}
+	}
+	harm := string(d.Harm)
+	key := []string{"doom.nofault", "doom.fault", "doom.faults"}[min(faults, 2)]
+	text := say(lang, key, "n", strconv.Itoa(faults), "harm", harm,
+		"before", shareText(d.Steps[max(first-1, 0)].Share), "after", shareText(d.Steps[last].Share))
+	key = "doom.noreturn"
+	if d.NoReturn < len(d.Steps)-1 && d.NoReturn == last && faults > 0 {
+		key = "doom.noreturn.fault"
+	}
+	return say(lang, "grid.both", "first", text, "next", say(lang, key,
+		"step", strconv.Itoa(d.NoReturn), "all", strconv.Itoa(len(d.Steps)-1), "what", d.deed(d.NoReturn, lang)))
 }
 
 // deed is what step n was, in a few words.
@@ -52,77 +88,30 @@ func shareText(share float64) string {
 	return strings.TrimSuffix(strconv.FormatFloat(100*share, 'f', 1, 64), ".0") + " %"
 }
 
-// Title is what the chart asks.
-func (d *Doom) Title(lang string) string {
-	return say(lang, "doom.title", "lock", d.History.Strategy, "harm", string(d.Harm))
-}
-
-// Bounds says what is counted, and what is not.
-func (d *Doom) Bounds(lang string) string {
-	return say(lang, "doom.bounds", "states", thousands(d.States))
-}
-
-// Takeaway says how the faults changed the share, and from which step on nothing averts
-// the harm.
-func (d *Doom) Takeaway(lang string) string {
-	if len(d.Steps) == 0 {
-		return ""
-	}
-	first, last, faults := 0, 0, 0
-	for n, s := range d.Steps {
-		if s.Fault {
-			if faults++; faults == 1 {
-				first = n
-			}
-			last = n
-		}
-	}
-	harm := string(d.Harm)
-	text := ""
-	switch {
-	case faults == 0:
-		text = say(lang, "doom.nofault", "before", shareText(d.Steps[0].Share), "harm", harm)
-	case faults == 1:
-		text = say(lang, "doom.fault", "before", shareText(d.Steps[first-1].Share), "after", shareText(d.Steps[last].Share), "harm", harm)
-	default:
-		text = say(lang, "doom.faults", "n", strconv.Itoa(faults),
-			"before", shareText(d.Steps[first-1].Share), "after", shareText(d.Steps[last].Share), "harm", harm)
-	}
-	key := "doom.noreturn"
-	if d.NoReturn < len(d.Steps)-1 && d.NoReturn == last && faults > 0 {
-		key = "doom.noreturn.fault"
-	}
-	return say(lang, "grid.both", "first", text, "next", say(lang, key,
-		"step", strconv.Itoa(d.NoReturn), "all", strconv.Itoa(len(d.Steps)-1), "what", d.deed(d.NoReturn, lang)))
-}
-
-// CSV writes one line a step. Shares have nine places; 1.000000000 is exact if
+// records has one line a step. Shares have nine places; 1.000000000 is exact if
 // no_return or a line above it says so.
-func (d *Doom) CSV(w io.Writer) error {
-	out := csv.NewWriter(w)
-	records := [][]string{{"step", "t_ms", "what", "fault", "share", "no_return"}}
+func (d *Doom) records() [][]string {
+	rows := [][]string{{"step", "t_ms", "what", "fault", "share", "no_return"}}
 	for n, s := range d.Steps {
-		records = append(records, []string{strconv.Itoa(n), reports.Millis(s.At, reports.Decimals(d.History)), d.deed(n, "en"),
+		rows = append(rows, []string{strconv.Itoa(n), d.at(n), d.deed(n, "en"),
 			strconv.FormatBool(s.Fault), strconv.FormatFloat(s.Share, 'g', -1, 64), strconv.FormatBool(n >= d.NoReturn)})
 	}
-	if err := out.WriteAll(records); err != nil {
-		return fmt.Errorf("chart: writing a doom curve: %w", err)
-	}
-	return nil
+	return rows
 }
+
+// at is the instant of step n in milliseconds.
+func (d *Doom) at(n int) string { return reports.Millis(d.Steps[n].At, reports.Decimals(d.History)) }
 
 // doomBar is how many characters all of the future takes.
 const doomBar = 20
 
-// Text writes a step per line, with a bar as long as what is lost.
-func (d *Doom) Text(w io.Writer, o reports.Options) error {
-	out := o.Lines(w)
+// text has a step per line, with a bar as long as what is lost.
+func (d *Doom) text(out *layout.Lines) {
 	lang := out.Lang()
-	for _, l := range out.Langs() {
-		out.Put(d.Title(l), 0)
-	}
+	putEach(out, func(lang string) []string { return []string{d.Title(lang)} })
 	out.Put("", 0)
-	s := layout.Sheet{Rows: [][]string{{say(lang, "doom.step"), "t/ms", say(lang, "doom.what"), say(lang, "doom.share"), ""}}, Right: map[int]bool{0: true, 1: true, 3: true}, Floor: 8}
+	names := []string{say(lang, "doom.step"), "t/ms", say(lang, "doom.what"), say(lang, "doom.share"), ""}
+	sheet := layout.Sheet{Rows: [][]string{names}, Right: layout.Only(0, 1, 3), Floor: 8}
 	for n, step := range d.Steps {
 		note := strings.Repeat("#", int(step.Share*doomBar+0.5))
 		if n == d.NoReturn {
@@ -132,13 +121,178 @@ func (d *Doom) Text(w io.Writer, o reports.Options) error {
 		if step.Fault {
 			what = "! " + what
 		}
-		s.Rows = append(s.Rows, []string{strconv.Itoa(n), reports.Millis(step.At, reports.Decimals(d.History)), what, shareText(step.Share), note})
+		sheet.Rows = append(sheet.Rows, []string{strconv.Itoa(n), d.at(n), what, shareText(step.Share), note})
 	}
-	s.WriteOrList(out, 1)
+	sheet.WriteOrList(out, 1)
 	out.Put("", 0)
-	for _, l := range out.Langs() {
-		out.Put(d.Takeaway(l), 0)
-		out.Put(d.Bounds(l), 0)
+	putEach(out, func(lang string) []string { return []string{d.Takeaway(lang), d.Bounds(lang)} })
+}
+
+// The curve's measures, in points.
+const (
+	doomHeight vg.Length = 210 // of the plot
+	doomHead   vg.Length = 24  // above it, for the name of the point of no return
+	doomFoot   vg.Length = 34
+	doomScale  vg.Length = 36 // left of it
+	doomStride vg.Length = 24 // from step to step at least
+	doomLabels           = 7  // steps that are told at most
+)
+
+// picture has the share that is lost over the steps of the run.
+func (d *Doom) picture(lang string) picture {
+	steps := vg.Length(max(1, len(d.Steps)-1))
+	stride := min(max(doomStride, 560/steps), 900/steps)
+	width := doomScale + stride*steps + 12
+	body := block{doomHead + doomHeight + doomFoot, func(c draw.Canvas, at vg.Rectangle) {
+		left, bottom := at.Min.X+doomScale, at.Max.Y-doomHead-doomHeight
+		a := doomArea{crop(c, box(left, bottom, left+stride*steps, bottom+doomHeight)), d, stride, lang}
+		a.axes()
+		if len(d.Steps) > 0 {
+			a.noReturn()
+			a.labels()
+			a.curve()
+		}
+	}}
+	return stacked(width+2*margin, heading(d, lang, width), body, notes(small, width, say(lang, "doom.legend", "bounds", d.Bounds(lang))))
+}
+
+// A doomArea is the rectangle in which a curve is drawn.
+type doomArea struct {
+	draw.Canvas
+	*Doom
+	stride vg.Length
+	lang   string
+}
+
+// point is the position of a share after a step.
+func (a doomArea) point(step int, share float64) vg.Point {
+	return vg.Point{X: a.Min.X + a.stride*vg.Length(step), Y: a.Y(share)}
+}
+
+func (a doomArea) axes() {
+	for _, share := range []float64{0, 0.25, 0.5, 0.75, 1} {
+		y := a.Y(share)
+		a.StrokeLine2(draw.LineStyle{Color: hairline, Width: 0.6}, a.Min.X, y, a.Max.X, y)
+		write(a.Canvas, aligned(small, draw.XRight), a.Min.X-8, y, shareText(share))
 	}
-	return out.Err()
+	every := 1
+	for a.stride*vg.Length(every) < 20 {
+		every++
+	}
+	for n := 0; n < len(a.Steps); n += every {
+		at := a.point(n, 0)
+		a.StrokeLine2(draw.LineStyle{Color: faintInk, Width: 0.5}, at.X, at.Y, at.X, at.Y-3)
+		write(a.Canvas, aligned(small, draw.XCenter), at.X, at.Y-9, strconv.Itoa(n))
+	}
+	write(a.Canvas, faint, a.Min.X, a.Min.Y-21, say(a.lang, "doom.axis", "harm", string(a.Harm)))
+}
+
+// noReturn marks the point of no return, behind the curve.
+func (a doomArea) noReturn() {
+	at := a.point(a.NoReturn, 1)
+	a.StrokeLine2(draw.LineStyle{Color: ink, Width: 0.9, Dashes: []vg.Length{3, 3}}, at.X, a.Min.Y, at.X, at.Y+6)
+	text := say(a.lang, "doom.mark", "step", strconv.Itoa(a.NoReturn))
+	half := smallStrong.Width(text) / 2
+	side := draw.XCenter
+	if at.X-half < a.Min.X {
+		side = draw.XLeft
+	} else if at.X+half > a.Max.X {
+		side = draw.XRight
+	}
+	write(a.Canvas, aligned(smallStrong, side), at.X, at.Y+15, text)
+}
+
+func (a doomArea) curve() {
+	st := styleOf(a.History.Strategy)
+	line := make([]vg.Point, len(a.Steps))
+	for n, s := range a.Steps {
+		line[n] = a.point(n, s.Share)
+	}
+	a.StrokeLines(st.line(1.6), line)
+	for n, s := range a.Steps {
+		if s.Fault {
+			diamond(a.Canvas, line[n])
+			continue
+		}
+		a.DrawGlyph(st.glyph(2.4), line[n])
+	}
+}
+
+// diamond marks a fault.
+func diamond(c draw.Canvas, at vg.Point) {
+	const r vg.Length = 5
+	var path vg.Path
+	path.Move(vg.Point{X: at.X, Y: at.Y + r})
+	path.Line(vg.Point{X: at.X + r, Y: at.Y})
+	path.Line(vg.Point{X: at.X, Y: at.Y - r})
+	path.Line(vg.Point{X: at.X - r, Y: at.Y})
+	path.Close()
+	c.SetColor(vermillion)
+	c.Fill(path)
+}
+
+// marked are the steps that get a label: faults, the point of no return, and those
+// at which the share moves most.
+func (a doomArea) marked() []int {
+	moves := func(n int) float64 { return math.Abs(a.Steps[n].Share - a.Steps[n-1].Share) }
+	var out, rest []int
+	for n := 1; n < len(a.Steps); n++ {
+		switch {
+		case a.Steps[n].Fault || n == a.NoReturn:
+			out = append(out, n)
+		case moves(n) >= 0.02:
+			rest = append(rest, n)
+		}
+	}
+	slices.SortStableFunc(rest, func(a, b int) int { return cmp.Compare(moves(b), moves(a)) })
+	return append(out, rest[:min(len(rest), max(0, doomLabels-len(out)))]...)
+}
+
+// labels writes what happened beside the steps that matter, where there is room.
+func (a doomArea) labels() {
+	taken := a.inked()
+	for _, n := range a.marked() {
+		text := a.deed(n, a.lang) + ": " + shareText(a.Steps[n].Share)
+		at, width := a.point(n, a.Steps[n].Share), small.Width(text)
+		// left and right of the step, above and below, and not so far off that it
+		// could be another's
+		for i := range 12 {
+			rise := vg.Length(i/4) * 11
+			if i%2 == 1 {
+				rise = -rise
+			}
+			left := at.X - 9 - width
+			if i%4 > 1 {
+				left = at.X + 9
+			}
+			place := box(left, at.Y+rise-5.5, left+width, at.Y+rise+5.5)
+			if place.Min.X < a.Min.X+2 || place.Max.X > a.Max.X || place.Min.Y < a.Min.Y+1 || place.Max.Y > a.Max.Y+6 ||
+				slices.ContainsFunc(taken, func(t vg.Rectangle) bool { return overlap(t, place) }) {
+				continue
+			}
+			fillBox(a.Canvas, box(left-2, place.Min.Y, left+width+2, place.Max.Y), white) // over the grid
+			write(a.Canvas, small, left, at.Y+rise, text)
+			taken = append(taken, place)
+			break
+		}
+	}
+}
+
+// inked is where the curve runs, and the line of the point of no return.
+func (a doomArea) inked() (boxes []vg.Rectangle) {
+	const parts = 8
+	for n := 1; n < len(a.Steps); n++ {
+		from, to := a.point(n-1, a.Steps[n-1].Share), a.point(n, a.Steps[n].Share)
+		for i := range parts + 1 {
+			f := vg.Length(i) / parts
+			x, y := from.X+(to.X-from.X)*f, from.Y+(to.Y-from.Y)*f
+			boxes = append(boxes, box(x-3, y-3, x+3, y+3))
+		}
+	}
+	at := a.point(a.NoReturn, 0)
+	return append(boxes, box(at.X-1, a.Min.Y, at.X+1, a.Max.Y))
+}
+
+func overlap(a, b vg.Rectangle) bool {
+	return a.Min.X < b.Max.X && b.Min.X < a.Max.X && a.Min.Y < b.Max.Y && b.Min.Y < a.Max.Y
 }

@@ -39,14 +39,14 @@ func doomSample() *Doom {
 	return d
 }
 
-func TestDoomCSV(t *testing.T) { samples.Golden(t, "doom.csv", doomSample().CSV) }
+func TestDoomCSV(t *testing.T) { samples.Golden(t, "doom.csv", csvOf(doomSample())) }
 func TestDoomText(t *testing.T) {
 	d := doomSample()
-	samples.Golden(t, "doom.txt", func(w io.Writer) error { return d.Text(w, reports.Options{Width: reports.NarrowWidth, Lang: "both"}) })
+	samples.Golden(t, "doom.txt", func(w io.Writer) error { return Text(w, d, reports.Options{Width: reports.NarrowWidth, Lang: "both"}) })
 	for _, width := range []int{16, 30, 60} {
 		for _, lang := range []string{"en", "zh", "both"} {
 			o := reports.Options{Width: width, Lang: lang}
-			samples.CheckWidth(t, "doom", o.Width, func(w io.Writer) error { return d.Text(w, o) })
+			samples.CheckWidth(t, "doom", o.Width, func(w io.Writer) error { return Text(w, d, o) })
 		}
 	}
 }
@@ -99,13 +99,13 @@ func TestDoomTakeaway(t *testing.T) {
 // A curve of nothing is drawn all the same.
 func TestDoomOddSizes(t *testing.T) {
 	for _, d := range []Doom{{Doom: &study.Doom{History: &history.History{}}}, {Doom: &study.Doom{History: &history.History{}, Steps: []study.DoomStep{{Share: 1}}}}} {
-		if err := d.PNG(io.Discard); err != nil {
+		if err := PNG(io.Discard, &d, ""); err != nil {
 			t.Error(err)
 		}
-		if err := d.Text(io.Discard, reports.Options{}); err != nil {
+		if err := Text(io.Discard, &d, reports.Options{}); err != nil {
 			t.Error(err)
 		}
-		if err := d.CSV(io.Discard); err != nil {
+		if err := CSV(io.Discard, &d); err != nil {
 			t.Error(err)
 		}
 	}

@@ -1,9 +1,7 @@
 package chart
 
 import (
-	"encoding/csv"
-	"fmt"
-	"io"
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,7 +20,7 @@ type Grid struct {
 	Strategies []Row
 	Scenarios  []Column
 	Cells      [][]Cell
-	Lang       string // of the pictures; "": English
+	Brief      bool // Text leaves out what the words mean
 }
 
 // A Row of the grid is a strategy. The catalogues have its title and that of its group.
@@ -68,21 +66,14 @@ func (c *Cell) Word() verdict.Word {
 	if slices.Contains(c.Verdicts, verdict.Fenced) && !slices.Contains(c.Verdicts, verdict.StaleWrite) {
 		return verdict.Fenced
 	}
-	best := len(words)
-	for i, w := range words {
-		for _, v := range c.Verdicts {
-			if v == w {
-				best = min(best, i)
-			}
-		}
-	}
+	i := slices.IndexFunc(words, func(w verdict.Word) bool { return slices.Contains(c.Verdicts, w) })
 	switch {
-	case best == len(words):
+	case i < 0:
 		return verdict.NA
-	case words[best] == verdict.Holds && !c.Reached:
+	case words[i] == verdict.Holds && !c.Reached:
 		return verdict.Vacuous
 	}
-	return words[best]
+	return words[i]
 }
 
 // Falls says whether the lock falls in this cell. A wait that time ends
@@ -145,7 +136,7 @@ func (c *Cell) text() string {
 
 // Part is the grid of some strategies in some scenarios.
 func (g *Grid) Part(strategy func(Row) bool, scenario func(Column) bool) *Grid {
-	p := &Grid{Lang: g.Lang}
+	p := &Grid{}
 	for _, c := range g.Scenarios {
 		if scenario(c) {
 			p.Scenarios = append(p.Scenarios, c)
@@ -168,24 +159,23 @@ func (g *Grid) Part(strategy func(Row) bool, scenario func(Column) bool) *Grid {
 
 func (g *Grid) cell(strategy, scenario int) *Cell { return &g.Cells[strategy][scenario] }
 
-// Text prints the grid with a legend. Strategies that do not fit side by side
+// Title is what the grid shows.
+func (g *Grid) Title(lang string) string { return say(lang, "grid.title") }
+
+// text has the cells and a legend. Strategies that do not fit side by side
 // follow in further blocks; many of them become an overview.
-func (g *Grid) Text(w io.Writer, o reports.Options) error {
-	out := o.Lines(w)
+func (g *Grid) text(out *layout.Lines) {
 	if g.Many() {
 		g.overview(out)
 	} else {
 		g.columns(out)
 	}
-	if o.Brief {
+	if g.Brief {
 		g.glyphs(out)
 	} else {
 		g.legend(out)
 	}
-	for _, lang := range out.Langs() {
-		out.Put(g.Headline(lang), 0)
-	}
-	return out.Err()
+	putEach(out, func(lang string) []string { return []string{g.Takeaway(lang)} })
 }
 
 // columns prints a scenario per line and a strategy per column.
@@ -203,16 +193,13 @@ func (g *Grid) columns(out *layout.Lines) {
 	}
 }
 
+// labels name the scenarios, under each other.
 func (g *Grid) labels() []string {
 	race := 0
 	for _, s := range g.Scenarios {
 		race = max(race, layout.Width(s.Race))
 	}
-	labels := make([]string, len(g.Scenarios))
-	for j, s := range g.Scenarios {
-		labels[j] = strings.TrimSpace(layout.PadRight(s.Race, race) + " " + s.ID)
-	}
-	return labels
+	return each(g.Scenarios, func(s Column) string { return strings.TrimSpace(layout.PadRight(s.Race, race) + " " + s.ID) })
 }
 
 // fitting is the end of the block of strategies that begins at from.
@@ -281,36 +268,36 @@ func breakName(id string, width int) []string {
 // legend explains the glyphs that occur.
 func (g *Grid) legend(out *layout.Lines) {
 	out.Put("", 0)
-	for _, w := range words {
-		if g.occurs(w) {
-			out.Put(layout.PadRight(LookOf(w).Glyph+" "+string(w), 14)+out.Each(func(lang string) string { return reports.Meaning(w, lang) }), 14)
-		}
+	put := func(sign, meaning string) { out.Put(layout.PadRight(sign, 14)+meaning, 14) }
+	for _, w := range g.words() {
+		put(LookOf(w).Glyph+" "+string(w), out.Each(func(lang string) string { return reports.Meaning(w, lang) }))
 	}
-	mark, open := "  [...]", "  (...)"
+	surprise, open := "  [...]", "  (...)"
 	if g.Many() {
-		mark, open = "[", "("
-	}
-	if !g.Many() && g.count(func(c *Cell) bool { return c.more() > 0 }) > 0 {
-		out.Put(layout.PadRight("  +n", 14)+sayAll(out, "grid.legend.more"), 14)
+		surprise, open = "[", "("
+	} else if g.count(func(c *Cell) bool { return c.more() > 0 }) > 0 {
+		put("  +n", sayAll(out, "grid.legend.more"))
 	}
 	if g.count((*Cell).Surprising) > 0 {
-		out.Put(layout.PadRight(mark, 14)+sayAll(out, "grid.legend.surprise"), 14)
+		put(surprise, sayAll(out, "grid.legend.surprise"))
 	}
 	if g.Uncontracted() > 0 {
-		out.Put(layout.PadRight(open, 14)+sayAll(out, "grid.legend.uncontracted"), 14)
+		put(open, sayAll(out, "grid.legend.uncontracted"))
 	}
 	out.Put("", 0)
 }
 
 // glyphs is the legend in one line: words without their meanings.
 func (g *Grid) glyphs(out *layout.Lines) {
-	var parts []string
-	for _, w := range words {
-		if g.occurs(w) {
-			parts = append(parts, LookOf(w).Glyph+" "+string(w))
-		}
-	}
+	parts := each(g.words(), func(w verdict.Word) string { return LookOf(w).Glyph + " " + string(w) })
 	out.Put(strings.Join(parts, "   "), 2)
+}
+
+// words are those that stand for some cell, from the gravest on.
+func (g *Grid) words() []verdict.Word {
+	return slices.DeleteFunc(slices.Clone(words), func(w verdict.Word) bool {
+		return g.count(func(c *Cell) bool { return c.Word() == w }) == 0
+	})
 }
 
 func (g *Grid) count(is func(*Cell) bool) int {
@@ -396,36 +383,26 @@ func moreFalls(a, b tally) bool { return a.falls > b.falls }
 // higherShare compares falls by the number of scenarios that apply to a lock. Of two equal
 // shares, the one of more scenarios goes first.
 func higherShare(a, b tally) bool {
-	x, y := a.falls*b.n, b.falls*a.n
-	return x > y || x == y && a.n > b.n
+	return cmp.Or(cmp.Compare(a.falls*b.n, b.falls*a.n), cmp.Compare(a.n, b.n)) > 0
 }
 
 func lowerShare(a, b tally) bool {
-	x, y := a.falls*b.n, b.falls*a.n
-	return x < y || x == y && a.n > b.n
+	return cmp.Or(cmp.Compare(b.falls*a.n, a.falls*b.n), cmp.Compare(a.n, b.n)) > 0
 }
 
 // measured leaves out the locks that answer less than half as many questions as the one
 // that answers most. Few scenarios apply to a lock that excludes nobody, and a share of
 // one answer says nothing.
-func measured(ts []tally) (out []tally) {
-	most := 0
-	for _, t := range ts {
-		most = max(most, t.n)
-	}
-	for _, t := range ts {
-		if 2*t.n >= most {
-			out = append(out, t)
-		}
-	}
-	return out
+func measured(ts []tally) []tally {
+	most := slices.MaxFunc(ts, func(a, b tally) int { return cmp.Compare(a.n, b.n) }).n
+	return slices.DeleteFunc(ts, func(t tally) bool { return 2*t.n < most })
 }
 
-// Headline says in a sentence or two what the grid shows: the scenario that breaks
+// Takeaway says in a sentence or two what the grid shows: the scenario that breaks
 // most locks, the lock that falls in the largest share of its scenarios and the one
 // that falls in the smallest, and whether anything differs from what was expected, or
 // nothing was.
-func (g *Grid) Headline(lang string) string {
+func (g *Grid) Takeaway(lang string) string {
 	if open := g.count(func(c *Cell) bool { return c.Word() == verdict.Unknown }); open > 0 {
 		return say(lang, "grid.open", "n", strconv.Itoa(open), "all", strconv.Itoa(len(g.Strategies)*len(g.Scenarios)))
 	}
@@ -470,21 +447,16 @@ func (g *Grid) mostAndLeast(lang string) string {
 	return say(lang, "grid.join", "first", one("grid.most", most), "next", one("grid.least", least))
 }
 
-// CSV writes one line a cell, under a line of heads. Times are in milliseconds;
-// verdicts are separated by blanks.
-func (g *Grid) CSV(w io.Writer) error {
-	out := csv.NewWriter(w)
-	records := [][]string{{"strategy", "article", "scenario", "race", "verdicts", "expected",
+// records has one line a cell. Times are in milliseconds; verdicts are separated by blanks.
+func (g *Grid) records() [][]string {
+	rows := [][]string{{"strategy", "article", "scenario", "race", "verdicts", "expected",
 		"as_expected", "reached", "blocked_ms", "overlap_ms", "trace"}}
 	for i := range g.Strategies {
 		for j := range g.Scenarios {
-			records = append(records, g.cell(i, j).record(g.Strategies[i], g.Scenarios[j]))
+			rows = append(rows, g.cell(i, j).record(g.Strategies[i], g.Scenarios[j]))
 		}
 	}
-	if err := out.WriteAll(records); err != nil {
-		return fmt.Errorf("chart: writing the grid: %w", err)
-	}
-	return nil
+	return rows
 }
 
 func (c *Cell) record(s Row, n Column) []string {
@@ -504,9 +476,5 @@ func csvMillis(d time.Duration) string {
 
 // JoinWords writes verdicts with blanks between them.
 func JoinWords(ws []verdict.Word) string {
-	text := make([]string, len(ws))
-	for i, w := range ws {
-		text[i] = string(w)
-	}
-	return strings.Join(text, " ")
+	return strings.Join(each(ws, func(w verdict.Word) string { return string(w) }), " ")
 }

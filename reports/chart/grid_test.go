@@ -19,7 +19,7 @@ import (
 func TestGridText(t *testing.T) {
 	g := gridSample()
 	for _, o := range []reports.Options{{Width: reports.NarrowWidth, Lang: "both"}, {Width: 80}, {Width: 20}} {
-		samples.Golden(t, fmt.Sprintf("grid.%d.txt", o.Width), func(w io.Writer) error { return g.Text(w, o) })
+		samples.Golden(t, fmt.Sprintf("grid.%d.txt", o.Width), func(w io.Writer) error { return Text(w, &g, o) })
 	}
 }
 
@@ -33,20 +33,21 @@ func TestGridFits(t *testing.T) {
 
 func TestGridCSV(t *testing.T) {
 	g := gridSample()
-	samples.Golden(t, "grid.csv", g.CSV)
+	samples.Golden(t, "grid.csv", csvOf(&g))
 }
 
 func TestGridPNG(t *testing.T) {
 	g := gridSample()
-	checkPNG(t, g.PNG, g.picture())
+	checkPNG(t, &g)
 }
 
 // checkPNG draws twice: the bytes are the same, and the size is the picture's.
-func checkPNG(t *testing.T, draw func(io.Writer) error, p picture) {
+func checkPNG(t *testing.T, drawn Picture) {
 	t.Helper()
+	p := drawn.picture("en")
 	var first, second bytes.Buffer
 	for _, b := range []*bytes.Buffer{&first, &second} {
-		if err := draw(b); err != nil {
+		if err := PNG(b, drawn, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -116,7 +117,7 @@ func TestGridHeadline(t *testing.T) {
 		{small("OVERLAP", "HOLDS", "N/A"), "1 of 2 locks fall to R18 pause; largest share of falls: lock1 (1 of 1 scenarios, temporary waits not counted); smallest: lock2 (0 of 1). Every cell came out as expected."},
 		{small("HOLDS", "DEADLOCK", "DEADLOCK", "DEADLOCK", "DEADLOCK"), "4 of 5 locks fall to R18 pause; largest share of falls: lock2, lock3, lock4 and 1 more (1 of 1 scenarios, temporary waits not counted); smallest: lock1 (0 of 1). Every cell came out as expected."},
 	} {
-		if got := c.grid.Headline("en"); got != c.want {
+		if got := c.grid.Takeaway("en"); got != c.want {
 			t.Errorf("got  %s\nwant %s", got, c.want)
 		}
 	}
@@ -140,7 +141,7 @@ func TestGridHeadlineCountsShares(t *testing.T) {
 		g.Strategies, g.Cells = append(g.Strategies, Row{ID: fmt.Sprintf("lock%d", id)}), append(g.Cells, row)
 	}
 	want := "5 of 5 locks fall to a; largest share of falls: lock2 (2 of 2 scenarios, temporary waits not counted); smallest: lock4 (1 of 4). Every cell came out as expected."
-	if got := g.Headline("en"); got != want {
+	if got := g.Takeaway("en"); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
@@ -175,10 +176,10 @@ func TestStylesDiffer(t *testing.T) {
 	}
 }
 
-func ExampleGrid_Text() {
+func ExampleText() {
 	g := gridSample()
 	g.Strategies, g.Scenarios = g.Strategies[:3], g.Scenarios[:4]
-	if err := g.Text(os.Stdout, reports.Options{Width: 80}); err != nil {
+	if err := Text(os.Stdout, &g, reports.Options{Width: 80}); err != nil {
 		fmt.Println(err)
 	}
 	// Output:
@@ -205,13 +206,13 @@ func ExampleGrid_Text() {
 func TestGridEmpty(t *testing.T) {
 	var g Grid
 	for name, write := range map[string]func(io.Writer) error{
-		"text": func(w io.Writer) error { return g.Text(w, reports.Options{}) }, "csv": g.CSV, "png": g.PNG, "svg": g.SVG,
+		"text": func(w io.Writer) error { return Text(w, &g, reports.Options{}) }, "csv": csvOf(&g), "png": pngOf(&g), "svg": svgOf(&g),
 	} {
 		if err := write(io.Discard); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if got := g.Headline("en"); !strings.HasPrefix(got, "No lock") {
+	if got := g.Takeaway("en"); !strings.HasPrefix(got, "No lock") {
 		t.Error(got)
 	}
 }

@@ -2,7 +2,6 @@ package chart
 
 import (
 	"bytes"
-	"io"
 	"locklab/simulator/verdict"
 	"testing"
 	"time"
@@ -14,17 +13,14 @@ func TestPicturesSpeakChinese(t *testing.T) {
 	small, large, par, tolerance, sensitivity := gridSample(), manySample(), parSample(), toleranceSample(), sensitivitySample()
 	doom := doomSample()
 	run := &Run{History: doom.History, Judgement: verdict.Judgement{Findings: []verdict.Finding{{Verdict: verdict.Overlap, From: 9 * time.Second, To: 9 * time.Second, Clients: []int{2, 1}, Event: len(doom.History.Events) - 1}}}, Verdicts: []verdict.Word{verdict.Overlap}}
-	for name, c := range map[string]struct {
-		lang *string
-		svg  func(io.Writer) error
-	}{
-		"grid":        {&small.Lang, small.SVG},
-		"overview":    {&large.Lang, large.SVG},
-		"par":         {&par.Lang, par.SVG},
-		"tolerance":   {&tolerance.Lang, tolerance.SVG},
-		"sensitivity": {&sensitivity.Lang, sensitivity.SVG},
-		"doom":        {&doom.Lang, doom.SVG},
-		"run":         {&run.Lang, run.SVG},
+	for name, c := range map[string]Picture{
+		"grid":        &small,
+		"overview":    &large,
+		"par":         &par,
+		"tolerance":   &tolerance,
+		"sensitivity": &sensitivity,
+		"doom":        doom,
+		"run":         run,
 	} {
 		t.Run(name, func(t *testing.T) {
 			asked := map[string]bool{}
@@ -37,8 +33,7 @@ func TestPicturesSpeakChinese(t *testing.T) {
 			var english, chinese bytes.Buffer
 			for lang, w := range map[string]*bytes.Buffer{"": &english, "zh": &chinese} {
 				clear(asked)
-				*c.lang = lang
-				if err := c.svg(w); err != nil {
+				if err := SVG(w, c, lang); err != nil {
 					t.Fatal(err)
 				}
 				if want := pictured(lang); len(asked) != 1 || !asked[want] {

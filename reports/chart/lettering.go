@@ -2,6 +2,7 @@ package chart
 
 import (
 	_ "embed"
+	"image/color"
 	"math"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 )
 
 // A lettering takes from Noto Sans SC what Liberation does not have.
@@ -153,4 +155,78 @@ func outlineOf(face font.Face, s string, pt vg.Point) (path vg.Path) {
 		}
 	}
 	return path
+}
+
+// writing is text of a size in points; draw's y is the middle of the line.
+func writing(size vg.Length, c color.Color) draw.TextStyle {
+	return draw.TextStyle{
+		Color:   c,
+		Font:    font.Font{Typeface: "Liberation", Variant: "Sans", Size: size},
+		XAlign:  draw.XLeft,
+		YAlign:  draw.YCenter,
+		Handler: letters,
+	}
+}
+
+func bold(s draw.TextStyle) draw.TextStyle {
+	s.Font.Weight = xfont.WeightBold
+	return s
+}
+
+func aligned(s draw.TextStyle, x draw.XAlignment) draw.TextStyle {
+	s.XAlign = x
+	return s
+}
+
+// fitText shortens text to a width, with ".." where something is missing.
+func fitText(s draw.TextStyle, text string, width vg.Length) string {
+	if s.Width(text) <= width {
+		return text
+	}
+	for runes := []rune(text); len(runes) > 0; {
+		runes = runes[:len(runes)-1]
+		if cut := strings.TrimRight(string(runes), " ") + ".."; s.Width(cut) <= width {
+			return cut
+		}
+	}
+	return ""
+}
+
+// foldText breaks text at blanks, and between Chinese characters, into lines of at most
+// width.
+func foldText(s draw.TextStyle, text string, width vg.Length) []string {
+	var out []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		for i, piece := range pieces(word) {
+			blank := ""
+			if i == 0 && line != "" {
+				blank = " "
+			}
+			if line != "" && s.Width(line+blank+piece) > width {
+				out = append(out, line)
+				line, blank = "", ""
+			}
+			line += blank + piece
+		}
+	}
+	return append(out, line)
+}
+
+// pieces are the parts of a word between which a line may break.
+func pieces(word string) (all []string) {
+	if !strings.ContainsFunc(word, inHan) {
+		return []string{word}
+	}
+	last := rune(0)
+	for _, r := range word {
+		glued := !inHan(r) && !inHan(last) || strings.ContainsRune("，。；：、）」”？！", r) || strings.ContainsRune("（「“", last)
+		if len(all) > 0 && glued {
+			all[len(all)-1] += string(r)
+		} else {
+			all = append(all, string(r))
+		}
+		last = r
+	}
+	return all
 }

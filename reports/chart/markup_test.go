@@ -17,11 +17,11 @@ func TestMarkupInNames(t *testing.T) {
 	}
 	sensitivity.Series[0].Strategy, par.Locks[0].ID, tolerance.Locks[0].ID, price.Prices[1].Strategy = name, name, name, name
 	doom.History.Strategy, doom.History.Events[1].Cmd[2] = name, name
-	for chart, svg := range map[string]func(io.Writer) error{
-		"grid": grid.SVG, "overview": overview.SVG, "sensitivity": sensitivity.SVG, "par": par.SVG, "tolerance": tolerance.SVG, "doom": doom.SVG, "price": price.SVG,
+	for chart, c := range map[string]Picture{
+		"grid": &grid, "overview": &overview, "sensitivity": &sensitivity, "par": &par, "tolerance": &tolerance, "doom": doom, "price": price,
 	} {
 		var b bytes.Buffer
-		if err := svg(&b); err != nil {
+		if err := SVG(&b, c, ""); err != nil {
 			t.Fatal(chart, err)
 		}
 		for d := xml.NewDecoder(&b); ; {

@@ -83,10 +83,10 @@ func TestDark(t *testing.T) {
 		}
 	}
 	var light, dark bytes.Buffer
-	if err := lettered.pngAt(&light, 72); err != nil {
+	if err := lettered.png(&light, 72); err != nil {
 		t.Fatal(err)
 	}
-	if err := lettered.pngAt(Dark{&dark}, 72); err != nil {
+	if err := lettered.png(Dark{&dark}, 72); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {

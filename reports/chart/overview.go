@@ -1,13 +1,13 @@
 package chart
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"locklab/reports/layout"
 	"locklab/reports/text"
-	"locklab/simulator/verdict"
 )
 
 // overviewFrom is the number of locks from which a grid is drawn as an overview: a lock
@@ -74,12 +74,7 @@ func (c *Cell) mark() string {
 }
 
 // short is what heads a scenario's column.
-func (c Column) short() string {
-	if c.Race != "" {
-		return c.Race
-	}
-	return c.ID
-}
+func (c Column) short() string { return cmp.Or(c.Race, c.ID) }
 
 func (g *Grid) lineName(l Line) string {
 	name := g.Strategies[l.First].ID
@@ -116,19 +111,12 @@ func (g *Grid) overview(out *layout.Lines) {
 			}
 		}
 	}
-	var races []string
-	for _, s := range g.Scenarios {
-		races = append(races, strings.TrimSpace(s.Race+" "+s.ID))
-	}
+	races := each(g.Scenarios, func(s Column) string { return strings.TrimSpace(s.Race + " " + s.ID) })
 	out.Put(strings.Join(races, ", "), 0)
 }
 
 func (g *Grid) names(places []int) string {
-	var s []string
-	for _, i := range places {
-		s = append(s, g.Strategies[i].ID)
-	}
-	return strings.Join(s, ", ")
+	return strings.Join(each(places, func(i int) string { return g.Strategies[i].ID }), ", ")
 }
 
 // overviewBlock prints the columns of some scenarios, with their races written
@@ -161,9 +149,4 @@ func (g *Grid) overviewBlock(out *layout.Lines, bands []Band, label, from, to in
 			out.Put(line, 0)
 		}
 	}
-}
-
-// occurs says whether a word stands for any cell.
-func (g *Grid) occurs(w verdict.Word) bool {
-	return g.count(func(c *Cell) bool { return c.Word() == w }) > 0
 }

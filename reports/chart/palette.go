@@ -33,6 +33,7 @@ var (
 	hairline  = color.NRGBA{0xd8, 0xd8, 0xd8, 0xff}
 	paleGreen = color.NRGBA{0xec, 0xf6, 0xf2, 0xff}
 	paleGrey  = color.NRGBA{0xf1, 0xf1, 0xf1, 0xff}
+	stripe    = color.NRGBA{0xf7, 0xf7, 0xf7, 0xff} // behind every other row
 )
 
 // A Class is a family of verdicts that share a colour. Its name is that of a class in
@@ -108,6 +109,18 @@ type style struct {
 	dash   []vg.Length
 }
 
+func (s style) line(width vg.Length) draw.LineStyle {
+	return draw.LineStyle{Color: s.color, Width: width, Dashes: s.dash}
+}
+
+func (s style) pale(alpha uint8) color.NRGBA {
+	return color.NRGBA{s.color.R, s.color.G, s.color.B, alpha}
+}
+
+func (s style) glyph(radius vg.Length) draw.GlyphStyle {
+	return draw.GlyphStyle{Color: s.color, Radius: radius, Shape: s.marker}
+}
+
 var (
 	lineColors = []color.NRGBA{blue, vermillion, green, purple, orange, skyBlue, black}
 	markers    = []draw.GlyphDrawer{
@@ -133,11 +146,12 @@ func styleOf(id string) style {
 		sum.Write([]byte(id))
 		n = int(sum.Sum32() % 728)
 	}
-	return style{
-		color:  lineColors[n%len(lineColors)],
-		marker: markers[n%len(markers)],
-		dash:   dashes[n%len(dashes)],
-	}
+	return styleAt(n)
+}
+
+// styleAt is the n-th style.
+func styleAt(n int) style {
+	return style{lineColors[n%len(lineColors)], markers[n%len(markers)], dashes[n%len(dashes)]}
 }
 
 // Verdicts returns all verdicts, from the gravest to the most harmless.

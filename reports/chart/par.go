@@ -1,12 +1,12 @@
 package chart
 
 import (
-	"encoding/csv"
-	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 
 	"locklab/reports"
 	"locklab/reports/layout"
@@ -16,10 +16,7 @@ import (
 )
 
 // A Par draws the fewest faults with which each verdict comes about.
-type Par struct {
-	study.ParTable
-	Lang string // of the picture; "": English
-}
+type Par struct{ study.ParTable }
 
 // Title is what the chart asks.
 func (c *Par) Title(lang string) string { return say(lang, "par.title") }
@@ -30,33 +27,9 @@ func (c *Par) Bounds(lang string) string {
 		"budgets", text.Join(lang, "grid.join", c.Budgets))
 }
 
-// parLabel is a par in a word: "1", "<= 1", "none", "?".
-func parLabel(lang string, p *study.Par) string {
-	switch {
-	case p.Found && p.Complete:
-		return strconv.Itoa(p.Par)
-	case p.Found:
-		return say(lang, "par.atmost", "n", strconv.Itoa(p.Par))
-	case p.Complete:
-		return say(lang, "par.none")
-	}
-	return say(lang, "par.unknown")
-}
-
 // Inconclusive says whether a search did not finish, so that something stays unknown.
 func (c *Par) Inconclusive() bool {
 	return slices.ContainsFunc(c.Pars, func(p study.Par) bool { return !p.Complete })
-}
-
-// parWays are the faults, "pause, failover": one of them is enough.
-func parWays(lang string, p *study.Par) string {
-	switch {
-	case !p.Found:
-		return ""
-	case p.Par == 0:
-		return say(lang, "par.noluck")
-	}
-	return strings.Join(p.Ways, ", ")
 }
 
 // Takeaway says for every verdict which faults bring it about, and to which locks. Verdicts
@@ -72,60 +45,43 @@ func (c *Par) Takeaway(lang string) string {
 // sentence says of a verdict first what needs no fault, then fault by fault, then who is
 // spared. Faults that harm the same locks stand together.
 func (c *Par) sentence(lang string, n int) string {
-	var spared, untold, lucky []string
-	for l, e := range c.Locks {
-		switch p := c.At(l, n); {
-		case p.Found && p.Par == 0:
-			lucky = append(lucky, e.ID)
-		case p.Found:
-		case p.Complete:
-			spared = append(spared, e.ID)
-		default:
-			untold = append(untold, e.ID)
-		}
-	}
-	var parts []string
-	if lucky != nil {
-		parts = append(parts, say(lang, "par.with.none", "locks", named(lang, lucky, len(c.Locks), false)))
-	}
-	var order []string
-	byFaults := map[string][]string{}
-	locks := map[string][]string{}
-	for k, budget := range c.Budgets {
-		var harmed []string
+	locks := func(which func(l int) bool) (ids []string) {
 		for l, e := range c.Locks {
-			if p := c.Of(l, k, n); p.Found && p.Par > 0 {
-				harmed = append(harmed, e.ID)
+			if which(l) {
+				ids = append(ids, e.ID)
 			}
 		}
-		if harmed == nil {
-			continue
+		return ids
+	}
+	lucky := locks(func(l int) bool { p := c.At(l, n); return p.Found && p.Par == 0 })
+	spared := locks(func(l int) bool { p := c.At(l, n); return !p.Found && p.Complete })
+	untold := locks(func(l int) bool { p := c.At(l, n); return !p.Found && !p.Complete })
+	var parts []string
+	add := func(key string, locks []string, last bool, pairs ...string) {
+		if locks != nil {
+			parts = append(parts, say(lang, key, append(pairs, "locks", named(lang, locks, len(c.Locks), last))...))
 		}
-		key := strings.Join(harmed, ",")
-		if byFaults[key] == nil {
-			order = append(order, key)
+	}
+	add("par.with.none", lucky, false)
+	type harm struct {
+		fault string
+		locks []string
+	}
+	var harms []harm
+	for k, budget := range c.Budgets {
+		if ids := locks(func(l int) bool { p := c.Of(l, k, n); return p.Found && p.Par > 0 }); ids != nil {
+			harms = append(harms, harm{faultsOf(budget), ids})
 		}
-		byFaults[key], locks[key] = append(byFaults[key], faultsOf(budget)), harmed
 	}
-	slices.SortStableFunc(order, func(a, b string) int { return len(locks[b]) - len(locks[a]) })
-	for _, key := range order {
-		parts = append(parts, say(lang, "par.by.faults", "faults", text.Join(lang, "chart.list", byFaults[key]), "locks", named(lang, locks[key], len(c.Locks), false)))
+	groups := gather(harms, func(a, b harm) bool { return slices.Equal(a.locks, b.locks) })
+	slices.SortStableFunc(groups, func(a, b []harm) int { return len(b[0].locks) - len(a[0].locks) })
+	for _, g := range groups {
+		faults := each(g, func(h harm) string { return h.fault })
+		add("par.by.faults", g[0].locks, false, "faults", text.Join(lang, "chart.list", faults))
 	}
-	if spared != nil {
-		parts = append(parts, say(lang, "par.spared", "locks", named(lang, spared, len(c.Locks), untold == nil)))
-	}
-	if untold != nil {
-		parts = append(parts, say(lang, "par.untold", "locks", named(lang, untold, len(c.Locks), true)))
-	}
+	add("par.spared", spared, untold == nil)
+	add("par.untold", untold, true)
 	return text.Join(lang, "grid.join", parts)
-}
-
-// faultsOf is a budget as a head of a column: a single fault without its number.
-func faultsOf(budget string) string {
-	if budget == "" {
-		return "-"
-	}
-	return strings.TrimSuffix(budget, "=1")
 }
 
 // Note says why locks on several servers fall here to what they survive in a race; "" if
@@ -141,63 +97,136 @@ func (c *Par) Note(lang string) string {
 	return ""
 }
 
-// CSV writes one line for each lock, budget and verdict. par, steps and trace are empty
+// faultsOf is a budget as a head of a column: a single fault without its number.
+func faultsOf(budget string) string {
+	if budget == "" {
+		return "-"
+	}
+	return strings.TrimSuffix(budget, "=1")
+}
+
+// parLabel is a par in a word: "1", "<= 1", "none", "?".
+func parLabel(lang string, p *study.Par) string {
+	switch {
+	case p.Found && p.Complete:
+		return strconv.Itoa(p.Par)
+	case p.Found:
+		return say(lang, "par.atmost", "n", strconv.Itoa(p.Par))
+	case p.Complete:
+		return say(lang, "par.none")
+	}
+	return say(lang, "par.unknown")
+}
+
+// parWays are the faults, "pause, failover": one of them is enough.
+func parWays(lang string, p *study.Par) string {
+	switch {
+	case !p.Found:
+		return ""
+	case p.Par == 0:
+		return say(lang, "par.noluck")
+	}
+	return strings.Join(p.Ways, ", ")
+}
+
+// records has one line for each lock, budget and verdict. par, steps and trace are empty
 // where nothing was found.
-func (c *Par) CSV(w io.Writer) error {
-	out := csv.NewWriter(w)
-	records := [][]string{{"strategy", "budget", "verdict", "found", "complete", "par", "steps", "trace"}}
+func (c *Par) records() [][]string {
+	rows := [][]string{{"strategy", "budget", "verdict", "found", "complete", "par", "steps", "trace"}}
 	for l := range c.Locks {
 		for k, budget := range c.Budgets {
 			for n := range c.Verdicts {
 				p := c.Of(l, k, n)
-				r := []string{p.Strategy, budget, string(p.Verdict), strconv.FormatBool(p.Found), strconv.FormatBool(p.Complete), "", "", ""}
+				found := []string{"", "", ""}
 				if p.Found {
-					r[5], r[6], r[7] = strconv.Itoa(p.Par), strconv.Itoa(p.Steps), p.Trace
+					found = []string{strconv.Itoa(p.Par), strconv.Itoa(p.Steps), p.Trace}
 				}
-				records = append(records, r)
+				rows = append(rows, append([]string{p.Strategy, budget, string(p.Verdict), strconv.FormatBool(p.Found), strconv.FormatBool(p.Complete)}, found...))
 			}
 		}
 	}
-	if err := out.WriteAll(records); err != nil {
-		return fmt.Errorf("chart: writing a table of pars: %w", err)
-	}
-	return nil
+	return rows
 }
 
-// Text writes a lock per line and a verdict per column, and then the moves.
-func (c *Par) Text(w io.Writer, o reports.Options) error {
-	out := o.Lines(w)
-	for _, lang := range out.Langs() {
-		out.Put(c.Title(lang), 0)
-	}
+// text has a lock per line and a verdict per column, and then the moves.
+func (c *Par) text(out *layout.Lines) {
+	lang := out.Lang()
+	putEach(out, func(lang string) []string { return []string{c.Title(lang)} })
 	out.Put("", 0)
-	head := []string{sayAll(out, "par.head")}
+	sheet := layout.Sheet{Rows: [][]string{{sayAll(out, "par.head")}}, Floor: 4}
 	for _, word := range c.Verdicts {
-		head = append(head, string(word))
+		sheet.Rows[0] = append(sheet.Rows[0], string(word))
 	}
-	s := layout.Sheet{Rows: [][]string{head}, Floor: 4}
 	for l, e := range c.Locks {
 		row := []string{e.ID}
 		for n := range c.Verdicts {
-			row = append(row, parLabel(out.Lang(), c.At(l, n)))
+			row = append(row, parLabel(lang, c.At(l, n)))
 		}
-		s.Rows = append(s.Rows, row)
+		sheet.Rows = append(sheet.Rows, row)
 	}
-	s.WriteOrCells(out)
+	sheet.WriteOrCells(out)
 	out.Put("", 0)
 	for i := range c.Pars {
 		if p := &c.Pars[i]; p.Found {
-			out.Put(say(out.Lang(), "par.by", "lock", layout.PadRight(p.Strategy, 13),
-				"verdict", layout.PadRight(string(p.Verdict), 12), "ways", parWays(out.Lang(), p)), 30)
+			out.Put(say(lang, "par.by", "lock", layout.PadRight(p.Strategy, 13),
+				"verdict", layout.PadRight(string(p.Verdict), 12), "ways", parWays(lang, p)), 30)
 		}
 	}
 	out.Put("", 0)
-	for _, lang := range out.Langs() {
-		out.Put(c.Takeaway(lang), 0)
-		out.Put(c.Bounds(lang), 0)
-		if note := c.Note(lang); note != "" {
-			out.Put(note, 0)
-		}
+	putEach(out, func(lang string) []string { return []string{c.Takeaway(lang), c.Bounds(lang), c.Note(lang)} })
+}
+
+// The measures of the chart, in points.
+const (
+	parRow  vg.Length = 26
+	parHead vg.Length = 24
+	parChip vg.Length = 15 // a harm
+	parGap  vg.Length = 14 // between two faults
+	parFoot vg.Length = 12
+)
+
+// picture has, for each lock and fault, the harms that the fault can do.
+func (c *Par) picture(lang string) picture {
+	label, column := nameWidth(lang, c.Locks, 16), parChip*vg.Length(len(c.Verdicts))+parGap
+	for _, b := range c.Budgets {
+		column = max(column, strong.Width(faultsOf(b))+parGap)
 	}
-	return out.Err()
+	width := max(label+column*vg.Length(len(c.Budgets)), 560-2*margin)
+	body := block{parHead + parRow*vg.Length(len(c.Locks)), func(canvas draw.Canvas, at vg.Rectangle) {
+		left := func(k int) vg.Length { return at.Min.X + label + column*vg.Length(k) }
+		for k, b := range c.Budgets {
+			write(canvas, strong, left(k), at.Max.Y-parHead/2, faultsOf(b))
+		}
+		for l, e := range c.Locks {
+			y := at.Max.Y - parHead - parRow*(vg.Length(l)+0.5)
+			drawName(canvas, lang, e, box(at.Min.X, y-parRow/2, at.Max.X, y+parRow/2), l)
+			for k := range c.Budgets {
+				for n := range c.Verdicts {
+					drawPar(canvas, lang, c.Of(l, k, n), left(k)+parChip*(vg.Length(n)+0.5), y)
+				}
+			}
+		}
+	}}
+	meanings := each(c.Verdicts, func(w verdict.Word) caption { return captionOf(w, lang) })
+	return stacked(width+2*margin, heading(c, lang, width), body, space(parFoot), captionsBlock(meanings), space(parFoot/2),
+		notes(small, width, c.Note(lang), say(lang, "par.legend", "bounds", c.Bounds(lang))), space(parFoot/2))
+}
+
+// drawPar draws one harm: a chip where it can happen, with its par unless that is 1; a dot
+// where it was proved impossible.
+func drawPar(c draw.Canvas, lang string, par *study.Par, x, y vg.Length) {
+	l := LookOf(par.Verdict)
+	switch {
+	case par.Found:
+		fillBox(c, box(x-parChip/2+0.7, y-8, x+parChip/2-0.7, y+8), paints[l.Class].ground)
+		glyph := l.Glyph
+		if par.Par != 1 {
+			glyph += strconv.Itoa(par.Par)
+		}
+		write(c, aligned(bold(writing(9, paints[l.Class].writing)), draw.XCenter), x, y+0.6, glyph)
+	case par.Complete:
+		c.DrawGlyph(draw.GlyphStyle{Color: faintInk, Radius: 1.1, Shape: draw.CircleGlyph{}}, vg.Point{X: x, Y: y})
+	default:
+		write(c, aligned(writing(textSize, faintInk), draw.XCenter), x, y, say(lang, "par.unknown"))
+	}
 }

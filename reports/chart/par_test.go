@@ -59,20 +59,20 @@ func parSample() Par {
 
 func TestParCSV(t *testing.T) {
 	c := parSample()
-	samples.Golden(t, "par.csv", c.CSV)
+	samples.Golden(t, "par.csv", csvOf(&c))
 }
 
 func TestParText(t *testing.T) {
 	c := parSample()
-	samples.Golden(t, "par.txt", func(w io.Writer) error { return c.Text(w, reports.Options{Width: reports.NarrowWidth}) })
+	samples.Golden(t, "par.txt", func(w io.Writer) error { return Text(w, &c, reports.Options{Width: reports.NarrowWidth}) })
 	for _, width := range []int{16, 30, 60} {
-		samples.CheckWidth(t, "par", width, func(w io.Writer) error { return c.Text(w, reports.Options{Width: width}) })
+		samples.CheckWidth(t, "par", width, func(w io.Writer) error { return Text(w, &c, reports.Options{Width: width}) })
 	}
 }
 
 func TestParPNG(t *testing.T) {
 	c := parSample()
-	checkPNG(t, c.PNG, c.picture())
+	checkPNG(t, &c)
 }
 
 func TestParTakeaway(t *testing.T) {
@@ -96,10 +96,10 @@ func TestParTakeaway(t *testing.T) {
 
 func TestParOddSizes(t *testing.T) {
 	for _, c := range []Par{{}, {ParTable: study.ParTable{Locks: locksOf("token")}}, {ParTable: study.ParTable{Verdicts: []verdict.Word{verdict.Lie}}}} {
-		if err := c.PNG(io.Discard); err != nil {
+		if err := PNG(io.Discard, &c, ""); err != nil {
 			t.Error(err)
 		}
-		if err := c.Text(io.Discard, reports.Options{}); err != nil {
+		if err := Text(io.Discard, &c, reports.Options{}); err != nil {
 			t.Error(err)
 		}
 	}

@@ -13,10 +13,6 @@ import (
 func TestSmallPictures(t *testing.T) {
 	sensitivity := sensitivitySample()
 	sensitivity.Series = sensitivity.Series[1:3]
-	panels, err := sensitivity.picture()
-	if err != nil {
-		t.Fatal(err)
-	}
 	grid := gridSample()
 	grid.Strategies, grid.Scenarios = grid.Strategies[2:5], grid.Scenarios[:4]
 	grid.Cells = grid.Cells[2:5]
@@ -30,11 +26,11 @@ func TestSmallPictures(t *testing.T) {
 	}
 	tolerance.Hazards, tolerance.Limits = tolerance.Hazards[:2], limits
 	for name, p := range map[string]picture{
-		"grid": grid.picture(), "overview": overview.picture(), "par": par.picture(),
-		"tolerance": tolerance.picture(), "doom": doomSample().picture(), "sensitivity": panels,
+		"grid": grid.picture("en"), "overview": overview.picture("en"), "par": par.picture("en"),
+		"tolerance": tolerance.picture("en"), "doom": doomSample().picture("en"), "sensitivity": sensitivity.picture("en"),
 	} {
 		var b bytes.Buffer
-		if err := p.pngAt(&b, 14); err != nil {
+		if err := p.png(&b, 14); err != nil {
 			t.Fatal(err)
 		}
 		samples.GoldenPNG(t, name+".png", b.Bytes())

@@ -2,25 +2,24 @@ package chart
 
 import (
 	"cmp"
-	"encoding/csv"
 	"fmt"
-	"io"
+	"math"
 	"slices"
 	"strconv"
 
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
-	"locklab/reports"
 	"locklab/reports/layout"
 	"locklab/reports/text"
 	"locklab/scenarios/cost"
 )
 
 // A PriceChart draws what locks cost against the share of races that they survive.
-type PriceChart struct {
-	Prices []cost.Price
-	Lang   string // of the pictures
-}
+type PriceChart struct{ Prices []cost.Price }
 
 // Title is what the chart asks.
 func (c *PriceChart) Title(lang string) string { return say(lang, "price.title") }
@@ -29,62 +28,6 @@ func (c *PriceChart) Title(lang string) string { return say(lang, "price.title")
 func (c *PriceChart) Assumptions(lang string) string {
 	s := cost.PriceSettings()
 	return say(lang, "price.assumptions", "ttl", length(s.TTL), "retry", length(s.Retry))
-}
-
-// A spot are locks at the same place of the chart.
-type spot struct {
-	cost, share float64
-	prices      []cost.Price
-	efficient   bool // no other lock costs no more and survives as much
-}
-
-// spots are the places of all locks by a cost, from the cheapest and then the safest on.
-func (c *PriceChart) spots(axis func(cost.Price) float64) (spots []*spot) {
-	for _, p := range c.Prices {
-		if !p.Excludes {
-			continue
-		}
-		i := slices.IndexFunc(spots, func(s *spot) bool { return s.cost == axis(p) && s.share == p.Share() })
-		if i < 0 {
-			i = len(spots)
-			spots = append(spots, &spot{cost: axis(p), share: p.Share()})
-		}
-		spots[i].prices = append(spots[i].prices, p)
-	}
-	for _, s := range spots { // the best-known first
-		slices.SortStableFunc(s.prices, func(a, b cost.Price) int { return cmp.Compare(fame(a.Strategy), fame(b.Strategy)) })
-	}
-	slices.SortFunc(spots, func(a, b *spot) int { return cmp.Or(cmp.Compare(a.cost, b.cost), -cmp.Compare(a.share, b.share)) })
-	best := -1.0
-	for _, s := range spots {
-		s.efficient = s.share > best
-		best = max(best, s.share)
-	}
-	return spots
-}
-
-// fame is 0 for a milestone, and 1 for another lock.
-func fame(id string) int {
-	if slices.ContainsFunc(algorithms.Milestones(), func(e lock.Entry) bool { return e.ID == id }) {
-		return 0
-	}
-	return 1
-}
-
-func byCommands(p cost.Price) float64   { return p.Commands }
-func byRoundTrips(p cost.Price) float64 { return p.RoundTrips }
-
-// names lists the locks of a spot, n at most.
-func (s *spot) names(lang string, n int) string {
-	var ids []string
-	for _, p := range s.prices[:min(n, len(s.prices))] {
-		ids = append(ids, p.Strategy)
-	}
-	out := text.Join(lang, "chart.list", ids)
-	if more := len(s.prices) - n; more > 0 {
-		out = say(lang, "price.more", "names", out, "n", strconv.Itoa(more))
-	}
-	return out
 }
 
 // Takeaway names the efficient locks: those that no other lock beats in both.
@@ -100,6 +43,62 @@ func (c *PriceChart) Takeaway(lang string) string {
 	return say(lang, "price.takeaway", "steps", text.Join(lang, "grid.join", parts))
 }
 
+// A spot are locks at the same place of the chart, the best-known first.
+type spot struct {
+	cost, share float64
+	prices      []cost.Price
+	efficient   bool // no other lock costs no more and survives as much
+}
+
+// spots are the places of all locks by a cost, from the cheapest and then the safest on.
+func (c *PriceChart) spots(axis func(cost.Price) float64) (spots []*spot) {
+	for _, prices := range gather(c.excluding(), func(a, b cost.Price) bool { return axis(a) == axis(b) && a.Share() == b.Share() }) {
+		slices.SortStableFunc(prices, func(a, b cost.Price) int { return cmp.Compare(fame(a.Strategy), fame(b.Strategy)) })
+		spots = append(spots, &spot{cost: axis(prices[0]), share: prices[0].Share(), prices: prices})
+	}
+	slices.SortFunc(spots, func(a, b *spot) int { return cmp.Or(cmp.Compare(a.cost, b.cost), -cmp.Compare(a.share, b.share)) })
+	best := -1.0
+	for _, s := range spots {
+		s.efficient = s.share > best
+		best = max(best, s.share)
+	}
+	return spots
+}
+
+// excluding are the locks that exclude at all.
+func (c *PriceChart) excluding() []cost.Price {
+	return slices.DeleteFunc(slices.Clone(c.Prices), func(p cost.Price) bool { return !p.Excludes })
+}
+
+// fame is 0 for a milestone, and 1 for another lock.
+func fame(id string) int {
+	if slices.ContainsFunc(algorithms.Milestones(), func(e lock.Entry) bool { return e.ID == id }) {
+		return 0
+	}
+	return 1
+}
+
+func byCommands(p cost.Price) float64   { return p.Commands }
+func byRoundTrips(p cost.Price) float64 { return p.RoundTrips }
+
+// names lists the locks of a spot, n at most.
+func (s *spot) names(lang string, n int) string {
+	out := text.Join(lang, "chart.list", each(s.prices[:min(n, len(s.prices))], func(p cost.Price) string { return p.Strategy }))
+	if more := len(s.prices) - n; more > 0 {
+		out = say(lang, "price.more", "names", out, "n", strconv.Itoa(more))
+	}
+	return out
+}
+
+// label names the first lock of a spot, and how many more there are.
+func (s *spot) label() string {
+	label := s.prices[0].Strategy
+	if more := len(s.prices) - 1; more > 0 {
+		label += " +" + strconv.Itoa(more)
+	}
+	return label
+}
+
 // efficient are the locks on the border of either chart.
 func (c *PriceChart) efficient() map[string]bool {
 	out := map[string]bool{}
@@ -113,23 +112,14 @@ func (c *PriceChart) efficient() map[string]bool {
 	return out
 }
 
-// Text writes one lock per line.
-func (c *PriceChart) Text(w io.Writer, o reports.Options) error {
-	out := o.Lines(w)
-	for _, lang := range out.Langs() {
-		out.Put(c.Title(lang), 0)
-		out.Put(c.Assumptions(lang), 0)
-	}
-	out.Put("", 0)
+// text has one lock per line.
+func (c *PriceChart) text(out *layout.Lines) {
 	lang := out.Lang()
-	sheet := layout.Sheet{Right: map[int]bool{2: true, 3: true, 4: true, 5: true, 6: true, 7: true}, Floor: 7}
-	var head []string
-	for _, key := range []string{"lock", "family", "commands", "roundtrips", "contended", "handover", "survived", "share"} {
-		head = append(head, say(lang, "price.head."+key))
-	}
-	sheet.Rows = [][]string{append(head, "")}
+	putEach(out, func(lang string) []string { return []string{c.Title(lang), c.Assumptions(lang)} })
+	out.Put("", 0)
+	names := heads(lang, "price.head.", "lock", "family", "commands", "roundtrips", "contended", "handover", "survived", "share")
 	border := c.efficient()
-	for _, p := range c.Prices {
+	sheet := layout.Sheet{Right: layout.From(2), Floor: 7, Rows: withHeads(append(names, ""), c.Prices, func(p cost.Price) []string {
 		mark := ""
 		switch {
 		case !p.Excludes:
@@ -137,38 +127,160 @@ func (c *PriceChart) Text(w io.Writer, o reports.Options) error {
 		case border[p.Strategy]:
 			mark = "<"
 		}
-		sheet.Rows = append(sheet.Rows, []string{p.Strategy, string(p.Family), decimal(p.Commands), strconv.FormatFloat(p.RoundTrips, 'f', 0, 64),
-			strconv.FormatFloat(p.Contended, 'f', 1, 64), length(p.Handover), fmt.Sprintf("%d/%d", p.Survived, p.Races), percent(p.Share()) + " %", mark})
-	}
+		return []string{p.Strategy, string(p.Family), decimal(p.Commands), rounded(p.RoundTrips, 0), rounded(p.Contended, 1),
+			length(p.Handover), fmt.Sprintf("%d/%d", p.Survived, p.Races), percent(p.Share()) + " %", mark}
+	})}
 	sheet.WriteOrList(out, 1)
 	out.Put("", 0)
-	for _, lang := range out.Langs() {
-		out.Put(c.Takeaway(lang), 0)
-		out.Put(say(lang, "price.mark"), 0)
-	}
-	return out.Err()
+	putEach(out, func(lang string) []string { return []string{c.Takeaway(lang), say(lang, "price.mark")} })
 }
 
-// CSV writes one line for each lock.
-func (c *PriceChart) CSV(w io.Writer) error {
-	out := csv.NewWriter(w)
-	records := [][]string{{"strategy", "family", "commands", "round_trips", "commands_contended", "handover_mean_s", "handover_longest_s", "races_survived", "races"}}
-	for _, p := range c.Prices {
-		records = append(records, []string{p.Strategy, string(p.Family), decimal(p.Commands), significant(p.RoundTrips), significant(p.Contended),
-			significant(p.Handover.Seconds()), significant(p.LongestHandover.Seconds()), strconv.Itoa(p.Survived), strconv.Itoa(p.Races)})
-	}
-	if err := out.WriteAll(records); err != nil {
-		return fmt.Errorf("chart: writing prices: %w", err)
-	}
-	return nil
+// records has one line for each lock.
+func (c *PriceChart) records() [][]string {
+	names := []string{"strategy", "family", "commands", "round_trips", "commands_contended", "handover_mean_s", "handover_longest_s",
+		"races_survived", "races"}
+	return withHeads(names, c.Prices, func(p cost.Price) []string {
+		return []string{p.Strategy, string(p.Family), decimal(p.Commands), significant(p.RoundTrips), significant(p.Contended),
+			significant(p.Handover.Seconds()), significant(p.LongestHandover.Seconds()), strconv.Itoa(p.Survived), strconv.Itoa(p.Races)}
+	})
 }
 
-// families are those of the locks, in the order of the list.
-func (c *PriceChart) families() (all []string) {
-	for _, p := range c.Prices {
-		if f := string(p.Family); p.Excludes && !slices.Contains(all, f) {
-			all = append(all, f)
+// The measures of a chart of prices, in points.
+const (
+	priceHead   vg.Length = 30 // of a panel: what its columns are
+	priceFoot   vg.Length = 24
+	priceLine   vg.Length = 9.5 // between two labels
+	priceLeft   vg.Length = 34
+	priceLeader vg.Length = 14 // from a mark to its label
+	priceRadius vg.Length = 3
+)
+
+// picture has the share of races survived against server commands, and against latency in
+// round trips: a column for each cost that some lock has. Locks at one place share a
+// label; the key below lists them.
+func (c *PriceChart) picture(lang string) picture {
+	byFamily := gather(c.excluding(), func(a, b cost.Price) bool { return a.Family == b.Family })
+	p := pricePlot{styles: map[string]style{}, least: 1}
+	for i, of := range byFamily {
+		p.styles[string(of[0].Family)] = styleAt(i)
+	}
+	legend := block{2 * smallLine, func(canvas draw.Canvas, at vg.Rectangle) {
+		x, y := at.Min.X, at.Max.Y-smallLine/2
+		for _, of := range byFamily {
+			family := string(of[0].Family)
+			canvas.DrawGlyph(p.styles[family].glyph(priceRadius), vg.Point{X: x + 5, Y: y})
+			write(canvas, small, x+12, y, family)
+			x += small.Width(family) + 22
+		}
+	}}
+	var key []string
+	for _, s := range c.spots(byCommands) {
+		p.least, p.most = min(p.least, s.share), max(p.most, s.share)
+		if len(s.prices) > 1 {
+			key = append(key, s.label()+": "+s.names(lang, len(s.prices)))
 		}
 	}
-	return all
+	p.least, p.most = math.Floor(p.least*10)/10, math.Ceil(p.most*10)/10
+	if p.most <= p.least {
+		p.least, p.most = 0, 1
+	}
+	return stacked(usualWidth, heading(c, lang, inner), legend,
+		p.panel(say(lang, "price.axis.commands"), c.spots(byCommands)), p.panel(say(lang, "price.axis.roundtrips"), c.spots(byRoundTrips)),
+		notes(small, inner, key...), notes(faint, inner, c.Assumptions(lang), say(lang, "price.legend")), space(12))
+}
+
+// A pricePlot is what the panels share: the styles of families, and the shares at bottom and top.
+type pricePlot struct {
+	styles      map[string]style
+	least, most float64
+}
+
+// panel is one measure of cost, with a column for each value.
+func (p *pricePlot) panel(title string, spots []*spot) block {
+	columns := gather(spots, func(a, b *spot) bool { return a.cost == b.cost })
+	height := vg.Length(120)
+	for _, column := range columns {
+		height = max(height, priceLine*vg.Length(len(column)+2))
+	}
+	return block{priceHead + height + priceFoot, func(c draw.Canvas, at vg.Rectangle) {
+		f := crop(c, box(at.Min.X+priceLeft, at.Min.Y+priceFoot, at.Max.X, at.Max.Y-priceHead))
+		write(f, strong, at.Min.X, f.Max.Y+16, title)
+		y := func(share float64) vg.Length { return f.Y(plot.LinearScale{}.Normalize(p.least, p.most, share)) }
+		var shares []plot.Tick
+		for share := p.least; share < p.most+0.001; share += 0.1 {
+			shares = append(shares, plot.Tick{Value: share, Label: percent(math.Round(share*100)/100) + " %"})
+		}
+		rulesY(f, small, y, shares)
+		width := f.Size().X / vg.Length(max(len(columns), 1))
+		x := func(i int) vg.Length { return f.Min.X + width*vg.Length(i) + 8 }
+		border(f, columns, x, y)
+		for i, column := range columns {
+			write(f, aligned(small, draw.XCenter), x(i), f.Min.Y-10, decimal(math.Round(column[0].cost*10)/10))
+			p.column(f, column, x(i), y, width)
+		}
+	}}
+}
+
+// column draws the spots of one cost, and their labels beside them.
+func (p *pricePlot) column(f draw.Canvas, column []*spot, x vg.Length, y func(float64) vg.Length, width vg.Length) {
+	at := each(column, func(s *spot) vg.Length { return y(s.share) })
+	for n, place := range spread(at, priceLine, f.Min.Y, f.Max.Y) {
+		style := writing(smallSize-0.5, ink)
+		if column[n].efficient {
+			style = bold(style)
+		}
+		label := fitText(style, column[n].label(), width-priceLeader-6)
+		f.StrokeLine2(draw.LineStyle{Color: hairline, Width: 0.7}, x, at[n], x+priceLeader-2, place)
+		fillBox(f, box(x+priceLeader-1, place-4.5, x+priceLeader+style.Width(label)+1, place+4.5), white)
+		write(f, style, x+priceLeader, place, label)
+	}
+	for n, s := range column {
+		f.DrawGlyph(p.styles[string(s.prices[0].Family)].glyph(priceRadius), vg.Point{X: x, Y: at[n]})
+	}
+}
+
+// border joins the efficient spots by steps.
+func border(f draw.Canvas, columns [][]*spot, x func(int) vg.Length, y func(float64) vg.Length) {
+	var line []vg.Point
+	for i, column := range columns {
+		for _, s := range column {
+			if !s.efficient {
+				continue
+			}
+			if len(line) > 0 {
+				line = append(line, vg.Point{X: x(i), Y: line[len(line)-1].Y})
+			}
+			line = append(line, vg.Point{X: x(i), Y: y(s.share)})
+		}
+	}
+	if len(line) > 0 {
+		line = append(line, vg.Point{X: f.Max.X, Y: line[len(line)-1].Y})
+		f.StrokeLines(draw.LineStyle{Color: green, Width: 1.2, Dashes: []vg.Length{4, 2}}, line)
+	}
+}
+
+// spread moves falling positions apart, so that they are at least a gap from each other,
+// as little as that takes, and keeps them between low and high if there is room.
+func spread(at []vg.Length, gap, low, high vg.Length) []vg.Length {
+	type cluster struct {
+		sum vg.Length // of the wanted positions of its top
+		n   int
+	}
+	top := func(c cluster) vg.Length { return c.sum / vg.Length(c.n) }
+	var all []cluster
+	for _, y := range at {
+		all = append(all, cluster{y, 1})
+		for n := len(all); n > 1 && top(all[n-2])-gap*vg.Length(all[n-2].n) < top(all[n-1]); n = len(all) {
+			a, b := all[n-2], all[n-1]
+			all = append(all[:n-2], cluster{a.sum + b.sum + gap*vg.Length(a.n*b.n), a.n + b.n})
+		}
+	}
+	var out []vg.Length
+	for _, c := range all {
+		first := min(max(top(c), low+gap*vg.Length(c.n-1)), high)
+		for i := range c.n {
+			out = append(out, first-gap*vg.Length(i))
+		}
+	}
+	return out
 }

@@ -29,28 +29,28 @@ func priceSample() *PriceChart {
 	}}
 }
 
-func TestPriceCSV(t *testing.T) { samples.Golden(t, "price.csv", priceSample().CSV) }
+func TestPriceCSV(t *testing.T) { samples.Golden(t, "price.csv", csvOf(priceSample())) }
 
 func TestPriceText(t *testing.T) {
 	c := priceSample()
 	for _, lang := range text.Languages() {
-		samples.Golden(t, "price."+lang+".txt", func(w io.Writer) error { return c.Text(w, reports.Options{Width: 120, Lang: lang}) })
+		samples.Golden(t, "price."+lang+".txt", func(w io.Writer) error { return Text(w, c, reports.Options{Width: 120, Lang: lang}) })
 	}
 	for _, width := range []int{40, 81} {
-		samples.CheckWidth(t, "price", width, func(w io.Writer) error { return c.Text(w, reports.Options{Width: width}) })
+		samples.CheckWidth(t, "price", width, func(w io.Writer) error { return Text(w, c, reports.Options{Width: width}) })
 	}
 }
 
 func TestPricePictures(t *testing.T) {
 	c := priceSample()
 	var b bytes.Buffer
-	if err := c.picture().pngAt(&b, 14); err != nil {
+	if err := c.picture("en").png(&b, 14); err != nil {
 		t.Fatal(err)
 	}
 	samples.GoldenPNG(t, "price.png", b.Bytes())
 	for _, c := range []*PriceChart{c, {}, {Prices: c.Prices[:1]}, {Prices: c.Prices[:2]}} {
 		var svg bytes.Buffer
-		if err := c.SVG(&svg); err != nil || strings.Contains(svg.String(), "<text") {
+		if err := SVG(&svg, c, ""); err != nil || strings.Contains(svg.String(), "<text") {
 			t.Errorf("%v, or its text is not outlined", err)
 		}
 	}

@@ -2,27 +2,23 @@ package chart
 
 import (
 	"cmp"
-	"encoding/csv"
-	"fmt"
-	"io"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	"locklab/reports"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
 	"locklab/reports/layout"
+	"locklab/reports/text"
 	"locklab/scenarios/cost"
-	"locklab/scenarios/study"
 )
 
 // A Rate draws how often locks are expected to break in a year, against their TTL, and
 // beside it for how long a crash blocks them.
-type Rate struct {
-	cost.Rates
-	Lang string // of the pictures
-}
+type Rate struct{ cost.Rates }
 
 // Title is what the chart asks.
 func (r *Rate) Title(lang string) string { return say(lang, "rate.title") }
@@ -45,118 +41,51 @@ func (r *Rate) Inconclusive() bool {
 	return slices.ContainsFunc(r.Terms, func(t cost.Term) bool { return t.Unknown })
 }
 
-// length writes a duration as short as it can be.
-func length(d time.Duration) string {
-	if d >= cost.Forever {
-		return "∞"
+// Takeaway says for each group of locks how often the worst environment breaks them, from
+// which TTL on it does not, and what that TTL costs after a crash.
+func (r *Rate) Takeaway(lang string) string {
+	var names, texts []string
+	for _, g := range r.Groups() {
+		names = append(names, r.head(g))
+		texts = append(texts, r.about(lang, r.Subjects[g[0]]))
 	}
-	s := d.Round(time.Millisecond)
-	if d >= time.Minute {
-		s = d.Round(time.Second)
-	}
-	out := s.String()
-	if strings.HasSuffix(out, "m0s") {
-		out = strings.TrimSuffix(out, "0s")
-	}
-	if strings.HasSuffix(out, "h0m") {
-		out = strings.TrimSuffix(out, "0m")
-	}
-	return out
+	return aboutEach(lang, names, texts)
 }
 
-// number writes three digits that count.
-func number(x float64) string {
-	switch {
-	case math.IsInf(x, 1):
-		return "∞"
-	case x == 0:
-		return "0"
-	case x >= 100 && x < 1e9:
-		return thousands(int(math.Round(x)))
-	case x >= 1e9 || x < 0.001:
-		return strconv.FormatFloat(x, 'e', 1, 64)
+func (r *Rate) about(lang string, s *cost.Subject) string {
+	var worst cost.Environment
+	most := cost.Point{}
+	for _, e := range r.Environments {
+		if len(e.Causes) == 0 {
+			continue
+		}
+		p := s.At(r.Usage, e, r.TTL)
+		if cmp.Or(cmp.Compare(p.Expected.Lo, most.Expected.Lo), cmp.Compare(p.Expected.Hi, most.Expected.Hi)) > 0 || worst.ID == "" {
+			worst, most = e, p
+		}
 	}
-	return strconv.FormatFloat(x, 'g', 3, 64)
-}
-
-// amount writes an interval: one number, a bound, or both ends.
-func amount(i cost.Interval) string {
-	lo, hi := number(i.Lo), number(i.Hi)
-	switch {
-	case lo == hi:
-		return lo
-	case i.Lo == 0:
-		return "<= " + hi
+	blocked := func(ttl time.Duration) string {
+		if mean := s.Recovery(ttl, r.Hold).Mean; mean < cost.Forever {
+			return say(lang, "rate.blocked", "time", length(mean))
+		}
+		return say(lang, "rate.blocked.ever")
 	}
-	return lo + ".." + hi
+	switch {
+	case len(s.Lease.Spans) == 0 || most.Unknown:
+		return say(lang, "rate.untold")
+	case most.Expected.Hi == 0:
+		return say(lang, "rate.never", "ttl", length(r.TTL), "blocked", blocked(r.TTL))
+	}
+	first := say(lang, "rate.breaks", "n", amount(most.Expected), "environment", worst.ID, "ttl", length(r.TTL), "blocked", blocked(r.TTL))
+	if from := r.Threshold(s, worst); from > 0 {
+		return first + say(lang, "rate.from", "ttl", length(from), "blocked", blocked(from))
+	}
+	return first + say(lang, "rate.always", "ttl", length(r.TTLs[len(r.TTLs)-1]))
 }
 
 // head names the locks of a group.
 func (r *Rate) head(group []int) string {
-	var ids []string
-	for _, i := range group {
-		ids = append(ids, r.Subjects[i].Entry.ID)
-	}
-	return strings.Join(ids, ", ")
-}
-
-// Text writes a cause per line and a lock per column, and what a crash costs.
-func (r *Rate) Text(w io.Writer, o reports.Options) error {
-	out := o.Lines(w)
-	for _, lang := range out.Langs() {
-		out.Put(say(lang, "rate.head", "ttl", length(r.TTL)), 0)
-		out.Put(r.Assumptions(lang), 0)
-	}
-	out.Put("", 0)
-	lang := out.Lang()
-	head := []string{say(lang, "rate.cause"), say(lang, "rate.often")}
-	right := map[int]bool{}
-	for i, s := range r.Subjects {
-		head = append(head, s.Entry.ID)
-		right[i+2] = true
-	}
-	sheet := layout.Sheet{Rows: [][]string{head}, Right: right, Floor: 7}
-	if len(r.Subjects) > 0 {
-		first := r.Of(r.Subjects[0].Entry.ID)
-		for n, t := range first {
-			row := []string{causeName(lang, t), r.often(lang, t)}
-			for _, s := range r.Subjects {
-				row = append(row, r.cell(lang, r.Of(s.Entry.ID)[n]))
-			}
-			sheet.Rows = append(sheet.Rows, row)
-		}
-		sheet.Rows = append(sheet.Rows, r.crashRow(lang, "rate.crash.mean", func(c cost.Crash) time.Duration { return c.Mean }),
-			r.crashRow(lang, "rate.crash.longest", func(c cost.Crash) time.Duration { return c.Longest }))
-		if slices.ContainsFunc(r.Crashes, func(c cost.Crash) bool { return c.PerYear > 0 }) {
-			sheet.Rows = append(sheet.Rows, r.crashRow(lang, "rate.crash.year", func(c cost.Crash) time.Duration { return c.PerYear }))
-		}
-	}
-	sheet.WriteOrList(out, 1)
-	out.Put("", 0)
-	for _, lang := range out.Langs() {
-		out.Put(r.Takeaway(lang), 0)
-		for _, note := range r.notes(lang) {
-			out.Put(note, 0)
-		}
-		out.Put(r.Method(lang), 0)
-		out.Put(say(lang, "rate.sources"), 0)
-		for _, line := range r.sources(lang) {
-			out.Put("  "+line, 4)
-		}
-	}
-	return out.Err()
-}
-
-func (r *Rate) crashRow(lang, key string, of func(cost.Crash) time.Duration) []string {
-	row := []string{say(lang, key), ""}
-	for i, c := range r.Crashes {
-		blocked := length(of(c))
-		if len(r.Subjects[i].Lease.Spans) == 0 {
-			blocked = "?"
-		}
-		row = append(row, blocked)
-	}
-	return row
+	return strings.Join(each(group, func(i int) string { return r.Subjects[i].Entry.ID }), ", ")
 }
 
 // notes explain the signs of a table.
@@ -172,6 +101,19 @@ func (r *Rate) notes(lang string) (notes []string) {
 		notes = append(notes, say(lang, "rate.note.unknown"))
 	}
 	return notes
+}
+
+// sources lists the environments with what their figures are worth and where they are from.
+func (r *Rate) sources(lang string) (lines []string) {
+	for _, e := range r.Environments {
+		key := "environment." + e.ID
+		if e.Kind == cost.Given {
+			lines = append(lines, say(lang, "rate.source.given", "name", e.ID))
+			continue
+		}
+		lines = append(lines, say(lang, "rate.source", "name", e.ID, "what", say(lang, key+".what"), "kind", say(lang, "rate.kind."+string(e.Kind)), "source", say(lang, key+".source")))
+	}
+	return lines
 }
 
 func causeName(lang string, t cost.Term) string {
@@ -227,66 +169,61 @@ func (r *Rate) cell(lang string, t cost.Term) string {
 	return amount(t.Expected)
 }
 
-// sources lists the environments with what their figures are worth and where they are from.
-func (r *Rate) sources(lang string) (lines []string) {
-	for _, e := range r.Environments {
-		key := "environment." + e.ID
-		if e.Kind == cost.Given {
-			lines = append(lines, say(lang, "rate.source.given", "name", e.ID))
-			continue
-		}
-		lines = append(lines, say(lang, "rate.source", "name", e.ID, "what", say(lang, key+".what"), "kind", say(lang, "rate.kind."+string(e.Kind)), "source", say(lang, key+".source")))
-	}
-	return lines
+// text has a cause per line and a lock per column, and what a crash costs.
+func (r *Rate) text(out *layout.Lines) {
+	putEach(out, func(lang string) []string {
+		return []string{say(lang, "rate.head", "ttl", length(r.TTL)), r.Assumptions(lang)}
+	})
+	out.Put("", 0)
+	r.table(out.Lang()).WriteOrList(out, 1)
+	out.Put("", 0)
+	putEach(out, func(lang string) []string {
+		sentences := append([]string{r.Takeaway(lang)}, r.notes(lang)...)
+		sentences = append(sentences, r.Method(lang), say(lang, "rate.sources"))
+		return append(sentences, each(r.sources(lang), func(line string) string { return "  " + line })...)
+	})
 }
 
-// Takeaway says for each group of locks how often the worst environment breaks them, from
-// which TTL on it does not, and what that TTL costs after a crash.
-func (r *Rate) Takeaway(lang string) string {
-	var names, texts []string
-	for _, g := range r.Groups() {
-		names = append(names, r.head(g))
-		texts = append(texts, r.about(lang, r.Subjects[g[0]]))
+func (r *Rate) table(lang string) *layout.Sheet {
+	names := []string{say(lang, "rate.cause"), say(lang, "rate.often")}
+	for _, s := range r.Subjects {
+		names = append(names, s.Entry.ID)
 	}
-	return aboutEach(lang, names, texts)
+	sheet := &layout.Sheet{Rows: [][]string{names}, Right: layout.From(2), Floor: 7}
+	if len(r.Subjects) == 0 {
+		return sheet
+	}
+	for n, t := range r.Of(r.Subjects[0].Entry.ID) {
+		row := []string{causeName(lang, t), r.often(lang, t)}
+		for _, s := range r.Subjects {
+			row = append(row, r.cell(lang, r.Of(s.Entry.ID)[n]))
+		}
+		sheet.Rows = append(sheet.Rows, row)
+	}
+	crashes := func(key string, of func(cost.Crash) time.Duration) {
+		row := []string{say(lang, key), ""}
+		for i, c := range r.Crashes {
+			blocked := length(of(c))
+			if len(r.Subjects[i].Lease.Spans) == 0 {
+				blocked = "?"
+			}
+			row = append(row, blocked)
+		}
+		sheet.Rows = append(sheet.Rows, row)
+	}
+	crashes("rate.crash.mean", func(c cost.Crash) time.Duration { return c.Mean })
+	crashes("rate.crash.longest", func(c cost.Crash) time.Duration { return c.Longest })
+	if slices.ContainsFunc(r.Crashes, func(c cost.Crash) bool { return c.PerYear > 0 }) {
+		crashes("rate.crash.year", func(c cost.Crash) time.Duration { return c.PerYear })
+	}
+	return sheet
 }
 
-func (r *Rate) about(lang string, s *cost.Subject) string {
-	var worst cost.Environment
-	most := cost.Point{}
-	for _, e := range r.Environments {
-		if len(e.Causes) == 0 {
-			continue
-		}
-		p := s.At(r.Usage, e, r.TTL)
-		if cmp.Or(cmp.Compare(p.Expected.Lo, most.Expected.Lo), cmp.Compare(p.Expected.Hi, most.Expected.Hi)) > 0 || worst.ID == "" {
-			worst, most = e, p
-		}
-	}
-	blocked := func(ttl time.Duration) string {
-		if mean := s.Recovery(ttl, r.Hold).Mean; mean < cost.Forever {
-			return say(lang, "rate.blocked", "time", length(mean))
-		}
-		return say(lang, "rate.blocked.ever")
-	}
-	switch {
-	case len(s.Lease.Spans) == 0 || most.Unknown:
-		return say(lang, "rate.untold")
-	case most.Expected.Hi == 0:
-		return say(lang, "rate.never", "ttl", length(r.TTL), "blocked", blocked(r.TTL))
-	}
-	first := say(lang, "rate.breaks", "n", amount(most.Expected), "environment", worst.ID, "ttl", length(r.TTL), "blocked", blocked(r.TTL))
-	if from := r.Threshold(s, worst); from > 0 {
-		return first + say(lang, "rate.from", "ttl", length(from), "blocked", blocked(from))
-	}
-	return first + say(lang, "rate.always", "ttl", length(r.TTLs[len(r.TTLs)-1]))
-}
-
-// CSV writes one line for each lock, environment and TTL. Bounds are equal where the
+// records has one line for each lock, environment and TTL. Bounds are equal where the
 // number is known; unknown ones are empty, and so is a blockage without end.
-func (r *Rate) CSV(w io.Writer) error {
-	out := csv.NewWriter(w)
-	records := [][]string{{"strategy", "environment", "ttl_s", "overlaps_a_year_lo", "overlaps_a_year_hi", "blocked_after_crash_mean_s", "blocked_after_crash_longest_s"}}
+func (r *Rate) records() [][]string {
+	rows := [][]string{{"strategy", "environment", "ttl_s", "overlaps_a_year_lo", "overlaps_a_year_hi",
+		"blocked_after_crash_mean_s", "blocked_after_crash_longest_s"}}
 	for _, s := range r.Series {
 		i := slices.IndexFunc(r.Subjects, func(o *cost.Subject) bool { return o.Entry.ID == s.Strategy })
 		for _, p := range s.Points {
@@ -297,112 +234,277 @@ func (r *Rate) CSV(w io.Writer) error {
 			if rec := r.Subjects[i].Recovery(p.TTL, r.Hold); rec.Mean < cost.Forever {
 				row[5], row[6] = significant(rec.Mean.Seconds()), significant(rec.Longest.Seconds())
 			}
-			records = append(records, row)
+			rows = append(rows, row)
 		}
 	}
-	if err := out.WriteAll(records); err != nil {
-		return fmt.Errorf("chart: writing rates: %w", err)
-	}
-	return nil
+	return rows
 }
 
-func significant(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
+// The measures of a chart of rates, in points.
+const (
+	ratePanel   vg.Length = 196 // height of a panel
+	rateTitle   vg.Length = 36  // above its axes
+	rateLeft    vg.Length = 44  // beside its axes
+	rateBelow   vg.Length = 34
+	rateZero    vg.Length = 22 // height of the strip for "none"
+	rateColumns           = 2
+)
 
-// Explain writes the terms of one lock, factor by factor.
-func (r *Rate) Explain(w io.Writer, o reports.Options, strategy string) error {
-	out := o.Lines(w)
-	lang := out.Lang()
-	i := slices.IndexFunc(r.Subjects, func(s *cost.Subject) bool { return s.Entry.ID == strategy })
-	s := r.Subjects[i]
-	for _, lang := range out.Langs() {
-		out.Put(say(lang, "rate.explain", "lock", strategy, "ttl", length(r.TTL)), 0)
-		out.Put(r.Assumptions(lang), 0)
-		out.Put(say(lang, "rate.explain.lease", "spans", r.spans(lang, s)), 0)
-	}
-	for _, t := range r.Of(strategy) {
-		out.Put("", 0)
-		out.Put(causeName(lang, t), 0)
-		for _, line := range r.factors(lang, t) {
-			out.Put("  "+line, 4)
+// picture has a panel for each group of locks that behave alike, and one for what a crash
+// costs, all over the same TTLs.
+func (r *Rate) picture(lang string) picture {
+	p := &ratePlot{Rate: r, lang: lang, groups: r.Groups(), shade: r.Hold.Longest()}
+	spoken := slices.DeleteFunc(slices.Clone(r.Environments), func(e cost.Environment) bool { return len(e.Causes) == 0 })
+	p.lines = gather(spoken, r.same)
+	p.scale()
+	key := block{smallLine*vg.Length(len(p.lines)) + 6, func(c draw.Canvas, at vg.Rectangle) {
+		for i, l := range p.lines {
+			y := at.Max.Y - smallLine*(vg.Length(i)+0.5)
+			sample(c, styleAt(i), at.Min.X, at.Min.X+26, y)
+			write(c, small, at.Min.X+32, y, environmentLabel(lang, l))
+		}
+	}}
+	all := panels(len(p.groups)+1, rateColumns, ratePanel, func(c draw.Canvas, i int, at vg.Rectangle) {
+		f := crop(c, box(at.Min.X+rateLeft, at.Min.Y+rateBelow, at.Max.X-8, at.Max.Y-rateTitle))
+		if i < len(p.groups) {
+			p.overlaps(f, p.groups[i])
+		} else {
+			p.crashes(f)
+		}
+	})
+	foot := []string{r.Assumptions(lang), say(lang, "rate.legend", "notes", strings.Join(r.notes(lang), " ")), r.Method(lang), say(lang, "rate.sources")}
+	for i, line := range r.sources(lang) {
+		if len(r.Environments[i].Causes) > 0 {
+			foot = append(foot, line)
 		}
 	}
-	out.Put("", 0)
-	c := r.Crashes[i]
-	for _, lang := range out.Langs() {
-		out.Put(say(lang, "rate.explain.crash", "mean", length(c.Mean), "longest", length(c.Longest)), 0)
-		out.Put(r.Method(lang), 0)
-	}
-	return out.Err()
+	return stacked(usualWidth, heading(r, lang, inner), key, all, space(6), notes(faint, inner, foot...))
 }
 
-// spans says how the lease of a lock is renewed.
-func (r *Rate) spans(lang string, s *cost.Subject) string {
-	switch l := s.Lease; {
-	case len(l.Spans) == 0:
-		return say(lang, "rate.lease.none")
-	case math.IsInf(l.Spans[0].Left, 1):
-		return say(lang, "rate.lease.endless")
-	case l.Kept:
-		return say(lang, "rate.lease.kept", "left", leases(l.Spans[0].Left))
-	case len(l.Spans) == 1:
-		return say(lang, "rate.lease.once", "left", leases(l.Spans[0].Left))
-	default:
-		return say(lang, "rate.lease.renewed", "left", leases(l.Spans[0].Left), "at", leases(l.Spans[1].From), "then", leases(l.Spans[1].Left))
-	}
+type ratePlot struct {
+	*Rate
+	lang    string
+	groups  [][]int
+	lines   [][]cost.Environment // of which the same is expected everywhere
+	low     float64              // least of the scale of overlaps, a power of ten
+	top     float64              // its top, likewise
+	blocked float64              // top of the scale of blocked seconds, likewise
+	shade   time.Duration
 }
 
-func (r *Rate) factors(lang string, t cost.Term) (lines []string) {
-	put := func(sign, key string, value string, pairs ...string) {
-		lines = append(lines, sign+" "+layout.PadLeft(value, 12)+"  "+say(lang, key, pairs...))
-	}
-	if t.Unknown {
-		return []string{say(lang, "rate.explain.unknown")}
-	}
-	seconds := number(31_536_000)
-	switch t.Fault {
-	case cost.SlowWork:
-		put(" ", "rate.factor.acquisitions", number(r.PerSecond))
-		put("x", "rate.factor.seconds", seconds)
-	case "lose-reply":
-		put(" ", "rate.factor.acquisitions", number(r.PerSecond))
-		put("x", "rate.factor.seconds", seconds)
-		put("x", "rate.factor.lost", number(t.PerYear))
-	default:
-		key := "rate.factor.machine"
-		if t.Places > 0 {
-			key = "rate.factor.server"
+// same says whether two environments break all locks equally often.
+func (r *Rate) same(a, b cost.Environment) bool {
+	for _, s := range r.Subjects {
+		for _, ttl := range r.TTLs {
+			if s.At(r.Usage, a, ttl) != s.At(r.Usage, b, ttl) {
+				return false
+			}
 		}
-		often := number(t.PerYear)
-		if t.Assumed {
+	}
+	return true
+}
+
+// environmentLabel says what the environments of a line do, and how often.
+func environmentLabel(lang string, l []cost.Environment) string {
+	var what []string
+	for _, c := range l[0].Causes {
+		often := number(c.PerYear)
+		if c.Assumed {
 			often += "*"
 		}
-		put(" ", key, often)
-		if t.Places > 1 {
-			put("x", "rate.factor.servers", strconv.Itoa(t.Places))
+		one := c.Fault + " " + say(lang, "rate.once", "n", often)
+		if c.Lengths.String() != "" {
+			one += ", " + c.Lengths.String()
 		}
-		put("x", "rate.factor.holds", amount(t.Holds))
+		what = append(what, one)
 	}
-	if t.Fault != "lose-reply" {
-		put("x", "rate.factor.contended", number(t.Contended))
-	}
-	if t.Fault != cost.SlowWork && t.Fault != "lose-reply" {
-		put("x", "rate.factor.window", amount(t.Window))
-	}
-	switch {
-	case t.Shortest > 0:
-		put("x", "rate.factor.long", amount(t.Long), "shortest", length(t.Shortest))
-	case t.Shortest < 0:
-		put("x", "rate.factor.never", amount(t.Long))
-	}
-	put("=", "rate.factor.harm", amount(t.Expected), "harm", string(t.Harm))
-	if t.Limit != nil {
-		lines = append(lines, say(lang, "rate.explain.search", "what", limitSentence(lang, t.Limit)))
-	}
-	return lines
+	return say(lang, "rate.legend.environment", "name", text.Join(lang, "chart.list", each(l, func(e cost.Environment) string { return e.ID })), "causes", text.Join(lang, "grid.join", what))
 }
 
-// limitSentence says what search has found about one fault.
-func limitSentence(lang string, l *study.Limit) string {
-	_, words := limitWords(lang, l)
-	return strings.Replace(words, "{locks}", l.Strategy+", "+l.Fault+":", 1)
+func (p *ratePlot) scale() {
+	most, least, longest := 1.0, 1.0, 1.0
+	for _, s := range p.Series {
+		for _, point := range s.Points {
+			if point.TTL <= p.shade || point.Unknown {
+				continue
+			}
+			most = max(most, point.Expected.Hi)
+			if point.Expected.Hi > 0 {
+				least = min(least, point.Expected.Hi)
+			}
+		}
+	}
+	for _, s := range p.Subjects {
+		for _, ttl := range p.TTLs {
+			if rec := s.Recovery(ttl, p.Hold); rec.Longest < cost.Forever {
+				longest = max(longest, rec.Longest.Seconds())
+			}
+		}
+	}
+	p.top = math.Pow(10, math.Ceil(math.Log10(most*1.05)))
+	p.low = min(math.Pow(10, math.Floor(math.Log10(least))), p.top/100)
+	p.low = max(p.low, p.top/1e7)
+	p.blocked = math.Pow(10, math.Ceil(math.Log10(longest)))
+}
+
+// x is the position of a TTL, on a logarithmic scale.
+func (p *ratePlot) x(f draw.Canvas, ttl time.Duration) vg.Length {
+	return f.X(plot.LogScale{}.Normalize(p.TTLs[0].Seconds(), p.TTLs[len(p.TTLs)-1].Seconds(), ttl.Seconds()))
+}
+
+// logY is the position of a value on a logarithmic scale from low to top above the strip
+// for none.
+func logY(f draw.Canvas, low, top, value float64) vg.Length {
+	if value <= 0 {
+		return f.Min.Y + rateZero/2 - 2
+	}
+	share := plot.LogScale{}.Normalize(low, top, max(value, low))
+	return f.Min.Y + rateZero + (f.Size().Y-rateZero)*vg.Length(min(share, 1))
+}
+
+// axes draws the frame of a panel, with the powers of ten from low to top; the strip for none has
+// a label, or there is none.
+func (p *ratePlot) axes(f draw.Canvas, title, unit string, low, top float64, zero string) {
+	write(f, strong, f.Min.X-rateLeft, f.Max.Y+26, fitText(strong, title, f.Size().X+rateLeft))
+	write(f, faint, f.Min.X-rateLeft, f.Max.Y+13, unit)
+	if zero != "" {
+		fillBox(f, box(f.Min.X, f.Min.Y, f.Max.X, f.Min.Y+rateZero-4), stripe)
+	}
+	if p.shade > p.TTLs[0] {
+		fillBox(f, box(f.Min.X, f.Min.Y, min(p.x(f, p.shade), f.Max.X), f.Max.Y), paleGrey)
+	}
+	every := 1
+	if math.Log10(top/low) > 6 {
+		every = 2
+	}
+	ticks := decades(low, top, every, func(v float64) string { return number(math.Round(v*1e6) / 1e6) })
+	ticks = slices.DeleteFunc(ticks, func(t plot.Tick) bool { return t.Label == "" })
+	rulesY(f, small, func(v float64) vg.Length { return logY(f, low, top, v) }, ticks)
+	if zero != "" {
+		write(f, aligned(small, draw.XRight), f.Min.X-4, logY(f, low, top, 0), zero)
+	}
+	last := vg.Length(-100)
+	for _, ttl := range p.TTLs {
+		x, label := p.x(f, ttl), tick(ttl)
+		f.StrokeLine2(draw.LineStyle{Color: faintInk, Width: 0.5}, x, f.Min.Y, x, f.Min.Y-3)
+		if half := small.Width(label) / 2; x-half > last+4 {
+			write(f, aligned(small, draw.XCenter), x, f.Min.Y-9, label)
+			last = x + half
+		}
+	}
+	write(f, aligned(faint, draw.XRight), f.Max.X, f.Min.Y-20, say(p.lang, "rate.axis.ttl"))
+	f.StrokeLine2(draw.LineStyle{Color: faintInk, Width: 0.5}, f.Min.X, f.Min.Y, f.Max.X, f.Min.Y)
+}
+
+// tick writes a TTL for an axis.
+func tick(ttl time.Duration) string {
+	if s := ttl.Seconds(); s >= 1 && s < 300 {
+		return decimal(s) + "s"
+	}
+	return length(ttl)
+}
+
+// steps is the number of TTLs of a curve.
+const steps = 240
+
+// curve yields TTLs from the first to the last, evenly on the scale, by number; those that are shorter than
+// the work are left out.
+func (p *ratePlot) curve(yield func(n int, ttl time.Duration) bool) {
+	first, last := p.TTLs[0].Seconds(), p.TTLs[len(p.TTLs)-1].Seconds()
+	for n := range steps + 1 {
+		ttl := time.Duration(first * math.Pow(last/first, float64(n)/steps) * float64(time.Second))
+		if ttl >= p.shade && !yield(n, ttl) {
+			return
+		}
+	}
+}
+
+// overlaps draws how often the locks of a group are expected to break: a line where the number is known,
+// dots where it is an upper bound.
+func (p *ratePlot) overlaps(f draw.Canvas, group []int) {
+	p.axes(f, p.head(group), say(p.lang, "rate.axis.overlaps"), p.low, p.top, "0")
+	s := p.Subjects[group[0]]
+	if len(s.Lease.Spans) == 0 {
+		style := aligned(writing(textSize, faintInk), draw.XCenter)
+		write(f, style, (f.Min.X+f.Max.X)/2, (f.Min.Y+f.Max.Y)/2, say(p.lang, "rate.untold"))
+		return
+	}
+	for i, l := range p.lines {
+		st, shift := styleAt(i), (vg.Length(i)-vg.Length(len(p.lines)-1)/2)*2.2 // of lines that lie at zero together
+		bounds := draw.LineStyle{Color: st.color, Width: 1.1, Dashes: []vg.Length{1, 2.4}}
+		var part []vg.Point
+		exact, marked := true, -steps
+		flush := func() {
+			if exact {
+				f.StrokeLines(st.line(1.8), part)
+			} else {
+				f.StrokeLines(bounds, part)
+			}
+			part = nil
+		}
+		for n, ttl := range p.curve {
+			point := s.At(p.Usage, l[0], ttl)
+			if point.Unknown {
+				flush()
+				continue
+			}
+			at := vg.Point{X: p.x(f, ttl), Y: logY(f, p.low, p.top, point.Expected.Hi)}
+			if point.Expected.Hi == 0 {
+				at.Y += shift
+			}
+			if now := point.Expected.Lo == point.Expected.Hi; now != exact {
+				if part != nil {
+					part = append(part, at) // the parts join
+				}
+				flush()
+				exact = now
+			}
+			part = append(part, at)
+			if n-marked >= steps/5 && n > steps/40*(i+1) {
+				marked = n
+				f.DrawGlyph(st.glyph(2.6), at)
+			}
+		}
+		flush()
+	}
+}
+
+// crashes draws for how long a crash blocks the locks of each group.
+func (p *ratePlot) crashes(f draw.Canvas) {
+	low := math.Pow(10, math.Floor(math.Log10(p.TTLs[0].Seconds()/2)))
+	p.axes(f, say(p.lang, "rate.panel.crash"), say(p.lang, "rate.axis.blocked")+" (s)", low, p.blocked, "")
+	var taken []vg.Length
+	for i, g := range p.groups {
+		s, st := p.Subjects[g[0]], styleOf(p.Subjects[g[0]].Entry.ID)
+		if len(s.Lease.Spans) == 0 {
+			continue
+		}
+		var mean []vg.Point
+		for _, ttl := range p.curve {
+			y := f.Max.Y - 5
+			if rec := s.Recovery(ttl, p.Hold); rec.Mean < cost.Forever {
+				y = logY(f, low, p.blocked, rec.Mean.Seconds())
+			}
+			mean = append(mean, vg.Point{X: p.x(f, ttl), Y: y})
+		}
+		f.StrokeLines(st.line(1.8), mean)
+		if len(mean) == 0 {
+			continue
+		}
+		label := fitText(small, p.head(g), f.Size().X*0.8)
+		if s.Recovery(p.TTLs[0], p.Hold).Mean == cost.Forever {
+			y := mean[0].Y - 8
+			write(f, small, mean[0].X+4, y, label+": "+say(p.lang, "rate.ever"))
+			taken = append(taken, y)
+			continue
+		}
+		y := f.Min.Y + 8 + vg.Length(i)*11
+		for slices.ContainsFunc(taken, func(t vg.Length) bool { return math.Abs(float64(t-y)) < 10 }) {
+			y += 11
+		}
+		taken = append(taken, y)
+		x := f.Max.X - 6
+		write(f, aligned(small, draw.XRight), x-26, y, label)
+		f.StrokeLine2(st.line(1.8), x-22, y, x, y)
+	}
 }

@@ -56,34 +56,34 @@ func rateSample(t testing.TB) *Rate {
 	return &Rate{Rates: *cost.Tabulate(o, all)}
 }
 
-func TestRateCSV(t *testing.T) { samples.Golden(t, "rate.csv", rateSample(t).CSV) }
+func TestRateCSV(t *testing.T) { samples.Golden(t, "rate.csv", csvOf(rateSample(t))) }
 
 func TestRateText(t *testing.T) {
 	r := rateSample(t)
 	for _, lang := range text.Languages() {
 		samples.Golden(t, "rate."+lang+".txt", func(w io.Writer) error {
-			return r.Text(w, reports.Options{Width: 120, Lang: lang})
+			return Text(w, r, reports.Options{Width: 120, Lang: lang})
 		})
 		samples.Golden(t, "rate.explain."+lang+".txt", func(w io.Writer) error {
 			return r.Explain(w, reports.Options{Width: 120, Lang: lang}, "redlock")
 		})
 	}
 	for _, width := range []int{40, 81} {
-		samples.CheckWidth(t, "rate", width, func(w io.Writer) error { return r.Text(w, reports.Options{Width: width}) })
+		samples.CheckWidth(t, "rate", width, func(w io.Writer) error { return Text(w, r, reports.Options{Width: width}) })
 	}
 }
 
 func TestRatePictures(t *testing.T) {
 	r := rateSample(t)
 	var b bytes.Buffer
-	if err := r.picture().pngAt(&b, 14); err != nil {
+	if err := r.picture("en").png(&b, 14); err != nil {
 		t.Fatal(err)
 	}
 	samples.GoldenPNG(t, "rate.png", b.Bytes())
-	for _, r.Lang = range text.Languages() {
+	for _, lang := range text.Languages() {
 		var svg bytes.Buffer
-		if err := r.SVG(&svg); err != nil || strings.Contains(svg.String(), "<text") {
-			t.Errorf("%s: %v, or its text is not outlined", r.Lang, err)
+		if err := SVG(&svg, r, lang); err != nil || strings.Contains(svg.String(), "<text") {
+			t.Errorf("%s: %v, or its text is not outlined", lang, err)
 		}
 	}
 }

@@ -1,15 +1,14 @@
 package chart
 
 import (
-	"encoding/csv"
-	"fmt"
-	"io"
 	"math"
-	"slices"
 	"strconv"
 	"time"
 
-	"locklab/reports"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
 	"locklab/reports/layout"
 	"locklab/reports/text"
 	"locklab/scenarios/cost"
@@ -17,10 +16,7 @@ import (
 
 // A RecoveryChart draws for how long nobody gets in after a crash, by lock and TTL, beside
 // the handover where nobody crashes.
-type RecoveryChart struct {
-	Recoveries []cost.Recovery
-	Lang       string // of the pictures
-}
+type RecoveryChart struct{ Recoveries []cost.Recovery }
 
 // Title is what the chart asks.
 func (c *RecoveryChart) Title(lang string) string { return say(lang, "recovery.title") }
@@ -34,6 +30,43 @@ func (c *RecoveryChart) Assumptions(lang string) string {
 		}
 	}
 	return say(lang, "recovery.assumptions", "hold", hold, "retry", length(cost.PriceSettings().Retry))
+}
+
+// Takeaway says which locks may never come back, and what the others take in leases.
+func (c *RecoveryChart) Takeaway(lang string) string {
+	var never, sometimes, back []string
+	least, most := math.Inf(1), 0.0
+	for _, all := range c.byLock() {
+		id, last := all[0].Strategy, all[len(all)-1]
+		switch {
+		case last.Ever() > 0.5:
+			never = append(never, id)
+			continue
+		case last.Ever() > 0:
+			sometimes = append(sometimes, say(lang, "recovery.sometimes.one", "lock", id, "share", portion(last.Ever()), "ttl", length(last.TTL)))
+			continue
+		}
+		back = append(back, id)
+		for _, r := range all {
+			share := r.Mean().Seconds() / r.TTL.Seconds()
+			least, most = min(least, share), max(most, share)
+		}
+	}
+	var parts []string
+	add := func(key string, locks []string, pairs ...string) {
+		if len(locks) > 0 {
+			parts = append(parts, say(lang, key, append(pairs, "locks", text.Join(lang, "chart.list", locks))...))
+		}
+	}
+	add("recovery.never", never)
+	add("recovery.sometimes", sometimes)
+	add("recovery.back", back, "least", strconv.FormatFloat(least, 'f', 2, 64), "most", strconv.FormatFloat(most, 'f', 2, 64))
+	return text.Join(lang, "grid.both", parts)
+}
+
+// byLock are the recoveries of each lock, by TTL.
+func (c *RecoveryChart) byLock() [][]cost.Recovery {
+	return gather(c.Recoveries, func(a, b cost.Recovery) bool { return a.Strategy == b.Strategy })
 }
 
 // blocked writes a blocked time.
@@ -55,115 +88,116 @@ func longestOf(r cost.Recovery) time.Duration {
 	return r.Longest()
 }
 
-// portion writes a small share with two digits.
-func portion(p float64) string {
-	switch {
-	case p == 0:
-		return "0 %"
-	case p < 0.1:
-		return strconv.FormatFloat(100*p, 'g', 2, 64) + " %"
-	}
-	return percent(p) + " %"
-}
-
-// Text writes one lock with one TTL per line.
-func (c *RecoveryChart) Text(w io.Writer, o reports.Options) error {
-	out := o.Lines(w)
-	for _, lang := range out.Langs() {
-		out.Put(c.Title(lang), 0)
-		out.Put(c.Assumptions(lang), 0)
-	}
-	out.Put("", 0)
+// text has one lock with one TTL per line.
+func (c *RecoveryChart) text(out *layout.Lines) {
 	lang := out.Lang()
-	sheet := layout.Sheet{Right: map[int]bool{1: true, 2: true, 3: true, 4: true, 5: true, 6: true, 7: true, 8: true}, Floor: 6}
-	var head []string
-	for _, key := range []string{"lock", "ttl", "handover", "mean", "p50", "p90", "p99", "longest", "ever"} {
-		head = append(head, say(lang, "recovery.head."+key))
-	}
-	sheet.Rows = [][]string{head}
-	for _, r := range c.Recoveries {
-		sheet.Rows = append(sheet.Rows, []string{r.Strategy, length(r.TTL), blocked(lang, r.Handover), blocked(lang, r.Mean()),
-			blocked(lang, r.Quantile(0.5)), blocked(lang, r.Quantile(0.9)), blocked(lang, r.Quantile(0.99)), blocked(lang, longestOf(r)), portion(r.Ever())})
-	}
+	putEach(out, func(lang string) []string { return []string{c.Title(lang), c.Assumptions(lang)} })
+	out.Put("", 0)
+	names := heads(lang, "recovery.head.", "lock", "ttl", "handover", "mean", "p50", "p90", "p99", "longest", "ever")
+	sheet := layout.Sheet{Right: layout.From(1), Floor: 6, Rows: withHeads(names, c.Recoveries, func(r cost.Recovery) []string {
+		row := []string{r.Strategy, length(r.TTL)}
+		for _, d := range []time.Duration{r.Handover, r.Mean(), r.Quantile(0.5), r.Quantile(0.9), r.Quantile(0.99), longestOf(r)} {
+			row = append(row, blocked(lang, d))
+		}
+		return append(row, portion(r.Ever()))
+	})}
 	sheet.WriteOrList(out, 1)
 	out.Put("", 0)
-	for _, lang := range out.Langs() {
-		out.Put(c.Takeaway(lang), 0)
-		out.Put(say(lang, "recovery.note"), 0)
-	}
-	return out.Err()
+	putEach(out, func(lang string) []string { return []string{c.Takeaway(lang), say(lang, "recovery.note")} })
 }
 
-// CSV writes one line for each lock and TTL.
-func (c *RecoveryChart) CSV(w io.Writer) error {
-	out := csv.NewWriter(w)
-	records := [][]string{{"strategy", "ttl_s", "hold_s", "handover_mean_s", "handover_longest_s", "blocked_mean_s", "blocked_p50_s", "blocked_p90_s", "blocked_p99_s", "blocked_longest_s", "share_forever"}}
-	s := func(d time.Duration) string {
+// records has one line for each lock and TTL.
+func (c *RecoveryChart) records() [][]string {
+	names := []string{"strategy", "ttl_s", "hold_s", "handover_mean_s", "handover_longest_s", "blocked_mean_s",
+		"blocked_p50_s", "blocked_p90_s", "blocked_p99_s", "blocked_longest_s", "share_forever"}
+	return withHeads(names, c.Recoveries, func(r cost.Recovery) []string {
+		row := []string{r.Strategy}
+		for _, d := range []time.Duration{r.TTL, r.Hold, r.Handover, r.LongestHandover, r.Mean(),
+			r.Quantile(0.5), r.Quantile(0.9), r.Quantile(0.99), r.Longest()} {
+			if d == cost.Forever {
+				row = append(row, "inf")
+			} else {
+				row = append(row, significant(d.Seconds()))
+			}
+		}
+		return append(row, significant(r.Ever()))
+	})
+}
+
+// The measures of a chart of recoveries, in points.
+const (
+	recoveryLine vg.Length = 12
+	recoveryGap  vg.Length = 8
+	recoveryName vg.Length = 92
+	recoveryTTL  vg.Length = 34
+	recoveryEver vg.Length = 62
+	recoveryAxis vg.Length = 26
+)
+
+// picture has a line for each lock and TTL, on a logarithmic scale of times.
+func (c *RecoveryChart) picture(lang string) picture {
+	height := recoveryLine*vg.Length(len(c.Recoveries)) + recoveryGap*vg.Length(len(c.byLock()))
+	lines := block{height + recoveryAxis, func(canvas draw.Canvas, at vg.Rectangle) { c.draw(canvas, lang, at) }}
+	return stacked(usualWidth, heading(c, lang, inner), space(10), lines,
+		notes(faint, inner, say(lang, "recovery.legend"), c.Assumptions(lang), say(lang, "recovery.note")), space(6))
+}
+
+func (c *RecoveryChart) draw(canvas draw.Canvas, lang string, at vg.Rectangle) {
+	f := crop(canvas, box(at.Min.X+recoveryName+recoveryTTL, at.Min.Y+recoveryAxis, at.Max.X-recoveryEver, at.Max.Y))
+	top := 1.0
+	for _, r := range c.Recoveries {
+		top = max(top, math.Pow(10, math.Ceil(math.Log10(max(r.Longest().Seconds(), r.LongestHandover.Seconds(), 1)))))
+	}
+	// what is shorter than the scale stands at its beginning
+	const low = 1e-3
+	x := func(s float64) vg.Length { return f.X(plot.LogScale{}.Normalize(low, top, max(s, low))) }
+	right := aligned(faint, draw.XRight)
+	write(f, right, f.Min.X-6, f.Max.Y+5, "TTL")
+	write(f, right, at.Max.X, f.Max.Y+5, say(lang, "recovery.head.ever"))
+	rulesX(f, small, 8, x, decades(low, top, 1, func(s float64) string { return decimal(math.Round(s*1e3)/1e3) + " s" }))
+	y := f.Max.Y - recoveryGap/2
+	for _, all := range c.byLock() {
+		for i, r := range all {
+			middle := y - recoveryLine/2
+			if i == 0 {
+				write(f, smallStrong, at.Min.X, middle, fitText(smallStrong, r.Strategy, recoveryName))
+			}
+			write(f, aligned(small, draw.XRight), f.Min.X-6, middle, length(r.TTL))
+			drawRecovery(f, middle, x, r)
+			style := right
+			if r.Ever() > 0 {
+				style = aligned(smallStrong, draw.XRight)
+			}
+			write(f, style, at.Max.X, middle, portion(r.Ever()))
+			y -= recoveryLine
+		}
+		f.StrokeLine2(hairlines, at.Min.X, y-recoveryGap/2, at.Max.X, y-recoveryGap/2)
+		y -= recoveryGap
+	}
+}
+
+// drawRecovery draws one lock with one TTL: from the shortest to the longest that ends, thick from
+// the 10th to the 90th percentile, and the handover as a hollow mark.
+func drawRecovery(c draw.Canvas, y vg.Length, x func(s float64) vg.Length, r cost.Recovery) {
+	st := styleOf(r.Strategy)
+	end := func(d time.Duration) vg.Length {
 		if d == cost.Forever {
-			return "inf"
+			return c.Max.X
 		}
-		return significant(d.Seconds())
+		return x(d.Seconds())
 	}
-	for _, r := range c.Recoveries {
-		records = append(records, []string{r.Strategy, s(r.TTL), s(r.Hold), s(r.Handover), s(r.LongestHandover), s(r.Mean()),
-			s(r.Quantile(0.5)), s(r.Quantile(0.9)), s(r.Quantile(0.99)), s(r.Longest()), significant(r.Ever())})
+	if r.Ever() < 0.5 {
+		c.StrokeLine2(draw.LineStyle{Color: st.color, Width: 0.9}, end(r.Quantile(0)), y, end(r.Longest()), y)
+		c.StrokeLine2(draw.LineStyle{Color: st.color, Width: 4}, end(r.Quantile(0.1)), y, end(r.Quantile(0.9)), y)
+		c.DrawGlyph(draw.GlyphStyle{Color: ink, Radius: 2.2, Shape: draw.CircleGlyph{}}, vg.Point{X: end(r.Quantile(0.5)), Y: y})
 	}
-	if err := out.WriteAll(records); err != nil {
-		return fmt.Errorf("chart: writing recoveries: %w", err)
+	if r.Ever() > 0 {
+		style, tip := draw.LineStyle{Color: st.color, Width: 1.6}, c.Max.X
+		c.StrokeLine2(style, tip-14, y, tip, y)
+		c.StrokeLine2(style, tip-4, y+3, tip, y)
+		c.StrokeLine2(style, tip-4, y-3, tip, y)
 	}
-	return nil
-}
-
-// strategies are the locks, in their order.
-func (c *RecoveryChart) strategies() (ids []string) {
-	for _, r := range c.Recoveries {
-		if !slices.Contains(ids, r.Strategy) {
-			ids = append(ids, r.Strategy)
-		}
+	if r.Handover > 0 {
+		c.DrawGlyph(draw.GlyphStyle{Color: ink, Radius: 2.6, Shape: draw.RingGlyph{}}, vg.Point{X: x(r.Handover.Seconds()), Y: y})
 	}
-	return ids
-}
-
-// of are the recoveries of one lock, by TTL.
-func (c *RecoveryChart) of(id string) (all []cost.Recovery) {
-	for _, r := range c.Recoveries {
-		if r.Strategy == id {
-			all = append(all, r)
-		}
-	}
-	return all
-}
-
-// Takeaway says which locks may never come back, and what the others take in leases.
-func (c *RecoveryChart) Takeaway(lang string) string {
-	var never, sometimes, back []string
-	least, most := math.Inf(1), 0.0
-	for _, id := range c.strategies() {
-		all := c.of(id)
-		last := all[len(all)-1]
-		switch {
-		case last.Ever() > 0.5:
-			never = append(never, id)
-			continue
-		case last.Ever() > 0:
-			sometimes = append(sometimes, say(lang, "recovery.sometimes.one", "lock", id, "share", portion(last.Ever()), "ttl", length(last.TTL)))
-			continue
-		}
-		back = append(back, id)
-		for _, r := range all {
-			least, most = min(least, r.Mean().Seconds()/r.TTL.Seconds()), max(most, r.Mean().Seconds()/r.TTL.Seconds())
-		}
-	}
-	var parts []string
-	if len(never) > 0 {
-		parts = append(parts, say(lang, "recovery.never", "locks", text.Join(lang, "chart.list", never)))
-	}
-	if len(sometimes) > 0 {
-		parts = append(parts, say(lang, "recovery.sometimes", "locks", text.Join(lang, "chart.list", sometimes)))
-	}
-	if len(back) > 0 {
-		parts = append(parts, say(lang, "recovery.back", "locks", text.Join(lang, "chart.list", back),
-			"least", strconv.FormatFloat(least, 'f', 2, 64), "most", strconv.FormatFloat(most, 'f', 2, 64)))
-	}
-	return text.Join(lang, "grid.both", parts)
 }

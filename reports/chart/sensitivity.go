@@ -2,70 +2,51 @@ package chart
 
 import (
 	"cmp"
-	"encoding/csv"
-	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
-	"strconv"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
-	"locklab/reports"
+	"locklab/reports/layout"
 	"locklab/reports/text"
 	"locklab/scenarios/study"
 )
 
 // A Sensitivity draws the share of seeded runs with an overlap against the length of a
 // pause in leases, for each lock.
-type Sensitivity struct {
-	study.Sensitivity
-	Lang string // of the picture; "": English
-}
+type Sensitivity struct{ study.Sensitivity }
 
 // Title says what the chart shows: from which length of a pause on two clients were inside.
 func (s *Sensitivity) Title(lang string) string {
-	type group struct {
-		x     float64
-		locks []string
-	}
-	var groups []group
-	for _, one := range s.Series {
-		at, ok := onset(one)
-		if !ok {
-			continue
-		}
-		i := slices.IndexFunc(groups, func(g group) bool { return g.x == at.X })
-		if i < 0 {
-			i, groups = len(groups), append(groups, group{x: at.X})
-		}
-		groups[i].locks = append(groups[i].locks, one.Strategy)
-	}
+	groups := gather(s.fallen(), func(a, b study.Series) bool { return onset(a).X == onset(b).X })
 	if groups == nil {
 		return say(lang, "sensitivity.finding.none")
 	}
-	slices.SortStableFunc(groups, func(a, b group) int { return cmp.Compare(a.x, b.x) })
-	title := say(lang, "sensitivity.finding", "x", decimal(groups[0].x))
+	slices.SortStableFunc(groups, func(a, b []study.Series) int { return cmp.Compare(onset(a[0]).X, onset(b[0]).X) })
+	title := say(lang, "sensitivity.finding", "x", decimal(onset(groups[0][0]).X))
 	for _, g := range groups[1:] {
-		title = say(lang, "sensitivity.finding.later", "first", title, "x", decimal(g.x), "locks", text.Join(lang, "chart.list", g.locks))
+		title = say(lang, "sensitivity.finding.later", "first", title, "x", decimal(onset(g[0]).X), "locks", namesOf(lang, g))
 	}
 	return title
 }
 
-// alike are the places of series that cannot be told apart: their intervals overlap at every
-// point.
-func (s *Sensitivity) alike() (groups [][]int) {
-	for i := range s.Series {
-		n := slices.IndexFunc(groups, func(g []int) bool { return overlapping(s.Series[g[0]], s.Series[i]) })
-		if n < 0 {
-			groups = append(groups, []int{i})
-		} else {
-			groups[n] = append(groups[n], i)
-		}
-	}
-	return groups
+// fallen are the series in which the harm was seen.
+func (s *Sensitivity) fallen() []study.Series {
+	return slices.DeleteFunc(slices.Clone(s.Series), func(one study.Series) bool { return onset(one).K == 0 })
 }
+
+func namesOf(lang string, all []study.Series) string {
+	return text.Join(lang, "chart.list", each(all, func(s study.Series) string { return s.Strategy }))
+}
+
+// alike are series that cannot be told apart: their intervals overlap at every point.
+func (s *Sensitivity) alike() [][]study.Series { return gather(s.Series, overlapping) }
 
 func overlapping(a, b study.Series) bool {
 	if len(a.Points) != len(b.Points) {
@@ -88,9 +69,8 @@ func endless(id string) bool {
 
 // summary is what a curve comes to.
 func summary(lang string, one study.Series) string {
-	at, ok := onset(one)
-	switch {
-	case ok:
+	switch at := onset(one); {
+	case at.K > 0:
 		return say(lang, "sensitivity.summary", "x", decimal(at.X), "top", topShare(one))
 	case endless(one.Strategy):
 		return say(lang, "sensitivity.endless", "bound", zeroBound(one))
@@ -103,75 +83,14 @@ func (s *Sensitivity) Assumptions(lang string) string {
 	return say(lang, "sensitivity.assumptions", "runs", thousands(s.Runs))
 }
 
-// share is K of N, 0 without runs.
-func share(p study.Point) float64 {
-	if p.N == 0 {
-		return 0
-	}
-	return float64(p.K) / float64(p.N)
-}
-
-// CSV writes one line a point, with its Wilson interval.
-func (s *Sensitivity) CSV(w io.Writer) error {
-	out := csv.NewWriter(w)
-	records := [][]string{{"strategy", "x", "k", "n", "share", "wilson_lo", "wilson_hi"}}
-	for _, one := range s.Series {
-		for _, p := range one.Points {
-			lo, hi := study.Wilson(p.K, p.N)
-			records = append(records, []string{one.Strategy, decimal(p.X), strconv.Itoa(p.K), strconv.Itoa(p.N),
-				fixed(share(p)), fixed(lo), fixed(hi)})
-		}
-	}
-	if err := out.WriteAll(records); err != nil {
-		return fmt.Errorf("chart: writing a sensitivity chart: %w", err)
-	}
-	return nil
-}
-
-func decimal(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
-
-func fixed(x float64) string { return strconv.FormatFloat(x, 'f', 6, 64) }
-
-// Text writes a length of pause per line and a lock per column. Lines of many locks are
-// wider than the options say.
-func (s *Sensitivity) Text(w io.Writer, o reports.Options) error {
-	wide := o
-	wide.Width = 0
-	out, table := o.Lines(w), wide.Lines(w)
-	for _, lang := range out.Langs() {
-		out.Put(s.Title(lang), 0)
-		out.Put(s.Assumptions(lang), 0)
-	}
-	out.Put("", 0)
-	head := fmt.Sprintf("%10s", "pause/TTL")
-	for _, one := range s.Series {
-		head += fmt.Sprintf("  %12s", one.Strategy)
-	}
-	table.Put(head, 0)
-	if len(s.Series) > 0 {
-		for i, p := range s.Series[0].Points {
-			row := fmt.Sprintf("%10s", decimal(p.X))
-			for _, one := range s.Series {
-				row += fmt.Sprintf("  %12s", fmt.Sprintf("%d/%d", one.Points[i].K, one.Points[i].N))
-			}
-			table.Put(row, 0)
-		}
-	}
-	out.Put("", 0)
-	for _, lang := range out.Langs() {
-		out.Put(s.Takeaway(lang), 0)
-	}
-	return errors.Join(table.Err(), out.Err())
-}
-
 // Takeaway says what the chart shows: from which size of the fault each lock
 // falls, how often at most, and what bound holds for those that never fell.
 // Strategies whose intervals overlap are not ranked.
 func (s *Sensitivity) Takeaway(lang string) string {
 	var never, fell []string
 	for _, one := range s.Series {
-		at, ok := onset(one)
-		if !ok {
+		at := onset(one)
+		if at.K == 0 {
 			key := "sensitivity.zero"
 			if endless(one.Strategy) {
 				key = "sensitivity.zero.endless"
@@ -181,6 +100,11 @@ func (s *Sensitivity) Takeaway(lang string) string {
 		}
 		fell = append(fell, say(lang, "sensitivity.from", "lock", one.Strategy, "x", decimal(at.X), "top", topShare(one)))
 	}
+	return seenAndNever(lang, fell, never)
+}
+
+// seenAndNever joins what is said of locks that fell, and of those that never did.
+func seenAndNever(lang string, fell, never []string) string {
 	var parts []string
 	if len(fell) > 0 {
 		parts = append(parts, say(lang, "sensitivity.seen", "text", text.Join(lang, "grid.join", fell)))
@@ -191,53 +115,204 @@ func (s *Sensitivity) Takeaway(lang string) string {
 	return text.Join(lang, "grid.both", parts)
 }
 
-// onset is the first point at which the harm was seen.
-func onset(s study.Series) (study.Point, bool) {
+// onset is the first point at which the harm was seen; K is 0 if it never was.
+func onset(s study.Series) study.Point {
 	for _, p := range s.Points {
 		if p.K > 0 {
-			return p, true
+			return p
 		}
 	}
-	return study.Point{}, false
+	return study.Point{}
 }
 
 // topShare is the largest share with its interval: "52 % (49-55)".
 func topShare(s study.Series) string {
-	p := slices.MaxFunc(s.Points, func(a, b study.Point) int { return cmp.Compare(share(a), share(b)) })
-	lo, hi := study.Wilson(p.K, p.N)
-	return fmt.Sprintf("%s %% (%s-%s)", percent(share(p)), percent(lo), percent(hi))
+	p := slices.MaxFunc(s.Points, func(a, b study.Point) int { return cmp.Compare(share(a.K, a.N), share(b.K, b.N)) })
+	return shareWithin(p.K, p.N)
 }
 
-// zeroBound is the bound that the largest point of a series without a hit gives:
-// "0/1,000 -> < 0.4 %".
+// zeroBound is the bound that the largest point of a series without a hit gives.
 func zeroBound(s study.Series) string {
 	runs := 0
 	for _, p := range s.Points {
 		runs = max(runs, p.N)
 	}
-	_, hi := study.Wilson(0, runs)
-	return "0/" + thousands(runs) + " -> " + bound(hi)
+	return neverIn(runs)
 }
 
-// bound writes a share that was never seen as the upper bound that it is.
-func bound(hi float64) string { return fmt.Sprintf("< %.1f %%", 100*ceilTo(hi, 0.001)) }
-
-func percent(share float64) string {
-	p := 100 * share
-	if p < 10 && p > 0 {
-		return strconv.FormatFloat(p, 'f', 1, 64)
+// records has one line a point, with its Wilson interval.
+func (s *Sensitivity) records() [][]string {
+	rows := [][]string{{"strategy", "x", "k", "n", "share", "wilson_lo", "wilson_hi"}}
+	for _, one := range s.Series {
+		for _, p := range one.Points {
+			rows = append(rows, append([]string{one.Strategy, decimal(p.X)}, counted(p.K, p.N)...))
+		}
 	}
-	return strconv.FormatFloat(p, 'f', 0, 64)
+	return rows
 }
 
-// ceilTo rounds up to a multiple of unit: a bound must not be rounded down.
-func ceilTo(x, unit float64) float64 { return math.Ceil(x/unit-1e-9) * unit }
-
-// thousands writes 1000 as 1,000.
-func thousands(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
+// text has a length of pause per line and a lock per column. Lines of many locks are
+// wider than the output.
+func (s *Sensitivity) text(out *layout.Lines) {
+	putEach(out, func(lang string) []string { return []string{s.Title(lang), s.Assumptions(lang)} })
+	out.Put("", 0)
+	line := fmt.Sprintf("%10s", "pause/TTL")
+	for _, one := range s.Series {
+		line += fmt.Sprintf("  %12s", one.Strategy)
 	}
-	return s
+	out.PutWhole(line)
+	if len(s.Series) > 0 {
+		for i, p := range s.Series[0].Points {
+			line := fmt.Sprintf("%10s", decimal(p.X))
+			for _, one := range s.Series {
+				line += fmt.Sprintf("  %12s", fmt.Sprintf("%d/%d", one.Points[i].K, one.Points[i].N))
+			}
+			out.PutWhole(line)
+		}
+	}
+	out.Put("", 0)
+	putEach(out, func(lang string) []string { return []string{s.Takeaway(lang)} })
+}
+
+// The chart's measures, in points.
+const (
+	panelHeight vg.Length = 270
+	panelGap    vg.Length = 12
+	keyRow      vg.Length = 17
+	keySample   vg.Length = 46 // of a line with its marker
+)
+
+// picture has the curves of all locks in one panel, with a key below.
+func (s *Sensitivity) picture(lang string) picture {
+	axis := say(lang, "sensitivity.x")
+	head := titled(s.Title(lang), s.Takeaway(lang), say(lang, "sensitivity.axes", "x", axis, "y", say(lang, "sensitivity.y")), usualWidth)
+	panel := block{panelHeight, func(c draw.Canvas, at vg.Rectangle) { s.panel(lang, axis).Draw(crop(c, at)) }}
+	key := block{keyRow * vg.Length(len(s.Series)), func(c draw.Canvas, at vg.Rectangle) {
+		for i, one := range s.Series {
+			left, y := at.Min.X, at.Max.Y-keyRow*(vg.Length(i)+0.5)
+			sample(c, styleOf(one.Strategy), left, left+keySample, y)
+			write(c, strong, left+keySample+8, y, one.Strategy)
+			write(c, small, left+keySample+120, y, summary(lang, one))
+		}
+	}}
+	foot := notes(small, usualWidth, say(lang, "sensitivity.legend", "x", axis, "assumptions", s.Assumptions(lang)))
+	return stacked(usualWidth+2*margin, head, panel, space(panelGap), key, space(panelGap), foot)
+}
+
+// scale is the smallest and largest X. Y is a share, and always runs from 0 to 1.
+func (s *Sensitivity) scale() (low, high float64) {
+	low, high = math.Inf(1), math.Inf(-1)
+	for _, one := range s.Series {
+		for _, p := range one.Points {
+			low, high = min(low, p.X), max(high, p.X)
+		}
+	}
+	if low >= high {
+		return 0, max(1, high)
+	}
+	return low, high
+}
+
+// panel is the plot of all curves.
+func (s *Sensitivity) panel(lang, axis string) *plot.Plot {
+	p := plot.New()
+	p.X.Min, p.X.Max = s.scale()
+	p.Y.Min, p.Y.Max = 0, 1
+	p.X.Label.Text = axis
+	plainAxis(&p.X)
+	plainAxis(&p.Y)
+	p.Y.Tick.Marker = plot.ConstantTicks{{Value: 0, Label: "0 %"}, {Value: 0.25}, {Value: 0.5, Label: "50 %"}, {Value: 0.75}, {Value: 1, Label: "100 %"}}
+	p.Add(quarters{})
+	for _, one := range s.Series {
+		if len(one.Points) == 0 {
+			continue
+		}
+		st := styleOf(one.Strategy)
+		area, line := withinIntervals(one)
+		p.Add(&plotter.Polygon{XYs: []plotter.XYs{area}, Color: st.pale(0x30)},
+			&plotter.Line{XYs: line, LineStyle: st.line(1.6)}, &plotter.Scatter{XYs: line, GlyphStyle: st.glyph(2.4)})
+	}
+	p.Add(names{s, lang})
+	return p
+}
+
+// withinIntervals is a curve, and the area along the lower ends of its intervals and back along the upper.
+func withinIntervals(s study.Series) (area, line plotter.XYs) {
+	for _, p := range s.Points {
+		lo, _ := study.Wilson(p.K, p.N)
+		area = append(area, plotter.XY{X: p.X, Y: lo})
+		line = append(line, plotter.XY{X: p.X, Y: share(p.K, p.N)})
+	}
+	for _, p := range slices.Backward(s.Points) {
+		_, hi := study.Wilson(p.K, p.N)
+		area = append(area, plotter.XY{X: p.X, Y: hi})
+	}
+	return area, line
+}
+
+func plainAxis(a *plot.Axis) {
+	a.Padding = 4
+	a.LineStyle.Color, a.LineStyle.Width = faintInk, 0.5
+	a.Tick.LineStyle.Color, a.Tick.LineStyle.Width = faintInk, 0.5
+	a.Tick.Length = 3
+	label, align := small, a.Tick.Label
+	label.XAlign, label.YAlign = align.XAlign, align.YAlign
+	a.Tick.Label = label
+	name, align := small, a.Label.TextStyle
+	name.XAlign, name.YAlign = align.XAlign, align.YAlign
+	a.Label.TextStyle = name
+}
+
+// quarters are the lines behind the data: quarters of the share, and a
+// dashed one where the fault is as large as the TTL.
+type quarters struct{}
+
+func (quarters) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	for _, share := range []float64{0.25, 0.5, 0.75, 1} {
+		c.StrokeLine2(hairlines, c.Min.X, y(share), c.Max.X, y(share))
+	}
+	if p.X.Min <= 1 && 1 <= p.X.Max {
+		c.StrokeLine2(draw.LineStyle{Color: ink, Width: 0.8, Dashes: []vg.Length{3, 3}}, x(1), y(0), x(1), y(1))
+	}
+}
+
+// names are the locks beside their curves at half of the runs: those that get there first on
+// the left, those that get there last on the right, where no curve is. Curves that cannot be
+// told apart have one label.
+type names struct {
+	s    *Sensitivity
+	lang string
+}
+
+func (n names) Plot(c draw.Canvas, p *plot.Plot) {
+	groups := slices.DeleteFunc(n.s.alike(), func(g []study.Series) bool { return math.IsInf(halfway(g[0]), 1) })
+	if len(groups) == 0 {
+		return
+	}
+	slices.SortStableFunc(groups, func(a, b []study.Series) int { return cmp.Compare(halfway(a[0]), halfway(b[0])) })
+	x, y := p.Transforms(&c)
+	label := func(g []study.Series, side draw.XAlignment, away vg.Length) {
+		for i, line := range foldText(smallStrong, namesOf(n.lang, g), 130) {
+			write(c, aligned(smallStrong, side), x(halfway(g[0]))+away, y(0.62)-smallLine*vg.Length(i), line)
+		}
+	}
+	label(groups[0], draw.XRight, -26)
+	if len(groups) > 1 {
+		label(groups[len(groups)-1], draw.XLeft, 30)
+	}
+}
+
+// halfway is where a curve first reaches one half; infinite if it never does.
+func halfway(s study.Series) float64 {
+	i := slices.IndexFunc(s.Points, func(p study.Point) bool { return share(p.K, p.N) >= 0.5 })
+	switch i {
+	case -1:
+		return math.Inf(1)
+	case 0:
+		return s.Points[0].X
+	}
+	before, p := s.Points[i-1], s.Points[i]
+	low, high := share(before.K, before.N), share(p.K, p.N)
+	return before.X + (p.X-before.X)*(0.5-low)/(high-low)
 }

@@ -13,16 +13,12 @@ import (
 
 func TestSensitivityCSV(t *testing.T) {
 	s := sensitivitySample()
-	samples.Golden(t, "sensitivity.csv", s.CSV)
+	samples.Golden(t, "sensitivity.csv", csvOf(&s))
 }
 
 func TestSensitivityPNG(t *testing.T) {
 	s := sensitivitySample()
-	p, err := s.picture()
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkPNG(t, s.PNG, p)
+	checkPNG(t, &s)
 }
 
 func TestSensitivityTakeaway(t *testing.T) {
@@ -70,7 +66,7 @@ func TestSensitivityOddSizes(t *testing.T) {
 		sensitivitySample().Series[:4],
 	} {
 		s := Sensitivity{Sensitivity: study.Sensitivity{Series: series}}
-		if err := s.PNG(io.Discard); err != nil {
+		if err := PNG(io.Discard, &s, ""); err != nil {
 			t.Error(err)
 		}
 	}
@@ -88,7 +84,7 @@ func TestThousands(t *testing.T) {
 func TestSVGDetails(t *testing.T) {
 	s := sensitivitySample()
 	var b strings.Builder
-	if err := s.SVG(&b); err != nil {
+	if err := SVG(&b, &s, ""); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"fill-opacity:0.188"} {

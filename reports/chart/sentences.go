@@ -2,6 +2,8 @@ package chart
 
 import (
 	"cmp"
+	"slices"
+	"strings"
 
 	"locklab/reports/layout"
 	"locklab/reports/text"
@@ -42,4 +44,53 @@ func named(lang string, locks []string, all int, last bool) string {
 		return say(lang, "chart.others")
 	}
 	return text.Join(lang, "chart.list", locks)
+}
+
+// putEach prints sentences, a paragraph each, in every language of the output; empty ones are left out.
+// What begins with blanks is indented twice as far where it is folded.
+func putEach(out *layout.Lines, sentences func(lang string) []string) {
+	for _, lang := range out.Langs() {
+		for _, s := range sentences(lang) {
+			if s != "" {
+				out.Put(s, 2*(len(s)-len(strings.TrimLeft(s, " "))))
+			}
+		}
+	}
+}
+
+// heads are the texts of the catalogues that name columns.
+func heads(lang, prefix string, names ...string) (row []string) {
+	for _, name := range names {
+		row = append(row, say(lang, prefix+name))
+	}
+	return row
+}
+
+// withHeads are the rows of a table below the names of their columns.
+func withHeads[T any](heads []string, of []T, row func(T) []string) [][]string {
+	rows := [][]string{heads}
+	for _, one := range of {
+		rows = append(rows, row(one))
+	}
+	return rows
+}
+
+// gather puts together what is the same, in the order of first ones.
+func gather[T any](all []T, same func(a, b T) bool) (groups [][]T) {
+	for _, one := range all {
+		n := slices.IndexFunc(groups, func(g []T) bool { return same(g[0], one) })
+		if n < 0 {
+			n, groups = len(groups), append(groups, nil)
+		}
+		groups[n] = append(groups[n], one)
+	}
+	return groups
+}
+
+// each are the results of f.
+func each[T, R any](all []T, f func(T) R) (out []R) {
+	for _, one := range all {
+		out = append(out, f(one))
+	}
+	return out
 }

@@ -2,40 +2,31 @@ package chart
 
 import (
 	"cmp"
-	"encoding/csv"
 	"fmt"
-	"io"
+	"image/color"
+	"math"
 	"slices"
 	"strconv"
 
-	"locklab/reports"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
 	"locklab/reports/layout"
 	"locklab/reports/text"
 	"locklab/scenarios/study"
+	"locklab/simulator/verdict"
 )
 
 // A Sweep draws the share of seeded runs that end in some verdicts, against one setting as
 // curves or against two as heat maps, for each lock.
-type Sweep struct {
-	study.Sweep
-	Lang string // of the pictures
-}
+type Sweep struct{ study.Sweep }
 
 // Title is what the chart shows.
 func (s *Sweep) Title(lang string) string {
-	var axes []string
-	for _, a := range s.Order.Axes {
-		axes = append(axes, a.Name())
-	}
-	return say(lang, "sweep.title", "verdicts", s.verdicts(lang), "axes", text.Join(lang, "sweep.axes", axes))
-}
-
-func (s *Sweep) verdicts(lang string) string {
-	var words []string
-	for _, w := range s.Order.Words {
-		words = append(words, string(w))
-	}
-	return text.Join(lang, "sweep.or", words)
+	words := each(s.Order.Words, func(w verdict.Word) string { return string(w) })
+	return say(lang, "sweep.title", "verdicts", text.Join(lang, "sweep.or", words),
+		"axes", text.Join(lang, "sweep.axes", each(s.Order.Axes, study.Axis.Name)))
 }
 
 // Assumptions are those under which the shares are what they are.
@@ -55,148 +46,26 @@ func (s *Sweep) Assumptions(lang string) string {
 	case of.Renewal > 0 || axis("renewal"):
 		work = say(lang, "sweep.work.fixed", "work", say(lang, "sweep.work.three"))
 	}
-	number := func(name, value string) string {
+	unlessVaried := func(name, value string) string {
 		if axis(name) {
 			return say(lang, "sweep.varied")
 		}
 		return value
 	}
-	parts := []string{say(lang, "sweep.base", "runs", thousands(s.Order.Runs), "clients", number("clients", strconv.Itoa(of.Clients)),
-		"ttl", number("ttl", length(of.TTL)), "retry", number("retry", length(of.Retry)), "work", work)}
-	for _, a := range s.Order.Axes {
-		if text.In(lang).Has("sweep.what." + a.Setting.Name) {
-			parts = append(parts, say(lang, "sweep.what", "name", a.Name(), "what", say(lang, "sweep.what."+a.Setting.Name)))
+	parts := []string{say(lang, "sweep.base", "runs", thousands(s.Order.Runs), "clients", unlessVaried("clients", strconv.Itoa(of.Clients)),
+		"ttl", unlessVaried("ttl", length(of.TTL)), "retry", unlessVaried("retry", length(of.Retry)), "work", work)}
+	what := func(name, setting string) {
+		if text.In(lang).Has("sweep.what." + setting) {
+			parts = append(parts, say(lang, "sweep.what", "name", name, "what", say(lang, "sweep.what."+setting)))
 		}
+	}
+	for _, a := range s.Order.Axes {
+		what(a.Name(), a.Setting.Name)
 	}
 	for _, v := range s.Order.Fixed {
-		if text.In(lang).Has("sweep.what." + v.Setting.Name) {
-			parts = append(parts, say(lang, "sweep.what", "name", v.String(), "what", say(lang, "sweep.what."+v.Setting.Name)))
-		}
+		what(v.String(), v.Setting.Name)
 	}
 	return text.Join(lang, "grid.both", parts)
-}
-
-func pointShare(p study.SweepPoint) float64 { return share(study.Point{K: p.K, N: p.N}) }
-
-// CSV writes one line a point, with its Wilson interval.
-func (s *Sweep) CSV(w io.Writer) error {
-	out := csv.NewWriter(w)
-	head := []string{"strategy"}
-	for _, a := range s.Order.Axes {
-		head = append(head, a.Name()+" ("+a.Unit()+")")
-	}
-	records := [][]string{append(head, "k", "n", "share", "wilson_lo", "wilson_hi")}
-	for _, one := range s.Series {
-		for _, p := range one.Points {
-			lo, hi := study.Wilson(p.K, p.N)
-			row := []string{one.Strategy}
-			for _, v := range p.At {
-				row = append(row, decimal(v))
-			}
-			records = append(records, append(row, strconv.Itoa(p.K), strconv.Itoa(p.N), fixed(pointShare(p)), fixed(lo), fixed(hi)))
-		}
-	}
-	if err := out.WriteAll(records); err != nil {
-		return fmt.Errorf("chart: writing a sweep: %w", err)
-	}
-	return nil
-}
-
-// Text writes a value per line and a lock per column; with two settings a table a lock.
-func (s *Sweep) Text(w io.Writer, o reports.Options) error {
-	out := o.Lines(w)
-	for _, lang := range out.Langs() {
-		out.Put(s.Title(lang), 0)
-		out.Put(s.Assumptions(lang), 0)
-	}
-	out.Put("", 0)
-	if len(s.Order.Axes) == 1 {
-		s.table(out)
-	} else {
-		for i := range s.Series {
-			s.map2(out, &s.Series[i])
-		}
-	}
-	for _, one := range s.Series {
-		if one.NA != "" {
-			out.Put(sayAll(out, "sweep.na", "lock", one.Strategy, "why", out.Each(func(lang string) string { return say(lang, "na."+string(one.NA)) })), 0)
-		}
-	}
-	out.Put("", 0)
-	for _, lang := range out.Langs() {
-		out.Put(s.Takeaway(lang), 0)
-	}
-	return out.Err()
-}
-
-// table has a line for each value that some lock was looked at.
-func (s *Sweep) table(out *layout.Lines) {
-	axis := s.Order.Axes[0]
-	var xs []float64
-	sheet := layout.Sheet{Right: map[int]bool{0: true}, Floor: 6}
-	head := []string{axis.Name()}
-	for _, one := range s.Series {
-		for _, p := range one.Points {
-			xs = append(xs, p.At[0])
-		}
-		head = append(head, one.Strategy)
-		sheet.Right[len(head)-1] = true
-	}
-	slices.Sort(xs)
-	sheet.Rows = [][]string{head}
-	for _, x := range slices.Compact(xs) {
-		row := []string{axis.Format(x)}
-		for _, one := range s.Series {
-			row = append(row, countAt(one, []float64{x}))
-		}
-		sheet.Rows = append(sheet.Rows, row)
-	}
-	sheet.WriteOrCells(out)
-}
-
-// map2 is the table of one lock: the second setting down, the first across.
-func (s *Sweep) map2(out *layout.Lines, one *study.SweepSeries) {
-	if len(one.Points) == 0 {
-		return
-	}
-	x, y := s.Order.Axes[0], s.Order.Axes[1]
-	sheet := layout.Sheet{Right: map[int]bool{0: true}, Floor: 4, Tight: true}
-	head := []string{y.Name() + " \\ " + x.Name()}
-	for i, v := range x.Values {
-		head = append(head, x.Format(v))
-		sheet.Right[i+1] = true
-	}
-	sheet.Rows = [][]string{head}
-	for _, down := range slices.Backward(y.Values) {
-		row := []string{y.Format(down)}
-		for _, across := range x.Values {
-			cell := ""
-			if p, ok := pointAt(*one, []float64{across, down}); ok {
-				cell = percent(pointShare(p)) + "%"
-			}
-			row = append(row, cell)
-		}
-		sheet.Rows = append(sheet.Rows, row)
-	}
-	out.Put(one.Strategy, 0)
-	sheet.WriteOrCells(out)
-	out.Put("", 0)
-}
-
-func pointAt(one study.SweepSeries, at []float64) (study.SweepPoint, bool) {
-	i, ok := slices.BinarySearchFunc(one.Points, at, func(p study.SweepPoint, at []float64) int { return slices.Compare(p.At, at) })
-	if !ok {
-		return study.SweepPoint{}, false
-	}
-	return one.Points[i], true
-}
-
-func countAt(one study.SweepSeries, at []float64) string {
-	p, ok := pointAt(one, at)
-	if !ok {
-		return "."
-	}
-	return fmt.Sprintf("%d/%d", p.K, p.N)
 }
 
 // Takeaway says where each lock failed, how often at most, and what bound holds for those
@@ -215,30 +84,21 @@ func (s *Sweep) Takeaway(lang string) string {
 		switch {
 		case runs == 0:
 		case len(hits) == 0:
-			_, hi := study.Wilson(0, runs)
-			never = append(never, say(lang, "sensitivity.zero", "lock", one.Strategy, "bound", "0/"+thousands(runs)+" -> "+bound(hi)))
+			never = append(never, say(lang, "sensitivity.zero", "lock", one.Strategy, "bound", neverIn(runs)))
 		default:
 			seen = append(seen, s.where(lang, one, hits))
 		}
 	}
-	var parts []string
-	if len(seen) > 0 {
-		parts = append(parts, say(lang, "sensitivity.seen", "text", text.Join(lang, "grid.join", seen)))
-	}
-	if len(never) > 0 {
-		parts = append(parts, say(lang, "sensitivity.never", "text", text.Join(lang, "grid.join", never)))
-	}
-	if len(parts) == 0 {
+	if len(seen)+len(never) == 0 {
 		return say(lang, "sweep.nothing")
 	}
-	return text.Join(lang, "grid.both", parts)
+	return seenAndNever(lang, seen, never)
 }
 
 // where says at which values a lock failed.
 func (s *Sweep) where(lang string, one study.SweepSeries, hits []study.SweepPoint) string {
-	most := slices.MaxFunc(hits, func(a, b study.SweepPoint) int { return cmp.Compare(pointShare(a), pointShare(b)) })
-	lo, hi := study.Wilson(most.K, most.N)
-	top := fmt.Sprintf("%s %% (%s-%s)", percent(pointShare(most)), percent(lo), percent(hi))
+	most := slices.MaxFunc(hits, func(a, b study.SweepPoint) int { return cmp.Compare(share(a.K, a.N), share(b.K, b.N)) })
+	top := shareWithin(most.K, most.N)
 	if len(s.Order.Axes) == 2 {
 		return say(lang, "sweep.map", "lock", one.Strategy, "hits", strconv.Itoa(len(hits)), "points", strconv.Itoa(len(one.Points)), "top", top,
 			"x", s.Order.Axes[0].Name()+"="+s.Order.Axes[0].Format(most.At[0]), "y", s.Order.Axes[1].Name()+"="+s.Order.Axes[1].Format(most.At[1]))
@@ -259,4 +119,217 @@ func (s *Sweep) where(lang string, one study.SweepSeries, hits []study.SweepPoin
 		key = "sweep.only"
 	}
 	return say(lang, key, "lock", one.Strategy, "x", a.Format(first), "y", a.Format(last), "top", top)
+}
+
+// notApplicable says why locks were not played.
+func (s *Sweep) notApplicable(lang string) (sentences []string) {
+	for _, one := range s.Series {
+		if one.NA != "" {
+			sentences = append(sentences, say(lang, "sweep.na", "lock", one.Strategy, "why", say(lang, "na."+string(one.NA))))
+		}
+	}
+	return sentences
+}
+
+// records has one line a point, with its Wilson interval.
+func (s *Sweep) records() [][]string {
+	head := []string{"strategy"}
+	for _, a := range s.Order.Axes {
+		head = append(head, a.Name()+" ("+a.Unit()+")")
+	}
+	rows := [][]string{append(head, "k", "n", "share", "wilson_lo", "wilson_hi")}
+	for _, one := range s.Series {
+		for _, p := range one.Points {
+			rows = append(rows, slices.Concat([]string{one.Strategy}, each(p.At, decimal), counted(p.K, p.N)))
+		}
+	}
+	return rows
+}
+
+// text has a value per line and a lock per column; with two settings a table a lock.
+func (s *Sweep) text(out *layout.Lines) {
+	putEach(out, func(lang string) []string { return []string{s.Title(lang), s.Assumptions(lang)} })
+	out.Put("", 0)
+	if len(s.Order.Axes) == 1 {
+		s.table().WriteOrCells(out)
+	} else {
+		for _, one := range s.Series {
+			if len(one.Points) > 0 {
+				out.Put(one.Strategy, 0)
+				s.table2(one).WriteOrCells(out)
+				out.Put("", 0)
+			}
+		}
+	}
+	for _, one := range s.Series {
+		if one.NA != "" {
+			out.Put(sayAll(out, "sweep.na", "lock", one.Strategy, "why", sayAll(out, "na."+string(one.NA))), 0)
+		}
+	}
+	out.Put("", 0)
+	putEach(out, func(lang string) []string { return []string{s.Takeaway(lang)} })
+}
+
+// table has a line for each value that some lock was looked at.
+func (s *Sweep) table() *layout.Sheet {
+	axis := s.Order.Axes[0]
+	var xs []float64
+	names := []string{axis.Name()}
+	for _, one := range s.Series {
+		for _, p := range one.Points {
+			xs = append(xs, p.At[0])
+		}
+		names = append(names, one.Strategy)
+	}
+	slices.Sort(xs)
+	return &layout.Sheet{Right: layout.From(0), Floor: 6, Rows: withHeads(names, slices.Compact(xs), func(x float64) []string {
+		row := []string{axis.Format(x)}
+		for _, one := range s.Series {
+			count := "."
+			if p, ok := pointAt(one, x); ok {
+				count = fmt.Sprintf("%d/%d", p.K, p.N)
+			}
+			row = append(row, count)
+		}
+		return row
+	})}
+}
+
+// table2 is the table of one lock: the second setting down, the first across.
+func (s *Sweep) table2(one study.SweepSeries) *layout.Sheet {
+	x, y := s.Order.Axes[0], s.Order.Axes[1]
+	sheet := &layout.Sheet{Right: layout.From(0), Floor: 4, Tight: true}
+	sheet.Rows = [][]string{append([]string{y.Name() + " \\ " + x.Name()}, each(x.Values, x.Format)...)}
+	for _, down := range slices.Backward(y.Values) {
+		sheet.Rows = append(sheet.Rows, append([]string{y.Format(down)}, each(x.Values, func(across float64) string {
+			p, ok := pointAt(one, across, down)
+			if !ok {
+				return ""
+			}
+			return percent(share(p.K, p.N)) + "%"
+		})...))
+	}
+	return sheet
+}
+
+func pointAt(one study.SweepSeries, at ...float64) (study.SweepPoint, bool) {
+	i, ok := slices.BinarySearchFunc(one.Points, at, func(p study.SweepPoint, at []float64) int { return slices.Compare(p.At, at) })
+	if !ok {
+		return study.SweepPoint{}, false
+	}
+	return one.Points[i], true
+}
+
+// The measures of a sweep, in points.
+const (
+	sweepColumns           = 3
+	sweepPanel   vg.Length = 150 // height of a panel
+	sweepMap     vg.Length = 190 // of one with two settings
+	sweepTop     vg.Length = 20  // above its axes
+	sweepLeft    vg.Length = 34  // beside them
+	sweepBelow   vg.Length = 30
+)
+
+// tiny are the letters beside the panels of a sweep.
+var tiny = writing(smallSize-0.5, ink)
+
+// picture has a panel for each lock, all on one scale.
+func (s *Sweep) picture(lang string) picture {
+	shown := slices.DeleteFunc(slices.Clone(s.Series), func(one study.SweepSeries) bool { return len(one.Points) == 0 })
+	most, height, legend, panel := sweepColumns, sweepPanel, "sweep.legend", s.curve
+	if len(s.Order.Axes) == 2 {
+		most, height, legend, panel = 2, sweepMap, "sweep.legend.map", s.heat
+	}
+	columns := max(1, min(most, len(shown)))
+	all := panels(len(shown), columns, height, func(c draw.Canvas, i int, at vg.Rectangle) {
+		f := crop(c, box(at.Min.X+sweepLeft, at.Min.Y+sweepBelow, at.Max.X-8, at.Max.Y-sweepTop))
+		write(f, strong, f.Min.X, f.Max.Y+10, shown[i].Strategy)
+		panel(f, shown[i])
+	})
+	foot := append([]string{say(lang, legend), s.Assumptions(lang)}, s.notApplicable(lang)...)
+	return stacked(usualWidth, heading(s, lang, inner), all, space(6), notes(faint, inner, foot...))
+}
+
+// ends are the first and the last value of an axis.
+func ends(a study.Axis) (low, high float64) {
+	low, high = slices.Min(a.Values), slices.Max(a.Values)
+	if low == high {
+		return low - 1, high + 1
+	}
+	return low, high
+}
+
+// ticksOf are values of an axis to label, n at most.
+func ticksOf(a study.Axis, n int) []plot.Tick {
+	ticks := slices.DeleteFunc(plot.DefaultTicks{}.Ticks(ends(a)), func(t plot.Tick) bool {
+		return t.Label == "" || a.Setting.Unit == study.Number && t.Value != math.Trunc(t.Value)
+	})
+	for len(ticks) > n {
+		var half []plot.Tick
+		for i := 0; i < len(ticks); i += 2 {
+			half = append(half, ticks[i])
+		}
+		ticks = half
+	}
+	return ticks
+}
+
+func (s *Sweep) curve(f draw.Canvas, one study.SweepSeries) {
+	st, axis := styleOf(one.Strategy), s.Order.Axes[0]
+	rulesY(f, tiny, f.Y, []plot.Tick{{Value: 0, Label: "0 %"}, {Value: 0.5, Label: "50 %"}, {Value: 1, Label: "100 %"}})
+	low, high := ends(axis)
+	x := func(v float64) vg.Length { return f.X(plot.LinearScale{}.Normalize(low, high, v)) }
+	for _, t := range ticksOf(axis, 5) {
+		f.StrokeLine2(draw.LineStyle{Color: faintInk, Width: 0.5}, x(t.Value), f.Min.Y, x(t.Value), f.Min.Y-3)
+		write(f, aligned(tiny, draw.XCenter), x(t.Value), f.Min.Y-8, axis.Format(t.Value))
+	}
+	write(f, aligned(faint, draw.XRight), f.Max.X, f.Min.Y-19, axis.Name())
+	n := len(one.Points)
+	area, line := make([]vg.Point, 2*n), make([]vg.Point, n)
+	for i, point := range one.Points {
+		lo, hi := study.Wilson(point.K, point.N)
+		x := x(point.At[0])
+		area[i], area[2*n-1-i] = vg.Point{X: x, Y: f.Y(lo)}, vg.Point{X: x, Y: f.Y(hi)}
+		line[i] = vg.Point{X: x, Y: f.Y(share(point.K, point.N))}
+	}
+	f.FillPolygon(st.pale(0x48), area)
+	curve(f, st, 1.6, 1.8, line)
+}
+
+// heat draws a cell for each point. A point at which nothing was seen is empty.
+func (s *Sweep) heat(f draw.Canvas, one study.SweepSeries) {
+	across, down := s.Order.Axes[0], s.Order.Axes[1]
+	xs, ys := across.Values, down.Values
+	w, h := f.Size().X/vg.Length(len(xs)), f.Size().Y/vg.Length(len(ys))
+	for i, x := range xs {
+		for j, y := range ys {
+			if p, ok := pointAt(one, x, y); ok && p.K > 0 {
+				left, bottom := f.Min.X+w*vg.Length(i), f.Min.Y+h*vg.Length(j)
+				drawHeat(f, box(left, bottom, f.Min.X+w*vg.Length(i+1), f.Min.Y+h*vg.Length(j+1)), share(p.K, p.N))
+			}
+		}
+	}
+	strokeBox(f, f.Rectangle, hairline, 0.5)
+	for i := 0; i < len(xs); i += (len(xs) + 5) / 6 {
+		write(f, aligned(tiny, draw.XCenter), f.Min.X+w*(vg.Length(i)+0.5), f.Min.Y-8, across.Format(xs[i]))
+	}
+	for i := 0; i < len(ys); i += (len(ys) + 7) / 8 {
+		write(f, aligned(tiny, draw.XRight), f.Min.X-4, f.Min.Y+h*(vg.Length(i)+0.5), down.Format(ys[i]))
+	}
+	write(f, aligned(faint, draw.XRight), f.Max.X, f.Min.Y-19, across.Name())
+	write(f, aligned(faint, draw.XRight), f.Max.X, f.Max.Y+10, "↑ "+down.Name())
+}
+
+// drawHeat fills a cell with a colour that grows darker with a share: one hue, so that lightness tells.
+func drawHeat(c draw.Canvas, cell vg.Rectangle, share float64) {
+	from, to := color.NRGBA{0xfd, 0xe0, 0xc5, 0xff}, color.NRGBA{0x7a, 0x1f, 0x00, 0xff}
+	mix := func(a, b uint8) uint8 { return uint8(math.Round(float64(a) + (float64(b)-float64(a))*share)) }
+	fillBox(c, cell, color.NRGBA{mix(from.R, to.R), mix(from.G, to.G), mix(from.B, to.B), 0xff})
+	style := aligned(writing(smallSize-2, black), draw.XCenter)
+	if share > 0.55 {
+		style.Color = white
+	}
+	if label := percent(share); style.Width(label) < cell.Size().X-1 && cell.Size().Y > 7 {
+		write(c, style, (cell.Min.X+cell.Max.X)/2, (cell.Min.Y+cell.Max.Y)/2, label)
+	}
 }

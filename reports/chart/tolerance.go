@@ -2,15 +2,16 @@ package chart
 
 import (
 	"cmp"
-	"encoding/csv"
-	"fmt"
-	"io"
+	"image/color"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 
 	"locklab/algorithms/lock"
-	"locklab/reports"
 	"locklab/reports/layout"
 	"locklab/reports/text"
 	"locklab/scenarios/study"
@@ -21,7 +22,6 @@ import (
 type Tolerance struct {
 	study.Tolerance
 	Rates []study.RateLimit // in Text only, beside the searches
-	Lang  string            // of the picture; "": English
 }
 
 // Title is what the chart asks.
@@ -34,28 +34,6 @@ func (f *Tolerance) Bounds(lang string) string { return say(lang, "tolerance.bou
 func (f *Tolerance) Inconclusive() bool {
 	return slices.ContainsFunc(f.Limits, func(l study.Limit) bool { return l.Answer == study.NoAnswer })
 }
-
-// limitLabel is a limit as tables and pictures write it.
-func limitLabel(lang string, l *study.Limit) string {
-	switch l.Answer {
-	case study.NoAnswer:
-		return say(lang, "tolerance.label.unknown")
-	case study.NotAsked:
-		return string(study.NotAsked)
-	case study.NoLimit:
-		return say(lang, "tolerance.label.holds", "max", decimal(study.MaxLeases))
-	case study.AnySize:
-		return say(lang, "tolerance.label.always")
-	case study.FallsOnce:
-		return say(lang, "tolerance.label.falls")
-	case study.HoldsOnce:
-		return say(lang, "tolerance.label.stands")
-	}
-	return leases(l.Falls)
-}
-
-// leases writes a size with two places.
-func leases(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }
 
 // Takeaway says for every hazard which locks fall from which size on. Locks that
 // fall at the same size stand together, the frailest first, and so do hazards
@@ -128,25 +106,21 @@ func (f *Tolerance) boundaries(lang string) string {
 
 // groups says of the n-th hazard which locks fall from which size on.
 func (f *Tolerance) groups(lang string, n int) string {
-	type group struct {
-		at    float64
-		words string // {locks} is left open
-		locks []string
+	type fall struct {
+		at          float64
+		words, lock string // {locks} is left open in words
 	}
-	var all []*group
+	var all []fall
 	for i, e := range f.Locks {
 		at, words := limitWords(lang, f.At(i, n))
-		g := slices.IndexFunc(all, func(g *group) bool { return g.words == words })
-		if g < 0 {
-			g = len(all)
-			all = append(all, &group{at: at, words: words})
-		}
-		all[g].locks = append(all[g].locks, e.ID)
+		all = append(all, fall{at, words, e.ID})
 	}
-	slices.SortStableFunc(all, func(a, b *group) int { return cmp.Compare(a.at, b.at) })
-	parts := make([]string, len(all))
-	for i, g := range all {
-		parts[i] = strings.Replace(g.words, "{locks}", named(lang, g.locks, len(f.Locks), i+1 == len(all)), 1)
+	groups := gather(all, func(a, b fall) bool { return a.words == b.words })
+	slices.SortStableFunc(groups, func(a, b []fall) int { return cmp.Compare(a[0].at, b[0].at) })
+	var parts []string
+	for i, g := range groups {
+		locks := each(g, func(v fall) string { return v.lock })
+		parts = append(parts, strings.Replace(g[0].words, "{locks}", named(lang, locks, len(f.Locks), i+1 == len(groups)), 1))
 	}
 	return text.Join(lang, "grid.join", parts)
 }
@@ -171,95 +145,23 @@ func limitWords(lang string, l *study.Limit) (at float64, words string) {
 	}
 }
 
-// CSV writes one line for each lock and hazard. Sizes are in leases; holds_up_to
-// is empty where no size holds or there is none, falls_at and boundary_only where none falls.
-func (f *Tolerance) CSV(w io.Writer) error {
-	out := csv.NewWriter(w)
-	records := [][]string{{"strategy", "fault", "result", "holds_up_to", "falls_at", "boundary_only", "largest_searched", "trace"}}
-	for _, l := range f.Limits {
-		r := []string{l.Strategy, l.Fault, string(l.Answer), sizeText(l.Holds), sizeText(l.Falls), "", "", l.Trace}
-		if l.Falls > 0 {
-			r[5] = strconv.FormatBool(l.Boundary)
-		}
-		if l.Holds > 0 || l.Falls > 0 { // the hazard has a size
-			r[6] = decimal(study.MaxLeases)
-		}
-		records = append(records, r)
+// limitLabel is a limit as tables and pictures write it.
+func limitLabel(lang string, l *study.Limit) string {
+	switch l.Answer {
+	case study.NoAnswer:
+		return say(lang, "tolerance.label.unknown")
+	case study.NotAsked:
+		return string(study.NotAsked)
+	case study.NoLimit:
+		return say(lang, "tolerance.label.holds", "max", decimal(study.MaxLeases))
+	case study.AnySize:
+		return say(lang, "tolerance.label.always")
+	case study.FallsOnce:
+		return say(lang, "tolerance.label.falls")
+	case study.HoldsOnce:
+		return say(lang, "tolerance.label.stands")
 	}
-	if err := out.WriteAll(records); err != nil {
-		return fmt.Errorf("chart: writing tolerances: %w", err)
-	}
-	return nil
-}
-
-func sizeText(x float64) string {
-	if x == 0 {
-		return ""
-	}
-	return decimal(x)
-}
-
-// Text writes a lock per line and a hazard per column.
-func (f *Tolerance) Text(w io.Writer, o reports.Options) error {
-	out := o.Lines(w)
-	for _, lang := range out.Langs() {
-		out.Put(f.Title(lang), 0)
-	}
-	out.Put("", 0)
-	head := []string{say(out.Lang(), "tolerance.head")}
-	for _, h := range f.Hazards {
-		head = append(head, h.Fault)
-	}
-	s := layout.Sheet{Rows: [][]string{head}, Floor: 8}
-	for i, e := range f.Locks {
-		row := []string{e.ID}
-		for n := range f.Hazards {
-			row = append(row, limitLabel(out.Lang(), f.At(i, n)))
-		}
-		s.Rows = append(s.Rows, row)
-	}
-	s.WriteOrCells(out)
-	out.Put("", 0)
-	for _, lang := range out.Langs() {
-		out.Put(f.Takeaway(lang), 0)
-		out.Put(f.Bounds(lang), 0)
-		if limits := f.boundaries(lang); limits != "" {
-			out.Put(limits, 0)
-		}
-		if note := f.Note(lang); note != "" {
-			out.Put(note, 0)
-		}
-	}
-	if len(f.Rates) > 0 {
-		f.putRates(out)
-	}
-	return out.Err()
-}
-
-// putRates adds a table with a lock per line and a race of clocks per column.
-func (f *Tolerance) putRates(out *layout.Lines) {
-	s := layout.Sheet{Rows: [][]string{{say(out.Lang(), "tolerance.rates.head")}}, Floor: 8}
-	races := len(f.Rates) / len(f.Locks)
-	for _, l := range f.Rates[:races] {
-		s.Rows[0] = append(s.Rows[0], l.Scenario)
-	}
-	for all := range slices.Chunk(f.Rates, races) {
-		row := []string{all[0].Strategy}
-		for i := range all {
-			row = append(row, rateLabel(out.Lang(), &all[i]))
-		}
-		s.Rows = append(s.Rows, row)
-	}
-	out.Put("", 0)
-	s.WriteOrCells(out)
-	out.Put("", 0)
-	var played []string
-	for _, rate := range study.Rates() {
-		played = append(played, decimal(100*rate.Seconds()))
-	}
-	for _, lang := range out.Langs() {
-		out.Put(say(lang, "tolerance.rates.note", "rates", text.Join(lang, "chart.list", played)), 0)
-	}
+	return leases(l.Falls)
 }
 
 func rateLabel(lang string, l *study.RateLimit) string {
@@ -272,4 +174,258 @@ func rateLabel(lang string, l *study.RateLimit) string {
 		return say(lang, "tolerance.label.holds", "max", decimal(l.Holds))
 	}
 	return decimal(l.Falls)
+}
+
+// records has one line for each lock and hazard. Sizes are in leases; holds_up_to
+// is empty where no size holds or there is none, falls_at and boundary_only where none falls.
+func (f *Tolerance) records() [][]string {
+	names := []string{"strategy", "fault", "result", "holds_up_to", "falls_at", "boundary_only", "largest_searched", "trace"}
+	return withHeads(names, f.Limits, func(l study.Limit) []string {
+		boundary, most := "", ""
+		if l.Falls > 0 {
+			boundary = strconv.FormatBool(l.Boundary)
+		}
+		if l.Holds > 0 || l.Falls > 0 { // the hazard has a size
+			most = decimal(study.MaxLeases)
+		}
+		return []string{l.Strategy, l.Fault, string(l.Answer), sizeText(l.Holds), sizeText(l.Falls), boundary, most, l.Trace}
+	})
+}
+
+func sizeText(x float64) string {
+	if x == 0 {
+		return ""
+	}
+	return decimal(x)
+}
+
+// text has a lock per line and a hazard per column, and then a race of clocks per column.
+func (f *Tolerance) text(out *layout.Lines) {
+	lang := out.Lang()
+	putEach(out, func(lang string) []string { return []string{f.Title(lang)} })
+	out.Put("", 0)
+	sheet := layout.Sheet{Rows: [][]string{{say(lang, "tolerance.head")}}, Floor: 8}
+	for _, h := range f.Hazards {
+		sheet.Rows[0] = append(sheet.Rows[0], h.Fault)
+	}
+	for i, e := range f.Locks {
+		row := []string{e.ID}
+		for n := range f.Hazards {
+			row = append(row, limitLabel(lang, f.At(i, n)))
+		}
+		sheet.Rows = append(sheet.Rows, row)
+	}
+	sheet.WriteOrCells(out)
+	out.Put("", 0)
+	putEach(out, func(lang string) []string {
+		return []string{f.Takeaway(lang), f.Bounds(lang), f.boundaries(lang), f.Note(lang)}
+	})
+	if len(f.Rates) > 0 {
+		out.Put("", 0)
+		f.rates(lang).WriteOrCells(out)
+		out.Put("", 0)
+		played := each(study.Rates(), func(rate time.Duration) string { return decimal(100 * rate.Seconds()) })
+		putEach(out, func(lang string) []string {
+			return []string{say(lang, "tolerance.rates.note", "rates", text.Join(lang, "chart.list", played))}
+		})
+	}
+}
+
+// rates is a table with a lock per line and a race of clocks per column.
+func (f *Tolerance) rates(lang string) *layout.Sheet {
+	sheet := &layout.Sheet{Rows: [][]string{{say(lang, "tolerance.rates.head")}}, Floor: 8}
+	races := len(f.Rates) / len(f.Locks)
+	for _, l := range f.Rates[:races] {
+		sheet.Rows[0] = append(sheet.Rows[0], l.Scenario)
+	}
+	for all := range slices.Chunk(f.Rates, races) {
+		sheet.Rows = append(sheet.Rows, append([]string{all[0].Strategy}, each(all, func(l study.RateLimit) string { return rateLabel(lang, &l) })...))
+	}
+	return sheet
+}
+
+// The measures of a chart of tolerances, in points.
+const (
+	rangeWidth  vg.Length = 222 // of a panel's scale
+	rangeGap    vg.Length = 54  // room behind it, for the arrows and their words
+	answerWidth vg.Length = 92  // of a column of a hazard without size
+	rangeRow    vg.Length = 30
+	rangeHead   vg.Length = 46
+	rangeFoot   vg.Length = 38
+)
+
+// picture has a panel for each hazard with a size, all on one scale, and a column
+// for each one without.
+func (f *Tolerance) picture(lang string) picture {
+	label := nameWidth(lang, f.Locks, 14)
+	x, lefts := label, []vg.Length{}
+	for _, h := range f.Hazards {
+		lefts = append(lefts, x)
+		if h.Sized {
+			x += rangeWidth + rangeGap
+		} else {
+			x += max(answerWidth, strong.Width(h.Fault)+14)
+		}
+	}
+	width := max(x, 480-2*margin)
+	body := block{rangeHead + rangeRow*vg.Length(len(f.Locks)) + rangeFoot, func(c draw.Canvas, at vg.Rectangle) {
+		rows := box(at.Min.X, at.Min.Y+rangeFoot, at.Max.X, at.Max.Y-rangeHead)
+		row := func(i int) vg.Length { return rows.Max.Y - rangeRow*(vg.Length(i)+0.5) }
+		for i, e := range f.Locks {
+			drawName(c, lang, e, box(at.Min.X, row(i)-rangeRow/2, at.Max.X, row(i)+rangeRow/2), i)
+		}
+		for n, h := range f.Hazards {
+			left := at.Min.X + lefts[n]
+			write(c, strong, left, at.Max.Y-textLine/2, h.Fault)
+			write(c, faint, left, at.Max.Y-textLine-smallLine/2, say(lang, "tolerance.fault."+h.Fault))
+			scale := crop(c, box(left, rows.Min.Y, left+rangeWidth, rows.Max.Y))
+			if h.Sized {
+				drawScale(scale, lang, guides[h.Fault])
+			}
+			for i := range f.Locks {
+				if h.Sized {
+					drawRange(scale, lang, i, f.At(i, n), row(i))
+				} else {
+					drawAnswer(c, lang, f.At(i, n), left, row(i))
+				}
+			}
+		}
+	}}
+	legend := say(lang, "tolerance.legend", "max", decimal(study.MaxLeases), "bounds", f.Bounds(lang))
+	return stacked(width+2*margin, heading(f, lang, width), body, notes(small, width, f.Note(lang), legend))
+}
+
+// nameWidth is the room that the names of locks take, with how many servers they have.
+func nameWidth(lang string, locks []lock.Entry, gap vg.Length) vg.Length {
+	width := vg.Length(40)
+	for _, e := range locks {
+		width = max(width, strong.Width(e.ID)+gap, small.Width(serversNote(lang, e))+gap)
+	}
+	return width
+}
+
+// drawName writes the name of the i-th lock on its stripe.
+func drawName(c draw.Canvas, lang string, e lock.Entry, stripe vg.Rectangle, i int) {
+	fillBox(c, stripe, ground(i))
+	x, y := stripe.Min.X+4, (stripe.Min.Y+stripe.Max.Y)/2
+	name := y
+	if note := serversNote(lang, e); note != "" {
+		name += smallLine / 2
+		write(c, faint, x, y-textLine/2, note)
+	}
+	write(c, strong, x, name, e.ID)
+}
+
+// ground is what row i lies on.
+func ground(i int) color.NRGBA {
+	if i%2 == 0 {
+		return stripe
+	}
+	return white
+}
+
+// serversNote says how many servers a lock has, if several.
+func serversNote(lang string, e lock.Entry) string {
+	if n := study.FewServers(e); n > 1 {
+		return say(lang, "tolerance.servers", "n", strconv.Itoa(n))
+	}
+	return ""
+}
+
+// A guide is a size at which theory expects a lock to fall.
+type guide struct {
+	at   float64 // in leases
+	name string  // what is taken off the lease
+}
+
+// guides are those of each fault, two at most, the smaller one first: work takes two
+// fifths of a lease, so that a lease that is never renewed has three fifths left when the
+// work begins; one that is renewed every third of a lease has two thirds left when the
+// next renewal is due.
+var guides = map[string][]guide{
+	"pause":        {{0.6, "work"}, {2.0 / 3, "renewal"}},
+	"client-clock": {{0.6, "work"}},
+	"node-clock":   {{0.6, "work"}, {2.0 / 3, "renewal"}},
+}
+
+// sizeAt is the position of a size in a panel.
+func sizeAt(c draw.Canvas, size float64) vg.Length { return c.X(size / study.MaxLeases) }
+
+// drawScale draws a panel's guide lines and the sizes below them.
+func drawScale(c draw.Canvas, lang string, guides []guide) {
+	for i := range 5 {
+		size := study.MaxLeases * float64(i) / 4
+		x := sizeAt(c, size)
+		c.StrokeLine2(draw.LineStyle{Color: hairline, Width: 0.6}, x, c.Min.Y-3, x, c.Max.Y)
+		write(c, aligned(small, draw.XCenter), x, c.Min.Y-9, decimal(size))
+	}
+	write(c, faint, c.Min.X, c.Min.Y-20, say(lang, "tolerance.axis"))
+	for i, g := range guides {
+		x := sizeAt(c, g.at)
+		c.StrokeLine2(draw.LineStyle{Color: ink, Width: 0.8, Dashes: []vg.Length{3, 3}}, x, c.Min.Y, x, c.Max.Y)
+		side, away := draw.XRight, vg.Length(1)
+		if i > 0 {
+			side, away = draw.XLeft, -1
+		}
+		write(c, aligned(small, side), x+away, c.Max.Y+6, say(lang, "tolerance.guide."+g.name))
+	}
+}
+
+// drawRange draws the sizes that a lock survives, and the one at which it falls.
+// Row i is its background.
+func drawRange(c draw.Canvas, lang string, i int, l *study.Limit, y vg.Length) {
+	st, left := styleOf(l.Strategy), c.Min.X
+	switch l.Answer {
+	case study.NoAnswer:
+		write(c, writing(textSize, faintInk), left+4, y, say(lang, "tolerance.stopped"))
+	case study.NotAsked:
+		write(c, writing(textSize, faintInk), left+4, y, limitLabel(lang, l))
+	case study.NoLimit:
+		end := c.Max.X + 14
+		c.StrokeLine2(st.line(2), left, y, end-7, y)
+		arrow(c, end, y, st)
+		write(c, smallStrong, end+4, y, "> "+decimal(study.MaxLeases))
+	case study.AnySize:
+		cross(c, left, y)
+		write(c, smallStrong, left+9, y, say(lang, "tolerance.label.always"))
+	default:
+		holds, falls := sizeAt(c, l.Holds), sizeAt(c, l.Falls)
+		c.StrokeLine2(st.line(2), left, y, min(holds, falls-4), y)
+		cross(c, falls, y)
+		x, words := falls+8, say(lang, "tolerance.at", "at", leases(l.Falls))
+		if smallStrong.Width(words) > c.Max.X+rangeGap-x {
+			words = leases(l.Falls)
+		}
+		fillBox(c, box(x-1, y-5, x+smallStrong.Width(words)+1, y+5), ground(i)) // over the guides
+		write(c, smallStrong, x, y, words)
+	}
+}
+
+// drawAnswer draws whether a lock survives a fault without a size.
+func drawAnswer(c draw.Canvas, lang string, l *study.Limit, left, y vg.Length) {
+	switch l.Answer {
+	case study.FallsOnce:
+		cross(c, left+5, y)
+		write(c, smallStrong, left+14, y, limitLabel(lang, l))
+	case study.HoldsOnce:
+		c.DrawGlyph(draw.GlyphStyle{Color: green, Radius: 3.4, Shape: draw.CircleGlyph{}}, vg.Point{X: left + 5, Y: y})
+		write(c, smallStrong, left+14, y, limitLabel(lang, l))
+	case study.NotAsked:
+		write(c, faint, left+2, y, limitLabel(lang, l))
+	default:
+		write(c, faint, left+2, y, say(lang, "tolerance.unknown"))
+	}
+}
+
+// cross marks where two come in.
+func cross(c draw.Canvas, x, y vg.Length) {
+	style := draw.LineStyle{Color: vermillion, Width: 1.8}
+	c.StrokeLine2(style, x-2.8, y-2.8, x+2.8, y+2.8)
+	c.StrokeLine2(style, x-2.8, y+2.8, x+2.8, y-2.8)
+}
+
+// arrow is an open arrowhead that ends at x: what it points to was not searched.
+func arrow(c draw.Canvas, x, y vg.Length, st style) {
+	head := []vg.Point{{X: x - 7, Y: y + 4.5}, {X: x, Y: y}, {X: x - 7, Y: y - 4.5}, {X: x - 7, Y: y + 4.5}}
+	c.StrokeLines(draw.LineStyle{Color: st.color, Width: 1.4}, head)
 }

@@ -38,22 +38,22 @@ func toleranceSample() Tolerance {
 func TestToleranceCSV(t *testing.T) {
 	effort.Unwatched(t, "one goroutine draws")
 	f := toleranceSample()
-	samples.Golden(t, "tolerance.csv", f.CSV)
+	samples.Golden(t, "tolerance.csv", csvOf(&f))
 }
 
 func TestToleranceText(t *testing.T) {
 	effort.Unwatched(t, "one goroutine draws")
 	f := toleranceSample()
-	samples.Golden(t, "tolerance.txt", func(w io.Writer) error { return f.Text(w, reports.Options{Width: reports.NarrowWidth}) })
+	samples.Golden(t, "tolerance.txt", func(w io.Writer) error { return Text(w, &f, reports.Options{Width: reports.NarrowWidth}) })
 	for _, width := range []int{30, 60, 81} {
-		samples.CheckWidth(t, "tolerance", width, func(w io.Writer) error { return f.Text(w, reports.Options{Width: width}) })
+		samples.CheckWidth(t, "tolerance", width, func(w io.Writer) error { return Text(w, &f, reports.Options{Width: width}) })
 	}
 }
 
 func TestTolerancePNG(t *testing.T) {
 	effort.Unwatched(t, "one goroutine draws")
 	f := toleranceSample()
-	checkPNG(t, f.PNG, f.picture())
+	checkPNG(t, &f)
 }
 
 func TestToleranceTakeaway(t *testing.T) {
@@ -78,10 +78,10 @@ func TestToleranceTakeaway(t *testing.T) {
 func TestToleranceOddSizes(t *testing.T) {
 	effort.Unwatched(t, "one goroutine draws")
 	for _, f := range []Tolerance{{}, {Tolerance: study.Tolerance{Locks: locksOf("token")}}, {Tolerance: study.Tolerance{Hazards: []study.Hazard{{Fault: "pause", Sized: true}}}}} {
-		if err := f.PNG(io.Discard); err != nil {
+		if err := PNG(io.Discard, &f, ""); err != nil {
 			t.Error(err)
 		}
-		if err := f.Text(io.Discard, reports.Options{}); err != nil {
+		if err := Text(io.Discard, &f, reports.Options{}); err != nil {
 			t.Error(err)
 		}
 	}

@@ -26,7 +26,7 @@ func TestUncontractedCells(t *testing.T) {
 		"en": "Every cell that a contract speaks of came out as expected. No contract speaks of 1 of 2 cells.",
 		"zh": "契约提到的每一格都与预期相符。2 格中有 1 格契约没有提到。",
 	} {
-		if got := g.Headline(lang); !strings.HasSuffix(got, want) {
+		if got := g.Takeaway(lang); !strings.HasSuffix(got, want) {
 			t.Errorf("%s: %s", lang, got)
 		}
 	}
@@ -37,25 +37,25 @@ func TestUncontractedCells(t *testing.T) {
 	if c.text() != "(# OVERLAP)" || c.mark() != "(#" {
 		t.Errorf("%q, %q", c.text(), c.mark())
 	}
-	text := samples.Written(t, func(w io.Writer) error { return g.Text(w, reports.Options{Lang: "both"}) })
+	text := samples.Written(t, func(w io.Writer) error { return Text(w, &g, reports.Options{Lang: "both"}) })
 	if !strings.Contains(text, "(...)") || !strings.Contains(text, "no contract speaks of it / 契约没有提到") {
 		t.Errorf("the legend is silent:\n%s", text)
 	}
-	records, err := csv.NewReader(strings.NewReader(samples.Written(t, g.CSV))).ReadAll()
+	records, err := csv.NewReader(strings.NewReader(samples.Written(t, csvOf(&g)))).ReadAll()
 	if err != nil || records[2][5] != "no contract" || records[2][6] != "" || records[1][6] != "true" {
 		t.Errorf("%v %q", err, records)
 	}
 	var svg bytes.Buffer
-	if err := g.SVG(&svg); err != nil || !strings.Contains(svg.String(), "dashed border") {
+	if err := SVG(&svg, &g, ""); err != nil || !strings.Contains(svg.String(), "dashed border") {
 		t.Errorf("%v: the picture does not explain its border", err)
 	}
 
 	g.Cells[0][0] = *c
-	if got := g.Headline("en"); strings.Contains(got, "expected") || !strings.HasSuffix(got, "No contract speaks of 2 of 2 cells.") {
+	if got := g.Takeaway("en"); strings.Contains(got, "expected") || !strings.HasSuffix(got, "No contract speaks of 2 of 2 cells.") {
 		t.Error(got)
 	}
 	g.Cells[0][0] = Cell{Verdicts: wordsOf("LIE"), Reached: true}
-	if got := g.Headline("en"); !strings.HasSuffix(got, "1 of 2 cells differ from what was expected. No contract speaks of 1 of 2 cells.") {
+	if got := g.Takeaway("en"); !strings.HasSuffix(got, "1 of 2 cells differ from what was expected. No contract speaks of 1 of 2 cells.") {
 		t.Error(got)
 	}
 }

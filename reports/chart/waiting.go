@@ -1,15 +1,17 @@
 package chart
 
 import (
-	"encoding/csv"
+	"cmp"
 	"fmt"
-	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
-	"locklab/reports"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
 	"locklab/reports/layout"
 	"locklab/reports/text"
 	"locklab/scenarios/cost"
@@ -20,7 +22,6 @@ type WaitingChart struct {
 	Load    cost.Load
 	Results []cost.WaitingResult // by policy, then by number of clients
 	Article []cost.ArticleRun    // article 000 beside our runs; nil: it was not asked for
-	Lang    string               // of the pictures
 }
 
 // Title is what the chart asks.
@@ -33,184 +34,215 @@ func (c *WaitingChart) Assumptions(lang string) string {
 		"poll", length(l.Poll), "cap", length(l.Cap), "base", (l.Poll / 8).String(), "rest", length(l.Rest))
 }
 
+// Takeaway compares the policies where most clients wait.
+func (c *WaitingChart) Takeaway(lang string) string {
+	played := slices.DeleteFunc(slices.Clone(c.Results), func(r cost.WaitingResult) bool { return r.Skipped })
+	if len(played) == 0 {
+		return say(lang, "waiting.nothing")
+	}
+	most := slices.MaxFunc(played, func(a, b cost.WaitingResult) int { return cmp.Compare(a.Clients, b.Clients) }).Clients
+	played = slices.DeleteFunc(played, func(r cost.WaitingResult) bool { return r.Clients < most })
+	quick, slow := extremes(played, func(r cost.WaitingResult) float64 { return r.Handover })
+	cheap, dear := extremes(played, func(r cost.WaitingResult) float64 { return r.PerEntry })
+	return say(lang, "waiting.takeaway", "clients", thousands(most), "quick", quick.Policy, "quickest", millis(quick.Handover),
+		"slow", slow.Policy, "slowest", millis(slow.Handover), "cheap", cheap.Policy, "least", rounded(cheap.PerEntry, 1),
+		"dear", dear.Policy, "most", rounded(dear.PerEntry, 0))
+}
+
 // notes say what was not played, or not to its end.
-func (c *WaitingChart) notes(lang string) (all []string) {
-	var skipped, cut []string
-	for _, r := range c.Results {
-		one := say(lang, "waiting.at", "policy", r.Policy, "clients", thousands(r.Clients))
-		switch {
-		case r.Skipped:
-			skipped = append(skipped, one)
-		case r.Cut:
-			cut = append(cut, one)
+func (c *WaitingChart) notes(lang string) []string {
+	list := func(key string, which func(cost.WaitingResult) bool) string {
+		var runs []string
+		for _, r := range c.Results {
+			if which(r) {
+				runs = append(runs, say(lang, "waiting.at", "policy", r.Policy, "clients", thousands(r.Clients)))
+			}
 		}
-	}
-	if len(skipped) > 0 {
-		all = append(all, say(lang, "waiting.skipped", "runs", text.Join(lang, "chart.list", skipped)))
-	}
-	if len(cut) > 0 {
-		all = append(all, say(lang, "waiting.cut", "runs", text.Join(lang, "chart.list", cut), "most", thousands(c.Load.Most)))
-	}
-	return all
-}
-
-// policies are those of the results, in their order.
-func (c *WaitingChart) policies() (ids []string) {
-	for _, r := range c.Results {
-		if !slices.Contains(ids, r.Policy) {
-			ids = append(ids, r.Policy)
+		if len(runs) == 0 {
+			return ""
 		}
+		return say(lang, key, "runs", text.Join(lang, "chart.list", runs), "most", thousands(c.Load.Most))
 	}
-	return ids
+	return []string{
+		list("waiting.skipped", func(r cost.WaitingResult) bool { return r.Skipped }),
+		list("waiting.cut", func(r cost.WaitingResult) bool { return r.Cut && !r.Skipped }),
+		say(lang, "waiting.note"),
+	}
 }
 
-func millis(seconds float64) string {
-	return time.Duration(seconds * float64(time.Second)).Round(10 * time.Microsecond).String()
+// byPolicy are the results of each policy.
+func (c *WaitingChart) byPolicy() [][]cost.WaitingResult {
+	return gather(c.Results, func(a, b cost.WaitingResult) bool { return a.Policy == b.Policy })
 }
 
-func jain(r cost.WaitingResult) string {
-	if r.Jain == nil {
+// policies say what each policy is.
+func (c *WaitingChart) policies(lang string) []string {
+	return each(c.byPolicy(), func(of []cost.WaitingResult) string {
+		return say(lang, "waiting.policy", "id", of[0].Policy, "what", say(lang, "policy."+of[0].Policy))
+	})
+}
+
+func jain(index *float64) string {
+	if index == nil {
 		return "-"
 	}
-	return strconv.FormatFloat(*r.Jain, 'f', 2, 64)
+	return rounded(*index, 2)
 }
 
-// Text writes one policy with one number of clients per line.
-func (c *WaitingChart) Text(w io.Writer, o reports.Options) error {
-	out := o.Lines(w)
+// text has one policy with one number of clients per line.
+func (c *WaitingChart) text(out *layout.Lines) {
 	lang := out.Lang()
 	for _, lang := range out.Langs() {
 		out.Put(c.Title(lang), 0)
 		out.Put(c.Assumptions(lang), 0)
-		for _, id := range c.policies() {
-			out.Put(say(lang, "waiting.policy", "id", id, "what", say(lang, "policy."+id)), 2)
+		for _, policy := range c.policies(lang) {
+			out.Put(policy, 2)
 		}
 	}
 	out.Put("", 0)
-	c.table(lang).WriteOrList(out, 1)
-	out.Put("", 0)
-	for _, lang := range out.Langs() {
-		out.Put(c.Takeaway(lang), 0)
-		for _, note := range c.notes(lang) {
-			out.Put(note, 0)
+	names := heads(lang, "waiting.head.", "policy", "clients", "handover", "p99", "commands", "entry", "load", "jain", "overtaken", "herd")
+	sheet := layout.Sheet{Right: layout.From(1), Floor: 6, Rows: withHeads(names, c.Results, func(r cost.WaitingResult) []string {
+		if r.Skipped {
+			return append([]string{r.Policy, strconv.Itoa(r.Clients)}, slices.Repeat([]string{"-"}, 8)...)
 		}
-		out.Put(say(lang, "waiting.note"), 0)
-	}
+		return []string{r.Policy, strconv.Itoa(r.Clients), millis(r.Handover), millis(r.HandoverP99), rounded(r.Commands, 0),
+			rounded(r.PerEntry, 1), percent(r.Load) + " %", jain(r.Jain), strconv.Itoa(r.Overtaken), rounded(r.Herd, 1)}
+	})}
+	sheet.WriteOrList(out, 1)
+	out.Put("", 0)
+	putEach(out, func(lang string) []string { return append([]string{c.Takeaway(lang)}, c.notes(lang)...) })
 	if len(c.Article) > 0 {
 		out.Put("", 0)
-		for _, lang := range out.Langs() {
-			out.Put(say(lang, "waiting.article"), 0)
-		}
+		putEach(out, func(lang string) []string { return []string{say(lang, "waiting.article")} })
 		c.article(lang).WriteOrList(out, 1)
-		for _, lang := range out.Langs() {
-			out.Put(say(lang, "waiting.article.note"), 0)
-		}
+		putEach(out, func(lang string) []string { return []string{say(lang, "waiting.article.note")} })
 	}
-	return out.Err()
-}
-
-func (c *WaitingChart) table(lang string) *layout.Sheet {
-	sheet := &layout.Sheet{Right: map[int]bool{}, Floor: 6}
-	var head []string
-	for i, key := range []string{"policy", "clients", "handover", "p99", "commands", "entry", "load", "jain", "overtaken", "herd"} {
-		head = append(head, say(lang, "waiting.head."+key))
-		sheet.Right[i] = i > 0
-	}
-	sheet.Rows = [][]string{head}
-	for _, r := range c.Results {
-		row := []string{r.Policy, strconv.Itoa(r.Clients)}
-		if r.Skipped {
-			row = append(row, "-", "-", "-", "-", "-", "-", "-", "-")
-		} else {
-			row = append(row, millis(r.Handover), millis(r.HandoverP99), strconv.FormatFloat(r.Commands, 'f', 0, 64), strconv.FormatFloat(r.PerEntry, 'f', 1, 64),
-				percent(r.Load)+" %", jain(r), strconv.Itoa(r.Overtaken), strconv.FormatFloat(r.Herd, 'f', 1, 64))
-		}
-		sheet.Rows = append(sheet.Rows, row)
-	}
-	return sheet
 }
 
 // article sets our runs beside the figures of article 000.
 func (c *WaitingChart) article(lang string) *layout.Sheet {
-	sheet := &layout.Sheet{Right: map[int]bool{}, Floor: 6}
-	var head []string
-	for i, key := range []string{"load", "second", "article", "release", "article", "commands"} {
-		head = append(head, say(lang, "waiting.article.head."+key))
-		sheet.Right[i] = i > 0
-	}
-	sheet.Rows = [][]string{head}
 	figure := func(given bool, value string) string {
 		if !given {
 			return "-"
 		}
 		return value
 	}
-	for _, r := range c.Article {
+	names := heads(lang, "waiting.article.head.", "load", "second", "article", "release", "article", "commands")
+	return &layout.Sheet{Right: layout.From(1), Floor: 6, Rows: withHeads(names, c.Article, func(r cost.ArticleRun) []string {
 		load := say(lang, "waiting.article.load", "requests", thousands(r.Requests), "sleep", length(r.Sleep))
 		if r.Sleep == 0 {
 			load = say(lang, "waiting.article.load.none", "requests", thousands(r.Requests))
 		}
-		sheet.Rows = append(sheet.Rows, []string{load, figure(r.Requests > 1, strconv.FormatFloat(r.Result.Throughput, 'f', 0, 64)), figure(r.Throughput > 0, decimal(r.Throughput)),
-			millis(r.Result.Release), figure(r.Release > 0, r.Release.String()), strconv.FormatFloat(r.Result.Commands, 'f', 0, 64)})
-	}
-	return sheet
+		return []string{load, figure(r.Requests > 1, rounded(r.Result.Throughput, 0)), figure(r.Throughput > 0, decimal(r.Throughput)),
+			millis(r.Result.Release), figure(r.Release > 0, r.Release.String()), rounded(r.Result.Commands, 0)}
+	})}
 }
 
-// CSV writes one line for each policy and number of clients, and those of article 000.
-func (c *WaitingChart) CSV(w io.Writer) error {
-	out := csv.NewWriter(w)
-	records := [][]string{{"policy", "clients", "entries", "handover_mean_s", "handover_p99_s", "release_mean_s", "entries_per_second", "commands_per_second",
-		"commands_per_entry", "server_load", "jain_index", "longest_overtaking", "herd_size", "article_per_second", "article_release_s"}}
+// records has one line for each policy and number of clients, and those of article 000.
+func (c *WaitingChart) records() [][]string {
+	rows := [][]string{{"policy", "clients", "entries", "handover_mean_s", "handover_p99_s", "release_mean_s", "entries_per_second",
+		"commands_per_second", "commands_per_entry", "server_load", "jain_index", "longest_overtaking", "herd_size",
+		"article_per_second", "article_release_s"}}
 	line := func(name string, r cost.WaitingResult, article ...string) {
 		if r.Skipped {
 			return
 		}
-		records = append(records, append([]string{name, strconv.Itoa(r.Clients), strconv.Itoa(r.Entries), significant(r.Handover), significant(r.HandoverP99), significant(r.Release), significant(r.Throughput),
-			significant(r.Commands), significant(r.PerEntry), significant(r.Load), strings.ReplaceAll(jain(r), "-", ""), strconv.Itoa(r.Overtaken), significant(r.Herd)}, article...))
+		row := []string{name, strconv.Itoa(r.Clients), strconv.Itoa(r.Entries)}
+		for _, x := range []float64{r.Handover, r.HandoverP99, r.Release, r.Throughput, r.Commands, r.PerEntry, r.Load} {
+			row = append(row, significant(x))
+		}
+		row = append(row, strings.ReplaceAll(jain(r.Jain), "-", ""), strconv.Itoa(r.Overtaken), significant(r.Herd))
+		rows = append(rows, append(row, article...))
 	}
 	for _, r := range c.Results {
 		line(r.Policy, r, "", "")
 	}
 	for _, r := range c.Article {
-		line(fmt.Sprintf("article 000, sleep=%v, requests=%d", r.Sleep, r.Requests), r.Result, significant(r.Throughput), significant(r.Release.Seconds()))
+		name := fmt.Sprintf("article 000, sleep=%v, requests=%d", r.Sleep, r.Requests)
+		line(name, r.Result, significant(r.Throughput), significant(r.Release.Seconds()))
 	}
-	if err := out.WriteAll(records); err != nil {
-		return fmt.Errorf("chart: writing ways to wait: %w", err)
-	}
-	return nil
+	return rows
 }
 
-// Takeaway compares the policies where most clients wait.
-func (c *WaitingChart) Takeaway(lang string) string {
-	most := 0
+// A waitingMeasure is one panel.
+type waitingMeasure struct {
+	key    string                             // of its title
+	of     func(r cost.WaitingResult) float64 // NaN: there is none
+	linear bool                               // from 0 to 1; otherwise logarithmic
+}
+
+var waitingMeasures = []waitingMeasure{
+	{key: "handover", of: func(r cost.WaitingResult) float64 { return r.Handover * 1000 }},
+	{key: "commands", of: func(r cost.WaitingResult) float64 { return r.Commands }},
+	{key: "jain", linear: true, of: func(r cost.WaitingResult) float64 {
+		if r.Jain == nil {
+			return math.NaN()
+		}
+		return *r.Jain
+	}},
+	{key: "overtaken", of: func(r cost.WaitingResult) float64 { return positive(float64(r.Overtaken)) }},
+	{key: "entry", of: func(r cost.WaitingResult) float64 { return r.PerEntry }},
+	{key: "herd", of: func(r cost.WaitingResult) float64 { return positive(r.Herd) }},
+}
+
+// positive is x, or NaN.
+func positive(x float64) float64 {
+	if x > 0 {
+		return x
+	}
+	return math.NaN()
+}
+
+const waitingPanel vg.Length = 168
+
+// picture has a panel for each measure, against the number of clients.
+func (c *WaitingChart) picture(lang string) picture {
+	key := block{2 * smallLine, func(canvas draw.Canvas, at vg.Rectangle) {
+		x, y := at.Min.X, at.Max.Y-smallLine/2
+		for i, of := range c.byPolicy() {
+			sample(canvas, styleAt(i), x, x+20, y)
+			write(canvas, small, x+24, y, of[0].Policy)
+			x += 24 + small.Width(of[0].Policy) + 11
+		}
+	}}
+	measures := panels(len(waitingMeasures), 2, waitingPanel, func(canvas draw.Canvas, i int, at vg.Rectangle) {
+		write(canvas, strong, at.Min.X, at.Max.Y-9, say(lang, "waiting.panel."+waitingMeasures[i].key))
+		f := crop(canvas, box(at.Min.X+rateLeft, at.Min.Y+rateBelow, at.Max.X-8, at.Max.Y-20))
+		c.panel(f, waitingMeasures[i], say(lang, "waiting.axis"))
+	})
+	foot := append([]string{c.Assumptions(lang)}, c.policies(lang)...)
+	return stacked(usualWidth, heading(c, lang, inner), key, measures, space(8), notes(faint, inner, append(foot, c.notes(lang)...)...))
+}
+
+func (c *WaitingChart) panel(f draw.Canvas, m waitingMeasure, axis string) {
+	last := 2.0
+	var values []float64
 	for _, r := range c.Results {
-		if !r.Skipped {
-			most = max(most, r.Clients)
+		last = max(last, float64(r.Clients))
+		if v := m.of(r); v > 0 && !r.Skipped {
+			values = append(values, v)
 		}
 	}
-	var at []cost.WaitingResult
-	for _, r := range c.Results {
-		if r.Clients == most && !r.Skipped {
-			at = append(at, r)
-		}
+	y, label := f.Y, func(v float64) string { return number(math.Round(v*1e4) / 1e4) }
+	ticks := []plot.Tick{{Value: 0, Label: "0"}, {Value: 0.5, Label: "0.5"}, {Value: 1, Label: "1"}}
+	if !m.linear {
+		low, high := withinDecades(values)
+		y = func(v float64) vg.Length { return f.Y(plot.LogScale{}.Normalize(low, high, v)) }
+		ticks = decades(low, high, 1, label)
 	}
-	if len(at) == 0 {
-		return say(lang, "waiting.nothing")
+	rulesY(f, small, y, ticks)
+	x := func(n int) vg.Length { return f.X(plot.LogScale{}.Normalize(2, max(last, 4), float64(n))) }
+	for _, of := range gather(c.Results, func(a, b cost.WaitingResult) bool { return a.Clients == b.Clients }) {
+		write(f, aligned(small, draw.XCenter), x(of[0].Clients), f.Min.Y-9, strconv.Itoa(of[0].Clients))
 	}
-	pick := func(by func(r cost.WaitingResult) float64) (low, high cost.WaitingResult) {
-		low, high = at[0], at[0]
-		for _, r := range at {
-			if by(r) < by(low) {
-				low = r
+	write(f, aligned(faint, draw.XRight), f.Max.X, f.Min.Y-20, axis)
+	for i, of := range c.byPolicy() {
+		var line []vg.Point
+		for _, r := range of {
+			if v := m.of(r); !math.IsNaN(v) && !r.Skipped {
+				line = append(line, vg.Point{X: x(r.Clients), Y: y(v)})
 			}
-			if by(r) > by(high) {
-				high = r
-			}
 		}
-		return low, high
+		curve(f, styleAt(i), 1.5, 2.2, line)
 	}
-	quick, slow := pick(func(r cost.WaitingResult) float64 { return r.Handover })
-	cheap, dear := pick(func(r cost.WaitingResult) float64 { return r.PerEntry })
-	return say(lang, "waiting.takeaway", "clients", thousands(most), "quick", quick.Policy, "quickest", millis(quick.Handover), "slow", slow.Policy, "slowest", millis(slow.Handover),
-		"cheap", cheap.Policy, "least", strconv.FormatFloat(cheap.PerEntry, 'f', 1, 64), "dear", dear.Policy, "most", strconv.FormatFloat(dear.PerEntry, 'f', 0, 64))
 }

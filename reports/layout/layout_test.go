@@ -30,7 +30,7 @@ func TestLabelled(t *testing.T) {
 
 // A sheet is squeezed down to its floor, and listed where that is not enough.
 func TestSheet(t *testing.T) {
-	s := Sheet{Rows: [][]string{{"n", "what"}, {"10", "one two three"}}, Right: map[int]bool{0: true}, Floor: 4}
+	s := Sheet{Rows: [][]string{{"n", "what"}, {"10", "one two three"}}, Right: Only(0), Floor: 4}
 	for width, want := range map[int]string{
 		0:  " n  what\n10  one two three\n",
 		12: " n  what\n10  one two\n    three\n",

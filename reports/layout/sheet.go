@@ -1,15 +1,18 @@
 package layout
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // A Sheet is text in columns. Cells that are too wide are wrapped, and a cell
 // may be left out at the end of a row.
 type Sheet struct {
 	Rows  [][]string
-	Right map[int]bool // columns that are set against their right edge
-	Floor int          // width below which no column is squeezed
-	Tight bool         // one blank between columns instead of two
-	Show  int          // only so many rows are printed; 0: all
+	Right func(column int) bool // which columns are set against their right edge; nil: none
+	Floor int                   // width below which no column is squeezed
+	Tight bool                  // one blank between columns instead of two
+	Show  int                   // only so many rows are printed; 0: all
 }
 
 func (s *Sheet) gap() int {
@@ -82,7 +85,7 @@ func (s *Sheet) writeRow(out *Lines, row []string, widths []int) {
 			if n < len(parts[c]) {
 				text = parts[c][n]
 			}
-			if s.Right[c] {
+			if s.Right != nil && s.Right(c) {
 				b.WriteString(PadLeft(text, widths[c]))
 			} else {
 				b.WriteString(PadRight(text, widths[c]))
@@ -128,4 +131,12 @@ func (s *Sheet) rowWidth(widths []int) int {
 		sum += n
 	}
 	return sum
+}
+
+// From returns whether a column is the n-th, from 0, or a later one.
+func From(n int) func(column int) bool { return func(column int) bool { return column >= n } }
+
+// Only returns whether a column is one of some.
+func Only(columns ...int) func(column int) bool {
+	return func(column int) bool { return slices.Contains(columns, column) }
 }

@@ -105,7 +105,7 @@ type page struct {
 	*Report
 	Langs        []string
 	Tag          string // of the first language
-	Headline     []spoken
+	Takeaway     []spoken
 	Style        template.CSS
 	Tables       []table
 	Bands        []band // of the whole grid, where there are many strategies
@@ -224,7 +224,7 @@ func newPage(r *Report) (*page, error) {
 	p.NoContract = p.inEach(func(lang string) string { return text.Say(lang, "grid.nocontract") })
 	p.Title = cmp.Or(r.Title, p.Say("title"))
 	if len(r.Grid.Cells) > 0 {
-		p.Headline = p.inEach(r.Grid.Headline)
+		p.Takeaway = p.inEach(r.Grid.Takeaway)
 	}
 	for _, c := range r.Charts {
 		p.Drawings = append(p.Drawings, p.newDrawing(c))

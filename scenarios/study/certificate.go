@@ -60,7 +60,7 @@ func (s *Search) CertificateIn(lang string) string {
 	s.listOthers(c)
 	c.line("states", "states", fmt.Sprint(r.States), "transitions", fmt.Sprint(r.Transitions), "depth", fmt.Sprint(r.Depth), "complete", fmt.Sprint(r.Complete))
 	if !r.Limit.IsZero() {
-		c.line("limit", "limit", r.Limit.Say(lang))
+		c.line("limit", "limit", text.SayMessage(lang, r.Limit))
 	}
 	s.listReductions(c)
 	if r.Repeated {

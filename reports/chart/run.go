@@ -3,7 +3,7 @@ package chart
 import (
 	"fmt"
 	"image/color"
-	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,21 +22,13 @@ type Run struct {
 	History   *history.History
 	Judgement verdict.Judgement
 	Verdicts  []verdict.Word
-	Lang      string // "": English
 }
-
-// PNG draws the lanes.
-func (r *Run) PNG(w io.Writer) error { return r.picture().png(w) }
-
-// SVG draws the same as PNG.
-func (r *Run) SVG(w io.Writer) error { return r.picture().svg(w) }
 
 // The measures of the picture, in points.
 const (
 	runWidth vg.Length = 800
 	runTime  vg.Length = 78  // column of the times
 	runKey   vg.Length = 150 // column of the keys
-	runLine  vg.Length = textSize * leading
 	runPad   vg.Length = 3
 	runEdge  vg.Length = 3 // beside a client that is inside
 )
@@ -44,11 +36,9 @@ const (
 // runPlot is a Run with its text folded.
 type runPlot struct {
 	*Run
-	lang    string
-	shown   []int // clients, from 0
-	client  vg.Length
-	heading heading
-	rows    []runRow
+	lang   string
+	shown  []int // clients, from 0
+	client vg.Length
 }
 
 type runRow struct {
@@ -60,36 +50,33 @@ type runRow struct {
 	both  bool // more than one client is inside
 }
 
-func (r *Run) picture() picture {
-	p := &runPlot{Run: r, lang: pictured(r.Lang)}
-	rows := reports.Rows(p.lang, r.History, r.Judgement)
+func (r *Run) picture(lang string) picture {
+	p := &runPlot{Run: r, lang: lang}
+	rows := reports.Rows(lang, r.History, r.Judgement)
 	for c := range r.History.Clients {
-		for _, row := range rows {
-			if row.Lanes[c] != "" {
-				p.shown = append(p.shown, c)
-				break
-			}
+		if slices.ContainsFunc(rows, func(row reports.Row) bool { return row.Lanes[c] != "" }) {
+			p.shown = append(p.shown, c)
 		}
 	}
 	p.client = (runWidth - 2*margin - runTime - runKey) / vg.Length(max(1, len(p.shown)))
-	var words []string
-	for _, w := range r.Verdicts {
-		words = append(words, string(w))
-	}
 	meaning := ""
 	if len(r.Verdicts) > 0 {
-		meaning = reports.Meaning(r.Verdicts[0], p.lang)
+		meaning = reports.Meaning(r.Verdicts[0], lang)
 	}
-	p.heading = heading{title: fitText(bold(writing(titleSize, ink)), r.History.Strategy+": "+text.ScenarioTitle(r.History.Scenario, p.lang), runWidth-2*margin),
-		takeaway: say(p.lang, "chart.of", "names", strings.Join(words, " "), "text", strings.TrimRight(meaning, ".。")), width: runWidth - 2*margin}
+	title := r.History.Strategy + ": " + text.ScenarioTitle(r.History.Scenario, lang)
+	takeaway := say(lang, "chart.of", "names", JoinWords(r.Verdicts), "text", strings.TrimRight(meaning, ".。"))
+	blocks := []block{
+		titled(fitText(bold(writing(titleSize, ink)), title, runWidth-2*margin), takeaway, "", runWidth-2*margin),
+		{textLine + 2*runPad, p.heads},
+	}
 	for i := range rows {
-		p.rows = append(p.rows, p.fold(&rows[i]))
+		row := p.fold(&rows[i])
+		blocks = append(blocks, block{row.height(), func(c draw.Canvas, at vg.Rectangle) { p.row(c, &row, at.Min.X, at.Max.Y) }})
 	}
-	return picture{width: runWidth, height: p.height(), draw: p.draw}
+	return stacked(runWidth, blocks...)
 }
 
 func (p *runPlot) fold(r *reports.Row) runRow {
-	small := writing(textSize, ink)
 	row := runRow{time: reports.Millis(r.From, 1), state: r.State}
 	if r.To != r.From {
 		row.time += "–" + reports.Millis(r.To, 1)
@@ -98,7 +85,7 @@ func (p *runPlot) fold(r *reports.Row) runRow {
 	for _, c := range p.shown {
 		var lines []string
 		if r.Lanes[c] != "" {
-			lines = foldText(small, r.Lanes[c], p.client-3*runPad-runEdge)
+			lines = foldText(normal, r.Lanes[c], p.client-3*runPad-runEdge)
 		}
 		row.lanes = append(row.lanes, lines)
 		if r.State.Clients[c].Stage == verdict.Inside {
@@ -108,10 +95,10 @@ func (p *runPlot) fold(r *reports.Row) runRow {
 	row.both = inside > 1
 	row.key = p.keys(r)
 	if r.Servers != "" {
-		row.key = append(row.key, foldText(small, r.Servers, runKey-2*runPad)...)
+		row.key = append(row.key, foldText(normal, r.Servers, runKey-2*runPad)...)
 	}
 	for _, m := range r.Marks {
-		row.marks = append(row.marks, foldText(bold(small), m, runWidth-2*margin-runTime)...)
+		row.marks = append(row.marks, foldText(strong, m, runWidth-2*margin-runTime)...)
 	}
 	return row
 }
@@ -159,18 +146,10 @@ func (r *runRow) body() vg.Length {
 	for _, l := range r.lanes {
 		lines = max(lines, len(l))
 	}
-	return runLine*vg.Length(lines) + 2*runPad
+	return textLine*vg.Length(lines) + 2*runPad
 }
 
-func (r *runRow) height() vg.Length { return r.body() + runLine*vg.Length(len(r.marks)) }
-
-func (p *runPlot) height() vg.Length {
-	h := 2*margin + p.heading.height() + runLine + 2*runPad
-	for i := range p.rows {
-		h += p.rows[i].height()
-	}
-	return h
-}
+func (r *runRow) height() vg.Length { return r.body() + textLine*vg.Length(len(r.marks)) }
 
 // laneAt is where the lane of the n-th client begins: the key stands beside the first.
 func (p *runPlot) laneAt(left vg.Length, n int) vg.Length {
@@ -188,27 +167,23 @@ func (p *runPlot) keyAt(left vg.Length) vg.Length {
 	return left + runTime + p.client
 }
 
-func (p *runPlot) draw(c draw.Canvas) {
-	left, y := c.Min.X+margin, p.heading.draw(c, c.Min.X+margin, c.Max.Y-margin)
+// heads names the columns.
+func (p *runPlot) heads(c draw.Canvas, at vg.Rectangle) {
 	head := func(x vg.Length, s string) {
-		c.FillText(bold(writing(textSize, faintInk)), vg.Point{X: x + runPad + runEdge, Y: y - runLine/2}, s)
+		write(c, bold(writing(textSize, faintInk)), x+runPad+runEdge, at.Max.Y-textLine/2, s)
 	}
-	head(left, "ms")
-	head(p.keyAt(left), p.History.Key)
+	head(at.Min.X, "ms")
+	head(p.keyAt(at.Min.X), p.History.Key)
 	for n, client := range p.shown {
-		head(p.laneAt(left, n), fmt.Sprintf("c%d", client+1))
-	}
-	y -= runLine + 2*runPad
-	for i := range p.rows {
-		y = p.row(c, &p.rows[i], left, y)
+		head(p.laneAt(at.Min.X, n), fmt.Sprintf("c%d", client+1))
 	}
 }
 
-func (p *runPlot) row(c draw.Canvas, r *runRow, left, y vg.Length) vg.Length {
+func (p *runPlot) row(c draw.Canvas, r *runRow, left, y vg.Length) {
 	bottom := y - r.body()
 	lines := func(x vg.Length, all []string, st draw.TextStyle) {
 		for i, line := range all {
-			c.FillText(st, vg.Point{X: x, Y: y - runPad - runLine*(vg.Length(i)+0.5)}, line)
+			write(c, st, x, y-runPad-textLine*(vg.Length(i)+0.5), line)
 		}
 	}
 	for n, client := range p.shown {
@@ -221,18 +196,17 @@ func (p *runPlot) row(c draw.Canvas, r *runRow, left, y vg.Length) vg.Length {
 			fillBox(c, box(x, bottom, x+p.client-runPad, y), ground)
 			fillBox(c, box(x, bottom, x+runEdge, y), edge)
 		}
-		st := writing(textSize, ink)
+		st := normal
 		if at.Paused {
 			st = writing(textSize, faintInk)
 			c.StrokeLine2(draw.LineStyle{Color: ink, Width: 1, Dashes: []vg.Length{2, 3}}, x+p.client-2*runPad, bottom, x+p.client-2*runPad, y)
 		}
 		lines(x+runEdge+2*runPad, r.lanes[n], st)
 	}
-	lines(left+runPad+runEdge, []string{r.time}, writing(smallSize, faintInk))
-	lines(p.keyAt(left)+runPad, r.key, writing(textSize, ink))
+	lines(left+runPad+runEdge, []string{r.time}, faint)
+	lines(p.keyAt(left)+runPad, r.key, normal)
 	for _, m := range r.marks {
-		c.FillText(bold(writing(textSize, vermillion)), vg.Point{X: left + runTime + runEdge + 2*runPad, Y: bottom - runLine/2}, m)
-		bottom -= runLine
+		write(c, bold(writing(textSize, vermillion)), left+runTime+runEdge+2*runPad, bottom-textLine/2, m)
+		bottom -= textLine
 	}
-	return bottom
 }

@@ -1,0 +1,101 @@
+// Package chart draws what many runs and searches found: as a picture, as text in columns and as CSV.
+//
+// A [Chart] is one type that holds the results that it draws, in one file with three parts: its sentences
+// (title and takeaway, in every language), its rows (text and CSV), and its picture. All else is done here,
+// once for all charts: [Text], [CSV], [PNG] and [SVG] write any of them.
+//
+// A picture is a stack of blocks (frame.go): a heading with the title and what to see, a legend, panels,
+// and footnotes. A panel is a rectangle of a canvas of gonum/plot with a scale along each side. Charts share
+// colours, markers and dashes (palette.go) and letters (lettering.go). A PNG is light or dark; an SVG is as
+// dark as its reader, and has its letters as outlines (outlining.go).
+//
+// The same results give the same bytes.
+package chart
+
+import (
+	"encoding/csv"
+	"fmt"
+	"image/png"
+	"io"
+
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+
+	"locklab/reports"
+	"locklab/reports/layout"
+	"locklab/reports/text"
+)
+
+// A Chart is results with the sentences, rows and picture that show them.
+type Chart interface {
+	Picture
+	Title(lang string) string    // what the chart asks
+	Takeaway(lang string) string // what it answers, in a sentence or two
+
+	text(out *layout.Lines)
+	records() [][]string // of the CSV, the heads first
+}
+
+// A Picture can be drawn, with texts in one language; "": English.
+type Picture interface{ picture(lang string) picture }
+
+// Text writes a chart as sentences and columns.
+func Text(w io.Writer, c Chart, o reports.Options) error {
+	out := o.Lines(w)
+	c.text(out)
+	return out.Err()
+}
+
+// CSV writes the numbers of a chart.
+func CSV(w io.Writer, c Chart) error {
+	if err := csv.NewWriter(w).WriteAll(c.records()); err != nil {
+		return fmt.Errorf("chart: writing a CSV: %w", err)
+	}
+	return nil
+}
+
+// pngDPI makes small writing legible on paper and on dense screens.
+const pngDPI = 144
+
+// PNG draws a picture; on a dark ground if w is a Dark.
+func PNG(w io.Writer, p Picture, lang string) error {
+	return p.picture(pictured(lang)).png(w, pngDPI)
+}
+
+func (p picture) png(w io.Writer, dpi int) error {
+	_, isDark := w.(Dark)
+	ground := white
+	if isDark {
+		ground = onDark[white]
+	}
+	c := vgimg.NewWith(vgimg.UseWH(p.width, p.height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(ground))
+	canvas := draw.New(c)
+	if isDark {
+		canvas = draw.NewCanvas(&darkened{Canvas: c}, p.width, p.height)
+	}
+	p.draw(canvas)
+	if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(w, c.Image()); err != nil {
+		return fmt.Errorf("chart: writing a PNG: %w", err)
+	}
+	return nil
+}
+
+// SVG draws the same as PNG, with text as outlines, so that it needs no font, and the colours of paper and
+// ink as variables, so that it is light or dark as its reader is.
+func SVG(w io.Writer, p Picture, lang string) error { return p.picture(pictured(lang)).svg(w) }
+
+func (p picture) svg(w io.Writer) error {
+	c := newOutlining(p.width, p.height)
+	canvas := draw.NewCanvas(c, p.width, p.height)
+	canvas.SetColor(white)
+	canvas.Fill(canvas.Rectangle.Path())
+	p.draw(canvas)
+	drawn, err := c.svg()
+	if err != nil {
+		return fmt.Errorf("chart: drawing an SVG: %w", err)
+	}
+	if _, err := io.WriteString(w, text.InMarkup(drawn)); err != nil {
+		return fmt.Errorf("chart: writing an SVG: %w", err)
+	}
+	return nil
+}

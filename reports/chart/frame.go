@@ -1,0 +1,209 @@
+package chart
+
+import (
+	"image/color"
+	"math"
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// A picture is a drawing of known size, in points.
+type picture struct {
+	width, height vg.Length
+	draw          func(draw.Canvas)
+}
+
+// The measures that all pictures share, in points.
+const (
+	usualWidth vg.Length = 600 // 800 pixels
+	margin     vg.Length = 18
+	titleSize  vg.Length = 16
+	textSize   vg.Length = 10.5
+	smallSize  vg.Length = 8.5
+	leading    vg.Length = 1.35 // line height in font sizes
+	smallLine            = smallSize * leading
+	textLine             = textSize * leading
+)
+
+// The letters that all pictures share.
+var (
+	normal      = writing(textSize, ink)
+	strong      = bold(normal)
+	small       = writing(smallSize, ink)
+	smallStrong = bold(small)
+	faint       = writing(smallSize, faintInk)
+)
+
+// hairlines are the lines behind data.
+var hairlines = draw.LineStyle{Color: hairline, Width: 0.5}
+
+// A block is one part of a picture, as wide as all of it between the margins. draw draws it in its place.
+type block struct {
+	height vg.Length
+	draw   func(c draw.Canvas, at vg.Rectangle)
+}
+
+// stacked is a picture of blocks, one below the other.
+func stacked(width vg.Length, blocks ...block) picture {
+	height := 2 * margin
+	for _, b := range blocks {
+		height += b.height
+	}
+	return picture{width, height, func(c draw.Canvas) {
+		top := c.Max.Y - margin
+		for _, b := range blocks {
+			if b.draw != nil {
+				b.draw(c, box(c.Min.X+margin, top-b.height, c.Max.X-margin, top))
+			}
+			top -= b.height
+		}
+	}}
+}
+
+// inner is the width of blocks in a picture of the usual width.
+const inner = usualWidth - 2*margin
+
+// space is an empty block.
+func space(height vg.Length) block { return block{height: height} }
+
+// heading is the title of a chart over what it answers, in lines of a width.
+func heading(c Chart, lang string, width vg.Length) block {
+	return titled(c.Title(lang), c.Takeaway(lang), "", width)
+}
+
+// titled is a title with one sentence under it that says what to see, and what is drawn against what;
+// "": that needs no saying.
+func titled(title, takeaway, axes string, width vg.Length) block {
+	lines := foldText(normal, takeaway, width)
+	height := titleSize*leading + textLine*vg.Length(len(lines)) + 10
+	if axes != "" {
+		height += textLine
+	}
+	return block{height, func(c draw.Canvas, at vg.Rectangle) {
+		write(c, bold(writing(titleSize, ink)), at.Min.X, at.Max.Y-titleSize*leading/2, title)
+		y := at.Max.Y - titleSize*leading
+		for _, line := range lines {
+			write(c, normal, at.Min.X, y-textLine/2, line)
+			y -= textLine
+		}
+		if axes != "" {
+			write(c, faint, at.Min.X, y-textLine/2, axes)
+		}
+	}}
+}
+
+// notes are paragraphs of small text, in lines of a width; empty ones are left out.
+func notes(style draw.TextStyle, width vg.Length, paragraphs ...string) block {
+	var lines []string
+	for _, p := range paragraphs {
+		if p != "" {
+			lines = append(lines, foldText(style, p, width)...)
+		}
+	}
+	return block{smallLine * vg.Length(len(lines)), func(c draw.Canvas, at vg.Rectangle) {
+		for i, line := range lines {
+			write(c, style, at.Min.X, at.Max.Y-smallLine*(vg.Length(i)+0.5), line)
+		}
+	}}
+}
+
+// panels are n drawings of one height, in columns from left to right.
+func panels(n, columns int, height vg.Length, panel func(c draw.Canvas, i int, at vg.Rectangle)) block {
+	return block{height * vg.Length((n+columns-1)/columns), func(c draw.Canvas, at vg.Rectangle) {
+		width := at.Size().X / vg.Length(columns)
+		for i := range n {
+			left, top := at.Min.X+width*vg.Length(i%columns), at.Max.Y-height*vg.Length(i/columns)
+			panel(c, i, box(left, top-height, left+width, top))
+		}
+	}}
+}
+
+// write writes a line of text whose middle is at the height y.
+func write(c draw.Canvas, style draw.TextStyle, x, y vg.Length, s string) {
+	c.FillText(style, vg.Point{X: x, Y: y}, s)
+}
+
+// crop is the part of a canvas within a rectangle: Canvas.X and Canvas.Y are positions in it.
+func crop(c draw.Canvas, r vg.Rectangle) draw.Canvas {
+	return draw.Canvas{Canvas: c.Canvas, Rectangle: r}
+}
+
+// rulesX draws a line from top to bottom at each tick, and its label a bit below.
+func rulesX(c draw.Canvas, style draw.TextStyle, below vg.Length, x func(v float64) vg.Length, ticks []plot.Tick) {
+	for _, t := range ticks {
+		c.StrokeLine2(hairlines, x(t.Value), c.Min.Y, x(t.Value), c.Max.Y)
+		if t.Label != "" {
+			write(c, aligned(style, draw.XCenter), x(t.Value), c.Min.Y-below, t.Label)
+		}
+	}
+}
+
+// rulesY draws a line from side to side at each tick, and its label on the left.
+func rulesY(c draw.Canvas, style draw.TextStyle, y func(v float64) vg.Length, ticks []plot.Tick) {
+	for _, t := range ticks {
+		c.StrokeLine2(hairlines, c.Min.X, y(t.Value), c.Max.X, y(t.Value))
+		write(c, aligned(style, draw.XRight), c.Min.X-4, y(t.Value), t.Label)
+	}
+}
+
+// sample draws the line and the marker of a style.
+func sample(c draw.Canvas, st style, left, right, y vg.Length) {
+	c.StrokeLine2(st.line(1.8), left, y, right, y)
+	c.DrawGlyph(st.glyph(2.6), vg.Point{X: (left + right) / 2, Y: y})
+}
+
+// curve draws points, and the line through them.
+func curve(c draw.Canvas, st style, width, radius vg.Length, points []vg.Point) {
+	c.StrokeLines(st.line(width), points)
+	for _, at := range points {
+		c.DrawGlyph(st.glyph(radius), at)
+	}
+}
+
+// box is the rectangle with the given edges.
+func box(left, bottom, right, top vg.Length) vg.Rectangle {
+	return vg.Rectangle{Min: vg.Point{X: left, Y: bottom}, Max: vg.Point{X: right, Y: top}}
+}
+
+func inset(r vg.Rectangle, by vg.Length) vg.Rectangle {
+	return box(r.Min.X+by, r.Min.Y+by, r.Max.X-by, r.Max.Y-by)
+}
+
+func fillBox(c draw.Canvas, r vg.Rectangle, col color.Color) {
+	c.SetColor(col)
+	c.Fill(r.Path())
+}
+
+// strokeBox draws the border of a rectangle, in dashes if there are any.
+func strokeBox(c draw.Canvas, r vg.Rectangle, col color.Color, width vg.Length, dashes ...vg.Length) {
+	c.SetColor(col)
+	c.SetLineWidth(width)
+	c.SetLineDash(dashes, 0)
+	c.Stroke(r.Path())
+	c.SetLineDash(nil, 0) // what is drawn next is not to inherit them
+}
+
+// decades are the powers of ten from low to high, a label at every n-th.
+func decades(low, high float64, n int, label func(v float64) string) (ticks []plot.Tick) {
+	first, last := math.Round(math.Log10(low)), math.Round(math.Log10(high))
+	for e := first; e <= last; e++ {
+		t := plot.Tick{Value: math.Pow(10, e)}
+		if int(e-first)%n == 0 {
+			t.Label = label(t.Value)
+		}
+		ticks = append(ticks, t)
+	}
+	return ticks
+}
+
+// withinDecades are the powers of ten around positive values; 1 to 10 around none.
+func withinDecades(values []float64) (low, high float64) {
+	if len(values) == 0 {
+		return 1, 10
+	}
+	first, last := math.Floor(math.Log10(slices.Min(values))), math.Ceil(math.Log10(slices.Max(values))+1e-9)
+	return math.Pow(10, first), math.Pow(10, last)
+}

@@ -1,0 +1,142 @@
+package chart
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"locklab/scenarios/cost"
+	"locklab/scenarios/study"
+)
+
+// length writes a duration as short as it can be.
+func length(d time.Duration) string {
+	if d >= cost.Forever {
+		return "∞"
+	}
+	s := d.Round(time.Millisecond)
+	if d >= time.Minute {
+		s = d.Round(time.Second)
+	}
+	out := s.String()
+	if strings.HasSuffix(out, "m0s") {
+		out = strings.TrimSuffix(out, "0s")
+	}
+	if strings.HasSuffix(out, "h0m") {
+		out = strings.TrimSuffix(out, "0m")
+	}
+	return out
+}
+
+// number writes three digits that count.
+func number(x float64) string {
+	switch {
+	case math.IsInf(x, 1):
+		return "∞"
+	case x == 0:
+		return "0"
+	case x >= 100 && x < 1e9:
+		return thousands(int(math.Round(x)))
+	case x >= 1e9 || x < 0.001:
+		return strconv.FormatFloat(x, 'e', 1, 64)
+	}
+	return strconv.FormatFloat(x, 'g', 3, 64)
+}
+
+// amount writes an interval: one number, a bound, or both ends.
+func amount(i cost.Interval) string {
+	lo, hi := number(i.Lo), number(i.Hi)
+	switch {
+	case lo == hi:
+		return lo
+	case i.Lo == 0:
+		return "<= " + hi
+	}
+	return lo + ".." + hi
+}
+
+func significant(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
+
+func decimal(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+func fixed(x float64) string { return strconv.FormatFloat(x, 'f', 6, 64) }
+
+func percent(share float64) string {
+	p := 100 * share
+	if p < 10 && p > 0 {
+		return strconv.FormatFloat(p, 'f', 1, 64)
+	}
+	return strconv.FormatFloat(p, 'f', 0, 64)
+}
+
+// thousands writes 1000 as 1,000.
+func thousands(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// bound writes a share that was never seen as the upper bound that it is.
+func bound(hi float64) string { return fmt.Sprintf("< %.1f %%", 100*ceilTo(hi, 0.001)) }
+
+// ceilTo rounds up to a multiple of unit: a bound must not be rounded down.
+func ceilTo(x, unit float64) float64 { return math.Ceil(x/unit-1e-9) * unit }
+
+func millis(seconds float64) string {
+	return time.Duration(seconds * float64(time.Second)).Round(10 * time.Microsecond).String()
+}
+
+// leases writes a size with two places.
+func leases(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }
+
+// portion writes a small share with two digits.
+func portion(p float64) string {
+	switch {
+	case p == 0:
+		return "0 %"
+	case p < 0.1:
+		return strconv.FormatFloat(100*p, 'g', 2, 64) + " %"
+	}
+	return percent(p) + " %"
+}
+
+// rounded writes a number with so many places.
+func rounded(x float64, places int) string { return strconv.FormatFloat(x, 'f', places, 64) }
+
+// extremes are the first of the smallest and the first of the largest.
+func extremes[T any](all []T, by func(T) float64) (low, high T) {
+	compare := func(a, b T) int { return cmp.Compare(by(a), by(b)) }
+	return slices.MinFunc(all, compare), slices.MaxFunc(all, compare)
+}
+
+// share is k of n, 0 without runs.
+func share(k, n int) float64 {
+	if n == 0 {
+		return 0
+	}
+	return float64(k) / float64(n)
+}
+
+// counted is a count in a CSV: k, n, their share and its Wilson interval.
+func counted(k, n int) []string {
+	lo, hi := study.Wilson(k, n)
+	return []string{strconv.Itoa(k), strconv.Itoa(n), fixed(share(k, n)), fixed(lo), fixed(hi)}
+}
+
+// shareWithin is a share with its interval: "52 % (49-55)".
+func shareWithin(k, n int) string {
+	lo, hi := study.Wilson(k, n)
+	return fmt.Sprintf("%s %% (%s-%s)", percent(share(k, n)), percent(lo), percent(hi))
+}
+
+// neverIn is the bound that runs without a hit give: "0/1,000 -> < 0.4 %".
+func neverIn(runs int) string {
+	_, hi := study.Wilson(0, runs)
+	return "0/" + thousands(runs) + " -> " + bound(hi)
+}
