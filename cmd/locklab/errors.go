@@ -88,9 +88,9 @@ func (e *env) report(err error) int {
 func presentable(message string) string {
 	var lines []string
 	for line := range strings.SplitSeq(message, "\n") {
-		line = longQuote.ReplaceAllStringFunc(text.Visible(line), func(s string) string { return cut(s, 100) + `"` })
-		line = longWord.ReplaceAllStringFunc(line, func(s string) string { return cut(s, 200) })
-		lines = append(lines, cut(line, 1000))
+		line = longQuote.ReplaceAllStringFunc(text.Visible(line), func(s string) string { return text.Cut(s, 100) + `"` })
+		line = longWord.ReplaceAllStringFunc(line, func(s string) string { return text.Cut(s, 200) })
+		lines = append(lines, text.Cut(line, 1000))
 	}
 	return strings.Join(lines[:min(len(lines), 1000)], "\n")
 }
@@ -99,16 +99,6 @@ var (
 	longQuote = regexp.MustCompile(`"(?:[^"\\]|\\.){200,}"`)
 	longWord  = regexp.MustCompile(`[^\s"]{400,}`)
 )
-
-// cut returns the first n characters of a text, with … if there are more.
-func cut(s string, n int) string {
-	for i := range s {
-		if n--; n < 0 {
-			return s[:i] + "…"
-		}
-	}
-	return s
-}
 
 // renamedFlags are former names of flags.
 var renamedFlags = map[string]string{"asks": "retries"}

@@ -21,3 +21,13 @@ func InMarkup(s string) string {
 		return r
 	}, strings.ToValidUTF8(s, string(utf8.RuneError)))
 }
+
+// Cut returns the first n characters of a text, with … if there are more.
+func Cut(s string, n int) string {
+	for i := range s {
+		if n--; n < 0 {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}
