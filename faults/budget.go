@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"locklab/reports/text"
 	"locklab/simulator"
+	"locklab/simulator/i18n"
 )
 
 // NoFaults is a budget without faults in a word, where "" would be overlooked.
@@ -31,10 +31,10 @@ func ParseBudget(s string) (budget []simulator.FaultBudget, err error) {
 	for _, item := range strings.Split(s, ",") {
 		a, err := parseItem(strings.TrimSpace(item))
 		if err != nil {
-			return nil, text.Errorf("error.budget", "item", item, "cause", err)
+			return nil, i18n.Errorf("error.budget", "item", item, "cause", err)
 		}
 		if seen[a.Fault.Name()] {
-			return nil, text.Errorf("error.budget", "item", item, "cause", text.Errorf("error.budget.twice", "fault", a.Fault.Name()))
+			return nil, i18n.Errorf("error.budget", "item", item, "cause", i18n.Errorf("error.budget.twice", "fault", a.Fault.Name()))
 		}
 		seen[a.Fault.Name()] = true
 		budget = append(budget, a)
@@ -45,10 +45,10 @@ func ParseBudget(s string) (budget []simulator.FaultBudget, err error) {
 func parseItem(item string) (a simulator.FaultBudget, err error) {
 	name, rest, ok := strings.Cut(item, "=")
 	if !ok {
-		return a, text.Errorf("error.budget.times")
+		return a, i18n.Errorf("error.budget.times")
 	}
 	if name == "client-rate" || name == "node-rate" {
-		return a, text.Errorf("error.budget.rate", "fault", name)
+		return a, i18n.Errorf("error.budget.rate", "fault", name)
 	}
 	e, err := ByName(name)
 	if err != nil {
@@ -57,14 +57,14 @@ func parseItem(item string) (a simulator.FaultBudget, err error) {
 	times, size, sized := strings.Cut(rest, "@")
 	n, err := strconv.ParseUint(times, 10, 8)
 	if err != nil {
-		return a, text.Errorf("error.budget.number", "times", times)
+		return a, i18n.Errorf("error.budget.number", "times", times)
 	}
 	a = simulator.FaultBudget{Fault: e.Fault, Times: int(n)}
 	if !sized {
 		return a, nil
 	}
 	if a.Max, err = time.ParseDuration(size); err != nil || a.Max <= 0 {
-		return a, text.Errorf("error.budget.size", "size", size)
+		return a, i18n.Errorf("error.budget.size", "size", size)
 	}
 	return a, nil
 }

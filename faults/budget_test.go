@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"locklab/faults"
+	"locklab/reports/text"
 )
 
 func TestParseBudget(t *testing.T) {
@@ -27,7 +28,7 @@ func TestParseBudget(t *testing.T) {
 
 // Every refusal names the value, where it stands, and what would do.
 func TestParseBudgetRefuses(t *testing.T) {
-	for text, want := range map[string][]string{
+	for given, want := range map[string][]string{
 		"crash":            {`budget "crash"`, "write fault=times, for example crash=1"},
 		"crash=":           {`budget "crash="`, `"" is no number of times from 0 to 255`},
 		"crash=256":        {`budget "crash=256"`, `"256"`, "0 to 255"},
@@ -47,14 +48,14 @@ func TestParseBudgetRefuses(t *testing.T) {
 		"xxxxxxxx=1":       {`unknown fault "xxxxxxxx": 'locklab list faults' shows all`},
 		"=1":               {`unknown fault ""`, "locklab list faults"},
 	} {
-		budget, err := faults.ParseBudget(text)
+		budget, err := faults.ParseBudget(given)
 		if err == nil || budget != nil {
-			t.Errorf("%q is read as %v, %v", text, budget, err)
+			t.Errorf("%q is read as %v, %v", given, budget, err)
 			continue
 		}
 		for _, w := range want {
-			if !strings.Contains(err.Error(), w) {
-				t.Errorf("%q: %q does not say %q", text, err, w)
+			if !strings.Contains(text.SayError("en", err), w) {
+				t.Errorf("%q: %q does not say %q", given, err, w)
 			}
 		}
 	}

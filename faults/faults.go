@@ -28,6 +28,7 @@ import (
 
 	"locklab/reports/text"
 	"locklab/simulator"
+	"locklab/simulator/i18n"
 )
 
 // An Entry is a fault with its texts, as text.Add reads them.
@@ -77,5 +78,5 @@ func ByName(name string) (Entry, error) {
 		}
 		names = append(names, e.Name())
 	}
-	return Entry{}, text.Errorf("error.fault", "name", name, "near", text.Near(name, names))
+	return Entry{}, i18n.Errorf("error.fault", "name", name, "near", i18n.Near(name, names))
 }

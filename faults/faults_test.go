@@ -84,7 +84,7 @@ func (s *stage) refused(t *testing.T, c simulator.Choice, why string) {
 	w := s.world
 	_, err := s.sim.Step(&w, c)
 	var not *simulator.NotEnabledError
-	if !errors.As(err, &not) || !strings.Contains(not.Why.Say("en"), why) {
+	if !errors.As(err, &not) || !strings.Contains(text.SayMessage("en", not.Why), why) {
 		t.Errorf("%s: %v, want a refusal with %q", s.sim.Describe(c), err, why)
 	}
 	if w != s.world {
@@ -363,7 +363,7 @@ func TestSplitOfManyServers(t *testing.T) {
 	// that is a limit of the lab's, and no refusal: it could happen in the world
 	s = stageWith(t, "split=1", nodes...)
 	limit := (*simulator.LimitError)(nil)
-	if _, err := s.sim.Step(&s.world, faults.SplitOf(1, 4, 0)); !errors.As(err, &limit) || !strings.Contains(limit.What.Say("en"), "none above that of server 8") {
+	if _, err := s.sim.Step(&s.world, faults.SplitOf(1, 4, 0)); !errors.As(err, &limit) || !strings.Contains(text.SayMessage("en", limit.What), "none above that of server 8") {
 		t.Errorf("a split of server 4 comes to %v, want a limit", err)
 	}
 	if _, err := s.sim.FaultChoices(&s.world, nil); !errors.As(err, &limit) {

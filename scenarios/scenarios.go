@@ -16,8 +16,8 @@ package scenarios
 import (
 	"strings"
 
-	"locklab/reports/text"
 	"locklab/scenarios/race"
+	"locklab/simulator/i18n"
 )
 
 // ByName finds a scenario by its ID or its race, in any case of letters. The error
@@ -30,7 +30,7 @@ func ByName(name string) (race.Scenario, error) {
 		}
 		names = append(names, sc.ID, sc.Race)
 	}
-	return race.Scenario{}, text.Errorf("error.scenario", "name", name, "near", text.Near(name, names))
+	return race.Scenario{}, i18n.Errorf("error.scenario", "name", name, "near", i18n.Near(name, names))
 }
 
 // All returns every scenario in the order of the races: first those of articles,

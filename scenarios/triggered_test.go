@@ -344,10 +344,7 @@ func TestTriggeredCanFail(t *testing.T) {
 			}
 			played++
 			m.change(&sc)
-			o, err := sc.PlayUnchecked(e, sc.Settings)
-			if err != nil {
-				t.Fatal(err)
-			}
+			o := racetest.PlayAnyway(t, e, sc, sc.Settings)
 			if (o.NotInjected != nil) != m.misses {
 				t.Errorf("%s in %s, %s: not injected: %v", e.ID, sc.ID, m.mutation, o.NotInjected)
 			}

@@ -3,7 +3,7 @@ package simulator
 import (
 	"time"
 
-	"locklab/reports/text"
+	"locklab/simulator/i18n"
 	"locklab/simulator/node"
 )
 
@@ -43,16 +43,14 @@ const Standing = node.Standing
 type NotEnabledError struct {
 	Choice string
 	At     time.Duration // true time
-	Why    text.Phrase
+	Why    i18n.Message
 }
 
-func (e *NotEnabledError) Error() string {
-	return "simulator: " + e.Say("en")
-}
+func (e *NotEnabledError) Error() string { return "simulator: " + e.Message().String() }
 
-// Say says it to a user.
-func (e *NotEnabledError) Say(lang string) string {
-	return text.NewPhrase("error.notenabled", "choice", e.Choice, "time", e.At, "why", e.Why).Say(lang)
+// Message implements i18n.Error.
+func (e *NotEnabledError) Message() i18n.Message {
+	return i18n.New("error.notenabled", "choice", e.Choice, "time", e.At, "why", e.Why)
 }
 
 // Describe is a choice in words.

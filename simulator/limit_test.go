@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"locklab/faults"
+	"locklab/reports/text"
 	"locklab/simulator"
 	"locklab/simulator/explore"
 	"locklab/simulator/history"
@@ -101,7 +102,7 @@ func TestLimits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if r.Complete || !strings.Contains(r.Limit.Say("en"), test.want) {
+			if r.Complete || !strings.Contains(text.SayMessage("en", r.Limit), test.want) {
 				t.Errorf("the search is complete: %v, and says %q; want %q", r.Complete, r.Limit, test.want)
 			}
 
@@ -114,7 +115,7 @@ func TestLimits(t *testing.T) {
 					s.Inject(0, test.strike)
 				}
 			}})
-			if !errors.As(err, &limit) || !strings.Contains(limit.What.Say("en"), test.want) {
+			if !errors.As(err, &limit) || !strings.Contains(text.SayMessage("en", limit.What), test.want) {
 				t.Errorf("played: %v, want %q", err, test.want)
 			}
 			choices := slices.Clone(run.Choices)
@@ -134,7 +135,7 @@ func TestLimits(t *testing.T) {
 					break
 				}
 			}
-			if !errors.As(err, &limit) || !strings.Contains(limit.What.Say("en"), test.want) {
+			if !errors.As(err, &limit) || !strings.Contains(text.SayMessage("en", limit.What), test.want) {
 				t.Errorf("replayed: %v, want %q", err, test.want)
 			}
 		})

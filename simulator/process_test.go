@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"locklab/faults"
+	"locklab/reports/text"
 	"locklab/simulator"
 	"locklab/simulator/history"
 )
@@ -257,7 +258,7 @@ func TestBadPrograms(t *testing.T) {
 						break
 					}
 				}
-				if err == nil || !strings.Contains(err.Error(), test.want) {
+				if err == nil || !strings.Contains(text.SayError("en", err), test.want) {
 					t.Errorf("error %v, want %q", err, test.want)
 				}
 			}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"locklab/faults"
+	"locklab/reports/text"
 	"locklab/simulator"
 	"locklab/simulator/history"
 )
@@ -238,7 +239,7 @@ func TestMinReplicas(t *testing.T) {
 		"server 1 has 1 replicas and refuses writes with fewer than 2": {Replicas: 1, MinReplicas: 2},
 		"within -1s: give 0 to 1 and a time of 0 or more":              {Replicas: 1, MaxLag: -sec},
 	} {
-		if _, err := simulator.New(simulator.Config{Clients: []simulator.ClientConfig{{Program: program}}, Nodes: []simulator.NodeConfig{node}}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := simulator.New(simulator.Config{Clients: []simulator.ClientConfig{{Program: program}}, Nodes: []simulator.NodeConfig{node}}); err == nil || !strings.Contains(text.SayError("en", err), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}

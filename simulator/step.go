@@ -3,8 +3,8 @@ package simulator
 import (
 	"time"
 
-	"locklab/reports/text"
 	"locklab/simulator/history"
+	"locklab/simulator/i18n"
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/internal/table"
 	"locklab/simulator/node"
@@ -72,7 +72,7 @@ func (s *Simulator) step(w *World, c Choice) error {
 
 // refuse says why c cannot happen, with a text of the catalogues.
 func (s *Simulator) refuse(w *World, c Choice, key string, pairs ...any) error {
-	return &NotEnabledError{Choice: s.Describe(c), At: w.now, Why: text.NewPhrase(key, pairs...)}
+	return &NotEnabledError{Choice: s.Describe(c), At: w.now, Why: i18n.New(key, pairs...)}
 }
 
 func (s *Simulator) emit(w *World, k history.Kind) *history.Event {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/klauspost/compress/flate"
 
-	"locklab/reports/text"
+	"locklab/simulator/i18n"
 )
 
 // A Trace is a run that can be played again: who played what, with which
@@ -36,9 +36,9 @@ const tracePrefix = "locklab"
 
 // What can be wrong with a link. All of them are final: nothing of it is played.
 var (
-	ErrTraceForeign = text.Errorf("error.trace.foreign")
-	ErrTraceVersion = text.Errorf("error.trace.old")
-	ErrTraceDamaged = text.Errorf("error.trace.damaged")
+	ErrTraceForeign = i18n.Errorf("error.trace.foreign")
+	ErrTraceVersion = i18n.Errorf("error.trace.old")
+	ErrTraceDamaged = i18n.Errorf("error.trace.damaged")
 )
 
 // Link writes the trace as one word that is safe in URLs and shells:
@@ -86,26 +86,26 @@ func ParseLink(link string) (Trace, error) {
 	version, known := strings.CutPrefix(head, tracePrefix)
 	switch {
 	case !ok || !known || strings.Trim(version, "0123456789") != "" || version == "":
-		return Trace{}, text.Errorf("error.trace.begin", "cause", ErrTraceForeign, "begin", tracePrefix+strconv.Itoa(TraceVersion)+"-")
+		return Trace{}, i18n.Errorf("error.trace.begin", "cause", ErrTraceForeign, "begin", tracePrefix+strconv.Itoa(TraceVersion)+"-")
 	case version != fmt.Sprint(TraceVersion):
-		return Trace{}, text.Errorf("error.trace.says", "cause", ErrTraceVersion, "version", version, "ours", TraceVersion)
+		return Trace{}, i18n.Errorf("error.trace.says", "cause", ErrTraceVersion, "version", version, "ours", TraceVersion)
 	}
 	packed, err := base64.RawURLEncoding.Strict().DecodeString(body)
 	if err != nil {
 		var at base64.CorruptInputError // it has no other
 		errors.As(err, &at)
-		return Trace{}, text.Errorf("error.trace.changed", "cause", ErrTraceDamaged, "n", int(at)+1)
+		return Trace{}, i18n.Errorf("error.trace.changed", "cause", ErrTraceDamaged, "n", int(at)+1)
 	}
 	end := len(packed) - 4
 	if end < 0 || binary.BigEndian.Uint32(packed[end:]) != crc32.ChecksumIEEE(packed[:end]) {
-		return Trace{}, text.Errorf("error.trace.checksum", "cause", ErrTraceDamaged)
+		return Trace{}, i18n.Errorf("error.trace.checksum", "cause", ErrTraceDamaged)
 	}
 	plain, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(packed[:end])), maxTrace+1))
 	switch {
 	case err != nil:
-		return Trace{}, text.Errorf("error.trace.packed", "cause", ErrTraceDamaged, "why", err)
+		return Trace{}, i18n.Errorf("error.trace.packed", "cause", ErrTraceDamaged, "why", err)
 	case len(plain) > maxTrace:
-		return Trace{}, text.Errorf("error.trace.long", "cause", ErrTraceDamaged)
+		return Trace{}, i18n.Errorf("error.trace.long", "cause", ErrTraceDamaged)
 	}
 	return parseTrace(plain)
 }
@@ -119,7 +119,7 @@ func parseTrace(b []byte) (t Trace, err error) {
 		t.Choices = append(t.Choices, r.choice())
 	}
 	if r.failed {
-		return Trace{}, text.Errorf("error.trace.nonsense", "cause", ErrTraceDamaged)
+		return Trace{}, i18n.Errorf("error.trace.nonsense", "cause", ErrTraceDamaged)
 	}
 	return t, nil
 }

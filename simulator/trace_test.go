@@ -14,6 +14,7 @@ import (
 	"testing/quick"
 	"time"
 
+	"locklab/reports/text"
 	"locklab/simulator/internal/clock"
 )
 
@@ -139,7 +140,7 @@ func TestLinkRefuses(t *testing.T) {
 		{content(make([]byte, maxTrace+1)), ErrTraceDamaged, "longer than any run"},
 	} {
 		got, err := ParseLink(test.link)
-		if !errors.Is(err, test.want) || !strings.Contains(fmt.Sprint(err), test.text) {
+		if !errors.Is(err, test.want) || !strings.Contains(text.SayError("en", err), test.text) {
 			t.Errorf("%.40q: %v, want %v with %q", test.link, err, test.want, test.text)
 		}
 		if !reflect.DeepEqual(got, Trace{}) {

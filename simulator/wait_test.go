@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"locklab/faults"
+	"locklab/reports/text"
 	"locklab/simulator"
 	"locklab/simulator/history"
 )
@@ -164,7 +165,7 @@ func TestWaitOfNobody(t *testing.T) {
 func TestWaitInAScript(t *testing.T) {
 	s := group(t, 1, func(c *simulator.Client) { do(c, 1, "EVAL", `return redis.call("wait", 1, 10)`, 0) })
 	s.step(simulator.Choice{Verb: simulator.Start, Client: 1})
-	if _, err := s.sim.Step(&s.world, simulator.Choice{Verb: simulator.Arrive, Client: 1}); err == nil || !strings.Contains(err.Error(), "WAIT") {
+	if _, err := s.sim.Step(&s.world, simulator.Choice{Verb: simulator.Arrive, Client: 1}); err == nil || !strings.Contains(text.SayError("en", err), "WAIT") {
 		t.Errorf("error %v, want one that names WAIT", err)
 	}
 }
@@ -191,7 +192,7 @@ func TestReplicaLimits(t *testing.T) {
 		"server 1 has -1 replicas":             {{Replicas: -1}},
 		"server 1 has AOF 3":                   {{AOF: 3}},
 	} {
-		if _, err := simulator.New(simulator.Config{Clients: idle, Nodes: nodes}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := simulator.New(simulator.Config{Clients: idle, Nodes: nodes}); err == nil || !strings.Contains(text.SayError("en", err), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}

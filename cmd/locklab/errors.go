@@ -15,6 +15,7 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/share"
 	"locklab/simulator"
+	"locklab/simulator/i18n"
 )
 
 // Exit statuses.
@@ -87,9 +88,9 @@ func (e *env) report(err error) int {
 func presentable(message string) string {
 	var lines []string
 	for line := range strings.SplitSeq(message, "\n") {
-		line = longQuote.ReplaceAllStringFunc(text.Visible(line), func(s string) string { return cut(s, 100) + `"` })
-		line = longWord.ReplaceAllStringFunc(line, func(s string) string { return cut(s, 200) })
-		lines = append(lines, cut(line, 1000))
+		line = longQuote.ReplaceAllStringFunc(text.Visible(line), func(s string) string { return text.Cut(s, 100) + `"` })
+		line = longWord.ReplaceAllStringFunc(line, func(s string) string { return text.Cut(s, 200) })
+		lines = append(lines, text.Cut(line, 1000))
 	}
 	return strings.Join(lines[:min(len(lines), 1000)], "\n")
 }
@@ -98,16 +99,6 @@ var (
 	longQuote = regexp.MustCompile(`"(?:[^"\\]|\\.){200,}"`)
 	longWord  = regexp.MustCompile(`[^\s"]{400,}`)
 )
-
-// cut returns the first n characters of a text, with … if there are more.
-func cut(s string, n int) string {
-	for i := range s {
-		if n--; n < 0 {
-			return s[:i] + "…"
-		}
-	}
-	return s
-}
 
 // renamedFlags are former names of flags.
 var renamedFlags = map[string]string{"asks": "retries"}
@@ -118,7 +109,7 @@ func flagError(c *cobra.Command, err error) error {
 	problem := err
 	switch {
 	case errors.As(err, &value):
-		problem = text.Errorf("error.flag.value", "flag", "--"+value.GetFlag().Name, "value", value.GetValue(), "want", text.NewPhrase(wanted(err)))
+		problem = text.Errorf("error.flag.value", "flag", "--"+value.GetFlag().Name, "value", value.GetValue(), "want", i18n.New(wanted(err)))
 	case errors.As(err, &missing):
 		problem = text.Errorf("error.flag.missing", "flag", "--"+missing.GetFlag().Name)
 	case errors.As(err, &unknown):

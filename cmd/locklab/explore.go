@@ -252,7 +252,7 @@ func (s *shownSearch) toJSON() exploreJSON {
 		Bounds: b.String(), Timing: b.Timing.String(), Uses: append([]string{}, b.Uses.Names()...), Retries: b.ClientRetries, Skew: b.Skew,
 		Tokens: b.Tokens.String(), Untriggered: append([]string{}, s.Untriggered()...),
 		Claim: s.Claim("en"), Scope: s.Scope(), MayHappen: s.MayHappen("en"), Assumed: s.Assumed("en"),
-		States: r.States, Transitions: r.Transitions, Depth: r.Depth, Complete: r.Complete, Cut: r.Limit.Say("en"),
+		States: r.States, Transitions: r.Transitions, Depth: r.Depth, Complete: r.Complete, Cut: text.SayMessage("en", r.Limit),
 		Beside: othersToJSON(s.Beside), Tried: othersToJSON(s.Cut),
 		FromFile: s.FromFile(), Seconds: s.took.Seconds(), Verdicts: []witnessJSON{}, Certificate: s.Certificate(), Doom: doomToJSON(s.doom),
 	}

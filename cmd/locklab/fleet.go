@@ -339,7 +339,7 @@ func statusLines(e *env, s fleet.Status) (lines []string) {
 		lines = append(lines, "  "+e.Say("fleet.worker.others", "n", fmt.Sprint(s.OtherBuilds)))
 	}
 	if s.Disconnected != nil {
-		lines = append(lines, "  "+e.Say("fleet.disconnected", "cause", s.Disconnected.Error()))
+		lines = append(lines, "  "+e.Say("fleet.disconnected", "cause", text.SayError("en", s.Disconnected)))
 	}
 	return lines
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 
+	"locklab/reports/text"
 	"locklab/scenarios/fleet"
 	"locklab/scenarios/share"
 	"locklab/simulator/effort"
@@ -328,7 +329,7 @@ func TestRedisFlags(t *testing.T) {
 		"absent":                            {address: "redis-sentinel://10.0.0.5:26379?master=m", password: "absent"},
 		"need --redis":                      {password: secret},
 	} {
-		if _, err := option(flags); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := option(flags); err == nil || !strings.Contains(text.SayError("en", err), says) {
 			t.Errorf("%+v: %v", flags, err)
 		}
 	}

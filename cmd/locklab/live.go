@@ -71,7 +71,7 @@ func comparisonJSON(c *reality.Comparison) liveJSON {
 	}
 	j.Agrees, j.Round, j.Real, j.Servers, j.Answers, j.Speed = &c.Agrees, c.Round, c.Real, c.Servers, c.Answers, c.Speed
 	if !c.Stopped.IsZero() {
-		j.Stopped = c.Stopped.Say("en")
+		j.Stopped = text.SayMessage("en", c.Stopped)
 	}
 	for _, d := range c.Differ {
 		j.Differences = append(j.Differences, differenceJSON{d.At, d.Choice, d.Server, d.Client, d.Cmd, d.Key, d.Lab, d.Real})
@@ -337,7 +337,7 @@ func printDifferences(e *env, c *reality.Comparison) {
 		e.Printf("  %s\n", sayDifference(e, c.Key, d))
 	}
 	if !c.Stopped.IsZero() {
-		e.Printf("  %s\n", e.Each(c.Stopped.Say))
+		e.Printf("  %s\n", e.Message(c.Stopped))
 	}
 }
 
@@ -545,7 +545,7 @@ func printLiveTable(e *env, table *reality.Table, t *liveCount, lease time.Durat
 	e.Printf("\n")
 	for _, row := range table.Rows {
 		for _, reason := range row.Reasons {
-			e.Wrap("", e.Say("live.unmet", "search", row.Name, "why", e.Each(reason.Say)))
+			e.Wrap("", e.Say("live.unmet", "search", row.Name, "why", e.Message(reason)))
 		}
 	}
 	for _, c := range t.differ {

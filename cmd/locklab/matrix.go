@@ -236,7 +236,7 @@ func cellOf(e lock.Entry, sc race.Scenario, o *race.Outcome) chart.Cell {
 
 // writeReport writes the files of -o.
 func writeReport(e *env, dir string, entries []lock.Entry, grid, first *chart.Grid, outcomes []*race.Outcome, runs map[string]*motion.Book) (stopped bool, err error) {
-	figures, err := reportFigures(share.With(e.ctx, nil), e, charted(entries), entries, outcomes) // no part of what is shared
+	figures, err := reportFigures(share.With(e.ctx, nil, nil), e, charted(entries), entries, outcomes) // no part of what is shared
 	if stoppedBy(err) {
 		return true, nil
 	}

@@ -17,6 +17,7 @@ import (
 	"locklab/scenarios/contract"
 	"locklab/scenarios/race"
 	"locklab/simulator/history"
+	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
 )
 
@@ -247,7 +248,7 @@ func (r *shownRun) print(e *env) error {
 	}
 	lessons.CompareWithContract(e.Printer, o)
 	for _, m := range o.NotInjected {
-		e.Printf("%s\n", e.Each(text.NewPhrase("run.notinjected", "what", m).Say))
+		e.Printf("%s\n", e.Message(i18n.New("run.notinjected", "what", m)))
 	}
 	e.Next(lessons.NextCommands(o)...)
 	return nil

@@ -59,7 +59,7 @@ func computeElsewhere(e *env, c *command, args []string) error {
 	if e.elsewhere.planned != nil {
 		e.elsewhere.planned(canonical(e.running, args))
 	}
-	e.ctx = share.With(e.ctx, e.elsewhere.computer)
+	e.ctx = share.With(e.ctx, e.elsewhere.computer, text.Fits)
 	return c.run(e, args)
 }
 
@@ -95,7 +95,7 @@ func computeShare(e *env, c *command, args []string, shard string) error {
 	progress, end := taskProgress(e)
 	partial := &share.Partial{Part: part, Progress: progress}
 	e.elsewhere = &elsewhere{inputs: map[string]string{}}
-	e.ctx = share.With(e.ctx, partial)
+	e.ctx = share.With(e.ctx, partial, text.Fits)
 	restore := e.silence()
 	err = c.run(e, args)
 	restore()

@@ -173,7 +173,7 @@ func resumed(e *env, args []string, file string) (ctx context.Context, end func(
 		return e.save(file, head.Write)
 	}
 	saved.Progress, end = taskProgress(e)
-	return share.With(e.ctx, saved), end, nil
+	return share.With(e.ctx, saved, text.Fits), end, nil
 }
 
 // saveEvery is how often results are saved. It is a variable for tests.

@@ -254,7 +254,7 @@ func toVerification(e *env, proofs []contract.Result) *ci.Verification {
 		c := ci.Check{
 			Strategy: p.Strategy.ID, Subject: p.Subject(), IsSearch: p.IsSearch(), File: p.File, Line: p.Line,
 			Want: contract.FormatVerdicts(p.Expected), Got: contract.FormatVerdicts(p.Got),
-			Status: checkStatus[p.Status], Why: e.Each(p.Why), Reproduce: p.Command(),
+			Status: checkStatus[p.Status], Why: e.Each(func(lang string) string { return text.SayMessages(lang, p.Reasons) }), Reproduce: p.Command(),
 		}
 		if p.Search != nil {
 			c.Certificate = p.Search.CertificateIn(e.Langs()[0])

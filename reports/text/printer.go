@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"locklab/reports/layout"
+	"locklab/simulator/i18n"
 )
 
 // A Printer writes texts in the language or languages that the reader asked for,
@@ -42,6 +43,11 @@ func (p *Printer) Say(key string, pairs ...string) string {
 
 // First returns the text of a key in the first language, for punctuation and units.
 func (p *Printer) First(key string, pairs ...string) string { return Say(p.Langs()[0], key, pairs...) }
+
+// Message returns a message for use within a line.
+func (p *Printer) Message(m i18n.Message) string {
+	return p.Each(func(lang string) string { return SayMessage(lang, m) })
+}
 
 // Error returns what an error says; see SayError. Words that are the same in each language
 // are said once.

@@ -17,10 +17,10 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
-	"locklab/reports/text"
 	"locklab/scenarios/contract"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
+	"locklab/simulator/i18n"
 )
 
 // Tests are the tests of a package, and what they are to find out beside their searches.
@@ -81,7 +81,7 @@ func (t *Tests) Find(ctx context.Context) (*Result, error) {
 		return nil, t.failed(ctx, "error.own.build", out, err)
 	}
 	if _, err := os.Stat(binary); err != nil {
-		return nil, text.Errorf("error.own.tests", "package", t.Package)
+		return nil, i18n.Errorf("error.own.tests", "package", t.Package)
 	}
 	t.Running()
 	r := &Result{}
@@ -91,9 +91,9 @@ func (t *Tests) Find(ctx context.Context) (*Result, error) {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case strings.Contains(out, "flag provided but not defined: -locklab."):
-		return nil, text.Errorf("error.own.import", "package", t.Package)
+		return nil, i18n.Errorf("error.own.import", "package", t.Package)
 	case strings.Contains(out, "invalid regexp"):
-		return nil, text.Errorf("error.own.run", "value", t.Run)
+		return nil, i18n.Errorf("error.own.run", "value", t.Run)
 	case err != nil:
 		r.Failed, r.Output = true, out
 	}
@@ -101,7 +101,7 @@ func (t *Tests) Find(ctx context.Context) (*Result, error) {
 		return nil, &InternalError{err}
 	}
 	if !r.Failed && len(r.Locks) == 0 {
-		return nil, text.Errorf("error.own.none", "package", t.Package)
+		return nil, i18n.Errorf("error.own.none", "package", t.Package)
 	}
 	return r, nil
 }
@@ -128,12 +128,12 @@ func (t *Tests) dir(ctx context.Context) (string, error) {
 	pkg := t.Package
 	if info, err := os.Stat(pkg); err == nil {
 		if !info.IsDir() {
-			return "", text.Errorf("error.own.file", "name", pkg, "dir", filepath.Dir(pkg))
+			return "", i18n.Errorf("error.own.file", "name", pkg, "dir", filepath.Dir(pkg))
 		}
 		return filepath.Abs(pkg)
 	}
 	if strings.HasPrefix(pkg, ".") || filepath.IsAbs(pkg) || strings.HasPrefix(pkg, "-") {
-		return "", text.Errorf("error.own.folder", "name", pkg)
+		return "", i18n.Errorf("error.own.folder", "name", pkg)
 	}
 	out, err := run(ctx, "", "go", "list", "-f", "{{.Dir}}", pkg)
 	if err != nil {
@@ -157,9 +157,9 @@ func (t *Tests) failed(ctx context.Context, key, out string, err error) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, exec.ErrNotFound):
-		return text.Errorf("error.own.go")
+		return i18n.Errorf("error.own.go")
 	}
-	return &GoError{out, text.Errorf(key, "package", t.Package)}
+	return &GoError{out, i18n.Errorf(key, "package", t.Package)}
 }
 
 // within returns the bounds that the rows want searched, as the tests read them.
@@ -179,7 +179,7 @@ func (t *Tests) within() string {
 
 // Rows reads the rows of a contract about locks that are not in the list.
 func Rows(file, content string) ([]contract.Expectation, error) {
-	rows, err := contract.ParseFor(text.Visible(file), content, func(name string) lock.Entry { return lock.Entry{ID: name} })
+	rows, err := contract.ParseFor(i18n.Visible(file), content, func(name string) lock.Entry { return lock.Entry{ID: name} })
 	if err != nil {
 		return nil, err
 	}
@@ -188,7 +188,7 @@ func Rows(file, content string) ([]contract.Expectation, error) {
 		return listed // locklab verify proves them
 	})
 	if len(rows) == 0 {
-		return nil, text.Errorf("error.own.contract", "file", file)
+		return nil, i18n.Errorf("error.own.contract", "file", file)
 	}
 	return rows, nil
 }
@@ -199,7 +199,7 @@ func Compare(pkg string, rows []contract.Expectation, found []Lock) (kept []cont
 	for _, r := range rows {
 		i := slices.IndexFunc(found, func(l Lock) bool { return l.Test == r.Strategy.ID })
 		if i < 0 {
-			return nil, fmt.Errorf("%s:%d: %w", r.File, r.Line, text.Errorf("error.own.row", "lock", r.Strategy.ID, "package", pkg))
+			return nil, fmt.Errorf("%s:%d: %w", r.File, r.Line, i18n.Errorf("error.own.row", "lock", r.Strategy.ID, "package", pkg))
 		}
 		l := found[i]
 		if l.Unknown != "" {
@@ -232,7 +232,7 @@ func (l *Lock) judgeRace(r contract.Expectation) (*contract.Result, error) {
 // judgeSearch compares the n-th search that a contract has asked for.
 func (l *Lock) judgeSearch(r contract.Expectation, n int) (*contract.Result, error) {
 	if n >= len(l.Within) {
-		return nil, text.Errorf("error.own.row.search", "lock", l.Test)
+		return nil, i18n.Errorf("error.own.row.search", "lock", l.Test)
 	}
 	s, err := l.Within[n].Search(l.Lock)
 	if err != nil {

@@ -157,10 +157,7 @@ func TestTwoPausesLeaveNoMoment(t *testing.T) {
 		again := faults.PauseOf(1, s.Pause)
 		return []race.Trigger{{On: race.Event(history.Enter, 1), Do: race.Inject(0, again)}, {On: race.Event(history.Resume, 1), Do: race.Inject(0, again)}}
 	}
-	o, err := sc.PlayUnchecked(e, sc.Settings)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := racetest.PlayAnyway(t, e, sc, sc.Settings)
 	if !o.Reached || !slices.Contains(o.Verdicts, verdict.Overlap) {
 		t.Errorf("%v, reached %t: want an overlap", o.Verdicts, o.Reached)
 	}
@@ -185,10 +182,7 @@ func TestDriftTerm(t *testing.T) {
 			clients[0].PPM = f.ppm
 			return clients
 		}
-		o, err := sc.PlayUnchecked(e, sc.Settings)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := racetest.PlayAnyway(t, e, sc, sc.Settings)
 		if o.Verdicts[0] != f.want {
 			t.Errorf("%s with a clock of %d ppm: %v, want %v", f.lock, f.ppm, o.Verdicts, f.want)
 		}
@@ -200,10 +194,7 @@ func TestDriftTerm(t *testing.T) {
 func TestSplitVoteHeals(t *testing.T) {
 	e, sc := racetest.Cell(t, "redlock", "split-vote")
 	enters := func(s race.Settings) bool {
-		o, err := sc.PlayUnchecked(e, s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := racetest.PlayAnyway(t, e, sc, s)
 		return race.InOrder(o.History, func(e *history.Event) bool { return e.Kind == history.Enter })
 	}
 	if enters(sc.Settings) {

@@ -415,10 +415,7 @@ func see(t *testing.T, id, scenario string, sights ...sight) *race.Outcome {
 // seeIn is see for a race that is in no list, or that does not apply to this lock.
 func seeIn(t *testing.T, id string, sc race.Scenario, sights ...sight) *race.Outcome {
 	t.Helper()
-	o, err := sc.PlayUnchecked(racetest.Lock(t, id), sc.Settings)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := racetest.PlayAnyway(t, racetest.Lock(t, id), sc, sc.Settings)
 	if !o.Reached || o.NotInjected != nil {
 		t.Errorf("locklab run %s %s is not the race: reached %t, %v", id, sc.ID, o.Reached, o.NotInjected)
 	}

@@ -10,11 +10,11 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
-	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator/explore"
+	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
 )
 
@@ -52,7 +52,7 @@ func ParseFor(file, content string, own func(name string) lock.Entry) ([]Expecta
 		return nil, err
 	}
 	if p.expectations == nil {
-		return nil, text.Errorf("error.contract.empty", "file", file)
+		return nil, i18n.Errorf("error.contract.empty", "file", file)
 	}
 	return p.expectations, nil
 }
@@ -90,7 +90,7 @@ type contractedRace struct {
 }
 
 func parse(file, content string, own func(name string) lock.Entry) (*parser, error) {
-	p := &parser{file: file, own: own, lines: map[string]int{}, row: func(string) error { return text.Errorf("error.contract.before") }}
+	p := &parser{file: file, own: own, lines: map[string]int{}, row: func(string) error { return i18n.Errorf("error.contract.before") }}
 	for line := range strings.Lines(content) {
 		p.line++
 		line, _, _ = strings.Cut(line, "#")
@@ -110,7 +110,7 @@ func parse(file, content string, own func(name string) lock.Entry) (*parser, err
 	}
 	for _, s := range p.sections { // locks under [locks] are expected to hold in a race without rows
 		if s.rows == 0 && !(s.isRace && p.locks != nil) {
-			return nil, fmt.Errorf("%s:%d: %w", file, s.line, text.Errorf("error.contract.norows", "header", s.header))
+			return nil, fmt.Errorf("%s:%d: %w", file, s.line, i18n.Errorf("error.contract.norows", "header", s.header))
 		}
 	}
 	p.derive()
@@ -122,7 +122,7 @@ func parse(file, content string, own func(name string) lock.Entry) (*parser, err
 func (p *parser) section(line string) error {
 	name, closed := strings.CutSuffix(line[1:], "]")
 	if !closed {
-		return text.Errorf("error.contract.section", "text", line)
+		return i18n.Errorf("error.contract.section", "text", line)
 	}
 	kind, rest, _ := strings.Cut(name, " ")
 	p.sections = append(p.sections, section{header: line, line: p.line, isRace: name != "locks" && kind != "search"})
@@ -169,11 +169,11 @@ func (p *parser) expect(e Expectation, verdictOf func(word string) (ExpectedVerd
 	ids, words := splitLocks(strings.Fields(row))
 	switch row := strings.TrimSpace(row); {
 	case ids == nil:
-		return text.Errorf("error.contract.nolock", "text", row)
+		return i18n.Errorf("error.contract.nolock", "text", row)
 	case reasoned && e.Why == "":
-		return text.Errorf("error.contract.why", "text", row)
+		return i18n.Errorf("error.contract.why", "text", row)
 	case words == nil:
-		return text.Errorf("error.contract.noverdict", "text", row)
+		return i18n.Errorf("error.contract.noverdict", "text", row)
 	}
 	for _, word := range words {
 		v, err := verdictOf(word)
@@ -181,12 +181,12 @@ func (p *parser) expect(e Expectation, verdictOf func(word string) (ExpectedVerd
 			return err
 		}
 		if e.find(v.Verdict) != nil {
-			return text.Errorf("error.contract.twice", "name", v.Verdict)
+			return i18n.Errorf("error.contract.twice", "name", v.Verdict)
 		}
 		e.Expected = append(e.Expected, v)
 	}
 	if len(e.Expected) > 1 && e.find(verdict.Holds) != nil {
-		return text.Errorf("error.contract.holds")
+		return i18n.Errorf("error.contract.holds")
 	}
 	for _, id := range ids {
 		if err := p.add(id, e); err != nil {
@@ -223,7 +223,7 @@ func (p *parser) add(id string, e Expectation) (err error) {
 		}
 	}
 	if line := p.lines[e.Name()]; line > 0 {
-		return text.Errorf("error.contract.again", "lock", e.Strategy.ID, "subject", e.Subject(), "line", line)
+		return i18n.Errorf("error.contract.again", "lock", e.Strategy.ID, "subject", e.Subject(), "line", line)
 	}
 	p.lines[e.Name()] = e.Line
 	p.expectations = append(p.expectations, e)
@@ -238,7 +238,7 @@ func (p *parser) lockRow(line string) error {
 		return err
 	}
 	if i := slices.IndexFunc(p.locks, func(l contractedLock) bool { return l.entry.ID == entry.ID }); i >= 0 {
-		return text.Errorf("error.contract.listed", "lock", entry.ID, "line", p.locks[i].line)
+		return i18n.Errorf("error.contract.listed", "lock", entry.ID, "line", p.locks[i].line)
 	}
 	profile, err := parseProfile(fields[1:])
 	if err != nil {
@@ -256,7 +256,7 @@ func parseProfile(fields []string) (race.Profile, error) {
 		if nodes, ok := strings.CutPrefix(field, "Nodes="); ok {
 			n, err := strconv.Atoi(nodes)
 			if err != nil || n < 2 {
-				return profile, text.Errorf("error.contract.nodes", "text", field)
+				return profile, i18n.Errorf("error.contract.nodes", "text", field)
 			}
 			profile.Nodes = n
 			continue
@@ -264,9 +264,9 @@ func parseProfile(fields []string) (race.Profile, error) {
 		flag := v.FieldByName(field)
 		switch {
 		case !flag.IsValid() || flag.Kind() != reflect.Bool:
-			return profile, text.Errorf("error.contract.profile", "text", field, "near", text.Near(field, profileFlags()))
+			return profile, i18n.Errorf("error.contract.profile", "text", field, "near", i18n.Near(field, profileFlags()))
 		case flag.Bool():
-			return profile, text.Errorf("error.contract.twice", "name", field)
+			return profile, i18n.Errorf("error.contract.twice", "name", field)
 		}
 		flag.SetBool(true)
 	}
@@ -312,7 +312,7 @@ func raceVerdict(word string) (ExpectedVerdict, error) {
 		return ExpectedVerdict{}, err
 	}
 	if !slices.Contains(raceVerdicts, verdict.Word(word)) {
-		return ExpectedVerdict{}, text.Errorf("error.contract.verdict", "text", word, "verdicts", raceVerdicts)
+		return ExpectedVerdict{}, i18n.Errorf("error.contract.verdict", "text", word, "verdicts", raceVerdicts)
 	}
 	return ExpectedVerdict{verdict.Word(word), noPar}, nil
 }
@@ -327,11 +327,11 @@ func searchVerdict(written string) (ExpectedVerdict, error) {
 		return ExpectedVerdict{}, err
 	}
 	if !slices.Contains(explore.Words(), verdict.Word(word)) {
-		return ExpectedVerdict{}, text.Errorf("error.contract.found", "text", written, "verdicts", explore.Words())
+		return ExpectedVerdict{}, i18n.Errorf("error.contract.found", "text", written, "verdicts", explore.Words())
 	}
 	n, err := strconv.ParseUint(par, 10, 8)
 	if err != nil {
-		return ExpectedVerdict{}, text.Errorf("error.contract.par", "text", written, "verdict", word)
+		return ExpectedVerdict{}, i18n.Errorf("error.contract.par", "text", written, "verdict", word)
 	}
 	return ExpectedVerdict{verdict.Word(word), int(n)}, nil
 }
@@ -355,7 +355,7 @@ func searchBounds(items string) (study.Bounds, error) {
 	for _, item := range strings.Fields(items) {
 		name, value, _ := strings.Cut(item, "=")
 		if seen[name] {
-			return b, text.Errorf("error.bound", "item", item, "cause", text.Errorf("error.contract.twice", "name", name))
+			return b, i18n.Errorf("error.bound", "item", item, "cause", i18n.Errorf("error.contract.twice", "name", name))
 		}
 		seen[name] = true
 		if err := setBound(&b, name, value); err != nil {
@@ -371,7 +371,7 @@ func setBound(b *study.Bounds, name, value string) (err error) {
 	switch name {
 	case "max-states":
 		if b.MaxStates, err = strconv.Atoi(value); err != nil || b.MaxStates < 1 {
-			return text.Errorf("error.bound", "item", name+"="+value, "cause", text.Errorf("error.contract.states"))
+			return i18n.Errorf("error.bound", "item", name+"="+value, "cause", i18n.Errorf("error.contract.states"))
 		}
 		return nil
 	case "budget", "uses":
@@ -380,7 +380,7 @@ func setBound(b *study.Bounds, name, value string) (err error) {
 	*b, err = study.ParseBounds(b.String() + "," + name + "=" + value)
 	b.MaxStates = limit
 	if err != nil {
-		return text.Errorf("error.contract.bounds", "cause", err, "bounds", strings.Join(BoundNames(), ", "))
+		return i18n.Errorf("error.contract.bounds", "cause", err, "bounds", strings.Join(BoundNames(), ", "))
 	}
 	return nil
 }

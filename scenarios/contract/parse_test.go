@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"locklab/reports/text"
 	"locklab/scenarios/contract"
 )
 
@@ -164,7 +165,7 @@ func TestParseRefuses(t *testing.T) {
 		{"a number of servers that is none", "[locks]\nredlock Nodes=five\n", `c.txt:2: "Nodes=five": give a number of servers`},
 	} {
 		list, err := contract.Parse("c.txt", f.text)
-		if err == nil || !strings.Contains(err.Error(), f.want) {
+		if err == nil || !strings.Contains(text.SayError("en", err), f.want) {
 			t.Errorf("%s: error %v, want it to say %s", f.rule, err, f.want)
 		}
 		if list != nil {
@@ -212,7 +213,7 @@ func TestEveryBound(t *testing.T) {
 		}
 	}
 	_, err := contract.Parse("c.txt", "[search lag=1s]\nredlock HOLDS\n")
-	if err == nil || !strings.Contains(err.Error(), strings.Join(contract.BoundNames(), ", ")) {
+	if err == nil || !strings.Contains(text.SayError("en", err), strings.Join(contract.BoundNames(), ", ")) {
 		t.Errorf("lag: %v", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/reports"
+	"locklab/reports/text"
 	"locklab/scenarios/contract"
 	"locklab/simulator/effort"
 	"locklab/simulator/verdict"
@@ -44,7 +45,7 @@ func testSearch(t *testing.T, e contract.Expectation) {
 	if r.Status == contract.Met {
 		return
 	}
-	t.Errorf("%s:%d: %s\n%s\n%s", e.File, e.Line, r.Why("en"), e.Command(), r.Search.Certificate())
+	t.Errorf("%s:%d: %s\n%s\n%s", e.File, e.Line, text.SayMessages("en", r.Reasons), e.Command(), r.Search.Certificate())
 	if r.Outcome == nil {
 		return
 	}
@@ -84,7 +85,7 @@ func TestProve(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.rule, err)
 		}
-		if all := p.Why("en"); p.Status != c.answer || !strings.Contains(all, c.reason) || (all == "") != (c.reason == "") {
+		if all := text.SayMessages("en", p.Reasons); p.Status != c.answer || !strings.Contains(all, c.reason) || (all == "") != (c.reason == "") {
 			t.Errorf("%s: answer %d because %q, want %d because %q", c.rule, p.Status, all, c.answer, c.reason)
 		}
 		if p.Status == contract.Differs && strings.Contains(c.reason, "takes") && !slices.Contains(p.Outcome.Verdicts, verdict.Overlap) {
@@ -116,7 +117,7 @@ func TestVerify(t *testing.T) {
 	}
 	for i, p := range proofs {
 		if p.Name() != rows[i].Name() || p.Status != contract.Met || p.IsSearch() != (p.Search != nil) {
-			t.Errorf("%s: answer %d, %v", p.Name(), p.Status, p.Why("en"))
+			t.Errorf("%s: answer %d, %v", p.Name(), p.Status, text.SayMessages("en", p.Reasons))
 		}
 	}
 }

@@ -48,7 +48,7 @@ func TestSecondOpinion(t *testing.T) {
 		}
 		_, sc := racetest.Cell(t, e.ID, "gc-pause")
 		sc.Settings.Clients = 3
-		p, err := sc.Prepare(e, sc.Settings)
+		p, err := sc.Prepare(e, sc.Settings, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +59,7 @@ func TestSecondOpinion(t *testing.T) {
 			if seed%2 == 1 { // short enough to do no harm, so that both answers occur
 				s.Pause = s.TTL / 2
 			}
-			run, err := p.Player.Play(p.Options(s))
+			run, err := p.Play(s)
 			if err != nil {
 				t.Fatal(err)
 			}

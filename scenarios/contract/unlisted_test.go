@@ -6,6 +6,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
+	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/contract"
 	"locklab/scenarios/internal/racetest"
@@ -59,7 +60,7 @@ func TestProveUnlisted(t *testing.T) {
 			t.Fatalf("%s: %v", c.rule, err)
 		}
 		if p.Status != c.want || p.Outcome == nil || p.Outcome.Strategy.ID != e.ID {
-			t.Errorf("%s: answer %d, want %d: %v", c.rule, p.Status, c.want, p.Why("en"))
+			t.Errorf("%s: answer %d, want %d: %v", c.rule, p.Status, c.want, text.SayMessages("en", p.Reasons))
 		}
 		rows = append(rows, c.row)
 	}

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/share"
 	"locklab/scenarios/study"
 	"locklab/simulator"
+	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
 )
 
@@ -30,7 +30,7 @@ type Result struct {
 	Expectation
 	Status  Status
 	Got     []ExpectedVerdict // what came about
-	Reasons []text.Phrase     // why the expectation is not met
+	Reasons []i18n.Message    // why the expectation is not met; none: it is met, or it was not run
 	// Outcome is the race as played, or the witness that says most; nil: there is none, or
 	// another machine has played the race and it is as contracted.
 	Outcome *race.Outcome
@@ -105,21 +105,12 @@ func (e Expectation) prove(ctx context.Context, runner *race.Runner) (*Result, e
 		return r, nil
 	}
 	if err != nil && !errors.Is(err, ctx.Err()) {
-		err = text.Errorf("error.cause", "of", e.Name(), "cause", err)
+		err = i18n.Errorf("error.cause", "of", e.Name(), "cause", err)
 		if e.File != "" {
 			err = fmt.Errorf("%s:%d: %w", e.File, e.Line, err)
 		}
 	}
 	return r, err
-}
-
-// Why is why the expectation is not met, in one line; "": it is met, or it was not run.
-func (r *Result) Why(lang string) string {
-	var reasons []string
-	for _, reason := range r.Reasons {
-		reasons = append(reasons, reason.Say(lang))
-	}
-	return strings.Join(reasons, "; ")
 }
 
 // JudgeRace compares a race of e that was played already.
@@ -140,7 +131,7 @@ func (e Expectation) JudgeSearch(s *study.Search, runs []*race.Outcome) *Result 
 // note adds a reason. The gravest status wins.
 func (r *Result) note(s Status, key string, pairs ...any) {
 	r.Status = max(r.Status, s)
-	r.Reasons = append(r.Reasons, text.NewPhrase(key, pairs...))
+	r.Reasons = append(r.Reasons, i18n.New(key, pairs...))
 }
 
 func (r *Result) compareRace() {

@@ -4,13 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
-	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/share"
 	"locklab/scenarios/study"
 	"locklab/simulator"
+	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
 )
 
@@ -19,7 +18,7 @@ import (
 type resultJSON struct {
 	Status  Status            `json:"status"`
 	Got     []ExpectedVerdict `json:"got,omitempty"`
-	Reasons []text.Phrase     `json:"reasons,omitempty"`
+	Reasons []i18n.Message    `json:"reasons,omitempty"`
 	Witness string            `json:"witness,omitempty"` // link to the Outcome of a search
 	Search  *study.Search     `json:"search,omitempty"`
 }
@@ -65,13 +64,13 @@ func (r *Result) complete(runner *race.Runner) (err error) {
 // checkValues refuses what becomes of no expectation. What follows from the verdicts that
 // came about is compared with what this process makes of them.
 func (r *Result) checkValues(e Expectation, v *share.Values) {
-	v.Require((r.Search != nil) == (e.IsSearch() && !r.endless()), "search", r.Search != nil, text.NewPhrase("share.want.is", "value", e.IsSearch()))
+	v.Require((r.Search != nil) == (e.IsSearch() && !r.endless()), "search", r.Search != nil, i18n.New("share.want.is", "value", e.IsSearch()))
 	for i, got := range r.Got {
 		w, err := verdict.ParseWord(string(got.Verdict))
-		v.Require(err == nil && w == got.Verdict, fmt.Sprintf("got[%d].Verdict", i), got.Verdict, text.NewPhrase("share.want.known"))
+		v.Require(err == nil && w == got.Verdict, fmt.Sprintf("got[%d].Verdict", i), got.Verdict, i18n.New("share.want.known"))
 	}
 	for i, reason := range r.Reasons {
-		v.Require(strings.HasPrefix(reason.Key, "unmet.") && reason.Fits(), fmt.Sprintf("reasons[%d]", i), reason.Key, text.NewPhrase("share.want.known"))
+		v.Message(fmt.Sprintf("reasons[%d]", i), reason, "unmet.")
 	}
 	if !v.OK() {
 		return
@@ -90,8 +89,8 @@ func (r *Result) checkValues(e Expectation, v *share.Values) {
 		for _, got := range r.Got {
 			o.Verdicts = append(o.Verdicts, got.Verdict)
 		}
-		o.Reached = !slices.ContainsFunc(r.Reasons, func(p text.Phrase) bool { return p.Key == "unmet.not-injected" })
-		v.Require(len(o.Verdicts) > 0, "got", nil, text.NewPhrase("share.want.some"))
+		o.Reached = !slices.ContainsFunc(r.Reasons, func(p i18n.Message) bool { return p.Key == "unmet.not-injected" })
+		v.Require(len(o.Verdicts) > 0, "got", nil, i18n.New("share.want.some"))
 		v.Same("", r, e.JudgeRace(o))
 	}
 }

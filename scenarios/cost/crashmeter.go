@@ -24,7 +24,7 @@ func crashScenario(s race.Settings, holder race.Client) race.Scenario {
 }
 
 func newCrashMeter(e lock.Entry, sc race.Scenario) (*crashMeter, error) {
-	p, err := sc.Prepare(e, sc.Settings)
+	p, err := sc.Prepare(e, sc.Settings, nil)
 	return &crashMeter{sc.Settings, p}, err
 }
 
@@ -33,10 +33,9 @@ func (m *crashMeter) close() { m.prepared.Close() }
 // play plays a run up to a horizon, in which c2 asks at a time. The events are valid until
 // the next run.
 func (m *crashMeter) play(ask, horizon time.Duration, crash ...race.Trigger) ([]history.Event, error) {
-	p, s := m.prepared, m.settings
-	p.Clients[1].Start, s.Horizon = ask, horizon
-	p.Scenario.Script = func(race.Settings, int) []race.Trigger { return crash }
-	run, err := p.Player.Play(p.Options(s))
+	s := m.settings
+	m.prepared.Clients[1].Start, s.Horizon = ask, horizon
+	run, err := m.prepared.PlayWith(s, crash)
 	if err != nil {
 		return nil, err
 	}

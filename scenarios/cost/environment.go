@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"locklab/reports/text"
+	"locklab/simulator/i18n"
 )
 
 // An Environment says which faults strike how often, and how long they last. Its texts
@@ -84,7 +84,7 @@ func parseCause(fault, value string, read func(name string) ([]byte, error)) (Ca
 	if fault == "lose-reply" {
 		c.PerYear, err = strconv.ParseFloat(often, 64)
 		if err != nil || !(c.PerYear >= 0 && c.PerYear <= 1) || rest != "" {
-			return c, text.Errorf("error.rate.share", "value", value)
+			return c, i18n.Errorf("error.rate.share", "value", value)
 		}
 		return c, nil
 	}
@@ -94,7 +94,7 @@ func parseCause(fault, value string, read func(name string) ([]byte, error)) (Ca
 	switch fault {
 	case "pause", "client-clock", "node-clock":
 		if rest == "" {
-			return c, text.Errorf("error.rate.lengths", "fault", fault, "value", value)
+			return c, i18n.Errorf("error.rate.lengths", "fault", fault, "value", value)
 		}
 		c.Lengths, err = lengthsOrFile(rest, read)
 	case "failover":
@@ -103,10 +103,10 @@ func parseCause(fault, value string, read func(name string) ([]byte, error)) (Ca
 		c.Window, err = parseWindow("loses", rest, Forever)
 	case "crash":
 		if rest != "" {
-			err = text.Errorf("error.rate.crash", "value", value)
+			err = i18n.Errorf("error.rate.crash", "value", value)
 		}
 	default:
-		err = text.Errorf("error.rate.fault", "name", fault, "near", text.Near(fault, causes), "names", strings.Join(causes, ", "))
+		err = i18n.Errorf("error.rate.fault", "name", fault, "near", i18n.Near(fault, causes), "names", strings.Join(causes, ", "))
 	}
 	return c, err
 }
@@ -119,7 +119,7 @@ func parseWindow(name, value string, usual time.Duration) (time.Duration, error)
 	length, ok := strings.CutPrefix(value, name+"=")
 	d, err := time.ParseDuration(length)
 	if !ok || err != nil || d < 0 {
-		return 0, text.Errorf("error.rate.window", "name", name, "value", value)
+		return 0, i18n.Errorf("error.rate.window", "name", name, "value", value)
 	}
 	return d, nil
 }
@@ -132,7 +132,7 @@ func lengthsOrFile(s string, read func(name string) ([]byte, error)) (Lengths, e
 	}
 	content, err := read(s)
 	if err != nil {
-		return l, text.Errorf("error.rate.lengths.file", "value", s, "cause", err)
+		return l, i18n.Errorf("error.rate.lengths.file", "value", s, "cause", err)
 	}
 	return ReadLengths(s, content)
 }
@@ -162,7 +162,7 @@ func parseOften(s string) (float64, error) {
 	}
 	unit, known := units[strings.TrimSuffix(digits, "s")]
 	if !ok || err != nil || !known || !(n >= 0 && n <= 1e12) {
-		return 0, text.Errorf("error.rate.often", "value", s)
+		return 0, i18n.Errorf("error.rate.often", "value", s)
 	}
 	return n / (many * unit), nil
 }

@@ -12,8 +12,8 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"locklab/reports/text"
 	"locklab/scenarios/study"
+	"locklab/simulator/i18n"
 )
 
 // Lengths say how long something takes: a fault, or a hold. What is known may be less
@@ -91,7 +91,7 @@ func ParseLengths(s string) (Lengths, error) {
 	if !strings.Contains(s, "=") {
 		d, err := time.ParseDuration(s)
 		if err != nil || d <= 0 {
-			return Lengths{}, text.Errorf("error.rate.length", "value", s)
+			return Lengths{}, i18n.Errorf("error.rate.length", "value", s)
 		}
 		return Lengths{atoms: []atom{{1, d, d}}, name: s}, nil
 	}
@@ -103,9 +103,9 @@ func ParseLengths(s string) (Lengths, error) {
 		d, bad := time.ParseDuration(value)
 		switch {
 		case err != nil || !strings.HasPrefix(name, "p") || !(p > 0 && p <= 100) || bad != nil || d <= 0:
-			return Lengths{}, text.Errorf("error.rate.percentile", "value", item)
+			return Lengths{}, i18n.Errorf("error.rate.percentile", "value", item)
 		case p <= below || d < from:
-			return Lengths{}, text.Errorf("error.rate.percentile.order", "value", item)
+			return Lengths{}, i18n.Errorf("error.rate.percentile.order", "value", item)
 		}
 		out.atoms = append(out.atoms, atom{(p - below) / 100, from, d})
 		below, from = p, d
@@ -145,14 +145,14 @@ func ReadLengths(name string, content []byte) (Lengths, error) {
 		case log || len(all) == 0 && strings.HasPrefix(line, "["):
 			log = true // another line of the log
 		default:
-			return Lengths{}, text.Errorf("error.rate.log", "file", name, "line", n, "value", line)
+			return Lengths{}, i18n.Errorf("error.rate.log", "file", name, "line", n, "value", line)
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return Lengths{}, text.Errorf("error.rate.read", "file", name, "cause", err)
+		return Lengths{}, i18n.Errorf("error.rate.read", "file", name, "cause", err)
 	}
 	if len(all) == 0 {
-		return Lengths{}, text.Errorf("error.rate.log.none", "file", name)
+		return Lengths{}, i18n.Errorf("error.rate.log.none", "file", name)
 	}
 	slices.Sort(all)
 	return Lengths{atoms: group(all), samples: len(all), name: name}, nil

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"locklab/reports/text"
 )
 
 func TestLengths(t *testing.T) {
@@ -30,7 +32,7 @@ func TestLengths(t *testing.T) {
 		{"x50=1s", "x50=1s"}, {"p0=1s", "p0=1s"}, {"p50", "p50"}, {"p50=1s,,p99=2s", "p"},
 		{"0s", "0s"}, {"p50=1s,p50=2s", "p50=2s"},
 	} {
-		if _, err := ParseLengths(c.text); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := ParseLengths(c.text); err == nil || !strings.Contains(text.SayError("en", err), c.want) {
 			t.Errorf("%s: %v, want it to name %s", c.text, err, c.want)
 		}
 	}
@@ -66,7 +68,7 @@ func TestReadLengths(t *testing.T) {
 		{"10ms\nten\n", "f:2"}, {"10ms\n-1ms\n", "f:2"}, {"", "f"}, {"[x] nothing\n", "f"}, {"garbage\n", "f:1"},
 		{"10ms\n[x\n", "f:2"}, {"10ms\n" + strings.Repeat("x", 2<<20), "f"},
 	} {
-		if _, err := ReadLengths("f", []byte(c.content)); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := ReadLengths("f", []byte(c.content)); err == nil || !strings.Contains(text.SayError("en", err), c.want) {
 			t.Errorf("%q: %v, want it to name %s", c.content, err, c.want)
 		}
 	}
@@ -143,20 +145,20 @@ restart = 2/year
 		{"[x]\nfailover = 1/year lag=-1s", "lag=-1s"}, {"[x]\nlose-reply = -0.1", `"-0.1"`}, {"[x]\nlose-reply = 0.1 3s", `"0.1 3s"`},
 	} {
 		o := UsualRateOrder()
-		if err := o.Read("shop.rate", c.file, read); err == nil || !strings.Contains(err.Error(), c.want) {
+		if err := o.Read("shop.rate", c.file, read); err == nil || !strings.Contains(text.SayError("en", err), c.want) {
 			t.Errorf("%q: %v, want it to say %s", c.file, err, c.want)
 		}
 	}
 	o = UsualRateOrder()
 	o.Machines = 10
-	if err := o.Check(); err == nil || !strings.Contains(err.Error(), "100 holds") {
+	if err := o.Check(); err == nil || !strings.Contains(text.SayError("en", err), "100 holds") {
 		t.Errorf("ten machines hold 100 locks: %v", err)
 	}
 	o = UsualRateOrder()
 	if err := o.Read("f", "[empty]\n", read); err != nil {
 		t.Fatal(err)
 	}
-	if err := o.Check(); err == nil || !strings.Contains(err.Error(), "empty") {
+	if err := o.Check(); err == nil || !strings.Contains(text.SayError("en", err), "empty") {
 		t.Errorf("an environment without faults: %v", err)
 	}
 }

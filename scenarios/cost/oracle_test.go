@@ -85,7 +85,7 @@ func TestWindowAgainstRuns(t *testing.T) {
 			section(&clients[0], c.hold, c.waits)
 			return clients
 		}}
-		p, err := sc.Prepare(all[c.lock].Entry, s)
+		p, err := sc.Prepare(all[c.lock].Entry, s, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +95,7 @@ func TestWindowAgainstRuns(t *testing.T) {
 			p.Scenario.Script = func(race.Settings, int) []race.Trigger {
 				return []race.Trigger{{On: race.Event(history.Enter, 1), Do: race.Inject(age, faults.PauseOf(1, c.pause))}}
 			}
-			run, err := p.Player.Play(p.Options(s))
+			run, err := p.Play(s)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -173,7 +173,7 @@ func bad(t *testing.T, s *cost.Subject, hold, pause, gap, horizon time.Duration)
 			return []race.Client{client, second}
 		},
 	}
-	p, err := sc.Prepare(s.Entry, settings)
+	p, err := sc.Prepare(s.Entry, settings, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

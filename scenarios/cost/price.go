@@ -145,12 +145,12 @@ func Count(e lock.Entry) (Price, error) {
 func play(e lock.Entry, s race.Settings, clients ...race.Client) ([]history.Event, error) {
 	s.Clients = len(clients)
 	sc := race.Scenario{ID: "price", Settings: s, Clients: func(race.Settings) []race.Client { return clients }}
-	p, err := sc.Prepare(e, s)
+	p, err := sc.Prepare(e, s, nil)
 	if err != nil {
 		return nil, err
 	}
 	defer p.Close()
-	run, err := p.Player.Play(p.Options(s))
+	run, err := p.Play(s)
 	if err != nil {
 		return nil, err
 	}

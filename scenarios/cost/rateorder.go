@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"locklab/reports/text"
+	"locklab/simulator/i18n"
 )
 
 // A RateOrder is what is to be computed.
@@ -44,12 +44,12 @@ func (o *RateOrder) Read(name, content string, read func(name string) ([]byte, e
 			continue
 		}
 		wrong := func(cause error) error {
-			return text.Errorf("error.rate.line", "file", name, "line", n+1, "text", line, "cause", cause)
+			return i18n.Errorf("error.rate.line", "file", name, "line", n+1, "text", line, "cause", cause)
 		}
 		if id, ok := strings.CutPrefix(line, "["); ok {
 			id, closed := strings.CutSuffix(id, "]")
 			if !closed || !plainName.MatchString(id) {
-				return wrong(text.Errorf("error.rate.section"))
+				return wrong(i18n.Errorf("error.rate.section"))
 			}
 			if !named {
 				named, o.Environments = true, nil
@@ -64,7 +64,7 @@ func (o *RateOrder) Read(name, content string, read func(name string) ([]byte, e
 		key, value, ok := strings.Cut(line, "=")
 		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
 		if !ok {
-			return wrong(text.Errorf("error.rate.form"))
+			return wrong(i18n.Errorf("error.rate.form"))
 		}
 		var err error
 		if named {
@@ -85,7 +85,7 @@ var plainName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
 func (o *RateOrder) environment(id string) (Environment, error) {
 	for _, e := range o.Environments {
 		if e.ID == id {
-			return e, text.Errorf("error.rate.twice", "name", id)
+			return e, i18n.Errorf("error.rate.twice", "name", id)
 		}
 	}
 	for _, e := range Environments() {
@@ -106,7 +106,7 @@ func (o *RateOrder) AddFault(environment, fault, value string, read func(name st
 	for i := range o.Environments {
 		if e := &o.Environments[i]; e.ID == environment {
 			if e.Kind != Given {
-				return text.Errorf("error.rate.shipped", "name", environment)
+				return i18n.Errorf("error.rate.shipped", "name", environment)
 			}
 			e.Causes = append(e.Causes, c)
 			return nil
@@ -122,29 +122,29 @@ func (o *RateOrder) Set(key, value string, read func(name string) ([]byte, error
 	case "machines":
 		n, bad := strconv.Atoi(value)
 		if bad != nil || n < 1 || n > 1e9 {
-			return text.Errorf("error.rate.machines", "value", value)
+			return i18n.Errorf("error.rate.machines", "value", value)
 		}
 		o.Machines = n
 	case "acquisitions":
 		o.PerSecond, err = strconv.ParseFloat(value, 64)
 		if err != nil || !(o.PerSecond > 0 && o.PerSecond <= 1e9) {
-			return text.Errorf("error.rate.acquisitions", "value", value)
+			return i18n.Errorf("error.rate.acquisitions", "value", value)
 		}
 	case "contended":
 		o.Contended, err = strconv.ParseFloat(value, 64)
 		if err != nil || !(o.Contended >= 0 && o.Contended <= 1) {
-			return text.Errorf("error.rate.contended", "value", value)
+			return i18n.Errorf("error.rate.contended", "value", value)
 		}
 	case "hold":
 		if o.Hold, err = lengthsOrFile(value, read); err != nil {
 			return err
 		}
 		if !o.Hold.Bounded() {
-			return text.Errorf("error.rate.hold", "value", value)
+			return i18n.Errorf("error.rate.hold", "value", value)
 		}
 	case "work":
 		if value != "computes" && value != "waits" {
-			return text.Errorf("error.rate.work", "value", value)
+			return i18n.Errorf("error.rate.work", "value", value)
 		}
 		o.Waits = value == "waits"
 	case "ttl":
@@ -153,7 +153,7 @@ func (o *RateOrder) Set(key, value string, read func(name string) ([]byte, error
 	case "ttls":
 		return o.setTTLs(value)
 	default:
-		return text.Errorf("error.rate.setting", "name", key, "near", text.Near(key, settings), "names", strings.Join(settings, ", "))
+		return i18n.Errorf("error.rate.setting", "name", key, "near", i18n.Near(key, settings), "names", strings.Join(settings, ", "))
 	}
 	return nil
 }
@@ -163,7 +163,7 @@ var settings = []string{"machines", "acquisitions", "hold", "work", "contended",
 func (o *RateOrder) setTTLs(value string) error {
 	items := strings.Split(value, ",")
 	if len(items) < 2 {
-		return text.Errorf("error.rate.ttls.one", "value", value)
+		return i18n.Errorf("error.rate.ttls.one", "value", value)
 	}
 	o.TTLs = nil
 	for i, item := range items {
@@ -172,7 +172,7 @@ func (o *RateOrder) setTTLs(value string) error {
 			return err
 		}
 		if i > 0 && d <= o.TTLs[i-1] {
-			return text.Errorf("error.rate.ttls.order", "value", item, "before", o.TTLs[i-1])
+			return i18n.Errorf("error.rate.ttls.order", "value", item, "before", o.TTLs[i-1])
 		}
 		o.TTLs = append(o.TTLs, d)
 	}
@@ -182,7 +182,7 @@ func (o *RateOrder) setTTLs(value string) error {
 func parseTTL(value string) (time.Duration, error) {
 	d, err := time.ParseDuration(value)
 	if err != nil || d < time.Millisecond || d > 1000*time.Hour {
-		return 0, text.Errorf("error.rate.ttl", "value", value)
+		return 0, i18n.Errorf("error.rate.ttl", "value", value)
 	}
 	return d, nil
 }
@@ -190,11 +190,11 @@ func parseTTL(value string) (time.Duration, error) {
 // Check says what in the order does not go together.
 func (o *RateOrder) Check() error {
 	if held := o.Holds().Lo; held > float64(o.Machines) {
-		return text.Errorf("error.rate.busy", "machines", o.Machines, "acquisitions", o.PerSecond, "hold", o.Hold, "held", math.Round(held))
+		return i18n.Errorf("error.rate.busy", "machines", o.Machines, "acquisitions", o.PerSecond, "hold", o.Hold, "held", math.Round(held))
 	}
 	for _, e := range o.Environments {
 		if e.Kind == Given && len(e.Causes) == 0 {
-			return text.Errorf("error.rate.empty", "name", e.ID, "near", text.Near(e.ID, Shipped()))
+			return i18n.Errorf("error.rate.empty", "name", e.ID, "near", i18n.Near(e.ID, Shipped()))
 		}
 	}
 	return nil

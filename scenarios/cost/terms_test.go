@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"locklab/algorithms/lock"
+	"locklab/reports/text"
 	"locklab/scenarios/cost"
 	"locklab/scenarios/study"
 	"locklab/simulator/verdict"
@@ -266,7 +267,7 @@ func TestCheckOrder(t *testing.T) {
 		if err := o.Read("f", c.file, nil); err != nil {
 			t.Fatal(err)
 		}
-		if err := o.Check(); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+		if err := o.Check(); (err == nil) != (c.want == "") || err != nil && !strings.Contains(text.SayError("en", err), c.want) {
 			t.Errorf("%q: %v, want %q", c.file, err, c.want)
 		}
 	}

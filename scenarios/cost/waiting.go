@@ -14,10 +14,10 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
-	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/share"
 	"locklab/simulator/client"
+	"locklab/simulator/i18n"
 )
 
 // A Load is what the clients do, and how fast the server is.
@@ -385,7 +385,7 @@ func (r *WaitingResult) check(p Policy, clients int, l Load, v *share.Values) {
 	if r.Jain != nil {
 		share.Range(v, "jain_index", *r.Jain, 1/float64(clients)-1e-9, 1+1e-9)
 	}
-	v.Require((r.Jain != nil) == (r.Entries >= 2*clients), "jain_index", r.Jain, text.NewPhrase("share.want.jain", "entries", r.Entries, "clients", clients))
+	v.Require((r.Jain != nil) == (r.Entries >= 2*clients), "jain_index", r.Jain, i18n.New("share.want.jain", "entries", r.Entries, "clients", clients))
 	share.Range(v, "longest_overtaking", r.Overtaken, 0, most)
 }
 

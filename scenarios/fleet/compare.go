@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"locklab/reports/text"
 	"locklab/scenarios/share"
+	"locklab/simulator/i18n"
 )
 
 // sampleOf is of how many parcels one is computed by a second worker.
@@ -47,12 +47,12 @@ func (r *run) twice(p *Parcel, worker string, results []share.Result) {
 // compare compares the results of two workers.
 func (r *run) compare(p *Parcel, s *share.Share) error {
 	if s.Worker == p.Not {
-		return text.Errorf("error.fleet.result.self", "worker", s.Worker, "task", p.Tasks[0])
+		return i18n.Errorf("error.fleet.result.self", "worker", s.Worker, "task", p.Tasks[0])
 	}
 	for i, result := range s.Results {
 		if !bytes.Equal(result.Result, p.first[i].Result) {
 			r.forget(p.Not, s.Worker)
-			return doubtful{text.Errorf("error.fleet.differ", "task", result.Task, "worker", p.Not, "other", s.Worker)}
+			return doubtful{i18n.Errorf("error.fleet.differ", "task", result.Task, "worker", p.Not, "other", s.Worker)}
 		}
 	}
 	delete(r.open, p.ID())

@@ -14,8 +14,8 @@ import (
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 
-	"locklab/reports/text"
 	"locklab/scenarios/share"
+	"locklab/simulator/i18n"
 )
 
 // A Coordinator has workers compute the tasks of one command. It is a share.Computer.
@@ -299,7 +299,7 @@ func (r *run) exchange() error {
 	}
 	for _, t := range archived {
 		if p := r.open[t.ID]; p != nil {
-			return text.Errorf("error.fleet.failed", "task", p.Tasks[0], "more", len(p.Tasks)-1, "times", t.Retried+1, "cause", t.LastErr)
+			return i18n.Errorf("error.fleet.failed", "task", p.Tasks[0], "more", len(p.Tasks)-1, "times", t.Retried+1, "cause", t.LastErr)
 		}
 	}
 	return nil
@@ -335,7 +335,7 @@ func (r *run) collect(info *asynq.QueueInfo, all bool) error {
 				continue
 			}
 			if err := r.Kept.put(t.ID, t.Result); err != nil && r.Rejected != nil {
-				r.Rejected(text.Errorf("error.fleet.keep", "cause", err))
+				r.Rejected(i18n.Errorf("error.fleet.keep", "cause", err))
 			}
 		}
 		if !news && !all {
@@ -352,14 +352,14 @@ func (r *run) take(p *Parcel, content []byte) error {
 		return err
 	}
 	if s.Build != r.Build {
-		return text.Errorf("error.fleet.result.build", "worker", s.Worker, "task", p.Tasks[0], "there", s.Build, "here", r.Build)
+		return i18n.Errorf("error.fleet.result.build", "worker", s.Worker, "task", p.Tasks[0], "there", s.Build, "here", r.Build)
 	}
 	if !slices.Equal(s.Command, p.Command) || !slices.EqualFunc(s.Results, p.Tasks, func(r share.Result, id string) bool { return r.Task == id }) {
-		return text.Errorf("error.fleet.result.tasks", "worker", s.Worker, "task", p.Tasks[0])
+		return i18n.Errorf("error.fleet.result.tasks", "worker", s.Worker, "task", p.Tasks[0])
 	}
 	for i, result := range s.Results {
 		if err := r.plan.Check(p.at[i], result.Result); err != nil {
-			return text.Errorf("error.fleet.result.value", "worker", s.Worker, "cause", err)
+			return i18n.Errorf("error.fleet.result.value", "worker", s.Worker, "cause", err)
 		}
 	}
 	r.from[p.ID()] = s.Worker
@@ -386,10 +386,10 @@ func (r *run) reject(p *Parcel, why error) error {
 	}
 	id := p.ID()
 	if r.retries[id]++; r.retries[id] > rejections {
-		return doubtful{text.Errorf("error.fleet.rejected", "task", p.Tasks[0], "times", rejections, "cause", why)}
+		return doubtful{i18n.Errorf("error.fleet.rejected", "task", p.Tasks[0], "times", rejections, "cause", why)}
 	}
 	if r.Rejected != nil {
-		r.Rejected(text.Errorf("error.fleet.again", "cause", why))
+		r.Rejected(i18n.Errorf("error.fleet.again", "cause", why))
 	}
 	if err := r.inspector.DeleteTask(r.queue, id); err != nil && !errors.Is(err, asynq.ErrTaskNotFound) {
 		return redisError(err)

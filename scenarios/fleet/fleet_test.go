@@ -17,6 +17,7 @@ import (
 
 	"locklab/reports/text"
 	"locklab/scenarios/share"
+	"locklab/simulator/i18n"
 )
 
 // squares is a plan whose i-th result is i*i.
@@ -26,7 +27,7 @@ func squares(n int) share.Plan {
 	}, Check: func(i int, r json.RawMessage) error {
 		n := 0
 		if err := json.Unmarshal(r, &n); err != nil || n < 0 {
-			return &share.ValueError{Task: fmt.Sprintf("square %d", i), Field: "square", Value: string(r), Want: text.NewPhrase("share.want.known")}
+			return &share.ValueError{Task: fmt.Sprintf("square %d", i), Field: "square", Value: string(r), Want: i18n.New("share.want.known")}
 		}
 		return nil
 	}}
@@ -181,7 +182,7 @@ func TestKept(t *testing.T) {
 	} else {
 		checkSquares(t, results)
 	}
-	if said == nil || !strings.Contains(said.Error(), "results cannot be kept") {
+	if said == nil || !strings.Contains(text.SayError("en", said), "results cannot be kept") {
 		t.Errorf("it says %v", said)
 	}
 }
@@ -247,12 +248,12 @@ func TestLies(t *testing.T) {
 			said := 0
 			liars := coordinator(redis)
 			liars.Rejected = func(why error) {
-				if said++; !strings.Contains(why.Error(), c.says) {
+				if said++; !strings.Contains(text.SayError("en", why), c.says) {
 					t.Errorf("it says %v", why)
 				}
 			}
 			_, err := liars.Compute(t.Context(), plan)
-			if err == nil || said != rejections || !strings.Contains(err.Error(), c.says) {
+			if err == nil || said != rejections || !strings.Contains(text.SayError("en", err), c.says) {
 				t.Errorf("after %d: %v", said, err)
 			}
 		})
@@ -288,7 +289,7 @@ func TestFails(t *testing.T) {
 	}
 	start(t, redis, 1, plan)
 	_, err := coordinator(redis).Compute(t.Context(), plan)
-	if err == nil || !strings.Contains(err.Error(), "square ") || !strings.Contains(err.Error(), "three is wrong") {
+	if err == nil || !strings.Contains(text.SayError("en", err), "square ") || !strings.Contains(text.SayError("en", err), "three is wrong") {
 		t.Error(err)
 	}
 }
@@ -306,7 +307,7 @@ func TestOtherBuild(t *testing.T) {
 	}
 	working, stop := context.WithCancel(t.Context())
 	err := (&Worker{Redis: redis, Build: "build 2", Ready: stop}).Run(working)
-	if err == nil || !strings.Contains(err.Error(), "another build (build 1; this is build 2)") {
+	if err == nil || !strings.Contains(text.SayError("en", err), "another build (build 1; this is build 2)") {
 		t.Error(err)
 	}
 }
@@ -339,7 +340,7 @@ func TestOtherBuildLater(t *testing.T) {
 	}
 	err := worker.Run(ctx)
 	close(ended)
-	if err == nil || !strings.Contains(err.Error(), "another build (build 1; this is build 2)") {
+	if err == nil || !strings.Contains(text.SayError("en", err), "another build (build 1; this is build 2)") {
 		t.Error(err)
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 
+	"locklab/reports/text"
 	"locklab/scenarios/share"
 )
 
@@ -43,7 +44,7 @@ func TestDiffer(t *testing.T) {
 	c := coordinator(redis)
 	c.Kept = &Kept{t.TempDir()}
 	results, err := c.Compute(t.Context(), plan)
-	if !errors.Is(err, ErrDoubtful) || strings.Count(err.Error(), Self()+"/") != 2 || !strings.Contains(err.Error(), `"square `) {
+	if !errors.Is(err, ErrDoubtful) || strings.Count(text.SayError("en", err), Self()+"/") != 2 || !strings.Contains(text.SayError("en", err), `"square `) {
 		t.Errorf("%v", err)
 	}
 	for i, r := range results {
@@ -195,12 +196,12 @@ func TestPassword(t *testing.T) {
 		rdb := redis.NewClient(&redis.Options{Addr: own.Addr, Password: password})
 		err := rdb.Set(t.Context(), "k", "v", 0).Err()
 		rdb.Close()
-		if (err != nil) != refused || refused && !strings.Contains(err.Error(), "NOAUTH") && !strings.Contains(err.Error(), "WRONGPASS") {
+		if (err != nil) != refused || refused && !strings.Contains(text.SayError("en", err), "NOAUTH") && !strings.Contains(text.SayError("en", err), "WRONGPASS") {
 			t.Errorf("password %q: %v", password, err)
 		}
 	}
 	err := (&Worker{Redis: asynq.RedisClientOpt{Addr: own.Addr}, Build: "build 1"}).Run(t.Context())
-	if !errors.Is(err, ErrRedis) || !strings.Contains(err.Error(), "NOAUTH") {
+	if !errors.Is(err, ErrRedis) || !strings.Contains(text.SayError("en", err), "NOAUTH") {
 		t.Errorf("a worker without a password: %v", err)
 	}
 }

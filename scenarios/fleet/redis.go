@@ -10,7 +10,7 @@ import (
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 
-	"locklab/reports/text"
+	"locklab/simulator/i18n"
 )
 
 // ErrRedis is what errors of the Redis server, and of the way to it, are.
@@ -25,7 +25,7 @@ func redisError(err error) error {
 	if err == nil {
 		return nil
 	}
-	return ofRedis{text.Errorf("error.fleet.redis", "cause", err)}
+	return ofRedis{i18n.Errorf("error.fleet.redis", "cause", err)}
 }
 
 // A bound connects as its option says until ctx ends. Then connections are closed, and no

@@ -13,8 +13,8 @@ import (
 
 	"github.com/hibiken/asynq"
 
-	"locklab/reports/text"
 	"locklab/scenarios/share"
+	"locklab/simulator/i18n"
 )
 
 // A Worker computes parcels.
@@ -96,7 +96,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case err := <-lost:
-			return ofRedis{text.Errorf("error.fleet.lost", "cause", err)}
+			return ofRedis{i18n.Errorf("error.fleet.lost", "cause", err)}
 		case <-ticker.C:
 		case <-w.looks:
 		}
@@ -123,7 +123,7 @@ func (w *Worker) refuseOthers(inspector *asynq.Inspector) error {
 		}
 		p := Parcel{}
 		if json.Unmarshal(waiting[0].Payload, &p) == nil && p.Build != w.Build {
-			return text.Errorf("error.fleet.build", "there", p.Build, "here", w.Build)
+			return i18n.Errorf("error.fleet.build", "there", p.Build, "here", w.Build)
 		}
 	}
 	return nil
@@ -136,7 +136,7 @@ func (w *Worker) process(ctx context.Context, t *asynq.Task) error {
 		return fmt.Errorf("%w: %w", err, asynq.SkipRetry)
 	}
 	if p.Build != w.Build {
-		return fmt.Errorf("%w: %w", text.Errorf("error.fleet.build", "there", p.Build, "here", w.Build), asynq.SkipRetry)
+		return fmt.Errorf("%w: %w", i18n.Errorf("error.fleet.build", "there", p.Build, "here", w.Build), asynq.SkipRetry)
 	}
 	if p.Not == w.name {
 		return errComputed

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"locklab/algorithms/lock"
+	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator/client"
@@ -118,7 +119,7 @@ func TestLateTimersOfTimedCode(t *testing.T) {
 	bounds := study.Bounds{Clients: 1, Attempts: 1, TTL: 9 * time.Second, Nodes: 1, Timing: study.AnyTiming}
 	_, _, p := onBothHosts(t, "client-expiry", bounds, false)
 	bounds.Lateness = 750 * time.Millisecond
-	if _, err := p.searchWithin(t.Context(), bounds); err == nil || !strings.Contains(err.Error(), "lateness=750ms") {
+	if _, err := p.searchWithin(t.Context(), bounds); err == nil || !strings.Contains(text.SayError("en", err), "lateness=750ms") {
 		t.Errorf("error %v", err)
 	}
 }

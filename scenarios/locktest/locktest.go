@@ -181,7 +181,7 @@ func skipOthers(t *testing.T) {
 	}
 	part, err := share.ParsePart(value)
 	if err != nil {
-		t.Fatalf("locktest: %s: %v", shardVariable, err)
+		t.Fatalf("locktest: %s: %s", shardVariable, text.SayError("en", err))
 	}
 	if !part.Has(t.Name()) {
 		t.Skipf("not of share %s (%s)", part, shardVariable)
@@ -247,7 +247,7 @@ func (p *plan) cutBy(s *study.Search) string {
 	case s.Limit.IsZero():
 		return tell("locktest.cut", "states", fmt.Sprint(s.Bounds.MaxStates))
 	}
-	return language().Each(s.Limit.Say)
+	return language().Message(s.Limit)
 }
 
 // reportLeaks logs the number of executions that have left goroutines behind: in production they stay as well.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"locklab/reports/text"
 	"locklab/simulator/bubble"
 	"locklab/simulator/effort"
 	"locklab/simulator/explore"
@@ -518,7 +519,7 @@ func TestBadBounds(t *testing.T) {
 		b := good
 		test.change(&b)
 		_, err := newPlan(t, b, setNX)
-		if err == nil || !strings.Contains(err.Error(), test.want) {
+		if err == nil || !strings.Contains(text.SayError("en", err), test.want) {
 			t.Errorf("%+v: %v, want %q", b, err, test.want)
 		}
 	}
@@ -538,7 +539,7 @@ func TestOtherKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.alone(); err == nil || !strings.Contains(err.Error(), `Bounds.Key is "kk", and the code does not write that key before it enters, but ["k"]`) {
+	if err := p.alone(); err == nil || !strings.Contains(text.SayError("en", err), `Bounds.Key is "kk", and the code does not write that key before it enters, but ["k"]`) {
 		t.Errorf("%v", err)
 	}
 }
@@ -547,7 +548,7 @@ func TestOtherKey(t *testing.T) {
 func TestParallel(t *testing.T) {
 	t.Run("parallel", func(t *testing.T) {
 		t.Parallel()
-		if err := seedable(t); err == nil || !strings.Contains(err.Error(), "leave out t.Parallel") {
+		if err := seedable(t); err == nil || !strings.Contains(text.SayError("en", err), "leave out t.Parallel") {
 			t.Errorf("%v", err)
 		}
 	})

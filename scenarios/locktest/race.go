@@ -226,7 +226,7 @@ func (r *racer) replay(sc race.Scenario, s race.Settings) (*race.Outcome, error)
 	if trace.Scenario != sc.ID {
 		return nil, &otherRaceError{trace.Scenario, sc.ID}
 	}
-	p, err := r.runner.Prepare(r.plan.entry, sc, s)
+	p, err := sc.Prepare(r.plan.entry, s, r.runner.Code)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/race"
 	"locklab/simulator/client"
@@ -136,7 +137,7 @@ func TestRaceReplay(t *testing.T) {
 	}
 	if other, err := scenarios.ByName("R01"); err != nil {
 		t.Error(err)
-	} else if _, err := r.play(other); err == nil || !strings.Contains(err.Error(), "the link is of the race gc-pause") {
+	} else if _, err := r.play(other); err == nil || !strings.Contains(text.SayError("en", err), "the link is of the race gc-pause") {
 		t.Errorf("%v", err)
 	}
 }

@@ -80,27 +80,27 @@ func (p *plan) sampleOne(rng *rand.Rand) (*race.Outcome, error) {
 		return nil, err
 	}
 	defer sim.Close()
-	run := schedule.Run{}
-	w := sim.NewWorld()
-	for len(run.Choices) < maxChoices {
-		c, ok := pick(sim, b, &w, rng)
+	run := schedule.Record(sim)
+	sampled := func() *schedule.Run {
+		r := run.Run()
+		r.Horizon = false // no clock has ended it
+		return r
+	}
+	for made := 0; made < maxChoices; {
+		c, ok := pick(sim, b, run.World(), rng)
 		if !ok {
 			break
 		}
-		events, err := sim.Step(&w, c)
-		if refused := (*simulator.NotEnabledError)(nil); errors.As(err, &refused) {
-			continue
+		refused := (*simulator.NotEnabledError)(nil)
+		switch _, err := run.Step(c); {
+		case err == nil:
+			made++
+		case !errors.As(err, &refused):
+			return nil, &runError{err, study.OutcomeOf(b, sampled()), c.String()}
 		}
-		if err != nil {
-			run.End = w.Now()
-			return nil, &runError{err, study.OutcomeOf(b, &run), c.String()}
-		}
-		run.Choices = append(run.Choices, c)
-		run.Events = append(run.Events, events...)
 	}
-	run.End = w.Now()
-	o := study.OutcomeOf(b, &run)
-	o.Scenario, o.Trace = p.study.Scenario(), p.traceWithin(p.lockstep(), run.Choices)
+	o := study.OutcomeOf(b, sampled())
+	o.Scenario, o.Trace = p.study.Scenario(), p.traceWithin(p.lockstep(), sampled().Choices)
 	return o, nil
 }
 

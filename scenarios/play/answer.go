@@ -12,6 +12,7 @@ import (
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator"
+	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
 )
 
@@ -99,12 +100,12 @@ func (t *Table) Answer(ctx context.Context, request []byte) (answer []byte) {
 	defer func() {
 		if r := recover(); r != nil { // code that cannot be simulated: the table goes on
 			t.Close()
-			answer = encode(nil, text.Errorf("error.play.internal", "problem", r, "stack", string(debug.Stack())))
+			answer = encode(nil, i18n.Errorf("error.play.internal", "problem", r, "stack", string(debug.Stack())))
 		}
 	}()
 	var r Request
 	if err := json.Unmarshal(request, &r); err != nil {
-		return encode(nil, text.Errorf("error.play.request", "cause", err))
+		return encode(nil, i18n.Errorf("error.play.request", "cause", err))
 	}
 	return encode(t.do(ctx, &r))
 }
@@ -187,14 +188,14 @@ func (t *Table) do(ctx context.Context, r *Request) (any, error) {
 			return nil, err
 		}
 		if r.Number < 0 || r.Number >= len(p.Moves) {
-			return nil, text.Errorf("error.play.move", "value", r.Number+1, "most", len(p.Moves))
+			return nil, i18n.Errorf("error.play.move", "value", r.Number+1, "most", len(p.Moves))
 		}
 		return t.position(append(trace.Choices, p.Moves[r.Number].Choice))
 	case "goal":
 		return t.goal(ctx, r.Harm)
 	}
 	if !IsHarm(r.Harm) {
-		return nil, text.Errorf("error.play.harm", "name", r.Harm, "names", HarmNames())
+		return nil, i18n.Errorf("error.play.harm", "name", r.Harm, "names", HarmNames())
 	}
 	switch r.Do {
 	case "doom":
@@ -210,7 +211,7 @@ func (t *Table) do(ctx context.Context, r *Request) (any, error) {
 	case "mend":
 		return t.mend(ctx, trace.Choices, r.Lock, r.Harm)
 	}
-	return nil, text.Errorf("error.play.do", "name", r.Do)
+	return nil, i18n.Errorf("error.play.do", "name", r.Do)
 }
 
 // open keeps the game of a trace at hand.
@@ -286,7 +287,7 @@ func (t *Table) hint(ctx context.Context, choices []simulator.Choice, harm verdi
 			return map[string]int{"move": i, "left": len(w.Choices) - len(choices), "faults": w.Faults}, nil
 		}
 	}
-	return nil, text.Errorf("error.play.hint")
+	return nil, i18n.Errorf("error.play.hint")
 }
 
 func (t *Table) noWay(w Way, harm verdict.Word, err error) (any, error) {
@@ -294,9 +295,9 @@ func (t *Table) noWay(w Way, harm verdict.Word, err error) (any, error) {
 	case err != nil:
 		return nil, err
 	case w.Unknown:
-		return nil, text.Errorf("play.unknown", "states", MaxStates)
+		return nil, i18n.Errorf("play.unknown", "states", MaxStates)
 	}
-	return nil, text.Errorf("play.noway", "harm", harm)
+	return nil, i18n.Errorf("play.noway", "harm", harm)
 }
 
 func (t *Table) mend(ctx context.Context, choices []simulator.Choice, lock string, harm verdict.Word) (any, error) {
@@ -329,7 +330,7 @@ func (t *Table) mend(ctx context.Context, choices []simulator.Choice, lock strin
 // question makes the questions up to number, as far as that is still to be done.
 func (t *Table) question(ctx context.Context, seed uint64, number int) (any, error) {
 	if number < 0 {
-		return nil, text.Errorf("error.play.question", "value", number)
+		return nil, i18n.Errorf("error.play.question", "value", number)
 	}
 	if t.quiz == nil || t.seed != seed || number < t.asked {
 		t.quiz, t.seed, t.asked = NewQuiz(seed), seed, 0
@@ -374,7 +375,7 @@ func racesJSON() (all []NameJSON) {
 // lesson is a lesson in each language.
 func (t *Table) lesson(ctx context.Context, name string) (any, error) {
 	if t.Lesson == nil {
-		return nil, text.Errorf("error.play.do", "name", "lesson")
+		return nil, i18n.Errorf("error.play.do", "name", "lesson")
 	}
 	said := Words{}
 	for _, lang := range text.Languages() {

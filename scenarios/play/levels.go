@@ -10,6 +10,7 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
+	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
 )
 
@@ -128,7 +129,7 @@ func (l Level) Question(lang string) string { return text.Say(lang, "level."+l.I
 // LevelAt is the n-th level, from 1.
 func LevelAt(n int) (Level, error) {
 	if n < 1 || n > len(levels) {
-		return Level{}, text.Errorf("error.play.level", "value", n, "most", len(levels))
+		return Level{}, i18n.Errorf("error.play.level", "value", n, "most", len(levels))
 	}
 	return levels[n-1], nil
 }

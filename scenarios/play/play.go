@@ -28,6 +28,7 @@ import (
 	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/explore"
+	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
 )
 
@@ -98,11 +99,11 @@ func Open(ctx context.Context, t simulator.Trace) (*Game, error) {
 		return nil, err
 	}
 	if t.Scenario != study.SearchID {
-		return nil, text.Errorf("error.play.race", "scenario", t.Scenario, "lock", entry.ID)
+		return nil, i18n.Errorf("error.play.race", "scenario", t.Scenario, "lock", entry.ID)
 	}
 	b, err := study.ParseBounds(t.Settings)
 	if err != nil {
-		return nil, text.Errorf("error.replay.bounds", "cause", err)
+		return nil, i18n.Errorf("error.replay.bounds", "cause", err)
 	}
 	return New(ctx, entry, b)
 }
@@ -163,7 +164,7 @@ func (p *Position) Has(harm verdict.Word) bool {
 func (g *Game) At(choices []simulator.Choice) (*Position, error) {
 	run, err := g.game.Run(choices)
 	if err != nil {
-		return nil, text.Errorf("error.replay.search", "lock", g.Strategy.ID, "cause", err)
+		return nil, i18n.Errorf("error.replay.search", "lock", g.Strategy.ID, "cause", err)
 	}
 	moves, err := g.game.Moves(choices)
 	if err != nil {

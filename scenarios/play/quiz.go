@@ -12,6 +12,7 @@ import (
 	"locklab/scenarios"
 	"locklab/scenarios/race"
 	"locklab/simulator/history"
+	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
 )
 
@@ -85,7 +86,7 @@ func (z *Quiz) Next() (*Question, error) {
 		z.random.Shuffle(len(q.Answers), func(i, j int) { q.Answers[i], q.Answers[j] = q.Answers[j], q.Answers[i] })
 		return q, nil
 	}
-	return nil, text.Errorf("error.quiz.end", "n", z.number-1)
+	return nil, i18n.Errorf("error.quiz.end", "n", z.number-1)
 }
 
 // key is what makes two questions the same.

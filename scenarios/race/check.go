@@ -9,9 +9,9 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/faults"
-	"locklab/reports/text"
 	"locklab/simulator"
 	"locklab/simulator/client"
+	"locklab/simulator/i18n"
 )
 
 const (
@@ -29,30 +29,30 @@ func (sc Scenario) Check(entry lock.Entry, s Settings) error {
 	for _, n := range durations {
 		switch d := *n.get(&s); {
 		case d < 0:
-			return text.Errorf("error.check.negative", "name", n.name, "value", d)
+			return i18n.Errorf("error.check.negative", "name", n.name, "value", d)
 		case d > longest:
-			return text.Errorf("error.check.long", "name", n.name, "value", d, "most", longest)
+			return i18n.Errorf("error.check.long", "name", n.name, "value", d, "most", longest)
 		}
 	}
 	if s.Drift > MaxDrift {
-		return text.Errorf("error.check.long", "name", "drift", "value", s.Drift, "most", MaxDrift)
+		return i18n.Errorf("error.check.long", "name", "drift", "value", s.Drift, "most", MaxDrift)
 	}
 	rhythm := min(s.Retry, s.TTL)
 	switch {
 	case s.TTL == 0:
-		return text.Errorf("error.check.ttl.zero", "example", sc.Settings.TTL)
+		return i18n.Errorf("error.check.ttl.zero", "example", sc.Settings.TTL)
 	case s.TTL < time.Millisecond:
-		return text.Errorf("error.check.ttl.short", "value", s.TTL)
+		return i18n.Errorf("error.check.ttl.short", "value", s.TTL)
 	case s.Clients < 1 || s.Clients > simulator.MaxClients:
-		return text.Errorf("error.check.clients", "value", s.Clients, "most", simulator.MaxClients)
+		return i18n.Errorf("error.check.clients", "value", s.Clients, "most", simulator.MaxClients)
 	case s.Horizon == 0:
-		return text.Errorf("error.check.horizon.zero", "example", sc.Settings.Horizon)
+		return i18n.Errorf("error.check.horizon.zero", "example", sc.Settings.Horizon)
 	case s.Retry == 0:
-		return text.Errorf("error.check.retry.zero", "example", sc.Settings.Retry)
+		return i18n.Errorf("error.check.retry.zero", "example", sc.Settings.Retry)
 	case s.Horizon < 3*s.TTL:
-		return text.Errorf("error.check.horizon.short", "value", s.Horizon, "ttl", s.TTL, "least", 3*s.TTL)
+		return i18n.Errorf("error.check.horizon.short", "value", s.Horizon, "ttl", s.TTL, "least", 3*s.TTL)
 	case int64(s.Horizon/rhythm) > mostTurns/int64(s.Clients):
-		return text.Errorf("error.check.horizon.long", "value", s.Horizon, "clients", s.Clients, "rhythm", rhythm,
+		return i18n.Errorf("error.check.horizon.long", "value", s.Horizon, "clients", s.Clients, "rhythm", rhythm,
 			"most", rhythm*mostTurns/time.Duration(s.Clients))
 	}
 	if _, err := sc.budget(entry, s); err != nil {
@@ -68,11 +68,11 @@ func CheckEnv(entry lock.Entry, env lock.Env) error {
 	ttl, servers := (*lock.TTLError)(nil), (*lock.ServersError)(nil)
 	switch {
 	case errors.As(err, &servers) && servers.Least > 1:
-		return text.Errorf("error.check.majority", "lock", entry.ID, "given", servers.Given, "least", servers.Least, "usual", entry.Nodes)
+		return i18n.Errorf("error.check.majority", "lock", entry.ID, "given", servers.Given, "least", servers.Least, "usual", entry.Nodes)
 	case errors.As(err, &ttl) && ttl.TTL <= 0:
-		return text.Errorf("error.check.ttl.none", "value", ttl.TTL, "lock", entry.ID, "try", ttl.Try)
+		return i18n.Errorf("error.check.ttl.none", "value", ttl.TTL, "lock", entry.ID, "try", ttl.Try)
 	case errors.As(err, &ttl):
-		return text.Errorf("error.check.ttl.unit", "value", ttl.TTL, "unit", entry.Unit, "lock", entry.ID, "try", ttl.Try)
+		return i18n.Errorf("error.check.ttl.unit", "value", ttl.TTL, "unit", entry.Unit, "lock", entry.ID, "try", ttl.Try)
 	}
 	return err
 }
@@ -116,7 +116,7 @@ func (sc Scenario) budget(entry lock.Entry, s Settings) ([]simulator.FaultBudget
 			return nil, err
 		}
 		if times < n.Times {
-			return nil, text.Errorf("error.check.budget.times", "budget", s.Budget, "fault", n.Fault.Name(), "times", times, "scenario", sc.ID, "needed", n.Times, "least", own)
+			return nil, i18n.Errorf("error.check.budget.times", "budget", s.Budget, "fault", n.Fault.Name(), "times", times, "scenario", sc.ID, "needed", n.Times, "least", own)
 		}
 	}
 	return given, nil
@@ -132,7 +132,7 @@ func timesIn(given []simulator.FaultBudget, needed simulator.FaultBudget, s Sett
 		}
 		times = g.Times
 		if size := s.size(name); g.Max > 0 && g.Max < size {
-			return 0, text.Errorf("error.check.budget.size", "budget", s.Budget, "fault", name, "max", g.Max, "size", size, "times", times)
+			return 0, i18n.Errorf("error.check.budget.size", "budget", s.Budget, "fault", name, "max", g.Max, "size", size, "times", times)
 		}
 	}
 	return times, nil

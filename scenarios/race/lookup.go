@@ -3,7 +3,7 @@ package race
 import (
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
-	"locklab/reports/text"
+	"locklab/simulator/i18n"
 )
 
 // Strategy finds a lock by its ID or the article's, in any case of letters. The error
@@ -16,7 +16,7 @@ func Strategy(name string) (lock.Entry, error) {
 	for _, e := range algorithms.All() {
 		names = append(names, e.Names()...)
 	}
-	return lock.Entry{}, text.Errorf("error.lock", "name", name, "near", text.Near(name, names))
+	return lock.Entry{}, i18n.Errorf("error.lock", "name", name, "near", i18n.Near(name, names))
 }
 
 // Successor returns the lock that was meant to fix this one: the next milestone in

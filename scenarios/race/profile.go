@@ -46,13 +46,13 @@ func ProfileOf(entry lock.Entry) (Profile, error) { return profileOf(entry, nil)
 func profileOf(entry lock.Entry, code *Code) (Profile, error) {
 	p := Profile{Nodes: entry.Servers(), ZooKeeper: entry.OnZooKeeper()}
 	for _, sc := range profiled {
-		out, err := sc.playUnchecked(entry, code.settings(sc.Settings), code, false)
+		out, err := sc.play(entry, code.settings(sc.Settings), code, false)
 		if err != nil {
 			return p, err
 		}
 		p.observe(code.renamed(out.History))
 	}
-	out, err := Calm.playUnchecked(entry, code.settings(Calm.Settings), code, false)
+	out, err := Calm.play(entry, code.settings(Calm.Settings), code, false)
 	if err != nil {
 		return p, err
 	}

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"locklab/algorithms/lock"
-	"locklab/reports/text"
 	"locklab/simulator"
 	"locklab/simulator/client"
 	"locklab/simulator/history"
+	"locklab/simulator/i18n"
 	"locklab/simulator/schedule"
 	"locklab/simulator/verdict"
 )
@@ -59,12 +59,7 @@ func (r *Runner) Play(entry lock.Entry, sc Scenario, s Settings) (*Outcome, erro
 	if why := cmp.Or(r.Code.whyNotApplicable(sc, s), sc.WhyNotApplicable(p)); why != "" {
 		return sc.notApplicable(entry, s, why), nil
 	}
-	return sc.playUnchecked(entry, s, r.Code, r.Lines)
-}
-
-// Prepare is Scenario.Prepare.
-func (r *Runner) Prepare(entry lock.Entry, sc Scenario, s Settings) (*Prepared, error) {
-	return sc.prepare(entry, s, r.Code)
+	return sc.play(entry, s, r.Code, r.Lines)
 }
 
 // Profile is ProfileOf, remembered.
@@ -97,13 +92,9 @@ func (sc Scenario) notApplicable(entry lock.Entry, s Settings, why Reason) *Outc
 	}
 }
 
-// PlayUnchecked plays a lock in the scenario, whether or not it applies to the lock.
-func (sc Scenario) PlayUnchecked(entry lock.Entry, s Settings) (*Outcome, error) {
-	return sc.playUnchecked(entry, s, nil, false)
-}
-
-func (sc Scenario) playUnchecked(entry lock.Entry, s Settings, code *Code, lines bool) (*Outcome, error) {
-	p, err := sc.prepare(entry, s, code)
+// play plays a lock, or code in its place, in the scenario, whether or not that applies.
+func (sc Scenario) play(entry lock.Entry, s Settings, code *Code, lines bool) (*Outcome, error) {
+	p, err := sc.Prepare(entry, s, code)
 	if err != nil {
 		return nil, err
 	}
@@ -111,9 +102,9 @@ func (sc Scenario) playUnchecked(entry lock.Entry, s Settings, code *Code, lines
 	if lines {
 		p.Simulator.ShowCode(locksPath)
 	}
-	run, err := p.Player.Play(p.Options(s))
+	run, err := p.Play(s)
 	if err != nil {
-		return nil, text.Errorf("error.cause.in", "lock", entry.ID, "scenario", sc.ID, "cause", err)
+		return nil, i18n.Errorf("error.cause.in", "lock", entry.ID, "scenario", sc.ID, "cause", err)
 	}
 	return p.Outcome(run, s), nil
 }
@@ -135,12 +126,10 @@ type Prepared struct {
 func (p *Prepared) Close() { p.Simulator.Close() }
 
 // Prepare builds the simulator. It depends on the settings that the clients' code sees
-// (TTL, Retry, the durations of the clients); the others may change from run to run.
-func (sc Scenario) Prepare(entry lock.Entry, s Settings) (*Prepared, error) {
-	return sc.prepare(entry, s, nil)
-}
-
-func (sc Scenario) prepare(entry lock.Entry, s Settings, code *Code) (*Prepared, error) {
+// (TTL, Retry, the durations of the clients); the others may change from run to run. code
+// plays in place of the lock; nil: the lock plays. Whether the scenario applies to the lock
+// is not asked.
+func (sc Scenario) Prepare(entry lock.Entry, s Settings, code *Code) (*Prepared, error) {
 	budget, err := sc.budget(entry, s)
 	if err != nil {
 		return nil, err
@@ -183,6 +172,16 @@ func (sc Scenario) clients(s Settings) []Client {
 		clients = append(clients, next)
 	}
 	return clients[:s.Clients]
+}
+
+// Play plays a run with these settings, which is valid until the next one.
+func (p *Prepared) Play(s Settings) (*schedule.Run, error) { return p.Player.Play(p.Options(s)) }
+
+// PlayWith is Play with triggers in place of those of the scenario.
+func (p *Prepared) PlayWith(s Settings, triggers []Trigger) (*schedule.Run, error) {
+	opt := p.Options(s)
+	opt.Script = p.code.script(RunTriggers(triggers))
+	return p.Player.Play(opt)
 }
 
 // Options returns how the Player has to play a run with these settings.

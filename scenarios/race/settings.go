@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"locklab/faults"
-	"locklab/reports/text"
+	"locklab/simulator/i18n"
 )
 
 // Settings are the numbers of a run.
@@ -133,10 +133,10 @@ func (s Settings) With(items string) (Settings, error) {
 	for _, item := range strings.Split(items, ",") {
 		name, value, ok := strings.Cut(item, "=")
 		if !ok {
-			return base, text.Errorf("error.setting", "item", item, "cause", text.Errorf("error.setting.form"))
+			return base, i18n.Errorf("error.setting", "item", item, "cause", i18n.Errorf("error.setting.form"))
 		}
 		if err := s.set(&base, strings.TrimSpace(name), strings.TrimSpace(value)); err != nil {
-			return base, text.Errorf("error.setting", "item", item, "cause", err)
+			return base, i18n.Errorf("error.setting", "item", item, "cause", err)
 		}
 	}
 	return s, nil
@@ -147,12 +147,12 @@ func (s *Settings) set(base *Settings, name, value string) (err error) {
 	switch name {
 	case "seed":
 		if s.Seed, err = strconv.ParseUint(value, 10, 64); err != nil {
-			return text.Errorf("error.setting.seed")
+			return i18n.Errorf("error.setting.seed")
 		}
 		return nil
 	case "clients":
 		if s.Clients, err = strconv.Atoi(value); err != nil {
-			return text.Errorf("error.setting.clients")
+			return i18n.Errorf("error.setting.clients")
 		}
 		return nil
 	case "budget":
@@ -169,20 +169,20 @@ func (s *Settings) set(base *Settings, name, value string) (err error) {
 	for _, d := range durations {
 		names = append(names, d.name)
 	}
-	return text.Errorf("error.setting.unknown", "name", name, "near", text.Near(name, names), "names", strings.Join(names, ", "))
+	return i18n.Errorf("error.setting.unknown", "name", name, "near", i18n.Near(name, names), "names", strings.Join(names, ", "))
 }
 
 // set parses a duration. Scenarios whose own value is zero do not have the setting.
 func (d setting) set(s, base *Settings, value string) error {
 	length, err := time.ParseDuration(value)
 	if err != nil {
-		return text.Errorf("error.setting.length")
+		return i18n.Errorf("error.setting.length")
 	}
 	if *d.get(base) == 0 && length != 0 && d.name != "timeout" {
-		return text.Errorf("error.setting.absent", "name", d.name)
+		return i18n.Errorf("error.setting.absent", "name", d.name)
 	}
 	if d.name == "drift" && length <= 0 { // String leaves 0 out
-		return text.Errorf("error.setting.drift")
+		return i18n.Errorf("error.setting.drift")
 	}
 	*d.get(s) = length
 	return nil

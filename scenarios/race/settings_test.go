@@ -1,7 +1,6 @@
 package race_test
 
 import (
-	"fmt"
 	"reflect"
 	"runtime"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
+	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
@@ -127,7 +127,7 @@ func TestRefusals(t *testing.T) {
 			continue
 		}
 		for _, part := range []string{f.value, f.next} {
-			if !strings.Contains(err.Error(), part) {
+			if !strings.Contains(text.SayError("en", err), part) {
 				t.Errorf("%s in %s with %s: the error does not say %q: %v", f.lock, f.scenario, f.set, part, err)
 			}
 		}
@@ -155,7 +155,7 @@ func TestExtremesEnd(t *testing.T) {
 		name, _, _ := strings.Cut(set, "=")
 		for _, sc := range scenarios.All() {
 			s, err := sc.Settings.With(set)
-			if err != nil && strings.Contains(err.Error(), "this scenario has no "+name) {
+			if err != nil && strings.Contains(text.SayError("en", err), "this scenario has no "+name) {
 				continue
 			}
 			if err != nil {
@@ -232,7 +232,7 @@ func TestNamesAreFound(t *testing.T) {
 	for _, f := range []func(string) error{
 		func(n string) error { _, err := scenarios.ByName(n); return err }, func(n string) error { _, err := race.Strategy(n); return err },
 	} {
-		errs = append(errs, fmt.Sprint(f("wathcdog")), fmt.Sprint(f("gc-puase")))
+		errs = append(errs, text.SayError("en", f("wathcdog")), text.SayError("en", f("gc-puase")))
 	}
 	if all := strings.Join(errs, "\n"); !strings.Contains(all, "did you mean watchdog?") || !strings.Contains(all, "did you mean gc-pause?") {
 		t.Errorf("no help:\n%s", all)

@@ -43,7 +43,7 @@ func exhaustedQueues(entry lock.Entry, code *Code) (zookeeper.State, error) {
 	if code != nil {
 		return client.QueuedAt(code.Key).SetCounter(code.Key, math.MaxInt32), nil
 	}
-	out, err := Calm.PlayUnchecked(entry, Calm.Settings)
+	out, err := Calm.play(entry, Calm.Settings, nil, false)
 	if err != nil {
 		return zookeeper.State{}, err
 	}

@@ -6,17 +6,16 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"locklab/algorithms/lock"
-	"locklab/reports/text"
 	"locklab/scenarios/contract"
 	"locklab/scenarios/race"
 	"locklab/scenarios/share"
 	"locklab/scenarios/study"
+	"locklab/simulator/i18n"
 )
 
 // sideBySide is the number of runs that a task plays at the same time, beside other tasks: most of a run is
@@ -35,7 +34,7 @@ type Row struct {
 	Name        string
 	Comparisons []*Comparison
 	Status      contract.Status
-	Reasons     []text.Phrase
+	Reasons     []i18n.Message
 }
 
 // A taskResult is what one task finds.
@@ -72,7 +71,7 @@ func Matrix(ctx context.Context, bench func() (*Bench, error), lease time.Durati
 			share.Is(v, fmt.Sprintf("Rows[%d].Name", r), rows[r].Name, scs[i].Race+" "+scs[i].ID)
 			rows[r].each(r, v, func(field string, c *Comparison) {
 				l := slices.IndexFunc(next, func(e lock.Entry) bool { return e.ID == c.Strategy })
-				v.Require(l >= 0, field+"Strategy", c.Strategy, text.NewPhrase("share.want.known"))
+				v.Require(l >= 0, field+"Strategy", c.Strategy, i18n.New("share.want.known"))
 				next = next[l+1:]
 				c.check(field, c.Strategy, scs[i].ID, rounds, v)
 			})
@@ -123,9 +122,9 @@ func Verify(ctx context.Context, bench func() (*Bench, error), lease time.Durati
 		for r := range min(len(rows), len(of[i])) {
 			e := of[i][r]
 			share.Is(v, fmt.Sprintf("Rows[%d].Name", r), rows[r].Name, e.Strategy.ID+" "+e.Subject())
-			v.Require((rows[r].Status == contract.Met) == (len(rows[r].Reasons) == 0), fmt.Sprintf("Rows[%d].Status", r), rows[r].Status, text.NewPhrase("share.want.known"))
+			v.Require((rows[r].Status == contract.Met) == (len(rows[r].Reasons) == 0), fmt.Sprintf("Rows[%d].Status", r), rows[r].Status, i18n.New("share.want.known"))
 			for _, reason := range rows[r].Reasons {
-				v.Require(strings.HasPrefix(reason.Key, "unmet.") && reason.Fits(), fmt.Sprintf("Rows[%d].Reasons", r), reason.Key, text.NewPhrase("share.want.known"))
+				v.Message(fmt.Sprintf("Rows[%d].Reasons", r), reason, "unmet.")
 			}
 			rows[r].each(r, v, func(field string, c *Comparison) { c.check(field, e.Strategy.ID, study.SearchID, rounds, v) })
 		}
@@ -137,7 +136,7 @@ func (row *Row) each(r int, v *share.Values, check func(field string, c *Compari
 	for i, c := range row.Comparisons {
 		field := fmt.Sprintf("Rows[%d].Comparisons[%d]", r, i)
 		if c == nil {
-			v.Refuse(field, nil, text.NewPhrase("share.want.known"))
+			v.Refuse(field, nil, i18n.New("share.want.known"))
 			return
 		}
 		check(field+".", c)
@@ -174,7 +173,7 @@ func table(ctx context.Context, tasks []share.Task, bench func() (*Bench, error)
 		r.Rows, err = do(ctx, b, i)
 		return r, err
 	}, func(i int, r *taskResult, v *share.Values) {
-		v.Require(version.MatchString(r.Version), "Version", r.Version, text.NewPhrase("share.want.version"))
+		v.Require(version.MatchString(r.Version), "Version", r.Version, i18n.New("share.want.version"))
 		check(i, r.Rows, v)
 	})
 	t := &Table{}

@@ -13,11 +13,11 @@ import (
 	"time"
 
 	"locklab/algorithms/lock"
-	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/history"
+	"locklab/simulator/i18n"
 	"locklab/simulator/live"
 	"locklab/simulator/realserver"
 	"locklab/simulator/resp"
@@ -83,7 +83,7 @@ func OnZooKeeper(addr string, lease time.Duration) (*Bench, error) {
 	b.zookeeper.addr = addr
 	var err error
 	if b.zookeeper.version, err = live.ZooKeeperVersion(addr); err != nil {
-		return nil, text.Errorf("error.live.given", "addr", addr, "cause", err)
+		return nil, i18n.Errorf("error.live.given", "addr", addr, "cause", err)
 	}
 	return b, nil
 }
@@ -245,7 +245,7 @@ func inRounds(n int, show func() (*Showing, error)) (*Showing, error) {
 		s = next
 	}
 	if s.Agrees() && (s.Run.Answers != first.Run.Answers || s.Run.Servers != first.Run.Servers) {
-		return nil, text.Errorf("error.live.rounds", "lock", s.Lab.Strategy.ID, "scenario", s.Lab.Trace.Scenario, "round", s.Round,
+		return nil, i18n.Errorf("error.live.rounds", "lock", s.Lab.Strategy.ID, "scenario", s.Lab.Trace.Scenario, "round", s.Round,
 			"answers", s.Run.Answers, "servers", s.Run.Servers, "before", first.Run.Answers, "first", first.Run.Servers)
 	}
 	return s, nil
@@ -283,7 +283,7 @@ func (b *Bench) show(ctx context.Context, lab *race.Outcome) (*Showing, error) {
 		s.Run, err = live.Play(ctx, o.Simulator, lab.Trace.Choices, live.Options{Speed: s.Speed, Clocks: b.clocks, Pool: b.pool})
 	}
 	if err != nil {
-		return nil, text.Errorf("error.cause.in", "lock", lab.Strategy.ID, "scenario", lab.Trace.Scenario, "cause", err)
+		return nil, i18n.Errorf("error.cause.in", "lock", lab.Strategy.ID, "scenario", lab.Trace.Scenario, "cause", err)
 	}
 	s.Real = o.Outcome(&s.Run.Run)
 	return s, nil

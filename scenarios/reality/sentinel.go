@@ -16,8 +16,8 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 
 	"locklab/algorithms/lock"
-	"locklab/reports/text"
 	"locklab/simulator/history"
+	"locklab/simulator/i18n"
 	"locklab/simulator/realserver"
 	"locklab/simulator/verdict"
 )
@@ -239,9 +239,9 @@ func (s *sentinelStage) await(ctx context.Context, most time.Duration, what stri
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			if s.aborted != "" {
-				return AwaitedError{text.Errorf("error.sentinel.aborted", "what", text.NewPhrase(what), "most", most, "word", s.aborted, "again", 2*s.failoverTimeout())}
+				return AwaitedError{i18n.Errorf("error.sentinel.aborted", "what", i18n.New(what), "most", most, "word", s.aborted, "again", 2*s.failoverTimeout())}
 			}
-			return AwaitedError{text.Errorf("error.sentinel.late", "what", text.NewPhrase(what), "most", most)}
+			return AwaitedError{i18n.Errorf("error.sentinel.late", "what", i18n.New(what), "most", most)}
 		}
 		select {
 		case <-ctx.Done():

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"locklab/reports/text"
+	"locklab/simulator/i18n"
 )
 
 // A Share is what a machine has computed of a command.
@@ -66,13 +66,13 @@ func Read(name string, content []byte) (*Share, error) {
 	s := &Share{}
 	d := json.NewDecoder(bytes.NewReader(content))
 	if err := d.Decode(s); err != nil {
-		return nil, text.Errorf("error.share.damaged", "file", name, "cause", err)
+		return nil, i18n.Errorf("error.share.damaged", "file", name, "cause", err)
 	}
 	if s.Format != shareFormat {
-		return nil, text.Errorf("error.share.foreign", "file", name, "found", s.Format, "want", shareFormat)
+		return nil, i18n.Errorf("error.share.foreign", "file", name, "found", s.Format, "want", shareFormat)
 	}
 	if sum, err := s.sum(); err != nil || sum != s.Sum || len(bytes.TrimSpace(content[d.InputOffset():])) > 0 {
-		return nil, text.Errorf("error.share.sum", "file", name)
+		return nil, i18n.Errorf("error.share.sum", "file", name)
 	}
 	return s, s.check(name)
 }
@@ -93,12 +93,12 @@ func (s *Share) check(name string) error {
 		fields = append(fields, field{fmt.Sprintf("results[%d].task", i), r.Task})
 	}
 	for _, f := range fields {
-		if text.Visible(f.value) != f.value {
-			return text.Errorf("error.share.strange", "file", name, "field", f.name, "value", text.Visible(shortened(f.value)))
+		if i18n.Visible(f.value) != f.value {
+			return i18n.Errorf("error.share.strange", "file", name, "field", f.name, "value", i18n.Visible(shortened(f.value)))
 		}
 	}
 	if s.Tasks < 0 || s.Part != "" && s.Tasks < len(s.Results) {
-		return text.Errorf("error.share.strange", "file", name, "field", "tasks", "value", s.Tasks)
+		return i18n.Errorf("error.share.strange", "file", name, "field", "tasks", "value", s.Tasks)
 	}
 	return nil
 }
@@ -119,7 +119,7 @@ type Results struct {
 // or command, or made with other inputs.
 func Merge(files []string, shares []*Share) (*Results, error) {
 	if len(shares) == 0 {
-		return nil, text.Errorf("error.share.none")
+		return nil, i18n.Errorf("error.share.none")
 	}
 	build, err := Build()
 	if err != nil {
@@ -133,28 +133,28 @@ func Merge(files []string, shares []*Share) (*Results, error) {
 		name := files[i]
 		part, err := ParsePart(s.Part)
 		if err != nil {
-			return nil, text.Errorf("error.share.damaged", "file", name, "cause", err)
+			return nil, i18n.Errorf("error.share.damaged", "file", name, "cause", err)
 		}
 		switch {
 		case s.Build != build:
-			return nil, text.Errorf("error.share.build", "file", name, "there", s.Build, "here", build)
+			return nil, i18n.Errorf("error.share.build", "file", name, "there", s.Build, "here", build)
 		case !slices.Equal(s.Command, first.Command):
-			return nil, text.Errorf("error.share.command", "file", name, "there", commandLine(s.Command), "other", files[0], "here", commandLine(first.Command))
+			return nil, i18n.Errorf("error.share.command", "file", name, "there", commandLine(s.Command), "other", files[0], "here", commandLine(first.Command))
 		case !maps.Equal(s.Inputs, first.Inputs):
-			return nil, text.Errorf("error.share.inputs", "file", name, "other", files[0], "input", otherInput(s.Inputs, first.Inputs))
+			return nil, i18n.Errorf("error.share.inputs", "file", name, "other", files[0], "input", otherInput(s.Inputs, first.Inputs))
 		case i > 0 && part.N != all.N:
-			return nil, text.Errorf("error.share.count", "file", name, "there", s.Part, "other", files[0], "here", first.Part)
+			return nil, i18n.Errorf("error.share.count", "file", name, "there", s.Part, "other", files[0], "here", first.Part)
 		case has[part.K] != "":
-			return nil, text.Errorf("error.share.twice", "share", s.Part, "file", has[part.K], "other", name)
+			return nil, i18n.Errorf("error.share.twice", "share", s.Part, "file", has[part.K], "other", name)
 		case s.Stopped:
-			return nil, text.Errorf("error.share.stopped", "share", s.Part, "file", name)
+			return nil, i18n.Errorf("error.share.stopped", "share", s.Part, "file", name)
 		}
 		all = part
 		has[part.K] = name
 		r.tasks = append(r.tasks, s.Tasks)
 		for _, result := range s.Results {
 			if other := r.from[result.Task]; other != "" {
-				return nil, text.Errorf("error.share.task.twice", "task", result.Task, "file", name, "other", other)
+				return nil, i18n.Errorf("error.share.task.twice", "task", result.Task, "file", name, "other", other)
 			}
 			r.known[result.Task], r.from[result.Task] = result.Result, name
 		}
@@ -166,7 +166,7 @@ func Merge(files []string, shares []*Share) (*Results, error) {
 		}
 	}
 	if missing != nil {
-		return nil, text.Errorf("error.share.missing", "shares", strings.Join(missing, ", "), "command", "locklab "+commandLine(first.Command))
+		return nil, i18n.Errorf("error.share.missing", "shares", strings.Join(missing, ", "), "command", "locklab "+commandLine(first.Command))
 	}
 	return r, nil
 }
@@ -197,9 +197,9 @@ func (r *Results) Compute(ctx context.Context, p Plan) ([]json.RawMessage, error
 			continue
 		}
 		if results[i] == nil {
-			r.unfit = text.Errorf("error.share.task.missing", "task", t.ID)
+			r.unfit = i18n.Errorf("error.share.task.missing", "task", t.ID)
 		} else if err := p.Check(i, results[i]); err != nil {
-			r.unfit = text.Errorf("error.share.value", "file", r.from[t.ID], "cause", err)
+			r.unfit = i18n.Errorf("error.share.value", "file", r.from[t.ID], "cause", err)
 		}
 		if err := ctx.Err(); err != nil {
 			return results, err
@@ -207,12 +207,12 @@ func (r *Results) Compute(ctx context.Context, p Plan) ([]json.RawMessage, error
 	}
 	for _, id := range slices.Sorted(maps.Keys(r.known)) {
 		if !planned[id] && r.unfit == nil {
-			r.unfit = text.Errorf("error.share.task.unknown", "task", id, "file", r.from[id])
+			r.unfit = i18n.Errorf("error.share.task.unknown", "task", id, "file", r.from[id])
 		}
 	}
 	for i, n := range r.tasks {
 		if n != len(p.Tasks) && r.unfit == nil {
-			r.unfit = text.Errorf("error.share.strange", "file", r.files[i], "field", "tasks", "value", n)
+			r.unfit = i18n.Errorf("error.share.strange", "file", r.files[i], "field", "tasks", "value", n)
 		}
 	}
 	if r.unfit != nil {

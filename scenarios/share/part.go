@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"locklab/reports/text"
+	"locklab/simulator/i18n"
 )
 
 // MaxShares is the largest number of shares.
@@ -30,7 +30,7 @@ func ParsePart(s string) (Part, error) {
 	p.K, errs[0] = strconv.Atoi(k)
 	p.N, errs[1] = strconv.Atoi(n)
 	if errors.Join(errs[:]...) != nil || p.K < 1 || p.K > p.N || p.N > MaxShares {
-		return Part{}, text.Errorf("error.shard", "value", s, "most", MaxShares)
+		return Part{}, i18n.Errorf("error.shard", "value", s, "most", MaxShares)
 	}
 	return p, nil
 }
@@ -127,7 +127,7 @@ func (c *Chosen) Compute(ctx context.Context, plan Plan) ([]json.RawMessage, err
 	for _, id := range c.Tasks {
 		i, found := at[id]
 		if !found {
-			return none, text.Errorf("error.share.task.none", "task", id)
+			return none, i18n.Errorf("error.share.task.none", "task", id)
 		}
 		if err := ctx.Err(); err != nil {
 			return none, err

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"locklab/reports/text"
+	"locklab/simulator/i18n"
 )
 
 // Saved computes tasks here, and saves their results so that another process can go on from
@@ -38,7 +38,7 @@ func (s *Saved) Compute(ctx context.Context, plan Plan) ([]json.RawMessage, erro
 		if out[i] = known[plan.Tasks[i].ID]; out[i] == nil {
 			todo = append(todo, i)
 		} else if err := plan.Check(i, out[i]); err != nil {
-			return make([]json.RawMessage, len(plan.Tasks)), text.Errorf("error.share.value", "file", s.File, "cause", err)
+			return make([]json.RawMessage, len(plan.Tasks)), i18n.Errorf("error.share.value", "file", s.File, "cause", err)
 		}
 	}
 	before := len(plan.Tasks) - len(todo)

@@ -26,6 +26,8 @@ import (
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
+
+	"locklab/simulator/i18n"
 )
 
 // A Task is a piece of a command's work.
@@ -63,11 +65,18 @@ type Computer interface {
 	Compute(ctx context.Context, p Plan) ([]json.RawMessage, error)
 }
 
-type computerKey struct{}
+type elsewhereKey struct{}
 
-// With returns a context in which c computes; nil: this process does, on all its cores.
-func With(ctx context.Context, c Computer) context.Context {
-	return context.WithValue(ctx, computerKey{}, c)
+// elsewhere is how results come from elsewhere.
+type elsewhere struct {
+	Computer
+	fits func(i18n.Message) bool
+}
+
+// With returns a context in which c computes; nil: this process does, on all its cores. fits
+// reports whether there is a text for a message in a result, with these placeholders.
+func With(ctx context.Context, c Computer, fits func(i18n.Message) bool) context.Context {
+	return context.WithValue(ctx, elsewhereKey{}, elsewhere{c, fits})
 }
 
 // Each returns the results of the tasks in their order, as the context's Computer comes by
@@ -90,8 +99,8 @@ func EachWaiting[T any](ctx context.Context, tasks []Task, done func(n int), do 
 
 func each[T any](ctx context.Context, atOnce int, tasks []Task, done func(n int), do func(ctx context.Context, i int) (T, error), check func(i int, r *T, v *Values)) ([]*T, error) {
 	results := make([]*T, len(tasks))
-	c, _ := ctx.Value(computerKey{}).(Computer)
-	if c == nil {
+	c, _ := ctx.Value(elsewhereKey{}).(elsewhere)
+	if c.Computer == nil {
 		order := longestFirst(tasks)
 		return results, inParallel(ctx, atOnce, len(tasks), done, func(ctx context.Context, i int) error {
 			r, err := do(ctx, order[i])
@@ -110,7 +119,7 @@ func each[T any](ctx context.Context, atOnce int, tasks []Task, done func(n int)
 		if check != nil {
 			of = func(r *T, v *Values) { check(i, r, v) }
 		}
-		r, err := read(tasks[i].ID, raw, of)
+		r, err := read(tasks[i].ID, raw, c.fits, of)
 		if err == nil {
 			results[i], checked[i] = r, raw
 		}

@@ -91,13 +91,13 @@ func (c throughJSON) Compute(ctx context.Context, p Plan) (all []json.RawMessage
 func TestEach(t *testing.T) {
 	tasks := []Task{{"a", 1}, {"b", 3}, {"c", 2}}
 	do := func(_ context.Context, i int) (string, error) { return tasks[i].ID, nil }
-	for name, ctx := range map[string]context.Context{"here": t.Context(), "elsewhere": With(t.Context(), throughJSON{-1}), "here again": With(With(t.Context(), throughJSON{0}), nil)} {
+	for name, ctx := range map[string]context.Context{"here": t.Context(), "elsewhere": With(t.Context(), throughJSON{-1}, nil), "here again": With(With(t.Context(), throughJSON{0}, nil), nil, nil)} {
 		got, err := Each(ctx, tasks, nil, do, nil)
 		if err != nil || *got[0]+*got[1]+*got[2] != "abc" {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
 	}
-	if got, _ := Each(With(t.Context(), throughJSON{1}), tasks, nil, do, nil); got[1] != nil || *got[2] != "c" {
+	if got, _ := Each(With(t.Context(), throughJSON{1}, nil), tasks, nil, do, nil); got[1] != nil || *got[2] != "c" {
 		t.Errorf("%v", got)
 	}
 	wrong := errors.New("wrong")

@@ -12,44 +12,47 @@ import (
 	"strconv"
 	"strings"
 
-	"locklab/reports/text"
+	"locklab/simulator/i18n"
 )
 
 // A ValueError is a value in the result of a task that the task cannot give.
 type ValueError struct {
 	Task  string
-	Field string      // path in the result, as in witnesses[2].par; "": the whole
-	Value string      // as the result has it, shortened
-	Want  text.Phrase // what it would have to be
+	Field string       // path in the result, as in witnesses[2].par; "": the whole
+	Value string       // as the result has it, shortened
+	Want  i18n.Message // what it would have to be
 }
 
-func (e *ValueError) Error() string { return e.Say("en") }
+func (e *ValueError) Error() string { return e.Message().String() }
 
-// Say says what is wrong, in a language.
-func (e *ValueError) Say(lang string) string {
+// Message implements i18n.Error.
+func (e *ValueError) Message() i18n.Message {
 	key := "share.value"
 	if e.Field == "" {
 		key = "share.value.whole"
 	}
-	return text.Say(lang, key, "task", text.Visible(e.Task), "field", text.Visible(e.Field), "value", text.Visible(e.Value), "want", e.Want.Say(lang))
+	return i18n.New(key, "task", i18n.Visible(e.Task), "field", i18n.Visible(e.Field), "value", i18n.Visible(e.Value), "want", e.Want)
 }
 
 // Values checks the values of a result that comes from a file or another machine. It keeps
 // the first that the task cannot give. Fields are paths as in ValueError.
-type Values struct{ bad *ValueError }
+type Values struct {
+	bad  *ValueError
+	fits func(i18n.Message) bool
+}
 
 // OK reports whether no value was refused so far.
 func (v *Values) OK() bool { return v.bad == nil }
 
 // Refuse refuses a value.
-func (v *Values) Refuse(field string, value any, want text.Phrase) {
+func (v *Values) Refuse(field string, value any, want i18n.Message) {
 	if v.bad == nil {
 		v.bad = &ValueError{Field: field, Value: shortened(value), Want: want}
 	}
 }
 
 // Require refuses a value unless it is as wanted.
-func (v *Values) Require(ok bool, field string, value any, want text.Phrase) {
+func (v *Values) Require(ok bool, field string, value any, want i18n.Message) {
 	if !ok {
 		v.Refuse(field, value, want)
 	}
@@ -57,36 +60,42 @@ func (v *Values) Require(ok bool, field string, value any, want text.Phrase) {
 
 // Length refuses a list of n values unless it has so many.
 func (v *Values) Length(field string, n, want int) {
-	v.Require(n == want, field, n, text.NewPhrase("share.want.length", "n", want))
+	v.Require(n == want, field, n, i18n.New("share.want.length", "n", want))
 }
 
 // Link refuses a link that no trace of the lab has; why: of this task.
 func (v *Values) Link(field, link string, why error) {
 	if why != nil {
-		v.Refuse(field, link, text.NewPhrase("share.want.link", "cause", why))
+		v.Refuse(field, link, i18n.New("share.want.link", "cause", why))
 	}
+}
+
+// Message refuses a message whose key does not begin with kind, or for which there is no text
+// with its placeholders.
+func (v *Values) Message(field string, m i18n.Message, kind string) {
+	v.Require(strings.HasPrefix(m.Key, kind) && v.fits(m), field, m.Key, i18n.New("share.want.known"))
 }
 
 // Range refuses a number outside of [least, most].
 func Range[N ~int | ~int64 | ~uint8 | ~float64](v *Values, field string, n, least, most N) {
-	v.Require(n >= least && n <= most, field, n, text.NewPhrase("share.want.range", "least", least, "most", most)) // NaN is neither
+	v.Require(n >= least && n <= most, field, n, i18n.New("share.want.range", "least", least, "most", most)) // NaN is neither
 }
 
 // Is refuses a value other than the one wanted.
 func Is[T comparable](v *Values, field string, value, want T) {
-	v.Require(value == want, field, value, text.NewPhrase("share.want.is", "value", shortened(want)))
+	v.Require(value == want, field, value, i18n.New("share.want.is", "value", shortened(want)))
 }
 
 // OneOf refuses a value that is not in a list.
 func OneOf[T comparable](v *Values, field string, value T, of []T) {
-	v.Require(slices.Contains(of, value), field, value, text.NewPhrase("share.want.known"))
+	v.Require(slices.Contains(of, value), field, value, i18n.New("share.want.known"))
 }
 
 // Same refuses a value that is written otherwise, as JSON, than the one wanted.
 func (v *Values) Same(field string, value, want any) {
 	a, b := written(value), written(want)
 	if at, x, y, differ := difference(field, a, b); differ {
-		v.Refuse(at, x, text.NewPhrase("share.want.is", "value", shortened(y)))
+		v.Refuse(at, x, i18n.New("share.want.is", "value", shortened(y)))
 	}
 }
 
@@ -114,7 +123,7 @@ func untyped(b []byte) (plain any, err error) {
 	return plain, err
 }
 
-var errTrailing = text.Errorf("share.trailing")
+var errTrailing = i18n.Errorf("share.trailing")
 
 // difference finds the first place at which two values that untyped has read differ, in
 // alphabetical order. What one of them lacks is nil.
@@ -162,7 +171,7 @@ func join(path, name string) string {
 func control(path string, value any) (at, found string) {
 	switch value := value.(type) {
 	case string:
-		if plain := scriptBreaks.Replace(value); text.Visible(plain) != plain {
+		if plain := scriptBreaks.Replace(value); i18n.Visible(plain) != plain {
 			return path, value
 		}
 	case []any:
@@ -173,7 +182,7 @@ func control(path string, value any) (at, found string) {
 		}
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(value)) {
-			if text.Visible(name) != name {
+			if i18n.Visible(name) != name {
 				return join(path, name), name
 			}
 			if at, found = control(join(path, name), value[name]); found != "" {
@@ -210,18 +219,18 @@ func shortened(value any) string {
 }
 
 // read reads a result and checks it: it is written as this program writes one, and has no
-// value that its task cannot give. check may be nil. The error is a *ValueError.
-func read[T any](task string, raw json.RawMessage, check func(r *T, v *Values)) (*T, error) {
-	r, v := new(T), &Values{}
+// value that its task cannot give. fits is as for With; check may be nil. The error is a *ValueError.
+func read[T any](task string, raw json.RawMessage, fits func(i18n.Message) bool, check func(r *T, v *Values)) (*T, error) {
+	r, v := new(T), &Values{fits: fits}
 	plain, err := untyped(raw)
 	if err != nil {
-		v.Refuse("", string(raw), text.NewPhrase("share.want.json", "cause", err))
+		v.Refuse("", string(raw), i18n.New("share.want.json", "cause", err))
 	} else if at, found := control("", plain); found != "" {
-		v.Refuse(at, found, text.NewPhrase("share.want.printable"))
+		v.Refuse(at, found, i18n.New("share.want.printable"))
 	} else if err := json.Unmarshal(raw, r); err != nil {
 		v.unreadable(plain, err)
 	} else if at, x, y, differ := difference("", plain, written(r)); differ {
-		v.Refuse(at, x, text.NewPhrase("share.want.is", "value", shortened(y)))
+		v.Refuse(at, x, i18n.New("share.want.is", "value", shortened(y)))
 	} else if check != nil {
 		check(r, v)
 	}
@@ -239,5 +248,5 @@ func (v *Values) unreadable(plain any, err error) {
 	if unfit := (*json.UnmarshalTypeError)(nil); errors.As(err, &unfit) {
 		field, value = unfit.Field, unfit.Value
 	}
-	v.Refuse(field, value, text.NewPhrase("share.want.json", "cause", err))
+	v.Refuse(field, value, i18n.New("share.want.json", "cause", err))
 }

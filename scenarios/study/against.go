@@ -4,10 +4,10 @@ import (
 	"errors"
 
 	"locklab/algorithms/lock"
-	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/race"
 	"locklab/simulator"
+	"locklab/simulator/i18n"
 	"locklab/simulator/schedule"
 )
 
@@ -34,7 +34,7 @@ func Against(entry lock.Entry, t simulator.Trace) (*race.Outcome, error) {
 func searchAgainst(entry lock.Entry, t simulator.Trace) (*race.Outcome, error) {
 	b, err := ParseBounds(t.Settings)
 	if err != nil {
-		return nil, text.Errorf("error.replay.bounds", "cause", err)
+		return nil, i18n.Errorf("error.replay.bounds", "cause", err)
 	}
 	if (b.Nodes > 1) != (entry.Servers() > 1) {
 		b.Nodes = FewServers(entry)
@@ -44,20 +44,24 @@ func searchAgainst(entry lock.Entry, t simulator.Trace) (*race.Outcome, error) {
 		return nil, err
 	}
 	defer sim.Close()
-	f := &follower{sim: sim, world: sim.NewWorld(), probe: search.Clients + 1, hasty: b.Timing == Lockstep}
+	f := &follower{sim: sim, Recorder: schedule.Record(sim), probe: search.Clients + 1, hasty: b.Timing == Lockstep}
 	for _, c := range t.Choices {
 		if err := f.follow(c); err != nil {
-			return nil, text.Errorf("error.cause", "of", entry.ID, "cause", err)
+			return nil, i18n.Errorf("error.cause", "of", entry.ID, "cause", err)
 		}
 	}
 	for range maxFollowed {
-		if c, ok := f.next(true); !ok || f.step(c) != nil {
+		c, ok := f.next(true)
+		if !ok {
+			break
+		}
+		if _, err := f.Step(c); err != nil {
 			break
 		}
 	}
-	f.run.End, f.run.Horizon = f.world.Now(), !sim.Quiet(&f.world)
-	o := OutcomeOf(search, &f.run)
-	o.Scenario, o.Trace, o.NotInjected = b.Scenario(), b.Settled(entry).trace(entry, f.run.Choices), f.run.NotInjected
+	run := f.Run()
+	o := OutcomeOf(search, run)
+	o.Scenario, o.Trace, o.NotInjected = b.Scenario(), b.Settled(entry).trace(entry, run.Choices), f.notInjected
 	return o, nil
 }
 
@@ -67,11 +71,11 @@ const maxFollowed = 5000
 
 // A follower makes the choices of another lock's run.
 type follower struct {
-	sim   *simulator.Simulator
-	world simulator.World
-	run   schedule.Run
-	probe int  // the client that begins last
-	hasty bool // what can happen at once happens before time passes
+	*schedule.Recorder
+	sim         *simulator.Simulator
+	probe       int  // the client that begins last
+	hasty       bool // what can happen at once happens before time passes
+	notInjected []error
 }
 
 // follow makes a choice if it is possible.
@@ -82,27 +86,18 @@ func (f *follower) follow(c simulator.Choice) error {
 			if !ok {
 				break
 			}
-			if err := f.step(now); err != nil {
+			if _, err := f.Step(now); err != nil {
 				return err
 			}
 		}
-		c.D = min(c.D, f.sim.NextDeadline(&f.world)-f.world.Now())
+		c.D = min(c.D, f.sim.NextDeadline(f.World())-f.World().Now())
 	}
-	err := f.step(c)
+	_, err := f.Step(c)
 	if not := (*simulator.NotEnabledError)(nil); errors.As(err, &not) {
 		if c.Verb >= simulator.FaultVerb {
-			f.run.NotInjected = append(f.run.NotInjected, err)
+			f.notInjected = append(f.notInjected, err)
 		}
 		return nil
-	}
-	return err
-}
-
-func (f *follower) step(c simulator.Choice) error {
-	events, err := f.sim.Step(&f.world, c)
-	if err == nil {
-		f.run.Choices = append(f.run.Choices, c)
-		f.run.Events = append(f.run.Events, events...)
 	}
 	return err
 }
@@ -111,7 +106,7 @@ func (f *follower) step(c simulator.Choice) error {
 // passing of time, and the probe.
 func (f *follower) next(late bool) (simulator.Choice, bool) {
 	later, last := simulator.Choice{}, simulator.Choice{}
-	for _, c := range f.sim.Enabled(&f.world, nil) {
+	for _, c := range f.sim.Enabled(f.World(), nil) {
 		switch {
 		case c.Verb >= simulator.FaultVerb:
 		case c.Verb == simulator.Start && int(c.Client) == f.probe:

@@ -16,7 +16,7 @@ import (
 // with its verdict, on a lab that is warm: the inner loop of all statistics.
 func BenchmarkGCPauseToken(b *testing.B) {
 	e, sc := racetest.Cell(b, "token", "gc-pause")
-	p, err := sc.Prepare(e, sc.Settings)
+	p, err := sc.Prepare(e, sc.Settings, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -26,7 +26,7 @@ func BenchmarkGCPauseToken(b *testing.B) {
 	broken := 0
 	for b.Loop() {
 		s.Seed++
-		run, err := p.Player.Play(p.Options(s))
+		run, err := p.Play(s)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -79,27 +79,23 @@ func BenchmarkRedisson(b *testing.B) {
 		b.ReportAllocs()
 		var last *race.Outcome
 		for b.Loop() {
-			o, err := alone.PlayUnchecked(e, alone.Settings)
-			if err != nil {
-				b.Fatal(err)
-			}
-			last = o
+			last = racetest.PlayAnyway(b, e, alone, alone.Settings)
 		}
 		perScript(b, last.History)
 	})
 	b.Run("tables", func(b *testing.B) {
-		p, err := alone.Prepare(e, alone.Settings)
+		p, err := alone.Prepare(e, alone.Settings, nil)
 		if err != nil {
 			b.Fatal(err)
 		}
 		defer p.Close()
-		run, err := p.Player.Play(p.Options(alone.Settings)) // fills them
+		run, err := p.Play(alone.Settings) // fills them
 		if err != nil {
 			b.Fatal(err)
 		}
 		b.ReportAllocs()
 		for b.Loop() {
-			if run, err = p.Player.Play(p.Options(alone.Settings)); err != nil {
+			if run, err = p.Play(alone.Settings); err != nil {
 				b.Fatal(err)
 			}
 		}

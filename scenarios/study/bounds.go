@@ -10,12 +10,12 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/faults"
-	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/simulator"
 	"locklab/simulator/checkpoint"
 	"locklab/simulator/client"
 	"locklab/simulator/explore"
+	"locklab/simulator/i18n"
 )
 
 // Bounds are what an exhaustive search covers.
@@ -86,49 +86,49 @@ func (b Bounds) Check(entry lock.Entry) error {
 	always := !slices.Contains(b.timings(), Lockstep)
 	switch {
 	case b.Clients < 1 || b.Clients > simulator.MaxClients-2:
-		return text.Errorf("error.check.clients", "value", b.Clients, "most", simulator.MaxClients-2)
+		return i18n.Errorf("error.check.clients", "value", b.Clients, "most", simulator.MaxClients-2)
 	case b.Attempts < 1 || b.Attempts > 9:
-		return text.Errorf("error.bound.attempts", "value", b.Attempts)
+		return i18n.Errorf("error.bound.attempts", "value", b.Attempts)
 	case b.Retries < AutoRetries || b.Retries > explore.MaxRetries:
-		return text.Errorf("error.bound.retries", "value", b.Retries, "most", explore.MaxRetries)
+		return i18n.Errorf("error.bound.retries", "value", b.Retries, "most", explore.MaxRetries)
 	case b.Nodes < 0 || b.Nodes > simulator.MaxNodes:
-		return text.Errorf("error.bound.nodes", "value", b.Nodes, "most", simulator.MaxNodes)
+		return i18n.Errorf("error.bound.nodes", "value", b.Nodes, "most", simulator.MaxNodes)
 	case b.Nodes > 1 && entry.Servers() == 1:
-		return text.Errorf("error.bound.nodes.one", "value", b.Nodes, "lock", entry.ID)
+		return i18n.Errorf("error.bound.nodes.one", "value", b.Nodes, "lock", entry.ID)
 	case b.TTL <= 0 && entry.OnZooKeeper():
-		return text.Errorf("error.bound.session", "value", b.TTL, "lock", entry.ID)
+		return i18n.Errorf("error.bound.session", "value", b.TTL, "lock", entry.ID)
 	case b.TTL < minTTL || b.TTL > longest:
-		return text.Errorf("error.bound.ttl", "value", b.TTL, "least", minTTL, "most", longest)
+		return i18n.Errorf("error.bound.ttl", "value", b.TTL, "least", minTTL, "most", longest)
 	case always && b.TTL < minAnyTTL:
-		return text.Errorf("error.bound.ttl.any", "value", b.TTL, "least", minAnyTTL)
+		return i18n.Errorf("error.bound.ttl.any", "value", b.TTL, "least", minAnyTTL)
 	case always && b.Retries > 0:
-		return text.Errorf("error.bound.retries.any", "value", b.Retries)
+		return i18n.Errorf("error.bound.retries.any", "value", b.Retries)
 	case b.Timing == Lockstep && b.Uses == client.GiveUp:
-		return text.Errorf("error.bound.uses.lockstep")
+		return i18n.Errorf("error.bound.uses.lockstep")
 	case b.Work < 0 || b.Work > longest:
-		return text.Errorf("error.bound.work", "value", b.Work, "most", longest)
+		return i18n.Errorf("error.bound.work", "value", b.Work, "most", longest)
 	case b.ClientRetries < 0 || b.ClientRetries > MaxClientRetries:
-		return text.Errorf("error.bound.client-retries", "value", b.ClientRetries, "most", MaxClientRetries)
+		return i18n.Errorf("error.bound.client-retries", "value", b.ClientRetries, "most", MaxClientRetries)
 	case b.ClientRetries > 0 && entry.OnZooKeeper():
-		return text.Errorf("error.bound.client-retries.zookeeper", "lock", entry.ID)
+		return i18n.Errorf("error.bound.client-retries.zookeeper", "lock", entry.ID)
 	case b.Fenced && !entry.OnZooKeeper() && b.Settled(entry).Nodes != 1: // see lock.Fence
-		return text.Errorf("error.bound.fenced", "lock", entry.ID, "nodes", b.Settled(entry).Nodes)
+		return i18n.Errorf("error.bound.fenced", "lock", entry.ID, "nodes", b.Settled(entry).Nodes)
 	case (b.Latency != 0 || b.Lateness != 0) && b.Timing == Lockstep:
-		return text.Errorf("error.bound.late.lockstep", "latency", FormatLate(b.Latency), "lateness", FormatLate(b.Lateness))
+		return i18n.Errorf("error.bound.late.lockstep", "latency", FormatLate(b.Latency), "lateness", FormatLate(b.Lateness))
 	case !b.isLate(b.Latency):
-		return text.Errorf("error.bound.late", "name", "latency", "value", b.Latency, "step", b.step(), "most", stepsPerLease*b.step())
+		return i18n.Errorf("error.bound.late", "name", "latency", "value", b.Latency, "step", b.step(), "most", stepsPerLease*b.step())
 	case !b.isLate(b.Lateness):
-		return text.Errorf("error.bound.late", "name", "lateness", "value", b.Lateness, "step", b.step(), "most", stepsPerLease*b.step())
+		return i18n.Errorf("error.bound.late", "name", "lateness", "value", b.Lateness, "step", b.step(), "most", stepsPerLease*b.step())
 	case b.Skew < 0 || b.Skew > maxSkewSteps*b.step() || b.Skew%b.step() != 0:
-		return text.Errorf("error.bound.skew", "value", b.Skew, "step", b.step(), "most", maxSkewSteps*b.step())
+		return i18n.Errorf("error.bound.skew", "value", b.Skew, "step", b.step(), "most", maxSkewSteps*b.step())
 	case b.MaxStates < 0:
-		return text.Errorf("error.bound.states", "value", b.MaxStates)
+		return i18n.Errorf("error.bound.states", "value", b.MaxStates)
 	}
 	if err := b.canInject(); err != nil {
 		return err
 	}
 	if entry.OnZooKeeper() && b.allows(faults.Return{}) {
-		return text.Errorf("error.bound.return", "budget", b.Budget, "lock", entry.ID, "clients", b.Clients+1)
+		return i18n.Errorf("error.bound.return", "budget", b.Budget, "lock", entry.ID, "clients", b.Clients+1)
 	}
 	if err := b.canUse(entry); err != nil {
 		return err
@@ -150,13 +150,13 @@ func (b Bounds) canInject() error {
 	total := time.Duration(0)
 	for _, a := range budget {
 		if a.Max > longest {
-			return text.Errorf("error.bound.fault", "budget", b.Budget, "fault", a.Fault.Name(), "value", a.Max, "most", longest)
+			return i18n.Errorf("error.bound.fault", "budget", b.Budget, "fault", a.Fault.Name(), "value", a.Max, "most", longest)
 		}
 		if total += time.Duration(a.Times) * a.Max; total > 10*longest {
-			return text.Errorf("error.bound.faults", "budget", b.Budget, "most", 10*longest)
+			return i18n.Errorf("error.bound.faults", "budget", b.Budget, "most", 10*longest)
 		}
 		if jumps(a) && a.Times > 0 && a.Max == 0 {
-			return text.Errorf("error.bound.jump", "budget", b.Budget, "fault", a.Fault.Name(), "times", a.Times)
+			return i18n.Errorf("error.bound.jump", "budget", b.Budget, "fault", a.Fault.Name(), "times", a.Times)
 		}
 	}
 	return err
@@ -288,7 +288,7 @@ func FormatRetries(n int) string {
 func ParseAttempts(written string) (int, error) {
 	n, ok := autoOr(written)
 	if !ok || n == 0 {
-		return 0, text.Errorf("error.attempts", "value", written)
+		return 0, i18n.Errorf("error.attempts", "value", written)
 	}
 	return n, nil
 }
@@ -297,7 +297,7 @@ func ParseAttempts(written string) (int, error) {
 func ParseRetries(written string) (int, error) {
 	n, ok := autoOr(written)
 	if !ok {
-		return 0, text.Errorf("error.bound.retries", "value", written, "most", explore.MaxRetries)
+		return 0, i18n.Errorf("error.bound.retries", "value", written, "most", explore.MaxRetries)
 	}
 	return n, nil
 }
@@ -314,40 +314,40 @@ func autoOr(written string) (n int, ok bool) {
 // A boundParser reads one bound.
 type boundParser struct {
 	name string
-	want text.Phrase // what a value must be; zero: the error says it
+	want i18n.Message // what a value must be; zero: the error says it
 	read func(b *Bounds, value string) error
 }
 
 // boundParsers are those of all bounds that String writes, in the order of help texts.
 var boundParsers = []boundParser{
-	{"clients", text.NewPhrase("error.want.integer"), number(func(b *Bounds) *int { return &b.Clients })},
-	{"attempts", text.NewPhrase("error.want.integer"), number(func(b *Bounds) *int { return &b.Attempts })},
-	{"retries", text.NewPhrase("error.bound.want.retries", "most", explore.MaxRetries), func(b *Bounds, value string) (err error) {
+	{"clients", i18n.New("error.want.integer"), number(func(b *Bounds) *int { return &b.Clients })},
+	{"attempts", i18n.New("error.want.integer"), number(func(b *Bounds) *int { return &b.Attempts })},
+	{"retries", i18n.New("error.bound.want.retries", "most", explore.MaxRetries), func(b *Bounds, value string) (err error) {
 		b.Retries, err = ParseRetries(value)
 		return err
 	}},
-	{"nodes", text.NewPhrase("error.want.integer"), number(func(b *Bounds) *int { return &b.Nodes })},
-	{"ttl", text.NewPhrase("error.want.length"), length(func(b *Bounds) *time.Duration { return &b.TTL })},
-	{"fenced", text.NewPhrase("error.want.bool"), truth(func(b *Bounds) *bool { return &b.Fenced })},
-	{"timing", text.NewPhrase("error.want.timing"), func(b *Bounds, value string) (err error) {
+	{"nodes", i18n.New("error.want.integer"), number(func(b *Bounds) *int { return &b.Nodes })},
+	{"ttl", i18n.New("error.want.length"), length(func(b *Bounds) *time.Duration { return &b.TTL })},
+	{"fenced", i18n.New("error.want.bool"), truth(func(b *Bounds) *bool { return &b.Fenced })},
+	{"timing", i18n.New("error.want.timing"), func(b *Bounds, value string) (err error) {
 		b.Timing, err = ParseTiming(value)
 		return err
 	}},
-	{"work", text.NewPhrase("error.want.length"), length(func(b *Bounds) *time.Duration { return &b.Work })},
-	{"latency", text.Phrase{}, late(func(b *Bounds) *time.Duration { return &b.Latency })},
-	{"lateness", text.Phrase{}, late(func(b *Bounds) *time.Duration { return &b.Lateness })},
-	{"uses", text.Phrase{}, func(b *Bounds, value string) (err error) {
+	{"work", i18n.New("error.want.length"), length(func(b *Bounds) *time.Duration { return &b.Work })},
+	{"latency", i18n.Message{}, late(func(b *Bounds) *time.Duration { return &b.Latency })},
+	{"lateness", i18n.Message{}, late(func(b *Bounds) *time.Duration { return &b.Lateness })},
+	{"uses", i18n.Message{}, func(b *Bounds, value string) (err error) {
 		b.Uses, err = ParseUses(strings.ReplaceAll(value, "+", ","))
 		return err
 	}},
-	{"client-retries", text.NewPhrase("error.want.integer"), number(func(b *Bounds) *int { return &b.ClientRetries })},
-	{"skew", text.NewPhrase("error.want.length"), length(func(b *Bounds) *time.Duration { return &b.Skew })},
-	{"tokens", text.Phrase{}, func(b *Bounds, value string) (err error) {
+	{"client-retries", i18n.New("error.want.integer"), number(func(b *Bounds) *int { return &b.ClientRetries })},
+	{"skew", i18n.New("error.want.length"), length(func(b *Bounds) *time.Duration { return &b.Skew })},
+	{"tokens", i18n.Message{}, func(b *Bounds, value string) (err error) {
 		b.Tokens, err = ParseTokens(value)
 		return err
 	}},
-	{"idle", text.NewPhrase("error.want.bool"), truth(func(b *Bounds) *bool { return &b.Idle })},
-	{"budget", text.Phrase{}, func(b *Bounds, value string) error {
+	{"idle", i18n.New("error.want.bool"), truth(func(b *Bounds) *bool { return &b.Idle })},
+	{"budget", i18n.Message{}, func(b *Bounds, value string) error {
 		b.Budget = faults.Canonical(strings.ReplaceAll(value, "+", ",")) // Check reads it
 		return nil
 	}},
@@ -396,18 +396,18 @@ func ParseBounds(written string) (b Bounds, err error) {
 	for _, item := range strings.Split(written, ",") {
 		name, value, _ := strings.Cut(item, "=")
 		if name == "asks" { // as it was once called
-			return b, text.Errorf("error.bound", "item", item, "cause", text.Errorf("error.bound.asks"))
+			return b, i18n.Errorf("error.bound", "item", item, "cause", i18n.Errorf("error.bound.asks"))
 		}
 		i := slices.IndexFunc(boundParsers, func(p boundParser) bool { return p.name == name })
 		if i < 0 {
-			return b, text.Errorf("error.bound", "item", item, "cause", text.Errorf("error.bound.unknown"))
+			return b, i18n.Errorf("error.bound", "item", item, "cause", i18n.Errorf("error.bound.unknown"))
 		}
 		p := &boundParsers[i]
 		switch err := p.read(&b, value); {
 		case err != nil && p.want.IsZero():
-			return b, text.Errorf("error.bound", "item", item, "cause", err)
+			return b, i18n.Errorf("error.bound", "item", item, "cause", err)
 		case err != nil:
-			return b, text.Errorf("error.bound", "item", item, "cause", p.want)
+			return b, i18n.Errorf("error.bound", "item", item, "cause", p.want)
 		}
 	}
 	return b, nil

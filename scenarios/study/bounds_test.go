@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"locklab/reports/text"
 	"locklab/scenarios/study"
 	"locklab/simulator/explore"
 )
@@ -21,16 +22,16 @@ func TestRetries(t *testing.T) {
 			t.Errorf("%s is read as %s, %v", b, again, err)
 		}
 	}
-	for text, want := range map[string]string{
+	for given, want := range map[string]string{
 		"retries=-1": "0 to 5, or auto", "retries=x": "0 to 5, or auto", "asks=2": "retries=1",
 	} {
-		if _, err := study.ParseBounds("clients=2," + text); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), text) {
-			t.Errorf("%s: %v, want %q", text, err, want)
+		if _, err := study.ParseBounds("clients=2," + given); err == nil || !strings.Contains(text.SayError("en", err), want) || !strings.Contains(text.SayError("en", err), given) {
+			t.Errorf("%s: %v, want %q", given, err, want)
 		}
 	}
 	b := study.DefaultBounds()
 	b.Retries = explore.MaxRetries + 1
-	if err := b.Check(entry); err == nil || !strings.Contains(err.Error(), "retries=6") {
+	if err := b.Check(entry); err == nil || !strings.Contains(text.SayError("en", err), "retries=6") {
 		t.Errorf("retries=6: %v", err)
 	}
 }

@@ -43,15 +43,13 @@ func CertainFrom(o *race.Outcome) (Certainty, error) {
 		}
 		return o.Scenario.Script(o.Settings, o.Strategy.Nodes)
 	}
-	p, err := o.Scenario.Prepare(o.Strategy, o.Settings)
+	p, err := o.Scenario.Prepare(o.Strategy, o.Settings, nil)
 	if err != nil {
 		return c, err
 	}
 	defer p.Close()
 	for n := range len(triggers()) {
-		opt := p.Options(o.Settings)
-		opt.Script = race.RunTriggers(triggers()[:n])
-		run, err := p.Player.Play(opt)
+		run, err := p.PlayWith(o.Settings, triggers()[:n])
 		if err != nil {
 			return c, err
 		}

@@ -73,7 +73,7 @@ func (s *Search) CertificateIn(lang string) string {
 	}
 	line("states", "states", fmt.Sprint(r.States), "transitions", fmt.Sprint(r.Transitions), "depth", fmt.Sprint(r.Depth), "complete", fmt.Sprint(r.Complete))
 	if !r.Limit.IsZero() {
-		line("limit", "limit", r.Limit.Say(lang))
+		line("limit", "limit", text.SayMessage(lang, r.Limit))
 	}
 	line("reduction", "symmetry", used(r.Symmetry), "order", used(!b.Causes), "clock", say(clock))
 	switch why := &r.Asymmetry; {

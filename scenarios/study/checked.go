@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"locklab/algorithms/lock"
-	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/race"
 	"locklab/simulator"
 	"locklab/simulator/explore"
 	"locklab/simulator/history"
+	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
 )
 
@@ -74,10 +74,10 @@ func (c *Checked) Write(w io.Writer) error {
 func ReadChecked(r io.Reader) (*Checked, error) {
 	c := &Checked{}
 	if err := json.NewDecoder(r).Decode(c); err != nil {
-		return nil, text.Errorf("error.checked.data", "cause", err)
+		return nil, i18n.Errorf("error.checked.data", "cause", err)
 	}
 	if c.Version != CheckedVersion {
-		return nil, text.Errorf("error.checked.version", "version", c.Version, "ours", CheckedVersion)
+		return nil, i18n.Errorf("error.checked.version", "version", c.Version, "ours", CheckedVersion)
 	}
 	return c, nil
 }

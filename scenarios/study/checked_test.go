@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/simulator/effort"
 	"locklab/simulator/explore"
@@ -82,12 +83,12 @@ func TestChecked(t *testing.T) {
 			t.Errorf("%s becomes %s:\n%s", want.Scenario.ID, got.Scenario.ID, diff)
 		}
 	}
-	for text, want := range map[string]string{
+	for given, want := range map[string]string{
 		"{": "cannot be read",
 		strings.Replace(data.String(), `"version":1`, `"version":7`, 1): "of version 7",
 	} {
-		if _, err := ReadChecked(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%.20s: %v, want %q", text, err, want)
+		if _, err := ReadChecked(strings.NewReader(given)); err == nil || !strings.Contains(text.SayError("en", err), want) {
+			t.Errorf("%.20s: %v, want %q", given, err, want)
 		}
 	}
 }

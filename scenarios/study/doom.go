@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"locklab/algorithms/lock"
-	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/simulator"
 	"locklab/simulator/explore"
 	"locklab/simulator/history"
+	"locklab/simulator/i18n"
+	"locklab/simulator/schedule"
 	"locklab/simulator/verdict"
 )
 
@@ -63,7 +64,7 @@ func DoomOf(ctx context.Context, t simulator.Trace, harm verdict.Word) (*Doom, e
 // DoomOn is DoomOf a trace whose lock the caller has, be it in the list or not.
 func DoomOn(ctx context.Context, entry lock.Entry, t simulator.Trace, harm verdict.Word) (*Doom, error) {
 	if t.Scenario != SearchID {
-		return nil, text.Errorf("error.doom.race", "scenario", t.Scenario, "lock", t.Strategy)
+		return nil, i18n.Errorf("error.doom.race", "scenario", t.Scenario, "lock", t.Strategy)
 	}
 	o, err := ReplayOn(entry, t)
 	if err != nil {
@@ -85,23 +86,23 @@ func DoomOn(ctx context.Context, entry lock.Entry, t simulator.Trace, harm verdi
 	defer sim.Close()
 	d, err := explore.DoomOf(ctx, sim, search.Options(), t.Choices, harm)
 	if errors.Is(err, explore.ErrNoHarm) {
-		return nil, text.Errorf("error.doom.harmless", "verdicts", o.Verdicts)
+		return nil, i18n.Errorf("error.doom.harmless", "verdicts", o.Verdicts)
 	}
 	if err != nil {
-		return nil, text.Errorf("error.doom.run", "cause", err)
+		return nil, i18n.Errorf("error.doom.run", "cause", err)
 	}
 	out := &Doom{History: o.History, Harm: d.Harm, NoReturn: d.NoReturn, States: d.States}
-	w, step := sim.NewWorld(), DoomStep{}
+	run, step := schedule.Record(sim), DoomStep{}
 	for n, share := range d.Shares {
 		if n > 0 {
-			events, err := sim.Step(&w, t.Choices[n-1])
+			events, err := run.Step(t.Choices[n-1])
 			if err != nil {
 				return nil, err
 			}
 			step.Events += len(events)
 			step.Fault = t.Choices[n-1].Verb >= simulator.FaultVerb
 		}
-		step.At, step.Share = w.Now(), share
+		step.At, step.Share = run.World().Now(), share
 		out.Steps = append(out.Steps, step)
 	}
 	return out, nil

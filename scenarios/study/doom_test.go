@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"locklab/reports/text"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator/effort"
@@ -70,7 +71,7 @@ func TestDoom(t *testing.T) {
 // TestDoomOfRaces: a race has one future only, and the error says so.
 func TestDoomOfRaces(t *testing.T) {
 	entry, sc := racetest.Cell(t, "token", "gc-pause")
-	if _, err := study.DoomOf(t.Context(), racetest.Play(t, entry, sc, sc.Settings).Trace, ""); err == nil || !strings.Contains(err.Error(), "locklab explore token") {
+	if _, err := study.DoomOf(t.Context(), racetest.Play(t, entry, sc, sc.Settings).Trace, ""); err == nil || !strings.Contains(text.SayError("en", err), "locklab explore token") {
 		t.Errorf("error %v, want where to go", err)
 	}
 }

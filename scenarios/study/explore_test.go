@@ -15,6 +15,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
+	"locklab/reports/text"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator"
@@ -167,7 +168,7 @@ func TestExploreNamesDiceRollers(t *testing.T) {
 		entry := own(name, func(env lock.Env) lock.Strategy { return plain(env, dice, nothing) })
 		_, err := study.Explore(t.Context(), entry, study.DefaultBounds())
 		var dicey *simulator.NondeterministicError
-		if !errors.As(err, &dicey) || !strings.HasPrefix(err.Error(), name+": ") || !strings.Contains(err.Error(), "not deterministic") {
+		if !errors.As(err, &dicey) || !strings.HasPrefix(text.SayError("en", err), name+": ") || !strings.Contains(text.SayError("en", err), "not deterministic") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -238,7 +239,7 @@ func TestExploreNamesGoroutines(t *testing.T) {
 		})
 		_, err := study.Explore(t.Context(), entry, study.DefaultBounds())
 		var dicey *simulator.NondeterministicError
-		if !errors.As(err, &dicey) || !strings.HasPrefix(err.Error(), kind+": ") {
+		if !errors.As(err, &dicey) || !strings.HasPrefix(text.SayError("en", err), kind+": ") {
 			t.Errorf("%s: %v", kind, err)
 		}
 		return

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"locklab/algorithms/lock"
+	"locklab/reports/text"
 	"locklab/scenarios/internal/racetest"
 	"locklab/simulator/effort"
 	"locklab/simulator/explore"
@@ -124,7 +125,7 @@ func TestHopeless(t *testing.T) {
 		r, err := explore.Run(t.Context(), sim, opt)
 		sim.Close()
 		if goesOn := hopeful == whole.States; err != nil || r.Complete != goesOn || r.Limit.IsZero() != goesOn || goesOn != (r.States == whole.States) {
-			t.Errorf("looked at %d states: complete %t with %d, limit %q, %v", hopeful, r.Complete, r.States, r.Limit.Say("en"), err)
+			t.Errorf("looked at %d states: complete %t with %d, limit %q, %v", hopeful, r.Complete, r.States, text.SayMessage("en", r.Limit), err)
 		}
 	}
 }

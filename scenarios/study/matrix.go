@@ -119,7 +119,7 @@ func count(ctx context.Context, runner *race.Runner, entry lock.Entry, sc race.S
 	if err != nil || sc.WhyNotApplicable(profile) != "" {
 		return 0, 0, err
 	}
-	p, err := sc.Prepare(entry, sc.Settings)
+	p, err := sc.Prepare(entry, sc.Settings, nil)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -130,7 +130,7 @@ func count(ctx context.Context, runner *race.Runner, entry lock.Entry, sc race.S
 		}
 		s := sc.Settings
 		s.Seed = uint64(seed)
-		run, err := p.Player.Play(p.Options(s))
+		run, err := p.Play(s)
 		if err != nil {
 			return 0, 0, err
 		}

@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"locklab/algorithms/lock"
-	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/race"
 	"locklab/simulator"
+	"locklab/simulator/i18n"
 	"locklab/simulator/schedule"
 )
 
@@ -69,7 +69,7 @@ func replay(entry lock.Entry, t simulator.Trace, watched string) (*race.Outcome,
 		if t.Scenario == SearchID {
 			key = "error.replay.search"
 		}
-		return nil, text.Errorf(key, "lock", entry.ID, "scenario", t.Scenario, "cause", err)
+		return nil, i18n.Errorf(key, "lock", entry.ID, "scenario", t.Scenario, "cause", err)
 	}
 	return o.Outcome(run), nil
 }
@@ -78,7 +78,7 @@ func replay(entry lock.Entry, t simulator.Trace, watched string) (*race.Outcome,
 // for another.
 func playedBy(entry lock.Entry, t simulator.Trace) error {
 	if !slices.ContainsFunc(entry.Names(), func(n string) bool { return strings.EqualFold(n, t.Strategy) }) {
-		return text.Errorf("error.replay.lock", "lock", t.Strategy, "given", entry.ID)
+		return i18n.Errorf("error.replay.lock", "lock", t.Strategy, "given", entry.ID)
 	}
 	return nil
 }
@@ -105,7 +105,7 @@ func Open(entry lock.Entry, t simulator.Trace) (*Opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := sc.Prepare(entry, s)
+	p, err := sc.Prepare(entry, s, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
+	"locklab/reports/text"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator"
@@ -110,7 +111,7 @@ func TestReturnIsMonotone(t *testing.T) {
 	for _, entry := range locks {
 		if entry.OnZooKeeper() {
 			b := returning(entry, 2, client.Unique, study.Lockstep)
-			if err := b.Check(entry); err == nil || !strings.Contains(err.Error(), "clients=3") {
+			if err := b.Check(entry); err == nil || !strings.Contains(text.SayError("en", err), "clients=3") {
 				t.Errorf("%s: %v", entry.ID, err)
 			}
 			continue

@@ -7,12 +7,12 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/faults"
-	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/simulator"
 	"locklab/simulator/checkpoint"
 	"locklab/simulator/explore"
 	"locklab/simulator/history"
+	"locklab/simulator/i18n"
 	"locklab/simulator/schedule"
 	"locklab/simulator/verdict"
 )
@@ -121,7 +121,7 @@ func Explore(ctx context.Context, entry lock.Entry, b Bounds) (*Search, error) {
 		return nil, err
 	}
 	if err != nil && !errors.Is(err, ctx.Err()) {
-		return nil, text.Errorf("error.cause", "of", entry.ID, "cause", err)
+		return nil, i18n.Errorf("error.cause", "of", entry.ID, "cause", err)
 	}
 	s := &Search{Strategy: entry, Bounds: b.Settled(entry), Result: result}
 	for _, w := range result.Found {
@@ -145,7 +145,7 @@ func (b Bounds) trace(entry lock.Entry, choices []simulator.Choice) simulator.Tr
 func openSearch(entry lock.Entry, t simulator.Trace) (*Opened, error) {
 	b, err := ParseBounds(t.Settings)
 	if err != nil {
-		return nil, text.Errorf("error.replay.bounds", "cause", err)
+		return nil, i18n.Errorf("error.replay.bounds", "cause", err)
 	}
 	search, sim, err := b.simulator(entry)
 	if err != nil {
@@ -162,7 +162,7 @@ func openSearch(entry lock.Entry, t simulator.Trace) (*Opened, error) {
 // closes it.
 func (b Bounds) simulator(entry lock.Entry) (search *explore.Bounds, sim *simulator.Simulator, err error) {
 	if err := b.Check(entry); err != nil {
-		return nil, nil, text.Errorf("error.replay.bounds", "cause", err)
+		return nil, nil, i18n.Errorf("error.replay.bounds", "cause", err)
 	}
 	if search, err = b.Of(entry); err != nil {
 		return nil, nil, err

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/simulator"
+	"locklab/simulator/i18n"
 )
 
 // A Situation is what goes on in the runs of a sweep. Every client acquires the lock, works
@@ -108,14 +108,14 @@ func settingOf(name string) (Setting, error) {
 		}
 		names = append(names, s.Name)
 	}
-	return Setting{}, text.Errorf("error.sweep", "name", name, "near", text.Near(name, names), "names", strings.Join(names, ", "))
+	return Setting{}, i18n.Errorf("error.sweep", "name", name, "near", i18n.Near(name, names), "names", strings.Join(names, ", "))
 }
 
 // parse reads a value; perTTL: in leases, but for a unit that is no length.
 func (s Setting) parse(value string, perTTL bool) (float64, error) {
 	wrong := func() error {
 		least, most := s.bounds(perTTL)
-		return text.Errorf("error.sweep.value."+s.Unit.key(perTTL), "value", value, "setting", s.Name, "least", s.Format(least, perTTL), "most", s.Format(most, perTTL))
+		return i18n.Errorf("error.sweep.value."+s.Unit.key(perTTL), "value", value, "setting", s.Name, "least", s.Format(least, perTTL), "most", s.Format(most, perTTL))
 	}
 	v := 0.0
 	least, most := s.bounds(perTTL)
@@ -223,7 +223,7 @@ func parseName(name string) (s Setting, perTTL bool, err error) {
 		return s, perTTL, err
 	}
 	if perTTL && (s.Unit != Length || s.Name == "ttl") {
-		return s, perTTL, text.Errorf("error.sweep.perttl", "name", name)
+		return s, perTTL, i18n.Errorf("error.sweep.perttl", "name", name)
 	}
 	return s, perTTL, nil
 }
@@ -287,7 +287,7 @@ func ParseAxis(arg string) (Axis, error) {
 	a := Axis{Setting: s, PerTTL: perTTL}
 	if !given {
 		if perTTL != s.PerTTL {
-			return a, text.Errorf("error.sweep.unusual", "name", a.Name(), "usual", Axis{Setting: s, PerTTL: s.PerTTL}.Name(), "range", s.Usual)
+			return a, i18n.Errorf("error.sweep.unusual", "name", a.Name(), "usual", Axis{Setting: s, PerTTL: s.PerTTL}.Name(), "range", s.Usual)
 		}
 		values = s.Usual
 	}
@@ -299,14 +299,14 @@ func ParseAxis(arg string) (Axis, error) {
 				return a, err
 			}
 			if n := len(a.Values); n > 0 && v <= a.Values[n-1] {
-				return a, text.Errorf("error.sweep.rising", "value", item, "before", a.Format(a.Values[n-1]))
+				return a, i18n.Errorf("error.sweep.rising", "value", item, "before", a.Format(a.Values[n-1]))
 			}
 			a.Values = append(a.Values, v)
 		}
 		return a, a.check()
 	}
 	if len(parts) != 3 {
-		return a, text.Errorf("error.sweep.range", "value", values)
+		return a, i18n.Errorf("error.sweep.range", "value", values)
 	}
 	var v [3]float64
 	for i, p := range parts {
@@ -320,7 +320,7 @@ func ParseAxis(arg string) (Axis, error) {
 	}
 	from, to, step := v[0], v[1], v[2]
 	if step <= 0 || to < from || (to-from)/step > MaxValues-1 {
-		return a, text.Errorf("error.sweep.order", "value", values, "most", MaxValues-1)
+		return a, i18n.Errorf("error.sweep.order", "value", values, "most", MaxValues-1)
 	}
 	for i := 0; from+float64(i)*step <= to+step/1e6; i++ {
 		x, _ := strconv.ParseFloat(strconv.FormatFloat(from+float64(i)*step, 'f', 9, 64), 64)
@@ -333,7 +333,7 @@ func ParseAxis(arg string) (Axis, error) {
 func (a Axis) check() error {
 	for _, v := range a.Values {
 		if a.PerTTL && a.Setting.least > 0 && v <= 0 {
-			return text.Errorf("error.sweep.zero", "setting", a.Name(), "value", a.Format(v))
+			return i18n.Errorf("error.sweep.zero", "setting", a.Name(), "value", a.Format(v))
 		}
 	}
 	return nil
@@ -348,7 +348,7 @@ func ParseValues(items string) (values []Value, lease bool, err error) {
 	for _, item := range strings.Split(items, ",") {
 		name, value, ok := strings.Cut(strings.TrimSpace(item), "=")
 		if !ok {
-			return nil, false, text.Errorf("error.sweep.form", "value", item)
+			return nil, false, i18n.Errorf("error.sweep.form", "value", item)
 		}
 		if name == "work" && value == "lease" {
 			lease = true
@@ -359,11 +359,11 @@ func ParseValues(items string) (values []Value, lease bool, err error) {
 			return nil, false, err
 		}
 		if len(a.Values) != 1 {
-			return nil, false, text.Errorf("error.sweep.form", "value", item)
+			return nil, false, i18n.Errorf("error.sweep.form", "value", item)
 		}
 		v := a.at(a.Values[0])
 		if slices.ContainsFunc(values, func(o Value) bool { return o.Setting.Name == v.Setting.Name }) {
-			return nil, false, text.Errorf("error.sweep.twice", "name", v.Setting.Name)
+			return nil, false, i18n.Errorf("error.sweep.twice", "name", v.Setting.Name)
 		}
 		values = append(values, v)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"locklab/reports/text"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator"
@@ -108,7 +109,7 @@ func TestSkewsThatAreRefused(t *testing.T) {
 	for _, skew := range []time.Duration{-750 * time.Millisecond, time.Second, time.Nanosecond, 45750 * time.Millisecond} {
 		b := study.DefaultBounds()
 		b.Skew = skew
-		if err := b.Check(entry); err == nil || !strings.Contains(err.Error(), "skew="+skew.String()) {
+		if err := b.Check(entry); err == nil || !strings.Contains(text.SayError("en", err), "skew="+skew.String()) {
 			t.Errorf("a skew of %v: %v", skew, err)
 		}
 	}

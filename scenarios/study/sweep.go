@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"locklab/algorithms/lock"
-	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/share"
+	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
 )
 
@@ -37,7 +37,7 @@ const gcPauseLength = 1.25
 // length of work, and what is counted. The error says what does not go together.
 func (o *SweepOrder) Complete() error {
 	if len(o.Axes) < 1 || len(o.Axes) > 2 {
-		return text.Errorf("error.sweep.axes", "n", len(o.Axes))
+		return i18n.Errorf("error.sweep.axes", "n", len(o.Axes))
 	}
 	var used []string
 	for _, a := range o.Axes {
@@ -51,14 +51,14 @@ func (o *SweepOrder) Complete() error {
 	}
 	for i, name := range used {
 		if slices.Contains(used[:i], name) {
-			return text.Errorf("error.sweep.twice", "name", name)
+			return i18n.Errorf("error.sweep.twice", "name", name)
 		}
 	}
 	if o.Lease && slices.Contains(used, "renewal") {
-		return text.Errorf("error.sweep.lease", "name", "renewal")
+		return i18n.Errorf("error.sweep.lease", "name", "renewal")
 	}
 	if len(o.Axes) == 2 && o.Refine > 0 {
-		return text.Errorf("error.sweep.refine.axes")
+		return i18n.Errorf("error.sweep.refine.axes")
 	}
 	if o.Words == nil {
 		for _, w := range o.Axes[0].Setting.words {
@@ -110,7 +110,7 @@ func (o *SweepOrder) Check(e lock.Entry) error {
 	for _, at := range o.Points() {
 		s := o.Situation(at)
 		if err := s.scenario(e, s.parts()[0]).Check(e, s.settings(o.deep())); err != nil {
-			return text.Errorf("error.sweep.at", "point", o.name(at), "lock", e.ID, "cause", err)
+			return i18n.Errorf("error.sweep.at", "point", o.name(at), "lock", e.ID, "cause", err)
 		}
 	}
 	return nil
@@ -309,4 +309,4 @@ func (o *SweepOrder) id(e lock.Entry, t sweepTask) string {
 }
 
 // ErrLosses is a run in which more messages were lost than a simulator counts.
-var ErrLosses = text.Errorf("error.sweep.losses")
+var ErrLosses = i18n.Errorf("error.sweep.losses")

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"locklab/algorithms/lock"
+	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator/effort"
@@ -158,7 +159,7 @@ func TestSweepErrors(t *testing.T) {
 		"pause/ttl=2:1:1": "TO", "pause/ttl=2,1": "1", "client-rate=5": "ppm", "client-rate=60%": "60%", "clients=9": "9", "clients=2.5": "2.5",
 		"loss=2": "100%", "ttl=0s": "0s", "retry=0s:1s:100ms": "0s", "renewal/ttl=0,1": "0", "pause": "pause/ttl", "crash=x": "crash", "pause/ttl=nan": "nan",
 	} {
-		if _, err := study.ParseAxis(arg); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := study.ParseAxis(arg); err == nil || !strings.Contains(text.SayError("en", err), want) {
 			t.Errorf("%s: %v, want %q in it", arg, err, want)
 		}
 	}
@@ -176,7 +177,7 @@ func TestSweepErrors(t *testing.T) {
 	}
 	ttl, _ := study.ParseAxis("ttl=1500ms")
 	o := study.SweepOrder{Axes: []study.Axis{ttl}, Runs: 1, Words: []verdict.Word{verdict.Overlap}}
-	if err := o.Check(locks(t, "setnx-expire")[0]); err == nil || !strings.Contains(err.Error(), "1.5s") {
+	if err := o.Check(locks(t, "setnx-expire")[0]); err == nil || !strings.Contains(text.SayError("en", err), "1.5s") {
 		t.Errorf("setnx-expire cannot express 1.5 s: %v", err)
 	}
 }

@@ -117,7 +117,7 @@ func (o *SweepOrder) playPart(ctx context.Context, entry lock.Entry, t sweepTask
 	if begin >= t.to {
 		return nil
 	}
-	p, err := s.scenario(entry, work).Prepare(entry, s.settings(o.deep()))
+	p, err := s.scenario(entry, work).Prepare(entry, s.settings(o.deep()), nil)
 	if err != nil {
 		return err
 	}
@@ -175,8 +175,7 @@ func (m *sweepMeter) play(s Situation) (bool, error) {
 		}
 	}
 	p := m.prepared
-	p.Scenario.Script = func(race.Settings, int) []race.Trigger { return m.triggers(s) }
-	run, err := p.Player.Play(p.Options(settings))
+	run, err := p.PlayWith(settings, m.triggers(s))
 	if err != nil {
 		return false, err
 	}
@@ -198,9 +197,7 @@ func (m *sweepMeter) play(s Situation) (bool, error) {
 // countMessages plays the run without the delay.
 func (m *sweepMeter) countMessages(s Situation, settings race.Settings) error {
 	s.Delay = 0
-	p := m.prepared
-	p.Scenario.Script = func(race.Settings, int) []race.Trigger { return m.triggers(s) }
-	run, err := p.Player.Play(p.Options(settings))
+	run, err := m.prepared.PlayWith(settings, m.triggers(s))
 	if err != nil {
 		return err
 	}

@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"locklab/algorithms/lock"
-	"locklab/reports/text"
 	"locklab/simulator"
 	"locklab/simulator/client"
 	"locklab/simulator/explore"
+	"locklab/simulator/i18n"
 )
 
 // A Timing is how time passes in a search.
@@ -38,7 +38,7 @@ func ParseTiming(name string) (Timing, error) {
 	case string(AnyTiming), string(AutoTiming):
 		return Timing(name), nil
 	}
-	return "", text.Errorf("error.timing", "value", name)
+	return "", i18n.Errorf("error.timing", "value", name)
 }
 
 // String is the name that ParseTiming reads.
@@ -121,7 +121,7 @@ func ParseLate(written string) (time.Duration, error) {
 	}
 	switch d, err := time.ParseDuration(written); {
 	case err != nil || d < 0:
-		return 0, text.Errorf("error.late", "value", written)
+		return 0, i18n.Errorf("error.late", "value", written)
 	case d == 0:
 		return AtOnce, nil
 	default:

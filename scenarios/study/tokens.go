@@ -5,16 +5,17 @@ import (
 	"sync"
 
 	"locklab/algorithms/lock"
-	"locklab/reports/text"
 	"locklab/simulator/client"
 	"locklab/simulator/history"
+	"locklab/simulator/i18n"
+	"locklab/simulator/schedule"
 )
 
 // ParseTokens reads "unique", "thread", "prefix", "constant" or "clock".
 func ParseTokens(name string) (client.Tokens, error) {
 	t, ok := client.TokensOf(name)
 	if !ok {
-		return 0, text.Errorf("error.tokens", "value", name, "near", text.Near(name, client.TokensNames()), "tokens", strings.Join(client.TokensNames(), ", "))
+		return 0, i18n.Errorf("error.tokens", "value", name, "near", i18n.Near(name, client.TokensNames()), "tokens", strings.Join(client.TokensNames(), ", "))
 	}
 	return t, nil
 }
@@ -37,16 +38,16 @@ func takenBy(entry lock.Entry) (taken, error) {
 			return t, err
 		}
 		defer sim.Close()
-		w := sim.NewWorld()
+		run := schedule.Record(sim)
 		for range maxQuietSteps {
-			next := sim.Enabled(&w, nil)
+			next := sim.Enabled(run.World(), nil)
 			for len(next) > 0 && int(next[0].Client) > search.Clients { // the probe
 				next = next[1:]
 			}
 			if len(next) == 0 {
 				break
 			}
-			events, err := sim.Step(&w, next[0])
+			events, err := run.Step(next[0])
 			if err != nil {
 				return t, err
 			}
@@ -91,7 +92,7 @@ func (b Bounds) canTake(entry lock.Entry) error {
 	case t.token || t.thread && (b.Tokens == client.Thread || b.Tokens == client.Constant):
 		return nil
 	case t.thread:
-		return text.Errorf("error.bound.tokens.thread", "tokens", b.Tokens, "lock", entry.ID)
+		return i18n.Errorf("error.bound.tokens.thread", "tokens", b.Tokens, "lock", entry.ID)
 	}
-	return text.Errorf("error.bound.tokens", "tokens", b.Tokens, "lock", entry.ID)
+	return i18n.Errorf("error.bound.tokens", "tokens", b.Tokens, "lock", entry.ID)
 }

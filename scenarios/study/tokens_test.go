@@ -8,6 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"locklab/algorithms/lock"
+	"locklab/reports/text"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator/client"
@@ -117,7 +118,7 @@ func TestTokensThatAreRefused(t *testing.T) {
 			}
 		}
 	}
-	if _, err := study.ParseTokens("uniqe"); err == nil || !strings.Contains(err.Error(), "unique") {
+	if _, err := study.ParseTokens("uniqe"); err == nil || !strings.Contains(text.SayError("en", err), "unique") {
 		t.Errorf("tokens=uniqe: %v", err)
 	}
 }

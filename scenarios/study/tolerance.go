@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"locklab/algorithms/lock"
-	"locklab/reports/text"
 	"locklab/scenarios/share"
 	"locklab/simulator/explore"
+	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
 )
 
@@ -270,7 +270,7 @@ func (r Rivals) search(ctx context.Context, entry lock.Entry, budget string) (*R
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil && !(found.Load() && errors.Is(err, context.Canceled)):
-		return nil, text.Errorf("error.cause", "of", entry.ID, "cause", err)
+		return nil, i18n.Errorf("error.cause", "of", entry.ID, "cause", err)
 	}
 	out := &RivalSearch{Result: result}
 	if way := overlap(result); way != nil {

@@ -106,7 +106,7 @@ func TestProductionKeepsNothing(t *testing.T) {
 	t.Parallel()
 	for _, e := range algorithms.Milestones() {
 		_, sc := racetest.Cell(t, e.ID, "gc-pause")
-		p, err := sc.Prepare(e, sc.Settings)
+		p, err := sc.Prepare(e, sc.Settings, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +114,7 @@ func TestProductionKeepsNothing(t *testing.T) {
 		for _, seed := range []uint64{0, 3, 4, 0, 3} {
 			s := sc.Settings
 			s.Seed = seed
-			run, err := p.Player.Play(p.Options(s))
+			run, err := p.Play(s)
 			if err != nil {
 				t.Fatal(err)
 			}

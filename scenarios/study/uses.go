@@ -6,9 +6,9 @@ import (
 	"sync"
 
 	"locklab/algorithms/lock"
-	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/simulator/client"
+	"locklab/simulator/i18n"
 )
 
 // AutoUses in place of a set of uses: all that the lock offers, but GiveUp, as far as that
@@ -32,7 +32,7 @@ func ParseUses(written string) (uses client.Uses, err error) {
 	for _, name := range strings.Split(written, ",") {
 		use, ok := client.UseOf(name)
 		if !ok {
-			return 0, text.Errorf("error.uses", "value", name, "near", text.Near(name, client.UseNames()), "uses", strings.Join(client.UseNames(), ", "))
+			return 0, i18n.Errorf("error.uses", "value", name, "near", i18n.Near(name, client.UseNames()), "uses", strings.Join(client.UseNames(), ", "))
 		}
 		uses |= use
 	}
@@ -76,7 +76,7 @@ func (b Bounds) canUse(entry lock.Entry) error {
 	}
 	offered, err := Offered(entry)
 	if lacks := b.Uses &^ offered; err == nil && lacks != 0 {
-		return text.Errorf("error.bound.uses", "lock", entry.ID, "uses", strings.Join(lacks.Names(), ", "), "offered", strings.Join(offered.Names(), ", "))
+		return i18n.Errorf("error.bound.uses", "lock", entry.ID, "uses", strings.Join(lacks.Names(), ", "), "offered", strings.Join(offered.Names(), ", "))
 	}
 	return err
 }

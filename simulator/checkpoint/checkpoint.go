@@ -17,7 +17,7 @@ import (
 	"sync"
 	"time"
 
-	"locklab/reports/text"
+	"locklab/simulator/i18n"
 	"locklab/simulator/internal/codec"
 )
 
@@ -111,7 +111,7 @@ func Open(ctx context.Context, c Config) (*File, error) {
 func (f *File) hold() error {
 	for {
 		if info, err := os.Stat(f.File); err == nil && !info.Mode().IsRegular() {
-			return text.Errorf("error.checkpoint.irregular")
+			return i18n.Errorf("error.checkpoint.irregular")
 		}
 		file, err := os.OpenFile(f.File, os.O_RDWR, 0)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -123,7 +123,7 @@ func (f *File) hold() error {
 			file, err = os.Open(f.File) // that of a finished search need not be written
 		}
 		if err != nil {
-			return text.Errorf("error.checkpoint.open", "cause", reason(err))
+			return i18n.Errorf("error.checkpoint.open", "cause", reason(err))
 		}
 		if f.path, err = filepath.EvalSymlinks(f.File); err == nil {
 			err = lockFile(file)
@@ -140,7 +140,7 @@ func (f *File) hold() error {
 	}
 }
 
-var errInUse = text.Errorf("error.checkpoint.inuse")
+var errInUse = i18n.Errorf("error.checkpoint.inuse")
 
 // stands reports whether the file is still there, with so many bytes at least.
 func (f *File) stands(size int64) bool {
@@ -181,10 +181,10 @@ func (f *File) read(ctx context.Context) (other string, err error) {
 		return "", err
 	}
 	if lines[0] != f.Search {
-		return lines[0], text.Errorf("error.checkpoint.search", "there", lines[0], "here", f.Search)
+		return lines[0], i18n.Errorf("error.checkpoint.search", "there", lines[0], "here", f.Search)
 	}
 	if lines[1] != f.build {
-		return "", text.Errorf("error.checkpoint.program", "there", lines[1], "here", f.build)
+		return "", i18n.Errorf("error.checkpoint.program", "there", lines[1], "here", f.build)
 	}
 	f.log = l
 	return "", nil
@@ -212,12 +212,12 @@ func (f *File) Loaded() { f.last = f.Now() }
 // Unreadable is the Error of a file whose checksum fits, and from which a search cannot go on all
 // the same.
 func (f *File) Unreadable(err error) error {
-	return f.refuse(text.Errorf("error.checkpoint.unreadable", "cause", err))
+	return f.refuse(i18n.Errorf("error.checkpoint.unreadable", "cause", err))
 }
 
 func (f *File) refuse(why error) error { return &Error{File: f.File, Why: why} }
 
-func unwritable(cause any) error { return text.Errorf("error.checkpoint.unwritable", "cause", cause) }
+func unwritable(cause any) error { return i18n.Errorf("error.checkpoint.unwritable", "cause", cause) }
 
 // reason is an error without the name of the file, which the Error has.
 func reason(err error) error {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/klauspost/compress/s2"
 
-	"locklab/reports/text"
+	"locklab/simulator/i18n"
 	"locklab/simulator/internal/codec"
 )
 
@@ -64,10 +64,10 @@ func openLog(ctx context.Context, f *os.File, n int) (l *log, lines []string, er
 		return strings.TrimSuffix(s, "\n")
 	}
 	if title, _ := in.Peek(len(logTitle)); string(title) != logTitle {
-		return nil, nil, text.Errorf("error.checkpoint.foreign")
+		return nil, nil, i18n.Errorf("error.checkpoint.foreign")
 	}
 	if version := strings.TrimPrefix(line(), logTitle); err == nil && version != logVersion {
-		return nil, nil, text.Errorf("error.checkpoint.format", "there", version, "here", logVersion)
+		return nil, nil, i18n.Errorf("error.checkpoint.format", "there", version, "here", logVersion)
 	}
 	for range n {
 		lines = append(lines, line())
@@ -81,7 +81,7 @@ func openLog(ctx context.Context, f *os.File, n int) (l *log, lines []string, er
 	return l, lines, err
 }
 
-var errDamaged = text.Errorf("error.checkpoint.damaged")
+var errDamaged = i18n.Errorf("error.checkpoint.damaged")
 
 // next takes in one more segment; false: there is none that is whole. The checksum finds damage. Who
 // changes the file on purpose can make it fit: a search checks what it reads.

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator/checkpoint"
@@ -331,7 +332,7 @@ func TestCheckpointRefused(t *testing.T) {
 		b.Checkpoint, b.Now = file, time.Now
 		_, err := study.Explore(t.Context(), entry, b)
 		unfit := (*checkpoint.Error)(nil)
-		if !errors.As(err, &unfit) || !strings.Contains(err.Error(), file+": "+f.want) {
+		if !errors.As(err, &unfit) || !strings.Contains(text.SayError("en", err), file+": "+f.want) {
 			t.Errorf("%s: %v, want %q", f.what, err, f.want)
 		}
 		if after, err := os.ReadFile(file); err != nil || !bytes.Equal(after, f.text) {
@@ -348,7 +349,7 @@ func TestCheckpointUnwritable(t *testing.T) {
 	b.Checkpoint = filepath.Join(t.TempDir(), "missing", "search")
 	b.Now = time.Now
 	_, err := study.Explore(t.Context(), entry, b)
-	if err == nil || !strings.Contains(err.Error(), "it cannot be written") {
+	if err == nil || !strings.Contains(text.SayError("en", err), "it cannot be written") {
 		t.Error(err)
 	}
 }
@@ -388,7 +389,7 @@ func TestCheckpointInUse(t *testing.T) {
 	a := &attempt{Context: t.Context(), file: file}
 	a.try = func() {
 		_, err := goOnFrom(t, link, lock, bounds)
-		if unfit := (*checkpoint.Error)(nil); !errors.As(err, &unfit) || !strings.Contains(err.Error(), link+": another process is searching with it") {
+		if unfit := (*checkpoint.Error)(nil); !errors.As(err, &unfit) || !strings.Contains(text.SayError("en", err), link+": another process is searching with it") {
 			t.Errorf("a second search: %v", err)
 		}
 	}
@@ -426,7 +427,7 @@ func TestCheckpointPlaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, file := range []string{pipe, os.DevNull, dir} {
-		if _, err := goOnFrom(t, file, lock, bounds); err == nil || !strings.Contains(err.Error(), "it is no regular file") {
+		if _, err := goOnFrom(t, file, lock, bounds); err == nil || !strings.Contains(text.SayError("en", err), "it is no regular file") {
 			t.Errorf("%s: %v", file, err)
 		}
 	}

@@ -6,10 +6,9 @@ import (
 	"errors"
 	"math"
 	"slices"
-	"strconv"
 
-	"locklab/reports/text"
 	"locklab/simulator"
+	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
 )
 
@@ -37,14 +36,10 @@ var ErrNoHarm = errors.New("explore: these choices come to no such harm")
 // A TooLargeError is a run after which more states can follow than MaxStates.
 type TooLargeError struct{ States int }
 
-func (e *TooLargeError) Error() string {
-	return e.Say("en")
-}
+func (e *TooLargeError) Error() string { return e.Message().String() }
 
-// Say says it to a user.
-func (e *TooLargeError) Say(lang string) string {
-	return text.Say(lang, "error.doom.large", "most", strconv.Itoa(e.States))
-}
+// Message implements i18n.Error.
+func (e *TooLargeError) Message() i18n.Message { return i18n.New("error.doom.large", "most", e.States) }
 
 // DoomOf computes for every prefix of choices how much of what can follow ends in harm;
 // "": the harm to which they come last. Of opt it reads Case, Probe and MaxStates. The
@@ -139,7 +134,7 @@ func (f *futures) walk(choices []simulator.Choice) (states []uint32, found []wor
 		if via.Verb == simulator.Orphaned {
 			place, err := f.sim.PlaceInPart(&w, int(via.Thread))
 			if err != nil {
-				return nil, nil, text.Errorf("error.choice", "n", n+1, "all", len(choices), "cause", err)
+				return nil, nil, i18n.Errorf("error.choice", "n", n+1, "all", len(choices), "cause", err)
 			}
 			via.Thread = int8(place)
 		}
@@ -154,7 +149,7 @@ func (f *futures) walk(choices []simulator.Choice) (states []uint32, found []wor
 		}
 		events, err := f.sim.Step(&w, choices[n])
 		if err != nil {
-			return nil, nil, text.Errorf("error.choice", "n", n+1, "all", len(choices), "cause", err)
+			return nil, nil, i18n.Errorf("error.choice", "n", n+1, "all", len(choices), "cause", err)
 		}
 		if f.sim.ReadsClock() != absolute {
 			return nil, nil, errNowAbsolute

@@ -14,6 +14,7 @@ import (
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/faults"
+	"locklab/reports/text"
 	"locklab/simulator"
 	"locklab/simulator/effort"
 	"locklab/simulator/history"
@@ -259,7 +260,7 @@ func TestDoomRefuses(t *testing.T) {
 	}
 	opt.MaxStates = 10
 	large := (*TooLargeError)(nil)
-	if _, err := DoomOf(t.Context(), sim, opt, choices, ""); !errors.As(err, &large) || large.Error() != "not computed: more than 10 states" {
+	if _, err := DoomOf(t.Context(), sim, opt, choices, ""); !errors.As(err, &large) || text.SayError("en", large) != "not computed: more than 10 states" {
 		t.Errorf("more than may be: %v", err)
 	}
 	stopped, stop := context.WithCancel(t.Context())

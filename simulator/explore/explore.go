@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"time"
 
-	"locklab/reports/text"
 	"locklab/simulator"
 	"locklab/simulator/checkpoint"
 	"locklab/simulator/history"
+	"locklab/simulator/i18n"
 	"locklab/simulator/process"
 	"locklab/simulator/verdict"
 )
@@ -79,9 +79,9 @@ type Options struct {
 
 // A Result is what a search has covered and found.
 type Result struct {
-	Complete    bool        // every reachable state was visited
-	Limit       text.Phrase // which limit of the simulator or the search was exceeded, and what to do about it; zero: none
-	OutOfMemory bool        // Options.MaxBytes ended it
+	Complete    bool         // every reachable state was visited
+	Limit       i18n.Message // which limit of the simulator or the search was exceeded, and what to do about it; zero: none
+	OutOfMemory bool         // Options.MaxBytes ended it
 	States      int
 	Transitions int
 	Depth       int   // steps from the start to the farthest state

@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"locklab/reports/text"
 	"locklab/simulator"
+	"locklab/simulator/i18n"
 	"locklab/simulator/schedule"
 	"locklab/simulator/verdict"
 )
@@ -143,7 +143,7 @@ func (f *futures) goTo(choices []simulator.Choice, do func(f *futures, w *simula
 		}
 		events, err := f.sim.Step(&w, c)
 		if err != nil {
-			return text.Errorf("error.choice", "n", n+1, "all", len(choices), "cause", err)
+			return i18n.Errorf("error.choice", "n", n+1, "all", len(choices), "cause", err)
 		}
 		if f.sim.ReadsClock() != absolute {
 			return errNowAbsolute

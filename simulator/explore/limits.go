@@ -4,8 +4,8 @@ import (
 	"errors"
 	"math"
 
-	"locklab/reports/text"
 	"locklab/simulator"
+	"locklab/simulator/i18n"
 )
 
 // How many entries a search can number. A search that needs more ends and says so.
@@ -22,7 +22,7 @@ type numbers struct {
 }
 
 func (r *numbers) exceed(key string, pairs ...any) {
-	r.note(&simulator.LimitError{What: text.NewPhrase(key, pairs...)})
+	r.note(&simulator.LimitError{What: i18n.New(key, pairs...)})
 }
 
 // note keeps the first error, if it is one.
@@ -38,14 +38,14 @@ func (r *numbers) next(entries int, what string) (id uint32, ok bool) {
 	if entries < r.ids {
 		return uint32(entries), true
 	}
-	r.exceed("limit.search", "n", r.ids, "what", text.NewPhrase(what))
+	r.exceed("limit.search", "n", r.ids, "what", i18n.New(what))
 	return 0, false
 }
 
 // limit is what Result.Limit says of an error; zero: it is about no limit.
-func limit(err error) text.Phrase {
+func limit(err error) i18n.Message {
 	if e := (*simulator.LimitError)(nil); errors.As(err, &e) {
 		return e.What
 	}
-	return text.Phrase{}
+	return i18n.Message{}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"locklab/faults"
+	"locklab/reports/text"
 	"locklab/simulator"
 	"locklab/simulator/effort"
 	"locklab/simulator/explore"
@@ -135,7 +136,7 @@ func TestLimitsOfASearch(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if r.Complete || !strings.HasPrefix(r.Limit.Say("en"), test.want) {
+			if r.Complete || !strings.HasPrefix(text.SayMessage("en", r.Limit), test.want) {
 				t.Errorf("complete %v, %q; want %q", r.Complete, r.Limit, test.want)
 			}
 		})

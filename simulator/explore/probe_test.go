@@ -12,6 +12,7 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/faults"
+	"locklab/reports/text"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
@@ -109,7 +110,7 @@ func TestSearchEndsWhereOrderIsNot(t *testing.T) {
 			return env.Nodes[0].Eval(ctx, `redis.call("HSET", KEYS[1], ARGV[1], 1) return redis.call("HKEYS", KEYS[1])`, []string{key}, env.Tokens.Token()).Err()
 		})
 	})
-	if limit := r.Limit.Say("en"); r.Complete || !strings.Contains(limit, "HKEYS has 2 elements") {
+	if limit := text.SayMessage("en", r.Limit); r.Complete || !strings.Contains(limit, "HKEYS has 2 elements") {
 		t.Errorf("complete %t, limit %q", r.Complete, limit)
 	}
 }

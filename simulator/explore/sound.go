@@ -6,10 +6,10 @@ import (
 	"iter"
 	"slices"
 
-	"locklab/reports/text"
 	"locklab/simulator"
 	"locklab/simulator/checkpoint"
 	"locklab/simulator/history"
+	"locklab/simulator/i18n"
 )
 
 // A checkpoint whose checksum fits may still have been altered. What follows from other
@@ -21,7 +21,7 @@ import (
 // its witnesses, which are replayed.
 
 // errUnsound is a checkpoint that contradicts itself or the code.
-var errUnsound = text.Errorf("error.checkpoint.unsound")
+var errUnsound = i18n.Errorf("error.checkpoint.unsound")
 
 // hasChoice says whether a choice is one of clients and servers that there are.
 func (s *transitions) hasChoice(c simulator.Choice) bool {

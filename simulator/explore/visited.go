@@ -7,8 +7,8 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"locklab/reports/text"
 	"locklab/simulator/checkpoint"
+	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
 )
 
@@ -25,12 +25,12 @@ type visited struct {
 
 	done        bool // nothing is left to visit
 	stopped     atomic.Bool
-	limit       text.Phrase // why there is enough, if there was no room for more
-	outOfMemory bool        // Options.MaxBytes is why there is enough
-	looked      bool        // whether there is hope
-	cutAt       uint32      // enough: the place in its layer of the last state whose arcs count
-	kept        bool        // in a checkpoint
-	shortened   []way       // since it was saved last: the ways that were longer
+	limit       i18n.Message // why there is enough, if there was no room for more
+	outOfMemory bool         // Options.MaxBytes is why there is enough
+	looked      bool         // whether there is hope
+	cutAt       uint32       // enough: the place in its layer of the last state whose arcs count
+	kept        bool         // in a checkpoint
+	shortened   []way        // since it was saved last: the ways that were longer
 	checkpoint  checkpoint.Kept
 	batches     []*batch
 }
@@ -191,7 +191,7 @@ func (v *visited) enterAll(b *batch, before int) {
 			v.expanded = before + int(a.at) + 1
 		}
 		if most := cmp.Or(v.opt.Plain.States, maxStates); v.states.n >= most && !v.stopped.Load() {
-			v.limit = text.NewPhrase("limit.search", "n", most, "what", text.NewPhrase("limit.of.states"))
+			v.limit = i18n.New("limit.search", "n", most, "what", i18n.New("limit.of.states"))
 			v.stopAt(a.at)
 			v.expanded = before + int(a.at) + 1
 		}
@@ -215,7 +215,7 @@ func (v *visited) hopeless(visited int) bool {
 	if 2*(v.states.n-visited) <= v.states.n {
 		return false
 	}
-	v.limit = text.NewPhrase("limit.hopeless", "n", v.opt.Hopeful)
+	v.limit = i18n.New("limit.hopeless", "n", v.opt.Hopeful)
 	return true
 }
 

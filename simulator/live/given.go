@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"locklab/reports/text"
 	"locklab/simulator"
 	"locklab/simulator/history"
+	"locklab/simulator/i18n"
 	"locklab/simulator/realserver"
 )
 
@@ -133,7 +133,7 @@ func CheckGiven(all []realserver.RedisAddress) (versions []string, err error) {
 			return nil, err
 		}
 		if same := slices.Index(processes, info["run_id"]); same >= 0 {
-			return nil, text.Errorf("error.live.redis-same", "addr", a.String(), "other", all[same].String())
+			return nil, i18n.Errorf("error.live.redis-same", "addr", a.String(), "other", all[same].String())
 		}
 		processes, versions = append(processes, info["run_id"]), append(versions, info["redis_version"])
 	}
@@ -148,7 +148,7 @@ func OnGiven(a realserver.RedisAddress, do func(r *realserver.Redis) error) erro
 		r.Close()
 	}
 	if err != nil {
-		return text.Errorf("error.live.redis-given", "addr", a.String(), "cause", err)
+		return i18n.Errorf("error.live.redis-given", "addr", a.String(), "cause", err)
 	}
 	return nil
 }
@@ -159,12 +159,12 @@ func checkGiven(r *realserver.Redis) (info map[string]string, err error) {
 	}
 	switch {
 	case info["cluster_enabled"] == "1":
-		return nil, text.Errorf("error.live.redis-cluster")
+		return nil, i18n.Errorf("error.live.redis-cluster")
 	case info["role"] != "master":
-		return nil, text.Errorf("error.live.redis-role", "role", cmp.Or(info["role"], "?"))
+		return nil, i18n.Errorf("error.live.redis-role", "role", cmp.Or(info["role"], "?"))
 	}
 	if _, err := r.Do("PEXPIRETIME", "locklab"); err != nil {
-		return nil, text.Errorf("error.live.redis-old", "version", info["redis_version"], "cause", err)
+		return nil, i18n.Errorf("error.live.redis-old", "version", info["redis_version"], "cause", err)
 	}
 	return info, mustBeEmpty(r)
 }
@@ -179,14 +179,14 @@ func mustBeEmpty(r *realserver.Redis) error {
 	if err != nil {
 		return err
 	}
-	return text.Errorf("error.live.redis-full", "n", fmt.Sprint(n), "key", fmt.Sprint(some))
+	return i18n.Errorf("error.live.redis-full", "n", fmt.Sprint(n), "key", fmt.Sprint(some))
 }
 
 // FitsGiven says what has to be changed on servers before they can play this run: there must be as many as
 // it has, which know none of the scripts that it loads, and no other client listens if it sends messages.
 func FitsGiven(all []realserver.RedisAddress, config simulator.Config, events []history.Event) error {
 	if len(all) != len(config.Nodes) {
-		return text.Errorf("error.live.redis-number", "need", len(config.Nodes), "given", len(all))
+		return i18n.Errorf("error.live.redis-number", "need", len(config.Nodes), "given", len(all))
 	}
 	hashes, talks := map[string]bool{}, false
 	for i := range events {
@@ -212,7 +212,7 @@ func fits(r *realserver.Redis, hashes map[string]bool, talks bool) error {
 		if list, _ := v.([]any); err != nil {
 			return err
 		} else if len(list) == 1 && list[0] == 1 {
-			return text.Errorf("error.live.redis-script", "hash", hash)
+			return i18n.Errorf("error.live.redis-script", "hash", hash)
 		}
 	}
 	if !talks {
@@ -223,10 +223,10 @@ func fits(r *realserver.Redis, hashes map[string]bool, talks bool) error {
 		return err
 	}
 	if list, _ := answers[0].([]any); len(list) > 0 {
-		return text.Errorf("error.live.redis-listeners", "channel", fmt.Sprint(list[0]))
+		return i18n.Errorf("error.live.redis-listeners", "channel", fmt.Sprint(list[0]))
 	}
 	if answers[1] != 0 {
-		return text.Errorf("error.live.redis-patterns", "n", fmt.Sprint(answers[1]))
+		return i18n.Errorf("error.live.redis-patterns", "n", fmt.Sprint(answers[1]))
 	}
 	return nil
 }

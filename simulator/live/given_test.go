@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"locklab/faults"
+	"locklab/reports/text"
 	"locklab/simulator"
 	"locklab/simulator/history"
 	"locklab/simulator/realserver"
@@ -148,7 +149,7 @@ func TestWhyNotGiven(t *testing.T) {
 			s.Inject(0, faults.FlushOf(1))
 		}
 	})
-	if _, err := Play(t.Context(), sim, choices, Options{Given: []realserver.RedisAddress{g}}); err == nil || !strings.Contains(err.Error(), "FLUSHALL") {
+	if _, err := Play(t.Context(), sim, choices, Options{Given: []realserver.RedisAddress{g}}); err == nil || !strings.Contains(text.SayError("en", err), "FLUSHALL") {
 		t.Errorf("FLUSHALL was sent: %v", err)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"locklab/reports/text"
 	"locklab/simulator"
+	"locklab/simulator/i18n"
 	"locklab/simulator/redisnode"
 )
 
@@ -28,7 +28,7 @@ type ending struct{ real, lab int64 }
 // startGiven connects to the servers that are given.
 func (r *redisServers) startGiven(configs []simulator.NodeConfig) error {
 	if len(configs) != len(r.opt.Given) {
-		return text.Errorf("error.live.redis-number", "need", len(configs), "given", len(r.opt.Given))
+		return i18n.Errorf("error.live.redis-number", "need", len(configs), "given", len(r.opt.Given))
 	}
 	for i, c := range configs {
 		given := r.opt.Given[i]
@@ -41,7 +41,7 @@ func (r *redisServers) startGiven(configs []simulator.NodeConfig) error {
 			err = mustBeEmpty(redis)
 		}
 		if err != nil {
-			return text.Errorf("error.live.redis-given", "addr", given.String(), "cause", err)
+			return i18n.Errorf("error.live.redis-given", "addr", given.String(), "cause", err)
 		}
 	}
 	return nil
@@ -83,7 +83,7 @@ func (g *group) shows(until time.Time) error {
 // beforeRequest is called just before a request is written.
 func (g *group) beforeRequest(q redisnode.Request) error {
 	if what := harmful(q.Commands); what != "" {
-		return text.Errorf("error.live.redis-harmful", "command", what)
+		return i18n.Errorf("error.live.redis-harmful", "command", what)
 	}
 	for _, c := range q.Commands {
 		for _, word := range c {
@@ -113,7 +113,7 @@ func (g *group) afterRequest(lab, answer string) (string, error) {
 	g.real.to = at.UnixMilli() - now
 	for name, v := range g.lab[false] {
 		if e, runs := g.real.ends[name]; runs && v.ends != lasting && at.UnixMilli() > e.real {
-			return answer, LateError{text.Errorf("error.live.late", "key", name, "left", time.Duration(e.lab-now)*time.Millisecond, "late", at.Sub(g.inLab().Add(g.real.shift)).Round(time.Millisecond))}
+			return answer, LateError{i18n.Errorf("error.live.late", "key", name, "left", time.Duration(e.lab-now)*time.Millisecond, "late", at.Sub(g.inLab().Add(g.real.shift)).Round(time.Millisecond))}
 		}
 	}
 	is, want := strings.Split(answer, "\r\n"), strings.Split(lab, "\r\n")
@@ -218,7 +218,7 @@ func (g *group) clean() error {
 		}
 	}
 	if err != nil {
-		return text.Errorf("error.live.redis-left", "addr", g.master.Address.String(), "cause", err)
+		return i18n.Errorf("error.live.redis-left", "addr", g.master.Address.String(), "cause", err)
 	}
 	return nil
 }

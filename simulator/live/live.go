@@ -75,8 +75,8 @@ import (
 	"errors"
 	"time"
 
-	"locklab/reports/text"
 	"locklab/simulator"
+	"locklab/simulator/i18n"
 	"locklab/simulator/realserver"
 	"locklab/simulator/schedule"
 )
@@ -163,7 +163,7 @@ func Play(ctx context.Context, sim *simulator.Simulator, choices []simulator.Cho
 		}
 		err := p.make(sim, s, c)
 		if p.err != nil {
-			return nil, text.Errorf("error.choice", "n", i+1, "all", len(choices), "cause", p.err)
+			return nil, i18n.Errorf("error.choice", "n", i+1, "all", len(choices), "cause", p.err)
 		}
 		if err != nil && len(p.run.Differences) == 0 {
 			return nil, err

@@ -13,8 +13,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"locklab/reports/text"
 	"locklab/simulator/history"
+	"locklab/simulator/i18n"
 	"locklab/simulator/internal/table"
 )
 
@@ -86,11 +86,11 @@ func (x *execution) start(slot int, f func()) {
 }
 
 // limit is a panic of client code that needs more than the simulator has room for.
-type limit struct{ what text.Phrase }
+type limit struct{ what i18n.Message }
 
 // Exceed ends the running code, which is called by the program, with a
 // *table.LimitError.
-func Exceed(key string, pairs ...any) { panic(limit{text.NewPhrase(key, pairs...)}) }
+func Exceed(key string, pairs ...any) { panic(limit{i18n.New(key, pairs...)}) }
 
 // unwound ends a coroutine: quietly if it was stopped, with an error that names
 // the place if the client's code panicked.

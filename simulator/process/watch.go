@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"locklab/reports/text"
+	"locklab/simulator/i18n"
 )
 
 // Code on coroutines waits by asking for operations. Code that waits otherwise, for real
@@ -23,7 +23,7 @@ const interval = 10 * time.Millisecond
 // program is.
 type resort struct {
 	after  time.Duration // of real time
-	giveUp func(e *WaitError)
+	giveUp func(e *WaitError, after time.Duration)
 }
 
 // lastResort replaces the usual one in tests; nil: it does not.
@@ -33,8 +33,8 @@ func theResort() resort {
 	if r := lastResort.Load(); r != nil {
 		return *r
 	}
-	return resort{10 * time.Second, func(e *WaitError) {
-		fmt.Fprintln(os.Stderr, e.Error())
+	return resort{10 * time.Second, func(e *WaitError, after time.Duration) {
+		fmt.Fprintln(os.Stderr, e.stuck(after))
 		os.Exit(4)
 	}}
 }
@@ -45,19 +45,21 @@ type WaitError struct {
 	Client int
 	State  string // of its goroutine: "sleep", "chan receive"
 	Stack  string
-	// Never is for how long it had not come back when it was given up; 0: it has.
-	Never time.Duration
 }
 
-func (e *WaitError) Error() string { return e.Say("en") }
+func (e *WaitError) Error() string { return e.Message().String() }
 
-// Say says it to a user.
-func (e *WaitError) Say(lang string) string {
-	key := "error.code.waits"
-	if e.Never > 0 {
-		key = "error.code.stuck"
-	}
-	return text.Say(lang, key, "client", fmt.Sprintf("c%d", e.Client), "state", e.State, "after", e.Never.String(), "stack", e.Stack)
+// Message implements i18n.Error.
+func (e *WaitError) Message() i18n.Message {
+	return i18n.New("error.code.waits", "client", fmt.Sprintf("c%d", e.Client), "state", e.State, "stack", i18n.Verbatim(e.Stack))
+}
+
+// stuck returns the last words of a program whose code has not come back for some real time:
+// no caller is left who could put an error into words.
+func (e *WaitError) stuck(after time.Duration) string {
+	return fmt.Sprintf("the code of c%d has not come back for %v of real time: its goroutine is in [%s], and nothing in the lab ends that. "+
+		"A lock in the lab waits by Env.Clock and by its connections, nothing else; "+
+		"code with sleeps, timers, channels or goroutines of its own is for package scenarios/locktest. %s", e.Client, after, e.State, e.Stack)
 }
 
 // A post is a place where code runs that is watched.
@@ -161,7 +163,7 @@ func (s *sight) look() {
 	}
 	if r := theResort(); again && time.Since(s.since) > r.after {
 		s.since = time.Now()
-		go r.giveUp(&WaitError{e.Client, e.State, e.Stack, r.after})
+		go r.giveUp(&WaitError{e.Client, e.State, e.Stack}, r.after)
 	}
 }
 

@@ -2,7 +2,6 @@ package promela
 
 import (
 	"fmt"
-	"locklab/faults"
 	"locklab/simulator"
 	"locklab/simulator/explore"
 	"locklab/simulator/process"
@@ -61,16 +60,16 @@ func (m *model) source(file string) (_, _ string, err error) {
 	m.limits = map[string]int{"SPARE": m.spare(), "CRASHES": 0, "EXPIRES": 0, "PAUSES": 0, "PAUSE": never, "LOST_REPLIES": 0, "LOST_REQUESTS": 0}
 	sizes := map[string]int{"CLIENTS": b.Clients, "NODES": b.Nodes, "THREADS": m.threads, "KEYS": m.keys, "ORPHANS": m.orphans, "CLOCK": is(m.clock), "ENSEMBLE": is(m.zk != nil), "WAYS": m.ways}
 	for _, f := range b.Faults {
-		switch f.Fault.(type) {
-		case faults.Crash:
+		switch f.Fault.Name() {
+		case "crash":
 			m.limits["CRASHES"] = f.Times
-		case faults.ExpireSession:
+		case "expire-session":
 			m.limits["EXPIRES"] = f.Times
-		case faults.LoseReply:
+		case "lose-reply":
 			m.limits["LOST_REPLIES"] = f.Times
-		case faults.LoseRequest:
+		case "lose-request":
 			m.limits["LOST_REQUESTS"] = f.Times
-		case faults.Pause:
+		case "pause":
 			m.limits["PAUSES"] = f.Times
 			if f.Max > 0 {
 				longest := f.Max

@@ -38,10 +38,9 @@ import (
 	"syscall"
 	"time"
 
-	"locklab/faults"
-	"locklab/reports/text"
 	"locklab/simulator/client"
 	"locklab/simulator/explore"
+	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
 )
 
@@ -74,33 +73,33 @@ type Result struct {
 }
 
 // An UnfitError is something that the model cannot say.
-type UnfitError struct{ Why text.Phrase }
+type UnfitError struct{ Why i18n.Message }
 
-func (e *UnfitError) Error() string { return e.Say("en") }
+func (e *UnfitError) Error() string { return e.Why.String() }
 
-// Say says it to a user.
-func (e *UnfitError) Say(lang string) string { return e.Why.Say(lang) }
+// Message implements i18n.Error.
+func (e *UnfitError) Message() i18n.Message { return e.Why }
 
-func unfit(key string, pairs ...any) error { return &UnfitError{text.NewPhrase(key, pairs...)} }
+func unfit(key string, pairs ...any) error { return &UnfitError{i18n.New(key, pairs...)} }
 
 // A ToolError is a tool that is not installed.
 type ToolError struct{ Tool, Package string }
 
-func (e *ToolError) Error() string { return e.Say("en") }
+func (e *ToolError) Error() string { return e.Message().String() }
 
-// Say says it to a user.
-func (e *ToolError) Say(lang string) string {
-	return text.NewPhrase("promela.tool", "tool", e.Tool, "package", e.Package).Say(lang)
+// Message implements i18n.Error.
+func (e *ToolError) Message() i18n.Message {
+	return i18n.New("promela.tool", "tool", e.Tool, "package", e.Package)
 }
 
 // An IncompleteError is a search of SPIN's that was not complete. Nothing follows from it.
 type IncompleteError struct{ Said string }
 
-func (e *IncompleteError) Error() string { return e.Say("en") }
+func (e *IncompleteError) Error() string { return e.Message().String() }
 
-// Say says it to a user.
-func (e *IncompleteError) Say(lang string) string {
-	return text.NewPhrase("promela.incomplete", "said", e.Said).Say(lang)
+// Message implements i18n.Error.
+func (e *IncompleteError) Message() i18n.Message {
+	return i18n.New("promela.incomplete", "said", e.Said)
 }
 
 // errAgain: the model has to be larger than was thought.
@@ -175,8 +174,8 @@ func Fits(b *explore.Bounds) error {
 		return unfit("promela.skew")
 	}
 	for _, f := range b.Faults {
-		switch f.Fault.(type) {
-		case faults.Crash, faults.Pause, faults.LoseReply, faults.LoseRequest, faults.ExpireSession:
+		switch f.Fault.Name() {
+		case "crash", "pause", "lose-reply", "lose-request", "expire-session":
 		default:
 			if f.Times > 0 {
 				return unfit("promela.fault", "fault", f.Fault.Name())
@@ -259,7 +258,7 @@ func command(ctx context.Context, dir, name string, args ...string) ([]byte, err
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		return nil, text.Errorf("promela.failed", "command", name+" "+strings.Join(args, " "), "cause", err, "said", string(out))
+		return nil, i18n.Errorf("promela.failed", "command", name+" "+strings.Join(args, " "), "cause", err, "said", string(out))
 	}
 	return out, nil
 }

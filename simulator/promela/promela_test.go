@@ -14,6 +14,7 @@ import (
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/faults"
+	"locklab/reports/text"
 	"locklab/simulator/client"
 	"locklab/simulator/effort"
 	"locklab/simulator/explore"
@@ -254,11 +255,11 @@ func TestSecondOpinionUnfit(t *testing.T) {
 			t.Errorf("no lock %s", id)
 			continue
 		}
-		if _, err := Check(t.Context(), question(t, id, ""), id); err == nil || !strings.Contains(err.Error(), why) {
+		if _, err := Check(t.Context(), question(t, id, ""), id); err == nil || !strings.Contains(text.SayError("en", err), why) {
 			t.Errorf("%s: %v, want a word about %s", id, err, why)
 		}
 	}
-	if _, err := Check(t.Context(), question(t, "token", "restart=1@1s"), "token"); err == nil || !strings.Contains(err.Error(), "restart") {
+	if _, err := Check(t.Context(), question(t, "token", "restart=1@1s"), "token"); err == nil || !strings.Contains(text.SayError("en", err), "restart") {
 		t.Errorf("restart: %v", err)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"locklab/reports/text"
+	"locklab/simulator/i18n"
 )
 
 // clockSource is a library that servers load before all others, and that tells them the
@@ -21,7 +21,7 @@ import (
 var clockSource string
 
 // ErrNoCompiler is that servers cannot be given a clock here.
-var ErrNoCompiler = text.Errorf("error.live.compiler")
+var ErrNoCompiler = i18n.Errorf("error.live.compiler")
 
 // FindCompiler returns the path of a C compiler; without one the error is ErrNoCompiler.
 func FindCompiler() (path string, err error) {
@@ -35,7 +35,7 @@ func FindCompiler() (path string, err error) {
 // the compiler says.
 func BuildClocks(folder string) (library string, err error) {
 	if runtime.GOOS != "linux" {
-		return "", text.Errorf("error.live.linux", "system", runtime.GOOS)
+		return "", i18n.Errorf("error.live.linux", "system", runtime.GOOS)
 	}
 	compiler, err := FindCompiler()
 	if err != nil {
@@ -45,7 +45,7 @@ func BuildClocks(folder string) (library string, err error) {
 	cmd := exec.Command(compiler, "-x", "c", "-O2", "-shared", "-fPIC", "-o", library, "-")
 	cmd.Stdin = strings.NewReader(clockSource)
 	if said, err := cmd.CombinedOutput(); err != nil {
-		return "", text.Errorf("error.live.clock", "cause", err, "said", string(said))
+		return "", i18n.Errorf("error.live.clock", "cause", err, "said", string(said))
 	}
 	return library, nil
 }

@@ -19,7 +19,7 @@ import (
 	"strings"
 	"syscall"
 
-	"locklab/reports/text"
+	"locklab/simulator/i18n"
 )
 
 // IsMissing reports whether err is that a program is missing here: ErrNoRedis, ErrNoCompiler or ErrNoZooKeeper.
@@ -77,7 +77,7 @@ func NewFolder() (*Folder, error) {
 	path, err := io.ReadAll(stdout)
 	if f.Path = strings.TrimSpace(string(path)); err != nil || f.Path == "" {
 		f.Close()
-		return nil, text.Errorf("error.live.folder", "folder", os.TempDir())
+		return nil, i18n.Errorf("error.live.folder", "folder", os.TempDir())
 	}
 	return f, nil
 }
@@ -116,7 +116,7 @@ func start(ctx context.Context, name, ready string, env []string, command func(p
 		}
 		log = said
 	}
-	return nil, text.Errorf("error.live.start", "server", name, "log", log)
+	return nil, i18n.Errorf("error.live.start", "server", name, "log", log)
 }
 
 // run starts a server and returns it when it is ready; nil: it has ended before, and log

@@ -16,11 +16,11 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"locklab/reports/text"
+	"locklab/simulator/i18n"
 )
 
 // ErrNoRedis is that there is no redis-server on the path.
-var ErrNoRedis = text.Errorf("error.live.redis")
+var ErrNoRedis = i18n.Errorf("error.live.redis")
 
 // FindRedis returns the path of redis-server; without it the error is ErrNoRedis.
 func FindRedis() (path string, err error) {
@@ -174,7 +174,7 @@ func ParseRedis(addr string) (a RedisAddress, err error) {
 		a = AddressOf(addr)
 	}
 	if err != nil {
-		return a, text.Errorf("error.live.redis-address", "value", shown, "cause", err)
+		return a, i18n.Errorf("error.live.redis-address", "value", shown, "cause", err)
 	}
 	return a, nil
 }

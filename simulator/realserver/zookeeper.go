@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"locklab/reports/text"
+	"locklab/simulator/i18n"
 )
 
 // jar is the file in which Debian's package zookeeper has the server, once installed; its
@@ -18,7 +18,7 @@ const jar = "/usr/share/java/zookeeper.jar"
 const logger = "/usr/share/java/slf4j-simple.jar"
 
 // ErrNoZooKeeper is that java or the package is missing.
-var ErrNoZooKeeper = text.Errorf("error.live.zookeeper")
+var ErrNoZooKeeper = i18n.Errorf("error.live.zookeeper")
 
 // FindZooKeeper returns the path of java if the server is installed, too; else ErrNoZooKeeper.
 func FindZooKeeper() (java string, err error) {

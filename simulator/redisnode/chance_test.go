@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"locklab/reports/text"
 	"locklab/simulator/internal/table"
 )
 
@@ -15,7 +16,7 @@ func (s *bareServer) refused(what string, commands ...[]string) {
 	s.t.Helper()
 	before := s.data
 	_, err := s.tryBatch("", commands...)
-	if limit := (*table.LimitError)(nil); !errors.As(err, &limit) || !strings.Contains(err.Error(), what+" ") {
+	if limit := (*table.LimitError)(nil); !errors.As(err, &limit) || !strings.Contains(text.SayError("en", err), what+" ") {
 		s.t.Errorf("%q: %v, want a limit that names %s", commands, err, what)
 	}
 	if s.data != before {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"locklab/reports/text"
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/internal/table"
 )
@@ -309,7 +310,7 @@ func TestUnfit(t *testing.T) {
 		} {
 			before := s.data
 			_, err := s.try(args...)
-			if err == nil || !strings.Contains(err.Error(), "cannot carry the command "+cmd+":") {
+			if err == nil || !strings.Contains(text.SayError("en", err), "cannot carry the command "+cmd+":") {
 				t.Errorf("%q: %v, want a refusal that names it", args, err)
 			}
 			if s.data != before {
@@ -321,7 +322,7 @@ func TestUnfit(t *testing.T) {
 		}
 	}
 	for _, line := range []string{"XADD s * f v", "PFADD h a"} {
-		if _, err := s.try(strings.Fields(line)...); err == nil || !strings.Contains(err.Error(), "cannot carry a key of type") {
+		if _, err := s.try(strings.Fields(line)...); err == nil || !strings.Contains(text.SayError("en", err), "cannot carry a key of type") {
 			t.Errorf("%s: %v, want a refusal of the type", line, err)
 		}
 	}
@@ -331,7 +332,7 @@ func TestUnfit(t *testing.T) {
 			break
 		}
 	}
-	if _, err := s.try("SET", "more", "v", "PX", "1000"); err == nil || !strings.Contains(err.Error(), "more than 4 keys") {
+	if _, err := s.try("SET", "more", "v", "PX", "1000"); err == nil || !strings.Contains(text.SayError("en", err), "more than 4 keys") {
 		t.Errorf("one expiring key too many: %v", err)
 	}
 	if got := s.do("DBSIZE"); got != "4" {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"locklab/reports/text"
 )
 
 // TestWatches has scripts for one server and its connections a, b and c: "connection:
@@ -160,7 +162,7 @@ func TestUnfitTransactions(t *testing.T) {
 		}
 		before := s.data
 		_, err := s.tryBatch("", commands...)
-		if err == nil || !strings.Contains(err.Error(), "cannot carry "+why+":") {
+		if err == nil || !strings.Contains(text.SayError("en", err), "cannot carry "+why+":") {
 			t.Errorf("%s: %v, want the reason %q", line, err, why)
 		}
 		if s.data != before {

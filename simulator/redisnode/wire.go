@@ -6,7 +6,7 @@ import (
 
 	"github.com/alicebob/miniredis/v2/proto"
 
-	"locklab/reports/text"
+	"locklab/simulator/i18n"
 	"locklab/simulator/process"
 )
 
@@ -53,9 +53,9 @@ func (c *Wire) Bye([]byte) []byte { return nil }
 func noCommand(b []byte) error {
 	written := fmt.Sprintf("%.40q", b)
 	if len(b) >= 8 && string(b[:3]) == "\x00\x00\x00" && string(b[4:8]) == "\x00\x00\x00\x00" {
-		return &process.ProtocolError{Err: text.Errorf("error.wire.zookeeper", "bytes", written), ZooKeeper: true}
+		return &process.ProtocolError{Err: i18n.Errorf("error.wire.zookeeper", "bytes", written), ZooKeeper: true}
 	}
-	return text.Errorf("error.wire.command", "bytes", written)
+	return i18n.Errorf("error.wire.command", "bytes", written)
 }
 
 // handshake is the answer to a command that concerns the connection only. RESP3 is

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"time"
 
-	"locklab/reports/text"
 	"locklab/simulator"
 	"locklab/simulator/history"
+	"locklab/simulator/i18n"
 )
 
 // Options of a timed run.
@@ -44,7 +44,7 @@ type Run struct {
 
 // ErrEndless is a run that goes on without end while no time passes: client code that
 // tries again and again without sleeping.
-var ErrEndless = text.Errorf("error.endless")
+var ErrEndless = i18n.Errorf("error.endless")
 
 // maxTurns bounds the choices of a run, and the actions of its script.
 const maxTurns = 1_000_000
@@ -55,7 +55,7 @@ type Player struct{ stage Stage }
 // NewPlayer makes a player for sim, which must not be used for anything else while a
 // run is played.
 func NewPlayer(sim *simulator.Simulator) *Player {
-	p := &Player{Stage{sim: sim, limit: maxTurns, late: map[int]time.Duration{}}}
+	p := &Player{Stage{rec: Recorder{sim: sim}, limit: maxTurns, late: map[int]time.Duration{}}}
 	for c := range p.stage.rng {
 		p.stage.rng[c] = rand.New(&p.stage.pcg[c])
 	}
@@ -68,7 +68,7 @@ func NewPlayer(sim *simulator.Simulator) *Player {
 func (p *Player) Play(opt Options) (*Run, error) {
 	s := &p.stage
 	s.reset(opt)
-	return &s.run, s.play()
+	return &s.rec.run, s.play()
 }
 
 // Play makes a single run of sim; see Player.Play.
@@ -76,11 +76,9 @@ func Play(sim *simulator.Simulator, opt Options) (*Run, error) { return NewPlaye
 
 // A Stage is a run in progress, as its script sees it.
 type Stage struct {
-	sim     *simulator.Simulator
+	rec     Recorder
 	opt     Options
 	limit   int // of turns
-	world   simulator.World
-	run     Run
 	enabled []simulator.Choice
 	actions []action // of the script, not done yet, by time and then in the order of After
 	clients [simulator.MaxClients + 1]messages
@@ -112,8 +110,8 @@ type action struct {
 
 func (s *Stage) reset(opt Options) {
 	s.opt = opt
-	s.world = s.sim.NewWorld()
-	s.run = Run{Choices: s.run.Choices[:0], Events: s.run.Events[:0]}
+	s.rec.world = s.rec.sim.NewWorld()
+	s.rec.run = Run{Choices: s.rec.run.Choices[:0], Events: s.rec.run.Events[:0]}
 	s.actions = s.actions[:0]
 	clear(s.clients[:])
 	clear(s.copying[:])
@@ -125,29 +123,29 @@ func (s *Stage) reset(opt Options) {
 }
 
 func (s *Stage) play() error {
-	for turns := 0; !s.sim.Quiet(&s.world); turns++ {
+	for turns := 0; !s.rec.sim.Quiet(&s.rec.world); turns++ {
 		if turns == s.limit {
-			return text.Errorf("error.endless.at", "cause", ErrEndless, "choices", len(s.run.Choices), "time", s.world.Now())
+			return i18n.Errorf("error.endless.at", "cause", ErrEndless, "choices", len(s.rec.run.Choices), "time", s.rec.world.Now())
 		}
 		more, err := s.next()
 		if err != nil {
 			return err
 		}
 		if !more {
-			s.run.Horizon = true
+			s.rec.run.Horizon = true
 			break
 		}
 	}
-	s.run.End = s.world.Now()
+	s.rec.run.End = s.rec.world.Now()
 	return nil
 }
 
 // next makes one choice, or does one action of the script; false: the horizon is
 // reached.
 func (s *Stage) next() (bool, error) {
-	s.enabled = s.sim.Enabled(&s.world, s.enabled[:0])
+	s.enabled = s.rec.sim.Enabled(&s.rec.world, s.enabled[:0])
 	s.listLate()
-	if len(s.actions) > 0 && s.actions[0].at <= s.world.Now() {
+	if len(s.actions) > 0 && s.actions[0].at <= s.rec.world.Now() {
 		do := s.actions[0].do
 		s.actions = slices.Delete(s.actions, 0, 1)
 		do()
@@ -159,17 +157,17 @@ func (s *Stage) next() (bool, error) {
 			best, when = i, t
 		}
 	}
-	if best >= 0 && when <= s.world.Now() {
+	if best >= 0 && when <= s.rec.world.Now() {
 		return true, s.step(s.enabled[best])
 	}
-	when = min(when, s.sim.NextDeadline(&s.world), s.opt.Horizon)
+	when = min(when, s.rec.sim.NextDeadline(&s.rec.world), s.opt.Horizon)
 	if len(s.actions) > 0 {
 		when = min(when, s.actions[0].at)
 	}
-	if when <= s.world.Now() {
+	if when <= s.rec.world.Now() {
 		return false, nil
 	}
-	return true, s.step(simulator.Choice{Verb: simulator.Pass, D: when - s.world.Now()})
+	return true, s.step(simulator.Choice{Verb: simulator.Pass, D: when - s.rec.world.Now()})
 }
 
 // listLate puts every orphaned request that can arrive among the enabled choices,
@@ -183,7 +181,7 @@ func (s *Stage) listLate() {
 		clear(s.late)
 		return
 	}
-	s.lates = s.sim.OrphanedRequests(&s.world, s.lates[:0])
+	s.lates = s.rec.sim.OrphanedRequests(&s.rec.world, s.lates[:0])
 	last := first
 	for last < len(s.enabled) && isLate(s.enabled[last]) {
 		last++
@@ -227,9 +225,9 @@ func (s *Stage) due(c simulator.Choice) time.Duration {
 		if s.clients[c.Client].frozen {
 			return simulator.Never
 		}
-		return s.world.Now()
+		return s.rec.world.Now()
 	case simulator.Wake, simulator.GiveUp, simulator.Resume, simulator.Unblock:
-		return s.world.Now()
+		return s.rec.world.Now()
 	case simulator.Orphaned:
 		if s.clients[c.Client].frozen {
 			return simulator.Never
@@ -237,7 +235,7 @@ func (s *Stage) due(c simulator.Choice) time.Duration {
 		msg := s.message(c)
 		t, ok := s.late[msg]
 		if !ok {
-			t = s.world.Now() + s.opt.Latency
+			t = s.rec.world.Now() + s.opt.Latency
 			s.late[msg] = t
 		}
 		return t
@@ -248,21 +246,14 @@ func (s *Stage) due(c simulator.Choice) time.Duration {
 }
 
 func (s *Stage) step(c simulator.Choice) error {
-	events, err := s.sim.Step(&s.world, c)
-	if err != nil {
-		return err
-	}
-	s.run.Choices = append(s.run.Choices, c)
-	first := len(s.run.Events)
-	s.run.Events = append(s.run.Events, events...)
-	for i := first; i < len(s.run.Events); i++ {
-		e := &s.run.Events[i]
-		s.plan(e)
+	events, err := s.rec.Step(c)
+	for i := range events {
+		s.plan(&events[i])
 		if s.opt.Script != nil {
-			s.opt.Script(s, e)
+			s.opt.Script(s, &events[i])
 		}
 	}
-	return nil
+	return err
 }
 
 // plan decides when the messages that e has sent arrive.
@@ -288,7 +279,7 @@ func (s *Stage) plan(e *history.Event) {
 			if i > 0 && lag < simulator.Never/2 {
 				lag *= 2
 			}
-			if e.Node <= len(s.sim.Config().Nodes) && i == s.sim.Config().Nodes[e.Node-1].Replicas {
+			if e.Node <= len(s.rec.sim.Config().Nodes) && i == s.rec.sim.Config().Nodes[e.Node-1].Replicas {
 				lag = time.Second // of a disk
 			}
 			s.copying[e.Node][i] = simulator.Never
@@ -310,12 +301,12 @@ func (s *Stage) latency(client int) time.Duration {
 }
 
 // World is the present world. The caller must not change it.
-func (s *Stage) World() *simulator.World { return &s.world }
+func (s *Stage) World() *simulator.World { return &s.rec.world }
 
 // After calls do d of true time from now, at the earliest after the script has got the
 // events of this instant.
 func (s *Stage) After(d time.Duration, do func()) {
-	at := s.world.Now() + d
+	at := s.rec.world.Now() + d
 	i := len(s.actions)
 	for i > 0 && s.actions[i-1].at > at {
 		i--
@@ -338,7 +329,7 @@ func (s *Stage) Inject(d time.Duration, c simulator.Choice) {
 // miss notes why a fault was not injected.
 func (s *Stage) miss(err error) {
 	if not := (*simulator.NotEnabledError)(nil); errors.As(err, &not) {
-		s.run.NotInjected = append(s.run.NotInjected, err)
+		s.rec.run.NotInjected = append(s.rec.run.NotInjected, err)
 		return
 	}
 	s.broken = err
@@ -353,6 +344,6 @@ func (s *Stage) Thaw(client int) {
 	m := &s.clients[client]
 	m.frozen = false
 	for t := range m.arrival {
-		m.arrival[t] = max(m.arrival[t], s.world.Now())
+		m.arrival[t] = max(m.arrival[t], s.rec.world.Now())
 	}
 }

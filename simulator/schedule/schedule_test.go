@@ -14,6 +14,7 @@ import (
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/faults"
+	"locklab/reports/text"
 	"locklab/simulator"
 	"locklab/simulator/history"
 )
@@ -143,7 +144,7 @@ func TestReplayStopsAtTheFirstImpossibleChoice(t *testing.T) {
 	bad := slices.Insert(slices.Clone(run.Choices), 2, simulator.Choice{Verb: simulator.Wake, Client: 1})
 	got, err := Replay(sim, bad)
 	var not *simulator.NotEnabledError
-	if !errors.As(err, &not) || !strings.HasPrefix(err.Error(), fmt.Sprintf("choice 3 of %d: ", len(bad))) {
+	if !errors.As(err, &not) || !strings.HasPrefix(text.SayError("en", err), fmt.Sprintf("choice 3 of %d: ", len(bad))) {
 		t.Errorf("error %v, want choice 3 not enabled", err)
 	}
 	if !slices.Equal(got.Choices, run.Choices[:2]) {
@@ -406,7 +407,7 @@ func TestMissed(t *testing.T) {
 	}
 	for i, want := range []string{"there is no such client", "no fault of this scenario"} {
 		var not *simulator.NotEnabledError
-		if !errors.As(run.NotInjected[i], &not) || !strings.Contains(not.Why.Say("en"), want) {
+		if !errors.As(run.NotInjected[i], &not) || !strings.Contains(text.SayMessage("en", not.Why), want) {
 			t.Errorf("missed %v, want %q", run.NotInjected[i], want)
 		}
 	}
@@ -491,7 +492,7 @@ func TestDiskLags(t *testing.T) {
 // TestErrors: code that the simulator cannot run ends the run with its error.
 func TestErrors(t *testing.T) {
 	sim := mustLab(t, "", func(c *simulator.Client) { _ = c.Redis(1).SPop(context.Background(), "k").Err() })
-	if _, err := Play(sim, Options{Horizon: sec}); err == nil || !strings.Contains(err.Error(), "SPOP") {
+	if _, err := Play(sim, Options{Horizon: sec}); err == nil || !strings.Contains(text.SayError("en", err), "SPOP") {
 		t.Errorf("error %v, want one that names SPOP", err)
 	}
 }

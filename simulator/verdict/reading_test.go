@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"locklab/reports/text"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
 )
@@ -45,14 +46,14 @@ func TestReading(t *testing.T) {
 }
 
 func TestParseWord(t *testing.T) {
-	for _, text := range []string{"overlap", "OVERLAP", "n/a", "HOLDS"} {
-		if w, err := verdict.ParseWord(text); err != nil || !strings.EqualFold(string(w), text) {
-			t.Errorf("%q: %q, %v", text, w, err)
+	for _, given := range []string{"overlap", "OVERLAP", "n/a", "HOLDS"} {
+		if w, err := verdict.ParseWord(given); err != nil || !strings.EqualFold(string(w), given) {
+			t.Errorf("%q: %q, %v", given, w, err)
 		}
 	}
-	for text, want := range map[string]string{"stall": "DEADLOCK", "PHANTOM": "ORPHAN", "hold": "HOLDS"} {
-		if _, err := verdict.ParseWord(text); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), text) {
-			t.Errorf("%q: %v, want %q", text, err, want)
+	for given, want := range map[string]string{"stall": "DEADLOCK", "PHANTOM": "ORPHAN", "hold": "HOLDS"} {
+		if _, err := verdict.ParseWord(given); err == nil || !strings.Contains(text.SayError("en", err), want) || !strings.Contains(text.SayError("en", err), given) {
+			t.Errorf("%q: %v, want %q", given, err, want)
 		}
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"locklab/reports/text"
+	"locklab/simulator/i18n"
 )
 
 // The words in the order in which a Judgement lists them.
@@ -24,13 +24,11 @@ type RenamedError struct {
 	Now  Word
 }
 
-func (e *RenamedError) Error() string {
-	return e.Say("en")
-}
+func (e *RenamedError) Error() string { return e.Message().String() }
 
-// Say says it to a user.
-func (e *RenamedError) Say(lang string) string {
-	return text.NewPhrase("error.verdict.renamed", "old", e.Text, "new", e.Now).Say(lang)
+// Message implements i18n.Error.
+func (e *RenamedError) Message() i18n.Message {
+	return i18n.New("error.verdict.renamed", "old", e.Text, "new", e.Now)
 }
 
 // ParseWord reads a verdict that a user has written, in capitals or not. The error is a
@@ -41,7 +39,7 @@ func ParseWord(written string) (Word, error) {
 		return "", &RenamedError{written, now}
 	}
 	if !slices.Contains(all, w) {
-		return "", text.Errorf("error.verdict", "name", written, "names", list(all))
+		return "", i18n.Errorf("error.verdict", "name", written, "names", list(all))
 	}
 	return w, nil
 }

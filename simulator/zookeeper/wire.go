@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"locklab/reports/text"
+	"locklab/simulator/i18n"
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/internal/jute"
 	"locklab/simulator/process"
@@ -82,7 +82,7 @@ func (c *Wire) Unsent() bool { return len(c.out) > 0 || len(c.raw) > 0 }
 func (c *Wire) Write(b []byte) (answers []byte, err error) {
 	c.raw = append(c.raw, b...)
 	if isRedis(c.raw) {
-		return nil, &process.ProtocolError{Err: text.Errorf("error.wire.redis", "bytes", fmt.Sprintf("%.40q", c.raw))}
+		return nil, &process.ProtocolError{Err: i18n.Errorf("error.wire.redis", "bytes", fmt.Sprintf("%.40q", c.raw))}
 	}
 	for {
 		message, rest, whole := jute.Frame(c.raw)
@@ -118,7 +118,7 @@ func (c *Wire) Bye(b []byte) (answers []byte) {
 func isRedis(b []byte) bool { return len(b) > 1 && b[0] == '*' && b[1] >= '0' && b[1] <= '9' }
 
 func noMessage(b []byte) error {
-	return text.Errorf("error.wire.zookeeper.message", "bytes", fmt.Sprintf("%.40q", b))
+	return i18n.Errorf("error.wire.zookeeper.message", "bytes", fmt.Sprintf("%.40q", b))
 }
 
 // take takes one message.
@@ -150,7 +150,7 @@ func (c *Wire) connect(r *jute.Reader) (answer []byte, err error) {
 	}
 	c.on = wireRef{client: c.of.client, session: uint16(id)}
 	if id != 0 && (id != sessionName(c.on) || c.on.session > c.of.sessions) {
-		return nil, text.Errorf("error.wire.zookeeper.session", "client", c.of.client, "id", fmt.Sprintf("%#x", id))
+		return nil, i18n.Errorf("error.wire.zookeeper.session", "client", c.of.client, "id", fmt.Sprintf("%#x", id))
 	}
 	if id == 0 {
 		c.of.sessions++
@@ -169,7 +169,7 @@ func (c *Wire) connect(r *jute.Reader) (answer []byte, err error) {
 // asks notes the time-out that a client wants for its session.
 func (k *Kind) asks(timeout time.Duration) error {
 	if k.asked != 0 && k.asked != timeout {
-		return text.Errorf("error.wire.zookeeper.timeouts", "one", min(k.asked, timeout), "other", max(k.asked, timeout))
+		return i18n.Errorf("error.wire.zookeeper.timeouts", "one", min(k.asked, timeout), "other", max(k.asked, timeout))
 	}
 	k.asked = timeout
 	return nil
@@ -208,9 +208,9 @@ func (c *Wire) request(r *jute.Reader) error {
 		mode := r.Int()
 		switch q.Mode = Mode(mode); {
 		case !open:
-			return text.Errorf("error.wire.zookeeper.acl", "path", q.Path)
+			return i18n.Errorf("error.wire.zookeeper.acl", "path", q.Path)
 		case mode < 0 || mode > 3:
-			return text.Errorf("error.wire.zookeeper.mode", "path", q.Path, "mode", mode)
+			return i18n.Errorf("error.wire.zookeeper.mode", "path", q.Path, "mode", mode)
 		}
 	case jute.Delete:
 		q.Request = Request{Op: Delete, Path: r.Text(), Version: r.Int()}
@@ -241,7 +241,7 @@ func (c *Wire) request(r *jute.Reader) error {
 		if name == "" {
 			name = "?"
 		}
-		return text.Errorf("error.wire.zookeeper.op", "code", q.code, "name", name)
+		return i18n.Errorf("error.wire.zookeeper.op", "code", q.code, "name", name)
 	}
 	c.out = append(c.out, q)
 	return nil

@@ -35,6 +35,21 @@ func Play(t testing.TB, e lock.Entry, sc race.Scenario, s race.Settings) *race.O
 	return o
 }
 
+// PlayAnyway plays one lock in one scenario, whether or not that applies to the lock.
+func PlayAnyway(t testing.TB, e lock.Entry, sc race.Scenario, s race.Settings) *race.Outcome {
+	t.Helper()
+	p, err := sc.Prepare(e, s, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	run, err := p.Play(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Outcome(run, s)
+}
+
 // Lock finds a lock by name.
 func Lock(t testing.TB, id string) lock.Entry {
 	t.Helper()

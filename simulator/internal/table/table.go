@@ -5,23 +5,23 @@ package table
 import (
 	"encoding/binary"
 
-	"locklab/reports/text"
+	"locklab/simulator/i18n"
 )
 
 // A LimitError is something that a simulator has no room for. Nothing is left out
 // in its place: a run that meets it has no outcome, and a search that meets it is
 // not complete.
 type LimitError struct {
-	What text.Phrase // which limit, and what to do about it
+	What i18n.Message // which limit, and what to do about it
 }
 
-func (e *LimitError) Error() string { return "simulator: " + e.Say("en") }
+func (e *LimitError) Error() string { return "simulator: " + e.What.String() }
 
-// Say says it to a user.
-func (e *LimitError) Say(lang string) string { return e.What.Say(lang) }
+// Message implements i18n.Error.
+func (e *LimitError) Message() i18n.Message { return e.What }
 
 // Limit makes a *LimitError with a text of the catalogues.
-func Limit(key string, pairs ...any) error { return &LimitError{text.NewPhrase(key, pairs...)} }
+func Limit(key string, pairs ...any) error { return &LimitError{i18n.New(key, pairs...)} }
 
 // A Room bounds how many entries each table of a simulator may have, and keeps the
 // first limit that was exceeded. The code that notices is mostly too deep inside
@@ -50,7 +50,7 @@ func (r *Room) Next(entries int, what string) (id uint32, ok bool) {
 	if entries < r.IDs {
 		return uint32(entries), true
 	}
-	r.Exceed("limit.numbers", "n", r.IDs, "what", text.NewPhrase(what))
+	r.Exceed("limit.numbers", "n", r.IDs, "what", i18n.New(what))
 	return 0, false
 }
 

@@ -1,0 +1,120 @@
+package text
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"locklab/simulator/i18n"
+)
+
+// SayMessage returns a message in a language.
+func SayMessage(lang string, m i18n.Message) string {
+	pairs := make([]string, len(m.Pairs))
+	for i, v := range m.Pairs {
+		pairs[i] = say(lang, v)
+	}
+	return Say(lang, m.Key, pairs...)
+}
+
+// SayMessages returns messages in a language, in one line.
+func SayMessages(lang string, messages []i18n.Message) string {
+	var all []string
+	for _, m := range messages {
+		all = append(all, SayMessage(lang, m))
+	}
+	return strings.Join(all, "; ")
+}
+
+// Fits reports whether the catalogues have the key of a message, and the message a value for
+// each placeholder of its text, and likewise the messages among its values.
+func Fits(m i18n.Message) bool {
+	e, ok := In(fallback).Entry(m.Key)
+	if !ok || len(m.Pairs)%2 != 0 {
+		return false
+	}
+	left := e.Text
+	for i := 0; i < len(m.Pairs); i += 2 {
+		name, ok := m.Pairs[i].(string)
+		if inner, is := m.Pairs[i+1].(i18n.Message); !ok || is && !Fits(inner) {
+			return false
+		}
+		left = strings.ReplaceAll(left, "{"+name+"}", "")
+	}
+	return !placeholders.MatchString(left)
+}
+
+var placeholders = regexp.MustCompile(`\{[a-z-]+\}`)
+
+// A Sentence is a value of a message that is put into words by its own method.
+type Sentence interface{ Say(lang string) string }
+
+// A SentenceFunc is a function as a Sentence.
+type SentenceFunc func(lang string) string
+
+// Say is f.
+func (f SentenceFunc) Say(lang string) string { return f(lang) }
+
+// say puts a value into words, with control characters escaped.
+func say(lang string, v any) string {
+	switch v := v.(type) {
+	case Sentence:
+		return v.Say(lang)
+	case i18n.Message:
+		return SayMessage(lang, v)
+	case error:
+		return SayError(lang, v)
+	case i18n.Verbatim:
+		return string(v)
+	}
+	return printable(fmt.Sprint(v))
+}
+
+// printable is Visible, except for the end of a line.
+func printable(s string) string {
+	return i18n.Escaped(s, func(r rune) bool { return i18n.Controls(r) && r != '\n' })
+}
+
+// Errorf is i18n.Errorf.
+func Errorf(key string, pairs ...any) error { return i18n.Errorf(key, pairs...) }
+
+// SayError returns what an error says in a language. An error without a message keeps its
+// words, such as the name of a file, around those that it wraps.
+func SayError(lang string, err error) string {
+	if e, ok := err.(i18n.Error); ok {
+		return SayMessage(lang, e.Message())
+	}
+	said := err.Error()
+	for _, cause := range causes(err) {
+		said = strings.Replace(said, cause.Error(), SayError(lang, cause), 1)
+	}
+	return said
+}
+
+func causes(err error) []error {
+	switch err := err.(type) {
+	case interface{ Unwrap() []error }:
+		return err.Unwrap()
+	case interface{ Unwrap() error }:
+		if cause := err.Unwrap(); cause != nil {
+			return []error{cause}
+		}
+	}
+	return nil
+}
+
+// Lines are errors as a list, each on a line of its own below the sentence that has it.
+func Lines(errs []error) Sentence { return lines(errs) }
+
+type lines []error
+
+func (l lines) Say(lang string) string {
+	var b strings.Builder
+	for _, err := range l {
+		b.WriteString("\n  " + SayError(lang, err))
+	}
+	return b.String()
+}
+
+// Near is i18n.Near.
+func Near(name string, names []string) i18n.Message { return i18n.Near(name, names) }

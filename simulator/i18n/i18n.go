@@ -1,0 +1,118 @@
+// Package i18n has texts that are in no language yet: the key of a text, and values for its
+// placeholders. Errors and reasons are made of them on every floor; package reports/text has
+// the catalogues, and puts them into words where they are printed.
+package i18n
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// A Message is a text of the catalogues and the values of its placeholders. A value that is
+// a Message or an error is put into the language of the whole; every other value is printed
+// as fmt.Print does. The zero Message is the empty text.
+type Message struct {
+	Key   string
+	Pairs []any // name, value, name, value ...
+}
+
+// Verbatim is a value that is printed as it is, with tabs and other control characters, such
+// as the stack of a goroutine.
+type Verbatim string
+
+// New returns the text of a key: New("error.setting.absent", "name", "jump").
+func New(key string, pairs ...any) Message { return Message{key, pairs} }
+
+// IsZero reports whether m is the empty text.
+func (m Message) IsZero() bool { return m.Key == "" }
+
+// String returns the key and the values, "error.setting.absent name=jump", for logs and
+// tests: what a user reads is made by reports/text.
+func (m Message) String() string {
+	var b strings.Builder
+	b.WriteString(m.Key)
+	for i := 0; i+1 < len(m.Pairs); i += 2 {
+		switch v := m.Pairs[i+1].(type) {
+		case Message, error:
+			fmt.Fprintf(&b, " %v=(%v)", m.Pairs[i], v)
+		default:
+			fmt.Fprintf(&b, " %v=%v", m.Pairs[i], v)
+		}
+	}
+	return b.String()
+}
+
+// MarshalJSON writes the key and the values. A value that is neither a Message nor an error
+// with one is written as fmt.Print does: it is the same in every language.
+func (m Message) MarshalJSON() ([]byte, error) {
+	if m.IsZero() {
+		return []byte("null"), nil
+	}
+	pairs := make([]any, len(m.Pairs))
+	for i, v := range m.Pairs {
+		switch v := v.(type) {
+		case Message:
+			pairs[i] = v
+		case Error:
+			pairs[i] = v.Message()
+		default:
+			pairs[i] = fmt.Sprint(v)
+		}
+	}
+	return json.Marshal(messageJSON{m.Key, pairs})
+}
+
+type messageJSON struct {
+	Key   string `json:"key"`
+	Pairs []any  `json:"pairs,omitempty"`
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (m *Message) UnmarshalJSON(b []byte) error {
+	var j struct {
+		Key   string            `json:"key"`
+		Pairs []json.RawMessage `json:"pairs"`
+	}
+	if err := json.Unmarshal(b, &j); err != nil {
+		return err
+	}
+	*m = Message{Key: j.Key}
+	for _, raw := range j.Pairs {
+		words, inner := "", Message{}
+		if err := json.Unmarshal(raw, &words); err == nil {
+			m.Pairs = append(m.Pairs, words)
+			continue
+		}
+		if err := json.Unmarshal(raw, &inner); err != nil {
+			return err
+		}
+		m.Pairs = append(m.Pairs, inner)
+	}
+	return nil
+}
+
+// An Error is an error with a text of the catalogues. Those of Errorf are; so is every error
+// type with fields whose text is to be in the user's language.
+type Error interface {
+	error
+	Message() Message
+}
+
+// Errorf returns an Error. It wraps every value that is an error. Its Error method returns
+// the key and the values.
+func Errorf(key string, pairs ...any) error { return &messageError{New(key, pairs...)} }
+
+type messageError struct{ text Message }
+
+func (e *messageError) Error() string    { return e.text.String() }
+func (e *messageError) Message() Message { return e.text }
+
+func (e *messageError) Unwrap() (causes []error) {
+	for _, v := range e.text.Pairs {
+		if err, ok := v.(error); ok {
+			causes = append(causes, err)
+		}
+	}
+	return causes
+}
