@@ -64,7 +64,7 @@ var floors = [][]string{
 	{"simulator/checkpoint"},
 	{"simulator/live"},
 	{"faults", "simulator/schedule"},
-	{"simulator/client", "simulator/verdict/secondopinion"},
+	{"simulator/client", "simulator/verdict/verdicttest"},
 	{"algorithms"},
 	{"algorithms/redis", "algorithms/zookeeper"},
 	{"algorithms/lock"},
@@ -89,8 +89,8 @@ var strangers = map[string][]string{
 	"reports/chart":        {"scenarios/race", "faults", "simulator", "simulator/schedule", "simulator/explore", "simulator/client"}, // they draw results of studies
 	"simulator":            {"algorithms"},                                                                                           // it would treat locks differently
 	"simulator/explore":    {"algorithms/redis", "algorithms/zookeeper", "scenarios"},
-	"simulator/promela":    {"simulator/verdict/secondopinion", "simulator/schedule"}, // it shares no rules with the lab
-	"algorithms/lock":      {"simulator", "faults", "scenarios", "reports"},           // a lock must not notice that it is tested
+	"simulator/promela":    {"simulator/verdict/verdicttest", "simulator/schedule"}, // it shares no rules with the lab
+	"algorithms/lock":      {"simulator", "faults", "scenarios", "reports"},         // a lock must not notice that it is tested
 	"algorithms/redis":     {"simulator", "faults", "scenarios", "reports"},
 	"algorithms/zookeeper": {"simulator", "faults", "scenarios", "reports"},
 }
