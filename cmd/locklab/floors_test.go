@@ -77,7 +77,7 @@ var floors = [][]string{
 	{"simulator/internal/clock", "simulator/internal/codec", "simulator/internal/table", "simulator/realserver"},
 	{"simulator/internal/jute", "simulator/resp"},
 	{"reports/text"},
-	{"reports/layout", "simulator/effort"},
+	{"reports/layout", "simulator/effort", "simulator/i18n"},
 }
 
 // strangers are packages that must not know each other although the floors allow it.
