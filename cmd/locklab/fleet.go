@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,7 +49,7 @@ func (r *redisFlags) option(e *env) (asynq.RedisConnOpt, error) {
 		}
 		return nil, nil
 	}
-	opt, err := parseRedis(address)
+	opt, err := fleet.ParseRedis(address)
 	if err != nil {
 		return nil, err
 	}
@@ -58,40 +57,7 @@ func (r *redisFlags) option(e *env) (asynq.RedisConnOpt, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch opt := opt.(type) {
-	case asynq.RedisClientOpt:
-		opt.Password, opt.TLSConfig = cmp.Or(password, opt.Password), withRoots(opt.TLSConfig, config)
-		return opt, nil
-	case asynq.RedisFailoverClientOpt: // in the URL is the password of the sentinels
-		opt.Password, opt.TLSConfig = password, withRoots(opt.TLSConfig, config)
-		return opt, nil
-	}
-	return nil, text.Errorf("error.fleet.address", "value", withoutPassword(address))
-}
-
-// parseRedis reads HOST:PORT, or a URL.
-func parseRedis(address string) (asynq.RedisConnOpt, error) {
-	if !strings.Contains(address, "://") {
-		if _, _, err := net.SplitHostPort(address); err != nil {
-			return nil, text.Errorf("error.fleet.address", "value", address)
-		}
-		return asynq.RedisClientOpt{Addr: address}, nil
-	}
-	opt, err := asynq.ParseRedisURI(address)
-	if err != nil {
-		return nil, text.Errorf("error.fleet.address", "value", withoutPassword(address))
-	}
-	if sentinels, ok := opt.(asynq.RedisFailoverClientOpt); ok {
-		if sentinels.MasterName == "" {
-			return nil, text.Errorf("error.fleet.master", "value", withoutPassword(address))
-		}
-		for _, one := range sentinels.SentinelAddrs {
-			if _, _, err := net.SplitHostPort(one); err != nil {
-				return nil, text.Errorf("error.fleet.address", "value", withoutPassword(address))
-			}
-		}
-	}
-	return opt, nil
+	return fleet.WithSecrets(opt, password, config), nil
 }
 
 // secrets reads the files of the flags. config is nil without --ca.
@@ -117,24 +83,6 @@ func (r *redisFlags) secrets(e *env) (password string, config *tls.Config, err e
 		return "", nil, text.Errorf("error.fleet.ca", "file", r.ca)
 	}
 	return password, config, nil
-}
-
-// withRoots is a URL's own TLS settings, or none, with the roots of --ca.
-func withRoots(own, ca *tls.Config) *tls.Config {
-	if own == nil || ca == nil {
-		return cmp.Or(own, ca)
-	}
-	own.RootCAs = ca.RootCAs
-	return own
-}
-
-// withoutPassword is an address that may be printed.
-func withoutPassword(address string) string {
-	scheme, rest, _ := strings.Cut(address, "://")
-	if at := strings.LastIndex(rest, "@"); at >= 0 {
-		rest = "…" + rest[at:]
-	}
-	return scheme + "://" + rest
 }
 
 // fleetRunFlags are the flags of "locklab fleet run".

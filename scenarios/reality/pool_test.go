@@ -19,7 +19,12 @@ func TestPoolIsNew(t *testing.T) {
 	b, err := NewBench(t.Context(), DefaultLease/5)
 	servertest.Need(t, err)
 	t.Cleanup(b.Close)
-	alone := &Bench{Version: b.Version, Lease: b.Lease, clocks: b.clocks, unknown: b.unknown}
+	alone := func() *Bench {
+		pool, err := live.NewPool()
+		servertest.Need(t, err)
+		t.Cleanup(pool.Close)
+		return &Bench{Version: b.Version, Lease: b.Lease, pool: pool, unknown: b.unknown}
+	}
 	var runner race.Runner
 	play := func(b *Bench, cell string) (*Comparison, *live.Run) {
 		name, scenario, _ := strings.Cut(cell, " ")
@@ -41,7 +46,7 @@ func TestPoolIsNew(t *testing.T) {
 	cells := []string{"redisson-lock gc-pause", "token clock-jump", "token-wait replica-gone", "queue calm", "token failover", "redisson-lock failover", "token-wait replica-gone", "redlock gc-pause", "redisson-lock gc-pause"}
 	for _, cell := range cells {
 		pooled, pooledRun := play(b, cell)
-		fresh, freshRun := play(alone, cell)
+		fresh, freshRun := play(alone(), cell)
 		if !reflect.DeepEqual(pooled, fresh) || !reflect.DeepEqual(pooledRun, freshRun) {
 			t.Errorf("%s: on used servers\n%+v\n%+v\non new ones\n%+v\n%+v", cell, pooled, pooledRun, fresh, freshRun)
 		}

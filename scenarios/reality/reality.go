@@ -32,9 +32,7 @@ type Bench struct {
 	Lease   time.Duration // how long a lease of a trace takes, above 0
 	Rounds  int           // how often a trace is played, unless it differs from the lab before; 0: once
 
-	pool    *live.Pool // nil: each run has new servers
-	clocks  string
-	folder  *realserver.Folder
+	pool    *live.Pool      // nil: the servers are given
 	unknown map[string]bool // words of commands that the redis-server does not know
 	given   []realserver.RedisAddress
 
@@ -58,21 +56,15 @@ type Bench struct {
 // NewBench finds out what there is. The error is realserver.ErrNoRedis or ErrNoCompiler if
 // something is missing. Close removes what it has made.
 func NewBench(ctx context.Context, lease time.Duration) (b *Bench, err error) {
-	folder, err := realserver.NewFolder()
+	pool, err := live.NewPool()
 	if err != nil {
 		return nil, err
 	}
-	b = &Bench{Lease: lease, folder: folder, unknown: map[string]bool{}}
+	b = &Bench{Lease: lease, pool: pool, unknown: map[string]bool{}}
 	if err := b.look(ctx); err != nil {
 		b.Close()
 		return nil, err
 	}
-	b.clocks, err = realserver.BuildClocks(folder.Path)
-	if err != nil {
-		b.Close()
-		return nil, err
-	}
-	b.pool = live.NewPool(b.clocks, folder.Path)
 	return b, nil
 }
 
@@ -122,14 +114,11 @@ func (b *Bench) Given() bool { return b.given != nil }
 
 // Close ends the bench's servers, if it has started any, and removes its folder.
 func (b *Bench) Close() {
-	if b.pool != nil {
-		b.pool.Close()
-	}
 	if p := b.zookeeper.process; p != nil {
 		p.Kill()
 	}
-	if b.folder != nil {
-		b.folder.Close()
+	if b.pool != nil {
+		b.pool.Close()
 	}
 }
 
@@ -140,7 +129,7 @@ func (b *Bench) onZooKeeper(ctx context.Context, sim *simulator.Simulator, choic
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	if z.addr == "" && z.err == nil {
-		dir := filepath.Join(b.folder.Path, "zookeeper")
+		dir := filepath.Join(b.pool.Folder.Path, "zookeeper")
 		if z.err = os.MkdirAll(dir, 0o700); z.err == nil {
 			z.process, z.err = realserver.StartZooKeeper(ctx, dir)
 		}
@@ -158,7 +147,7 @@ func (b *Bench) onZooKeeper(ctx context.Context, sim *simulator.Simulator, choic
 
 // look asks a redis-server for its version, and which of the newer commands it knows.
 func (b *Bench) look(ctx context.Context) error {
-	r, err := realserver.NewRedis(ctx, b.folder.Path, nil)
+	r, err := realserver.NewRedis(ctx, b.pool.Folder.Path, nil)
 	if err != nil {
 		return err
 	}
@@ -280,7 +269,7 @@ func (b *Bench) show(ctx context.Context, lab *race.Outcome) (*Showing, error) {
 		s.Run, err = live.Play(ctx, o.Simulator, lab.Trace.Choices, live.Options{Given: b.given, Progress: b.Progress})
 	} else {
 		s.Version, s.Speed = b.Version, float64(lab.History.TTL)/float64(b.Lease)
-		s.Run, err = live.Play(ctx, o.Simulator, lab.Trace.Choices, live.Options{Speed: s.Speed, Clocks: b.clocks, Pool: b.pool})
+		s.Run, err = live.Play(ctx, o.Simulator, lab.Trace.Choices, live.Options{Speed: s.Speed, Pool: b.pool})
 	}
 	if err != nil {
 		return nil, i18n.Errorf("error.cause.in", "lock", lab.Strategy.ID, "scenario", lab.Trace.Scenario, "cause", err)

@@ -20,44 +20,70 @@ import (
 // did not check.
 func (s *Search) Certificate() string { return s.CertificateIn("en") }
 
+// sentences returns a sentence of a catalogue, below some key.
+type sentences func(key string, pairs ...string) string
+
+func sentencesOf(lang, below string) sentences {
+	return func(key string, pairs ...string) string { return text.Say(lang, below+key, pairs...) }
+}
+
+// certificate is the lines of one.
+type certificate struct {
+	say   sentences
+	lines []string
+}
+
+// line adds a line with its name.
+func (c *certificate) line(key string, pairs ...string) {
+	c.list(key, []string{c.say(key, pairs...)})
+}
+
+// list adds lines, the first of which has a name.
+func (c *certificate) list(key string, items []string) {
+	for i, item := range items {
+		name := ""
+		if i == 0 {
+			name = c.say(key + ".name")
+		}
+		c.lines = append(c.lines, "  "+text.Pad(name, 12)+" "+item)
+	}
+}
+
 // CertificateIn is Certificate in a language of package text.
 func (s *Search) CertificateIn(lang string) string {
 	r, b := s.Result, s.Bounds
-	say := func(key string, pairs ...string) string { return text.Say(lang, "certificate."+key, pairs...) }
-	used := func(is bool) string {
-		if is {
-			return say("used")
-		}
-		return say("unused")
+	c := &certificate{say: sentencesOf(lang, "certificate.")}
+	c.lines = append(c.lines, c.say("head", "lock", s.Strategy.Heading(), "claim", s.Claim(lang)))
+	c.line("bounds", "who", b.who(c.say), "nodes", fmt.Sprint(b.Nodes), "ttl", b.TTL.String(), "faults", b.Faults())
+	c.list("may", s.MayHappen(lang))
+	c.list("assumed", s.Assumed(lang))
+	s.listOthers(c)
+	c.line("states", "states", fmt.Sprint(r.States), "transitions", fmt.Sprint(r.Transitions), "depth", fmt.Sprint(r.Depth), "complete", fmt.Sprint(r.Complete))
+	if !r.Limit.IsZero() {
+		c.line("limit", "limit", text.SayMessage(lang, r.Limit))
 	}
-	clock := "clock.unused"
-	switch {
-	case r.ReadsClock:
-		clock = "clock.used"
-	case r.Measures:
-		clock = "clock.measured"
+	s.listReductions(c)
+	if r.Repeated {
+		c.line("code", "histories", fmt.Sprint(r.Histories))
+	} else {
+		c.line("code.once", "histories", fmt.Sprint(r.Histories))
 	}
-	lines := []string{say("head", "lock", s.Strategy.Heading(), "claim", s.Claim(lang))}
-	line := func(key string, pairs ...string) {
-		lines = append(lines, "  "+text.Pad(say(key+".name"), 12)+" "+say(key, pairs...))
+	if names := s.Untriggered(); names != nil {
+		c.line("untriggered", "faults", strings.Join(names, ", "))
 	}
-	line("bounds", "who", b.who(say), "nodes", fmt.Sprint(b.Nodes), "ttl", b.TTL.String(), "faults", b.Faults())
-	list := func(key string, items []string) {
-		for i, item := range items {
-			name := ""
-			if i == 0 {
-				name = say(key + ".name")
-			}
-			lines = append(lines, "  "+text.Pad(name, 12)+" "+item)
-		}
-	}
-	list("may", s.MayHappen(lang))
-	list("assumed", s.Assumed(lang))
+	c.line("looked", "verdicts", searchList())
+	c.line("unchecked")
+	return strings.Join(c.lines, "\n")
+}
+
+// listOthers adds what other searches of the lock have come to, and which verdicts are met at a
+// boundary only.
+func (s *Search) listOthers(c *certificate) {
 	other := func(key string, o *Search) {
 		if len(o.Found) == 0 {
 			key += ".none"
 		}
-		line(key, "what", s.otherwise(o, say), "states", fmt.Sprint(o.States), "verdicts", strings.Join(o.Pars(), " "))
+		c.line(key, "what", s.otherwise(o, c.say), "states", fmt.Sprint(o.States), "verdicts", strings.Join(o.Pars(), " "))
 	}
 	for _, o := range s.Beside {
 		other("beside", o)
@@ -66,41 +92,43 @@ func (s *Search) CertificateIn(lang string) string {
 		other("tried", o)
 	}
 	if only := s.ByBoundary(explore.BoundaryOnly); only != nil {
-		line("boundary", "verdicts", strings.Join(only, " "))
+		c.line("boundary", "verdicts", strings.Join(only, " "))
 	}
 	if open := s.ByBoundary(explore.Unchecked); open != nil {
-		line("boundary.open", "verdicts", strings.Join(open, " "))
+		c.line("boundary.open", "verdicts", strings.Join(open, " "))
 	}
-	line("states", "states", fmt.Sprint(r.States), "transitions", fmt.Sprint(r.Transitions), "depth", fmt.Sprint(r.Depth), "complete", fmt.Sprint(r.Complete))
-	if !r.Limit.IsZero() {
-		line("limit", "limit", text.SayMessage(lang, r.Limit))
+}
+
+// listReductions adds which reductions were used, and why symmetry was not.
+func (s *Search) listReductions(c *certificate) {
+	used := func(is bool) string {
+		if is {
+			return c.say("used")
+		}
+		return c.say("unused")
 	}
-	line("reduction", "symmetry", used(r.Symmetry), "order", used(!b.Causes), "clock", say(clock))
-	switch why := &r.Asymmetry; {
+	clock := "clock.unused"
+	switch {
+	case s.Result.ReadsClock:
+		clock = "clock.used"
+	case s.Result.Measures:
+		clock = "clock.measured"
+	}
+	c.line("reduction", "symmetry", used(s.Result.Symmetry), "order", used(!s.Bounds.Causes), "clock", c.say(clock))
+	switch why := &s.Result.Asymmetry; {
 	case why.Command != nil:
-		line("asymmetry", "why", say("asymmetry.command", "command", quoted(strings.Join(why.Command, " "))))
+		c.line("asymmetry", "why", c.say("asymmetry.command", "command", quoted(strings.Join(why.Command, " "))))
 	case why.Reply != "":
-		line("asymmetry", "why", say("asymmetry.reply", "reply", quoted(why.Reply)))
+		c.line("asymmetry", "why", c.say("asymmetry.reply", "reply", quoted(why.Reply)))
 	case why.Does != "":
-		line("asymmetry", "why", say("asymmetry.code", "does", quoted(why.Does)))
+		c.line("asymmetry", "why", c.say("asymmetry.code", "does", quoted(why.Does)))
 	case why.Session:
-		line("asymmetry", "why", say("asymmetry.session"))
+		c.line("asymmetry", "why", c.say("asymmetry.session"))
 	}
-	if r.Repeated {
-		line("code", "histories", fmt.Sprint(r.Histories))
-	} else {
-		line("code.once", "histories", fmt.Sprint(r.Histories))
-	}
-	if names := s.Untriggered(); names != nil {
-		line("untriggered", "faults", strings.Join(names, ", "))
-	}
-	line("looked", "verdicts", searchList())
-	line("unchecked")
-	return strings.Join(lines, "\n")
 }
 
 // otherwise says in what another search of the same lock was not like s.
-func (s *Search) otherwise(o *Search, say func(key string, pairs ...string) string) string {
+func (s *Search) otherwise(o *Search, say sentences) string {
 	what := say("other.timing." + o.Scope())
 	if n := o.Bounds.Nodes; n != s.Bounds.Nodes {
 		what = say("other.nodes", "what", what, "nodes", fmt.Sprint(n))
@@ -124,7 +152,7 @@ func (s *Search) Elsewhere(w Witness, lang string) string {
 	}
 	for _, o := range slices.Concat(s.Cut, s.Beside) {
 		if w.Trace.Settings == o.Bounds.String() {
-			return s.otherwise(o, func(key string, pairs ...string) string { return text.Say(lang, "certificate."+key, pairs...) })
+			return s.otherwise(o, sentencesOf(lang, "certificate."))
 		}
 	}
 	return w.Trace.Settings
@@ -151,7 +179,7 @@ func (s *Search) FromFile() string {
 // many clients and attempts, at which timing, and what other searches of the lock have found
 // besides.
 func (s *Search) Claim(lang string) string {
-	say := func(key string, pairs ...string) string { return text.Say(lang, "certificate."+key, pairs...) }
+	say := sentencesOf(lang, "certificate.")
 	switch {
 	case s.FromFile() == FromFile:
 		return say("file.all")
@@ -207,7 +235,7 @@ func (s *Search) found() (words []verdict.Word) {
 // othersFound says which verdicts other searches have found that s has not, and what these
 // searches were.
 func (s *Search) othersFound(lang string) string {
-	say := func(key string, pairs ...string) string { return text.Say(lang, "certificate."+key, pairs...) }
+	say := sentencesOf(lang, "certificate.")
 	said, named := "", s.found()
 	for _, o := range slices.Concat(s.Beside, s.Cut) {
 		words := slices.DeleteFunc(o.found(), func(w verdict.Word) bool { return slices.Contains(named, w) })
@@ -228,12 +256,12 @@ func joined(words []verdict.Word, lang string) string {
 }
 
 // who says how many clients there are and how often each wants the lock.
-func (b Bounds) who(say func(key string, pairs ...string) string) string {
+func (b Bounds) who(say sentences) string {
 	return say("who", "clients", counted("clients", b.Clients, say), "attempts", counted("attempts", b.Attempts, say))
 }
 
 // counted is a number with what it counts.
-func counted(what string, n int, say func(key string, pairs ...string) string) string {
+func counted(what string, n int, say sentences) string {
 	if n == 1 {
 		what += ".one"
 	}
@@ -249,7 +277,7 @@ func (s *Search) Inconclusive() bool {
 // MayHappen lists, in a language of package text, what the search lets happen at any
 // moment.
 func (s *Search) MayHappen(lang string) []string {
-	say := func(key string, pairs ...string) string { return text.Say(lang, "certificate.may."+key, pairs...) }
+	say := sentencesOf(lang, "certificate.may.")
 	var uses []string
 	t := s.Bounds.timing()
 	when := say("when.any")
@@ -294,7 +322,7 @@ func (s *Search) MayHappen(lang string) []string {
 
 // Assumed lists, in a language of package text, what the search takes for granted.
 func (s *Search) Assumed(lang string) []string {
-	say := func(key string, pairs ...string) string { return text.Say(lang, "certificate.assumed."+key, pairs...) }
+	say := sentencesOf(lang, "certificate.assumed.")
 	b, err := s.Bounds.Of(s.Strategy)
 	if err != nil {
 		panic(err) // Check has read the budget
@@ -314,66 +342,79 @@ func (s *Search) Assumed(lang string) []string {
 	case b.ClientRetries > 0:
 		waits = say("patience.retries", "patience", b.Patience().String())
 	}
-	clocks := []string{say("clocks")}
-	if d := s.Bounds.Skew; d > 0 {
-		clocks = []string{say("clocks.skew", "step", s.Bounds.step().String(), "skew", d.String())}
+	clocks := s.assumedOfClocks(say)
+	if b.Timing != nil {
+		list := append(s.assumedOfSteps(b, expiry, say), waits, say("fresh"))
+		return append(append(list, clocks...), program, say("function"), say("probe"))
 	}
-	switch epoch := simulator.Epoch.Format(time.DateTime + " MST"); {
-	case s.ReadsClock:
-		clocks = append(clocks, say("epoch", "epoch", epoch))
-	case s.Measures:
-		clocks = append(clocks, say("epoch.measured", "epoch", epoch))
-	}
-	if s.Result.Measures {
-		clocks = append(clocks, say("measured", "stride", process.Stride.String(), "strides", fmt.Sprint(process.Strides)))
-	}
-	if s.Bounds.allows(faults.PauseThread{}) {
-		clocks = append(clocks, say("threads"))
-	}
-	if s.Bounds.allows(faults.Return{}) {
-		clocks = append(clocks, say("return"))
-	}
-	if t := s.Bounds.Tokens; t != client.Unique {
-		clocks = append(clocks, say("tokens."+t.String()))
-	}
-	if s.Strategy.OnZooKeeper() {
-		clocks = append(clocks, say("transactions"))
-	}
-	if t := b.Timing; t != nil {
-		list := []string{say("step", "step", t.Step.String())}
-		whole := wholeSteps(b.Faults, t.Step, say)
-		if whole != "" {
-			list = append(list, say("whole", "bounds", whole))
-		}
-		list = append(list, s.offSteps(b, whole != "", say)...)
-		if t.Latency == 0 {
-			list = append(list, say("latency", "step", t.Step.String()))
-		}
-		if t.Lateness == 0 {
-			list = append(list, say("lateness"))
-		}
-		if list = append(list, expiry); b.Nodes > 1 {
-			list = append(list, say("together"))
-		}
-		if s.Strategy.OnZooKeeper() {
-			list = append(list, say("reconnect"))
-		}
-		return append(append(list, waits, say("fresh")), append(clocks, program, say("function"), say("probe"))...)
-	}
-	list := append(clocks, program, say("function"), say("lengths"), say("probe"))
 	requests := say("requests.one")
 	if len(b.Retries) > 0 {
 		requests = say("requests", "n", fmt.Sprint(len(b.Retries)+1), "within", b.RetrySpan().String())
 	}
-	return append([]string{
+	list := []string{
 		say("lockstep", "requests", requests, "between", b.Between().String()), say("work", "work", b.Work().String()),
 		say("instant"), waits,
-	}, list...)
+	}
+	return append(append(list, clocks...), program, say("function"), say("lengths"), say("probe"))
+}
+
+// assumedOfClocks lists what is taken for granted of clocks, threads, tokens and transactions.
+func (s *Search) assumedOfClocks(say sentences) []string {
+	list := []string{say("clocks")}
+	if d := s.Bounds.Skew; d > 0 {
+		list = []string{say("clocks.skew", "step", s.Bounds.step().String(), "skew", d.String())}
+	}
+	switch epoch := simulator.Epoch.Format(time.DateTime + " MST"); {
+	case s.ReadsClock:
+		list = append(list, say("epoch", "epoch", epoch))
+	case s.Measures:
+		list = append(list, say("epoch.measured", "epoch", epoch))
+	}
+	if s.Result.Measures {
+		list = append(list, say("measured", "stride", process.Stride.String(), "strides", fmt.Sprint(process.Strides)))
+	}
+	if s.Bounds.allows(faults.PauseThread{}) {
+		list = append(list, say("threads"))
+	}
+	if s.Bounds.allows(faults.Return{}) {
+		list = append(list, say("return"))
+	}
+	if t := s.Bounds.Tokens; t != client.Unique {
+		list = append(list, say("tokens."+t.String()))
+	}
+	if s.Strategy.OnZooKeeper() {
+		list = append(list, say("transactions"))
+	}
+	return list
+}
+
+// assumedOfSteps lists what is taken for granted of the steps of a search of every timing.
+func (s *Search) assumedOfSteps(b *explore.Bounds, expiry string, say sentences) []string {
+	t := b.Timing
+	list := []string{say("step", "step", t.Step.String())}
+	whole := wholeSteps(b.Faults, t.Step, say)
+	if whole != "" {
+		list = append(list, say("whole", "bounds", whole))
+	}
+	list = append(list, s.offSteps(b, whole != "", say)...)
+	if t.Latency == 0 {
+		list = append(list, say("latency", "step", t.Step.String()))
+	}
+	if t.Lateness == 0 {
+		list = append(list, say("lateness"))
+	}
+	if list = append(list, expiry); b.Nodes > 1 {
+		list = append(list, say("together"))
+	}
+	if s.Strategy.OnZooKeeper() {
+		list = append(list, say("reconnect"))
+	}
+	return list
 }
 
 // wholeSteps lists the bounds of faults that are no whole number of steps, with what they
 // count for.
-func wholeSteps(budget []simulator.FaultBudget, step time.Duration, say func(key string, pairs ...string) string) string {
+func wholeSteps(budget []simulator.FaultBudget, step time.Duration, say sentences) string {
 	var rounded []string
 	for _, a := range budget {
 		if a.Times > 0 && a.Max%step != 0 && !(jumps(a) && a.Max < step) {

@@ -119,7 +119,9 @@ func TestOpenBounds(t *testing.T) {
 // where the environment says CI=true.
 func TestOpenBoundsOnRealServer(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches")
-	library := servertest.Clocks(t)
+	pool, err := live.NewPool()
+	servertest.Need(t, err)
+	t.Cleanup(pool.Close)
 	entry := takenBy(takeTwo, 2250*time.Millisecond, 750*time.Millisecond)
 	b := everyTiming(entry, 2, 2, "")
 	s, err := study.Explore(t.Context(), entry, b)
@@ -132,7 +134,7 @@ func TestOpenBoundsOnRealServer(t *testing.T) {
 	}
 	sim, _ := searchOf(t, entry, b)
 	defer sim.Close()
-	run, err := live.Play(t.Context(), sim, s.Result.Found[i].Choices, live.Options{Speed: 20, Clocks: library})
+	run, err := live.Play(t.Context(), sim, s.Result.Found[i].Choices, live.Options{Speed: 20, Pool: pool})
 	if err != nil || len(run.Differences) > 0 || run.Answers < 3 {
 		t.Errorf("%v, %d answers, %+v", err, run.Answers, run.Differences)
 	}

@@ -19,7 +19,7 @@ func addLengths(a, b []simulator.Length) []simulator.Length {
 
 // offSteps says which lengths are no whole number of steps, or that none is. rounded: a
 // bound of a fault is none and has been named.
-func (s *Search) offSteps(b *explore.Bounds, rounded bool, say func(key string, pairs ...string) string) (lines []string) {
+func (s *Search) offSteps(b *explore.Bounds, rounded bool, say sentences) (lines []string) {
 	step := b.Timing.Step
 	var off []string
 	whole := b.TTL
@@ -79,7 +79,7 @@ var lengthNames = [...]string{
 }
 
 // sayLengths names lengths of one kind, the shortest first.
-func sayLengths(list []simulator.Length, say func(key string, pairs ...string) string) (named []string) {
+func sayLengths(list []simulator.Length, say sentences) (named []string) {
 	if len(list) > maxNamed {
 		last := list[len(list)-1]
 		return []string{say("off."+lengthNames[last.Of]+".many", "n", strconv.Itoa(len(list)), "d", list[0].D.String(), "last", last.D.String())}

@@ -12,7 +12,7 @@ import (
 // causes then stay apart.
 
 // cause is the number of a state's causes.
-func (s *transitions) cause(state []uint32) uint32 {
+func (s *tables) cause(state []uint32) uint32 {
 	if !s.byCause {
 		return 0
 	}
@@ -20,7 +20,7 @@ func (s *transitions) cause(state []uint32) uint32 {
 }
 
 // blame adds the fault of move m to the causes of the state that follows.
-func (s *search) blame(state []uint32, m *move) {
+func (s *successors) blame(state []uint32, m *move) {
 	if !s.byCause {
 		return
 	}
@@ -35,7 +35,7 @@ func (s *search) blame(state []uint32, m *move) {
 }
 
 // numberCauses numbers a sorted list of causes; 0 is the empty one.
-func (s *transitions) numberCauses(all []string) uint32 {
+func (s *tables) numberCauses(all []string) uint32 {
 	var key []byte
 	for _, label := range all { // a label may hold any character, so its length comes first
 		key = append(binary.AppendUvarint(key, uint64(len(label))), label...)

@@ -87,7 +87,7 @@ func (s *transitions) effectKey(state []uint32, m *move) effectKey {
 // mayTell says whether the server of m has a message for the listening thread of the
 // client of m. That there is none is remembered as an effect with the events
 // unseen.
-func (s *search) mayTell(m *move) bool {
+func (s *successors) mayTell(m *move) bool {
 	key := s.effectKey(s.cur, m)
 	if eff, ok := s.effects.get(&key); ok {
 		return eff.events != unseen
@@ -259,7 +259,7 @@ func (s *transitions) endsAfter(state []uint32, c simulator.Choice) (bool, error
 	return false, nil
 }
 
-func (s *transitions) judges(v verdict.Safety) uint32 {
+func (s *tables) judges(v verdict.Safety) uint32 {
 	return s.judgeTab.id(v, func(uint32) *judgeEntry {
 		e := &judgeEntry{alone: unseen, unwritten: unseen, judged: map[uint32]judged{}, after: map[time.Duration]uint32{}}
 		for c := range s.symmetric {

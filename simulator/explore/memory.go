@@ -142,7 +142,7 @@ func (m *memoryWriter) environment(v reflect.Value) bool {
 	case reflect.TypeFor[*simulator.Client]():
 		m.text("client")
 		m.plain = m.plain && v.Pointer() == m.client
-	case reflect.TypeFor[*process.Process](): // a client has one
+	case reflect.TypeFor[*process.Process](), reflect.TypeFor[*process.Code](): // a client has one
 		m.text(v.Type().String())
 	case reflect.TypeFor[*redis.Client]():
 		m.text((*redis.Client)(at).Options().Addr)

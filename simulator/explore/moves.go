@@ -25,11 +25,27 @@ type move struct {
 	together bool          // what still stands at any server ends
 }
 
+// successors computes what follows from a state: it lists the moves of the state, makes each of
+// them, and adds the states that they lead to to a batch.
+type successors struct {
+	*transitions
+	step        time.Duration // as in Options
+	outliving   bool          // see AtBoundary
+	noReduction bool          // without partial-order reduction
+	faultless   bool          // without further faults
+
+	cur   []uint32 // the state, with every client under its own number
+	next  []uint32
+	moves []move // of cur
+	ends  bool   // something still stands at a server of cur that ends with that of others
+	out   *batch // not yet entered into visited
+}
+
 // none in place of a client or a server.
 const none = -1
 
 // expand makes every move of state id, whose words are in cur.
-func (s *search) expand(id uint32) error {
+func (s *successors) expand(id uint32) error {
 	if err := s.listMoves(); err != nil {
 		return err
 	}
@@ -43,7 +59,7 @@ func (s *search) expand(id uint32) error {
 
 // make computes the state that follows cur, which is state id, by a move, and adds
 // that arc to the batch.
-func (s *search) make(id uint32, m *move) error {
+func (s *successors) make(id uint32, m *move) error {
 	copy(s.next, s.cur)
 	found := m.found
 	if m.pass > 0 || m.together {
@@ -71,7 +87,7 @@ func (s *search) make(id uint32, m *move) error {
 }
 
 // apply changes, in next, the parts that a move reaches.
-func (s *search) apply(m *move) (events uint32, err error) {
+func (s *successors) apply(m *move) (events uint32, err error) {
 	eff, err := s.effect(s.cur, m)
 	if err != nil {
 		return 0, err
@@ -102,7 +118,7 @@ func (s *search) apply(m *move) (events uint32, err error) {
 
 // listMoves collects the moves of cur, in the order in which they are made. Time
 // passes only where nothing else has to happen first.
-func (s *search) listMoves() error {
+func (s *successors) listMoves() error {
 	s.moves = s.moves[:0]
 	alone := s.othersFinished(s.cur) && s.settled(s.cur)
 	if alone && (s.probe == 0 || s.clientTab[s.probe-1].entries[s.cur[s.probe-1]].finished) {
@@ -132,7 +148,7 @@ func (s *search) listMoves() error {
 	for n := range s.nodes {
 		ready = s.listNode(n) || ready
 	}
-	if s.ends && !s.opt.outliving {
+	if s.ends && !s.outliving {
 		s.moves = append(s.moves, move{choice: s.choice(simulator.Choice{Verb: simulator.End}), client: none, node: none, together: true})
 	}
 	stuck := len(s.moves) == 0 && !s.ends
@@ -150,15 +166,15 @@ func (s *search) listMoves() error {
 
 // listPasses lists that time passes by d: at any timing once more, if something ends at a server then, so
 // that it still stands.
-func (s *search) listPasses(d time.Duration) error {
+func (s *successors) listPasses(d time.Duration) error {
 	c := simulator.Choice{Verb: simulator.Pass, D: d}
 	s.moves = append(s.moves, move{choice: s.choice(c), pass: d})
-	if s.opt.Step == 0 {
+	if s.step == 0 {
 		return nil
 	}
 	ends, err := s.endsAfter(s.cur, c)
 	if ends {
-		if s.opt.outliving { // and never before all else
+		if s.outliving { // and never before all else
 			s.moves = s.moves[:len(s.moves)-1]
 		}
 		c.Thread = simulator.Standing
@@ -170,7 +186,7 @@ func (s *search) listPasses(d time.Duration) error {
 // startProbe has the probe begin although other clients have not finished: they wait for
 // their turn, and nothing is left to happen but faults. That is a DEADLOCK, and what the
 // probe finds does not count; see Bounds.Waiting.
-func (s *search) startProbe() {
+func (s *successors) startProbe() {
 	e := s.clientTab[s.probe-1].entries[s.cur[s.probe-1]]
 	for k := range e.own {
 		if e.own[k].Verb == simulator.Start {
@@ -184,16 +200,16 @@ func (s *search) startProbe() {
 
 // passable is how much time may pass in cur; 0: none. ready: something has to happen
 // first.
-func (s *search) passable(ready bool) time.Duration {
+func (s *successors) passable(ready bool) time.Duration {
 	d := s.due(s.cur)
-	if s.ends && s.opt.outliving {
-		d = min(d, s.opt.Step)
+	if s.ends && s.outliving {
+		d = min(d, s.step)
 	}
 	if ready || d == simulator.Never {
 		return 0
 	}
-	if s.opt.Step > 0 {
-		return min(d, s.opt.Step)
+	if s.step > 0 {
+		return min(d, s.step)
 	}
 	return d
 }
@@ -201,7 +217,7 @@ func (s *search) passable(ready bool) time.Duration {
 // listClient lists what client c does by itself, the arrivals of its requests, and
 // what it hears without a request. It says whether any of these has to happen
 // before time passes. alone: all clients but the probe have finished.
-func (s *search) listClient(c int, alone bool) (ready bool) {
+func (s *successors) listClient(c int, alone bool) (ready bool) {
 	e := s.clientTab[c].entries[s.cur[c]]
 	for k := range e.own {
 		verb := e.own[k].Verb
@@ -212,7 +228,7 @@ func (s *search) listClient(c int, alone bool) (ready bool) {
 		s.moves = append(s.moves, s.ownMove(c, k))
 	}
 	for k, id := range e.arriveID {
-		ready = ready || s.opt.Step == 0
+		ready = ready || s.step == 0
 		n := e.target[k] - 1
 		s.moves = append(s.moves, move{choice: id, client: int8(c), node: int8(n), rest: n < 0})
 	}
@@ -234,20 +250,20 @@ func (s *search) listClient(c int, alone bool) (ready bool) {
 
 // atOnce says whether what a client does by itself happens before time passes, wherever
 // it can happen. In a search of every timing the simulator's bounds say by when.
-func (s *search) atOnce(verb simulator.Verb, e *clientEntry) bool {
+func (s *successors) atOnce(verb simulator.Verb, e *clientEntry) bool {
 	switch verb {
 	case simulator.Start:
-		return s.opt.Step == 0 || !e.begun
+		return s.step == 0 || !e.begun
 	case simulator.Resume:
 		return false
 	case simulator.Answer, simulator.Survive, simulator.Wake, simulator.Choose, simulator.GiveUp:
-		return s.opt.Step == 0
+		return s.step == 0
 	}
 	return true
 }
 
 // ownMove is the k-th thing that client c can do without a server.
-func (s *search) ownMove(c, k int) move {
+func (s *successors) ownMove(c, k int) move {
 	e := s.clientTab[c].entries[s.cur[c]]
 	m := move{choice: e.ownID[k], client: int8(c), node: none, rest: e.own[k].Verb == simulator.GiveUp || s.sim.Abandons()}
 	if s.sim.KeepsSessions() { // its connection may break, or be made again
@@ -260,21 +276,21 @@ func (s *search) ownMove(c, k int) move {
 }
 
 // listOrphaned lists the arrivals of requests whose senders no longer wait.
-func (s *search) listOrphaned() (ready bool) {
+func (s *successors) listOrphaned() (ready bool) {
 	rest := s.restTab.entries[s.cur[s.restAt()]]
 	for k, id := range rest.orphanedID {
 		s.moves = append(s.moves, move{choice: id, client: none, node: int8(rest.target[k] - 1), rest: true})
 	}
-	return len(rest.orphanedID) > 0 && (s.opt.Step == 0 || rest.due == 0)
+	return len(rest.orphanedID) > 0 && (s.step == 0 || rest.due == 0)
 }
 
 // listNode lists what server n does by itself. A replica that lags does so before
 // time passes; a network may stay split.
-func (s *search) listNode(n int) (ready bool) {
+func (s *successors) listNode(n int) (ready bool) {
 	for _, ch := range s.nodeTab.entries[s.cur[s.clients+n]].own {
-		ready = ready || ch.Verb == simulator.Replicate && s.opt.Step == 0
+		ready = ready || ch.Verb == simulator.Replicate && s.step == 0
 		ch.Node = int8(n + 1)
-		if ch.Verb == simulator.End && (s.nodes > 1 || s.opt.outliving) {
+		if ch.Verb == simulator.End && (s.nodes > 1 || s.outliving) {
 			s.ends = true
 			continue
 		}
@@ -290,7 +306,7 @@ func (s *search) listNode(n int) (ready bool) {
 // nodeMove is a choice of server n. It reaches the server's data, the orphaned
 // requests, and the clients that wait for the server: those whose connections
 // break, or whose WAIT is over when a replica has caught up.
-func (s *search) nodeMove(n int, ch uint16) move {
+func (s *successors) nodeMove(n int, ch uint16) move {
 	m := move{choice: ch, client: none, node: int8(n), rest: true}
 	replicate := s.choices[ch].Verb == simulator.Replicate
 	for c := range s.clients {
@@ -305,7 +321,7 @@ func (s *search) nodeMove(n int, ch uint16) move {
 }
 
 // listFaults lists every fault that the budget still allows.
-func (s *search) listFaults() {
+func (s *successors) listFaults() {
 	for c := range s.clients {
 		if c+1 != s.probe { // no fault disturbs the measurement
 			s.listClientFaults(c)
@@ -323,7 +339,7 @@ func (s *search) listFaults() {
 	}
 }
 
-func (s *search) listClientFaults(c int) {
+func (s *successors) listClientFaults(c int) {
 	for _, ch := range s.faultsOn(c, none, s.cur) {
 		m := move{choice: ch, client: int8(c), node: none, rest: true, fault: true}
 		if s.sim.KeepsSessions() { // it notices what becomes of its clients
@@ -335,7 +351,7 @@ func (s *search) listClientFaults(c int) {
 
 // allInVain says whether no fault was injected, every client has come to its end, none was
 // ever given the lock and every refusal was in vain.
-func (s *search) allInVain() bool {
+func (s *successors) allInVain() bool {
 	if s.restTab.entries[s.cur[s.restAt()]].spent > 0 {
 		return false
 	}
@@ -349,7 +365,7 @@ func (s *search) allInVain() bool {
 
 // settled says whether no request is under way whose sender no longer waits, and every
 // server runs: what the probe then finds can be changed by nothing but leases that end.
-func (s *search) settled(state []uint32) bool {
+func (s *successors) settled(state []uint32) bool {
 	if rest := s.restTab.entries[state[s.restAt()]]; len(rest.orphanedID) > 0 || rest.due != simulator.Never {
 		return false
 	}
@@ -363,12 +379,12 @@ func (s *search) settled(state []uint32) bool {
 
 // probing says whether the probe has begun. Then no fault is injected any more: its own
 // request, late, would look like somebody else's lock.
-func (s *search) probing(state []uint32) bool {
+func (s *successors) probing(state []uint32) bool {
 	return s.probe > 0 && s.clientTab[s.probe-1].entries[state[s.probe-1]].begun
 }
 
 // othersFinished says whether all clients but the probe have finished or died.
-func (s *search) othersFinished(state []uint32) bool {
+func (s *successors) othersFinished(state []uint32) bool {
 	for c := range s.clients {
 		if c+1 != s.probe && !s.clientTab[c].entries[state[c]].finished {
 			return false

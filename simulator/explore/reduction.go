@@ -21,7 +21,7 @@ import (
 
 // mayGoFirst says whether the client has a single choice, of a kind that is independent
 // of all others, and no request under way.
-func (s *transitions) mayGoFirst(e *clientEntry, part *simulator.ClientPart) bool {
+func mayGoFirst(e *clientEntry, part *simulator.ClientPart) bool {
 	if len(e.own) != 1 || len(e.arriveID) > 0 || e.awaits { // news may come first
 		return false
 	}
@@ -35,7 +35,7 @@ func (s *transitions) mayGoFirst(e *clientEntry, part *simulator.ClientPart) boo
 }
 
 // first is a client whose step alone is tried in a state; -1: there is none.
-func (s *search) first(state []uint32) (int, error) {
+func (s *successors) first(state []uint32) (int, error) {
 	if s.noReduction {
 		return -1, nil
 	}
@@ -50,7 +50,7 @@ func (s *search) first(state []uint32) (int, error) {
 			return -1, err
 		}
 		servers := e.waitsOn | s.clientTab[c].entries[eff.client].waitsOn
-		if next := s.clientTab[c].entries[eff.client]; s.opt.Step > 0 && e.due > 0 && e.begun && !(next.timeless && next.due > 0) {
+		if next := s.clientTab[c].entries[eff.client]; s.step > 0 && e.due > 0 && e.begun && !(next.timeless && next.due > 0) {
 			continue // when it does this makes a difference
 		}
 		if s.unjudged(eff.events) && !s.endangered(servers, state) {

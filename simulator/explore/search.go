@@ -19,17 +19,10 @@ var ErrReadsClock = errors.New("explore: a clock is read by clients that wait wi
 // steps. It goes by layers: all states of a layer have the same number of both. What
 // follows from them is computed here, and entered into visited by another goroutine.
 type search struct {
-	*transitions
-	opt         Options
-	visited     *visited
-	out         *batch // not yet handed to visited
-	next        []uint32
-	cur         []uint32  // the state that is visited, with every client under its own number
-	moves       []move    // of cur
-	ends        bool      // something still stands at a server of cur that ends with that of others
-	noReduction bool      // without reduction
-	faultless   bool      // without further faults
-	last        *snapshot // of where the search could be saved last; nil: there is none
+	successors
+	opt     Options
+	visited *visited
+	last    *snapshot // of where the search could be saved last; nil: there is none
 
 	checked  int  // histories at the last checkCode
 	repeated bool // by which all of them were run twice
@@ -49,7 +42,9 @@ func newPass(sim *simulator.Simulator, opt *Options, wanted []Witness) *search {
 }
 
 func newSearch(sim *simulator.Simulator, opt Options) *search {
-	s := &search{transitions: newTransitions(sim, &opt), opt: opt, noReduction: opt.Plain.Order}
+	s := &search{opt: opt, successors: successors{
+		transitions: newTransitions(sim, &opt), step: opt.Step, outliving: opt.outliving, noReduction: opt.Plain.Order,
+	}}
 	s.drops, s.versions = !opt.Plain.Parts && opt.Step > 0, sim.OldBases()
 	s.visited = newVisited(s.stride(), &s.opt)
 	s.next, s.cur = make([]uint32, s.stride()), make([]uint32, s.stride())

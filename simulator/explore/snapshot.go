@@ -211,7 +211,7 @@ func (s *store) indexAll() {
 // requeue makes the queue of a search that was loaded, whose states are sound. The states
 // stand in the order in which they were reached, so that is their order in the queue; one
 // that was shortened stands where it was then. present is the layer that is visited.
-func (s *search) requeue() (present []uint32, err error) {
+func (s *loaded) requeue() (present []uint32, err error) {
 	v, moved := s.visited, make([]bool, s.visited.states.n)
 	before := uint32(0)
 	for _, w := range v.shortened {

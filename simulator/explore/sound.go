@@ -24,11 +24,11 @@ import (
 var errUnsound = i18n.Errorf("error.checkpoint.unsound")
 
 // hasChoice says whether a choice is one of clients and servers that there are.
-func (s *transitions) hasChoice(c simulator.Choice) bool {
+func (s *tables) hasChoice(c simulator.Choice) bool {
 	return c.Client >= 0 && int(c.Client) <= s.clients && c.Node >= 0 && int(c.Node) <= s.nodes && c.Thread >= 0 && c.D >= 0
 }
 
-func (s *transitions) hasEvents(list eventList) bool {
+func (s *tables) hasEvents(list eventList) bool {
 	return !slices.ContainsFunc(list, func(e history.Event) bool {
 		return e.Client < 0 || e.Client > s.clients || e.Node < history.Resource || e.Node > s.nodes
 	})
@@ -70,9 +70,12 @@ const (
 	codeSamples = samples / 8
 )
 
+// loaded is a search that was read from a checkpoint.
+type loaded struct{ *search }
+
 // check checks a search that was loaded, and makes what can be made from the rest. start is
 // the world in which every run begins. whole: all of it was computed again, and not a sample.
-func (s *search) check(ctx context.Context, start simulator.World) (whole bool, err error) {
+func (s *loaded) check(ctx context.Context, start simulator.World) (whole bool, err error) {
 	if err := s.checkStates(); err != nil {
 		return false, err
 	}
@@ -95,7 +98,7 @@ func (s *search) check(ctx context.Context, start simulator.World) (whole bool, 
 	return whole, s.checkSteps(ctx, start, present)
 }
 
-func (s *search) checkStates() error {
+func (s *loaded) checkStates() error {
 	v := s.visited
 	for i := range v.states.n {
 		id := uint32(i)
@@ -122,7 +125,7 @@ func (s *search) checkStates() error {
 }
 
 // hasWords says whether the words of a state name entries of the tables.
-func (s *search) hasWords(words []uint32) bool {
+func (s *loaded) hasWords(words []uint32) bool {
 	for c := range s.clients {
 		of := c
 		if c < s.symmetric && s.symmetric > 1 {
@@ -155,13 +158,13 @@ func (s *search) faultIn(choice uint16) int {
 }
 
 // isDone says whether a state belongs to a layer before the present one.
-func (s *search) isDone(id uint32) bool {
+func (s *loaded) isDone(id uint32) bool {
 	v, f := s.visited, s.faultsOf(id)
 	return f < v.spent || f == v.spent && int(v.states.depth(id)) < v.depth
 }
 
 // checkFigures checks the counts of states.
-func (s *search) checkFigures() error {
+func (s *loaded) checkFigures() error {
 	v := s.visited
 	visited, deepest := v.place, 0
 	if visited > 0 {
@@ -181,7 +184,7 @@ func (s *search) checkFigures() error {
 
 // checkFound checks where the verdicts were found. visited are the states of the present
 // layer from which all that follows is entered.
-func (s *search) checkFound(visited []uint32) error {
+func (s *loaded) checkFound(visited []uint32) error {
 	v := s.visited
 	for f, d := range v.found {
 		switch {
@@ -202,7 +205,7 @@ func (s *search) checkFound(visited []uint32) error {
 // no longer; every state of the sample is reached by the move that the file names; what the
 // judges find is among the verdicts found. present are the states of the present layer that
 // were visited.
-func (s *search) checkSteps(ctx context.Context, start simulator.World, present []uint32) error {
+func (s *loaded) checkSteps(ctx context.Context, start simulator.World, present []uint32) error {
 	v := s.visited
 	if err := s.takeStart(start); err != nil {
 		return err
@@ -243,7 +246,7 @@ func sampled(n int) iter.Seq[uint32] {
 }
 
 // expandAgain puts all arcs from a state into out.
-func (s *search) expandAgain(id uint32) error {
+func (s *loaded) expandAgain(id uint32) error {
 	s.out.clear()
 	if err := s.loadState(id); err != nil {
 		return err
@@ -253,7 +256,7 @@ func (s *search) expandAgain(id uint32) error {
 
 // checkWay checks that a state is reached from the one before it, by the move that the file
 // names.
-func (s *search) checkWay(id uint32) error {
+func (s *loaded) checkWay(id uint32) error {
 	if id == 0 {
 		return nil
 	}
@@ -270,7 +273,7 @@ func (s *search) checkWay(id uint32) error {
 }
 
 // checkMoves checks all that follows from a state that was visited, and counts it.
-func (s *search) checkMoves(id uint32, again *tally) error {
+func (s *loaded) checkMoves(id uint32, again *tally) error {
 	v := s.visited
 	if err := s.expandAgain(id); err != nil {
 		return err

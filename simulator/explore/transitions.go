@@ -11,23 +11,38 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// transitions is the transition relation by parts of the world, as far as it was
-// needed: numbered parts, judges, times, events and choices, and the effects of moves
-// on parts.
-type transitions struct {
+// tables number the parts of the world, judges, times, events and choices, as far as they were
+// met. A state is a list of such numbers.
+type tables struct {
 	sim       *simulator.Simulator
 	numbers   *numbers
-	judge     verdict.Case
 	clients   int
 	nodes     int
-	probe     int // the client that begins when all others have finished; 0: none
-	symmetric int // so many clients, from the first, run the same code; 0 or 1: symmetry is not used
+	symmetric int  // so many clients, from the first, run the same code; 0 or 1: symmetry is not used
+	byCause   bool // the causes are part of the state
 
 	clientTab []table[simulator.ClientPart, *clientEntry] // one a client
 	nodeTab   table[simulator.NodePart, *nodeEntry]
 	restTab   table[simulator.RestPart, *restEntry]
 	judgeTab  table[verdict.Safety, *judgeEntry]
 	times     table[time.Duration, struct{}] // absolute only
+
+	causes   [][]string
+	causeID  map[string]uint32
+	events   []eventList // 0: none
+	eventID  map[string]uint32
+	eventKey bytes.Buffer
+	eventOut *codec.Writer // to eventKey
+	choices  []simulator.Choice
+	choiceID map[simulator.Choice]uint16
+}
+
+// transitions is the transition relation by parts of the world, as far as it was needed: the
+// effects of moves on parts.
+type transitions struct {
+	tables
+	judge verdict.Case
+	probe int // the client that begins when all others have finished; 0: none
 
 	effects    memo
 	scratch    simulator.World // memory of effect
@@ -36,15 +51,6 @@ type transitions struct {
 	renames    map[renaming]uint32
 	drops      bool // see drop
 	versions   bool // that of the resource is always part of the state; see drop
-	byCause    bool // the causes are part of the state
-	causes     [][]string
-	causeID    map[string]uint32
-	events     []eventList // 0: none
-	eventID    map[string]uint32
-	eventKey   bytes.Buffer
-	eventOut   *codec.Writer // to eventKey
-	choices    []simulator.Choice
-	choiceID   map[simulator.Choice]uint16
 }
 
 // table numbers values and keeps an entry for each.
@@ -170,11 +176,11 @@ type effectKey struct {
 type eventList []history.Event
 
 func newTransitions(sim *simulator.Simulator, opt *Options) *transitions {
-	s := &transitions{
-		sim: sim, judge: verdict.CaseOf(&opt.Case), clients: len(sim.Config().Clients), nodes: len(sim.Config().Nodes),
-		numbers: &numbers{ids: cmp.Or(opt.Plain.IDs, maxIDs), choices: cmp.Or(opt.Plain.Choices, maxChoices)},
-		probe:   opt.Probe, symmetric: opt.Symmetric, byCause: opt.Causes,
-	}
+	s := &transitions{judge: verdict.CaseOf(&opt.Case), probe: opt.Probe, tables: tables{
+		sim: sim, clients: len(sim.Config().Clients), nodes: len(sim.Config().Nodes),
+		numbers:   &numbers{ids: cmp.Or(opt.Plain.IDs, maxIDs), choices: cmp.Or(opt.Plain.Choices, maxChoices)},
+		symmetric: opt.Symmetric, byCause: opt.Causes,
+	}}
 	s.sim.Alike(opt.Symmetric)
 	s.renames = map[renaming]uint32{}
 	s.clientTab = make([]table[simulator.ClientPart, *clientEntry], s.clients)
@@ -191,7 +197,7 @@ func newTransitions(sim *simulator.Simulator, opt *Options) *transitions {
 
 // The words of a state, in this order: clients, servers, rest, judges, causes,
 // time.
-func (s *transitions) stride() int {
+func (s *tables) stride() int {
 	n := s.timeAt()
 	if s.sim.ReadsClock() {
 		n++
@@ -199,10 +205,10 @@ func (s *transitions) stride() int {
 	return n
 }
 
-func (s *transitions) restAt() int  { return s.clients + s.nodes }
-func (s *transitions) judgeAt() int { return s.clients + s.nodes + 1 }
-func (s *transitions) causeAt() int { return s.clients + s.nodes + 2 }
-func (s *transitions) timeAt() int {
+func (s *tables) restAt() int  { return s.clients + s.nodes }
+func (s *tables) judgeAt() int { return s.clients + s.nodes + 1 }
+func (s *tables) causeAt() int { return s.clients + s.nodes + 2 }
+func (s *tables) timeAt() int {
 	if s.byCause {
 		return s.causeAt() + 1
 	}
@@ -210,14 +216,14 @@ func (s *transitions) timeAt() int {
 }
 
 // now is the true time of a state; 0 if it is not part of the state.
-func (s *transitions) now(state []uint32) time.Duration {
+func (s *tables) now(state []uint32) time.Duration {
 	if len(state) > s.timeAt() {
 		return s.times.keys[state[s.timeAt()]]
 	}
 	return 0
 }
 
-func (s *transitions) nowID(state []uint32) uint32 {
+func (s *tables) nowID(state []uint32) uint32 {
 	if len(state) > s.timeAt() {
 		return state[s.timeAt()]
 	}
@@ -225,7 +231,7 @@ func (s *transitions) nowID(state []uint32) uint32 {
 }
 
 // world builds the world of a state.
-func (s *transitions) world(state []uint32) simulator.World {
+func (s *tables) world(state []uint32) simulator.World {
 	w := s.sim.At(s.now(state))
 	for c := range s.clients {
 		w.SetClientPart(c+1, &s.clientTab[c].keys[state[c]])
@@ -238,7 +244,7 @@ func (s *transitions) world(state []uint32) simulator.World {
 }
 
 // takeState writes the words of a world with the given judges to state.
-func (s *transitions) takeState(w *simulator.World, judges uint32, state []uint32) {
+func (s *tables) takeState(w *simulator.World, judges uint32, state []uint32) {
 	for c := range s.clients {
 		state[c] = s.client(c, w)
 	}
@@ -253,15 +259,15 @@ func (s *transitions) takeState(w *simulator.World, judges uint32, state []uint3
 }
 
 // timeID numbers a true time.
-func (s *transitions) timeID(now time.Duration) uint32 {
+func (s *tables) timeID(now time.Duration) uint32 {
 	return s.times.id(now, func(uint32) struct{} { return struct{}{} })
 }
 
-func (s *transitions) client(c int, w *simulator.World) uint32 {
+func (s *tables) client(c int, w *simulator.World) uint32 {
 	return s.clientPart(c, s.sim.ClientPart(w, c+1))
 }
 
-func (s *transitions) clientPart(c int, part simulator.ClientPart) uint32 {
+func (s *tables) clientPart(c int, part simulator.ClientPart) uint32 {
 	return s.clientTab[c].id(part, func(uint32) *clientEntry {
 		e := &clientEntry{after: map[time.Duration]uint32{}, class: unseen, patient: unseen}
 		for i := range e.as {
@@ -287,24 +293,24 @@ func (s *transitions) clientPart(c int, part simulator.ClientPart) uint32 {
 		e.waitsOn, e.blocked = s.sim.WaitsOn(c+1, &part), s.sim.BlockedOn(c+1, &part)
 		e.onVersion = s.sim.OnVersion(c+1, &part)
 		e.awaits = s.sim.Awaits(c+1, &part)
-		e.single = s.mayGoFirst(e, &part)
+		e.single = mayGoFirst(e, &part)
 		return e
 	})
 }
 
-func (s *transitions) node(n int, w *simulator.World) uint32 {
+func (s *tables) node(n int, w *simulator.World) uint32 {
 	return s.nodePart(s.sim.NodePart(w, n+1))
 }
 
-func (s *transitions) nodePart(part simulator.NodePart) uint32 {
+func (s *tables) nodePart(part simulator.NodePart) uint32 {
 	return s.nodeTab.id(part, func(uint32) *nodeEntry {
 		return &nodeEntry{alone: unseen, own: s.sim.ReadyNode(1, &part, nil), split: part.Split(), serving: part.Serving(), due: map[time.Duration]time.Duration{}, after: map[passing]effect{}}
 	})
 }
 
-func (s *transitions) rest(w *simulator.World) uint32 { return s.restPart(s.sim.RestPart(w)) }
+func (s *tables) rest(w *simulator.World) uint32 { return s.restPart(s.sim.RestPart(w)) }
 
-func (s *transitions) restPart(part simulator.RestPart) uint32 {
+func (s *tables) restPart(part simulator.RestPart) uint32 {
 	return s.restTab.id(part, func(uint32) *restEntry {
 		e := &restEntry{unwritten: unseen, onVersion: s.sim.OrphanedOnVersion(&part), punctual: s.sim.Punctual(&part), clientside: s.sim.Clientside(&part), spent: s.sim.Spent(&part), after: map[time.Duration]uint32{}}
 		allowed := 0
@@ -320,7 +326,7 @@ func (s *transitions) restPart(part simulator.RestPart) uint32 {
 	})
 }
 
-func (s *transitions) choice(c simulator.Choice) uint16 {
+func (s *tables) choice(c simulator.Choice) uint16 {
 	if id, ok := s.choiceID[c]; ok {
 		return id
 	}
@@ -335,7 +341,7 @@ func (s *transitions) choice(c simulator.Choice) uint16 {
 }
 
 // recordEvents numbers a list of events, without what no judge needs.
-func (s *transitions) recordEvents(now time.Duration, events []history.Event) uint32 {
+func (s *tables) recordEvents(now time.Duration, events []history.Event) uint32 {
 	list := make(eventList, 0, len(events))
 	for i := range events {
 		e := events[i]
@@ -356,7 +362,7 @@ func (s *transitions) recordEvents(now time.Duration, events []history.Event) ui
 }
 
 // numberEvents numbers a list; 0 is the empty one.
-func (s *transitions) numberEvents(list eventList) uint32 {
+func (s *tables) numberEvents(list eventList) uint32 {
 	if len(list) == 0 {
 		return 0
 	}

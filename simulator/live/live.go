@@ -4,8 +4,8 @@
 // # What is real
 //
 // The servers are redis-servers, one for each server and replica of the lab, on free
-// ports of the loopback, in a folder that is removed in the end; with a Pool they may have
-// played other runs before, and are as new. The lock's code and its
+// ports of the loopback, in the folder of a Pool. They may have
+// played other runs before, and are as new then. The lock's code and its
 // go-redis are those of the lab. Each request that reaches a server in the trace is
 // written to a TCP connection, as the bytes that go-redis wrote; the server's answer is
 // what the client's code hears. So the code goes on with what a real Redis has said.
@@ -85,12 +85,10 @@ import (
 type Options struct {
 	// Speed is the number of seconds that the servers' time of day gains in one second, above 0.
 	Speed float64
-	// Clocks is the library of realserver.BuildClocks; not needed with a Pool.
-	Clocks string
-	// Pool, if it is not nil, has servers of earlier runs; else all are new, and end with the run.
+	// Pool has the servers, new ones or those of earlier runs.
 	Pool *Pool
 	// Given are the servers to play on, as many as the trace has, in place of new ones: they must pass
-	// CheckGiven and FitsGiven, and WhyNotGiven may have no reason. Speed, Clocks and Pool play no part then.
+	// CheckGiven and FitsGiven, and WhyNotGiven may have no reason. Speed and Pool play no part then.
 	Given []realserver.RedisAddress
 	// ZooKeeper is the address of the server for a simulator whose server is a ZooKeeper. All of the above
 	// plays no part then.

@@ -17,6 +17,15 @@ import (
 	"locklab/simulator/schedule"
 )
 
+// pool is one for the length of a test.
+func pool(t *testing.T) *Pool {
+	t.Helper()
+	p, err := NewPool()
+	servertest.Need(t, err)
+	t.Cleanup(p.Close)
+	return p
+}
+
 // played is a trace of a program for each client, by the clock, and a simulator in which it
 // can be played again.
 func played(t *testing.T, config simulator.Config, script func(s *schedule.Stage, e *history.Event)) (*simulator.Simulator, []simulator.Choice) {
@@ -68,9 +77,9 @@ func notes(events []history.Event) string {
 // TestLeaseRunsDown: a lease of 10 s is over on a real server when it is in the lab, in a
 // hundredth of the time; the answers are the server's own.
 func TestLeaseRunsDown(t *testing.T) {
-	library := servertest.Clocks(t)
+	p := pool(t)
 	sim, choices := played(t, simulator.Config{Clients: []simulator.ClientConfig{{Program: locker}}, Nodes: []simulator.NodeConfig{{}}}, nil)
-	run, err := Play(t.Context(), sim, choices, Options{Speed: 100, Clocks: library})
+	run, err := Play(t.Context(), sim, choices, Options{Speed: 100, Pool: p})
 	if err != nil || len(run.Differences) > 0 || run.Answers != 4 || notes(run.Events) != "OK nil nil OK" {
 		t.Errorf("%v, %+v, %d answers, %s", err, run.Differences, run.Answers, notes(run.Events))
 	}
@@ -82,10 +91,10 @@ func TestLeaseRunsDown(t *testing.T) {
 // TestDifference: what is done to a real server behind the lab's back is noticed, the client's code
 // hears the real answers, and the history has what was measured.
 func TestDifference(t *testing.T) {
-	library := servertest.Clocks(t)
+	p := pool(t)
 	sim, choices := played(t, simulator.Config{Clients: []simulator.ClientConfig{{Program: locker}}, Nodes: []simulator.NodeConfig{{}}}, nil)
 	deleted := false
-	run, err := Play(t.Context(), sim, choices, Options{Speed: 100, Clocks: library, disturb: func(choice int, s servers) {
+	run, err := Play(t.Context(), sim, choices, Options{Speed: 100, Pool: p, disturb: func(choice int, s servers) {
 		if choice > len(choices)/3 && !deleted {
 			deleted = true
 			if _, err := first(s).do("DEL", "lock"); err != nil {
@@ -114,7 +123,7 @@ func TestDifference(t *testing.T) {
 // executed the connection's last command; nothing on a connection that has sent nothing else. The
 // server is busy at each choice, so that it reads late what it is sent.
 func TestWaitRealServer(t *testing.T) {
-	library := servertest.Clocks(t)
+	p := pool(t)
 	waiter := func(before ...any) func(c *simulator.Client) {
 		return func(c *simulator.Client) {
 			if before != nil {
@@ -128,7 +137,7 @@ func TestWaitRealServer(t *testing.T) {
 		Clients: []simulator.ClientConfig{{Program: waiter("SET", "a", "x")}, {Program: waiter("SET", "a", "y", "NX")}, {Program: waiter()}},
 		Nodes:   []simulator.NodeConfig{{Replicas: 1}},
 	}, nil)
-	run, err := Play(t.Context(), sim, choices, Options{Speed: 20, Clocks: library, disturb: func(_ int, s servers) {
+	run, err := Play(t.Context(), sim, choices, Options{Speed: 20, Pool: p, disturb: func(_ int, s servers) {
 		w, err := first(s).Address.Dial()
 		if err != nil {
 			t.Fatal(err)
@@ -145,18 +154,19 @@ func TestWaitRealServer(t *testing.T) {
 
 // TestStop: a run that is stopped leaves no folder behind, and says why.
 func TestStop(t *testing.T) {
-	library := servertest.Clocks(t)
 	t.Setenv("TMPDIR", t.TempDir())
+	p := pool(t)
 	ctx, stop := context.WithCancel(t.Context())
 	sim, choices := played(t, simulator.Config{
 		Clients: []simulator.ClientConfig{{Program: locker}}, Nodes: []simulator.NodeConfig{{Replicas: 1}},
 		Faults: []simulator.FaultBudget{{Fault: faults.Crash{}, Times: 1}},
 	}, nil)
-	_, err := Play(ctx, sim, choices, Options{Speed: 20, Clocks: library, disturb: func(choice int, _ servers) {
+	_, err := Play(ctx, sim, choices, Options{Speed: 20, Pool: p, disturb: func(choice int, _ servers) {
 		if choice == len(choices)/2 {
 			stop()
 		}
 	}})
+	p.Close()
 	if left, _ := os.ReadDir(os.TempDir()); !errors.Is(err, context.Canceled) || len(left) > 0 {
 		t.Errorf("%v, and %v is left", err, left)
 	}

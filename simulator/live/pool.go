@@ -21,9 +21,8 @@ import (
 // of a run that has differed from the lab are not used again. Nor are servers with an append-only file,
 // or that count their replicas. It may be used by several goroutines.
 type Pool struct {
-	clocks string
-	folder string
-	keep   bool
+	Folder *realserver.Folder // for the files of servers; it is gone after Close
+	clocks string             // the library of realserver.BuildClocks
 
 	mu    sync.Mutex
 	dirs  int
@@ -40,14 +39,26 @@ type set struct {
 	replicas []*server         // in the place of a promoted one: the old master of a split, see group.split
 }
 
-// NewPool makes a pool of servers whose clock is the library of realserver.BuildClocks, and whose files are
-// below a folder.
-func NewPool(clocks, folder string) *Pool {
-	return &Pool{clocks: clocks, folder: folder, keep: true, idle: map[int][]*set{}, asNew: map[int][2]string{}}
+// NewPool makes a pool without servers. The error is realserver.ErrNoRedis or ErrNoCompiler if something is missing.
+func NewPool() (*Pool, error) {
+	if _, err := realserver.FindRedis(); err != nil {
+		return nil, err
+	}
+	folder, err := realserver.NewFolder()
+	if err != nil {
+		return nil, err
+	}
+	p := &Pool{Folder: folder, idle: map[int][]*set{}, asNew: map[int][2]string{}}
+	if p.clocks, err = realserver.BuildClocks(folder.Path); err != nil {
+		folder.Close()
+		return nil, err
+	}
+	return p, nil
 }
 
-// Close ends the servers. No run may use the pool any more.
+// Close ends the servers, and removes the folder. No run may use the pool any more.
 func (p *Pool) Close() {
+	defer p.Folder.Close()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, sets := range p.idle {
@@ -77,23 +88,21 @@ func (s *set) end() {
 	s.clock.Close()
 }
 
-// fits reports whether a set for a server of the lab may come from other runs, and go to them.
-func (p *Pool) fits(c *simulator.NodeConfig) bool {
-	return p.keep && c.AOF == simulator.NoAOF && c.MinReplicas == 0
-}
+// keeps reports whether a set for a server of the lab may come from other runs, and go to them.
+func keeps(c *simulator.NodeConfig) bool { return c.AOF == simulator.NoAOF && c.MinReplicas == 0 }
 
 // file returns a name that no other file of the pool has.
 func (p *Pool) file(kind string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.dirs++
-	return filepath.Join(p.folder, fmt.Sprintf("%s-%d", kind, p.dirs))
+	return filepath.Join(p.Folder.Path, fmt.Sprintf("%s-%d", kind, p.dirs))
 }
 
 // take returns a set for a server of the lab, at an instant. The replicas have all that the master has,
 // and their gates are shut.
 func (p *Pool) take(ctx context.Context, c *simulator.NodeConfig, at time.Time) (*set, error) {
-	if p.fits(c) {
+	if keeps(c) {
 		p.mu.Lock()
 		var s *set
 		if sets := p.idle[c.Replicas]; len(sets) > 0 {
@@ -130,7 +139,7 @@ func (p *Pool) take(ctx context.Context, c *simulator.NodeConfig, at time.Time) 
 			err = replica.catchUp(ctx, s.master)
 		}
 	}
-	if err == nil && p.fits(c) {
+	if err == nil && keeps(c) {
 		var states [2]string
 		if states, err = s.states(); err == nil {
 			p.mu.Lock()
@@ -147,7 +156,7 @@ func (p *Pool) take(ctx context.Context, c *simulator.NodeConfig, at time.Time) 
 
 // give takes a set back after a run, if it is as new when it has been cleaned. Else it ends.
 func (p *Pool) give(ctx context.Context, s *set, c *simulator.NodeConfig, worn bool) {
-	if !worn && p.fits(c) {
+	if !worn && keeps(c) {
 		ctx, cancel := context.WithTimeout(ctx, 2*time.Second) // a replica may not follow any more
 		defer cancel()
 		err := s.clean(ctx)

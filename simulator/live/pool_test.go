@@ -15,8 +15,7 @@ import (
 // without, nor their replicas, nor what stands between them.
 func TestPoolOnLoopback(t *testing.T) {
 	t.Parallel()
-	p := NewPool(servertest.Clocks(t), t.TempDir())
-	t.Cleanup(p.Close)
+	p := pool(t)
 	for _, config := range []simulator.NodeConfig{{Replicas: 2}, {AOF: simulator.Always}} {
 		s, err := p.take(t.Context(), &config, clock.Epoch)
 		if err != nil {
@@ -33,8 +32,7 @@ func TestPoolOnLoopback(t *testing.T) {
 // not if anything is left that cleaning does not know of.
 func TestPoolEndsWhatIsNotNew(t *testing.T) {
 	t.Parallel()
-	p := NewPool(servertest.Clocks(t), t.TempDir())
-	t.Cleanup(p.Close)
+	p := pool(t)
 	for _, test := range []struct {
 		leave  []string
 		master bool // it is left on the master; else on the replica

@@ -12,7 +12,6 @@ import (
 	"locklab/simulator"
 	"locklab/simulator/history"
 	"locklab/simulator/internal/clock"
-	"locklab/simulator/realserver"
 	"locklab/simulator/redisnode"
 )
 
@@ -21,9 +20,8 @@ var _ redisnode.Real = (*redisServers)(nil)
 // redisServers are the real redis-servers of one run.
 type redisServers struct {
 	*player
-	pool   *Pool              // nil: the servers are given
-	folder *realserver.Folder // of servers that end with the run
-	early  bool               // leases end to the nanosecond
+	pool   *Pool // nil: the servers are given
+	early  bool  // leases end to the nanosecond
 	groups []*group
 }
 
@@ -36,12 +34,6 @@ func (r *redisServers) start(sim *simulator.Simulator) (err error) {
 	r.early = config.Timing != nil
 	if r.opt.Given != nil {
 		return r.startGiven(config.Nodes)
-	}
-	if r.pool == nil {
-		if r.folder, err = realserver.NewFolder(); err != nil {
-			return err
-		}
-		r.pool = &Pool{clocks: r.opt.Clocks, folder: r.folder.Path}
 	}
 	done := make(chan error)
 	for _, c := range config.Nodes {
@@ -77,9 +69,6 @@ func (r *redisServers) close(run *Run) (err error) {
 			continue
 		}
 		r.pool.give(r.ctx, &g.set, &g.config, g.worn || g.split >= 0 || run == nil || run.Stopped != nil || len(run.Differences) > 0)
-	}
-	if r.folder != nil {
-		r.folder.Close()
 	}
 	return err
 }

@@ -11,10 +11,10 @@ import (
 // Clock is a client's own clock as its code sees it: wall-clock time that may
 // be wrong, and timers that run at the clock's rate. It has the methods of a
 // clockwork clock that locks use.
-type Clock struct{ p *Process }
+type Clock struct{ p *Code }
 
 // Clock is the process's clock.
-func (p *Process) Clock() Clock { return Clock{p} }
+func (p *Code) Clock() Clock { return Clock{p} }
 
 // Now reads the clock, in UTC.
 func (c Clock) Now() time.Time {
@@ -41,7 +41,7 @@ func (c Clock) AfterFunc(d time.Duration, f func()) clockwork.Timer {
 // timer is a thread that has not begun. It implements clockwork.Timer for
 // AfterFunc timers, which have no channel.
 type timer struct {
-	p         *Process
+	p         *Code
 	slot      int
 	execution uint32 // in which it was armed: a slot is used again
 	f         func()

@@ -12,11 +12,11 @@ import (
 // stack, so nothing is declared and nothing can drift. To be called before the
 // first observation; it costs about a microsecond wherever code runs, and nothing
 // where the table answers.
-func (p *Process) ShowCode(pkg string) { p.watched = pkg }
+func (p *Code) ShowCode(pkg string) { p.watched = pkg }
 
 // callers is where the running code is within the watched package, the innermost
 // call first; nil: none is watched.
-func (p *Process) callers() (lines []string) {
+func (p *Code) callers() (lines []string) {
 	if p.watched == "" {
 		return nil
 	}

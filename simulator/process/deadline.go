@@ -21,7 +21,7 @@ func (d *deadline) Err() error {
 // WithDeadline returns a context whose deadline comes when the scheduler likes. Until stop
 // is called, the calling thread, and tasks that it runs side by side, may at any moment
 // stop waiting for a server, unless what they ask is none of the context's (see Heed).
-func (p *Process) WithDeadline() (ctx context.Context, stop func()) {
+func (p *Code) WithDeadline() (ctx context.Context, stop func()) {
 	inner, cancel := context.WithCancel(context.Background())
 	d := &deadline{Context: inner, cancel: cancel}
 	t := &p.live.threads[p.live.current]
@@ -34,7 +34,7 @@ func (p *Process) WithDeadline() (ctx context.Context, stop func()) {
 
 // Heed says that the calling thread now acts for ctx, until restore is called: a context
 // without end, as of context.WithoutCancel, bears no deadline.
-func (p *Process) Heed(ctx context.Context) (restore func()) {
+func (p *Code) Heed(ctx context.Context) (restore func()) {
 	if p.live == nil || ctx.Done() != nil {
 		return func() {}
 	}

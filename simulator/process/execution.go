@@ -65,7 +65,7 @@ type stopped struct{}
 func newExecution(p *Process, from *Entry) *execution {
 	p.lib.Start(from.Memory)
 	x := &execution{p: p, number: uint32(p.starts), ops: from.Ops, stage: int(from.Ops[0].Arg), tokens: from.Tokens, born: from.Born, lease: from.Lease}
-	x.threads[0].timer = &timer{p: p, f: p.program}
+	x.threads[0].timer = &timer{p: &p.Code, f: p.program}
 	return x
 }
 
@@ -184,7 +184,7 @@ func (x *execution) Stop() {
 
 // Ask waits for o on behalf of the running thread. ok is false when the process
 // is being unwound; a second operation then ends the coroutine.
-func (p *Process) Ask(o Op) (s Observation, ok bool) {
+func (p *Code) Ask(o Op) (s Observation, ok bool) {
 	p.Own()
 	x := p.live
 	if x == nil || x.dead {
@@ -207,7 +207,7 @@ func (p *Process) Ask(o Op) (s Observation, ok bool) {
 }
 
 // MustAsk is Ask for operations that cannot fail: unwinding passes through.
-func (p *Process) MustAsk(o Op) Observation {
+func (p *Code) MustAsk(o Op) Observation {
 	s, ok := p.Ask(o)
 	if !ok {
 		p.unwind()
@@ -219,7 +219,7 @@ func (p *Process) MustAsk(o Op) Observation {
 // code has started it by itself. Asking the runtime for the goroutine's name is
 // certain, but takes too long to do always: after the first operations only a
 // goroutine that runs while no coroutine does is noticed.
-func (p *Process) Own() {
+func (p *Code) Own() {
 	x := p.live
 	foreign := x == nil || !x.running.Load()
 	if !foreign && x.threads[x.current].goid != "" && p.asked < namedOps {
@@ -233,10 +233,10 @@ func (p *Process) Own() {
 }
 
 // Running says whether the code runs and is not being unwound.
-func (p *Process) Running() bool { return p.live != nil && !p.live.dead }
+func (p *Code) Running() bool { return p.live != nil && !p.live.dead }
 
 // Stage is the stage at which the program began: 0, or that of a Rest.
-func (p *Process) Stage() int { return p.live.stage }
+func (p *Code) Stage() int { return p.live.stage }
 
 // A Memory is all that the variables of a program hold while it rests, as a digest of their
 // contents.
@@ -260,23 +260,23 @@ func MemoryOf(contents string) (m Memory) {
 // same stage, above 0, with the same memory are one. With NoMemory the program begins anew at
 // that stage, and all that is left of what it has observed is how many tokens it has drawn.
 // Otherwise Rest returns.
-func (p *Process) Rest(stage int, d time.Duration, kept Memory) {
+func (p *Code) Rest(stage int, d time.Duration, kept Memory) {
 	p.live.kept = kept
 	p.MustAsk(Op{Kind: Begin, Arg: uint32(stage), D: d})
 }
 
 // RestFor is Rest for d of the process's clock.
-func (p *Process) RestFor(stage int, d time.Duration, kept Memory) {
+func (p *Code) RestFor(stage int, d time.Duration, kept Memory) {
 	p.live.kept = kept
 	p.MustAsk(Op{Kind: Sleep, Arg: uint32(stage), D: d})
 }
 
 // Uses is how often the code has asked for something or armed a timer since it was started.
-func (p *Process) Uses() int { return p.live.uses }
+func (p *Code) Uses() int { return p.live.uses }
 
 // Born tells the process from others that its client has had, of which each ended in a
 // crash: 0 for the first, and none of the numbers of the tokens. See Reborn.
-func (p *Process) Born() uint64 {
+func (p *Code) Born() uint64 {
 	if p.live == nil {
 		return 0
 	}
@@ -285,7 +285,7 @@ func (p *Process) Born() uint64 {
 
 // Anew runs f, which draws the tokens that are drawn first after the very first start of
 // the program, wherever it has begun.
-func (p *Process) Anew(f func()) {
+func (p *Code) Anew(f func()) {
 	drawn := p.live.tokens
 	p.live.tokens = p.live.born
 	f()
@@ -303,7 +303,7 @@ func (x *execution) alone() bool {
 }
 
 // OthersWait says whether a thread other than the running one waits for what o asks for.
-func (p *Process) OthersWait(o Op) bool {
+func (p *Code) OthersWait(o Op) bool {
 	for i, other := range p.live.ops {
 		if i != p.live.current && other.Kind == o.Kind && other.Node == o.Node && other.Arg == o.Arg {
 			return true
@@ -313,7 +313,7 @@ func (p *Process) OthersWait(o Op) bool {
 }
 
 // Record adds e to what the program does with the present observation.
-func (p *Process) Record(e history.Event) {
+func (p *Code) Record(e history.Event) {
 	x := p.live
 	if x.dead {
 		return
@@ -336,7 +336,7 @@ func (p *Process) Record(e history.Event) {
 
 // NextToken returns a value that no process of the run returns again: "c2.1" is
 // the first one of client 2.
-func (p *Process) NextToken() string {
+func (p *Code) NextToken() string {
 	p.live.tokens++
 	return "c" + strconv.Itoa(p.id) + "." + strconv.FormatUint(p.live.tokens, 10)
 }
@@ -351,7 +351,7 @@ const (
 )
 
 // unwind ends the coroutine that runs, or a foreign goroutine in its place.
-func (p *Process) unwind() {
+func (p *Code) unwind() {
 	if x := p.live; x != nil && x.threads[x.current].goid != "" && x.threads[x.current].goid != goroutine() {
 		p.foreign.Store(true)
 		runtime.Goexit()
@@ -375,13 +375,13 @@ func (x *execution) vacant() int {
 	return -1
 }
 
-func (p *Process) startTimer(d time.Duration, f func()) *timer {
+func (p *Code) startTimer(d time.Duration, f func()) *timer {
 	t := &timer{p: p, f: f}
 	p.armTimer(t, d)
 	return t
 }
 
-func (p *Process) armTimer(t *timer, d time.Duration) {
+func (p *Code) armTimer(t *timer, d time.Duration) {
 	x := p.live
 	if x.dead {
 		return
@@ -398,7 +398,7 @@ func (p *Process) armTimer(t *timer, d time.Duration) {
 	x.fresh |= 1 << i
 }
 
-func (p *Process) stopTimer(t *timer) bool {
+func (p *Code) stopTimer(t *timer) bool {
 	x := p.live
 	if x == nil || x.number != t.execution || x.threads[t.slot].timer != t {
 		return false

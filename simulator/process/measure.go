@@ -41,15 +41,14 @@ type checked struct {
 }
 
 // grow makes room for the entries that are new.
-func (p *Process) grow() {
-	c := &p.checked
+func (c *checked) grow(p *Process) {
 	if c.places == nil {
 		c.places, c.tried = map[string]int{}, []uint64{allStrides}
 	}
 	for at := len(c.sure); at < len(p.entries); at++ {
 		place := 0
 		if e := &p.entries[at]; e.Reads {
-			place = p.placeOf(e)
+			place = c.placeOf(p, e)
 		}
 		c.sure, c.newYear, c.place = append(c.sure, false), append(c.newYear, false), append(c.place, place)
 	}
@@ -57,8 +56,8 @@ func (p *Process) grow() {
 
 // placeOf is the number of the place in the code to which a history leads: of what the code does
 // there, without its numbers.
-func (p *Process) placeOf(e *Entry) int {
-	c, does := &p.checked, withoutDigits(p.Describe(e))
+func (c *checked) placeOf(p *Process, e *Entry) int {
+	does := withoutDigits(p.Describe(e))
 	place, ok := c.places[does]
 	if !ok {
 		place = len(c.tried)
@@ -78,8 +77,7 @@ func withoutDigits(s string) string {
 
 // strides are the numbers of strides by which a history is later when it is tried: those that a
 // place on its way lacks, and one in turn.
-func (p *Process) strides(at uint32) (list []time.Duration) {
-	c := &p.checked
+func (c *checked) strides(p *Process, at uint32) (list []time.Duration) {
 	c.turn = c.turn%Strides + 1
 	lacks := uint64(1) << c.turn
 	for from := at; p.entries[from].Reads; from = p.entries[from].Parent {
@@ -100,7 +98,7 @@ func (p *Process) strides(at uint32) (list []time.Duration) {
 // last, comes to the beginning of a year, UTC: of a month, a day, an hour, a minute, a second and
 // a millisecond, with the readings before it on the other side. Any other reading comes there in
 // another history.
-func (p *Process) newYears(at uint32) (list []time.Duration) {
+func (c *checked) newYears(p *Process, at uint32) (list []time.Duration) {
 	met, first := false, time.Duration(0)
 	for ; p.entries[at].Reads; at = p.entries[at].Parent {
 		seen := p.entries[at].Seen
@@ -108,10 +106,10 @@ func (p *Process) newYears(at uint32) (list []time.Duration) {
 			continue
 		}
 		first = time.Duration(seen.Val)
-		if !met || !p.checked.newYear[at] {
+		if !met || !c.newYear[at] {
 			list = append(list, toNewYear(first))
 		}
-		met, p.checked.newYear[at] = true, true
+		met, c.newYear[at] = true, true
 	}
 	return append(list, toNewYear(first))
 }
@@ -138,13 +136,13 @@ func (e *TimeOfDayError) Error() string {
 // that are later by each number of them. Where the code does something else the error is a
 // *TimeOfDayError. It runs the longest histories only: shorter ones begin them.
 func (p *Process) CheckMeasures() error {
-	p.grow()
+	p.checked.grow(p)
 	for at := range uint32(len(p.entries)) {
 		e, c := &p.entries[at], &p.checked
 		if c.sure[at] || e.to != 0 || !e.Reads {
 			continue
 		}
-		for _, by := range slices.Concat(p.newYears(at), p.strides(at)) {
+		for _, by := range slices.Concat(c.newYears(p, at), c.strides(p, at)) {
 			if err := p.checkLater(at, by); err != nil {
 				return err
 			}

@@ -21,6 +21,7 @@ import (
 //
 // Members observe what any of them does, also what they could never come to observe.
 type merged struct {
+	p       *Process
 	by      Merging
 	classes []class
 	called  map[state][]uint32 // numbers of classes, by what their members have in common
@@ -119,7 +120,7 @@ func (p *Process) Merge(by Merging) {
 	}
 	p.merged = nil
 	if by != NoMerging && p.host == nil && !p.keeps && !p.noMemo {
-		p.merged = &merged{by: by}
+		p.merged = &merged{p: p, by: by}
 	}
 	p.Clear()
 }
@@ -139,15 +140,15 @@ func (m *merged) undo() {
 }
 
 // enter notes how a new entry stands. What it follows from was entered before.
-func (p *Process) enter(at uint32, e *Entry) {
-	m := p.merged
+func (m *merged) enter(at uint32, e *Entry) {
+	p := m.p
 	if e.Parent == at {
 		m.of = append(m.of, standing{root: at, class: outside})
 		return
 	}
 	before := &p.entries[e.Parent]
 	if m.by == MergeHistories && e.Seen.Kind == Replied {
-		q := p.question(&before.Ops[e.Seen.Thread])
+		q := m.question(&before.Ops[e.Seen.Thread])
 		if known := m.answers[q]; len(known) < maxAnswers && !slices.Contains(known, e.Seen.Val) {
 			m.answers[q] = append(known, e.Seen.Val)
 		}
@@ -167,8 +168,9 @@ func (p *Process) enter(at uint32, e *Entry) {
 	m.of = append(m.of, s)
 }
 
-func (p *Process) state(at uint32) state {
-	e, s := &p.entries[at], &p.merged.of[at]
+func (m *merged) state(at uint32) state {
+	p := m.p
+	e, s := &p.entries[at], &m.of[at]
 	k := state{s.root, s.seen, e.Ops, e.Memory, e.Tokens, e.Born, e.Lease, e.Entered, e.Inside, e.Resting, e.Reads, e.Kept}
 	if e.Resting { // however it got there
 		k.root, k.seen = 0, [MaxThreads]uint32{}
@@ -176,7 +178,8 @@ func (p *Process) state(at uint32) state {
 	return k
 }
 
-func (p *Process) question(o *Op) question {
+func (m *merged) question(o *Op) question {
+	p := m.p
 	q := question{kind: o.Kind}
 	if o.Kind.ToServer() {
 		q.text = withoutDigits(p.text(o))
@@ -185,22 +188,21 @@ func (p *Process) question(o *Op) question {
 }
 
 // first is the history that stands for an entry.
-func (p *Process) first(at uint32) (uint32, error) {
-	if err := p.place(at, maxAhead); err != nil {
+func (m *merged) first(at uint32) (uint32, error) {
+	if err := m.place(at, maxAhead); err != nil {
 		return at, err
 	}
-	m := p.merged
 	return m.classes[m.of[at].class].Members[0], nil
 }
 
 // observed is called when s is observed at an entry, from which to follows. It has all
 // others of its class observe s.
-func (p *Process) observed(at uint32, s Observation, to uint32) error {
-	m := p.merged
-	if err := p.place(at, maxAhead); err != nil {
+func (m *merged) observed(at uint32, s Observation, to uint32) error {
+	p := m.p
+	if err := m.place(at, maxAhead); err != nil {
 		return err
 	}
-	if err := p.place(to, maxAhead); err != nil {
+	if err := m.place(to, maxAhead); err != nil {
 		return err
 	}
 	c := m.of[at].class
@@ -211,16 +213,16 @@ func (p *Process) observed(at uint32, s Observation, to uint32) error {
 	for _, member := range m.classes[c].Members {
 		x, err := p.step(member, s)
 		if err != nil {
-			return p.differs(to, err)
+			return m.differs(to, err)
 		}
 		same := p.entries[x].SameDeeds(&p.entries[to])
 		if same {
-			if same, err = p.join(m.of[to].class, x); err != nil {
+			if same, err = m.join(m.of[to].class, x); err != nil {
 				return err
 			}
 		}
 		if !same {
-			return p.divide(to, x)
+			return m.divide(to, x)
 		}
 	}
 	if m.again > maxRepeated {
@@ -231,14 +233,14 @@ func (p *Process) observed(at uint32, s Observation, to uint32) error {
 
 // place puts an entry into a class. If that is a new one, it observes so much of what is
 // likely.
-func (p *Process) place(at uint32, ahead int) error {
-	m := p.merged
+func (m *merged) place(at uint32, ahead int) error {
+	p := m.p
 	if m.of[at].class != outside {
 		return nil
 	}
-	k := p.state(at)
+	k := m.state(at)
 	for _, c := range m.called[k] {
-		if ok, err := p.join(c, at); ok || err != nil {
+		if ok, err := m.join(c, at); ok || err != nil {
 			return err
 		}
 	}
@@ -249,13 +251,13 @@ func (p *Process) place(at uint32, ahead int) error {
 	if ahead == 0 {
 		return nil
 	}
-	for _, s := range p.likely(at) {
+	for _, s := range m.likely(at) {
 		to, err := p.step(at, s)
 		if err != nil {
 			return nil // which nobody has asked for
 		}
 		m.classes[c].Used = append(m.classes[c].Used, s)
-		if err := p.place(to, ahead-1); err != nil {
+		if err := m.place(to, ahead-1); err != nil {
 			return err
 		}
 	}
@@ -264,9 +266,10 @@ func (p *Process) place(at uint32, ahead int) error {
 
 // likely is what an entry may observe, as far as others did: of its first thread that can go
 // on.
-func (p *Process) likely(at uint32) (all []Observation) {
+func (m *merged) likely(at uint32) (all []Observation) {
+	p := m.p
 	e := &p.entries[at]
-	if e.Resting || p.merged.by != MergeHistories {
+	if e.Resting || m.by != MergeHistories {
 		return nil
 	}
 	for t := range e.Ops {
@@ -277,7 +280,7 @@ func (p *Process) likely(at uint32) (all []Observation) {
 		case Sleep, Idle:
 			all = append(all, Observation{Thread: uint8(t), Kind: Slept})
 		case Request, Read, Write:
-			for _, val := range p.merged.answers[p.question(o)] {
+			for _, val := range m.answers[m.question(o)] {
 				all = append(all, Observation{uint8(t), Replied, val})
 			}
 		}
@@ -300,14 +303,15 @@ func (m *merged) put(c, at uint32, resting bool) {
 }
 
 // join makes an entry a member of a class if it is one already, or fits.
-func (p *Process) join(c, at uint32) (bool, error) {
+func (m *merged) join(c, at uint32) (bool, error) {
+	p := m.p
 	var joined []membership
-	ok, err := p.fits(membership{c, at}, &joined)
+	ok, err := m.fits(membership{c, at}, &joined)
 	if !ok || err != nil {
 		return false, err
 	}
 	for _, one := range joined {
-		p.merged.put(one.class, one.entry, p.entries[one.entry].Resting)
+		m.put(one.class, one.entry, p.entries[one.entry].Resting)
 	}
 	return true, nil
 }
@@ -316,13 +320,13 @@ type membership struct{ class, entry uint32 }
 
 // fits says whether an entry does what a class does, for all that the class has observed. It
 // appends what then becomes a member of which class.
-func (p *Process) fits(as membership, joined *[]membership) (bool, error) {
-	m := p.merged
+func (m *merged) fits(as membership, joined *[]membership) (bool, error) {
+	p := m.p
 	if c := m.of[as.entry].class; c != outside {
 		return c == as.class, nil
 	}
 	first := m.classes[as.class].Members[0]
-	if p.state(first) != p.state(as.entry) || m.apart(first, as.entry) {
+	if m.state(first) != m.state(as.entry) || m.apart(first, as.entry) {
 		return false, nil
 	}
 	if p.entries[first].Resting {
@@ -333,12 +337,12 @@ func (p *Process) fits(as membership, joined *[]membership) (bool, error) {
 		a, _ := p.known(first, s)
 		b, err := p.step(as.entry, s)
 		if err != nil {
-			return false, p.differs(a, err)
+			return false, m.differs(a, err)
 		}
 		if !p.entries[a].SameDeeds(&p.entries[b]) {
 			return false, nil
 		}
-		if ok, err := p.fits(membership{m.of[a].class, b}, joined); !ok || err != nil {
+		if ok, err := m.fits(membership{m.of[a].class, b}, joined); !ok || err != nil {
 			return false, err
 		}
 	}
@@ -353,7 +357,8 @@ func (m *merged) apart(a, b uint32) bool {
 
 // differs is that code fails with err where other code does what an entry says. There is
 // nothing by which to divide them.
-func (p *Process) differs(does uint32, err error) error {
+func (m *merged) differs(does uint32, err error) error {
+	p := m.p
 	if wrong := (*NondeterministicError)(nil); errors.As(err, &wrong) {
 		return err
 	}
@@ -363,8 +368,8 @@ func (p *Process) differs(does uint32, err error) error {
 // divide divides the entries anew, because two that follow from members of one class differ.
 // Those are of one part that agree in their state and, as far as both have observed the
 // same, in what they do then. All that follows from an entry has a higher number.
-func (p *Process) divide(a, b uint32) error {
-	m := p.merged
+func (m *merged) divide(a, b uint32) error {
+	p := m.p
 	follow := make([][]uint32, len(p.entries))
 	for at := range uint32(len(p.entries)) {
 		if from := p.entries[at].Parent; from != at {
@@ -380,7 +385,7 @@ func (p *Process) divide(a, b uint32) error {
 	n := uint32(0)
 	for i := range of {
 		at := uint32(len(of) - 1 - i)
-		k := p.state(at)
+		k := m.state(at)
 		agrees := func(one *part) bool {
 			for _, to := range follow[at] {
 				if other, ok := one.does[p.entries[to].Seen]; ok && (of[other] != of[to] || !p.entries[other].SameDeeds(&p.entries[to])) {
@@ -424,7 +429,8 @@ func (p *Process) Sizes() Sizes {
 }
 
 // load has the classes be what they were when they were saved.
-func (m *merged) load(p *Process, classes []class, d divided) error {
+func (m *merged) load(classes []class, d divided) error {
+	p := m.p
 	m.undo()
 	m.divided = d
 	if len(d.Parts) > p.Len() {
@@ -436,13 +442,13 @@ func (m *merged) load(p *Process, classes []class, d divided) error {
 			return errClasses
 		}
 		for _, at := range one.Members {
-			if int(at) >= p.Len() || m.of[at].class != outside || p.state(at) != p.state(one.Members[0]) {
+			if int(at) >= p.Len() || m.of[at].class != outside || m.state(at) != m.state(one.Members[0]) {
 				return errClasses
 			}
 			m.put(uint32(c), at, false)
 		}
 		m.classes[c].Used = one.Used
-		k := p.state(one.Members[0])
+		k := m.state(one.Members[0])
 		m.called[k] = append(m.called[k], uint32(c))
 	}
 	for _, one := range classes {
@@ -451,7 +457,7 @@ func (m *merged) load(p *Process, classes []class, d divided) error {
 			for _, at := range one.Members {
 				to, known := p.known(at, s)
 				if known && p.entries[to].Resting { // not all of these are members
-					if err := p.place(to, 0); err != nil {
+					if err := m.place(to, 0); err != nil {
 						return err
 					}
 				}

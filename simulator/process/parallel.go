@@ -8,7 +8,7 @@ package process
 //
 // A process is a function of its observations, and so is which task waits for
 // which: a world knows of a caller only that it waits.
-func (p *Process) Parallel(tasks ...func()) {
+func (p *Code) Parallel(tasks ...func()) {
 	if len(tasks) == 0 {
 		return
 	}

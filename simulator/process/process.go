@@ -40,7 +40,7 @@ const MaxThreads = 5
 //
 // A Process is used by one goroutine at a time.
 type Process struct {
-	id      int // from 1
+	Code
 	program func()
 	text    func(*Op) string
 	room    *table.Room
@@ -48,22 +48,27 @@ type Process struct {
 	entries []Entry
 	edges   map[edge]uint32
 	roots   map[root]uint32
-	run     Execution  // the newest; nil: there is none
-	at      uint32     // entry at which it stands
-	parked  []parked   // others, of a host
-	live    *execution // run, if it is on coroutines
-	host    Host       // nil: coroutines
-	timed   bool       // see SetHost
-	starts  int        // how often the program was started
-	resumed int        // how often a coroutine was let run
+	run     Execution // the newest; nil: there is none
+	at      uint32    // entry at which it stands
+	parked  []parked  // others, of a host
+	host    Host      // nil: coroutines
+	timed   bool      // see SetHost
+	starts  int       // how often the program was started
+	resumed int       // how often a coroutine was let run
 	noMemo  bool
 	keeps   bool    // see KeepHistories
 	merged  *merged // nil: see Merge
 	checked checked // see Repeat and CheckMeasures
-	watched string  // package whose lines stand in Entry.Code; "": none
+}
+
+// Code is a process as its own code sees it: what the code may ask for while it runs.
+type Code struct {
+	id      int        // from 1
+	live    *execution // the newest, if it is on coroutines; nil: there is none
+	watched string     // package whose lines stand in Entry.Code; "": none
 
 	// asked counts what its coroutines have asked for, while goroutines are
-	// watched; foreign says that a goroutine that the code started has asked.
+	// watched; foreign is set when a goroutine that the code started has asked.
 	asked   int
 	foreign atomic.Bool
 }
@@ -171,7 +176,7 @@ type edge struct {
 // New makes the process of client id, from 1. program is its code; text says what
 // a Request or a Watch asks for, for error messages.
 func New(id int, program func(), text func(*Op) string, room *table.Room) *Process {
-	p := &Process{id: id, program: program, text: text, room: room, edges: map[edge]uint32{}, roots: map[root]uint32{}}
+	p := &Process{Code: Code{id: id}, program: program, text: text, room: room, edges: map[edge]uint32{}, roots: map[root]uint32{}}
 	p.Clear()
 	return p
 }
@@ -184,7 +189,7 @@ func (p *Process) Use(l Library) { p.lib = l }
 func (p *Process) Library() Library { return p.lib }
 
 // ID is the client's number, from 1.
-func (p *Process) ID() int { return p.id }
+func (p *Code) ID() int { return p.id }
 
 // NoMemo has the code run from its beginning for every observation. It is the
 // simple implementation that tests compare with.
@@ -242,7 +247,7 @@ func (p *Process) Starts() int { return p.starts }
 func (p *Process) Advance(at uint32, s Observation) (uint32, error) {
 	to, err := p.step(at, s)
 	if err == nil && p.merged != nil {
-		err = p.observed(at, s, to)
+		err = p.merged.observed(at, s, to)
 	}
 	return to, err
 }
@@ -298,7 +303,7 @@ func (p *Process) add(e Entry) (at uint32) {
 		}
 	}
 	if p.merged != nil {
-		p.enter(at, &e)
+		p.merged.enter(at, &e)
 	}
 	return at
 }
@@ -318,7 +323,7 @@ func (p *Process) Forget(at uint32) (uint32, error) {
 		at = p.rootOf(rootAt(e))
 	}
 	if p.merged != nil && p.entries[at].Parent != at {
-		return p.first(at)
+		return p.merged.first(at)
 	}
 	return at, p.room.Take()
 }
@@ -418,7 +423,7 @@ func (p *Process) rerunLater(at uint32, by time.Duration) (did Entry, err error)
 	}
 	p.at = at
 	if by == 0 {
-		p.noteRepeated(at)
+		p.checked.noteRepeated(p, at)
 	}
 	return did, nil
 }
@@ -542,7 +547,7 @@ func (p *Process) Load(r *codec.Reader) error {
 	if r.Get(&classes, &d); r.Err() != nil {
 		return r.Err()
 	}
-	return p.merged.load(p, classes, d)
+	return p.merged.load(classes, d)
 }
 
 // Check runs the code up to an entry and says where it does something else than the

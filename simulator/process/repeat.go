@@ -14,7 +14,7 @@ func (p *Process) Repeat() error {
 	}
 	for at := range uint32(len(p.entries)) {
 		e := &p.entries[at]
-		if e.to != 0 || e.Parent == at || p.hasRepeated(at) {
+		if e.to != 0 || e.Parent == at || p.checked.hasRepeated(at) {
 			continue
 		}
 		did, err := p.rerun(at)
@@ -28,13 +28,12 @@ func (p *Process) Repeat() error {
 	return nil
 }
 
-func (p *Process) hasRepeated(at uint32) bool {
-	return int(at) < len(p.checked.repeated) && p.checked.repeated[at]
+func (c *checked) hasRepeated(at uint32) bool {
+	return int(at) < len(c.repeated) && c.repeated[at]
 }
 
 // noteRepeated notes that the code has run again in a history, and in those that begin it.
-func (p *Process) noteRepeated(at uint32) {
-	c := &p.checked
+func (c *checked) noteRepeated(p *Process, at uint32) {
 	for len(c.repeated) < len(p.entries) {
 		c.repeated = append(c.repeated, false)
 	}

@@ -11,7 +11,7 @@ import (
 var histories string
 
 // TestHistories: every verdict in histories that have it, that have it not, and on the
-// border. The second opinion must be the same on all of them.
+// border. Package verdicttest must be the same on all of them.
 func TestHistories(t *testing.T) {
 	var word Word
 	seen := map[Word]map[string]bool{}

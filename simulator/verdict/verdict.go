@@ -34,7 +34,7 @@
 //   - A write is late if its client does not have the lock, by the lease under which it was
 //     sent, when the write arrives at the resource.
 //
-// Package secondopinion judges exclusion once more from these definitions, without sharing
+// Package verdicttest judges exclusion once more from these definitions, without sharing
 // code, and tests compare the two.
 //
 // The package knows no expectations and no statistics over runs, and not whether the

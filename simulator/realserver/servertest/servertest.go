@@ -56,15 +56,6 @@ func NeedZooKeeper(t testing.TB) {
 	Need(t, err)
 }
 
-// Clocks builds the library of the servers' clocks. It is skipped without redis-server or cc.
-func Clocks(t testing.TB) (library string) {
-	t.Helper()
-	NeedRedis(t)
-	library, err := realserver.BuildClocks(t.TempDir())
-	Need(t, err)
-	return library
-}
-
 // Need skips a test if err is that a program is missing, and fails it for any other error.
 func Need(t testing.TB, err error) {
 	t.Helper()

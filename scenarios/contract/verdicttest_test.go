@@ -11,7 +11,7 @@ import (
 	"locklab/scenarios/race"
 	"locklab/simulator/effort"
 	"locklab/simulator/verdict"
-	"locklab/simulator/verdict/secondopinion"
+	"locklab/simulator/verdict/verdicttest"
 )
 
 // TestSecondOpinion: a linearizability checker that knows nothing of leases
@@ -31,11 +31,11 @@ func TestSecondOpinion(t *testing.T) {
 		if overlap {
 			overlaps++
 		}
-		if secondopinion.Linearizable(o.History) == overlap {
-			t.Errorf("%s: OVERLAP is %t, and the second opinion differs", o.Trace.Link(), overlap)
+		if verdicttest.Linearizable(o.History) == overlap {
+			t.Errorf("%s: OVERLAP is %t, and verdicttest differs", o.Trace.Link(), overlap)
 		}
 		if ours, theirs := found(o), charged(o); !slices.Equal(ours, theirs) {
-			t.Errorf("%s: found %q, and the second opinion is %q", o.Trace.Link(), ours, theirs)
+			t.Errorf("%s: found %q, and verdicttest is %q", o.Trace.Link(), ours, theirs)
 		}
 		charges += len(found(o))
 	}
@@ -74,7 +74,7 @@ func TestSecondOpinion(t *testing.T) {
 	}
 }
 
-// found lists what the judges found that the second opinion judges too.
+// found lists what the judges found that verdicttest judges too.
 func found(o *race.Outcome) (list []string) {
 	for _, f := range o.Judgement.Findings {
 		switch f.Verdict {
@@ -86,9 +86,9 @@ func found(o *race.Outcome) (list []string) {
 	return list
 }
 
-// charged lists what the second opinion says, in the same words.
+// charged lists what verdicttest says, in the same words.
 func charged(o *race.Outcome) (list []string) {
-	for _, c := range secondopinion.Charges(o.History) {
+	for _, c := range verdicttest.Charges(o.History) {
 		if c.Word != string(verdict.Orphan) { // a refusal alone is no finding
 			list = append(list, fmt.Sprint(c.Event, c.Word, c.Clients))
 		}

@@ -1,4 +1,4 @@
-package secondopinion
+package verdicttest
 
 import (
 	"maps"

@@ -1,8 +1,8 @@
-// Package secondopinion judges exclusion a second time, by code of its own: [Linearizable]
+// Package verdicttest judges exclusion a second time, by code of its own: [Linearizable]
 // asks porcupine, a linearizability checker, whether a history is that of a lock at all
 // (OVERLAP), and [Charges] applies the definitions of the other verdicts to a history as a
 // whole. It is for tests, and too slow for an inner loop.
-package secondopinion
+package verdicttest
 
 import (
 	"math"
@@ -12,7 +12,7 @@ import (
 	"locklab/simulator/history"
 )
 
-// Linearizable says whether the clients of h could have locked and unlocked an ordinary
+// Linearizable reports whether the clients of h could have locked and unlocked an ordinary
 // mutex in the same way. That must be so exactly if no two clients are inside at the
 // same time in h (OVERLAP).
 //
@@ -23,7 +23,7 @@ import (
 // because a mutex may always refuse. Events are compared by their order, which is finer
 // than their times.
 func Linearizable(h *history.History) bool {
-	t := teller{clients: make([]client, h.Clients+1)}
+	t := converter{clients: make([]client, h.Clients+1)}
 	for i := range h.Events {
 		t.observe(int64(i), &h.Events[i])
 	}
@@ -46,8 +46,8 @@ var mutex = porcupine.Model{
 	},
 }
 
-// A teller retells a history as operations.
-type teller struct {
+// A converter turns a history into operations.
+type converter struct {
 	operations []porcupine.Operation
 	clients    []client
 }
@@ -60,7 +60,7 @@ type client struct {
 	left    int64
 }
 
-func (t *teller) observe(at int64, e *history.Event) {
+func (t *converter) observe(at int64, e *history.Event) {
 	switch c := &t.clients[e.Client]; e.Kind {
 	case history.Acquire:
 		t.giveBack(e.Client, at)
@@ -83,13 +83,13 @@ func (t *teller) observe(at int64, e *history.Event) {
 }
 
 // giveBack ends the unlock of a client that is giving the lock back.
-func (t *teller) giveBack(c int, at int64) {
+func (t *converter) giveBack(c int, at int64) {
 	if t.clients[c].leaving {
 		t.operation(c, -c, t.clients[c].left, at)
 		t.clients[c].leaving = false
 	}
 }
 
-func (t *teller) operation(c, input int, call, end int64) {
+func (t *converter) operation(c, input int, call, end int64) {
 	t.operations = append(t.operations, porcupine.Operation{ClientId: c - 1, Input: input, Call: call, Return: end})
 }
