@@ -157,7 +157,7 @@ func reportFigures(ctx context.Context, e *env, entries, all []lock.Entry, outco
 	}
 	tolerance := &chart.Tolerance{Tolerance: limits.Only(differing)}
 	known := limits.Only(entries)
-	doom, err := showcaseDoom(ctx, e)
+	doom, err := study.ShowcaseDoom(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +174,7 @@ func reportFigures(ctx context.Context, e *env, entries, all []lock.Entry, outco
 	if err != nil {
 		return nil, err
 	}
-	return append(append(figures, costs...), figure{"sensitivity", sense}, figure{"par", par}, figure{"tolerance", tolerance}, figure{"doom", doom}), nil
+	return append(append(figures, costs...), figure{"sensitivity", sense}, figure{"par", par}, figure{"tolerance", tolerance}, figure{"doom", &chart.Doom{Doom: doom}}), nil
 }
 
 // costCharts are those that are smaller than what "locklab recovery", "locklab waiting" and
@@ -192,33 +192,17 @@ func costCharts(ctx context.Context, e *env, entries []lock.Entry) (figures []fi
 		}
 		figures = append(figures, figure{"recovery", recovery})
 	}
-	lines := &chart.WaitingChart{Load: cost.UsualLoad()}
-	if lines.Results, err = cost.FindWaiting(ctx, cost.Policies(), []int{2, 10, 25}, lines.Load, func(int) {}); err != nil {
-		return nil, err
-	}
-	figures = append(figures, figure{"waiting", lines})
-	rates, err := sweepOrder([]string{"client-rate=-6%:2%:0.5%"}, "work=lease", nil)
+	load := cost.UsualLoad()
+	waits, err := cost.FindWaiting(ctx, cost.Policies(), []int{2, 10, 25}, load, func(int) {})
 	if err != nil {
 		return nil, err
 	}
-	rates.Runs = 27
-	if err := rates.Complete(); err != nil {
-		return nil, err
-	}
-	timing, err := locksNamed(ownClockLocks)
+	sweep, err := study.ShowcaseSweep(ctx)
 	if err != nil {
 		return nil, err
 	}
-	found, err := rates.Find(ctx, timing, func(int) (func(int), func()) { return func(int) {}, func() {} })
-	if err != nil {
-		return nil, err
-	}
-	return append(figures, figure{"sweep", &chart.Sweep{Sweep: *found}}), nil
+	return append(figures, figure{"waiting", &chart.WaitingChart{Load: load, Results: waits}}, figure{"sweep", &chart.Sweep{Sweep: *sweep}}), nil
 }
-
-// ownClockLocks are shown where the clock of a client runs at a wrong rate, and the client
-// works for as long as its lease lasts on that clock.
-var ownClockLocks = []string{"token", "client-expiry", "redlock", "redlock-drift"}
 
 // union is a, and what b has besides.
 func union(a, b []lock.Entry) []lock.Entry {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"path/filepath"
 
@@ -9,7 +8,6 @@ import (
 	"locklab/reports"
 	"locklab/reports/chart"
 	"locklab/reports/text"
-	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/explore"
@@ -89,27 +87,4 @@ func doomToJSON(d *chart.Doom) *doomJSON {
 		out.Steps = append(out.Steps, doomStepJSON{n, int64(s.At), s.Fault, s.Share})
 	}
 	return out
-}
-
-// showcaseDoom returns the doom curve of the report: the usual lock with one pause.
-func showcaseDoom(ctx context.Context, e *env) (*chart.Doom, error) {
-	entry, err := race.Strategy("token")
-	if err != nil {
-		return nil, err
-	}
-	b := study.DefaultBounds()
-	b.Budget = "pause=1"
-	s, err := study.Explore(ctx, entry, b)
-	if err != nil {
-		return nil, err
-	}
-	if len(s.Witnesses) == 0 {
-		return nil, text.Errorf("error.doom.survives", "lock", entry.ID)
-	}
-	w := s.Witnesses[0]
-	d, err := study.DoomOn(ctx, entry, w.Trace, w.Verdict)
-	if err != nil {
-		return nil, err
-	}
-	return &chart.Doom{Doom: d}, nil
 }

@@ -3,13 +3,14 @@ package chart
 import (
 	_ "embed"
 	"image/color"
+	"iter"
 	"math"
 	"strings"
 
 	xfont "golang.org/x/image/font"
 	"golang.org/x/image/font/opentype"
 	"golang.org/x/image/font/sfnt"
-	xfixed "golang.org/x/image/math/fixed"
+	"golang.org/x/image/math/fixed"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
@@ -108,36 +109,18 @@ func (h lettering) Draw(c vg.Canvas, s string, sty text.Style, pt vg.Point) {
 
 // outlineOf is a text as a path that begins at pt.
 func outlineOf(face font.Face, s string, pt vg.Point) (path vg.Path) {
-	var buffer sfnt.Buffer
-	ppem := xfixed.Int26_6(face.Face.UnitsPerEm())
-	scale := face.Font.Size / vg.Length(ppem)
-	at := func(p xfixed.Point26_6) vg.Point {
-		return vg.Point{X: pt.X + vg.Length(p.X)*scale, Y: pt.Y - vg.Length(p.Y)*scale}
-	}
-	last := sfnt.GlyphIndex(0)
-	for i, r := range s {
-		glyph, err := face.Face.GlyphIndex(&buffer, r)
-		if err != nil {
-			panic(err) // a font that was read before
+	scale := face.Font.Size / vg.Length(face.Face.UnitsPerEm())
+	for x, glyph := range glyphsOf(face.Face, s) {
+		at := func(p fixed.Point26_6) vg.Point {
+			return vg.Point{X: pt.X + vg.Length(x+p.X)*scale, Y: pt.Y - vg.Length(p.Y)*scale}
 		}
-		if i > 0 {
-			if kern, err := face.Face.Kern(&buffer, last, glyph, ppem, xfont.HintingNone); err == nil {
-				pt.X += vg.Length(kern) * scale
-			}
-		}
-		last = glyph
-		segments, err := face.Face.LoadGlyph(&buffer, glyph, ppem, nil)
-		if err != nil {
-			panic(err)
-		}
-		open := false
-		for _, s := range segments {
+		segments := segmentsOf(face.Face, glyph)
+		for i, s := range segments {
 			switch s.Op {
 			case sfnt.SegmentOpMoveTo:
-				if open {
+				if i > 0 {
 					path.Close()
 				}
-				open = true
 				path.Move(at(s.Args[0]))
 			case sfnt.SegmentOpLineTo:
 				path.Line(at(s.Args[0]))
@@ -147,14 +130,47 @@ func outlineOf(face font.Face, s string, pt vg.Point) (path vg.Path) {
 				path.CubeTo(at(s.Args[0]), at(s.Args[1]), at(s.Args[2]))
 			}
 		}
-		if open {
+		if len(segments) > 0 {
 			path.Close()
-		}
-		if advance, err := face.Face.GlyphAdvance(&buffer, glyph, ppem, xfont.HintingNone); err == nil {
-			pt.X += vg.Length(advance) * scale
 		}
 	}
 	return path
+}
+
+// glyphsOf yields the characters of a text by where they begin, in units of the font.
+func glyphsOf(f *opentype.Font, s string) iter.Seq2[fixed.Int26_6, sfnt.GlyphIndex] {
+	return func(yield func(fixed.Int26_6, sfnt.GlyphIndex) bool) {
+		var buffer sfnt.Buffer
+		ppem := fixed.Int26_6(f.UnitsPerEm())
+		x, last := fixed.Int26_6(0), sfnt.GlyphIndex(0)
+		for i, r := range s {
+			glyph, err := f.GlyphIndex(&buffer, r)
+			if err != nil {
+				panic(err) // a font that was read before
+			}
+			if i > 0 {
+				if kern, err := f.Kern(&buffer, last, glyph, ppem, xfont.HintingNone); err == nil {
+					x += kern
+				}
+			}
+			last = glyph
+			if !yield(x, glyph) {
+				return
+			}
+			if advance, err := f.GlyphAdvance(&buffer, glyph, ppem, xfont.HintingNone); err == nil {
+				x += advance
+			}
+		}
+	}
+}
+
+// segmentsOf is the outline of a character, in units of the font; none if it is blank.
+func segmentsOf(f *opentype.Font, glyph sfnt.GlyphIndex) sfnt.Segments {
+	segments, err := f.LoadGlyph(new(sfnt.Buffer), glyph, fixed.Int26_6(f.UnitsPerEm()), nil)
+	if err != nil {
+		panic(err) // a font that was read before
+	}
+	return segments
 }
 
 // writing is text of a size in points; draw's y is the middle of the line.

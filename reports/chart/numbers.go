@@ -63,8 +63,6 @@ func significant(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
 
 func decimal(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-func fixed(x float64) string { return strconv.FormatFloat(x, 'f', 6, 64) }
-
 func percent(share float64) string {
 	p := 100 * share
 	if p < 10 && p > 0 {
@@ -126,7 +124,7 @@ func share(k, n int) float64 {
 // counted is a count in a CSV: k, n, their share and its Wilson interval.
 func counted(k, n int) []string {
 	lo, hi := study.Wilson(k, n)
-	return []string{strconv.Itoa(k), strconv.Itoa(n), fixed(share(k, n)), fixed(lo), fixed(hi)}
+	return []string{strconv.Itoa(k), strconv.Itoa(n), rounded(share(k, n), 6), rounded(lo, 6), rounded(hi, 6)}
 }
 
 // shareWithin is a share with its interval: "52 % (49-55)".

@@ -12,9 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	xfont "golang.org/x/image/font"
 	"golang.org/x/image/font/sfnt"
-	xfixed "golang.org/x/image/math/fixed"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/vgsvg"
@@ -37,25 +35,9 @@ func newOutlining(width, height vg.Length) *outlining {
 func (c *outlining) FillString(f font.Face, at vg.Point, s string) {
 	var b strings.Builder
 	fmt.Fprintf(&b, `scale(%.5g)" aria-label="%s">`, f.Font.Size.Points()/float64(f.Face.UnitsPerEm()), html.EscapeString(s))
-	var buffer sfnt.Buffer
-	ppem := xfixed.Int26_6(f.Face.UnitsPerEm()) // lengths come in units of the font
-	x, last := xfixed.Int26_6(0), sfnt.GlyphIndex(0)
-	for i, r := range s {
-		glyph, err := f.Face.GlyphIndex(&buffer, r)
-		if err != nil {
-			panic(err) // a font that was read before
-		}
-		if i > 0 {
-			if kern, err := f.Face.Kern(&buffer, last, glyph, ppem, xfont.HintingNone); err == nil {
-				x += kern
-			}
-		}
-		last = glyph
+	for x, glyph := range glyphsOf(f.Face, s) {
 		if id := c.glyph(f, glyph); id != "" {
 			fmt.Fprintf(&b, `<use href="#%s" x="%d"/>`, id, int(x))
-		}
-		if advance, err := f.Face.GlyphAdvance(&buffer, glyph, ppem, xfont.HintingNone); err == nil {
-			x += advance
 		}
 	}
 	c.texts = append(c.texts, b.String())
@@ -64,19 +46,14 @@ func (c *outlining) FillString(f font.Face, at vg.Point, s string) {
 
 // glyph is the id of a character's outline; "": it is blank.
 func (c *outlining) glyph(f font.Face, glyph sfnt.GlyphIndex) string {
-	var buffer sfnt.Buffer
-	segments, err := f.Face.LoadGlyph(&buffer, glyph, xfixed.Int26_6(f.Face.UnitsPerEm()), nil)
-	if err != nil {
-		panic(err)
-	}
 	var b strings.Builder
-	for i, s := range segments {
-		n := map[sfnt.SegmentOp]int{sfnt.SegmentOpMoveTo: 1, sfnt.SegmentOpLineTo: 1, sfnt.SegmentOpQuadTo: 2, sfnt.SegmentOpCubeTo: 3}[s.Op]
+	for i, s := range segmentsOf(f.Face, glyph) {
 		if s.Op == sfnt.SegmentOpMoveTo && i > 0 {
 			b.WriteString("Z")
 		}
-		b.WriteString(map[sfnt.SegmentOp]string{sfnt.SegmentOpMoveTo: "M", sfnt.SegmentOpLineTo: "L", sfnt.SegmentOpQuadTo: "Q", sfnt.SegmentOpCubeTo: "C"}[s.Op])
-		for k, p := range s.Args[:n] {
+		command := svgCommands[s.Op]
+		b.WriteString(command.letter)
+		for k, p := range s.Args[:command.points] {
 			if k > 0 {
 				b.WriteString(" ")
 			}
@@ -92,6 +69,14 @@ func (c *outlining) glyph(f font.Face, glyph sfnt.GlyphIndex) string {
 	id := fmt.Sprintf("g%x", h.Sum64()) // the same in all pictures of a page
 	c.glyphs[id] = b.String()
 	return id
+}
+
+// svgCommands are the commands of a path, with how many points they have.
+var svgCommands = map[sfnt.SegmentOp]struct {
+	letter string
+	points int
+}{
+	sfnt.SegmentOpMoveTo: {"M", 1}, sfnt.SegmentOpLineTo: {"L", 1}, sfnt.SegmentOpQuadTo: {"Q", 2}, sfnt.SegmentOpCubeTo: {"C", 3},
 }
 
 var (

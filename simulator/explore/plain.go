@@ -18,5 +18,5 @@ type Plain struct {
 	SaveAfter int
 }
 
-// Plainest does without all reductions but for what clients forget when they rest.
-var Plainest = Plain{Symmetry: true, Order: true, Transactions: true, Histories: true, Parts: true, Clocks: true}
+// Plainest does without all reductions.
+var Plainest = Plain{Symmetry: true, Order: true, Transactions: true, Histories: true, Rests: true, Parts: true, Clocks: true}

@@ -11,15 +11,15 @@
 // sessions in ensemble.go, and when connections break and sessions end in world.pml. Of package
 // zookeeper only the numbers by which the code of a lock knows requests and answers are used.
 //
-// Inherited from the lab are the program of a client (explore's Bounds), the histories that it
-// forgets (process.Process.Forget), and what the engine does to a Redis keyspace, with what of the
-// time that keys have left it depends on. A test has a model of these, by hand, for the token lock.
+// A process is one instance from its start to its end: an automaton keeps all that it has
+// observed, and nothing of what the lab takes for forgotten between attempts.
 //
-// Some rules are written again here, but were taken from the lab and not from a definition: a
-// process is what the program makes of it, so what an attempt begins with is not judged; a key ends
-// with the step that reaches its end, before anything else of that instant; and a client of
-// an ensemble has a new connection, and hears its news, before time passes. Package
-// scenarios/internal/dense is independent in the first two.
+// Inherited from the lab are the program of a client (explore's Bounds), and what the engine
+// does to a Redis keyspace, with what of the time that keys have left it depends on. A test has
+// a model of these, by hand, for the token lock.
+//
+// One rule is written again here, but was taken from the lab and not from a definition: a client
+// of an ensemble has a new connection, and receives its news, before time passes.
 package promela
 
 import (
@@ -124,6 +124,7 @@ func check(ctx context.Context, b *explore.Bounds, name string, change func(m *m
 		return nil, err
 	}
 	defer sim.Close()
+	sim.KeepHistories()
 	m := newModel(b, sim)
 	change(m)
 	dir, err := os.MkdirTemp("", "locklab-spin")

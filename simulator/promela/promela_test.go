@@ -224,28 +224,6 @@ func anyTokenDeletes(m *model) {
 	}
 }
 
-// Clients that keep all that they have observed have other automata, with more states, and
-// come to the same verdicts and pars: what the lab's merging has merged had the same future.
-func TestSecondOpinionUnmergedAutomata(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
-	needSpin(t)
-	if !effort.Exhaustive() {
-		t.Skip("it is for exhaustive tests")
-	}
-	b := question(t, "setnx-expire", "crash=1,pause=1")
-	merged, err := check(t.Context(), b, "merged", func(*model) {})
-	if err != nil {
-		t.Fatal(err)
-	}
-	kept, err := check(t.Context(), b, "kept", func(m *model) { m.sim.KeepHistories() })
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !slices.Equal(merged.Found, kept.Found) || kept.States <= merged.States {
-		t.Errorf("merged: %v in %d states; unmerged: %v in %d", merged.Found, merged.States, kept.Found, kept.States)
-	}
-}
-
 // What cannot be said is named, with the reason.
 func TestSecondOpinionUnfit(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches")
