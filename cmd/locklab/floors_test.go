@@ -4,116 +4,91 @@ import (
 	"go/build"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
-// floors are the packages from top to bottom. A package imports only packages of lower
-// floors; packages of one floor do not know each other.
-//
-//	cmd/locklab, page              the commands | writes the page to play on, and is its engine
-//	reports/lessons, page, board   explanations, which play runs | the report | the page to play on
-//	reports/chart                  pictures of what a study has found
-//	scenarios/reality, checked     lab and real servers side by side | locks that are not in the list, by their tests
-//	scenarios/contract             what each lock must come to
-//	scenarios/locktest             tests of locks that are not in the list
-//	scenarios/play                 runs that a person schedules: levels, quiz
-//	scenarios/cost                 how often locks break, what they cost, ways to wait
-//	scenarios/study                what is computed from many runs and searches
-//	scenarios/internal/dense       random runs against proofs: tests only
-//	scenarios/fleet                work on a queue, for many machines
-//	scenarios/share                work divided among machines
-//	scenarios                      the races
-//	scenarios/race                 how a race is played
-//	simulator/promela              the same question to SPIN
-//	simulator/explore              exhaustive search
-//	simulator/checkpoint           the file of a search that goes on
-//	simulator/live                 a trace on real servers
-//	faults, simulator/schedule     what goes wrong | timed runs and replay
-//	simulator/client               what users of a lock do
-//	algorithms                     the list of the locks
-//	algorithms/redis, zookeeper    the locks
-//	algorithms/lock                what an author of a lock imports
-//	reports/motion                 a run as a timeline that moves
-//	reports                        views of finished runs
-//	simulator, simulator/verdict   the world | the judges
-//	simulator/redisnode, zookeeper kinds of servers as values
+// drawing reads the drawing of a README: the number of the row of each package, from the top.
+// A row is the names of packages, two blanks, and words. A line with a folder alone begins
+// its rows, which are indented; "." is the folder's own package.
+func drawing(t *testing.T, readme string) map[string]int {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join("..", "..", readme))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(content), "```\ncmd/locklab ")
+	block, _, closed := strings.Cut("cmd/locklab "+rest, "```")
+	if !found || !closed {
+		t.Fatalf("%s has no drawing that begins with cmd/locklab", readme)
+	}
+	floors, folder := map[string]int{}, ""
+	for row, line := range strings.Split(strings.TrimSpace(block), "\n") {
+		names, indented := strings.CutPrefix(line, "  ")
+		names, _, _ = strings.Cut(names, "  ")
+		if !indented && strings.HasSuffix(names, "/") {
+			folder = strings.TrimSuffix(names, "/")
+			continue
+		}
+		for _, name := range strings.Fields(names) {
+			if indented {
+				name = filepath.ToSlash(filepath.Join(folder, name))
+			}
+			if _, twice := floors[name]; twice {
+				t.Errorf("%s draws %s twice", readme, name)
+			}
+			floors[name] = row
+		}
+	}
+	return floors
 //	simulator/memo                 what servers number, rename, check and save alike
-//	simulator/node                 the contract between a world and a server
-//	simulator/bubble               code as it is, in bubbles of testing/synctest
-//	simulator/process              code on coroutines
-//	simulator/history              what happened
-//	simulator/internal/jute        how ZooKeeper writes its messages
-//	reports/text                   the sentences
-var floors = [][]string{
-	{"cmd/locklab", "cmd/page"},
-	{"reports/lessons", "reports/page", "reports/board"},
-	{"scenarios/reality", "scenarios/checked"},
-	{"scenarios/contract", "scenarios/locktest", "scenarios/play", "reports/chart"},
-	{"scenarios/cost"},
-	{"scenarios/study", "scenarios/internal/racetest", "scenarios/internal/dense"},
-	{"scenarios/fleet"},
-	{"scenarios/share"},
-	{"scenarios"},
-	{"scenarios/race"},
-	{"reports/ci", "reports/motion"},
-	{"reports/internal/samples"},
-	{"reports"},
-	{"simulator/promela"},
-	{"simulator/explore"},
-	{"simulator/checkpoint"},
-	{"simulator/live"},
-	{"faults", "simulator/schedule"},
-	{"simulator/client", "simulator/verdict/verdicttest"},
-	{"algorithms"},
-	{"algorithms/redis", "algorithms/zookeeper"},
-	{"algorithms/lock"},
-	{"simulator", "simulator/verdict"},
-	{"simulator/redisnode", "simulator/zookeeper"},
 	{"simulator/memo"},
-	{"simulator/node"},
-	{"simulator/bubble"},
-	{"simulator/process"},
-	{"simulator/history", "simulator/realserver/servertest"},
-	{"simulator/internal/clock", "simulator/internal/codec", "simulator/internal/table", "simulator/realserver"},
-	{"simulator/internal/jute", "simulator/resp"},
-	{"reports/text"},
-	{"reports/layout", "simulator/effort", "simulator/i18n"},
 }
 
-// strangers are packages that must not know each other although the floors allow it.
-var strangers = map[string][]string{
-	"reports":              {"scenarios", "faults", "simulator", "simulator/schedule", "simulator/explore", "simulator/client"}, // they show finished runs
-	"reports/page":         {"scenarios", "faults", "simulator", "simulator/schedule", "simulator/explore", "simulator/client"},
-	"reports/motion":       {"scenarios", "faults", "simulator", "simulator/schedule", "simulator/explore", "simulator/client"},
-	"reports/board":        {"scenarios", "faults", "simulator", "algorithms", "reports/text"},                                       // it asks an engine
-	"reports/chart":        {"scenarios/race", "faults", "simulator", "simulator/schedule", "simulator/explore", "simulator/client"}, // they draw results of studies
-	"simulator":            {"algorithms"},                                                                                           // it would treat locks differently
-	"simulator/explore":    {"algorithms/redis", "algorithms/zookeeper", "scenarios"},
-	"simulator/promela":    {"simulator/verdict/verdicttest", "simulator/schedule"}, // it shares no rules with the lab
-	"algorithms/lock":      {"simulator", "faults", "scenarios", "reports"},         // a lock must not notice that it is tested
-	"algorithms/redis":     {"simulator", "faults", "scenarios", "reports"},
-	"algorithms/zookeeper": {"simulator", "faults", "scenarios", "reports"},
+// owed are the imports that still run up the drawing.
+var owed = map[string][]string{
+	"faults":          {"reports/text"},
+	"scenarios/play":  {"reports", "reports/motion", "reports/text"},
+	"scenarios/study": {"reports/layout", "reports/text"},
 }
 
-func floorOf(dir string) int {
-	return slices.IndexFunc(floors, func(floor []string) bool { return slices.Contains(floor, dir) })
-}
-
+// A package imports only packages of lower rows; packages of one row do not know each other.
 func TestImportsGoDown(t *testing.T) {
-	for _, floor := range floors {
-		for _, dir := range floor {
-			for _, path := range imports(t, dir) {
-				switch from, to := floorOf(dir), floorOf(path); {
-				case to < 0:
-					t.Errorf("%s imports %s, which has no floor: add it", dir, path)
-				case to <= from:
-					t.Errorf("%s imports %s, which is not on a lower floor", dir, path)
-				}
+	floors, up := drawing(t, "README.md"), map[string][]string{}
+	for dir, from := range floors {
+		for _, path := range imports(t, dir) {
+			switch to, ok := floors[path]; {
+			case !ok:
+				t.Errorf("%s imports %s, which is not in README's drawing: add it", dir, path)
+			case to <= from:
+				up[dir] = append(up[dir], path)
 			}
 		}
 	}
+	if diff := cmp.Diff(owed, up); diff != "" {
+		t.Errorf("imports that do not go down (-known +found):\n%s", diff)
+	}
+}
+
+// The Chinese README has the same drawing.
+func TestDrawingsAreTheSame(t *testing.T) {
+	if diff := cmp.Diff(drawing(t, "README.md"), drawing(t, "reports/text/zh/README.md")); diff != "" {
+		t.Errorf("(-README.md +reports/text/zh/README.md):\n%s", diff)
+	}
+}
+
+// strangers are packages that must not know each other although the drawing allows it.
+var strangers = map[string][]string{
+	"reports":           {"scenarios", "faults", "simulator", "simulator/schedule", "simulator/explore", "simulator/client"}, // they show finished runs
+	"reports/page":      {"scenarios", "faults", "simulator", "simulator/schedule", "simulator/explore", "simulator/client"},
+	"reports/motion":    {"scenarios", "faults", "simulator", "simulator/schedule", "simulator/explore", "simulator/client"},
+	"reports/board":     {"scenarios", "faults", "simulator", "algorithms", "reports/text"},                                       // it asks an engine
+	"reports/chart":     {"scenarios/race", "faults", "simulator", "simulator/schedule", "simulator/explore", "simulator/client"}, // they draw results of studies
+	"simulator":         {"algorithms"},                                                                                           // it would treat locks differently
+	"simulator/explore": {"algorithms/redis", "algorithms/zookeeper", "scenarios"},
+	"simulator/promela": {"simulator/verdict/verdicttest", "simulator/schedule"}, // it shares no rules with the lab
 }
 
 func TestStrangers(t *testing.T) {
@@ -128,8 +103,9 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
-// Every folder with code has a floor.
-func TestAllPackagesHaveAFloor(t *testing.T) {
+// Every folder with code is drawn, and every drawn package exists.
+func TestAllPackagesAreDrawn(t *testing.T) {
+	floors := drawing(t, "README.md")
 	root := filepath.Join("..", "..")
 	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
 		if err != nil || !d.IsDir() {
@@ -143,8 +119,8 @@ func TestAllPackagesHaveAFloor(t *testing.T) {
 		}
 		if _, err := build.ImportDir(path, 0); err == nil {
 			rel, _ := filepath.Rel(root, path)
-			if floorOf(filepath.ToSlash(rel)) < 0 {
-				t.Errorf("%s has no floor: add it", rel)
+			if _, ok := floors[filepath.ToSlash(rel)]; !ok {
+				t.Errorf("%s is not in README's drawing: add it", rel)
 			}
 		}
 		return nil

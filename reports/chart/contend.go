@@ -58,7 +58,8 @@ func (c *ContendChart) Takeaway(lang string) string {
 	cheap, dear := extremes(c.Results, func(r Contended) float64 { return perRequest(r.Real) })
 	return say(lang, "contend.takeaway", "slow", slow.name(), "slowest", rounded(slow.Real.Throughput, 0),
 		"quick", quick.name(), "quickest", rounded(quick.Real.Throughput, 0),
-		"cheap", cheap.name(), "least", rounded(perRequest(cheap.Real), 1), "dear", dear.name(), "most", rounded(perRequest(dear.Real), 0),
+		"cheap", cheap.name(), "least", rounded(perRequest(cheap.Real), 1), "dear", dear.name(), "most",
+		rounded(perRequest(dear.Real), 0),
 		"throughput", c.factor(func(m cost.Measures) float64 { return m.Throughput }), "commands", c.factor(perRequest))
 }
 
@@ -83,16 +84,19 @@ func (c *ContendChart) text(out *layout.Lines) {
 	lang := out.Lang()
 	putEach(out, func(lang string) []string { return []string{c.Title(lang), c.Assumptions(lang)} })
 	out.Put("", 0)
-	names := heads(lang, "contend.head.", "name", "side", "p50", "p90", "p99", "max", "release", "release99", "second", "commands", "jain", "gaveup")
+	names := heads(lang, "contend.head.", "name", "side", "p50", "p90", "p99", "max", "release", "release99", "second",
+		"commands", "jain", "gaveup")
 	sheet := layout.Sheet{Right: layout.From(2), Floor: 5, Rows: [][]string{names}}
 	for _, r := range c.Results {
 		name := r.name()
 		for i, m := range r.sides() {
 			row := []string{name, say(lang, []string{"contend.real", "contend.lab"}[i])}
-			for _, s := range []float64{m.Acquire.P50, m.Acquire.P90, m.Acquire.P99, m.Acquire.Max, m.Release.P50, m.Release.P99} {
+			for _, s := range []float64{m.Acquire.P50, m.Acquire.P90, m.Acquire.P99, m.Acquire.Max, m.Release.P50,
+				m.Release.P99} {
 				row = append(row, millis(s))
 			}
-			sheet.Rows = append(sheet.Rows, append(row, rounded(m.Throughput, 0), rounded(perRequest(m), 1), jain(m.Jain), strconv.Itoa(m.GaveUp)))
+			sheet.Rows = append(sheet.Rows, append(row, rounded(m.Throughput, 0), rounded(perRequest(m), 1), jain(m.Jain),
+				strconv.Itoa(m.GaveUp)))
 			name = ""
 		}
 	}
@@ -107,7 +111,8 @@ func (c *ContendChart) text(out *layout.Lines) {
 		sentences := []string{c.Takeaway(lang)}
 		for _, r := range c.Results {
 			if m := r.Real; m.Together+m.Lost > 0 {
-				sentences = append(sentences, say(lang, "contend.broken", "name", r.name(), "together", thousands(m.Together), "lost", thousands(m.Lost)))
+				sentences = append(sentences, say(lang, "contend.broken", "name", r.name(), "together", thousands(m.Together),
+					"lost", thousands(m.Lost)))
 			}
 		}
 		return append(sentences, say(lang, "contend.note"))
@@ -139,8 +144,12 @@ func (c *ContendChart) records() [][]string {
 			if m.Jain != nil {
 				index = significant(*m.Jain)
 			}
-			commands := each(slices.Sorted(maps.Keys(m.Commands)), func(name string) string { return fmt.Sprintf("%s=%d", name, m.Commands[name]) })
-			rows = append(rows, append(row, significant(m.Throughput), significant(perRequest(m)), index, strings.Join(commands, " ")))
+			commands := each(slices.Sorted(maps.Keys(m.Commands)), func(name string) string {
+				return fmt.Sprintf("%s=%d", name,
+					m.Commands[name])
+			})
+			rows = append(rows, append(row, significant(m.Throughput), significant(perRequest(m)), index,
+				strings.Join(commands, " ")))
 		}
 	}
 	return rows
@@ -180,7 +189,8 @@ func (c *ContendChart) picture(lang string) picture {
 		for i, m := range contendMeasures {
 			x := at.Min.X + contendName + width*vg.Length(i)
 			f := crop(canvas, box(x+contendGap/2, at.Min.Y+contendAxis, x+width-contendGap/2, at.Max.Y))
-			write(f, smallStrong, f.Min.X, f.Max.Y+smallSize, fitText(smallStrong, say(lang, "contend.panel."+m.key), f.Size().X+contendGap/2))
+			write(f, smallStrong, f.Min.X, f.Max.Y+smallSize, fitText(smallStrong, say(lang, "contend.panel."+m.key),
+				f.Size().X+contendGap/2))
 			c.panel(f, m)
 		}
 	}}

@@ -153,7 +153,8 @@ func (d *Doom) picture(lang string) picture {
 			a.curve()
 		}
 	}}
-	return stacked(width+2*margin, heading(d, lang, width), body, notes(small, width, say(lang, "doom.legend", "bounds", d.Bounds(lang))))
+	return stacked(width+2*margin, heading(d, lang, width), body, notes(small, width, say(lang, "doom.legend", "bounds",
+		d.Bounds(lang))))
 }
 
 // A doomArea is the rectangle in which a curve is drawn.

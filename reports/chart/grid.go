@@ -199,7 +199,10 @@ func (g *Grid) labels() []string {
 	for _, s := range g.Scenarios {
 		race = max(race, layout.Width(s.Race))
 	}
-	return each(g.Scenarios, func(s Column) string { return strings.TrimSpace(layout.PadRight(s.Race, race) + " " + s.ID) })
+	return each(g.Scenarios, func(s Column) string {
+		return strings.TrimSpace(layout.PadRight(s.Race,
+			race) + " " + s.ID)
+	})
 }
 
 // fitting is the end of the block of strategies that begins at from.

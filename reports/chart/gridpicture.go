@@ -27,7 +27,10 @@ func (g *Grid) picture(lang string) picture {
 	}
 	p := newGridPlot(g, lang)
 	width := max(p.label+p.cell*vg.Length(len(g.Strategies)), 420-2*margin)
-	body := block{p.head + cellHeight*vg.Length(len(g.Scenarios)), func(c draw.Canvas, at vg.Rectangle) { p.draw(crop(c, at)) }}
+	body := block{p.head + cellHeight*vg.Length(len(g.Scenarios)), func(c draw.Canvas, at vg.Rectangle) {
+		p.draw(crop(c,
+			at))
+	}}
 	return stacked(width+2*margin, heading(g, lang, width), body, space(14), captionsBlock(captions(g, lang)))
 }
 

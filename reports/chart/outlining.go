@@ -76,7 +76,8 @@ var svgCommands = map[sfnt.SegmentOp]struct {
 	letter string
 	points int
 }{
-	sfnt.SegmentOpMoveTo: {"M", 1}, sfnt.SegmentOpLineTo: {"L", 1}, sfnt.SegmentOpQuadTo: {"Q", 2}, sfnt.SegmentOpCubeTo: {"C", 3},
+	sfnt.SegmentOpMoveTo: {"M", 1}, sfnt.SegmentOpLineTo: {"L", 1}, sfnt.SegmentOpQuadTo: {"Q", 2},
+	sfnt.SegmentOpCubeTo: {"C", 3},
 }
 
 var (

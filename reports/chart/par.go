@@ -141,7 +141,8 @@ func (c *Par) records() [][]string {
 				if p.Found {
 					found = []string{strconv.Itoa(p.Par), strconv.Itoa(p.Steps), p.Trace}
 				}
-				rows = append(rows, append([]string{p.Strategy, budget, string(p.Verdict), strconv.FormatBool(p.Found), strconv.FormatBool(p.Complete)}, found...))
+				rows = append(rows, append([]string{p.Strategy, budget, string(p.Verdict), strconv.FormatBool(p.Found),
+					strconv.FormatBool(p.Complete)}, found...))
 			}
 		}
 	}
@@ -208,7 +209,8 @@ func (c *Par) picture(lang string) picture {
 		}
 	}}
 	meanings := each(c.Verdicts, func(w verdict.Word) caption { return captionOf(w, lang) })
-	return stacked(width+2*margin, heading(c, lang, width), body, space(parFoot), captionsBlock(meanings), space(parFoot/2),
+	return stacked(width+2*margin, heading(c, lang, width), body, space(parFoot), captionsBlock(meanings),
+		space(parFoot/2),
 		notes(small, width, c.Note(lang), say(lang, "par.legend", "bounds", c.Bounds(lang))), space(parFoot/2))
 }
 

@@ -52,7 +52,10 @@ type spot struct {
 
 // spots are the places of all locks by a cost, from the cheapest and then the safest on.
 func (c *PriceChart) spots(axis func(cost.Price) float64) (spots []*spot) {
-	for _, prices := range gather(c.excluding(), func(a, b cost.Price) bool { return axis(a) == axis(b) && a.Share() == b.Share() }) {
+	for _, prices := range gather(c.excluding(), func(a,
+		b cost.Price) bool {
+		return axis(a) == axis(b) && a.Share() == b.Share()
+	}) {
 		slices.SortStableFunc(prices, func(a, b cost.Price) int { return cmp.Compare(fame(a.Strategy), fame(b.Strategy)) })
 		spots = append(spots, &spot{cost: axis(prices[0]), share: prices[0].Share(), prices: prices})
 	}
@@ -83,7 +86,8 @@ func byRoundTrips(p cost.Price) float64 { return p.RoundTrips }
 
 // names lists the locks of a spot, n at most.
 func (s *spot) names(lang string, n int) string {
-	out := text.Join(lang, "chart.list", each(s.prices[:min(n, len(s.prices))], func(p cost.Price) string { return p.Strategy }))
+	out := text.Join(lang, "chart.list", each(s.prices[:min(n, len(s.prices))],
+		func(p cost.Price) string { return p.Strategy }))
 	if more := len(s.prices) - n; more > 0 {
 		out = say(lang, "price.more", "names", out, "n", strconv.Itoa(more))
 	}
@@ -117,19 +121,21 @@ func (c *PriceChart) text(out *layout.Lines) {
 	lang := out.Lang()
 	putEach(out, func(lang string) []string { return []string{c.Title(lang), c.Assumptions(lang)} })
 	out.Put("", 0)
-	names := heads(lang, "price.head.", "lock", "family", "commands", "roundtrips", "contended", "handover", "survived", "share")
+	names := heads(lang, "price.head.", "lock", "family", "commands", "roundtrips", "contended", "handover", "survived",
+		"share")
 	border := c.efficient()
-	sheet := layout.Sheet{Right: layout.From(2), Floor: 7, Rows: withHeads(append(names, ""), c.Prices, func(p cost.Price) []string {
-		mark := ""
-		switch {
-		case !p.Excludes:
-			mark = "-"
-		case border[p.Strategy]:
-			mark = "<"
-		}
-		return []string{p.Strategy, string(p.Family), decimal(p.Commands), rounded(p.RoundTrips, 0), rounded(p.Contended, 1),
-			length(p.Handover), fmt.Sprintf("%d/%d", p.Survived, p.Races), percent(p.Share()) + " %", mark}
-	})}
+	sheet := layout.Sheet{Right: layout.From(2), Floor: 7, Rows: withHeads(append(names, ""), c.Prices,
+		func(p cost.Price) []string {
+			mark := ""
+			switch {
+			case !p.Excludes:
+				mark = "-"
+			case border[p.Strategy]:
+				mark = "<"
+			}
+			return []string{p.Strategy, string(p.Family), decimal(p.Commands), rounded(p.RoundTrips, 0), rounded(p.Contended, 1),
+				length(p.Handover), fmt.Sprintf("%d/%d", p.Survived, p.Races), percent(p.Share()) + " %", mark}
+		})}
 	sheet.WriteOrList(out, 1)
 	out.Put("", 0)
 	putEach(out, func(lang string) []string { return []string{c.Takeaway(lang), say(lang, "price.mark")} })
@@ -137,11 +143,14 @@ func (c *PriceChart) text(out *layout.Lines) {
 
 // records has one line for each lock.
 func (c *PriceChart) records() [][]string {
-	names := []string{"strategy", "family", "commands", "round_trips", "commands_contended", "handover_mean_s", "handover_longest_s",
+	names := []string{"strategy", "family", "commands", "round_trips", "commands_contended", "handover_mean_s",
+		"handover_longest_s",
 		"races_survived", "races"}
 	return withHeads(names, c.Prices, func(p cost.Price) []string {
-		return []string{p.Strategy, string(p.Family), decimal(p.Commands), significant(p.RoundTrips), significant(p.Contended),
-			significant(p.Handover.Seconds()), significant(p.LongestHandover.Seconds()), strconv.Itoa(p.Survived), strconv.Itoa(p.Races)}
+		return []string{p.Strategy, string(p.Family), decimal(p.Commands), significant(p.RoundTrips),
+			significant(p.Contended),
+			significant(p.Handover.Seconds()), significant(p.LongestHandover.Seconds()), strconv.Itoa(p.Survived),
+			strconv.Itoa(p.Races)}
 	})
 }
 
@@ -185,7 +194,8 @@ func (c *PriceChart) picture(lang string) picture {
 		p.least, p.most = 0, 1
 	}
 	return stacked(usualWidth, heading(c, lang, inner), legend,
-		p.panel(say(lang, "price.axis.commands"), c.spots(byCommands)), p.panel(say(lang, "price.axis.roundtrips"), c.spots(byRoundTrips)),
+		p.panel(say(lang, "price.axis.commands"), c.spots(byCommands)), p.panel(say(lang, "price.axis.roundtrips"),
+			c.spots(byRoundTrips)),
 		notes(small, inner, key...), notes(faint, inner, c.Assumptions(lang), say(lang, "price.legend")), space(12))
 }
 

@@ -272,7 +272,8 @@ func (r *Rate) picture(lang string) picture {
 			p.crashes(f)
 		}
 	})
-	foot := []string{r.Assumptions(lang), say(lang, "rate.legend", "notes", strings.Join(r.notes(lang), " ")), r.Method(lang), say(lang, "rate.sources")}
+	foot := []string{r.Assumptions(lang), say(lang, "rate.legend", "notes", strings.Join(r.notes(lang), " ")),
+		r.Method(lang), say(lang, "rate.sources")}
 	for i, line := range r.sources(lang) {
 		if len(r.Environments[i].Causes) > 0 {
 			foot = append(foot, line)
@@ -318,7 +319,8 @@ func environmentLabel(lang string, l []cost.Environment) string {
 		}
 		what = append(what, one)
 	}
-	return say(lang, "rate.legend.environment", "name", text.Join(lang, "chart.list", each(l, func(e cost.Environment) string { return e.ID })), "causes", text.Join(lang, "grid.join", what))
+	return say(lang, "rate.legend.environment", "name", text.Join(lang, "chart.list", each(l,
+		func(e cost.Environment) string { return e.ID })), "causes", text.Join(lang, "grid.join", what))
 }
 
 func (p *ratePlot) scale() {

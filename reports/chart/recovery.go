@@ -60,7 +60,8 @@ func (c *RecoveryChart) Takeaway(lang string) string {
 	}
 	add("recovery.never", never)
 	add("recovery.sometimes", sometimes)
-	add("recovery.back", back, "least", strconv.FormatFloat(least, 'f', 2, 64), "most", strconv.FormatFloat(most, 'f', 2, 64))
+	add("recovery.back", back, "least", strconv.FormatFloat(least, 'f', 2, 64), "most", strconv.FormatFloat(most, 'f', 2,
+		64))
 	return text.Join(lang, "grid.both", parts)
 }
 
@@ -94,13 +95,15 @@ func (c *RecoveryChart) text(out *layout.Lines) {
 	putEach(out, func(lang string) []string { return []string{c.Title(lang), c.Assumptions(lang)} })
 	out.Put("", 0)
 	names := heads(lang, "recovery.head.", "lock", "ttl", "handover", "mean", "p50", "p90", "p99", "longest", "ever")
-	sheet := layout.Sheet{Right: layout.From(1), Floor: 6, Rows: withHeads(names, c.Recoveries, func(r cost.Recovery) []string {
-		row := []string{r.Strategy, length(r.TTL)}
-		for _, d := range []time.Duration{r.Handover, r.Mean(), r.Quantile(0.5), r.Quantile(0.9), r.Quantile(0.99), longestOf(r)} {
-			row = append(row, blocked(lang, d))
-		}
-		return append(row, portion(r.Ever()))
-	})}
+	sheet := layout.Sheet{Right: layout.From(1), Floor: 6, Rows: withHeads(names, c.Recoveries,
+		func(r cost.Recovery) []string {
+			row := []string{r.Strategy, length(r.TTL)}
+			for _, d := range []time.Duration{r.Handover, r.Mean(), r.Quantile(0.5), r.Quantile(0.9), r.Quantile(0.99),
+				longestOf(r)} {
+				row = append(row, blocked(lang, d))
+			}
+			return append(row, portion(r.Ever()))
+		})}
 	sheet.WriteOrList(out, 1)
 	out.Put("", 0)
 	putEach(out, func(lang string) []string { return []string{c.Takeaway(lang), say(lang, "recovery.note")} })
@@ -198,6 +201,7 @@ func drawRecovery(c draw.Canvas, y vg.Length, x func(s float64) vg.Length, r cos
 		c.StrokeLine2(style, tip-4, y-3, tip, y)
 	}
 	if r.Handover > 0 {
-		c.DrawGlyph(draw.GlyphStyle{Color: ink, Radius: 2.6, Shape: draw.RingGlyph{}}, vg.Point{X: x(r.Handover.Seconds()), Y: y})
+		c.DrawGlyph(draw.GlyphStyle{Color: ink, Radius: 2.6, Shape: draw.RingGlyph{}}, vg.Point{X: x(r.Handover.Seconds()),
+			Y: y})
 	}
 }

@@ -185,7 +185,8 @@ const (
 // picture has the curves of all locks in one panel, with a key below.
 func (s *Sensitivity) picture(lang string) picture {
 	axis := say(lang, "sensitivity.x")
-	head := titled(s.Title(lang), s.Takeaway(lang), say(lang, "sensitivity.axes", "x", axis, "y", say(lang, "sensitivity.y")), usualWidth)
+	head := titled(s.Title(lang), s.Takeaway(lang), say(lang, "sensitivity.axes", "x", axis, "y", say(lang,
+		"sensitivity.y")), usualWidth)
 	panel := block{panelHeight, func(c draw.Canvas, at vg.Rectangle) { s.panel(lang, axis).Draw(crop(c, at)) }}
 	key := block{keyRow * vg.Length(len(s.Series)), func(c draw.Canvas, at vg.Rectangle) {
 		for i, one := range s.Series {

@@ -52,7 +52,8 @@ func (s *Sweep) Assumptions(lang string) string {
 		}
 		return value
 	}
-	parts := []string{say(lang, "sweep.base", "runs", thousands(s.Order.Runs), "clients", unlessVaried("clients", strconv.Itoa(of.Clients)),
+	parts := []string{say(lang, "sweep.base", "runs", thousands(s.Order.Runs), "clients", unlessVaried("clients",
+		strconv.Itoa(of.Clients)),
 		"ttl", unlessVaried("ttl", length(of.TTL)), "retry", unlessVaried("retry", length(of.Retry)), "work", work)}
 	what := func(name, setting string) {
 		if text.In(lang).Has("sweep.what." + setting) {
@@ -182,17 +183,18 @@ func (s *Sweep) table() *layout.Sheet {
 		names = append(names, one.Strategy)
 	}
 	slices.Sort(xs)
-	return &layout.Sheet{Right: layout.From(0), Floor: 6, Rows: withHeads(names, slices.Compact(xs), func(x float64) []string {
-		row := []string{axis.Format(x)}
-		for _, one := range s.Series {
-			count := "."
-			if p, ok := pointAt(one, x); ok {
-				count = fmt.Sprintf("%d/%d", p.K, p.N)
+	return &layout.Sheet{Right: layout.From(0), Floor: 6, Rows: withHeads(names, slices.Compact(xs),
+		func(x float64) []string {
+			row := []string{axis.Format(x)}
+			for _, one := range s.Series {
+				count := "."
+				if p, ok := pointAt(one, x); ok {
+					count = fmt.Sprintf("%d/%d", p.K, p.N)
+				}
+				row = append(row, count)
 			}
-			row = append(row, count)
-		}
-		return row
-	})}
+			return row
+		})}
 }
 
 // table2 is the table of one lock: the second setting down, the first across.

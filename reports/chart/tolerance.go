@@ -179,7 +179,8 @@ func rateLabel(lang string, l *study.RateLimit) string {
 // records has one line for each lock and hazard. Sizes are in leases; holds_up_to
 // is empty where no size holds or there is none, falls_at and boundary_only where none falls.
 func (f *Tolerance) records() [][]string {
-	names := []string{"strategy", "fault", "result", "holds_up_to", "falls_at", "boundary_only", "largest_searched", "trace"}
+	names := []string{"strategy", "fault", "result", "holds_up_to", "falls_at", "boundary_only", "largest_searched",
+		"trace"}
 	return withHeads(names, f.Limits, func(l study.Limit) []string {
 		boundary, most := "", ""
 		if l.Falls > 0 {
@@ -239,7 +240,8 @@ func (f *Tolerance) rates(lang string) *layout.Sheet {
 		sheet.Rows[0] = append(sheet.Rows[0], l.Scenario)
 	}
 	for all := range slices.Chunk(f.Rates, races) {
-		sheet.Rows = append(sheet.Rows, append([]string{all[0].Strategy}, each(all, func(l study.RateLimit) string { return rateLabel(lang, &l) })...))
+		sheet.Rows = append(sheet.Rows, append([]string{all[0].Strategy}, each(all,
+			func(l study.RateLimit) string { return rateLabel(lang, &l) })...))
 	}
 	return sheet
 }

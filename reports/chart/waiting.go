@@ -44,7 +44,8 @@ func (c *WaitingChart) Takeaway(lang string) string {
 	played = slices.DeleteFunc(played, func(r cost.WaitingResult) bool { return r.Clients < most })
 	quick, slow := extremes(played, func(r cost.WaitingResult) float64 { return r.Handover })
 	cheap, dear := extremes(played, func(r cost.WaitingResult) float64 { return r.PerEntry })
-	return say(lang, "waiting.takeaway", "clients", thousands(most), "quick", quick.Policy, "quickest", millis(quick.Handover),
+	return say(lang, "waiting.takeaway", "clients", thousands(most), "quick", quick.Policy, "quickest",
+		millis(quick.Handover),
 		"slow", slow.Policy, "slowest", millis(slow.Handover), "cheap", cheap.Policy, "least", rounded(cheap.PerEntry, 1),
 		"dear", dear.Policy, "most", rounded(dear.PerEntry, 0))
 }
@@ -100,14 +101,16 @@ func (c *WaitingChart) text(out *layout.Lines) {
 		}
 	}
 	out.Put("", 0)
-	names := heads(lang, "waiting.head.", "policy", "clients", "handover", "p99", "commands", "entry", "load", "jain", "overtaken", "herd")
-	sheet := layout.Sheet{Right: layout.From(1), Floor: 6, Rows: withHeads(names, c.Results, func(r cost.WaitingResult) []string {
-		if r.Skipped {
-			return append([]string{r.Policy, strconv.Itoa(r.Clients)}, slices.Repeat([]string{"-"}, 8)...)
-		}
-		return []string{r.Policy, strconv.Itoa(r.Clients), millis(r.Handover), millis(r.HandoverP99), rounded(r.Commands, 0),
-			rounded(r.PerEntry, 1), percent(r.Load) + " %", jain(r.Jain), strconv.Itoa(r.Overtaken), rounded(r.Herd, 1)}
-	})}
+	names := heads(lang, "waiting.head.", "policy", "clients", "handover", "p99", "commands", "entry", "load", "jain",
+		"overtaken", "herd")
+	sheet := layout.Sheet{Right: layout.From(1), Floor: 6, Rows: withHeads(names, c.Results,
+		func(r cost.WaitingResult) []string {
+			if r.Skipped {
+				return append([]string{r.Policy, strconv.Itoa(r.Clients)}, slices.Repeat([]string{"-"}, 8)...)
+			}
+			return []string{r.Policy, strconv.Itoa(r.Clients), millis(r.Handover), millis(r.HandoverP99), rounded(r.Commands, 0),
+				rounded(r.PerEntry, 1), percent(r.Load) + " %", jain(r.Jain), strconv.Itoa(r.Overtaken), rounded(r.Herd, 1)}
+		})}
 	sheet.WriteOrList(out, 1)
 	out.Put("", 0)
 	putEach(out, func(lang string) []string { return append([]string{c.Takeaway(lang)}, c.notes(lang)...) })
@@ -128,19 +131,22 @@ func (c *WaitingChart) article(lang string) *layout.Sheet {
 		return value
 	}
 	names := heads(lang, "waiting.article.head.", "load", "second", "article", "release", "article", "commands")
-	return &layout.Sheet{Right: layout.From(1), Floor: 6, Rows: withHeads(names, c.Article, func(r cost.ArticleRun) []string {
-		load := say(lang, "waiting.article.load", "requests", thousands(r.Requests), "sleep", length(r.Sleep))
-		if r.Sleep == 0 {
-			load = say(lang, "waiting.article.load.none", "requests", thousands(r.Requests))
-		}
-		return []string{load, figure(r.Requests > 1, rounded(r.Result.Throughput, 0)), figure(r.Throughput > 0, decimal(r.Throughput)),
-			millis(r.Result.Release), figure(r.Release > 0, r.Release.String()), rounded(r.Result.Commands, 0)}
-	})}
+	return &layout.Sheet{Right: layout.From(1), Floor: 6, Rows: withHeads(names, c.Article,
+		func(r cost.ArticleRun) []string {
+			load := say(lang, "waiting.article.load", "requests", thousands(r.Requests), "sleep", length(r.Sleep))
+			if r.Sleep == 0 {
+				load = say(lang, "waiting.article.load.none", "requests", thousands(r.Requests))
+			}
+			return []string{load, figure(r.Requests > 1, rounded(r.Result.Throughput, 0)), figure(r.Throughput > 0,
+				decimal(r.Throughput)),
+				millis(r.Result.Release), figure(r.Release > 0, r.Release.String()), rounded(r.Result.Commands, 0)}
+		})}
 }
 
 // records has one line for each policy and number of clients, and those of article 000.
 func (c *WaitingChart) records() [][]string {
-	rows := [][]string{{"policy", "clients", "entries", "handover_mean_s", "handover_p99_s", "release_mean_s", "entries_per_second",
+	rows := [][]string{{"policy", "clients", "entries", "handover_mean_s", "handover_p99_s", "release_mean_s",
+		"entries_per_second",
 		"commands_per_second", "commands_per_entry", "server_load", "jain_index", "longest_overtaking", "herd_size",
 		"article_per_second", "article_release_s"}}
 	line := func(name string, r cost.WaitingResult, article ...string) {
@@ -211,7 +217,8 @@ func (c *WaitingChart) picture(lang string) picture {
 		c.panel(f, waitingMeasures[i], say(lang, "waiting.axis"))
 	})
 	foot := append([]string{c.Assumptions(lang)}, c.policies(lang)...)
-	return stacked(usualWidth, heading(c, lang, inner), key, measures, space(8), notes(faint, inner, append(foot, c.notes(lang)...)...))
+	return stacked(usualWidth, heading(c, lang, inner), key, measures, space(8), notes(faint, inner, append(foot,
+		c.notes(lang)...)...))
 }
 
 func (c *WaitingChart) panel(f draw.Canvas, m waitingMeasure, axis string) {

@@ -274,7 +274,9 @@ func (s *Subject) shortest(u Usage, harmed harm) time.Duration {
 	if harmed(u.TTL, hold, Forever) == 0 {
 		return -1
 	}
-	least, _ := bisect(0, Forever/4, time.Microsecond, func(d time.Duration) (bool, error) { return harmed(u.TTL, hold, d) > 0, nil })
+	least, _ := bisect(0, Forever/4, time.Microsecond, func(d time.Duration) (bool, error) {
+		return harmed(u.TTL, hold, d) > 0, nil
+	})
 	return least
 }
 

@@ -17,7 +17,8 @@ type RateOrder struct {
 	Environments []Environment
 }
 
-// UsualRateOrder is the default: of a thousand machines each holds a contended lease of ten seconds for a tenth of the time.
+// UsualRateOrder is the default: of a thousand machines each holds a contended lease of ten
+// seconds for a tenth of the time.
 func UsualRateOrder() RateOrder {
 	o := RateOrder{
 		Usage:        Usage{Machines: 1000, PerSecond: 100, Hold: Always(time.Second), Contended: 1, TTL: 10 * time.Second},

@@ -315,6 +315,7 @@ func (m *crashMeter) free(crash time.Duration) (time.Duration, error) {
 // asks returns when c2 enters if it asks at a time; 0: it is refused.
 func (m *crashMeter) asks(crash, at time.Duration) (time.Duration, error) {
 	first := func(*history.Event) bool { return true } // a trigger fires once
-	events, err := m.play(at, at+m.settings.TTL/2+time.Second, race.Trigger{On: first, Do: race.Inject(crash, faults.CrashOf(1))})
+	crashes := race.Trigger{On: first, Do: race.Inject(crash, faults.CrashOf(1))}
+	events, err := m.play(at, at+m.settings.TTL/2+time.Second, crashes)
 	return entered(events, 2), err
 }

@@ -8,28 +8,28 @@ import (
 
 	"github.com/hibiken/asynq"
 
-	"locklab/reports/text"
+	"locklab/simulator/i18n"
 )
 
 // ParseRedis reads the address of a Redis server: HOST:PORT, or a URL.
 func ParseRedis(address string) (asynq.RedisConnOpt, error) {
 	if !strings.Contains(address, "://") {
 		if _, _, err := net.SplitHostPort(address); err != nil {
-			return nil, text.Errorf("error.fleet.address", "value", address)
+			return nil, i18n.Errorf("error.fleet.address", "value", address)
 		}
 		return asynq.RedisClientOpt{Addr: address}, nil
 	}
 	opt, err := asynq.ParseRedisURI(address)
 	if err != nil {
-		return nil, text.Errorf("error.fleet.address", "value", withoutPassword(address))
+		return nil, i18n.Errorf("error.fleet.address", "value", withoutPassword(address))
 	}
 	if sentinels, ok := opt.(asynq.RedisFailoverClientOpt); ok {
 		if sentinels.MasterName == "" {
-			return nil, text.Errorf("error.fleet.master", "value", withoutPassword(address))
+			return nil, i18n.Errorf("error.fleet.master", "value", withoutPassword(address))
 		}
 		for _, one := range sentinels.SentinelAddrs {
 			if _, _, err := net.SplitHostPort(one); err != nil {
-				return nil, text.Errorf("error.fleet.address", "value", withoutPassword(address))
+				return nil, i18n.Errorf("error.fleet.address", "value", withoutPassword(address))
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"locklab/reports"
 	"locklab/reports/text"
+	"locklab/simulator/i18n"
 )
 
 // MostQuestions is the number of questions that are asked at most.
@@ -84,7 +85,7 @@ func (s *Screen) choose(answers int) (int, bool) {
 		case len(line) == 1 && line[0] >= 'a' && int(line[0]-'a') < answers:
 			return int(line[0] - 'a'), true
 		case line != "":
-			s.Sentence("quiz.bad", "line", text.Visible(text.Cut(line, 40)), "last", string(rune('a'+answers-1)))
+			s.Sentence("quiz.bad", "line", i18n.Visible(text.Cut(line, 40)), "last", string(rune('a'+answers-1)))
 		}
 	}
 }

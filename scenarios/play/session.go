@@ -12,6 +12,7 @@ import (
 	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/history"
+	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
 )
 
@@ -339,7 +340,7 @@ func (t *Session) answerLine(line string) (again bool, err error) {
 	}
 	n, err := strconv.Atoi(verb)
 	if err != nil || n < 1 || n > len(t.at.Moves) {
-		t.Out.Sentence("play.bad", "line", text.Visible(text.Cut(line, 40)), "most", fmt.Sprint(len(t.at.Moves)))
+		t.Out.Sentence("play.bad", "line", i18n.Visible(text.Cut(line, 40)), "most", fmt.Sprint(len(t.at.Moves)))
 		return true, nil
 	}
 	return true, t.goTo(append(t.choices[:len(t.choices):len(t.choices)], t.at.Moves[n-1].Choice))

@@ -9,6 +9,7 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/simulator"
+	"locklab/simulator/process"
 )
 
 type remembering struct {
@@ -88,6 +89,14 @@ func TestMemoryOf(t *testing.T) {
 		if _, plain := memoryOf(client, r); plain {
 			t.Errorf("%s is said to be read", what)
 		}
+	}
+}
+
+// What the simulator gives to a client is read by its name: a clock leads to the whole process.
+func TestMemoryOfClock(t *testing.T) {
+	r := &remembering{any: new(process.Process).Clock()}
+	if _, plain := memoryOf(&simulator.Client{}, r); !plain {
+		t.Error("a lock with a clock is said to be unreadable")
 	}
 }
 
