@@ -43,8 +43,6 @@ func drawing(t *testing.T, readme string) map[string]int {
 		}
 	}
 	return floors
-//	simulator/memo                 what servers number, rename, check and save alike
-	{"simulator/memo"},
 }
 
 // owed are the imports that still run up the drawing.
