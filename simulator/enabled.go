@@ -17,6 +17,7 @@ func (s *Simulator) Enabled(w *World, buf []Choice) []Choice {
 	v := s.view(w)
 	for c := range s.procs {
 		buf = s.clientEnabled(&w.procs[c], w.now, int8(c+1), buf)
+		buf = s.kind.Offers(v, int8(c+1), false, buf)
 		buf = s.kind.Offers(v, int8(c+1), true, buf)
 	}
 	if w.orphans != 0 {

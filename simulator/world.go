@@ -73,13 +73,6 @@ func (w *World) Behind(n int) bool {
 	return ok && f.Behind()
 }
 
-// ReplicaBehind reports whether a replica of server n lacks something; n counts from 1, replicas
-// from 0.
-func (w *World) ReplicaBehind(n, replica int) bool {
-	f, ok := w.failing(n)
-	return ok && f.ReplicaBehind(replica)
-}
-
 // Down reports whether server n, from 1, has crashed and is not back.
 func (w *World) Down(n int) bool {
 	f, ok := w.failing(n)

@@ -155,10 +155,9 @@ var inEnglish = map[string]string{
 	"simulator/redisnode/conn.go":                  "for the author of a lock that makes a call of go-redis that no lock may make",
 	"simulator/redisnode/engine.go":                "for the author of a lock that sends a command that cannot be simulated",
 	"simulator/redisnode/resp.go":                  "for the author of a lock that writes no RESP",
-	"simulator/redisnode/table.go":                 "a mistake of locklab: a checkpoint whose checksum fits is wrong",
+	"simulator/memo/memo.go":                       "a mistake of locklab: a checkpoint whose checksum fits is wrong",
 	"simulator/resource.go":                        "what the resource answers to the code of a lock",
 	"simulator/save.go":                            "a mistake of locklab: a checkpoint whose checksum fits is wrong",
-	"simulator/zookeeper/kind.go":                  "a mistake of locklab: a checkpoint whose checksum fits is wrong",
 	"simulator/promela/promela.go":                 "never leaves the package, which begins anew",
 }
 

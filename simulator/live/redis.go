@@ -221,7 +221,7 @@ func (r *redisServers) Wait(q redisnode.Request) {
 	l, w, err := g.wire(q, s)
 	for i, replica := range g.replicas {
 		// The gate has kept from a replica that lacks nothing that it was asked how far it is.
-		if err == nil && !old && i != g.split && !r.world.ReplicaBehind(q.Server, i) {
+		if err == nil && !old && i != g.split && !q.ReplicaBehind(i) {
 			err = replica.catchUp(r.ctx, s)
 		}
 	}

@@ -84,7 +84,7 @@ type Kind interface {
 	Start(n int8, clients int) State
 	// Enabled appends what server n can do by itself.
 	Enabled(now time.Duration, s State, n int8, buf []Choice) []Choice
-	// Offers appends what client c's library can do by itself and, if servers, what they can tell
+	// Offers appends what client c's library can do by itself or, if servers, what they can send to
 	// those of its threads that wait for a notification.
 	Offers(w World, c int8, servers bool, buf []Choice) []Choice
 	// Due is the next true time, from now on, at which something is due at a server, without
@@ -246,12 +246,11 @@ type Fallible interface {
 
 // A Failing state is one of a Fallible kind.
 type Failing interface {
-	Down() bool                     // it has crashed and is not back
-	Hung() bool                     // it stands still
-	Split() bool                    // its old master lives on
-	Behind() bool                   // a replica, or its disk, lacks something
-	ReplicaBehind(replica int) bool // a replica, from 0, lacks something
-	WithoutCopies() State           // without what its replicas, and its disk, hold
+	Down() bool           // it has crashed and is not back
+	Hung() bool           // it stands still
+	Split() bool          // its old master lives on
+	Behind() bool         // a replica, or its disk, lacks something
+	WithoutCopies() State // without what its replicas, and its disk, hold
 }
 
 // A Sessions kind keeps sessions of clients: what befalls a client reaches its server.

@@ -100,9 +100,6 @@ func (s State) WithoutCopies() node.State {
 // Behind reports whether a replica, or the disk, lacks something.
 func (s State) Behind() bool { return s.behind != 0 }
 
-// ReplicaBehind reports whether a replica, from 0, lacks something.
-func (s State) ReplicaBehind(replica int) bool { return s.behind>>replica&1 != 0 }
-
 // Down reports whether the server has crashed and is not back.
 func (s State) Down() bool { return s.outage == down }
 

@@ -23,7 +23,11 @@ type Request struct {
 	// that; "": any connection of the client that is free.
 	Conn     string
 	Commands [][]string // what was written at once; nil: the client reads what the server has sent
+	behind   copySet    // of a WAIT: the replicas that lack something
 }
+
+// ReplicaBehind reports whether a replica, from 0, lacks something when a WAIT begins.
+func (r *Request) ReplicaBehind(replica int) bool { return r.behind>>replica&1 != 0 }
 
 // execute is the answer of the real server to batch b, if there is one; else the lab's.
 func (k *Kind) execute(client int8, server int, msg, b, lab uint32) (answer uint32) {

@@ -94,11 +94,11 @@ func (k *Kind) arriveWait(w node.World, nodes []State, c, thread int8) (err erro
 			return err
 		}
 	}
-	if k.Real != nil {
-		_, number := k.side(&nodes[o.Node-1], o.Node, c)
-		k.Real.Wait(Request{Client: c, Server: number, Msg: th.Msg, Commands: [][]string{wait.text}})
-	}
 	s := &nodes[o.Node-1]
+	if k.Real != nil {
+		_, number := k.side(s, o.Node, c)
+		k.Real.Wait(Request{Client: c, Server: number, Msg: th.Msg, Commands: [][]string{wait.text}, behind: s.behind})
+	}
 	th.Acks, th.Hold = 0, clock.Never
 	for i, lacking := range s.lacks {
 		if !lacking.Has(c) && !s.cut.Has(c) && k.hasReplica(s, o.Node, int8(i)) {

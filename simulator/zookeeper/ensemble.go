@@ -152,10 +152,10 @@ func (k *Kind) Enabled(_ time.Duration, state world.State, _ int8, buf []world.C
 	return buf
 }
 
-// Offers appends that client c connects again, and the notifications for its threads that wait for
-// one.
+// Offers appends that client c connects again or, if servers, the notifications for its threads
+// that wait for one.
 func (k *Kind) Offers(w world.World, c int8, servers bool, buf []world.Choice) []world.Choice {
-	if cannotReconnect(w, c) == "" {
+	if !servers && cannotReconnect(w, c) == "" {
 		buf = append(buf, world.Choice{Verb: world.Reconnect, Client: c})
 	}
 	p := w.Client(c)
