@@ -10,13 +10,6 @@ import (
 	"locklab/simulator/explore"
 )
 
-// addLengths are the lengths of two searches.
-func addLengths(a, b []simulator.Length) []simulator.Length {
-	all := slices.Concat(a, b)
-	slices.SortStableFunc(all, simulator.Length.Compare)
-	return slices.CompactFunc(all, func(a, b simulator.Length) bool { return a.Compare(b) == 0 })
-}
-
 // offSteps says which lengths are no whole number of steps, or that none is. rounded: a
 // bound of a fault is none and has been named.
 func (s *Search) offSteps(b *explore.Bounds, rounded bool, say sentences) (lines []string) {
