@@ -77,7 +77,10 @@ func TestWritersDespiteLostOutput(t *testing.T) {
 	eachWriter(t, func(t *testing.T, w writer, c *exec.Cmd, dir string) {
 		full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 		if err != nil {
-			t.Skip(err)
+			if os.Getenv("CI") != "" {
+				t.Fatal(err)
+			}
+			t.Skipf("a full disk is tried on /dev/full, which only Linux has: %v", err)
 		}
 		defer full.Close()
 		again := program(t, c.Args[1:]...)

@@ -56,7 +56,7 @@ func (d *Doom) Takeaway(lang string) string {
 		"step", strconv.Itoa(d.NoReturn), "all", strconv.Itoa(len(d.Steps)-1), "what", d.deed(d.NoReturn, lang)))
 }
 
-// deed is what step n was, in a few words.
+// deed returns the action of step n, in a few words.
 func (d *Doom) deed(n int, lang string) string {
 	if n == 0 {
 		return ""

@@ -293,7 +293,7 @@ type ratePlot struct {
 	shade   time.Duration
 }
 
-// same says whether two environments break all locks equally often.
+// same reports whether two environments break all locks equally often.
 func (r *Rate) same(a, b cost.Environment) bool {
 	for _, s := range r.Subjects {
 		for _, ttl := range r.TTLs {

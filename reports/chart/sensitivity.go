@@ -45,7 +45,7 @@ func namesOf(lang string, all []study.Series) string {
 	return text.Join(lang, "chart.list", each(all, func(s study.Series) string { return s.Strategy }))
 }
 
-// alike are series that cannot be told apart: their intervals overlap at every point.
+// alike are series that cannot be distinguished: their intervals overlap at every point.
 func (s *Sensitivity) alike() [][]study.Series { return gather(s.Series, overlapping) }
 
 func overlapping(a, b study.Series) bool {
