@@ -1,5 +1,6 @@
 // Package node is the contract between a world and the servers in it. A kind of server is a package
-// of its own that implements [Kind], and nothing outside it asks which kind it is.
+// of its own that implements [Kind]. World and search do not ask which kind it is; what can serve
+// one kind only does (packages live, promela, locktest).
 //
 // A server is a value: its [State] is comparable and never changes. What happens to it is an
 // [Event]; Kind.Step puts another State in its place. Everything that a kind needs of the world, and
