@@ -266,6 +266,38 @@ func TestStopped(t *testing.T) {
 	}
 }
 
+// TestEndedDialsNobody: once its context has ended, a client makes no connection, not even one that
+// it closes at once. The next connection that arrives is the test's own.
+func TestEndedDialsNobody(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	dial := bound{asynq.RedisClientOpt{}, ended}.dialer(nil)
+	for range 100 {
+		if _, err := dial(t.Context(), "tcp", l.Addr().String()); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		own, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := first.RemoteAddr().String(), own.LocalAddr().String(); got != want {
+			t.Fatalf("%s has connected, before %s", got, want)
+		}
+		own.Close()
+		first.Close()
+	}
+}
+
 // TestSentinel: with TLS and passwords the sentinel is asked and the master used, both over
 // TLS, each with its own password. Where one does not fit, no command gets through.
 func TestSentinel(t *testing.T) {

@@ -61,6 +61,10 @@ func (b bound) MakeRedisClient() any {
 // dialer speaks TLS unless config is nil. A name in config replaces that of the address.
 func (b bound) dialer(config *tls.Config) func(ctx context.Context, network, addr string) (net.Conn, error) {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		// AfterFunc below calls cancel from another goroutine: a connection could be made before.
+		if err := b.ctx.Err(); err != nil {
+			return nil, err
+		}
 		ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 		defer cancel()
 		defer context.AfterFunc(b.ctx, cancel)()
