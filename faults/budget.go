@@ -50,8 +50,7 @@ func parseItem(item string) (a simulator.FaultBudget, err error) {
 	if name == "client-rate" || name == "node-rate" {
 		return a, i18n.Errorf("error.budget.rate", "fault", name)
 	}
-	e, err := ByName(name)
-	if err != nil {
+	if a.Fault, err = ByName(name); err != nil {
 		return a, err
 	}
 	times, size, sized := strings.Cut(rest, "@")
@@ -59,8 +58,7 @@ func parseItem(item string) (a simulator.FaultBudget, err error) {
 	if err != nil {
 		return a, i18n.Errorf("error.budget.number", "times", times)
 	}
-	a = simulator.FaultBudget{Fault: e.Fault, Times: int(n)}
-	if !sized {
+	if a.Times = int(n); !sized {
 		return a, nil
 	}
 	if a.Max, err = time.ParseDuration(size); err != nil || a.Max <= 0 {

@@ -19,29 +19,17 @@ func (Crash) Clientside() {}
 func (Crash) Punctual() {}
 
 func (Crash) Choices(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
-	for c := 1; c <= f.Clients(); c++ {
-		if f.World().Paused(c) || f.Running(c) {
-			buf = append(buf, simulator.Choice{Verb: verbCrash, Client: int8(c)})
+	for c := range f.Clients {
+		if c.Present() {
+			buf = append(buf, CrashOf(c.ID))
 		}
 	}
 	return buf
 }
 
-func (Crash) Inject(f simulator.FaultContext, c simulator.Choice) string { return f.Crash(c.Client) }
+func (Crash) Inject(f simulator.FaultContext, c simulator.Choice) string {
+	return f.Client(c.Client).Crash()
+}
 
 // CrashOf is the choice that kills client c, from 1.
 func CrashOf(c int) simulator.Choice { return simulator.Choice{Verb: verbCrash, Client: int8(c)} }
-
-const crashTexts = `
-[en]
-title.fault.crash = a client process is killed, before or after its request took effect
-lane.crash = CRASH{note}
-fault.crash = {client} dies.
-painted.crash = CRASH
-
-[zh]
-title.fault.crash = 客户端进程被杀，请求可能尚未生效，也可能已经生效
-lane.crash = 崩溃{note}
-fault.crash = {client} 崩溃。
-painted.crash = 崩溃
-`

@@ -12,9 +12,9 @@ func (Delete) Name() string         { return "delete" }
 func (Delete) Verb() simulator.Verb { return verbDelete }
 
 func (Delete) Choices(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
-	for n := 1; n <= f.Nodes(); n++ {
-		for k := range keys(f, n) {
-			buf = append(buf, DeleteOf(n, k))
+	for n := range f.Servers {
+		for k := range keys(n) {
+			buf = append(buf, DeleteOf(n.ID, k))
 		}
 	}
 	return buf
@@ -25,7 +25,7 @@ func (Delete) Inject(f simulator.FaultContext, c simulator.Choice) string {
 	if why != "" {
 		return why
 	}
-	return f.Command(c.Node, "by a stranger's hand", "DEL", key.name)
+	return f.Server(c.Node).Command("by a stranger's hand", "DEL", key.name)
 }
 
 // DeleteOf is the choice that removes the k-th key, by name and from 0, of server
@@ -33,11 +33,3 @@ func (Delete) Inject(f simulator.FaultContext, c simulator.Choice) string {
 func DeleteOf(n, k int) simulator.Choice {
 	return simulator.Choice{Verb: verbDelete, Node: int8(n), Thread: int8(k)}
 }
-
-const deleteTexts = `
-[en]
-title.fault.delete = somebody deletes a key that is not theirs
-
-[zh]
-title.fault.delete = 有人删了不属于自己的 key
-`

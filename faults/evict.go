@@ -12,10 +12,10 @@ func (Evict) Name() string         { return "evict" }
 func (Evict) Verb() simulator.Verb { return verbEvict }
 
 func (Evict) Choices(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
-	for n := 1; n <= f.Nodes(); n++ {
-		for k, key := range keys(f, n) {
+	for n := range f.Servers {
+		for k, key := range keys(n) {
 			if key.expires {
-				buf = append(buf, EvictOf(n, k))
+				buf = append(buf, EvictOf(n.ID, k))
 			}
 		}
 	}
@@ -30,7 +30,7 @@ func (Evict) Inject(f simulator.FaultContext, c simulator.Choice) string {
 	case !key.expires:
 		return "refused.key.lasting"
 	}
-	return f.Command(c.Node, "memory is short", "DEL", key.name)
+	return f.Server(c.Node).Command("memory is short", "DEL", key.name)
 }
 
 // EvictOf is the choice that evicts the k-th key, by name and from 0, of server
@@ -38,15 +38,3 @@ func (Evict) Inject(f simulator.FaultContext, c simulator.Choice) string {
 func EvictOf(n, k int) simulator.Choice {
 	return simulator.Choice{Verb: verbEvict, Node: int8(n), Thread: int8(k)}
 }
-
-const evictTexts = `
-[en]
-title.fault.evict = memory is short, and a key that has a time to live goes before its time
-fault.stranger.memory-is-short = {node} is short of memory and evicts a key: {command}.
-note.memory-is-short = memory is short
-
-[zh]
-title.fault.evict = 内存不足，带过期时间的 key 被提前淘汰
-fault.stranger.memory-is-short = {node} 内存不足，淘汰了一个 key：{command}。
-note.memory-is-short = 内存不足
-`

@@ -6,7 +6,7 @@ const verbFailCall = simulator.FaultVerb + 11
 
 // FailCall has a server answer one request with an error, and not execute it: a call
 // that fails once and would not the next time. One such renewal ends the watchdog of
-// Redisson 3.12.5, which logs it and schedules no more. The error is BUSY, with which
+// Redisson 3.12.5, which logs it and stops. The error is BUSY, with which
 // a Redis answers any command while a script runs too long.
 type FailCall struct{}
 
@@ -15,15 +15,15 @@ func (FailCall) Verb() simulator.Verb { return verbFailCall }
 
 func (FailCall) Choices(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
 	for m := range f.Requests {
-		if m.Redis && !m.Held {
-			buf = append(buf, FailCallOf(int(m.Client), int(m.Thread)))
+		if m.ToRedis() && !m.Held() {
+			buf = append(buf, FailCallOf(m.Client, m.ID))
 		}
 	}
 	return buf
 }
 
 func (FailCall) Inject(f simulator.FaultContext, c simulator.Choice) string {
-	return f.Reject(c.Client, c.Thread, "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.")
+	return f.Thread(c.Client, c.Thread).Reject("BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.")
 }
 
 // FailCallOf is the choice that fails the request of a thread (0 is the main one)
@@ -31,15 +31,3 @@ func (FailCall) Inject(f simulator.FaultContext, c simulator.Choice) string {
 func FailCallOf(c, thread int) simulator.Choice {
 	return simulator.Choice{Verb: verbFailCall, Client: int8(c), Thread: int8(thread)}
 }
-
-const failCallTexts = `
-[en]
-title.fault.fail-call = a server answers one request with an error and does not execute it
-lane.reject = {command} FAILS, not executed
-fault.reject = {client} sends {command}; {node} answers with an error and does not run it.
-
-[zh]
-title.fault.fail-call = 服务器对一次请求返回错误，命令没有执行
-lane.reject = {command} 报错，没有执行
-fault.reject = {client} 发送 {command}，{node} 返回错误，命令没有执行。
-`

@@ -14,10 +14,10 @@ func (Failover) Name() string         { return "failover" }
 func (Failover) Verb() simulator.Verb { return verbFailover }
 
 func (Failover) Choices(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
-	for n := 1; n <= f.Nodes(); n++ {
+	for n := range f.Servers {
 		for r := range simulator.MaxReplicas {
-			if f.HasReplica(n, r) {
-				buf = append(buf, FailoverTo(n, r))
+			if n.HasReplica(r) {
+				buf = append(buf, FailoverTo(n.ID, r))
 			}
 		}
 	}
@@ -25,7 +25,7 @@ func (Failover) Choices(f simulator.FaultContext, buf []simulator.Choice) []simu
 }
 
 func (Failover) Inject(f simulator.FaultContext, c simulator.Choice) string {
-	return f.Failover(c.Node, c.Thread)
+	return f.Server(c.Node).Failover(c.Thread)
 }
 
 // FailoverOf is the choice that promotes the first replica of server n, from 1.
@@ -35,21 +35,3 @@ func FailoverOf(n int) simulator.Choice { return FailoverTo(n, 0) }
 func FailoverTo(n, r int) simulator.Choice {
 	return simulator.Choice{Verb: verbFailover, Node: int8(n), Thread: int8(r)}
 }
-
-const failoverTexts = `
-[en]
-title.fault.failover = a server is replaced by its replica, which may lag behind
-server.failover = FAILOVER{note}
-server.failover.numbered = FAILOVER to replica {n}{note}
-fault.failover = A replica takes the place of {node}, with what had reached it.
-fault.failover.numbered = Replica {n} takes the place of {node}, with what had reached it.
-painted.failover = FAILOVER
-
-[zh]
-title.fault.failover = 主从切换：从库接替主库，数据可能落后
-server.failover = 主从切换{note}
-server.failover.numbered = 切换到从库 {n}{note}
-fault.failover = 从库接替 {node}，只带着已经复制到的数据。
-fault.failover.numbered = 从库 {n} 接替 {node}，只带着已经复制到的数据。
-painted.failover = 切换
-`

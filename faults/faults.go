@@ -15,68 +15,50 @@
 //     traces: it never changes, and new faults go to the end;
 //   - Choices, every way in which it can strike now. What the budget says after the @ is
 //     f.Max, and means here what the fault makes of it;
-//   - Inject, which calls f.Tell if the fault is more than its effects, and then these;
-//   - its texts in every language, title.fault.migrate and those of its events, in the
-//     format of package text; reports/text/en/events.txt explains the keys.
+//   - Inject, which calls f.Tell if the fault is more than its effects, and then these.
 //
-// And one line: its Entry, at the end of list. The contract then wants a search that
-// allows it (scenarios/contract/proofs.txt).
+// Its texts in every language, title.fault.migrate and those of its events, in
+// reports/text/faults/migrate.txt; reports/text/en/events.txt explains the keys. And one line, at
+// the end of All. The contract then wants a search that allows it (scenarios/contract/proofs.txt).
 package faults
 
 import (
-	"slices"
-
-	"locklab/reports/text"
 	"locklab/simulator"
 	"locklab/simulator/i18n"
 )
 
-// An Entry is a fault with its texts, as text.Add reads them.
-type Entry struct {
-	simulator.Fault
-	Texts string
-}
-
-// All is every fault, in the order of their verbs.
-func All() []Entry { return slices.Clone(list) }
-
-// The catalogues have the texts of the faults in every program with this package.
-var list = withTexts([]Entry{
-	{Crash{}, crashTexts},
-	{Pause{}, pauseTexts},
-	{LoseReply{}, loseReplyTexts},
-	{LoseRequest{}, loseRequestTexts},
-	{ClientClock{}, clientClockTexts},
-	{NodeClock{}, nodeClockTexts},
-	{Restart{}, restartTexts},
-	{Failover{}, failoverTexts},
-	{Split{}, splitTexts},
-	{Hang{}, hangTexts},
-	{Delay{}, delayTexts},
-	{FailCall{}, failCallTexts},
-	{Evict{}, evictTexts},
-	{Flush{}, flushTexts},
-	{Delete{}, deleteTexts},
-	{ExpireSession{}, expireSessionTexts},
-	{PauseThread{}, pauseThreadTexts},
-	{Return{}, returnTexts},
-})
-
-func withTexts(list []Entry) []Entry {
-	for _, e := range list {
-		text.Add("the texts of "+e.Name(), e.Texts)
+// All returns every fault, in the order of their verbs.
+func All() []simulator.Fault {
+	return []simulator.Fault{
+		Crash{},
+		Pause{},
+		LoseReply{},
+		LoseRequest{},
+		ClientClock{},
+		NodeClock{},
+		Restart{},
+		Failover{},
+		Split{},
+		Hang{},
+		Delay{},
+		FailCall{},
+		Evict{},
+		Flush{},
+		Delete{},
+		ExpireSession{},
+		PauseThread{},
+		Return{},
 	}
-	return list
 }
 
 // ByName finds a fault. The error names the one that was probably meant.
-func ByName(name string) (Entry, error) {
+func ByName(name string) (simulator.Fault, error) {
 	var names []string
-	for _, e := range All() {
-		if e.Name() == name {
-			return e, nil
+	for _, f := range All() {
+		if f.Name() == name {
+			return f, nil
 		}
-		names = append(names, e.Name())
+		names = append(names, f.Name())
 	}
-	return Entry{}, i18n.Errorf("error.fault", "name", name, "near", i18n.Near(name, names))
+	return nil, i18n.Errorf("error.fault", "name", name, "near", i18n.Near(name, names))
 }

@@ -366,7 +366,7 @@ func TestSplitOfManyServers(t *testing.T) {
 	if _, err := s.sim.Step(&s.world, faults.SplitOf(1, 4, 0)); !errors.As(err, &limit) || !strings.Contains(text.SayMessage("en", limit.What), "none above that of server 8") {
 		t.Errorf("a split of server 4 comes to %v, want a limit", err)
 	}
-	if _, err := s.sim.FaultChoices(&s.world, nil); !errors.As(err, &limit) {
+	if _, err := s.sim.Parts().Faults(&s.world, nil); !errors.As(err, &limit) {
 		t.Errorf("the choices are listed with %v, want a limit", err)
 	}
 }
@@ -508,7 +508,7 @@ func TestEveryFault(t *testing.T) {
 			func(t *testing.T) *stage { s := newStage(t, budget); answered(t, s); return s },
 			func(t *testing.T) *stage { return newZoo(t, budget) },
 			func(t *testing.T) *stage {
-				if e.Fault == (faults.Crash{}) {
+				if e == (faults.Crash{}) {
 					return newStage(t, budget)
 				}
 				s := newStage(t, budget+",crash=1")

@@ -12,25 +12,17 @@ func (Flush) Name() string         { return "flush" }
 func (Flush) Verb() simulator.Verb { return verbFlush }
 
 func (Flush) Choices(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
-	for n := 1; n <= f.Nodes(); n++ {
-		if len(keys(f, n)) > 0 {
-			buf = append(buf, FlushOf(n))
+	for n := range f.Servers {
+		if len(keys(n)) > 0 {
+			buf = append(buf, FlushOf(n.ID))
 		}
 	}
 	return buf
 }
 
 func (Flush) Inject(f simulator.FaultContext, c simulator.Choice) string {
-	return f.Command(c.Node, "by a stranger's hand", "FLUSHALL")
+	return f.Server(c.Node).Command("by a stranger's hand", "FLUSHALL")
 }
 
 // FlushOf is the choice that empties server n, from 1.
 func FlushOf(n int) simulator.Choice { return simulator.Choice{Verb: verbFlush, Node: int8(n)} }
-
-const flushTexts = `
-[en]
-title.fault.flush = somebody empties a server
-
-[zh]
-title.fault.flush = 有人清空了服务器（FLUSHALL）
-`

@@ -8,15 +8,15 @@ type key struct {
 	expires bool
 }
 
-// maxNamed is how many keys a choice can tell apart.
+// maxNamed is the number of keys that a choice can name.
 const maxNamed = 16
 
 // keys are the first maxNamed keys of server n, by name; none, if it does not run.
-func keys(f simulator.FaultContext, n int) (list []key) {
-	if f.World().Down(n) || f.World().Hung(n) {
+func keys(n simulator.ServerTarget) (list []key) {
+	if !n.Running() {
 		return nil
 	}
-	f.Keys(n, func(name string, expires bool) {
+	n.Keys(func(name string, expires bool) {
 		if len(list) < maxNamed {
 			list = append(list, key{name, expires})
 		}
@@ -26,10 +26,11 @@ func keys(f simulator.FaultContext, n int) (list []key) {
 
 // keyOf is the key that a choice means.
 func keyOf(f simulator.FaultContext, c simulator.Choice) (k key, why string) {
-	if c.Node < 1 || int(c.Node) > f.Nodes() {
+	n := f.Server(c.Node)
+	if !n.Exists() {
 		return k, "refused.server.unknown"
 	}
-	list := keys(f, int(c.Node))
+	list := keys(n)
 	if c.Thread < 0 || int(c.Thread) >= len(list) {
 		return k, "refused.key"
 	}

@@ -16,13 +16,13 @@ func (LoseReply) Clientside() {}
 
 func (LoseReply) Choices(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
 	for m := range f.Replies {
-		buf = append(buf, LoseReplyTo(int(m.Client), int(m.Thread)))
+		buf = append(buf, LoseReplyTo(m.Client, m.ID))
 	}
 	return buf
 }
 
 func (LoseReply) Inject(f simulator.FaultContext, c simulator.Choice) string {
-	return f.LoseReply(c.Client, c.Thread)
+	return f.Thread(c.Client, c.Thread).LoseReply()
 }
 
 // LoseReplyTo is the choice that loses the reply on its way to a thread (0 is
@@ -30,17 +30,3 @@ func (LoseReply) Inject(f simulator.FaultContext, c simulator.Choice) string {
 func LoseReplyTo(c, thread int) simulator.Choice {
 	return simulator.Choice{Verb: verbLoseReply, Client: int8(c), Thread: int8(thread)}
 }
-
-const loseReplyTexts = `
-[en]
-title.fault.lose-reply = a command is executed and its sender never hears of it
-lane.lose-reply = {command} reply LOST
-fault.lose-reply = {client} sends {command}; the server runs it, but the reply is lost.
-painted.lose-reply = LOST
-
-[zh]
-title.fault.lose-reply = 命令已执行，发送方始终收不到应答
-lane.lose-reply = {command} 应答丢失
-fault.lose-reply = {client} 发送 {command}，服务器已执行，但应答丢失。
-painted.lose-reply = 丢失
-`

@@ -25,29 +25,17 @@ func (Return) Clientside() {}
 func (Return) Returns() {}
 
 func (Return) Choices(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
-	for c := 1; c <= f.Clients(); c++ {
-		if f.MayReturn(c) {
-			buf = append(buf, ReturnOf(c))
+	for c := range f.Clients {
+		if c.MayReturn() {
+			buf = append(buf, ReturnOf(c.ID))
 		}
 	}
 	return buf
 }
 
-func (Return) Inject(f simulator.FaultContext, c simulator.Choice) string { return f.Return(c.Client) }
+func (Return) Inject(f simulator.FaultContext, c simulator.Choice) string {
+	return f.Client(c.Client).Return()
+}
 
 // ReturnOf is the choice that starts client c, from 1, anew.
 func ReturnOf(c int) simulator.Choice { return simulator.Choice{Verb: verbReturn, Client: int8(c)} }
-
-const returnTexts = `
-[en]
-title.fault.return = a client process that was killed is started anew, with a new identity
-lane.return = STARTS ANEW{note}
-fault.return = {client} is started anew: another process, which knows nothing of the one before it.
-painted.return = ANEW
-
-[zh]
-title.fault.return = 被杀的客户端进程重新启动，是一个身份全新的进程
-lane.return = 重新启动{note}
-fault.return = {client} 重新启动：这是另一个进程，对前一个进程一无所知。
-painted.return = 重启
-`

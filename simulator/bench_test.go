@@ -72,7 +72,7 @@ func BenchmarkCommandNodeTable(b *testing.B) {
 	stepThrough(b, l)
 	b.ReportAllocs()
 	for b.Loop() {
-		l.procs[0].Clear()
+		l.clients.procs[0].Clear()
 		stepThrough(b, l)
 	}
 	perCommand(b, 1)

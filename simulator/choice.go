@@ -36,8 +36,8 @@ const (
 	FaultVerb = node.FaultVerb
 )
 
-// Standing is the Thread of a Pass by which what ends then still stands; see package node.
-const Standing = node.Standing
+// Pending is the Thread of a Pass by which what ends then still stands; see package node.
+const Pending = node.Pending
 
 // NotEnabledError is a choice that cannot happen in the world it was made in.
 type NotEnabledError struct {

@@ -17,7 +17,7 @@ import (
 type Config struct {
 	Clients []ClientConfig // 1 to MaxClients
 	Nodes   []NodeConfig   // 1 to MaxNodes
-	// Timeout is how long a client waits for an answer, above 0, on its own
+	// Timeout of a client that waits for an answer, above 0, on its own
 	// clock. 0 is go-redis's default of 3 s.
 	Timeout time.Duration
 	Guard   history.Guard // of the resource
@@ -31,19 +31,6 @@ type Config struct {
 	Timing *Timing
 	// Servers makes them, if they are neither Redis nor a ZooKeeper.
 	Servers Servers
-}
-
-// A Timing bounds, in true time from 0, how long things take: within the bounds the
-// scheduler decides. With a Timing, a Redis key is gone when its time to live is over to
-// the nanosecond, as if it had been set at the very end of a millisecond; without one,
-// it lives through the millisecond of its deadline. The length of a fault is then a bound
-// as well: a delay, a hang, an outage or a pause ends at any time up to it.
-type Timing struct {
-	// Step above 0: the bounds of faults count in whole steps, rounded down, and clocks
-	// jump by whole steps. 0: they count to the nanosecond.
-	Step     time.Duration
-	Latency  time.Duration // a request to a server or its reply is on its way for at most so long; the resource is next door
-	Lateness time.Duration // a timer, or code that was paused, goes on at most so much later than it could
 }
 
 // A ClientConfig is one client process.
@@ -71,7 +58,7 @@ type ClientConfig struct {
 type NodeConfig struct {
 	Replicas int // 0 to MaxReplicas, which Replicate brings up to date and Failover promotes
 	// MinReplicas is Redis's min-replicas-to-write, up to Replicas: with fewer that
-	// it has heard of within MaxLag, on its own clock, the server refuses writes. It
+	// whose last acknowledgement is at most MaxLag old, on its own clock, the server refuses writes. It
 	// hears of all but those that a split has cut it off from.
 	MinReplicas int
 	MaxLag      time.Duration // min-replicas-max-lag; 0: Redis's default of 10 s
@@ -82,14 +69,14 @@ type NodeConfig struct {
 	// the time-out of the clients' sessions, on its clock. All else but PPM is for
 	// a Redis.
 	Session time.Duration
-	// Znodes is what an ensemble holds at the start; the zero value is only a root.
+	// Znodes are the contents of an ensemble at the start; the zero value is only a root.
 	Znodes zookeeper.State
-	// Lines is what histories call the znodes at which clients queue; those that are
+	// Lines are the names, in histories, of the znodes at which clients queue; those that are
 	// not in it go by their paths.
 	Lines map[string]string
 }
 
-// AOF is what a server keeps on disk, in the words of Redis's appendfsync.
+// AOF is the persistence of a server, in the words of Redis's appendfsync.
 type AOF = redisnode.AOF
 
 // The values of AOF.

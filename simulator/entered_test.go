@@ -37,16 +37,16 @@ func TestHowAClientStands(t *testing.T) {
 	}
 	var b bytes.Buffer
 	out := codec.NewWriter(&b)
-	l.Save(out, TableSizes{}, l.TableSizes())
+	l.Tables().Save(out, TableSizes{}, l.Tables().Sizes())
 	if err := out.Flush(); err != nil {
 		t.Fatal(err)
 	}
 	loaded := mustLab(t, setup)
-	if err := loaded.Load(codec.NewReader(&b)); err != nil {
+	if err := loaded.Tables().Load(codec.NewReader(&b)); err != nil {
 		t.Fatal(err)
 	}
 	met := map[[2]bool]bool{}
-	for _, p := range []*process.Process{l.procs[0], loaded.procs[0]} {
+	for _, p := range []*process.Process{l.clients.procs[0], loaded.clients.procs[0]} {
 		for at := range p.Len() {
 			var path []*process.Entry
 			for n := uint32(at); n != 0; n = p.At(n).Parent {

@@ -12,7 +12,7 @@ import (
 // NoMemo makes s the simple implementation: it runs code from its beginning for every
 // observation, and builds every state of a server anew for every command.
 func NoMemo(s *Simulator) {
-	for _, p := range s.procs {
+	for _, p := range s.clients.procs {
 		p.NoMemo()
 	}
 	s.memo.Plain = true

@@ -1,10 +1,10 @@
 package simulator
 
 import (
-	"iter"
 	"time"
 
 	"locklab/simulator/history"
+	"locklab/simulator/node"
 )
 
 // A Fault is one kind of fault. It adds choices to Enabled while its budget lasts,
@@ -44,104 +44,110 @@ type Clientside interface {
 }
 
 // inject spends the budget of the i-th fault.
-func (s *Simulator) inject(w *World, i int, c Choice) error {
-	f := s.config.Faults[i]
+func (v *view) inject(i int, c Choice) error {
+	f := &v.s.config.Faults[i]
 	switch {
-	case w.budget[i] == 0:
-		return s.refuse(w, c, "refused.budget.spent")
+	case v.w.budget[i] == 0:
+		return v.refuse(c, "refused.budget.spent")
 	case f.Max > 0 && (c.D > f.Max || c.D < -f.Max):
-		return s.refuse(w, c, "refused.budget.size", "max", f.Max)
+		return v.refuse(c, "refused.budget.size", "max", f.Max)
 	}
-	told := len(s.events)
-	if why := f.Fault.Inject(FaultContext{s, w, f.Fault}, c); why != "" {
-		s.events = s.events[:told]
-		return s.refuse(w, c, why)
+	before := len(v.s.events)
+	if why := f.Fault.Inject(FaultContext{v, f}, c); why != "" {
+		v.s.events = v.s.events[:before]
+		return v.refuse(c, why)
 	}
-	w.budget[i]--
+	v.w.budget[i]--
 	return nil
 }
 
-// step is that of the Timing; 0: there is none.
-func (c *Config) step() time.Duration {
-	if c.Timing == nil {
-		return 0
-	}
-	return c.Timing.Step
-}
-
-// bound is how long a fault lasts that may last for d.
-func (c *Config) bound(d time.Duration) time.Duration {
-	if step := c.step(); step > 0 {
-		return d - d%step
-	}
-	return d
-}
-
-// A FaultContext is a world in which a fault is injected, and all that faults can do
-// there. Clients and servers count from 1. A method that returns a text has done
-// nothing, for the reason given; "": it is done.
-//
-// The methods stand in files by what they reach: fault_client.go, fault_message.go,
-// fault_node.go, fault_session.go.
+// A FaultContext is a world in which a fault is injected, and what faults can strike there: a
+// [ClientTarget], a [ThreadTarget] or a [ServerTarget]. Each has its file, and all that a fault can
+// do to it. A method that returns a text has done nothing, for the reason given; "": it is done.
 type FaultContext struct {
-	s     *Simulator
-	w     *World
-	fault Fault
+	v      *view
+	budget *FaultBudget
 }
 
 // World is the present world.
-func (f FaultContext) World() *World { return f.w }
+func (f FaultContext) World() *World { return f.v.w }
 
 // Tell adds to the history that the fault strikes. Only a fault of which the events of
 // its effects do not tell enough needs it, and calls it before the effects; the history
 // forgets it if Inject then returns why nothing happens. e says which Client, Thread or
 // Node is struck, how long or how far (D), and may have a Note; Tell fills in the rest.
 func (f FaultContext) Tell(e history.Event) {
-	e.At, e.Kind, e.Fault = f.w.now, history.Fault, f.fault.Name()
-	if e.Client > 0 && e.Client <= len(f.s.procs) {
-		e.Skew = f.w.procs[e.Client-1].Clock.Read(f.w.now) - f.w.now
+	e.At, e.Kind, e.Fault = f.v.w.now, history.Fault, f.budget.Fault.Name()
+	if e.Client > 0 && e.Client <= len(f.v.s.clients.procs) {
+		e.Skew = f.v.w.procs[e.Client-1].Clock.Read(f.v.w.now) - f.v.w.now
 	}
-	f.s.events = append(f.s.events, e)
+	f.v.s.events = append(f.v.s.events, e)
 }
 
-// Clients is how many clients there are.
-func (f FaultContext) Clients() int { return len(f.s.procs) }
-
-// Nodes is how many servers there are to which a fault can happen: none, if they are
-// of a kind that cannot fail.
-func (f FaultContext) Nodes() int {
-	if f.s.fallible == nil {
-		return 0
-	}
-	return len(f.s.config.Nodes)
-}
-
-// Jumps calls yield for the sizes of a jump, forward and back, that the budget of verb v
-// allows and a search is to try: the largest or, with steps, every whole number of them up
-// to it (of less than a step: itself). None if the budget has no size: every one would be
-// as good.
-func (f FaultContext) Jumps(v Verb) iter.Seq[time.Duration] {
-	return func(yield func(time.Duration) bool) {
-		largest, step := f.Max(v), f.s.config.step()
-		if step > 0 && largest >= step {
-			largest -= largest % step
-		} else {
-			step = largest
+// Clients calls yield for each client.
+func (f FaultContext) Clients(yield func(c ClientTarget) bool) {
+	for c := range f.v.s.clients.procs {
+		if !yield(ClientTarget{f, c + 1}) {
+			return
 		}
-		for d := step; d > 0 && d <= largest; d += step {
-			if !yield(d) || !yield(-d) {
+	}
+}
+
+// Servers calls yield for each server to which a fault can happen: none, if they are of a kind
+// that cannot fail.
+func (f FaultContext) Servers(yield func(n ServerTarget) bool) {
+	for n := range f.v.s.config.Nodes {
+		if f.v.s.fallible == nil || !yield(ServerTarget{f, n + 1}) {
+			return
+		}
+	}
+}
+
+// Requests calls yield for each thread with a request on its way for whose answer it waits.
+func (f FaultContext) Requests(yield func(t ThreadTarget) bool) { f.messages(node.Asking, yield) }
+
+// Replies calls yield for each thread that waits for a reply on its way.
+func (f FaultContext) Replies(yield func(t ThreadTarget) bool) { f.messages(node.Answered, yield) }
+
+func (f FaultContext) messages(ph node.Phase, yield func(t ThreadTarget) bool) {
+	for c := range f.v.s.clients.procs {
+		for t := range MaxThreads {
+			if m := (ThreadTarget{f, c + 1, t}); m.onTheWay(ph) && !yield(m) {
 				return
 			}
 		}
 	}
 }
 
-// Max is the longest or largest injection that the budget of verb v allows; 0: any.
-func (f FaultContext) Max(v Verb) time.Duration {
-	for _, b := range f.s.config.Faults {
-		if b.Fault.Verb() == v {
-			return b.Max
+// Client, Thread and Server are what a choice strikes: a client and a server count from 1, a
+// thread from 0, the main one. They need not exist.
+func (f FaultContext) Client(c int8) ClientTarget    { return ClientTarget{f, int(c)} }
+func (f FaultContext) Thread(c, t int8) ThreadTarget { return ThreadTarget{f, int(c), int(t)} }
+func (f FaultContext) Server(n int8) ServerTarget    { return ServerTarget{f, int(n)} }
+
+// Max is the longest or largest injection that the budget of the fault allows; 0: any.
+func (f FaultContext) Max() time.Duration { return f.budget.Max }
+
+// Jumps calls yield for the sizes of a jump, forward and back, that the budget allows and a
+// search is to try: the largest or, with steps, every whole number of them up to it (of less
+// than a step: itself). None if the budget has no size: every one would be as good.
+func (f FaultContext) Jumps(yield func(d time.Duration) bool) {
+	largest, step := f.Max(), f.v.s.config.Timing.step()
+	if step > 0 && largest >= step {
+		largest -= largest % step
+	} else {
+		step = largest
+	}
+	for d := step; d > 0 && d <= largest; d += step {
+		if !yield(d) || !yield(-d) {
+			return
 		}
 	}
-	return 0
+}
+
+// notice has the servers notice what happens to a client.
+func (f FaultContext) notice(what node.What, c, t int) {
+	if err := f.v.notice(what, int8(c), int8(t)); err != nil && f.v.s.room.Exceeded == nil {
+		f.v.s.room.Exceeded = err
+	}
 }

@@ -8,19 +8,42 @@ import (
 	"locklab/simulator/node"
 )
 
-func (f FaultContext) client(c int8) (*node.Client, string) {
-	if c < 1 || int(c) > len(f.s.procs) {
-		return nil, "refused.client.unknown"
-	}
-	if p := &f.w.procs[c-1]; !p.Dead {
-		return p, ""
-	}
-	return nil, "refused.client.dead"
+// A ClientTarget is a client that a fault may strike.
+type ClientTarget struct {
+	f  FaultContext
+	ID int // from 1
 }
 
-// Running says whether client c is neither dead, nor paused, nor at its end.
-func (f FaultContext) Running(c int) bool {
-	p := &f.w.procs[c-1]
+// known is "" if there is such a client.
+func (c ClientTarget) known() (why string) {
+	if c.ID < 1 || c.ID > len(c.f.v.s.clients.procs) {
+		return "refused.client.unknown"
+	}
+	return ""
+}
+
+func (c ClientTarget) state() *node.Client { return &c.f.v.w.procs[c.ID-1] }
+
+// alive is known of a client that has not been killed.
+func (c ClientTarget) alive() (p *node.Client, why string) {
+	if why := c.known(); why != "" {
+		return nil, why
+	}
+	if p = c.state(); p.Dead {
+		return nil, "refused.client.dead"
+	}
+	return p, ""
+}
+
+// Alive reports whether the client has not been killed.
+func (c ClientTarget) Alive() bool { return !c.state().Dead }
+
+// Present reports whether the client is paused, or runs; see Running.
+func (c ClientTarget) Present() bool { return c.state().Paused || c.Running() }
+
+// Running reports whether the client is neither dead, nor paused, nor at its end.
+func (c ClientTarget) Running() bool {
+	p := c.state()
 	if p.Dead || p.Paused {
 		return false
 	}
@@ -32,91 +55,84 @@ func (f FaultContext) Running(c int) bool {
 	return false
 }
 
-// Crash kills client c with all its threads. Requests on the way still arrive.
-func (f FaultContext) Crash(c int8) (why string) {
-	p, why := f.client(c)
+// Crash kills the client with all its threads. Requests on the way still arrive.
+func (c ClientTarget) Crash() (why string) {
+	p, why := c.alive()
 	if why != "" {
 		return why
 	}
-	f.s.emitClient(f.w, history.Crash, c, 0)
-	f.notice(node.Crashed, c, 0)
+	v, id := c.f.v, int8(c.ID)
+	v.EmitClient(history.Crash, id, 0)
+	c.f.notice(node.Crashed, c.ID, 0)
 	for t := range p.Threads {
 		if p.Threads[t].Phase == node.Asking {
-			f.s.addOrphan(f.w, c, int8(t))
+			v.Orphan(id, int8(t))
 		}
 	}
 	*p = node.Client{Dead: true, Clock: p.Clock, At: p.At}
-	if f.s.returns && f.s.config.Clients[c-1].Host == nil {
-		p.At = f.s.procs[c-1].Reborn(p.At)
+	if v.s.returns && v.s.config.Clients[c.ID-1].Host == nil {
+		p.At = v.s.clients.procs[c.ID-1].Restarted(p.At)
 	}
 	return ""
 }
 
-// MayReturn says whether client c is dead and can be started anew.
-func (f FaultContext) MayReturn(c int) bool {
-	return f.w.procs[c-1].Dead && f.s.sessions == nil && f.s.config.Clients[c-1].Host == nil
+// MayReturn reports whether the client is dead and can be started again.
+func (c ClientTarget) MayReturn() bool {
+	return !c.Alive() && c.f.v.s.sessions == nil && c.f.v.s.config.Clients[c.ID-1].Host == nil
 }
 
-// Return starts a process in place of client c's, which was killed: with the same code and
+// Return starts a process in place of the client's, which was killed: with the same code and
 // the same clock, and none of its memory. A Returner must be in the config.
-func (f FaultContext) Return(c int8) (why string) {
-	switch {
-	case c < 1 || int(c) > len(f.s.procs):
-		return "refused.client.unknown"
-	case !f.w.procs[c-1].Dead:
+func (c ClientTarget) Return() (why string) {
+	switch why := c.known(); {
+	case why != "":
+		return why
+	case c.Alive():
 		return "refused.return.alive"
-	case !f.MayReturn(int(c)):
+	case !c.MayReturn():
 		return "refused.return"
 	}
-	p := &f.w.procs[c-1]
+	p := c.state()
 	p.Dead = false
 	p.Threads[0] = node.Thread{Phase: node.Unborn}
-	if f.s.config.Timing != nil {
-		p.Threads[0].Latest = f.w.now
+	if c.f.v.s.config.Timing != nil {
+		p.Threads[0].Latest = c.f.v.w.now
 	}
-	f.s.emitClient(f.w, history.Return, c, 0).Lease = int(f.s.entry(f.w, c).Lease)
+	id := int8(c.ID)
+	c.f.v.EmitClient(history.Return, id, 0).Lease = int(c.f.v.s.clients.entry(id, p).Lease)
 	return ""
 }
 
-// Unsent says whether client c may stop before the requests leave it that it has just
+// Threads calls yield for each thread that is there and runs: it waits for no other thread, and
+// neither it nor its process is paused. It is not known of the code of a Host, and if a thread
+// is paused alone: a client has one pause at a time.
+func (c ClientTarget) Threads(yield func(t ThreadTarget) bool) {
+	for t := 0; t < MaxThreads && !c.ThreadStopped(); t++ {
+		if one := (ThreadTarget{c.f, c.ID, t}); one.runs() && !yield(one) {
+			return
+		}
+	}
+}
+
+// ThreadStopped reports whether a thread of the client is paused alone.
+func (c ClientTarget) ThreadStopped() bool { return c.state().Stopped() > 0 }
+
+// Unsent reports whether the client may stop before the requests leave it that it has just
 // made: nothing shows yet that they have.
-func (f FaultContext) Unsent(c int) bool {
-	p := &f.w.procs[c-1]
-	for t := range p.Threads {
-		if f.unsent(p, int8(c), int8(t)) {
+func (c ClientTarget) Unsent() bool {
+	for t := range MaxThreads {
+		if (ThreadTarget{c.f, c.ID, t}).Unsent() {
 			return true
 		}
 	}
 	return false
 }
 
-func (f FaultContext) unsent(p *node.Client, c, t int8) bool {
-	th := &p.Threads[t]
-	switch timing := f.s.config.Timing; {
-	case th.Phase != node.Asking || th.Hold > f.w.now:
-		return false
-	case f.s.sessions != nil && f.s.op(f.w, c, t).Kind.ToServer():
-		return false // a session's library sends in a thread of its own
-	default:
-		latency := f.s.latency(c, f.s.op(f.w, c, t))
-		return timing == nil || max(th.Latest, f.w.now) == clock.Later(f.w.now, latency)
-	}
-}
-
-// Pause stops client c with all its threads for d; its clock goes on. With
-// d = 0 it lasts until a Resume is chosen, but no longer than longest (0: any).
-func (f FaultContext) Pause(c int8, d, longest time.Duration) (why string) {
-	return f.pause(c, d, longest, false)
-}
-
-// PauseUnsent is Pause before the requests are sent that the client has just made; see
-// Unsent. They leave it when it goes on.
-func (f FaultContext) PauseUnsent(c int8, d, longest time.Duration) (why string) {
-	return f.pause(c, d, longest, true)
-}
-
-func (f FaultContext) pause(c int8, d, longest time.Duration, unsent bool) (why string) {
-	p, why := f.client(c)
+// Pause stops the client with all its threads for d; its clock goes on. With d = 0 it lasts until
+// a Resume is chosen, but no longer than longest (0: any). unsent: before the requests are sent
+// that the client has just made; see Unsent. They leave it when it goes on.
+func (c ClientTarget) Pause(d, longest time.Duration, unsent bool) (why string) {
+	p, why := c.alive()
 	switch {
 	case why != "":
 		return why
@@ -126,88 +142,58 @@ func (f FaultContext) pause(c int8, d, longest time.Duration, unsent bool) (why 
 		return "refused.thread.paused.already"
 	case d < 0:
 		return "refused.pause.negative"
-	}
-	if unsent && !f.Unsent(int(c)) {
+	case unsent && !c.Unsent():
 		return "refused.pause.unsent"
 	}
-	p.Paused, p.Open, p.Until = true, d == 0, f.ends(d, longest)
+	p.Paused = true
+	c.f.pause(p, d, longest)
 	for t := range p.Threads {
-		if unsent && f.unsent(p, c, int8(t)) {
-			p.Threads[t].Phase, p.Threads[t].Latest, p.Threads[t].Due = node.Unsent, 0, 0
+		if unsent {
+			(ThreadTarget{c.f, c.ID, t}).keepBack()
 		}
 	}
-	f.s.emitClient(f.w, history.Pause, c, 0).D = d
-	f.notice(node.Paused, c, 0)
+	c.f.v.EmitClient(history.Pause, int8(c.ID), 0).D = d
+	c.f.notice(node.Paused, c.ID, 0)
 	return ""
 }
 
-// ThreadRuns says whether thread t, from 0, of client c is there and runs: it waits for no
-// other thread, and neither it nor its process is paused. Of the code of a Host that is not
-// known.
-func (f FaultContext) ThreadRuns(c, t int) bool {
-	p := &f.w.procs[c-1]
-	if p.Dead || p.Stands(t) || f.s.config.Clients[c-1].Host != nil {
-		return false
-	}
-	switch p.Threads[t].Phase {
-	case node.Idle, node.Unborn, node.Joining:
-		return false
-	}
-	return true
-}
-
-// ThreadStopped says whether a thread of client c is paused alone.
-func (f FaultContext) ThreadStopped(c int) bool { return f.w.procs[c-1].Stopped() > 0 }
-
-// ThreadUnsent is Unsent of one thread.
-func (f FaultContext) ThreadUnsent(c, t int) bool {
-	return f.unsent(&f.w.procs[c-1], int8(c), int8(t))
-}
-
-// PauseThread stops thread t of client c, and no other, as Pause does all. A client has one pause
-// at a time. unsent: before the request is sent that it has just made. It tells nothing.
-func (f FaultContext) PauseThread(c, t int8, d, longest time.Duration, unsent bool) (why string) {
-	p, why := f.client(c)
-	switch {
-	case why != "":
-		return why
-	case p.Stopped() > 0:
-		return "refused.thread.paused.already"
-	case t < 0 || t >= MaxThreads || !f.ThreadRuns(int(c), int(t)):
-		return "refused.thread.runs"
-	case d < 0:
-		return "refused.pause.negative"
-	case unsent && !f.ThreadUnsent(int(c), int(t)):
-		return "refused.pause.unsent"
-	}
-	p.Open, p.Until = d == 0, f.ends(d, longest)
-	p.Threads[t].Stopped = true
-	if unsent {
-		p.Threads[t].Phase, p.Threads[t].Latest, p.Threads[t].Due = node.Unsent, 0, 0
-	}
-	return ""
-}
-
-// ends is when a pause of length d ends at the latest: without a length after the longest
-// (0: never).
-func (f FaultContext) ends(d, longest time.Duration) time.Duration {
+// pause sets when a pause of length d ends: without a length when a Resume is chosen, or after
+// the longest (0: never).
+func (f FaultContext) pause(p *node.Client, d, longest time.Duration) {
+	p.Open, p.Until = d == 0, Never
 	switch {
 	case d > 0:
-		return clock.Later(f.w.now, d)
+		p.Until = clock.Later(f.v.w.now, d)
 	case longest > 0:
-		return clock.Later(f.w.now, f.s.config.bound(longest))
+		p.Until = clock.Later(f.v.w.now, f.v.s.config.Timing.bound(longest))
 	}
-	return Never
 }
 
-// StepClock moves the clock of client c by d. Timers that run are not affected.
-func (f FaultContext) StepClock(c int8, d time.Duration) (why string) {
-	p, why := f.client(c)
+// StepClock moves the clock of the client by d. Timers that run are not affected.
+func (c ClientTarget) StepClock(d time.Duration) (why string) {
+	p, why := c.alive()
 	if why != "" {
 		return why
 	}
 	if why = p.Clock.Jump(d); why == "" {
-		f.s.emitClient(f.w, history.ClockStep, c, 0).D = d
+		c.f.v.EmitClient(history.ClockStep, int8(c.ID), 0).D = d
 	}
 	return why
+}
+
+// HasSession reports whether a server has a session of the client.
+func (c ClientTarget) HasSession() bool {
+	return c.f.v.s.sessions != nil && c.f.v.s.sessions.HasSession(c.f.v, int8(c.ID))
+}
+
+// EndSession has the server end the client's session now, as if it had not heard
+// from it, and close its connection.
+func (c ClientTarget) EndSession() (why string) {
+	if _, why := c.alive(); why != "" {
+		return why
+	}
+	if c.f.v.s.sessions == nil {
+		return "refused.session"
+	}
+	return c.f.v.s.sessions.EndSession(c.f.v, int8(c.ID))
 }

@@ -22,7 +22,7 @@ func (migrate) Choices(simulator.FaultContext, []simulator.Choice) []simulator.C
 
 func (migrate) Inject(f simulator.FaultContext, c simulator.Choice) string {
 	f.Tell(history.Event{Client: int(c.Client), D: c.D, Note: "at once"})
-	return f.Pause(c.Client, c.D, 0)
+	return f.Client(c.Client).Pause(c.D, 0, false)
 }
 
 // What a fault tells stands before its effects, at its time and under its name; a fault

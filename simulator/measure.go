@@ -21,21 +21,21 @@ func (s *Simulator) Measure(on bool) {
 		return
 	}
 	s.measures, s.measured = on, false
-	for _, p := range s.procs {
+	for _, p := range s.clients.procs {
 		p.Clear()
 	}
-	clear(s.renamed)
-	s.followed = 0
+	clear(s.symmetry.renamed)
+	s.symmetry.followed = 0
 }
 
-// Measured says whether a client has so far read its clock to measure how long something takes.
+// Measured reports whether a client has so far read its clock to measure how long something takes.
 func (s *Simulator) Measured() bool { return s.measured }
 
 // Repeat runs the code of every client once more in each history in which it has run only once;
 // see process.Process.Repeat. Code that does something else then is a
 // *process.NondeterministicError.
 func (s *Simulator) Repeat() error {
-	for _, p := range s.procs {
+	for _, p := range s.clients.procs {
 		if err := p.Repeat(); err != nil {
 			return err
 		}
@@ -50,7 +50,7 @@ func (s *Simulator) CheckMeasures() error {
 	if !s.measured {
 		return nil
 	}
-	for _, p := range s.procs {
+	for _, p := range s.clients.procs {
 		if err := p.CheckMeasures(); err != nil {
 			return err
 		}
@@ -59,12 +59,12 @@ func (s *Simulator) CheckMeasures() error {
 }
 
 // readClock notes that client p reads its clock.
-func (s *Simulator) readClock(w *World, p *node.Client) {
+func (v *view) readClock(p *node.Client) {
 	switch {
-	case !s.measures:
-		s.readsClock = true
+	case !v.s.measures:
+		v.s.readsClock = true
 	case !p.Clock.Measures:
-		s.measured, p.Clock.Measures = true, true
-		p.Clock.Offset -= time.Duration(clock.Millis(p.Clock.Read(w.now))) * time.Millisecond
+		v.s.measured, p.Clock.Measures = true, true
+		p.Clock.Offset -= time.Duration(clock.Millis(p.Clock.Read(v.w.now))) * time.Millisecond
 	}
 }

@@ -13,13 +13,13 @@ import (
 	"locklab/simulator/process"
 )
 
-// Orphaned requests are under way though their sender gave up or died. A world names
+// Orphaned requests are in flight though their sender gave up or died. A world names
 // a list of them, in the order in which they were orphaned, so that the place of
 // one, which stands in choices and in traces, is the same in every simulator. What
 // follows from the world does not depend on that order: a RestPart has the same
 // requests in an order of its own.
 
-// maxOrphans is how many can be told apart by a Choice.
+// maxOrphans is the number of orphaned requests that a Choice can distinguish.
 const maxOrphans = 127
 
 // arrivalOf is the arrival of an orphaned request at a place of a list.
@@ -101,75 +101,75 @@ func (t *orphanTable) intern(list []node.Orphan) uint32 {
 	return id
 }
 
-// addOrphan keeps the request of client c's thread under way.
-func (s *Simulator) addOrphan(w *World, c, thread int8) {
-	old := s.orphans.lists[w.orphans]
-	if len(old) >= s.orphans.max {
-		s.room.Exceed("limit.orphaned", "most", s.orphans.max)
+// Orphan keeps the request of client c's thread under way.
+func (v *view) Orphan(c, thread int8) {
+	old := v.s.orphans.lists[v.w.orphans]
+	if len(old) >= v.s.orphans.max {
+		v.s.room.Exceed("limit.orphaned", "most", v.s.orphans.max)
 		return
 	}
-	th := &w.procs[c-1].Threads[thread]
-	op := *s.op(w, c, thread)
+	th := &v.w.procs[c-1].Threads[thread]
+	op := *v.Op(c, thread)
 	op.Open = false // nobody waits for it any more
 	o := node.Orphan{Op: op, Hold: th.Hold, Latest: th.Latest, Msg: th.Msg, From: c}
-	w.orphans = s.orphans.intern(append(append(s.orphans.blank(), old...), o))
+	v.w.orphans = v.s.orphans.intern(append(append(v.s.orphans.blank(), old...), o))
 }
 
-// dropOrphans loses the orphaned requests to server n that come from some clients.
-func (s *Simulator) dropOrphans(w *World, n int8, from node.Set) {
-	if w.orphans == 0 {
+// DropOrphans loses the orphaned requests to server n that come from some clients.
+func (v *view) DropOrphans(n int8, from node.Set) {
+	if v.w.orphans == 0 {
 		return
 	}
-	list := append(s.orphans.blank(), s.orphans.lists[w.orphans]...)
-	w.orphans = s.orphans.intern(slices.DeleteFunc(list, func(o node.Orphan) bool { return o.Op.Node == n && from.Has(o.From) }))
+	list := append(v.s.orphans.blank(), v.s.orphans.lists[v.w.orphans]...)
+	v.w.orphans = v.s.orphans.intern(slices.DeleteFunc(list, func(o node.Orphan) bool { return o.Op.Node == n && from.Has(o.From) }))
 }
 
-// releaseOrphans has the orphaned requests go on that server n holds up.
-func (s *Simulator) releaseOrphans(w *World, n int8) {
-	if w.orphans == 0 {
+// ReleaseOrphans has the orphaned requests go on that server n holds up.
+func (v *view) ReleaseOrphans(n int8) {
+	if v.w.orphans == 0 {
 		return
 	}
-	list := append(s.orphans.blank(), s.orphans.lists[w.orphans]...)
+	list := append(v.s.orphans.blank(), v.s.orphans.lists[v.w.orphans]...)
 	for i := range list {
 		if list[i].Op.Node == n {
 			list[i].Hold = 0
 		}
 	}
-	w.orphans = s.orphans.intern(list)
+	v.w.orphans = v.s.orphans.intern(list)
 }
 
 // arriveOrphan has an orphaned request reach its server, or the resource.
-func (s *Simulator) arriveOrphan(w *World, c Choice) error {
-	list := s.orphans.lists[w.orphans]
+func (v *view) arriveOrphan(c Choice) error {
+	list := v.s.orphans.lists[v.w.orphans]
 	if c.Thread < 0 || int(c.Thread) >= len(list) || list[c.Thread].From != c.Client {
-		return s.refuse(w, c, "refused.orphan")
+		return v.refuse(c, "refused.orphan")
 	}
 	o := list[c.Thread]
-	if o.Hold > w.now {
-		return s.refuse(w, c, "refused.orphan.held")
+	if o.Hold > v.w.now {
+		return v.refuse(c, "refused.orphan.held")
 	}
 	held, err := "", error(nil)
 	if o.Op.Kind.ToServer() {
-		held, err = s.happen(w, node.Event{What: node.ArrivedOrphan, Orphan: &o})
+		held, err = v.happen(node.Event{What: node.ArrivedOrphan, Orphan: &o})
 	} else {
-		s.arriveResource(w, &o.Op, o.From, o.Msg)
+		v.arriveResource(&o.Op, o.From, o.Msg)
 	}
-	rest := append(s.orphans.blank(), list...)
+	rest := append(v.s.orphans.blank(), list...)
 	if held != "" {
 		rest[c.Thread] = o
 	} else {
 		rest = slices.Delete(rest, int(c.Thread), int(c.Thread)+1)
 	}
-	w.orphans = s.orphans.intern(rest)
+	v.w.orphans = v.s.orphans.intern(rest)
 	return err
 }
 
-// orphansEnabled appends the arrivals of orphaned requests. Of several that are equal
+// enabled appends the arrivals of orphaned requests. Of several that are equal
 // but for the number of their message it is that of the first.
-func (s *Simulator) orphansEnabled(w *World, buf []Choice) []Choice {
-	list := s.orphans.lists[w.orphans]
+func (t *orphanTable) enabled(id uint32, now time.Duration, buf []Choice) []Choice {
+	list := t.lists[id]
 	for i := range list {
-		if list[i].Hold <= w.now && firstOrphan(list, relativeOrphan(list[i], w.now), w.now) == i {
+		if list[i].Hold <= now && firstOrphan(list, relativeOrphan(list[i], now), now) == i {
 			buf = append(buf, arrivalOf(&list[i], i))
 		}
 	}
@@ -199,48 +199,48 @@ func (s *Simulator) OrphanedRequests(w *World, buf []OrphanedRequest) []Orphaned
 	return buf
 }
 
-// relativeOrphans is the list of a world as a part has it: sorted, as it stands at
+// relative is the list of a world as a part has it: sorted, as it stands at
 // now.
-func (s *Simulator) relativeOrphans(id uint32, now time.Duration) uint32 {
+func (t *orphanTable) relative(id uint32, now time.Duration) uint32 {
 	if id == 0 {
 		return 0
 	}
-	list := s.orphans.blank()
-	for _, o := range s.orphans.lists[id] {
+	list := t.blank()
+	for _, o := range t.lists[id] {
 		list = append(list, relativeOrphan(o, now))
 	}
 	slices.SortFunc(list, compareOrphans)
-	return s.orphans.intern(list)
+	return t.intern(list)
 }
 
-// absoluteOrphans is the list of a part in a world at now.
-func (s *Simulator) absoluteOrphans(id uint32, now time.Duration) uint32 {
+// absolute is the list of a part in a world at now.
+func (t *orphanTable) absolute(id uint32, now time.Duration, timing *Timing) uint32 {
 	if id == 0 || now == 0 {
 		return id
 	}
-	list := s.orphans.blank()
-	for _, o := range s.orphans.lists[id] {
+	list := t.blank()
+	for _, o := range t.lists[id] {
 		if o.Hold > 0 {
 			o.Hold = clock.Later(now, o.Hold)
 		}
-		if s.config.Timing != nil {
+		if timing != nil {
 			o.Latest = clock.Later(now, o.Latest)
 		}
 		list = append(list, o)
 	}
-	return s.orphans.intern(list)
+	return t.intern(list)
 }
 
-// PartOrphaned calls yield for every orphaned request of a part that can arrive: its
+// Orphaned calls yield for every orphaned request of a part that can arrive: its
 // choice, by its place in the part, and the server it goes to (0: the resource). Of
 // several that are equal it is the first. It says how long it is until one more
 // can; Never if none is held up.
-func (s *Simulator) PartOrphaned(r *RestPart, yield func(c Choice, node int)) (due time.Duration) {
+func (ps Parts) Orphaned(r *RestPart, yield func(c Choice, node int)) (due time.Duration) {
 	due = Never
-	list := s.orphans.lists[r.orphans]
+	list := ps.s.orphans.lists[r.orphans]
 	for i := range list {
 		o := &list[i]
-		due = min(due, s.messageDue(o.Hold, o.Latest, 0))
+		due = min(due, ps.s.config.Timing.messageDue(o.Hold, o.Latest, 0))
 		switch {
 		case o.Hold > 0:
 		case i == 0 || list[i-1] != *o:
@@ -250,54 +250,47 @@ func (s *Simulator) PartOrphaned(r *RestPart, yield func(c Choice, node int)) (d
 	return due
 }
 
-// Orphans is how many orphaned requests are under way in w.
+// Orphans returns the number of orphaned requests in flight in w.
 func (s *Simulator) Orphans(w *World) int { return len(s.orphans.lists[w.orphans]) }
 
-// PlaceInPart is where the orphaned request at a place of w stands in w's RestPart.
-func (s *Simulator) PlaceInPart(w *World, place int) (int, error) {
-	if list := s.orphans.lists[w.orphans]; place >= 0 && place < len(list) {
-		part := s.orphans.lists[s.relativeOrphans(w.orphans, w.now)]
+// PlaceInPart returns the place in w's RestPart of the orphaned request at a place of w.
+func (ps Parts) PlaceInPart(w *World, place int) (int, error) {
+	if list := ps.s.orphans.lists[w.orphans]; place >= 0 && place < len(list) {
+		part := ps.s.orphans.lists[ps.s.orphans.relative(w.orphans, w.now)]
 		return firstOrphan(part, relativeOrphan(list[place], w.now), 0), nil
 	}
 	return 0, fmt.Errorf("simulator: there is no orphaned request %d", place)
 }
 
-// PlaceInWorld is where the orphaned request at a place of a part stands in w, in
-// which the clients have other names.
-func (s *Simulator) PlaceInWorld(w *World, part *RestPart, place int, to *Names) (int, error) {
-	o, err := s.renameOrphan(s.orphans.lists[part.orphans][place], to)
-	if err != nil {
-		return 0, err
-	}
-	if at := firstOrphan(s.orphans.lists[w.orphans], o, w.now); at >= 0 {
+// PlaceInWorld returns the place in w, in which the clients have other names, of the orphaned
+// request at a place of a part.
+func (ps Parts) PlaceInWorld(w *World, part *RestPart, place int, to *Names) (int, error) {
+	o := ps.s.Symmetry().orphan(ps.s.orphans.lists[part.orphans][place], to)
+	if at := firstOrphan(ps.s.orphans.lists[w.orphans], o, w.now); at >= 0 {
 		return at, nil
 	}
 	return 0, fmt.Errorf("simulator: there is no such orphaned request of c%d", o.From)
 }
 
-// renameOrphan is an orphaned request with the clients renamed in it.
-func (s *Simulator) renameOrphan(o node.Orphan, to *Names) (_ node.Orphan, err error) {
+// orphan is an orphaned request with the clients renamed in it.
+func (sym *Symmetry) orphan(o node.Orphan, to *Names) node.Orphan {
 	o.From = int8(to[o.From])
 	if o.Op.Kind == process.Request {
-		o.Op.Arg, err = s.words.Requests.Renamed(o.Op.Arg, to)
+		o.Op.Arg = sym.s.clients.words.Requests.Renamed(o.Op.Arg, to)
 	}
-	return o, err
+	return o
 }
 
-// RenameRest is the rest with the clients renamed in the requests under way.
-func (s *Simulator) RenameRest(part RestPart, to *Names) (RestPart, error) {
+// Rest is the rest with the clients renamed in the requests under way.
+func (sym *Symmetry) Rest(part RestPart, to *Names) (RestPart, error) {
 	if part.orphans == 0 {
 		return part, nil
 	}
 	var list []node.Orphan
-	for _, o := range s.orphans.lists[part.orphans] {
-		o, err := s.renameOrphan(o, to)
-		if err != nil {
-			return part, err
-		}
-		list = append(list, o)
+	for _, o := range sym.s.orphans.lists[part.orphans] {
+		list = append(list, sym.orphan(o, to))
 	}
 	slices.SortFunc(list, compareOrphans)
-	part.orphans = s.orphans.intern(list)
-	return part, s.room.Take()
+	part.orphans = sym.s.orphans.intern(list)
+	return part, sym.s.room.Take()
 }

@@ -28,37 +28,43 @@ type (
 	}
 )
 
-// ReadsClock says whether what happens may depend on what time it is, and not only
+// Parts takes worlds apart, and answers questions about parts.
+type Parts struct{ s *Simulator }
+
+// Parts returns the parts of the simulator's worlds.
+func (s *Simulator) Parts() Parts { return Parts{s} }
+
+// ReadsClock reports whether what happens may depend on what time it is, and not only
 // on how much time is left: a client has read its clock so far, without Measure, or a
 // command its server's, or a clock has a rate of its own. It can become true, and stays so.
 func (s *Simulator) ReadsClock() bool { return s.readsClock || s.memo.ReadsClock }
 
-// Abandons says whether code, given something else, has so far stopped waiting for a
-// request under way, so that whatever a client observes may orphan one.
+// Abandons reports whether code has so far stopped waiting for a request in flight after it
+// observed something else: then any observation may orphan a request.
 func (s *Simulator) Abandons() bool { return s.abandons }
 
-// Reached says whether the last step looked at a server. If it was a client's and did not, a
-// step of the same client by the same choice does the same whatever the servers hold.
+// Reached reports whether the last step read a server's state. A client's step that did not does
+// the same, by the same choice, whatever the servers hold.
 func (s *Simulator) Reached() bool { return s.reached }
 
-// SendsWait says whether a client has sent WAIT so far, so that it matters whose
-// writes a replica lacks. It can become true, and stays so.
+// SendsWait reports whether a client has sent WAIT so far: then it matters whose writes a replica
+// lacks. It never becomes false again.
 func (s *Simulator) SendsWait() bool { return s.memo.Waits }
 
-// ClientPart takes client c's part, from 1, out of w. As long as a client does not read its
-// clock it does not matter what that shows; with Measure it shows how long it has measured.
-func (s *Simulator) ClientPart(w *World, c int) ClientPart {
+// Client returns the part of client c, from 1, in w. The reading of a clock that no client has
+// read is left out of it; with Measure the clock shows the time that the client has measured.
+func (ps Parts) Client(w *World, c int) ClientPart {
 	p := w.procs[c-1]
 	if p.Dead {
 		dead := node.Client{Dead: true}
-		if s.returns {
+		if ps.s.returns {
 			dead.At, dead.Clock = p.At, p.Clock
 		}
 		p = dead
 	}
 	p.Forget(w.now)
 	switch {
-	case s.readsClock:
+	case ps.s.readsClock:
 	case p.Clock.Measures:
 		p.Clock.Offset = p.Clock.Read(w.now)
 	default:
@@ -107,55 +113,55 @@ func (w *World) SetClientPart(c int, part *ClientPart) {
 	}
 }
 
-// NodePart takes server n's part, from 1, out of w. Unless clocks are read, what is
+// Node takes server n's part, from 1, out of w. Unless clocks are read, what is
 // kept of its clock is where in its present millisecond it stands.
-func (s *Simulator) NodePart(w *World, n int) NodePart {
-	return NodePart{s.kind.Relative(w.now, w.servers[n-1], s.ReadsClock())}
+func (ps Parts) Node(w *World, n int) NodePart {
+	return NodePart{ps.s.kind.Relative(w.now, w.servers[n-1], ps.s.ReadsClock())}
 }
 
-// SetNodePart puts a part in server n's place, from 1.
-func (s *Simulator) SetNodePart(w *World, n int, part *NodePart) {
-	w.servers[n-1] = s.kind.Absolute(w.now, part.s)
+// SetNode puts a part in server n's place, from 1.
+func (ps Parts) SetNode(w *World, n int, part *NodePart) {
+	w.servers[n-1] = ps.s.kind.Absolute(w.now, part.s)
 }
 
-// RestPart takes what belongs to no client and no server out of w.
-func (s *Simulator) RestPart(w *World) RestPart {
-	return RestPart{s.relativeOrphans(w.orphans, w.now), w.resource, w.budget}
+// Rest takes what belongs to no client and no server out of w.
+func (ps Parts) Rest(w *World) RestPart {
+	return RestPart{ps.s.orphans.relative(w.orphans, w.now), w.resource, w.budget}
 }
 
-// SetRestPart puts it back.
-func (s *Simulator) SetRestPart(w *World, r *RestPart) {
-	w.orphans, w.resource, w.budget = s.absoluteOrphans(r.orphans, w.now), r.resource, r.budget
+// SetRest puts it back.
+func (ps Parts) SetRest(w *World, r *RestPart) {
+	w.orphans, w.resource, w.budget = ps.s.orphans.absolute(r.orphans, w.now, ps.s.config.Timing), r.resource, r.budget
 }
 
-// At is an empty world at the given true time, for putting parts into.
-func (s *Simulator) At(now time.Duration) World { return World{now: now} }
+// World is an empty world at the given true time, for putting parts into.
+func (ps Parts) World(now time.Duration) World { return World{now: now} }
 
 // scratchWith is a world in which only client c is defined. The next call uses its
 // memory again.
-func (s *Simulator) scratchWith(now time.Duration, c int, part *ClientPart) *World {
-	s.scratch.now = now
-	s.scratch.SetClientPart(c, part)
-	return &s.scratch
+func (ps Parts) scratchWith(now time.Duration, c int, part *ClientPart) *World {
+	ps.s.scratch.now = now
+	ps.s.scratch.SetClientPart(c, part)
+	return &ps.s.scratch
 }
 
 // Skip moves the present by d without looking at what is due. It is for worlds that
 // hold no server's part.
 func (w *World) Skip(d time.Duration) { w.now += d }
 
-// Finished says whether the client's main thread has come to its end, or to its
+// Finished reports whether the client's main thread has come to its end, or to its
 // death; its timers may still run.
 func (p *ClientPart) Finished() bool {
 	return p.s.Dead || !p.s.Paused && p.s.Threads[0].Phase == node.Idle
 }
 
-// Begun says whether the program has begun.
+// Begun reports whether the program has begun.
 func (p *ClientPart) Begun() bool { return p.s.At != 0 || p.s.Dead }
 
-// Dead says whether the client has been killed.
+// Dead reports whether the client has been killed.
 func (p *ClientPart) Dead() bool { return p.s.Dead }
 
-// Timeless says whether the part does not change as time passes.
+// Timeless reports whether the part does not change as time passes.
 func (p *ClientPart) Timeless() bool {
 	if p.s.Clock.Measures {
 		return false
@@ -175,9 +181,9 @@ func (p *ClientPart) Timeless() bool {
 	return true
 }
 
-// Clientside says whether no fault is left at which a server loses data, or is replaced by a
+// Clientside reports whether no fault is left at which a server loses data, or is replaced by a
 // replica; see [Clientside].
-func (s *Simulator) Clientside(r *RestPart) bool { return leaves[Clientside](s, r) }
+func (ps Parts) Clientside(r *RestPart) bool { return leaves[Clientside](ps.s, r) }
 
 // WithoutCopies is a server's part, which must not be split, without what its replicas and
 // its disk hold: nothing reads that unless they take its place. Which of them lack something
@@ -189,11 +195,11 @@ func (p NodePart) WithoutCopies() NodePart {
 	return p
 }
 
-// Punctual says whether no fault is left that breaks connections, or holds up messages or
+// Punctual reports whether no fault is left that breaks connections, or holds up messages or
 // threads; see [Punctual].
-func (s *Simulator) Punctual(r *RestPart) bool { return leaves[Punctual](s, r) }
+func (ps Parts) Punctual(r *RestPart) bool { return leaves[Punctual](ps.s, r) }
 
-// leaves says whether all faults that the budget has left are of kind F.
+// leaves reports whether all faults that the budget has left are of kind F.
 func leaves[F Fault](s *Simulator, r *RestPart) bool {
 	for i, f := range s.config.Faults {
 		if _, ok := f.Fault.(F); !ok && r.budget[i] > 0 {
@@ -208,24 +214,24 @@ func leaves[F Fault](s *Simulator, r *RestPart) bool {
 // connections: those that are due when the answer has long been there. Such a time-out
 // never happens, and is never the next that is due, so that nothing depends on when it
 // would. A Timing bounds how long messages take; without one nothing is left out.
-func (s *Simulator) WithoutTimeouts(c int, part ClientPart) ClientPart {
-	if s.config.Timing == nil || part.s.Paused || part.s.Stopped() > 0 {
+func (ps Parts) WithoutTimeouts(c int, part ClientPart) ClientPart {
+	if ps.s.config.Timing == nil || part.s.Paused || part.s.Stopped() > 0 {
 		return part
 	}
 	for t := range part.s.Threads {
 		th := &part.s.Threads[t]
-		if th.Due != Never && th.Phase.Waiting() && clock.Later(s.config.Timing.Lateness, s.answeredIn(c, th, s.partOp(c, &part, t))) < th.Due {
+		if th.Due != Never && th.Phase.Waiting() && clock.Later(ps.s.config.Timing.Lateness, ps.answeredIn(c, th, ps.s.clients.op(int8(c), &part.s, t))) < th.Due {
 			th.Due = Never
 		}
 	}
 	return part
 }
 
-// answeredIn is how long it is at most until a thread of client c's part reads the answer, if
+// answeredIn is the longest time until a thread of client c's part reads the answer, if
 // nothing keeps it from that; Never if there is no bound. That the connection breaks is an
 // answer as well, and on its way for no longer.
-func (s *Simulator) answeredIn(c int, th *node.Thread, o *process.Op) time.Duration {
-	latency := s.latency(int8(c), o)
+func (ps Parts) answeredIn(c int, th *node.Thread, o *process.Op) time.Duration {
+	latency := ps.s.clients.latency(int8(c), o)
 	arrives := max(th.Hold, th.Latest)
 	switch {
 	case th.Broken || arrives == Never:
@@ -233,15 +239,15 @@ func (s *Simulator) answeredIn(c int, th *node.Thread, o *process.Op) time.Durat
 		return arrives
 	case th.Phase == node.Blocked:
 		return clock.Later(latency, th.Hold)
-	case th.Phase == node.Asking && s.holding != nil && o.Kind.ToServer():
-		return clock.Later(arrives+latency, s.holding.HoldsBack(o))
+	case th.Phase == node.Asking && ps.s.holding != nil && o.Kind.ToServer():
+		return clock.Later(arrives+latency, ps.s.holding.HoldsBack(o))
 	case th.Phase == node.Asking:
 		return arrives + latency
 	}
 	return Never
 }
 
-// Threads is how many threads of the client wait for something that is not a sleep:
+// Threads returns the number of threads of the client that wait for something other than a sleep:
 // an answer, or to begin.
 func (p *ClientPart) Threads() (n int) {
 	for t := range p.s.Threads {
@@ -252,59 +258,58 @@ func (p *ClientPart) Threads() (n int) {
 	return n
 }
 
-// Serving says whether the server is neither down nor hung.
+// Serving reports whether the server is neither down nor hung.
 func (p *NodePart) Serving() bool {
 	f, ok := p.s.(node.Failing)
 	return !ok || !f.Down() && !f.Hung()
 }
 
-// Split says whether the server's old master lives on.
+// Split reports whether the server's old master lives on.
 func (p *NodePart) Split() bool {
 	f, ok := p.s.(node.Failing)
 	return ok && f.Split()
 }
 
-// Ready appends what the client can do at once without a look at any server, as
-// Enabled lists it, and says how long it is until something of its own is due: 0 if
-// something is, Never if nothing ever will be. As long as no client reads its clock,
-// none begins with one that is off.
-func (s *Simulator) Ready(c int, part *ClientPart, buf []Choice) (choices []Choice, due time.Duration) {
-	w := s.scratchWith(0, c, part)
+// Ready appends the choices of the client that depend on no server, as Enabled lists them, and
+// returns the time until the client's next own deadline: 0 if it has come, Never if there is none.
+// As long as no client reads its clock, none begins with a clock that is off.
+func (ps Parts) Ready(c int, part *ClientPart, buf []Choice) (choices []Choice, due time.Duration) {
+	w := ps.scratchWith(0, c, part)
 	p := &w.procs[c-1]
 	before := len(buf)
-	buf = s.clientEnabled(p, 0, int8(c), buf)
-	if !s.readsClock && !part.Begun() { // whatever its clock shows, nobody looks
+	buf = ps.s.clients.enabled(p, 0, int8(c), buf)
+	if !ps.s.readsClock && !part.Begun() { // whatever its clock shows, nobody looks
 		buf = append(buf[:before], slices.DeleteFunc(buf[before:], func(ch Choice) bool { return ch.Verb == Choose })...)
 	}
-	return s.kind.Offers(s.view(w), int8(c), false, buf), max(s.clientDue(p, int8(c), 0), 0)
+	return ps.s.kind.Offers(ps.s.view(w), int8(c), false, buf), max(ps.s.clients.due(p, int8(c), 0), 0)
 }
 
-// ReadyNode appends what server n can do at once, as Enabled lists it.
-func (s *Simulator) ReadyNode(n int, part *NodePart, buf []Choice) []Choice {
-	return s.kind.Enabled(0, s.kind.Absolute(0, part.s), int8(n), buf)
+// ReadyNode appends the choices of server n by itself, as Enabled lists them.
+func (ps Parts) ReadyNode(n int, part *NodePart, buf []Choice) []Choice {
+	return ps.s.kind.Enabled(0, ps.s.kind.Absolute(0, part.s), int8(n), buf)
 }
 
-// DueAt is how long it is until something is due at the server: a key expires, an
+// DueAt returns the time until something is due at the server: a key expires, an
 // outage or a session ends. Never if nothing is.
-func (s *Simulator) DueAt(part *NodePart, now time.Duration) time.Duration {
-	due := s.kind.Due(now, s.kind.Absolute(now, part.s))
+func (ps Parts) DueAt(part *NodePart, now time.Duration) time.Duration {
+	due := ps.s.kind.Due(now, ps.s.kind.Absolute(now, part.s))
 	if due == Never {
 		return Never
 	}
 	return due - now
 }
 
-// Told appends the choices by which server n, from 1, tells threads of client c what
-// they wait for, as Enabled lists them. What it says of threads that wait for other
-// servers means nothing.
-func (s *Simulator) Told(c int, client *ClientPart, n int, part *NodePart, now time.Duration, buf []Choice) []Choice {
-	w := s.scratchWith(now, c, client)
-	s.SetNodePart(w, n, part)
-	return s.kind.Offers(s.view(w), int8(c), true, buf)
+// Notifications appends the choices by which server n, from 1, sends threads of client c the
+// notifications that they wait for, as Enabled lists them. Those for threads that wait for other
+// servers are to be ignored.
+func (ps Parts) Notifications(c int, client *ClientPart, n int, part *NodePart, now time.Duration, buf []Choice) []Choice {
+	w := ps.scratchWith(now, c, client)
+	ps.SetNode(w, n, part)
+	return ps.s.kind.Offers(ps.s.view(w), int8(c), true, buf)
 }
 
-// Listens appends the choices by which client c's threads that listen would be told
-// something, if there is anything.
+// Listens appends the choices by which client c's threads that listen would get a message, if
+// there is one.
 func (p *ClientPart) Listens(c int, buf []Choice) []Choice {
 	for t := range p.s.Threads {
 		if !p.s.Dead && p.s.Threads[t].Phase == node.Listening {
@@ -314,47 +319,41 @@ func (p *ClientPart) Listens(c int, buf []Choice) []Choice {
 	return buf
 }
 
-// Awaits says whether a thread of client c waits for a notification, and can hear of
-// it.
-func (s *Simulator) Awaits(c int, part *ClientPart) bool {
+// Awaits reports whether a thread of client c waits for a notification, and can receive it.
+func (ps Parts) Awaits(c int, part *ClientPart) bool {
 	if part.s.Dead || part.s.Paused {
 		return false
 	}
 	for t := range part.s.Threads {
-		if part.s.Threads[t].Phase == node.Asleep && !part.s.Stands(t) && s.partOp(c, part, t).Kind == process.Watch {
+		if part.s.Threads[t].Phase == node.Asleep && !part.s.Stands(t) && ps.s.clients.op(int8(c), &part.s, t).Kind == process.Watch {
 			return true
 		}
 	}
 	return false
 }
 
-// partOp is what a thread of client c waits for.
-func (s *Simulator) partOp(c int, part *ClientPart, thread int) *process.Op {
-	return &s.procs[c-1].At(part.s.At).Ops[thread]
-}
-
 // Target is the server that the request of client c's thread goes to, from 1; 0 is
 // the resource.
-func (s *Simulator) Target(c int, part *ClientPart, thread int) int {
-	return max(int(s.partOp(c, part, thread).Node), 0)
+func (ps Parts) Target(c int, part *ClientPart, thread int) int {
+	return max(int(ps.s.clients.op(int8(c), &part.s, thread).Node), 0)
 }
 
 // WaitsOn is the set of servers, bit n-1 for server n, from which client c waits for
 // an answer.
-func (s *Simulator) WaitsOn(c int, part *ClientPart) (servers uint8) {
-	return s.serversOf(c, part, node.Phase.Waiting)
+func (ps Parts) WaitsOn(c int, part *ClientPart) (servers uint8) {
+	return ps.serversOf(c, part, node.Phase.Waiting)
 }
 
 // BlockedOn is the set of servers that hold back an answer to client c until
 // replicas have caught up.
-func (s *Simulator) BlockedOn(c int, part *ClientPart) (servers uint8) {
-	return s.serversOf(c, part, func(p node.Phase) bool { return p == node.Blocked })
+func (ps Parts) BlockedOn(c int, part *ClientPart) (servers uint8) {
+	return ps.serversOf(c, part, func(p node.Phase) bool { return p == node.Blocked })
 }
 
-func (s *Simulator) serversOf(c int, part *ClientPart, in func(node.Phase) bool) (servers uint8) {
+func (ps Parts) serversOf(c int, part *ClientPart, in func(node.Phase) bool) (servers uint8) {
 	for t := range part.s.Threads {
 		if in(part.s.Threads[t].Phase) {
-			if n := s.Target(c, part, t); n > 0 {
+			if n := ps.Target(c, part, t); n > 0 {
 				servers |= 1 << (n - 1)
 			}
 		}
@@ -362,22 +361,21 @@ func (s *Simulator) serversOf(c int, part *ClientPart, in func(node.Phase) bool)
 	return servers
 }
 
-// Entered says whether client c was given the lock, now or before. Of the dead
-// nothing is known.
-func (s *Simulator) Entered(c int, part *ClientPart) bool {
-	return s.procs[c-1].At(part.s.At).Entered
+// Entered reports whether client c has ever acquired the lock. It is not known of dead clients.
+func (ps Parts) Entered(c int, part *ClientPart) bool {
+	return ps.s.clients.procs[c-1].At(part.s.At).Entered
 }
 
-// Doing says what a thread of client c is at: "its SET on the way", "at work".
-func (s *Simulator) Doing(c int, part *ClientPart, thread int) string {
+// Doing describes what a thread of client c does: "its SET on the way", "at work".
+func (ps Parts) Doing(c int, part *ClientPart, thread int) string {
 	if part.s.Dead {
 		return "dead"
 	}
-	o := s.partOp(c, part, thread)
+	o := ps.s.clients.op(int8(c), &part.s, thread)
 	what := "read"
 	switch {
 	case o.Kind.ToServer():
-		what = strings.ToUpper(s.cmd(o)[0])
+		what = strings.ToUpper(ps.s.clients.cmd(o)[0])
 	case o.Kind == process.Write:
 		what = "write"
 	}
@@ -397,23 +395,23 @@ func (s *Simulator) Doing(c int, part *ClientPart, thread int) string {
 	case node.Idle:
 		return "at its end"
 	}
-	if s.procs[c-1].At(part.s.At).Inside {
+	if ps.s.clients.procs[c-1].At(part.s.At).Inside {
 		return "at work"
 	}
 	return "between two attempts"
 }
 
-// Spent is how many faults have been injected, of what the config allows.
-func (s *Simulator) Spent(r *RestPart) (spent int) {
-	for i, f := range s.config.Faults {
+// Spent returns the number of faults injected, of those that the config allows.
+func (ps Parts) Spent(r *RestPart) (spent int) {
+	for i, f := range ps.s.config.Faults {
 		spent += f.Times - int(r.budget[i])
 	}
 	return spent
 }
 
-// FaultChoices appends every injection of a fault that is possible in w. The error
+// Faults appends every injection of a fault that is possible in w. The error
 // is a *LimitError: there are others, for which the simulator has no room.
-func (s *Simulator) FaultChoices(w *World, buf []Choice) ([]Choice, error) {
-	s.unsaid = nil
-	return s.faultsEnabled(w, buf), s.unsaid
+func (ps Parts) Faults(w *World, buf []Choice) ([]Choice, error) {
+	ps.s.unoffered = nil
+	return ps.s.faultsEnabled(w, buf), ps.s.unoffered
 }

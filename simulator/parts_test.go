@@ -14,17 +14,17 @@ import (
 
 // rebuilt splits a world into parts and assembles it at another time.
 func rebuilt(l *simulator.Simulator, w *simulator.World, now time.Duration) simulator.World {
-	v := l.At(now)
+	v := l.Parts().World(now)
 	for c := range l.Config().Clients {
-		part := l.ClientPart(w, c+1)
+		part := l.Parts().Client(w, c+1)
 		v.SetClientPart(c+1, &part)
 	}
 	for n := range l.Config().Nodes {
-		part := l.NodePart(w, n+1)
-		l.SetNodePart(&v, n+1, &part)
+		part := l.Parts().Node(w, n+1)
+		l.Parts().SetNode(&v, n+1, &part)
 	}
-	rest := l.RestPart(w)
-	l.SetRestPart(&v, &rest)
+	rest := l.Parts().Rest(w)
+	l.Parts().SetRest(&v, &rest)
 	return v
 }
 
@@ -104,7 +104,7 @@ func TestParts(t *testing.T) {
 // an order of their own.
 func inPart(t *testing.T, l *simulator.Simulator, w *simulator.World, c simulator.Choice) simulator.Choice {
 	if c.Verb == simulator.Orphaned {
-		place, err := l.PlaceInPart(w, int(c.Thread))
+		place, err := l.Parts().PlaceInPart(w, int(c.Thread))
 		if err != nil {
 			t.Fatal(err)
 		}

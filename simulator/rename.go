@@ -1,8 +1,6 @@
 package simulator
 
 import (
-	"cmp"
-
 	"locklab/simulator/node"
 	"locklab/simulator/process"
 )
@@ -12,99 +10,111 @@ import (
 // clients' names stand in their tokens (see Client.Token), and with them in
 // keys, in requests and in whatever a server may answer.
 
-// Names says how clients are to be called: client c becomes Names[c]. Names[0] is
+// Names renames clients: client c becomes Names[c]. Names[0] is
 // not used.
 type Names = node.Names
 
-// AsymmetricError says that clients cannot change places.
+// AsymmetricError is the reason why clients cannot be swapped.
 type AsymmetricError = node.AsymmetricError
 
-// Alike has checked from now on that so many clients, from the first, are interchangeable
-// to servers, and in the step after which one of them forgets what it has observed: later
-// RenameClient cannot see it any more. Where they are not, Step returns an
-// *AsymmetricError. Below 2 nothing is checked.
-func (s *Simulator) Alike(clients int) {
-	s.alike = clients
-	s.memo.Alike = uint8(clients)
+// Symmetry renames the clients of a simulator that run the same code.
+type Symmetry struct {
+	s       *Simulator
+	clients int // that are symmetric, from the first; see Check
+	// renamed are the histories that were renamed, and followed is the number of entries of client 1
+	// that the clients like it have as well; see representative.
+	renamed  map[renamedHistory]uint32
+	followed int
 }
 
-// forget is the entry at which client c stands when it forgets what it need not remember at
-// entry at. The others learn of that history as well: what is checked of it is checked of
-// their code.
-func (s *Simulator) forget(c int, at uint32) (uint32, error) {
-	p := s.procs[c-1]
+// Symmetry returns the symmetry of the simulator's clients.
+func (s *Simulator) Symmetry() *Symmetry { return &s.symmetry }
+
+// Check has Step check from now on that the first clients, so many, are interchangeable: to
+// servers, and in each step that abstracts from what one of them has observed, since Client cannot
+// see it later. Where they are not, Step returns an *AsymmetricError. Below 2 nothing is checked.
+func (sym *Symmetry) Check(clients int) {
+	sym.clients = clients
+	sym.s.memo.Symmetric = uint8(clients)
+}
+
+// forget returns the entry that represents entry at of client c: without what makes no
+// difference later. The other symmetric clients get the history too, so that what is checked of
+// it is checked of their code.
+func (sym *Symmetry) forget(c int, at uint32) (uint32, error) {
+	p := sym.s.clients.procs[c-1]
 	to, err := p.Forget(at)
-	if err != nil || c > s.alike {
+	if err != nil || c > sym.clients {
 		return to, err
 	}
 	if to != at {
-		for _, other := range s.procs[:s.alike] {
+		for _, other := range sym.s.clients.procs[:sym.clients] {
 			if other == p {
 				continue
 			}
-			if _, err := s.follow(at, p, other); err != nil {
+			if _, err := sym.follow(at, p, other); err != nil {
 				return to, err
 			}
 		}
 	}
-	if s.merging == process.NoMerging {
+	if sym.s.merging == process.NoMerging {
 		return to, nil
 	}
-	return s.standsFor(c, to)
+	return sym.representative(c, to)
 }
 
-// standsFor is the history of client c that stands for its entry at: what client 1 takes for
-// one all that are like it do. So they follow it in every history, also in those that it has
-// only compared.
-func (s *Simulator) standsFor(c int, at uint32) (uint32, error) {
-	p, first := s.procs[c-1], s.procs[0]
+// representative returns the history of client c that represents its entry at. The symmetric
+// clients have the equivalence classes of client 1. So they follow it in every history, also in
+// those that it has only compared.
+func (sym *Symmetry) representative(c int, at uint32) (uint32, error) {
+	p, first := sym.s.clients.procs[c-1], sym.s.clients.procs[0]
 	to, err := at, error(nil)
 	if c > 1 {
-		if to, err = s.follow(at, p, first); err != nil {
+		if to, err = sym.follow(at, p, first); err != nil {
 			return at, err
 		}
 		if to, err = first.Forget(to); err != nil {
 			return at, err
 		}
 	}
-	for ; s.followed < first.Len(); s.followed++ {
-		for _, other := range s.procs[1:s.alike] {
-			if _, err := s.follow(uint32(s.followed), first, other); err != nil {
+	for ; sym.followed < first.Len(); sym.followed++ {
+		for _, other := range sym.s.clients.procs[1:sym.clients] {
+			if _, err := sym.follow(uint32(sym.followed), first, other); err != nil {
 				return at, err
 			}
 		}
 	}
 	if c > 1 {
-		return s.follow(to, first, p)
+		return sym.follow(to, first, p)
 	}
 	return to, nil
 }
 
-// RenameClient is the part of client from (1-based) as if client to were in its
+// Client is the part of client from (1-based) as if client to were in its
 // place. Both must run the same code. The error is an *AsymmetricError, or one
 // of Step's.
-func (s *Simulator) RenameClient(part ClientPart, from, to int) (ClientPart, error) {
-	if from == to || part.s.Dead && !s.returns {
+func (sym *Symmetry) Client(part ClientPart, from, to int) (ClientPart, error) {
+	if from == to || part.s.Dead && !sym.s.returns {
 		return part, nil
 	}
-	if s.memo.Asymmetric {
+	if sym.s.memo.Asymmetric {
 		return part, &AsymmetricError{Session: true}
 	}
 	for t := range part.s.Threads {
 		th := &part.s.Threads[t]
-		if (th.Phase == node.Answered || th.Phase == node.Blocked) && th.Reply != node.LostConn && s.partOp(from, &part, t).Kind.ToServer() {
-			reply, err := s.renameAnswer(th.Reply, node.Swap(uint8(from), uint8(to)))
+		if (th.Phase == node.Answered || th.Phase == node.Blocked) && th.Reply != node.LostConn && sym.s.clients.op(int8(from), &part.s, t).Kind.ToServer() {
+			reply, err := sym.answer(th.Reply, node.Swap(uint8(from), uint8(to)))
 			if err != nil {
 				return part, err
 			}
 			th.Reply = reply
 		}
 	}
-	at, err := s.follow(part.s.At, s.procs[from-1], s.procs[to-1])
+	at, err := sym.follow(part.s.At, sym.s.clients.procs[from-1], sym.s.clients.procs[to-1])
 	if err != nil {
 		return part, err
 	}
-	part.s.At, err = s.forget(to, at)
+	part.s.At, err = sym.forget(to, at)
 	return part, err
 }
 
@@ -119,29 +129,26 @@ type renamedHistory struct {
 // has, each with its own names. That both then do the same, but for their names, is checked:
 // a token that is cut short or hashed bears no name that could be found in a server's data,
 // and code may ask for its own number.
-func (s *Simulator) follow(at uint32, a, b *process.Process) (uint32, error) {
-	swap := node.Swap(uint8(a.ID()), uint8(b.ID()))
+func (sym *Symmetry) follow(at uint32, a, b *process.Process) (uint32, error) {
+	swap := node.Swap(uint8(a.Code().ID()), uint8(b.Code().ID()))
 	if e := *a.At(at); e.Parent == at {
-		if s.words.Memories != nil {
-			var err error
-			if e.Memory, err = s.words.Memories.Renamed(e.Memory, swap); err != nil {
-				return 0, err
-			}
+		if sym.s.clients.words.Memories != nil {
+			e.Memory = sym.s.clients.words.Memories.Renamed(e.Memory, swap)
 		}
 		return b.SameRoot(&e)
 	}
-	key := renamedHistory{a.ID(), b.ID(), at}
-	if to, ok := s.renamed[key]; ok {
+	key := renamedHistory{a.Code().ID(), b.Code().ID(), at}
+	if to, ok := sym.renamed[key]; ok {
 		return to, nil
 	}
 	e := *a.At(at)
-	before, err := s.follow(e.Parent, a, b)
+	before, err := sym.follow(e.Parent, a, b)
 	if err != nil {
 		return 0, err
 	}
 	seen := e.Seen
 	if answered(&a.At(e.Parent).Ops[seen.Thread], seen) {
-		answer, err := s.renameAnswer(uint32(seen.Val), swap)
+		answer, err := sym.answer(uint32(seen.Val), swap)
 		if err != nil {
 			return 0, err
 		}
@@ -151,14 +158,14 @@ func (s *Simulator) follow(at uint32, a, b *process.Process) (uint32, error) {
 	if err != nil {
 		return 0, err
 	}
-	if !s.sameDeeds(&e, b.At(to), swap) {
+	if !sym.sameActions(&e, b.At(to), swap) {
 		return 0, &AsymmetricError{Does: a.Describe(&e)}
 	}
-	s.renamed[key] = to
+	sym.renamed[key] = to
 	return to, nil
 }
 
-// answered says whether the observation that ends an operation has an answer of a server.
+// answered reports whether the observation that ends an operation has an answer of a server.
 func answered(o *process.Op, seen process.Observation) bool {
 	switch seen.Kind {
 	case process.Notified:
@@ -169,8 +176,8 @@ func answered(o *process.Op, seen process.Observation) bool {
 	return seen.Kind == process.TimedOut && o.Kind.ToServer() && seen.Val != 0
 }
 
-// sameDeeds says whether two entries ask for and record the same, but for names.
-func (s *Simulator) sameDeeds(a, b *process.Entry, names *Names) bool {
+// sameActions reports whether two entries ask for and record the same, but for names.
+func (sym *Symmetry) sameActions(a, b *process.Entry, names *Names) bool {
 	if a.Fresh != b.Fresh || len(a.Notes) != len(b.Notes) {
 		return false
 	}
@@ -182,7 +189,7 @@ func (s *Simulator) sameDeeds(a, b *process.Entry, names *Names) bool {
 	}
 	for t := range a.Ops {
 		x, y := a.Ops[t], b.Ops[t]
-		if (x.Kind.ToServer() || x.Kind == process.Watch) && y.Kind == x.Kind && s.words.Of(&x).Same(x.Arg, y.Arg, names) {
+		if (x.Kind.ToServer() || x.Kind == process.Watch) && y.Kind == x.Kind && sym.s.clients.words.Of(&x).Same(x.Arg, y.Arg, names) {
 			x.Arg = y.Arg
 		}
 		if x != y {
@@ -192,23 +199,22 @@ func (s *Simulator) sameDeeds(a, b *process.Entry, names *Names) bool {
 	return true
 }
 
-// renameAnswer is an answer with the names of two clients swapped. Where more than two are
-// alike none may be named: what a client has heard of another one would have to be renamed when
-// two others change places.
-func (s *Simulator) renameAnswer(answer uint32, swap *Names) (uint32, error) {
-	switch answers := s.words.Answers; {
+// answer is an answer with the names of two clients swapped. Where more than two are
+// symmetric none may be named: the answers that one client has received about another would have to
+// be renamed when two others are swapped.
+func (sym *Symmetry) answer(answer uint32, swap *Names) (uint32, error) {
+	switch answers := sym.s.clients.words.Answers; {
 	case !answers.Named(answer):
 		return answer, nil
-	case s.alike > 2:
+	case sym.clients > 2:
 		return answer, &AsymmetricError{Reply: answers.Words(answer)[0]}
 	default:
-		renamed, err := answers.Renamed(answer, swap)
-		return renamed, cmp.Or(err, s.room.Take())
+		return answers.Renamed(answer, swap), sym.s.room.Take()
 	}
 }
 
-// RenameNode is a server's part with the clients renamed in its data. The error is a
+// Node is a server's part with the clients renamed in its data. The error is a
 // *LimitError.
-func (s *Simulator) RenameNode(part NodePart, to *Names) (NodePart, error) {
-	return NodePart{s.kind.Rename(part.s, to)}, s.room.Take()
+func (sym *Symmetry) Node(part NodePart, to *Names) (NodePart, error) {
+	return NodePart{sym.s.kind.Rename(part.s, to)}, sym.s.room.Take()
 }

@@ -278,12 +278,12 @@ func TestEqualOrphanedRequests(t *testing.T) {
 		if _, err := s.sim.Step(&w, simulator.Choice{Verb: simulator.Orphaned, Client: 1, Thread: place}); err != nil {
 			t.Fatal(err)
 		}
-		parts[s.sim.RestPart(&w)] = true
+		parts[s.sim.Parts().Rest(&w)] = true
 	}
 	if len(parts) != 1 {
 		t.Errorf("that one of five equal requests arrives comes to %d things", len(parts))
 	}
-	if place, err := s.sim.PlaceInPart(&s.world, 4); err != nil || place != 0 {
+	if place, err := s.sim.Parts().PlaceInPart(&s.world, 4); err != nil || place != 0 {
 		t.Errorf("the fourth stands at %d, %v", place, err)
 	}
 }

@@ -33,31 +33,31 @@ var ErrRefused = errors.New("simulator: write refused: it comes too late")
 // Read reads the resource and returns the version it saw. token 0 is no
 // fencing token. An error means that the answer did not arrive.
 func (c *Client) Read(token uint64) (version int, err error) {
-	s := c.p.MustAsk(process.Op{Kind: process.Read, Node: history.Resource, Token: token})
+	s := c.MustAsk(process.Op{Kind: process.Read, Node: history.Resource, Token: token})
 	return int(s.Val), s.Err("read")
 }
 
 // Write writes the resource; base is the version that the write builds on. The
 // error is ErrRefused if it was refused; any other leaves the outcome open.
 func (c *Client) Write(base int, token uint64) error {
-	s := c.p.MustAsk(process.Op{Kind: process.Write, Node: history.Resource, Base: int32(base), Token: token})
+	s := c.MustAsk(process.Op{Kind: process.Write, Node: history.Resource, Base: int32(base), Token: token})
 	if s.Kind == process.Replied && s.Val == 0 {
 		return ErrRefused
 	}
 	return s.Err("write")
 }
 
-// OldBases says whether a client has so far written to the resource on the basis of a
+// OldBases reports whether a client has so far written to the resource on the basis of a
 // version that it had not read since it was inside. It can become true, and stays so. With
 // Merge the history decides that stands for the client's own: the program must not read
 // inside after some histories and outside after others, and then write on the same version.
 func (s *Simulator) OldBases() bool { return s.oldBases }
 
-// readInside says whether client c, as it stands at an entry, is inside and has read a
+// readInside reports whether client c, as it stands at an entry, is inside and has read a
 // version there.
-func (s *Simulator) readInside(c int8, e *process.Entry, version int32) bool {
+func (all *clients) readInside(c int8, e *process.Entry, version int32) bool {
 	for e.Inside {
-		parent := s.procs[c-1].At(e.Parent)
+		parent := all.procs[c-1].At(e.Parent)
 		if e.Seen.Kind == process.Replied && e.Seen.Val == int64(version) && parent.Ops[e.Seen.Thread].Kind == process.Read {
 			return true
 		}
@@ -66,19 +66,19 @@ func (s *Simulator) readInside(c int8, e *process.Entry, version int32) bool {
 	return false
 }
 
-// OnVersion says whether client c may yet write on the basis of a version that it has read:
+// OnVersion reports whether client c may yet write on the basis of a version that it has read:
 // it is inside, or reads or writes. See OldBases.
-func (s *Simulator) OnVersion(c int, part *ClientPart) bool {
+func (ps Parts) OnVersion(c int, part *ClientPart) bool {
 	if part.s.Dead {
 		return false
 	}
-	e := s.procs[c-1].At(part.s.At)
+	e := ps.s.clients.procs[c-1].At(part.s.At)
 	return e.Inside || slices.ContainsFunc(e.Ops[:], func(o process.Op) bool { return o.Kind == process.Read || o.Kind == process.Write })
 }
 
-// OrphanedOnVersion says whether a request to the resource is under way that nobody waits for.
-func (s *Simulator) OrphanedOnVersion(r *RestPart) bool {
-	return slices.ContainsFunc(s.orphans.lists[r.orphans], func(o node.Orphan) bool { return !o.Op.Kind.ToServer() })
+// OrphanedOnVersion reports whether an orphaned request to the resource is in flight.
+func (ps Parts) OrphanedOnVersion(r *RestPart) bool {
+	return slices.ContainsFunc(ps.s.orphans.lists[r.orphans], func(o node.Orphan) bool { return !o.Op.Kind.ToServer() })
 }
 
 // WithoutVersion is the rest with a resource that counts from 0 again.

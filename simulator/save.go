@@ -10,6 +10,12 @@ import (
 	"locklab/simulator/process"
 )
 
+// Tables are the tables of a simulator, to be saved and loaded.
+type Tables struct{ s *Simulator }
+
+// Tables returns the simulator's tables.
+func (s *Simulator) Tables() Tables { return Tables{s} }
+
 // TableSizes says how far a simulator's tables had come at some moment. They only
 // grow, so that it can be told later what they held then.
 type TableSizes struct {
@@ -20,10 +26,10 @@ type TableSizes struct {
 	histories  [MaxClients]process.Sizes
 }
 
-// TableSizes is the present moment. NewWorld may make it void, as it does worlds.
-func (s *Simulator) TableSizes() TableSizes {
-	m := TableSizes{readsClock: s.readsClock, measured: s.measured, servers: s.memo.Sizes(), orphans: len(s.orphans.lists)}
-	for i, p := range s.procs {
+// Sizes is the present moment. NewWorld may make it void, as it does worlds.
+func (ts Tables) Sizes() TableSizes {
+	m := TableSizes{readsClock: ts.s.readsClock, measured: ts.s.measured, servers: ts.s.memo.Sizes(), orphans: len(ts.s.orphans.lists)}
+	for i, p := range ts.s.clients.procs {
 		m.histories[i] = p.Sizes()
 	}
 	return m
@@ -31,11 +37,11 @@ func (s *Simulator) TableSizes() TableSizes {
 
 // Save writes what the tables held at m and not yet at from, so that worlds and parts of
 // that time mean the same to another simulator of the same config.
-func (s *Simulator) Save(w *codec.Writer, from, m TableSizes) {
+func (ts Tables) Save(w *codec.Writer, from, m TableSizes) {
 	w.Put(m.readsClock, m.measured)
-	s.memo.Save(w, from.servers, m.servers)
-	w.Put(m.orphans, s.orphans.lists[from.orphans:m.orphans])
-	for i, p := range s.procs {
+	ts.s.memo.Save(w, from.servers, m.servers)
+	w.Put(m.orphans, ts.s.orphans.lists[from.orphans:m.orphans])
+	for i, p := range ts.s.clients.procs {
 		p.Save(w, from.histories[i], m.histories[i])
 	}
 }
@@ -43,20 +49,20 @@ func (s *Simulator) Save(w *codec.Writer, from, m TableSizes) {
 // Load reads what Save wrote into a simulator that has loaded what went before; from the
 // zero TableSizes on, into one in which nothing has happened yet. After an error the
 // simulator is of no use.
-func (s *Simulator) Load(r *codec.Reader) error {
-	before := s.TableSizes()
-	r.Get(&s.readsClock, &s.measured)
-	s.measures = s.measures && !s.readsClock
-	if err := s.memo.Load(r); err != nil {
+func (ts Tables) Load(r *codec.Reader) error {
+	before := ts.Sizes()
+	r.Get(&ts.s.readsClock, &ts.s.measured)
+	ts.s.measures = ts.s.measures && !ts.s.readsClock
+	if err := ts.s.memo.Load(r); err != nil {
 		return err
 	}
 	var orphans int
 	var lists [][]node.Orphan
 	r.Get(&orphans, &lists)
 	for _, list := range lists {
-		s.orphans.intern(list)
+		ts.s.orphans.intern(list)
 	}
-	for _, p := range s.procs {
+	for _, p := range ts.s.clients.procs {
 		if err := p.Load(r); err != nil {
 			return err
 		}
@@ -64,30 +70,30 @@ func (s *Simulator) Load(r *codec.Reader) error {
 	if r.Err() != nil {
 		return r.Err()
 	}
-	if len(s.orphans.lists) != orphans {
+	if len(ts.s.orphans.lists) != orphans {
 		return errors.New("simulator: saved tables hold something twice")
 	}
-	return s.checkTables(before)
+	return ts.check(before)
 }
 
 // errUnknown is a number in what was read from a file that no table has.
 var errUnknown = errors.New("simulator: a saved number names nothing")
 
-// checkTables says whether all that tables name is in other tables. What they held at from
+// check reports whether all that tables name is in other tables. What they held at from
 // was checked before.
-func (s *Simulator) checkTables(from TableSizes) error {
-	for _, list := range s.orphans.lists[from.orphans:] {
+func (ts Tables) check(from TableSizes) error {
+	for _, list := range ts.s.orphans.lists[from.orphans:] {
 		for i := range list {
-			if o := &list[i]; !s.hasOp(&o.Op) || o.From < 1 || int(o.From) > len(s.procs) {
+			if o := &list[i]; !ts.hasOp(&o.Op) || o.From < 1 || int(o.From) > len(ts.s.clients.procs) {
 				return errUnknown
 			}
 		}
 	}
-	for i, p := range s.procs {
+	for i, p := range ts.s.clients.procs {
 		for at := from.histories[i].Entries; at < p.Len(); at++ {
 			e := p.At(uint32(at))
 			for t := range e.Ops {
-				if !s.hasOp(&e.Ops[t]) {
+				if !ts.hasOp(&e.Ops[t]) {
 					return errUnknown
 				}
 			}
@@ -96,22 +102,22 @@ func (s *Simulator) checkTables(from TableSizes) error {
 	return nil
 }
 
-func (s *Simulator) hasOp(o *process.Op) bool {
+func (ts Tables) hasOp(o *process.Op) bool {
 	request := o.Kind == process.Request
-	return o.Kind <= process.Watch && (!request || o.Node >= 1 && int(o.Node) <= len(s.config.Nodes) && s.words.Requests.Has(o.Arg))
+	return o.Kind <= process.Watch && (!request || o.Node >= 1 && int(o.Node) <= len(ts.s.config.Nodes) && ts.s.clients.words.Requests.Has(o.Arg))
 }
 
-// CheckClient says whether a part of client c, from 1, that was read from a file names
+// CheckClient reports whether a part of client c, from 1, that was read from a file names
 // only what there is.
-func (s *Simulator) CheckClient(c int, part *ClientPart) error {
-	p := s.procs[c-1]
+func (ts Tables) CheckClient(c int, part *ClientPart) error {
+	p := ts.s.clients.procs[c-1]
 	if int(part.s.At) >= p.Len() {
 		return errUnknown
 	}
 	for t := range part.s.Threads {
 		th, o := &part.s.Threads[t], &p.At(part.s.At).Ops[t]
 		answered := th.Phase == node.Answered && o.Kind == process.Request && th.Reply != node.LostConn
-		if th.Phase > node.Unsent || answered && !s.words.Answers.Has(th.Reply) {
+		if th.Phase > node.Unsent || answered && !ts.s.clients.words.Answers.Has(th.Reply) {
 			return errUnknown
 		}
 	}
@@ -120,7 +126,7 @@ func (s *Simulator) CheckClient(c int, part *ClientPart) error {
 
 // SaveNodes writes parts of servers, and LoadNodes reads them. They are of the type of the states in
 // which servers begin.
-func (s *Simulator) SaveNodes(w *codec.Writer, parts []NodePart) {
+func (ts Tables) SaveNodes(w *codec.Writer, parts []NodePart) {
 	w.Put(len(parts))
 	for i := range parts {
 		w.Put(parts[i].s)
@@ -128,10 +134,10 @@ func (s *Simulator) SaveNodes(w *codec.Writer, parts []NodePart) {
 }
 
 // LoadNodes reads what SaveNodes wrote.
-func (s *Simulator) LoadNodes(r *codec.Reader) (parts []NodePart) {
+func (ts Tables) LoadNodes(r *codec.Reader) (parts []NodePart) {
 	n := 0
 	r.Get(&n)
-	of := reflect.TypeOf(s.kind.Start(1, len(s.procs)))
+	of := reflect.TypeOf(ts.s.kind.Start(1, len(ts.s.clients.procs)))
 	for range n {
 		state := reflect.New(of)
 		if r.Get(state.Interface()); r.Err() != nil {
@@ -143,19 +149,19 @@ func (s *Simulator) LoadNodes(r *codec.Reader) (parts []NodePart) {
 }
 
 // CheckNode is CheckClient for the part of a server.
-func (s *Simulator) CheckNode(part *NodePart) error {
-	if !s.kind.Has(part.s) {
+func (ts Tables) CheckNode(part *NodePart) error {
+	if !ts.s.kind.Has(part.s) {
 		return errUnknown
 	}
 	return nil
 }
 
 // CheckRest is CheckClient for what belongs to no client and no server.
-func (s *Simulator) CheckRest(part *RestPart) error {
-	if int(part.orphans) >= len(s.orphans.lists) {
+func (ts Tables) CheckRest(part *RestPart) error {
+	if int(part.orphans) >= len(ts.s.orphans.lists) {
 		return errUnknown
 	}
-	for i, f := range s.config.Faults {
+	for i, f := range ts.s.config.Faults {
 		if int(part.budget[i]) > f.Times {
 			return errUnknown
 		}
@@ -165,8 +171,8 @@ func (s *Simulator) CheckRest(part *RestPart) error {
 
 // CheckCode runs the code of every client again, along at most so many of its histories,
 // and says where it does something else than a file says that was read.
-func (s *Simulator) CheckCode(most int) error {
-	for _, p := range s.procs {
+func (ts Tables) CheckCode(most int) error {
+	for _, p := range ts.s.clients.procs {
 		for i := range min(most, p.Len()) {
 			if err := p.Check(uint32(i * p.Len() / min(most, p.Len()))); err != nil {
 				return err

@@ -32,14 +32,14 @@ func newServers(c *Config, m *memo.Memo) (node.Kind, error) {
 }
 
 // happen has an event happen at the servers.
-func (s *Simulator) happen(w *World, e node.Event) (why string, err error) {
-	s.reached = true
-	return s.kind.Step(s.view(w), e)
+func (v *view) happen(e node.Event) (why string, err error) {
+	v.s.reached = true
+	return v.s.kind.Step(v, e)
 }
 
 // notice has the servers notice what happens to a client.
-func (s *Simulator) notice(w *World, what node.What, c, thread int8) error {
-	_, err := s.happen(w, node.Event{What: what, Client: c, Thread: thread})
+func (v *view) notice(what node.What, c, thread int8) error {
+	_, err := v.happen(node.Event{What: what, Client: c, Thread: thread})
 	return err
 }
 
@@ -78,10 +78,10 @@ func (s *Simulator) serversEnabled(w *World, buf []Choice) []Choice {
 func isEnd(c Choice) bool { return c.Verb == End }
 
 // endTogether ends what still stands at all servers.
-func (s *Simulator) endTogether(w *World) (why string, err error) {
-	for n, state := range &w.servers {
-		if state != nil && slices.ContainsFunc(s.kind.Enabled(w.now, state, int8(n+1), nil), isEnd) {
-			return s.happen(w, node.Event{What: node.Settled})
+func (v *view) endTogether() (why string, err error) {
+	for n, state := range &v.w.servers {
+		if state != nil && slices.ContainsFunc(v.s.kind.Enabled(v.w.now, state, int8(n+1), nil), isEnd) {
+			return v.happen(node.Event{What: node.Settled})
 		}
 	}
 	return "refused.nothing.ends", nil

@@ -1,8 +1,6 @@
 package simulator
 
 import (
-	"time"
-
 	"locklab/simulator/history"
 	"locklab/simulator/i18n"
 	"locklab/simulator/internal/clock"
@@ -19,8 +17,9 @@ import (
 // command that cannot be simulated, a *LimitError) leaves w unusable.
 func (s *Simulator) Step(w *World, c Choice) ([]history.Event, error) {
 	s.events, s.reached = s.events[:0], false
-	err := s.step(w, c)
-	s.boundAnswers(w)
+	v := s.view(w)
+	err := v.step(c)
+	v.boundAnswers()
 	if s.room.Exceeded != nil {
 		err = s.room.Take()
 	}
@@ -28,16 +27,16 @@ func (s *Simulator) Step(w *World, c Choice) ([]history.Event, error) {
 }
 
 // boundAnswers sets by when the replies arrive that a step has put on their way.
-func (s *Simulator) boundAnswers(w *World) {
-	if s.config.Timing == nil {
+func (v *view) boundAnswers() {
+	if v.s.config.Timing == nil {
 		return
 	}
-	for c := range s.procs {
-		threads := &w.procs[c].Threads
+	for c := range v.s.clients.procs {
+		threads := &v.w.procs[c].Threads
 		for t := range threads {
 			switch th := &threads[t]; {
 			case th.Fresh:
-				th.Fresh, th.Latest = false, clock.Later(w.now, s.latency(int8(c+1), s.op(w, int8(c+1), int8(t))))
+				th.Fresh, th.Latest = false, clock.Later(v.w.now, v.s.clients.latency(int8(c+1), v.Op(int8(c+1), int8(t))))
 			case th.Phase != node.Asking && th.Phase != node.Answered && th.Phase != node.Asleep && th.Phase != node.Unborn:
 				th.Latest = 0
 			}
@@ -45,291 +44,283 @@ func (s *Simulator) boundAnswers(w *World) {
 	}
 }
 
-func (s *Simulator) step(w *World, c Choice) error {
+func (v *view) step(c Choice) error {
 	switch c.Verb {
 	case Pass:
-		return s.pass(w, c)
+		return v.pass(c)
 	case Start, Arrive, Answer, Survive, Wake, Choose, GiveUp, Unblock:
-		return s.stepThread(w, c)
+		return v.stepThread(c)
 	case Resume:
 		if c.Node != 0 {
-			return s.stepServer(w, c)
+			return v.stepServer(c)
 		}
-		return s.resume(w, c)
+		return v.resume(c)
 	case Orphaned:
-		return s.arriveOrphan(w, c)
+		return v.arriveOrphan(c)
 	case Replicate, Heal, Deliver, Reconnect, End:
-		return s.stepServer(w, c)
+		return v.stepServer(c)
 	}
-	for i, f := range s.config.Faults {
+	for i, f := range v.s.config.Faults {
 		if f.Fault.Verb() == c.Verb {
-			return s.inject(w, i, c)
+			return v.inject(i, c)
 		}
 	}
-	return s.refuse(w, c, "refused.verb")
+	return v.refuse(c, "refused.verb")
 }
 
 // refuse says why c cannot happen, with a text of the catalogues.
-func (s *Simulator) refuse(w *World, c Choice, key string, pairs ...any) error {
-	return &NotEnabledError{Choice: s.Describe(c), At: w.now, Why: i18n.New(key, pairs...)}
+func (v *view) refuse(c Choice, key string, pairs ...any) error {
+	return &NotEnabledError{Choice: v.s.Describe(c), At: v.w.now, Why: i18n.New(key, pairs...)}
 }
 
-func (s *Simulator) emit(w *World, k history.Kind) *history.Event {
-	s.events = append(s.events, history.Event{At: w.now, Kind: k})
-	return &s.events[len(s.events)-1]
+func (v *view) Emit(k history.Kind) *history.Event {
+	v.s.events = append(v.s.events, history.Event{At: v.w.now, Kind: k})
+	return &v.s.events[len(v.s.events)-1]
 }
 
-// emitClient is emit with the client's name and its own clock.
-func (s *Simulator) emitClient(w *World, k history.Kind, c, thread int8) *history.Event {
-	e := s.emit(w, k)
+// EmitClient is emit with the client's name and its own clock.
+func (v *view) EmitClient(k history.Kind, c, thread int8) *history.Event {
+	e := v.Emit(k)
 	e.Client, e.Thread = int(c), int(thread)
-	e.Skew = w.procs[c-1].Clock.Read(w.now) - w.now
+	e.Skew = v.w.procs[c-1].Clock.Read(v.w.now) - v.w.now
 	return e
 }
 
-func (s *Simulator) pass(w *World, c Choice) error {
-	switch next := s.NextDeadline(w); {
+func (v *view) pass(c Choice) error {
+	switch next := v.s.NextDeadline(v.w); {
 	case c.D <= 0:
-		return s.refuse(w, c, "refused.forward")
-	case next <= w.now:
-		return s.refuse(w, c, "refused.due.first")
-	case c.D > next-w.now:
-		return s.refuse(w, c, "refused.due.before")
-	case c.D > clock.EndOfTime-w.now:
-		return s.refuse(w, c, "refused.end")
-	case c.Thread != 0 && (c.Thread != Standing || s.config.Timing == nil):
-		return s.refuse(w, c, "refused.standing")
+		return v.refuse(c, "refused.forward")
+	case next <= v.w.now:
+		return v.refuse(c, "refused.due.first")
+	case c.D > next-v.w.now:
+		return v.refuse(c, "refused.due.before")
+	case c.D > clock.EndOfTime-v.w.now:
+		return v.refuse(c, "refused.end")
+	case c.Thread != 0 && (c.Thread != Pending || v.s.config.Timing == nil):
+		return v.refuse(c, "refused.standing")
 	}
-	if _, err := s.happen(w, node.Event{What: node.Settled}); err != nil {
+	if _, err := v.happen(node.Event{What: node.Settled}); err != nil {
 		return err
 	}
-	w.now += c.D
-	for c := range s.procs {
-		w.procs[c].Forget(w.now)
+	v.w.now += c.D
+	for c := range v.s.clients.procs {
+		v.w.procs[c].Forget(v.w.now)
 	}
-	_, err := s.happen(w, node.Event{What: node.Passed, Standing: c.Thread == Standing})
+	_, err := v.happen(node.Event{What: node.Passed, Pending: c.Thread == Pending})
 	return err
 }
 
-// stepServer is what a server does by itself, or a client's library.
-func (s *Simulator) stepServer(w *World, c Choice) error {
+// stepServer makes a choice of a server, or of a client's library, by itself.
+func (v *view) stepServer(c Choice) error {
 	why, err := "", error(nil)
 	if c == (Choice{Verb: End}) {
-		why, err = s.endTogether(w)
+		why, err = v.endTogether()
 	} else {
-		why, err = s.happen(w, node.Event{What: node.Chosen, Choice: c})
+		why, err = v.happen(node.Event{What: node.Chosen, Choice: c})
 	}
 	if why != "" {
-		return s.refuse(w, c, why)
+		return v.refuse(c, why)
 	}
 	return err
 }
 
-// stepThread is what happens to one thread of one client.
-func (s *Simulator) stepThread(w *World, c Choice) error {
-	if c.Client < 1 || int(c.Client) > len(s.procs) || c.Thread < 0 || c.Thread >= MaxThreads {
-		return s.refuse(w, c, "refused.client.thread")
+// stepThread makes a choice of one thread of one client.
+func (v *view) stepThread(c Choice) error {
+	if c.Client < 1 || int(c.Client) > len(v.s.clients.procs) || c.Thread < 0 || c.Thread >= MaxThreads {
+		return v.refuse(c, "refused.client.thread")
 	}
-	p := &w.procs[c.Client-1]
+	p := &v.w.procs[c.Client-1]
 	th := &p.Threads[c.Thread]
 	switch {
 	case p.Dead:
-		return s.refuse(w, c, "refused.client.dead")
+		return v.refuse(c, "refused.client.dead")
 	case p.Stands(int(c.Thread)) && c.Verb != Arrive && c.Verb != Unblock:
-		return s.refuse(w, c, "refused.client.paused")
+		return v.refuse(c, "refused.client.paused")
 	}
 	switch c.Verb {
 	case Start:
 		if th.Phase != node.Unborn {
-			return s.refuse(w, c, "refused.client.started")
+			return v.refuse(c, "refused.client.started")
 		}
-		return s.observe(w, c.Client, c.Thread, process.Observation{Kind: process.Started})
+		return v.Observe(c.Client, c.Thread, process.Observation{Kind: process.Started})
 	case Wake, Choose:
 		if c.Verb == Choose && th.Phase == node.Unborn {
-			return s.startSkewed(w, c, p)
+			return v.startSkewed(c, p)
 		}
-		if th.Phase != node.Asleep || th.Due > w.now {
-			return s.refuse(w, c, "refused.wake")
+		if th.Phase != node.Asleep || th.Due > v.w.now {
+			return v.refuse(c, "refused.wake")
 		}
 		seen := process.Observation{Kind: process.Slept}
 		if c.Verb == Choose {
-			if c.Node < 1 || c.Node > s.otherWays(p, c.Client, int(c.Thread)) {
-				return s.refuse(w, c, "refused.way")
+			if c.Node < 1 || c.Node > v.s.clients.otherWays(p, c.Client, int(c.Thread)) {
+				return v.refuse(c, "refused.way")
 			}
 			seen.Val = int64(c.Node)
 		}
-		s.emitClient(w, history.Wake, c.Client, c.Thread)
-		return s.observe(w, c.Client, c.Thread, seen)
+		v.EmitClient(history.Wake, c.Client, c.Thread)
+		return v.Observe(c.Client, c.Thread, seen)
 	case Arrive:
-		if th.Phase != node.Asking || th.Hold > w.now {
-			return s.refuse(w, c, "refused.request.held")
+		if th.Phase != node.Asking || th.Hold > v.w.now {
+			return v.refuse(c, "refused.request.held")
 		}
-		return s.arrive(w, c, th)
+		return v.arrive(c, th)
 	case Unblock:
-		return s.stepServer(w, c)
+		return v.stepServer(c)
 	case Answer:
-		if th.Phase != node.Answered || th.Held(w.now) {
-			return s.refuse(w, c, "refused.reply.held")
+		if th.Phase != node.Answered || th.Held(v.w.now) {
+			return v.refuse(c, "refused.reply.held")
 		}
-		return s.answer(w, c, th)
+		return v.answer(c, th)
 	case Survive:
-		if !th.Survives(w.now) {
-			return s.refuse(w, c, "refused.survive")
+		if !th.Survives(v.w.now) {
+			return v.refuse(c, "refused.survive")
 		}
 		th.Broken, th.Hold = false, 0
-		return s.answer(w, c, th)
+		return v.answer(c, th)
 	default:
-		if !th.Phase.Waiting() || s.impatient(p, c.Client, int(c.Thread)) > w.now {
-			return s.refuse(w, c, "refused.patience")
+		if !th.Phase.Waiting() || v.s.clients.impatient(p, c.Client, int(c.Thread)) > v.w.now {
+			return v.refuse(c, "refused.patience")
 		}
-		return s.giveUp(w, c, th)
+		return v.giveUp(c, th)
 	}
 }
 
 // startSkewed begins a program whose clock is off.
-func (s *Simulator) startSkewed(w *World, c Choice, p *node.Client) error {
-	if c.Node < 1 || c.Node > s.otherWays(p, c.Client, int(c.Thread)) {
-		return s.refuse(w, c, "refused.way")
+func (v *view) startSkewed(c Choice, p *node.Client) error {
+	if c.Node < 1 || c.Node > v.s.clients.otherWays(p, c.Client, int(c.Thread)) {
+		return v.refuse(c, "refused.way")
 	}
-	skew := s.config.Clients[c.Client-1].Skews[c.Node-1]
+	skew := v.s.config.Clients[c.Client-1].Skews[c.Node-1]
 	p.Clock.Offset += skew
-	e := s.emitClient(w, history.ClockStep, c.Client, c.Thread)
+	e := v.EmitClient(history.ClockStep, c.Client, c.Thread)
 	e.D, e.Note = skew, history.FromStart
-	return s.observe(w, c.Client, c.Thread, process.Observation{Kind: process.Started})
+	return v.Observe(c.Client, c.Thread, process.Observation{Kind: process.Started})
 }
 
 // arrive has a request reach the server, or the resource.
-func (s *Simulator) arrive(w *World, c Choice, th *node.Thread) error {
-	o := s.op(w, c.Client, c.Thread)
+func (v *view) arrive(c Choice, th *node.Thread) error {
+	o := v.Op(c.Client, c.Thread)
 	if o.Kind.ToServer() {
-		return s.notice(w, node.Arrived, c.Client, c.Thread)
+		return v.notice(node.Arrived, c.Client, c.Thread)
 	}
-	th.Answer(s.arriveResource(w, o, c.Client, th.Msg))
+	th.Answer(v.arriveResource(o, c.Client, th.Msg))
 	return nil
 }
 
 // arriveResource has a request reach the resource.
-func (s *Simulator) arriveResource(w *World, o *process.Op, from int8, msg uint32) (answer uint32) {
-	e := s.emit(w, history.Apply)
+func (v *view) arriveResource(o *process.Op, from int8, msg uint32) (answer uint32) {
+	e := v.Emit(history.Apply)
 	e.Client, e.Node, e.Lease, e.Msg = int(from), int(o.Node), int(o.Lease), int(msg)
-	return uint32(w.resource.serve(o, s.config.Guard, e))
+	return uint32(v.w.resource.serve(o, v.s.config.Guard, e))
 }
 
-func (s *Simulator) answer(w *World, c Choice, th *node.Thread) error {
-	o := s.op(w, c.Client, c.Thread)
+func (v *view) answer(c Choice, th *node.Thread) error {
+	o := v.Op(c.Client, c.Thread)
 	seen := process.Observation{Kind: process.Replied, Val: int64(th.Reply)}
 	kind := history.Answer
 	if th.Lost() {
 		seen, kind = process.Observation{Kind: process.Broken}, history.Broken
 	}
-	e := s.emitClient(w, kind, c.Client, c.Thread)
+	e := v.EmitClient(kind, c.Client, c.Thread)
 	e.Node, e.Msg = int(o.Node), int(th.Msg)
-	e.Cmd = s.cmd(o)
+	e.Cmd = v.s.clients.cmd(o)
 	if kind == history.Answer && o.Kind.ToServer() {
-		e.Reply = s.words.Answers.Words(th.Reply)[0]
+		e.Reply = v.s.clients.words.Answers.Words(th.Reply)[0]
 	}
-	return s.observe(w, c.Client, c.Thread, seen)
+	return v.Observe(c.Client, c.Thread, seen)
 }
 
-func (s *Simulator) giveUp(w *World, c Choice, th *node.Thread) error {
-	o := s.op(w, c.Client, c.Thread)
+func (v *view) giveUp(c Choice, th *node.Thread) error {
+	o := v.Op(c.Client, c.Thread)
 	switch {
 	case o.Kind.ToServer():
-		if err := s.notice(w, node.GaveUp, c.Client, c.Thread); err != nil {
+		if err := v.notice(node.GaveUp, c.Client, c.Thread); err != nil {
 			return err
 		}
 	case th.Phase == node.Asking:
-		s.addOrphan(w, c.Client, c.Thread)
+		v.Orphan(c.Client, c.Thread)
 	}
-	e := s.emitClient(w, history.Timeout, c.Client, c.Thread)
+	e := v.EmitClient(history.Timeout, c.Client, c.Thread)
 	e.Node, e.Msg = int(o.Node), int(th.Msg)
-	e.Cmd = s.cmd(o)
+	e.Cmd = v.s.clients.cmd(o)
 	seen := process.Observation{Kind: process.TimedOut}
 	if o.Kind == process.Listen && th.Phase == node.Answered && !th.Lost() {
 		seen.Val = int64(th.Reply) // it comes all the same: the next read finds it
 	}
-	return s.observe(w, c.Client, c.Thread, seen)
+	return v.Observe(c.Client, c.Thread, seen)
 }
 
-func (s *Simulator) resume(w *World, c Choice) error {
-	if c.Client < 1 || int(c.Client) > len(s.procs) {
-		return s.refuse(w, c, "refused.client.unknown")
+func (v *view) resume(c Choice) error {
+	if c.Client < 1 || int(c.Client) > len(v.s.clients.procs) {
+		return v.refuse(c, "refused.client.unknown")
 	}
-	p := &w.procs[c.Client-1]
+	p := &v.w.procs[c.Client-1]
 	if c.Thread > 0 {
-		return s.resumeThread(w, c, p)
+		return v.resumeThread(c, p)
 	}
-	if p.Dead || !p.Paused || !p.Open && p.Until > w.now {
-		return s.refuse(w, c, "refused.pause.end")
+	if p.Dead || !p.Paused || !p.Open && p.Until > v.w.now {
+		return v.refuse(c, "refused.pause.end")
 	}
 	p.End()
 	for t := range p.Threads {
-		s.goOn(w, c.Client, int8(t))
+		v.goOn(c.Client, int8(t))
 	}
-	s.emitClient(w, history.Resume, c.Client, 0)
-	return s.notice(w, node.Resumed, c.Client, 0)
+	v.EmitClient(history.Resume, c.Client, 0)
+	return v.notice(node.Resumed, c.Client, 0)
 }
 
 // resumeThread ends the pause of one thread.
-func (s *Simulator) resumeThread(w *World, c Choice, p *node.Client) error {
-	if p.Dead || p.Stopped() != c.Thread || !p.Open && p.Until > w.now {
-		return s.refuse(w, c, "refused.pause.end")
+func (v *view) resumeThread(c Choice, p *node.Client) error {
+	if p.Dead || p.Stopped() != c.Thread || !p.Open && p.Until > v.w.now {
+		return v.refuse(c, "refused.pause.end")
 	}
 	p.End()
-	s.goOn(w, c.Client, c.Thread-1)
-	s.emitClient(w, history.Wake, c.Client, c.Thread-1).Note = history.FromPause
+	v.goOn(c.Client, c.Thread-1)
+	v.EmitClient(history.Wake, c.Client, c.Thread-1).Note = history.FromPause
 	return nil
 }
 
 // goOn puts the request of a thread on its way that a pause has kept back, and lets it do
 // late what it could have done before.
-func (s *Simulator) goOn(w *World, c, t int8) {
-	p := &w.procs[c-1]
+func (v *view) goOn(c, t int8) {
+	p := &v.w.procs[c-1]
 	th := &p.Threads[t]
 	if th.Phase == node.Unsent {
-		s.send(w, c, th, s.op(w, c, t))
+		v.send(c, th, v.Op(c, t))
 	}
-	s.delayOverdue(w, th)
+	v.delayOverdue(th)
 }
 
 // send puts the request of a thread of client c on its way.
-func (s *Simulator) send(w *World, c int8, th *node.Thread, o *process.Op) {
-	p := &w.procs[c-1]
-	*th = node.Thread{Phase: node.Asking, Msg: th.Msg, Due: s.giveUpAt(w.now, p.Clock, s.patience(o))}
-	if s.config.Timing != nil {
-		th.Latest = clock.Later(w.now, s.latency(c, o))
+func (v *view) send(c int8, th *node.Thread, o *process.Op) {
+	p := &v.w.procs[c-1]
+	*th = node.Thread{Phase: node.Asking, Msg: th.Msg, Due: v.s.config.Timing.giveUpAt(v.w.now, p.Clock, v.s.clients.patience(o))}
+	if v.s.config.Timing != nil {
+		th.Latest = clock.Later(v.w.now, v.s.clients.latency(c, o))
 	}
 	if p.Cut && o.Kind == process.Request {
 		th.Phase = node.Stranded
 	}
 }
 
-// latency is how long the messages of an operation of client c are on their way at most.
-func (s *Simulator) latency(c int8, o *process.Op) time.Duration {
-	if s.config.Timing == nil || !o.Kind.ToServer() || s.config.Clients[c-1].Near {
-		return 0
-	}
-	return s.config.Timing.Latency
-}
-
 // delayOverdue lets a thread that was paused do late what it could have done before.
-func (s *Simulator) delayOverdue(w *World, th *node.Thread) {
+func (v *view) delayOverdue(th *node.Thread) {
 	if th.Broken {
-		th.Hold = max(th.Hold, s.late(w.now))
+		th.Hold = max(th.Hold, v.s.config.Timing.late(v.w.now))
 	}
-	if s.config.Timing == nil {
+	if v.s.config.Timing == nil {
 		return
 	}
 	if th.Phase == node.Asleep || th.Phase == node.Answered || th.Phase == node.Unborn {
-		th.Latest = max(th.Latest, clock.Later(w.now, s.config.Timing.Lateness))
+		th.Latest = max(th.Latest, clock.Later(v.w.now, v.s.config.Timing.Lateness))
 	}
 }
 
-// observe ends what a client's thread waits for and puts under way what the client
+// Observe ends what a client's thread waits for and puts under way what the client
 // does next. Reading its clock is answered on the spot.
-func (s *Simulator) observe(w *World, c, thread int8, seen process.Observation) error {
-	p := &w.procs[c-1]
-	proc := s.procs[c-1]
+func (v *view) Observe(c, thread int8, seen process.Observation) error {
+	p := &v.w.procs[c-1]
+	proc := v.s.clients.procs[c-1]
 	seen.Thread = uint8(thread)
 	for range maxReadings {
 		at, err := proc.Advance(p.At, seen)
@@ -337,37 +328,37 @@ func (s *Simulator) observe(w *World, c, thread int8, seen process.Observation) 
 			return err
 		}
 		entry := proc.At(at)
-		if err := s.abandon(w, c, thread, entry); err != nil {
+		if err := v.abandon(c, thread, entry); err != nil {
 			return err
 		}
 		p.At = at
 		for i := range entry.Notes {
-			s.events = append(s.events, entry.Notes[i])
-			e := &s.events[len(s.events)-1]
-			e.At = w.now
-			e.Skew = p.Clock.Read(w.now) - w.now
+			v.s.events = append(v.s.events, entry.Notes[i])
+			e := &v.s.events[len(v.s.events)-1]
+			e.At = v.w.now
+			e.Skew = p.Clock.Read(v.w.now) - v.w.now
 		}
-		reading := s.arm(w, c, p, entry)
+		reading := v.arm(c, p, entry)
 		if reading < 0 {
-			p.At, err = s.forget(int(c), at)
+			p.At, err = v.s.Symmetry().forget(int(c), at)
 			p.Clock.Measures = p.Clock.Measures && err == nil && proc.At(p.At).Reads
 			return err
 		}
-		seen = process.Observation{Thread: uint8(reading), Kind: process.ClockRead, Val: int64(p.Clock.Read(w.now))}
+		seen = process.Observation{Thread: uint8(reading), Kind: process.ClockRead, Val: int64(p.Clock.Read(v.w.now))}
 	}
 	return table.Limit("limit.readings", "client", c, "times", maxReadings)
 }
 
 // abandon leaves the requests under way for which the code of a client no longer waits
 // at the entry that it comes to, although they were not what it has observed.
-func (s *Simulator) abandon(w *World, c, observed int8, entry *process.Entry) error {
-	for t := range w.procs[c-1].Threads {
-		if int8(t) == observed || entry.Fresh&(1<<t) == 0 || !w.procs[c-1].Threads[t].Phase.Waiting() {
+func (v *view) abandon(c, observed int8, entry *process.Entry) error {
+	for t := range v.w.procs[c-1].Threads {
+		if int8(t) == observed || entry.Fresh&(1<<t) == 0 || !v.w.procs[c-1].Threads[t].Phase.Waiting() {
 			continue
 		}
-		if s.op(w, c, int8(t)).Kind == process.Request {
-			s.abandons = s.abandons || w.procs[c-1].Threads[t].Phase == node.Asking
-			if err := s.notice(w, node.GaveUp, c, int8(t)); err != nil {
+		if v.Op(c, int8(t)).Kind == process.Request {
+			v.s.abandons = v.s.abandons || v.w.procs[c-1].Threads[t].Phase == node.Asking
+			if err := v.notice(node.GaveUp, c, int8(t)); err != nil {
 				return err
 			}
 		}
@@ -381,7 +372,7 @@ const maxReadings = 10_000
 
 // arm starts the operations that are new at an entry. It returns the thread that
 // reads the clock, or -1.
-func (s *Simulator) arm(w *World, c int8, p *node.Client, entry *process.Entry) (reading int) {
+func (v *view) arm(c int8, p *node.Client, entry *process.Entry) (reading int) {
 	reading = -1
 	for t := range p.Threads {
 		if entry.Fresh&(1<<t) == 0 {
@@ -398,35 +389,35 @@ func (s *Simulator) arm(w *World, c int8, p *node.Client, entry *process.Entry) 
 		case process.None:
 			*th = node.Thread{}
 		case process.Begin:
-			*th = node.Thread{Phase: node.Unborn, Latest: clock.Later(w.now, p.Clock.After(o.D))}
+			*th = node.Thread{Phase: node.Unborn, Latest: clock.Later(v.w.now, p.Clock.After(o.D))}
 		case process.Clocked:
 			*th = node.Thread{}
 			reading = t
-			s.readClock(w, p)
+			v.readClock(p)
 		case process.Join:
 			*th = node.Thread{Phase: node.Joining}
 		case process.Listen:
-			w.sent++
-			*th = node.Thread{Phase: node.Listening, Msg: w.sent, Due: s.giveUpAt(w.now, p.Clock, o.D)}
+			v.w.sent++
+			*th = node.Thread{Phase: node.Listening, Msg: v.w.sent, Due: v.s.config.Timing.giveUpAt(v.w.now, p.Clock, o.D)}
 		case process.Sleep, process.Watch, process.Idle:
 			d := p.Clock.After(o.D)
-			*th = node.Thread{Phase: node.Asleep, Due: clock.Later(w.now, d)}
+			*th = node.Thread{Phase: node.Asleep, Due: clock.Later(v.w.now, d)}
 			switch {
-			case s.config.Timing == nil:
+			case v.s.config.Timing == nil:
 			case o.Kind == process.Idle, o.Open:
-				th.Due, th.Latest = w.now, clock.Later(w.now, d)
+				th.Due, th.Latest = v.w.now, clock.Later(v.w.now, d)
 			default:
-				th.Latest = s.late(th.Due)
+				th.Latest = v.s.config.Timing.late(th.Due)
 			}
-			e := s.emitClient(w, history.Sleep, c, int8(t))
+			e := v.EmitClient(history.Sleep, c, int8(t))
 			e.D, e.Code = o.D, entry.CodeOf(t)
 		default:
-			w.sent++
-			th.Msg = w.sent
-			s.send(w, c, th, o)
-			e := s.emitClient(w, history.Send, c, int8(t))
-			e.Node, e.Msg, e.Cmd, e.Code = int(o.Node), int(w.sent), s.cmd(o), entry.CodeOf(t)
-			s.oldBases = s.oldBases || o.Kind == process.Write && !s.readInside(c, entry, o.Base)
+			v.w.sent++
+			th.Msg = v.w.sent
+			v.send(c, th, o)
+			e := v.EmitClient(history.Send, c, int8(t))
+			e.Node, e.Msg, e.Cmd, e.Code = int(o.Node), int(v.w.sent), v.s.clients.cmd(o), entry.CodeOf(t)
+			v.s.oldBases = v.s.oldBases || o.Kind == process.Write && !v.s.clients.readInside(c, entry, o.Base)
 		}
 	}
 	return reading

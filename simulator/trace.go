@@ -124,8 +124,7 @@ func parseTrace(b []byte) (t Trace, err error) {
 	return t, nil
 }
 
-// verbPassStanding is what a link has in place of Pass where what ends then still stands. No
-// Verb has this number.
+// verbPassStanding stands in a link for a Pass with Standing. No Verb has this number.
 const verbPassStanding = FaultVerb - 1
 
 // appendChoice writes a choice: its verb, then only the fields that such a verb has.
@@ -133,7 +132,7 @@ func appendChoice(b []byte, c Choice) []byte {
 	b = append(b, byte(c.Verb))
 	switch c.Verb {
 	case Pass:
-		if c.Thread == Standing {
+		if c.Thread == Pending {
 			b[len(b)-1] = byte(verbPassStanding)
 		}
 		return appendDuration(b, c.D)
@@ -178,7 +177,7 @@ func (r *reader) choice() (c Choice) {
 	case Pass:
 		c.D = r.duration()
 	case verbPassStanding:
-		c.Verb, c.Thread, c.D = Pass, Standing, r.duration()
+		c.Verb, c.Thread, c.D = Pass, Pending, r.duration()
 	case End:
 		b := r.byte()
 		c.Client, c.Node, c.Thread = int8(b>>4), int8(b&15), int8(r.byte())

@@ -202,7 +202,7 @@ func FuzzParseLink(f *testing.F) {
 // What still stands at the end of a Pass, and what ends then, goes through a link, and is said in words.
 func TestLinkOfEnds(t *testing.T) {
 	want := []Choice{
-		{Verb: Pass, D: 750 * time.Millisecond}, {Verb: Pass, Thread: Standing, D: 750 * time.Millisecond},
+		{Verb: Pass, D: 750 * time.Millisecond}, {Verb: Pass, Thread: Pending, D: 750 * time.Millisecond},
 		{Verb: End, Node: 1, Thread: 8}, {Verb: End, Node: 1, Client: 2}, {Verb: End},
 	}
 	got, err := ParseLink(Trace{Strategy: "token", Choices: want}.Link())

@@ -162,7 +162,7 @@ func TestWatchersInSearch(t *testing.T) {
 	for budget, overlap := range map[string]bool{"": false, "crash=1": false, "failover=1": true} {
 		setup.Faults, _ = faults.ParseBudget(budget)
 		search := func(alike int, plain bool) *explore.Result {
-			r, err := explore.Run(context.Background(), simulator.MustLab(t, setup), explore.Options{Case: head, Symmetric: alike, Plain: explore.Plain{Order: plain}})
+			r, err := explore.Run(context.Background(), simulator.MustLab(t, setup), explore.Options{Case: head, Symmetric: alike, Limits: explore.Limits{Plain: explore.Plain{Order: plain}}})
 			if err != nil || !r.Complete {
 				t.Fatalf("%s: complete: %v, %v", budget, r.Complete, err)
 			}
@@ -198,11 +198,11 @@ func TestSavedWatches(t *testing.T) {
 	}
 	var file bytes.Buffer
 	out := codec.NewWriter(&file)
-	first.Save(out, simulator.TableSizes{}, first.TableSizes())
+	first.Tables().Save(out, simulator.TableSizes{}, first.Tables().Sizes())
 	if err := out.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	if err := second.Load(codec.NewReader(&file)); err != nil {
+	if err := second.Tables().Load(codec.NewReader(&file)); err != nil {
 		t.Fatal(err)
 	}
 	v, transactions := w, 0

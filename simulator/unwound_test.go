@@ -28,7 +28,7 @@ func TestUnwoundWatchers(t *testing.T) {
 		if _, err := l.Step(&w, l.Enabled(&w, nil)[0]); err != nil {
 			t.Fatal(err)
 		}
-		if p := l.procs[0].Library().(*redisnode.Connections).Client(1); p.PoolStats().TotalConns > 1 {
+		if p := l.clients.procs[0].Code().Library().(*redisnode.Connections).Client(1); p.PoolStats().TotalConns > 1 {
 			t.Fatalf("after %d runs of the code its pool has %d connections", l.Executions(1), p.PoolStats().TotalConns)
 		}
 	}

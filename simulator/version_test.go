@@ -51,8 +51,8 @@ func TestOldBases(t *testing.T) {
 			if _, err := s.Step(&w, all[0]); err != nil {
 				t.Fatal(err)
 			}
-			part := s.ClientPart(&w, 1)
-			if inside := s.procs[0].At(w.procs[0].At).Inside; inside && !s.OnVersion(1, &part) {
+			part := s.Parts().Client(&w, 1)
+			if inside := s.clients.procs[0].At(w.procs[0].At).Inside; inside && !s.Parts().OnVersion(1, &part) {
 				t.Errorf("%s: a client that is inside has read nothing that it may write on", name)
 			}
 		}
@@ -69,14 +69,14 @@ func TestOrphanedOnVersion(t *testing.T) {
 	if _, err := s.Step(&w, Choice{Verb: Start, Client: 1}); err != nil {
 		t.Fatal(err)
 	}
-	rest := s.RestPart(&w)
-	if s.OrphanedOnVersion(&rest) {
+	rest := s.Parts().Rest(&w)
+	if s.Parts().OrphanedOnVersion(&rest) {
 		t.Error("its client waits for it")
 	}
-	if why := (FaultContext{s, &w, nil}).Crash(1); why != "" {
+	if why := (FaultContext{s.view(&w), nil}).Client(1).Crash(); why != "" {
 		t.Fatal(why)
 	}
-	if rest = s.RestPart(&w); !s.OrphanedOnVersion(&rest) {
+	if rest = s.Parts().Rest(&w); !s.Parts().OrphanedOnVersion(&rest) {
 		t.Error("nothing is under way")
 	}
 }

@@ -55,10 +55,10 @@ type World struct {
 // Now is the true time since the start of the run.
 func (w *World) Now() time.Duration { return w.now }
 
-// Alive says whether client c, from 1, has not been killed.
+// Alive reports whether client c, from 1, has not been killed.
 func (w *World) Alive(c int) bool { return !w.procs[c-1].Dead }
 
-// Paused says whether client c, from 1, is paused.
+// Paused reports whether client c, from 1, is paused.
 func (w *World) Paused(c int) bool { return w.procs[c-1].Paused }
 
 // failing is server n, from 1, if it is one that can fail.
@@ -85,5 +85,5 @@ func (w *World) Hung(n int) bool {
 	return ok && f.Hung()
 }
 
-// Budget is what is left of the i-th fault of the Config.
+// Budget returns the injections that are left of the i-th fault of the Config.
 func (w *World) Budget(i int) int { return int(w.budget[i]) }

@@ -34,7 +34,7 @@ type Entry struct {
 // AnyNumber of holders may have a lock at a time.
 const AnyNumber = -1
 
-// Expiry says what ends a lease that nobody releases.
+// Expiry is the kind of end of a lease that no client releases.
 type Expiry int
 
 const (
@@ -78,6 +78,12 @@ func (e Entry) InArticle(id string, also ...string) Entry {
 	return e
 }
 
+// InUnits returns e for TTLs that are whole multiples of unit.
+func (e Entry) InUnits(unit time.Duration) Entry {
+	e.Unit = unit
+	return e
+}
+
 // Names returns the ID and all ids that the articles have for the strategy.
 func (e Entry) Names() []string {
 	names := []string{e.ID}
@@ -95,7 +101,7 @@ func (e Entry) Heading() string {
 	return e.ID + " (" + e.Article + ")"
 }
 
-// OnZooKeeper says whether the strategy locks on a ZooKeeper.
+// OnZooKeeper reports whether the strategy locks on a ZooKeeper.
 func (e Entry) OnZooKeeper() bool { return e.Line != nil }
 
 // Servers returns the number of servers that the strategy needs. An ensemble counts
@@ -161,7 +167,7 @@ func (e *TTLError) Error() string {
 	return fmt.Sprintf("lock: TTL %v is not a whole multiple of %v, which %s sends: try %v", e.TTL, e.Unit, e.Strategy, e.Try)
 }
 
-// checkTTL says whether the strategy can express env.TTL.
+// checkTTL reports whether the strategy can express env.TTL.
 func (e Entry) checkTTL(env Env) error {
 	switch {
 	case e.Unit == 0: // the lock has no TTL

@@ -39,7 +39,7 @@ type Env struct {
 	TTL time.Duration
 }
 
-// Clock is what strategies need of a clock. The clocks of clockwork implement it.
+// Clock has the methods of a clock that strategies call. The clocks of clockwork implement it.
 type Clock interface {
 	// Now reads the clock of the client's machine.
 	Now() time.Time

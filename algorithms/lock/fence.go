@@ -8,7 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// errNoCounter is what Acquire returns unless Env has exactly one server.
+// errNoCounter is the error of Acquire unless Env has exactly one server.
 var errNoCounter = errors.New("lock: fencing needs exactly one server")
 
 // Fence returns s with fencing tokens. A lease that is a [Fencer] keeps its own; for any

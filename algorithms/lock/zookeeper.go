@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// ZooKeeper is what a lock needs of one session with an ensemble.
+// ZooKeeper has the methods of a session with an ensemble that locks call.
 // [locklab/algorithms/zookeeper.OnConn] makes one from a real client.
 //
 // Every method sends one request and waits for the answer. Any error other than
@@ -37,7 +37,7 @@ type ZooKeeper interface {
 
 // A Watch fires once, after what it watches has changed; by then it may have
 // changed again. It survives broken connections. The ensemble keeps a watch for
-// which nobody waits any more until it fires or the session ends.
+// which no caller waits any more until it fires or the session ends.
 type Watch interface {
 	// Wait blocks until the watch has fired, for at most patience on the client's
 	// own clock. It returns ErrSessionEnded if the watch can no longer fire.

@@ -22,16 +22,8 @@ import (
 //
 // ShedLock leaves both times to its user. Here the least time is a quarter of Env.TTL,
 // on the client's clock and counted from before Acquire sends its command, as there.
-var atLeastFor = lock.Entry{
-	ID:     "at-least-for",
-	Family: lock.OneStep,
-	Year:   2017,
-	Nodes:  1,
-	TTL:    tokenLock.TTL,
-	Unit:   4 * time.Millisecond,
-	Expiry: tokenLock.Expiry,
-	New:    func(env lock.Env) lock.Strategy { return &AtLeastFor{env: env, least: env.TTL / 4} },
-}
+var atLeastFor = tokenLock.Variant("at-least-for", 2017,
+	func(env lock.Env) lock.Strategy { return &AtLeastFor{env: env, least: env.TTL / 4} }).InUnits(4 * time.Millisecond)
 
 var _ lock.Strategy = (*AtLeastFor)(nil)
 

@@ -13,7 +13,7 @@ import (
 
 // Single commands that several locks send, with their replies in Go terms.
 
-// sendSETNX sends SETNX key value and says whether that created the key. SetNX of
+// sendSETNX sends SETNX key value and reports whether that created the key. SetNX of
 // go-redis would send SET key value NX, which servers of that time do not know.
 func sendSETNX(ctx context.Context, node redis.UniversalClient, key, value string) (created bool, err error) {
 	created, err = node.Do(ctx, "SETNX", key, value).Bool()
@@ -30,13 +30,13 @@ func sendSET(ctx context.Context, node redis.UniversalClient, refusal error, key
 	return refusedIfNil(reply, refusal, fmt.Sprint("SET ", words[0]), key)
 }
 
-// sendGET sends GET key and says whether the key exists.
+// sendGET sends GET key and reports whether the key exists.
 func sendGET(ctx context.Context, node redis.UniversalClient, key string) (value string, exists bool, err error) {
 	value, err = node.Get(ctx, key).Result()
 	return valueOf("GET", key, value, err)
 }
 
-// sendGETSET sends GETSET key value and says whether the key existed before.
+// sendGETSET sends GETSET key value and reports whether the key existed before.
 func sendGETSET(ctx context.Context, node redis.UniversalClient, key, value string) (old string, existed bool, err error) {
 	old, err = node.GetSet(ctx, key, value).Result()
 	return valueOf("GETSET", key, old, err)

@@ -72,17 +72,9 @@ var daemon10 = daemon20.Variant("daemon-10", 2013,
 // what most libraries do.
 //
 // It was meant to fix the renewal of a successor's key. It fails as all of these do.
-var daemon10Owned = lock.Entry{
-	ID:     "daemon-10-owned",
-	Family: lock.Renewed,
-	Year:   2013,
-	Nodes:  1,
-	TTL:    30 * time.Second,
-	Unit:   time.Millisecond,
-	Expiry: lock.ExpiryServer,
-	New: renewedByOwner(reporting(compareAndDelete),
-		func(env lock.Env) renewalPlan { return renewEvery(env, 10, compareAndExpire) }),
-}
+var daemon10Owned = daemon20.Variant("daemon-10-owned", 2013,
+	renewedByOwner(reporting(compareAndDelete),
+		func(env lock.Env) renewalPlan { return renewEvery(env, 10, compareAndExpire) })).InUnits(time.Millisecond)
 
 // daemon20Owned and daemon29Owned are daemon-10-owned with the periods of daemon-20 and
 // daemon-29.

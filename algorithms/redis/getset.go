@@ -40,7 +40,7 @@ var getSet = lock.Entry{
 //   - The stamp is compared with the reader's clock. A client whose clock is ahead by more
 //     than the rest of the lease takes a valid lock.
 //   - GETSET on a key that has just been deleted answers nil and creates it. The article
-//     counts nil as lost, so the loser's stamp stays: an orphan lock that nobody holds, for
+//     counts nil as lost, so the loser's stamp stays: an orphan lock without a holder, for
 //     a whole lease.
 //   - Every loser of the takeover overwrites the winner's stamp with its own.
 //   - The clock is read once, at the beginning. A pause between that and GETSET writes a

@@ -22,18 +22,10 @@ import (
 // Chubby and Consul count the delay from the end of a session. Redis has no sessions, so
 // here the key lives for 1.5 times Env.TTL, and Check of the lease says by the client's own
 // clock when Env.TTL is over.
-var lockDelay = lock.Entry{
-	ID:     "lock-delay",
-	Family: lock.OneStep,
-	Year:   2014,
-	Nodes:  1,
-	TTL:    30 * time.Second,
-	Unit:   2 * time.Millisecond,
-	Expiry: lock.ExpiryServer,
-	New: func(env lock.Env) lock.Strategy {
+var lockDelay = tokenLock.Variant("lock-delay", 2014,
+	func(env lock.Env) lock.Strategy {
 		return &LockDelay{newKeyLock(env, env.Tokens, createFunc(setWithDelay), reporting(compareAndDelete))}
-	},
-}
+	}).InUnits(2 * time.Millisecond)
 
 func setWithDelay(ctx context.Context, node redis.UniversalClient, key, token string, ttl time.Duration) error {
 	return setNXPX(ctx, node, key, token, ttl+ttl/2)

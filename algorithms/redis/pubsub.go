@@ -17,7 +17,7 @@ import (
 // correct: subscribe, try again, and only then wait; and never longer than the holder's
 // lease.
 
-// unlockMessage is what a release publishes.
+// unlockMessage is the message that a release publishes.
 const unlockMessage = 0
 
 // unlockChannel is Redisson's channel for key. The braces put it on the key's shard of a
@@ -51,7 +51,7 @@ func tryAndSubscribe(ctx context.Context, s lock.Strategy, node redis.UniversalC
 // never is an end of patience that no clock reaches.
 var never = time.Unix(1<<33, 0).UTC() // in the year 2242
 
-// endOf is when patience ends that begins now.
+// endOf returns the end of a patience that begins now.
 func endOf(clock lock.Clock, patience time.Duration) time.Time {
 	if patience == lock.Forever {
 		return never
@@ -59,7 +59,7 @@ func endOf(clock lock.Clock, patience time.Duration) time.Time {
 	return clock.Now().Add(patience)
 }
 
-// untilEnd is the rest of the patience.
+// untilEnd returns the rest of the patience.
 func untilEnd(clock lock.Clock, end time.Time) time.Duration {
 	if end.Equal(never) {
 		return lock.Forever

@@ -24,7 +24,7 @@ var _ lock.Strategy = (*Queue)(nil)
 // gone.
 //
 // How it fails: as token does. And if the first waiter dies or gives up, it blocks the
-// others for a TTL although nobody holds the lock. An Acquire whose reply was lost keeps
+// others for a TTL although the lock is free. An Acquire whose reply was lost keeps
 // its place too.
 //
 // Where ours differs: the server measures the time in the queue; in Redisson the waiters'

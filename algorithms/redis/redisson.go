@@ -36,8 +36,8 @@ var redissonWait = replicated(watchdog.Variant("redisson-wait", 2020,
 // It was meant to fix the lost packet: a renewal, a release or an acquire that did not arrive.
 //
 // How it fails: the acquire script is not idempotent. If it was run and its answer lost, the second
-// one enters again: the count is two, the holder knows of one, and after its release nobody renews a
-// lock that has an owner until the TTL ends. And a release whose answer is lost says that
+// one enters again: the count is two, the holder knows of one, and after its release the key
+// keeps an owner that does not renew it, until the TTL ends. And a release whose answer is lost says that
 // the lock was not held.
 //
 // Ours sends again at once after a time-out, as that version does, and after 1.5 s when the

@@ -16,7 +16,7 @@ import (
 // one that polls every millisecond keeps the server busy.
 //
 // How it fails: as watchdog does. And every release wakes all waiters: one gets the lock,
-// the others have tried in vain.
+// and the others are refused.
 var redissonLock = watchdog.Variant("redisson-lock", 2014,
 	func(env lock.Env) lock.Strategy { return &RedissonLock{newWatchdog(env)} })
 

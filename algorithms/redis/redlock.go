@@ -44,7 +44,7 @@ var redlock = lock.Entry{
 // lock twice. Clocks that run at different rates end the lease before its validity, since the
 // article subtracts nothing for drift. A pause after the second reading of the clock does the
 // same harm as with one server, and there is no counter from which to make a fencing token. With
-// three clients on five servers the votes may split 2, 2, 1, and nobody gets the lock.
+// three clients on five servers the votes may split 2, 2, 1, and no client gets the lock.
 //
 // The time-out of one server is that of its client. The article recommends some tens of
 // milliseconds, for a TTL of 30 s: set ReadTimeout, WriteTimeout and DialTimeout to it, and

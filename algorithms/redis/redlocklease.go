@@ -30,7 +30,7 @@ func (l *redlockLease) Check(context.Context) error {
 	return nil
 }
 
-// Release deletes the token on all servers, including those that never had it, and says
+// Release deletes the token on all servers, including those that never had it, and reports
 // whether the lock was held when the release began. A token that is gone from a server does not
 // come back, so
 //   - nil: a majority still had it, and no other client can have had the lock;

@@ -36,7 +36,7 @@ func (r *renewal) arm(d time.Duration) {
 	}
 }
 
-// tick is one call of send. Any failure is final, and the holder is not told.
+// tick is one call of send. Any failure is final, and the holder gets no notice.
 func (r *renewal) tick() {
 	if r.ended.Load() {
 		return
@@ -56,5 +56,5 @@ func (r *renewal) stop() {
 	}
 }
 
-// over says whether the renewal has been stopped or has failed.
+// over reports whether the renewal has been stopped or has failed.
 func (r *renewal) over() bool { return r.ended.Load() }

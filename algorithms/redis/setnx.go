@@ -10,7 +10,7 @@ import (
 // releases it by deleting the key. (2009: SETNX is in the first commit of Redis, March 2009.
 // Article 003-A; 001-A and 002-A write another constant.)
 //
-// It was meant to fix [Mutex], which excludes nobody on another machine. The server runs one
+// It was meant to fix [Mutex], which excludes no client on another machine. The server runs one
 // command at a time, so that of any number of SETNX on a free key exactly one is answered 1.
 //
 // How it fails: the key has no TTL. A holder that crashes before DEL blocks all others for

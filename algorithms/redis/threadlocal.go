@@ -160,7 +160,7 @@ func (t *local) enter(fixed fixes) {
 	t.count = &count
 }
 
-// leave counts a Release, and says whether it was the last one.
+// leave counts a Release, and reports whether it was the last one.
 func (t *local) leave(fixed fixes) bool {
 	if t.count == nil {
 		return true

@@ -62,7 +62,7 @@ var getSetRetryMS = stamped("getset-retry-ms", time.Millisecond,
 //
 // How it fails: GET answers an old stamp, the key is deleted, GETSET answers nil and creates
 // it. The two differ, so the client takes the lock for lost, and the next client finds a stamp
-// that nobody holds: an orphan that blocks everybody for a whole lease.
+// without a holder: an orphan that blocks all clients for a whole lease.
 var getSetNil = stamped("getset-nil", time.Second,
 	func(s *Timestamp) { s.takeOver = s.getSetEqual }, "000-Bnil")
 
@@ -75,7 +75,7 @@ var getSetNil = stamped("getset-nil", time.Second,
 //
 // How it fails: there is a gap between the check and what follows. And the loser of a takeover
 // replaces the winner's stamp with its own; the winner then believes that it has lost a lock
-// which nobody else has, and does not delete it: an orphan that blocks everybody for a whole
+// which no other client has, and does not delete it: an orphan that blocks all for a whole
 // lease. A few lines before this advice, article 000 says that the loser's write does no harm.
 var getSetCheck = stamped("getset-check", time.Second,
 	func(s *Timestamp) { s.retries, s.takeOver, s.checks = true, s.getSet, true }, "000-D")

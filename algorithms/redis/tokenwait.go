@@ -19,15 +19,15 @@ import (
 //
 // How it fails: WAIT counts replicas, but does not choose which one is promoted: of two
 // replicas, the one that has not acknowledged may become the master. A promoted replica that
-// restarts empty loses the key all the same. And while no replica answers nobody can acquire
-// the lock, although nobody holds it.
+// restarts empty loses the key all the same. And while no replica answers, every
+// Acquire is refused, although the lock is free.
 var tokenWait = replicated(tokenLock.Variant("token-wait", 2015,
 	withToken(setAndWait, reporting(compareAndDelete))))
 
 const (
 	// waitReplicas is the number of replicas that must acknowledge.
 	waitReplicas = 1
-	// waitTime is how long the server waits for them at most, as in Redisson.
+	// waitTime is the longest time that the server waits for them, as in Redisson.
 	waitTime = time.Second
 )
 

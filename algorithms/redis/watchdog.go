@@ -31,7 +31,7 @@ var watchdog = lock.Entry{
 // checks the owner on renewal only since September 2016. Article 003-C, on version 3.12.5.)
 //
 // It was meant to fix work that takes longer than the TTL, the failure that token leaves
-// open: nobody has to guess the TTL any more, which only limits for how long a crashed holder
+// open: the TTL need not be guessed any more; it only limits for how long a crashed holder
 // blocks the others. A crash ends the watchdog too.
 //
 // The key is a hash with one field, process and thread, whose value counts how often that

@@ -15,7 +15,7 @@ import (
 // Curator 5.9.0: DeleteBuilderImpl, FailedDeleteManager, FindAndDeleteProtectedNodeInBackground.)
 //
 // Ours lets the caller's RetryPolicy, without which Curator makes no client, allow no retry in the
-// foreground: the caller is told of the first failure. The background sends the deletion at once,
+// foreground: the caller gets the error of the first failure. The background sends the deletion at once,
 // and after a failure every second. A request waits for the connection to be back; Curator's
 // background looks every second whether it is.
 type guaranteedSession struct {
@@ -59,7 +59,7 @@ func (s *guaranteedSession) inBackground(d time.Duration, send func() error) {
 	})
 }
 
-// answered says whether err leaves nothing to be done: the ensemble has answered, or has ended the
+// answered reports whether err leaves nothing to be done: the ensemble has answered, or has ended the
 // session, and all its ephemeral znodes with it.
 func answered(err error) bool {
 	return err == nil || errors.Is(err, lock.ErrNoNode) || errors.Is(err, lock.ErrSessionEnded)

@@ -18,7 +18,7 @@ var _ lock.Queuer = (*HerdQueue)(nil)
 //
 // It was meant to fix [NaiveQueue]: a wake-up says that something has changed, and nothing more.
 //
-// How it fails: of n waiters that wake up at each release, n-1 do so in vain, and all of them do
+// How it fails: of n waiters that wake up at each release, n-1 do so without effect, and all of them do
 // whenever a client joins. Its other failures are those of [CheckedQueue].
 type HerdQueue struct {
 	zk    lock.ZooKeeper

@@ -24,8 +24,8 @@ var _ lock.Queuer = (*NaiveQueue)(nil)
 // own, and "once notified" it has the lock. (2008: ZooKeeper's first release, with ephemeral and
 // sequential znodes. Article 003-E.)
 //
-// It was meant to give what a Redis lock cannot promise: nobody has to guess how long the work
-// takes, because the lock lives as long as its holder's session; nobody polls; and the lock is
+// It was meant to give what a Redis lock cannot promise: no time-out has to exceed the unknown time
+// of the work, because the lock lives as long as its holder's session; no client polls; and the lock is
 // granted in the order of arrival.
 //
 // How it fails: the place before may disappear although its client never held the lock. That

@@ -31,7 +31,7 @@ func (p *place) path() string { return p.parent + "/" + p.name }
 // join creates the last place in the queue under parent. With a guid, unique to this attempt, the
 // place is protected: if the answer to create is lost, join searches the queue for it. If that fails
 // too, a guaranteedSession goes on searching, in order to delete the place. Without a guid, an error
-// other than ErrSessionEnded may leave a place behind that nobody knows.
+// other than ErrSessionEnded may leave a place behind that no client knows.
 func join(ctx context.Context, zk lock.ZooKeeper, parent, guid, name string) (*place, error) {
 	if guid != "" {
 		guid = "_c_" + guid + "-"

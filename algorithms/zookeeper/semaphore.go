@@ -25,7 +25,7 @@ var _ lock.Queuer = (*Semaphore)(nil)
 // znode to the permits in use, and waits until there are few enough.
 //
 // It was meant to fix Curator's first semaphore, a queue in which each place waited for the one
-// so many places before it: now a returned permit wakes one client, and nobody is overtaken.
+// so many places before it: now a returned permit wakes one client, and no client is overtaken.
 //
 // How it fails: as [ProtectedQueue] does. If a holder's session ends while it is paused there is
 // one holder too many, and permits have no order by which a resource could refuse it: the lease

@@ -124,7 +124,7 @@ func (c *Client) Dial(ctx context.Context, network, addr string) (net.Conn, erro
 // end gives an observation to what waits for it. It runs in the agent.
 func (w *wait) end(s process.Observation, in []byte, err error) {
 	if w.conn != nil {
-		w.conn.heard(w, in, err)
+		w.conn.received(w, in, err)
 		return
 	}
 	w.done <- s

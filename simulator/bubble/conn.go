@@ -173,7 +173,7 @@ func (c *conn) ask() error {
 }
 
 // heard ends what the connection waits for. It runs in the agent.
-func (c *conn) heard(w *wait, in []byte, err error) {
+func (c *conn) received(w *wait, in []byte, err error) {
 	c.x.mu.Lock()
 	defer c.x.mu.Unlock()
 	if c.wait != w {

@@ -64,7 +64,7 @@ type execution struct {
 
 // step is one observation and what followed.
 type step struct {
-	told  process.Told
+	seen  process.TimedObservation
 	entry process.Entry // without what the code is going to do by itself
 	timer timer
 	ops   [process.MaxThreads]process.Op // with it
@@ -163,7 +163,7 @@ func (x *execution) died() error {
 }
 
 // Observe implements process.Execution.
-func (x *execution) Observe(s process.Told, known *process.Entry) (process.Entry, error) {
+func (x *execution) Observe(s process.TimedObservation, known *process.Entry) (process.Entry, error) {
 	e, err := x.observe(s)
 	if err != nil {
 		return e, err
@@ -201,13 +201,13 @@ func (x *execution) hold(e *process.Entry) {
 }
 
 // observe gives s to what waits for it and lets the code run.
-func (x *execution) observe(s process.Told) (process.Entry, error) {
+func (x *execution) observe(s process.TimedObservation) (process.Entry, error) {
 	w := x.slots[s.Thread]
 	wake := x.timer.set && x.timer.slot == int(s.Thread) && w == nil
 	var in []byte
 	var broken error
 	if w != nil && w.conn != nil {
-		in, broken = w.conn.wire.Heard(w.op, s.Observation)
+		in, broken = w.conn.wire.Received(w.op, s.Observation)
 	}
 	if s.Timed && s.Now+early < x.elapsed {
 		return process.Entry{}, fmt.Errorf("simulator: the clock of c%d is set back, which code that runs on the standard library's clock cannot be shown: leave out faults that set clients' clocks", x.h.ID)
@@ -254,12 +254,12 @@ func (x *execution) observe(s process.Told) (process.Entry, error) {
 		return e, err
 	}
 	x.ops = e.Ops
-	x.steps = append(x.steps, step{told: s, entry: e})
+	x.steps = append(x.steps, step{seen: s, entry: e})
 	return e, nil
 }
 
 // pass lets the time pass that an observation takes. It runs in the agent.
-func (x *execution) pass(s process.Told, w *wait, wake bool) {
+func (x *execution) pass(s process.TimedObservation, w *wait, wake bool) {
 	switch {
 	case x.h.Loopback:
 	case s.Timed:
@@ -456,11 +456,11 @@ func (x *execution) repeat(steps []step) (differs *process.Entry, err error) {
 		if i > 0 {
 			x.timer, x.ops = steps[i-1].timer, steps[i-1].ops
 		}
-		e, err := x.observe(steps[i].told)
+		e, err := x.observe(steps[i].seen)
 		if err != nil {
 			return nil, err
 		}
-		if !e.SameDeeds(&steps[i].entry) {
+		if !e.SameActions(&steps[i].entry) {
 			return &e, nil
 		}
 	}

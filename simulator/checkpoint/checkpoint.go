@@ -40,7 +40,7 @@ type Config struct {
 // Kept is how a search used its checkpoint.
 //
 // A file can be forged, with a checksum that fits. Visited and Sampled say how much of the
-// result nobody but the file vouches for; its witnesses are replayed in any case.
+// result rests on the file alone; its witnesses are replayed in any case.
 type Kept struct {
 	Finished bool          // the file held the whole search: nothing was searched anew
 	Had      int           // states that the file held at the beginning; 0: there was none
@@ -238,7 +238,7 @@ const (
 	share = 25
 )
 
-// loss is what a search that is killed may lose after it has taken so long.
+// loss returns the time of work that a search may lose if it is killed after it has taken so long.
 func loss(taken time.Duration) time.Duration { return max(time.Minute, taken/10) }
 
 // Due reports whether a search is to be saved now. It leaves half of what may be lost for the
@@ -310,7 +310,7 @@ func (f *File) replace(body func(w *codec.Writer)) error {
 }
 
 // rename renames a log over the checkpoint, and holds it from then on. It is locked
-// before, so that nobody else gets hold of it in between.
+// before, so that no other process gets hold of it in between.
 func (f *File) rename(l *log) error {
 	if info, err := f.held.Stat(); err == nil {
 		if err := l.Chmod(info.Mode().Perm()); err != nil {

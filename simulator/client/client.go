@@ -34,7 +34,7 @@ const (
 func Environment(c *simulator.Client, ttl time.Duration, nodes int) lock.Env {
 	env := lock.Env{Clock: c.Clock(), Parallel: c.Parallel, Tokens: c, TTL: ttl, Thread: fmt.Sprintf("c%d.%d", c.ID(), c.Born())}
 	if session := c.ZooKeeper(); session != nil {
-		env.ZooKeeper = Session{session}
+		env.ZooKeeper = Session{requester{session}}
 		return env
 	}
 	if _, redis := c.Library().(*redisnode.Connections); !redis {

@@ -10,16 +10,20 @@ import (
 	"locklab/simulator/zookeeper"
 )
 
-// Session makes a simulated ZooKeeper session a lock.ZooKeeper.
-type Session struct{ session *zookeeper.Session }
+// Session makes what sends the requests of a ZooKeeper session a lock.ZooKeeper.
+type Session struct{ Requester }
+
+// A Requester sends a request to a simulated ensemble and waits for the reply. The errors are those
+// of package zookeeper.
+type Requester interface {
+	Do(ctx context.Context, r zookeeper.Request) (zookeeper.Reply, error)
+	// Watch also sets a watch on what is read.
+	Watch(ctx context.Context, r zookeeper.Request) (zookeeper.Reply, lock.Watch, error)
+}
 
 // do sends a request and waits for the reply.
 func (s Session) do(ctx context.Context, r zookeeper.Request) (zookeeper.Reply, error) {
-	if err := ctx.Err(); err != nil {
-		return zookeeper.Reply{}, err
-	}
-	defer s.session.Heed(ctx)()
-	reply, err := s.session.Do(r)
+	reply, err := s.Do(ctx, r)
 	return reply, lockError(err)
 }
 
@@ -64,23 +68,34 @@ func (s Session) Children(ctx context.Context, path string) ([]string, error) {
 }
 
 func (s Session) WatchNode(ctx context.Context, path string) (lock.Watch, error) {
-	_, watch, err := s.ask(ctx, zookeeper.Request{Op: zookeeper.GetData, Path: path})
-	return watch, err
+	_, watch, err := s.Watch(ctx, zookeeper.Request{Op: zookeeper.GetData, Path: path})
+	return watch, lockError(err)
 }
 
 func (s Session) WatchChildren(ctx context.Context, path string) ([]string, lock.Watch, error) {
-	reply, watch, err := s.ask(ctx, zookeeper.Request{Op: zookeeper.GetChildren, Path: path})
-	return reply.Children, watch, err
+	reply, watch, err := s.Watch(ctx, zookeeper.Request{Op: zookeeper.GetChildren, Path: path})
+	return reply.Children, watch, lockError(err)
 }
 
-func (s Session) ask(ctx context.Context, r zookeeper.Request) (zookeeper.Reply, lock.Watch, error) {
+// requester sends the requests of a process of the simulator.
+type requester struct{ session *zookeeper.Session }
+
+func (s requester) Do(ctx context.Context, r zookeeper.Request) (zookeeper.Reply, error) {
+	if err := ctx.Err(); err != nil {
+		return zookeeper.Reply{}, err
+	}
+	defer s.session.Heed(ctx)()
+	return s.session.Do(r)
+}
+
+func (s requester) Watch(ctx context.Context, r zookeeper.Request) (zookeeper.Reply, lock.Watch, error) {
 	if err := ctx.Err(); err != nil {
 		return zookeeper.Reply{}, nil, err
 	}
 	defer s.session.Heed(ctx)()
 	reply, fires, err := s.session.Watch(r)
 	if err != nil {
-		return reply, nil, lockError(err)
+		return reply, nil, err
 	}
 	return reply, watch{s.session, fires}, nil
 }

@@ -8,7 +8,7 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A Boundary says whether a verdict, with its par, is met only where something happens at the very
+// A Boundary is the relation of a verdict, with its par, to ends: is it met only where something happens at the very
 // instant at which something ends at a server, and after that end.
 type Boundary uint8
 
@@ -21,7 +21,7 @@ const (
 // AtBoundary searches once more for verdicts that Run has found with these options, in as many as most
 // states, while all that ends by itself at a server - a key's life, a session, an outage - outlives
 // everything else that happens at the instant at which it ends. It says of each verdict whether it was
-// met so, with no more faults. Everything else is as in Run: that a timer, a message or a bound of a fault
+// met so, with as few faults. Everything else is as in Run: that a timer, a message or a bound of a fault
 // falls on an instant at which something else happens is not looked at; nor are ends to which a jump of
 // a server's clock leads.
 func AtBoundary(ctx context.Context, sim *simulator.Simulator, opt Options, found []Witness, most int) (map[verdict.Word]Boundary, error) {
@@ -42,7 +42,7 @@ func AtBoundary(ctx context.Context, sim *simulator.Simulator, opt Options, foun
 		return nil, err
 	}
 	defer k.release()
-	defer setUp(sim, &opt)()
+	defer assume(sim, &opt)()
 	r, err := pass(ctx, sim, &opt, k, wanted)
 	if err != nil {
 		return nil, err

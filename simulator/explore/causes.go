@@ -16,7 +16,7 @@ func (s *tables) cause(state []uint32) uint32 {
 	if !s.byCause {
 		return 0
 	}
-	return state[s.causeAt()]
+	return state[s.causeAt]
 }
 
 // blame adds the fault of move m to the causes of the state that follows.
@@ -27,11 +27,11 @@ func (s *successors) blame(state []uint32, m *move) {
 	choice := s.choices[m.choice]
 	label := s.sim.Describe(choice.Anonymous())
 	if c := int(m.client); c >= 0 {
-		label += ", " + s.sim.Doing(c+1, &s.clientTab[c].keys[s.cur[c]], int(choice.Thread)%simulator.MaxThreads) // see faults.PauseThread
+		label += ", " + s.sim.Parts().Doing(c+1, &s.clientTab[c].keys[s.cur[c]], int(choice.Thread)%simulator.MaxThreads) // see faults.PauseThread
 	}
 	all := append(slices.Clone(s.causes[s.cause(s.cur)]), label)
 	slices.Sort(all)
-	state[s.causeAt()] = s.numberCauses(all)
+	state[s.causeAt] = s.numberCauses(all)
 }
 
 // numberCauses numbers a sorted list of causes; 0 is the empty one.

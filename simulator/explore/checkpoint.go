@@ -140,10 +140,11 @@ func (k *checkpointer) search(ctx context.Context, sim *simulator.Simulator, opt
 func (k *checkpointer) load(ctx context.Context, sim *simulator.Simulator, opt *Options, wanted []Witness) (s *search, err error) {
 	in := k.rest
 	k.rest = nil
-	symmetric, start := opt.Symmetric, sim.NewWorld() // which empties the tables
-	in.Get(&opt.Symmetric, &opt.asymmetry, &opt.merging)
-	sim.Merge(opt.merging, opt.Symmetric)
-	if opt.Symmetric != 0 && opt.Symmetric != symmetric {
+	before, start := opt.assumed, sim.NewWorld() // which empties the tables
+	now := &opt.assumed
+	in.Get(&now.symmetric, &now.asymmetry, &now.merging)
+	now.merge(sim)
+	if now.symmetric != 0 && now.symmetric != before.symmetric {
 		return nil, errUnsound
 	}
 	k.base = &snapshot{}
@@ -151,7 +152,7 @@ func (k *checkpointer) load(ctx context.Context, sim *simulator.Simulator, opt *
 		if i > 0 {
 			in = k.Segment(ctx, i)
 		}
-		if err := sim.Load(in); err != nil {
+		if err := sim.Tables().Load(in); err != nil {
 			return nil, err
 		}
 		if s == nil {
@@ -163,7 +164,7 @@ func (k *checkpointer) load(ctx context.Context, sim *simulator.Simulator, opt *
 		}
 		k.base = s.snapshot()
 	}
-	whole, err := (&loaded{s}).check(ctx, start)
+	whole, err := (&loaded{s.tables, s, s.visited, s.successors}).check(ctx, start)
 	k.Kept.Sampled = !whole
 	return s, err
 }
@@ -228,7 +229,7 @@ func (k *checkpointer) save(s *search) {
 			if w.Put(k.phase); k.phase == shortening {
 				w.Put(*k.first)
 			}
-			w.Put(s.symmetric, s.opt.asymmetry, s.opt.merging)
+			w.Put(s.symmetric, s.opt.assumed.asymmetry, s.opt.assumed.merging)
 		}
 		s.save(w, from, to)
 	})

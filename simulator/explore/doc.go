@@ -26,7 +26,7 @@
 // where all bounds are closed (Henzinger, Manna, Pnueli 1992): of a run in real time there is then one
 // in whole steps in which each thing happens at the step below or above its time, in the same order. So
 // ends count as closed bounds: at the instant T at which something ends, it ends before or after whatever else
-// happens then (simulator.Standing, simulator.End), and all of it before time passes. Every run in real time
+// happens then (simulator.Pending, simulator.End), and all of it before time passes. Every run in real time
 // has its like, with any number of keys under way; tests have locks that need halves and thirds of a step
 // without this. What is found may be too much: it is a run of closed bounds, which some real time comes
 // close to or, where ends depend on one another, none. Orders that cannot be are left out where that is
@@ -54,7 +54,7 @@
 // A process has one Strategy for its whole life, as in production. Between two attempts it
 // rests. A process that rests, with nothing else under way, forgets what has left nothing in
 // the memory of its Strategy: histories that lead to the same memory are one, and if it is the
-// memory of a new Strategy, all of them are (memory.go; process.Process.Rest). So a search
+// memory of a new Strategy, all of them are (memory.go; process.Code.Rest). So a search
 // grows with the number of attempts, and not with its power. Where the memory cannot be read,
 // as that of a closure or a channel, the process keeps its history. A client that has come to
 // its end forgets in any case.
@@ -65,7 +65,7 @@
 // observations, after which the code waits for the same, one stands for all, as far as the
 // code does the same after all of them, whatever it observes then. That is taken for a
 // hypothesis and checked on the code wherever a search comes to (process.Process.Merge). If
-// a check fails, the search begins anew with what it has learned of the code. If there are
+// a check fails, the search is restarted with refined assumptions. If there are
 // too many histories to check, if a clock is read, or on an ensemble, a client forgets only
 // in which order its threads have observed what they have, checked likewise, or nothing. In
 // lockstep there are few histories, and to check those that cannot happen takes longer.
@@ -75,7 +75,7 @@
 // At any timing a state does not hold what nothing that follows depends on, by the faults
 // that the budget has left: time-outs that cannot come before their answer, what replicas
 // and disks hold that will never take a server's place, and versions of the resource that
-// nobody compares any more (drop.go).
+// no comparison can reach any more (drop.go).
 //
 // # Uses
 //

@@ -12,7 +12,7 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// Doom is how much of a run's future is lost after each of its choices.
+// Doom is the share of a run's future that is lost after each of its choices.
 //
 // It considers everything that can follow if from there on no fault is injected and
 // each possible next step is equally likely. So it is a measure of interleavings and not
@@ -47,10 +47,10 @@ func (e *TooLargeError) Message() i18n.Message { return i18n.New("error.doom.lar
 // code that the simulator cannot run.
 func DoomOf(ctx context.Context, sim *simulator.Simulator, opt Options, choices []simulator.Choice, harm verdict.Word) (*Doom, error) {
 	for {
-		o := &futures{search: newSearch(sim, Options{Case: opt.Case, Probe: opt.Probe, Step: opt.Step, Plain: Plain{Order: true}}), limit: opt.MaxStates}
-		o.faultless = true
+		o := newFutures(sim, &opt)
+		o.limit = opt.MaxStates
 		d, err := o.doom(ctx, choices, harm)
-		if !errors.Is(err, errNowAbsolute) {
+		if !errors.Is(err, errNewTrait) {
 			return d, err
 		}
 	}
@@ -60,9 +60,19 @@ func DoomOf(ctx context.Context, sim *simulator.Simulator, opt Options, choices 
 // uses neither symmetry nor reduction: both keep what can happen, and neither keeps in
 // how many ways.
 type futures struct {
-	*search
-	limit int // of states; 0: none
-	graph graph
+	*tables
+	search     *search
+	visited    *visited
+	successors *successors
+	limit      int // of states; 0: none
+	graph      graph
+}
+
+// newFutures makes the graph of an empty set of states.
+func newFutures(sim *simulator.Simulator, opt *Options) *futures {
+	s := newSearch(sim, Options{Case: opt.Case, Probe: opt.Probe, Step: opt.Step, Limits: Limits{Plain: Plain{Order: true}}})
+	s.successors.faultless = true
+	return &futures{tables: s.tables, search: s, visited: s.visited, successors: s.successors}
 }
 
 func (f *futures) doom(ctx context.Context, choices []simulator.Choice, harm verdict.Word) (*Doom, error) {
@@ -120,9 +130,9 @@ func last(found []wordSet) (verdict.Word, wordSet) {
 func (f *futures) walk(choices []simulator.Choice) (states []uint32, found []wordSet, err error) {
 	absolute := f.sim.ReadsClock()
 	w, judges := f.sim.NewWorld(), f.judges(verdict.Safety{})
-	f.takeState(&w, judges, f.cur)
+	f.takeState(&w, judges, f.successors.cur)
 	for n := 0; ; n++ {
-		id, _ := f.visited.states.add(f.cur, 0, 0, 0)
+		id, _ := f.visited.states.add(f.successors.cur, 0, 0, 0)
 		states = append(states, id)
 		if n == len(choices) {
 			return states, found, nil
@@ -132,31 +142,31 @@ func (f *futures) walk(choices []simulator.Choice) (states []uint32, found []wor
 		}
 		via := choices[n] // as states have it
 		if via.Verb == simulator.Orphaned {
-			place, err := f.sim.PlaceInPart(&w, int(via.Thread))
+			place, err := f.sim.Parts().PlaceInPart(&w, int(via.Thread))
 			if err != nil {
 				return nil, nil, i18n.Errorf("error.choice", "n", n+1, "all", len(choices), "cause", err)
 			}
 			via.Thread = int8(place)
 		}
 		words := wordSet(0) // what the search finds without the judges, such as STARVED
-		for _, a := range f.out.arcs {
+		for _, a := range f.successors.out.arcs {
 			if a.via == f.choice(via) {
 				words |= a.found
 			}
 		}
-		if judges = f.cur[f.judgeAt()]; choices[n].Verb == simulator.Pass {
-			judges = f.passJudges(judges, choices[n].D)
+		if judges = f.successors.cur[f.judgeAt]; choices[n].Verb == simulator.Pass {
+			judges = f.search.transitions.passJudges(judges, choices[n].D)
 		}
 		events, err := f.sim.Step(&w, choices[n])
 		if err != nil {
 			return nil, nil, i18n.Errorf("error.choice", "n", n+1, "all", len(choices), "cause", err)
 		}
 		if f.sim.ReadsClock() != absolute {
-			return nil, nil, errNowAbsolute
+			return nil, nil, errNewTrait
 		}
 		kept := f.recordEvents(w.Now(), events)
-		f.takeState(&w, judges, f.cur)
-		found = append(found, words|f.judgeEvents(f.cur, kept))
+		f.takeState(&w, judges, f.successors.cur)
+		found = append(found, words|f.search.transitions.judgeEvents(f.successors.cur, kept))
 	}
 }
 
@@ -167,22 +177,22 @@ func (f *futures) expandAll(ctx context.Context, harms wordSet) error {
 		if f.limit > 0 && states.n > f.limit {
 			return &TooLargeError{f.limit}
 		}
-		if err := f.loadState(uint32(id)); err != nil {
+		if err := f.search.loadState(uint32(id)); err != nil {
 			return err
 		}
 		if err := f.arcsOf(uint32(id)); err != nil {
 			return err
 		}
 		if f.sim.ReadsClock() != absolute {
-			return errNowAbsolute
+			return errNewTrait
 		}
 		f.graph.begin()
-		for i := range f.out.arcs {
-			if f.out.arcs[i].found&harms != 0 {
+		for i := range f.successors.out.arcs {
+			if f.successors.out.arcs[i].found&harms != 0 {
 				f.graph.arc(lost) // whatever comes after that
 				continue
 			}
-			to, _ := states.add(f.out.words[i*f.out.width:(i+1)*f.out.width], 0, 0, 0)
+			to, _ := states.add(f.successors.out.words[i*f.successors.out.width:(i+1)*f.successors.out.width], 0, 0, 0)
 			f.graph.arc(to)
 		}
 		if id&(1<<10-1) == 0 && ctx.Err() != nil {
@@ -194,9 +204,9 @@ func (f *futures) expandAll(ctx context.Context, harms wordSet) error {
 
 // arcsOf puts the steps from state id, whose words are in cur, into out.
 func (f *futures) arcsOf(id uint32) error {
-	f.out = cmp.Or(f.out, &batch{width: f.stride()})
-	f.out.clear()
-	err := f.expand(id)
+	f.successors.out = cmp.Or(f.successors.out, &batch{width: f.stride()})
+	f.successors.out.clear()
+	err := f.successors.expand(id)
 	return errors.Join(err, f.numbers.full)
 }
 

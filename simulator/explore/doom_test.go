@@ -111,9 +111,9 @@ func (tw *twin) step(w simulator.World, c simulator.Choice) (simulator.World, []
 // next are the choices that may come next, without faults: the probe begins when all
 // others are at their end, and time passes only when nothing else is ready.
 func (tw *twin) next(w *simulator.World) (next []simulator.Choice) {
-	others, probe := true, tw.sim.ClientPart(w, tw.opt.Probe)
+	others, probe := true, tw.sim.Parts().Client(w, tw.opt.Probe)
 	for c := 1; c < tw.opt.Probe; c++ {
-		part := tw.sim.ClientPart(w, c)
+		part := tw.sim.Parts().Client(w, c)
 		others = others && part.Finished()
 	}
 	if others && probe.Finished() {

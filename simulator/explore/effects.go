@@ -10,7 +10,7 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// effect is what a move does to the parts that it reaches. It is computed once, by
+// effect returns what a move does to the parts that it reaches. It is computed once, by
 // the simulator's own Step on a world that holds these parts only, and looked up
 // from then on.
 func (s *transitions) effect(state []uint32, m *move) (effect, error) {
@@ -25,15 +25,15 @@ func (s *transitions) effect(state []uint32, m *move) (effect, error) {
 	if eff, ok := s.effects.get(&key); ok {
 		return eff, nil
 	}
-	s.scratch = s.sim.At(s.now(state))
+	s.scratch = s.sim.Parts().World(s.now(state))
 	w := &s.scratch
 	if m.client >= 0 {
 		w.SetClientPart(int(m.client)+1, &s.clientTab[m.client].keys[key.client])
 	}
 	if m.node >= 0 {
-		s.sim.SetNodePart(w, int(m.node)+1, &s.nodeTab.keys[key.node])
+		s.sim.Parts().SetNode(w, int(m.node)+1, &s.nodeTab.keys[key.node])
 	}
-	s.sim.SetRestPart(w, &s.restTab.keys[state[s.restAt()]])
+	s.sim.Parts().SetRest(w, &s.restTab.keys[state[s.restAt]])
 	events, err := s.sim.Step(w, s.choices[m.choice])
 	if err != nil {
 		return effect{}, &failedMove{error: fmt.Errorf("explore: %w", err), via: m.choice}
@@ -79,24 +79,24 @@ func (s *transitions) effectKey(state []uint32, m *move) effectKey {
 		key.node = state[s.clients+int(m.node)]
 	}
 	if m.rest {
-		key.rest = state[s.restAt()]
+		key.rest = state[s.restAt]
 	}
 	return key
 }
 
-// mayTell says whether the server of m has a message for the listening thread of the
+// mayTell reports whether the server of m has a message for the listening thread of the
 // client of m. That there is none is remembered as an effect with the events
 // unseen.
 func (s *successors) mayTell(m *move) bool {
-	key := s.effectKey(s.cur, m)
-	if eff, ok := s.effects.get(&key); ok {
+	key := s.transitions.effectKey(s.cur, m)
+	if eff, ok := s.transitions.effects.get(&key); ok {
 		return eff.events != unseen
 	}
 	c, n := int(m.client), int(m.node)
-	told := s.sim.Told(c+1, &s.clientTab[c].keys[key.client], n+1, &s.nodeTab.keys[key.node], s.now(s.cur), nil)
-	may := slices.Contains(told, s.choices[m.choice])
+	deliverable := s.sim.Parts().Notifications(c+1, &s.clientTab[c].keys[key.client], n+1, &s.nodeTab.keys[key.node], s.now(s.cur), nil)
+	may := slices.Contains(deliverable, s.choices[m.choice])
 	if !may {
-		s.effects.put(key, effect{events: unseen})
+		s.transitions.effects.put(key, effect{events: unseen})
 	}
 	return may
 }
@@ -104,7 +104,7 @@ func (s *successors) mayTell(m *move) bool {
 // faultsOn lists the faults that are possible on client c, or on a server (those that
 // name a client too are listed for the server).
 func (s *transitions) faultsOn(c, node int, state []uint32) []uint16 {
-	key := effectKey{rest: state[s.restAt()], who: nobody}
+	key := effectKey{rest: state[s.restAt], who: noClient}
 	if c >= 0 {
 		key.client, key.who = state[c], uint8(c)
 		if s.sim.KeepsSessions() {
@@ -117,17 +117,17 @@ func (s *transitions) faultsOn(c, node int, state []uint32) []uint16 {
 		return s.faultLists[at.events]
 	}
 	var list []uint16
-	w := s.sim.At(s.now(state))
+	w := s.sim.Parts().World(s.now(state))
 	if c >= 0 {
 		w.SetClientPart(c+1, &s.clientTab[c].keys[state[c]])
 		if s.sim.KeepsSessions() {
-			s.sim.SetNodePart(&w, 1, &s.nodeTab.keys[state[s.clients]])
+			s.sim.Parts().SetNode(&w, 1, &s.nodeTab.keys[state[s.clients]])
 		}
 	} else {
-		s.sim.SetNodePart(&w, node+1, &s.nodeTab.keys[state[s.clients+node]])
+		s.sim.Parts().SetNode(&w, node+1, &s.nodeTab.keys[state[s.clients+node]])
 	}
-	s.sim.SetRestPart(&w, &s.restTab.keys[state[s.restAt()]])
-	all, err := s.sim.FaultChoices(&w, nil)
+	s.sim.Parts().SetRest(&w, &s.restTab.keys[state[s.restAt]])
+	all, err := s.sim.Parts().Faults(&w, nil)
 	s.numbers.note(err)
 	for _, ch := range all {
 		if int(ch.Node) == node+1 && (node >= 0 || int(ch.Client) == c+1) {
@@ -143,7 +143,7 @@ func (s *transitions) faultsOn(c, node int, state []uint32) []uint16 {
 
 // due is the time to the next deadline in a state; Never: there is none.
 func (s *transitions) due(state []uint32) time.Duration {
-	due := s.restTab.entries[state[s.restAt()]].due
+	due := s.restTab.entries[state[s.restAt]].due
 	for c := range s.clients {
 		due = min(due, s.clientTab[c].entries[state[c]].due)
 	}
@@ -152,7 +152,7 @@ func (s *transitions) due(state []uint32) time.Duration {
 		e := s.nodeTab.entries[state[s.clients+n]]
 		gone, ok := e.due[now]
 		if !ok {
-			gone = s.sim.DueAt(&s.nodeTab.keys[state[s.clients+n]], now)
+			gone = s.sim.Parts().DueAt(&s.nodeTab.keys[state[s.clients+n]], now)
 			e.due[now] = gone
 		}
 		due = min(due, gone)
@@ -165,16 +165,16 @@ func (s *transitions) due(state []uint32) time.Duration {
 func (s *transitions) passTime(state, next []uint32, c simulator.Choice) (found wordSet, err error) {
 	d := c.D
 	copy(next, state)
-	w := s.sim.At(s.now(state) + d)
-	if len(state) > s.timeAt() {
-		next[s.timeAt()] = s.timeID(w.Now())
+	w := s.sim.Parts().World(s.now(state) + d)
+	if len(state) > s.timeAt {
+		next[s.timeAt] = s.timeID(w.Now())
 	}
 	for c := range s.clients {
 		next[c] = s.passClient(c, state, d)
 	}
-	next[s.restAt()] = s.passRest(state, d)
+	next[s.restAt] = s.passRest(state, d)
 	if d > 0 {
-		next[s.judgeAt()] = s.passJudges(state[s.judgeAt()], d)
+		next[s.judgeAt] = s.passJudges(state[s.judgeAt], d)
 	}
 	for n := range s.nodes {
 		eff, err := s.passNode(n, state, c)
@@ -195,7 +195,7 @@ func (s *transitions) passClient(c int, state []uint32, d time.Duration) uint32 
 	to, ok := e.after[d]
 	if !ok {
 		now := s.now(state)
-		w := s.sim.At(now)
+		w := s.sim.Parts().World(now)
 		w.SetClientPart(c+1, &s.clientTab[c].keys[state[c]])
 		w.Skip(d)
 		to = s.client(c, &w)
@@ -205,15 +205,15 @@ func (s *transitions) passClient(c int, state []uint32, d time.Duration) uint32 
 }
 
 func (s *transitions) passRest(state []uint32, d time.Duration) uint32 {
-	id := state[s.restAt()]
+	id := state[s.restAt]
 	e := s.restTab.entries[id]
 	if e.due == simulator.Never { // time does not change it
 		return id
 	}
 	to, ok := e.after[d]
 	if !ok {
-		w := s.sim.At(s.now(state))
-		s.sim.SetRestPart(&w, &s.restTab.keys[id])
+		w := s.sim.Parts().World(s.now(state))
+		s.sim.Parts().SetRest(&w, &s.restTab.keys[id])
 		w.Skip(d)
 		to = s.rest(&w)
 		e.after[d] = to
@@ -227,12 +227,12 @@ func (s *transitions) passNode(n int, state []uint32, c simulator.Choice) (effec
 	if c.Verb == simulator.End && !slices.ContainsFunc(e.own, func(own simulator.Choice) bool { return own.Verb == simulator.End }) {
 		return effect{node: id}, nil
 	}
-	key := passing{d: c.D, now: s.nowID(state), server: uint8(n), standing: c.Thread == simulator.Standing} // its events name the server
+	key := passing{d: c.D, now: s.nowID(state), server: uint8(n), pending: c.Thread == simulator.Pending} // its events name the server
 	if eff, ok := e.after[key]; ok {
 		return eff, nil
 	}
-	w := s.sim.At(s.now(state))
-	s.sim.SetNodePart(&w, n+1, &s.nodeTab.keys[id])
+	w := s.sim.Parts().World(s.now(state))
+	s.sim.Parts().SetNode(&w, n+1, &s.nodeTab.keys[id])
 	events, err := s.sim.Step(&w, c)
 	if err != nil {
 		return effect{}, fmt.Errorf("explore: %w", err)
@@ -242,16 +242,16 @@ func (s *transitions) passNode(n int, state []uint32, c simulator.Choice) (effec
 	return eff, nil
 }
 
-// endsAfter says whether something ends at a server at the instant to which time passes by c.
+// endsAfter reports whether something ends at a server at the instant to which time passes by c.
 func (s *transitions) endsAfter(state []uint32, c simulator.Choice) (bool, error) {
-	standing := c
-	standing.Thread = simulator.Standing
+	pending := c
+	pending.Thread = simulator.Pending
 	for n := range s.nodes {
 		gone, err := s.passNode(n, state, c)
 		if err != nil {
 			return false, err
 		}
-		stands, err := s.passNode(n, state, standing)
+		stands, err := s.passNode(n, state, pending)
 		if err != nil || gone != stands {
 			return err == nil, err
 		}
@@ -286,14 +286,14 @@ func (s *transitions) judgeEvents(state []uint32, events uint32) wordSet {
 	if events == 0 {
 		return 0
 	}
-	id := state[s.judgeAt()]
+	id := state[s.judgeAt]
 	e := s.judgeTab.entries[id]
 	h, ok := e.judged[events]
 	if !ok {
 		h = s.computeJudged(id, events)
 		e.judged[events] = h
 	}
-	state[s.judgeAt()] = h.to
+	state[s.judgeAt] = h.to
 	return h.found
 }
 

@@ -30,11 +30,11 @@ func TestClientAlone(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b := &Bounds{Entry: entry, Clients: 2, Attempts: 1, Nodes: 1, TTL: 9 * time.Second, Faults: allowed, Uses: test.uses, MaxStates: 20_000,
+			b := &Model{Entry: entry, Faults: allowed, Bounds: Bounds{Clients: 2, Attempts: 1, Nodes: 1, TTL: 9 * time.Second, Uses: test.uses, Limits: Limits{MaxStates: 20_000}},
 				Timing: &Timing{Step: 900 * time.Millisecond, Work: 3600 * time.Millisecond, Latency: 900 * time.Millisecond, Lateness: 900 * time.Millisecond, Timeout: 3 * time.Second, Idle: simulator.Never}}
 			s := searched(t, b)
 			alone := 0
-			for _, slot := range slices.Clone(s.effects.slots) {
+			for _, slot := range slices.Clone(s.transitions.effects.slots) {
 				if !slot.used || slot.key.node != unseen {
 					continue
 				}
@@ -51,7 +51,7 @@ func TestClientAlone(t *testing.T) {
 }
 
 // searched is a search that has come to its end.
-func searched(t *testing.T, b *Bounds) *search {
+func searched(t *testing.T, b *Model) *search {
 	t.Helper()
 	sim, err := b.Simulator()
 	if err != nil {
@@ -64,7 +64,7 @@ func searched(t *testing.T, b *Bounds) *search {
 		opt.Symmetric = 0 // an ensemble knows clients by their sessions
 		s := newSearch(sim, opt)
 		err := s.run(t.Context(), nil)
-		if errors.Is(err, errNowAbsolute) {
+		if errors.Is(err, errNewTrait) {
 			continue
 		}
 		if err != nil {
@@ -81,10 +81,10 @@ func (s *search) tryAlone(t *testing.T, slot memoSlot, node, rest uint32) {
 	if s.sim.ReadsClock() {
 		now = s.times.keys[slot.key.now]
 	}
-	w, c := s.sim.At(now), int(slot.key.who)
+	w, c := s.sim.Parts().World(now), int(slot.key.who)
 	w.SetClientPart(c+1, &s.clientTab[c].keys[slot.key.client])
-	s.sim.SetNodePart(&w, 1, &s.nodeTab.keys[node])
-	s.sim.SetRestPart(&w, &s.restTab.keys[rest])
+	s.sim.Parts().SetNode(&w, 1, &s.nodeTab.keys[node])
+	s.sim.Parts().SetRest(&w, &s.restTab.keys[rest])
 	events, err := s.sim.Step(&w, s.choices[slot.key.choice])
 	if err != nil {
 		t.Fatalf("%+v with server %d and rest %d: %v", slot, node, rest, err)

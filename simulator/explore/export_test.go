@@ -6,16 +6,16 @@ import (
 	"locklab/simulator"
 )
 
-// Forge leaves a checkpoint of a search within b from which nothing is left to visit, in which
+// Forge leaves a checkpoint of a search of m from which nothing is left to visit, in which
 // no fault was injected anywhere, although it says that the given one was.
-func Forge(ctx context.Context, b *Bounds, fault simulator.Choice) error {
-	sim, err := b.Simulator()
+func Forge(ctx context.Context, m *Model, fault simulator.Choice) error {
+	sim, err := m.Simulator()
 	if err != nil {
 		return err
 	}
 	defer sim.Close()
-	opt := b.Options()
-	opt.Plain.SaveAfter = 64
+	opt := m.Options()
+	opt.Plain.SaveAfter, opt.assumed.symmetric = 64, opt.Symmetric
 	k, err := openCheckpoint(ctx, &opt)
 	if err != nil {
 		return err
@@ -25,7 +25,7 @@ func Forge(ctx context.Context, b *Bounds, fault simulator.Choice) error {
 	if err != nil {
 		return err
 	}
-	s.faultless = true
+	s.successors.faultless = true
 	s.visited.triggered = make([]bool, s.choice(fault)+1)
 	s.visited.triggered[s.choice(fault)] = true
 	return s.run(ctx, k)

@@ -12,21 +12,21 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A Game is the states of a search, visited one at a time by whoever makes the choices.
+// A Game is the states of a search, visited one at a time, as a player chooses.
 // Every way through it is a run that the search covers, and the other way round. It is
 // used by one goroutine at a time. Close it.
 type Game struct {
-	bounds *Bounds
-	sim    *simulator.Simulator
+	model *Model
+	sim   *simulator.Simulator
 }
 
-// NewGame makes the game of b. The errors are those of [Bounds.Simulator].
-func NewGame(b *Bounds) (*Game, error) {
-	sim, err := b.Simulator()
+// NewGame makes the game of m. The errors are those of [Model.Simulator].
+func NewGame(m *Model) (*Game, error) {
+	sim, err := m.Simulator()
 	if err != nil {
 		return nil, err
 	}
-	return &Game{b, sim}, nil
+	return &Game{m, sim}, nil
 }
 
 // Close frees the simulator.
@@ -38,22 +38,22 @@ func (g *Game) Run(choices []simulator.Choice) (*schedule.Run, error) {
 	return schedule.Replay(g.sim, choices)
 }
 
-// Moves are what a search tries after choices: what can happen at once, by client and then
+// Moves returns the moves that a search tries after choices: what can happen at once, by client and then
 // by server, then the faults, and last the passing of time.
 func (g *Game) Moves(choices []simulator.Choice) (moves []simulator.Choice, err error) {
 	err = g.after(choices, func(f *futures, w *simulator.World) error {
-		f.faultless = false
-		if err := f.listMoves(); err != nil {
+		f.successors.faultless = false
+		if err := f.successors.listMoves(); err != nil {
 			return err
 		}
 		var same simulator.Names
 		for c := range same {
 			same[c] = uint8(c)
 		}
-		for _, m := range f.moves {
+		for _, m := range f.successors.moves {
 			c := f.choices[m.choice]
 			if c.Verb == simulator.Orphaned { // a state and a world keep orphans in different orders
-				place, err := f.sim.PlaceInWorld(w, &f.restTab.keys[f.cur[f.restAt()]], int(c.Thread), &same)
+				place, err := f.sim.Parts().PlaceInWorld(w, &f.restTab.keys[f.successors.cur[f.restAt]], int(c.Thread), &same)
 				if err != nil {
 					return err
 				}
@@ -75,11 +75,11 @@ func (g *Game) Moves(choices []simulator.Choice) (moves []simulator.Choice, err 
 func (g *Game) Way(ctx context.Context, choices []simulator.Choice, harm verdict.Word, most int) (way []simulator.Choice, err error) {
 	err = g.after(choices, func(f *futures, w *simulator.World) error {
 		s := f.search
-		s.faultless = false
+		s.successors.faultless = false
 		s.opt.MaxStates = most
 		s.visited = newVisited(s.stride(), &s.opt)
 		s.visited.wanted = []Witness{{Verdict: harm, Par: math.MaxInt}} // by any number of faults
-		s.visited.begin(s.cur)
+		s.visited.begin(s.successors.cur)
 		if err := s.run(ctx, nil); err != nil {
 			return err
 		}
@@ -107,7 +107,7 @@ func (g *Game) Share(ctx context.Context, choices []simulator.Choice, harm verdi
 		harms.add(harm)
 		f.limit = most
 		f.visited.states = newStore(f.stride())
-		f.visited.states.add(f.cur, 0, 0, 0)
+		f.visited.states.add(f.successors.cur, 0, 0, 0)
 		if err := f.expandAll(ctx, harms); err != nil {
 			return err
 		}
@@ -123,11 +123,10 @@ func (g *Game) Share(ctx context.Context, choices []simulator.Choice, harm verdi
 // after makes choices, and calls do with the state that they lead to in cur and its world.
 func (g *Game) after(choices []simulator.Choice, do func(f *futures, w *simulator.World) error) error {
 	for {
-		opt := g.bounds.Options()
-		f := &futures{search: newSearch(g.sim, Options{Case: opt.Case, Probe: opt.Probe, Step: opt.Step, Plain: Plain{Order: true}})}
-		f.faultless = true
+		opt := g.model.Options()
+		f := newFutures(g.sim, &opt)
 		err := f.goTo(choices, do)
-		if !errors.Is(err, errNowAbsolute) {
+		if !errors.Is(err, errNewTrait) {
 			return err
 		}
 	}
@@ -139,21 +138,21 @@ func (f *futures) goTo(choices []simulator.Choice, do func(f *futures, w *simula
 	judges := f.judges(verdict.Safety{})
 	for n, c := range choices {
 		if c.Verb == simulator.Pass {
-			judges = f.passJudges(judges, c.D)
+			judges = f.search.transitions.passJudges(judges, c.D)
 		}
 		events, err := f.sim.Step(&w, c)
 		if err != nil {
 			return i18n.Errorf("error.choice", "n", n+1, "all", len(choices), "cause", err)
 		}
 		if f.sim.ReadsClock() != absolute {
-			return errNowAbsolute
+			return errNewTrait
 		}
 		kept := f.recordEvents(w.Now(), events)
-		f.takeState(&w, judges, f.cur)
-		f.judgeEvents(f.cur, kept)
-		judges = f.cur[f.judgeAt()]
+		f.takeState(&w, judges, f.successors.cur)
+		f.search.transitions.judgeEvents(f.successors.cur, kept)
+		judges = f.successors.cur[f.judgeAt]
 	}
-	f.takeState(&w, judges, f.cur)
+	f.takeState(&w, judges, f.successors.cur)
 	return do(f, &w)
 }
 

@@ -14,7 +14,7 @@ import (
 	"locklab/simulator/verdict"
 )
 
-func gameBounds(t *testing.T, id, budget string) *explore.Bounds {
+func gameModel(t *testing.T, id, budget string) *explore.Model {
 	t.Helper()
 	entry, ok := algorithms.ByName(id)
 	if !ok {
@@ -24,7 +24,7 @@ func gameBounds(t *testing.T, id, budget string) *explore.Bounds {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &explore.Bounds{Entry: entry, Clients: 2, Attempts: 2, Nodes: min(entry.Servers(), 3), TTL: 9 * time.Second, Faults: allowed}
+	return &explore.Model{Entry: entry, Faults: allowed, Bounds: explore.Bounds{Clients: 2, Attempts: 2, Nodes: min(entry.Servers(), 3), TTL: 9 * time.Second}}
 }
 
 // A way from the start is as short as the witness of a search, and each of its choices is
@@ -34,7 +34,7 @@ func TestWay(t *testing.T) {
 		{"token", "pause=1"}, {"setnx", "crash=1"}, {"setnx", "lose-reply=1"}, {"getset", "pause=1"}, {"zk-naive", "expire-session=1"},
 	} {
 		t.Run(c.lock+" "+c.budget, func(t *testing.T) {
-			b := gameBounds(t, c.lock, c.budget)
+			b := gameModel(t, c.lock, c.budget)
 			found, err := explore.Search(context.Background(), b)
 			if err != nil || len(found.Found) == 0 {
 				t.Fatal(found, err)
@@ -68,7 +68,7 @@ func TestWay(t *testing.T) {
 
 // The share of a position is the one that the doom of a run through it has there.
 func TestShareIsDoom(t *testing.T) {
-	b := gameBounds(t, "token", "pause=1")
+	b := gameModel(t, "token", "pause=1")
 	g, err := explore.NewGame(b)
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +96,7 @@ func TestShareIsDoom(t *testing.T) {
 
 // Where a harm is out of reach there is no way to it, and a limit is no proof of that.
 func TestNoWay(t *testing.T) {
-	g, err := explore.NewGame(gameBounds(t, "token", "crash=1"))
+	g, err := explore.NewGame(gameModel(t, "token", "crash=1"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestNoWay(t *testing.T) {
 // At any timing a game has more moves, such as time that passes while a message is under
 // way, and its moves are still choices of the simulator.
 func TestMovesAtAnyTiming(t *testing.T) {
-	b := gameBounds(t, "token", "pause=1")
+	b := gameModel(t, "token", "pause=1")
 	b.Timing = &explore.Timing{Step: time.Second, Work: 4 * time.Second, Latency: time.Second, Lateness: time.Second, Timeout: 4 * time.Second, Idle: simulator.Never}
 	g, err := explore.NewGame(b)
 	if err != nil {

@@ -16,7 +16,7 @@ func TestListsAreToldApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer sim.Close()
-	s := newTransitions(sim, &Options{Causes: true})
+	s := newTables(sim, &Options{Limits: Limits{Causes: true}})
 	first, second := history.Event{Kind: history.Enter, Note: "x"}, history.Event{Kind: history.Leave}
 	text := fmt.Sprintf("%+v\n%+v\n", first, second)
 	// the note of one event that prints as the two

@@ -74,7 +74,7 @@ func (v *visited) open(size int) *layerWriter {
 	return w
 }
 
-// emptyBatch is a batch to be filled; nil: no more arcs are needed.
+// emptyBatch is a batch to be filled; nil: no further arcs are needed.
 func (w *layerWriter) emptyBatch() *batch {
 	switch {
 	case w.stopped.Load():

@@ -42,7 +42,7 @@ func (r *numbers) next(entries int, what string) (id uint32, ok bool) {
 	return 0, false
 }
 
-// limit is what Result.Limit says of an error; zero: it is about no limit.
+// limit returns what Result.Limit says of an error; zero: it is about no limit.
 func limit(err error) i18n.Message {
 	if e := (*simulator.LimitError)(nil); errors.As(err, &e) {
 		return e.What

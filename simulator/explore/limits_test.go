@@ -56,6 +56,7 @@ func hasty(c *simulator.Client, n int) {
 // TestNoRequestIsForgotten: requests that time out at a hung server all arrive there,
 // however many they are. A client that finds them all enters while the other is inside.
 func TestNoRequestIsForgotten(t *testing.T) {
+	effort.Unwatched(t, "study's TestSearchOnTwoCores shows the goroutines of a search")
 	ctx := context.Background()
 	for _, n := range []int{12, 13, 30} {
 		for _, symmetric := range []int{0, 2} {
@@ -103,7 +104,7 @@ func TestNoRequestIsForgotten(t *testing.T) {
 func TestEqualRequestsAreOneState(t *testing.T) {
 	states := func(n int) int {
 		sim := world(t, "hang=1@1m", 1, func(c *simulator.Client) { hasty(c, n) })
-		r, err := explore.Run(context.Background(), sim, explore.Options{Case: head(sim), Plain: explore.Plain{Order: true}})
+		r, err := explore.Run(context.Background(), sim, explore.Options{Case: head(sim), Limits: explore.Limits{Plain: explore.Plain{Order: true}}})
 		if err != nil || !r.Complete {
 			t.Fatalf("complete %v, %v", r.Complete, err)
 		}
@@ -132,7 +133,7 @@ func TestLimitsOfASearch(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			sim := world(t, "hang=1@1m", 1, func(c *simulator.Client) { hasty(c, 5) })
-			r, err := explore.Run(context.Background(), sim, explore.Options{Case: head(sim), Plain: explore.Plain{IDs: test.ids, States: test.states, Choices: test.chs}})
+			r, err := explore.Run(context.Background(), sim, explore.Options{Case: head(sim), Limits: explore.Limits{Plain: explore.Plain{IDs: test.ids, States: test.states, Choices: test.chs}}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -35,7 +35,7 @@ type memoryWriter struct {
 	plain   bool
 }
 
-// place is where a value is.
+// place locates a value.
 type place struct {
 	at uintptr
 	t  reflect.Type
@@ -106,7 +106,7 @@ func (m *memoryWriter) write(v reflect.Value) {
 	}
 }
 
-// again says whether a value was written before, and then writes which one it is.
+// again reports whether a value was written before, and then writes which one it is.
 func (m *memoryWriter) again(p place) bool {
 	if p.t.Size() == 0 {
 		return false

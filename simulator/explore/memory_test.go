@@ -94,7 +94,7 @@ func TestMemoryOf(t *testing.T) {
 
 // What the simulator gives to a client is read by its name: a clock leads to the whole process.
 func TestMemoryOfClock(t *testing.T) {
-	r := &remembering{any: new(process.Process).Clock()}
+	r := &remembering{any: new(process.Code).Clock()}
 	if _, plain := memoryOf(&simulator.Client{}, r); !plain {
 		t.Error("a lock with a clock is said to be unreadable")
 	}

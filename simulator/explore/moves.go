@@ -28,7 +28,9 @@ type move struct {
 // successors computes what follows from a state: it lists the moves of the state, makes each of
 // them, and adds the states that they lead to to a batch.
 type successors struct {
-	*transitions
+	*tables
+	transitions *transitions
+	quotient    *quotient
 	step        time.Duration // as in Options
 	outliving   bool          // see AtBoundary
 	noReduction bool          // without partial-order reduction
@@ -63,7 +65,7 @@ func (s *successors) make(id uint32, m *move) error {
 	copy(s.next, s.cur)
 	found := m.found
 	if m.pass > 0 || m.together {
-		words, err := s.passTime(s.cur, s.next, s.choices[m.choice])
+		words, err := s.transitions.passTime(s.cur, s.next, s.choices[m.choice])
 		if err != nil {
 			return err
 		}
@@ -73,9 +75,9 @@ func (s *successors) make(id uint32, m *move) error {
 		if err != nil {
 			return err
 		}
-		found |= s.judgeEvents(s.next, events)
+		found |= s.transitions.judgeEvents(s.next, events)
 	}
-	if err := s.canonicalize(s.next); err != nil {
+	if err := s.quotient.canonicalize(s.next); err != nil {
 		return &failedMove{error: err, via: m.choice}
 	}
 	a := arc{from: id, via: m.choice, found: found, cause: s.cause(s.next)}
@@ -88,7 +90,7 @@ func (s *successors) make(id uint32, m *move) error {
 
 // apply changes, in next, the parts that a move reaches.
 func (s *successors) apply(m *move) (events uint32, err error) {
-	eff, err := s.effect(s.cur, m)
+	eff, err := s.transitions.effect(s.cur, m)
 	if err != nil {
 		return 0, err
 	}
@@ -99,12 +101,12 @@ func (s *successors) apply(m *move) (events uint32, err error) {
 		s.next[s.clients+int(m.node)] = eff.node
 	}
 	if m.rest {
-		s.next[s.restAt()] = eff.rest
+		s.next[s.restAt] = eff.rest
 	}
 	for left := m.informed; left != 0; left &= left - 1 {
 		one := *m
 		one.client = int8(bits.TrailingZeros8(left))
-		own, err := s.effect(s.cur, &one)
+		own, err := s.transitions.effect(s.cur, &one)
 		if err != nil {
 			return 0, err
 		}
@@ -131,7 +133,7 @@ func (s *successors) listMoves() error {
 	if err != nil {
 		return err
 	}
-	mayFault := !s.faultless && s.restTab.entries[s.cur[s.restAt()]].mayFault
+	mayFault := !s.faultless && s.restTab.entries[s.cur[s.restAt]].mayFault
 	if first >= 0 {
 		s.moves = append(s.moves, s.ownMove(first, 0))
 		if mayFault {
@@ -172,12 +174,12 @@ func (s *successors) listPasses(d time.Duration) error {
 	if s.step == 0 {
 		return nil
 	}
-	ends, err := s.endsAfter(s.cur, c)
+	ends, err := s.transitions.endsAfter(s.cur, c)
 	if ends {
 		if s.outliving { // and never before all else
 			s.moves = s.moves[:len(s.moves)-1]
 		}
-		c.Thread = simulator.Standing
+		c.Thread = simulator.Pending
 		s.moves = append(s.moves, move{choice: s.choice(c), pass: d})
 	}
 	return err
@@ -185,7 +187,7 @@ func (s *successors) listPasses(d time.Duration) error {
 
 // startProbe has the probe begin although other clients have not finished: they wait for
 // their turn, and nothing is left to happen but faults. That is a DEADLOCK, and what the
-// probe finds does not count; see Bounds.Waiting.
+// probe finds does not count; see Model.Waiting.
 func (s *successors) startProbe() {
 	e := s.clientTab[s.probe-1].entries[s.cur[s.probe-1]]
 	for k := range e.own {
@@ -198,10 +200,10 @@ func (s *successors) startProbe() {
 	}
 }
 
-// passable is how much time may pass in cur; 0: none. ready: something has to happen
+// passable returns the time that may pass in cur; 0: none. ready: something has to happen
 // first.
 func (s *successors) passable(ready bool) time.Duration {
-	d := s.due(s.cur)
+	d := s.transitions.due(s.cur)
 	if s.ends && s.outliving {
 		d = min(d, s.step)
 	}
@@ -215,7 +217,7 @@ func (s *successors) passable(ready bool) time.Duration {
 }
 
 // listClient lists what client c does by itself, the arrivals of its requests, and
-// what it hears without a request. It says whether any of these has to happen
+// what it hears without a request. It reports whether any of these has to happen
 // before time passes. alone: all clients but the probe have finished.
 func (s *successors) listClient(c int, alone bool) (ready bool) {
 	e := s.clientTab[c].entries[s.cur[c]]
@@ -240,7 +242,7 @@ func (s *successors) listClient(c int, alone bool) (ready bool) {
 		}
 	}
 	if e.awaits {
-		for _, news := range s.sim.Told(c+1, &s.clientTab[c].keys[s.cur[c]], 1, &s.nodeTab.keys[s.cur[s.clients]], 0, nil) {
+		for _, news := range s.sim.Parts().Notifications(c+1, &s.clientTab[c].keys[s.cur[c]], 1, &s.nodeTab.keys[s.cur[s.clients]], 0, nil) {
 			ready = true
 			s.moves = append(s.moves, move{choice: s.choice(news), client: int8(c), node: 0, rest: true})
 		}
@@ -248,7 +250,7 @@ func (s *successors) listClient(c int, alone bool) (ready bool) {
 	return ready
 }
 
-// atOnce says whether what a client does by itself happens before time passes, wherever
+// atOnce reports whether what a client does by itself happens before time passes, wherever
 // it can happen. In a search of every timing the simulator's bounds say by when.
 func (s *successors) atOnce(verb simulator.Verb, e *clientEntry) bool {
 	switch verb {
@@ -277,7 +279,7 @@ func (s *successors) ownMove(c, k int) move {
 
 // listOrphaned lists the arrivals of requests whose senders no longer wait.
 func (s *successors) listOrphaned() (ready bool) {
-	rest := s.restTab.entries[s.cur[s.restAt()]]
+	rest := s.restTab.entries[s.cur[s.restAt]]
 	for k, id := range rest.orphanedID {
 		s.moves = append(s.moves, move{choice: id, client: none, node: int8(rest.target[k] - 1), rest: true})
 	}
@@ -328,7 +330,7 @@ func (s *successors) listFaults() {
 		}
 	}
 	for n := range s.nodes {
-		for _, ch := range s.faultsOn(none, n, s.cur) {
+		for _, ch := range s.transitions.faultsOn(none, n, s.cur) {
 			if c := int(s.choices[ch].Client); c != 0 && (c == s.probe || s.clientTab[c-1].keys[s.cur[c-1]].Dead()) {
 				continue
 			}
@@ -340,7 +342,7 @@ func (s *successors) listFaults() {
 }
 
 func (s *successors) listClientFaults(c int) {
-	for _, ch := range s.faultsOn(c, none, s.cur) {
+	for _, ch := range s.transitions.faultsOn(c, none, s.cur) {
 		m := move{choice: ch, client: int8(c), node: none, rest: true, fault: true}
 		if s.sim.KeepsSessions() { // it notices what becomes of its clients
 			m.node = 0
@@ -349,10 +351,10 @@ func (s *successors) listClientFaults(c int) {
 	}
 }
 
-// allInVain says whether no fault was injected, every client has come to its end, none was
-// ever given the lock and every refusal was in vain.
+// allInVain reports whether no fault was injected, every client has come to its end, none was
+// ever given the lock and every refusal was without cause.
 func (s *successors) allInVain() bool {
-	if s.restTab.entries[s.cur[s.restAt()]].spent > 0 {
+	if s.restTab.entries[s.cur[s.restAt]].spent > 0 {
 		return false
 	}
 	for c := range s.clients {
@@ -360,13 +362,13 @@ func (s *successors) allInVain() bool {
 			return false
 		}
 	}
-	return s.judgeTab.keys[s.cur[s.judgeAt()]].InVain()
+	return s.judgeTab.keys[s.cur[s.judgeAt]].InVain()
 }
 
-// settled says whether no request is under way whose sender no longer waits, and every
+// settled reports whether no request is under way whose sender no longer waits, and every
 // server runs: what the probe then finds can be changed by nothing but leases that end.
 func (s *successors) settled(state []uint32) bool {
-	if rest := s.restTab.entries[state[s.restAt()]]; len(rest.orphanedID) > 0 || rest.due != simulator.Never {
+	if rest := s.restTab.entries[state[s.restAt]]; len(rest.orphanedID) > 0 || rest.due != simulator.Never {
 		return false
 	}
 	for n := range s.nodes {
@@ -377,13 +379,13 @@ func (s *successors) settled(state []uint32) bool {
 	return true
 }
 
-// probing says whether the probe has begun. Then no fault is injected any more: its own
-// request, late, would look like somebody else's lock.
+// probing reports whether the probe has begun. Then no fault is injected any more: its own
+// request, late, would look like another client's lock.
 func (s *successors) probing(state []uint32) bool {
 	return s.probe > 0 && s.clientTab[s.probe-1].entries[state[s.probe-1]].begun
 }
 
-// othersFinished says whether all clients but the probe have finished or died.
+// othersFinished reports whether all clients but the probe have finished or died.
 func (s *successors) othersFinished(state []uint32) bool {
 	for c := range s.clients {
 		if c+1 != s.probe && !s.clientTab[c].entries[state[c]].finished {

@@ -41,9 +41,10 @@ func searchOf(t *testing.T, budget string, timing *explore.Timing, create func(e
 		t.Fatal(err)
 	}
 	const ttl = 9 * time.Second
-	r, err := explore.Search(t.Context(), &explore.Bounds{
-		Entry:   lock.Entry{ID: "odd", Nodes: 1, Unit: time.Millisecond, TTL: ttl, New: create},
-		Clients: 2, Attempts: 1, Nodes: 1, TTL: ttl, Faults: allowed, Timing: timing, MaxStates: 20_000,
+	r, err := explore.Search(t.Context(), &explore.Model{
+		Entry:  lock.Entry{ID: "odd", Nodes: 1, Unit: time.Millisecond, TTL: ttl, New: create},
+		Faults: allowed, Timing: timing,
+		Bounds: explore.Bounds{Clients: 2, Attempts: 1, Nodes: 1, TTL: ttl, Limits: explore.Limits{MaxStates: 20_000}},
 	})
 	if err != nil {
 		t.Fatal(err)

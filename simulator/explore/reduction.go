@@ -19,7 +19,7 @@ import (
 // of a run. It does not keep the number of steps to a verdict, so witnesses are searched
 // for without it.
 
-// mayGoFirst says whether the client has a single choice, of a kind that is independent
+// mayGoFirst reports whether the client has a single choice, of a kind that is independent
 // of all others, and no request under way.
 func mayGoFirst(e *clientEntry, part *simulator.ClientPart) bool {
 	if len(e.own) != 1 || len(e.arriveID) > 0 || e.awaits { // news may come first
@@ -45,7 +45,7 @@ func (s *successors) first(state []uint32) (int, error) {
 			continue
 		}
 		m := s.ownMove(c, 0)
-		eff, err := s.effect(state, &m)
+		eff, err := s.transitions.effect(state, &m)
 		if err != nil {
 			return -1, err
 		}
@@ -53,14 +53,14 @@ func (s *successors) first(state []uint32) (int, error) {
 		if next := s.clientTab[c].entries[eff.client]; s.step > 0 && e.due > 0 && e.begun && !(next.timeless && next.due > 0) {
 			continue // when it does this makes a difference
 		}
-		if s.unjudged(eff.events) && !s.endangered(servers, state) {
+		if s.transitions.unjudged(eff.events) && !s.transitions.endangered(servers, state) {
 			return c, nil
 		}
 	}
 	return -1, nil
 }
 
-// unjudged says whether these events change nothing for any verdict; an Acquire does not.
+// unjudged reports whether these events change nothing for any verdict; an Acquire does not.
 func (s *transitions) unjudged(events uint32) bool {
 	for i := range s.events[events] {
 		if s.events[events][i].Kind != history.Acquire {
@@ -70,7 +70,7 @@ func (s *transitions) unjudged(events uint32) bool {
 	return true
 }
 
-// endangered says whether the connections to one of these servers can still break, by
+// endangered reports whether the connections to one of these servers can still break, by
 // a fault or when its network heals.
 func (s *transitions) endangered(servers uint8, state []uint32) bool {
 	for n := range s.nodes {

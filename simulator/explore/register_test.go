@@ -44,22 +44,17 @@ func newRegisters(_ *simulator.Config, m *memo.Memo) (node.Kind, error) {
 			What: "limit.of.requests",
 			Key:  func(s swap) swap { return s },
 			Text: func(s swap) []string { return []string{"CAS", s.Old, s.New} },
-			Rename: func(s swap, to *node.Names) (swap, error) {
-				return swap{to.Rename(s.Old), to.Rename(s.New)}, nil
-			},
 		}),
 		values: memo.NewTable(m, memo.Entries[string, string]{
-			What:   "limit.of.replies",
-			Key:    func(v string) string { return v },
-			Text:   func(v string) []string { return []string{v} },
-			Rename: func(v string, to *node.Names) (string, error) { return to.Rename(v), nil },
-			Names:  node.NamesAny,
-			First:  []string{""},
+			What:  "limit.of.replies",
+			Key:   func(v string) string { return v },
+			Text:  func(v string) []string { return []string{v} },
+			First: []string{""},
 		}),
 	}, nil
 }
 
-func (k *registers) Library(p *process.Process) process.Library { return &swapper{k, p} }
+func (k *registers) Library(p *process.Code) process.Library { return &swapper{k, p} }
 func (k *registers) Words() node.Words {
 	return node.Words{Requests: k.swaps, Answers: k.values}
 }
@@ -74,8 +69,7 @@ func (k *registers) Relative(_ time.Duration, s node.State, _ bool) node.State  
 func (k *registers) Absolute(_ time.Duration, s node.State) node.State                    { return s }
 func (k *registers) Has(s node.State) bool                                                { return k.values.Has(s.(cell).value) }
 func (k *registers) Rename(s node.State, to *node.Names) node.State {
-	value, _ := k.values.Renamed(s.(cell).value, to)
-	return cell{value}
+	return cell{k.values.Renamed(s.(cell).value, to)}
 }
 
 func (k *registers) Step(w node.World, e node.Event) (why string, err error) {
@@ -120,11 +114,12 @@ func TestRegister(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := &explore.Bounds{
+		b := &explore.Model{
 			Entry: lock.Entry{ID: "cas", Nodes: 1, TTL: ttl, New: func(env lock.Env) lock.Strategy {
 				return &swapLock{server: env.Server.(*swapper), new: env.Tokens.Token}
 			}},
-			Clients: 2, Attempts: 1, Nodes: 1, TTL: ttl, Faults: allowed, Timing: timing, Servers: newRegisters,
+			Bounds: explore.Bounds{Clients: 2, Attempts: 1, Nodes: 1, TTL: ttl},
+			Faults: allowed, Timing: timing, Servers: newRegisters,
 			Checkpoint: checkpoint.Config{File: filepath.Join(t.TempDir(), "search"), Search: "cas", Now: time.Now},
 		}
 		whole, err := explore.Search(t.Context(), b)
@@ -177,7 +172,7 @@ func TestRegister(t *testing.T) {
 // swapper is the client library.
 type swapper struct {
 	kind *registers
-	p    *process.Process
+	p    *process.Code
 }
 
 func (*swapper) Start(uint32)   {}

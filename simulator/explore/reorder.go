@@ -7,7 +7,7 @@ import (
 )
 
 // reorder moves the choices of a witness so that those of one client stay together,
-// as far as they do not depend on one another. same says whether a list of choices
+// as far as they do not depend on one another. same reports whether a list of choices
 // can be made and comes to the same verdict.
 func reorder(choices []simulator.Choice, same func([]simulator.Choice) bool) []simulator.Choice {
 	choices = slices.Clone(choices)

@@ -29,7 +29,7 @@ type snapshot struct {
 func (s *search) snapshot() *snapshot {
 	v := s.visited
 	m := &snapshot{
-		sim: s.sim.TableSizes(), nodes: len(s.nodeTab.keys), rest: len(s.restTab.keys), judges: len(s.judgeTab.keys),
+		sim: s.sim.Tables().Sizes(), nodes: len(s.nodeTab.keys), rest: len(s.restTab.keys), judges: len(s.judgeTab.keys),
 		times: len(s.times.keys), causes: len(s.causes), events: len(s.events), choices: len(s.choices),
 		tally: v.tally, states: v.states.n, shortened: len(v.shortened), found: map[finding]discovery{},
 	}
@@ -60,12 +60,12 @@ func (v *visited) saved(m *snapshot) {
 
 // save writes what the search had at to, and not yet at from.
 func (s *search) save(w *codec.Writer, from, to *snapshot) {
-	s.sim.Save(w, from.sim, to.sim)
+	s.sim.Tables().Save(w, from.sim, to.sim)
 	w.Put(s.choices[from.choices:to.choices], s.causes[from.causes:to.causes], s.events[from.events:to.events], s.times.keys[from.times:to.times])
 	for c, n := range to.clients {
 		w.Put(s.clientTab[c].keys[from.clients[c]:n])
 	}
-	s.sim.SaveNodes(w, s.nodeTab.keys[from.nodes:to.nodes])
+	s.sim.Tables().SaveNodes(w, s.nodeTab.keys[from.nodes:to.nodes])
 	w.Put(s.restTab.keys[from.rest:to.rest], s.judgeTab.keys[from.judges:to.judges])
 	s.visited.save(w, from, to)
 }
@@ -84,13 +84,13 @@ func (s *search) load(r *codec.Reader, from *snapshot) error {
 	sound := true
 	r.Get(&choices, &causes, &events, &times)
 	for i, c := range choices {
-		sound = sound && s.hasChoice(c) && int(s.choice(c)) == from.choices+i
+		sound = sound && hasChoice(s.tables, c) && int(s.choice(c)) == from.choices+i
 	}
 	for i, c := range causes {
 		sound = sound && int(s.numberCauses(c)) == from.causes+i
 	}
 	for i, e := range events {
-		sound = sound && s.hasEvents(e) && int(s.numberEvents(e)) == from.events+i
+		sound = sound && hasEvents(s.tables, e) && int(s.numberEvents(e)) == from.events+i
 	}
 	for i, d := range times {
 		sound = sound && int(s.timeID(d)) == from.times+i
@@ -98,15 +98,15 @@ func (s *search) load(r *codec.Reader, from *snapshot) error {
 	for c := range s.clientTab {
 		r.Get(&parts)
 		for i, p := range parts {
-			sound = sound && s.sim.CheckClient(c+1, &p) == nil && int(s.clientPart(c, p)) == from.clients[c]+i
+			sound = sound && s.sim.Tables().CheckClient(c+1, &p) == nil && int(s.clientPart(c, p)) == from.clients[c]+i
 		}
 	}
-	for i, p := range s.sim.LoadNodes(r) {
-		sound = sound && s.sim.CheckNode(&p) == nil && int(s.nodePart(p)) == from.nodes+i
+	for i, p := range s.sim.Tables().LoadNodes(r) {
+		sound = sound && s.sim.Tables().CheckNode(&p) == nil && int(s.nodePart(p)) == from.nodes+i
 	}
 	r.Get(&rest, &judges)
 	for i, p := range rest {
-		sound = sound && s.sim.CheckRest(&p) == nil && int(s.restPart(p)) == from.rest+i
+		sound = sound && s.sim.Tables().CheckRest(&p) == nil && int(s.restPart(p)) == from.rest+i
 	}
 	for i, v := range judges {
 		sound = sound && int(s.judges(v)) == from.judges+i
@@ -172,7 +172,7 @@ func (s *store) save(w *codec.Writer, from, to int) {
 	}
 }
 
-// piece is where the states are of a block from a number on, to another at most.
+// piece locates the states of a block from a number on, to another at most.
 func (s *store) piece(from, to int) (b *block, i, n int) {
 	i = from & (blockSize - 1)
 	return &s.blocks[from>>blockBits], i, min(i+to-from, blockSize)

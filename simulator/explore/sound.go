@@ -23,12 +23,12 @@ import (
 // errUnsound is a checkpoint that contradicts itself or the code.
 var errUnsound = i18n.Errorf("error.checkpoint.unsound")
 
-// hasChoice says whether a choice is one of clients and servers that there are.
-func (s *tables) hasChoice(c simulator.Choice) bool {
+// hasChoice reports whether a choice is one of clients and servers that there are.
+func hasChoice(s *tables, c simulator.Choice) bool {
 	return c.Client >= 0 && int(c.Client) <= s.clients && c.Node >= 0 && int(c.Node) <= s.nodes && c.Thread >= 0 && c.D >= 0
 }
 
-func (s *tables) hasEvents(list eventList) bool {
+func hasEvents(s *tables, list eventList) bool {
 	return !slices.ContainsFunc(list, func(e history.Event) bool {
 		return e.Client < 0 || e.Client > s.clients || e.Node < history.Resource || e.Node > s.nodes
 	})
@@ -53,7 +53,7 @@ func (k *checkpointer) checkResult() error {
 	return nil
 }
 
-// counted says whether a witness has as many steps and faults as it says.
+// counted reports whether a witness has as many steps and faults as it says.
 func (w *Witness) counted() bool {
 	faults := 0
 	for _, c := range w.Choices {
@@ -71,7 +71,12 @@ const (
 )
 
 // loaded is a search that was read from a checkpoint.
-type loaded struct{ *search }
+type loaded struct {
+	*tables
+	search     *search
+	visited    *visited
+	successors *successors
+}
 
 // check checks a search that was loaded, and makes what can be made from the rest. start is
 // the world in which every run begins. whole: all of it was computed again, and not a sample.
@@ -92,7 +97,7 @@ func (s *loaded) check(ctx context.Context, start simulator.World) (whole bool, 
 	}
 	s.visited.states.indexAll()
 	whole = s.visited.states.n <= samples && s.sim.Histories() <= codeSamples
-	if err := s.sim.CheckCode(codeSamples); err != nil {
+	if err := s.sim.Tables().CheckCode(codeSamples); err != nil {
 		return false, err
 	}
 	return whole, s.checkSteps(ctx, start, present)
@@ -124,7 +129,7 @@ func (s *loaded) checkStates() error {
 	return nil
 }
 
-// hasWords says whether the words of a state name entries of the tables.
+// hasWords reports whether the words of a state name entries of the tables.
 func (s *loaded) hasWords(words []uint32) bool {
 	for c := range s.clients {
 		of := c
@@ -140,24 +145,24 @@ func (s *loaded) hasWords(words []uint32) bool {
 			return false
 		}
 	}
-	return int(words[s.restAt()]) < len(s.restTab.keys) && int(words[s.judgeAt()]) < len(s.judgeTab.keys) &&
-		(!s.byCause || int(words[s.causeAt()]) < len(s.causes)) &&
-		(len(words) <= s.timeAt() || int(words[s.timeAt()]) < len(s.times.keys))
+	return int(words[s.restAt]) < len(s.restTab.keys) && int(words[s.judgeAt]) < len(s.judgeTab.keys) &&
+		(!s.byCause || int(words[s.causeAt]) < len(s.causes)) &&
+		(len(words) <= s.timeAt || int(words[s.timeAt]) < len(s.times.keys))
 }
 
-// faultsOf is how many faults were injected on the way to a state.
-func (s *search) faultsOf(id uint32) int {
-	return s.restTab.entries[s.visited.states.words(id)[s.restAt()]].spent
+// faultsOf returns the number of faults that were injected on the way to a state.
+func (s *loaded) faultsOf(id uint32) int {
+	return s.restTab.entries[s.visited.states.words(id)[s.restAt]].spent
 }
 
-func (s *search) faultIn(choice uint16) int {
+func (s *loaded) faultIn(choice uint16) int {
 	if s.choices[choice].Verb >= simulator.FaultVerb {
 		return 1
 	}
 	return 0
 }
 
-// isDone says whether a state belongs to a layer before the present one.
+// isDone reports whether a state belongs to a layer before the present one.
 func (s *loaded) isDone(id uint32) bool {
 	v, f := s.visited, s.faultsOf(id)
 	return f < v.spent || f == v.spent && int(v.states.depth(id)) < v.depth
@@ -207,14 +212,14 @@ func (s *loaded) checkFound(visited []uint32) error {
 // were visited.
 func (s *loaded) checkSteps(ctx context.Context, start simulator.World, present []uint32) error {
 	v := s.visited
-	if err := s.takeStart(start); err != nil {
+	if err := s.search.takeStart(start); err != nil {
 		return err
 	}
-	if !slices.Equal(s.next, v.states.words(0)) {
+	if !slices.Equal(s.successors.next, v.states.words(0)) {
 		return errUnsound
 	}
-	s.out = &batch{width: v.states.width}
-	defer func() { s.out = nil }()
+	s.successors.out = &batch{width: v.states.width}
+	defer func() { s.successors.out = nil }()
 	again := tally{triggered: make([]bool, len(v.triggered))}
 	present = slices.Sorted(slices.Values(present))
 	for id := range sampled(v.states.n) {
@@ -247,11 +252,11 @@ func sampled(n int) iter.Seq[uint32] {
 
 // expandAgain puts all arcs from a state into out.
 func (s *loaded) expandAgain(id uint32) error {
-	s.out.clear()
-	if err := s.loadState(id); err != nil {
+	s.successors.out.clear()
+	if err := s.search.loadState(id); err != nil {
 		return err
 	}
-	return errors.Join(s.expand(id), s.numbers.full)
+	return errors.Join(s.successors.expand(id), s.numbers.full)
 }
 
 // checkWay checks that a state is reached from the one before it, by the move that the file
@@ -264,8 +269,8 @@ func (s *loaded) checkWay(id uint32) error {
 	if err := s.expandAgain(st.parent(id)); err != nil {
 		return err
 	}
-	for i := range s.out.arcs {
-		if s.out.arcs[i].via == st.via(id) && slices.Equal(s.out.wordsOf(i), st.words(id)) {
+	for i := range s.successors.out.arcs {
+		if s.successors.out.arcs[i].via == st.via(id) && slices.Equal(s.successors.out.wordsOf(i), st.words(id)) {
 			return nil
 		}
 	}
@@ -278,11 +283,11 @@ func (s *loaded) checkMoves(id uint32, again *tally) error {
 	if err := s.expandAgain(id); err != nil {
 		return err
 	}
-	again.transitions += len(s.out.arcs)
+	again.transitions += len(s.successors.out.arcs)
 	faults, steps := s.faultsOf(id), int(v.states.depth(id))+1
-	for i := range s.out.arcs {
-		a := &s.out.arcs[i]
-		to, known := v.states.find(s.out.wordsOf(i))
+	for i := range s.successors.out.arcs {
+		a := &s.successors.out.arcs[i]
+		to, known := v.states.find(s.successors.out.wordsOf(i))
 		if !known || int(v.states.depth(to)) > steps || !v.discovered(a, faults+int(a.faults), steps) {
 			return errUnsound
 		}
@@ -311,14 +316,14 @@ func (v *visited) discovered(a *arc, par, steps int) bool {
 }
 
 // checkWitnesses replays the witnesses of a search that went on from its checkpoint.
-func (b *Bounds) checkWitnesses(sim *simulator.Simulator, r *Result) (err error) {
+func (m *Model) checkWitnesses(sim *simulator.Simulator, r *Result) (err error) {
 	if r.Kept.Had == 0 {
 		return nil
 	}
-	k := &checkpointer{File: &checkpoint.File{Config: b.Checkpoint, Kept: r.Kept}}
+	k := &checkpointer{File: &checkpoint.File{Config: m.Checkpoint, Kept: r.Kept}}
 	defer k.unfit(&r, &err)
 	for _, w := range r.Found {
-		if !w.counted() || !b.leadTo(sim, w.Choices, w.Verdict) {
+		if !w.counted() || !m.leadTo(sim, w.Choices, w.Verdict) {
 			return k.Unreadable(errUnsound)
 		}
 	}

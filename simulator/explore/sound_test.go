@@ -18,6 +18,7 @@ import (
 	"github.com/klauspost/compress/s2"
 
 	"locklab/faults"
+	"locklab/reports/certificate"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator"
@@ -150,7 +151,7 @@ func TestCheckpointAltered(t *testing.T) {
 				t.Errorf("%s, byte %d of %d: %v", f.lock, at, len(body), err)
 			case f.stop == 0 && !proves(s): // nothing is claimed
 			case !sameFound(s, whole):
-				t.Errorf("%s, byte %d of %d: another result:\n%s\nwant\n%s", f.lock, at, len(body), s.Certificate(), whole.Certificate())
+				t.Errorf("%s, byte %d of %d: another result:\n%s\nwant\n%s", f.lock, at, len(body), certificate.Of(s, "en"), certificate.Of(whole, "en"))
 			}
 		}
 		t.Logf("%s: %d bytes, every %d altered, %d refused", f.lock, len(u.body), step, refused)
@@ -161,7 +162,7 @@ func TestCheckpointAltered(t *testing.T) {
 }
 
 // proves says whether a search claims that nothing else can occur.
-func proves(s *study.Search) bool { return strings.Contains(s.Certificate(), "Proved within") }
+func proves(s *study.Search) bool { return strings.Contains(certificate.Of(s, "en"), "Proved within") }
 
 // A checkpoint under the name of another search, with a checksum that fits, proves nothing
 // that was not searched: not one of a search that is done or as good as done, and not one
@@ -217,7 +218,7 @@ func TestCheckpointRelabelled(t *testing.T) {
 				case err != nil:
 					t.Errorf("file %d: %v", i, err)
 				case proves(s) && !sameFound(s, whole):
-					t.Errorf("file %d:\n%s\nwhen it is searched:\n%s", i, s.Certificate(), whole.Certificate())
+					t.Errorf("file %d:\n%s\nwhen it is searched:\n%s", i, certificate.Of(s, "en"), certificate.Of(whole, "en"))
 				}
 			}
 		})
@@ -240,7 +241,7 @@ func TestCheckpointForged(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.Checkpoint, b.Now = filepath.Join(t.TempDir(), "search"), time.Now
-		bounds, err := b.Of(entry)
+		bounds, err := b.Model(entry)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -249,7 +250,7 @@ func TestCheckpointForged(t *testing.T) {
 		}
 		unfit := (*checkpoint.Error)(nil)
 		if s, err := study.Explore(t.Context(), entry, b); !errors.As(err, &unfit) {
-			t.Errorf("%s: %v\n%s", f.lock, err, s.Certificate())
+			t.Errorf("%s: %v\n%s", f.lock, err, certificate.Of(s, "en"))
 		}
 	}
 }

@@ -21,11 +21,11 @@ import (
 // they are checked:
 //
 //   - Code, when a client is in a state that no client was in before: in that state every
-//     other client does the same, with the names exchanged (alike). What one of two clients
+//     other client does the same, with the names exchanged (checkClass). What one of two clients
 //     has read of the other is exchanged with them; of three or more no reply may name one.
 //   - Servers, when they execute a command on some data for the first time, or an ensemble
 //     something on its contents: the renamed command on the renamed data has the renamed
-//     effect (Simulator.Alike).
+//     effect (Symmetry.Check).
 //
 // Both checks cover all renamed forms of what was visited, and what a search without
 // symmetry would visit consists of such forms. So it does not matter which form the search
@@ -34,6 +34,21 @@ import (
 // effects are compared.
 //
 // If a check fails, the search begins anew without symmetry.
+
+// quotient maps every state to the canonical one of those that count as one: dead components are
+// dropped (drop.go), and clients that are alike are sorted.
+type quotient struct {
+	*tables
+	renames  map[renaming]uint32
+	drops    bool // see drop
+	versions bool // that of the resource is always part of the state; see drop
+}
+
+// newQuotient has sim check from now on that the servers take symmetric clients for one another.
+func newQuotient(t *tables, opt *Options) *quotient {
+	t.sim.Symmetry().Check(t.symmetric)
+	return &quotient{tables: t, renames: map[renaming]uint32{}, drops: !opt.Plain.Parts && opt.Step > 0, versions: t.sim.OldBases()}
+}
 
 // renaming is a part and the permutation that is applied to it.
 type renaming struct {
@@ -51,19 +66,19 @@ const (
 )
 
 // class is the number of a state of client c as a state of client 1.
-func (s *transitions) class(c int, id uint32) (uint32, error) {
+func (s *quotient) class(c int, id uint32) (uint32, error) {
 	e := s.clientTab[c].entries[id]
 	if e.class != unseen {
 		return e.class, nil
 	}
-	part, err := s.sim.RenameClient(s.clientTab[c].keys[id], c+1, 1)
+	part, err := s.sim.Symmetry().Client(s.clientTab[c].keys[id], c+1, 1)
 	if err != nil {
 		return 0, fmt.Errorf("explore: %w", err)
 	}
 	class := s.clientPart(0, part)
 	first := s.clientTab[0].entries[class]
 	if first.class == unseen {
-		if err := s.alike(class); err != nil {
+		if err := s.checkClass(class); err != nil {
 			return 0, err
 		}
 	}
@@ -71,12 +86,12 @@ func (s *transitions) class(c int, id uint32) (uint32, error) {
 	return class, nil
 }
 
-// alike checks a class: that every symmetric client in this state does the same. Which of
+// checkClass checks a class: that every symmetric client in this state does the same. Which of
 // them are visited in it depends on the order of the classes: a state that is always the
 // newest, for example, is that of the last client only.
-func (s *transitions) alike(class uint32) error {
+func (s *quotient) checkClass(class uint32) error {
 	for c := 1; c < s.symmetric; c++ {
-		if _, err := s.sim.RenameClient(s.clientTab[0].keys[class], 1, c+1); err != nil {
+		if _, err := s.sim.Symmetry().Client(s.clientTab[0].keys[class], 1, c+1); err != nil {
 			return fmt.Errorf("explore: %w", err)
 		}
 	}
@@ -84,12 +99,12 @@ func (s *transitions) alike(class uint32) error {
 }
 
 // ofClass is the number of a class as a state of client c.
-func (s *transitions) ofClass(class uint32, c int) (uint32, error) {
+func (s *quotient) ofClass(class uint32, c int) (uint32, error) {
 	first := s.clientTab[0].entries[class]
 	if first.as[c] != unseen {
 		return first.as[c], nil
 	}
-	part, err := s.sim.RenameClient(s.clientTab[0].keys[class], 1, c+1)
+	part, err := s.sim.Symmetry().Client(s.clientTab[0].keys[class], 1, c+1)
 	if err != nil {
 		return 0, fmt.Errorf("explore: %w", err)
 	}
@@ -101,13 +116,13 @@ func (s *transitions) ofClass(class uint32, c int) (uint32, error) {
 
 // canonicalize makes a state canonical: the words of symmetric clients become classes,
 // sorted, and all other words are renamed to fit.
-func (s *transitions) canonicalize(state []uint32) error {
+func (s *quotient) canonicalize(state []uint32) error {
 	_, err := s.canonicalizeNames(state)
 	return err
 }
 
 // canonicalizeNames is canonicalize, and returns the new number of every client.
-func (s *transitions) canonicalizeNames(state []uint32) (to verdict.Names, err error) {
+func (s *quotient) canonicalizeNames(state []uint32) (to verdict.Names, err error) {
 	for c := range to {
 		to[c] = uint8(c)
 	}
@@ -117,7 +132,7 @@ func (s *transitions) canonicalizeNames(state []uint32) (to verdict.Names, err e
 	}
 	var order [simulator.MaxClients]int
 	var rank [simulator.MaxClients]uint64
-	roles := &s.judgeTab.entries[state[s.judgeAt()]].roles
+	roles := &s.judgeTab.entries[state[s.judgeAt]].roles
 	for c := range s.symmetric {
 		class, err := s.class(c, state[c])
 		if err != nil {
@@ -146,7 +161,7 @@ func (s *transitions) canonicalizeNames(state []uint32) (to verdict.Names, err e
 }
 
 // rename applies a permutation of clients to all words but those of the clients.
-func (s *transitions) rename(state []uint32, to *verdict.Names) error {
+func (s *quotient) rename(state []uint32, to *verdict.Names) error {
 	code := uint32(0)
 	for _, name := range to[1 : s.symmetric+1] {
 		code = code<<4 | uint32(name)
@@ -156,7 +171,7 @@ func (s *transitions) rename(state []uint32, to *verdict.Names) error {
 		key := renaming{ofNode, *word, code}
 		id, ok := s.renames[key]
 		if !ok {
-			part, err := s.sim.RenameNode(s.nodeTab.keys[*word], (*simulator.Names)(to))
+			part, err := s.sim.Symmetry().Node(s.nodeTab.keys[*word], (*simulator.Names)(to))
 			if err != nil {
 				return fmt.Errorf("explore: %w", err)
 			}
@@ -165,11 +180,11 @@ func (s *transitions) rename(state []uint32, to *verdict.Names) error {
 		}
 		*word = id
 	}
-	word := &state[s.restAt()]
+	word := &state[s.restAt]
 	key := renaming{ofRest, *word, code}
 	id, ok := s.renames[key]
 	if !ok {
-		part, err := s.sim.RenameRest(s.restTab.keys[*word], (*simulator.Names)(to))
+		part, err := s.sim.Symmetry().Rest(s.restTab.keys[*word], (*simulator.Names)(to))
 		if err != nil {
 			return fmt.Errorf("explore: %w", err)
 		}
@@ -177,7 +192,7 @@ func (s *transitions) rename(state []uint32, to *verdict.Names) error {
 		s.renames[key] = id
 	}
 	*word = id
-	word = &state[s.judgeAt()]
+	word = &state[s.judgeAt]
 	key = renaming{ofJudges, *word, code}
 	if id, ok = s.renames[key]; !ok {
 		v := s.judgeTab.keys[*word]
@@ -189,14 +204,8 @@ func (s *transitions) rename(state []uint32, to *verdict.Names) error {
 	return nil
 }
 
-// loadState puts state id into cur, with every client under its own number.
-func (s *search) loadState(id uint32) error {
-	copy(s.cur, s.visited.states.words(id))
-	return s.restore(s.cur)
-}
-
 // restore turns the classes of a canonical state into states of its clients again.
-func (s *transitions) restore(state []uint32) (err error) {
+func (s *quotient) restore(state []uint32) (err error) {
 	if s.symmetric < 2 {
 		return nil
 	}

@@ -22,26 +22,26 @@ type Timing struct {
 	Idle     time.Duration // a client wants the lock at most so long after its start or its last attempt; simulator.Never: whenever it likes
 }
 
-func (b *Bounds) step() time.Duration {
-	if b.Timing == nil {
+func (m *Model) step() time.Duration {
+	if m.Timing == nil {
 		return 0
 	}
-	return b.Timing.Step
+	return m.Timing.Step
 }
 
 // anytime is the program of a client that wants the lock when it likes, so many times,
 // and works as long as it likes when it has it. It begins with a rest.
-func (b *Bounds) anytime(c *simulator.Client) {
-	u := b.user(c)
-	for attempt := c.Stage(); attempt <= b.Attempts; attempt++ {
+func (m *Model) anytime(c *simulator.Client) {
+	u := m.user(c)
+	for attempt := c.Stage(); attempt <= m.Attempts; attempt++ {
 		if attempt > c.Stage() {
-			c.Rest(attempt, b.Timing.Idle, u.memory(c))
+			c.Rest(attempt, m.Timing.Idle, u.memory(c))
 		}
 		if attempt == 0 {
 			continue
 		}
-		if lease, err := client.Attempt(c, u.strategy, u.line, b.Uses); err == nil {
-			client.Work(c, lease, client.Section{Work: b.Timing.Work, Idle: true, Uses: b.Uses, Lock: u.strategy})
+		if lease, err := client.Attempt(c, u.strategy, u.line, m.Uses); err == nil {
+			client.Work(c, lease, client.Section{Work: m.Timing.Work, Idle: true, Uses: m.Uses, Lock: u.strategy})
 			client.Release(c, lease)
 		}
 	}

@@ -19,7 +19,10 @@ type tables struct {
 	clients   int
 	nodes     int
 	symmetric int  // so many clients, from the first, run the same code; 0 or 1: symmetry is not used
+	probe     int  // the client that begins when all others have finished; 0: none
 	byCause   bool // the causes are part of the state
+
+	restAt, judgeAt, causeAt, timeAt int // words of a state
 
 	clientTab []table[simulator.ClientPart, *clientEntry] // one a client
 	nodeTab   table[simulator.NodePart, *nodeEntry]
@@ -40,17 +43,13 @@ type tables struct {
 // transitions is the transition relation by parts of the world, as far as it was needed: the
 // effects of moves on parts.
 type transitions struct {
-	tables
+	*tables
 	judge verdict.Case
-	probe int // the client that begins when all others have finished; 0: none
 
 	effects    memo
 	scratch    simulator.World // memory of effect
 	faultMemo  memo            // where in faultLists the possible faults are
 	faultLists [][]uint16      // choices
-	renames    map[renaming]uint32
-	drops      bool // see drop
-	versions   bool // that of the resource is always part of the state; see drop
 }
 
 // table numbers values and keeps an entry for each.
@@ -80,7 +79,7 @@ func (t *table[K, E]) id(k K, fresh func(id uint32) E) uint32 {
 	return id
 }
 
-// clientEntry is what is known about one state of one client.
+// clientEntry holds what is known about one state of one client.
 type clientEntry struct {
 	own       []simulator.Choice // what touches no server: answers, wakes, …
 	ownID     []uint16
@@ -116,12 +115,12 @@ type nodeEntry struct {
 	after   map[passing]effect
 }
 
-// passing is what the passing of time does to a server depends on.
+// passing is the key of what the passing of time does to a server.
 type passing struct {
-	d        time.Duration
-	now      uint32
-	server   uint8
-	standing bool
+	d       time.Duration
+	now     uint32
+	server  uint8
+	pending bool
 }
 
 type restEntry struct {
@@ -145,13 +144,13 @@ type judgeEntry struct {
 	roles     [simulator.MaxClients]uint32 // of the clients, see verdict.Safety.Role
 }
 
-// judged is what a list of events does to the judges.
+// judged is the effect of a list of events on the judges.
 type judged struct {
 	to    uint32
 	found wordSet
 }
 
-// effect is what a move does: the new numbers of the parts that it reaches, and its
+// effect is the result of a move: the new numbers of the parts that it reaches, and its
 // events.
 type effect struct {
 	client, node, rest uint32
@@ -160,10 +159,10 @@ type effect struct {
 
 const unseen = ^uint32(0)
 
-// nobody in an effectKey: it has no client.
-const nobody = 1<<8 - 1
+// noClient in an effectKey: it has no client.
+const noClient = 1<<8 - 1
 
-// effectKey is what an effect depends on; see transitions.effectKey.
+// effectKey holds all that an effect depends on; see transitions.effectKey.
 type effectKey struct {
 	client, node, rest uint32
 	now                uint32
@@ -175,14 +174,17 @@ type effectKey struct {
 // move.
 type eventList []history.Event
 
-func newTransitions(sim *simulator.Simulator, opt *Options) *transitions {
-	s := &transitions{judge: verdict.CaseOf(&opt.Case), probe: opt.Probe, tables: tables{
-		sim: sim, clients: len(sim.Config().Clients), nodes: len(sim.Config().Nodes),
+func newTables(sim *simulator.Simulator, opt *Options) *tables {
+	s := &tables{
+		sim: sim, clients: len(sim.Config().Clients), nodes: len(sim.Config().Nodes), probe: opt.Probe,
 		numbers:   &numbers{ids: cmp.Or(opt.Plain.IDs, maxIDs), choices: cmp.Or(opt.Plain.Choices, maxChoices)},
-		symmetric: opt.Symmetric, byCause: opt.Causes,
-	}}
-	s.sim.Alike(opt.Symmetric)
-	s.renames = map[renaming]uint32{}
+		symmetric: opt.assumed.symmetric, byCause: opt.Causes,
+	}
+	s.restAt = s.clients + s.nodes
+	s.judgeAt, s.causeAt, s.timeAt = s.restAt+1, s.restAt+2, s.restAt+2
+	if s.byCause {
+		s.timeAt++
+	}
 	s.clientTab = make([]table[simulator.ClientPart, *clientEntry], s.clients)
 	for c := range s.clientTab {
 		s.clientTab[c].numbers = s.numbers
@@ -195,51 +197,39 @@ func newTransitions(sim *simulator.Simulator, opt *Options) *transitions {
 	return s
 }
 
-// The words of a state, in this order: clients, servers, rest, judges, causes,
-// time.
+// stride is the number of words of a state, in this order: clients, servers, rest, judges, causes, time.
 func (s *tables) stride() int {
-	n := s.timeAt()
 	if s.sim.ReadsClock() {
-		n++
+		return s.timeAt + 1
 	}
-	return n
-}
-
-func (s *tables) restAt() int  { return s.clients + s.nodes }
-func (s *tables) judgeAt() int { return s.clients + s.nodes + 1 }
-func (s *tables) causeAt() int { return s.clients + s.nodes + 2 }
-func (s *tables) timeAt() int {
-	if s.byCause {
-		return s.causeAt() + 1
-	}
-	return s.causeAt()
+	return s.timeAt
 }
 
 // now is the true time of a state; 0 if it is not part of the state.
 func (s *tables) now(state []uint32) time.Duration {
-	if len(state) > s.timeAt() {
-		return s.times.keys[state[s.timeAt()]]
+	if len(state) > s.timeAt {
+		return s.times.keys[state[s.timeAt]]
 	}
 	return 0
 }
 
 func (s *tables) nowID(state []uint32) uint32 {
-	if len(state) > s.timeAt() {
-		return state[s.timeAt()]
+	if len(state) > s.timeAt {
+		return state[s.timeAt]
 	}
 	return 0
 }
 
 // world builds the world of a state.
 func (s *tables) world(state []uint32) simulator.World {
-	w := s.sim.At(s.now(state))
+	w := s.sim.Parts().World(s.now(state))
 	for c := range s.clients {
 		w.SetClientPart(c+1, &s.clientTab[c].keys[state[c]])
 	}
 	for n := range s.nodes {
-		s.sim.SetNodePart(&w, n+1, &s.nodeTab.keys[state[s.clients+n]])
+		s.sim.Parts().SetNode(&w, n+1, &s.nodeTab.keys[state[s.clients+n]])
 	}
-	s.sim.SetRestPart(&w, &s.restTab.keys[state[s.restAt()]])
+	s.sim.Parts().SetRest(&w, &s.restTab.keys[state[s.restAt]])
 	return w
 }
 
@@ -251,10 +241,10 @@ func (s *tables) takeState(w *simulator.World, judges uint32, state []uint32) {
 	for n := range s.nodes {
 		state[s.clients+n] = s.node(n, w)
 	}
-	state[s.restAt()] = s.rest(w)
-	state[s.judgeAt()] = judges
-	if len(state) > s.timeAt() {
-		state[s.timeAt()] = s.timeID(w.Now())
+	state[s.restAt] = s.rest(w)
+	state[s.judgeAt] = judges
+	if len(state) > s.timeAt {
+		state[s.timeAt] = s.timeID(w.Now())
 	}
 }
 
@@ -264,7 +254,7 @@ func (s *tables) timeID(now time.Duration) uint32 {
 }
 
 func (s *tables) client(c int, w *simulator.World) uint32 {
-	return s.clientPart(c, s.sim.ClientPart(w, c+1))
+	return s.clientPart(c, s.sim.Parts().Client(w, c+1))
 }
 
 func (s *tables) clientPart(c int, part simulator.ClientPart) uint32 {
@@ -274,11 +264,11 @@ func (s *tables) clientPart(c int, part simulator.ClientPart) uint32 {
 			e.as[i] = unseen
 		}
 		var all []simulator.Choice
-		all, e.due = s.sim.Ready(c+1, &part, nil)
+		all, e.due = s.sim.Parts().Ready(c+1, &part, nil)
 		for _, ch := range all {
 			if ch.Verb == simulator.Arrive {
 				e.arriveID = append(e.arriveID, s.choice(ch))
-				e.target = append(e.target, s.sim.Target(c+1, &part, int(ch.Thread)))
+				e.target = append(e.target, s.sim.Parts().Target(c+1, &part, int(ch.Thread)))
 				continue
 			}
 			e.own = append(e.own, ch)
@@ -286,39 +276,39 @@ func (s *tables) clientPart(c int, part simulator.ClientPart) uint32 {
 		}
 		for _, ch := range part.Listens(c+1, nil) {
 			e.listensID = append(e.listensID, s.choice(ch))
-			e.source = append(e.source, s.sim.Target(c+1, &part, int(ch.Thread)))
+			e.source = append(e.source, s.sim.Parts().Target(c+1, &part, int(ch.Thread)))
 		}
 		e.begun = part.Begun()
-		e.finished, e.timeless, e.entered = part.Finished(), part.Timeless(), s.sim.Entered(c+1, &part)
-		e.waitsOn, e.blocked = s.sim.WaitsOn(c+1, &part), s.sim.BlockedOn(c+1, &part)
-		e.onVersion = s.sim.OnVersion(c+1, &part)
-		e.awaits = s.sim.Awaits(c+1, &part)
+		e.finished, e.timeless, e.entered = part.Finished(), part.Timeless(), s.sim.Parts().Entered(c+1, &part)
+		e.waitsOn, e.blocked = s.sim.Parts().WaitsOn(c+1, &part), s.sim.Parts().BlockedOn(c+1, &part)
+		e.onVersion = s.sim.Parts().OnVersion(c+1, &part)
+		e.awaits = s.sim.Parts().Awaits(c+1, &part)
 		e.single = mayGoFirst(e, &part)
 		return e
 	})
 }
 
 func (s *tables) node(n int, w *simulator.World) uint32 {
-	return s.nodePart(s.sim.NodePart(w, n+1))
+	return s.nodePart(s.sim.Parts().Node(w, n+1))
 }
 
 func (s *tables) nodePart(part simulator.NodePart) uint32 {
 	return s.nodeTab.id(part, func(uint32) *nodeEntry {
-		return &nodeEntry{alone: unseen, own: s.sim.ReadyNode(1, &part, nil), split: part.Split(), serving: part.Serving(), due: map[time.Duration]time.Duration{}, after: map[passing]effect{}}
+		return &nodeEntry{alone: unseen, own: s.sim.Parts().ReadyNode(1, &part, nil), split: part.Split(), serving: part.Serving(), due: map[time.Duration]time.Duration{}, after: map[passing]effect{}}
 	})
 }
 
-func (s *tables) rest(w *simulator.World) uint32 { return s.restPart(s.sim.RestPart(w)) }
+func (s *tables) rest(w *simulator.World) uint32 { return s.restPart(s.sim.Parts().Rest(w)) }
 
 func (s *tables) restPart(part simulator.RestPart) uint32 {
 	return s.restTab.id(part, func(uint32) *restEntry {
-		e := &restEntry{unwritten: unseen, onVersion: s.sim.OrphanedOnVersion(&part), punctual: s.sim.Punctual(&part), clientside: s.sim.Clientside(&part), spent: s.sim.Spent(&part), after: map[time.Duration]uint32{}}
+		e := &restEntry{unwritten: unseen, onVersion: s.sim.Parts().OrphanedOnVersion(&part), punctual: s.sim.Parts().Punctual(&part), clientside: s.sim.Parts().Clientside(&part), spent: s.sim.Parts().Spent(&part), after: map[time.Duration]uint32{}}
 		allowed := 0
 		for _, f := range s.sim.Config().Faults {
 			allowed += f.Times
 		}
 		e.mayFault = e.spent < allowed
-		e.due = s.sim.PartOrphaned(&part, func(c simulator.Choice, node int) {
+		e.due = s.sim.Parts().Orphaned(&part, func(c simulator.Choice, node int) {
 			e.orphanedID = append(e.orphanedID, s.choice(c))
 			e.target = append(e.target, node)
 		})

@@ -35,7 +35,7 @@ type visited struct {
 	batches     []*batch
 }
 
-// tally is what was counted so far.
+// tally holds the counts so far.
 type tally struct {
 	spent int // faults of the layer that is visited
 	depth int // and its steps
@@ -154,7 +154,7 @@ func (q *level) take(states *store, depth int) (ids []uint32) {
 	return ids
 }
 
-// satisfied says whether all that is wanted was found, by ways that no state of the
+// satisfied reports whether all that is wanted was found, by ways that no state of the
 // layer can shorten.
 func (v *visited) satisfied() bool {
 	if v.wanted == nil {
@@ -170,7 +170,7 @@ func (v *visited) satisfied() bool {
 	return true
 }
 
-// ended says whether the search has done all that it was to do.
+// ended reports whether the search has done all that it was to do.
 func (v *visited) ended() bool { return v.done || v.satisfied() }
 
 // enterAll enters the arcs of a batch. before is how many states were visited
@@ -205,7 +205,7 @@ func (v *visited) enterAll(b *batch, before int) {
 	b.clear()
 }
 
-// hopeless says whether the search has so many states that Options.Hopeful ends it. So many
+// hopeless reports whether the search has so many states that Options.Hopeful ends it. So many
 // were visited.
 func (v *visited) hopeless(visited int) bool {
 	if v.opt.Hopeful == 0 || v.states.n < v.opt.Hopeful || v.looked {
@@ -239,7 +239,7 @@ func (v *visited) report(visited int) {
 	}
 }
 
-// short says whether the program is about to use more memory than it may. What is garbage
+// short reports whether the program is about to use more memory than it may. What is garbage
 // does not count. An eighth is left for what comes after the search: its witnesses and
 // its checkpoint.
 func (v *visited) short() bool {
@@ -310,7 +310,7 @@ func (v *visited) shorten(id uint32, a *arc, depth uint32) {
 	q.own = append(q.own, id)
 }
 
-// result is what visited knows of the result.
+// result returns the part of the result that visited knows.
 func (v *visited) result() *Result {
 	r := &Result{
 		settled:  v.ended(),
@@ -327,7 +327,7 @@ func (v *visited) result() *Result {
 	return r
 }
 
-// memory is what the program has from the operating system.
+// memory returns the bytes that the program has from the operating system.
 func memory() int64 {
 	m := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(m)

@@ -109,14 +109,14 @@ func (s *search) path(d *discovery) ([]simulator.Choice, error) {
 // request depends on the way, and that of a key on the names in those of all keys.
 func (s *search) placeInRun(w *simulator.World, c simulator.Choice, after *simulator.World, owner *verdict.Names) (int8, error) {
 	if c.Verb == simulator.Orphaned {
-		place, err := s.sim.PlaceInWorld(w, &s.restTab.keys[s.cur[s.restAt()]], int(c.Thread), (*simulator.Names)(owner))
+		place, err := s.sim.Parts().PlaceInWorld(w, &s.restTab.keys[s.successors.cur[s.restAt]], int(c.Thread), (*simulator.Names)(owner))
 		return int8(place), err
 	}
-	want, err := s.sim.RenameNode(s.sim.NodePart(after, int(c.Node)), (*simulator.Names)(owner))
+	want, err := s.sim.Symmetry().Node(s.sim.Parts().Node(after, int(c.Node)), (*simulator.Names)(owner))
 	if err != nil {
 		return 0, err
 	}
-	all, err := s.sim.FaultChoices(w, nil)
+	all, err := s.sim.Parts().Faults(w, nil)
 	if err != nil {
 		return 0, err
 	}
@@ -129,7 +129,7 @@ func (s *search) placeInRun(w *simulator.World, c simulator.Choice, after *simul
 			continue
 		}
 		next := *w
-		if _, err := s.sim.Step(&next, other); err == nil && s.sim.NodePart(&next, int(c.Node)) == want {
+		if _, err := s.sim.Step(&next, other); err == nil && s.sim.Parts().Node(&next, int(c.Node)) == want {
 			return other.Thread, nil
 		}
 	}
@@ -142,7 +142,7 @@ func (s *search) firstWorld() (simulator.World, error) {
 	if err := s.loadState(0); err != nil {
 		return simulator.World{}, err
 	}
-	return s.world(s.cur), nil
+	return s.world(s.successors.cur), nil
 }
 
 // redo makes a choice of state id again. It returns which clients change places by it,
@@ -151,18 +151,18 @@ func (s *search) redo(id uint32, c simulator.Choice) (to verdict.Names, w simula
 	if err = s.loadState(id); err != nil {
 		return to, w, err
 	}
-	w = s.world(s.cur)
-	judges := s.cur[s.judgeAt()]
+	w = s.world(s.successors.cur)
+	judges := s.successors.cur[s.judgeAt]
 	if c.Verb == simulator.Pass {
-		judges = s.passJudges(judges, c.D)
+		judges = s.transitions.passJudges(judges, c.D)
 	}
 	events, err := s.sim.Step(&w, c)
 	if err != nil {
 		return to, w, fmt.Errorf("explore: the way to a harm cannot be gone again: %w", err)
 	}
 	kept := s.recordEvents(w.Now(), events)
-	s.takeState(&w, judges, s.next)
-	s.judgeEvents(s.next, kept)
-	to, err = s.canonicalizeNames(s.next)
+	s.takeState(&w, judges, s.successors.next)
+	s.transitions.judgeEvents(s.successors.next, kept)
+	to, err = s.quotient.canonicalizeNames(s.successors.next)
 	return to, w, err
 }

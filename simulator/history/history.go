@@ -55,7 +55,7 @@ const Disk = 2
 const Exception = "exception"
 
 // GaveUp is the Note of a Refuse by which a client gives its attempt up itself, at a
-// deadline of its own: nobody has refused it.
+// deadline of its own: no server has refused it.
 const GaveUp = "gave up: context deadline exceeded"
 
 // FromPause is the Note of a Wake by which a thread goes on that was paused alone.
@@ -131,13 +131,13 @@ type Event struct {
 	// Note is the text of an error (Refuse, Released, Timeout, Broken) or a short remark.
 	Note string `json:"note,omitempty"`
 
-	// Code is where Client's code made the call of a Send or a Sleep: "file.go:12", the
+	// Code are the lines of Client's code that made the call of a Send or a Sleep: "file.go:12", the
 	// innermost call first. Only if the run was to record it; it is not written out.
 	// Shared: do not change it.
 	Code []string `json:"-"`
 }
 
-// Name is what to call the event: by its kind, or by the name of the fault that it is.
+// Name returns the name of the event: its kind, or the name of the fault that it is.
 func (e *Event) Name() string {
 	if e.Kind == Fault {
 		return e.Fault
@@ -212,7 +212,7 @@ const (
 	Push // Node sends Client a message (Reply) that it has subscribed to; the Answer is when Client hears it
 
 	// A fault without a kind of its own, which the field Fault names, befalls Client, Node
-	// or nobody in particular. The events of what it does follow. No judge looks at it.
+	// or none of them. The events of its effects follow. No judge looks at it.
 	Fault
 
 	Return // Client's process, which was killed, is started anew: another one, with none of what that one knew
@@ -259,7 +259,7 @@ type UnknownKindError struct{ Name string }
 
 func (e *UnknownKindError) Error() string { return "history: unknown event kind " + e.Name }
 
-// Fault says whether events of this kind are faults, or happen without one.
+// Fault reports whether events of this kind are faults, or happen without one.
 func (k Kind) Fault() bool {
 	switch k {
 	case Crash, Pause, ClockStep, LoseRequest, LoseReply, Down, Failover, Split, Hang, Delay, Reject, External, Fault, Return:

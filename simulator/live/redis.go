@@ -113,7 +113,7 @@ func (r *redisServers) pass(d time.Duration) error {
 	if r.opt.Given != nil {
 		return nil
 	}
-	return rest(r.ctx, time.Duration(float64(d)/r.opt.Speed)) // TIME says whether it was long enough: see compare
+	return rest(r.ctx, time.Duration(float64(d)/r.opt.Speed)) // TIME reports whether it was long enough: see compare
 }
 
 // after does on the servers what has happened in the lab, and compares.

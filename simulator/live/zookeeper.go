@@ -135,8 +135,8 @@ func (r *ensemble) Serve(client int8, q zookeeper.Request, lab zookeeper.Reply, 
 		return lab
 	}
 	r.run.Answers++
-	if q.Told(is) != q.Told(lab) {
-		r.differ(Difference{Server: 1, Client: int(client), Cmd: q.Text(), Lab: q.Told(lab), Real: q.Told(is)})
+	if q.Observed(is) != q.Observed(lab) {
+		r.differ(Difference{Server: 1, Client: int(client), Cmd: q.Text(), Lab: q.Observed(lab), Real: q.Observed(is)})
 	}
 	r.compareNews(client, events)
 	return is

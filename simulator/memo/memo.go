@@ -17,10 +17,10 @@ import (
 // other about them.
 type Memo struct {
 	Room *table.Room
-	// Alike has every effect checked when it is first used: so many clients, from the first, are
+	// Symmetric has every effect checked when it is first used: so many clients, from the first, are
 	// interchangeable. Where they are not, the step ends with a *node.AsymmetricError. Below 2
 	// nothing is checked.
-	Alike uint8
+	Symmetric uint8
 	// Plain has everything computed anew each time. It is the simple implementation that tests
 	// compare with.
 	Plain bool
@@ -122,6 +122,17 @@ func NewMap[K comparable, V any](m *Memo) Map[K, V] {
 	return t
 }
 
+// Get returns the value of a key, which is computed the first time.
+func (t Map[K, V]) Get(key K, compute func() (V, error)) (v V, err error) {
+	v, ok := t[key]
+	if !ok {
+		if v, err = compute(); err == nil {
+			t[key] = v
+		}
+	}
+	return v, err
+}
+
 // Len is the number of entries.
 func (t Map[K, V]) Len() int { return len(t) }
 
@@ -139,7 +150,7 @@ type Orbit[X any] struct {
 	Text     func(x X) []string // of x in an error
 }
 
-// Check checks that an act does not depend on which of the m.Alike first clients is which: if they
+// Check checks that an act does not depend on which of the m.Symmetric first clients is which: if they
 // are renamed in the data and the act, the new data and the answer are the same, renamed. A script
 // that compares, sorts, cuts or hashes tokens, or contains one, can break this; so can a command
 // that orders by name what is equal otherwise (ZRANK, ZRANGE). So every effect is checked by its
@@ -155,8 +166,8 @@ type Orbit[X any] struct {
 // The check computes at most what a search without symmetry computes.
 func Check[X any](m *Memo, x X, o *Orbit[X]) error {
 	orbit := []X{x}
-	*o.Checked(x) = m.Alike
-	err := o.close(&orbit, m.Alike)
+	*o.Checked(x) = m.Symmetric
+	err := o.close(&orbit, m.Symmetric)
 	if err != nil {
 		for _, x := range orbit { // the next search must find that again
 			*o.Checked(x) = 0

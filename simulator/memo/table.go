@@ -14,19 +14,18 @@ type Table[K comparable, E any] struct {
 	list []E
 }
 
-// Entries says what the entries of a table are. Only What and Key must be set.
+// Entries describes the entries of a table: plain values, as package codec has them. Only What and
+// Key must be set. Entries without a key of their own have their encoding, [codec.Key].
 type Entries[K comparable, E any] struct {
 	What string           // the key of the text that names them where there are too many
 	Key  func(E) K        // equal values have equal keys, others have others
-	Fill func(E) E        // fills in what follows from the rest of a new entry
+	Fill func(E) E        // fills in the derived fields of a new entry
 	Text func(E) []string // of an entry, as histories show it
-	// Rename renames the clients in an entry, and Names reports whether it names one.
-	Rename func(E, *node.Names) (E, error)
-	Names  func(E) bool
-	Same   func(a, b E, to *node.Names) bool // Rename of a is b; nil: their keys are compared
-	// Save writes an entry that is no plain value, and Load makes it from what was written.
-	Save func(e E, w *codec.Writer)
-	Load func(r *codec.Reader) (E, error)
+	// Rename renames the clients in an entry; nil: those in its texts. Sort brings an entry whose
+	// texts were renamed into its canonical form.
+	Rename func(E, *node.Names) E
+	Sort   func(E) E
+	Check  func(E) error // of an entry that was read from a file
 
 	First []E // from number 0 on, in every table
 }
@@ -84,52 +83,46 @@ func (t *Table[K, E]) clear() {
 func (t *Table[K, E]) Words(id uint32) []string { return t.Text(t.list[id]) }
 
 // Named implements [node.Vocabulary].
-func (t *Table[K, E]) Named(id uint32) bool { return t.Names(t.list[id]) }
+func (t *Table[K, E]) Named(id uint32) (named bool) {
+	codec.Replace(t.list[id], func(text string) string {
+		named = named || node.NamesAny(text)
+		return text
+	})
+	return named
+}
 
 // Renamed implements [node.Vocabulary].
-func (t *Table[K, E]) Renamed(id uint32, to *node.Names) (uint32, error) {
-	e, err := t.Rename(t.list[id], to)
-	if err != nil {
-		return 0, err
-	}
-	return t.ID(e), nil
-}
+func (t *Table[K, E]) Renamed(id uint32, to *node.Names) uint32 { return t.ID(t.renamed(id, to)) }
 
 // Same implements [node.Vocabulary].
 func (t *Table[K, E]) Same(a, b uint32, to *node.Names) bool {
-	if t.Entries.Same != nil {
-		return t.Entries.Same(t.list[a], t.list[b], to)
-	}
-	e, err := t.Rename(t.list[a], to)
-	return err == nil && t.Key(e) == t.Key(t.list[b])
+	return t.Key(t.renamed(a, to)) == t.Key(t.list[b])
 }
 
-func (t *Table[K, E]) save(w *codec.Writer, from, to int) {
-	if t.Save == nil {
-		w.Put(t.list[from:to])
-		return
+func (t *Table[K, E]) renamed(id uint32, to *node.Names) E {
+	if t.Rename != nil {
+		return t.Rename(t.list[id], to)
 	}
-	w.Put(to - from)
-	for _, e := range t.list[from:to] {
-		t.Save(e, w)
+	e := codec.Replace(t.list[id], to.Rename)
+	if t.Sort != nil {
+		return t.Sort(e)
 	}
+	return e
 }
+
+func (t *Table[K, E]) save(w *codec.Writer, from, to int) { w.Put(t.list[from:to]) }
 
 func (t *Table[K, E]) load(r *codec.Reader) error {
-	if t.Load == nil {
-		var list []E
-		r.Get(&list)
-		for _, e := range list {
-			t.ID(e)
-		}
-		return nil
+	var list []E
+	r.Get(&list)
+	if r.Err() != nil {
+		return r.Err()
 	}
-	var n int
-	r.Get(&n)
-	for range n {
-		e, err := t.Load(r)
-		if err != nil || r.Err() != nil {
-			return err
+	for _, e := range list {
+		if t.Check != nil {
+			if err := t.Check(e); err != nil {
+				return err
+			}
 		}
 		t.ID(e)
 	}

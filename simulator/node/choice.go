@@ -11,7 +11,7 @@ type Verb uint8
 // The ordinary course of things. Faults use verbs of their own, from FaultVerb
 // on; see simulator.Fault.
 const (
-	Pass      Verb = 1  // true time moves on by D; Thread is Standing, or 0
+	Pass      Verb = 1  // true time moves on by D; Thread is Pending, or 0
 	Arrive    Verb = 2  // the request of Client's Thread reaches its server
 	Answer    Verb = 3  // the reply reaches Client's Thread
 	Wake      Verb = 4  // the sleep of Client's Thread is over
@@ -32,9 +32,9 @@ const (
 	FaultVerb Verb = 32
 )
 
-// Standing as the Thread of a Pass, or of a jump of a server's clock: what ends at the instant to which
+// Pending as the Thread of a Pass, or of a jump of a server's clock: what ends at the instant to which
 // it leads still stands there, until an End ends it, or time passes on. Without it all of that has ended.
-const Standing = 1
+const Pending = 1
 
 var verbNames = map[Verb]string{
 	Pass: "pass", Arrive: "arrive", Answer: "answer", Wake: "wake", GiveUp: "give-up",
@@ -46,7 +46,7 @@ var verbNames = map[Verb]string{
 type Choice struct {
 	Verb   Verb
 	Client int8          // from 1
-	Thread int8          // 0 is the main thread; Orphaned: the place; Replicate, Failover, Split: the replica; Pass: Standing
+	Thread int8          // 0 is the main thread; Orphaned: the place; Replicate, Failover, Split: the replica; Pass: Pending
 	Node   int8          // from 1; Choose: the way
 	D      time.Duration // Pass, and faults that have a length or size
 }
@@ -75,7 +75,7 @@ func (c Choice) Text(verb string) string {
 	if c.D != 0 {
 		s += " " + c.D.String()
 	}
-	if c.Verb == Pass && c.Thread == Standing {
+	if c.Verb == Pass && c.Thread == Pending {
 		s += " standing"
 	}
 	return s

@@ -19,7 +19,7 @@ type Client struct {
 	Threads [process.MaxThreads]Thread
 }
 
-// Stands says whether thread t does not run: it alone, or its process, is paused.
+// Stands reports whether thread t does not run: it alone, or its process, is paused.
 func (p *Client) Stands(t int) bool { return p.Paused || p.Threads[t].Stopped }
 
 // Stopped is 1 more than the thread that is paused alone; 0: there is none.
@@ -30,6 +30,15 @@ func (p *Client) Stopped() int8 {
 		}
 	}
 	return 0
+}
+
+// Each yields the threads, from 0.
+func (p *Client) Each(yield func(t int8, th *Thread) bool) {
+	for t := range p.Threads {
+		if !yield(int8(t), &p.Threads[t]) {
+			return
+		}
+	}
 }
 
 // End ends the pause, of the process or of a thread of it.
@@ -58,8 +67,8 @@ type Thread struct {
 	Stopped bool // it alone is paused, until the Until of its client; at most one of a client's
 }
 
-// Forget takes it for lost at now what can reach the client's threads no more. What came
-// before a pause it reads after it.
+// Forget marks replies as lost that a broken connection can no longer deliver at now. What came
+// before a pause is read after it.
 func (p *Client) Forget(now time.Duration) {
 	for t := range p.Threads {
 		if th := &p.Threads[t]; th.Broken && th.Hold < now && !p.Stands(t) {
@@ -76,7 +85,7 @@ func (th *Thread) Answer(reply uint32) {
 	*th = Thread{Phase: Answered, Reply: reply, Msg: th.Msg, Due: th.Due, Fresh: true, Stopped: th.Stopped}
 }
 
-// Break breaks the thread's connection: it learns that in place of an answer. A reply on
+// Break breaks the thread's connection, which it observes in place of an answer. A reply on
 // its way, which nothing holds up, can still reach it.
 func (th *Thread) Break(now time.Duration) {
 	old := *th
@@ -89,14 +98,14 @@ func (th *Thread) Break(now time.Duration) {
 	}
 }
 
-// Held says whether a message of the thread is held up at now.
+// Held reports whether a message of the thread is held up at now.
 func (th *Thread) Held(now time.Duration) bool { return th.Hold > now && !th.Broken }
 
-// Lost says whether the thread learns that its connection broke, unless its reply
+// Lost reports whether the thread observes that its connection broke, unless its reply
 // survives.
 func (th *Thread) Lost() bool { return th.Reply == LostConn || th.Broken }
 
-// Survives says whether the reply can reach the thread at now although its connection has
+// Survives reports whether the reply can reach the thread at now although its connection has
 // broken.
 func (th *Thread) Survives(now time.Duration) bool {
 	return th.Broken && th.Hold >= now
@@ -119,7 +128,7 @@ const (
 	Unsent                 // its request waits for the end of a pause that came before it was sent
 )
 
-// Waiting says whether a thread in this phase waits for an answer or a message,
+// Waiting reports whether a thread in this phase waits for an answer or a message,
 // and may give up.
 func (p Phase) Waiting() bool {
 	return p == Asking || p == Blocked || p == Answered || p == Unheard || p == Listening || p == Stranded
@@ -134,7 +143,7 @@ const All = ^Set(0)
 // Of is the set of client c alone.
 func Of(c int8) Set { return 1 << (c - 1) }
 
-// Has says whether client c is in the set.
+// Has reports whether client c is in the set.
 func (s Set) Has(c int8) bool { return s>>(c-1)&1 != 0 }
 
 // Renamed is the set with the clients renamed.

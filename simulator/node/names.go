@@ -38,7 +38,7 @@ func (e *AsymmetricError) Error() string {
 }
 
 // Rename renames the clients in the tokens that a text holds: c2.1 and the like
-// (see process.Process.NextToken). A token that is cut short or hashed is not
+// (see process.Code.Token). A token that is cut short or hashed is not
 // found.
 func (to *Names) Rename(s string) string {
 	var b []byte
@@ -63,7 +63,7 @@ func isWord(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
-// NamesAny says whether a text names a client.
+// NamesAny reports whether a text names a client.
 func NamesAny(s string) bool {
 	return (&Names{1: 2, 2: 1}).Rename(s) != s || (&Names{3: 4, 4: 3, 5: 6, 6: 5, 7: 8, 8: 7}).Rename(s) != s
 }

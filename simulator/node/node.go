@@ -30,7 +30,7 @@ const (
 	MaxNodes   = 7 // servers
 )
 
-// A State is one server at one instant: a comparable value that nobody changes.
+// A State is one server at one instant: a comparable value that never changes.
 type State any
 
 // A World is what a server sees of the world around it, and does to it. Clients
@@ -39,9 +39,9 @@ type World interface {
 	Now() time.Duration // true time since the start
 	Clients() int
 	Client(c int8) *Client
-	// Op is what a client's thread waits for.
+	// Op returns the operation that a client's thread waits for.
 	Op(c, thread int8) *process.Op
-	// Memory is what a client's library remembers; see process.Library.
+	// Memory returns the number of what a client's library remembers; see process.Library.
 	Memory(c int8) uint32
 
 	// Servers is the number of servers. State is that of server n; nil in a world of which only
@@ -77,8 +77,8 @@ type Orphan struct {
 // A Kind is a kind of server: what its servers do, and the client library that talks to them.
 type Kind interface {
 	// Library is the client library of process p.
-	Library(p *process.Process) process.Library
-	// Words is what clients and servers exchange. It is always the same.
+	Library(p *process.Code) process.Library
+	// Words returns the tables of what clients and servers exchange. They are always the same.
 	Words() Words
 
 	// Start is server n at the start of a run with so many clients.
@@ -108,12 +108,12 @@ type Kind interface {
 
 // An Event is something that happens to a server, or that servers notice of a client.
 type Event struct {
-	What     What
-	Choice   Choice  // Chosen
-	Client   int8    // all but Chosen, ArrivedOrphan, Passed and Settled
-	Thread   int8    // Arrived, GaveUp, Lost
-	Orphan   *Orphan // ArrivedOrphan
-	Standing bool    // Passed
+	What    What
+	Choice  Choice  // Chosen
+	Client  int8    // all but Chosen, ArrivedOrphan, Passed and Settled
+	Thread  int8    // Arrived, GaveUp, Lost
+	Orphan  *Orphan // ArrivedOrphan
+	Pending bool    // Passed
 }
 
 // What happens.
@@ -129,11 +129,12 @@ const (
 	Paused                    // a client pauses
 	Resumed                   // it goes on
 	Crashed                   // it dies (it is still there)
-	Passed                    // time has passed: what ends at the present instant still stands, if Standing; all else that has come to its end ends
+	Passed                    // time has passed: what ends at the present instant still stands, if Pending; all else that has come to its end ends
 	Settled                   // time is about to pass: what has come to its end and still stands ends
 )
 
-// Words is what clients and servers exchange, and what clients' libraries remember. nil: nothing.
+// Words are the tables of what clients and servers exchange, and of what clients' libraries remember.
+// nil: nothing.
 type Words struct {
 	Requests, Watches, Answers, Memories Vocabulary
 }
@@ -154,7 +155,7 @@ type Vocabulary interface {
 	// Named reports whether an entry names a client. Renamed renames the clients in it, and Same
 	// reports whether entry a is then b; it adds nothing.
 	Named(id uint32) bool
-	Renamed(id uint32, to *Names) (uint32, error)
+	Renamed(id uint32, to *Names) uint32
 	Same(a, b uint32, to *Names) bool
 }
 
@@ -186,13 +187,13 @@ type Patient interface{ Patience() time.Duration }
 type Dialer interface {
 	// Dial returns a function that makes a connection of process p to server n. It knows nothing of
 	// those that p makes elsewhere.
-	Dial(p *process.Process) func(n int) process.Wire
+	Dial(p *process.Code) func(n int) process.Wire
 }
 
 // A Holding kind has servers that hold back an answer.
 type Holding interface {
-	// HoldsBack is how long the server of a request holds back the answer at most while replicas
-	// catch up, of true time; Never if there is no bound.
+	// HoldsBack returns the true time for which the server of a request holds back the answer at
+	// most while replicas catch up; Never if there is no bound.
 	HoldsBack(o *process.Op) time.Duration
 }
 
@@ -210,12 +211,12 @@ type Length struct {
 	Request []string      // of what a server was asked for: the first request that did
 }
 
-// Compare orders lengths by what they are of and how long they are; 0: they are told as one.
+// Compare orders lengths by what they are of and how long they are; 0: they are listed as one.
 func (l Length) Compare(other Length) int {
 	return cmp.Or(cmp.Compare(l.Of, other.Of), cmp.Compare(l.D, other.D))
 }
 
-// LengthOf is what a Length is of.
+// A LengthOf names what a Length is of.
 type LengthOf uint8
 
 const (
@@ -238,7 +239,7 @@ type Fallible interface {
 	Failover(w World, n, replica int8) (why string)
 	CannotSplit(w World, c, n, replica int8) (why string, err error)
 	Split(w World, c, n, replica int8) (why string, err error)
-	StepClock(w World, n int8, d time.Duration, standing bool) (why string)
+	StepClock(w World, n int8, d time.Duration, pending bool) (why string)
 	JumpsToEnd(w World, n int8, d time.Duration) bool
 	Keys(w World, n int8, yield func(name string, expires bool))
 	Command(w World, n int8, note string, args ...string) (why string, err error)
@@ -269,13 +270,9 @@ type Sessions interface {
 // requests are lost.
 func HangUp(w World, n int8, who Set) {
 	for c := int8(1); int(c) <= w.Clients(); c++ {
-		if !who.Has(c) {
-			continue
-		}
-		threads := &w.Client(c).Threads
-		for t := range threads {
-			if threads[t].Phase.Waiting() && w.Op(c, int8(t)).Node == n {
-				threads[t].Break(w.Now())
+		for t, th := range w.Client(c).Each {
+			if who.Has(c) && th.Phase.Waiting() && w.Op(c, t).Node == n {
+				th.Break(w.Now())
 			}
 		}
 	}

@@ -13,7 +13,7 @@ func BenchmarkSwitch(b *testing.B) {
 	var p *Process
 	p = New(1, func() {
 		for {
-			p.Clock().Sleep(time.Second)
+			p.code.Clock().Sleep(time.Second)
 		}
 	}, nil, table.NewRoom())
 	p.Use(noLibrary{})
@@ -21,12 +21,12 @@ func BenchmarkSwitch(b *testing.B) {
 	if _, err := p.rerun(0); err != nil {
 		b.Fatal(err)
 	}
-	if err := p.live.observe(Observation{Kind: Started}); err != nil {
+	if err := p.code.live.observe(Observation{Kind: Started}); err != nil {
 		b.Fatal(err)
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := p.live.observe(Observation{Kind: Slept}); err != nil {
+		if err := p.code.live.observe(Observation{Kind: Slept}); err != nil {
 			b.Fatal(err)
 		}
 	}

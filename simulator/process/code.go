@@ -14,7 +14,7 @@ import (
 // where the table answers.
 func (p *Code) ShowCode(pkg string) { p.watched = pkg }
 
-// callers is where the running code is within the watched package, the innermost
+// callers returns the lines of the watched package at which the running code is, the innermost
 // call first; nil: none is watched.
 func (p *Code) callers() (lines []string) {
 	if p.watched == "" {
@@ -33,7 +33,7 @@ func (p *Code) callers() (lines []string) {
 	}
 }
 
-// CodeOf is where thread t asked for what it waits for at the entry.
+// CodeOf returns the lines at which thread t asked for the operation that it waits for at the entry.
 func (e *Entry) CodeOf(t int) []string {
 	if e.Code == nil {
 		return nil

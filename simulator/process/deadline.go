@@ -44,7 +44,7 @@ func (p *Code) Heed(ctx context.Context) (restore func()) {
 	return func() { t.deadline = d }
 }
 
-// hastens says whether the deadline may come while the thread waits for o.
+// hastens reports whether the deadline may come while the thread waits for o.
 func (t *thread) hastens(o *Op) bool {
 	if t.deadline == nil || t.deadline.over {
 		return false

@@ -30,7 +30,7 @@ type execution struct {
 	code    [MaxThreads][]string      // see Entry
 	current int                       // the thread that runs
 	tokens  uint64                    // handed out
-	born    uint64                    // of these, before it was started; see Process.Reborn
+	born    uint64                    // of these, before it was started; see Process.Restarted
 	uses    int                       // see Uses
 	stage   int                       // at which the program began
 	lease   uint8                     // of the latest attempt, as in history.Event; 0: there was none
@@ -63,13 +63,13 @@ type stopped struct{}
 // newExecution is a process whose program has not begun, at an entry without a parent:
 // its main thread is a timer that was never armed, so the first observation starts it.
 func newExecution(p *Process, from *Entry) *execution {
-	p.lib.Start(from.Memory)
+	p.code.lib.Start(from.Memory)
 	x := &execution{p: p, number: uint32(p.starts), ops: from.Ops, stage: int(from.Ops[0].Arg), tokens: from.Tokens, born: from.Born, lease: from.Lease}
-	x.threads[0].timer = &timer{p: &p.Code, f: p.program}
+	x.threads[0].timer = &timer{p: &p.code, f: p.program}
 	return x
 }
 
-// notBegun is what the threads of a process wait for before its program begins.
+// notBegun are the operations of the threads of a process before its program begins.
 var notBegun = [MaxThreads]Op{{Kind: Begin}}
 
 func (x *execution) start(slot int, f func()) {
@@ -98,15 +98,15 @@ func (x *execution) unwound() {
 	switch r := recover().(type) {
 	case nil, stopped:
 	case limit:
-		x.err = table.Limit("limit.code", "client", x.p.id, "what", r.what)
+		x.err = table.Limit("limit.code", "client", x.p.code.id, "what", r.what)
 	default:
-		x.err = fmt.Errorf("simulator: the code of c%d panicked: %v\n%s", x.p.id, r, debug.Stack())
+		x.err = fmt.Errorf("simulator: the code of c%d panicked: %v\n%s", x.p.code.id, r, debug.Stack())
 	}
 }
 
 // Observe implements Execution. A coroutine that is started again needs nothing of
 // what is known.
-func (x *execution) Observe(s Told, _ *Entry) (Entry, error) {
+func (x *execution) Observe(s TimedObservation, _ *Entry) (Entry, error) {
 	err := x.observe(s.Observation)
 	return x.entry(), err
 }
@@ -120,8 +120,8 @@ func (x *execution) observe(s Observation) error {
 		x.start(slot, t.timer.f)
 	}
 	x.resume(slot, s)
-	if x.p.foreign.Load() {
-		return &NondeterministicError{Client: x.p.id, Was: "what its own goroutine asked for", Is: "it a moment sooner or later: the lab cannot tell a goroutine of the code's own when to run"}
+	if x.p.code.foreign.Load() {
+		return &NondeterministicError{Client: x.p.code.id, Was: "what its own goroutine asked for", Is: "it a moment sooner or later: the lab cannot tell a goroutine of the code's own when to run"}
 	}
 	return x.err
 }
@@ -150,20 +150,20 @@ func (x *execution) resume(slot int, s Observation) {
 	}
 }
 
-// entry is what the table keeps of where the process now stands.
+// entry returns the entry of the present state of the execution.
 func (x *execution) entry() Entry {
-	e := Entry{Ops: x.ops, Fresh: x.fresh, Notes: x.notes, Memory: x.p.lib.Memory()}
+	e := Entry{Ops: x.ops, Fresh: x.fresh, Notes: x.notes, Memory: x.p.code.lib.Memory()}
 	switch main := &x.ops[0]; {
 	case main.Kind == None && x.alone():
 		e.Resting = true
 	default:
 		e.Tokens, e.Lease = x.tokens, x.lease
-		e.Resting = x.alone() && (main.Kind == Begin || main.Kind == Sleep && main.Arg > 0) && x.kept != Unreadable && x.p.lib.Idle()
+		e.Resting = x.alone() && (main.Kind == Begin || main.Kind == Sleep && main.Arg > 0) && x.kept != Unreadable && x.p.code.lib.Idle()
 		if e.Resting {
 			e.Kept = x.kept
 		}
 	}
-	if x.p.watched != "" {
+	if x.p.code.watched != "" {
 		e.Code = slices.Clone(x.code[:])
 	}
 	return e
@@ -232,7 +232,7 @@ func (p *Code) Own() {
 	}
 }
 
-// Running says whether the code runs and is not being unwound.
+// Running reports whether the code runs and is not being unwound.
 func (p *Code) Running() bool { return p.live != nil && !p.live.dead }
 
 // Stage is the stage at which the program began: 0, or that of a Rest.
@@ -271,11 +271,11 @@ func (p *Code) RestFor(stage int, d time.Duration, kept Memory) {
 	p.MustAsk(Op{Kind: Sleep, Arg: uint32(stage), D: d})
 }
 
-// Uses is how often the code has asked for something or armed a timer since it was started.
+// Uses returns the number of operations and timers of the code since it was started.
 func (p *Code) Uses() int { return p.live.uses }
 
 // Born tells the process from others that its client has had, of which each ended in a
-// crash: 0 for the first, and none of the numbers of the tokens. See Reborn.
+// crash: 0 for the first, and none of the numbers of the tokens. See Restarted.
 func (p *Code) Born() uint64 {
 	if p.live == nil {
 		return 0
@@ -292,7 +292,7 @@ func (p *Code) Anew(f func()) {
 	p.live.tokens = max(p.live.tokens, drawn)
 }
 
-// alone says whether the main thread is the only one.
+// alone reports whether the main thread is the only one.
 func (x *execution) alone() bool {
 	for i := 1; i < MaxThreads; i++ {
 		if x.threads[i].timer != nil || x.threads[i].next != nil {
@@ -302,7 +302,7 @@ func (x *execution) alone() bool {
 	return true
 }
 
-// OthersWait says whether a thread other than the running one waits for what o asks for.
+// OthersWait reports whether a thread other than the running one waits for what o asks for.
 func (p *Code) OthersWait(o Op) bool {
 	for i, other := range p.live.ops {
 		if i != p.live.current && other.Kind == o.Kind && other.Node == o.Node && other.Arg == o.Arg {
@@ -334,16 +334,16 @@ func (p *Code) Record(e history.Event) {
 	x.notes = append(x.notes, e)
 }
 
-// NextToken returns a value that no process of the run returns again: "c2.1" is
+// Token returns a value that no process of the run returns again: "c2.1" is
 // the first one of client 2.
-func (p *Code) NextToken() string {
+func (p *Code) Token() string {
 	p.live.tokens++
 	return "c" + strconv.Itoa(p.id) + "." + strconv.FormatUint(p.live.tokens, 10)
 }
 
-// namedStarts is how often a process is started before the names of its
-// goroutines are not looked up any more, and namedOps how often its code asks for
-// something before its goroutine's name is not. Each look walks the stack, which was a tenth
+// namedStarts is the number of starts of a process after which the names of its
+// goroutines are not looked up any more, and namedOps the number of operations of its code
+// after which its goroutine's name is not. Each look walks the stack, which was a tenth
 // of a short run when all of it were looked at.
 const (
 	namedStarts = 200

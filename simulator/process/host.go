@@ -19,7 +19,7 @@ type Execution interface {
 	// waits again, and says what it does then: Ops, Fresh, Notes, Code and Memory of an
 	// entry. known is what the table has of that history; nil: it has nothing. The error
 	// is that of [Process.Advance]; the execution is of no use afterwards.
-	Observe(s Told, known *Entry) (Entry, error)
+	Observe(s TimedObservation, known *Entry) (Entry, error)
 	// Stop ends it, wherever it stands.
 	Stop()
 }
@@ -68,8 +68,8 @@ func (p *Process) unpark(at uint32) bool {
 	return true
 }
 
-// Told is an observation with the time at which it is made.
-type Told struct {
+// TimedObservation is an observation with the time at which it is made.
+type TimedObservation struct {
 	Observation
 	Timed bool          // Now is known: see Process.SetHost
 	Now   time.Duration // what the client's clock shows, since the epoch
@@ -82,7 +82,7 @@ type Told struct {
 // second one is a ClockRead: the process asks for it by the operation Clocked.
 func (p *Process) SetHost(h Host, timed bool) { p.host, p.timed = h, timed }
 
-// readsClock is what a timed process does when s is observed at an entry: the thread
+// readsClock returns the entry of a timed process when s is observed at an entry: the thread
 // that observes it first reads the clock.
 func (p *Process) readsClock(at uint32, s Observation) Entry {
 	e := Entry{Ops: p.entries[at].Ops, Fresh: 1 << s.Thread, Memory: p.entries[at].Memory}
@@ -90,14 +90,14 @@ func (p *Process) readsClock(at uint32, s Observation) Entry {
 	return e
 }
 
-// told is what the code is told when s is observed at an entry, and the entry at which
-// it then stands: where a process is timed that is one observation before.
-func (p *Process) told(at uint32, s Observation) (from uint32, what Told) {
+// input returns what the execution observes when the process observes s at an entry, and the
+// entry at which the execution then is: where a process is timed that is one observation before.
+func (p *Process) input(at uint32, s Observation) (from uint32, what TimedObservation) {
 	if !p.timed {
-		return at, Told{Observation: s}
+		return at, TimedObservation{Observation: s}
 	}
 	e := &p.entries[at]
-	return e.Parent, Told{Observation: e.Seen, Timed: true, Now: time.Duration(s.Val)}
+	return e.Parent, TimedObservation{Observation: e.Seen, Timed: true, Now: time.Duration(s.Val)}
 }
 
 // A Wire is the client's end of a connection to a server, for a host that carries
@@ -107,23 +107,23 @@ type Wire interface {
 	// Write takes what the code has written, and returns what it can read at once: the
 	// answers to handshakes, which no server sees.
 	Write(b []byte) (answers []byte, err error)
-	// Unsent says whether something that the code has written waits to be sent.
+	// Unsent reports whether something that the code has written waits to be sent.
 	Unsent() bool
-	// Pings says whether the two ends of the connection hear from each other while it
+	// Pings reports whether the two ends of the connection hear from each other while it
 	// stands, so that a read of the code does not come to its deadline: an answer is waited
 	// for as long as the server's kind says, and a message for ever.
 	Pings() bool
-	// Bye is what the code reads after it has written b, when its process is being stopped:
+	// Bye returns what the code reads after it has written b, when its process is being stopped:
 	// what lets it end. nil: its connection fails.
 	Bye(b []byte) (answers []byte)
 	// Asks is the operation by which the code waits for the server: with what it has
 	// written so far, or for a message. ok is false if it waits for nothing.
 	Asks() (o Op, ok bool, err error)
-	// Close says whether the connection has still something to tell the server, which
+	// Close reports whether the connection has still something to tell the server, which
 	// Asks then is, when the code closes it.
 	Close() bool
-	// Heard is what the code reads when s ends operation o.
-	Heard(o Op, s Observation) (in []byte, err error)
+	// Received returns what the code reads when s ends operation o.
+	Received(o Op, s Observation) (in []byte, err error)
 }
 
 // A ProtocolError is code that speaks another protocol than that of the servers.

@@ -28,7 +28,7 @@ const (
 // allStrides has a bit for each number of strides, from bit 1.
 const allStrides = 1<<(Strides+1) - 2
 
-// checked is what Repeat and CheckMeasures have done, by entry, and by place in the code: places
+// checked records the runs of Repeat and CheckMeasures, by entry, and by place in the code: places
 // stay when the table is cleared.
 type checked struct {
 	repeated []bool // its code has run twice
@@ -161,17 +161,17 @@ func (p *Process) checkLater(at uint32, by time.Duration) error {
 	did.inherit(&p.entries[e.Parent])
 	switch {
 	case errors.As(err, &other):
-		return &TimeOfDayError{p.id, by, other.Was, other.Is}
+		return &TimeOfDayError{p.code.id, by, other.Was, other.Is}
 	case err != nil:
 		return err
-	case !did.sameStanding(e):
-		return &TimeOfDayError{p.id, by, p.Describe(e), p.Describe(&did)}
+	case !did.sameOutcome(e):
+		return &TimeOfDayError{p.code.id, by, p.Describe(e), p.Describe(&did)}
 	}
 	return nil
 }
 
-// sameStanding says whether nothing differs in two entries but what they have observed, their
+// sameOutcome reports whether nothing differs in two entries but what they have observed, their
 // operations and their notes.
-func (e *Entry) sameStanding(o *Entry) bool {
+func (e *Entry) sameOutcome(o *Entry) bool {
 	return e.Memory == o.Memory && e.Entered == o.Entered && e.Inside == o.Inside && e.Resting == o.Resting && e.Tokens == o.Tokens && e.Born == o.Born && e.Lease == o.Lease && e.Kept == o.Kept
 }

@@ -6,45 +6,46 @@ import (
 	"slices"
 )
 
-// A process with Merge takes histories for one that its code does not tell apart. Which
-// these are is a hypothesis, and it is checked.
+// A process with Merge shares one entry among bisimilar histories: the quotient by an equivalence
+// that is refined by counterexample (Paige and Tarjan 1987, partition refinement; Clarke et al.
+// 2000, CEGAR).
 //
 // Histories that agree in their state are members of one class. Whatever one member observes
-// all members do, on the real code, and must do the same (SameDeeds), and what they come to
-// must be members of one class again. So, by induction, no observation that is ever made tells
-// two members apart, and the first member stands for all of them.
+// all members do, on the real code. They must then do the same (SameActions), and their successors
+// must be members of one class again. So, by induction, no observation that is ever made
+// distinguishes two members, and the first member represents the class.
 //
-// A new history becomes a member of the first class that it fits into: it does what the class
-// does, for all that the class has observed so far. What is observed later may tell it apart.
-// Then the entries are divided anew, by all that is known of them (divide), and Advance
-// returns a *SplitError: what stood for another history before may not do so any more.
+// A new history joins the first class that it fits into: it does what the class does, for all that
+// the class has observed so far. A later observation may distinguish them. Then the partition is
+// computed again, from all that is known of the entries (divide), and Advance returns a
+// *SplitError: the representative of a history may be another one from then on.
 //
-// Members observe what any of them does, also what they could never come to observe.
+// Members observe whatever any of them does, also what they could never come to observe in a run.
 type merged struct {
 	p       *Process
 	by      Merging
 	classes []class
 	called  map[state][]uint32 // numbers of classes, by what their members have in common
-	of      []standing         // by entry
+	of      []position         // by entry
 	chains  map[chain]uint32   // numbers, from 1
 	answers map[question][]int64
 	again   int // members that are not the first of their class
 	divided
 }
 
-// A class is histories that stand for each other.
+// A class is histories that are taken for bisimilar.
 type class struct {
-	Members []uint32      // the first one stands for all
+	Members []uint32      // the first one represents them
 	Used    []Observation // what they have observed: all of them all of it
 }
 
-// divided is what was found out by divisions. It is not changed, but replaced.
+// divided is the result of the divisions so far. It is not changed, but replaced.
 type divided struct {
 	Times int
 	Parts []uint32 // by entry: entries of different parts are of different classes; newer entries have none
 }
 
-// Merging says which histories of observations a process takes for one.
+// Merging selects the histories of observations that may share a class.
 type Merging uint8
 
 const (
@@ -53,7 +54,7 @@ const (
 	MergeHistories         // in which every thread has observed equally much
 )
 
-// state is what the members of a class have in common.
+// state has what the members of a class agree in.
 type state struct {
 	root            uint32
 	seen            [MaxThreads]uint32 // by thread, what it has observed: how much, or a chain
@@ -66,14 +67,14 @@ type state struct {
 	kept            Memory
 }
 
-// chain is what a thread has observed: one observation after another chain.
+// chain is the observations of one thread: one after another chain.
 type chain struct {
 	before uint32
 	seen   Observation
 }
 
-// standing is how an entry stands to the classes.
-type standing struct {
+// position is the place of an entry among the classes.
+type position struct {
 	root, class uint32 // class: outside as long as it has none
 	seen        [MaxThreads]uint32
 }
@@ -81,7 +82,7 @@ type standing struct {
 const outside = ^uint32(0)
 
 // A question is a request without its numbers, a read or a write. Histories observe its first
-// answers before a search asks for it, so that they are told apart soon.
+// answers before a search asks for it, so that they are distinguished soon.
 type question struct {
 	kind OpKind
 	text string
@@ -97,8 +98,8 @@ const (
 	maxDivisions = 100
 )
 
-// SplitError says that histories that were taken for one are not. What they are taken for
-// from now on is another hypothesis.
+// SplitError is a counterexample: histories of one class after which the code does different
+// things. The classes are refined by it.
 type SplitError struct {
 	Client int    // from 1
 	A, B   string // what the code does after one and after another
@@ -112,8 +113,8 @@ func (e *SplitError) Error() string {
 	return fmt.Sprintf("simulator: what c%d does depends on what it has observed before: %s, or %s", e.Client, e.A, e.B)
 }
 
-// Merge has Forget take histories for one that the code does not tell apart. A change empties
-// the table. The code of a Host is not merged.
+// Merge has Forget share one entry among histories with equal future behaviour, refined by
+// counterexample. A change empties the table. The code of a Host is not merged.
 func (p *Process) Merge(by Merging) {
 	if p.merged == nil && by == NoMerging || p.merged != nil && p.merged.by == by {
 		return
@@ -131,7 +132,7 @@ func (m *merged) clear() {
 	m.chains, m.answers = map[chain]uint32{}, map[question][]int64{}
 }
 
-// undo forgets the classes.
+// undo removes all classes.
 func (m *merged) undo() {
 	m.classes, m.called, m.again = nil, map[state][]uint32{}, 0
 	for i := range m.of {
@@ -139,11 +140,11 @@ func (m *merged) undo() {
 	}
 }
 
-// enter notes how a new entry stands. What it follows from was entered before.
+// enter notes the position of a new entry. Its parent was entered before.
 func (m *merged) enter(at uint32, e *Entry) {
 	p := m.p
 	if e.Parent == at {
-		m.of = append(m.of, standing{root: at, class: outside})
+		m.of = append(m.of, position{root: at, class: outside})
 		return
 	}
 	before := &p.entries[e.Parent]
@@ -187,7 +188,7 @@ func (m *merged) question(o *Op) question {
 	return q
 }
 
-// first is the history that stands for an entry.
+// first returns the representative of an entry.
 func (m *merged) first(at uint32) (uint32, error) {
 	if err := m.place(at, maxAhead); err != nil {
 		return at, err
@@ -195,8 +196,8 @@ func (m *merged) first(at uint32) (uint32, error) {
 	return m.classes[m.of[at].class].Members[0], nil
 }
 
-// observed is called when s is observed at an entry, from which to follows. It has all
-// others of its class observe s.
+// observed is called when s is observed at an entry, from which to follows. It has the other
+// members of the class observe s.
 func (m *merged) observed(at uint32, s Observation, to uint32) error {
 	p := m.p
 	if err := m.place(at, maxAhead); err != nil {
@@ -215,7 +216,7 @@ func (m *merged) observed(at uint32, s Observation, to uint32) error {
 		if err != nil {
 			return m.differs(to, err)
 		}
-		same := p.entries[x].SameDeeds(&p.entries[to])
+		same := p.entries[x].SameActions(&p.entries[to])
 		if same {
 			if same, err = m.join(m.of[to].class, x); err != nil {
 				return err
@@ -226,13 +227,13 @@ func (m *merged) observed(at uint32, s Observation, to uint32) error {
 		}
 	}
 	if m.again > maxRepeated {
-		return &SplitError{Client: p.id, End: true}
+		return &SplitError{Client: p.code.id, End: true}
 	}
 	return nil
 }
 
-// place puts an entry into a class. If that is a new one, it observes so much of what is
-// likely.
+// place puts an entry into a class. If that is a new one, the entry makes so many of the likely
+// observations, in a row.
 func (m *merged) place(at uint32, ahead int) error {
 	p := m.p
 	if m.of[at].class != outside {
@@ -264,8 +265,8 @@ func (m *merged) place(at uint32, ahead int) error {
 	return nil
 }
 
-// likely is what an entry may observe, as far as others did: of its first thread that can go
-// on.
+// likely returns the observations that an entry may make, as far as others made them: those of its
+// first thread that can go on.
 func (m *merged) likely(at uint32) (all []Observation) {
 	p := m.p
 	e := &p.entries[at]
@@ -318,7 +319,7 @@ func (m *merged) join(c, at uint32) (bool, error) {
 
 type membership struct{ class, entry uint32 }
 
-// fits says whether an entry does what a class does, for all that the class has observed. It
+// fits reports whether an entry does what a class does, for all that the class has observed. It
 // appends what then becomes a member of which class.
 func (m *merged) fits(as membership, joined *[]membership) (bool, error) {
 	p := m.p
@@ -339,7 +340,7 @@ func (m *merged) fits(as membership, joined *[]membership) (bool, error) {
 		if err != nil {
 			return false, m.differs(a, err)
 		}
-		if !p.entries[a].SameDeeds(&p.entries[b]) {
+		if !p.entries[a].SameActions(&p.entries[b]) {
 			return false, nil
 		}
 		if ok, err := m.fits(membership{m.of[a].class, b}, joined); !ok || err != nil {
@@ -350,7 +351,7 @@ func (m *merged) fits(as membership, joined *[]membership) (bool, error) {
 	return true, nil
 }
 
-// apart says whether a division has found that two entries differ.
+// apart reports whether a division has distinguished two entries.
 func (m *merged) apart(a, b uint32) bool {
 	return int(max(a, b)) < len(m.Parts) && m.Parts[a] != m.Parts[b]
 }
@@ -362,10 +363,10 @@ func (m *merged) differs(does uint32, err error) error {
 	if wrong := (*NondeterministicError)(nil); errors.As(err, &wrong) {
 		return err
 	}
-	return &SplitError{Client: p.id, A: p.Describe(&p.entries[does]), B: err.Error(), End: true}
+	return &SplitError{Client: p.code.id, A: p.Describe(&p.entries[does]), B: err.Error(), End: true}
 }
 
-// divide divides the entries anew, because two that follow from members of one class differ.
+// divide computes the partition again, because two successors of members of one class differ.
 // Those are of one part that agree in their state and, as far as both have observed the
 // same, in what they do then. All that follows from an entry has a higher number.
 func (m *merged) divide(a, b uint32) error {
@@ -388,7 +389,7 @@ func (m *merged) divide(a, b uint32) error {
 		k := m.state(at)
 		agrees := func(one *part) bool {
 			for _, to := range follow[at] {
-				if other, ok := one.does[p.entries[to].Seen]; ok && (of[other] != of[to] || !p.entries[other].SameDeeds(&p.entries[to])) {
+				if other, ok := one.does[p.entries[to].Seen]; ok && (of[other] != of[to] || !p.entries[other].SameActions(&p.entries[to])) {
 					return false
 				}
 			}
@@ -408,7 +409,7 @@ func (m *merged) divide(a, b uint32) error {
 	}
 	m.undo()
 	m.divided = divided{m.Times + 1, of}
-	return &SplitError{Client: p.id, A: p.Describe(&p.entries[a]), B: p.Describe(&p.entries[b]), End: m.Times > maxDivisions}
+	return &SplitError{Client: p.code.id, A: p.Describe(&p.entries[a]), B: p.Describe(&p.entries[b]), End: m.Times > maxDivisions}
 }
 
 // Sizes says how far a process's table had come at some moment, and which histories were

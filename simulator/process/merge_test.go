@@ -26,27 +26,27 @@ func TestMergeOrders(t *testing.T) {
 			p = newProcess(t, func() {
 				var fired []int
 				for i := range 2 {
-					p.Clock().AfterFunc(time.Second, func() { fired = append(fired, i) })
+					p.code.Clock().AfterFunc(time.Second, func() { fired = append(fired, i) })
 				}
-				p.Clock().Sleep(5 * time.Second)
+				p.code.Clock().Sleep(5 * time.Second)
 				wait := time.Minute
 				if tells != never && len(fired) > 0 {
 					wait *= time.Duration(1 + fired[0])
 				}
-				p.Clock().Sleep(wait)
+				p.code.Clock().Sleep(wait)
 			})
 			if tells == atOnce {
 				p.program = func() {
 					var fired []int
 					for i := range 2 {
-						p.Clock().AfterFunc(time.Second, func() {
+						p.code.Clock().AfterFunc(time.Second, func() {
 							fired = append(fired, i)
 							if len(fired) == 2 {
-								p.Clock().Sleep(time.Duration(1+fired[0]) * time.Minute)
+								p.code.Clock().Sleep(time.Duration(1+fired[0]) * time.Minute)
 							}
 						})
 					}
-					p.Clock().Sleep(5 * time.Second)
+					p.code.Clock().Sleep(5 * time.Second)
 				}
 			}
 			p.Merge(MergeOrders)
@@ -89,13 +89,13 @@ func TestMergeHistories(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var p *Process
 			p = newProcess(t, func() {
-				way := p.Clock().Idle(time.Second, 1)
+				way := p.code.Clock().Idle(time.Second, 1)
 				for i := 1; i <= 3; i++ {
 					d := time.Duration(i) * time.Minute
 					if i == c.tells {
 						d += time.Duration(way) * time.Second
 					}
-					p.Clock().Sleep(d)
+					p.code.Clock().Sleep(d)
 				}
 			})
 			p.Merge(MergeHistories)
@@ -123,10 +123,10 @@ func TestMergeHistories(t *testing.T) {
 func TestMergeLooksAhead(t *testing.T) {
 	var p *Process
 	p = newProcess(t, func() {
-		way := p.Clock().Idle(time.Second, 1)
-		p.MustAsk(Op{Kind: Read})
-		p.MustAsk(Op{Kind: Read})
-		p.Clock().Sleep(time.Duration(1+way) * time.Minute)
+		way := p.code.Clock().Idle(time.Second, 1)
+		p.code.MustAsk(Op{Kind: Read})
+		p.code.MustAsk(Op{Kind: Read})
+		p.code.Clock().Sleep(time.Duration(1+way) * time.Minute)
 	})
 	p.Merge(MergeHistories)
 	read := Observation{Kind: Replied, Val: 7}
@@ -142,7 +142,7 @@ func TestMergedIsSaved(t *testing.T) {
 	program := func(p **Process) func() {
 		return func() {
 			for range 4 {
-				(*p).Clock().Idle(time.Second, 2)
+				(*p).code.Clock().Idle(time.Second, 2)
 			}
 		}
 	}

@@ -32,7 +32,7 @@ func (p *Code) Parallel(tasks ...func()) {
 	}
 }
 
-// join is what tasks that run side by side have in common.
+// join is shared by the tasks of one call of Parallel.
 type join struct {
 	caller int // its thread
 	left   int // how many tasks beside the caller's have not ended

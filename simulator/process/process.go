@@ -40,11 +40,10 @@ const MaxThreads = 5
 //
 // A Process is used by one goroutine at a time.
 type Process struct {
-	Code
+	code    Code
 	program func()
 	text    func(*Op) string
 	room    *table.Room
-	lib     Library
 	entries []Entry
 	edges   map[edge]uint32
 	roots   map[root]uint32
@@ -61,9 +60,11 @@ type Process struct {
 	checked checked // see Repeat and CheckMeasures
 }
 
-// Code is a process as its own code sees it: what the code may ask for while it runs.
+// Code is a process as its own code and the client library of its servers see it: what they may
+// ask for while the code runs.
 type Code struct {
 	id      int        // from 1
+	lib     Library    // see Process.Use
 	live    *execution // the newest, if it is on coroutines; nil: there is none
 	watched string     // package whose lines stand in Entry.Code; "": none
 
@@ -82,7 +83,7 @@ type Library interface {
 	Start(memory uint32)
 	// Stop says that the program was unwound, wherever it stood.
 	Stop()
-	// Idle says whether it remembers nothing else that could make a difference later.
+	// Idle reports whether it remembers nothing else that could make a difference later.
 	Idle() bool
 	// Memory is a number for what the library remembers now, as far as the server
 	// will ask for it; 0: nothing.
@@ -110,7 +111,7 @@ type Entry struct {
 	Kept    Memory
 	Reads   bool // it has read its clock
 	// Until it has ended, Tokens is how many it has drawn, and Lease the number of its latest
-	// attempt. Born is how many had been drawn when it was started; see Reborn.
+	// attempt. Born is how many had been drawn when it was started; see Restarted.
 	Tokens, Born uint64
 	Lease        uint8
 
@@ -147,7 +148,7 @@ const (
 	Watch                 // sleeps, unless its server sends a notification
 )
 
-// ToServer says whether a server answers it.
+// ToServer reports whether a server answers it.
 func (k OpKind) ToServer() bool { return k == Request || k == Listen }
 
 // A root is what a process at rest still knows. If it keeps nothing in its memory, that is a
@@ -176,17 +177,20 @@ type edge struct {
 // New makes the process of client id, from 1. program is its code; text says what
 // a Request or a Watch asks for, for error messages.
 func New(id int, program func(), text func(*Op) string, room *table.Room) *Process {
-	p := &Process{Code: Code{id: id}, program: program, text: text, room: room, edges: map[edge]uint32{}, roots: map[root]uint32{}}
+	p := &Process{code: Code{id: id}, program: program, text: text, room: room, edges: map[edge]uint32{}, roots: map[root]uint32{}}
 	p.Clear()
 	return p
 }
 
 // Use sets the client library that the program works with. To be called before the
 // first observation.
-func (p *Process) Use(l Library) { p.lib = l }
+func (p *Process) Use(l Library) { p.code.lib = l }
 
-// Library is the client library that the program works with.
-func (p *Process) Library() Library { return p.lib }
+// Code returns the process as its own code sees it.
+func (p *Process) Code() *Code { return &p.code }
+
+// Library returns the client library that the program works with.
+func (p *Code) Library() Library { return p.lib }
 
 // ID is the client's number, from 1.
 func (p *Code) ID() int { return p.id }
@@ -195,7 +199,7 @@ func (p *Code) ID() int { return p.id }
 // simple implementation that tests compare with.
 func (p *Process) NoMemo() { p.noMemo = true }
 
-// Clear forgets the table and the parked coroutines. Entry 0 is the program that
+// Clear empties the table and ends the parked coroutines. Entry 0 is the program that
 // has observed nothing and has not begun.
 func (p *Process) Clear() {
 	p.stopAll()
@@ -212,7 +216,7 @@ func (p *Process) Clear() {
 // Close unwinds the code.
 func (p *Process) Close() {
 	p.stopAll()
-	p.lib.Close()
+	p.code.lib.Close()
 }
 
 func (p *Process) stopAll() {
@@ -228,8 +232,8 @@ func (p *Process) stop() {
 		return
 	}
 	p.run.Stop()
-	p.lib.Stop()
-	p.run, p.live = nil, nil
+	p.code.lib.Stop()
+	p.run, p.code.live = nil, nil
 }
 
 // At is an entry. It is good until the next call of Advance.
@@ -238,7 +242,7 @@ func (p *Process) At(entry uint32) *Entry { return &p.entries[entry] }
 // Len is the number of entries.
 func (p *Process) Len() int { return len(p.entries) }
 
-// Starts is how often the program was started: everything else came out of the
+// Starts returns the number of starts of the program: everything else came out of the
 // table.
 func (p *Process) Starts() int { return p.starts }
 
@@ -260,7 +264,7 @@ func (p *Process) step(at uint32, s Observation) (uint32, error) {
 	if p.timed && s.Kind != ClockRead {
 		return p.record(at, s, p.readsClock(at, s))
 	}
-	from, what := p.told(at, s)
+	from, what := p.input(at, s)
 	if (p.run == nil || p.at != from || p.noMemo) && !p.unpark(from) {
 		if _, err := p.rerun(from); err != nil {
 			return 0, err
@@ -308,13 +312,14 @@ func (p *Process) add(e Entry) (at uint32) {
 	return at
 }
 
-// KeepHistories has processes that rest, or have ended, keep what they have observed. It is
-// the simple behaviour that tests compare with.
+// KeepHistories has Forget return the entry itself. It is the simple behaviour that tests compare
+// with.
 func (p *Process) KeepHistories() { p.keeps = true }
 
-// Forget returns entry at or, if the program rests there or has ended, and nothing else of the
-// process goes on, the history that has left the same in its memory: one without observations
-// if that is nothing. With Merge it returns the history that represents these.
+// Forget returns the entry that represents entry at. Where the process is quiescent (its program
+// rests or has ended, and no other thread runs) that is the entry with the same memory: a root
+// entry, without observations, if the memory is empty. With Merge it is the representative of
+// that entry's class. Else it is at.
 func (p *Process) Forget(at uint32) (uint32, error) {
 	if p.keeps {
 		return at, nil
@@ -328,17 +333,17 @@ func (p *Process) Forget(at uint32) (uint32, error) {
 	return at, p.room.Take()
 }
 
-// SameRoot is the history without observations of p that is the same as e is of another
-// process with the same program.
+// SameRoot returns p's root entry that is equivalent to e, a root entry of another process with the
+// same program.
 func (p *Process) SameRoot(e *Entry) (uint32, error) {
 	to := p.rootOf(rootAt(e))
 	return to, p.room.Take()
 }
 
-// Reborn is the history without observations of a process that is started in place of the
-// one that has died at entry at: its program has not begun, and it draws none of the tokens
-// that the other has drawn. Its attempts are numbered on. Not for the code of a Host.
-func (p *Process) Reborn(at uint32) uint32 {
+// Restarted returns the root entry of a process that is started in place of the one that crashed
+// at entry at: its program has not begun, and it draws none of the tokens that the other has
+// drawn. The numbers of its attempts go on. It does not apply to the code of a Host.
+func (p *Process) Restarted(at uint32) uint32 {
 	e := &p.entries[at]
 	born := e.Tokens + 1 // which none draws: see Born
 	return p.rootOf(root{main: notBegun[0], tokens: born, born: born, lease: e.Lease})
@@ -358,7 +363,7 @@ func (p *Process) rootOf(k root) uint32 {
 	return at
 }
 
-// inherit takes over from its parent how an entry stands to the lock.
+// inherit sets what an entry has of its parent's relation to the lock.
 func (e *Entry) inherit(parent *Entry) {
 	e.Entered, e.Inside, e.Born = parent.Entered, parent.Inside, parent.Born
 	e.Reads = parent.Reads || e.Seen.Kind == ClockRead
@@ -401,20 +406,20 @@ func (p *Process) rerunLater(at uint32, by time.Duration) (did Entry, err error)
 	from := at
 	for p.entries[from].Parent != from {
 		path = append(path, from)
-		from, _ = p.told(p.entries[from].Parent, p.entries[from].Seen)
+		from, _ = p.input(p.entries[from].Parent, p.entries[from].Seen)
 	}
 	p.park()
 	p.starts++
 	p.start(&p.entries[from])
 	for i := len(path) - 1; i >= 0; i-- {
 		e := &p.entries[path[i]]
-		_, what := p.told(e.Parent, e.Seen)
+		_, what := p.input(e.Parent, e.Seen)
 		if what.Kind == ClockRead {
 			what.Val += int64(by)
 		}
 		did, err = p.run.Observe(what, e)
-		if err == nil && !e.SameDeeds(&did) {
-			err = &NondeterministicError{Client: p.id, Was: p.Describe(e), Is: p.Describe(&did)}
+		if err == nil && !e.SameActions(&did) {
+			err = &NondeterministicError{Client: p.code.id, Was: p.Describe(e), Is: p.Describe(&did)}
 		}
 		if err != nil {
 			p.stop()
@@ -431,7 +436,7 @@ func (p *Process) rerunLater(at uint32, by time.Duration) (did Entry, err error)
 // nondeterministic is err, in words if it is a DifferentError.
 func (p *Process) nondeterministic(err error) error {
 	if d := (*DifferentError)(nil); errors.As(err, &d) {
-		return &NondeterministicError{Client: p.id, Was: p.Describe(&d.Was), Is: p.Describe(&d.Is)}
+		return &NondeterministicError{Client: p.code.id, Was: p.Describe(&d.Was), Is: p.Describe(&d.Is)}
 	}
 	return err
 }
@@ -442,12 +447,12 @@ func (p *Process) start(from *Entry) {
 		p.run = p.host.Start()
 		return
 	}
-	p.live = newExecution(p, from)
-	p.run = p.live
+	p.code.live = newExecution(p, from)
+	p.run = p.code.live
 }
 
-// SameDeeds says whether code that has observed the same did the same in both.
-func (e *Entry) SameDeeds(o *Entry) bool {
+// SameActions reports whether code that has observed the same did the same in both.
+func (e *Entry) SameActions(o *Entry) bool {
 	same := func(a, b history.Event) bool { return reflect.DeepEqual(a, b) }
 	return e.Ops == o.Ops && e.Fresh == o.Fresh && slices.EqualFunc(e.Notes, o.Notes, same)
 }
@@ -562,8 +567,8 @@ func (p *Process) Check(at uint32) error {
 	}
 	e, parent := &p.entries[at], p.entries[at].Parent
 	did.inherit(&p.entries[parent])
-	if !did.sameStanding(e) {
-		return fmt.Errorf("simulator: history %d of c%d is not what its code comes to", at, p.id)
+	if !did.sameOutcome(e) {
+		return fmt.Errorf("simulator: history %d of c%d is not what its code comes to", at, p.code.id)
 	}
 	return nil
 }

@@ -21,8 +21,8 @@ func (p *Process) Repeat() error {
 		if err != nil {
 			return err
 		}
-		if did.inherit(&p.entries[e.Parent]); !did.sameStanding(e) {
-			return &NondeterministicError{Client: p.id, Was: p.Describe(e), Is: p.Describe(&did)}
+		if did.inherit(&p.entries[e.Parent]); !did.sameOutcome(e) {
+			return &NondeterministicError{Client: p.code.id, Was: p.Describe(e), Is: p.Describe(&did)}
 		}
 	}
 	return nil

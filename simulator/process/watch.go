@@ -16,7 +16,7 @@ import (
 // time or for a goroutine, keeps the lab waiting, and what it waits for is in no history:
 // a watch notices that while the code runs.
 
-// interval is how often a watch looks, of real time.
+// interval is the real time between two looks of a watch.
 const interval = 10 * time.Millisecond
 
 // A resort is what becomes of code that does not come back: it cannot be ended, so the
@@ -134,7 +134,7 @@ func watch() {
 	}
 }
 
-// idleLooks is how often a watch finds nothing before it ends.
+// idleLooks is the number of looks without a find after which a watch ends.
 const idleLooks = 50
 
 func anyRuns() bool {
@@ -157,7 +157,7 @@ func (s *sight) look() {
 	if c.state == "" {
 		return
 	}
-	e := &WaitError{Client: s.x.p.id, State: c.state, Stack: c.stack}
+	e := &WaitError{Client: s.x.p.code.id, State: c.state, Stack: c.stack}
 	if c.state == "sleep" || again && c.alone {
 		s.x.waited.Store(e)
 	}

@@ -11,13 +11,13 @@ import (
 	"locklab/simulator/zookeeper"
 )
 
-// ensemble is what a ZooKeeper holds, and what is on its way from it to the clients, written
+// ensemble is the content of a ZooKeeper, and what is on its way from it to the clients, written
 // from the ZooKeeper Programmer's Guide ("The ZooKeeper Data Model", "ZooKeeper Sessions",
 // "ZooKeeper Watches") and the recipe "Locks". Of package zookeeper it has the words in which
 // the code of a lock asks and is answered, and nothing that acts on them. When sessions end,
 // connections break and messages arrive is up to world.pml.
 type ensemble struct {
-	words   *zookeeper.Kind
+	words   *zookeeper.Executor
 	line    string // path of the znode at which clients queue for the lock
 	clients int
 	all     []contents // by number
@@ -58,7 +58,7 @@ type wait struct {
 	made, changed int64
 }
 
-// news is what a client gets at once: events, and a reply behind them.
+// news is received by a client at once: events, and a reply behind them.
 type news struct {
 	events []zookeeper.Event
 	code   zookeeper.Code
@@ -74,7 +74,7 @@ const (
 	serves   = iota // it runs a request, and answers
 	runs            // it runs a request whose sender has no connection any more
 	notifies        // the events on their way arrive
-	heard           // an answer arrives
+	replies         // an answer arrives
 	cut             // a connection breaks
 	connects        // a client connects again
 	ends            // a session ends
@@ -84,7 +84,7 @@ const (
 
 // newEnsemble has one on which the lock has been used before: by a session that made the
 // znodes of the line, and has ended. Then every client has begun one.
-func newEnsemble(words *zookeeper.Kind, line string, clients int) *ensemble {
+func newEnsemble(words *zookeeper.Executor, line string, clients int) *ensemble {
 	e := &ensemble{words: words, line: line, clients: clients, number: map[string]int{}, answers: map[uint32]news{}}
 	s := contents{znodes: []znode{{path: "/"}}, peers: make([]peer, clients)}
 	s.begin()
@@ -146,7 +146,7 @@ func (e *ensemble) intern(s contents) int {
 	return n
 }
 
-// act is what happens to contents, as world.pml needs it: the contents then, the answer, and
+// act is a change of contents, as world.pml needs it: the contents then, the answer, and
 // what becomes of the line. ask is the request that the code of client c, from 1, has made,
 // and got the answer to it, where there is one.
 func (e *ensemble) act(at, what, c int, ask *process.Op, got uint32) []int {
@@ -175,7 +175,7 @@ func (e *ensemble) act(at, what, c int, ask *process.Op, got uint32) []int {
 		reply = e.words.Tell(p.sent, nil, zookeeper.Reply{})
 		p.hear(p.sent)
 		p.sent = nil
-	case heard:
+	case replies:
 		a := e.answers[got]
 		p.hear(a.events)
 		p.remember(e.words.Asks(ask), a)
@@ -209,7 +209,7 @@ func (e *ensemble) act(at, what, c int, ask *process.Op, got uint32) []int {
 	return row
 }
 
-// lines are the paths at which somebody is in line.
+// lines are the paths at which clients are in line.
 func lines(held ...[]znode) map[string]bool {
 	set := map[string]bool{}
 	for _, n := range slices.Concat(held...) {
@@ -228,13 +228,13 @@ func (e *ensemble) alive(at int) (set int) {
 	return set
 }
 
-// hears says whether what is on its way ends a wait for a watch.
-func (e *ensemble) hears(at, c int, o *process.Op) bool {
+// endsWait reports whether what is on its way ends a wait for a watch.
+func (e *ensemble) endsWait(at, c int, o *process.Op) bool {
 	w := e.words.Watched(o)
 	return slices.ContainsFunc(e.all[at].peers[c-1].sent, func(v zookeeper.Event) bool { return concerns(v, w) })
 }
 
-// concerns says whether a library has an event end a watch: its znode is gone, or what it
+// concerns reports whether a library has an event end a watch: its znode is gone, or what it
 // looks at has changed.
 func concerns(v zookeeper.Event, w zookeeper.Watch) bool {
 	switch {
@@ -458,7 +458,7 @@ func (s *contents) children(path string) (names []string) {
 }
 
 // first is the first of the line at a path: the ephemeral child with the lowest number, and
-// whose it is. "": nobody is in line. An ephemeral at the path itself is a line of its own.
+// whose it is. "": no client is in line. An ephemeral at the path itself is a line of its own.
 func (s *contents) first(line string) (owner int64, path string) {
 	lowest := int64(0)
 	for _, n := range s.znodes {

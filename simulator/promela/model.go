@@ -7,6 +7,7 @@ import (
 	"locklab/simulator/process"
 	"locklab/simulator/redisnode"
 	"locklab/simulator/zookeeper"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -14,9 +15,9 @@ import (
 
 // model is a question in Promela, as far as it is known.
 type model struct {
-	bounds  *explore.Bounds
+	bounds  *explore.Model
 	sim     *simulator.Simulator
-	redis   *redisnode.Kind
+	redis   *redisnode.Executor
 	zk      *ensemble    // in place of redis
 	ops     []process.Op // by number; servers' from 1, the resource's and all else from firstOther
 	others  []process.Op
@@ -28,9 +29,9 @@ type model struct {
 	clock   bool
 	limits  map[string]int
 	rows    []row
-	// In tests, what is spoiled: the text of the model, and rows of the tables.
-	spoilText func(source string) string
-	spoilRow  func(r *row)
+	// In tests, mutations: of the text of the model, and of rows of the tables.
+	mutateText func(source string) string
+	mutateRow  func(r *row)
 }
 
 // row is a row of the tables.
@@ -39,13 +40,13 @@ type row struct{ key, values []int }
 // firstOther is the first number of an operation that is no request; RESOURCE in world.pml.
 const firstOther = 20_000
 
-func newModel(b *explore.Bounds, sim *simulator.Simulator) *model {
+func newModel(b *explore.Model, sim *simulator.Simulator) *model {
 	m := &model{bounds: b, sim: sim, number: map[process.Op]int{}, ops: []process.Op{{}}, threads: 1, keys: 1, orphans: 4}
 	switch k := sim.Kind().(type) {
 	case *redisnode.Kind:
-		m.redis = k
+		m.redis = k.Executor
 	case *zookeeper.Kind:
-		m.zk = newEnsemble(k, b.Entry.Line(m.key()), b.Clients+1)
+		m.zk = newEnsemble(k.Executor, b.Entry.Line(m.key()), b.Clients+1)
 	}
 	return m
 }
@@ -54,91 +55,102 @@ func newModel(b *explore.Bounds, sim *simulator.Simulator) *model {
 // differ in nothing else are compiled once.
 var limits = []string{"STEP", "LATENCY", "LATENESS", "TTL", "SPARE", "CRASHES", "EXPIRES", "PAUSES", "PAUSE", "LOST_REPLIES", "LOST_REQUESTS"}
 
-// source is the model: a comment, sizes, and world.pml.
-func (m *model) source(file string) (_, _ string, err error) {
-	b, config := m.bounds, m.sim.Config()
+// source returns the model: a comment, sizes, and world.pml.
+func (m *model) source(file string) (head, body string, err error) {
+	if err := m.setLimits(); err != nil {
+		return "", "", err
+	}
+	var h, s strings.Builder
+	fmt.Fprintf(&h, "/* %s, as SPIN sees it. Once its tables are written:\n *   spin -a %s && cc -DTABLES %s && ./pan %s\n * The tables say how long and how often (row 9):", m.bounds.Entry.ID, file, strings.Join(m.compile(), " "), strings.Join(panArgs, " "))
+	for _, name := range limits {
+		fmt.Fprintf(&h, " %s %d", name, m.limits[name])
+	}
+	h.WriteString(".\n */\n")
+	m.writeSizes(&s)
+	m.writeSums(&s)
+	m.writeChoices(&s)
+	s.WriteString(world)
+	return h.String(), s.String(), nil
+}
+
+// setLimits computes limits.
+func (m *model) setLimits() (err error) {
 	timing := simulator.Timing{}
-	if config.Timing != nil {
-		timing = *config.Timing
+	if t := m.sim.Config().Timing; t != nil {
+		timing = *t
 	}
 	m.limits = map[string]int{"SPARE": m.spare(), "CRASHES": 0, "EXPIRES": 0, "PAUSES": 0, "PAUSE": never, "LOST_REPLIES": 0, "LOST_REQUESTS": 0}
-	sizes := map[string]int{"CLIENTS": b.Clients, "NODES": b.Nodes, "THREADS": m.threads, "KEYS": m.keys, "ORPHANS": m.orphans, "CLOCK": is(m.clock), "ENSEMBLE": is(m.zk != nil), "WAYS": m.ways}
-	for _, f := range b.Faults {
-		switch f.Fault.Name() {
-		case "crash":
-			m.limits["CRASHES"] = f.Times
-		case "expire-session":
-			m.limits["EXPIRES"] = f.Times
-		case "lose-reply":
-			m.limits["LOST_REPLIES"] = f.Times
-		case "lose-request":
-			m.limits["LOST_REQUESTS"] = f.Times
-		case "pause":
-			m.limits["PAUSES"] = f.Times
-			if f.Max > 0 {
-				longest := f.Max
-				if timing.Step > 0 {
-					longest -= longest % timing.Step
-				}
-				if m.limits["PAUSE"], err = ms(longest); err != nil {
-					return "", "", err
-				}
-			}
+	times := map[string]string{"crash": "CRASHES", "expire-session": "EXPIRES", "lose-reply": "LOST_REPLIES", "lose-request": "LOST_REQUESTS", "pause": "PAUSES"}
+	for _, f := range m.bounds.Faults {
+		fault := f.Fault.Name()
+		if name, ok := times[fault]; ok {
+			m.limits[name] = f.Times
+		}
+		if fault != "pause" || f.Max == 0 {
+			continue
+		}
+		longest := f.Max
+		if timing.Step > 0 {
+			longest -= longest % timing.Step
+		}
+		if m.limits["PAUSE"], err = ms(longest); err != nil {
+			return err
 		}
 	}
-	for name, d := range map[string]time.Duration{"STEP": timing.Step, "LATENCY": timing.Latency, "LATENESS": timing.Lateness, "TTL": b.TTL} {
+	for name, d := range map[string]time.Duration{"STEP": timing.Step, "LATENCY": timing.Latency, "LATENESS": timing.Lateness, "TTL": m.bounds.TTL} {
 		if m.limits[name], err = ms(d); err != nil {
-			return "", "", err
+			return err
 		}
 	}
-	var head, s strings.Builder
-	fmt.Fprintf(&head, "/* %s, as SPIN sees it. Once its tables are written:\n *   spin -a %s && cc -DTABLES %s && ./pan %s\n * The tables say how long and how often (row 9):", b.Entry.ID, file, strings.Join(m.compile(), " "), strings.Join(panArgs, " "))
-	for _, name := range limits {
-		fmt.Fprintf(&head, " %s %d", name, m.limits[name])
+	return nil
+}
+
+// writeSizes defines the sizes of the model's arrays, by name.
+func (m *model) writeSizes(s *strings.Builder) {
+	sizes := map[string]int{"CLIENTS": m.bounds.Clients, "NODES": m.bounds.Nodes, "THREADS": m.threads, "KEYS": m.keys, "ORPHANS": m.orphans, "CLOCK": is(m.clock), "ENSEMBLE": is(m.zk != nil), "WAYS": m.ways}
+	for _, name := range slices.Sorted(maps.Keys(sizes)) {
+		fmt.Fprintf(s, "#define %s %d\n", name, sizes[name])
 	}
-	head.WriteString(".\n */\n")
-	names := make([]string, 0, len(sizes))
-	for name := range sizes {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		fmt.Fprintf(&s, "#define %s %d\n", name, sizes[name])
-	}
+}
+
+// writeSums defines what is said of all servers or of all threads.
+func (m *model) writeSums(s *strings.Builder) {
 	repeat := func(name, join, macro string, n int, args string) {
 		var items []string
 		for i := range n {
 			items = append(items, fmt.Sprintf(macro, i))
 		}
-		fmt.Fprintf(&s, "#define %s%s %s\n", name, args, "("+strings.Join(items, join)+")")
+		fmt.Fprintf(s, "#define %s%s %s\n", name, args, "("+strings.Join(items, join)+")")
 	}
-	repeat("GRANTED", " + ", "GRANT_OF(%d,c,l)", b.Nodes, "(c,l)")
-	repeat("LEFT", " + ", "LEFT_OF(%d,c)", b.Nodes, "(c)")
+	repeat("GRANTED", " + ", "GRANT_OF(%d,c,l)", m.bounds.Nodes, "(c,l)")
+	repeat("LEFT", " + ", "LEFT_OF(%d,c)", m.bounds.Nodes, "(c)")
 	repeat("AWAITS", " || ", "AWAITS_THREAD(c,%d)", m.threads, "(c)")
 	repeat("BUSY", " || ", "BUSY_THREAD(c,%d)", m.threads, "(c)")
 	repeat("UNREAD", " || ", "UNREAD_THREAD(c,%d)", m.threads, "(c)")
 	repeat("JUST_ASKED", " || ", "JUST_ASKED_THREAD(c,%d)", m.threads, "(c)")
+}
+
+// writeChoices defines the choices of the scheduler.
+func (m *model) writeChoices(s *strings.Builder) {
 	s.WriteString("#define CHOICES")
-	for c := range b.Clients + 1 {
+	for c := range m.bounds.Clients + 1 {
 		for t := range m.threads {
-			fmt.Fprintf(&s, " CHOICES_OF_THREAD(%d,%d)", c+1, t)
+			fmt.Fprintf(s, " CHOICES_OF_THREAD(%d,%d)", c+1, t)
 			for way := range m.ways {
-				fmt.Fprintf(&s, " CHOICE_OF_WAY(%d,%d,%d)", c+1, t, way+1)
+				fmt.Fprintf(s, " CHOICE_OF_WAY(%d,%d,%d)", c+1, t, way+1)
 			}
 		}
-		fmt.Fprintf(&s, " CHOICES_OF_CLIENT(%d)", c+1)
+		fmt.Fprintf(s, " CHOICES_OF_CLIENT(%d)", c+1)
 	}
 	for i := range m.orphans {
-		fmt.Fprintf(&s, " CHOICE_OF_ORPHAN(%d)", i)
+		fmt.Fprintf(s, " CHOICE_OF_ORPHAN(%d)", i)
 	}
-	for n := range b.Nodes {
+	for n := range m.bounds.Nodes {
 		for i := range m.keys {
-			fmt.Fprintf(&s, " CHOICE_OF_END(%d,%d)", n, i)
+			fmt.Fprintf(s, " CHOICE_OF_END(%d,%d)", n, i)
 		}
 	}
 	s.WriteString("\n\n")
-	s.WriteString(world)
-	return head.String(), s.String(), nil
 }
 
 // optimize: where there are few states the compiler takes longer than the search.

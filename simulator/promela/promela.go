@@ -107,11 +107,11 @@ var errAgain = errors.New("promela: the model is too small")
 
 // Check has SPIN search within bounds. name is that of the model's file, without its ending. The
 // error is an *UnfitError, a *ToolError, an *IncompleteError or ctx's, or is about the machine.
-func Check(ctx context.Context, b *explore.Bounds, name string) (*Result, error) {
+func Check(ctx context.Context, b *explore.Model, name string) (*Result, error) {
 	return check(ctx, b, name, func(*model) {})
 }
 
-func check(ctx context.Context, b *explore.Bounds, name string, change func(m *model)) (r *Result, err error) {
+func check(ctx context.Context, b *explore.Model, name string, change func(m *model)) (r *Result, err error) {
 	if err := Installed(); err != nil {
 		return nil, err
 	}
@@ -147,7 +147,7 @@ func check(ctx context.Context, b *explore.Bounds, name string, change func(m *m
 	}
 }
 
-// Installed says whether SPIN and a C compiler are; the error is a *ToolError.
+// Installed reports whether SPIN and a C compiler are; the error is a *ToolError.
 func Installed() error {
 	for _, t := range []ToolError{{"spin", "spin"}, {"cc", "gcc libc6-dev"}} {
 		if _, err := exec.LookPath(t.Tool); err != nil {
@@ -159,7 +159,7 @@ func Installed() error {
 
 // Fits says what of the bounds the model cannot say, as far as that shows before the search; the
 // error is an *UnfitError.
-func Fits(b *explore.Bounds) error {
+func Fits(b *explore.Model) error {
 	switch {
 	case b.Entry.OnZooKeeper() && b.Code != nil:
 		return unfit("promela.zookeeper")
@@ -193,8 +193,8 @@ func (m *model) run(ctx context.Context, dir, name string) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.spoilText != nil {
-		source = m.spoilText(source)
+	if m.mutateText != nil {
+		source = m.mutateText(source)
 	}
 	pan, err := m.build(ctx, dir, source)
 	if err != nil {
@@ -246,7 +246,7 @@ func writeProgram(file string, content []byte) error {
 	return os.WriteFile(file, content, 0o777)
 }
 
-// compile is what the C compiler is called with.
+// compile returns the arguments of the C compiler.
 func (m *model) compile() []string {
 	return []string{"-w", m.optimize(), "-DSAFETY", "-DNOREDUCE", "-DMEMLIM=6000", "-DVECTORSZ=4096", fmt.Sprintf("-DTHREADS=%d", m.threads), fmt.Sprintf("-DKEYS=%d", m.keys), "-o", "pan", "pan.c", "automata.c"}
 }

@@ -32,7 +32,7 @@ func needSpin(t *testing.T) {
 }
 
 // question is two clients with two attempts, in lockstep.
-func question(t *testing.T, id, budget string) *explore.Bounds {
+func question(t *testing.T, id, budget string) *explore.Model {
 	t.Helper()
 	entries := algorithms.All()
 	i := slices.IndexFunc(entries, func(e lock.Entry) bool { return e.ID == id })
@@ -40,11 +40,11 @@ func question(t *testing.T, id, budget string) *explore.Bounds {
 	if i < 0 || err != nil {
 		t.Fatal(id, err)
 	}
-	return &explore.Bounds{Entry: entries[i], Clients: 2, Attempts: 2, Nodes: min(entries[i].Servers(), 3), TTL: 9 * time.Second, Faults: parsed}
+	return &explore.Model{Entry: entries[i], Faults: parsed, Bounds: explore.Bounds{Clients: 2, Attempts: 2, Nodes: min(entries[i].Servers(), 3), TTL: 9 * time.Second}}
 }
 
 // plainly is the lab's answer, without symmetry and without reduction.
-func plainly(t *testing.T, b *explore.Bounds) string {
+func plainly(t *testing.T, b *explore.Model) string {
 	t.Helper()
 	sim, err := b.Simulator()
 	if err != nil {
@@ -69,7 +69,7 @@ func answer(found []Found, states, transitions int) string {
 	return fmt.Sprintf("%v in %d states, %d transitions", found, states, transitions)
 }
 
-func spin(t *testing.T, b *explore.Bounds, change func(m *model)) string {
+func spin(t *testing.T, b *explore.Model, change func(m *model)) string {
 	t.Helper()
 	r, err := check(t.Context(), b, b.Entry.ID, change)
 	if err != nil {
@@ -136,7 +136,7 @@ func TestSecondOpinionCanDisagree(t *testing.T) {
 	want := plainly(t, b)
 	text := func(old, new string) func(m *model) {
 		return func(m *model) {
-			m.spoilText = func(source string) string {
+			m.mutateText = func(source string) string {
 				if strings.Count(source, old) != 1 {
 					t.Errorf("%q is not there once", old)
 				}
@@ -181,7 +181,7 @@ func TestSecondOpinionOfZooKeeperCanDisagree(t *testing.T) {
 	}
 	text := func(old, new string) func(m *model) {
 		return func(m *model) {
-			m.spoilText = func(source string) string {
+			m.mutateText = func(source string) string {
 				if strings.Count(source, old) != 1 {
 					t.Errorf("%q is not there once", old)
 				}
@@ -191,7 +191,7 @@ func TestSecondOpinionOfZooKeeperCanDisagree(t *testing.T) {
 	}
 	rows := func(what int, change func(values []int)) func(m *model) {
 		return func(m *model) {
-			m.spoilRow = func(r *row) {
+			m.mutateRow = func(r *row) {
 				if r.key[0] == what {
 					change(r.values)
 				}
@@ -216,8 +216,8 @@ func TestSecondOpinionOfZooKeeperCanDisagree(t *testing.T) {
 
 // anyTokenDeletes has the release script delete the key of another.
 func anyTokenDeletes(m *model) {
-	m.spoilRow = func(r *row) {
-		if r.key[0] == 3 && strings.HasPrefix(m.redis.Say(uint32(r.key[2]))[0], "EVAL") && r.values[2] == 1 && m.redis.SayReply(uint32(r.values[1])) == "0" {
+	m.mutateRow = func(r *row) {
+		if r.key[0] == 3 && strings.HasPrefix(m.redis.RequestText(uint32(r.key[2]))[0], "EVAL") && r.values[2] == 1 && m.redis.ReplyText(uint32(r.values[1])) == "0" {
 			r.values[0], r.values[2] = 0, 0
 			copy(r.values[3:], []int{1, 1, 0, 1, 0, m.keys})
 		}
@@ -257,8 +257,8 @@ func TestSecondOpinionTokenByDefinition(t *testing.T) {
 			continue
 		}
 		servers++
-		held := strings.TrimSuffix(strings.TrimPrefix(m.redis.SayKeys(uint32(r.key[1])), "lock="), " (expires)")
-		request := m.redis.Say(uint32(r.key[2]))
+		held := strings.TrimSuffix(strings.TrimPrefix(m.redis.KeysText(uint32(r.key[1])), "lock="), " (expires)")
+		request := m.redis.RequestText(uint32(r.key[2]))
 		after, reply, life := held, "", false
 		switch {
 		case request[0] == "SET": // SET lock token NX PX 9000
@@ -270,9 +270,9 @@ func TestSecondOpinionTokenByDefinition(t *testing.T) {
 				after, reply = "", "1"
 			}
 		}
-		now := strings.TrimSuffix(strings.TrimPrefix(m.redis.SayKeys(uint32(r.values[0])), "lock="), " (expires)")
-		if now != after || m.redis.SayReply(uint32(r.values[1])) != reply || (r.values[3] == 1) != (held != after) || life && (r.values[10] != m.keys || r.values[11] != 9000) || !life && after != "" && r.values[10] != 0 {
-			t.Errorf("%q, %v: then %q, %s: %v; by definition %q, %s", held, request, now, m.redis.SayReply(uint32(r.values[1])), r.values, after, reply)
+		now := strings.TrimSuffix(strings.TrimPrefix(m.redis.KeysText(uint32(r.values[0])), "lock="), " (expires)")
+		if now != after || m.redis.ReplyText(uint32(r.values[1])) != reply || (r.values[3] == 1) != (held != after) || life && (r.values[10] != m.keys || r.values[11] != 9000) || !life && after != "" && r.values[10] != 0 {
+			t.Errorf("%q, %v: then %q, %s: %v; by definition %q, %s", held, request, now, m.redis.ReplyText(uint32(r.values[1])), r.values, after, reply)
 		}
 	}
 	clients := followHand(t, m)
@@ -295,7 +295,7 @@ func (h hand) says(m *model, c, kind, value int) (next hand, notes, wait string)
 	probe := c == m.bounds.Clients+1
 	replied := ""
 	if kind == 2 {
-		replied = m.redis.SayReply(uint32(value))
+		replied = m.redis.ReplyText(uint32(value))
 	}
 	token := fmt.Sprintf("c%d.%d", c, h.attempt+1)
 	rest := "sleep 9900"
@@ -406,7 +406,7 @@ func (m *model) waitsFor(r row) string {
 	}
 	switch r.values[0] {
 	case 2:
-		said := m.redis.Say(uint32(r.values[1]))
+		said := m.redis.RequestText(uint32(r.values[1]))
 		if said[0] == "EVAL" {
 			return "EVAL " + said[len(said)-1]
 		}

@@ -28,8 +28,8 @@ func (m *model) answerAll(asks io.Reader, tells io.Writer) error {
 			return err
 		}
 		r := row{key, values}
-		if m.spoilRow != nil {
-			m.spoilRow(&r)
+		if m.mutateRow != nil {
+			m.mutateRow(&r)
 		}
 		m.rows, values = append(m.rows, r), r.values
 		fmt.Fprint(w, len(values))
@@ -77,7 +77,7 @@ func (m *model) answer(key []int) ([]int, error) {
 	case 7:
 		return []int{m.zk.alive(key[1])}, nil
 	case 8:
-		return []int{is(m.zk.hears(key[1], key[2], &m.others[key[3]-firstOther]))}, nil
+		return []int{is(m.zk.endsWait(key[1], key[2], &m.others[key[3]-firstOther]))}, nil
 	}
 	to, what, err := m.redis.Drop(uint32(key[1]), key[2])
 	return []int{int(to), is(what == m.key())}, err
@@ -129,7 +129,7 @@ func (m *model) follow(c int, at uint32, seen process.Observation) ([]int, error
 	return row, nil
 }
 
-// remark is what is said of a note.
+// remark returns the comment on a note.
 func remark(e *history.Event) int {
 	return is(e.Kind == history.Acquire && e.Note != "") | is(e.Note == history.GaveUp)<<1 | is(explore.ReportsDeadlock(e))<<2 |
 		is(e.Note == history.Exception)<<3 | is(e.Claims)<<4 | is(e.OK)<<5
@@ -246,7 +246,7 @@ func (m *model) serve(keyspace, request uint32, now int, left []int) ([]int, err
 		return nil, err
 	case why != "":
 		return nil, unfit(why)
-	case e.ReadsClock && !m.clock:
+	case e.ReadsClock() && !m.clock:
 		m.clock = true
 		return nil, errAgain
 	case len(e.Lives) > m.keys:
@@ -254,7 +254,7 @@ func (m *model) serve(keyspace, request uint32, now int, left []int) ([]int, err
 		return nil, errAgain
 	}
 	row := make([]int, 10+2*m.keys)
-	row[0], row[1], row[2], row[9] = int(e.To), int(e.Reply), len(e.Lives), is(e.ReadsLeft)+is(e.ReadsClock)
+	row[0], row[1], row[2], row[9] = int(e.To), int(e.Reply), len(e.Lives), is(e.ReadsLeft())+is(e.ReadsClock())
 	for _, ch := range e.Changes {
 		if ch.Key == m.key() {
 			copy(row[3:], []int{1, is(ch.Before != ""), is(ch.After != ""), is(ch.Before != ch.After), m.place(ch.Was), m.place(ch.Is)})
@@ -310,10 +310,10 @@ func (m *model) comment(r row) string {
 		case r.values[0] == 2 && m.zk != nil:
 			what = strings.Join(m.zk.words.Asks(&m.ops[r.key[1]]).Text(), " ")
 		case r.values[0] == 2:
-			what = strings.Join(m.redis.Say(uint32(r.values[1])), " ")
+			what = strings.Join(m.redis.RequestText(uint32(r.values[1])), " ")
 		}
 	case 3, 4:
-		what = fmt.Sprintf("%s: %s -> %s; then %s", m.redis.SayKeys(uint32(r.key[1])), strings.Join(m.redis.Say(uint32(r.key[2])), " "), m.redis.SayReply(uint32(r.values[1])), m.redis.SayKeys(uint32(r.values[0])))
+		what = fmt.Sprintf("%s: %s -> %s; then %s", m.redis.KeysText(uint32(r.key[1])), strings.Join(m.redis.RequestText(uint32(r.key[2])), " "), m.redis.ReplyText(uint32(r.values[1])), m.redis.KeysText(uint32(r.values[0])))
 	}
 	if what == "" {
 		return ""

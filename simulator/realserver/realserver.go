@@ -43,9 +43,9 @@ func (p *Process) Kill() {
 	p.cmd.Wait() // it was killed
 }
 
-// keeper runs a script of the shell in a process group of its own, which Ctrl-C does not
+// supervised runs a script of the shell in a process group of its own, which Ctrl-C does not
 // reach. The script reads from a pipe whose other end is life.
-func keeper(script string, args, env []string) (cmd *exec.Cmd, life io.WriteCloser, err error) {
+func supervised(script string, args, env []string) (cmd *exec.Cmd, life io.WriteCloser, err error) {
 	cmd = exec.Command("sh", append([]string{"-c", script, "sh"}, args...)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Env = append(os.Environ(), env...)
@@ -62,7 +62,7 @@ type Folder struct {
 // NewFolder makes a folder.
 func NewFolder() (*Folder, error) {
 	// A server that is being killed may still write: again, for some seconds.
-	cmd, life, err := keeper(`d=$(mktemp -d "$1/locklab-live-XXXXXX") || exit; echo "$d"; exec >&-; read end; for i in 1 2 3 4 5 6 7 8 9 10; do rm -rf "$d" && exit; sleep 0.5; done 2>/dev/null`, []string{os.TempDir()}, nil)
+	cmd, life, err := supervised(`d=$(mktemp -d "$1/locklab-live-XXXXXX") || exit; echo "$d"; exec >&-; read end; for i in 1 2 3 4 5 6 7 8 9 10; do rm -rf "$d" && exit; sleep 0.5; done 2>/dev/null`, []string{os.TempDir()}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func start(ctx context.Context, name, ready string, env []string, command func(p
 // is what it printed.
 func run(ctx context.Context, ready string, env, command []string) (p *Process, log string, err error) {
 	// The shell outlives neither: it reads until this end of the pipe is closed.
-	cmd, life, err := keeper(`"$@" 2>&1 & exec >&- 2>&-; read end; kill -9 $!; wait`, command, env)
+	cmd, life, err := supervised(`"$@" 2>&1 & exec >&- 2>&-; read end; kill -9 $!; wait`, command, env)
 	if err != nil {
 		return nil, "", err
 	}

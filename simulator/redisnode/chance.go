@@ -43,7 +43,7 @@ func (e *engine) answerUnordered(c *server.Peer, cmd string, args []string) {
 	c.WriteRaw(reply)
 }
 
-// elements is how many words the array in an answer has; in that of a SCAN it comes after
+// elements returns the number of words of the array in an answer; in that of a SCAN it comes after
 // the cursor.
 func elements(reply string) int {
 	v, err := proto.Parse(reply)

@@ -24,7 +24,7 @@ import (
 // fails its connection, and the client dials another.
 type Connections struct {
 	kind    *Kind
-	p       *process.Process
+	p       *process.Code
 	clients [node.MaxNodes]*redis.Client
 	// numbers says of each number, from 1, whether a connection of this execution
 	// that watches keys or has subscribed goes by it.
@@ -32,7 +32,7 @@ type Connections struct {
 }
 
 // Library is the go-redis clients of process p.
-func (k *Kind) Library(p *process.Process) process.Library { return &Connections{kind: k, p: p} }
+func (k *Kind) Library(p *process.Code) process.Library { return &Connections{kind: k, p: p} }
 
 // Client is the go-redis client for server n, from 1: as it comes, but with
 // Kind.Retries of its own, which follow at once, without the niceties of a new connection, and without deadlines, which the
@@ -44,14 +44,23 @@ func (c *Connections) Client(n int) *redis.Client {
 	if r := c.clients[n-1]; r != nil {
 		return r
 	}
-	r := redis.NewClient(&redis.Options{
-		Addr: fmt.Sprintf("127.0.0.1:%d", n), // never dialed; a name would be looked up
-		Dialer: func(context.Context, string, string) (net.Conn, error) {
-			return &conn{Wire: Wire{of: c, node: int8(n)}}, nil
-		},
+	o := Options(n, func() net.Conn { return &conn{Wire: Wire{of: c, node: int8(n)}} })
+	o.MaxRetries = cmp.Or(c.kind.Retries, -1) // 0 would be three
+	r := redis.NewClient(o)
+	r.AddHook(contextHook{c.p})
+	c.clients[n-1] = r
+	return r
+}
+
+// Options returns the options of a go-redis client that has the connections that dial makes to server
+// n, without retries.
+func Options(n int, dial func() net.Conn) *redis.Options {
+	return &redis.Options{
+		Addr:                     fmt.Sprintf("127.0.0.1:%d", n), // never dialed; a name would be looked up
+		Dialer:                   func(context.Context, string, string) (net.Conn, error) { return dial(), nil },
 		Protocol:                 2,
 		DisableIdentity:          true,
-		MaxRetries:               cmp.Or(c.kind.Retries, -1), // 0 would be three
+		MaxRetries:               -1,
 		MinRetryBackoff:          -1,
 		MaxRetryBackoff:          -1,
 		DialTimeout:              -1,
@@ -62,24 +71,21 @@ func (c *Connections) Client(n int) *redis.Client {
 		WriteBufferSize:          bufferSize,
 		PoolSize:                 2 * process.MaxThreads, // a thread may hold a connection that watches, and use another
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
-	})
-	r.AddHook(heeding{c.p})
-	c.clients[n-1] = r
-	return r
+	}
 }
 
 // bufferSize is that of the buffers of a connection; larger requests and replies pass
 // through them in pieces.
 const bufferSize = 1 << 10
 
-// heeding tells the process for which context a command is sent.
-type heeding struct{ p *process.Process }
+// contextHook notes in the process the context for which a command is sent.
+type contextHook struct{ p *process.Code }
 
 // DialHook implements redis.Hook.
-func (h heeding) DialHook(next redis.DialHook) redis.DialHook { return next }
+func (h contextHook) DialHook(next redis.DialHook) redis.DialHook { return next }
 
 // ProcessHook implements redis.Hook.
-func (h heeding) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+func (h contextHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		defer h.p.Heed(ctx)()
 		return next(ctx, cmd)
@@ -87,14 +93,14 @@ func (h heeding) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 }
 
 // ProcessPipelineHook implements redis.Hook.
-func (h heeding) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+func (h contextHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
 		defer h.p.Heed(ctx)()
 		return next(ctx, cmds)
 	}
 }
 
-// Start forgets the numbers of connections.
+// Start discards the numbers of connections.
 func (c *Connections) Start(uint32) { c.numbers = nil }
 
 // Stop drops the connection pools if a connection had a number: code that was
@@ -122,7 +128,7 @@ func (c *Connections) Close() {
 }
 
 // number numbers a connection of which the server begins to keep something: the
-// lowest number that is not in use. It is free again when the connection has heard
+// lowest number that is not in use. It is free again when the connection has received
 // that the server keeps nothing any more. A connection that was lost before keeps
 // its number, and what its server keeps of it: an orphaned request may still arrive
 // there.
@@ -136,7 +142,7 @@ func (c *Connections) number() int {
 	return n + 1
 }
 
-// connectionName is what a server calls the n-th connection of client c of which it
+// connectionName returns the name by which a server knows the n-th connection of client c of which it
 // keeps something.
 func connectionName(c, n int) string { return fmt.Sprintf("c%d.%d", c, n) }
 
@@ -156,8 +162,6 @@ type connRef struct {
 	known bool   // the server knows it: an earlier batch began to watch or to subscribe
 }
 
-func (r connRef) renamed(to *node.Names) connRef { return connRef{to.Rename(r.name), r.known} }
-
 // A Wire is the client's end of a connection that ends in the simulator, without the
 // waiting. What the client writes is gathered until it waits for the server; that is
 // one operation. It implements process.Wire.
@@ -174,11 +178,11 @@ type Wire struct {
 // hello is how a handshake with RESP2 begins.
 var hello = []byte("*2\r\n$5\r\nhello\r\n")
 
-// Listens says whether the connection has subscribed to anything.
+// Listens reports whether the connection has subscribed to anything.
 func (c *Wire) Listens() bool { return len(c.channels) > 0 }
 
-// Asks is what has been written; if that is nothing, and the connection has
-// subscribed, a message. An operation to listen has no bound.
+// Asks returns the operation that sends what has been written; if that is nothing, and the connection
+// has subscribed, one that waits for a message. An operation to listen has no bound.
 func (c *Wire) Asks() (o process.Op, ok bool, err error) {
 	switch {
 	case len(c.out) > 0:
@@ -187,24 +191,24 @@ func (c *Wire) Asks() (o process.Op, ok bool, err error) {
 		c.out = c.out[:0]
 		return process.Op{Kind: process.Request, Node: c.node, Arg: id}, err == nil, err
 	case len(c.channels) > 0:
-		id, err := c.of.kind.internBatch(connRef{c.name(), true}, takeWire)
+		id, err := c.of.kind.Executor.internBatch(connRef{c.name(), true}, takeWire)
 		return process.Op{Kind: process.Listen, Node: c.node, Arg: id, D: clock.Never}, err == nil, err
 	}
 	return process.Op{}, false, nil
 }
 
-// request is what has been written. A connection that begins to watch or subscribes
+// request numbers what has been written. A connection that begins to watch or subscribes
 // gets a name, by which the server knows it again.
 func (c *Wire) request() (uint32, error) {
-	k, known := c.of.kind, c.number != 0
+	x, known := c.of.kind.Executor, c.number != 0
 	if !known {
-		id, err := k.internBatch(connRef{}, c.out)
-		if err != nil || len(k.batches.At(id).watches) == 0 && !k.batches.At(id).subscribe {
+		id, err := x.internBatch(connRef{}, c.out)
+		if err != nil || len(x.batches.At(id).watches) == 0 && !x.batches.At(id).subscribe {
 			return id, err
 		}
 		c.number = c.of.number()
 	}
-	return k.internBatch(connRef{c.name(), known}, c.track(c.out))
+	return x.internBatch(connRef{c.name(), known}, c.track(c.out))
 }
 
 // track keeps account of the channels to which the connection has subscribed, and
@@ -230,25 +234,25 @@ func (c *Wire) track(out []byte) []byte {
 	return writeBatch(commands)
 }
 
-// Heard is what the client reads when s ends operation o. A connection that is gone
+// Received returns what the client reads when s ends operation o. A connection that is gone
 // has no subscriptions any more.
-func (c *Wire) Heard(o process.Op, s process.Observation) (in []byte, err error) {
-	text, err := c.heard(o, s)
+func (c *Wire) Received(o process.Op, s process.Observation) (in []byte, err error) {
+	text, err := c.received(o, s)
 	return []byte(text), err
 }
 
-func (c *Wire) heard(o process.Op, s process.Observation) (in string, err error) {
+func (c *Wire) received(o process.Op, s process.Observation) (in string, err error) {
 	if s.Kind == process.Broken {
 		c.channels = nil
 	}
 	if o.Kind == process.Listen { // a message also when the time is over: see process.Observation.Val
-		return c.of.kind.replies.At(uint32(s.Val)).resp, s.Err("read")
+		return c.of.kind.Executor.replies.At(uint32(s.Val)).resp, s.Err("read")
 	}
 	if err := s.Err("read"); err != nil {
 		return "", err
 	}
-	in = c.of.kind.replies.At(uint32(s.Val)).resp
-	b := c.of.kind.batches.At(o.Arg)
+	in = c.of.kind.Executor.replies.At(uint32(s.Val)).resp
+	b := c.of.kind.Executor.batches.At(o.Arg)
 	over := b.ends && len(b.watches) == 0 || b.subscribe && len(c.channels) == 0
 	if strings.HasPrefix(in, "-") { // refused: all is as before
 		c.channels, over = c.before, !b.on.known
@@ -264,13 +268,13 @@ func (c *Wire) heard(o process.Op, s process.Observation) (in string, err error)
 // runs.
 type conn struct {
 	Wire
-	in       string    // received, not yet read
-	deadline time.Time // of a message, by the client's clock; zero: none
+	Endpoint
+	in string // received, not yet read
 }
 
 func (c *conn) Write(b []byte) (int, error) {
 	if bytes.HasPrefix(b, hello) { // the handshake is no business of the lock
-		c.in += c.of.kind.engine.hello
+		c.in += c.of.kind.Executor.engine.hello
 		return len(b), nil
 	}
 	c.out = append(c.out, b...)
@@ -305,18 +309,18 @@ func (c *conn) exchange() error {
 		return err
 	case !ok:
 		return errors.New("simulator: a read without a request: only a subscribed connection receives messages")
-	case o.Kind == process.Request || c.deadline.IsZero():
-	case c.deadline.Location() != time.UTC: // all simulated times are in UTC, and none of the machine's
+	case o.Kind == process.Request || c.Deadline.IsZero():
+	case c.Deadline.Location() != time.UTC: // all simulated times are in UTC, and none of the machine's
 		return errMachineClock
-	case c.deadline.After(endOfTime): // no clock reaches it
+	case c.Deadline.After(endOfTime): // no clock reaches it
 	default:
-		o.D = max(c.deadline.Sub(c.of.p.Clock().Now()), 0) // by the client's own clock
+		o.D = max(c.Deadline.Sub(c.of.p.Clock().Now()), 0) // by the client's own clock
 	}
 	s, ok := c.of.p.Ask(o)
 	if !ok {
 		return net.ErrClosed
 	}
-	c.in, err = c.heard(o, s)
+	c.in, err = c.received(o, s)
 	return err
 }
 
@@ -328,14 +332,20 @@ func (c *conn) Close() error {
 	return c.exchange()
 }
 
+// An Endpoint has the methods of a net.Conn that say nothing of its bytes. A connection without a
+// network embeds it.
+type Endpoint struct {
+	Deadline time.Time // of a message, by the client's clock; zero: none
+}
+
 // SetReadDeadline bounds how long the connection waits for a message. Requests are
 // bounded by Config.Timeout of the simulator.
-func (c *conn) SetReadDeadline(t time.Time) error {
-	c.deadline = t
+func (e *Endpoint) SetReadDeadline(t time.Time) error {
+	e.Deadline = t
 	return nil
 }
 
-func (c *conn) LocalAddr() net.Addr              { return &net.TCPAddr{} }
-func (c *conn) RemoteAddr() net.Addr             { return &net.TCPAddr{} }
-func (c *conn) SetDeadline(time.Time) error      { return nil }
-func (c *conn) SetWriteDeadline(time.Time) error { return nil }
+func (e *Endpoint) LocalAddr() net.Addr              { return &net.TCPAddr{} }
+func (e *Endpoint) RemoteAddr() net.Addr             { return &net.TCPAddr{} }
+func (e *Endpoint) SetDeadline(time.Time) error      { return nil }
+func (e *Endpoint) SetWriteDeadline(time.Time) error { return nil }

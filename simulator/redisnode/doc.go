@@ -40,7 +40,7 @@
 //
 // Where a miniredis answers otherwise than a Redis 7, so does this package: the words
 // of some errors; between MULTI and EXEC an unknown
-// command does not spoil the transaction, but an argument that should be a number
+// command does not abort the transaction, but an argument that should be a number
 // and is not does; LREM and SREM that find nothing count as writes for WATCH; TTL rounds down; a
 // lifetime of more than 292 years ends at once, and so does one of SET or GETEX with EXAT or
 // PXAT that names the present millisecond. TestDifferential compares everything

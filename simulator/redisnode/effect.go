@@ -1,28 +1,37 @@
 package redisnode
 
 import (
+	"slices"
 	"time"
 
 	"locklab/simulator/internal/clock"
+	"locklab/simulator/node"
 )
 
-// An Effect is what a request does to the keyspace of a server, without a State.
+// An Effect is what a batch does to a keyspace.
 type Effect struct {
 	To, Reply uint32
 	Lives     []Lifetime // of the keys of To that expire, in their order
-	Changes   []Change   // the keys that the request has touched
-	// What the effect depends on besides keyspace and request.
-	ReadsLeft, ReadsClock bool
+	Changes   []Change   // the keys that the batch has touched, in the order of their names
+	// needs names what the effect depends on besides the keyspace and the batch. An effect with needs
+	// in Executor.effects holds nothing else: Executor.exact has the rest.
+	needs   needs
+	checked uint8 // number of clients, from the first, that were found interchangeable
 }
 
+// ReadsLeft reports whether the effect depends on how long keys have still to live, and ReadsClock
+// whether it depends on the server's clock as well.
+func (e *Effect) ReadsLeft() bool  { return e.needs >= needsTTLs }
+func (e *Effect) ReadsClock() bool { return e.needs >= needsClock }
+
 // A Lifetime is that of a key: what was left of the key at place Keep before or, if that is
-// negative, so long from now.
+// negative, D from now, in whole milliseconds.
 type Lifetime struct {
 	Keep int
 	D    time.Duration
 }
 
-// A Change is a key that a request has touched, if only by giving it the time to live that
+// A Change is a key that a batch has touched, if only by giving it the time to live that
 // it had. Was and Is are its places among the keys that expire; -1: it does not, or is not
 // there. A value "" is a missing key.
 type Change struct {
@@ -30,61 +39,95 @@ type Change struct {
 	Was, Is            int
 }
 
-// Effect is what a request does to a keyspace; 0 is the empty one. left is what is left of each
+// diff lists the keys that a command touched, in the order of their names. lives are those of the
+// keys of to that expire.
+func diff(from, to *keyspace, lives []Lifetime) (changes []Change) {
+	var names []string
+	for _, k := range slices.Concat(from.keys, to.keys) {
+		names = append(names, k.name)
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		a, b, is := from.find(name), to.find(name), to.place(name)
+		if a == nil || b == nil || !a.same(b) || is >= 0 && lives[is].Keep < 0 {
+			changes = append(changes, Change{name, a.text(), b.text(), from.place(name), is})
+		}
+	}
+	return changes
+}
+
+type askedKey struct {
+	of node.LengthOf
+	d  time.Duration
+}
+
+func keyOf(l node.Length) askedKey { return askedKey{l.Of, l.D} }
+
+var readsClock = node.Length{Of: node.ClockReads}
+
+// noted is called with each length when it is asked for the first time.
+func (x *Executor) noted(l node.Length) node.Length {
+	x.memo.ReadsClock = x.memo.ReadsClock || l.Of == node.ClockReads
+	return l
+}
+
+// noteLives notes the lifetimes that a request has set. Of a command that looks at the
+// time, what was left of some key before may be that of another one now (RENAME).
+func (x *Executor) noteLives(eff *Effect, left []int64, request []string) {
+	if eff.needs != needsNothing {
+		x.asked.ID(node.Length{Of: node.Remainders, Request: request})
+	}
+	for _, l := range eff.Lives {
+		kept := l.Keep >= 0 || eff.needs != needsNothing && slices.Contains(left, l.D.Milliseconds())
+		if !kept && l.D > 0 {
+			x.asked.ID(node.Length{Of: node.KeyLife, D: l.D, Request: request})
+		}
+	}
+}
+
+// Effect returns the effect of a request on a keyspace; 0 is the empty one. left is what is left of each
 // key that expires, whole milliseconds, and now the server's clock since the epoch: they
 // matter only if the Effect says so. why is the key of a text that says why the effect is not
 // all that the request does; "": it is.
-func (k *Kind) Effect(keyspace uint32, left []time.Duration, now time.Duration, request uint32) (e Effect, why string, err error) {
-	b := k.batches.At(request)
+func (x *Executor) Effect(
+	keyspace uint32, left []time.Duration, now time.Duration, request uint32,
+) (e *Effect, why string, err error) {
+	b := x.batches.At(request)
 	switch {
 	case b.wait != nil:
-		return e, "promela.wait", nil
+		return nil, "promela.wait", nil
 	case b.on.known || b.subscribe || b.transaction.ends || b.transaction.watches != nil:
-		return e, "promela.connection", nil
+		return nil, "promela.connection", nil
 	}
 	d := Data{keyspace: keyspace}
-	ms := clock.Millis(now)
 	for i := range left {
-		d.deadline[i] = ms + left[i].Milliseconds()
+		d.deadline[i] = clock.Millis(now) + left[i].Milliseconds()
 	}
-	eff, err := k.look(&d, now, request)
-	if err != nil {
-		return e, "", err
+	if e, err = x.look(&d, now, request); err != nil {
+		return nil, "", err
 	}
-	e = Effect{To: eff.to, Reply: eff.reply}
-	if first := k.effects[effectKey{keyspace, request}]; first != nil {
-		e.ReadsLeft, e.ReadsClock = first.needs >= needsTTLs, first.needs >= needsClock
-	}
-	for i := range k.keyspaces.At(eff.to).ttls {
-		e.Lives = append(e.Lives, Lifetime{int(eff.lives[i].keep), time.Duration(eff.lives[i].ms) * time.Millisecond})
-	}
-	for i := range eff.changes {
-		ch := &eff.changes[i]
-		e.Changes = append(e.Changes, Change{ch.key, ch.before, ch.after, k.keyspaces.At(keyspace).place(ch.key), int(ch.place)})
-	}
-	return e, "", k.memo.Room.Take()
+	return e, "", x.memo.Room.Take()
 }
 
-// Drop is a keyspace without the key at a place among those that expire, and that key.
-func (k *Kind) Drop(keyspace uint32, place int) (to uint32, key string, err error) {
+// Drop returns a keyspace without the key at a place among those that expire, and the name of that key.
+func (x *Executor) Drop(keyspace uint32, place int) (to uint32, key string, err error) {
 	d := Data{keyspace: keyspace}
-	key = k.drop(&d, place).name
-	return d.keyspace, key, k.memo.Room.Take()
+	key = x.drop(&d, place).name
+	return d.keyspace, key, x.memo.Room.Take()
 }
 
-// Expiring is how many keys of a keyspace expire.
-func (k *Kind) Expiring(keyspace uint32) int { return k.keyspaces.At(keyspace).ttls }
+// Expiring returns the number of keys of a keyspace that expire.
+func (x *Executor) Expiring(keyspace uint32) int { return x.keyspaces.At(keyspace).ttls }
 
-// Say is a request, the keys of a keyspace or a reply in words.
-func (k *Kind) Say(request uint32) []string { return k.batches.At(request).text }
+// RequestText returns a request as histories show it.
+func (x *Executor) RequestText(request uint32) []string { return x.batches.At(request).text }
 
-// SayReply is a reply as redis-cli shows it.
-func (k *Kind) SayReply(reply uint32) string { return k.replies.At(reply).text }
+// ReplyText returns a reply as redis-cli shows it.
+func (x *Executor) ReplyText(reply uint32) string { return x.replies.At(reply).text }
 
-// SayKeys is what a keyspace holds.
-func (k *Kind) SayKeys(keyspace uint32) (text string) {
-	for i := range k.keyspaces.At(keyspace).keys {
-		key := &k.keyspaces.At(keyspace).keys[i]
+// KeysText returns the keys of a keyspace with their values.
+func (x *Executor) KeysText(keyspace uint32) (text string) {
+	for i, key := range x.keyspaces.At(keyspace).keys {
 		text += sep(i) + key.name + "=" + key.text()
 		if key.expires {
 			text += " (expires)"

@@ -27,7 +27,7 @@ type engine struct {
 	peer    *server.Peer
 	out     bytes.Buffer
 	hello   string   // its answer to the handshake of a new connection
-	held    string   // id of the keyspace that it holds; "": not known
+	held    int64    // number of the keyspace that it holds; unknown: it is not known
 	loaded  []string // sources in its script cache, sorted
 	sources []string // scripts that it has seen, by first appearance
 	known   map[string]bool
@@ -47,6 +47,9 @@ type engine struct {
 	published   []message    // by the commands of this call
 	full        bool         // a buffer holds more of them than there is room for
 }
+
+// unknown is the number of no keyspace.
+const unknown = -1
 
 // needs says what a command may have read beside the keyspace.
 type needs uint8
@@ -104,7 +107,7 @@ func classify(cmd string, args []string) needs {
 	return needsClock
 }
 
-// namesDeadline says whether a command sets a lifetime by its end.
+// namesDeadline reports whether a command sets a lifetime by its end.
 func namesDeadline(cmd string, args []string) bool {
 	return (cmd == "SET" || cmd == "GETEX") && slices.ContainsFunc(args, isAbsolute)
 }
@@ -114,7 +117,7 @@ func isAbsolute(arg string) bool {
 }
 
 func newEngine() (*engine, error) {
-	e := &engine{m: miniredis.NewMiniRedis(), known: map[string]bool{}}
+	e := &engine{m: miniredis.NewMiniRedis(), known: map[string]bool{}, held: unknown}
 	conn, err := e.m.Dial() // starts it, without a listener
 	if err != nil {
 		return nil, fmt.Errorf("simulator: start miniredis: %w", err)
@@ -248,11 +251,11 @@ func scriptSHA(source string) string {
 // last millisecond has begun, as Redis does.
 const mark = 500 * time.Microsecond
 
-// longTTL is what the i-th expiring key gets where the true remainder does not
+// longTTL returns the lifetime that the i-th expiring key gets where the true remainder does not
 // matter.
 func longTTL(i int) time.Duration { return time.Duration(400*24+i) * time.Hour }
 
-// outcome is what a batch of commands did.
+// An outcome is the result of a batch of commands.
 type outcome struct {
 	reply string // RESP
 	keys  keyspace
@@ -262,8 +265,8 @@ type outcome struct {
 
 // run brings miniredis to keyspace s with the given lifetimes, sets the clock, runs
 // the commands of one batch, and reads the result.
-func (e *engine) run(s *keyspace, ttls []time.Duration, now time.Time, b *batch) (outcome, error) {
-	e.restore(s, ttls)
+func (e *engine) run(id uint32, s *keyspace, ttls []time.Duration, now time.Time, b *batch) (outcome, error) {
+	e.restore(id, s, ttls)
 	e.now = now
 	e.m.SetTime(now)
 	watches, peers, conn := e.connect(s, b)
@@ -290,23 +293,20 @@ func (e *engine) run(s *keyspace, ttls []time.Duration, now time.Time, b *batch)
 		return outcome{}, err
 	}
 	watches = e.watching(s, keys, b, watches, peers)
-	out := outcome{reply: reply, keys: newKeyspace(keys, e.loaded, watches...).withSubscribers(e.delivered()), ttls: after, needs: needs}
+	left := keyspace{keys: keys, scripts: e.loaded, watches: watches, subscribers: e.delivered()}
 	if e.full {
 		return outcome{}, table.Limit("limit.messages", "most", maxInbox)
 	}
-	if needs == needsNothing {
-		e.held = out.keys.id
-	}
-	return out, nil
+	return outcome{reply: reply, keys: left.sorted(), ttls: after, needs: needs}, nil
 }
 
 // restore makes miniredis hold s. Mostly it does already, since the last command
 // led there; then only the lifetimes are set anew. That holds after blind commands
 // only: after others a miniredis may hold more than it shows (COPY with REPLACE
 // leaves the old value under a new one of another type).
-func (e *engine) restore(s *keyspace, ttls []time.Duration) {
-	held := e.held == s.id && !e.noMemo
-	e.held = ""
+func (e *engine) restore(id uint32, s *keyspace, ttls []time.Duration) {
+	held := e.held == int64(id) && !e.noMemo
+	e.held = unknown
 	if !held {
 		e.m.FlushAll()
 	}
@@ -334,10 +334,10 @@ func (e *engine) loadScripts(sources []string) {
 	e.loaded = sources
 }
 
-// forgetScripts drops the scripts that it has seen.
+// forgetScripts discards the scripts that it has seen.
 func (e *engine) forgetScripts() {
 	e.loadScripts(nil)
-	e.held, e.sources = "", nil
+	e.held, e.sources = unknown, nil
 	clear(e.known)
 }
 

@@ -1,6 +1,7 @@
 package redisnode
 
 import (
+	"strings"
 	"time"
 
 	"github.com/alicebob/miniredis/v2/proto"
@@ -13,22 +14,20 @@ import (
 // What can befall a server, n counting from 1. why says why it cannot; then nothing
 // has happened. An err is a *table.LimitError.
 
-// Hang has a server stand still for d, or for at most so long; then longest is how long that
-// is in the world's steps. What arrives meanwhile is executed afterwards; its clock goes
+// Hang has a server stand still for d, or for at most so long; then longest is that time
+// in the world's steps. What arrives meanwhile is executed afterwards; its clock goes
 // on, and keys expire.
 func (k *Kind) Hang(w node.World, n int8, d, longest time.Duration) (why string) {
-	nodes := k.group.Open(w)
-	defer k.close(w, nodes)
-	s := &nodes[n-1]
+	s := k.at(w, n)
+	defer k.close(w)
 	switch {
 	case d <= 0:
 		return "refused.hang.length"
 	case s.outage != serving:
 		return "refused.server.down"
 	}
-	s.outage, s.until = hung, clock.Later(w.Now(), longest)
-	e := w.Emit(history.Hang)
-	if e.Node = int(n); !k.servers[n-1].EarlyEnd {
+	s.outage, s.until = hung, clock.Later(s.now, longest)
+	if e := s.emit(history.Hang); !s.config.EarlyEnd {
 		e.D = d
 	}
 	return ""
@@ -38,90 +37,100 @@ func (k *Kind) Hang(w node.World, n int8, d, longest time.Duration) (why string)
 // A replica would copy what that has become: until it does, it can still be
 // promoted with what it has.
 func (k *Kind) Restart(w node.World, n int8, d time.Duration) (why string) {
-	nodes := k.group.Open(w)
-	defer k.close(w, nodes)
-	s := &nodes[n-1]
+	s := k.at(w, n)
+	defer k.close(w)
 	switch {
 	case s.outage == down:
 		return "refused.server.down.already"
 	case d < 0:
 		return "refused.down.negative"
 	}
-	w.Emit(history.Down).Node = int(n)
+	s.emit(history.Down)
 	node.HangUp(w, n, node.All&^s.cut)
-	k.replace(w, s, n, k.kept(s, n), history.Disk)
-	k.compare(s, n)
-	if s.outage, s.until = down, clock.Later(w.Now(), d); d == 0 {
-		k.comeBack(w, s, n)
-		k.expire(w, nodes)
+	s.replace(s.kept(), history.Disk)
+	s.compare()
+	if s.outage, s.until = down, clock.Later(s.now, d); d == 0 {
+		s.comeBack()
+		s.expire()
 	}
 	return ""
 }
 
-// kept is what a server has on disk.
-func (k *Kind) kept(s *State, n int8) Data {
-	switch k.servers[n-1].AOF {
+// kept returns what the server has on disk.
+func (s *instance) kept() Data {
+	switch s.config.AOF {
 	case Always:
-		return k.bareData(s.data)
+		return s.x.bareData(s.data)
 	case EverySecond:
 		return s.disk
 	}
 	return Data{}
 }
 
-// HasReplica says whether a server has that replica, from 0, to promote.
-func (k *Kind) HasReplica(w node.World, n, replica int8) bool {
-	return k.hasReplica(&k.group.Open(w)[n-1], n, replica)
-}
+// HasReplica reports whether a server has that replica, from 0, to promote.
+func (k *Kind) HasReplica(w node.World, n, replica int8) bool { return k.at(w, n).hasReplica(replica) }
 
-// Failover puts a replica of a server, from 0, in its place, with what it has heard
-// of, no cached scripts, and the connections to the old one broken. The other
+// Failover puts a replica of a server, from 0, in its place, with what it has received,
+// no cached scripts, and the connections to the old one broken. The other
 // replicas become those of the new server, and a new one takes the place of the
 // promoted.
 func (k *Kind) Failover(w node.World, n, replica int8) (why string) {
-	nodes := k.group.Open(w)
-	defer k.close(w, nodes)
-	s := &nodes[n-1]
-	if !k.hasReplica(s, n, replica) {
+	s := k.at(w, n)
+	defer k.close(w)
+	if !s.hasReplica(replica) {
 		return "refused.replica.unknown"
 	}
-	e := w.Emit(history.Failover)
-	e.Node, e.Replica = int(n), replica
+	s.emit(history.Failover).Replica = replica
 	node.HangUp(w, n, node.All&^s.cut)
-	k.promote(w, s, n, replica)
-	k.expire(w, nodes)
+	s.promote(replica)
+	s.expire()
 	return ""
+}
+
+// CannotSplit returns the reason for which the master of server n cannot be cut off with client c;
+// "": it can.
+func (k *Kind) CannotSplit(w node.World, c, n, replica int8) (why string, err error) {
+	return k.at(w, n).cannotSplit(c, replica)
+}
+
+// Split cuts the master of server n off, with client c, and promotes a replica, from 0. If that is
+// so already, one more client is cut off with it.
+func (k *Kind) Split(w node.World, c, n, replica int8) (why string, err error) {
+	s := k.at(w, n)
+	defer k.close(w)
+	if why, err = s.cannotSplit(c, replica); why == "" && err == nil {
+		s.split(c, replica)
+	}
+	return why, err
 }
 
 // StepClock moves the clock of a server by d, and with it the end of every key that
-// has one. A key that ends at the instant to which it jumps still stands, if standing.
-func (k *Kind) StepClock(w node.World, n int8, d time.Duration, standing bool) (why string) {
-	nodes := k.group.Open(w)
-	defer k.close(w, nodes)
-	s := &nodes[n-1]
+// has one. The end of a key at the instant to which it jumps is pending, if that is so.
+func (k *Kind) StepClock(w node.World, n int8, d time.Duration, pending bool) (why string) {
+	s := k.at(w, n)
+	defer k.close(w)
 	if why = s.clock.Jump(d); why != "" {
 		return why
 	}
-	e := w.Emit(history.ClockStep)
-	e.Node, e.D = int(n), d
-	stood := s.standing
-	s.standing = standing
-	k.expire(w, nodes)
-	s.standing = standing || stood
+	s.emit(history.ClockStep).D = d
+	was := s.pending
+	s.pending = pending
+	s.expire()
+	s.pending = pending || was
 	return ""
 }
 
-// JumpsToEnd says whether a jump of the clock of a server by d leads to an instant at which a
+// JumpsToEnd reports whether a jump of the clock of a server by d leads to an instant at which a
 // key of its ends.
 func (k *Kind) JumpsToEnd(w node.World, n int8, d time.Duration) bool {
-	s := k.group.Open(w)[n-1]
-	return s.clock.Jump(d) == "" && k.keyIsDue(w.Now(), &s)
+	s := *k.at(w, n).State
+	return s.clock.Jump(d) == "" && k.moment(w.Now(), &s).keyEndsNow()
 }
 
-// Keys calls yield for the keys of a server, in the order of their names, and says
-// of each whether it has a time to live.
+// Keys calls yield for the keys of a server, in the order of their names, with
+// whether each has a time to live.
 func (k *Kind) Keys(w node.World, n int8, yield func(name string, expires bool)) {
-	for _, key := range k.keyspaces.At(k.group.Open(w)[n-1].data.keyspace).keys {
+	for _, key := range k.Executor.keys(&k.at(w, n).data).keys {
 		yield(key.name, key.expires)
 	}
 }
@@ -129,38 +138,34 @@ func (k *Kind) Keys(w node.World, n int8, yield func(name string, expires bool))
 // Command has a server execute a command that no client sent; note says why, in the
 // history.
 func (k *Kind) Command(w node.World, n int8, note string, args ...string) (why string, err error) {
-	nodes := k.group.Open(w)
-	defer k.close(w, nodes)
-	s := &nodes[n-1]
+	s := k.at(w, n)
+	defer k.close(w)
 	if s.outage != serving {
 		return "refused.server.down", nil
 	}
-	id, err := k.internBatch(connRef{}, []byte(proto.Strings(args...)))
+	id, err := s.x.internBatch(connRef{}, []byte(proto.Strings(args...)))
 	if err != nil {
 		return "", err
 	}
-	eff, err := k.apply(&s.data, s.clock.Read(w.Now()), id)
+	eff, err := s.x.apply(&s.data, s.reading(), id)
 	if err != nil {
 		return "", err
 	}
-	answer := k.execute(0, int(n), 0, id, eff.reply)
-	e := w.Emit(history.External)
-	e.Node, e.Cmd, e.Reply, e.Note = int(n), k.batches.At(id).text, k.replies.At(answer).text, note
-	for i := range eff.changes {
-		k.emitChange(w, s, &s.data, 0, int(n), &eff.changes[i])
+	answer := k.execute(0, int(n), 0, id, eff.Reply)
+	e := s.emit(history.External)
+	e.Cmd, e.Reply, e.Note = s.x.batches.At(id).text, s.x.replies.At(answer).text, note
+	for i := range eff.Changes {
+		s.own().emitChange(0, &eff.Changes[i])
 	}
-	if len(eff.changes) > 0 {
-		k.leaveBehind(s, n)
+	if len(eff.Changes) > 0 {
+		s.leaveBehind()
 	}
 	return "", nil
 }
 
-// Reject is the answer to a request that is refused with an error, of one line,
+// Reject returns the answer to a request that is refused with an error, of one line,
 // instead of being executed.
 func (k *Kind) Reject(batch uint32, err string) (answer uint32, text string) {
-	resp := ""
-	for range k.batches.At(batch).commands {
-		resp += "-" + err + "\r\n"
-	}
-	return k.internReply(resp), replyText(resp)
+	resp := strings.Repeat("-"+err+"\r\n", len(k.Executor.batches.At(batch).commands))
+	return k.Executor.internReply(resp), replyText(resp)
 }

@@ -22,7 +22,7 @@ func FuzzWire(f *testing.F) {
 	}
 	f.Cleanup(k.Close)
 	write := func(parts ...[]byte) (*Wire, string, error) {
-		w, all := k.Dial(process.New(1, func() {}, nil, table.NewRoom()))(1).(*Wire), ""
+		w, all := k.Dial(process.New(1, func() {}, nil, table.NewRoom()).Code())(1).(*Wire), ""
 		for _, part := range parts {
 			answers, err := w.Write(part)
 			all += string(answers)
@@ -78,7 +78,7 @@ func FuzzCommands(f *testing.F) {
 				}
 				return
 			}
-			if a, b := s.table.replies.At(one.reply).resp, twin.table.replies.At(other.reply).resp; a != b {
+			if a, b := s.table.replies.At(one.Reply).resp, twin.table.replies.At(other.Reply).resp; a != b {
 				t.Fatalf("%q in %q: %q; without memory: %q", c, commands, a, b)
 			}
 			s.now, twin.now = s.now+1e6, twin.now+1e6

@@ -1,14 +1,9 @@
 package redisnode
 
 import (
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
-
-	"locklab/simulator/internal/codec"
-	"locklab/simulator/internal/table"
-	"locklab/simulator/node"
 )
 
 // A keyspace is a server's data without the times: which keys there are, of what
@@ -18,9 +13,8 @@ type keyspace struct {
 	keys        []keyValue   // by name
 	scripts     []string     // sources, sorted
 	watches     []watch      // by connection
-	subscribers []subscriber // by connection; see withSubscribers
-	id          string       // all of the above in one string; never ""
-	ttls        int          // how many keys expire
+	subscribers []subscriber // by connection
+	ttls        int          `codec:"derived"` // number of keys that expire
 }
 
 // keyValue is one key. Keys that expire are numbered in the order of their
@@ -32,8 +26,11 @@ type keyValue struct {
 	expires bool
 }
 
-// text is the key's value as histories show it.
+// text returns the key's value as histories show it; "" if there is no key.
 func (k *keyValue) text() string {
+	if k == nil {
+		return ""
+	}
 	switch k.kind {
 	case "string":
 		return k.parts[0]
@@ -71,41 +68,50 @@ func (k *keyValue) sort() {
 	}
 }
 
-// newKeyspace puts keys, scripts and watches into their one canonical form.
-func newKeyspace(keys []keyValue, scripts []string, watches ...watch) keyspace {
-	slices.SortFunc(keys, func(a, b keyValue) int { return strings.Compare(a.name, b.name) })
-	slices.SortFunc(watches, func(a, b watch) int { return strings.Compare(a.conn, b.conn) })
-	s := keyspace{keys: keys, scripts: scripts, watches: watches}
-	if !slices.IsSorted(scripts) {
-		s.scripts = slices.Sorted(slices.Values(scripts))
+// sorted brings a keyspace into its one canonical form.
+func (s keyspace) sorted() keyspace {
+	slices.SortFunc(s.keys, func(a, b keyValue) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(s.watches, func(a, b watch) int { return strings.Compare(a.conn, b.conn) })
+	slices.SortFunc(s.subscribers, func(a, b subscriber) int { return strings.Compare(a.conn, b.conn) })
+	if !slices.IsSorted(s.scripts) {
+		s.scripts = slices.Sorted(slices.Values(s.scripts))
 	}
-	id := binary.AppendUvarint(make([]byte, 0, 64), uint64(len(keys)))
-	for i := range keys {
-		k := &keys[i]
-		id = table.AppendText(table.AppendText(id, k.name), k.kind)
-		id = binary.AppendUvarint(id, uint64(len(k.parts)))
-		for _, p := range k.parts {
-			id = table.AppendText(id, p)
-		}
-		if k.expires {
-			s.ttls++
-			id = append(id, '!')
-		} else {
-			id = append(id, '.')
-		}
-	}
-	id = binary.AppendUvarint(id, uint64(len(s.scripts)))
-	for _, src := range s.scripts {
-		id = table.AppendText(id, src)
-	}
-	for i := range watches {
-		id = table.AppendText(id, watches[i].text())
-	}
-	s.id = string(id)
 	return s
 }
 
-// place is where the deadline of the named key is kept; -1 if it does not expire.
+// counted fills in the number of keys that expire.
+func (s keyspace) counted() keyspace {
+	for i := range s.keys {
+		if s.keys[i].expires {
+			s.ttls++
+		}
+	}
+	return s
+}
+
+// sortedWithin is sorted for a keyspace in which texts were replaced, within its parts too.
+func (s keyspace) sortedWithin() keyspace {
+	for i := range s.keys {
+		s.keys[i].sort()
+	}
+	for i := range s.watches {
+		slices.Sort(s.watches[i].keys)
+	}
+	for i := range s.subscribers {
+		slices.Sort(s.subscribers[i].channels)
+	}
+	return s.sorted()
+}
+
+// find returns the named key; nil: there is none.
+func (s *keyspace) find(name string) *keyValue {
+	if i := slices.IndexFunc(s.keys, func(k keyValue) bool { return k.name == name }); i >= 0 {
+		return &s.keys[i]
+	}
+	return nil
+}
+
+// place returns the place of the deadline of the named key; -1 if it does not expire.
 func (s *keyspace) place(name string) int {
 	n := 0
 	for i := range s.keys {
@@ -135,56 +141,8 @@ func (s *keyspace) expiring(i int) *keyValue {
 	panic("redisnode: a deadline without a key")
 }
 
-func (s keyspace) key() string { return s.id }
-
-func (s keyspace) save(w *codec.Writer) { w.Put(s.keys, s.scripts, s.watches, s.subscribers) }
-
-func loadKeyspace(r *codec.Reader) (s keyspace, err error) {
-	r.Get(&s.keys, &s.scripts, &s.watches, &s.subscribers)
-	return newKeyspace(s.keys, s.scripts, s.watches...).withSubscribers(s.subscribers), nil
-}
-
-// renamed is s with the clients renamed in all that it holds.
-func (s keyspace) renamed(to *node.Names) (keyspace, error) {
-	keys := make([]keyValue, len(s.keys))
-	for i, k := range s.keys {
-		k.name = to.Rename(k.name)
-		parts := make([]string, len(k.parts))
-		for j, p := range k.parts {
-			parts[j] = to.Rename(p)
-		}
-		k.parts = parts
-		k.sort()
-		keys[i] = k
-	}
-	watches := slices.Clone(s.watches)
-	for i := range watches {
-		w := &watches[i]
-		w.conn = to.Rename(w.conn)
-		w.keys = slices.Clone(w.keys)
-		for j, k := range w.keys {
-			w.keys[j] = to.Rename(k)
-		}
-		slices.Sort(w.keys)
-	}
-	var subscribers []subscriber
-	for i := range s.subscribers {
-		subscribers = append(subscribers, s.subscribers[i].renamed(to))
-	}
-	scripts := make([]string, len(s.scripts))
-	for i, source := range s.scripts {
-		scripts[i] = to.Rename(source)
-	}
-	return newKeyspace(keys, scripts, watches...).withSubscribers(subscribers), nil
-}
-
 // without is s after one key has expired.
 func (s *keyspace) without(name string) keyspace {
-	keys := slices.Clone(s.keys)
-	keys = slices.DeleteFunc(keys, func(k keyValue) bool { return k.name == name })
-	return newKeyspace(keys, s.scripts, touch(s.watches, name)...).withSubscribers(s.subscribers)
+	keys := slices.DeleteFunc(slices.Clone(s.keys), func(k keyValue) bool { return k.name == name })
+	return keyspace{keys: keys, scripts: s.scripts, watches: touch(s.watches, name), subscribers: s.subscribers}
 }
-
-// scriptless is what another server takes over of s: the data, but no cached
-// script and no connection.
-func (s *keyspace) scriptless() keyspace { return newKeyspace(slices.Clone(s.keys), nil) }

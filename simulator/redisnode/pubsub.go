@@ -1,7 +1,6 @@
 package redisnode
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,9 +9,7 @@ import (
 	"github.com/alicebob/miniredis/v2/server"
 
 	"locklab/simulator/history"
-	"locklab/simulator/internal/table"
 	"locklab/simulator/node"
-	"locklab/simulator/process"
 )
 
 // SUBSCRIBE, UNSUBSCRIBE and PUBLISH. A miniredis would leave messages to goroutines
@@ -44,26 +41,8 @@ type subscriber struct {
 
 type message struct{ channel, payload string }
 
-// maxInbox is how many messages wait for one connection.
+// maxInbox is the number of messages that can wait for one connection.
 const maxInbox = 128
-
-// text is for the id of a keyspace. That of a watch begins otherwise.
-func (s *subscriber) text() string { return fmt.Sprintf("sub %q %q %q", s.conn, s.channels, s.inbox) }
-
-// withSubscribers is s with these connections that have subscribed.
-func (s keyspace) withSubscribers(subs []subscriber) keyspace {
-	if len(subs) == 0 {
-		return s
-	}
-	slices.SortFunc(subs, func(a, b subscriber) int { return strings.Compare(a.conn, b.conn) })
-	s.subscribers = subs
-	id := []byte(s.id)
-	for i := range subs {
-		id = table.AppendText(id, subs[i].text())
-	}
-	s.id = string(id)
-	return s
-}
 
 // subscriber is the subscription of a connection; nil: it has none.
 func (s *keyspace) subscriber(conn string) *subscriber {
@@ -83,7 +62,7 @@ var takeWire = []byte(proto.Strings(takeCommand))
 var takeText = []string{"MESSAGE"}
 
 // markSubscribe finds out whether a batch concerns a subscription.
-func (k *Kind) markSubscribe(b *batch) {
+func (x *Executor) markSubscribe(b *batch) {
 	others := 0
 	for _, c := range b.commands {
 		switch strings.ToUpper(c[0]) {
@@ -102,13 +81,13 @@ func (k *Kind) markSubscribe(b *batch) {
 	case b.on.name == "":
 		b.unfit = "the command " + b.text[0]
 	}
-	k.listens = k.listens || b.subscribe
+	x.listens = x.listens || b.subscribe
 }
 
 // subscribe runs a batch that concerns a subscription. It reads and changes nothing
 // but what its server keeps of the connection.
-func (k *Kind) subscribe(from uint32, b *batch) *effect {
-	s := k.keyspaces.At(from)
+func (x *Executor) subscribe(from uint32, b *batch) *Effect {
+	s := x.keyspaces.At(from)
 	subs := slices.Clone(s.subscribers)
 	own := subscriber{conn: b.on.name}
 	if i := slices.IndexFunc(subs, func(u subscriber) bool { return u.conn == own.conn }); i >= 0 {
@@ -122,15 +101,15 @@ func (k *Kind) subscribe(from uint32, b *batch) *effect {
 	if len(own.channels) > 0 {
 		subs = append(subs, own)
 	}
-	kept := newKeyspace(slices.Clone(s.keys), s.scripts, s.watches...)
-	eff := &effect{to: k.keyspaces.ID(kept.withSubscribers(subs)), reply: k.internReply(resp.String())}
-	for i := range eff.lives {
-		eff.lives[i].keep = int8(i)
+	kept := keyspace{keys: s.keys, scripts: s.scripts, watches: s.watches, subscribers: subs}
+	eff := &Effect{To: x.keyspaces.ID(kept.sorted()), Reply: x.internReply(resp.String())}
+	for i := range x.keyspaces.At(eff.To).ttls {
+		eff.Lives = append(eff.Lives, Lifetime{Keep: i})
 	}
 	return eff
 }
 
-// after is what becomes of a connection by one command; resp gets the answer.
+// after returns the connection as one command leaves it; resp gets the answer.
 func (s subscriber) after(command []string, resp *strings.Builder) subscriber {
 	name := strings.ToLower(command[0])
 	if name == takeCommand {
@@ -229,74 +208,37 @@ func (e *engine) delivered() []subscriber {
 	return subs
 }
 
-// renamed is a subscriber with the clients renamed in it.
-func (s *subscriber) renamed(to *node.Names) subscriber {
-	r := subscriber{conn: to.Rename(s.conn)}
-	for _, c := range s.channels {
-		r.channels = append(r.channels, to.Rename(c))
+// subscription returns what the side that the client reaches keeps of the connection; nil: nothing.
+// ready reports whether there is something to send: a message, or that its server does not know
+// the connection any more.
+func (r request) subscription() (ready bool, s *subscriber) {
+	if r.at.reached(r.c) != serving {
+		return false, nil
 	}
-	slices.Sort(r.channels)
-	for _, m := range s.inbox {
-		r.inbox = append(r.inbox, message{to.Rename(m.channel), to.Rename(m.payload)})
-	}
-	return r
-}
-
-// Offers appends the messages that servers can send to client c, whose threads wait for
-// one, and the end of the wait of those whose server does not know their connection
-// any more. go-redis itself connects without delay.
-func (k *Kind) Offers(w node.World, c int8, servers bool, buf []node.Choice) []node.Choice {
-	if !servers || !k.listens {
-		return buf
-	}
-	nodes := k.group.Open(w)
-	threads := &w.Client(c).Threads
-	for t := range threads {
-		if threads[t].Phase == node.Listening && k.canPush(nodes, c, w.Op(c, int8(t))) {
-			buf = append(buf, node.Choice{Verb: node.Unblock, Client: c, Thread: int8(t)})
-		}
-	}
-	return buf
-}
-
-// canPush says whether there is something to send to client c's thread that waits for
-// o: a message, or that its server does not know the connection any more.
-func (k *Kind) canPush(nodes []State, c int8, o *process.Op) bool {
-	if nodes[o.Node-1].reached(c) != serving {
-		return false
-	}
-	s := k.subscriberOf(nodes, c, o)
-	return s == nil || len(s.inbox) > 0
-}
-
-// subscriberOf is what the side of the server that client c reaches knows of the
-// connection on which a thread waits for o; nil: nothing.
-func (k *Kind) subscriberOf(nodes []State, c int8, o *process.Op) *subscriber {
-	data, _ := k.side(&nodes[o.Node-1], o.Node, c)
-	return k.keyspaces.At(data.keyspace).subscriber(k.batches.At(o.Arg).on.name)
+	s = r.at.x.keys(r.at.side(r.c).data).subscriber(r.batch().on.name)
+	return s == nil || len(s.inbox) > 0, s
 }
 
 // push sends a thread that listens the first of its messages, or breaks its
 // connection where its server does not know that.
-func (k *Kind) push(w node.World, nodes []State, c, thread int8) (why string, err error) {
-	th, o := &w.Client(c).Threads[thread], w.Op(c, thread)
-	if !k.canPush(nodes, c, o) {
+func (r request) push() (why string, err error) {
+	ready, known := r.subscription()
+	switch {
+	case !ready:
 		return "refused.subscriber", nil
-	}
-	if k.subscriberOf(nodes, c, o) == nil {
-		th.Answer(node.LostConn)
+	case known == nil:
+		r.th.Answer(node.LostConn)
 		return "", nil
 	}
-	s := &nodes[o.Node-1]
-	data, number := k.side(s, o.Node, c)
-	eff, err := k.apply(data, s.clock.Read(w.Now()), o.Arg)
+	s, d := r.at, r.at.side(r.c)
+	eff, err := s.x.apply(d.data, s.reading(), r.op.Arg)
 	if err != nil {
 		return "", err
 	}
-	answer := k.execute(c, number, th.Msg, o.Arg, eff.reply)
-	e := w.Emit(history.Push)
-	e.Client, e.Thread, e.Node, e.Msg = int(c), int(thread), number, int(th.Msg)
-	e.Cmd, e.Reply = takeText, k.replies.At(answer).text
-	th.Answer(answer)
+	answer := s.kind.execute(r.c, d.number, r.th.Msg, r.op.Arg, eff.Reply)
+	e := s.w.Emit(history.Push)
+	e.Client, e.Thread, e.Node, e.Msg = int(r.c), int(r.thread), d.number, int(r.th.Msg)
+	e.Cmd, e.Reply = takeText, s.x.replies.At(answer).text
+	r.th.Answer(answer)
 	return "", nil
 }

@@ -7,9 +7,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"locklab/simulator/internal/table"
-	"locklab/simulator/memo"
 )
 
 // TestRealPubSub compares what each connection receives with a real server, byte for
@@ -21,10 +18,7 @@ func TestRealPubSub(t *testing.T) {
 	publisher := real.another()
 	for seed := range uint64(30) {
 		rng := rand.New(rand.NewPCG(seed, 0))
-		redis, err := New(make([]Config, 1), memo.New(table.NewRoom()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		redis := newServer(t).table
 		var data Data
 		var told [2]strings.Builder
 		conns := [2]*realRedis{real.another(), real.another()}
@@ -37,7 +31,7 @@ func TestRealPubSub(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%q: %v", args, err)
 			}
-			return redis.replies.At(eff.reply).resp
+			return redis.replies.At(eff.Reply).resp
 		}
 		known := func(i int) *subscriber { return redis.keyspaces.At(data.keyspace).subscriber(connectionName(1, i+1)) }
 		for range 60 {

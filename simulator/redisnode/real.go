@@ -34,11 +34,11 @@ func (k *Kind) execute(client int8, server int, msg, b, lab uint32) (answer uint
 	if k.Real == nil {
 		return lab
 	}
-	return k.internReply(k.Real.Execute(k.realRequest(client, server, msg, b), k.replies.At(lab).resp))
+	return k.Executor.internReply(k.Real.Execute(k.realRequest(client, server, msg, b), k.Executor.replies.At(lab).resp))
 }
 
 func (k *Kind) realRequest(client int8, server int, msg, b uint32) Request {
-	r := Request{Client: client, Server: server, Msg: msg, Conn: k.batches.At(b).on.name, Commands: k.batches.At(b).commands}
+	r := Request{Client: client, Server: server, Msg: msg, Conn: k.Executor.batches.At(b).on.name, Commands: k.Executor.batches.At(b).commands}
 	if len(r.Commands) == 1 && r.Commands[0][0] == takeCommand {
 		r.Commands = nil
 	}
@@ -48,7 +48,7 @@ func (k *Kind) realRequest(client int8, server int, msg, b uint32) Request {
 // ReplyText writes an answer as histories show it.
 func ReplyText(resp string) string { return pushText(resp) }
 
-// Values is how many RESP values an answer has.
+// Values returns the number of RESP values of an answer.
 func Values(resp string) (n int) {
 	for ; resp != ""; n++ {
 		size, err := frame(resp)

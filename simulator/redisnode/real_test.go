@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"locklab/simulator/effort"
+
 	"locklab/simulator/realserver/servertest"
 )
 
@@ -187,6 +189,7 @@ func TestScriptErrors(t *testing.T) {
 // TestRealRedis sends the commands of strategies to our server and to a real one: equal
 // replies, equal classes of TTLs.
 func TestRealRedis(t *testing.T) {
+	effort.Unwatched(t, "one goroutine asks")
 	real, sim := startRedis(t), newServer(t)
 	for seed := range uint64(60) {
 		rng := rand.New(rand.NewPCG(seed, 11))
@@ -211,6 +214,7 @@ func TestRealRedis(t *testing.T) {
 // TestRealIfEqual compares the comparing commands, which the real server does not have,
 // with scripts that do the same.
 func TestRealIfEqual(t *testing.T) {
+	effort.Unwatched(t, "one goroutine asks")
 	const (
 		get    = `local was = redis.call("get", KEYS[1]); `
 		del    = get + `if was == ARGV[1] then return redis.call("del", KEYS[1]) end return 0`
@@ -311,8 +315,8 @@ func TestReadsAgainstRedis(t *testing.T) {
 		t.Fatal(err)
 	}
 	eff, err := sim.table.apply(&sim.data, 0, id|refuseWrites)
-	if err != nil || sim.table.replies.At(eff.reply).resp != want {
-		t.Errorf("the lab says %q, %v, Redis %q", sim.table.replies.At(eff.reply).resp, err, want)
+	if err != nil || sim.table.replies.At(eff.Reply).resp != want {
+		t.Errorf("the lab says %q, %v, Redis %q", sim.table.replies.At(eff.Reply).resp, err, want)
 	}
 }
 

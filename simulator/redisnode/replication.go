@@ -5,77 +5,80 @@ import (
 	"locklab/simulator/node"
 )
 
+// copyOf returns what a replica holds, from 0, or, after them, the disk.
+func (s *instance) copyOf(i int8) *Data {
+	if int(i) < s.config.Replicas {
+		return &s.replicas[i]
+	}
+	return &s.disk
+}
+
+// hasReplica reports whether the server has that replica, from 0.
+func (s *instance) hasReplica(replica int8) bool {
+	return replica >= 0 && int(replica) < s.config.Replicas && (s.cut == 0 || replica != int8(s.oldMaster))
+}
+
 // replicate brings a replica, or the disk, up to date.
-func (k *Kind) replicate(w node.World, nodes []State, c node.Choice) (why string) {
+func (s *instance) replicate(i int8) (why string) {
 	switch {
-	case c.Node < 1 || int(c.Node) > len(nodes) || c.Thread < 0 || nodes[c.Node-1].behind>>c.Thread&1 == 0:
+	case i < 0 || s.behind>>i&1 == 0:
 		return "refused.replica.behind"
-	case nodes[c.Node-1].outage != serving:
+	case s.outage != serving:
 		return "refused.server.down"
 	}
-	k.catchUp(w, nodes, c.Node, c.Thread)
+	s.catchUp(i)
 	return ""
 }
 
-// catchUp gives replica i of server n, from 0, all that the server has; after the
+// catchUp gives replica i, from 0, all that the server has; after the
 // replicas comes its disk.
-func (k *Kind) catchUp(w node.World, nodes []State, n, i int8) {
-	s := &nodes[n-1]
-	*k.copyOf(s, n, i) = k.bareData(s.data)
+func (s *instance) catchUp(i int8) {
+	*s.copyOf(i) = s.x.bareData(s.data)
 	s.behind &^= 1 << i
-	if int(i) == k.servers[n-1].Replicas {
-		w.Emit(history.Sync).Node = int(n)
+	if int(i) == s.config.Replicas {
+		s.emit(history.Sync)
 		return
 	}
 	s.lacks[i] = 0
-	e := w.Emit(history.Replicate)
-	e.Node, e.Replica = int(n), i
-	k.acknowledge(w, nodes, n, i)
+	s.emit(history.Replicate).Replica = i
+	s.acknowledge(i)
 }
 
-// bareData is data as it goes to a replica or to disk: without cached scripts and
-// without connections.
-func (k *Kind) bareData(data Data) Data {
-	data.keyspace = k.scriptless(data.keyspace)
-	return data
-}
-
-// promote puts a replica of server n, from 0, in its place. Its disk has what it has
+// promote puts a replica, from 0, in the server's place. Its disk has what it has
 // itself.
-func (k *Kind) promote(w node.World, s *State, n, replica int8) {
-	k.replace(w, s, n, s.replicas[replica], replica)
-	if k.servers[n-1].AOF == EverySecond {
+func (s *instance) promote(replica int8) {
+	s.replace(s.replicas[replica], replica)
+	if s.config.AOF == EverySecond {
 		s.disk = s.data
 	}
 	s.outage, s.until = serving, 0
-	k.compare(s, n)
+	s.compare()
 }
 
-// compare finds out which replicas of server n, and whether its disk, lack something
-// that it has. All connections to it are new: no client has written by them.
-func (k *Kind) compare(s *State, n int8) {
+// compare finds out which replicas, and whether the disk, lack something
+// that the server has. All connections to it are new: no client has written by them.
+func (s *instance) compare() {
 	s.behind, s.lacks = 0, [MaxReplicas]node.Set{}
-	for i := range int8(k.servers[n-1].copies()) {
-		if *k.copyOf(s, n, i) != s.data && (s.cut == 0 || i != int8(s.oldMaster)) {
+	for i := range int8(s.config.copies()) {
+		if *s.copyOf(i) != s.data && (s.cut == 0 || i != int8(s.oldMaster)) {
 			s.behind |= 1 << i
 		}
 	}
 }
 
-// replace swaps the data of a server for that of a replica or its disk, and records
+// replace swaps the data of the server for that of a replica or its disk, and records
 // which keys became others by it, in value or only in how long they live.
-func (k *Kind) replace(w node.World, s *State, n int8, data Data, source int8) {
-	from, to := k.keyspaces.At(s.data.keyspace), k.keyspaces.At(data.keyspace)
-	var lives [MaxKeys]lifetime
-	for i := range to.ttls {
-		p := from.place(to.expiring(i).name)
-		if p >= 0 && s.data.deadline[p] != data.deadline[i] {
-			p = -1
+func (s *instance) replace(data Data, source int8) {
+	from, to := s.x.keys(&s.data), s.x.keys(&data)
+	lives := make([]Lifetime, to.ttls)
+	for i := range lives {
+		lives[i].Keep = from.place(to.expiring(i).name)
+		if p := lives[i].Keep; p >= 0 && s.data.deadline[p] != data.deadline[i] {
+			lives[i].Keep = -1
 		}
-		lives[i].keep = int8(p)
 	}
 	s.data = data
-	for _, ch := range diff(from, to, &lives) {
-		k.emitChange(w, s, &s.data, 0, int(n), &ch).Replica = source
+	for _, ch := range diff(from, to, lives) {
+		s.own().emitChange(0, &ch).Replica = source
 	}
 }

@@ -23,7 +23,7 @@ func ParseBatch(wire string) (commands [][]string, err error) {
 	return commands, nil
 }
 
-// writeBatch is what a client writes for these commands: ParseBatch undone.
+// writeBatch returns the bytes that a client writes for these commands: ParseBatch undone.
 func writeBatch(commands [][]string) (wire []byte) {
 	for _, c := range commands {
 		wire = append(wire, proto.Strings(c...)...)

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// failedScript is what a miniredis answers when a script fails while it runs: in which line,
+// failedScript matches the answer of a miniredis to a script that fails while it runs: in which line,
 // and why.
 var failedScript = regexp.MustCompile(`^-ERR Error compiling script \(new function\): :(\d+): (.*?) +stack traceback:`)
 
-// addressOf is what Lua writes for an error that is no text.
+// addressOf matches the text that Lua writes for an error that is no text.
 var addressOf = regexp.MustCompile(`\b(table|function|userdata|thread): 0x`)
 
 // ofCommand is the error of a command, with its code, and not one of the script itself.

@@ -11,6 +11,7 @@ import (
 
 	"locklab/reports/text"
 	"locklab/simulator/internal/clock"
+	"locklab/simulator/internal/codec"
 	"locklab/simulator/internal/table"
 	"locklab/simulator/memo"
 )
@@ -27,7 +28,7 @@ func wire(args []string) []byte {
 // bareServer is a server without a world.
 type bareServer struct {
 	t     testing.TB
-	table *Kind
+	table *Executor
 	data  Data
 	now   time.Duration
 }
@@ -38,7 +39,7 @@ func newServer(t testing.TB) *bareServer {
 		t.Fatal(err)
 	}
 	t.Cleanup(k.Close)
-	return &bareServer{t: t, table: k}
+	return &bareServer{t: t, table: k.Executor}
 }
 
 // raw is the answer to a command, as it goes over the wire.
@@ -48,12 +49,12 @@ func (s *bareServer) raw(args ...string) string {
 	if err != nil {
 		s.t.Fatalf("%q: %v", args, err)
 	}
-	return s.table.replies.At(eff.reply).resp
+	return s.table.replies.At(eff.Reply).resp
 }
 
-func (s *bareServer) try(args ...string) (*effect, error) { return s.tryBatch("", args) }
+func (s *bareServer) try(args ...string) (*Effect, error) { return s.tryBatch("", args) }
 
-func (s *bareServer) tryBatch(conn string, commands ...[]string) (*effect, error) {
+func (s *bareServer) tryBatch(conn string, commands ...[]string) (*Effect, error) {
 	var out []byte
 	for _, args := range commands {
 		out = append(out, wire(args)...)
@@ -72,7 +73,7 @@ func (s *bareServer) batch(conn string, commands ...[]string) string {
 	if err != nil {
 		s.t.Fatalf("%s: %q: %v", conn, commands, err)
 	}
-	return s.table.replies.At(eff.reply).resp
+	return s.table.replies.At(eff.Reply).resp
 }
 
 // do is a line of words, and the answer as redis-cli shows it.
@@ -436,33 +437,37 @@ func TestKeyspaces(t *testing.T) {
 	key := func(name, kind string, expires bool, parts ...string) keyValue {
 		return keyValue{name: name, kind: kind, parts: parts, expires: expires}
 	}
+	of := func(keys []keyValue, scripts []string) keyspace {
+		return keyspace{keys: keys, scripts: scripts}.sorted().counted()
+	}
 	different := []keyspace{
-		newKeyspace(nil, nil),
-		newKeyspace(nil, []string{"a"}),
-		newKeyspace(nil, []string{"a", "b"}),
-		newKeyspace(nil, []string{"ab"}),
-		newKeyspace([]keyValue{key("a", "string", false, "b")}, nil),
-		newKeyspace([]keyValue{key("a", "string", true, "b")}, nil),
-		newKeyspace([]keyValue{key("a", "string", false, "b")}, []string{"a"}),
-		newKeyspace([]keyValue{key("a", "list", false, "b")}, nil),
-		newKeyspace([]keyValue{key("a", "set", false, "b")}, nil),
-		newKeyspace([]keyValue{key("a", "list", false, "b", "c")}, nil),
-		newKeyspace([]keyValue{key("a", "list", false, "bc")}, nil),
-		newKeyspace([]keyValue{key("a", "list", false, "b", "c", "")}, nil),
-		newKeyspace([]keyValue{key("a", "list", false, "b"), key("c", "string", false, "d")}, nil),
-		newKeyspace([]keyValue{key("a", "list", false, "b"), key("c", "string", true, "d")}, nil),
-		newKeyspace([]keyValue{key("a", "list", false, strings.Repeat("b", 300))}, nil),
+		of(nil, nil),
+		of(nil, []string{"a"}),
+		of(nil, []string{"a", "b"}),
+		of(nil, []string{"ab"}),
+		of([]keyValue{key("a", "string", false, "b")}, nil),
+		of([]keyValue{key("a", "string", true, "b")}, nil),
+		of([]keyValue{key("a", "string", false, "b")}, []string{"a"}),
+		of([]keyValue{key("a", "list", false, "b")}, nil),
+		of([]keyValue{key("a", "set", false, "b")}, nil),
+		of([]keyValue{key("a", "list", false, "b", "c")}, nil),
+		of([]keyValue{key("a", "list", false, "bc")}, nil),
+		of([]keyValue{key("a", "list", false, "b", "c", "")}, nil),
+		of([]keyValue{key("a", "list", false, "b"), key("c", "string", false, "d")}, nil),
+		of([]keyValue{key("a", "list", false, "b"), key("c", "string", true, "d")}, nil),
+		of([]keyValue{key("a", "list", false, strings.Repeat("b", 300))}, nil),
 	}
 	seen := map[string]int{}
 	for i, s := range different {
-		if j, ok := seen[s.id]; ok || s.id == "" {
-			t.Errorf("keyspaces %d and %d have the same id %q", j, i, s.id)
+		id := codec.Key(s)
+		if j, ok := seen[id]; ok {
+			t.Errorf("keyspaces %d and %d have the same key %q", j, i, id)
 		}
-		seen[s.id] = i
+		seen[id] = i
 	}
-	ab := newKeyspace([]keyValue{key("a", "string", true, "1"), key("b", "string", true, "2")}, []string{"x", "y"})
-	ba := newKeyspace([]keyValue{key("b", "string", true, "2"), key("a", "string", true, "1")}, []string{"y", "x"})
-	if ab.id != ba.id || ab.ttls != 2 || !slices.Equal(ab.scripts, ba.scripts) {
+	ab := of([]keyValue{key("a", "string", true, "1"), key("b", "string", true, "2")}, []string{"x", "y"})
+	ba := of([]keyValue{key("b", "string", true, "2"), key("a", "string", true, "1")}, []string{"y", "x"})
+	if codec.Key(ab) != codec.Key(ba) || ab.ttls != 2 || !slices.Equal(ab.scripts, ba.scripts) {
 		t.Errorf("the order in which keys and scripts are told makes another keyspace: %+v, %+v", ab, ba)
 	}
 	if ab.place("b") != 1 || ab.expiring(1).name != "b" || ab.place("c") != -1 {

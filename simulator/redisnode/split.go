@@ -21,42 +21,31 @@ import (
 // The simulation differs: the lag runs from the cut to the instant, where Redis
 // counts in whole seconds; only a split keeps a replica from being heard of.
 
-// Split cuts the master of server n off, with client c, and promotes a replica,
+// split cuts the master off, with client c, and promotes a replica,
 // from 0. If that is so already, one more client is cut off with it.
-func (k *Kind) Split(w node.World, c, n, replica int8) (why string, err error) {
-	nodes := k.group.Open(w)
-	defer k.close(w, nodes)
-	if why, err := k.cannotSplit(nodes, c, n, replica); why != "" || err != nil {
-		return why, err
-	}
-	s := &nodes[n-1]
-	e := w.Emit(history.Split)
-	e.Client, e.Node, e.Replica = int(c), int(n), replica
+func (s *instance) split(c, replica int8) {
+	e := s.emit(history.Split)
+	e.Client, e.Replica = int(c), replica
 	if s.cut != 0 {
-		node.HangUp(w, n, node.Of(c))
+		node.HangUp(s.w, s.n, node.Of(c))
 		s.cut |= node.Of(c)
-		return "", nil
+		return
 	}
-	node.HangUp(w, n, ^node.Of(c))
+	node.HangUp(s.w, s.n, ^node.Of(c))
 	old := s.data
 	s.cut, s.oldMaster, s.refuses = node.Of(c), uint8(replica), clock.Never
-	if config := &k.servers[n-1]; config.MinReplicas > 0 {
-		s.refuses = clock.Later(w.Now(), s.clock.After(config.MaxLag))
+	if s.config.MinReplicas > 0 {
+		s.refuses = clock.Later(s.now, s.clock.After(s.config.MaxLag))
 	}
-	k.promote(w, s, n, replica)
+	s.promote(replica)
 	s.replicas[replica] = old
-	k.expire(w, nodes)
-	return "", nil
+	s.expire()
 }
 
-// CannotSplit says why the master of server n cannot be cut off with client c; "":
+// cannotSplit returns the reason for which the master cannot be cut off with client c; "":
 // it can. The error is a *table.LimitError.
-func (k *Kind) CannotSplit(w node.World, c, n, replica int8) (why string, err error) {
-	return k.cannotSplit(k.group.Open(w), c, n, replica)
-}
-
-func (k *Kind) cannotSplit(nodes []State, c, n, replica int8) (why string, err error) {
-	s := &nodes[n-1]
+func (s *instance) cannotSplit(c, replica int8) (why string, err error) {
+	servers := len(s.kind.servers)
 	switch {
 	case s.outage != serving:
 		return "refused.server.down", nil
@@ -64,10 +53,10 @@ func (k *Kind) cannotSplit(nodes []State, c, n, replica int8) (why string, err e
 		return "refused.split.client", nil
 	case s.cut != 0 && replica != int8(s.oldMaster):
 		return "refused.split.already", nil
-	case s.cut == 0 && !k.hasReplica(s, n, replica):
+	case s.cut == 0 && !s.hasReplica(replica):
 		return "refused.replica.unknown", nil
-	case len(nodes)+int(n) > maxNumber:
-		return "", table.Limit("limit.split", "server", n, "servers", len(nodes), "most", maxNumber)
+	case servers+int(s.n) > maxNumber:
+		return "", table.Limit("limit.split", "server", s.n, "servers", servers, "most", maxNumber)
 	}
 	return "", nil
 }
@@ -75,48 +64,32 @@ func (k *Kind) cannotSplit(nodes []State, c, n, replica int8) (why string, err e
 // maxNumber is the highest number of a server in a history.
 const maxNumber = 8
 
-// heal demotes the old master of a server to a replica of the new one.
-func (k *Kind) heal(w node.World, nodes []State, c node.Choice) (why string) {
+// heal demotes the old master to a replica of the new one.
+func (s *instance) heal() (why string) {
 	switch {
-	case c.Node < 1 || int(c.Node) > len(nodes) || nodes[c.Node-1].cut == 0:
+	case s.cut == 0:
 		return "refused.split.none"
-	case nodes[c.Node-1].outage != serving:
+	case s.outage != serving:
 		return "refused.split.newmaster"
 	}
-	s := &nodes[c.Node-1]
-	w.Emit(history.Heal).Node = int(c.Node)
-	node.HangUp(w, c.Node, s.cut)
+	s.emit(history.Heal)
+	node.HangUp(s.w, s.n, s.cut)
 	old := int8(s.oldMaster)
 	s.cut, s.oldMaster, s.refuses = 0, 0, 0
-	k.catchUp(w, nodes, c.Node, old)
+	s.catchUp(old)
 	return ""
 }
 
-// side is what a client reaches at server n: its data, and the number by which
-// histories call it.
-func (k *Kind) side(s *State, n, client int8) (data *Data, number int) {
-	if s.cut.Has(client) {
-		return k.oldMaster(s, n)
-	}
-	return &s.data, int(n)
-}
-
-// oldMaster is that of server n, which is split. Its number in histories is as far
-// behind n as there are servers.
-func (k *Kind) oldMaster(s *State, n int8) (data *Data, number int) {
-	return &s.replicas[s.oldMaster], len(k.servers) + int(n)
-}
-
-// tooFewReplicas says whether the side of server n that a client reaches has too few
+// tooFewReplicas reports whether the side that a client reaches has too few
 // replicas to write.
-func (k *Kind) tooFewReplicas(now time.Duration, s *State, n, client int8) bool {
-	switch config := &k.servers[n-1]; {
+func (s *instance) tooFewReplicas(client int8) bool {
+	switch {
 	case s.cut == 0:
 		return false
 	case s.cut.Has(client):
-		return s.refusing(now)
+		return s.refusing()
 	default:
-		return config.Replicas-1 < config.MinReplicas
+		return s.config.Replicas-1 < s.config.MinReplicas
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"locklab/simulator/history"
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/node"
-	"locklab/simulator/process"
 )
 
 // WAIT n ms answers with the number of replicas that have all that the server had written when
@@ -30,32 +29,19 @@ type waitCommand struct {
 	fault  string        // it cannot be read: the answer, in RESP
 }
 
-// HoldsBack is how long the server of a request holds back the answer at most while replicas
-// catch up, of true time; Never if there is no bound.
-func (k *Kind) HoldsBack(o *process.Op) time.Duration {
-	switch wait := k.batches.At(o.Arg).wait; {
-	case wait == nil:
-		return 0
-	case wait.limit == 0:
-		return clock.Never
-	default:
-		return k.servers[o.Node-1].Clock.After(wait.limit)
-	}
-}
-
 const noBatch = ^uint32(0)
 
 // waitOf is the WAIT at the end of a batch; nil if there is none.
-func (k *Kind) waitOf(commands [][]string) *waitCommand {
+func (x *Executor) waitOf(commands [][]string) *waitCommand {
 	last := commands[len(commands)-1]
 	if !strings.EqualFold(last[0], "WAIT") {
 		return nil
 	}
-	k.memo.Waits = true
+	x.memo.Waits = true
 	c := &waitCommand{before: noBatch, text: append([]string{"WAIT"}, last[1:]...)}
 	c.read(last[1:])
 	if len(commands) > 1 {
-		c.before = k.batches.ID(batch{commands: commands[:len(commands)-1]})
+		c.before = x.batches.ID(batch{commands: commands[:len(commands)-1]})
 	}
 	return c
 }
@@ -84,72 +70,60 @@ func (c *waitCommand) read(args []string) {
 	}
 }
 
-// arriveWait is the arrival of a batch that ends with WAIT.
-func (k *Kind) arriveWait(w node.World, nodes []State, c, thread int8) (err error) {
-	th, o := &w.Client(c).Threads[thread], *w.Op(c, thread)
-	wait := k.batches.At(o.Arg).wait
+// await answers a WAIT at the end of the request, or has the thread wait for the answer.
+func (r request) await(wait *waitCommand) (err error) {
+	s, th := r.at, r.th
 	th.Phase, th.Reply = node.Blocked, 0
 	if wait.before != noBatch {
-		if th.Reply, err = k.serve(w, nodes, arrival{from: c, to: o.Node, lease: o.Lease, batch: wait.before, msg: th.Msg}); err != nil {
+		if th.Reply, err = s.serve(r.arrival(wait.before)); err != nil {
 			return err
 		}
 	}
-	s := &nodes[o.Node-1]
-	if k.Real != nil {
-		_, number := k.side(s, o.Node, c)
-		k.Real.Wait(Request{Client: c, Server: number, Msg: th.Msg, Commands: [][]string{wait.text}, behind: s.behind})
+	if real := s.kind.Real; real != nil {
+		text := [][]string{wait.text}
+		real.Wait(Request{Client: r.c, Server: s.side(r.c).number, Msg: th.Msg, Commands: text, behind: s.behind})
 	}
 	th.Acks, th.Hold = 0, clock.Never
 	for i, lacking := range s.lacks {
-		if !lacking.Has(c) && !s.cut.Has(c) && k.hasReplica(s, o.Node, int8(i)) {
+		if !lacking.Has(r.c) && !s.cut.Has(r.c) && s.hasReplica(int8(i)) {
 			th.Acks |= 1 << i
 		}
 	}
 	if wait.limit > 0 {
-		th.Hold = clock.Later(w.Now(), s.clock.After(wait.limit))
+		th.Hold = clock.Later(s.now, s.clock.After(wait.limit))
 	}
 	if wait.fault != "" || bits.OnesCount8(th.Acks) >= wait.need {
-		k.unblock(w, nodes, c, thread)
+		r.unblock()
 	}
 	return nil
 }
 
-// acknowledge says to every client that waits at server n that a replica, from 0,
-// has caught up.
-func (k *Kind) acknowledge(w node.World, nodes []State, n, replica int8) {
-	for c := int8(1); int(c) <= w.Clients(); c++ {
-		threads := &w.Client(c).Threads
-		for t := range threads {
-			th := &threads[t]
-			if th.Phase != node.Blocked {
-				continue
-			}
-			o := w.Op(c, int8(t))
-			if o.Node != n || nodes[n-1].cut.Has(c) {
-				continue
-			}
-			th.Acks |= 1 << replica
-			if bits.OnesCount8(th.Acks) >= k.batches.At(o.Arg).wait.need {
-				k.unblock(w, nodes, c, int8(t))
-			}
+// acknowledge counts a replica, from 0, that has caught up for every client that waits at the
+// server.
+func (s *instance) acknowledge(replica int8) {
+	for r := range s.requests {
+		if r.th.Phase != node.Blocked || s.cut.Has(r.c) {
+			continue
+		}
+		r.th.Acks |= 1 << replica
+		if bits.OnesCount8(r.th.Acks) >= r.batch().wait.need {
+			r.unblock()
 		}
 	}
 }
 
 // unblock has the server answer a WAIT with the number of replicas so far.
-func (k *Kind) unblock(w node.World, nodes []State, c, thread int8) {
-	th, o := &w.Client(c).Threads[thread], w.Op(c, thread)
-	wait := k.batches.At(o.Arg).wait
+func (r request) unblock() {
+	s, th, wait := r.at, r.th, r.batch().wait
 	resp := wait.fault
 	if resp == "" {
 		resp = ":" + strconv.Itoa(bits.OnesCount8(th.Acks)) + "\r\n"
 	}
-	if k.Real != nil {
-		resp = k.Real.Waited(th.Msg, resp)
+	if s.kind.Real != nil {
+		resp = s.kind.Real.Waited(th.Msg, resp)
 	}
-	e := w.Emit(history.Apply)
-	_, number := k.side(&nodes[o.Node-1], o.Node, c)
-	e.Client, e.Node, e.Msg = int(c), number, int(th.Msg)
+	e := s.w.Emit(history.Apply)
+	e.Client, e.Node, e.Msg = int(r.c), s.side(r.c).number, int(th.Msg)
 	e.Cmd, e.Reply = wait.text, replyText(resp)
-	th.Answer(k.internReply(k.replies.At(th.Reply).resp + resp))
+	th.Answer(s.x.internReply(s.x.replies.At(th.Reply).resp + resp))
 }

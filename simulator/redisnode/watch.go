@@ -2,7 +2,6 @@ package redisnode
 
 import (
 	"bufio"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -27,17 +26,17 @@ type watch struct {
 	touched bool     // one of them has been written or has expired: EXEC is to fail
 }
 
-// gone says whether the connection that batch b comes on is gone: the server, or the
+// gone reports whether the connection that batch b comes on is gone: the server, or the
 // one in its place, does not know it.
-func (k *Kind) gone(d *Data, b uint32) bool {
-	on := k.batches.At(b).on
-	s := k.keyspaces.At(d.keyspace)
+func (x *Executor) gone(d *Data, b uint32) bool {
+	on := x.batches.At(b).on
+	s := x.keys(d)
 	return on.known && !slices.ContainsFunc(s.watches, func(w watch) bool { return w.conn == on.name }) && s.subscriber(on.name) == nil
 }
 
-// transaction is what a batch does to the watches of the connection it comes on.
+// A transaction is the effect of a batch on the watches of the connection it comes on.
 type transaction struct {
-	ends    bool     // forgets those from before: it has an EXEC, a DISCARD or an UNWATCH
+	ends    bool     // discards those from before: it has an EXEC, a DISCARD or an UNWATCH
 	watches []string // keys that it watches from then on
 	unfit   string   // what of it cannot be simulated; "": nothing
 }
@@ -71,10 +70,7 @@ func transactionOf(commands [][]string) (t transaction) {
 	return t
 }
 
-// text is for the id of a keyspace.
-func (w *watch) text() string { return fmt.Sprintf("%q %q %v", w.conn, w.keys, w.touched) }
-
-// touch is what becomes of watches when key is written or expires.
+// touch returns the watches after key is written or expires.
 func touch(watches []watch, key string) []watch {
 	watches = slices.Clone(watches)
 	for i, w := range watches {
@@ -114,7 +110,7 @@ func (e *engine) connect(s *keyspace, b *batch) (watches []watch, peers []*serve
 // touchedKey stands for whichever key it was.
 const touchedKey = "\x00touched"
 
-// watching is what connections watch after batch b has made keys out of s. A
+// watching returns what connections watch after batch b has made keys out of s. A
 // FLUSHALL passes miniredis's WATCH by, so that what is gone is looked at as well.
 func (e *engine) watching(s *keyspace, keys []keyValue, b *batch, watches []watch, peers []*server.Peer) (after []watch) {
 	if len(watches) == 0 {
@@ -145,7 +141,7 @@ func (e *engine) watching(s *keyspace, keys []keyValue, b *batch, watches []watc
 	return after
 }
 
-// fails says whether a transaction on this connection would fail.
+// fails reports whether a transaction on this connection would fail.
 func (e *engine) fails(peer *server.Peer) bool {
 	e.send(peer, []string{"MULTI"})
 	return e.send(peer, []string{"EXEC"}) == proto.NilList

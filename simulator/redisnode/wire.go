@@ -13,7 +13,7 @@ import (
 var _ process.Wire = (*Wire)(nil)
 
 // Dial makes connections of process p that know nothing of those that p makes elsewhere.
-func (k *Kind) Dial(p *process.Process) func(n int) process.Wire {
+func (k *Kind) Dial(p *process.Code) func(n int) process.Wire {
 	of := &Connections{kind: k, p: p}
 	return func(n int) process.Wire { return &Wire{of: of, node: int8(n)} }
 }
@@ -41,7 +41,7 @@ func (c *Wire) Write(b []byte) (answers []byte, err error) {
 	return answers, nil
 }
 
-// Unsent says whether there is something to be sent.
+// Unsent reports whether there is something to be sent.
 func (c *Wire) Unsent() bool { return len(c.out) > 0 || len(c.raw) > 0 }
 
 // Pings is false.
@@ -70,7 +70,7 @@ func (c *Wire) handshake(words []string) (answer string, ok bool) {
 	switch strings.ToUpper(words[0]) {
 	case "HELLO":
 		if second == "2" {
-			return c.of.kind.engine.hello, true
+			return c.of.kind.Executor.engine.hello, true
 		}
 		return "-ERR unknown command 'HELLO'\r\n", true
 	case "PING":

@@ -17,8 +17,8 @@ import (
 //
 // Rules:
 //
-//   - A hand-over leaves nothing behind and is not BLOCKED: nobody is refused, or
-//     somebody is refused because of the holder that has gone meanwhile.
+//   - A hand-over leaves nothing behind and is not BLOCKED: no client is refused, or
+//     a client is refused because of the holder that has gone meanwhile.
 //   - A refusal does not count if it is itself what left the key behind.
 //   - If a lock waits by itself, one attempt that lasts from before the interval to
 //     its end was refused all that time.
@@ -96,7 +96,7 @@ func (b *blocked) noteOffKey(in *input) {
 	b.busy = in.reading.active()
 }
 
-// barred says whether nobody can acquire the lock although nobody need have it.
+// barred reports whether no client can acquire the lock although none need have it.
 func (b *blocked) barred(in *input) bool {
 	if !in.reading.keyChanged && b.offKey != 0 {
 		return true

@@ -2,7 +2,7 @@ package verdict
 
 import "locklab/simulator/history"
 
-// Contends says whether e, which s has just observed or is about to, is a
+// Contends reports whether e, which s has just observed or is about to, is a
 // client that asks for the lock while another stands in its way: another one is
 // asking too, or is inside, leaving or releasing (whether or not its grant
 // still stands), or a grant of another, dead or alive, stands on some node.

@@ -29,5 +29,5 @@ func (f *fence) observe(in *input) {
 	}
 }
 
-// fenced says whether the run is FENCED if it ends now.
+// fenced reports whether the run is FENCED if it ends now.
 func (s *Safety) fenced() bool { return s.fence.refused && !s.words.has(StaleWrite) }

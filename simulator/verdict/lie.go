@@ -34,7 +34,7 @@ import "locklab/simulator/history"
 // anew where it was gone has lied, because the lock was lost before.
 //
 // The client has the lock if the key is the grant of the call's lease on a quorum of nodes.
-// A stamp that has lapsed but that nobody took over is still its own. If the key never
+// A stamp that has lapsed but that no client took over is still its own. If the key never
 // changed at all, the lock does not live on it (sessions, queues of nodes), and nothing can
 // be said; nor of a lock that lets several in, where only the first owns the key.
 //

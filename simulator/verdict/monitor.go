@@ -143,10 +143,10 @@ func (s *Safety) Words() []Word {
 	return words.list()
 }
 
-// Broken says whether Words is not empty.
+// Broken reports whether Words is not empty.
 func (s *Safety) Broken() bool { return s.words != 0 || s.fenced() }
 
-// InVain says that nobody has entered so far, and that every refusal was in vain: nothing
+// InVain reports whether no client has entered so far, and every refusal was without cause: nothing
 // stood in the way of the lock. See starved.go.
 func (s *Safety) InVain() bool { return !s.answered }
 
@@ -159,7 +159,7 @@ func (s *Safety) Rebase(now time.Duration) { s.reading.rebase(now) }
 // none of them takes the place of its server any more.
 func (s *Safety) ForgetCopies() { s.reading.copied = [MaxNodes][maxCopies]holder{} }
 
-// ForgetWrites forgets all accepted writes. It is for a moment at which nobody will write any
+// ForgetWrites forgets all accepted writes. It is for a moment at which no client will write any
 // more on the basis of what was read before it.
 func (s *Safety) ForgetWrites() { s.staleWrite.last, s.staleWrite.other = wrote{}, wrote{} }
 
@@ -199,7 +199,7 @@ func (p *Progress) finish(in *input, horizon bool) {
 	p.overtaken.finish(in)
 }
 
-// Contended says whether an event seen so far contended; see Safety.Contends.
+// Contended reports whether an event seen so far contended; see Safety.Contends.
 func (p *Progress) Contended() bool { return p.contended }
 
 // An input is one event, or the end of a run, as a judge gets it.
@@ -224,7 +224,7 @@ func (in *input) report(f Finding) {
 	}
 }
 
-// holds says whether a client has the lock by one of its leases: the key is the grant of that
+// holds reports whether a client has the lock by one of its leases: the key is the grant of that
 // lease on a quorum of nodes. If the key never changed, the lock does not live on it; a client
 // then has it as long as it is inside.
 func (in *input) holds(c client8, lease int) bool {
@@ -251,5 +251,5 @@ const (
 
 func oneOf(kinds uint64, k history.Kind) bool { return kinds>>k&1 != 0 }
 
-// Matters says whether any judge of a search needs events of kind k.
+// Matters reports whether any judge of a search needs events of kind k.
 func Matters(k history.Kind) bool { return oneOf(ofClients|ofNodes, k) }

@@ -36,7 +36,7 @@ func (p *orphan) observe(in *input, refuses bool) {
 	if refuses {
 		p.refusing |= p.open &^ only(client8(in.event.Client))
 	}
-	now := standing(in)
+	now := orphaned(in)
 	if now == p.open {
 		return
 	}
@@ -60,7 +60,7 @@ func (m *met) observe(in *input, asking clients) {
 		if n := in.event.Node - 1; n >= in.run.nodes || !in.reading.grant[n].left || in.reading.grant[n].owner == c || in.reading.ofFormer(in.event) {
 			return
 		}
-		if in.reading.acquiring.has(c) && !asking.has(c) && standing(in)&^only(c) != 0 {
+		if in.reading.acquiring.has(c) && !asking.has(c) && orphaned(in)&^only(c) != 0 {
 			m.add(c)
 		}
 	case history.Acquire, history.Enter, history.Refuse, history.Done, history.Crash:
@@ -70,12 +70,12 @@ func (m *met) observe(in *input, asking clients) {
 
 // forget forgets the orphans that an event, which the reading has, has ended.
 func (m *met) forget(in *input) {
-	if m.clients != 0 && standing(in) == 0 {
+	if m.clients != 0 && orphaned(in) == 0 {
 		m.clients = 0
 	}
 }
 
-// RefusedByOrphan says whether e, which s has not observed yet, refuses a client because
+// RefusedByOrphan reports whether e, which s has not observed yet, refuses a client because
 // of another's orphan. s does not remember it: a search that has to know calls it for
 // every event.
 func (s *Safety) RefusedByOrphan(c *Case, e *history.Event) bool {
@@ -101,8 +101,8 @@ func (p *orphan) finish(in *input, l *leases) {
 	}
 }
 
-// standing are the clients whose orphans exist now.
-func standing(in *input) clients {
+// orphaned returns the clients whose orphans exist now.
+func orphaned(in *input) clients {
 	left := in.reading.leftovers()
 	if left == 0 || in.reading.holders() != 0 {
 		return 0

@@ -32,7 +32,7 @@ func (overlap) observe(in *input) {
 	}
 }
 
-// roomWith is how many may be inside together with these clients.
+// roomWith returns the number of clients that may be inside together with these clients.
 func (c *Case) roomWith(inside clients) int {
 	room := MaxClients
 	for ; inside != 0; inside &= inside - 1 {
@@ -41,7 +41,7 @@ func (c *Case) roomWith(inside clients) int {
 	return room
 }
 
-// endsInside says whether a client that was inside no longer is, after an event
+// endsInside reports whether a client that was inside no longer is, after an event
 // of kind k.
 func endsInside(k history.Kind) bool {
 	return k == history.Leave || k == history.Crash || k == history.Done

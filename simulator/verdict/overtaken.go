@@ -15,7 +15,7 @@ import (
 // others that were there before it, and a run has no more than seven others.
 //
 // Several entries between two refusals count once, because a client that seldom asks
-// has to expect them. A holder that takes its lock again overtakes nobody.
+// has to expect them. A holder that takes its lock again overtakes no other client.
 type overtaken struct {
 	waiting, passed clients // refused and not yet inside; …and another has entered since the last refusal
 	inside          clients // before the event
@@ -23,7 +23,7 @@ type overtaken struct {
 	since           [MaxClients]time.Duration
 }
 
-// overtakenAfter is how many rounds make STARVED.
+// overtakenAfter is the number of rounds that make STARVED.
 const overtakenAfter = 10
 
 func (o *overtaken) observe(in *input) {

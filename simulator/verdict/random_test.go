@@ -239,22 +239,22 @@ func TestOverlapTwin(t *testing.T) {
 }
 
 // charges are what the judges say of what verdicttest judges too, in its words.
-func charges(h *history.History) (list []verdicttest.Charge) {
+func charges(h *history.History) (list []verdicttest.Finding) {
 	c := CaseOf(h)
 	var s Safety
 	for i := range h.Events {
 		e := &h.Events[i]
 		if s.RefusedByOrphan(&c, e) {
-			list = append(list, verdicttest.Charge{Word: string(Orphan), Event: i})
+			list = append(list, verdicttest.Finding{Word: string(Orphan), Event: i})
 		}
 		s.Observe(&c, i, e, func(f Finding) {
 			if f.Verdict != Overlap {
-				list = append(list, verdicttest.Charge{Word: string(f.Verdict), Clients: f.Clients, Event: i})
+				list = append(list, verdicttest.Finding{Word: string(f.Verdict), Clients: f.Clients, Event: i})
 			}
 		})
 	}
 	for _, f := range found(Judge(h), Fenced) {
-		list = append(list, verdicttest.Charge{Word: string(Fenced), Clients: f.Clients, Event: f.Event})
+		list = append(list, verdicttest.Finding{Word: string(Fenced), Clients: f.Clients, Event: f.Event})
 	}
 	return list
 }
@@ -262,14 +262,14 @@ func charges(h *history.History) (list []verdicttest.Charge) {
 // sameCharges says how the judges and verdicttest differ; "": they agree. Whose
 // orphan made a refusal is not compared: the judges do not say.
 func sameCharges(h *history.History) string {
-	theirs := verdicttest.Charges(h)
+	theirs := verdicttest.Findings(h)
 	for i := range theirs {
 		if theirs[i].Word == string(Orphan) {
 			theirs[i].Clients = nil
 		}
 	}
 	ours := charges(h)
-	order := func(a, b verdicttest.Charge) int {
+	order := func(a, b verdicttest.Finding) int {
 		return cmp.Or(a.Event-b.Event, strings.Compare(a.Word, b.Word), slices.Compare(a.Clients, b.Clients))
 	}
 	slices.SortFunc(ours, order)

@@ -8,7 +8,7 @@ import (
 )
 
 // A Reading interprets the events of a run: where every client is, and whose the
-// locked key is on every node. The judges share it, and so can anybody else who
+// locked key is on every node. The judges share it, and so can other packages that
 // goes through a history: feed it all events in order with Observe.
 //
 // The zero Reading is the start of a run. It is comparable and holds no pointers: a
@@ -51,7 +51,7 @@ const (
 	Dead            // its process was killed
 )
 
-// Stage is where a client is, from 1.
+// Stage returns the stage of a client, from 1.
 func (r *Reading) Stage(client int) Stage {
 	c := client8(client)
 	switch {
@@ -94,10 +94,10 @@ func (r *Reading) Grant(node int) (Grant, bool) {
 	return Grant{int(g.owner), g.left, g.forever}, true
 }
 
-// Down says whether a node, from 1, does not serve.
+// Down reports whether a node, from 1, does not serve.
 func (r *Reading) Down(node int) bool { return r.down>>(node-1)&1 != 0 }
 
-// Free says that nobody has the lock or is being granted it: no client is Inside,
+// Free reports whether no client has the lock or is being granted it: no client is Inside,
 // Leaving or Releasing, and none is Acquiring with a grant that a server has already
 // given it.
 func (r *Reading) Free() bool {
@@ -132,7 +132,7 @@ type holder struct {
 // client8 is a client's number in one byte; 0 is none.
 type client8 uint8
 
-// nobody owns a key that appeared without the command of a client.
+// no client owns a key that appeared without the command of a client.
 const nobody client8 = 1<<8 - 1
 
 // clients is a set of clients, nodes one of nodes.
@@ -141,7 +141,7 @@ type (
 	nodes   uint8
 )
 
-// only gives the set of c alone; it is empty for no client and for nobody.
+// only gives the set of c alone; it is empty for client 0.
 func only(c client8) clients { return clients(1) << (c - 1) }
 
 func (s clients) has(c client8) bool { return s&only(c) != 0 }
@@ -239,7 +239,7 @@ func (r *Reading) moveClient(run *Case, c client8, e *history.Event) {
 	}
 }
 
-// ofFormer says whether e is a deed of a process of its client that has died, while another
+// ofFormer reports whether e is an action of a process of its client that has died, while another
 // one is in its place.
 func (r *Reading) ofFormer(e *history.Event) bool {
 	return e.Client > 0 && e.Lease > 0 && e.Lease <= int(r.former[e.Client-1])
@@ -325,7 +325,7 @@ func (r *Reading) change(c *Case, e *history.Event) {
 // holderOf says who owns the value that e has made. What two leases of one client have
 // made belongs to both. What a replica brings at a failover, or a disk after a crash,
 // belongs to the lease that owned it when the copy last caught up. A key that exists from
-// the beginning (a Change of client 0) belongs to nobody.
+// the beginning (a Change of client 0) belongs to no client.
 func (r *Reading) holderOf(e *history.Event) holder {
 	if e.Client == 0 {
 		if h := r.copied[e.Node-1][e.Replica]; h.owner != 0 {
@@ -383,11 +383,11 @@ func (r *Reading) granted(who client8, lease int) nodes {
 	return s
 }
 
-// of says whether a grant may be one of that lease of its owner.
+// of reports whether a grant may be one of that lease of its owner.
 func (g grant) of(lease int) bool { return g.lease == 0 || lease == 0 || int(g.lease) == lease }
 
-// unhindered says that nothing stands in the way of the lock: nobody has it, no key is
-// left and no server is down, nor, if the lock does not live on the key, has anybody died.
+// unhindered says that nothing stands in the way of the lock: no client has it, no key is
+// left and no server is down, nor, if the lock does not live on the key, has a client died.
 func (r *Reading) unhindered() bool {
 	return r.holders() == 0 && r.down|r.leftovers() == 0 && (r.keyChanged || r.dead == 0)
 }
@@ -403,11 +403,11 @@ func (r *Reading) leftovers() nodes {
 	return s
 }
 
-// majority says whether the nodes in s are a quorum. Old masters that live on
+// majority reports whether the nodes in s are a quorum. Old masters that live on
 // do not count.
 func (c *Case) majority(s nodes) bool { return c.count(s) >= c.quorum }
 
-// barring says whether the nodes in s are so many that the others are no quorum. Of
+// barring reports whether the nodes in s are so many that the others are no quorum. Of
 // four nodes, two bar although they are no majority.
 func (c *Case) barring(s nodes) bool { return c.nodes-c.count(s) < c.quorum }
 

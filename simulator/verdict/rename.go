@@ -44,7 +44,7 @@ func (to *Names) one(c client8) client8 {
 	return client8(to[c])
 }
 
-// Role is what the judges know of client c, without its name: two clients with
+// Role returns what the judges know of client c, without its name: two clients with
 // equal roles can change places before the judges.
 func (s *Safety) Role(c int) (role uint64) {
 	f, me := &s.reading, client8(c)

@@ -23,7 +23,7 @@ import "locklab/simulator/history"
 //     it reads, a late write falls between, and it writes, then the late write is the stale
 //     one. But who has the lock and builds on an old read (from before it lost the lock and
 //     got it again, say) loses an update that was not stale, and that is STALE-WRITE.
-//   - A late write that harms nobody has no word: nobody else has been there, or the next
+//   - A late write that harms no client has no word: no other has been there, or the next
 //     one reads it.
 //   - Different leases of one client count as different clients: a write that was sent under
 //     the old lease can harm what the client does under the new one.

@@ -7,12 +7,12 @@ import (
 )
 
 // STARVED: clients ask, and do not get a turn, although nothing is wrong but the order in
-// which they ask. Either nobody wins, which is judged here, or one client is overtaken again
+// which they ask. Either no client wins, which is judged here, or one client is overtaken again
 // and again, which is judged in overtaken.go.
 //
-// Nobody wins: at least ten attempts in a row were refused in vain. A refusal is in vain if
+// No client wins: at least ten attempts in a row were refused without cause. A refusal is without cause if
 // nothing stands in the way of the lock: no client has it, no key is left, no server is down
-// and, if the lock does not live on the key, nobody has died. The clients hinder each other,
+// and, if the lock does not live on the key, no client has died. The clients hinder each other,
 // as in a split vote with equal delays. Clients: those refused. It lasts from the first of
 // the refusals to the event that ended the row, or to the end of the run.
 //
@@ -20,7 +20,7 @@ import (
 // it is BLOCKED.
 //
 // A search, in which every client makes a few attempts, cannot wait for ten. It says STARVED
-// if all attempts that there are were refused in vain, and no fault was injected; see
+// if all attempts that there are were refused without cause, and no fault was injected; see
 // [Safety.InVain].
 type starved struct {
 	refused int // in a row
@@ -28,7 +28,7 @@ type starved struct {
 	who     clients
 }
 
-// starvedAfter is how many refusals in a row make STARVED: ten, counted over all
+// starvedAfter is the number of refusals in a row that make STARVED: ten, counted over all
 // clients, so that n clients that all fail are starved after 10/n rounds.
 const starvedAfter = 10
 

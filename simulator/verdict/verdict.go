@@ -1,5 +1,5 @@
 // Package verdict judges runs. Its judges see a history only: not which lock was
-// played, and not what anybody expected.
+// played, and not what was expected.
 //
 // [Judge] judges a finished run. A [Monitor] judges event by event. Its state is a
 // small comparable value, so that a search can keep it, or its [Safety] part, inside a

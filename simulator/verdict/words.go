@@ -44,13 +44,13 @@ func ParseWord(written string) (Word, error) {
 	return w, nil
 }
 
-// Broken says whether w counts against the lock. FENCED does: a write came when the lock was
+// Broken reports whether w counts against the lock. FENCED does: a write came when the lock was
 // gone, and only the resource saved the data. UNKNOWN does not.
 func (w Word) Broken() bool {
 	return slices.Contains(safetyWords, w) || slices.Contains(progressWords, w)
 }
 
-// Harm says whether w is a failure: exclusion broken, a false report, or no progress.
+// Harm reports whether w is a failure: exclusion broken, a false report, or no progress.
 // A wait that ends by itself (ORPHAN, BLOCKED) is the price of a time to live, and no
 // failure.
 func (w Word) Harm() bool { return w.Broken() && w != Orphan && w != Blocked }

@@ -19,7 +19,7 @@ import "locklab/simulator/history"
 //     no wrong.
 //   - A client may do what it likes with its lease's own grant, and with one that is left: of
 //     a dead client, of a refused attempt, of a release that failed. Removing it
-//     harms nobody.
+//     harms no client.
 //   - The grant of a client that is still acquiring is live, though the client may
 //     yet be refused for another reason: the server has granted it, and no other
 //     client had a right to take it away.
@@ -54,7 +54,7 @@ func (wrongDel) observe(in *input) {
 	in.instant(WrongDel, e.Client, int(g.owner))
 }
 
-// takesOver says whether the change replaces a stamp that has lapsed.
+// takesOver reports whether the change replaces a stamp that has lapsed.
 func takesOver(in *input, n int) bool {
 	replaced := in.event.After != "" && in.event.After != in.event.Before
 	return replaced && in.reading.grant[n].forever && in.run.stamp > 0 && in.at >= in.reading.lapse[n]

@@ -13,18 +13,18 @@ import (
 // and begun anew when it has ended. Several threads of the process may wait on it, but
 // for one watch only one of them.
 type Session struct {
-	kind    *Kind
-	p       *process.Process
+	x       *Executor
+	p       *process.Code
 	watches []*ClientWatch // that have not fired; they follow from what the client has observed
 }
 
 // Library is the session of process p.
-func (k *Kind) Library(p *process.Process) process.Library { return &Session{kind: k, p: p} }
+func (k *Kind) Library(p *process.Code) process.Library { return &Session{x: k.Executor, p: p} }
 
-// Start has the library remember these watches, which nobody waits for any more.
+// Start has the library remember these watches, for which no thread waits any more.
 func (s *Session) Start(memory uint32) {
 	s.watches = nil
-	m := s.kind.memories.At(memory)
+	m := s.x.memories.At(memory)
 	for at, w := range m.watches {
 		s.watches = append(s.watches, &ClientWatch{s: s, watch: w, left: m.left[at]})
 	}
@@ -34,7 +34,7 @@ func (s *Session) Start(memory uint32) {
 func (s *Session) Stop()  {}
 func (s *Session) Close() {}
 
-// Memory is what the library needs to connect again.
+// Memory numbers what the library needs to connect again.
 func (s *Session) Memory() uint32 {
 	var m memory
 	for _, w := range s.watches {
@@ -42,7 +42,7 @@ func (s *Session) Memory() uint32 {
 			m.watches, m.left = append(m.watches, w.watch), append(m.left, w.left)
 		}
 	}
-	return s.kind.memories.ID(m)
+	return s.x.memories.ID(m)
 }
 
 // Do sends a request and waits for the answer. An error is a [Code] if the ensemble
@@ -50,9 +50,9 @@ func (s *Session) Memory() uint32 {
 // within two thirds of the session's time-out: then the request may have been run.
 // While there is no connection it waits for one.
 //
-// Of the reply a client is told Code, Path, Data, Children, and of Exists
-// Stat.Czxid: whatever else a server tells would keep histories apart that come to
-// the same.
+// Of the reply a client observes Code, Path, Data, Children, and of Exists
+// Stat.Czxid: whatever else a server sends would distinguish histories that are
+// equivalent.
 func (s *Session) Do(r Request) (Reply, error) {
 	r.Watch = false
 	reply, _, err := s.ask(r)
@@ -68,12 +68,12 @@ func (s *Session) Watch(r Request) (Reply, *ClientWatch, error) {
 
 func (s *Session) ask(r Request) (Reply, *ClientWatch, error) {
 	s.p.Own()
-	seen := s.p.MustAsk(process.Op{Kind: process.Request, Node: ensemble, Arg: s.kind.internRequest(r)})
+	seen := s.p.MustAsk(process.Op{Kind: process.Request, Node: number, Arg: s.x.internRequest(r)})
 	if err := seen.Err("read"); err != nil {
 		return Reply{}, nil, err
 	}
-	a := s.kind.answers.At(uint32(seen.Val))
-	s.hear(a.events)
+	a := s.x.answers.At(uint32(seen.Val))
+	s.receive(a.events)
 	w := s.leave(r, a)
 	if a.reply.Code != OK {
 		return a.reply, w, a.reply.Code
@@ -103,11 +103,11 @@ func (w *ClientWatch) Wait(patience time.Duration) (fired bool, err error) {
 	}
 	s := w.s
 	s.p.Own()
-	seen := s.p.MustAsk(process.Op{Kind: process.Watch, Arg: s.kind.watches.ID(w.watch), D: max(patience, 0)})
+	seen := s.p.MustAsk(process.Op{Kind: process.Watch, Arg: s.x.watches.ID(w.watch), D: max(patience, 0)})
 	if seen.Kind == process.Slept {
 		return false, nil
 	}
-	s.hear(s.kind.answers.At(uint32(seen.Val)).events)
+	s.receive(s.x.answers.At(uint32(seen.Val)).events)
 	if w.ended {
 		return false, SessionExpired
 	}
@@ -115,11 +115,11 @@ func (w *ClientWatch) Wait(patience time.Duration) (fired bool, err error) {
 }
 
 // Heed says for which context the calling thread acts, until restore is called; see
-// process.Process.Heed.
+// process.Code.Heed.
 func (s *Session) Heed(ctx context.Context) (restore func()) { return s.p.Heed(ctx) }
 
-// hear takes in what has reached the client.
-func (s *Session) hear(events []Event) {
+// receive updates the watches by events that have reached the client.
+func (s *Session) receive(events []Event) {
 	for _, e := range events {
 		s.watches = slices.DeleteFunc(s.watches, func(w *ClientWatch) bool {
 			if !ends(e, w.watch) {
@@ -127,8 +127,8 @@ func (s *Session) hear(events []Event) {
 			}
 			w.ended = e.Type == sessionEnded
 			w.fired = !w.ended
-			if id, asked := s.kind.watches.Find(w.watch); asked && s.p.OthersWait(process.Op{Kind: process.Watch, Arg: id}) {
-				process.Exceed("limit.session") // that thread would not be told
+			if id, asked := s.x.watches.Find(w.watch); asked && s.p.OthersWait(process.Op{Kind: process.Watch, Arg: id}) {
+				process.Exceed("limit.session") // that thread would not be notified
 			}
 			return true
 		})

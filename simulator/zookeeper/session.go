@@ -7,32 +7,32 @@ import (
 	"time"
 )
 
-// session is a client's session, which lasts while the server hears from it often
+// A session is a client's, which lasts while the server receives something from it often
 // enough.
 type session struct {
 	id      SessionID
 	timeout time.Duration
-	heard   time.Duration // when it last was, by the server's clock
+	last    time.Duration // when the server last received something from it, by the server's clock
 }
 
-func (x *session) deadline() time.Duration { return x.heard + x.timeout }
+func (x *session) deadline() time.Duration { return x.last + x.timeout }
 
 func (s *State) session(id SessionID) (int, bool) {
 	return slices.BinarySearchFunc(s.sessions, id, func(x session, id SessionID) int { return cmp.Compare(x.id, id) })
 }
 
-// hear is s in which the session in place i was heard from at now. Every
+// receivedFrom is s in which the server has received something from the session in place i at now. Every
 // request counts, not only a ping ("ZooKeeper Sessions").
-func (s State) hear(i int, now time.Duration) State {
-	if s.sessions[i].heard != now {
+func (s State) receivedFrom(i int, now time.Duration) State {
+	if s.sessions[i].last != now {
 		s.sessions = slices.Clone(s.sessions)
-		s.sessions[i].heard = now
+		s.sessions[i].last = now
 	}
 	return s
 }
 
 // Connect begins a session at now on the server's clock. It ends when the server
-// has not heard from it for timeout, above 0.
+// has received nothing from it for timeout, above 0.
 func (s State) Connect(now, timeout time.Duration) (State, SessionID) {
 	s.zxid++
 	s.newest++
@@ -41,7 +41,7 @@ func (s State) Connect(now, timeout time.Duration) (State, SessionID) {
 }
 
 // Disconnect is s after session's connection broke. The session goes on, but
-// nothing can be told to it, so the server forgets its watches.
+// nothing can be sent to it, so the server discards its watches.
 func (s State) Disconnect(id SessionID) State {
 	s.watches = slices.DeleteFunc(slices.Clone(s.watches), func(w watch) bool { return w.session == id })
 	return s
@@ -62,7 +62,7 @@ func (s State) reconnect(now time.Duration, id SessionID, watches []Watch, misse
 	if !ok {
 		return s, SessionExpired, nil
 	}
-	s = s.Disconnect(id).hear(i, now) // whatever the old connection had left is gone
+	s = s.Disconnect(id).receivedFrom(i, now) // whatever the old connection had left is gone
 	s, fired := s.handIn(id, watches, missed)
 	return s, OK, fired
 }
@@ -86,7 +86,7 @@ func (n *znode) stamp(kind WatchKind) stamp {
 	return stamp{n.czxid, n.mzxid}
 }
 
-// stamp is what a watch looks at; zero if it is not there.
+// stamp returns the stamp of what a watch looks at; zero if it is not there.
 func (s *State) stamp(w Watch) stamp {
 	if i, there := s.find(w.Path); there {
 		return s.nodes[i].stamp(w.Kind)
@@ -158,7 +158,7 @@ func (s State) end(i int, fired []Event) (State, []Event) {
 	return s, fired
 }
 
-// Expire ends every session that has not been heard from for its time-out, the
+// Expire ends every session that has been silent for its time-out, the
 // longest overdue first, and says which those were.
 func (s State) Expire(now time.Duration) (State, []SessionID, []Event) {
 	var ended []SessionID
@@ -173,8 +173,8 @@ func (s State) Expire(now time.Duration) (State, []SessionID, []Event) {
 	}
 }
 
-// Deadline is when, by the server's clock, the next session ends if none is
-// heard from; false if there is no session.
+// Deadline returns when, by the server's clock, the next session ends if all are
+// silent; false if there is no session.
 func (s State) Deadline() (time.Duration, bool) {
 	i := s.next()
 	if i < 0 {
@@ -194,7 +194,7 @@ func (s *State) next() int {
 	return first
 }
 
-// Alive says whether the session has not ended.
+// Alive reports whether the session has not ended.
 func (s State) Alive(id SessionID) bool {
 	_, ok := s.session(id)
 	return ok

@@ -53,7 +53,7 @@ func replyText(r Request, reply Reply) string {
 	return "OK"
 }
 
-// codeName is what the API calls the ways in which a request is refused.
+// codeName has the API's names of the codes with which a request is refused.
 var codeName = map[Code]string{
 	BadArguments: "BADARGUMENTS", NoNode: "NONODE", BadVersion: "BADVERSION", NodeExists: "NODEEXISTS",
 	NoChildrenForEphemerals: "NOCHILDRENFOREPHEMERALS", NotEmpty: "NOTEMPTY", SessionExpired: "SESSIONEXPIRED",

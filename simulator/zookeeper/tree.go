@@ -68,7 +68,7 @@ func (s *State) stat(n *znode) Stat {
 	return st
 }
 
-// valid says whether path may name a znode ("The ZooKeeper Data Model").
+// valid reports whether path may name a znode ("The ZooKeeper Data Model").
 func valid(path string) bool {
 	switch {
 	case path == "/":

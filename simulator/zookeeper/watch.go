@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// watch is what the server remembers of a watch: to it, one on a znode that is
+// A watch is one as the server remembers it: to it, one on a znode that is
 // not there yet is a WatchData.
 type watch struct {
 	session SessionID
@@ -25,17 +25,17 @@ func (s State) watch(w watch) State {
 	return s
 }
 
-// fire tells every session that has left a watch of one of the kinds on path,
+// fire notifies every session that has left a watch of one of the kinds on path,
 // once each, and takes those watches away.
 func (s State) fire(fired []Event, event EventType, path string, kinds ...WatchKind) (State, []Event) {
 	hit := func(w watch) bool { return w.path == path && slices.Contains(kinds, w.kind) }
 	if !slices.ContainsFunc(s.watches, hit) {
 		return s, fired
 	}
-	told := SessionID(0)
+	last := SessionID(0)
 	for _, w := range s.watches {
-		if hit(w) && w.session != told {
-			told = w.session
+		if hit(w) && w.session != last {
+			last = w.session
 			fired = append(fired, Event{w.session, event, path})
 		}
 	}

@@ -23,14 +23,14 @@ type Wires struct {
 }
 
 // Dial makes connections of process p that know nothing of those that p makes elsewhere.
-func (k *Kind) Dial(p *process.Process) func(int) process.Wire {
+func (k *Kind) Dial(p *process.Code) func(int) process.Wire {
 	of := &Wires{kind: k, client: int8(p.ID()), conns: map[uint16]uint16{}}
 	return func(int) process.Wire { return &Wire{of: of} }
 }
 
 // A Wire is the client's end of a connection to the ensemble, in ZooKeeper's protocol.
 //
-// Pings go nowhere: while a connection stands, the ensemble hears from the session. The
+// Pings go nowhere: while a connection stands, the ensemble receives from the session. The
 // request for a new session is answered at once, and the ensemble has the session from
 // its first request on. The request to go on with a session goes to the ensemble, for the
 // session may have ended.
@@ -53,7 +53,7 @@ type wireRef struct {
 	conn    uint16 // which of the session's, from 1
 }
 
-// of says whether two connections are of one session.
+// sameSession reports whether two connections are of one session.
 func (r wireRef) sameSession(o wireRef) bool { return r.client == o.client && r.session == o.session }
 
 // A call is a request as a client numbers it.
@@ -73,7 +73,7 @@ var codeNames = map[int32]string{
 // Pings is true: code ends no read by its own deadline while the ensemble answers pings.
 func (c *Wire) Pings() bool { return true }
 
-// Unsent says whether there is something to be sent.
+// Unsent reports whether there is something to be sent.
 func (c *Wire) Unsent() bool { return len(c.out) > 0 || len(c.raw) > 0 }
 
 // Write takes what a client wrote, whole messages or parts of them.
@@ -112,7 +112,7 @@ func (c *Wire) Bye(b []byte) (answers []byte) {
 	return c.connected(false)
 }
 
-// isRedis says whether a client speaks to a Redis: a command is an array.
+// isRedis reports whether a client speaks to a Redis: a command is an array.
 func isRedis(b []byte) bool { return len(b) > 1 && b[0] == '*' && b[1] >= '0' && b[1] <= '9' }
 
 func noMessage(b []byte) error {
@@ -192,7 +192,7 @@ func (c *Wire) connected(alive bool) []byte {
 	return jute.Framed(jute.PutText(jute.PutLong(b, sessionName(c.on)), "password of lab!"))
 }
 
-// sessionName is what a client knows a session by.
+// sessionName returns the id by which a client knows a session.
 func sessionName(on wireRef) int64 { return int64(on.client)<<32 | int64(on.session) }
 
 // request takes a request.
@@ -236,7 +236,7 @@ func (c *Wire) request(r *jute.Reader) error {
 			}
 		}
 		slices.SortFunc(m.watches, Watch.compare) // clients keep them in maps
-		q.memory = c.of.kind.memories.ID(m)
+		q.memory = c.of.kind.Executor.memories.ID(m)
 	case jute.Close:
 		q.Request = Request{Op: opClose}
 	default:
@@ -252,15 +252,15 @@ func (c *Wire) request(r *jute.Reader) error {
 
 // Asks is the first request that has not been sent, else to listen.
 func (c *Wire) Asks() (o process.Op, ok bool, err error) {
-	k := c.of.kind
+	x := c.of.kind.Executor
 	switch {
 	case c.over || c.busy:
 		return process.Op{}, false, nil
 	case len(c.out) > 0:
 		c.now, c.out, c.busy, c.used = c.out[0], c.out[1:], true, true
-		return process.Op{Kind: process.Request, Node: ensemble, Arg: k.internStored(wireRequest{c.now.Request, c.on, c.now.memory})}, true, nil
+		return process.Op{Kind: process.Request, Node: number, Arg: x.internStored(wireRequest{c.now.Request, c.on, c.now.memory})}, true, nil
 	case c.open:
-		return process.Op{Kind: process.Listen, Node: ensemble, Arg: k.internStored(wireRequest{Request{Op: opListen}, c.on, 0}), D: clock.Never}, true, nil
+		return process.Op{Kind: process.Listen, Node: number, Arg: x.internStored(wireRequest{Request{Op: opListen}, c.on, 0}), D: clock.Never}, true, nil
 	}
 	return process.Op{}, false, nil
 }
@@ -275,8 +275,8 @@ func (c *Wire) Close() bool {
 	return true
 }
 
-// Heard is what the client reads when s ends operation o.
-func (c *Wire) Heard(o process.Op, s process.Observation) (in []byte, err error) {
+// Received returns what the client reads when s ends operation o.
+func (c *Wire) Received(o process.Op, s process.Observation) (in []byte, err error) {
 	if o.Kind == process.Request {
 		c.busy = false
 	}
@@ -284,7 +284,7 @@ func (c *Wire) Heard(o process.Op, s process.Observation) (in []byte, err error)
 		c.over = true
 		return nil, err
 	}
-	a := c.of.kind.answers.At(uint32(s.Val))
+	a := c.of.kind.Executor.answers.At(uint32(s.Val))
 	for _, e := range a.events {
 		b := jute.PutInt(jute.PutLong(jute.PutInt(nil, -1), -1), 0)
 		in = append(in, jute.Framed(jute.PutText(jute.PutInt(jute.PutInt(b, int32(e.Type)), 3), e.Path))...)
@@ -306,7 +306,7 @@ func (c *Wire) Heard(o process.Op, s process.Observation) (in []byte, err error)
 	return append(in, jute.Framed(c.reply(&a.reply))...), nil
 }
 
-// reply is what the ensemble answers to the request under way. Its transaction is told with
+// reply encodes the answer of the ensemble to the request in flight. Its transaction is sent with
 // a watch only, as to a Session.
 func (c *Wire) reply(r *Reply) []byte {
 	b := jute.PutInt(jute.PutLong(jute.PutInt(nil, c.now.xid), r.Zxid), int32(r.Code))

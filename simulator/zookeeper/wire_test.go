@@ -17,7 +17,7 @@ import (
 // connection is one of a process that does nothing.
 func connection() process.Wire {
 	k := NewKind(Config{Session: time.Second, Wires: true}, memo.New(table.NewRoom()))
-	return k.Dial(process.New(1, func() {}, nil, table.NewRoom()))(1)
+	return k.Dial(process.New(1, func() {}, nil, table.NewRoom()).Code())(1)
 }
 
 // message is a message of the protocol: numbers of 32 or 64 bits, texts and bytes.

@@ -37,7 +37,7 @@
 //     on both; the orders differ.
 //   - The ephemerals of a session that ends go in the order of their paths, all
 //     in one transaction. On a server their order in it is that of a hash table.
-//   - A session that ends by its own request hears nothing more. A server still
+//   - A session that ends by its own request receives nothing more. A server still
 //     sends what its own end fired.
 //   - SetCounter puts a counter where only 2^31 creations would bring it.
 package zookeeper
@@ -47,7 +47,7 @@ import (
 	"time"
 )
 
-// A SessionID names a session. The first one is 1; 0 is nobody.
+// A SessionID names a session. The first one is 1; 0 is none.
 type SessionID int64
 
 // AnyVersion in a Request matches every version.
@@ -66,7 +66,7 @@ const (
 type Op uint8
 
 const (
-	Ping        Op = iota // nothing: the session is heard from
+	Ping        Op = iota // nothing: a sign of life of the session
 	Create                // Path, Data, Mode
 	Delete                // Path, Version
 	Exists                // Path, Watch
@@ -207,13 +207,13 @@ func (s State) Zxid() int64 { return s.zxid }
 // returns what the ensemble holds then, the answer, and the watches that fired.
 // It does not look whether the session's time is over: see Expire. A session
 // that has ended is answered SessionExpired, and nothing happens; from a real
-// server it learns so when it reconnects.
+// server it gets that answer when it reconnects.
 func (s State) Apply(now time.Duration, id SessionID, r Request) (State, Reply, []Event) {
 	i, ok := s.session(id)
 	if !ok {
 		return s, Reply{Code: SessionExpired, Zxid: s.zxid}, nil
 	}
-	s = s.hear(i, now)
+	s = s.receivedFrom(i, now)
 	var reply Reply
 	var fired []Event
 	switch r.Op {

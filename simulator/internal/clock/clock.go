@@ -36,7 +36,7 @@ type State struct {
 	Measures bool
 }
 
-// Read is what the clock shows at the true time now.
+// Read returns what the clock shows at the true time now.
 func (c State) Read(now time.Duration) time.Duration {
 	return now + c.Offset + drift(now, c.PPM)
 }

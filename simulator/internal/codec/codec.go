@@ -3,9 +3,10 @@
 // are not exported. Types and names are not written, so a reader must ask for
 // what was put, in the same order.
 //
-// It exists so that what a type gains is kept without anybody thinking of it: a
-// list of fields written by hand would go on without the new one, and a search
-// that forgets half a judge still comes to an end.
+// A field with the tag `codec:"derived"` follows from the others of its struct, and is not written.
+//
+// It exists so that new fields are kept without further code: a list of fields written by hand would
+// go on without the new one, and a search that loses half a judge still comes to an end.
 package codec
 
 import (
@@ -15,6 +16,7 @@ import (
 	"io"
 	"reflect"
 	"slices"
+	"sync"
 	"unsafe"
 )
 
@@ -32,15 +34,19 @@ func NewWriter(w io.Writer) *Writer { return &Writer{w: bufio.NewWriterSize(w, 1
 // for instance.
 func (w *Writer) Put(values ...any) {
 	for _, v := range values {
-		switch v := v.(type) {
-		case []uint32:
-			w.put(reflect.ValueOf(len(v)))
-			w.fixed(v)
-		case []uint16:
-			w.put(reflect.ValueOf(len(v)))
-			w.fixed(v)
-		default:
-			w.put(reflect.ValueOf(v))
+		switch list := reflect.ValueOf(v); {
+		case list.Kind() != reflect.Slice:
+			w.write(planOf(list.Type()).append(w.buf[:0], list))
+		case list.Type().Elem() == reflect.TypeFor[uint16](), list.Type().Elem() == reflect.TypeFor[uint32]():
+			w.write(binary.AppendVarint(w.buf[:0], int64(list.Len())))
+			b, _ := binary.Append(w.buf[:0], binary.LittleEndian, v) // numbers of one size cannot fail
+			w.write(b)
+		default: // in pieces, since it may be long
+			w.write(binary.AppendVarint(w.buf[:0], int64(list.Len())))
+			elem := planOf(list.Type()).elem
+			for i := range list.Len() {
+				w.write(elem.append(w.buf[:0], list.Index(i)))
+			}
 		}
 	}
 }
@@ -53,54 +59,123 @@ func (w *Writer) Flush() error {
 	return w.err
 }
 
-// fixed writes a list of numbers in their own size, which takes no thought for
-// each.
-func (w *Writer) fixed(list any) {
-	w.buf, _ = binary.Append(w.buf[:0], binary.LittleEndian, list) // numbers of one size cannot fail
-	w.bytes(w.buf)
-}
-
-func (w *Writer) bytes(b []byte) {
+// write writes b, and keeps its memory for the next value.
+func (w *Writer) write(b []byte) {
+	w.buf = b
 	if w.err == nil {
 		_, w.err = w.w.Write(b)
 	}
 }
 
-func (w *Writer) put(v reflect.Value) {
-	switch v.Kind() {
-	case reflect.Bool:
-		if v.Bool() {
-			w.bytes([]byte{1})
-		} else {
-			w.bytes([]byte{0})
-		}
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		w.buf = binary.AppendVarint(w.buf[:0], v.Int())
-		w.bytes(w.buf)
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		w.buf = binary.AppendUvarint(w.buf[:0], v.Uint())
-		w.bytes(w.buf)
-	case reflect.String:
-		w.put(reflect.ValueOf(v.Len()))
-		if w.err == nil {
-			_, w.err = w.w.WriteString(v.String())
-		}
-	case reflect.Slice:
-		w.put(reflect.ValueOf(v.Len()))
-		for i := range v.Len() {
-			w.put(v.Index(i))
-		}
-	case reflect.Array:
-		for i := range v.Len() {
-			w.put(v.Index(i))
-		}
+// Key returns the encoding of a plain value, which no other value of its type has.
+func Key[V any](v V) string {
+	value := reflect.ValueOf(&v).Elem()
+	return string(planOf(value.Type()).append(make([]byte, 0, 256), value))
+}
+
+// A plan is what a type has in common for all its values, so that no value has to be asked for it.
+type plan struct {
+	kind   reflect.Kind
+	elem   *plan   // of slices and arrays
+	fields []*plan // of structs; nil: the field is derived
+}
+
+var plans sync.Map // by reflect.Type
+
+// planOf returns the plan of a type. It panics on a type that is not plain.
+func planOf(t reflect.Type) *plan {
+	if known, ok := plans.Load(t); ok {
+		return known.(*plan)
+	}
+	p := &plan{kind: t.Kind()}
+	switch p.kind {
+	case reflect.Bool, reflect.String, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+	case reflect.Slice, reflect.Array:
+		p.elem = planOf(t.Elem())
 	case reflect.Struct:
-		for i := range v.NumField() {
-			w.put(v.Field(i))
+		p.fields = make([]*plan, t.NumField())
+		for i := range p.fields {
+			if f := t.Field(i); f.Tag.Get("codec") != "derived" {
+				p.fields[i] = planOf(f.Type)
+			}
 		}
 	default:
-		panic(fmt.Sprintf("plain: %s is not plain", v.Type()))
+		panic(fmt.Sprintf("plain: %s is not plain", t))
 	}
+	known, _ := plans.LoadOrStore(t, p)
+	return known.(*plan)
+}
+
+func (p *plan) append(b []byte, v reflect.Value) []byte {
+	switch p.kind {
+	case reflect.Bool:
+		if v.Bool() {
+			return append(b, 1)
+		}
+		return append(b, 0)
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return binary.AppendVarint(b, v.Int())
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return binary.AppendUvarint(b, v.Uint())
+	case reflect.String:
+		return append(binary.AppendVarint(b, int64(v.Len())), v.String()...)
+	case reflect.Slice:
+		b = binary.AppendVarint(b, int64(v.Len()))
+		fallthrough
+	case reflect.Array:
+		for i := range v.Len() {
+			b = p.elem.append(b, v.Index(i))
+		}
+	case reflect.Struct:
+		for i, field := range p.fields {
+			if field != nil {
+				b = field.append(b, v.Field(i))
+			}
+		}
+	}
+	return b
+}
+
+// Replace returns a copy of a plain value in which f has replaced every text. Derived fields of the
+// copy are zero.
+func Replace[V any](v V, f func(string) string) V {
+	value := reflect.ValueOf(&v).Elem()
+	planOf(value.Type()).replace(value, f)
+	return v
+}
+
+func (p *plan) replace(v reflect.Value, f func(string) string) {
+	v = settable(v)
+	switch p.kind {
+	case reflect.String:
+		v.SetString(f(v.String()))
+	case reflect.Slice:
+		if !v.IsNil() {
+			v.Set(reflect.AppendSlice(reflect.MakeSlice(v.Type(), 0, v.Len()), v))
+		}
+		fallthrough
+	case reflect.Array:
+		for i := range v.Len() {
+			p.elem.replace(v.Index(i), f)
+		}
+	case reflect.Struct:
+		for i, field := range p.fields {
+			if field == nil {
+				settable(v.Field(i)).SetZero()
+			} else {
+				field.replace(v.Field(i), f)
+			}
+		}
+	}
+}
+
+// settable is a value that can be set, also if it is a field that is not exported.
+func settable(v reflect.Value) reflect.Value {
+	if v.CanSet() {
+		return v
+	}
+	return reflect.NewAt(v.Type(), unsafe.Pointer(v.UnsafeAddr())).Elem()
 }
 
 // A Reader reads what a Writer wrote. After the first error it reads zeros;
@@ -117,7 +192,7 @@ func NewReader(r io.Reader) *Reader { return &Reader{r: bufio.NewReaderSize(r, 1
 // Err is the first error: the input came to an end, or does not fit.
 func (r *Reader) Err() error { return r.err }
 
-// Get reads values to where pointers point. A list of numbers is read into the
+// Get reads values to where pointers point. It panics on types that are not plain. A list of numbers is read into the
 // room that it has, if that is enough. What was empty comes back as nil.
 func (r *Reader) Get(pointers ...any) {
 	for _, p := range pointers {
@@ -127,13 +202,14 @@ func (r *Reader) Get(pointers ...any) {
 		case *[]uint16:
 			*p = list(r, *p, 2)
 		default:
-			r.get(reflect.ValueOf(p).Elem())
+			value := reflect.ValueOf(p).Elem()
+			r.get(planOf(value.Type()), value)
 		}
 	}
 }
 
-// chunk is how many elements are made room for at once: a length that does not fit then
-// ends with the input, and takes no more memory than that has.
+// chunk is the number of elements for which memory is allocated in one step: a length that does not
+// fit ends with the input, and takes hardly more memory than the input.
 const chunk = 1 << 16
 
 // list reads a list of numbers of so many bytes each into room, if that is enough.
@@ -206,11 +282,9 @@ func (r *Reader) fail(format string, args ...any) {
 	}
 }
 
-func (r *Reader) get(v reflect.Value) {
-	if !v.CanSet() { // a field that is not exported
-		v = reflect.NewAt(v.Type(), unsafe.Pointer(v.UnsafeAddr())).Elem()
-	}
-	switch v.Kind() {
+func (r *Reader) get(p *plan, v reflect.Value) {
+	v = settable(v)
+	switch p.kind {
 	case reflect.Bool:
 		var b [1]byte
 		r.bytes(b[:])
@@ -243,17 +317,17 @@ func (r *Reader) get(v reflect.Value) {
 				v.Grow(min(chunk, n-i))
 			}
 			v.SetLen(i + 1)
-			r.get(v.Index(i))
+			r.get(p.elem, v.Index(i))
 		}
 	case reflect.Array:
 		for i := range v.Len() {
-			r.get(v.Index(i))
+			r.get(p.elem, v.Index(i))
 		}
 	case reflect.Struct:
-		for i := range v.NumField() {
-			r.get(v.Field(i))
+		for i, field := range p.fields {
+			if field != nil {
+				r.get(field, v.Field(i))
+			}
 		}
-	default:
-		r.fail("%s", v.Type())
 	}
 }

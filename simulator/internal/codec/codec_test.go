@@ -97,3 +97,29 @@ func TestNotPlain(t *testing.T) {
 		}()
 	}
 }
+
+// TestDerived: a field that follows from others is neither written nor part of the key, and what
+// has been replaced leaves the original as it was.
+func TestDerived(t *testing.T) {
+	type entry struct {
+		names  []string
+		inner  struct{ name string }
+		length int `codec:"derived"`
+	}
+	e := entry{names: []string{"a", "b"}, length: 7}
+	e.inner.name = "a"
+	got := codec.Replace(e, func(s string) string { return s + "!" })
+	want := entry{names: []string{"a!", "b!"}}
+	want.inner.name = "a!"
+	if !reflect.DeepEqual(got, want) || e.names[0] != "a" || e.length != 7 {
+		t.Errorf("%+v, of %+v", got, e)
+	}
+	if e.length = 8; codec.Key(got) != codec.Key(want) || codec.Key(e) == codec.Key(want) {
+		t.Error("the keys are wrong")
+	}
+	var read entry
+	codec.NewReader(bytes.NewReader(put(t, e))).Get(&read)
+	if e.length = 0; !reflect.DeepEqual(read, e) {
+		t.Errorf("read %+v, written %+v", read, e)
+	}
+}

@@ -19,7 +19,7 @@ const (
 	Close        int32 = -11
 )
 
-// Everything is what an access control list allows somebody who may do everything.
+// Everything is the permission of an access control list to do everything.
 const Everything int32 = 31
 
 // PutInt, PutLong, PutBool, PutText and PutTexts append a value.
@@ -62,7 +62,7 @@ func Frame(b []byte) (message, rest []byte, whole bool) {
 	return b[4 : 4+n], b[4+n:], true
 }
 
-// TooLong says whether b begins with a length that no message has.
+// TooLong reports whether b begins with a length above that of any message.
 func TooLong(b []byte) bool { return len(b) >= 4 && binary.BigEndian.Uint32(b) > maxMessage }
 
 // A Reader reads a message. What it reads beyond its end is zero, and Short is set.

@@ -3,8 +3,6 @@
 package table
 
 import (
-	"encoding/binary"
-
 	"locklab/simulator/i18n"
 )
 
@@ -60,27 +58,8 @@ func (r *Room) Take() (err error) {
 	return err
 }
 
-// Intern returns the number of the entry with the given key, and adds it to the
-// list if it is new. what is as in Room.Next.
-func Intern[K comparable, E any](r *Room, ids map[K]uint32, key K, list *[]E, e E, what string) uint32 {
-	if id, ok := ids[key]; ok {
-		return id
-	}
-	id, ok := r.Next(len(*list), what)
-	if ok {
-		ids[key] = id
-		*list = append(*list, e)
-	}
-	return id
-}
-
 // Emptied is a list without its entries, in the same memory.
 func Emptied[E any](list []E) []E {
 	clear(list)
 	return list[:0]
-}
-
-// AppendText appends s such that no other sequence of texts gives the same bytes.
-func AppendText(b []byte, s string) []byte {
-	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }

@@ -1,6 +1,6 @@
 // Package verdicttest judges exclusion a second time, by code of its own: [Linearizable]
 // asks porcupine, a linearizability checker, whether a history is that of a lock at all
-// (OVERLAP), and [Charges] applies the definitions of the other verdicts to a history as a
+// (OVERLAP), and [Findings] applies the definitions of the other verdicts to a history as a
 // whole. It is for tests, and too slow for an inner loop.
 package verdicttest
 

@@ -8,19 +8,19 @@ import (
 	"locklab/simulator/history"
 )
 
-// A Charge is a verdict of safety, or a refusal by an orphan, that an event brings about.
-type Charge struct {
+// A Finding is a verdict of safety, or a refusal by an orphan, that an event brings about.
+type Finding struct {
 	Word    string
 	Clients []int // the culprit first
 	Event   int   // index in the history
 }
 
-// Charges judges a history by the definitions in the doc of package verdict: STALE-WRITE,
+// Findings judges a history by the definitions in the doc of package verdict: STALE-WRITE,
 // WRONG-DEL, LIE, each refusal by an ORPHAN, and FENCED. It writes down how everything
 // stood before each event, and then looks at each event by itself. That takes long, and
 // shares nothing with the judges, which keep a few bits and see every event once.
-func Charges(h *history.History) []Charge {
-	c := court{h: h, before: chronicle(h), stale: map[int]bool{}}
+func Findings(h *history.History) []Finding {
+	c := oracle{h: h, before: chronicle(h), stale: map[int]bool{}}
 	for i := range h.Events {
 		c.staleWrite(i)
 		c.wrongDel(i)
@@ -30,7 +30,7 @@ func Charges(h *history.History) []Charge {
 	if len(c.stale) == 0 {
 		c.fenced()
 	}
-	return c.charges
+	return c.findings
 }
 
 // A moment is how everything stands before an event.
@@ -73,7 +73,7 @@ func chronicle(h *history.History) []moment {
 	return all
 }
 
-// moves says whether an event of kind k changes how things stand.
+// moves reports whether an event of kind k changes how things stand.
 func moves(k history.Kind) bool {
 	switch k {
 	case history.Change, history.Expire, history.Replicate, history.Sync, history.Split, history.Heal,
@@ -122,7 +122,7 @@ func (m *moment) change(e *history.Event) {
 		delete(m.key, e.Node)
 		return
 	case e.Before != e.After:
-		owner, lease, gone := e.Client, e.Lease, m.buried(e)
+		owner, lease, gone := e.Client, e.Lease, m.replaced(e)
 		if owner == 0 {
 			copied := m.copies[[2]int{e.Node, int(e.Replica)}]
 			owner, lease, gone = copied.owner, copied.lease, copied.gone
@@ -145,69 +145,72 @@ func (m *moment) change(e *history.Event) {
 	m.key[e.Node] = g
 }
 
+// own changes every key of a server that a client has.
+func (m *moment) own(c int, change func(g *grant)) {
+	for n, g := range m.key {
+		if g.owner == c {
+			change(&g)
+			m.key[n] = g
+		}
+	}
+}
+
+// believe notes whether a client takes its keys for its own.
+func (m *moment) believe(c int, is bool) {
+	m.own(c, func(g *grant) {
+		if !g.gone {
+			g.left = !is
+		}
+	})
+}
+
+// idle ends what a client does with the lock.
+func (m *moment) idle(c int) {
+	delete(m.made, c)
+	m.stage[c], m.asking[c] = "", false
+	m.believe(c, false)
+}
+
 // move is a step of a client on its way.
 func (m *moment) move(h *history.History, e *history.Event) {
 	c := e.Client
-	believe := func(is bool) {
-		for n, g := range m.key {
-			if g.owner == c && !g.gone {
-				g.left = !is
-				m.key[n] = g
-			}
-		}
-	}
-	idle := func() {
-		delete(m.made, c)
-		m.stage[c], m.asking[c] = "", false
-		believe(false)
-	}
 	switch e.Kind {
 	case history.Acquire:
 		if m.stage[c] == "leaving" && e.Note == "" {
-			idle()
+			m.idle(c)
 		}
 		m.asking[c] = true
 	case history.Enter:
 		if !m.has(h, c, e.Lease) && (e.Lease == 0 || m.made[c] != e.Lease) { // it enters on what an earlier attempt left
-			for n, g := range m.key {
-				if g.owner == c {
-					g.lease, g.gone = e.Lease, false
-					m.key[n] = g
-				}
-			}
+			m.own(c, func(g *grant) { g.lease, g.gone = e.Lease, false })
 		}
 		m.stage[c], m.asking[c] = "inside", false
 		delete(m.made, c)
-		believe(true)
+		m.believe(c, true)
 	case history.Leave:
 		m.stage[c] = "leaving"
 		if e.Note == history.Exception {
-			idle()
+			m.idle(c)
 		}
 	case history.Release:
 		if m.stage[c] != "inside" {
 			m.stage[c] = "releasing"
 		}
-		believe(true)
+		m.believe(c, true)
 	case history.Refuse, history.Released:
 		m.asking[c] = false
 		delete(m.made, c)
 		if m.stage[c] != "inside" {
-			idle()
+			m.idle(c)
 		}
 	case history.Done:
-		idle()
+		m.idle(c)
 	case history.Crash:
-		idle()
+		m.idle(c)
 		m.stage[c] = "dead"
 	case history.Return:
 		m.stage[c], m.former[c] = "", e.Lease
-		for n, g := range m.key {
-			if g.owner == c {
-				g.gone, g.stamped = true, longAgo
-				m.key[n] = g
-			}
-		}
+		m.own(c, func(g *grant) { g.gone, g.stamped = true, longAgo })
 		for n, g := range m.copies {
 			if g.owner == c {
 				g.gone = true
@@ -217,12 +220,12 @@ func (m *moment) move(h *history.History, e *history.Event) {
 	}
 }
 
-// buried says whether a process did e that has died, and another one is in its place.
-func (m *moment) buried(e *history.Event) bool {
+// replaced reports whether a process did e that has died, and another one is in its place.
+func (m *moment) replaced(e *history.Event) bool {
 	return e.Client != 0 && e.Lease != 0 && e.Lease <= m.former[e.Client]
 }
 
-// has says whether a client has the key on a majority of the nodes, by one of its leases
+// has reports whether a client has the key on a majority of the nodes, by one of its leases
 // or (0) by any.
 func (m *moment) has(h *history.History, c, lease int) bool {
 	nodes, votes := max(h.Nodes, 1), 0
@@ -234,7 +237,7 @@ func (m *moment) has(h *history.History, c, lease int) bool {
 	return 2*votes > nodes
 }
 
-// entitled says whether a client has the lock.
+// entitled reports whether a client has the lock.
 func (m *moment) entitled(h *history.History, c, lease int) bool {
 	if !m.lived {
 		return m.stage[c] == "inside"
@@ -242,7 +245,7 @@ func (m *moment) entitled(h *history.History, c, lease int) bool {
 	return m.has(h, c, lease)
 }
 
-// orphans are the clients whose keys nobody believes in, although they live.
+// orphans are the clients whose keys no client believes in, although they live.
 func (m *moment) orphans(h *history.History) (owners []int) {
 	for _, stage := range m.stage {
 		if stage != "" && stage != "dead" {
@@ -263,24 +266,24 @@ func (m *moment) orphans(h *history.History) (owners []int) {
 	return owners
 }
 
-// A court judges one history.
-type court struct {
-	h       *history.History
-	before  []moment
-	stale   map[int]bool // writes that were found stale
-	charges []Charge
+// A oracle judges one history.
+type oracle struct {
+	h        *history.History
+	before   []moment
+	stale    map[int]bool // writes that were found stale
+	findings []Finding
 }
 
-func (c *court) charge(word string, i int, clients ...int) {
-	c.charges = append(c.charges, Charge{word, clients, i})
+func (c *oracle) find(word string, i int, clients ...int) {
+	c.findings = append(c.findings, Finding{word, clients, i})
 }
 
-// excludes says whether a client may only be inside alone.
-func (c *court) excludes(client int) bool {
+// excludes reports whether a client may only be inside alone.
+func (c *oracle) excludes(client int) bool {
 	return client > len(c.h.Holders) || c.h.Holders[client-1] == 1 || c.h.Holders[client-1] == 0
 }
 
-func (c *court) staleWrite(i int) {
+func (c *oracle) staleWrite(i int) {
 	w := &c.h.Events[i]
 	if w.Kind != history.Write || !w.OK || !c.excludes(w.Client) {
 		return
@@ -291,7 +294,7 @@ func (c *court) staleWrite(i int) {
 		if o.Kind == history.Write && o.OK && c.excludes(o.Client) && other && !c.stale[j] {
 			if o.Version > w.Base {
 				c.stale[i] = true
-				c.charge("STALE-WRITE", i, w.Client, o.Client)
+				c.find("STALE-WRITE", i, w.Client, o.Client)
 				return
 			}
 			break // older ones are of lower versions
@@ -319,36 +322,36 @@ func (c *court) staleWrite(i int) {
 	}
 	if victim != 0 {
 		c.stale[i] = true
-		c.charge("STALE-WRITE", i, w.Client, victim)
+		c.find("STALE-WRITE", i, w.Client, victim)
 	}
 }
 
-// hasRead says whether a client is inside at event i and has read since it entered.
-func (c *court) hasRead(client, i int) bool {
+// hasRead reports whether a client is inside at event i and has read since it entered.
+func (c *oracle) hasRead(client, i int) bool {
 	read := false
 	for j := i - 1; j >= 0 && c.before[i].stage[client] == "inside"; j-- {
 		switch e := &c.h.Events[j]; {
 		case e.Client != client:
 		case e.Kind == history.Leave || e.Kind == history.Done || e.Kind == history.Crash:
 			return read
-		case e.Kind == history.Read && c.before[j].stage[client] == "inside" && !c.before[j].buried(e):
+		case e.Kind == history.Read && c.before[j].stage[client] == "inside" && !c.before[j].replaced(e):
 			read = true
 		}
 	}
 	return read
 }
 
-func (c *court) fenced() {
+func (c *oracle) fenced() {
 	for i := range c.h.Events {
 		e := &c.h.Events[i]
 		if e.Kind == history.Write && !e.OK && c.excludes(e.Client) && !c.before[i].entitled(c.h, e.Client, e.Lease) {
-			c.charge("FENCED", i, e.Client)
+			c.find("FENCED", i, e.Client)
 			return
 		}
 	}
 }
 
-func (c *court) wrongDel(i int) {
+func (c *oracle) wrongDel(i int) {
 	e := &c.h.Events[i]
 	g, there := c.before[i].key[e.Node]
 	if e.Kind != history.Change || e.Client == 0 || e.Key != c.h.Key || !there || g.owner == 0 || g.left {
@@ -360,11 +363,11 @@ func (c *court) wrongDel(i int) {
 	if e.After != "" && e.After != e.Before && g.forever && c.h.TTL > 0 && e.At-c.h.TTL >= g.stamped {
 		return // the lease in its value has ended
 	}
-	c.charge("WRONG-DEL", i, e.Client, g.owner)
+	c.find("WRONG-DEL", i, e.Client, g.owner)
 }
 
 // lie looks at the answer to a call and goes back to where the call began.
-func (c *court) lie(i int) {
+func (c *oracle) lie(i int) {
 	answer := &c.h.Events[i]
 	me := answer.Client
 	if !answer.Claims || !c.before[i].lived || !c.excludes(me) {
@@ -380,7 +383,7 @@ func (c *court) lie(i int) {
 		case e.Client != me:
 		case release && e.Kind == history.Release, !release && e.Kind == history.Acquire:
 			begin = j
-		case e.Kind == history.Change && e.Key == c.h.Key && (!release || e.Before != e.After) && !c.before[j].buried(e):
+		case e.Kind == history.Change && e.Key == c.h.Key && (!release || e.Before != e.After) && !c.before[j].replaced(e):
 			first = j // the first is the last that is found
 		}
 	}
@@ -400,7 +403,7 @@ func (c *court) lie(i int) {
 		for j := first + 1; j < i; j++ { // a part of it may have been lost otherwise
 			e := &c.h.Events[j]
 			touched := (e.Kind == history.Change || e.Kind == history.Expire) && e.Key == c.h.Key && e.Before != e.After
-			if g := c.before[j].key[e.Node]; touched && (e.Client != me || c.before[j].buried(e)) && g.owner == me && !g.gone {
+			if g := c.before[j].key[e.Node]; touched && (e.Client != me || c.before[j].replaced(e)) && g.owner == me && !g.gone {
 				had = false
 			}
 		}
@@ -414,12 +417,12 @@ func (c *court) lie(i int) {
 		lacked = !c.before[i].entitled(c.h, me, 0)
 	}
 	if answer.OK && lacked || !answer.OK && had {
-		c.charge("LIE", i, me)
+		c.find("LIE", i, me)
 	}
 }
 
-// orphan charges the owner of the key that made a refusal.
-func (c *court) orphan(i int) {
+// orphan findings the owner of the key that made a refusal.
+func (c *oracle) orphan(i int) {
 	e := &c.h.Events[i]
 	if e.Kind != history.Refuse || !e.Claims {
 		return
@@ -432,7 +435,7 @@ func (c *court) orphan(i int) {
 			return
 		}
 		a := &c.h.Events[j]
-		if a.Client != e.Client || c.before[j].buried(a) {
+		if a.Client != e.Client || c.before[j].replaced(a) {
 			continue
 		}
 		switch a.Kind {
@@ -440,15 +443,15 @@ func (c *court) orphan(i int) {
 			return
 		case history.Apply:
 			if g, ok := c.before[j].key[a.Node]; ok && g.left && g.owner != e.Client && a.Node <= max(c.h.Nodes, 1) && len(others(j)) > 0 && c.asks(j, e.Client) {
-				c.charge("ORPHAN", i, others(i)...)
+				c.find("ORPHAN", i, others(i)...)
 				return
 			}
 		}
 	}
 }
 
-// asks says whether a client is in an attempt, and not in a renewal or a check.
-func (c *court) asks(i, client int) bool {
+// asks reports whether a client is in an attempt, and not in a renewal or a check.
+func (c *oracle) asks(i, client int) bool {
 	if !c.before[i].asking[client] {
 		return false
 	}

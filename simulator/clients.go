@@ -1,0 +1,210 @@
+package simulator
+
+import (
+	"fmt"
+	"time"
+
+	"locklab/simulator/node"
+	"locklab/simulator/process"
+)
+
+// clients are the clients of a simulator: their code, what it waits for, and by when.
+type clients struct {
+	config  *Config
+	procs   []*process.Process
+	words   node.Words   // of the servers' kind
+	patient node.Patient // the kind, if it is one; else nil
+}
+
+// op returns the operation that a thread of client c waits for.
+func (all *clients) op(c int8, p *node.Client, thread int) *process.Op {
+	return &all.entry(c, p).Ops[thread]
+}
+
+// entry returns the history of client c, with what its code does next.
+func (all *clients) entry(c int8, p *node.Client) *process.Entry { return all.procs[c-1].At(p.At) }
+
+// cmd returns the command of an operation, as histories show it; nil: it asks
+// none.
+func (all *clients) cmd(o *process.Op) []string {
+	if o.Kind.ToServer() {
+		return all.words.Of(o).Words(o.Arg)
+	}
+	return nil
+}
+
+// opText names what a process asks a server for, for an error message.
+func (all *clients) opText(o *process.Op) string {
+	if o.Kind == process.Watch {
+		return fmt.Sprintf("wait %v for a watch on %q", o.D, all.words.Of(o).Words(o.Arg)[0])
+	}
+	return fmt.Sprintf("%q to n%d", all.cmd(o), o.Node)
+}
+
+// patience is the time-out of an operation, on the client's own clock.
+func (all *clients) patience(o *process.Op) time.Duration {
+	switch {
+	case o.D > 0: // the code has said how long
+		return o.D
+	case o.Kind.ToServer() && all.patient != nil:
+		return all.patient.Patience()
+	}
+	return all.config.Timeout
+}
+
+// latency is the longest time that a message of an operation of client c is on its way.
+func (all *clients) latency(c int8, o *process.Op) time.Duration {
+	if all.config.Timing == nil || !o.Kind.ToServer() || all.config.Clients[c-1].Near {
+		return 0
+	}
+	return all.config.Timing.Latency
+}
+
+// enabled appends what can happen to client c at now without a look at any
+// server.
+func (all *clients) enabled(p *node.Client, now time.Duration, c int8, buf []Choice) []Choice {
+	switch {
+	case p.Dead:
+		return buf
+	case p.Paused:
+		return pausedEnabled(p, now, c, buf)
+	}
+	if stopped := p.Stopped(); stopped > 0 && (p.Open || p.Until <= now) {
+		buf = append(buf, Choice{Verb: Resume, Client: c, Thread: stopped})
+	}
+	for t := range p.Threads {
+		th := &p.Threads[t]
+		if p.Stands(t) {
+			buf = standingEnabled(th, now, c, int8(t), buf)
+			continue
+		}
+		ch := Choice{Client: c, Thread: int8(t)}
+		switch held := th.Held(now); {
+		case held:
+		case th.Phase == node.Unborn:
+			ch.Verb = Start
+		case th.Phase == node.Asking:
+			ch.Verb = Arrive
+		case th.Phase == node.Blocked:
+			ch.Verb = Unblock
+		case th.Phase == node.Answered:
+			ch.Verb = Answer
+		case th.Phase == node.Asleep && th.Due <= now:
+			ch.Verb = Wake
+		}
+		if ch.Verb != 0 {
+			buf = append(buf, ch)
+		}
+		if ch.Verb == Wake || ch.Verb == Start {
+			for way := range all.otherWays(p, c, t) {
+				buf = append(buf, Choice{Verb: Choose, Client: c, Thread: int8(t), Node: way + 1})
+			}
+		}
+		if th.Survives(now) {
+			buf = append(buf, Choice{Verb: Survive, Client: c, Thread: int8(t)})
+		}
+		if th.Phase.Waiting() && all.impatient(p, c, t) <= now {
+			buf = append(buf, Choice{Verb: GiveUp, Client: c, Thread: int8(t)})
+		}
+	}
+	return buf
+}
+
+// pausedEnabled is enabled for a client that is paused. The network goes on:
+// its requests arrive.
+func pausedEnabled(p *node.Client, now time.Duration, c int8, buf []Choice) []Choice {
+	if p.Open || p.Until <= now {
+		buf = append(buf, Choice{Verb: Resume, Client: c})
+	}
+	for t := range p.Threads {
+		buf = standingEnabled(&p.Threads[t], now, c, int8(t), buf)
+	}
+	return buf
+}
+
+// standingEnabled appends what happens to a thread that does not run.
+func standingEnabled(th *node.Thread, now time.Duration, c, t int8, buf []Choice) []Choice {
+	switch {
+	case th.Hold > now:
+	case th.Phase == node.Asking:
+		buf = append(buf, Choice{Verb: Arrive, Client: c, Thread: t})
+	case th.Phase == node.Blocked:
+		buf = append(buf, Choice{Verb: Unblock, Client: c, Thread: t})
+	}
+	return buf
+}
+
+// otherWays is the number of other ways than by its waking in which client c's sleeping thread may
+// go on, or of other clocks than one that is right with which its program may begin.
+func (all *clients) otherWays(p *node.Client, c int8, thread int) int8 {
+	switch o := all.op(c, p, thread); {
+	case o.Kind == process.Idle:
+		return int8(o.Arg)
+	case o.Kind == process.Begin && p.At == 0:
+		return int8(len(all.config.Clients[c-1].Skews))
+	}
+	return 0
+}
+
+// due is the next deadline of a client's own; Never if there is none.
+// While it is paused the network and the servers go on.
+func (all *clients) due(p *node.Client, c int8, now time.Duration) time.Duration {
+	next := Never
+	if p.Paused || p.Stopped() > 0 {
+		next = p.Until
+	}
+	for t := range p.Threads {
+		th := &p.Threads[t]
+		stands := p.Stands(t)
+		if !stands {
+			next = min(next, all.timerDue(p, c, t, now))
+		}
+		switch {
+		case th.Phase == node.Blocked:
+			next = min(next, th.Hold)
+		case th.Broken && !stands:
+			next = min(next, all.config.Timing.messageDue(0, th.Latest, now))
+		case th.Broken:
+		case th.Phase == node.Asking, th.Phase == node.Answered && !stands:
+			next = min(next, all.config.Timing.messageDue(th.Hold, th.Latest, now))
+		case th.Hold > now:
+			next = min(next, th.Hold)
+		}
+	}
+	return next
+}
+
+// timerDue is the time at which a thread may go on by its clock and, once it may, by which it has
+// to.
+func (all *clients) timerDue(p *node.Client, c int8, thread int, now time.Duration) time.Duration {
+	th := &p.Threads[thread]
+	asleep := th.Phase == node.Asleep
+	switch {
+	case th.Phase == node.Unborn && all.config.Timing != nil:
+		return max(th.Latest, now)
+	case !asleep && !th.Phase.Waiting():
+		return Never
+	case !asleep:
+		if from := all.impatient(p, c, thread); from > now {
+			return from
+		}
+		return max(th.Due, now)
+	case all.config.Timing == nil || th.Due > now:
+		return th.Due
+	}
+	return max(th.Latest, now)
+}
+
+// impatient is the time from which client c's thread may give up waiting for an answer.
+func (all *clients) impatient(p *node.Client, c int8, thread int) time.Duration {
+	th := &p.Threads[thread]
+	switch {
+	case all.config.Timing == nil:
+		return th.Due
+	case all.op(c, p, thread).Open:
+		return 0
+	case th.Due == Never:
+		return Never
+	}
+	return th.Due - all.config.Timing.Lateness
+}

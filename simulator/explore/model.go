@@ -1,0 +1,226 @@
+package explore
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"locklab/algorithms/lock"
+	"locklab/simulator"
+	"locklab/simulator/checkpoint"
+	"locklab/simulator/client"
+	"locklab/simulator/history"
+	"locklab/simulator/verdict"
+	"locklab/simulator/zookeeper"
+)
+
+// Bounds are the numbers within which a lock is searched. They are the same as they are written
+// and as they are searched.
+type Bounds struct {
+	Clients       int // all run the same code; the probe comes on top
+	Attempts      int // of each client to take the lock
+	Nodes         int // servers
+	TTL           time.Duration
+	Fenced        bool          // leases carry fencing tokens, and the resource checks them
+	Uses          client.Uses   // what clients may do besides; see package client. GiveUp needs a Timing
+	ClientRetries int           // of the clients' library, which sends a command again; see simulator.Config
+	Tokens        client.Tokens // what the clients and the probe take as their own value
+	Limits
+}
+
+// Limits are how far a search goes, in which detail, and without which reductions.
+type Limits struct {
+	// Causes looks for the shortest way to each verdict by each cause: which faults were
+	// injected, and what the clients were doing that they hit. The causes are then part
+	// of the state, which makes several times as many states, and there is no reduction.
+	Causes bool
+	// MaxStates ends the search; 0: no limit.
+	MaxStates int
+	// Hopeful ends the search at so many states if more than half of them still wait to be
+	// visited: it will have many times as many. 0: it does not.
+	Hopeful int `json:"-"`
+	// MaxBytes ends the search before the whole program uses more memory; 0: no limit. It
+	// is checked from time to time, so a little more may be used. A caller that sets it has the
+	// garbage collector keep to it too (debug.SetMemoryLimit): what is garbage does not
+	// end a search.
+	MaxBytes int64
+	// Progress is called from time to time with what the search has covered so far, by
+	// one goroutine at a time; nil: it is not.
+	Progress func(r *Result) `json:"-"`
+	Plain    Plain           `json:"-"` // what it does without
+}
+
+// A Model is what is searched: one lock, the clients that use it, its servers and the faults, within
+// bounds.
+type Model struct {
+	Bounds
+	Entry lock.Entry
+	// Code, if it is not nil, makes the clients, and the probe, in place of Entry's lock.
+	// They record what the programs in programs.go record.
+	Code func(probe bool) simulator.ClientConfig
+	Key  string // that Code's clients lock; "": client.Key
+	// Znodes is the content of a ZooKeeper when Code begins; the zero value: only a root.
+	Znodes zookeeper.State
+	// Retries are the sleeps after which a client that was refused asks again within
+	// one attempt, by its own clock; see [RetrySleeps]. Empty: it asks once.
+	Retries  []time.Duration
+	Replicas int               // each server has at least so many; the lock may want more
+	Servers  simulator.Servers // of a lock that is neither on Redis nor on a ZooKeeper
+	Faults   []simulator.FaultBudget
+	// ClockJumps is the sum of what Faults and Skews can set clocks wrong. A lease may last
+	// that much longer, and the probe waits that much longer.
+	ClockJumps time.Duration
+	NoProbe    bool          // no deadlock is looked for
+	Timing     *Timing       // nil: lockstep
+	Inside     time.Duration // the work of a client in lockstep; 0: two fifths of a lease
+	// Skews are the times by which the clock of a client may be ahead from the start; see
+	// simulator.ClientConfig. The probe's is right. Not for Code.
+	Skews      []time.Duration
+	Checkpoint checkpoint.Config // the file from which a search that was stopped can go on
+}
+
+// Search builds the simulator of m and searches it. The choices of each witness
+// are reordered so that the steps of one client stay together, and with m.Causes a
+// witness whose causes contain all those of another to the same verdict is left
+// out. The errors are those of [Run].
+func Search(ctx context.Context, m *Model) (*Result, error) {
+	sim, err := m.Simulator()
+	if err != nil {
+		return nil, err
+	}
+	defer sim.Close()
+	r, err := Run(ctx, sim, m.Options())
+	if r == nil {
+		return nil, err
+	}
+	if err := m.checkWitnesses(sim, r); err != nil {
+		return nil, err
+	}
+	all := r.Found
+	r.Found = slices.DeleteFunc(slices.Clone(all), func(w Witness) bool {
+		return slices.ContainsFunc(all, func(o Witness) bool { return o.Verdict == w.Verdict && properSubset(o.Cause, w.Cause) })
+	})
+	for i := range r.Found {
+		w := &r.Found[i]
+		w.Choices = reorder(w.Choices, func(choices []simulator.Choice) bool { return m.leadTo(sim, choices, w.Verdict) })
+	}
+	return r, err
+}
+
+// leadTo reports whether choices can be made one after the other and come to a verdict.
+func (m *Model) leadTo(sim *simulator.Simulator, choices []simulator.Choice, to verdict.Word) bool {
+	h, w := m.Case(), sim.NewWorld()
+	for _, c := range choices {
+		if int(c.Client) > m.Clients && c.Verb == simulator.Start && !m.probeMayBegin(sim, &w, &h) {
+			return false
+		}
+		events, err := sim.Step(&w, c)
+		if err != nil {
+			return false
+		}
+		h.Events = append(h.Events, events...)
+	}
+	return slices.Contains(m.Verdicts(&h, choices), to)
+}
+
+// probeMayBegin reports whether all clients have come to their end in h, which has led to w,
+// or nothing is left to happen there but faults.
+func (m *Model) probeMayBegin(sim *simulator.Simulator, w *simulator.World, h *history.History) bool {
+	if m.unended(h.Events) == nil {
+		return true
+	}
+	for _, c := range sim.Enabled(w, nil) {
+		if int(c.Client) <= m.Clients && c.Verb < simulator.FaultVerb {
+			return false
+		}
+	}
+	return true
+}
+
+// properSubset reports whether a is b without some of its elements. Both are sorted.
+func properSubset(a, b []string) bool {
+	if len(a) >= len(b) {
+		return false
+	}
+	for _, what := range b {
+		if len(a) > 0 && a[0] == what {
+			a = a[1:]
+		}
+	}
+	return len(a) == 0
+}
+
+// Options are those of a search of m's simulator.
+func (m *Model) Options() Options {
+	opt := Options{
+		Step: m.step(), Unending: m.Timing != nil && m.Timing.Idle == simulator.Never,
+		Case: m.Case(), Symmetric: m.Clients, Limits: m.Limits, Checkpoint: m.Checkpoint,
+	}
+	if !m.NoProbe {
+		opt.Probe = m.Clients + 1
+	}
+	return opt
+}
+
+// Case is a history of m without its events.
+func (m *Model) Case() history.History {
+	clients, probe := m.Clients+1, m.Clients+1
+	if m.NoProbe {
+		clients, probe = m.Clients, 0
+	}
+	return history.History{
+		Strategy: m.Entry.ID, Clients: clients, Probe: probe, Nodes: m.Nodes, Key: cmp.Or(m.Key, client.Key), ZooKeeper: m.Entry.OnZooKeeper(),
+		Holders: client.Holders(m.Entry, clients), TTL: m.TTL, Guard: m.guard(),
+	}
+}
+
+func (m *Model) guard() history.Guard {
+	if m.Fenced {
+		return history.Fenced
+	}
+	return history.Naive
+}
+
+// Patience is the time that a client waits for an answer: of a lease of 9 s go-redis's default
+// of 3 s, and 50 ms where there are several servers.
+func (m *Model) Patience() time.Duration {
+	switch {
+	case m.Timing != nil:
+		return m.Timing.Timeout
+	case m.Nodes > 1: // one silent server costs little of a lease
+		return m.TTL / 180
+	}
+	return m.TTL / 3
+}
+
+// Simulator builds the simulator; the caller closes it.
+func (m *Model) Simulator() (*simulator.Simulator, error) {
+	config := simulator.Config{Faults: m.Faults, Guard: m.guard(), Timeout: m.Patience(), Servers: m.Servers, ClientRetries: m.ClientRetries}
+	if t := m.Timing; t != nil {
+		config.Timing = &simulator.Timing{Step: t.Step, Latency: t.Latency, Lateness: t.Lateness}
+	}
+	code := m.Code
+	if code == nil {
+		code = m.client
+	}
+	for range m.Clients {
+		config.Clients = append(config.Clients, code(false))
+	}
+	if !m.NoProbe {
+		config.Clients = append(config.Clients, code(true))
+	}
+	config.Nodes = client.Servers(m.Entry, m.TTL, simulator.NodeConfig{Replicas: max(m.Entry.Replicas, m.Replicas)}, m.Nodes)
+	if m.Code != nil && m.Entry.OnZooKeeper() {
+		config.Nodes[0].Znodes, config.Nodes[0].Lines = m.Znodes, nil
+	}
+	return simulator.New(config)
+}
+
+// client runs Entry's lock.
+func (m *Model) client(probe bool) simulator.ClientConfig {
+	if probe {
+		return simulator.ClientConfig{Program: m.probe, Near: true} // a refusal is not to come from slow messages
+	}
+	return simulator.ClientConfig{Program: m.contender, Skews: m.Skews}
+}

@@ -1,0 +1,100 @@
+package explore
+
+import (
+	"slices"
+
+	"locklab/simulator"
+	"locklab/simulator/history"
+	"locklab/simulator/verdict"
+)
+
+// Words are the verdicts that a search looks for, in their order. ORPHAN counts
+// when it refused another client. DEADLOCK is what the probe reports. STARVED means
+// that every attempt of every client was refused without cause, although no fault was injected:
+// a bounded search has no further rounds. DEADLOCK is also a client that waits for
+// its turn when nothing is left to happen.
+func Words() []verdict.Word { return slices.Clone(order) }
+
+// Verdicts are those of Words that a search finds in a run of m, in their order.
+func (m *Model) Verdicts(h *history.History, choices []simulator.Choice) (words []verdict.Word) {
+	var judges verdict.Safety
+	var found wordSet
+	inVain := true
+	c := verdict.CaseOf(h)
+	if m.Waiting(h) != nil {
+		found.add(verdict.Deadlock)
+	}
+	for i := range h.Events {
+		found |= observe(&judges, &c, m.Clients+1, i, &h.Events[i])
+		if h.Events[i].Client <= m.Clients { // not the probe
+			inVain = judges.InVain()
+		}
+	}
+	for _, w := range judges.Words() {
+		found.add(w)
+	}
+	if inVain && m.allRefused(h) && !slices.ContainsFunc(choices, func(c simulator.Choice) bool { return c.Verb >= simulator.FaultVerb }) {
+		found.add(verdict.Starved)
+	}
+	return found.list()
+}
+
+// Waiting are the clients that had not come to their end when the probe began: it begins
+// then only if they wait without end.
+func (m *Model) Waiting(h *history.History) (clients []int) {
+	for i := range h.Events {
+		if h.Events[i].Client > m.Clients {
+			return m.unended(h.Events[:i])
+		}
+	}
+	return nil
+}
+
+// unended are the clients that have not come to their end.
+func (m *Model) unended(events []history.Event) (clients []int) {
+	for c := range m.Clients {
+		ended := false
+		for i := range events {
+			switch e := &events[i]; {
+			case e.Client != c+1:
+			case e.Kind == history.Done || e.Kind == history.Crash:
+				ended = true
+			case e.Kind == history.Return:
+				ended = false
+			}
+		}
+		if !ended {
+			clients = append(clients, c+1)
+		}
+	}
+	return clients
+}
+
+// allRefused reports whether every client came to its end and none was ever given the
+// lock.
+func (m *Model) allRefused(h *history.History) bool {
+	done := 0
+	for i := range h.Events {
+		switch e := &h.Events[i]; {
+		case e.Client > m.Clients: // the probe
+		case e.Kind == history.Enter:
+			return false
+		case e.Kind == history.Done:
+			done++
+		}
+	}
+	return done == m.Clients
+}
+
+// observe tells the judges one event, and says what a search finds besides what
+// they remember: a refusal by an orphan, and the report of the probe.
+func observe(judges *verdict.Safety, c *verdict.Case, probe, i int, e *history.Event) (found wordSet) {
+	if judges.RefusedByOrphan(c, e) {
+		found.add(verdict.Orphan)
+	}
+	if e.Client == probe && ReportsDeadlock(e) {
+		found.add(verdict.Deadlock)
+	}
+	judges.Observe(c, i, e, nil)
+	return found
+}

@@ -1,0 +1,308 @@
+package redisnode
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"locklab/simulator/internal/clock"
+	"locklab/simulator/internal/codec"
+	"locklab/simulator/internal/table"
+	"locklab/simulator/memo"
+	"locklab/simulator/node"
+)
+
+// An Executor executes batches of commands on data: it is mostly a memo of what the engine does,
+// (keyspace, batch) -> (keyspace, reply). An entry is computed by the engine, once.
+//
+// Times are kept out of it. A command that does not look at them is run with
+// lifetimes that tell a kept one from a set one, so that one entry serves
+// whatever remains; a command that does look gets an entry for each remainder
+// (and clock reading) that occurs.
+type Executor struct {
+	memo   *memo.Memo
+	engine *engine
+
+	keyspaces *memo.Table[string, keyspace]
+	batches   *memo.Table[batchKey, batch]
+	replies   *memo.Table[string, reply]
+	asked     *memo.Table[askedKey, node.Length]
+	effects   memo.Map[effectKey, *Effect]
+	exact     memo.Map[exactKey, *Effect]
+	bare      memo.Map[uint32, uint32]    // keyspace -> the same without scripts and connections
+	less      memo.Map[[2]uint32, uint32] // keyspace, place -> the same without that key
+	orbit     memo.Orbit[execution]
+
+	spare   int64 // milliseconds that a key lives from its deadline on
+	listens bool  // some connection has subscribed
+}
+
+// A batch is the commands of one write to a connection: almost always one.
+type batch struct {
+	commands    [][]string
+	on          connRef      // the connection it comes on, if the server keeps something of that
+	text        []string     `codec:"derived"` // the commands in a row, as histories show them
+	wait        *waitCommand `codec:"derived"` // the last of them, if it is one
+	subscribe   bool         `codec:"derived"` // it concerns a subscription: see pubsub.go
+	transaction `codec:"derived"`
+}
+
+type batchKey struct {
+	connRef
+	wire string
+}
+
+type reply struct {
+	resp string
+	text string `codec:"derived"` // as redis-cli shows it
+}
+
+type effectKey struct{ keyspace, batch uint32 }
+
+type exactKey struct {
+	effectKey
+	left [MaxKeys]int64 // milliseconds that remain
+	now  int64          // the server's clock, if the command reads it; otherwise 0
+}
+
+func newExecutor(m *memo.Memo, spare int64) (*Executor, error) {
+	e, err := newEngine()
+	if err != nil {
+		return nil, err
+	}
+	x := &Executor{
+		memo: m, engine: e, spare: spare,
+		effects: memo.NewMap[effectKey, *Effect](m), exact: memo.NewMap[exactKey, *Effect](m),
+		bare: memo.NewMap[uint32, uint32](m), less: memo.NewMap[[2]uint32, uint32](m),
+	}
+	const requests = "limit.of.requests"
+	x.asked = memo.NewTable(m, memo.Entries[askedKey, node.Length]{What: requests, Key: keyOf, Fill: x.noted})
+	x.keyspaces = memo.NewTable(m, memo.Entries[string, keyspace]{What: "limit.of.contents", Key: codec.Key[keyspace],
+		Fill: keyspace.counted, Sort: keyspace.sortedWithin, First: []keyspace{{}}})
+	x.replies = memo.NewTable(m, memo.Entries[string, reply]{What: "limit.of.replies", Key: reply.key,
+		Fill: reply.worded, Text: reply.words, First: []reply{{}}})
+	x.batches = memo.NewTable(m, memo.Entries[batchKey, batch]{What: requests, Key: batch.key,
+		Fill: x.completed, Text: batch.words, Check: batch.check})
+	x.orbit = memo.Orbit[execution]{Checked: func(x execution) *uint8 { return &x.eff.checked },
+		Renamed: x.renamedExecution, Commutes: x.commute, Text: x.commandOf}
+	m.OnClear = func() {
+		e.forgetScripts()
+		if m.ReadsClock {
+			x.asked.ID(readsClock)
+		}
+	}
+	return x, nil
+}
+
+func (r reply) key() string { return r.resp }
+
+func (r reply) worded() reply {
+	r.text = pushText(r.resp)
+	return r
+}
+
+func (r reply) words() []string { return []string{r.text} }
+
+func (x *Executor) internReply(resp string) uint32 { return x.replies.ID(reply{resp: resp}) }
+
+func (b batch) key() batchKey { return batchKey{b.on, string(writeBatch(b.commands))} }
+
+func (b batch) words() []string { return b.text }
+
+// check returns an error if a batch that was read from a file has no command, or an empty one.
+func (b batch) check() error {
+	if len(b.commands) == 0 || slices.ContainsFunc(b.commands, func(c []string) bool { return len(c) == 0 }) {
+		return errFrame
+	}
+	return nil
+}
+
+// internBatch numbers the bytes of one write, which come on a connection.
+func (x *Executor) internBatch(on connRef, wire []byte) (uint32, error) {
+	if id, ok := x.batches.Find(batchKey{on, string(wire)}); ok {
+		return id, nil
+	}
+	commands, err := ParseBatch(string(wire))
+	if err != nil {
+		return 0, err
+	}
+	id := x.batches.ID(batch{commands: commands, on: on})
+	return id, x.memo.Room.Exceeded
+}
+
+// completed fills in what follows from the commands of a batch.
+func (x *Executor) completed(b batch) batch {
+	for i, c := range b.commands {
+		if i > 0 {
+			b.text = append(b.text, ";")
+		}
+		b.text = append(append(b.text, strings.ToUpper(c[0])), c[1:]...)
+	}
+	b.wait = x.waitOf(b.commands)
+	b.transaction = transactionOf(b.commands)
+	text := b.text
+	x.markSubscribe(&b)
+	if b.wait != nil && b.wait.limit > 0 {
+		x.asked.ID(node.Length{Of: node.WaitLimit, D: b.wait.limit, Request: text})
+	}
+	return b
+}
+
+// keys returns the keyspace of data, good until another one is numbered.
+func (x *Executor) keys(d *Data) *keyspace { return x.keyspaces.At(d.keyspace) }
+
+// apply runs batch b on data d at the server's time now (of its own clock,
+// since the epoch), and returns its effect.
+func (x *Executor) apply(d *Data, now time.Duration, b uint32) (*Effect, error) {
+	eff, err := x.look(d, now, b)
+	if err == nil && eff.checked < x.memo.Symmetric && !x.memo.Plain {
+		err = memo.Check(x.memo, execution{*d, now, b, eff}, &x.orbit)
+	}
+	if err != nil {
+		return nil, err
+	}
+	to := Data{keyspace: eff.To}
+	for i, l := range eff.Lives {
+		if l.Keep >= 0 {
+			to.deadline[i], to.with[i] = d.deadline[l.Keep], d.with[l.Keep]
+		} else {
+			to.deadline[i], to.with[i] = clock.Millis(now)+l.D.Milliseconds(), MaxKeys
+		}
+	}
+	x.regroup(&to)
+	*d = to
+	return eff, nil
+}
+
+// look returns the effect of batch b on data d, computed once.
+func (x *Executor) look(d *Data, now time.Duration, b uint32) (*Effect, error) {
+	if x.memo.Plain {
+		return x.run(d, now, b, needsClock)
+	}
+	key := effectKey{d.keyspace, b}
+	eff, err := x.effects.Get(key, func() (*Effect, error) { return x.run(d, now, b, needsNothing) })
+	if err != nil || eff.needs == needsNothing {
+		return eff, err
+	}
+	n := eff.needs
+	exact := exactKey{effectKey: key, left: x.left(d, now)}
+	if n == needsClock {
+		exact.now = clock.Millis(now)
+		if !x.memo.ReadsClock {
+			x.asked.ID(readsClock)
+		}
+	}
+	return x.exact.Get(exact, func() (*Effect, error) { return x.run(d, now, b, n) })
+}
+
+// left returns the milliseconds that each expiring key has still to live.
+func (x *Executor) left(d *Data, now time.Duration) (left [MaxKeys]int64) {
+	for i := range x.keys(d).ttls {
+		left[i] = d.deadline[i] - clock.Millis(now)
+	}
+	return left
+}
+
+// run computes an effect by the engine. Where the batch turns out to need more than n, the effect
+// has nothing but what it needs.
+func (x *Executor) run(d *Data, now time.Duration, b uint32, n needs) (*Effect, error) {
+	x.engine.noMemo = x.memo.Plain
+	x.engine.refuses, b = b&refuseWrites != 0, b&^refuseWrites
+	if x.batches.At(b).subscribe && x.batches.At(b).unfit == "" {
+		return x.subscribe(d.keyspace, x.batches.At(b)), nil
+	}
+	left := x.left(d, now)
+	ttls := make([]time.Duration, x.keys(d).ttls)
+	for i := range ttls {
+		ttls[i] = longTTL(i)
+		if n != needsNothing {
+			ttls[i] = time.Duration(left[i]) * time.Millisecond
+		}
+	}
+	at := clock.Epoch.Add(time.Duration(clock.Millis(now)) * time.Millisecond)
+	out, err := x.engine.run(d.keyspace, x.keys(d), ttls, at, x.batches.At(b))
+	switch {
+	case err != nil:
+		return nil, err
+	case out.needs > n:
+		return &Effect{needs: out.needs}, nil
+	case len(out.ttls) > MaxKeys:
+		return nil, table.Limit("limit.keys", "most", MaxKeys)
+	}
+	eff := &Effect{To: x.keyspaces.ID(out.keys), Reply: x.internReply(out.reply), needs: n}
+	if n == needsNothing && x.memo.Room.Exceeded == nil {
+		x.engine.held = int64(eff.To)
+	}
+	from, to := x.keys(d), x.keyspaces.At(eff.To)
+	for place, ttl := range out.ttls {
+		l := Lifetime{-1, ttl.Truncate(time.Millisecond)}
+		// A lifetime that was kept may have come from another key (RENAME), which
+		// only a command that reads lifetimes can do, so that they are true here.
+		p := from.place(to.expiring(place).name)
+		if p >= 0 && ttl%time.Millisecond == mark && (n == needsNothing || left[p] == l.D.Milliseconds()) {
+			l = Lifetime{Keep: p}
+		}
+		eff.Lives = append(eff.Lives, l)
+	}
+	eff.Changes = diff(from, to, eff.Lives)
+	x.noteLives(eff, left[:len(ttls)], x.batches.At(b).text)
+	return eff, nil
+}
+
+// overdue finds the expiring key of d that has been dead longest at the
+// server's time now, and its place. A key lives through the millisecond of its
+// deadline, as in Redis, if spare is 1; 0: until that begins.
+func (x *Executor) overdue(d *Data, now time.Duration, spare int64) (place int, ok bool) {
+	ms := clock.Millis(now)
+	for i := range x.keys(d).ttls {
+		if ms >= d.deadline[i]+spare && (!ok || d.deadline[i] < d.deadline[place]) {
+			place, ok = i, true
+		}
+	}
+	return place, ok
+}
+
+// drop removes the key in the given place, as expiry does.
+func (x *Executor) drop(d *Data, place int) *keyValue {
+	from := x.keys(d)
+	key := from.expiring(place)
+	d.keyspace, _ = x.less.Get([2]uint32{d.keyspace, uint32(place)}, func() (uint32, error) {
+		return x.keyspaces.ID(from.without(key.name)), nil
+	})
+	copy(d.deadline[place:], d.deadline[place+1:])
+	copy(d.with[place:], d.with[place+1:])
+	d.deadline[MaxKeys-1], d.with[MaxKeys-1] = 0, 0
+	x.regroup(d)
+	return key
+}
+
+// bareData returns data as it goes to a replica or to disk: without cached scripts and
+// without connections.
+func (x *Executor) bareData(d Data) Data {
+	d.keyspace, _ = x.bare.Get(d.keyspace, func() (uint32, error) {
+		return x.keyspaces.ID(keyspace{keys: x.keys(&d).keys}), nil
+	})
+	return d
+}
+
+// regroup numbers anew which keys of d end together: with is the same for those that do. It matters
+// only where an end may be pending.
+func (x *Executor) regroup(d *Data) {
+	was := d.with
+	d.with = [MaxKeys]uint8{}
+	if x.spare > 0 {
+		return
+	}
+	for i := range x.keys(d).ttls {
+		for d.with[i] = 0; was[d.with[i]] != was[i] || d.deadline[d.with[i]] != d.deadline[i]; {
+			d.with[i]++
+		}
+	}
+}
+
+// shift moves the deadlines of data by ms.
+func (x *Executor) shift(d *Data, ms int64) {
+	for i := range x.keys(d).ttls {
+		d.deadline[i] += ms
+	}
+}

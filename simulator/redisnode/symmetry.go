@@ -1,0 +1,65 @@
+package redisnode
+
+import (
+	"slices"
+	"time"
+
+	"locklab/simulator/internal/codec"
+	"locklab/simulator/node"
+)
+
+// An execution is a batch that is to be executed on data. A search that treats clients as
+// interchangeable requires that it does not depend on which client is which: see [memo.Check].
+type execution struct {
+	data  Data
+	now   time.Duration // by the server's clock
+	batch uint32
+	eff   *Effect
+}
+
+// commandOf returns the command of an execution, for an error.
+func (x *Executor) commandOf(e execution) []string { return x.batches.At(e.batch &^ refuseWrites).text }
+
+// renamedExecution returns an execution on renamed data, of the renamed batch.
+func (x *Executor) renamedExecution(e execution, to *node.Names) (execution, error) {
+	x.rename(&e.data, to)
+	e.batch = x.batches.Renamed(e.batch&^refuseWrites, to) | e.batch&refuseWrites
+	err := x.memo.Room.Exceeded
+	if err == nil {
+		e.eff, err = x.look(&e.data, e.now, e.batch)
+	}
+	return e, err
+}
+
+// commute reports whether the effect of b, which is a renamed, is the renamed effect of a.
+// The order in which keys have changed may differ: it is that of their names, and the
+// judges look at the lock's key only.
+func (x *Executor) commute(a, b execution, to *node.Names) bool {
+	if !x.replies.Same(a.eff.Reply, b.eff.Reply, to) || !x.keyspaces.Same(a.eff.To, b.eff.To, to) {
+		return false
+	}
+	before, after, became := x.keys(&a.data), x.keyspaces.At(a.eff.To), x.keyspaces.At(b.eff.To)
+	for i, l := range a.eff.Lives {
+		if l.Keep >= 0 {
+			l.Keep = x.keys(&b.data).place(to.Rename(before.expiring(l.Keep).name))
+		}
+		if b.eff.Lives[became.place(to.Rename(after.expiring(i).name))] != l {
+			return false
+		}
+	}
+	return len(a.eff.Changes) == len(b.eff.Changes) && !slices.ContainsFunc(a.eff.Changes, func(a Change) bool {
+		return !slices.ContainsFunc(b.eff.Changes, func(b Change) bool { return to.Rename(a.Key) == b.Key })
+	})
+}
+
+// rename renames the clients in data.
+func (x *Executor) rename(d *Data, to *node.Names) {
+	from, was := *x.keys(d), *d
+	renamed := codec.Replace(from, to.Rename).sortedWithin()
+	for i := range from.ttls {
+		place := renamed.place(to.Rename(from.expiring(i).name))
+		d.deadline[place], d.with[place] = was.deadline[i], was.with[i]
+	}
+	d.keyspace = x.keyspaces.ID(renamed)
+	x.regroup(d)
+}
