@@ -35,14 +35,12 @@ var checkThenPause = race.Scenario{
 	Script: func(s race.Settings, _ int) []race.Trigger {
 		return []race.Trigger{{On: confirmed(client.Checking), Do: race.Inject(s.Retry/20, faults.PauseOf(1, s.Pause))}}
 	},
-	Triggered: func(h *history.History) bool {
-		return race.InOrder(h,
-			confirmed(client.Checking), race.Event(history.Pause, 1), race.EventOfOther(history.Acquire, 1),
-			race.Event(history.Resume, 1), race.Event(history.Write, 1))
-	},
+	Triggered: race.Sequence(
+		confirmed(client.Checking), race.Event(history.Pause, 1), race.EventOfOther(history.Acquire, 1),
+		race.Event(history.Resume, 1), race.Event(history.Write, 1)),
 }
 
-// confirmed matches the moment at which c1 is told that it still has the lock.
+// confirmed matches the answer by which c1 still has the lock.
 func confirmed(what string) race.Pattern {
 	return func(e *history.Event) bool {
 		return e.Kind == history.Enter && e.Client == 1 && e.Note == what

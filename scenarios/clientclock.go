@@ -18,11 +18,9 @@ var clientSkew = race.Scenario{
 			{Start: s.Retry / 2, Work: s.TTL / 5, Tail: s.TTL * 2 / 5, Skew: s.Skew},
 		}
 	},
-	Triggered: func(h *history.History) bool {
-		return race.InOrder(h, race.Event(history.Enter, 1), func(e *history.Event) bool {
-			return e.Kind == history.Acquire && e.Client == 2 && e.Skew > 0
-		}, race.Event(history.Leave, 1))
-	},
+	Triggered: race.Sequence(race.Event(history.Enter, 1), func(e *history.Event) bool {
+		return e.Kind == history.Acquire && e.Client == 2 && e.Skew > 0
+	}, race.Event(history.Leave, 1)),
 }
 
 // clientBehind: the Go client rueidis sets the end of a lease as an instant (PXAT) by
@@ -37,9 +35,7 @@ var clientBehind = race.Scenario{
 		clients[0].Skew = -s.Skew
 		return clients
 	},
-	Triggered: func(h *history.History) bool {
-		return race.InOrder(h, func(e *history.Event) bool {
-			return e.Kind == history.Enter && e.Client == 1 && e.Skew < 0
-		}, race.EventOfOther(history.Acquire, 1), race.Event(history.Leave, 1))
-	},
+	Triggered: race.Sequence(func(e *history.Event) bool {
+		return e.Kind == history.Enter && e.Client == 1 && e.Skew < 0
+	}, race.EventOfOther(history.Acquire, 1), race.Event(history.Leave, 1)),
 }

@@ -20,11 +20,9 @@ var crashHolding = race.Scenario{
 	Script: func(s race.Settings, _ int) []race.Trigger {
 		return []race.Trigger{{On: race.Event(history.Enter, 1), Do: race.Inject(s.TTL/10, faults.CrashOf(1))}}
 	},
-	Triggered: func(h *history.History) bool {
-		return race.InOrderWithout(h, race.Event(history.Leave, 1),
-			race.Event(history.Enter, 1), race.Event(history.Crash, 1),
-			race.EventOfOther(history.Acquire, 1))
-	},
+	Triggered: race.SequenceWithout(race.Event(history.Leave, 1),
+		race.Event(history.Enter, 1), race.Event(history.Crash, 1),
+		race.EventOfOther(history.Acquire, 1)),
 }
 
 // crashBeforeExpire: article 004 calls such a key immortal; redis-py had this lock until
@@ -41,11 +39,9 @@ var crashBeforeExpire = race.Scenario{
 	Script: func(s race.Settings, _ int) []race.Trigger {
 		return []race.Trigger{{On: race.CreatesKeyWithoutTTL(1), Do: race.Inject(0, faults.CrashOf(1))}}
 	},
-	Triggered: func(h *history.History) bool {
-		return race.InOrderWithout(h, setsTTL,
-			race.CreatesKeyWithoutTTL(1), race.Event(history.Crash, 1),
-			race.EventOfOther(history.Acquire, 1))
-	},
+	Triggered: race.SequenceWithout(setsTTL,
+		race.CreatesKeyWithoutTTL(1), race.Event(history.Crash, 1),
+		race.EventOfOther(history.Acquire, 1)),
 }
 
 // setsTTL matches the moment at which c1's key gets a TTL.

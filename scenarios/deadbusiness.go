@@ -16,12 +16,10 @@ var deadBusiness = race.Scenario{
 	Clients: func(s race.Settings) []race.Client {
 		return []race.Client{{Work: s.TTL / 10, Fails: true}, {Start: s.Retry / 2, Work: s.Retry}}
 	},
-	Triggered: func(h *history.History) bool {
-		return race.InOrder(h, race.Event(history.Enter, 1), race.Throws(1), race.EventOfOther(history.Acquire, 1))
-	},
+	Triggered: race.Sequence(race.Event(history.Enter, 1), race.Throws(1), race.EventOfOther(history.Acquire, 1)),
 }
 
-// deadProcess is deadBusiness in which somebody kills the process later.
+// deadProcess is deadBusiness in which the process is killed later.
 var deadProcess = race.Scenario{
 	ID:       "dead-process",
 	Race:     "R16B",
@@ -32,9 +30,7 @@ var deadProcess = race.Scenario{
 	Script: func(s race.Settings, _ int) []race.Trigger {
 		return []race.Trigger{{On: race.Event(history.Leave, 1), Do: race.Inject(s.TTL*6/5, faults.CrashOf(1))}}
 	},
-	Triggered: func(h *history.History) bool {
-		return race.InOrder(h,
-			race.Throws(1), race.EventOfOther(history.Acquire, 1), race.Event(history.Crash, 1),
-			race.EventOfOther(history.Acquire, 1))
-	},
+	Triggered: race.Sequence(
+		race.Throws(1), race.EventOfOther(history.Acquire, 1), race.Event(history.Crash, 1),
+		race.EventOfOther(history.Acquire, 1)),
 }

@@ -5,9 +5,9 @@ import (
 	"locklab/simulator/history"
 )
 
-// doubleRun: the README of ShedLock. No lock fails: nobody is inside together; the job
-// runs twice. at-least-for, which is made against it, is an ORPHAN on purpose: it keeps
-// the lock when nobody needs it any more.
+// doubleRun: the README of ShedLock. No lock fails: no two clients are inside together; the
+// job runs twice. at-least-for, which is made against it, is an ORPHAN on purpose: it keeps
+// the lock after its holder has released it.
 var doubleRun = race.Scenario{
 	ID:           "double-run",
 	Race:         "R44",

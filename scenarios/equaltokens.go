@@ -31,7 +31,7 @@ var sameThread = race.Scenario{
 // sameToken: article 002 writes random.nextint() for the token. What is harmed depends on
 // the lock: compare-and-delete deletes the other's key; a reentrant lock takes the second
 // client for its owner; and Redlock deletes with the clean-up of the refused client,
-// before anybody releases.
+// before any client releases.
 var sameToken = race.Scenario{
 	ID:       "same-token",
 	Race:     "R12B",

@@ -9,7 +9,6 @@ import (
 	"locklab/scenarios/race"
 	"locklab/simulator/client"
 	"locklab/simulator/history"
-	"locklab/simulator/schedule"
 )
 
 // Races of a holder that asks to have its lease renewed and relies on the answer.
@@ -25,11 +24,9 @@ var renewHeld = race.Scenario{
 		return []race.Client{renewsAfterBreak(s), {Start: s.Retry / 2, Work: s.TTL / 5, Tail: s.TTL / 5}}
 	},
 	Script: pauseOutside,
-	Triggered: func(h *history.History) bool {
-		return race.InOrderWithout(h, race.Event(history.Leave, 2),
-			race.Event(history.Leave, 1), race.Event(history.Pause, 1), race.Event(history.Enter, 2),
-			race.Event(history.Resume, 1), asksRenewal)
-	},
+	Triggered: race.SequenceWithout(race.Event(history.Leave, 2),
+		race.Event(history.Leave, 1), race.Event(history.Pause, 1), race.Event(history.Enter, 2),
+		race.Event(history.Resume, 1), asksRenewal),
 }
 
 // renewFree is renewHeld with a free lock.
@@ -43,11 +40,9 @@ var renewFree = race.Scenario{
 		return []race.Client{renewsAfterBreak(s), {Start: s.Retry / 2, Work: s.Retry / 2, Tail: s.Retry / 2}}
 	},
 	Script: pauseOutside,
-	Triggered: func(h *history.History) bool {
-		return race.InOrder(h,
-			race.Event(history.Leave, 1), race.Event(history.Pause, 1), race.Event(history.Enter, 2),
-			race.Event(history.Released, 2), race.Event(history.Resume, 1), asksRenewal)
-	},
+	Triggered: race.Sequence(
+		race.Event(history.Leave, 1), race.Event(history.Pause, 1), race.Event(history.Enter, 2),
+		race.Event(history.Released, 2), race.Event(history.Resume, 1), asksRenewal),
 }
 
 // renewLate is slow-acquire for a renewal. Only the answer that completes the majority is
@@ -120,15 +115,11 @@ var renewPartly = race.Scenario{
 		}
 	},
 	Script: func(s race.Settings, nodes int) []race.Trigger {
-		lost := 0
-		return []race.Trigger{{Each: true,
+		return []race.Trigger{{Each: true, Times: race.Quorum(nodes),
 			On: func(e *history.Event) bool {
-				return mainSends(e) && e.Node != history.Resource && e.At > s.Retry/2 && lost < race.Quorum(nodes)
+				return mainSends(e) && e.Node != history.Resource && e.At > s.Retry/2
 			},
-			Do: func(st *schedule.Stage, _ *history.Event) {
-				lost++
-				st.Inject(0, faults.LoseRequestOf(1, 0))
-			},
+			Do: race.Inject(0, faults.LoseRequestOf(1, 0)),
 		}}
 	},
 	Triggered: func(h *history.History) bool {
@@ -171,7 +162,7 @@ func asksRenewal(e *history.Event) bool {
 func renew(lease lock.Lease) error {
 	r, ok := lock.As[lock.Renewer](lease)
 	if !ok {
-		return nil // nobody to ask
+		return nil // the lease cannot be renewed
 	}
 	return r.Renew(context.Background())
 }

@@ -108,7 +108,7 @@ var failoverFenced = race.Scenario{
 	Triggered: sameFencingToken,
 }
 
-// sameFencingToken says whether a server forgot c1's lock and somebody entered with c1's
+// sameFencingToken reports whether a server lost c1's lock and another client entered with c1's
 // fencing token while c1 was inside.
 func sameFencingToken(h *history.History) bool {
 	var number uint64

@@ -61,7 +61,7 @@ func pauseInside(s race.Settings, _ int) []race.Trigger {
 	return []race.Trigger{{On: race.Event(history.Enter, 1), Do: race.Inject(begin, faults.PauseOf(1, s.Pause))}}
 }
 
-// paused says whether c1 was paused inside while somebody else asked. The length of the
+// paused reports whether c1 was paused inside while another client asked. The length of the
 // pause does not matter: a pause that is shorter than the lease is the race too.
 func paused(h *history.History) bool {
 	return race.InOrder(h,

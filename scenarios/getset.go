@@ -29,11 +29,9 @@ var getsetNil = race.Scenario{
 			{On: race.DeletesKey(1), Do: race.Thaw(2, s.Retry/100)},
 		}
 	},
-	Triggered: func(h *history.History) bool {
-		return race.InOrder(h, race.Sends(2, "GETSET"), race.DeletesKey(1), func(e *history.Event) bool {
-			return race.Applies(2, "GETSET")(e) && e.Reply == "(nil)"
-		})
-	},
+	Triggered: race.Sequence(race.Sends(2, "GETSET"), race.DeletesKey(1), func(e *history.Event) bool {
+		return race.Applies(2, "GETSET")(e) && e.Reply == "(nil)"
+	}),
 }
 
 // getNil: article 000 discusses what to do when the GET returns nil, and decides for
@@ -51,11 +49,9 @@ var getNil = race.Scenario{
 		}
 	},
 	Script: func(s race.Settings, _ int) []race.Trigger { return delayGet(s) },
-	Triggered: func(h *history.History) bool {
-		return race.InOrder(h,
-			race.Event(history.Enter, 1), race.Sends(2, "GET"), race.DeletesKey(1), getReturnsNil,
-			race.Event(history.Acquire, 3))
-	},
+	Triggered: race.Sequence(
+		race.Event(history.Enter, 1), race.Sends(2, "GET"), race.DeletesKey(1), getReturnsNil,
+		race.Event(history.Acquire, 3)),
 }
 
 // getNilTaken is getNil with a client that locks between c2's GET and its next command.
@@ -76,11 +72,9 @@ var getNilTaken = race.Scenario{
 			race.Trigger{On: getReturnsNil, Do: race.Freeze(2)},
 			race.Trigger{On: race.Event(history.Enter, 3), Do: race.Thaw(2, 0)})
 	},
-	Triggered: func(h *history.History) bool {
-		return race.InOrder(h,
-			race.Event(history.Enter, 1), race.DeletesKey(1), getReturnsNil,
-			race.Event(history.Enter, 3), race.Event(history.Apply, 2), race.Event(history.Leave, 3))
-	},
+	Triggered: race.Sequence(
+		race.Event(history.Enter, 1), race.DeletesKey(1), getReturnsNil,
+		race.Event(history.Enter, 3), race.Event(history.Apply, 2), race.Event(history.Leave, 3)),
 }
 
 // delayGet holds c2's GET back until c1 has deleted the key.

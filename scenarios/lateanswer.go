@@ -24,9 +24,7 @@ var lateAnswer = race.Scenario{
 			{On: race.Event(history.Resume, 1), Do: race.Inject(0, simulator.Choice{Verb: simulator.GiveUp, Client: 1})},
 		}
 	},
-	Triggered: func(h *history.History) bool {
-		return race.InOrder(h,
-			race.CreatesKey(1), race.Event(history.Pause, 1), race.EventOfOther(history.Acquire, 1),
-			race.Event(history.Resume, 1), race.Event(history.Timeout, 1))
-	},
+	Triggered: race.Sequence(
+		race.CreatesKey(1), race.Event(history.Pause, 1), race.EventOfOther(history.Acquire, 1),
+		race.Event(history.Resume, 1), race.Event(history.Timeout, 1)),
 }

@@ -26,11 +26,9 @@ var lateRelease = race.Scenario{
 			{On: race.Event(history.Enter, 2), Do: race.Thaw(1, 0)},
 		}
 	},
-	Triggered: func(h *history.History) bool {
-		return race.InOrder(h, race.Event(history.Release, 1), race.Event(history.Enter, 2), func(e *history.Event) bool {
-			return e.Kind == history.Apply && e.Client == 1
-		})
-	},
+	Triggered: race.Sequence(race.Event(history.Release, 1), race.Event(history.Enter, 2), func(e *history.Event) bool {
+		return e.Kind == history.Apply && e.Client == 1
+	}),
 }
 
 // sendsDelete matches the request of c1 that may delete. In a release that checks first,

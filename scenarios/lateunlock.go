@@ -24,14 +24,12 @@ var lateUnlock = race.Scenario{
 		}
 	},
 	Script: func(s race.Settings, nodes int) []race.Trigger {
-		releases, delayed := race.Event(history.Release, 1), 0
 		releasing := false
 		return []race.Trigger{
-			{On: releases, Do: func(*schedule.Stage, *history.Event) { releasing = true }},
-			{Each: true,
-				On: func(e *history.Event) bool { return releasing && delayed < race.Quorum(nodes) && sendsDelete(e) },
+			{On: race.Event(history.Release, 1), Do: func(*schedule.Stage, *history.Event) { releasing = true }},
+			{Each: true, Times: race.Quorum(nodes),
+				On: func(e *history.Event) bool { return releasing && sendsDelete(e) },
 				Do: func(st *schedule.Stage, e *history.Event) {
-					delayed++
 					st.Inject(0, faults.DelayOf(1, e.Thread, s.TTL*3/2))
 				}},
 		}

@@ -7,7 +7,7 @@ import (
 	"locklab/simulator/history"
 )
 
-// Races in which somebody outside the protocol removes the key. On several servers the
+// Races in which a client outside the protocol removes the key. On several servers the
 // first one loses it, and a majority still has it.
 
 // strayDelete: an operator or a cleanup script deletes the key.
@@ -56,11 +56,11 @@ func firstServerLoses(how simulator.Choice) func(race.Settings, int) []race.Trig
 	}
 }
 
-// lostInside says whether c1 lost the key through no client while it was inside and
-// somebody asked.
+// lostInside reports whether c1 lost the key while it was inside and another client asked, and
+// no client of the lock had deleted it.
 func lostInside(h *history.History) bool {
-	stranger := func(e *history.Event) bool { return e.Kind == history.External }
+	outside := func(e *history.Event) bool { return e.Kind == history.External }
 	return race.InOrder(h,
-		race.Event(history.Enter, 1), stranger, race.LosesKey, race.OthersSend(1),
+		race.Event(history.Enter, 1), outside, race.LosesKey, race.OthersSend(1),
 		race.Event(history.Leave, 1))
 }

@@ -14,8 +14,8 @@ import (
 )
 
 // lostReply: the same on ZooKeeper is ZOOKEEPER-1262. Redlock is said to be blocked here;
-// it is not, since a failed attempt releases on every server, also where it heard no
-// answer.
+// it is not, since a failed attempt releases on every server, also where no answer
+// came.
 var lostReply = race.Scenario{
 	ID:           "lost-reply",
 	Race:         "R32",
@@ -28,14 +28,12 @@ var lostReply = race.Scenario{
 		return []race.Client{{Work: s.Retry}, {Start: s.Retry / 2, Work: s.Retry}}
 	},
 	Script: func(s race.Settings, nodes int) []race.Trigger {
-		lost := 0
 		follow, thread := race.FollowRequests(1)
-		return []race.Trigger{follow, {Each: true,
+		return []race.Trigger{follow, {Each: true, Times: race.Quorum(nodes),
 			On: func(e *history.Event) bool {
-				return lost < race.Quorum(nodes) && e.Kind == history.Change && e.Client == 1 && e.Before == ""
+				return e.Kind == history.Change && e.Client == 1 && e.Before == ""
 			},
 			Do: func(st *schedule.Stage, e *history.Event) {
-				lost++
 				st.Inject(s.Latency/2, faults.LoseReplyTo(1, thread(e)))
 			},
 		}}
@@ -87,15 +85,14 @@ var releaseAgain = race.Scenario{
 		}
 	},
 	Script: func(s race.Settings, nodes int) []race.Trigger {
-		lost, releasing := 0, false
+		releasing := false
 		follow, thread := race.FollowRequests(1)
 		return []race.Trigger{
 			follow,
 			{On: race.Event(history.Release, 1), Each: true, Do: func(*schedule.Stage, *history.Event) { releasing = true }},
-			{Each: true,
-				On: func(e *history.Event) bool { return releasing && lost < race.Quorum(nodes) && race.DeletesKey(1)(e) },
+			{Each: true, Times: race.Quorum(nodes),
+				On: func(e *history.Event) bool { return releasing && race.DeletesKey(1)(e) },
 				Do: func(st *schedule.Stage, e *history.Event) {
-					lost++
 					st.Inject(s.Latency/2, faults.LoseReplyTo(1, thread(e)))
 				}},
 		}

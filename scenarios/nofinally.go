@@ -23,9 +23,7 @@ var noFinally = race.Scenario{
 			{Start: s.Retry / 2, Work: s.Retry},
 		}
 	},
-	Triggered: func(h *history.History) bool {
-		return race.InOrder(h,
-			race.Event(history.Enter, 1), race.Throws(1), race.EventOfOther(history.Acquire, 1),
-			race.Event(history.Acquire, 1))
-	},
+	Triggered: race.Sequence(
+		race.Event(history.Enter, 1), race.Throws(1), race.EventOfOther(history.Acquire, 1),
+		race.Event(history.Acquire, 1)),
 }

@@ -17,10 +17,8 @@ var overtaken = race.Scenario{
 			{Work: s.Retry * 9 / 10, Run: repeatWithoutRest},
 		}
 	},
-	Triggered: func(h *history.History) bool {
-		return race.InOrderWithout(h, race.Event(history.Enter, 1),
-			race.Event(history.Refuse, 1), race.Event(history.Released, 2), race.Event(history.Acquire, 2))
-	},
+	Triggered: race.SequenceWithout(race.Event(history.Enter, 1),
+		race.Event(history.Refuse, 1), race.Event(history.Released, 2), race.Event(history.Acquire, 2)),
 }
 
 // repeatWithoutRest acquires, works and releases fifteen times, without a pause.

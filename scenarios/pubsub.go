@@ -21,11 +21,9 @@ var missedWake = race.Scenario{
 	Script: func(s race.Settings, _ int) []race.Trigger {
 		return []race.Trigger{{On: race.Sends(2, "SUBSCRIBE"), Do: race.Inject(0, faults.DelayOf(2, 0, s.Retry*2))}}
 	},
-	Triggered: func(h *history.History) bool {
-		return race.InOrder(h,
-			race.Event(history.Enter, 1), race.Event(history.Acquire, 2), race.Sends(2, "SUBSCRIBE"),
-			race.DeletesKey(1), race.Applies(2, "SUBSCRIBE"))
-	},
+	Triggered: race.Sequence(
+		race.Event(history.Enter, 1), race.Event(history.Acquire, 2), race.Sends(2, "SUBSCRIBE"),
+		race.DeletesKey(1), race.Applies(2, "SUBSCRIBE")),
 }
 
 // silentCrash: a waiter of Redisson waits for the message or the rest of the lease.

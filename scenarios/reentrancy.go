@@ -60,11 +60,9 @@ var pooledThread = race.Scenario{
 			{Start: s.Retry / 2, Work: s.TTL / 5, Tail: s.TTL / 5},
 		}
 	},
-	Triggered: func(h *history.History) bool {
-		return race.InOrder(h,
-			race.Event(history.Released, 1), race.Event(history.Enter, 2), race.Event(history.Acquire, 1),
-			race.Event(history.Leave, 2))
-	},
+	Triggered: race.Sequence(
+		race.Event(history.Released, 1), race.Event(history.Enter, 2), race.Event(history.Acquire, 1),
+		race.Event(history.Leave, 2)),
 }
 
 // secondTry: article 001 has this tryLock, and the advice to spin on it.
@@ -105,10 +103,8 @@ var secondKey = race.Scenario{
 			}},
 		}
 	},
-	Triggered: func(h *history.History) bool {
-		return race.InOrderWithout(h, race.Event(history.Leave, 1),
-			race.Event(history.Enter, 1), mentionsOtherKey(2), race.Event(history.Acquire, 2))
-	},
+	Triggered: race.SequenceWithout(race.Event(history.Leave, 1),
+		race.Event(history.Enter, 1), mentionsOtherKey(2), race.Event(history.Acquire, 2)),
 }
 
 // mentionsOtherKey matches a client's requests about the second key, or about a znode
@@ -170,7 +166,7 @@ var twoKeys = race.Scenario{
 			{Work: s.TTL / 5, Run: func(a *race.ClientRun) {
 				lease := client.Acquire(a.Client, a.Lock, a.Spec.Retry)
 				if second, err := a.Lock.Acquire(context.Background(), client.OtherKey); err == nil {
-					_ = second.Release(context.Background()) // nobody else wants it
+					_ = second.Release(context.Background()) // no other client wants it
 				}
 				client.Work(a.Client, lease, a.Spec.Section())
 				client.Release(a.Client, lease)
@@ -179,9 +175,7 @@ var twoKeys = race.Scenario{
 			{Start: s.TTL/5 + s.Retry, Work: s.Retry},
 		}
 	},
-	Triggered: func(h *history.History) bool {
-		return race.InOrder(h,
-			race.Event(history.Enter, 1), mentionsOtherKey(1), race.EventOfOther(history.Acquire, 1),
-			race.Event(history.Release, 1))
-	},
+	Triggered: race.Sequence(
+		race.Event(history.Enter, 1), mentionsOtherKey(1), race.EventOfOther(history.Acquire, 1),
+		race.Event(history.Release, 1)),
 }

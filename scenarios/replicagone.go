@@ -14,8 +14,6 @@ var replicaGone = race.Scenario{
 	Settings: race.StandardWith(func(s *race.Settings) { s.Lag = time.Hour }),
 	Replicas: 1,
 	Clients:  race.Calm.Clients,
-	Triggered: func(h *history.History) bool {
-		return race.InOrderWithout(h, race.AnyEvent(history.Replicate),
-			race.Event(history.Acquire, 1), race.CreatesKey(1), race.EventOfOther(history.Acquire, 1))
-	},
+	Triggered: race.SequenceWithout(race.AnyEvent(history.Replicate),
+		race.Event(history.Acquire, 1), race.CreatesKey(1), race.EventOfOther(history.Acquire, 1)),
 }

@@ -34,19 +34,17 @@ func loseBeyondMajority(nodes int) []race.Trigger {
 	if nodes == 1 {
 		return nil
 	}
-	left := nodes - race.Quorum(nodes)
-	return []race.Trigger{{Each: true,
+	return []race.Trigger{{Each: true, Times: nodes - race.Quorum(nodes),
 		On: func(e *history.Event) bool {
-			return e.Kind == history.Send && e.Client == 1 && e.Node > race.Quorum(nodes) && left > 0
+			return e.Kind == history.Send && e.Client == 1 && e.Node > race.Quorum(nodes)
 		},
 		Do: func(st *schedule.Stage, e *history.Event) {
-			left--
 			st.Inject(0, faults.LoseRequestOf(1, e.Thread))
 		},
 	}}
 }
 
-// loseBeyondMajorityBudget is what loseBeyondMajority needs, to be appended to a budget.
+// loseBeyondMajorityBudget returns the faults of loseBeyondMajority, to be appended to a budget.
 func loseBeyondMajorityBudget(nodes int) string {
 	if nodes == 1 {
 		return ""
@@ -78,11 +76,9 @@ var restartAlways = race.Scenario{
 	Budget:   restart.Budget,
 	Clients:  holderAndRival,
 	Script:   restart.Script,
-	Triggered: func(h *history.History) bool {
-		return race.InOrderWithout(h, race.LosesKey,
-			race.Event(history.Enter, 1), race.Event(history.Up, 0), race.OthersSend(1),
-			race.Event(history.Leave, 1))
-	},
+	Triggered: race.SequenceWithout(race.LosesKey,
+		race.Event(history.Enter, 1), race.Event(history.Up, 0), race.OthersSend(1),
+		race.Event(history.Leave, 1)),
 }
 
 // restartDelayed: the delayed restarts that the documentation of Redlock recommends.
@@ -97,11 +93,9 @@ var restartDelayed = race.Scenario{
 		return append(loseBeyondMajority(nodes),
 			race.Trigger{On: race.Event(history.Enter, 1), Do: race.Inject(time.Second, restart)})
 	},
-	Triggered: func(h *history.History) bool {
-		return race.InOrderWithout(h, race.Event(history.Up, 0),
-			race.Event(history.Enter, 1), race.Event(history.Down, 0), race.OthersSend(1),
-			race.Event(history.Leave, 1))
-	},
+	Triggered: race.SequenceWithout(race.Event(history.Up, 0),
+		race.Event(history.Enter, 1), race.Event(history.Down, 0), race.OthersSend(1),
+		race.Event(history.Leave, 1)),
 }
 
 // quorumRestart: redsync issue 186. c1 holds a bare majority because c2 was faster at the
@@ -120,12 +114,10 @@ var quorumRestart = race.Scenario{
 		return clients
 	},
 	Script: func(s race.Settings, nodes int) []race.Trigger {
-		far := nodes - race.Quorum(nodes)
 		return []race.Trigger{
-			{Each: true,
-				On: func(e *history.Event) bool { return far > 0 && sendsInParallel(1)(e) && e.Node > race.Quorum(nodes) },
+			{Each: true, Times: nodes - race.Quorum(nodes),
+				On: func(e *history.Event) bool { return sendsInParallel(1)(e) && e.Node > race.Quorum(nodes) },
 				Do: func(st *schedule.Stage, e *history.Event) {
-					far--
 					st.Inject(0, faults.DelayOf(1, e.Thread, 4*s.Latency))
 				}},
 			{On: race.CreatesKeyOn(1, race.Quorum(nodes)), Do: race.Inject(0, faults.PauseOf(1, s.Pause))},

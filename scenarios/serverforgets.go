@@ -5,7 +5,7 @@ import (
 	"locklab/simulator/history"
 )
 
-// What races share in which a server forgets the lock.
+// What races share in which a server loses the lock.
 
 // holderAndRival are the clients: c2 writes before c1 does and is inside when c1 leaves.
 func holderAndRival(s race.Settings) []race.Client {
@@ -15,7 +15,7 @@ func holderAndRival(s race.Settings) []race.Client {
 	}
 }
 
-// forgottenInside says whether a server lost c1's lock while c1 was inside, and another
+// forgottenInside reports whether a server lost c1's lock while c1 was inside, and another
 // client asked for it then.
 func forgottenInside(h *history.History) bool {
 	return race.InOrder(h,

@@ -22,11 +22,9 @@ var foreignShutdown = race.Scenario{
 			{Start: s.Retry * 17 / 10, Work: s.Retry, Tail: s.TTL / 2},
 		}
 	},
-	Triggered: func(h *history.History) bool {
-		return race.InOrder(h,
-			race.Event(history.Enter, 1), race.Event(history.Refuse, 2), race.DeletesKey(2),
-			race.Event(history.Acquire, 3), race.Event(history.Leave, 1))
-	},
+	Triggered: race.Sequence(
+		race.Event(history.Enter, 1), race.Event(history.Refuse, 2), race.DeletesKey(2),
+		race.Event(history.Acquire, 3), race.Event(history.Leave, 1)),
 }
 
 // ownShutdown: the same hook of article 004. It runs beside the job, which is not
@@ -45,8 +43,6 @@ var ownShutdown = race.Scenario{
 			{Start: s.Retry / 2, Work: s.Retry, Tail: s.TTL * 2 / 5},
 		}
 	},
-	Triggered: func(h *history.History) bool {
-		return race.InOrderWithout(h, race.Event(history.Leave, 1),
-			race.Event(history.Enter, 1), race.DeletesKey(1), race.EventOfOther(history.Acquire, 1))
-	},
+	Triggered: race.SequenceWithout(race.Event(history.Leave, 1),
+		race.Event(history.Enter, 1), race.DeletesKey(1), race.EventOfOther(history.Acquire, 1)),
 }

@@ -18,16 +18,14 @@ var slowAcquire = race.Scenario{
 	Budget:   func(nodes int) string { return fmt.Sprintf("delay=%d", nodes) },
 	Clients: func(s race.Settings) []race.Client {
 		clients := lateEntryClients(s)
-		clients[0].Tail = s.Retry * 9 / 5 // whoever enters early is still inside when c2 begins
+		clients[0].Tail = s.Retry * 9 / 5 // a client that enters early is still inside when c2 begins
 		return clients
 	},
 	Script: func(s race.Settings, nodes int) []race.Trigger {
-		late := 0
 		follow, thread := race.FollowRequests(1)
-		return []race.Trigger{follow, {Each: true,
-			On: func(e *history.Event) bool { return late < nodes && race.CreatesKey(1)(e) },
+		return []race.Trigger{follow, {Each: true, Times: nodes,
+			On: race.CreatesKey(1),
 			Do: func(st *schedule.Stage, e *history.Event) {
-				late++
 				st.Inject(s.Latency/2, faults.DelayOf(1, thread(e), (s.TTL+s.Retry)/time.Duration(nodes)))
 			},
 		}}
@@ -48,7 +46,7 @@ var slowAcquire = race.Scenario{
 	},
 }
 
-// lateEntryClients is for a c1 that learns a second too late that it has the lock: c2 is
+// lateEntryClients is for a c1 that gets the answer a second after its lease has ended: c2 is
 // inside by then, writes before c1 and leaves after it.
 func lateEntryClients(s race.Settings) []race.Client {
 	return []race.Client{

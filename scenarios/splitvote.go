@@ -55,7 +55,7 @@ var splitVoteSpread = race.Scenario{
 	Triggered: votesSplit,
 }
 
-// votesSplit says whether all clients got votes in the first round and none got the lock.
+// votesSplit reports whether all clients got votes in the first round and none got the lock.
 func votesSplit(h *history.History) bool {
 	voted, refused := map[int]bool{}, map[int]bool{}
 	for i := range h.Events {

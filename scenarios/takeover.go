@@ -75,11 +75,9 @@ var overwrittenStamp = race.Scenario{
 	Script: func(s race.Settings, _ int) []race.Trigger {
 		return bothSeeLapsedStamp(race.Trigger{On: race.Event(history.Enter, 2), Do: race.Thaw(3, s.Retry/2)})
 	},
-	Triggered: func(h *history.History) bool {
-		return race.InOrder(h,
-			race.Event(history.Crash, 1), race.Sends(3, "GETSET"), race.Event(history.Enter, 2),
-			race.Applies(3, "GETSET"), race.Event(history.Refuse, 3), race.Event(history.Leave, 2))
-	},
+	Triggered: race.Sequence(
+		race.Event(history.Crash, 1), race.Sends(3, "GETSET"), race.Event(history.Enter, 2),
+		race.Applies(3, "GETSET"), race.Event(history.Refuse, 3), race.Event(history.Leave, 2)),
 }
 
 // sameSecond: article 000 names the precision of timestamps as a danger.
@@ -101,9 +99,7 @@ var sameSecond = race.Scenario{
 			{On: race.Event(history.Enter, 3), Do: race.Thaw(2, 0)},
 		}
 	},
-	Triggered: func(h *history.History) bool {
-		return race.InOrder(h,
-			race.Event(history.Enter, 1), race.Sends(2, "GETSET"), race.DeletesKey(1),
-			race.Event(history.Enter, 3), race.Applies(2, "GETSET"), race.Event(history.Leave, 3))
-	},
+	Triggered: race.Sequence(
+		race.Event(history.Enter, 1), race.Sends(2, "GETSET"), race.DeletesKey(1),
+		race.Event(history.Enter, 3), race.Applies(2, "GETSET"), race.Event(history.Leave, 3)),
 }

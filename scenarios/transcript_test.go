@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"locklab/simulator/effort"
+
 	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/scenarios"
@@ -22,6 +24,7 @@ var update = flag.Bool("update", false, "write the transcripts in testdata anew;
 // TestTranscripts compares every scenario with testdata/<scenario>.txt: the story, the
 // numbers, and the runs of its locks. A transcript can be read without this program.
 func TestTranscripts(t *testing.T) {
+	effort.Unwatched(t, "one goroutine plays")
 	t.Parallel()
 	known := map[string]bool{}
 	for _, sc := range scenarios.All() {

@@ -20,11 +20,9 @@ var zombieDaemon = race.Scenario{
 	Script: func(s race.Settings, _ int) []race.Trigger {
 		return []race.Trigger{{On: race.Throws(1), Do: race.Inject(s.Retry, faults.PauseOf(1, s.Pause))}}
 	},
-	Triggered: func(h *history.History) bool {
-		return race.InOrderWithout(h, race.Event(history.Leave, 2),
-			race.Throws(1), race.Event(history.Pause, 1), race.Event(history.Enter, 2),
-			race.Event(history.Resume, 1), race.SendsFromTimer(1))
-	},
+	Triggered: race.SequenceWithout(race.Event(history.Leave, 2),
+		race.Throws(1), race.Event(history.Pause, 1), race.Event(history.Enter, 2),
+		race.Event(history.Resume, 1), race.SendsFromTimer(1)),
 }
 
 // zombieKeeps is zombieDaemon with a second client that crashes.
@@ -39,12 +37,10 @@ var zombieKeeps = race.Scenario{
 		return append(zombieDaemon.Script(s, nodes),
 			race.Trigger{On: race.Event(history.Enter, 2), Do: race.Inject(s.Retry, faults.CrashOf(2))})
 	},
-	Triggered: func(h *history.History) bool {
-		return race.InOrderWithout(h, race.Event(history.Leave, 2),
-			race.Throws(1), race.Event(history.Pause, 1), race.Event(history.Enter, 2),
-			race.Event(history.Crash, 2), race.Event(history.Resume, 1), race.SendsFromTimer(1),
-			race.Event(history.Acquire, 3))
-	},
+	Triggered: race.SequenceWithout(race.Event(history.Leave, 2),
+		race.Throws(1), race.Event(history.Pause, 1), race.Event(history.Enter, 2),
+		race.Event(history.Crash, 2), race.Event(history.Resume, 1), race.SendsFromTimer(1),
+		race.Event(history.Acquire, 3)),
 }
 
 // zombieClients are c1, whose business fails, c2, which is inside when c1's daemon wakes,

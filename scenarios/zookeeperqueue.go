@@ -9,8 +9,8 @@ import (
 	"locklab/simulator/history"
 )
 
-// Races of clients in a queue on ZooKeeper: each has a numbered znode and is told by
-// watches about those before it.
+// Races of clients in a queue on ZooKeeper: each has a numbered znode, and watches
+// those before it.
 
 // watchHerd: the herd effect of the USENIX paper on ZooKeeper, 2010. No verdict names it.
 var watchHerd = race.Scenario{
@@ -48,11 +48,9 @@ var inLine = race.Scenario{
 	Settings: race.Standard(),
 	Needs:    needsZooKeeper,
 	Clients:  func(s race.Settings) []race.Client { return withPatience(s, overtaken.Clients(s)) },
-	Triggered: func(h *history.History) bool {
-		return race.InOrder(h,
-			race.Event(history.Enter, 2), race.Event(history.Acquire, 1), race.Event(history.Released, 2),
-			race.Event(history.Acquire, 2))
-	},
+	Triggered: race.Sequence(
+		race.Event(history.Enter, 2), race.Event(history.Acquire, 1), race.Event(history.Released, 2),
+		race.Event(history.Acquire, 2)),
 }
 
 // lostCreate: ZOOKEEPER-1262; Curator has withProtection against it.
@@ -72,10 +70,8 @@ var lostCreate = race.Scenario{
 	Script: func(race.Settings, int) []race.Trigger {
 		return []race.Trigger{{On: race.JoinsQueue(1), Do: race.Inject(0, faults.LoseReplyTo(1, 0))}}
 	},
-	Triggered: func(h *history.History) bool {
-		return race.InOrder(h,
-			race.JoinsQueue(1), race.Event(history.LoseReply, 1), race.EventOfOther(history.Acquire, 1))
-	},
+	Triggered: race.Sequence(
+		race.JoinsQueue(1), race.Event(history.LoseReply, 1), race.EventOfOther(history.Acquire, 1)),
 }
 
 // waiterDies: article 003 says: once notified, the lock is yours.
@@ -89,11 +85,9 @@ var waiterDies = race.Scenario{
 	Script: func(s race.Settings, _ int) []race.Trigger {
 		return []race.Trigger{{On: race.Event(history.Enter, 1), Do: race.Inject(s.Retry*2, faults.ExpireSessionOf(2))}}
 	},
-	Triggered: func(h *history.History) bool {
-		return race.InOrderWithout(h, race.Event(history.Leave, 1),
-			race.Event(history.Enter, 1), race.Event(history.Acquire, 3), race.Event(history.SessionEnd, 2),
-			race.Event(history.Fire, 3))
-	},
+	Triggered: race.SequenceWithout(race.Event(history.Leave, 1),
+		race.Event(history.Enter, 1), race.Event(history.Acquire, 3), race.Event(history.SessionEnd, 2),
+		race.Event(history.Fire, 3)),
 }
 
 // waiterLeaves is waiterDies without any fault: c2 gives up, as Curator's acquire with a
@@ -108,11 +102,9 @@ var waiterLeaves = race.Scenario{
 		clients[1].Patience = s.Retry * 2
 		return clients
 	},
-	Triggered: func(h *history.History) bool {
-		return race.InOrderWithout(h, race.Event(history.Leave, 1),
-			race.Event(history.Enter, 1), race.Event(history.Acquire, 3), race.Event(history.Fire, 3),
-			race.Event(history.Refuse, 2))
-	},
+	Triggered: race.SequenceWithout(race.Event(history.Leave, 1),
+		race.Event(history.Enter, 1), race.Event(history.Acquire, 3), race.Event(history.Fire, 3),
+		race.Event(history.Refuse, 2)),
 }
 
 // threeInLine are a holder and two clients that wait, one behind the other.

@@ -30,11 +30,9 @@ var sessionPause = race.Scenario{
 	Script: func(s race.Settings, _ int) []race.Trigger {
 		return []race.Trigger{{On: race.Event(history.Enter, 1), Do: race.Inject(s.Retry/2, faults.PauseOf(1, s.Pause))}}
 	},
-	Triggered: func(h *history.History) bool {
-		return race.InOrderWithout(h, race.Event(history.Leave, 1),
-			race.Event(history.Enter, 1), race.Event(history.Pause, 1), race.Event(history.SessionEnd, 1),
-			race.Event(history.Resume, 1), race.Event(history.Reconnect, 1))
-	},
+	Triggered: race.SequenceWithout(race.Event(history.Leave, 1),
+		race.Event(history.Enter, 1), race.Event(history.Pause, 1), race.Event(history.SessionEnd, 1),
+		race.Event(history.Resume, 1), race.Event(history.Reconnect, 1)),
 }
 
 // sessionEnds: why Curator's documentation asks for a ConnectionStateListener.
@@ -55,11 +53,9 @@ var sessionEnds = race.Scenario{
 	Script: func(s race.Settings, _ int) []race.Trigger {
 		return []race.Trigger{{On: race.Event(history.Enter, 1), Do: race.Inject(s.Retry, faults.ExpireSessionOf(1))}}
 	},
-	Triggered: func(h *history.History) bool {
-		return race.InOrderWithout(h, race.Event(history.Leave, 1),
-			race.Event(history.Enter, 1), race.EventOfOther(history.Acquire, 1),
-			race.Event(history.SessionEnd, 1))
-	},
+	Triggered: race.SequenceWithout(race.Event(history.Leave, 1),
+		race.Event(history.Enter, 1), race.EventOfOther(history.Acquire, 1),
+		race.Event(history.SessionEnd, 1)),
 }
 
 // suspended: Curator's documentation on SUSPENDED, obeyed.
@@ -70,7 +66,7 @@ var suspended = race.Scenario{
 	Budget:   race.FixedBudget("expire-session=1"),
 	Needs:    needsZooKeeperCheck,
 	Clients: func(s race.Settings) []race.Client {
-		return checksHalfway(s, func(told error) bool { return told == nil })
+		return checksHalfway(s, func(answer error) bool { return answer == nil })
 	},
 	Script: func(race.Settings, int) []race.Trigger {
 		asked := func(e *history.Event) bool { return race.Event(history.Acquire, 1)(e) && e.Note == client.Checking }
@@ -97,7 +93,7 @@ var suspendedIgnored = race.Scenario{
 	Budget:   suspended.Budget,
 	Needs:    suspended.Needs,
 	Clients: func(s race.Settings) []race.Client {
-		return checksHalfway(s, func(told error) bool { return !errors.Is(told, lock.ErrNotHeld) })
+		return checksHalfway(s, func(answer error) bool { return !errors.Is(answer, lock.ErrNotHeld) })
 	},
 	Script:    suspended.Script,
 	Triggered: suspended.Triggered,
@@ -105,18 +101,18 @@ var suspendedIgnored = race.Scenario{
 
 // checksHalfway is a client that checks its lock in the middle of its work, and another
 // that waits. goesOn decides by the answer whether the first one goes on.
-func checksHalfway(s race.Settings, goesOn func(told error) bool) []race.Client {
+func checksHalfway(s race.Settings, goesOn func(answer error) bool) []race.Client {
 	return []race.Client{
 		{Work: s.Retry, Tail: s.Retry * 2, Run: func(a *race.ClientRun) {
 			lease := client.Acquire(a.Client, a.Lock, a.Spec.Retry)
 			base, err := a.Read(client.FencingToken(lease))
 			a.Clock().Sleep(a.Spec.Work)
-			var told error
+			var answer error
 			a.Ask(client.Checking, func(ctx context.Context) error {
-				told = lease.(lock.Checker).Check(ctx)
-				return told
+				answer = lease.(lock.Checker).Check(ctx)
+				return answer
 			})
-			if err == nil && goesOn(told) {
+			if err == nil && goesOn(answer) {
 				a.Clock().Sleep(a.Spec.Tail)
 				_ = a.Write(base, client.FencingToken(lease)) // a refusal is recorded by the resource
 			}

@@ -33,7 +33,7 @@ type Tests struct {
 	Running func() // is called after the tests are built
 }
 
-// Result is what tests have found.
+// Result holds the findings of tests.
 type Result struct {
 	Locks  []Lock
 	Failed bool   // a test: a claim may be wrong

@@ -94,9 +94,9 @@ func (Migrate) Verb() simulator.Verb { return verbMigrate }
 // Choices offers the longest that the budget allows; a budget without a length offers
 // none.
 func (Migrate) Choices(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
-	for c := 1; c <= f.Clients() && f.Max(verbMigrate) > 0; c++ {
-		if f.Running(c) {
-			buf = append(buf, MigrateOf(c, f.Max(verbMigrate)))
+	for c := range f.Clients {
+		if c.Running() && f.Max() > 0 {
+			buf = append(buf, MigrateOf(c.ID, f.Max()))
 		}
 	}
 	return buf
@@ -107,7 +107,7 @@ func (Migrate) Inject(f simulator.FaultContext, c simulator.Choice) string {
 		return "refused.delay.length"
 	}
 	f.Tell(history.Event{Client: int(c.Client), D: c.D})
-	return f.Pause(c.Client, c.D, 0)
+	return f.Client(c.Client).Pause(c.D, 0, false)
 }
 
 // MigrateOf is the choice that moves client c, from 1, for d of true time.
@@ -115,8 +115,11 @@ func MigrateOf(c int, d time.Duration) simulator.Choice {
 	return simulator.Choice{Verb: verbMigrate, Client: int8(c), D: d}
 }
 
-const migrateTexts = `+"`"+`
-[en]
+`, len(faults.All())),
+	list: "faults/faults.go", at: "\n\t\tReturn{},\n", line: "\t\tMigrate{},\n",
+}
+
+const migrateTexts = `[en]
 title.fault.migrate = a virtual machine moves to another host, and stands still meanwhile
 lane.migrate = MOVES {span}
 fault.migrate = The machine of {client} moves to another host within {time}.
@@ -127,10 +130,7 @@ title.fault.migrate = 虚拟机迁移到另一台宿主机，其间停顿
 lane.migrate = 迁移 {span}
 fault.migrate = {client} 所在的虚拟机迁移到另一台宿主机，用了 {time}。
 painted.migrate = 迁移
-`+"`"+`
-`, len(faults.All())),
-	list: "faults/faults.go", at: "\n\t{Return{}, returnTexts},\n", line: "\t{Migrate{}, migrateTexts},\n",
-}
+`
 
 // A source is the source tree with other files in some places. The compiler gets these as
 // an overlay, so the tree itself does not change.
@@ -290,13 +290,14 @@ func row(id string, c contract.Expectation) string {
 
 const faultLines = "[search budget=migrate=1@10s]\ntoken OVERLAP@1 STALE-WRITE@1\nsetnx ORPHAN@1 DEADLOCK@1\n"
 
-// TestAdditions: to add a lock, a race or a fault takes one file, one line in a list, and
-// the lines of the contract that are not derived. The tests of the contract then pass, the
+// TestAdditions: to add a lock, a race or a fault takes one file, for a fault one more with its
+// texts, one line in a list, and the lines of the contract that are not derived. The tests of the contract then pass, the
 // golden file of the derived cells does not change, and commands show the fault's own
 // sentences. To add a language takes one folder, here with one file, which has the texts of
 // the faults too.
 func TestAdditions(t *testing.T) {
 	s := newSource(t, addedLock, addedRace, addedFault)
+	s.show("reports/text/faults/migrate.txt", migrateTexts)
 	s.show("reports/text/xx/all.txt", otherLanguage()+migrateElsewhere)
 	s.show("scenarios/contract/contract.txt", s.read("scenarios/contract/contract.txt")+lockLines(t)+raceLines()+faultLines)
 	s.passes("./scenarios/contract", strings.Join([]string{

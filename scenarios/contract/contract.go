@@ -33,7 +33,7 @@ type ownContract struct {
 type cell struct{ lock, scenario string }
 
 // own parses the program's own contract. A mistake in it is one of ours, and the
-// tests find it. It may leave locks and races out: whoever adds one wants to see what
+// tests find it. It may leave locks and races out: the author of one wants to see what
 // it does before writing down what it must do. TestContractIsComplete demands that it
 // covers everything that is listed.
 var own = sync.OnceValue(func() *ownContract {
@@ -64,7 +64,7 @@ var own = sync.OnceValue(func() *ownContract {
 // [Uncovered]. The caller may change the slice.
 func Own() []Expectation { return slices.Clone(own().expectations) }
 
-// CellOf is what the own contract expects of a lock in a race with the race's own
+// CellOf returns what the own contract expects of a lock in a race with the race's own
 // settings: the verdicts, the reason, and whether they are written or derived. It has
 // the Origin NotCovered, and no verdicts, where the contract says nothing.
 func CellOf(entry lock.Entry, sc race.Scenario) Expectation {
@@ -86,7 +86,7 @@ func ProfileOf(entry lock.Entry) (race.Profile, bool) {
 // the lock holds, or the race does not apply to it.
 func Why(entry lock.Entry, sc race.Scenario) race.Reason { return CellOf(entry, sc).Why }
 
-// Expected is what the own contract says of a run; nil if its settings are not the
+// Expected returns what the own contract says of a run; nil if its settings are not the
 // race's own (the seed may differ), or if the contract does not cover it.
 func Expected(o *race.Outcome) []verdict.Word {
 	s := o.Settings
@@ -98,16 +98,16 @@ func Expected(o *race.Outcome) []verdict.Word {
 	return e.Words()
 }
 
-// AsExpected says whether a run is as the own contract expects it; true where the
+// AsExpected reports whether a run is as the own contract expects it; true where the
 // contract expects nothing.
 func AsExpected(o *race.Outcome) bool {
 	want := Expected(o)
 	return want == nil || o.Reached && sameWords(o.Verdicts, want)
 }
 
-// Uncontracted says whether the own contract says nothing of a lock in a race: no
+// Uncontracted reports whether the own contract says nothing of a lock in a race: no
 // outcome is then as expected, and none differs. For anything that is not one of the
-// listed races, such as a search, it says whether the contract does not know the lock
+// listed races, such as a search, it reports whether the contract does not know the lock
 // at all.
 func Uncontracted(entry lock.Entry, sc race.Scenario) bool {
 	if _, err := scenarios.ByName(sc.ID); err != nil {

@@ -207,6 +207,7 @@ var disagreements = []struct {
 // TestContractAgreesWithCatalogue compares the contract with the articles and the
 // literature. TestContract compares it with the runs.
 func TestContractAgreesWithCatalogue(t *testing.T) {
+	effort.Unwatched(t, "one goroutine compares")
 	t.Parallel()
 	var locks [len(catalogued)]lock.Entry
 	for i, id := range catalogued {

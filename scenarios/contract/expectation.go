@@ -12,7 +12,7 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// An Expectation is what must come of one lock in one race, which is played, or within
+// An Expectation is the result that one lock must have in one race, which is played, or within
 // the bounds of one search.
 type Expectation struct {
 	File     string // the contract, as the user named the file; "": made by hand
@@ -25,7 +25,7 @@ type Expectation struct {
 	// with the prefix "why."), in a user's contract also free words. It is empty where
 	// the line gives none, and where the expectation is derived.
 	Why race.Reason
-	// NotApplicable is why a derived N/A has no meaning: a key of the catalogues of texts
+	// NotApplicable is the reason why a derived N/A has no meaning: a key of the catalogues of texts
 	// (there with the prefix "na.").
 	NotApplicable race.Reason
 	Origin        Origin
@@ -67,7 +67,7 @@ func FormatVerdicts(list []ExpectedVerdict) string {
 	return strings.Join(s, " ")
 }
 
-// IsSearch says whether the expectation is about a search, and not about a race.
+// IsSearch reports whether the expectation is about a search, and not about a race.
 func (e *Expectation) IsSearch() bool { return e.Scenario.ID == "" }
 
 // Words are the expected verdicts without their par, in the order of the line; nil:

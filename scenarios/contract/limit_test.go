@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"locklab/reports/certificate"
 	"locklab/reports/text"
 	"locklab/scenarios/contract"
 	"locklab/scenarios/study"
@@ -16,7 +17,7 @@ import (
 func TestALimitIsNoProof(t *testing.T) {
 	row := contract.Own()[0]
 	s := &study.Search{Strategy: row.Strategy, Bounds: study.DefaultBounds().Settled(row.Strategy), Result: &explore.Result{Limit: i18n.New("limit.choices", "n", 5)}}
-	certificate := s.Certificate()
+	certificate := certificate.Of(s, "en")
 	if !strings.Contains(certificate, "Searched, not proved") || !strings.Contains(certificate, "numbers for 5 kinds of choice and no more") {
 		t.Errorf("the certificate is\n%s", certificate)
 	}

@@ -11,8 +11,10 @@ import (
 
 	"locklab/algorithms"
 	"locklab/reports"
+	"locklab/reports/certificate"
 	"locklab/reports/text"
 	"locklab/scenarios/contract"
+	"locklab/scenarios/share"
 	"locklab/simulator/effort"
 	"locklab/simulator/verdict"
 )
@@ -45,7 +47,7 @@ func testSearch(t *testing.T, e contract.Expectation) {
 	if r.Status == contract.Met {
 		return
 	}
-	t.Errorf("%s:%d: %s\n%s\n%s", e.File, e.Line, text.SayMessages("en", r.Reasons), e.Command(), r.Search.Certificate())
+	t.Errorf("%s:%d: %s\n%s\n%s", e.File, e.Line, text.SayMessages("en", r.Reasons), e.Command(), certificate.Of(r.Search, "en"))
 	if r.Outcome == nil {
 		return
 	}
@@ -108,10 +110,10 @@ func TestVerify(t *testing.T) {
 		}
 	}
 	var most atomic.Int64
-	proofs, err := contract.Verify(t.Context(), rows, func(n int) {
+	proofs, err := contract.Verify(t.Context(), rows, &share.Work{Done: func(n int) {
 		for old := most.Load(); int64(n) > old && !most.CompareAndSwap(old, int64(n)); old = most.Load() {
 		}
-	})
+	}})
 	if err != nil || most.Load() != int64(len(rows)) {
 		t.Errorf("%d of %d, %v", most.Load(), len(rows), err)
 	}

@@ -88,7 +88,7 @@ func found(o *race.Outcome) (list []string) {
 
 // charged lists what verdicttest says, in the same words.
 func charged(o *race.Outcome) (list []string) {
-	for _, c := range verdicttest.Charges(o.History) {
+	for _, c := range verdicttest.Findings(o.History) {
 		if c.Word != string(verdict.Orphan) { // a refusal alone is no finding
 			list = append(list, fmt.Sprint(c.Event, c.Word, c.Clients))
 		}

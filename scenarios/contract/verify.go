@@ -15,7 +15,7 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// Status says whether an expectation is met. A higher one is graver.
+// A Status is the outcome of an expectation. A higher one is graver.
 type Status int
 
 const (
@@ -39,16 +39,15 @@ type Result struct {
 }
 
 // Verify plays and searches everything that is expected, on all cores. The results are
-// in the order of list. done is called with the number of those that are finished, from
-// several goroutines; it may be nil. When ctx ends, what is not finished is NotRun and
+// in the order of list; w computes them. When ctx ends, what is not finished is NotRun and
 // the error is ctx's. Other errors are about code that the simulator cannot run.
-func Verify(ctx context.Context, list []Expectation, done func(n int)) ([]Result, error) {
+func Verify(ctx context.Context, list []Expectation, w *share.Work) ([]Result, error) {
 	var tasks []share.Task
 	for i := range list {
 		tasks = append(tasks, share.Task{ID: "verify " + list[i].Name(), Cost: list[i].cost()})
 	}
 	var runner race.Runner
-	found, err := share.Each(ctx, tasks, done, func(ctx context.Context, i int) (Result, error) {
+	found, err := share.Each(ctx, tasks, w, func(ctx context.Context, i int) (Result, error) {
 		r, err := list[i].prove(ctx, &runner)
 		if err != nil {
 			return Result{}, err

@@ -2,7 +2,6 @@ package cost
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -13,7 +12,6 @@ import (
 	"github.com/alicebob/miniredis/v2/proto"
 	"github.com/jonboulle/clockwork"
 	"github.com/redis/go-redis/v9"
-	"github.com/redis/go-redis/v9/maintnotifications"
 
 	"locklab/algorithms/lock"
 	"locklab/simulator/redisnode"
@@ -21,30 +19,23 @@ import (
 
 // newRedis is a go-redis client of c, as it comes.
 func newRedis(c *process) *redis.Client {
-	return redis.NewClient(&redis.Options{
-		Addr: "127.0.0.1:1", // never dialed; a name would be looked up
-		Dialer: func(context.Context, string, string) (net.Conn, error) {
-			return &conn{process: c}, nil
-		},
-		Protocol: 2, DisableIdentity: true, MaxRetries: -1, DialTimeout: -1, ReadTimeout: -2, WriteTimeout: -2, ConnMaxIdleTime: -1, PoolSize: 4,
-		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
-	})
+	return redis.NewClient(redisnode.Options(1, func() net.Conn { return &conn{process: c} }))
 }
 
 var errSubscribed = errors.New("waiting: a read without a request")
 
 // conn is a connection of a client.
 type conn struct {
+	redisnode.Endpoint
 	process  *process
-	out      []byte    // written, not sent
-	in       string    // received, not read
-	deadline time.Time // of a message, by the client's clock; zero: none
-	channels []string  // to which it has subscribed
-	listens  func()    // resumes a client that waits for a message
+	out      []byte   // written, not sent
+	in       string   // received, not read
+	channels []string // to which it has subscribed
+	listens  func()   // resumes a client that waits for a message
 }
 
 func (c *conn) Write(b []byte) (int, error) {
-	if bytes.HasPrefix(b, []byte("*2\r\n$5\r\nhello\r\n")) { // the handshake is no business of the lock
+	if bytes.HasPrefix(b, []byte("*2\r\n$5\r\nhello\r\n")) { // the handshake is not counted
 		c.in += c.process.hello
 		return len(b), nil
 	}
@@ -90,8 +81,8 @@ func (c *conn) receive() error {
 				resume()
 			}
 		}
-		if !c.deadline.IsZero() && c.deadline.Before(epoch.AddDate(100, 0, 0)) {
-			c.process.after(max(c.deadline.Sub(epoch)-c.process.now, 0), func() {
+		if !c.Deadline.IsZero() && c.Deadline.Before(epoch.AddDate(100, 0, 0)) {
+			c.process.after(max(c.Deadline.Sub(epoch)-c.process.now, 0), func() {
 				if waits {
 					waits, over = false, true
 					resume()
@@ -141,7 +132,7 @@ func (c *conn) execute(args []string) (reply string) {
 	return reply
 }
 
-// Close ends the subscriptions, when the server hears of it.
+// Close ends the subscriptions, when the message has reached the server.
 func (c *conn) Close() error {
 	if len(c.channels) > 0 {
 		b := c.process.simulation
@@ -149,16 +140,6 @@ func (c *conn) Close() error {
 	}
 	return nil
 }
-
-func (c *conn) SetReadDeadline(t time.Time) error {
-	c.deadline = t
-	return nil
-}
-
-func (c *conn) LocalAddr() net.Addr              { return &net.TCPAddr{} }
-func (c *conn) RemoteAddr() net.Addr             { return &net.TCPAddr{} }
-func (c *conn) SetDeadline(time.Time) error      { return nil }
-func (c *conn) SetWriteDeadline(time.Time) error { return nil }
 
 var _ lock.Clock = clientClock{}
 

@@ -2,7 +2,6 @@ package cost
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -27,20 +26,20 @@ type Contention struct {
 	Load     Load // Patience is above 0; Rest, Entries and Most are not used
 }
 
-// Measures are what came of a contention.
+// Measures are the result of a contention.
 type Measures struct {
 	Acquired int `json:"acquired"` // requests that got the lock
 	GaveUp   int `json:"gave_up"`  // and those that did not
-	// Together is how often a client got in while another was inside, and Lost how many found
-	// at their release that the lock was gone.
+	// Together counts the entries while another client was inside, and Lost the releases that
+	// found the lock gone.
 	Together int       `json:"together"`
 	Lost     int       `json:"lost"`
 	Acquire  Quantiles `json:"acquire_s"` // of the requests that got the lock
 	Release  Quantiles `json:"release_s"`
-	// Throughput is how many requests got the lock in a second.
+	// Throughput is the number of requests a second that got the lock.
 	Throughput float64 `json:"acquired_per_second"`
-	// Commands are what the server has executed, those that scripts call included, by their
-	// names in small letters.
+	// Commands counts the commands that the server has executed, those of scripts included, by
+	// their names in small letters.
 	Commands map[string]int `json:"commands"`
 	// Jain is Jain's index of how often each client got the lock; nil: less than twice for
 	// each client.
@@ -58,12 +57,7 @@ type Quantiles struct {
 // ByClient are the measures of a contention, of which a client got the lock so many times, and
 // so long each took, in seconds. Commands and Throughput are left to fill in.
 func (c Contention) ByClient(acquired []float64, acquires, releases []float64) Measures {
-	m := Measures{Acquired: len(acquires), Acquire: quantiles(acquires), Release: quantiles(releases)}
-	if m.Acquired >= 2*c.Clients {
-		jain := Jain(acquired)
-		m.Jain = &jain
-	}
-	return m
+	return Measures{Acquired: len(acquires), Acquire: quantiles(acquires), Release: quantiles(releases), Jain: jain(acquired)}
 }
 
 func quantiles(x []float64) Quantiles {
@@ -92,35 +86,22 @@ func (c Contention) Check(m Measures) error {
 	return nil
 }
 
-// Predict plays a contention in the simulation. The error is ctx's, or says what the simulation
-// cannot carry.
+// Predict plays a contention in the simulation. The error is ctx's, or about what the simulation
+// does not support.
 func (c Contention) Predict(ctx context.Context, who Contender) (Measures, error) {
-	b, err := newSimulation(c.Load.Service, c.Load.Latency)
+	l := c.Load
+	l.Entries, l.Rest, l.Most = c.Requests, 0, 0
+	r, err := newRun(l, c.Clients, who.Policy, who.Lock)
 	if err != nil {
 		return Measures{}, err
 	}
-	defer b.close()
-	l := c.Load
-	l.Entries, l.Rest, l.Most = c.Requests, 0, 0
-	r := &run{simulation: b, load: l, left: -1, requests: c.Requests}
-	for i := range c.Clients {
-		r.add(i, who.Policy, who.Lock)
-	}
 	defer r.close()
-	steps := 0
-	err = b.run(func() bool {
-		steps++
-		return len(r.releases)+r.gaveUp == c.Requests || steps%4096 == 0 && ctx.Err() != nil
-	})
-	if err := errors.Join(err, ctx.Err()); err != nil {
+	r.requests = c.Requests
+	if err := r.play(ctx, func() bool { return len(r.releases)+r.gaveUp == c.Requests }); err != nil {
 		return Measures{}, err
 	}
-	var counts []float64
-	for _, w := range r.waiters {
-		counts = append(counts, float64(w.entered))
-	}
-	m := c.ByClient(counts, r.acquires, r.releases)
+	m := c.ByClient(r.counts, r.acquires, r.releases)
 	m.GaveUp, m.Together, m.Lost = r.gaveUp, r.together, r.lost
-	m.Throughput, m.Commands = float64(m.Acquired)/r.ended.Seconds(), maps.Clone(b.kinds)
+	m.Throughput, m.Commands = float64(m.Acquired)/r.ended.Seconds(), maps.Clone(r.simulation.kinds)
 	return m, c.Check(m)
 }

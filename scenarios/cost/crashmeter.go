@@ -15,7 +15,7 @@ type crashMeter struct {
 	prepared *race.Prepared
 }
 
-// crashScenario is what a crashMeter plays; holder is c1.
+// crashScenario returns the scenario of a crashMeter; holder is c1.
 func crashScenario(s race.Settings, holder race.Client) race.Scenario {
 	return race.Scenario{
 		ID: "crash", Settings: s, Budget: race.FixedBudget("crash=1"),

@@ -8,7 +8,7 @@ import (
 	"locklab/simulator/i18n"
 )
 
-// An Environment says which faults strike how often, and how long they last. Its texts
+// An Environment has the frequencies and the lengths of faults. Its texts
 // stand in the catalogues: environment.<ID>.what and .source.
 type Environment struct {
 	ID     string
@@ -16,7 +16,7 @@ type Environment struct {
 	Causes []Cause // empty: a figure to know, from which no rate follows
 }
 
-// A Kind says what a figure is worth.
+// A Kind is the quality of a figure.
 type Kind string
 
 // The kinds of figures. Given is what a user has given.
@@ -31,12 +31,12 @@ const (
 type Cause struct {
 	Fault   string  // name as in package faults
 	PerYear float64 // of each machine, or of each server; of lost replies: the share of all
-	// Assumed says that the source tells how long such a fault lasts, not how often it
-	// strikes: PerYear is 1.
+	// Assumed: the source gives the length of such faults, but not their number, so that PerYear
+	// is 1.
 	Assumed bool
 	Lengths Lengths // of a pause or the jump of a clock
-	// Window is what a server forgets when a replica takes its place or when it restarts:
-	// all that is younger; 0: nothing.
+	// Window is the age up to which a server loses its writes when a replica takes its place or
+	// when it restarts; 0: it loses none.
 	Window time.Duration
 }
 
@@ -47,7 +47,11 @@ func Environments() []Environment {
 		if err != nil {
 			panic(err) // a mistake in this list
 		}
-		return []Cause{{Fault: "pause", PerYear: max(perYear, 1*b2f(perYear == 0)), Assumed: perYear == 0, Lengths: l}}
+		c := Cause{Fault: "pause", PerYear: perYear, Lengths: l}
+		if c.Assumed = perYear == 0; c.Assumed {
+			c.PerYear = 1
+		}
+		return []Cause{c}
 	}
 	return []Environment{
 		{"azure", Bound, pause(12.0/18, "30s")},
@@ -62,13 +66,6 @@ func Environments() []Environment {
 		{"sentinel", Bound, nil},
 		{"cluster", Bound, nil},
 	}
-}
-
-func b2f(b bool) float64 {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // causes are the faults that have a rate, each with what stands behind it.

@@ -12,14 +12,14 @@ import (
 	"locklab/simulator/history"
 )
 
-// A Lease is for how long a lock stays closed after its holder has stopped, by the age of
-// its hold. It is measured in runs, from outside: how a lock works is not asked.
+// A Lease is the time for which a lock stays closed after its holder has stopped, by the age of
+// its hold. It is measured in runs, from outside, without regard to how the lock works.
 type Lease struct {
 	Strategy string
 	// Spans are the times between two renewals, by age; the first begins at 0. Empty:
-	// the lock keeps nobody out.
+	// the lock excludes no client.
 	Spans []Span
-	// Kept says that the lease is renewed all the time, as a session is: there is one
+	// Kept: the lease is renewed all the time, as a session is. There is one
 	// span, and its Left holds at every age.
 	Kept bool
 }
@@ -52,7 +52,7 @@ func MeasureLease(ctx context.Context, entry lock.Entry) (*Lease, error) {
 	case err != nil:
 		return nil, err
 	case first < precision:
-		return out, nil // nobody is kept out
+		return out, nil // it excludes no client
 	}
 	out.Spans = []Span{{0, first}}
 	if math.IsInf(first, 1) {
@@ -132,7 +132,7 @@ func (m *leaseMeter) left(age float64) (float64, error) {
 	return bisect(0, longest, precision/4, enters)
 }
 
-// round drops what the runs do not tell, and the few messages that they take.
+// round drops digits below the precision of the runs, and the time of their few messages.
 func round(leases float64) float64 { return math.Round(leases*2000) / 2000 }
 
 // endsAt reports whether the lease of a holder that stops at the age ends at that time.

@@ -16,8 +16,8 @@ import (
 	"locklab/simulator/i18n"
 )
 
-// Lengths say how long something takes: a fault, or a hold. What is known may be less
-// than a distribution: of two percentiles only that so many lie between them.
+// Lengths are the lengths of a fault or of a hold. They may be known less well than a distribution:
+// of two percentiles only the share between them.
 type Lengths struct {
 	atoms   []atom
 	samples int    // of a file; 0: not from samples
@@ -40,13 +40,10 @@ func Always(d time.Duration) Lengths {
 	return Lengths{atoms: []atom{{1, d, d}}, name: d.String()}
 }
 
-// String is how the lengths were given.
+// String returns the lengths as they were given.
 func (l Lengths) String() string { return l.name }
 
-// Samples is how many lengths were read from a file; 0: from none.
-func (l Lengths) Samples() int { return l.samples }
-
-// Bounded says whether there is a longest length.
+// Bounded reports whether there is a longest length.
 func (l Lengths) Bounded() bool {
 	return len(l.atoms) > 0 && l.atoms[len(l.atoms)-1].hi < Forever
 }
@@ -116,8 +113,8 @@ func ParseLengths(s string) (Lengths, error) {
 	return out, nil
 }
 
-// mostAtoms is how many different lengths of a file are kept apart. More are put into
-// groups, whose ends bound what is computed.
+// mostAtoms is the largest number of groups into which the lengths of a file are put. The ends of a
+// group bound the result.
 const mostAtoms = 500
 
 // ReadLengths reads the lengths in a file: one in each line, such as 12ms, or the pauses
@@ -167,7 +164,7 @@ func group(sorted []time.Duration) (atoms []atom) {
 	return atoms
 }
 
-// jvmPauses are what a JVM writes about a pause: in a unified log, at a safepoint, and before Java 9.
+// jvmPauses are the forms in which a JVM logs a pause: in a unified log, at a safepoint, and before Java 9.
 var jvmPauses = []struct {
 	pattern *regexp.Regexp
 	unit    time.Duration

@@ -45,7 +45,7 @@ func TestReadLengths(t *testing.T) {
 [3.234s][info][gc] GC(2) Pause Full (System.gc()) 24M->5M(256M) 123.000ms
 `
 	l, err := ReadLengths("gc.log", []byte(log))
-	if err != nil || l.Samples() != 2 || l.Longest() != 123*time.Millisecond {
+	if err != nil || l.samples != 2 || l.Longest() != 123*time.Millisecond {
 		t.Errorf("%+v, %v", l, err)
 	}
 	l, err = ReadLengths("gc.log", []byte("2020-01-01: 1.0: Total time for which application threads were stopped: 0.0125 seconds, Stopping threads took: 0.0001 seconds\n"))
@@ -57,7 +57,7 @@ func TestReadLengths(t *testing.T) {
 		t.Errorf("%+v, %v", l, err)
 	}
 	l, err = ReadLengths("lengths", []byte("# two\n10ms\n\n20ms\n"))
-	if err != nil || l.Samples() != 2 {
+	if err != nil || l.samples != 2 {
 		t.Errorf("%+v, %v", l, err)
 	}
 	// None of two samples is longer than 50 ms: that is a bound, and no zero.
@@ -130,7 +130,7 @@ restart = 2/year
 		t.Error(err)
 	}
 	if o.Machines != 50 || !o.Waits || o.Contended != 0.3 || o.TTL != 20*time.Second || len(o.TTLs) != 3 || len(o.Environments) != 2 ||
-		len(o.Environments[1].Causes) != 2 || o.Environments[1].Causes[0].Lengths.Samples() != 2 || o.Environments[1].Causes[1].Window != Forever {
+		len(o.Environments[1].Causes) != 2 || o.Environments[1].Causes[0].Lengths.samples != 2 || o.Environments[1].Causes[1].Window != Forever {
 		t.Errorf("%+v", o)
 	}
 	for _, c := range []struct{ file, want string }{

@@ -10,6 +10,7 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/scenarios"
 	"locklab/scenarios/race"
+	"locklab/scenarios/share"
 	"locklab/scenarios/study"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
@@ -19,20 +20,20 @@ import (
 type Price struct {
 	Strategy string      `json:"strategy"`
 	Family   lock.Family `json:"family"`
-	// Excludes says that the lock keeps a second client out while nothing goes wrong, and has
-	// one holder by design. Few races apply to others: they are not to be compared.
+	// Excludes: the lock keeps a second client out while nothing goes wrong, and has one holder
+	// by design. Few races apply to others: they are not to be compared.
 	Excludes bool `json:"excludes"`
 	// Commands are the requests that servers execute for one acquisition and release of a
 	// lock that is free; a script is one.
 	Commands float64 `json:"commands"`
-	// RoundTrips are for how long the client waits for them, in units of one network round
+	// RoundTrips is the time that the client waits for them, in units of one network round
 	// trip: requests to several servers at once take one.
 	RoundTrips float64 `json:"round_trips"`
 	// Contended are the Commands for each acquisition and release of two clients that want
 	// the lock at the same time; see PriceSettings.
 	Contended float64 `json:"commands_contended"`
-	// Handover is how long nobody is inside between a holder's leaving and the next one's
-	// entering, whenever that one began to wait; 0: it did not wait.
+	// Handover is the mean time between a holder's leaving and the entry of the client that waited
+	// for it, over the moments at which that one began to wait; 0: it did not wait.
 	Handover        time.Duration `json:"handover_mean_ns"`
 	LongestHandover time.Duration `json:"handover_longest_ns"`
 	Survived        int           `json:"races_survived"` // races in which no verdict is a failure
@@ -47,10 +48,10 @@ func (p Price) Share() float64 {
 	return float64(p.Survived) / float64(p.Races)
 }
 
-// FindPrices plays each lock in all races, and in calm runs in which it is counted. done and ctx
+// FindPrices plays each lock in all races, and in calm runs in which it is counted. w and ctx
 // are as for study.Matrix.
-func FindPrices(ctx context.Context, locks []lock.Entry, done func(n int)) ([]Price, error) {
-	cells, err := study.Matrix(ctx, locks, scenarios.All(), 0, func(*race.Outcome) {}, done)
+func FindPrices(ctx context.Context, locks []lock.Entry, w *share.Work) ([]Price, error) {
+	cells, err := study.Matrix(ctx, locks, scenarios.All(), 0, func(*race.Outcome) {}, w)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +84,7 @@ func PricesOf(ctx context.Context, locks []lock.Entry, played []*race.Outcome) (
 	return out, nil
 }
 
-// PriceCells returns the number of calls of done by FindPrices, for progress.
+// PriceCells returns the number of tasks that FindPrices finishes, for progress.
 func PriceCells(locks int) int { return locks * len(scenarios.All()) }
 
 // tally adds a cell of the matrix, unless it says nothing.
@@ -107,7 +108,7 @@ func PriceSettings() race.Settings {
 	return s
 }
 
-// phases is at how many moments of a hold the second client begins to wait.
+// phases is the number of moments of a hold at which the second client begins to wait.
 const phases = 10
 
 // Count counts what one lock costs, without its races. Alone, a client works for half a
@@ -172,7 +173,7 @@ func commands(events []history.Event) (n int) {
 	return n
 }
 
-// waited is how long the only client waits to acquire and to release.
+// waited returns the time that the only client waits to acquire and to release.
 func waited(events []history.Event) (d time.Duration) {
 	var since time.Duration
 	for _, e := range events {
@@ -186,8 +187,8 @@ func waited(events []history.Event) (d time.Duration) {
 	return d
 }
 
-// handover is how long nobody is inside after c1; false: c2 does not enter after it has
-// left.
+// handover returns the time from c1's leaving to c2's entry; false: c2 does not enter after
+// that.
 func handover(events []history.Event) (time.Duration, bool) {
 	left := time.Duration(-1)
 	for _, e := range events {

@@ -13,20 +13,20 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A Usage is how many machines use a lock, and how.
+// A Usage describes the machines that use a lock, and how they do.
 type Usage struct {
 	Machines  int     // each holds one lock at a time at most
 	PerSecond float64 // acquisitions a second, of all machines together
-	Hold      Lengths // how long a holder is inside, if nothing goes wrong; Bounded
-	Contended float64 // share of holds during which somebody else wants the lock
+	Hold      Lengths // time for which a holder is inside, if nothing goes wrong; Bounded
+	Contended float64 // share of holds during which another client wants the lock
 	TTL       time.Duration
-	// Waits says that a holder waits for something else, such as a database, whose work
+	// Waits: a holder waits for something else, such as a database, whose work
 	// goes on while the holder is paused. Otherwise it computes, and a pause delays the rest
 	// of its work.
 	Waits bool
 }
 
-// Holds is how many locks are held at any moment.
+// Holds returns the expected number of locks that are held at any moment.
 func (u Usage) Holds() Interval {
 	return u.Hold.Mean(time.Duration.Seconds).times(u.PerSecond)
 }
@@ -52,8 +52,8 @@ type Subject struct {
 	Entry  lock.Entry
 	Lease  *Lease
 	Limits []study.Limit // one for each of study.Hazards
-	// Orphaned is what a lost reply of a server leaves behind, seen in a run: Orphan,
-	// Deadlock, or Holds.
+	// Orphaned is the verdict on a run in which a server's reply is lost: Orphan, Deadlock, or
+	// Holds.
 	Orphaned verdict.Word
 }
 
@@ -87,7 +87,7 @@ func Study(ctx context.Context, known *study.Tolerance) ([]*Subject, error) {
 	return all, nil
 }
 
-// A Term is how often one cause is expected to break one lock.
+// A Term is the expected number of times a year that one cause breaks one lock.
 type Term struct {
 	Strategy    string       `json:"strategy"`
 	Environment string       `json:"environment,omitempty"`
@@ -104,13 +104,12 @@ type Term struct {
 	Window   Interval      `json:"window"`      // share of a hold in which it must strike
 	Long     Interval      `json:"long_enough"` // share of faults of that length
 	Expected Interval      `json:"expected_a_year"`
-	// Limit is what search says about the fault; nil: it was not asked.
+	// Limit is the result of the search with the fault; nil: there was none.
 	Limit *study.Limit `json:"search,omitempty"`
-	// Unknown says that there is no number: search has no answer, or contradicts the
-	// runs.
+	// Unknown: there is no number, because search has no answer or contradicts the runs.
 	Unknown bool `json:"unknown,omitempty"`
-	// Bare says that the fault does harm only to a hold that has a bare majority. How
-	// many do is not known: Expected begins at 0.
+	// Bare: the fault does harm only to a hold that has a bare majority. Their number is not
+	// known, so that Expected begins at 0.
 	Bare bool `json:"bare_majority,omitempty"`
 }
 
@@ -186,7 +185,7 @@ func (s *Subject) lasting(u Usage, c Cause, t *Term) {
 	}
 }
 
-// forgetting fills in a fault after which a server knows nothing of late.
+// forgetting fills in a fault by which a server loses its latest writes.
 func (s *Subject) forgetting(u Usage, c Cause, t *Term) {
 	t.Places = s.places(c.Fault)
 	if t.Limit.Answer == study.FallsOnce {
@@ -215,7 +214,7 @@ func (s *Subject) lostReply(u Usage, t Term) Term {
 	return t
 }
 
-// SlowTerm is how often the work outlives the lease without any fault.
+// SlowTerm returns the Term of work that outlives the lease without any fault.
 func (s *Subject) SlowTerm(u Usage) Term {
 	t := Term{Strategy: s.Entry.ID, Fault: SlowWork, Harm: verdict.Overlap, Holds: u.Holds(), Contended: u.Contended, Shortest: -1}
 	if len(s.Lease.Spans) != 1 || s.Lease.Kept || math.IsInf(s.Lease.Spans[0].Left, 1) {
@@ -246,7 +245,7 @@ func (t *Term) multiply() {
 	t.Expected = Interval{t.Holds.Lo * t.Window.Lo * t.Long.Lo, t.Holds.Hi * t.Window.Hi * t.Long.Hi}.times(rate)
 }
 
-// places is how many servers a fault of a server can strike.
+// places returns the number of servers that a fault of a server can strike.
 func (s *Subject) places(fault string) int {
 	if fault == "pause" || fault == "client-clock" {
 		return 0
@@ -296,7 +295,7 @@ func (s *Subject) agrees(harmed harm, l *study.Limit) bool {
 	return false
 }
 
-// harm is in how much of a hold a fault of length d does harm.
+// A harm returns the part of a hold in which a fault of length d does harm.
 type harm func(ttl, hold, d time.Duration) time.Duration
 
 // paused is the harm of a pause: the lease ends before its holder is awake, or before it
@@ -356,10 +355,10 @@ func (l *Lease) each(ttl, hold time.Duration, f func(from, next, end time.Durati
 	}
 }
 
-// Blocked is for how long nobody gets in after a holder has crashed, its crash being
-// equally likely at any moment of a hold.
+// Blocked is the time after a holder's crash in which no client can enter. The crash is equally
+// likely at any moment of a hold.
 type Blocked struct {
-	Mean, Longest time.Duration // Forever: until somebody deletes the key
+	Mean, Longest time.Duration // Forever: until an operator deletes the key
 }
 
 // Recovery follows from the lease.

@@ -188,7 +188,7 @@ func parseTTL(value string) (time.Duration, error) {
 	return d, nil
 }
 
-// Check says what in the order does not go together.
+// Check returns an error if parts of the order contradict each other.
 func (o *RateOrder) Check() error {
 	if held := o.Holds().Lo; held > float64(o.Machines) {
 		return i18n.Errorf("error.rate.busy", "machines", o.Machines, "acquisitions", o.PerSecond, "hold", o.Hold, "held", math.Round(held))

@@ -10,7 +10,7 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// Rates are how often each lock is expected to break in each environment.
+// Rates are the expected numbers of failures of each lock in each environment.
 type Rates struct {
 	RateOrder
 	Subjects []*Subject
@@ -19,24 +19,24 @@ type Rates struct {
 	Series   []Series // against RateOrder.TTLs: by lock, then by environment
 }
 
-// A Crash is what a crash costs, by the lease.
+// A Crash is the cost of a crash, by the lease.
 type Crash struct {
 	Strategy string
 	TTL      time.Duration
 	Blocked
-	// PerYear is for how long nobody gets in in a year, if an environment has crashes: of
-	// all locks together, added up.
+	// PerYear is the sum of the times a year in which no client can enter, over all locks, if
+	// an environment has crashes.
 	PerYear time.Duration
 }
 
-// A Series is how often one lock breaks in one environment, by TTL.
+// A Series has the expected failures of one lock in one environment, by TTL.
 type Series struct {
 	Strategy    string
 	Environment string
 	Points      []Point
 }
 
-// A Point is what is expected at one TTL.
+// A Point has the expected failures at one TTL.
 type Point struct {
 	TTL      time.Duration
 	Expected Interval // a year, of all causes and of slow work
@@ -74,7 +74,7 @@ func Tabulate(o RateOrder, subjects []*Subject) *Rates {
 	return t
 }
 
-// times is how long so many crashes block, added up.
+// times returns the sum of the times for which n crashes block.
 func (r Blocked) times(n float64) time.Duration {
 	if total := r.Mean.Seconds() * n; r.Mean < Forever && total < Forever.Seconds() {
 		return time.Duration(total * float64(time.Second))
@@ -90,7 +90,7 @@ func (s *Subject) series(o RateOrder, e Environment) Series {
 	return out
 }
 
-// At is what is expected in an environment with another TTL.
+// At returns the Point of an environment with another TTL.
 func (s *Subject) At(u Usage, e Environment, ttl time.Duration) Point {
 	u.TTL = ttl
 	p := Point{TTL: ttl}
@@ -113,11 +113,11 @@ func (t *Rates) Of(strategy string) (terms []Term) {
 	return terms
 }
 
-// Groups are locks of which the same is expected at every TTL and in every environment,
-// and after a crash: as indices of Subjects.
+// Groups returns the classes of locks with the same rates at every TTL and in every environment,
+// and the same cost of a crash, as indices of Subjects.
 func (t *Rates) Groups() (groups [][]int) {
 	for i := range t.Subjects {
-		g := slices.IndexFunc(groups, func(g []int) bool { return t.alike(g[0], i) })
+		g := slices.IndexFunc(groups, func(g []int) bool { return t.sameRates(g[0], i) })
 		if g < 0 {
 			groups = append(groups, []int{i})
 			continue
@@ -127,7 +127,7 @@ func (t *Rates) Groups() (groups [][]int) {
 	return groups
 }
 
-func (t *Rates) alike(a, b int) bool {
+func (t *Rates) sameRates(a, b int) bool {
 	x, y := t.Subjects[a], t.Subjects[b]
 	for _, ttl := range t.TTLs {
 		if x.Recovery(ttl, t.Hold) != y.Recovery(ttl, t.Hold) {

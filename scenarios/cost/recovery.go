@@ -18,16 +18,16 @@ import (
 	"locklab/simulator/history"
 )
 
-// A Recovery is for how long nobody gets in after a client has crashed, its crash being
-// equally likely at any moment from its request for the lock to the end of its release. It
-// is exact: between two events of a run a crash leaves the same behind, so a few runs tell
-// what it leaves at every moment.
+// A Recovery is the time after a client's crash in which no other client can enter. The crash is
+// equally likely at any moment from the client's request for the lock to the end of its release.
+// It is exact: a crash has the same effect at any moment between two events of a run, so that a
+// few runs cover all moments.
 type Recovery struct {
 	Strategy string        `json:"strategy"`
 	TTL      time.Duration `json:"ttl_ns"`
-	Hold     time.Duration `json:"hold_ns"` // how long the client is inside
+	Hold     time.Duration `json:"hold_ns"` // the time for which the client is inside
 	Pieces   []Piece       `json:"pieces"`  // in order, without gaps
-	// Handover is how long nobody is inside where nobody crashes: see Price.
+	// Handover is that of Price, without a crash.
 	Handover        time.Duration `json:"handover_mean_ns"`
 	LongestHandover time.Duration `json:"handover_longest_ns"`
 }
@@ -37,11 +37,11 @@ type Recovery struct {
 type Piece struct {
 	From  time.Duration `json:"from_ns"` // since the client began, true time
 	To    time.Duration `json:"to_ns"`
-	First time.Duration `json:"first_ns"` // Forever: nobody gets in any more
+	First time.Duration `json:"first_ns"` // Forever: no client can enter any more
 	Last  time.Duration `json:"last_ns"`  // Forever if First is
 }
 
-// Span is how long the client uses the lock.
+// Span returns the time for which the client uses the lock.
 func (r Recovery) Span() time.Duration {
 	if len(r.Pieces) == 0 {
 		return 0
@@ -136,10 +136,10 @@ func finite(d time.Duration) *float64 {
 	return &s
 }
 
-// A RecoveryOrder is what to look at.
+// A RecoveryOrder is the input of FindRecovery.
 type RecoveryOrder struct {
 	TTLs []time.Duration // rising
-	Hold time.Duration   // how long the client works; 0: half the TTL
+	Hold time.Duration   // time for which the client works; 0: half the TTL
 }
 
 func (o RecoveryOrder) hold(ttl time.Duration) time.Duration {
@@ -149,7 +149,7 @@ func (o RecoveryOrder) hold(ttl time.Duration) time.Duration {
 	return ttl / 2
 }
 
-// Check says whether a lock can be used with the TTLs.
+// Check returns an error if a lock cannot be used with the TTLs.
 func (o RecoveryOrder) Check(e lock.Entry) error {
 	for _, ttl := range o.TTLs {
 		sc := recoveryScenario(ttl, o.hold(ttl))
@@ -160,9 +160,9 @@ func (o RecoveryOrder) Check(e lock.Entry) error {
 	return nil
 }
 
-// FindRecovery finds the Recovery of each lock with each TTL: by lock, then by TTL. done and
+// FindRecovery finds the Recovery of each lock with each TTL: by lock, then by TTL. w and
 // ctx are as for study.Matrix. What was not finished is left out.
-func FindRecovery(ctx context.Context, locks []lock.Entry, o RecoveryOrder, done func(n int)) (all []Recovery, err error) {
+func FindRecovery(ctx context.Context, locks []lock.Entry, o RecoveryOrder, w *share.Work) (all []Recovery, err error) {
 	var tasks []share.Task
 	for _, e := range locks {
 		for _, ttl := range o.TTLs {
@@ -173,7 +173,7 @@ func FindRecovery(ctx context.Context, locks []lock.Entry, o RecoveryOrder, done
 		Pieces            []Piece
 		Handover, Longest time.Duration
 	}
-	results, err := share.Each(ctx, tasks, done, func(ctx context.Context, i int) (found, error) {
+	results, err := share.Each(ctx, tasks, w, func(ctx context.Context, i int) (found, error) {
 		e, ttl := locks[i/len(o.TTLs)], o.TTLs[i%len(o.TTLs)]
 		pieces, err := crashPieces(ctx, e, ttl, o.hold(ttl))
 		if err != nil {
@@ -226,7 +226,7 @@ func recoveryScenario(ttl, hold time.Duration) race.Scenario {
 	return crashScenario(s, race.Client{Work: hold / 2, Tail: hold - hold/2})
 }
 
-// crashPieces divides a run of c1 at its events, and finds for each piece for how long a
+// crashPieces divides a run of c1 at its events, and finds for each piece the time for which a
 // crash blocks the lock.
 func crashPieces(ctx context.Context, e lock.Entry, ttl, hold time.Duration) (pieces []Piece, err error) {
 	m, err := newCrashMeter(e, recoveryScenario(ttl, hold))

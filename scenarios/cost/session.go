@@ -7,10 +7,11 @@ import (
 	"time"
 
 	"locklab/algorithms/lock"
+	"locklab/simulator/client"
 	"locklab/simulator/zookeeper"
 )
 
-var _ lock.ZooKeeper = (*session)(nil)
+var _ client.Requester = (*session)(nil)
 
 // A session is that of one client with the ensemble. It does not end.
 type session struct {
@@ -27,7 +28,7 @@ func newSession(c *process) *session {
 	return s
 }
 
-func (s *session) do(r zookeeper.Request) (reply zookeeper.Reply, err error) {
+func (s *session) Do(_ context.Context, r zookeeper.Request) (reply zookeeper.Reply, err error) {
 	b := s.process.simulation
 	s.process.ask(1, func() {
 		var fired []zookeeper.Event
@@ -37,17 +38,17 @@ func (s *session) do(r zookeeper.Request) (reply zookeeper.Reply, err error) {
 			b.after(to.process.trip(), func() { to.notify(e) })
 		}
 	})
-	switch reply.Code {
-	case zookeeper.OK:
-		return reply, nil
-	case zookeeper.NoNode:
-		return reply, lock.ErrNoNode
-	case zookeeper.NodeExists:
-		return reply, lock.ErrNodeExists
-	case zookeeper.SessionExpired:
-		return reply, lock.ErrSessionEnded
+	if reply.Code != zookeeper.OK {
+		err = reply.Code
 	}
-	return reply, reply.Code
+	return reply, err
+}
+
+func (s *session) Watch(ctx context.Context, r zookeeper.Request) (zookeeper.Reply, lock.Watch, error) {
+	s.fired = slices.DeleteFunc(s.fired, func(e zookeeper.Event) bool { return e.Path == r.Path })
+	r.Watch = true
+	reply, err := s.Do(ctx, r)
+	return reply, watch{s, r.Path, r.Op == zookeeper.GetChildren}, err
 }
 
 func (s *session) notify(e zookeeper.Event) {
@@ -58,42 +59,6 @@ func (s *session) notify(e zookeeper.Event) {
 	}
 }
 
-func (s *session) Create(_ context.Context, path string, kind lock.Znode) (string, error) {
-	r := zookeeper.Request{Op: zookeeper.Create, Path: path}
-	if kind == lock.EphemeralSequential {
-		r.Mode = zookeeper.Ephemeral | zookeeper.Sequential
-	}
-	reply, err := s.do(r)
-	return reply.Path, err
-}
-
-func (s *session) Delete(_ context.Context, path string) error {
-	_, err := s.do(zookeeper.Request{Op: zookeeper.Delete, Path: path, Version: zookeeper.AnyVersion})
-	return err
-}
-
-func (s *session) Exists(_ context.Context, path string) (uint64, error) {
-	reply, err := s.do(zookeeper.Request{Op: zookeeper.Exists, Path: path})
-	return uint64(reply.Stat.Czxid), err
-}
-
-func (s *session) Children(_ context.Context, path string) ([]string, error) {
-	reply, err := s.do(zookeeper.Request{Op: zookeeper.GetChildren, Path: path})
-	return reply.Children, err
-}
-
-func (s *session) WatchNode(_ context.Context, path string) (lock.Watch, error) {
-	s.fired = slices.DeleteFunc(s.fired, func(e zookeeper.Event) bool { return e.Path == path })
-	_, err := s.do(zookeeper.Request{Op: zookeeper.GetData, Path: path, Watch: true})
-	return watch{s, path, false}, err
-}
-
-func (s *session) WatchChildren(_ context.Context, path string) ([]string, lock.Watch, error) {
-	s.fired = slices.DeleteFunc(s.fired, func(e zookeeper.Event) bool { return e.Path == path })
-	reply, err := s.do(zookeeper.Request{Op: zookeeper.GetChildren, Path: path, Watch: true})
-	return reply.Children, watch{s, path, true}, err
-}
-
 type watch struct {
 	session  *session
 	path     string
@@ -102,7 +67,7 @@ type watch struct {
 
 var errPatience = errors.New("waiting: a watch is waited for without end")
 
-// Wait waits without end: nobody loses patience here.
+// Wait waits without end: no client of this simulation gives up.
 func (w watch) Wait(_ context.Context, patience time.Duration) (bool, error) {
 	if patience < time.Hour {
 		return false, errPatience

@@ -18,7 +18,7 @@ import (
 	"locklab/simulator/zookeeper"
 )
 
-// epoch is what all clocks show at the start.
+// epoch is the time that all clocks show at the start.
 var epoch = time.Date(2014, time.May, 16, 12, 0, 0, 0, time.UTC)
 
 // A simulation is one of events: clients are coroutines that run real code, of which one runs
@@ -82,7 +82,7 @@ func (b *simulation) after(d time.Duration, do func()) {
 	b.events = slices.Insert(b.events, i, event{at, do})
 }
 
-// run goes on until nothing is left to happen, or until stop says so.
+// run handles events until none is left, or until stop returns true.
 func (b *simulation) run(stop func() bool) error {
 	for len(b.events) > 0 && b.broken == nil && !stop() {
 		last := len(b.events) - 1
@@ -151,7 +151,7 @@ func (c *process) sleep(d time.Duration) {
 	c.wait(func(resume func()) { c.after(max(d, 0), resume) })
 }
 
-// trip is how long one message of this client takes: half of the latency and an exponential
+// trip returns the time that one message of this client takes: half of the latency and an exponential
 // of the same mean, at most ten times the latency, as in the simulator's runs.
 func (c *process) trip() time.Duration {
 	half := float64(c.latency) / 2

@@ -20,22 +20,22 @@ import (
 	"locklab/simulator/i18n"
 )
 
-// A Load is what the clients do, and how fast the server is.
+// A Load is the work of the clients, and the speed of the server.
 type Load struct {
 	Service time.Duration // of one command; a script is one
 	Latency time.Duration // of one message, on average
-	Hold    time.Duration // how long a client works inside
+	Hold    time.Duration // the time for which a client works inside
 	Inside  int           // commands that it sends to the same server meanwhile, one after the other
 	Poll    time.Duration // pause of those who poll; the first one of those who back off is an eighth
 	Cap     time.Duration // longest pause of those who back off
 	TTL     time.Duration
-	// Rest is about how long a client that has released the lock rests before it wants it
-	// again: half of it to one and a half; 0: it wants it at once.
+	// Rest is the mean pause of a client between a release and its next request: half of it to one
+	// and a half; 0: there is no pause.
 	Rest time.Duration
-	// Entries are how often the lock is acquired until the run ends; 0: each client acquires
-	// it once.
+	// Entries is the number of acquisitions after which the run ends; 0: each client acquires the
+	// lock once.
 	Entries int
-	// Patience is how long a client waits before it gives up; 0: for ever.
+	// Patience is the time that a client waits before it gives up; 0: for ever.
 	Patience time.Duration
 	// Most ends a run after so many commands, if the lock was acquired LeastEntries times;
 	// 0: none does.
@@ -56,9 +56,9 @@ type Policy struct {
 	ID   string
 	Lock string // of the list
 	Most int    // clients; more are not played: each change wakes all of them. 0: any number
-	// Polls says that any lock on a Redis can be waited for in this way.
+	// Polls: any lock on a Redis can be waited for in this way.
 	Polls bool
-	// rest is how long a client rests after a refusal; nil: it waits in the lock's line.
+	// rest returns the pause of a client after a refusal; nil: it waits in the lock's line.
 	rest func(a Attempt) time.Duration
 }
 
@@ -95,16 +95,16 @@ func Policies() []Policy {
 	}
 }
 
-// A WaitingResult is how one policy did with a number of clients.
+// A WaitingResult is the result of one policy with a number of clients.
 type WaitingResult struct {
 	Policy  string `json:"policy"`
 	Clients int    `json:"clients"`
-	// Skipped says that so many clients were not played; then there is nothing else.
+	// Skipped: so many clients were not played. Then all else is empty.
 	Skipped bool `json:"skipped,omitempty"`
 	Entries int  `json:"entries"`       // how often the lock was acquired
 	Cut     bool `json:"cut,omitempty"` // Load.Most ended the run
-	// Handover is how long nobody is inside, between a holder's leaving and the next one's
-	// entering, where somebody waited.
+	// Handover is the mean time between a holder's leaving and the next entry, where a client
+	// waited.
 	Handover    float64 `json:"handover_mean_s"`
 	HandoverP99 float64 `json:"handover_p99_s"`
 	Release     float64 `json:"release_mean_s"` // until the server has answered
@@ -115,9 +115,9 @@ type WaitingResult struct {
 	// Jain is Jain's index of how often each client got the lock: 1 if all equally often, 1/n
 	// if only one did. Nil: the lock was acquired less than twice for each client.
 	Jain *float64 `json:"jain_index"`
-	// Overtaken is the most others who came later and got in before a client.
+	// Overtaken is the largest number of clients that came later than one and entered before it.
 	Overtaken int `json:"longest_overtaking"`
-	// Herd is how many clients a release wakes, by messages or watches.
+	// Herd is the mean number of clients that a release wakes, by messages or watches.
 	Herd float64 `json:"herd_size"`
 }
 
@@ -127,31 +127,25 @@ type waiter struct {
 	redis     *redis.Client
 	lock      lock.Strategy
 	policy    Policy
-	entered   int
 	since     int // entries of all clients when it began to wait; -1: it does not wait
 	overtakes int // since then
 }
 
-// Sizes are the usual numbers of clients.
-func Sizes() []int { return []int{2, 5, 10, 20, 50, 100, 200, 500, 1000} }
-
 // MaxClients is the largest number of clients.
 const MaxClients = 2000
 
-// FindWaiting plays each policy with each number of clients: by policy, then by number. done and
+// FindWaiting plays each policy with each number of clients: by policy, then by number. w and
 // ctx are as for study.Matrix. What was not finished is left out.
-func FindWaiting(ctx context.Context, policies []Policy, sizes []int, l Load, done func(n int)) (all []WaitingResult, err error) {
+func FindWaiting(ctx context.Context, policies []Policy, sizes []int, l Load, w *share.Work) (all []WaitingResult, err error) {
 	var tasks []share.Task
+	var runs []waitingRun
 	for _, p := range policies {
 		for _, n := range sizes {
 			tasks = append(tasks, share.Task{ID: fmt.Sprintf("waiting %s/clients=%d", p.ID, n), Cost: 5e-3 * float64(n)})
+			runs = append(runs, waitingRun{p, n, l})
 		}
 	}
-	results, err := share.Each(ctx, tasks, done, func(ctx context.Context, i int) (WaitingResult, error) {
-		return PlayWaiting(ctx, policies[i/len(sizes)], sizes[i%len(sizes)], l)
-	}, func(i int, r *WaitingResult, v *share.Values) {
-		r.check(policies[i/len(sizes)], sizes[i%len(sizes)], l, v)
-	})
+	results, err := playWaiting(ctx, tasks, runs, w)
 	for _, r := range results {
 		if r != nil {
 			all = append(all, *r)
@@ -160,7 +154,22 @@ func FindWaiting(ctx context.Context, policies []Policy, sizes []int, l Load, do
 	return all, err
 }
 
-// PlayWaiting plays one policy. The error is ctx's, or says what the simulation cannot carry.
+// A waitingRun is what PlayWaiting plays.
+type waitingRun struct {
+	policy  Policy
+	clients int
+	load    Load
+}
+
+func playWaiting(ctx context.Context, tasks []share.Task, runs []waitingRun, w *share.Work) ([]*WaitingResult, error) {
+	return share.Each(ctx, tasks, w, func(ctx context.Context, i int) (WaitingResult, error) {
+		return PlayWaiting(ctx, runs[i].policy, runs[i].clients, runs[i].load)
+	}, func(i int, r *WaitingResult, v *share.Values) {
+		r.check(runs[i].policy, runs[i].clients, runs[i].load, v)
+	})
+}
+
+// PlayWaiting plays one policy. The error is ctx's, or about what the simulation does not support.
 func PlayWaiting(ctx context.Context, p Policy, clients int, l Load) (WaitingResult, error) {
 	out := WaitingResult{Policy: p.ID, Clients: clients}
 	if p.Most > 0 && clients > p.Most {
@@ -171,59 +180,76 @@ func PlayWaiting(ctx context.Context, p Policy, clients int, l Load) (WaitingRes
 	if !ok {
 		return out, fmt.Errorf("waiting: there is no lock %s", p.Lock)
 	}
-	b, err := newSimulation(l.Service, l.Latency)
+	r, err := newRun(l, clients, p, e)
 	if err != nil {
 		return out, err
 	}
-	defer b.close()
-	r := &run{simulation: b, load: l, wanted: clients, left: -1, requests: -1}
+	defer r.close()
+	wanted := clients
 	if l.Entries > 0 {
-		r.wanted = l.Entries
+		wanted = l.Entries
 		if l.Most > 0 {
-			r.wanted = min(l.Entries, max(2*clients, 10*LeastEntries))
+			wanted = min(l.Entries, max(2*clients, 10*LeastEntries))
 		}
 	}
-	if e.OnZooKeeper() {
-		b.ensemble = client.QueuedAt(e.Line(client.Key)) // as in the simulator's runs
-	}
-	for i := range clients {
-		r.add(i, p, e)
-	}
-	defer r.close()
-	steps := 0
-	err = b.run(func() bool {
-		steps++
-		out.Cut = l.Most > 0 && b.served >= l.Most && r.entries >= LeastEntries
-		return r.entries >= r.wanted && (l.Entries > 0 || len(r.releases) == r.wanted) || out.Cut || steps%4096 == 0 && ctx.Err() != nil
+	err = r.play(ctx, func() bool {
+		out.Cut = l.Most > 0 && r.simulation.served >= l.Most && r.entries >= LeastEntries
+		return r.entries >= wanted && (l.Entries > 0 || len(r.releases) == wanted) || out.Cut
 	})
-	if err == nil && r.together+r.lost > 0 {
-		err = errors.New("waiting: two clients inside at once")
-	}
-	if err := errors.Join(err, ctx.Err()); err != nil {
+	switch {
+	case err != nil:
 		return out, err
+	case r.together+r.lost > 0:
+		return out, errors.New("waiting: two clients inside at once")
 	}
 	r.fill(&out)
 	return out, nil
 }
 
-// A run is what is noted on the way.
+// A run is a simulation with its clients and what they have come to.
 type run struct {
 	simulation *simulation
 	load       Load
 	waiters    []*waiter
-	wanted     int
 	entries    int
+	counts     []float64     // of entries, by client
 	inside     int           // clients
-	left       time.Duration // when the last holder left; below 0: nobody has
+	left       time.Duration // when the last holder left; below 0: none has
 	handovers  []float64
 	acquires   []float64
 	releases   []float64
 	gaveUp     int
 	together   int           // entries while another client was inside
 	lost       int           // releases of a lock that was gone
-	requests   int           // that nobody has begun; below 0: there is no end to them
+	requests   int           // not yet begun; below 0: there is no end to them
 	ended      time.Duration // when the last request had ended
 	overtaken  int
+}
+
+// newRun returns a run of some clients, which wait for a lock in one way.
+func newRun(l Load, clients int, p Policy, e lock.Entry) (*run, error) {
+	b, err := newSimulation(l.Service, l.Latency)
+	if err != nil {
+		return nil, err
+	}
+	r := &run{simulation: b, load: l, counts: make([]float64, clients), left: -1, requests: -1}
+	if e.OnZooKeeper() {
+		b.ensemble = client.QueuedAt(e.Line(client.Key)) // as in the simulator's runs
+	}
+	for i := range clients {
+		r.add(i, p, e)
+	}
+	return r, nil
+}
+
+// play plays the run until it is over. The error is ctx's, or the reason why it cannot go on.
+func (r *run) play(ctx context.Context, over func() bool) error {
+	steps := 0
+	err := r.simulation.run(func() bool {
+		steps++
+		return over() || steps%4096 == 0 && ctx.Err() != nil
+	})
+	return errors.Join(err, ctx.Err())
 }
 
 // add starts a client at a random moment of the first hold.
@@ -232,7 +258,7 @@ func (r *run) add(i int, p Policy, e lock.Entry) {
 	w := &waiter{process: c, policy: p, since: -1}
 	env := lock.Env{Clock: clientClock{c}, Tokens: c, TTL: r.load.TTL, Thread: "1"}
 	if e.OnZooKeeper() {
-		env.ZooKeeper = newSession(c)
+		env.ZooKeeper = client.Session{Requester: newSession(c)}
 	} else {
 		w.redis = newRedis(c)
 		env.Nodes = []redis.UniversalClient{w.redis}
@@ -253,8 +279,9 @@ func (r *run) add(i int, p Policy, e lock.Entry) {
 	})
 }
 
-// close ends the clients.
+// close ends the clients and the simulation.
 func (r *run) close() {
+	defer r.simulation.close()
 	for _, w := range r.waiters {
 		w.process.stop()
 		if w.redis != nil {
@@ -289,7 +316,7 @@ func (r *run) use(w *waiter) {
 		left := r.simulation.now
 		r.left = left
 		if !slices.ContainsFunc(r.waiters, func(o *waiter) bool { return o.since >= 0 }) {
-			r.left = -1 // nobody to hand it over to
+			r.left = -1 // no client waits for it
 		}
 		if failed := lease.Release(ctx); errors.Is(failed, lock.ErrNotHeld) {
 			r.lost++
@@ -347,7 +374,7 @@ func (r *run) enter(w *waiter) {
 	}
 	since := w.since
 	w.since = -1
-	w.entered++
+	r.counts[w.process.id-1]++
 	r.entries++
 	for _, o := range r.waiters { // who waits since before this one did is overtaken
 		if o.since >= 0 && o.since < since {
@@ -402,34 +429,34 @@ func (r *run) fill(out *WaitingResult) {
 	if len(r.releases) > 0 {
 		out.Release = stat.Mean(r.releases, nil)
 	}
-	var counts []float64
 	woken := 0
 	for _, w := range r.waiters {
-		counts = append(counts, float64(w.entered))
 		woken += w.process.woken
 	}
 	seconds := r.simulation.now.Seconds()
 	out.Throughput, out.Commands = float64(r.entries)/seconds, float64(r.simulation.served)/seconds
 	out.PerEntry = float64(r.simulation.served) / float64(max(r.entries, 1))
 	out.Load = min(out.Commands*r.load.Service.Seconds(), 1)
-	if r.entries >= 2*len(counts) {
-		jain := Jain(counts)
-		out.Jain = &jain
-	}
+	out.Jain = jain(r.counts)
 	out.Overtaken = r.overtaken
 	out.Herd = float64(woken) / float64(max(r.entries, 1))
 }
 
-// Jain is Jain's index of counts: 1 if all are equal, 1/n if all but one are 0. One is not 0.
-func Jain(counts []float64) float64 {
-	total := floats.Sum(counts)
-	return total * total / (float64(len(counts)) * floats.Dot(counts, counts))
+// jain returns Jain's index of counts: 1 if all are equal, 1/n if all but one are 0. Nil: on
+// average they are less than two.
+func jain(counts []float64) *float64 {
+	total, n := floats.Sum(counts), float64(len(counts))
+	if total < 2*n {
+		return nil
+	}
+	index := total * total / (n * floats.Dot(counts, counts))
+	return &index
 }
 
 // An ArticleRun is a load of article 000 (a hundred clients on one lock), as we play it,
 // beside what the article measured; 0: it gives no figure.
 type ArticleRun struct {
-	Sleep      time.Duration `json:"sleep_ns"` // between two attempts; the article does not say how long its own was
+	Sleep      time.Duration `json:"sleep_ns"` // between two attempts; the article does not give its own
 	Requests   int           `json:"requests"`
 	Result     WaitingResult `json:"result"`
 	Throughput float64       `json:"article_per_second"`
@@ -439,49 +466,41 @@ type ArticleRun struct {
 // ArticleLoad is calibrated by two of the article's figures: a DEL takes 0.2 ms when the
 // server is idle, and 9.8 ms with a hundred clients that try without a rest. So one command
 // takes the server about a hundredth of the difference. A holder sends one command to the same
-// server, as the article says that its own does. How long it works otherwise is not told: less
+// server, as the article says that its own does. The time of its other work is not given: less
 // than ten milliseconds with everything.
 func ArticleLoad() Load {
 	return Load{Service: 97 * time.Microsecond, Latency: 52 * time.Microsecond, Hold: 500 * time.Microsecond, Inside: 1, TTL: 20 * time.Second}
 }
 
-// Article plays the loads of article 000, with its lock. done and ctx are as for FindWaiting.
-func Article(ctx context.Context, done func(n int)) (all []ArticleRun, err error) {
+// Article plays the loads of article 000, with its lock. w and ctx are as for FindWaiting.
+func Article(ctx context.Context, w *share.Work) ([]ArticleRun, error) {
 	const clients = 100
-	runs := []ArticleRun{
+	all := []ArticleRun{
 		{Requests: 1, Release: 200 * time.Microsecond},
 		{Requests: 1000, Throughput: 49, Release: 9800 * time.Microsecond},
 		{Requests: 100, Throughput: 110},
 	}
 	for _, sleep := range []time.Duration{5, 10, 20, 50, 100} {
-		runs = append(runs, ArticleRun{Sleep: sleep * time.Millisecond, Requests: 1000, Throughput: 35, Release: 4900 * time.Microsecond})
+		all = append(all, ArticleRun{Sleep: sleep * time.Millisecond, Requests: 1000, Throughput: 35, Release: 4900 * time.Microsecond})
 	}
 	var tasks []share.Task
-	for _, r := range runs {
+	var runs []waitingRun
+	for _, r := range all {
 		tasks = append(tasks, share.Task{ID: fmt.Sprintf("waiting article/sleep=%v,requests=%d", r.Sleep, r.Requests), Cost: float64(r.Requests) / 100})
-	}
-	played := func(i int) (p Policy, n int, l Load) {
-		r, l, n := runs[i], ArticleLoad(), clients
-		switch {
-		case r.Requests <= clients:
-			n = r.Requests
-		default:
+		l := ArticleLoad()
+		if r.Requests > clients {
 			l.Entries = r.Requests
 		}
-		return Policy{ID: "article", Lock: "getset", rest: func(Attempt) time.Duration { return r.Sleep }}, n, l
+		p := Policy{ID: "article", Lock: "getset", rest: func(Attempt) time.Duration { return r.Sleep }}
+		runs = append(runs, waitingRun{p, min(r.Requests, clients), l})
 	}
-	results, err := share.Each(ctx, tasks, done, func(ctx context.Context, i int) (WaitingResult, error) {
-		p, n, l := played(i)
-		return PlayWaiting(ctx, p, n, l)
-	}, func(i int, r *WaitingResult, v *share.Values) {
-		p, n, l := played(i)
-		r.check(p, n, l, v)
-	})
+	results, err := playWaiting(ctx, tasks, runs, w)
+	var finished []ArticleRun
 	for i, r := range results {
 		if r != nil {
-			runs[i].Result = *r
-			all = append(all, runs[i])
+			all[i].Result = *r
+			finished = append(finished, all[i])
 		}
 	}
-	return all, err
+	return finished, err
 }

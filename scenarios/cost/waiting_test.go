@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"testing"
 	"time"
+
+	"locklab/simulator/effort"
 )
 
 func playOf(t *testing.T, id string, n int, l Load) WaitingResult {
@@ -24,6 +26,7 @@ func playOf(t *testing.T, id string, n int, l Load) WaitingResult {
 
 // What follows from how each policy works.
 func TestPolicies(t *testing.T) {
+	effort.Unwatched(t, "one goroutine counts")
 	l := UsualLoad()
 	l.Most = 3000
 	trip := 2*l.Latency + l.Service

@@ -10,21 +10,16 @@ import (
 	"locklab/simulator/i18n"
 )
 
-// sampleOf is of how many parcels one is computed by a second worker.
+// Of sampleOf chunks one is computed by a second worker, too.
 const sampleOf = 16
 
-// ErrDoubtful is what errors are that leave a result in doubt: two workers have come to
-// different ones, or none that fits has come.
+// ErrDoubtful is in the chain of errors that leave a result in doubt: two workers have different
+// ones, or all that came were rejected.
 var ErrDoubtful = errors.New("fleet: a result in doubt")
 
-type doubtful struct{ error }
-
-func (doubtful) Is(target error) bool { return target == ErrDoubtful }
-func (e doubtful) Unwrap() error      { return e.error }
-
-// sample chooses the parcels that a second worker computes: one in sampleOf, rounded up, by
+// sample chooses the chunks that a second worker computes: one in sampleOf, rounded up, by
 // their IDs, which are hashes.
-func sample(all []*Parcel) map[string]bool {
+func sample(all []*Chunk) map[string]bool {
 	ids := make([]string, len(all))
 	for i, p := range all {
 		ids[i] = p.ID()
@@ -37,22 +32,22 @@ func sample(all []*Parcel) map[string]bool {
 	return chosen
 }
 
-// twice has a parcel computed again, by a worker other than the one that has.
-func (r *run) twice(p *Parcel, worker string, results []share.Result) {
-	again := &Parcel{Build: p.Build, Command: p.Command, Inputs: p.Inputs, Tasks: p.Tasks, Not: worker, at: p.at, first: results}
+// twice has a chunk computed again, by a worker other than the one that has.
+func (r *run) twice(p *Chunk, worker string, results []share.Result) {
+	again := &Chunk{Build: p.Build, Command: p.Command, Inputs: p.Inputs, Tasks: p.Tasks, Not: worker, at: p.at, first: results}
 	r.open[again.ID()] = again
 	r.queued = append(r.queued, again)
 }
 
 // compare compares the results of two workers.
-func (r *run) compare(p *Parcel, s *share.Share) error {
+func (r *run) compare(p *Chunk, s *share.Share) error {
 	if s.Worker == p.Not {
 		return i18n.Errorf("error.fleet.result.self", "worker", s.Worker, "task", p.Tasks[0])
 	}
 	for i, result := range s.Results {
 		if !bytes.Equal(result.Result, p.first[i].Result) {
 			r.forget(p.Not, s.Worker)
-			return doubtful{i18n.Errorf("error.fleet.differ", "task", result.Task, "worker", p.Not, "other", s.Worker)}
+			return marked{i18n.Errorf("error.fleet.differ", "task", result.Task, "worker", p.Not, "other", s.Worker), ErrDoubtful}
 		}
 	}
 	delete(r.open, p.ID())
@@ -71,12 +66,12 @@ func (r *run) forget(workers ...string) {
 	}
 }
 
-// lonely is how long comparisons wait for a worker that does not begin.
+// lonely is the time that comparisons wait for a worker that begins with one.
 const lonely = 30 * time.Second
 
-// nobodyElse reports whether all that is left are comparisons, and fewer than two workers
+// uncompared reports whether all that is left are comparisons, and fewer than two workers
 // are there to make them, or none has begun with any for a while.
-func (r *run) nobodyElse() bool {
+func (r *run) uncompared() bool {
 	for _, p := range r.open {
 		if p.Not == "" {
 			return false
@@ -98,7 +93,7 @@ func (r *run) nobodyElse() bool {
 	return n < 2 || time.Since(r.idleSince) > lonely
 }
 
-// drop takes the comparisons that nobody makes out of the queue.
+// drop takes the comparisons that no worker makes out of the queue.
 func (r *run) drop() {
 	for id := range r.open {
 		_ = r.inspector.DeleteTask(r.queue, id) // unless a worker has just begun with it

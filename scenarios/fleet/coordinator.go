@@ -24,43 +24,43 @@ type Coordinator struct {
 	Build     string            // share.Build, but for tests
 	Command   []string          // as in share.Share; set before Compute
 	Inputs    map[string]string // likewise
-	Retention time.Duration     // how long results are kept
+	Retention time.Duration     // of results
 	Kept      *Kept             // results that are kept as files; nil: the server keeps them
-	Progress  func(Status)      // from time to time; nil: it is not told
-	// Rejected is told which result was thrown away; nil: it is not.
+	Progress  func(Status)      // called from time to time; may be nil
+	// Rejected is called for each result that was thrown away; it may be nil.
 	Rejected func(why error)
-	// Compared is the number of tasks that two workers have computed, alike. Compute sets it.
+	// Compared is the number of tasks that two workers have computed with equal results. Compute sets it.
 	Compared int
 }
 
-// A Status is how far a command has come.
+// A Status is the progress of a command.
 type Status struct {
 	Done, Of     int // tasks
 	Had          int // of Done: tasks that were done before
 	Elapsed      time.Duration
 	Left         time.Duration // by the costs of tasks; below 0: unknown yet
 	Workers      []WorkerStatus
-	Waiting      int // parcels in the queue that nobody has begun
+	Waiting      int // chunks in the queue that no worker has begun
 	OtherBuilds  int // workers on this server that are of other builds
 	Disconnected error
 }
 
-// A WorkerStatus is what a worker does.
+// A WorkerStatus is the present work of a worker.
 type WorkerStatus struct {
-	Name   string        // host and process ID
-	Parcel string        // the first task of its present parcel; "": it is idle
-	More   int           // further tasks of it
-	For    time.Duration // since it began with that
-	Done   int           // parcels that this coordinator has from it
+	Name  string        // host and process ID
+	Chunk string        // the first task of its present chunk; "": it is idle
+	More  int           // further tasks of it
+	For   time.Duration // since it began with that
+	Done  int           // chunks that this coordinator has from it
 }
 
-// MaxRetries is how often asynq gives a parcel to another worker after one was killed.
+// MaxRetries is the number of times that asynq gives a chunk to another worker after one was killed.
 const MaxRetries = 25
 
-// rejections is how many results of a parcel are thrown away before the command fails.
+// rejections is the number of results of a chunk that are thrown away before the command fails.
 const rejections = 3
 
-// poll is how often the queue is looked at. A fleet lives in real time: here, and nowhere
+// poll is the interval at which the queue is read. A fleet lives in real time: here, and nowhere
 // in what it computes, the wall clock is read.
 const poll = 100 * time.Millisecond
 
@@ -71,12 +71,12 @@ func (c *Coordinator) Compute(ctx context.Context, plan share.Plan) ([]json.RawM
 	connect := bound{c.Redis, ctx}
 	r := &run{
 		Coordinator: c, ctx: ctx, plan: plan, began: time.Now(), results: make([]json.RawMessage, len(plan.Tasks)), queue: Queue(c.Build), marker: marker(c.Build),
-		redis: connect.MakeRedisClient().(redis.UniversalClient), open: map[string]*Parcel{}, by: map[string]int{}, from: map[string]string{}, retries: map[string]int{},
+		redis: connect.MakeRedisClient().(redis.UniversalClient), open: map[string]*Chunk{}, by: map[string]int{}, from: map[string]string{}, retries: map[string]int{},
 	}
 	r.client, r.inspector = asynq.NewClientFromRedisClient(r.redis), asynq.NewInspectorFromRedisClient(r.redis)
 	defer r.redis.Close()
 	c.Compared = 0
-	r.begin(parcels(c.Build, c.Command, c.Inputs, plan.Tasks))
+	r.begin(chunks(c.Build, c.Command, c.Inputs, plan.Tasks))
 	err := r.wait()
 	switch {
 	case ctx.Err() != nil:
@@ -87,9 +87,9 @@ func (c *Coordinator) Compute(ctx context.Context, plan share.Plan) ([]json.RawM
 	return r.results, err
 }
 
-// begin takes the results that are kept, and opens the other parcels. Of those some are
+// begin takes the results that are kept, and opens the other chunks. Of those some are
 // computed twice.
-func (r *run) begin(all []*Parcel) {
+func (r *run) begin(all []*Chunk) {
 	for _, p := range all {
 		r.cost += p.cost
 		if content := r.Kept.get(p.ID()); content != nil && r.take(p, content) == nil {
@@ -101,7 +101,7 @@ func (r *run) begin(all []*Parcel) {
 	r.sampled = sample(r.queued)
 }
 
-// wait waits until no parcel is open.
+// wait waits until no chunk is open.
 func (r *run) wait() error {
 	if len(r.open) == 0 {
 		r.report()
@@ -124,7 +124,7 @@ func (r *run) wait() error {
 		if len(r.open) == 0 {
 			return nil
 		}
-		if r.unreachable == nil && r.nobodyElse() {
+		if r.unreachable == nil && r.uncompared() {
 			r.drop()
 			return nil
 		}
@@ -146,18 +146,18 @@ type run struct {
 	client    *asynq.Client
 	inspector *asynq.Inspector
 	results   []json.RawMessage
-	sampled   map[string]bool    // IDs of parcels that a second worker computes
-	open      map[string]*Parcel // not done yet, by ID
-	queued    []*Parcel          // to be enqueued
-	marker    string             // key that the server has as long as it has lost nothing
-	by        map[string]int     // parcels, by worker
-	from      map[string]string  // worker, by the ID of a parcel that it has computed
-	retries   map[string]int     // of rejected parcels, by ID
+	sampled   map[string]bool   // IDs of chunks that a second worker computes
+	open      map[string]*Chunk // not done yet, by ID
+	queued    []*Chunk          // to be enqueued
+	marker    string            // key that the server has as long as it has lost nothing
+	by        map[string]int    // chunks, by worker
+	from      map[string]string // worker, by the ID of a chunk that it has computed
+	retries   map[string]int    // of rejected chunks, by ID
 
 	began             time.Time
 	done, had         int
 	counted           bool    // had is known
-	cost              float64 // of all parcels
+	cost              float64 // of all chunks
 	doneCost, hadCost float64
 	processed         int       // as the queue has counted them, failures too
 	swept             time.Time // when all of the queue's results were looked through
@@ -168,7 +168,7 @@ type run struct {
 	idleSince         time.Time // when only comparisons were left, and the last of them was begun
 }
 
-// The values of the marker: parcels are being enqueued, or all are.
+// The values of the marker: chunks are being enqueued, or all are.
 const (
 	enqueuing = "enqueuing"
 	enqueued  = "enqueued"
@@ -178,7 +178,7 @@ const (
 // killed.
 func marker(build string) string { return Queue(build) + ":coordinator:" + rand.Text() }
 
-// mark sets the marker before parcels are enqueued: if it is gone afterwards, some of them
+// mark sets the marker before chunks are enqueued: if it is gone afterwards, some of them
 // may be.
 func (r *run) mark() error {
 	return redisError(r.redis.Set(r.ctx, r.marker, enqueuing, forever).Err())
@@ -189,12 +189,12 @@ func (r *run) mark() error {
 func (r *run) enqueueAll() error {
 	switch was, err := r.redis.Get(r.ctx, r.marker).Result(); {
 	case errors.Is(err, redis.Nil):
-		r.queued = slices.SortedFunc(maps.Values(r.open), func(a, b *Parcel) int { return cmp.Or(cmp.Compare(b.cost, a.cost), strings.Compare(a.ID(), b.ID())) })
+		r.queued = slices.SortedFunc(maps.Values(r.open), func(a, b *Chunk) int { return cmp.Or(cmp.Compare(b.cost, a.cost), strings.Compare(a.ID(), b.ID())) })
 		if err := r.mark(); err != nil {
 			return err
 		}
 		r.swept, r.processed = time.Time{}, -1
-		r.client = asynq.NewClientFromRedisClient(r.redis) // another one remembers that the server knows the queue
+		r.client = asynq.NewClientFromRedisClient(r.redis) // the old one has recorded that the server has the queue
 	case err != nil:
 		return redisError(err)
 	case was == enqueued && len(r.queued) == 0:
@@ -211,8 +211,8 @@ func (r *run) enqueueAll() error {
 	return redisError(r.redis.SetXX(r.ctx, r.marker, enqueued, forever).Err())
 }
 
-// enqueue puts a parcel into the queue, unless it is there.
-func (r *run) enqueue(p *Parcel) error {
+// enqueue puts a chunk into the queue, unless it is there.
+func (r *run) enqueue(p *Chunk) error {
 	payload, err := json.Marshal(p)
 	if err != nil {
 		return err
@@ -239,9 +239,9 @@ func (r *run) enqueue(p *Parcel) error {
 	return nil
 }
 
-// leftover removes what a worker has left on a server that had lost the parcel meanwhile: a
+// leftover removes what a worker has left on a server that had lost the chunk meanwhile: a
 // result without a task, in whose place asynq enqueues none.
-func (r *run) leftover(p *Parcel) (bool, error) {
+func (r *run) leftover(p *Chunk) (bool, error) {
 	key := "asynq:{" + r.queue + "}:t:" + p.ID()
 	has, err := r.redis.HExists(r.ctx, key, "msg").Result()
 	if err != nil || has {
@@ -250,10 +250,10 @@ func (r *run) leftover(p *Parcel) (bool, error) {
 	return true, r.redis.Del(r.ctx, key).Err()
 }
 
-// patience is how long the server may be out of reach.
+// patience is the time for which the server may be out of reach.
 const patience = time.Minute
 
-// look enqueues what is missing, takes the results that have come, and finds parcels that
+// look enqueues what is missing, takes the results that have come, and finds chunks that
 // were given up. A server that is out of reach is an error only after a while.
 func (r *run) look() error {
 	err := r.exchange()
@@ -305,7 +305,7 @@ func (r *run) exchange() error {
 	return nil
 }
 
-// pageSize is how many results are read at once.
+// pageSize is the number of results that are read at once.
 const pageSize = 50
 
 // collect takes results from the queue. The newest come last, about; all: not only those.
@@ -345,8 +345,8 @@ func (r *run) collect(info *asynq.QueueInfo, all bool) error {
 	return nil
 }
 
-// take reads the result of a parcel, and checks it. The parcel is done once.
-func (r *run) take(p *Parcel, content []byte) error {
+// take reads the result of a chunk, and checks it. The chunk is done once.
+func (r *run) take(p *Chunk, content []byte) error {
 	s, err := share.Read(p.ID(), content)
 	if err != nil {
 		return err
@@ -379,14 +379,14 @@ func (r *run) take(p *Parcel, content []byte) error {
 	return nil
 }
 
-// reject throws a result away and has the parcel computed again.
-func (r *run) reject(p *Parcel, why error) error {
+// reject throws a result away and has the chunk computed again.
+func (r *run) reject(p *Chunk, why error) error {
 	if errors.Is(why, ErrDoubtful) {
 		return why
 	}
 	id := p.ID()
 	if r.retries[id]++; r.retries[id] > rejections {
-		return doubtful{i18n.Errorf("error.fleet.rejected", "task", p.Tasks[0], "times", rejections, "cause", why)}
+		return marked{i18n.Errorf("error.fleet.rejected", "task", p.Tasks[0], "times", rejections, "cause", why), ErrDoubtful}
 	}
 	if r.Rejected != nil {
 		r.Rejected(i18n.Errorf("error.fleet.again", "cause", why))
@@ -398,7 +398,7 @@ func (r *run) reject(p *Parcel, why error) error {
 	return nil
 }
 
-// report tells how far it has come, once a second.
+// report passes the Status on, once a second.
 func (r *run) report() {
 	if r.Progress == nil || time.Since(r.reported) < time.Second && len(r.open) > 0 {
 		return
@@ -441,9 +441,9 @@ func (r *run) worker(server *asynq.ServerInfo) WorkerStatus {
 		}
 	}
 	for _, a := range server.ActiveWorkers {
-		p := Parcel{}
+		p := Chunk{}
 		if json.Unmarshal(a.TaskPayload, &p) == nil && len(p.Tasks) > 0 {
-			w.Parcel, w.More, w.For = p.Tasks[0], len(p.Tasks)-1, time.Since(a.Started)
+			w.Chunk, w.More, w.For = p.Tasks[0], len(p.Tasks)-1, time.Since(a.Started)
 		}
 	}
 	return w

@@ -1,25 +1,25 @@
 // Package fleet has many machines compute the tasks of a command (package share), over a
 // queue of asynq on a Redis server. Queueing, leases, retries and retention are asynq's.
 //
-// A [Coordinator] makes parcels of the tasks, so that one takes half a second or more, and
+// A [Coordinator] puts short tasks together into chunks of about half a second, and
 // enqueues each under an ID that is a hash of the build, the command and the tasks in it:
-// what is in the queue, or done, is not enqueued again. A [Worker] takes one parcel after
+// what is in the queue, or done, is not enqueued again. A [Worker] takes one chunk after
 // the other, computes it by running the same command for these tasks only, and leaves the
-// result with the parcel. The coordinator collects the results until it has all.
+// result with the chunk. The coordinator collects the results until it has all.
 //
 // # What can go wrong
 //
 // A coordinator that ends leaves the queue as it is; the next one with the same command
-// finds what is done. A worker that is killed loses its present parcel: asynq's lease on it
+// finds what is done. A worker that is killed loses its present chunk: asynq's lease on it
 // ends after 30 s, asynq waits another 30 s for clocks that differ, and looks every minute,
-// so that another worker has it within two minutes. A parcel may be computed twice then,
+// so that another worker has it within two minutes. A chunk may be computed twice then,
 // which makes no difference. One that fails 25 times, or whose computation is an error,
 // ends the command.
 //
 // Each build has a queue of its own, so that no worker gets tasks of another build. A
 // result names the build that has computed it and ends in a checksum; one that does not
-// fit is thrown away, and its parcel is enqueued again. That finds mistakes, not malice:
-// whoever can write to the Redis server can forge results, but nothing else, since workers
+// fit is thrown away, and its chunk is enqueued again. That finds mistakes, not malice:
+// a client that can write to the Redis server can forge results, but nothing else, since workers
 // run only commands that compute, and read and write no files.
 //
 // # Without a Redis server
@@ -42,8 +42,8 @@ import (
 	"locklab/scenarios/share"
 )
 
-// A Parcel is some tasks of a command, as they travel to a worker.
-type Parcel struct {
+// A Chunk is some tasks of a command, as they travel to a worker.
+type Chunk struct {
 	Build   string            `json:"build"`
 	Command []string          `json:"command"` // as in share.Share
 	Inputs  map[string]string `json:"inputs,omitempty"`
@@ -55,7 +55,7 @@ type Parcel struct {
 }
 
 // ID is the same for the same tasks of the same command of the same build.
-func (p *Parcel) ID() string {
+func (p *Chunk) ID() string {
 	content, err := json.Marshal(p)
 	if err != nil {
 		panic(err) // texts only
@@ -63,28 +63,28 @@ func (p *Parcel) ID() string {
 	return share.Hash(p.Build, string(content))
 }
 
-// parcelCost is how long a parcel takes at least, in seconds, unless there is no more to
-// put into it: what asynq takes for one, some milliseconds, is little of that.
-const parcelCost = 0.5
+// chunkCost is the cost in seconds up to which short tasks share a chunk. The overhead of asynq,
+// some milliseconds a chunk, is small compared with it.
+const chunkCost = 0.5
 
-// parcels groups tasks. What takes longest comes first.
-func parcels(build string, command []string, inputs map[string]string, tasks []share.Task) (all []*Parcel) {
-	var open *Parcel
+// chunks groups tasks. What takes longest comes first.
+func chunks(build string, command []string, inputs map[string]string, tasks []share.Task) (all []*Chunk) {
+	var open *Chunk
 	for _, long := range []bool{true, false} {
 		for i, t := range tasks {
 			cost := t.Expected()
-			if (cost >= parcelCost) != long {
+			if (cost >= chunkCost) != long {
 				continue
 			}
-			if open == nil || open.cost+cost > parcelCost && open.cost > 0 {
-				open = &Parcel{Build: build, Command: command, Inputs: inputs}
+			if open == nil || open.cost+cost > chunkCost && open.cost > 0 {
+				open = &Chunk{Build: build, Command: command, Inputs: inputs}
 				all = append(all, open)
 			}
 			open.Tasks, open.at, open.cost = append(open.Tasks, t.ID), append(open.at, i), open.cost+cost
 		}
 		open = nil
 	}
-	slices.SortStableFunc(all, func(a, b *Parcel) int { return cmp.Compare(b.cost, a.cost) })
+	slices.SortStableFunc(all, func(a, b *Chunk) int { return cmp.Compare(b.cost, a.cost) })
 	return all
 }
 
@@ -96,8 +96,8 @@ func Queue(build string) string { return queuePrefix + share.Hash(build)[:12] }
 // taskType is asynq's name for a kind of task. There is one.
 const taskType = "locklab"
 
-// answer is the result of a parcel.
-func answer(p *Parcel, worker string, results []share.Result) ([]byte, error) {
+// answer is the result of a chunk.
+func answer(p *Chunk, worker string, results []share.Result) ([]byte, error) {
 	var b strings.Builder
 	err := share.Share{Build: p.Build, Command: p.Command, Worker: worker, Results: results}.Write(&b)
 	return []byte(b.String()), err
@@ -114,18 +114,18 @@ func Self() string {
 
 func workerName(host string, pid int) string { return fmt.Sprintf("%s:%d", host, pid) }
 
-// forever is longer than a parcel may take: asynq gives up after half an hour otherwise.
+// forever is longer than a chunk may take: asynq gives up after half an hour otherwise.
 const forever = 30 * 24 * time.Hour
 
-// quiet is asynq's logger; only errors are told.
-type quiet struct{ tell func(string) }
+// quiet is asynq's logger; it passes on errors only.
+type quiet struct{ report func(string) }
 
 func (q quiet) Debug(...any) {}
 func (q quiet) Info(...any)  {}
 func (q quiet) Warn(...any)  {}
 func (q quiet) Error(args ...any) {
-	if q.tell != nil {
-		q.tell(fmt.Sprint(args...))
+	if q.report != nil {
+		q.report(fmt.Sprint(args...))
 	}
 }
 func (q quiet) Fatal(args ...any) { q.Error(args...) }

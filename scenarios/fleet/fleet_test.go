@@ -59,7 +59,7 @@ func coordinator(redis asynq.RedisConnOpt) *Coordinator {
 	return &Coordinator{Redis: redis, Build: "build 1", Command: []string{"squares"}, Retention: time.Hour}
 }
 
-// start runs workers until the returned function is called. They count the parcels that
+// start runs workers until the returned function is called. They count the chunks that
 // they compute.
 func start(t *testing.T, redis asynq.RedisConnOpt, n int, plan share.Plan) (computed *atomic.Int64, stop func()) {
 	t.Helper()
@@ -67,7 +67,7 @@ func start(t *testing.T, redis asynq.RedisConnOpt, n int, plan share.Plan) (comp
 	ctx, cancel := context.WithCancel(t.Context())
 	var all sync.WaitGroup
 	for range n {
-		w := Worker{Redis: redis, Build: "build 1", Compute: func(ctx context.Context, p *Parcel) ([]share.Result, error) {
+		w := Worker{Redis: redis, Build: "build 1", Compute: func(ctx context.Context, p *Chunk) ([]share.Result, error) {
 			computed.Add(1)
 			chosen := share.Chosen{Tasks: p.Tasks}
 			if _, err := chosen.Compute(ctx, plan); !errors.Is(err, share.ErrPartial) {
@@ -102,9 +102,9 @@ func TestFleet(t *testing.T) {
 		}
 		checkSquares(t, results)
 	}
-	all := parcels("build 1", []string{"squares"}, nil, plan.Tasks)
+	all := chunks("build 1", []string{"squares"}, nil, plan.Tasks)
 	if n, want := computed.Load(), int64(len(all)+len(sample(all))); n != want { // some twice
-		t.Errorf("%d parcels were computed, there are %d", n, want)
+		t.Errorf("%d chunks were computed, there are %d", n, want)
 	}
 }
 
@@ -122,7 +122,7 @@ func TestGoesOn(t *testing.T) {
 	inspector := asynq.NewInspector(redis)
 	defer inspector.Close()
 	info, err := inspector.GetQueueInfo(Queue("build 1"))
-	if err != nil || info.Pending != len(parcels("", nil, nil, plan.Tasks)) {
+	if err != nil || info.Pending != len(chunks("", nil, nil, plan.Tasks)) {
 		t.Fatalf("the queue has %+v, %v", info, err)
 	}
 	start(t, redis, 1, plan)
@@ -138,7 +138,7 @@ func TestGoesOn(t *testing.T) {
 func TestKept(t *testing.T) {
 	t.Parallel()
 	plan, kept := squares(10), &Kept{t.TempDir()}
-	all := parcels("build 1", []string{"squares"}, nil, plan.Tasks)
+	all := chunks("build 1", []string{"squares"}, nil, plan.Tasks)
 	run := func() int64 {
 		redis := loopback(t)
 		computed, stop := start(t, redis, 1, plan)
@@ -154,7 +154,7 @@ func TestKept(t *testing.T) {
 		return computed.Load()
 	}
 	if n := run(); n != int64(len(all)) {
-		t.Errorf("%d parcels were computed first", n)
+		t.Errorf("%d chunks were computed first", n)
 	}
 	file := kept.file(all[1].ID())
 	content, err := os.ReadFile(file)
@@ -165,7 +165,7 @@ func TestKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := run(); n != 1 {
-		t.Errorf("%d parcels were computed, one file was damaged", n)
+		t.Errorf("%d chunks were computed, one file was damaged", n)
 	}
 	kept.Clean(0)
 	if left, err := filepath.Glob(filepath.Join(kept.Dir, "*")); err != nil || len(left) > 0 {
@@ -187,8 +187,8 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// lie answers parcels of build 1 with what answer makes of them.
-func lie(t *testing.T, redis asynq.RedisConnOpt, times int, answer func(p *Parcel) []byte) (told *atomic.Int64) {
+// lie answers chunks of build 1 with what answer makes of them.
+func lie(t *testing.T, redis asynq.RedisConnOpt, times int, answer func(p *Chunk) []byte) (told *atomic.Int64) {
 	t.Helper()
 	told = &atomic.Int64{}
 	server := asynq.NewServer(redis, asynq.Config{
@@ -203,7 +203,7 @@ func lie(t *testing.T, redis asynq.RedisConnOpt, times int, answer func(p *Parce
 		if told.Add(1) == int64(times) {
 			go server.Stop()
 		}
-		p := &Parcel{}
+		p := &Chunk{}
 		if err := json.Unmarshal(task.Payload(), p); err != nil {
 			return err
 		}
@@ -221,7 +221,7 @@ func lie(t *testing.T, redis asynq.RedisConnOpt, times int, answer func(p *Parce
 // with the name of its worker; after three the command fails.
 func TestLies(t *testing.T) {
 	t.Parallel()
-	others := func(p *Parcel, change func(*share.Share)) []byte {
+	others := func(p *Chunk, change func(*share.Share)) []byte {
 		s := share.Share{Build: p.Build, Command: p.Command, Worker: "liar:1"}
 		for _, id := range p.Tasks {
 			s.Results = append(s.Results, share.Result{Task: id, Result: json.RawMessage("7")})
@@ -234,12 +234,12 @@ func TestLies(t *testing.T) {
 		return []byte(b.String())
 	}
 	for name, c := range map[string]struct {
-		answer func(p *Parcel) []byte
+		answer func(p *Chunk) []byte
 		says   string
 	}{
-		"build":  {func(p *Parcel) []byte { return others(p, func(s *share.Share) { s.Build = "build 2" }) }, "by liar:1 is of another build (build 2; this is build 1)"},
-		"tasks":  {func(p *Parcel) []byte { return others(p, func(s *share.Share) { s.Results[0].Task = "square 99" }) }, "by liar:1 is of other tasks"},
-		"damage": {func(p *Parcel) []byte { b := others(p, func(*share.Share) {}); b[len(b)/2] ^= 1; return b }, "Compute that share again"},
+		"build":  {func(p *Chunk) []byte { return others(p, func(s *share.Share) { s.Build = "build 2" }) }, "by liar:1 is of another build (build 2; this is build 1)"},
+		"tasks":  {func(p *Chunk) []byte { return others(p, func(s *share.Share) { s.Results[0].Task = "square 99" }) }, "by liar:1 is of other tasks"},
+		"damage": {func(p *Chunk) []byte { b := others(p, func(*share.Share) {}); b[len(b)/2] ^= 1; return b }, "Compute that share again"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -267,7 +267,7 @@ func TestLies(t *testing.T) {
 			rejected <- why
 			start(t, redis, 1, plan) // an honest one
 		}
-		lie(t, redis, 1, func(p *Parcel) []byte { return others(p, func(s *share.Share) { s.Build = "build 2" }) })
+		lie(t, redis, 1, func(p *Chunk) []byte { return others(p, func(s *share.Share) { s.Build = "build 2" }) })
 		results, err := c.Compute(t.Context(), plan)
 		if err != nil || len(rejected) == 0 {
 			t.Fatalf("%d results were thrown away, %v", len(rejected), err)
@@ -345,25 +345,25 @@ func TestOtherBuildLater(t *testing.T) {
 	}
 }
 
-// TestParcels: the same tasks make the same parcels; a long task is alone, and comes first.
-func TestParcels(t *testing.T) {
+// TestChunks: the same tasks make the same chunks; a long task is alone, and comes first.
+func TestChunks(t *testing.T) {
 	tasks := squares(7).Tasks
 	tasks[4].Cost = 9
-	all := parcels("b", []string{"c"}, nil, tasks)
+	all := chunks("b", []string{"c"}, nil, tasks)
 	if len(all) != 4 || all[0].Tasks[0] != "square 4" || len(all[0].Tasks) != 1 || len(all[1].Tasks) != 2 {
-		t.Errorf("%d parcels, the first has %v", len(all), all[0].Tasks)
+		t.Errorf("%d chunks, the first has %v", len(all), all[0].Tasks)
 	}
 	ids := map[string]bool{}
-	for _, p := range append(all, parcels("b2", []string{"c"}, nil, tasks)...) {
+	for _, p := range append(all, chunks("b2", []string{"c"}, nil, tasks)...) {
 		ids[p.ID()] = true
 	}
-	if len(ids) != 8 || all[2].ID() != parcels("b", []string{"c"}, nil, tasks)[2].ID() {
+	if len(ids) != 8 || all[2].ID() != chunks("b", []string{"c"}, nil, tasks)[2].ID() {
 		t.Errorf("%d IDs", len(ids))
 	}
 }
 
-// BenchmarkParcel is what a queue of asynq takes for a task with nothing to do.
-func BenchmarkParcel(b *testing.B) {
+// BenchmarkChunk measures a task with nothing to do, from the queue of asynq and back.
+func BenchmarkChunk(b *testing.B) {
 	redis, err := Loopback(b.Context())
 	if err != nil {
 		b.Fatal(err)
@@ -374,7 +374,7 @@ func BenchmarkParcel(b *testing.B) {
 	}
 	ctx, cancel := context.WithCancel(b.Context())
 	var all sync.WaitGroup
-	w := Worker{Redis: redis, Build: "build 1", Compute: func(ctx context.Context, p *Parcel) ([]share.Result, error) {
+	w := Worker{Redis: redis, Build: "build 1", Compute: func(ctx context.Context, p *Chunk) ([]share.Result, error) {
 		chosen := share.Chosen{Tasks: p.Tasks}
 		if _, err := chosen.Compute(ctx, plan); !errors.Is(err, share.ErrPartial) {
 			return nil, err

@@ -26,7 +26,7 @@ func (k *Kept) Clean(retention time.Duration) {
 
 func (k *Kept) file(id string) string { return filepath.Join(k.Dir, id+".json") }
 
-// get is the result of a parcel; nil: there is none.
+// get is the result of a chunk; nil: there is none.
 func (k *Kept) get(id string) []byte {
 	if k == nil {
 		return nil

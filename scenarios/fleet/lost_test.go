@@ -72,25 +72,25 @@ func TestCompared(t *testing.T) {
 			t.Errorf("%d workers: %d tasks compared, %v", workers, c.Compared, err)
 		}
 		checkSquares(t, results)
-		all := parcels("build 1", []string{"squares"}, nil, plan.Tasks)
+		all := chunks("build 1", []string{"squares"}, nil, plan.Tasks)
 		want := len(all)
 		if compared {
 			want += len(sample(all))
 		}
 		if n := int(computed.Load()); n != want {
-			t.Errorf("%d workers: %d parcels were computed, want %d", workers, n, want)
+			t.Errorf("%d workers: %d chunks were computed, want %d", workers, n, want)
 		}
 	}
 }
 
-// TestSample: the same parcels are chosen from the same, and one of few.
+// TestSample: the same chunks are chosen from the same, and one of few.
 func TestSample(t *testing.T) {
 	for n, want := range map[int]int{0: 0, 1: 1, 16: 1, 17: 2, 100: 7} {
 		tasks := squares(n).Tasks
 		for i := range tasks {
 			tasks[i].Cost = 1
 		}
-		all := parcels("b", nil, nil, tasks)
+		all := chunks("b", nil, nil, tasks)
 		if got := sample(all); len(got) != want {
 			t.Errorf("%d of %d", len(got), n)
 		}
@@ -119,7 +119,7 @@ func TestServerLost(t *testing.T) {
 			t.Parallel()
 			m := miniredis.RunT(t)
 			redis, plan := asynq.RedisClientOpt{Addr: m.Addr()}, squares(20)
-			all := parcels("build 1", []string{"squares"}, nil, plan.Tasks)
+			all := chunks("build 1", []string{"squares"}, nil, plan.Tasks)
 			c := coordinator(redis)
 			times := 0
 			c.Progress = func(s Status) {
@@ -152,7 +152,7 @@ func TestServerLost(t *testing.T) {
 	}
 }
 
-// TestLostLater: the server is emptied when some parcels are done: those are not computed
+// TestLostLater: the server is emptied when some chunks are done: those are not computed
 // again.
 func TestLostLater(t *testing.T) {
 	t.Parallel()

@@ -13,19 +13,23 @@ import (
 	"locklab/simulator/i18n"
 )
 
-// ErrRedis is what errors of the Redis server, and of the way to it, are.
+// ErrRedis is in the chain of errors of the Redis server, and of the connection to it.
 var ErrRedis = errors.New("fleet: the Redis server")
 
-type ofRedis struct{ error }
+// A marked is an error that errors.Is finds to be mark.
+type marked struct {
+	error
+	mark error
+}
 
-func (ofRedis) Is(target error) bool { return target == ErrRedis }
-func (e ofRedis) Unwrap() error      { return e.error }
+func (m marked) Is(target error) bool { return target == m.mark }
+func (m marked) Unwrap() error        { return m.error }
 
 func redisError(err error) error {
 	if err == nil {
 		return nil
 	}
-	return ofRedis{i18n.Errorf("error.fleet.redis", "cause", err)}
+	return marked{i18n.Errorf("error.fleet.redis", "cause", err), ErrRedis}
 }
 
 // A bound connects as its option says until ctx ends. Then connections are closed, and no
@@ -68,10 +72,11 @@ func (b bound) dialer(config *tls.Config) func(ctx context.Context, network, add
 		ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 		defer cancel()
 		defer context.AfterFunc(b.ctx, cancel)()
-		conn, err := new(net.Dialer).DialContext(ctx, network, addr)
-		if err == nil && config != nil {
-			conn, err = handshake(ctx, conn, config, addr)
+		dial := new(net.Dialer).DialContext
+		if config != nil {
+			dial = (&tls.Dialer{Config: config}).DialContext
 		}
+		conn, err := dial(ctx, network, addr)
 		switch {
 		case b.ctx.Err() != nil && err == nil:
 			conn.Close()
@@ -86,30 +91,9 @@ func (b bound) dialer(config *tls.Config) func(ctx context.Context, network, add
 	}
 }
 
-func handshake(ctx context.Context, conn net.Conn, config *tls.Config, addr string) (net.Conn, error) {
-	config = config.Clone()
-	if host, _, err := net.SplitHostPort(addr); err == nil && config.ServerName == "" {
-		config.ServerName = host
-	}
-	secure := tls.Client(conn, config)
-	if err := secure.HandshakeContext(ctx); err != nil {
-		conn.Close()
-		return nil, err
-	}
-	return secure, nil
-}
-
 // lingering is a context that ends d after another one, or when it is cancelled.
 func lingering(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() {
-		timer := time.NewTimer(d)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-			cancel()
-		case <-longer.Done():
-		}
-	})
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(d, cancel) })
 	return longer, func() { stop(); cancel() }
 }

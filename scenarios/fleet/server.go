@@ -10,7 +10,7 @@ import (
 )
 
 // Loopback starts a Redis server of the coordinator's own, which other machines cannot
-// reach. It wants a password, which nobody else on this machine knows. It ends with ctx, and
+// reach. It has a random password, which other processes do not know. It ends with ctx, and
 // its content with it.
 func Loopback(ctx context.Context) (asynq.RedisClientOpt, error) {
 	server, password := miniredis.NewMiniRedis(), rand.Text()
@@ -18,7 +18,7 @@ func Loopback(ctx context.Context) (asynq.RedisClientOpt, error) {
 	if err := server.StartAddr("127.0.0.1:0"); err != nil {
 		return asynq.RedisClientOpt{}, err
 	}
-	go func() { // its keys expire only when they are told to
+	go func() { // its keys expire by FastForward only
 		const step = time.Second
 		ticker := time.NewTicker(step)
 		defer ticker.Stop()

@@ -17,39 +17,39 @@ import (
 	"locklab/simulator/i18n"
 )
 
-// A Worker computes parcels.
+// A Worker computes chunks.
 type Worker struct {
 	Redis asynq.RedisConnOpt
 	Build string // share.Build, but for tests
-	// Compute computes the tasks of a parcel. One is computed at a time.
-	Compute func(ctx context.Context, p *Parcel) ([]share.Result, error)
-	// Ready is called when it has reached the server; nil: it is not.
+	// Compute computes the tasks of a chunk. One is computed at a time.
+	Compute func(ctx context.Context, p *Chunk) ([]share.Result, error)
+	// Ready is called when the worker has reached the server; it may be nil.
 	Ready func()
-	// Done is told of each parcel that was computed; nil: it is not.
-	Done func(p *Parcel, took time.Duration)
-	// Tell is told what asynq cannot do; nil: it is not.
-	Tell func(message string)
+	// Done is called for each chunk that was computed; it may be nil.
+	Done func(p *Chunk, took time.Duration)
+	// Report is called with the errors of asynq; it may be nil.
+	Report func(message string)
 
 	name  string        // of this run: Self, and something that no other worker has
 	looks chan struct{} // for tests: looks for other builds, beside those at intervals
 }
 
-// errComputed is returned for a parcel that this worker has computed and that another one is
+// errComputed is returned for a chunk that this worker has computed and that another one is
 // to compute as well: it goes back to the queue.
 var errComputed = errors.New("fleet: computed by this worker before")
 
-// shutdown is how long a worker that ends waits for the server.
+// shutdown is the time that a worker that ends waits for the server.
 const shutdown = time.Second
 
-// unreachable is how many times in a row the server does not answer before a worker gives
-// up, at intervals of healthInterval.
+// A worker gives up when the server has not answered unreachable times in a row, at intervals of
+// healthInterval.
 const (
 	unreachable    = 6
 	healthInterval = 5 * time.Second
 )
 
-// Run works until ctx ends, and gives a parcel that it has not finished back to the queue.
-// The error says that the server cannot be reached, or that its coordinators are of another
+// Run works until ctx ends, and gives a chunk that it has not finished back to the queue.
+// The error is that the server cannot be reached, or that its coordinators are of another
 // build.
 func (w *Worker) Run(ctx context.Context) error {
 	w.name = Self() + "/" + rand.Text()[:6]
@@ -61,12 +61,12 @@ func (w *Worker) Run(ctx context.Context) error {
 		}
 		return err
 	}
-	connected, disconnect := lingering(ctx, shutdown) // to give the present parcel back
+	connected, disconnect := lingering(ctx, shutdown) // to give the present chunk back
 	defer disconnect()
 	lost := make(chan error, 1)
 	failures := atomic.Int64{}
 	server := asynq.NewServer(bound{w.Redis, connected}, asynq.Config{
-		Concurrency: 1, Queues: map[string]int{Queue(w.Build): 1}, Logger: quiet{w.Tell}, LogLevel: asynq.ErrorLevel,
+		Concurrency: 1, Queues: map[string]int{Queue(w.Build): 1}, Logger: quiet{w.Report}, LogLevel: asynq.ErrorLevel,
 		BaseContext:       func() context.Context { return ctx },
 		TaskCheckInterval: 200 * time.Millisecond, DelayedTaskCheckInterval: 200 * time.Millisecond,
 		// what failed was the machine: another one, or this one, tries at once
@@ -96,7 +96,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case err := <-lost:
-			return ofRedis{i18n.Errorf("error.fleet.lost", "cause", err)}
+			return marked{i18n.Errorf("error.fleet.lost", "cause", err), ErrRedis}
 		case <-ticker.C:
 		case <-w.looks:
 		}
@@ -121,7 +121,7 @@ func (w *Worker) refuseOthers(inspector *asynq.Inspector) error {
 		if err != nil || len(waiting) == 0 {
 			continue
 		}
-		p := Parcel{}
+		p := Chunk{}
 		if json.Unmarshal(waiting[0].Payload, &p) == nil && p.Build != w.Build {
 			return i18n.Errorf("error.fleet.build", "there", p.Build, "here", w.Build)
 		}
@@ -131,7 +131,7 @@ func (w *Worker) refuseOthers(inspector *asynq.Inspector) error {
 
 func (w *Worker) process(ctx context.Context, t *asynq.Task) error {
 	began := time.Now()
-	p := &Parcel{}
+	p := &Chunk{}
 	if err := json.Unmarshal(t.Payload(), p); err != nil {
 		return fmt.Errorf("%w: %w", err, asynq.SkipRetry)
 	}

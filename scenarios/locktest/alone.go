@@ -34,7 +34,7 @@ func (p *plan) aloneOnce() error {
 	err := p.untilTimed(func() error { return p.playAlone(f) })
 	missed := !f.entered && p.missed.Load() != nil
 	if missed && errors.As(err, new(*process.NondeterministicError)) {
-		err = nil // while a library dials in vain, its goroutines fail requests in any order
+		err = nil // while the dials of a library fail, its goroutines fail requests in any order
 	}
 	switch {
 	case err != nil:

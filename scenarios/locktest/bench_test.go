@@ -10,6 +10,7 @@ import (
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator/client"
+	"locklab/simulator/explore"
 )
 
 // BenchmarkHosts is the same search, of the token lock, on coroutines and in bubbles.
@@ -18,7 +19,7 @@ func BenchmarkHosts(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	bounds := study.Bounds{Clients: 2, Attempts: 2, Budget: "crash=1,pause=1", TTL: 9 * time.Second, Nodes: 1}
+	bounds := study.Bounds{Bounds: explore.Bounds{Clients: 2, Attempts: 2, TTL: 9 * time.Second, Nodes: 1}, Budget: "crash=1, pause=1"}
 	b.Run("coroutines", func(b *testing.B) {
 		for b.Loop() {
 			if _, err := study.Explore(b.Context(), entry, bounds); err != nil {

@@ -36,7 +36,7 @@ type Client struct {
 // section has the actions of a holder.
 type section struct {
 	work  time.Duration // from the read to the write
-	idle  bool          // work is the longest: the scheduler says how long it takes
+	idle  bool          // work is an upper bound: the scheduler decides
 	tail  time.Duration // after the write
 	fails bool          // an exception after work: no write
 }
@@ -89,7 +89,7 @@ const usualTimeout = 3 * time.Second
 const smallBuffer = 1 << 10
 
 // Env returns what a lock of package lock wants: its Strategy then goes in as it is. The
-// tokens tell the search which client is which, so that it can use symmetry.
+// tokens identify the clients for the search, so that it can use symmetry.
 func (c *Client) Env() lock.Env {
 	c.plan.env.Store(true)
 	env := lock.Env{Clock: clockwork.NewRealClock(), Tokens: c.process, TTL: c.plan.bounds.TTL, Thread: fmt.Sprintf("c%d.0", c.ID())}

@@ -51,7 +51,7 @@
 //	conn, _, err := zk.Connect([]string{c.Addr(1)}, 10*time.Second, zk.WithDialer(dial),
 //		zk.WithMaxBufferSize(1<<12), zk.WithMaxConnBufferSize(1<<12)) // its usual 3 MB cost more than all else
 //
-// Pings are no steps of the search: the ensemble hears from a session while its process
+// Pings are no steps of the search: the ensemble has pings of a session while its process
 // lives and is not paused, its connection stands, and no request on it is held up. From
 // then on its time-out runs. A connection that breaks is the code's affair: its library
 // connects again after a while, finds the session ended or not, and hands in its watches.
@@ -92,9 +92,9 @@
 //     commands to each of three servers: 90 orders, after each of the 6 of its requests for
 //     the lock. One client alone comes to 1.4 million states, two to more than 5 million
 //     within half of the depth: they are sampled.
-//   - Random tokens do not tell the search which client is which, so that it goes without
+//   - Random tokens do not identify the clients for the search, so that it goes without
 //     symmetry and visits up to twice as much; Client.Token does.
-//   - On a ZooKeeper it knows locks by ephemeral znodes, alone or in a queue; there is no
+//   - On a ZooKeeper it supports locks by ephemeral znodes, alone or in a queue; there is no
 //     access control, no multi, no container and no ctime.
 //   - Faults that set the wall clock of a process are refused.
 //   - Connections end in the lab: no TLS, no name look-ups, no Redis Cluster or Sentinel.

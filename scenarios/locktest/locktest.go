@@ -30,8 +30,8 @@ type Bounds struct {
 	Budget   string        // faults that may happen, as in "crash=1,pause=1"; "": none
 	Servers  int           // Redis servers: 1, or 3 to 7; 0: 1
 	TTL      time.Duration // the lease that the code asks for, a multiple of 10ms
-	// Key is the key that the code locks: what stands in it tells the judges who has
-	// the lock. "": the only key that the code writes.
+	// Key is the key that the code locks: its value is the holder for the judges.
+	// "": the only key that the code writes.
 	Key string
 	// AnyTiming has Check search every timing, as locklab explore --timing any does: clients come
 	// and work when they like, messages and timers take up to a twelfth of TTL (messages of

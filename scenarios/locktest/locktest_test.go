@@ -111,6 +111,7 @@ func TestPolling(t *testing.T) {
 
 // A lock that waits for a message by which its holder says that it has left.
 func TestPubSub(t *testing.T) {
+	effort.Unwatched(t, "TestLoopback and TestPolling show the goroutines of a bubble")
 	Check(t, Bounds{Clients: 2, Attempts: 1, Budget: "pause=1", TTL: ttl}, func(c *Client) {
 		rdb := dial(c)
 		defer rdb.Close()

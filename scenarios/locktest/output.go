@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"locklab/reports"
+	"locklab/reports/certificate"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
@@ -33,7 +34,7 @@ func (p *plan) broken(s *study.Search, w study.Witness, why string) string {
 	return out + show(o) + "\n" + p.certificate(s) + "\n\n" + again(p.t.Name(), w.Trace)
 }
 
-// again tells how to play a trace once more, and against another lock.
+// again returns the commands that play a trace once more, and against another lock.
 func again(test string, trace simulator.Trace) string {
 	return tell("locktest.again") + "\n  " + commandOf(test, trace) + "\n" + tell("locktest.against") + "\n  locklab replay " + trace.Link() + " --against token"
 }
@@ -46,7 +47,7 @@ func (p *plan) certificate(s *study.Search) string {
 	}
 	var all []string
 	for _, lang := range language().Langs() {
-		all = append(all, s.CertificateIn(lang)+"\n  "+text.Pad(text.Say(lang, "locktest.carried.name"), 12)+" "+text.Say(lang, clock))
+		all = append(all, certificate.Of(s, lang)+"\n  "+text.Pad(text.Say(lang, "locktest.carried.name"), 12)+" "+text.Say(lang, clock))
 		if p.ensemble {
 			all[len(all)-1] += "\n  " + strings.Repeat(" ", 12) + " " + text.Say(lang, "locktest.carried.zookeeper")
 		}
@@ -182,8 +183,8 @@ func keep(t *testing.T, test string, w study.Witness) {
 	t.Log(tell("locktest.kept", "file", name))
 }
 
-// playKept plays the witnesses that were kept. It reports whether one of them still leads
-// where the test says that nothing leads: then no search is needed.
+// playKept plays the witnesses that were kept. It reports whether one of them still
+// contradicts a claim of the test: then no search is needed.
 func (p *plan) playKept(claims []Claim) (failed bool) {
 	files, _ := filepath.Glob(filepath.Join(folderOfWitnesses(p.t.Name()), "*.link"))
 	for _, file := range files {

@@ -37,11 +37,11 @@ type plan struct {
 	study    study.Bounds
 	random   *random
 	folder   string // of the code
-	timed    bool   // the code learns the time with every observation
+	timed    bool   // the code gets the time with every observation
 	watch    bool   // the lines of the code are noted
 	once     bool   // nothing is compared: see bubble.Host.Once
 	hosts    []*bubble.Host
-	wanted   atomic.Int32           // the highest server that the code asked for in vain
+	wanted   atomic.Int32           // the highest server that the code asked for and that there is not
 	env      atomic.Bool            // the code has called Env
 	lease    time.Duration          // that one client alone has got; 0: one without an end
 	fences   bool                   // it came with a fencing token
@@ -54,7 +54,7 @@ func newPlan(t *testing.T, b Bounds, code func(*Client)) (*plan, error) {
 	b = b.filled()
 	p := &plan{t: t, reportTo: t, bounds: b, code: code, timed: b.Loopback}
 	p.entry = lock.Entry{ID: t.Name(), Family: lock.OneStep, Nodes: b.Servers, TTL: b.TTL, Unit: time.Nanosecond, Expiry: lock.ExpiryServer}
-	p.study = study.Bounds{Clients: b.Clients, Attempts: b.Attempts, Budget: b.Budget, Nodes: b.Servers, TTL: b.TTL, Fenced: b.Fenced, MaxStates: b.MaxStates}
+	p.study = study.Bounds{Bounds: explore.Bounds{Clients: b.Clients, Attempts: b.Attempts, Nodes: b.Servers, TTL: b.TTL, Fenced: b.Fenced, Limits: explore.Limits{MaxStates: b.MaxStates}}, Budget: b.Budget}
 	if b.AnyTiming {
 		p.study.Timing = study.AnyTiming
 	}
@@ -139,8 +139,8 @@ func (p *plan) isOwn(trace simulator.Trace) bool {
 }
 
 // within is a search of the code within bounds.
-func (p *plan) within(bounds study.Bounds) (*explore.Bounds, error) {
-	b, err := bounds.Of(p.entry)
+func (p *plan) within(bounds study.Bounds) (*explore.Model, error) {
+	b, err := bounds.Model(p.entry)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ func (p *plan) within(bounds study.Bounds) (*explore.Bounds, error) {
 }
 
 // putInto puts the code in place of the lock of a search.
-func (p *plan) putInto(b *explore.Bounds) {
+func (p *plan) putInto(b *explore.Model) {
 	b.Key, b.Znodes = p.bounds.Key, p.znodes
 	b.Code = func(probe bool) simulator.ClientConfig {
 		if probe {
@@ -190,8 +190,8 @@ func (p *plan) shows(file string) bool {
 	return filepath.Dir(file) == p.folder && (p.folder != filepath.Dir(own) || strings.HasSuffix(file, "_test.go"))
 }
 
-// contender is the program of a client; see explore.Bounds.
-func (p *plan) contender(b *explore.Bounds) func(*bubble.Client) {
+// contender is the program of a client; see explore.Model.
+func (p *plan) contender(b *explore.Model) func(*bubble.Client) {
 	if b.Timing != nil {
 		return func(c *bubble.Client) {
 			for range b.Attempts {
@@ -238,8 +238,8 @@ func (c *Client) ends(note string) {
 	c.process.Record(history.Event{Kind: history.Refuse, Claims: c.process.Failures() == c.failures, Note: note})
 }
 
-// probe is the program of the probe; see explore.Bounds.
-func (p *plan) probe(b *explore.Bounds) func(*bubble.Client) {
+// probe is the program of the probe; see explore.Model.
+func (p *plan) probe(b *explore.Model) func(*bubble.Client) {
 	return func(c *bubble.Client) {
 		try := func(note string) (entered, answered bool) {
 			one := &Client{process: c, plan: p, probe: true, failures: c.Failures()}
@@ -300,7 +300,7 @@ func (p *plan) searchWithin(ctx context.Context, bounds study.Bounds) (s *study.
 		if err != nil {
 			return err
 		}
-		if b.Timing != nil && p.timed { // mostly in vain, and slow
+		if b.Timing != nil && p.timed { // it seldom completes, and is slow
 			b.Hopeful = b.MaxStates / 4
 		}
 		result, err := explore.Search(ctx, b)

@@ -149,7 +149,7 @@ func newRacer(t *testing.T, known Bounds, client func(*Client)) *racer {
 		if err != nil {
 			t.Fatal(explain(err))
 		}
-		if p.env.Load() && p.lease == briefly { // it asks for what it is told
+		if p.env.Load() && p.lease == briefly { // it asks for the lease that Env has
 			p.lease = race.Standard().TTL
 		}
 		p.entry.TTL = cmp.Or(p.lease, race.Standard().TTL)
@@ -364,7 +364,7 @@ func language() *text.Printer {
 // width is how wide a test prints, in cells.
 const width = 120
 
-// tell is a text of the catalogues in the reader's language.
+// tell returns a text of the catalogues in the reader's language.
 func tell(key string, pairs ...string) string { return language().Say(key, pairs...) }
 
 // say is an error in the reader's language.

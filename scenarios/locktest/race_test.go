@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"locklab/simulator/effort"
+
 	"github.com/google/go-cmp/cmp"
 
 	"locklab/reports/text"
@@ -41,6 +43,7 @@ func TestRace(t *testing.T) {
 // coroutines or in bubbles. LIE needs a lock's own report, which a client of locktest does
 // not make.
 func TestRacesOnBothHosts(t *testing.T) {
+	effort.Unwatched(t, "TestLoopback and TestPolling show the goroutines of a bubble")
 	entry, err := race.Strategy("token")
 	if err != nil {
 		t.Fatal(err)

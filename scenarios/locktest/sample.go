@@ -106,7 +106,7 @@ func (p *plan) sampleOne(rng *rand.Rand) (*race.Outcome, error) {
 
 // pick takes one of the enabled choices: mostly one that goes on. Time passes, or a pause
 // ends, where nothing else is to be done; the probe begins last.
-func pick(sim *simulator.Simulator, b *explore.Bounds, w *simulator.World, rng *rand.Rand) (simulator.Choice, bool) {
+func pick(sim *simulator.Simulator, b *explore.Model, w *simulator.World, rng *rand.Rand) (simulator.Choice, bool) {
 	var on, faults, later, last []simulator.Choice
 	for _, c := range sim.Enabled(w, nil) {
 		switch ofProbe := int(c.Client) == b.Clients+1; {

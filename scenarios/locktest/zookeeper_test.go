@@ -20,6 +20,7 @@ import (
 	"locklab/scenarios/study"
 	"locklab/simulator/client"
 	"locklab/simulator/effort"
+	"locklab/simulator/explore"
 	"locklab/simulator/realserver/servertest"
 	"locklab/simulator/verdict"
 )
@@ -116,7 +117,7 @@ func TestZooKeeperBothHosts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			bounds := study.Bounds{Clients: 2, Attempts: 1, Budget: test.budget, TTL: ttl, Nodes: 1}
+			bounds := study.Bounds{Bounds: explore.Bounds{Clients: 2, Attempts: 1, TTL: ttl, Nodes: 1}, Budget: test.budget}
 			own, err := study.Explore(t.Context(), entry, bounds)
 			if err != nil {
 				t.Fatal(err)

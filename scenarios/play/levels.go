@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"locklab/algorithms/lock"
-	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator/i18n"
@@ -60,7 +59,7 @@ var levels = []Level{
 // Levels is the course, in its order.
 func Levels() []Level { return append([]Level(nil), levels...) }
 
-// pars is what a search finds of each level: a line "id par steps states", with - for a
+// pars are the results of a search of each level: a line "id par steps states", with - for a
 // harm that cannot be brought about. A test writes it.
 //
 //go:embed levels.txt
@@ -116,15 +115,6 @@ func (l Level) Game() (*Game, error) {
 	}
 	return New(context.Background(), entry, l.Bounds())
 }
-
-// Title is what the level is about.
-func (l Level) Title(lang string) string { return text.Say(lang, "level."+l.ID+".title") }
-
-// Learn is what to remember afterwards.
-func (l Level) Learn(lang string) string { return text.Say(lang, "level."+l.ID+".learn") }
-
-// Question is what an interviewer asks about it.
-func (l Level) Question(lang string) string { return text.Say(lang, "level."+l.ID+".question") }
 
 // LevelAt is the n-th level, from 1.
 func LevelAt(n int) (Level, error) {

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"locklab/reports/text"
 	"locklab/scenarios/play"
 	"locklab/scenarios/study"
+	"locklab/simulator"
 	"locklab/simulator/effort"
 )
 
@@ -55,30 +55,6 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// Every level has its texts in every language, and no text belongs to no level.
-func TestLevelTexts(t *testing.T) {
-	wanted := map[string]bool{}
-	for _, l := range play.Levels() {
-		for _, part := range []string{"title", "learn", "question"} {
-			key := "level." + l.ID + "." + part
-			wanted[key] = true
-			for _, lang := range text.Languages() {
-				if !text.In(lang).Has(key) {
-					t.Errorf("%s: there is no %s", lang, key)
-				}
-			}
-		}
-		if !text.In("en").Has("interview." + l.Topic + ".question") {
-			t.Errorf("level %s: there is no interview topic %s", l.ID, l.Topic)
-		}
-	}
-	for _, key := range text.In("en").Keys("level.") {
-		if !wanted[key] {
-			t.Errorf("%s belongs to no level", key)
-		}
-	}
-}
-
 // The way that gives up a level is as long as its par says, and its moves are among those
 // that a player sees.
 func TestLevelsCanBePlayed(t *testing.T) {
@@ -104,5 +80,38 @@ func TestLevelsCanBePlayed(t *testing.T) {
 			t.Errorf("%s: the link of the position: %v", l.ID, err)
 		}
 		g.Close()
+	}
+}
+
+// An attack that a lock survives: move by move and in every order.
+func TestAgainst(t *testing.T) {
+	l, err := play.LevelAt(13) // the token and a pause
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := l.Game()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	way, err := g.Way(context.Background(), nil, l.Harm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, falls := range map[string]bool{"setnx": false, "lock-delay": false, "client-expiry": true} {
+		entry, err := play.Level{Lock: id}.Entry()
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := g.Against(context.Background(), entry, way.Choices)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, found := play.Par(m.Search, l.Harm); found != falls || !m.Search.Complete || m.Position.Has(l.Harm) && !falls {
+			t.Errorf("%s: found %t, %v after the same moves", id, found, m.Position.Verdicts)
+		}
+		if len(m.Position.Moves) > 0 && m.Position.Moves[0].Choice.Verb < simulator.FaultVerb {
+			t.Errorf("%s: the attack is not played to its end: %v", id, m.Position.Moves)
+		}
 	}
 }

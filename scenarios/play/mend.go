@@ -18,7 +18,7 @@ type Mended struct {
 	Position *Position // of the other lock, after the same moves
 	Same     int       // how many of the choices were possible there as they were
 	// Search is of every way that the other lock can go with the faults of the attack. So
-	// it says whether the attack still works in some other order of moves.
+	// it shows whether the attack still works in some other order of moves.
 	Search *study.Search
 }
 
@@ -40,7 +40,7 @@ func (g *Game) Against(ctx context.Context, other lock.Entry, choices []simulato
 		return nil, err
 	}
 	defer rival.Close()
-	f := follower{Game: rival}
+	f := imitation{Game: rival}
 	for n, c := range choices {
 		at, err := g.game.Run(choices[:n+1])
 		if err != nil {
@@ -88,18 +88,18 @@ func (g *Game) usedBudget(choices []simulator.Choice) (string, error) {
 	return strings.Join(items, ","), nil
 }
 
-// follower makes the choices of one lock on another.
-type follower struct {
+// An imitation makes the choices of one lock on another.
+type imitation struct {
 	*Game
 	choices []simulator.Choice
 	same    int
 }
 
-// longest is how many moves a follower makes at most: no game of the levels is as long.
+// longest is the number of moves after which an imitation ends: no game of the levels is as long.
 const longest = 400
 
 // follow makes c or what comes nearest to it; until is the true time after it.
-func (f *follower) follow(c simulator.Choice, until time.Duration) error {
+func (f *imitation) follow(c simulator.Choice, until time.Duration) error {
 	for len(f.choices) < longest {
 		moves, err := f.game.Moves(f.choices)
 		if err != nil {
@@ -135,7 +135,7 @@ func (f *follower) follow(c simulator.Choice, until time.Duration) error {
 }
 
 // finish lets the rest happen, without faults.
-func (f *follower) finish() error {
+func (f *imitation) finish() error {
 	for len(f.choices) < longest {
 		moves, err := f.game.Moves(f.choices)
 		if err != nil {

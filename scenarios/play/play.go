@@ -1,4 +1,4 @@
-// Package play lets a person be the scheduler. A [Game] is one lock within the bounds of a
+// Package play makes a player the scheduler. A [Game] is one lock within the bounds of a
 // search; a [Position] is what a player sees after some choices, as plain data. The choices
 // are those that the search itself tries, so every game is a run that the search covers:
 // what it calls par is the best that a player can do, and a harm that it proves impossible
@@ -9,30 +9,28 @@
 // back is to make all choices but the last. A position is a trace, and its link is the
 // saved game.
 //
-// [Levels] is a course through the lab, [Questions] a quiz whose questions and answers are
-// made from runs. [Answer] is all of this as JSON, for a page.
+// [Levels] is a course through the lab. Package reports/game shows games, in a terminal and as
+// JSON for a page.
 package play
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
 	"locklab/algorithms/lock"
 	"locklab/faults"
-	"locklab/reports"
-	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/explore"
+	"locklab/simulator/history"
 	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
 )
 
-// MaxStates is how many states a hint, a doom or a par may need; larger games have none.
+// MaxStates is the number of states that a hint, a doom or a par may need; larger games have none.
 const MaxStates = 1_000_000
 
 // DefaultBounds are those of a game in which most of what there is can be found: in
@@ -48,7 +46,7 @@ type Game struct {
 	Strategy lock.Entry
 	Bounds   study.Bounds // settled
 
-	rules    *explore.Bounds
+	rules    *explore.Model
 	game     *explore.Game
 	searched *study.Search // by Search
 }
@@ -81,7 +79,7 @@ func New(ctx context.Context, entry lock.Entry, b study.Bounds) (*Game, error) {
 		return nil, err
 	}
 	b = b.Settled(entry)
-	rules, err := b.Of(entry)
+	rules, err := b.Model(entry)
 	if err != nil {
 		return nil, err
 	}
@@ -117,28 +115,16 @@ type Position struct {
 	Outcome  *race.Outcome   // the run so far, with what the judges say of it
 	Verdicts []verdict.Word  // the harms so far, in the order of explore.Words; nil: none
 	Now      time.Duration   // true time
-	State    reports.State
-	Moves    []Move // what may happen next; none: the run has ended
+	Moves    []Move          // what may happen next; none: the run has ended
 	Faults   []Fault
 }
 
-// A Move is a choice that is possible in a position.
+// A Move is a choice that is possible in a position, with the run that it leads to.
 type Move struct {
 	Choice simulator.Choice
 	Fault  bool
-	Said   Words // what happens by it
-}
-
-// Words are a text in each language of package text.
-type Words map[string]string
-
-// sayAll is a text of the catalogues in each language.
-func sayAll(say func(lang string) string) Words {
-	w := Words{}
-	for _, lang := range text.Languages() {
-		w[lang] = say(lang)
-	}
-	return w
+	Name   string           // as the simulator names the choice
+	Run    *history.History // the position's run and what the choice adds to its end
 }
 
 // A Fault is one fault of the budget.
@@ -147,7 +133,7 @@ type Fault struct {
 	Used, Most int
 }
 
-// Used is how many faults the position has used.
+// Used counts the faults of the position.
 func (p *Position) Used() (n int) {
 	for _, f := range p.Faults {
 		n += f.Used
@@ -155,7 +141,7 @@ func (p *Position) Used() (n int) {
 	return n
 }
 
-// Has says whether a harm has happened; "": any.
+// Has reports whether a harm has happened; "": any.
 func (p *Position) Has(harm verdict.Word) bool {
 	return harm == "" && len(p.Verdicts) > 0 || slices.Contains(p.Verdicts, harm)
 }
@@ -177,7 +163,6 @@ func (g *Game) At(choices []simulator.Choice) (*Position, error) {
 		return !slices.Contains(p.Verdicts, f.Verdict) // what the judges say only because the run ends here
 	})
 	p.Outcome.History.Open = len(moves) > 0 // who was refused last may ask again
-	p.State = reports.StateOf(p.Outcome.History)
 	if p.Faults, err = g.faults(choices); err != nil {
 		return nil, err
 	}
@@ -188,7 +173,6 @@ func (g *Game) At(choices []simulator.Choice) (*Position, error) {
 		}
 		p.Moves = append(p.Moves, m)
 	}
-	tellApart(p.Moves)
 	return p, nil
 }
 
@@ -211,50 +195,15 @@ func (g *Game) faults(choices []simulator.Choice) (list []Fault, err error) {
 	return list, err
 }
 
-// move makes a choice and tells what happens.
+// move makes a choice.
 func (g *Game) move(p *Position, choices []simulator.Choice, c simulator.Choice) (Move, error) {
-	m := Move{Choice: c, Fault: c.Verb >= simulator.FaultVerb}
 	run, err := g.game.Run(append(slices.Clip(choices), c))
 	if err != nil {
-		return m, err
+		return Move{}, err
 	}
 	h := *p.Outcome.History
-	from := len(h.Events)
 	h.Events, h.End, h.Open = race.MergeParallel(run.Events), run.End, true
-	m.Said = sayAll(func(lang string) string {
-		said := reports.Summary(&h, from, len(h.Events), run.End-p.Now, lang)
-		if c == faults.PauseUnsentOf(int(c.Client)) {
-			return text.Say(lang, "play.unsent", "what", said)
-		}
-		return said
-	})
-	for _, lang := range text.Languages() {
-		switch {
-		case m.Said[lang] != "":
-		case c.Verb == simulator.Start:
-			m.Said[lang] = text.Say(lang, "play.start", "client", fmt.Sprintf("c%d", c.Client))
-		default: // nothing that a run shows
-			m.Said[lang] = g.game.Describe(c)
-		}
-	}
-	return m, nil
-}
-
-// tellApart adds the engine's name of a choice where two are told in the same words.
-func tellApart(moves []Move) {
-	for _, lang := range text.Languages() {
-		count := map[string]int{}
-		for _, m := range moves {
-			count[m.Said[lang]]++
-		}
-		n := map[string]int{}
-		for i := range moves {
-			if said := moves[i].Said[lang]; count[said] > 1 {
-				n[said]++
-				moves[i].Said[lang] = text.Say(lang, "play.same", "what", said, "n", string(rune('a'+n[said]-1)))
-			}
-		}
-	}
+	return Move{c, c.Verb >= simulator.FaultVerb, g.game.Describe(c), &h}, nil
 }
 
 // Search is the search of the game, within MaxStates: what it finds has a par. It is made
@@ -327,4 +276,15 @@ func (g *Game) Doom(ctx context.Context, choices []simulator.Choice, harm verdic
 		return 0, false, nil
 	}
 	return share, err == nil, err
+}
+
+// IsHarm reports whether a game can have a verdict as its goal.
+func IsHarm(w verdict.Word) bool { return slices.Contains(explore.Words(), w) }
+
+// HarmNames are the verdicts that a game can have as its goal.
+func HarmNames() (names []string) {
+	for _, w := range explore.Words() {
+		names = append(names, string(w))
+	}
+	return names
 }

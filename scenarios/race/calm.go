@@ -13,7 +13,5 @@ var Calm = Scenario{
 	Clients: func(s Settings) []Client {
 		return []Client{{Work: s.TTL / 2}, {Start: s.Retry / 2, Work: s.Retry}}
 	},
-	Triggered: func(h *history.History) bool {
-		return InOrder(h, Event(history.Enter, 1), EventOfOther(history.Acquire, 1), Event(history.Leave, 1))
-	},
+	Triggered: Sequence(Event(history.Enter, 1), EventOfOther(history.Acquire, 1), Event(history.Leave, 1)),
 }

@@ -18,7 +18,7 @@ const (
 	// longest is the greatest duration of a setting. Scenarios may multiply it without
 	// an overflow.
 	longest = 50_000 * time.Hour
-	// mostTurns is how often all clients together may retry or renew within a run. It
+	// mostTurns is the largest number of retries and renewals of all clients within a run. It
 	// keeps a run within about a second and some tens of MB.
 	mostTurns = 10_000
 )

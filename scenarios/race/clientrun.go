@@ -72,7 +72,7 @@ type ClientRun struct {
 	Spec      Client        // how the scenario describes the client, with Retry filled in
 }
 
-// AcquireWorkRelease is what a client does by default.
+// AcquireWorkRelease is the default client: it acquires, works and releases.
 func (a *ClientRun) AcquireWorkRelease() {
 	lease := client.Acquire(a.Client, a.Lock, a.Spec.Retry)
 	client.Work(a.Client, lease, a.Spec.Section())
@@ -92,7 +92,7 @@ func (a *ClientRun) TryOnce() {
 }
 
 // CheckThenWrite is AcquireWorkRelease with a check of the lease before the write, if the
-// lease has one: the client does not write when it is told that the lock is lost.
+// lease has one: the client does not write if the lock is lost.
 func (a *ClientRun) CheckThenWrite() {
 	lease := client.Acquire(a.Client, a.Lock, a.Spec.Retry)
 	base, err := a.Read(client.FencingToken(lease))
@@ -130,7 +130,7 @@ func (a *ClientRun) StayForLease(ttl time.Duration) {
 }
 
 // AcquireRenewRelease is AcquireWorkRelease for work, during which the client renews its
-// lease each time every has passed. When it is told that it has lost the lock it does not
+// lease each time every has passed. If a renewal fails it does not
 // write.
 func (a *ClientRun) AcquireRenewRelease(work, every time.Duration) {
 	lease := client.Acquire(a.Client, a.Lock, a.Spec.Retry)
@@ -147,8 +147,8 @@ func (a *ClientRun) AcquireRenewRelease(work, every time.Duration) {
 	client.Release(a.Client, lease)
 }
 
-// ShutDown is what the runtime does when its process is told to stop: it runs the lock's
-// shutdown hook, if there is one.
+// ShutDown is an orderly end of the process: it runs the lock's shutdown hook, if there is
+// one.
 func (a *ClientRun) ShutDown() {
 	if c, ok := a.Unwrapped.(lock.Closer); ok {
 		_ = c.Close(context.Background()) // the process ends, whatever the error

@@ -13,7 +13,7 @@ import (
 	"locklab/simulator/zookeeper"
 )
 
-// Code is somebody's own code that plays in place of a lock of the list: one attempt of
+// Code is a user's own code that plays in place of a lock of the list: one attempt of
 // it locks, works and unlocks. A nil Code stands for the lock that is given.
 type Code struct {
 	Key    string          // that it locks
@@ -27,7 +27,7 @@ type Code struct {
 }
 
 // Settings returns the numbers of a scenario for a lease of Code.TTL in place of the
-// scenario's own: all that is told in parts of a lease changes with it.
+// scenario's own. Durations that are parts of a lease change with it.
 func (code *Code) Settings(sc Scenario) Settings { return code.settings(sc.Settings) }
 
 func (code *Code) settings(s Settings) Settings {
@@ -76,7 +76,7 @@ func (code *Code) whyNotApplicable(sc Scenario, s Settings) Reason {
 	return ""
 }
 
-// setsWallClocks says whether the scenario steps the clock of a client's process.
+// setsWallClocks reports whether the scenario steps the clock of a client's process.
 func (sc Scenario) setsWallClocks() bool {
 	if sc.Budget == nil {
 		return false
@@ -101,7 +101,7 @@ func (code *Code) client(entry lock.Entry, s Settings, c Client, fence bool) sim
 	return config
 }
 
-// key is what is locked.
+// key returns the key that is locked.
 func (code *Code) key() string {
 	if code == nil {
 		return client.Key

@@ -8,7 +8,7 @@ import (
 	"locklab/simulator/history"
 )
 
-// A Pattern says whether an event matches. Clients and servers count from 1.
+// A Pattern reports whether an event matches. Clients and servers count from 1.
 type Pattern func(e *history.Event) bool
 
 // Event matches events of one kind of one client.
@@ -21,7 +21,7 @@ func EventOfOther(k history.Kind, client int) Pattern {
 	return func(e *history.Event) bool { return e.Kind == k && e.Client != client }
 }
 
-// AnyEvent matches events of one kind, whoever's they are.
+// AnyEvent matches events of one kind of any client.
 func AnyEvent(k history.Kind) Pattern {
 	return func(e *history.Event) bool { return e.Kind == k }
 }
@@ -119,7 +119,7 @@ func GivesUpOn(k history.Kind, client int) Pattern {
 	}
 }
 
-// InOrder says whether a history has events that match the patterns in this order, with
+// InOrder reports whether a history has events that match the patterns in this order, with
 // others between them.
 func InOrder(h *history.History, patterns ...Pattern) bool {
 	for i := range h.Events {
@@ -145,4 +145,15 @@ func InOrderWithout(h *history.History, without Pattern, patterns ...Pattern) bo
 		}
 	}
 	return len(left) == 0
+}
+
+// Sequence returns a Scenario.Triggered that is InOrder. The patterns must not keep state.
+func Sequence(patterns ...Pattern) func(*history.History) bool {
+	return func(h *history.History) bool { return InOrder(h, patterns...) }
+}
+
+// SequenceWithout returns a Scenario.Triggered that is InOrderWithout. The patterns must not keep
+// state.
+func SequenceWithout(without Pattern, patterns ...Pattern) func(*history.History) bool {
+	return func(h *history.History) bool { return InOrderWithout(h, without, patterns...) }
 }

@@ -24,7 +24,7 @@ type Profile struct {
 	Closes          bool // its process sends something to the server when it shuts down normally
 	Renews          bool // it renews the lease by itself while its client works
 	Expires         bool // its key has a TTL while its client works
-	UsesWAIT        bool // it uses WAIT to learn how many replicas have acknowledged
+	UsesWAIT        bool // it uses WAIT, which counts the replicas that have acknowledged
 	Excludes        bool // it keeps another process out while nothing goes wrong
 	Remote          bool // it uses a server at all
 	Reenters        bool // it lets its holder in once more
@@ -84,7 +84,7 @@ var profiled = []Scenario{
 	},
 }
 
-// stopsAtMajority says whether c2, when it is refused for the first time, has not asked
+// stopsAtMajority reports whether c2, when it is refused for the first time, has not asked
 // all servers.
 func stopsAtMajority(h *history.History) bool {
 	asked := map[int]bool{}

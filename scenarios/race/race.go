@@ -35,12 +35,12 @@ type Scenario struct {
 	Budget func(nodes int) string
 	// Replicas is the number of replicas of each server.
 	Replicas int
-	// MinReplicas is min-replicas-to-write: a server that has heard of fewer replicas
+	// MinReplicas is min-replicas-to-write: a server that has had answers of fewer replicas
 	// lately refuses writes; 0: it never refuses.
 	MinReplicas int
-	// AOF is what each server finds on its disk after a restart.
+	// AOF is the persistence of each server: what it has after a restart.
 	AOF simulator.AOF
-	// NodePPM is how many microseconds each server's clock gains per true second.
+	// NodePPM is the number of microseconds that each server's clock gains per true second.
 	NodePPM int32
 	// FastServers: in place of NodePPM, each server's clock gains Settings.Drift.
 	FastServers bool
@@ -64,8 +64,8 @@ type Scenario struct {
 	// Script returns the triggers of one run: they keep state, so each run has its own.
 	// Nil: nothing interferes.
 	Script func(s Settings, nodes int) []Trigger
-	// Triggered says whether a run is the race of the title: the process was indeed
-	// paused while it was inside and somebody else asked.
+	// Triggered reports whether a run is the race of the title: the process was indeed
+	// paused while it was inside and another client asked.
 	Triggered func(h *history.History) bool
 }
 
@@ -80,12 +80,12 @@ type Client struct {
 	Skew  time.Duration // how far its clock is ahead of true time
 	PPM   int32         // microseconds that its clock gains per true second
 	First int           // the server with which its list of servers begins, from 0
-	// Patience is how long each attempt waits in the lock's queue, if the lock has one
+	// Patience is the time that each attempt waits in the lock's queue, if the lock has one
 	// (lock.Queuer); 0: it does not wait.
 	Patience time.Duration
 	// Thread is the runtime's name of its thread; "": a unique one.
 	Thread string
-	// Token is what its source of random tokens returns each time; "": unique ones.
+	// Token is the value that its source of random tokens returns each time; "": unique ones.
 	Token string
 	// Run replaces ClientRun.AcquireWorkRelease, which is what the client does otherwise.
 	Run   func(a *ClientRun)

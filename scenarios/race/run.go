@@ -21,7 +21,7 @@ type Outcome struct {
 	Strategy lock.Entry
 	Scenario Scenario
 	Settings Settings
-	// NotApplicable is why the scenario does not apply to this lock; then nothing was
+	// NotApplicable is the reason why the scenario does not apply to this lock; then nothing was
 	// played and History is nil.
 	NotApplicable Reason
 	History       *history.History
@@ -40,7 +40,7 @@ func Play(entry lock.Entry, sc Scenario, s Settings) (*Outcome, error) {
 }
 
 // A Runner plays many locks in many scenarios and observes the profile of each lock only
-// once. The zero Runner is ready; goroutines may share it. It tells locks apart by ID.
+// once. The zero Runner is ready; goroutines may share it. It distinguishes locks by ID.
 type Runner struct {
 	Code     *Code // plays in place of the lock that is given; nil: that lock plays
 	Lines    bool  // histories say by which lines of the lock's code; see history.Event.Code

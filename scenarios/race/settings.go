@@ -16,12 +16,12 @@ type Settings struct {
 	Clients int           // how many
 	Retry   time.Duration // pause of a client after a refusal
 	Latency time.Duration // mean one-way delay of a message
-	Timeout time.Duration // how long a client waits for one answer; 0: 3 s, or 50 ms with several servers
+	Timeout time.Duration // time that a client waits for one answer; 0: 3 s, or 50 ms with several servers
 	Horizon time.Duration // true time at which the run ends
-	Pause   time.Duration // how long a process is paused
+	Pause   time.Duration // length of a pause of a process
 	Skew    time.Duration // how far one client's clock is off
 	Jump    time.Duration // how far a clock jumps
-	Lag     time.Duration // how long a change takes to reach a replica
+	Lag     time.Duration // time that a change takes to reach a replica
 	Drift   time.Duration // what a clock that runs at a wrong rate gains or loses in a true second, up to MaxDrift
 	Budget  string        // faults that may be injected; "": those that the scenario needs
 }
@@ -29,7 +29,7 @@ type Settings struct {
 // Standard returns the numbers that scenarios share, so that their results can be
 // compared. A lease of ten seconds is the example of the Redis documentation; half a
 // millisecond each way is a data centre; a refused client asks again each second; six
-// leases are enough to tell a lock that recovers from one that does not.
+// leases are enough to distinguish a lock that recovers from one that does not.
 func Standard() Settings {
 	return Settings{
 		TTL:     10 * time.Second,
@@ -76,7 +76,7 @@ type Setting struct {
 	Length time.Duration
 }
 
-// Lengths are the settings that make a race what it is: the lease, and how long or how large
+// Lengths returns the settings that characterize a race: the lease, and the length or size of
 // its fault is. Those that the scenario does not have are left out.
 func (s Settings) Lengths() (all []Setting) {
 	for _, d := range durations {
@@ -96,7 +96,7 @@ const MaxDrift = 500 * time.Millisecond
 // DriftPPM is Drift in microseconds for each true second.
 func (s Settings) DriftPPM() int32 { return int32(s.Drift / time.Microsecond) }
 
-// size returns how long or how large the named fault is in this run; 0: it has no size.
+// size returns the length or the size of the named fault in this run; 0: it has none.
 func (s Settings) size(fault string) time.Duration {
 	switch fault {
 	case "pause":

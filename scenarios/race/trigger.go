@@ -15,8 +15,11 @@ type Trigger struct {
 	On Pattern
 	Do Action // nil: nothing, so that the next trigger waits for a later event
 	// Each makes the trigger independent of the others: it fires at every event that
-	// On matches, from the start of the run to its end.
-	Each bool
+	// On matches, from the start of the run to its end, or Times times.
+	Each  bool
+	Times int // 0: any number
+
+	fired int
 }
 
 // An Action interferes with a run, given the event that caused it.
@@ -43,7 +46,7 @@ func RunTriggers(triggers []Trigger) func(s *schedule.Stage, e *history.Event) {
 	next := 0
 	return func(s *schedule.Stage, e *history.Event) {
 		for i := range triggers {
-			if t := &triggers[i]; t.Each && t.On(e) {
+			if t := &triggers[i]; t.Each && (t.Times == 0 || t.fired < t.Times) && t.On(e) {
 				t.fire(s, e)
 			}
 		}
@@ -58,13 +61,14 @@ func RunTriggers(triggers []Trigger) func(s *schedule.Stage, e *history.Event) {
 }
 
 func (t *Trigger) fire(s *schedule.Stage, e *history.Event) {
+	t.fired++
 	if t.Do != nil {
 		t.Do(s, e)
 	}
 }
 
 // FollowRequests observes a client's requests. The script must contain the trigger that
-// it returns; thread then tells which of the client's threads has sent the latest
+// it returns; thread then returns which of the client's threads has sent the latest
 // request to the server of an event.
 func FollowRequests(client int) (t Trigger, thread func(e *history.Event) int) {
 	last := map[int]int{}

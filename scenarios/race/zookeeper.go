@@ -37,7 +37,7 @@ func (sc Scenario) notOnZooKeeper() Reason {
 }
 
 // exhaustedQueues returns an ensemble on which all queues of a lock have given out all
-// numbers but the last. Which queues the lock uses is observed in a run; somebody's own code
+// numbers but the last. Which queues the lock uses is observed in a run; a user's own code
 // queues at its key.
 func exhaustedQueues(entry lock.Entry, code *Code) (zookeeper.State, error) {
 	if code != nil {

@@ -13,7 +13,7 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A Comparison is what a Showing tells without its histories: it can be written as JSON and
+// A Comparison is a Showing without its histories: it can be written as JSON and
 // read back.
 type Comparison struct {
 	Strategy string
@@ -33,7 +33,7 @@ type Comparison struct {
 	Differ   []live.Difference
 }
 
-// Compare tells of a showing.
+// Compare returns the Comparison of a showing.
 func (s *Showing) Compare() *Comparison {
 	c := &Comparison{
 		Strategy: s.Lab.Strategy.ID, Scenario: s.Lab.Trace.Scenario, Trace: s.Lab.Trace.Link(), NotShown: s.NotShown, Missing: s.Missing,
@@ -55,7 +55,7 @@ func (s *Showing) Compare() *Comparison {
 // Shown reports whether it was played on real servers.
 func (c *Comparison) Shown() bool { return c.Real != nil }
 
-// check refuses what Compare cannot tell of a lock in a race. rounds is how often a trace is
+// check refuses what Compare cannot return for a lock in a race. rounds is how often a trace is
 // played.
 func (c *Comparison) check(path, strategy, scenario string, rounds int, v *share.Values) {
 	share.Is(v, path+"Strategy", c.Strategy, strategy)

@@ -21,21 +21,21 @@ import (
 	"locklab/simulator/realserver"
 )
 
-// A Ring is a real redis-server on which clients contend for a lock, one contention at a time.
-type Ring struct {
+// A Server is a real redis-server on which clients contend for a lock, one contention at a time.
+type Server struct {
 	Version string // of redis-server
 
 	folder *realserver.Folder
 	server *realserver.Redis
 }
 
-// NewRing starts a redis-server. The error is realserver.ErrNoRedis if there is none.
-func NewRing(ctx context.Context) (r *Ring, err error) {
+// NewServer starts a redis-server. The error is realserver.ErrNoRedis if there is none.
+func NewServer(ctx context.Context) (r *Server, err error) {
 	folder, err := realserver.NewFolder()
 	if err != nil {
 		return nil, err
 	}
-	r = &Ring{folder: folder}
+	r = &Server{folder: folder}
 	if r.server, err = realserver.NewRedis(ctx, folder.Path, nil); err == nil {
 		r.Version, err = r.server.Version()
 	}
@@ -47,7 +47,7 @@ func NewRing(ctx context.Context) (r *Ring, err error) {
 }
 
 // Close ends the server and removes its folder.
-func (r *Ring) Close() {
+func (r *Server) Close() {
 	if r.server != nil {
 		r.server.Kill()
 	}
@@ -55,7 +55,7 @@ func (r *Ring) Close() {
 }
 
 // connect is a client's connection to the server.
-func (r *Ring) connect(ctx context.Context) (*redis.Client, error) {
+func (r *Server) connect(ctx context.Context) (*redis.Client, error) {
 	c := redis.NewClient(&redis.Options{
 		Addr: r.server.Address.String(), Protocol: 2, DisableIdentity: true, MaxRetries: -1, PoolSize: 4,
 		Dialer: func(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -79,9 +79,9 @@ const patience = 20 * time.Second
 const rounds = 300
 
 // Calibrate measures what the simulation of a contention needs to know of this machine: service
-// is how long one command takes when so many clients send commands without a rest, and latency that
+// is the time of one command when so many clients send commands without a rest, and latency that
 // of one message, so that a client alone waits for an answer as long as here (the median).
-func (r *Ring) Calibrate(ctx context.Context, clients int) (service, latency time.Duration, err error) {
+func (r *Server) Calibrate(ctx context.Context, clients int) (service, latency time.Duration, err error) {
 	alone, err := r.connect(ctx)
 	if err != nil {
 		return 0, 0, err
@@ -111,8 +111,8 @@ func (r *Ring) Calibrate(ctx context.Context, clients int) (service, latency tim
 }
 
 // together has so many clients do something on connections that are made before, and returns
-// how long it took. The first error stops all.
-func (r *Ring) together(ctx context.Context, clients int, do func(ctx context.Context, i int, c *redis.Client) error) (took time.Duration, err error) {
+// the time that took. The first error stops all.
+func (r *Server) together(ctx context.Context, clients int, do func(ctx context.Context, i int, c *redis.Client) error) (took time.Duration, err error) {
 	conns := make([]*redis.Client, clients)
 	for i := range conns {
 		if conns[i], err = r.connect(ctx); err != nil {
@@ -139,8 +139,8 @@ func (r *Ring) together(ctx context.Context, clients int, do func(ctx context.Co
 }
 
 // Contend plays a contention on the server. The error is ctx's, the server's or the lock's, or
-// says that a request is lost.
-func (r *Ring) Contend(ctx context.Context, c cost.Contention, who cost.Contender) (cost.Measures, error) {
+// that a request is lost.
+func (r *Server) Contend(ctx context.Context, c cost.Contention, who cost.Contender) (cost.Measures, error) {
 	if _, err := r.server.DoAll([]string{"FLUSHALL"}, []string{"SCRIPT", "FLUSH"}); err != nil {
 		return cost.Measures{}, err
 	}
@@ -164,7 +164,7 @@ func (r *Ring) Contend(ctx context.Context, c cost.Contention, who cost.Contende
 // A contention is what its clients share.
 type contention struct {
 	cost.Contention
-	left     atomic.Int64 // requests that nobody has begun
+	left     atomic.Int64 // requests not yet begun
 	inside   atomic.Int64 // clients
 	together atomic.Int64
 

@@ -14,11 +14,11 @@ import (
 // counts are those of the requests: one script with one DEL each, and a SET for each attempt.
 func TestContend(t *testing.T) {
 	t.Parallel()
-	ring, err := reality.NewRing(t.Context())
+	server, err := reality.NewServer(t.Context())
 	servertest.Need(t, err)
-	t.Cleanup(ring.Close)
+	t.Cleanup(server.Close)
 	c := cost.Contention{Clients: 100, Requests: 250, Load: cost.Load{Hold: 100 * time.Microsecond, Inside: 1, Poll: 5 * time.Millisecond, Cap: 20 * time.Millisecond, TTL: 20 * time.Second, Patience: time.Minute}}
-	if c.Load.Service, c.Load.Latency, err = ring.Calibrate(t.Context(), 10); err != nil || c.Load.Service <= 0 || c.Load.Latency <= 0 {
+	if c.Load.Service, c.Load.Latency, err = server.Calibrate(t.Context(), 10); err != nil || c.Load.Service <= 0 || c.Load.Latency <= 0 {
 		t.Fatal(c.Load, err)
 	}
 	for _, p := range cost.Policies() {
@@ -26,7 +26,7 @@ func TestContend(t *testing.T) {
 			continue
 		}
 		e, _ := algorithms.ByName(p.Lock)
-		m, err := ring.Contend(t.Context(), c, cost.Contender{Policy: p, Lock: e})
+		m, err := server.Contend(t.Context(), c, cost.Contender{Policy: p, Lock: e})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,7 +40,7 @@ func TestContend(t *testing.T) {
 	// Who has no patience is counted too.
 	c.Clients, c.Requests, c.Load.Patience, c.Load.Hold = 20, 60, time.Millisecond, 3*time.Millisecond
 	token, _ := algorithms.ByName("token")
-	m, err := ring.Contend(t.Context(), c, cost.Contender{Policy: cost.Policies()[0], Lock: token})
+	m, err := server.Contend(t.Context(), c, cost.Contender{Policy: cost.Policies()[0], Lock: token})
 	if err != nil || m.GaveUp == 0 || m.Acquired+m.GaveUp != 60 || m.Commands["del"] != m.Acquired {
 		t.Errorf("%v, %+v", err, m)
 	}

@@ -45,15 +45,15 @@ type taskResult struct {
 
 // Matrix shows every lock in every race that applies to it: a row for each race, in their
 // order and that of the locks. The tasks are the races. bench is called when the first task begins on
-// this machine. done is called with how many races are finished; it may be nil. The error
+// this machine. The error
 // is bench's, about the machine, or ctx's.
-func Matrix(ctx context.Context, bench func() (*Bench, error), lease time.Duration, rounds int, locks []lock.Entry, scs []race.Scenario, done func(n int)) (*Table, error) {
+func Matrix(ctx context.Context, bench func() (*Bench, error), lease time.Duration, rounds int, locks []lock.Entry, scs []race.Scenario, w *share.Work) (*Table, error) {
 	var tasks []share.Task
 	for _, sc := range scs {
 		tasks = append(tasks, share.Task{ID: fmt.Sprintf("live matrix %s,lease=%v,rounds=%d", sc.ID, lease, rounds), Cost: 1})
 	}
 	var runner race.Runner
-	return table(ctx, tasks, bench, done, func(ctx context.Context, b *Bench, i int) ([]Row, error) {
+	return table(ctx, tasks, bench, w, func(ctx context.Context, b *Bench, i int) ([]Row, error) {
 		sc, all := scs[i], make([]*Comparison, len(locks))
 		err := inParallel(ctx, len(locks), func(ctx context.Context, l int) error {
 			s, err := b.Run(ctx, &runner, locks[l], sc, sc.Settings)
@@ -81,8 +81,8 @@ func Matrix(ctx context.Context, bench func() (*Bench, error), lease time.Durati
 
 // Verify makes the searches of a contract, compares each with its row, and shows the shortest
 // way to each verdict that they have found: a row for each search, those of a lock together.
-// What in rows is no search is left out. The tasks are the locks. bench, done and the error are as for Matrix.
-func Verify(ctx context.Context, bench func() (*Bench, error), lease time.Duration, rounds int, rows []contract.Expectation, done func(n int)) (*Table, error) {
+// What in rows is no search is left out. The tasks are the locks. bench and the error are as for Matrix.
+func Verify(ctx context.Context, bench func() (*Bench, error), lease time.Duration, rounds int, rows []contract.Expectation, w *share.Work) (*Table, error) {
 	of := byLock(rows)
 	var tasks []share.Task
 	for _, rows := range of {
@@ -90,7 +90,7 @@ func Verify(ctx context.Context, bench func() (*Bench, error), lease time.Durati
 	}
 	// A search takes a core, and what it has found mostly waits.
 	search := make(chan struct{}, runtime.GOMAXPROCS(0))
-	return table(ctx, tasks, bench, done, func(ctx context.Context, b *Bench, i int) ([]Row, error) {
+	return table(ctx, tasks, bench, w, func(ctx context.Context, b *Bench, i int) ([]Row, error) {
 		found := make([]Row, len(of[i]))
 		return found, inParallel(ctx, len(found), func(ctx context.Context, k int) error {
 			select {
@@ -163,8 +163,8 @@ func byLock(rows []contract.Expectation) (of [][]contract.Expectation) {
 }
 
 // table has the tasks computed, and puts their rows together.
-func table(ctx context.Context, tasks []share.Task, bench func() (*Bench, error), done func(n int), do func(ctx context.Context, b *Bench, i int) ([]Row, error), check func(i int, rows []Row, v *share.Values)) (*Table, error) {
-	results, err := share.EachWaiting(ctx, tasks, done, func(ctx context.Context, i int) (r taskResult, err error) {
+func table(ctx context.Context, tasks []share.Task, bench func() (*Bench, error), w *share.Work, do func(ctx context.Context, b *Bench, i int) ([]Row, error), check func(i int, rows []Row, v *share.Values)) (*Table, error) {
+	results, err := share.Each(ctx, tasks, w.Waiting(), func(ctx context.Context, i int) (r taskResult, err error) {
 		b, err := bench()
 		if err != nil {
 			return r, err

@@ -29,7 +29,7 @@ const DefaultLease = 500 * time.Millisecond
 // A Bench is what real servers of this machine need. It may be used by several goroutines.
 type Bench struct {
 	Version string        // of redis-server
-	Lease   time.Duration // how long a lease of a trace takes, above 0
+	Lease   time.Duration // the length of a lease of a trace, above 0
 	Rounds  int           // how often a trace is played, unless it differs from the lab before; 0: once
 
 	pool    *live.Pool      // nil: the servers are given
@@ -96,7 +96,7 @@ func OnRedis(given []realserver.RedisAddress) (*Bench, error) {
 	return b, nil
 }
 
-// Fits says what has to be changed on the servers that are given before they can play a run of the lab.
+// Fits returns an error if the external servers have to be changed before they can play a run of the lab.
 func (b *Bench) Fits(lab *race.Outcome) error {
 	if b.given == nil || lab.History == nil {
 		return nil
@@ -109,7 +109,7 @@ func (b *Bench) Fits(lab *race.Outcome) error {
 	return live.FitsGiven(b.given, o.Simulator.Config(), lab.History.Events)
 }
 
-// Given reports whether others run the servers.
+// Given reports whether the servers are external.
 func (b *Bench) Given() bool { return b.given != nil }
 
 // Close ends the bench's servers, if it has started any, and removes its folder.
@@ -181,7 +181,7 @@ type Showing struct {
 	// that the redis-server does not know.
 	NotShown race.Reason
 	Missing  string
-	Round    int // the one that is told of, from 1: the first that differs from the lab, or the last
+	Round    int // the one that is compared, from 1: the first that differs from the lab, or the last
 	Real     *race.Outcome
 	Run      *live.Run
 	Speed    float64 // of the servers' time; 0: it is a ZooKeeper, whose time plays no part
@@ -217,7 +217,7 @@ func (b *Bench) Show(ctx context.Context, lab *race.Outcome) (*Showing, error) {
 	return inRounds(b.Rounds, func() (*Showing, error) { return b.show(ctx, lab) })
 }
 
-// inRounds plays a trace n times, or up to the first round that differs from the lab, and tells of
+// inRounds plays a trace n times, or up to the first round that differs from the lab, and returns
 // the last one. That rounds which do not differ are not alike either is an error.
 func inRounds(n int, show func() (*Showing, error)) (*Showing, error) {
 	first, err := show()
@@ -298,15 +298,6 @@ func (b *Bench) whyNotShown(lab *race.Outcome) (why race.Reason, missing string)
 		return NoServer, ""
 	}
 	return "", ""
-}
-
-// Replay shows a trace, of a lock that is listed.
-func (b *Bench) Replay(ctx context.Context, t simulator.Trace) (*Showing, error) {
-	o, err := study.Replay(t)
-	if err != nil {
-		return nil, err
-	}
-	return b.Show(ctx, o)
 }
 
 // Run shows a lock in a race. NotApplicable of its Lab says if the race does not apply.

@@ -47,7 +47,7 @@ type SentinelDemo struct {
 	Fault     string
 	DownAfter time.Duration // down-after-milliseconds, in whole milliseconds
 	TTL       time.Duration
-	// Periods is the interval at which Sentinel asks the servers and tells the others; 0: as it does by default, every second
+	// Periods is the interval at which Sentinel asks the servers and publishes to the others; 0: as it does by default, every second
 	// to every ten seconds. Else the failover timeout is twenty of them: Sentinels that have each voted for
 	// themselves try again after twice that time.
 	Periods time.Duration
@@ -64,7 +64,7 @@ func (d SentinelDemo) failoverTimeout() time.Duration {
 type SentinelRun struct {
 	Version string // of redis-server
 	Moments []Moment
-	Nobody  time.Duration // until a client that hears of the Sentinels had the lock
+	Waited  time.Duration // until the client that follows the Sentinels had the lock
 	Two     time.Duration // while both clients were inside
 	// Demoted is the time at which the old master had become a replica, after it was back; 0: it was killed.
 	Demoted  time.Duration
@@ -91,14 +91,14 @@ const masterName = "locklab"
 const pollEvery = 10 * time.Millisecond
 
 // Play makes the demonstration. progress, if it is not nil, gets the time for which it has run. The error is ctx's, about
-// the machine, or says that something did not happen in time.
+// the machine, or that something did not happen in time.
 func (d SentinelDemo) Play(ctx context.Context, progress func(ran time.Duration)) (run *SentinelRun, err error) {
 	folder, err := realserver.NewFolder()
 	if err != nil {
 		return nil, err
 	}
 	defer folder.Close()
-	s := &sentinelStage{SentinelDemo: d, folder: folder.Path, run: &SentinelRun{}, began: time.Now(), progress: progress}
+	s := &sentinelSetup{SentinelDemo: d, folder: folder.Path, run: &SentinelRun{}, began: time.Now(), progress: progress}
 	defer s.close()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -108,8 +108,8 @@ func (d SentinelDemo) Play(ctx context.Context, progress func(ran time.Duration)
 	return s.run, s.play(ctx)
 }
 
-// A sentinelStage is the servers of a demonstration.
-type sentinelStage struct {
+// A sentinelSetup is the servers of a demonstration.
+type sentinelSetup struct {
 	SentinelDemo
 	folder   string
 	began    time.Time
@@ -128,7 +128,7 @@ type sentinelStage struct {
 	inside  [2]chan struct{} // one comes when a client enters for the first time
 }
 
-func (s *sentinelStage) close() {
+func (s *sentinelSetup) close() {
 	for _, p := range s.others {
 		p.Kill()
 	}
@@ -141,7 +141,7 @@ func (s *sentinelStage) close() {
 }
 
 // start runs all servers, and waits until the Sentinels know them and each other.
-func (s *sentinelStage) start(ctx context.Context) (err error) {
+func (s *sentinelSetup) start(ctx context.Context) (err error) {
 	if s.master, err = realserver.NewRedis(ctx, s.folder, nil, "--repl-diskless-sync-delay", "0"); err != nil {
 		return err
 	}
@@ -178,7 +178,7 @@ func (s *sentinelStage) start(ctx context.Context) (err error) {
 }
 
 // set gives a Sentinel what is not its default.
-func (s *sentinelStage) set(ctx context.Context, addr string) error {
+func (s *sentinelSetup) set(ctx context.Context, addr string) error {
 	c := redis.NewSentinelClient(&redis.Options{Addr: addr})
 	defer c.Close()
 	if s.DownAfter != DownAfter {
@@ -211,7 +211,7 @@ func (s *sentinelStage) set(ctx context.Context, addr string) error {
 }
 
 // ready waits until a Sentinel knows the other two, and a replica that it could promote.
-func (s *sentinelStage) ready(ctx context.Context, addr string) error {
+func (s *sentinelSetup) ready(ctx context.Context, addr string) error {
 	c := redis.NewSentinelClient(&redis.Options{Addr: addr})
 	defer c.Close()
 	return s.await(ctx, time.Minute, "sentinel.awaited.ready", func() (bool, error) {
@@ -225,7 +225,7 @@ func (s *sentinelStage) ready(ctx context.Context, addr string) error {
 }
 
 // await waits until something is so, which it asks again and again.
-func (s *sentinelStage) await(ctx context.Context, most time.Duration, what string, is func() (bool, error)) error {
+func (s *sentinelSetup) await(ctx context.Context, most time.Duration, what string, is func() (bool, error)) error {
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	for limit := time.Now().Add(most); ; {
@@ -251,8 +251,8 @@ func (s *sentinelStage) await(ctx context.Context, most time.Duration, what stri
 	}
 }
 
-// tell notes a moment.
-func (s *sentinelStage) tell(who, what, note string) {
+// note records a moment.
+func (s *sentinelSetup) note(who, what, note string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if strings.HasPrefix(what, "-failover-abort") {
@@ -263,8 +263,8 @@ func (s *sentinelStage) tell(who, what, note string) {
 	}
 }
 
-// happened notes what a client does.
-func (s *sentinelStage) happened(e history.Event) {
+// happened records an action of a client.
+func (s *sentinelSetup) happened(e history.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e.At = time.Since(s.began)
@@ -272,20 +272,19 @@ func (s *sentinelStage) happened(e history.Event) {
 }
 
 // timeout returns the time that a client waits for an answer: as go-redis does by default, but less than a lease.
-func (s *sentinelStage) timeout() time.Duration { return min(3*time.Second, s.TTL/3) }
+func (s *sentinelSetup) timeout() time.Duration { return min(3*time.Second, s.TTL/3) }
 
-// play makes the demonstration on servers that are ready.
-func (s *sentinelStage) play(ctx context.Context) error {
+// listen notes what the first Sentinel publishes, until stop is called.
+func (s *sentinelSetup) listen(ctx context.Context) (stop func(), err error) {
 	listener := redis.NewSentinelClient(&redis.Options{Addr: s.sentinels[0]})
-	defer listener.Close()
 	news := listener.PSubscribe(ctx, "*")
+	var receiver sync.WaitGroup
+	stop = func() { news.Close(); receiver.Wait(); listener.Close() }
 	if _, err := news.Receive(ctx); err != nil {
-		news.Close()
-		return err
+		stop()
+		return nil, err
 	}
-	var hearing sync.WaitGroup
-	defer func() { news.Close(); hearing.Wait() }()
-	hearing.Go(func() {
+	receiver.Go(func() {
 		for m := range news.Channel() {
 			kind, rest, _ := strings.Cut(m.Payload, " ")
 			if m.Channel == "+switch-master" {
@@ -293,9 +292,19 @@ func (s *sentinelStage) play(ctx context.Context) error {
 			} else {
 				rest = ""
 			}
-			s.tell("sentinel", m.Channel, strings.TrimSpace(kind+" "+rest))
+			s.note("sentinel", m.Channel, strings.TrimSpace(kind+" "+rest))
 		}
 	})
+	return stop, nil
+}
+
+// play makes the demonstration on servers that are ready.
+func (s *sentinelSetup) play(ctx context.Context) error {
+	unlisten, err := s.listen(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlisten()
 	first := redis.NewClient(&redis.Options{Addr: s.master.Address.String(), MaxRetries: -1, ReadTimeout: s.timeout(), WriteTimeout: s.timeout(), DialTimeout: s.timeout(),
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}})
 	defer first.Close()
@@ -334,7 +343,7 @@ func (s *sentinelStage) play(ctx context.Context) error {
 	}
 	if s.Fault != Killed {
 		s.run.Demoted = time.Since(s.fault)
-		s.tell("master", "demoted", "")
+		s.note("master", "demoted", "")
 	}
 	end()
 	s.judge()
@@ -342,7 +351,7 @@ func (s *sentinelStage) play(ctx context.Context) error {
 }
 
 // entered reports whether a client has been inside.
-func (s *sentinelStage) entered(client int) func() (bool, error) {
+func (s *sentinelSetup) entered(client int) func() (bool, error) {
 	return func() (bool, error) {
 		select {
 		case <-s.inside[client-1]:
@@ -354,7 +363,7 @@ func (s *sentinelStage) entered(client int) func() (bool, error) {
 }
 
 // inject brings the master into trouble. undo ends it.
-func (s *sentinelStage) inject() (undo func() error, err error) {
+func (s *sentinelSetup) inject() (undo func() error, err error) {
 	info, err := s.master.Info("server")
 	if err != nil {
 		return nil, err
@@ -366,13 +375,13 @@ func (s *sentinelStage) inject() (undo func() error, err error) {
 	s.mu.Lock()
 	s.fault = time.Now()
 	s.mu.Unlock()
-	s.tell("master", s.Fault, "")
+	s.note("master", s.Fault, "")
 	switch s.Fault {
 	case Partitioned:
 		s.gate.Cut()
-		return func() error { s.tell("master", "healed", ""); s.gate.Open(); return nil }, nil
+		return func() error { s.note("master", "healed", ""); s.gate.Open(); return nil }, nil
 	case Paused:
-		return func() error { s.tell("master", "resumed", ""); return syscall.Kill(pid, syscall.SIGCONT) }, syscall.Kill(pid, syscall.SIGSTOP)
+		return func() error { s.note("master", "resumed", ""); return syscall.Kill(pid, syscall.SIGCONT) }, syscall.Kill(pid, syscall.SIGSTOP)
 	}
 	s.master.Kill()
 	s.master = nil
@@ -381,7 +390,7 @@ func (s *sentinelStage) inject() (undo func() error, err error) {
 }
 
 // client takes the lock, works and releases it, until it is stopped.
-func (s *sentinelStage) client(ctx context.Context, i int, conn *redis.Client, stop <-chan struct{}) {
+func (s *sentinelSetup) client(ctx context.Context, i int, conn *redis.Client, stop <-chan struct{}) {
 	clock := machineClock{clockwork.NewRealClock(), ctx}
 	env := lock.Production(s.TTL, conn)
 	env.Clock = clock
@@ -393,21 +402,24 @@ func (s *sentinelStage) client(ctx context.Context, i int, conn *redis.Client, s
 			return
 		default:
 		}
-		s.happened(history.Event{Kind: history.Acquire, Client: i, Lease: 1 + (attempt-1)%255})
+		happened := func(k history.Kind, note string) {
+			s.happened(history.Event{Kind: k, Client: i, Lease: 1 + (attempt-1)%255, Note: note})
+		}
+		happened(history.Acquire, "")
 		lease, err := strategy.Acquire(ctx, "lock")
 		if err != nil {
-			s.happened(history.Event{Kind: history.Refuse, Client: i, Lease: 1 + (attempt-1)%255, Note: err.Error()})
+			happened(history.Refuse, err.Error())
 			if refused := errors.Is(err, lock.ErrNotAcquired); refusal != fmt.Sprint(refused) {
 				refusal = fmt.Sprint(refused)
-				s.tell(who, map[bool]string{true: "refused", false: "fails"}[refused], err.Error())
+				s.note(who, map[bool]string{true: "refused", false: "fails"}[refused], err.Error())
 			}
 			clock.Sleep(pollEvery)
 			continue
 		}
-		s.happened(history.Event{Kind: history.Enter, Client: i, Lease: 1 + (attempt-1)%255})
+		happened(history.Enter, "")
 		if refusal != "in" {
 			refusal = "in"
-			s.tell(who, "enters", "")
+			s.note(who, "enters", "")
 		}
 		select {
 		case <-s.inside[i-1]:
@@ -415,19 +427,19 @@ func (s *sentinelStage) client(ctx context.Context, i int, conn *redis.Client, s
 			close(s.inside[i-1])
 		}
 		clock.Sleep(s.TTL / 4)
-		s.happened(history.Event{Kind: history.Leave, Client: i, Lease: 1 + (attempt-1)%255})
-		s.happened(history.Event{Kind: history.Release, Client: i, Lease: 1 + (attempt-1)%255})
+		happened(history.Leave, "")
+		happened(history.Release, "")
 		note := ""
 		if err := lease.Release(ctx); err != nil {
 			note = err.Error()
-			s.tell(who, "release", note)
+			s.note(who, "release", note)
 		}
-		s.happened(history.Event{Kind: history.Released, Client: i, Lease: 1 + (attempt-1)%255, Note: note})
+		happened(history.Released, note)
 	}
 }
 
 // judge measures, and asks the judges.
-func (s *sentinelStage) judge() {
+func (s *sentinelSetup) judge() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	fault := s.fault.Sub(s.began)
@@ -435,8 +447,8 @@ func (s *sentinelStage) judge() {
 	for _, e := range s.events {
 		switch i := e.Client - 1; e.Kind {
 		case history.Enter:
-			if in[i] = e.At; i == 1 && s.run.Nobody == 0 {
-				s.run.Nobody = e.At - fault
+			if in[i] = e.At; i == 1 && s.run.Waited == 0 {
+				s.run.Waited = e.At - fault
 			}
 		case history.Leave:
 			if both := max(in[0], in[1]); in[0] > 0 && in[1] > 0 {

@@ -30,7 +30,7 @@ func TestSentinel(t *testing.T) {
 	if a, b, c := at("sentinel", "+sdown"), at("c2", "enters"), at("master", "demoted"); a > b || b > c {
 		t.Errorf("down at %d, in again at %d, demoted at %d: %+v", a, b, c, run.Moments)
 	}
-	if run.Nobody < d.DownAfter/2 || run.Two <= 0 || run.Demoted <= run.Nobody || !slices.Contains(run.Verdicts, verdict.Overlap) || run.Version == "" {
+	if run.Waited < d.DownAfter/2 || run.Two <= 0 || run.Demoted <= run.Waited || !slices.Contains(run.Verdicts, verdict.Overlap) || run.Version == "" {
 		t.Errorf("%+v", run)
 	}
 }

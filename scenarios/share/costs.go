@@ -2,10 +2,6 @@ package share
 
 import (
 	_ "embed"
-	"fmt"
-	"io"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -36,21 +32,4 @@ var recorded = sync.OnceValue(func() map[string]float64 {
 func Recorded(id string) (cost float64, ok bool) {
 	cost, ok = recorded()[id]
 	return cost, ok
-}
-
-// least is the smallest cost that is recorded: cheaper tasks balance by themselves.
-const least = 0.05
-
-// WriteCosts writes costs as costs.txt holds them, by ID, in two digits. Costs below a
-// twentieth of a second are left out.
-func WriteCosts(w io.Writer, costs map[string]float64) error {
-	for _, id := range slices.Sorted(maps.Keys(costs)) {
-		if costs[id] < least {
-			continue
-		}
-		if _, err := fmt.Fprintf(w, "%.2g %s\n", costs[id], id); err != nil {
-			return err
-		}
-	}
-	return nil
 }

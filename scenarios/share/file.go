@@ -173,15 +173,13 @@ func Merge(files []string, shares []*Share) (*Results, error) {
 
 func commandLine(args []string) string { return strings.Join(args, " ") }
 
-// otherInput is the first input that two shares do not have alike.
+// otherInput returns the first input in which two shares differ.
 func otherInput(a, b map[string]string) string {
 	names := append(slices.Collect(maps.Keys(a)), slices.Collect(maps.Keys(b))...)
 	slices.Sort(names)
 	for _, name := range names {
-		if one, ok := a[name]; !ok || one != b[name] {
-			return name
-		}
-		if _, ok := b[name]; !ok {
+		one, hasOne := a[name]
+		if two, hasTwo := b[name]; hasOne != hasTwo || one != two {
 			return name
 		}
 	}
@@ -221,8 +219,8 @@ func (r *Results) Compute(ctx context.Context, p Plan) ([]json.RawMessage, error
 	return results, nil
 }
 
-// Unfit says which task of the command has no result, which result belongs to no task of
-// it, or which value a task cannot give; nil: they fit, or the command has not asked for
+// Unfit returns an error that names a task without a result, a result without a task, or a
+// value that a task cannot give; nil: they fit, or the command has not asked for
 // them.
 func (r *Results) Unfit() error { return r.unfit }
 

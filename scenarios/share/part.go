@@ -35,15 +35,15 @@ func ParsePart(s string) (Part, error) {
 	return p, nil
 }
 
-// Has says whether something whose cost nobody knows, such as a test, is of this share. That
-// depends on its name.
+// Has reports whether something of unknown cost, such as a test, is of this share. That depends
+// on its name.
 func (p Part) Has(name string) bool {
 	h := fnv.New32a()
 	h.Write([]byte(name))
 	return int(h.Sum32()%uint32(p.N))+1 == p.K
 }
 
-// Assign says which of n shares has each task, from 1. The shares' costs are about equal:
+// Assign returns for each task which of n shares has it, from 1. The shares' costs are about equal:
 // each task, the dearest first, goes to the share that has the least so far.
 func Assign(tasks []Task, n int) []int {
 	of, load := make([]int, len(tasks)), make([]float64, n)
@@ -67,7 +67,7 @@ var ErrPartial = errors.New("share: only a share of the tasks was computed")
 // A Partial computes the tasks of one share.
 type Partial struct {
 	Part     Part
-	Progress func(done, of int) // from several goroutines; nil: it is not told
+	Progress func(done, of int) // called from several goroutines; may be nil
 
 	Tasks   int // of all shares; 0: nothing was planned
 	Results []Result
@@ -79,8 +79,8 @@ type Result struct {
 	Result json.RawMessage `json:"result"`
 }
 
-// Compute computes the share's tasks and keeps their results. It returns none: nobody can
-// show a part. Its error is ErrPartial, or the first of a task.
+// Compute computes the share's tasks and keeps their results. It returns none: a part
+// is not shown. Its error is ErrPartial, or the first of a task.
 func (p *Partial) Compute(ctx context.Context, plan Plan) ([]json.RawMessage, error) {
 	p.Tasks = len(plan.Tasks)
 	var mine []int

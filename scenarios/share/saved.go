@@ -17,7 +17,7 @@ type Saved struct {
 	File     string                       // that Known is from, for errors
 	Save     func(results []Result) error // all results so far; it is called by one goroutine at a time
 	Every    time.Duration                // between two saves while tasks are computed
-	Progress func(done, of int)           // from several goroutines; nil: it is not told
+	Progress func(done, of int)           // called from several goroutines; may be nil
 
 	results []Result
 }

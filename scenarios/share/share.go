@@ -1,7 +1,7 @@
 // Package share divides the work of a command among machines.
 //
 // A command plans its work as a list of [Task]s, computes their results with [Each], and
-// shows them. Each computes here, on all cores, unless the context names a [Computer],
+// shows them. Each computes here, on all cores, unless its [Work] has a [Computer],
 // which computes a part ([Part]), looks results up that other machines have computed
 // ([Results]), or has other machines compute them. A command does not know which. So the
 // same code shows the same results wherever they come from: what [Merge] makes of the
@@ -32,10 +32,10 @@ import (
 
 // A Task is a piece of a command's work.
 type Task struct {
-	// ID says what it is, such as "verify token/gc-pause". No two tasks of a command have
+	// ID names the task, such as "verify token/gc-pause". No two tasks of a command have
 	// the same, and a build gives a task the same ID everywhere.
 	ID string
-	// Cost is about how long it takes, in seconds on one core. It only balances shares and
+	// Cost is an estimate of its time, in seconds on one core. It only balances shares and
 	// orders work. Where a cost is recorded (see Recorded), that counts instead.
 	Cost float64
 }
@@ -60,49 +60,51 @@ type Plan struct {
 
 // A Computer has the tasks of a plan computed, all or some, here or elsewhere.
 type Computer interface {
-	// Compute returns the results in the order of the tasks; nil: none. The error says why
+	// Compute returns the results in the order of the tasks; nil: none. The error is the reason why
 	// some are missing.
 	Compute(ctx context.Context, p Plan) ([]json.RawMessage, error)
 }
 
-type elsewhereKey struct{}
-
-// elsewhere is how results come from elsewhere.
-type elsewhere struct {
-	Computer
-	fits func(i18n.Message) bool
+// Work is how the tasks of a command are computed. A nil Work computes them here, on all cores.
+type Work struct {
+	Computer Computer // nil: this process
+	// Fits reports whether the catalogues have a text for a message in a result, with these
+	// placeholders. It is needed with a Computer.
+	Fits func(i18n.Message) bool
+	// Done is called with the number of finished tasks, from several goroutines; it may be nil. A
+	// Computer does not call it: it shows its own progress.
+	Done  func(n int)
+	waits bool // see Waiting
 }
 
-// With returns a context in which c computes; nil: this process does, on all its cores. fits
-// reports whether there is a text for a message in a result, with these placeholders.
-func With(ctx context.Context, c Computer, fits func(i18n.Message) bool) context.Context {
-	return context.WithValue(ctx, elsewhereKey{}, elsewhere{c, fits})
+// Waiting returns w for tasks that mostly wait: without a Computer, several times as many as there
+// are cores are computed at the same time.
+func (w *Work) Waiting() *Work {
+	out := Work{}
+	if w != nil {
+		out = *w
+	}
+	out.waits = true
+	return &out
 }
 
-// Each returns the results of the tasks in their order, as the context's Computer comes by
-// them. A result is nil where there is none; then the error says why. do computes the i-th
-// task, from several goroutines. done is called with the number of tasks that are
-// finished, from several goroutines; it may be nil. A Computer does not call it: it shows
-// its own progress. When ctx ends, the error is ctx's.
+// Each returns the results of the tasks in their order, as w comes by them. A result is nil where
+// there is none; then the error is the reason. do computes the i-th task, from several goroutines. When
+// ctx ends, the error is ctx's.
 //
-// check refuses values of a result from elsewhere that the i-th task cannot give; nil:
+// check refuses values of a result from a Computer that the i-th task cannot give; nil:
 // whatever can be read back without loss is believed.
-func Each[T any](ctx context.Context, tasks []Task, done func(n int), do func(ctx context.Context, i int) (T, error), check func(i int, r *T, v *Values)) ([]*T, error) {
-	return each(ctx, runtime.GOMAXPROCS(0), tasks, done, do, check)
-}
-
-// EachWaiting is Each for tasks that mostly wait: without a Computer, several times as many
-// as there are cores are computed at the same time.
-func EachWaiting[T any](ctx context.Context, tasks []Task, done func(n int), do func(ctx context.Context, i int) (T, error), check func(i int, r *T, v *Values)) ([]*T, error) {
-	return each(ctx, 4*runtime.GOMAXPROCS(0), tasks, done, do, check)
-}
-
-func each[T any](ctx context.Context, atOnce int, tasks []Task, done func(n int), do func(ctx context.Context, i int) (T, error), check func(i int, r *T, v *Values)) ([]*T, error) {
+func Each[T any](ctx context.Context, tasks []Task, w *Work, do func(ctx context.Context, i int) (T, error), check func(i int, r *T, v *Values)) ([]*T, error) {
+	if w == nil {
+		w = &Work{}
+	}
 	results := make([]*T, len(tasks))
-	c, _ := ctx.Value(elsewhereKey{}).(elsewhere)
-	if c.Computer == nil {
-		order := longestFirst(tasks)
-		return results, inParallel(ctx, atOnce, len(tasks), done, func(ctx context.Context, i int) error {
+	if w.Computer == nil {
+		order, atOnce := longestFirst(tasks), runtime.GOMAXPROCS(0)
+		if w.waits {
+			atOnce *= 4
+		}
+		return results, inParallel(ctx, atOnce, len(tasks), w.Done, func(ctx context.Context, i int) error {
 			r, err := do(ctx, order[i])
 			if err == nil {
 				results[order[i]] = &r
@@ -119,13 +121,13 @@ func each[T any](ctx context.Context, atOnce int, tasks []Task, done func(n int)
 		if check != nil {
 			of = func(r *T, v *Values) { check(i, r, v) }
 		}
-		r, err := read(tasks[i].ID, raw, c.fits, of)
+		r, err := read(tasks[i].ID, raw, w.Fits, of)
 		if err == nil {
 			results[i], checked[i] = r, raw
 		}
 		return err
 	}
-	raw, failed := c.Compute(ctx, Plan{tasks, func(ctx context.Context, i int) (json.RawMessage, error) {
+	raw, failed := w.Computer.Compute(ctx, Plan{tasks, func(ctx context.Context, i int) (json.RawMessage, error) {
 		r, err := do(ctx, i)
 		if err != nil {
 			return nil, err

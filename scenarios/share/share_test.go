@@ -43,7 +43,7 @@ func TestAssign(t *testing.T) {
 	}
 }
 
-// TestRecorded: recorded costs count, and the file is what WriteCosts writes.
+// TestRecorded: recorded costs count.
 func TestRecorded(t *testing.T) {
 	for id, c := range recorded() {
 		if (Task{ID: id, Cost: 1e6}).Expected() != c || math.IsNaN(c) {
@@ -91,13 +91,13 @@ func (c throughJSON) Compute(ctx context.Context, p Plan) (all []json.RawMessage
 func TestEach(t *testing.T) {
 	tasks := []Task{{"a", 1}, {"b", 3}, {"c", 2}}
 	do := func(_ context.Context, i int) (string, error) { return tasks[i].ID, nil }
-	for name, ctx := range map[string]context.Context{"here": t.Context(), "elsewhere": With(t.Context(), throughJSON{-1}, nil), "here again": With(With(t.Context(), throughJSON{0}, nil), nil, nil)} {
-		got, err := Each(ctx, tasks, nil, do, nil)
+	for name, w := range map[string]*Work{"here": nil, "here, waiting": (*Work)(nil).Waiting(), "elsewhere": {Computer: throughJSON{-1}}} {
+		got, err := Each(t.Context(), tasks, w, do, nil)
 		if err != nil || *got[0]+*got[1]+*got[2] != "abc" {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
 	}
-	if got, _ := Each(With(t.Context(), throughJSON{1}, nil), tasks, nil, do, nil); got[1] != nil || *got[2] != "c" {
+	if got, _ := Each(t.Context(), tasks, &Work{Computer: throughJSON{1}}, do, nil); got[1] != nil || *got[2] != "c" {
 		t.Errorf("%v", got)
 	}
 	wrong := errors.New("wrong")

@@ -44,7 +44,7 @@ func searchAgainst(entry lock.Entry, t simulator.Trace) (*race.Outcome, error) {
 		return nil, err
 	}
 	defer sim.Close()
-	f := &follower{sim: sim, Recorder: schedule.Record(sim), probe: search.Clients + 1, hasty: b.Timing == Lockstep}
+	f := &imitation{sim: sim, Recorder: schedule.Record(sim), probe: search.Clients + 1, hasty: b.Timing == Lockstep}
 	for _, c := range t.Choices {
 		if err := f.follow(c); err != nil {
 			return nil, i18n.Errorf("error.cause", "of", entry.ID, "cause", err)
@@ -65,12 +65,12 @@ func searchAgainst(entry lock.Entry, t simulator.Trace) (*race.Outcome, error) {
 	return o, nil
 }
 
-// maxFollowed is how many choices a lock may make beyond those of the trace: more than any
+// maxFollowed is the number of choices that a lock may make beyond those of the trace: more than any
 // search has.
 const maxFollowed = 5000
 
-// A follower makes the choices of another lock's run.
-type follower struct {
+// A imitation makes the choices of another lock's run.
+type imitation struct {
 	*schedule.Recorder
 	sim         *simulator.Simulator
 	probe       int  // the client that begins last
@@ -79,7 +79,7 @@ type follower struct {
 }
 
 // follow makes a choice if it is possible.
-func (f *follower) follow(c simulator.Choice) error {
+func (f *imitation) follow(c simulator.Choice) error {
 	if c.Verb == simulator.Pass && f.hasty {
 		for range maxFollowed {
 			now, ok := f.next(false)
@@ -104,7 +104,7 @@ func (f *follower) follow(c simulator.Choice) error {
 
 // next is the first choice that goes on by itself; with late also the end of a pause, the
 // passing of time, and the probe.
-func (f *follower) next(late bool) (simulator.Choice, bool) {
+func (f *imitation) next(late bool) (simulator.Choice, bool) {
 	later, last := simulator.Choice{}, simulator.Choice{}
 	for _, c := range f.sim.Enabled(f.World(), nil) {
 		switch {

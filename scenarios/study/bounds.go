@@ -18,48 +18,33 @@ import (
 	"locklab/simulator/i18n"
 )
 
-// Bounds are what an exhaustive search covers.
+// Bounds limit an exhaustive search, as they are written: explore.Bounds, of which some may be
+// left open, and what the rest of explore.Model is derived from. Clients are 1 to 6. Attempts are 1 to 9,
+// for Explore also AutoAttempts. Nodes 0 are as many as the lock wants. Uses may be AutoUses: what the
+// lock offers, but for GiveUp. ClientRetries are 0 to MaxClientRetries.
 type Bounds struct {
-	Clients  int // 1 to 6; the probe that looks for deadlocks comes on top
-	Attempts int // how often each client wants the lock, 1 to 9; for Explore also AutoAttempts
-	// Retries is how often a refused client asks again within one attempt, 0 to
+	explore.Bounds
+	// Retries is the number of times that a refused client asks again within one attempt, 0 to
 	// explore.MaxRetries, at the times of explore.RetrySleeps; AutoRetries: as the
 	// faults and the skew want it.
 	Retries int
 	Budget  string // faults that may be injected, as in crash=1,pause=1@5s
-	Nodes   int    // servers; 0: as many as the lock wants
-	TTL     time.Duration
-	Fenced  bool
 	Timing  Timing // how time passes
-	// Work is how long a client works inside, at any timing at most; 0: two fifths of a lease,
+	// Work is the time that a client works inside, at any timing at most; 0: two fifths of a lease,
 	// a third at any timing.
 	Work time.Duration
-	// Latency is how long a message to or from a server takes, and Lateness how late a timer
-	// fires or a client goes on that was paused: at any timing, at most, in whole steps of step;
+	// Latency is the time that a message to or from a server takes, and Lateness how late a timer
+	// fires or a client goes on that was paused: at any timing, at most, in whole steps of Step;
 	// AtOnce: not at all; 0: a step, and for messages to and from several servers AtOnce.
 	Latency, Lateness time.Duration
-	// Uses is what clients may do besides acquiring, working and releasing; see package
-	// client. AutoUses: what the lock offers, but for GiveUp.
-	Uses client.Uses
-	// ClientRetries is how often the clients' library sends a command again whose
-	// connection broke or whose answer did not come, 0 to MaxClientRetries.
-	ClientRetries int
 	// Skew is by how much the clock of each client may be off from the start, either way: a
-	// whole number of steps of step, or 0.
-	Skew   time.Duration
-	Tokens client.Tokens // what clients take as their own value
+	// whole number of steps of Step, or 0.
+	Skew time.Duration
 	// Idle bounds, with AnyTiming, how long a client waits before it wants the lock.
 	// Explore sets it where code reads a clock: without a bound time has no end.
-	Idle bool
-	// Causes, MaxStates, MaxBytes and Progress are as in explore.Options.
-	Causes     bool
-	MaxStates  int
-	MaxBytes   int64
-	Progress   func(r *explore.Result) `json:"-"`
-	Checkpoint string                  // file that keeps the search, see checkpoint.Config; "": none
-	Now        func() time.Time        `json:"-"` // wall clock for Checkpoint
-	Plain      explore.Plain           `json:"-"` // as in explore.Options
-	hopeful    int                     // as in explore.Options
+	Idle       bool
+	Checkpoint string           // file that keeps the search, see checkpoint.Config; "": none
+	Now        func() time.Time `json:"-"` // wall clock for Checkpoint
 }
 
 // MaxClientRetries is the most that Bounds.ClientRetries may be; go-redis's default is 3.
@@ -71,7 +56,7 @@ const AutoRetries = -1
 // DefaultBounds are those of a small search that finds most of what there is to
 // find.
 func DefaultBounds() Bounds {
-	return Bounds{Clients: 2, Attempts: usualAttempts, Retries: AutoRetries, Budget: "crash=1,pause=1", TTL: 9 * time.Second}
+	return Bounds{Bounds: explore.Bounds{Clients: 2, Attempts: usualAttempts, TTL: 9 * time.Second}, Retries: AutoRetries, Budget: "crash=1,pause=1"}
 }
 
 // Leases and faults are as long as this, at least and at most: servers count in
@@ -116,18 +101,18 @@ func (b Bounds) Check(entry lock.Entry) error {
 	case (b.Latency != 0 || b.Lateness != 0) && b.Timing == Lockstep:
 		return i18n.Errorf("error.bound.late.lockstep", "latency", FormatLate(b.Latency), "lateness", FormatLate(b.Lateness))
 	case !b.isLate(b.Latency):
-		return i18n.Errorf("error.bound.late", "name", "latency", "value", b.Latency, "step", b.step(), "most", stepsPerLease*b.step())
+		return i18n.Errorf("error.bound.late", "name", "latency", "value", b.Latency, "step", b.Step(), "most", stepsPerLease*b.Step())
 	case !b.isLate(b.Lateness):
-		return i18n.Errorf("error.bound.late", "name", "lateness", "value", b.Lateness, "step", b.step(), "most", stepsPerLease*b.step())
-	case b.Skew < 0 || b.Skew > maxSkewSteps*b.step() || b.Skew%b.step() != 0:
-		return i18n.Errorf("error.bound.skew", "value", b.Skew, "step", b.step(), "most", maxSkewSteps*b.step())
+		return i18n.Errorf("error.bound.late", "name", "lateness", "value", b.Lateness, "step", b.Step(), "most", stepsPerLease*b.Step())
+	case b.Skew < 0 || b.Skew > maxSkewSteps*b.Step() || b.Skew%b.Step() != 0:
+		return i18n.Errorf("error.bound.skew", "value", b.Skew, "step", b.Step(), "most", maxSkewSteps*b.Step())
 	case b.MaxStates < 0:
 		return i18n.Errorf("error.bound.states", "value", b.MaxStates)
 	}
 	if err := b.canInject(); err != nil {
 		return err
 	}
-	if entry.OnZooKeeper() && b.allows(faults.Return{}) {
+	if entry.OnZooKeeper() && b.Allows(faults.Return{}) {
 		return i18n.Errorf("error.bound.return", "budget", b.Budget, "lock", entry.ID, "clients", b.Clients+1)
 	}
 	if err := b.canUse(entry); err != nil {
@@ -162,13 +147,13 @@ func (b Bounds) canInject() error {
 	return err
 }
 
-// allows says whether the budget has a fault.
-func (b Bounds) allows(fault simulator.Fault) bool {
+// Allows reports whether the budget has a fault.
+func (b Bounds) Allows(fault simulator.Fault) bool {
 	budget, _ := faults.ParseBudget(b.Budget) // Check has read it
 	return slices.ContainsFunc(budget, func(a simulator.FaultBudget) bool { return a.Times > 0 && a.Fault == fault })
 }
 
-// jumps says whether a fault makes a clock jump.
+// jumps reports whether a fault makes a clock jump.
 func jumps(a simulator.FaultBudget) bool {
 	switch a.Fault.(type) {
 	case faults.ClientClock, faults.NodeClock:
@@ -205,7 +190,7 @@ func clockJumps(budget []simulator.FaultBudget) (d time.Duration) {
 	return d
 }
 
-// replicas is how many replicas the faults of a budget need.
+// replicas returns the number of replicas that the faults of a budget need.
 func replicas(budget []simulator.FaultBudget) int {
 	for _, a := range budget {
 		switch a.Fault.(type) {
@@ -235,7 +220,7 @@ func (b Bounds) String() string {
 // A Bound is one of the Bounds, by the name that ParseBounds and locklab explore have for it.
 type Bound struct{ Name, Value string }
 
-// Unusual are the bounds that somebody has set of those that are usually not.
+// Unusual are the bounds that were set of those that are usually not.
 func (b Bounds) Unusual() (list []Bound) {
 	add := func(set bool, name, value string) {
 		if set {
@@ -413,19 +398,18 @@ func ParseBounds(written string) (b Bounds, err error) {
 	return b, nil
 }
 
-// Of are the bounds of a search of one lock, with what was left open filled in. The
+// Model returns what is searched of one lock, with what was left open filled in. The
 // error is about the budget.
-func (b Bounds) Of(entry lock.Entry) (*explore.Bounds, error) {
+func (b Bounds) Model(entry lock.Entry) (*explore.Model, error) {
 	b = b.Settled(entry)
 	budget, err := faults.ParseBudget(b.Budget)
 	if err != nil {
 		return nil, err
 	}
-	return &explore.Bounds{
-		Timing: b.timing(), Inside: b.Work, Uses: b.Uses, ClientRetries: b.ClientRetries, Entry: entry, Clients: b.Clients, Attempts: b.Attempts, Retries: explore.RetrySleeps(b.TTL, b.Retries),
-		Nodes: b.Nodes, Replicas: replicas(budget), TTL: b.TTL, Fenced: b.Fenced, Faults: budget, ClockJumps: clockJumps(budget) + b.Skew, Skews: b.skews(), Tokens: b.Tokens,
-		Causes: b.Causes, MaxStates: b.MaxStates, Hopeful: b.hopeful, MaxBytes: b.MaxBytes, Progress: b.Progress,
-		Checkpoint: checkpoint.Config{File: b.Checkpoint, Search: b.title(entry), Now: b.Now}, Plain: b.Plain,
+	return &explore.Model{
+		Bounds: b.Bounds, Entry: entry, Timing: b.timing(), Inside: b.Work, Retries: explore.RetrySleeps(b.TTL, b.Retries),
+		Replicas: replicas(budget), Faults: budget, ClockJumps: clockJumps(budget) + b.Skew, Skews: b.skews(),
+		Checkpoint: checkpoint.Config{File: b.Checkpoint, Search: b.title(entry), Now: b.Now},
 	}, nil
 }
 
@@ -438,7 +422,7 @@ func (b Bounds) title(entry lock.Entry) string {
 	return title
 }
 
-// Scenario is what stands in place of a race in an outcome.
+// Scenario stands in place of a race in an outcome.
 func (b Bounds) Scenario() race.Scenario { return race.Scenario{ID: SearchID} }
 
 // Faults is the budget, for texts; "none" if it is empty.

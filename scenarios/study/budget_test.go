@@ -11,6 +11,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
+	"locklab/reports/certificate"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator"
@@ -39,7 +40,7 @@ var growing = [][]string{
 func tried(t *testing.T, entry lock.Entry, b study.Bounds, states int, change func(*explore.Timing)) map[verdict.Word]int {
 	t.Helper()
 	b.MaxStates = states
-	search, err := b.Of(entry)
+	search, err := b.Model(entry)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +218,7 @@ func TestRandomTimes(t *testing.T) {
 // sampled is what random runs come to, with the fewest faults of each.
 func sampled(t *testing.T, entry lock.Entry, b study.Bounds, rng *rand.Rand, runs int) map[verdict.Word]int {
 	t.Helper()
-	search, err := b.Of(entry)
+	search, err := b.Model(entry)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -296,7 +297,7 @@ func TestCertificateRoundsAloud(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text := strings.Join(s.Assumed("en"), "\n")
+		text := strings.Join(certificate.Assumed(s, "en"), "\n")
 		if want == "" && strings.Contains(text, "whole steps") || !strings.Contains(text, want) {
 			t.Errorf("%s: the certificate assumes\n%s\nwant %q", budget, text, want)
 		}

@@ -16,8 +16,8 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// Checked is what a test of package locktest has found out about a lock that is not in
-// the list, as data: whoever reads it can show it as if the lock were listed. What the
+// Checked holds what a test of package locktest has found out about a lock that is not in
+// the list, as data: its reader can show it as if the lock were listed. What the
 // test was not asked for is empty.
 type Checked struct {
 	Version int             `json:"version"`           // CheckedVersion

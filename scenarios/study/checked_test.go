@@ -1,4 +1,4 @@
-package study
+package study_test
 
 import (
 	"bytes"
@@ -8,8 +8,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"locklab/reports/certificate"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
+	"locklab/scenarios/study"
 	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 )
@@ -22,49 +24,49 @@ func TestChecked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := DefaultBounds()
+	b := study.DefaultBounds()
 	b.Budget = "pause=1"
-	s, err := Explore(t.Context(), token, b)
+	s, err := study.Explore(t.Context(), token, b)
 	if err != nil {
 		t.Fatal(err)
 	}
 	cut := b
 	cut.MaxStates = 20
-	part, err := Explore(t.Context(), token, cut)
+	part, err := study.Explore(t.Context(), token, cut)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := ReplayWithCode(s.Witnesses[0].Trace)
+	o, err := study.ReplayWithCode(s.Witnesses[0].Trace)
 	if err != nil {
 		t.Fatal(err)
 	}
-	played, err := Demo()
+	played, err := study.Demo()
 	if err != nil {
 		t.Fatal(err)
 	}
-	search := NewCheckedSearch(s, 0)
-	search.Runs = []CheckedRun{NewCheckedRun(o)}
-	c := &Checked{
-		Test: "token", Nodes: 1, TTL: b.TTL, Search: &search, Pars: []CheckedSearch{NewCheckedSearch(part, 0)},
-		Races: []CheckedRun{NewCheckedRun(played)},
+	search := study.NewCheckedSearch(s, 0)
+	search.Runs = []study.CheckedRun{study.NewCheckedRun(o)}
+	c := &study.Checked{
+		Test: "token", Nodes: 1, TTL: b.TTL, Search: &search, Pars: []study.CheckedSearch{study.NewCheckedSearch(part, 0)},
+		Races: []study.CheckedRun{study.NewCheckedRun(played)},
 	}
 	var data bytes.Buffer
 	if err := c.Write(&data); err != nil {
 		t.Fatal(err)
 	}
-	back, err := ReadChecked(strings.NewReader(data.String()))
+	back, err := study.ReadChecked(strings.NewReader(data.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, pair := range []struct {
-		data CheckedSearch
-		want *Search
+		data study.CheckedSearch
+		want *study.Search
 	}{{*back.Search, s}, {back.Pars[0], part}} {
 		got, err := pair.data.Search(token)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(pair.want.Certificate(), got.Certificate()); diff != "" {
+		if diff := cmp.Diff(certificate.Of(pair.want, "en"), certificate.Of(got, "en")); diff != "" {
 			t.Errorf("the certificate:\n%s", diff)
 		}
 		if diff := cmp.Diff(pair.want.Witnesses, got.Witnesses, cmpopts.IgnoreUnexported(explore.Witness{})); diff != "" {
@@ -87,7 +89,7 @@ func TestChecked(t *testing.T) {
 		"{": "cannot be read",
 		strings.Replace(data.String(), `"version":1`, `"version":7`, 1): "of version 7",
 	} {
-		if _, err := ReadChecked(strings.NewReader(given)); err == nil || !strings.Contains(text.SayError("en", err), want) {
+		if _, err := study.ReadChecked(strings.NewReader(given)); err == nil || !strings.Contains(text.SayError("en", err), want) {
 			t.Errorf("%.20s: %v, want %q", given, err, want)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"locklab/algorithms/lock"
+	"locklab/reports/certificate"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator"
@@ -75,7 +76,7 @@ func TestClaimNamesWhatOthersFound(t *testing.T) {
 		for _, o := range slices.Concat(s.Beside, s.Cut) {
 			s.Witnesses = append(s.Witnesses, o.Witnesses...)
 		}
-		head, _, _ := strings.Cut(s.Certificate(), "\n")
+		head, _, _ := strings.Cut(certificate.Of(s, "en"), "\n")
 		if want := s.Strategy.Heading() + ": Proved within these bounds, " + test.want; head != want {
 			t.Errorf("%s: the headline is\n%s\nwant\n%s", id, head, want)
 		}
@@ -100,7 +101,7 @@ func TestClaimNamesAllWitnesses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		head, _, _ := strings.Cut(s.Certificate(), "\n")
+		head, _, _ := strings.Cut(certificate.Of(s, "en"), "\n")
 		if !s.Complete {
 			if strings.Contains(head, "can occur") {
 				t.Errorf("%s: a search that was cut short says %s", test.id, head)
@@ -158,12 +159,12 @@ func TestClaimOfInstants(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		head, _, _ := strings.Cut(s.Certificate(), "\n")
+		head, _, _ := strings.Cut(certificate.Of(s, "en"), "\n")
 		if s.Scope() != test.scope || strings.Contains(head, "at the instants searched: ") != (test.scope == study.ScopeInstants) || strings.Contains(head, "at any timing: ") != (test.scope == study.ScopeAny) {
 			t.Errorf("%s: %s", name, head)
 		}
-		if strings.Contains(s.Certificate(), "2001-09-09 01:46:40 UTC") != test.epoch {
-			t.Errorf("%s: whether the certificate says when clocks begin:\n%s", name, s.Certificate())
+		if strings.Contains(certificate.Of(s, "en"), "2001-09-09 01:46:40 UTC") != test.epoch {
+			t.Errorf("%s: whether the certificate says when clocks begin:\n%s", name, certificate.Of(s, "en"))
 		}
 	}
 }
@@ -185,8 +186,8 @@ func TestClaimTravels(t *testing.T) {
 	}
 	got.SetStrategy(entry)
 	for _, lang := range []string{"en", "zh"} {
-		if got.CertificateIn(lang) != s.CertificateIn(lang) {
-			t.Errorf("from another machine:\n%s\nwant\n%s", got.CertificateIn(lang), s.CertificateIn(lang))
+		if certificate.Of(&got, lang) != certificate.Of(s, lang) {
+			t.Errorf("from another machine:\n%s\nwant\n%s", certificate.Of(&got, lang), certificate.Of(s, lang))
 		}
 	}
 }

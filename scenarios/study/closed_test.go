@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"locklab/algorithms/lock"
+	"locklab/reports/certificate"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator/effort"
@@ -157,7 +158,7 @@ func TestBoundary(t *testing.T) {
 		if got := s.Boundary[verdict.Overlap]; got != want || s.Boundary[verdict.Orphan] != explore.Beyond {
 			t.Errorf("%s: OVERLAP %d, want %d; all: %v", budget, got, want, s.Boundary)
 		}
-		if only := strings.Contains(s.Certificate(), "at the boundary only"); only != (want == explore.BoundaryOnly) {
+		if only := strings.Contains(certificate.Of(s, "en"), "at the boundary only"); only != (want == explore.BoundaryOnly) {
 			t.Errorf("%s: the certificate says so: %t", budget, only)
 		}
 	}

@@ -46,7 +46,7 @@ func (d *Doom) NoReturnEvent() int {
 	return min(max(events, 1), len(d.History.Events))
 }
 
-// doomStates is how many states may follow a run before its doom is given up; they need
+// doomStates is the number of states that may follow a run before its doom is given up; they need
 // some 200 MB.
 const doomStates = 1_000_000
 
@@ -74,7 +74,7 @@ func DoomOn(ctx context.Context, entry lock.Entry, t simulator.Trace, harm verdi
 	if err != nil {
 		return nil, err
 	}
-	search, err := b.Of(o.Strategy)
+	search, err := b.Model(o.Strategy)
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
+	"locklab/reports/certificate"
 	"locklab/reports/text"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
@@ -277,7 +278,7 @@ func TestExploreWithoutSymmetry(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if s.Result.Symmetry || !strings.Contains(s.Certificate(), "symmetry not used") {
+		if s.Result.Symmetry || !strings.Contains(certificate.Of(s, "en"), "symmetry not used") {
 			t.Errorf("%s: clients changed places", name)
 		}
 		if got, want := listed(prices(s.Result)), listed(dumbly(t, entry, b, false).found); got != want {
@@ -308,7 +309,7 @@ func TestExploreCutShort(t *testing.T) {
 		if !errors.Is(err, c.err) {
 			t.Fatalf("%s: %v", c.name, err)
 		}
-		text := s.Certificate()
+		text := certificate.Of(s, "en")
 		if s.Result.Complete || s.Result.Open == 0 || !strings.Contains(text, "Searched, not proved") || strings.Contains(text, "Proved") || !strings.Contains(text, "complete false") {
 			t.Errorf("%s: %+v\n%s", c.name, s.Result, text)
 		}
@@ -332,7 +333,7 @@ func TestExploreTwice(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				now = s.Certificate()
+				now = certificate.Of(s, "en")
 				for _, w := range s.Witnesses {
 					now += fmt.Sprintf("\n%s %d %d %s", w.Verdict, w.Par, w.Steps, w.Trace.Link())
 				}

@@ -2,29 +2,35 @@ package study
 
 import (
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"locklab/simulator"
 	"locklab/simulator/explore"
 )
 
-// offSteps says which lengths are no whole number of steps, or that none is. rounded: a
-// bound of a fault is none and has been named.
-func (s *Search) offSteps(b *explore.Bounds, rounded bool, say sentences) (lines []string) {
+// A Grid compares the lengths that a search of every timing has met with its step.
+type Grid struct {
+	Rounded  []simulator.FaultBudget // bounds of faults that count for less, a whole number of steps
+	OffLease time.Duration           // the lease, if it is no whole number of steps; 0: it is
+	Off      [][]simulator.Length    // those that are no whole number of steps, by kind, the shortest first
+	Finer    time.Duration           // a step of which all lengths are multiples; 0: it would be too fine
+}
+
+// Grid compares what the search has met with the step of b, by which it was made.
+func (s *Search) Grid(b *explore.Model) (g Grid) {
 	step := b.Timing.Step
-	var off []string
-	whole := b.TTL
 	if b.TTL%step != 0 {
-		off = append(off, say("off.lease", "d", b.TTL.String()))
+		g.OffLease = b.TTL
 	}
+	whole := b.TTL
 	for _, f := range b.Faults {
 		if f.Times > 0 && f.Max > 0 && f.Max <= longest {
 			whole = divisor(whole, f.Max)
 		}
+		if f.Times > 0 && f.Max%step != 0 && !(jumps(f) && f.Max < step) {
+			g.Rounded = append(g.Rounded, f)
+		}
 	}
-	compares := s.comparesTimes()
 	for i, list := range byKind(s.Result.Lengths) {
 		of := simulator.LengthOf(i)
 		if of == simulator.Remainders {
@@ -36,24 +42,13 @@ func (s *Search) offSteps(b *explore.Bounds, rounded bool, say sentences) (lines
 			}
 		}
 		list = slices.DeleteFunc(list, func(one simulator.Length) bool { return one.D%step == 0 })
-		off = append(off, sayLengths(list, say)...)
+		g.Off = append(g.Off, list)
 	}
-	switch finer := wholeStep(whole, step); {
-	case len(off) == 0 && (!s.Result.Complete || compares || rounded):
-	case len(off) == 0:
-		lines = append(lines, say("on"))
-	case finer == 0:
-		lines = append(lines, say("off", "constants", strings.Join(off, ", "), "finer", say("off.none")))
-	default:
-		lines = append(lines, say("off", "constants", strings.Join(off, ", "), "finer", say("off.finer", "step", finer.String())))
-	}
-	if compares {
-		lines = append(lines, say("compared"))
-	}
-	return lines
+	g.Finer = wholeStep(whole, step)
+	return g
 }
 
-// byKind are lengths by what they are of.
+// byKind returns lengths by what they are of.
 func byKind(list []simulator.Length) [simulator.Remainders + 1][]simulator.Length {
 	var kinds [simulator.Remainders + 1][]simulator.Length
 	for _, one := range list {
@@ -62,28 +57,7 @@ func byKind(list []simulator.Length) [simulator.Remainders + 1][]simulator.Lengt
 	return kinds
 }
 
-// maxNamed is how many lengths of one kind are named one by one. More of them were drawn or
-// computed.
-const maxNamed = 3
-
-var lengthNames = [...]string{
-	simulator.KeyLife: "key", simulator.Session: "session", simulator.Timer: "timer", simulator.Patience: "patience",
-	simulator.WaitLimit: "wait", simulator.Inside: "inside",
-}
-
-// sayLengths names lengths of one kind, the shortest first.
-func sayLengths(list []simulator.Length, say sentences) (named []string) {
-	if len(list) > maxNamed {
-		last := list[len(list)-1]
-		return []string{say("off."+lengthNames[last.Of]+".many", "n", strconv.Itoa(len(list)), "d", list[0].D.String(), "last", last.D.String())}
-	}
-	for _, one := range list {
-		named = append(named, say("off."+lengthNames[one.Of], "d", one.D.String(), "request", quoted(strings.Join(one.Request, " "))))
-	}
-	return named
-}
-
-// divisor is the greatest common divisor of two lengths.
+// divisor returns the greatest common divisor of two lengths.
 func divisor(a, b time.Duration) time.Duration {
 	for b != 0 {
 		a, b = b, a%b
@@ -91,11 +65,11 @@ func divisor(a, b time.Duration) time.Duration {
 	return a
 }
 
-// finest is how many times as fine as the step of a search a step may be that is named: with
+// finest is the factor by which a step that is named may be finer than that of the search: with
 // finer ones a search has far too many states.
 const finest = 10
 
-// wholeStep is the longest step up to a given one, in whole milliseconds, of which d is a
+// wholeStep returns the longest step up to a given one, in whole milliseconds, of which d is a
 // multiple; 0: it would be too fine.
 func wholeStep(d, most time.Duration) time.Duration {
 	for n := max((d+most-1)/most, 1); d/n*finest >= most && d/n >= time.Millisecond; n++ {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"locklab/algorithms/lock"
+	"locklab/reports/certificate"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator/effort"
@@ -94,7 +95,7 @@ func TestCertificateNamesOddConstants(t *testing.T) {
 		if !s.Complete {
 			t.Fatalf("%s: the search was cut short", test.name)
 		}
-		assumed := strings.Join(s.Assumed("en"), "\n")
+		assumed := strings.Join(certificate.Assumed(s, "en"), "\n")
 		for _, phrase := range test.want {
 			if !strings.Contains(assumed, phrase) {
 				t.Errorf("%s: the certificate lacks %q:\n%s", test.name, phrase, assumed)

@@ -17,10 +17,10 @@ import (
 //
 // show is called with each story while it has its history, with the lines of the lock's code,
 // from several goroutines; then the history, which takes much memory, is dropped. nil: all
-// histories are kept, without lines. done is called with the number of finished tasks, each a cell with a thousand of its
-// further runs at most, from several goroutines; it may be nil. When ctx ends, the cells
+// histories are kept, without lines. w computes the tasks, each a cell with a thousand of its
+// further runs at most. When ctx ends, the cells
 // that are not finished are nil and the error is ctx's.
-func Matrix(ctx context.Context, locks []lock.Entry, scs []race.Scenario, runs int, show func(*race.Outcome), done func(n int)) ([][]*race.Outcome, error) {
+func Matrix(ctx context.Context, locks []lock.Entry, scs []race.Scenario, runs int, show func(*race.Outcome), w *share.Work) ([][]*race.Outcome, error) {
 	var tasks []share.Task
 	parts := MatrixSteps(1, 1, runs) // of a cell
 	for i := range len(scs) * len(locks) * parts {
@@ -31,7 +31,7 @@ func Matrix(ctx context.Context, locks []lock.Entry, scs []race.Scenario, runs i
 		})
 	}
 	runner := race.Runner{Lines: show != nil}
-	found, err := share.Each(ctx, tasks, done, func(ctx context.Context, i int) (p cellPart, err error) {
+	found, err := share.Each(ctx, tasks, w, func(ctx context.Context, i int) (p cellPart, err error) {
 		sc, entry, from := scs[i/parts/len(locks)], locks[i/parts%len(locks)], i%parts*runsPerTask
 		if from > 0 {
 			p.runs, p.broken, err = count(ctx, &runner, entry, sc, from, min(from+runsPerTask, runs))
@@ -78,12 +78,12 @@ func Matrix(ctx context.Context, locks []lock.Entry, scs []race.Scenario, runs i
 	return cells, err
 }
 
-// MatrixSteps is how often Matrix calls done at most, for progress.
+// MatrixSteps returns the number of tasks of Matrix, for progress.
 func MatrixSteps(locks, scs, runs int) int {
 	return locks * scs * max(1, (runs+runsPerTask-1)/runsPerTask)
 }
 
-// runsPerTask is how many seeds of a cell one task plays at most.
+// runsPerTask is the largest number of seeds of a cell that one task plays.
 const runsPerTask = 1000
 
 // cellCost is about how long a cell's story takes, in seconds.

@@ -105,7 +105,7 @@ func (d duel) search(t *testing.T, create maker) *explore.Result {
 	defer sim.Close()
 	opt := explore.Options{
 		Case:  history.History{Clients: d.clients + 1, Nodes: nodes, Key: client.Key, TTL: d.ttl},
-		Probe: d.clients + 1, Symmetric: d.clients, MaxStates: 400_000,
+		Probe: d.clients + 1, Symmetric: d.clients, Limits: explore.Limits{MaxStates: 400_000},
 	}
 	if d.apart {
 		opt.Symmetric = 0

@@ -33,7 +33,7 @@ func SecondOpinion(ctx context.Context, entry lock.Entry, b Bounds, kept bool) (
 	if err := promela.Installed(); err != nil {
 		return nil, err
 	}
-	search, err := b.Of(entry)
+	search, err := b.Model(entry)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func SecondOpinion(ctx context.Context, entry lock.Entry, b Bounds, kept bool) (
 		return o, err
 	}
 	o.Took = time.Since(began)
-	if search, err = o.Bounds.Of(entry); err != nil {
+	if search, err = o.Bounds.Model(entry); err != nil {
 		return nil, err
 	}
 	o.Plain, o.TookPlain, err = again(ctx, search, explore.Plainest)
@@ -65,7 +65,7 @@ func SecondOpinion(ctx context.Context, entry lock.Entry, b Bounds, kept bool) (
 }
 
 // again makes a search once more, without some reductions.
-func again(ctx context.Context, b *explore.Bounds, plain explore.Plain) (*explore.Result, time.Duration, error) {
+func again(ctx context.Context, b *explore.Model, plain explore.Plain) (*explore.Result, time.Duration, error) {
 	sim, err := b.Simulator()
 	if err != nil {
 		return nil, 0, err
@@ -89,7 +89,7 @@ func (o *Opinion) Spins() (found []string) {
 	return found
 }
 
-// Agrees says whether both have searched everything, and found the same verdicts with the same
+// Agrees reports whether both have searched everything, and found the same verdicts with the same
 // pars in as many states and transitions.
 func (o *Opinion) Agrees() bool {
 	return o.Complete && o.Plain.Complete && slices.Equal(o.Lab(), o.Spins()) && o.Plain.States == o.Spin.States && o.Plain.Transitions == o.Spin.Transitions

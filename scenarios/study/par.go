@@ -57,9 +57,9 @@ type Par struct {
 // FindPars searches each lock within b, once for each of the budgets, and keeps the
 // smallest par of each of ParWords. With b.Nodes 0 a lock gets FewServers.
 //
-// done and ctx are as for Matrix; of a lock whose searches did not all finish nothing is
+// w and ctx are as for Matrix; of a lock whose searches did not all finish nothing is
 // known.
-func FindPars(ctx context.Context, locks []lock.Entry, b Bounds, budgets []string, done func(n int)) (*ParTable, error) {
+func FindPars(ctx context.Context, locks []lock.Entry, b Bounds, budgets []string, w *share.Work) (*ParTable, error) {
 	b.Budget = ""
 	table := &ParTable{Locks: locks, Verdicts: ParWords(), Within: b, Budgets: budgets}
 	var tasks []share.Task
@@ -68,7 +68,7 @@ func FindPars(ctx context.Context, locks []lock.Entry, b Bounds, budgets []strin
 			tasks = append(tasks, share.Task{ID: "par " + entry.ID + "/" + b.forPar(entry, budget).String(), Cost: float64(l) / float64(len(locks))})
 		}
 	}
-	found, err := share.Each(ctx, tasks, done, func(ctx context.Context, i int) (Search, error) {
+	found, err := share.Each(ctx, tasks, w, func(ctx context.Context, i int) (Search, error) {
 		entry := locks[i/len(budgets)]
 		s, err := Explore(ctx, entry, b.forPar(entry, budgets[i%len(budgets)]))
 		if err != nil {

@@ -74,7 +74,7 @@ func replay(entry lock.Entry, t simulator.Trace, watched string) (*race.Outcome,
 	return o.Outcome(run), nil
 }
 
-// playedBy says whether a trace is one of this lock: the choices of one lock mean nothing
+// playedBy reports whether a trace is one of this lock: the choices of one lock mean nothing
 // for another.
 func playedBy(entry lock.Entry, t simulator.Trace) error {
 	if !slices.ContainsFunc(entry.Names(), func(n string) bool { return strings.EqualFold(n, t.Strategy) }) {
@@ -86,7 +86,7 @@ func playedBy(entry lock.Entry, t simulator.Trace) error {
 // An Opened is a trace with the simulator in which it can be played. Close frees it.
 type Opened struct {
 	Simulator *simulator.Simulator
-	// Outcome is what the judges, and the rules of a search, say of a run of the trace.
+	// Outcome returns what the judges, and the rules of a search, say of a run of the trace.
 	Outcome func(run *schedule.Run) *race.Outcome
 }
 

@@ -49,7 +49,7 @@ func (s *Search) FindBoundary(ctx context.Context) error {
 	defer sim.Close()
 	var own []explore.Witness
 	for _, w := range s.Witnesses {
-		if s.Elsewhere(w, "en") == "" {
+		if s.FoundBy(w) == s {
 			own = append(own, w.Witness)
 		}
 	}
@@ -57,11 +57,11 @@ func (s *Search) FindBoundary(ctx context.Context) error {
 	return err
 }
 
-// ByBoundary are the verdicts of which the search has come to that; see Boundary.
-func (s *Search) ByBoundary(is explore.Boundary) (words []string) {
+// ByBoundary returns the verdicts of which the search has come to that; see Boundary.
+func (s *Search) ByBoundary(is explore.Boundary) (words []verdict.Word) {
 	for _, w := range s.Witnesses {
-		if b, looked := s.Boundary[w.Verdict]; s.Boundary != nil && s.Elsewhere(w, "en") == "" && (b == is && looked || !looked && is == explore.Unchecked) {
-			words = append(words, string(w.Verdict))
+		if b, looked := s.Boundary[w.Verdict]; s.Boundary != nil && s.FoundBy(w) == s && (b == is && looked || !looked && is == explore.Unchecked) {
+			words = append(words, w.Verdict)
 		}
 	}
 	return slices.Compact(words)
@@ -108,7 +108,7 @@ func Explore(ctx context.Context, entry lock.Entry, b Bounds) (*Search, error) {
 	if b.open() {
 		return exploreOpen(ctx, entry, b)
 	}
-	search, err := b.Of(entry)
+	search, err := b.Model(entry)
 	if err != nil {
 		return nil, err
 	}
@@ -160,20 +160,20 @@ func openSearch(entry lock.Entry, t simulator.Trace) (*Opened, error) {
 
 // simulator makes the simulator in which a trace of a search within b is played. The caller
 // closes it.
-func (b Bounds) simulator(entry lock.Entry) (search *explore.Bounds, sim *simulator.Simulator, err error) {
+func (b Bounds) simulator(entry lock.Entry) (search *explore.Model, sim *simulator.Simulator, err error) {
 	if err := b.Check(entry); err != nil {
 		return nil, nil, i18n.Errorf("error.replay.bounds", "cause", err)
 	}
-	if search, err = b.Of(entry); err != nil {
+	if search, err = b.Model(entry); err != nil {
 		return nil, nil, err
 	}
 	sim, err = search.Simulator()
 	return search, sim, err
 }
 
-// OutcomeOf is what the judges and the search's own rules say of a run within the bounds
+// OutcomeOf returns what the judges and the search's own rules say of a run within the bounds
 // of a search.
-func OutcomeOf(b *explore.Bounds, run *schedule.Run) *race.Outcome {
+func OutcomeOf(b *explore.Model, run *schedule.Run) *race.Outcome {
 	h := b.Case()
 	h.Scenario = SearchID
 	h.Events, h.End, h.Horizon = race.MergeParallel(run.Events), run.End, run.Horizon
@@ -197,7 +197,7 @@ func OutcomeOf(b *explore.Bounds, run *schedule.Run) *race.Outcome {
 // ended, into what the probe has shown: nothing is left that could end it. If clients wait
 // for their turn without end, or nothing bars the lock but the errors that the probe gets, that is a
 // finding of its own.
-func confirmDeadlock(b *explore.Bounds, h *history.History, j *verdict.Judgement) {
+func confirmDeadlock(b *explore.Model, h *history.History, j *verdict.Judgement) {
 	for i := range j.Findings {
 		if f := &j.Findings[i]; f.Verdict == verdict.Unknown {
 			f.Verdict, f.Forever = verdict.Deadlock, true
@@ -212,7 +212,7 @@ func confirmDeadlock(b *explore.Bounds, h *history.History, j *verdict.Judgement
 }
 
 // starvation is the finding that all clients were refused in the whole run.
-func starvation(b *explore.Bounds, h *history.History) verdict.Finding {
+func starvation(b *explore.Model, h *history.History) verdict.Finding {
 	f := verdict.Finding{Verdict: verdict.Starved, To: h.End, Event: len(h.Events) - 1}
 	for c := range b.Clients {
 		f.Clients = append(f.Clients, c+1)

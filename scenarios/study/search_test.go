@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"locklab/reports/certificate"
 	"locklab/scenarios/study"
 	"locklab/simulator/effort"
 	"locklab/simulator/verdict"
@@ -31,7 +32,7 @@ func TestSearchOnTwoCores(t *testing.T) {
 				t.Fatalf("the search was to be cut short with something found: %+v", s.Result)
 			}
 		}
-		if got, want := s.Certificate(), first.Certificate(); got != want {
+		if got, want := certificate.Of(s, "en"), certificate.Of(first, "en"); got != want {
 			t.Errorf("on %d cores:\n%s\non 1:\n%s", cores, got, want)
 		}
 		if !reflect.DeepEqual(s.Witnesses, first.Witnesses) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"locklab/algorithms/lock"
+	"locklab/scenarios/share"
 	"locklab/simulator/verdict"
 )
 
@@ -46,14 +47,14 @@ func (p Point) MarshalJSON() ([]byte, error) {
 // a second from a random moment of the first second on. The random moments are the same
 // for every lock and every size.
 //
-// done and ctx are as for Matrix.
-func FindSensitivity(ctx context.Context, locks []lock.Entry, xs []float64, n int, done func(n int)) (*Sensitivity, error) {
+// w and ctx are as for Matrix.
+func FindSensitivity(ctx context.Context, locks []lock.Entry, xs []float64, n int, w *share.Work) (*Sensitivity, error) {
 	pause, err := settingOf("pause")
 	if err != nil {
 		return nil, err
 	}
 	o := SweepOrder{Axes: []Axis{{Setting: pause, PerTTL: true, Values: xs}}, Words: []verdict.Word{verdict.Overlap}, Runs: n}
-	found, err := o.Find(ctx, locks, func(int) (func(int), func()) { return done, func() {} })
+	found, err := o.Find(ctx, locks, func(int) (*share.Work, func()) { return w, func() {} })
 	out := &Sensitivity{Series: []Series{}, Runs: n}
 	if found == nil {
 		return out, err
@@ -70,7 +71,7 @@ func FindSensitivity(ctx context.Context, locks []lock.Entry, xs []float64, n in
 	return out, err
 }
 
-// SensitivitySteps is how often FindSensitivity calls done at most, for progress.
+// SensitivitySteps returns the number of tasks of FindSensitivity, for progress.
 func SensitivitySteps(locks, sizes, n int) int {
 	o := SweepOrder{Runs: n}
 	return locks * len(o.tasks(0, lock.Entry{}, make([][]float64, sizes)))

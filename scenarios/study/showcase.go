@@ -4,8 +4,9 @@ import (
 	"context"
 
 	"locklab/algorithms/lock"
-	"locklab/reports/text"
 	"locklab/scenarios/race"
+	"locklab/scenarios/share"
+	"locklab/simulator/i18n"
 )
 
 // ShowcaseDoom computes the doom curve of the report: the usual lock with one pause.
@@ -21,7 +22,7 @@ func ShowcaseDoom(ctx context.Context) (*Doom, error) {
 		return nil, err
 	}
 	if len(s.Witnesses) == 0 {
-		return nil, text.Errorf("error.doom.survives", "lock", entry.ID)
+		return nil, i18n.Errorf("error.doom.survives", "lock", entry.ID)
 	}
 	w := s.Witnesses[0]
 	return DoomOn(ctx, entry, w.Trace, w.Verdict)
@@ -53,5 +54,5 @@ func ShowcaseSweep(ctx context.Context) (*Sweep, error) {
 		}
 		locks = append(locks, entry)
 	}
-	return o.Find(ctx, locks, func(int) (func(int), func()) { return func(int) {}, func() {} })
+	return o.Find(ctx, locks, func(int) (*share.Work, func()) { return nil, func() {} })
 }

@@ -20,7 +20,7 @@ type Situation struct {
 	TTL     time.Duration // the lease that clients ask for
 	Retry   time.Duration // pause of a client after a refusal, on its clock
 	Clients int
-	// Work is how long every client is inside, on its clock; 0: one to nine tenths of TTL,
+	// Work is the time that every client is inside, on its clock; 0: one to nine tenths of TTL,
 	// each whole number equally often; with Renewal, three TTL.
 	Work time.Duration
 	// WholeLease has c1 stay for a lease in place of Work: on its clock, from before it asked,
@@ -81,9 +81,7 @@ func seconds(v float64) time.Duration {
 // longestSetting is the longest setting, in seconds.
 const longestSetting = 3600
 
-// Settings are all of them, in the order in which help lists them.
-func Settings() []Setting { return slices.Clone(settings) }
-
+// settings are all of them, in the order in which help lists them.
 var settings = []Setting{
 	{Name: "pause", Fault: true, Usual: "0:2:0.1", PerTTL: true, most: longestSetting, put: func(s *Situation, v float64) { s.Pause = seconds(v) }},
 	{Name: "delay", Fault: true, Usual: "0:2:0.1", PerTTL: true, most: longestSetting, put: func(s *Situation, v float64) { s.Delay = seconds(v) }, words: []string{"OVERLAP", "STALE-WRITE"}},
@@ -265,7 +263,7 @@ func (a Axis) at(v float64) Value { return Value{a.Setting, a.PerTTL, v} }
 // Format writes a value of the axis.
 func (a Axis) Format(v float64) string { return a.Setting.Format(v, a.PerTTL) }
 
-// Unit is what the values of the axis are counted in.
+// Unit returns the unit of the values of the axis.
 func (a Axis) Unit() string {
 	if a.PerTTL {
 		return "TTL"

@@ -21,7 +21,7 @@ type SweepOrder struct {
 	Lease bool           // as Situation.WholeLease
 	Words []verdict.Word // a run counts if it ends in one of them
 	Runs  int            // of a point, from 1
-	// Refine is how often each gap is halved between two neighbours whose intervals do not
+	// Refine is the number of times that each gap is halved between two neighbours whose intervals do not
 	// overlap; only with one axis.
 	Refine int
 }
@@ -105,7 +105,7 @@ func (o *SweepOrder) Points() (points [][]float64) {
 	return points
 }
 
-// Check says whether a lock can be used at all points.
+// Check reports whether a lock can be used at all points.
 func (o *SweepOrder) Check(e lock.Entry) error {
 	for _, at := range o.Points() {
 		s := o.Situation(at)
@@ -125,7 +125,7 @@ func (o *SweepOrder) name(at []float64) string {
 	return strings.Join(parts, ",")
 }
 
-// deep says whether runs need all judges, and time for what lasts.
+// deep reports whether runs need all judges, and time for what lasts.
 func (o *SweepOrder) deep() bool {
 	return slices.ContainsFunc(o.Words, func(w verdict.Word) bool {
 		return !slices.Contains([]verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.WrongDel, verdict.Lie}, w)
@@ -163,14 +163,13 @@ func (p SweepPoint) MarshalJSON() ([]byte, error) {
 	}{point(p), lo, hi})
 }
 
-// Find plays the runs. Locks must pass Check. progress announces so many steps, and returns
-// what to call with the number of those that are finished, from several goroutines, and at
-// the end; with Refine it is called for each round.
+// Find plays the runs. Locks must pass Check. progress announces so many tasks, and returns
+// how to compute them and what to call at the end; with Refine it is called for each round.
 //
 // The random numbers of a run follow from its number: they are the same for every lock and
 // at every point. When ctx ends the error is ctx's, and points have the runs that were
 // finished.
-func (o *SweepOrder) Find(ctx context.Context, locks []lock.Entry, progress func(steps int) (done func(n int), end func())) (*Sweep, error) {
+func (o *SweepOrder) Find(ctx context.Context, locks []lock.Entry, progress func(steps int) (w *share.Work, end func())) (*Sweep, error) {
 	out := &Sweep{Order: *o}
 	var all []sweepTask
 	for i, e := range locks {
@@ -201,13 +200,13 @@ func (o *SweepOrder) Find(ctx context.Context, locks []lock.Entry, progress func
 }
 
 // add plays the runs of tasks and adds them to the sweep.
-func (o *SweepOrder) add(ctx context.Context, s *Sweep, locks []lock.Entry, all []sweepTask, progress func(int) (func(int), func())) error {
+func (o *SweepOrder) add(ctx context.Context, s *Sweep, locks []lock.Entry, all []sweepTask, progress func(int) (*share.Work, func())) error {
 	var tasks []share.Task
 	for _, t := range all {
 		tasks = append(tasks, share.Task{ID: o.id(locks[t.lock], t), Cost: playCost * float64(len(t.points)*(t.to-t.from))})
 	}
-	done, end := progress(len(tasks))
-	counts, err := share.Each(ctx, tasks, done, func(ctx context.Context, i int) ([]int, error) {
+	w, end := progress(len(tasks))
+	counts, err := share.Each(ctx, tasks, w, func(ctx context.Context, i int) ([]int, error) {
 		return o.play(ctx, locks[all[i].lock], all[i])
 	}, func(i int, counts *[]int, v *share.Values) {
 		v.Length("", len(*counts), len(all[i].points))

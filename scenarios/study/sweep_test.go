@@ -10,12 +10,13 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
+	"locklab/scenarios/share"
 	"locklab/scenarios/study"
 	"locklab/simulator/effort"
 	"locklab/simulator/verdict"
 )
 
-func quiet(int) (func(int), func()) { return nil, func() {} }
+func quiet(int) (*share.Work, func()) { return nil, func() {} }
 
 func locks(t *testing.T, ids ...string) (entries []lock.Entry) {
 	t.Helper()

@@ -32,7 +32,7 @@ func (s Situation) parts() (works []time.Duration) {
 	return works
 }
 
-// built is what the simulator of a situation depends on.
+// built holds what the simulator of a situation depends on.
 func (s Situation) built() Situation {
 	some := func(d time.Duration) time.Duration { return min(max(d, 0), 1) }
 	s.Pause, s.Delay, s.Lag = 0, some(s.Delay), 0
@@ -165,7 +165,7 @@ func (m *sweepMeter) draw(seed uint64, s Situation) {
 	m.crash = race.Stream(seed, "crash sweep").ExpFloat64()
 }
 
-// play plays a run and says whether it counts.
+// play plays a run and reports whether it counts.
 func (m *sweepMeter) play(s Situation) (bool, error) {
 	settings := s.settings(m.order.deep())
 	settings.Seed = m.seed
@@ -220,7 +220,7 @@ func isServed(e *history.Event) bool {
 	return e.Kind == history.Apply || e.Kind == history.Read || e.Kind == history.Write
 }
 
-// triggers are what goes wrong in a run.
+// triggers returns the faults of a run, with their occasions.
 func (m *sweepMeter) triggers(s Situation) (all []race.Trigger) {
 	each := func(on race.Pattern, do race.Action) { all = append(all, race.Trigger{On: on, Do: do, Each: true}) }
 	threads := map[int]int{} // by message

@@ -210,7 +210,7 @@ func renamedWalk(t *testing.T, sim, kept *simulator.Simulator, step time.Duratio
 	}
 	swap[1], swap[2] = 2, 1
 	w, v, k := sim.NewWorld(), sim.NewWorld(), kept.NewWorld()
-	sim.Alike(2)
+	sim.Symmetry().Check(2)
 	var last simulator.Choice
 	must := func(err error) {
 		t.Helper()
@@ -240,10 +240,10 @@ func renamedWalk(t *testing.T, sim, kept *simulator.Simulator, step time.Duratio
 		other := c
 		other.Client = int8(swap[c.Client])
 		if c.Verb == simulator.Orphaned {
-			part := sim.RestPart(&w)
-			at, err := sim.PlaceInPart(&w, int(c.Thread))
+			part := sim.Parts().Rest(&w)
+			at, err := sim.Parts().PlaceInPart(&w, int(c.Thread))
 			must(err)
-			at, err = sim.PlaceInWorld(&v, &part, at, &swap)
+			at, err = sim.Parts().PlaceInWorld(&v, &part, at, &swap)
 			must(err)
 			other.Thread = int8(at)
 		}
@@ -263,22 +263,22 @@ func renamedWalk(t *testing.T, sim, kept *simulator.Simulator, step time.Duratio
 			t.Fatalf("%s:\n%s\nand where clients have changed places\n%s", sim.Describe(c), mattered, was)
 		}
 		for from := 1; from <= 2; from++ {
-			part, err := sim.RenameClient(sim.ClientPart(&w, from), from, 3-from)
+			part, err := sim.Symmetry().Client(sim.Parts().Client(&w, from), from, 3-from)
 			must(err)
-			if got := sim.ClientPart(&v, 3-from); got != part {
+			if got := sim.Parts().Client(&v, 3-from); got != part {
 				t.Fatalf("after %s client %d is\n%+v\nand in the other's place\n%+v", sim.Describe(c), from, part, got)
 			}
 		}
 		for n := range sim.Config().Nodes {
-			part, err := sim.RenameNode(sim.NodePart(&w, n+1), &swap)
+			part, err := sim.Symmetry().Node(sim.Parts().Node(&w, n+1), &swap)
 			must(err)
-			if got := sim.NodePart(&v, n+1); got != part {
+			if got := sim.Parts().Node(&v, n+1); got != part {
 				t.Fatalf("after %s server %d is\n%+v\nand where clients have changed places\n%+v", sim.Describe(c), n+1, part, got)
 			}
 		}
-		rest, err := sim.RenameRest(sim.RestPart(&w), &swap)
+		rest, err := sim.Symmetry().Rest(sim.Parts().Rest(&w), &swap)
 		must(err)
-		if got := sim.RestPart(&v); got != rest {
+		if got := sim.Parts().Rest(&v); got != rest {
 			t.Fatalf("after %s the rest is\n%+v\nand where clients have changed places\n%+v", sim.Describe(c), rest, got)
 		}
 	}

@@ -25,7 +25,7 @@ const (
 	AutoTiming Timing = "auto"
 )
 
-// lockstepRetries is how often a refused client asks again where Lockstep takes the place
+// lockstepRetries is the number of times that a refused client asks again where Lockstep takes the place
 // of AnyTiming: when the holder ends, and when its lease does. Where there are several
 // servers that takes too many states; and clients of a ZooKeeper wait in a line.
 const lockstepRetries = 2
@@ -49,7 +49,7 @@ func (t Timing) String() string {
 	return string(t)
 }
 
-// stepsPerLease is how many steps a lease has in a search of every timing. A third of a
+// stepsPerLease is the number of steps of a lease in a search of every timing. A third of a
 // lease, at which many locks renew, is a whole number of them.
 const stepsPerLease = 12
 
@@ -67,8 +67,8 @@ const (
 	idleSteps    = 18 // where clocks are read; a lease and a half
 )
 
-// step is that of a search of every timing.
-func (b Bounds) step() time.Duration {
+// Step is that of a search of every timing.
+func (b Bounds) Step() time.Duration {
 	return max((b.TTL / stepsPerLease).Truncate(time.Millisecond), time.Millisecond)
 }
 
@@ -77,7 +77,7 @@ const maxSkewSteps = 5 * stepsPerLease
 
 // skews are the whole numbers of steps up to Skew, either way.
 func (b Bounds) skews() (list []time.Duration) {
-	for d := b.step(); d <= b.Skew; d += b.step() {
+	for d := b.Step(); d <= b.Skew; d += b.Step() {
 		list = append(list, d, -d)
 	}
 	return list
@@ -88,7 +88,7 @@ func (b Bounds) timing() *explore.Timing {
 	if b.Timing != AnyTiming {
 		return nil
 	}
-	step := b.step()
+	step := b.Step()
 	t := &explore.Timing{Step: step, Work: cmp.Or(b.Work, workSteps*step), Latency: step, Lateness: step, Timeout: patientSteps * step, Idle: simulator.Never}
 	if b.Nodes > 1 { // a lease is to last for a round of them
 		t.Latency, t.Timeout = 0, step
@@ -109,9 +109,9 @@ func (b Bounds) timing() *explore.Timing {
 // AtOnce as Bounds.Latency or Bounds.Lateness: no time at all.
 const AtOnce = -time.Nanosecond
 
-// isLate says whether Latency or Lateness may be d.
+// isLate reports whether Latency or Lateness may be d.
 func (b Bounds) isLate(d time.Duration) bool {
-	return d == AtOnce || d >= 0 && d <= stepsPerLease*b.step() && d%b.step() == 0
+	return d == AtOnce || d >= 0 && d <= stepsPerLease*b.Step() && d%b.Step() == 0
 }
 
 // ParseLate reads Bounds.Latency or Bounds.Lateness: a length, or "auto" for the usual one.

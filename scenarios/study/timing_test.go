@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"locklab/algorithms/lock"
+	"locklab/reports/certificate"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator/client"
@@ -323,7 +324,7 @@ func TestInconclusive(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !s.Inconclusive() || !s.Complete {
-		t.Errorf("token is said to survive a session's end:\n%s", s.Certificate())
+		t.Errorf("token is said to survive a session's end:\n%s", certificate.Of(s, "en"))
 	}
 }
 
@@ -385,8 +386,8 @@ func TestAutoAttempts(t *testing.T) {
 				}
 			}
 			for _, w := range s.Witnesses {
-				if own := w.Trace.Settings == s.Bounds.String(); own != (s.Elsewhere(w, "en") == "") {
-					t.Errorf("%s of %s is elsewhere: %q", w.Verdict, w.Trace.Settings, s.Elsewhere(w, "en"))
+				if own := w.Trace.Settings == s.Bounds.String(); own != (certificate.Elsewhere(s, w, "en") == "") {
+					t.Errorf("%s of %s is elsewhere: %q", w.Verdict, w.Trace.Settings, certificate.Elsewhere(s, w, "en"))
 				}
 			}
 		})

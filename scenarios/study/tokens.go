@@ -6,6 +6,7 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/simulator/client"
+	"locklab/simulator/explore"
 	"locklab/simulator/history"
 	"locklab/simulator/i18n"
 	"locklab/simulator/schedule"
@@ -20,7 +21,7 @@ func ParseTokens(name string) (client.Tokens, error) {
 	return t, nil
 }
 
-// taken is what a lock takes as a client's own value.
+// taken is the value that a lock takes as a client's own.
 type taken struct {
 	token  bool // a token
 	thread bool // the id of its thread
@@ -33,7 +34,7 @@ var takes sync.Map
 // the simulator gives to a lock the lock sends to its servers.
 func takenBy(entry lock.Entry) (taken, error) {
 	known, _ := takes.LoadOrStore(entry.ID, sync.OnceValues(func() (t taken, err error) {
-		search, sim, err := Bounds{Clients: 1, Attempts: 1, TTL: DefaultBounds().TTL}.simulator(entry)
+		search, sim, err := Bounds{Bounds: explore.Bounds{Clients: 1, Attempts: 1, TTL: DefaultBounds().TTL}}.simulator(entry)
 		if err != nil {
 			return t, err
 		}
@@ -62,7 +63,7 @@ func takenBy(entry lock.Entry) (taken, error) {
 	return known.(func() (taken, error))()
 }
 
-// maxQuietSteps is more than a client needs for one attempt at a lock that nobody else wants.
+// maxQuietSteps is more than a client needs for one attempt at a lock that no other client wants.
 const maxQuietSteps = 1000
 
 func (t *taken) see(cmd []string) {

@@ -8,6 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"locklab/algorithms/lock"
+	"locklab/reports/certificate"
 	"locklab/reports/text"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
@@ -50,9 +51,9 @@ func TestTokens(t *testing.T) {
 		if found != test.wrongDel || s.Symmetry != test.symmetry {
 			t.Errorf("%s with tokens %s: WRONG-DEL %t, symmetry %t", test.entry.ID, test.tokens, found, s.Symmetry)
 		}
-		if named := strings.Contains(s.Certificate(), "lock is the id of its thread") || strings.Contains(s.Certificate(), "one is a prefix") ||
-			strings.Contains(s.Certificate(), "take the same value") || strings.Contains(s.Certificate(), "time of day in milliseconds"); named != (test.tokens != client.Unique) {
-			t.Errorf("%s with tokens %s: the certificate:\n%s", test.entry.ID, test.tokens, s.Certificate())
+		if named := strings.Contains(certificate.Of(s, "en"), "lock is the id of its thread") || strings.Contains(certificate.Of(s, "en"), "one is a prefix") ||
+			strings.Contains(certificate.Of(s, "en"), "take the same value") || strings.Contains(certificate.Of(s, "en"), "time of day in milliseconds"); named != (test.tokens != client.Unique) {
+			t.Errorf("%s with tokens %s: the certificate:\n%s", test.entry.ID, test.tokens, certificate.Of(s, "en"))
 		}
 	}
 }

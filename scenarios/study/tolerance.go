@@ -63,20 +63,20 @@ type Limit struct {
 	Strategy string `json:"strategy"`
 	Fault    string `json:"fault"`
 	Answer   Answer `json:"result"`
-	// Holds is the largest size that was searched in full and let nobody in, in leases;
+	// Holds is the largest size that was searched in full without two inside, in leases;
 	// 0: not even the smallest did, or there is none. Not all sizes below it were searched.
 	Holds float64 `json:"holds_up_to,omitempty"`
 	// Falls is the smallest size that let two in, in leases; 0: none was found, or there
 	// is none.
 	Falls float64 `json:"falls_at,omitempty"`
-	// Boundary: a millisecond less than Falls was searched in full and let nobody in. At Falls itself
+	// Boundary: a millisecond less than Falls was searched in full without two inside. At Falls itself
 	// two events fall on the same instant, at which the second client enters and the first one leaves,
 	// or a lease ends.
 	Boundary bool `json:"boundary_only,omitempty"`
 	// Trace is a link to a run with two clients inside at that size: one way to it, not
 	// the shortest.
 	Trace string `json:"trace,omitempty"`
-	// States is how many states the searches have looked at. It is no part of the JSON: a
+	// States is the number of states that the searches have visited. It is no part of the JSON: a
 	// limit that another machine has found comes without it.
 	States int `json:"-"`
 }
@@ -96,7 +96,7 @@ const (
 	NotAsked  Answer = "N/A" // the fault has no meaning for the lock
 )
 
-// FewServers is how many servers a tolerance gives a lock: as many as it wants, but
+// FewServers returns the number of servers that a tolerance gives a lock: as many as it wants, but
 // no more than three, the least number that makes a majority of more than one.
 func FewServers(entry lock.Entry) int { return min(entry.Servers(), 3) }
 
@@ -110,8 +110,8 @@ func FewServers(entry lock.Entry) int { return min(entry.Servers(), 3) }
 // end of that work, and just after a lease has ended; asking all the time would find
 // no more.
 //
-// done and ctx are as for Matrix; a limit that was not finished is NoAnswer.
-func FindTolerance(ctx context.Context, locks []lock.Entry, done func(n int)) (*Tolerance, error) {
+// w and ctx are as for Matrix; a limit that was not finished is NoAnswer.
+func FindTolerance(ctx context.Context, locks []lock.Entry, w *share.Work) (*Tolerance, error) {
 	r, hazards := UsualRivals(), Hazards()
 	out := &Tolerance{Locks: locks, Hazards: hazards}
 	for _, e := range locks {
@@ -123,7 +123,7 @@ func FindTolerance(ctx context.Context, locks []lock.Entry, done func(n int)) (*
 	for i, l := range out.Limits { // the locks that came last are the longest to search
 		tasks = append(tasks, share.Task{ID: "tolerance " + l.Strategy + "/" + l.Fault, Cost: float64(i) / float64(len(out.Limits))})
 	}
-	limits, err := share.Each(ctx, tasks, done, func(ctx context.Context, i int) (Limit, error) {
+	limits, err := share.Each(ctx, tasks, w, func(ctx context.Context, i int) (Limit, error) {
 		return r.Limit(ctx, locks[i/len(hazards)], hazards[i%len(hazards)])
 	}, func(i int, l *Limit, v *share.Values) {
 		r.checkLimit(l, locks[i/len(hazards)], hazards[i%len(hazards)], v)
@@ -136,15 +136,15 @@ func FindTolerance(ctx context.Context, locks []lock.Entry, done func(n int)) (*
 	return out, err
 }
 
-// ToleranceCells is how often FindTolerance calls done at most, for progress.
+// ToleranceCells returns the number of tasks of FindTolerance, for progress.
 func ToleranceCells(locks int) int { return locks * len(Hazards()) }
 
 // Rivals are the two clients of a tolerance.
 type Rivals struct {
 	TTL     time.Duration
 	Retries []time.Duration // as in explore.Bounds
-	// Code, if it is not nil, puts somebody's own code in place of the lock of a search.
-	Code func(b *explore.Bounds)
+	// Code, if it is not nil, puts a user's own code in place of the lock of a search.
+	Code func(b *explore.Model)
 }
 
 // UsualRivals are those of FindTolerance.
@@ -154,7 +154,7 @@ func UsualRivals() Rivals {
 }
 
 func (r Rivals) bounds(entry lock.Entry) Bounds {
-	return Bounds{Clients: 2, Attempts: 1, Retries: explore.MaxRetries, Nodes: FewServers(entry), TTL: r.TTL}
+	return Bounds{Bounds: explore.Bounds{Clients: 2, Attempts: 1, Nodes: FewServers(entry), TTL: r.TTL}, Retries: explore.MaxRetries}
 }
 
 // Limit bisects.
@@ -206,7 +206,7 @@ func (r Rivals) Limit(ctx context.Context, entry lock.Entry, h Hazard) (Limit, e
 // leases is the size of so many parts of a lease.
 func leases(parts int) float64 { return float64(parts) / LeaseParts }
 
-// toleranceStates is when a search is given up: it needs some hundred megabytes.
+// toleranceStates is the number of states at which a search is given up: it needs some hundred megabytes.
 const toleranceStates = 3_000_000
 
 // A RivalSearch is a search for two clients inside at once.
@@ -243,7 +243,7 @@ func (r Rivals) search(ctx context.Context, entry lock.Entry, budget string) (*R
 	if err := b.Check(entry); err != nil {
 		return nil, err
 	}
-	search, err := b.Of(entry)
+	search, err := b.Model(entry)
 	if err != nil {
 		return nil, err
 	}

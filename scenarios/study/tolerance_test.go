@@ -11,6 +11,7 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
+	"locklab/scenarios/share"
 	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/effort"
@@ -182,7 +183,7 @@ func TestSearchChartsOnProcessors(t *testing.T) {
 	for _, procs := range []int{1, 2} {
 		onProcs(procs, func() {
 			told := make(chan int, study.ToleranceCells(len(locks)))
-			l, err := study.FindTolerance(t.Context(), locks, func(n int) { told <- n })
+			l, err := study.FindTolerance(t.Context(), locks, &share.Work{Done: func(n int) { told <- n }})
 			p, err2 := study.FindPars(t.Context(), locks, study.DefaultBounds(), []string{"", "crash=1", "pause=1"}, nil)
 			if err := errors.Join(err, err2); err != nil {
 				t.Fatal(err)

@@ -16,69 +16,126 @@ const AutoAttempts = -1
 
 const usualAttempts = 2
 
-// How many states a search has that tries what was left open.
+// The limits of states of searches that are tried.
 const (
 	// AutoStates is for AutoTiming: the search of every timing.
 	AutoStates = 3_000_000
 	// OneAttemptStates is for AutoAttempts: the search of one attempt each.
 	OneAttemptStates = 6_000_000
-	// fewStates of one attempt leave hope for a second one, which takes 5 to 20 times as many:
+	// shortStates are for a second attempt that will not be complete.
+	shortStates = 500_000
+
+	// fewStates of one attempt promise a second one, which takes 5 to 20 times as many:
 	// measured over all locks.
 	fewStates = AutoStates / 8
-	// fewToUse of one attempt leave hope for one in which clients do what else the lock offers:
+	// fewToUse of one attempt promise one in which clients do what else the lock offers:
 	// it takes 3 to 15 times as many, or very many.
 	fewToUse = AutoUsesStates / 10
-	// glanceStates are for a second attempt where there is no such hope.
-	glanceStates = 500_000
 )
 
-// open says whether b leaves anything open that only searches can tell.
+// A try is one search in place of bounds that leave something open.
+type try struct {
+	timing   Timing
+	attempts int  // 0: as many as are asked for, or usualAttempts
+	offered  bool // clients do what the lock offers besides; no search if it is said what they do
+	states   int  // the limit
+}
+
+// What is tried. The first that is complete is the answer; the rest is in Search.Cut and Search.Beside, and the
+// certificate has a line for each.
+var (
+	// Where the attempts are given: of the timings asked for, the most general first.
+	inTurn = []try{
+		{timing: AnyTiming, offered: true, states: AutoUsesStates},
+		{timing: AnyTiming, states: AutoStates},
+		{timing: Lockstep, offered: true, states: AutoUsesStates},
+		{timing: Lockstep, states: AutoStates},
+	}
+	// With AutoAttempts this is first. Complete, it is the answer unless a more general one is.
+	once = try{timing: AnyTiming, attempts: 1, states: OneAttemptStates}
+	// After once with few states: more general ones.
+	afterFew = []try{inTurn[0], inTurn[1], onceOffered}
+	// After once with many: the second attempt may fail by fewer faults.
+	afterMany = []try{{timing: AnyTiming, states: shortStates}}
+	// After once that is not complete: one schedule, and beside it each fault alone.
+	afterCut  = inTurn[2:]
+	faultOnly = try{timing: AnyTiming, attempts: 1, states: AutoUsesStates}
+	// Beside an answer of one attempt: the second one. Of a lock on several servers it is onceOffered on
+	// few of them; of an answer of two attempts, onceOffered where it promises to be complete.
+	besideOnce  = inTurn[2:]
+	onceOffered = try{timing: AnyTiming, attempts: 1, offered: true, states: AutoUsesStates}
+)
+
+// open reports whether b leaves anything open that only searches can tell.
 func (b Bounds) open() bool {
 	return b.Timing == AutoTiming || b.Uses == AutoUses || b.Attempts == AutoAttempts
 }
 
-// exploreOpen searches what is left open: one search after the other, the most general first,
-// until one is complete.
-//
-// With AutoAttempts the smallest comes first, of one attempt each at any timing. If it takes few
-// states, more general ones may be complete as well. If it takes many it is the answer, with
-// other searches beside it, for what it leaves out. If it takes too many, all that is left is
-// Lockstep, with searches of one fault each beside it.
+// of returns the bounds of a try in place of b; false: it would be no search of its own.
+func (t try) of(b Bounds, entry lock.Entry) (Bounds, bool) {
+	b = b.at(t.timing, entry).limited(t.states)
+	if t.attempts > 0 {
+		b.Attempts = t.attempts
+	}
+	switch {
+	case t.offered && b.Uses != AutoUses:
+		return b, false
+	case t.offered:
+		b.Uses = b.settledUses(entry)
+		return b, b.Uses != 0
+	case b.Uses == AutoUses:
+		b.Uses = 0
+	}
+	return b, true
+}
+
+// each returns the bounds of tries in place of b.
+func (b Bounds) each(entry lock.Entry, tries ...try) (list []Bounds) {
+	for _, t := range tries {
+		if of, ok := t.of(b, entry); ok {
+			list = append(list, of)
+		}
+	}
+	return list
+}
+
+// exploreOpen searches what is left open: one search after the other, until one is complete.
 func exploreOpen(ctx context.Context, entry lock.Entry, b Bounds) (*Search, error) {
 	b, auto := b.WithUsualAttempts(), b.Attempts == AutoAttempts
 	if timings := b.timings(); len(timings) == 1 {
 		b = b.at(timings[0], entry)
 	}
 	if !auto || b.Checkpoint != "" || b.timings()[0] != AnyTiming {
-		return exploreTries(ctx, entry, b.tries(entry), nil)
+		return exploreTries(ctx, entry, b.inTurn(entry), nil)
 	}
-	one, err := Explore(ctx, entry, b.once())
+	first, _ := once.of(b, entry)
+	one, err := Explore(ctx, entry, first)
 	if one == nil || err != nil {
 		return one, err
 	}
 	if !one.Complete {
 		s := one
 		if b.Timing != AnyTiming {
-			s, err = exploreTries(ctx, entry, unlimited(b, b.rungs(Lockstep, entry)), []*Search{one})
+			s, err = exploreTries(ctx, entry, unlimited(b, b.each(entry, afterCut...)), []*Search{one})
 		}
 		if err == nil {
 			err = s.searchEach(ctx, entry, b.eachFault(entry))
 		}
 		return s, err
 	}
-	more := []Bounds{b.glance(entry)}
+	more := afterMany
 	if one.States <= fewStates {
-		more = append(b.rungs(AnyTiming, entry), b.onceUsed(entry)...)
+		more = afterFew
 	}
-	once := one.States
-	s, cut, err := firstComplete(ctx, entry, more)
+	states := one.States
+	s, cut, err := firstComplete(ctx, entry, b.each(entry, more...))
 	if s != nil {
 		one = s
 	}
 	beside := s == nil
 	if err == nil {
 		var tried []*Search
-		s, tried, err = firstComplete(ctx, entry, b.beside(entry, one, once))
+		s, tried, err = firstComplete(ctx, entry, b.beside(entry, one, states))
 		cut, beside = append(cut, tried...), true
 		if s != nil {
 			one.Beside = []*Search{s}
@@ -103,64 +160,46 @@ func (b Bounds) WithUsualAttempts() Bounds {
 	return b
 }
 
-// once is the search of one attempt each, at any timing, of clients that do nothing else with
-// the lock unless b says so.
-func (b Bounds) once() Bounds {
-	b.Timing, b.Attempts, b.Retries = AnyTiming, 1, AutoRetries
-	if b.Uses == AutoUses {
-		b.Uses = 0
+// inTurn returns the searches that take the place of b, whose attempts are given. All but the last have
+// limits, beyond which the next is tried.
+func (b Bounds) inTurn(entry lock.Entry) (list []Bounds) {
+	if b.Checkpoint != "" { // it keeps one search
+		if b.Timing == AutoTiming {
+			b.Timing = Lockstep
+		}
+		if b.Uses == AutoUses {
+			b.Uses = 0
+		}
+		return []Bounds{b}
 	}
-	return b.limited(OneAttemptStates)
+	timings := b.timings()
+	return unlimited(b, b.each(entry, slices.DeleteFunc(slices.Clone(inTurn), func(t try) bool { return !slices.Contains(timings, t.timing) })...))
 }
 
-// onceUsed is once of clients that do what the lock offers; none if b says what they do.
-func (b Bounds) onceUsed(entry lock.Entry) (list []Bounds) {
-	with := b.once().limited(AutoUsesStates)
-	with.Uses = b.at(AnyTiming, entry).settledUses(entry)
-	if b.Uses == AutoUses && with.Uses != 0 {
-		list = append(list, with)
-	}
-	return list
-}
-
-// glance is the search of two attempts each, at any timing, where it will not be complete: they
-// may fail by fewer faults.
-func (b Bounds) glance(entry lock.Entry) Bounds {
-	b = b.at(AnyTiming, entry).limited(glanceStates)
-	if b.Uses == AutoUses {
-		b.Uses = 0
-	}
-	return b
-}
-
-// beside are the searches of what another one, at any timing, leaves out. Of two attempts each
-// that is what clients do with the lock besides: in one attempt. Of one it is the second attempt,
-// in Lockstep; or, of a lock on several servers, what clients do with it besides, on few servers.
-// once is how many states one attempt took.
-func (b Bounds) beside(entry lock.Entry, of *Search, once int) []Bounds {
+// beside returns the searches of what an answer, at any timing, leaves out. states are those of one attempt.
+func (b Bounds) beside(entry lock.Entry, of *Search, states int) []Bounds {
 	few := FewServers(entry)
 	switch {
-	case of.Bounds.Attempts == usualAttempts && (of.Bounds.Uses != 0 || once > fewToUse):
+	case of.Bounds.Attempts == usualAttempts && (of.Bounds.Uses != 0 || states > fewToUse):
 		return nil
 	case of.Bounds.Attempts == usualAttempts:
-		return b.onceUsed(entry)
+		return b.each(entry, onceOffered)
 	case b.Settled(entry).Nodes > few:
 		b.Nodes = few
-		return b.onceUsed(entry)
+		return b.each(entry, onceOffered)
 	case b.Timing == AnyTiming:
 		return nil
 	}
-	return b.rungs(Lockstep, entry)
+	return b.each(entry, besideOnce...)
 }
 
-// eachFault are the searches of one attempt each, at any timing, of each fault of the budget
-// alone; on few servers.
+// eachFault returns the searches of each fault of the budget alone, on few servers.
 func (b Bounds) eachFault(entry lock.Entry) (list []Bounds) {
 	budget, _ := faults.ParseBudget(b.Budget) // Check has read it
 	if len(budget) < 2 {
 		return nil
 	}
-	b = b.once().limited(AutoUsesStates)
+	b, _ = faultOnly.of(b, entry)
 	b.Nodes = min(b.Settled(entry).Nodes, FewServers(entry))
 	for i := range budget {
 		b.Budget = faults.FormatBudget(budget[i : i+1])
@@ -192,54 +231,23 @@ func (s *Search) searchEach(ctx context.Context, entry lock.Entry, list []Bounds
 	return nil
 }
 
-// tries are the searches that take the place of b, which leaves its timing or its uses open:
-// the most general first. All but the last have limits, beyond which the next is tried.
-func (b Bounds) tries(entry lock.Entry) (list []Bounds) {
-	if b.Checkpoint != "" { // it keeps one search
-		if b.Timing == AutoTiming {
-			b.Timing = Lockstep
-		}
-		if b.Uses == AutoUses {
-			b.Uses = 0
-		}
-		return []Bounds{b}
-	}
-	for _, timing := range b.timings() {
-		list = append(list, b.rungs(timing, entry)...)
-	}
-	return unlimited(b, list)
-}
-
 // unlimited takes the limit of the last one away.
 func unlimited(b Bounds, list []Bounds) []Bounds {
 	last := &list[len(list)-1]
-	last.MaxStates, last.hopeful = b.MaxStates, 0
-	if b.Timing == AutoTiming && b.MaxStates > AutoStates { // a limit that nobody thought of
-		last.hopeful = AutoStates
+	last.MaxStates, last.Hopeful = b.MaxStates, 0
+	if b.Timing == AutoTiming && b.MaxStates > AutoStates { // a limit that was not asked for
+		last.Hopeful = AutoStates
 	}
 	return list
-}
-
-// rungs are the searches of one timing, the most general first, with limits.
-func (b Bounds) rungs(timing Timing, entry lock.Entry) (list []Bounds) {
-	b = b.at(timing, entry)
-	if b.Uses == AutoUses {
-		with := b.limited(AutoUsesStates)
-		if with.Uses = b.settledUses(entry); with.Uses != 0 {
-			list = append(list, with)
-		}
-		b.Uses = 0
-	}
-	return append(list, b.limited(AutoStates))
 }
 
 // limited is b with at most so many states, a quarter of which, or a half, shows whether there
 // is hope: in a search that is complete within them, most states that it has reached by then
 // are visited.
 func (b Bounds) limited(states int) Bounds {
-	b.hopeful = states / 4
+	b.Hopeful = states / 4
 	if b.Clients > 2 { // whose layers are broader
-		b.hopeful = states / 2
+		b.Hopeful = states / 2
 	}
 	if b.MaxStates == 0 || b.MaxStates > states {
 		b.MaxStates = states

@@ -15,6 +15,7 @@ import (
 	"locklab/scenarios/contract"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
+	"locklab/scenarios/share"
 	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/effort"
@@ -126,6 +127,7 @@ func TestProductionKeepsNothing(t *testing.T) {
 // TestMatrixIsPlay: Matrix gives the same as playing its cells one by one, on any number
 // of processors.
 func TestMatrixIsPlay(t *testing.T) {
+	effort.Unwatched(t, "TestSweepIsDeterministic shows the same goroutines")
 	single := map[[2]string][]byte{}
 	for _, sc := range scenarios.All() {
 		for _, e := range algorithms.Milestones() {
@@ -135,7 +137,7 @@ func TestMatrixIsPlay(t *testing.T) {
 	for _, procs := range []int{1, 2} {
 		onProcs(procs, func() {
 			finished := make(chan int, len(single))
-			cells, err := study.Matrix(t.Context(), algorithms.Milestones(), scenarios.All(), 0, nil, func(n int) { finished <- n })
+			cells, err := study.Matrix(t.Context(), algorithms.Milestones(), scenarios.All(), 0, nil, &share.Work{Done: func(n int) { finished <- n }})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -187,11 +189,11 @@ func TestMatrixCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	onProcs(1, func() {
-		cells, err := study.Matrix(ctx, algorithms.Milestones(), scenarios.All(), 0, nil, func(n int) {
+		cells, err := study.Matrix(ctx, algorithms.Milestones(), scenarios.All(), 0, nil, &share.Work{Done: func(n int) {
 			if n == 10 {
 				cancel()
 			}
-		})
+		}})
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v, want that of the context", err)
 		}

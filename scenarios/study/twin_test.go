@@ -120,7 +120,7 @@ func (r *rules) lawful(p *position) (allowed []simulator.Choice) {
 			}
 			if r.tick > 0 {
 				c.D = min(c.D, r.tick)
-				allowed = append(allowed, simulator.Choice{Verb: c.Verb, D: c.D, Thread: simulator.Standing})
+				allowed = append(allowed, simulator.Choice{Verb: c.Verb, D: c.D, Thread: simulator.Pending})
 			}
 		case c.Verb != simulator.Resume && c.Verb < simulator.FaultVerb:
 			idle = idle && r.tick > 0 && !(c.Verb == simulator.Start && p.begun&(1<<c.Client) == 0)
@@ -156,8 +156,8 @@ func (r *rules) allEnded(p *position) bool {
 
 // waits says whether a client waits for an answer of a server.
 func (r *rules) waits(p *position, c int) bool {
-	part := r.sim.ClientPart(&p.w, c)
-	return r.sim.WaitsOn(c, &part) != 0
+	part := r.sim.Parts().Client(&p.w, c)
+	return r.sim.Parts().WaitsOn(c, &part) != 0
 }
 
 // step makes a choice and returns what happened, until the next step, and what the judges
@@ -368,7 +368,7 @@ func atSize(t *testing.T, locks []lock.Entry, clients, attempts int, budgets []s
 // searchOf is the simulator of a search, and its options.
 func searchOf(t testing.TB, entry lock.Entry, b study.Bounds) (*simulator.Simulator, explore.Options) {
 	t.Helper()
-	search, err := b.Of(entry)
+	search, err := b.Model(entry)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 // attempts it only waits, and never rests.
 
 // ownPrograms are such clients, for bounds without uses.
-func ownPrograms(b *explore.Bounds) func(probe bool) simulator.ClientConfig {
+func ownPrograms(b *explore.Model) func(probe bool) simulator.ClientConfig {
 	locks := func(c *simulator.Client) lock.Strategy {
 		env := b.Tokens.In(client.Environment(c, b.TTL, b.Nodes), c)
 		if b.Fenced && !b.Entry.OnZooKeeper() {
@@ -84,7 +84,7 @@ func ownPrograms(b *explore.Bounds) func(probe bool) simulator.ClientConfig {
 // ownSearchOf is searchOf with the twin's own clients, in lockstep on Redis without uses.
 func ownSearchOf(t testing.TB, entry lock.Entry, b study.Bounds) (*simulator.Simulator, explore.Options) {
 	t.Helper()
-	search, err := b.Of(entry)
+	search, err := b.Model(entry)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 // search is complete within AutoUsesStates; see Explore.
 const AutoUses client.Uses = 1 << 7
 
-// AutoUsesStates is how many states Explore gives to a search with AutoUses before it tries
+// AutoUsesStates is the number of states that Explore gives to a search with AutoUses before it tries
 // one without.
 const AutoUsesStates = 1_000_000
 
@@ -55,7 +55,7 @@ func FormatUses(uses client.Uses) string {
 // profiles remembers what Offered has observed, by lock.
 var profiles sync.Map
 
-// Offered is what clients may do with a lock besides acquiring, working and releasing, as
+// Offered returns what clients may do with a lock besides acquiring, working and releasing, as
 // race.ProfileOf observes it. An attempt can be given up with any lock.
 func Offered(entry lock.Entry) (client.Uses, error) {
 	known, _ := profiles.LoadOrStore(entry.ID, sync.OnceValues(func() (race.Profile, error) { return race.ProfileOf(entry) }))
@@ -100,8 +100,8 @@ func (b Bounds) settledUses(entry lock.Entry) client.Uses {
 	return uses & offered
 }
 
-// leftOut are the names of the uses that a lock offers and the bounds do not have.
-func (b Bounds) leftOut(entry lock.Entry) []string {
+// LeftOut returns the names of the uses that a lock offers and the bounds do not have.
+func (b Bounds) LeftOut(entry lock.Entry) []string {
 	offered, _ := Offered(entry)
 	return slices.Clip((offered &^ b.Uses).Names())
 }

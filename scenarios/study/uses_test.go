@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"locklab/reports/certificate"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator/client"
@@ -77,8 +78,8 @@ func TestCertificateNamesUses(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches")
 	entry := racetest.Lock(t, "redisson-lease")
 	for _, u := range []client.Uses{0, client.Renew, client.Renew | client.Reenter | client.GiveUp} {
-		s := &study.Search{Strategy: entry, Bounds: study.Bounds{Clients: 2, Attempts: 1, TTL: study.DefaultBounds().TTL, Timing: study.AnyTiming, Uses: u, ClientRetries: 3}.Settled(entry), Result: &explore.Result{}}
-		may, assumed := strings.Join(s.MayHappen("en"), "\n"), strings.Join(s.Assumed("en"), "\n")
+		s := &study.Search{Strategy: entry, Bounds: study.Bounds{Bounds: explore.Bounds{Clients: 2, Attempts: 1, TTL: study.DefaultBounds().TTL, Uses: u, ClientRetries: 3}, Timing: study.AnyTiming}.Settled(entry), Result: &explore.Result{}}
+		may, assumed := strings.Join(certificate.MayHappen(s, "en"), "\n"), strings.Join(certificate.Assumed(s, "en"), "\n")
 		for use, phrase := range map[client.Uses]string{client.Renew: "renews its lease", client.Reenter: "acquires the lock once more", client.GiveUp: "deadline of its own"} {
 			if got := strings.Contains(may, phrase); got != u.Has(use) {
 				t.Errorf("uses %v: may happen, %s: %t\n%s", u.Names(), phrase, got, may)
@@ -93,7 +94,7 @@ func TestCertificateNamesUses(t *testing.T) {
 		}
 	}
 	s := &study.Search{Strategy: entry, Bounds: study.DefaultBounds().Settled(entry), Result: &explore.Result{}}
-	if assumed := strings.Join(s.Assumed("en"), "\n"); !strings.Contains(assumed, "does not send again") {
+	if assumed := strings.Join(certificate.Assumed(s, "en"), "\n"); !strings.Contains(assumed, "does not send again") {
 		t.Errorf("that the library does not send again is not named:\n%s", assumed)
 	}
 }
@@ -110,15 +111,15 @@ func TestAutoUses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !s.Complete || s.Cut != nil || s.Bounds.Uses != client.Renew|client.Reenter {
-		t.Errorf("complete %t, uses %v:\n%s", s.Complete, s.Bounds.Uses.Names(), s.Certificate())
+		t.Errorf("complete %t, uses %v:\n%s", s.Complete, s.Bounds.Uses.Names(), certificate.Of(s, "en"))
 	}
 	b.MaxStates = s.States - 1
 	s, err = study.Explore(t.Context(), entry, b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !s.Complete || len(s.Cut) != 1 || s.Bounds.Uses != 0 || !strings.Contains(s.Certificate(), "the instants searched, clients that also renew, reenter: that search was cut short") {
-		t.Errorf("complete %t, uses %v:\n%s", s.Complete, s.Bounds.Uses.Names(), s.Certificate())
+	if !s.Complete || len(s.Cut) != 1 || s.Bounds.Uses != 0 || !strings.Contains(certificate.Of(s, "en"), "the instants searched, clients that also renew, reenter: that search was cut short") {
+		t.Errorf("complete %t, uses %v:\n%s", s.Complete, s.Bounds.Uses.Names(), certificate.Of(s, "en"))
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// searchJSON is a Search on its way between machines. The lock is left out: whoever has
+// searchJSON is a Search on its way between machines. The lock is left out: the receiver has
 // asked for the search knows it, and it need not be listed.
 type searchJSON struct {
 	Bounds    Bounds          `json:"bounds"`
@@ -77,7 +77,7 @@ func (s *Search) SetStrategy(entry lock.Entry) {
 	}
 }
 
-// cellJSON is what a task of Matrix computes, without the story.
+// cellJSON is the result of a task of Matrix, without the story.
 type cellJSON struct {
 	Runs   int `json:"runs,omitempty"`
 	Broken int `json:"broken,omitempty"`
