@@ -8,13 +8,13 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A State is where everybody is at one moment of a run, as the judges read it.
+// A State is that of all clients and keys at one moment of a run, as the judges read it.
 type State struct {
 	Clients []ClientState // by client, from 0
 	Keys    []KeyState    // the locked key by server, from 0
 }
 
-// A ClientState is where a client is.
+// A ClientState is the state of a client.
 type ClientState struct {
 	Stage   verdict.Stage
 	Retries bool // refused, and about to ask again
@@ -85,7 +85,7 @@ type Row struct {
 
 // Rows are the lines that Lanes draws.
 func Rows(lang string, h *history.History, j verdict.Judgement) (rows []Row) {
-	v := newVoice(lang, h)
+	v := newWording(lang, h)
 	for _, r := range v.rows(withoutReloads(stepsOf(h, j))) {
 		row := Row{From: r.from, To: r.to, Event: r.last.index, Marks: r.marks, State: stateOf(r.last.clients, r.last.keys)}
 		for i := range r.cells {
@@ -108,7 +108,7 @@ func Command(cmd []string, key string) string { return shortCommand(cmd, key) }
 // Reply is a server's answer as lanes write it.
 func Reply(reply string) string { return shortReply(reply) }
 
-// Name is where the client is, in one word: the end of the keys of its texts.
+// Name returns the state of the client in one word: the end of the keys of its texts.
 func (s ClientState) Name() string {
 	if s.Stage == verdict.Idle && s.Retries {
 		return "waiting"
@@ -121,5 +121,5 @@ func (s ClientState) Name() string {
 
 // Mark is a finding as margins have it: "!! OVERLAP c1+c2".
 func Mark(lang string, h *history.History, f verdict.Finding) string {
-	return newVoice(lang, h).mark(f)
+	return newWording(lang, h).mark(f)
 }

@@ -41,7 +41,7 @@ func CodeIn(w io.Writer, h *history.History, o Options, sources fs.FS, folder st
 
 // code is Code with the declarations of the locks.
 func code(out *layout.Lines, h *history.History, all declared) error {
-	v := newVoice(out.Lang(), h)
+	v := newWording(out.Lang(), h)
 	requests := v.requests()
 	if len(requests) == 0 {
 		return nil
@@ -145,12 +145,12 @@ func (r *request) when(decimals int) string {
 
 // requests are those of a run, in the order of the replies. Requests of one thread that
 // were all refused, or had the same reply, are one.
-func (v *voice) requests() (all []*request) {
-	heard := map[int]*step{}
+func (v *wording) requests() (all []*request) {
+	answer := map[int]*step{}
 	for _, s := range stepsOf(v.h, verdict.Judgement{}) {
 		switch s.Kind {
 		case history.Answer, history.Timeout, history.Broken:
-			heard[s.Msg] = &s
+			answer[s.Msg] = &s
 		}
 	}
 	known := map[string]*request{}
@@ -159,7 +159,7 @@ func (v *voice) requests() (all []*request) {
 		if len(e.Code) == 0 || e.Node == history.Resource {
 			continue
 		}
-		r, sig := v.request(e, heard[e.Msg])
+		r, sig := v.request(e, answer[e.Msg])
 		sig += fmt.Sprint(e.Client, e.Thread, r.code)
 		if p := known[sig]; p != nil {
 			p.to, p.count, p.what = r.to, p.count+1, r.what
@@ -177,9 +177,9 @@ func (v *voice) requests() (all []*request) {
 	return all
 }
 
-// request is what an event requests, with what its client heard of it. Requests with
-// the same signature are the same to a reader.
-func (v *voice) request(e *history.Event, heard *step) (r *request, signature string) {
+// request describes the request of an event with the reply that its client received. Requests
+// with the same signature are the same to a reader.
+func (v *wording) request(e *history.Event, answer *step) (r *request, signature string) {
 	r = &request{from: e.At, to: e.At, who: clientName(e.Client), code: e.Code, count: 1}
 	if e.Kind == history.Sleep {
 		key := "code.sleep"
@@ -194,12 +194,12 @@ func (v *voice) request(e *history.Event, heard *step) (r *request, signature st
 		command = v.say("lane.timer", "command", command)
 	}
 	reply := v.say("code.noreply")
-	if heard != nil {
-		_, reply, _ = strings.Cut(v.lane(heard, ""), "-> ")
-		r.from, r.to = heard.At, heard.At
+	if answer != nil {
+		_, reply, _ = strings.Cut(v.lane(answer, ""), "-> ")
+		r.from, r.to = answer.At, answer.At
 	}
 	r.what = command + " -> " + reply
-	if heard != nil && heard.refused {
+	if answer != nil && answer.refused {
 		return r, command + " refused"
 	}
 	return r, r.what
@@ -324,7 +324,7 @@ func (d declared) withScripts(blocks []*block) (all []*block) {
 	return all
 }
 
-// names says whether a marked line has a word.
+// names reports whether a marked line has a word.
 func (b *block) names(word string) bool {
 	for line := range b.marks {
 		if slices.Contains(strings.FieldsFunc(b.lines[line-b.first], notLetter), word) {
@@ -371,7 +371,7 @@ func (b *block) write(out *layout.Lines, margin int) {
 	}
 }
 
-// shows says whether a line is shown: all of them, or those near a marked one, and
+// shows reports whether a line is shown: all of them, or those near a marked one, and
 // the first and the last.
 func (b *block) shows(line int) bool {
 	if len(b.lines) <= longBlock || line == b.first || line == b.last {

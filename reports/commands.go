@@ -85,7 +85,7 @@ func shortChildren(s string) string {
 	return "[" + strings.Join(names, ", ") + "]"
 }
 
-// batch is what came in one write, command by command.
+// batch returns the commands of one write.
 func batch(cmd []string) (commands [][]string) {
 	for {
 		end := slices.Index(cmd, ";")
@@ -123,7 +123,7 @@ func digestName(sha string) string {
 	return sha[:min(8, len(sha))]
 }
 
-// loadsScript says whether a command is SCRIPT LOAD.
+// loadsScript reports whether a command is SCRIPT LOAD.
 func loadsScript(cmd []string) bool {
 	return len(cmd) == 3 && strings.EqualFold(cmd[0], "SCRIPT") && strings.EqualFold(cmd[1], "LOAD")
 }

@@ -28,7 +28,7 @@ type cell struct {
 }
 
 // rows groups steps into rows and folds repeated polls.
-func (v *voice) rows(steps []step) []row {
+func (v *wording) rows(steps []step) []row {
 	var rows []row
 	for i := range steps {
 		if len(rows) > 0 && joins(&rows[len(rows)-1], &steps[i]) {
@@ -42,7 +42,7 @@ func (v *voice) rows(steps []step) []row {
 	return foldPolls(rows)
 }
 
-// joins says whether s belongs to the row that ends in r.last: the same client
+// joins reports whether s belongs to the row that ends in r.last: the same client
 // at the same instant, another command of one refused attempt, or the same
 // command on the next node of a quorum. A verdict always ends a row, so that it
 // is beside its cause.
@@ -68,7 +68,7 @@ func sameOnAnotherNode(p, s *step) bool {
 		p.Node != s.Node && p.Reply == s.Reply && strings.Join(p.Cmd, " ") == strings.Join(s.Cmd, " ")
 }
 
-func (v *voice) extend(r *row, s *step) {
+func (v *wording) extend(r *row, s *step) {
 	r.to = s.At
 	if c := s.who(); c > 0 && c <= len(r.cells) {
 		v.extendCell(&r.cells[c-1], s, &r.last)
@@ -86,7 +86,7 @@ func (v *voice) extend(r *row, s *step) {
 	r.last = *s
 }
 
-func (v *voice) extendCell(c *cell, s, prev *step) {
+func (v *wording) extendCell(c *cell, s, prev *step) {
 	c.count, c.skew = 1, s.Skew
 	c.sig += s.Kind.String() + " " + shortCommand(s.Cmd, v.h.Key) + ";"
 	if s.Thread > 0 || isError(s.Reply) {
@@ -150,7 +150,7 @@ func foldInto(p, r *row) bool {
 }
 
 // cell writes a cell out: "SETNX -> 0, retry x9 (own 5200)".
-func (v *voice) cell(c *cell, at time.Duration) string {
+func (v *wording) cell(c *cell, at time.Duration) string {
 	var b strings.Builder
 	for i, t := range c.texts {
 		switch {

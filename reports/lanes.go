@@ -16,7 +16,7 @@ import (
 // prints an event a line.
 func Lanes(w io.Writer, h *history.History, j verdict.Judgement, o Options) error {
 	out := o.Lines(w)
-	v := newVoice(out.Lang(), h)
+	v := newWording(out.Lang(), h)
 	steps := withoutReloads(stepsOf(h, j))
 	if o.NoReturn > 0 && len(steps) > 0 {
 		steps[stepAt(steps, o.NoReturn-1)].remark = v.say("lanes.noreturn")
@@ -41,7 +41,7 @@ func Lanes(w io.Writer, h *history.History, j verdict.Judgement, o Options) erro
 
 // A drawing is the rows of one run and their measures.
 type drawing struct {
-	*voice
+	*wording
 	rows     []row
 	shown    int // rows that are drawn; 0: all
 	clients  int // that have a column: a probe that has not begun has none
@@ -49,8 +49,8 @@ type drawing struct {
 	gap      time.Duration // time without an event from which a row says that time passes
 }
 
-func newDrawing(v *voice, rows []row) *drawing {
-	d := &drawing{voice: v, rows: rows, clients: v.h.Clients, ttlWidth: len(Millis(v.h.TTL, 0))}
+func newDrawing(v *wording, rows []row) *drawing {
+	d := &drawing{wording: v, rows: rows, clients: v.h.Clients, ttlWidth: len(Millis(v.h.TTL, 0))}
 	if n := len(rows); n > 0 {
 		d.gap = max((rows[n-1].to-rows[0].from)/5, 1)
 	}
@@ -127,7 +127,7 @@ func (d *drawing) when(r *row) string {
 	return from + ".." + to
 }
 
-// lane is what client c+1 shows in a row.
+// lane returns the text of client c+1 in a row.
 func (d *drawing) lane(r *row, c int, before clientState) string {
 	after := clientState{}
 	if c < len(r.last.clients) {

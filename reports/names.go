@@ -29,7 +29,7 @@ func clientName(c int) string { return "c" + strconv.Itoa(c) }
 
 func nodeName(n int) string { return "n" + strconv.Itoa(n) }
 
-// serverName is what the one server of a run is called.
+// serverName names the one server of a run.
 func serverName(h *history.History) string {
 	if h.ZooKeeper {
 		return "zookeeper"

@@ -11,16 +11,16 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A voice words the events of one run in one language.
-type voice struct {
+// A wording puts the events of one run into words of one language.
+type wording struct {
 	lang     string
 	h        *history.History
 	decimals int
 }
 
-func newVoice(lang string, h *history.History) *voice { return &voice{lang, h, Decimals(h)} }
+func newWording(lang string, h *history.History) *wording { return &wording{lang, h, Decimals(h)} }
 
-func (v *voice) say(key string, pairs ...string) string { return say(v.lang, key, pairs...) }
+func (v *wording) say(key string, pairs ...string) string { return say(v.lang, key, pairs...) }
 
 // event words an event for one kind of view: "lane" for the lane of its client, "server"
 // for the column of the servers, "fault" for a story. command is how the view writes
@@ -30,7 +30,7 @@ func (v *voice) say(key string, pairs ...string) string { return say(v.lang, key
 // else <view>.<name>, where the name is that of its kind or of its fault; if there is
 // neither, the view says nothing, and of a fault no more than the name. So a new kind of
 // event needs texts, and no code.
-func (v *voice) event(view string, s *step, command string) string {
+func (v *wording) event(view string, s *step, command string) string {
 	key := v.key(view, s)
 	if key == "" {
 		return ""
@@ -38,12 +38,12 @@ func (v *voice) event(view string, s *step, command string) string {
 	return strings.TrimSpace(v.say(key, v.values(s, command)...))
 }
 
-// aboutCommand says whether what lanes say of an event is about its command.
-func (v *voice) aboutCommand(s *step) bool {
+// aboutCommand reports whether what lanes say of an event is about its command.
+func (v *wording) aboutCommand(s *step) bool {
 	return strings.Contains(entry(v.lang, v.key("lane", s)), "{command}")
 }
 
-func (v *voice) key(view string, s *step) string {
+func (v *wording) key(view string, s *step) string {
 	key := v.keyOf(view+"."+s.Name(), s)
 	if key == "" && s.Kind.Fault() {
 		return v.keyOf(view+"."+history.Fault.String(), s)
@@ -52,7 +52,7 @@ func (v *voice) key(view string, s *step) string {
 }
 
 // keyOf is the key with the first circumstance of s for which there is a text.
-func (v *voice) keyOf(key string, s *step) string {
+func (v *wording) keyOf(key string, s *step) string {
 	catalogue := text.In(v.lang)
 	for _, variant := range v.variants(s) {
 		if catalogue.Has(key + "." + variant) {
@@ -67,7 +67,7 @@ func (v *voice) keyOf(key string, s *step) string {
 
 // variants are the circumstances of an event for which a catalogue may have a text of
 // its own, the first one goes before the others.
-func (v *voice) variants(s *step) (names []string) {
+func (v *wording) variants(s *step) (names []string) {
 	if s.Note != "" {
 		note := strings.ReplaceAll(s.Note, " ", "-")
 		if s.D == 0 {
@@ -98,7 +98,7 @@ func (v *voice) variants(s *step) (names []string) {
 }
 
 // values are the placeholders of every text about an event.
-func (v *voice) values(s *step, command string) []string {
+func (v *wording) values(s *step, command string) []string {
 	node := nodeName(s.Node)
 	client, who := node, node
 	if s.Client > 0 {
@@ -116,16 +116,15 @@ func (v *voice) values(s *step, command string) []string {
 }
 
 // sender is the client of a step, or its timer.
-func (v *voice) sender(s *step) string {
+func (v *wording) sender(s *step) string {
 	if s.Thread == 0 {
 		return clientName(s.Client)
 	}
 	return v.say("part.timer", "client", clientName(s.Client))
 }
 
-// lane is what a step writes into its client's lane; command is its command as the view
-// writes it.
-func (v *voice) lane(s *step, command string) string {
+// lane words a step for its client's lane; command is its command as the view writes it.
+func (v *wording) lane(s *step, command string) string {
 	switch s.Kind {
 	case history.Answer:
 		return command + " -> " + shortReply(s.Reply)
@@ -138,7 +137,7 @@ func (v *voice) lane(s *step, command string) string {
 }
 
 // sent is the command of a step as lanes write it.
-func (v *voice) sent(s *step) string {
+func (v *wording) sent(s *step) string {
 	text := shortCommand(s.Cmd, v.h.Key)
 	if len(s.Cmd) == 0 {
 		text = v.say("lane.request")
@@ -152,14 +151,14 @@ func (v *voice) sent(s *step) string {
 	return text
 }
 
-func (v *voice) refusal(s *step) string {
+func (v *wording) refusal(s *step) string {
 	if s.retries {
 		return v.say("lane.refuse.again")
 	}
 	return v.say("lane.refuse")
 }
 
-func (v *voice) write(s *step) string {
+func (v *wording) write(s *step) string {
 	key := "lane.write"
 	switch {
 	case !s.OK && s.Token == 0: // there is no token to show
@@ -180,7 +179,7 @@ func fence(token uint64) string {
 }
 
 // remark is a note in brackets, after a blank.
-func (v *voice) remark(note string) string {
+func (v *wording) remark(note string) string {
 	if note == "" {
 		return ""
 	}
@@ -189,7 +188,7 @@ func (v *voice) remark(note string) string {
 
 // note is the note of an event: a phrase of the simulator's, which the catalogue
 // translates, or the text of an error, which stays as it is.
-func (v *voice) note(note string) string {
+func (v *wording) note(note string) string {
 	key := "note." + strings.ReplaceAll(note, " ", "-")
 	if text := entry(v.lang, key); text != "" {
 		return text
@@ -197,8 +196,8 @@ func (v *voice) note(note string) string {
 	return note
 }
 
-// redis is what a step writes into the column of the servers, beside the owner.
-func (v *voice) redis(s *step) string {
+// redis words a step for the column of the servers, beside the owner.
+func (v *wording) redis(s *step) string {
 	note := v.server(s)
 	if note != "" && s.Node > 0 && (v.h.Nodes > 1 || s.Node > v.h.Nodes) {
 		return nodeName(s.Node) + " " + note
@@ -206,8 +205,8 @@ func (v *voice) redis(s *step) string {
 	return note
 }
 
-// server is what befell a server, without its name.
-func (v *voice) server(s *step) string {
+// server words an event of a server, without its name.
+func (v *wording) server(s *step) string {
 	switch s.Kind {
 	case history.Answer, history.LoseReply:
 		return v.took(s)
@@ -237,7 +236,7 @@ func replicaNumber(h *history.History, s *step) int {
 }
 
 // took says whose key it was that a command removed, replaced or re-timed.
-func (v *voice) took(s *step) string {
+func (v *wording) took(s *step) string {
 	if s.took == 0 {
 		return ""
 	}
@@ -246,7 +245,7 @@ func (v *voice) took(s *step) string {
 
 // landed says that a command took effect although its answer is not heard yet,
 // or never.
-func (v *voice) landed(s *step) string {
+func (v *wording) landed(s *step) string {
 	who := v.say("server.somebody")
 	if s.Client > 0 {
 		who = clientName(s.Client)
@@ -259,7 +258,7 @@ func (v *voice) landed(s *step) string {
 }
 
 // mark is a finding as margins have it: "!! OVERLAP c1+c2".
-func (v *voice) mark(f verdict.Finding) string {
+func (v *wording) mark(f verdict.Finding) string {
 	who := ""
 	switch {
 	case len(f.Clients) == 0:
@@ -277,7 +276,7 @@ func (v *voice) mark(f verdict.Finding) string {
 }
 
 // lasting is the length of a finding whose length is the point of it.
-func (v *voice) lasting(f verdict.Finding) string {
+func (v *wording) lasting(f verdict.Finding) string {
 	switch f.Verdict {
 	case verdict.Orphan, verdict.Deadlock, verdict.Blocked, verdict.Starved:
 	default:
@@ -293,7 +292,7 @@ func (v *voice) lasting(f verdict.Finding) string {
 }
 
 // time is a length of time with its unit in words.
-func (v *voice) time(d time.Duration) string {
+func (v *wording) time(d time.Duration) string {
 	if d == history.Forever {
 		return v.say("part.ever")
 	}
@@ -303,7 +302,7 @@ func (v *voice) time(d time.Duration) string {
 	return v.say(key, "n", number)
 }
 
-func (v *voice) jump(d time.Duration) string {
+func (v *wording) jump(d time.Duration) string {
 	if d < 0 {
 		return v.time(d)
 	}

@@ -22,7 +22,7 @@ const basePort = 6379
 // in the same way, in the words of its API.
 func RedisCLI(w io.Writer, h *history.History, j verdict.Judgement, o Options) error {
 	out := o.Lines(w)
-	c := &transcript{voice: newVoice(out.Lang(), h), lines: out, client: -1, fold: o.Fold}
+	c := &transcript{wording: newWording(out.Lang(), h), lines: out, client: -1, fold: o.Fold}
 	c.servers()
 	due := dueFindings(h, j)
 	for i, e := range h.Events {
@@ -47,7 +47,7 @@ func dueFindings(h *history.History, j verdict.Judgement) map[int][]verdict.Find
 
 // A transcript is a run on its way to being typed.
 type transcript struct {
-	*voice
+	*wording
 	lines  *layout.Lines
 	fold   bool // see Options.Fold
 	client int  // whose commands are being typed; -1: none yet
@@ -90,7 +90,7 @@ func (c *transcript) observe(e history.Event) {
 	}
 }
 
-// about is what lanes say of an event, after the name of its client or server.
+// about words an event as lanes do, after the name of its client or server.
 func (c *transcript) about(e history.Event) string {
 	s := &step{Event: e}
 	switch {
@@ -121,7 +121,7 @@ func (c *transcript) countRepeats() {
 	}
 }
 
-// sameAgain says whether b repeats a: word for word, or refused again with
+// sameAgain reports whether b repeats a: word for word, or refused again with
 // another token.
 func (c *transcript) sameAgain(a, b history.Event) bool {
 	if a.Cmd == nil || a.Client != b.Client || a.Node != b.Node || a.Reply != b.Reply {

@@ -25,6 +25,10 @@ import (
 	"locklab/reports/text"
 )
 
+// Schema is the version of all JSON output; new fields do not change it. Version 2
+// renamed fields and verdicts, see help.root.long.
+const Schema = 2
+
 // Options say how a text is to look.
 type Options struct {
 	// Width is the number of terminal cells that no line exceeds; 0: no limit.

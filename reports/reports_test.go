@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"locklab/simulator/effort"
+
 	"github.com/google/go-cmp/cmp"
 
 	"locklab/reports/internal/samples"
@@ -43,6 +45,7 @@ func TestTexts(t *testing.T) {
 
 // Whatever the width, no line is wider.
 func TestWidth(t *testing.T) {
+	effort.Unwatched(t, "one goroutine prints")
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 150 {
 		o := Options{Width: 2 + random.IntN(150), Lang: []string{"en", "zh", "both"}[random.IntN(3)]}

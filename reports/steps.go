@@ -216,12 +216,12 @@ func (w *walker) node(n int) *keyState {
 	return &w.keys[n-1]
 }
 
-// noteworthy says whether a reader wants to see the event at first, whose last
+// noteworthy reports whether a reader wants to see the event at first, whose last
 // change is at last.
 func (w *walker) noteworthy(e history.Event, first, last int) bool {
 	switch e.Kind {
 	case history.Answer:
-		return e.Node != history.Resource // the Read or Write has told it
+		return e.Node != history.Resource // the Read or Write has said it
 	case history.Enter, history.Refuse, history.Leave, history.Timeout, history.Broken,
 		history.Read, history.Write, history.Resume, history.Up, history.Heal,
 		history.SessionEnd, history.Fire, history.Reconnect, history.Push:
@@ -233,15 +233,15 @@ func (w *walker) noteworthy(e history.Event, first, last int) bool {
 	case history.Replicate:
 		return w.survey.failover
 	case history.Apply:
-		return w.changed && !w.survey.toldSoon(e.Msg, first) || w.marked(first, last)
+		return w.changed && !w.survey.answeredSoon(e.Msg, first) || w.marked(first, last)
 	}
 	return e.Kind.Fault() || w.marked(first, last)
 }
 
-// marked says whether a finding rests on an event that nothing else will show.
+// marked reports whether a finding rests on an event that nothing else will show.
 func (w *walker) marked(first, last int) bool {
 	e := w.h.Events[first]
-	if e.Kind == history.Apply && w.survey.toldSoon(e.Msg, first) {
+	if e.Kind == history.Apply && w.survey.answeredSoon(e.Msg, first) {
 		return false
 	}
 	return slices.ContainsFunc(w.wanted, func(i int) bool { return first <= i && i <= last })
@@ -252,7 +252,7 @@ type survey struct {
 	attempts []int              // by client: how many Acquire calls it made
 	done     []bool             // by client: its program has ended
 	refused  map[attemptID]bool // refused, and changed nothing
-	told     map[int]int        // message -> index of its Answer, or of the loss of it
+	answers  map[int]int        // message -> index of its Answer, or of the loss of it
 	loud     []int              // for each event: how many loud ones stand before it
 	effect   map[int]effect     // message -> what it did; filled in by the walk
 	reloads  map[int]bool       // index of an Answer: see step.noScript
@@ -271,7 +271,7 @@ func surveyOf(h *history.History) survey {
 		attempts: make([]int, h.Clients+1),
 		done:     make([]bool, h.Clients+1),
 		refused:  map[attemptID]bool{},
-		told:     map[int]int{},
+		answers:  map[int]int{},
 		loud:     make([]int, len(h.Events)+1),
 		effect:   map[int]effect{},
 		reloads:  reloads(h),
@@ -300,8 +300,8 @@ func surveyOf(h *history.History) survey {
 		case history.Refuse:
 			f.refused[id] = !touched[id]
 		case history.Answer, history.LoseReply:
-			if _, ok := f.told[e.Msg]; !ok {
-				f.told[e.Msg] = i
+			if _, ok := f.answers[e.Msg]; !ok {
+				f.answers[e.Msg] = i
 			}
 		case history.Failover:
 			f.failover = true
@@ -338,13 +338,13 @@ func withoutReloads(steps []step) []step {
 	return slices.DeleteFunc(steps, func(s step) bool { return s.noScript && len(s.findings) == 0 })
 }
 
-// again says whether a client that was refused in an attempt tries again: it did, or it
+// again reports whether a client that was refused in an attempt tries again: it did, or it
 // may do so after what there is of the run.
 func (f *survey) again(h *history.History, client, attempt int) bool {
 	return f.attempts[client] > attempt || h.Open && !f.done[client]
 }
 
-// isLoud says whether an event between a command's effect and its answer makes
+// isLoud reports whether an event between a command's effect and its answer makes
 // the two worth telling apart.
 func isLoud(k history.Kind) bool {
 	switch k {
@@ -354,10 +354,10 @@ func isLoud(k history.Kind) bool {
 	return k.Fault()
 }
 
-// toldSoon says whether the answer to msg, which took effect at index i, arrives
+// answeredSoon reports whether the answer to msg, which took effect at index i, arrives
 // or is lost before anything loud happens.
-func (f *survey) toldSoon(msg, i int) bool {
-	at, ok := f.told[msg]
+func (f *survey) answeredSoon(msg, i int) bool {
+	at, ok := f.answers[msg]
 	return ok && f.loud[at] == f.loud[i]
 }
 
@@ -374,7 +374,7 @@ func placeFindings(steps []step, findings []verdict.Finding, h *history.History)
 	}
 }
 
-// onItsEvent says whether a finding began with the event that completed it.
+// onItsEvent reports whether a finding began with the event that completed it.
 func onItsEvent(f verdict.Finding, h *history.History) bool {
 	return f.Event >= 0 && f.Event < len(h.Events) && (f.From == f.To && !f.Forever || h.Events[f.Event].At == f.From)
 }
@@ -395,7 +395,7 @@ func placeOf(steps []step, f verdict.Finding, h *history.History) int {
 	return first
 }
 
-// begins says whether s is the kind of step from which a stretch like f runs.
+// begins reports whether s is the kind of step from which a stretch like f runs.
 func begins(s *step, f verdict.Finding) bool {
 	if f.Verdict == verdict.Overlap {
 		return s.Kind == history.Enter && slices.Contains(f.Clients, s.Client)

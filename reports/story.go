@@ -14,8 +14,7 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// maxSentences is how long a story may get before its least telling sentences
-// are dropped.
+// maxSentences is the length of the longest story; the lightest sentences of others are dropped.
 const maxSentences = 25
 
 // Story tells a run in sentences, each with the true time of what it tells, and ends
@@ -30,8 +29,8 @@ func Story(w io.Writer, h *history.History, j verdict.Judgement, o Options) erro
 	s := &layout.Sheet{Right: layout.Only(0), Floor: 8}
 	for i := range stories[0] {
 		when := stories[0][i].When
-		for _, told := range stories {
-			s.Rows = append(s.Rows, []string{when, told[i].Text})
+		for _, story := range stories {
+			s.Rows = append(s.Rows, []string{when, story[i].Text})
 			when = ""
 		}
 	}
@@ -46,7 +45,7 @@ type Sentence struct {
 	weight int // light sentences are dropped first where a story is too long
 }
 
-// The weights, from what is told first to what is dropped first.
+// The weights, from what always stays to what is dropped first.
 const (
 	always = iota + 1
 	grave
@@ -58,12 +57,12 @@ const (
 // Sentences tells a run in one language. The sentences of two languages correspond one
 // to one.
 func Sentences(lang string, h *history.History, j verdict.Judgement) []Sentence {
-	t := &teller{
-		voice:   newVoice(lang, h),
-		pending: make([][]*step, h.Clients+1),
-		leaving: make([]bool, h.Clients+1),
-		heard:   make([]string, h.Clients+1),
-		keys:    make([]keyState, max(1, h.Nodes)),
+	t := &storyWriter{
+		wording:   newWording(lang, h),
+		pending:   make([][]*step, h.Clients+1),
+		leaving:   make([]bool, h.Clients+1),
+		refusedBy: make([]string, h.Clients+1),
+		keys:      make([]keyState, max(1, h.Nodes)),
 	}
 	t.intro()
 	steps := withoutReloads(stepsOf(h, j))
@@ -72,33 +71,33 @@ func Sentences(lang string, h *history.History, j verdict.Judgement) []Sentence 
 	}
 	t.flush()
 	t.moral(j)
-	return shorten(t.told)
+	return shorten(t.sentences)
 }
 
-// A teller puts steps into sentences. It keeps commands until it knows what they led to.
-type teller struct {
-	*voice
-	told    []Sentence
-	pending [][]*step // by client: commands answered and not yet told
-	leaving []bool    // by client: outside again, and about to give the lock back
-	heard   []string  // by client: the state of the key in which its refusal was last told
-	keys    []keyState
+// A storyWriter puts steps into sentences. It keeps commands until their result is known.
+type storyWriter struct {
+	*wording
+	sentences []Sentence
+	pending   [][]*step // by client: commands answered and not yet in a sentence
+	leaving   []bool    // by client: outside again, and about to give the lock back
+	refusedBy []string  // by client: the owners of the key at its last refusal in the story
+	keys      []keyState
 }
 
 // tell adds a sentence about the run as a whole, or with tellAt about an instant.
-func (t *teller) tell(weight int, key string, pairs ...string) {
-	t.told = append(t.told, Sentence{"", t.say(key, pairs...), weight})
+func (t *storyWriter) tell(weight int, key string, pairs ...string) {
+	t.sentences = append(t.sentences, Sentence{"", t.say(key, pairs...), weight})
 }
 
-func (t *teller) tellAt(at time.Duration, weight int, key string, pairs ...string) {
+func (t *storyWriter) tellAt(at time.Duration, weight int, key string, pairs ...string) {
 	t.add(at, weight, t.say(key, pairs...))
 }
 
-func (t *teller) add(at time.Duration, weight int, text string) {
-	t.told = append(t.told, Sentence{Millis(at, t.decimals) + " ms", text, weight})
+func (t *storyWriter) add(at time.Duration, weight int, text string) {
+	t.sentences = append(t.sentences, Sentence{Millis(at, t.decimals) + " ms", text, weight})
 }
 
-func (t *teller) intro() {
+func (t *storyWriter) intro() {
 	mortal := func(e history.Event) bool {
 		return e.Kind == history.Change && e.Key == t.h.Key && e.After != "" && e.Until != history.Forever
 	}
@@ -115,7 +114,7 @@ func (t *teller) intro() {
 
 // moral closes the story with the gravest verdict: the first, but for a DEADLOCK that
 // follows from the ORPHAN before it.
-func (t *teller) moral(j verdict.Judgement) {
+func (t *storyWriter) moral(j verdict.Judgement) {
 	if len(j.Verdicts) == 0 {
 		return
 	}
@@ -134,7 +133,7 @@ func (t *teller) moral(j verdict.Judgement) {
 
 // step adds the sentences of one step. A command is kept until its consequence is known,
 // and told together with it.
-func (t *teller) step(s *step) {
+func (t *storyWriter) step(s *step) {
 	switch {
 	case s.Kind == history.Answer && s.Thread == 0:
 		t.pending[s.Client] = append(t.pending[s.Client], s)
@@ -160,7 +159,7 @@ func (t *teller) step(s *step) {
 	t.keys = s.keys
 }
 
-func (t *teller) enter(s *step) {
+func (t *storyWriter) enter(s *step) {
 	commands := t.pending[s.Client]
 	t.pending[s.Client] = nil
 	t.flush()
@@ -173,17 +172,17 @@ func (t *teller) enter(s *step) {
 }
 
 // refuse tells a refusal once as long as the key has the same owner.
-func (t *teller) refuse(s *step) {
+func (t *storyWriter) refuse(s *step) {
 	commands := t.pending[s.Client]
 	t.pending[s.Client] = nil
 	owners := ""
 	for _, k := range s.keys {
 		owners += ownerName(k) + " "
 	}
-	if len(commands) == 0 || s.retries && t.heard[s.Client] == owners {
+	if len(commands) == 0 || s.retries && t.refusedBy[s.Client] == owners {
 		return
 	}
-	t.heard[s.Client] = owners
+	t.refusedBy[s.Client] = owners
 	key, weight := "story.refused", detail
 	if !s.retries {
 		key = "story.gaveup"
@@ -196,12 +195,12 @@ func (t *teller) refuse(s *step) {
 }
 
 // renewal tells a timer's command where it differs from the one before.
-func (t *teller) renewal(s *step) {
+func (t *storyWriter) renewal(s *step) {
 	text := t.commands([]*step{s})
-	same := func(told Sentence) bool {
-		return told.Text == t.say("story.sent", "client", t.sender(s), "commands", text)
+	same := func(other Sentence) bool {
+		return other.Text == t.say("story.sent", "client", t.sender(s), "commands", text)
 	}
-	if s.took == 0 && slices.ContainsFunc(t.told, same) {
+	if s.took == 0 && slices.ContainsFunc(t.sentences, same) {
 		return
 	}
 	t.flush()
@@ -210,7 +209,7 @@ func (t *teller) renewal(s *step) {
 }
 
 // flush tells the commands that are kept, in the order of their answers.
-func (t *teller) flush() {
+func (t *storyWriter) flush() {
 	var clients []int
 	for c, commands := range t.pending {
 		if len(commands) > 0 {
@@ -225,9 +224,9 @@ func (t *teller) flush() {
 }
 
 // flushClient tells commands whose consequence is not an Enter or a Refuse.
-func (t *teller) flushClient(c int) {
+func (t *storyWriter) flushClient(c int) {
 	commands := t.pending[c]
-	if len(commands) == 0 || commands[0].refused { // a refusal is told when it is complete
+	if len(commands) == 0 || commands[0].refused { // a refusal gets a sentence when it is complete
 		return
 	}
 	t.pending[c] = nil
@@ -241,14 +240,14 @@ func (t *teller) flushClient(c int) {
 	t.tellTook(last)
 }
 
-func (t *teller) tellTook(s *step) {
+func (t *storyWriter) tellTook(s *step) {
 	if s.took != 0 {
 		t.tellAt(s.At, grave, "story.took", "owner", clientName(s.took))
 	}
 }
 
 // command is one command without its reply, and its node where there are many.
-func (t *teller) command(s *step) string {
+func (t *storyWriter) command(s *step) string {
 	if len(s.Cmd) == 0 {
 		return t.say("part.request")
 	}
@@ -260,14 +259,14 @@ func (t *teller) command(s *step) string {
 
 // commands joins commands and replies; the same command with the same reply
 // from several nodes is said once.
-func (t *teller) commands(steps []*step) string {
+func (t *storyWriter) commands(steps []*step) string {
 	text := ""
 	for len(steps) > 0 {
 		n := 1
 		for n < len(steps) && sameOnAnotherNode(steps[n-1], steps[n]) {
 			n++
 		}
-		part := t.heardFrom(steps[:n])
+		part := t.receivedFrom(steps[:n])
 		if text == "" {
 			text = part
 		} else {
@@ -278,7 +277,7 @@ func (t *teller) commands(steps []*step) string {
 	return text
 }
 
-func (t *teller) heardFrom(steps []*step) string {
+func (t *storyWriter) receivedFrom(steps []*step) string {
 	s := steps[0]
 	if t.h.Nodes < 2 {
 		return t.say("part.heard", "command", fullCommand(s.Cmd), "reply", shortReply(s.Reply))
@@ -292,7 +291,7 @@ func (t *teller) heardFrom(steps []*step) string {
 }
 
 // event tells a step that is not the answer to a command.
-func (t *teller) event(s *step) {
+func (t *storyWriter) event(s *step) {
 	switch s.Kind {
 	case history.Expire:
 		t.expire(s)
@@ -301,14 +300,14 @@ func (t *teller) event(s *step) {
 	case history.Apply, history.Change:
 		t.landed(s)
 	default:
-		if text := t.voice.event("fault", s, t.command(s)); text != "" {
+		if text := t.wording.event("fault", s, t.command(s)); text != "" {
 			t.add(s.At, weightOf(s.Kind), text)
 			t.tellTook(s)
 		}
 	}
 }
 
-// weightOf is how much an event of a kind weighs in a story.
+// weightOf returns the weight of an event of a kind in a story.
 func weightOf(k history.Kind) int {
 	switch k {
 	case history.Read, history.Fire, history.Push, history.Replicate:
@@ -320,7 +319,7 @@ func weightOf(k history.Kind) int {
 	return turning
 }
 
-func (t *teller) expire(s *step) {
+func (t *storyWriter) expire(s *step) {
 	if t.h.ZooKeeper {
 		t.tellAt(s.At, turning, "story.place.goes")
 		return
@@ -339,7 +338,7 @@ func (t *teller) expire(s *step) {
 	t.tellAt(s.At, turning, "story.expire", "where", where)
 }
 
-func (t *teller) write(s *step) {
+func (t *storyWriter) write(s *step) {
 	client := clientName(s.Client)
 	switch {
 	case !s.OK && t.h.Guard == history.CompareAndSet:
@@ -353,7 +352,7 @@ func (t *teller) write(s *step) {
 	}
 }
 
-func (t *teller) landed(s *step) {
+func (t *storyWriter) landed(s *step) {
 	if s.Client == 0 || len(s.Cmd) == 0 {
 		t.tellAt(s.At, grave, "story.external")
 	} else {
@@ -362,7 +361,7 @@ func (t *teller) landed(s *step) {
 	t.tellTook(s)
 }
 
-func (t *teller) finding(at time.Duration, f verdict.Finding) {
+func (t *storyWriter) finding(at time.Duration, f verdict.Finding) {
 	lasts := ""
 	switch {
 	case f.Forever:
@@ -377,7 +376,7 @@ func (t *teller) finding(at time.Duration, f verdict.Finding) {
 	t.tellAt(at, grave, "found."+string(f.Verdict), "client", client, "clients", t.names(f.Clients), "time", lasts)
 }
 
-func (t *teller) names(clients []int) string {
+func (t *storyWriter) names(clients []int) string {
 	text := ""
 	for i, c := range clients {
 		if i == 0 {
@@ -391,15 +390,15 @@ func (t *teller) names(clients []int) string {
 
 // shorten drops sentences until the story is short enough: the lightest first,
 // and of equally light ones the latest, because the first time tells most.
-func shorten(told []Sentence) []Sentence {
-	for len(told) > maxSentences {
+func shorten(story []Sentence) []Sentence {
+	for len(story) > maxSentences {
 		lightest := 0
-		for i, s := range told {
-			if s.weight >= told[lightest].weight {
+		for i, s := range story {
+			if s.weight >= story[lightest].weight {
 				lightest = i
 			}
 		}
-		told = slices.Delete(told, lightest, lightest+1)
+		story = slices.Delete(story, lightest, lightest+1)
 	}
-	return told
+	return story
 }

@@ -9,7 +9,7 @@ import (
 // Summary says in a few words what the events of a history from the index from up to
 // the index to (not included) were, and that some time passed with them.
 func Summary(h *history.History, from, to int, passed time.Duration, lang string) string {
-	v := newVoice(lang, h)
+	v := newWording(lang, h)
 	what, who := cell{}, ""
 	for _, e := range h.Events[from:to] {
 		if e.Client > 0 && e.Kind != history.Change {
@@ -31,7 +31,7 @@ func Summary(h *history.History, from, to int, passed time.Duration, lang string
 
 // brief is one event of a summary; more says that it is not the first one. A request
 // is news only where nothing else happens.
-func (v *voice) brief(e history.Event, more bool) string {
+func (v *wording) brief(e history.Event, more bool) string {
 	s := &step{Event: e}
 	if more && (e.Kind == history.Send || e.Kind == history.Done) {
 		return ""

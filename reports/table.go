@@ -16,11 +16,11 @@ import (
 // client's own clock is left out of runs in which every clock is right.
 func Table(w io.Writer, h *history.History, j verdict.Judgement, o Options) error {
 	out := o.Lines(w)
-	newVoice(out.Lang(), h).table(stepsOf(h, j)).WriteOrList(out, 1)
+	newWording(out.Lang(), h).table(stepsOf(h, j)).WriteOrList(out, 1)
 	return out.Err()
 }
 
-func (v *voice) table(steps []step) *layout.Sheet {
+func (v *wording) table(steps []step) *layout.Sheet {
 	skewed, number := anySkew(steps), 0
 	t := &layout.Sheet{Right: layout.Only(0, 1), Floor: 6}
 	if skewed {
@@ -66,7 +66,7 @@ func anySkew(steps []step) bool {
 }
 
 // subject names the client, the timer or the server that does a step.
-func (v *voice) subject(s *step) string {
+func (v *wording) subject(s *step) string {
 	switch {
 	case s.who() > 0 && s.Thread > 0:
 		return v.say("table.timer", "client", clientName(s.Client))
@@ -78,7 +78,7 @@ func (v *voice) subject(s *step) string {
 	return serverName(v.h)
 }
 
-func (v *voice) whatAndReply(s *step) (what, reply string) {
+func (v *wording) whatAndReply(s *step) (what, reply string) {
 	where := ""
 	if v.h.Nodes > 1 && s.Node > 0 {
 		where = " @" + nodeName(s.Node)
@@ -99,7 +99,7 @@ func (v *voice) whatAndReply(s *step) (what, reply string) {
 }
 
 // full is the command of a step as sent; see fullCommand.
-func (v *voice) full(s *step) string {
+func (v *wording) full(s *step) string {
 	if len(s.Cmd) == 0 {
 		return v.say("table.request")
 	}
@@ -107,7 +107,7 @@ func (v *voice) full(s *step) string {
 }
 
 // keyAfter is the key after a step: its owner and what is left of its life.
-func (v *voice) keyAfter(s *step) string {
+func (v *wording) keyAfter(s *step) string {
 	left, held := timeLeft(s.keys, s.At)
 	text := ownerName(s.keys[0])
 	if v.h.Nodes > 1 {

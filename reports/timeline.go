@@ -16,7 +16,7 @@ import (
 // one line with a count.
 func Timeline(w io.Writer, h *history.History, j verdict.Judgement, o Options) error {
 	out := o.Lines(w)
-	v := newVoice(out.Lang(), h)
+	v := newWording(out.Lang(), h)
 	s := &layout.Sheet{Right: layout.Only(0), Floor: 8}
 	for _, l := range v.timeline(stepsOf(h, j)) {
 		s.Rows = append(s.Rows, v.timeRow(&l))
@@ -40,7 +40,7 @@ type timeLine struct {
 	last     step
 }
 
-func (v *voice) timeline(steps []step) []timeLine {
+func (v *wording) timeline(steps []step) []timeLine {
 	var all []timeLine
 	for i := range steps {
 		s := &steps[i]
@@ -60,7 +60,7 @@ func (v *voice) timeline(steps []step) []timeLine {
 	return foldRefused(all)
 }
 
-// takes says whether s continues the line: the same client at the same instant, or
+// takes reports whether s continues the line: the same client at the same instant, or
 // in the same refused attempt, or with the same command at the next server.
 func (l *timeLine) takes(s *step) bool {
 	p := &l.last
@@ -70,7 +70,7 @@ func (l *timeLine) takes(s *step) bool {
 	return sameOnAnotherNode(p, s) || s.refused && p.refused && p.attempt == s.attempt || p.At == s.At && s.who() != 0
 }
 
-func (v *voice) add(l *timeLine, s *step, text string) {
+func (v *wording) add(l *timeLine, s *step, text string) {
 	if n := len(l.texts); n > 0 && sameOnAnotherNode(&l.last, s) {
 		head, reply, _ := strings.Cut(l.texts[n-1], " -> ")
 		l.texts[n-1] = head + " " + nodeName(s.Node) + " -> " + reply
@@ -106,7 +106,7 @@ func foldRefused(all []timeLine) (out []timeLine) {
 	return out
 }
 
-func (v *voice) timeRow(l *timeLine) []string {
+func (v *wording) timeRow(l *timeLine) []string {
 	at := Millis(l.from, v.decimals)
 	if l.to != l.from {
 		at += ".." + Millis(l.to, v.decimals)
@@ -114,8 +114,8 @@ func (v *voice) timeRow(l *timeLine) []string {
 	return []string{at, l.who, v.cell(&cell{texts: l.texts, count: l.count}, l.to)}
 }
 
-// actorName is who does a step, with the capital of the articles: C1.
-func (v *voice) actorName(s *step) string {
+// actorName names the actor of a step, with the capital of the articles: C1.
+func (v *wording) actorName(s *step) string {
 	name := v.subject(s)
 	if s.who() > 0 {
 		name = strings.ToUpper(name[:1]) + name[1:]
@@ -123,12 +123,12 @@ func (v *voice) actorName(s *step) string {
 	return name
 }
 
-// longArgument is how many cells an argument or a reply may take in a timeline: the
-// path of a znode fits.
+// longArgument is the width of an argument or a reply in a timeline, in cells: the path of a
+// znode fits.
 const longArgument = 48
 
 // timeText is one step in a timeline; "": it is left out.
-func (v *voice) timeText(s *step) string {
+func (v *wording) timeText(s *step) string {
 	if s.noScript {
 		return ""
 	}

@@ -15,6 +15,7 @@ import (
 	"locklab/reports"
 	"locklab/reports/chart"
 	"locklab/reports/lessons"
+	"locklab/reports/report"
 	"locklab/reports/text"
 	"locklab/scenarios/checked"
 	"locklab/scenarios/contract"
@@ -159,13 +160,13 @@ func (c *checkFlags) more(rows []contract.Expectation) (all []string) {
 
 // checkedJSON is one lock with its views, each as its own command has it.
 type checkedJSON struct {
-	Test      string         `json:"test"`
-	Unknown   string         `json:"unknown,omitempty"`
-	Search    *exploreJSON   `json:"explore,omitempty"`
-	Pars      *parJSON       `json:"par,omitempty"`
-	Tolerance *toleranceJSON `json:"tolerance,omitempty"`
-	Matrix    *matrixJSON    `json:"matrix,omitempty"`
-	Runs      []runJSON      `json:"runs,omitempty"` // explain: the shortest way to each verdict
+	Test      string       `json:"test"`
+	Unknown   string       `json:"unknown,omitempty"`
+	Search    *exploreJSON `json:"explore,omitempty"`
+	Pars      any          `json:"par,omitempty"`
+	Tolerance any          `json:"tolerance,omitempty"`
+	Matrix    *matrixJSON  `json:"matrix,omitempty"`
+	Runs      []runJSON    `json:"runs,omitempty"` // explain: the shortest way to each verdict
 }
 
 // show shows the views of each lock, and how the contract is kept, if there is one. open is the
@@ -277,7 +278,7 @@ func (c *checkFlags) showPars(e *env, l *checked.Lock, out *checkedJSON) (open, 
 		notSearched(e, l)
 		return nil, nil
 	}
-	drawn, err := findPars(e.ctx, e, c.beside, parBounds(), study.SingleFaults())
+	drawn, err := report.Pars(e.ctx, e.work, c.beside, report.ParBounds(), study.SingleFaults())
 	if err != nil {
 		return nil, err
 	}
@@ -291,7 +292,7 @@ func (c *checkFlags) showPars(e *env, l *checked.Lock, out *checkedJSON) (open, 
 	}
 	drawn.Prepend(l.Lock, searches)
 	if e.json {
-		out.Pars = &parJSON{searchedToJSON(drawn, nil), drawn.Pars}
+		out.Pars = chart.JSON(drawn, false)
 		return conclude(drawn), nil
 	}
 	return conclude(drawn), drawOwn(e, l, drawn)
@@ -303,14 +304,14 @@ func (c *checkFlags) showTolerance(e *env, l *checked.Lock, out *checkedJSON) (o
 		notSearched(e, l)
 		return nil, nil
 	}
-	drawn, err := findTolerance(e.ctx, e, c.beside)
+	drawn, err := report.Tolerance(e.ctx, e.work, c.beside)
 	if err != nil {
 		return nil, err
 	}
 	drawn.Locks = append([]lock.Entry{l.Lock}, drawn.Locks...)
 	drawn.Limits = append(slices.Clone(l.Limits), drawn.Limits...)
 	if e.json {
-		out.Tolerance = &toleranceJSON{searchedToJSON(drawn, nil), "lease", study.MaxLeases, drawn.Limits, nil}
+		out.Tolerance = chart.JSON(drawn, false)
 		return conclude(drawn), nil
 	}
 	return conclude(drawn), drawOwn(e, l, drawn)
@@ -347,7 +348,7 @@ func (c *checkFlags) showMatrix(e *env, l *checked.Lock, out *checkedJSON) (open
 		out.Matrix = &matrixJSON{Version: schema, Cells: cellsJSON(flat)}
 		return nil, nil
 	}
-	err = chart.Text(e.Out, gridOf(append([]lock.Entry{l.Lock}, c.beside...), scs, cells), e.options())
+	err = chart.Text(e.Out, report.Grid(append([]lock.Entry{l.Lock}, c.beside...), scs, cells), e.options())
 	e.Printf("\n")
 	return nil, err
 }

@@ -111,8 +111,8 @@ func TestCheckViews(t *testing.T) {
 		Locks   []struct {
 			Test      string
 			Explore   exploreJSON
-			Par       parJSON
-			Tolerance toleranceJSON
+			Par       struct{ Pars []study.Par }
+			Tolerance struct{ Limits []study.Limit }
 			Matrix    matrixJSON
 			Runs      []runJSON
 		}

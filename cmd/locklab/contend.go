@@ -22,28 +22,6 @@ const (
 	maxRequests   = 1_000_000
 )
 
-type contendJSON struct {
-	Version     int               `json:"version"`
-	Incomplete  bool              `json:"incomplete,omitempty"`
-	Server      string            `json:"redis_version"`
-	Clients     int               `json:"clients"`
-	Requests    int               `json:"requests"`
-	Load        contendLoadJSON   `json:"load"`
-	Takeaway    string            `json:"takeaway"`
-	Assumptions string            `json:"assumptions"`
-	Results     []chart.Contended `json:"results"`
-}
-
-type contendLoadJSON struct {
-	Hold     time.Duration `json:"hold_ns"`
-	Poll     time.Duration `json:"poll_ns"`
-	Cap      time.Duration `json:"cap_ns"`
-	TTL      time.Duration `json:"ttl_ns"`
-	Patience time.Duration `json:"patience_ns"`
-	Service  time.Duration `json:"service_ns"` // measured
-	Latency  time.Duration `json:"latency_ns"` // measured
-}
-
 // contendFlags are the flags of "locklab live contend".
 type contendFlags struct {
 	cost.Contention
@@ -53,7 +31,7 @@ type contendFlags struct {
 
 // liveContendCommand puts the load of article 000 on a real server.
 func liveContendCommand() *command {
-	c := &contendFlags{Contention: cost.Contention{Clients: 100, Requests: 1000, Load: cost.Load{
+	c := &contendFlags{chart: chartFlags{numbers: true}, Contention: cost.Contention{Clients: 100, Requests: 1000, Load: cost.Load{
 		Hold: 2 * time.Millisecond, Inside: 1, Poll: 20 * time.Millisecond, Cap: 200 * time.Millisecond, TTL: time.Second, Patience: 10 * time.Second,
 	}}}
 	return &command{
@@ -74,8 +52,7 @@ func (c *contendFlags) add(f *flags) {
 }
 
 func (c *contendFlags) run(e *env, _ []string) error {
-	c.chart.files = withNumbers(c.chart.files)
-	locks, err := c.chart.pickOr(e, nil)
+	locks, err := c.chart.pick(e, nil)
 	if err != nil {
 		return err
 	}
@@ -86,30 +63,27 @@ func (c *contendFlags) run(e *env, _ []string) error {
 	if err := checkContention(c.Contention); err != nil {
 		return err
 	}
-	ring, err := reality.NewRing(e.ctx)
+	server, err := reality.NewServer(e.ctx)
 	if err != nil && e.ctx.Err() == nil {
 		return err // something is missing
 	} else if err != nil {
 		return liveError(e.ctx, err)
 	}
-	defer ring.Close()
+	defer server.Close()
 	done, end := e.progress(2*len(list), "progress.live")
-	drawn, err := contend(e.ctx, ring, c.Contention, list, done)
+	drawn, err := contend(e.ctx, server, c.Contention, list, done)
 	end()
 	if refused := redis.Error(nil); errors.As(err, &refused) {
 		return text.Errorf("error.contend.refused", "cause", err)
 	}
-	l := drawn.Contention.Load
-	out := contendJSON{schema, err != nil, ring.Version, c.Clients, c.Requests, contendLoadJSON{l.Hold, l.Poll, l.Cap, l.TTL, l.Patience, l.Service, l.Latency},
-		drawn.Takeaway("en"), drawn.Assumptions("en"), append([]chart.Contended{}, drawn.Results...)}
-	return showChart(e, drawn, err, c.chart.files, out, "locklab live contend -o contend.png", "locklab waiting", "locklab waiting --clients 10 --policies none --article")
+	return c.chart.show(e, drawn, err, "locklab live contend -o contend.png", "locklab waiting", "locklab waiting --clients 10 --policies none --article")
 }
 
 // contend plays all on the real server and in the simulation. What was finished is returned with
 // the error.
-func contend(ctx context.Context, ring *reality.Ring, x cost.Contention, list []cost.Contender, done func(n int)) (*chart.ContendChart, error) {
-	drawn := &chart.ContendChart{Contention: x, Version: ring.Version}
-	service, latency, err := ring.Calibrate(ctx, x.Clients)
+func contend(ctx context.Context, server *reality.Server, x cost.Contention, list []cost.Contender, done func(n int)) (*chart.ContendChart, error) {
+	drawn := &chart.ContendChart{Contention: x, Version: server.Version}
+	service, latency, err := server.Calibrate(ctx, x.Clients)
 	if err != nil {
 		return drawn, err
 	}
@@ -120,7 +94,7 @@ func contend(ctx context.Context, ring *reality.Ring, x cost.Contention, list []
 	}
 	for i, who := range list {
 		r := chart.Contended{Policy: who.Policy.ID, Lock: who.Lock.ID}
-		if r.Real, err = ring.Contend(ctx, x, who); err != nil {
+		if r.Real, err = server.Contend(ctx, x, who); err != nil {
 			return drawn, err
 		}
 		done(2*i + 1)

@@ -3,30 +3,23 @@ package main
 import (
 	"locklab/reports"
 	"locklab/reports/chart"
+	"locklab/reports/report"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 )
 
-// demoLocks are one lock of each idea, as many as fit on a screen.
-var demoLocks = []string{"setnx", "setnx-expire", "getset", "token", "watchdog", "redlock"}
-
-// demoRaces are the best-known races of these locks, as many as fit on a screen.
-var demoRaces = []string{
-	"R01", "R02", "R03", "R04", "R06", "R09", "R14", "R15", "R16", "R18", "R18F", "R21", "R24", "R25", "R32",
-}
-
 func demoCommand() *command { return &command{use: "demo", args: noArguments, run: runDemo} }
 
 func runDemo(e *env, _ []string) error {
-	told, err := study.Demo()
+	story, err := study.Demo()
 	if err != nil {
 		return internal(err)
 	}
-	locks, err := locksNamed(demoLocks)
+	locks, err := locksNamed(report.DemoLocks)
 	if err != nil {
 		return internal(err)
 	}
-	races, err := pickRaces(demoRaces)
+	races, err := pickRaces(report.DemoRaces)
 	if err != nil {
 		return internal(err)
 	}
@@ -40,17 +33,17 @@ func runDemo(e *env, _ []string) error {
 			Version int        `json:"version"`
 			Run     runJSON    `json:"run"`
 			Cells   []cellJSON `json:"cells"`
-		}{schema, outcomeJSON(told), cellsJSON(flat)})
+		}{schema, outcomeJSON(story), cellsJSON(flat)})
 	}
-	return printTour(e, told, gridOf(locks, races, cells))
+	return printTour(e, story, report.Grid(locks, races, cells))
 }
 
-func printTour(e *env, told *race.Outcome, grid *chart.Grid) error {
+func printTour(e *env, story *race.Outcome, grid *chart.Grid) error {
 	o := e.options()
 	o.Brief, grid.Brief = true, true
 	e.Sentence("demo.intro")
 	e.Printf("\n")
-	if err := reports.Lanes(e.Out, told.History, told.Judgement, o); err != nil {
+	if err := reports.Lanes(e.Out, story.History, story.Judgement, o); err != nil {
 		return internal(err)
 	}
 	e.Printf("\n")

@@ -19,7 +19,7 @@ import (
 func doomFiles(files []string, doom bool) (curve, rest []string, err error) {
 	for _, f := range files {
 		switch {
-		case chartFormats[filepath.Ext(f)] == nil:
+		case chart.Formats[filepath.Ext(f)] == nil:
 			rest = append(rest, f)
 		case !doom:
 			return nil, nil, text.Errorf("error.doom.missing", "file", f)
@@ -60,31 +60,4 @@ func printDoom(e *env, d *chart.Doom) error {
 	}
 	e.Printf("\n")
 	return internal(chart.Text(e.Out, d, withDoom(e, d)))
-}
-
-type doomJSON struct {
-	Harm     verdict.Word   `json:"harm"`
-	NoReturn int            `json:"no_return"`
-	States   int            `json:"states"`
-	Takeaway string         `json:"takeaway"`
-	Steps    []doomStepJSON `json:"steps"`
-}
-
-type doomStepJSON struct {
-	Step  int     `json:"step"`
-	AtNS  int64   `json:"at_ns"`
-	Fault bool    `json:"fault"` // the step is a fault
-	Share float64 `json:"share"`
-}
-
-// doomToJSON returns nil if there is no curve.
-func doomToJSON(d *chart.Doom) *doomJSON {
-	if d == nil {
-		return nil
-	}
-	out := &doomJSON{Harm: d.Harm, NoReturn: d.NoReturn, States: d.States, Takeaway: d.Takeaway("en")}
-	for n, s := range d.Steps {
-		out.Steps = append(out.Steps, doomStepJSON{n, int64(s.At), s.Fault, s.Share})
-	}
-	return out
 }

@@ -6,11 +6,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"locklab/simulator/effort"
 )
 
 // What people see of a doom curve: the same from the search that finds the run,
 // and from the link of the run, in text, as JSON and in files.
 func TestDoom(t *testing.T) {
+	effort.Unwatched(t, watchedCommands)
 	search := []string{"explore", "token", "--budget", "pause=1", "--doom"}
 	code, out, errs := call(t, append(search, "--json")...)
 	var found exploreJSON

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"locklab/simulator/effort"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -19,6 +21,7 @@ import (
 // TestEmptyNames: every flag of every command that names something refuses an empty name, and so
 // does every argument, before anything is done.
 func TestEmptyNames(t *testing.T) {
+	effort.Unwatched(t, watchedCommands)
 	e := newTestEnv(nil, nil)
 	refused := 0
 	var visit func(c *cobra.Command)

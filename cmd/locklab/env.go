@@ -15,6 +15,7 @@ import (
 
 	"locklab/reports"
 	"locklab/reports/text"
+	"locklab/scenarios/share"
 )
 
 // env is the environment of one call of the program: its streams, its language, and the flags
@@ -36,7 +37,8 @@ type env struct {
 	helped  error    // what is wrong with a request for help
 	pages   *os.File // the terminal, while output is collected for its pager
 
-	elsewhere *elsewhere // nil: this process computes everything and reads its files
+	elsewhere *elsewhere     // nil: this process computes everything and reads its files
+	computer  share.Computer // of the tasks of the command that runs; nil: this process
 }
 
 func newEnv(stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) *env {

@@ -10,16 +10,16 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"locklab/simulator/effort"
 )
 
 // TestSameEverywhere: texts, tables, pictures and pages are equal to the byte on any number
-// of processors, in any time zone and locale, and on any machine: their sums were recorded
-// on one. Only PNG differs between kinds of processors, by how they round where a picture
+// of processors, in any time zone and locale, and on any machine: they were recorded on one. Only PNG differs between kinds of processors, by how they round where a picture
 // is drawn in dots. TestOutputs shows the demo with the race detector.
 func TestSameEverywhere(t *testing.T) {
 	effort.OnlyExhaustive(t, "it draws everything three times")
@@ -53,49 +53,61 @@ func TestSameEverywhere(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		compareSums(t, strings.Join(machine.env, " "), machine.page, sums(t, dir))
+		compareOutputs(t, strings.Join(machine.env, " "), machine.page, outputs(t, dir))
 	}
 }
 
-// sums are the lines of a file as sha256sum writes it, of what is below dir.
-func sums(t *testing.T, dir string) (lines []string) {
+// outputs are the files below dir, each with its name before it: texts and tables as they are,
+// of other files the sum, as sha256sum writes it.
+func outputs(t *testing.T, dir string) (files []string) {
 	t.Helper()
 	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		content, err := os.ReadFile(filepath.Join(dir, name))
-		lines = append(lines, fmt.Sprintf("%x  %s", sha256.Sum256(bytes.ReplaceAll(content, []byte(dir), []byte("DIR"))), name))
+		content = bytes.ReplaceAll(content, []byte(dir), []byte("DIR"))
+		if ext := filepath.Ext(name); ext != ".txt" && ext != ".csv" {
+			content = fmt.Appendf(nil, "%x\n", sha256.Sum256(content))
+		}
+		files = append(files, fileMark+name+"\n"+string(content))
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return lines
+	return files
 }
 
-// compareSums compares with those of the machine where they were recorded, or records them.
-func compareSums(t *testing.T, machine string, all bool, lines []string) {
+// fileMark begins a file in what is recorded.
+const fileMark = "-- file "
+
+// compareOutputs compares with those of the machine where they were recorded, or records them.
+func compareOutputs(t *testing.T, machine string, all bool, files []string) {
 	t.Helper()
-	const recorded = "everywhere.sha256"
+	const recorded = "everywhere.txt"
 	if *update && all {
-		golden(t, recorded, []byte(strings.Join(lines, "\n")+"\n"))
+		golden(t, recorded, []byte(strings.Join(files, "")))
 	}
 	content, err := os.ReadFile(filepath.Join("testdata", recorded))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := strings.Split(strings.TrimSpace(string(content)), "\n")
-	drawn := func(line string) bool { return strings.HasSuffix(line, ".png") }
-	if runtime.GOARCH != "amd64" { // where they were recorded
-		want, lines = slices.DeleteFunc(want, drawn), slices.DeleteFunc(lines, drawn)
+	want := map[string]string{}
+	for _, file := range strings.Split(string(content), fileMark)[1:] {
+		name, _, _ := strings.Cut(file, "\n")
+		want[name] = fileMark + file
 	}
-	if all && len(lines) != len(want) {
-		t.Errorf("%s: %d outputs, %d were recorded", machine, len(lines), len(want))
+	if all && len(files) != len(want) {
+		t.Errorf("%s: %d outputs, %d were recorded", machine, len(files), len(want))
 	}
-	for _, line := range lines {
-		if !slices.Contains(want, line) {
-			t.Errorf("%s: %s is another output than was recorded", machine, line[sha256.Size*2+2:])
+	for _, file := range files {
+		name, _, _ := strings.Cut(strings.TrimPrefix(file, fileMark), "\n")
+		if runtime.GOARCH != "amd64" && filepath.Ext(name) == ".png" { // the others were recorded there
+			continue
+		}
+		if diff := cmp.Diff(want[name], file); diff != "" {
+			t.Errorf("%s: %s (-recorded +now):\n%.3000s", machine, name, diff)
 		}
 	}
 }

@@ -29,6 +29,7 @@ func teacher(t *testing.T, out io.Writer, lang string, width int) *lessons.Teach
 // Every place of every text is filled in, in both languages: what it names is there,
 // and came about in a run. The error names the file and the line.
 func TestEveryTextIsFilled(t *testing.T) {
+	effort.Unwatched(t, watchedCommands)
 	for _, prefix := range []string{"lock.", "race.", "path.", "interview.", "term."} {
 		texts, err := teacher(t, io.Discard, "both", 80).Texts(prefix)
 		if err != nil {
@@ -189,6 +190,7 @@ func TestExplainAll(t *testing.T) {
 // Every word that the outputs use can be looked up, in both languages: verdicts, column
 // heads, and the words of certificates.
 func TestWordsAreExplained(t *testing.T) {
+	effort.Unwatched(t, watchedCommands)
 	words := []string{"N/A", "VACUOUS", "UNKNOWN", "HOLDS", "+1", "+3", "@", "?", "none", "par", "steps", "cause", "certificate", "bounds", "states",
 		"transitions", "depth", "complete", "reduction", "symmetry", "partial order", "doom", "point of no return", "tolerance", "retries", "attempts",
 		"orphaned request", "quorum", "TTL", "lease", "asleep", "seed", "settings", "contract", "link", "counterexample", "budget", "probe", "cut short"}

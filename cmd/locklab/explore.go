@@ -12,6 +12,7 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/reports"
+	"locklab/reports/certificate"
 	"locklab/reports/chart"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
@@ -23,35 +24,35 @@ import (
 )
 
 type exploreJSON struct {
-	Version     int            `json:"version"`
-	Strategy    string         `json:"strategy"`
-	Clients     int            `json:"clients"`
-	Attempts    int            `json:"attempts"`
-	Nodes       int            `json:"nodes"`
-	Budget      map[string]int `json:"budget"`
-	Bounds      string         `json:"bounds"` // all of them, as links have them
-	Timing      string         `json:"timing"`
-	Uses        []string       `json:"uses"` // what clients may do besides acquiring, working and releasing
-	Retries     int            `json:"client_retries"`
-	Skew        time.Duration  `json:"skew_ns"`
-	Tokens      string         `json:"tokens"`
-	Untriggered []string       `json:"not_injected"`
-	Claim       string         `json:"claim"` // headline of the certificate
-	Scope       string         `json:"scope"` // what it is about: any (timing), instants (those searched), lockstep
-	MayHappen   []string       `json:"may_happen"`
-	Assumed     []string       `json:"assumed"`
-	States      int            `json:"states"`
-	Transitions int            `json:"transitions"`
-	Depth       int            `json:"depth"`
-	Complete    bool           `json:"complete"`
-	Cut         string         `json:"cut,omitempty"`         // the limit that ended it
-	Beside      []otherJSON    `json:"also_proved,omitempty"` // searches of what this one leaves out
-	Tried       []otherJSON    `json:"not_proved,omitempty"`  // searches that were cut short
-	FromFile    string         `json:"from_file,omitempty"`   // what was taken from --checkpoint's file, not searched here: "part" or "all"
-	Seconds     float64        `json:"seconds,omitempty"`     // only with --time
-	Verdicts    []witnessJSON  `json:"verdicts"`
-	Certificate string         `json:"certificate"`
-	Doom        *doomJSON      `json:"doom,omitempty"` // of the first verdict's trace
+	Version     int             `json:"version"`
+	Strategy    string          `json:"strategy"`
+	Clients     int             `json:"clients"`
+	Attempts    int             `json:"attempts"`
+	Nodes       int             `json:"nodes"`
+	Budget      map[string]int  `json:"budget"`
+	Bounds      string          `json:"bounds"` // all of them, as links have them
+	Timing      string          `json:"timing"`
+	Uses        []string        `json:"uses"` // what clients may do besides acquiring, working and releasing
+	Retries     int             `json:"client_retries"`
+	Skew        time.Duration   `json:"skew_ns"`
+	Tokens      string          `json:"tokens"`
+	Untriggered []string        `json:"not_injected"`
+	Claim       string          `json:"claim"` // headline of the certificate
+	Scope       string          `json:"scope"` // what it is about: any (timing), instants (those searched), lockstep
+	MayHappen   []string        `json:"may_happen"`
+	Assumed     []string        `json:"assumed"`
+	States      int             `json:"states"`
+	Transitions int             `json:"transitions"`
+	Depth       int             `json:"depth"`
+	Complete    bool            `json:"complete"`
+	Cut         string          `json:"cut,omitempty"`         // the limit that ended it
+	Beside      []otherJSON     `json:"also_proved,omitempty"` // searches of what this one leaves out
+	Tried       []otherJSON     `json:"not_proved,omitempty"`  // searches that were cut short
+	FromFile    string          `json:"from_file,omitempty"`   // what was taken from --checkpoint's file, not searched here: "part" or "all"
+	Seconds     float64         `json:"seconds,omitempty"`     // only with --time
+	Verdicts    []witnessJSON   `json:"verdicts"`
+	Certificate string          `json:"certificate"`
+	Doom        *chart.DoomData `json:"doom,omitempty"` // of the first verdict's trace
 }
 
 // otherJSON is another search of the same lock. What it has found is among the verdicts.
@@ -251,10 +252,10 @@ func (s *shownSearch) toJSON() exploreJSON {
 		Version: schema, Strategy: s.Strategy.ID, Clients: b.Clients, Attempts: b.Attempts, Nodes: b.Nodes, Budget: map[string]int{},
 		Bounds: b.String(), Timing: b.Timing.String(), Uses: append([]string{}, b.Uses.Names()...), Retries: b.ClientRetries, Skew: b.Skew,
 		Tokens: b.Tokens.String(), Untriggered: append([]string{}, s.Untriggered()...),
-		Claim: s.Claim("en"), Scope: s.Scope(), MayHappen: s.MayHappen("en"), Assumed: s.Assumed("en"),
+		Claim: certificate.Claim(s.Search, "en"), Scope: s.Scope(), MayHappen: certificate.MayHappen(s.Search, "en"), Assumed: certificate.Assumed(s.Search, "en"),
 		States: r.States, Transitions: r.Transitions, Depth: r.Depth, Complete: r.Complete, Cut: text.SayMessage("en", r.Limit),
 		Beside: othersToJSON(s.Beside), Tried: othersToJSON(s.Cut),
-		FromFile: s.FromFile(), Seconds: s.took.Seconds(), Verdicts: []witnessJSON{}, Certificate: s.Certificate(), Doom: doomToJSON(s.doom),
+		FromFile: s.FromFile(), Seconds: s.took.Seconds(), Verdicts: []witnessJSON{}, Certificate: certificate.Of(s.Search, "en"), Doom: s.doom.Data(),
 	}
 	budget, _ := faults.ParseBudget(b.Budget) // Check has read it
 	for _, f := range budget {
@@ -262,7 +263,7 @@ func (s *shownSearch) toJSON() exploreJSON {
 	}
 	for _, w := range s.Witnesses {
 		elsewhere := ""
-		if s.Elsewhere(w, "en") != "" {
+		if certificate.Elsewhere(s.Search, w, "en") != "" {
 			elsewhere = w.Trace.Settings
 		}
 		out.Verdicts = append(out.Verdicts, witnessJSON{w.Verdict, w.Par, w.Steps, w.Cause, elsewhere, s.boundary(w), w.Trace.Link()})
@@ -297,7 +298,7 @@ func (s *shownSearch) status() error {
 // printCertificate prints what a search has covered and, if that is shown, how fast.
 func (s *shownSearch) printCertificate(e *env) {
 	for _, lang := range e.Langs() {
-		e.Printf("%s\n", s.CertificateIn(lang))
+		e.Printf("%s\n", certificate.Of(s.Search, lang))
 	}
 	if seconds := s.took.Seconds(); seconds > 0 {
 		e.Printf("%s\n", e.Say("explore.speed", "seconds", fmt.Sprintf("%.2f", seconds),
@@ -338,9 +339,9 @@ func (s *shownSearch) printFound(e *env, first *race.Outcome) error {
 // boundary returns witnessJSON.Boundary.
 func (s *shownSearch) boundary(w study.Witness) string {
 	switch {
-	case slices.Contains(s.ByBoundary(explore.BoundaryOnly), string(w.Verdict)):
+	case slices.Contains(s.ByBoundary(explore.BoundaryOnly), w.Verdict):
 		return "only"
-	case slices.Contains(s.ByBoundary(explore.Unchecked), string(w.Verdict)):
+	case slices.Contains(s.ByBoundary(explore.Unchecked), w.Verdict):
 		return "unchecked"
 	}
 	return ""
@@ -357,7 +358,7 @@ func (s *shownSearch) printWitnesses(e *env) {
 		if w.Cause != nil {
 			cause = "  " + strings.Join(w.Cause, "; ")
 		}
-		if what := s.Elsewhere(w, e.Langs()[0]); what != "" {
+		if what := certificate.Elsewhere(s.Search, w, e.Langs()[0]); what != "" {
 			cause += "  " + e.Say("explore.elsewhere", "what", what)
 		}
 		if s.boundary(w) == "only" {

@@ -35,7 +35,7 @@ const (
 )
 
 // read returns the content of a file of at most limit bytes. Ctrl-C ends it, even if the
-// file is a pipe into which nobody writes.
+// file is a pipe without a writer.
 func (e *env) read(name string, limit int64) ([]byte, error) {
 	var content []byte
 	err := e.interruptible(func() (err error) {
@@ -48,8 +48,8 @@ func (e *env) read(name string, limit int64) ([]byte, error) {
 	return content, nil
 }
 
-// input returns the content of a file on which results depend. Whoever computes a share
-// keeps it, and whoever has the shares need not have the file.
+// input returns the content of a file on which results depend. A share of the
+// results contains it, so that merging shares does not need the file.
 func (e *env) input(name string, limit int64) (string, error) {
 	entry := e.elsewhere
 	if entry != nil && entry.given {

@@ -370,6 +370,7 @@ func TestStoppedSearch(t *testing.T) {
 
 // No input is read without end.
 func TestInputTooLarge(t *testing.T) {
+	effort.Unwatched(t, watchedCommands)
 	for _, args := range [][]string{{"replay", "/dev/zero"}, {"explain", "/dev/zero"}, {"verify", "--contract", "/dev/zero"}} {
 		code, out, errs := call(t, args...)
 		if code != exitUsage || out != "" || !strings.Contains(errs, "/dev/zero has more than") {

@@ -40,7 +40,7 @@ func (r *redisFlags) add(f *flags) {
 	f.add("ca", &r.ca)
 }
 
-// option is what asynq connects with; nil: no server is named.
+// option returns the connection for asynq; nil: no server is named.
 func (r *redisFlags) option(e *env) (asynq.RedisConnOpt, error) {
 	address := cmp.Or(r.address, e.getenv("LOCKLAB_REDIS"))
 	if address == "" {
@@ -207,7 +207,7 @@ func (e *ending) Compute(ctx context.Context, p share.Plan) (results []json.RawM
 	return e.Coordinator.Compute(ctx, p)
 }
 
-// keptResults is where the results of a coordinator without a Redis server are kept.
+// keptResults returns the store for the results of a coordinator without a Redis server.
 func keptResults(dir string, retention time.Duration) (*fleet.Kept, error) {
 	if dir == "" {
 		user, err := os.UserCacheDir()
@@ -275,10 +275,10 @@ func statusLines(e *env, s fleet.Status) (lines []string) {
 		"left", left, "waiting", fmt.Sprint(s.Waiting)))
 	for _, w := range s.Workers {
 		key := "fleet.worker.idle"
-		if w.Parcel != "" {
+		if w.Chunk != "" {
 			key = "fleet.worker"
 		}
-		lines = append(lines, "  "+e.Say(key, "worker", w.Name, "done", fmt.Sprint(w.Done), "task", w.Parcel, "more", fmt.Sprint(w.More), "since", w.For.Round(time.Second).String()))
+		lines = append(lines, "  "+e.Say(key, "worker", w.Name, "done", fmt.Sprint(w.Done), "task", w.Chunk, "more", fmt.Sprint(w.More), "since", w.For.Round(time.Second).String()))
 	}
 	if len(s.Workers) == 0 {
 		lines = append(lines, "  "+e.Say("fleet.worker.none"))
@@ -315,12 +315,12 @@ func runWorker(e *env, redis *redisFlags) error {
 		return text.Errorf("error.fleet.worker")
 	}
 	w := fleet.Worker{
-		Redis: opt, Build: build, Compute: computeParcel,
+		Redis: opt, Build: build, Compute: computeChunk,
 		Ready: func() { e.inform("fleet.worker.start", "worker", fleet.Self(), "build", build) },
-		Done: func(p *fleet.Parcel, took time.Duration) {
+		Done: func(p *fleet.Chunk, took time.Duration) {
 			e.inform("fleet.worker.done", "task", p.Tasks[0], "more", fmt.Sprint(len(p.Tasks)-1), "seconds", fmt.Sprintf("%.1f", took.Seconds()))
 		},
-		Tell: func(message string) { fmt.Fprintln(e.stderr, presentable(message)) },
+		Report: func(message string) { fmt.Fprintln(e.stderr, presentable(message)) },
 	}
 	return fleetError(w.Run(e.ctx))
 }
@@ -334,9 +334,9 @@ func fleetError(err error) error {
 	return err
 }
 
-// computeParcel runs a command for some of its tasks. It prints nothing and touches no
+// computeChunk runs a command for some of its tasks. It prints nothing and touches no
 // file.
-func computeParcel(ctx context.Context, p *fleet.Parcel) ([]share.Result, error) {
+func computeChunk(ctx context.Context, p *fleet.Chunk) ([]share.Result, error) {
 	inner := newEnv(bytes.NewReader(nil), io.Discard, io.Discard, func(string) string { return "" })
 	chosen := &share.Chosen{Tasks: p.Tasks}
 	inner.ctx, inner.elsewhere = ctx, &elsewhere{computer: chosen, inputs: p.Inputs, given: true, strict: true}

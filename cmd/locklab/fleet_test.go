@@ -140,8 +140,8 @@ func TestFleetProcesses(t *testing.T) {
 	}
 }
 
-// certificate writes files: one, that of a certificate for 127.0.0.1, and that of its key.
-func certificate(t *testing.T) (file func(name string, content []byte) string, cert, key string) {
+// selfSigned writes files: one, that of a certificate for 127.0.0.1, and that of its key.
+func selfSigned(t *testing.T) (file func(name string, content []byte) string, cert, key string) {
 	t.Helper()
 	dir := t.TempDir()
 	https := httptest.NewTLSServer(nil) // for its certificate, which is for 127.0.0.1
@@ -166,7 +166,7 @@ func certificate(t *testing.T) (file func(name string, content []byte) string, c
 // has another certificate, or no password, is told so.
 func TestFleetTLS(t *testing.T) {
 	t.Parallel()
-	file, cert, key := certificate(t)
+	file, cert, key := selfSigned(t)
 	secret := file("secret", []byte("open sesame\n"))
 	address := "rediss://" + servertest.RedisTLS(t, cert, key, "--requirepass", "open sesame")
 
@@ -304,7 +304,7 @@ func BenchmarkFleet(b *testing.B) {
 // TestRedisFlags: what a flag or a URL says reaches the connection, or is refused by name.
 func TestRedisFlags(t *testing.T) {
 	t.Parallel()
-	file, cert, key := certificate(t)
+	file, cert, key := selfSigned(t)
 	secret, empty := file("secret", []byte("open sesame\n")), file("empty", nil)
 	option := func(flags redisFlags) (asynq.RedisConnOpt, error) {
 		return flags.option(newTestEnv(io.Discard, io.Discard))

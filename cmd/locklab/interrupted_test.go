@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"locklab/algorithms"
+	"locklab/reports/report"
 	"locklab/scenarios"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
@@ -19,9 +20,9 @@ func TestStoppedPictures(t *testing.T) {
 	e := newTestEnv(io.Discard, io.Discard)
 	e.ctx = ctx
 	drawn, dir := 0, t.TempDir()
-	var files []reportFile
+	var files []report.File
 	for _, name := range []string{"a.png", "b.svg", "c.csv", "report.html"} {
-		files = append(files, reportFile{name, func(io.Writer) error {
+		files = append(files, report.File{Name: name, Fill: func(io.Writer) error {
 			if drawn++; drawn == 2 {
 				stop()
 			}
@@ -43,11 +44,11 @@ func TestStoppedGrid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	grid := gridOf(locks, races, cells)
+	grid := report.Grid(locks, races, cells)
 	if c := grid.Cells[0][0]; c.Trace != "" {
 		t.Errorf("the link %.30s was made", c.Trace)
 	}
-	addLinks(grid, []*race.Outcome{cells[0][0]})
+	report.AddLinks(grid, []*race.Outcome{cells[0][0]})
 	if c := grid.Cells[0][0]; c.Trace != cells[0][0].Trace.Link() {
 		t.Errorf("the link is %q", c.Trace)
 	}

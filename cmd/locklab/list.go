@@ -14,6 +14,7 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/race"
+	"locklab/simulator"
 )
 
 type listedStrategy struct {
@@ -106,7 +107,7 @@ func listJSON(e *env, kinds []string, entries []lock.Entry) error {
 		case "scenarios":
 			all[kind] = each(scenarios.All(), listedRace)
 		case "faults":
-			all[kind] = each(faults.All(), func(f faults.Entry) listedFault {
+			all[kind] = each(faults.All(), func(f simulator.Fault) listedFault {
 				return listedFault{f.Name(), text.FaultTitle(f.Name(), "en"), text.FaultTitle(f.Name(), "zh")}
 			})
 		}

@@ -100,12 +100,12 @@ func checkLease(lease time.Duration) error {
 	return nil
 }
 
-// isMissing says whether the machine lacks what real servers need.
+// isMissing reports whether the machine lacks what real servers need.
 func isMissing(err error) bool {
 	return errors.Is(err, realserver.ErrNoRedis) || errors.Is(err, realserver.ErrNoCompiler)
 }
 
-// bench is what real servers need. Without it nothing can be shown.
+// newBench returns the files and programs that real servers need.
 func newBench(ctx context.Context, lease time.Duration) (*reality.Bench, error) {
 	if err := checkLease(lease); err != nil {
 		return nil, err
@@ -117,35 +117,33 @@ func newBench(ctx context.Context, lease time.Duration) (*reality.Bench, error) 
 	return b, liveError(ctx, err)
 }
 
-// liveServers is on which servers one run is shown.
+// liveServers are the servers on which one run is shown.
 type liveServers struct {
-	lease  time.Duration
-	keeper string // the address of a ZooKeeper that is to be used, or ""
-	redis  string // those of Redis databases, separated by commas, or ""
+	lease     time.Duration
+	zookeeper string // the address of a ZooKeeper that is to be used, or ""
+	redis     string // those of Redis databases, separated by commas, or ""
 }
 
 func (s *liveServers) add(f *flags) {
 	s.lease = reality.DefaultLease
 	f.add("lease", &s.lease)
-	f.add("zookeeper", &s.keeper)
+	f.add("zookeeper", &s.zookeeper)
 	f.add("redis", &s.redis)
 }
 
 // bench is the bench for one lock.
 func (s *liveServers) bench(ctx context.Context, e lock.Entry) (*reality.Bench, error) {
 	switch {
-	case s.keeper != "" && !e.OnZooKeeper():
-		if _, _, err := net.SplitHostPort(s.keeper); err != nil {
-			return nil, text.Errorf("error.live.address", "value", s.keeper)
-		}
-		return nil, text.Errorf("error.live.redis-lock", "lock", e.ID)
 	case s.redis != "" && e.OnZooKeeper():
 		return nil, text.Errorf("error.live.zookeeper-lock", "lock", e.ID)
-	case s.keeper != "":
-		if _, _, err := net.SplitHostPort(s.keeper); err != nil {
-			return nil, text.Errorf("error.live.address", "value", s.keeper)
+	case s.zookeeper != "":
+		if _, _, err := net.SplitHostPort(s.zookeeper); err != nil {
+			return nil, text.Errorf("error.live.address", "value", s.zookeeper)
 		}
-		return reality.OnZooKeeper(s.keeper, s.lease)
+		if !e.OnZooKeeper() {
+			return nil, text.Errorf("error.live.redis-lock", "lock", e.ID)
+		}
+		return reality.OnZooKeeper(s.zookeeper, s.lease)
 	case s.redis == "":
 		return newBench(ctx, s.lease)
 	}
@@ -325,7 +323,7 @@ func spell(verdicts []verdict.Word) string {
 	return strings.Join(all, " ")
 }
 
-// maxDifferences is how many differences of a run are printed; --json has all.
+// maxDifferences is the number of differences of a run that are printed; --json has all.
 const maxDifferences = 10
 
 func printDifferences(e *env, c *reality.Comparison) {
@@ -351,7 +349,7 @@ func sayDifference(e *env, key string, d live.Difference) string {
 		"lab", text.Visible(d.Lab), "real", text.Visible(d.Real))
 }
 
-// liveCount is what came of many traces.
+// liveCount counts the results of many traces.
 type liveCount struct {
 	agree int
 	not   map[race.Reason]int // why traces were not shown -> how many
@@ -435,8 +433,8 @@ func (t *liveTable) runMatrix(e *env, _ []string) error {
 	if err != nil {
 		return err
 	}
-	return t.compute(e, len(scs), func(bench benchOnce, done func(int)) (*reality.Table, error) {
-		return reality.Matrix(e.ctx, bench, t.lease, t.rounds, list, scs, done)
+	return t.compute(e, len(scs), func(bench benchOnce, w *share.Work) (*reality.Table, error) {
+		return reality.Matrix(e.ctx, bench, t.lease, t.rounds, list, scs, w)
 	})
 }
 
@@ -456,8 +454,8 @@ func (t *liveTable) runVerify(e *env, _ []string) error {
 	rows := slices.DeleteFunc(contract.Own(), func(x contract.Expectation) bool {
 		return !x.IsSearch() || !slices.ContainsFunc(list, func(l lock.Entry) bool { return l.ID == x.Strategy.ID })
 	})
-	return t.compute(e, reality.Locks(rows), func(bench benchOnce, done func(int)) (*reality.Table, error) {
-		return reality.Verify(e.ctx, bench, t.lease, t.rounds, rows, done)
+	return t.compute(e, reality.Locks(rows), func(bench benchOnce, w *share.Work) (*reality.Table, error) {
+		return reality.Verify(e.ctx, bench, t.lease, t.rounds, rows, w)
 	})
 }
 
@@ -481,14 +479,14 @@ func (t *liveTable) check(e *env) error {
 }
 
 // compute computes a table of so many tasks, prints it, and writes the file.
-func (t *liveTable) compute(e *env, tasks int, find func(bench benchOnce, done func(int)) (*reality.Table, error)) error {
+func (t *liveTable) compute(e *env, tasks int, find func(bench benchOnce, w *share.Work) (*reality.Table, error)) error {
 	if err := t.check(e); err != nil {
 		return err
 	}
 	bench, closeBench := oneBench(e.ctx, t.lease, t.rounds)
 	defer closeBench()
-	done, end := e.progress(tasks, "progress.live")
-	table, err := find(bench, done)
+	w, end := e.work(tasks, "progress.live")
+	table, err := find(bench, w)
 	end()
 	if errors.Is(err, share.ErrPartial) || isMissing(err) {
 		return err
@@ -572,7 +570,7 @@ func printLiveTable(e *env, table *reality.Table, t *liveCount, lease time.Durat
 	}
 }
 
-// inRounds is the key of a text that tells of rounds, if there are several.
+// inRounds returns the key of a text about rounds, if there are several.
 func inRounds(key string, rounds int) string {
 	if rounds > 1 {
 		return key + ".rounds"

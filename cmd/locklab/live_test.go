@@ -228,7 +228,7 @@ func TestLiveRedisOfOthers(t *testing.T) {
 // A Redis that speaks TLS is used as well, if its certificate is known. If not, that is told in one line.
 func TestLiveRedisTLS(t *testing.T) {
 	servertest.NeedRedis(t)
-	_, cert, key := certificate(t)
+	_, cert, key := selfSigned(t)
 	url := "rediss://:secret@" + servertest.RedisTLS(t, cert, key, "--requirepass", "secret")
 	for _, run := range []struct {
 		authorities string

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"image/png"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -19,10 +20,14 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
+	"locklab/reports/report"
 	"locklab/scenarios"
 	"locklab/scenarios/contract"
 	"locklab/simulator/effort"
 )
+
+// watchedCommands is why the race detector need not see a test of commands.
+const watchedCommands = "TestSweepResumes, TestMergeRefuses and TestFleetProcesses show the goroutines of commands"
 
 var update = flag.Bool("update", false, "write the golden files and the README's blocks anew")
 
@@ -68,6 +73,7 @@ func golden(t *testing.T, name string, got []byte) {
 // What people see, command by command. The files are what to read first when a
 // change makes this test fail.
 func TestOutputs(t *testing.T) {
+	effort.Unwatched(t, watchedCommands)
 	for name, args := range map[string][]string{
 		"landing":           {},
 		"landing.zh":        {"--lang", "zh"},
@@ -161,9 +167,9 @@ func TestWholeGrid(t *testing.T) {
 		golden(t, "matrix.txt", []byte(out))
 	})
 	t.Run("JSON", func(t *testing.T) {
-		_, out, _ := call(t, "matrix", "--strategies", strings.Join(demoLocks, ","), "--json")
+		_, out, _ := call(t, "matrix", "--strategies", strings.Join(report.DemoLocks, ","), "--json")
 		var m matrixJSON
-		if err := json.Unmarshal([]byte(out), &m); err != nil || len(m.Cells) != len(demoLocks)*len(scenarios.All()) {
+		if err := json.Unmarshal([]byte(out), &m); err != nil || len(m.Cells) != len(report.DemoLocks)*len(scenarios.All()) {
 			t.Fatalf("%d cells, %v", len(m.Cells), err)
 		}
 		for _, c := range m.Cells {
@@ -190,6 +196,7 @@ func TestDemoIsShort(t *testing.T) {
 // Wrong use ends with status 2 and a word that names what was wrong and what
 // would be right.
 func TestWrongUse(t *testing.T) {
+	effort.Unwatched(t, watchedCommands)
 	good := link(t)
 	for _, c := range []struct {
 		args []string
@@ -421,6 +428,7 @@ func TestExpect(t *testing.T) {
 
 // Every command speaks JSON, and says which version of it.
 func TestJSON(t *testing.T) {
+	effort.Unwatched(t, watchedCommands)
 	for _, args := range [][]string{
 		{"demo"}, {"run", "watchdog", "R15"}, {"run", "setnx", "R06"}, {"explain", "token"}, {"explain", "R01"}, {"explain", "token", "R01"}, {"explain", "path"}, {"explain", "interview"}, {"explain", "lease"},
 		{"replay", link(t)}, {"matrix", "--scenarios", "R02"}, {"sweep", "pause/ttl=1:1:1", "--runs", "9"},
@@ -436,6 +444,7 @@ func TestJSON(t *testing.T) {
 // The fields that others build on, by name and kind. A rename, or a field that
 // goes, breaks somebody's script.
 func TestJSONFields(t *testing.T) {
+	effort.Unwatched(t, watchedCommands)
 	cell := map[string]any{"strategy": "", "article": "", "scenario": "", "race": "", "verdicts": []any{}, "expected": []any{},
 		"as_expected": true, "triggered": true, "trace": "", "why": "", "why_zh": ""}
 	for line, want := range map[string]map[string]any{
@@ -530,8 +539,8 @@ func TestInterrupted(t *testing.T) {
 func TestReport(t *testing.T) {
 	effort.Unwatched(t, "one goroutine writes")
 	dir := t.TempDir()
-	report := func(locks ...string) {
-		code, _, errs := call(t, "matrix", "--strategies", strings.Join(locks, ","), "--scenarios", strings.Join(demoRaces, ","), "-o", dir)
+	write := func(locks ...string) {
+		code, _, errs := call(t, "matrix", "--strategies", strings.Join(locks, ","), "--scenarios", strings.Join(report.DemoRaces, ","), "-o", dir)
 		if code != 0 {
 			t.Fatal(errs)
 		}
@@ -546,10 +555,10 @@ func TestReport(t *testing.T) {
 		}
 	}
 	if *update {
-		report(demoLocks...)
+		write(report.DemoLocks...)
 		same("grid.png")
 	}
-	report("setnx", "token") // the searches of the others take most of a minute
+	write("setnx", "token") // the searches of the others take most of a minute
 	same("grid.csv", "sensitivity.csv")
 	page, err := os.ReadFile(filepath.Join(dir, "report.html"))
 	if err != nil {
@@ -640,6 +649,31 @@ func TestREADME(t *testing.T) {
 	}
 	if err := os.WriteFile(path, fresh, 0o644); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestREADMELinks: what a README in any folder names by a link is there.
+func TestREADMELinks(t *testing.T) {
+	link, links := regexp.MustCompile(`\]\(([^)#]+)`), 0
+	err := filepath.WalkDir(filepath.Join("..", ".."), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !strings.HasPrefix(d.Name(), "README.") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, m := range link.FindAllSubmatch(text, -1) {
+			target := string(m[1])
+			if strings.Contains(target, "://") {
+				continue
+			}
+			links++
+			if _, err := os.Stat(filepath.Join(filepath.Dir(path), target)); err != nil {
+				t.Errorf("%s: %v", path, err)
+			}
+		}
+		return err
+	})
+	if err != nil || links == 0 {
+		t.Error(links, err)
 	}
 }
 

@@ -7,19 +7,15 @@ import (
 	"io"
 	"path/filepath"
 	"runtime/debug"
-	"slices"
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
-	"locklab/reports"
 	"locklab/reports/chart"
 	"locklab/reports/lessons"
-	"locklab/reports/motion"
-	"locklab/reports/page"
+	"locklab/reports/report"
 	"locklab/reports/text"
 	"locklab/scenarios/contract"
 	"locklab/scenarios/race"
-	"locklab/scenarios/share"
 	"locklab/scenarios/study"
 	"locklab/simulator/verdict"
 )
@@ -112,20 +108,20 @@ func playMatrix(e *env, entries []lock.Entry, scs []race.Scenario, runs int, dir
 		defer debug.SetGCPercent(debug.SetGCPercent(300))
 		defer debug.SetMemoryLimit(debug.SetMemoryLimit(reportMemory))
 	}
-	done, end := e.progress(study.MatrixSteps(len(entries), len(scs), runs), "progress.cells")
-	var shown *collector // what the report shows of the runs
+	w, end := e.work(study.MatrixSteps(len(entries), len(scs), runs), "progress.cells")
+	var shown *report.Collector // what the report shows of the runs
 	show := func(*race.Outcome) {}
 	if dir != "" {
-		shown = newCollector(e.Langs())
-		show = shown.add
+		shown = report.NewCollector(e.Langs())
+		show = shown.Add
 	}
-	cells, err := study.Matrix(e.ctx, entries, scs, runs, show, done)
+	cells, err := study.Matrix(e.ctx, entries, scs, runs, show, w)
 	end()
 	stopped := stoppedBy(err)
 	if err != nil && !stopped {
 		return internal(err)
 	}
-	grid := gridOf(entries, scs, cells)
+	grid := report.Grid(entries, scs, cells)
 	flat, complete := flatten(cells)
 	if e.json {
 		err = e.printJSON(matrixJSON{Version: schema, Incomplete: !complete, Cells: cellsJSON(flat)})
@@ -143,7 +139,9 @@ func playMatrix(e *env, entries []lock.Entry, scs []race.Scenario, runs int, dir
 		return err
 	}
 	if dir != "" {
-		if stopped, err = writeReport(e, dir, entries, grid, firstOf(grid), flat, shown.runs()); err != nil {
+		if stopped, err = writeReport(e, &report.Report{
+			Printer: e.Printer, Command: e.command, Dir: dir, Locks: entries, Grid: grid, Outcomes: flat, Runs: shown.Runs(),
+		}); err != nil {
 			return err
 		}
 		if stopped {
@@ -207,133 +205,36 @@ func printCounts(e *env, outcomes []*race.Outcome) {
 	}
 }
 
-// gridOf turns outcomes into what reports draw. A nil outcome was not played.
-func gridOf(entries []lock.Entry, scs []race.Scenario, cells [][]*race.Outcome) *chart.Grid {
-	g := &chart.Grid{}
-	for _, sc := range scs {
-		g.Scenarios = append(g.Scenarios, chart.Column{ID: sc.ID, Race: sc.Race})
-	}
-	for l, e := range entries {
-		g.Strategies = append(g.Strategies, chart.Row{ID: e.ID, Article: e.Article, Group: string(e.Family)})
-		row := make([]chart.Cell, len(scs))
-		for s := range scs {
-			row[s] = cellOf(e, scs[s], cells[s][l])
-		}
-		g.Cells = append(g.Cells, row)
-	}
-	return g
-}
-
-func cellOf(e lock.Entry, sc race.Scenario, o *race.Outcome) chart.Cell {
-	c := chart.Cell{Strategy: e.ID, Article: e.Article, Scenario: sc.ID, Race: sc.Race, Why: string(contract.Why(e, sc)), Verdicts: []verdict.Word{verdict.Unknown}, Uncontracted: contract.Uncontracted(e, sc)}
-	if o != nil { // nil was not played: unknown, and not as expected
-		c.Verdicts, c.Expected, c.AsExpected, c.Reached = o.Verdicts, contract.Expected(o), contract.AsExpected(o), o.Reached
-		c.NotApplicable = string(o.NotApplicable)
-		c.Blocked, c.Overlap = lessons.Longest(o, verdict.Blocked), lessons.Longest(o, verdict.Overlap)
-	}
-	return c
-}
-
 // writeReport writes the files of -o.
-func writeReport(e *env, dir string, entries []lock.Entry, grid, first *chart.Grid, outcomes []*race.Outcome, runs map[string]*motion.Book) (stopped bool, err error) {
-	figures, err := reportFigures(share.With(e.ctx, nil, nil), e, charted(entries), entries, outcomes) // no part of what is shared
+func writeReport(e *env, r *report.Report) (stopped bool, err error) {
+	here := *e
+	here.computer = nil // figures are no part of what is shared
+	files, err := r.Files(e.ctx, here.work)
 	if stoppedBy(err) {
 		return true, nil
 	}
 	if err != nil {
 		return false, internal(err)
 	}
-	files := []reportFile{
-		{"grid.txt", func(w io.Writer) error { return chart.Text(w, grid, reports.Options{Width: defaultWidth}) }},
-		{"grid.csv", func(w io.Writer) error {
-			addLinks(grid, outcomes)
-			return chart.CSV(w, grid)
-		}},
-	}
-	add := func(c chart.Chart, name string, endings ...string) {
-		for _, ending := range endings {
-			files = append(files, reportFile{name + ending, func(w io.Writer) error { return chartFormats[ending](w, c, e.Langs()[0]) }})
-		}
-	}
-	if first == nil {
-		add(grid, "grid", ".png", ".svg")
-	} else {
-		add(first, "grid", ".png", ".svg")
-		add(grid, "poster", ".png", ".svg")
-	}
-	for _, f := range figures {
-		add(f.Chart, f.name, ".csv", ".png", ".svg")
-	}
-	files = append(files, reportFile{"report.html", func(w io.Writer) error {
-		report, err := reportPage(e, grid, first, figures, runs, dir, e.command)
-		if err != nil {
-			return err
-		}
-		return page.Write(w, report)
-	}})
-	return writeAll(e, dir, files)
+	return writeAll(e, r.Dir, files)
 }
 
 // writeAll writes files into a folder, after all of them are drawn; if the user stops it before, it writes none.
-func writeAll(e *env, dir string, files []reportFile) (stopped bool, err error) {
+func writeAll(e *env, dir string, files []report.File) (stopped bool, err error) {
 	drawn := make([]bytes.Buffer, len(files))
 	for i, f := range files {
 		if e.ctx.Err() != nil {
 			return true, nil
 		}
-		if err := f.fill(&drawn[i]); err != nil {
-			return false, internal(fmt.Errorf("%s: %w", f.name, err))
+		if err := f.Fill(&drawn[i]); err != nil {
+			return false, internal(fmt.Errorf("%s: %w", f.Name, err))
 		}
 	}
 	for i, f := range files {
-		err = errors.Join(err, e.write(filepath.Join(dir, f.name), replaces, func(w io.Writer) error {
+		err = errors.Join(err, e.write(filepath.Join(dir, f.Name), replaces, func(w io.Writer) error {
 			_, err := drawn[i].WriteTo(w)
 			return err
 		}))
 	}
 	return false, err
-}
-
-// addLinks adds the links of the runs to the cells of a grid. They take seconds, and no picture
-// shows them.
-func addLinks(grid *chart.Grid, outcomes []*race.Outcome) {
-	links := map[[2]string]string{}
-	for _, o := range outcomes {
-		links[[2]string{o.Strategy.ID, o.Scenario.ID}] = o.Trace.Link()
-	}
-	for _, row := range grid.Cells {
-		for i := range row {
-			row[i].Trace = links[[2]string{row[i].Strategy, row[i].Scenario}]
-		}
-	}
-}
-
-// firstOf is the part of a large grid by which it is introduced: the milestones in the
-// best-known races; nil: the grid is not large, or does not have them.
-func firstOf(g *chart.Grid) *chart.Grid {
-	if !g.Many() {
-		return nil
-	}
-	first := g.Part(
-		func(r chart.Row) bool { return slices.Contains(demoLocks, r.ID) },
-		func(c chart.Column) bool { return slices.Contains(demoRaces, c.Race) })
-	if len(first.Strategies) == 0 || len(first.Scenarios) == 0 {
-		return nil
-	}
-	return first
-}
-
-// charted returns the locks that charts show: at most a dozen lines can be told apart.
-func charted(entries []lock.Entry) []lock.Entry {
-	if len(entries) <= 12 {
-		return entries
-	}
-	return slices.DeleteFunc(slices.Clone(entries), func(e lock.Entry) bool {
-		return !slices.ContainsFunc(algorithms.Milestones(), func(m lock.Entry) bool { return m.ID == e.ID })
-	})
-}
-
-type reportFile struct {
-	name string
-	fill func(io.Writer) error
 }

@@ -1,13 +1,12 @@
 package main
 
 import (
-	"cmp"
-	"context"
 	"slices"
 
-	"locklab/algorithms/lock"
+	"locklab/algorithms"
 	"locklab/faults"
 	"locklab/reports/chart"
+	"locklab/reports/report"
 	"locklab/scenarios/study"
 )
 
@@ -19,7 +18,7 @@ type parFlags struct {
 }
 
 func parCommand() *command {
-	p := &parFlags{bounds: parBounds(), budgets: study.SingleFaults()}
+	p := &parFlags{bounds: report.ParBounds(), budgets: study.SingleFaults()}
 	return &command{
 		use: "par", args: noArguments, flags: p.add, run: p.run, tasks: onFleet,
 		examples: []string{"par", "par --strategies redlock --budget crash=1,pause=1 --budget node-clock=1@18s", "par -o par.png -o par.csv"},
@@ -35,7 +34,7 @@ func (p *parFlags) add(f *flags) {
 }
 
 func (p *parFlags) run(e *env, _ []string) error {
-	entries, err := p.chart.pick(e)
+	entries, err := p.chart.pick(e, algorithms.Milestones())
 	if err != nil {
 		return err
 	}
@@ -51,29 +50,8 @@ func (p *parFlags) run(e *env, _ []string) error {
 			}
 		}
 	}
-	drawn, err := findPars(e.ctx, e, entries, p.bounds, p.budgets)
-	out := parJSON{searchedToJSON(drawn, err), drawn.Pars}
-	return cmp.Or(showChart(e, drawn, err, p.chart.files, out, replayFirst(drawn)...), conclude(drawn))
-}
-
-// parBounds are the bounds of the table, without a budget.
-func parBounds() study.Bounds {
-	b := study.DefaultBounds()
-	b.Budget, b.MaxStates = "", 20_000_000
-	return b
-}
-
-// findPars makes the searches and returns the chart of their pars.
-func findPars(ctx context.Context, e *env, entries []lock.Entry, b study.Bounds, budgets []string) (*chart.Par, error) {
-	done, end := e.progress(len(entries)*len(budgets), "progress.searches")
-	table, err := study.FindPars(ctx, entries, b, budgets, done)
-	end()
-	return &chart.Par{ParTable: *table}, err
-}
-
-type parJSON struct {
-	searchedJSON
-	Pars []study.Par `json:"pars"`
+	drawn, err := report.Pars(e.ctx, e.work, entries, p.bounds, p.budgets)
+	return p.chart.show(e, drawn, err, replayFirst(drawn)...)
 }
 
 // replayFirst returns commands to try, first a replay of the first counterexample.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"locklab/reports/game"
 	"locklab/reports/text"
 	"locklab/scenarios/play"
 	"locklab/scenarios/race"
@@ -68,11 +69,11 @@ func (p *playFlags) run(e *env, args []string) error {
 	if err := p.read("timing"); err != nil {
 		return err
 	}
-	game, err := play.New(e.ctx, entry, p.Bounds)
+	g, err := play.New(e.ctx, entry, p.Bounds)
 	if err != nil {
 		return err
 	}
-	return playGame(e, game, word, nil)
+	return playGame(e, g, word, nil)
 }
 
 // parseHarm reads --harm; "": it was not given.
@@ -90,11 +91,11 @@ func parseHarm(e *env, harm string) (verdict.Word, error) {
 // listLevels prints the course.
 func listLevels(e *env) error {
 	if e.json {
-		return e.printJSON(play.LevelsJSON())
+		return e.printJSON(game.LevelsJSON())
 	}
 	e.Printf("%s\n", e.Say("play.levels"))
 	for i, l := range play.Levels() {
-		e.Wrap(fmt.Sprintf("  %2d  %s %s ", i+1, text.Pad(l.Lock, 13), text.Pad(string(l.Harm), 12)), e.Each(l.Title))
+		e.Wrap(fmt.Sprintf("  %2d  %s %s ", i+1, text.Pad(l.Lock, 13), text.Pad(string(l.Harm), 12)), e.Each(func(lang string) string { return game.LevelTitle(l, lang) }))
 	}
 	e.Next("locklab play --level 1", "locklab quiz")
 	return nil
@@ -105,12 +106,12 @@ func playLevel(e *env, n int) error {
 	if err != nil {
 		return err
 	}
-	game, err := l.Game()
+	g, err := l.Game()
 	if err != nil {
 		return internal(err)
 	}
-	defer game.Close()
-	session, err := play.StartLevel(screen(e), n, l, game)
+	defer g.Close()
+	session, err := game.StartLevel(screen(e), n, l, g)
 	return playSession(e, session, err)
 }
 
@@ -119,21 +120,21 @@ func playLink(e *env, link string, harm verdict.Word) error {
 	if err != nil {
 		return err
 	}
-	game, err := play.Open(e.ctx, t)
+	g, err := play.Open(e.ctx, t)
 	if err != nil {
 		return err
 	}
-	return playGame(e, game, harm, t.Choices)
+	return playGame(e, g, harm, t.Choices)
 }
 
-func playGame(e *env, game *play.Game, harm verdict.Word, choices []simulator.Choice) error {
-	defer game.Close()
-	session, err := play.Start(screen(e), game, harm, choices)
+func playGame(e *env, g *play.Game, harm verdict.Word, choices []simulator.Choice) error {
+	defer g.Close()
+	session, err := game.Start(screen(e), g, harm, choices)
 	return playSession(e, session, err)
 }
 
 // playSession plays a game. With --json it prints the position and ends.
-func playSession(e *env, s *play.Session, err error) error {
+func playSession(e *env, s *game.Session, err error) error {
 	switch {
 	case err != nil:
 		return err
@@ -144,10 +145,10 @@ func playSession(e *env, s *play.Session, err error) error {
 }
 
 // screen returns where a game is shown and where lines are typed.
-func screen(e *env) *play.Screen {
+func screen(e *env) *game.Screen {
 	_, interactive := terminal(e.stdin)
 	in := bufio.NewReader(e.stdin)
-	return &play.Screen{
+	return &game.Screen{
 		Printer: e.Printer, Ctx: e.ctx, Look: e.options(), Echo: !interactive,
 		Line: func() (string, bool) { return e.line(in) },
 	}

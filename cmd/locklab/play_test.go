@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"locklab/scenarios/play"
+	"locklab/reports/game"
 	"locklab/simulator/effort"
 )
 
@@ -59,8 +59,8 @@ func TestSavedGame(t *testing.T) {
 		t.Errorf("the link opens\n%s\nand was taken from\n%s", again, shown)
 	}
 	code, out, errs := typed(t, "", "play", link, "--json")
-	var p play.PositionJSON
-	if err := json.Unmarshal([]byte(out), &p); code != 0 || err != nil || p.Version != play.Format || p.Link != link || p.Steps != 4 || len(p.Moves) == 0 {
+	var p game.PositionJSON
+	if err := json.Unmarshal([]byte(out), &p); code != 0 || err != nil || p.Version != game.Format || p.Link != link || p.Steps != 4 || len(p.Moves) == 0 {
 		t.Errorf("exit status %d, %v, %+v %s", code, err, p, errs)
 	}
 	if code, out, errs := call(t, "replay", link); code != 0 || !strings.Contains(out, "setnx (003-A)") {

@@ -6,9 +6,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"locklab/simulator/effort"
 )
 
 func TestPrice(t *testing.T) {
+	effort.Unwatched(t, watchedCommands)
 	file := filepath.Join(t.TempDir(), "price.svg")
 	code, out, errs := call(t, "price", "--strategies", "setnx,token,redlock-parallel", "-o", file)
 	if code != 0 {

@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/schollz/progressbar/v3"
+
+	"locklab/reports/text"
+	"locklab/scenarios/share"
 )
 
 // progress shows the progress of long work: a bar on a terminal, a line now and then where
@@ -32,6 +35,12 @@ func (e *env) progress(total int, what string) (done func(n int), end func()) {
 		bar.Describe(e.Say(what) + e.left(n, total, time.Since(began)))
 		_ = bar.Set(n)
 	}, func() { _ = bar.Finish() }
+}
+
+// work is how the tasks of the command are computed. Their progress is shown.
+func (e *env) work(total int, what string) (w *share.Work, end func()) {
+	done, end := e.progress(total, what)
+	return &share.Work{Computer: e.computer, Fits: text.Fits, Done: done}, end
 }
 
 // betweenLines is the time between two lines of progress.
@@ -59,8 +68,8 @@ func (e *env) progressLines(w io.Writer, total int, what string, began time.Time
 	return func(n int) { finished.Store(int64(n)) }, sync.OnceFunc(func() { close(stop); <-stopped })
 }
 
-// left is how much time is left, in words; "" as long as too little is done to tell: long
-// tasks come first.
+// left returns an estimate of the time left, in words; "": too little is done for one, since
+// long tasks come first.
 func (e *env) left(n, total int, elapsed time.Duration) string {
 	if n*20 < total || n == 0 || n >= total {
 		return ""

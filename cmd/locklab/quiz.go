@@ -3,8 +3,8 @@ package main
 import (
 	"math/rand/v2"
 
+	"locklab/reports/game"
 	"locklab/reports/text"
-	"locklab/scenarios/play"
 )
 
 func quizCommand() *command {
@@ -16,8 +16,8 @@ func quizCommand() *command {
 			f.add("count", &count)
 		},
 		run: func(e *env, _ []string) error {
-			if count < 1 || count > play.MostQuestions {
-				return text.Errorf("error.quiz.count", "value", count, "most", play.MostQuestions)
+			if count < 1 || count > game.MostQuestions {
+				return text.Errorf("error.quiz.count", "value", count, "most", game.MostQuestions)
 			}
 			if !e.given("seed") {
 				seed = rand.Uint64N(100_000)
@@ -25,7 +25,7 @@ func quizCommand() *command {
 			if e.json {
 				return printQuestions(e, seed, count)
 			}
-			return internal(screen(e).Ask(play.NewQuiz(seed), seed, count))
+			return internal(screen(e).Ask(game.NewQuiz(seed), seed, count))
 		},
 	}
 }
@@ -34,11 +34,11 @@ func quizCommand() *command {
 type quizJSON struct {
 	Version   int                 `json:"version"`
 	Seed      uint64              `json:"seed"`
-	Questions []play.QuestionJSON `json:"questions"`
+	Questions []game.QuestionJSON `json:"questions"`
 }
 
 func printQuestions(e *env, seed uint64, count int) error {
-	quiz, all := play.NewQuiz(seed), quizJSON{Version: schema, Seed: seed}
+	quiz, all := game.NewQuiz(seed), quizJSON{Version: schema, Seed: seed}
 	for range count {
 		q, err := quiz.Next()
 		if err != nil {

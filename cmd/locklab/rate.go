@@ -5,10 +5,11 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"time"
 
+	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/reports/chart"
+	"locklab/reports/report"
 	"locklab/reports/text"
 	"locklab/scenarios/cost"
 	"locklab/scenarios/race"
@@ -36,7 +37,7 @@ const maxInput = 64 << 20
 const ownEnvironment = "yours"
 
 func rateCommand() *command {
-	r := &rateFlags{settings: map[string]*string{}}
+	r := &rateFlags{chart: chartFlags{numbers: true}, settings: map[string]*string{}}
 	return &command{
 		use: "rate", args: noArguments, flags: r.add, run: r.run, tasks: onFleet,
 		examples: []string{"rate", `rate --ttl 30s --fault "pause=4/year 45s" --strategies token,watchdog -o rate.png`, "rate --explain token"},
@@ -65,10 +66,6 @@ func (r *rateFlags) run(e *env, _ []string) error {
 	if err != nil {
 		return err
 	}
-	r.chart.files = withNumbers(r.chart.files)
-	if err := checkCharts(e, r.chart.files); err != nil {
-		return err
-	}
 	drawn, err := findRates(e, entries, order, r.limits)
 	if err != nil && !stoppedBy(err) {
 		return err
@@ -76,7 +73,7 @@ func (r *rateFlags) run(e *env, _ []string) error {
 	return r.show(e, drawn, err)
 }
 
-// order is what is to be computed.
+// order reads what is to be computed.
 func (r *rateFlags) order(e *env) (cost.RateOrder, error) {
 	o := cost.UsualRateOrder()
 	read := func(name string) ([]byte, error) {
@@ -137,11 +134,11 @@ func keepEnvironments(o *cost.RateOrder, names []string) error {
 // pick returns the locks: those of the flags, or the one to explain.
 func (r *rateFlags) pick(e *env) ([]lock.Entry, error) {
 	if r.explain == "" {
-		return r.chart.pick(e)
+		return r.chart.pick(e, algorithms.Milestones())
 	}
 	entry, err := race.Strategy(r.explain)
 	r.explain = entry.ID
-	return []lock.Entry{entry}, cmp.Or(err, checkCharts(e, r.chart.files))
+	return []lock.Entry{entry}, cmp.Or(err, r.chart.check(e))
 }
 
 // findRates computes the rates, after the tolerances, unless a file has them.
@@ -159,7 +156,7 @@ func findRates(e *env, entries []lock.Entry, o cost.RateOrder, limits string) (*
 
 func tolerances(e *env, entries []lock.Entry, limits string) (*study.Tolerance, error) {
 	if limits == "" {
-		found, err := findTolerance(e.ctx, e, entries)
+		found, err := report.Tolerance(e.ctx, e.work, entries)
 		if err != nil && !stoppedBy(err) {
 			return nil, internal(err)
 		}
@@ -169,7 +166,7 @@ func tolerances(e *env, entries []lock.Entry, limits string) (*study.Tolerance, 
 	if err != nil {
 		return nil, text.Errorf("error.rate.read", "file", limits, "cause", bare(err))
 	}
-	var saved toleranceJSON
+	var saved struct{ Limits []study.Limit }
 	if err := json.Unmarshal([]byte(content), &saved); err != nil || len(saved.Limits) == 0 {
 		return nil, text.Errorf("error.rate.limits", "file", limits)
 	}
@@ -192,90 +189,11 @@ func (r *rateFlags) show(e *env, drawn *chart.Rate, failed error) error {
 		return noAnswer("error.stopped")
 	}
 	if r.explain == "" || e.json {
-		return cmp.Or(showChart(e, drawn, nil, r.chart.files, ratesToJSON(drawn),
-			"locklab rate --explain token", "locklab rate -o rate.png", "locklab tolerance"), r.conclude(drawn))
+		return r.chart.show(e, drawn, nil, "locklab rate --explain token", "locklab rate -o rate.png", "locklab tolerance")
 	}
 	if err := drawn.Explain(e.Out, e.options(), r.explain); err != nil {
 		return internal(err)
 	}
 	e.Next("locklab rate", "locklab tolerance --strategies "+r.explain, "locklab explain "+r.explain)
-	return cmp.Or(writeCharts(e, drawn, r.chart.files), r.conclude(drawn))
-}
-
-func (r *rateFlags) conclude(drawn *chart.Rate) error {
-	if drawn.Inconclusive() {
-		return noAnswer("error.cut.some")
-	}
-	return nil
-}
-
-type ratesJSON struct {
-	Version  int                   `json:"version"`
-	Takeaway string                `json:"takeaway"`
-	Usage    string                `json:"usage"`
-	Method   string                `json:"method"`
-	TTL      float64               `json:"ttl_s"`
-	Terms    []cost.Term           `json:"terms"`
-	Crashes  []crashJSON           `json:"after_a_crash"`
-	Series   []rateSeriesJSON      `json:"series"`
-	Sources  []rateEnvironmentJSON `json:"environments"`
-}
-
-// crashJSON has null where a lock does not come back.
-type crashJSON struct {
-	Strategy string   `json:"strategy"`
-	Mean     *float64 `json:"blocked_mean_s"`
-	Longest  *float64 `json:"blocked_longest_s"`
-}
-
-type rateSeriesJSON struct {
-	Strategy    string          `json:"strategy"`
-	Environment string          `json:"environment"`
-	Points      []ratePointJSON `json:"points"`
-}
-
-type ratePointJSON struct {
-	TTL float64  `json:"ttl_s"`
-	Lo  *float64 `json:"overlaps_a_year_lo"` // null: no number
-	Hi  *float64 `json:"overlaps_a_year_hi"`
-}
-
-type rateEnvironmentJSON struct {
-	ID     string    `json:"id"`
-	Kind   cost.Kind `json:"kind"`
-	What   string    `json:"what,omitempty"`
-	Source string    `json:"source,omitempty"`
-}
-
-func ratesToJSON(r *chart.Rate) ratesJSON {
-	out := ratesJSON{Version: schema, Takeaway: r.Takeaway("en"), Usage: r.Assumptions("en"), Method: r.Method("en"), TTL: r.TTL.Seconds(), Terms: r.Terms}
-	finite := func(d time.Duration) *float64 {
-		if d >= cost.Forever {
-			return nil
-		}
-		s := d.Seconds()
-		return &s
-	}
-	for _, c := range r.Crashes {
-		out.Crashes = append(out.Crashes, crashJSON{c.Strategy, finite(c.Mean), finite(c.Longest)})
-	}
-	for _, s := range r.Series {
-		one := rateSeriesJSON{Strategy: s.Strategy, Environment: s.Environment}
-		for _, p := range s.Points {
-			point := ratePointJSON{TTL: p.TTL.Seconds()}
-			if !p.Unknown {
-				point.Lo, point.Hi = &p.Expected.Lo, &p.Expected.Hi
-			}
-			one.Points = append(one.Points, point)
-		}
-		out.Series = append(out.Series, one)
-	}
-	for _, e := range r.Environments {
-		one := rateEnvironmentJSON{ID: e.ID, Kind: e.Kind}
-		if e.Kind != cost.Given {
-			one.What, one.Source = text.Say("en", "environment."+e.ID+".what"), text.Say("en", "environment."+e.ID+".source")
-		}
-		out.Sources = append(out.Sources, one)
-	}
-	return out
+	return cmp.Or(writeCharts(e, drawn, r.chart.files), conclude(drawn))
 }

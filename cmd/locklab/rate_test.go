@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"locklab/simulator/effort"
 )
 
 // knownLimits are the tolerances of setnx, token and watchdog, as "locklab tolerance
@@ -15,6 +17,7 @@ import (
 const knownLimits = "testdata/rate-limits.json"
 
 func TestRate(t *testing.T) {
+	effort.Unwatched(t, watchedCommands)
 	dir := t.TempDir()
 	files := []string{filepath.Join(dir, "rate.png"), filepath.Join(dir, "rate.svg")}
 	code, out, errs := call(t, "rate", "--limits", knownLimits, "--strategies", "setnx,token,watchdog", "-o", files[0], "-o", files[1])

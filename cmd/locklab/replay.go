@@ -123,7 +123,7 @@ func readTrace(e *env, arg string) (simulator.Trace, error) {
 	return t, nil
 }
 
-// noFile says whether opening failed because there is no such file, for example since
+// noFile reports whether opening failed because there is no such file, for example since
 // the name is too long for one.
 func noFile(err error) bool {
 	path := (*os.PathError)(nil)

@@ -12,6 +12,7 @@ import (
 	"locklab/reports/chart"
 	"locklab/reports/lessons"
 	"locklab/reports/page"
+	"locklab/reports/report"
 	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/contract"
@@ -21,9 +22,7 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// schema is the version of all JSON output; new fields do not change it. Version 2
-// renamed fields and verdicts, see help.root.long.
-const schema = 2
+const schema = reports.Schema
 
 type runJSON struct {
 	Version         int               `json:"version"`
@@ -43,7 +42,7 @@ type runJSON struct {
 	Findings        []verdict.Finding `json:"findings"`
 	Events          []history.Event   `json:"events"`
 	Trace           string            `json:"trace"`
-	Doom            *doomJSON         `json:"doom,omitempty"`
+	Doom            *chart.DoomData   `json:"doom,omitempty"`
 }
 
 func outcomeJSON(o *race.Outcome) runJSON {
@@ -191,7 +190,7 @@ type shownRun struct {
 func (r *shownRun) show(e *env, files []string, want []verdict.Word) error {
 	if e.json {
 		j := outcomeJSON(r.Outcome)
-		j.Doom = doomToJSON(r.doom)
+		j.Doom = r.doom.Data()
 		if err := e.printJSON(j); err != nil {
 			return err
 		}
@@ -279,7 +278,9 @@ var runFormats = map[string]func(*env, io.Writer, *shownRun) error{
 		file.Printer, file.color = e.To(w, e.Width), "never"
 		return (&shownRun{Outcome: r.Outcome, view: "lanes,table,story", doom: r.doom}).print(&file)
 	},
-	".html": func(e *env, w io.Writer, r *shownRun) error { return page.Write(w, singlePage(e, r.Outcome)) },
+	".html": func(e *env, w io.Writer, r *shownRun) error {
+		return page.Write(w, report.SinglePage(e.Printer, r.Outcome))
+	},
 }
 
 // runPictures are the formats of a run that is drawn; with --doom they are the curve's.
@@ -309,7 +310,7 @@ func (r *shownRun) writeFiles(e *env, files []string) (failed error) {
 }
 
 func (r *shownRun) writeFile(e *env, name string) error {
-	if chartFormats[filepath.Ext(name)] != nil && !r.pictures {
+	if chart.Formats[filepath.Ext(name)] != nil && !r.pictures {
 		if r.doom == nil {
 			return nil // the reason has been printed
 		}

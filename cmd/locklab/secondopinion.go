@@ -111,7 +111,7 @@ type opinionJSON struct {
 	HistorySecs float64  `json:"histories_seconds,omitempty"`
 }
 
-// opinionTable is what the lab and SPIN answer, lock by lock.
+// opinionTable has the answers of the lab and of SPIN, lock by lock.
 type opinionTable struct {
 	*opinionFlags
 	all          []opinionJSON
@@ -215,7 +215,8 @@ func writeModel(e *env, folder string, files map[string][]byte) error {
 	return nil
 }
 
-// unasked is why there is no second opinion; nil: there is, or something has failed. A search ends at most states.
+// unasked returns the reason for which there is no second opinion; nil: there is one, or an error.
+// A search ends at most states.
 func unasked(o *study.Opinion, err error, most int) error {
 	unfit, incomplete := (*promela.UnfitError)(nil), (*promela.IncompleteError)(nil)
 	switch {

@@ -111,7 +111,7 @@ func checkSentinel(d reality.SentinelDemo) error {
 }
 
 func printSentinelJSON(e *env, d reality.SentinelDemo, run *reality.SentinelRun) error {
-	j := sentinelJSON{schema, run.Version, d.Lock.ID, d.Fault, d.DownAfter, reality.FailoverTimeout, d.TTL, run.Nobody, run.Two, run.Demoted, run.Verdicts, []momentJSON{}}
+	j := sentinelJSON{schema, run.Version, d.Lock.ID, d.Fault, d.DownAfter, reality.FailoverTimeout, d.TTL, run.Waited, run.Two, run.Demoted, run.Verdicts, []momentJSON{}}
 	for _, m := range run.Moments {
 		j.Moments = append(j.Moments, momentJSON(m))
 	}
@@ -139,9 +139,9 @@ func printSentinel(e *env, d reality.SentinelDemo, run *reality.SentinelRun) {
 		e.Printf("%7.1f s  %-8s  %s\n", m.At.Seconds(), m.Who, strings.TrimSpace(said+" "+text.Visible(m.Note)))
 	}
 	e.Printf("\n")
-	e.Wrap("", e.Say("sentinel.nobody", "span", tenth(run.Nobody)))
+	e.Wrap("", e.Say("sentinel.nobody", "span", tenth(run.Waited)))
 	if run.Demoted > 0 {
-		e.Wrap("", e.Say("sentinel.two."+d.Fault, "span", tenth(run.Two), "back", tenth(run.Demoted-run.Nobody)))
+		e.Wrap("", e.Say("sentinel.two."+d.Fault, "span", tenth(run.Two), "back", tenth(run.Demoted-run.Waited)))
 	} else {
 		e.Wrap("", e.Say("sentinel.two."+d.Fault, "span", tenth(run.Two)))
 	}

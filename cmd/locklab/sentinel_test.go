@@ -18,7 +18,7 @@ import (
 func TestSentinelPrinted(t *testing.T) {
 	token, _ := algorithms.ByName("token")
 	d := reality.SentinelDemo{Lock: token, Fault: reality.Partitioned, DownAfter: reality.DownAfter, TTL: 10 * time.Second}
-	run := &reality.SentinelRun{Version: "7.0.15", Nobody: 32100 * time.Millisecond, Two: 10200 * time.Millisecond, Demoted: 42200 * time.Millisecond, Verdicts: []verdict.Word{verdict.Overlap}}
+	run := &reality.SentinelRun{Version: "7.0.15", Waited: 32100 * time.Millisecond, Two: 10200 * time.Millisecond, Demoted: 42200 * time.Millisecond, Verdicts: []verdict.Word{verdict.Overlap}}
 	for _, m := range []struct {
 		ms              int
 		who, what, note string

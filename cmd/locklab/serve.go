@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"locklab/reports/board"
+	"locklab/reports/game"
 	"locklab/reports/lessons"
 	"locklab/reports/text"
-	"locklab/scenarios/play"
 )
 
 func serveCommand() *command {
@@ -46,7 +46,7 @@ func runServe(e *env, port int) error {
 // same connection, and to read an answer. It bounds no computation.
 const patience = 10 * time.Second
 
-// serveSite serves the page until the program is told to stop.
+// serveSite serves the page until a signal stops the program.
 func serveSite(e *env, s *site, l net.Listener) error {
 	server := &http.Server{
 		Handler: s, ReadTimeout: patience, WriteTimeout: patience, // and so between requests
@@ -67,11 +67,11 @@ type site struct {
 	page []byte
 
 	mu    sync.Mutex
-	table play.Table
+	table game.Table
 }
 
 func newSite(host string) (*site, error) {
-	data, err := play.PageData()
+	data, err := game.PageData()
 	if err != nil {
 		return nil, err
 	}
@@ -80,12 +80,12 @@ func newSite(host string) (*site, error) {
 		return nil, err
 	}
 	stage := lessons.NewSmallStage()
-	return &site{host: host, page: b.Bytes(), table: play.Table{Lesson: func(ctx context.Context, lang, name string) (string, error) {
+	return &site{host: host, page: b.Bytes(), table: game.Table{Lesson: func(ctx context.Context, lang, name string) (string, error) {
 		return lessons.Read(ctx, stage, lang, name)
 	}}}, nil
 }
 
-// mostRequest is how many bytes a request of the page has at most; links are short.
+// mostRequest is the size of the largest request of the page, in bytes; links are short.
 const mostRequest = 1 << 20
 
 // defaultPort is the port that browsers leave out of an address.

@@ -16,8 +16,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"locklab/reports/game"
 	"locklab/reports/text"
-	"locklab/scenarios/play"
 	"locklab/simulator/realserver/servertest"
 )
 
@@ -57,7 +57,7 @@ func TestSite(t *testing.T) {
 			t.Errorf("%s %s: %d %.200s", c.method, c.url, w.Code, w.Body)
 		}
 	}
-	var own play.Table
+	var own game.Table
 	defer own.Close()
 	r := httptest.NewRequest("POST", "http://127.0.0.1:80/answer", strings.NewReader(request))
 	w := httptest.NewRecorder()

@@ -15,14 +15,14 @@ import (
 	"locklab/scenarios/share"
 )
 
-// elsewhere says who computes the tasks of a command in place of this process.
+// elsewhere is the computer of a command's tasks that is not this process, and its input.
 type elsewhere struct {
 	computer share.Computer
 	// inputs are the files that the command reads. given: there are no others; otherwise they
 	// are read, and entered here.
 	inputs map[string]string
 	given  bool
-	// planned is told the command line that computes the same; nil: it is not.
+	// planned receives the command line that computes the same; nil: nothing does.
 	planned func(command []string)
 	// strict forbids what touches this machine: the command comes from another one.
 	strict bool
@@ -59,7 +59,7 @@ func computeElsewhere(e *env, c *command, args []string) error {
 	if e.elsewhere.planned != nil {
 		e.elsewhere.planned(canonical(e.running, args))
 	}
-	e.ctx = share.With(e.ctx, e.elsewhere.computer, text.Fits)
+	e.computer = e.elsewhere.computer
 	return c.run(e, args)
 }
 
@@ -73,7 +73,7 @@ func refuseShowing(e *env, key string) error {
 	return nil
 }
 
-// showing are the flags that say where results go. They belong to whoever has all results.
+// showing are the flags that say where results go. Only a process that has all results obeys them.
 var showing = []string{"out", "checkpoint", "junit", "summary", "annotations", "resume"}
 
 // computeShare computes a share of a command and prints it.
@@ -95,7 +95,7 @@ func computeShare(e *env, c *command, args []string, shard string) error {
 	progress, end := taskProgress(e)
 	partial := &share.Partial{Part: part, Progress: progress}
 	e.elsewhere = &elsewhere{inputs: map[string]string{}}
-	e.ctx = share.With(e.ctx, partial, text.Fits)
+	e.computer = partial
 	restore := e.silence()
 	err = c.run(e, args)
 	restore()

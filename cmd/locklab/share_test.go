@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -287,8 +289,10 @@ func TestCosts(t *testing.T) {
 			t.Log(err) // of the command
 		}
 		var b bytes.Buffer
-		if err := share.WriteCosts(&b, all); err != nil {
-			t.Fatal(err)
+		for _, id := range slices.Sorted(maps.Keys(all)) {
+			if all[id] >= 0.05 { // cheaper tasks balance by themselves
+				fmt.Fprintf(&b, "%.2g %s\n", all[id], id)
+			}
 		}
 		if err := os.WriteFile("../../scenarios/share/costs.txt", b.Bytes(), 0o644); err != nil {
 			t.Fatal(err)

@@ -1,34 +1,21 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"io"
 	"io/fs"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"locklab/algorithms/lock"
+	"locklab/algorithms"
 	"locklab/reports/chart"
+	"locklab/reports/report"
 	"locklab/reports/text"
 	"locklab/scenarios/share"
 	"locklab/scenarios/study"
 	"locklab/simulator/verdict"
 )
-
-// defaultRuns is a multiple of nine, so that every length of work is played
-// equally often.
-const defaultRuns = 270
-
-// defaultSizes are the pauses of the chart, in leases: 0 to 2 by tenths.
-func defaultSizes() (xs []float64) {
-	for i := range 21 {
-		xs = append(xs, float64(i)/10)
-	}
-	return xs
-}
 
 // sweepFlags are the flags of "locklab sweep".
 type sweepFlags struct {
@@ -41,7 +28,7 @@ type sweepFlags struct {
 }
 
 func sweepCommand() *command {
-	s := &sweepFlags{runs: defaultRuns}
+	s := &sweepFlags{chart: chartFlags{numbers: true}, runs: report.SensitivityRuns}
 	return &command{
 		use: "sweep SETTING[=VALUES] [SETTING[=VALUES]]", args: within(1, 2), flags: s.add, run: s.run, tasks: onFleet,
 		examples: []string{"sweep pause/ttl", "sweep pause/ttl=0.5:1.5:0.05 --refine 3 --strategies token,watchdog -o sweep.png",
@@ -64,7 +51,7 @@ func (s *sweepFlags) run(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	entries, err := s.chart.pick(e)
+	entries, err := s.chart.pick(e, algorithms.Milestones())
 	if err != nil {
 		return err
 	}
@@ -73,25 +60,19 @@ func (s *sweepFlags) run(e *env, args []string) error {
 			return err
 		}
 	}
-	files := withNumbers(s.chart.files)
-	if err := e.checkOutputs("-o", files...); err != nil {
-		return err
-	}
-	ctx, end, err := resumed(e, args, s.resume)
+	end, err := resumed(e, args, s.resume)
 	if err != nil {
 		return err
 	}
-	found, err := order.Find(ctx, entries, func(steps int) (func(int), func()) { return e.progress(steps, "progress.runs") })
+	found, err := order.Find(e.ctx, entries, func(steps int) (*share.Work, func()) { return e.work(steps, "progress.runs") })
 	end()
 	if found == nil || errors.Is(err, study.ErrLosses) {
 		return internal(err)
 	}
-	drawn := &chart.Sweep{Sweep: *found}
-	return showChart(e, drawn, err, files, sweepToJSON(drawn, err),
-		"locklab sweep pause/ttl -o sweep.png", "locklab run watchdog gc-pause", "locklab matrix")
+	return s.chart.show(e, &chart.Sweep{Sweep: *found}, err, "locklab sweep pause/ttl -o sweep.png", "locklab run watchdog gc-pause", "locklab matrix")
 }
 
-// order is what the arguments and the flags ask for.
+// order reads the arguments and the flags.
 func (s *sweepFlags) order(e *env, args []string) (study.SweepOrder, error) {
 	order, err := sweepOrder(args, s.set, s.verdicts)
 	switch {
@@ -108,7 +89,7 @@ func (s *sweepFlags) order(e *env, args []string) (study.SweepOrder, error) {
 	return order, order.Complete()
 }
 
-// sweepOrder is what the arguments ask for.
+// sweepOrder reads the arguments.
 func sweepOrder(args []string, set string, verdicts []string) (o study.SweepOrder, err error) {
 	for _, arg := range args {
 		a, err := study.ParseAxis(arg)
@@ -136,35 +117,35 @@ func sweepOrder(args []string, set string, verdicts []string) (o study.SweepOrde
 	return o, nil
 }
 
-// resumed is a context in which tasks are computed here, go on from what a file has, and are
-// saved there. Without a file it is that of the command.
-func resumed(e *env, args []string, file string) (ctx context.Context, end func(), err error) {
+// resumed has the tasks of a command computed here, beginning with the results that a file has,
+// and has all results saved there. Without a file it does nothing.
+func resumed(e *env, args []string, file string) (end func(), err error) {
 	none := func() {}
 	if file == "" {
-		return e.ctx, none, nil
+		return none, nil
 	}
 	if err := e.checkOutputs("--resume", file); err != nil {
-		return nil, none, err
+		return none, err
 	}
 	build, err := share.Build()
 	if err != nil {
-		return nil, none, internal(err)
+		return none, internal(err)
 	}
 	head := share.Share{Build: build, Command: canonical(e.running, args), Stopped: true}
 	saved := &share.Saved{Every: saveEvery}
 	switch content, err := e.read(file, maxInput); {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		return nil, none, text.Errorf("error.file", "file", "--resume", "cause", bare(err))
+		return none, text.Errorf("error.file", "file", "--resume", "cause", bare(err))
 	case len(content) > 0:
 		before, err := share.Read(file, content)
 		switch {
 		case err != nil:
-			return nil, none, err
+			return none, err
 		case before.Build != build:
-			return nil, none, text.Errorf("error.resume.build", "file", file, "there", before.Build, "here", build)
+			return none, text.Errorf("error.resume.build", "file", file, "there", before.Build, "here", build)
 		case !slices.Equal(before.Command, head.Command):
-			return nil, none, text.Errorf("error.resume.command", "file", file, "there", "locklab "+strings.Join(before.Command, " "), "here", "locklab "+strings.Join(head.Command, " "))
+			return none, text.Errorf("error.resume.command", "file", file, "there", "locklab "+strings.Join(before.Command, " "), "here", "locklab "+strings.Join(head.Command, " "))
 		}
 		saved.Known, saved.File = before.Results, file
 	}
@@ -173,10 +154,11 @@ func resumed(e *env, args []string, file string) (ctx context.Context, end func(
 		return e.save(file, head.Write)
 	}
 	saved.Progress, end = taskProgress(e)
-	return share.With(e.ctx, saved, text.Fits), end, nil
+	e.computer = saved
+	return end, nil
 }
 
-// saveEvery is how often results are saved. It is a variable for tests.
+// saveEvery is the time between two savings of results. It is a variable for tests.
 var saveEvery = 5 * time.Second
 
 // save writes a file without saying so.
@@ -184,52 +166,4 @@ func (e *env) save(name string, fill func(io.Writer) error) error {
 	quiet := *e
 	quiet.stderr = io.Discard
 	return quiet.write(name, replaces, fill)
-}
-
-// withNumbers adds a CSV to every picture, so that its numbers can be checked.
-func withNumbers(files []string) (all []string) {
-	for _, f := range files {
-		all = append(all, f)
-		csv := strings.TrimSuffix(strings.TrimSuffix(f, filepath.Ext(f)), ".dark") + ".csv"
-		if !slices.Contains(files, csv) && !slices.Contains(all, csv) {
-			all = append(all, csv)
-		}
-	}
-	return all
-}
-
-// findSensitivity plays the runs and returns their chart.
-func findSensitivity(ctx context.Context, e *env, entries []lock.Entry, xs []float64, runs int) (*chart.Sensitivity, error) {
-	done, end := e.progress(study.SensitivitySteps(len(entries), len(xs), runs), "progress.pauses")
-	found, err := study.FindSensitivity(ctx, entries, xs, runs, done)
-	end()
-	return &chart.Sensitivity{Sensitivity: *found}, err
-}
-
-type sweepJSON struct {
-	Version     int                 `json:"version"`
-	Incomplete  bool                `json:"incomplete,omitempty"`
-	Sweep       string              `json:"sweep"`
-	Axes        []sweepAxisJSON     `json:"axes"`
-	Verdicts    []verdict.Word      `json:"verdicts"`
-	Assumptions string              `json:"assumptions"`
-	Takeaway    string              `json:"takeaway"`
-	Series      []study.SweepSeries `json:"series"`
-}
-
-// sweepAxisJSON says what the numbers of an axis are.
-type sweepAxisJSON struct {
-	Setting string `json:"setting"`
-	Unit    string `json:"unit"`
-}
-
-func sweepToJSON(s *chart.Sweep, failed error) sweepJSON {
-	out := sweepJSON{schema, stoppedBy(failed), "", nil, s.Order.Words, s.Assumptions("en"), s.Takeaway("en"), s.Series}
-	var names []string
-	for _, a := range s.Order.Axes {
-		names = append(names, a.Name())
-		out.Axes = append(out.Axes, sweepAxisJSON{a.Setting.Name, a.Unit()})
-	}
-	out.Sweep = strings.Join(names, ", ")
-	return out
 }

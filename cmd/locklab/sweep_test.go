@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"locklab/simulator/effort"
 )
 
 // A sweep that was stopped goes on from its file, and shows what one that was not would.
@@ -54,6 +56,7 @@ func TestSweepResumes(t *testing.T) {
 }
 
 func TestSweepPictures(t *testing.T) {
+	effort.Unwatched(t, watchedCommands)
 	dir := t.TempDir()
 	for name, args := range map[string]string{
 		"rate": "client-rate --set work=lease --strategies token,redlock --runs 9 --refine 1 --lang zh",

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"unicode"
 
+	"locklab/simulator/effort"
+
 	"locklab/scenarios/share"
 	"locklab/simulator/realserver/servertest"
 )
@@ -326,6 +328,7 @@ func TestResumeValues(t *testing.T) {
 // FuzzMerge: no altered share leads to an internal error, a panic, or control characters in
 // what is printed.
 func FuzzMerge(f *testing.F) {
+	effort.Unwatched(f, watchedCommands)
 	var kinds []string
 	var contents [][]byte
 	for _, kind := range []string{"sweep", "par", "tolerance", "matrix", "recovery", "waiting", "verify"} {

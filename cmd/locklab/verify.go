@@ -7,6 +7,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
+	"locklab/reports/certificate"
 	"locklab/reports/ci"
 	"locklab/reports/lessons"
 	"locklab/reports/text"
@@ -171,8 +172,8 @@ func (v *verifyFlags) prove(e *env, rows []contract.Expectation, open []ci.Uncov
 	for i := range rows {
 		rows[i].Bounds.MaxBytes = most
 	}
-	done, end := e.progress(len(rows), "progress.proofs")
-	proofs, err := contract.Verify(e.ctx, rows, done)
+	w, end := e.work(len(rows), "progress.proofs")
+	proofs, err := contract.Verify(e.ctx, rows, w)
 	end()
 	stopped := stoppedBy(err)
 	if err != nil && !stopped {
@@ -257,7 +258,7 @@ func toVerification(e *env, proofs []contract.Result) *ci.Verification {
 			Status: checkStatus[p.Status], Why: e.Each(func(lang string) string { return text.SayMessages(lang, p.Reasons) }), Reproduce: p.Command(),
 		}
 		if p.Search != nil {
-			c.Certificate = p.Search.CertificateIn(e.Langs()[0])
+			c.Certificate = certificate.Of(p.Search, e.Langs()[0])
 		}
 		if p.Outcome != nil {
 			c.Trace, c.History, c.Judgement = p.Outcome.Trace.Link(), p.Outcome.History, p.Outcome.Judgement

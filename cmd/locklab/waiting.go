@@ -17,11 +17,11 @@ type waitingFlags struct {
 	policies []string
 	article  bool
 	load     cost.Load
-	files    []string
+	chart    chartFlags // its files only
 }
 
 func waitingCommand() *command {
-	w := &waitingFlags{sizes: "2,10,50,200,1000", load: cost.UsualLoad()}
+	w := &waitingFlags{chart: chartFlags{numbers: true}, sizes: "2,10,50,200,1000", load: cost.UsualLoad()}
 	return &command{
 		use: "waiting", args: noArguments, flags: w.add, run: w.run, tasks: onFleet,
 		examples: []string{"waiting", "waiting --clients 2,100 --policies fixed,backoff,pubsub,line --poll 20ms -o waiting.png", "waiting --clients 10 --policies none --article"},
@@ -35,7 +35,7 @@ func (w *waitingFlags) add(f *flags) {
 		f.add(l.flag, l.is)
 	}
 	f.add("article", &w.article)
-	f.out(&w.files)
+	f.out(&w.chart.files)
 }
 
 // A length is a flag with a length of time.
@@ -62,22 +62,20 @@ func (w *waitingFlags) run(e *env, _ []string) error {
 			return text.Errorf("error.waiting.length", "flag", "--"+l.flag, "value", *l.is)
 		}
 	}
-	files := withNumbers(w.files)
-	if err := checkCharts(e, files); err != nil {
+	if err := w.chart.check(e); err != nil {
 		return err
 	}
 	if w.article && e.elsewhere != nil {
 		return text.Errorf("error.waiting.article")
 	}
 	drawn := &chart.WaitingChart{Load: w.load}
-	done, end := e.progress(len(policies)*len(counts), "progress.runs")
-	drawn.Results, err = cost.FindWaiting(e.ctx, policies, counts, w.load, done)
+	work, end := e.work(len(policies)*len(counts), "progress.runs")
+	drawn.Results, err = cost.FindWaiting(e.ctx, policies, counts, w.load, work)
 	end()
 	if err == nil && w.article {
 		drawn.Article, err = cost.Article(e.ctx, nil)
 	}
-	out := waitingJSON{schema, stoppedBy(err), drawn.Takeaway("en"), drawn.Assumptions("en"), drawn.Results, drawn.Article}
-	return showChart(e, drawn, err, files, out, "locklab waiting -o waiting.png", "locklab price", "locklab explain redisson-lock")
+	return w.chart.show(e, drawn, err, "locklab waiting -o waiting.png", "locklab price", "locklab explain redisson-lock")
 }
 
 func waitingSizes(arg string) (sizes []int, err error) {
@@ -112,13 +110,4 @@ func pickPolicies(names []string) (chosen []cost.Policy, err error) {
 		chosen = append(chosen, all[i])
 	}
 	return chosen, nil
-}
-
-type waitingJSON struct {
-	Version     int                  `json:"version"`
-	Incomplete  bool                 `json:"incomplete,omitempty"`
-	Takeaway    string               `json:"takeaway"`
-	Assumptions string               `json:"assumptions"`
-	Results     []cost.WaitingResult `json:"results"`
-	Article     []cost.ArticleRun    `json:"article,omitempty"`
 }

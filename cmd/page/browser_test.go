@@ -25,11 +25,11 @@ import (
 	"locklab/algorithms"
 	"locklab/reports/board"
 	"locklab/reports/chart"
+	"locklab/reports/game"
 	"locklab/reports/lessons"
 	"locklab/reports/motion"
 	"locklab/reports/page"
 	"locklab/scenarios"
-	"locklab/scenarios/play"
 	"locklab/scenarios/race"
 	"locklab/simulator/effort"
 )
@@ -53,7 +53,7 @@ func installed(t *testing.T, names ...string) string {
 // native is the page with the engine behind the server, as "locklab serve" has it.
 func native(t *testing.T) http.Handler {
 	t.Helper()
-	data, err := play.PageData()
+	data, err := game.PageData()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func native(t *testing.T) http.Handler {
 	}
 	var mu sync.Mutex
 	stage := lessons.NewSmallStage()
-	table := play.Table{Lesson: func(ctx context.Context, lang, name string) (string, error) {
+	table := game.Table{Lesson: func(ctx context.Context, lang, name string) (string, error) {
 		return lessons.Read(ctx, stage, lang, name)
 	}}
 	mux := http.NewServeMux()

@@ -8,13 +8,13 @@ import (
 	"context"
 	"syscall/js"
 
+	"locklab/reports/game"
 	"locklab/reports/lessons"
-	"locklab/scenarios/play"
 )
 
 func main() {
 	stage := lessons.NewSmallStage()
-	table := play.Table{Lesson: func(ctx context.Context, lang, name string) (string, error) {
+	table := game.Table{Lesson: func(ctx context.Context, lang, name string) (string, error) {
 		return lessons.Read(ctx, stage, lang, name)
 	}}
 	js.Global().Set("locklabAnswer", js.FuncOf(func(_ js.Value, args []js.Value) any {

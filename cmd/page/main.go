@@ -17,8 +17,8 @@ import (
 	"strings"
 
 	"locklab/reports/board"
+	"locklab/reports/game"
 	"locklab/reports/text"
-	"locklab/scenarios/play"
 )
 
 // What is written, and the engine on the way to it.
@@ -57,7 +57,7 @@ func write(dir string) error {
 	if err != nil {
 		return err
 	}
-	content, err := play.PageData()
+	content, err := game.PageData()
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func compressed(file string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// runtimeGlue is what Go programs need in a browser; it comes with Go.
+// runtimeGlue returns the script that Go programs need in a browser; it comes with Go.
 func runtimeGlue() ([]byte, error) {
 	root, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"locklab/reports/game"
 	"locklab/scenarios/play"
 	"locklab/simulator/effort"
 )
@@ -67,9 +68,9 @@ func TestEngineUnderNode(t *testing.T) {
 // requestsOfAPage are what a page asks for in some games and a quiz, with the answers of this
 // program.
 func requestsOfAPage(t *testing.T) (requests []string, answers [][]byte) {
-	var table play.Table
+	var table game.Table
 	defer table.Close()
-	ask := func(r play.Request) (link string) {
+	ask := func(r game.Request) (link string) {
 		request, err := json.Marshal(r)
 		if err != nil {
 			t.Fatal(err)
@@ -80,32 +81,32 @@ func requestsOfAPage(t *testing.T) (requests []string, answers [][]byte) {
 		_ = json.Unmarshal(answer, &at)
 		return at.Link
 	}
-	ask(play.Request{Do: "texts"})
+	ask(game.Request{Do: "texts"})
 	for n, l := range play.Levels() {
-		start := ask(play.Request{Do: "level", Number: n + 1})
+		start := ask(game.Request{Do: "level", Number: n + 1})
 		if l.Solution().States > 8_000 {
 			continue
 		}
-		ask(play.Request{Do: "hint", Link: start, Harm: l.Harm})
-		end := ask(play.Request{Do: "way", Link: start, Harm: l.Harm})
+		ask(game.Request{Do: "hint", Link: start, Harm: l.Harm})
+		end := ask(game.Request{Do: "way", Link: start, Harm: l.Harm})
 		if end == "" {
 			continue // proved impossible
 		}
-		before := ask(play.Request{Do: "undo", Link: end})
-		ask(play.Request{Do: "doom", Link: before, Harm: l.Harm})
-		ask(play.Request{Do: "move", Link: before})
-		ask(play.Request{Do: "at", Link: end})
+		before := ask(game.Request{Do: "undo", Link: end})
+		ask(game.Request{Do: "doom", Link: before, Harm: l.Harm})
+		ask(game.Request{Do: "move", Link: before})
+		ask(game.Request{Do: "at", Link: end})
 	}
-	start := ask(play.Request{Do: "start", Lock: "token", Budget: "pause=1"})
-	ask(play.Request{Do: "goal", Link: start})
-	end := ask(play.Request{Do: "way", Link: start, Harm: "OVERLAP"})
-	ask(play.Request{Do: "mend", Link: end, Harm: "OVERLAP", Lock: "lock-delay"})
-	start = ask(play.Request{Do: "start", Lock: "token", Budget: "delay=1@9s", Timing: "any", Fenced: true})
-	ask(play.Request{Do: "again", Link: ask(play.Request{Do: "move", Link: start})})
+	start := ask(game.Request{Do: "start", Lock: "token", Budget: "pause=1"})
+	ask(game.Request{Do: "goal", Link: start})
+	end := ask(game.Request{Do: "way", Link: start, Harm: "OVERLAP"})
+	ask(game.Request{Do: "mend", Link: end, Harm: "OVERLAP", Lock: "lock-delay"})
+	start = ask(game.Request{Do: "start", Lock: "token", Budget: "delay=1@9s", Timing: "any", Fenced: true})
+	ask(game.Request{Do: "again", Link: ask(game.Request{Do: "move", Link: start})})
 	for n := range 8 {
-		ask(play.Request{Do: "question", Seed: 7, Number: n})
+		ask(game.Request{Do: "question", Seed: 7, Number: n})
 	}
-	ask(play.Request{Do: "at", Link: end[:len(end)-3]}) // damaged
-	ask(play.Request{Do: "nonsense", Link: end})
+	ask(game.Request{Do: "at", Link: end[:len(end)-3]}) // damaged
+	ask(game.Request{Do: "nonsense", Link: end})
 	return requests, answers
 }

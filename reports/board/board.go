@@ -31,8 +31,8 @@ type Page struct {
 	EngineFile string // or its place, relative to the page
 }
 
-// Write writes the page. It loads nothing but EngineFile, and asks nobody but its own
-// server.
+// Write writes the page. It loads nothing but EngineFile, and sends requests to its own
+// server only.
 func Write(w io.Writer, p Page) error {
 	parts := map[string]string{}
 	for key, name := range map[string]string{"Style": "board.css", "Board": "board.js", "Ask": "engine.js", "Worker": "worker.js", "HTML": "board.html"} {

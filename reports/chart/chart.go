@@ -33,8 +33,23 @@ type Chart interface {
 	Takeaway(lang string) string // what it answers, in a sentence or two
 
 	text(out *layout.Lines)
-	records() [][]string // of the CSV, the heads first
+	records() [][]any // of the CSV, the names of its columns first: see field
 }
+
+// A Result is a chart that has JSON: what was found, and what the chart says of it in English.
+type Result interface {
+	Chart
+	data(h head) any
+}
+
+// head begins the JSON of a chart.
+type head struct {
+	Version    int  `json:"version"`
+	Incomplete bool `json:"incomplete,omitempty"`
+}
+
+// JSON returns a chart for an encoder of JSON. It is incomplete if the user has stopped the search for it.
+func JSON(c Result, incomplete bool) any { return c.data(head{reports.Schema, incomplete}) }
 
 // A Picture can be drawn, with texts in one language; "": English.
 type Picture interface{ picture(lang string) picture }
@@ -48,10 +63,18 @@ func Text(w io.Writer, c Chart, o reports.Options) error {
 
 // CSV writes the numbers of a chart.
 func CSV(w io.Writer, c Chart) error {
-	if err := csv.NewWriter(w).WriteAll(c.records()); err != nil {
+	rows := each(c.records(), func(row []any) []string { return each(row, field) })
+	if err := csv.NewWriter(w).WriteAll(rows); err != nil {
 		return fmt.Errorf("chart: writing a CSV: %w", err)
 	}
 	return nil
+}
+
+// Formats are the formats of a chart, by the ending of the file.
+var Formats = map[string]func(w io.Writer, c Chart, lang string) error{
+	".png": func(w io.Writer, c Chart, lang string) error { return PNG(w, c, lang) },
+	".svg": func(w io.Writer, c Chart, lang string) error { return SVG(w, c, lang) },
+	".csv": func(w io.Writer, c Chart, _ string) error { return CSV(w, c) },
 }
 
 // pngDPI makes small writing legible on paper and on dense screens.

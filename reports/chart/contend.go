@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -24,7 +25,7 @@ type ContendChart struct {
 	Results    []Contended
 }
 
-// Contended is what came of one lock and one way to wait for it.
+// Contended is the result of one lock and one way to wait for it.
 type Contended struct {
 	Policy string        `json:"policy"`
 	Lock   string        `json:"lock"`
@@ -37,7 +38,7 @@ func (r Contended) name() string { return r.Policy + " " + r.Lock }
 // sides are the measures of the real server, and of the simulation.
 func (r Contended) sides() []cost.Measures { return []cost.Measures{r.Real, r.Lab} }
 
-// Title is what the chart asks.
+// Title returns the question of the chart.
 func (c *ContendChart) Title(lang string) string { return say(lang, "contend.title") }
 
 // Assumptions are the numbers of the runs.
@@ -74,7 +75,7 @@ func (c *ContendChart) factor(of func(m cost.Measures) float64) string {
 	return rounded(worst, 1)
 }
 
-// perRequest is how many commands a request costs.
+// perRequest returns the number of commands that a request costs.
 func perRequest(m cost.Measures) float64 {
 	return float64(m.Total()) / float64(max(1, m.Acquired+m.GaveUp))
 }
@@ -127,32 +128,45 @@ func kinds(m cost.Measures) string {
 }
 
 // records has a line for each lock, way to wait and side.
-func (c *ContendChart) records() [][]string {
-	rows := [][]string{{"policy", "lock", "side", "clients", "requests", "acquired", "gave_up", "together", "lost",
+func (c *ContendChart) records() [][]any {
+	rows := [][]any{row("policy", "lock", "side", "clients", "requests", "acquired", "gave_up", "together", "lost",
 		"acquire_p50_s", "acquire_p90_s", "acquire_p99_s", "acquire_max_s", "release_p50_s", "release_p90_s", "release_p99_s", "release_max_s",
-		"acquired_per_second", "commands_per_request", "jain_index", "commands"}}
+		"acquired_per_second", "commands_per_request", "jain_index", "commands")}
 	for _, r := range c.Results {
 		for i, m := range r.sides() {
-			row := []string{r.Policy, r.Lock, []string{"real", "lab"}[i]}
-			for _, n := range []int{c.Contention.Clients, c.Contention.Requests, m.Acquired, m.GaveUp, m.Together, m.Lost} {
-				row = append(row, strconv.Itoa(n))
-			}
-			for _, q := range []cost.Quantiles{m.Acquire, m.Release} {
-				row = append(row, significant(q.P50), significant(q.P90), significant(q.P99), significant(q.Max))
-			}
-			index := ""
-			if m.Jain != nil {
-				index = significant(*m.Jain)
-			}
-			commands := each(slices.Sorted(maps.Keys(m.Commands)), func(name string) string {
-				return fmt.Sprintf("%s=%d", name,
-					m.Commands[name])
-			})
-			rows = append(rows, append(row, significant(m.Throughput), significant(perRequest(m)), index,
-				strings.Join(commands, " ")))
+			commands := each(slices.Sorted(maps.Keys(m.Commands)), func(name string) string { return fmt.Sprintf("%s=%d", name, m.Commands[name]) })
+			rows = append(rows, []any{r.Policy, r.Lock, []string{"real", "lab"}[i], c.Contention.Clients, c.Contention.Requests,
+				m.Acquired, m.GaveUp, m.Together, m.Lost,
+				m.Acquire.P50, m.Acquire.P90, m.Acquire.P99, m.Acquire.Max, m.Release.P50, m.Release.P90, m.Release.P99, m.Release.Max,
+				m.Throughput, perRequest(m), m.Jain, strings.Join(commands, " ")})
 		}
 	}
 	return rows
+}
+
+func (c *ContendChart) data(h head) any {
+	type load struct {
+		Hold     time.Duration `json:"hold_ns"`
+		Poll     time.Duration `json:"poll_ns"`
+		Cap      time.Duration `json:"cap_ns"`
+		TTL      time.Duration `json:"ttl_ns"`
+		Patience time.Duration `json:"patience_ns"`
+		Service  time.Duration `json:"service_ns"` // measured
+		Latency  time.Duration `json:"latency_ns"` // measured
+	}
+	l := c.Contention.Load
+	return struct {
+		head
+		Server      string      `json:"redis_version"`
+		Clients     int         `json:"clients"`
+		Requests    int         `json:"requests"`
+		Load        load        `json:"load"`
+		Takeaway    string      `json:"takeaway"`
+		Assumptions string      `json:"assumptions"`
+		Results     []Contended `json:"results"`
+	}{h, c.Version, c.Contention.Clients, c.Contention.Requests,
+		load{l.Hold, l.Poll, l.Cap, l.TTL, l.Patience, l.Service, l.Latency},
+		c.Takeaway("en"), c.Assumptions("en"), append([]Contended{}, c.Results...)}
 }
 
 // The measures of a chart of contentions, in points.

@@ -14,12 +14,13 @@ import (
 	"locklab/reports/layout"
 	"locklab/scenarios/study"
 	"locklab/simulator/history"
+	"locklab/simulator/verdict"
 )
 
 // A Doom draws how much of a run's future was lost after each of its steps.
 type Doom struct{ *study.Doom }
 
-// Title is what the chart asks.
+// Title returns the question of the chart.
 func (d *Doom) Title(lang string) string {
 	return say(lang, "doom.title", "lock", d.History.Strategy, "harm", string(d.Harm))
 }
@@ -53,11 +54,11 @@ func (d *Doom) Takeaway(lang string) string {
 		key = "doom.noreturn.fault"
 	}
 	return say(lang, "grid.both", "first", text, "next", say(lang, key,
-		"step", strconv.Itoa(d.NoReturn), "all", strconv.Itoa(len(d.Steps)-1), "what", d.deed(d.NoReturn, lang)))
+		"step", strconv.Itoa(d.NoReturn), "all", strconv.Itoa(len(d.Steps)-1), "what", d.action(d.NoReturn, lang)))
 }
 
-// deed returns the action of step n, in a few words.
-func (d *Doom) deed(n int, lang string) string {
+// action describes step n in a few words.
+func (d *Doom) action(n int, lang string) string {
 	if n == 0 {
 		return ""
 	}
@@ -90,19 +91,47 @@ func shareText(share float64) string {
 
 // records has one line a step. Shares have nine places; 1.000000000 is exact if
 // no_return or a line above it says so.
-func (d *Doom) records() [][]string {
-	rows := [][]string{{"step", "t_ms", "what", "fault", "share", "no_return"}}
+func (d *Doom) records() [][]any {
+	rows := [][]any{row("step", "t_ms", "what", "fault", "share", "no_return")}
 	for n, s := range d.Steps {
-		rows = append(rows, []string{strconv.Itoa(n), d.at(n), d.deed(n, "en"),
-			strconv.FormatBool(s.Fault), strconv.FormatFloat(s.Share, 'g', -1, 64), strconv.FormatBool(n >= d.NoReturn)})
+		rows = append(rows, []any{n, d.at(n), d.action(n, "en"), s.Fault, decimal(s.Share), n >= d.NoReturn})
 	}
 	return rows
+}
+
+// DoomData is the JSON of a curve.
+type DoomData struct {
+	Harm     verdict.Word   `json:"harm"`
+	NoReturn int            `json:"no_return"`
+	States   int            `json:"states"`
+	Takeaway string         `json:"takeaway"`
+	Steps    []DoomStepData `json:"steps"`
+}
+
+// DoomStepData is one step of a curve.
+type DoomStepData struct {
+	Step  int     `json:"step"`
+	AtNS  int64   `json:"at_ns"`
+	Fault bool    `json:"fault"` // the step is a fault
+	Share float64 `json:"share"`
+}
+
+// Data returns the JSON of a curve; nil if there is none.
+func (d *Doom) Data() *DoomData {
+	if d == nil {
+		return nil
+	}
+	out := &DoomData{Harm: d.Harm, NoReturn: d.NoReturn, States: d.States, Takeaway: d.Takeaway("en")}
+	for n, s := range d.Steps {
+		out.Steps = append(out.Steps, DoomStepData{n, int64(s.At), s.Fault, s.Share})
+	}
+	return out
 }
 
 // at is the instant of step n in milliseconds.
 func (d *Doom) at(n int) string { return reports.Millis(d.Steps[n].At, reports.Decimals(d.History)) }
 
-// doomBar is how many characters all of the future takes.
+// doomBar is the length of the bar of a share of 1, in characters.
 const doomBar = 20
 
 // text has a step per line, with a bar as long as what is lost.
@@ -117,7 +146,7 @@ func (d *Doom) text(out *layout.Lines) {
 		if n == d.NoReturn {
 			note += "  " + say(lang, "lanes.noreturn")
 		}
-		what := d.deed(n, lang)
+		what := d.action(n, lang)
 		if step.Fault {
 			what = "! " + what
 		}
@@ -135,7 +164,7 @@ const (
 	doomFoot   vg.Length = 34
 	doomScale  vg.Length = 36 // left of it
 	doomStride vg.Length = 24 // from step to step at least
-	doomLabels           = 7  // steps that are told at most
+	doomLabels           = 7  // steps that get a label, at most
 )
 
 // picture has the share that is lost over the steps of the run.
@@ -253,7 +282,7 @@ func (a doomArea) marked() []int {
 func (a doomArea) labels() {
 	taken := a.inked()
 	for _, n := range a.marked() {
-		text := a.deed(n, a.lang) + ": " + shareText(a.Steps[n].Share)
+		text := a.action(n, a.lang) + ": " + shareText(a.Steps[n].Share)
 		at, width := a.point(n, a.Steps[n].Share), small.Width(text)
 		// left and right of the step, above and below, and not so far off that it
 		// could be another's
@@ -279,7 +308,7 @@ func (a doomArea) labels() {
 	}
 }
 
-// inked is where the curve runs, and the line of the point of no return.
+// inked returns the places of the curve and of the line of the point of no return.
 func (a doomArea) inked() (boxes []vg.Rectangle) {
 	const parts = 8
 	for n := 1; n < len(a.Steps); n++ {

@@ -29,7 +29,7 @@ type Row struct {
 	Group       string // id of the family with which it is drawn where there are many; "": none
 }
 
-// Title is what the lock is, in a language.
+// Title describes the lock in a language.
 func (r Row) Title(lang string) string { return text.LockTitle(r.ID, lang) }
 
 // A Column of the grid is a scenario.
@@ -38,7 +38,7 @@ type Column struct {
 	Race string // the race it plays ("R18"), or ""
 }
 
-// Title is what happens in the scenario, in a language.
+// Title describes the scenario in a language.
 func (c Column) Title(lang string) string { return text.ScenarioTitle(c.ID, lang) }
 
 // A Cell is the outcome of one strategy in one scenario.
@@ -76,11 +76,11 @@ func (c *Cell) Word() verdict.Word {
 	return words[i]
 }
 
-// Falls says whether the lock falls in this cell. A wait that time ends
+// Falls reports whether the lock falls in this cell. A wait that time ends
 // (ORPHAN, BLOCKED) is the known price of a time to live, and counts as a cost.
 func (c *Cell) Falls() bool { return c.Word().Harm() }
 
-// asked says whether the cell answers its question.
+// asked reports whether the cell answers its question.
 func (c *Cell) asked() bool {
 	switch c.Word() {
 	case verdict.NA, verdict.Vacuous, verdict.Unknown:
@@ -106,7 +106,7 @@ func (c *Cell) Label() string {
 	return text
 }
 
-// more is how many words the cell has that its label neither names nor implies.
+// more counts the words of the cell that its label neither names nor implies.
 func (c *Cell) more() int {
 	n := len(c.Verdicts) - 1
 	if c.Word() == verdict.Fenced && slices.Contains(c.Verdicts, verdict.Overlap) {
@@ -115,7 +115,7 @@ func (c *Cell) more() int {
 	return n
 }
 
-// Surprising says whether the cell is not what was expected.
+// Surprising reports whether the cell is not what was expected.
 func (c *Cell) Surprising() bool { return !c.AsExpected && !c.Uncontracted }
 
 // text is the cell in a terminal: "# OVERLAP+2", in brackets where it is not
@@ -159,7 +159,7 @@ func (g *Grid) Part(strategy func(Row) bool, scenario func(Column) bool) *Grid {
 
 func (g *Grid) cell(strategy, scenario int) *Cell { return &g.Cells[strategy][scenario] }
 
-// Title is what the grid shows.
+// Title says what the grid shows.
 func (g *Grid) Title(lang string) string { return say(lang, "grid.title") }
 
 // text has the cells and a legend. Strategies that do not fit side by side
@@ -357,7 +357,7 @@ func (g *Grid) byScenario() []tally {
 	return out
 }
 
-// maxNamed is how many equals a sentence names before it only counts them.
+// maxNamed is the number of equals that a sentence names; it counts more of them.
 const maxNamed = 3
 
 // extreme is the tally that goes before all others, under the names of all that
@@ -394,8 +394,8 @@ func lowerShare(a, b tally) bool {
 }
 
 // measured leaves out the locks that answer less than half as many questions as the one
-// that answers most. Few scenarios apply to a lock that excludes nobody, and a share of
-// one answer says nothing.
+// that answers most. Few scenarios apply to a lock that does not exclude, and a share of
+// one answer means nothing.
 func measured(ts []tally) []tally {
 	most := slices.MaxFunc(ts, func(a, b tally) int { return cmp.Compare(a.n, b.n) }).n
 	return slices.DeleteFunc(ts, func(t tally) bool { return 2*t.n < most })
@@ -451,9 +451,9 @@ func (g *Grid) mostAndLeast(lang string) string {
 }
 
 // records has one line a cell. Times are in milliseconds; verdicts are separated by blanks.
-func (g *Grid) records() [][]string {
-	rows := [][]string{{"strategy", "article", "scenario", "race", "verdicts", "expected",
-		"as_expected", "reached", "blocked_ms", "overlap_ms", "trace"}}
+func (g *Grid) records() [][]any {
+	rows := [][]any{row("strategy", "article", "scenario", "race", "verdicts", "expected",
+		"as_expected", "reached", "blocked_ms", "overlap_ms", "trace")}
 	for i := range g.Strategies {
 		for j := range g.Scenarios {
 			rows = append(rows, g.cell(i, j).record(g.Strategies[i], g.Scenarios[j]))
@@ -462,15 +462,13 @@ func (g *Grid) records() [][]string {
 	return rows
 }
 
-func (c *Cell) record(s Row, n Column) []string {
-	expected, as := JoinWords(c.Expected), strconv.FormatBool(c.AsExpected)
+func (c *Cell) record(s Row, n Column) []any {
+	expected, as := JoinWords(c.Expected), any(c.AsExpected)
 	if c.Uncontracted { // a word that no verdict has, and neither true nor false
 		expected, as = "no contract", ""
 	}
-	return []string{
-		s.ID, s.Article, n.ID, n.Race, JoinWords(c.Verdicts), expected, as, strconv.FormatBool(c.Reached),
-		csvMillis(c.Blocked), csvMillis(c.Overlap), c.Trace,
-	}
+	return []any{s.ID, s.Article, n.ID, n.Race, JoinWords(c.Verdicts), expected, as, c.Reached,
+		csvMillis(c.Blocked), csvMillis(c.Overlap), c.Trace}
 }
 
 func csvMillis(d time.Duration) string {

@@ -33,7 +33,7 @@ var han = func() *opentype.Font {
 	return f
 }()
 
-// inHan says whether a character is drawn from Noto Sans SC.
+// inHan reports whether a character is drawn from Noto Sans SC.
 func inHan(r rune) bool { return r > 0x2e80 || strings.ContainsRune("—“”…‘’·×", r) }
 
 // A run is a piece of text in one font.

@@ -59,7 +59,32 @@ func amount(i cost.Interval) string {
 	return lo + ".." + hi
 }
 
-func significant(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
+// field writes a value into a CSV: durations in seconds, six digits of a number, nothing for what is not known.
+func field(v any) string {
+	switch v := v.(type) {
+	case float64:
+		return strconv.FormatFloat(v, 'g', 6, 64)
+	case *float64:
+		if v == nil {
+			return ""
+		}
+		return field(*v)
+	case time.Duration:
+		if v == cost.Forever {
+			return "inf"
+		}
+		return field(v.Seconds())
+	}
+	return fmt.Sprint(v)
+}
+
+// row returns values in a row of a CSV.
+func row[T any](values ...T) (row []any) {
+	for _, v := range values {
+		row = append(row, v)
+	}
+	return row
+}
 
 func decimal(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
@@ -122,9 +147,9 @@ func share(k, n int) float64 {
 }
 
 // counted is a count in a CSV: k, n, their share and its Wilson interval.
-func counted(k, n int) []string {
+func counted(k, n int) []any {
 	lo, hi := study.Wilson(k, n)
-	return []string{strconv.Itoa(k), strconv.Itoa(n), rounded(share(k, n), 6), rounded(lo, 6), rounded(hi, 6)}
+	return []any{k, n, rounded(share(k, n), 6), rounded(lo, 6), rounded(hi, 6)}
 }
 
 // shareWithin is a share with its interval: "52 % (49-55)".

@@ -15,7 +15,7 @@ import (
 // group that came out the same share a line.
 const overviewFrom = 12
 
-// Many says whether the grid is drawn as an overview.
+// Many reports whether the grid is drawn as an overview.
 func (g *Grid) Many() bool { return len(g.Strategies) >= overviewFrom }
 
 // A Band is one group of an overview.
@@ -40,7 +40,7 @@ func (g *Grid) Bands() []Band {
 			out = append(out, Band{Group: s.Group})
 		}
 		b := &out[n]
-		if twin := slices.IndexFunc(b.Lines, func(l Line) bool { return g.alike(l.First, i) }); twin >= 0 {
+		if twin := slices.IndexFunc(b.Lines, func(l Line) bool { return g.sameVerdicts(l.First, i) }); twin >= 0 {
 			b.Lines[twin].Same = append(b.Lines[twin].Same, i)
 			continue
 		}
@@ -49,9 +49,9 @@ func (g *Grid) Bands() []Band {
 	return out
 }
 
-// alike says whether two locks have the same verdicts everywhere. How long
-// somebody was blocked does not count.
-func (g *Grid) alike(a, b int) bool {
+// sameVerdicts reports whether two locks have the same verdicts everywhere. The time for
+// which clients were blocked does not count.
+func (g *Grid) sameVerdicts(a, b int) bool {
 	for j := range g.Scenarios {
 		x, y := g.cell(a, j), g.cell(b, j)
 		if x.AsExpected != y.AsExpected || x.Uncontracted != y.Uncontracted || x.Word() != y.Word() || !slices.Equal(x.Verdicts, y.Verdicts) {
@@ -73,7 +73,7 @@ func (c *Cell) mark() string {
 	return " " + LookOf(c.Word()).Glyph
 }
 
-// short is what heads a scenario's column.
+// short heads a scenario's column.
 func (c Column) short() string { return cmp.Or(c.Race, c.ID) }
 
 func (g *Grid) lineName(l Line) string {

@@ -64,7 +64,7 @@ func TestOverviewFolds(t *testing.T) {
 					t.Errorf("%s stands twice", g.Strategies[i].ID)
 				}
 				seen[i] = true
-				if g.Strategies[i].Group != b.Group || !g.alike(l.First, i) {
+				if g.Strategies[i].Group != b.Group || !g.sameVerdicts(l.First, i) {
 					t.Errorf("%s shares a line with %s", g.Strategies[i].ID, g.Strategies[l.First].ID)
 				}
 			}

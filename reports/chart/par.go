@@ -18,7 +18,7 @@ import (
 // A Par draws the fewest faults with which each verdict comes about.
 type Par struct{ study.ParTable }
 
-// Title is what the chart asks.
+// Title returns the question of the chart.
 func (c *Par) Title(lang string) string { return say(lang, "par.title") }
 
 // Bounds says what the searches covered.
@@ -27,7 +27,7 @@ func (c *Par) Bounds(lang string) string {
 		"budgets", text.Join(lang, "grid.join", c.Budgets))
 }
 
-// Inconclusive says whether a search did not finish, so that something stays unknown.
+// Inconclusive reports whether a search did not finish, so that something stays unknown.
 func (c *Par) Inconclusive() bool {
 	return slices.ContainsFunc(c.Pars, func(p study.Par) bool { return !p.Complete })
 }
@@ -131,22 +131,30 @@ func parWays(lang string, p *study.Par) string {
 
 // records has one line for each lock, budget and verdict. par, steps and trace are empty
 // where nothing was found.
-func (c *Par) records() [][]string {
-	rows := [][]string{{"strategy", "budget", "verdict", "found", "complete", "par", "steps", "trace"}}
+func (c *Par) records() [][]any {
+	rows := [][]any{row("strategy", "budget", "verdict", "found", "complete", "par", "steps", "trace")}
 	for l := range c.Locks {
 		for k, budget := range c.Budgets {
 			for n := range c.Verdicts {
 				p := c.Of(l, k, n)
-				found := []string{"", "", ""}
+				found := []any{"", "", ""}
 				if p.Found {
-					found = []string{strconv.Itoa(p.Par), strconv.Itoa(p.Steps), p.Trace}
+					found = []any{p.Par, p.Steps, p.Trace}
 				}
-				rows = append(rows, append([]string{p.Strategy, budget, string(p.Verdict), strconv.FormatBool(p.Found),
-					strconv.FormatBool(p.Complete)}, found...))
+				rows = append(rows, append([]any{p.Strategy, budget, p.Verdict, p.Found, p.Complete}, found...))
 			}
 		}
 	}
 	return rows
+}
+
+func (c *Par) data(h head) any {
+	return struct {
+		head
+		Takeaway string      `json:"takeaway"`
+		Bounds   string      `json:"bounds"`
+		Pars     []study.Par `json:"pars"`
+	}{h, c.Takeaway("en"), c.Bounds("en"), c.Pars}
 }
 
 // text has a lock per line and a verdict per column, and then the moves.

@@ -21,7 +21,7 @@ import (
 // A PriceChart draws what locks cost against the share of races that they survive.
 type PriceChart struct{ Prices []cost.Price }
 
-// Title is what the chart asks.
+// Title returns the question of the chart.
 func (c *PriceChart) Title(lang string) string { return say(lang, "price.title") }
 
 // Assumptions say how the locks were counted.
@@ -142,16 +142,21 @@ func (c *PriceChart) text(out *layout.Lines) {
 }
 
 // records has one line for each lock.
-func (c *PriceChart) records() [][]string {
-	names := []string{"strategy", "family", "commands", "round_trips", "commands_contended", "handover_mean_s",
-		"handover_longest_s",
-		"races_survived", "races"}
-	return withHeads(names, c.Prices, func(p cost.Price) []string {
-		return []string{p.Strategy, string(p.Family), decimal(p.Commands), significant(p.RoundTrips),
-			significant(p.Contended),
-			significant(p.Handover.Seconds()), significant(p.LongestHandover.Seconds()), strconv.Itoa(p.Survived),
-			strconv.Itoa(p.Races)}
+func (c *PriceChart) records() [][]any {
+	names := row("strategy", "family", "commands", "round_trips", "commands_contended", "handover_mean_s", "handover_longest_s",
+		"races_survived", "races")
+	return withHeads(names, c.Prices, func(p cost.Price) []any {
+		return []any{p.Strategy, p.Family, decimal(p.Commands), p.RoundTrips, p.Contended, p.Handover, p.LongestHandover, p.Survived, p.Races}
 	})
+}
+
+func (c *PriceChart) data(h head) any {
+	return struct {
+		head
+		Takeaway    string       `json:"takeaway"`
+		Assumptions string       `json:"assumptions"`
+		Prices      []cost.Price `json:"prices"`
+	}{h, c.Takeaway("en"), c.Assumptions("en"), c.Prices}
 }
 
 // The measures of a chart of prices, in points.

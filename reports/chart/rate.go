@@ -20,7 +20,7 @@ import (
 // beside it for how long a crash blocks them.
 type Rate struct{ cost.Rates }
 
-// Title is what the chart asks.
+// Title returns the question of the chart.
 func (r *Rate) Title(lang string) string { return say(lang, "rate.title") }
 
 // Assumptions are how the locks are used.
@@ -36,7 +36,7 @@ func (r *Rate) Assumptions(lang string) string {
 // Method says how the numbers came about.
 func (r *Rate) Method(lang string) string { return say(lang, "rate.method") }
 
-// Inconclusive says whether a term has no number.
+// Inconclusive reports whether a term has no number.
 func (r *Rate) Inconclusive() bool {
 	return slices.ContainsFunc(r.Terms, func(t cost.Term) bool { return t.Unknown })
 }
@@ -221,23 +221,86 @@ func (r *Rate) table(lang string) *layout.Sheet {
 
 // records has one line for each lock, environment and TTL. Bounds are equal where the
 // number is known; unknown ones are empty, and so is a blockage without end.
-func (r *Rate) records() [][]string {
-	rows := [][]string{{"strategy", "environment", "ttl_s", "overlaps_a_year_lo", "overlaps_a_year_hi",
-		"blocked_after_crash_mean_s", "blocked_after_crash_longest_s"}}
+func (r *Rate) records() [][]any {
+	rows := [][]any{row("strategy", "environment", "ttl_s", "overlaps_a_year_lo", "overlaps_a_year_hi",
+		"blocked_after_crash_mean_s", "blocked_after_crash_longest_s")}
 	for _, s := range r.Series {
 		i := slices.IndexFunc(r.Subjects, func(o *cost.Subject) bool { return o.Entry.ID == s.Strategy })
 		for _, p := range s.Points {
-			row := []string{s.Strategy, s.Environment, decimal(p.TTL.Seconds()), "", "", "", ""}
+			row := []any{s.Strategy, s.Environment, decimal(p.TTL.Seconds()), "", "", "", ""}
 			if !p.Unknown {
-				row[3], row[4] = significant(p.Expected.Lo), significant(p.Expected.Hi)
+				row[3], row[4] = p.Expected.Lo, p.Expected.Hi
 			}
 			if rec := r.Subjects[i].Recovery(p.TTL, r.Hold); rec.Mean < cost.Forever {
-				row[5], row[6] = significant(rec.Mean.Seconds()), significant(rec.Longest.Seconds())
+				row[5], row[6] = rec.Mean.Seconds(), rec.Longest.Seconds()
 			}
 			rows = append(rows, row)
 		}
 	}
 	return rows
+}
+
+// The forms of the JSON of rates. A number that is not known, or has no end, is null.
+type (
+	crashData struct {
+		Strategy string   `json:"strategy"`
+		Mean     *float64 `json:"blocked_mean_s"`
+		Longest  *float64 `json:"blocked_longest_s"`
+	}
+	pointData struct {
+		TTL float64  `json:"ttl_s"`
+		Lo  *float64 `json:"overlaps_a_year_lo"`
+		Hi  *float64 `json:"overlaps_a_year_hi"`
+	}
+	seriesData struct {
+		Strategy    string      `json:"strategy"`
+		Environment string      `json:"environment"`
+		Points      []pointData `json:"points"`
+	}
+	environmentData struct {
+		ID     string    `json:"id"`
+		Kind   cost.Kind `json:"kind"`
+		What   string    `json:"what,omitempty"`
+		Source string    `json:"source,omitempty"`
+	}
+)
+
+func (r *Rate) data(h head) any {
+	return struct {
+		head
+		Takeaway string            `json:"takeaway"`
+		Usage    string            `json:"usage"`
+		Method   string            `json:"method"`
+		TTL      float64           `json:"ttl_s"`
+		Terms    []cost.Term       `json:"terms"`
+		Crashes  []crashData       `json:"after_a_crash"`
+		Series   []seriesData      `json:"series"`
+		Sources  []environmentData `json:"environments"`
+	}{h, r.Takeaway("en"), r.Assumptions("en"), r.Method("en"), r.TTL.Seconds(), r.Terms,
+		each(r.Crashes, func(c cost.Crash) crashData { return crashData{c.Strategy, finite(c.Mean), finite(c.Longest)} }),
+		each(r.Series, func(s cost.Series) seriesData { return seriesData{s.Strategy, s.Environment, each(s.Points, pointOf)} }),
+		each(r.Environments, environmentOf)}
+}
+
+func finite(d time.Duration) *float64 {
+	if d >= cost.Forever {
+		return nil
+	}
+	return new(d.Seconds())
+}
+
+func pointOf(p cost.Point) pointData {
+	if p.Unknown {
+		return pointData{TTL: p.TTL.Seconds()}
+	}
+	return pointData{p.TTL.Seconds(), &p.Expected.Lo, &p.Expected.Hi}
+}
+
+func environmentOf(e cost.Environment) environmentData {
+	if e.Kind == cost.Given {
+		return environmentData{ID: e.ID, Kind: e.Kind}
+	}
+	return environmentData{e.ID, e.Kind, say("en", "environment."+e.ID+".what"), say("en", "environment."+e.ID+".source")}
 }
 
 // The measures of a chart of rates, in points.

@@ -14,11 +14,11 @@ import (
 	"locklab/scenarios/cost"
 )
 
-// A RecoveryChart draws for how long nobody gets in after a crash, by lock and TTL, beside
-// the handover where nobody crashes.
+// A RecoveryChart draws the time from a crash to the next entry, by lock and TTL, beside
+// the handover without a crash.
 type RecoveryChart struct{ Recoveries []cost.Recovery }
 
-// Title is what the chart asks.
+// Title returns the question of the chart.
 func (c *RecoveryChart) Title(lang string) string { return say(lang, "recovery.title") }
 
 // Assumptions say what the client does, and when it crashes.
@@ -110,21 +110,22 @@ func (c *RecoveryChart) text(out *layout.Lines) {
 }
 
 // records has one line for each lock and TTL.
-func (c *RecoveryChart) records() [][]string {
-	names := []string{"strategy", "ttl_s", "hold_s", "handover_mean_s", "handover_longest_s", "blocked_mean_s",
-		"blocked_p50_s", "blocked_p90_s", "blocked_p99_s", "blocked_longest_s", "share_forever"}
-	return withHeads(names, c.Recoveries, func(r cost.Recovery) []string {
-		row := []string{r.Strategy}
-		for _, d := range []time.Duration{r.TTL, r.Hold, r.Handover, r.LongestHandover, r.Mean(),
-			r.Quantile(0.5), r.Quantile(0.9), r.Quantile(0.99), r.Longest()} {
-			if d == cost.Forever {
-				row = append(row, "inf")
-			} else {
-				row = append(row, significant(d.Seconds()))
-			}
-		}
-		return append(row, significant(r.Ever()))
+func (c *RecoveryChart) records() [][]any {
+	names := row("strategy", "ttl_s", "hold_s", "handover_mean_s", "handover_longest_s", "blocked_mean_s", "blocked_p50_s",
+		"blocked_p90_s", "blocked_p99_s", "blocked_longest_s", "share_forever")
+	return withHeads(names, c.Recoveries, func(r cost.Recovery) []any {
+		return []any{r.Strategy, r.TTL, r.Hold, r.Handover, r.LongestHandover, r.Mean(),
+			r.Quantile(0.5), r.Quantile(0.9), r.Quantile(0.99), r.Longest(), r.Ever()}
 	})
+}
+
+func (c *RecoveryChart) data(h head) any {
+	return struct {
+		head
+		Takeaway    string          `json:"takeaway"`
+		Assumptions string          `json:"assumptions"`
+		Recoveries  []cost.Recovery `json:"recoveries"`
+	}{h, c.Takeaway("en"), c.Assumptions("en"), c.Recoveries}
 }
 
 // The measures of a chart of recoveries, in points.

@@ -154,7 +154,7 @@ func (r *runRow) body() vg.Length {
 
 func (r *runRow) height() vg.Length { return r.body() + textLine*vg.Length(len(r.marks)) }
 
-// laneAt is where the lane of the n-th client begins: the key stands beside the first.
+// laneAt returns the beginning of the lane of the n-th client: the key stands beside the first.
 func (p *runPlot) laneAt(left vg.Length, n int) vg.Length {
 	x := left + runTime + p.client*vg.Length(n)
 	if n > 0 {

@@ -45,8 +45,8 @@ func namesOf(lang string, all []study.Series) string {
 	return text.Join(lang, "chart.list", each(all, func(s study.Series) string { return s.Strategy }))
 }
 
-// alike are series that cannot be distinguished: their intervals overlap at every point.
-func (s *Sensitivity) alike() [][]study.Series { return gather(s.Series, overlapping) }
+// groups gathers series that cannot be distinguished: their intervals overlap at every point.
+func (s *Sensitivity) groups() [][]study.Series { return gather(s.Series, overlapping) }
 
 func overlapping(a, b study.Series) bool {
 	if len(a.Points) != len(b.Points) {
@@ -62,12 +62,12 @@ func overlapping(a, b study.Series) bool {
 	return true
 }
 
-// endless says whether a lock has no time to live: no pause can outlast it.
+// endless reports whether a lock has no time to live: no pause can outlast it.
 func endless(id string) bool {
 	return slices.ContainsFunc(algorithms.All(), func(e lock.Entry) bool { return e.ID == id && e.Expiry == lock.ExpiryNone })
 }
 
-// summary is what a curve comes to.
+// summary describes a curve in a few words.
 func summary(lang string, one study.Series) string {
 	switch at := onset(one); {
 	case at.K > 0:
@@ -141,11 +141,11 @@ func zeroBound(s study.Series) string {
 }
 
 // records has one line a point, with its Wilson interval.
-func (s *Sensitivity) records() [][]string {
-	rows := [][]string{{"strategy", "x", "k", "n", "share", "wilson_lo", "wilson_hi"}}
+func (s *Sensitivity) records() [][]any {
+	rows := [][]any{row("strategy", "x", "k", "n", "share", "wilson_lo", "wilson_hi")}
 	for _, one := range s.Series {
 		for _, p := range one.Points {
-			rows = append(rows, append([]string{one.Strategy, decimal(p.X)}, counted(p.K, p.N)...))
+			rows = append(rows, append([]any{one.Strategy, decimal(p.X)}, counted(p.K, p.N)...))
 		}
 	}
 	return rows
@@ -279,15 +279,15 @@ func (quarters) Plot(c draw.Canvas, p *plot.Plot) {
 }
 
 // names are the locks beside their curves at half of the runs: those that get there first on
-// the left, those that get there last on the right, where no curve is. Curves that cannot be
-// told apart have one label.
+// the left, those that get there last on the right, where no curve is. Curves whose
+// intervals overlap have one label.
 type names struct {
 	s    *Sensitivity
 	lang string
 }
 
 func (n names) Plot(c draw.Canvas, p *plot.Plot) {
-	groups := slices.DeleteFunc(n.s.alike(), func(g []study.Series) bool { return math.IsInf(halfway(g[0]), 1) })
+	groups := slices.DeleteFunc(n.s.groups(), func(g []study.Series) bool { return math.IsInf(halfway(g[0]), 1) })
 	if len(groups) == 0 {
 		return
 	}
@@ -304,7 +304,7 @@ func (n names) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// halfway is where a curve first reaches one half; infinite if it never does.
+// halfway returns the place at which a curve first reaches one half; infinite if it never does.
 func halfway(s study.Series) float64 {
 	i := slices.IndexFunc(s.Points, func(p study.Point) bool { return share(p.K, p.N) >= 0.5 })
 	switch i {

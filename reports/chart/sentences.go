@@ -67,8 +67,8 @@ func heads(lang, prefix string, names ...string) (row []string) {
 }
 
 // withHeads are the rows of a table below the names of their columns.
-func withHeads[T any](heads []string, of []T, row func(T) []string) [][]string {
-	rows := [][]string{heads}
+func withHeads[T, C any](heads []C, of []T, row func(T) []C) [][]C {
+	rows := [][]C{heads}
 	for _, one := range of {
 		rows = append(rows, row(one))
 	}

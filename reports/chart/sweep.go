@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -22,7 +23,7 @@ import (
 // curves or against two as heat maps, for each lock.
 type Sweep struct{ study.Sweep }
 
-// Title is what the chart shows.
+// Title says what the chart shows.
 func (s *Sweep) Title(lang string) string {
 	words := each(s.Order.Words, func(w verdict.Word) string { return string(w) })
 	return say(lang, "sweep.title", "verdicts", text.Join(lang, "sweep.or", words),
@@ -133,18 +134,33 @@ func (s *Sweep) notApplicable(lang string) (sentences []string) {
 }
 
 // records has one line a point, with its Wilson interval.
-func (s *Sweep) records() [][]string {
-	head := []string{"strategy"}
-	for _, a := range s.Order.Axes {
-		head = append(head, a.Name()+" ("+a.Unit()+")")
-	}
-	rows := [][]string{append(head, "k", "n", "share", "wilson_lo", "wilson_hi")}
+func (s *Sweep) records() [][]any {
+	axes := each(s.Order.Axes, func(a study.Axis) any { return a.Name() + " (" + a.Unit() + ")" })
+	rows := [][]any{slices.Concat(row("strategy"), axes, row("k", "n", "share", "wilson_lo", "wilson_hi"))}
 	for _, one := range s.Series {
 		for _, p := range one.Points {
-			rows = append(rows, slices.Concat([]string{one.Strategy}, each(p.At, decimal), counted(p.K, p.N)))
+			rows = append(rows, slices.Concat(row(one.Strategy), row(each(p.At, decimal)...), counted(p.K, p.N)))
 		}
 	}
 	return rows
+}
+
+func (s *Sweep) data(h head) any {
+	type axis struct {
+		Setting string `json:"setting"`
+		Unit    string `json:"unit"`
+	}
+	return struct {
+		head
+		Sweep       string              `json:"sweep"`
+		Axes        []axis              `json:"axes"`
+		Verdicts    []verdict.Word      `json:"verdicts"`
+		Assumptions string              `json:"assumptions"`
+		Takeaway    string              `json:"takeaway"`
+		Series      []study.SweepSeries `json:"series"`
+	}{h, strings.Join(each(s.Order.Axes, study.Axis.Name), ", "),
+		each(s.Order.Axes, func(a study.Axis) axis { return axis{a.Setting.Name, a.Unit()} }),
+		s.Order.Words, s.Assumptions("en"), s.Takeaway("en"), s.Series}
 }
 
 // text has a value per line and a lock per column; with two settings a table a lock.

@@ -24,13 +24,13 @@ type Tolerance struct {
 	Rates []study.RateLimit // in Text only, beside the searches
 }
 
-// Title is what the chart asks.
+// Title returns the question of the chart.
 func (f *Tolerance) Title(lang string) string { return say(lang, "tolerance.title") }
 
 // Bounds says what the searches covered.
 func (f *Tolerance) Bounds(lang string) string { return say(lang, "tolerance.bounds") }
 
-// Inconclusive says whether a search did not finish, so that something stays unknown.
+// Inconclusive reports whether a search did not finish, so that something stays unknown.
 func (f *Tolerance) Inconclusive() bool {
 	return slices.ContainsFunc(f.Limits, func(l study.Limit) bool { return l.Answer == study.NoAnswer })
 }
@@ -178,26 +178,33 @@ func rateLabel(lang string, l *study.RateLimit) string {
 
 // records has one line for each lock and hazard. Sizes are in leases; holds_up_to
 // is empty where no size holds or there is none, falls_at and boundary_only where none falls.
-func (f *Tolerance) records() [][]string {
-	names := []string{"strategy", "fault", "result", "holds_up_to", "falls_at", "boundary_only", "largest_searched",
-		"trace"}
-	return withHeads(names, f.Limits, func(l study.Limit) []string {
-		boundary, most := "", ""
+func (f *Tolerance) records() [][]any {
+	names := row("strategy", "fault", "result", "holds_up_to", "falls_at", "boundary_only", "largest_searched", "trace")
+	return withHeads(names, f.Limits, func(l study.Limit) []any {
+		line := []any{l.Strategy, l.Fault, l.Answer, "", "", "", "", l.Trace}
+		if l.Holds > 0 {
+			line[3] = decimal(l.Holds)
+		}
 		if l.Falls > 0 {
-			boundary = strconv.FormatBool(l.Boundary)
+			line[4], line[5] = decimal(l.Falls), l.Boundary
 		}
 		if l.Holds > 0 || l.Falls > 0 { // the hazard has a size
-			most = decimal(study.MaxLeases)
+			line[6] = decimal(study.MaxLeases)
 		}
-		return []string{l.Strategy, l.Fault, string(l.Answer), sizeText(l.Holds), sizeText(l.Falls), boundary, most, l.Trace}
+		return line
 	})
 }
 
-func sizeText(x float64) string {
-	if x == 0 {
-		return ""
-	}
-	return decimal(x)
+func (f *Tolerance) data(h head) any {
+	return struct {
+		head
+		Takeaway string            `json:"takeaway"`
+		Bounds   string            `json:"bounds"`
+		Unit     string            `json:"unit"`
+		Max      float64           `json:"largest_searched"`
+		Limits   []study.Limit     `json:"limits"`
+		Rates    []study.RateLimit `json:"rates,omitempty"` // played, not searched
+	}{h, f.Takeaway("en"), f.Bounds("en"), "lease", study.MaxLeases, f.Limits, f.Rates}
 }
 
 // text has a lock per line and a hazard per column, and then a race of clocks per column.
@@ -318,7 +325,7 @@ func drawName(c draw.Canvas, lang string, e lock.Entry, stripe vg.Rectangle, i i
 	write(c, strong, x, name, e.ID)
 }
 
-// ground is what row i lies on.
+// ground returns the background of row i.
 func ground(i int) color.NRGBA {
 	if i%2 == 0 {
 		return stripe

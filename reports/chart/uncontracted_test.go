@@ -30,7 +30,7 @@ func TestUncontractedCells(t *testing.T) {
 			t.Errorf("%s: %s", lang, got)
 		}
 	}
-	if g.alike(0, 1) {
+	if g.sameVerdicts(0, 1) {
 		t.Error("the two would share a line of an overview")
 	}
 	c := g.cell(1, 0)

@@ -24,7 +24,7 @@ type WaitingChart struct {
 	Article []cost.ArticleRun    // article 000 beside our runs; nil: it was not asked for
 }
 
-// Title is what the chart asks.
+// Title returns the question of the chart.
 func (c *WaitingChart) Title(lang string) string { return say(lang, "waiting.title") }
 
 // Assumptions are the numbers of the runs.
@@ -144,30 +144,34 @@ func (c *WaitingChart) article(lang string) *layout.Sheet {
 }
 
 // records has one line for each policy and number of clients, and those of article 000.
-func (c *WaitingChart) records() [][]string {
-	rows := [][]string{{"policy", "clients", "entries", "handover_mean_s", "handover_p99_s", "release_mean_s",
-		"entries_per_second",
+func (c *WaitingChart) records() [][]any {
+	rows := [][]any{row("policy", "clients", "entries", "handover_mean_s", "handover_p99_s", "release_mean_s", "entries_per_second",
 		"commands_per_second", "commands_per_entry", "server_load", "jain_index", "longest_overtaking", "herd_size",
-		"article_per_second", "article_release_s"}}
-	line := func(name string, r cost.WaitingResult, article ...string) {
+		"article_per_second", "article_release_s")}
+	line := func(name string, r cost.WaitingResult, article ...any) {
 		if r.Skipped {
 			return
 		}
-		row := []string{name, strconv.Itoa(r.Clients), strconv.Itoa(r.Entries)}
-		for _, x := range []float64{r.Handover, r.HandoverP99, r.Release, r.Throughput, r.Commands, r.PerEntry, r.Load} {
-			row = append(row, significant(x))
-		}
-		row = append(row, strings.ReplaceAll(jain(r.Jain), "-", ""), strconv.Itoa(r.Overtaken), significant(r.Herd))
-		rows = append(rows, append(row, article...))
+		rows = append(rows, append([]any{name, r.Clients, r.Entries, r.Handover, r.HandoverP99, r.Release, r.Throughput, r.Commands, r.PerEntry,
+			r.Load, strings.ReplaceAll(jain(r.Jain), "-", ""), r.Overtaken, r.Herd}, article...))
 	}
 	for _, r := range c.Results {
 		line(r.Policy, r, "", "")
 	}
 	for _, r := range c.Article {
-		name := fmt.Sprintf("article 000, sleep=%v, requests=%d", r.Sleep, r.Requests)
-		line(name, r.Result, significant(r.Throughput), significant(r.Release.Seconds()))
+		line(fmt.Sprintf("article 000, sleep=%v, requests=%d", r.Sleep, r.Requests), r.Result, r.Throughput, r.Release)
 	}
 	return rows
+}
+
+func (c *WaitingChart) data(h head) any {
+	return struct {
+		head
+		Takeaway    string               `json:"takeaway"`
+		Assumptions string               `json:"assumptions"`
+		Results     []cost.WaitingResult `json:"results"`
+		Article     []cost.ArticleRun    `json:"article,omitempty"`
+	}{h, c.Takeaway("en"), c.Assumptions("en"), c.Results, c.Article}
 }
 
 // A waitingMeasure is one panel.

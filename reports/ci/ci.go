@@ -55,7 +55,7 @@ type Check struct {
 	Why       string // it is not as contracted, in one line and in the Verification's language
 	Reproduce string // a line for a shell
 	Trace     string // link to the run that shows it; "": there is none
-	// Certificate is what a search covered; "": none.
+	// Certificate describes the coverage of a search; "": none.
 	Certificate string
 	History     *history.History // of the counterexample; nil: none
 	Judgement   verdict.Judgement
@@ -74,7 +74,7 @@ const (
 // Name is the check's, and no other's.
 func (c *Check) Name() string { return c.Strategy + "/" + c.Subject }
 
-// Message is why a check is not as contracted, in one line.
+// Message returns the reason for which a check is not as contracted, in one line.
 func (v *Verification) Message(c *Check) string {
 	switch c.Status {
 	case NotRun:
@@ -95,7 +95,7 @@ func (v *Verification) Deviations() (list []*Check) {
 	return list
 }
 
-// evidence is what helps to understand a deviation: the line of the contract, how to
+// evidence writes what explains a deviation: the line of the contract, how to
 // reproduce it, and the run that shows it.
 func (v *Verification) evidence(w io.Writer, c *Check) error {
 	lines := []string{
@@ -119,7 +119,7 @@ func (v *Verification) evidence(w io.Writer, c *Check) error {
 	return reports.Lanes(w, c.History, c.Judgement, reports.Options{Width: reports.NarrowWidth, Lang: v.Lang})
 }
 
-// place is where the contract says what is checked.
+// place returns the line of the contract that is checked.
 func (c *Check) place() string { return fmt.Sprintf("%s:%d", c.File, c.Line) }
 
 // Text lists the deviations, each with the line that reproduces it.

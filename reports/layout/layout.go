@@ -181,7 +181,7 @@ func breakAt(s string, width int) (head, rest string) {
 	return strings.TrimRight(s[:end], " "), strings.TrimLeft(s[end:], " ")
 }
 
-// mayBreak says whether a line may end between head, whose last character is before,
+// mayBreak reports whether a line may end between head, whose last character is before,
 // and rest, whose first is after: at a blank, and at a Chinese character, but neither
 // between a reply and its arrow nor between a number and its unit.
 func mayBreak(head string, before, after rune, rest string) bool {
@@ -203,7 +203,7 @@ const (
 	opening = "（「“《("
 )
 
-// isMeasure says whether head ends with a number, and rest is a blank and its unit.
+// isMeasure reports whether head ends with a number, and rest is a blank and its unit.
 func isMeasure(head, rest string) bool {
 	if head == "" || !unicode.IsDigit(rune(head[len(head)-1])) {
 		return false

@@ -66,7 +66,7 @@ func (s *Sheet) WriteOrList(out *Lines, heads int) {
 	}
 }
 
-// Fits says whether the sheet fits into width cells (0: always) without being squeezed.
+// Fits reports whether the sheet fits into width cells (0: always) without being squeezed.
 func (s *Sheet) Fits(width int) bool {
 	widths, _ := s.widths(0)
 	return width <= 0 || s.rowWidth(widths) <= width

@@ -107,7 +107,7 @@ func list(lang string, names []string) (all string) {
 	return all
 }
 
-// blocked returns how long the others waited for a key that nobody used.
+// blocked returns the time for which clients waited for a key without an owner at work.
 func (f *filler) blocked(o *race.Outcome) (string, error) {
 	for _, w := range []verdict.Word{verdict.Blocked, verdict.Orphan} {
 		if d := Longest(o, w); d > 0 {

@@ -91,7 +91,7 @@ func isLock(name string) bool {
 	return ok
 }
 
-// PathScreens is how many screens the guided tour has: path.1 and on.
+// PathScreens is the number of screens of the guided tour: path.1 and on.
 const PathScreens = 10
 
 // Name returns a text without places, such as a label or the lock of a screen; a missing

@@ -62,7 +62,7 @@ func (t *Teacher) lockHead(e lock.Entry) {
 	t.Wrap("", fmt.Sprintf("%s (%s): %s", e.ID, source, t.Each(func(lang string) string { return LockTitle(lang, e) })))
 }
 
-// builtOn finds the lock in whose terms another's mechanism is told.
+// builtOn finds the lock in whose terms another's mechanism is described.
 var builtOn = regexp.MustCompile(`^As ([a-z][a-z0-9-]*)`)
 
 // session prints what a client and its server say to each other without contention.

@@ -73,15 +73,15 @@ func Longest(o *race.Outcome, w verdict.Word) (d time.Duration) {
 	return d
 }
 
-// Uncovered says whether the contract has no entry for a lock in any race.
+// Uncovered reports whether the contract has no entry for a lock in any race.
 func Uncovered(e lock.Entry) bool { return len(contract.Uncovered(e)) == len(scenarios.All()) }
 
-// asContracted says whether the contract covers an outcome and agrees with it.
+// asContracted reports whether the contract covers an outcome and agrees with it.
 func asContracted(o *race.Outcome) bool {
 	return contract.Expected(o) != nil && contract.AsExpected(o)
 }
 
-// fails says whether an outcome is a failure, as the grid counts them.
+// fails reports whether an outcome is a failure, as the grid counts them.
 func fails(o *race.Outcome) bool { return slices.ContainsFunc(o.Verdicts, verdict.Word.Harm) }
 
 // mostSevere returns the outcome to look at first: one that breaks exclusion, or else

@@ -49,7 +49,7 @@ func (t *Teacher) raceHead(sc race.Scenario, title func(lang string) string) {
 	for _, lang := range t.Langs() {
 		t.Wrap("  ", Story(lang, sc, "story"))
 	}
-	t.told("numbers", func(lang string) string { return Story(lang, sc, "numbers") })
+	t.labelled("numbers", func(lang string) string { return Story(lang, sc, "numbers") })
 }
 
 // Example returns the outcome by which a race is explained: the most severe of the

@@ -48,10 +48,10 @@ func (t *Teacher) Run(o *race.Outcome) error {
 		CompareWithContract(t.Printer, o)
 	}
 	if asContracted(o) {
-		t.told("cause", func(lang string) string { return Why(lang, o.Strategy, o.Scenario) })
+		t.labelled("cause", func(lang string) string { return Why(lang, o.Strategy, o.Scenario) })
 	}
 	if certain.say != nil {
-		t.told("certain", certain.say)
+		t.labelled("certain", certain.say)
 	}
 	if certain.doom != nil && t.Curve != nil {
 		t.Printf("\n")
@@ -80,7 +80,7 @@ func (t *Teacher) cure(o *race.Outcome) error {
 	if key := "race." + o.Scenario.ID + ".mends"; In("en").Has(key) {
 		return t.texts(labelled{"fix", key})
 	}
-	t.told("fix", func(lang string) string { return Cure(lang, o) })
+	t.labelled("fix", func(lang string) string { return Cure(lang, o) })
 	return nil
 }
 

@@ -88,8 +88,8 @@ func (t *Teacher) line(lang, key string, own map[string]string) (string, error) 
 	return strings.Join(lines, " "), err
 }
 
-// told prints what say returns under a label, in each language that has it.
-func (t *Teacher) told(label string, say func(lang string) string) {
+// labelled prints what say returns under a label, in each language that has it.
+func (t *Teacher) labelled(label string, say func(lang string) string) {
 	for _, lang := range t.Langs() {
 		if s := say(lang); s != "" {
 			t.part(In(lang).Name("label." + label))
@@ -140,5 +140,5 @@ func (t *Teacher) results(o *race.Outcome) string {
 
 func padded(s string, width int) string { return fmt.Sprintf("%-*s", width, s) }
 
-// isRequest says whether an event is a request to a server.
+// isRequest reports whether an event is a request to a server.
 func isRequest(e history.Event) bool { return e.Kind == history.Send && e.Node > 0 }

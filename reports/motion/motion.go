@@ -190,28 +190,14 @@ func (b *Book) Add(name string, r *Run, listings []reports.Listing) {
 	b.Runs[name] = r
 }
 
-// Of is a run as data, in some languages, with the listings of its calls. With told it has
-// its story and its commands as well.
-func Of(h *history.History, j verdict.Judgement, verdicts []verdict.Word, langs []string, told bool) (*Run, []reports.Listing) {
+// Of returns a run as data, in some languages, with the listings of its calls. With words it
+// has its story and its commands as well.
+func Of(h *history.History, j verdict.Judgement, verdicts []verdict.Word, langs []string, words bool) (*Run, []reports.Listing) {
+	in := languages(langs)
 	r := &Run{
-		Lock: h.Strategy, Race: h.Scenario, Verdicts: verdicts, Key: h.Key, ZooKeeper: h.ZooKeeper, Clients: h.Clients, Nodes: h.Nodes,
-		Probe: h.Probe, TTL: micros(h.TTL), End: micros(h.End), Messages: messages(h),
-		At: []int64{}, States: []State{}, Rows: []Row{},
-	}
-	if r.Verdicts == nil {
-		r.Verdicts = []verdict.Word{}
-	}
-	say := func(of func(lang string) string) Said {
-		s := Said{}
-		for _, lang := range langs {
-			if t := of(lang); t != "" {
-				s[lang] = t
-			}
-		}
-		if len(s) == 0 {
-			return nil
-		}
-		return s
+		Lock: h.Strategy, Race: h.Scenario, Verdicts: append([]verdict.Word{}, verdicts...), Key: h.Key, ZooKeeper: h.ZooKeeper,
+		Clients: h.Clients, Nodes: h.Nodes, Probe: h.Probe, TTL: micros(h.TTL), End: micros(h.End),
+		At: []int64{}, States: []State{}, Messages: messages(h), Rows: in.rows(h, j),
 	}
 	last := int64(0)
 	for i := range h.Events {
@@ -228,35 +214,11 @@ func Of(h *history.History, j verdict.Judgement, verdicts []verdict.Word, langs 
 	for _, f := range j.Findings {
 		r.Marks = append(r.Marks, Mark{
 			Event: min(max(f.Event, 0), len(h.Events)-1), From: micros(f.From), To: micros(f.To), Word: f.Verdict, Clients: f.Clients,
-			Said: say(func(lang string) string { return reports.Mark(lang, h, f) }),
+			Said: in.say(func(lang string) string { return reports.Mark(lang, h, f) }),
 		})
 	}
-	rows, stories := map[string][]reports.Row{}, map[string][]reports.Sentence{}
-	for _, lang := range langs {
-		rows[lang] = reports.Rows(lang, h, j)
-		if told {
-			stories[lang] = reports.Sentences(lang, h, j)
-		}
-	}
-	for i, row := range rows[langs[0]] {
-		out := Row{Event: row.Event, From: micros(row.From), To: micros(row.To), Servers: say(func(lang string) string { return rows[lang][i].Servers })}
-		for c := range row.Lanes {
-			out.Lanes = append(out.Lanes, say(func(lang string) string { return rows[lang][i].Lanes[c] }))
-		}
-		for m := range row.Marks {
-			out.Marks = append(out.Marks, say(func(lang string) string { return rows[lang][i].Marks[m] }))
-		}
-		r.Rows = append(r.Rows, out)
-	}
-	for i, s := range stories[langs[0]] {
-		r.Story = append(r.Story, Sentence{s.When, say(func(lang string) string { return stories[lang][i].Text })})
-	}
-	if told {
-		r.Commands = say(func(lang string) string {
-			var b strings.Builder
-			_ = reports.RedisCLI(&b, h, j, reports.Options{Lang: lang}) // writing to a string does not fail
-			return b.String()
-		})
+	if words {
+		r.Story, r.Commands = in.story(h, j), in.commands(h, j)
 	}
 	listings, calls := reports.Calls(h)
 	for _, c := range calls {
@@ -267,6 +229,60 @@ func Of(h *history.History, j verdict.Judgement, verdicts []verdict.Word, langs 
 		r.Calls = append(r.Calls, call)
 	}
 	return r, listings
+}
+
+// languages are those of a run's texts.
+type languages []string
+
+// say returns a text in each language that has it; nil: none has.
+func (in languages) say(of func(lang string) string) Said {
+	s := Said{}
+	for _, lang := range in {
+		if t := of(lang); t != "" {
+			s[lang] = t
+		}
+	}
+	if len(s) == 0 {
+		return nil
+	}
+	return s
+}
+
+func (in languages) rows(h *history.History, j verdict.Judgement) []Row {
+	rows, all := map[string][]reports.Row{}, []Row{}
+	for _, lang := range in {
+		rows[lang] = reports.Rows(lang, h, j)
+	}
+	for i, row := range rows[in[0]] {
+		out := Row{Event: row.Event, From: micros(row.From), To: micros(row.To), Servers: in.say(func(lang string) string { return rows[lang][i].Servers })}
+		for c := range row.Lanes {
+			out.Lanes = append(out.Lanes, in.say(func(lang string) string { return rows[lang][i].Lanes[c] }))
+		}
+		for m := range row.Marks {
+			out.Marks = append(out.Marks, in.say(func(lang string) string { return rows[lang][i].Marks[m] }))
+		}
+		all = append(all, out)
+	}
+	return all
+}
+
+func (in languages) story(h *history.History, j verdict.Judgement) (all []Sentence) {
+	stories := map[string][]reports.Sentence{}
+	for _, lang := range in {
+		stories[lang] = reports.Sentences(lang, h, j)
+	}
+	for i, s := range stories[in[0]] {
+		all = append(all, Sentence{s.When, in.say(func(lang string) string { return stories[lang][i].Text })})
+	}
+	return all
+}
+
+func (in languages) commands(h *history.History, j verdict.Judgement) Said {
+	return in.say(func(lang string) string {
+		var b strings.Builder
+		_ = reports.RedisCLI(&b, h, j, reports.Options{Lang: lang}) // writing to a string does not fail
+		return b.String()
+	})
 }
 
 func micros(d time.Duration) int64 {

@@ -129,7 +129,7 @@ type book struct {
 	Content template.HTML // base64
 }
 
-// inEach is what say returns in each language of the page, without empty and repeated texts.
+// inEach calls say for each language of the page, and leaves out empty and repeated texts.
 func (p *page) inEach(say func(lang string) string) (all []spoken) {
 	for _, lang := range p.Langs {
 		s := spoken{cmp.Or(tags[lang], lang), say(lang)}
@@ -257,7 +257,7 @@ func packed(b *motion.Book) (string, error) {
 	return base64.StdEncoding.EncodeToString(z.Bytes()), nil
 }
 
-// Data is what the script has to know, as JSON.
+// Data returns the input of the script, as JSON.
 func (p *page) Data() (template.JS, error) {
 	type named struct {
 		ID    string      `json:"id"`

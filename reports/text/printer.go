@@ -54,8 +54,8 @@ func (p *Printer) Message(m i18n.Message) string {
 func (p *Printer) Error(err error) string {
 	var all []string
 	for _, lang := range p.Langs() {
-		if told := SayError(lang, err); !slices.Contains(all, told) {
-			all = append(all, told)
+		if said := SayError(lang, err); !slices.Contains(all, said) {
+			all = append(all, said)
 		}
 	}
 	return strings.Join(all, " / ")

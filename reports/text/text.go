@@ -1,6 +1,7 @@
 // Package text holds every sentence that people read, in one catalogue for each
-// language: the folders en and zh, and what Add gives it. The catalogues have the same
-// keys and the same placeholders; a test compares them.
+// language: the folders en and zh, and the folder faults, in which the texts of a fault stand
+// together, in sections of each language. The catalogues have the same keys and the same
+// placeholders; a test compares them.
 //
 // Errors are such sentences too: Errorf makes one, and it is put into words only where it
 // is printed, in the language of who reads it; see Printer.Error.
@@ -8,7 +9,7 @@
 // A file holds lines "key = text". Lines that begin with two blanks continue a text,
 // and # begins a comment. {name} is a placeholder.
 //
-// A further language is a further folder. It has the texts of Add too, unless these
+// A further language is a further folder. It has the texts of the faults too, unless these
 // have a section of that language.
 package text
 
@@ -17,6 +18,7 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -27,6 +29,9 @@ import (
 
 //go:embed */*.txt
 var files embed.FS
+
+// sections is the folder whose files have a section for each language, as in "[en]".
+const sections = "faults"
 
 // fallback is the language of the texts where an unknown one is wanted.
 const fallback = "en"
@@ -41,7 +46,7 @@ var languages = sync.OnceValue(func() []string {
 	}
 	all := []string{fallback}
 	for _, f := range folders {
-		if f.Name() != fallback {
+		if f.Name() != fallback && f.Name() != sections {
 			all = append(all, f.Name())
 		}
 	}
@@ -96,86 +101,57 @@ func In(lang string) *Catalogue {
 var catalogues = sync.OnceValue(func() map[string]*Catalogue {
 	all := map[string]*Catalogue{}
 	for _, lang := range languages() {
-		c, err := load(files, lang)
-		if err != nil {
-			panic(err)
-		}
-		all[lang] = c
+		all[lang] = &Catalogue{entries: map[string]Entry{}}
 	}
-	loaded = true
-	for _, p := range parts {
-		if err := p.addTo(all); err != nil {
-			panic(err)
-		}
+	if err := load(files, all); err != nil {
+		panic(err)
 	}
 	return all
 })
 
-var (
-	parts  []part
-	loaded bool
-)
-
-// A part is texts that stand elsewhere in the program, in every language.
-type part struct{ name, texts string }
-
-// Add adds texts that stand where they are used: sections of lines like those of a
-// file, each under its language, as in "[en]". name says where they stand, for error
-// messages. Add is for variables of packages: it panics once a text has been read.
-func Add(name, texts string) {
-	if loaded {
-		panic("text: Add(" + name + ") after the first text was read: call it where a variable of a package is set")
-	}
-	parts = append(parts, part{name, texts})
-}
-
-// addTo adds each section to its catalogue.
-func (p part) addTo(all map[string]*Catalogue) error {
-	var r reader
-	for i, line := range strings.Split(p.texts, "\n") {
-		position := fmt.Sprintf("%s:%d", p.name, i+1)
-		if lang, is := strings.CutPrefix(line, "["); is {
-			r = reader{Catalogue: all[strings.TrimSuffix(lang, "]")]}
-			if r.Catalogue == nil {
-				return fmt.Errorf("text: %s: %s is no language: write one of [%s]", position, line, strings.Join(Languages(), "] ["))
-			}
-		} else if r.Catalogue != nil {
-			if err := r.read(position, line); err != nil {
+// load reads the folder of each language, then that of sections, into the catalogues.
+func load(files fs.FS, all map[string]*Catalogue) error {
+	for _, dir := range append(slices.Sorted(maps.Keys(all)), sections) {
+		names, err := fs.Glob(files, path.Join(dir, "*.txt")) // sorted
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			content, err := fs.ReadFile(files, name)
+			if err != nil {
 				return err
 			}
-		} else if strings.TrimSpace(line) != "" {
-			return fmt.Errorf("text: %s: %q has no language: write [%s] above it", position, line, fallback)
+			r := reader{Catalogue: all[dir]}
+			for i, line := range strings.Split(string(content), "\n") {
+				if err := r.readIn(all, fmt.Sprintf("%s:%d", name, i+1), line); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	return nil
-}
-
-// load reads all files of a folder.
-func load(files fs.FS, dir string) (*Catalogue, error) {
-	c := &Catalogue{entries: map[string]Entry{}}
-	entries, err := fs.ReadDir(files, dir)
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range entries { // sorted by name
-		content, err := fs.ReadFile(files, path.Join(dir, e.Name()))
-		if err != nil {
-			return nil, err
-		}
-		r := reader{Catalogue: c}
-		for i, line := range strings.Split(string(content), "\n") {
-			if err := r.read(fmt.Sprintf("%s:%d", path.Join(dir, e.Name()), i+1), line); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return c, nil
 }
 
 // A reader adds lines to a catalogue.
 type reader struct {
 	*Catalogue
 	key string // of the text that the next line may continue
+}
+
+// readIn reads a line, which may begin the section of a language.
+func (r *reader) readIn(all map[string]*Catalogue, position, line string) error {
+	lang, begins := strings.CutPrefix(line, "[")
+	switch {
+	case begins:
+		if *r = (reader{Catalogue: all[strings.TrimSuffix(lang, "]")]}); r.Catalogue == nil {
+			return fmt.Errorf("text: %s: %s is no language: write one of [%s]", position, line, strings.Join(Languages(), "] ["))
+		}
+	case r.Catalogue != nil:
+		return r.read(position, line)
+	case strings.TrimSpace(line) != "":
+		return fmt.Errorf("text: %s: %q has no language: write [%s] above it", position, line, fallback)
+	}
+	return nil
 }
 
 func (r *reader) read(position, line string) error {
@@ -213,7 +189,7 @@ func glue(a, b string) string {
 	return a + " " + b
 }
 
-// isWide says whether r is a Chinese character or its punctuation.
+// isWide reports whether r is a Chinese character or its punctuation.
 func isWide(r rune) bool { return r >= 0x2e80 }
 
 // Keys returns the keys with a prefix, in the order of the files.
@@ -227,7 +203,7 @@ func (c *Catalogue) Entry(key string) (Entry, bool) {
 	return e, ok
 }
 
-// Has says whether there is a text for the key.
+// Has reports whether there is a text for the key.
 func (c *Catalogue) Has(key string) bool {
 	_, ok := c.entries[key]
 	return ok

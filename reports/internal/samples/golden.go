@@ -85,7 +85,7 @@ func difference(t *testing.T, a, b []byte) float64 {
 	return sum / float64(3*0xffff*size.Dx()*size.Dy())
 }
 
-// Written is what write produces.
+// Written returns the output of write.
 func Written(t *testing.T, write func(io.Writer) error) string {
 	t.Helper()
 	var b bytes.Buffer

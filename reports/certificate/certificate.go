@@ -1,0 +1,216 @@
+// Package certificate puts into words what a search of package study has covered, what it has
+// proved, what it takes for granted, and what it did not check.
+package certificate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"locklab/reports/layout"
+	"locklab/reports/text"
+	"locklab/scenarios/study"
+	"locklab/simulator/explore"
+	"locklab/simulator/verdict"
+)
+
+// certificate is the lines of one.
+type certificate struct {
+	lang  string
+	lines []string
+}
+
+func (c *certificate) say(key string, pairs ...string) string { return text.Say(c.lang, key, pairs...) }
+
+// line adds a line with its name.
+func (c *certificate) line(key string, pairs ...string) {
+	c.list(key, []string{c.say("certificate."+key, pairs...)})
+}
+
+// list adds lines, the first of which has a name.
+func (c *certificate) list(key string, items []string) {
+	for i, item := range items {
+		name := ""
+		if i == 0 {
+			name = c.say("certificate." + key + ".name")
+		}
+		c.lines = append(c.lines, "  "+text.Pad(name, 12)+" "+item)
+	}
+}
+
+// Of returns the certificate of a search in a language of package text.
+func Of(s *study.Search, lang string) string {
+	r, b := s.Result, s.Bounds
+	c := &certificate{lang: lang}
+	c.lines = append(c.lines, c.say("certificate.head", "lock", s.Strategy.Heading(), "claim", Claim(s, lang)))
+	c.line("bounds", "who", who(b, lang), "nodes", fmt.Sprint(b.Nodes), "ttl", b.TTL.String(), "faults", b.Faults())
+	c.list("may", MayHappen(s, lang))
+	c.list("assumed", Assumed(s, lang))
+	c.listOthers(s)
+	c.line("states", "states", fmt.Sprint(r.States), "transitions", fmt.Sprint(r.Transitions),
+		"depth", fmt.Sprint(r.Depth), "complete", fmt.Sprint(r.Complete))
+	if !r.Limit.IsZero() {
+		c.line("limit", "limit", text.SayMessage(lang, r.Limit))
+	}
+	c.listReductions(s)
+	if r.Repeated {
+		c.line("code", "histories", fmt.Sprint(r.Histories))
+	} else {
+		c.line("code.once", "histories", fmt.Sprint(r.Histories))
+	}
+	if names := s.Untriggered(); names != nil {
+		c.line("untriggered", "faults", strings.Join(names, ", "))
+	}
+	c.line("looked", "verdicts", spaced(explore.Words()))
+	c.line("unchecked")
+	return strings.Join(c.lines, "\n")
+}
+
+// listOthers adds what other searches of the lock have come to, and which verdicts are met at a
+// boundary only.
+func (c *certificate) listOthers(s *study.Search) {
+	other := func(key string, o *study.Search) {
+		if len(o.Found) == 0 {
+			key += ".none"
+		}
+		c.line(key, "what", difference(s, o, c.lang), "states", fmt.Sprint(o.States), "verdicts", strings.Join(o.Pars(), " "))
+	}
+	for _, o := range s.Beside {
+		other("beside", o)
+	}
+	for _, o := range s.Cut {
+		other("tried", o)
+	}
+	if only := s.ByBoundary(explore.BoundaryOnly); only != nil {
+		c.line("boundary", "verdicts", spaced(only))
+	}
+	if open := s.ByBoundary(explore.Unchecked); open != nil {
+		c.line("boundary.open", "verdicts", spaced(open))
+	}
+}
+
+// listReductions adds which reductions were used, and why symmetry was not.
+func (c *certificate) listReductions(s *study.Search) {
+	used := func(is bool) string {
+		if is {
+			return c.say("certificate.used")
+		}
+		return c.say("certificate.unused")
+	}
+	clock := "certificate.clock.unused"
+	switch {
+	case s.Result.ReadsClock:
+		clock = "certificate.clock.used"
+	case s.Result.Measures:
+		clock = "certificate.clock.measured"
+	}
+	c.line("reduction", "symmetry", used(s.Result.Symmetry), "order", used(!s.Bounds.Causes), "clock", c.say(clock))
+	switch why := &s.Result.Asymmetry; {
+	case why.Command != nil:
+		c.line("asymmetry", "why", c.say("certificate.asymmetry.command", "command", quoted(strings.Join(why.Command, " "))))
+	case why.Reply != "":
+		c.line("asymmetry", "why", c.say("certificate.asymmetry.reply", "reply", quoted(why.Reply)))
+	case why.Does != "":
+		c.line("asymmetry", "why", c.say("certificate.asymmetry.code", "does", quoted(why.Does)))
+	case why.Session:
+		c.line("asymmetry", "why", c.say("certificate.asymmetry.session"))
+	}
+}
+
+// difference returns in what another search of the same lock was not like s.
+func difference(s, o *study.Search, lang string) string {
+	what := text.Say(lang, "certificate.other.timing."+o.Scope())
+	if n := o.Bounds.Nodes; n != s.Bounds.Nodes {
+		what = text.Say(lang, "certificate.other.nodes", "what", what, "nodes", fmt.Sprint(n))
+	}
+	if n := o.Bounds.Attempts; n != s.Bounds.Attempts {
+		what = text.Say(lang, "certificate.other.attempts", "what", what, "attempts", counted("attempts", n, lang))
+	}
+	if uses := o.Bounds.Uses; uses != s.Bounds.Uses && uses != 0 {
+		what = text.Say(lang, "certificate.other.uses", "what", what, "uses", strings.Join(uses.Names(), ", "))
+	}
+	if o.Bounds.Budget != s.Bounds.Budget {
+		what = text.Say(lang, "certificate.other.faults", "what", what, "faults", o.Bounds.Faults())
+	}
+	return what
+}
+
+// Elsewhere returns, in a language of package text, in which other search w was found; "": in s.
+func Elsewhere(s *study.Search, w study.Witness, lang string) string {
+	switch o := s.FoundBy(w); o {
+	case s:
+		return ""
+	case nil:
+		return w.Trace.Settings
+	default:
+		return difference(s, o, lang)
+	}
+}
+
+// Claim returns, in a language of package text, the headline of a search: what is proved, for how
+// many clients and attempts, at which timing, and what other searches of the lock have found
+// besides.
+func Claim(s *study.Search, lang string) string {
+	switch {
+	case s.FromFile() == study.FromFile:
+		return text.Say(lang, "certificate.file.all")
+	case !s.Complete:
+		return text.Say(lang, "certificate.cut")
+	case s.Inconclusive():
+		return text.Say(lang, "certificate.untold", "faults", strings.Join(s.Untriggered(), ", "))
+	case s.FromFile() == study.FromFileInPart:
+		return text.Say(lang, "certificate.file.part", "states", fmt.Sprint(s.Result.Kept.Had))
+	}
+	found := text.Say(lang, "certificate.proved.none")
+	if words := s.Verdicts(); words != nil {
+		found = text.Say(lang, "certificate.proved.some", "verdicts", joined(words, lang))
+	}
+	return text.Say(lang, "certificate.proved", "who", who(s.Bounds, lang),
+		"when", text.Say(lang, "certificate.proved.when."+s.Scope()), "found", found, "others", othersFound(s, lang))
+}
+
+// othersFound returns which verdicts other searches have found that s has not, and what these
+// searches were.
+func othersFound(s *study.Search, lang string) string {
+	said, named := "", s.Verdicts()
+	for _, o := range slices.Concat(s.Beside, s.Cut) {
+		words := slices.DeleteFunc(o.Verdicts(), func(w verdict.Word) bool { return slices.Contains(named, w) })
+		if len(words) > 0 {
+			named = append(named, words...)
+			said += text.Say(lang, "certificate.proved.other", "verdicts", joined(words, lang), "what", difference(s, o, lang))
+		}
+	}
+	return said
+}
+
+// who returns how many clients there are and how often each wants the lock.
+func who(b study.Bounds, lang string) string {
+	return text.Say(lang, "certificate.who", "clients", counted("clients", b.Clients, lang),
+		"attempts", counted("attempts", b.Attempts, lang))
+}
+
+// counted returns a number with what it counts.
+func counted(what string, n int, lang string) string {
+	if n == 1 {
+		what += ".one"
+	}
+	return text.Say(lang, "certificate."+what, "n", fmt.Sprint(n))
+}
+
+// joined returns verdicts as a list within a sentence.
+func joined(words []verdict.Word, lang string) string {
+	return text.Join(lang, "chart.list", names(words))
+}
+
+// spaced returns verdicts with blanks between them.
+func spaced(words []verdict.Word) string { return strings.Join(names(words), " ") }
+
+func names(words []verdict.Word) (list []string) {
+	for _, w := range words {
+		list = append(list, string(w))
+	}
+	return list
+}
+
+// quoted returns a text of the lock's own, such as a script, in one line that is not too long.
+func quoted(s string) string { return layout.Clip(strings.Join(strings.Fields(s), " "), 100) }

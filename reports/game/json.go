@@ -1,0 +1,204 @@
+package game
+
+import (
+	"time"
+
+	"locklab/reports"
+	"locklab/reports/motion"
+	"locklab/reports/text"
+	"locklab/scenarios/play"
+	"locklab/scenarios/race"
+	"locklab/simulator/history"
+	"locklab/simulator/verdict"
+)
+
+// Format is the version of the JSON of this package; new fields do not change it.
+const Format = 1
+
+// PositionJSON is a position, or the run of a question, as JSON. Times are true ones.
+type PositionJSON struct {
+	Version  int            `json:"version"`
+	Lock     string         `json:"lock"`
+	Title    Words          `json:"title"`
+	Bounds   string         `json:"bounds,omitempty"`
+	Link     string         `json:"link"`
+	Steps    int            `json:"steps"`
+	Now      time.Duration  `json:"now_ns"`
+	TTL      time.Duration  `json:"ttl_ns"`
+	Key      string         `json:"key"`
+	Line     bool           `json:"zookeeper,omitempty"` // the lock is a line on a ZooKeeper
+	Verdicts []verdict.Word `json:"verdicts"`
+	Faults   []FaultJSON    `json:"faults"`
+	Clients  []ClientJSON   `json:"clients"`
+	Keys     []KeyJSON      `json:"keys"`
+	Rows     []RowJSON      `json:"rows"`
+	Moves    []MoveJSON     `json:"moves"`
+	Moving   *motion.Run    `json:"moving,omitempty"` // the run so far as a timeline
+}
+
+// FaultJSON is a fault of the budget.
+type FaultJSON struct {
+	Name  string `json:"name"`
+	Title Words  `json:"title"`
+	Used  int    `json:"used"`
+	Most  int    `json:"most"`
+}
+
+// ClientJSON is the state of a client.
+type ClientJSON struct {
+	Stage  string `json:"stage"`
+	Paused bool   `json:"paused,omitempty"`
+	Probe  bool   `json:"probe,omitempty"` // it looks for deadlocks when all others are done
+}
+
+// KeyJSON is the locked key on one server.
+type KeyJSON struct {
+	Held    bool          `json:"held"`
+	Owner   int           `json:"owner,omitempty"`    // from 1; 0: unknown
+	Until   time.Duration `json:"until_ns,omitempty"` // when it is gone
+	Forever bool          `json:"forever,omitempty"`  // it has no time to live
+	Down    bool          `json:"down,omitempty"`
+}
+
+// RowJSON is one line of the lanes, with the state after it.
+type RowJSON struct {
+	From    time.Duration `json:"from_ns"`
+	To      time.Duration `json:"to_ns"`
+	Lanes   []Words       `json:"lanes"`
+	Servers Words         `json:"servers"`
+	Marks   []Words       `json:"marks,omitempty"`
+	Clients []ClientJSON  `json:"clients"`
+	Keys    []KeyJSON     `json:"keys"`
+}
+
+// MoveJSON is a possible next event.
+type MoveJSON struct {
+	Fault bool  `json:"fault,omitempty"`
+	Said  Words `json:"said"`
+}
+
+// ToJSON is a position of a game.
+func ToJSON(g *play.Game, p *play.Position) PositionJSON {
+	j := outcomeJSON(p.Outcome, g.Bounds.Clients)
+	j.Bounds, j.Link, j.Steps, j.Now = g.Bounds.String(), p.Trace.Link(), len(p.Trace.Choices), p.Now
+	j.Verdicts = append(j.Verdicts, p.Verdicts...)
+	if j.Moving != nil {
+		j.Moving.Verdicts = j.Verdicts
+	}
+	j.Clients, j.Keys = stateJSON(reports.StateOf(p.Outcome.History), g.Bounds.Clients)
+	for _, f := range p.Faults {
+		j.Faults = append(j.Faults, FaultJSON{f.Name, sayAll(func(lang string) string { return text.FaultTitle(f.Name, lang) }), f.Used, f.Most})
+	}
+	for i, said := range moves(p) {
+		j.Moves = append(j.Moves, MoveJSON{p.Moves[i].Fault, said})
+	}
+	return j
+}
+
+// outcomeJSON is a run; clients after the first so many are probes.
+func outcomeJSON(o *race.Outcome, clients int) PositionJSON {
+	j := PositionJSON{
+		Version: Format, Lock: o.Strategy.ID, Title: sayAll(func(lang string) string { return text.LockTitle(o.Strategy.ID, lang) }),
+		Verdicts: []verdict.Word{}, Faults: []FaultJSON{}, Clients: []ClientJSON{}, Keys: []KeyJSON{}, Rows: []RowJSON{}, Moves: []MoveJSON{},
+	}
+	h := o.History
+	if h == nil {
+		return j
+	}
+	j.Moving, _ = motion.Of(h, o.Judgement, o.Verdicts, text.Languages(), false)
+	j.TTL, j.Key, j.Line, j.Now = h.TTL, h.Key, h.ZooKeeper, h.End
+	j.Clients, j.Keys = stateJSON(reports.StateOf(h), clients)
+	said := map[string][]reports.Row{}
+	for _, lang := range text.Languages() {
+		said[lang] = reports.Rows(lang, h, o.Judgement)
+	}
+	for i, r := range said["en"] {
+		row := RowJSON{From: r.From, To: r.To, Servers: sayAll(func(lang string) string { return said[lang][i].Servers })}
+		for c := range r.Lanes {
+			row.Lanes = append(row.Lanes, sayAll(func(lang string) string { return said[lang][i].Lanes[c] }))
+		}
+		for m := range r.Marks {
+			row.Marks = append(row.Marks, sayAll(func(lang string) string { return said[lang][i].Marks[m] }))
+		}
+		row.Clients, row.Keys = stateJSON(r.State, clients)
+		j.Rows = append(j.Rows, row)
+	}
+	return j
+}
+
+func stateJSON(s reports.State, clients int) (cs []ClientJSON, ks []KeyJSON) {
+	for c, at := range s.Clients {
+		cs = append(cs, ClientJSON{at.Name(), at.Paused, c >= clients})
+	}
+	for _, k := range s.Keys {
+		key := KeyJSON{Held: k.Held, Owner: k.Owner, Down: k.Down}
+		if key.Forever = k.Held && k.Until == history.Forever; k.Held && !key.Forever {
+			key.Until = k.Until
+		}
+		ks = append(ks, key)
+	}
+	return cs, ks
+}
+
+// LevelJSON is a level as JSON.
+type LevelJSON struct {
+	Number   int          `json:"number"`
+	ID       string       `json:"id"`
+	Lock     string       `json:"lock"`
+	Budget   string       `json:"budget"`
+	Harm     verdict.Word `json:"harm"`
+	Meaning  Words        `json:"meaning"`
+	Possible bool         `json:"possible"`
+	Par      int          `json:"par"`
+	Steps    int          `json:"steps"`
+	States   int          `json:"states"`
+	Title    Words        `json:"title"`
+	Learn    Words        `json:"learn"`
+	Question Words        `json:"question"`
+	Topic    string       `json:"topic"`
+}
+
+// LevelsJSON is the course.
+func LevelsJSON() (all []LevelJSON) {
+	for i, l := range play.Levels() {
+		s := l.Solution()
+		all = append(all, LevelJSON{
+			Number: i + 1, ID: l.ID, Lock: l.Lock, Budget: l.Budget, Harm: l.Harm, Possible: s.Possible, Par: s.Par, Steps: s.Steps, States: s.States,
+			Meaning: sayAll(func(lang string) string { return reports.Meaning(l.Harm, lang) }),
+			Title:   sayAll(levelText(l, "title")), Learn: sayAll(levelText(l, "learn")), Question: sayAll(levelText(l, "question")), Topic: l.Topic,
+		})
+	}
+	return all
+}
+
+// QuestionJSON is a question as JSON.
+type QuestionJSON struct {
+	Kind    string        `json:"kind"`
+	Lock    string        `json:"lock"`
+	Race    Words         `json:"race"`
+	Ask     Words         `json:"ask"`
+	Run     *PositionJSON `json:"run,omitempty"` // up to the moment of the question
+	Answers []AnswerJSON  `json:"answers"`
+	Link    string        `json:"link"` // the whole run
+}
+
+// AnswerJSON is one that can be chosen.
+type AnswerJSON struct {
+	Said  Words `json:"said"`
+	Right bool  `json:"right"`
+	Why   Words `json:"why"`
+}
+
+// JSON is the question as JSON.
+func (q *Question) JSON() QuestionJSON {
+	j := QuestionJSON{Kind: q.Kind, Lock: q.Outcome.Strategy.ID, Ask: q.Ask, Link: q.Link,
+		Race: sayAll(func(lang string) string { return text.ScenarioTitle(q.Outcome.Scenario.ID, lang) })}
+	if h := q.Outcome.History; h != nil {
+		run := outcomeJSON(q.Outcome, h.Clients)
+		j.Run = &run
+	}
+	for _, a := range q.Answers {
+		j.Answers = append(j.Answers, AnswerJSON(a))
+	}
+	return j
+}

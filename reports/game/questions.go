@@ -1,0 +1,107 @@
+package game
+
+import (
+	"fmt"
+	"strings"
+
+	"locklab/reports"
+	"locklab/reports/text"
+	"locklab/simulator/i18n"
+)
+
+// MostQuestions is the number of questions that are asked at most.
+const MostQuestions = 40
+
+// Ask asks questions, and explains what is answered.
+func (s *Screen) Ask(quiz *Quiz, seed uint64, count int) error {
+	right, asked := 0, 0
+	for n := range count {
+		q, err := quiz.Next()
+		if err != nil {
+			return err
+		}
+		if err := s.showQuestion(q, n+1); err != nil {
+			return err
+		}
+		chosen, ok := s.choose(len(q.Answers))
+		if !ok {
+			break
+		}
+		asked++
+		if q.Answers[chosen].Right {
+			right++
+		}
+		s.explainAnswers(q, chosen)
+	}
+	s.Printf("\n")
+	s.Sentence("quiz.score", "right", fmt.Sprint(right), "all", fmt.Sprint(asked), "seed", fmt.Sprint(seed))
+	return nil
+}
+
+func (s *Screen) showQuestion(q *Question, n int) error {
+	s.Printf("\n")
+	o := q.Outcome
+	for _, lang := range s.Langs() {
+		key := "quiz.head"
+		if o.History == nil { // about several locks
+			key = "quiz.head.race"
+		}
+		s.Printf("%s\n", text.Say(lang, key, "n", fmt.Sprint(n), "lock", o.Strategy.Heading(), "race", text.ScenarioTitle(o.Scenario.ID, lang)))
+	}
+	if o.History != nil {
+		s.Printf("\n")
+		draw := s.Look
+		draw.Brief = true
+		if err := reports.Lanes(s.Out, o.History, o.Judgement, draw); err != nil {
+			return err
+		}
+	}
+	s.Printf("\n")
+	for _, lang := range s.Langs() {
+		s.Wrap("", q.Ask[lang])
+	}
+	for i, answer := range q.Answers {
+		s.Printf("  %c  %s\n", 'a'+i, s.sayOnce(answer.Said))
+	}
+	return nil
+}
+
+// sayOnce returns words in each language that is wanted, without repetition.
+func (s *Screen) sayOnce(w Words) string {
+	said := s.Each(func(lang string) string { return w[lang] })
+	if first := w[s.Langs()[0]]; said == first+" / "+first {
+		return first
+	}
+	return said
+}
+
+// choose reads a letter until there is one; false: no answer comes.
+func (s *Screen) choose(answers int) (int, bool) {
+	for {
+		line, ok := s.ask("quiz.prompt", func(line string) string { return strings.ToLower(strings.TrimSpace(line)) })
+		switch {
+		case !ok || line == "q":
+			return 0, false
+		case len(line) == 1 && line[0] >= 'a' && int(line[0]-'a') < answers:
+			return int(line[0] - 'a'), true
+		case line != "":
+			s.Sentence("quiz.bad", "line", i18n.Visible(text.Cut(line, 40)), "last", string(rune('a'+answers-1)))
+		}
+	}
+}
+
+func (s *Screen) explainAnswers(q *Question, chosen int) {
+	for i, answer := range q.Answers {
+		if answer.Right && i == chosen {
+			s.Sentence("quiz.right")
+		} else if answer.Right {
+			s.Sentence("quiz.wrong", "right", fmt.Sprintf("%c, %s", 'a'+i, s.sayOnce(answer.Said)))
+		}
+	}
+	for i, answer := range q.Answers {
+		for _, lang := range s.Langs() {
+			s.Wrap(fmt.Sprintf("  %c  ", 'a'+i), answer.Why[lang])
+		}
+	}
+	s.Printf("%s locklab replay %s\n", s.Say("quiz.whole"), q.Link)
+}

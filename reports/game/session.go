@@ -1,0 +1,476 @@
+package game
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"locklab/reports"
+	"locklab/reports/text"
+	"locklab/scenarios/play"
+	"locklab/scenarios/race"
+	"locklab/scenarios/study"
+	"locklab/simulator"
+	"locklab/simulator/history"
+	"locklab/simulator/i18n"
+	"locklab/simulator/verdict"
+)
+
+// A Screen is where a game or a quiz is shown, and where lines are typed.
+type Screen struct {
+	*text.Printer
+	Ctx  context.Context
+	Look reports.Options               // how lanes are drawn
+	Echo bool                          // lines are printed, since no terminal shows them
+	Line func() (line string, ok bool) // reads a line; false: there is none
+}
+
+// ask prints a prompt and reads a line, as clean makes it.
+func (s *Screen) ask(prompt string, clean func(line string) string) (line string, ok bool) {
+	s.Printf("%s> ", s.First(prompt))
+	line, ok = s.Line()
+	line = clean(line)
+	if s.Echo {
+		s.Printf("%s", line)
+	}
+	if s.Echo || !ok {
+		s.Printf("\n")
+	}
+	return line, ok
+}
+
+// A Session is a game that is played by typing.
+type Session struct {
+	*play.Game
+	Out     *Screen
+	number  int // of its level, from 1; 0: none
+	level   play.Level
+	harm    verdict.Word // to be brought about; "": none
+	choices []simulator.Choice
+	at      *play.Position
+	reached bool // and said so
+	never   int  // states of the search that has proved the goal impossible; 0: it has not
+}
+
+// Start begins a game with a goal after some choices.
+func Start(out *Screen, g *play.Game, harm verdict.Word, choices []simulator.Choice) (t *Session, err error) {
+	t = &Session{Game: g, Out: out, harm: harm, choices: choices}
+	t.at, err = t.At(choices)
+	return t, err
+}
+
+// StartLevel begins the game of a level.
+func StartLevel(out *Screen, n int, l play.Level, g *play.Game) (*Session, error) {
+	t, err := Start(out, g, l.Harm, nil)
+	t.number, t.level = n, l
+	return t, err
+}
+
+// JSON returns the position as JSON.
+func (t *Session) JSON() PositionJSON { return ToJSON(t.Game, t.at) }
+
+// Play shows the game and does what is typed, until the input ends.
+func (t *Session) Play() error {
+	if err := t.introduce(); err != nil {
+		return err
+	}
+	if err := t.showPosition(); err != nil {
+		return err
+	}
+	for {
+		line, ok := t.Out.ask("play.prompt", func(line string) string { return line })
+		if !ok {
+			break
+		}
+		again, err := t.answerLine(strings.TrimSpace(line))
+		if err != nil {
+			return err
+		}
+		if !again {
+			break
+		}
+	}
+	if len(t.choices) > 0 {
+		t.Out.Printf("%s\n  locklab play %s\n", t.Out.Say("play.saved"), t.at.Trace.Link())
+	}
+	return nil
+}
+
+// introduce says what is played and what for.
+func (t *Session) introduce() error {
+	par, possible, states, complete := "", true, 0, true
+	if t.number > 0 {
+		s := t.level.Solution()
+		possible, states = s.Possible, s.States
+		par = t.Out.Say("play.par", "faults", fmt.Sprint(s.Par), "steps", fmt.Sprint(s.Steps))
+		t.Out.Sentence("play.level", "n", fmt.Sprint(t.number), "of", fmt.Sprint(len(play.Levels())), "title", t.Out.Each(levelText(t.level, "title")))
+	} else {
+		s, err := t.Search(t.Out.Ctx)
+		if err != nil {
+			return err
+		}
+		if t.harm == "" {
+			t.harm = play.Gravest(s)
+		}
+		faults, steps, ok := play.Par(s, t.harm)
+		possible, states, complete = ok, s.States, s.Complete
+		par = t.Out.Say("play.par", "faults", fmt.Sprint(faults), "steps", fmt.Sprint(steps))
+		if !ok && !s.Complete {
+			par, possible = t.Out.Say("play.unknown", "states", fmt.Sprint(states)), true
+		}
+	}
+	t.Out.Sentence("play.bounds", "lock", t.Strategy.Heading(), "clients", fmt.Sprint(t.Bounds.Clients), "attempts", fmt.Sprint(t.Bounds.Attempts),
+		"faults", t.orNone(t.Bounds.Budget))
+	if t.Bounds.Timing == study.AnyTiming {
+		t.Out.Sentence("play.bounds.any")
+	}
+	if t.Bounds.Nodes > 1 {
+		t.Out.Sentence("play.bounds.nodes", "nodes", fmt.Sprint(t.Bounds.Nodes))
+	}
+	if t.Bounds.Fenced {
+		t.Out.Sentence("play.bounds.fenced")
+	}
+	switch {
+	case t.harm == "" && !complete:
+		t.Out.Sentence("play.unfound", "states", fmt.Sprint(states))
+	case t.harm == "":
+		t.Out.Sentence("play.holds", "states", fmt.Sprint(states))
+	case !possible:
+		t.never = states
+		t.Out.Sentence("play.impossible", "harm", string(t.harm), "meaning", t.Out.Each(func(lang string) string { return reports.Meaning(t.harm, lang) }), "states", fmt.Sprint(states))
+	default:
+		t.Out.Sentence("play.goal", "harm", string(t.harm), "meaning", t.Out.Each(func(lang string) string { return reports.Meaning(t.harm, lang) }), "par", par)
+	}
+	t.Out.Sentence("play.keys")
+	return nil
+}
+
+func (t *Session) orNone(budget string) string {
+	if budget == "" {
+		return t.Out.Say("play.nofaults")
+	}
+	return budget
+}
+
+// showPosition draws the lanes, the state and the choices.
+func (t *Session) showPosition() error {
+	o := t.Out.Look
+	o.Brief = true
+	t.Out.Printf("\n")
+	if len(t.choices) > 0 {
+		if err := reports.Lanes(t.Out.Out, t.at.Outcome.History, t.at.Outcome.Judgement, o); err != nil {
+			return err
+		}
+		t.Out.Printf("\n")
+	}
+	t.Out.Printf("%s\n", t.Out.Say("play.now", "time", reports.Millis(t.at.Now, 0), "steps", fmt.Sprint(len(t.choices)), "faults", t.sayFaults()))
+	state := reports.StateOf(t.at.Outcome.History)
+	for c, s := range state.Clients[:t.Bounds.Clients] {
+		t.Out.Printf("  c%d  %s\n", c+1, t.sayStage(s))
+	}
+	for n, k := range state.Keys {
+		name := t.at.Outcome.History.Key
+		if len(state.Keys) > 1 {
+			name = fmt.Sprintf("n%d %s", n+1, name)
+		}
+		t.Out.Printf("  %s\n", t.sayKey(name, k))
+	}
+	if share, ok, err := t.doom(); err != nil {
+		return err
+	} else if ok {
+		t.Out.Printf("  %s\n", t.Out.Say("play.doom", "share", percent(share), "bar", bar(share), "harm", string(t.harm)))
+	}
+	t.Out.Printf("\n")
+	for i, said := range moves(t.at) {
+		mark := " "
+		if t.at.Moves[i].Fault {
+			mark = "!"
+		}
+		t.Out.Wrap(fmt.Sprintf("%2d %s ", i+1, mark), t.Out.Each(func(lang string) string { return said[lang] }))
+	}
+	if len(t.at.Moves) == 0 {
+		t.Out.Sentence("play.over")
+	}
+	return t.sayReached()
+}
+
+// doom is the share of what can follow that is lost; false: there is no goal, or too much
+// can follow.
+func (t *Session) doom() (float64, bool, error) {
+	switch {
+	case t.harm == "":
+		return 0, false, nil
+	case t.at.Has(t.harm):
+		return 1, true, nil
+	}
+	return t.Doom(t.Out.Ctx, t.choices, t.harm)
+}
+
+// sayReached says once that the goal is reached, and what follows from it.
+func (t *Session) sayReached() error {
+	if t.harm == "" || !t.at.Has(t.harm) || t.reached {
+		return nil
+	}
+	t.reached = true
+	t.Out.Printf("\n")
+	t.Out.Sentence("play.reached", "harm", string(t.harm), "faults", fmt.Sprint(t.at.Used()), "steps", fmt.Sprint(len(t.choices)), "par", t.parOf())
+	t.Out.Sentence("play.thenmend")
+	if t.number == 0 {
+		return nil
+	}
+	for _, lang := range t.Out.Langs() {
+		t.Out.Wrap("  "+text.Label(text.Say(lang, "play.learn")), levelText(t.level, "learn")(lang))
+		t.Out.Wrap("  "+text.Label(text.Say(lang, "play.question")), levelText(t.level, "question")(lang)+" (locklab explain interview "+t.level.Topic+")")
+	}
+	if t.number < len(play.Levels()) {
+		t.Out.Next(fmt.Sprintf("locklab play --level %d", t.number+1))
+	}
+	return nil
+}
+
+// parOf is the par of the table's goal; "?" if no search has found it.
+func (t *Session) parOf() string {
+	if t.number > 0 {
+		if s := t.level.Solution(); s.Possible {
+			return fmt.Sprint(s.Par)
+		}
+		return "?"
+	}
+	if s, err := t.Search(t.Out.Ctx); err == nil {
+		if par, _, ok := play.Par(s, t.harm); ok {
+			return fmt.Sprint(par)
+		}
+	}
+	return "?"
+}
+
+// sayFaults lists the faults with the number that was used.
+func (t *Session) sayFaults() string {
+	var all []string
+	for _, f := range t.at.Faults {
+		all = append(all, fmt.Sprintf("%s %d/%d", f.Name, f.Used, f.Most))
+	}
+	if all == nil {
+		return t.Out.Say("play.nofaults")
+	}
+	return strings.Join(all, ", ")
+}
+
+// sayStage describes the state of a client.
+func (t *Session) sayStage(s reports.ClientState) string {
+	said := t.Out.Say("play.stage." + s.Name())
+	if s.Paused {
+		said += t.Out.Say("play.paused")
+	}
+	return said
+}
+
+// sayKey describes the locked key, which has a name, on a server.
+func (t *Session) sayKey(name string, k reports.KeyState) string {
+	switch {
+	case k.Down:
+		return t.Out.Say("play.key.down", "key", name)
+	case !k.Held:
+		return t.Out.Say("play.key.free", "key", name)
+	}
+	owner := "?"
+	if k.Owner > 0 {
+		owner = fmt.Sprintf("c%d", k.Owner)
+	}
+	if k.Until == history.Forever {
+		return t.Out.Say("play.key.forever", "key", name, "owner", owner)
+	}
+	return t.Out.Say("play.key.lease", "key", name, "owner", owner, "left", reports.Millis(max(k.Until-t.at.Now, 0), 0))
+}
+
+func percent(share float64) string {
+	switch {
+	case share > 0 && share < 0.001:
+		return "<0.1"
+	case share < 1 && share > 0.999:
+		return ">99.9"
+	}
+	return strconv.FormatFloat(100*share, 'f', 1, 64)
+}
+
+func bar(share float64) string {
+	const width = 20
+	full := int(share * width)
+	if share > 0 && full == 0 {
+		full = 1
+	}
+	return "[" + strings.Repeat("#", full) + strings.Repeat(".", width-full) + "]"
+}
+
+// answerLine does what a line asks for; false: it asks for the end. The position is shown
+// again only when it has changed.
+func (t *Session) answerLine(line string) (again bool, err error) {
+	verb, rest, _ := strings.Cut(line, " ")
+	rest = strings.TrimSpace(rest)
+	if verb != "m" && rest != "" {
+		verb = line // no other answer has a second word
+	}
+	switch verb {
+	case "":
+		return true, nil
+	case "q":
+		return false, nil
+	case "?":
+		t.Out.Sentence("play.keys")
+		return true, nil
+	case "l":
+		t.Out.Printf("  locklab play %s\n", t.at.Trace.Link())
+		return true, nil
+	case "u":
+		if len(t.choices) == 0 {
+			t.Out.Sentence("play.undo.none")
+			return true, nil
+		}
+		return true, t.goTo(t.choices[:len(t.choices)-1])
+	case "h":
+		return true, t.showHint()
+	case "g":
+		return true, t.giveUp()
+	case "m":
+		return true, t.tryOther(rest)
+	}
+	n, err := strconv.Atoi(verb)
+	if err != nil || n < 1 || n > len(t.at.Moves) {
+		t.Out.Sentence("play.bad", "line", i18n.Visible(text.Cut(line, 40)), "most", fmt.Sprint(len(t.at.Moves)))
+		return true, nil
+	}
+	return true, t.goTo(append(t.choices[:len(t.choices):len(t.choices)], t.at.Moves[n-1].Choice))
+}
+
+// goTo shows the position after choices.
+func (t *Session) goTo(choices []simulator.Choice) (err error) {
+	t.choices = choices
+	if t.at, err = t.At(choices); err != nil {
+		return err
+	}
+	return t.showPosition()
+}
+
+// wayToGoal returns a shortest way to the goal; nil: it has printed why there is none.
+func (t *Session) wayToGoal() ([]simulator.Choice, error) {
+	switch {
+	case t.harm == "":
+		t.Out.Sentence("play.nogoal")
+		return nil, nil
+	case t.at.Has(t.harm):
+		t.Out.Sentence("play.done", "harm", string(t.harm))
+		return nil, nil
+	}
+	if t.never > 0 {
+		t.Out.Sentence("play.never", "harm", string(t.harm), "states", fmt.Sprint(t.never))
+		return nil, nil
+	}
+	w, err := t.Way(t.Out.Ctx, t.choices, t.harm)
+	switch {
+	case err != nil:
+		return nil, err
+	case w.Unknown:
+		t.Out.Sentence("play.unknown", "states", fmt.Sprint(play.MaxStates))
+	case w.Choices == nil:
+		t.Out.Sentence("play.noway", "harm", string(t.harm))
+	}
+	return w.Choices, nil
+}
+
+func (t *Session) showHint() error {
+	way, err := t.wayToGoal()
+	if way == nil {
+		return err
+	}
+	for i, said := range moves(t.at) {
+		if t.at.Moves[i].Choice == way[len(t.choices)] {
+			t.Out.Sentence("play.hint", "n", fmt.Sprint(i+1), "what", t.Out.Each(func(lang string) string { return said[lang] }), "harm", string(t.harm), "left", fmt.Sprint(len(way)-len(t.choices)))
+		}
+	}
+	return nil
+}
+
+func (t *Session) giveUp() error {
+	way, err := t.wayToGoal()
+	if way == nil {
+		return err
+	}
+	t.reached = true
+	if err := t.goTo(way); err != nil {
+		return err
+	}
+	t.Out.Sentence("play.gaveup", "harm", string(t.harm), "steps", fmt.Sprint(len(way)), "faults", fmt.Sprint(t.at.Used()))
+	if t.number > 0 {
+		for _, lang := range t.Out.Langs() {
+			t.Out.Wrap("  "+text.Label(text.Say(lang, "play.learn")), levelText(t.level, "learn")(lang))
+		}
+	}
+	return nil
+}
+
+// tryOther tries the attack on another lock.
+func (t *Session) tryOther(name string) error {
+	if name == "" {
+		next, ok := race.Successor(t.Strategy)
+		if !ok {
+			t.Out.Sentence("play.mend.which")
+			return nil
+		}
+		name = next.ID
+	}
+	entry, err := race.Strategy(name)
+	if err != nil {
+		t.Out.Printf("%s\n", t.Out.Error(err))
+		return nil
+	}
+	m, err := t.Against(t.Out.Ctx, entry, t.choices)
+	if err != nil {
+		t.Out.Printf("%s\n", t.Out.Error(err))
+		return nil
+	}
+	t.Out.Printf("\n")
+	o := t.Out.Look
+	o.Brief = true
+	if err := reports.Lanes(t.Out.Out, m.Position.Outcome.History, m.Position.Outcome.Judgement, o); err != nil {
+		return err
+	}
+	t.Out.Printf("\n")
+	came := verdict.Holds
+	if v := m.Position.Verdicts; len(v) > 0 {
+		came = v[0]
+	}
+	t.Out.Sentence("play.mend.same", "lock", entry.Heading(), "same", fmt.Sprint(m.Same), "all", fmt.Sprint(len(t.choices)), "verdict", string(came))
+	t.Out.Sentence(mendKey(m.Search, t.harm), "lock", entry.ID, "harm", string(t.harm), "faults", t.orNone(m.Search.Bounds.Budget), "states", fmt.Sprint(m.Search.States),
+		"found", foundWords(m.Search))
+	link := m.Position.Trace.Link()
+	for _, w := range m.Search.Witnesses {
+		if w.Verdict == t.harm {
+			link = w.Trace.Link()
+		}
+	}
+	t.Out.Printf("  locklab play %s\n", link)
+	return nil
+}
+
+// mendKey returns the text for a search of the lock that is to mend a harm.
+func mendKey(s *study.Search, harm verdict.Word) string {
+	_, _, found := play.Par(s, harm)
+	switch {
+	case found:
+		return "play.mend.still"
+	case !s.Complete:
+		return "play.mend.unknown"
+	case len(s.Witnesses) > 0:
+		return "play.mend.other"
+	}
+	return "play.mend.holds"
+}
+
+func foundWords(s *study.Search) string {
+	var all []string
+	for _, w := range s.Witnesses {
+		all = append(all, string(w.Verdict))
+	}
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,70 @@
+// Package game shows the games of package play: in a terminal, where a [Session] is played by
+// typing, and as JSON for a page, whose requests a [Table] answers. A [Quiz] asks questions
+// whose answers are made from runs.
+package game
+
+import (
+	"fmt"
+
+	"locklab/faults"
+	"locklab/reports"
+	"locklab/reports/text"
+	"locklab/scenarios/play"
+	"locklab/simulator"
+)
+
+// Words are a text in each language of package text.
+type Words map[string]string
+
+// sayAll returns a text of the catalogues in each language.
+func sayAll(say func(lang string) string) Words {
+	w := Words{}
+	for _, lang := range text.Languages() {
+		w[lang] = say(lang)
+	}
+	return w
+}
+
+// levelText returns a text of a level: its "title", what to "learn" from it, or the
+// "question" of an interviewer about it.
+func levelText(l play.Level, part string) func(lang string) string {
+	return func(lang string) string { return text.Say(lang, "level."+l.ID+"."+part) }
+}
+
+// LevelTitle returns the title of a level.
+func LevelTitle(l play.Level, lang string) string { return levelText(l, "title")(lang) }
+
+// moves describes the moves of a position. Those of the same words are lettered.
+func moves(p *play.Position) []Words {
+	var all []Words
+	for _, m := range p.Moves {
+		all = append(all, sayAll(func(lang string) string { return move(p, m, lang) }))
+	}
+	for _, lang := range text.Languages() {
+		count, n := map[string]int{}, map[string]int{}
+		for _, said := range all {
+			count[said[lang]]++
+		}
+		for _, said := range all {
+			if what := said[lang]; count[what] > 1 {
+				n[what]++
+				said[lang] = text.Say(lang, "play.same", "what", what, "n", string(rune('a'+n[what]-1)))
+			}
+		}
+	}
+	return all
+}
+
+// move describes what a move does.
+func move(p *play.Position, m play.Move, lang string) string {
+	said := reports.Summary(m.Run, len(p.Outcome.History.Events), len(m.Run.Events), m.Run.End-p.Now, lang)
+	switch {
+	case m.Choice == faults.PauseUnsentOf(int(m.Choice.Client)):
+		return text.Say(lang, "play.unsent", "what", said)
+	case said != "":
+		return said
+	case m.Choice.Verb == simulator.Start:
+		return text.Say(lang, "play.start", "client", fmt.Sprintf("c%d", m.Choice.Client))
+	}
+	return m.Name // nothing that a run shows
+}

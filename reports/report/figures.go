@@ -1,0 +1,185 @@
+package report
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"locklab/algorithms/lock"
+	"locklab/reports/chart"
+	"locklab/reports/text"
+	"locklab/scenarios/cost"
+	"locklab/scenarios/race"
+	"locklab/scenarios/share"
+	"locklab/scenarios/study"
+)
+
+// A Figure is a chart beside the grid, under the name of its files.
+type Figure struct {
+	name string
+	chart.Chart
+}
+
+// A Worker returns how tasks are computed: so many, with a key that says what they are. end ends
+// the progress that is shown of them.
+type Worker func(tasks int, what string) (w *share.Work, end func())
+
+// figures makes the charts of a report: of some locks, and the prices of all, which have
+// been played.
+func figures(ctx context.Context, work Worker, entries, all []lock.Entry, outcomes []*race.Outcome) ([]Figure, error) {
+	sense, err := sensitivity(ctx, work, entries)
+	if err != nil {
+		return nil, err
+	}
+	par, err := Pars(ctx, work, entries, ParBounds(), study.SingleFaults())
+	if err != nil {
+		return nil, err
+	}
+	differing := entries
+	if len(all) > len(entries) { // a choice was made already: the chart has its own
+		differing = nil
+		for _, id := range DifferingLocks {
+			entry, err := race.Strategy(id)
+			if err != nil {
+				return nil, err
+			}
+			differing = append(differing, entry)
+		}
+	}
+	limits, err := Tolerance(ctx, work, union(entries, differing))
+	if err != nil {
+		return nil, err
+	}
+	tolerance := &chart.Tolerance{Tolerance: limits.Only(differing)}
+	known := limits.Only(entries)
+	doom, err := study.ShowcaseDoom(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rates, err := cost.FindRates(ctx, cost.UsualRateOrder(), &known)
+	if err != nil {
+		return nil, err
+	}
+	prices, err := cost.PricesOf(ctx, all, outcomes)
+	if err != nil {
+		return nil, err
+	}
+	figures := []Figure{{"rate", &chart.Rate{Rates: *rates}}, {"price", &chart.PriceChart{Prices: prices}}}
+	costs, err := costCharts(ctx, work, entries)
+	if err != nil {
+		return nil, err
+	}
+	return append(append(figures, costs...), Figure{"sensitivity", sense}, Figure{"par", par}, Figure{"tolerance", tolerance}, Figure{"doom", &chart.Doom{Doom: doom}}), nil
+}
+
+// costCharts are those that are smaller than what "locklab recovery", "locklab waiting" and
+// "locklab sweep" draw: each takes less than two seconds.
+func costCharts(ctx context.Context, work Worker, entries []lock.Entry) (figures []Figure, err error) {
+	order, err := RecoveryOrder(UsualTTLs, 0)
+	if err != nil {
+		return nil, err
+	}
+	crashing := slices.DeleteFunc(slices.Clone(entries), func(entry lock.Entry) bool { return order.Check(entry) != nil })
+	if len(crashing) > 0 {
+		recovery, err := Recovery(ctx, work, crashing, order)
+		if err != nil {
+			return nil, err
+		}
+		figures = append(figures, Figure{"recovery", recovery})
+	}
+	load := cost.UsualLoad()
+	waits, err := cost.FindWaiting(ctx, cost.Policies(), []int{2, 10, 25}, load, nil)
+	if err != nil {
+		return nil, err
+	}
+	sweep, err := study.ShowcaseSweep(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return append(figures, Figure{"waiting", &chart.WaitingChart{Load: load, Results: waits}}, Figure{"sweep", &chart.Sweep{Sweep: *sweep}}), nil
+}
+
+// union returns a, and what b has besides.
+func union(a, b []lock.Entry) []lock.Entry {
+	all := slices.Clone(a)
+	for _, e := range b {
+		if !slices.ContainsFunc(a, func(o lock.Entry) bool { return o.ID == e.ID }) {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// SensitivityRuns is a multiple of nine, so that every length of work is played
+// equally often.
+const SensitivityRuns = 270
+
+// sensitivity plays pauses of 0 to 2 leases, by tenths.
+func sensitivity(ctx context.Context, work Worker, entries []lock.Entry) (*chart.Sensitivity, error) {
+	var sizes []float64
+	for i := range 21 {
+		sizes = append(sizes, float64(i)/10)
+	}
+	w, end := work(study.SensitivitySteps(len(entries), len(sizes), SensitivityRuns), "progress.pauses")
+	defer end()
+	found, err := study.FindSensitivity(ctx, entries, sizes, SensitivityRuns, w)
+	return &chart.Sensitivity{Sensitivity: *found}, err
+}
+
+// ParBounds are those of a table of pars, without a budget.
+func ParBounds() study.Bounds {
+	b := study.DefaultBounds()
+	b.Budget, b.MaxStates = "", 20_000_000
+	return b
+}
+
+// Pars searches, and returns the chart of the fewest faults that break each lock.
+func Pars(ctx context.Context, work Worker, entries []lock.Entry, b study.Bounds, budgets []string) (*chart.Par, error) {
+	w, end := work(len(entries)*len(budgets), "progress.searches")
+	defer end()
+	table, err := study.FindPars(ctx, entries, b, budgets, w)
+	return &chart.Par{ParTable: *table}, err
+}
+
+// DifferingLocks are locks whose tolerances differ: a lease, one whose holder stops early, one
+// that is renewed, one by clients' clocks, a majority, and a session.
+var DifferingLocks = []string{"token", "lock-delay", "watchdog", "client-expiry", "redlock", "zk-protected"}
+
+// Tolerance searches, and returns the chart of the limits of locks.
+func Tolerance(ctx context.Context, work Worker, entries []lock.Entry) (*chart.Tolerance, error) {
+	w, end := work(study.ToleranceCells(len(entries)), "progress.limits")
+	defer end()
+	found, err := study.FindTolerance(ctx, entries, w)
+	return &chart.Tolerance{Tolerance: *found}, err
+}
+
+// UsualTTLs are those of a chart of recoveries.
+const UsualTTLs = "2s,10s,30s,60s"
+
+// RecoveryOrder reads TTLs, and the time that the client holds the lock; 0: half of the TTL.
+func RecoveryOrder(ttls string, hold time.Duration) (o cost.RecoveryOrder, err error) {
+	if hold < 0 || hold > time.Hour {
+		return o, text.Errorf("error.recovery.work", "value", hold)
+	}
+	o.Hold = hold
+	for _, item := range strings.Split(ttls, ",") {
+		d, err := time.ParseDuration(strings.TrimSpace(item))
+		switch n := len(o.TTLs); {
+		case err != nil || d < 10*time.Millisecond || d > time.Hour:
+			return o, text.Errorf("error.recovery.ttl", "value", item)
+		case n > 0 && d <= o.TTLs[n-1]:
+			return o, text.Errorf("error.rate.ttls.order", "value", item, "before", o.TTLs[n-1])
+		}
+		o.TTLs = append(o.TTLs, d)
+	}
+	return o, nil
+}
+
+// Recovery plays crashes, and returns the chart of what follows them.
+func Recovery(ctx context.Context, work Worker, entries []lock.Entry, o cost.RecoveryOrder) (*chart.RecoveryChart, error) {
+	w, end := work(len(entries)*len(o.TTLs), "progress.cells")
+	defer end()
+	found, err := cost.FindRecovery(ctx, entries, o, w)
+	return &chart.RecoveryChart{Recoveries: found}, err
+}

@@ -1,0 +1,70 @@
+// Package report makes the files of a report: the grid of all locks in all races, the charts
+// beside it, and the page on which every run can be watched.
+package report
+
+import (
+	"context"
+	"io"
+
+	"locklab/algorithms/lock"
+	"locklab/reports"
+	"locklab/reports/chart"
+	"locklab/reports/motion"
+	"locklab/reports/page"
+	"locklab/reports/text"
+	"locklab/scenarios/race"
+)
+
+// A Report is what its files show.
+type Report struct {
+	*text.Printer        // its languages
+	Command       string // the line that makes it again
+	Dir           string // that it is for
+	Locks         []lock.Entry
+	Grid          *chart.Grid
+	Outcomes      []*race.Outcome // of all cells
+	Runs          map[string]*motion.Book
+}
+
+// A File is one of a report.
+type File struct {
+	Name string
+	Fill func(io.Writer) error
+}
+
+// Files computes the charts, and returns the files of a report.
+func (r *Report) Files(ctx context.Context, work Worker) (files []File, err error) {
+	figures, err := figures(ctx, work, charted(r.Locks), r.Locks, r.Outcomes)
+	if err != nil {
+		return nil, err
+	}
+	files = []File{
+		{"grid.txt", func(w io.Writer) error { return chart.Text(w, r.Grid, reports.Options{Width: reports.NarrowWidth}) }},
+		{"grid.csv", func(w io.Writer) error {
+			AddLinks(r.Grid, r.Outcomes)
+			return chart.CSV(w, r.Grid)
+		}},
+	}
+	add := func(c chart.Chart, name string, endings ...string) {
+		for _, ending := range endings {
+			files = append(files, File{name + ending, func(w io.Writer) error { return chart.Formats[ending](w, c, r.Langs()[0]) }})
+		}
+	}
+	first := First(r.Grid) // without the links that the CSV has
+	if first != nil {
+		add(first, "grid", ".png", ".svg")
+		add(r.Grid, "poster", ".png", ".svg")
+	} else {
+		add(r.Grid, "grid", ".png", ".svg")
+	}
+	for _, f := range figures {
+		add(f.Chart, f.name, ".csv", ".png", ".svg")
+	}
+	return append(files, File{"report.html", func(w io.Writer) error {
+		report, err := r.page(first, figures)
+		if err != nil {
+			return err
+		}
+		return page.Write(w, report)
+	}}), nil
+}
