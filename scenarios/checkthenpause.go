@@ -9,14 +9,10 @@ import (
 
 // checkThenPause: Kleppmann's answer to the proposal to check before writing, which
 // article 000 makes as well.
-var checkThenPause = race.Scenario{
-	ID:       "check-then-pause",
-	Race:     "R19",
-	Settings: gcPause.Settings,
-	Budget:   race.FixedBudget("pause=1"),
-	Needs:    needsCheck,
-	Clients: func(s race.Settings) []race.Client {
-		return []race.Client{
+var checkThenPause = variant(gcPause, "check-then-pause", "R19", func(sc *race.Scenario) {
+	sc.Needs = needsCheck
+	sc.Clients = func(s settings) clients {
+		return clients{
 			{Work: s.Retry, Tail: s.Retry, Run: func(a *race.ClientRun) {
 				lease := client.Acquire(a.Client, a.Lock, a.Spec.Retry)
 				base, err := a.Read(client.FencingToken(lease))
@@ -31,18 +27,8 @@ var checkThenPause = race.Scenario{
 			}},
 			{Start: s.Retry / 2, Work: s.Retry * 3 / 2, Tail: s.Retry * 5 / 2},
 		}
-	},
-	Script: func(s race.Settings, _ int) []race.Trigger {
-		return []race.Trigger{{On: confirmed(client.Checking), Do: race.Inject(s.Retry/20, faults.PauseOf(1, s.Pause))}}
-	},
-	Triggered: race.Sequence(
-		confirmed(client.Checking), race.Event(history.Pause, 1), race.EventOfOther(history.Acquire, 1),
-		race.Event(history.Resume, 1), race.Event(history.Write, 1)),
-}
-
-// confirmed matches the answer by which c1 still has the lock.
-func confirmed(what string) race.Pattern {
-	return func(e *history.Event) bool {
-		return e.Kind == history.Enter && e.Client == 1 && e.Note == what
 	}
-}
+	confirmed := func(e *history.Event) bool { return c1Enters(e) && e.Note == client.Checking } // it still has the lock
+	sc.Script = func(s settings, _ int) script { return inject(confirmed, s.Retry/20, faults.PauseOf(1, s.Pause)) }
+	sc.Triggered = race.Sequence(confirmed, c1Pauses, othersAsk, c1Resumes, race.Event(history.Write, 1))
+})

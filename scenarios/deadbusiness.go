@@ -3,7 +3,6 @@ package scenarios
 import (
 	"locklab/faults"
 	"locklab/scenarios/race"
-	"locklab/simulator/history"
 )
 
 // deadBusiness: Redisson issue 3521, a lock held for as long as the process lives. A lock
@@ -13,24 +12,15 @@ var deadBusiness = race.Scenario{
 	ID:       "dead-business",
 	Race:     "R16",
 	Settings: race.Standard(),
-	Clients: func(s race.Settings) []race.Client {
-		return []race.Client{{Work: s.TTL / 10, Fails: true}, {Start: s.Retry / 2, Work: s.Retry}}
+	Clients: func(s settings) clients {
+		return clients{{Work: s.TTL / 10, Fails: true}, {Start: s.Retry / 2, Work: s.Retry}}
 	},
-	Triggered: race.Sequence(race.Event(history.Enter, 1), race.Throws(1), race.EventOfOther(history.Acquire, 1)),
+	Triggered: race.Sequence(c1Enters, race.Throws(1), othersAsk),
 }
 
 // deadProcess is deadBusiness in which the process is killed later.
-var deadProcess = race.Scenario{
-	ID:       "dead-process",
-	Race:     "R16B",
-	Settings: race.Standard(),
-	Budget:   race.FixedBudget("crash=1"),
-	Needs:    needsWatchdog,
-	Clients:  deadBusiness.Clients,
-	Script: func(s race.Settings, _ int) []race.Trigger {
-		return []race.Trigger{{On: race.Event(history.Leave, 1), Do: race.Inject(s.TTL*6/5, faults.CrashOf(1))}}
-	},
-	Triggered: race.Sequence(
-		race.Throws(1), race.EventOfOther(history.Acquire, 1), race.Event(history.Crash, 1),
-		race.EventOfOther(history.Acquire, 1)),
-}
+var deadProcess = variant(deadBusiness, "dead-process", "R16B", func(sc *race.Scenario) {
+	sc.Budget, sc.Needs = race.FixedBudget("crash=1"), needsWatchdog
+	sc.Script = func(s settings, _ int) script { return inject(c1Leaves, s.TTL*6/5, faults.CrashOf(1)) }
+	sc.Triggered = race.Sequence(race.Throws(1), othersAsk, c1Crashes, othersAsk)
+})

@@ -1,8 +1,6 @@
 package scenarios
 
 import (
-	"cmp"
-
 	"locklab/scenarios/race"
 	"locklab/simulator/history"
 )
@@ -12,23 +10,16 @@ import (
 var getsetNil = race.Scenario{
 	ID:       "getset-nil",
 	Race:     "R06",
-	Settings: race.StandardWith(func(s *race.Settings) { s.Clients = 3 }),
-	Needs: func(p race.Profile) race.Reason {
-		return cmp.Or(needsGetset(p), unless(p.NeverExpires, "key-gone-with-stamp"))
-	},
-	Clients: func(s race.Settings) []race.Client {
-		return []race.Client{
+	Settings: race.StandardWith(func(s *settings) { s.Clients = 3 }),
+	Needs:    both(needsGetset, needs("key-gone-with-stamp", func(p race.Profile) bool { return p.NeverExpires })),
+	Clients: func(s settings) clients {
+		return clients{
 			{Work: s.TTL + s.Retry*13/10},
 			{Start: s.Retry / 10, Work: s.Retry},
 			{Start: s.TTL + s.Retry*16/10, Work: s.Retry},
 		}
 	},
-	Script: func(s race.Settings, _ int) []race.Trigger {
-		return []race.Trigger{
-			{On: race.Sends(2, "GETSET"), Do: race.Freeze(2)},
-			{On: race.DeletesKey(1), Do: race.Thaw(2, s.Retry/100)},
-		}
-	},
+	Script: func(s settings, _ int) script { return delayed("GETSET", s) },
 	Triggered: race.Sequence(race.Sends(2, "GETSET"), race.DeletesKey(1), func(e *history.Event) bool {
 		return race.Applies(2, "GETSET")(e) && e.Reply == "(nil)"
 	}),
@@ -39,48 +30,42 @@ var getsetNil = race.Scenario{
 var getNil = race.Scenario{
 	ID:       "get-nil",
 	Race:     "R07",
-	Settings: race.StandardWith(func(s *race.Settings) { s.Clients = 3 }),
+	Settings: race.StandardWith(func(s *settings) { s.Clients = 3 }),
 	Needs:    needsTakeover,
-	Clients: func(s race.Settings) []race.Client {
-		return []race.Client{
+	Clients: func(s settings) clients {
+		return clients{
 			{Work: s.Retry},
 			{Start: s.Retry * 9 / 10, Work: s.Retry * 2},
 			{Start: s.Retry * 3 / 2, Work: s.Retry},
 		}
 	},
-	Script: func(s race.Settings, _ int) []race.Trigger { return delayGet(s) },
-	Triggered: race.Sequence(
-		race.Event(history.Enter, 1), race.Sends(2, "GET"), race.DeletesKey(1), getReturnsNil,
-		race.Event(history.Acquire, 3)),
+	Script:    func(s settings, _ int) script { return delayed("GET", s) },
+	Triggered: race.Sequence(c1Enters, race.Sends(2, "GET"), race.DeletesKey(1), getReturnsNil, c3Asks),
 }
 
 // getNilTaken is getNil with a client that locks between c2's GET and its next command.
-var getNilTaken = race.Scenario{
-	ID:       "get-nil-taken",
-	Race:     "R07B",
-	Settings: race.StandardWith(func(s *race.Settings) { s.Clients = 3 }),
-	Needs:    needsTakeover,
-	Clients: func(s race.Settings) []race.Client {
-		return []race.Client{
+var getNilTaken = variant(getNil, "get-nil-taken", "R07B", func(sc *race.Scenario) {
+	sc.Clients = func(s settings) clients {
+		return clients{
 			{Work: s.Retry},
 			{Start: s.Retry * 9 / 10, Work: s.Retry},
 			{Start: s.Retry * 21 / 20, Work: s.Retry * 3},
 		}
-	},
-	Script: func(s race.Settings, _ int) []race.Trigger {
-		return append(delayGet(s),
-			race.Trigger{On: getReturnsNil, Do: race.Freeze(2)},
-			race.Trigger{On: race.Event(history.Enter, 3), Do: race.Thaw(2, 0)})
-	},
-	Triggered: race.Sequence(
-		race.Event(history.Enter, 1), race.DeletesKey(1), getReturnsNil,
-		race.Event(history.Enter, 3), race.Event(history.Apply, 2), race.Event(history.Leave, 3)),
-}
+	}
+	sc.Script = func(s settings, nodes int) script {
+		return append(getNil.Script(s, nodes), script{
+			{On: getReturnsNil, Do: race.Freeze(2)},
+			{On: c3Enters, Do: race.Thaw(2, 0)},
+		}...)
+	}
+	sc.Triggered = race.Sequence(c1Enters, race.DeletesKey(1), getReturnsNil, c3Enters, race.Event(history.Apply, 2),
+		race.Event(history.Leave, 3))
+})
 
-// delayGet holds c2's GET back until c1 has deleted the key.
-func delayGet(s race.Settings) []race.Trigger {
-	return []race.Trigger{
-		{On: race.Sends(2, "GET"), Do: race.Freeze(2)},
+// delayed holds a command of c2 back until c1 has deleted the key.
+func delayed(command string, s settings) script {
+	return script{
+		{On: race.Sends(2, command), Do: race.Freeze(2)},
 		{On: race.DeletesKey(1), Do: race.Thaw(2, s.Retry/100)},
 	}
 }

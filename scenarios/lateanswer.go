@@ -12,19 +12,17 @@ import (
 var lateAnswer = race.Scenario{
 	ID:       "late-answer",
 	Race:     "S1",
-	Settings: race.StandardWith(func(s *race.Settings) { s.Pause = race.Seconds(5) }),
+	Settings: race.StandardWith(func(s *settings) { s.Pause = race.Seconds(5) }),
 	Budget:   race.FixedBudget("pause=1"),
-	Needs:    func(p race.Profile) race.Reason { return unless(!p.ZooKeeper, "zookeeper-timeout") },
-	Clients: func(s race.Settings) []race.Client {
-		return []race.Client{{Work: s.Retry}, {Start: s.Retry / 2, Work: s.TTL / 2, Tail: s.Retry}}
+	Needs:    needs("zookeeper-timeout", func(p race.Profile) bool { return !p.ZooKeeper }),
+	Clients: func(s settings) clients {
+		return clients{{Work: s.Retry}, {Start: s.Retry / 2, Work: s.TTL / 2, Tail: s.Retry}}
 	},
-	Script: func(s race.Settings, _ int) []race.Trigger {
-		return []race.Trigger{
+	Script: func(s settings, _ int) script {
+		return script{
 			{On: race.CreatesKey(1), Do: race.Inject(0, faults.PauseOf(1, s.Pause))},
-			{On: race.Event(history.Resume, 1), Do: race.Inject(0, simulator.Choice{Verb: simulator.GiveUp, Client: 1})},
+			{On: c1Resumes, Do: race.Inject(0, simulator.Choice{Verb: simulator.GiveUp, Client: 1})},
 		}
 	},
-	Triggered: race.Sequence(
-		race.CreatesKey(1), race.Event(history.Pause, 1), race.EventOfOther(history.Acquire, 1),
-		race.Event(history.Resume, 1), race.Event(history.Timeout, 1)),
+	Triggered: race.Sequence(race.CreatesKey(1), c1Pauses, othersAsk, c1Resumes, race.Event(history.Timeout, 1)),
 }

@@ -10,23 +10,19 @@ import (
 var lateRelease = race.Scenario{
 	ID:       "late-release",
 	Race:     "R04",
-	Settings: race.StandardWith(func(s *race.Settings) { s.Clients, s.Timeout = 3, race.Seconds(20) }),
-	Needs:    func(p race.Profile) race.Reason { return unless(p.ChecksOwner, "release-without-check") },
-	Clients: func(s race.Settings) []race.Client {
-		return []race.Client{
+	Settings: race.StandardWith(func(s *settings) { s.Clients, s.Timeout = 3, race.Seconds(20) }),
+	Needs:    needs("release-without-check", func(p race.Profile) bool { return p.ChecksOwner }),
+	Clients: func(s settings) clients {
+		return clients{
 			{Work: s.TTL*19/20 - s.Retry/100},
 			{Start: s.Retry / 2, Work: s.TTL / 5, Tail: s.TTL / 5},
 			{Start: s.TTL + s.Retry*13/20, Work: s.Retry},
 		}
 	},
-	Script: func(s race.Settings, _ int) []race.Trigger {
-		return []race.Trigger{
-			{On: race.Event(history.Release, 1)},
-			{On: sendsDelete, Do: race.Freeze(1)},
-			{On: race.Event(history.Enter, 2), Do: race.Thaw(1, 0)},
-		}
+	Script: func(s settings, _ int) script {
+		return script{{On: c1Releases}, {On: sendsDelete, Do: race.Freeze(1)}, {On: c2Enters, Do: race.Thaw(1, 0)}}
 	},
-	Triggered: race.Sequence(race.Event(history.Release, 1), race.Event(history.Enter, 2), func(e *history.Event) bool {
+	Triggered: race.Sequence(c1Releases, c2Enters, func(e *history.Event) bool {
 		return e.Kind == history.Apply && e.Client == 1
 	}),
 }

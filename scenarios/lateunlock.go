@@ -16,17 +16,17 @@ var lateUnlock = race.Scenario{
 	Race:     "S8",
 	Settings: race.Standard(),
 	Budget:   func(nodes int) string { return fmt.Sprintf("delay=%d", race.Quorum(nodes)) },
-	Needs:    func(p race.Profile) race.Reason { return unless(!p.ZooKeeper, "session-in-order") },
-	Clients: func(s race.Settings) []race.Client {
-		return []race.Client{
+	Needs:    needs("session-in-order", func(p race.Profile) bool { return !p.ZooKeeper }),
+	Clients: func(s settings) clients {
+		return clients{
 			{Work: s.Retry, Run: func(a *race.ClientRun) { lockAgain(a, s) }},
 			{Start: s.TTL*8/5 + s.Retry/2, Work: s.Retry, Tail: s.TTL / 2},
 		}
 	},
-	Script: func(s race.Settings, nodes int) []race.Trigger {
+	Script: func(s settings, nodes int) script {
 		releasing := false
-		return []race.Trigger{
-			{On: race.Event(history.Release, 1), Do: func(*schedule.Stage, *history.Event) { releasing = true }},
+		return script{
+			{On: c1Releases, Do: func(*schedule.Stage, *history.Event) { releasing = true }},
 			{Each: true, Times: race.Quorum(nodes),
 				On: func(e *history.Event) bool { return releasing && sendsDelete(e) },
 				Do: func(st *schedule.Stage, e *history.Event) {
@@ -40,7 +40,7 @@ var lateUnlock = race.Scenario{
 			late = e.Msg
 			return e.Kind == history.Delay && e.Client == 1
 		}
-		return race.InOrder(h, race.Event(history.Release, 1), delayed, race.Event(history.Acquire, 1), func(e *history.Event) bool {
+		return race.InOrder(h, c1Releases, delayed, c1Asks, func(e *history.Event) bool {
 			return e.Kind == history.Apply && e.Msg == late
 		})
 	},
@@ -48,7 +48,7 @@ var lateUnlock = race.Scenario{
 
 // lockAgain is a client that takes the lock again when its first lease must have ended,
 // whatever became of the release, and then works for longer.
-func lockAgain(a *race.ClientRun, s race.Settings) {
+func lockAgain(a *race.ClientRun, s settings) {
 	a.AcquireWorkRelease()
 	a.Clock().Sleep(s.TTL)
 	a.Spec.Work = s.TTL * 3 / 5

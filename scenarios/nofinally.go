@@ -3,7 +3,6 @@ package scenarios
 import (
 	"locklab/scenarios/race"
 	"locklab/simulator/client"
-	"locklab/simulator/history"
 )
 
 // noFinally: article 004's tasks release after the work, in no finally.
@@ -11,8 +10,8 @@ var noFinally = race.Scenario{
 	ID:       "no-finally",
 	Race:     "R45",
 	Settings: race.Standard(),
-	Clients: func(s race.Settings) []race.Client {
-		return []race.Client{
+	Clients: func(s settings) clients {
+		return clients{
 			{Work: s.Retry, Run: func(a *race.ClientRun) {
 				failing := a.Spec
 				failing.Fails = true
@@ -23,7 +22,5 @@ var noFinally = race.Scenario{
 			{Start: s.Retry / 2, Work: s.Retry},
 		}
 	},
-	Triggered: race.Sequence(
-		race.Event(history.Enter, 1), race.Throws(1), race.EventOfOther(history.Acquire, 1),
-		race.Event(history.Acquire, 1)),
+	Triggered: race.Sequence(c1Enters, race.Throws(1), othersAsk, c1Asks),
 }

@@ -9,19 +9,12 @@ import (
 // partialAcquire: the keys that a crashed client leaves on the servers are often called
 // orphans. Here ORPHAN is a key of a living client; the crashed one's keys are BLOCKED, as
 // in crash-holding.
-var partialAcquire = race.Scenario{
-	ID:       "partial-acquire",
-	Race:     "R30",
-	Settings: race.Standard(),
-	Budget:   race.FixedBudget("crash=1"),
-	Needs:    needsSeveralServers,
-	Clients:  crashHolding.Clients,
-	Script: func(_ race.Settings, nodes int) []race.Trigger {
-		return []race.Trigger{{On: race.CreatesKeyOn(1, race.Quorum(nodes)), Do: race.Inject(0, faults.CrashOf(1))}}
-	},
-	Triggered: func(h *history.History) bool {
-		return race.InOrderWithout(h, race.Decides(1),
-			race.CreatesKeyOn(1, race.Quorum(h.Nodes)), race.Event(history.Crash, 1),
-			race.EventOfOther(history.Acquire, 1))
-	},
-}
+var partialAcquire = variant(crashHolding, "partial-acquire", "R30", func(sc *race.Scenario) {
+	sc.Needs = needsSeveralServers
+	sc.Script = func(_ settings, nodes int) script {
+		return inject(race.CreatesKeyOn(1, race.Quorum(nodes)), 0, faults.CrashOf(1))
+	}
+	sc.Triggered = func(h *history.History) bool {
+		return race.InOrderWithout(h, race.Decides(1), race.CreatesKeyOn(1, race.Quorum(h.Nodes)), c1Crashes, othersAsk)
+	}
+})

@@ -15,19 +15,13 @@ var scriptCacheLost = race.Scenario{
 	Settings: race.Standard(),
 	Budget:   race.FixedBudget("failover=1"),
 	Replicas: 1,
-	Needs:    func(p race.Profile) race.Reason { return unless(p.UsesEVALSHA, "no-evalsha") },
-	Clients: func(s race.Settings) []race.Client {
-		return []race.Client{{Work: s.TTL * 3 / 10}, {Start: s.Retry / 2, Work: s.Retry}}
-	},
-	Script: func(s race.Settings, _ int) []race.Trigger {
-		return []race.Trigger{{On: race.Event(history.Enter, 1), Do: race.Inject(s.Retry, faults.FailoverOf(1))}}
-	},
+	Needs:    needs("no-evalsha", func(p race.Profile) bool { return p.UsesEVALSHA }),
+	Clients:  func(s settings) clients { return clients{{Work: s.TTL * 3 / 10}, {Start: s.Retry / 2, Work: s.Retry}} },
+	Script:   func(s settings, _ int) script { return inject(c1Enters, s.Retry, faults.FailoverOf(1)) },
 	Triggered: func(h *history.History) bool {
 		unknown := func(e *history.Event) bool {
 			return race.Applies(1, "EVALSHA")(e) && strings.HasPrefix(e.Reply, "(error) NOSCRIPT")
 		}
-		return race.InOrderWithout(h, race.LosesKey,
-			race.Event(history.Enter, 1), race.AnyEvent(history.Failover), race.Event(history.Release, 1),
-			unknown, race.EventOfOther(history.Acquire, 1))
+		return race.InOrderWithout(h, race.LosesKey, c1Enters, failsOver, c1Releases, unknown, othersAsk)
 	},
 }

@@ -10,9 +10,9 @@ var slowWork = race.Scenario{
 	ID:           "slow-work",
 	Race:         "R03",
 	AllowsShared: true,
-	Settings:     race.StandardWith(func(s *race.Settings) { s.Clients = 3 }),
-	Clients: func(s race.Settings) []race.Client {
-		return []race.Client{
+	Settings:     race.StandardWith(func(s *settings) { s.Clients = 3 }),
+	Clients: func(s settings) clients {
+		return clients{
 			{Work: s.TTL * 3 / 2},
 			{Start: s.Retry / 2, Work: s.TTL * 2 / 5, Tail: s.TTL * 2 / 5},
 			{Start: s.TTL*3/2 - s.Retry*3/10, Work: s.Retry, Tail: s.Retry},
@@ -21,14 +21,12 @@ var slowWork = race.Scenario{
 	Triggered: func(h *history.History) bool {
 		begin := history.Forever
 		for i := range h.Events {
-			e := &h.Events[i]
-			if e.Client == 1 && e.Kind == history.Enter {
+			switch e := &h.Events[i]; {
+			case c1Enters(e):
 				begin = e.At
-			}
-			if e.Client != 1 && e.Kind == history.Acquire && e.At-h.TTL > begin {
+			case othersAsk(e) && e.At-h.TTL > begin:
 				return true // c1 is still inside: it leaves only after one and a half leases
-			}
-			if e.Client == 1 && e.Kind == history.Leave {
+			case c1Leaves(e):
 				begin = history.Forever
 			}
 		}
