@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"strings"
 	"time"
 
 	"locklab/faults"
@@ -92,3 +93,44 @@ var undoneRelease = variant(failover, "undone-release", "S4", func(sc *race.Scen
 	remembers := func(e *history.Event) bool { return race.CreatesKey(0)(e) && e.After != "" }
 	sc.Triggered = race.Sequence(c1Released, failsOver, remembers, othersAsk)
 })
+
+// What races share in which a server loses the lock.
+
+// holderAndRival are the clients: c2 writes before c1 does and is inside when c1 leaves.
+func holderAndRival(s settings) clients {
+	return clients{{Work: s.TTL / 2}, {Start: s.Retry / 2, Work: s.TTL / 5, Tail: s.TTL * 2 / 5}}
+}
+
+// forgottenInside reports whether a server lost c1's lock while c1 was inside, and another
+// client asked for it then.
+func forgottenInside(h *history.History) bool {
+	return race.InOrder(h, c1Enters, race.LosesKey, race.OthersSend(1), c1Leaves)
+}
+
+// replicaGone: the price of requiring acknowledgements, as Redisson does from 3.17.0 on.
+var replicaGone = race.Scenario{
+	ID:        "replica-gone",
+	Race:      "R21D",
+	Settings:  race.StandardWith(func(s *settings) { s.Lag = time.Hour }),
+	Replicas:  1,
+	Clients:   race.Calm.Clients,
+	Triggered: race.SequenceWithout(replicates, c1Asks, race.CreatesKey(1), othersAsk),
+}
+
+// scriptCacheLost: Redisson 3.48.0 and redsync v4.5.1 fixed it.
+var scriptCacheLost = race.Scenario{
+	ID:       "script-cache-lost",
+	Race:     "R48",
+	Settings: race.Standard(),
+	Budget:   race.FixedBudget("failover=1"),
+	Replicas: 1,
+	Needs:    needs("no-evalsha", func(p race.Profile) bool { return p.UsesEVALSHA }),
+	Clients:  func(s settings) clients { return clients{{Work: s.TTL * 3 / 10}, {Start: s.Retry / 2, Work: s.Retry}} },
+	Script:   func(s settings, _ int) script { return inject(c1Enters, s.Retry, faults.FailoverOf(1)) },
+	Triggered: func(h *history.History) bool {
+		unknown := func(e *history.Event) bool {
+			return race.Applies(1, "EVALSHA")(e) && strings.HasPrefix(e.Reply, "(error) NOSCRIPT")
+		}
+		return race.InOrderWithout(h, race.LosesKey, c1Enters, failsOver, c1Releases, unknown, othersAsk)
+	},
+}

@@ -16,7 +16,9 @@ import (
 var splitVote = race.Scenario{
 	ID:       "split-vote",
 	Race:     "R29",
-	Settings: race.StandardWith(func(s *settings) { s.Clients, s.Retry, s.Horizon = 3, race.Seconds(5), race.Seconds(30) }),
+	Settings: race.StandardWith(func(s *settings) {
+		s.Clients, s.Retry, s.Horizon = 3, race.Seconds(5), race.Seconds(30)
+	}),
 	Needs:    needsSeveralServers,
 	Clients: func(s settings) clients {
 		work := s.TTL / 10
@@ -70,4 +72,23 @@ func votesSplit(h *history.History) bool {
 		}
 	}
 	return true
+}
+
+// overtaken: the reason for fair locks, which Redisson has, and for the queues of
+// ZooKeeper and etcd.
+var overtaken = race.Scenario{
+	ID:       "overtaken",
+	Race:     "R37",
+	Settings: race.Standard(),
+	Clients: func(s settings) clients {
+		return clients{{Start: s.Retry / 2, Work: s.Retry}, {Work: s.Retry * 9 / 10, Run: repeatWithoutRest}}
+	},
+	Triggered: race.SequenceWithout(c1Enters, c1Refused, c2Released, c2Asks),
+}
+
+// repeatWithoutRest acquires, works and releases fifteen times, without a pause.
+func repeatWithoutRest(a *race.ClientRun) {
+	for range 15 {
+		a.AcquireWorkRelease()
+	}
 }

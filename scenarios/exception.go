@@ -3,6 +3,7 @@ package scenarios
 import (
 	"locklab/faults"
 	"locklab/scenarios/race"
+	"locklab/simulator/client"
 )
 
 // deadBusiness: Redisson issue 3521, a lock held for as long as the process lives. A lock
@@ -24,3 +25,23 @@ var deadProcess = variant(deadBusiness, "dead-process", "R16B", func(sc *race.Sc
 	sc.Script = func(s settings, _ int) script { return inject(c1Leaves, s.TTL*6/5, faults.CrashOf(1)) }
 	sc.Triggered = race.Sequence(race.Throws(1), othersAsk, c1Crashes, othersAsk)
 })
+
+// noFinally: article 004's tasks release after the work, in no finally.
+var noFinally = race.Scenario{
+	ID:       "no-finally",
+	Race:     "R45",
+	Settings: race.Standard(),
+	Clients: func(s settings) clients {
+		return clients{
+			{Work: s.Retry, Run: func(a *race.ClientRun) {
+				failing := a.Spec
+				failing.Fails = true
+				client.Work(a.Client, client.Acquire(a.Client, a.Lock, a.Spec.Retry), failing.Section())
+				a.Clock().Sleep(s.Retry * 2)
+				a.AcquireWorkRelease()
+			}},
+			{Start: s.Retry / 2, Work: s.Retry},
+		}
+	},
+	Triggered: race.Sequence(c1Enters, race.Throws(1), othersAsk, c1Asks),
+}
