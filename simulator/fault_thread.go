@@ -17,6 +17,11 @@ type ThreadTarget struct {
 	ID     int // from 0, the main thread
 }
 
+// Choice is the choice that strikes the thread, or its message, by a fault's verb.
+func (t ThreadTarget) Choice(v Verb) Choice {
+	return Choice{Verb: v, Client: int8(t.Client), Thread: int8(t.ID)}
+}
+
 func (t ThreadTarget) client() ClientTarget { return ClientTarget{t.f, t.Client} }
 
 func (t ThreadTarget) state() *node.Thread { return &t.f.v.w.procs[t.Client-1].Threads[t.ID] }

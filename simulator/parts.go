@@ -182,8 +182,10 @@ func (p *ClientPart) Timeless() bool {
 }
 
 // Clientside reports whether no fault is left at which a server loses data, or is replaced by a
-// replica; see [Clientside].
-func (ps Parts) Clientside(r *RestPart) bool { return leaves[Clientside](ps.s, r) }
+// replica; see [Fault].
+func (ps Parts) Clientside(r *RestPart) bool {
+	return ps.leaves(r, func(f *Fault) bool { return f.Clientside })
+}
 
 // WithoutCopies is a server's part, which must not be split, without what its replicas and
 // its disk hold: nothing reads that unless they take its place. Which of them lack something
@@ -196,13 +198,15 @@ func (p NodePart) WithoutCopies() NodePart {
 }
 
 // Punctual reports whether no fault is left that breaks connections, or holds up messages or
-// threads; see [Punctual].
-func (ps Parts) Punctual(r *RestPart) bool { return leaves[Punctual](ps.s, r) }
+// threads; see [Fault].
+func (ps Parts) Punctual(r *RestPart) bool {
+	return ps.leaves(r, func(f *Fault) bool { return f.Punctual })
+}
 
-// leaves reports whether all faults that the budget has left are of kind F.
-func leaves[F Fault](s *Simulator, r *RestPart) bool {
-	for i, f := range s.config.Faults {
-		if _, ok := f.Fault.(F); !ok && r.budget[i] > 0 {
+// leaves reports whether all faults that the budget has left are of a kind.
+func (ps Parts) leaves(r *RestPart, of func(*Fault) bool) bool {
+	for i, f := range ps.s.config.Faults {
+		if r.budget[i] > 0 && !of(f.Fault) {
 			return false
 		}
 	}

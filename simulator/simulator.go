@@ -59,10 +59,7 @@ func New(c Config) (*Simulator, error) {
 	s.symmetry = Symmetry{s: s, renamed: map[renamedHistory]uint32{}}
 	s.current.s = s
 	s.clients.config = &s.config
-	s.returns = slices.ContainsFunc(c.Faults, func(f FaultBudget) bool {
-		_, ok := f.Fault.(Returner)
-		return ok && f.Times > 0
-	})
+	s.returns = slices.ContainsFunc(c.Faults, func(f FaultBudget) bool { return f.Fault.Returns && f.Times > 0 })
 	if c.Servers == nil {
 		c.Servers = newServers
 	}

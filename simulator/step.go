@@ -61,7 +61,7 @@ func (v *view) step(c Choice) error {
 		return v.stepServer(c)
 	}
 	for i, f := range v.s.config.Faults {
-		if f.Fault.Verb() == c.Verb {
+		if f.Fault.Verb == c.Verb {
 			return v.inject(i, c)
 		}
 	}
