@@ -129,10 +129,7 @@ func (t ThreadTarget) lose(ph node.Phase, k history.Kind) (why string) {
 
 // emit records what happens to the message.
 func (t ThreadTarget) emit(k history.Kind) *history.Event {
-	o := t.op()
-	e := t.f.v.EmitClient(k, int8(t.Client), int8(t.ID))
-	e.Node, e.Msg, e.Cmd = int(o.Node), int(t.state().Msg), t.f.v.s.clients.cmd(o)
-	return e
+	return t.f.v.emitMessage(k, int8(t.Client), int8(t.ID))
 }
 
 // Delay holds up the message for d. A request arrives then, also if its sender has given up by

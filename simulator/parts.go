@@ -126,12 +126,12 @@ func (ps Parts) SetNode(w *World, n int, part *NodePart) {
 
 // Rest takes what belongs to no client and no server out of w.
 func (ps Parts) Rest(w *World) RestPart {
-	return RestPart{ps.s.orphans.relative(w.orphans, w.now), w.resource, w.budget}
+	return RestPart{ps.s.relativeOrphans(w), w.resource, w.budget}
 }
 
 // SetRest puts it back.
 func (ps Parts) SetRest(w *World, r *RestPart) {
-	w.orphans, w.resource, w.budget = ps.s.orphans.absolute(r.orphans, w.now, ps.s.config.Timing), r.resource, r.budget
+	w.orphans, w.resource, w.budget = ps.s.absoluteOrphans(r.orphans, w.now), r.resource, r.budget
 }
 
 // World is an empty world at the given true time, for putting parts into.
