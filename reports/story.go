@@ -58,7 +58,7 @@ const (
 // to one.
 func Sentences(lang string, h *history.History, j verdict.Judgement) []Sentence {
 	t := &storyWriter{
-		words:   newWording(lang, h),
+		words:     newWording(lang, h),
 		pending:   make([][]*step, h.Clients+1),
 		leaving:   make([]bool, h.Clients+1),
 		refusedBy: make([]string, h.Clients+1),
