@@ -121,8 +121,6 @@ var doubleRun = race.Scenario{
 		same.Start = s.Retry / 10
 		return clients{job, late, same}
 	},
-	Triggered: func(h *history.History) bool {
-		onTheMinute := func(e *history.Event) bool { return c2Asks(e) && e.At+e.Skew == 0 }
-		return race.InOrder(h, c1Enters, c3Asks, c1Leaves, onTheMinute)
-	},
+	Triggered: race.Sequence(c1Enters, c3Asks, c1Leaves,
+		func(e *history.Event) bool { return c2Asks(e) && e.At+e.Skew == 0 }), // on the minute
 }

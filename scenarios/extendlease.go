@@ -21,7 +21,7 @@ var renewHeld = race.Scenario{
 	Budget:   race.FixedBudget("pause=1"),
 	Needs:    needsRenew,
 	Clients: func(s settings) clients {
-		return clients{renewsAfterBreak(s), {Start: s.Retry / 2, Work: s.TTL / 5, Tail: s.TTL / 5}}
+		return clients{renewsAfterBreak(s, renews), {Start: s.Retry / 2, Work: s.TTL / 5, Tail: s.TTL / 5}}
 	},
 	// between c1's read and its write
 	Script:    func(s settings, _ int) script { return inject(c1Leaves, s.Retry/10, faults.PauseOf(1, s.Pause)) },
@@ -31,7 +31,7 @@ var renewHeld = race.Scenario{
 // renewFree is renewHeld with a free lock.
 var renewFree = variant(renewHeld, "renew-free", "R34B", func(sc *race.Scenario) {
 	sc.Clients = func(s settings) clients {
-		return clients{renewsAfterBreak(s), {Start: s.Retry / 2, Work: s.Retry / 2, Tail: s.Retry / 2}}
+		return clients{renewsAfterBreak(s, renews), {Start: s.Retry / 2, Work: s.Retry / 2, Tail: s.Retry / 2}}
 	}
 	sc.Triggered = race.Sequence(c1Leaves, c1Pauses, c2Enters, c2Released, c1Resumes, asksRenewal)
 })
@@ -46,20 +46,15 @@ var renewLate = race.Scenario{
 	Needs:    needsRenew,
 	Clients: func(s settings) clients {
 		return clients{
-			{Run: func(a *race.ClientRun) {
-				lease := client.Acquire(a.Client, a.Lock, a.Spec.Retry)
-				base, err := a.Read(client.FencingToken(lease))
-				a.Record(history.Event{Kind: history.Leave})
-				a.Clock().Sleep(s.Retry)
-				if renew(lease) == nil && err == nil {
-					// recorded afterwards: until the answer, c1 has its old lease
+			renewsAfterBreak(s, func(a *race.ClientRun, lease lock.Lease, read error) bool {
+				renewed := renew(lease) == nil && read == nil
+				if renewed { // recorded afterwards: until the answer, c1 has its old lease
 					a.Record(history.Event{Kind: history.Acquire, Note: client.Renewing})
-					a.Record(history.Event{Kind: history.Enter, Note: client.Renewing}) // no claim: it was true when the servers answered
-					_ = a.Write(base, client.FencingToken(lease))                       // a refusal is recorded by the resource
-					a.Record(history.Event{Kind: history.Leave})
+					// no claim: it was true when the servers answered
+					a.Record(history.Event{Kind: history.Enter, Note: client.Renewing})
 				}
-				client.Release(a.Client, lease)
-			}},
+				return renewed
+			}),
 			{Start: s.Retry / 5, Work: s.Retry / 2, Tail: s.TTL / 2},
 		}
 	},
@@ -68,7 +63,7 @@ var renewLate = race.Scenario{
 		for range race.Quorum(nodes) - 1 {
 			triggers = append(triggers, race.Trigger{On: renewalApplied})
 		}
-		return append(triggers, race.Trigger{On: renewalApplied, Do: race.Inject(s.Latency/2, faults.DelayOf(1, 0, s.TTL+s.Retry))})
+		return append(triggers, inject(renewalApplied, s.Latency/2, faults.DelayOf(1, 0, s.TTL+s.Retry))...)
 	},
 	Triggered: func(h *history.History) bool {
 		tooLate := func(e *history.Event) bool {
@@ -116,19 +111,25 @@ var renewPartly = race.Scenario{
 }
 
 // renewsAfterBreak is a client that leaves the critical section between its read and its
-// write and keeps the lock meanwhile. It goes on if its lease is renewed.
-func renewsAfterBreak(s settings) race.Client {
+// write and keeps the lock meanwhile. It goes on if its lease is renewed, by renews, which gets the
+// error of the read.
+func renewsAfterBreak(s settings, renews func(a *race.ClientRun, lease lock.Lease, read error) bool) race.Client {
 	return race.Client{Run: func(a *race.ClientRun) {
 		lease := client.Acquire(a.Client, a.Lock, a.Spec.Retry)
 		base, err := a.Read(client.FencingToken(lease))
 		a.Record(history.Event{Kind: history.Leave})
 		a.Clock().Sleep(s.Retry)
-		if a.Renew(lease) && err == nil {
+		if renews(a, lease, err) {
 			_ = a.Write(base, client.FencingToken(lease)) // a refusal is recorded by the resource
 			a.Record(history.Event{Kind: history.Leave})
 		}
 		client.Release(a.Client, lease)
 	}}
+}
+
+// renews is for renewsAfterBreak: the renewal is recorded.
+func renews(a *race.ClientRun, lease lock.Lease, read error) bool {
+	return a.Renew(lease) && read == nil
 }
 
 // asksRenewal matches the moment at which c1 asks to have its lease renewed.

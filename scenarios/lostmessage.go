@@ -54,12 +54,8 @@ var lostRelease = race.Scenario{
 		return triggers
 	},
 	Triggered: func(h *history.History) bool {
-		steps := []race.Pattern{c1Releases}
-		unheard := race.GivesUpOn(history.LoseRequest, 1)
-		for range race.Quorum(h.Nodes) {
-			steps = append(steps, unheard)
-		}
-		return race.InOrder(h, append(steps, othersAsk)...)
+		unheard := slices.Repeat([]race.Pattern{race.GivesUpOn(history.LoseRequest, 1)}, race.Quorum(h.Nodes))
+		return race.InOrder(h, slices.Concat([]race.Pattern{c1Releases}, unheard, []race.Pattern{othersAsk})...)
 	},
 }
 
@@ -90,11 +86,10 @@ var releaseAgain = race.Scenario{
 		}
 	},
 	Triggered: func(h *history.History) bool {
-		release, leave := c1Releases, c2Leaves
-		again := func(e *history.Event) bool { return release(e) || sendsDelete(e) } // or the lock itself does
+		again := func(e *history.Event) bool { return c1Releases(e) || sendsDelete(e) } // or the lock itself does
 		unheard := slices.Repeat([]race.Pattern{race.GivesUpOn(history.LoseReply, 1)}, race.Quorum(h.Nodes))
-		return race.InOrder(h, slices.Concat([]race.Pattern{release}, unheard, []race.Pattern{again, leave})...) &&
-			race.InOrder(h, race.Event(history.LoseReply, 1), c2Enters, again, leave)
+		return race.InOrder(h, slices.Concat([]race.Pattern{c1Releases}, unheard, []race.Pattern{again, c2Leaves})...) &&
+			race.InOrder(h, race.Event(history.LoseReply, 1), c2Enters, again, c2Leaves)
 	},
 }
 

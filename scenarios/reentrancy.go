@@ -36,10 +36,7 @@ var nested = race.Scenario{
 			{Start: s.TTL/2 + s.Retry, Work: s.Retry},
 		}
 	},
-	Triggered: func(h *history.History) bool {
-		enter := c1Enters
-		return race.InOrderWithout(h, c1Leaves, enter, enter, c1Released, othersAsk)
-	},
+	Triggered: race.SequenceWithout(c1Leaves, c1Enters, c1Enters, c1Released, othersAsk),
 }
 
 // pooledThread: article 001's release deletes the key and leaves the ThreadLocal.
@@ -63,30 +60,18 @@ var pooledThread = race.Scenario{
 }
 
 // secondTry: article 001 has this tryLock, and the advice to spin on it.
-var secondTry = race.Scenario{
-	ID:                  "second-try",
-	Race:                "R13D",
-	Settings:            race.Standard(),
-	IncludeNonExclusive: true,
-	Needs:               needsServer,
-	Clients:             func(s settings) clients { return clients{{Work: s.TTL / 2}, {Start: s.TTL / 5, Work: s.Retry}} },
-	Triggered: func(h *history.History) bool {
-		inside, leave := c1Enters, c1Leaves
-		tries := c2Asks
-		return race.InOrderWithout(h, leave, inside, tries, c2Refused, tries) ||
-			race.InOrderWithout(h, leave, inside, tries, c2Enters) // it tried twice in one call
-	},
-}
+var secondTry = variant(pooledThread, "second-try", "R13D", func(sc *race.Scenario) {
+	sc.Clients = func(s settings) clients { return clients{{Work: s.TTL / 2}, {Start: s.TTL / 5, Work: s.Retry}} }
+	sc.Triggered = func(h *history.History) bool {
+		return race.InOrderWithout(h, c1Leaves, c1Enters, c2Asks, c2Refused, c2Asks) ||
+			race.InOrderWithout(h, c1Leaves, c1Enters, c2Asks, c2Enters) // it tried twice in one call
+	}
+})
 
 // secondKey: article 001's ThreadLocal belongs to the lock object, while its methods take
 // the key as a parameter.
-var secondKey = race.Scenario{
-	ID:                  "second-key",
-	Race:                "R13E",
-	Settings:            race.Standard(),
-	IncludeNonExclusive: true,
-	Needs:               needsServer,
-	Clients: func(s settings) clients {
+var secondKey = variant(pooledThread, "second-key", "R13E", func(sc *race.Scenario) {
+	sc.Clients = func(s settings) clients {
 		return clients{
 			{Work: s.TTL / 2},
 			{Start: s.Retry / 2, Work: s.Retry, Retry: s.TTL / 2, Run: func(a *race.ClientRun) {
@@ -97,9 +82,9 @@ var secondKey = race.Scenario{
 				}
 			}},
 		}
-	},
-	Triggered: race.SequenceWithout(c1Leaves, c1Enters, mentionsOtherKey(2), c2Asks),
-}
+	}
+	sc.Triggered = race.SequenceWithout(c1Leaves, c1Enters, mentionsOtherKey(2), c2Asks)
+})
 
 // mentionsOtherKey matches a client's requests about the second key, or about a znode
 // below it.
