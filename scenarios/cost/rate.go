@@ -143,11 +143,22 @@ func (s *Subject) Term(u Usage, e Environment, c Cause) Term {
 	if t.Unknown = t.Limit == nil || t.Limit.Answer == study.NoAnswer || len(s.Lease.Spans) == 0; t.Unknown {
 		return t
 	}
+	if c.Fault != "pause" && c.Fault != "client-clock" { // they strike machines
+		t.Places = s.Entry.Servers()
+	}
 	switch c.Fault {
 	case "failover", "restart":
 		s.forgetting(u, c, &t)
 	default:
 		s.lasting(u, c, &t)
+	}
+	if t.Unknown {
+		return t
+	}
+	rate := t.PerYear * t.Contended * float64(max(t.Places, 1))
+	t.Expected = Interval{t.Holds.Lo * t.Window.Lo * t.Long.Lo, t.Holds.Hi * t.Window.Hi * t.Long.Hi}.times(rate)
+	if t.Places > 0 && s.Entry.Nodes > 1 {
+		t.Bare, t.Expected.Lo = true, 0
 	}
 	return t
 }
@@ -158,9 +169,6 @@ func (s *Subject) lasting(u Usage, c Cause, t *Term) {
 	if c.Fault != "pause" {
 		harmed = s.Lease.jumped
 	}
-	if c.Fault != "client-clock" {
-		t.Places = s.places(c.Fault)
-	}
 	switch {
 	case t.Limit.Answer == study.NoLimit && (c.Fault != "pause" || math.IsInf(s.Lease.Spans[0].Left, 1)):
 		// Longer faults than were searched may do harm to what a clock can end.
@@ -170,7 +178,6 @@ func (s *Subject) lasting(u Usage, c Cause, t *Term) {
 		}
 	case !s.agrees(harmed, t.Limit):
 		t.Unknown = true
-		return
 	default:
 		t.Shortest = s.shortest(u, harmed)
 		t.Long = c.Lengths.LongerThan(max(t.Shortest-1, 0))
@@ -179,25 +186,16 @@ func (s *Subject) lasting(u Usage, c Cause, t *Term) {
 		share := c.Lengths.sampled(Interval{ratio(all.Lo, mean.Lo), ratio(all.Hi, mean.Hi)})
 		t.Window = Interval{ratio(share.Lo, t.Long.Lo), min(ratio(share.Hi, t.Long.Hi), 1)}
 	}
-	t.multiply()
-	if s.Entry.Nodes > 1 && c.Fault == "node-clock" {
-		t.Bare, t.Expected.Lo = true, 0
-	}
 }
 
 // forgetting fills in a fault by which a server loses its latest writes.
 func (s *Subject) forgetting(u Usage, c Cause, t *Term) {
-	t.Places = s.places(c.Fault)
 	if t.Limit.Answer == study.FallsOnce {
 		t.Shortest = 0
 		t.Long = Interval{1, 1}
 		mean := u.Hold.Mean(time.Duration.Seconds)
 		young := u.Hold.Mean(func(hold time.Duration) float64 { return min(hold, c.Window).Seconds() })
 		t.Window = Interval{ratio(young.Lo, mean.Lo), ratio(young.Hi, mean.Hi)}
-	}
-	t.multiply()
-	if s.Entry.Nodes > 1 {
-		t.Bare, t.Expected.Lo = true, 0
 	}
 }
 
@@ -237,20 +235,6 @@ func meanOfBoth(faults, holds Lengths, f func(fault, hold time.Duration) float64
 		faults.Mean(func(d time.Duration) float64 { return of(d).Lo }).Lo,
 		faults.Mean(func(d time.Duration) float64 { return of(d).Hi }).Hi,
 	}
-}
-
-// multiply sets Expected.
-func (t *Term) multiply() {
-	rate := t.PerYear * t.Contended * float64(max(t.Places, 1))
-	t.Expected = Interval{t.Holds.Lo * t.Window.Lo * t.Long.Lo, t.Holds.Hi * t.Window.Hi * t.Long.Hi}.times(rate)
-}
-
-// places returns the number of servers that a fault of a server can strike.
-func (s *Subject) places(fault string) int {
-	if fault == "pause" || fault == "client-clock" {
-		return 0
-	}
-	return s.Entry.Servers()
 }
 
 func ratio(a, b float64) float64 {
