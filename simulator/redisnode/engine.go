@@ -7,16 +7,15 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
-	"github.com/alicebob/miniredis/v2/proto"
 	"github.com/alicebob/miniredis/v2/server"
 
 	"locklab/simulator/internal/table"
+	"locklab/simulator/resp"
 )
 
 // engine is the one real Redis of a simulator: a miniredis without a listener that
@@ -401,17 +400,9 @@ func (e *engine) parts(name, kind string) (parts []string, err error) {
 	case "zset":
 		scores, err := e.m.SortedSet(name)
 		for member, score := range scores {
-			parts = append(parts, fmt.Sprint(score)+"\x00"+member)
+			parts = append(parts, fmt.Sprint(score), member)
 		}
-		sort.Strings(parts)
-		return slices.Collect(func(yield func(string) bool) {
-			for _, p := range parts {
-				score, member, _ := strings.Cut(p, "\x00")
-				if !yield(score) || !yield(member) {
-					return
-				}
-			}
-		}), err
+		return inOrder(kind, parts), err
 	}
 	return nil, fmt.Errorf("simulator: the lab cannot carry a key of type %q (%s)", kind, name)
 }
@@ -425,17 +416,14 @@ func (e *engine) cached() []string {
 	for _, src := range e.sources {
 		args = append(args, scriptSHA(confined(src)))
 	}
+	values, _ := resp.All(e.dispatch(args))
+	cached, _ := only(values)
 	var in []string
-	answers, err := proto.Parse(e.dispatch(args))
-	list, ok := answers.([]any)
-	if err != nil || !ok {
-		return nil
-	}
-	for i, a := range list {
+	for i, a := range cached {
 		if a == 1 {
 			in = append(in, e.sources[i])
 		}
 	}
-	sort.Strings(in)
+	slices.Sort(in)
 	return in
 }

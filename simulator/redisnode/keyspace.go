@@ -56,16 +56,17 @@ func (k *keyValue) same(o *keyValue) bool {
 	return k.kind == o.kind && k.expires == o.expires && slices.Equal(k.parts, o.parts)
 }
 
-// sort puts the parts into the order in which the engine reads them.
-func (k *keyValue) sort() {
-	switch k.kind {
+// inOrder puts the parts of a key into their one order.
+func inOrder(kind string, parts []string) []string {
+	switch kind {
 	case "set":
-		slices.Sort(k.parts)
+		slices.Sort(parts)
 	case "hash", "zset":
-		pairs := slices.Collect(slices.Chunk(k.parts, 2))
+		pairs := slices.Collect(slices.Chunk(parts, 2))
 		slices.SortFunc(pairs, slices.Compare[[]string])
-		k.parts = slices.Concat(pairs...)
+		return slices.Concat(pairs...)
 	}
+	return parts
 }
 
 // sorted brings a keyspace into its one canonical form.
@@ -92,7 +93,7 @@ func (s keyspace) counted() keyspace {
 // sortedWithin is sorted for a keyspace in which texts were replaced, within its parts too.
 func (s keyspace) sortedWithin() keyspace {
 	for i := range s.keys {
-		s.keys[i].sort()
+		s.keys[i].parts = inOrder(s.keys[i].kind, s.keys[i].parts)
 	}
 	for i := range s.watches {
 		slices.Sort(s.watches[i].keys)

@@ -2,7 +2,6 @@ package redisnode
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/alicebob/miniredis/v2/proto"
@@ -136,7 +135,7 @@ func (s subscriber) after(command []string, resp *strings.Builder) subscriber {
 			s.channels = append(s.channels, c)
 			slices.Sort(s.channels)
 		}
-		resp.WriteString("*3\r\n" + bulk(name) + bulk(c) + ":" + strconv.Itoa(len(s.channels)) + "\r\n")
+		resp.WriteString(proto.Array(proto.String(name), proto.String(c), proto.Int(len(s.channels))))
 	}
 	return s
 }
@@ -147,28 +146,6 @@ func (s *subscriber) tell(resp *strings.Builder, n int) {
 		resp.WriteString(proto.Strings("message", m.channel, m.payload))
 	}
 }
-
-// pushText is replyText, but of a message its payload, and of a confirmation the
-// number of channels.
-func pushText(resp string) string {
-	text := replyText(resp)
-	if n, err := frame(resp); err != nil || n != len(resp) || !strings.HasPrefix(resp, "*3\r\n") {
-		return text
-	}
-	for _, kind := range []string{"message", "subscribe", "unsubscribe"} {
-		if strings.HasPrefix(resp[len("*3\r\n"):], bulk(kind)) {
-			rest := resp[len("*3\r\n"):]
-			for range 2 { // the kind, the channel
-				n, _ := frame(rest)
-				rest = rest[n:]
-			}
-			return valueText(rest)
-		}
-	}
-	return text
-}
-
-func bulk(s string) string { return "$" + strconv.Itoa(len(s)) + "\r\n" + s + "\r\n" }
 
 // publish answers PUBLISH with how many connections get the message; false: it has
 // no such form, and miniredis knows the error.

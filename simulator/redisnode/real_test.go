@@ -200,7 +200,7 @@ func TestRealRedis(t *testing.T) {
 			cmd := lockCommand(rng)
 			got, want := sim.raw(cmd...), real.raw(cmd...)
 			if !sameReply(got, want) {
-				t.Fatalf("seed %d, command %d, %q:\nthe lab says  %s\nRedis says    %s", seed, i, cmd, replyText(got), replyText(want))
+				t.Fatalf("seed %d, command %d, %q:\nthe lab says  %s\nRedis says    %s", seed, i, cmd, ReplyText(got), ReplyText(want))
 			}
 			for _, key := range []string{"lock", "other", "lock:fence"} {
 				if got, want := ttlClass(sim.raw("PTTL", key)), ttlClass(real.raw("PTTL", key)); got != want {
@@ -247,7 +247,7 @@ func TestRealIfEqual(t *testing.T) {
 			cmd := all[rng.IntN(len(all))]
 			got, want := sim.raw(cmd[0]...), real.raw(cmd[1]...)
 			if got != want && !(isError(got) && isError(want)) {
-				t.Fatalf("seed %d, command %d, %q:\nthe lab says  %s\nRedis says    %s to %q", seed, i, cmd[0], replyText(got), replyText(want), cmd[1])
+				t.Fatalf("seed %d, command %d, %q:\nthe lab says  %s\nRedis says    %s to %q", seed, i, cmd[0], ReplyText(got), ReplyText(want), cmd[1])
 			}
 			for _, key := range []string{"lock", "other"} {
 				if got, want := ttlClass(sim.raw("PTTL", key)), ttlClass(real.raw("PTTL", key)); got != want {

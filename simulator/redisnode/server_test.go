@@ -79,7 +79,7 @@ func (s *bareServer) batch(conn string, commands ...[]string) string {
 // do is a line of words, and the answer as redis-cli shows it.
 func (s *bareServer) do(line string) string {
 	s.t.Helper()
-	return replyText(s.raw(strings.Fields(line)...))
+	return ReplyText(s.raw(strings.Fields(line)...))
 }
 
 // pass lets time pass and keys expire.
