@@ -153,55 +153,46 @@ func (r *ensemble) askAs(client int8, q zookeeper.Request) (zookeeper.Reply, err
 
 // ask makes a request.
 func (r *ensemble) ask(w *realserver.KeeperWire, q zookeeper.Request) (reply zookeeper.Reply, err error) {
-	p := jute.PutText(nil, r.real(q.Path))
-	var kind int32
+	kind, p := int32(q.Op), jute.Put(nil, r.real(q.Path))
 	switch q.Op {
 	case zookeeper.Create:
-		kind = jute.Create
-		p = jute.PutInt(jute.PutInt(jute.PutText(p, q.Data), 1), jute.Everything) // a list of one: everybody
-		p = jute.PutInt(jute.PutText(jute.PutText(p, "world"), "anyone"), int32(q.Mode))
+		p = jute.Put(p, q.Data, []jute.ACL{jute.Open}, int32(q.Mode))
 	case zookeeper.Delete:
-		kind, p = jute.Delete, jute.PutInt(p, q.Version)
+		p = jute.Put(p, q.Version)
 	case zookeeper.SetData:
-		kind, p = jute.SetData, jute.PutInt(jute.PutText(p, q.Data), q.Version)
-	case zookeeper.Sync:
-		kind = jute.Sync
-	default:
-		kind = map[zookeeper.Op]int32{zookeeper.Exists: jute.Exists, zookeeper.GetData: jute.GetData, zookeeper.GetChildren: jute.GetChildren2}[q.Op]
-		p = jute.PutBool(p, q.Watch)
+		p = jute.Put(p, q.Data, q.Version)
+	case zookeeper.GetChildren:
+		kind, p = jute.GetChildren2, jute.Put(p, q.Watch)
+	case zookeeper.Exists, zookeeper.GetData:
+		p = jute.Put(p, q.Watch)
 	}
 	code, answer, err := w.Do(kind, p)
 	if err != nil {
 		return reply, err
 	}
-	if code != 0 {
-		for ours, theirs := range refusals {
-			if code == theirs {
-				return zookeeper.Reply{Code: ours}, nil
-			}
+	if reply.Code = zookeeper.Code(code); code != 0 {
+		if reply.Code.Known() {
+			return reply, nil
 		}
 		return reply, fmt.Errorf("the server refuses with %d", code)
 	}
 	switch q.Op {
 	case zookeeper.Create, zookeeper.Sync:
-		reply.Path = r.inLab(answer.Text())
+		answer.Get(&reply.Path)
+		reply.Path = r.inLab(reply.Path)
 	case zookeeper.GetData:
-		reply.Data = answer.Text()
+		answer.Get(&reply.Data)
 	case zookeeper.GetChildren:
-		reply.Children = answer.Texts()
+		answer.Get(&reply.Children)
 	}
 	if q.Op != zookeeper.Create && q.Op != zookeeper.Delete && q.Op != zookeeper.Sync {
-		reply.Stat.Czxid = answer.Long() - r.offset
+		answer.Get(&reply.Stat.Czxid)
+		reply.Stat.Czxid -= r.offset
 	}
 	if answer.Short {
 		err = io.ErrUnexpectedEOF
 	}
 	return reply, err
-}
-
-// refusals are the codes of the protocol.
-var refusals = map[zookeeper.Code]int32{
-	zookeeper.BadArguments: -8, zookeeper.NoNode: -101, zookeeper.BadVersion: -103, zookeeper.NoChildrenForEphemerals: -108, zookeeper.NodeExists: -110, zookeeper.NotEmpty: -111, zookeeper.SessionExpired: -112,
 }
 
 // ServeOrphan implements zookeeper.Real.
@@ -296,7 +287,7 @@ var sessionText = map[bool]string{true: "ended", false: "alive"}
 
 // leaveAgain leaves watches on a new connection.
 func (r *ensemble) leaveAgain(w *realserver.KeeperWire, seen int64, watches []zookeeper.Watch) error {
-	p := jute.PutLong(nil, seen+r.offset)
+	p := jute.Put(nil, seen+r.offset)
 	for _, kind := range []zookeeper.WatchKind{zookeeper.WatchData, zookeeper.WatchCreation, zookeeper.WatchChildren} {
 		var paths []string
 		for _, watch := range watches {
@@ -304,7 +295,7 @@ func (r *ensemble) leaveAgain(w *realserver.KeeperWire, seen int64, watches []zo
 				paths = append(paths, r.real(watch.Path))
 			}
 		}
-		p = jute.PutTexts(p, paths)
+		p = jute.Put(p, paths)
 	}
 	_, _, err := w.Do(jute.SetWatches, p)
 	return err

@@ -75,33 +75,6 @@ type ensemble struct {
 	w    world.World
 }
 
-// A protocol is the way in which clients keep sessions with the ensemble: by a library (library), or
-// on connections that their code opens (wires).
-type protocol interface {
-	// arrive has a request reach the ensemble, and serve runs it. The answer is LostConn if the
-	// ensemble has closed the connection.
-	arrive(c, thread int8)
-	serve(o *process.Op, from int8, msg uint32, kind actKind) (answer uint32)
-	// hangUp breaks a connection of client c. A request on its way may still be run. lost has a
-	// message be lost, which breaks the connection, and crashed has the client die.
-	hangUp(c int8, on wireRef)
-	lost(c, thread int8)
-	crashed(c int8)
-	// silenced begins the time-outs of client c's sessions; if held, of those of which a request is
-	// held up. resumed has the client ping again.
-	silenced(c int8, held bool)
-	resumed(c int8)
-	// sessionOf returns the place, from 1, of the session that client c has begun last; 0: it has none.
-	sessionOf(c int8) int8
-}
-
-func (s *ensemble) clients() protocol {
-	if s.kind.config.Wires {
-		return wires{s}
-	}
-	return library{s}
-}
-
 // now returns the contents of the ensemble.
 func (s *ensemble) now() *contents { return s.x.contents.At(s.contents) }
 
@@ -111,6 +84,10 @@ func (s *ensemble) emit(kind history.Kind, c int8) *history.Event {
 	e.Client, e.Node = int(c), number
 	return e
 }
+
+// onWires reports whether the code of clients opens connections; else each client has one session, at
+// its own place, which its library keeps.
+func (s *ensemble) onWires() bool { return s.kind.config.Wires }
 
 // apply records that a request is run.
 func (s *ensemble) apply(o *process.Op, from int8, msg, answer uint32) {

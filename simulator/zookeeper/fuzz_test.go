@@ -10,6 +10,8 @@ import (
 	. "locklab/simulator/zookeeper"
 )
 
+var allOps = [8]Op{Ping, Create, Delete, Exists, GetData, SetData, GetChildren, Sync}
+
 // FuzzState sends any requests of three sessions to an ensemble, with any paths. None
 // panics, no state changes afterwards, and each is a tree: a znode has a parent, which is
 // no ephemeral, and an ephemeral a session.
@@ -45,7 +47,7 @@ func FuzzState(f *testing.F) {
 				s, _, _ = s.Expire(now)
 				continue // its key tells how long it has been silent
 			default:
-				r := Request{Op: Op(op % 8), Path: paths[arg%4], Data: data, Mode: Mode(arg >> 2 % 4), Version: int32(arg>>4) - 1, Watch: arg&128 != 0}
+				r := Request{Op: allOps[op%8], Path: paths[arg%4], Data: data, Mode: Mode(arg >> 2 % 4), Version: int32(arg>>4) - 1, Watch: arg&128 != 0}
 				s, _, _ = s.Apply(now, id, r)
 			}
 			if !bytes.Equal(key, before.AppendKey(nil, now)) {

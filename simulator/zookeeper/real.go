@@ -72,7 +72,7 @@ func (k *Kind) real(a act, eff *effect) (answer uint32) {
 // Observed returns what of a reply a client can observe, in words; the children are in order.
 func (r Request) Observed(reply Reply) string {
 	reply = known(r, reply)
-	text := fmt.Sprintf("%s %q %q %q", codeText[reply.Code], reply.Path, reply.Data, slices.Sorted(slices.Values(reply.Children)))
+	text := fmt.Sprintf("%s %q %q %q", codes[reply.Code].text, reply.Path, reply.Data, slices.Sorted(slices.Values(reply.Children)))
 	if reply.Stat.Czxid != 0 {
 		text += fmt.Sprintf(", transaction %d", reply.Stat.Czxid)
 	}

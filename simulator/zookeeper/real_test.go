@@ -300,7 +300,7 @@ func (s *stage) request(st step) Request {
 			paths = append(paths, p)
 		}
 	}
-	r := Request{Op: Op(1 + st.more%7), Path: paths[int(st.path)%len(paths)], Version: AnyVersion}
+	r := Request{Op: allOps[1+st.more%7], Path: paths[int(st.path)%len(paths)], Version: AnyVersion}
 	bit := func(i uint) bool { return st.who>>i&1 == 1 }
 	switch r.Op {
 	case Create:

@@ -174,7 +174,7 @@ func TestStateIsAValue(t *testing.T) {
 			var a, b any
 			id := SessionID(max(1, sessions-rng.IntN(3)))
 			r := Request{
-				Op: Op(rng.IntN(8)), Path: []string{"/", "/a", "/a/b", "/a/c"}[rng.IntN(4)],
+				Op: allOps[rng.IntN(8)], Path: []string{"/", "/a", "/a/b", "/a/c"}[rng.IntN(4)],
 				Mode: Mode(rng.IntN(4)), Version: AnyVersion, Watch: rng.IntN(2) == 0,
 			}
 			switch rng.IntN(20) {

@@ -45,6 +45,8 @@ package zookeeper
 import (
 	"cmp"
 	"time"
+
+	"locklab/simulator/internal/jute"
 )
 
 // A SessionID names a session. The first one is 1; 0 is none.
@@ -62,18 +64,18 @@ const (
 	Sequential Mode = 2 // its parent's counter is appended to its name
 )
 
-// An Op is what a Request asks for.
-type Op uint8
+// An Op is what a Request asks for. The numbers are those of the protocol.
+type Op int32
 
 const (
-	Ping        Op = iota // nothing: a sign of life of the session
-	Create                // Path, Data, Mode
-	Delete                // Path, Version
-	Exists                // Path, Watch
-	GetData               // Path, Watch
-	SetData               // Path, Data, Version
-	GetChildren           // Path, Watch
-	Sync                  // Path; answered when the server has caught up: at once
+	Ping        = Op(jute.Ping)        // nothing: a sign of life of the session
+	Create      = Op(jute.Create)      // Path, Data, Mode
+	Delete      = Op(jute.Delete)      // Path, Version
+	Exists      = Op(jute.Exists)      // Path, Watch
+	GetData     = Op(jute.GetData)     // Path, Watch
+	SetData     = Op(jute.SetData)     // Path, Data, Version
+	GetChildren = Op(jute.GetChildren) // Path, Watch
+	Sync        = Op(jute.Sync)        // Path; answered when the server has caught up: at once
 )
 
 // A Request is what a session sends. It is comparable.
@@ -124,19 +126,23 @@ const (
 	SessionExpired          Code = -112
 )
 
-var codeText = map[Code]string{
-	OK:                      "ok",
-	BadArguments:            "bad arguments",
-	NoNode:                  "no such znode",
-	BadVersion:              "another version than asked for",
-	NoChildrenForEphemerals: "an ephemeral has no children",
-	NodeExists:              "the znode exists",
-	NotEmpty:                "the znode has children",
-	SessionExpired:          "the session has ended",
+// codes has the API's names of the codes, and what they say.
+var codes = map[Code]struct{ name, text string }{
+	OK:                      {"OK", "ok"},
+	BadArguments:            {"BADARGUMENTS", "bad arguments"},
+	NoNode:                  {"NONODE", "no such znode"},
+	BadVersion:              {"BADVERSION", "another version than asked for"},
+	NoChildrenForEphemerals: {"NOCHILDRENFOREPHEMERALS", "an ephemeral has no children"},
+	NodeExists:              {"NODEEXISTS", "the znode exists"},
+	NotEmpty:                {"NOTEMPTY", "the znode has children"},
+	SessionExpired:          {"SESSIONEXPIRED", "the session has ended"},
 }
 
+// Known reports whether the code is one of these.
+func (c Code) Known() bool { return codes[c].name != "" }
+
 // Error says in words what the code means.
-func (c Code) Error() string { return "zookeeper: " + codeText[c] }
+func (c Code) Error() string { return "zookeeper: " + codes[c].text }
 
 // An EventType is what happened to the path of an Event.
 type EventType uint8

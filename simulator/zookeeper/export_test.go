@@ -1,0 +1,39 @@
+package zookeeper
+
+import (
+	"encoding/binary"
+	"time"
+)
+
+// AppendKey appends a canonical form of s to b: two states have the same form if
+// and only if they hold the same. Times are written as what is left at now on
+// the server's clock, so that a state recurs when the same is left to happen.
+func (s State) AppendKey(b []byte, now time.Duration) []byte {
+	num := func(v int64) { b = binary.AppendVarint(b, v) }
+	text := func(t string) { b = append(binary.AppendUvarint(b, uint64(len(t))), t...) }
+	num(s.zxid)
+	num(int64(s.newest))
+	num(int64(len(s.nodes)))
+	for i := range s.nodes {
+		n := &s.nodes[i]
+		text(n.path)
+		text(n.data)
+		for _, v := range []int64{n.czxid, n.mzxid, n.pzxid, int64(n.version), int64(n.creates), int64(n.owner)} {
+			num(v)
+		}
+	}
+	num(int64(len(s.sessions)))
+	for i := range s.sessions {
+		x := &s.sessions[i]
+		num(int64(x.id))
+		num(int64(x.timeout))
+		num(int64(x.deadline() - now))
+	}
+	num(int64(len(s.watches)))
+	for _, w := range s.watches {
+		num(int64(w.session))
+		num(int64(w.kind))
+		text(w.path)
+	}
+	return b
+}
