@@ -33,10 +33,10 @@ func ParseBudget(s string) (budget []simulator.FaultBudget, err error) {
 		if err != nil {
 			return nil, i18n.Errorf("error.budget", "item", item, "cause", err)
 		}
-		if seen[a.Fault.Name()] {
-			return nil, i18n.Errorf("error.budget", "item", item, "cause", i18n.Errorf("error.budget.twice", "fault", a.Fault.Name()))
+		if seen[a.Fault.Name] {
+			return nil, i18n.Errorf("error.budget", "item", item, "cause", i18n.Errorf("error.budget.twice", "fault", a.Fault.Name))
 		}
-		seen[a.Fault.Name()] = true
+		seen[a.Fault.Name] = true
 		budget = append(budget, a)
 	}
 	return budget, nil
@@ -71,7 +71,7 @@ func parseItem(item string) (a simulator.FaultBudget, err error) {
 func FormatBudget(budget []simulator.FaultBudget) string {
 	items := make([]string, len(budget))
 	for i, a := range budget {
-		items[i] = fmt.Sprintf("%s=%d", a.Fault.Name(), a.Times)
+		items[i] = fmt.Sprintf("%s=%d", a.Fault.Name, a.Times)
 		if a.Max > 0 {
 			items[i] += "@" + a.Max.String()
 		}

@@ -7,28 +7,10 @@ const verbCrash = simulator.FaultVerb + 0
 // Crash kills a client process with all its threads: the watchdog dies with its
 // owner. It can happen between any two operations; a request that has left may still
 // arrive, so the command can take effect before or after.
-type Crash struct{}
-
-func (Crash) Name() string         { return "crash" }
-func (Crash) Verb() simulator.Verb { return verbCrash }
-
-// Clientside implements simulator.Clientside.
-func (Crash) Clientside() {}
-
-// Punctual implements simulator.Punctual.
-func (Crash) Punctual() {}
-
-func (Crash) Choices(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
-	for c := range f.Clients {
-		if c.Present() {
-			buf = append(buf, CrashOf(c.ID))
-		}
-	}
-	return buf
-}
-
-func (Crash) Inject(f simulator.FaultContext, c simulator.Choice) string {
-	return f.Client(c.Client).Crash()
+var Crash = &simulator.Fault{
+	Name: "crash", Verb: verbCrash, Clientside: true, Punctual: true,
+	Choices: each(verbCrash, simulator.FaultContext.Clients, simulator.ClientTarget.Present, once),
+	Inject:  func(f simulator.FaultContext, c simulator.Choice) string { return f.Client(c.Client).Crash() },
 }
 
 // CrashOf is the choice that kills client c, from 1.

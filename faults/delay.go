@@ -1,7 +1,6 @@
 package faults
 
 import (
-	"iter"
 	"time"
 
 	"locklab/simulator"
@@ -13,34 +12,18 @@ const verbDelay = simulator.FaultVerb + 10
 // or back, while all others pass: Kleppmann (2016) reports packets that were 90 s
 // late. The sender may have given up, or released its lock, when its request
 // arrives.
-type Delay struct{}
-
-func (Delay) Name() string         { return "delay" }
-func (Delay) Verb() simulator.Verb { return verbDelay }
-
-// Clientside implements simulator.Clientside.
-func (Delay) Clientside() {}
-
-// Choices offers the longest delay that the budget allows; a budget without a
-// length offers none, since every length would be as good. With a Timing the message may
-// arrive before.
-func (Delay) Choices(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
-	d := f.Max()
-	if d == 0 {
-		return buf
-	}
-	for _, messages := range []iter.Seq[simulator.ThreadTarget]{f.Requests, f.Replies} {
-		for m := range messages {
-			if !m.Held() {
-				buf = append(buf, DelayOf(m.Client, m.ID, d))
-			}
-		}
-	}
-	return buf
-}
-
-func (Delay) Inject(f simulator.FaultContext, c simulator.Choice) string {
-	return f.Thread(c.Client, c.Thread).Delay(c.D)
+var Delay = &simulator.Fault{
+	Name: "delay", Verb: verbDelay, Clientside: true,
+	// Choices offers the longest delay that the budget allows; a budget without a
+	// length offers none, since every length would be as good. With a Timing the message may
+	// arrive before.
+	Choices: func(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
+		buf = each(verbDelay, simulator.FaultContext.Requests, passes, longest)(f, buf)
+		return each(verbDelay, simulator.FaultContext.Replies, passes, longest)(f, buf)
+	},
+	Inject: func(f simulator.FaultContext, c simulator.Choice) string {
+		return f.Thread(c.Client, c.Thread).Delay(c.D)
+	},
 }
 
 // DelayOf is the choice that holds up the message that a thread (0 is the main

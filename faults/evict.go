@@ -6,31 +6,19 @@ const verbEvict = simulator.FaultVerb + 12
 
 // Evict removes a key that has a time to live, before that is over: memory is short,
 // and the volatile-* policies choose among exactly such keys (redis.io, eviction).
-type Evict struct{}
-
-func (Evict) Name() string         { return "evict" }
-func (Evict) Verb() simulator.Verb { return verbEvict }
-
-func (Evict) Choices(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
-	for n := range f.Servers {
-		for k, key := range keys(n) {
-			if key.expires {
-				buf = append(buf, EvictOf(n.ID, k))
-			}
+var Evict = &simulator.Fault{
+	Name: "evict", Verb: verbEvict,
+	Choices: each(verbEvict, allKeys, func(k key) bool { return k.expires }, once),
+	Inject: func(f simulator.FaultContext, c simulator.Choice) string {
+		key, why := keyOf(f, c)
+		switch {
+		case why != "":
+			return why
+		case !key.expires:
+			return "refused.key.lasting"
 		}
-	}
-	return buf
-}
-
-func (Evict) Inject(f simulator.FaultContext, c simulator.Choice) string {
-	key, why := keyOf(f, c)
-	switch {
-	case why != "":
-		return why
-	case !key.expires:
-		return "refused.key.lasting"
-	}
-	return f.Server(c.Node).Command("memory is short", "DEL", key.name)
+		return f.Server(c.Node).Command("memory is short", "DEL", key.name)
+	},
 }
 
 // EvictOf is the choice that evicts the k-th key, by name and from 0, of server

@@ -8,25 +8,15 @@ const verbExpireSession = simulator.FaultVerb + 15
 // lost the pings, or an operator has ended it. Its ephemeral znodes go, and the
 // client learns of it only when it connects again. It concerns clients of a
 // ZooKeeper only.
-type ExpireSession struct{}
-
-func (ExpireSession) Name() string         { return "expire-session" }
-func (ExpireSession) Verb() simulator.Verb { return verbExpireSession }
-
-func (ExpireSession) Choices(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
-	for c := range f.Clients {
-		if c.HasSession() && c.Present() {
-			buf = append(buf, ExpireSessionOf(c.ID))
-		}
-	}
-	return buf
-}
-
-func (ExpireSession) Inject(f simulator.FaultContext, c simulator.Choice) string {
-	return f.Client(c.Client).EndSession()
+var ExpireSession = &simulator.Fault{
+	Name: "expire-session", Verb: verbExpireSession,
+	Choices: each(verbExpireSession, simulator.FaultContext.Clients, hasSession, once),
+	Inject:  func(f simulator.FaultContext, c simulator.Choice) string { return f.Client(c.Client).EndSession() },
 }
 
 // ExpireSessionOf is the choice that ends the session of client c, from 1.
 func ExpireSessionOf(c int) simulator.Choice {
 	return simulator.Choice{Verb: verbExpireSession, Client: int8(c)}
 }
+
+func hasSession(c simulator.ClientTarget) bool { return c.HasSession() && c.Present() }

@@ -8,24 +8,19 @@ const verbFailover = simulator.FaultVerb + 7
 // replicated to it and nothing else: replication is asynchronous, and not always the
 // replica that has most is promoted (redis.io, commands/wait). Cached scripts and
 // connections are lost with the old server.
-type Failover struct{}
-
-func (Failover) Name() string         { return "failover" }
-func (Failover) Verb() simulator.Verb { return verbFailover }
-
-func (Failover) Choices(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
-	for n := range f.Servers {
-		for r := range simulator.MaxReplicas {
-			if n.HasReplica(r) {
-				buf = append(buf, FailoverTo(n.ID, r))
+var Failover = &simulator.Fault{
+	Name: "failover", Verb: verbFailover,
+	Choices: func(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
+		for n := range f.Servers {
+			for r := range simulator.MaxReplicas {
+				if n.HasReplica(r) {
+					buf = append(buf, FailoverTo(n.ID, r))
+				}
 			}
 		}
-	}
-	return buf
-}
-
-func (Failover) Inject(f simulator.FaultContext, c simulator.Choice) string {
-	return f.Server(c.Node).Failover(c.Thread)
+		return buf
+	},
+	Inject: func(f simulator.FaultContext, c simulator.Choice) string { return f.Server(c.Node).Failover(c.Thread) },
 }
 
 // FailoverOf is the choice that promotes the first replica of server n, from 1.

@@ -298,7 +298,7 @@ func TestFaults(t *testing.T) {
 			if got := s.choices(); !slices.Equal(got, test.lists) {
 				t.Errorf("can inject: %v, want %v", got, test.lists)
 			}
-			if e, err := faults.ByName(test.name); err != nil || e.Verb() != test.inject.Verb || s.sim.Describe(test.inject)[:len(test.name)] != test.name {
+			if e, err := faults.ByName(test.name); err != nil || e.Verb != test.inject.Verb || s.sim.Describe(test.inject)[:len(test.name)] != test.name {
 				t.Errorf("%q finds %+v, %v, and its choice is called %q", test.name, e, err, s.sim.Describe(test.inject))
 			}
 			if events := s.step(t, test.inject); len(events) == 0 || events[0].Kind != test.event {
@@ -501,14 +501,14 @@ func TestNobodyIsStruckTwice(t *testing.T) {
 func TestEveryFault(t *testing.T) {
 	answered := func(t *testing.T, s *stage) { s.step(t, simulator.Choice{Verb: simulator.Arrive, Client: 1}) }
 	for _, e := range faults.All() {
-		budget, offered := e.Name()+"=1@5s", 0
+		budget, offered := e.Name+"=1@5s", 0
 		for _, before := range []func(t *testing.T) *stage{
 			func(t *testing.T) *stage { return newStage(t, budget) },
 			func(t *testing.T) *stage { s := newStage(t, budget); stocked(t, s); return s },
 			func(t *testing.T) *stage { s := newStage(t, budget); answered(t, s); return s },
 			func(t *testing.T) *stage { return newZoo(t, budget) },
 			func(t *testing.T) *stage {
-				if e == (faults.Crash{}) {
+				if e == faults.Crash {
 					return newStage(t, budget)
 				}
 				s := newStage(t, budget+",crash=1")
@@ -530,7 +530,7 @@ func TestEveryFault(t *testing.T) {
 			}
 		}
 		if offered == 0 {
-			t.Errorf("%s is offered nowhere: give this test a stage for it", e.Name())
+			t.Errorf("%s is offered nowhere: give this test a stage for it", e.Name)
 		}
 	}
 }
@@ -541,12 +541,12 @@ func TestVerbs(t *testing.T) {
 	pinned := []string{"crash", "pause", "lose-reply", "lose-request", "client-clock", "node-clock", "restart", "failover", "split", "hang", "delay", "fail-call", "evict", "flush", "delete", "expire-session", "pause-thread", "return"}
 	all := faults.All()
 	for i, e := range all {
-		if int(e.Verb()) != 32+i {
-			t.Errorf("%s has verb %d and place %d: give it %d", e.Name(), e.Verb(), i, 32+i)
+		if int(e.Verb) != 32+i {
+			t.Errorf("%s has verb %d and place %d: give it %d", e.Name, e.Verb, i, 32+i)
 		}
 	}
 	for i, name := range pinned {
-		if i >= len(all) || all[i].Name() != name {
+		if i >= len(all) || all[i].Name != name {
 			t.Errorf("the fault with verb %d is no longer %s: old traces would play another", 32+i, name)
 		}
 	}
@@ -556,8 +556,8 @@ func TestVerbs(t *testing.T) {
 func TestTitles(t *testing.T) {
 	for _, e := range faults.All() {
 		for _, lang := range text.Languages() {
-			if !text.In(lang).Has("title.fault." + e.Name()) {
-				t.Errorf("%s: there is no title.fault.%s in %s", e.Name(), e.Name(), lang)
+			if !text.In(lang).Has("title.fault." + e.Name) {
+				t.Errorf("%s: there is no title.fault.%s in %s", e.Name, e.Name, lang)
 			}
 		}
 	}

@@ -6,6 +6,8 @@ import "locklab/simulator"
 type key struct {
 	name    string
 	expires bool
+	server  simulator.ServerTarget
+	place   int // among those of the server, by name
 }
 
 // maxNamed is the number of keys that a choice can name.
@@ -18,7 +20,7 @@ func keys(n simulator.ServerTarget) (list []key) {
 	}
 	n.Keys(func(name string, expires bool) {
 		if len(list) < maxNamed {
-			list = append(list, key{name, expires})
+			list = append(list, key{name, expires, n, len(list)})
 		}
 	})
 	return list
@@ -35,4 +37,20 @@ func keyOf(f simulator.FaultContext, c simulator.Choice) (k key, why string) {
 		return k, "refused.key"
 	}
 	return list[c.Thread], ""
+}
+
+// allKeys calls yield for each key of each server.
+func allKeys(f simulator.FaultContext, yield func(key) bool) {
+	for n := range f.Servers {
+		for _, k := range keys(n) {
+			yield(k)
+		}
+	}
+}
+
+// Choice implements target.
+func (k key) Choice(v simulator.Verb) simulator.Choice {
+	c := k.server.Choice(v)
+	c.Thread = int8(k.place)
+	return c
 }

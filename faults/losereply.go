@@ -6,23 +6,12 @@ const verbLoseReply = simulator.FaultVerb + 2
 
 // LoseReply loses a server's answer on its way: the command has been executed, and
 // its sender waits until it gives up.
-type LoseReply struct{}
-
-func (LoseReply) Name() string         { return "lose-reply" }
-func (LoseReply) Verb() simulator.Verb { return verbLoseReply }
-
-// Clientside implements simulator.Clientside.
-func (LoseReply) Clientside() {}
-
-func (LoseReply) Choices(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
-	for m := range f.Replies {
-		buf = append(buf, LoseReplyTo(m.Client, m.ID))
-	}
-	return buf
-}
-
-func (LoseReply) Inject(f simulator.FaultContext, c simulator.Choice) string {
-	return f.Thread(c.Client, c.Thread).LoseReply()
+var LoseReply = &simulator.Fault{
+	Name: "lose-reply", Verb: verbLoseReply, Clientside: true,
+	Choices: each(verbLoseReply, simulator.FaultContext.Replies, anyMessage, once),
+	Inject: func(f simulator.FaultContext, c simulator.Choice) string {
+		return f.Thread(c.Client, c.Thread).LoseReply()
+	},
 }
 
 // LoseReplyTo is the choice that loses the reply on its way to a thread (0 is

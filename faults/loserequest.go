@@ -6,23 +6,12 @@ const verbLoseRequest = simulator.FaultVerb + 3
 
 // LoseRequest loses a command on its way to the server: it is never executed,
 // and its sender waits until it gives up, unable to tell this from LoseReply.
-type LoseRequest struct{}
-
-func (LoseRequest) Name() string         { return "lose-request" }
-func (LoseRequest) Verb() simulator.Verb { return verbLoseRequest }
-
-// Clientside implements simulator.Clientside.
-func (LoseRequest) Clientside() {}
-
-func (LoseRequest) Choices(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
-	for m := range f.Requests {
-		buf = append(buf, LoseRequestOf(m.Client, m.ID))
-	}
-	return buf
-}
-
-func (LoseRequest) Inject(f simulator.FaultContext, c simulator.Choice) string {
-	return f.Thread(c.Client, c.Thread).LoseRequest()
+var LoseRequest = &simulator.Fault{
+	Name: "lose-request", Verb: verbLoseRequest, Clientside: true,
+	Choices: each(verbLoseRequest, simulator.FaultContext.Requests, anyMessage, once),
+	Inject: func(f simulator.FaultContext, c simulator.Choice) string {
+		return f.Thread(c.Client, c.Thread).LoseRequest()
+	},
 }
 
 // LoseRequestOf is the choice that loses the request of a thread (0 is the

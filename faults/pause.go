@@ -11,31 +11,25 @@ const verbPause = simulator.FaultVerb + 1
 // Pause stops a whole client process: its threads, its timers and with them its
 // watchdog. The world goes on, and so does the process's clock. A client that was in
 // the critical section still is.
-type Pause struct{}
-
-func (Pause) Name() string         { return "pause" }
-func (Pause) Verb() simulator.Verb { return verbPause }
-
-// Clientside implements simulator.Clientside.
-func (Pause) Clientside() {}
-
-// Choices offers pauses without a fixed end: they last until a Resume is chosen, but no
-// longer than the budget allows. A client that has just made a request may stop before or
-// after it is sent.
-func (Pause) Choices(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
-	for c := range f.Clients {
-		if c.Running() && !c.ThreadStopped() {
-			buf = append(buf, PauseOf(c.ID, 0))
-			if c.Unsent() {
-				buf = append(buf, PauseUnsentOf(c.ID))
+var Pause = &simulator.Fault{
+	Name: "pause", Verb: verbPause, Clientside: true,
+	// Choices offers pauses without a fixed end: they last until a Resume is chosen, but no
+	// longer than the budget allows. A client that has just made a request may stop before or
+	// after it is sent.
+	Choices: func(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
+		for c := range f.Clients {
+			if c.Running() && !c.ThreadStopped() {
+				buf = append(buf, PauseOf(c.ID, 0))
+				if c.Unsent() {
+					buf = append(buf, PauseUnsentOf(c.ID))
+				}
 			}
 		}
-	}
-	return buf
-}
-
-func (Pause) Inject(f simulator.FaultContext, c simulator.Choice) string {
-	return f.Client(c.Client).Pause(c.D, f.Max(), c.Thread == beforeSending)
+		return buf
+	},
+	Inject: func(f simulator.FaultContext, c simulator.Choice) string {
+		return f.Client(c.Client).Pause(c.D, f.Max(), c.Thread == beforeSending)
+	},
 }
 
 // beforeSending as the Thread of a pause: the requests that the client has just made

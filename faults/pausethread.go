@@ -13,39 +13,33 @@ const verbPauseThread = simulator.FaultVerb + 16
 // renews the lease alone, or the one that works alone. A process has one pause at a time, of
 // all of it or of one thread. Threads of code that is not on coroutines are not known, and so
 // are not stopped.
-type PauseThread struct{}
-
-func (PauseThread) Name() string         { return "pause-thread" }
-func (PauseThread) Verb() simulator.Verb { return verbPauseThread }
-
-// Clientside implements simulator.Clientside.
-func (PauseThread) Clientside() {}
-
-// Choices offers pauses without a fixed end, as Pause does. A thread that waits for its
-// timer is one, too.
-func (PauseThread) Choices(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
-	for c := range f.Clients {
-		for t := range c.Threads {
-			buf = append(buf, PauseThreadOf(c.ID, t.ID, 0))
-			if t.Unsent() {
-				buf = append(buf, PauseThreadUnsentOf(c.ID, t.ID))
+var PauseThread = &simulator.Fault{
+	Name: "pause-thread", Verb: verbPauseThread, Clientside: true,
+	// Choices offers pauses without a fixed end, as Pause does. A thread that waits for its
+	// timer is one, too.
+	Choices: func(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
+		for c := range f.Clients {
+			for t := range c.Threads {
+				buf = append(buf, PauseThreadOf(c.ID, t.ID, 0))
+				if t.Unsent() {
+					buf = append(buf, PauseThreadUnsentOf(c.ID, t.ID))
+				}
 			}
 		}
-	}
-	return buf
-}
-
-func (PauseThread) Inject(f simulator.FaultContext, c simulator.Choice) string {
-	unsent := c.Thread >= simulator.MaxThreads
-	if unsent {
-		c.Thread -= simulator.MaxThreads
-	}
-	e := history.Event{Client: int(c.Client), Thread: int(c.Thread), D: c.D}
-	if c.Thread > 0 {
-		e.Note = "another"
-	}
-	f.Tell(e)
-	return f.Thread(c.Client, c.Thread).Pause(c.D, f.Max(), unsent)
+		return buf
+	},
+	Inject: func(f simulator.FaultContext, c simulator.Choice) string {
+		unsent := c.Thread >= simulator.MaxThreads
+		if unsent {
+			c.Thread -= simulator.MaxThreads
+		}
+		e := history.Event{Client: int(c.Client), Thread: int(c.Thread), D: c.D}
+		if c.Thread > 0 {
+			e.Note = "another"
+		}
+		f.Tell(e)
+		return f.Thread(c.Client, c.Thread).Pause(c.D, f.Max(), unsent)
+	},
 }
 
 // PauseThreadOf is the choice that stops a thread (0 is the main one) of client c, from 1,

@@ -11,25 +11,13 @@ const verbRestart = simulator.FaultVerb + 6
 // Restart crashes a server, which comes back with what it keeps on disk (AOF in its
 // config): nothing, all, or what it had at its last fsync. A client that waits for
 // its answer sees the connection break; so does one that asks while it is down.
-type Restart struct{}
-
-func (Restart) Name() string         { return "restart" }
-func (Restart) Verb() simulator.Verb { return verbRestart }
-
-// Choices offers coming back after the length that the budget names, or at once
-// if it names none: restart=1@10s is a restart delayed by 10 s. With a Timing it may come
-// back before, by a Resume.
-func (Restart) Choices(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
-	for n := range f.Servers {
-		if !n.Down() {
-			buf = append(buf, RestartAfter(n.ID, f.Max()))
-		}
-	}
-	return buf
-}
-
-func (Restart) Inject(f simulator.FaultContext, c simulator.Choice) string {
-	return f.Server(c.Node).Restart(c.D)
+var Restart = &simulator.Fault{
+	Name: "restart", Verb: verbRestart,
+	// Choices offers coming back after the length that the budget names, or at once
+	// if it names none: restart=1@10s is a restart delayed by 10 s. With a Timing it may come
+	// back before, by a Resume.
+	Choices: each(verbRestart, simulator.FaultContext.Servers, up, most),
+	Inject:  func(f simulator.FaultContext, c simulator.Choice) string { return f.Server(c.Node).Restart(c.D) },
 }
 
 // RestartOf is the choice that restarts server n, from 1, at once.
@@ -39,3 +27,5 @@ func RestartOf(n int) simulator.Choice { return RestartAfter(n, 0) }
 func RestartAfter(n int, d time.Duration) simulator.Choice {
 	return simulator.Choice{Verb: verbRestart, Node: int8(n), D: d}
 }
+
+func up(n simulator.ServerTarget) bool { return !n.Down() }

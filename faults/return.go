@@ -13,28 +13,10 @@ const verbReturn = simulator.FaultVerb + 17
 // One client more that begins late does the same if its tokens are unique. If they are ids of
 // threads it does more: living clients then take each other's lock for their own, and what a
 // return alone breaks does not show.
-type Return struct{}
-
-func (Return) Name() string         { return "return" }
-func (Return) Verb() simulator.Verb { return verbReturn }
-
-// Clientside implements simulator.Clientside.
-func (Return) Clientside() {}
-
-// Returns implements simulator.Returner.
-func (Return) Returns() {}
-
-func (Return) Choices(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
-	for c := range f.Clients {
-		if c.MayReturn() {
-			buf = append(buf, ReturnOf(c.ID))
-		}
-	}
-	return buf
-}
-
-func (Return) Inject(f simulator.FaultContext, c simulator.Choice) string {
-	return f.Client(c.Client).Return()
+var Return = &simulator.Fault{
+	Name: "return", Verb: verbReturn, Clientside: true, Returns: true,
+	Choices: each(verbReturn, simulator.FaultContext.Clients, simulator.ClientTarget.MayReturn, once),
+	Inject:  func(f simulator.FaultContext, c simulator.Choice) string { return f.Client(c.Client).Return() },
 }
 
 // ReturnOf is the choice that starts client c, from 1, anew.

@@ -12,26 +12,23 @@ const verbSplit = simulator.FaultVerb + 8
 //
 // The clients on the other side see their connections break, and reach the new master
 // without delay.
-type Split struct{}
-
-func (Split) Name() string         { return "split" }
-func (Split) Verb() simulator.Verb { return verbSplit }
-
-func (Split) Choices(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
-	for n := range f.Servers {
-		for r := range simulator.MaxReplicas {
-			for c := range f.Clients {
-				if c.Alive() && n.CanSplit(c, r) {
-					buf = append(buf, SplitOf(c.ID, n.ID, r))
+var Split = &simulator.Fault{
+	Name: "split", Verb: verbSplit,
+	Choices: func(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
+		for n := range f.Servers {
+			for r := range simulator.MaxReplicas {
+				for c := range f.Clients {
+					if c.Alive() && n.CanSplit(c, r) {
+						buf = append(buf, SplitOf(c.ID, n.ID, r))
+					}
 				}
 			}
 		}
-	}
-	return buf
-}
-
-func (Split) Inject(f simulator.FaultContext, c simulator.Choice) string {
-	return f.Server(c.Node).Split(f.Client(c.Client), c.Thread)
+		return buf
+	},
+	Inject: func(f simulator.FaultContext, c simulator.Choice) string {
+		return f.Server(c.Node).Split(f.Client(c.Client), c.Thread)
+	},
 }
 
 // SplitOf is the choice that cuts the master of server n, from 1, off with

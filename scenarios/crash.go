@@ -10,41 +10,38 @@ import (
 // crashHolding: the documentation of SETNX describes this deadlock, and all five articles
 // tell it.
 var crashHolding = race.Scenario{
-	ID:       "crash-holding",
-	Race:     "R01",
-	Settings: race.Standard(),
-	Budget:   race.FixedBudget("crash=1"),
-	Clients: func(s race.Settings) []race.Client {
-		return []race.Client{{Work: s.TTL / 2}, {Start: s.Retry / 2, Work: s.Retry}}
-	},
-	Script: func(s race.Settings, _ int) []race.Trigger {
-		return []race.Trigger{{On: race.Event(history.Enter, 1), Do: race.Inject(s.TTL/10, faults.CrashOf(1))}}
-	},
-	Triggered: race.SequenceWithout(race.Event(history.Leave, 1),
-		race.Event(history.Enter, 1), race.Event(history.Crash, 1),
-		race.EventOfOther(history.Acquire, 1)),
+	ID:        "crash-holding",
+	Race:      "R01",
+	Settings:  race.Standard(),
+	Budget:    race.FixedBudget("crash=1"),
+	Clients:   func(s settings) clients { return clients{{Work: s.TTL / 2}, {Start: s.Retry / 2, Work: s.Retry}} },
+	Script:    func(s settings, _ int) script { return inject(c1Enters, s.TTL/10, faults.CrashOf(1)) },
+	Triggered: race.SequenceWithout(c1Leaves, c1Enters, c1Crashes, othersAsk),
 }
 
 // crashBeforeExpire: article 004 calls such a key immortal; redis-py had this lock until
 // 2014.
-var crashBeforeExpire = race.Scenario{
-	ID:       "crash-before-expire",
-	Race:     "R02",
-	Settings: race.Standard(),
-	Budget:   race.FixedBudget("crash=1"),
-	Needs:    func(p race.Profile) race.Reason { return unless(p.TwoSteps, "ttl-never-missing") },
-	Clients: func(s race.Settings) []race.Client {
-		return []race.Client{{Work: s.TTL / 2}, {Start: s.Retry / 2, Work: s.Retry}}
-	},
-	Script: func(s race.Settings, _ int) []race.Trigger {
-		return []race.Trigger{{On: race.CreatesKeyWithoutTTL(1), Do: race.Inject(0, faults.CrashOf(1))}}
-	},
-	Triggered: race.SequenceWithout(setsTTL,
-		race.CreatesKeyWithoutTTL(1), race.Event(history.Crash, 1),
-		race.EventOfOther(history.Acquire, 1)),
-}
+var crashBeforeExpire = variant(crashHolding, "crash-before-expire", "R02", func(sc *race.Scenario) {
+	sc.Needs = needs("ttl-never-missing", func(p race.Profile) bool { return p.TwoSteps })
+	created := race.CreatesKeyWithoutTTL(1)
+	sc.Script = func(settings, int) script { return inject(created, 0, faults.CrashOf(1)) }
+	sc.Triggered = race.SequenceWithout(setsTTL, created, c1Crashes, othersAsk)
+})
 
 // setsTTL matches the moment at which c1's key gets a TTL.
 func setsTTL(e *history.Event) bool {
 	return e.Kind == history.Change && e.Client == 1 && e.Key == client.Key && e.Until != history.Forever
 }
+
+// partialAcquire: the keys that a crashed client leaves on the servers are often called
+// orphans. Here ORPHAN is a key of a living client; the crashed one's keys are BLOCKED, as
+// in crash-holding.
+var partialAcquire = variant(crashHolding, "partial-acquire", "R30", func(sc *race.Scenario) {
+	sc.Needs = needsSeveralServers
+	sc.Script = func(_ settings, nodes int) script {
+		return inject(race.CreatesKeyOn(1, race.Quorum(nodes)), 0, faults.CrashOf(1))
+	}
+	sc.Triggered = func(h *history.History) bool {
+		return race.InOrderWithout(h, race.Decides(1), race.CreatesKeyOn(1, race.Quorum(h.Nodes)), c1Crashes, othersAsk)
+	}
+})

@@ -20,30 +20,21 @@ var renewHeld = race.Scenario{
 	Settings: gcPause.Settings,
 	Budget:   race.FixedBudget("pause=1"),
 	Needs:    needsRenew,
-	Clients: func(s race.Settings) []race.Client {
-		return []race.Client{renewsAfterBreak(s), {Start: s.Retry / 2, Work: s.TTL / 5, Tail: s.TTL / 5}}
+	Clients: func(s settings) clients {
+		return clients{renewsAfterBreak(s), {Start: s.Retry / 2, Work: s.TTL / 5, Tail: s.TTL / 5}}
 	},
-	Script: pauseOutside,
-	Triggered: race.SequenceWithout(race.Event(history.Leave, 2),
-		race.Event(history.Leave, 1), race.Event(history.Pause, 1), race.Event(history.Enter, 2),
-		race.Event(history.Resume, 1), asksRenewal),
+	// between c1's read and its write
+	Script:    func(s settings, _ int) script { return inject(c1Leaves, s.Retry/10, faults.PauseOf(1, s.Pause)) },
+	Triggered: race.SequenceWithout(c2Leaves, c1Leaves, c1Pauses, c2Enters, c1Resumes, asksRenewal),
 }
 
 // renewFree is renewHeld with a free lock.
-var renewFree = race.Scenario{
-	ID:       "renew-free",
-	Race:     "R34B",
-	Settings: gcPause.Settings,
-	Budget:   race.FixedBudget("pause=1"),
-	Needs:    needsRenew,
-	Clients: func(s race.Settings) []race.Client {
-		return []race.Client{renewsAfterBreak(s), {Start: s.Retry / 2, Work: s.Retry / 2, Tail: s.Retry / 2}}
-	},
-	Script: pauseOutside,
-	Triggered: race.Sequence(
-		race.Event(history.Leave, 1), race.Event(history.Pause, 1), race.Event(history.Enter, 2),
-		race.Event(history.Released, 2), race.Event(history.Resume, 1), asksRenewal),
-}
+var renewFree = variant(renewHeld, "renew-free", "R34B", func(sc *race.Scenario) {
+	sc.Clients = func(s settings) clients {
+		return clients{renewsAfterBreak(s), {Start: s.Retry / 2, Work: s.Retry / 2, Tail: s.Retry / 2}}
+	}
+	sc.Triggered = race.Sequence(c1Leaves, c1Pauses, c2Enters, c2Released, c1Resumes, asksRenewal)
+})
 
 // renewLate is slow-acquire for a renewal. Only the answer that completes the majority is
 // delayed.
@@ -53,8 +44,8 @@ var renewLate = race.Scenario{
 	Settings: slowAcquire.Settings,
 	Budget:   race.FixedBudget("delay=1"),
 	Needs:    needsRenew,
-	Clients: func(s race.Settings) []race.Client {
-		return []race.Client{
+	Clients: func(s settings) clients {
+		return clients{
 			{Run: func(a *race.ClientRun) {
 				lease := client.Acquire(a.Client, a.Lock, a.Spec.Retry)
 				base, err := a.Read(client.FencingToken(lease))
@@ -72,8 +63,8 @@ var renewLate = race.Scenario{
 			{Start: s.Retry / 5, Work: s.Retry / 2, Tail: s.TTL / 2},
 		}
 	},
-	Script: func(s race.Settings, nodes int) []race.Trigger {
-		triggers := []race.Trigger{{On: race.Event(history.Leave, 1)}}
+	Script: func(s settings, nodes int) script {
+		triggers := script{{On: c1Leaves}}
 		for range race.Quorum(nodes) - 1 {
 			triggers = append(triggers, race.Trigger{On: renewalApplied})
 		}
@@ -83,8 +74,7 @@ var renewLate = race.Scenario{
 		tooLate := func(e *history.Event) bool {
 			return race.Event(history.Delay, 1)(e) && e.Note == "reply" && e.D > h.TTL
 		}
-		return race.InOrderWithout(h, race.Event(history.Release, 1),
-			race.Event(history.Leave, 1), renewalApplied, tooLate, race.EventOfOther(history.Acquire, 1),
+		return race.InOrderWithout(h, c1Releases, c1Leaves, renewalApplied, tooLate, othersAsk,
 			race.Event(history.Answer, 1))
 	},
 }
@@ -96,44 +86,38 @@ var renewPartly = race.Scenario{
 	Settings: race.Standard(),
 	Budget:   func(nodes int) string { return fmt.Sprintf("lose-request=%d", race.Quorum(nodes)) },
 	Needs:    needsRenew,
-	Clients: func(s race.Settings) []race.Client {
-		return []race.Client{
+	Clients: func(s settings) clients {
+		return clients{
 			{Run: func(a *race.ClientRun) {
-				lease := client.Acquire(a.Client, a.Lock, a.Spec.Retry)
-				base, err := a.Read(client.FencingToken(lease))
-				end := a.Clock().Now().Add(s.TTL * 3 / 5)
-				a.Clock().Sleep(s.Retry)
-				_ = renew(lease) // it fails, and the old lease is long enough
-				a.Clock().Sleep(end.Sub(a.Clock().Now()))
-				if err == nil {
-					_ = a.Write(base, client.FencingToken(lease)) // a refusal is recorded by the resource
-				}
-				a.Record(history.Event{Kind: history.Leave})
-				client.Release(a.Client, lease)
+				a.Update(func(lease lock.Lease, read error) bool {
+					end := a.Clock().Now().Add(s.TTL * 3 / 5)
+					a.Clock().Sleep(s.Retry)
+					_ = renew(lease) // it fails, and the old lease is long enough
+					a.Clock().Sleep(end.Sub(a.Clock().Now()))
+					return read == nil
+				})
 			}},
 			{Start: s.Retry / 5, Work: s.Retry, Tail: s.TTL / 2},
 		}
 	},
-	Script: func(s race.Settings, nodes int) []race.Trigger {
-		return []race.Trigger{{Each: true, Times: race.Quorum(nodes),
-			On: func(e *history.Event) bool {
-				return mainSends(e) && e.Node != history.Resource && e.At > s.Retry/2
-			},
+	Script: func(s settings, nodes int) script {
+		return script{{Each: true, Times: race.Quorum(nodes),
+			On: func(e *history.Event) bool { return mainSends(e) && e.Node != history.Resource && e.At > s.Retry/2 },
 			Do: race.Inject(0, faults.LoseRequestOf(1, 0)),
 		}}
 	},
 	Triggered: func(h *history.History) bool {
-		steps := []race.Pattern{race.Event(history.Enter, 1)}
+		steps := []race.Pattern{c1Enters}
 		for range race.Quorum(h.Nodes) {
 			steps = append(steps, race.Event(history.LoseRequest, 1), race.Event(history.Timeout, 1))
 		}
-		return race.InOrderWithout(h, race.Event(history.Leave, 1), append(steps, race.EventOfOther(history.Acquire, 1))...)
+		return race.InOrderWithout(h, c1Leaves, append(steps, othersAsk)...)
 	},
 }
 
 // renewsAfterBreak is a client that leaves the critical section between its read and its
 // write and keeps the lock meanwhile. It goes on if its lease is renewed.
-func renewsAfterBreak(s race.Settings) race.Client {
+func renewsAfterBreak(s settings) race.Client {
 	return race.Client{Run: func(a *race.ClientRun) {
 		lease := client.Acquire(a.Client, a.Lock, a.Spec.Retry)
 		base, err := a.Read(client.FencingToken(lease))
@@ -145,11 +129,6 @@ func renewsAfterBreak(s race.Settings) race.Client {
 		}
 		client.Release(a.Client, lease)
 	}}
-}
-
-// pauseOutside pauses c1 between its read and its write.
-func pauseOutside(s race.Settings, _ int) []race.Trigger {
-	return []race.Trigger{{On: race.Event(history.Leave, 1), Do: race.Inject(s.Retry/10, faults.PauseOf(1, s.Pause))}}
 }
 
 // asksRenewal matches the moment at which c1 asks to have its lease renewed.

@@ -1,12 +1,11 @@
 package scenarios
 
 import (
-	"cmp"
+	"strings"
 	"time"
 
 	"locklab/faults"
 	"locklab/scenarios/race"
-	"locklab/simulator/client"
 	"locklab/simulator/history"
 )
 
@@ -17,96 +16,54 @@ import (
 var failover = race.Scenario{
 	ID:       "failover",
 	Race:     "R21",
-	Settings: race.StandardWith(func(s *race.Settings) { s.Lag = race.Seconds(5) }),
+	Settings: race.StandardWith(func(s *settings) { s.Lag = race.Seconds(5) }),
 	Budget:   race.FixedBudget("failover=1"),
 	Replicas: 1,
 	Clients:  holderAndRival,
-	Script: func(s race.Settings, _ int) []race.Trigger {
-		return []race.Trigger{{On: race.Decides(1), Do: race.Inject(time.Second, faults.FailoverOf(1))}}
-	},
+	Script:   func(s settings, _ int) script { return inject(race.Decides(1), time.Second, faults.FailoverOf(1)) },
 	Triggered: func(h *history.History) bool {
 		return forgottenInside(h) ||
-			race.InOrder(h, race.CreatesKey(1), race.DeletesKey(1), race.AnyEvent(history.Failover), race.OthersSend(1))
+			race.InOrder(h, race.CreatesKey(1), race.DeletesKey(1), failsOver, race.OthersSend(1))
 	},
 }
 
 // failoverBehind is failover with an ordinary lag, for locks that use WAIT.
-var failoverBehind = race.Scenario{
-	ID:       "failover-behind",
-	Race:     "R21B",
-	Settings: race.StandardWith(func(s *race.Settings) { s.Lag = 200 * time.Millisecond }),
-	Budget:   race.FixedBudget("failover=1"),
-	Replicas: 1,
-	Clients:  holderAndRival,
-	Script: func(s race.Settings, _ int) []race.Trigger {
-		return []race.Trigger{{On: race.Event(history.Enter, 1), Do: race.Inject(s.Lag/2, faults.FailoverOf(1))}}
-	},
-	Triggered: func(h *history.History) bool {
-		return forgottenInside(h) || race.InOrder(h,
-			race.CreatesKey(1), race.AnyEvent(history.Replicate), race.Event(history.Enter, 1),
-			race.AnyEvent(history.Failover), race.OthersSend(1), race.Event(history.Leave, 1))
-	},
-}
+var failoverBehind = variant(failover, "failover-behind", "R21B", func(sc *race.Scenario) {
+	sc.Settings.Lag = 200 * time.Millisecond
+	sc.Script = func(s settings, _ int) script { return inject(c1Enters, s.Lag/2, faults.FailoverOf(1)) }
+	sc.Triggered = func(h *history.History) bool {
+		return forgottenInside(h) || race.InOrder(h, race.CreatesKey(1), replicates, c1Enters, failsOver,
+			race.OthersSend(1), c1Leaves)
+	}
+})
 
 // failoverOther: the documentation of WAIT says that the choice of the replica is best
 // effort.
-var failoverOther = race.Scenario{
-	ID:       "failover-other",
-	Race:     "R21C",
-	Settings: failoverBehind.Settings,
-	Budget:   race.FixedBudget("failover=1"),
-	Replicas: 2,
-	Needs:    func(p race.Profile) race.Reason { return unless(p.Nodes == 1, "no-replica-count") },
-	Clients:  holderAndRival,
-	Script: func(s race.Settings, _ int) []race.Trigger {
-		return []race.Trigger{{On: race.Event(history.Enter, 1), Do: race.Inject(s.Lag/2, faults.FailoverTo(1, 1))}}
-	},
-	Triggered: func(h *history.History) bool {
-		second := func(e *history.Event) bool { return race.AnyEvent(history.Failover)(e) && e.Replica == 1 }
-		return race.InOrder(h,
-			race.Event(history.Enter, 1), second, race.LosesKey, race.OthersSend(1),
-			race.Event(history.Leave, 1))
-	},
-}
+var failoverOther = variant(failoverBehind, "failover-other", "R21C", func(sc *race.Scenario) {
+	sc.Replicas = 2
+	sc.Needs = needs("no-replica-count", func(p race.Profile) bool { return p.Nodes == 1 })
+	sc.Script = func(s settings, _ int) script { return inject(c1Enters, s.Lag/2, faults.FailoverTo(1, 1)) }
+	second := func(e *history.Event) bool { return failsOver(e) && e.Replica == 1 }
+	sc.Triggered = race.Sequence(c1Enters, second, race.LosesKey, race.OthersSend(1), c1Leaves)
+})
 
 // failoverInStep was found by exhaustive search, see proofs.txt.
-var failoverInStep = race.Scenario{
-	ID:       "failover-in-step",
-	Race:     "S3",
-	Settings: race.Standard(),
-	Budget:   race.FixedBudget("failover=1"),
-	Replicas: 1,
-	Clients:  lostReply.Clients,
-	Script: func(race.Settings, int) []race.Trigger {
-		return []race.Trigger{
-			{On: race.CreatesKey(1)},
-			{On: race.AnyEvent(history.Replicate), Do: race.Inject(0, faults.FailoverOf(1))},
-		}
-	},
-	Triggered: func(h *history.History) bool {
-		// were anything forgotten at the failover, it would be another race
-		return race.InOrderWithout(h, race.LosesKey,
-			race.CreatesKey(1), race.AnyEvent(history.Replicate), race.AnyEvent(history.Failover),
-			race.Event(history.Broken, 1), race.EventOfOther(history.Acquire, 1))
-	},
-}
+var failoverInStep = variant(failover, "failover-in-step", "S3", func(sc *race.Scenario) {
+	sc.Settings, sc.Clients = race.Standard(), lostReply.Clients
+	sc.Script = func(settings, int) script {
+		return script{{On: race.CreatesKey(1)}, {On: replicates, Do: race.Inject(0, faults.FailoverOf(1))}}
+	}
+	// were anything forgotten at the failover, it would be another race
+	sc.Triggered = race.SequenceWithout(race.LosesKey, race.CreatesKey(1), replicates, failsOver,
+		race.Event(history.Broken, 1), othersAsk)
+})
 
 // failoverFenced was found by exhaustive search, see proofs.txt. Kleppmann demands a store
 // with consensus for the counter.
-var failoverFenced = race.Scenario{
-	ID:       "failover-fenced",
-	Race:     "S6",
-	Settings: failover.Settings,
-	Budget:   failover.Budget,
-	Replicas: 1,
-	Guard:    history.Fenced,
-	Needs: func(p race.Profile) race.Reason {
-		return cmp.Or(needsFencingCounter(p), needsNoWait(p))
-	},
-	Clients:   holderAndRival,
-	Script:    failover.Script,
-	Triggered: sameFencingToken,
-}
+var failoverFenced = variant(failover, "failover-fenced", "S6", func(sc *race.Scenario) {
+	sc.Guard, sc.Needs = history.Fenced, both(needsFencingCounter, needsNoWait)
+	sc.Triggered = sameFencingToken
+})
 
 // sameFencingToken reports whether a server lost c1's lock and another client entered with c1's
 // fencing token while c1 was inside.
@@ -114,49 +71,66 @@ func sameFencingToken(h *history.History) bool {
 	var number uint64
 	return race.InOrder(h, func(e *history.Event) bool {
 		number = e.Token
-		return race.Event(history.Enter, 1)(e)
+		return c1Enters(e)
 	}, race.LosesKey, func(e *history.Event) bool {
 		return e.Kind == history.Enter && e.Client != 1 && e.Token == number
-	}, race.Event(history.Leave, 1))
+	}, c1Leaves)
 }
 
 // quorumFailover was found by exhaustive search, see proofs.txt. Article 003 speaks of
 // five Redis clusters, which allows it.
-var quorumFailover = race.Scenario{
-	ID:       "quorum-failover",
-	Race:     "S5",
-	Settings: failover.Settings,
-	Budget:   func(nodes int) string { return "failover=1" + loseBeyondMajorityBudget(nodes) },
-	Replicas: 1,
-	Needs:    func(p race.Profile) race.Reason { return unless(p.Nodes > 1, "no-majority") },
-	Clients:  holderAndRival,
-	Script: func(s race.Settings, nodes int) []race.Trigger {
-		return append(loseBeyondMajority(nodes),
-			race.Trigger{On: race.Event(history.Enter, 1), Do: race.Inject(s.Retry, faults.FailoverOf(race.Quorum(nodes)))})
-	},
-	Triggered: failover.Triggered,
-}
+var quorumFailover = variant(failover, "quorum-failover", "S5", func(sc *race.Scenario) {
+	sc.Budget = func(nodes int) string { return "failover=1" + loseBeyondMajorityBudget(nodes) }
+	sc.Needs = needs("no-majority", func(p race.Profile) bool { return p.Nodes > 1 })
+	sc.Script = func(s settings, nodes int) script { return onBareMajority(nodes, s.Retry, faults.FailoverOf) }
+})
 
 // undoneRelease was found by exhaustive search, see proofs.txt.
-var undoneRelease = race.Scenario{
-	ID:       "undone-release",
-	Race:     "S4",
-	Settings: race.StandardWith(func(s *race.Settings) { s.Lag = race.Seconds(5) }),
+var undoneRelease = variant(failover, "undone-release", "S4", func(sc *race.Scenario) {
+	sc.Needs = needsNoWait
+	sc.Clients = func(s settings) clients { return clients{{Work: s.TTL * 3 / 5}, {Start: s.Retry / 2, Work: s.Retry}} }
+	sc.Script = func(s settings, _ int) script { return inject(c1Released, s.Retry/10, faults.FailoverOf(1)) }
+	remembers := func(e *history.Event) bool { return race.CreatesKey(0)(e) && e.After != "" }
+	sc.Triggered = race.Sequence(c1Released, failsOver, remembers, othersAsk)
+})
+
+// What races share in which a server loses the lock.
+
+// holderAndRival are the clients: c2 writes before c1 does and is inside when c1 leaves.
+func holderAndRival(s settings) clients {
+	return clients{{Work: s.TTL / 2}, {Start: s.Retry / 2, Work: s.TTL / 5, Tail: s.TTL * 2 / 5}}
+}
+
+// forgottenInside reports whether a server lost c1's lock while c1 was inside, and another
+// client asked for it then.
+func forgottenInside(h *history.History) bool {
+	return race.InOrder(h, c1Enters, race.LosesKey, race.OthersSend(1), c1Leaves)
+}
+
+// replicaGone: the price of requiring acknowledgements, as Redisson does from 3.17.0 on.
+var replicaGone = race.Scenario{
+	ID:        "replica-gone",
+	Race:      "R21D",
+	Settings:  race.StandardWith(func(s *settings) { s.Lag = time.Hour }),
+	Replicas:  1,
+	Clients:   race.Calm.Clients,
+	Triggered: race.SequenceWithout(replicates, c1Asks, race.CreatesKey(1), othersAsk),
+}
+
+// scriptCacheLost: Redisson 3.48.0 and redsync v4.5.1 fixed it.
+var scriptCacheLost = race.Scenario{
+	ID:       "script-cache-lost",
+	Race:     "R48",
+	Settings: race.Standard(),
 	Budget:   race.FixedBudget("failover=1"),
 	Replicas: 1,
-	Needs:    needsNoWait,
-	Clients: func(s race.Settings) []race.Client {
-		return []race.Client{{Work: s.TTL * 3 / 5}, {Start: s.Retry / 2, Work: s.Retry}}
-	},
-	Script: func(s race.Settings, _ int) []race.Trigger {
-		return []race.Trigger{{On: race.Event(history.Released, 1), Do: race.Inject(s.Retry/10, faults.FailoverOf(1))}}
-	},
+	Needs:    needs("no-evalsha", func(p race.Profile) bool { return p.UsesEVALSHA }),
+	Clients:  func(s settings) clients { return clients{{Work: s.TTL * 3 / 10}, {Start: s.Retry / 2, Work: s.Retry}} },
+	Script:   func(s settings, _ int) script { return inject(c1Enters, s.Retry, faults.FailoverOf(1)) },
 	Triggered: func(h *history.History) bool {
-		remembers := func(e *history.Event) bool {
-			return e.Kind == history.Change && e.Client == 0 && e.Key == client.Key && e.Before == "" && e.After != ""
+		unknown := func(e *history.Event) bool {
+			return race.Applies(1, "EVALSHA")(e) && strings.HasPrefix(e.Reply, "(error) NOSCRIPT")
 		}
-		return race.InOrder(h,
-			race.Event(history.Released, 1), race.AnyEvent(history.Failover), remembers,
-			race.EventOfOther(history.Acquire, 1))
+		return race.InOrderWithout(h, race.LosesKey, c1Enters, failsOver, c1Releases, unknown, othersAsk)
 	},
 }

@@ -14,9 +14,9 @@ var oppositeOrder = race.Scenario{
 	ID:       "opposite-order",
 	Race:     "R46",
 	Settings: race.Standard(),
-	Needs:    func(p race.Profile) race.Reason { return unless(p.LocksPerKey, "second-key-assumed") },
-	Clients: func(s race.Settings) []race.Client {
-		return []race.Client{
+	Needs:    needs("second-key-assumed", func(p race.Profile) bool { return p.LocksPerKey }),
+	Clients: func(s settings) clients {
+		return clients{
 			{Work: s.Retry * 2, Tail: s.Retry, Run: takeInOrder(client.Key, client.OtherKey)},
 			{Start: s.Retry / 2, Work: s.Retry * 2, Tail: s.Retry, Run: takeInOrder(client.OtherKey, client.Key)},
 		}
@@ -26,7 +26,7 @@ var oppositeOrder = race.Scenario{
 			return e.Kind == history.Change && e.Client == 2 && e.Key == client.OtherKey && e.Before == ""
 		}
 		return race.InOrderWithout(h, race.AnyEvent(history.Enter),
-			race.CreatesKey(1), createsOther, race.Event(history.Refuse, 1), race.Event(history.Refuse, 2))
+			race.CreatesKey(1), createsOther, c1Refused, c2Refused)
 	},
 }
 

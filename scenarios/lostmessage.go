@@ -21,18 +21,12 @@ var lostReply = race.Scenario{
 	Race:         "R32",
 	AllowsShared: true,
 	Settings:     race.Standard(),
-	Budget: func(nodes int) string {
-		return fmt.Sprintf("lose-reply=%d", race.Quorum(nodes))
-	},
-	Clients: func(s race.Settings) []race.Client {
-		return []race.Client{{Work: s.Retry}, {Start: s.Retry / 2, Work: s.Retry}}
-	},
-	Script: func(s race.Settings, nodes int) []race.Trigger {
+	Budget:       func(nodes int) string { return fmt.Sprintf("lose-reply=%d", race.Quorum(nodes)) },
+	Clients:      func(s settings) clients { return clients{{Work: s.Retry}, {Start: s.Retry / 2, Work: s.Retry}} },
+	Script: func(s settings, nodes int) script {
 		follow, thread := race.FollowRequests(1)
-		return []race.Trigger{follow, {Each: true, Times: race.Quorum(nodes),
-			On: func(e *history.Event) bool {
-				return e.Kind == history.Change && e.Client == 1 && e.Before == ""
-			},
+		return script{follow, {Each: true, Times: race.Quorum(nodes),
+			On: func(e *history.Event) bool { return e.Kind == history.Change && e.Client == 1 && e.Before == "" },
 			Do: func(st *schedule.Stage, e *history.Event) {
 				st.Inject(s.Latency/2, faults.LoseReplyTo(1, thread(e)))
 			},
@@ -40,7 +34,7 @@ var lostReply = race.Scenario{
 	},
 	Triggered: func(h *history.History) bool {
 		unheard := []race.Pattern{race.GivesUpOn(history.LoseReply, 1)}
-		return race.InOrder(h, append(slices.Repeat(unheard, race.Quorum(h.Nodes)), race.EventOfOther(history.Acquire, 1))...)
+		return race.InOrder(h, append(slices.Repeat(unheard, race.Quorum(h.Nodes)), othersAsk)...)
 	},
 }
 
@@ -50,24 +44,22 @@ var lostRelease = race.Scenario{
 	Race:     "S7",
 	Settings: race.Standard(),
 	Budget:   func(nodes int) string { return fmt.Sprintf("lose-request=%d", race.Quorum(nodes)) },
-	Clients: func(s race.Settings) []race.Client {
-		return []race.Client{{Work: s.TTL / 5}, {Start: s.Retry / 2, Work: s.Retry}}
-	},
-	Script: func(_ race.Settings, nodes int) []race.Trigger {
+	Clients:  func(s settings) clients { return clients{{Work: s.TTL / 5}, {Start: s.Retry / 2, Work: s.Retry}} },
+	Script: func(_ settings, nodes int) script {
 		lose := func(st *schedule.Stage, e *history.Event) { st.Inject(0, faults.LoseRequestOf(1, e.Thread)) }
-		triggers := []race.Trigger{{On: race.Event(history.Release, 1)}}
+		triggers := script{{On: c1Releases}}
 		for range race.Quorum(nodes) {
 			triggers = append(triggers, race.Trigger{On: sendsDelete, Do: lose})
 		}
 		return triggers
 	},
 	Triggered: func(h *history.History) bool {
-		steps := []race.Pattern{race.Event(history.Release, 1)}
+		steps := []race.Pattern{c1Releases}
 		unheard := race.GivesUpOn(history.LoseRequest, 1)
 		for range race.Quorum(h.Nodes) {
 			steps = append(steps, unheard)
 		}
-		return race.InOrder(h, append(steps, race.EventOfOther(history.Acquire, 1))...)
+		return race.InOrder(h, append(steps, othersAsk)...)
 	},
 }
 
@@ -75,21 +67,21 @@ var lostRelease = race.Scenario{
 var releaseAgain = race.Scenario{
 	ID:       "release-again",
 	Race:     "R33",
-	Settings: race.StandardWith(func(s *race.Settings) { s.Clients = 3 }),
+	Settings: race.StandardWith(func(s *settings) { s.Clients = 3 }),
 	Budget:   func(nodes int) string { return fmt.Sprintf("lose-reply=%d", race.Quorum(nodes)) },
-	Clients: func(s race.Settings) []race.Client {
-		return []race.Client{
+	Clients: func(s settings) clients {
+		return clients{
 			{Work: s.TTL * 3 / 10, Run: releaseUntilAnswered},
 			{Start: s.Retry / 2, Work: s.TTL / 2, Tail: s.Retry},
 			{Start: s.Retry * 4 / 5, Work: s.Retry},
 		}
 	},
-	Script: func(s race.Settings, nodes int) []race.Trigger {
+	Script: func(s settings, nodes int) script {
 		releasing := false
 		follow, thread := race.FollowRequests(1)
-		return []race.Trigger{
+		return script{
 			follow,
-			{On: race.Event(history.Release, 1), Each: true, Do: func(*schedule.Stage, *history.Event) { releasing = true }},
+			{On: c1Releases, Each: true, Do: func(*schedule.Stage, *history.Event) { releasing = true }},
 			{Each: true, Times: race.Quorum(nodes),
 				On: func(e *history.Event) bool { return releasing && race.DeletesKey(1)(e) },
 				Do: func(st *schedule.Stage, e *history.Event) {
@@ -98,11 +90,11 @@ var releaseAgain = race.Scenario{
 		}
 	},
 	Triggered: func(h *history.History) bool {
-		release, leave := race.Event(history.Release, 1), race.Event(history.Leave, 2)
+		release, leave := c1Releases, c2Leaves
 		again := func(e *history.Event) bool { return release(e) || sendsDelete(e) } // or the lock itself does
 		unheard := slices.Repeat([]race.Pattern{race.GivesUpOn(history.LoseReply, 1)}, race.Quorum(h.Nodes))
 		return race.InOrder(h, slices.Concat([]race.Pattern{release}, unheard, []race.Pattern{again, leave})...) &&
-			race.InOrder(h, race.Event(history.LoseReply, 1), race.Event(history.Enter, 2), again, leave)
+			race.InOrder(h, race.Event(history.LoseReply, 1), c2Enters, again, leave)
 	},
 }
 

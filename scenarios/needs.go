@@ -7,63 +7,39 @@ import (
 )
 
 // What races need of a lock, for race.Scenario.Needs.
+var (
+	needsServer         = needs("no-server", func(p race.Profile) bool { return p.Remote })
+	needsSeveralServers = needs("one-server", func(p race.Profile) bool { return p.Nodes > 1 })
+	// Fencing tokens are counted by one server. A ZooKeeper ensemble is one.
+	needsFencingCounter = needs("no-fencing-counter", func(p race.Profile) bool { return p.Nodes == 1 })
+	needsReentry        = needs("not-reentrant", func(p race.Profile) bool { return p.Reenters })
+	needsWatchdog       = needs("no-watchdog", func(p race.Profile) bool { return p.Renews })
+	needsRenew          = needs("no-renew", func(p race.Profile) bool { return p.Extends })
+	needsCheck          = needs("no-check", func(p race.Profile) bool { return p.Checks })
+	needsShutdownHook   = needs("no-shutdown-hook", func(p race.Profile) bool { return p.Closes })
+	needsTTL            = needs("no-ttl", func(p race.Profile) bool { return p.Expires })
+	needsTakeover       = needs("no-takeover", func(p race.Profile) bool { return p.UsesGETSET || p.Deletes })
+	needsGetset         = needs("no-getset", func(p race.Profile) bool { return p.UsesGETSET })
+	// In races that need it, replicas lag for longer than the lock would wait for them.
+	needsNoWait = needs("waits-for-replica", func(p race.Profile) bool { return !p.UsesWAIT })
+	// Waiters are woken by messages.
+	needsWakeup = both(needs("woken-by-watch", func(p race.Profile) bool { return !p.ZooKeeper }),
+		needs("polls", func(p race.Profile) bool { return p.WaitsInLine }))
+	needsZooKeeper      = needs("not-on-zookeeper", func(p race.Profile) bool { return p.ZooKeeper })
+	needsZooKeeperCheck = both(needsZooKeeper, needsCheck)
+)
 
-// unless returns "" if the condition holds, the reason otherwise.
-func unless(ok bool, why race.Reason) race.Reason {
-	if ok {
-		return ""
+// needs returns the need of a profile that is ok; otherwise why is the reason.
+func needs(why race.Reason, ok func(p race.Profile) bool) func(race.Profile) race.Reason {
+	return func(p race.Profile) race.Reason {
+		if ok(p) {
+			return ""
+		}
+		return why
 	}
-	return why
 }
 
-// needsServer: the lock uses a server.
-func needsServer(p race.Profile) race.Reason { return unless(p.Remote, "no-server") }
-
-// needsSeveralServers: the lock needs a majority of servers.
-func needsSeveralServers(p race.Profile) race.Reason { return unless(p.Nodes > 1, "one-server") }
-
-// needsFencingCounter: the lock has one server, which can count fencing tokens. A
-// ZooKeeper ensemble is one server.
-func needsFencingCounter(p race.Profile) race.Reason {
-	return unless(p.Nodes == 1, "no-fencing-counter")
-}
-
-// needsReentry: the lock lets its holder in again.
-func needsReentry(p race.Profile) race.Reason { return unless(p.Reenters, "not-reentrant") }
-
-// needsWatchdog: the lock renews its lease by itself.
-func needsWatchdog(p race.Profile) race.Reason { return unless(p.Renews, "no-watchdog") }
-
-// needsRenew: the holder can renew its lease.
-func needsRenew(p race.Profile) race.Reason { return unless(p.Extends, "no-renew") }
-
-// needsCheck: the holder can check its lease.
-func needsCheck(p race.Profile) race.Reason { return unless(p.Checks, "no-check") }
-
-// needsShutdownHook: the lock's process uses the server when it shuts down.
-func needsShutdownHook(p race.Profile) race.Reason { return unless(p.Closes, "no-shutdown-hook") }
-
-// needsTakeover: the lock takes over a key that looks lapsed.
-func needsTakeover(p race.Profile) race.Reason {
-	return unless(p.UsesGETSET || p.Deletes, "no-takeover")
-}
-
-// needsGetset: the lock takes over with GETSET.
-func needsGetset(p race.Profile) race.Reason { return unless(p.UsesGETSET, "no-getset") }
-
-// needsNoWait: the lock does not wait for replicas, which in these races lag for longer
-// than it would wait.
-func needsNoWait(p race.Profile) race.Reason { return unless(!p.UsesWAIT, "waits-for-replica") }
-
-// needsWakeup: waiters of the lock are woken by messages.
-func needsWakeup(p race.Profile) race.Reason {
-	return cmp.Or(unless(!p.ZooKeeper, "woken-by-watch"), unless(p.WaitsInLine, "polls"))
-}
-
-// needsZooKeeper: the lock is on ZooKeeper.
-func needsZooKeeper(p race.Profile) race.Reason { return unless(p.ZooKeeper, "not-on-zookeeper") }
-
-// needsZooKeeperCheck: the lock is on ZooKeeper and its holder can check its lease.
-func needsZooKeeperCheck(p race.Profile) race.Reason {
-	return cmp.Or(needsZooKeeper(p), needsCheck(p))
+// both returns the first reason of two needs.
+func both(a, b func(race.Profile) race.Reason) func(race.Profile) race.Reason {
+	return func(p race.Profile) race.Reason { return cmp.Or(a(p), b(p)) }
 }

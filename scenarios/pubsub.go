@@ -17,13 +17,12 @@ var missedWake = race.Scenario{
 	Settings: race.Standard(),
 	Budget:   race.FixedBudget("delay=1"),
 	Needs:    needsWakeup,
-	Clients:  func(s race.Settings) []race.Client { return holderAndWaiters(s, race.Client{Work: s.Retry}, 1) },
-	Script: func(s race.Settings, _ int) []race.Trigger {
-		return []race.Trigger{{On: race.Sends(2, "SUBSCRIBE"), Do: race.Inject(0, faults.DelayOf(2, 0, s.Retry*2))}}
+	Clients:  func(s settings) clients { return holderAndWaiters(s, race.Client{Work: s.Retry}, 1) },
+	Script: func(s settings, _ int) script {
+		return inject(race.Sends(2, "SUBSCRIBE"), 0, faults.DelayOf(2, 0, s.Retry*2))
 	},
-	Triggered: race.Sequence(
-		race.Event(history.Enter, 1), race.Event(history.Acquire, 2), race.Sends(2, "SUBSCRIBE"),
-		race.DeletesKey(1), race.Applies(2, "SUBSCRIBE")),
+	Triggered: race.Sequence(c1Enters, c2Asks, race.Sends(2, "SUBSCRIBE"), race.DeletesKey(1),
+		race.Applies(2, "SUBSCRIBE")),
 }
 
 // silentCrash: a waiter of Redisson waits for the message or the rest of the lease.
@@ -33,11 +32,11 @@ var silentCrash = race.Scenario{
 	Settings: race.Standard(),
 	Budget:   race.FixedBudget("crash=1"),
 	Needs:    needsWakeup,
-	Clients:  func(s race.Settings) []race.Client { return holderAndWaiters(s, race.Client{Work: s.TTL / 2}, 1) },
+	Clients:  func(s settings) clients { return holderAndWaiters(s, race.Client{Work: s.TTL / 2}, 1) },
 	Script:   crashHolding.Script,
 	Triggered: func(h *history.History) bool {
 		return !race.InOrder(h, race.DeletesKey(1)) &&
-			race.InOrder(h, race.Event(history.Enter, 1), race.Applies(2, "SUBSCRIBE"), race.Event(history.Crash, 1))
+			race.InOrder(h, c1Enters, race.Applies(2, "SUBSCRIBE"), c1Crashes)
 	},
 }
 
@@ -45,15 +44,15 @@ var silentCrash = race.Scenario{
 var herd = race.Scenario{
 	ID:        "herd",
 	Race:      "R36",
-	Settings:  race.StandardWith(func(s *race.Settings) { s.Clients = 4 }),
+	Settings:  race.StandardWith(func(s *settings) { s.Clients = 4 }),
 	Needs:     needsWakeup,
-	Clients:   func(s race.Settings) []race.Client { return holderAndWaiters(s, race.Client{Work: s.Retry}, 3) },
+	Clients:   func(s settings) clients { return holderAndWaiters(s, race.Client{Work: s.Retry}, 3) },
 	Triggered: func(h *history.History) bool { return wokenClients(h) > 1 },
 }
 
 // holderAndWaiters are a holder and n clients that wait for it.
-func holderAndWaiters(s race.Settings, holder race.Client, n int) []race.Client {
-	roles := []race.Client{holder}
+func holderAndWaiters(s settings, holder race.Client, n int) clients {
+	roles := clients{holder}
 	for i := range n {
 		roles = append(roles, race.Client{
 			Start: s.Retry/2 + time.Duration(i)*s.Retry/10, Work: s.Retry / 2,

@@ -19,11 +19,11 @@ import (
 var nested = race.Scenario{
 	ID:                  "nested",
 	Race:                "R13",
-	Settings:            race.StandardWith(func(s *race.Settings) { s.Clients = 3 }),
+	Settings:            race.StandardWith(func(s *settings) { s.Clients = 3 }),
 	IncludeNonExclusive: true,
 	Needs:               needsReentry,
-	Clients: func(s race.Settings) []race.Client {
-		return []race.Client{
+	Clients: func(s settings) clients {
+		return clients{
 			{Work: s.TTL / 2, Run: func(a *race.ClientRun) {
 				outer := client.Acquire(a.Client, a.Lock, a.Spec.Retry)
 				if inner, err := client.Try(a.Client, a.Lock); err == nil {
@@ -37,9 +37,8 @@ var nested = race.Scenario{
 		}
 	},
 	Triggered: func(h *history.History) bool {
-		enter := race.Event(history.Enter, 1)
-		return race.InOrderWithout(h, race.Event(history.Leave, 1),
-			enter, enter, race.Event(history.Released, 1), race.EventOfOther(history.Acquire, 1))
+		enter := c1Enters
+		return race.InOrderWithout(h, c1Leaves, enter, enter, c1Released, othersAsk)
 	},
 }
 
@@ -50,8 +49,8 @@ var pooledThread = race.Scenario{
 	Settings:            race.Standard(),
 	IncludeNonExclusive: true,
 	Needs:               needsServer,
-	Clients: func(s race.Settings) []race.Client {
-		return []race.Client{
+	Clients: func(s settings) clients {
+		return clients{
 			{Work: s.Retry / 10, Retry: s.TTL / 2, Run: func(a *race.ClientRun) {
 				a.AcquireWorkRelease()
 				a.Clock().Sleep(s.Retry)
@@ -60,9 +59,7 @@ var pooledThread = race.Scenario{
 			{Start: s.Retry / 2, Work: s.TTL / 5, Tail: s.TTL / 5},
 		}
 	},
-	Triggered: race.Sequence(
-		race.Event(history.Released, 1), race.Event(history.Enter, 2), race.Event(history.Acquire, 1),
-		race.Event(history.Leave, 2)),
+	Triggered: race.Sequence(c1Released, c2Enters, c1Asks, c2Leaves),
 }
 
 // secondTry: article 001 has this tryLock, and the advice to spin on it.
@@ -72,14 +69,12 @@ var secondTry = race.Scenario{
 	Settings:            race.Standard(),
 	IncludeNonExclusive: true,
 	Needs:               needsServer,
-	Clients: func(s race.Settings) []race.Client {
-		return []race.Client{{Work: s.TTL / 2}, {Start: s.TTL / 5, Work: s.Retry}}
-	},
+	Clients:             func(s settings) clients { return clients{{Work: s.TTL / 2}, {Start: s.TTL / 5, Work: s.Retry}} },
 	Triggered: func(h *history.History) bool {
-		inside, leave := race.Event(history.Enter, 1), race.Event(history.Leave, 1)
-		tries := race.Event(history.Acquire, 2)
-		return race.InOrderWithout(h, leave, inside, tries, race.Event(history.Refuse, 2), tries) ||
-			race.InOrderWithout(h, leave, inside, tries, race.Event(history.Enter, 2)) // it tried twice in one call
+		inside, leave := c1Enters, c1Leaves
+		tries := c2Asks
+		return race.InOrderWithout(h, leave, inside, tries, c2Refused, tries) ||
+			race.InOrderWithout(h, leave, inside, tries, c2Enters) // it tried twice in one call
 	},
 }
 
@@ -91,8 +86,8 @@ var secondKey = race.Scenario{
 	Settings:            race.Standard(),
 	IncludeNonExclusive: true,
 	Needs:               needsServer,
-	Clients: func(s race.Settings) []race.Client {
-		return []race.Client{
+	Clients: func(s settings) clients {
+		return clients{
 			{Work: s.TTL / 2},
 			{Start: s.Retry / 2, Work: s.Retry, Retry: s.TTL / 2, Run: func(a *race.ClientRun) {
 				lease, err := a.Lock.Acquire(context.Background(), client.OtherKey)
@@ -103,8 +98,7 @@ var secondKey = race.Scenario{
 			}},
 		}
 	},
-	Triggered: race.SequenceWithout(race.Event(history.Leave, 1),
-		race.Event(history.Enter, 1), mentionsOtherKey(2), race.Event(history.Acquire, 2)),
+	Triggered: race.SequenceWithout(c1Leaves, c1Enters, mentionsOtherKey(2), c2Asks),
 }
 
 // mentionsOtherKey matches a client's requests about the second key, or about a znode
@@ -125,8 +119,8 @@ var lateReentry = race.Scenario{
 	Settings:            race.Standard(),
 	IncludeNonExclusive: true,
 	Needs:               needsReentry,
-	Clients: func(s race.Settings) []race.Client {
-		return []race.Client{
+	Clients: func(s settings) clients {
+		return clients{
 			{Work: s.Retry / 10, Run: func(a *race.ClientRun) {
 				outer := client.Acquire(a.Client, a.Lock, a.Spec.Retry)
 				client.Work(a.Client, outer, a.Spec.Section())
@@ -142,14 +136,14 @@ var lateReentry = race.Scenario{
 	},
 	Triggered: func(h *history.History) bool {
 		begin := history.Forever
-		return race.InOrderWithout(h, race.Event(history.Release, 1), func(e *history.Event) bool {
+		return race.InOrderWithout(h, c1Releases, func(e *history.Event) bool {
 			if e.Kind == history.Enter && e.Client == 1 {
 				begin = e.At
 			}
 			return begin == e.At
-		}, race.Event(history.Leave, 1), func(e *history.Event) bool {
+		}, c1Leaves, func(e *history.Event) bool {
 			return e.Kind == history.Acquire && e.Client != 1 && e.At-h.TTL > begin
-		}, race.Event(history.Acquire, 1))
+		}, c1Asks)
 	},
 }
 
@@ -158,11 +152,11 @@ var lateReentry = race.Scenario{
 var twoKeys = race.Scenario{
 	ID:                  "two-keys",
 	Race:                "R13G",
-	Settings:            race.StandardWith(func(s *race.Settings) { s.Clients = 3 }),
+	Settings:            race.StandardWith(func(s *settings) { s.Clients = 3 }),
 	IncludeNonExclusive: true,
 	Needs:               needsServer,
-	Clients: func(s race.Settings) []race.Client {
-		return []race.Client{
+	Clients: func(s settings) clients {
+		return clients{
 			{Work: s.TTL / 5, Run: func(a *race.ClientRun) {
 				lease := client.Acquire(a.Client, a.Lock, a.Spec.Retry)
 				if second, err := a.Lock.Acquire(context.Background(), client.OtherKey); err == nil {
@@ -175,7 +169,5 @@ var twoKeys = race.Scenario{
 			{Start: s.TTL/5 + s.Retry, Work: s.Retry},
 		}
 	},
-	Triggered: race.Sequence(
-		race.Event(history.Enter, 1), mentionsOtherKey(1), race.EventOfOther(history.Acquire, 1),
-		race.Event(history.Release, 1)),
+	Triggered: race.Sequence(c1Enters, mentionsOtherKey(1), othersAsk, c1Releases),
 }

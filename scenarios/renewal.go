@@ -16,15 +16,13 @@ import (
 var lateRenewal = race.Scenario{
 	ID:       "late-renewal",
 	Race:     "R14",
-	Settings: race.StandardWith(func(s *race.Settings) { s.Pause = race.Seconds(6) }),
+	Settings: race.StandardWith(func(s *settings) { s.Pause = race.Seconds(6) }),
 	Budget:   race.FixedBudget("pause=1"),
 	Needs:    needsWatchdog,
-	Clients: func(s race.Settings) []race.Client {
-		return []race.Client{{Work: s.TTL * 3 / 2}, {Start: s.Retry / 2, Work: s.Retry}}
-	},
-	Script: func(s race.Settings, _ int) []race.Trigger {
+	Clients:  func(s settings) clients { return clients{{Work: s.TTL * 3 / 2}, {Start: s.Retry / 2, Work: s.Retry}} },
+	Script: func(s settings, _ int) script {
 		waits := func(e *history.Event) bool { return e.Kind == history.Sleep && e.Client == 1 && e.Thread > 0 }
-		return []race.Trigger{{On: waits, Do: func(st *schedule.Stage, e *history.Event) {
+		return script{{On: waits, Do: func(st *schedule.Stage, e *history.Event) {
 			st.Inject(e.D-s.Retry/50, faults.PauseOf(1, s.Pause))
 		}}}
 	},
@@ -32,12 +30,10 @@ var lateRenewal = race.Scenario{
 		var resumed time.Duration
 		resumes := func(e *history.Event) bool {
 			resumed = e.At
-			return race.Event(history.Resume, 1)(e)
+			return c1Resumes(e)
 		}
 		overdue := func(e *history.Event) bool { return race.SendsFromTimer(1)(e) && e.At == resumed }
-		return race.InOrder(h,
-			race.Event(history.Enter, 1), race.Event(history.Pause, 1), race.EventOfOther(history.Acquire, 1),
-			resumes, overdue)
+		return race.InOrder(h, c1Enters, c1Pauses, othersAsk, resumes, overdue)
 	},
 }
 
@@ -49,21 +45,19 @@ var failedRenewal = race.Scenario{
 	Settings: race.Standard(),
 	Budget:   race.FixedBudget("lose-reply=1"),
 	Needs:    needsWatchdog,
-	Clients: func(s race.Settings) []race.Client {
-		return []race.Client{{Work: s.TTL * 5 / 2}, {Start: s.Retry / 2, Work: s.Retry, Tail: s.Retry}}
+	Clients: func(s settings) clients {
+		return clients{{Work: s.TTL * 5 / 2}, {Start: s.Retry / 2, Work: s.Retry, Tail: s.Retry}}
 	},
-	Script: func(s race.Settings, _ int) []race.Trigger {
+	Script: func(s settings, _ int) script {
 		var r renewal
-		return []race.Trigger{{On: r.applied, Do: func(st *schedule.Stage, _ *history.Event) {
+		return script{{On: r.applied, Do: func(st *schedule.Stage, _ *history.Event) {
 			st.Inject(s.Latency/2, faults.LoseReplyTo(1, r.sent.Thread)) // on its way, also where a replica is waited for
 		}}}
 	},
 	Triggered: func(h *history.History) bool {
 		var r renewal
 		lost := func(e *history.Event) bool { return e.Kind == history.LoseReply && e.Msg == r.sent.Msg }
-		return race.InOrderWithout(h, race.Event(history.Leave, 1),
-			race.Event(history.Enter, 1), r.applied, lost, race.Event(history.Timeout, 1),
-			race.EventOfOther(history.Acquire, 1))
+		return race.InOrderWithout(h, c1Leaves, c1Enters, r.applied, lost, race.Event(history.Timeout, 1), othersAsk)
 	},
 }
 
@@ -93,19 +87,19 @@ var renewalInFlight = race.Scenario{
 	Race:     "R17",
 	Settings: race.Standard(),
 	Needs:    needsWatchdog,
-	Clients: func(s race.Settings) []race.Client {
-		return []race.Client{{Work: s.TTL*49/50 - s.Retry/100}, {Start: s.Retry / 2, Work: s.Retry, Tail: s.Retry}}
+	Clients: func(s settings) clients {
+		return clients{{Work: s.TTL*49/50 - s.Retry/100}, {Start: s.Retry / 2, Work: s.Retry, Tail: s.Retry}}
 	},
-	Script: func(s race.Settings, _ int) []race.Trigger {
+	Script: func(s settings, _ int) script {
 		held := false
-		return []race.Trigger{
+		return script{
 			{Each: true, On: mainSends, Do: func(st *schedule.Stage, _ *history.Event) {
 				if held {
 					st.Inject(s.Latency, simulator.Choice{Verb: simulator.Arrive, Client: 1})
 				}
 			}},
 			{On: race.SendsFromTimer(1), Do: func(st *schedule.Stage, _ *history.Event) { st.Freeze(1); held = true }},
-			{On: race.Event(history.Enter, 2), Do: func(st *schedule.Stage, _ *history.Event) {
+			{On: c2Enters, Do: func(st *schedule.Stage, _ *history.Event) {
 				st.After(0, func() { st.Thaw(1); held = false })
 			}},
 		}
@@ -117,7 +111,38 @@ var renewalInFlight = race.Scenario{
 			return race.SendsFromTimer(1)(e)
 		}
 		arrives := func(e *history.Event) bool { return e.Kind == history.Apply && e.Msg == sent }
-		return race.InOrderWithout(h, race.Event(history.Leave, 2),
-			sends, race.Event(history.Released, 1), race.Event(history.Enter, 2), arrives)
+		return race.InOrderWithout(h, c2Leaves, sends, c1Released, c2Enters, arrives)
 	},
 }
+
+// Races of a renewal that goes on after its lease has ended and hits another's lease. What
+// a daemon that is never stopped does to its own key is dead-business.
+
+// zombieDaemon: article 001's renewing thread has neither a check of the owner nor an end.
+var zombieDaemon = race.Scenario{
+	ID:       "zombie-daemon",
+	Race:     "R14C",
+	Settings: race.StandardWith(func(s *settings) { s.Clients, s.Pause = 3, race.Seconds(10) }),
+	Budget:   race.FixedBudget("pause=1"),
+	Needs:    needsWatchdog,
+	// c1's business fails, c2 is inside when c1's daemon wakes, and c3 waits.
+	Clients: func(s settings) clients {
+		return clients{
+			{Work: s.TTL / 10, Fails: true},
+			{Start: s.TTL + s.Retry/2, Work: s.TTL * 19 / 20},
+			{Start: s.TTL + s.Retry*5/2, Work: s.Retry},
+		}
+	},
+	Script:    func(s settings, _ int) script { return inject(race.Throws(1), s.Retry, faults.PauseOf(1, s.Pause)) },
+	Triggered: race.SequenceWithout(c2Leaves, race.Throws(1), c1Pauses, c2Enters, c1Resumes, race.SendsFromTimer(1)),
+}
+
+// zombieKeeps is zombieDaemon with a second client that crashes.
+var zombieKeeps = variant(zombieDaemon, "zombie-keeps", "R14D", func(sc *race.Scenario) {
+	sc.Budget = race.FixedBudget("pause=1,crash=1")
+	sc.Script = func(s settings, nodes int) script {
+		return append(zombieDaemon.Script(s, nodes), inject(c2Enters, s.Retry, faults.CrashOf(2))...)
+	}
+	sc.Triggered = race.SequenceWithout(c2Leaves, race.Throws(1), c1Pauses, c2Enters, race.Event(history.Crash, 2),
+		c1Resumes, race.SendsFromTimer(1), c3Asks)
+})

@@ -1,7 +1,6 @@
 package scenarios
 
 import (
-	"cmp"
 	"fmt"
 	"time"
 
@@ -14,33 +13,30 @@ import (
 
 // restart: Kleppmann's third objection to Redlock.
 var restart = race.Scenario{
-	ID:       "restart",
-	Race:     "R24",
-	Settings: race.Standard(),
-	Budget: func(nodes int) string {
-		return "restart=1" + loseBeyondMajorityBudget(nodes)
-	},
-	Clients: holderAndRival,
-	Script: func(s race.Settings, nodes int) []race.Trigger {
-		return append(loseBeyondMajority(nodes),
-			race.Trigger{On: race.Event(history.Enter, 1), Do: race.Inject(time.Second, faults.RestartOf(race.Quorum(nodes)))})
-	},
+	ID:        "restart",
+	Race:      "R24",
+	Settings:  race.Standard(),
+	Budget:    func(nodes int) string { return "restart=1" + loseBeyondMajorityBudget(nodes) },
+	Clients:   holderAndRival,
+	Script:    func(_ settings, nodes int) script { return onBareMajority(nodes, time.Second, faults.RestartOf) },
 	Triggered: forgottenInside,
+}
+
+// onBareMajority is the script of a fault of the last server of the smallest majority, some time
+// after c1 has entered.
+func onBareMajority(nodes int, d time.Duration, fault func(node int) simulator.Choice) script {
+	return append(loseBeyondMajority(nodes), inject(c1Enters, d, fault(race.Quorum(nodes)))...)
 }
 
 // loseBeyondMajority loses c1's first requests to the servers beyond the smallest
 // majority, so that c1 holds a bare majority.
-func loseBeyondMajority(nodes int) []race.Trigger {
+func loseBeyondMajority(nodes int) script {
 	if nodes == 1 {
 		return nil
 	}
-	return []race.Trigger{{Each: true, Times: nodes - race.Quorum(nodes),
-		On: func(e *history.Event) bool {
-			return e.Kind == history.Send && e.Client == 1 && e.Node > race.Quorum(nodes)
-		},
-		Do: func(st *schedule.Stage, e *history.Event) {
-			st.Inject(0, faults.LoseRequestOf(1, e.Thread))
-		},
+	return script{{Each: true, Times: nodes - race.Quorum(nodes),
+		On: func(e *history.Event) bool { return race.Event(history.Send, 1)(e) && e.Node > race.Quorum(nodes) },
+		Do: func(st *schedule.Stage, e *history.Event) { st.Inject(0, faults.LoseRequestOf(1, e.Thread)) },
 	}}
 }
 
@@ -53,82 +49,56 @@ func loseBeyondMajorityBudget(nodes int) string {
 }
 
 // restartEverysec: the documentation of Redis on appendfsync everysec.
-var restartEverysec = race.Scenario{
-	ID:       "restart-everysec",
-	Race:     "R23",
-	Settings: race.Standard(),
-	AOF:      simulator.EverySecond,
-	Budget:   restart.Budget,
-	Clients:  holderAndRival,
-	Script: func(s race.Settings, nodes int) []race.Trigger {
-		return append(loseBeyondMajority(nodes),
-			race.Trigger{On: race.Event(history.Enter, 1), Do: race.Inject(time.Second/2, faults.RestartOf(race.Quorum(nodes)))})
-	},
-	Triggered: restart.Triggered,
-}
+var restartEverysec = variant(restart, "restart-everysec", "R23", func(sc *race.Scenario) {
+	sc.AOF = simulator.EverySecond
+	sc.Script = func(_ settings, nodes int) script { return onBareMajority(nodes, time.Second/2, faults.RestartOf) }
+})
 
 // restartAlways: the same with appendfsync always.
-var restartAlways = race.Scenario{
-	ID:       "restart-always",
-	Race:     "R23B",
-	Settings: race.Standard(),
-	AOF:      simulator.Always,
-	Budget:   restart.Budget,
-	Clients:  holderAndRival,
-	Script:   restart.Script,
-	Triggered: race.SequenceWithout(race.LosesKey,
-		race.Event(history.Enter, 1), race.Event(history.Up, 0), race.OthersSend(1),
-		race.Event(history.Leave, 1)),
-}
+var restartAlways = variant(restart, "restart-always", "R23B", func(sc *race.Scenario) {
+	sc.AOF = simulator.Always
+	sc.Triggered = race.SequenceWithout(race.LosesKey, c1Enters, race.Event(history.Up, 0), race.OthersSend(1), c1Leaves)
+})
 
 // restartDelayed: the delayed restarts that the documentation of Redlock recommends.
-var restartDelayed = race.Scenario{
-	ID:       "restart-delayed",
-	Race:     "R23C",
-	Settings: race.Standard(),
-	Budget:   restart.Budget,
-	Clients:  holderAndRival,
-	Script: func(s race.Settings, nodes int) []race.Trigger {
-		restart := faults.RestartAfter(race.Quorum(nodes), s.TTL+s.Retry)
-		return append(loseBeyondMajority(nodes),
-			race.Trigger{On: race.Event(history.Enter, 1), Do: race.Inject(time.Second, restart)})
-	},
-	Triggered: race.SequenceWithout(race.Event(history.Up, 0),
-		race.Event(history.Enter, 1), race.Event(history.Down, 0), race.OthersSend(1),
-		race.Event(history.Leave, 1)),
-}
+var restartDelayed = variant(restart, "restart-delayed", "R23C", func(sc *race.Scenario) {
+	sc.Script = func(s settings, nodes int) script {
+		late := func(node int) simulator.Choice { return faults.RestartAfter(node, s.TTL+s.Retry) }
+		return onBareMajority(nodes, time.Second, late)
+	}
+	sc.Triggered = race.SequenceWithout(race.Event(history.Up, 0), c1Enters, race.Event(history.Down, 0),
+		race.OthersSend(1), c1Leaves)
+})
 
 // quorumRestart: redsync issue 186. c1 holds a bare majority because c2 was faster at the
 // other servers; no message is lost.
 var quorumRestart = race.Scenario{
 	ID:       "quorum-restart",
 	Race:     "R24B",
-	Settings: race.StandardWith(func(s *race.Settings) { s.Pause = 6 * time.Millisecond }),
+	Settings: race.StandardWith(func(s *settings) { s.Pause = 6 * time.Millisecond }),
 	Budget:   func(nodes int) string { return fmt.Sprintf("pause=1,restart=1,delay=%d", nodes-race.Quorum(nodes)) },
-	Needs: func(p race.Profile) race.Reason {
-		return cmp.Or(unless(!p.StopsAtMajority, "stops-at-majority"), needsSeveralServers(p))
+	Needs: both(needs("stops-at-majority", func(p race.Profile) bool { return !p.StopsAtMajority }),
+		needsSeveralServers),
+	Clients: func(s settings) clients {
+		all := holderAndRival(s)
+		all[1].Start = s.Latency * 2
+		return all
 	},
-	Clients: func(s race.Settings) []race.Client {
-		clients := holderAndRival(s)
-		clients[1].Start = s.Latency * 2
-		return clients
-	},
-	Script: func(s race.Settings, nodes int) []race.Trigger {
-		return []race.Trigger{
+	Script: func(s settings, nodes int) script {
+		return script{
 			{Each: true, Times: nodes - race.Quorum(nodes),
 				On: func(e *history.Event) bool { return sendsInParallel(1)(e) && e.Node > race.Quorum(nodes) },
 				Do: func(st *schedule.Stage, e *history.Event) {
 					st.Inject(0, faults.DelayOf(1, e.Thread, 4*s.Latency))
 				}},
 			{On: race.CreatesKeyOn(1, race.Quorum(nodes)), Do: race.Inject(0, faults.PauseOf(1, s.Pause))},
-			{On: race.Event(history.Enter, 1), Do: race.Inject(s.Retry/2, faults.RestartOf(race.Quorum(nodes)))},
+			{On: c1Enters, Do: race.Inject(s.Retry/2, faults.RestartOf(race.Quorum(nodes)))},
 		}
 	},
 	Triggered: func(h *history.History) bool {
 		shared := race.InOrder(h, race.CreatesKey(2), race.DeletesKey(2)) &&
-			race.InOrder(h, race.CreatesKey(2), race.Event(history.Enter, 1))
-		return shared && race.InOrder(h,
-			race.DeletesKey(2), race.LosesKey, race.EventOfOther(history.Acquire, 1), race.Event(history.Leave, 1))
+			race.InOrder(h, race.CreatesKey(2), c1Enters)
+		return shared && race.InOrder(h, race.DeletesKey(2), race.LosesKey, othersAsk, c1Leaves)
 	},
 }
 

@@ -1,10 +1,10 @@
 // Package scenarios contains the races between users of a distributed lock, as values of
-// race.Scenario. Each has a file, or shares one with its variants.
+// race.Scenario. A file has the races of one fault, or of one way to use a lock.
 //
 // To add a race:
 //
 //   - a variable in a file of this package: Settings, Clients, Script, and Triggered, which
-//     proves that a run shows the race;
+//     proves that a run shows the race; see words.go for what they are written with;
 //   - its line in All;
 //   - its texts, scenario.<id>.title, .story, .numbers and, where the verdict's does not
 //     do, .cure, in reports/text/en/stories.txt and reports/text/zh/stories.txt;

@@ -1,18 +1,15 @@
 package scenarios
 
-import (
-	"locklab/scenarios/race"
-	"locklab/simulator/history"
-)
+import "locklab/scenarios/race"
 
 // foreignShutdown: article 004 prints the @PreDestroy hook that deletes the key.
 var foreignShutdown = race.Scenario{
 	ID:       "foreign-shutdown",
 	Race:     "R11",
-	Settings: race.StandardWith(func(s *race.Settings) { s.Clients = 3 }),
+	Settings: race.StandardWith(func(s *settings) { s.Clients = 3 }),
 	Needs:    needsShutdownHook,
-	Clients: func(s race.Settings) []race.Client {
-		return []race.Client{
+	Clients: func(s settings) clients {
+		return clients{
 			{Work: s.TTL / 2},
 			{Start: s.Retry / 2, Work: s.Retry, Run: func(a *race.ClientRun) {
 				a.TryOnce()
@@ -22,9 +19,7 @@ var foreignShutdown = race.Scenario{
 			{Start: s.Retry * 17 / 10, Work: s.Retry, Tail: s.TTL / 2},
 		}
 	},
-	Triggered: race.Sequence(
-		race.Event(history.Enter, 1), race.Event(history.Refuse, 2), race.DeletesKey(2),
-		race.Event(history.Acquire, 3), race.Event(history.Leave, 1)),
+	Triggered: race.Sequence(c1Enters, c2Refused, race.DeletesKey(2), c3Asks, c1Leaves),
 }
 
 // ownShutdown: the same hook of article 004. It runs beside the job, which is not
@@ -34,8 +29,8 @@ var ownShutdown = race.Scenario{
 	Race:     "R11B",
 	Settings: race.Standard(),
 	Needs:    needsShutdownHook,
-	Clients: func(s race.Settings) []race.Client {
-		return []race.Client{
+	Clients: func(s settings) clients {
+		return clients{
 			{Work: s.TTL / 2, Run: func(a *race.ClientRun) {
 				a.Clock().AfterFunc(s.Retry*2, a.ShutDown)
 				a.AcquireWorkRelease()
@@ -43,6 +38,5 @@ var ownShutdown = race.Scenario{
 			{Start: s.Retry / 2, Work: s.Retry, Tail: s.TTL * 2 / 5},
 		}
 	},
-	Triggered: race.SequenceWithout(race.Event(history.Leave, 1),
-		race.Event(history.Enter, 1), race.DeletesKey(1), race.EventOfOther(history.Acquire, 1)),
+	Triggered: race.SequenceWithout(c1Leaves, c1Enters, race.DeletesKey(1), othersAsk),
 }

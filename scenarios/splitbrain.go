@@ -19,16 +19,15 @@ var splitBrain = race.Scenario{
 	Budget:   race.FixedBudget("split=1"),
 	Replicas: 1,
 	Clients:  holderAndRival,
-	Script: func(s race.Settings, _ int) []race.Trigger {
-		return []race.Trigger{
+	Script: func(s settings, _ int) script {
+		return script{
 			{On: race.Decides(1), Do: race.Inject(s.Retry, faults.SplitOf(1, 1, 0))},
-			{On: race.AnyEvent(history.Split), Do: race.Inject(s.TTL, heal)},
+			{On: splits, Do: race.Inject(s.TTL, heal)},
 		}
 	},
 	Triggered: func(h *history.History) bool {
-		split, asks := race.AnyEvent(history.Split), race.OthersSend(1)
-		return race.InOrder(h, race.Event(history.Enter, 1), split, race.LosesKey, asks, race.Event(history.Leave, 1)) ||
-			race.InOrder(h, race.CreatesKey(1), race.DeletesKey(1), split, asks)
+		return race.InOrder(h, c1Enters, splits, race.LosesKey, race.OthersSend(1), c1Leaves) ||
+			race.InOrder(h, race.CreatesKey(1), race.DeletesKey(1), splits, race.OthersSend(1))
 	},
 }
 
@@ -36,74 +35,53 @@ var splitBrain = race.Scenario{
 var heal = simulator.Choice{Verb: simulator.Heal, Node: 1}
 
 // splitInStep is splitBrain without lag: only c1's release is lost with the old master.
-var splitInStep = race.Scenario{
-	ID:       "split-in-step",
-	Race:     "R22D",
-	Settings: race.Standard(),
-	Budget:   race.FixedBudget("split=1"),
-	Replicas: 1,
-	Clients:  holderAndRival,
-	Script:   splitBrain.Script,
-	Triggered: func(h *history.History) bool {
-		// with anything forgotten when the replica takes over, it would be split-brain
-		return race.InOrderWithout(h, race.LosesKey,
-			race.Event(history.Enter, 1), race.AnyEvent(history.Split), race.Event(history.Release, 1),
-			race.OthersSend(1), race.AnyEvent(history.Heal))
-	},
-}
+var splitInStep = variant(splitBrain, "split-in-step", "R22D", func(sc *race.Scenario) {
+	sc.Settings = race.Standard()
+	// with anything forgotten when the replica takes over, it would be split-brain
+	sc.Triggered = race.SequenceWithout(race.LosesKey, c1Enters, splits, c1Releases, race.OthersSend(1), heals)
+})
 
 // splitRenewed is splitBrain for a watchdog.
-var splitRenewed = race.Scenario{
-	ID:       "split-renewed",
-	Race:     "R22B",
-	Settings: race.Standard(),
-	Budget:   race.FixedBudget("split=1"),
-	Replicas: 1,
-	Needs:    needsWatchdog,
-	Clients: func(s race.Settings) []race.Client {
-		return []race.Client{{Work: s.TTL * 5 / 2}, {Start: s.Retry / 2, Work: s.TTL, Tail: s.TTL * 3 / 5}}
-	},
-	Script: func(s race.Settings, _ int) []race.Trigger {
-		return []race.Trigger{{On: race.Event(history.Enter, 1), Do: race.Inject(s.Retry, faults.SplitOf(1, 1, 0))}}
-	},
-	Triggered: func(h *history.History) bool {
+var splitRenewed = variant(splitInStep, "split-renewed", "R22B", func(sc *race.Scenario) {
+	sc.Needs = needsWatchdog
+	sc.Clients = func(s settings) clients {
+		return clients{{Work: s.TTL * 5 / 2}, {Start: s.Retry / 2, Work: s.TTL, Tail: s.TTL * 3 / 5}}
+	}
+	sc.Script = func(s settings, _ int) script { return inject(c1Enters, s.Retry, faults.SplitOf(1, 1, 0)) }
+	sc.Triggered = func(h *history.History) bool {
 		var r renewal
-		// with anything forgotten when the replica takes over, it would be split-brain
 		onOldMaster := func(e *history.Event) bool { return r.applied(e) && e.Node > h.Nodes }
-		return race.InOrderWithout(h, race.LosesKey,
-			race.Event(history.Enter, 1), race.AnyEvent(history.Split), race.OthersSend(1), onOldMaster,
-			race.OthersSend(1), race.Event(history.Leave, 1))
-	},
-}
+		return race.InOrderWithout(h, race.LosesKey, c1Enters, splits, race.OthersSend(1), onOldMaster,
+			race.OthersSend(1), c1Leaves)
+	}
+})
 
 // splitBounded: min-replicas-to-write and min-replicas-max-lag of redis.conf.
 var splitBounded = race.Scenario{
 	ID:          "split-bounded",
 	Race:        "R22C",
-	Settings:    race.StandardWith(func(s *race.Settings) { s.Clients = 3 }),
+	Settings:    race.StandardWith(func(s *settings) { s.Clients = 3 }),
 	Budget:      race.FixedBudget("split=1"),
 	Replicas:    2,
 	MinReplicas: 1,
-	Needs:       func(p race.Profile) race.Reason { return unless(p.Nodes == 1, "no-single-grant") },
-	Clients: func(s race.Settings) []race.Client {
-		return []race.Client{
+	Needs:       needs("no-single-grant", func(p race.Profile) bool { return p.Nodes == 1 }),
+	Clients: func(s settings) clients {
+		return clients{
 			{Work: s.Retry, Tail: s.Retry},
 			{Start: s.TTL + s.Retry*3, Work: s.TTL / 5, Tail: s.TTL * 2 / 5},
 			{Start: s.TTL + s.Retry*4, Work: s.Retry},
 		}
 	},
-	Script: func(s race.Settings, _ int) []race.Trigger {
-		return []race.Trigger{
-			{On: race.Event(history.Released, 1), Do: race.Inject(0, faults.SplitOf(3, 1, 0))},
-			{On: race.AnyEvent(history.Split), Do: race.Inject(s.TTL*2, heal)},
+	Script: func(s settings, _ int) script {
+		return script{
+			{On: c1Released, Do: race.Inject(0, faults.SplitOf(3, 1, 0))},
+			{On: splits, Do: race.Inject(s.TTL*2, heal)},
 		}
 	},
 	Triggered: func(h *history.History) bool {
 		refuses := func(e *history.Event) bool {
 			return e.Kind == history.Apply && e.Client == 3 && e.Node > h.Nodes && strings.Contains(e.Reply, "NOREPLICAS")
 		}
-		return race.InOrder(h,
-			race.AnyEvent(history.Split), race.Event(history.Enter, 2), refuses,
-			race.Event(history.Leave, 2), race.AnyEvent(history.Heal))
+		return race.InOrder(h, splits, c2Enters, refuses, c2Leaves, heals)
 	},
 }

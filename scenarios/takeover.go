@@ -1,6 +1,8 @@
 package scenarios
 
 import (
+	"time"
+
 	"locklab/faults"
 	"locklab/scenarios/race"
 	"locklab/simulator/history"
@@ -11,17 +13,17 @@ import (
 var takeoverCommands = []string{"DEL", "GETSET"}
 
 // bothSeeLapsedStamp lets c1 crash when its key has just been created. c2 and c3 both see
-// the lapsed timestamp before either touches the key. Then c2 goes first; the last trigger
-// lets c3 follow.
-func bothSeeLapsedStamp(last race.Trigger) []race.Trigger {
-	return []race.Trigger{
+// the lapsed timestamp before either touches the key. Then c2 goes first, and c3 follows d after
+// c2 has entered.
+func bothSeeLapsedStamp(d time.Duration) script {
+	return script{
 		{On: race.CreatesKeyWithoutTTL(1), Do: race.Inject(0, faults.CrashOf(1))},
 		{On: race.Sends(2, takeoverCommands...), Do: race.Freeze(2)},
 		{On: race.Sends(3, takeoverCommands...), Do: func(st *schedule.Stage, _ *history.Event) {
 			st.Freeze(3)
 			st.After(0, func() { st.Thaw(2) })
 		}},
-		last,
+		{On: c2Enters, Do: race.Thaw(3, d)},
 	}
 }
 
@@ -33,73 +35,119 @@ func bothSeeLapsedStamp(last race.Trigger) []race.Trigger {
 var doubleDel = race.Scenario{
 	ID:       "double-del",
 	Race:     "R05",
-	Settings: race.StandardWith(func(s *race.Settings) { s.Clients = 3 }),
+	Settings: race.StandardWith(func(s *settings) { s.Clients = 3 }),
 	Budget:   race.FixedBudget("crash=1"),
 	Needs:    needsTakeover,
-	Clients:  takeoverClients,
-	Script: func(race.Settings, int) []race.Trigger {
-		return bothSeeLapsedStamp(race.Trigger{On: race.Event(history.Enter, 2), Do: race.Thaw(3, 0)})
+	Clients: func(s settings) clients { // c1 crashes; two come when its lease is over, in whole seconds too
+		start := s.TTL + s.Retry*11/10
+		return clients{{Work: s.Retry}, {Start: start, Work: s.Retry * 3}, {Start: start + s.Retry, Work: s.Retry}}
 	},
-	Triggered: func(h *history.History) bool {
-		return race.InOrder(h,
-			race.Event(history.Crash, 1), race.Sends(3, takeoverCommands...), race.Event(history.Enter, 2),
-			race.Applies(3, takeoverCommands...), race.Event(history.Leave, 2))
-	},
-}
-
-// takeoverClients are c1, which crashes, and two clients that come when its lease is over,
-// in whole seconds too.
-func takeoverClients(s race.Settings) []race.Client {
-	start := s.TTL + s.Retry*11/10
-	return []race.Client{
-		{Work: s.Retry},
-		{Start: start, Work: s.Retry * 3},
-		{Start: start + s.Retry, Work: s.Retry},
-	}
+	Script: func(settings, int) script { return bothSeeLapsedStamp(0) },
+	Triggered: race.Sequence(c1Crashes, race.Sends(3, takeoverCommands...), c2Enters,
+		race.Applies(3, takeoverCommands...), c2Leaves),
 }
 
 // overwrittenStamp: article 000 calls the overwriting harmless and advises the holder to
 // compare its own timestamp before it acts. Together they make the rightful holder give
 // up.
-var overwrittenStamp = race.Scenario{
-	ID:       "overwritten-stamp",
-	Race:     "R08",
-	Settings: race.StandardWith(func(s *race.Settings) { s.Clients = 3 }),
-	Budget:   race.FixedBudget("crash=1"),
-	Needs:    needsGetset,
-	Clients: func(s race.Settings) []race.Client {
-		clients := takeoverClients(s)
-		clients[1].Run = (*race.ClientRun).CheckThenWrite
-		return clients
-	},
-	Script: func(s race.Settings, _ int) []race.Trigger {
-		return bothSeeLapsedStamp(race.Trigger{On: race.Event(history.Enter, 2), Do: race.Thaw(3, s.Retry/2)})
-	},
-	Triggered: race.Sequence(
-		race.Event(history.Crash, 1), race.Sends(3, "GETSET"), race.Event(history.Enter, 2),
-		race.Applies(3, "GETSET"), race.Event(history.Refuse, 3), race.Event(history.Leave, 2)),
-}
+var overwrittenStamp = variant(doubleDel, "overwritten-stamp", "R08", func(sc *race.Scenario) {
+	sc.Needs = needsGetset
+	sc.Clients = func(s settings) clients {
+		all := doubleDel.Clients(s)
+		all[1].Run = (*race.ClientRun).CheckThenWrite
+		return all
+	}
+	sc.Script = func(s settings, _ int) script { return bothSeeLapsedStamp(s.Retry / 2) }
+	sc.Triggered = race.Sequence(c1Crashes, race.Sends(3, "GETSET"), c2Enters, race.Applies(3, "GETSET"),
+		race.Event(history.Refuse, 3), c2Leaves)
+})
 
 // sameSecond: article 000 names the precision of timestamps as a danger.
 var sameSecond = race.Scenario{
 	ID:       "same-second",
 	Race:     "R10",
-	Settings: race.StandardWith(func(s *race.Settings) { s.Clients, s.Skew = 3, race.Seconds(12) }),
+	Settings: race.StandardWith(func(s *settings) { s.Clients, s.Skew = 3, race.Seconds(12) }),
 	Needs:    needsGetset,
-	Clients: func(s race.Settings) []race.Client {
-		return []race.Client{
+	Clients: func(s settings) clients {
+		return clients{
 			{Work: s.Retry * 3 / 10},
 			{Start: s.Retry / 5, Work: s.Retry / 5, Tail: s.Retry, Skew: s.Skew},
 			{Start: s.Retry * 2 / 5, Work: s.Retry / 2},
 		}
 	},
-	Script: func(s race.Settings, _ int) []race.Trigger {
-		return []race.Trigger{
-			{On: race.Sends(2, "GETSET"), Do: race.Freeze(2)},
-			{On: race.Event(history.Enter, 3), Do: race.Thaw(2, 0)},
+	Script: func(s settings, _ int) script {
+		return script{{On: race.Sends(2, "GETSET"), Do: race.Freeze(2)}, {On: c3Enters, Do: race.Thaw(2, 0)}}
+	},
+	Triggered: race.Sequence(c1Enters, race.Sends(2, "GETSET"), race.DeletesKey(1), c3Enters,
+		race.Applies(2, "GETSET"), race.Event(history.Leave, 3)),
+}
+
+// getsetNil: the author of article 000 had it in production; the Java class of the article
+// still has it.
+var getsetNil = race.Scenario{
+	ID:       "getset-nil",
+	Race:     "R06",
+	Settings: race.StandardWith(func(s *settings) { s.Clients = 3 }),
+	Needs:    both(needsGetset, needs("key-gone-with-stamp", func(p race.Profile) bool { return p.NeverExpires })),
+	Clients: func(s settings) clients {
+		return clients{
+			{Work: s.TTL + s.Retry*13/10},
+			{Start: s.Retry / 10, Work: s.Retry},
+			{Start: s.TTL + s.Retry*16/10, Work: s.Retry},
 		}
 	},
-	Triggered: race.Sequence(
-		race.Event(history.Enter, 1), race.Sends(2, "GETSET"), race.DeletesKey(1),
-		race.Event(history.Enter, 3), race.Applies(2, "GETSET"), race.Event(history.Leave, 3)),
+	Script: func(s settings, _ int) script { return delayed("GETSET", s) },
+	Triggered: race.Sequence(race.Sends(2, "GETSET"), race.DeletesKey(1), func(e *history.Event) bool {
+		return race.Applies(2, "GETSET")(e) && e.Reply == "(nil)"
+	}),
+}
+
+// getNil: article 000 discusses what to do when the GET returns nil, and decides for
+// SETNX.
+var getNil = race.Scenario{
+	ID:       "get-nil",
+	Race:     "R07",
+	Settings: race.StandardWith(func(s *settings) { s.Clients = 3 }),
+	Needs:    needsTakeover,
+	Clients: func(s settings) clients {
+		return clients{
+			{Work: s.Retry},
+			{Start: s.Retry * 9 / 10, Work: s.Retry * 2},
+			{Start: s.Retry * 3 / 2, Work: s.Retry},
+		}
+	},
+	Script:    func(s settings, _ int) script { return delayed("GET", s) },
+	Triggered: race.Sequence(c1Enters, race.Sends(2, "GET"), race.DeletesKey(1), getReturnsNil, c3Asks),
+}
+
+// getNilTaken is getNil with a client that locks between c2's GET and its next command.
+var getNilTaken = variant(getNil, "get-nil-taken", "R07B", func(sc *race.Scenario) {
+	sc.Clients = func(s settings) clients {
+		return clients{
+			{Work: s.Retry},
+			{Start: s.Retry * 9 / 10, Work: s.Retry},
+			{Start: s.Retry * 21 / 20, Work: s.Retry * 3},
+		}
+	}
+	sc.Script = func(s settings, nodes int) script {
+		return append(getNil.Script(s, nodes), script{
+			{On: getReturnsNil, Do: race.Freeze(2)},
+			{On: c3Enters, Do: race.Thaw(2, 0)},
+		}...)
+	}
+	sc.Triggered = race.Sequence(c1Enters, race.DeletesKey(1), getReturnsNil, c3Enters, race.Event(history.Apply, 2),
+		race.Event(history.Leave, 3))
+})
+
+// delayed holds a command of c2 back until c1 has deleted the key.
+func delayed(command string, s settings) script {
+	return script{
+		{On: race.Sends(2, command), Do: race.Freeze(2)},
+		{On: race.DeletesKey(1), Do: race.Thaw(2, s.Retry/100)},
+	}
+}
+
+// getReturnsNil matches the moment at which c2's GET finds no key.
+func getReturnsNil(e *history.Event) bool {
+	return race.Applies(2, "GET")(e) && e.Reply == "(nil)"
 }

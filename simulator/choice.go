@@ -56,8 +56,8 @@ func (e *NotEnabledError) Message() i18n.Message {
 // Describe is a choice in words.
 func (s *Simulator) Describe(c Choice) string {
 	for _, f := range s.config.Faults {
-		if f.Fault.Verb() == c.Verb {
-			return c.Text(f.Fault.Name())
+		if f.Fault.Verb == c.Verb {
+			return c.Text(f.Fault.Name)
 		}
 	}
 	return c.String()

@@ -63,37 +63,24 @@ func (all *clients) latency(c int8, o *process.Op) time.Duration {
 // enabled appends what can happen to client c at now without a look at any
 // server.
 func (all *clients) enabled(p *node.Client, now time.Duration, c int8, buf []Choice) []Choice {
-	switch {
-	case p.Dead:
+	if p.Dead {
 		return buf
-	case p.Paused:
-		return pausedEnabled(p, now, c, buf)
 	}
-	if stopped := p.Stopped(); stopped > 0 && (p.Open || p.Until <= now) {
+	stopped := p.Stopped()
+	if (p.Paused || stopped > 0) && (p.Open || p.Until <= now) {
 		buf = append(buf, Choice{Verb: Resume, Client: c, Thread: stopped})
 	}
 	for t := range p.Threads {
 		th := &p.Threads[t]
-		if p.Stands(t) {
-			buf = standingEnabled(th, now, c, int8(t), buf)
+		ch := Choice{Verb: nextOf(th, now), Client: c, Thread: int8(t)}
+		if p.Stands(t) && ch.Verb != Arrive && ch.Verb != Unblock { // the network goes on
 			continue
-		}
-		ch := Choice{Client: c, Thread: int8(t)}
-		switch held := th.Held(now); {
-		case held:
-		case th.Phase == node.Unborn:
-			ch.Verb = Start
-		case th.Phase == node.Asking:
-			ch.Verb = Arrive
-		case th.Phase == node.Blocked:
-			ch.Verb = Unblock
-		case th.Phase == node.Answered:
-			ch.Verb = Answer
-		case th.Phase == node.Asleep && th.Due <= now:
-			ch.Verb = Wake
 		}
 		if ch.Verb != 0 {
 			buf = append(buf, ch)
+		}
+		if p.Stands(t) {
+			continue
 		}
 		if ch.Verb == Wake || ch.Verb == Start {
 			for way := range all.otherWays(p, c, t) {
@@ -110,28 +97,22 @@ func (all *clients) enabled(p *node.Client, now time.Duration, c int8, buf []Cho
 	return buf
 }
 
-// pausedEnabled is enabled for a client that is paused. The network goes on:
-// its requests arrive.
-func pausedEnabled(p *node.Client, now time.Duration, c int8, buf []Choice) []Choice {
-	if p.Open || p.Until <= now {
-		buf = append(buf, Choice{Verb: Resume, Client: c})
-	}
-	for t := range p.Threads {
-		buf = standingEnabled(&p.Threads[t], now, c, int8(t), buf)
-	}
-	return buf
-}
-
-// standingEnabled appends what happens to a thread that does not run.
-func standingEnabled(th *node.Thread, now time.Duration, c, t int8, buf []Choice) []Choice {
+// nextOf is the verb by which the pending operation of a thread goes on at now; 0: there is none.
+func nextOf(th *node.Thread, now time.Duration) Verb {
 	switch {
-	case th.Hold > now:
+	case th.Held(now):
+	case th.Phase == node.Unborn:
+		return Start
 	case th.Phase == node.Asking:
-		buf = append(buf, Choice{Verb: Arrive, Client: c, Thread: t})
+		return Arrive
 	case th.Phase == node.Blocked:
-		buf = append(buf, Choice{Verb: Unblock, Client: c, Thread: t})
+		return Unblock
+	case th.Phase == node.Answered:
+		return Answer
+	case th.Phase == node.Asleep && th.Due <= now:
+		return Wake
 	}
-	return buf
+	return 0
 }
 
 // otherWays is the number of other ways than by its waking in which client c's sleeping thread may

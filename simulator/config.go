@@ -88,7 +88,7 @@ const (
 
 // A FaultBudget is a fault and how often it may be injected.
 type FaultBudget struct {
-	Fault Fault
+	Fault *Fault
 	Times int           // 0 to 255
 	Max   time.Duration // longest or largest single injection; 0: any
 }
@@ -183,15 +183,15 @@ func (c *Config) checkFaults() error {
 		switch {
 		case f.Fault == nil:
 			return fmt.Errorf("simulator: fault %d of the setup is nil", i+1)
-		case f.Fault.Verb() < FaultVerb:
-			return fmt.Errorf("simulator: fault %s has verb %d: give one from %d on", f.Fault.Name(), f.Fault.Verb(), FaultVerb)
+		case f.Fault.Verb < FaultVerb:
+			return fmt.Errorf("simulator: fault %s has verb %d: give one from %d on", f.Fault.Name, f.Fault.Verb, FaultVerb)
 		}
 		if f.Times < 0 || f.Times > 255 || f.Max < 0 {
-			return fmt.Errorf("simulator: %s=%d@%v: give 0 to 255 times of no negative length", f.Fault.Name(), f.Times, f.Max)
+			return fmt.Errorf("simulator: %s=%d@%v: give 0 to 255 times of no negative length", f.Fault.Name, f.Times, f.Max)
 		}
 		for _, g := range c.Faults[:i] {
-			if f.Fault.Verb() == g.Fault.Verb() {
-				return fmt.Errorf("simulator: fault %s is listed twice", f.Fault.Name())
+			if f.Fault.Verb == g.Fault.Verb {
+				return fmt.Errorf("simulator: fault %s is listed twice", f.Fault.Name)
 			}
 		}
 	}

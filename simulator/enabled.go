@@ -20,7 +20,7 @@ func (s *Simulator) Enabled(w *World, buf []Choice) []Choice {
 		buf = s.kind.Offers(v, int8(c+1), true, buf)
 	}
 	if w.orphans != 0 {
-		buf = s.orphans.enabled(w.orphans, w.now, buf)
+		buf = s.orphansEnabled(w, buf)
 	}
 	buf = s.serversEnabled(w, buf)
 	if next := s.NextDeadline(w); next > w.now && next != Never {
@@ -46,7 +46,7 @@ func (s *Simulator) NextDeadline(w *World) time.Duration {
 	for c := range s.clients.procs {
 		next = min(next, s.clients.due(&w.procs[c], int8(c+1), w.now))
 	}
-	orphans := s.orphans.lists[w.orphans]
+	orphans := *s.orphans.At(w.orphans)
 	for i := range orphans {
 		next = min(next, s.config.Timing.messageDue(orphans[i].Hold, orphans[i].Latest, w.now))
 	}

@@ -24,7 +24,7 @@ func SetLimit(s *Simulator, n int) { s.limit = n }
 // SetIDs limits the numbers that the simulator has for the entries of its tables,
 // SetMaxOrphans the places for orphaned requests.
 func SetIDs(s *Simulator, n int)        { s.room.IDs = n }
-func SetMaxOrphans(s *Simulator, n int) { s.orphans.max = n }
+func SetMaxOrphans(s *Simulator, n int) { s.mostOrphans = n }
 
 const MaxOrphans = maxOrphans
 

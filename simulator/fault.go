@@ -9,38 +9,25 @@ import (
 
 // A Fault is one kind of fault. It adds choices to Enabled while its budget lasts,
 // and makes them happen with the methods of a FaultContext.
-type Fault interface {
-	// Name is how the fault is typed: "crash".
-	Name() string
-	// Verb is its own verb, from FaultVerb on. It stands in traces and never changes.
-	Verb() Verb
+type Fault struct {
+	Name string // as the fault is typed: "crash"
+	Verb Verb   // its own, from FaultVerb on. It stands in traces and never changes
 	// Choices appends every way in which the fault can be injected now.
-	Choices(f FaultContext, buf []Choice) []Choice
+	Choices func(f FaultContext, buf []Choice) []Choice
 	// Inject makes c happen. c need not be one that Choices gave: its D is free.
 	// "" is done; otherwise the world is untouched, and why is the key of the text that
 	// says why.
-	Inject(f FaultContext, c Choice) (why string)
-}
+	Inject func(f FaultContext, c Choice) (why string)
 
-// A Returner is a Fault that has clients return. Where a budget allows one, it makes a
-// difference what a client that has died had done.
-type Returner interface {
-	Fault
-	Returns()
-}
-
-// A Punctual is a Fault that breaks no connection and holds up no message and no thread
-// of a client that lives on.
-type Punctual interface {
-	Fault
-	Punctual()
-}
-
-// A Clientside is a Fault that strikes clients and messages only: no server loses data, and
-// none is replaced by a replica.
-type Clientside interface {
-	Fault
-	Clientside()
+	// Returns: it has clients return. Where a budget allows one, it makes a difference what a
+	// client that has died had done.
+	Returns bool
+	// Punctual: it breaks no connection and holds up no message and no thread of a client that
+	// lives on.
+	Punctual bool
+	// Clientside: it strikes clients and messages only: no server loses data, and none is
+	// replaced by a replica.
+	Clientside bool
 }
 
 // inject spends the budget of the i-th fault.
@@ -77,7 +64,7 @@ func (f FaultContext) World() *World { return f.v.w }
 // forgets it if Inject then returns why nothing happens. e says which Client, Thread or
 // Node is struck, how long or how far (D), and may have a Note; Tell fills in the rest.
 func (f FaultContext) Tell(e history.Event) {
-	e.At, e.Kind, e.Fault = f.v.w.now, history.Fault, f.budget.Fault.Name()
+	e.At, e.Kind, e.Fault = f.v.w.now, history.Fault, f.budget.Fault.Name
 	if e.Client > 0 && e.Client <= len(f.v.s.clients.procs) {
 		e.Skew = f.v.w.procs[e.Client-1].Clock.Read(f.v.w.now) - f.v.w.now
 	}

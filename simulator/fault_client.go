@@ -14,6 +14,9 @@ type ClientTarget struct {
 	ID int // from 1
 }
 
+// Choice is the choice that strikes the client by a fault's verb.
+func (c ClientTarget) Choice(v Verb) Choice { return Choice{Verb: v, Client: int8(c.ID)} }
+
 // known is "" if there is such a client.
 func (c ClientTarget) known() (why string) {
 	if c.ID < 1 || c.ID > len(c.f.v.s.clients.procs) {
@@ -82,7 +85,7 @@ func (c ClientTarget) MayReturn() bool {
 }
 
 // Return starts a process in place of the client's, which was killed: with the same code and
-// the same clock, and none of its memory. A Returner must be in the config.
+// the same clock, and none of its memory. A fault that Returns must be in the config.
 func (c ClientTarget) Return() (why string) {
 	switch why := c.known(); {
 	case why != "":

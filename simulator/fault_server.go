@@ -13,6 +13,9 @@ type ServerTarget struct {
 	ID int // from 1
 }
 
+// Choice is the choice that strikes the server by a fault's verb.
+func (n ServerTarget) Choice(v Verb) Choice { return Choice{Verb: v, Node: int8(n.ID)} }
+
 // fallible returns the server's kind and its world, if faults can happen to the server.
 func (n ServerTarget) fallible() (k node.Fallible, w node.World, why string) {
 	switch {

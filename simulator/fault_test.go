@@ -11,19 +11,16 @@ import (
 )
 
 // migrate moves a client to another machine: a fault with an event of its own.
-type migrate struct{}
+var migrate = &simulator.Fault{
+	Name: "migrate", Verb: verbMigrate,
+	Choices: func(simulator.FaultContext, []simulator.Choice) []simulator.Choice { return nil },
+	Inject: func(f simulator.FaultContext, c simulator.Choice) string {
+		f.Tell(history.Event{Client: int(c.Client), D: c.D, Note: "at once"})
+		return f.Client(c.Client).Pause(c.D, 0, false)
+	},
+}
 
 const verbMigrate = simulator.FaultVerb + 100
-
-func (migrate) Name() string         { return "migrate" }
-func (migrate) Verb() simulator.Verb { return verbMigrate }
-
-func (migrate) Choices(simulator.FaultContext, []simulator.Choice) []simulator.Choice { return nil }
-
-func (migrate) Inject(f simulator.FaultContext, c simulator.Choice) string {
-	f.Tell(history.Event{Client: int(c.Client), D: c.D, Note: "at once"})
-	return f.Client(c.Client).Pause(c.D, 0, false)
-}
 
 // What a fault tells stands before its effects, at its time and under its name; a fault
 // that does not happen has told nothing.
@@ -32,7 +29,7 @@ func TestTell(t *testing.T) {
 	sim, err := simulator.New(simulator.Config{
 		Clients: []simulator.ClientConfig{{Program: sleeps, Offset: time.Second}},
 		Nodes:   make([]simulator.NodeConfig, 1),
-		Faults:  []simulator.FaultBudget{{Fault: migrate{}, Times: 9}, {Fault: faults.Crash{}, Times: 1}},
+		Faults:  []simulator.FaultBudget{{Fault: migrate, Times: 9}, {Fault: faults.Crash, Times: 1}},
 	})
 	if err != nil {
 		t.Fatal(err)

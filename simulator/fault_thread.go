@@ -17,6 +17,11 @@ type ThreadTarget struct {
 	ID     int // from 0, the main thread
 }
 
+// Choice is the choice that strikes the thread, or its message, by a fault's verb.
+func (t ThreadTarget) Choice(v Verb) Choice {
+	return Choice{Verb: v, Client: int8(t.Client), Thread: int8(t.ID)}
+}
+
 func (t ThreadTarget) client() ClientTarget { return ClientTarget{t.f, t.Client} }
 
 func (t ThreadTarget) state() *node.Thread { return &t.f.v.w.procs[t.Client-1].Threads[t.ID] }
@@ -124,10 +129,7 @@ func (t ThreadTarget) lose(ph node.Phase, k history.Kind) (why string) {
 
 // emit records what happens to the message.
 func (t ThreadTarget) emit(k history.Kind) *history.Event {
-	o := t.op()
-	e := t.f.v.EmitClient(k, int8(t.Client), int8(t.ID))
-	e.Node, e.Msg, e.Cmd = int(o.Node), int(t.state().Msg), t.f.v.s.clients.cmd(o)
-	return e
+	return t.f.v.emitMessage(k, int8(t.Client), int8(t.ID))
 }
 
 // Delay holds up the message for d. A request arrives then, also if its sender has given up by

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"locklab/simulator/internal/clock"
-	"locklab/simulator/internal/table"
+	"locklab/simulator/memo"
 	"locklab/simulator/node"
 	"locklab/simulator/process"
 )
@@ -48,37 +48,15 @@ func relativeOrphan(o node.Orphan, now time.Duration) node.Orphan {
 	return o
 }
 
-// orphanTable numbers lists of orphaned requests.
-type orphanTable struct {
-	room  *table.Room
-	lists [][]node.Orphan // 0: none
-	ids   map[string]uint32
-	list  []node.Orphan // memory for the next new list
-	key   []byte
-	max   int // requests of one world
+// newOrphans makes the table of lists of orphaned requests; 0: none.
+func newOrphans(m *memo.Memo) *memo.Table[string, []node.Orphan] {
+	return memo.NewTable(m, memo.Entries[string, []node.Orphan]{
+		What: "limit.of.orphaned", Key: orphansKey, Fill: slices.Clone[[]node.Orphan], First: [][]node.Orphan{nil},
+	})
 }
 
-func newOrphanTable(r *table.Room) *orphanTable {
-	t := &orphanTable{room: r, ids: map[string]uint32{}, max: maxOrphans}
-	t.clear()
-	return t
-}
-
-func (t *orphanTable) clear() {
-	t.lists = append(table.Emptied(t.lists), nil)
-	clear(t.ids)
-}
-
-// blank is an empty list, to be filled and interned at once.
-func (t *orphanTable) blank() []node.Orphan { return t.list[:0] }
-
-// intern numbers a list, and may keep its memory for the next blank.
-func (t *orphanTable) intern(list []node.Orphan) uint32 {
-	t.list = list
-	if len(list) == 0 {
-		return 0
-	}
-	key := t.key[:0]
+func orphansKey(list []node.Orphan) string {
+	key := make([]byte, 0, 128)
 	for i := range list {
 		o := &list[i]
 		key = append(key, byte(o.Op.Kind), byte(o.Op.Node), byte(o.Op.Lease), byte(o.From))
@@ -89,58 +67,52 @@ func (t *orphanTable) intern(list []node.Orphan) uint32 {
 		key = binary.LittleEndian.AppendUint32(key, uint32(o.Op.Base))
 		key = binary.LittleEndian.AppendUint32(key, o.Msg)
 	}
-	t.key = key
-	if id, ok := t.ids[string(key)]; ok {
-		return id
-	}
-	id, ok := t.room.Next(len(t.lists), "limit.of.orphaned")
-	if ok {
-		t.lists = append(t.lists, slices.Clone(list))
-		t.ids[string(key)] = id
-	}
-	return id
+	return string(key)
+}
+
+// changed numbers the list that change makes of a copy of another. The next call uses its memory
+// again.
+func (s *Simulator) changed(id uint32, change func([]node.Orphan) []node.Orphan) uint32 {
+	s.orphanList = change(append(s.orphanList[:0], *s.orphans.At(id)...))
+	return s.orphans.ID(s.orphanList)
 }
 
 // Orphan keeps the request of client c's thread under way.
 func (v *view) Orphan(c, thread int8) {
-	old := v.s.orphans.lists[v.w.orphans]
-	if len(old) >= v.s.orphans.max {
-		v.s.room.Exceed("limit.orphaned", "most", v.s.orphans.max)
+	if v.s.Orphans(v.w) >= v.s.mostOrphans {
+		v.s.room.Exceed("limit.orphaned", "most", v.s.mostOrphans)
 		return
 	}
 	th := &v.w.procs[c-1].Threads[thread]
 	op := *v.Op(c, thread)
 	op.Open = false // nobody waits for it any more
 	o := node.Orphan{Op: op, Hold: th.Hold, Latest: th.Latest, Msg: th.Msg, From: c}
-	v.w.orphans = v.s.orphans.intern(append(append(v.s.orphans.blank(), old...), o))
+	v.w.orphans = v.s.changed(v.w.orphans, func(list []node.Orphan) []node.Orphan { return append(list, o) })
 }
 
 // DropOrphans loses the orphaned requests to server n that come from some clients.
 func (v *view) DropOrphans(n int8, from node.Set) {
-	if v.w.orphans == 0 {
-		return
-	}
-	list := append(v.s.orphans.blank(), v.s.orphans.lists[v.w.orphans]...)
-	v.w.orphans = v.s.orphans.intern(slices.DeleteFunc(list, func(o node.Orphan) bool { return o.Op.Node == n && from.Has(o.From) }))
+	v.w.orphans = v.s.changed(v.w.orphans, func(list []node.Orphan) []node.Orphan {
+		return slices.DeleteFunc(list, func(o node.Orphan) bool { return o.Op.Node == n && from.Has(o.From) })
+	})
 }
 
 // ReleaseOrphans has the orphaned requests go on that server n holds up.
 func (v *view) ReleaseOrphans(n int8) {
-	if v.w.orphans == 0 {
-		return
-	}
-	list := append(v.s.orphans.blank(), v.s.orphans.lists[v.w.orphans]...)
-	for i := range list {
-		if list[i].Op.Node == n {
-			list[i].Hold = 0
+	v.w.orphans = v.s.changed(v.w.orphans, func(list []node.Orphan) []node.Orphan {
+		for i := range list {
+			if list[i].Op.Node == n {
+				list[i].Hold = 0
+			}
 		}
-	}
-	v.w.orphans = v.s.orphans.intern(list)
+		return list
+	})
 }
 
 // arriveOrphan has an orphaned request reach its server, or the resource.
 func (v *view) arriveOrphan(c Choice) error {
-	list := v.s.orphans.lists[v.w.orphans]
+	id := v.w.orphans
+	list := *v.s.orphans.At(id)
 	if c.Thread < 0 || int(c.Thread) >= len(list) || list[c.Thread].From != c.Client {
 		return v.refuse(c, "refused.orphan")
 	}
@@ -154,22 +126,22 @@ func (v *view) arriveOrphan(c Choice) error {
 	} else {
 		v.arriveResource(&o.Op, o.From, o.Msg)
 	}
-	rest := append(v.s.orphans.blank(), list...)
-	if held != "" {
-		rest[c.Thread] = o
-	} else {
-		rest = slices.Delete(rest, int(c.Thread), int(c.Thread)+1)
-	}
-	v.w.orphans = v.s.orphans.intern(rest)
+	v.w.orphans = v.s.changed(id, func(list []node.Orphan) []node.Orphan {
+		if held != "" {
+			list[c.Thread] = o
+			return list
+		}
+		return slices.Delete(list, int(c.Thread), int(c.Thread)+1)
+	})
 	return err
 }
 
-// enabled appends the arrivals of orphaned requests. Of several that are equal
+// orphansEnabled appends the arrivals of orphaned requests. Of several that are equal
 // but for the number of their message it is that of the first.
-func (t *orphanTable) enabled(id uint32, now time.Duration, buf []Choice) []Choice {
-	list := t.lists[id]
+func (s *Simulator) orphansEnabled(w *World, buf []Choice) []Choice {
+	list := *s.orphans.At(w.orphans)
 	for i := range list {
-		if list[i].Hold <= now && firstOrphan(list, relativeOrphan(list[i], now), now) == i {
+		if list[i].Hold <= w.now && firstOrphan(list, relativeOrphan(list[i], w.now), w.now) == i {
 			buf = append(buf, arrivalOf(&list[i], i))
 		}
 	}
@@ -190,7 +162,7 @@ type OrphanedRequest struct {
 // OrphanedRequests appends the orphaned requests that can arrive in w, in the order
 // of their places: also those of which Enabled lists only the first.
 func (s *Simulator) OrphanedRequests(w *World, buf []OrphanedRequest) []OrphanedRequest {
-	list := s.orphans.lists[w.orphans]
+	list := *s.orphans.At(w.orphans)
 	for i := range list {
 		if list[i].Hold <= w.now {
 			buf = append(buf, OrphanedRequest{arrivalOf(&list[i], i), int(list[i].Msg)})
@@ -199,36 +171,36 @@ func (s *Simulator) OrphanedRequests(w *World, buf []OrphanedRequest) []Orphaned
 	return buf
 }
 
-// relative is the list of a world as a part has it: sorted, as it stands at
-// now.
-func (t *orphanTable) relative(id uint32, now time.Duration) uint32 {
-	if id == 0 {
+// relativeOrphans is the list of a world as a part has it: sorted, as it stands at now.
+func (s *Simulator) relativeOrphans(w *World) uint32 {
+	if w.orphans == 0 {
 		return 0
 	}
-	list := t.blank()
-	for _, o := range t.lists[id] {
-		list = append(list, relativeOrphan(o, now))
-	}
-	slices.SortFunc(list, compareOrphans)
-	return t.intern(list)
+	return s.changed(w.orphans, func(list []node.Orphan) []node.Orphan {
+		for i := range list {
+			list[i] = relativeOrphan(list[i], w.now)
+		}
+		slices.SortFunc(list, compareOrphans)
+		return list
+	})
 }
 
-// absolute is the list of a part in a world at now.
-func (t *orphanTable) absolute(id uint32, now time.Duration, timing *Timing) uint32 {
+// absoluteOrphans is the list of a part in a world at now.
+func (s *Simulator) absoluteOrphans(id uint32, now time.Duration) uint32 {
 	if id == 0 || now == 0 {
 		return id
 	}
-	list := t.blank()
-	for _, o := range t.lists[id] {
-		if o.Hold > 0 {
-			o.Hold = clock.Later(now, o.Hold)
+	return s.changed(id, func(list []node.Orphan) []node.Orphan {
+		for i := range list {
+			if o := &list[i]; o.Hold > 0 {
+				o.Hold = clock.Later(now, o.Hold)
+			}
+			if s.config.Timing != nil {
+				list[i].Latest = clock.Later(now, list[i].Latest)
+			}
 		}
-		if timing != nil {
-			o.Latest = clock.Later(now, o.Latest)
-		}
-		list = append(list, o)
-	}
-	return t.intern(list)
+		return list
+	})
 }
 
 // Orphaned calls yield for every orphaned request of a part that can arrive: its
@@ -237,7 +209,7 @@ func (t *orphanTable) absolute(id uint32, now time.Duration, timing *Timing) uin
 // can; Never if none is held up.
 func (ps Parts) Orphaned(r *RestPart, yield func(c Choice, node int)) (due time.Duration) {
 	due = Never
-	list := ps.s.orphans.lists[r.orphans]
+	list := *ps.s.orphans.At(r.orphans)
 	for i := range list {
 		o := &list[i]
 		due = min(due, ps.s.config.Timing.messageDue(o.Hold, o.Latest, 0))
@@ -251,12 +223,12 @@ func (ps Parts) Orphaned(r *RestPart, yield func(c Choice, node int)) (due time.
 }
 
 // Orphans returns the number of orphaned requests in flight in w.
-func (s *Simulator) Orphans(w *World) int { return len(s.orphans.lists[w.orphans]) }
+func (s *Simulator) Orphans(w *World) int { return len(*s.orphans.At(w.orphans)) }
 
 // PlaceInPart returns the place in w's RestPart of the orphaned request at a place of w.
 func (ps Parts) PlaceInPart(w *World, place int) (int, error) {
-	if list := ps.s.orphans.lists[w.orphans]; place >= 0 && place < len(list) {
-		part := ps.s.orphans.lists[ps.s.orphans.relative(w.orphans, w.now)]
+	if list := *ps.s.orphans.At(w.orphans); place >= 0 && place < len(list) {
+		part := *ps.s.orphans.At(ps.s.relativeOrphans(w))
 		return firstOrphan(part, relativeOrphan(list[place], w.now), 0), nil
 	}
 	return 0, fmt.Errorf("simulator: there is no orphaned request %d", place)
@@ -265,8 +237,8 @@ func (ps Parts) PlaceInPart(w *World, place int) (int, error) {
 // PlaceInWorld returns the place in w, in which the clients have other names, of the orphaned
 // request at a place of a part.
 func (ps Parts) PlaceInWorld(w *World, part *RestPart, place int, to *Names) (int, error) {
-	o := ps.s.Symmetry().orphan(ps.s.orphans.lists[part.orphans][place], to)
-	if at := firstOrphan(ps.s.orphans.lists[w.orphans], o, w.now); at >= 0 {
+	o := ps.s.Symmetry().orphan((*ps.s.orphans.At(part.orphans))[place], to)
+	if at := firstOrphan(*ps.s.orphans.At(w.orphans), o, w.now); at >= 0 {
 		return at, nil
 	}
 	return 0, fmt.Errorf("simulator: there is no such orphaned request of c%d", o.From)
@@ -286,11 +258,12 @@ func (sym *Symmetry) Rest(part RestPart, to *Names) (RestPart, error) {
 	if part.orphans == 0 {
 		return part, nil
 	}
-	var list []node.Orphan
-	for _, o := range sym.s.orphans.lists[part.orphans] {
-		list = append(list, sym.orphan(o, to))
-	}
-	slices.SortFunc(list, compareOrphans)
-	part.orphans = sym.s.orphans.intern(list)
+	part.orphans = sym.s.changed(part.orphans, func(list []node.Orphan) []node.Orphan {
+		for i := range list {
+			list[i] = sym.orphan(list[i], to)
+		}
+		slices.SortFunc(list, compareOrphans)
+		return list
+	})
 	return part, sym.s.room.Take()
 }

@@ -126,12 +126,12 @@ func (ps Parts) SetNode(w *World, n int, part *NodePart) {
 
 // Rest takes what belongs to no client and no server out of w.
 func (ps Parts) Rest(w *World) RestPart {
-	return RestPart{ps.s.orphans.relative(w.orphans, w.now), w.resource, w.budget}
+	return RestPart{ps.s.relativeOrphans(w), w.resource, w.budget}
 }
 
 // SetRest puts it back.
 func (ps Parts) SetRest(w *World, r *RestPart) {
-	w.orphans, w.resource, w.budget = ps.s.orphans.absolute(r.orphans, w.now, ps.s.config.Timing), r.resource, r.budget
+	w.orphans, w.resource, w.budget = ps.s.absoluteOrphans(r.orphans, w.now), r.resource, r.budget
 }
 
 // World is an empty world at the given true time, for putting parts into.
@@ -182,8 +182,10 @@ func (p *ClientPart) Timeless() bool {
 }
 
 // Clientside reports whether no fault is left at which a server loses data, or is replaced by a
-// replica; see [Clientside].
-func (ps Parts) Clientside(r *RestPart) bool { return leaves[Clientside](ps.s, r) }
+// replica; see [Fault].
+func (ps Parts) Clientside(r *RestPart) bool {
+	return ps.leaves(r, func(f *Fault) bool { return f.Clientside })
+}
 
 // WithoutCopies is a server's part, which must not be split, without what its replicas and
 // its disk hold: nothing reads that unless they take its place. Which of them lack something
@@ -196,13 +198,15 @@ func (p NodePart) WithoutCopies() NodePart {
 }
 
 // Punctual reports whether no fault is left that breaks connections, or holds up messages or
-// threads; see [Punctual].
-func (ps Parts) Punctual(r *RestPart) bool { return leaves[Punctual](ps.s, r) }
+// threads; see [Fault].
+func (ps Parts) Punctual(r *RestPart) bool {
+	return ps.leaves(r, func(f *Fault) bool { return f.Punctual })
+}
 
-// leaves reports whether all faults that the budget has left are of kind F.
-func leaves[F Fault](s *Simulator, r *RestPart) bool {
-	for i, f := range s.config.Faults {
-		if _, ok := f.Fault.(F); !ok && r.budget[i] > 0 {
+// leaves reports whether all faults that the budget has left are of a kind.
+func (ps Parts) leaves(r *RestPart, of func(*Fault) bool) bool {
+	for i, f := range ps.s.config.Faults {
+		if r.budget[i] > 0 && !of(f.Fault) {
 			return false
 		}
 	}

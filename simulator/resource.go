@@ -78,7 +78,7 @@ func (ps Parts) OnVersion(c int, part *ClientPart) bool {
 
 // OrphanedOnVersion reports whether an orphaned request to the resource is in flight.
 func (ps Parts) OrphanedOnVersion(r *RestPart) bool {
-	return slices.ContainsFunc(ps.s.orphans.lists[r.orphans], func(o node.Orphan) bool { return !o.Op.Kind.ToServer() })
+	return slices.ContainsFunc(*ps.s.orphans.At(r.orphans), func(o node.Orphan) bool { return !o.Op.Kind.ToServer() })
 }
 
 // WithoutVersion is the rest with a resource that counts from 0 again.

@@ -22,13 +22,12 @@ type TableSizes struct {
 	readsClock bool
 	measured   bool
 	servers    memo.Sizes
-	orphans    int
 	histories  [MaxClients]process.Sizes
 }
 
 // Sizes is the present moment. NewWorld may make it void, as it does worlds.
 func (ts Tables) Sizes() TableSizes {
-	m := TableSizes{readsClock: ts.s.readsClock, measured: ts.s.measured, servers: ts.s.memo.Sizes(), orphans: len(ts.s.orphans.lists)}
+	m := TableSizes{readsClock: ts.s.readsClock, measured: ts.s.measured, servers: ts.s.memo.Sizes()}
 	for i, p := range ts.s.clients.procs {
 		m.histories[i] = p.Sizes()
 	}
@@ -40,7 +39,6 @@ func (ts Tables) Sizes() TableSizes {
 func (ts Tables) Save(w *codec.Writer, from, m TableSizes) {
 	w.Put(m.readsClock, m.measured)
 	ts.s.memo.Save(w, from.servers, m.servers)
-	w.Put(m.orphans, ts.s.orphans.lists[from.orphans:m.orphans])
 	for i, p := range ts.s.clients.procs {
 		p.Save(w, from.histories[i], m.histories[i])
 	}
@@ -56,12 +54,6 @@ func (ts Tables) Load(r *codec.Reader) error {
 	if err := ts.s.memo.Load(r); err != nil {
 		return err
 	}
-	var orphans int
-	var lists [][]node.Orphan
-	r.Get(&orphans, &lists)
-	for _, list := range lists {
-		ts.s.orphans.intern(list)
-	}
 	for _, p := range ts.s.clients.procs {
 		if err := p.Load(r); err != nil {
 			return err
@@ -69,9 +61,6 @@ func (ts Tables) Load(r *codec.Reader) error {
 	}
 	if r.Err() != nil {
 		return r.Err()
-	}
-	if len(ts.s.orphans.lists) != orphans {
-		return errors.New("simulator: saved tables hold something twice")
 	}
 	return ts.check(before)
 }
@@ -82,7 +71,7 @@ var errUnknown = errors.New("simulator: a saved number names nothing")
 // check reports whether all that tables name is in other tables. What they held at from
 // was checked before.
 func (ts Tables) check(from TableSizes) error {
-	for _, list := range ts.s.orphans.lists[from.orphans:] {
+	for _, list := range ts.s.orphans.All() {
 		for i := range list {
 			if o := &list[i]; !ts.hasOp(&o.Op) || o.From < 1 || int(o.From) > len(ts.s.clients.procs) {
 				return errUnknown
@@ -158,7 +147,7 @@ func (ts Tables) CheckNode(part *NodePart) error {
 
 // CheckRest is CheckClient for what belongs to no client and no server.
 func (ts Tables) CheckRest(part *RestPart) error {
-	if int(part.orphans) >= len(ts.s.orphans.lists) {
+	if !ts.s.orphans.Has(part.orphans) {
 		return errUnknown
 	}
 	for i, f := range ts.s.config.Faults {

@@ -15,21 +15,24 @@ import (
 // A Simulator holds what all worlds of one Config share: the memo tables of code and
 // servers, and the machinery that fills them. It is used by one goroutine at a time.
 type Simulator struct {
-	config    Config
-	room      *table.Room
-	clients   clients
-	memo      *memo.Memo // the tables of kind
-	kind      node.Kind
-	fallible  node.Fallible // kind, if it is one; else nil
-	sessions  node.Sessions // as well
-	holding   node.Holding
-	orphans   *orphanTable
-	symmetry  Symmetry
-	events    []history.Event // of the last step
-	current   view
-	scratch   World // memory for NewWorld and for questions about parts
-	limit     int   // of table entries between runs
-	unoffered error // a fault that a Choices could not offer
+	config   Config
+	room     *table.Room
+	clients  clients
+	memo     *memo.Memo // the tables of kind
+	kind     node.Kind
+	fallible node.Fallible // kind, if it is one; else nil
+	sessions node.Sessions // as well
+	holding  node.Holding
+	orphans  *memo.Table[string, []node.Orphan]
+	symmetry Symmetry
+	events   []history.Event // of the last step
+	current  view
+	// orphanList is the memory of changed, and mostOrphans the number of them that a world may have
+	orphanList  []node.Orphan
+	mostOrphans int
+	scratch     World // memory for NewWorld and for questions about parts
+	limit       int   // of table entries between runs
+	unoffered   error // a fault that a Choices could not offer
 	// readsClock: some client has read its clock, or a clock has a rate; see ReadsClock
 	readsClock bool
 	measures   bool // see Measure
@@ -55,14 +58,12 @@ func New(c Config) (*Simulator, error) {
 		c.Timeout = 3 * time.Second
 	}
 	room := table.NewRoom()
-	s := &Simulator{config: c, room: room, memo: memo.New(room), orphans: newOrphanTable(room), limit: tableLimit}
+	s := &Simulator{config: c, room: room, memo: memo.New(room), mostOrphans: maxOrphans, limit: tableLimit}
+	s.orphans = newOrphans(s.memo)
 	s.symmetry = Symmetry{s: s, renamed: map[renamedHistory]uint32{}}
 	s.current.s = s
 	s.clients.config = &s.config
-	s.returns = slices.ContainsFunc(c.Faults, func(f FaultBudget) bool {
-		_, ok := f.Fault.(Returner)
-		return ok && f.Times > 0
-	})
+	s.returns = slices.ContainsFunc(c.Faults, func(f FaultBudget) bool { return f.Fault.Returns && f.Times > 0 })
 	if c.Servers == nil {
 		c.Servers = newServers
 	}
@@ -111,7 +112,6 @@ func (s *Simulator) Close() {
 func (s *Simulator) NewWorld() World {
 	if s.Size() > s.limit && s.merging == process.NoMerging {
 		s.memo.Clear()
-		s.orphans.clear()
 		clear(s.symmetry.renamed) // followed stays 0
 		for _, p := range s.clients.procs {
 			p.Clear()
@@ -140,7 +140,7 @@ func (s *Simulator) NewWorld() World {
 func (s *Simulator) Config() Config { return s.config }
 
 // Size is the number of entries in the simulator's tables.
-func (s *Simulator) Size() int { return s.memo.Len() + len(s.orphans.lists) + s.Histories() }
+func (s *Simulator) Size() int { return s.memo.Len() + s.Histories() }
 
 // Histories is the number of distinct histories of observations that the clients'
 // tables hold.

@@ -61,7 +61,7 @@ func (v *view) step(c Choice) error {
 		return v.stepServer(c)
 	}
 	for i, f := range v.s.config.Faults {
-		if f.Fault.Verb() == c.Verb {
+		if f.Fault.Verb == c.Verb {
 			return v.inject(i, c)
 		}
 	}
@@ -83,6 +83,13 @@ func (v *view) EmitClient(k history.Kind, c, thread int8) *history.Event {
 	e := v.Emit(k)
 	e.Client, e.Thread = int(c), int(thread)
 	e.Skew = v.w.procs[c-1].Clock.Read(v.w.now) - v.w.now
+	return e
+}
+
+// emitMessage is EmitClient of what happens to a request of a thread, or to its reply.
+func (v *view) emitMessage(k history.Kind, c, thread int8) *history.Event {
+	o, e := v.Op(c, thread), v.EmitClient(k, c, thread)
+	e.Node, e.Msg, e.Cmd = int(o.Node), int(v.w.procs[c-1].Threads[thread].Msg), v.s.clients.cmd(o)
 	return e
 }
 
@@ -137,64 +144,59 @@ func (v *view) stepThread(c Choice) error {
 	case p.Stands(int(c.Thread)) && c.Verb != Arrive && c.Verb != Unblock:
 		return v.refuse(c, "refused.client.paused")
 	}
+	next := nextOf(th, v.w.now)
+	may := c.Verb == next
 	switch c.Verb {
-	case Start:
-		if th.Phase != node.Unborn {
-			return v.refuse(c, "refused.client.started")
-		}
-		return v.Observe(c.Client, c.Thread, process.Observation{Kind: process.Started})
-	case Wake, Choose:
-		if c.Verb == Choose && th.Phase == node.Unborn {
-			return v.startSkewed(c, p)
-		}
-		if th.Phase != node.Asleep || th.Due > v.w.now {
-			return v.refuse(c, "refused.wake")
-		}
-		seen := process.Observation{Kind: process.Slept}
-		if c.Verb == Choose {
-			if c.Node < 1 || c.Node > v.s.clients.otherWays(p, c.Client, int(c.Thread)) {
-				return v.refuse(c, "refused.way")
-			}
+	case Unblock:
+		return v.stepServer(c)
+	case Choose:
+		may = next == Start || next == Wake
+	case Survive:
+		may = th.Survives(v.w.now)
+	case GiveUp:
+		may = th.Phase.Waiting() && v.s.clients.impatient(p, c.Client, int(c.Thread)) <= v.w.now
+	}
+	switch {
+	case !may:
+		return v.refuse(c, refusals[c.Verb])
+	case c.Verb == Arrive:
+		return v.arrive(c, th)
+	case c.Verb == Answer:
+		return v.answer(c, th)
+	case c.Verb == Survive:
+		th.Broken, th.Hold = false, 0
+		return v.answer(c, th)
+	case c.Verb == GiveUp:
+		return v.giveUp(c, th)
+	}
+	return v.wake(c, p, next == Start)
+}
+
+// refusals are the keys of why a thread's choice is not enabled, by its verb.
+var refusals = map[Verb]string{
+	Start: "refused.client.started", Wake: "refused.wake", Choose: "refused.wake", Arrive: "refused.request.held",
+	Answer: "refused.reply.held", Survive: "refused.survive", GiveUp: "refused.patience",
+}
+
+// wake begins a program, or ends a sleep: in the ordinary way, or in another one.
+func (v *view) wake(c Choice, p *node.Client, begins bool) error {
+	if c.Verb == Choose && (c.Node < 1 || c.Node > v.s.clients.otherWays(p, c.Client, int(c.Thread))) {
+		return v.refuse(c, "refused.way")
+	}
+	seen := process.Observation{Kind: process.Started}
+	switch {
+	case !begins:
+		if seen.Kind = process.Slept; c.Verb == Choose {
 			seen.Val = int64(c.Node)
 		}
 		v.EmitClient(history.Wake, c.Client, c.Thread)
-		return v.Observe(c.Client, c.Thread, seen)
-	case Arrive:
-		if th.Phase != node.Asking || th.Hold > v.w.now {
-			return v.refuse(c, "refused.request.held")
-		}
-		return v.arrive(c, th)
-	case Unblock:
-		return v.stepServer(c)
-	case Answer:
-		if th.Phase != node.Answered || th.Held(v.w.now) {
-			return v.refuse(c, "refused.reply.held")
-		}
-		return v.answer(c, th)
-	case Survive:
-		if !th.Survives(v.w.now) {
-			return v.refuse(c, "refused.survive")
-		}
-		th.Broken, th.Hold = false, 0
-		return v.answer(c, th)
-	default:
-		if !th.Phase.Waiting() || v.s.clients.impatient(p, c.Client, int(c.Thread)) > v.w.now {
-			return v.refuse(c, "refused.patience")
-		}
-		return v.giveUp(c, th)
+	case c.Verb == Choose: // its clock is off
+		skew := v.s.config.Clients[c.Client-1].Skews[c.Node-1]
+		p.Clock.Offset += skew
+		e := v.EmitClient(history.ClockStep, c.Client, c.Thread)
+		e.D, e.Note = skew, history.FromStart
 	}
-}
-
-// startSkewed begins a program whose clock is off.
-func (v *view) startSkewed(c Choice, p *node.Client) error {
-	if c.Node < 1 || c.Node > v.s.clients.otherWays(p, c.Client, int(c.Thread)) {
-		return v.refuse(c, "refused.way")
-	}
-	skew := v.s.config.Clients[c.Client-1].Skews[c.Node-1]
-	p.Clock.Offset += skew
-	e := v.EmitClient(history.ClockStep, c.Client, c.Thread)
-	e.D, e.Note = skew, history.FromStart
-	return v.Observe(c.Client, c.Thread, process.Observation{Kind: process.Started})
+	return v.Observe(c.Client, c.Thread, seen)
 }
 
 // arrive has a request reach the server, or the resource.
@@ -221,9 +223,7 @@ func (v *view) answer(c Choice, th *node.Thread) error {
 	if th.Lost() {
 		seen, kind = process.Observation{Kind: process.Broken}, history.Broken
 	}
-	e := v.EmitClient(kind, c.Client, c.Thread)
-	e.Node, e.Msg = int(o.Node), int(th.Msg)
-	e.Cmd = v.s.clients.cmd(o)
+	e := v.emitMessage(kind, c.Client, c.Thread)
 	if kind == history.Answer && o.Kind.ToServer() {
 		e.Reply = v.s.clients.words.Answers.Words(th.Reply)[0]
 	}
@@ -240,9 +240,7 @@ func (v *view) giveUp(c Choice, th *node.Thread) error {
 	case th.Phase == node.Asking:
 		v.Orphan(c.Client, c.Thread)
 	}
-	e := v.EmitClient(history.Timeout, c.Client, c.Thread)
-	e.Node, e.Msg = int(o.Node), int(th.Msg)
-	e.Cmd = v.s.clients.cmd(o)
+	v.emitMessage(history.Timeout, c.Client, c.Thread)
 	seen := process.Observation{Kind: process.TimedOut}
 	if o.Kind == process.Listen && th.Phase == node.Answered && !th.Lost() {
 		seen.Val = int64(th.Reply) // it comes all the same: the next read finds it
@@ -255,29 +253,20 @@ func (v *view) resume(c Choice) error {
 		return v.refuse(c, "refused.client.unknown")
 	}
 	p := &v.w.procs[c.Client-1]
-	if c.Thread > 0 {
-		return v.resumeThread(c, p)
-	}
-	if p.Dead || !p.Paused || !p.Open && p.Until > v.w.now {
+	if p.Dead || !p.Paused && c.Thread <= 0 || p.Stopped() != max(c.Thread, 0) || !p.Open && p.Until > v.w.now {
 		return v.refuse(c, "refused.pause.end")
 	}
 	p.End()
+	if c.Thread > 0 {
+		v.goOn(c.Client, c.Thread-1)
+		v.EmitClient(history.Wake, c.Client, c.Thread-1).Note = history.FromPause
+		return nil
+	}
 	for t := range p.Threads {
 		v.goOn(c.Client, int8(t))
 	}
 	v.EmitClient(history.Resume, c.Client, 0)
 	return v.notice(node.Resumed, c.Client, 0)
-}
-
-// resumeThread ends the pause of one thread.
-func (v *view) resumeThread(c Choice, p *node.Client) error {
-	if p.Dead || p.Stopped() != c.Thread || !p.Open && p.Until > v.w.now {
-		return v.refuse(c, "refused.pause.end")
-	}
-	p.End()
-	v.goOn(c.Client, c.Thread-1)
-	v.EmitClient(history.Wake, c.Client, c.Thread-1).Note = history.FromPause
-	return nil
 }
 
 // goOn puts the request of a thread on its way that a pause has kept back, and lets it do

@@ -72,9 +72,9 @@ func zoo() simulator.Config {
 		Clients: []simulator.ClientConfig{{Program: inLine}, {Program: inLine}, {Program: onlooker}},
 		Nodes:   []simulator.NodeConfig{{Session: 2 * time.Second}},
 		Faults: []simulator.FaultBudget{
-			{Fault: faults.Crash{}, Times: 1}, {Fault: faults.Pause{}, Times: 2}, {Fault: faults.LoseReply{}, Times: 2},
-			{Fault: faults.LoseRequest{}, Times: 2}, {Fault: faults.Delay{}, Times: 2, Max: 3 * time.Second}, {Fault: faults.ExpireSession{}, Times: 2},
-			{Fault: faults.Restart{}, Times: 1}, {Fault: faults.Hang{}, Times: 1}, {Fault: faults.NodeClock{}, Times: 1, Max: time.Second},
+			{Fault: faults.Crash, Times: 1}, {Fault: faults.Pause, Times: 2}, {Fault: faults.LoseReply, Times: 2},
+			{Fault: faults.LoseRequest, Times: 2}, {Fault: faults.Delay, Times: 2, Max: 3 * time.Second}, {Fault: faults.ExpireSession, Times: 2},
+			{Fault: faults.Restart, Times: 1}, {Fault: faults.Hang, Times: 1}, {Fault: faults.NodeClock, Times: 1, Max: time.Second},
 		},
 	}
 }

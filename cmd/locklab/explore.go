@@ -259,7 +259,7 @@ func (s *shownSearch) toJSON() exploreJSON {
 	}
 	budget, _ := faults.ParseBudget(b.Budget) // Check has read it
 	for _, f := range budget {
-		out.Budget[f.Fault.Name()] = f.Times
+		out.Budget[f.Fault.Name] = f.Times
 	}
 	for _, w := range s.Witnesses {
 		elsewhere := ""

@@ -107,8 +107,8 @@ func listJSON(e *env, kinds []string, entries []lock.Entry) error {
 		case "scenarios":
 			all[kind] = each(scenarios.All(), listedRace)
 		case "faults":
-			all[kind] = each(faults.All(), func(f simulator.Fault) listedFault {
-				return listedFault{f.Name(), text.FaultTitle(f.Name(), "en"), text.FaultTitle(f.Name(), "zh")}
+			all[kind] = each(faults.All(), func(f *simulator.Fault) listedFault {
+				return listedFault{f.Name, text.FaultTitle(f.Name, "en"), text.FaultTitle(f.Name, "zh")}
 			})
 		}
 	}
@@ -135,7 +135,7 @@ func listText(e *env, kinds []string, entries []lock.Entry) {
 		case "faults":
 			e.Printf("%s\n", e.Say("list.faults"))
 			for _, f := range faults.All() {
-				e.Wrap(fmt.Sprintf("    %-15s ", f.Name()), e.Each(func(lang string) string { return text.FaultTitle(f.Name(), lang) }))
+				e.Wrap(fmt.Sprintf("    %-15s ", f.Name), e.Each(func(lang string) string { return text.FaultTitle(f.Name, lang) }))
 			}
 		}
 	}

@@ -45,7 +45,7 @@ func MayHappen(s *study.Search, lang string) []string {
 		}
 		uses = append(uses, may(key, "skew", d.String()))
 	}
-	if s.Bounds.Allows(faults.Return{}) {
+	if s.Bounds.Allows(faults.Return) {
 		uses = append(uses, may("return"))
 	}
 	if n := s.Bounds.ClientRetries; n > 0 {
@@ -128,10 +128,10 @@ func ofClocks(s *study.Search, assumed sentences) []string {
 	if s.Result.Measures {
 		list = append(list, assumed("measured", "stride", process.Stride.String(), "strides", fmt.Sprint(process.Strides)))
 	}
-	if s.Bounds.Allows(faults.PauseThread{}) {
+	if s.Bounds.Allows(faults.PauseThread) {
 		list = append(list, assumed("threads"))
 	}
-	if s.Bounds.Allows(faults.Return{}) {
+	if s.Bounds.Allows(faults.Return) {
 		list = append(list, assumed("return"))
 	}
 	if t := s.Bounds.Tokens; t != client.Unique {
@@ -171,7 +171,7 @@ func ofSteps(s *study.Search, b *explore.Model, expiry string, assumed sentences
 func wholeSteps(rounded []simulator.FaultBudget, step time.Duration, assumed sentences) string {
 	var list []string
 	for _, a := range rounded {
-		list = append(list, assumed("whole.one", "fault", a.Fault.Name(), "bound", a.Max.String(),
+		list = append(list, assumed("whole.one", "fault", a.Fault.Name, "bound", a.Max.String(),
 			"shorter", a.Max.Truncate(step).String()))
 	}
 	return strings.Join(list, ", ")

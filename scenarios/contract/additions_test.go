@@ -86,28 +86,25 @@ import (
 const verbMigrate = simulator.FaultVerb + %d
 
 // Migrate moves a client's virtual machine to another host: it stands still meanwhile.
-type Migrate struct{}
-
-func (Migrate) Name() string         { return "migrate" }
-func (Migrate) Verb() simulator.Verb { return verbMigrate }
-
-// Choices offers the longest that the budget allows; a budget without a length offers
-// none.
-func (Migrate) Choices(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
-	for c := range f.Clients {
-		if c.Running() && f.Max() > 0 {
-			buf = append(buf, MigrateOf(c.ID, f.Max()))
+var Migrate = &simulator.Fault{
+	Name: "migrate", Verb: verbMigrate,
+	// Choices offers the longest that the budget allows; a budget without a length offers
+	// none.
+	Choices: func(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
+		for c := range f.Clients {
+			if c.Running() && f.Max() > 0 {
+				buf = append(buf, MigrateOf(c.ID, f.Max()))
+			}
 		}
-	}
-	return buf
-}
-
-func (Migrate) Inject(f simulator.FaultContext, c simulator.Choice) string {
-	if c.D <= 0 {
-		return "refused.delay.length"
-	}
-	f.Tell(history.Event{Client: int(c.Client), D: c.D})
-	return f.Client(c.Client).Pause(c.D, 0, false)
+		return buf
+	},
+	Inject: func(f simulator.FaultContext, c simulator.Choice) string {
+		if c.D <= 0 {
+			return "refused.delay.length"
+		}
+		f.Tell(history.Event{Client: int(c.Client), D: c.D})
+		return f.Client(c.Client).Pause(c.D, 0, false)
+	},
 }
 
 // MigrateOf is the choice that moves client c, from 1, for d of true time.
@@ -116,7 +113,7 @@ func MigrateOf(c int, d time.Duration) simulator.Choice {
 }
 
 `, len(faults.All())),
-	list: "faults/faults.go", at: "\n\t\tReturn{},\n", line: "\t\tMigrate{},\n",
+	list: "faults/faults.go", at: "\n\t\tReturn,\n", line: "\t\tMigrate,\n",
 }
 
 const migrateTexts = `[en]

@@ -109,8 +109,8 @@ func (p *plan) check() error {
 func checkBudget(written string) error {
 	budget, err := faults.ParseBudget(written)
 	for _, a := range budget {
-		if _, ok := a.Fault.(faults.ClientClock); ok {
-			return text.Errorf("locktest.bounds.clock", "budget", written, "fault", a.Fault.Name())
+		if a.Fault == faults.ClientClock {
+			return text.Errorf("locktest.bounds.clock", "budget", written, "fault", a.Fault.Name)
 		}
 	}
 	return err

@@ -184,9 +184,9 @@ func (g *Game) trace(choices []simulator.Choice) simulator.Trace {
 func (g *Game) faults(choices []simulator.Choice) (list []Fault, err error) {
 	budget, err := faults.ParseBudget(g.Bounds.Budget)
 	for _, b := range budget {
-		f := Fault{Name: b.Fault.Name(), Most: b.Times}
+		f := Fault{Name: b.Fault.Name, Most: b.Times}
 		for _, c := range choices {
-			if c.Verb == b.Fault.Verb() {
+			if c.Verb == b.Fault.Verb {
 				f.Used++
 			}
 		}

@@ -116,7 +116,7 @@ func (sc Scenario) budget(entry lock.Entry, s Settings) ([]simulator.FaultBudget
 			return nil, err
 		}
 		if times < n.Times {
-			return nil, i18n.Errorf("error.check.budget.times", "budget", s.Budget, "fault", n.Fault.Name(), "times", times, "scenario", sc.ID, "needed", n.Times, "least", own)
+			return nil, i18n.Errorf("error.check.budget.times", "budget", s.Budget, "fault", n.Fault.Name, "times", times, "scenario", sc.ID, "needed", n.Times, "least", own)
 		}
 	}
 	return given, nil
@@ -125,9 +125,9 @@ func (sc Scenario) budget(entry lock.Entry, s Settings) ([]simulator.FaultBudget
 // timesIn returns how often the given budget allows a needed fault. It must allow the
 // fault in the size of the settings.
 func timesIn(given []simulator.FaultBudget, needed simulator.FaultBudget, s Settings) (times int, err error) {
-	name := needed.Fault.Name()
+	name := needed.Fault.Name
 	for _, g := range given {
-		if g.Fault.Name() != name {
+		if g.Fault.Name != name {
 			continue
 		}
 		times = g.Times

@@ -94,13 +94,21 @@ func (a *ClientRun) TryOnce() {
 // CheckThenWrite is AcquireWorkRelease with a check of the lease before the write, if the
 // lease has one: the client does not write if the lock is lost.
 func (a *ClientRun) CheckThenWrite() {
+	a.Update(func(lease lock.Lease, err error) bool {
+		a.Clock().Sleep(a.Spec.Work)
+		if c, ok := lease.(lock.Checker); ok && err == nil {
+			err = c.Check(context.Background())
+		}
+		return err == nil
+	})
+}
+
+// Update acquires the lock and reads the resource, works, writes if work returns true, and releases
+// the lock. work gets the error of the read.
+func (a *ClientRun) Update(work func(lease lock.Lease, read error) bool) {
 	lease := client.Acquire(a.Client, a.Lock, a.Spec.Retry)
 	base, err := a.Read(client.FencingToken(lease))
-	a.Clock().Sleep(a.Spec.Work)
-	if c, ok := lease.(lock.Checker); ok && err == nil {
-		err = c.Check(context.Background())
-	}
-	if err == nil {
+	if work(lease, err) {
 		_ = a.Write(base, client.FencingToken(lease)) // a refusal is recorded by the resource
 	}
 	a.Record(history.Event{Kind: history.Leave})
@@ -133,18 +141,14 @@ func (a *ClientRun) StayForLease(ttl time.Duration) {
 // lease each time every has passed. If a renewal fails it does not
 // write.
 func (a *ClientRun) AcquireRenewRelease(work, every time.Duration) {
-	lease := client.Acquire(a.Client, a.Lock, a.Spec.Retry)
-	base, err := a.Read(client.FencingToken(lease))
-	holds := true
-	for left := work; holds && left > 0; left -= every {
-		a.Clock().Sleep(min(left, every))
-		holds = left <= every || a.Renew(lease)
-	}
-	if holds && err == nil {
-		_ = a.Write(base, client.FencingToken(lease)) // a refusal is recorded by the resource
-	}
-	a.Record(history.Event{Kind: history.Leave})
-	client.Release(a.Client, lease)
+	a.Update(func(lease lock.Lease, read error) bool {
+		holds := true
+		for left := work; holds && left > 0; left -= every {
+			a.Clock().Sleep(min(left, every))
+			holds = left <= every || a.Renew(lease)
+		}
+		return holds && read == nil
+	})
 }
 
 // ShutDown is an orderly end of the process: it runs the lock's shutdown hook, if there is

@@ -82,10 +82,7 @@ func (sc Scenario) setsWallClocks() bool {
 		return false
 	}
 	budget, _ := faults.ParseBudget(sc.Budget(1)) // its errors are those of Check
-	return slices.ContainsFunc(budget, func(b simulator.FaultBudget) bool {
-		_, is := b.Fault.(faults.ClientClock)
-		return is
-	})
+	return slices.ContainsFunc(budget, func(b simulator.FaultBudget) bool { return b.Fault == faults.ClientClock })
 }
 
 // client makes a client of a scenario.

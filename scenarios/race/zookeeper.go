@@ -24,7 +24,7 @@ func (sc Scenario) notOnZooKeeper() Reason {
 	}
 	budget, _ := faults.ParseBudget(sc.Budget(1)) // its errors are those of Check
 	for _, b := range budget {
-		switch b.Fault.(type) {
+		switch b.Fault {
 		case faults.NodeClock:
 			return "zookeeper-clock"
 		case faults.Restart, faults.Hang:

@@ -112,7 +112,7 @@ func (b Bounds) Check(entry lock.Entry) error {
 	if err := b.canInject(); err != nil {
 		return err
 	}
-	if entry.OnZooKeeper() && b.Allows(faults.Return{}) {
+	if entry.OnZooKeeper() && b.Allows(faults.Return) {
 		return i18n.Errorf("error.bound.return", "budget", b.Budget, "lock", entry.ID, "clients", b.Clients+1)
 	}
 	if err := b.canUse(entry); err != nil {
@@ -135,31 +135,27 @@ func (b Bounds) canInject() error {
 	total := time.Duration(0)
 	for _, a := range budget {
 		if a.Max > longest {
-			return i18n.Errorf("error.bound.fault", "budget", b.Budget, "fault", a.Fault.Name(), "value", a.Max, "most", longest)
+			return i18n.Errorf("error.bound.fault", "budget", b.Budget, "fault", a.Fault.Name, "value", a.Max, "most", longest)
 		}
 		if total += time.Duration(a.Times) * a.Max; total > 10*longest {
 			return i18n.Errorf("error.bound.faults", "budget", b.Budget, "most", 10*longest)
 		}
 		if jumps(a) && a.Times > 0 && a.Max == 0 {
-			return i18n.Errorf("error.bound.jump", "budget", b.Budget, "fault", a.Fault.Name(), "times", a.Times)
+			return i18n.Errorf("error.bound.jump", "budget", b.Budget, "fault", a.Fault.Name, "times", a.Times)
 		}
 	}
 	return err
 }
 
 // Allows reports whether the budget has a fault.
-func (b Bounds) Allows(fault simulator.Fault) bool {
+func (b Bounds) Allows(fault *simulator.Fault) bool {
 	budget, _ := faults.ParseBudget(b.Budget) // Check has read it
 	return slices.ContainsFunc(budget, func(a simulator.FaultBudget) bool { return a.Times > 0 && a.Fault == fault })
 }
 
 // jumps reports whether a fault makes a clock jump.
 func jumps(a simulator.FaultBudget) bool {
-	switch a.Fault.(type) {
-	case faults.ClientClock, faults.NodeClock:
-		return true
-	}
-	return false
+	return a.Fault == faults.ClientClock || a.Fault == faults.NodeClock
 }
 
 // Settled fills in what was left open. A clock that jumps or is off ends a lease early,
@@ -193,7 +189,7 @@ func clockJumps(budget []simulator.FaultBudget) (d time.Duration) {
 // replicas returns the number of replicas that the faults of a budget need.
 func replicas(budget []simulator.FaultBudget) int {
 	for _, a := range budget {
-		switch a.Fault.(type) {
+		switch a.Fault {
 		case faults.Failover, faults.Split:
 			return 1
 		}

@@ -160,8 +160,8 @@ func InjectedFaults(choices []simulator.Choice) string {
 	var names []string
 	for _, c := range choices {
 		for _, f := range faults.All() {
-			if f.Verb() == c.Verb {
-				names = append(names, f.Name())
+			if f.Verb == c.Verb {
+				names = append(names, f.Name)
 			}
 		}
 	}

@@ -78,8 +78,8 @@ type Witness struct {
 func (s *Search) Untriggered() (names []string) {
 	budget, _ := faults.ParseBudget(s.Bounds.Budget) // Check has read it
 	for _, a := range budget {
-		if a.Times > 0 && !slices.Contains(s.Result.Triggered, a.Fault.Verb()) {
-			names = append(names, a.Fault.Name())
+		if a.Times > 0 && !slices.Contains(s.Result.Triggered, a.Fault.Verb) {
+			names = append(names, a.Fault.Name)
 		}
 	}
 	return names

@@ -157,7 +157,7 @@ func (c *searchCheck) counts(path string, s *Search) {
 	budget, _ := faults.ParseBudget(s.Bounds.Budget) // asks has compared it
 	var verbs []simulator.Verb
 	for _, a := range budget {
-		verbs = append(verbs, a.Fault.Verb())
+		verbs = append(verbs, a.Fault.Verb)
 	}
 	for i, verb := range r.Triggered {
 		field := fmt.Sprintf("%sTriggered[%d]", path, i)

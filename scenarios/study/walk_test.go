@@ -128,10 +128,10 @@ func (r *rules) strike(s *schedule.Stage, rng *rand.Rand) (c simulator.Choice, o
 		return c, false
 	}
 	c = choices[rng.IntN(len(choices))]
-	if c.Verb == (faults.Pause{}).Verb() {
+	if c.Verb == faults.Pause.Verb {
 		longest := 3 * r.bounds.TTL
 		for _, a := range r.sim.Config().Faults {
-			if a.Fault.Verb() == c.Verb && a.Max > 0 {
+			if a.Fault.Verb == c.Verb && a.Max > 0 {
 				longest = a.Max
 			}
 		}

@@ -245,7 +245,7 @@ func TestCheckpointForged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := explore.Forge(t.Context(), bounds, simulator.Choice{Verb: faults.Crash{}.Verb(), Client: 1}); err != nil {
+		if err := explore.Forge(t.Context(), bounds, simulator.Choice{Verb: faults.Crash.Verb, Client: 1}); err != nil {
 			t.Fatal(err)
 		}
 		unfit := (*checkpoint.Error)(nil)

@@ -140,7 +140,7 @@ func TestWhyNotGiven(t *testing.T) {
 			t.Errorf("%+v: %q %q, want %q %q", test.events, why, what, test.why, test.what)
 		}
 	}
-	config := simulator.Config{Clients: []simulator.ClientConfig{{Program: locker}}, Nodes: []simulator.NodeConfig{{}}, Faults: []simulator.FaultBudget{{Fault: faults.Flush{}, Times: 1}}}
+	config := simulator.Config{Clients: []simulator.ClientConfig{{Program: locker}}, Nodes: []simulator.NodeConfig{{}}, Faults: []simulator.FaultBudget{{Fault: faults.Flush, Times: 1}}}
 	g, _ := given(t)
 	flushed := false
 	sim, choices := played(t, config, func(s *schedule.Stage, e *history.Event) {

@@ -159,7 +159,7 @@ func TestStop(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	sim, choices := played(t, simulator.Config{
 		Clients: []simulator.ClientConfig{{Program: locker}}, Nodes: []simulator.NodeConfig{{Replicas: 1}},
-		Faults: []simulator.FaultBudget{{Fault: faults.Crash{}, Times: 1}},
+		Faults: []simulator.FaultBudget{{Fault: faults.Crash, Times: 1}},
 	}, nil)
 	_, err := Play(ctx, sim, choices, Options{Speed: 20, Pool: p, disturb: func(choice int, _ servers) {
 		if choice == len(choices)/2 {

@@ -82,7 +82,7 @@ func (m *model) setLimits() (err error) {
 	m.limits = map[string]int{"SPARE": m.spare(), "CRASHES": 0, "EXPIRES": 0, "PAUSES": 0, "PAUSE": never, "LOST_REPLIES": 0, "LOST_REQUESTS": 0}
 	times := map[string]string{"crash": "CRASHES", "expire-session": "EXPIRES", "lose-reply": "LOST_REPLIES", "lose-request": "LOST_REQUESTS", "pause": "PAUSES"}
 	for _, f := range m.bounds.Faults {
-		fault := f.Fault.Name()
+		fault := f.Fault.Name
 		if name, ok := times[fault]; ok {
 			m.limits[name] = f.Times
 		}

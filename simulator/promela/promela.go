@@ -175,11 +175,11 @@ func Fits(b *explore.Model) error {
 		return unfit("promela.skew")
 	}
 	for _, f := range b.Faults {
-		switch f.Fault.Name() {
+		switch f.Fault.Name {
 		case "crash", "pause", "lose-reply", "lose-request", "expire-session":
 		default:
 			if f.Times > 0 {
-				return unfit("promela.fault", "fault", f.Fault.Name())
+				return unfit("promela.fault", "fault", f.Fault.Name)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
-package verdict
+package verdict_test
 
 import (
+	. "locklab/simulator/verdict"
 	"strconv"
 	"testing"
 	"time"

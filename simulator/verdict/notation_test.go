@@ -1,7 +1,8 @@
-package verdict
+package verdict_test
 
 import (
 	"fmt"
+	. "locklab/simulator/verdict"
 	"slices"
 	"strconv"
 	"strings"

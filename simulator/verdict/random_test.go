@@ -1,8 +1,9 @@
-package verdict
+package verdict_test
 
 import (
 	"cmp"
 	"fmt"
+	. "locklab/simulator/verdict"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -11,7 +12,6 @@ import (
 
 	"locklab/simulator/effort"
 	"locklab/simulator/history"
-	"locklab/simulator/verdict/verdicttest"
 )
 
 // random makes a history in which clients do not respect each other, the
@@ -238,38 +238,38 @@ func TestOverlapTwin(t *testing.T) {
 	}
 }
 
-// charges are what the judges say of what verdicttest judges too, in its words.
-func charges(h *history.History) (list []verdicttest.Finding) {
+// charges are what the judges say of what the second opinion judges too, in its words.
+func charges(h *history.History) (list []violation) {
 	c := CaseOf(h)
 	var s Safety
 	for i := range h.Events {
 		e := &h.Events[i]
 		if s.RefusedByOrphan(&c, e) {
-			list = append(list, verdicttest.Finding{Word: string(Orphan), Event: i})
+			list = append(list, violation{Word: string(Orphan), Event: i})
 		}
 		s.Observe(&c, i, e, func(f Finding) {
 			if f.Verdict != Overlap {
-				list = append(list, verdicttest.Finding{Word: string(f.Verdict), Clients: f.Clients, Event: i})
+				list = append(list, violation{Word: string(f.Verdict), Clients: f.Clients, Event: i})
 			}
 		})
 	}
 	for _, f := range found(Judge(h), Fenced) {
-		list = append(list, verdicttest.Finding{Word: string(Fenced), Clients: f.Clients, Event: f.Event})
+		list = append(list, violation{Word: string(Fenced), Clients: f.Clients, Event: f.Event})
 	}
 	return list
 }
 
-// sameCharges says how the judges and verdicttest differ; "": they agree. Whose
+// sameCharges says how the judges and the second opinion differ; "": they agree. Whose
 // orphan made a refusal is not compared: the judges do not say.
 func sameCharges(h *history.History) string {
-	theirs := verdicttest.Findings(h)
+	theirs := violations(h)
 	for i := range theirs {
 		if theirs[i].Word == string(Orphan) {
 			theirs[i].Clients = nil
 		}
 	}
 	ours := charges(h)
-	order := func(a, b verdicttest.Finding) int {
+	order := func(a, b violation) int {
 		return cmp.Or(a.Event-b.Event, strings.Compare(a.Word, b.Word), slices.Compare(a.Clients, b.Clients))
 	}
 	slices.SortFunc(ours, order)
@@ -277,10 +277,10 @@ func sameCharges(h *history.History) string {
 	if fmt.Sprint(ours) == fmt.Sprint(theirs) {
 		return ""
 	}
-	return fmt.Sprintf("the judges %v\nverdicttest %v", ours, theirs)
+	return fmt.Sprintf("the judges %v\nthe second opinion %v", ours, theirs)
 }
 
-// Package verdicttest must say of every history what the judges say.
+// The second opinion must say of every history what the judges say.
 func TestSecondOpinionOfCharges(t *testing.T) {
 	effort.Unwatched(t, "one goroutine judges")
 	count := map[string]int{}
@@ -324,7 +324,7 @@ func TestSecondOpinion(t *testing.T) {
 	for seed := range uint64(1000) {
 		h := random(seed)
 		overlap := len(found(Judge(h), Overlap)) > 0
-		if verdicttest.Linearizable(h) == overlap {
+		if linearizable(h) == overlap {
 			t.Fatalf("seed %d: overlap %t, linearizable %t", seed, overlap, overlap)
 		}
 		if overlap {

@@ -34,8 +34,8 @@
 //   - A write is late if its client does not have the lock, by the lease under which it was
 //     sent, when the write arrives at the resource.
 //
-// Package verdicttest judges exclusion once more from these definitions, without sharing
-// code, and tests compare the two.
+// Tests judge exclusion once more from these definitions, without sharing code, and compare
+// the two.
 //
 // The package knows no expectations and no statistics over runs, and not whether the
 // fault of a scenario was injected; see [Settle] for the last.

@@ -1,4 +1,4 @@
-package verdicttest
+package verdict_test
 
 import (
 	"maps"
@@ -8,18 +8,18 @@ import (
 	"locklab/simulator/history"
 )
 
-// A Finding is a verdict of safety, or a refusal by an orphan, that an event brings about.
-type Finding struct {
+// A violation is a verdict of safety, or a refusal by an orphan, that an event brings about.
+type violation struct {
 	Word    string
 	Clients []int // the culprit first
 	Event   int   // index in the history
 }
 
-// Findings judges a history by the definitions in the doc of package verdict: STALE-WRITE,
+// violations judges a history by the definitions in the doc of package verdict: STALE-WRITE,
 // WRONG-DEL, LIE, each refusal by an ORPHAN, and FENCED. It writes down how everything
 // stood before each event, and then looks at each event by itself. That takes long, and
 // shares nothing with the judges, which keep a few bits and see every event once.
-func Findings(h *history.History) []Finding {
+func violations(h *history.History) []violation {
 	c := oracle{h: h, before: chronicle(h), stale: map[int]bool{}}
 	for i := range h.Events {
 		c.staleWrite(i)
@@ -271,11 +271,11 @@ type oracle struct {
 	h        *history.History
 	before   []moment
 	stale    map[int]bool // writes that were found stale
-	findings []Finding
+	findings []violation
 }
 
 func (c *oracle) find(word string, i int, clients ...int) {
-	c.findings = append(c.findings, Finding{word, clients, i})
+	c.findings = append(c.findings, violation{word, clients, i})
 }
 
 // excludes reports whether a client may only be inside alone.

@@ -16,16 +16,18 @@ import (
 var splitVote = race.Scenario{
 	ID:       "split-vote",
 	Race:     "R29",
-	Settings: race.StandardWith(func(s *race.Settings) { s.Clients, s.Retry, s.Horizon = 3, race.Seconds(5), race.Seconds(30) }),
+	Settings: race.StandardWith(func(s *settings) {
+		s.Clients, s.Retry, s.Horizon = 3, race.Seconds(5), race.Seconds(30)
+	}),
 	Needs:    needsSeveralServers,
-	Clients: func(s race.Settings) []race.Client {
+	Clients: func(s settings) clients {
 		work := s.TTL / 10
-		return []race.Client{{Work: work}, {First: 2, Work: work}, {First: 4, Work: work}}
+		return clients{{Work: work}, {First: 2, Work: work}, {First: 4, Work: work}}
 	},
 	Budget: race.FixedBudget("delay=200"),
-	Script: func(s race.Settings, _ int) []race.Trigger {
+	Script: func(s settings, _ int) script {
 		// A client that asks all servers at once reaches the first two of its list sooner.
-		return []race.Trigger{{Each: true,
+		return script{{Each: true,
 			On: func(e *history.Event) bool {
 				return e.Kind == history.Send && e.Thread > 1 && strings.EqualFold(e.Cmd[0], "SET")
 			},
@@ -38,22 +40,15 @@ var splitVote = race.Scenario{
 }
 
 // splitVoteSpread is splitVote with its cure, different waiting times.
-var splitVoteSpread = race.Scenario{
-	ID:       "split-vote-spread",
-	Race:     "R29B",
-	Settings: splitVote.Settings,
-	Needs:    needsSeveralServers,
-	Clients: func(s race.Settings) []race.Client {
-		clients := splitVote.Clients(s)
-		for i := range clients {
-			clients[i].Retry = s.Retry + s.Retry*3/10*time.Duration(i)
+var splitVoteSpread = variant(splitVote, "split-vote-spread", "R29B", func(sc *race.Scenario) {
+	sc.Clients = func(s settings) clients {
+		all := splitVote.Clients(s)
+		for i := range all {
+			all[i].Retry = s.Retry + s.Retry*3/10*time.Duration(i)
 		}
-		return clients
-	},
-	Budget:    splitVote.Budget,
-	Script:    splitVote.Script,
-	Triggered: votesSplit,
-}
+		return all
+	}
+})
 
 // votesSplit reports whether all clients got votes in the first round and none got the lock.
 func votesSplit(h *history.History) bool {
@@ -77,4 +72,23 @@ func votesSplit(h *history.History) bool {
 		}
 	}
 	return true
+}
+
+// overtaken: the reason for fair locks, which Redisson has, and for the queues of
+// ZooKeeper and etcd.
+var overtaken = race.Scenario{
+	ID:       "overtaken",
+	Race:     "R37",
+	Settings: race.Standard(),
+	Clients: func(s settings) clients {
+		return clients{{Start: s.Retry / 2, Work: s.Retry}, {Work: s.Retry * 9 / 10, Run: repeatWithoutRest}}
+	},
+	Triggered: race.SequenceWithout(c1Enters, c1Refused, c2Released, c2Asks),
+}
+
+// repeatWithoutRest acquires, works and releases fifteen times, without a pause.
+func repeatWithoutRest(a *race.ClientRun) {
+	for range 15 {
+		a.AcquireWorkRelease()
+	}
 }

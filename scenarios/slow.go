@@ -10,20 +10,49 @@ import (
 	"locklab/simulator/schedule"
 )
 
+// slowWork: article 002 names the time-out as what the TTL lock does not solve.
+var slowWork = race.Scenario{
+	ID:           "slow-work",
+	Race:         "R03",
+	AllowsShared: true,
+	Settings:     race.StandardWith(func(s *settings) { s.Clients = 3 }),
+	Clients: func(s settings) clients {
+		return clients{
+			{Work: s.TTL * 3 / 2},
+			{Start: s.Retry / 2, Work: s.TTL * 2 / 5, Tail: s.TTL * 2 / 5},
+			{Start: s.TTL*3/2 - s.Retry*3/10, Work: s.Retry, Tail: s.Retry},
+		}
+	},
+	Triggered: func(h *history.History) bool {
+		begin := history.Forever
+		for i := range h.Events {
+			switch e := &h.Events[i]; {
+			case c1Enters(e):
+				begin = e.At
+			case othersAsk(e) && e.At-h.TTL > begin:
+				return true // c1 is still inside: it leaves only after one and a half leases
+			case c1Leaves(e):
+				begin = history.Forever
+			}
+		}
+		return false
+	},
+}
+
 // slowAcquire: node-redlock issues 169, 274 and 299.
 var slowAcquire = race.Scenario{
 	ID:       "slow-acquire",
 	Race:     "R26",
-	Settings: race.StandardWith(func(s *race.Settings) { s.Timeout = race.Seconds(15) }),
+	Settings: race.StandardWith(func(s *settings) { s.Timeout = race.Seconds(15) }),
 	Budget:   func(nodes int) string { return fmt.Sprintf("delay=%d", nodes) },
-	Clients: func(s race.Settings) []race.Client {
-		clients := lateEntryClients(s)
-		clients[0].Tail = s.Retry * 9 / 5 // a client that enters early is still inside when c2 begins
-		return clients
+	Clients: func(s settings) clients {
+		all := lateEntryClients(s)
+		all[0].Tail = s.Retry * 9 / 5 // a client that enters early is still inside when c2 begins
+		return all
 	},
-	Script: func(s race.Settings, nodes int) []race.Trigger {
+	Script: func(s settings, nodes int) script {
 		follow, thread := race.FollowRequests(1)
-		return []race.Trigger{follow, {Each: true, Times: nodes,
+		return script{follow, {Each: true, Times: nodes,
 			On: race.CreatesKey(1),
 			Do: func(st *schedule.Stage, e *history.Event) {
 				st.Inject(s.Latency/2, faults.DelayOf(1, thread(e), (s.TTL+s.Retry)/time.Duration(nodes)))
@@ -34,7 +63,7 @@ var slowAcquire = race.Scenario{
 		var held, until time.Duration // how late the answers are together, and when the last is there
 		for i := range h.Events {
 			switch e := &h.Events[i]; {
-			case race.Event(history.Acquire, 1)(e):
+			case c1Asks(e):
 				held = 0
 			case race.Event(history.Delay, 1)(e) && e.Note == "reply":
 				held, until = held+e.D, max(until, e.At+e.D)
@@ -48,8 +77,8 @@ var slowAcquire = race.Scenario{
 
 // lateEntryClients is for a c1 that gets the answer a second after its lease has ended: c2 is
 // inside by then, writes before c1 and leaves after it.
-func lateEntryClients(s race.Settings) []race.Client {
-	return []race.Client{
+func lateEntryClients(s settings) clients {
+	return clients{
 		{Work: s.Retry * 3 / 2, Tail: s.Retry * 3 / 2},
 		{Start: (s.TTL + s.Retry) / 2, Work: s.Retry, Tail: s.Retry * 7 / 2},
 	}
@@ -59,16 +88,14 @@ func lateEntryClients(s race.Settings) []race.Client {
 var pauseInFlight = race.Scenario{
 	ID:       "pause-in-flight",
 	Race:     "R27",
-	Settings: race.StandardWith(func(s *race.Settings) { s.Pause = race.Seconds(11) }),
+	Settings: race.StandardWith(func(s *settings) { s.Pause = race.Seconds(11) }),
 	Budget:   race.FixedBudget("pause=1"),
 	Clients:  lateEntryClients,
-	Script: func(s race.Settings, nodes int) []race.Trigger {
-		return []race.Trigger{{On: race.CreatesKeyOn(1, nodes), Do: race.Inject(0, faults.PauseOf(1, s.Pause))}}
+	Script: func(s settings, nodes int) script {
+		return inject(race.CreatesKeyOn(1, nodes), 0, faults.PauseOf(1, s.Pause))
 	},
 	Triggered: func(h *history.History) bool {
-		return race.InOrderWithout(h, race.Decides(1),
-			race.CreatesKeyOn(1, h.Nodes), race.Event(history.Pause, 1),
-			race.EventOfOther(history.Acquire, 1), race.Event(history.Resume, 1),
+		return race.InOrderWithout(h, race.Decides(1), race.CreatesKeyOn(1, h.Nodes), c1Pauses, othersAsk, c1Resumes,
 			race.Event(history.Answer, 1))
 	},
 }
