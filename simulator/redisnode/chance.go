@@ -25,9 +25,6 @@ var unordered = map[string]int{
 	"GEORADIUS": 1, "GEORADIUS_RO": 1, "GEORADIUSBYMEMBER": 1, "GEORADIUSBYMEMBER_RO": 1, "GEOSEARCH": 1,
 }
 
-// random are the commands that choose by chance. They are never executed.
-var random = map[string]bool{"SPOP": true, "SRANDMEMBER": true, "HRANDFIELD": true, "ZRANDMEMBER": true, "RANDOMKEY": true}
-
 // answerUnordered executes such a command for c, and refuses an answer that has no order.
 func (e *engine) answerUnordered(c *server.Peer, cmd string, args []string) {
 	e.ordering = true

@@ -59,48 +59,15 @@ const (
 	needsClock         // the server's clock, and the above
 )
 
-// blind are the commands whose reply and effect do not depend on how long a
-// key has still to live, in the forms that classify lets through. Anything not
-// named in this file is taken to read the clock, which is always safe.
-var blind = map[string]bool{
-	"PING": true, "ECHO": true, "GET": true, "SET": true, "SETNX": true, "SETEX": true, "PSETEX": true,
-	"GETSET": true, "GETDEL": true, "MGET": true, "MSET": true, "MSETNX": true, "APPEND": true, "STRLEN": true,
-	"DEL": true, "UNLINK": true, "DELEX": true, "DELIFEQ": true, "EXISTS": true, "TYPE": true, "EXPIRE": true, "PEXPIRE": true, "PERSIST": true,
-	"INCR": true, "INCRBY": true, "DECR": true, "DECRBY": true,
-	"HSET": true, "HSETNX": true, "HGET": true, "HMGET": true, "HGETALL": true, "HEXISTS": true, "HDEL": true,
-	"HINCRBY": true, "HLEN": true, "HKEYS": true, "HVALS": true,
-	"LPUSH": true, "RPUSH": true, "LPOP": true, "RPOP": true, "LLEN": true, "LINDEX": true, "LRANGE": true, "LREM": true,
-	"SADD": true, "SREM": true, "SISMEMBER": true, "SMEMBERS": true, "SCARD": true,
-	"ZADD": true, "ZREM": true, "ZSCORE": true, "ZRANK": true, "ZRANGE": true, "ZCARD": true, "ZCOUNT": true,
-	"ZRANGEBYSCORE": true, "ZREMRANGEBYSCORE": true,
-	"WATCH": true, "UNWATCH": true, "MULTI": true, "EXEC": true, "DISCARD": true,
-	"PUBLISH": true, "EVAL": true, "EVALSHA": true, "EVAL_RO": true, "EVALSHA_RO": true, "SCRIPT": true, "FLUSHALL": true, "FLUSHDB": true, "DBSIZE": true,
-}
-
-// readsTTL are the commands that look at what remains of a key's life.
-var readsTTL = map[string]bool{"TTL": true, "PTTL": true, "GETEX": true, "COPY": true, "RENAME": true, "RENAMENX": true}
-
-// unfit are the commands that are refused: they would leave something behind that
-// no keyspace holds (state of a connection, of the whole process, lifetimes of hash
-// fields), report such a thing, or wait. They are never executed.
-var unfit = map[string]bool{
-	"SELECT": true, "SWAPDB": true, "MOVE": true,
-	"SUBSCRIBE": true, "PSUBSCRIBE": true, "UNSUBSCRIBE": true, "PUNSUBSCRIBE": true, "BLPOP": true, "BRPOP": true,
-	"BRPOPLPUSH": true, "BLMOVE": true, "BZMPOP": true, "BZPOPMAX": true, "BZPOPMIN": true, "XREAD": true, "XREADGROUP": true,
-	"SSUBSCRIBE": true, "SUNSUBSCRIBE": true, "SPUBLISH": true, "PUBSUB": true,
-	"WAIT": true, "AUTH": true, "HELLO": true, "CLIENT": true, "QUIT": true, "INFO": true, "OBJECT": true,
-	"HEXPIRE": true, "HSETEX": true,
-}
-
 func classify(cmd string, args []string) needs {
 	switch {
 	case namesDeadline(cmd, args):
 		return needsClock
 	case (cmd == "EXPIRE" || cmd == "PEXPIRE") && len(args) > 2:
 		return needsTTLs // NX, XX, GT, LT
-	case blind[cmd]:
+	case is(cmd, blind):
 		return needsNothing
-	case readsTTL[cmd]:
+	case is(cmd, looks):
 		return needsTTLs
 	}
 	return needsClock
@@ -137,11 +104,11 @@ func (e *engine) close() { e.m.Close() }
 // it has answered the command itself.
 func (e *engine) before(peer *server.Peer, cmd string, args ...string) bool {
 	e.needs = max(e.needs, classify(cmd, args))
-	if unfit[cmd] {
+	if is(cmd, unfit) {
 		e.refuse("the command " + cmd)
 		return true
 	}
-	if random[cmd] || cmd == byChance && len(args) == 1 {
+	if is(cmd, random) || cmd == byChance && len(args) == 1 {
 		what := cmd
 		if cmd == byChance {
 			what = args[0]

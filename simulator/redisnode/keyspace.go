@@ -1,7 +1,6 @@
 package redisnode
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -28,21 +27,27 @@ type keyValue struct {
 
 // text returns the key's value as histories show it; "" if there is no key.
 func (k *keyValue) text() string {
-	if k == nil {
+	switch {
+	case k == nil:
 		return ""
-	}
-	switch k.kind {
-	case "string":
+	case k.kind == "string":
 		return k.parts[0]
-	case "hash":
-		var b strings.Builder
-		for i := 0; i+1 < len(k.parts); i += 2 {
-			fmt.Fprintf(&b, "%s%s=%s", sep(i), k.parts[i], k.parts[i+1])
-		}
-		return "{" + b.String() + "}"
-	default:
-		return "[" + strings.Join(k.parts, " ") + "]"
 	}
+	return partsText(k.kind, k.parts)
+}
+
+// ValueText writes the parts of a value that is no string, in any order, as histories show it.
+func ValueText(kind string, parts []string) string { return partsText(kind, inOrder(kind, parts)) }
+
+func partsText(kind string, parts []string) string {
+	if kind != "hash" {
+		return "[" + strings.Join(parts, " ") + "]"
+	}
+	var pairs []string
+	for p := range slices.Chunk(parts, 2) {
+		pairs = append(pairs, p[0]+"="+p[1])
+	}
+	return "{" + strings.Join(pairs, " ") + "}"
 }
 
 func sep(i int) string {

@@ -171,11 +171,11 @@ func (s *ensemble) oldest(at int) (czxid int64) {
 func (s *ensemble) endSession(at int8) {
 	s.ends[at-1] = 0
 	s.emit(history.SessionEnd, s.now().clientAt(int(at-1)))
-	s.act(actEnd, at, 0)
+	s.act(ActEnd, at, 0)
 }
 
 // act has the ensemble do something.
-func (s *ensemble) act(kind actKind, client int8, arg uint32) *effect {
+func (s *ensemble) act(kind ActKind, client int8, arg uint32) *effect {
 	a := act{s.contents, arg, kind, client}
 	eff := s.x.look(a)
 	s.kind.real(a, eff)
@@ -186,7 +186,7 @@ func (s *ensemble) act(kind actKind, client int8, arg uint32) *effect {
 // enter puts the effect of an act, which client has caused, in place and records what that changes. In a
 // history the key is a znode at which clients queue, and its value the first of the
 // line: the first has it by its session, for as long as that lives.
-func (s *ensemble) enter(eff *effect, kind actKind, client int8) {
+func (s *ensemble) enter(eff *effect, kind ActKind, client int8) {
 	s.contents = eff.to
 	for i := range eff.lines {
 		s.emitLine(&eff.lines[i], kind, client)
@@ -200,11 +200,11 @@ func (s *ensemble) enter(eff *effect, kind actKind, client int8) {
 // emitLine records that a line has another first. If the old one has left, the
 // client that removed it did that; that another one is first now is a grant to that
 // one.
-func (s *ensemble) emitLine(ch *lineChange, kind actKind, client int8) {
+func (s *ensemble) emitLine(ch *lineChange, kind ActKind, client int8) {
 	before := ch.before
 	if ch.gone {
 		k := history.Change
-		if kind == actEnd {
+		if kind == ActEnd {
 			k, client = history.Expire, 0
 		}
 		e := s.emit(k, client)

@@ -191,7 +191,7 @@ func (k *Kind) Step(w world.World, e world.Event) (why string, err error) {
 	case world.Arrived:
 		s.arrive(e.Client, e.Thread)
 	case world.ArrivedOrphan:
-		s.serve(&e.Orphan.Op, e.Orphan.From, e.Orphan.Msg, actServeOrphan)
+		s.serve(&e.Orphan.Op, e.Orphan.From, e.Orphan.Msg, ActServeOrphan)
 	case world.GaveUp:
 		s.hangUp(e.Client, s.wireOf(e.Client, e.Thread)) // as ZooKeeper's own client does
 	case world.Lost:

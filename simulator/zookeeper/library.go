@@ -85,7 +85,7 @@ func (s *ensemble) reconnect(c int8) (why string) {
 	if !s.alive(c) {
 		e.Note = "the session has ended"
 	}
-	s.act(actConnect, c, s.w.Memory(c))
+	s.act(ActConnect, c, s.w.Memory(c))
 	s.ends[c-1] = 0
 	p.Cut = false
 	for _, th := range p.Each {
@@ -111,7 +111,7 @@ func (s *ensemble) deliver(c, thread int8) (why string, err error) {
 
 // notify has a client's thread observe the events for the session at a place.
 func (s *ensemble) notify(at, c, thread int8, kind process.ObservationKind) error {
-	eff := s.act(actNotify, at, 0)
+	eff := s.act(ActNotify, at, 0)
 	s.kind.group.Close(s.w)
 	s.w.EmitClient(history.Wake, c, thread).Note = "news of a watch"
 	return s.w.Observe(c, thread, process.Observation{Kind: kind, Val: int64(eff.answer)})
@@ -119,13 +119,13 @@ func (s *ensemble) notify(at, c, thread int8, kind process.ObservationKind) erro
 
 // arrive has a request reach the ensemble.
 func (s *ensemble) arrive(c, thread int8) {
-	th, kind := &s.w.Client(c).Threads[thread], actServe
+	th, kind := &s.w.Client(c).Threads[thread], ActServe
 	if s.othersWait(c, thread) {
-		kind = actServeBeside
+		kind = ActServeBeside
 	}
 	sent := s.now().peers[c-1].events
 	th.Answer(s.serve(s.w.Op(c, thread), c, th.Msg, kind))
-	if kind == actServe {
+	if kind == ActServe {
 		return
 	}
 	s.needOrder(c, thread, sent)
@@ -170,11 +170,11 @@ func (s *ensemble) othersWait(c, thread int8) bool {
 }
 
 // serve runs a request. The answer is LostConn if the ensemble has closed the connection.
-func (s *ensemble) serve(o *process.Op, from int8, msg uint32, kind actKind) (answer uint32) {
+func (s *ensemble) serve(o *process.Op, from int8, msg uint32, kind ActKind) (answer uint32) {
 	at := from
 	if s.onWires() {
 		q := s.x.requests.At(o.Arg)
-		at = int8(s.x.place(s.now(), q, kind == actServeOrphan) + 1)
+		at = int8(s.x.place(s.now(), q, kind == ActServeOrphan) + 1)
 		switch {
 		case at == 0 && q.Op == opConnect && s.now().ended(q.on):
 			answer = s.x.answers.ID(storedAnswer{reply: Reply{Code: SessionExpired}, text: "(error) " + codes[SessionExpired].name})
@@ -188,7 +188,7 @@ func (s *ensemble) serve(o *process.Op, from int8, msg uint32, kind actKind) (an
 	eff := s.x.look(a)
 	answer = s.kind.real(a, eff)
 	if eff.refused { // the ensemble has closed the connection on which it comes
-		if kind != actServeOrphan {
+		if kind != ActServeOrphan {
 			s.hangUp(from, wireRef{})
 		}
 		return world.LostConn
@@ -196,7 +196,7 @@ func (s *ensemble) serve(o *process.Op, from int8, msg uint32, kind actKind) (an
 	s.apply(o, from, msg, answer)
 	s.enter(eff, kind, from)
 	s.ends[at-1] = 0 // every request is a sign of life
-	if p := s.w.Client(from); p.Dead || p.Paused || kind == actServeOrphan || !s.connected(from, at) {
+	if p := s.w.Client(from); p.Dead || p.Paused || kind == ActServeOrphan || !s.connected(from, at) {
 		s.silence(at)
 	}
 	return answer
@@ -218,7 +218,7 @@ func (s *ensemble) hangUp(c int8, on wireRef) {
 		p.Cut = true
 	}
 	if at >= 0 {
-		s.act(actCut, int8(at+1), 0)
+		s.act(ActCut, int8(at+1), 0)
 		s.silence(int8(at + 1))
 	}
 	for t, th := range p.Each {

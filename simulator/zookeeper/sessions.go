@@ -81,9 +81,9 @@ func (x *Executor) runOnWire(a act, s *contents, own *peer, eff *effect) (fired 
 	if at := s.ofSession(reply.Stat.Owner); reply.Stat.Owner != 0 && at >= 0 {
 		reply.Stat.Owner = SessionID(sessionName(s.peers[at].on))
 	}
-	own.on, own.up = q.on, a.kind == actServe && q.Op != opHangUp
+	own.on, own.up = q.on, a.kind == ActServe && q.Op != opHangUp
 	answer := storedAnswer{reply: reply, text: text}
-	if a.kind == actServeOrphan {
+	if a.kind == ActServeOrphan {
 		s.state, answer, own.events = s.state.Disconnect(id), storedAnswer{text: text}, nil
 	} else {
 		answer.events = slices.Concat(own.events, sentTo(id, fired))

@@ -27,7 +27,7 @@ func (x *Executor) renamedAct(a act, to *world.Names) act {
 	switch {
 	case a.kind.serves():
 		a.arg = x.requests.Renamed(a.arg, to)
-	case a.kind == actConnect:
+	case a.kind == ActConnect:
 		a.arg = x.memories.Renamed(a.arg, to)
 	}
 	return a
@@ -63,7 +63,7 @@ func (x *Executor) actText(a act) []string {
 	if a.kind.serves() {
 		return x.requests.At(a.arg).text
 	}
-	return []string{[...]string{actNotify: "notify", actCut: "disconnect", actConnect: "connect", actEnd: "end of a session"}[a.kind]}
+	return []string{[...]string{ActNotify: "notify", ActCut: "disconnect", ActConnect: "connect", ActEnd: "end of a session"}[a.kind]}
 }
 
 // renamed is contents with the clients renamed: each has what the other had, but for the number of
