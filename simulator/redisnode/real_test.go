@@ -56,7 +56,7 @@ func (r *realRedis) batch(commands ...[]string) (replies string) {
 	r.t.Helper()
 	r.conn.SetDeadline(time.Now().Add(20 * time.Second))
 	var out []byte
-	for _, args := range commandTraits {
+	for _, args := range commands {
 		out = append(out, wire(args)...)
 	}
 	if _, err := r.conn.Write(out); err != nil {
