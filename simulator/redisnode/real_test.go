@@ -62,7 +62,7 @@ func (r *realRedis) batch(commands ...[]string) (replies string) {
 	if _, err := r.conn.Write(out); err != nil {
 		r.t.Fatal(err)
 	}
-	for range commandTraits {
+	for range commands {
 		replies += r.reply(commands)
 	}
 	return replies
