@@ -42,9 +42,8 @@ type engine struct {
 	refuses  bool   // the server has too few replicas to write
 	now      time.Time
 
-	subscribers []subscriber // the connections that have subscribed
-	published   []message    // by the commands of this call
-	full        bool         // a buffer holds more of them than there is room for
+	conns     []connection // of which the keyspace keeps something
+	published []message    // by the commands of this call
 }
 
 // unknown is the number of no keyspace.
@@ -235,13 +234,13 @@ func (e *engine) run(id uint32, s *keyspace, ttls []time.Duration, now time.Time
 	e.restore(id, s, ttls)
 	e.now = now
 	e.m.SetTime(now)
-	watches, peers, conn := e.connect(s, b)
+	conns, peers, own := e.connect(s, b)
 	e.needs, e.refused, e.exceeded, e.scripted = needsNothing, b.unfit, nil, false
-	e.subscribers, e.published, e.full = s.subscribers, nil, false
+	e.conns, e.published = s.conns, nil
 	reply := ""
 	if b.unfit == "" {
 		for _, args := range b.commands { // nearly always one
-			reply += e.redisScript(args, e.send(conn, e.confine(args)))
+			reply += e.redisScript(args, e.send(own, e.confine(args)))
 		}
 	}
 	if e.scripted {
@@ -258,11 +257,11 @@ func (e *engine) run(id uint32, s *keyspace, ttls []time.Duration, now time.Time
 	if err != nil {
 		return outcome{}, err
 	}
-	watches = e.watching(s, keys, b, watches, peers)
-	left := keyspace{keys: keys, scripts: e.loaded, watches: watches, subscribers: e.delivered()}
-	if e.full {
+	conns = e.watching(s, keys, b, conns, peers)
+	if !e.deliver(conns) {
 		return outcome{}, table.Limit("limit.messages", "most", maxInbox)
 	}
+	left := keyspace{keys: keys, scripts: e.loaded, conns: conns}
 	return outcome{reply: reply, keys: left.sorted(), ttls: after, needs: needs}, nil
 }
 

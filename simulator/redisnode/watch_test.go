@@ -131,7 +131,7 @@ func TestWatches(t *testing.T) {
 					t.Errorf("at %v: %s: %s\ngot  %s\nwant %s", s.now, conn, said, got, want)
 				}
 			})
-			if left := s.table.keyspaces.At(s.data.keyspace).watches; len(left) > 0 {
+			if left := s.table.keyspaces.At(s.data.keyspace).conns; len(left) > 0 {
 				t.Errorf("at the end there are still watches: %+v", left)
 			}
 		})
