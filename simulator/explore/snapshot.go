@@ -30,7 +30,7 @@ func (s *search) snapshot() *snapshot {
 	v := s.visited
 	m := &snapshot{
 		sim: s.sim.Tables().Sizes(), nodes: len(s.nodeTab.keys), rest: len(s.restTab.keys), judges: len(s.judgeTab.keys),
-		times: len(s.times.keys), causes: len(s.causes), events: len(s.events), choices: len(s.choices),
+		times: len(s.times.keys), causes: len(s.causes.keys), events: len(s.events.keys), choices: len(s.choices),
 		tally: v.tally, states: v.states.n, shortened: len(v.shortened), found: map[finding]discovery{},
 	}
 	for c := range s.clientTab {
@@ -61,7 +61,7 @@ func (v *visited) saved(m *snapshot) {
 // save writes what the search had at to, and not yet at from.
 func (s *search) save(w *codec.Writer, from, to *snapshot) {
 	s.sim.Tables().Save(w, from.sim, to.sim)
-	w.Put(s.choices[from.choices:to.choices], s.causes[from.causes:to.causes], s.events[from.events:to.events], s.times.keys[from.times:to.times])
+	w.Put(s.choices[from.choices:to.choices], s.causes.entries[from.causes:to.causes], s.events.entries[from.events:to.events], s.times.keys[from.times:to.times])
 	for c, n := range to.clients {
 		w.Put(s.clientTab[c].keys[from.clients[c]:n])
 	}
@@ -93,23 +93,23 @@ func (s *search) load(r *codec.Reader, from *snapshot) error {
 		sound = sound && hasEvents(s.tables, e) && int(s.numberEvents(e)) == from.events+i
 	}
 	for i, d := range times {
-		sound = sound && int(s.timeID(d)) == from.times+i
+		sound = sound && int(s.times.id(d)) == from.times+i
 	}
 	for c := range s.clientTab {
 		r.Get(&parts)
 		for i, p := range parts {
-			sound = sound && s.sim.Tables().CheckClient(c+1, &p) == nil && int(s.clientPart(c, p)) == from.clients[c]+i
+			sound = sound && s.sim.Tables().CheckClient(c+1, &p) == nil && int(s.clientTab[c].id(p)) == from.clients[c]+i
 		}
 	}
 	for i, p := range s.sim.Tables().LoadNodes(r) {
-		sound = sound && s.sim.Tables().CheckNode(&p) == nil && int(s.nodePart(p)) == from.nodes+i
+		sound = sound && s.sim.Tables().CheckNode(&p) == nil && int(s.nodeTab.id(p)) == from.nodes+i
 	}
 	r.Get(&rest, &judges)
 	for i, p := range rest {
-		sound = sound && s.sim.Tables().CheckRest(&p) == nil && int(s.restPart(p)) == from.rest+i
+		sound = sound && s.sim.Tables().CheckRest(&p) == nil && int(s.restTab.id(p)) == from.rest+i
 	}
 	for i, v := range judges {
-		sound = sound && int(s.judges(v)) == from.judges+i
+		sound = sound && int(s.judgeTab.id(v)) == from.judges+i
 	}
 	if r.Err() == nil && (!sound || len(s.choices) != from.choices+len(choices) || s.numbers.full != nil) {
 		return errUnsound

@@ -146,7 +146,7 @@ func (s *loaded) hasWords(words []uint32) bool {
 		}
 	}
 	return int(words[s.restAt]) < len(s.restTab.keys) && int(words[s.judgeAt]) < len(s.judgeTab.keys) &&
-		(!s.byCause || int(words[s.causeAt]) < len(s.causes)) &&
+		(!s.byCause || int(words[s.causeAt]) < len(s.causes.keys)) &&
 		(len(words) <= s.timeAt || int(words[s.timeAt]) < len(s.times.keys))
 }
 
@@ -193,7 +193,7 @@ func (s *loaded) checkFound(visited []uint32) error {
 	v := s.visited
 	for f, d := range v.found {
 		switch {
-		case !slices.Contains(order, f.word) || int(f.cause) >= len(s.causes):
+		case !slices.Contains(order, f.word) || int(f.cause) >= len(s.causes.keys):
 			return errUnsound
 		case int(d.state) >= v.states.n || !s.isDone(d.state) && !slices.Contains(visited, d.state) || int(d.choice) >= len(s.choices):
 			return errUnsound
