@@ -109,11 +109,11 @@ type clientEntry struct {
 	source    []int    // these servers
 	due       time.Duration
 	finished  bool
-	entered   bool   // it was given the lock at some time
-	timeless  bool   // time does not change it
-	awaits    bool   // it waits for a watch
-	begun     bool   // its program has begun
-	onVersion bool   // see Simulator.OnVersion
+	entered   bool // it was given the lock at some time
+	timeless  bool // time does not change it
+	awaits    bool // it waits for a watch
+	begun     bool // its program has begun
+	onVersion bool // see Simulator.OnVersion
 	waitsOn   uint8
 	blocked   uint8 // the servers that wait for replicas on its behalf
 	single    bool  // see mayGoFirst
@@ -140,10 +140,10 @@ type restEntry struct {
 	orphanedID []uint16
 	target     []int
 	spent      int
-	mayFault   bool   // the budget is not used up
-	punctual   bool   // no fault is left that holds anything up; see Simulator.Punctual
-	clientside bool   // no fault is left that strikes servers; see Simulator.Clientside
-	onVersion  bool   // a request to the resource is under way that nobody waits for
+	mayFault   bool // the budget is not used up
+	punctual   bool // no fault is left that holds anything up; see Simulator.Punctual
+	clientside bool // no fault is left that strikes servers; see Simulator.Clientside
+	onVersion  bool // a request to the resource is under way that nobody waits for
 }
 
 type judgeEntry struct {
