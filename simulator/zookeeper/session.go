@@ -20,15 +20,11 @@ func (s State) Disconnect(id SessionID) State {
 	return s
 }
 
-// Reconnect is the same session on a new connection. The client hands in the watches that it still waits for and the highest
-// zxid it has seen in a reply; what it missed fires at once, and the rest is left
+// reconnect is the same session on a new connection. The client hands in the watches that it still waits for; what
+// has missed something fires at once (see handIn), and the rest is left
 // with the server again. A znode that was created and deleted in the meantime is
 // missed ("Semantics of Watches"). It answers SessionExpired if the session has
 // ended.
-func (s State) Reconnect(id SessionID, seen int64, watches []Watch) (State, Code, []Event) {
-	return s.reconnect(id, watches, since(seen))
-}
-
 func (s State) reconnect(id SessionID, watches []Watch, missed func(at int, is stamp) bool) (State, Code, []Event) {
 	if !s.Alive(id) {
 		return s, SessionExpired, nil

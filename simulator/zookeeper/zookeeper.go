@@ -176,7 +176,7 @@ const (
 	WatchChildren
 	// WatchCreation is left by Exists on a znode that is not there: it fires when
 	// the znode is created. The server does not tell it from WatchData; a client
-	// that comes back must (see Reconnect).
+	// that comes back must.
 	WatchCreation
 )
 
