@@ -305,7 +305,7 @@ func (x *Executor) run(a act) *effect {
 func (x *Executor) runRequest(a act, s *contents, own *peer, eff *effect) (fired []Event) {
 	r := x.requests.At(a.arg).Request
 	var reply Reply
-	s.state, reply, fired = s.state.Apply(0, own.session, r)
+	s.state, reply, fired = s.state.Apply(own.session, r)
 	if eff.refused = reply.Code == SessionExpired; eff.refused {
 		return nil
 	}
@@ -333,11 +333,11 @@ func (x *Executor) runConnect(a act, s *contents, own *peer, eff *effect) (fired
 	}
 	var code Code
 	missed := func(at int, is stamp) bool { return is != m.left[at] }
-	s.state, code, fired = s.state.reconnect(0, own.session, m.watches, missed)
+	s.state, code, fired = s.state.reconnect(own.session, m.watches, missed)
 	if eff.refused = code != OK; eff.refused {
 		own.events = []Event{{Type: sessionEnded}}
 		last := own.session
-		s.state, own.session = s.state.Connect(0, x.config.Session)
+		s.state, own.session = s.state.Connect()
 		if x.creations {
 			s.state, own.session = s.state.nameLast(last), last
 		}

@@ -1,14 +1,10 @@
 package zookeeper
 
-import (
-	"encoding/binary"
-	"time"
-)
+import "encoding/binary"
 
 // AppendKey appends a canonical form of s to b: two states have the same form if
-// and only if they hold the same. Times are written as what is left at now on
-// the server's clock, so that a state recurs when the same is left to happen.
-func (s State) AppendKey(b []byte, now time.Duration) []byte {
+// and only if they hold the same.
+func (s State) AppendKey(b []byte) []byte {
 	num := func(v int64) { b = binary.AppendVarint(b, v) }
 	text := func(t string) { b = append(binary.AppendUvarint(b, uint64(len(t))), t...) }
 	num(s.zxid)
@@ -23,11 +19,8 @@ func (s State) AppendKey(b []byte, now time.Duration) []byte {
 		}
 	}
 	num(int64(len(s.sessions)))
-	for i := range s.sessions {
-		x := &s.sessions[i]
-		num(int64(x.id))
-		num(int64(x.timeout))
-		num(int64(x.deadline() - now))
+	for _, id := range s.sessions {
+		num(int64(id))
 	}
 	num(int64(len(s.watches)))
 	for _, w := range s.watches {
@@ -36,4 +29,9 @@ func (s State) AppendKey(b []byte, now time.Duration) []byte {
 		text(w.path)
 	}
 	return b
+}
+
+// Reconnect is reconnect with the highest zxid that the client has seen in a reply, as in the protocol.
+func (s State) Reconnect(id SessionID, seen int64, watches []Watch) (State, Code, []Event) {
+	return s.reconnect(id, watches, since(seen))
 }

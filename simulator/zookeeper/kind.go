@@ -77,7 +77,7 @@ func (k *Kind) Start(_ int8, clients int) world.State {
 		clients = 0
 	}
 	for c := range clients {
-		s.state, s.peers[c].session = s.state.Connect(0, k.config.Session)
+		s.state, s.peers[c].session = s.state.Connect()
 	}
 	return EnsembleState{contents: k.Executor.contents.ID(s), clock: k.config.Clock}
 }

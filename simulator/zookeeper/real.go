@@ -42,7 +42,7 @@ func (k *Kind) real(a act, eff *effect) (answer uint32) {
 	switch {
 	case a.kind.serves():
 		do.Request = x.requests.At(a.arg).Request
-		_, do.Lab, _ = was.state.Apply(0, own.session, do.Request)
+		_, do.Lab, _ = was.state.Apply(own.session, do.Request)
 	case a.kind == ActConnect && !own.sessionEnded():
 		m := x.memories.At(a.arg)
 		do.Seen, do.Watches = m.last(), m.watches

@@ -59,7 +59,7 @@ func (x *Executor) place(s *contents, q *storedRequest, orphan bool) int {
 func (x *Executor) runOnWire(a act, s *contents, own *peer, eff *effect) (fired []Event) {
 	q := x.requests.At(a.arg)
 	if own.session == 0 {
-		s.state, own.session = s.state.Connect(0, x.config.Session)
+		s.state, own.session = s.state.Connect()
 		s.begun[q.on.client-1] = q.on.session
 	}
 	id := own.session
@@ -75,7 +75,7 @@ func (x *Executor) runOnWire(a act, s *contents, own *peer, eff *effect) (fired 
 	case opHangUp:
 		s.state, own.events = s.state.Disconnect(id), nil
 	default:
-		s.state, reply, fired = s.state.Apply(0, id, q.Request)
+		s.state, reply, fired = s.state.Apply(id, q.Request)
 	}
 	text := replyText(q.Request, reply)
 	if at := s.ofSession(reply.Stat.Owner); reply.Stat.Owner != 0 && at >= 0 {

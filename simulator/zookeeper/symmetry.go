@@ -81,9 +81,9 @@ func (from contents) renamed(to *world.Names) contents {
 	}
 	slices.SortFunc(s.state.nodes, func(a, b znode) int { return cmp.Compare(a.path, b.path) })
 	for i := range s.state.sessions {
-		s.state.sessions[i].id = renamed(s.state.sessions[i].id)
+		s.state.sessions[i] = renamed(s.state.sessions[i])
 	}
-	slices.SortFunc(s.state.sessions, func(a, b session) int { return cmp.Compare(a.id, b.id) })
+	slices.Sort(s.state.sessions)
 	for i := range s.state.watches {
 		s.state.watches[i].session = renamed(s.state.watches[i].session)
 	}
