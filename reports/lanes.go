@@ -41,7 +41,7 @@ func Lanes(w io.Writer, h *history.History, j verdict.Judgement, o Options) erro
 
 // A drawing is the rows of one run and their measures.
 type drawing struct {
-	*wording
+	words    *wording
 	rows     []row
 	shown    int // rows that are drawn; 0: all
 	clients  int // that have a column: a probe that has not begun has none
@@ -50,7 +50,7 @@ type drawing struct {
 }
 
 func newDrawing(v *wording, rows []row) *drawing {
-	d := &drawing{wording: v, rows: rows, clients: v.h.Clients, ttlWidth: len(Millis(v.h.TTL, 0))}
+	d := &drawing{words: v, rows: rows, clients: v.h.Clients, ttlWidth: len(Millis(v.h.TTL, 0))}
 	if n := len(rows); n > 0 {
 		d.gap = max((rows[n-1].to-rows[0].from)/5, 1)
 	}
@@ -64,7 +64,7 @@ func newDrawing(v *wording, rows []row) *drawing {
 func (d *drawing) columns() *layout.Sheet {
 	s := &layout.Sheet{Right: layout.Only(0), Floor: 12}
 	s.Rows = append(s.Rows, d.heads())
-	before := make([]clientState, d.h.Clients)
+	before := make([]clientState, d.words.h.Clients)
 	for i := range d.rows {
 		r := &d.rows[i]
 		if i > 0 && r.from-d.rows[i-1].to > d.gap {
@@ -95,15 +95,15 @@ func (d *drawing) heads() []string {
 	for c := range d.clients {
 		line = append(line, clientName(c+1))
 	}
-	title := serverName(d.h) + ": " + d.h.Key
-	if d.h.Nodes > 1 {
-		title = d.eachNode(func(n int) string { return nodeName(n + 1) }) + "  " + d.h.Key
+	title := serverName(d.words.h) + ": " + d.words.h.Key
+	if d.words.h.Nodes > 1 {
+		title = d.eachNode(func(n int) string { return nodeName(n + 1) }) + "  " + d.words.h.Key
 	}
 	return d.withRedis(append(line, ""), title)
 }
 
 func (d *drawing) eachNode(name func(n int) string) string {
-	names := make([]string, d.h.Nodes)
+	names := make([]string, d.words.h.Nodes)
 	for n := range names {
 		names[n] = layout.PadRight(name(n), 2)
 	}
@@ -120,7 +120,7 @@ func (d *drawing) silence(p, r *row) []string {
 }
 
 func (d *drawing) when(r *row) string {
-	from, to := Millis(r.from, d.decimals), Millis(r.to, d.decimals)
+	from, to := Millis(r.from, d.words.decimals), Millis(r.to, d.words.decimals)
 	if from == to {
 		return from
 	}
@@ -133,7 +133,7 @@ func (d *drawing) lane(r *row, c int, before clientState) string {
 	if c < len(r.last.clients) {
 		after = r.last.clients[c]
 	}
-	text := d.cell(&r.cells[c], r.to)
+	text := d.words.cell(&r.cells[c], r.to)
 	switch {
 	case text == "":
 		return d.glyph(after)
@@ -149,9 +149,9 @@ func (d *drawing) glyph(c clientState) string {
 	case c.stage == verdict.Dead:
 		return "x"
 	case c.stage == verdict.Inside && c.paused:
-		return "|  " + d.say("lanes.asleep")
+		return "|  " + d.words.say("lanes.asleep")
 	case c.paused:
-		return d.say("lanes.asleep")
+		return d.words.say("lanes.asleep")
 	case c.stage == verdict.Inside:
 		return "|"
 	case c.stage == verdict.Acquiring || c.retries:
@@ -163,7 +163,7 @@ func (d *drawing) glyph(c clientState) string {
 // servers shows who owns the key after the row, for how long, and what befell it.
 func (d *drawing) servers(r *row) string {
 	owners := layout.PadRight(ownerName(r.last.keys[0]), 2)
-	if d.h.Nodes > 1 {
+	if d.words.h.Nodes > 1 {
 		owners = d.eachNode(func(n int) string { return ownerName(r.last.keys[n]) })
 	}
 	parts := []string{owners}
@@ -175,10 +175,10 @@ func (d *drawing) servers(r *row) string {
 
 func (d *drawing) ttl(left time.Duration) string {
 	switch {
-	case left == history.Forever && d.h.ZooKeeper:
-		return d.say("lanes.session")
+	case left == history.Forever && d.words.h.ZooKeeper:
+		return d.words.say("lanes.session")
 	case left == history.Forever:
-		return d.say("lanes.nottl")
+		return d.words.say("lanes.nottl")
 	}
 	return "ttl " + layout.PadLeft(Millis(left.Truncate(time.Millisecond), 0), d.ttlWidth)
 }
@@ -211,7 +211,7 @@ func timeLeft(keys []keyState, at time.Duration) (left time.Duration, held bool)
 // list is the narrow form: an event a line, its verdicts beneath it.
 func (d *drawing) list(out *layout.Lines) {
 	s := &layout.Sheet{Right: layout.Only(0), Floor: 8}
-	s.Rows = append(s.Rows, []string{"t/ms", "", "", serverName(d.h) + ": " + d.h.Key})
+	s.Rows = append(s.Rows, []string{"t/ms", "", "", serverName(d.words.h) + ": " + d.words.h.Key})
 	for i := range d.rows {
 		r := &d.rows[i]
 		if i > 0 && r.from-d.rows[i-1].to > d.gap {
@@ -229,7 +229,7 @@ func (d *drawing) listed(r *row) [][]string {
 	var out [][]string
 	when, redis := d.when(r), d.servers(r)
 	for c := range r.cells {
-		if text := d.cell(&r.cells[c], r.to); text != "" {
+		if text := d.words.cell(&r.cells[c], r.to); text != "" {
 			out = append(out, []string{when, clientName(c + 1), text, redis})
 			when, redis = "", ""
 		}

@@ -22,13 +22,13 @@ const basePort = 6379
 // in the same way, in the words of its API.
 func RedisCLI(w io.Writer, h *history.History, j verdict.Judgement, o Options) error {
 	out := o.Lines(w)
-	c := &transcript{wording: newWording(out.Lang(), h), lines: out, client: -1, fold: o.Fold}
+	c := &transcript{words: newWording(out.Lang(), h), lines: out, client: -1, fold: o.Fold}
 	c.servers()
 	due := dueFindings(h, j)
 	for i, e := range h.Events {
 		c.observe(e)
 		for _, f := range due[i] {
-			c.comment(e, c.mark(f))
+			c.comment(e, c.words.mark(f))
 		}
 	}
 	c.countRepeats()
@@ -47,7 +47,7 @@ func dueFindings(h *history.History, j verdict.Judgement) map[int][]verdict.Find
 
 // A transcript is a run on its way to being typed.
 type transcript struct {
-	*wording
+	words  *wording
 	lines  *layout.Lines
 	fold   bool // see Options.Fold
 	client int  // whose commands are being typed; -1: none yet
@@ -59,15 +59,15 @@ type transcript struct {
 
 // servers lists the port of each node, where there are several.
 func (c *transcript) servers() {
-	for n := range c.h.Nodes {
-		if c.h.Nodes > 1 {
-			c.lines.PutMarked("# ", c.say("cli.node", "node", nodeName(n+1), "address", c.address(n+1)))
+	for n := range c.words.h.Nodes {
+		if c.words.h.Nodes > 1 {
+			c.lines.PutMarked("# ", c.words.say("cli.node", "node", nodeName(n+1), "address", c.address(n+1)))
 		}
 	}
 }
 
 func (c *transcript) address(node int) string {
-	if c.h.ZooKeeper {
+	if c.words.h.ZooKeeper {
 		return "zookeeper"
 	}
 	return "127.0.0.1:" + strconv.Itoa(basePort+max(0, node-1))
@@ -80,7 +80,7 @@ func (c *transcript) observe(e history.Event) {
 			c.command(e)
 		}
 	case history.Expire, history.SessionEnd, history.Enter, history.Leave:
-		c.comment(e, c.event("cli", &step{Event: e}, quote(e.Key)))
+		c.comment(e, c.words.event("cli", &step{Event: e}, quote(e.Key)))
 	case history.Write, history.Timeout, history.Broken:
 		c.comment(e, c.about(e))
 	default:
@@ -95,11 +95,11 @@ func (c *transcript) about(e history.Event) string {
 	s := &step{Event: e}
 	switch {
 	case e.Client > 0:
-		return clientName(e.Client) + ": " + c.lane(s, c.sent(s))
+		return clientName(e.Client) + ": " + c.words.lane(s, c.words.sent(s))
 	case e.Node > 0:
-		return nodeName(e.Node) + ": " + c.server(s)
+		return nodeName(e.Node) + ": " + c.words.server(s)
 	}
-	return c.server(s)
+	return c.words.server(s)
 }
 
 // comment prints a line that redis-cli is not meant to see.
@@ -110,13 +110,13 @@ func (c *transcript) comment(e history.Event, text string) {
 }
 
 func (c *transcript) put(e history.Event, text string) {
-	c.lines.PutMarked("# ", Millis(e.At, c.decimals)+" ms: "+text)
+	c.lines.PutMarked("# ", Millis(e.At, c.words.decimals)+" ms: "+text)
 }
 
 // countRepeats prints how often the last command was repeated.
 func (c *transcript) countRepeats() {
 	if c.again > 0 {
-		c.put(c.latest, c.say("cli.again", "n", strconv.Itoa(c.again)))
+		c.put(c.latest, c.words.say("cli.again", "n", strconv.Itoa(c.again)))
 		c.again = 0
 	}
 }
@@ -128,7 +128,7 @@ func (c *transcript) sameAgain(a, b history.Event) bool {
 		return false
 	}
 	refused := b.Reply == "(nil)" || b.Reply == "0"
-	return slices.Equal(a.Cmd, b.Cmd) || refused && shortCommand(a.Cmd, c.h.Key) == shortCommand(b.Cmd, c.h.Key)
+	return slices.Equal(a.Cmd, b.Cmd) || refused && shortCommand(a.Cmd, c.words.h.Key) == shortCommand(b.Cmd, c.words.h.Key)
 }
 
 func (c *transcript) command(e history.Event) {
@@ -140,7 +140,7 @@ func (c *transcript) command(e history.Event) {
 	c.countRepeats()
 	c.last = e
 	if e.Client != c.client {
-		if c.client >= 0 || c.h.Nodes > 1 {
+		if c.client >= 0 || c.words.h.Nodes > 1 {
 			c.lines.Put("", 0)
 		}
 		c.client = e.Client
@@ -181,9 +181,9 @@ func typed(cmd []string) string {
 
 func (c *transcript) typist(e history.Event) string {
 	if e.Client == 0 {
-		return c.say("cli.external")
+		return c.words.say("cli.external")
 	}
-	return c.sender(&step{Event: e})
+	return c.words.sender(&step{Event: e})
 }
 
 // cliReply gives a reply the decoration of redis-cli.

@@ -58,7 +58,7 @@ const (
 // to one.
 func Sentences(lang string, h *history.History, j verdict.Judgement) []Sentence {
 	t := &storyWriter{
-		wording:   newWording(lang, h),
+		words:     newWording(lang, h),
 		pending:   make([][]*step, h.Clients+1),
 		leaving:   make([]bool, h.Clients+1),
 		refusedBy: make([]string, h.Clients+1),
@@ -76,7 +76,7 @@ func Sentences(lang string, h *history.History, j verdict.Judgement) []Sentence 
 
 // A storyWriter puts steps into sentences. It keeps commands until their result is known.
 type storyWriter struct {
-	*wording
+	words     *wording
 	sentences []Sentence
 	pending   [][]*step // by client: commands answered and not yet in a sentence
 	leaving   []bool    // by client: outside again, and about to give the lock back
@@ -86,30 +86,30 @@ type storyWriter struct {
 
 // tell adds a sentence about the run as a whole, or with tellAt about an instant.
 func (t *storyWriter) tell(weight int, key string, pairs ...string) {
-	t.sentences = append(t.sentences, Sentence{"", t.say(key, pairs...), weight})
+	t.sentences = append(t.sentences, Sentence{"", t.words.say(key, pairs...), weight})
 }
 
 func (t *storyWriter) tellAt(at time.Duration, weight int, key string, pairs ...string) {
-	t.add(at, weight, t.say(key, pairs...))
+	t.add(at, weight, t.words.say(key, pairs...))
 }
 
 func (t *storyWriter) add(at time.Duration, weight int, text string) {
-	t.sentences = append(t.sentences, Sentence{Millis(at, t.decimals) + " ms", text, weight})
+	t.sentences = append(t.sentences, Sentence{Millis(at, t.words.decimals) + " ms", text, weight})
 }
 
 func (t *storyWriter) intro() {
 	mortal := func(e history.Event) bool {
-		return e.Kind == history.Change && e.Key == t.h.Key && e.After != "" && e.Until != history.Forever
+		return e.Kind == history.Change && e.Key == t.words.h.Key && e.After != "" && e.Until != history.Forever
 	}
-	if t.h.ZooKeeper {
-		t.tell(always, "story.intro.line", "key", t.h.Key, "ttl", t.time(t.h.TTL))
+	if t.words.h.ZooKeeper {
+		t.tell(always, "story.intro.line", "key", t.words.h.Key, "ttl", t.words.time(t.words.h.TTL))
 		return
 	}
-	if !slices.ContainsFunc(t.h.Events, mortal) {
-		t.tell(always, "story.intro.forever", "key", t.h.Key)
+	if !slices.ContainsFunc(t.words.h.Events, mortal) {
+		t.tell(always, "story.intro.forever", "key", t.words.h.Key)
 		return
 	}
-	t.tell(always, "story.intro", "key", t.h.Key, "ttl", t.time(t.h.TTL))
+	t.tell(always, "story.intro", "key", t.words.h.Key, "ttl", t.words.time(t.words.h.TTL))
 }
 
 // moral closes the story with the gravest verdict: the first, but for a DEADLOCK that
@@ -122,13 +122,13 @@ func (t *storyWriter) moral(j verdict.Judgement) {
 	for i, w := range j.Verdicts {
 		words[i] = string(w)
 	}
-	t.tell(always, "story.verdicts", "verdicts", text.Join(t.lang, "chart.list", words))
+	t.tell(always, "story.verdicts", "verdicts", text.Join(t.words.lang, "chart.list", words))
 	gravest := j.Verdicts[0]
 	if i := slices.IndexFunc(j.Verdicts, verdict.Word.Harm); i > 0 {
 		gravest = j.Verdicts[i]
 	}
 	t.tell(always, "story.why", "verdict", string(gravest),
-		"meaning", Meaning(gravest, t.lang), "cure", Cure(gravest, t.lang))
+		"meaning", Meaning(gravest, t.words.lang), "cure", Cure(gravest, t.words.lang))
 }
 
 // step adds the sentences of one step. A command is kept until its consequence is known,
@@ -198,13 +198,13 @@ func (t *storyWriter) refuse(s *step) {
 func (t *storyWriter) renewal(s *step) {
 	text := t.commands([]*step{s})
 	same := func(other Sentence) bool {
-		return other.Text == t.say("story.sent", "client", t.sender(s), "commands", text)
+		return other.Text == t.words.say("story.sent", "client", t.words.sender(s), "commands", text)
 	}
 	if s.took == 0 && slices.ContainsFunc(t.sentences, same) {
 		return
 	}
 	t.flush()
-	t.tellAt(s.At, plain, "story.sent", "client", t.sender(s), "commands", text)
+	t.tellAt(s.At, plain, "story.sent", "client", t.words.sender(s), "commands", text)
 	t.tellTook(s)
 }
 
@@ -249,12 +249,12 @@ func (t *storyWriter) tellTook(s *step) {
 // command is one command without its reply, and its node where there are many.
 func (t *storyWriter) command(s *step) string {
 	if len(s.Cmd) == 0 {
-		return t.say("part.request")
+		return t.words.say("part.request")
 	}
-	if t.h.Nodes < 2 {
+	if t.words.h.Nodes < 2 {
 		return fullCommand(s.Cmd)
 	}
-	return t.say("part.at", "command", fullCommand(s.Cmd), "node", nodeName(s.Node))
+	return t.words.say("part.at", "command", fullCommand(s.Cmd), "node", nodeName(s.Node))
 }
 
 // commands joins commands and replies; the same command with the same reply
@@ -270,7 +270,7 @@ func (t *storyWriter) commands(steps []*step) string {
 		if text == "" {
 			text = part
 		} else {
-			text = t.say("part.then", "first", text, "next", part)
+			text = t.words.say("part.then", "first", text, "next", part)
 		}
 		steps = steps[n:]
 	}
@@ -279,14 +279,14 @@ func (t *storyWriter) commands(steps []*step) string {
 
 func (t *storyWriter) receivedFrom(steps []*step) string {
 	s := steps[0]
-	if t.h.Nodes < 2 {
-		return t.say("part.heard", "command", fullCommand(s.Cmd), "reply", shortReply(s.Reply))
+	if t.words.h.Nodes < 2 {
+		return t.words.say("part.heard", "command", fullCommand(s.Cmd), "reply", shortReply(s.Reply))
 	}
 	nodes := make([]string, len(steps))
 	for i, s := range steps {
 		nodes[i] = nodeName(s.Node)
 	}
-	return t.say("part.nodes", "command", fullCommand(s.Cmd), "reply", shortReply(s.Reply),
+	return t.words.say("part.nodes", "command", fullCommand(s.Cmd), "reply", shortReply(s.Reply),
 		"nodes", strings.Join(nodes, " "))
 }
 
@@ -300,7 +300,7 @@ func (t *storyWriter) event(s *step) {
 	case history.Apply, history.Change:
 		t.landed(s)
 	default:
-		if text := t.wording.event("fault", s, t.command(s)); text != "" {
+		if text := t.words.event("fault", s, t.command(s)); text != "" {
 			t.add(s.At, weightOf(s.Kind), text)
 			t.tellTook(s)
 		}
@@ -320,13 +320,13 @@ func weightOf(k history.Kind) int {
 }
 
 func (t *storyWriter) expire(s *step) {
-	if t.h.ZooKeeper {
+	if t.words.h.ZooKeeper {
 		t.tellAt(s.At, turning, "story.place.goes")
 		return
 	}
 	where := ""
-	if t.h.Nodes > 1 {
-		where = t.say("part.on", "node", nodeName(s.Node))
+	if t.words.h.Nodes > 1 {
+		where = t.words.say("part.on", "node", nodeName(s.Node))
 	}
 	if n := s.Node - 1; n >= 0 && n < len(t.keys) {
 		owner := t.keys[n].owner
@@ -341,7 +341,7 @@ func (t *storyWriter) expire(s *step) {
 func (t *storyWriter) write(s *step) {
 	client := clientName(s.Client)
 	switch {
-	case !s.OK && t.h.Guard == history.CompareAndSet:
+	case !s.OK && t.words.h.Guard == history.CompareAndSet:
 		t.tellAt(s.At, grave, "story.write.old", "client", client, "base", strconv.Itoa(s.Base))
 	case !s.OK:
 		t.tellAt(s.At, grave, "story.write.refused", "client", client)
@@ -365,9 +365,9 @@ func (t *storyWriter) finding(at time.Duration, f verdict.Finding) {
 	lasts := ""
 	switch {
 	case f.Forever:
-		lasts = t.say("found.ever")
+		lasts = t.words.say("found.ever")
 	case f.To > f.From:
-		lasts = t.say("found.for", "time", t.time(f.To-f.From))
+		lasts = t.words.say("found.for", "time", t.words.time(f.To-f.From))
 	}
 	client := "?"
 	if len(f.Clients) > 0 {
@@ -383,7 +383,7 @@ func (t *storyWriter) names(clients []int) string {
 			text = clientName(c)
 			continue
 		}
-		text = t.say("part.and", "first", text, "next", clientName(c))
+		text = t.words.say("part.and", "first", text, "next", clientName(c))
 	}
 	return text
 }

@@ -4,12 +4,12 @@ package lessons
 // through asynq. What the page says of its failures is searched in package
 // scenarios/locktest/libraries, with asynq's own code.
 func (t *Teacher) Asynq() error {
-	t.Sentence("asynq.title")
+	t.out.Sentence("asynq.title")
 	if err := t.texts(labelled{"how", "asynq.how"}, labelled{"asynq", "asynq.lab"}, labelled{"choose", "asynq.choose"}, labelled{"asynq-fleet", "asynq.here"}); err != nil {
 		return err
 	}
-	t.Printf("\n")
+	t.out.Printf("\n")
 	t.aboutVerdicts()
-	t.Next("locklab explain token", "locklab run token slow-work", "locklab run token lost-reply")
+	t.out.Next("locklab explain token", "locklab run token slow-work", "locklab run token lost-reply")
 	return nil
 }

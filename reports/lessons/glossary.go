@@ -52,7 +52,7 @@ var furtherVerdicts = regexp.MustCompile(`^\+[0-9]+$`)
 // Glossary prints terms with their meanings.
 func (t *Teacher) Glossary(terms ...string) error {
 	for _, term := range terms {
-		for _, lang := range t.Langs() {
+		for _, lang := range t.out.Langs() {
 			head, english := In(lang).Name("term."+term+".name"), In("en").Name("term."+term+".name")
 			if head != english {
 				head += "（" + english + "）"
@@ -61,9 +61,9 @@ func (t *Teacher) Glossary(terms ...string) error {
 			if err != nil {
 				return err
 			}
-			t.Printf("%s\n", head)
+			t.out.Printf("%s\n", head)
 			for _, line := range lines {
-				t.Wrap("  ", line)
+				t.out.Wrap("  ", line)
 			}
 		}
 	}

@@ -12,19 +12,19 @@ func Topics() []string { return namesBetween("interview.", ".question") }
 // Interview prints the answers for an interview: the short one, the long one and all
 // further questions.
 func (t *Teacher) Interview() error {
-	t.Wrap("", t.Say("label.interview"))
+	t.out.Wrap("", t.out.Say("label.interview"))
 	t.aboutVerdicts()
 	if err := t.texts(labelled{"short", "interview.short"}, labelled{"long", "interview.long"}); err != nil {
 		return err
 	}
-	t.part(t.Say("label.questions"))
+	t.part(t.out.Say("label.questions"))
 	for _, topic := range Topics() {
-		t.Printf("\n")
+		t.out.Printf("\n")
 		if err := t.question(topic); err != nil {
 			return err
 		}
 	}
-	t.Next("locklab explain interview "+Topics()[0], "locklab explain path", "locklab explain glossary")
+	t.out.Next("locklab explain interview "+Topics()[0], "locklab explain path", "locklab explain glossary")
 	return nil
 }
 
@@ -37,34 +37,34 @@ func (t *Teacher) Question(topic string) error {
 	if err != nil || o.History == nil {
 		return err
 	}
-	t.Printf("\n")
+	t.out.Printf("\n")
 	if err := t.notation(o); err != nil {
 		return err
 	}
-	t.Next("locklab explain "+o.Strategy.ID+" "+o.Scenario.ID, "locklab explain interview")
+	t.out.Next("locklab explain "+o.Strategy.ID+" "+o.Scenario.ID, "locklab explain interview")
 	return nil
 }
 
 func (t *Teacher) question(topic string) error {
-	for _, lang := range t.Langs() {
+	for _, lang := range t.out.Langs() {
 		question, err := t.line(lang, "interview."+topic+".question", nil)
 		if err != nil {
 			return err
 		}
-		t.Wrap("? ", question)
+		t.out.Wrap("? ", question)
 		lines, err := t.filler(lang, nil).lines("interview." + topic + ".answer")
 		if err != nil {
 			return err
 		}
 		for _, line := range lines {
-			t.Wrap("  ", line)
+			t.out.Wrap("  ", line)
 		}
 	}
 	o, err := t.backing(topic)
 	if err != nil {
 		return err
 	}
-	t.Wrap("  ", t.Label("label.trace")+"locklab run "+o.Strategy.ID+" "+o.Scenario.ID+" = "+t.results(o))
+	t.out.Wrap("  ", t.out.Label("label.trace")+"locklab run "+o.Strategy.ID+" "+o.Scenario.ID+" = "+t.results(o))
 	return nil
 }
 

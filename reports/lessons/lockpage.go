@@ -23,7 +23,7 @@ func (t *Teacher) Lock(e lock.Entry) error {
 	}
 	t.lockHead(e)
 	if Uncovered(e) {
-		t.Sentence("command.uncovered.lock", "lock", e.ID)
+		t.out.Sentence("command.uncovered.lock", "lock", e.ID)
 	}
 	key := "lock." + e.ID
 	if err := t.texts(labelled{"origin", key + ".origin"}, labelled{"how", key + ".how"}); err != nil {
@@ -39,7 +39,7 @@ func (t *Teacher) Lock(e lock.Entry) error {
 	if err := t.texts(labelled{"words", key + ".words"}); err != nil {
 		return err
 	}
-	t.Printf("\n")
+	t.out.Printf("\n")
 	t.aboutVerdicts()
 	worst := mostSevere(row).Scenario.ID
 	next := []string{"locklab explain " + e.ID + " " + worst, "locklab explain " + worst}
@@ -49,7 +49,7 @@ func (t *Teacher) Lock(e lock.Entry) error {
 	if s, ok := race.Successor(e); ok {
 		next = append(next, "locklab explain "+s.ID)
 	}
-	t.Next(next...)
+	t.out.Next(next...)
 	return nil
 }
 
@@ -59,7 +59,7 @@ func (t *Teacher) lockHead(e lock.Entry) {
 	if e.Article != "" {
 		source = e.Article + ", " + source
 	}
-	t.Wrap("", fmt.Sprintf("%s (%s): %s", e.ID, source, t.Each(func(lang string) string { return LockTitle(lang, e) })))
+	t.out.Wrap("", fmt.Sprintf("%s (%s): %s", e.ID, source, t.out.Each(func(lang string) string { return LockTitle(lang, e) })))
 }
 
 // builtOn finds the lock in whose terms another's mechanism is described.
@@ -72,10 +72,10 @@ func (t *Teacher) session(e lock.Entry) error {
 		return err
 	}
 	if e.Expiry == lock.ExpirySession {
-		t.part(t.Say("label.session.zookeeper"))
+		t.part(t.out.Say("label.session.zookeeper"))
 		return t.notation(o)
 	}
-	t.part(t.Say("label.session"))
+	t.part(t.out.Say("label.session"))
 	first := *o.History // all servers get the same commands
 	first.Nodes = 1
 	first.Events = slices.DeleteFunc(slices.Clone(first.Events), func(e history.Event) bool { return e.Node > 1 })
@@ -84,7 +84,7 @@ func (t *Teacher) session(e lock.Entry) error {
 		return reports.RedisCLI(p.Out, &first, verdict.Judgement{}, look)
 	})
 	if o.History.Nodes > 1 {
-		t.Wrap("  # ", t.Say("label.session.all"))
+		t.out.Wrap("  # ", t.out.Say("label.session.all"))
 	}
 	return err
 }
@@ -93,7 +93,7 @@ func (t *Teacher) session(e lock.Entry) error {
 // command that plays it, then waits, then races survived, then those that do not apply.
 func (t *Teacher) outcomes(row []*race.Outcome) {
 	var waits, survived, senseless []string
-	t.part(t.Say("label.falls"))
+	t.part(t.out.Say("label.falls"))
 	none := true
 	for _, o := range row {
 		switch w := o.Verdicts[0]; {
@@ -109,15 +109,15 @@ func (t *Teacher) outcomes(row []*race.Outcome) {
 		}
 	}
 	if none {
-		t.Printf("  -\n")
+		t.out.Printf("  -\n")
 	}
 	for _, group := range []struct {
 		label string
 		names []string
 	}{{"waits", waits}, {"stands", survived}, {"senseless", senseless}} {
 		if len(group.names) > 0 {
-			t.part(t.Say("label." + group.label))
-			t.Wrap("  ", list(t.Langs()[0], group.names))
+			t.part(t.out.Say("label." + group.label))
+			t.out.Wrap("  ", list(t.out.Langs()[0], group.names))
 		}
 	}
 }
@@ -125,15 +125,15 @@ func (t *Teacher) outcomes(row []*race.Outcome) {
 // failure prints a failure with the command that plays it.
 func (t *Teacher) failure(o *race.Outcome) {
 	head := "  " + padded("locklab run "+o.Strategy.ID+" "+o.Scenario.ID, 44) + " " + padded(o.Scenario.Race, 5)
-	if t.Width >= reports.NarrowWidth {
-		t.Wrap(head, t.results(o))
+	if t.out.Width >= reports.NarrowWidth {
+		t.out.Wrap(head, t.results(o))
 		return
 	}
-	t.Printf("%s\n", strings.TrimRight(head, " "))
-	t.Wrap("      ", t.results(o))
+	t.out.Printf("%s\n", strings.TrimRight(head, " "))
+	t.out.Wrap("      ", t.results(o))
 }
 
 // wait returns the longest wait of an outcome.
 func (t *Teacher) wait(o *race.Outcome) string {
-	return span(t.Langs()[0], max(Longest(o, verdict.Blocked), Longest(o, verdict.Orphan)))
+	return span(t.out.Langs()[0], max(Longest(o, verdict.Blocked), Longest(o, verdict.Orphan)))
 }

@@ -13,20 +13,20 @@ import (
 func (t *Teacher) Path(first, last int) error {
 	if last > first {
 		t.aboutVerdicts()
-		t.Printf("\n")
+		t.out.Printf("\n")
 	}
 	for n := first; n <= last; n++ {
 		if n > first {
-			t.Printf("\n%s\n\n", strings.Repeat("-", min(t.Width, 60)))
+			t.out.Printf("\n%s\n\n", strings.Repeat("-", min(t.out.Width, 60)))
 		}
 		if err := t.screen(n); err != nil {
 			return err
 		}
 	}
 	if last < PathScreens {
-		t.Next(fmt.Sprintf("locklab explain path %d", last+1), "locklab explain interview")
+		t.out.Next(fmt.Sprintf("locklab explain path %d", last+1), "locklab explain interview")
 	} else {
-		t.Next("locklab explain interview", "locklab explain glossary", "locklab demo")
+		t.out.Next("locklab explain interview", "locklab explain glossary", "locklab demo")
 	}
 	return nil
 }
@@ -39,20 +39,20 @@ func (t *Teacher) screen(n int) error {
 	if err != nil {
 		return err
 	}
-	for _, lang := range t.Langs() {
+	for _, lang := range t.out.Langs() {
 		title, err := t.line(lang, key+".title", nil)
 		if err != nil {
 			return err
 		}
-		t.Wrap(fmt.Sprintf("%d/%d  ", n, PathScreens), title)
+		t.out.Wrap(fmt.Sprintf("%d/%d  ", n, PathScreens), title)
 	}
-	t.part(t.Label("label.fall") + "locklab run " + o.Strategy.ID + " " + o.Scenario.ID)
+	t.part(t.out.Label("label.fall") + "locklab run " + o.Strategy.ID + " " + o.Scenario.ID)
 	if o.History != nil {
 		if err := t.notation(o); err != nil {
 			return err
 		}
 	}
-	t.Wrap("  = ", t.results(o))
+	t.out.Wrap("  = ", t.results(o))
 	return t.texts(labelled{"idea", key + ".idea"}, labelled{"then", key + ".next"})
 }
 

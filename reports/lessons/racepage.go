@@ -19,7 +19,7 @@ func (t *Teacher) Race(sc race.Scenario) error {
 	}
 	t.raceHead(sc, func(lang string) string { return Story(lang, sc, "title") })
 	if example.History != nil {
-		t.part(t.Label("label.notation") + "locklab run " + example.Strategy.ID + " " + sc.ID)
+		t.part(t.out.Label("label.notation") + "locklab run " + example.Strategy.ID + " " + sc.ID)
 		if err := t.notation(example); err != nil {
 			return err
 		}
@@ -32,22 +32,22 @@ func (t *Teacher) Race(sc race.Scenario) error {
 	if err := t.texts(labelled{"cases", key + ".cases"}); err != nil {
 		return err
 	}
-	t.Printf("\n")
+	t.out.Printf("\n")
 	t.aboutVerdicts()
 	id := example.Strategy.ID
-	t.Next("locklab explain "+id+" "+sc.ID, "locklab run "+id+" "+sc.ID+" --view redis", "locklab matrix --scenarios "+sc.ID)
+	t.out.Next("locklab explain "+id+" "+sc.ID, "locklab run "+id+" "+sc.ID+" --view redis", "locklab matrix --scenarios "+sc.ID)
 	return nil
 }
 
 // raceHead prints title, story and numbers of a race.
 func (t *Teacher) raceHead(sc race.Scenario, title func(lang string) string) {
-	t.Wrap("", strings.TrimSpace(sc.Race+" "+sc.ID)+": "+t.Each(title))
+	t.out.Wrap("", strings.TrimSpace(sc.Race+" "+sc.ID)+": "+t.out.Each(title))
 	if Story("en", sc, "story") == "" {
 		return
 	}
-	t.Printf("\n")
-	for _, lang := range t.Langs() {
-		t.Wrap("  ", Story(lang, sc, "story"))
+	t.out.Printf("\n")
+	for _, lang := range t.out.Langs() {
+		t.out.Wrap("  ", Story(lang, sc, "story"))
 	}
 	t.labelled("numbers", func(lang string) string { return Story(lang, sc, "numbers") })
 }
@@ -81,17 +81,17 @@ func (s *Stage) Example(sc race.Scenario) (example *race.Outcome, played []*race
 // come to it: first failures, then waits, then locks that survive, then those to which
 // the race does not apply, then those that the contract does not cover.
 func (t *Teacher) byResult(sc race.Scenario) {
-	t.part(t.Say("label.who"))
+	t.part(t.out.Say("label.who"))
 	var heads []string
 	rank, names := map[string]int{}, map[string][]string{}
 	for _, e := range algorithms.All() {
 		c := contract.CellOf(e, sc)
 		head := Words(c.Words())
 		if c.Words() == nil {
-			head = t.Say("explain.uncovered")
+			head = t.out.Say("explain.uncovered")
 		}
 		if c.Why != "" {
-			head = t.First("explain.aside", "text", head, "aside", t.Each(func(lang string) string { return reason(lang, "why", c.Why) }))
+			head = t.out.First("explain.aside", "text", head, "aside", t.out.Each(func(lang string) string { return reason(lang, "why", c.Why) }))
 		}
 		if names[head] == nil {
 			heads = append(heads, head)
@@ -101,8 +101,8 @@ func (t *Teacher) byResult(sc race.Scenario) {
 	}
 	slices.SortStableFunc(heads, func(x, y string) int { return rank[x] - rank[y] })
 	for _, head := range heads {
-		t.Wrap("  ", t.First("explain.head", "text", head))
-		t.Wrap("    ", list(t.Langs()[0], names[head]))
+		t.out.Wrap("  ", t.out.First("explain.head", "text", head))
+		t.out.Wrap("    ", list(t.out.Langs()[0], names[head]))
 	}
 }
 

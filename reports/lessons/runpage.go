@@ -24,9 +24,9 @@ func (t *Teacher) Run(o *race.Outcome) error {
 	t.lockHead(o.Strategy)
 	t.raceHead(o.Scenario, func(lang string) string { return RunTitle(lang, o) })
 	if o.NotApplicable != "" {
-		t.Printf("\n%s: %s\n", verdict.NA, t.Each(func(lang string) string { return WhyNotApplicable(lang, o) }))
-		NotCovered(t.Printer, o)
-		t.Next("locklab explain "+o.Scenario.ID, "locklab explain "+o.Strategy.ID)
+		t.out.Printf("\n%s: %s\n", verdict.NA, t.out.Each(func(lang string) string { return WhyNotApplicable(lang, o) }))
+		NotCovered(t.out, o)
+		t.out.Next("locklab explain "+o.Scenario.ID, "locklab explain "+o.Strategy.ID)
 		return nil
 	}
 	watched, err := study.ReplayWithCodeOn(o.Strategy, o.Trace)
@@ -39,13 +39,13 @@ func (t *Teacher) Run(o *race.Outcome) error {
 	}
 	look := t.look
 	look.NoReturn = certain.event
-	t.part(t.Say("label.lanes"))
-	if err := reports.Lanes(t.Out, watched.History, watched.Judgement, look); err != nil {
+	t.part(t.out.Say("label.lanes"))
+	if err := reports.Lanes(t.out.Out, watched.History, watched.Judgement, look); err != nil {
 		return err
 	}
-	Meanings(t.Printer, o)
+	Meanings(t.out, o)
 	if o.Scenario.ID != study.SearchID {
-		CompareWithContract(t.Printer, o)
+		CompareWithContract(t.out, o)
 	}
 	if asContracted(o) {
 		t.labelled("cause", func(lang string) string { return Why(lang, o.Strategy, o.Scenario) })
@@ -54,8 +54,8 @@ func (t *Teacher) Run(o *race.Outcome) error {
 		t.labelled("certain", certain.say)
 	}
 	if certain.doom != nil && t.Curve != nil {
-		t.Printf("\n")
-		if err := t.Curve(t.Out, certain.doom, look); err != nil {
+		t.out.Printf("\n")
+		if err := t.Curve(t.out.Out, certain.doom, look); err != nil {
 			return err
 		}
 	}
@@ -63,15 +63,15 @@ func (t *Teacher) Run(o *race.Outcome) error {
 		return err
 	}
 	if slices.ContainsFunc(watched.History.Events, isRequest) {
-		t.part(t.Say("label.code"))
+		t.part(t.out.Say("label.code"))
 	}
-	if err := reports.Code(t.Out, watched.History, t.look); err != nil {
+	if err := reports.Code(t.out.Out, watched.History, t.look); err != nil {
 		return err
 	}
 	if err := t.otherLocks(o); err != nil {
 		return err
 	}
-	t.Next(NextCommands(o)...)
+	t.out.Next(NextCommands(o)...)
 	return nil
 }
 
@@ -134,15 +134,15 @@ func (t *Teacher) otherLocks(o *race.Outcome) error {
 	if o.Scenario.ID == study.SearchID {
 		return t.otherSearches(o)
 	}
-	t.part(t.Say("label.next"))
+	t.part(t.out.Say("label.next"))
 	for _, e := range algorithms.Milestones() {
 		result := ""
 		if other, err := race.Play(e, o.Scenario, o.Settings); err != nil { // such as a lease in whole seconds
-			result = t.Error(err)
+			result = t.out.Error(err)
 		} else {
 			result = t.results(other)
 		}
-		t.Wrap("  "+padded(e.ID, 14)+" ", result)
+		t.out.Wrap("  "+padded(e.ID, 14)+" ", result)
 	}
 	return nil
 }
@@ -161,20 +161,20 @@ func (t *Teacher) otherSearches(o *race.Outcome) error {
 	if b.Uses != 0 { // they may offer something else
 		b.Uses = client.AllUses
 	}
-	t.part(t.Say("label.next.search"))
+	t.part(t.out.Say("label.next.search"))
 	for _, e := range algorithms.Milestones() {
 		with := b
 		with.Nodes, with.Retries, with.MaxStates = study.FewServers(e), study.AutoRetries, otherStates
 		result := ""
 		if s, err := study.Explore(t.ctx, e, with); err != nil {
-			result = t.Error(err)
+			result = t.out.Error(err)
 		} else {
 			result = found(s)
 			if s.Complete && b.Timing == study.AutoTiming && s.Scope() != study.ScopeAny {
-				result += " (" + t.Say("certificate.other.timing."+s.Scope()) + ")"
+				result += " (" + t.out.Say("certificate.other.timing."+s.Scope()) + ")"
 			}
 		}
-		t.Wrap("  "+padded(e.ID, 14)+" ", result)
+		t.out.Wrap("  "+padded(e.ID, 14)+" ", result)
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ import (
 // A Teacher prints explanations. A page consists of parts; a part has a heading from
 // the labels, and beneath it a text or a run that is played for it.
 type Teacher struct {
-	*text.Printer
+	out   *text.Printer
 	ctx   context.Context
 	stage *Stage
 	look  reports.Options
@@ -29,14 +29,14 @@ type Teacher struct {
 // and language, which are the printer's. ctx ends its searches.
 func NewTeacher(ctx context.Context, p *text.Printer, look reports.Options, stage *Stage) *Teacher {
 	look.Width, look.Lang = p.Width, p.Lang
-	return &Teacher{Printer: p, ctx: ctx, stage: stage, look: look}
+	return &Teacher{out: p, ctx: ctx, stage: stage, look: look}
 }
 
 // Texts returns all texts whose keys begin with a prefix, filled in, by language and
 // key.
 func (t *Teacher) Texts(prefix string) (map[string]map[string][]string, error) {
 	all := map[string]map[string][]string{}
-	for _, lang := range t.Langs() {
+	for _, lang := range t.out.Langs() {
 		all[lang] = map[string][]string{}
 		for _, key := range In(lang).Keys(prefix) {
 			lines, err := t.filler(lang, nil).lines(key)
@@ -58,14 +58,14 @@ type labelled struct{ label, key string }
 
 // part begins a part of a page.
 func (t *Teacher) part(heading string) {
-	t.Printf("\n")
-	t.Wrap("", heading)
+	t.out.Printf("\n")
+	t.out.Wrap("", heading)
 }
 
 // texts prints texts under their labels in each language, as far as they exist.
 func (t *Teacher) texts(parts ...labelled) error {
 	for _, p := range parts {
-		for _, lang := range t.Langs() {
+		for _, lang := range t.out.Langs() {
 			lines, err := t.filler(lang, nil).lines(p.key)
 			if err != nil {
 				return err
@@ -75,7 +75,7 @@ func (t *Teacher) texts(parts ...labelled) error {
 			}
 			t.part(In(lang).Name("label." + p.label))
 			for _, line := range lines {
-				t.Wrap("  ", line)
+				t.out.Wrap("  ", line)
 			}
 		}
 	}
@@ -90,17 +90,17 @@ func (t *Teacher) line(lang, key string, own map[string]string) (string, error) 
 
 // labelled prints what say returns under a label, in each language that has it.
 func (t *Teacher) labelled(label string, say func(lang string) string) {
-	for _, lang := range t.Langs() {
+	for _, lang := range t.out.Langs() {
 		if s := say(lang); s != "" {
 			t.part(In(lang).Name("label." + label))
-			t.Wrap("  ", s)
+			t.out.Wrap("  ", s)
 		}
 	}
 }
 
 // aboutVerdicts says where verdicts are explained.
 func (t *Teacher) aboutVerdicts() {
-	t.Sentence("label.capitals", "harm", string(verdict.Overlap), "race", "R18")
+	t.out.Sentence("label.capitals", "harm", string(verdict.Overlap), "race", "R18")
 }
 
 // indented prints what draw prints, two columns to the right.
@@ -108,9 +108,9 @@ func (t *Teacher) indented(draw func(out *text.Printer, look reports.Options) er
 	var b bytes.Buffer
 	look := t.look
 	look.Width -= 2
-	err := draw(t.To(&b, t.Width-2), look)
+	err := draw(t.out.To(&b, t.out.Width-2), look)
 	for line := range strings.Lines(b.String()) {
-		t.Printf("%s", strings.TrimRight("  "+line, " \n")+"\n")
+		t.out.Printf("%s", strings.TrimRight("  "+line, " \n")+"\n")
 	}
 	return err
 }
@@ -126,14 +126,14 @@ func (t *Teacher) notation(o *race.Outcome) error {
 func (t *Teacher) results(o *race.Outcome) string {
 	result := Words(o.Verdicts)
 	if d := Longest(o, verdict.Blocked); d > 0 {
-		result = t.First("explain.aside", "text", result, "aside", span(t.Langs()[0], d))
+		result = t.out.First("explain.aside", "text", result, "aside", span(t.out.Langs()[0], d))
 	}
-	why := t.Each(func(lang string) string { return WhyNotApplicable(lang, o) })
+	why := t.out.Each(func(lang string) string { return WhyNotApplicable(lang, o) })
 	if o.NotApplicable == "" && asContracted(o) {
-		why = t.Each(func(lang string) string { return Why(lang, o.Strategy, o.Scenario) })
+		why = t.out.Each(func(lang string) string { return Why(lang, o.Strategy, o.Scenario) })
 	}
 	if strings.Trim(why, " /") != "" {
-		result = t.First("explain.because", "result", result, "why", why)
+		result = t.out.First("explain.because", "result", result, "why", why)
 	}
 	return result
 }

@@ -17,6 +17,7 @@ import (
 // clock at any timing; here are other faults, and locks on ZooKeeper whose clients wait for watches.
 func TestSecondOpinion(t *testing.T) {
 	effort.Unwatched(t, "one goroutine judges")
+	t.Parallel()
 	if err := promela.Installed(); err != nil {
 		if os.Getenv("CI") == "true" {
 			t.Fatal(err)

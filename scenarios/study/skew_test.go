@@ -76,6 +76,7 @@ func TestSkew(t *testing.T) {
 // More skew never loses a verdict, and never raises a par.
 func TestSkewIsMonotone(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches")
+	t.Parallel()
 	ids, budgets, skews := []string{"takeover-del", "client-expiry"}, []string{""}, []time.Duration{0, 3 * time.Second, 6 * time.Second}
 	if effort.Exhaustive() {
 		ids, budgets = append(ids, "getset", "getset-retry", "token"), append(budgets, "pause=1@3s")

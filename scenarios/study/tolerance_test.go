@@ -284,6 +284,7 @@ func TestFindParsGivenUp(t *testing.T) {
 // sizes, so that the next one is well beyond it.
 func TestToleranceBoundary(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches")
+	t.Parallel()
 	for id, want := range map[string]bool{"token": true, "watchdog": false} {
 		l, err := study.UsualRivals().Limit(t.Context(), racetest.Lock(t, id), study.Hazard{Fault: "pause", Sized: true})
 		if err != nil {

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// The house stays small enough to be held in one head. What adds a capability may raise
+// mostLines, and says so in its commit; the other bounds stay.
+const (
+	mostLines         = 79_000 // of Go in all packages, without tests
+	mostMethods       = 40     // of a type, with those of the types that it embeds
+	mostFunctionLines = 60
+)
+
+// lists are the functions that may be longer, since they list one thing after another.
+var lists = map[string]bool{"scenarios.All": true, "algorithms/redis.All": true}
+
+// A declared type is a type of our own with its methods.
+type declared struct {
+	methods  int
+	embedded []string // types of our own
+}
+
+// house is what TestHouse measures.
+type house struct {
+	lines int
+	types map[string]*declared // by folder and name: "simulator.World"
+	long  map[string]int       // functions of more than mostFunctionLines
+}
+
+// TestHouse: no type has more methods than one can hold in mind, no function is longer than a
+// page, and the whole has no more lines than agreed.
+func TestHouse(t *testing.T) {
+	h := house{types: map[string]*declared{}, long: map[string]int{}}
+	for dir := range drawing(t, "README.md") {
+		h.measure(t, dir)
+	}
+	for name := range h.types {
+		if n := h.methods(name, map[string]bool{}); n > mostMethods {
+			t.Errorf("%s has %d methods, with those that it embeds; at most %d are for one idea: divide it", name, n, mostMethods)
+		}
+	}
+	for name, lines := range h.long {
+		if !lists[name] {
+			t.Errorf("%s has %d lines, more than %d: divide it", name, lines, mostFunctionLines)
+		}
+	}
+	for name := range lists {
+		if h.long[name] == 0 {
+			t.Errorf("%s is no long list any more: take it out of lists", name)
+		}
+	}
+	t.Logf("%d lines without tests, of %d", h.lines, mostLines)
+	if h.lines > mostLines {
+		t.Errorf("%d lines without tests, more than %d: a new capability may raise mostLines, nothing else", h.lines, mostLines)
+	}
+}
+
+// methods counts the methods of a type and of the types that it embeds, each once.
+func (h *house) methods(name string, counted map[string]bool) int {
+	d := h.types[name]
+	if d == nil || counted[name] {
+		return 0
+	}
+	counted[name] = true
+	n := d.methods
+	for _, e := range d.embedded {
+		n += h.methods(e, counted)
+	}
+	return n
+}
+
+// measure adds the package in dir.
+func (h *house) measure(t *testing.T, dir string) {
+	t.Helper()
+	folder := filepath.Join("..", "..", filepath.FromSlash(dir))
+	files, err := fs.Glob(os.DirFS(folder), "*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		content, err := os.ReadFile(filepath.Join(folder, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		positions := token.NewFileSet()
+		file, err := parser.ParseFile(positions, name, content, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.lines += bytes.Count(content, []byte("\n"))
+		imported := map[string]string{} // a name in this file -> the folder of our own package
+		for _, spec := range file.Imports {
+			full, _ := strconv.Unquote(spec.Path.Value)
+			if own, ok := strings.CutPrefix(full, "locklab/"); ok {
+				imported[path.Base(own)] = own
+			}
+		}
+		for _, d := range file.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				h.function(dir, d, positions)
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					if spec, ok := spec.(*ast.TypeSpec); ok {
+						h.declare(dir, spec, imported)
+					}
+				}
+			}
+		}
+	}
+}
+
+// named returns the entry of a type.
+func (h *house) named(name string) *declared {
+	if h.types[name] == nil {
+		h.types[name] = &declared{}
+	}
+	return h.types[name]
+}
+
+func (h *house) function(dir string, f *ast.FuncDecl, positions *token.FileSet) {
+	name := dir + "." + f.Name.Name
+	if f.Recv != nil {
+		receiver := typeName(f.Recv.List[0].Type, dir, nil)
+		h.named(receiver).methods++
+		name = receiver + "." + f.Name.Name
+	}
+	if lines := positions.Position(f.End()).Line - positions.Position(f.Pos()).Line + 1; lines > mostFunctionLines {
+		h.long[name] = lines
+	}
+}
+
+// declare records the types that a struct or an interface embeds, and the methods of an interface.
+func (h *house) declare(dir string, spec *ast.TypeSpec, imported map[string]string) {
+	d := h.named(dir + "." + spec.Name.Name)
+	var fields []*ast.Field
+	switch x := spec.Type.(type) {
+	case *ast.StructType:
+		fields = x.Fields.List
+	case *ast.InterfaceType:
+		fields = x.Methods.List
+		for _, f := range fields {
+			d.methods += len(f.Names)
+		}
+	}
+	for _, f := range fields {
+		if len(f.Names) == 0 {
+			d.embedded = append(d.embedded, typeName(f.Type, dir, imported))
+		}
+	}
+}
+
+// typeName returns the folder and name of a type of our own; of any other something that is no
+// name of ours.
+func typeName(x ast.Expr, dir string, imported map[string]string) string {
+	switch x := x.(type) {
+	case *ast.StarExpr:
+		return typeName(x.X, dir, imported)
+	case *ast.IndexExpr:
+		return typeName(x.X, dir, imported)
+	case *ast.IndexListExpr:
+		return typeName(x.X, dir, imported)
+	case *ast.Ident:
+		return dir + "." + x.Name
+	case *ast.SelectorExpr:
+		if p, ok := x.X.(*ast.Ident); ok && imported[p.Name] != "" {
+			return imported[p.Name] + "." + x.Sel.Name
+		}
+	}
+	return ""
+}
