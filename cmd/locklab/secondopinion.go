@@ -232,7 +232,7 @@ func (t *opinionTable) toJSON(o *study.Opinion) opinionJSON {
 	j := opinionJSON{
 		Strategy: o.Strategy.ID, Bounds: o.Bounds.String(), Agrees: new(o.Agrees()), Lab: o.Lab(), Spin: o.Spins(),
 		States: o.Search.States,
-		Plain: []int{o.Plain.States, o.Plain.Transitions}, SpinPlain: []int{o.Spin.States, o.Spin.Transitions},
+		Plain:  []int{o.Plain.States, o.Plain.Transitions}, SpinPlain: []int{o.Spin.States, o.Spin.Transitions},
 	}
 	if o.Kept != nil {
 		j.Histories = o.Kept.States
