@@ -73,14 +73,13 @@ func (c *checkFlags) run(e *env, args []string) (err error) {
 	if c.beside, err = c.locks.pick(algorithms.Milestones()); err != nil {
 		return err
 	}
-	names := checkViewNames()
 	for _, v := range c.views {
-		if !slices.Contains(names, v) {
-			return text.Errorf("error.own.view", "name", v, "near", text.Near(v, names), "names", strings.Join(names, ", "))
+		if _, err := choose("error.own.view", v, checkViewNames()); err != nil {
+			return err
 		}
 	}
 	if len(c.views) == 0 {
-		return text.Errorf("error.own.views", "names", strings.Join(names, ", "))
+		return text.Errorf("error.own.views", "names", strings.Join(checkViewNames(), ", "))
 	}
 	rows, err := ownRows(e, c.file)
 	if err != nil {
@@ -123,15 +122,14 @@ func (c *checkFlags) runTests(e *env, pkg string, rows []contract.Expectation) (
 	switch {
 	case err != nil && e.ctx.Err() != nil:
 		return nil, nil, noAnswer("error.stopped")
-	case errors.As(err, &failed):
-		fmt.Fprintln(e.stderr, presentable(strings.TrimRight(failed.Output, "\n")))
-		return nil, nil, err
 	case errors.As(err, &own):
 		return nil, nil, internal(err)
 	case err != nil:
+		if errors.As(err, &failed) {
+			fmt.Fprintln(e.stderr, presentable(strings.TrimRight(failed.Output, "\n")))
+		}
 		return nil, nil, err
-	case !r.Failed:
-	default:
+	case r.Failed:
 		fmt.Fprintln(e.stderr, strings.TrimRight(r.Output, "\n"))
 	}
 	wrong := slices.ContainsFunc(r.Locks, func(l checked.Lock) bool { return l.Failed && l.Unknown == "" })
@@ -223,9 +221,6 @@ func (c *checkFlags) showLock(e *env, l *checked.Lock) (out checkedJSON, open, e
 			e.Printf("== %s: %s ==\n\n", v.name, l.Test)
 		}
 		left, err := v.show(c, e, l, &out)
-		if stoppedBy(err) {
-			return out, open, noAnswer("error.stopped")
-		}
 		if err != nil {
 			return out, open, internal(err)
 		}
@@ -274,56 +269,56 @@ func notSearched(e *env, l *checked.Lock) {
 
 // showPars is the view of par.
 func (c *checkFlags) showPars(e *env, l *checked.Lock, out *checkedJSON) (open, err error) {
-	if l.Pars == nil {
-		notSearched(e, l)
-		return nil, nil
-	}
-	drawn, err := report.Pars(e.ctx, e.work, c.beside, report.ParBounds(), study.SingleFaults())
-	if err != nil {
-		return nil, err
-	}
-	var searches []*study.Search
-	for i := range l.Pars {
-		s, err := l.Pars[i].Search(l.Lock)
+	return showChart(e, l, l.Pars != nil, &out.Pars, func() (chart.Result, error) {
+		drawn, err := report.Pars(e.ctx, e.work, c.beside, report.ParBounds(), study.SingleFaults())
 		if err != nil {
 			return nil, err
 		}
-		searches = append(searches, s)
-	}
-	drawn.Prepend(l.Lock, searches)
-	if e.json {
-		out.Pars = chart.JSON(drawn, false)
-		return conclude(drawn), nil
-	}
-	return conclude(drawn), drawOwn(e, l, drawn)
+		var searches []*study.Search
+		for i := range l.Pars {
+			s, err := l.Pars[i].Search(l.Lock)
+			if err != nil {
+				return nil, err
+			}
+			searches = append(searches, s)
+		}
+		drawn.Prepend(l.Lock, searches)
+		return drawn, nil
+	})
 }
 
 // showTolerance is the view of tolerance.
 func (c *checkFlags) showTolerance(e *env, l *checked.Lock, out *checkedJSON) (open, err error) {
-	if l.Limits == nil {
+	return showChart(e, l, l.Limits != nil, &out.Tolerance, func() (chart.Result, error) {
+		drawn, err := report.Tolerance(e.ctx, e.work, c.beside)
+		if err != nil {
+			return nil, err
+		}
+		drawn.Locks = append([]lock.Entry{l.Lock}, drawn.Locks...)
+		drawn.Limits = append(slices.Clone(l.Limits), drawn.Limits...)
+		return drawn, nil
+	})
+}
+
+// showChart shows a chart in which the lock stands beside others, if it was searched.
+func showChart(e *env, l *checked.Lock, searched bool, out *any, draw func() (chart.Result, error)) (open, err error) {
+	if !searched {
 		notSearched(e, l)
 		return nil, nil
 	}
-	drawn, err := report.Tolerance(e.ctx, e.work, c.beside)
+	drawn, err := draw()
 	if err != nil {
 		return nil, err
 	}
-	drawn.Locks = append([]lock.Entry{l.Lock}, drawn.Locks...)
-	drawn.Limits = append(slices.Clone(l.Limits), drawn.Limits...)
 	if e.json {
-		out.Tolerance = chart.JSON(drawn, false)
+		*out = chart.JSON(drawn, false)
 		return conclude(drawn), nil
 	}
-	return conclude(drawn), drawOwn(e, l, drawn)
-}
-
-// drawOwn prints a chart in which the lock stands beside others.
-func drawOwn(e *env, l *checked.Lock, drawn chart.Chart) error {
 	if err := chart.Text(e.Out, drawn, e.options()); err != nil {
-		return err
+		return nil, err
 	}
 	e.Printf("%s\n\n", e.Say("check.lease", "test", l.Test, "ttl", reports.Span(l.TTL)))
-	return nil
+	return conclude(drawn), nil
 }
 
 // showMatrix is the view of matrix.

@@ -21,7 +21,9 @@ func liveContendCommand() *command {
 		Hold: 2 * time.Millisecond, Inside: 1, Poll: 20 * time.Millisecond, Cap: 200 * time.Millisecond, TTL: time.Second, Patience: 10 * time.Second,
 	}}
 	var policies []string
-	c := &chartFlags{numbers: true, next: []string{"locklab live contend -o contend.png", "locklab waiting", "locklab waiting --clients 10 --policies none --article"}}
+	c := &chartFlags{numbers: true, next: []string{
+		"locklab live contend -o contend.png", "locklab waiting", "locklab waiting --clients 10 --policies none --article",
+	}}
 	return &command{
 		use: "contend", texts: []string{"contend", "waiting"}, args: noArguments,
 		examples: []string{"live contend", "live contend --policies none,fixed --strategies setnx,getset,token -o contend.png", "live contend --clients 10 --requests 200 --hold 1ms --json"},
@@ -41,10 +43,11 @@ func liveContendCommand() *command {
 				return nil, err
 			}
 			server, err := reality.NewServer(e.ctx)
-			if err != nil && e.ctx.Err() == nil {
+			if err != nil && e.ctx.Err() != nil {
+				err = noAnswer("error.stopped")
+			}
+			if err != nil {
 				return nil, err // something is missing
-			} else if err != nil {
-				return nil, liveError(e.ctx, err)
 			}
 			defer server.Close()
 			drawn, err := contend(e, server, x, list)

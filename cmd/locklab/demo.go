@@ -27,15 +27,13 @@ func runDemo(e *env, _ []string) error {
 	if err != nil {
 		return internal(err)
 	}
-	if e.json {
-		flat, _ := flatten(cells)
-		return e.printJSON(struct {
-			Version int        `json:"version"`
-			Run     runJSON    `json:"run"`
-			Cells   []cellJSON `json:"cells"`
-		}{schema, outcomeJSON(story), cellsJSON(flat)})
-	}
-	return printTour(e, story, report.Grid(locks, races, cells))
+	flat, _ := flatten(cells)
+	tour := struct {
+		Version int        `json:"version"`
+		Run     runJSON    `json:"run"`
+		Cells   []cellJSON `json:"cells"`
+	}{schema, outcomeJSON(story), cellsJSON(flat)}
+	return e.show(tour, func() error { return printTour(e, story, report.Grid(locks, races, cells)) })
 }
 
 func printTour(e *env, story *race.Outcome, grid *chart.Grid) error {

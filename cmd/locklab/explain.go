@@ -4,9 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -65,7 +63,7 @@ func (x *explainer) explain(args []string) error {
 	case "glossary":
 		return x.glossary(second)
 	case "asynq":
-		return x.asynq()
+		return x.show("asynq.", explainedJSON{}, x.teacher.Asynq) // the lock of the queue that a fleet uses
 	}
 	if len(args) == 2 {
 		return x.pair(args[0], second)
@@ -109,15 +107,18 @@ func (x *explainer) unknownName(name string) error {
 type explainedJSON struct {
 	Version int                            `json:"version"`
 	Lock    *listedStrategy                `json:"strategy,omitempty"`
-	Race    *listedScenario                `json:"scenario,omitempty"`
+	Race    *listed                        `json:"scenario,omitempty"`
 	Story   map[string]string              `json:"story,omitempty"`   // by language
 	Numbers map[string]string              `json:"numbers,omitempty"` // by language
 	Texts   map[string]map[string][]string `json:"texts"`
 	Cells   []cellJSON                     `json:"cells,omitempty"`
 }
 
-// printTexts prints the texts under a prefix as JSON, beside what page has already.
-func (x *explainer) printTexts(prefix string, page explainedJSON) error {
+// show prints a page: what tell prints, or as JSON the texts under a prefix, beside what page has.
+func (x *explainer) show(prefix string, page explainedJSON, tell func() error) error {
+	if !x.e.json {
+		return internal(tell())
+	}
 	texts, err := x.teacher.Texts(prefix)
 	if err != nil {
 		return internal(err)
@@ -134,7 +135,7 @@ func (x *explainer) lock(e lock.Entry) error {
 	if err != nil {
 		return internal(err)
 	}
-	return x.printTexts("lock."+e.ID+".", explainedJSON{Lock: new(listedLock(e)), Cells: cellsJSON(row)})
+	return x.show("lock."+e.ID+".", explainedJSON{Lock: new(listedLock(e)), Cells: cellsJSON(row)}, nil)
 }
 
 func (x *explainer) race(sc race.Scenario) error {
@@ -145,16 +146,13 @@ func (x *explainer) race(sc race.Scenario) error {
 	if err != nil {
 		return internal(err)
 	}
-	part := func(name string) map[string]string {
-		said := map[string]string{}
-		for _, lang := range text.Languages() {
-			said[lang] = lessons.Story(lang, sc, name)
-		}
-		return said
+	page := explainedJSON{
+		Race: new(listedRace(sc)), Story: map[string]string{}, Numbers: map[string]string{}, Cells: cellsJSON(played),
 	}
-	return x.printTexts("race."+sc.ID+".", explainedJSON{
-		Race: new(listedRace(sc)), Story: part("story"), Numbers: part("numbers"), Cells: cellsJSON(played),
-	})
+	for _, lang := range text.Languages() {
+		page.Story[lang], page.Numbers[lang] = lessons.Story(lang, sc, "story"), lessons.Story(lang, sc, "numbers")
+	}
+	return x.show("race."+sc.ID+".", page, nil)
 }
 
 func (x *explainer) pair(id, raceID string) error {
@@ -205,14 +203,6 @@ type codeJSON struct {
 	Lines []string `json:"lines"`
 }
 
-// asynq explains the lock of the queue that a fleet uses.
-func (x *explainer) asynq() error {
-	if x.e.json {
-		return x.printTexts("asynq.", explainedJSON{})
-	}
-	return internal(x.teacher.Asynq())
-}
-
 func (x *explainer) path(screen string) error {
 	first, last := 1, lessons.PathScreens
 	if screen != "" {
@@ -222,42 +212,30 @@ func (x *explainer) path(screen string) error {
 		}
 		first, last = n, n
 	}
-	if x.e.json {
-		return x.printTexts("path.", explainedJSON{})
-	}
-	return internal(x.teacher.Path(first, last))
+	return x.show("path.", explainedJSON{}, func() error { return x.teacher.Path(first, last) })
 }
 
 func (x *explainer) interview(topic string) error {
-	topics := lessons.Topics()
-	switch {
-	case topic != "" && !slices.Contains(topics, topic):
-		return text.Errorf("error.topic", "name", topic, "near", text.Near(topic, topics), "names", strings.Join(topics, ", "))
-	case x.e.json:
-		return x.printTexts("interview.", explainedJSON{})
-	case topic != "":
-		return internal(x.teacher.Question(topic))
+	if topic == "" {
+		return x.show("interview.", explainedJSON{}, x.teacher.Interview)
 	}
-	return internal(x.teacher.Interview())
+	if _, err := choose("error.topic", topic, lessons.Topics()); err != nil {
+		return err
+	}
+	return x.show("interview.", explainedJSON{}, func() error { return x.teacher.Question(topic) })
 }
 
 func (x *explainer) glossary(name string) error {
 	if name == "" {
-		if x.e.json {
-			return x.printTexts("term.", explainedJSON{})
-		}
-		return internal(x.teacher.Glossary(lessons.Terms()...))
+		return x.show("term.", explainedJSON{}, func() error { return x.teacher.Glossary(lessons.Terms()...) })
 	}
 	term, ok := lessons.FindTerm(name)
 	if !ok {
 		return text.Errorf("error.term", "name", name, "near", text.Near(name, lessons.Terms()))
 	}
-	if x.e.json {
-		return x.printTexts("term."+term+".", explainedJSON{})
-	}
-	if err := x.teacher.Glossary(term); err != nil {
-		return internal(err)
-	}
-	x.e.Next("locklab explain glossary", "locklab explain path")
-	return nil
+	return x.show("term."+term+".", explainedJSON{}, func() error {
+		err := x.teacher.Glossary(term)
+		x.e.Next("locklab explain glossary", "locklab explain path")
+		return err
+	})
 }

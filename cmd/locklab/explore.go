@@ -160,10 +160,8 @@ func (x *exploreFlags) run(e *env, args []string) error {
 
 // checkFiles checks the files that are written and returns them, those of the doom curve last.
 func (x *exploreFlags) checkFiles(e *env) ([]string, error) {
-	if x.Checkpoint != "" {
-		if err := e.checkOutputs("--checkpoint", x.Checkpoint); err != nil {
-			return nil, err
-		}
+	if err := e.checkOutputs("--checkpoint", x.Checkpoint); err != nil {
+		return nil, err
 	}
 	curve, files, err := doomFiles(x.files, x.doom)
 	if err != nil {

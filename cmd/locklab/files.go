@@ -108,8 +108,11 @@ const (
 )
 
 // write writes a file; what is no regular file, such as a device or a pipe, gets the
-// bytes as they are. It is called after all results were printed.
+// bytes as they are. Without a name it does nothing. It is called after all results were printed.
 func (e *env) write(name string, how writes, fill func(w io.Writer) error) error {
+	if name == "" {
+		return nil
+	}
 	var b bytes.Buffer
 	if err := fill(&b); err != nil {
 		return internal(fmt.Errorf("%s: %w", name, err))
@@ -213,10 +216,10 @@ func bare(err error) error {
 }
 
 // checkOutputs returns why one of the files cannot be written. It is called before
-// anything is played. flag is what names the files, such as -o.
+// anything is played. flag is what names the files, such as -o; an empty name is no file.
 func (e *env) checkOutputs(flag string, files ...string) error {
 	for _, f := range files {
-		if err := e.writable(f); err != nil {
+		if err := e.writable(f); err != nil && f != "" {
 			return text.Errorf("error.out", "flag", flag, "file", f, "cause", err)
 		}
 	}

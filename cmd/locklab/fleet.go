@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -103,16 +104,13 @@ func fleetRunCommand() *command {
 func (r *fleetRunFlags) add(f *flags) {
 	f.set.SetInterspersed(false) // what follows COMMAND belongs to it
 	r.redis.add(f)
-	f.add("retention", &r.retention)
+	ranged(f, "retention", &r.retention, time.Minute, math.MaxInt64, "error.fleet.retention")
 	f.add("cache", &r.cache)
 }
 
 func (r *fleetRunFlags) run(e *env, args []string) error {
 	if len(args) == 0 {
 		return text.Errorf("error.fleet.command")
-	}
-	if r.retention < time.Minute {
-		return text.Errorf("error.fleet.retention", "value", r.retention)
 	}
 	if found, _, err := e.running.Root().Find(args); err != nil || found.Annotations[isShared] == "" {
 		return text.Errorf("error.fleet.notshared", "command", strings.Join(args, " "))

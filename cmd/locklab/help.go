@@ -19,7 +19,11 @@ func printLanding(e *env) {
 	for _, lang := range e.Langs() {
 		e.Printf("%s\n\n", text.Say(lang, "help.title"))
 		for _, c := range landingCommands {
-			e.Wrap("  "+text.Pad("locklab "+c[0], 35), text.Say(lang, "help.landing."+c[1]))
+			name, _, _ := strings.Cut(c, " ")
+			if c == landingPath {
+				name = "path"
+			}
+			e.Wrap("  "+text.Pad("locklab "+c, 35), text.Say(lang, "help.landing."+name))
 		}
 		e.Printf("\n")
 		e.Wrap("", text.Say(lang, "help.names"))
@@ -27,29 +31,15 @@ func printLanding(e *env) {
 	}
 }
 
-// landingCommands are commands and the keys of what they do.
-var landingCommands = [][2]string{
-	{"demo", "demo"},
-	{"list", "list"},
-	{"run token gc-pause", "run"},
-	{"explain R18", "explain"},
-	{"explain path", "path"},
-	{"replay LINK", "replay"},
-	{"matrix", "matrix"},
-	{"sweep pause/ttl", "sweep"},
-	{"explore token", "explore"},
-	{"par", "par"},
-	{"tolerance", "tolerance"},
-	{"rate", "rate"},
-	{"price", "price"},
-	{"recovery", "recovery"},
-	{"waiting", "waiting"},
-	{"play --level 1", "play"},
-	{"quiz", "quiz"},
-	{"serve", "serve"},
-	{"verify", "verify"},
-	{"check ./mylock", "check"},
+// landingCommands are commands to try. The catalogues have what each does under its first word.
+var landingCommands = []string{
+	"demo", "list", "run token gc-pause", "explain R18", landingPath, "replay LINK", "matrix", "sweep pause/ttl",
+	"explore token", "par", "tolerance", "rate", "price", "recovery", "waiting", "play --level 1", "quiz", "serve",
+	"verify", "check ./mylock",
 }
+
+// landingPath is a second use of a command: its text is that of "path".
+const landingPath = "explain path"
 
 // translateHelp makes all commands print their help in the language of the reader. Their
 // texts stand in the catalogues under their names.

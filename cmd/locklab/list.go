@@ -28,15 +28,10 @@ type listedStrategy struct {
 	Contracted *bool `json:"contracted,omitempty"`
 }
 
-type listedScenario struct {
+// listed is a race or a fault.
+type listed struct {
 	ID      string `json:"id"`
-	Race    string `json:"race"`
-	Title   string `json:"title"`
-	TitleZH string `json:"title_zh"`
-}
-
-type listedFault struct {
-	ID      string `json:"id"`
+	Race    string `json:"race,omitempty"` // its number; a fault has none
 	Title   string `json:"title"`
 	TitleZH string `json:"title_zh"`
 }
@@ -53,11 +48,7 @@ func listCommand() *command {
 			if err != nil {
 				return err
 			}
-			if e.json {
-				return listJSON(e, kinds, entries)
-			}
-			listText(e, kinds, entries)
-			return nil
+			return e.show(toJSON(kinds, entries), func() error { return listText(e, kinds, entries) })
 		},
 	}
 }
@@ -65,8 +56,10 @@ func listCommand() *command {
 // toList returns the kinds of things to list, and which locks.
 func toList(args, families []string) (entries []lock.Entry, kinds []string, err error) {
 	kinds = args
-	if len(args) == 1 && !slices.Contains(listable, args[0]) {
-		return nil, nil, text.Errorf("error.list", "name", args[0], "near", text.Near(args[0], listable), "names", strings.Join(listable, ", "))
+	if len(args) == 1 {
+		if _, err := choose("error.list", args[0], listable); err != nil {
+			return nil, nil, err
+		}
 	}
 	if families == nil {
 		if len(args) == 0 {
@@ -94,11 +87,11 @@ func listedLock(e lock.Entry) listedStrategy {
 	return l
 }
 
-func listedRace(s race.Scenario) listedScenario {
-	return listedScenario{s.ID, s.Race, lessons.Story("en", s, "title"), lessons.Story("zh", s, "title")}
+func listedRace(s race.Scenario) listed {
+	return listed{s.ID, s.Race, lessons.Story("en", s, "title"), lessons.Story("zh", s, "title")}
 }
 
-func listJSON(e *env, kinds []string, entries []lock.Entry) error {
+func toJSON(kinds []string, entries []lock.Entry) any {
 	all := map[string]any{}
 	for _, kind := range kinds {
 		switch kind {
@@ -107,15 +100,15 @@ func listJSON(e *env, kinds []string, entries []lock.Entry) error {
 		case "scenarios":
 			all[kind] = each(scenarios.All(), listedRace)
 		case "faults":
-			all[kind] = each(faults.All(), func(f *simulator.Fault) listedFault {
-				return listedFault{f.Name, text.FaultTitle(f.Name, "en"), text.FaultTitle(f.Name, "zh")}
+			all[kind] = each(faults.All(), func(f *simulator.Fault) listed {
+				return listed{f.Name, "", text.FaultTitle(f.Name, "en"), text.FaultTitle(f.Name, "zh")}
 			})
 		}
 	}
 	if len(kinds) == 1 {
-		return e.printJSON(all[kinds[0]])
+		return all[kinds[0]]
 	}
-	return e.printJSON(all)
+	return all
 }
 
 func each[T, U any](all []T, f func(T) U) (out []U) {
@@ -125,7 +118,7 @@ func each[T, U any](all []T, f func(T) U) (out []U) {
 	return out
 }
 
-func listText(e *env, kinds []string, entries []lock.Entry) {
+func listText(e *env, kinds []string, entries []lock.Entry) error {
 	for _, kind := range kinds {
 		switch kind {
 		case "strategies":
@@ -140,21 +133,18 @@ func listText(e *env, kinds []string, entries []lock.Entry) {
 		}
 	}
 	e.Next("locklab run token gc-pause", "locklab explain R18", "locklab matrix")
+	return nil
 }
 
 // listLocks prints locks by family, the locks of a family in historical order.
 func listLocks(e *env, entries []lock.Entry) {
 	e.Printf("%s\n", e.Say("list.locks"))
 	for _, family := range lock.Families() {
-		first := true
-		for _, entry := range entries {
-			if entry.Family != family {
-				continue
-			}
-			if first {
-				e.Printf("  %s: %s\n", family, e.Each(func(lang string) string { return text.FamilyTitle(string(family), lang) }))
-				first = false
-			}
+		of := slices.DeleteFunc(slices.Clone(entries), func(entry lock.Entry) bool { return entry.Family != family })
+		if len(of) > 0 {
+			e.Printf("  %s: %s\n", family, e.Each(func(lang string) string { return text.FamilyTitle(string(family), lang) }))
+		}
+		for _, entry := range of {
 			title := e.Each(func(lang string) string { return lessons.LockTitle(lang, entry) })
 			if lessons.Uncovered(entry) {
 				title = e.Say("list.uncovered", "title", title)
@@ -164,43 +154,28 @@ func listLocks(e *env, entries []lock.Entry) {
 	}
 }
 
-type raceGroup struct {
-	key  string
-	last int
-}
-
-// raceGroups are the groups of races: the keys of their headings with the last number
+// raceGroups are the groups of races: their names in the keys of their headings, with the last number
 // in them, such as 5 of R05.
-var raceGroups = []raceGroup{
-	{"list.races.calm", 0},
-	{"list.races.lease", 5},
-	{"list.races.takeover", 8},
-	{"list.races.clientclock", 10},
-	{"list.races.shutdown", 11},
-	{"list.races.owner", 12},
-	{"list.races.reentrancy", 13},
-	{"list.races.renewal", 17},
-	{"list.races.pause", 20},
-	{"list.races.servers", 24},
-	{"list.races.time", 28},
-	{"list.races.majority", 30},
-	{"list.races.replies", 34},
-	{"list.races.waiting", 37},
-	{"list.races.strangers", 38},
-	{"list.races.zookeeper", 42},
-	{"list.races.use", 99},
+var raceGroups = []struct {
+	name string
+	last int
+}{
+	{"calm", 0}, {"lease", 5}, {"takeover", 8}, {"clientclock", 10}, {"shutdown", 11}, {"owner", 12},
+	{"reentrancy", 13}, {"renewal", 17}, {"pause", 20}, {"servers", 24}, {"time", 28}, {"majority", 30},
+	{"replies", 34}, {"waiting", 37}, {"strangers", 38}, {"zookeeper", 42}, {"use", 99},
 }
 
-// groupOf returns the key of a race's group. The races that search has found are a group
+// groupOf returns the name of a race's group. The races that search has found are a group
 // of their own.
 func groupOf(s race.Scenario) string {
 	number := strings.TrimRightFunc(strings.TrimPrefix(s.Race, "R"), unicode.IsLetter)
 	n, err := strconv.Atoi(number)
-	if err != nil {
-		return "list.races.search"
+	for _, g := range raceGroups {
+		if err == nil && n <= g.last {
+			return g.name
+		}
 	}
-	i := slices.IndexFunc(raceGroups, func(g raceGroup) bool { return n <= g.last })
-	return raceGroups[i].key
+	return "search"
 }
 
 // listRaces prints the races by group.
@@ -210,7 +185,7 @@ func listRaces(e *env) {
 	for _, s := range scenarios.All() {
 		if g := groupOf(s); g != group {
 			group = g
-			e.Printf("  %s\n", e.Say(group))
+			e.Printf("  %s\n", e.Say("list.races."+group))
 		}
 		e.Wrap(fmt.Sprintf("    %-20s %-5s ", s.ID, s.Race), e.Each(func(lang string) string { return lessons.Story(lang, s, "title") }))
 	}

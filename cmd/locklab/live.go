@@ -35,30 +35,19 @@ func liveCommand() *command {
 
 // liveJSON is one trace in the lab and on real servers.
 type liveJSON struct {
-	Strategy    string           `json:"strategy"`
-	Scenario    string           `json:"scenario"`
-	Trace       string           `json:"trace"`
-	NotShown    string           `json:"not_shown,omitempty"` // why it was not played on real servers, in English
-	Agrees      *bool            `json:"agrees,omitempty"`    // absent if not shown
-	Round       int              `json:"round,omitempty"`     // that is told of, from 1: the first that disagrees, or the last
-	Lab         []verdict.Word   `json:"lab"`
-	Real        []verdict.Word   `json:"real,omitempty"`
-	Servers     int              `json:"servers,omitempty"` // redis-servers that ran
-	Answers     int              `json:"answers,omitempty"` // that were compared
-	Speed       float64          `json:"speed,omitempty"`   // seconds of the trace in one second
-	Stopped     string           `json:"stopped,omitempty"` // why the real run ended before the trace
-	Differences []differenceJSON `json:"differences,omitempty"`
-}
-
-type differenceJSON struct {
-	At      time.Duration `json:"at_ns"`
-	Choice  int           `json:"choice"` // of the trace, from 1
-	Server  int           `json:"server"`
-	Client  int           `json:"client,omitempty"`
-	Command []string      `json:"command,omitempty"`
-	Key     string        `json:"key,omitempty"`
-	Lab     string        `json:"lab"`
-	Real    string        `json:"real"`
+	Strategy    string            `json:"strategy"`
+	Scenario    string            `json:"scenario"`
+	Trace       string            `json:"trace"`
+	NotShown    string            `json:"not_shown,omitempty"` // why it was not played on real servers, in English
+	Agrees      *bool             `json:"agrees,omitempty"`    // absent if not shown
+	Round       int               `json:"round,omitempty"`     // that is told of, from 1: the first that disagrees, or the last
+	Lab         []verdict.Word    `json:"lab"`
+	Real        []verdict.Word    `json:"real,omitempty"`
+	Servers     int               `json:"servers,omitempty"` // redis-servers that ran
+	Answers     int               `json:"answers,omitempty"` // that were compared
+	Speed       float64           `json:"speed,omitempty"`   // seconds of the trace in one second
+	Stopped     string            `json:"stopped,omitempty"` // why the real run ended before the trace
+	Differences []live.Difference `json:"differences,omitempty"`
 }
 
 func comparisonJSON(c *reality.Comparison) liveJSON {
@@ -69,12 +58,10 @@ func comparisonJSON(c *reality.Comparison) liveJSON {
 	if !c.Shown() {
 		return j
 	}
-	j.Agrees, j.Round, j.Real, j.Servers, j.Answers, j.Speed = &c.Agrees, c.Round, c.Real, c.Servers, c.Answers, c.Speed
+	j.Agrees, j.Round, j.Real, j.Servers = &c.Agrees, c.Round, c.Real, c.Servers
+	j.Answers, j.Speed, j.Differences = c.Answers, c.Speed, c.Differ
 	if !c.Stopped.IsZero() {
 		j.Stopped = text.SayMessage("en", c.Stopped)
-	}
-	for _, d := range c.Differ {
-		j.Differences = append(j.Differences, differenceJSON{d.At, d.Choice, d.Server, d.Client, d.Cmd, d.Key, d.Lab, d.Real})
 	}
 	return j
 }
@@ -93,28 +80,14 @@ const (
 	maxLease = 10 * time.Second
 )
 
-func checkLease(lease time.Duration) error {
-	if lease < minLease || lease > maxLease {
-		return text.Errorf("error.live.lease", "value", lease, "least", minLease, "most", maxLease)
-	}
-	return nil
+func addLease(f *flags, lease *time.Duration) {
+	*lease = reality.DefaultLease
+	ranged(f, "lease", lease, minLease, maxLease, "error.live.lease")
 }
 
 // isMissing reports whether the machine lacks what real servers need.
 func isMissing(err error) bool {
 	return errors.Is(err, realserver.ErrNoRedis) || errors.Is(err, realserver.ErrNoCompiler)
-}
-
-// newBench returns the files and programs that real servers need.
-func newBench(ctx context.Context, lease time.Duration) (*reality.Bench, error) {
-	if err := checkLease(lease); err != nil {
-		return nil, err
-	}
-	b, err := reality.NewBench(ctx, lease)
-	if isMissing(err) {
-		return nil, err
-	}
-	return b, liveError(ctx, err)
 }
 
 // liveServers are the servers on which one run is shown.
@@ -125,8 +98,7 @@ type liveServers struct {
 }
 
 func (s *liveServers) add(f *flags) {
-	s.lease = reality.DefaultLease
-	f.add("lease", &s.lease)
+	addLease(f, &s.lease)
 	f.add("zookeeper", &s.zookeeper)
 	f.add("redis", &s.redis)
 }
@@ -145,7 +117,8 @@ func (s *liveServers) bench(ctx context.Context, e lock.Entry) (*reality.Bench, 
 		}
 		return reality.OnZooKeeper(s.zookeeper, s.lease)
 	case s.redis == "":
-		return newBench(ctx, s.lease)
+		b, err := reality.NewBench(ctx, s.lease)
+		return b, liveError(ctx, err)
 	}
 	if s.lease != reality.DefaultLease {
 		return nil, text.Errorf("error.live.redis-lease", "value", s.lease)
@@ -164,6 +137,8 @@ func (s *liveServers) bench(ctx context.Context, e lock.Entry) (*reality.Bench, 
 // liveError is an error of the machine, or that the user has stopped it.
 func liveError(ctx context.Context, err error) error {
 	switch {
+	case isMissing(err):
+		return err
 	case err != nil && ctx.Err() != nil:
 		return noAnswer("error.stopped")
 	case errors.As(err, new(live.LateError)):
@@ -241,14 +216,10 @@ func showLive(e *env, o *race.Outcome, servers *liveServers) error {
 			return liveError(e.ctx, err)
 		}
 	}
-	if e.json {
-		err = e.printJSON(struct {
-			Version int `json:"version"`
-			liveJSON
-		}{schema, comparisonJSON(s.Compare())})
-	} else {
-		err = printShowing(e, b, s)
-	}
+	err = e.show(struct {
+		Version int `json:"version"`
+		liveJSON
+	}{schema, comparisonJSON(s.Compare())}, func() error { return printShowing(e, b, s) })
 	switch {
 	case err != nil || o.NotApplicable != "":
 		return err
@@ -291,17 +262,16 @@ func printShowing(e *env, b *reality.Bench, s *reality.Showing) error {
 		e.Printf("\n")
 		printDifferences(e, s.Compare())
 	}
-	ran := func() string {
-		if s.Lab.Strategy.OnZooKeeper() {
-			return e.Say("live.ran.zookeeper", "version", s.Version, "answers", fmt.Sprint(s.Run.Answers))
-		}
-		if b.Given() {
-			return e.Say("live.ran.given", "servers", fmt.Sprint(s.Run.Servers), "version", b.Version, "answers", fmt.Sprint(s.Run.Answers), "took", reports.Span(s.Run.Took.Round(100*time.Millisecond)))
-		}
-		return e.Say("live.ran", "servers", fmt.Sprint(s.Run.Servers), "version", b.Version, "answers", fmt.Sprint(s.Run.Answers),
-			"ttl", reports.Span(s.Lab.History.TTL), "lease", reports.Span(b.Lease), "speed", fmt.Sprintf("%.3g", s.Speed))
+	answers, servers := fmt.Sprint(s.Run.Answers), fmt.Sprint(s.Run.Servers)
+	ran := e.Say("live.ran", "servers", servers, "version", b.Version, "answers", answers,
+		"ttl", reports.Span(s.Lab.History.TTL), "lease", reports.Span(b.Lease), "speed", fmt.Sprintf("%.3g", s.Speed))
+	if s.Lab.Strategy.OnZooKeeper() {
+		ran = e.Say("live.ran.zookeeper", "version", s.Version, "answers", answers)
+	} else if b.Given() {
+		ran = e.Say("live.ran.given", "servers", servers, "version", b.Version, "answers", answers,
+			"took", reports.Span(s.Run.Took.Round(100*time.Millisecond)))
 	}
-	e.Printf("\n%s\n", ran())
+	e.Printf("\n%s\n", ran)
 	e.Printf("%s\n%s\n", e.Say("live.verdict.lab", "verdicts", spell(s.Lab.Verdicts)), e.Say("live.verdict.real", "verdicts", spell(s.Real.Verdicts)))
 	if s.Agrees() {
 		e.Sentence("live.agrees")
@@ -314,11 +284,7 @@ func printShowing(e *env, b *reality.Bench, s *reality.Showing) error {
 
 // spell writes verdicts in a row.
 func spell(verdicts []verdict.Word) string {
-	var all []string
-	for _, w := range verdicts {
-		all = append(all, string(w))
-	}
-	return strings.Join(all, " ")
+	return strings.Join(each(verdicts, func(w verdict.Word) string { return string(w) }), " ")
 }
 
 // maxDifferences is the number of differences of a run that are printed; --json has all.
@@ -376,23 +342,6 @@ func (t *liveCount) add(all []*reality.Comparison) {
 // benchOnce returns the bench that it has made in the first call.
 type benchOnce = func() (*reality.Bench, error)
 
-// oneBench makes a bench when it is first asked for one. close removes it.
-func oneBench(ctx context.Context, lease time.Duration, rounds int) (bench func() (*reality.Bench, error), close func()) {
-	var b *reality.Bench
-	bench = sync.OnceValues(func() (*reality.Bench, error) {
-		var err error
-		if b, err = reality.NewBench(ctx, lease); err == nil {
-			b.Rounds = rounds
-		}
-		return b, err
-	})
-	return bench, func() {
-		if b != nil {
-			b.Close()
-		}
-	}
-}
-
 // liveTable are the flags of a table of many traces.
 type liveTable struct {
 	lease  time.Duration
@@ -403,11 +352,17 @@ type liveTable struct {
 }
 
 func (t *liveTable) add(f *flags) {
-	t.lease, t.rounds = reality.DefaultLease, 1
-	f.add("lease", &t.lease)
-	f.add("rounds", &t.rounds)
+	addLease(f, &t.lease)
+	t.rounds = 1
+	ranged(f, "rounds", &t.rounds, 1, maxRounds, "error.live.round")
 	t.locks.add(f, "all")
 	f.outTo(&t.out)
+	f.check("out", func() error {
+		if !strings.HasSuffix(strings.ToLower(t.out), ".csv") {
+			return text.Errorf("error.live.out", "file", t.out)
+		}
+		return nil
+	})
 }
 
 func liveMatrixCommand() *command {
@@ -457,36 +412,27 @@ func (t *liveTable) runVerify(e *env, _ []string) error {
 	})
 }
 
-// check refuses a file that is no table, and bounds that are too small or too large.
-func (t *liveTable) check(e *env) error {
-	if e.given("out") {
-		if !strings.HasSuffix(strings.ToLower(t.out), ".csv") {
-			return text.Errorf("error.live.out", "file", t.out)
-		}
-		if err := e.checkOutputs("-o", t.out); err != nil {
-			return err
-		}
-	}
-	if err := checkLease(t.lease); err != nil {
-		return err
-	}
-	if t.rounds < 1 || t.rounds > maxRounds {
-		return text.Errorf("error.live.round", "value", t.rounds, "most", maxRounds)
-	}
-	return nil
-}
-
 // compute computes a table of so many tasks, prints it, and writes the file.
 func (t *liveTable) compute(e *env, tasks int, find func(bench benchOnce, w *share.Work) (*reality.Table, error)) error {
-	if err := t.check(e); err != nil {
+	if err := e.checkOutputs("-o", t.out); err != nil {
 		return err
 	}
-	bench, closeBench := oneBench(e.ctx, t.lease, t.rounds)
-	defer closeBench()
+	var b *reality.Bench
+	defer func() {
+		if b != nil {
+			b.Close()
+		}
+	}()
+	bench := sync.OnceValues(func() (_ *reality.Bench, err error) {
+		if b, err = reality.NewBench(e.ctx, t.lease); err == nil {
+			b.Rounds = t.rounds
+		}
+		return b, err
+	})
 	w, end := e.work(tasks, "progress.live")
 	table, err := find(bench, w)
 	end()
-	if errors.Is(err, share.ErrPartial) || isMissing(err) {
+	if errors.Is(err, share.ErrPartial) {
 		return err
 	}
 	if err := liveError(e.ctx, err); err != nil {
@@ -498,12 +444,12 @@ func (t *liveTable) compute(e *env, tasks int, find func(bench benchOnce, w *sha
 		n.add(row.Comparisons)
 		worst = max(worst, row.Status)
 	}
-	if e.json {
-		err = printLiveJSON(e, &n)
-	} else {
-		printLiveTable(e, table, &n, t.lease, t.rounds)
-	}
-	if err == nil && t.out != "" {
+	cells := struct {
+		Version int        `json:"version"`
+		Cells   []liveJSON `json:"cells"`
+	}{schema, append([]liveJSON{}, each(n.all, comparisonJSON)...)}
+	err = e.show(cells, func() error { return printLiveTable(e, table, &n, t.lease, t.rounds) })
+	if err == nil {
 		err = e.write(t.out, replaces, n.csv)
 	}
 	switch {
@@ -515,18 +461,7 @@ func (t *liveTable) compute(e *env, tasks int, find func(bench benchOnce, w *sha
 	return err
 }
 
-func printLiveJSON(e *env, t *liveCount) error {
-	j := struct {
-		Version int        `json:"version"`
-		Cells   []liveJSON `json:"cells"`
-	}{Version: schema, Cells: []liveJSON{}}
-	for _, c := range t.all {
-		j.Cells = append(j.Cells, comparisonJSON(c))
-	}
-	return e.printJSON(j)
-}
-
-func printLiveTable(e *env, table *reality.Table, t *liveCount, lease time.Duration, rounds int) {
+func printLiveTable(e *env, table *reality.Table, t *liveCount, lease time.Duration, rounds int) error {
 	e.Printf("%s\n\n", e.Each(func(lang string) string {
 		return text.Say(lang, "live.heading", "version", text.Join(lang, "chart.list", table.Versions), "lease", reports.Span(lease))
 	}))
@@ -566,6 +501,7 @@ func printLiveTable(e *env, table *reality.Table, t *liveCount, lease time.Durat
 			return text.Say(lang, "live.sum.not", "n", fmt.Sprint(n), "why", text.Say(lang, "live.not."+string(why), "command", text.Join(lang, "chart.list", missing)))
 		}))
 	}
+	return nil
 }
 
 // inRounds returns the key of a text about rounds, if there are several.

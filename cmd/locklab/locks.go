@@ -45,40 +45,52 @@ func (l *lockFlags) pick(usual []lock.Entry) ([]lock.Entry, error) {
 	return locksNamed(l.strategies)
 }
 
-func locksNamed(names []string) (entries []lock.Entry, err error) {
+func locksNamed(names []string) ([]lock.Entry, error) {
+	return named("strategies", "error.locks.none", names, race.Strategy, func(e lock.Entry) string { return e.ID })
+}
+
+// locksOf returns all locks of the named families, in historical order.
+func locksOf(names []string) ([]lock.Entry, error) {
+	id := func(f lock.Family) string { return string(f) }
+	families, err := named("families", "error.families.none", names, familyNamed, id)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(algorithms.All(), func(entry lock.Entry) bool { return !slices.Contains(families, entry.Family) }), nil
+}
+
+func familyNamed(name string) (lock.Family, error) {
+	if f := lock.Family(strings.ToLower(name)); slices.Contains(lock.Families(), f) {
+		return f, nil
+	}
+	_, err := choose("error.family", name, familyNames())
+	return "", err
+}
+
+// named returns what a flag names: something, and nothing twice. none is the key of the error of no names.
+func named[T any](flag, none string, names []string, find func(string) (T, error), id func(T) string) (all []T, err error) {
 	if len(names) == 0 {
-		return nil, text.Errorf("error.locks.none")
+		return nil, text.Errorf(none)
 	}
 	for _, n := range names {
-		entry, err := race.Strategy(n)
+		one, err := find(n)
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(entries, func(o lock.Entry) bool { return o.ID == entry.ID }) {
-			return nil, text.Errorf("error.twice", "flag", "--strategies", "name", entry.ID)
+		if slices.ContainsFunc(all, func(o T) bool { return id(o) == id(one) }) {
+			return nil, text.Errorf("error.twice", "flag", "--"+flag, "name", id(one))
 		}
-		entries = append(entries, entry)
+		all = append(all, one)
 	}
-	return entries, nil
+	return all, nil
 }
 
-// ofFamilies returns all locks of the named families, in historical order.
-func locksOf(names []string) ([]lock.Entry, error) {
-	if len(names) == 0 {
-		return nil, text.Errorf("error.families.none")
+// choose returns the index of a name, or an error with that key, which offers the nearest.
+func choose(key, name string, names []string) (int, error) {
+	if i := slices.Index(names, name); i >= 0 {
+		return i, nil
 	}
-	var families []lock.Family
-	for _, n := range names {
-		f := lock.Family(strings.ToLower(n))
-		switch {
-		case !slices.Contains(lock.Families(), f):
-			return nil, text.Errorf("error.family", "name", n, "near", text.Near(n, familyNames()), "names", strings.Join(familyNames(), ", "))
-		case slices.Contains(families, f):
-			return nil, text.Errorf("error.twice", "flag", "--families", "name", string(f))
-		}
-		families = append(families, f)
-	}
-	return slices.DeleteFunc(algorithms.All(), func(entry lock.Entry) bool { return !slices.Contains(families, entry.Family) }), nil
+	return 0, text.Errorf(key, "name", name, "near", text.Near(name, names), "names", strings.Join(names, ", "))
 }
 
 func familyNames() (names []string) {
@@ -89,22 +101,9 @@ func familyNames() (names []string) {
 }
 
 // pickRaces returns the races that were named, or all if none were.
-func pickRaces(names []string) (scs []race.Scenario, err error) {
+func pickRaces(names []string) ([]race.Scenario, error) {
 	if names == nil {
 		return scenarios.All(), nil
 	}
-	if len(names) == 0 {
-		return nil, text.Errorf("error.races.none")
-	}
-	for _, n := range names {
-		sc, err := scenarios.ByName(n)
-		if err != nil {
-			return nil, err
-		}
-		if slices.ContainsFunc(scs, func(o race.Scenario) bool { return o.ID == sc.ID }) {
-			return nil, text.Errorf("error.twice", "flag", "--scenarios", "name", sc.ID)
-		}
-		scs = append(scs, sc)
-	}
-	return scs, nil
+	return named("scenarios", "error.races.none", names, scenarios.ByName, func(sc race.Scenario) string { return sc.ID })
 }

@@ -73,7 +73,7 @@ func matrixCommand() *command {
 func (m *matrixFlags) add(f *flags) {
 	m.locks.add(f, "all")
 	f.add("scenarios", &m.races)
-	f.add("runs", &m.runs)
+	ranged(f, "runs", &m.runs, 0, 100_000, "error.runs")
 	f.outTo(&m.dir)
 }
 
@@ -85,9 +85,6 @@ func (m *matrixFlags) run(e *env, _ []string) error {
 	scs, err := pickRaces(m.races)
 	if err != nil {
 		return err
-	}
-	if m.runs < 0 || m.runs > 100_000 {
-		return text.Errorf("error.runs", "value", m.runs, "least", "0", "most", "100000")
 	}
 	if m.dir != "" {
 		if err := writableDir(m.dir); err != nil {
@@ -123,12 +120,8 @@ func playMatrix(e *env, entries []lock.Entry, scs []race.Scenario, runs int, dir
 	}
 	grid := report.Grid(entries, scs, cells)
 	flat, complete := flatten(cells)
-	if e.json {
-		err = e.printJSON(matrixJSON{Version: schema, Incomplete: !complete, Cells: cellsJSON(flat)})
-	} else {
-		err = printGrid(e, grid, flat, runs)
-	}
-	if err != nil {
+	found := matrixJSON{Version: schema, Incomplete: !complete, Cells: cellsJSON(flat)}
+	if err := e.show(found, func() error { return printGrid(e, grid, flat, runs) }); err != nil {
 		return err
 	}
 	if stopped || !complete {

@@ -57,17 +57,14 @@ func (p *playFlags) run(e *env, args []string) error {
 		if bounded {
 			return text.Errorf("error.play.bounds")
 		}
-		return playLink(e, args[0], p.harm)
+		return p.link(e, args[0])
 	}
 	entry, err := race.Strategy(args[0])
 	if err != nil {
 		return err
 	}
 	g, err := play.New(e.ctx, entry, p.Bounds)
-	if err != nil {
-		return err
-	}
-	return playGame(e, g, p.harm, nil)
+	return playGame(e, g, err, func() (*game.Session, error) { return game.Start(screen(e), g, p.harm, nil) })
 }
 
 func parseHarm(harm string) (verdict.Word, error) {
@@ -78,17 +75,26 @@ func parseHarm(harm string) (verdict.Word, error) {
 	return word, nil
 }
 
+// link plays on from where a link ends.
+func (p *playFlags) link(e *env, link string) error {
+	t, err := simulator.ParseLink(link)
+	if err != nil {
+		return err
+	}
+	g, err := play.Open(e.ctx, t)
+	return playGame(e, g, err, func() (*game.Session, error) { return game.Start(screen(e), g, p.harm, t.Choices) })
+}
+
 // listLevels prints the course.
 func listLevels(e *env) error {
-	if e.json {
-		return e.printJSON(game.LevelsJSON())
-	}
-	e.Printf("%s\n", e.Say("play.levels"))
-	for i, l := range play.Levels() {
-		e.Wrap(fmt.Sprintf("  %2d  %s %s ", i+1, text.Pad(l.Lock, 13), text.Pad(string(l.Harm), 12)), e.Each(func(lang string) string { return game.LevelTitle(l, lang) }))
-	}
-	e.Next("locklab play --level 1", "locklab quiz")
-	return nil
+	return e.show(game.LevelsJSON(), func() error {
+		e.Printf("%s\n", e.Say("play.levels"))
+		for i, l := range play.Levels() {
+			e.Wrap(fmt.Sprintf("  %2d  %s %s ", i+1, text.Pad(l.Lock, 13), text.Pad(string(l.Harm), 12)), e.Each(func(lang string) string { return game.LevelTitle(l, lang) }))
+		}
+		e.Next("locklab play --level 1", "locklab quiz")
+		return nil
+	})
 }
 
 func playLevel(e *env, n int) error {
@@ -97,38 +103,20 @@ func playLevel(e *env, n int) error {
 		return err
 	}
 	g, err := l.Game()
-	if err != nil {
-		return internal(err)
+	return playGame(e, g, internal(err), func() (*game.Session, error) { return game.StartLevel(screen(e), n, l, g) })
+}
+
+// playGame plays a game, unless it cannot begin. With --json it prints the position and ends.
+func playGame(e *env, g *play.Game, failed error, start func() (*game.Session, error)) error {
+	if failed != nil {
+		return failed
 	}
 	defer g.Close()
-	session, err := game.StartLevel(screen(e), n, l, g)
-	return playSession(e, session, err)
-}
-
-func playLink(e *env, link string, harm verdict.Word) error {
-	t, err := simulator.ParseLink(link)
+	s, err := start()
 	if err != nil {
 		return err
 	}
-	g, err := play.Open(e.ctx, t)
-	if err != nil {
-		return err
-	}
-	return playGame(e, g, harm, t.Choices)
-}
-
-func playGame(e *env, g *play.Game, harm verdict.Word, choices []simulator.Choice) error {
-	defer g.Close()
-	session, err := game.Start(screen(e), g, harm, choices)
-	return playSession(e, session, err)
-}
-
-// playSession plays a game. With --json it prints the position and ends.
-func playSession(e *env, s *game.Session, err error) error {
-	switch {
-	case err != nil:
-		return err
-	case e.json:
+	if e.json {
 		return e.printJSON(s.JSON())
 	}
 	return internal(s.Play())

@@ -4,7 +4,6 @@ import (
 	"math/rand/v2"
 
 	"locklab/reports/game"
-	"locklab/reports/text"
 )
 
 func quizCommand() *command {
@@ -13,12 +12,9 @@ func quizCommand() *command {
 		use: "quiz", args: noArguments, examples: []string{"quiz", "quiz --seed 7 --count 20"},
 		flags: func(f *flags) {
 			f.add("seed", &seed)
-			f.add("count", &count)
+			ranged(f, "count", &count, 1, game.MostQuestions, "error.quiz.count")
 		},
 		run: func(e *env, _ []string) error {
-			if count < 1 || count > game.MostQuestions {
-				return text.Errorf("error.quiz.count", "value", count, "most", game.MostQuestions)
-			}
 			if !e.given("seed") {
 				seed = rand.Uint64N(100_000)
 			}

@@ -79,6 +79,7 @@ func (r *rateFlags) run(e *env, _ []string) error {
 
 // order reads what is to be computed.
 func (r *rateFlags) order(e *env) (cost.RateOrder, error) {
+	cause := func(flag string, err error) error { return text.Errorf("error.cause", "of", flag, "cause", err) }
 	o := cost.UsualRateOrder()
 	read := func(name string) ([]byte, error) {
 		content, err := e.input(name, maxInput)
@@ -98,40 +99,36 @@ func (r *rateFlags) order(e *env) (cost.RateOrder, error) {
 			continue
 		}
 		if err := o.Set(name, *r.settings[name], read); err != nil {
-			return o, text.Errorf("error.cause", "of", "--"+name, "cause", err)
+			return o, cause("--"+name, err)
 		}
 	}
 	if e.given("environments") {
 		if err := keepEnvironments(&o, r.environments); err != nil {
-			return o, text.Errorf("error.cause", "of", "--environments", "cause", err)
+			return o, cause("--environments", err)
 		}
 	}
 	for _, fault := range r.faults {
 		name, value, ok := strings.Cut(fault, "=")
 		if !ok {
-			return o, text.Errorf("error.cause", "of", "--fault", "cause", text.Errorf("error.rate.faultform", "value", fault))
+			return o, cause("--fault", text.Errorf("error.rate.faultform", "value", fault))
 		}
 		if err := o.AddFault(ownEnvironment, strings.TrimSpace(name), value, read); err != nil {
-			return o, text.Errorf("error.cause", "of", "--fault", "cause", err)
+			return o, cause("--fault", err)
 		}
 	}
 	return o, o.Check()
 }
 
 func keepEnvironments(o *cost.RateOrder, names []string) error {
-	var kept []cost.Environment
-	var all []string
-	for _, e := range o.Environments {
-		all = append(all, e.ID)
-	}
+	all := o.Environments
+	o.Environments = nil
 	for _, n := range names {
-		i := slices.Index(all, n)
-		if i < 0 {
-			return text.Errorf("error.rate.environment", "name", n, "near", text.Near(n, all), "names", strings.Join(all, ", "))
+		i, err := choose("error.rate.environment", n, each(all, func(e cost.Environment) string { return e.ID }))
+		if err != nil {
+			return err
 		}
-		kept = append(kept, o.Environments[i])
+		o.Environments = append(o.Environments, all[i])
 	}
-	o.Environments = kept
 	return nil
 }
 

@@ -12,7 +12,9 @@ import (
 
 func recoveryCommand() *command {
 	ttls, work := report.UsualTTLs, time.Duration(0)
-	c := &chartFlags{numbers: true, next: []string{"locklab recovery -o recovery.png", "locklab rate", "locklab run token crash-holding"}}
+	c := &chartFlags{numbers: true, next: []string{
+		"locklab recovery -o recovery.png", "locklab rate", "locklab run token crash-holding",
+	}}
 	return &command{
 		use: "recovery", args: noArguments, tasks: onFleet,
 		examples: []string{"recovery", "recovery --ttls 5s,15s --work 3s --strategies token,watchdog -o recovery.png"},

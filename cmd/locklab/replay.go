@@ -14,14 +14,16 @@ import (
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator"
+	"locklab/simulator/verdict"
 )
 
 // replayFlags are the flags of "locklab replay".
 type replayFlags struct {
-	against, expect string
-	step, doom      bool
-	shown           shownRun
-	files           []string
+	against    string
+	want       []verdict.Word // nil: any
+	step, doom bool
+	shown      shownRun
+	files      []string
 }
 
 func replayCommand() *command {
@@ -35,17 +37,13 @@ func replayCommand() *command {
 func (r *replayFlags) add(f *flags) {
 	f.add("against", &r.against)
 	f.add("view", &r.shown.view)
-	f.add("expect", &r.expect)
+	parse(f, "expect", "", &r.want, parseExpect)
 	f.add("step", &r.step)
 	f.add("doom", &r.doom)
 	f.out(&r.files)
 }
 
 func (r *replayFlags) run(e *env, args []string) error {
-	want, err := parseExpect(e, r.expect)
-	if err != nil {
-		return err
-	}
 	curve, files, err := doomFiles(r.files, r.doom)
 	if err != nil {
 		return err
@@ -73,7 +71,7 @@ func (r *replayFlags) run(e *env, args []string) error {
 			return text.Errorf("error.doom", "cause", err)
 		}
 	}
-	return cmp.Or(r.shown.show(e, append(files, curve...), want), unanswered)
+	return cmp.Or(r.shown.show(e, append(files, curve...), r.want), unanswered)
 }
 
 func replayed(t simulator.Trace, against string) (*race.Outcome, error) {

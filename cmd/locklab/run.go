@@ -79,22 +79,11 @@ func words(w []verdict.Word) []verdict.Word {
 	return w
 }
 
-// views are the ways to show one run.
-var views = []struct {
-	name string
-	draw func(io.Writer, *history.History, verdict.Judgement, reports.Options) error
-}{
-	{"lanes", reports.Lanes},
-	{"table", reports.Table},
-	{"redis", reports.RedisCLI},
-	{"story", reports.Story},
-}
+// viewNames are the ways to show one run, and views what draws them.
+var viewNames = []string{"lanes", "table", "redis", "story"}
 
-func viewNames() (names []string) {
-	for _, v := range views {
-		names = append(names, v.name)
-	}
-	return names
+var views = map[string]func(io.Writer, *history.History, verdict.Judgement, reports.Options) error{
+	"lanes": reports.Lanes, "table": reports.Table, "redis": reports.RedisCLI, "story": reports.Story,
 }
 
 // runFlags are the flags of "locklab run".
@@ -102,7 +91,7 @@ type runFlags struct {
 	seed     uint64
 	settings []string
 	budget   string
-	expect   string
+	want     []verdict.Word // nil: any
 	shown    shownRun
 	files    []string
 }
@@ -119,7 +108,7 @@ func (r *runFlags) add(f *flags) {
 	f.add("seed", &r.seed)
 	f.each("set", &r.settings)
 	f.add("budget", &r.budget)
-	f.add("expect", &r.expect)
+	parse(f, "expect", "", &r.want, parseExpect)
 	f.add("view", &r.shown.view)
 	f.out(&r.files)
 }
@@ -135,17 +124,13 @@ func (r *runFlags) run(e *env, args []string) error {
 	if r.budget != "" {
 		s.Budget = r.budget
 	}
-	want, err := parseExpect(e, r.expect)
-	if err != nil {
-		return err
-	}
 	if err := checkView(e, r.shown.view, r.files); err != nil {
 		return err
 	}
 	if r.shown.Outcome, err = race.Play(entry, sc, s); err != nil {
 		return err
 	}
-	return r.shown.show(e, r.files, want)
+	return r.shown.show(e, r.files, r.want)
 }
 
 // pickRun returns a lock, a race and the settings of the race with changes.
@@ -160,8 +145,7 @@ func pickRun(args, changes []string) (entry lock.Entry, sc race.Scenario, s race
 	return entry, sc, s, err
 }
 
-// parseExpect reads --expect; nil: it was not given.
-func parseExpect(e *env, words string) (want []verdict.Word, err error) {
+func parseExpect(words string) (want []verdict.Word, err error) {
 	for _, w := range strings.FieldsFunc(words, func(r rune) bool { return r == ',' || r == ' ' }) {
 		if now, former := verdict.Renamed(w); former {
 			return nil, text.Errorf("error.renamed", "old", strings.ToUpper(w), "new", string(now))
@@ -172,7 +156,7 @@ func parseExpect(e *env, words string) (want []verdict.Word, err error) {
 		}
 		want = append(want, word)
 	}
-	if want == nil && e.given("expect") {
+	if want == nil {
 		return nil, text.Errorf("error.expect.none")
 	}
 	return want, nil
@@ -188,13 +172,9 @@ type shownRun struct {
 
 // show prints an outcome, decides the exit status, and writes the files.
 func (r *shownRun) show(e *env, files []string, want []verdict.Word) error {
-	if e.json {
-		j := outcomeJSON(r.Outcome)
-		j.Doom = r.doom.Data()
-		if err := e.printJSON(j); err != nil {
-			return err
-		}
-	} else if err := r.print(e); err != nil {
+	j := outcomeJSON(r.Outcome)
+	j.Doom = r.doom.Data()
+	if err := e.show(j, func() error { return r.print(e) }); err != nil {
 		return err
 	}
 	return errors.Join(runStatus(r.Outcome, want), r.writeFiles(e, files))
@@ -262,8 +242,7 @@ func (r *shownRun) printViews(e *env) error {
 			}
 			continue
 		}
-		i := slices.Index(viewNames(), name)
-		if err := views[i].draw(e.Out, r.History, r.Judgement, withDoom(e, r.doom)); err != nil {
+		if err := views[name](e.Out, r.History, r.Judgement, withDoom(e, r.doom)); err != nil {
 			return internal(err)
 		}
 	}
@@ -289,8 +268,8 @@ var runPictures = map[string]func(io.Writer, chart.Picture, string) error{".png"
 // checkView refuses unknown views and files, before anything is played.
 func checkView(e *env, view string, files []string) error {
 	for _, name := range strings.Split(view, ",") {
-		if !slices.Contains(viewNames(), name) {
-			return text.Errorf("error.view", "name", name, "near", text.Near(name, viewNames()), "names", strings.Join(viewNames(), ", "))
+		if _, err := choose("error.view", name, viewNames); err != nil {
+			return err
 		}
 	}
 	for _, f := range files {

@@ -154,9 +154,6 @@ func (t *opinionTable) fill(e *env, entries []lock.Entry) error {
 func (t *opinionTable) ask(e *env, entry lock.Entry) error {
 	b := t.of(entry)
 	o, err := study.SecondOpinion(e.ctx, entry, b, t.histories)
-	if stoppedBy(err) {
-		return noAnswer("error.stopped")
-	}
 	if why := unasked(o, err, t.MaxStates); why != nil {
 		t.open++
 		t.all = append(t.all, opinionJSON{Strategy: entry.ID, Bounds: b.String(), Why: text.SayError("en", why)})
@@ -232,20 +229,17 @@ func unasked(o *study.Opinion, err error, most int) error {
 }
 
 func (t *opinionTable) toJSON(o *study.Opinion) opinionJSON {
-	seconds := func(took time.Duration) float64 {
-		if !t.timed {
-			return 0
-		}
-		return took.Seconds()
-	}
 	j := opinionJSON{
 		Strategy: o.Strategy.ID, Bounds: o.Bounds.String(), Agrees: new(o.Agrees()), Lab: o.Lab(), Spin: o.Spins(),
-		States: o.Search.States, Seconds: seconds(o.Took),
-		Plain: []int{o.Plain.States, o.Plain.Transitions}, PlainSecs: seconds(o.TookPlain),
-		SpinPlain: []int{o.Spin.States, o.Spin.Transitions}, SpinSecs: seconds(o.Spin.Took),
+		States: o.Search.States,
+		Plain:  []int{o.Plain.States, o.Plain.Transitions}, SpinPlain: []int{o.Spin.States, o.Spin.Transitions},
 	}
 	if o.Kept != nil {
-		j.Histories, j.HistorySecs = o.Kept.States, seconds(o.TookKept)
+		j.Histories = o.Kept.States
+	}
+	if t.timed {
+		j.Seconds, j.PlainSecs = o.Took.Seconds(), o.TookPlain.Seconds()
+		j.SpinSecs, j.HistorySecs = o.Spin.Took.Seconds(), o.TookKept.Seconds()
 	}
 	return j
 }

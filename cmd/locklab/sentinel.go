@@ -11,30 +11,22 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/reality"
-	"locklab/simulator/realserver"
 	"locklab/simulator/verdict"
 )
 
 type sentinelJSON struct {
-	Version   int            `json:"version"`
-	Server    string         `json:"redis_version"`
-	Strategy  string         `json:"strategy"`
-	Fault     string         `json:"fault"`
-	DownAfter time.Duration  `json:"down_after_ns"`
-	Failover  time.Duration  `json:"failover_timeout_ns"`
-	TTL       time.Duration  `json:"ttl_ns"`
-	Nobody    time.Duration  `json:"nobody_ns"`
-	Two       time.Duration  `json:"two_ns"`
-	Demoted   time.Duration  `json:"demoted_ns,omitempty"` // absent: the old master is gone
-	Verdicts  []verdict.Word `json:"verdicts"`
-	Moments   []momentJSON   `json:"moments"`
-}
-
-type momentJSON struct {
-	At   time.Duration `json:"at_ns"` // since the fault
-	Who  string        `json:"who"`
-	What string        `json:"what"`
-	Note string        `json:"note,omitempty"`
+	Version   int              `json:"version"`
+	Server    string           `json:"redis_version"`
+	Strategy  string           `json:"strategy"`
+	Fault     string           `json:"fault"`
+	DownAfter time.Duration    `json:"down_after_ns"`
+	Failover  time.Duration    `json:"failover_timeout_ns"`
+	TTL       time.Duration    `json:"ttl_ns"`
+	Nobody    time.Duration    `json:"nobody_ns"`
+	Two       time.Duration    `json:"two_ns"`
+	Demoted   time.Duration    `json:"demoted_ns,omitempty"` // absent: the old master is gone
+	Verdicts  []verdict.Word   `json:"verdicts"`
+	Moments   []reality.Moment `json:"moments"`
 }
 
 // liveSentinelCommand plays a failover by redis-sentinel, as long as it takes.
@@ -45,9 +37,9 @@ func liveSentinelCommand() *command {
 		examples: []string{"live sentinel", "live sentinel watchdog --fault kill", "live sentinel --down-after 1s --periods 100ms --ttl 2s"},
 		flags: func(f *flags) {
 			f.add("fault", &d.Fault)
-			f.add("down-after", &d.DownAfter)
-			f.add("ttl", &d.TTL)
-			f.add("periods", &d.Periods)
+			inMillis(f, "down-after", &d.DownAfter, 100*time.Millisecond, 5*time.Minute)
+			inMillis(f, "ttl", &d.TTL, 100*time.Millisecond, time.Minute)
+			inMillis(f, "periods", &d.Periods, 10*time.Millisecond, 10*time.Second)
 		},
 		run: func(e *env, args []string) error { return runSentinel(e, d, args) },
 	}
@@ -70,18 +62,24 @@ func runSentinel(e *env, d *reality.SentinelDemo, args []string) (err error) {
 	})
 	end()
 	switch late := (reality.AwaitedError{}); {
-	case errors.Is(err, realserver.ErrNoRedis):
-		return err
 	case errors.As(err, &late) && e.ctx.Err() == nil:
 		return &exitError{exitNoAnswer, err}
 	case err != nil:
 		return liveError(e.ctx, err)
 	}
-	if e.json {
-		return printSentinelJSON(e, *d, run)
-	}
-	printSentinel(e, *d, run)
-	return nil
+	return e.show(sentinelToJSON(*d, run), func() error { return printSentinel(e, *d, run) })
+}
+
+// inMillis declares a time of whole milliseconds; 0 is what it is if it is not given.
+func inMillis(f *flags, name string, is *time.Duration, least, most time.Duration) {
+	usual := *is
+	f.add(name, is)
+	f.check(name, func() error {
+		if (*is < least || *is > most || *is%time.Millisecond != 0) && (*is != 0 || usual != 0) {
+			return text.Errorf("error.contend.length", "flag", "--"+name, "value", *is, "least", least, "most", most)
+		}
+		return nil
+	})
 }
 
 func checkSentinel(d reality.SentinelDemo) error {
@@ -91,32 +89,20 @@ func checkSentinel(d reality.SentinelDemo) error {
 	if !slices.Contains(reality.SentinelFaults(), d.Fault) {
 		return text.Errorf("error.sentinel.fault", "value", d.Fault, "all", strings.Join(reality.SentinelFaults(), ", "))
 	}
-	for _, x := range []struct {
-		flag            string
-		is, least, most time.Duration
-	}{
-		{"--down-after", d.DownAfter, 100 * time.Millisecond, 5 * time.Minute}, {"--ttl", d.TTL, 100 * time.Millisecond, time.Minute},
-		{"--periods", d.Periods, 10 * time.Millisecond, 10 * time.Second},
-	} {
-		if (x.is < x.least || x.is > x.most || x.is%time.Millisecond != 0) && (x.is != 0 || x.flag != "--periods") {
-			return text.Errorf("error.contend.length", "flag", x.flag, "value", x.is, "least", x.least, "most", x.most)
-		}
-	}
 	if d.Lock.Unit > 0 && d.TTL%d.Lock.Unit != 0 {
 		return text.Errorf("error.contend.unit", "lock", d.Lock.ID, "value", d.TTL, "unit", d.Lock.Unit)
 	}
 	return nil
 }
 
-func printSentinelJSON(e *env, d reality.SentinelDemo, run *reality.SentinelRun) error {
-	j := sentinelJSON{schema, run.Version, d.Lock.ID, d.Fault, d.DownAfter, reality.FailoverTimeout, d.TTL, run.Waited, run.Two, run.Demoted, run.Verdicts, []momentJSON{}}
-	for _, m := range run.Moments {
-		j.Moments = append(j.Moments, momentJSON(m))
+func sentinelToJSON(d reality.SentinelDemo, run *reality.SentinelRun) sentinelJSON {
+	return sentinelJSON{
+		schema, run.Version, d.Lock.ID, d.Fault, d.DownAfter, reality.FailoverTimeout, d.TTL,
+		run.Waited, run.Two, run.Demoted, run.Verdicts, append([]reality.Moment{}, run.Moments...),
 	}
-	return e.printJSON(j)
 }
 
-func printSentinel(e *env, d reality.SentinelDemo, run *reality.SentinelRun) {
+func printSentinel(e *env, d reality.SentinelDemo, run *reality.SentinelRun) error {
 	tenth := func(d time.Duration) string { return reports.Span(d.Round(100 * time.Millisecond)) }
 	e.Printf("%s\n\n", e.Say("sentinel.title", "lock", d.Lock.Heading()))
 	periods := func(lang string) string {
@@ -145,4 +131,5 @@ func printSentinel(e *env, d reality.SentinelDemo, run *reality.SentinelRun) {
 	}
 	e.Wrap("", e.Say("sentinel.verdicts", "verdicts", fmt.Sprint(spell(run.Verdicts))))
 	e.Next("locklab live run "+d.Lock.ID+" split-brain", "locklab live run "+d.Lock.ID+" failover", "locklab explain failover")
+	return nil
 }

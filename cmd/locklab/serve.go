@@ -22,15 +22,12 @@ func serveCommand() *command {
 	port := 0
 	return &command{
 		use: "serve", args: noArguments, examples: []string{"serve"},
-		flags: func(f *flags) { f.add("port", &port) },
+		flags: func(f *flags) { ranged(f, "port", &port, 0, 65535, "error.serve.port") },
 		run:   func(e *env, _ []string) error { return runServe(e, port) },
 	}
 }
 
 func runServe(e *env, port int) error {
-	if port < 0 || port > 65535 {
-		return text.Errorf("error.serve.port", "value", port)
-	}
 	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))) // no other machine reaches it
 	if err != nil {
 		return text.Errorf("error.serve", "cause", bare(err))

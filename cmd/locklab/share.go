@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -96,9 +97,10 @@ func computeShare(e *env, c *command, args []string, shard string) error {
 	partial := &share.Partial{Part: part, Progress: progress}
 	e.elsewhere = &elsewhere{inputs: map[string]string{}}
 	e.computer = partial
-	restore := e.silence()
+	out := e.Out
+	e.Out = io.Discard // the command has only a part of its results
 	err = c.run(e, args)
-	restore()
+	e.Out = out
 	end()
 	stopped := e.ctx.Err() != nil
 	if err != nil && !errors.Is(err, share.ErrPartial) && !stopped {
@@ -116,17 +118,6 @@ func computeShare(e *env, c *command, args []string, shard string) error {
 	}
 	return nil
 }
-
-// silence leaves out what a command prints that has only a part of its results.
-func (e *env) silence() (restore func()) {
-	out := e.Out
-	e.Out = discard{}
-	return func() { e.Out = out }
-}
-
-type discard struct{}
-
-func (discard) Write(b []byte) (int, error) { return len(b), nil }
 
 // canonical is the command line that computes the same: without "locklab", without flags
 // that all commands have, and without those that say where results go.

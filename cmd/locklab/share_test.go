@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -284,7 +285,7 @@ func TestCosts(t *testing.T) {
 	}
 	all := measured{}
 	for _, args := range [][]string{{"par"}, {"tolerance"}, {"verify"}} {
-		e := newTestEnv(discard{}, discard{})
+		e := newTestEnv(io.Discard, io.Discard)
 		if err := runElsewhere(e, args, &elsewhere{computer: all, inputs: map[string]string{}}); err != nil {
 			t.Log(err) // of the command
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -21,12 +22,7 @@ type verifyJSON struct {
 	Cells      int             `json:"cells"` // how many races were played
 	Searches   []searchJSON    `json:"searches"`
 	Deviations []deviationJSON `json:"deviations"`
-	Uncovered  []uncoveredJSON `json:"uncovered,omitempty"` // what the contract does not cover
-}
-
-type uncoveredJSON struct {
-	Strategy  string   `json:"strategy"`
-	Scenarios []string `json:"scenarios,omitempty"` // absent: all
+	Uncovered  []ci.Uncovered  `json:"uncovered,omitempty"` // what the contract does not cover
 }
 
 type searchJSON struct {
@@ -89,24 +85,26 @@ func (v *verifyFlags) add(f *flags) {
 }
 
 func (v *verifyFlags) run(e *env, _ []string) error {
+	locks, err := (&lockFlags{families: v.families}).pick(algorithms.All())
+	if err != nil {
+		return err
+	}
 	rows, err := contractRows(e, v.contract)
-	if err == nil && v.families != nil {
-		rows, err = rowsOf(v.families, rows)
-	}
 	if err != nil {
 		return err
 	}
-	open, err := v.uncovered()
-	if err != nil {
+	rows = slices.DeleteFunc(rows, func(r contract.Expectation) bool {
+		return !slices.ContainsFunc(locks, func(entry lock.Entry) bool { return entry.ID == r.Strategy.ID })
+	})
+	if len(rows) == 0 {
+		return text.Errorf("error.contract.families", "families", strings.Join(v.families, ","))
+	}
+	if err := cmp.Or(e.checkOutputs("--junit", v.junit), e.checkOutputs("--summary", v.summary)); err != nil {
 		return err
 	}
-	for _, out := range []struct{ flag, file string }{{"--junit", v.junit}, {"--summary", v.summary}} {
-		if out.file == "" {
-			continue
-		}
-		if err := e.checkOutputs(out.flag, out.file); err != nil {
-			return err
-		}
+	open := []ci.Uncovered(nil)
+	if v.contract == "" { // a contract of a user is expected to be incomplete
+		open = uncovered(locks)
 	}
 	return v.prove(e, rows, open)
 }
@@ -123,33 +121,8 @@ func contractRows(e *env, file string) ([]contract.Expectation, error) {
 	return contract.Parse(text.Visible(file), content)
 }
 
-// rowsOf returns the rows about locks of these families.
-func rowsOf(families []string, rows []contract.Expectation) ([]contract.Expectation, error) {
-	locks, err := locksOf(families)
-	if err != nil {
-		return nil, err
-	}
-	rows = slices.DeleteFunc(rows, func(r contract.Expectation) bool {
-		return !slices.ContainsFunc(locks, func(entry lock.Entry) bool { return entry.ID == r.Strategy.ID })
-	})
-	if len(rows) == 0 {
-		return nil, text.Errorf("error.contract.families", "families", strings.Join(families, ","))
-	}
-	return rows, nil
-}
-
-// uncovered returns what the lab's own contract does not cover. A contract of a user is
-// expected to be incomplete.
-func (v *verifyFlags) uncovered() (open []ci.Uncovered, err error) {
-	if v.contract != "" {
-		return nil, nil
-	}
-	locks := algorithms.All()
-	if v.families != nil {
-		if locks, err = locksOf(v.families); err != nil {
-			return nil, err
-		}
-	}
+// uncovered returns what the lab's own contract does not cover of locks.
+func uncovered(locks []lock.Entry) (open []ci.Uncovered) {
 	for _, entry := range locks {
 		silent := contract.Uncovered(entry)
 		if len(silent) == 0 {
@@ -163,7 +136,7 @@ func (v *verifyFlags) uncovered() (open []ci.Uncovered, err error) {
 		}
 		open = append(open, u)
 	}
-	return open, nil
+	return open
 }
 
 func (v *verifyFlags) prove(e *env, rows []contract.Expectation, open []ci.Uncovered) error {
@@ -206,14 +179,8 @@ func (v *verifyFlags) write(e *env, found *ci.Verification) error {
 			return internal(err)
 		}
 	}
-	var junit, summary error
-	if v.junit != "" {
-		junit = e.write(v.junit, replaces, found.JUnit)
-	}
-	if v.summary != "" { // every step of a job adds its part
-		summary = e.write(v.summary, appends, found.Summary)
-	}
-	return errors.Join(junit, summary)
+	return errors.Join(e.write(v.junit, replaces, found.JUnit),
+		e.write(v.summary, appends, found.Summary)) // every step of a job adds its part
 }
 
 // verifyStatus returns an error with the exit status, without text: the output has said
@@ -264,7 +231,7 @@ func toVerification(e *env, proofs []contract.Result) *ci.Verification {
 }
 
 func verifyToJSON(proofs []contract.Result, v *ci.Verification) verifyJSON {
-	j := verifyJSON{Version: schema, Searches: []searchJSON{}, Deviations: []deviationJSON{}}
+	j := verifyJSON{Version: schema, Searches: []searchJSON{}, Deviations: []deviationJSON{}, Uncovered: v.Uncovered}
 	for i := range proofs {
 		switch p := &proofs[i]; {
 		case p.Status == contract.NotRun:
@@ -274,9 +241,6 @@ func verifyToJSON(proofs []contract.Result, v *ci.Verification) verifyJSON {
 		default:
 			j.Cells++
 		}
-	}
-	for _, u := range v.Uncovered {
-		j.Uncovered = append(j.Uncovered, uncoveredJSON(u))
 	}
 	for _, c := range v.Deviations() {
 		j.Deviations = append(j.Deviations, deviationJSON{
@@ -289,10 +253,8 @@ func verifyToJSON(proofs []contract.Result, v *ci.Verification) verifyJSON {
 func searchToJSON(p *contract.Result) searchJSON {
 	s := searchJSON{
 		Strategy: p.Strategy.ID, Bounds: p.Subject(), Verdicts: []verdict.Word{}, AsExpected: p.Status == contract.Met,
+		Expected: each(p.Expected, contract.ExpectedVerdict.String),
 		Complete: p.Search.Result.Complete, States: p.Search.Result.States, Par: map[verdict.Word]int{},
-	}
-	for _, w := range p.Expected {
-		s.Expected = append(s.Expected, w.String())
 	}
 	for _, g := range p.Got {
 		s.Verdicts = append(s.Verdicts, g.Verdict)

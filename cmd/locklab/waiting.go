@@ -1,7 +1,6 @@
 package main
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,15 +17,18 @@ func waitingCommand() *command {
 		policies []string
 		article  bool
 		load     = cost.UsualLoad()
-		c        = &chartFlags{numbers: true, next: []string{"locklab waiting -o waiting.png", "locklab price", "locklab explain redisson-lock"}}
+		c        = &chartFlags{numbers: true}
 	)
+	c.next = []string{"locklab waiting -o waiting.png", "locklab price", "locklab explain redisson-lock"}
 	return &command{
 		use: "waiting", args: noArguments, tasks: onFleet,
 		examples: []string{"waiting", "waiting --clients 2,100 --policies fixed,backoff,pubsub,line --poll 20ms -o waiting.png", "waiting --clients 10 --policies none --article"},
 		flags: func(f *flags) {
 			parse(f, "clients", "2,10,50,200,1000", &sizes, parseSizes)
 			f.add("policies", &policies)
-			for flag, is := range map[string]*time.Duration{"service": &load.Service, "latency": &load.Latency, "hold": &load.Hold, "poll": &load.Poll} {
+			for flag, is := range map[string]*time.Duration{
+				"service": &load.Service, "latency": &load.Latency, "hold": &load.Hold, "poll": &load.Poll,
+			} {
 				ranged(f, flag, is, time.Microsecond, time.Second, "error.waiting.length")
 			}
 			f.add("article", &article)
@@ -73,14 +75,10 @@ func pickPolicies(names []string) (chosen []cost.Policy, err error) {
 	if names == nil {
 		return all, nil
 	}
-	var ids []string
-	for _, p := range all {
-		ids = append(ids, p.ID)
-	}
 	for _, n := range names {
-		i := slices.Index(ids, n)
-		if i < 0 {
-			return nil, text.Errorf("error.waiting.policy", "name", n, "near", text.Near(n, ids), "names", strings.Join(ids, ", "))
+		i, err := choose("error.waiting.policy", n, each(all, func(p cost.Policy) string { return p.ID }))
+		if err != nil {
+			return nil, err
 		}
 		chosen = append(chosen, all[i])
 	}

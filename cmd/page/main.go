@@ -9,6 +9,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"fmt"
 	"os"
@@ -93,17 +94,10 @@ func compressed(file string) ([]byte, error) {
 		return nil, err
 	}
 	var b bytes.Buffer
-	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := z.Write(engine); err != nil {
-		return nil, err
-	}
-	if err := z.Close(); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
+	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // which is a level
+	_, err = z.Write(engine)
+	err = cmp.Or(err, z.Close())
+	return b.Bytes(), err
 }
 
 // runtimeGlue returns the script that Go programs need in a browser; it comes with Go.

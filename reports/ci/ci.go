@@ -27,8 +27,8 @@ type Verification struct {
 
 // An Uncovered is a lock of which a contract says nothing.
 type Uncovered struct {
-	Strategy  string
-	Scenarios []string // IDs; nil: in none does it say anything
+	Strategy  string   `json:"strategy"`
+	Scenarios []string `json:"scenarios,omitempty"` // IDs; nil: in none does it say anything
 }
 
 func (v *Verification) say(key string, pairs ...string) string {

@@ -73,10 +73,10 @@ type SentinelRun struct {
 
 // A Moment is what a client or a server did or said.
 type Moment struct {
-	At   time.Duration
-	Who  string // "c1", "c2", "sentinel", "master"
-	What string // of a Sentinel its own word, as "+odown"; else a key of the catalogues of texts, without its prefix "sentinel.moment."
-	Note string
+	At   time.Duration `json:"at_ns"` // since the fault
+	Who  string        `json:"who"`   // "c1", "c2", "sentinel", "master"
+	What string        `json:"what"`  // of a Sentinel its own word, as "+odown"; else a key of the catalogues of texts, without its prefix "sentinel.moment."
+	Note string        `json:"note,omitempty"`
 }
 
 // An AwaitedError is that something did not happen in time.

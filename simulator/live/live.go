@@ -114,13 +114,14 @@ type Run struct {
 
 // A Difference is where a real server has done something else than the lab's.
 type Difference struct {
-	At        time.Duration // true time
-	Choice    int           // which of the trace, from 1
-	Server    int           // as histories number it
-	Client    int           // whose request it answers; 0: none
-	Cmd       []string      // the request; nil: it is about Key
-	Key       string
-	Lab, Real string
+	At     time.Duration `json:"at_ns"`             // true time
+	Choice int           `json:"choice"`            // which of the trace, from 1
+	Server int           `json:"server"`            // as histories number it
+	Client int           `json:"client,omitempty"`  // whose request it answers; 0: none
+	Cmd    []string      `json:"command,omitempty"` // the request; nil: it is about Key
+	Key    string        `json:"key,omitempty"`
+	Lab    string        `json:"lab"`
+	Real   string        `json:"real"`
 }
 
 // servers are the real servers of one run, which execute what those of the simulator do.
