@@ -240,11 +240,7 @@ func (c *checkFlags) showSearch(e *env, l *checked.Lock, out *checkedJSON) (open
 		notSearched(e, l)
 		return nil, nil
 	}
-	found, err := l.Search.Search(l.Lock)
-	if err != nil {
-		return nil, err
-	}
-	s := &shownSearch{Search: found}
+	s := &shownSearch{Search: l.Search.Search}
 	if c.timed {
 		s.took = time.Duration(l.Search.Seconds * float64(time.Second))
 	}
@@ -284,11 +280,7 @@ func (c *checkFlags) showPars(e *env, l *checked.Lock, out *checkedJSON) (open, 
 	}
 	var searches []*study.Search
 	for i := range l.Pars {
-		s, err := l.Pars[i].Search(l.Lock)
-		if err != nil {
-			return nil, err
-		}
-		searches = append(searches, s)
+		searches = append(searches, l.Pars[i].Search)
 	}
 	drawn.Prepend(l.Lock, searches)
 	if e.json {
@@ -358,7 +350,7 @@ func (c *checkFlags) showMatrix(e *env, l *checked.Lock, out *checkedJSON) (open
 func (c *checkFlags) explain(e *env, l *checked.Lock, out *checkedJSON) (open, err error) {
 	runs := []*race.Outcome(nil)
 	if l.Search != nil {
-		if runs, err = l.Search.Outcomes(l.Lock); err != nil {
+		if runs, err = study.OutcomesOf(l.Search.Runs, l.Lock); err != nil {
 			return nil, err
 		}
 	}
@@ -367,7 +359,7 @@ func (c *checkFlags) explain(e *env, l *checked.Lock, out *checkedJSON) (open, e
 			out.Runs = append(out.Runs, outcomeJSON(o))
 			continue
 		}
-		w := l.Search.Result.Found[i]
+		w := l.Search.Search.Witnesses[i]
 		e.Printf("%s\n\n", e.Say("check.way", "verdict", string(w.Verdict), "par", fmt.Sprint(w.Par), "steps", fmt.Sprint(w.Steps)))
 		if err := explainWay(e, l, o, w.Verdict); err != nil {
 			return nil, err
