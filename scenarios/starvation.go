@@ -14,12 +14,12 @@ import (
 // order of servers for all, the votes seldom split, since the first server decides; here
 // clients list the servers in different orders, or ask all at the same time.
 var splitVote = race.Scenario{
-	ID:       "split-vote",
-	Race:     "R29",
+	ID:   "split-vote",
+	Race: "R29",
 	Settings: race.StandardWith(func(s *settings) {
 		s.Clients, s.Retry, s.Horizon = 3, race.Seconds(5), race.Seconds(30)
 	}),
-	Needs:    needsSeveralServers,
+	Needs: needsSeveralServers,
 	Clients: func(s settings) clients {
 		work := s.TTL / 10
 		return clients{{Work: work}, {First: 2, Work: work}, {First: 4, Work: work}}

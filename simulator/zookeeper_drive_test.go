@@ -20,6 +20,7 @@ type driver struct {
 	t        *testing.T
 	state    zookeeper.State
 	sessions map[int]zookeeper.SessionID
+	heard    map[int]time.Duration // when the ensemble last received something from the client
 	silent   map[int]bool          // nothing is heard of the client
 	still    map[int]bool          // it is dead or paused
 	cut      map[int]bool          // it has no connection
@@ -29,9 +30,9 @@ type driver struct {
 }
 
 func newDriver(t *testing.T, clients int, timeout time.Duration) *driver {
-	d := &driver{t: t, state: zookeeper.New(), sessions: map[int]zookeeper.SessionID{}, silent: map[int]bool{}, still: map[int]bool{}, cut: map[int]bool{}, held: map[int]time.Duration{}, told: map[int][]string{}, timeout: timeout}
+	d := &driver{t: t, state: zookeeper.New(), sessions: map[int]zookeeper.SessionID{}, heard: map[int]time.Duration{}, silent: map[int]bool{}, still: map[int]bool{}, cut: map[int]bool{}, held: map[int]time.Duration{}, told: map[int][]string{}, timeout: timeout}
 	for c := range clients {
-		d.state, d.sessions[c+1] = d.state.Connect(0, timeout)
+		d.state, d.sessions[c+1] = d.state.Connect()
 	}
 	return d
 }
@@ -40,7 +41,8 @@ func newDriver(t *testing.T, clients int, timeout time.Duration) *driver {
 func (d *driver) hear(verb simulator.Verb, e *history.Event) {
 	for c, id := range d.sessions {
 		if !d.silent[c] {
-			d.state, _, _ = d.state.Apply(e.At, id, zookeeper.Request{Op: zookeeper.Ping})
+			d.state, _, _ = d.state.Apply(id, zookeeper.Request{Op: zookeeper.Ping})
+			d.heard[c] = e.At
 		}
 	}
 	switch c := e.Client; e.Kind {
@@ -64,14 +66,15 @@ func (d *driver) hear(verb simulator.Verb, e *history.Event) {
 		if ended := !d.state.Alive(d.sessions[c]); ended != (e.Note != "") {
 			d.t.Fatalf("%v: c%d is told %q, and its session has ended: %t", e.At, c, e.Note, ended)
 		} else if ended {
-			d.state, d.sessions[c] = d.state.Connect(e.At, d.timeout)
+			d.state, d.sessions[c] = d.state.Connect()
+			d.heard[c] = e.At
 		}
 		d.silent[c], d.cut[c] = false, false
 	case history.SessionEnd:
-		if _, ended, _ := d.state.Expire(e.At - 1); !d.state.Alive(d.sessions[c]) || slices.Contains(ended, d.sessions[c]) {
+		if !d.state.Alive(d.sessions[c]) || d.over(c, e.At-1) {
 			d.t.Fatalf("%v: the session of c%d has ended before", e.At, c)
 		}
-		if _, ended, _ := d.state.Expire(e.At); verb == simulator.Pass && !slices.Contains(ended, d.sessions[c]) {
+		if verb == simulator.Pass && !d.over(c, e.At) {
 			d.t.Fatalf("%v: the session of c%d ends too early", e.At, c)
 		}
 		var fired []zookeeper.Event
@@ -85,7 +88,8 @@ func (d *driver) hear(verb simulator.Verb, e *history.Event) {
 		var reply zookeeper.Reply
 		var fired []zookeeper.Event
 		r := request(e.Cmd)
-		d.state, reply, fired = d.state.Apply(e.At, d.sessions[c], r)
+		d.state, reply, fired = d.state.Apply(d.sessions[c], r)
+		d.heard[c] = e.At
 		d.silent[c] = d.silent[c] && (d.still[c] || d.cut[c])
 		if got := replyText(r, reply); got != e.Reply {
 			d.t.Fatalf("%v: c%d's %v is answered %q, and %q without a lab", e.At, c, e.Cmd, e.Reply, got)
@@ -102,6 +106,9 @@ func (d *driver) hear(verb simulator.Verb, e *history.Event) {
 		d.told[c] = slices.Delete(d.told[c], i, i+1)
 	}
 }
+
+// over reports whether nothing was received from a client for its session's time-out.
+func (d *driver) over(c int, now time.Duration) bool { return d.heard[c]+d.timeout <= now }
 
 func (d *driver) hangUp(c int) {
 	d.cut[c], d.held[c] = true, 0
@@ -121,7 +128,7 @@ func (d *driver) fire(events []zookeeper.Event) {
 // done checks that no session has timed out and that all news were on their way.
 func (d *driver) done(now time.Duration) {
 	for c, id := range d.sessions {
-		if _, ended, _ := d.state.Expire(now - 1); d.silent[c] && slices.Contains(ended, id) {
+		if d.silent[c] && d.state.Alive(id) && d.over(c, now-1) {
 			d.t.Errorf("the session of c%d should have ended before %v", c, now)
 		}
 		if len(d.told[c]) > 0 {

@@ -100,7 +100,7 @@ func (e *ensemble) testbed() *testbed {
 
 func (e *ensemble) connect(clock *clockwork.FakeClock) *memorySession {
 	s := &memorySession{ensemble: e, clock: clock, watches: map[zookeeper.Watch]*memoryWatch{}}
-	e.state, s.id = e.state.Connect(0, time.Second)
+	e.state, s.id = e.state.Connect()
 	e.sessions[s.id] = s
 	return s
 }
@@ -148,7 +148,7 @@ func (s *memorySession) ask(ctx context.Context, r zookeeper.Request) (zookeeper
 	s.ensemble.mu.Lock() // Curator's locks also ask in the background
 	defer s.ensemble.mu.Unlock()
 	s.asked++
-	state, reply, events := s.ensemble.state.Apply(0, s.id, r)
+	state, reply, events := s.ensemble.state.Apply(s.id, r)
 	s.ensemble.state = state
 	s.ensemble.deliver(events)
 	if s.lose != nil && s.lose(r) {

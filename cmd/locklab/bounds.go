@@ -1,16 +1,15 @@
 package main
 
 import (
+	"time"
+
 	"locklab/reports/text"
 	"locklab/scenarios/study"
 	"locklab/simulator/explore"
 )
 
 // boundFlags are flags of what a search covers. A command declares those that it has.
-type boundFlags struct {
-	study.Bounds
-	words map[string]*string // by flag: values that are neither numbers nor lengths of time
-}
+type boundFlags struct{ study.Bounds }
 
 // add declares flags that set the bounds themselves.
 func (b *boundFlags) add(f *flags, names ...string) {
@@ -23,47 +22,22 @@ func (b *boundFlags) add(f *flags, names ...string) {
 	}
 }
 
-// addWords declares a flag whose value read reads.
-func (b *boundFlags) addWords(f *flags, name, usual string) {
-	if b.words == nil {
-		b.words = map[string]*string{}
+// addLate declares the flags of the time that messages and threads may be late.
+func (b *boundFlags) addLate(f *flags) {
+	for flag, is := range map[string]*time.Duration{"latency": &b.Latency, "lateness": &b.Lateness} {
+		parse(f, flag, "auto", is, func(s string) (late time.Duration, err error) {
+			if late, err = study.ParseLate(s); err != nil {
+				err = text.Errorf("error.late.flag", "flag", "--"+flag, "cause", err)
+			}
+			return late, err
+		})
 	}
-	b.words[name] = &usual
-	f.add(name, &usual)
 }
 
-// read reads the values of flags that addWords has declared into the bounds.
-func (b *boundFlags) read(names ...string) error {
-	for _, name := range names {
-		if err := b.readOne(name, *b.words[name]); err != nil {
-			return err
-		}
+// parseRetries is study.ParseRetries with an error for a user.
+func parseRetries(s string) (n int, err error) {
+	if n, err = study.ParseRetries(s); err != nil {
+		err = text.Errorf("error.retries", "value", s, "most", explore.MaxRetries)
 	}
-	return nil
-}
-
-func (b *boundFlags) readOne(name, value string) (err error) {
-	switch name {
-	case "attempts":
-		b.Attempts, err = study.ParseAttempts(value)
-	case "retries":
-		if b.Retries, err = study.ParseRetries(value); err != nil {
-			err = text.Errorf("error.retries", "value", value, "most", explore.MaxRetries)
-		}
-	case "timing":
-		b.Timing, err = study.ParseTiming(value)
-	case "latency":
-		if b.Latency, err = study.ParseLate(value); err != nil {
-			err = text.Errorf("error.late.flag", "flag", "--latency", "cause", err)
-		}
-	case "lateness":
-		if b.Lateness, err = study.ParseLate(value); err != nil {
-			err = text.Errorf("error.late.flag", "flag", "--lateness", "cause", err)
-		}
-	case "uses":
-		b.Uses, err = study.ParseUses(value)
-	case "tokens":
-		b.Tokens, err = study.ParseTokens(value)
-	}
-	return err
+	return n, err
 }

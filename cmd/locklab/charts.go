@@ -48,7 +48,8 @@ func writeCharts(e *env, c chart.Chart, files []string) (failed error) {
 type chartFlags struct {
 	locks   lockFlags
 	files   []string
-	numbers bool // every picture gets its CSV beside it
+	numbers bool     // every picture gets its CSV beside it
+	next    []string // commands that come next
 }
 
 func (c *chartFlags) add(f *flags) { c.addUsual(f, f.e.Say("help.flag.strategies.milestones")) }
@@ -59,11 +60,26 @@ func (c *chartFlags) addUsual(f *flags, usual string) {
 	f.out(&c.files)
 }
 
-// pick returns the locks. The error may be about them or about the files.
-func (c *chartFlags) pick(e *env, usual []lock.Entry) ([]lock.Entry, error) {
-	entries, err := c.locks.pick(usual)
-	return entries, cmp.Or(err, c.check(e))
+// A chartFunc computes a chart of locks. An error without a chart is one of wrong use.
+type chartFunc func(e *env, entries []lock.Entry) (chart.Result, error)
+
+// run returns what runs a command that draws a chart: of the locks that are chosen, or of the usual ones.
+func (c *chartFlags) run(usual func() []lock.Entry, draw chartFunc) func(*env, []string) error {
+	return func(e *env, _ []string) error {
+		entries, err := c.locks.pick(usual())
+		if err := cmp.Or(err, c.check(e)); err != nil {
+			return err
+		}
+		drawn, err := draw(e, entries)
+		if drawn == nil {
+			return err
+		}
+		return c.show(e, drawn, err)
+	}
 }
+
+// noLocks are the usual locks of a chart that needs none.
+func noLocks() []lock.Entry { return nil }
 
 // check refuses files that are no charts, or that cannot be written.
 func (c *chartFlags) check(e *env) error {
@@ -75,20 +91,19 @@ func (c *chartFlags) check(e *env) error {
 
 // show prints a chart, decides the exit status, and writes the files.
 // failed is the error of what it draws; after Ctrl-C no file is written.
-func (c *chartFlags) show(e *env, drawn chart.Result, failed error, next ...string) error {
+func (c *chartFlags) show(e *env, drawn chart.Result, failed error) error {
 	stopped := stoppedBy(failed)
 	if failed != nil && !stopped {
 		return internal(failed)
 	}
-	if e.json {
-		if err := e.printJSON(chart.JSON(drawn, stopped)); err != nil {
-			return err
-		}
-	} else {
+	if err := e.show(chart.JSON(drawn, stopped), func() error {
 		if err := chart.Text(e.Out, drawn, e.options()); err != nil {
 			return internal(err)
 		}
-		e.Next(next...)
+		e.Next(c.next...)
+		return nil
+	}); err != nil {
+		return err
 	}
 	if stopped {
 		return noAnswer("error.stopped.files")

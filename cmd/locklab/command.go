@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -166,6 +167,53 @@ func (f *flags) add(name string, p any, pairs ...string) {
 	}
 }
 
+// check has the values of a flag that was declared checked when they are parsed. The error of a check
+// is shown as it is.
+func (f *flags) check(name string, check func() error) {
+	flag := f.set.Lookup(name)
+	flag.Value = &checkedValue{flag.Value, name, check}
+}
+
+// A checkedValue is the value of a flag with a check.
+type checkedValue struct {
+	pflag.Value
+	flag  string
+	check func() error
+}
+
+// Set parses and checks a value. An empty one that no flag may have is refused with all others.
+func (v *checkedValue) Set(s string) error {
+	if err := v.Value.Set(s); err != nil || s == "" && !slices.Contains(mayBeEmpty, v.flag) {
+		return err
+	}
+	if err := v.check(); err != nil {
+		return &exitError{exitUsage, err}
+	}
+	return nil
+}
+
+// ranged declares a flag with a least and a greatest value. key is that of the error of others.
+func ranged[T cmp.Ordered](f *flags, name string, p *T, least, most T, key string) {
+	f.add(name, p)
+	f.check(name, func() error {
+		if *p < least || *p > most {
+			return text.Errorf(key, "flag", "--"+name, "value", *p, "least", least, "most", most)
+		}
+		return nil
+	})
+}
+
+// parse declares a flag whose text a function parses. The usual text is parsed at once.
+func parse[T any](f *flags, name, usual string, p *T, with func(string) (T, error)) {
+	f.add(name, &usual)
+	read := func() (err error) {
+		*p, err = with(usual)
+		return err
+	}
+	_ = read()
+	f.check(name, read)
+}
+
 // each declares a flag that can be given several times.
 func (f *flags) each(name string, p *[]string) { f.set.StringArrayVar(p, name, *p, f.usage(name)) }
 
@@ -221,10 +269,10 @@ func atMost(n int) cobra.PositionalArgs {
 }
 
 // exactly refuses any other number of arguments.
-func exactly(n int) cobra.PositionalArgs { return within(n, n) }
+func exactly(n int) cobra.PositionalArgs { return between(n, n) }
 
-// within refuses more or fewer arguments.
-func within(n, most int) cobra.PositionalArgs {
+// between refuses more or fewer arguments.
+func between(n, most int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) < n || len(args) > most {
 			return text.Errorf("error.arguments", "given", len(args), "needed", n, "usage", "locklab "+c.Use)

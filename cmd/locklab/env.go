@@ -123,6 +123,14 @@ func (e *env) options() reports.Options {
 	return reports.Options{Width: e.Width, Lang: e.Lang, Color: color}
 }
 
+// show prints a result: v as JSON, or the sentences of tell.
+func (e *env) show(v any, tell func() error) error {
+	if e.json {
+		return e.printJSON(v)
+	}
+	return tell()
+}
+
 func (e *env) printJSON(v any) error { return internal(encode(e.Out, v)) }
 
 // encode writes JSON as all commands do.

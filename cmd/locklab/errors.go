@@ -43,12 +43,15 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.err }
 
-// internal marks an error as one of locklab itself. That a limit of the simulator was
-// reached is no such error: it leaves the question without an answer. Nor is a value in a
-// file that no task gives.
+// internal marks an error as one of locklab itself. That the user has stopped the command or a
+// limit of the simulator was reached is no such error: it leaves the question without an answer.
+// Nor is a value in a file that no task gives.
 func internal(err error) error {
 	if err == nil {
 		return nil
+	}
+	if stoppedBy(err) {
+		return noAnswer("error.stopped")
 	}
 	if limit := (*simulator.LimitError)(nil); errors.As(err, &limit) {
 		return &exitError{exitNoAnswer, err}
@@ -105,6 +108,9 @@ var renamedFlags = map[string]string{"asks": "retries"}
 
 // flagError says in plain words what is wrong with a flag.
 func flagError(c *cobra.Command, err error) error {
+	if refused := (*exitError)(nil); errors.As(err, &refused) {
+		return refused
+	}
 	value, missing, unknown := (*pflag.InvalidValueError)(nil), (*pflag.ValueRequiredError)(nil), (*pflag.NotExistError)(nil)
 	problem := err
 	switch {

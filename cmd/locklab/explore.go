@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/reports"
 	"locklab/reports/certificate"
@@ -95,14 +94,14 @@ func exploreCommand() *command {
 
 func (x *exploreFlags) add(f *flags) {
 	x.boundFlags.add(f, "clients", "nodes", "budget", "ttl", "work", "client-retries", "skew", "fenced", "max-states")
-	for _, name := range []string{"attempts", "retries", "latency", "lateness"} {
-		x.addWords(f, name, "auto")
-	}
-	x.addWords(f, "timing", study.AutoTiming.String())
-	x.addWords(f, "uses", study.FormatUses(study.AutoUses))
-	x.addWords(f, "tokens", client.Unique.String())
+	x.addLate(f)
+	parse(f, "attempts", "auto", &x.Attempts, study.ParseAttempts)
+	parse(f, "retries", "auto", &x.Retries, parseRetries)
+	parse(f, "timing", study.AutoTiming.String(), &x.Timing, study.ParseTiming)
+	parse(f, "uses", study.FormatUses(study.AutoUses), &x.Uses, study.ParseUses)
+	parse(f, "tokens", client.Unique.String(), &x.Tokens, study.ParseTokens)
 	f.add("all", &x.Causes)
-	f.add("max-memory", &x.memory)
+	addMemory(f, &x.memory)
 	f.add("checkpoint", &x.Checkpoint)
 	f.add("time", &x.timed)
 	f.add("doom", &x.doom)
@@ -114,13 +113,7 @@ func (x *exploreFlags) run(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := x.read("attempts", "retries", "timing", "latency", "lateness", "uses", "tokens"); err != nil {
-		return err
-	}
 	if err := x.WithUsualAttempts().Check(entry); err != nil {
-		return err
-	}
-	if err := checkMemory(x.memory); err != nil {
 		return err
 	}
 	files, err := x.checkFiles(e)
@@ -131,7 +124,10 @@ func (x *exploreFlags) run(e *env, args []string) error {
 	defer restore()
 	x.MaxBytes, x.Progress, x.Now = most, searchProgress(e), checkpointClock
 	began := time.Now()
-	s, err := search(e, entry, x.Bounds)
+	s, err := study.Explore(e.ctx, entry, x.Bounds)
+	if err == nil {
+		err = s.FindBoundary(e.ctx)
+	}
 	if unfit := (*checkpoint.Error)(nil); errors.As(err, &unfit) {
 		return text.Errorf("error.checkpoint", "file", unfit.File, "why", unfit.Why)
 	}
@@ -185,15 +181,6 @@ func (x *exploreFlags) checkFiles(e *env) ([]string, error) {
 // checkpointClock paces how often searches are saved. It is a variable for tests.
 var checkpointClock = time.Now
 
-// search searches, and finds out which verdicts are met at a boundary only.
-func search(e *env, entry lock.Entry, b study.Bounds) (*study.Search, error) {
-	s, err := study.Explore(e.ctx, entry, b)
-	if err == nil {
-		err = s.FindBoundary(e.ctx)
-	}
-	return s, err
-}
-
 // searchProgress shows the progress of a search, on a terminal only.
 func searchProgress(e *env) func(r *explore.Result) {
 	f, ok := terminal(e.stderr)
@@ -236,11 +223,7 @@ type shownSearch struct {
 }
 
 func (s *shownSearch) show(e *env, files []string) error {
-	if e.json {
-		if err := e.printJSON(s.toJSON()); err != nil {
-			return err
-		}
-	} else if err := s.print(e); err != nil {
+	if err := e.show(s.toJSON(), func() error { return s.print(e) }); err != nil {
 		return err
 	}
 	return errors.Join(s.status(), s.writeWitness(e, files))

@@ -233,9 +233,7 @@ func showLive(e *env, o *race.Outcome, servers *liveServers) error {
 	if b.Given() && o.History != nil {
 		done, end := e.progress(int(o.History.End/time.Second)+1, "progress.live.seconds")
 		defer end()
-		if done != nil {
-			b.Progress = func(at time.Duration) { done(int(at / time.Second)) }
-		}
+		b.Progress = func(at time.Duration) { done(int(at / time.Second)) }
 	}
 	s := &reality.Showing{Lab: o}
 	if o.NotApplicable == "" {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"runtime/debug"
 
 	"locklab/reports/text"
@@ -11,12 +10,15 @@ import (
 // search begins.
 const leastMemory = 50
 
-// checkMemory checks --max-memory.
-func checkMemory(megabytes int64) error {
-	if megabytes != 0 && megabytes < leastMemory || megabytes > 1<<30 {
-		return text.Errorf("error.memory", "value", fmt.Sprint(megabytes), "least", leastMemory)
-	}
-	return nil
+// addMemory declares --max-memory, in MB; 0: no limit.
+func addMemory(f *flags, megabytes *int64) {
+	f.add("max-memory", megabytes)
+	f.check("max-memory", func() error {
+		if *megabytes != 0 && *megabytes < leastMemory || *megabytes > 1<<30 {
+			return text.Errorf("error.memory", "value", *megabytes, "least", leastMemory)
+		}
+		return nil
+	})
 }
 
 // code is about what the program takes of which the garbage collector knows nothing.

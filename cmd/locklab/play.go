@@ -10,6 +10,7 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/play"
 	"locklab/scenarios/race"
+	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/verdict"
 )
@@ -17,7 +18,7 @@ import (
 // playFlags are the flags of "locklab play".
 type playFlags struct {
 	boundFlags
-	harm  string
+	harm  verdict.Word // "": any
 	level int
 	list  bool
 }
@@ -32,8 +33,8 @@ func playCommand() *command {
 
 func (p *playFlags) add(f *flags) {
 	p.boundFlags.add(f, "budget", "clients", "attempts", "nodes", "fenced")
-	p.addWords(f, "timing", p.Timing.String())
-	f.add("harm", &p.harm)
+	parse(f, "timing", p.Timing.String(), &p.Timing, study.ParseTiming)
+	parse(f, "harm", "", &p.harm, parseHarm)
 	f.add("level", &p.level)
 	f.add("levels", &p.list)
 }
@@ -52,35 +53,24 @@ func (p *playFlags) run(e *env, args []string) error {
 	case len(args) == 0:
 		return text.Errorf("error.play.what")
 	}
-	word, err := parseHarm(e, p.harm)
-	if err != nil {
-		return err
-	}
 	if _, err := simulator.ParseLink(args[0]); err == nil || strings.HasPrefix(args[0], "locklab") {
 		if bounded {
 			return text.Errorf("error.play.bounds")
 		}
-		return playLink(e, args[0], word)
+		return playLink(e, args[0], p.harm)
 	}
 	entry, err := race.Strategy(args[0])
 	if err != nil {
-		return err
-	}
-	if err := p.read("timing"); err != nil {
 		return err
 	}
 	g, err := play.New(e.ctx, entry, p.Bounds)
 	if err != nil {
 		return err
 	}
-	return playGame(e, g, word, nil)
+	return playGame(e, g, p.harm, nil)
 }
 
-// parseHarm reads --harm; "": it was not given.
-func parseHarm(e *env, harm string) (verdict.Word, error) {
-	if !e.given("harm") {
-		return "", nil
-	}
+func parseHarm(harm string) (verdict.Word, error) {
 	word, err := verdict.ParseWord(harm)
 	if err != nil || !play.IsHarm(word) {
 		return "", text.Errorf("error.play.harm", "name", harm, "names", strings.Join(play.HarmNames(), ", "))

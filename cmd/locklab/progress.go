@@ -18,7 +18,7 @@ import (
 func (e *env) progress(total int, what string) (done func(n int), end func()) {
 	f, ok := terminal(e.stderr)
 	if f == nil {
-		return nil, func() {}
+		return func(int) {}, func() {}
 	}
 	began := time.Now()
 	if !ok {

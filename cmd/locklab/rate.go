@@ -12,7 +12,6 @@ import (
 	"locklab/reports/report"
 	"locklab/reports/text"
 	"locklab/scenarios/cost"
-	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 )
 
@@ -38,6 +37,7 @@ const ownEnvironment = "yours"
 
 func rateCommand() *command {
 	r := &rateFlags{chart: chartFlags{numbers: true}, settings: map[string]*string{}}
+	r.chart.next = []string{"locklab rate --explain token", "locklab rate -o rate.png", "locklab tolerance"}
 	return &command{
 		use: "rate", args: noArguments, flags: r.add, run: r.run, tasks: onFleet,
 		examples: []string{"rate", `rate --ttl 30s --fault "pause=4/year 45s" --strategies token,watchdog -o rate.png`, "rate --explain token"},
@@ -66,11 +66,15 @@ func (r *rateFlags) run(e *env, _ []string) error {
 	if err != nil {
 		return err
 	}
-	drawn, err := findRates(e, entries, order, r.limits)
-	if err != nil && !stoppedBy(err) {
+	known, err := tolerances(e, entries, r.limits)
+	if err != nil {
 		return err
 	}
-	return r.show(e, drawn, err)
+	found, err := cost.FindRates(e.ctx, order, known)
+	if err != nil {
+		return internal(err)
+	}
+	return r.show(e, &chart.Rate{Rates: *found}, entries[0].ID)
 }
 
 // order reads what is to be computed.
@@ -132,35 +136,20 @@ func keepEnvironments(o *cost.RateOrder, names []string) error {
 }
 
 // pick returns the locks: those of the flags, or the one to explain.
-func (r *rateFlags) pick(e *env) ([]lock.Entry, error) {
-	if r.explain == "" {
-		return r.chart.pick(e, algorithms.Milestones())
+func (r *rateFlags) pick(e *env) (entries []lock.Entry, err error) {
+	if r.explain != "" {
+		entries, err = locksNamed([]string{r.explain})
+	} else {
+		entries, err = r.chart.locks.pick(algorithms.Milestones())
 	}
-	entry, err := race.Strategy(r.explain)
-	r.explain = entry.ID
-	return []lock.Entry{entry}, cmp.Or(err, r.chart.check(e))
+	return entries, cmp.Or(err, r.chart.check(e))
 }
 
-// findRates computes the rates, after the tolerances, unless a file has them.
-func findRates(e *env, entries []lock.Entry, o cost.RateOrder, limits string) (*chart.Rate, error) {
-	known, err := tolerances(e, entries, limits)
-	if err != nil {
-		return nil, err
-	}
-	found, err := cost.FindRates(e.ctx, o, known)
-	if err != nil {
-		return nil, internal(err)
-	}
-	return &chart.Rate{Rates: *found}, nil
-}
-
+// tolerances searches for the tolerances of locks, unless a file has them.
 func tolerances(e *env, entries []lock.Entry, limits string) (*study.Tolerance, error) {
 	if limits == "" {
 		found, err := report.Tolerance(e.ctx, e.work, entries)
-		if err != nil && !stoppedBy(err) {
-			return nil, internal(err)
-		}
-		return &found.Tolerance, err
+		return &found.Tolerance, internal(err)
 	}
 	content, err := e.input(limits, maxInput)
 	if err != nil {
@@ -183,17 +172,14 @@ func tolerances(e *env, entries []lock.Entry, limits string) (*study.Tolerance, 
 	return out, nil
 }
 
-// show prints the table, or the terms of one lock, and writes the files.
-func (r *rateFlags) show(e *env, drawn *chart.Rate, failed error) error {
-	if failed != nil {
-		return noAnswer("error.stopped")
-	}
+// show prints the table, or the terms of the first lock, and writes the files.
+func (r *rateFlags) show(e *env, drawn *chart.Rate, id string) error {
 	if r.explain == "" || e.json {
-		return r.chart.show(e, drawn, nil, "locklab rate --explain token", "locklab rate -o rate.png", "locklab tolerance")
+		return r.chart.show(e, drawn, nil)
 	}
-	if err := drawn.Explain(e.Out, e.options(), r.explain); err != nil {
+	if err := drawn.Explain(e.Out, e.options(), id); err != nil {
 		return internal(err)
 	}
-	e.Next("locklab rate", "locklab tolerance --strategies "+r.explain, "locklab explain "+r.explain)
+	e.Next("locklab rate", "locklab tolerance --strategies "+id, "locklab explain "+id)
 	return cmp.Or(writeCharts(e, drawn, r.chart.files), conclude(drawn))
 }

@@ -163,10 +163,10 @@ func pickRun(args, changes []string) (entry lock.Entry, sc race.Scenario, s race
 // parseExpect reads --expect; nil: it was not given.
 func parseExpect(e *env, words string) (want []verdict.Word, err error) {
 	for _, w := range strings.FieldsFunc(words, func(r rune) bool { return r == ',' || r == ' ' }) {
-		word, err := verdict.ParseWord(w)
-		if former := (*verdict.RenamedError)(nil); errors.As(err, &former) {
-			return nil, text.Errorf("error.renamed", "old", strings.ToUpper(former.Text), "new", string(former.Now))
+		if now, former := verdict.Renamed(w); former {
+			return nil, text.Errorf("error.renamed", "old", strings.ToUpper(w), "new", string(now))
 		}
+		word, err := verdict.ParseWord(w)
 		if err != nil {
 			return nil, text.Errorf("error.expect", "name", w, "names", "OVERLAP, STALE-WRITE, FENCED, WRONG-DEL, LIE, ORPHAN, DEADLOCK, BLOCKED, STARVED, HOLDS, N/A")
 		}

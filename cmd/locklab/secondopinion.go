@@ -17,6 +17,7 @@ import (
 	"locklab/faults"
 	"locklab/reports/text"
 	"locklab/scenarios/study"
+	"locklab/simulator/client"
 	"locklab/simulator/promela"
 )
 
@@ -40,10 +41,9 @@ func secondOpinionCommand() *command {
 
 func (q *opinionFlags) add(f *flags) {
 	q.boundFlags.add(f, "budget", "clients", "attempts", "nodes", "max-states")
-	q.addWords(f, "timing", study.Lockstep.String())
-	q.addWords(f, "latency", "auto")
-	q.addWords(f, "lateness", "auto")
-	q.addWords(f, "uses", study.FormatUses(0))
+	q.addLate(f)
+	parse(f, "timing", study.Lockstep.String(), &q.Timing, parseOpinionTiming)
+	parse(f, "uses", study.FormatUses(0), &q.Uses, parseOpinionUses)
 	f.add("histories", &q.histories)
 	f.add("time", &q.timed)
 	f.outTo(&q.folder)
@@ -55,18 +55,6 @@ func (q *opinionFlags) run(e *env, args []string) (err error) {
 		if entries, err = locksNamed(args); err != nil {
 			return err
 		}
-	}
-	if err := q.read("timing"); err != nil {
-		return err
-	}
-	if q.Timing == study.AutoTiming {
-		return text.Errorf("error.opinion.timing", "value", *q.words["timing"])
-	}
-	if err := q.read("latency", "lateness", "uses"); err != nil {
-		return err
-	}
-	if q.Uses == study.AutoUses {
-		return text.Errorf("error.opinion.uses", "value", *q.words["uses"])
 	}
 	q.Budget = faults.Canonical(q.Budget)
 	for _, entry := range entries {
@@ -84,6 +72,23 @@ func (q *opinionFlags) run(e *env, args []string) (err error) {
 	}
 	t := &opinionTable{opinionFlags: q, all: []opinionJSON{}}
 	return t.fill(e, entries)
+}
+
+// parseOpinionTiming and parseOpinionUses refuse what a search finds out itself.
+func parseOpinionTiming(s string) (study.Timing, error) {
+	t, err := study.ParseTiming(s)
+	if err == nil && t == study.AutoTiming {
+		err = text.Errorf("error.opinion.timing", "value", s)
+	}
+	return t, err
+}
+
+func parseOpinionUses(s string) (client.Uses, error) {
+	uses, err := study.ParseUses(s)
+	if err == nil && uses == study.AutoUses {
+		err = text.Errorf("error.opinion.uses", "value", s)
+	}
+	return uses, err
 }
 
 // of are the bounds for a lock.
@@ -129,17 +134,14 @@ func (t *opinionTable) fill(e *env, entries []lock.Entry) error {
 			return err
 		}
 	}
-	if e.json {
-		if err := e.printJSON(struct {
-			Version  int           `json:"version"`
-			Opinions []opinionJSON `json:"opinions"`
-		}{schema, t.all}); err != nil {
-			return err
-		}
-	} else {
-		t.printEnd(e, entries)
-	}
+	answers := struct {
+		Version  int           `json:"version"`
+		Opinions []opinionJSON `json:"opinions"`
+	}{schema, t.all}
+	err := e.show(answers, func() error { return t.printEnd(e, entries) })
 	switch {
+	case err != nil:
+		return err
 	case t.differ > 0:
 		return &exitError{exitDiffers, nil}
 	case t.open > 0:
@@ -182,7 +184,7 @@ func (t *opinionTable) ask(e *env, entry lock.Entry) error {
 }
 
 // printEnd prints what follows from the rows.
-func (t *opinionTable) printEnd(e *env, entries []lock.Entry) {
+func (t *opinionTable) printEnd(e *env, entries []lock.Entry) error {
 	e.Printf("\n")
 	switch {
 	case t.differ > 0:
@@ -197,6 +199,7 @@ func (t *opinionTable) printEnd(e *env, entries []lock.Entry) {
 		e.Printf("%s\n", e.Say("opinion.written", "folder", t.folder))
 	}
 	e.Next("locklab explore "+entries[0].ID+" "+t.of(entries[0]).Flags(), "locklab verify")
+	return nil
 }
 
 // writeModel writes the files of a model to a folder.

@@ -66,9 +66,7 @@ func runSentinel(e *env, d *reality.SentinelDemo, args []string) (err error) {
 	}
 	done, end := e.progress(int((d.DownAfter+15*time.Second)/time.Second), "progress.live.sentinel")
 	run, err := d.Play(e.ctx, func(ran time.Duration) {
-		if done != nil {
-			done(min(int(ran/time.Second), int((d.DownAfter+14*time.Second)/time.Second)))
-		}
+		done(min(int(ran/time.Second), int((d.DownAfter+14*time.Second)/time.Second)))
 	})
 	end()
 	switch late := (reality.AwaitedError{}); {

@@ -169,11 +169,11 @@ func taskProgress(e *env) (progress func(done, of int), end func()) {
 		mu.Lock()
 		defer mu.Unlock()
 		if show == nil && of > 0 {
-			if show, finish = e.progress(of, "progress.tasks"); show == nil {
-				show = func(int) {}
-			}
+			show, finish = e.progress(of, "progress.tasks")
 		}
-		show(done)
+		if show != nil {
+			show(done)
+		}
 	}
 	return progress, func() { finish() }
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"locklab/algorithms"
+	"locklab/algorithms/lock"
 	"locklab/reports/chart"
 	"locklab/reports/report"
 	"locklab/reports/text"
@@ -29,8 +30,9 @@ type sweepFlags struct {
 
 func sweepCommand() *command {
 	s := &sweepFlags{chart: chartFlags{numbers: true}, runs: report.SensitivityRuns}
+	s.chart.next = []string{"locklab sweep pause/ttl -o sweep.png", "locklab run watchdog gc-pause", "locklab matrix"}
 	return &command{
-		use: "sweep SETTING[=VALUES] [SETTING[=VALUES]]", args: within(1, 2), flags: s.add, run: s.run, tasks: onFleet,
+		use: "sweep SETTING[=VALUES] [SETTING[=VALUES]]", args: between(1, 2), flags: s.add, run: s.run, tasks: onFleet,
 		examples: []string{"sweep pause/ttl", "sweep pause/ttl=0.5:1.5:0.05 --refine 3 --strategies token,watchdog -o sweep.png",
 			"sweep client-rate --set work=lease --strategies token,redlock,redlock-drift", "sweep renewal/ttl pause/ttl=0:1:0.1 --strategies watchdog,redlock-extend -o renewal.png",
 			"sweep ttl=5s,10s,30s --set pause=12s --runs 9000 --resume ttl.json"},
@@ -39,54 +41,42 @@ func sweepCommand() *command {
 
 func (s *sweepFlags) add(f *flags) {
 	s.chart.add(f)
-	f.add("runs", &s.runs)
+	ranged(f, "runs", &s.runs, 1, 1_000_000, "error.runs")
 	f.add("set", &s.set)
 	f.add("verdict", &s.verdicts)
-	f.add("refine", &s.refine)
+	ranged(f, "refine", &s.refine, 0, study.MaxRefine, "error.sweep.refine")
 	f.add("resume", &s.resume)
 }
 
 func (s *sweepFlags) run(e *env, args []string) error {
-	order, err := s.order(e, args)
-	if err != nil {
-		return err
-	}
-	entries, err := s.chart.pick(e, algorithms.Milestones())
-	if err != nil {
-		return err
-	}
-	for _, entry := range entries {
-		if err := order.Check(entry); err != nil {
-			return err
-		}
-	}
-	end, err := resumed(e, args, s.resume)
-	if err != nil {
-		return err
-	}
-	found, err := order.Find(e.ctx, entries, func(steps int) (*share.Work, func()) { return e.work(steps, "progress.runs") })
-	end()
-	if found == nil || errors.Is(err, study.ErrLosses) {
-		return internal(err)
-	}
-	return s.chart.show(e, &chart.Sweep{Sweep: *found}, err, "locklab sweep pause/ttl -o sweep.png", "locklab run watchdog gc-pause", "locklab matrix")
-}
-
-// order reads the arguments and the flags.
-func (s *sweepFlags) order(e *env, args []string) (study.SweepOrder, error) {
 	order, err := sweepOrder(args, s.set, s.verdicts)
-	switch {
-	case err != nil:
-		return order, err
-	case s.runs < 1 || s.runs > 1_000_000:
-		return order, text.Errorf("error.runs", "value", s.runs, "least", "1", "most", "1000000")
-	case s.refine < 0 || s.refine > study.MaxRefine:
-		return order, text.Errorf("error.sweep.refine", "value", s.refine, "most", study.MaxRefine)
-	case s.refine > 0 && e.elsewhere != nil:
-		return order, text.Errorf("error.sweep.refine.share")
+	if err == nil && s.refine > 0 && e.elsewhere != nil {
+		err = text.Errorf("error.sweep.refine.share")
+	}
+	if err != nil {
+		return err
 	}
 	order.Runs, order.Refine = s.runs, s.refine
-	return order, order.Complete()
+	if err := order.Complete(); err != nil {
+		return err
+	}
+	return s.chart.run(algorithms.Milestones, func(e *env, entries []lock.Entry) (chart.Result, error) {
+		for _, entry := range entries {
+			if err := order.Check(entry); err != nil {
+				return nil, err
+			}
+		}
+		end, err := resumed(e, args, s.resume)
+		if err != nil {
+			return nil, err
+		}
+		found, err := order.Find(e.ctx, entries, func(steps int) (*share.Work, func()) { return e.work(steps, "progress.runs") })
+		end()
+		if found == nil || errors.Is(err, study.ErrLosses) {
+			return nil, internal(err)
+		}
+		return &chart.Sweep{Sweep: *found}, err
+	})(e, args)
 }
 
 // sweepOrder reads the arguments.

@@ -1,48 +1,44 @@
 package main
 
 import (
-	"context"
 	"strings"
 
 	"locklab/algorithms/lock"
+	"locklab/reports/chart"
 	"locklab/reports/report"
 	"locklab/scenarios/study"
 )
 
 func toleranceCommand() *command {
-	var chosen chartFlags
+	c := &chartFlags{next: []string{"locklab tolerance -o tolerance.png", "locklab par", "locklab sweep pause/ttl"}}
 	return &command{
 		use: "tolerance", args: noArguments, tasks: onFleet,
 		examples: []string{"tolerance", "tolerance --strategies token,redlock -o tolerance.png -o tolerance.csv"},
-		flags:    func(f *flags) { chosen.addUsual(f, strings.Join(report.DifferingLocks, ",")) },
-		run:      func(e *env, _ []string) error { return runTolerance(e, &chosen) },
+		flags:    func(f *flags) { c.addUsual(f, strings.Join(report.DifferingLocks, ",")) },
+		run:      c.run(differingLocks, drawTolerance),
 	}
 }
 
-func runTolerance(e *env, chosen *chartFlags) error {
-	usual, err := locksNamed(report.DifferingLocks)
+func differingLocks() []lock.Entry {
+	locks, err := locksNamed(report.DifferingLocks)
 	if err != nil {
-		return internal(err)
+		panic(err) // the list names one that there is not
 	}
-	entries, err := chosen.pick(e, usual)
-	if err != nil {
-		return err
-	}
-	drawn, err := report.Tolerance(e.ctx, e.work, entries)
-	if err == nil {
-		drawn.Rates, err = playRates(e.ctx, entries)
-	}
-	return chosen.show(e, drawn, err, "locklab tolerance -o tolerance.png", "locklab par", "locklab sweep pause/ttl")
+	return locks
 }
 
 // rateRaces are the races in which a clock runs at a wrong rate: a client's, and servers'.
 var rateRaces = []string{"clock-drift", "server-drift"}
 
-// playRates plays how wrong a clock may run.
-func playRates(ctx context.Context, entries []lock.Entry) ([]study.RateLimit, error) {
+func drawTolerance(e *env, entries []lock.Entry) (chart.Result, error) {
+	drawn, err := report.Tolerance(e.ctx, e.work, entries)
+	if err != nil {
+		return drawn, err
+	}
 	races, err := pickRaces(rateRaces)
 	if err != nil {
-		return nil, err
+		return drawn, err
 	}
-	return study.FindRates(ctx, entries, races)
+	drawn.Rates, err = study.FindRates(e.ctx, entries, races)
+	return drawn, err
 }

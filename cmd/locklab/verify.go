@@ -78,17 +78,17 @@ func (v *verifyFlags) add(f *flags) {
 	f.add("contract", &v.contract)
 	f.add("junit", &v.junit)
 	f.add("summary", &v.summary)
-	f.add("max-memory", &v.memory)
+	addMemory(f, &v.memory)
 	f.add("annotations", &v.annotations)
+	f.check("annotations", func() error {
+		if v.annotations != "github" {
+			return text.Errorf("error.annotations", "value", v.annotations)
+		}
+		return nil
+	})
 }
 
 func (v *verifyFlags) run(e *env, _ []string) error {
-	if v.annotations != "" && v.annotations != "github" {
-		return text.Errorf("error.annotations", "value", v.annotations)
-	}
-	if err := checkMemory(v.memory); err != nil {
-		return err
-	}
 	rows, err := contractRows(e, v.contract)
 	if err == nil && v.families != nil {
 		rows, err = rowsOf(v.families, rows)
@@ -181,12 +181,7 @@ func (v *verifyFlags) prove(e *env, rows []contract.Expectation, open []ci.Uncov
 	}
 	found := toVerification(e, proofs)
 	found.Uncovered = open
-	if e.json {
-		err = e.printJSON(verifyToJSON(proofs, found))
-	} else {
-		err = printVerification(e, found)
-	}
-	if err != nil {
+	if err := e.show(verifyToJSON(proofs, found), func() error { return printVerification(e, found) }); err != nil {
 		return err
 	}
 	return errors.Join(verifyStatus(found, stopped), v.write(e, found))

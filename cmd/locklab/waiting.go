@@ -6,79 +6,54 @@ import (
 	"strings"
 	"time"
 
+	"locklab/algorithms/lock"
 	"locklab/reports/chart"
 	"locklab/reports/text"
 	"locklab/scenarios/cost"
 )
 
-// waitingFlags are the flags of "locklab waiting".
-type waitingFlags struct {
-	sizes    string
-	policies []string
-	article  bool
-	load     cost.Load
-	chart    chartFlags // its files only
-}
-
 func waitingCommand() *command {
-	w := &waitingFlags{chart: chartFlags{numbers: true}, sizes: "2,10,50,200,1000", load: cost.UsualLoad()}
+	var (
+		sizes    []int
+		policies []string
+		article  bool
+		load     = cost.UsualLoad()
+		c        = &chartFlags{numbers: true, next: []string{"locklab waiting -o waiting.png", "locklab price", "locklab explain redisson-lock"}}
+	)
 	return &command{
-		use: "waiting", args: noArguments, flags: w.add, run: w.run, tasks: onFleet,
+		use: "waiting", args: noArguments, tasks: onFleet,
 		examples: []string{"waiting", "waiting --clients 2,100 --policies fixed,backoff,pubsub,line --poll 20ms -o waiting.png", "waiting --clients 10 --policies none --article"},
+		flags: func(f *flags) {
+			parse(f, "clients", "2,10,50,200,1000", &sizes, parseSizes)
+			f.add("policies", &policies)
+			for flag, is := range map[string]*time.Duration{"service": &load.Service, "latency": &load.Latency, "hold": &load.Hold, "poll": &load.Poll} {
+				ranged(f, flag, is, time.Microsecond, time.Second, "error.waiting.length")
+			}
+			f.add("article", &article)
+			f.out(&c.files)
+		},
+		run: c.run(noLocks, func(e *env, _ []lock.Entry) (chart.Result, error) {
+			chosen, err := pickPolicies(policies)
+			if err == nil && article && e.elsewhere != nil {
+				err = text.Errorf("error.waiting.article")
+			}
+			if err != nil {
+				return nil, err
+			}
+			drawn := &chart.WaitingChart{Load: load}
+			work, end := e.work(len(chosen)*len(sizes), "progress.runs")
+			drawn.Results, err = cost.FindWaiting(e.ctx, chosen, sizes, load, work)
+			end()
+			if err == nil && article {
+				drawn.Article, err = cost.Article(e.ctx, nil)
+			}
+			return drawn, err
+		}),
 	}
 }
 
-func (w *waitingFlags) add(f *flags) {
-	f.add("clients", &w.sizes)
-	f.add("policies", &w.policies)
-	for _, l := range w.lengths() {
-		f.add(l.flag, l.is)
-	}
-	f.add("article", &w.article)
-	f.out(&w.chart.files)
-}
-
-// A length is a flag with a length of time.
-type length struct {
-	flag string
-	is   *time.Duration
-}
-
-func (w *waitingFlags) lengths() []length {
-	return []length{{"service", &w.load.Service}, {"latency", &w.load.Latency}, {"hold", &w.load.Hold}, {"poll", &w.load.Poll}}
-}
-
-func (w *waitingFlags) run(e *env, _ []string) error {
-	counts, err := waitingSizes(w.sizes)
-	if err != nil {
-		return err
-	}
-	policies, err := pickPolicies(w.policies)
-	if err != nil {
-		return err
-	}
-	for _, l := range w.lengths() {
-		if *l.is < time.Microsecond || *l.is > time.Second {
-			return text.Errorf("error.waiting.length", "flag", "--"+l.flag, "value", *l.is)
-		}
-	}
-	if err := w.chart.check(e); err != nil {
-		return err
-	}
-	if w.article && e.elsewhere != nil {
-		return text.Errorf("error.waiting.article")
-	}
-	drawn := &chart.WaitingChart{Load: w.load}
-	work, end := e.work(len(policies)*len(counts), "progress.runs")
-	drawn.Results, err = cost.FindWaiting(e.ctx, policies, counts, w.load, work)
-	end()
-	if err == nil && w.article {
-		drawn.Article, err = cost.Article(e.ctx, nil)
-	}
-	return w.chart.show(e, drawn, err, "locklab waiting -o waiting.png", "locklab price", "locklab explain redisson-lock")
-}
-
-func waitingSizes(arg string) (sizes []int, err error) {
+// parseSizes reads rising numbers of clients.
+func parseSizes(arg string) (sizes []int, err error) {
 	for _, item := range strings.Split(arg, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(item))
 		switch {

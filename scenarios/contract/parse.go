@@ -1,7 +1,6 @@
 package contract
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -338,11 +337,11 @@ func searchVerdict(written string) (ExpectedVerdict, error) {
 
 // checkRenamed refuses the former names of verdicts, with those that they have now.
 func checkRenamed(word string) error {
-	_, err := verdict.ParseWord(word)
-	if former := (*verdict.RenamedError)(nil); errors.As(err, &former) {
-		return err
+	if _, former := verdict.Renamed(word); !former {
+		return nil
 	}
-	return nil
+	_, err := verdict.ParseWord(word)
+	return err
 }
 
 // BoundNames are the names of all bounds that a [search] header may have.

@@ -4,23 +4,17 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/alicebob/miniredis/v2/proto"
 	"github.com/jonboulle/clockwork"
-	"github.com/redis/go-redis/v9"
 
 	"locklab/algorithms/lock"
 	"locklab/simulator/redisnode"
 )
-
-// newRedis is a go-redis client of c, as it comes.
-func newRedis(c *process) *redis.Client {
-	return redis.NewClient(redisnode.Options(1, func() net.Conn { return &conn{process: c} }))
-}
 
 var errSubscribed = errors.New("waiting: a read without a request")
 
@@ -74,19 +68,12 @@ func (c *conn) receive() error {
 	}
 	over := false
 	c.process.wait(func(resume func()) {
-		waits := true
-		c.listens = func() {
-			if waits {
-				waits = false
-				resume()
-			}
-		}
+		once := sync.OnceFunc(resume)
+		c.listens = once
 		if !c.Deadline.IsZero() && c.Deadline.Before(epoch.AddDate(100, 0, 0)) {
 			c.process.after(max(c.Deadline.Sub(epoch)-c.process.now, 0), func() {
-				if waits {
-					waits, over = false, true
-					resume()
-				}
+				over = true // of no effect when a message has come before
+				once()
 			})
 		}
 	})
@@ -111,32 +98,28 @@ func (c *conn) push(text string) {
 
 // execute runs a command at the server.
 func (c *conn) execute(args []string) (reply string) {
-	b := c.process.simulation
-	switch command := strings.ToUpper(args[0]); command {
-	case "SUBSCRIBE", "UNSUBSCRIBE":
-		b.kinds[strings.ToLower(command)]++
-		if command == "UNSUBSCRIBE" {
-			b.unsubscribe(c)
-		}
-		for _, channel := range args[1:] {
-			if command == "SUBSCRIBE" {
-				c.channels = append(c.channels, channel)
-				b.subscribers[channel] = append(b.subscribers[channel], c)
-			}
-			reply += proto.Array(proto.String(strings.ToLower(command)), proto.String(channel), proto.Int(len(c.channels)))
-		}
-		return reply
+	b, command := c.process.simulation, strings.ToLower(args[0])
+	if command != "subscribe" && command != "unsubscribe" {
+		return b.dispatch(args)
 	}
-	reply = b.dispatch(args)
-	b.deliver()
+	b.kinds[command]++
+	if command == "unsubscribe" {
+		b.unsubscribe(c)
+	}
+	for _, channel := range args[1:] {
+		if command == "subscribe" {
+			c.channels = append(c.channels, channel)
+			b.subscribers[channel] = append(b.subscribers[channel], c)
+		}
+		reply += proto.Array(proto.String(command), proto.String(channel), proto.Int(len(c.channels)))
+	}
 	return reply
 }
 
 // Close ends the subscriptions, when the message has reached the server.
 func (c *conn) Close() error {
 	if len(c.channels) > 0 {
-		b := c.process.simulation
-		b.after(c.process.trip(), func() { b.unsubscribe(c) })
+		c.process.after(c.process.trip(), func() { c.process.unsubscribe(c) })
 	}
 	return nil
 }
@@ -171,6 +154,4 @@ func (t *timer) Stop() bool {
 }
 
 // Token makes tokens of a client.
-func (c *process) Token() string {
-	return fmt.Sprintf("c%d.%x", c.id, c.rng.Uint64())
-}
+func (c *process) Token() string { return fmt.Sprintf("c%d.%x", c.id, c.rng.Uint64()) }

@@ -102,6 +102,6 @@ func (c Contention) Predict(ctx context.Context, who Contender) (Measures, error
 	}
 	m := c.ByClient(r.counts, r.acquires, r.releases)
 	m.GaveUp, m.Together, m.Lost = r.gaveUp, r.together, r.lost
-	m.Throughput, m.Commands = float64(m.Acquired)/r.ended.Seconds(), maps.Clone(r.simulation.kinds)
+	m.Throughput, m.Commands = float64(m.Acquired)/r.ended.Seconds(), maps.Clone(r.kinds)
 	return m, c.Check(m)
 }

@@ -13,6 +13,7 @@ import (
 type crashMeter struct {
 	settings race.Settings
 	prepared *race.Prepared
+	entered  time.Duration // when c1 enters; not known to FindRecovery
 }
 
 // crashScenario returns the scenario of a crashMeter; holder is c1.
@@ -25,7 +26,7 @@ func crashScenario(s race.Settings, holder race.Client) race.Scenario {
 
 func newCrashMeter(e lock.Entry, sc race.Scenario) (*crashMeter, error) {
 	p, err := sc.Prepare(e, sc.Settings, nil)
-	return &crashMeter{sc.Settings, p}, err
+	return &crashMeter{settings: sc.Settings, prepared: p}, err
 }
 
 func (m *crashMeter) close() { m.prepared.Close() }

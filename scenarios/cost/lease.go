@@ -41,11 +41,18 @@ const (
 // MeasureLease plays runs of one lock. c1 acquires it and stops at some age of its hold;
 // c2 asks once, and the earliest moment at which it enters is the end of the lease.
 func MeasureLease(ctx context.Context, entry lock.Entry) (*Lease, error) {
-	m, err := newLeaseMeter(entry)
+	s := race.Standard()
+	s.TTL, s.Latency, s.Horizon = meterTTL, time.Microsecond, 8*meterTTL
+	m, err := newCrashMeter(entry, crashScenario(s, race.Client{Work: 7 * s.TTL}))
 	if err != nil {
 		return nil, err
 	}
 	defer m.close()
+	alone, err := m.play(simulator.Never, s.TTL/2)
+	if err != nil {
+		return nil, err
+	}
+	m.entered = entered(alone, 1)
 	out := &Lease{Strategy: entry.ID}
 	first, err := m.left(0)
 	switch {
@@ -73,7 +80,7 @@ func MeasureLease(ctx context.Context, entry lock.Entry) (*Lease, error) {
 }
 
 // extend adds the renewals between two ages, the latest span being that of the first.
-func (m *leaseMeter) extend(l *Lease, from, to float64) error {
+func (m *crashMeter) extend(l *Lease, from, to float64) error {
 	last := l.Spans[len(l.Spans)-1]
 	renewed := func(age float64) (bool, error) {
 		same, err := m.endsAt(age, last.From+last.Left)
@@ -98,33 +105,12 @@ func (m *leaseMeter) extend(l *Lease, from, to float64) error {
 	return m.extend(l, age, to)
 }
 
-// A leaseMeter plays the runs of one lock, in which c1 crashes while it is inside.
-type leaseMeter struct {
-	*crashMeter
-	entered time.Duration // when c1 enters
-}
-
 // meterTTL is a whole multiple of all units of leases. It is long, so that a lock that
 // rounds up to a second seems to round by nothing: its rates are then an upper bound.
 const meterTTL = time.Hour
 
-func newLeaseMeter(entry lock.Entry) (*leaseMeter, error) {
-	s := race.Standard()
-	s.TTL, s.Latency, s.Horizon = meterTTL, time.Microsecond, 8*meterTTL
-	m, err := newCrashMeter(entry, crashScenario(s, race.Client{Work: 7 * s.TTL}))
-	if err != nil {
-		return nil, err
-	}
-	alone, err := m.play(simulator.Never, s.TTL/2)
-	if err != nil {
-		m.close()
-		return nil, err
-	}
-	return &leaseMeter{m, entered(alone, 1)}, nil
-}
-
 // left returns what is left of the lease of a holder that stops at the age, in leases.
-func (m *leaseMeter) left(age float64) (float64, error) {
+func (m *crashMeter) left(age float64) (float64, error) {
 	enters := func(left float64) (bool, error) { return m.enters(age, age+left) }
 	if ends, err := enters(longest); err != nil || !ends {
 		return math.Inf(1), err
@@ -136,7 +122,7 @@ func (m *leaseMeter) left(age float64) (float64, error) {
 func round(leases float64) float64 { return math.Round(leases*2000) / 2000 }
 
 // endsAt reports whether the lease of a holder that stops at the age ends at that time.
-func (m *leaseMeter) endsAt(age, end float64) (bool, error) {
+func (m *crashMeter) endsAt(age, end float64) (bool, error) {
 	if end-precision > age {
 		early, err := m.enters(age, end-precision)
 		if err != nil || early {
@@ -148,7 +134,7 @@ func (m *leaseMeter) endsAt(age, end float64) (bool, error) {
 
 // enters reports whether c2 enters at once when it asks at a time, c1 having stopped at an
 // age; both in leases since c1 entered.
-func (m *leaseMeter) enters(age, at float64) (bool, error) {
+func (m *crashMeter) enters(age, at float64) (bool, error) {
 	ttl := m.settings.TTL
 	stop := time.Duration(age * float64(ttl))
 	ask := max(m.entered+time.Duration(at*float64(ttl)), m.entered+stop+time.Microsecond)

@@ -90,7 +90,9 @@ func ParseLengths(s string) (Lengths, error) {
 		if err != nil || d <= 0 {
 			return Lengths{}, i18n.Errorf("error.rate.length", "value", s)
 		}
-		return Lengths{atoms: []atom{{1, d, d}}, name: s}, nil
+		l := Always(d)
+		l.name = s
+		return l, nil
 	}
 	out := Lengths{name: s}
 	below, from := 0.0, time.Duration(0)
@@ -157,8 +159,7 @@ func ReadLengths(name string, content []byte) (Lengths, error) {
 
 func group(sorted []time.Duration) (atoms []atom) {
 	size := (len(sorted) + mostAtoms - 1) / mostAtoms
-	for i := 0; i < len(sorted); i += size {
-		part := sorted[i:min(i+size, len(sorted))]
+	for part := range slices.Chunk(sorted, size) {
 		atoms = append(atoms, atom{float64(len(part)) / float64(len(sorted)), part[0], part[len(part)-1]})
 	}
 	return atoms

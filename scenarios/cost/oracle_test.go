@@ -179,13 +179,8 @@ func bad(t *testing.T, s *cost.Subject, hold, pause, gap, horizon time.Duration)
 		t.Fatal(err)
 	}
 	t.Cleanup(p.Close)
-	opt := p.Options(settings)
-	started := false
-	opt.Script = func(stage *schedule.Stage, _ *history.Event) {
-		if started {
-			return
-		}
-		started = true
+	first := func(*history.Event) bool { return true }
+	run, err := p.PlayWith(settings, []race.Trigger{{On: first, Do: func(stage *schedule.Stage, _ *history.Event) {
 		for c := 1; c <= 2; c++ {
 			draw := race.Stream(1, fmt.Sprint("bad", c))
 			var next func()
@@ -197,8 +192,7 @@ func bad(t *testing.T, s *cost.Subject, hold, pause, gap, horizon time.Duration)
 			}
 			next()
 		}
-	}
-	run, err := p.Player.Play(opt)
+	}}})
 	if err != nil {
 		t.Fatal(err)
 	}

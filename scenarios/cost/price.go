@@ -5,8 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"gonum.org/v1/gonum/stat"
-
 	"locklab/algorithms/lock"
 	"locklab/scenarios"
 	"locklab/scenarios/race"
@@ -135,10 +133,8 @@ func Count(e lock.Entry) (Price, error) {
 			p.LongestHandover = max(p.LongestHandover, gap)
 		}
 	}
-	p.Contended = stat.Mean(shared, nil)
-	if len(handovers) > 0 {
-		p.Handover = time.Duration(stat.Mean(handovers, nil) * float64(time.Second)).Round(time.Microsecond)
-	}
+	p.Contended = mean(shared, nil)
+	p.Handover = time.Duration(mean(handovers, nil) * float64(time.Second)).Round(time.Microsecond)
 	return p, nil
 }
 

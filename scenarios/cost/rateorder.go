@@ -3,6 +3,7 @@ package cost
 import (
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -39,62 +40,55 @@ func UsualRateOrder() RateOrder {
 func (o *RateOrder) Read(name, content string, read func(name string) ([]byte, error)) error {
 	named := false
 	for n, line := range strings.Split(content, "\n") {
-		line, _, _ = strings.Cut(line, "#")
-		line = strings.TrimSpace(line)
-		if line == "" {
+		text, _, _ := strings.Cut(line, "#")
+		if text = strings.TrimSpace(text); text == "" {
 			continue
 		}
-		wrong := func(cause error) error {
-			return i18n.Errorf("error.rate.line", "file", name, "line", n+1, "text", line, "cause", cause)
-		}
-		if id, ok := strings.CutPrefix(line, "["); ok {
-			id, closed := strings.CutSuffix(id, "]")
-			if !closed || !plainName.MatchString(id) {
-				return wrong(i18n.Errorf("error.rate.section"))
-			}
-			if !named {
-				named, o.Environments = true, nil
-			}
-			e, err := o.environment(id)
-			if err != nil {
-				return wrong(err)
-			}
-			o.Environments = append(o.Environments, e)
-			continue
-		}
-		key, value, ok := strings.Cut(line, "=")
-		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
-		if !ok {
-			return wrong(i18n.Errorf("error.rate.form"))
-		}
-		var err error
-		if named {
-			err = o.AddFault(o.Environments[len(o.Environments)-1].ID, key, value, read)
-		} else {
-			err = o.Set(key, value, read)
-		}
-		if err != nil {
-			return wrong(err)
+		if err := o.line(text, &named, read); err != nil {
+			return i18n.Errorf("error.rate.line", "file", name, "line", n+1, "text", text, "cause", err)
 		}
 	}
 	return nil
 }
 
+// line reads one line; named: an environment has been named before it.
+func (o *RateOrder) line(line string, named *bool, read func(name string) ([]byte, error)) error {
+	if id, ok := strings.CutPrefix(line, "["); ok {
+		id, closed := strings.CutSuffix(id, "]")
+		switch {
+		case !closed || !plainName.MatchString(id):
+			return i18n.Errorf("error.rate.section")
+		case !*named:
+			*named, o.Environments = true, nil
+		case withID(o.Environments, id) != nil:
+			return i18n.Errorf("error.rate.twice", "name", id)
+		}
+		e := Environment{ID: id, Kind: Given}
+		if shipped := withID(Environments(), id); shipped != nil {
+			e = *shipped
+		}
+		o.Environments = append(o.Environments, e)
+		return nil
+	}
+	key, value, ok := strings.Cut(line, "=")
+	key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+	switch {
+	case !ok:
+		return i18n.Errorf("error.rate.form")
+	case *named:
+		return o.AddFault(o.Environments[len(o.Environments)-1].ID, key, value, read)
+	}
+	return o.Set(key, value, read)
+}
+
 var plainName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
 
-// environment is one of Environments, or a new one without faults.
-func (o *RateOrder) environment(id string) (Environment, error) {
-	for _, e := range o.Environments {
-		if e.ID == id {
-			return e, i18n.Errorf("error.rate.twice", "name", id)
-		}
+// withID finds an environment; nil: there is none.
+func withID(all []Environment, id string) *Environment {
+	if i := slices.IndexFunc(all, func(e Environment) bool { return e.ID == id }); i >= 0 {
+		return &all[i]
 	}
-	for _, e := range Environments() {
-		if e.ID == id {
-			return e, nil
-		}
-	}
-	return Environment{ID: id, Kind: Given}, nil
+	return nil
 }
 
 // AddFault adds a fault to an environment, which it makes if there is none of this name.
@@ -104,16 +98,14 @@ func (o *RateOrder) AddFault(environment, fault, value string, read func(name st
 	if err != nil {
 		return err
 	}
-	for i := range o.Environments {
-		if e := &o.Environments[i]; e.ID == environment {
-			if e.Kind != Given {
-				return i18n.Errorf("error.rate.shipped", "name", environment)
-			}
-			e.Causes = append(e.Causes, c)
-			return nil
-		}
+	switch e := withID(o.Environments, environment); {
+	case e == nil:
+		o.Environments = append(o.Environments, Environment{ID: environment, Kind: Given, Causes: []Cause{c}})
+	case e.Kind != Given:
+		return i18n.Errorf("error.rate.shipped", "name", environment)
+	default:
+		e.Causes = append(e.Causes, c)
 	}
-	o.Environments = append(o.Environments, Environment{ID: environment, Kind: Given, Causes: []Cause{c}})
 	return nil
 }
 

@@ -8,8 +8,6 @@ import (
 	"sort"
 	"time"
 
-	"gonum.org/v1/gonum/stat"
-
 	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/scenarios/race"
@@ -67,10 +65,7 @@ func (r Recovery) LongerThan(d time.Duration) float64 {
 	for _, p := range r.Pieces {
 		shares, weights = append(shares, p.share(d)), append(weights, float64(p.To-p.From))
 	}
-	if len(shares) == 0 {
-		return 0
-	}
-	return stat.Mean(shares, weights)
+	return mean(shares, weights)
 }
 
 // Ever is the share of moments at which a crash blocks the lock for ever.
@@ -85,10 +80,7 @@ func (r Recovery) Mean() time.Duration {
 		}
 		middles, weights = append(middles, (p.First+p.Last).Seconds()/2), append(weights, float64(p.To-p.From))
 	}
-	if len(middles) == 0 {
-		return 0
-	}
-	return time.Duration(stat.Mean(middles, weights) * float64(time.Second)).Round(time.Microsecond)
+	return time.Duration(mean(middles, weights) * float64(time.Second)).Round(time.Microsecond)
 }
 
 // Longest is the longest that ends.

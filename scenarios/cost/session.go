@@ -23,7 +23,7 @@ type session struct {
 
 func newSession(c *process) *session {
 	s := &session{process: c}
-	c.ensemble, s.id = c.ensemble.Connect(c.now, time.Hour)
+	c.ensemble, s.id = c.ensemble.Connect()
 	c.sessions[s.id] = s
 	return s
 }
@@ -32,7 +32,7 @@ func (s *session) Do(_ context.Context, r zookeeper.Request) (reply zookeeper.Re
 	b := s.process.simulation
 	s.process.ask(1, func() {
 		var fired []zookeeper.Event
-		b.ensemble, reply, fired = b.ensemble.Apply(b.now, s.id, r)
+		b.ensemble, reply, fired = b.ensemble.Apply(s.id, r)
 		for _, e := range fired {
 			to := b.sessions[e.Session]
 			b.after(to.process.trip(), func() { to.notify(e) })

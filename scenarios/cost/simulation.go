@@ -39,13 +39,11 @@ type simulation struct {
 	out         bytes.Buffer
 	hello       string
 	subscribers map[string][]*conn
-	published   []published
+	published   [][]string // channels and messages of a command
 
 	ensemble zookeeper.State
 	sessions map[zookeeper.SessionID]*session
 }
-
-type published struct{ channel, message string }
 
 type event struct {
 	at time.Duration
@@ -66,14 +64,12 @@ func newSimulation(service, latency time.Duration) (*simulation, error) {
 	b.redis.Server().SetPreHook(func(_ *server.Peer, cmd string, args ...string) bool {
 		b.kinds[strings.ToLower(cmd)]++
 		if strings.EqualFold(cmd, "PUBLISH") && len(args) == 2 {
-			b.published = append(b.published, published{args[0], args[1]})
+			b.published = append(b.published, args)
 		}
 		return false
 	})
 	return b, nil
 }
-
-func (b *simulation) close() { b.redis.Close() }
 
 // after calls do d from now; what is due at the same time is done in the order of these calls.
 func (b *simulation) after(d time.Duration, do func()) {
@@ -101,12 +97,18 @@ func (b *simulation) serve(n int, do func()) {
 	b.after(b.busy-b.now, do)
 }
 
-// dispatch runs a command on the miniredis.
+// dispatch runs a command on the miniredis, and sends what it has published to those who have subscribed.
 func (b *simulation) dispatch(args []string) string {
 	b.out.Reset()
 	b.redis.SetTime(epoch.Add(b.now))
 	b.redis.Server().Dispatch(b.peer, args)
 	b.peer.Flush()
+	for _, p := range b.published {
+		for _, c := range b.subscribers[p[0]] {
+			b.after(c.process.trip(), func() { c.push(proto.Strings("message", p[0], p[1])) })
+		}
+	}
+	b.published = nil
 	return b.out.String()
 }
 
@@ -168,16 +170,6 @@ func (c *process) ask(n int, do func()) {
 			})
 		})
 	})
-}
-
-// deliver sends what was published to those who have subscribed.
-func (b *simulation) deliver() {
-	for _, p := range b.published {
-		for _, c := range b.subscribers[p.channel] {
-			b.after(c.process.trip(), func() { c.push(proto.Strings("message", p.channel, p.message)) })
-		}
-	}
-	b.published = nil
 }
 
 // unsubscribe ends all subscriptions of a connection.

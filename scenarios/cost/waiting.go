@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"slices"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"locklab/scenarios/share"
 	"locklab/simulator/client"
 	"locklab/simulator/i18n"
+	"locklab/simulator/redisnode"
 )
 
 // A Load is the work of the clients, and the speed of the server.
@@ -123,8 +125,8 @@ type WaitingResult struct {
 
 // A waiter is one client.
 type waiter struct {
-	process   *process
-	redis     *redis.Client
+	process
+	redis     *redis.Client // nil: on ZooKeeper
 	lock      lock.Strategy
 	policy    Policy
 	since     int // entries of all clients when it began to wait; -1: it does not wait
@@ -137,15 +139,14 @@ const MaxClients = 2000
 // FindWaiting plays each policy with each number of clients: by policy, then by number. w and
 // ctx are as for study.Matrix. What was not finished is left out.
 func FindWaiting(ctx context.Context, policies []Policy, sizes []int, l Load, w *share.Work) (all []WaitingResult, err error) {
-	var tasks []share.Task
 	var runs []waitingRun
 	for _, p := range policies {
 		for _, n := range sizes {
-			tasks = append(tasks, share.Task{ID: fmt.Sprintf("waiting %s/clients=%d", p.ID, n), Cost: 5e-3 * float64(n)})
-			runs = append(runs, waitingRun{p, n, l})
+			task := share.Task{ID: fmt.Sprintf("waiting %s/clients=%d", p.ID, n), Cost: 5e-3 * float64(n)}
+			runs = append(runs, waitingRun{task, p, n, l})
 		}
 	}
-	results, err := playWaiting(ctx, tasks, runs, w)
+	results, err := playWaiting(ctx, runs, w)
 	for _, r := range results {
 		if r != nil {
 			all = append(all, *r)
@@ -156,12 +157,17 @@ func FindWaiting(ctx context.Context, policies []Policy, sizes []int, l Load, w 
 
 // A waitingRun is what PlayWaiting plays.
 type waitingRun struct {
+	task    share.Task
 	policy  Policy
 	clients int
 	load    Load
 }
 
-func playWaiting(ctx context.Context, tasks []share.Task, runs []waitingRun, w *share.Work) ([]*WaitingResult, error) {
+func playWaiting(ctx context.Context, runs []waitingRun, w *share.Work) ([]*WaitingResult, error) {
+	var tasks []share.Task
+	for _, r := range runs {
+		tasks = append(tasks, r.task)
+	}
 	return share.Each(ctx, tasks, w, func(ctx context.Context, i int) (WaitingResult, error) {
 		return PlayWaiting(ctx, runs[i].policy, runs[i].clients, runs[i].load)
 	}, func(i int, r *WaitingResult, v *share.Values) {
@@ -193,7 +199,7 @@ func PlayWaiting(ctx context.Context, p Policy, clients int, l Load) (WaitingRes
 		}
 	}
 	err = r.play(ctx, func() bool {
-		out.Cut = l.Most > 0 && r.simulation.served >= l.Most && r.entries >= LeastEntries
+		out.Cut = l.Most > 0 && r.served >= l.Most && r.entries >= LeastEntries
 		return r.entries >= wanted && (l.Entries > 0 || len(r.releases) == wanted) || out.Cut
 	})
 	switch {
@@ -208,22 +214,22 @@ func PlayWaiting(ctx context.Context, p Policy, clients int, l Load) (WaitingRes
 
 // A run is a simulation with its clients and what they have come to.
 type run struct {
-	simulation *simulation
-	load       Load
-	waiters    []*waiter
-	entries    int
-	counts     []float64     // of entries, by client
-	inside     int           // clients
-	left       time.Duration // when the last holder left; below 0: none has
-	handovers  []float64
-	acquires   []float64
-	releases   []float64
-	gaveUp     int
-	together   int           // entries while another client was inside
-	lost       int           // releases of a lock that was gone
-	requests   int           // not yet begun; below 0: there is no end to them
-	ended      time.Duration // when the last request had ended
-	overtaken  int
+	*simulation
+	load      Load
+	waiters   []*waiter
+	entries   int
+	counts    []float64     // of entries, by client
+	inside    int           // clients
+	left      time.Duration // when the last holder left; below 0: none has
+	handovers []float64
+	acquires  []float64
+	releases  []float64
+	gaveUp    int
+	together  int           // entries while another client was inside
+	lost      int           // releases of a lock that was gone
+	requests  int           // not yet begun; below 0: there is no end to them
+	ended     time.Duration // when the last request had ended
+	overtaken int
 }
 
 // newRun returns a run of some clients, which wait for a lock in one way.
@@ -234,7 +240,7 @@ func newRun(l Load, clients int, p Policy, e lock.Entry) (*run, error) {
 	}
 	r := &run{simulation: b, load: l, counts: make([]float64, clients), left: -1, requests: -1}
 	if e.OnZooKeeper() {
-		b.ensemble = client.QueuedAt(e.Line(client.Key)) // as in the simulator's runs
+		r.ensemble = client.QueuedAt(e.Line(client.Key)) // as in the simulator's runs
 	}
 	for i := range clients {
 		r.add(i, p, e)
@@ -245,7 +251,7 @@ func newRun(l Load, clients int, p Policy, e lock.Entry) (*run, error) {
 // play plays the run until it is over. The error is ctx's, or the reason why it cannot go on.
 func (r *run) play(ctx context.Context, over func() bool) error {
 	steps := 0
-	err := r.simulation.run(func() bool {
+	err := r.run(func() bool {
 		steps++
 		return over() || steps%4096 == 0 && ctx.Err() != nil
 	})
@@ -254,26 +260,26 @@ func (r *run) play(ctx context.Context, over func() bool) error {
 
 // add starts a client at a random moment of the first hold.
 func (r *run) add(i int, p Policy, e lock.Entry) {
-	c := &process{simulation: r.simulation, id: i + 1, rng: race.Stream(uint64(i+1), "waiting")}
-	w := &waiter{process: c, policy: p, since: -1}
+	w := &waiter{policy: p, since: -1, process: process{simulation: r.simulation, id: i + 1, rng: race.Stream(uint64(i+1), "waiting")}}
+	c := &w.process
 	env := lock.Env{Clock: clientClock{c}, Tokens: c, TTL: r.load.TTL, Thread: "1"}
 	if e.OnZooKeeper() {
 		env.ZooKeeper = client.Session{Requester: newSession(c)}
 	} else {
-		w.redis = newRedis(c)
+		w.redis = redis.NewClient(redisnode.Options(1, func() net.Conn { return &conn{process: c} }))
 		env.Nodes = []redis.UniversalClient{w.redis}
 	}
 	w.lock = e.New(env)
 	r.waiters = append(r.waiters, w)
 	c.start(time.Duration(c.rng.Int64N(int64(r.load.Hold)+1)), func() {
-		for r.simulation.broken == nil && r.requests != 0 {
+		for r.broken == nil && r.requests != 0 {
 			r.requests--
 			r.use(w)
 			if r.load.Entries == 0 {
 				return
 			}
 			if d := r.load.Rest; d > 0 {
-				w.process.sleep(d/2 + time.Duration(w.process.rng.Int64N(int64(d))))
+				w.sleep(d/2 + time.Duration(w.rng.Int64N(int64(d))))
 			}
 		}
 	})
@@ -281,9 +287,9 @@ func (r *run) add(i int, p Policy, e lock.Entry) {
 
 // close ends the clients and the simulation.
 func (r *run) close() {
-	defer r.simulation.close()
+	defer r.simulation.redis.Close()
 	for _, w := range r.waiters {
-		w.process.stop()
+		w.stop()
 		if w.redis != nil {
 			w.redis.Close()
 		}
@@ -294,18 +300,18 @@ func (r *run) close() {
 func (r *run) use(w *waiter) {
 	ctx := context.Background()
 	w.since = r.entries
-	began := r.simulation.now
-	lease, err := w.policy.Await(ctx, w.lock, clientClock{w.process}, Attempt{Load: r.load, Random: w.process.rng, Redis: w.redis})
-	defer func() { r.ended = r.simulation.now }()
+	began := r.now
+	lease, err := w.policy.Await(ctx, w.lock, clientClock{&w.process}, Attempt{Load: r.load, Random: w.rng, Redis: w.redis})
+	defer func() { r.ended = r.now }()
 	if r.load.Patience > 0 && errors.Is(err, lock.ErrNotAcquired) {
 		w.since = -1
 		r.gaveUp++
 		return
 	}
 	if err == nil {
-		r.acquires = append(r.acquires, (r.simulation.now - began).Seconds())
+		r.acquires = append(r.acquires, (r.now - began).Seconds())
 		r.enter(w)
-		w.process.sleep(r.load.Hold)
+		w.sleep(r.load.Hold)
 		for range r.load.Inside {
 			err = errors.Join(err, w.redis.Get(ctx, client.OtherKey).Err())
 		}
@@ -313,7 +319,7 @@ func (r *run) use(w *waiter) {
 			err = nil
 		}
 		r.inside--
-		left := r.simulation.now
+		left := r.now
 		r.left = left
 		if !slices.ContainsFunc(r.waiters, func(o *waiter) bool { return o.since >= 0 }) {
 			r.left = -1 // no client waits for it
@@ -323,10 +329,10 @@ func (r *run) use(w *waiter) {
 		} else {
 			err = errors.Join(err, failed)
 		}
-		r.releases = append(r.releases, (r.simulation.now - left).Seconds())
+		r.releases = append(r.releases, (r.now - left).Seconds())
 	}
-	if err != nil && r.simulation.broken == nil {
-		r.simulation.broken = fmt.Errorf("waiting: c%d: %w", w.process.id, err)
+	if err != nil && r.broken == nil {
+		r.broken = fmt.Errorf("waiting: c%d: %w", w.id, err)
 	}
 }
 
@@ -370,11 +376,11 @@ func (r *run) enter(w *waiter) {
 		r.together++
 	}
 	if r.left >= 0 {
-		r.handovers = append(r.handovers, (r.simulation.now - r.left).Seconds())
+		r.handovers = append(r.handovers, (r.now - r.left).Seconds())
 	}
 	since := w.since
 	w.since = -1
-	r.counts[w.process.id-1]++
+	r.counts[w.id-1]++
 	r.entries++
 	for _, o := range r.waiters { // who waits since before this one did is overtaken
 		if o.since >= 0 && o.since < since {
@@ -420,26 +426,26 @@ func (r *WaitingResult) check(p Policy, clients int, l Load, v *share.Values) {
 const mostFigure = 1e12
 
 func (r *run) fill(out *WaitingResult) {
-	out.Entries = r.entries
-	if len(r.handovers) > 0 {
-		out.Handover = stat.Mean(r.handovers, nil)
-		slices.Sort(r.handovers)
-		out.HandoverP99 = stat.Quantile(0.99, stat.Empirical, r.handovers, nil)
-	}
-	if len(r.releases) > 0 {
-		out.Release = stat.Mean(r.releases, nil)
-	}
+	out.Entries, out.Jain, out.Overtaken = r.entries, jain(r.counts), r.overtaken
+	out.Handover, out.HandoverP99 = mean(r.handovers, nil), quantiles(r.handovers).P99
+	out.Release = mean(r.releases, nil)
 	woken := 0
 	for _, w := range r.waiters {
-		woken += w.process.woken
+		woken += w.woken
 	}
-	seconds := r.simulation.now.Seconds()
-	out.Throughput, out.Commands = float64(r.entries)/seconds, float64(r.simulation.served)/seconds
-	out.PerEntry = float64(r.simulation.served) / float64(max(r.entries, 1))
+	seconds := r.now.Seconds()
+	out.Throughput, out.Commands = float64(r.entries)/seconds, float64(r.served)/seconds
+	out.PerEntry = float64(r.served) / float64(max(r.entries, 1))
 	out.Load = min(out.Commands*r.load.Service.Seconds(), 1)
-	out.Jain = jain(r.counts)
-	out.Overtaken = r.overtaken
 	out.Herd = float64(woken) / float64(max(r.entries, 1))
+}
+
+// mean returns the mean of numbers, each with its weight; 0 if there is none.
+func mean(x, weights []float64) float64 {
+	if len(x) == 0 {
+		return 0
+	}
+	return stat.Mean(x, weights)
 }
 
 // jain returns Jain's index of counts: 1 if all are equal, 1/n if all but one are 0. Nil: on
@@ -483,18 +489,18 @@ func Article(ctx context.Context, w *share.Work) ([]ArticleRun, error) {
 	for _, sleep := range []time.Duration{5, 10, 20, 50, 100} {
 		all = append(all, ArticleRun{Sleep: sleep * time.Millisecond, Requests: 1000, Throughput: 35, Release: 4900 * time.Microsecond})
 	}
-	var tasks []share.Task
 	var runs []waitingRun
 	for _, r := range all {
-		tasks = append(tasks, share.Task{ID: fmt.Sprintf("waiting article/sleep=%v,requests=%d", r.Sleep, r.Requests), Cost: float64(r.Requests) / 100})
+		id := fmt.Sprintf("waiting article/sleep=%v,requests=%d", r.Sleep, r.Requests)
 		l := ArticleLoad()
 		if r.Requests > clients {
 			l.Entries = r.Requests
 		}
 		p := Policy{ID: "article", Lock: "getset", rest: func(Attempt) time.Duration { return r.Sleep }}
-		runs = append(runs, waitingRun{p, min(r.Requests, clients), l})
+		task := share.Task{ID: id, Cost: float64(r.Requests) / 100}
+		runs = append(runs, waitingRun{task, p, min(r.Requests, clients), l})
 	}
-	results, err := playWaiting(ctx, tasks, runs, w)
+	results, err := playWaiting(ctx, runs, w)
 	var finished []ArticleRun
 	for i, r := range results {
 		if r != nil {

@@ -95,13 +95,18 @@ func Quorum(n int) int { return n/2 + 1 }
 // FixedBudget is a Scenario.Budget that does not depend on the number of servers.
 func FixedBudget(budget string) func(int) string { return func(int) string { return budget } }
 
+// ownBudget is Budget; "": the scenario has none.
+func (sc Scenario) ownBudget(servers int) string {
+	if sc.Budget == nil {
+		return ""
+	}
+	return sc.Budget(servers)
+}
+
 // budget returns the faults that may be injected: the scenario's own, or the settings',
 // which must cover what the script injects.
 func (sc Scenario) budget(entry lock.Entry, s Settings) ([]simulator.FaultBudget, error) {
-	own := ""
-	if sc.Budget != nil {
-		own = sc.Budget(entry.Servers())
-	}
+	own := sc.ownBudget(entry.Servers())
 	needed, err := faults.ParseBudget(own)
 	if err != nil || s.Budget == "" {
 		return needed, err

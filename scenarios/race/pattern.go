@@ -122,12 +122,7 @@ func GivesUpOn(k history.Kind, client int) Pattern {
 // InOrder reports whether a history has events that match the patterns in this order, with
 // others between them.
 func InOrder(h *history.History, patterns ...Pattern) bool {
-	for i := range h.Events {
-		if len(patterns) > 0 && patterns[0](&h.Events[i]) {
-			patterns = patterns[1:]
-		}
-	}
-	return len(patterns) == 0
+	return InOrderWithout(h, func(*history.Event) bool { return false }, patterns...)
 }
 
 // InOrderWithout is InOrder where no event between the first match and the last matches

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/simulator"
 	"locklab/simulator/client"
@@ -57,7 +58,9 @@ func (r *Runner) Play(entry lock.Entry, sc Scenario, s Settings) (*Outcome, erro
 		return nil, err
 	}
 	if why := cmp.Or(r.Code.whyNotApplicable(sc, s), sc.WhyNotApplicable(p)); why != "" {
-		return sc.notApplicable(entry, s, why), nil
+		trace := simulator.Trace{Strategy: entry.ID, Scenario: sc.ID, Settings: s.String()}
+		return &Outcome{Strategy: entry, Scenario: sc, Settings: s, NotApplicable: why, Reached: true,
+			Verdicts: []verdict.Word{verdict.NA}, Trace: trace}, nil
 	}
 	return sc.play(entry, s, r.Code, r.Lines)
 }
@@ -82,14 +85,6 @@ func (sc Scenario) WhyNotApplicable(p Profile) Reason {
 		return sc.Needs(p)
 	}
 	return ""
-}
-
-func (sc Scenario) notApplicable(entry lock.Entry, s Settings, why Reason) *Outcome {
-	return &Outcome{
-		Strategy: entry, Scenario: sc, Settings: s, NotApplicable: why, Reached: true,
-		Verdicts: []verdict.Word{verdict.NA},
-		Trace:    simulator.Trace{Strategy: entry.ID, Scenario: sc.ID, Settings: s.String()},
-	}
 }
 
 // play plays a lock, or code in its place, in the scenario, whether or not that applies.
@@ -118,7 +113,7 @@ type Prepared struct {
 	Scenario  Scenario
 	Clients   []Client             // the clients that play; Start may be changed between runs
 	Simulator *simulator.Simulator // with the clients' programs and the servers
-	Player    *schedule.Player     // plays runs on Simulator
+	player    *schedule.Player     // plays runs on Simulator
 	code      *Code
 }
 
@@ -175,25 +170,24 @@ func (sc Scenario) clients(s Settings) []Client {
 }
 
 // Play plays a run with these settings, which is valid until the next one.
-func (p *Prepared) Play(s Settings) (*schedule.Run, error) { return p.Player.Play(p.Options(s)) }
+func (p *Prepared) Play(s Settings) (*schedule.Run, error) {
+	var triggers []Trigger
+	if p.Scenario.Script != nil {
+		triggers = p.Scenario.Script(s, p.Entry.Servers())
+	}
+	return p.PlayWith(s, triggers)
+}
 
 // PlayWith is Play with triggers in place of those of the scenario.
 func (p *Prepared) PlayWith(s Settings, triggers []Trigger) (*schedule.Run, error) {
-	opt := p.Options(s)
-	opt.Script = p.code.script(RunTriggers(triggers))
-	return p.Player.Play(opt)
-}
-
-// Options returns how the Player has to play a run with these settings.
-func (p *Prepared) Options(s Settings) schedule.Options {
 	opt := schedule.Options{Seed: s.Seed, Latency: s.Latency, Horizon: s.Horizon, Lag: s.Lag}
 	for _, c := range p.Clients {
 		opt.Start = append(opt.Start, c.Start)
 	}
-	if p.Scenario.Script != nil {
-		opt.Script = p.code.script(RunTriggers(p.Scenario.Script(s, p.Entry.Servers())))
+	if len(triggers) > 0 {
+		opt.Script = p.code.script(RunTriggers(triggers))
 	}
-	return opt
+	return p.player.Play(opt)
 }
 
 // History returns the history of a run of the Player, without judging it. It uses the
@@ -235,4 +229,29 @@ func MergeParallel(events []history.Event) []history.Event {
 		}
 	}
 	return events
+}
+
+// Strategy finds a lock by its ID or the article's, in any case of letters. The error
+// suggests the nearest name.
+func Strategy(name string) (lock.Entry, error) {
+	if e, ok := algorithms.ByName(name); ok {
+		return e, nil
+	}
+	var names []string
+	for _, e := range algorithms.All() {
+		names = append(names, e.Names()...)
+	}
+	return lock.Entry{}, i18n.Errorf("error.lock", "name", name, "near", i18n.Near(name, names))
+}
+
+// Successor returns the lock that was meant to fix this one: the next milestone in
+// historical order. False: there is none.
+func Successor(e lock.Entry) (lock.Entry, bool) {
+	all := algorithms.Milestones()
+	for i := range all[:len(all)-1] {
+		if all[i].ID == e.ID {
+			return all[i+1], true
+		}
+	}
+	return lock.Entry{}, false
 }

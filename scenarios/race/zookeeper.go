@@ -19,10 +19,7 @@ func (sc Scenario) notOnZooKeeper() Reason {
 	if sc.Settings.Timeout > 0 {
 		return "zookeeper-timeout"
 	}
-	if sc.Budget == nil {
-		return ""
-	}
-	budget, _ := faults.ParseBudget(sc.Budget(1)) // its errors are those of Check
+	budget, _ := faults.ParseBudget(sc.ownBudget(1)) // its errors are those of Check
 	for _, b := range budget {
 		switch b.Fault {
 		case faults.NodeClock:

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"locklab/simulator/history"
+	"locklab/simulator/internal/routine"
 	"locklab/simulator/process"
 )
 
@@ -135,15 +136,5 @@ func (x *execution) callers() (lines []string) {
 	if x.h.Watch == nil {
 		return nil
 	}
-	var pcs [96]uintptr
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
-	for {
-		f, more := frames.Next()
-		if x.h.Watch(f.File) {
-			lines = append(lines, lineOf(f.File, f.Line))
-		}
-		if !more {
-			return slices.Compact(lines)
-		}
-	}
+	return slices.Compact(routine.Lines(func(_, file string) bool { return x.h.Watch(file) }))
 }

@@ -13,6 +13,7 @@ import (
 
 	"locklab/simulator/history"
 	"locklab/simulator/internal/clock"
+	"locklab/simulator/internal/routine"
 	"locklab/simulator/internal/table"
 	"locklab/simulator/process"
 )
@@ -544,7 +545,7 @@ func (x *execution) begin() {
 	x.client = newClient(x)
 	go func() {
 		if x.h.Watch != nil || x.h.Loopback {
-			main := running().name
+			main := routine.Current().Name
 			x.mu.Lock()
 			x.main = main
 			x.mu.Unlock()

@@ -3,8 +3,9 @@ package bubble
 import (
 	"io"
 	"net"
-	"strings"
 	"time"
+
+	"locklab/simulator/internal/routine"
 )
 
 // loopback is the part of the machine's network of an execution outside of a bubble. Its
@@ -58,10 +59,9 @@ func (x *execution) waiting() (e *StallError, asleep string) {
 	x.mu.Lock()
 	main := x.main
 	x.mu.Unlock()
-	for _, g := range goroutines() {
-		if main != "" && g.name == main {
-			e.State, _, _ = strings.Cut(g.state, ",")
-			e.Stack = g.stack
+	for _, g := range routine.All() {
+		if main != "" && g.Name == main {
+			e.State, e.Stack = g.Does(), g.Stack
 		}
 	}
 	if e.State == "sleep" {

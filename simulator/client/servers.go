@@ -21,11 +21,11 @@ func Servers(entry lock.Entry, ttl time.Duration, like simulator.NodeConfig, n i
 
 // QueuedAt returns an ensemble on which a client has queued at each of the paths and left.
 func QueuedAt(paths ...string) zookeeper.State {
-	state, id := zookeeper.New().Connect(0, time.Second)
+	state, id := zookeeper.New().Connect()
 	for _, path := range paths {
 		for i := 1; i <= len(path); i++ {
 			if i == len(path) || path[i] == '/' {
-				state, _, _ = state.Apply(0, id, zookeeper.Request{Op: zookeeper.Create, Path: path[:i]})
+				state, _, _ = state.Apply(id, zookeeper.Request{Op: zookeeper.Create, Path: path[:i]})
 			}
 		}
 	}

@@ -1,10 +1,10 @@
 package explore
 
 import (
-	"encoding/binary"
 	"slices"
 
 	"locklab/simulator"
+	"locklab/simulator/internal/codec"
 )
 
 // With Options.Causes a state has the faults that were injected on the way to it, each
@@ -29,24 +29,16 @@ func (s *successors) blame(state []uint32, m *move) {
 	if c := int(m.client); c >= 0 {
 		label += ", " + s.sim.Parts().Doing(c+1, &s.clientTab[c].keys[s.cur[c]], int(choice.Thread)%simulator.MaxThreads) // see faults.PauseThread
 	}
-	all := append(slices.Clone(s.causes[s.cause(s.cur)]), label)
+	all := append(slices.Clone(s.causes.entries[s.cause(s.cur)]), label)
 	slices.Sort(all)
 	state[s.causeAt] = s.numberCauses(all)
 }
 
-// numberCauses numbers a sorted list of causes; 0 is the empty one.
+// numberCauses numbers a sorted list of causes.
 func (s *tables) numberCauses(all []string) uint32 {
-	var key []byte
-	for _, label := range all { // a label may hold any character, so its length comes first
-		key = append(binary.AppendUvarint(key, uint64(len(label))), label...)
-	}
-	id, ok := s.causeID[string(key)]
-	if ok {
-		return id
-	}
-	if id, ok = s.numbers.next(len(s.causes), "limit.of.causes"); ok {
-		s.causes = append(s.causes, all)
-		s.causeID[string(key)] = id
+	id, fresh := s.causes.number(codec.Key(all))
+	if fresh {
+		s.causes.entries[id] = all
 	}
 	return id
 }

@@ -164,7 +164,7 @@ func (k *checkpointer) load(ctx context.Context, sim *simulator.Simulator, opt *
 		}
 		k.base = s.snapshot()
 	}
-	whole, err := (&loaded{s.tables, s, s.visited, s.successors}).check(ctx, start)
+	whole, err := (&loaded{s}).check(ctx, start)
 	k.Kept.Sampled = !whole
 	return s, err
 }

@@ -129,7 +129,7 @@ func last(found []wordSet) (verdict.Word, wordSet) {
 // and after each, and returns what was found at each choice.
 func (f *futures) walk(choices []simulator.Choice) (states []uint32, found []wordSet, err error) {
 	absolute := f.sim.ReadsClock()
-	w, judges := f.sim.NewWorld(), f.judges(verdict.Safety{})
+	w, judges := f.sim.NewWorld(), f.judgeTab.id(verdict.Safety{})
 	f.takeState(&w, judges, f.successors.cur)
 	for n := 0; ; n++ {
 		id, _ := f.visited.states.add(f.successors.cur, 0, 0, 0)

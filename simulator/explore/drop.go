@@ -1,5 +1,10 @@
 package explore
 
+import (
+	"locklab/simulator"
+	"locklab/simulator/verdict"
+)
+
 // drop drops from a state what nothing that follows depends on. States that differ in
 // nothing else have the same moves, but for some that lead back to where they begin, and
 // these lead again to such states; the judges find the same. So one stands for all of them.
@@ -35,48 +40,39 @@ func (s *quotient) drop(state []uint32) {
 	}
 }
 
+// dropped are the components without what drop drops from them.
+type dropped struct {
+	timeouts                             [simulator.MaxClients]column
+	copies, versions, writes, judgedCopy column
+}
+
 func (s *quotient) dropVersions(state []uint32) {
 	for c := range s.clients {
 		if s.clientTab[c].entries[state[c]].onVersion {
 			return
 		}
 	}
-	rest := s.restTab.entries[state[s.restAt]]
-	if rest.unwritten == unseen {
-		rest.unwritten = s.restPart(s.restTab.keys[state[s.restAt]].WithoutVersion())
-	}
-	judges := s.judgeTab.entries[state[s.judgeAt]]
-	if judges.unwritten == unseen {
-		v := s.judgeTab.keys[state[s.judgeAt]]
+	state[s.restAt] = s.restTab.image(&s.dropped.versions, state[s.restAt], simulator.RestPart.WithoutVersion)
+	state[s.judgeAt] = s.judgeTab.image(&s.dropped.writes, state[s.judgeAt], func(v verdict.Safety) verdict.Safety {
 		v.ForgetWrites()
-		judges.unwritten = s.judges(v)
-	}
-	state[s.restAt], state[s.judgeAt] = rest.unwritten, judges.unwritten
+		return v
+	})
 }
 
 func (s *quotient) dropTimeouts(state []uint32) {
 	for c := range s.clients {
-		e := s.clientTab[c].entries[state[c]]
-		if e.patient == unseen {
-			e.patient = s.clientPart(c, s.sim.Parts().WithoutTimeouts(c+1, s.clientTab[c].keys[state[c]]))
-		}
-		state[c] = e.patient
+		state[c] = s.clientTab[c].image(&s.dropped.timeouts[c], state[c], func(p simulator.ClientPart) simulator.ClientPart {
+			return s.sim.Parts().WithoutTimeouts(c+1, p)
+		})
 	}
 }
 
 func (s *quotient) dropCopies(state []uint32) {
-	for n := range s.nodes {
-		e := s.nodeTab.entries[state[s.clients+n]]
-		if e.alone == unseen {
-			e.alone = s.nodePart(s.nodeTab.keys[state[s.clients+n]].WithoutCopies())
-		}
-		state[s.clients+n] = e.alone
+	for n := s.clients; n < s.restAt; n++ {
+		state[n] = s.nodeTab.image(&s.dropped.copies, state[n], simulator.NodePart.WithoutCopies)
 	}
-	judges := s.judgeTab.entries[state[s.judgeAt]]
-	if judges.alone == unseen {
-		v := s.judgeTab.keys[state[s.judgeAt]]
+	state[s.judgeAt] = s.judgeTab.image(&s.dropped.judgedCopy, state[s.judgeAt], func(v verdict.Safety) verdict.Safety {
 		v.ForgetCopies()
-		judges.alone = s.judges(v)
-	}
-	state[s.judgeAt] = judges.alone
+		return v
+	})
 }

@@ -135,7 +135,7 @@ func (g *Game) after(choices []simulator.Choice, do func(f *futures, w *simulato
 func (f *futures) goTo(choices []simulator.Choice, do func(f *futures, w *simulator.World) error) error {
 	absolute := f.sim.ReadsClock()
 	w := f.sim.NewWorld()
-	judges := f.judges(verdict.Safety{})
+	judges := f.judgeTab.id(verdict.Safety{})
 	for n, c := range choices {
 		if c.Verb == simulator.Pass {
 			judges = f.search.transitions.passJudges(judges, c.D)

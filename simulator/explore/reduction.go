@@ -62,8 +62,8 @@ func (s *successors) first(state []uint32) (int, error) {
 
 // unjudged reports whether these events change nothing for any verdict; an Acquire does not.
 func (s *transitions) unjudged(events uint32) bool {
-	for i := range s.events[events] {
-		if s.events[events][i].Kind != history.Acquire {
+	for i := range s.events.entries[events] {
+		if s.events.entries[events][i].Kind != history.Acquire {
 			return false
 		}
 	}

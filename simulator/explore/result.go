@@ -83,7 +83,7 @@ func (s *search) result() *Result {
 	}
 	slices.Sort(r.Triggered)
 	for i := range r.Found {
-		r.Found[i].Cause = s.causes[r.Found[i].cause]
+		r.Found[i].Cause = s.causes.entries[r.Found[i].cause]
 	}
 	return r
 }

@@ -3,6 +3,7 @@ package explore
 import (
 	"context"
 	"errors"
+	"time"
 
 	"locklab/simulator"
 	"locklab/simulator/verdict"
@@ -44,7 +45,7 @@ func newPass(sim *simulator.Simulator, opt *Options, wanted []Witness) *search {
 
 func newSearch(sim *simulator.Simulator, opt Options) *search {
 	tables := newTables(sim, &opt)
-	s := &search{opt: opt, tables: tables, transitions: &transitions{tables: tables, judge: verdict.CaseOf(&opt.Case)}, quotient: newQuotient(tables, &opt)}
+	s := &search{opt: opt, tables: tables, transitions: &transitions{tables: tables, judge: verdict.CaseOf(&opt.Case), passed: map[time.Duration]*passed{}}, quotient: newQuotient(tables, &opt)}
 	s.successors = &successors{
 		tables: tables, transitions: s.transitions, quotient: s.quotient,
 		step: opt.Step, outliving: opt.outliving, noReduction: opt.Plain.Order,
@@ -106,7 +107,7 @@ func (s *search) begin() error {
 
 // takeStart puts the state in which every run begins into next.
 func (s *search) takeStart(w simulator.World) error {
-	s.takeState(&w, s.judges(verdict.Safety{}), s.successors.next)
+	s.takeState(&w, s.judgeTab.id(verdict.Safety{}), s.successors.next)
 	return s.quotient.canonicalize(s.successors.next)
 }
 

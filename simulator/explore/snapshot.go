@@ -30,7 +30,7 @@ func (s *search) snapshot() *snapshot {
 	v := s.visited
 	m := &snapshot{
 		sim: s.sim.Tables().Sizes(), nodes: len(s.nodeTab.keys), rest: len(s.restTab.keys), judges: len(s.judgeTab.keys),
-		times: len(s.times.keys), causes: len(s.causes), events: len(s.events), choices: len(s.choices),
+		times: len(s.times.keys), causes: len(s.causes.keys), events: len(s.events.keys), choices: len(s.choices),
 		tally: v.tally, states: v.states.n, shortened: len(v.shortened), found: map[finding]discovery{},
 	}
 	for c := range s.clientTab {
@@ -61,7 +61,7 @@ func (v *visited) saved(m *snapshot) {
 // save writes what the search had at to, and not yet at from.
 func (s *search) save(w *codec.Writer, from, to *snapshot) {
 	s.sim.Tables().Save(w, from.sim, to.sim)
-	w.Put(s.choices[from.choices:to.choices], s.causes[from.causes:to.causes], s.events[from.events:to.events], s.times.keys[from.times:to.times])
+	w.Put(s.choices[from.choices:to.choices], s.causes.entries[from.causes:to.causes], s.events.entries[from.events:to.events], s.times.keys[from.times:to.times])
 	for c, n := range to.clients {
 		w.Put(s.clientTab[c].keys[from.clients[c]:n])
 	}
@@ -93,23 +93,23 @@ func (s *search) load(r *codec.Reader, from *snapshot) error {
 		sound = sound && hasEvents(s.tables, e) && int(s.numberEvents(e)) == from.events+i
 	}
 	for i, d := range times {
-		sound = sound && int(s.timeID(d)) == from.times+i
+		sound = sound && int(s.times.id(d)) == from.times+i
 	}
 	for c := range s.clientTab {
 		r.Get(&parts)
 		for i, p := range parts {
-			sound = sound && s.sim.Tables().CheckClient(c+1, &p) == nil && int(s.clientPart(c, p)) == from.clients[c]+i
+			sound = sound && s.sim.Tables().CheckClient(c+1, &p) == nil && int(s.clientTab[c].id(p)) == from.clients[c]+i
 		}
 	}
 	for i, p := range s.sim.Tables().LoadNodes(r) {
-		sound = sound && s.sim.Tables().CheckNode(&p) == nil && int(s.nodePart(p)) == from.nodes+i
+		sound = sound && s.sim.Tables().CheckNode(&p) == nil && int(s.nodeTab.id(p)) == from.nodes+i
 	}
 	r.Get(&rest, &judges)
 	for i, p := range rest {
-		sound = sound && s.sim.Tables().CheckRest(&p) == nil && int(s.restPart(p)) == from.rest+i
+		sound = sound && s.sim.Tables().CheckRest(&p) == nil && int(s.restTab.id(p)) == from.rest+i
 	}
 	for i, v := range judges {
-		sound = sound && int(s.judges(v)) == from.judges+i
+		sound = sound && int(s.judgeTab.id(v)) == from.judges+i
 	}
 	if r.Err() == nil && (!sound || len(s.choices) != from.choices+len(choices) || s.numbers.full != nil) {
 		return errUnsound
@@ -208,11 +208,20 @@ func (s *store) indexAll() {
 	s.reindex(size)
 }
 
-// requeue makes the queue of a search that was loaded, whose states are sound. The states
-// stand in the order in which they were reached, so that is their order in the queue; one
-// that was shortened stands where it was then. present is the layer that is visited.
+// requeue makes the queue of a search that was loaded, whose states are sound, and checks the counts of
+// those that were visited. The states stand in the order in which they were reached, so that is their
+// order in the queue; one that was shortened stands where it was then. present is what was visited of
+// the layer that is visited.
 func (s *loaded) requeue() (present []uint32, err error) {
-	v, moved := s.visited, make([]bool, s.visited.states.n)
+	v, moved := s.visited, map[uint32]bool{}
+	visited, deepest := v.place, 0
+	enqueue := func(id uint32) {
+		if depth := v.states.depth(id); s.isDone(id) {
+			visited, deepest = visited+1, max(deepest, int(depth))
+		} else {
+			v.enqueue(id, s.faultsOf(id), depth)
+		}
+	}
 	before := uint32(0)
 	for _, w := range v.shortened {
 		if w.id == 0 || moved[w.id] || w.states <= w.id || w.states < before || int(w.states) > v.states.n || s.faultIn(v.states.via(w.id)) != 0 {
@@ -220,51 +229,27 @@ func (s *loaded) requeue() (present []uint32, err error) {
 		}
 		moved[w.id], before = true, w.states
 	}
-	shortened := v.shortened
-	for id := range uint32(v.states.n) {
-		for ; len(shortened) > 0 && shortened[0].states == id; shortened = shortened[1:] {
-			v.requeue(shortened[0].id, s.faultsOf(shortened[0].id), false)
+	for id := range uint32(v.states.n) + 1 {
+		for ; len(v.shortened) > 0 && v.shortened[0].states == id; v.shortened = v.shortened[1:] {
+			enqueue(v.shortened[0].id)
 		}
-		if !moved[id] {
-			v.requeue(id, s.faultsOf(id), id > 0 && s.faultIn(v.states.via(id)) != 0)
+		if int(id) < v.states.n && !moved[id] {
+			enqueue(id)
 		}
-	}
-	for _, w := range shortened { // when all states were reached
-		v.requeue(w.id, s.faultsOf(w.id), false)
 	}
 	v.shortened = nil
-	for i := range v.queue {
-		q := &v.queue[i]
-		for _, list := range [][]uint32{q.below, q.own} {
-			if !slices.IsSortedFunc(list, func(a, b uint32) int { return int(v.states.depth(a)) - int(v.states.depth(b)) }) {
-				return nil, errUnsound
-			}
-		}
-	}
-	if v.spent < 0 || v.spent >= len(v.queue) {
+	if v.spent < 0 || v.spent >= len(v.queue) || v.depth < 0 || v.depth >= len(v.queue[v.spent]) {
 		return nil, errUnsound
 	}
-	q := &v.queue[v.spent]
-	if q.depth(v.states) == v.depth {
-		present = q.take(v.states, v.depth)
-	}
+	present = v.queue[v.spent][v.depth]
 	if v.place < 0 || v.place > len(present) {
 		return nil, errUnsound
 	}
-	q.own = append(slices.Clone(present[v.place:]), q.own...)
-	return present, nil
-}
-
-// requeue puts a state into the queue of its faults, unless its layer is done.
-func (v *visited) requeue(id uint32, faults int, byFault bool) {
-	for len(v.queue) <= faults {
-		v.queue = append(v.queue, level{})
+	if v.place > 0 {
+		deepest = v.depth
 	}
-	switch q := &v.queue[faults]; {
-	case faults < v.spent || faults == v.spent && int(v.states.depth(id)) < v.depth:
-	case byFault:
-		q.below = append(q.below, id)
-	default:
-		q.own = append(q.own, id)
+	if visited != v.expanded || deepest != v.deepest || len(v.triggered) > len(s.choices) || v.transitions < v.states.n-1 {
+		return nil, errUnsound
 	}
+	return slices.Clone(present[:v.place]), nil
 }

@@ -71,12 +71,7 @@ const (
 )
 
 // loaded is a search that was read from a checkpoint.
-type loaded struct {
-	*tables
-	search     *search
-	visited    *visited
-	successors *successors
-}
+type loaded struct{ *search }
 
 // check checks a search that was loaded, and makes what can be made from the rest. start is
 // the world in which every run begins. whole: all of it was computed again, and not a sample.
@@ -86,10 +81,6 @@ func (s *loaded) check(ctx context.Context, start simulator.World) (whole bool, 
 	}
 	present, err := s.requeue()
 	if err != nil {
-		return false, err
-	}
-	present = present[:s.visited.place]
-	if err := s.checkFigures(); err != nil {
 		return false, err
 	}
 	if err := s.checkFound(present); err != nil {
@@ -146,7 +137,7 @@ func (s *loaded) hasWords(words []uint32) bool {
 		}
 	}
 	return int(words[s.restAt]) < len(s.restTab.keys) && int(words[s.judgeAt]) < len(s.judgeTab.keys) &&
-		(!s.byCause || int(words[s.causeAt]) < len(s.causes)) &&
+		(!s.byCause || int(words[s.causeAt]) < len(s.causes.keys)) &&
 		(len(words) <= s.timeAt || int(words[s.timeAt]) < len(s.times.keys))
 }
 
@@ -168,32 +159,13 @@ func (s *loaded) isDone(id uint32) bool {
 	return f < v.spent || f == v.spent && int(v.states.depth(id)) < v.depth
 }
 
-// checkFigures checks the counts of states.
-func (s *loaded) checkFigures() error {
-	v := s.visited
-	visited, deepest := v.place, 0
-	if visited > 0 {
-		deepest = v.depth
-	}
-	for id := range uint32(v.states.n) {
-		if s.isDone(id) {
-			visited++
-			deepest = max(deepest, int(v.states.depth(id)))
-		}
-	}
-	if visited != v.expanded || deepest != v.deepest || len(v.triggered) > len(s.choices) || v.transitions < v.states.n-1 {
-		return errUnsound
-	}
-	return nil
-}
-
 // checkFound checks where the verdicts were found. visited are the states of the present
 // layer from which all that follows is entered.
 func (s *loaded) checkFound(visited []uint32) error {
 	v := s.visited
 	for f, d := range v.found {
 		switch {
-		case !slices.Contains(order, f.word) || int(f.cause) >= len(s.causes):
+		case !slices.Contains(order, f.word) || int(f.cause) >= len(s.causes.keys):
 			return errUnsound
 		case int(d.state) >= v.states.n || !s.isDone(d.state) && !slices.Contains(visited, d.state) || int(d.choice) >= len(s.choices):
 			return errUnsound
@@ -212,7 +184,7 @@ func (s *loaded) checkFound(visited []uint32) error {
 // were visited.
 func (s *loaded) checkSteps(ctx context.Context, start simulator.World, present []uint32) error {
 	v := s.visited
-	if err := s.search.takeStart(start); err != nil {
+	if err := s.takeStart(start); err != nil {
 		return err
 	}
 	if !slices.Equal(s.successors.next, v.states.words(0)) {
@@ -253,7 +225,7 @@ func sampled(n int) iter.Seq[uint32] {
 // expandAgain puts all arcs from a state into out.
 func (s *loaded) expandAgain(id uint32) error {
 	s.successors.out.clear()
-	if err := s.search.loadState(id); err != nil {
+	if err := s.loadState(id); err != nil {
 		return err
 	}
 	return errors.Join(s.successors.expand(id), s.numbers.full)

@@ -39,51 +39,56 @@ import (
 // dropped (drop.go), and clients that are alike are sorted.
 type quotient struct {
 	*tables
-	renames  map[renaming]uint32
-	drops    bool // see drop
-	versions bool // that of the resource is always part of the state; see drop
+	// A canonical state has the classes of its symmetric clients: the numbers of the same states of
+	// client 1. classes are those of each client's states, and members the other way round.
+	classes, members [simulator.MaxClients]column
+	renames          map[uint32]*renamed // by permutation, see code
+	dropped          dropped
+	drops            bool // see drop
+	versions         bool // that of the resource is always part of the state; see drop
 }
+
+// renamed are the components with their clients permuted.
+type renamed struct{ nodes, rest, judges column }
 
 // newQuotient has sim check from now on that the servers take symmetric clients for one another.
 func newQuotient(t *tables, opt *Options) *quotient {
 	t.sim.Symmetry().Check(t.symmetric)
-	return &quotient{tables: t, renames: map[renaming]uint32{}, drops: !opt.Plain.Parts && opt.Step > 0, versions: t.sim.OldBases()}
+	return &quotient{tables: t, renames: map[uint32]*renamed{}, drops: !opt.Plain.Parts && opt.Step > 0, versions: t.sim.OldBases()}
 }
 
-// renaming is a part and the permutation that is applied to it.
-type renaming struct {
-	kind renamingKind
-	id   uint32
-	to   uint32 // see code
-}
-
-type renamingKind uint8
-
-const (
-	ofNode renamingKind = iota
-	ofRest
-	ofJudges
-)
-
-// class is the number of a state of client c as a state of client 1.
-func (s *quotient) class(c int, id uint32) (uint32, error) {
-	e := s.clientTab[c].entries[id]
-	if e.class != unseen {
-		return e.class, nil
-	}
-	part, err := s.sim.Symmetry().Client(s.clientTab[c].keys[id], c+1, 1)
+// as is the number of a state of client from, from 0, as one of client to.
+func (s *quotient) as(id uint32, from, to int) (uint32, error) {
+	part, err := s.sim.Symmetry().Client(s.clientTab[from].keys[id], from+1, to+1)
 	if err != nil {
 		return 0, fmt.Errorf("explore: %w", err)
 	}
-	class := s.clientPart(0, part)
-	first := s.clientTab[0].entries[class]
-	if first.class == unseen {
+	return s.clientTab[to].id(part), nil
+}
+
+// class is the number of a state of client c as a state of client 1.
+func (s *quotient) class(c int, id uint32) (uint32, error) {
+	if class := s.classes[c].at(id); class != unseen {
+		return class, nil
+	}
+	class, err := s.as(id, c, 0)
+	if err != nil {
+		return 0, err
+	}
+	if s.classes[0].at(class) == unseen {
 		if err := s.checkClass(class); err != nil {
 			return 0, err
 		}
 	}
-	e.class, first.class, first.as[0], first.as[c] = class, class, class, id
+	s.join(class, 0, class)
+	s.join(class, c, id)
 	return class, nil
+}
+
+// join notes that a state of client c is of a class.
+func (s *quotient) join(class uint32, c int, id uint32) {
+	s.classes[c].set(id, class)
+	s.members[c].set(class, id)
 }
 
 // checkClass checks a class: that every symmetric client in this state does the same. Which of
@@ -99,19 +104,14 @@ func (s *quotient) checkClass(class uint32) error {
 }
 
 // ofClass is the number of a class as a state of client c.
-func (s *quotient) ofClass(class uint32, c int) (uint32, error) {
-	first := s.clientTab[0].entries[class]
-	if first.as[c] != unseen {
-		return first.as[c], nil
+func (s *quotient) ofClass(class uint32, c int) (id uint32, err error) {
+	if id = s.members[c].at(class); id != unseen {
+		return id, nil
 	}
-	part, err := s.sim.Symmetry().Client(s.clientTab[0].keys[class], 1, c+1)
-	if err != nil {
-		return 0, fmt.Errorf("explore: %w", err)
+	if id, err = s.as(class, 0, c); err == nil {
+		s.join(class, c, id)
 	}
-	id := s.clientPart(c, part)
-	first.as[c] = id
-	s.clientTab[c].entries[id].class = class
-	return id, nil
+	return id, err
 }
 
 // canonicalize makes a state canonical: the words of symmetric clients become classes,
@@ -166,41 +166,31 @@ func (s *quotient) rename(state []uint32, to *verdict.Names) error {
 	for _, name := range to[1 : s.symmetric+1] {
 		code = code<<4 | uint32(name)
 	}
-	for n := range s.nodes {
-		word := &state[s.clients+n]
-		key := renaming{ofNode, *word, code}
-		id, ok := s.renames[key]
-		if !ok {
-			part, err := s.sim.Symmetry().Node(s.nodeTab.keys[*word], (*simulator.Names)(to))
-			if err != nil {
-				return fmt.Errorf("explore: %w", err)
-			}
-			id = s.nodePart(part)
-			s.renames[key] = id
-		}
-		*word = id
+	memory := s.renames[code]
+	if memory == nil {
+		memory = &renamed{}
+		s.renames[code] = memory
 	}
-	word := &state[s.restAt]
-	key := renaming{ofRest, *word, code}
-	id, ok := s.renames[key]
-	if !ok {
-		part, err := s.sim.Symmetry().Rest(s.restTab.keys[*word], (*simulator.Names)(to))
-		if err != nil {
-			return fmt.Errorf("explore: %w", err)
-		}
-		id = s.restPart(part)
-		s.renames[key] = id
+	var wrong error
+	for n := s.clients; n < s.restAt && wrong == nil; n++ {
+		state[n] = s.nodeTab.image(&memory.nodes, state[n], func(p simulator.NodePart) simulator.NodePart {
+			p, wrong = s.sim.Symmetry().Node(p, (*simulator.Names)(to))
+			return p
+		})
 	}
-	*word = id
-	word = &state[s.judgeAt]
-	key = renaming{ofJudges, *word, code}
-	if id, ok = s.renames[key]; !ok {
-		v := s.judgeTab.keys[*word]
+	if wrong == nil {
+		state[s.restAt] = s.restTab.image(&memory.rest, state[s.restAt], func(p simulator.RestPart) simulator.RestPart {
+			p, wrong = s.sim.Symmetry().Rest(p, (*simulator.Names)(to))
+			return p
+		})
+	}
+	if wrong != nil {
+		return fmt.Errorf("explore: %w", wrong)
+	}
+	state[s.judgeAt] = s.judgeTab.image(&memory.judges, state[s.judgeAt], func(v verdict.Safety) verdict.Safety {
 		v.Rename(to)
-		id = s.judges(v)
-		s.renames[key] = id
-	}
-	*word = id
+		return v
+	})
 	return nil
 }
 

@@ -1,44 +1,14 @@
 package explore
 
 import (
-	"bytes"
-	"cmp"
+	"fmt"
+	"slices"
 	"time"
 
 	"locklab/simulator"
 	"locklab/simulator/history"
-	"locklab/simulator/internal/codec"
 	"locklab/simulator/verdict"
 )
-
-// tables number the parts of the world, judges, times, events and choices, as far as they were
-// met. A state is a list of such numbers.
-type tables struct {
-	sim       *simulator.Simulator
-	numbers   *numbers
-	clients   int
-	nodes     int
-	symmetric int  // so many clients, from the first, run the same code; 0 or 1: symmetry is not used
-	probe     int  // the client that begins when all others have finished; 0: none
-	byCause   bool // the causes are part of the state
-
-	restAt, judgeAt, causeAt, timeAt int // words of a state
-
-	clientTab []table[simulator.ClientPart, *clientEntry] // one a client
-	nodeTab   table[simulator.NodePart, *nodeEntry]
-	restTab   table[simulator.RestPart, *restEntry]
-	judgeTab  table[verdict.Safety, *judgeEntry]
-	times     table[time.Duration, struct{}] // absolute only
-
-	causes   [][]string
-	causeID  map[string]uint32
-	events   []eventList // 0: none
-	eventID  map[string]uint32
-	eventKey bytes.Buffer
-	eventOut *codec.Writer // to eventKey
-	choices  []simulator.Choice
-	choiceID map[simulator.Choice]uint16
-}
 
 // transitions is the transition relation by parts of the world, as far as it was needed: the
 // effects of moves on parts.
@@ -50,322 +20,289 @@ type transitions struct {
 	scratch    simulator.World // memory of effect
 	faultMemo  memo            // where in faultLists the possible faults are
 	faultLists [][]uint16      // choices
+	passed     map[time.Duration]*passed
 }
 
-// table numbers values and keeps an entry for each.
-type table[K comparable, E any] struct {
-	numbers *numbers
-	ids     map[K]uint32
-	keys    []K
-	entries []E
+// passed are the components after a time, by their numbers.
+type passed struct {
+	clients      [simulator.MaxClients]column
+	rest, judges column
 }
 
-func (t *table[K, E]) id(k K, fresh func(id uint32) E) uint32 {
-	if id, ok := t.ids[k]; ok {
-		return id
+// after is the memory of what time d does.
+func (s *transitions) after(d time.Duration) *passed {
+	p := s.passed[d]
+	if p == nil {
+		p = &passed{}
+		s.passed[d] = p
 	}
-	if t.ids == nil {
-		t.ids = map[K]uint32{}
+	return p
+}
+
+// effect returns what a move does to the parts that it reaches. It is computed once, by
+// the simulator's own Step on a world that holds these parts only, and looked up
+// from then on.
+func (s *transitions) effect(state []uint32, m *move) (effect, error) {
+	key := s.effectKey(state, m)
+	alone, mayBeAlone := s.clientKey(key, m)
+	if mayBeAlone {
+		if eff, ok := s.effects.get(&alone); ok {
+			eff.node, eff.rest = key.node, key.rest
+			return eff, nil
+		}
 	}
-	id, ok := t.numbers.next(len(t.keys), "limit.of.parts")
-	if !ok {
-		return id
+	if eff, ok := s.effects.get(&key); ok {
+		return eff, nil
 	}
-	t.ids[k] = id
-	t.keys = append(t.keys, k)
-	var e E
-	t.entries = append(t.entries, e)
-	t.entries[id] = fresh(id)
-	return id
-}
-
-// clientEntry holds what is known about one state of one client.
-type clientEntry struct {
-	own       []simulator.Choice // what touches no server: answers, wakes, …
-	ownID     []uint16
-	arriveID  []uint16 // requests on their way
-	target    []int    // their servers; 0: the resource
-	listensID []uint16 // what a server may tell it to which it listens
-	source    []int    // these servers
-	due       time.Duration
-	finished  bool
-	entered   bool   // it was given the lock at some time
-	timeless  bool   // time does not change it
-	awaits    bool   // it waits for a watch
-	begun     bool   // its program has begun
-	patient   uint32 // the same state without time-outs that cannot come; see Simulator.WithoutTimeouts. unseen: not yet known
-	onVersion bool   // see Simulator.OnVersion
-	waitsOn   uint8
-	blocked   uint8 // the servers that wait for replicas on its behalf
-	single    bool  // see mayGoFirst
-	after     map[time.Duration]uint32
-	// A canonical state has the class of a symmetric client: the number of the same
-	// state of client 1. as is the number of the same state of each client, unseen if
-	// there is none yet; it is filled in for client 1 only.
-	class uint32
-	as    [simulator.MaxClients]uint32
-}
-
-type nodeEntry struct {
-	own     []simulator.Choice // what it can do at once, as server 1
-	alone   uint32             // the same state without what its copies hold; see NodePart.WithoutCopies. unseen: not yet known
-	split   bool
-	serving bool                            // neither down nor hung
-	due     map[time.Duration]time.Duration // by the present; relative labs use 0
-	after   map[passing]effect
-}
-
-// passing is the key of what the passing of time does to a server.
-type passing struct {
-	d       time.Duration
-	now     uint32
-	server  uint8
-	pending bool
-}
-
-type restEntry struct {
-	due        time.Duration // of the next that is held up
-	after      map[time.Duration]uint32
-	orphanedID []uint16
-	target     []int
-	spent      int
-	mayFault   bool   // the budget is not used up
-	punctual   bool   // no fault is left that holds anything up; see Simulator.Punctual
-	clientside bool   // no fault is left that strikes servers; see Simulator.Clientside
-	onVersion  bool   // a request to the resource is under way that nobody waits for
-	unwritten  uint32 // the same with a resource that counts from 0; unseen: not yet known
-}
-
-type judgeEntry struct {
-	alone     uint32 // the same without what replicas and disks hold; unseen: not yet known
-	unwritten uint32 // the same without what was written; unseen: not yet known
-	judged    map[uint32]judged
-	after     map[time.Duration]uint32
-	roles     [simulator.MaxClients]uint32 // of the clients, see verdict.Safety.Role
-}
-
-// judged is the effect of a list of events on the judges.
-type judged struct {
-	to    uint32
-	found wordSet
-}
-
-// effect is the result of a move: the new numbers of the parts that it reaches, and its
-// events.
-type effect struct {
-	client, node, rest uint32
-	events             uint32
-}
-
-const unseen = ^uint32(0)
-
-// noClient in an effectKey: it has no client.
-const noClient = 1<<8 - 1
-
-// effectKey holds all that an effect depends on; see transitions.effectKey.
-type effectKey struct {
-	client, node, rest uint32
-	now                uint32
-	choice             uint16
-	who                uint8
-}
-
-// eventList is the events of a move that some judge needs, with times relative to the
-// move.
-type eventList []history.Event
-
-func newTables(sim *simulator.Simulator, opt *Options) *tables {
-	s := &tables{
-		sim: sim, clients: len(sim.Config().Clients), nodes: len(sim.Config().Nodes), probe: opt.Probe,
-		numbers:   &numbers{ids: cmp.Or(opt.Plain.IDs, maxIDs), choices: cmp.Or(opt.Plain.Choices, maxChoices)},
-		symmetric: opt.assumed.symmetric, byCause: opt.Causes,
+	s.scratch = s.sim.Parts().World(s.now(state))
+	w := &s.scratch
+	if m.client >= 0 {
+		w.SetClientPart(int(m.client)+1, &s.clientTab[m.client].keys[key.client])
 	}
-	s.restAt = s.clients + s.nodes
-	s.judgeAt, s.causeAt, s.timeAt = s.restAt+1, s.restAt+2, s.restAt+2
-	if s.byCause {
-		s.timeAt++
+	if m.node >= 0 {
+		s.sim.Parts().SetNode(w, int(m.node)+1, &s.nodeTab.keys[key.node])
 	}
-	s.clientTab = make([]table[simulator.ClientPart, *clientEntry], s.clients)
-	for c := range s.clientTab {
-		s.clientTab[c].numbers = s.numbers
+	s.sim.Parts().SetRest(w, &s.restTab.keys[state[s.restAt]])
+	events, err := s.sim.Step(w, s.choices[m.choice])
+	if err != nil {
+		return effect{}, &failedMove{error: fmt.Errorf("explore: %w", err), via: m.choice}
 	}
-	s.nodeTab.numbers, s.restTab.numbers, s.judgeTab.numbers, s.times.numbers = s.numbers, s.numbers, s.numbers, s.numbers
-	s.eventOut = codec.NewWriter(&s.eventKey)
-	s.eventID, s.choiceID = map[string]uint32{}, map[simulator.Choice]uint16{}
-	s.events = []eventList{nil}
-	s.causes, s.causeID = [][]string{nil}, map[string]uint32{"": 0}
-	return s
+	reached := s.sim.Reached()
+	eff := effect{events: s.recordEvents(w.Now(), events)}
+	if m.client >= 0 {
+		eff.client = s.client(int(m.client), w)
+	}
+	if m.node >= 0 {
+		eff.node = s.node(int(m.node), w)
+	}
+	eff.rest = s.rest(w)
+	if mayBeAlone && !reached && eff.node == key.node && eff.rest == key.rest {
+		key = alone
+	}
+	s.effects.put(key, eff)
+	return eff, nil
 }
 
-// stride is the number of words of a state, in this order: clients, servers, rest, judges, causes, time.
-func (s *tables) stride() int {
-	if s.sim.ReadsClock() {
-		return s.timeAt + 1
+// clientKey is key without the ensemble and the rest, if m is a choice of a client that need
+// not look at them. (That of a client of a Redis has neither in its key, unless code abandons
+// requests.)
+func (s *transitions) clientKey(key effectKey, m *move) (alone effectKey, may bool) {
+	if m.fault || m.client < 0 || m.node < 0 || s.sim.Abandons() {
+		return key, false
 	}
-	return s.timeAt
+	switch s.choices[m.choice].Verb {
+	case simulator.Start, simulator.Answer, simulator.Survive, simulator.Wake, simulator.Choose:
+		key.node, key.rest = unseen, unseen
+		return key, true
+	}
+	return key, false
 }
 
-// now is the true time of a state; 0 if it is not part of the state.
-func (s *tables) now(state []uint32) time.Duration {
-	if len(state) > s.timeAt {
-		return s.times.keys[state[s.timeAt]]
+// effectKey is all that the effect of a move depends on.
+func (s *transitions) effectKey(state []uint32, m *move) effectKey {
+	key := effectKey{choice: m.choice, who: uint8(m.client), now: s.nowID(state)}
+	if m.client >= 0 {
+		key.client = state[m.client]
 	}
-	return 0
+	if m.node >= 0 {
+		key.node = state[s.clients+int(m.node)]
+	}
+	if m.rest {
+		key.rest = state[s.restAt]
+	}
+	return key
 }
 
-func (s *tables) nowID(state []uint32) uint32 {
-	if len(state) > s.timeAt {
-		return state[s.timeAt]
+// mayTell reports whether the server of m has a message for the listening thread of the
+// client of m. That there is none is remembered as an effect with the events
+// unseen.
+func (s *successors) mayTell(m *move) bool {
+	key := s.transitions.effectKey(s.cur, m)
+	if eff, ok := s.transitions.effects.get(&key); ok {
+		return eff.events != unseen
 	}
-	return 0
+	c, n := int(m.client), int(m.node)
+	deliverable := s.sim.Parts().Notifications(c+1, &s.clientTab[c].keys[key.client], n+1, &s.nodeTab.keys[key.node], s.now(s.cur), nil)
+	may := slices.Contains(deliverable, s.choices[m.choice])
+	if !may {
+		s.transitions.effects.put(key, effect{events: unseen})
+	}
+	return may
 }
 
-// world builds the world of a state.
-func (s *tables) world(state []uint32) simulator.World {
+// faultsOn lists the faults that are possible on client c, or on a server (those that
+// name a client too are listed for the server).
+func (s *transitions) faultsOn(c, node int, state []uint32) []uint16 {
+	key := effectKey{rest: state[s.restAt], who: noClient}
+	if c >= 0 {
+		key.client, key.who = state[c], uint8(c)
+		if s.sim.KeepsSessions() {
+			key.node = state[s.clients]
+		}
+	} else {
+		key.node, key.choice = state[s.clients+node], uint16(node)
+	}
+	if at, ok := s.faultMemo.get(&key); ok {
+		return s.faultLists[at.events]
+	}
+	var list []uint16
 	w := s.sim.Parts().World(s.now(state))
-	for c := range s.clients {
+	if c >= 0 {
 		w.SetClientPart(c+1, &s.clientTab[c].keys[state[c]])
-	}
-	for n := range s.nodes {
-		s.sim.Parts().SetNode(&w, n+1, &s.nodeTab.keys[state[s.clients+n]])
+		if s.sim.KeepsSessions() {
+			s.sim.Parts().SetNode(&w, 1, &s.nodeTab.keys[state[s.clients]])
+		}
+	} else {
+		s.sim.Parts().SetNode(&w, node+1, &s.nodeTab.keys[state[s.clients+node]])
 	}
 	s.sim.Parts().SetRest(&w, &s.restTab.keys[state[s.restAt]])
-	return w
+	all, err := s.sim.Parts().Faults(&w, nil)
+	s.numbers.note(err)
+	for _, ch := range all {
+		if int(ch.Node) == node+1 && (node >= 0 || int(ch.Client) == c+1) {
+			list = append(list, s.choice(ch))
+		}
+	}
+	if id, ok := s.numbers.next(len(s.faultLists), "limit.of.faults"); ok {
+		s.faultMemo.put(key, effect{events: id})
+		s.faultLists = append(s.faultLists, list)
+	}
+	return list
 }
 
-// takeState writes the words of a world with the given judges to state.
-func (s *tables) takeState(w *simulator.World, judges uint32, state []uint32) {
+// due is the time to the next deadline in a state; Never: there is none.
+func (s *transitions) due(state []uint32) time.Duration {
+	due := s.restTab.entries[state[s.restAt]].due
 	for c := range s.clients {
-		state[c] = s.client(c, w)
+		due = min(due, s.clientTab[c].entries[state[c]].due)
 	}
+	now := s.now(state)
 	for n := range s.nodes {
-		state[s.clients+n] = s.node(n, w)
+		e := s.nodeTab.entries[state[s.clients+n]]
+		gone, ok := e.due[now]
+		if !ok {
+			gone = s.sim.Parts().DueAt(&s.nodeTab.keys[state[s.clients+n]], now)
+			e.due[now] = gone
+		}
+		due = min(due, gone)
 	}
-	state[s.restAt] = s.rest(w)
-	state[s.judgeAt] = judges
+	return due
+}
+
+// passTime lets time pass by c, for each part by itself, and tells the judges; or what still stands at
+// all servers ends by c, and no time passes.
+func (s *transitions) passTime(state, next []uint32, c simulator.Choice) (found wordSet, err error) {
+	copy(next, state)
+	now, d, after := s.now(state), c.D, s.after(c.D)
 	if len(state) > s.timeAt {
-		state[s.timeAt] = s.timeID(w.Now())
+		next[s.timeAt] = s.times.id(now + d)
 	}
-}
-
-// timeID numbers a true time.
-func (s *tables) timeID(now time.Duration) uint32 {
-	return s.times.id(now, func(uint32) struct{} { return struct{}{} })
-}
-
-func (s *tables) client(c int, w *simulator.World) uint32 {
-	return s.clientPart(c, s.sim.Parts().Client(w, c+1))
-}
-
-func (s *tables) clientPart(c int, part simulator.ClientPart) uint32 {
-	return s.clientTab[c].id(part, func(uint32) *clientEntry {
-		e := &clientEntry{after: map[time.Duration]uint32{}, class: unseen, patient: unseen}
-		for i := range e.as {
-			e.as[i] = unseen
-		}
-		var all []simulator.Choice
-		all, e.due = s.sim.Parts().Ready(c+1, &part, nil)
-		for _, ch := range all {
-			if ch.Verb == simulator.Arrive {
-				e.arriveID = append(e.arriveID, s.choice(ch))
-				e.target = append(e.target, s.sim.Parts().Target(c+1, &part, int(ch.Thread)))
-				continue
-			}
-			e.own = append(e.own, ch)
-			e.ownID = append(e.ownID, s.choice(ch))
-		}
-		for _, ch := range part.Listens(c+1, nil) {
-			e.listensID = append(e.listensID, s.choice(ch))
-			e.source = append(e.source, s.sim.Parts().Target(c+1, &part, int(ch.Thread)))
-		}
-		e.begun = part.Begun()
-		e.finished, e.timeless, e.entered = part.Finished(), part.Timeless(), s.sim.Parts().Entered(c+1, &part)
-		e.waitsOn, e.blocked = s.sim.Parts().WaitsOn(c+1, &part), s.sim.Parts().BlockedOn(c+1, &part)
-		e.onVersion = s.sim.Parts().OnVersion(c+1, &part)
-		e.awaits = s.sim.Parts().Awaits(c+1, &part)
-		e.single = mayGoFirst(e, &part)
-		return e
-	})
-}
-
-func (s *tables) node(n int, w *simulator.World) uint32 {
-	return s.nodePart(s.sim.Parts().Node(w, n+1))
-}
-
-func (s *tables) nodePart(part simulator.NodePart) uint32 {
-	return s.nodeTab.id(part, func(uint32) *nodeEntry {
-		return &nodeEntry{alone: unseen, own: s.sim.Parts().ReadyNode(1, &part, nil), split: part.Split(), serving: part.Serving(), due: map[time.Duration]time.Duration{}, after: map[passing]effect{}}
-	})
-}
-
-func (s *tables) rest(w *simulator.World) uint32 { return s.restPart(s.sim.Parts().Rest(w)) }
-
-func (s *tables) restPart(part simulator.RestPart) uint32 {
-	return s.restTab.id(part, func(uint32) *restEntry {
-		e := &restEntry{unwritten: unseen, onVersion: s.sim.Parts().OrphanedOnVersion(&part), punctual: s.sim.Parts().Punctual(&part), clientside: s.sim.Parts().Clientside(&part), spent: s.sim.Parts().Spent(&part), after: map[time.Duration]uint32{}}
-		allowed := 0
-		for _, f := range s.sim.Config().Faults {
-			allowed += f.Times
-		}
-		e.mayFault = e.spent < allowed
-		e.due = s.sim.Parts().Orphaned(&part, func(c simulator.Choice, node int) {
-			e.orphanedID = append(e.orphanedID, s.choice(c))
-			e.target = append(e.target, node)
-		})
-		return e
-	})
-}
-
-func (s *tables) choice(c simulator.Choice) uint16 {
-	if id, ok := s.choiceID[c]; ok {
-		return id
-	}
-	if len(s.choices) >= s.numbers.choices {
-		s.numbers.exceed("limit.choices", "n", s.numbers.choices)
-		return 0
-	}
-	id := uint16(len(s.choices))
-	s.choices = append(s.choices, c)
-	s.choiceID[c] = id
-	return id
-}
-
-// recordEvents numbers a list of events, without what no judge needs.
-func (s *tables) recordEvents(now time.Duration, events []history.Event) uint32 {
-	list := make(eventList, 0, len(events))
-	for i := range events {
-		e := events[i]
-		if !verdict.Matters(e.Kind) {
+	for c := range s.clients {
+		if s.clientTab[c].entries[state[c]].timeless {
 			continue
 		}
-		e.At = max(e.At-now, 0) // what has ended before time passed: no judge looks at when that was
-		if e.Until != 0 && e.Until != history.Forever {
-			e.Until -= now
-		}
-		e.Msg, e.Cmd, e.Reply, e.Skew = 0, nil, "", 0
-		if e.Kind == history.Read {
-			e.Version, e.Token = 0, 0
-		}
-		list = append(list, e)
+		next[c] = s.clientTab[c].image(&after.clients[c], state[c], func(part simulator.ClientPart) simulator.ClientPart {
+			w := s.sim.Parts().World(now)
+			w.SetClientPart(c+1, &part)
+			w.Skip(d)
+			return s.sim.Parts().Client(&w, c+1)
+		})
 	}
-	return s.numberEvents(list)
+	if s.restTab.entries[state[s.restAt]].due != simulator.Never { // otherwise time does not change it
+		next[s.restAt] = s.restTab.image(&after.rest, state[s.restAt], func(part simulator.RestPart) simulator.RestPart {
+			w := s.sim.Parts().World(now)
+			s.sim.Parts().SetRest(&w, &part)
+			w.Skip(d)
+			return s.sim.Parts().Rest(&w)
+		})
+	}
+	if d > 0 {
+		next[s.judgeAt] = s.passJudges(state[s.judgeAt], d)
+	}
+	for n := range s.nodes {
+		eff, err := s.passNode(n, state, c)
+		if err != nil {
+			return 0, err
+		}
+		next[s.clients+n] = eff.node
+		found |= s.judgeEvents(next, eff.events)
+	}
+	return found, nil
 }
 
-// numberEvents numbers a list; 0 is the empty one.
-func (s *tables) numberEvents(list eventList) uint32 {
-	if len(list) == 0 {
+func (s *transitions) passJudges(id uint32, d time.Duration) uint32 {
+	return s.judgeTab.image(&s.after(d).judges, id, func(v verdict.Safety) verdict.Safety {
+		v.Rebase(d)
+		return v
+	})
+}
+
+func (s *transitions) passNode(n int, state []uint32, c simulator.Choice) (effect, error) {
+	id := state[s.clients+n]
+	e := s.nodeTab.entries[id]
+	if c.Verb == simulator.End && !slices.ContainsFunc(e.own, func(own simulator.Choice) bool { return own.Verb == simulator.End }) {
+		return effect{node: id}, nil
+	}
+	key := passing{d: c.D, now: s.nowID(state), server: uint8(n), pending: c.Thread == simulator.Pending} // its events name the server
+	if eff, ok := e.after[key]; ok {
+		return eff, nil
+	}
+	w := s.sim.Parts().World(s.now(state))
+	s.sim.Parts().SetNode(&w, n+1, &s.nodeTab.keys[id])
+	events, err := s.sim.Step(&w, c)
+	if err != nil {
+		return effect{}, fmt.Errorf("explore: %w", err)
+	}
+	eff := effect{events: s.recordEvents(w.Now(), events), node: s.node(n, &w)}
+	s.nodeTab.entries[id].after[key] = eff
+	return eff, nil
+}
+
+// endsAfter reports whether something ends at a server at the instant to which time passes by c.
+func (s *transitions) endsAfter(state []uint32, c simulator.Choice) (bool, error) {
+	pending := c
+	pending.Thread = simulator.Pending
+	for n := range s.nodes {
+		gone, err := s.passNode(n, state, c)
+		if err != nil {
+			return false, err
+		}
+		stands, err := s.passNode(n, state, pending)
+		if err != nil || gone != stands {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+// judgeEvents tells the judges of a state what happened, and returns what they find.
+func (s *transitions) judgeEvents(state []uint32, events uint32) wordSet {
+	if events == 0 {
 		return 0
 	}
-	s.eventKey.Reset()
-	s.eventOut.Put(list) // with all lengths, so that no other list gives the same
-	s.eventOut.Flush()   // a bytes.Buffer takes everything
-	if id, ok := s.eventID[string(s.eventKey.Bytes())]; ok {
-		return id
+	id := state[s.judgeAt]
+	e := s.judgeTab.entries[id]
+	h, ok := e.judged[events]
+	if !ok {
+		h = s.computeJudged(id, events)
+		e.judged[events] = h
 	}
-	id, ok := s.numbers.next(len(s.events), "limit.of.events")
-	if ok {
-		s.events = append(s.events, list)
-		s.eventID[s.eventKey.String()] = id
+	state[s.judgeAt] = h.to
+	return h.found
+}
+
+func (s *transitions) computeJudged(id, events uint32) (h judged) {
+	v := s.judgeTab.keys[id]
+	list := s.events.entries[events]
+	for i := range list {
+		h.found |= observe(&v, &s.judge, s.probe, i, &list[i])
 	}
-	return id
+	for _, w := range v.Words() {
+		h.found.add(w)
+	}
+	if s.sim.Config().Guard == history.Naive { // FENCED depends on an earlier stale write
+		v.Forget()
+	}
+	h.to = s.judgeTab.id(v)
+	return h
 }

@@ -18,8 +18,8 @@ import (
 type visited struct {
 	opt    *Options
 	states *store
-	queue  []level   // by faults
-	wanted []Witness // what is to be found; nil: everything is to be visited
+	queue  [][][]uint32 // states by faults and steps, in the order in which they were reached so
+	wanted []Witness    // what is to be found; nil: everything is to be visited
 	tally
 	found map[finding]*discovery
 
@@ -53,14 +53,6 @@ type way struct {
 	states            uint32 // that there were then
 }
 
-// level is the states with the same number of faults that are still to be visited, in
-// order of depth: those that were reached by a fault, from the level below, and those
-// that were reached from the level itself.
-type level struct {
-	below, own []uint32
-	moved      map[uint32]bool // from below to own, by a shorter way within the level
-}
-
 // finding is a verdict by a cause.
 type finding struct {
 	word  verdict.Word
@@ -89,69 +81,43 @@ func newVisited(width int, opt *Options) *visited {
 // begin enters the first state.
 func (v *visited) begin(words []uint32) {
 	v.states.add(words, 0, 0, 0)
-	v.queue = []level{{own: []uint32{0}}}
+	v.enqueue(0, 0, 0)
 }
 
-// layer takes out the states that are to be visited next: those with the fewest steps
+// enqueue has a state visited in the layer of its faults and steps.
+func (v *visited) enqueue(id uint32, faults int, steps uint32) {
+	for len(v.queue) <= faults {
+		v.queue = append(v.queue, nil)
+	}
+	q := &v.queue[faults]
+	for len(*q) <= int(steps) {
+		*q = append(*q, nil)
+	}
+	(*q)[steps] = append((*q)[steps], id)
+}
+
+// layer returns the states that are to be visited next: those with the fewest steps
 // among those with the fewest faults. nil: the search has ended.
-func (v *visited) layer() (ids []uint32) {
-	spent, depth := v.spent, v.depth
-	for ; v.spent < len(v.queue); v.spent++ {
-		q := &v.queue[v.spent]
-		v.depth = q.depth(v.states)
-		if v.depth < 0 {
-			*q = level{}
-			continue
+func (v *visited) layer() []uint32 {
+	for ; v.spent < len(v.queue); v.spent, v.depth, v.place = v.spent+1, 0, 0 {
+		for q := v.queue[v.spent]; v.depth < len(q); v.depth, v.place = v.depth+1, 0 {
+			if v.place == 0 { // without those that were reached by a shorter way since
+				q[v.depth] = slices.DeleteFunc(q[v.depth], func(id uint32) bool { return v.states.depth(id) != uint32(v.depth) })
+			}
+			if v.place == len(q[v.depth]) {
+				q[v.depth] = nil
+				continue
+			}
+			if v.stopped.Load() || v.satisfied() {
+				return nil
+			}
+			v.deepest = max(v.deepest, v.depth)
+			return q[v.depth][v.place:]
 		}
-		if v.stopped.Load() || v.satisfied() {
-			return nil
-		}
-		v.deepest = max(v.deepest, v.depth)
-		if v.spent != spent || v.depth != depth { // and not the rest of a layer
-			v.place = 0
-		}
-		return q.take(v.states, v.depth)
+		v.queue[v.spent] = nil
 	}
 	v.done = true
 	return nil
-}
-
-// depth is that of the states to visit next; -1: there are none.
-func (q *level) depth(states *store) int {
-	for len(q.below) > 0 && q.moved[q.below[0]] {
-		q.below = q.below[1:]
-	}
-	depth := -1
-	if len(q.own) > 0 {
-		depth = int(states.depth(q.own[0]))
-	}
-	if len(q.below) > 0 {
-		if d := int(states.depth(q.below[0])); depth < 0 || d < depth {
-			depth = d
-		}
-	}
-	return depth
-}
-
-// take takes out the states of a depth.
-func (q *level) take(states *store, depth int) (ids []uint32) {
-	for len(q.below) > 0 && (q.moved[q.below[0]] || int(states.depth(q.below[0])) == depth) {
-		if !q.moved[q.below[0]] {
-			ids = append(ids, q.below[0])
-		}
-		q.below = q.below[1:]
-	}
-	n := 0
-	for n < len(q.own) && int(states.depth(q.own[n])) == depth {
-		n++
-	}
-	if ids == nil {
-		ids = q.own[:n:n]
-	} else {
-		ids = append(ids, q.own[:n]...)
-	}
-	q.own = q.own[n:]
-	return ids
 }
 
 // satisfied reports whether all that is wanted was found, by ways that no state of the
@@ -271,14 +237,7 @@ func (v *visited) enter(words []uint32, a *arc) {
 		}
 		return
 	}
-	for len(v.queue) <= faults {
-		v.queue = append(v.queue, level{})
-	}
-	if q := &v.queue[faults]; faults > v.spent {
-		q.below = append(q.below, id)
-	} else {
-		q.own = append(q.own, id)
-	}
+	v.enqueue(id, faults, uint32(steps))
 }
 
 func (v *visited) discover(a *arc, par, steps int) {
@@ -302,12 +261,7 @@ func (v *visited) shorten(id uint32, a *arc, depth uint32) {
 		v.shortened = append(v.shortened, way{id, st.parent(id), st.depth(id), st.via(id), uint32(st.n)})
 	}
 	st.shorten(id, a.from, a.via, depth)
-	q := &v.queue[v.spent]
-	if q.moved == nil {
-		q.moved = map[uint32]bool{}
-	}
-	q.moved[id] = true
-	q.own = append(q.own, id)
+	v.enqueue(id, v.spent, depth)
 }
 
 // result returns the part of the result that visited knows.

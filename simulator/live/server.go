@@ -8,13 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"time"
 
 	"locklab/simulator"
 	"locklab/simulator/realserver"
+	"locklab/simulator/redisnode"
 )
 
 // A server is one redis-server that runs, or has been killed.
@@ -371,26 +371,13 @@ func content(kind string, v any) string {
 	for _, w := range list {
 		words = append(words, fmt.Sprint(w))
 	}
-	switch kind {
-	case "hash":
-		var pairs []string
-		for p := range slices.Chunk(words, 2) {
-			pairs = append(pairs, strings.Join(p, "="))
-		}
-		sort.Strings(pairs)
-		return "{" + strings.Join(pairs, " ") + "}"
-	case "set":
-		sort.Strings(words)
-	case "zset":
-		var pairs []string
+	if kind == "zset" { // a member, and its score
 		for p := range slices.Chunk(words, 2) {
 			score, _ := strconv.ParseFloat(p[1], 64)
-			pairs = append(pairs, fmt.Sprint(score)+"\x00"+p[0])
+			p[0], p[1] = fmt.Sprint(score), p[0]
 		}
-		sort.Strings(pairs)
-		return "[" + strings.ReplaceAll(strings.Join(pairs, " "), "\x00", " ") + "]"
 	}
-	return "[" + strings.Join(words, " ") + "]"
+	return redisnode.ValueText(kind, words)
 }
 
 // aofDir is the folder in which a server keeps what it has done, below its own.

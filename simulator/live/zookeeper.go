@@ -124,74 +124,101 @@ func (r *ensemble) inLab(path string) string {
 	return cmp.Or(strings.TrimPrefix(path, r.root), "/")
 }
 
-// Serve implements zookeeper.Real.
-func (r *ensemble) Serve(client int8, q zookeeper.Request, lab zookeeper.Reply, events []zookeeper.Event) zookeeper.Reply {
+// Do implements zookeeper.Real.
+func (r *ensemble) Do(a zookeeper.Action) zookeeper.Reply {
 	if r.err != nil {
-		return lab
+		return a.Lab
 	}
-	is, err := r.askAs(client, q)
-	if err != nil {
-		r.fail(fmt.Errorf("%q of c%d: %w", q.Text(), client, err))
-		return lab
+	r.lab, r.changed = a.Holds.Paths(), true
+	c := r.clients[a.Client-1]
+	switch a.Kind {
+	case zookeeper.ActServe, zookeeper.ActServeBeside:
+		return r.serve(c.wire, a)
+	case zookeeper.ActServeOrphan:
+		w, err := realserver.DialKeeper(r.opt.ZooKeeper, c.session, 0)
+		if err == nil {
+			_, err = r.ask(w, a.Request)
+			w.Close()
+		}
+		r.failAt(a, err)
+	case zookeeper.ActNotify:
+		r.notify(c.wire, a)
+	case zookeeper.ActCut:
+		if c.wire != nil {
+			c.wire.Close()
+			c.wire = nil
+		}
+	case zookeeper.ActConnect:
+		r.fail(r.connectAgain(c, a))
+	case zookeeper.ActEnd:
+		r.fail(realserver.EndSession(r.opt.ZooKeeper, c.session))
+		r.sessions = slices.DeleteFunc(r.sessions, func(o realserver.KeeperSession) bool { return o.ID == c.session.ID })
 	}
-	r.run.Answers++
-	if q.Observed(is) != q.Observed(lab) {
-		r.differ(Difference{Server: 1, Client: int(client), Cmd: q.Text(), Lab: q.Observed(lab), Real: q.Observed(is)})
-	}
-	r.compareNews(client, events)
-	return is
+	return a.Lab
 }
 
-// askAs makes a request on a client's connection.
-func (r *ensemble) askAs(client int8, q zookeeper.Request) (zookeeper.Reply, error) {
-	w := r.clients[client-1].wire
-	if w == nil {
-		return zookeeper.Reply{}, net.ErrClosed
+// failAt keeps the error of a request, if it is the first.
+func (r *ensemble) failAt(a zookeeper.Action, err error) {
+	if err != nil {
+		r.fail(fmt.Errorf("%q of c%d: %w", a.Request.Text(), a.Client, err))
 	}
-	return r.ask(w, q)
+}
+
+// serve makes a request on a client's connection.
+func (r *ensemble) serve(w *realserver.KeeperWire, a zookeeper.Action) zookeeper.Reply {
+	q, is, err := a.Request, zookeeper.Reply{}, net.ErrClosed
+	if w != nil {
+		is, err = r.ask(w, q)
+	}
+	if err != nil {
+		r.failAt(a, err)
+		return a.Lab
+	}
+	r.run.Answers++
+	if q.Observed(is) != q.Observed(a.Lab) {
+		r.differ(Difference{Server: 1, Client: int(a.Client), Cmd: q.Text(), Lab: q.Observed(a.Lab), Real: q.Observed(is)})
+	}
+	r.compareNews(w, a)
+	return is
 }
 
 // ask makes a request.
 func (r *ensemble) ask(w *realserver.KeeperWire, q zookeeper.Request) (reply zookeeper.Reply, err error) {
-	p := jute.PutText(nil, r.real(q.Path))
-	var kind int32
+	kind, p := int32(q.Op), jute.Put(nil, r.real(q.Path))
 	switch q.Op {
 	case zookeeper.Create:
-		kind = jute.Create
-		p = jute.PutInt(jute.PutInt(jute.PutText(p, q.Data), 1), jute.Everything) // a list of one: everybody
-		p = jute.PutInt(jute.PutText(jute.PutText(p, "world"), "anyone"), int32(q.Mode))
+		p = jute.Put(p, q.Data, []jute.ACL{jute.Open}, int32(q.Mode))
 	case zookeeper.Delete:
-		kind, p = jute.Delete, jute.PutInt(p, q.Version)
+		p = jute.Put(p, q.Version)
 	case zookeeper.SetData:
-		kind, p = jute.SetData, jute.PutInt(jute.PutText(p, q.Data), q.Version)
-	case zookeeper.Sync:
-		kind = jute.Sync
-	default:
-		kind = map[zookeeper.Op]int32{zookeeper.Exists: jute.Exists, zookeeper.GetData: jute.GetData, zookeeper.GetChildren: jute.GetChildren2}[q.Op]
-		p = jute.PutBool(p, q.Watch)
+		p = jute.Put(p, q.Data, q.Version)
+	case zookeeper.GetChildren:
+		kind, p = jute.GetChildren2, jute.Put(p, q.Watch)
+	case zookeeper.Exists, zookeeper.GetData:
+		p = jute.Put(p, q.Watch)
 	}
 	code, answer, err := w.Do(kind, p)
 	if err != nil {
 		return reply, err
 	}
-	if code != 0 {
-		for ours, theirs := range refusals {
-			if code == theirs {
-				return zookeeper.Reply{Code: ours}, nil
-			}
+	if reply.Code = zookeeper.Code(code); code != 0 {
+		if reply.Code.Known() {
+			return reply, nil
 		}
 		return reply, fmt.Errorf("the server refuses with %d", code)
 	}
 	switch q.Op {
 	case zookeeper.Create, zookeeper.Sync:
-		reply.Path = r.inLab(answer.Text())
+		answer.Get(&reply.Path)
+		reply.Path = r.inLab(reply.Path)
 	case zookeeper.GetData:
-		reply.Data = answer.Text()
+		answer.Get(&reply.Data)
 	case zookeeper.GetChildren:
-		reply.Children = answer.Texts()
+		answer.Get(&reply.Children)
 	}
 	if q.Op != zookeeper.Create && q.Op != zookeeper.Delete && q.Op != zookeeper.Sync {
-		reply.Stat.Czxid = answer.Long() - r.offset
+		answer.Get(&reply.Stat.Czxid)
+		reply.Stat.Czxid -= r.offset
 	}
 	if answer.Short {
 		err = io.ErrUnexpectedEOF
@@ -199,54 +226,28 @@ func (r *ensemble) ask(w *realserver.KeeperWire, q zookeeper.Request) (reply zoo
 	return reply, err
 }
 
-// refusals are the codes of the protocol.
-var refusals = map[zookeeper.Code]int32{
-	zookeeper.BadArguments: -8, zookeeper.NoNode: -101, zookeeper.BadVersion: -103, zookeeper.NoChildrenForEphemerals: -108, zookeeper.NodeExists: -110, zookeeper.NotEmpty: -111, zookeeper.SessionExpired: -112,
-}
-
-// ServeOrphan implements zookeeper.Real.
-func (r *ensemble) ServeOrphan(client int8, q zookeeper.Request, _ zookeeper.Reply) {
-	if r.err != nil {
-		return
-	}
-	w, err := realserver.DialKeeper(r.opt.ZooKeeper, r.clients[client-1].session, 0)
-	if err == nil {
-		_, err = r.ask(w, q)
-		w.Close()
+// notify compares the news of watches that are there when a ping is answered.
+func (r *ensemble) notify(w *realserver.KeeperWire, a zookeeper.Action) {
+	err := net.ErrClosed
+	if w != nil {
+		_, _, err = w.Do(jute.Ping, nil)
 	}
 	if err != nil {
-		r.fail(fmt.Errorf("%q of c%d: %w", q.Text(), client, err))
-	}
-}
-
-// Notify implements zookeeper.Real.
-func (r *ensemble) Notify(client int8, events []zookeeper.Event) {
-	if r.err != nil {
-		return
-	}
-	// What the server has sent before this answer is here when it is.
-	w := r.clients[client-1].wire
-	if w == nil {
-		r.fail(net.ErrClosed)
-		return
-	}
-	if _, _, err := w.Do(jute.Ping, nil); err != nil {
 		r.fail(err)
 		return
 	}
-	r.compareNews(client, events)
+	r.compareNews(w, a)
 }
 
 // compareNews compares the news of watches that have reached a client.
-func (r *ensemble) compareNews(client int8, lab []zookeeper.Event) {
-	w := r.clients[client-1].wire
+func (r *ensemble) compareNews(w *realserver.KeeperWire, lab zookeeper.Action) {
 	var is []zookeeper.Event
 	for _, n := range w.News {
 		is = append(is, zookeeper.Event{Type: zookeeper.EventType(n.Type), Path: r.inLab(n.Path)})
 	}
 	w.News = nil
-	if a, b := newsText(lab), newsText(is); a != b {
-		r.differ(Difference{Server: 1, Client: int(client), Key: "watches", Lab: a, Real: b})
+	if a, b := newsText(lab.Events), newsText(is); a != b {
+		r.differ(Difference{Server: 1, Client: int(lab.Client), Key: "watches", Lab: a, Real: b})
 	}
 }
 
@@ -262,66 +263,41 @@ func newsText(events []zookeeper.Event) string {
 	return strings.Join(all, ", ")
 }
 
-// Cut implements zookeeper.Real.
-func (r *ensemble) Cut(client int8) {
-	if c := r.clients[client-1]; r.err == nil && c.wire != nil {
-		c.wire.Close()
-		c.wire = nil
-	}
-}
-
-// Connect implements zookeeper.Real.
-func (r *ensemble) Connect(client int8, seen int64, watches []zookeeper.Watch, ended bool) {
-	if r.err != nil {
-		return
-	}
-	c := r.clients[client-1]
+// connectAgain makes a new connection for a client.
+func (r *ensemble) connectAgain(c *ensembleClient, a zookeeper.Action) error {
 	w, err := realserver.DialKeeper(r.opt.ZooKeeper, c.session, 0)
-	if refused := errors.Is(err, realserver.ErrSessionEnded); refused != ended && (err == nil || refused) {
-		r.differ(Difference{Server: 1, Client: int(client), Key: "session", Lab: sessionText[ended], Real: sessionText[refused]})
+	refused := errors.Is(err, realserver.ErrSessionEnded)
+	if refused != a.Ended && (err == nil || refused) {
+		r.differ(Difference{Server: 1, Client: int(a.Client), Key: "session", Lab: sessionText[a.Ended], Real: sessionText[refused]})
 	}
-	if errors.Is(err, realserver.ErrSessionEnded) {
+	if refused {
 		w, err = r.connect()
-	} else if err == nil && len(watches) > 0 {
-		err = r.leaveAgain(w, seen, watches)
+	} else if err == nil && len(a.Watches) > 0 {
+		err = r.leaveAgain(w, a)
 	}
-	if err != nil {
-		r.fail(err)
-		return
+	if err == nil {
+		c.session, c.wire = w.Session, w
 	}
-	c.session, c.wire = w.Session, w
+	return err
 }
 
 var sessionText = map[bool]string{true: "ended", false: "alive"}
 
 // leaveAgain leaves watches on a new connection.
-func (r *ensemble) leaveAgain(w *realserver.KeeperWire, seen int64, watches []zookeeper.Watch) error {
-	p := jute.PutLong(nil, seen+r.offset)
+func (r *ensemble) leaveAgain(w *realserver.KeeperWire, a zookeeper.Action) error {
+	p := jute.Put(nil, a.Seen+r.offset)
 	for _, kind := range []zookeeper.WatchKind{zookeeper.WatchData, zookeeper.WatchCreation, zookeeper.WatchChildren} {
 		var paths []string
-		for _, watch := range watches {
+		for _, watch := range a.Watches {
 			if watch.Kind == kind {
 				paths = append(paths, r.real(watch.Path))
 			}
 		}
-		p = jute.PutTexts(p, paths)
+		p = jute.Put(p, paths)
 	}
 	_, _, err := w.Do(jute.SetWatches, p)
 	return err
 }
-
-// End implements zookeeper.Real.
-func (r *ensemble) End(client int8) {
-	if r.err != nil {
-		return
-	}
-	s := r.clients[client-1].session
-	r.fail(realserver.EndSession(r.opt.ZooKeeper, s))
-	r.sessions = slices.DeleteFunc(r.sessions, func(o realserver.KeeperSession) bool { return o.ID == s.ID })
-}
-
-// Holds implements zookeeper.Real.
-func (r *ensemble) Holds(s zookeeper.State) { r.lab, r.changed = s.Paths(), true }
 
 // before does nothing: the servers' time plays no part.
 func (r *ensemble) before(simulator.Choice) error { return nil }

@@ -1,10 +1,9 @@
 package process
 
 import (
-	"path"
-	"runtime"
-	"strconv"
 	"strings"
+
+	"locklab/simulator/internal/routine"
 )
 
 // ShowCode has every entry say by which lines of the packages below path pkg its
@@ -20,17 +19,9 @@ func (p *Code) callers() (lines []string) {
 	if p.watched == "" {
 		return nil
 	}
-	var pcs [64]uintptr // go-redis, the simulator and the lock together take about thirty
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs[:])])
-	for {
-		f, more := frames.Next()
-		if strings.HasPrefix(f.Function, p.watched+"/") && strings.HasSuffix(f.File, ".go") {
-			lines = append(lines, path.Join(path.Base(path.Dir(f.File)), path.Base(f.File))+":"+strconv.Itoa(f.Line))
-		}
-		if !more {
-			return lines
-		}
-	}
+	return routine.Lines(func(function, file string) bool {
+		return strings.HasPrefix(function, p.watched+"/") && strings.HasSuffix(file, ".go")
+	})
 }
 
 // CodeOf returns the lines at which thread t asked for the operation that it waits for at the entry.

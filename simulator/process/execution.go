@@ -9,12 +9,12 @@ import (
 	"runtime/debug"
 	"slices"
 	"strconv"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"locklab/simulator/history"
 	"locklab/simulator/i18n"
+	"locklab/simulator/internal/routine"
 	"locklab/simulator/internal/table"
 )
 
@@ -78,7 +78,7 @@ func (x *execution) start(slot int, f func()) {
 	t.next, t.stop = iter.Pull(func(yield func(Op) bool) {
 		t.yield = yield
 		if x.p.starts < namedStarts {
-			t.goid = goroutine()
+			t.goid = routine.Current().Name
 		}
 		defer x.unwound()
 		f()
@@ -224,7 +224,7 @@ func (p *Code) Own() {
 	foreign := x == nil || !x.running.Load()
 	if !foreign && x.threads[x.current].goid != "" && p.asked < namedOps {
 		p.asked++
-		foreign = x.threads[x.current].goid != goroutine()
+		foreign = x.threads[x.current].goid != routine.Current().Name
 	}
 	if foreign {
 		p.foreign.Store(true)
@@ -352,17 +352,11 @@ const (
 
 // unwind ends the coroutine that runs, or a foreign goroutine in its place.
 func (p *Code) unwind() {
-	if x := p.live; x != nil && x.threads[x.current].goid != "" && x.threads[x.current].goid != goroutine() {
+	if x := p.live; x != nil && x.threads[x.current].goid != "" && x.threads[x.current].goid != routine.Current().Name {
 		p.foreign.Store(true)
 		runtime.Goexit()
 	}
 	panic(stopped{})
-}
-
-// goroutine is the name of the goroutine that runs.
-func goroutine() string {
-	var b [32]byte
-	return strings.Fields(string(b[:runtime.Stack(b[:], false)]))[1]
 }
 
 // vacant is a place for another thread; -1: there is none.

@@ -3,13 +3,12 @@ package process
 import (
 	"fmt"
 	"os"
-	"runtime"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"locklab/simulator/i18n"
+	"locklab/simulator/internal/routine"
 )
 
 // Code on coroutines waits by asking for operations. Code that waits otherwise, for real
@@ -151,14 +150,14 @@ func anyRuns() bool {
 // a goroutine of its own. But if twice none of those that it has started runs, it waits
 // for real time, or for nothing.
 func (s *sight) look() {
-	c := waitingCode()
-	again := c.state == s.state
-	s.state = c.state
-	if c.state == "" {
+	c, alone := waitingCode()
+	again := c.Does() == s.state
+	s.state = c.Does()
+	if s.state == "" {
 		return
 	}
-	e := &WaitError{Client: s.x.p.code.id, State: c.state, Stack: c.stack}
-	if c.state == "sleep" || again && c.alone {
+	e := &WaitError{Client: s.x.p.code.id, State: s.state, Stack: c.Stack}
+	if s.state == "sleep" || again && alone {
 		s.x.waited.Store(e)
 	}
 	if r := theResort(); again && time.Since(s.since) > r.after {
@@ -167,50 +166,25 @@ func (s *sight) look() {
 	}
 }
 
-// waiting are the states of goroutines that wait for time, or for other goroutines.
-var waiting = []string{"sleep", "chan receive", "chan send", "select", "select (no cases)", "chan receive (nil chan)", "chan send (nil chan)",
-	"sync.Cond.Wait", "sync.WaitGroup.Wait", "sync.Mutex.Lock", "sync.RWMutex.Lock", "sync.RWMutex.RLock", "IO wait"}
-
-// locking are those of them in which goroutines wait for others that run: for moments,
-// or as long as a machine is busy.
-var locking = []string{"sync.Mutex.Lock", "sync.RWMutex.Lock", "sync.RWMutex.RLock"}
-
-// A waiter is a coroutine whose code waits.
-type waiter struct {
-	name  string // of its goroutine
-	state string // "": there is none
-	stack string
-	alone bool // no goroutine runs that it has started, or that these have started
-}
-
-// waitingCode is a coroutine whose code waits. One that waits for an operation is in the
-// state coroutine.
-func waitingCode() (c waiter) {
-	b := make([]byte, 1<<20)
-	all := strings.Split(string(b[:runtime.Stack(b, true)]), "\n\n")
-	children := map[string][]waiter{} // by who has started them
-	for _, g := range all {
-		head, stack, _ := strings.Cut(g, "\n")
-		name, state, _ := strings.Cut(strings.TrimPrefix(head, "goroutine "), " [")
-		state, _, _ = strings.Cut(state, "]")
-		state, _, _ = strings.Cut(state, ",")
-		one := waiter{name: name, state: state, stack: stack}
-		if _, by, ok := strings.Cut(stack, " in goroutine "); ok {
+// waitingCode returns a coroutine whose code waits; one that waits for an operation is in the state
+// coroutine. alone: no goroutine runs that it has started, or that these have started.
+func waitingCode() (c routine.Routine, alone bool) {
+	children := map[string][]routine.Routine{} // by who has started them
+	for _, g := range routine.All() {
+		if _, by, ok := strings.Cut(g.Stack, " in goroutine "); ok {
 			by, _, _ = strings.Cut(by, "\n")
-			children[by] = append(children[by], one)
+			children[by] = append(children[by], g)
 		}
-		if c.state == "" && slices.Contains(waiting, state) && strings.Contains(stack, "process.(*execution).start.func1") {
-			c = one
+		if c.State == "" && g.Waits() && strings.Contains(g.Stack, "process.(*execution).start.func1") {
+			c = g
 		}
 	}
-	c.alone = !slices.Contains(locking, c.state)
-	for todo := []string{c.name}; len(todo) > 0; todo = todo[1:] {
+	alone = !c.Locks()
+	for todo := []string{c.Name}; len(todo) > 0; todo = todo[1:] {
 		for _, child := range children[todo[0]] {
-			if !slices.Contains(waiting, child.state) || slices.Contains(locking, child.state) {
-				c.alone = false
-			}
-			todo = append(todo, child.name)
+			alone = alone && child.Waits() && !child.Locks()
+			todo = append(todo, child.Name)
 		}
 	}
-	return c
+	return c, alone
 }

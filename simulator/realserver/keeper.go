@@ -44,7 +44,6 @@ type KeeperNews struct {
 
 // Numbers of answers that no request has.
 const (
-	numberOfNews    int32 = -1
 	numberOfPings   int32 = -2
 	numberOfWatches int32 = -8
 )
@@ -60,17 +59,17 @@ func DialKeeper(addr string, s KeeperSession, timeout time.Duration) (*KeeperWir
 	if s.Password == "" {
 		s.Password = string(make([]byte, 16))
 	}
-	// the version of the protocol, and the last transaction that it has seen
-	p := jute.PutInt(jute.PutLong(jute.PutInt(nil, 0), 0), int32(cmp.Or(timeout, sessionTimeout)/time.Millisecond))
-	greeting, err := w.exchange(jute.PutText(jute.PutLong(p, s.ID), s.Password))
+	timeout = cmp.Or(timeout, sessionTimeout)
+	asks := jute.Connect{Timeout: int32(timeout / time.Millisecond), Session: s.ID, Password: s.Password}
+	greeting, err := w.exchange(jute.Put(nil, asks))
 	if err == nil {
-		greeting.Int()
-		granted := greeting.Int()
-		w.Session = KeeperSession{greeting.Long(), greeting.Text()}
+		var granted jute.Connected
+		greeting.Get(&granted)
+		w.Session = KeeperSession{granted.Session, granted.Password}
 		switch {
 		case greeting.Short:
 			err = io.ErrUnexpectedEOF
-		case granted <= 0:
+		case granted.Timeout <= 0:
 			err = ErrSessionEnded
 		}
 	}
@@ -120,23 +119,26 @@ func (w *KeeperWire) Do(kind int32, body []byte) (code int32, answer *jute.Reade
 		w.number++
 		number = w.number
 	}
-	answer, err = w.exchange(append(jute.PutInt(jute.PutInt(nil, number), kind), body...))
+	answer, err = w.exchange(append(jute.Put(nil, number, kind), body...))
 	for ; err == nil; answer, err = w.receive() {
-		is, last, code := answer.Int(), answer.Long(), answer.Int()
+		var is jute.Header
+		answer.Get(&is)
 		switch {
-		case is == numberOfNews:
-			kind, _ := answer.Int(), answer.Int()
-			w.News = append(w.News, KeeperNews{kind, answer.Text()})
-		case is == number:
-			w.Last = last
+		case is.XID == jute.News.XID:
+			var news KeeperNews
+			var state int32
+			answer.Get(&news.Type, &state, &news.Path)
+			w.News = append(w.News, news)
+		case is.XID == number:
+			w.Last = is.Zxid
 		default:
-			return 0, nil, fmt.Errorf("the server answers request %d, not %d", is, number)
+			return 0, nil, fmt.Errorf("the server answers request %d, not %d", is.XID, number)
 		}
 		switch {
 		case answer.Short:
 			return 0, nil, io.ErrUnexpectedEOF
-		case is == number:
-			return code, answer, nil
+		case is.XID == number:
+			return is.Code, answer, nil
 		}
 	}
 	return 0, nil, err

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/alicebob/miniredis/v2/proto"
+
 	"locklab/simulator/resp"
 )
 
@@ -30,11 +32,11 @@ func (w *Wire) Name() string { return w.conn.LocalAddr().String() }
 
 // Send writes commands in one write, each as an array of bulk strings.
 func (w *Wire) Send(commands ...[]string) error {
-	var raw []byte
+	var raw string
 	for _, c := range commands {
-		raw = resp.AppendCommand(raw, c...)
+		raw += proto.Strings(c...)
 	}
-	_, err := w.conn.Write(raw)
+	_, err := w.conn.Write([]byte(raw))
 	return err
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/alicebob/miniredis/v2/server"
 
 	"locklab/simulator/internal/table"
+	"locklab/simulator/resp"
 )
 
 // What a server answers must be determined by its data and the command. Two things are not:
@@ -23,9 +24,6 @@ var unordered = map[string]int{
 	"HKEYS": 1, "HVALS": 1, "HGETALL": 2, "HSCAN": 2, "ZSCAN": 2,
 	"GEORADIUS": 1, "GEORADIUS_RO": 1, "GEORADIUSBYMEMBER": 1, "GEORADIUSBYMEMBER_RO": 1, "GEOSEARCH": 1,
 }
-
-// random are the commands that choose by chance. They are never executed.
-var random = map[string]bool{"SPOP": true, "SRANDMEMBER": true, "HRANDFIELD": true, "ZRANDMEMBER": true, "RANDOMKEY": true}
 
 // answerUnordered executes such a command for c, and refuses an answer that has no order.
 func (e *engine) answerUnordered(c *server.Peer, cmd string, args []string) {
@@ -46,11 +44,8 @@ func (e *engine) answerUnordered(c *server.Peer, cmd string, args []string) {
 // elements returns the number of words of the array in an answer; in that of a SCAN it comes after
 // the cursor.
 func elements(reply string) int {
-	v, err := proto.Parse(reply)
-	list, ok := v.([]any)
-	if err != nil || !ok {
-		return 0 // an error
-	}
+	values, _ := resp.All(reply)
+	list, _ := only(values) // none: an error
 	if len(list) == 2 {
 		if scanned, ok := list[1].([]any); ok {
 			return len(scanned)

@@ -220,15 +220,10 @@ func (c *Wire) track(out []byte) []byte {
 		return out
 	}
 	for _, command := range commands {
-		switch channels := command[1:]; strings.ToUpper(command[0]) {
-		case "SUBSCRIBE":
-			slices.Sort(channels)
-			c.channels = slices.Concat(c.channels, channels)
-		case "UNSUBSCRIBE":
-			slices.Sort(channels)
-			c.channels = slices.DeleteFunc(slices.Clone(c.channels), func(have string) bool {
-				return len(channels) == 0 || slices.Contains(channels, have)
-			})
+		switch strings.ToUpper(command[0]) {
+		case "SUBSCRIBE", "UNSUBSCRIBE":
+			slices.Sort(command[1:])
+			c.channels = connection{channels: c.channels}.after(command, &strings.Builder{}).channels
 		}
 	}
 	return writeBatch(commands)

@@ -7,16 +7,15 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
-	"github.com/alicebob/miniredis/v2/proto"
 	"github.com/alicebob/miniredis/v2/server"
 
 	"locklab/simulator/internal/table"
+	"locklab/simulator/resp"
 )
 
 // engine is the one real Redis of a simulator: a miniredis without a listener that
@@ -43,9 +42,8 @@ type engine struct {
 	refuses  bool   // the server has too few replicas to write
 	now      time.Time
 
-	subscribers []subscriber // the connections that have subscribed
-	published   []message    // by the commands of this call
-	full        bool         // a buffer holds more of them than there is room for
+	conns     []connection // of which the keyspace keeps something
+	published []message    // by the commands of this call
 }
 
 // unknown is the number of no keyspace.
@@ -60,48 +58,15 @@ const (
 	needsClock         // the server's clock, and the above
 )
 
-// blind are the commands whose reply and effect do not depend on how long a
-// key has still to live, in the forms that classify lets through. Anything not
-// named in this file is taken to read the clock, which is always safe.
-var blind = map[string]bool{
-	"PING": true, "ECHO": true, "GET": true, "SET": true, "SETNX": true, "SETEX": true, "PSETEX": true,
-	"GETSET": true, "GETDEL": true, "MGET": true, "MSET": true, "MSETNX": true, "APPEND": true, "STRLEN": true,
-	"DEL": true, "UNLINK": true, "DELEX": true, "DELIFEQ": true, "EXISTS": true, "TYPE": true, "EXPIRE": true, "PEXPIRE": true, "PERSIST": true,
-	"INCR": true, "INCRBY": true, "DECR": true, "DECRBY": true,
-	"HSET": true, "HSETNX": true, "HGET": true, "HMGET": true, "HGETALL": true, "HEXISTS": true, "HDEL": true,
-	"HINCRBY": true, "HLEN": true, "HKEYS": true, "HVALS": true,
-	"LPUSH": true, "RPUSH": true, "LPOP": true, "RPOP": true, "LLEN": true, "LINDEX": true, "LRANGE": true, "LREM": true,
-	"SADD": true, "SREM": true, "SISMEMBER": true, "SMEMBERS": true, "SCARD": true,
-	"ZADD": true, "ZREM": true, "ZSCORE": true, "ZRANK": true, "ZRANGE": true, "ZCARD": true, "ZCOUNT": true,
-	"ZRANGEBYSCORE": true, "ZREMRANGEBYSCORE": true,
-	"WATCH": true, "UNWATCH": true, "MULTI": true, "EXEC": true, "DISCARD": true,
-	"PUBLISH": true, "EVAL": true, "EVALSHA": true, "EVAL_RO": true, "EVALSHA_RO": true, "SCRIPT": true, "FLUSHALL": true, "FLUSHDB": true, "DBSIZE": true,
-}
-
-// readsTTL are the commands that look at what remains of a key's life.
-var readsTTL = map[string]bool{"TTL": true, "PTTL": true, "GETEX": true, "COPY": true, "RENAME": true, "RENAMENX": true}
-
-// unfit are the commands that are refused: they would leave something behind that
-// no keyspace holds (state of a connection, of the whole process, lifetimes of hash
-// fields), report such a thing, or wait. They are never executed.
-var unfit = map[string]bool{
-	"SELECT": true, "SWAPDB": true, "MOVE": true,
-	"SUBSCRIBE": true, "PSUBSCRIBE": true, "UNSUBSCRIBE": true, "PUNSUBSCRIBE": true, "BLPOP": true, "BRPOP": true,
-	"BRPOPLPUSH": true, "BLMOVE": true, "BZMPOP": true, "BZPOPMAX": true, "BZPOPMIN": true, "XREAD": true, "XREADGROUP": true,
-	"SSUBSCRIBE": true, "SUNSUBSCRIBE": true, "SPUBLISH": true, "PUBSUB": true,
-	"WAIT": true, "AUTH": true, "HELLO": true, "CLIENT": true, "QUIT": true, "INFO": true, "OBJECT": true,
-	"HEXPIRE": true, "HSETEX": true,
-}
-
 func classify(cmd string, args []string) needs {
 	switch {
 	case namesDeadline(cmd, args):
 		return needsClock
 	case (cmd == "EXPIRE" || cmd == "PEXPIRE") && len(args) > 2:
 		return needsTTLs // NX, XX, GT, LT
-	case blind[cmd]:
+	case is(cmd, blind):
 		return needsNothing
-	case readsTTL[cmd]:
+	case is(cmd, looks):
 		return needsTTLs
 	}
 	return needsClock
@@ -138,11 +103,11 @@ func (e *engine) close() { e.m.Close() }
 // it has answered the command itself.
 func (e *engine) before(peer *server.Peer, cmd string, args ...string) bool {
 	e.needs = max(e.needs, classify(cmd, args))
-	if unfit[cmd] {
+	if is(cmd, unfit) {
 		e.refuse("the command " + cmd)
 		return true
 	}
-	if random[cmd] || cmd == byChance && len(args) == 1 {
+	if is(cmd, random) || cmd == byChance && len(args) == 1 {
 		what := cmd
 		if cmd == byChance {
 			what = args[0]
@@ -269,13 +234,13 @@ func (e *engine) run(id uint32, s *keyspace, ttls []time.Duration, now time.Time
 	e.restore(id, s, ttls)
 	e.now = now
 	e.m.SetTime(now)
-	watches, peers, conn := e.connect(s, b)
+	conns, peers, own := e.connect(s, b)
 	e.needs, e.refused, e.exceeded, e.scripted = needsNothing, b.unfit, nil, false
-	e.subscribers, e.published, e.full = s.subscribers, nil, false
+	e.conns, e.published = s.conns, nil
 	reply := ""
 	if b.unfit == "" {
 		for _, args := range b.commands { // nearly always one
-			reply += e.redisScript(args, e.send(conn, e.confine(args)))
+			reply += e.redisScript(args, e.send(own, e.confine(args)))
 		}
 	}
 	if e.scripted {
@@ -292,11 +257,11 @@ func (e *engine) run(id uint32, s *keyspace, ttls []time.Duration, now time.Time
 	if err != nil {
 		return outcome{}, err
 	}
-	watches = e.watching(s, keys, b, watches, peers)
-	left := keyspace{keys: keys, scripts: e.loaded, watches: watches, subscribers: e.delivered()}
-	if e.full {
+	conns = e.watching(s, keys, b, conns, peers)
+	if !e.deliver(conns) {
 		return outcome{}, table.Limit("limit.messages", "most", maxInbox)
 	}
+	left := keyspace{keys: keys, scripts: e.loaded, conns: conns}
 	return outcome{reply: reply, keys: left.sorted(), ttls: after, needs: needs}, nil
 }
 
@@ -401,17 +366,9 @@ func (e *engine) parts(name, kind string) (parts []string, err error) {
 	case "zset":
 		scores, err := e.m.SortedSet(name)
 		for member, score := range scores {
-			parts = append(parts, fmt.Sprint(score)+"\x00"+member)
+			parts = append(parts, fmt.Sprint(score), member)
 		}
-		sort.Strings(parts)
-		return slices.Collect(func(yield func(string) bool) {
-			for _, p := range parts {
-				score, member, _ := strings.Cut(p, "\x00")
-				if !yield(score) || !yield(member) {
-					return
-				}
-			}
-		}), err
+		return inOrder(kind, parts), err
 	}
 	return nil, fmt.Errorf("simulator: the lab cannot carry a key of type %q (%s)", kind, name)
 }
@@ -425,17 +382,14 @@ func (e *engine) cached() []string {
 	for _, src := range e.sources {
 		args = append(args, scriptSHA(confined(src)))
 	}
+	values, _ := resp.All(e.dispatch(args))
+	cached, _ := only(values)
 	var in []string
-	answers, err := proto.Parse(e.dispatch(args))
-	list, ok := answers.([]any)
-	if err != nil || !ok {
-		return nil
-	}
-	for i, a := range list {
+	for i, a := range cached {
 		if a == 1 {
 			in = append(in, e.sources[i])
 		}
 	}
-	sort.Strings(in)
+	slices.Sort(in)
 	return in
 }

@@ -97,7 +97,7 @@ func newExecutor(m *memo.Memo, spare int64) (*Executor, error) {
 func (r reply) key() string { return r.resp }
 
 func (r reply) worded() reply {
-	r.text = pushText(r.resp)
+	r.text = ReplyText(r.resp)
 	return r
 }
 

@@ -167,5 +167,5 @@ func (k *Kind) Command(w node.World, n int8, note string, args ...string) (why s
 // instead of being executed.
 func (k *Kind) Reject(batch uint32, err string) (answer uint32, text string) {
 	resp := strings.Repeat("-"+err+"\r\n", len(k.Executor.batches.At(batch).commands))
-	return k.Executor.internReply(resp), replyText(resp)
+	return k.Executor.internReply(resp), ReplyText(resp)
 }

@@ -1,7 +1,6 @@
 package redisnode
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -10,11 +9,30 @@ import (
 // type and value, which of them will expire, which scripts are cached, and which
 // connections watch keys or have subscribed. Keyspaces are interned; 0 is empty.
 type keyspace struct {
-	keys        []keyValue   // by name
-	scripts     []string     // sources, sorted
-	watches     []watch      // by connection
-	subscribers []subscriber // by connection
-	ttls        int          `codec:"derived"` // number of keys that expire
+	keys    []keyValue   // by name
+	scripts []string     // sources, sorted
+	conns   []connection // that watch keys or have subscribed, by name
+	ttls    int          `codec:"derived"` // number of keys that expire
+}
+
+// A connection is what the server keeps of one.
+type connection struct {
+	name     string    // see connectionName
+	keys     []string  // that it watches, sorted; none when touched: they do not matter any more
+	touched  bool      // one of them has been written or has expired: EXEC is to fail
+	channels []string  // to which it has subscribed, sorted
+	inbox    []message // what its client has not taken yet, the oldest first
+}
+
+// idle reports whether the server need not keep anything of the connection.
+func (c connection) idle() bool { return !c.touched && len(c.keys) == 0 && len(c.channels) == 0 }
+
+// conn is what is kept of a connection; nil: nothing.
+func (s *keyspace) conn(name string) *connection {
+	if i := slices.IndexFunc(s.conns, func(c connection) bool { return c.name == name }); i >= 0 {
+		return &s.conns[i]
+	}
+	return nil
 }
 
 // keyValue is one key. Keys that expire are numbered in the order of their
@@ -28,21 +46,27 @@ type keyValue struct {
 
 // text returns the key's value as histories show it; "" if there is no key.
 func (k *keyValue) text() string {
-	if k == nil {
+	switch {
+	case k == nil:
 		return ""
-	}
-	switch k.kind {
-	case "string":
+	case k.kind == "string":
 		return k.parts[0]
-	case "hash":
-		var b strings.Builder
-		for i := 0; i+1 < len(k.parts); i += 2 {
-			fmt.Fprintf(&b, "%s%s=%s", sep(i), k.parts[i], k.parts[i+1])
-		}
-		return "{" + b.String() + "}"
-	default:
-		return "[" + strings.Join(k.parts, " ") + "]"
 	}
+	return partsText(k.kind, k.parts)
+}
+
+// ValueText writes the parts of a value that is no string, in any order, as histories show it.
+func ValueText(kind string, parts []string) string { return partsText(kind, inOrder(kind, parts)) }
+
+func partsText(kind string, parts []string) string {
+	if kind != "hash" {
+		return "[" + strings.Join(parts, " ") + "]"
+	}
+	var pairs []string
+	for p := range slices.Chunk(parts, 2) {
+		pairs = append(pairs, p[0]+"="+p[1])
+	}
+	return "{" + strings.Join(pairs, " ") + "}"
 }
 
 func sep(i int) string {
@@ -56,23 +80,23 @@ func (k *keyValue) same(o *keyValue) bool {
 	return k.kind == o.kind && k.expires == o.expires && slices.Equal(k.parts, o.parts)
 }
 
-// sort puts the parts into the order in which the engine reads them.
-func (k *keyValue) sort() {
-	switch k.kind {
+// inOrder puts the parts of a key into their one order.
+func inOrder(kind string, parts []string) []string {
+	switch kind {
 	case "set":
-		slices.Sort(k.parts)
+		slices.Sort(parts)
 	case "hash", "zset":
-		pairs := slices.Collect(slices.Chunk(k.parts, 2))
+		pairs := slices.Collect(slices.Chunk(parts, 2))
 		slices.SortFunc(pairs, slices.Compare[[]string])
-		k.parts = slices.Concat(pairs...)
+		return slices.Concat(pairs...)
 	}
+	return parts
 }
 
 // sorted brings a keyspace into its one canonical form.
 func (s keyspace) sorted() keyspace {
 	slices.SortFunc(s.keys, func(a, b keyValue) int { return strings.Compare(a.name, b.name) })
-	slices.SortFunc(s.watches, func(a, b watch) int { return strings.Compare(a.conn, b.conn) })
-	slices.SortFunc(s.subscribers, func(a, b subscriber) int { return strings.Compare(a.conn, b.conn) })
+	slices.SortFunc(s.conns, func(a, b connection) int { return strings.Compare(a.name, b.name) })
 	if !slices.IsSorted(s.scripts) {
 		s.scripts = slices.Sorted(slices.Values(s.scripts))
 	}
@@ -92,13 +116,11 @@ func (s keyspace) counted() keyspace {
 // sortedWithin is sorted for a keyspace in which texts were replaced, within its parts too.
 func (s keyspace) sortedWithin() keyspace {
 	for i := range s.keys {
-		s.keys[i].sort()
+		s.keys[i].parts = inOrder(s.keys[i].kind, s.keys[i].parts)
 	}
-	for i := range s.watches {
-		slices.Sort(s.watches[i].keys)
-	}
-	for i := range s.subscribers {
-		slices.Sort(s.subscribers[i].channels)
+	for i := range s.conns {
+		slices.Sort(s.conns[i].keys)
+		slices.Sort(s.conns[i].channels)
 	}
 	return s.sorted()
 }
@@ -144,5 +166,5 @@ func (s *keyspace) expiring(i int) *keyValue {
 // without is s after one key has expired.
 func (s *keyspace) without(name string) keyspace {
 	keys := slices.DeleteFunc(slices.Clone(s.keys), func(k keyValue) bool { return k.name == name })
-	return keyspace{keys: keys, scripts: s.scripts, watches: touch(s.watches, name), subscribers: s.subscribers}
+	return keyspace{keys: keys, scripts: s.scripts, conns: touch(s.conns, name)}
 }

@@ -2,7 +2,6 @@ package redisnode
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/alicebob/miniredis/v2/proto"
@@ -32,25 +31,10 @@ import (
 // trip, and channels of one command are taken in the order of their names. Patterns,
 // shards, PUBSUB and PUBLISH in a transaction are refused.
 
-// subscriber is one connection that has subscribed.
-type subscriber struct {
-	conn     string // its name: see connectionName
-	channels []string
-	inbox    []message // what its client has not taken yet, the oldest first
-}
-
 type message struct{ channel, payload string }
 
 // maxInbox is the number of messages that can wait for one connection.
 const maxInbox = 128
-
-// subscriber is the subscription of a connection; nil: it has none.
-func (s *keyspace) subscriber(conn string) *subscriber {
-	if i := slices.IndexFunc(s.subscribers, func(u subscriber) bool { return u.conn == conn }); i >= 0 {
-		return &s.subscribers[i]
-	}
-	return nil
-}
 
 // takeCommand is no command of Redis: it is a batch by which a client takes the first
 // message of its connection's buffer.
@@ -88,20 +72,19 @@ func (x *Executor) markSubscribe(b *batch) {
 // but what its server keeps of the connection.
 func (x *Executor) subscribe(from uint32, b *batch) *Effect {
 	s := x.keyspaces.At(from)
-	subs := slices.Clone(s.subscribers)
-	own := subscriber{conn: b.on.name}
-	if i := slices.IndexFunc(subs, func(u subscriber) bool { return u.conn == own.conn }); i >= 0 {
-		own = subs[i]
-		subs = slices.Delete(subs, i, i+1)
+	own := connection{name: b.on.name}
+	if was := s.conn(own.name); was != nil {
+		own = *was
 	}
+	conns := slices.DeleteFunc(slices.Clone(s.conns), func(c connection) bool { return c.name == own.name })
 	var resp strings.Builder
 	for _, c := range b.commands {
 		own = own.after(c, &resp)
 	}
-	if len(own.channels) > 0 {
-		subs = append(subs, own)
+	if !own.idle() {
+		conns = append(conns, own)
 	}
-	kept := keyspace{keys: s.keys, scripts: s.scripts, watches: s.watches, subscribers: subs}
+	kept := keyspace{keys: s.keys, scripts: s.scripts, conns: conns}
 	eff := &Effect{To: x.keyspaces.ID(kept.sorted()), Reply: x.internReply(resp.String())}
 	for i := range x.keyspaces.At(eff.To).ttls {
 		eff.Lives = append(eff.Lives, Lifetime{Keep: i})
@@ -110,7 +93,7 @@ func (x *Executor) subscribe(from uint32, b *batch) *Effect {
 }
 
 // after returns the connection as one command leaves it; resp gets the answer.
-func (s subscriber) after(command []string, resp *strings.Builder) subscriber {
+func (s connection) after(command []string, resp *strings.Builder) connection {
 	name := strings.ToLower(command[0])
 	if name == takeCommand {
 		s.tell(resp, 1)
@@ -136,39 +119,17 @@ func (s subscriber) after(command []string, resp *strings.Builder) subscriber {
 			s.channels = append(s.channels, c)
 			slices.Sort(s.channels)
 		}
-		resp.WriteString("*3\r\n" + bulk(name) + bulk(c) + ":" + strconv.Itoa(len(s.channels)) + "\r\n")
+		resp.WriteString(proto.Array(proto.String(name), proto.String(c), proto.Int(len(s.channels))))
 	}
 	return s
 }
 
 // tell writes the first n messages of the buffer.
-func (s *subscriber) tell(resp *strings.Builder, n int) {
+func (s *connection) tell(resp *strings.Builder, n int) {
 	for _, m := range s.inbox[:n] {
 		resp.WriteString(proto.Strings("message", m.channel, m.payload))
 	}
 }
-
-// pushText is replyText, but of a message its payload, and of a confirmation the
-// number of channels.
-func pushText(resp string) string {
-	text := replyText(resp)
-	if n, err := frame(resp); err != nil || n != len(resp) || !strings.HasPrefix(resp, "*3\r\n") {
-		return text
-	}
-	for _, kind := range []string{"message", "subscribe", "unsubscribe"} {
-		if strings.HasPrefix(resp[len("*3\r\n"):], bulk(kind)) {
-			rest := resp[len("*3\r\n"):]
-			for range 2 { // the kind, the channel
-				n, _ := frame(rest)
-				rest = rest[n:]
-			}
-			return valueText(rest)
-		}
-	}
-	return text
-}
-
-func bulk(s string) string { return "$" + strconv.Itoa(len(s)) + "\r\n" + s + "\r\n" }
 
 // publish answers PUBLISH with how many connections get the message; false: it has
 // no such form, and miniredis knows the error.
@@ -178,8 +139,8 @@ func (e *engine) publish(peer *server.Peer, args []string) bool {
 	}
 	e.published = append(e.published, message{args[0], args[1]})
 	n := 0
-	for i := range e.subscribers {
-		if slices.Contains(e.subscribers[i].channels, args[0]) {
+	for i := range e.conns {
+		if slices.Contains(e.conns[i].channels, args[0]) {
 			n++
 		}
 	}
@@ -187,35 +148,29 @@ func (e *engine) publish(peer *server.Peer, args []string) bool {
 	return true
 }
 
-// delivered is the subscribers with what has been published in this call.
-func (e *engine) delivered() []subscriber {
-	if len(e.published) == 0 {
-		return e.subscribers
-	}
-	var subs []subscriber
-	for _, s := range e.subscribers {
-		s.inbox = slices.Clone(s.inbox)
+// deliver gives the connections what has been published in this call, and reports whether there is room for it.
+func (e *engine) deliver(conns []connection) (fits bool) {
+	fits = true
+	for i := range conns {
+		c := &conns[i]
 		for _, m := range e.published {
-			if slices.Contains(s.channels, m.channel) {
-				s.inbox = append(s.inbox, m)
+			if slices.Contains(c.channels, m.channel) {
+				c.inbox = append(slices.Clip(c.inbox), m)
 			}
 		}
-		if len(s.inbox) > maxInbox {
-			e.full = true
-		}
-		subs = append(subs, s)
+		fits = fits && len(c.inbox) <= maxInbox
 	}
-	return subs
+	return fits
 }
 
 // subscription returns what the side that the client reaches keeps of the connection; nil: nothing.
 // ready reports whether there is something to send: a message, or that its server does not know
 // the connection any more.
-func (r request) subscription() (ready bool, s *subscriber) {
+func (r request) subscription() (ready bool, s *connection) {
 	if r.at.reached(r.c) != serving {
 		return false, nil
 	}
-	s = r.at.x.keys(r.at.side(r.c).data).subscriber(r.batch().on.name)
+	s = r.at.x.keys(r.at.side(r.c).data).conn(r.batch().on.name)
 	return s == nil || len(s.inbox) > 0, s
 }
 

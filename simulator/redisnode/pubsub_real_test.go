@@ -33,7 +33,7 @@ func TestRealPubSub(t *testing.T) {
 			}
 			return redis.replies.At(eff.Reply).resp
 		}
-		known := func(i int) *subscriber { return redis.keyspaces.At(data.keyspace).subscriber(connectionName(1, i+1)) }
+		known := func(i int) *connection { return redis.keyspaces.At(data.keyspace).conn(connectionName(1, i+1)) }
 		for range 60 {
 			i := rng.IntN(2)
 			args := []string{pick(rng, "SUBSCRIBE", "UNSUBSCRIBE"), pick(rng, "a", "b")}

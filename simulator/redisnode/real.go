@@ -1,5 +1,7 @@
 package redisnode
 
+import "locklab/simulator/resp"
+
 // Real is real servers that execute whatever the servers of a Kind execute, request by
 // request. What they answer is what the clients hear; what the lab answers is only
 // compared. An answer is in RESP. Errors of the connection to them are their own
@@ -45,17 +47,8 @@ func (k *Kind) realRequest(client int8, server int, msg, b uint32) Request {
 	return r
 }
 
-// ReplyText writes an answer as histories show it.
-func ReplyText(resp string) string { return pushText(resp) }
-
 // Values returns the number of RESP values of an answer.
-func Values(resp string) (n int) {
-	for ; resp != ""; n++ {
-		size, err := frame(resp)
-		if err != nil {
-			return n
-		}
-		resp = resp[size:]
-	}
-	return n
+func Values(answer string) int {
+	values, _ := resp.All(answer)
+	return len(values)
 }

@@ -200,7 +200,7 @@ func TestRealRedis(t *testing.T) {
 			cmd := lockCommand(rng)
 			got, want := sim.raw(cmd...), real.raw(cmd...)
 			if !sameReply(got, want) {
-				t.Fatalf("seed %d, command %d, %q:\nthe lab says  %s\nRedis says    %s", seed, i, cmd, replyText(got), replyText(want))
+				t.Fatalf("seed %d, command %d, %q:\nthe lab says  %s\nRedis says    %s", seed, i, cmd, ReplyText(got), ReplyText(want))
 			}
 			for _, key := range []string{"lock", "other", "lock:fence"} {
 				if got, want := ttlClass(sim.raw("PTTL", key)), ttlClass(real.raw("PTTL", key)); got != want {
@@ -247,7 +247,7 @@ func TestRealIfEqual(t *testing.T) {
 			cmd := all[rng.IntN(len(all))]
 			got, want := sim.raw(cmd[0]...), real.raw(cmd[1]...)
 			if got != want && !(isError(got) && isError(want)) {
-				t.Fatalf("seed %d, command %d, %q:\nthe lab says  %s\nRedis says    %s to %q", seed, i, cmd[0], replyText(got), replyText(want), cmd[1])
+				t.Fatalf("seed %d, command %d, %q:\nthe lab says  %s\nRedis says    %s to %q", seed, i, cmd[0], ReplyText(got), ReplyText(want), cmd[1])
 			}
 			for _, key := range []string{"lock", "other"} {
 				if got, want := ttlClass(sim.raw("PTTL", key)), ttlClass(real.raw("PTTL", key)); got != want {
@@ -290,21 +290,15 @@ func TestRealFailoverLosesScripts(t *testing.T) {
 // are those that Redis does not list as writes.
 func TestReadsAgainstRedis(t *testing.T) {
 	real := startRedis(t)
-	names := map[string]bool{}
-	for _, list := range []map[string]bool{reads, blind, readsTTL} {
-		for name := range list {
-			names[name] = true
-		}
-	}
-	for name := range names {
-		if name == "DELIFEQ" || name == "DELEX" { // of later servers
+	for name := range commandTraits {
+		if !is(name, reads|blind|looks) || name == "DELIFEQ" || name == "DELEX" { // of later servers
 			continue
 		}
 		info := real.raw("COMMAND", "INFO", name)
 		if strings.Contains(info, "$-1") || info == "*1\r\n*-1\r\n" {
 			t.Errorf("Redis does not know %s", name)
-		} else if reads[name] == strings.Contains(info, "+write\r\n") {
-			t.Errorf("%s is a read: %v, and Redis says %q", name, reads[name], info)
+		} else if is(name, reads) == strings.Contains(info, "+write\r\n") {
+			t.Errorf("%s is a read: %v, and Redis says %q", name, is(name, reads), info)
 		}
 	}
 	real.raw("CONFIG", "SET", "min-replicas-to-write", "1")

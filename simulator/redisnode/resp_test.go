@@ -2,6 +2,7 @@ package redisnode
 
 import (
 	"bufio"
+	"bytes"
 	"reflect"
 	"strings"
 	"testing"
@@ -10,10 +11,11 @@ import (
 	"github.com/alicebob/miniredis/v2/server"
 
 	"locklab/reports/text"
+	"locklab/simulator/resp"
 )
 
 func TestReplyText(t *testing.T) {
-	for resp, want := range map[string]string{
+	for reply, want := range map[string]string{
 		"+OK\r\n":                              "OK",
 		":-7\r\n":                              "-7",
 		"-ERR no\r\n":                          "(error) ERR no",
@@ -27,10 +29,17 @@ func TestReplyText(t *testing.T) {
 		"":                                     "",
 		"$9\r\nx\r\n":                          `"$9\r\nx\r\n"`, // not RESP: as it is
 	} {
-		if got := replyText(resp); got != want {
-			t.Errorf("replyText(%q) = %s, want %s", resp, got, want)
+		if got := ReplyText(reply); got != want {
+			t.Errorf("ReplyText(%q) = %s, want %s", reply, got, want)
 		}
 	}
+}
+
+// frame is the length of the first RESP2 value in s.
+func frame(s string) (int, error) {
+	in := bytes.NewBufferString(s)
+	_, err := resp.Read(in, nil)
+	return len(s) - in.Len(), err
 }
 
 // TestFrameRefuses: what is no value has no length, and no length is believed
@@ -109,14 +118,14 @@ func FuzzReplyText(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		text := replyText(s)
+		text := ReplyText(s)
 		if n, err := frame(s); err != nil && s != "" || n > len(s) {
 			if !strings.HasPrefix(text, `"`) {
-				t.Errorf("replyText(%q) = %s: no value, and not quoted", s, text)
+				t.Errorf("ReplyText(%q) = %s: no value, and not quoted", s, text)
 			}
 		}
 		if strings.Contains(text, "\r\n") {
-			t.Errorf("replyText(%q) = %q has more than one line", s, text)
+			t.Errorf("ReplyText(%q) = %q has more than one line", s, text)
 		}
 	})
 }

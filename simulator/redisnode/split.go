@@ -97,25 +97,10 @@ func (s *instance) tooFewReplicas(client int8) bool {
 // replicas to write.
 const refuseWrites = 1 << 31
 
-// reads are the commands that do not write, as Redis's own table has them.
-// Scripts may read and are refused at their first write.
-var reads = map[string]bool{
-	"PING": true, "ECHO": true, "TIME": true, "DBSIZE": true, "KEYS": true, "SCAN": true, "PUBLISH": true,
-	"GET": true, "MGET": true, "STRLEN": true, "GETRANGE": true, "EXISTS": true, "TYPE": true, "TOUCH": true,
-	"TTL": true, "PTTL": true, "EXPIRETIME": true, "PEXPIRETIME": true,
-	"HGET": true, "HMGET": true, "HGETALL": true, "HEXISTS": true, "HLEN": true, "HKEYS": true, "HVALS": true, "HSTRLEN": true,
-	"LLEN": true, "LINDEX": true, "LRANGE": true, "LPOS": true,
-	"SISMEMBER": true, "SMISMEMBER": true, "SMEMBERS": true, "SCARD": true,
-	"ZSCORE": true, "ZMSCORE": true, "ZRANK": true, "ZREVRANK": true, "ZRANGE": true, "ZREVRANGE": true, "ZCARD": true, "ZCOUNT": true,
-	"ZRANGEBYSCORE": true, "ZREVRANGEBYSCORE": true,
-	"WATCH": true, "UNWATCH": true, "MULTI": true, "EXEC": true, "DISCARD": true,
-	"EVAL": true, "EVALSHA": true, "EVAL_RO": true, "EVALSHA_RO": true, "SCRIPT": true,
-}
-
 // refuseWrite answers a command on a server that has too few replicas; false: it
 // may be executed.
 func refuseWrite(peer *server.Peer, cmd string) bool {
-	if reads[cmd] {
+	if is(cmd, reads) {
 		return false
 	}
 	peer.WriteError("NOREPLICAS Not enough good replicas to write.")

@@ -124,6 +124,6 @@ func (r request) unblock() {
 	}
 	e := s.w.Emit(history.Apply)
 	e.Client, e.Node, e.Msg = int(r.c), s.side(r.c).number, int(th.Msg)
-	e.Cmd, e.Reply = wait.text, replyText(resp)
+	e.Cmd, e.Reply = wait.text, ReplyText(resp)
 	th.Answer(s.x.internReply(s.x.replies.At(th.Reply).resp + resp))
 }

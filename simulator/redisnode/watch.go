@@ -19,19 +19,11 @@ import (
 // miniredis decides whether a key has been touched and whether a transaction is
 // executed: for each run the connections are set up in it anew.
 
-// watch is one connection that watches keys.
-type watch struct {
-	conn    string   // its name: see connectionName
-	keys    []string // sorted; none when touched: they do not matter any more
-	touched bool     // one of them has been written or has expired: EXEC is to fail
-}
-
 // gone reports whether the connection that batch b comes on is gone: the server, or the
 // one in its place, does not know it.
 func (x *Executor) gone(d *Data, b uint32) bool {
 	on := x.batches.At(b).on
-	s := x.keys(d)
-	return on.known && !slices.ContainsFunc(s.watches, func(w watch) bool { return w.conn == on.name }) && s.subscriber(on.name) == nil
+	return on.known && x.keys(d).conn(on.name) == nil
 }
 
 // A transaction is the effect of a batch on the watches of the connection it comes on.
@@ -70,75 +62,73 @@ func transactionOf(commands [][]string) (t transaction) {
 	return t
 }
 
-// touch returns the watches after key is written or expires.
-func touch(watches []watch, key string) []watch {
-	watches = slices.Clone(watches)
-	for i, w := range watches {
-		if slices.Contains(w.keys, key) {
-			watches[i] = watch{conn: w.conn, touched: true}
+// touch returns the connections after key is written or expires.
+func touch(conns []connection, key string) []connection {
+	conns = slices.Clone(conns)
+	for i := range conns {
+		if slices.Contains(conns[i].keys, key) {
+			conns[i].keys, conns[i].touched = nil, true
 		}
 	}
-	return watches
+	return conns
 }
 
-// connect gives the batch's connection and all others that watch in keyspace s
-// their peers in miniredis. A batch that has nothing to do with watches comes on
+// connect gives the batch's connection and all others of which keyspace s keeps something
+// their peers in miniredis. A batch that has nothing to do with them comes on
 // the peer that is always there.
-func (e *engine) connect(s *keyspace, b *batch) (watches []watch, peers []*server.Peer, own *server.Peer) {
-	own, watches = e.peer, slices.Clone(s.watches)
-	if b.on.name != "" && !slices.ContainsFunc(watches, func(w watch) bool { return w.conn == b.on.name }) {
-		watches = append(watches, watch{conn: b.on.name})
+func (e *engine) connect(s *keyspace, b *batch) (conns []connection, peers []*server.Peer, own *server.Peer) {
+	own, conns = e.peer, slices.Clone(s.conns)
+	if b.on.name != "" && s.conn(b.on.name) == nil {
+		conns = append(conns, connection{name: b.on.name})
 	}
-	for _, w := range watches {
+	for _, c := range conns {
 		peer := server.NewPeer(bufio.NewWriter(&e.out))
 		switch {
-		case w.touched:
+		case c.touched:
 			e.send(peer, []string{"WATCH", touchedKey})
 			_ = e.m.Set(touchedKey, "") // no other type can be there
 			e.m.Del(touchedKey)
-		case len(w.keys) > 0:
-			e.send(peer, append([]string{"WATCH"}, w.keys...))
+		case len(c.keys) > 0:
+			e.send(peer, append([]string{"WATCH"}, c.keys...))
 		}
-		if w.conn == b.on.name {
+		if c.name == b.on.name {
 			own = peer
 		}
 		peers = append(peers, peer)
 	}
-	return watches, peers, own
+	return conns, peers, own
 }
 
 // touchedKey stands for whichever key it was.
 const touchedKey = "\x00touched"
 
-// watching returns what connections watch after batch b has made keys out of s. A
+// watching returns the connections after batch b has made keys out of s. A
 // FLUSHALL passes miniredis's WATCH by, so that what is gone is looked at as well.
-func (e *engine) watching(s *keyspace, keys []keyValue, b *batch, watches []watch, peers []*server.Peer) (after []watch) {
-	if len(watches) == 0 {
+func (e *engine) watching(s *keyspace, keys []keyValue, b *batch, conns []connection, peers []*server.Peer) []connection {
+	if len(conns) == 0 {
 		return nil
 	}
 	for i := range s.keys {
 		k := &s.keys[i]
 		if j := slices.IndexFunc(keys, func(o keyValue) bool { return o.name == k.name }); j < 0 || !k.same(&keys[j]) {
-			watches = touch(watches, k.name)
+			conns = touch(conns, k.name)
 		}
 	}
-	for i, w := range watches {
-		if w.conn == b.on.name {
+	for i := range conns {
+		c := &conns[i]
+		if c.name == b.on.name {
 			if b.ends {
-				w = watch{conn: w.conn}
+				c.keys, c.touched = nil, false
 			}
-			if !w.touched && len(b.watches) > 0 {
-				w.keys = slices.Compact(slices.Sorted(slices.Values(slices.Concat(w.keys, b.watches))))
+			if !c.touched && len(b.watches) > 0 {
+				c.keys = slices.Compact(slices.Sorted(slices.Values(slices.Concat(c.keys, b.watches))))
 			}
 		}
-		if len(w.keys) > 0 && e.fails(peers[i]) {
-			w = watch{conn: w.conn, touched: true}
-		}
-		if w.touched || len(w.keys) > 0 {
-			after = append(after, w)
+		if len(c.keys) > 0 && e.fails(peers[i]) {
+			c.keys, c.touched = nil, true
 		}
 	}
-	return after
+	return slices.DeleteFunc(conns, connection.idle)
 }
 
 // fails reports whether a transaction on this connection would fail.

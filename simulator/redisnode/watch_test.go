@@ -127,11 +127,11 @@ func TestWatches(t *testing.T) {
 				for command := range strings.SplitSeq(said, "; ") {
 					commands = append(commands, strings.Fields(command))
 				}
-				if got := replyText(s.batch(conn, commands...)); got != want {
+				if got := ReplyText(s.batch(conn, commands...)); got != want {
 					t.Errorf("at %v: %s: %s\ngot  %s\nwant %s", s.now, conn, said, got, want)
 				}
 			})
-			if left := s.table.keyspaces.At(s.data.keyspace).watches; len(left) > 0 {
+			if left := s.table.keyspaces.At(s.data.keyspace).conns; len(left) > 0 {
 				t.Errorf("at the end there are still watches: %+v", left)
 			}
 		})
@@ -210,7 +210,7 @@ func TestRealWatches(t *testing.T) {
 			}
 			got, want := sim.batch(conn, write...), real[conn].batch(write...)
 			if !sameReplies(write, got, want) {
-				t.Fatalf("seed %d, write %d on %s, %q:\nthe lab says  %s\nRedis says    %s", seed, i, conn, write, replyText(got), replyText(want))
+				t.Fatalf("seed %d, write %d on %s, %q:\nthe lab says  %s\nRedis says    %s", seed, i, conn, write, ReplyText(got), ReplyText(want))
 			}
 			if len(write) > 1 && strings.HasSuffix(got, "*-1\r\n") {
 				failed++

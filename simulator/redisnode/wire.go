@@ -8,6 +8,7 @@ import (
 
 	"locklab/simulator/i18n"
 	"locklab/simulator/process"
+	"locklab/simulator/resp"
 )
 
 var _ process.Wire = (*Wire)(nil)
@@ -27,7 +28,7 @@ func (c *Wire) Write(b []byte) (answers []byte, err error) {
 		if c.raw[0] != '*' {
 			return answers, noCommand(c.raw)
 		}
-		words, rest, err := command(string(c.raw))
+		words, rest, err := resp.Command(string(c.raw))
 		if err != nil {
 			return answers, nil // the rest of it is still to come
 		}

@@ -2,6 +2,8 @@
 package resp
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -24,7 +26,12 @@ type Source interface {
 
 // Read reads one value: a string, a Status, an Error, an int, nil, or an []any of these. raw, if it is not nil, gets its
 // bytes.
-func Read(in Source, raw *strings.Builder) (any, error) {
+func Read(in Source, raw *strings.Builder) (any, error) { return read(in, raw, maxDepth) }
+
+// maxDepth is the number of arrays in each other that a value may be.
+const maxDepth = 8
+
+func read(in Source, raw *strings.Builder, depth int) (any, error) {
 	line, err := in.ReadString('\n')
 	if err != nil {
 		return nil, err
@@ -32,7 +39,7 @@ func Read(in Source, raw *strings.Builder) (any, error) {
 	if raw != nil {
 		raw.WriteString(line)
 	}
-	if len(line) < 3 || !strings.HasSuffix(line, "\r\n") {
+	if len(line) < 3 || !strings.HasSuffix(line, "\r\n") || depth == 0 {
 		return nil, fmt.Errorf("the server sent %q, which is no RESP", line)
 	}
 	head := line[1 : len(line)-2]
@@ -44,37 +51,88 @@ func Read(in Source, raw *strings.Builder) (any, error) {
 	}
 	n, err := strconv.Atoi(head)
 	switch {
-	case err != nil || !strings.ContainsRune(":$*", rune(line[0])):
+	case err != nil || !strings.ContainsRune(":$*", rune(line[0])) || line[0] != ':' && (n < -1 || strconv.Itoa(n) != head):
 		return nil, fmt.Errorf("the server sent %q, which is no RESP2", line)
 	case line[0] == ':':
 		return n, nil
 	case n < 0:
 		return nil, nil
 	case line[0] == '$':
-		b := make([]byte, n+2)
-		if _, err := io.ReadFull(in, b); err != nil {
-			return nil, err
-		}
-		if raw != nil {
-			raw.Write(b)
-		}
-		return string(b[:n]), nil
+		return readBulk(in, raw, n)
 	}
-	list := make([]any, n)
-	for i := range list {
-		if list[i], err = Read(in, raw); err != nil {
+	list := []any{}
+	for range n {
+		v, err := read(in, raw, depth-1)
+		if err != nil {
 			return nil, err
 		}
+		list = append(list, v)
 	}
 	return list, nil
 }
 
-// AppendCommand appends a command, as an array of bulk strings.
-func AppendCommand(b []byte, args ...string) []byte {
-	b = append(strconv.AppendInt(append(b, '*'), int64(len(args)), 10), "\r\n"...)
-	for _, a := range args {
-		b = append(strconv.AppendInt(append(b, '$'), int64(len(a)), 10), "\r\n"...)
-		b = append(append(b, a...), "\r\n"...)
+// readBulk reads a text of n bytes and the end of its line.
+func readBulk(in Source, raw *strings.Builder, n int) (any, error) {
+	var b strings.Builder
+	if _, err := io.CopyN(&b, in, int64(n)+2); err != nil {
+		return nil, err
 	}
-	return b
+	if raw != nil {
+		raw.WriteString(b.String())
+	}
+	text, ended := strings.CutSuffix(b.String(), "\r\n")
+	if !ended {
+		return nil, fmt.Errorf("the server sent %q, which is longer than it says", text)
+	}
+	return text, nil
+}
+
+// All reads the values that a text consists of, up to the first that is none.
+func All(text string) (values []any, err error) {
+	for in := bytes.NewBufferString(text); in.Len() > 0; {
+		v, err := Read(in, nil)
+		if err != nil {
+			return values, err
+		}
+		values = append(values, v)
+	}
+	return values, nil
+}
+
+// Command reads one command, an array of at least one text, off s.
+func Command(s string) (words []string, rest string, err error) {
+	in := bytes.NewBufferString(s)
+	v, err := Read(in, nil)
+	if err != nil {
+		return nil, s, err
+	}
+	list, _ := v.([]any)
+	for _, w := range list {
+		if word, ok := w.(string); ok {
+			words = append(words, word)
+		}
+	}
+	if len(words) == 0 || len(words) < len(list) {
+		return nil, s, errors.New("a value that is no command")
+	}
+	return words, in.String(), nil
+}
+
+// Text writes a value as redis-cli shows it, on one line.
+func Text(value any) string {
+	switch v := value.(type) {
+	case nil:
+		return "(nil)"
+	case Error:
+		return "(error) " + string(v)
+	case string:
+		return strconv.Quote(v)
+	case []any:
+		texts := make([]string, len(v))
+		for i := range v {
+			texts[i] = Text(v[i])
+		}
+		return "[" + strings.Join(texts, " ") + "]"
+	}
+	return fmt.Sprint(value)
 }

@@ -155,6 +155,13 @@ func (s *Safety) InVain() bool { return !s.answered }
 // compare equal, whenever they were reached.
 func (s *Safety) Rebase(now time.Duration) { s.reading.rebase(now) }
 
+// Forget drops the verdicts found so far and keeps what the judges need for the
+// events to come; Words then lists only what comes after. A search calls it after it
+// has reported the verdicts, so that a state reached through harm equals one reached
+// without. Do not call it where the resource can refuse: FENCED depends on whether a
+// stale write was accepted before.
+func (s *Safety) Forget() { s.words = 0 }
+
 // ForgetCopies forgets whose the key is that replicas and disks have. It is for runs in which
 // none of them takes the place of its server any more.
 func (s *Safety) ForgetCopies() { s.reading.copied = [MaxNodes][maxCopies]holder{} }

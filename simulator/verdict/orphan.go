@@ -96,7 +96,7 @@ func (p *orphan) finish(in *input, l *leases) {
 		c := s.first()
 		in.report(Finding{
 			Verdict: Orphan, Clients: []int{int(c)}, From: p.since[c-1], To: in.at,
-			Forever: in.run.majority(in.reading.owned(c) & l.timeless()),
+			Forever: in.run.majority(in.reading.granted(c, 0) & l.timeless()),
 		})
 	}
 }
@@ -110,7 +110,7 @@ func orphaned(in *input) clients {
 	var s clients
 	for n := range in.run.nodes {
 		o := in.reading.grant[n].owner
-		if !in.reading.dead.has(o) && in.run.majority(left&in.reading.owned(o)) {
+		if !in.reading.dead.has(o) && in.run.majority(left&in.reading.granted(o, 0)) {
 			s.add(o)
 		}
 	}

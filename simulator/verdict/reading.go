@@ -361,18 +361,8 @@ func (r *Reading) holders() clients { return r.inside | r.leaving | r.releasing 
 // active are the clients that have the lock or are asking for it.
 func (r *Reading) active() clients { return r.holders() | r.acquiring }
 
-// owned are the nodes on which who owns the key, by its present process.
-func (r *Reading) owned(who client8) nodes {
-	var s nodes
-	for n := range r.grant {
-		if g := r.grant[n]; g.owner == who && !g.gone {
-			s |= 1 << n
-		}
-	}
-	return s
-}
-
-// granted are the nodes on which the key is the grant of one lease of who.
+// granted are the nodes on which the key is the grant of one lease of who, or (0) of any, by its
+// present process.
 func (r *Reading) granted(who client8, lease int) nodes {
 	var s nodes
 	for n := range r.grant {

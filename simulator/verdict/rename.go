@@ -8,7 +8,7 @@ type Names [MaxClients + 1]uint8
 // code, a state and a renamed one have the same futures, up to names.
 func (s *Safety) Rename(to *Names) {
 	f := &s.reading
-	for _, set := range []*clients{&f.acquiring, &f.inside, &f.leaving, &f.releasing, &f.dead, &s.lie.asking, &s.lie.decided, &s.lie.had, &s.lie.lacked, &s.staleWrite.readers, &s.met.clients} {
+	for _, set := range s.sets() {
 		*set = to.set(*set)
 	}
 	for _, leases := range []*[MaxClients]uint8{&f.made, &f.former} {
@@ -28,6 +28,13 @@ func (s *Safety) Rename(to *Names) {
 	}
 	s.staleWrite.last.by = to.one(s.staleWrite.last.by)
 	s.staleWrite.other.by = to.one(s.staleWrite.other.by)
+}
+
+// sets are all sets of clients of the judges.
+func (s *Safety) sets() [11]*clients {
+	r := &s.reading
+	return [...]*clients{&r.acquiring, &r.inside, &r.leaving, &r.releasing, &r.dead, &s.lie.asking, &s.lie.decided,
+		&s.lie.had, &s.lie.lacked, &s.staleWrite.readers, &s.met.clients}
 }
 
 func (to *Names) set(s clients) (renamed clients) {
@@ -54,7 +61,7 @@ func (s *Safety) Role(c int) (role uint64) {
 			role |= 1
 		}
 	}
-	for _, set := range []clients{f.acquiring, f.inside, f.leaving, f.releasing, f.dead, s.lie.asking, s.lie.decided, s.lie.had, s.lie.lacked, s.staleWrite.readers, s.met.clients} {
+	for _, set := range s.sets() {
 		bit(set.has(me))
 	}
 	for n := range f.grant {

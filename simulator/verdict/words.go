@@ -18,25 +18,19 @@ var (
 // renamed are the verdicts that earlier versions called otherwise.
 var renamed = map[Word]Word{"STALL": Deadlock, "PHANTOM": Orphan}
 
-// A RenamedError is a verdict by the name that it had in earlier versions.
-type RenamedError struct {
-	Text string
-	Now  Word
+// Renamed returns the present name of a verdict that earlier versions called as a user has written;
+// false: there is none.
+func Renamed(written string) (now Word, ok bool) {
+	now, ok = renamed[Word(strings.ToUpper(written))]
+	return now, ok
 }
 
-func (e *RenamedError) Error() string { return e.Message().String() }
-
-// Message implements i18n.Error.
-func (e *RenamedError) Message() i18n.Message {
-	return i18n.New("error.verdict.renamed", "old", e.Text, "new", e.Now)
-}
-
-// ParseWord reads a verdict that a user has written, in capitals or not. The error is a
-// *RenamedError, or lists all verdicts.
+// ParseWord reads a verdict that a user has written, in capitals or not. The error has the present
+// name, or lists all verdicts.
 func ParseWord(written string) (Word, error) {
 	w := Word(strings.ToUpper(written))
-	if now, ok := renamed[w]; ok {
-		return "", &RenamedError{written, now}
+	if now, ok := Renamed(written); ok {
+		return "", i18n.Errorf("error.verdict.renamed", "old", written, "new", now)
 	}
 	if !slices.Contains(all, w) {
 		return "", i18n.Errorf("error.verdict", "name", written, "names", list(all))
@@ -46,9 +40,10 @@ func ParseWord(written string) (Word, error) {
 
 // Broken reports whether w counts against the lock. FENCED does: a write came when the lock was
 // gone, and only the resource saved the data. UNKNOWN does not.
-func (w Word) Broken() bool {
-	return slices.Contains(safetyWords, w) || slices.Contains(progressWords, w)
-}
+func (w Word) Broken() bool { return w.safety() || w.progress() }
+
+func (w Word) safety() bool   { return slices.Contains(safetyWords, w) }
+func (w Word) progress() bool { return slices.Contains(progressWords, w) }
 
 // Harm reports whether w is a failure: exclusion broken, a false report, or no progress.
 // A wait that ends by itself (ORPHAN, BLOCKED) is the price of a time to live, and no
@@ -56,11 +51,11 @@ func (w Word) Broken() bool {
 func (w Word) Harm() bool { return w.Broken() && w != Orphan && w != Blocked }
 
 // Safety gives the words about exclusion that were found, nil if none.
-func (j Judgement) Safety() []Word { return among(j.Verdicts, safetyWords) }
+func (j Judgement) Safety() []Word { return among(j.Verdicts, Word.safety) }
 
 // Progress gives the words about getting the lock at all that were found, nil if none.
 // Judged by exclusion alone, a lock that deadlocks would look best.
-func (j Judgement) Progress() []Word { return among(j.Verdicts, progressWords) }
+func (j Judgement) Progress() []Word { return among(j.Verdicts, Word.progress) }
 
 // Settle turns the judgement of a run into the verdicts of a scenario. meaningful: the
 // question of the scenario makes sense for this lock. happened: what the scenario is
@@ -70,12 +65,7 @@ func Settle(j Judgement, happened, meaningful bool) []Word {
 	if !meaningful {
 		return []Word{NA}
 	}
-	var broken []Word
-	for _, w := range j.Verdicts {
-		if w.Broken() {
-			broken = append(broken, w)
-		}
-	}
+	broken := among(j.Verdicts, Word.Broken)
 	switch {
 	case broken != nil:
 		return broken
@@ -103,10 +93,9 @@ func verdicts(findings []Finding) []Word {
 	return s.list()
 }
 
-func among(words, of []Word) []Word {
-	var in []Word
+func among(words []Word, is func(Word) bool) (in []Word) {
 	for _, w := range words {
-		if slices.Contains(of, w) {
+		if is(w) {
 			in = append(in, w)
 		}
 	}

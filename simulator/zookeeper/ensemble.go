@@ -75,33 +75,6 @@ type ensemble struct {
 	w    world.World
 }
 
-// A protocol is the way in which clients keep sessions with the ensemble: by a library (library), or
-// on connections that their code opens (wires).
-type protocol interface {
-	// arrive has a request reach the ensemble, and serve runs it. The answer is LostConn if the
-	// ensemble has closed the connection.
-	arrive(c, thread int8)
-	serve(o *process.Op, from int8, msg uint32, kind actKind) (answer uint32)
-	// hangUp breaks a connection of client c. A request on its way may still be run. lost has a
-	// message be lost, which breaks the connection, and crashed has the client die.
-	hangUp(c int8, on wireRef)
-	lost(c, thread int8)
-	crashed(c int8)
-	// silenced begins the time-outs of client c's sessions; if held, of those of which a request is
-	// held up. resumed has the client ping again.
-	silenced(c int8, held bool)
-	resumed(c int8)
-	// sessionOf returns the place, from 1, of the session that client c has begun last; 0: it has none.
-	sessionOf(c int8) int8
-}
-
-func (s *ensemble) clients() protocol {
-	if s.kind.config.Wires {
-		return wires{s}
-	}
-	return library{s}
-}
-
 // now returns the contents of the ensemble.
 func (s *ensemble) now() *contents { return s.x.contents.At(s.contents) }
 
@@ -111,6 +84,10 @@ func (s *ensemble) emit(kind history.Kind, c int8) *history.Event {
 	e.Client, e.Node = int(c), number
 	return e
 }
+
+// onWires reports whether the code of clients opens connections; else each client has one session, at
+// its own place, which its library keeps.
+func (s *ensemble) onWires() bool { return s.kind.config.Wires }
 
 // apply records that a request is run.
 func (s *ensemble) apply(o *process.Op, from int8, msg, answer uint32) {
@@ -194,11 +171,11 @@ func (s *ensemble) oldest(at int) (czxid int64) {
 func (s *ensemble) endSession(at int8) {
 	s.ends[at-1] = 0
 	s.emit(history.SessionEnd, s.now().clientAt(int(at-1)))
-	s.act(actEnd, at, 0)
+	s.act(ActEnd, at, 0)
 }
 
 // act has the ensemble do something.
-func (s *ensemble) act(kind actKind, client int8, arg uint32) *effect {
+func (s *ensemble) act(kind ActKind, client int8, arg uint32) *effect {
 	a := act{s.contents, arg, kind, client}
 	eff := s.x.look(a)
 	s.kind.real(a, eff)
@@ -209,7 +186,7 @@ func (s *ensemble) act(kind actKind, client int8, arg uint32) *effect {
 // enter puts the effect of an act, which client has caused, in place and records what that changes. In a
 // history the key is a znode at which clients queue, and its value the first of the
 // line: the first has it by its session, for as long as that lives.
-func (s *ensemble) enter(eff *effect, kind actKind, client int8) {
+func (s *ensemble) enter(eff *effect, kind ActKind, client int8) {
 	s.contents = eff.to
 	for i := range eff.lines {
 		s.emitLine(&eff.lines[i], kind, client)
@@ -223,11 +200,11 @@ func (s *ensemble) enter(eff *effect, kind actKind, client int8) {
 // emitLine records that a line has another first. If the old one has left, the
 // client that removed it did that; that another one is first now is a grant to that
 // one.
-func (s *ensemble) emitLine(ch *lineChange, kind actKind, client int8) {
+func (s *ensemble) emitLine(ch *lineChange, kind ActKind, client int8) {
 	before := ch.before
 	if ch.gone {
 		k := history.Change
-		if kind == actEnd {
+		if kind == ActEnd {
 			k, client = history.Expire, 0
 		}
 		e := s.emit(k, client)

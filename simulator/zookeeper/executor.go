@@ -133,27 +133,28 @@ func (m *memory) last() (last int64) {
 type act struct {
 	contents uint32
 	arg      uint32
-	kind     actKind
+	kind     ActKind
 	client   int8 // its place among the peers, from 1
 }
 
-type actKind uint8
+// An ActKind is what an ensemble does.
+type ActKind uint8
 
 const (
-	actServe       actKind = iota // request arg of client
-	actServeOrphan                // the same, on a connection that has broken
-	actNotify                     // the events for client reach it
-	actCut                        // client's connection breaks
-	actConnect                    // client connects again, with memory arg
-	actEnd                        // client's session ends
-	actServeBeside                // as actServe, but events stay on their way: another thread of client may wait for them
+	ActServe       ActKind = iota // request arg of client
+	ActServeOrphan                // the same, on a connection that has broken
+	ActNotify                     // the events for client reach it
+	ActCut                        // client's connection breaks
+	ActConnect                    // client connects again, with memory arg
+	ActEnd                        // client's session ends
+	ActServeBeside                // as ActServe, but events stay on their way: another thread of client may wait for them
 )
 
 // answers reports whether the answer of such an act reaches the client.
-func (a actKind) answers() bool { return a == actServe || a == actServeBeside || a == actNotify }
+func (a ActKind) answers() bool { return a == ActServe || a == ActServeBeside || a == ActNotify }
 
 // serves reports whether such an act runs a request.
-func (a actKind) serves() bool { return a == actServe || a == actServeOrphan || a == actServeBeside }
+func (a ActKind) serves() bool { return a == ActServe || a == ActServeOrphan || a == ActServeBeside }
 
 // An effect is the result of an act on the contents.
 type effect struct {
@@ -265,7 +266,7 @@ func (x *Executor) run(a act) *effect {
 	own := &s.peers[a.client-1]
 	var fired []Event
 	switch a.kind {
-	case actServe, actServeOrphan, actServeBeside:
+	case ActServe, ActServeOrphan, ActServeBeside:
 		if x.config.Wires {
 			fired = x.runOnWire(a, &s, own, eff)
 			break
@@ -273,16 +274,16 @@ func (x *Executor) run(a act) *effect {
 		if fired = x.runRequest(a, &s, own, eff); eff.refused {
 			return &effect{to: a.contents, refused: true}
 		}
-	case actNotify:
+	case ActNotify:
 		eff.answer = x.answers.ID(storedAnswer{events: own.events})
 		own.events = nil
-	case actCut:
+	case ActCut:
 		s.state = s.state.Disconnect(own.session)
 		own.lose()
 		own.up = false
-	case actConnect:
+	case ActConnect:
 		fired = x.runConnect(a, &s, own, eff)
-	case actEnd:
+	case ActEnd:
 		var code Code
 		s.state, code, fired = s.state.Close(own.session)
 		eff.refused = code != OK
@@ -304,7 +305,7 @@ func (x *Executor) run(a act) *effect {
 func (x *Executor) runRequest(a act, s *contents, own *peer, eff *effect) (fired []Event) {
 	r := x.requests.At(a.arg).Request
 	var reply Reply
-	s.state, reply, fired = s.state.Apply(0, own.session, r)
+	s.state, reply, fired = s.state.Apply(own.session, r)
 	if eff.refused = reply.Code == SessionExpired; eff.refused {
 		return nil
 	}
@@ -313,10 +314,10 @@ func (x *Executor) runRequest(a act, s *contents, own *peer, eff *effect) (fired
 		answer.left = s.state.stamp(w)
 	}
 	switch a.kind {
-	case actServeOrphan: // its watch is left on a connection that is gone
+	case ActServeOrphan: // its watch is left on a connection that is gone
 		s.state = s.state.Disconnect(own.session)
 		answer = storedAnswer{text: answer.text}
-	case actServe:
+	case ActServe:
 		answer.events = slices.Concat(own.events, sentTo(own.session, fired))
 		own.events = nil
 	}
@@ -332,11 +333,11 @@ func (x *Executor) runConnect(a act, s *contents, own *peer, eff *effect) (fired
 	}
 	var code Code
 	missed := func(at int, is stamp) bool { return is != m.left[at] }
-	s.state, code, fired = s.state.reconnect(0, own.session, m.watches, missed)
+	s.state, code, fired = s.state.reconnect(own.session, m.watches, missed)
 	if eff.refused = code != OK; eff.refused {
 		own.events = []Event{{Type: sessionEnded}}
 		last := own.session
-		s.state, own.session = s.state.Connect(0, x.config.Session)
+		s.state, own.session = s.state.Connect()
 		if x.creations {
 			s.state, own.session = s.state.nameLast(last), last
 		}
@@ -353,7 +354,7 @@ func (s *contents) send(fired []Event, a act) (of []firing) {
 			continue
 		}
 		of = append(of, firing{s.clientAt(c), e.Path, eventText(e.Type)})
-		if p := &s.peers[c]; a.kind != actServe || c+1 != int(a.client) {
+		if p := &s.peers[c]; a.kind != ActServe || c+1 != int(a.client) {
 			p.events = append(slices.Clip(p.events), Event{Type: e.Type, Path: e.Path})
 		}
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // TestSilence ends a session because its client is silent: on a real server by waiting,
-// on a State by Expire.
+// on a State by Close.
 func TestSilence(t *testing.T) {
 	const timeout = 300 * time.Millisecond
 	s := newStage(servertest.ZooKeeper(t, t.TempDir()), "/silence")
@@ -33,11 +33,8 @@ func TestSilence(t *testing.T) {
 
 	heard := []Event{<-watcher.events, <-watcher.events} // after the session time-out
 	s.state = s.state.Disconnect(silent.id)
-	if _, ended, _ := s.state.Expire(timeout - 1); len(ended) > 0 {
-		t.Fatalf("session %d ended too early", ended)
-	}
-	state, _, fired := s.state.Expire(timeout)
-	s.state = state
+	var fired []Event
+	s.state, _, fired = s.state.Close(silent.id)
 	for i := range heard {
 		heard[i].Session = watcher.id
 	}
@@ -55,7 +52,7 @@ func TestSilence(t *testing.T) {
 	// The client learns of the end when it comes back, and not before.
 	silent.line.Pass <- struct{}{}
 	<-silent.expired
-	if _, code, _ := s.state.Reconnect(timeout, silent.id, silent.seen, nil); code != SessionExpired {
+	if _, code, _ := s.state.Reconnect(silent.id, silent.seen, nil); code != SessionExpired {
 		t.Errorf("the State takes the session back: %v", code)
 	}
 	silent.line.Cut(silent.conn)
@@ -89,9 +86,9 @@ func TestOverflow(t *testing.T) {
 	s := newStage(servertest.ZooKeeper(t, dir), "/wrap")
 	// The State follows what the log says: a session takes transaction 1.
 	var nobody SessionID
-	s.state, nobody = s.state.Connect(0, time.Minute)
+	s.state, nobody = s.state.Connect()
 	for _, path := range []string{"/wrap", "/wrap/first"} {
-		s.state, _, _ = s.state.Apply(0, nobody, Request{Op: Create, Path: path})
+		s.state, _, _ = s.state.Apply(nobody, Request{Op: Create, Path: path})
 	}
 	s.state = s.state.SetCounter("/wrap", lastButOne)
 	must(t, s.connect())

@@ -5,10 +5,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	. "locklab/simulator/zookeeper"
 )
+
+var allOps = [8]Op{Ping, Create, Delete, Exists, GetData, SetData, GetChildren, Sync}
 
 // FuzzState sends any requests of three sessions to an ensemble, with any paths. None
 // panics, no state changes afterwards, and each is a tree: a znode has a parent, which is
@@ -22,46 +23,42 @@ func FuzzState(f *testing.F) {
 			return
 		}
 		paths := []string{"/", first, second, first + second}
-		s, now := New(), time.Duration(0)
+		s := New()
 		for range 3 {
-			s, _ = s.Connect(now, time.Second)
+			s, _ = s.Connect()
 		}
 		for ; len(script) >= 2; script = script[2:] {
 			before := s
-			key := before.AppendKey(nil, now)
+			key := before.AppendKey(nil)
 			op, arg := script[0], script[1]
 			id := SessionID(1 + op>>3%4) // one of them does not exist
 			switch {
 			case op >= 240:
-				s, _ = s.Connect(now, time.Duration(1+int(arg))*time.Millisecond)
+				s, _ = s.Connect()
 			case op >= 230:
 				s = s.Disconnect(id)
 			case op >= 220:
 				s, _, _ = s.Close(id)
 			case op >= 210:
-				s, _, _ = s.Reconnect(now, id, int64(arg), []Watch{{Kind: WatchData, Path: paths[arg%4]}})
-			case op >= 200:
-				now += time.Duration(arg) * 10 * time.Millisecond
-				s, _, _ = s.Expire(now)
-				continue // its key tells how long it has been silent
+				s, _, _ = s.Reconnect(id, int64(arg), []Watch{{Kind: WatchData, Path: paths[arg%4]}})
 			default:
-				r := Request{Op: Op(op % 8), Path: paths[arg%4], Data: data, Mode: Mode(arg >> 2 % 4), Version: int32(arg>>4) - 1, Watch: arg&128 != 0}
-				s, _, _ = s.Apply(now, id, r)
+				r := Request{Op: allOps[op%8], Path: paths[arg%4], Data: data, Mode: Mode(arg >> 2 % 4), Version: int32(arg>>4) - 1, Watch: arg&128 != 0}
+				s, _, _ = s.Apply(id, r)
 			}
-			if !bytes.Equal(key, before.AppendKey(nil, now)) {
+			if !bytes.Equal(key, before.AppendKey(nil)) {
 				t.Fatal("a state has changed")
 			}
-			checkTree(t, s, now)
+			checkTree(t, s)
 		}
 	})
 }
 
-func checkTree(t *testing.T, s State, now time.Duration) {
+func checkTree(t *testing.T, s State) {
 	t.Helper()
-	s, reader := s.Connect(now, time.Second)
+	s, reader := s.Connect()
 	all := s.Paths()
 	for _, path := range all {
-		_, reply, _ := s.Apply(now, reader, Request{Op: Exists, Path: path})
+		_, reply, _ := s.Apply(reader, Request{Op: Exists, Path: path})
 		if owner := reply.Stat.Owner; reply.Code != OK || owner != 0 && (!s.Alive(owner) || reply.Stat.NumChildren > 0) {
 			t.Fatalf("%q: %+v", path, reply)
 		}

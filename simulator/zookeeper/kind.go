@@ -77,7 +77,7 @@ func (k *Kind) Start(_ int8, clients int) world.State {
 		clients = 0
 	}
 	for c := range clients {
-		s.state, s.peers[c].session = s.state.Connect(0, k.config.Session)
+		s.state, s.peers[c].session = s.state.Connect()
 	}
 	return EnsembleState{contents: k.Executor.contents.ID(s), clock: k.config.Clock}
 }
@@ -172,10 +172,10 @@ func (k *Kind) Offers(w world.World, c int8, servers bool, buf []world.Choice) [
 		if p.Stands(int(t)) {
 			continue
 		}
-		if _, news, broken := (wires{e}).listens(c, t); news || broken {
+		if _, news, broken := e.listens(c, t); news || broken {
 			buf = append(buf, world.Choice{Verb: world.Unblock, Client: c, Thread: t})
 		}
-		if (library{e}).awaited(c, t) {
+		if e.awaited(c, t) {
 			buf = append(buf, world.Choice{Verb: world.Deliver, Client: c, Thread: t})
 		}
 	}
@@ -185,24 +185,23 @@ func (k *Kind) Offers(w world.World, c int8, servers bool, buf []world.Choice) [
 // Step has an event happen.
 func (k *Kind) Step(w world.World, e world.Event) (why string, err error) {
 	s := k.open(w)
-	clients := s.clients()
 	switch e.What {
 	case world.Chosen:
 		why, err = k.choose(s, e.Choice)
 	case world.Arrived:
-		clients.arrive(e.Client, e.Thread)
+		s.arrive(e.Client, e.Thread)
 	case world.ArrivedOrphan:
-		clients.serve(&e.Orphan.Op, e.Orphan.From, e.Orphan.Msg, actServeOrphan)
+		s.serve(&e.Orphan.Op, e.Orphan.From, e.Orphan.Msg, ActServeOrphan)
 	case world.GaveUp:
-		clients.hangUp(e.Client, s.wireOf(e.Client, e.Thread)) // as ZooKeeper's own client does
+		s.hangUp(e.Client, s.wireOf(e.Client, e.Thread)) // as ZooKeeper's own client does
 	case world.Lost:
-		clients.lost(e.Client, e.Thread)
+		s.lost(e.Client, e.Thread)
 	case world.HeldUp, world.Paused:
-		clients.silenced(e.Client, e.What == world.HeldUp)
+		s.silenced(e.Client, e.What == world.HeldUp)
 	case world.Resumed:
-		clients.resumed(e.Client)
+		s.resumed(e.Client)
 	case world.Crashed:
-		clients.crashed(e.Client)
+		s.crashed(e.Client)
 	case world.Passed:
 		s.passed(e.Pending)
 	case world.Settled:
@@ -216,11 +215,11 @@ func (k *Kind) Step(w world.World, e world.Event) (why string, err error) {
 func (k *Kind) choose(s *ensemble, c world.Choice) (why string, err error) {
 	switch c.Verb {
 	case world.Reconnect:
-		return library{s}.reconnect(c.Client), nil
+		return s.reconnect(c.Client), nil
 	case world.Deliver:
-		return library{s}.deliver(c.Client, c.Thread)
+		return s.deliver(c.Client, c.Thread)
 	case world.Unblock:
-		return wires{s}.deliver(c.Client, c.Thread)
+		return s.unblock(c.Client, c.Thread)
 	case world.End:
 		if !slices.Contains(k.Enabled(s.w.Now(), *s.EnsembleState, number, nil), c) {
 			return "refused.nothing.ends", nil
@@ -236,20 +235,20 @@ func (k *Kind) choose(s *ensemble, c world.Choice) (why string, err error) {
 }
 
 // HasSession reports whether the ensemble has a session of client c.
-func (k *Kind) HasSession(w world.World, c int8) bool { return k.open(w).clients().sessionOf(c) != 0 }
+func (k *Kind) HasSession(w world.World, c int8) bool { return k.open(w).sessionOf(c) != 0 }
 
 // EndSession has the ensemble end client c's session now, as if it had been silent for too long,
 // and close its connection.
 func (k *Kind) EndSession(w world.World, c int8) (why string) {
 	s := k.open(w)
-	at := s.clients().sessionOf(c)
+	at := s.sessionOf(c)
 	if at == 0 {
 		return "refused.session"
 	}
 	on := s.now().peers[at-1].on
 	s.endSession(at)
 	if !w.Client(c).Paused {
-		s.clients().hangUp(c, on)
+		s.hangUp(c, on)
 	}
 	k.group.Close(w)
 	return ""

@@ -8,23 +8,44 @@ import (
 	"locklab/simulator/process"
 )
 
-// library is the protocol of clients with a [Session]: each has one session, at its own place.
-type library struct{ *ensemble }
+// What befalls the sessions of clients, and what the library of a client with a [Session] does by itself.
 
-func (s library) peer(c int8) *peer { return &s.now().peers[c-1] }
+// alive reports whether the session at a place, from 1, has not ended.
+func (s *ensemble) alive(at int8) bool { return s.now().state.Alive(s.now().peers[at-1].session) }
 
-func (s library) alive(c int8) bool { return s.now().state.Alive(s.peer(c).session) }
-
-func (s library) sessionOf(c int8) int8 {
-	if s.alive(c) {
-		return c
+// connected reports whether client c has a connection for its session at a place, from 1.
+func (s *ensemble) connected(c, at int8) bool {
+	if s.onWires() {
+		return s.now().peers[at-1].up
 	}
-	return 0
+	return !s.w.Client(c).Cut
+}
+
+// sessionsOf yields the places, from 1, of client c's sessions.
+func (s *ensemble) sessionsOf(c int8) func(yield func(at int8) bool) {
+	return func(yield func(int8) bool) {
+		for i := range maxSessions {
+			if now := s.now(); now.peers[i].session != 0 && now.clientAt(i) == c && !yield(int8(i+1)) {
+				return
+			}
+		}
+	}
+}
+
+// sessionOf returns the place, from 1, of the session that client c has begun last; 0: it has none.
+func (s *ensemble) sessionOf(c int8) (at int8) {
+	peers := &s.now().peers
+	for one := range s.sessionsOf(c) {
+		if s.alive(one) && (at == 0 || peers[one-1].on.session > peers[at-1].on.session) {
+			at = one
+		}
+	}
+	return at
 }
 
 // awaited reports whether there is a notification for a thread that waits for one.
-func (s library) awaited(c, thread int8) bool {
-	p := s.peer(c)
+func (s *ensemble) awaited(c, thread int8) bool {
+	p := &s.now().peers[c-1]
 	if s.w.Client(c).Threads[thread].Phase != world.Asleep || len(p.events) == 0 {
 		return false
 	}
@@ -53,7 +74,7 @@ func cannotReconnect(w world.World, c int8) (why string) {
 }
 
 // reconnect gives a client a connection again.
-func (s library) reconnect(c int8) (why string) {
+func (s *ensemble) reconnect(c int8) (why string) {
 	if c < 1 || int(c) > s.w.Clients() {
 		return "refused.client.zookeeper"
 	}
@@ -64,7 +85,7 @@ func (s library) reconnect(c int8) (why string) {
 	if !s.alive(c) {
 		e.Note = "the session has ended"
 	}
-	s.act(actConnect, c, s.w.Memory(c))
+	s.act(ActConnect, c, s.w.Memory(c))
 	s.ends[c-1] = 0
 	p.Cut = false
 	for _, th := range p.Each {
@@ -77,28 +98,34 @@ func (s library) reconnect(c int8) (why string) {
 }
 
 // deliver brings a notification to a thread that waits for it.
-func (s library) deliver(c, thread int8) (why string, err error) {
+func (s *ensemble) deliver(c, thread int8) (why string, err error) {
 	there := c >= 1 && int(c) <= s.w.Clients() && thread >= 0 && thread < process.MaxThreads
 	if !there || s.w.Client(c).Dead || s.w.Client(c).Stands(int(thread)) || !s.awaited(c, thread) {
 		return "refused.watch", nil
 	}
 	for t := range s.w.Client(c).Each {
-		s.needOrder(c, t, s.peer(c).events)
+		s.needOrder(c, t, s.now().peers[c-1].events)
 	}
-	eff := s.act(actNotify, c, 0)
-	s.kind.group.Close(s.w)
-	s.w.EmitClient(history.Wake, c, thread).Note = "news of a watch"
-	return "", s.w.Observe(c, thread, process.Observation{Kind: process.Notified, Val: int64(eff.answer)})
+	return "", s.notify(c, c, thread, process.Notified)
 }
 
-func (s library) arrive(c, thread int8) {
-	th, kind := &s.w.Client(c).Threads[thread], actServe
+// notify has a client's thread observe the events for the session at a place.
+func (s *ensemble) notify(at, c, thread int8, kind process.ObservationKind) error {
+	eff := s.act(ActNotify, at, 0)
+	s.kind.group.Close(s.w)
+	s.w.EmitClient(history.Wake, c, thread).Note = "news of a watch"
+	return s.w.Observe(c, thread, process.Observation{Kind: kind, Val: int64(eff.answer)})
+}
+
+// arrive has a request reach the ensemble.
+func (s *ensemble) arrive(c, thread int8) {
+	th, kind := &s.w.Client(c).Threads[thread], ActServe
 	if s.othersWait(c, thread) {
-		kind = actServeBeside
+		kind = ActServeBeside
 	}
-	sent := s.peer(c).events
+	sent := s.now().peers[c-1].events
 	th.Answer(s.serve(s.w.Op(c, thread), c, th.Msg, kind))
-	if kind == actServe {
+	if kind == ActServe {
 		return
 	}
 	s.needOrder(c, thread, sent)
@@ -110,7 +137,7 @@ func (s library) arrive(c, thread int8) {
 }
 
 // onItsWay reports whether a reply is on its way to a thread of client c.
-func (s library) onItsWay(c, thread int8) bool {
+func (s *ensemble) onItsWay(c, thread int8) bool {
 	th := &s.w.Client(c).Threads[thread]
 	return th.Phase == world.Answered && th.Reply != world.LostConn && s.w.Op(c, thread).Kind == process.Request
 }
@@ -118,7 +145,7 @@ func (s library) onItsWay(c, thread int8) bool {
 // needOrder notes a limit if the reply on its way to a thread of client c leaves a watch that is
 // ended by events which another thread receives. A watch is ended by what is sent after the reply that
 // leaves it, and by nothing that was sent before; but the two threads receive them in no order.
-func (s library) needOrder(c, thread int8, events []Event) {
+func (s *ensemble) needOrder(c, thread int8, events []Event) {
 	if !s.onItsWay(c, thread) {
 		return
 	}
@@ -129,8 +156,11 @@ func (s library) needOrder(c, thread int8, events []Event) {
 	}
 }
 
-// othersWait reports whether another thread of client c waits on the session.
-func (s library) othersWait(c, thread int8) bool {
+// othersWait reports whether another thread of client c waits on the session that its library keeps.
+func (s *ensemble) othersWait(c, thread int8) bool {
+	if s.onWires() {
+		return false
+	}
 	for t := range s.w.Client(c).Each {
 		if o := s.w.Op(c, t).Kind; t != thread && (o == process.Request || o == process.Watch) {
 			return true
@@ -139,41 +169,63 @@ func (s library) othersWait(c, thread int8) bool {
 	return false
 }
 
-func (s library) serve(o *process.Op, from int8, msg uint32, kind actKind) (answer uint32) {
-	a := act{s.contents, o.Arg, kind, from}
+// serve runs a request. The answer is LostConn if the ensemble has closed the connection.
+func (s *ensemble) serve(o *process.Op, from int8, msg uint32, kind ActKind) (answer uint32) {
+	at := from
+	if s.onWires() {
+		q := s.x.requests.At(o.Arg)
+		at = int8(s.x.place(s.now(), q, kind == ActServeOrphan) + 1)
+		switch {
+		case at == 0 && q.Op == opConnect && s.now().ended(q.on):
+			answer = s.x.answers.ID(storedAnswer{reply: Reply{Code: SessionExpired}, text: "(error) " + codes[SessionExpired].name})
+			s.apply(o, from, msg, answer)
+			return answer
+		case at == 0:
+			return world.LostConn
+		}
+	}
+	a := act{s.contents, o.Arg, kind, at}
 	eff := s.x.look(a)
 	answer = s.kind.real(a, eff)
 	if eff.refused { // the ensemble has closed the connection on which it comes
-		if kind != actServeOrphan {
-			s.cutOff(from)
+		if kind != ActServeOrphan {
+			s.hangUp(from, wireRef{})
 		}
 		return world.LostConn
 	}
 	s.apply(o, from, msg, answer)
 	s.enter(eff, kind, from)
-	if s.ends[from-1] != 0 { // every request is a sign of life
-		s.ends[from-1] = 0
-		if p := s.w.Client(from); p.Dead || p.Paused || p.Cut || kind == actServeOrphan {
-			s.silence(from)
-		}
+	s.ends[at-1] = 0 // every request is a sign of life
+	if p := s.w.Client(from); p.Dead || p.Paused || kind == ActServeOrphan || !s.connected(from, at) {
+		s.silence(at)
 	}
 	return answer
 }
 
-// cutOff breaks client c's connection. A request on its way may still be run.
-func (s library) cutOff(c int8) {
-	p := s.w.Client(c)
-	if p.Cut {
+// hangUp breaks a connection of client c. A request on its way may still be run. A thread that listens on
+// it observes that.
+func (s *ensemble) hangUp(c int8, on wireRef) {
+	p, at, ended := s.w.Client(c), int(c-1), !s.onWires() && !s.alive(c)
+	switch now := s.now(); {
+	case s.onWires():
+		ended = now.ended(on)
+		if at = now.find(on); at >= 0 && (now.peers[at].on != on || !now.peers[at].up) {
+			at = -1
+		}
+	case p.Cut:
 		return
+	default:
+		p.Cut = true
 	}
-	p.Cut = true
-	s.act(actCut, c, 0)
-	s.silence(c)
+	if at >= 0 {
+		s.act(ActCut, int8(at+1), 0)
+		s.silence(int8(at + 1))
+	}
 	for t, th := range p.Each {
-		if s.w.Op(c, t).Kind != process.Request {
+		if !s.w.Op(c, t).Kind.ToServer() || s.wireOf(c, t) != on {
 			continue
 		}
-		if th.Phase == world.Asking && s.alive(c) {
+		if th.Phase == world.Asking && !ended {
 			s.w.Orphan(c, t)
 		}
 		if th.Phase == world.Asking || th.Phase == world.Unheard {
@@ -182,27 +234,44 @@ func (s library) cutOff(c int8) {
 	}
 }
 
-func (s library) hangUp(c int8, _ wireRef) { s.cutOff(c) }
-
-// lost also breaks the connection where the answer had come by one that was cut before.
-func (s library) lost(c, thread int8) {
+// lost has a message be lost, which breaks the connection, also one of before that was cut.
+func (s *ensemble) lost(c, thread int8) {
 	if s.w.Op(c, thread).Kind == process.Request {
-		s.cutOff(c)
+		s.hangUp(c, s.wireOf(c, thread))
 		s.w.Client(c).Threads[thread].Answer(world.LostConn)
 	}
 }
 
-func (s library) crashed(c int8) { s.cutOff(c) }
+// crashed has client c die.
+func (s *ensemble) crashed(c int8) {
+	for t := range s.w.Client(c).Each {
+		if on := s.wireOf(c, t); on.client != 0 || !s.onWires() {
+			s.hangUp(c, on)
+		}
+	}
+	s.silenced(c, false)
+}
 
-func (s library) silenced(c int8, _ bool) { s.silence(c) }
+// silenced begins the time-outs of client c's sessions; if held, of those of which a request is
+// held up.
+func (s *ensemble) silenced(c int8, held bool) {
+	for at := range s.sessionsOf(c) {
+		if !held || s.heldUp(c, s.now().peers[at-1].on) {
+			s.silence(at)
+		}
+	}
+}
 
-// resumed has the client ping again, or find out that its session has ended.
-func (s library) resumed(c int8) {
-	switch {
-	case s.w.Client(c).Cut:
-	case !s.alive(c):
-		s.cutOff(c)
-	case !s.heldUp(c, wireRef{}):
-		s.ends[c-1] = 0
+// resumed has client c ping again, or find out that its session has ended.
+func (s *ensemble) resumed(c int8) {
+	for at := range s.sessionsOf(c) {
+		on := s.now().peers[at-1].on
+		switch {
+		case !s.connected(c, at):
+		case !s.alive(at):
+			s.hangUp(c, on)
+		case !s.heldUp(c, on):
+			s.ends[at-1] = 0
+		}
 	}
 }

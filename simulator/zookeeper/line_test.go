@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 	"testing"
-	"time"
 
 	. "locklab/simulator/zookeeper"
 )
@@ -12,11 +11,11 @@ import (
 // TestLines: the first of a line has the lowest number; of several with one number, as
 // after an overflow, it is the oldest, whatever its name.
 func TestLines(t *testing.T) {
-	s, id := New().Connect(0, time.Minute)
+	s, id := New().Connect()
 	do := func(r Request) {
 		t.Helper()
 		var reply Reply
-		if s, reply, _ = s.Apply(0, id, r); reply.Code != OK {
+		if s, reply, _ = s.Apply(id, r); reply.Code != OK {
 			t.Fatalf("%+v: %v", r, reply.Code)
 		}
 	}

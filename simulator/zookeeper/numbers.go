@@ -41,10 +41,8 @@ func (s State) countCreations(before *State) State {
 // session is called.
 func (s State) nameLast(id SessionID) State {
 	last := len(s.sessions) - 1
-	x := s.sessions[last]
-	x.id = id
 	s.newest--
 	at, _ := s.session(id)
-	s.sessions = slices.Insert(slices.Clone(s.sessions[:last]), at, x)
+	s.sessions = slices.Insert(slices.Clone(s.sessions[:last]), at, id)
 	return s
 }

@@ -13,8 +13,8 @@ func TestStamps(t *testing.T) {
 	fired := map[EventType]int{}
 	for seed := range uint64(3000) {
 		r := rand.New(rand.NewPCG(seed, 0))
-		s, me := New().Connect(0, 1)
-		s, other := s.Connect(0, 1)
+		s, me := New().Connect()
+		s, other := s.Connect()
 		paths := []string{"/q", "/q/x", "/q/y"}
 		var m memory
 		var coming []Event
@@ -30,7 +30,7 @@ func TestStamps(t *testing.T) {
 			ops := []Op{Create, Create, Delete, SetData}
 			q := Request{Op: ops[r.IntN(len(ops))], Path: paths[r.IntN(len(paths))], Version: AnyVersion}
 			var events []Event
-			if s, _, events = s.Apply(0, other, q); connected {
+			if s, _, events = s.Apply(other, q); connected {
 				coming = append(coming, events...)
 			}
 		}
@@ -41,7 +41,7 @@ func TestStamps(t *testing.T) {
 			case 3, 4:
 				q := Request{Op: []Op{Exists, GetData, GetChildren}[r.IntN(3)], Path: paths[r.IntN(len(paths))], Watch: r.IntN(4) > 0}
 				var reply Reply
-				s, reply, _ = s.Apply(0, me, q)
+				s, reply, _ = s.Apply(me, q)
 				hear() // what was sent before the reply
 				m.seen = reply.Zxid
 				if w, leaves := q.leaves(reply.Code); leaves && !slices.Contains(m.watches, w) {
@@ -52,12 +52,12 @@ func TestStamps(t *testing.T) {
 				for range r.IntN(4) {
 					change(false)
 				}
-				want, _, events := s.Reconnect(0, me, m.seen, m.watches)
-				got, _, same := s.reconnect(0, me, m.watches, func(at int, is stamp) bool { return is != m.left[at] })
-				if !slices.Equal(events, same) || !bytes.Equal(want.AppendKey(nil, 0), got.AppendKey(nil, 0)) {
+				want, _, events := s.Reconnect(me, m.seen, m.watches)
+				got, _, same := s.reconnect(me, m.watches, func(at int, is stamp) bool { return is != m.left[at] })
+				if !slices.Equal(events, same) || !bytes.Equal(want.AppendKey(nil), got.AppendKey(nil)) {
 					t.Fatalf("seed %d: by the transaction %d fire %v, by what was seen %v", seed, m.seen, events, same)
 				}
-				if last, _, events := s.Reconnect(0, me, m.last(), m.watches); !slices.Equal(events, same) || !bytes.Equal(last.AppendKey(nil, 0), got.AppendKey(nil, 0)) {
+				if last, _, events := s.Reconnect(me, m.last(), m.watches); !slices.Equal(events, same) || !bytes.Equal(last.AppendKey(nil), got.AppendKey(nil)) {
 					t.Fatalf("seed %d: by the transaction %d fire %v, by %d %v", seed, m.seen, same, m.last(), events)
 				}
 				s, coming = got, events

@@ -194,7 +194,7 @@ func (s *stage) connectFor(timeout time.Duration) error {
 	}
 	c.line.Pass <- struct{}{}
 	<-c.ready
-	s.state, c.id = s.state.Connect(0, timeout)
+	s.state, c.id = s.state.Connect()
 	s.names[c.conn.SessionID()] = c.id
 	s.sessions = append(s.sessions, c)
 	return nil
@@ -257,7 +257,7 @@ func (s *stage) comeBack(c *client) {
 		<-c.line.Rearmed
 	}
 	var fired []Event
-	s.state, _, fired = s.state.Reconnect(0, c.id, c.seen, watches)
+	s.state, _, fired = s.state.Reconnect(c.id, c.seen, watches)
 	s.deliver(fired)
 	if len(fired) > 0 {
 		s.played["returns to 1 or more events"]++
@@ -300,7 +300,7 @@ func (s *stage) request(st step) Request {
 			paths = append(paths, p)
 		}
 	}
-	r := Request{Op: Op(1 + st.more%7), Path: paths[int(st.path)%len(paths)], Version: AnyVersion}
+	r := Request{Op: allOps[1+st.more%7], Path: paths[int(st.path)%len(paths)], Version: AnyVersion}
 	bit := func(i uint) bool { return st.who>>i&1 == 1 }
 	switch r.Op {
 	case Create:
@@ -327,7 +327,7 @@ func (s *stage) request(st step) Request {
 func (s *stage) apply(c *client, r Request) Reply {
 	var reply Reply
 	var fired []Event
-	s.state, reply, fired = s.state.Apply(0, c.id, r)
+	s.state, reply, fired = s.state.Apply(c.id, r)
 	s.deliver(fired)
 	c.seen = reply.Zxid
 	switch {

@@ -1,42 +1,15 @@
 package zookeeper
 
-import (
-	"cmp"
-	"encoding/binary"
-	"slices"
-	"time"
-)
+import "slices"
 
-// A session is a client's, which lasts while the server receives something from it often
-// enough.
-type session struct {
-	id      SessionID
-	timeout time.Duration
-	last    time.Duration // when the server last received something from it, by the server's clock
-}
+// session is the place of a session among those that have not ended.
+func (s *State) session(id SessionID) (int, bool) { return slices.BinarySearch(s.sessions, id) }
 
-func (x *session) deadline() time.Duration { return x.last + x.timeout }
-
-func (s *State) session(id SessionID) (int, bool) {
-	return slices.BinarySearchFunc(s.sessions, id, func(x session, id SessionID) int { return cmp.Compare(x.id, id) })
-}
-
-// receivedFrom is s in which the server has received something from the session in place i at now. Every
-// request counts, not only a ping ("ZooKeeper Sessions").
-func (s State) receivedFrom(i int, now time.Duration) State {
-	if s.sessions[i].last != now {
-		s.sessions = slices.Clone(s.sessions)
-		s.sessions[i].last = now
-	}
-	return s
-}
-
-// Connect begins a session at now on the server's clock. It ends when the server
-// has received nothing from it for timeout, above 0.
-func (s State) Connect(now, timeout time.Duration) (State, SessionID) {
+// Connect begins a session.
+func (s State) Connect() (State, SessionID) {
 	s.zxid++
 	s.newest++
-	s.sessions = append(slices.Clip(s.sessions), session{s.newest, timeout, now})
+	s.sessions = append(slices.Clip(s.sessions), s.newest)
 	return s, s.newest
 }
 
@@ -47,23 +20,16 @@ func (s State) Disconnect(id SessionID) State {
 	return s
 }
 
-// Reconnect is the same session on a new connection, at now on the server's
-// clock. The client hands in the watches that it still waits for and the highest
-// zxid it has seen in a reply; what it missed fires at once, and the rest is left
+// reconnect is the same session on a new connection. The client hands in the watches that it still waits for; what
+// has missed something fires at once (see handIn), and the rest is left
 // with the server again. A znode that was created and deleted in the meantime is
 // missed ("Semantics of Watches"). It answers SessionExpired if the session has
 // ended.
-func (s State) Reconnect(now time.Duration, id SessionID, seen int64, watches []Watch) (State, Code, []Event) {
-	return s.reconnect(now, id, watches, since(seen))
-}
-
-func (s State) reconnect(now time.Duration, id SessionID, watches []Watch, missed func(at int, is stamp) bool) (State, Code, []Event) {
-	i, ok := s.session(id)
-	if !ok {
+func (s State) reconnect(id SessionID, watches []Watch, missed func(at int, is stamp) bool) (State, Code, []Event) {
+	if !s.Alive(id) {
 		return s, SessionExpired, nil
 	}
-	s = s.Disconnect(id).receivedFrom(i, now) // whatever the old connection had left is gone
-	s, fired := s.handIn(id, watches, missed)
+	s, fired := s.Disconnect(id).handIn(id, watches, missed) // whatever the old connection had left is gone
 	return s, OK, fired
 }
 
@@ -126,109 +92,34 @@ func (s State) handIn(id SessionID, watches []Watch, missed func(at int, is stam
 	return s, fired
 }
 
-// Close ends a session at its own request: its ephemerals and watches go. It
-// answers SessionExpired if the session has ended before.
+// Close ends a session, at its own request or because nothing was received from it for its time-out, in one
+// transaction: its ephemerals and watches go. It answers SessionExpired if the session has ended before.
 func (s State) Close(id SessionID) (State, Code, []Event) {
 	i, ok := s.session(id)
 	if !ok {
 		return s, SessionExpired, nil
 	}
-	s, fired := s.end(i, nil)
+	s.zxid++
+	s = s.Disconnect(id)
+	s.sessions = slices.Delete(slices.Clone(s.sessions), i, i+1)
+	var fired []Event
+	mine := func(n znode) bool { return n.owner == id }
+	for i := slices.IndexFunc(s.nodes, mine); i >= 0; i = slices.IndexFunc(s.nodes, mine) {
+		s, fired = s.remove(i, fired)
+	}
 	return s, OK, fired
 }
 
 // Alone is s without its sessions, as if all had closed.
 func (s State) Alone() State {
 	for len(s.sessions) > 0 {
-		s, _, _ = s.Close(s.sessions[0].id)
+		s, _, _ = s.Close(s.sessions[0])
 	}
 	return s
-}
-
-// end is one transaction that removes the session in place i and all of its.
-func (s State) end(i int, fired []Event) (State, []Event) {
-	id := s.sessions[i].id
-	s.zxid++
-	s = s.Disconnect(id)
-	s.sessions = slices.Delete(slices.Clone(s.sessions), i, i+1)
-	mine := func(n znode) bool { return n.owner == id }
-	for i := slices.IndexFunc(s.nodes, mine); i >= 0; i = slices.IndexFunc(s.nodes, mine) {
-		s, fired = s.remove(i, fired)
-	}
-	return s, fired
-}
-
-// Expire ends every session that has been silent for its time-out, the
-// longest overdue first, and says which those were.
-func (s State) Expire(now time.Duration) (State, []SessionID, []Event) {
-	var ended []SessionID
-	var fired []Event
-	for {
-		i := s.next()
-		if i < 0 || s.sessions[i].deadline() > now {
-			return s, ended, fired
-		}
-		ended = append(ended, s.sessions[i].id)
-		s, fired = s.end(i, fired)
-	}
-}
-
-// Deadline returns when, by the server's clock, the next session ends if all are
-// silent; false if there is no session.
-func (s State) Deadline() (time.Duration, bool) {
-	i := s.next()
-	if i < 0 {
-		return 0, false
-	}
-	return s.sessions[i].deadline(), true
-}
-
-// next is the place of the session that ends first, or -1.
-func (s *State) next() int {
-	first := -1
-	for i := range s.sessions {
-		if first < 0 || s.sessions[i].deadline() < s.sessions[first].deadline() {
-			first = i
-		}
-	}
-	return first
 }
 
 // Alive reports whether the session has not ended.
 func (s State) Alive(id SessionID) bool {
 	_, ok := s.session(id)
 	return ok
-}
-
-// AppendKey appends a canonical form of s to b: two states have the same form if
-// and only if they hold the same. Times are written as what is left at now on
-// the server's clock, so that a state recurs when the same is left to happen.
-func (s State) AppendKey(b []byte, now time.Duration) []byte {
-	num := func(v int64) { b = binary.AppendVarint(b, v) }
-	text := func(t string) { b = append(binary.AppendUvarint(b, uint64(len(t))), t...) }
-	num(s.zxid)
-	num(int64(s.newest))
-	num(int64(len(s.nodes)))
-	for i := range s.nodes {
-		n := &s.nodes[i]
-		text(n.path)
-		text(n.data)
-		for _, v := range []int64{n.czxid, n.mzxid, n.pzxid, int64(n.version), int64(n.creates), int64(n.owner)} {
-			num(v)
-		}
-	}
-	num(int64(len(s.sessions)))
-	for i := range s.sessions {
-		x := &s.sessions[i]
-		num(int64(x.id))
-		num(int64(x.timeout))
-		num(int64(x.deadline() - now))
-	}
-	num(int64(len(s.watches)))
-	for _, w := range s.watches {
-		num(int64(w.session))
-		num(int64(w.kind))
-		text(w.path)
-	}
-	return b
 }

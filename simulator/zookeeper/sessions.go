@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"locklab/simulator/history"
+	"locklab/simulator/internal/jute"
 	world "locklab/simulator/node"
 	"locklab/simulator/process"
 )
@@ -15,11 +16,11 @@ import (
 
 // Requests that a Session does not send.
 const (
-	opConnect    Op = iota + 64 // the session goes on, on this connection
-	opSetWatches                // the client hands in the watches that it waits for
-	opClose                     // the session ends
-	opHangUp                    // the connection ends, and the session goes on
-	opListen                    // not sent: the client waits for news
+	opSetWatches = Op(jute.SetWatches) // the client hands in the watches that it waits for
+	opClose      = Op(jute.Close)      // the session ends
+	opConnect    = Op(-64)             // not so in the protocol: the session goes on, on this connection
+	opHangUp     = Op(-65)             // not sent: the connection ends, and the session goes on
+	opListen     = Op(-66)             // not sent: the client waits for news
 )
 
 // find is the place of the session of a connection; -1: the ensemble does not have it.
@@ -31,9 +32,6 @@ func (s *contents) find(on wireRef) int {
 func (s *contents) ended(on wireRef) bool {
 	return s.find(on) < 0 && on.session <= s.begun[on.client-1]
 }
-
-// wires is the protocol of clients whose code opens connections.
-type wires struct{ *ensemble }
 
 // place is the place at which a request on a connection is run: that of its session, or
 // one for a new session. It is -1 if the request has no effect.
@@ -61,7 +59,7 @@ func (x *Executor) place(s *contents, q *storedRequest, orphan bool) int {
 func (x *Executor) runOnWire(a act, s *contents, own *peer, eff *effect) (fired []Event) {
 	q := x.requests.At(a.arg)
 	if own.session == 0 {
-		s.state, own.session = s.state.Connect(0, x.config.Session)
+		s.state, own.session = s.state.Connect()
 		s.begun[q.on.client-1] = q.on.session
 	}
 	id := own.session
@@ -77,15 +75,15 @@ func (x *Executor) runOnWire(a act, s *contents, own *peer, eff *effect) (fired 
 	case opHangUp:
 		s.state, own.events = s.state.Disconnect(id), nil
 	default:
-		s.state, reply, fired = s.state.Apply(0, id, q.Request)
+		s.state, reply, fired = s.state.Apply(id, q.Request)
 	}
 	text := replyText(q.Request, reply)
 	if at := s.ofSession(reply.Stat.Owner); reply.Stat.Owner != 0 && at >= 0 {
 		reply.Stat.Owner = SessionID(sessionName(s.peers[at].on))
 	}
-	own.on, own.up = q.on, a.kind == actServe && q.Op != opHangUp
+	own.on, own.up = q.on, a.kind == ActServe && q.Op != opHangUp
 	answer := storedAnswer{reply: reply, text: text}
-	if a.kind == actServeOrphan {
+	if a.kind == ActServeOrphan {
 		s.state, answer, own.events = s.state.Disconnect(id), storedAnswer{text: text}, nil
 	} else {
 		answer.events = slices.Concat(own.events, sentTo(id, fired))
@@ -101,109 +99,9 @@ func (x *Executor) runOnWire(a act, s *contents, own *peer, eff *effect) (fired 
 	return fired
 }
 
-func (s wires) arrive(c, thread int8) {
-	th := &s.w.Client(c).Threads[thread]
-	th.Answer(s.serve(s.w.Op(c, thread), c, th.Msg, actServe))
-}
-
-func (s wires) serve(o *process.Op, _ int8, msg uint32, kind actKind) (answer uint32) {
-	q := s.x.requests.At(o.Arg)
-	from, at := q.on.client, s.x.place(s.now(), q, kind == actServeOrphan)
-	switch {
-	case at < 0 && q.Op == opConnect && s.now().ended(q.on):
-		answer = s.x.answers.ID(storedAnswer{reply: Reply{Code: SessionExpired}, text: "(error) " + codeName[SessionExpired]})
-		s.apply(o, from, msg, answer)
-		return answer
-	case at < 0:
-		return world.LostConn
-	}
-	eff := s.x.look(act{s.contents, o.Arg, kind, int8(at + 1)})
-	s.apply(o, from, msg, eff.answer)
-	s.enter(eff, kind, from)
-	s.ends[at] = 0 // every request is a sign of life
-	if p := s.w.Client(from); p.Dead || p.Paused || !s.now().peers[at].up {
-		s.silence(int8(at + 1))
-	}
-	return eff.answer
-}
-
-// sessionsOf yields the places, from 1, of client c's sessions.
-func (s wires) sessionsOf(c int8) func(yield func(at int8) bool) {
-	peers := s.now().peers
-	return func(yield func(int8) bool) {
-		for i := range peers {
-			if peers[i].on.client == c && !yield(int8(i+1)) {
-				return
-			}
-		}
-	}
-}
-
-func (s wires) sessionOf(c int8) (at int8) {
-	peers := &s.now().peers
-	for one := range s.sessionsOf(c) {
-		if at == 0 || peers[one-1].on.session > peers[at-1].on.session {
-			at = one
-		}
-	}
-	return at
-}
-
-// hangUp breaks a connection; a thread that listens on it observes that.
-func (s wires) hangUp(c int8, on wireRef) {
-	now := s.now()
-	ended := now.ended(on)
-	if at := now.find(on); at >= 0 && now.peers[at].on == on && now.peers[at].up {
-		s.act(actCut, int8(at+1), 0)
-		s.silence(int8(at + 1))
-	}
-	for t, th := range s.w.Client(c).Each {
-		if s.wireOf(c, t) != on {
-			continue
-		}
-		if th.Phase == world.Asking && !ended {
-			s.w.Orphan(c, t)
-		}
-		if th.Phase == world.Asking || th.Phase == world.Unheard {
-			th.Answer(world.LostConn)
-		}
-	}
-}
-
-func (s wires) lost(c, thread int8) {
-	if s.w.Op(c, thread).Kind == process.Request {
-		s.hangUp(c, s.wireOf(c, thread))
-	}
-}
-
-func (s wires) crashed(c int8) {
-	for t := range s.w.Client(c).Each {
-		if on := s.wireOf(c, t); on.client != 0 {
-			s.hangUp(c, on)
-		}
-	}
-	s.silenced(c, false)
-}
-
-func (s wires) silenced(c int8, held bool) {
-	for at := range s.sessionsOf(c) {
-		if !held || s.heldUp(c, s.now().peers[at-1].on) {
-			s.silence(at)
-		}
-	}
-}
-
-func (s wires) resumed(c int8) {
-	for at := range s.sessionsOf(c) {
-		if p := &s.now().peers[at-1]; p.up && !s.heldUp(c, p.on) {
-			s.ends[at-1] = 0
-		}
-	}
-}
-
 // listens reports whether there is something for a thread that listens on a connection:
 // news, or that it has broken. at is the place of its session, from 1.
-func (s wires) listens(c, thread int8) (at int8, news, broken bool) {
+func (s *ensemble) listens(c, thread int8) (at int8, news, broken bool) {
 	if s.w.Client(c).Threads[thread].Phase != world.Listening {
 		return 0, false, false
 	}
@@ -216,8 +114,8 @@ func (s wires) listens(c, thread int8) (at int8, news, broken bool) {
 	return int8(i + 1), p.up && p.on == on && len(p.events) > 0, !p.up || p.on != on
 }
 
-// deliver brings news to a thread that listens.
-func (s wires) deliver(c, thread int8) (why string, err error) {
+// unblock brings news to a thread that listens.
+func (s *ensemble) unblock(c, thread int8) (why string, err error) {
 	if p := s.w.Client(c); p.Dead || p.Stands(int(thread)) {
 		return "refused.watch", nil
 	}
@@ -227,10 +125,7 @@ func (s wires) deliver(c, thread int8) (why string, err error) {
 		e.Node, e.Msg, e.Cmd = number, int(s.w.Client(c).Threads[thread].Msg), s.x.requests.At(s.w.Op(c, thread).Arg).text
 		return "", s.w.Observe(c, thread, process.Observation{Kind: process.Broken})
 	case news:
-		eff := s.act(actNotify, at, 0)
-		s.kind.group.Close(s.w)
-		s.w.EmitClient(history.Wake, c, thread).Note = "news of a watch"
-		return "", s.w.Observe(c, thread, process.Observation{Kind: process.Replied, Val: int64(eff.answer)})
+		return "", s.notify(at, c, thread, process.Replied)
 	}
 	return "refused.watch", nil
 }

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 
 	. "locklab/simulator/zookeeper"
 )
@@ -15,17 +14,17 @@ import (
 // One session queues with an ephemeral sequential znode, and another watches it.
 func Example() {
 	s := New()
-	s, a := s.Connect(0, 10*time.Second)
-	s, b := s.Connect(0, 10*time.Second)
-	s, _, _ = s.Apply(0, a, Request{Op: Create, Path: "/lock"})
-	s, reply, _ := s.Apply(0, a, Request{Op: Create, Path: "/lock/n-", Mode: Ephemeral | Sequential})
+	s, a := s.Connect()
+	s, b := s.Connect()
+	s, _, _ = s.Apply(a, Request{Op: Create, Path: "/lock"})
+	s, reply, _ := s.Apply(a, Request{Op: Create, Path: "/lock/n-", Mode: Ephemeral | Sequential})
 	fmt.Println(reply.Path)
-	s, _, _ = s.Apply(9*time.Second, b, Request{Op: Exists, Path: reply.Path, Watch: true})
-	_, ended, events := s.Expire(10 * time.Second) // nothing was heard of a
-	fmt.Println(ended, events)
+	s, _, _ = s.Apply(b, Request{Op: Exists, Path: reply.Path, Watch: true})
+	_, _, events := s.Close(a)
+	fmt.Println(events)
 	// Output:
 	// /lock/n-0000000000
-	// [1] [{2 2 /lock/n-0000000000}]
+	// [{2 2 /lock/n-0000000000}]
 }
 
 // A script is a sequence of requests with the replies that they must have.
@@ -38,7 +37,7 @@ type script struct {
 func (s *script) do(id SessionID, r Request) Reply {
 	s.t.Helper()
 	var reply Reply
-	s.state, reply, s.fired = s.state.Apply(0, id, r)
+	s.state, reply, s.fired = s.state.Apply(id, r)
 	return reply
 }
 
@@ -60,7 +59,7 @@ func (s *script) heard(events ...Event) {
 func newScript(t *testing.T) *script {
 	s := &script{t: t, state: New()}
 	for range 2 {
-		s.state, _ = s.state.Connect(0, time.Second)
+		s.state, _ = s.state.Connect()
 	}
 	s.want(OK, 1, Request{Op: Create, Path: "/q"})
 	return s
@@ -103,7 +102,7 @@ func TestWatches(t *testing.T) {
 		s.want(OK, 2, Request{Op: Create, Path: "/q/new"})
 		s.want(OK, 2, Request{Op: Delete, Path: "/q/new", Version: AnyVersion})
 		var code Code
-		s.state, code, s.fired = s.state.Reconnect(0, 1, reply.Zxid, []Watch{{WatchData, "/q"}, {WatchCreation, "/q/new"}})
+		s.state, code, s.fired = s.state.Reconnect(1, reply.Zxid, []Watch{{WatchData, "/q"}, {WatchCreation, "/q/new"}})
 		if code != OK {
 			t.Fatal(code)
 		}
@@ -117,19 +116,15 @@ func TestSessions(t *testing.T) {
 	s := newScript(t)
 	s.want(OK, 1, Request{Op: Create, Path: "/q/own", Mode: Ephemeral})
 	s.want(NoChildrenForEphemerals, 1, Request{Op: Create, Path: "/q/own/child"})
-	s.state, _, _ = s.state.Apply(400*time.Millisecond, 1, Request{Op: Ping})
-	if at, _ := s.state.Deadline(); at != time.Second {
-		t.Errorf("the next session ends at %v, want that of 2, silent since 0", at)
+	state, _, _ := s.state.Close(2)
+	if !state.Alive(1) || state.Alive(2) || !slices.Contains(state.Paths(), "/q/own") {
+		t.Errorf("2 ended, and there are %v", state.Paths())
 	}
-	state, ended, _ := s.state.Expire(1400*time.Millisecond - 1)
-	if !slices.Equal(ended, []SessionID{2}) || !state.Alive(1) {
-		t.Errorf("%v ended", ended)
+	state, _, _ = state.Close(1)
+	if state.Alive(1) || slices.Contains(state.Paths(), "/q/own") {
+		t.Errorf("both ended, and there are %v", state.Paths())
 	}
-	state, ended, _ = s.state.Expire(1400 * time.Millisecond)
-	if !slices.Equal(ended, []SessionID{2, 1}) || slices.Contains(state.Paths(), "/q/own") {
-		t.Errorf("%v ended, and there are %v", ended, state.Paths())
-	}
-	if _, reply, _ := state.Apply(2*time.Second, 1, Request{Op: Exists, Path: "/q"}); reply.Code != SessionExpired {
+	if _, reply, _ := state.Apply(1, Request{Op: Exists, Path: "/q"}); reply.Code != SessionExpired {
 		t.Errorf("an ended session is answered %v", reply.Code)
 	}
 }
@@ -157,13 +152,11 @@ func TestSequence(t *testing.T) {
 }
 
 // A State is immutable, and its key contains all of it: the same steps lead to the same
-// key, other steps to other keys, and time that passes changes nothing as long as no
-// session times out.
+// key, and other steps to other keys.
 func TestStateIsAValue(t *testing.T) {
-	const day = 24 * time.Hour
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 1))
-		now, later := New(), New()
+		one, two := New(), New()
 		sessions := 0
 		type kept struct {
 			state State
@@ -174,35 +167,35 @@ func TestStateIsAValue(t *testing.T) {
 			var a, b any
 			id := SessionID(max(1, sessions-rng.IntN(3)))
 			r := Request{
-				Op: Op(rng.IntN(8)), Path: []string{"/", "/a", "/a/b", "/a/c"}[rng.IntN(4)],
+				Op: allOps[rng.IntN(8)], Path: []string{"/", "/a", "/a/b", "/a/c"}[rng.IntN(4)],
 				Mode: Mode(rng.IntN(4)), Version: AnyVersion, Watch: rng.IntN(2) == 0,
 			}
 			switch rng.IntN(20) {
 			case 0, 3:
 				sessions++
-				now, a = now.Connect(0, time.Second)
-				later, b = later.Connect(day, time.Second)
+				one, a = one.Connect()
+				two, b = two.Connect()
 			case 1:
-				now, later = now.Disconnect(id), later.Disconnect(id)
+				one, two = one.Disconnect(id), two.Disconnect(id)
 			case 2:
-				now, a, _ = now.Close(id)
-				later, b, _ = later.Close(id)
+				one, a, _ = one.Close(id)
+				two, b, _ = two.Close(id)
 			default:
-				now, a, _ = now.Apply(0, id, r)
-				later, b, _ = later.Apply(day, id, r)
+				one, a, _ = one.Apply(id, r)
+				two, b, _ = two.Apply(id, r)
 			}
 			if fmt.Sprint(a) != fmt.Sprint(b) {
-				t.Fatalf("seed %d: %v a day later is %v", seed, a, b)
+				t.Fatalf("seed %d: %v the second time is %v", seed, a, b)
 			}
-			key := now.AppendKey(nil, 0)
-			if !bytes.Equal(key, later.AppendKey(nil, day)) {
-				t.Fatalf("seed %d: the key depends on what time it is", seed)
+			key := one.AppendKey(nil)
+			if !bytes.Equal(key, two.AppendKey(nil)) {
+				t.Fatalf("seed %d: the same steps lead to another key", seed)
 			}
-			all = append(all, kept{now, key})
+			all = append(all, kept{one, key})
 		}
 		distinct := map[string]string{}
 		for _, k := range all {
-			if !bytes.Equal(k.key, k.state.AppendKey(nil, 0)) {
+			if !bytes.Equal(k.key, k.state.AppendKey(nil)) {
 				t.Fatalf("seed %d: a State has changed", seed)
 			}
 			text := fmt.Sprintf("%+v", k.state)

@@ -27,7 +27,7 @@ func (x *Executor) renamedAct(a act, to *world.Names) act {
 	switch {
 	case a.kind.serves():
 		a.arg = x.requests.Renamed(a.arg, to)
-	case a.kind == actConnect:
+	case a.kind == ActConnect:
 		a.arg = x.memories.Renamed(a.arg, to)
 	}
 	return a
@@ -63,7 +63,7 @@ func (x *Executor) actText(a act) []string {
 	if a.kind.serves() {
 		return x.requests.At(a.arg).text
 	}
-	return []string{[...]string{actNotify: "notify", actCut: "disconnect", actConnect: "connect", actEnd: "end of a session"}[a.kind]}
+	return []string{[...]string{ActNotify: "notify", ActCut: "disconnect", ActConnect: "connect", ActEnd: "end of a session"}[a.kind]}
 }
 
 // renamed is contents with the clients renamed: each has what the other had, but for the number of
@@ -81,9 +81,9 @@ func (from contents) renamed(to *world.Names) contents {
 	}
 	slices.SortFunc(s.state.nodes, func(a, b znode) int { return cmp.Compare(a.path, b.path) })
 	for i := range s.state.sessions {
-		s.state.sessions[i].id = renamed(s.state.sessions[i].id)
+		s.state.sessions[i] = renamed(s.state.sessions[i])
 	}
-	slices.SortFunc(s.state.sessions, func(a, b session) int { return cmp.Compare(a.id, b.id) })
+	slices.Sort(s.state.sessions)
 	for i := range s.state.watches {
 		s.state.watches[i].session = renamed(s.state.watches[i].session)
 	}

@@ -30,8 +30,8 @@ func TestInterchange(t *testing.T) {
 		k.CountCreations(true)
 		x := k.Executor
 		begin := k.Start(1, 2).(EnsembleState)
-		left := x.look(act{begin.contents, x.internRequest(Request{Op: GetChildren, Path: "/", Watch: true}), actServe, 2})
-		a := act{left.to, x.internRequest(Request{Op: Create, Path: "/c1.1-", Mode: Ephemeral | Sequential}), actServe, 1}
+		left := x.look(act{begin.contents, x.internRequest(Request{Op: GetChildren, Path: "/", Watch: true}), ActServe, 2})
+		a := act{left.to, x.internRequest(Request{Op: Create, Path: "/c1.1-", Mode: Ephemeral | Sequential}), ActServe, 1}
 		x.look(a)
 		other := x.renamedAct(a, node.Swap(1, 2))
 		alter(x, other.contents, x.look(other))

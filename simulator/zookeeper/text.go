@@ -38,7 +38,7 @@ func requestText(r Request) []string {
 // replyText is the reply to a request as histories show it.
 func replyText(r Request, reply Reply) string {
 	if reply.Code != OK {
-		return "(error) " + codeName[reply.Code]
+		return "(error) " + codes[reply.Code].name
 	}
 	switch r.Op {
 	case Create:
@@ -51,12 +51,6 @@ func replyText(r Request, reply Reply) string {
 		return "[" + strings.Join(reply.Children, ", ") + "]"
 	}
 	return "OK"
-}
-
-// codeName has the API's names of the codes with which a request is refused.
-var codeName = map[Code]string{
-	BadArguments: "BADARGUMENTS", NoNode: "NONODE", BadVersion: "BADVERSION", NodeExists: "NODEEXISTS",
-	NoChildrenForEphemerals: "NOCHILDRENFOREPHEMERALS", NotEmpty: "NOTEMPTY", SessionExpired: "SESSIONEXPIRED",
 }
 
 func eventText(e EventType) string {

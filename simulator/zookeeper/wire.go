@@ -1,6 +1,7 @@
 package zookeeper
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -105,8 +106,7 @@ func (c *Wire) Bye(b []byte) (answers []byte) {
 	if c.on != (wireRef{}) || !whole {
 		return nil
 	}
-	r := &jute.Reader{B: message}
-	if _, _, _ = r.Int(), r.Long(), r.Int(); r.Long() == 0 {
+	if asks := readConnect(&jute.Reader{B: message}); asks.Session == 0 {
 		return nil
 	}
 	return c.connected(false)
@@ -136,14 +136,12 @@ func (c *Wire) take(r *jute.Reader) (answer []byte, err error) {
 // connect is the request with which a connection begins. A new session is answered at
 // once.
 func (c *Wire) connect(r *jute.Reader) (answer []byte, err error) {
-	_, _ = r.Int(), r.Long() // the version, and the last transaction that the client has seen
-	asked := time.Duration(r.Int()) * time.Millisecond
-	id := r.Long()
-	r.Text() // the password
+	asks := readConnect(r)
+	id := asks.Session
 	if r.Short {
 		return nil, nil
 	}
-	if err := c.of.kind.asks(asked); err != nil {
+	if err := c.of.kind.asks(time.Duration(asks.Timeout) * time.Millisecond); err != nil {
 		return nil, err
 	}
 	c.on = wireRef{client: c.of.client, session: uint16(id)}
@@ -162,6 +160,12 @@ func (c *Wire) connect(r *jute.Reader) (answer []byte, err error) {
 	}
 	c.out = append(c.out, call{Request: Request{Op: opConnect}})
 	return nil, nil
+}
+
+// readConnect reads a request to connect.
+func readConnect(r *jute.Reader) (asks jute.Connect) {
+	r.Get(&asks)
+	return asks
 }
 
 // asks notes the time-out that a client wants for its session.
@@ -184,12 +188,13 @@ func (k *Kind) Asked() []world.Length {
 
 // connected is the answer to connect. alive: the session has not ended.
 func (c *Wire) connected(alive bool) []byte {
-	b := jute.PutInt(nil, 0)
-	if !alive {
-		return jute.Framed(jute.PutText(jute.PutLong(jute.PutInt(b, 0), 0), string(make([]byte, 16))))
+	granted := jute.Connected{Password: "password of lab!"}
+	if alive {
+		granted.Timeout, granted.Session = int32(c.of.kind.config.Session/time.Millisecond), sessionName(c.on)
+	} else {
+		granted.Password = string(make([]byte, len(granted.Password)))
 	}
-	b = jute.PutInt(b, int32(c.of.kind.config.Session/time.Millisecond))
-	return jute.Framed(jute.PutText(jute.PutLong(b, sessionName(c.on)), "password of lab!"))
+	return jute.Framed(jute.Put(nil, granted))
 }
 
 // sessionName returns the id by which a client knows a session.
@@ -197,57 +202,56 @@ func sessionName(on wireRef) int64 { return int64(on.client)<<32 | int64(on.sess
 
 // request takes a request.
 func (c *Wire) request(r *jute.Reader) error {
-	q := call{xid: r.Int(), code: r.Int()}
+	var q call
+	r.Get(&q.xid, &q.code)
+	q.Op = Op(q.code)
 	switch q.code {
 	case jute.Ping:
 		return nil
+	case jute.Close:
+	case jute.SetWatches:
+		q.memory = c.of.kind.Executor.memories.ID(readMemory(r))
 	case jute.Create:
-		q.Request = Request{Op: Create, Path: r.Text(), Data: r.Text()}
-		open := true
-		r.Each(func() {
-			may, scheme, id := r.Int(), r.Text(), r.Text()
-			open = open && may == jute.Everything && scheme == "world" && id == "anyone"
-		})
-		mode := r.Int()
-		switch q.Mode = Mode(mode); {
-		case !open:
+		var acl []jute.ACL
+		var mode int32
+		r.Get(&q.Path, &q.Data, &acl, &mode)
+		q.Mode = Mode(mode)
+		switch {
+		case slices.ContainsFunc(acl, func(a jute.ACL) bool { return a != jute.Open }):
 			return i18n.Errorf("error.wire.zookeeper.acl", "path", q.Path)
 		case mode < 0 || mode > 3:
 			return i18n.Errorf("error.wire.zookeeper.mode", "path", q.Path, "mode", mode)
 		}
 	case jute.Delete:
-		q.Request = Request{Op: Delete, Path: r.Text(), Version: r.Int()}
-	case jute.Exists:
-		q.Request = Request{Op: Exists, Path: r.Text(), Watch: r.Bool()}
-	case jute.GetData:
-		q.Request = Request{Op: GetData, Path: r.Text(), Watch: r.Bool()}
+		r.Get(&q.Path, &q.Version)
 	case jute.SetData:
-		q.Request = Request{Op: SetData, Path: r.Text(), Data: r.Text(), Version: r.Int()}
-	case jute.GetChildren, jute.GetChildren2:
-		q.Request = Request{Op: GetChildren, Path: r.Text(), Watch: r.Bool()}
+		r.Get(&q.Path, &q.Data, &q.Version)
+	case jute.Exists, jute.GetData, jute.GetChildren:
+		r.Get(&q.Path, &q.Watch)
+	case jute.GetChildren2:
+		q.Op = GetChildren
+		r.Get(&q.Path, &q.Watch)
 	case jute.Sync:
-		q.Request = Request{Op: Sync, Path: r.Text()}
-	case jute.SetWatches:
-		q.Request = Request{Op: opSetWatches}
-		m := memory{seen: r.Long()}
-		for _, kind := range []WatchKind{WatchData, WatchCreation, WatchChildren} {
-			for _, path := range r.Texts() {
-				m.watches = append(m.watches, Watch{kind, path})
-			}
-		}
-		slices.SortFunc(m.watches, Watch.compare) // clients keep them in maps
-		q.memory = c.of.kind.Executor.memories.ID(m)
-	case jute.Close:
-		q.Request = Request{Op: opClose}
+		r.Get(&q.Path)
 	default:
-		name := codeNames[q.code]
-		if name == "" {
-			name = "?"
-		}
-		return i18n.Errorf("error.wire.zookeeper.op", "code", q.code, "name", name)
+		return i18n.Errorf("error.wire.zookeeper.op", "code", q.code, "name", cmp.Or(codeNames[q.code], "?"))
 	}
 	c.out = append(c.out, q)
 	return nil
+}
+
+// readMemory reads the watches that a client hands in.
+func readMemory(r *jute.Reader) (m memory) {
+	r.Get(&m.seen)
+	for _, kind := range []WatchKind{WatchData, WatchCreation, WatchChildren} {
+		var paths []string
+		r.Get(&paths)
+		for _, path := range paths {
+			m.watches = append(m.watches, Watch{kind, path})
+		}
+	}
+	slices.SortFunc(m.watches, Watch.compare) // clients keep them in maps
+	return m
 }
 
 // Asks is the first request that has not been sent, else to listen.
@@ -286,8 +290,7 @@ func (c *Wire) Received(o process.Op, s process.Observation) (in []byte, err err
 	}
 	a := c.of.kind.Executor.answers.At(uint32(s.Val))
 	for _, e := range a.events {
-		b := jute.PutInt(jute.PutLong(jute.PutInt(nil, -1), -1), 0)
-		in = append(in, jute.Framed(jute.PutText(jute.PutInt(jute.PutInt(b, int32(e.Type)), 3), e.Path))...)
+		in = append(in, jute.Framed(jute.Put(nil, jute.News, int32(e.Type), int32(3), e.Path))...)
 	}
 	if o.Kind == process.Listen {
 		return in, nil
@@ -309,19 +312,19 @@ func (c *Wire) Received(o process.Op, s process.Observation) (in []byte, err err
 // reply encodes the answer of the ensemble to the request in flight. Its transaction is sent with
 // a watch only, as to a Session.
 func (c *Wire) reply(r *Reply) []byte {
-	b := jute.PutInt(jute.PutLong(jute.PutInt(nil, c.now.xid), r.Zxid), int32(r.Code))
+	b := jute.Put(nil, jute.Header{XID: c.now.xid, Zxid: r.Zxid, Code: int32(r.Code)})
 	if r.Code != OK {
 		return b
 	}
 	switch c.now.code {
 	case jute.Create, jute.Sync:
-		return jute.PutText(b, r.Path)
+		return jute.Put(b, r.Path)
 	case jute.Exists, jute.SetData:
 		return putStat(b, &r.Stat)
 	case jute.GetData:
-		return putStat(jute.PutText(b, r.Data), &r.Stat)
+		return putStat(jute.Put(b, r.Data), &r.Stat)
 	case jute.GetChildren, jute.GetChildren2:
-		b = jute.PutTexts(b, r.Children)
+		b = jute.Put(b, r.Children)
 		if c.now.code == jute.GetChildren2 {
 			b = putStat(b, &r.Stat)
 		}
@@ -331,10 +334,7 @@ func (c *Wire) reply(r *Reply) []byte {
 
 // putStat writes a Stat whose Owner is what the owner's client calls its session.
 func putStat(b []byte, s *Stat) []byte {
-	b = jute.PutLong(jute.PutLong(b, s.Czxid), s.Mzxid)
-	b = jute.PutLong(jute.PutLong(b, 0), 0) // ctime and mtime: see State
-	b = jute.PutInt(jute.PutInt(jute.PutInt(b, s.Version), s.Cversion), 0)
-	b = jute.PutLong(b, int64(s.Owner))
-	b = jute.PutInt(jute.PutInt(b, int32(s.DataLength)), int32(s.NumChildren))
-	return jute.PutLong(b, s.Pzxid)
+	const none = int64(0) // ctime and mtime: see State
+	return jute.Put(b, s.Czxid, s.Mzxid, none, none, s.Version, s.Cversion, int32(0), int64(s.Owner),
+		int32(s.DataLength), int32(s.NumChildren), s.Pzxid)
 }

@@ -2,8 +2,8 @@
 //
 // A [State] is what an ensemble holds: an operation returns the next State, the
 // reply, and the watches that it fires. It has no clock, no socket and no thread,
-// and knows nothing of the simulator: its caller says what time it is on the
-// server's clock, and carries replies and events, or loses them.
+// and knows nothing of the simulator: its caller ends the sessions whose time is over
+// (State.Close), and carries replies and events, or loses them.
 //
 // A [Kind] is the ensemble of a simulator: States in a memo table, the sessions and
 // connections of the clients, and the messages on their way; an [EnsembleState] is
@@ -28,8 +28,8 @@
 // recursive watches; multi; the wall-clock times ctime and mtime in a Stat; the
 // password of a session.
 //
-// Where a State differs from a server 3.8:
-//   - A session ends at its time-out to the nanosecond. A server rounds the end
+// Where a State and a Kind differ from a server 3.8:
+//   - A Kind ends a session at its time-out to the nanosecond. A server rounds the end
 //     up to its next tick, and bounds a time-out to 2 to 20 ticks (tickTime in
 //     the Administrator's Guide).
 //   - The children of a znode are listed in the order of a hash of their names.
@@ -44,7 +44,8 @@ package zookeeper
 
 import (
 	"cmp"
-	"time"
+
+	"locklab/simulator/internal/jute"
 )
 
 // A SessionID names a session. The first one is 1; 0 is none.
@@ -62,18 +63,18 @@ const (
 	Sequential Mode = 2 // its parent's counter is appended to its name
 )
 
-// An Op is what a Request asks for.
-type Op uint8
+// An Op is what a Request asks for. The numbers are those of the protocol.
+type Op int32
 
 const (
-	Ping        Op = iota // nothing: a sign of life of the session
-	Create                // Path, Data, Mode
-	Delete                // Path, Version
-	Exists                // Path, Watch
-	GetData               // Path, Watch
-	SetData               // Path, Data, Version
-	GetChildren           // Path, Watch
-	Sync                  // Path; answered when the server has caught up: at once
+	Ping        = Op(jute.Ping)        // nothing: a sign of life of the session
+	Create      = Op(jute.Create)      // Path, Data, Mode
+	Delete      = Op(jute.Delete)      // Path, Version
+	Exists      = Op(jute.Exists)      // Path, Watch
+	GetData     = Op(jute.GetData)     // Path, Watch
+	SetData     = Op(jute.SetData)     // Path, Data, Version
+	GetChildren = Op(jute.GetChildren) // Path, Watch
+	Sync        = Op(jute.Sync)        // Path; answered when the server has caught up: at once
 )
 
 // A Request is what a session sends. It is comparable.
@@ -124,19 +125,23 @@ const (
 	SessionExpired          Code = -112
 )
 
-var codeText = map[Code]string{
-	OK:                      "ok",
-	BadArguments:            "bad arguments",
-	NoNode:                  "no such znode",
-	BadVersion:              "another version than asked for",
-	NoChildrenForEphemerals: "an ephemeral has no children",
-	NodeExists:              "the znode exists",
-	NotEmpty:                "the znode has children",
-	SessionExpired:          "the session has ended",
+// codes has the API's names of the codes, and what they say.
+var codes = map[Code]struct{ name, text string }{
+	OK:                      {"OK", "ok"},
+	BadArguments:            {"BADARGUMENTS", "bad arguments"},
+	NoNode:                  {"NONODE", "no such znode"},
+	BadVersion:              {"BADVERSION", "another version than asked for"},
+	NoChildrenForEphemerals: {"NOCHILDRENFOREPHEMERALS", "an ephemeral has no children"},
+	NodeExists:              {"NODEEXISTS", "the znode exists"},
+	NotEmpty:                {"NOTEMPTY", "the znode has children"},
+	SessionExpired:          {"SESSIONEXPIRED", "the session has ended"},
 }
 
+// Known reports whether the code is one of these.
+func (c Code) Known() bool { return codes[c].name != "" }
+
 // Error says in words what the code means.
-func (c Code) Error() string { return "zookeeper: " + codeText[c] }
+func (c Code) Error() string { return "zookeeper: " + codes[c].text }
 
 // An EventType is what happened to the path of an Event.
 type EventType uint8
@@ -171,7 +176,7 @@ const (
 	WatchChildren
 	// WatchCreation is left by Exists on a znode that is not there: it fires when
 	// the znode is created. The server does not tell it from WatchData; a client
-	// that comes back must (see Reconnect).
+	// that comes back must.
 	WatchCreation
 )
 
@@ -191,9 +196,9 @@ func (w Watch) compare(o Watch) int {
 type State struct {
 	zxid     int64
 	newest   SessionID
-	nodes    []znode   // in the order of their paths
-	sessions []session // in the order of their ids
-	watches  []watch   // in the order of less
+	nodes    []znode     // in the order of their paths
+	sessions []SessionID // in order
+	watches  []watch     // in the order of less
 }
 
 // New is an ensemble in which only the root exists and no session.
@@ -203,17 +208,14 @@ func New() State { return State{nodes: []znode{{path: "/"}}} }
 // that fails, and so do the beginning and the end of a session.
 func (s State) Zxid() int64 { return s.zxid }
 
-// Apply runs what session asks for at the time now on the server's clock, and
+// Apply runs what session asks for, and
 // returns what the ensemble holds then, the answer, and the watches that fired.
-// It does not look whether the session's time is over: see Expire. A session
-// that has ended is answered SessionExpired, and nothing happens; from a real
+// A session that has ended is answered SessionExpired, and nothing happens; from a real
 // server it gets that answer when it reconnects.
-func (s State) Apply(now time.Duration, id SessionID, r Request) (State, Reply, []Event) {
-	i, ok := s.session(id)
-	if !ok {
+func (s State) Apply(id SessionID, r Request) (State, Reply, []Event) {
+	if !s.Alive(id) {
 		return s, Reply{Code: SessionExpired, Zxid: s.zxid}, nil
 	}
-	s = s.receivedFrom(i, now)
 	var reply Reply
 	var fired []Event
 	switch r.Op {

@@ -15,13 +15,18 @@ import (
 // runner plays the locks of the list; each profile is observed once for all tests.
 var runner race.Runner
 
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // PlayListed is Play of an unchanged lock of the list. It remembers the lock's profile.
 func PlayListed(t testing.TB, e lock.Entry, sc race.Scenario, s race.Settings) *race.Outcome {
 	t.Helper()
 	o, err := runner.Play(e, sc, s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return o
 }
 
@@ -29,9 +34,7 @@ func PlayListed(t testing.TB, e lock.Entry, sc race.Scenario, s race.Settings) *
 func Play(t testing.TB, e lock.Entry, sc race.Scenario, s race.Settings) *race.Outcome {
 	t.Helper()
 	o, err := race.Play(e, sc, s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return o
 }
 
@@ -39,14 +42,10 @@ func Play(t testing.TB, e lock.Entry, sc race.Scenario, s race.Settings) *race.O
 func PlayAnyway(t testing.TB, e lock.Entry, sc race.Scenario, s race.Settings) *race.Outcome {
 	t.Helper()
 	p, err := sc.Prepare(e, s, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer p.Close()
 	run, err := p.Play(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return p.Outcome(run, s)
 }
 
@@ -54,9 +53,7 @@ func PlayAnyway(t testing.TB, e lock.Entry, sc race.Scenario, s race.Settings) *
 func Lock(t testing.TB, id string) lock.Entry {
 	t.Helper()
 	e, err := race.Strategy(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return e
 }
 
@@ -64,9 +61,7 @@ func Lock(t testing.TB, id string) lock.Entry {
 func Cell(t testing.TB, id, scenario string) (lock.Entry, race.Scenario) {
 	t.Helper()
 	sc, err := scenarios.ByName(scenario)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return Lock(t, id), sc
 }
 

@@ -2,7 +2,11 @@
 // and the length before texts and lists.
 package jute
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"fmt"
+	"reflect"
+)
 
 // What a request asks for.
 const (
@@ -19,32 +23,79 @@ const (
 	Close        int32 = -11
 )
 
-// Everything is the permission of an access control list to do everything.
-const Everything int32 = 31
-
-// PutInt, PutLong, PutBool, PutText and PutTexts append a value.
-func PutInt(b []byte, v int32) []byte   { return binary.BigEndian.AppendUint32(b, uint32(v)) }
-func PutLong(b []byte, v int64) []byte  { return binary.BigEndian.AppendUint64(b, uint64(v)) }
-func PutText(b []byte, s string) []byte { return append(PutInt(b, int32(len(s))), s...) }
-
-func PutBool(b []byte, is bool) []byte {
-	if is {
-		return append(b, 1)
-	}
-	return append(b, 0)
+// An ACL is an entry of an access control list, and Open is one by which everybody may do everything.
+type ACL struct {
+	May        int32
+	Scheme, ID string
 }
 
-func PutTexts(b []byte, all []string) []byte {
-	b = PutInt(b, int32(len(all)))
-	for _, s := range all {
-		b = PutText(b, s)
+var Open = ACL{31, "world", "anyone"}
+
+// A Connect is the first message of a connection, and Connected the answer. Of a new session Session is 0
+// and Password 16 bytes of 0; of one that has ended, the Timeout that is granted is 0.
+type (
+	Connect struct {
+		Version  int32
+		Seen     int64 // the last transaction that the client has seen
+		Timeout  int32 // milliseconds
+		Session  int64
+		Password string
+	}
+	Connected struct {
+		Version, Timeout int32
+		Session          int64
+		Password         string
+	}
+)
+
+// A Header begins every other message to a client, and News that of an event.
+type Header struct {
+	XID  int32
+	Zxid int64
+	Code int32
+}
+
+var News = Header{-1, -1, 0}
+
+// Put appends values: integers of 32 and 64 bits, bools, texts, and lists and structs of them.
+func Put(b []byte, values ...any) []byte {
+	for _, v := range values {
+		b = put(b, reflect.ValueOf(v))
 	}
 	return b
 }
 
+func put(b []byte, v reflect.Value) []byte {
+	switch v.Kind() {
+	case reflect.Int32:
+		return binary.BigEndian.AppendUint32(b, uint32(v.Int()))
+	case reflect.Int64:
+		return binary.BigEndian.AppendUint64(b, uint64(v.Int()))
+	case reflect.Bool:
+		if v.Bool() {
+			return append(b, 1)
+		}
+		return append(b, 0)
+	case reflect.String:
+		return append(Put(b, int32(v.Len())), v.String()...)
+	case reflect.Slice:
+		b = Put(b, int32(v.Len()))
+		for _, e := range v.Seq2() {
+			b = put(b, e)
+		}
+		return b
+	case reflect.Struct:
+		for i := range v.NumField() {
+			b = put(b, v.Field(i))
+		}
+		return b
+	}
+	panic(fmt.Sprintf("jute: a value of type %s", v.Type()))
+}
+
 // Framed is a message with its length before it.
 func Framed(message []byte) []byte {
-	return append(PutInt(make([]byte, 0, 4+len(message)), int32(len(message))), message...)
+	return append(Put(nil, int32(len(message))), message...)
 }
 
 // maxMessage bounds a message, as ZooKeeper's jute.maxbuffer does.
@@ -81,46 +132,51 @@ func (r *Reader) take(n int) []byte {
 	return taken
 }
 
-// Int, Long, Bool, Text and Texts take a value.
-func (r *Reader) Int() int32 {
-	if b := r.take(4); b != nil {
-		return int32(binary.BigEndian.Uint32(b))
+// Get takes values off the message, into what the arguments point to.
+func (r *Reader) Get(into ...any) *Reader {
+	for _, v := range into {
+		r.get(reflect.ValueOf(v).Elem())
 	}
-	return 0
+	return r
 }
 
-func (r *Reader) Long() int64 {
-	if b := r.take(8); b != nil {
-		return int64(binary.BigEndian.Uint64(b))
-	}
-	return 0
-}
-
-func (r *Reader) Bool() bool {
-	b := r.take(1)
-	return b != nil && b[0] != 0
-}
-
-// Text: bytes are texts too, and those that are absent are empty.
-func (r *Reader) Text() string {
-	n := r.Int()
-	if n == -1 {
-		return ""
-	}
-	return string(r.take(int(n)))
-}
-
-// Each calls f for each element of a list.
-func (r *Reader) Each(f func()) {
-	for range r.Int() {
-		if r.Short {
-			return
+func (r *Reader) get(v reflect.Value) {
+	v.SetZero()
+	switch v.Kind() {
+	case reflect.Int32:
+		if b := r.take(4); b != nil {
+			v.SetInt(int64(int32(binary.BigEndian.Uint32(b))))
 		}
-		f()
+	case reflect.Int64:
+		if b := r.take(8); b != nil {
+			v.SetInt(int64(binary.BigEndian.Uint64(b)))
+		}
+	case reflect.Bool:
+		b := r.take(1)
+		v.SetBool(b != nil && b[0] != 0)
+	case reflect.String: // bytes are texts too, and those that are absent are empty
+		if n := r.length(); n != -1 {
+			v.SetString(string(r.take(n)))
+		}
+	case reflect.Slice:
+		for range r.length() {
+			e := reflect.New(v.Type().Elem()).Elem()
+			if r.get(e); r.Short {
+				return
+			}
+			v.Set(reflect.Append(v, e))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			r.get(v.Field(i))
+		}
+	default:
+		panic(fmt.Sprintf("jute: a value of type %s", v.Type()))
 	}
 }
 
-func (r *Reader) Texts() (all []string) {
-	r.Each(func() { all = append(all, r.Text()) })
-	return all
+func (r *Reader) length() int {
+	var n int32
+	r.Get(&n)
+	return int(n)
 }

@@ -119,8 +119,10 @@ func (l *Line) session() (realserver.KeeperSession, error) {
 	if len(l.hello) < helloLen {
 		return realserver.KeeperSession{}, errors.New("there is no session yet")
 	}
-	r := jute.Reader{B: l.hello[4+4+4:]} // length, protocol, time-out
-	return realserver.KeeperSession{ID: r.Long(), Password: r.Text()}, nil
+	var is jute.Connected
+	r := jute.Reader{B: l.hello[4:]} // after the length
+	r.Get(&is)
+	return realserver.KeeperSession{ID: is.Session, Password: is.Password}, nil
 }
 
 // A tap is a connection whose traffic the line sees.

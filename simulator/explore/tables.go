@@ -1,0 +1,371 @@
+package explore
+
+import (
+	"cmp"
+	"time"
+
+	"locklab/simulator"
+	"locklab/simulator/history"
+	"locklab/simulator/internal/codec"
+	"locklab/simulator/verdict"
+)
+
+// tables number the parts of the world, judges, times, events and choices, as far as they were
+// met. A state is a list of such numbers.
+type tables struct {
+	sim       *simulator.Simulator
+	numbers   *numbers
+	clients   int
+	nodes     int
+	symmetric int  // so many clients, from the first, run the same code; 0 or 1: symmetry is not used
+	probe     int  // the client that begins when all others have finished; 0: none
+	byCause   bool // the causes are part of the state
+
+	restAt, judgeAt, causeAt, timeAt int // words of a state
+
+	clientTab []table[simulator.ClientPart, *clientEntry] // one a client
+	nodeTab   table[simulator.NodePart, *nodeEntry]
+	restTab   table[simulator.RestPart, *restEntry]
+	judgeTab  table[verdict.Safety, *judgeEntry]
+	times     table[time.Duration, struct{}] // absolute only
+
+	causes   table[string, []string]  // 0: none
+	events   table[string, eventList] // 0: none
+	choices  []simulator.Choice
+	choiceID map[simulator.Choice]uint16
+}
+
+// table numbers values and keeps an entry for each.
+type table[K comparable, E any] struct {
+	*numbers
+	of      string // what its entries are, as in table.Room.Next
+	fresh   func(K) E
+	ids     map[K]uint32
+	keys    []K
+	entries []E
+}
+
+func newTable[K comparable, E any](n *numbers, of string, fresh func(K) E) table[K, E] {
+	return table[K, E]{numbers: n, of: of, fresh: fresh, ids: map[K]uint32{}}
+}
+
+// number is the number of a value, and whether it is new, without an entry yet.
+func (t *table[K, E]) number(k K) (id uint32, fresh bool) {
+	if id, ok := t.ids[k]; ok {
+		return id, false
+	}
+	if id, fresh = t.next(len(t.keys), t.of); fresh {
+		t.ids[k] = id
+		t.keys, t.entries = append(t.keys, k), append(t.entries, *new(E))
+	}
+	return id, fresh
+}
+
+// id is the number of a value.
+func (t *table[K, E]) id(k K) uint32 {
+	id, fresh := t.number(k)
+	if fresh {
+		t.entries[id] = t.fresh(k)
+	}
+	return id
+}
+
+// image is the number of f of a value, which is computed once and kept in a column.
+func (t *table[K, E]) image(in *column, id uint32, f func(K) K) uint32 {
+	to := in.at(id)
+	if to == unseen {
+		to = t.id(f(t.keys[id]))
+		in.set(id, to)
+	}
+	return to
+}
+
+// column is a function of the numbers of a table, as far as it is known; unseen: not yet.
+type column []uint32
+
+const unseen = ^uint32(0)
+
+func (c column) at(id uint32) uint32 {
+	if int(id) < len(c) {
+		return c[id]
+	}
+	return unseen
+}
+
+func (c *column) set(id, to uint32) {
+	for len(*c) <= int(id) {
+		*c = append(*c, unseen)
+	}
+	(*c)[id] = to
+}
+
+// clientEntry holds what is known about one state of one client.
+type clientEntry struct {
+	own       []simulator.Choice // what touches no server: answers, wakes, …
+	ownID     []uint16
+	arriveID  []uint16 // requests on their way
+	target    []int    // their servers; 0: the resource
+	listensID []uint16 // what a server may tell it to which it listens
+	source    []int    // these servers
+	due       time.Duration
+	finished  bool
+	entered   bool // it was given the lock at some time
+	timeless  bool // time does not change it
+	awaits    bool // it waits for a watch
+	begun     bool // its program has begun
+	onVersion bool // see Simulator.OnVersion
+	waitsOn   uint8
+	blocked   uint8 // the servers that wait for replicas on its behalf
+	single    bool  // see mayGoFirst
+}
+
+type nodeEntry struct {
+	own     []simulator.Choice // what it can do at once, as server 1
+	split   bool
+	serving bool                            // neither down nor hung
+	due     map[time.Duration]time.Duration // by the present; relative labs use 0
+	after   map[passing]effect
+}
+
+// passing is the key of what the passing of time does to a server.
+type passing struct {
+	d       time.Duration
+	now     uint32
+	server  uint8
+	pending bool
+}
+
+type restEntry struct {
+	due        time.Duration // of the next that is held up
+	orphanedID []uint16
+	target     []int
+	spent      int
+	mayFault   bool // the budget is not used up
+	punctual   bool // no fault is left that holds anything up; see Simulator.Punctual
+	clientside bool // no fault is left that strikes servers; see Simulator.Clientside
+	onVersion  bool // a request to the resource is under way that nobody waits for
+}
+
+type judgeEntry struct {
+	judged map[uint32]judged
+	roles  [simulator.MaxClients]uint32 // of the clients, see verdict.Safety.Role
+}
+
+// judged is the effect of a list of events on the judges.
+type judged struct {
+	to    uint32
+	found wordSet
+}
+
+// effect is the result of a move: the new numbers of the parts that it reaches, and its
+// events.
+type effect struct {
+	client, node, rest uint32
+	events             uint32
+}
+
+// noClient in an effectKey: it has no client.
+const noClient = 1<<8 - 1
+
+// effectKey holds all that an effect depends on; see transitions.effectKey.
+type effectKey struct {
+	client, node, rest uint32
+	now                uint32
+	choice             uint16
+	who                uint8
+}
+
+// eventList is the events of a move that some judge needs, with times relative to the
+// move.
+type eventList []history.Event
+
+func newTables(sim *simulator.Simulator, opt *Options) *tables {
+	s := &tables{
+		sim: sim, clients: len(sim.Config().Clients), nodes: len(sim.Config().Nodes), probe: opt.Probe,
+		numbers:   &numbers{ids: cmp.Or(opt.Plain.IDs, maxIDs), choices: cmp.Or(opt.Plain.Choices, maxChoices)},
+		symmetric: opt.assumed.symmetric, byCause: opt.Causes,
+		choiceID: map[simulator.Choice]uint16{},
+	}
+	s.restAt = s.clients + s.nodes
+	s.judgeAt, s.causeAt, s.timeAt = s.restAt+1, s.restAt+2, s.restAt+2
+	if s.byCause {
+		s.timeAt++
+	}
+	const parts = "limit.of.parts"
+	for c := range s.clients {
+		s.clientTab = append(s.clientTab, newTable(s.numbers, parts, func(p simulator.ClientPart) *clientEntry { return s.clientEntry(c, p) }))
+	}
+	s.nodeTab = newTable(s.numbers, parts, s.nodeEntry)
+	s.restTab = newTable(s.numbers, parts, s.restEntry)
+	s.judgeTab = newTable(s.numbers, parts, s.judgeEntry)
+	s.times = newTable(s.numbers, parts, func(time.Duration) (none struct{}) { return none })
+	s.causes = newTable[string, []string](s.numbers, "limit.of.causes", nil)
+	s.events = newTable[string, eventList](s.numbers, "limit.of.events", nil)
+	s.numberCauses(nil)
+	s.numberEvents(nil)
+	return s
+}
+
+// stride is the number of words of a state, in this order: clients, servers, rest, judges, causes, time.
+func (s *tables) stride() int {
+	if s.sim.ReadsClock() {
+		return s.timeAt + 1
+	}
+	return s.timeAt
+}
+
+// now is the true time of a state; 0 if it is not part of the state.
+func (s *tables) now(state []uint32) time.Duration {
+	if len(state) > s.timeAt {
+		return s.times.keys[state[s.timeAt]]
+	}
+	return 0
+}
+
+func (s *tables) nowID(state []uint32) uint32 {
+	if len(state) > s.timeAt {
+		return state[s.timeAt]
+	}
+	return 0
+}
+
+// world builds the world of a state.
+func (s *tables) world(state []uint32) simulator.World {
+	w := s.sim.Parts().World(s.now(state))
+	for c := range s.clients {
+		w.SetClientPart(c+1, &s.clientTab[c].keys[state[c]])
+	}
+	for n := range s.nodes {
+		s.sim.Parts().SetNode(&w, n+1, &s.nodeTab.keys[state[s.clients+n]])
+	}
+	s.sim.Parts().SetRest(&w, &s.restTab.keys[state[s.restAt]])
+	return w
+}
+
+// takeState writes the words of a world with the given judges to state.
+func (s *tables) takeState(w *simulator.World, judges uint32, state []uint32) {
+	for c := range s.clients {
+		state[c] = s.client(c, w)
+	}
+	for n := range s.nodes {
+		state[s.clients+n] = s.node(n, w)
+	}
+	state[s.restAt] = s.rest(w)
+	state[s.judgeAt] = judges
+	if len(state) > s.timeAt {
+		state[s.timeAt] = s.times.id(w.Now())
+	}
+}
+
+func (s *tables) client(c int, w *simulator.World) uint32 {
+	return s.clientTab[c].id(s.sim.Parts().Client(w, c+1))
+}
+
+func (s *tables) node(n int, w *simulator.World) uint32 {
+	return s.nodeTab.id(s.sim.Parts().Node(w, n+1))
+}
+
+func (s *tables) rest(w *simulator.World) uint32 { return s.restTab.id(s.sim.Parts().Rest(w)) }
+
+func (s *tables) clientEntry(c int, part simulator.ClientPart) *clientEntry {
+	e, parts := &clientEntry{}, s.sim.Parts()
+	var all []simulator.Choice
+	all, e.due = parts.Ready(c+1, &part, nil)
+	for _, ch := range all {
+		if ch.Verb == simulator.Arrive {
+			e.arriveID = append(e.arriveID, s.choice(ch))
+			e.target = append(e.target, parts.Target(c+1, &part, int(ch.Thread)))
+			continue
+		}
+		e.own = append(e.own, ch)
+		e.ownID = append(e.ownID, s.choice(ch))
+	}
+	for _, ch := range part.Listens(c+1, nil) {
+		e.listensID = append(e.listensID, s.choice(ch))
+		e.source = append(e.source, parts.Target(c+1, &part, int(ch.Thread)))
+	}
+	e.begun, e.finished, e.timeless, e.entered = part.Begun(), part.Finished(), part.Timeless(), parts.Entered(c+1, &part)
+	e.waitsOn, e.blocked = parts.WaitsOn(c+1, &part), parts.BlockedOn(c+1, &part)
+	e.onVersion, e.awaits = parts.OnVersion(c+1, &part), parts.Awaits(c+1, &part)
+	e.single = mayGoFirst(e, &part)
+	return e
+}
+
+func (s *tables) nodeEntry(part simulator.NodePart) *nodeEntry {
+	return &nodeEntry{
+		own: s.sim.Parts().ReadyNode(1, &part, nil), split: part.Split(), serving: part.Serving(),
+		due: map[time.Duration]time.Duration{}, after: map[passing]effect{},
+	}
+}
+
+func (s *tables) restEntry(part simulator.RestPart) *restEntry {
+	parts := s.sim.Parts()
+	e := &restEntry{
+		onVersion: parts.OrphanedOnVersion(&part), punctual: parts.Punctual(&part), clientside: parts.Clientside(&part), spent: parts.Spent(&part),
+	}
+	allowed := 0
+	for _, f := range s.sim.Config().Faults {
+		allowed += f.Times
+	}
+	e.mayFault = e.spent < allowed
+	e.due = parts.Orphaned(&part, func(c simulator.Choice, node int) {
+		e.orphanedID = append(e.orphanedID, s.choice(c))
+		e.target = append(e.target, node)
+	})
+	return e
+}
+
+func (s *tables) judgeEntry(v verdict.Safety) *judgeEntry {
+	e := &judgeEntry{judged: map[uint32]judged{}}
+	for c := range s.symmetric {
+		e.roles[c] = uint32(v.Role(c + 1))
+	}
+	return e
+}
+
+func (s *tables) choice(c simulator.Choice) uint16 {
+	if id, ok := s.choiceID[c]; ok {
+		return id
+	}
+	if len(s.choices) >= s.numbers.choices {
+		s.numbers.exceed("limit.choices", "n", s.numbers.choices)
+		return 0
+	}
+	id := uint16(len(s.choices))
+	s.choices = append(s.choices, c)
+	s.choiceID[c] = id
+	return id
+}
+
+// recordEvents numbers a list of events, without what no judge needs.
+func (s *tables) recordEvents(now time.Duration, events []history.Event) uint32 {
+	list := make(eventList, 0, len(events))
+	for i := range events {
+		e := events[i]
+		if !verdict.Matters(e.Kind) {
+			continue
+		}
+		e.At = max(e.At-now, 0) // what has ended before time passed: no judge looks at when that was
+		if e.Until != 0 && e.Until != history.Forever {
+			e.Until -= now
+		}
+		e.Msg, e.Cmd, e.Reply, e.Skew = 0, nil, "", 0
+		if e.Kind == history.Read {
+			e.Version, e.Token = 0, 0
+		}
+		list = append(list, e)
+	}
+	return s.numberEvents(list)
+}
+
+// numberEvents numbers a list of events.
+func (s *tables) numberEvents(list eventList) uint32 {
+	if len(list) == 0 && len(s.events.keys) > 0 {
+		return 0
+	}
+	id, fresh := s.events.number(codec.Key(list)) // with all lengths, so that no other list gives the same
+	if fresh {
+		s.events.entries[id] = list
+	}
+	return id
+}
