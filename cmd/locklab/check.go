@@ -235,11 +235,7 @@ func (c *checkFlags) showSearch(e *env, l *checked.Lock, out *checkedJSON) (open
 		notSearched(e, l)
 		return nil, nil
 	}
-	found, err := l.Search.Search(l.Lock)
-	if err != nil {
-		return nil, err
-	}
-	s := &shownSearch{Search: found}
+	s := &shownSearch{Search: l.Search.Search}
 	if c.timed {
 		s.took = time.Duration(l.Search.Seconds * float64(time.Second))
 	}
@@ -276,11 +272,7 @@ func (c *checkFlags) showPars(e *env, l *checked.Lock, out *checkedJSON) (open, 
 		}
 		var searches []*study.Search
 		for i := range l.Pars {
-			s, err := l.Pars[i].Search(l.Lock)
-			if err != nil {
-				return nil, err
-			}
-			searches = append(searches, s)
+			searches = append(searches, l.Pars[i].Search)
 		}
 		drawn.Prepend(l.Lock, searches)
 		return drawn, nil
@@ -353,7 +345,7 @@ func (c *checkFlags) showMatrix(e *env, l *checked.Lock, out *checkedJSON) (open
 func (c *checkFlags) explain(e *env, l *checked.Lock, out *checkedJSON) (open, err error) {
 	runs := []*race.Outcome(nil)
 	if l.Search != nil {
-		if runs, err = l.Search.Outcomes(l.Lock); err != nil {
+		if runs, err = study.OutcomesOf(l.Search.Runs, l.Lock); err != nil {
 			return nil, err
 		}
 	}
@@ -362,7 +354,7 @@ func (c *checkFlags) explain(e *env, l *checked.Lock, out *checkedJSON) (open, e
 			out.Runs = append(out.Runs, outcomeJSON(o))
 			continue
 		}
-		w := l.Search.Result.Found[i]
+		w := l.Search.Search.Witnesses[i]
 		e.Printf("%s\n\n", e.Say("check.way", "verdict", string(w.Verdict), "par", fmt.Sprint(w.Par), "steps", fmt.Sprint(w.Steps)))
 		if err := explainWay(e, l, o, w.Verdict); err != nil {
 			return nil, err

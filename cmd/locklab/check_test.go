@@ -43,7 +43,8 @@ func ownLock(t *testing.T) checked.Lock {
 		if err != nil {
 			t.Fatal(err)
 		}
-		data := study.NewCheckedSearch(s, time.Second)
+		s.SetStrategy(c.Entry()) // as ReadChecked does
+		data := study.CheckedSearch{Search: s, Seconds: 1}
 		if i > 0 {
 			c.Pars = append(c.Pars, data)
 			continue
@@ -133,7 +134,7 @@ func TestCheckUnknown(t *testing.T) {
 	var out bytes.Buffer
 	e := newTestEnv(&out, &out)
 	explore := &checkFlags{views: []string{"explore"}}
-	c.Search.Result.Complete = false
+	c.Search.Search.Complete = false
 	if open, err := explore.show(e, []checked.Lock{c}, nil); err != nil || e.report(open) != exitNoAnswer {
 		t.Errorf("a search that was cut: %v, %v", open, err)
 	}

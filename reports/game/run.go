@@ -57,18 +57,15 @@ func raceRun(lock, scenario, settings string) (*RunJSON, error) {
 
 // replayed plays a trace again, or its attack on another lock.
 func replayed(t simulator.Trace, lock string) (*RunJSON, error) {
+	play := study.Against
 	if lock == "" || lock == t.Strategy {
-		o, err := study.ReplayWithCode(t)
-		if err != nil {
-			return nil, err
-		}
-		return runJSON(o), nil
+		lock, play = t.Strategy, study.ReplayWithCodeOn
 	}
 	entry, err := race.Strategy(lock)
 	if err != nil {
 		return nil, err
 	}
-	o, err := study.Against(entry, t)
+	o, err := play(entry, t)
 	if err != nil {
 		return nil, err
 	}

@@ -234,25 +234,12 @@ func (l *Lock) judgeSearch(r contract.Expectation, n int) (*contract.Result, err
 	if n >= len(l.Within) {
 		return nil, i18n.Errorf("error.own.row.search", "lock", l.Test)
 	}
-	s, err := l.Within[n].Search(l.Lock)
+	runs, err := study.OutcomesOf(l.Within[n].Runs, l.Lock)
 	if err != nil {
 		return nil, err
 	}
-	runs, err := l.Within[n].Outcomes(l.Lock)
-	if err != nil {
-		return nil, err
-	}
-	return r.JudgeSearch(s, runs), nil
+	return r.JudgeSearch(l.Within[n].Search, runs), nil
 }
 
 // Outcomes are the races that the test has played.
-func (l *Lock) Outcomes() (all []*race.Outcome, err error) {
-	for i := range l.Races {
-		o, err := l.Races[i].Outcome(l.Lock)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, o)
-	}
-	return all, nil
-}
+func (l *Lock) Outcomes() ([]*race.Outcome, error) { return study.OutcomesOf(l.Races, l.Lock) }

@@ -89,7 +89,7 @@ func (p *plan) examine(s *study.Search, took time.Duration) (*study.Checked, err
 
 // withRuns is a search as data, with the runs of its witnesses.
 func (p *plan) withRuns(s *study.Search, took time.Duration) (*study.CheckedSearch, error) {
-	out := study.NewCheckedSearch(s, took)
+	out := study.CheckedSearch{Search: s, Seconds: took.Seconds()}
 	for _, w := range s.Witnesses {
 		o, err := p.playWithin(s.Bounds, w.Choices)
 		if err != nil {
@@ -146,7 +146,7 @@ func (p *plan) findPars(c *study.Checked) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", b.Budget, err)
 		}
-		c.Pars = append(c.Pars, study.NewCheckedSearch(s, time.Since(began)))
+		c.Pars = append(c.Pars, study.CheckedSearch{Search: s, Seconds: time.Since(began).Seconds()})
 	}
 	return nil
 }

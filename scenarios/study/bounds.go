@@ -189,8 +189,7 @@ func clockJumps(budget []simulator.FaultBudget) (d time.Duration) {
 // replicas returns the number of replicas that the faults of a budget need.
 func replicas(budget []simulator.FaultBudget) int {
 	for _, a := range budget {
-		switch a.Fault {
-		case faults.Failover, faults.Split:
+		if a.Fault == faults.Failover || a.Fault == faults.Split {
 			return 1
 		}
 	}
@@ -299,67 +298,45 @@ type boundParser struct {
 	read func(b *Bounds, value string) error
 }
 
+// bound is the parser of one field.
+func bound[T any](name string, want i18n.Message, field func(b *Bounds) *T, parse func(string) (T, error)) boundParser {
+	return boundParser{name, want, func(b *Bounds, value string) (err error) {
+		*field(b), err = parse(value)
+		return err
+	}}
+}
+
+// The values that most bounds have.
+var (
+	integer  = i18n.New("error.want.integer")
+	duration = i18n.New("error.want.length")
+	boolean  = i18n.New("error.want.bool")
+	retries  = i18n.New("error.bound.want.retries", "most", explore.MaxRetries)
+	told     = i18n.Message{} // by the parser's own error
+)
+
 // boundParsers are those of all bounds that String writes, in the order of help texts.
 var boundParsers = []boundParser{
-	{"clients", i18n.New("error.want.integer"), number(func(b *Bounds) *int { return &b.Clients })},
-	{"attempts", i18n.New("error.want.integer"), number(func(b *Bounds) *int { return &b.Attempts })},
-	{"retries", i18n.New("error.bound.want.retries", "most", explore.MaxRetries), func(b *Bounds, value string) (err error) {
-		b.Retries, err = ParseRetries(value)
-		return err
-	}},
-	{"nodes", i18n.New("error.want.integer"), number(func(b *Bounds) *int { return &b.Nodes })},
-	{"ttl", i18n.New("error.want.length"), length(func(b *Bounds) *time.Duration { return &b.TTL })},
-	{"fenced", i18n.New("error.want.bool"), truth(func(b *Bounds) *bool { return &b.Fenced })},
-	{"timing", i18n.New("error.want.timing"), func(b *Bounds, value string) (err error) {
-		b.Timing, err = ParseTiming(value)
-		return err
-	}},
-	{"work", i18n.New("error.want.length"), length(func(b *Bounds) *time.Duration { return &b.Work })},
-	{"latency", i18n.Message{}, late(func(b *Bounds) *time.Duration { return &b.Latency })},
-	{"lateness", i18n.Message{}, late(func(b *Bounds) *time.Duration { return &b.Lateness })},
-	{"uses", i18n.Message{}, func(b *Bounds, value string) (err error) {
-		b.Uses, err = ParseUses(strings.ReplaceAll(value, "+", ","))
-		return err
-	}},
-	{"client-retries", i18n.New("error.want.integer"), number(func(b *Bounds) *int { return &b.ClientRetries })},
-	{"skew", i18n.New("error.want.length"), length(func(b *Bounds) *time.Duration { return &b.Skew })},
-	{"tokens", i18n.Message{}, func(b *Bounds, value string) (err error) {
-		b.Tokens, err = ParseTokens(value)
-		return err
-	}},
-	{"idle", i18n.New("error.want.bool"), truth(func(b *Bounds) *bool { return &b.Idle })},
-	{"budget", i18n.Message{}, func(b *Bounds, value string) error {
-		b.Budget = faults.Canonical(strings.ReplaceAll(value, "+", ",")) // Check reads it
-		return nil
-	}},
-}
-
-func number(of func(b *Bounds) *int) func(b *Bounds, value string) error {
-	return func(b *Bounds, value string) (err error) {
-		*of(b), err = strconv.Atoi(value)
-		return err
-	}
-}
-
-func length(of func(b *Bounds) *time.Duration) func(b *Bounds, value string) error {
-	return func(b *Bounds, value string) (err error) {
-		*of(b), err = time.ParseDuration(value)
-		return err
-	}
-}
-
-func late(of func(b *Bounds) *time.Duration) func(b *Bounds, value string) error {
-	return func(b *Bounds, value string) (err error) {
-		*of(b), err = ParseLate(value)
-		return err
-	}
-}
-
-func truth(of func(b *Bounds) *bool) func(b *Bounds, value string) error {
-	return func(b *Bounds, value string) (err error) {
-		*of(b), err = strconv.ParseBool(value)
-		return err
-	}
+	bound("clients", integer, func(b *Bounds) *int { return &b.Clients }, strconv.Atoi),
+	bound("attempts", integer, func(b *Bounds) *int { return &b.Attempts }, strconv.Atoi),
+	bound("retries", retries, func(b *Bounds) *int { return &b.Retries }, ParseRetries),
+	bound("nodes", integer, func(b *Bounds) *int { return &b.Nodes }, strconv.Atoi),
+	bound("ttl", duration, func(b *Bounds) *time.Duration { return &b.TTL }, time.ParseDuration),
+	bound("fenced", boolean, func(b *Bounds) *bool { return &b.Fenced }, strconv.ParseBool),
+	bound("timing", i18n.New("error.want.timing"), func(b *Bounds) *Timing { return &b.Timing }, ParseTiming),
+	bound("work", duration, func(b *Bounds) *time.Duration { return &b.Work }, time.ParseDuration),
+	bound("latency", told, func(b *Bounds) *time.Duration { return &b.Latency }, ParseLate),
+	bound("lateness", told, func(b *Bounds) *time.Duration { return &b.Lateness }, ParseLate),
+	bound("uses", told, func(b *Bounds) *client.Uses { return &b.Uses }, func(value string) (client.Uses, error) {
+		return ParseUses(strings.ReplaceAll(value, "+", ","))
+	}),
+	bound("client-retries", integer, func(b *Bounds) *int { return &b.ClientRetries }, strconv.Atoi),
+	bound("skew", duration, func(b *Bounds) *time.Duration { return &b.Skew }, time.ParseDuration),
+	bound("tokens", told, func(b *Bounds) *client.Tokens { return &b.Tokens }, ParseTokens),
+	bound("idle", boolean, func(b *Bounds) *bool { return &b.Idle }, strconv.ParseBool),
+	bound("budget", told, func(b *Bounds) *string { return &b.Budget }, func(value string) (string, error) {
+		return faults.Canonical(strings.ReplaceAll(value, "+", ",")), nil // Check reads it
+	}),
 }
 
 // BoundNames are the names of the bounds that ParseBounds reads.
@@ -383,12 +360,12 @@ func ParseBounds(written string) (b Bounds, err error) {
 		if i < 0 {
 			return b, i18n.Errorf("error.bound", "item", item, "cause", i18n.Errorf("error.bound.unknown"))
 		}
-		p := &boundParsers[i]
-		switch err := p.read(&b, value); {
-		case err != nil && p.want.IsZero():
-			return b, i18n.Errorf("error.bound", "item", item, "cause", err)
-		case err != nil:
-			return b, i18n.Errorf("error.bound", "item", item, "cause", p.want)
+		if err := boundParsers[i].read(&b, value); err != nil {
+			cause := any(err)
+			if want := boundParsers[i].want; !want.IsZero() {
+				cause = want
+			}
+			return b, i18n.Errorf("error.bound", "item", item, "cause", cause)
 		}
 	}
 	return b, nil

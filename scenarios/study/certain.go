@@ -12,7 +12,7 @@ import (
 
 // Certainty is the moment of a race's run from which its harm was certain: nothing
 // more had to go wrong after it. A race has a single future, since a clock decides what
-// comes next, and no shares to count as [DoomOf] does for the run of a search. Certainty
+// comes next, and no shares to count as [DoomOn] does for the run of a search. Certainty
 // is found by playing the race with only the first triggers of its script, until they
 // suffice for the harm.
 type Certainty struct {
@@ -29,14 +29,11 @@ var ErrNoHarm = errors.New("scenarios: this run comes to no harm")
 // ErrNoHarm, or about code that the simulator cannot run.
 func CertainFrom(o *race.Outcome) (Certainty, error) {
 	c := Certainty{}
-	for _, w := range o.Verdicts {
-		if w.Broken() && c.Harm == "" {
-			c.Harm = w
-		}
-	}
-	if c.Harm == "" || o.History == nil {
+	harm := slices.IndexFunc(o.Verdicts, verdict.Word.Broken)
+	if harm < 0 || o.History == nil {
 		return c, ErrNoHarm
 	}
+	c.Harm = o.Verdicts[harm]
 	triggers := func() []race.Trigger { // made anew for each run
 		if o.Scenario.Script == nil {
 			return nil

@@ -57,7 +57,7 @@ func TestCertainFrom(t *testing.T) {
 func TestWatch(t *testing.T) {
 	for _, id := range []string{"setnx", "token", "watchdog", "redlock", "daemon-29-owned"} {
 		o := played(t, id, "gc-pause")
-		w, err := study.ReplayWithCode(o.Trace)
+		w, err := study.ReplayWithCodeOn(o.Strategy, o.Trace)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +102,7 @@ func TestWatchOfASearch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := study.ReplayWithCode(s.Witnesses[0].Trace)
+	w, err := study.ReplayWithCodeOn(s.Strategy, s.Witnesses[0].Trace)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,15 +2,14 @@ package study
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"locklab/algorithms/lock"
 	"locklab/scenarios"
 	"locklab/scenarios/race"
 	"locklab/simulator"
-	"locklab/simulator/explore"
 	"locklab/simulator/history"
 	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
@@ -34,16 +33,13 @@ type Checked struct {
 }
 
 // CheckedVersion is the version of the data that this program writes and reads.
-const CheckedVersion = 1
+const CheckedVersion = 2
 
-// A CheckedSearch is a Search.
+// A CheckedSearch is a Search with what came of it.
 type CheckedSearch struct {
-	Bounds    string         `json:"bounds"` // as ParseBounds reads them
-	MaxStates int            `json:"max_states"`
-	Result    explore.Result `json:"result"`         // without the choices
-	Links     []string       `json:"links"`          // of the witnesses
-	Runs      []CheckedRun   `json:"runs,omitempty"` // of the witnesses; none where nobody looks at them
-	Seconds   float64        `json:"seconds"`
+	Search  *Search      `json:"search"`         // without its lock, which ReadChecked sets
+	Runs    []CheckedRun `json:"runs,omitempty"` // of the witnesses; none where nothing shows them
+	Seconds float64      `json:"seconds"`
 }
 
 // A CheckedRun is an Outcome.
@@ -79,58 +75,13 @@ func ReadChecked(r io.Reader) (*Checked, error) {
 	if c.Version != CheckedVersion {
 		return nil, i18n.Errorf("error.checked.version", "version", c.Version, "ours", CheckedVersion)
 	}
+	for _, s := range slices.Concat(c.Pars, c.Within) {
+		s.Search.SetStrategy(c.Entry())
+	}
+	if c.Search != nil {
+		c.Search.Search.SetStrategy(c.Entry())
+	}
 	return c, nil
-}
-
-// NewCheckedSearch is a search as data.
-func NewCheckedSearch(s *Search, took time.Duration) CheckedSearch {
-	out := CheckedSearch{Bounds: s.Bounds.String(), MaxStates: s.Bounds.MaxStates, Result: *s.Result, Seconds: took.Seconds()}
-	if p := &out.Result.Limit; !p.IsZero() { // what it says stands in its values
-		values := append([]any{}, p.Pairs...)
-		for i := range values {
-			values[i] = fmt.Sprint(values[i])
-		}
-		p.Pairs = values
-	}
-	out.Result.Found = nil
-	for i, w := range s.Result.Found {
-		w.Choices = nil
-		out.Result.Found = append(out.Result.Found, w)
-		out.Links = append(out.Links, s.Witnesses[i].Trace.Link())
-	}
-	return out
-}
-
-// Search is the search that the data tell of.
-func (c *CheckedSearch) Search(entry lock.Entry) (*Search, error) {
-	b, err := ParseBounds(c.Bounds)
-	if err != nil {
-		return nil, err
-	}
-	b.MaxStates = c.MaxStates
-	result := c.Result
-	s := &Search{Strategy: entry, Bounds: b, Result: &result}
-	for i := range result.Found {
-		t, err := simulator.ParseLink(c.Links[min(i, len(c.Links)-1)])
-		if err != nil {
-			return nil, err
-		}
-		result.Found[i].Choices = t.Choices
-		s.Witnesses = append(s.Witnesses, Witness{result.Found[i], t})
-	}
-	return s, nil
-}
-
-// Outcomes are the runs of the witnesses.
-func (c *CheckedSearch) Outcomes(entry lock.Entry) (all []*race.Outcome, err error) {
-	for i := range c.Runs {
-		o, err := c.Runs[i].Outcome(entry)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, o)
-	}
-	return all, nil
 }
 
 // NewCheckedRun is an outcome as data.
@@ -172,4 +123,16 @@ func (c *CheckedRun) Outcome(entry lock.Entry) (*race.Outcome, error) {
 		}
 	}
 	return o, nil
+}
+
+// OutcomesOf are the outcomes that the data of runs tell of.
+func OutcomesOf(runs []CheckedRun, entry lock.Entry) (all []*race.Outcome, err error) {
+	for i := range runs {
+		o, err := runs[i].Outcome(entry)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, o)
+	}
+	return all, nil
 }

@@ -36,7 +36,7 @@ func TestChecked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := study.ReplayWithCode(s.Witnesses[0].Trace)
+	o, err := study.ReplayWithCodeOn(s.Strategy, s.Witnesses[0].Trace)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,10 +44,10 @@ func TestChecked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	search := study.NewCheckedSearch(s, 0)
+	search := study.CheckedSearch{Search: s}
 	search.Runs = []study.CheckedRun{study.NewCheckedRun(o)}
 	c := &study.Checked{
-		Test: "token", Nodes: 1, TTL: b.TTL, Search: &search, Pars: []study.CheckedSearch{study.NewCheckedSearch(part, 0)},
+		Test: "token", Nodes: 1, TTL: b.TTL, Search: &search, Pars: []study.CheckedSearch{{Search: part}},
 		Races: []study.CheckedRun{study.NewCheckedRun(played)},
 	}
 	var data bytes.Buffer
@@ -62,10 +62,8 @@ func TestChecked(t *testing.T) {
 		data study.CheckedSearch
 		want *study.Search
 	}{{*back.Search, s}, {back.Pars[0], part}} {
-		got, err := pair.data.Search(token)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := pair.data.Search
+		got.SetStrategy(token)
 		if diff := cmp.Diff(certificate.Of(pair.want, "en"), certificate.Of(got, "en")); diff != "" {
 			t.Errorf("the certificate:\n%s", diff)
 		}
@@ -87,7 +85,7 @@ func TestChecked(t *testing.T) {
 	}
 	for given, want := range map[string]string{
 		"{": "cannot be read",
-		strings.Replace(data.String(), `"version":1`, `"version":7`, 1): "of version 7",
+		strings.Replace(data.String(), `"version":2`, `"version":7`, 1): "of version 7",
 	} {
 		if _, err := study.ReadChecked(strings.NewReader(given)); err == nil || !strings.Contains(text.SayError("en", err), want) {
 			t.Errorf("%.20s: %v, want %q", given, err, want)

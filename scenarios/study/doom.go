@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"locklab/algorithms/lock"
-	"locklab/scenarios/race"
 	"locklab/simulator"
 	"locklab/simulator/explore"
 	"locklab/simulator/history"
@@ -50,18 +49,9 @@ func (d *Doom) NoReturnEvent() int {
 // some 200 MB.
 const doomStates = 1_000_000
 
-// DoomOf computes the doom of a trace that a search has found, for a harm that it comes
+// DoomOn computes the doom of a trace that a search has found, for a harm that it comes
 // to; "": the last one. The trace of a race is refused: there the clock decides which
-// step comes next, so that there is a single future. The lock is found in the list.
-func DoomOf(ctx context.Context, t simulator.Trace, harm verdict.Word) (*Doom, error) {
-	entry, err := race.Strategy(t.Strategy)
-	if err != nil {
-		return nil, err
-	}
-	return DoomOn(ctx, entry, t, harm)
-}
-
-// DoomOn is DoomOf a trace whose lock the caller has, be it in the list or not.
+// step comes next, so that there is a single future. The lock need not be listed.
 func DoomOn(ctx context.Context, entry lock.Entry, t simulator.Trace, harm verdict.Word) (*Doom, error) {
 	if t.Scenario != SearchID {
 		return nil, i18n.Errorf("error.doom.race", "scenario", t.Scenario, "lock", t.Strategy)
@@ -74,12 +64,8 @@ func DoomOn(ctx context.Context, entry lock.Entry, t simulator.Trace, harm verdi
 	if err != nil {
 		return nil, err
 	}
-	search, err := b.Model(o.Strategy)
-	if err != nil {
-		return nil, err
-	}
-	search.MaxStates = doomStates
-	sim, err := search.Simulator()
+	b.MaxStates = doomStates
+	search, sim, err := b.simulator(entry)
 	if err != nil {
 		return nil, err
 	}

@@ -46,7 +46,7 @@ func TestDoom(t *testing.T) {
 		if i < 0 {
 			t.Fatalf("%s, %s: no witness of %s", c.lock, c.budget, c.harm)
 		}
-		d, err := study.DoomOf(t.Context(), s.Witnesses[i].Trace, c.harm)
+		d, err := study.DoomOn(t.Context(), s.Strategy, s.Witnesses[i].Trace, c.harm)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +71,7 @@ func TestDoom(t *testing.T) {
 // TestDoomOfRaces: a race has one future only, and the error says so.
 func TestDoomOfRaces(t *testing.T) {
 	entry, sc := racetest.Cell(t, "token", "gc-pause")
-	if _, err := study.DoomOf(t.Context(), racetest.Play(t, entry, sc, sc.Settings).Trace, ""); err == nil || !strings.Contains(text.SayError("en", err), "locklab explore token") {
+	if _, err := study.DoomOn(t.Context(), entry, racetest.Play(t, entry, sc, sc.Settings).Trace, ""); err == nil || !strings.Contains(text.SayError("en", err), "locklab explore token") {
 		t.Errorf("error %v, want where to go", err)
 	}
 }

@@ -34,7 +34,7 @@ func Matrix(ctx context.Context, locks []lock.Entry, scs []race.Scenario, runs i
 	found, err := share.Each(ctx, tasks, w, func(ctx context.Context, i int) (p cellPart, err error) {
 		sc, entry, from := scs[i/parts/len(locks)], locks[i/parts%len(locks)], i%parts*runsPerTask
 		if from > 0 {
-			p.runs, p.broken, err = count(ctx, &runner, entry, sc, from, min(from+runsPerTask, runs))
+			p.Runs, p.Broken, err = count(ctx, &runner, entry, sc, from, min(from+runsPerTask, runs))
 			return p, err
 		}
 		if p.story, err = runner.Play(entry, sc, sc.Settings); err != nil {
@@ -44,7 +44,7 @@ func Matrix(ctx context.Context, locks []lock.Entry, scs []race.Scenario, runs i
 			show(p.story)
 			p.story.History = nil
 		}
-		p.runs, p.broken, err = count(ctx, &runner, entry, sc, 0, min(runsPerTask, runs))
+		p.Runs, p.Broken, err = count(ctx, &runner, entry, sc, 0, min(runsPerTask, runs))
 		return p, err
 	}, func(i int, p *cellPart, v *share.Values) {
 		sc, entry, from := scs[i/parts/len(locks)], locks[i/parts%len(locks)], i%parts*runsPerTask
@@ -53,8 +53,8 @@ func Matrix(ctx context.Context, locks []lock.Entry, scs []race.Scenario, runs i
 		if err == nil && sc.WhyNotApplicable(profile) != "" {
 			want = 0
 		}
-		share.Is(v, "runs", p.runs, want)
-		share.Range(v, "broken", p.broken, 0, p.runs)
+		share.Is(v, "runs", p.Runs, want)
+		share.Range(v, "broken", p.Broken, 0, p.Runs)
 	})
 	cells := make([][]*race.Outcome, len(scs))
 	for sc := range scs {
@@ -69,8 +69,8 @@ func Matrix(ctx context.Context, locks []lock.Entry, scs []race.Scenario, runs i
 				return cells, err
 			}
 			for _, p := range all {
-				o.Runs += p.runs
-				o.Broken += p.broken
+				o.Runs += p.Runs
+				o.Broken += p.Broken
 			}
 			cells[sc][l] = o
 		}
@@ -92,8 +92,9 @@ const cellCost = 0.003
 // A cellPart is what one task finds of a cell: the story, in the first one, and the counts
 // of some seeds.
 type cellPart struct {
-	story        *race.Outcome // nil: in another part, or played by another process
-	runs, broken int
+	story  *race.Outcome // nil: in another part, or played by another process
+	Runs   int           `json:"runs,omitempty"`
+	Broken int           `json:"broken,omitempty"`
 }
 
 // outcome is the story. What another process has played is played again: it takes little.

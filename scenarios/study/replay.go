@@ -29,18 +29,8 @@ func ReplayOn(entry lock.Entry, t simulator.Trace) (*race.Outcome, error) {
 	return replay(entry, t, "")
 }
 
-// ReplayWithCode is Replay with the lines of the lock's code in the history, see
+// ReplayWithCodeOn is ReplayOn with the lines of the lock's code in the history, see
 // history.Event.Code.
-func ReplayWithCode(t simulator.Trace) (*race.Outcome, error) {
-	entry, err := race.Strategy(t.Strategy)
-	if err != nil {
-		return nil, err
-	}
-	return ReplayWithCodeOn(entry, t)
-}
-
-// ReplayWithCodeOn is ReplayWithCode with the lock of the trace, which need not be
-// listed.
 func ReplayWithCodeOn(entry lock.Entry, t simulator.Trace) (*race.Outcome, error) {
 	return replay(entry, t, path.Dir(reflect.TypeFor[lock.Entry]().PkgPath()))
 }

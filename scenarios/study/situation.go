@@ -111,17 +111,15 @@ func settingOf(name string) (Setting, error) {
 
 // parse reads a value; perTTL: in leases, but for a unit that is no length.
 func (s Setting) parse(value string, perTTL bool) (float64, error) {
+	least, most := s.bounds(perTTL)
 	wrong := func() error {
-		least, most := s.bounds(perTTL)
 		return i18n.Errorf("error.sweep.value."+s.Unit.key(perTTL), "value", value, "setting", s.Name, "least", s.Format(least, perTTL), "most", s.Format(most, perTTL))
 	}
 	v := 0.0
-	least, most := s.bounds(perTTL)
 	var err error
 	switch cut, unit := value, 1.0; {
 	case perTTL:
 		v, err = strconv.ParseFloat(value, 64)
-		least, most = s.bounds(true)
 	case s.Unit == Length:
 		var d time.Duration
 		if d, err = time.ParseDuration(value); value == "0" {

@@ -318,10 +318,5 @@ func (s *Search) addWitnesses(other *Search) {
 }
 
 func (s *Search) hasAsGood(w Witness) bool {
-	for _, own := range s.Witnesses {
-		if own.Verdict == w.Verdict && own.Par <= w.Par {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.Witnesses, func(own Witness) bool { return own.Verdict == w.Verdict && own.Par <= w.Par })
 }

@@ -76,22 +76,3 @@ func (s *Search) SetStrategy(entry lock.Entry) {
 		other.SetStrategy(entry)
 	}
 }
-
-// cellJSON is the result of a task of Matrix, without the story.
-type cellJSON struct {
-	Runs   int `json:"runs,omitempty"`
-	Broken int `json:"broken,omitempty"`
-}
-
-// MarshalJSON writes the counts of a part of a cell.
-func (p cellPart) MarshalJSON() ([]byte, error) {
-	return json.Marshal(cellJSON{p.runs, p.broken})
-}
-
-// UnmarshalJSON reads what MarshalJSON wrote; Matrix plays the story.
-func (p *cellPart) UnmarshalJSON(b []byte) error {
-	j := cellJSON{}
-	err := json.Unmarshal(b, &j)
-	*p = cellPart{runs: j.Runs, broken: j.Broken}
-	return err
-}
