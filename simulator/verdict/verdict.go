@@ -20,7 +20,7 @@
 //     refused another client or outlasts the run.
 //   - DEADLOCK: the lock is free and refused, for good.
 //   - BLOCKED: the lock is free and refused, for a time.
-//   - STARVED: nobody wins although nothing stands in the way, or one client is overtaken
+//   - STARVED: no client wins although nothing stands in the way, or one client is overtaken
 //     again and again.
 //
 // They rest on these terms:
