@@ -70,7 +70,7 @@ func (q *opinionFlags) run(e *env, args []string) (err error) {
 			return text.Errorf("error.cause", "of", "-o "+q.folder, "cause", err)
 		}
 	}
-	t := &opinionTable{opinionFlags: q, all: []opinionJSON{}}
+	t := &opinionTable{asked: q, all: []opinionJSON{}}
 	return t.fill(e, entries)
 }
 
@@ -118,7 +118,7 @@ type opinionJSON struct {
 
 // opinionTable has the answers of the lab and of SPIN, lock by lock.
 type opinionTable struct {
-	*opinionFlags
+	asked        *opinionFlags
 	all          []opinionJSON
 	width        int // of the names of the locks
 	differ, open int // locks
@@ -152,9 +152,9 @@ func (t *opinionTable) fill(e *env, entries []lock.Entry) error {
 
 // ask asks the lab and SPIN about a lock, and prints its row.
 func (t *opinionTable) ask(e *env, entry lock.Entry) error {
-	b := t.of(entry)
-	o, err := study.SecondOpinion(e.ctx, entry, b, t.histories)
-	if why := unasked(o, err, t.MaxStates); why != nil {
+	b := t.asked.of(entry)
+	o, err := study.SecondOpinion(e.ctx, entry, b, t.asked.histories)
+	if why := unasked(o, err, t.asked.MaxStates); why != nil {
 		t.open++
 		t.all = append(t.all, opinionJSON{Strategy: entry.ID, Bounds: b.String(), Why: text.SayError("en", why)})
 		if !e.json {
@@ -165,8 +165,8 @@ func (t *opinionTable) ask(e *env, entry lock.Entry) error {
 	if err != nil {
 		return internal(err)
 	}
-	if t.folder != "" {
-		if err := writeModel(e, filepath.Join(t.folder, entry.ID), o.Spin.Files); err != nil {
+	if t.asked.folder != "" {
+		if err := writeModel(e, filepath.Join(t.asked.folder, entry.ID), o.Spin.Files); err != nil {
 			return err
 		}
 	}
@@ -192,10 +192,10 @@ func (t *opinionTable) printEnd(e *env, entries []lock.Entry) error {
 	if t.open > 0 {
 		e.Sentence("opinion.not.asked", "n", fmt.Sprint(t.open))
 	}
-	if t.folder != "" {
-		e.Printf("%s\n", e.Say("opinion.written", "folder", t.folder))
+	if t.asked.folder != "" {
+		e.Printf("%s\n", e.Say("opinion.written", "folder", t.asked.folder))
 	}
-	e.Next("locklab explore "+entries[0].ID+" "+t.of(entries[0]).Flags(), "locklab verify")
+	e.Next("locklab explore "+entries[0].ID+" "+t.asked.of(entries[0]).Flags(), "locklab verify")
 	return nil
 }
 
@@ -237,7 +237,7 @@ func (t *opinionTable) toJSON(o *study.Opinion) opinionJSON {
 	if o.Kept != nil {
 		j.Histories = o.Kept.States
 	}
-	if t.timed {
+	if t.asked.timed {
 		j.Seconds, j.PlainSecs = o.Took.Seconds(), o.TookPlain.Seconds()
 		j.SpinSecs, j.HistorySecs = o.Spin.Took.Seconds(), o.TookKept.Seconds()
 	}
@@ -249,21 +249,21 @@ const statesWidth, secondsWidth = 9, 7
 
 func (t *opinionTable) printHead(e *env, entries []lock.Entry) {
 	title := "opinion.title"
-	if t.timed {
+	if t.asked.timed {
 		title = "opinion.title.timed"
 	}
-	e.Printf("%s\n\n", e.Say(title, "clients", fmt.Sprint(t.Clients), "attempts", fmt.Sprint(t.Attempts), "budget", t.Faults(), "timing", t.Timing.String()))
+	e.Printf("%s\n\n", e.Say(title, "clients", fmt.Sprint(t.asked.Clients), "attempts", fmt.Sprint(t.asked.Attempts), "budget", t.asked.Faults(), "timing", t.asked.Timing.String()))
 	for _, entry := range entries {
 		t.width = max(t.width, len(entry.ID)+2)
 	}
 	line := text.Pad("", t.width)
 	heads := []string{"opinion.head.lab", "opinion.head.plain", "opinion.head.spin"}
-	if t.histories {
+	if t.asked.histories {
 		heads = append([]string{"opinion.head.kept"}, heads...)
 	}
 	for _, h := range heads {
 		line += text.PadLeft(e.Say(h), statesWidth)
-		if t.timed {
+		if t.asked.timed {
 			line += text.PadLeft("s", secondsWidth)
 		}
 	}
@@ -274,7 +274,7 @@ func (t *opinionTable) printRow(e *env, o *study.Opinion) {
 	line := text.Pad(o.Strategy.ID, t.width)
 	add := func(states int, took time.Duration) {
 		line += text.PadLeft(fmt.Sprint(states), statesWidth)
-		if t.timed {
+		if t.asked.timed {
 			line += text.PadLeft(fmt.Sprintf("%.2f", took.Seconds()), secondsWidth)
 		}
 	}
