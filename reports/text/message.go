@@ -104,16 +104,14 @@ func causes(err error) []error {
 }
 
 // Lines are errors as a list, each on a line of its own below the sentence that has it.
-func Lines(errs []error) Sentence { return lines(errs) }
-
-type lines []error
-
-func (l lines) Say(lang string) string {
-	var b strings.Builder
-	for _, err := range l {
-		b.WriteString("\n  " + SayError(lang, err))
-	}
-	return b.String()
+func Lines(errs []error) Sentence {
+	return SentenceFunc(func(lang string) string {
+		var b strings.Builder
+		for _, err := range errs {
+			b.WriteString("\n  " + SayError(lang, err))
+		}
+		return b.String()
+	})
 }
 
 // Near is i18n.Near.
