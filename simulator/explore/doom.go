@@ -45,38 +45,37 @@ func (e *TooLargeError) Message() i18n.Message { return i18n.New("error.doom.lar
 // "": the harm to which they come last. Of opt it reads Case, Probe and MaxStates. The
 // errors are ErrNoHarm, a *TooLargeError, a choice that is not possible, ctx's, or about
 // code that the simulator cannot run.
-func DoomOf(ctx context.Context, sim *simulator.Simulator, opt Options, choices []simulator.Choice, harm verdict.Word) (*Doom, error) {
-	for {
-		o := newFutures(sim, &opt)
-		o.limit = opt.MaxStates
-		d, err := o.doom(ctx, choices, harm)
-		if !errors.Is(err, errNewTrait) {
-			return d, err
-		}
-	}
+func DoomOf(ctx context.Context, sim *simulator.Simulator, opt Options, choices []simulator.Choice, harm verdict.Word) (d *Doom, err error) {
+	err = withFutures(sim, opt, func(f *futures) (err error) {
+		f.limit = opt.MaxStates
+		d, err = f.doom(ctx, choices, harm)
+		return err
+	})
+	return d, err
 }
 
 // futures is the graph of all that can follow some states without further faults. It
 // uses neither symmetry nor reduction: both keep what can happen, and neither keeps in
 // how many ways.
 type futures struct {
-	*tables
-	search     *search
-	visited    *visited
-	successors *successors
-	limit      int // of states; 0: none
-	graph      graph
+	*search
+	limit int // of states; 0: none
+	graph graph
 }
 
-// newFutures makes the graph of an empty set of states.
-func newFutures(sim *simulator.Simulator, opt *Options) *futures {
-	s := newSearch(sim, Options{Case: opt.Case, Probe: opt.Probe, Step: opt.Step, Limits: Limits{Plain: Plain{Order: true}}})
-	s.successors.faultless = true
-	return &futures{tables: s.tables, search: s, visited: s.visited, successors: s.successors}
+// withFutures calls do with the graph of an empty set of states, and again if the code shows a new trait.
+func withFutures(sim *simulator.Simulator, opt Options, do func(f *futures) error) error {
+	for {
+		s := newSearch(sim, Options{Case: opt.Case, Probe: opt.Probe, Step: opt.Step, Limits: Limits{Plain: Plain{Order: true}}})
+		s.successors.faultless = true
+		if err := do(&futures{search: s}); !errors.Is(err, errNewTrait) {
+			return err
+		}
+	}
 }
 
 func (f *futures) doom(ctx context.Context, choices []simulator.Choice, harm verdict.Word) (*Doom, error) {
-	prefixes, found, err := f.walk(choices)
+	prefixes, found, err := f.prefixes(choices)
 	if err != nil {
 		return nil, err
 	}
@@ -85,13 +84,8 @@ func (f *futures) doom(ctx context.Context, choices []simulator.Choice, harm ver
 	if harm == "" {
 		harm, harms = last(found)
 	}
-	at := 0 // choices after which the harm has happened
-	for at = range found {
-		if found[at]&harms != 0 {
-			break
-		}
-	}
-	if len(found) == 0 || found[at]&harms == 0 {
+	at := slices.IndexFunc(found, func(words wordSet) bool { return words&harms != 0 }) // choices before that with which it happens
+	if at < 0 {
 		return nil, ErrNoHarm
 	}
 	if err := f.expandAll(ctx, harms); err != nil {
@@ -125,49 +119,62 @@ func last(found []wordSet) (verdict.Word, wordSet) {
 	return "", 0
 }
 
-// walk makes the choices one after the other. It numbers the states before the first
-// and after each, and returns what was found at each choice.
-func (f *futures) walk(choices []simulator.Choice) (states []uint32, found []wordSet, err error) {
-	absolute := f.sim.ReadsClock()
-	w, judges := f.sim.NewWorld(), f.judgeTab.id(verdict.Safety{})
-	f.takeState(&w, judges, f.successors.cur)
-	for n := 0; ; n++ {
+// prefixes numbers the states before the first choice and after each, and returns what is found at
+// each choice.
+func (f *futures) prefixes(choices []simulator.Choice) (states []uint32, found []wordSet, err error) {
+	var alone []wordSet // what the search finds without the judges, such as STARVED
+	found, err = f.walk(choices, func(n int, w *simulator.World) error {
 		id, _ := f.visited.states.add(f.successors.cur, 0, 0, 0)
 		states = append(states, id)
 		if n == len(choices) {
-			return states, found, nil
+			return nil
 		}
 		if err := f.arcsOf(id); err != nil {
-			return nil, nil, err
+			return err
 		}
 		via := choices[n] // as states have it
 		if via.Verb == simulator.Orphaned {
-			place, err := f.sim.Parts().PlaceInPart(&w, int(via.Thread))
+			place, err := f.sim.Parts().PlaceInPart(w, int(via.Thread))
 			if err != nil {
-				return nil, nil, i18n.Errorf("error.choice", "n", n+1, "all", len(choices), "cause", err)
+				return i18n.Errorf("error.choice", "n", n+1, "all", len(choices), "cause", err)
 			}
 			via.Thread = int8(place)
 		}
-		words := wordSet(0) // what the search finds without the judges, such as STARVED
+		words := wordSet(0)
 		for _, a := range f.successors.out.arcs {
 			if a.via == f.choice(via) {
 				words |= a.found
 			}
 		}
-		if judges = f.successors.cur[f.judgeAt]; choices[n].Verb == simulator.Pass {
-			judges = f.search.transitions.passJudges(judges, choices[n].D)
+		alone = append(alone, words)
+		return nil
+	})
+	for n := range found {
+		found[n] |= alone[n]
+	}
+	return states, found, err
+}
+
+// walk makes the choices one after the other, and calls at before each of them and after the last,
+// with the state in cur. It returns what the judges find at each choice.
+func (f *futures) walk(choices []simulator.Choice, at func(n int, w *simulator.World) error) (found []wordSet, err error) {
+	absolute := f.sim.ReadsClock()
+	w := f.sim.NewWorld()
+	f.takeState(&w, f.judgeTab.id(verdict.Safety{}), f.successors.cur)
+	for n, c := range choices {
+		if err := at(n, &w); err != nil {
+			return nil, err
 		}
-		events, err := f.sim.Step(&w, choices[n])
+		words, err := f.step(&w, c, f.successors.cur)
 		if err != nil {
-			return nil, nil, i18n.Errorf("error.choice", "n", n+1, "all", len(choices), "cause", err)
+			return nil, i18n.Errorf("error.choice", "n", n+1, "all", len(choices), "cause", err)
 		}
 		if f.sim.ReadsClock() != absolute {
-			return nil, nil, errNewTrait
+			return nil, errNewTrait
 		}
-		kept := f.recordEvents(w.Now(), events)
-		f.takeState(&w, judges, f.successors.cur)
-		found = append(found, words|f.search.transitions.judgeEvents(f.successors.cur, kept))
+		found = append(found, words)
 	}
+	return found, at(len(choices), &w)
 }
 
 // expandAll computes all that can follow the present states.
@@ -177,7 +184,7 @@ func (f *futures) expandAll(ctx context.Context, harms wordSet) error {
 		if f.limit > 0 && states.n > f.limit {
 			return &TooLargeError{f.limit}
 		}
-		if err := f.search.loadState(uint32(id)); err != nil {
+		if err := f.loadState(uint32(id)); err != nil {
 			return err
 		}
 		if err := f.arcsOf(uint32(id)); err != nil {
@@ -186,15 +193,14 @@ func (f *futures) expandAll(ctx context.Context, harms wordSet) error {
 		if f.sim.ReadsClock() != absolute {
 			return errNewTrait
 		}
-		f.graph.begin()
-		for i := range f.successors.out.arcs {
-			if f.successors.out.arcs[i].found&harms != 0 {
-				f.graph.arc(lost) // whatever comes after that
-				continue
+		out := f.successors.out
+		follow := make([]uint32, len(out.arcs))
+		for i := range out.arcs {
+			if follow[i] = lost; out.arcs[i].found&harms == 0 { // otherwise: whatever comes after that
+				follow[i], _ = states.add(out.wordsOf(i), 0, 0, 0)
 			}
-			to, _ := states.add(f.successors.out.words[i*f.successors.out.width:(i+1)*f.successors.out.width], 0, 0, 0)
-			f.graph.arc(to)
 		}
+		f.graph = append(f.graph, follow)
 		if id&(1<<10-1) == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -206,49 +212,32 @@ func (f *futures) expandAll(ctx context.Context, harms wordSet) error {
 func (f *futures) arcsOf(id uint32) error {
 	f.successors.out = cmp.Or(f.successors.out, &batch{width: f.stride()})
 	f.successors.out.clear()
-	err := f.successors.expand(id)
-	return errors.Join(err, f.numbers.full)
+	return errors.Join(f.successors.expand(id), f.numbers.full)
 }
 
-// graph is the steps between states: those of state n are in to from first[n] on. Two
-// steps to the same state count as two.
-type graph struct {
-	first []int
-	to    []uint32
-}
+// graph is the steps between states: the states that follow each. Two steps to the same state count as two.
+type graph [][]uint32
 
 // lost stands for a state in which the harm has happened.
 const lost = ^uint32(0)
 
-// begin begins the steps of the next state.
-func (g *graph) begin() { g.first = append(g.first, len(g.to)) }
-
-func (g *graph) arc(to uint32) { g.to = append(g.to, to) }
-
-func (g *graph) arcs(id uint32) []uint32 {
-	if int(id)+1 < len(g.first) {
-		return g.to[g.first[id]:g.first[id+1]]
-	}
-	return g.to[g.first[id]:]
-}
-
 // iterate updates values that depend on those of the states that follow until none of
 // them changes. Clients come to an end, so there are hardly any circles: if each state
 // comes after those that follow it one round suffices, and one more confirms it.
-func (g *graph) iterate(update func(id uint32, arcs []uint32) (changed bool)) {
+func (g graph) iterate(update func(id uint32, arcs []uint32) (changed bool)) {
 	order := g.backwards()
 	for changed := true; changed; {
 		changed = false
 		for _, id := range order {
-			changed = update(id, g.arcs(id)) || changed
+			changed = update(id, g[id]) || changed
 		}
 	}
 }
 
 // backwards lists the states, each after all that follow it, as far as there are no
 // circles.
-func (g *graph) backwards() (order []uint32) {
-	seen, next := make([]bool, len(g.first)), make([]int, len(g.first))
+func (g graph) backwards() (order []uint32) {
+	seen, next := make([]bool, len(g)), make([]int, len(g))
 	var path []uint32
 	enter := func(id uint32) {
 		if id != lost && !seen[id] {
@@ -256,10 +245,10 @@ func (g *graph) backwards() (order []uint32) {
 			path = append(path, id)
 		}
 	}
-	for id := range g.first {
+	for id := range g {
 		for enter(uint32(id)); len(path) > 0; {
 			top := path[len(path)-1]
-			if arcs := g.arcs(top); next[top] < len(arcs) {
+			if arcs := g[top]; next[top] < len(arcs) {
 				next[top]++
 				enter(arcs[next[top]-1])
 				continue
@@ -273,8 +262,8 @@ func (g *graph) backwards() (order []uint32) {
 
 // shares are the probabilities of the harm, by state, if each step is equally likely.
 // In circles they grow from 0 until they do not change any more.
-func (g *graph) shares() []float64 {
-	share := make([]float64, len(g.first))
+func (g graph) shares() []float64 {
+	share := make([]float64, len(g))
 	g.iterate(func(id uint32, arcs []uint32) bool {
 		sum := 0.0
 		for _, to := range arcs {
@@ -295,7 +284,7 @@ func (g *graph) shares() []float64 {
 
 // sure says for each state whether the harm is certain: no state can follow from which
 // it is out of reach. It goes by steps, because a share could be rounded to 1.
-func (g *graph) sure() []bool {
+func (g graph) sure() []bool {
 	inReach := g.spread(func(_ uint32, arcs []uint32) bool { return slices.Contains(arcs, lost) })
 	sure := g.spread(func(id uint32, _ []uint32) bool { return !inReach[id] })
 	for id := range sure {
@@ -305,8 +294,8 @@ func (g *graph) sure() []bool {
 }
 
 // spread marks the states for which own is true or that such a state can follow.
-func (g *graph) spread(own func(id uint32, arcs []uint32) bool) []bool {
-	marked := make([]bool, len(g.first))
+func (g graph) spread(own func(id uint32, arcs []uint32) bool) []bool {
+	marked := make([]bool, len(g))
 	g.iterate(func(id uint32, arcs []uint32) bool {
 		if marked[id] {
 			return false

@@ -219,13 +219,7 @@ func TestDoomOfCircles(t *testing.T) {
 		{"into a circle without an end", [][]uint32{{1, lost}, {2}, {1}}, []float64{0.5, 0, 0}, []bool{false, false, false}},
 		{"a circle before the harm", [][]uint32{{1, 1, 1}, {0, 2}, {lost}}, []float64{1, 1, 1}, []bool{true, true, true}},
 	} {
-		var g graph
-		for _, arcs := range c.arcs {
-			g.begin()
-			for _, to := range arcs {
-				g.arc(to)
-			}
-		}
+		g := graph(c.arcs)
 		for id, share := range g.shares() {
 			if math.Abs(share-c.share[id]) > 1e-14 {
 				t.Errorf("%s: share of state %d is %v, want %v", c.name, id, share, c.share[id])

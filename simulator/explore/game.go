@@ -2,12 +2,10 @@ package explore
 
 import (
 	"context"
-	"errors"
 	"math"
 	"slices"
 
 	"locklab/simulator"
-	"locklab/simulator/i18n"
 	"locklab/simulator/schedule"
 	"locklab/simulator/verdict"
 )
@@ -74,24 +72,20 @@ func (g *Game) Moves(choices []simulator.Choice) (moves []simulator.Choice, err 
 // about code that the simulator cannot run.
 func (g *Game) Way(ctx context.Context, choices []simulator.Choice, harm verdict.Word, most int) (way []simulator.Choice, err error) {
 	err = g.after(choices, func(f *futures, w *simulator.World) error {
-		s := f.search
-		s.successors.faultless = false
-		s.opt.MaxStates = most
-		s.visited = newVisited(s.stride(), &s.opt)
-		s.visited.wanted = []Witness{{Verdict: harm, Par: math.MaxInt}} // by any number of faults
-		s.visited.begin(s.successors.cur)
-		if err := s.run(ctx, nil); err != nil {
+		f.successors.faultless, f.opt.MaxStates, f.start = false, most, *w
+		f.visited.wanted = []Witness{{Verdict: harm, Par: math.MaxInt}} // by any number of faults
+		f.visited.begin(f.successors.cur)
+		if err := f.run(ctx, nil); err != nil {
 			return err
 		}
-		d := s.visited.found[finding{harm, 0}]
+		d := f.visited.found[finding{harm, 0}]
 		switch {
-		case d == nil && s.visited.done:
+		case d == nil && f.visited.done:
 			return nil
 		case d == nil:
 			return &TooLargeError{most}
 		}
-		s.start = *w
-		rest, err := s.path(d)
+		rest, err := f.path(d)
 		way = append(slices.Clone(choices), rest...)
 		return err
 	})
@@ -106,7 +100,6 @@ func (g *Game) Share(ctx context.Context, choices []simulator.Choice, harm verdi
 		harms := wordSet(0)
 		harms.add(harm)
 		f.limit = most
-		f.visited.states = newStore(f.stride())
 		f.visited.states.add(f.successors.cur, 0, 0, 0)
 		if err := f.expandAll(ctx, harms); err != nil {
 			return err
@@ -122,38 +115,15 @@ func (g *Game) Share(ctx context.Context, choices []simulator.Choice, harm verdi
 
 // after makes choices, and calls do with the state that they lead to in cur and its world.
 func (g *Game) after(choices []simulator.Choice, do func(f *futures, w *simulator.World) error) error {
-	for {
-		opt := g.model.Options()
-		f := newFutures(g.sim, &opt)
-		err := f.goTo(choices, do)
-		if !errors.Is(err, errNewTrait) {
-			return err
-		}
-	}
-}
-
-func (f *futures) goTo(choices []simulator.Choice, do func(f *futures, w *simulator.World) error) error {
-	absolute := f.sim.ReadsClock()
-	w := f.sim.NewWorld()
-	judges := f.judgeTab.id(verdict.Safety{})
-	for n, c := range choices {
-		if c.Verb == simulator.Pass {
-			judges = f.search.transitions.passJudges(judges, c.D)
-		}
-		events, err := f.sim.Step(&w, c)
-		if err != nil {
-			return i18n.Errorf("error.choice", "n", n+1, "all", len(choices), "cause", err)
-		}
-		if f.sim.ReadsClock() != absolute {
-			return errNewTrait
-		}
-		kept := f.recordEvents(w.Now(), events)
-		f.takeState(&w, judges, f.successors.cur)
-		f.search.transitions.judgeEvents(f.successors.cur, kept)
-		judges = f.successors.cur[f.judgeAt]
-	}
-	f.takeState(&w, judges, f.successors.cur)
-	return do(f, &w)
+	return withFutures(g.sim, g.model.Options(), func(f *futures) error {
+		_, err := f.walk(choices, func(n int, w *simulator.World) error {
+			if n < len(choices) {
+				return nil
+			}
+			return do(f, w)
+		})
+		return err
+	})
 }
 
 // Describe is a choice in the engine's words.

@@ -246,7 +246,7 @@ func (s *loaded) requeue() (present []uint32, err error) {
 		return nil, errUnsound
 	}
 	if v.place > 0 {
-		deepest = v.depth
+		deepest = max(deepest, v.depth)
 	}
 	if visited != v.expanded || deepest != v.deepest || len(v.triggered) > len(s.choices) || v.transitions < v.states.n-1 {
 		return nil, errUnsound

@@ -152,17 +152,24 @@ func (s *search) redo(id uint32, c simulator.Choice) (to verdict.Names, w simula
 		return to, w, err
 	}
 	w = s.world(s.successors.cur)
+	if _, err = s.step(&w, c, s.successors.next); err != nil {
+		return to, w, fmt.Errorf("explore: the way to a harm cannot be gone again: %w", err)
+	}
+	to, err = s.quotient.canonicalizeNames(s.successors.next)
+	return to, w, err
+}
+
+// step makes a choice in w, the world of the state in cur, and puts the state that follows into next.
+func (s *search) step(w *simulator.World, c simulator.Choice, next []uint32) (found wordSet, err error) {
 	judges := s.successors.cur[s.judgeAt]
 	if c.Verb == simulator.Pass {
 		judges = s.transitions.passJudges(judges, c.D)
 	}
-	events, err := s.sim.Step(&w, c)
+	events, err := s.sim.Step(w, c)
 	if err != nil {
-		return to, w, fmt.Errorf("explore: the way to a harm cannot be gone again: %w", err)
+		return 0, err
 	}
 	kept := s.recordEvents(w.Now(), events)
-	s.takeState(&w, judges, s.successors.next)
-	s.transitions.judgeEvents(s.successors.next, kept)
-	to, err = s.quotient.canonicalizeNames(s.successors.next)
-	return to, w, err
+	s.takeState(w, judges, next)
+	return s.transitions.judgeEvents(next, kept), nil
 }
