@@ -16,8 +16,9 @@ const verbClientClock = simulator.FaultVerb + 4
 var ClientClock = &simulator.Fault{
 	Name: "client-clock", Verb: verbClientClock, Clientside: true, Punctual: true,
 	// Choices offers the jumps of FaultContext.Jumps.
-	Choices: each(verbClientClock, simulator.FaultContext.Clients, simulator.ClientTarget.Alive, simulator.FaultContext.Jumps),
-	Inject:  func(f simulator.FaultContext, c simulator.Choice) string { return f.Client(c.Client).StepClock(c.D) },
+	Choices: each(verbClientClock, simulator.FaultContext.Clients,
+		simulator.ClientTarget.Alive, simulator.FaultContext.Jumps),
+	Inject: func(f simulator.FaultContext, c simulator.Choice) string { return f.Client(c.Client).StepClock(c.D) },
 }
 
 // ClientClockOf is the choice that moves the clock of client c, from 1, by d.

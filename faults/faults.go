@@ -74,7 +74,12 @@ type target interface {
 }
 
 // each offers to strike all targets that may be struck, for each of the lengths.
-func each[T target](v simulator.Verb, all func(simulator.FaultContext, func(T) bool), may func(T) bool, lengths func(simulator.FaultContext, func(time.Duration) bool)) choices {
+func each[T target](
+	v simulator.Verb,
+	all func(simulator.FaultContext, func(T) bool),
+	may func(T) bool,
+	lengths func(simulator.FaultContext, func(time.Duration) bool),
+) choices {
 	return func(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
 		all(f, func(t T) bool {
 			if may(t) {

@@ -8,7 +8,7 @@ const verbFlush = simulator.FaultVerb + 13
 // cache beside the locks. It is replicated like any write.
 var Flush = &simulator.Fault{
 	Name: "flush", Verb: verbFlush,
-	Choices: each(verbFlush, simulator.FaultContext.Servers, func(n simulator.ServerTarget) bool { return len(keys(n)) > 0 }, once),
+	Choices: each(verbFlush, simulator.FaultContext.Servers, hasKeys, once),
 	Inject: func(f simulator.FaultContext, c simulator.Choice) string {
 		return f.Server(c.Node).Command("by a stranger's hand", "FLUSHALL")
 	},
@@ -16,3 +16,5 @@ var Flush = &simulator.Fault{
 
 // FlushOf is the choice that empties server n, from 1.
 func FlushOf(n int) simulator.Choice { return simulator.Choice{Verb: verbFlush, Node: int8(n)} }
+
+func hasKeys(n simulator.ServerTarget) bool { return len(keys(n)) > 0 }

@@ -1,7 +1,6 @@
 package simulator
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -93,107 +92,91 @@ type FaultBudget struct {
 	Max   time.Duration // longest or largest single injection; 0: any
 }
 
+// A check is the first thing that is wrong; nil: nothing so far.
+type check struct{ err error }
+
+func (k *check) wrong(is bool, format string, args ...any) {
+	if is && k.err == nil {
+		k.err = fmt.Errorf("simulator: "+format, args...)
+	}
+}
+
+// check returns what is wrong with the config.
 func (c *Config) check() error {
-	switch {
-	case len(c.Clients) < 1 || len(c.Clients) > MaxClients:
-		return fmt.Errorf("simulator: %d clients: give 1 to %d", len(c.Clients), MaxClients)
-	case len(c.Nodes) < 1 || len(c.Nodes) > MaxNodes:
-		return fmt.Errorf("simulator: %d servers: give 1 to %d", len(c.Nodes), MaxNodes)
-	case c.Timeout < 0:
-		return fmt.Errorf("simulator: a time-out of %v: give 0 or more", c.Timeout)
-	case c.ClientRetries < 0:
-		return fmt.Errorf("simulator: %d retries by the clients' library: give 0 or more", c.ClientRetries)
-	case c.Timing != nil && min(c.Timing.Step, c.Timing.Latency, c.Timing.Lateness) < 0:
-		return fmt.Errorf("simulator: a step of %v, a latency of %v and a lateness of %v: give 0 or more", c.Timing.Step, c.Timing.Latency, c.Timing.Lateness)
-	case len(c.Faults) > MaxFaults:
-		return fmt.Errorf("simulator: %d kinds of fault: give at most %d", len(c.Faults), MaxFaults)
+	var k check
+	k.wrong(len(c.Clients) < 1 || len(c.Clients) > MaxClients, "%d clients: give 1 to %d", len(c.Clients), MaxClients)
+	k.wrong(len(c.Nodes) < 1 || len(c.Nodes) > MaxNodes, "%d servers: give 1 to %d", len(c.Nodes), MaxNodes)
+	k.wrong(c.Timeout < 0, "a time-out of %v: give 0 or more", c.Timeout)
+	k.wrong(c.ClientRetries < 0, "%d retries by the clients' library: give 0 or more", c.ClientRetries)
+	if t := c.Timing; t != nil {
+		k.wrong(min(t.Step, t.Latency, t.Lateness) < 0,
+			"a step of %v, a latency of %v and a lateness of %v: give 0 or more", t.Step, t.Latency, t.Lateness)
 	}
-	for i, client := range c.Clients {
-		if client.Program == nil && client.Host == nil {
-			return fmt.Errorf("simulator: client %d has no program", i+1)
-		}
-		if err := checkClock("client", i, client.Offset, client.PPM); err != nil {
-			return err
-		}
-		if len(client.Skews) > MaxSkews {
-			return fmt.Errorf("simulator: the clock of client %d may be off in %d ways: give at most %d", i+1, len(client.Skews), MaxSkews)
-		}
-		for _, skew := range client.Skews {
-			if err := checkClock("client", i, client.Offset+skew, client.PPM); err != nil {
-				return err
-			}
-		}
+	k.wrong(len(c.Faults) > MaxFaults, "%d kinds of fault: give at most %d", len(c.Faults), MaxFaults)
+	for i := range c.Clients {
+		k.client(i+1, &c.Clients[i])
 	}
-	other := func(one ClientConfig) bool { return (one.Host == nil) != (c.Clients[0].Host == nil) }
-	if c.Nodes[0].Session > 0 && slices.ContainsFunc(c.Clients, other) {
-		return errors.New("simulator: a ZooKeeper, some clients whose code opens connections, and some whose does not: give all a Host, or none")
-	}
-	if why := c.checkZooKeeper(); why != "" {
-		return fmt.Errorf("simulator: %s", why)
+	if k.err == nil {
+		k.zooKeeper(c)
 	}
 	for i := range c.Nodes {
-		if err := c.Nodes[i].check(i); err != nil {
-			return err
-		}
+		k.node(i+1, &c.Nodes[i])
 	}
-	return c.checkFaults()
+	for i, f := range c.Faults {
+		k.fault(i+1, &f, c.Faults[:i])
+	}
+	return k.err
 }
 
-func (n *NodeConfig) check(i int) error {
-	switch {
-	case n.Replicas < 0 || n.Replicas > MaxReplicas:
-		return fmt.Errorf("simulator: server %d has %d replicas: give 0 to %d", i+1, n.Replicas, MaxReplicas)
-	case n.MinReplicas < 0 || n.MinReplicas > n.Replicas || n.MaxLag < 0:
-		return fmt.Errorf("simulator: server %d has %d replicas and refuses writes with fewer than %d within %v: give 0 to %d and a time of 0 or more", i+1, n.Replicas, n.MinReplicas, n.MaxLag, n.Replicas)
-	case n.AOF > Always:
-		return fmt.Errorf("simulator: server %d has AOF %d: give NoAOF, EverySecond or Always", i+1, n.AOF)
+func (k *check) client(id int, c *ClientConfig) {
+	k.wrong(c.Program == nil && c.Host == nil, "client %d has no program", id)
+	k.clock("client", id, c.Offset, c.PPM)
+	k.wrong(len(c.Skews) > MaxSkews,
+		"the clock of client %d may be off in %d ways: give at most %d", id, len(c.Skews), MaxSkews)
+	for _, skew := range c.Skews {
+		k.clock("client", id, c.Offset+skew, c.PPM)
 	}
-	return checkClock("server", i, n.Offset, n.PPM)
 }
 
-func checkClock(who string, i int, offset time.Duration, ppm int32) error {
-	switch {
-	case offset > clock.EndOfTime || offset < -clock.EndOfTime:
-		return fmt.Errorf("simulator: the clock of %s %d is off by %v: give up to %v either way", who, i+1, offset, clock.EndOfTime)
-	case ppm > clock.MaxPPM || ppm < -clock.MaxPPM:
-		return fmt.Errorf("simulator: the clock of %s %d gains %d ppm: give up to %d either way", who, i+1, ppm, clock.MaxPPM)
-	}
-	return nil
+func (k *check) node(id int, n *NodeConfig) {
+	k.wrong(n.Replicas < 0 || n.Replicas > MaxReplicas, "server %d has %d replicas: give 0 to %d", id, n.Replicas, MaxReplicas)
+	k.wrong(n.MinReplicas < 0 || n.MinReplicas > n.Replicas || n.MaxLag < 0,
+		"server %d has %d replicas and refuses writes with fewer than %d within %v: give 0 to %d and a time of 0 or more",
+		id, n.Replicas, n.MinReplicas, n.MaxLag, n.Replicas)
+	k.wrong(n.AOF > Always, "server %d has AOF %d: give NoAOF, EverySecond or Always", id, n.AOF)
+	k.clock("server", id, n.Offset, n.PPM)
 }
 
-// checkZooKeeper says what is wrong with a server that is one.
-func (c *Config) checkZooKeeper() (why string) {
+func (k *check) clock(who string, id int, offset time.Duration, ppm int32) {
+	k.wrong(offset > clock.EndOfTime || offset < -clock.EndOfTime,
+		"the clock of %s %d is off by %v: give up to %v either way", who, id, offset, clock.EndOfTime)
+	k.wrong(ppm > clock.MaxPPM || ppm < -clock.MaxPPM,
+		"the clock of %s %d gains %d ppm: give up to %d either way", who, id, ppm, clock.MaxPPM)
+}
+
+// zooKeeper checks a server that is one.
+func (k *check) zooKeeper(c *Config) {
+	other := func(one ClientConfig) bool { return (one.Host == nil) != (c.Clients[0].Host == nil) }
+	k.wrong(c.Nodes[0].Session > 0 && slices.ContainsFunc(c.Clients, other),
+		"a ZooKeeper, some clients whose code opens connections, and some whose does not: give all a Host, or none")
 	i := slices.IndexFunc(c.Nodes, func(n NodeConfig) bool { return n.Session != 0 })
 	if i < 0 {
-		return ""
+		return
 	}
-	switch n := &c.Nodes[i]; {
-	case n.Session < 0:
-		return "a session of " + n.Session.String() + ": give a time-out above 0"
-	case len(c.Nodes) > 1:
-		return "a ZooKeeper beside other servers: it is one ensemble, give it alone"
-	case n.Replicas != 0 || n.MinReplicas != 0 || n.AOF != NoAOF:
-		return "a ZooKeeper with replicas or an AOF: what an ensemble does inside is not looked at, give none"
-	}
-	return ""
+	n := &c.Nodes[i]
+	k.wrong(n.Session < 0, "a session of %v: give a time-out above 0", n.Session)
+	k.wrong(len(c.Nodes) > 1, "a ZooKeeper beside other servers: it is one ensemble, give it alone")
+	k.wrong(n.Replicas != 0 || n.MinReplicas != 0 || n.AOF != NoAOF,
+		"a ZooKeeper with replicas or an AOF: what an ensemble does inside is not looked at, give none")
 }
 
-func (c *Config) checkFaults() error {
-	for i, f := range c.Faults {
-		switch {
-		case f.Fault == nil:
-			return fmt.Errorf("simulator: fault %d of the setup is nil", i+1)
-		case f.Fault.Verb < FaultVerb:
-			return fmt.Errorf("simulator: fault %s has verb %d: give one from %d on", f.Fault.Name, f.Fault.Verb, FaultVerb)
-		}
-		if f.Times < 0 || f.Times > 255 || f.Max < 0 {
-			return fmt.Errorf("simulator: %s=%d@%v: give 0 to 255 times of no negative length", f.Fault.Name, f.Times, f.Max)
-		}
-		for _, g := range c.Faults[:i] {
-			if f.Fault.Verb == g.Fault.Verb {
-				return fmt.Errorf("simulator: fault %s is listed twice", f.Fault.Name)
-			}
-		}
+func (k *check) fault(place int, f *FaultBudget, before []FaultBudget) {
+	if k.wrong(f.Fault == nil, "fault %d of the setup is nil", place); k.err != nil {
+		return
 	}
-	return nil
+	name := f.Fault.Name
+	k.wrong(f.Fault.Verb < FaultVerb, "fault %s has verb %d: give one from %d on", name, f.Fault.Verb, FaultVerb)
+	k.wrong(f.Times < 0 || f.Times > 255 || f.Max < 0, "%s=%d@%v: give 0 to 255 times of no negative length", name, f.Times, f.Max)
+	twice := func(g FaultBudget) bool { return g.Fault.Verb == f.Fault.Verb }
+	k.wrong(slices.ContainsFunc(before, twice), "fault %s is listed twice", name)
 }

@@ -2,7 +2,6 @@ package simulator
 
 import (
 	"slices"
-	"time"
 
 	"locklab/simulator/node"
 	"locklab/simulator/process"
@@ -32,24 +31,12 @@ type Lengths struct {
 
 	histories [MaxClients]int
 	requests  int
-	known     map[lengthKey]bool
-}
-
-type lengthKey struct {
-	of LengthOf
-	d  time.Duration
 }
 
 func (l *Lengths) add(one Length) {
-	key := lengthKey{one.Of, one.D}
-	if l.known[key] {
-		return
+	if !slices.ContainsFunc(l.List, func(o Length) bool { return o.Compare(one) == 0 }) {
+		l.List = append(l.List, one)
 	}
-	if l.known == nil {
-		l.known = map[lengthKey]bool{}
-	}
-	l.known[key] = true
-	l.List = append(l.List, one)
 }
 
 // Learn appends to l what the tables hold and did not when it was called last, of the
