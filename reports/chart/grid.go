@@ -199,10 +199,7 @@ func (g *Grid) labels() []string {
 	for _, s := range g.Scenarios {
 		race = max(race, layout.Width(s.Race))
 	}
-	return each(g.Scenarios, func(s Column) string {
-		return strings.TrimSpace(layout.PadRight(s.Race,
-			race) + " " + s.ID)
-	})
+	return each(g.Scenarios, func(s Column) string { return strings.TrimSpace(layout.PadRight(s.Race, race) + " " + s.ID) })
 }
 
 // fitting is the end of the block of strategies that begins at from.
@@ -476,6 +473,4 @@ func csvMillis(d time.Duration) string {
 }
 
 // JoinWords writes verdicts with blanks between them.
-func JoinWords(ws []verdict.Word) string {
-	return strings.Join(each(ws, func(w verdict.Word) string { return string(w) }), " ")
-}
+func JoinWords(ws []verdict.Word) string { return strings.Join(verdictNames(ws), " ") }

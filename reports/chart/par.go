@@ -162,17 +162,8 @@ func (c *Par) text(out *layout.Lines) {
 	lang := out.Lang()
 	putEach(out, func(lang string) []string { return []string{c.Title(lang)} })
 	out.Put("", 0)
-	sheet := layout.Sheet{Rows: [][]string{{sayAll(out, "par.head")}}, Floor: 4}
-	for _, word := range c.Verdicts {
-		sheet.Rows[0] = append(sheet.Rows[0], string(word))
-	}
-	for l, e := range c.Locks {
-		row := []string{e.ID}
-		for n := range c.Verdicts {
-			row = append(row, parLabel(lang, c.At(l, n)))
-		}
-		sheet.Rows = append(sheet.Rows, row)
-	}
+	sheet := layout.Sheet{Floor: 4, Rows: crossed(sayAll(out, "par.head"), ids(c.Locks), verdictNames(c.Verdicts),
+		func(l, n int) string { return parLabel(lang, c.At(l, n)) })}
 	sheet.WriteOrCells(out)
 	out.Put("", 0)
 	for i := range c.Pars {

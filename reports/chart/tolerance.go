@@ -212,17 +212,9 @@ func (f *Tolerance) text(out *layout.Lines) {
 	lang := out.Lang()
 	putEach(out, func(lang string) []string { return []string{f.Title(lang)} })
 	out.Put("", 0)
-	sheet := layout.Sheet{Rows: [][]string{{say(lang, "tolerance.head")}}, Floor: 8}
-	for _, h := range f.Hazards {
-		sheet.Rows[0] = append(sheet.Rows[0], h.Fault)
-	}
-	for i, e := range f.Locks {
-		row := []string{e.ID}
-		for n := range f.Hazards {
-			row = append(row, limitLabel(lang, f.At(i, n)))
-		}
-		sheet.Rows = append(sheet.Rows, row)
-	}
+	faults := each(f.Hazards, func(h study.Hazard) string { return h.Fault })
+	sheet := layout.Sheet{Floor: 8, Rows: crossed(say(lang, "tolerance.head"), ids(f.Locks), faults,
+		func(i, n int) string { return limitLabel(lang, f.At(i, n)) })}
 	sheet.WriteOrCells(out)
 	out.Put("", 0)
 	putEach(out, func(lang string) []string {
@@ -241,16 +233,9 @@ func (f *Tolerance) text(out *layout.Lines) {
 
 // rates is a table with a lock per line and a race of clocks per column.
 func (f *Tolerance) rates(lang string) *layout.Sheet {
-	sheet := &layout.Sheet{Rows: [][]string{{say(lang, "tolerance.rates.head")}}, Floor: 8}
-	races := len(f.Rates) / len(f.Locks)
-	for _, l := range f.Rates[:races] {
-		sheet.Rows[0] = append(sheet.Rows[0], l.Scenario)
-	}
-	for all := range slices.Chunk(f.Rates, races) {
-		sheet.Rows = append(sheet.Rows, append([]string{all[0].Strategy}, each(all,
-			func(l study.RateLimit) string { return rateLabel(lang, &l) })...))
-	}
-	return sheet
+	races := each(f.Rates[:len(f.Rates)/len(f.Locks)], func(l study.RateLimit) string { return l.Scenario })
+	return &layout.Sheet{Floor: 8, Rows: crossed(say(lang, "tolerance.rates.head"), ids(f.Locks), races,
+		func(i, n int) string { return rateLabel(lang, &f.Rates[i*len(races)+n]) })}
 }
 
 // The measures of a chart of tolerances, in points.
