@@ -35,11 +35,7 @@ func (c *Par) Inconclusive() bool {
 // Takeaway says for every verdict which faults bring it about, and to which locks. Verdicts
 // that have the same said of them stand together.
 func (c *Par) Takeaway(lang string) string {
-	var names, texts []string
-	for n, word := range c.Verdicts {
-		names, texts = append(names, string(word)), append(texts, c.sentence(lang, n))
-	}
-	return aboutEach(lang, names, texts)
+	return aboutEach(lang, verdictNames(c.Verdicts), func(n int) string { return c.sentence(lang, n) })
 }
 
 // sentence says of a verdict first what needs no fault, then fault by fault, then who is

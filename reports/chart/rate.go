@@ -44,12 +44,8 @@ func (r *Rate) Inconclusive() bool {
 // Takeaway says for each group of locks how often the worst environment breaks them, from
 // which TTL on it does not, and what that TTL costs after a crash.
 func (r *Rate) Takeaway(lang string) string {
-	var names, texts []string
-	for _, g := range r.Groups() {
-		names = append(names, r.head(g))
-		texts = append(texts, r.about(lang, r.Subjects[g[0]]))
-	}
-	return aboutEach(lang, names, texts)
+	groups := r.Groups()
+	return aboutEach(lang, each(groups, r.head), func(i int) string { return r.about(lang, r.Subjects[groups[i][0]]) })
 }
 
 func (r *Rate) about(lang string, s *cost.Subject) string {

@@ -24,8 +24,11 @@ func sayAll(out *layout.Lines, key string, pairs ...string) string {
 
 // aboutEach joins what is said of several things, in their order. Neighbours of which
 // the same is said are named together: "a, b: text. c: another."
-func aboutEach(lang string, names, texts []string) string {
-	var sentences []string
+func aboutEach(lang string, names []string, about func(i int) string) string {
+	var texts, sentences []string
+	for i := range names {
+		texts = append(texts, about(i))
+	}
 	for i := 0; i < len(names); {
 		n := i + 1
 		for n < len(names) && texts[n] == texts[i] {

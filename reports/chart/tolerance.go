@@ -39,15 +39,16 @@ func (f *Tolerance) Inconclusive() bool {
 // fall at the same size stand together, the frailest first, and so do hazards
 // that have the same said of them.
 func (f *Tolerance) Takeaway(lang string) string {
-	var names, texts []string
-	for n, h := range f.Hazards {
-		names, texts = append(names, h.Fault), append(texts, f.groups(lang, n))
-	}
-	each := aboutEach(lang, names, texts)
+	hazards := aboutEach(lang, f.faults(), func(n int) string { return f.groups(lang, n) })
 	if debate := f.debate(lang); debate != "" {
-		return say(lang, "grid.both", "first", debate, "next", each)
+		return say(lang, "grid.both", "first", debate, "next", hazards)
 	}
-	return each
+	return hazards
+}
+
+// faults are the names of the hazards.
+func (f *Tolerance) faults() []string {
+	return each(f.Hazards, func(h study.Hazard) string { return h.Fault })
 }
 
 // debate compares a majority of servers with one server, about which Kleppmann and
@@ -91,11 +92,9 @@ func (f *Tolerance) Note(lang string) string {
 // boundaries names the limits at which two events fall on the same instant; "": there is none.
 func (f *Tolerance) boundaries(lang string) string {
 	var list []string
-	for l, e := range f.Locks {
-		for n, h := range f.Hazards {
-			if f.At(l, n).Boundary {
-				list = append(list, e.ID+" "+h.Fault)
-			}
+	for _, l := range f.Limits {
+		if l.Boundary {
+			list = append(list, l.Strategy+" "+l.Fault)
 		}
 	}
 	if list == nil {
@@ -212,8 +211,7 @@ func (f *Tolerance) text(out *layout.Lines) {
 	lang := out.Lang()
 	putEach(out, func(lang string) []string { return []string{f.Title(lang)} })
 	out.Put("", 0)
-	faults := each(f.Hazards, func(h study.Hazard) string { return h.Fault })
-	sheet := layout.Sheet{Floor: 8, Rows: crossed(say(lang, "tolerance.head"), ids(f.Locks), faults,
+	sheet := layout.Sheet{Floor: 8, Rows: crossed(say(lang, "tolerance.head"), ids(f.Locks), f.faults(),
 		func(i, n int) string { return limitLabel(lang, f.At(i, n)) })}
 	sheet.WriteOrCells(out)
 	out.Put("", 0)
