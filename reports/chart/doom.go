@@ -251,14 +251,9 @@ func (a doomArea) curve() {
 // diamond marks a fault.
 func diamond(c draw.Canvas, at vg.Point) {
 	const r vg.Length = 5
-	var path vg.Path
-	path.Move(vg.Point{X: at.X, Y: at.Y + r})
-	path.Line(vg.Point{X: at.X + r, Y: at.Y})
-	path.Line(vg.Point{X: at.X, Y: at.Y - r})
-	path.Line(vg.Point{X: at.X - r, Y: at.Y})
-	path.Close()
-	c.SetColor(vermillion)
-	c.Fill(path)
+	c.FillPolygon(vermillion, []vg.Point{
+		{X: at.X, Y: at.Y + r}, {X: at.X + r, Y: at.Y}, {X: at.X, Y: at.Y - r}, {X: at.X - r, Y: at.Y},
+	})
 }
 
 // marked are the steps that get a label: faults, the point of no return, and those

@@ -103,9 +103,14 @@ func notes(style draw.TextStyle, width vg.Length, paragraphs ...string) block {
 			lines = append(lines, foldText(style, p, width)...)
 		}
 	}
-	return block{smallLine * vg.Length(len(lines)), func(c draw.Canvas, at vg.Rectangle) {
+	return listed(style, smallLine, lines)
+}
+
+// listed is lines of text, each as high as given.
+func listed(style draw.TextStyle, height vg.Length, lines []string) block {
+	return block{height * vg.Length(len(lines)), func(c draw.Canvas, at vg.Rectangle) {
 		for i, line := range lines {
-			write(c, style, at.Min.X, at.Max.Y-smallLine*(vg.Length(i)+0.5), line)
+			write(c, style, at.Min.X, at.Max.Y-height*(vg.Length(i)+0.5), line)
 		}
 	}}
 }

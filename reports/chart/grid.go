@@ -199,10 +199,7 @@ func (g *Grid) labels() []string {
 	for _, s := range g.Scenarios {
 		race = max(race, layout.Width(s.Race))
 	}
-	return each(g.Scenarios, func(s Column) string {
-		return strings.TrimSpace(layout.PadRight(s.Race,
-			race) + " " + s.ID)
-	})
+	return each(g.Scenarios, func(s Column) string { return strings.TrimSpace(layout.PadRight(s.Race, race) + " " + s.ID) })
 }
 
 // fitting is the end of the block of strategies that begins at from.
@@ -335,26 +332,17 @@ func (t *tally) add(c *Cell) {
 	}
 }
 
-func (g *Grid) byStrategy() []tally {
-	out := make([]tally, len(g.Strategies))
-	for i, s := range g.Strategies {
-		out[i].name = s.ID
-		for j := range g.Scenarios {
-			out[i].add(g.cell(i, j))
+// tallies counts the cells by strategy, and by scenario.
+func (g *Grid) tallies() (strategies, scenarios []tally) {
+	strategies = each(g.Strategies, func(s Row) tally { return tally{name: s.ID} })
+	scenarios = each(g.Scenarios, func(s Column) tally { return tally{name: strings.TrimSpace(s.Race + " " + s.ID)} })
+	for i := range strategies {
+		for j := range scenarios {
+			strategies[i].add(g.cell(i, j))
+			scenarios[j].add(g.cell(i, j))
 		}
 	}
-	return out
-}
-
-func (g *Grid) byScenario() []tally {
-	out := make([]tally, len(g.Scenarios))
-	for j, s := range g.Scenarios {
-		out[j].name = strings.TrimSpace(s.Race + " " + s.ID)
-		for i := range g.Strategies {
-			out[j].add(g.cell(i, j))
-		}
-	}
-	return out
+	return strategies, scenarios
 }
 
 // maxNamed is the number of equals that a sentence names; it counts more of them.
@@ -427,19 +415,19 @@ func (g *Grid) Takeaway(lang string) string {
 }
 
 func (g *Grid) fallen(lang string) string {
-	worst := extreme(lang, g.byScenario(), moreFalls)
+	locks, scenarios := g.tallies()
+	worst := extreme(lang, scenarios, moreFalls)
 	if worst.falls == 0 {
 		return say(lang, "grid.quiet")
 	}
 	text := say(lang, "grid.worst", "scenario", worst.name, "k", strconv.Itoa(worst.falls), "n", strconv.Itoa(worst.n))
 	if len(g.Strategies) > 1 {
-		text = say(lang, "grid.join", "first", text, "next", g.mostAndLeast(lang))
+		text = say(lang, "grid.join", "first", text, "next", mostAndLeast(lang, measured(locks)))
 	}
 	return say(lang, "grid.stop", "text", text)
 }
 
-func (g *Grid) mostAndLeast(lang string) string {
-	locks := measured(g.byStrategy())
+func mostAndLeast(lang string, locks []tally) string {
 	most, least := extreme(lang, locks, higherShare), extreme(lang, locks, lowerShare)
 	if most.falls*least.n == least.falls*most.n {
 		return say(lang, "grid.same", "k", strconv.Itoa(most.falls), "n", strconv.Itoa(most.n))
@@ -476,6 +464,4 @@ func csvMillis(d time.Duration) string {
 }
 
 // JoinWords writes verdicts with blanks between them.
-func JoinWords(ws []verdict.Word) string {
-	return strings.Join(each(ws, func(w verdict.Word) string { return string(w) }), " ")
-}
+func JoinWords(ws []verdict.Word) string { return strings.Join(verdictNames(ws), " ") }

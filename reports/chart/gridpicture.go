@@ -27,10 +27,7 @@ func (g *Grid) picture(lang string) picture {
 	}
 	p := newGridPlot(g, lang)
 	width := max(p.label+p.cell*vg.Length(len(g.Strategies)), 420-2*margin)
-	body := block{p.head + cellHeight*vg.Length(len(g.Scenarios)), func(c draw.Canvas, at vg.Rectangle) {
-		p.draw(crop(c,
-			at))
-	}}
+	body := block{p.head + cellHeight*vg.Length(len(g.Scenarios)), p.draw}
 	return stacked(width+2*margin, heading(g, lang, width), body, space(14), captionsBlock(captions(g, lang)))
 }
 
@@ -65,7 +62,8 @@ func newGridPlot(g *Grid, lang string) *gridPlot {
 	return p
 }
 
-func (p *gridPlot) draw(c draw.Canvas) {
+func (p *gridPlot) draw(c draw.Canvas, at vg.Rectangle) {
+	c = crop(c, at)
 	for i := range p.g.Strategies {
 		p.drawHead(c, i)
 	}

@@ -32,21 +32,15 @@ type Line struct {
 
 // Bands gathers the groups, in the order of their first locks.
 func (g *Grid) Bands() []Band {
-	var out []Band
-	for i, s := range g.Strategies {
-		n := slices.IndexFunc(out, func(b Band) bool { return b.Group == s.Group })
-		if n < 0 {
-			n = len(out)
-			out = append(out, Band{Group: s.Group})
-		}
-		b := &out[n]
-		if twin := slices.IndexFunc(b.Lines, func(l Line) bool { return g.sameVerdicts(l.First, i) }); twin >= 0 {
-			b.Lines[twin].Same = append(b.Lines[twin].Same, i)
-			continue
-		}
-		b.Lines = append(b.Lines, Line{First: i})
+	var places []int
+	for i := range g.Strategies {
+		places = append(places, i)
 	}
-	return out
+	sameGroup := func(a, b int) bool { return g.Strategies[a].Group == g.Strategies[b].Group }
+	return each(gather(places, sameGroup), func(group []int) Band {
+		lines := each(gather(group, g.sameVerdicts), func(same []int) Line { return Line{same[0], same[1:]} })
+		return Band{g.Strategies[group[0]].Group, lines}
+	})
 }
 
 // sameVerdicts reports whether two locks have the same verdicts everywhere. The time for

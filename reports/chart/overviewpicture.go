@@ -57,13 +57,8 @@ func (g *Grid) overviewPicture(lang string) picture {
 			}
 		}
 	}}
-	also := block{keyHeight * vg.Length(len(shared)), func(c draw.Canvas, at vg.Rectangle) {
-		for i, line := range shared {
-			write(c, faint, at.Min.X, at.Max.Y-keyHeight*(vg.Length(i)+0.5), line)
-		}
-	}}
-	return stacked(width+2*margin, heading(g, lang, width), body, space(14), also, space(6), g.races(width), space(14),
-		captionsBlock(captions(g, lang)))
+	return stacked(width+2*margin, heading(g, lang, width), body, space(14), listed(faint, keyHeight, shared), space(6),
+		g.races(width), space(14), captionsBlock(captions(g, lang)))
 }
 
 // races are the names of races, in columns.

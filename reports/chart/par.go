@@ -35,11 +35,7 @@ func (c *Par) Inconclusive() bool {
 // Takeaway says for every verdict which faults bring it about, and to which locks. Verdicts
 // that have the same said of them stand together.
 func (c *Par) Takeaway(lang string) string {
-	var names, texts []string
-	for n, word := range c.Verdicts {
-		names, texts = append(names, string(word)), append(texts, c.sentence(lang, n))
-	}
-	return aboutEach(lang, names, texts)
+	return aboutEach(lang, verdictNames(c.Verdicts), func(n int) string { return c.sentence(lang, n) })
 }
 
 // sentence says of a verdict first what needs no fault, then fault by fault, then who is
@@ -162,17 +158,8 @@ func (c *Par) text(out *layout.Lines) {
 	lang := out.Lang()
 	putEach(out, func(lang string) []string { return []string{c.Title(lang)} })
 	out.Put("", 0)
-	sheet := layout.Sheet{Rows: [][]string{{sayAll(out, "par.head")}}, Floor: 4}
-	for _, word := range c.Verdicts {
-		sheet.Rows[0] = append(sheet.Rows[0], string(word))
-	}
-	for l, e := range c.Locks {
-		row := []string{e.ID}
-		for n := range c.Verdicts {
-			row = append(row, parLabel(lang, c.At(l, n)))
-		}
-		sheet.Rows = append(sheet.Rows, row)
-	}
+	sheet := layout.Sheet{Floor: 4, Rows: crossed(sayAll(out, "par.head"), ids(c.Locks), verdictNames(c.Verdicts),
+		func(l, n int) string { return parLabel(lang, c.At(l, n)) })}
 	sheet.WriteOrCells(out)
 	out.Put("", 0)
 	for i := range c.Pars {

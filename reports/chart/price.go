@@ -52,10 +52,8 @@ type spot struct {
 
 // spots are the places of all locks by a cost, from the cheapest and then the safest on.
 func (c *PriceChart) spots(axis func(cost.Price) float64) (spots []*spot) {
-	for _, prices := range gather(c.excluding(), func(a,
-		b cost.Price) bool {
-		return axis(a) == axis(b) && a.Share() == b.Share()
-	}) {
+	together := func(a, b cost.Price) bool { return axis(a) == axis(b) && a.Share() == b.Share() }
+	for _, prices := range gather(c.excluding(), together) {
 		slices.SortStableFunc(prices, func(a, b cost.Price) int { return cmp.Compare(fame(a.Strategy), fame(b.Strategy)) })
 		spots = append(spots, &spot{cost: axis(prices[0]), share: prices[0].Share(), prices: prices})
 	}

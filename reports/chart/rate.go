@@ -44,12 +44,8 @@ func (r *Rate) Inconclusive() bool {
 // Takeaway says for each group of locks how often the worst environment breaks them, from
 // which TTL on it does not, and what that TTL costs after a crash.
 func (r *Rate) Takeaway(lang string) string {
-	var names, texts []string
-	for _, g := range r.Groups() {
-		names = append(names, r.head(g))
-		texts = append(texts, r.about(lang, r.Subjects[g[0]]))
-	}
-	return aboutEach(lang, names, texts)
+	groups := r.Groups()
+	return aboutEach(lang, each(groups, r.head), func(i int) string { return r.about(lang, r.Subjects[groups[i][0]]) })
 }
 
 func (r *Rate) about(lang string, s *cost.Subject) string {
@@ -85,8 +81,10 @@ func (r *Rate) about(lang string, s *cost.Subject) string {
 
 // head names the locks of a group.
 func (r *Rate) head(group []int) string {
-	return strings.Join(each(group, func(i int) string { return r.Subjects[i].Entry.ID }), ", ")
+	return strings.Join(each(group, func(i int) string { return subjectID(r.Subjects[i]) }), ", ")
 }
+
+func subjectID(s *cost.Subject) string { return s.Entry.ID }
 
 // notes explain the signs of a table.
 func (r *Rate) notes(lang string) (notes []string) {
@@ -186,19 +184,14 @@ func (r *Rate) text(out *layout.Lines) {
 
 func (r *Rate) table(lang string) *layout.Sheet {
 	names := []string{say(lang, "rate.cause"), say(lang, "rate.often")}
-	for _, s := range r.Subjects {
-		names = append(names, s.Entry.ID)
-	}
+	names = append(names, each(r.Subjects, subjectID)...)
 	sheet := &layout.Sheet{Rows: [][]string{names}, Right: layout.From(2), Floor: 7}
 	if len(r.Subjects) == 0 {
 		return sheet
 	}
 	for n, t := range r.Of(r.Subjects[0].Entry.ID) {
-		row := []string{causeName(lang, t), r.often(lang, t)}
-		for _, s := range r.Subjects {
-			row = append(row, r.cell(lang, r.Of(s.Entry.ID)[n]))
-		}
-		sheet.Rows = append(sheet.Rows, row)
+		cells := each(r.Subjects, func(s *cost.Subject) string { return r.cell(lang, r.Of(s.Entry.ID)[n]) })
+		sheet.Rows = append(sheet.Rows, append([]string{causeName(lang, t), r.often(lang, t)}, cells...))
 	}
 	crashes := func(key string, of func(cost.Crash) time.Duration) {
 		row := []string{say(lang, key), ""}

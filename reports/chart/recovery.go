@@ -2,7 +2,6 @@ package chart
 
 import (
 	"math"
-	"strconv"
 	"time"
 
 	"gonum.org/v1/plot"
@@ -60,8 +59,7 @@ func (c *RecoveryChart) Takeaway(lang string) string {
 	}
 	add("recovery.never", never)
 	add("recovery.sometimes", sometimes)
-	add("recovery.back", back, "least", strconv.FormatFloat(least, 'f', 2, 64), "most", strconv.FormatFloat(most, 'f', 2,
-		64))
+	add("recovery.back", back, "least", rounded(least, 2), "most", rounded(most, 2))
 	return text.Join(lang, "grid.both", parts)
 }
 

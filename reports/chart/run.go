@@ -72,8 +72,7 @@ func (r *Run) picture(lang string) picture {
 	for i := range rows {
 		row := p.fold(&rows[i])
 		blocks = append(blocks, block{row.height(), func(c draw.Canvas, at vg.Rectangle) {
-			p.row(c, &row, at.Min.X,
-				at.Max.Y)
+			p.row(c, &row, at.Min.X, at.Max.Y)
 		}})
 	}
 	return stacked(runWidth, blocks...)

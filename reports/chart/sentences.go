@@ -5,8 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"locklab/algorithms/lock"
 	"locklab/reports/layout"
 	"locklab/reports/text"
+	"locklab/simulator/verdict"
 )
 
 // say fills in a text of the catalogues.
@@ -22,8 +24,11 @@ func sayAll(out *layout.Lines, key string, pairs ...string) string {
 
 // aboutEach joins what is said of several things, in their order. Neighbours of which
 // the same is said are named together: "a, b: text. c: another."
-func aboutEach(lang string, names, texts []string) string {
-	var sentences []string
+func aboutEach(lang string, names []string, about func(i int) string) string {
+	var texts, sentences []string
+	for i := range names {
+		texts = append(texts, about(i))
+	}
 	for i := 0; i < len(names); {
 		n := i + 1
 		for n < len(names) && texts[n] == texts[i] {
@@ -73,6 +78,27 @@ func withHeads[T, C any](heads []C, of []T, row func(T) []C) [][]C {
 		rows = append(rows, row(one))
 	}
 	return rows
+}
+
+// crossed is a table with a line and a column for each of the names, below and beside the corner.
+func crossed(corner string, lines, columns []string, cell func(line, column int) string) [][]string {
+	rows := [][]string{append([]string{corner}, columns...)}
+	for i, name := range lines {
+		row := []string{name}
+		for n := range columns {
+			row = append(row, cell(i, n))
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// ids are the names of locks.
+func ids(locks []lock.Entry) []string { return each(locks, func(e lock.Entry) string { return e.ID }) }
+
+// verdictNames are the names of verdicts.
+func verdictNames(ws []verdict.Word) []string {
+	return each(ws, func(w verdict.Word) string { return string(w) })
 }
 
 // gather puts together what is the same, in the order of first ones.

@@ -25,8 +25,7 @@ type Sweep struct{ study.Sweep }
 
 // Title says what the chart shows.
 func (s *Sweep) Title(lang string) string {
-	words := each(s.Order.Words, func(w verdict.Word) string { return string(w) })
-	return say(lang, "sweep.title", "verdicts", text.Join(lang, "sweep.or", words),
+	return say(lang, "sweep.title", "verdicts", text.Join(lang, "sweep.or", verdictNames(s.Order.Words)),
 		"axes", text.Join(lang, "sweep.axes", each(s.Order.Axes, study.Axis.Name)))
 }
 
@@ -191,43 +190,36 @@ func (s *Sweep) text(out *layout.Lines) {
 func (s *Sweep) table() *layout.Sheet {
 	axis := s.Order.Axes[0]
 	var xs []float64
-	names := []string{axis.Name()}
 	for _, one := range s.Series {
 		for _, p := range one.Points {
 			xs = append(xs, p.At[0])
 		}
-		names = append(names, one.Strategy)
 	}
 	slices.Sort(xs)
-	return &layout.Sheet{Right: layout.From(0), Floor: 6, Rows: withHeads(names, slices.Compact(xs),
-		func(x float64) []string {
-			row := []string{axis.Format(x)}
-			for _, one := range s.Series {
-				count := "."
-				if p, ok := pointAt(one, x); ok {
-					count = fmt.Sprintf("%d/%d", p.K, p.N)
-				}
-				row = append(row, count)
+	xs = slices.Compact(xs)
+	names := each(s.Series, func(one study.SweepSeries) string { return one.Strategy })
+	return &layout.Sheet{Right: layout.From(0), Floor: 6, Rows: crossed(axis.Name(), each(xs, axis.Format), names,
+		func(i, n int) string {
+			if p, ok := pointAt(s.Series[n], xs[i]); ok {
+				return fmt.Sprintf("%d/%d", p.K, p.N)
 			}
-			return row
+			return "."
 		})}
 }
 
 // table2 is the table of one lock: the second setting down, the first across.
 func (s *Sweep) table2(one study.SweepSeries) *layout.Sheet {
 	x, y := s.Order.Axes[0], s.Order.Axes[1]
-	sheet := &layout.Sheet{Right: layout.From(0), Floor: 4, Tight: true}
-	sheet.Rows = [][]string{append([]string{y.Name() + " \\ " + x.Name()}, each(x.Values, x.Format)...)}
-	for _, down := range slices.Backward(y.Values) {
-		sheet.Rows = append(sheet.Rows, append([]string{y.Format(down)}, each(x.Values, func(across float64) string {
-			p, ok := pointAt(one, across, down)
+	down := slices.Clone(y.Values)
+	slices.Reverse(down)
+	return &layout.Sheet{Right: layout.From(0), Floor: 4, Tight: true, Rows: crossed(y.Name()+" \\ "+x.Name(),
+		each(down, y.Format), each(x.Values, x.Format), func(i, n int) string {
+			p, ok := pointAt(one, x.Values[n], down[i])
 			if !ok {
 				return ""
 			}
 			return percent(share(p.K, p.N)) + "%"
-		})...))
-	}
-	return sheet
+		})}
 }
 
 func pointAt(one study.SweepSeries, at ...float64) (study.SweepPoint, bool) {

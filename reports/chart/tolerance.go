@@ -39,15 +39,16 @@ func (f *Tolerance) Inconclusive() bool {
 // fall at the same size stand together, the frailest first, and so do hazards
 // that have the same said of them.
 func (f *Tolerance) Takeaway(lang string) string {
-	var names, texts []string
-	for n, h := range f.Hazards {
-		names, texts = append(names, h.Fault), append(texts, f.groups(lang, n))
-	}
-	each := aboutEach(lang, names, texts)
+	hazards := aboutEach(lang, f.faults(), func(n int) string { return f.groups(lang, n) })
 	if debate := f.debate(lang); debate != "" {
-		return say(lang, "grid.both", "first", debate, "next", each)
+		return say(lang, "grid.both", "first", debate, "next", hazards)
 	}
-	return each
+	return hazards
+}
+
+// faults are the names of the hazards.
+func (f *Tolerance) faults() []string {
+	return each(f.Hazards, func(h study.Hazard) string { return h.Fault })
 }
 
 // debate compares a majority of servers with one server, about which Kleppmann and
@@ -91,11 +92,9 @@ func (f *Tolerance) Note(lang string) string {
 // boundaries names the limits at which two events fall on the same instant; "": there is none.
 func (f *Tolerance) boundaries(lang string) string {
 	var list []string
-	for l, e := range f.Locks {
-		for n, h := range f.Hazards {
-			if f.At(l, n).Boundary {
-				list = append(list, e.ID+" "+h.Fault)
-			}
+	for _, l := range f.Limits {
+		if l.Boundary {
+			list = append(list, l.Strategy+" "+l.Fault)
 		}
 	}
 	if list == nil {
@@ -212,17 +211,8 @@ func (f *Tolerance) text(out *layout.Lines) {
 	lang := out.Lang()
 	putEach(out, func(lang string) []string { return []string{f.Title(lang)} })
 	out.Put("", 0)
-	sheet := layout.Sheet{Rows: [][]string{{say(lang, "tolerance.head")}}, Floor: 8}
-	for _, h := range f.Hazards {
-		sheet.Rows[0] = append(sheet.Rows[0], h.Fault)
-	}
-	for i, e := range f.Locks {
-		row := []string{e.ID}
-		for n := range f.Hazards {
-			row = append(row, limitLabel(lang, f.At(i, n)))
-		}
-		sheet.Rows = append(sheet.Rows, row)
-	}
+	sheet := layout.Sheet{Floor: 8, Rows: crossed(say(lang, "tolerance.head"), ids(f.Locks), f.faults(),
+		func(i, n int) string { return limitLabel(lang, f.At(i, n)) })}
 	sheet.WriteOrCells(out)
 	out.Put("", 0)
 	putEach(out, func(lang string) []string {
@@ -241,16 +231,9 @@ func (f *Tolerance) text(out *layout.Lines) {
 
 // rates is a table with a lock per line and a race of clocks per column.
 func (f *Tolerance) rates(lang string) *layout.Sheet {
-	sheet := &layout.Sheet{Rows: [][]string{{say(lang, "tolerance.rates.head")}}, Floor: 8}
-	races := len(f.Rates) / len(f.Locks)
-	for _, l := range f.Rates[:races] {
-		sheet.Rows[0] = append(sheet.Rows[0], l.Scenario)
-	}
-	for all := range slices.Chunk(f.Rates, races) {
-		sheet.Rows = append(sheet.Rows, append([]string{all[0].Strategy}, each(all,
-			func(l study.RateLimit) string { return rateLabel(lang, &l) })...))
-	}
-	return sheet
+	races := each(f.Rates[:len(f.Rates)/len(f.Locks)], func(l study.RateLimit) string { return l.Scenario })
+	return &layout.Sheet{Floor: 8, Rows: crossed(say(lang, "tolerance.rates.head"), ids(f.Locks), races,
+		func(i, n int) string { return rateLabel(lang, &f.Rates[i*len(races)+n]) })}
 }
 
 // The measures of a chart of tolerances, in points.
