@@ -10,7 +10,7 @@ import (
 // Measure has clients that read their clocks use them only to measure how long something takes:
 // the clock of each is set to zero, but for what it shows below a millisecond, when it is read
 // for the first time since its process has begun or rested. The time of day
-// is no part of a world then, and [Simulator.ReadsClock] stays false unless a server's clock is
+// is no part of a world then, and Traits.ReadsClock stays false unless a server's clock is
 // read too. CheckMeasures tries whether the code does nothing else with its clock.
 //
 // It does not apply to clocks with a rate of their own, and to the code of a Host. Worlds of
@@ -27,9 +27,6 @@ func (s *Simulator) Measure(on bool) {
 	clear(s.symmetry.renamed)
 	s.symmetry.followed = 0
 }
-
-// Measured reports whether a client has so far read its clock to measure how long something takes.
-func (s *Simulator) Measured() bool { return s.measured }
 
 // Repeat runs the code of every client once more in each history in which it has run only once;
 // see process.Process.Repeat. Code that does something else then is a

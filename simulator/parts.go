@@ -34,22 +34,9 @@ type Parts struct{ s *Simulator }
 // Parts returns the parts of the simulator's worlds.
 func (s *Simulator) Parts() Parts { return Parts{s} }
 
-// ReadsClock reports whether what happens may depend on what time it is, and not only
-// on how much time is left: a client has read its clock so far, without Measure, or a
-// command its server's, or a clock has a rate of its own. It can become true, and stays so.
-func (s *Simulator) ReadsClock() bool { return s.readsClock || s.memo.ReadsClock }
-
-// Abandons reports whether code has so far stopped waiting for a request in flight after it
-// observed something else: then any observation may orphan a request.
-func (s *Simulator) Abandons() bool { return s.abandons }
-
 // Reached reports whether the last step read a server's state. A client's step that did not does
 // the same, by the same choice, whatever the servers hold.
 func (s *Simulator) Reached() bool { return s.reached }
-
-// SendsWait reports whether a client has sent WAIT so far: then it matters whose writes a replica
-// lacks. It never becomes false again.
-func (s *Simulator) SendsWait() bool { return s.memo.Waits }
 
 // Client returns the part of client c, from 1, in w. The reading of a clock that no client has
 // read is left out of it; with Measure the clock shows the time that the client has measured.
@@ -116,7 +103,7 @@ func (w *World) SetClientPart(c int, part *ClientPart) {
 // Node takes server n's part, from 1, out of w. Unless clocks are read, what is
 // kept of its clock is where in its present millisecond it stands.
 func (ps Parts) Node(w *World, n int) NodePart {
-	return NodePart{ps.s.kind.Relative(w.now, w.servers[n-1], ps.s.ReadsClock())}
+	return NodePart{ps.s.kind.Relative(w.now, w.servers[n-1], ps.s.Traits().ReadsClock)}
 }
 
 // SetNode puts a part in server n's place, from 1.

@@ -34,7 +34,7 @@ func told(l *simulator.Simulator, s step, now time.Duration) step {
 	for i := range s.events {
 		e := &s.events[i]
 		e.Msg, e.At = 0, e.At-now
-		if !l.ReadsClock() {
+		if !l.Traits().ReadsClock {
 			e.Skew = 0
 		}
 		if e.Until != 0 && e.Until != history.Forever {
@@ -63,7 +63,7 @@ func TestParts(t *testing.T) {
 					w := l.NewWorld()
 					var a, b []simulator.Choice
 					walk(rng, l, &w, choices, func(simulator.Choice, step) {
-						if rng.IntN(4) > 0 || elsewhen && l.ReadsClock() {
+						if rng.IntN(4) > 0 || elsewhen && l.Traits().ReadsClock {
 							return
 						}
 						now := w.Now()
@@ -83,7 +83,7 @@ func TestParts(t *testing.T) {
 							if !reflect.DeepEqual(got, want) {
 								t.Fatalf("seed %d, %s: put together again it comes to\n%+v, and else to\n%+v", seed, l.Describe(c), got, want)
 							}
-							if elsewhen && l.ReadsClock() {
+							if elsewhen && l.Traits().ReadsClock {
 								return
 							}
 							if now := x.Now(); rebuilt(l, &x, now) != rebuilt(l, &y, now) {

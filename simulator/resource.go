@@ -47,12 +47,6 @@ func (c *Client) Write(base int, token uint64) error {
 	return s.Err("write")
 }
 
-// OldBases reports whether a client has so far written to the resource on the basis of a
-// version that it had not read since it was inside. It can become true, and stays so. With
-// Merge the history decides that stands for the client's own: the program must not read
-// inside after some histories and outside after others, and then write on the same version.
-func (s *Simulator) OldBases() bool { return s.oldBases }
-
 // readInside reports whether client c, as it stands at an entry, is inside and has read a
 // version there.
 func (all *clients) readInside(c int8, e *process.Entry, version int32) bool {
@@ -67,7 +61,7 @@ func (all *clients) readInside(c int8, e *process.Entry, version int32) bool {
 }
 
 // OnVersion reports whether client c may yet write on the basis of a version that it has read:
-// it is inside, or reads or writes. See OldBases.
+// it is inside, or reads or writes. See Traits.OldBases.
 func (ps Parts) OnVersion(c int, part *ClientPart) bool {
 	if part.s.Dead {
 		return false

@@ -33,12 +33,12 @@ type Simulator struct {
 	scratch     World // memory for NewWorld and for questions about parts
 	limit       int   // of table entries between runs
 	unoffered   error // a fault that a Choices could not offer
-	// readsClock: some client has read its clock, or a clock has a rate; see ReadsClock
+	// readsClock: some client has read its clock, or a clock has a rate; see Traits
 	readsClock bool
 	measures   bool // see Measure
-	measured   bool // see Measured
-	abandons   bool // see Abandons
-	oldBases   bool // see OldBases
+	measured   bool // see Traits
+	abandons   bool // see Traits
+	oldBases   bool // see Traits
 	reached    bool // see Reached
 	returns    bool // a client that has died may return
 	merging    process.Merging

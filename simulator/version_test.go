@@ -56,8 +56,8 @@ func TestOldBases(t *testing.T) {
 				t.Errorf("%s: a client that is inside has read nothing that it may write on", name)
 			}
 		}
-		if s.OldBases() != test.old {
-			t.Errorf("%s: %v", name, s.OldBases())
+		if s.Traits().OldBases != test.old {
+			t.Errorf("%s: %v", name, s.Traits().OldBases)
 		}
 	}
 }

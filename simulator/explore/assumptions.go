@@ -17,7 +17,7 @@ import (
 //     process.Process.Merge: SplitError, which the process itself refines as long as it can.
 //   - A clock is read only to measure how long something takes. Checked by Simulator.CheckMeasures:
 //     TimeOfDayError.
-//   - Code does nothing that it was not seen to do (traits). What it does for the first time is seen
+//   - Code does nothing that it was not seen to do (simulator.Traits). What it does for the first time is seen
 //     when it happens.
 //
 // That code is a function of what it observes has no weaker form: see checkCode.
@@ -70,10 +70,10 @@ func (a *assumptions) refine(sim *simulator.Simulator, err error) bool {
 		a.symmetric, a.asymmetry = 0, *asymmetric
 		a.merge(sim)
 	case errors.Is(err, errNewTrait):
-		if sim.ReadsClock() {
+		if sim.Traits().ReadsClock {
 			sim.Measure(false)
 		}
-		if sim.ReadsClock() || sim.Measured() { // and remembers what it has read
+		if seen := sim.Traits(); seen.ReadsClock || seen.Measured { // and remembers what it has read
 			a.merging = min(a.merging, process.MergeOrders)
 			a.merge(sim)
 		}
@@ -81,13 +81,6 @@ func (a *assumptions) refine(sim *simulator.Simulator, err error) bool {
 		return false
 	}
 	return true
-}
-
-// traits record what code was seen to do, which decides what belongs to a state. They can only be added.
-type traits struct{ readsClock, measured, sendsWait, abandons, oldBases bool }
-
-func traitsOf(sim *simulator.Simulator) traits {
-	return traits{sim.ReadsClock(), sim.Measured(), sim.SendsWait(), sim.Abandons(), sim.OldBases()}
 }
 
 var errNewTrait = errors.New("explore: a clock was read, or used to measure, replicas were waited for, a request was abandoned, or an old version was written on, for the first time")

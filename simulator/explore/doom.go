@@ -58,9 +58,9 @@ func DoomOf(ctx context.Context, sim *simulator.Simulator, opt Options, choices 
 // uses neither symmetry nor reduction: both keep what can happen, and neither keeps in
 // how many ways.
 type futures struct {
-	*search
-	limit int // of states; 0: none
-	graph graph
+	search *search
+	limit  int // of states; 0: none
+	graph  graph
 }
 
 // withFutures calls do with the graph of an empty set of states, and again if the code shows a new trait.
@@ -92,7 +92,7 @@ func (f *futures) doom(ctx context.Context, choices []simulator.Choice, harm ver
 		return nil, err
 	}
 	shares, sure := f.graph.shares(), f.graph.sure()
-	d := &Doom{Harm: harm, States: f.visited.states.n}
+	d := &Doom{Harm: harm, States: f.search.visited.states.n}
 	for n, id := range prefixes {
 		share := shares[id]
 		switch {
@@ -124,7 +124,7 @@ func last(found []wordSet) (verdict.Word, wordSet) {
 func (f *futures) prefixes(choices []simulator.Choice) (states []uint32, found []wordSet, err error) {
 	var alone []wordSet // what the search finds without the judges, such as STARVED
 	found, err = f.walk(choices, func(n int, w *simulator.World) error {
-		id, _ := f.visited.states.add(f.successors.cur, 0, 0, 0)
+		id, _ := f.search.visited.states.add(f.search.successors.cur, 0, 0, 0)
 		states = append(states, id)
 		if n == len(choices) {
 			return nil
@@ -134,15 +134,15 @@ func (f *futures) prefixes(choices []simulator.Choice) (states []uint32, found [
 		}
 		via := choices[n] // as states have it
 		if via.Verb == simulator.Orphaned {
-			place, err := f.sim.Parts().PlaceInPart(w, int(via.Thread))
+			place, err := f.search.sim.Parts().PlaceInPart(w, int(via.Thread))
 			if err != nil {
 				return i18n.Errorf("error.choice", "n", n+1, "all", len(choices), "cause", err)
 			}
 			via.Thread = int8(place)
 		}
 		words := wordSet(0)
-		for _, a := range f.successors.out.arcs {
-			if a.via == f.choice(via) {
+		for _, a := range f.search.successors.out.arcs {
+			if a.via == f.search.choice(via) {
 				words |= a.found
 			}
 		}
@@ -158,18 +158,18 @@ func (f *futures) prefixes(choices []simulator.Choice) (states []uint32, found [
 // walk makes the choices one after the other, and calls at before each of them and after the last,
 // with the state in cur. It returns what the judges find at each choice.
 func (f *futures) walk(choices []simulator.Choice, at func(n int, w *simulator.World) error) (found []wordSet, err error) {
-	absolute := f.sim.ReadsClock()
-	w := f.sim.NewWorld()
-	f.takeState(&w, f.judgeTab.id(verdict.Safety{}), f.successors.cur)
+	absolute := f.search.sim.Traits().ReadsClock
+	w := f.search.sim.NewWorld()
+	f.search.takeState(&w, f.search.judgeTab.id(verdict.Safety{}), f.search.successors.cur)
 	for n, c := range choices {
 		if err := at(n, &w); err != nil {
 			return nil, err
 		}
-		words, err := f.step(&w, c, f.successors.cur)
+		words, err := f.search.step(&w, c, f.search.successors.cur)
 		if err != nil {
 			return nil, i18n.Errorf("error.choice", "n", n+1, "all", len(choices), "cause", err)
 		}
-		if f.sim.ReadsClock() != absolute {
+		if f.search.sim.Traits().ReadsClock != absolute {
 			return nil, errNewTrait
 		}
 		found = append(found, words)
@@ -179,21 +179,21 @@ func (f *futures) walk(choices []simulator.Choice, at func(n int, w *simulator.W
 
 // expandAll computes all that can follow the present states.
 func (f *futures) expandAll(ctx context.Context, harms wordSet) error {
-	absolute, states := f.sim.ReadsClock(), f.visited.states
+	absolute, states := f.search.sim.Traits().ReadsClock, f.search.visited.states
 	for id := 0; id < states.n; id++ {
 		if f.limit > 0 && states.n > f.limit {
 			return &TooLargeError{f.limit}
 		}
-		if err := f.loadState(uint32(id)); err != nil {
+		if err := f.search.loadState(uint32(id)); err != nil {
 			return err
 		}
 		if err := f.arcsOf(uint32(id)); err != nil {
 			return err
 		}
-		if f.sim.ReadsClock() != absolute {
+		if f.search.sim.Traits().ReadsClock != absolute {
 			return errNewTrait
 		}
-		out := f.successors.out
+		out := f.search.successors.out
 		follow := make([]uint32, len(out.arcs))
 		for i := range out.arcs {
 			if follow[i] = lost; out.arcs[i].found&harms == 0 { // otherwise: whatever comes after that
@@ -210,9 +210,9 @@ func (f *futures) expandAll(ctx context.Context, harms wordSet) error {
 
 // arcsOf puts the steps from state id, whose words are in cur, into out.
 func (f *futures) arcsOf(id uint32) error {
-	f.successors.out = cmp.Or(f.successors.out, &batch{width: f.stride()})
-	f.successors.out.clear()
-	return errors.Join(f.successors.expand(id), f.numbers.full)
+	f.search.successors.out = cmp.Or(f.search.successors.out, &batch{width: f.search.stride()})
+	f.search.successors.out.clear()
+	return errors.Join(f.search.successors.expand(id), f.search.numbers.full)
 }
 
 // graph is the steps between states: the states that follow each. Two steps to the same state count as two.

@@ -10,7 +10,7 @@ import (
 // these lead again to such states; the judges find the same. So one stands for all of them.
 //
 //   - What was written to the resource, if no client is inside, or reads or writes: a client that
-//     writes later has read later (see Simulator.OldBases), and the judges compare versions
+//     writes later has read later (see simulator.Traits), and the judges compare versions
 //     with one another only.
 //   - Time-outs that cannot come, if no fault is left that holds up messages or threads: the
 //     answer arrives before the client may give up waiting for it.

@@ -78,7 +78,7 @@ func searched(t *testing.T, b *Model) *search {
 func (s *search) tryAlone(t *testing.T, slot memoSlot, node, rest uint32) {
 	t.Helper()
 	now := time.Duration(0)
-	if s.sim.ReadsClock() {
+	if s.sim.Traits().ReadsClock {
 		now = s.times.keys[slot.key.now]
 	}
 	w, c := s.sim.Parts().World(now), int(slot.key.who)

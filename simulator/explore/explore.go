@@ -119,7 +119,7 @@ func pass(ctx context.Context, sim *simulator.Simulator, opt *Options, k *checkp
 			return nil, err
 		}
 		err = s.run(ctx, k)
-		if errors.Is(err, errNewTrait) && opt.Unending && sim.ReadsClock() {
+		if errors.Is(err, errNewTrait) && opt.Unending && sim.Traits().ReadsClock {
 			return nil, cmp.Or(k.empty(), ErrReadsClock)
 		}
 		if opt.assumed.refine(sim, err) {

@@ -40,18 +40,18 @@ func (g *Game) Run(choices []simulator.Choice) (*schedule.Run, error) {
 // by server, then the faults, and last the passing of time.
 func (g *Game) Moves(choices []simulator.Choice) (moves []simulator.Choice, err error) {
 	err = g.after(choices, func(f *futures, w *simulator.World) error {
-		f.successors.faultless = false
-		if err := f.successors.listMoves(); err != nil {
+		f.search.successors.faultless = false
+		if err := f.search.successors.listMoves(); err != nil {
 			return err
 		}
 		var same simulator.Names
 		for c := range same {
 			same[c] = uint8(c)
 		}
-		for _, m := range f.successors.moves {
-			c := f.choices[m.choice]
+		for _, m := range f.search.successors.moves {
+			c := f.search.choices[m.choice]
 			if c.Verb == simulator.Orphaned { // a state and a world keep orphans in different orders
-				place, err := f.sim.Parts().PlaceInWorld(w, &f.restTab.keys[f.successors.cur[f.restAt]], int(c.Thread), &same)
+				place, err := f.search.sim.Parts().PlaceInWorld(w, &f.search.restTab.keys[f.search.successors.cur[f.search.restAt]], int(c.Thread), &same)
 				if err != nil {
 					return err
 				}
@@ -72,20 +72,20 @@ func (g *Game) Moves(choices []simulator.Choice) (moves []simulator.Choice, err 
 // about code that the simulator cannot run.
 func (g *Game) Way(ctx context.Context, choices []simulator.Choice, harm verdict.Word, most int) (way []simulator.Choice, err error) {
 	err = g.after(choices, func(f *futures, w *simulator.World) error {
-		f.successors.faultless, f.opt.MaxStates, f.start = false, most, *w
-		f.visited.wanted = []Witness{{Verdict: harm, Par: math.MaxInt}} // by any number of faults
-		f.visited.begin(f.successors.cur)
-		if err := f.run(ctx, nil); err != nil {
+		f.search.successors.faultless, f.search.opt.MaxStates, f.search.start = false, most, *w
+		f.search.visited.wanted = []Witness{{Verdict: harm, Par: math.MaxInt}} // by any number of faults
+		f.search.visited.begin(f.search.successors.cur)
+		if err := f.search.run(ctx, nil); err != nil {
 			return err
 		}
-		d := f.visited.found[finding{harm, 0}]
+		d := f.search.visited.found[finding{harm, 0}]
 		switch {
-		case d == nil && f.visited.done:
+		case d == nil && f.search.visited.done:
 			return nil
 		case d == nil:
 			return &TooLargeError{most}
 		}
-		rest, err := f.path(d)
+		rest, err := f.search.path(d)
 		way = append(slices.Clone(choices), rest...)
 		return err
 	})
@@ -100,7 +100,7 @@ func (g *Game) Share(ctx context.Context, choices []simulator.Choice, harm verdi
 		harms := wordSet(0)
 		harms.add(harm)
 		f.limit = most
-		f.visited.states.add(f.successors.cur, 0, 0, 0)
+		f.search.visited.states.add(f.search.successors.cur, 0, 0, 0)
 		if err := f.expandAll(ctx, harms); err != nil {
 			return err
 		}

@@ -73,7 +73,7 @@ func (s *search) learn() {
 func (s *search) result() *Result {
 	r := s.visited.result()
 	r.ReadsClock, r.Symmetry = len(s.successors.cur) > s.timeAt, s.symmetric > 1
-	r.Measures = s.sim.Measured() && !r.ReadsClock
+	r.Measures = s.sim.Traits().Measured && !r.ReadsClock
 	r.Asymmetry, r.Repeated = s.opt.assumed.asymmetry, s.repeated
 	r.Lengths = slices.SortedFunc(slices.Values(s.lengths.List[:min(s.visited.lengths, len(s.lengths.List))]), simulator.Length.Compare)
 	for ch, injected := range s.visited.triggered {

@@ -126,14 +126,14 @@ func (s *search) visit(ctx context.Context, layer []uint32, k *checkpointer) err
 }
 
 func (s *search) visitAll(ctx context.Context, layer []uint32, states *store, writer *layerWriter, k *checkpointer) error {
-	next, seen := s.successors, traitsOf(s.sim)
+	next, seen := s.successors, s.sim.Traits()
 	next.out = writer.emptyBatch()
 	for i, id := range layer {
 		next.out.at = uint32(i)
 		if err := s.expand(id, states.words(id)); err != nil {
 			return err
 		}
-		if traitsOf(s.sim) != seen {
+		if s.sim.Traits() != seen {
 			return errNewTrait
 		}
 		if !next.out.full() {

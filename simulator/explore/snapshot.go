@@ -213,7 +213,7 @@ func (s *store) indexAll() {
 // order in the queue; one that was shortened stands where it was then. present is what was visited of
 // the layer that is visited.
 func (s *loaded) requeue() (present []uint32, err error) {
-	v, moved := s.visited, map[uint32]bool{}
+	v, moved := s.search.visited, map[uint32]bool{}
 	visited, deepest := v.place, 0
 	enqueue := func(id uint32) {
 		if depth := v.states.depth(id); s.isDone(id) {
@@ -248,7 +248,7 @@ func (s *loaded) requeue() (present []uint32, err error) {
 	if v.place > 0 {
 		deepest = max(deepest, v.depth)
 	}
-	if visited != v.expanded || deepest != v.deepest || len(v.triggered) > len(s.choices) || v.transitions < v.states.n-1 {
+	if visited != v.expanded || deepest != v.deepest || len(v.triggered) > len(s.search.choices) || v.transitions < v.states.n-1 {
 		return nil, errUnsound
 	}
 	return slices.Clone(present[:v.place]), nil

@@ -71,7 +71,7 @@ const (
 )
 
 // loaded is a search that was read from a checkpoint.
-type loaded struct{ *search }
+type loaded struct{ search *search }
 
 // check checks a search that was loaded, and makes what can be made from the rest. start is
 // the world in which every run begins. whole: all of it was computed again, and not a sample.
@@ -86,16 +86,16 @@ func (s *loaded) check(ctx context.Context, start simulator.World) (whole bool, 
 	if err := s.checkFound(present); err != nil {
 		return false, err
 	}
-	s.visited.states.indexAll()
-	whole = s.visited.states.n <= samples && s.sim.Histories() <= codeSamples
-	if err := s.sim.Tables().CheckCode(codeSamples); err != nil {
+	s.search.visited.states.indexAll()
+	whole = s.search.visited.states.n <= samples && s.search.sim.Histories() <= codeSamples
+	if err := s.search.sim.Tables().CheckCode(codeSamples); err != nil {
 		return false, err
 	}
 	return whole, s.checkSteps(ctx, start, present)
 }
 
 func (s *loaded) checkStates() error {
-	v := s.visited
+	v := s.search.visited
 	for i := range v.states.n {
 		id := uint32(i)
 		if !s.hasWords(v.states.words(id)) {
@@ -108,7 +108,7 @@ func (s *loaded) checkStates() error {
 			continue
 		}
 		from, via := v.states.parent(id), int(v.states.via(id))
-		if int(from) >= v.states.n || via >= len(s.choices) || v.states.depth(id) != v.states.depth(from)+1 {
+		if int(from) >= v.states.n || via >= len(s.search.choices) || v.states.depth(id) != v.states.depth(from)+1 {
 			return errUnsound
 		}
 	}
@@ -122,32 +122,32 @@ func (s *loaded) checkStates() error {
 
 // hasWords reports whether the words of a state name entries of the tables.
 func (s *loaded) hasWords(words []uint32) bool {
-	for c := range s.clients {
+	for c := range s.search.clients {
 		of := c
-		if c < s.symmetric && s.symmetric > 1 {
+		if c < s.search.symmetric && s.search.symmetric > 1 {
 			of = 0 // a class
 		}
-		if int(words[c]) >= len(s.clientTab[of].keys) {
+		if int(words[c]) >= len(s.search.clientTab[of].keys) {
 			return false
 		}
 	}
-	for n := range s.nodes {
-		if int(words[s.clients+n]) >= len(s.nodeTab.keys) {
+	for n := range s.search.nodes {
+		if int(words[s.search.clients+n]) >= len(s.search.nodeTab.keys) {
 			return false
 		}
 	}
-	return int(words[s.restAt]) < len(s.restTab.keys) && int(words[s.judgeAt]) < len(s.judgeTab.keys) &&
-		(!s.byCause || int(words[s.causeAt]) < len(s.causes.keys)) &&
-		(len(words) <= s.timeAt || int(words[s.timeAt]) < len(s.times.keys))
+	return int(words[s.search.restAt]) < len(s.search.restTab.keys) && int(words[s.search.judgeAt]) < len(s.search.judgeTab.keys) &&
+		(!s.search.byCause || int(words[s.search.causeAt]) < len(s.search.causes.keys)) &&
+		(len(words) <= s.search.timeAt || int(words[s.search.timeAt]) < len(s.search.times.keys))
 }
 
 // faultsOf returns the number of faults that were injected on the way to a state.
 func (s *loaded) faultsOf(id uint32) int {
-	return s.restTab.entries[s.visited.states.words(id)[s.restAt]].spent
+	return s.search.restTab.entries[s.search.visited.states.words(id)[s.search.restAt]].spent
 }
 
 func (s *loaded) faultIn(choice uint16) int {
-	if s.choices[choice].Verb >= simulator.FaultVerb {
+	if s.search.choices[choice].Verb >= simulator.FaultVerb {
 		return 1
 	}
 	return 0
@@ -155,19 +155,19 @@ func (s *loaded) faultIn(choice uint16) int {
 
 // isDone reports whether a state belongs to a layer before the present one.
 func (s *loaded) isDone(id uint32) bool {
-	v, f := s.visited, s.faultsOf(id)
+	v, f := s.search.visited, s.faultsOf(id)
 	return f < v.spent || f == v.spent && int(v.states.depth(id)) < v.depth
 }
 
 // checkFound checks where the verdicts were found. visited are the states of the present
 // layer from which all that follows is entered.
 func (s *loaded) checkFound(visited []uint32) error {
-	v := s.visited
+	v := s.search.visited
 	for f, d := range v.found {
 		switch {
-		case !slices.Contains(order, f.word) || int(f.cause) >= len(s.causes.keys):
+		case !slices.Contains(order, f.word) || int(f.cause) >= len(s.search.causes.keys):
 			return errUnsound
-		case int(d.state) >= v.states.n || !s.isDone(d.state) && !slices.Contains(visited, d.state) || int(d.choice) >= len(s.choices):
+		case int(d.state) >= v.states.n || !s.isDone(d.state) && !slices.Contains(visited, d.state) || int(d.choice) >= len(s.search.choices):
 			return errUnsound
 		case d.steps != int(v.states.depth(d.state))+1 || d.par != s.faultsOf(d.state)+s.faultIn(d.choice):
 			return errUnsound
@@ -183,15 +183,15 @@ func (s *loaded) checkFound(visited []uint32) error {
 // judges find is among the verdicts found. present are the states of the present layer that
 // were visited.
 func (s *loaded) checkSteps(ctx context.Context, start simulator.World, present []uint32) error {
-	v := s.visited
-	if err := s.takeStart(start); err != nil {
+	v := s.search.visited
+	if err := s.search.takeStart(start); err != nil {
 		return err
 	}
-	if !slices.Equal(s.successors.next, v.states.words(0)) {
+	if !slices.Equal(s.search.successors.next, v.states.words(0)) {
 		return errUnsound
 	}
-	s.successors.out = &batch{width: v.states.width}
-	defer func() { s.successors.out = nil }()
+	s.search.successors.out = &batch{width: v.states.width}
+	defer func() { s.search.successors.out = nil }()
 	again := tally{triggered: make([]bool, len(v.triggered))}
 	present = slices.Sorted(slices.Values(present))
 	for id := range sampled(v.states.n) {
@@ -224,11 +224,11 @@ func sampled(n int) iter.Seq[uint32] {
 
 // expandAgain puts all arcs from a state into out.
 func (s *loaded) expandAgain(id uint32) error {
-	s.successors.out.clear()
-	if err := s.loadState(id); err != nil {
+	s.search.successors.out.clear()
+	if err := s.search.loadState(id); err != nil {
 		return err
 	}
-	return errors.Join(s.successors.expand(id), s.numbers.full)
+	return errors.Join(s.search.successors.expand(id), s.search.numbers.full)
 }
 
 // checkWay checks that a state is reached from the one before it, by the move that the file
@@ -237,12 +237,12 @@ func (s *loaded) checkWay(id uint32) error {
 	if id == 0 {
 		return nil
 	}
-	st := s.visited.states
+	st := s.search.visited.states
 	if err := s.expandAgain(st.parent(id)); err != nil {
 		return err
 	}
-	for i := range s.successors.out.arcs {
-		if s.successors.out.arcs[i].via == st.via(id) && slices.Equal(s.successors.out.wordsOf(i), st.words(id)) {
+	for i := range s.search.successors.out.arcs {
+		if s.search.successors.out.arcs[i].via == st.via(id) && slices.Equal(s.search.successors.out.wordsOf(i), st.words(id)) {
 			return nil
 		}
 	}
@@ -251,15 +251,15 @@ func (s *loaded) checkWay(id uint32) error {
 
 // checkMoves checks all that follows from a state that was visited, and counts it.
 func (s *loaded) checkMoves(id uint32, again *tally) error {
-	v := s.visited
+	v := s.search.visited
 	if err := s.expandAgain(id); err != nil {
 		return err
 	}
-	again.transitions += len(s.successors.out.arcs)
+	again.transitions += len(s.search.successors.out.arcs)
 	faults, steps := s.faultsOf(id), int(v.states.depth(id))+1
-	for i := range s.successors.out.arcs {
-		a := &s.successors.out.arcs[i]
-		to, known := v.states.find(s.successors.out.wordsOf(i))
+	for i := range s.search.successors.out.arcs {
+		a := &s.search.successors.out.arcs[i]
+		to, known := v.states.find(s.search.successors.out.wordsOf(i))
 		if !known || int(v.states.depth(to)) > steps || !v.discovered(a, faults+int(a.faults), steps) {
 			return errUnsound
 		}

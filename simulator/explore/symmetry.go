@@ -54,7 +54,7 @@ type renamed struct{ nodes, rest, judges column }
 // newQuotient has sim check from now on that the servers take symmetric clients for one another.
 func newQuotient(t *tables, opt *Options) *quotient {
 	t.sim.Symmetry().Check(t.symmetric)
-	return &quotient{tables: t, renames: map[uint32]*renamed{}, drops: !opt.Plain.Parts && opt.Step > 0, versions: t.sim.OldBases()}
+	return &quotient{tables: t, renames: map[uint32]*renamed{}, drops: !opt.Plain.Parts && opt.Step > 0, versions: t.sim.Traits().OldBases}
 }
 
 // as is the number of a state of client from, from 0, as one of client to.

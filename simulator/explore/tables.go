@@ -208,7 +208,7 @@ func newTables(sim *simulator.Simulator, opt *Options) *tables {
 
 // stride is the number of words of a state, in this order: clients, servers, rest, judges, causes, time.
 func (s *tables) stride() int {
-	if s.sim.ReadsClock() {
+	if s.sim.Traits().ReadsClock {
 		return s.timeAt + 1
 	}
 	return s.timeAt

@@ -87,7 +87,7 @@ func (s *transitions) effect(state []uint32, m *move) (effect, error) {
 // not look at them. (That of a client of a Redis has neither in its key, unless code abandons
 // requests.)
 func (s *transitions) clientKey(key effectKey, m *move) (alone effectKey, may bool) {
-	if m.fault || m.client < 0 || m.node < 0 || s.sim.Abandons() {
+	if m.fault || m.client < 0 || m.node < 0 || s.sim.Traits().Abandons {
 		return key, false
 	}
 	switch s.choices[m.choice].Verb {

@@ -48,7 +48,7 @@ func (k *Kind) Restart(w node.World, n int8, d time.Duration) (why string) {
 	s.emit(history.Down)
 	node.HangUp(w, n, node.All&^s.cut)
 	s.replace(s.kept(), history.Disk)
-	s.compare()
+	s.copies().compare()
 	if s.outage, s.until = down, clock.Later(s.now, d); d == 0 {
 		s.comeBack()
 		s.expire()
@@ -68,7 +68,7 @@ func (s *instance) kept() Data {
 }
 
 // HasReplica reports whether a server has that replica, from 0, to promote.
-func (k *Kind) HasReplica(w node.World, n, replica int8) bool { return k.at(w, n).hasReplica(replica) }
+func (k *Kind) HasReplica(w node.World, n, replica int8) bool { return k.at(w, n).copies().has(replica) }
 
 // Failover puts a replica of a server, from 0, in its place, with what it has received,
 // no cached scripts, and the connections to the old one broken. The other
@@ -77,7 +77,7 @@ func (k *Kind) HasReplica(w node.World, n, replica int8) bool { return k.at(w, n
 func (k *Kind) Failover(w node.World, n, replica int8) (why string) {
 	s := k.at(w, n)
 	defer k.close(w)
-	if !s.hasReplica(replica) {
+	if !s.copies().has(replica) {
 		return "refused.replica.unknown"
 	}
 	s.emit(history.Failover).Replica = replica

@@ -186,7 +186,7 @@ func (k *Kind) choose(w node.World, c node.Choice) (why string, err error) {
 	}
 	switch c.Verb {
 	case node.Replicate:
-		return s.replicate(c.Thread), nil
+		return s.copies().update(c.Thread), nil
 	case node.Heal:
 		return s.heal(), nil
 	case node.Resume:

@@ -5,43 +5,49 @@ import (
 	"locklab/simulator/node"
 )
 
-// copyOf returns what a replica holds, from 0, or, after them, the disk.
-func (s *instance) copyOf(i int8) *Data {
-	if int(i) < s.config.Replicas {
-		return &s.replicas[i]
+// copies are what has a copy of a server's data: its replicas, from 0, and after them its disk.
+type copies struct{ s *instance }
+
+// copies returns what has a copy of the data.
+func (s *instance) copies() copies { return copies{s} }
+
+// of returns what a replica holds, from 0, or, after them, the disk.
+func (c copies) of(i int8) *Data {
+	if int(i) < c.s.config.Replicas {
+		return &c.s.replicas[i]
 	}
-	return &s.disk
+	return &c.s.disk
 }
 
-// hasReplica reports whether the server has that replica, from 0.
-func (s *instance) hasReplica(replica int8) bool {
-	return replica >= 0 && int(replica) < s.config.Replicas && (s.cut == 0 || replica != int8(s.oldMaster))
+// has reports whether the server has that replica, from 0.
+func (c copies) has(replica int8) bool {
+	return replica >= 0 && int(replica) < c.s.config.Replicas && (c.s.cut == 0 || replica != int8(c.s.oldMaster))
 }
 
-// replicate brings a replica, or the disk, up to date.
-func (s *instance) replicate(i int8) (why string) {
+// update brings a replica, or the disk, up to date.
+func (c copies) update(i int8) (why string) {
 	switch {
-	case i < 0 || s.behind>>i&1 == 0:
+	case i < 0 || c.s.behind>>i&1 == 0:
 		return "refused.replica.behind"
-	case s.outage != serving:
+	case c.s.outage != serving:
 		return "refused.server.down"
 	}
-	s.catchUp(i)
+	c.catchUp(i)
 	return ""
 }
 
 // catchUp gives replica i, from 0, all that the server has; after the
 // replicas comes its disk.
-func (s *instance) catchUp(i int8) {
-	*s.copyOf(i) = s.x.bareData(s.data)
-	s.behind &^= 1 << i
-	if int(i) == s.config.Replicas {
-		s.emit(history.Sync)
+func (c copies) catchUp(i int8) {
+	*c.of(i) = c.s.x.bareData(c.s.data)
+	c.s.behind &^= 1 << i
+	if int(i) == c.s.config.Replicas {
+		c.s.emit(history.Sync)
 		return
 	}
-	s.lacks[i] = 0
-	s.emit(history.Replicate).Replica = i
-	s.acknowledge(i)
+	c.s.lacks[i] = 0
+	c.s.emit(history.Replicate).Replica = i
+	c.s.acknowledge(i)
 }
 
 // promote puts a replica, from 0, in the server's place. Its disk has what it has
@@ -52,16 +58,16 @@ func (s *instance) promote(replica int8) {
 		s.disk = s.data
 	}
 	s.outage, s.until = serving, 0
-	s.compare()
+	s.copies().compare()
 }
 
 // compare finds out which replicas, and whether the disk, lack something
 // that the server has. All connections to it are new: no client has written by them.
-func (s *instance) compare() {
-	s.behind, s.lacks = 0, [MaxReplicas]node.Set{}
-	for i := range int8(s.config.copies()) {
-		if *s.copyOf(i) != s.data && (s.cut == 0 || i != int8(s.oldMaster)) {
-			s.behind |= 1 << i
+func (c copies) compare() {
+	c.s.behind, c.s.lacks = 0, [MaxReplicas]node.Set{}
+	for i := range int8(c.s.config.copies()) {
+		if *c.of(i) != c.s.data && (c.s.cut == 0 || i != int8(c.s.oldMaster)) {
+			c.s.behind |= 1 << i
 		}
 	}
 }

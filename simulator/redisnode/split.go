@@ -53,7 +53,7 @@ func (s *instance) cannotSplit(c, replica int8) (why string, err error) {
 		return "refused.split.client", nil
 	case s.cut != 0 && replica != int8(s.oldMaster):
 		return "refused.split.already", nil
-	case s.cut == 0 && !s.hasReplica(replica):
+	case s.cut == 0 && !s.copies().has(replica):
 		return "refused.replica.unknown", nil
 	case servers+int(s.n) > maxNumber:
 		return "", table.Limit("limit.split", "server", s.n, "servers", servers, "most", maxNumber)
@@ -76,7 +76,7 @@ func (s *instance) heal() (why string) {
 	node.HangUp(s.w, s.n, s.cut)
 	old := int8(s.oldMaster)
 	s.cut, s.oldMaster, s.refuses = 0, 0, 0
-	s.catchUp(old)
+	s.copies().catchUp(old)
 	return ""
 }
 

@@ -85,7 +85,7 @@ func (r request) await(wait *waitCommand) (err error) {
 	}
 	th.Acks, th.Hold = 0, clock.Never
 	for i, lacking := range s.lacks {
-		if !lacking.Has(r.c) && !s.cut.Has(r.c) && s.hasReplica(int8(i)) {
+		if !lacking.Has(r.c) && !s.cut.Has(r.c) && s.copies().has(int8(i)) {
 			th.Acks |= 1 << i
 		}
 	}

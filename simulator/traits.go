@@ -1,0 +1,23 @@
+package simulator
+
+// Traits are what code was seen to do so far, which decides what belongs to a state. Each can become
+// true, and stays so.
+type Traits struct {
+	// ReadsClock: what happens may depend on what time it is, and not only on how much time is left. A
+	// client has read its clock, without Measure, or a command its server's, or a clock has a rate of its own.
+	ReadsClock bool
+	Measured   bool // a client has read its clock to measure how long something takes
+	SendsWait  bool // a client has sent WAIT: it matters whose writes a replica lacks
+	// Abandons: code has stopped waiting for a request in flight after it observed something else, so that
+	// any observation may orphan a request.
+	Abandons bool
+	// OldBases: a client has written to the resource on the basis of a version that it had not read since it
+	// was inside. With Merge the history decides that represents the client's own: the program must not read
+	// inside after some histories and outside after others, and then write on the same version.
+	OldBases bool
+}
+
+// Traits returns what code was seen to do so far.
+func (s *Simulator) Traits() Traits {
+	return Traits{s.readsClock || s.memo.ReadsClock, s.measured, s.memo.Waits, s.abandons, s.oldBases}
+}
