@@ -21,7 +21,7 @@ import (
 // whose memory cannot be read, as a closure or a channel. Of what the simulator gives to a
 // client only the name is written: a connection that is idle remembers nothing.
 func memoryOf(c *simulator.Client, v any) (memory string, plain bool) {
-	m := &memoryWriter{client: reflect.ValueOf(c).Pointer(), seen: map[place]int{}, objects: map[uintptr]int{}, plain: true}
+	m := &memoryWriter{client: reflect.ValueOf(c).Pointer(), code: reflect.ValueOf(c.Code).Pointer(), seen: map[place]int{}, objects: map[uintptr]int{}, plain: true}
 	m.write(reflect.ValueOf(v))
 	return string(m.out), m.plain
 }
@@ -31,6 +31,7 @@ type memoryWriter struct {
 	seen    map[place]int   // numbers, in the order in which they were reached
 	objects map[uintptr]int // the numbers of structs
 	client  uintptr         // whose lock it is
+	code    uintptr         // of that client, which has most of its methods
 	inMaps  bool            // in the key of a map: nothing that points, because maps have no order
 	plain   bool
 }
@@ -167,7 +168,7 @@ func (m *memoryWriter) entries(v reflect.Value) {
 	}
 	var list []entry
 	for it := v.MapRange(); it.Next(); {
-		w := &memoryWriter{client: m.client, seen: map[place]int{}, objects: map[uintptr]int{}, inMaps: true, plain: true}
+		w := &memoryWriter{client: m.client, code: m.code, seen: map[place]int{}, objects: map[uintptr]int{}, inMaps: true, plain: true}
 		w.write(it.Key())
 		m.plain = m.plain && w.plain
 		list = append(list, entry{string(w.out), it.Value()})
@@ -205,7 +206,7 @@ func (m *memoryWriter) function(v reflect.Value) {
 		m.plain = m.plain && m.client == words[2]
 	case strings.HasPrefix(method, "(*"):
 		n, known := m.objects[words[1]]
-		m.plain = m.plain && (known || words[1] == m.client)
+		m.plain = m.plain && (known || words[1] == m.client || words[1] == m.code)
 		m.number(uint64(n))
 	default:
 		m.plain = false

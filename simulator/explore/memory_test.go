@@ -100,5 +100,16 @@ func TestMemoryOfClock(t *testing.T) {
 	}
 }
 
+// A lock that keeps a method of its client can be read, and one that keeps another client's cannot.
+func TestMemoryOfMethods(t *testing.T) {
+	type keeping struct{ parallel func(tasks ...func()) }
+	client, other := &simulator.Client{Code: new(process.Code)}, &simulator.Client{Code: new(process.Code)}
+	for _, c := range []*simulator.Client{client, other} {
+		if _, plain := memoryOf(client, &keeping{c.Parallel}); plain != (c == client) {
+			t.Errorf("a method of its own client %t: read %t", c == client, plain)
+		}
+	}
+}
+
 // next2 is another place with the same content.
 func (r *remembering) next2() *remembering { return &remembering{} }
