@@ -68,7 +68,9 @@ func (s *instance) kept() Data {
 }
 
 // HasReplica reports whether a server has that replica, from 0, to promote.
-func (k *Kind) HasReplica(w node.World, n, replica int8) bool { return k.at(w, n).copies().has(replica) }
+func (k *Kind) HasReplica(w node.World, n, replica int8) bool {
+	return k.at(w, n).copies().has(replica)
+}
 
 // Failover puts a replica of a server, from 0, in its place, with what it has received,
 // no cached scripts, and the connections to the old one broken. The other
