@@ -1,6 +1,6 @@
 package simulator
 
-// Traits are what code was seen to do so far, which decides what belongs to a state. Each can become
+// Traits record the actions of code that were seen so far, which decide what belongs to a state. Each can become
 // true, and stays so.
 type Traits struct {
 	// ReadsClock: what happens may depend on what time it is, and not only on how much time is left. A

@@ -37,7 +37,7 @@ func (e *env) progress(total int, what string) (done func(n int), end func()) {
 	}, func() { _ = bar.Finish() }
 }
 
-// work is how the tasks of the command are computed. Their progress is shown.
+// work returns the way to compute the tasks of the command, with their progress shown.
 func (e *env) work(total int, what string) (w *share.Work, end func()) {
 	done, end := e.progress(total, what)
 	return &share.Work{Computer: e.computer, Fits: text.Fits, Done: done}, end

@@ -65,7 +65,7 @@ type Computer interface {
 	Compute(ctx context.Context, p Plan) ([]json.RawMessage, error)
 }
 
-// Work is how the tasks of a command are computed. A nil Work computes them here, on all cores.
+// Work is the way to compute the tasks of a command. A nil Work computes them here, on all cores.
 type Work struct {
 	Computer Computer // nil: this process
 	// Fits reports whether the catalogues have a text for a message in a result, with these

@@ -29,7 +29,7 @@ type Bounds struct {
 	Limits
 }
 
-// Limits are how far a search goes, in which detail, and without which reductions.
+// Limits bound a search, and set its detail and the reductions that it leaves out.
 type Limits struct {
 	// Causes looks for the shortest way to each verdict by each cause: which faults were
 	// injected, and what the clients were doing that they hit. The causes are then part

@@ -5,7 +5,7 @@ import (
 	"locklab/simulator/node"
 )
 
-// copies are what has a copy of a server's data: its replicas, from 0, and after them its disk.
+// copies hold a server's data once more: its replicas, from 0, and after them its disk.
 type copies struct{ s *instance }
 
 // copies returns what has a copy of the data.
