@@ -24,7 +24,7 @@ func TestHowAClientStands(t *testing.T) {
 		c.Record(history.Event{Kind: history.Leave})
 	}}}}
 	l := mustLab(t, setup)
-	l.KeepHistories() // for all notes
+	l.Assume(Assumptions{}) // for all notes
 	w := l.NewWorld()
 	for range 100 {
 		all := l.Enabled(&w, nil)

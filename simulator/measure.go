@@ -7,7 +7,7 @@ import (
 	"locklab/simulator/node"
 )
 
-// Measure has clients that read their clocks use them only to measure how long something takes:
+// measure has clients that read their clocks use them only to measure how long something takes:
 // the clock of each is set to zero, but for what it shows below a millisecond, when it is read
 // for the first time since its process has begun or rested. The time of day
 // is no part of a world then, and Traits.ReadsClock stays false unless a server's clock is
@@ -15,7 +15,7 @@ import (
 //
 // It does not apply to clocks with a rate of their own, and to the code of a Host. Worlds of
 // before mean nothing any more.
-func (s *Simulator) Measure(on bool) {
+func (s *Simulator) measure(on bool) {
 	on = on && !s.readsClock && s.config.Clients[0].Host == nil
 	if s.measures == on {
 		return
@@ -24,8 +24,6 @@ func (s *Simulator) Measure(on bool) {
 	for _, p := range s.clients.procs {
 		p.Clear()
 	}
-	clear(s.symmetry.renamed)
-	s.symmetry.followed = 0
 }
 
 // Repeat runs the code of every client once more in each history in which it has run only once;

@@ -19,8 +19,7 @@ type AsymmetricError = node.AsymmetricError
 
 // Symmetry renames the clients of a simulator that run the same code.
 type Symmetry struct {
-	s       *Simulator
-	clients int // that are symmetric, from the first; see Check
+	s *Simulator
 	// renamed are the histories that were renamed, and followed is the number of entries of client 1
 	// that the clients like it have as well; see representative.
 	renamed  map[renamedHistory]uint32
@@ -30,25 +29,17 @@ type Symmetry struct {
 // Symmetry returns the symmetry of the simulator's clients.
 func (s *Simulator) Symmetry() *Symmetry { return &s.symmetry }
 
-// Check has Step check from now on that the first clients, so many, are interchangeable: to
-// servers, and in each step that abstracts from what one of them has observed, since Client cannot
-// see it later. Where they are not, Step returns an *AsymmetricError. Below 2 nothing is checked.
-func (sym *Symmetry) Check(clients int) {
-	sym.clients = clients
-	sym.s.memo.Symmetric = uint8(clients)
-}
-
 // forget returns the entry that represents entry at of client c: without what makes no
 // difference later. The other symmetric clients get the history too, so that what is checked of
 // it is checked of their code.
 func (sym *Symmetry) forget(c int, at uint32) (uint32, error) {
 	p := sym.s.clients.procs[c-1]
 	to, err := p.Forget(at)
-	if err != nil || c > sym.clients {
+	if err != nil || c > sym.s.assumed.Symmetric {
 		return to, err
 	}
 	if to != at {
-		for _, other := range sym.s.clients.procs[:sym.clients] {
+		for _, other := range sym.s.clients.procs[:sym.s.assumed.Symmetric] {
 			if other == p {
 				continue
 			}
@@ -57,7 +48,7 @@ func (sym *Symmetry) forget(c int, at uint32) (uint32, error) {
 			}
 		}
 	}
-	if sym.s.merging == process.NoMerging {
+	if sym.s.assumed.Merging == process.NoMerging {
 		return to, nil
 	}
 	return sym.representative(c, to)
@@ -78,7 +69,7 @@ func (sym *Symmetry) representative(c int, at uint32) (uint32, error) {
 		}
 	}
 	for ; sym.followed < first.Len(); sym.followed++ {
-		for _, other := range sym.s.clients.procs[1:sym.clients] {
+		for _, other := range sym.s.clients.procs[1:sym.s.assumed.Symmetric] {
 			if _, err := sym.follow(uint32(sym.followed), first, other); err != nil {
 				return at, err
 			}
@@ -206,7 +197,7 @@ func (sym *Symmetry) answer(answer uint32, swap *Names) (uint32, error) {
 	switch answers := sym.s.clients.words.Answers; {
 	case !answers.Named(answer):
 		return answer, nil
-	case sym.clients > 2:
+	case sym.s.assumed.Symmetric > 2:
 		return answer, &AsymmetricError{Reply: answers.Words(answer)[0]}
 	default:
 		return answers.Renamed(answer, swap), sym.s.room.Take()

@@ -35,13 +35,13 @@ type Simulator struct {
 	unoffered   error // a fault that a Choices could not offer
 	// readsClock: some client has read its clock, or a clock has a rate; see Traits
 	readsClock bool
-	measures   bool // see Measure
+	measures   bool // see measure
 	measured   bool // see Traits
 	abandons   bool // see Traits
 	oldBases   bool // see Traits
 	reached    bool // see Reached
 	returns    bool // a client that has died may return
-	merging    process.Merging
+	assumed    Assumptions
 }
 
 // tableLimit bounds the entries of a simulator's tables between runs. An entry is up
@@ -58,7 +58,7 @@ func New(c Config) (*Simulator, error) {
 		c.Timeout = 3 * time.Second
 	}
 	room := table.NewRoom()
-	s := &Simulator{config: c, room: room, memo: memo.New(room), mostOrphans: maxOrphans, limit: tableLimit}
+	s := &Simulator{config: c, room: room, memo: memo.New(room), mostOrphans: maxOrphans, limit: tableLimit, assumed: Usual}
 	s.orphans = newOrphans(s.memo)
 	s.symmetry = Symmetry{s: s, renamed: map[renamedHistory]uint32{}}
 	s.current.s = s
@@ -107,10 +107,10 @@ func (s *Simulator) Close() {
 }
 
 // NewWorld is the world at the start of a run. It may empty tables that have
-// grown too large: worlds of earlier runs then mean nothing any more. With Merge it keeps
+// grown too large: worlds of earlier runs then mean nothing any more. With Assumptions.Merging it keeps
 // them, and what was learned.
 func (s *Simulator) NewWorld() World {
-	if s.Size() > s.limit && s.merging == process.NoMerging {
+	if s.Size() > s.limit && s.assumed.Merging == process.NoMerging {
 		s.memo.Clear()
 		clear(s.symmetry.renamed) // followed stays 0
 		for _, p := range s.clients.procs {
@@ -170,37 +170,6 @@ func (s *Simulator) Kind() node.Kind { return s.kind }
 
 // Server is server n of a world, from 1.
 func (s *Simulator) Server(w *World, n int) node.State { return w.servers[n-1] }
-
-// CountCreations has servers with sessions number creations only, from now on; see node.Sessions.
-func (s *Simulator) CountCreations(on bool) {
-	if s.sessions != nil {
-		s.sessions.CountCreations(on)
-	}
-}
-
-// KeepHistories has clients that rest, or have ended, keep what they have observed; see
-// process.Process.KeepHistories. To be called before the first world.
-func (s *Simulator) KeepHistories() {
-	for _, p := range s.clients.procs {
-		p.KeepHistories()
-	}
-}
-
-// Merge has clients share one entry among bisimilar histories of observations; see
-// process.Process.Merge. So many clients, from the first, are symmetric, as in Symmetry.Check, and
-// have the classes of the first. Earlier worlds are void. Where code distinguishes two histories of
-// a class, Step returns a *process.SplitError: the caller starts a new run, with the refined classes.
-func (s *Simulator) Merge(by process.Merging, symmetric int) {
-	for i, p := range s.clients.procs {
-		if i > 0 && i < symmetric {
-			p.Merge(process.NoMerging)
-		} else {
-			p.Merge(by)
-		}
-	}
-	clear(s.symmetry.renamed)
-	s.merging, s.symmetry.followed = by, 0
-}
 
 // KeepsSessions reports whether the servers keep sessions of clients, so that what befalls a client
 // reaches its server.

@@ -4,7 +4,7 @@ package simulator
 // true, and stays so.
 type Traits struct {
 	// ReadsClock: what happens may depend on what time it is, and not only on how much time is left. A
-	// client has read its clock, without Measure, or a command its server's, or a clock has a rate of its own.
+	// client has read its clock, without Assumptions.Measures, or a command its server's, or a clock has a rate of its own.
 	ReadsClock bool
 	Measured   bool // a client has read its clock to measure how long something takes
 	SendsWait  bool // a client has sent WAIT: it matters whose writes a replica lacks
@@ -12,7 +12,7 @@ type Traits struct {
 	// any observation may orphan a request.
 	Abandons bool
 	// OldBases: a client has written to the resource on the basis of a version that it had not read since it
-	// was inside. With Merge the history decides that represents the client's own: the program must not read
+	// was inside. With Assumptions.Merging the history decides that represents the client's own: the program must not read
 	// inside after some histories and outside after others, and then write on the same version.
 	OldBases bool
 }

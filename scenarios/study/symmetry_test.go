@@ -190,11 +190,10 @@ func TestRenamedWalks(t *testing.T) {
 			if opt.Symmetric != 2 {
 				t.Fatalf("%s: %d clients are alike", entry.ID, opt.Symmetric)
 			}
-			sim.CountCreations(true)
+			sim.Assume(simulator.Assumptions{Symmetric: 2, Creations: true, Rests: true})
 			kept, _ := searchOf(t, entry, b)
 			defer kept.Close()
-			kept.CountCreations(true)
-			kept.KeepHistories()
+			kept.Assume(simulator.Assumptions{Creations: true})
 			for seed := range seeds {
 				renamedWalk(t, sim, kept, opt.Step, rand.New(rand.NewPCG(seed, 26)))
 			}
@@ -210,7 +209,6 @@ func renamedWalk(t *testing.T, sim, kept *simulator.Simulator, step time.Duratio
 	}
 	swap[1], swap[2] = 2, 1
 	w, v, k := sim.NewWorld(), sim.NewWorld(), kept.NewWorld()
-	sim.Symmetry().Check(2)
 	var last simulator.Choice
 	must := func(err error) {
 		t.Helper()

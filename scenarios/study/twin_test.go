@@ -225,7 +225,7 @@ func dumbly(t testing.TB, entry lock.Entry, b study.Bounds, again bool) *twin {
 	t.Helper()
 	d := &twin{rules: rulesOf(t, entry, b), again: again, seen: map[uint64]bool{}, found: map[verdict.Word]price{}}
 	defer d.sim.Close()
-	d.sim.KeepHistories()
+	d.sim.Assume(simulator.Assumptions{})
 	d.seed = maphash.MakeSeed()
 	d.search(t)
 	d.histories = d.sim.Histories()

@@ -7,80 +7,58 @@ import (
 	"locklab/simulator/process"
 )
 
-// assumptions hold what a search takes for granted of the lock's code, so that it need not distinguish
-// all states. Each is a hypothesis and is checked while the search runs. What refutes one is
-// an error; refine weakens it, and the pass begins again (counterexample-guided abstraction refinement,
-// Clarke, Grumberg, Jha, Lu and Veith 2000):
+// assumptions are what a search takes for granted, so that it need not distinguish all states. It begins with
+// as many as there are; what refutes one, in a step or in a check, ends the pass, and the next one begins with
+// weaker assumptions (counterexample-guided abstraction refinement, Clarke, Grumberg, Jha, Lu and Veith 2000).
+// They only become weaker, so a search ends.
 //
-//   - So many clients are interchangeable. Checked by symmetry.go and Simulator.Alike: AsymmetricError.
-//   - Histories of observations have the same future (process.Merging). Checked on the code by
-//     process.Process.Merge: SplitError, which the process itself refines as long as it can.
-//   - A clock is read only to measure how long something takes. Checked by Simulator.CheckMeasures:
-//     TimeOfDayError.
-//   - Code does nothing that it was not seen to do (simulator.Traits). What it does for the first time is seen
-//     when it happens.
-//
-// That code is a function of what it observes has no weaker form: see checkCode.
+// Two have no weaker form. That code does nothing that it was not seen to do (simulator.Traits) is seen when it
+// does so for the first time: the pass begins again with that known. That code is a function of what it observes is
+// an error if it is not; see checkCode.
 type assumptions struct {
-	symmetric int // so many clients, from the first
-	asymmetry simulator.AsymmetricError
-	merging   process.Merging
+	simulator.Assumptions
+	asymmetry simulator.AsymmetricError // why clients are not interchangeable; the zero value: they are
 }
 
-// assume has sim and opt make the assumptions of a search, until the function that it returns is called.
-func assume(sim *simulator.Simulator, opt *Options) (undo func()) {
-	if !opt.Plain.Symmetry {
-		opt.assumed.symmetric = opt.Symmetric
+// assumptions are those with which a search begins.
+func (o *Options) assumptions(sim *simulator.Simulator) (a assumptions) {
+	without := o.Plain
+	a.Rests, a.Measures, a.Creations = !without.Rests, !without.Clocks, !without.Transactions
+	if !without.Symmetry {
+		a.Symmetric = o.Symmetric
 	}
-	if opt.Plain.Rests {
-		sim.KeepHistories()
-	}
-	sim.Measure(!opt.Plain.Clocks)
-	sim.CountCreations(!opt.Plain.Transactions)
 	switch {
-	case opt.Plain.Histories || opt.Step == 0:
+	case without.Histories || o.Step == 0:
 	case sim.KeepsSessions(): // whose answers name much that code soon forgets: too many histories
-		opt.assumed.merging = process.MergeOrders
+		a.Merging = process.MergeOrders
 	default:
-		opt.assumed.merging = process.MergeHistories
+		a.Merging = process.MergeHistories
 	}
-	opt.assumed.merge(sim)
-	return func() {
-		sim.Merge(process.NoMerging, 0)
-		sim.CountCreations(false)
-		sim.Measure(false)
-		sim.Symmetry().Check(0)
-	}
+	return a
 }
 
-func (a *assumptions) merge(sim *simulator.Simulator) { sim.Merge(a.merging, a.symmetric) }
-
-// refine weakens the assumption that an error has refuted, and reports whether it is about one.
-func (a *assumptions) refine(sim *simulator.Simulator, err error) bool {
+// refine returns what is left of a after an error has refuted something of it; false: it has not. seen is what
+// code was seen to do.
+func (a assumptions) refine(counterexample error, seen simulator.Traits) (weaker assumptions, refuted bool) {
 	asymmetric, split, dated := (*simulator.AsymmetricError)(nil), (*process.SplitError)(nil), (*process.TimeOfDayError)(nil)
 	switch {
-	case errors.As(err, &dated):
-		sim.Measure(false)
-	case errors.As(err, &split):
-		if split.End {
-			a.merging--
-			a.merge(sim)
+	case errors.As(counterexample, &dated):
+		a.Measures = false
+	case errors.As(counterexample, &split):
+		if split.End { // else the process has refined its classes
+			a.Merging--
 		}
-	case errors.As(err, &asymmetric):
-		a.symmetric, a.asymmetry = 0, *asymmetric
-		a.merge(sim)
-	case errors.Is(err, errNewTrait):
-		if sim.Traits().ReadsClock {
-			sim.Measure(false)
-		}
-		if seen := sim.Traits(); seen.ReadsClock || seen.Measured { // and remembers what it has read
-			a.merging = min(a.merging, process.MergeOrders)
-			a.merge(sim)
+	case errors.As(counterexample, &asymmetric):
+		a.Symmetric, a.asymmetry = 0, *asymmetric
+	case errors.Is(counterexample, errNewTrait):
+		a.Measures = a.Measures && !seen.ReadsClock
+		if seen.ReadsClock || seen.Measured { // and remembers what it has read
+			a.Merging = min(a.Merging, process.MergeOrders)
 		}
 	default:
-		return false
+		return a, false
 	}
-	return true
+	return a, true
 }
 
 var errNewTrait = errors.New("explore: a clock was read, or used to measure, replicas were waited for, a request was abandoned, or an old version was written on, for the first time")

@@ -42,7 +42,8 @@ func AtBoundary(ctx context.Context, sim *simulator.Simulator, opt Options, foun
 		return nil, err
 	}
 	defer k.release()
-	defer assume(sim, &opt)()
+	opt.assumed = opt.assumptions(sim)
+	defer sim.Assume(simulator.Usual)
 	r, err := pass(ctx, sim, &opt, k, wanted)
 	if err != nil {
 		return nil, err

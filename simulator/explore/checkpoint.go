@@ -141,12 +141,11 @@ func (k *checkpointer) load(ctx context.Context, sim *simulator.Simulator, opt *
 	in := k.rest
 	k.rest = nil
 	before, start := opt.assumed, sim.NewWorld() // which empties the tables
-	now := &opt.assumed
-	in.Get(&now.symmetric, &now.asymmetry, &now.merging)
-	now.merge(sim)
-	if now.symmetric != 0 && now.symmetric != before.symmetric {
+	in.Get(&opt.assumed.Assumptions, &opt.assumed.asymmetry)
+	if !opt.assumed.NoStrongerThan(before.Assumptions) {
 		return nil, errUnsound
 	}
+	sim.Assume(opt.assumed.Assumptions)
 	k.base = &snapshot{}
 	for i := range k.Segments() {
 		if i > 0 {
@@ -229,7 +228,7 @@ func (k *checkpointer) save(s *search) {
 			if w.Put(k.phase); k.phase == shortening {
 				w.Put(*k.first)
 			}
-			w.Put(s.symmetric, s.opt.assumed.asymmetry, s.opt.assumed.merging)
+			w.Put(s.opt.assumed.Assumptions, s.opt.assumed.asymmetry)
 		}
 		s.save(w, from, to)
 	})

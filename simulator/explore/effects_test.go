@@ -58,7 +58,7 @@ func searched(t *testing.T, b *Model) *search {
 		t.Fatal(err)
 	}
 	t.Cleanup(sim.Close)
-	sim.CountCreations(true)
+	sim.Assume(simulator.Assumptions{Creations: true, Rests: true})
 	for {
 		opt := b.Options()
 		opt.Symmetric = 0 // an ensemble knows clients by their sessions

@@ -56,7 +56,7 @@ type Options struct {
 	Checkpoint checkpoint.Config
 
 	outliving bool        // see AtBoundary
-	assumed   assumptions // which Run makes of Symmetric and Plain
+	assumed   assumptions // of the present pass
 }
 
 // Run searches everything that sim can come to. sim must not be used otherwise
@@ -70,7 +70,8 @@ func Run(ctx context.Context, sim *simulator.Simulator, opt Options) (r *Result,
 	}
 	defer k.release()
 	defer k.unfit(&r, &err)
-	defer assume(sim, &opt)()
+	opt.assumed = opt.assumptions(sim)
+	defer sim.Assume(simulator.Usual)
 	r, err = passes(ctx, sim, &opt, k)
 	k.finish(r, err)
 	return r, err
@@ -114,6 +115,7 @@ func passes(ctx context.Context, sim *simulator.Simulator, opt *Options, k *chec
 // wrong, it begins again with less.
 func pass(ctx context.Context, sim *simulator.Simulator, opt *Options, k *checkpointer, wanted []Witness) (*Result, error) {
 	for {
+		sim.Assume(opt.assumed.Assumptions)
 		s, err := k.search(ctx, sim, opt, wanted)
 		if err != nil {
 			return nil, err
@@ -122,7 +124,8 @@ func pass(ctx context.Context, sim *simulator.Simulator, opt *Options, k *checkp
 		if errors.Is(err, errNewTrait) && opt.Unending && sim.Traits().ReadsClock {
 			return nil, cmp.Or(k.empty(), ErrReadsClock)
 		}
-		if opt.assumed.refine(sim, err) {
+		if weaker, refuted := opt.assumed.refine(err, sim.Traits()); refuted {
+			opt.assumed = weaker
 			continue
 		}
 		r := s.result()

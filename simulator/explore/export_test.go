@@ -15,7 +15,9 @@ func Forge(ctx context.Context, m *Model, fault simulator.Choice) error {
 	}
 	defer sim.Close()
 	opt := m.Options()
-	opt.Plain.SaveAfter, opt.assumed.symmetric = 64, opt.Symmetric
+	opt.Plain.SaveAfter = 64
+	opt.assumed.Assumptions = simulator.Assumptions{Symmetric: opt.Symmetric, Rests: true}
+	sim.Assume(opt.assumed.Assumptions)
 	k, err := openCheckpoint(ctx, &opt)
 	if err != nil {
 		return err

@@ -25,7 +25,7 @@ import (
 //     has read of the other is exchanged with them; of three or more no reply may name one.
 //   - Servers, when they execute a command on some data for the first time, or an ensemble
 //     something on its contents: the renamed command on the renamed data has the renamed
-//     effect (Symmetry.Check).
+//     effect (simulator.Assumptions).
 //
 // Both checks cover all renamed forms of what was visited, and what a search without
 // symmetry would visit consists of such forms. So it does not matter which form the search
@@ -51,9 +51,7 @@ type quotient struct {
 // renamed are the components with their clients permuted.
 type renamed struct{ nodes, rest, judges column }
 
-// newQuotient has sim check from now on that the servers take symmetric clients for one another.
 func newQuotient(t *tables, opt *Options) *quotient {
-	t.sim.Symmetry().Check(t.symmetric)
 	return &quotient{tables: t, renames: map[uint32]*renamed{}, drops: !opt.Plain.Parts && opt.Step > 0, versions: t.sim.Traits().OldBases}
 }
 

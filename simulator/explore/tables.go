@@ -183,7 +183,7 @@ func newTables(sim *simulator.Simulator, opt *Options) *tables {
 	s := &tables{
 		sim: sim, clients: len(sim.Config().Clients), nodes: len(sim.Config().Nodes), probe: opt.Probe,
 		numbers:   &numbers{ids: cmp.Or(opt.Plain.IDs, maxIDs), choices: cmp.Or(opt.Plain.Choices, maxChoices)},
-		symmetric: opt.assumed.symmetric, byCause: opt.Causes,
+		symmetric: opt.assumed.Symmetric, byCause: opt.Causes,
 		choiceID: map[simulator.Choice]uint16{},
 	}
 	s.restAt = s.clients + s.nodes

@@ -12,7 +12,7 @@ import (
 
 // Code that uses its clock only to measure how long something takes does not look at the time of
 // day. So it does not matter what its first reading shows, if all that follow count on from
-// there; see simulator.Simulator.Measure. Whether code is such is tried: whatever it does in a
+// there; see simulator.Assumptions. Whether code is such is tried: whatever it does in a
 // history with readings, it must do in the same history with all readings later.
 
 // Stride is the unit by which the readings of a history are later when it is tried: by 1 to

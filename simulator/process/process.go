@@ -312,9 +312,13 @@ func (p *Process) add(e Entry) (at uint32) {
 	return at
 }
 
-// KeepHistories has Forget return the entry itself. It is the simple behaviour that tests compare
-// with.
-func (p *Process) KeepHistories() { p.keeps = true }
+// KeepHistories has Forget return the entry itself, or not. A change empties the table.
+func (p *Process) KeepHistories(keeps bool) {
+	if p.keeps != keeps {
+		p.keeps = keeps
+		p.Clear()
+	}
+}
 
 // Forget returns the entry that represents entry at. Where the process is quiescent (its program
 // rests or has ended, and no other thread runs) that is the entry with the same memory: a root

@@ -38,6 +38,7 @@ import (
 	"syscall"
 	"time"
 
+	"locklab/simulator"
 	"locklab/simulator/client"
 	"locklab/simulator/explore"
 	"locklab/simulator/i18n"
@@ -124,7 +125,7 @@ func check(ctx context.Context, b *explore.Model, name string, change func(m *mo
 		return nil, err
 	}
 	defer sim.Close()
-	sim.KeepHistories()
+	sim.Assume(simulator.Assumptions{})
 	m := newModel(b, sim)
 	change(m)
 	dir, err := os.MkdirTemp("", "locklab-spin")

@@ -1,0 +1,57 @@
+package simulator
+
+import "locklab/simulator/process"
+
+// Assumptions are what a simulator takes for granted of code and servers, so that fewer worlds differ. The zero
+// value assumes nothing. Each is a hypothesis; where a step, or a check, refutes it, the error is the one named here.
+type Assumptions struct {
+	// Symmetric: so many clients, from the first, are interchangeable (symmetry reduction): for each other's code
+	// and for servers. Refuted by an *AsymmetricError of Step. Below 2: none are.
+	Symmetric int
+	// Merging: histories of observations with equal future behaviour are one (bisimulation); see process.Process.Merge.
+	// Symmetric clients have the classes of the first. Refuted by a *process.SplitError of Step; the
+	// process has refined its classes by then, unless the error says End.
+	Merging process.Merging
+	// Measures: clients use their clocks only to measure how long something takes (data independence); see
+	// measure. Refuted by a *process.TimeOfDayError of CheckMeasures.
+	Measures bool
+	// Creations: code learns only of transactions that create something, so that an ensemble numbers no
+	// others (data independence); see node.Sessions. It is read off what clients can ask for, and not checked.
+	Creations bool
+	// Rests: what a process at rest, or at its end, has observed is dead (dead variables), but for the memory of
+	// its strategy, which is read; see process.Process.Forget.
+	Rests bool
+}
+
+// Usual are the assumptions of a new simulator.
+var Usual = Assumptions{Rests: true}
+
+// NoStrongerThan reports whether all that a assumes, b assumes as well.
+func (a Assumptions) NoStrongerThan(b Assumptions) bool {
+	within := func(is, may bool) bool { return may || !is }
+	return (a.Symmetric == 0 || a.Symmetric == b.Symmetric) && a.Merging <= b.Merging &&
+		within(a.Measures, b.Measures) && within(a.Creations, b.Creations) && within(a.Rests, b.Rests)
+}
+
+// Assume has worlds from now on assume a. Earlier worlds are void.
+func (s *Simulator) Assume(a Assumptions) {
+	old := s.assumed
+	if s.assumed = a; a == old {
+		return
+	}
+	for i, p := range s.clients.procs {
+		p.KeepHistories(!a.Rests)
+		if i > 0 && i < a.Symmetric {
+			p.Merge(process.NoMerging)
+		} else {
+			p.Merge(a.Merging)
+		}
+	}
+	if s.sessions != nil {
+		s.sessions.CountCreations(a.Creations)
+	}
+	s.measure(a.Measures)
+	s.memo.Symmetric = uint8(a.Symmetric)
+	clear(s.symmetry.renamed)
+	s.symmetry.followed = 0
+}
