@@ -36,24 +36,24 @@ var han = func() *opentype.Font {
 // inHan reports whether a character is drawn from Noto Sans SC.
 func inHan(r rune) bool { return r > 0x2e80 || strings.ContainsRune("—“”…‘’·×", r) }
 
-// A run is a piece of text in one font.
-type run struct {
+// A stretch is a piece of text in one font.
+type stretch struct {
 	text string
 	han  bool
 }
 
-func runs(s string) (all []run) {
+func stretches(s string) (all []stretch) {
 	for _, r := range s {
 		if n := len(all); n > 0 && all[n-1].han == inHan(r) {
 			all[n-1].text += string(r)
 			continue
 		}
-		all = append(all, run{string(r), inHan(r)})
+		all = append(all, stretch{string(r), inHan(r)})
 	}
 	return all
 }
 
-func (h lettering) face(f font.Font, of run) font.Face {
+func (h lettering) face(f font.Font, of stretch) font.Face {
 	face := h.Fonts.Lookup(f, f.Size)
 	if of.han {
 		face.Face = han
@@ -62,7 +62,7 @@ func (h lettering) face(f font.Font, of run) font.Face {
 }
 
 func (h lettering) width(s string, f font.Font) (width vg.Length) {
-	for _, r := range runs(s) {
+	for _, r := range stretches(s) {
 		face := h.face(f, r)
 		width += face.Width(r.text)
 	}
@@ -94,7 +94,7 @@ func (h lettering) Draw(c vg.Canvas, s string, sty text.Style, pt vg.Point) {
 	pt.Y += sty.Height(s)*vg.Length(sty.YAlign) - h.Extents(sty.Font).Ascent
 	for i, line := range lines {
 		at := pt.Add(vg.Point{X: vg.Length(sty.XAlign) * h.width(line, sty.Font), Y: vg.Length(len(lines)-i) * sty.Font.Size})
-		for _, r := range runs(line) {
+		for _, r := range stretches(line) {
 			face := h.face(sty.Font, r)
 			c.FillString(face, at, r.text)
 			if r.han && sty.Font.Weight == xfont.WeightBold { // there is no bold of it

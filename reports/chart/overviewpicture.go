@@ -40,19 +40,19 @@ func (g *Grid) overviewPicture(lang string) picture {
 			}
 		}
 	}
-	body := block{head + lines, func(c draw.Canvas, at vg.Rectangle) {
+	body := block{head + lines, func(c draw.Canvas) {
 		for j, s := range g.Scenarios {
 			up := races
 			up.Rotation = math.Pi / 2
-			write(c, up, at.Min.X+label+markWidth*(vg.Length(j)+0.5), at.Max.Y-head+4, s.short())
+			write(c, up, c.Min.X+label+markWidth*(vg.Length(j)+0.5), c.Max.Y-head+4, s.short())
 		}
-		y := at.Max.Y - head
+		y := c.Max.Y - head
 		for _, b := range bands {
-			write(c, strong, at.Min.X, y-bandHeight*0.6, text.FamilyTitle(b.Group, lang))
+			write(c, strong, c.Min.X, y-bandHeight*0.6, text.FamilyTitle(b.Group, lang))
 			y -= bandHeight
 			for _, l := range b.Lines {
-				write(c, normal, at.Min.X+cellPad, y-markHeight/2, g.lineName(l))
-				g.drawMarks(c, l, at.Min.X+label, y)
+				write(c, normal, c.Min.X+cellPad, y-markHeight/2, g.lineName(l))
+				g.drawMarks(c, l, c.Min.X+label, y)
 				y -= markHeight
 			}
 		}
@@ -69,9 +69,9 @@ func (g *Grid) races(width vg.Length) block {
 	}
 	columns := max(1, int(width/widest))
 	rows := (len(keys) + columns - 1) / columns
-	return block{keyHeight * vg.Length(rows), func(c draw.Canvas, at vg.Rectangle) {
+	return block{keyHeight * vg.Length(rows), func(c draw.Canvas) {
 		for n, key := range keys {
-			write(c, small, at.Min.X+widest*vg.Length(n/rows), at.Max.Y-keyHeight*(vg.Length(n%rows)+0.5), key)
+			write(c, small, c.Min.X+widest*vg.Length(n/rows), c.Max.Y-keyHeight*(vg.Length(n%rows)+0.5), key)
 		}
 	}}
 }

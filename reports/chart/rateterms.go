@@ -77,11 +77,7 @@ func (r *Rate) factors(lang string, t cost.Term) (lines []string) {
 		if t.Places > 0 {
 			key = "rate.factor.server"
 		}
-		often := number(t.PerYear)
-		if t.Assumed {
-			often += "*"
-		}
-		put(" ", key, often)
+		put(" ", key, yearly(t.PerYear, t.Assumed))
 		if t.Places > 1 {
 			put("x", "rate.factor.servers", strconv.Itoa(t.Places))
 		}

@@ -63,34 +63,54 @@ func putEach(out *layout.Lines, sentences func(lang string) []string) {
 	}
 }
 
-// heads are the texts of the catalogues that name columns.
-func heads(lang, prefix string, names ...string) (row []string) {
-	for _, name := range names {
-		row = append(row, say(lang, prefix+name))
-	}
-	return row
+// A paragraph is a text by language.
+type paragraph = func(lang string) string
+
+// key is a text of the catalogues as a paragraph.
+func key(name string) paragraph { return func(lang string) string { return say(lang, name) } }
+
+// saying is sentences for putEach.
+func saying(all ...paragraph) func(lang string) []string {
+	return func(lang string) []string { return each(all, func(of paragraph) string { return of(lang) }) }
 }
 
-// withHeads are the rows of a table below the names of their columns.
-func withHeads[T, C any](heads []C, of []T, row func(T) []C) [][]C {
-	rows := [][]C{heads}
-	for _, one := range of {
-		rows = append(rows, row(one))
+// show writes a table between sentences.
+func show(out *layout.Lines, before func(lang string) []string, table func(*layout.Lines), after func(lang string) []string) {
+	putEach(out, before)
+	out.Put("", 0)
+	table(out)
+	out.Put("", 0)
+	if after != nil {
+		putEach(out, after)
 	}
-	return rows
 }
 
-// crossed is a table with a line and a column for each of the names, below and beside the corner.
-func crossed(corner string, lines, columns []string, cell func(line, column int) string) [][]string {
-	rows := [][]string{append([]string{corner}, columns...)}
+// listing writes a table with a line for each of some things; the columns from the n-th on are numbers.
+// Its columns are named by texts of the catalogues with a prefix.
+func listing[T any](n, floor int, prefix, names string, of []T, row func(T) []string) func(out *layout.Lines) {
+	return func(out *layout.Lines) {
+		heads := each(strings.Fields(names), func(name string) string { return say(out.Lang(), prefix+name) })
+		sheet := layout.Sheet{Right: layout.From(n), Floor: floor, Rows: append([][]string{heads}, each(of, row)...)}
+		sheet.WriteOrList(out, 1)
+	}
+}
+
+// lines are the lines of a CSV, below the names of its columns.
+func lines[T any](names string, of []T, line func(T) []any) [][]any {
+	return append([][]any{row(strings.Fields(names)...)}, each(of, line)...)
+}
+
+// crossing writes a table with a line and a column for each of the names, below and beside the corner.
+func crossing(sheet layout.Sheet, corner string, lines, columns []string, cell func(line, column int) string) func(*layout.Lines) {
+	sheet.Rows = [][]string{append([]string{corner}, columns...)}
 	for i, name := range lines {
 		row := []string{name}
 		for n := range columns {
 			row = append(row, cell(i, n))
 		}
-		rows = append(rows, row)
+		sheet.Rows = append(sheet.Rows, row)
 	}
-	return rows
+	return sheet.WriteOrCells
 }
 
 // ids are the names of locks.
@@ -111,6 +131,14 @@ func gather[T any](all []T, same func(a, b T) bool) (groups [][]T) {
 		groups[n] = append(groups[n], one)
 	}
 	return groups
+}
+
+// indices are the places of a list.
+func indices[T any](all []T) (places []int) {
+	for i := range all {
+		places = append(places, i)
+	}
+	return places
 }
 
 // each are the results of f.

@@ -16,9 +16,9 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A Run draws the lanes of a run for a slide: what each client does, who is inside, whose the
+// Lanes draw the lanes of a run for a slide: what each client does, who is inside, whose the
 // key is, and each verdict at its instant.
-type Run struct {
+type Lanes struct {
 	History   *history.History
 	Judgement verdict.Judgement
 	Verdicts  []verdict.Word
@@ -26,22 +26,22 @@ type Run struct {
 
 // The measures of the picture, in points.
 const (
-	runWidth vg.Length = 800
-	runTime  vg.Length = 78  // column of the times
-	runKey   vg.Length = 150 // column of the keys
-	runPad   vg.Length = 3
-	runEdge  vg.Length = 3 // beside a client that is inside
+	lanesWidth vg.Length = 800
+	lanesTime  vg.Length = 78  // column of the times
+	lanesKey   vg.Length = 150 // column of the keys
+	lanesPad   vg.Length = 3
+	lanesEdge  vg.Length = 3 // beside a client that is inside
 )
 
-// runPlot is a Run with its text folded.
-type runPlot struct {
-	*Run
+// lanesPlot is Lanes with its text folded.
+type lanesPlot struct {
+	*Lanes
 	lang   string
 	shown  []int // clients, from 0
 	client vg.Length
 }
 
-type runRow struct {
+type lanesRow struct {
 	time  string
 	lanes [][]string
 	key   []string
@@ -50,15 +50,15 @@ type runRow struct {
 	both  bool // more than one client is inside
 }
 
-func (r *Run) picture(lang string) picture {
-	p := &runPlot{Run: r, lang: lang}
+func (r *Lanes) picture(lang string) picture {
+	p := &lanesPlot{Lanes: r, lang: lang}
 	rows := reports.Rows(lang, r.History, r.Judgement)
 	for c := range r.History.Clients {
 		if slices.ContainsFunc(rows, func(row reports.Row) bool { return row.Lanes[c] != "" }) {
 			p.shown = append(p.shown, c)
 		}
 	}
-	p.client = (runWidth - 2*margin - runTime - runKey) / vg.Length(max(1, len(p.shown)))
+	p.client = (lanesWidth - 2*margin - lanesTime - lanesKey) / vg.Length(max(1, len(p.shown)))
 	meaning := ""
 	if len(r.Verdicts) > 0 {
 		meaning = reports.Meaning(r.Verdicts[0], lang)
@@ -66,20 +66,20 @@ func (r *Run) picture(lang string) picture {
 	title := r.History.Strategy + ": " + text.ScenarioTitle(r.History.Scenario, lang)
 	takeaway := say(lang, "chart.of", "names", JoinWords(r.Verdicts), "text", strings.TrimRight(meaning, ".。"))
 	blocks := []block{
-		titled(fitText(bold(writing(titleSize, ink)), title, runWidth-2*margin), takeaway, "", runWidth-2*margin),
-		{textLine + 2*runPad, p.heads},
+		titled(fitText(bold(writing(titleSize, ink)), title, lanesWidth-2*margin), takeaway, lanesWidth-2*margin),
+		{textLine + 2*lanesPad, p.heads},
 	}
 	for i := range rows {
 		row := p.fold(&rows[i])
-		blocks = append(blocks, block{row.height(), func(c draw.Canvas, at vg.Rectangle) {
-			p.row(c, &row, at.Min.X, at.Max.Y)
+		blocks = append(blocks, block{row.height(), func(c draw.Canvas) {
+			p.row(c, &row, c.Min.X, c.Max.Y)
 		}})
 	}
-	return stacked(runWidth, blocks...)
+	return stacked(lanesWidth, blocks...)
 }
 
-func (p *runPlot) fold(r *reports.Row) runRow {
-	row := runRow{time: reports.Millis(r.From, 1), state: r.State}
+func (p *lanesPlot) fold(r *reports.Row) lanesRow {
+	row := lanesRow{time: reports.Millis(r.From, 1), state: r.State}
 	if r.To != r.From {
 		row.time += "–" + reports.Millis(r.To, 1)
 	}
@@ -87,7 +87,7 @@ func (p *runPlot) fold(r *reports.Row) runRow {
 	for _, c := range p.shown {
 		var lines []string
 		if r.Lanes[c] != "" {
-			lines = foldText(normal, r.Lanes[c], p.client-3*runPad-runEdge)
+			lines = foldText(normal, r.Lanes[c], p.client-3*lanesPad-lanesEdge)
 		}
 		row.lanes = append(row.lanes, lines)
 		if r.State.Clients[c].Stage == verdict.Inside {
@@ -97,16 +97,16 @@ func (p *runPlot) fold(r *reports.Row) runRow {
 	row.both = inside > 1
 	row.key = p.keys(r)
 	if r.Servers != "" {
-		row.key = append(row.key, foldText(normal, r.Servers, runKey-2*runPad)...)
+		row.key = append(row.key, foldText(normal, r.Servers, lanesKey-2*lanesPad)...)
 	}
 	for _, m := range r.Marks {
-		row.marks = append(row.marks, foldText(strong, m, runWidth-2*margin-runTime)...)
+		row.marks = append(row.marks, foldText(strong, m, lanesWidth-2*margin-lanesTime)...)
 	}
 	return row
 }
 
 // keys are whose the key is, and for how long; neighbours of which the same is said are one.
-func (p *runPlot) keys(r *reports.Row) (all []string) {
+func (p *lanesPlot) keys(r *reports.Row) (all []string) {
 	said := make([]string, len(r.State.Keys))
 	for n, k := range r.State.Keys {
 		owner := "?"
@@ -143,49 +143,49 @@ func (p *runPlot) keys(r *reports.Row) (all []string) {
 }
 
 // body is how high a row is without its marks.
-func (r *runRow) body() vg.Length {
+func (r *lanesRow) body() vg.Length {
 	lines := max(1, len(r.key))
 	for _, l := range r.lanes {
 		lines = max(lines, len(l))
 	}
-	return textLine*vg.Length(lines) + 2*runPad
+	return textLine*vg.Length(lines) + 2*lanesPad
 }
 
-func (r *runRow) height() vg.Length { return r.body() + textLine*vg.Length(len(r.marks)) }
+func (r *lanesRow) height() vg.Length { return r.body() + textLine*vg.Length(len(r.marks)) }
 
 // laneAt returns the beginning of the lane of the n-th client: the key stands beside the first.
-func (p *runPlot) laneAt(left vg.Length, n int) vg.Length {
-	x := left + runTime + p.client*vg.Length(n)
+func (p *lanesPlot) laneAt(left vg.Length, n int) vg.Length {
+	x := left + lanesTime + p.client*vg.Length(n)
 	if n > 0 {
-		x += runKey
+		x += lanesKey
 	}
 	return x
 }
 
-func (p *runPlot) keyAt(left vg.Length) vg.Length {
+func (p *lanesPlot) keyAt(left vg.Length) vg.Length {
 	if len(p.shown) == 0 {
-		return left + runTime
+		return left + lanesTime
 	}
-	return left + runTime + p.client
+	return left + lanesTime + p.client
 }
 
 // heads names the columns.
-func (p *runPlot) heads(c draw.Canvas, at vg.Rectangle) {
+func (p *lanesPlot) heads(c draw.Canvas) {
 	head := func(x vg.Length, s string) {
-		write(c, bold(writing(textSize, faintInk)), x+runPad+runEdge, at.Max.Y-textLine/2, s)
+		write(c, bold(writing(textSize, faintInk)), x+lanesPad+lanesEdge, c.Max.Y-textLine/2, s)
 	}
-	head(at.Min.X, "ms")
-	head(p.keyAt(at.Min.X), p.History.Key)
+	head(c.Min.X, "ms")
+	head(p.keyAt(c.Min.X), p.History.Key)
 	for n, client := range p.shown {
-		head(p.laneAt(at.Min.X, n), fmt.Sprintf("c%d", client+1))
+		head(p.laneAt(c.Min.X, n), fmt.Sprintf("c%d", client+1))
 	}
 }
 
-func (p *runPlot) row(c draw.Canvas, r *runRow, left, y vg.Length) {
+func (p *lanesPlot) row(c draw.Canvas, r *lanesRow, left, y vg.Length) {
 	bottom := y - r.body()
 	lines := func(x vg.Length, all []string, st draw.TextStyle) {
 		for i, line := range all {
-			write(c, st, x, y-runPad-textLine*(vg.Length(i)+0.5), line)
+			write(c, st, x, y-lanesPad-textLine*(vg.Length(i)+0.5), line)
 		}
 	}
 	for n, client := range p.shown {
@@ -195,20 +195,20 @@ func (p *runPlot) row(c draw.Canvas, r *runRow, left, y vg.Length) {
 			if r.both {
 				ground, edge = paleGrey, vermillion
 			}
-			fillBox(c, box(x, bottom, x+p.client-runPad, y), ground)
-			fillBox(c, box(x, bottom, x+runEdge, y), edge)
+			fillBox(c, box(x, bottom, x+p.client-lanesPad, y), ground)
+			fillBox(c, box(x, bottom, x+lanesEdge, y), edge)
 		}
 		st := normal
 		if at.Paused {
 			st = writing(textSize, faintInk)
-			c.StrokeLine2(draw.LineStyle{Color: ink, Width: 1, Dashes: []vg.Length{2, 3}}, x+p.client-2*runPad, bottom, x+p.client-2*runPad, y)
+			c.StrokeLine2(draw.LineStyle{Color: ink, Width: 1, Dashes: []vg.Length{2, 3}}, x+p.client-2*lanesPad, bottom, x+p.client-2*lanesPad, y)
 		}
-		lines(x+runEdge+2*runPad, r.lanes[n], st)
+		lines(x+lanesEdge+2*lanesPad, r.lanes[n], st)
 	}
-	lines(left+runPad+runEdge, []string{r.time}, faint)
-	lines(p.keyAt(left)+runPad, r.key, normal)
+	lines(left+lanesPad+lanesEdge, []string{r.time}, faint)
+	lines(p.keyAt(left)+lanesPad, r.key, normal)
 	for _, m := range r.marks {
-		write(c, bold(writing(textSize, vermillion)), left+runTime+runEdge+2*runPad, bottom-textLine/2, m)
+		write(c, bold(writing(textSize, vermillion)), left+lanesTime+lanesEdge+2*lanesPad, bottom-textLine/2, m)
 		bottom -= textLine
 	}
 }
