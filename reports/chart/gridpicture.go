@@ -74,13 +74,18 @@ func (p *gridPlot) draw(c draw.Canvas) {
 	}
 	for i := range p.g.Strategies { // borders last, so that no neighbour paints over them
 		for j := range p.g.Scenarios {
-			switch cell := p.g.cell(i, j); {
-			case cell.Uncontracted:
-				strokeBox(c, inset(p.place(c, i, j), 1.4), black, 1.4, 3, 2)
-			case cell.Surprising():
-				strokeBox(c, inset(p.place(c, i, j), 1.4), black, 2.8)
-			}
+			p.g.cell(i, j).border(c, inset(p.place(c, i, j), 1.4), 1.4, 2.8)
 		}
+	}
+}
+
+// border shows what was not expected, and in dashes what nothing was expected of.
+func (c *Cell) border(canvas draw.Canvas, r vg.Rectangle, thin, thick vg.Length) {
+	switch {
+	case c.Uncontracted:
+		strokeBox(canvas, r, black, thin, 3, 2)
+	case c.Surprising():
+		strokeBox(canvas, r, black, thick)
 	}
 }
 

@@ -142,7 +142,7 @@ func zeroBound(s study.Series) string {
 
 // records has one line a point, with its Wilson interval.
 func (s *Sensitivity) records() [][]any {
-	all := lines[any]("strategy x k n share wilson_lo wilson_hi", nil, nil)
+	all := [][]any{header("strategy x k n share wilson_lo wilson_hi")}
 	for _, one := range s.Series {
 		for _, p := range one.Points {
 			all = append(all, append([]any{one.Strategy, decimal(p.X)}, counted(p.K, p.N)...))

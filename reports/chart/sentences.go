@@ -95,9 +95,12 @@ func listing[T any](n, floor int, prefix, names string, of []T, row func(T) []st
 	}
 }
 
+// header is the first line of a CSV: the names of its columns.
+func header(names string) []any { return row(strings.Fields(names)...) }
+
 // lines are the lines of a CSV, below the names of its columns.
 func lines[T any](names string, of []T, line func(T) []any) [][]any {
-	return append([][]any{row(strings.Fields(names)...)}, each(of, line)...)
+	return append([][]any{header(names)}, each(of, line)...)
 }
 
 // crossing writes a table with a line and a column for each of the names, below and beside the corner.
@@ -131,6 +134,16 @@ func gather[T any](all []T, same func(a, b T) bool) (groups [][]T) {
 		groups[n] = append(groups[n], one)
 	}
 	return groups
+}
+
+// pick are those of a list that a function wants.
+func pick[T any](all []T, wants func(T) bool) (some []T) {
+	for _, one := range all {
+		if wants(one) {
+			some = append(some, one)
+		}
+	}
+	return some
 }
 
 // indices are the places of a list.

@@ -138,9 +138,9 @@ func (c *WaitingChart) article(out *layout.Lines) {
 
 // records has one line for each policy and number of clients, and those of article 000.
 func (c *WaitingChart) records() [][]any {
-	rows := lines[any]("policy clients entries handover_mean_s handover_p99_s release_mean_s entries_per_second "+
-		"commands_per_second commands_per_entry server_load jain_index longest_overtaking herd_size "+
-		"article_per_second article_release_s", nil, nil)
+	rows := [][]any{header("policy clients entries handover_mean_s handover_p99_s release_mean_s entries_per_second " +
+		"commands_per_second commands_per_entry server_load jain_index longest_overtaking herd_size " +
+		"article_per_second article_release_s")}
 	line := func(name string, r cost.WaitingResult, article ...any) {
 		if !r.Skipped {
 			rows = append(rows, append([]any{name, r.Clients, r.Entries, r.Handover, r.HandoverP99, r.Release, r.Throughput, r.Commands,
