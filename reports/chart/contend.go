@@ -126,7 +126,7 @@ func kinds(m cost.Measures) string {
 
 // records has a line for each lock, way to wait and side.
 func (c *ContendChart) records() [][]any {
-	return lines("policy lock side clients requests acquired gave_up together lost acquire_p50_s acquire_p90_s acquire_p99_s "+
+	return csvLines("policy lock side clients requests acquired gave_up together lost acquire_p50_s acquire_p90_s acquire_p99_s "+
 		"acquire_max_s release_p50_s release_p90_s release_p99_s release_max_s acquired_per_second commands_per_request "+
 		"jain_index commands", c.sides(), func(m side) []any {
 		count := func(name string) string { return fmt.Sprintf("%s=%d", name, m.Commands[name]) }

@@ -92,7 +92,7 @@ func shareText(share float64) string {
 // records has one line a step. Shares have nine places; 1.000000000 is exact if
 // no_return or a line above it says so.
 func (d *Doom) records() [][]any {
-	return lines("step t_ms what fault share no_return", indices(d.Steps), func(n int) []any {
+	return csvLines("step t_ms what fault share no_return", indices(d.Steps), func(n int) []any {
 		return []any{n, d.at(n), d.action(n, "en"), d.Steps[n].Fault, decimal(d.Steps[n].Share), n >= d.NoReturn}
 	})
 }

@@ -189,10 +189,7 @@ func (g *Grid) columns(out *layout.Lines) {
 
 // labels name the scenarios, under each other.
 func (g *Grid) labels() []string {
-	race := 0
-	for _, s := range g.Scenarios {
-		race = max(race, layout.Width(s.Race))
-	}
+	race := slices.Max(append(each(g.Scenarios, func(s Column) int { return layout.Width(s.Race) }), 0))
 	return each(g.Scenarios, func(s Column) string { return strings.TrimSpace(layout.PadRight(s.Race, race) + " " + s.ID) })
 }
 

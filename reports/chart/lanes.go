@@ -2,7 +2,6 @@ package chart
 
 import (
 	"fmt"
-	"image/color"
 	"slices"
 	"strings"
 	"time"
@@ -26,39 +25,28 @@ type Lanes struct {
 
 // The measures of the picture, in points.
 const (
-	lanesWidth vg.Length = 800
+	lanesWidth vg.Length = 800 - 2*margin
 	lanesTime  vg.Length = 78  // column of the times
-	lanesKey   vg.Length = 150 // column of the keys
-	lanesPad   vg.Length = 3
-	lanesEdge  vg.Length = 3 // beside a client that is inside
+	lanesKey   vg.Length = 150 // column of the keys, beside the first client
+	lanesPad   vg.Length = 3   // also the edge of a client that is inside
 )
 
-// lanesPlot is Lanes with its text folded.
+// lanesPlot is Lanes in a language.
 type lanesPlot struct {
 	*Lanes
 	lang   string
-	shown  []int // clients, from 0
-	client vg.Length
-}
-
-type lanesRow struct {
-	time  string
-	lanes [][]string
-	key   []string
-	marks []string
-	state reports.State
-	both  bool // more than one client is inside
+	shown  []int     // clients, from 0
+	client vg.Length // width of a lane
 }
 
 func (r *Lanes) picture(lang string) picture {
-	p := &lanesPlot{Lanes: r, lang: lang}
-	rows := reports.Rows(lang, r.History, r.Judgement)
+	p, rows := &lanesPlot{Lanes: r, lang: lang}, reports.Rows(lang, r.History, r.Judgement)
 	for c := range r.History.Clients {
 		if slices.ContainsFunc(rows, func(row reports.Row) bool { return row.Lanes[c] != "" }) {
 			p.shown = append(p.shown, c)
 		}
 	}
-	p.client = (lanesWidth - 2*margin - lanesTime - lanesKey) / vg.Length(max(1, len(p.shown)))
+	p.client = (lanesWidth - lanesTime - lanesKey) / vg.Length(max(1, len(p.shown)))
 	meaning := ""
 	if len(r.Verdicts) > 0 {
 		meaning = reports.Meaning(r.Verdicts[0], lang)
@@ -66,92 +54,44 @@ func (r *Lanes) picture(lang string) picture {
 	title := r.History.Strategy + ": " + text.ScenarioTitle(r.History.Scenario, lang)
 	takeaway := say(lang, "chart.of", "names", JoinWords(r.Verdicts), "text", strings.TrimRight(meaning, ".。"))
 	blocks := []block{
-		titled(fitText(bold(writing(titleSize, ink)), title, lanesWidth-2*margin), takeaway, lanesWidth-2*margin),
+		titled(fitText(bold(writing(titleSize, ink)), title, lanesWidth), takeaway, lanesWidth),
 		{textLine + 2*lanesPad, p.heads},
 	}
 	for i := range rows {
-		row := p.fold(&rows[i])
-		blocks = append(blocks, block{row.height(), func(c draw.Canvas) {
-			p.row(c, &row, c.Min.X, c.Max.Y)
-		}})
+		blocks = append(blocks, p.row(&rows[i]))
 	}
-	return stacked(lanesWidth, blocks...)
-}
-
-func (p *lanesPlot) fold(r *reports.Row) lanesRow {
-	row := lanesRow{time: reports.Millis(r.From, 1), state: r.State}
-	if r.To != r.From {
-		row.time += "–" + reports.Millis(r.To, 1)
-	}
-	inside := 0
-	for _, c := range p.shown {
-		var lines []string
-		if r.Lanes[c] != "" {
-			lines = foldText(normal, r.Lanes[c], p.client-3*lanesPad-lanesEdge)
-		}
-		row.lanes = append(row.lanes, lines)
-		if r.State.Clients[c].Stage == verdict.Inside {
-			inside++
-		}
-	}
-	row.both = inside > 1
-	row.key = p.keys(r)
-	if r.Servers != "" {
-		row.key = append(row.key, foldText(normal, r.Servers, lanesKey-2*lanesPad)...)
-	}
-	for _, m := range r.Marks {
-		row.marks = append(row.marks, foldText(strong, m, lanesWidth-2*margin-lanesTime)...)
-	}
-	return row
+	return stacked(lanesWidth+2*margin, blocks...)
 }
 
 // keys are whose the key is, and for how long; neighbours of which the same is said are one.
-func (p *lanesPlot) keys(r *reports.Row) (all []string) {
-	said := make([]string, len(r.State.Keys))
-	for n, k := range r.State.Keys {
+func (p *lanesPlot) keys(r *reports.Row) []string {
+	said := each(r.State.Keys, func(k reports.KeyState) string {
 		owner := "?"
 		if k.Owner > 0 {
 			owner = fmt.Sprintf("c%d", k.Owner)
 		}
 		switch {
 		case k.Down:
-			said[n] = say(p.lang, "motion.down")
+			return say(p.lang, "motion.down")
 		case !k.Held:
-			said[n] = say(p.lang, "motion.free")
+			return say(p.lang, "motion.free")
 		case k.Until == history.Forever:
-			said[n] = owner
-		default:
-			said[n] = owner + "  " + reports.Millis(max(k.Until-r.To, 0).Round(time.Millisecond), 0) + " ms"
+			return owner
 		}
+		return owner + "  " + reports.Millis(max(k.Until-r.To, 0).Round(time.Millisecond), 0) + " ms"
+	})
+	if len(said) == 1 {
+		return said
 	}
-	for from := 0; from < len(said); {
-		to := from
-		for to+1 < len(said) && strings.Fields(said[to+1])[0] == strings.Fields(said[from])[0] {
-			to++
+	owner := func(n int) string { return strings.Fields(said[n])[0] }
+	return each(neighbours(said, func(a, b int) bool { return owner(a) == owner(b) }), func(same []int) string {
+		first, last := same[0], same[len(same)-1]
+		if first == last {
+			return fmt.Sprintf("n%d %s", first+1, said[first])
 		}
-		switch {
-		case len(said) == 1:
-			all = append(all, said[0])
-		case from == to:
-			all = append(all, fmt.Sprintf("n%d %s", from+1, said[from]))
-		default:
-			all = append(all, fmt.Sprintf("n%d–n%d %s", from+1, to+1, said[from]))
-		}
-		from = to + 1
-	}
-	return all
+		return fmt.Sprintf("n%d–n%d %s", first+1, last+1, said[first])
+	})
 }
-
-// body is how high a row is without its marks.
-func (r *lanesRow) body() vg.Length {
-	lines := max(1, len(r.key))
-	for _, l := range r.lanes {
-		lines = max(lines, len(l))
-	}
-	return textLine*vg.Length(lines) + 2*lanesPad
-}
-
-func (r *lanesRow) height() vg.Length { return r.body() + textLine*vg.Length(len(r.marks)) }
 
 // laneAt returns the beginning of the lane of the n-th client: the key stands beside the first.
 func (p *lanesPlot) laneAt(left vg.Length, n int) vg.Length {
@@ -163,16 +103,13 @@ func (p *lanesPlot) laneAt(left vg.Length, n int) vg.Length {
 }
 
 func (p *lanesPlot) keyAt(left vg.Length) vg.Length {
-	if len(p.shown) == 0 {
-		return left + lanesTime
-	}
-	return left + lanesTime + p.client
+	return left + lanesTime + p.client*vg.Length(min(1, len(p.shown)))
 }
 
 // heads names the columns.
 func (p *lanesPlot) heads(c draw.Canvas) {
 	head := func(x vg.Length, s string) {
-		write(c, bold(writing(textSize, faintInk)), x+lanesPad+lanesEdge, c.Max.Y-textLine/2, s)
+		write(c, bold(writing(textSize, faintInk)), x+2*lanesPad, c.Max.Y-textLine/2, s)
 	}
 	head(c.Min.X, "ms")
 	head(p.keyAt(c.Min.X), p.History.Key)
@@ -181,34 +118,62 @@ func (p *lanesPlot) heads(c draw.Canvas) {
 	}
 }
 
-func (p *lanesPlot) row(c draw.Canvas, r *lanesRow, left, y vg.Length) {
-	bottom := y - r.body()
-	lines := func(x vg.Length, all []string, st draw.TextStyle) {
-		for i, line := range all {
-			write(c, st, x, y-lanesPad-textLine*(vg.Length(i)+0.5), line)
-		}
+// row is what happens at one time: beside the lanes the keys, and below them the verdicts.
+func (p *lanesPlot) row(r *reports.Row) block {
+	time, keys, height := reports.Millis(r.From, 1), p.keys(r), 1
+	if r.To != r.From {
+		time += "–" + reports.Millis(r.To, 1)
 	}
-	for n, client := range p.shown {
-		x, at := p.laneAt(left, n), r.state.Clients[client]
-		if at.Stage == verdict.Inside {
-			ground, edge := color.NRGBA(paleGreen), color.NRGBA(green)
-			if r.both {
-				ground, edge = paleGrey, vermillion
-			}
-			fillBox(c, box(x, bottom, x+p.client-lanesPad, y), ground)
-			fillBox(c, box(x, bottom, x+lanesEdge, y), edge)
-		}
-		st := normal
-		if at.Paused {
-			st = writing(textSize, faintInk)
-			c.StrokeLine2(draw.LineStyle{Color: ink, Width: 1, Dashes: []vg.Length{2, 3}}, x+p.client-2*lanesPad, bottom, x+p.client-2*lanesPad, y)
-		}
-		lines(x+lanesEdge+2*lanesPad, r.lanes[n], st)
+	if r.Servers != "" {
+		keys = append(keys, foldText(normal, r.Servers, lanesKey-2*lanesPad)...)
 	}
-	lines(left+lanesPad+lanesEdge, []string{r.time}, faint)
-	lines(p.keyAt(left)+lanesPad, r.key, normal)
-	for _, m := range r.marks {
-		write(c, bold(writing(textSize, vermillion)), left+lanesTime+lanesEdge+2*lanesPad, bottom-textLine/2, m)
-		bottom -= textLine
+	lanes := each(p.shown, func(c int) []string {
+		if r.Lanes[c] == "" {
+			return nil
+		}
+		return foldText(normal, r.Lanes[c], p.client-4*lanesPad)
+	})
+	for _, column := range append(lanes, keys) {
+		height = max(height, len(column))
+	}
+	var marks []string
+	for _, m := range r.Marks {
+		marks = append(marks, foldText(strong, m, lanesWidth-lanesTime)...)
+	}
+	body := textLine*vg.Length(height) + 2*lanesPad
+	return block{body + textLine*vg.Length(len(marks)), func(c draw.Canvas) {
+		left, y := c.Min.X, c.Max.Y-lanesPad
+		for n, lane := range lanes {
+			x := p.laneAt(left, n)
+			lines(c, p.lane(c, r, p.shown[n], box(x, c.Max.Y-body, x+p.client-lanesPad, c.Max.Y)), x+3*lanesPad, y, lane)
+		}
+		lines(c, faint, left+2*lanesPad, y, []string{time})
+		lines(c, normal, p.keyAt(left)+lanesPad, y, keys)
+		lines(c, bold(writing(textSize, vermillion)), left+lanesTime+3*lanesPad, c.Max.Y-body, marks)
+	}}
+}
+
+// lane draws how a client is in its place of a row, and returns the letters for what it does.
+func (p *lanesPlot) lane(c draw.Canvas, r *reports.Row, client int, at vg.Rectangle) draw.TextStyle {
+	if r.State.Clients[client].Stage == verdict.Inside {
+		ground, edge := paleGreen, green
+		if len(pick(p.shown, func(c int) bool { return r.State.Clients[c].Stage == verdict.Inside })) > 1 {
+			ground, edge = paleGrey, vermillion
+		}
+		fillBox(c, at, ground)
+		fillBox(c, box(at.Min.X, at.Min.Y, at.Min.X+lanesPad, at.Max.Y), edge)
+	}
+	if !r.State.Clients[client].Paused {
+		return normal
+	}
+	x := at.Max.X - lanesPad
+	c.StrokeLine2(draw.LineStyle{Color: ink, Width: 1, Dashes: []vg.Length{2, 3}}, x, at.Min.Y, x, at.Max.Y)
+	return writing(textSize, faintInk)
+}
+
+// lines writes lines of text, the first one below y.
+func lines(c draw.Canvas, style draw.TextStyle, x, y vg.Length, all []string) {
+	for i, line := range all {
+		write(c, style, x, y-textLine*(vg.Length(i)+0.5), line)
 	}
 }

@@ -78,14 +78,12 @@ func (c *Par) sentence(lang string, n int) string {
 // Note says why locks on several servers fall here to what they survive in a race; "" if
 // there is none that does.
 func (c *Par) Note(lang string) string {
-	for l, e := range c.Locks {
-		for k, budget := range c.Budgets {
-			if n := slices.Index(c.Verdicts, verdict.Overlap); n >= 0 && study.FewServers(e) > 1 && strings.HasPrefix(budget, "failover") && c.Of(l, k, n).Found {
-				return say(lang, "chart.few", "lock", e.ID)
-			}
-		}
-	}
-	return ""
+	n := slices.Index(c.Verdicts, verdict.Overlap)
+	return fewServers(lang, c.Locks, func(l int) bool {
+		return n >= 0 && slices.ContainsFunc(indices(c.Budgets), func(k int) bool {
+			return strings.HasPrefix(c.Budgets[k], "failover") && c.Of(l, k, n).Found
+		})
+	})
 }
 
 // faultsOf is a budget as a head of a column: a single fault without its number.
@@ -120,7 +118,7 @@ func parWays(lang string, p *study.Par) string {
 // records has one line for each lock, budget and verdict. par, steps and trace are empty
 // where nothing was found.
 func (c *Par) records() [][]any {
-	return lines("strategy budget verdict found complete par steps trace", indices(c.Each), func(i int) []any {
+	return csvLines("strategy budget verdict found complete par steps trace", indices(c.Each), func(i int) []any {
 		p, budget := &c.Each[i], c.Budgets[i/len(c.Verdicts)%len(c.Budgets)]
 		line := []any{p.Strategy, budget, p.Verdict, p.Found, p.Complete, "", "", ""}
 		if p.Found {

@@ -134,7 +134,7 @@ func (c *PriceChart) text(out *layout.Lines) {
 
 // records has one line for each lock.
 func (c *PriceChart) records() [][]any {
-	return lines("strategy family commands round_trips commands_contended handover_mean_s handover_longest_s "+
+	return csvLines("strategy family commands round_trips commands_contended handover_mean_s handover_longest_s "+
 		"races_survived races", c.Prices, func(p cost.Price) []any {
 		return []any{p.Strategy, p.Family, decimal(p.Commands), p.RoundTrips, p.Contended, p.Handover, p.LongestHandover, p.Survived, p.Races}
 	})

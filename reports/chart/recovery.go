@@ -100,7 +100,7 @@ func (c *RecoveryChart) text(out *layout.Lines) {
 
 // records has one line for each lock and TTL.
 func (c *RecoveryChart) records() [][]any {
-	return lines("strategy ttl_s hold_s handover_mean_s handover_longest_s blocked_mean_s blocked_p50_s "+
+	return csvLines("strategy ttl_s hold_s handover_mean_s handover_longest_s blocked_mean_s blocked_p50_s "+
 		"blocked_p90_s blocked_p99_s blocked_longest_s share_forever", c.Recoveries, func(r cost.Recovery) []any {
 		return []any{r.Strategy, r.TTL, r.Hold, r.Handover, r.LongestHandover, r.Mean(),
 			r.Quantile(0.5), r.Quantile(0.9), r.Quantile(0.99), r.Longest(), r.Ever()}

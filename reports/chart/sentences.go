@@ -25,19 +25,24 @@ func sayAll(out *layout.Lines, key string, pairs ...string) string {
 // aboutEach joins what is said of several things, in their order. Neighbours of which
 // the same is said are named together: "a, b: text. c: another."
 func aboutEach(lang string, names []string, about func(i int) string) string {
-	var texts, sentences []string
-	for i := range names {
-		texts = append(texts, about(i))
-	}
-	for i := 0; i < len(names); {
-		n := i + 1
-		for n < len(names) && texts[n] == texts[i] {
-			n++
+	texts := each(indices(names), about)
+	same := func(a, b int) bool { return texts[a] == texts[b] }
+	return text.Join(lang, "grid.both", each(neighbours(names, same), func(of []int) string {
+		all := names[of[0] : of[0]+len(of)]
+		return say(lang, "chart.of", "names", text.Join(lang, "chart.list", all), "text", texts[of[0]])
+	}))
+}
+
+// neighbours are the places of a list, those that follow each other together if they are the same.
+func neighbours[T any](all []T, same func(a, b int) bool) (groups [][]int) {
+	for i := range all {
+		if n := len(groups) - 1; i > 0 && same(groups[n][0], i) {
+			groups[n] = append(groups[n], i)
+		} else {
+			groups = append(groups, []int{i})
 		}
-		sentences = append(sentences, say(lang, "chart.of", "names", text.Join(lang, "chart.list", names[i:n]), "text", texts[i]))
-		i = n
 	}
-	return text.Join(lang, "grid.both", sentences)
+	return groups
 }
 
 // named names some of all locks, or says that they are all, or all that are left.
@@ -98,8 +103,8 @@ func listing[T any](n, floor int, prefix, names string, of []T, row func(T) []st
 // header is the first line of a CSV: the names of its columns.
 func header(names string) []any { return row(strings.Fields(names)...) }
 
-// lines are the lines of a CSV, below the names of its columns.
-func lines[T any](names string, of []T, line func(T) []any) [][]any {
+// csvLines are the lines of a CSV, below the names of its columns.
+func csvLines[T any](names string, of []T, line func(T) []any) [][]any {
 	return append([][]any{header(names)}, each(of, line)...)
 }
 

@@ -54,10 +54,7 @@ func (f *Tolerance) faults() []string {
 // debate compares a majority of servers with one server, about which Kleppmann and
 // antirez disagreed in 2016; "" if one of the two locks is missing.
 func (f *Tolerance) debate(lang string) string {
-	place := func(id string) int {
-		return slices.IndexFunc(f.Locks, func(e lock.Entry) bool { return e.ID == id })
-	}
-	one, many := place("token"), place("redlock")
+	one, many := slices.Index(ids(f.Locks), "token"), slices.Index(ids(f.Locks), "redlock")
 	if one < 0 || many < 0 {
 		return ""
 	}
@@ -79,11 +76,17 @@ func (f *Tolerance) debate(lang string) string {
 // Note says why locks on several servers fall here to what they survive in a race; "" if
 // there is none that does.
 func (f *Tolerance) Note(lang string) string {
-	for l, e := range f.Locks {
-		for n, h := range f.Hazards {
-			if study.FewServers(e) > 1 && h.Fault == "failover" && f.At(l, n).Answer == study.FallsOnce {
-				return say(lang, "chart.few", "lock", e.ID)
-			}
+	return fewServers(lang, f.Locks, func(l int) bool {
+		n := slices.Index(f.faults(), "failover")
+		return n >= 0 && f.At(l, n).Answer == study.FallsOnce
+	})
+}
+
+// fewServers says that the first lock on several servers that falls has fewer of them here; "": none does.
+func fewServers(lang string, locks []lock.Entry, falls func(l int) bool) string {
+	for l, e := range locks {
+		if study.FewServers(e) > 1 && falls(l) {
+			return say(lang, "chart.few", "lock", e.ID)
 		}
 	}
 	return ""
@@ -91,16 +94,12 @@ func (f *Tolerance) Note(lang string) string {
 
 // boundaries names the limits at which two events fall on the same instant; "": there is none.
 func (f *Tolerance) boundaries(lang string) string {
-	var list []string
-	for _, l := range f.Limits {
-		if l.Boundary {
-			list = append(list, l.Strategy+" "+l.Fault)
-		}
-	}
-	if list == nil {
+	met := pick(f.Limits, func(l study.Limit) bool { return l.Boundary })
+	if met == nil {
 		return ""
 	}
-	return say(lang, "tolerance.boundary", "limits", text.Join(lang, "chart.list", list))
+	names := each(met, func(l study.Limit) string { return l.Strategy + " " + l.Fault })
+	return say(lang, "tolerance.boundary", "limits", text.Join(lang, "chart.list", names))
 }
 
 // groups says of the n-th hazard which locks fall from which size on.
@@ -109,11 +108,10 @@ func (f *Tolerance) groups(lang string, n int) string {
 		at          float64
 		words, lock string // {locks} is left open in words
 	}
-	var all []fall
-	for i, e := range f.Locks {
+	all := each(indices(f.Locks), func(i int) fall {
 		at, words := limitWords(lang, f.At(i, n))
-		all = append(all, fall{at, words, e.ID})
-	}
+		return fall{at, words, f.Locks[i].ID}
+	})
 	groups := gather(all, func(a, b fall) bool { return a.words == b.words })
 	slices.SortStableFunc(groups, func(a, b []fall) int { return cmp.Compare(a[0].at, b[0].at) })
 	var parts []string
@@ -124,24 +122,28 @@ func (f *Tolerance) groups(lang string, n int) string {
 	return text.Join(lang, "grid.join", parts)
 }
 
+// answers are how each answer is put: what ends the keys of its sentence and of its label, and its rank among the
+// others in leases; a limit stands for itself.
+var answers = map[study.Answer]struct {
+	words, label string
+	rank         float64
+}{
+	study.Limited:   {words: "from"},
+	study.AnySize:   {"always", "always", 0},
+	study.FallsOnce: {"falls", "falls", 0},
+	study.NoLimit:   {"never", "holds", study.MaxLeases + 1},
+	study.HoldsOnce: {"stands", "stands", study.MaxLeases + 1},
+	study.NoAnswer:  {"untold", "unknown", study.MaxLeases + 2},
+	study.NotAsked:  {"na", "", study.MaxLeases + 3},
+}
+
 // limitWords puts a limit into words about {locks}; at is its rank among the others.
 func limitWords(lang string, l *study.Limit) (at float64, words string) {
-	switch l.Answer {
-	case study.NoAnswer:
-		return study.MaxLeases + 2, say(lang, "tolerance.untold")
-	case study.NotAsked:
-		return study.MaxLeases + 3, say(lang, "tolerance.na")
-	case study.NoLimit:
-		return study.MaxLeases + 1, say(lang, "tolerance.never", "max", decimal(study.MaxLeases))
-	case study.AnySize:
-		return 0, say(lang, "tolerance.always")
-	case study.Limited:
-		return l.Falls, say(lang, "tolerance.from", "at", leases(l.Falls))
-	case study.HoldsOnce:
-		return study.MaxLeases + 1, say(lang, "tolerance.stands")
-	default:
-		return 0, say(lang, "tolerance.falls")
+	as := answers[l.Answer]
+	if l.Answer == study.Limited {
+		as.rank = l.Falls
 	}
+	return as.rank, say(lang, "tolerance."+as.words, "max", decimal(study.MaxLeases), "at", leases(l.Falls))
 }
 
 // limitLabel is a limit as tables and pictures write it.
@@ -151,24 +153,19 @@ func limitLabel(lang string, l *study.Limit) string {
 
 // sizeLabel is an answer with the size that holds, or at which the lock falls.
 func sizeLabel(lang string, answer study.Answer, holds, falls string) string {
-	switch {
-	case answer == study.NotAsked:
+	switch answer {
+	case study.NotAsked:
 		return string(study.NotAsked)
-	case labels[answer] == "":
+	case study.Limited:
 		return falls
 	}
-	return say(lang, "tolerance.label."+labels[answer], "max", holds)
-}
-
-// labels end the keys of answers without a size.
-var labels = map[study.Answer]string{
-	study.NoAnswer: "unknown", study.NoLimit: "holds", study.AnySize: "always", study.FallsOnce: "falls", study.HoldsOnce: "stands",
+	return say(lang, "tolerance.label."+answers[answer].label, "max", holds)
 }
 
 // records has one line for each lock and hazard. Sizes are in leases; holds_up_to
 // is empty where no size holds or there is none, falls_at and boundary_only where none falls.
 func (f *Tolerance) records() [][]any {
-	return lines("strategy fault result holds_up_to falls_at boundary_only largest_searched trace", f.Limits, func(l study.Limit) []any {
+	return csvLines("strategy fault result holds_up_to falls_at boundary_only largest_searched trace", f.Limits, func(l study.Limit) []any {
 		line := []any{l.Strategy, l.Fault, l.Answer, "", "", "", "", l.Trace}
 		if l.Holds > 0 {
 			line[3] = decimal(l.Holds)
