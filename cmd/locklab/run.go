@@ -304,6 +304,6 @@ func (r *shownRun) writeFile(e *env, name string) error {
 		if draw == nil {
 			return runFormats[filepath.Ext(name)](e, w, r)
 		}
-		return draw(grounded(name, w), &chart.Run{History: r.History, Judgement: r.Judgement, Verdicts: r.Verdicts}, e.Langs()[0])
+		return draw(grounded(name, w), &chart.Lanes{History: r.History, Judgement: r.Judgement, Verdicts: r.Verdicts}, e.Langs()[0])
 	})
 }

@@ -13,7 +13,9 @@
 package chart
 
 import (
+	"bytes"
 	"encoding/csv"
+	"encoding/json"
 	"fmt"
 	"image/png"
 	"io"
@@ -39,17 +41,35 @@ type Chart interface {
 // A Result is a chart that has JSON: what was found, and what the chart says of it in English.
 type Result interface {
 	Chart
-	data(h head) any
-}
-
-// head begins the JSON of a chart.
-type head struct {
-	Version    int  `json:"version"`
-	Incomplete bool `json:"incomplete,omitempty"`
+	data() object
 }
 
 // JSON returns a chart for an encoder of JSON. It is incomplete if the user has stopped the search for it.
-func JSON(c Result, incomplete bool) any { return c.data(head{reports.Schema, incomplete}) }
+func JSON(c Result, incomplete bool) any {
+	out := object{"version", reports.Schema}
+	if incomplete {
+		out = append(out, "incomplete", true)
+	}
+	return append(out, c.data()...)
+}
+
+// An object is one of JSON: names, and each name's value after it.
+type object []any
+
+// MarshalJSON implements json.Marshaler.
+func (o object) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // the encoder of the whole does, if it is to be
+	for i, v := range o {
+		b.WriteByte("{:,:"[min(i, 2+i%2)])
+		if err := e.Encode(v); err != nil {
+			return nil, err
+		}
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
 
 // A Picture can be drawn, with texts in one language; "": English.
 type Picture interface{ picture(lang string) picture }

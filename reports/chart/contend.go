@@ -7,9 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -35,8 +33,16 @@ type Contended struct {
 
 func (r Contended) name() string { return r.Policy + " " + r.Lock }
 
-// sides are the measures of the real server, and of the simulation.
-func (r Contended) sides() []cost.Measures { return []cost.Measures{r.Real, r.Lab} }
+// A side is what was measured of one result.
+type side struct {
+	cost.Measures
+	of   Contended
+	name string // "real" or "lab"
+}
+
+func (r Contended) sides() []side { return []side{{r.Real, r, "real"}, {r.Lab, r, "lab"}} }
+
+func (c *ContendChart) sides() []side { return slices.Concat(each(c.Results, Contended.sides)...) }
 
 // Title returns the question of the chart.
 func (c *ContendChart) Title(lang string) string { return say(lang, "contend.title") }
@@ -83,26 +89,17 @@ func perRequest(m cost.Measures) float64 {
 // text has two lines for each lock and way to wait, and the commands by kind.
 func (c *ContendChart) text(out *layout.Lines) {
 	lang := out.Lang()
-	putEach(out, func(lang string) []string { return []string{c.Title(lang), c.Assumptions(lang)} })
-	out.Put("", 0)
-	names := heads(lang, "contend.head.", "name", "side", "p50", "p90", "p99", "max", "release", "release99", "second",
-		"commands", "jain", "gaveup")
-	sheet := layout.Sheet{Right: layout.From(2), Floor: 5, Rows: [][]string{names}}
-	for _, r := range c.Results {
-		name := r.name()
-		for i, m := range r.sides() {
-			row := []string{name, say(lang, []string{"contend.real", "contend.lab"}[i])}
-			for _, s := range []float64{m.Acquire.P50, m.Acquire.P90, m.Acquire.P99, m.Acquire.Max, m.Release.P50,
-				m.Release.P99} {
-				row = append(row, millis(s))
+	table := listing(2, 5, "contend.head.", "name side p50 p90 p99 max release release99 second commands jain gaveup", c.sides(),
+		func(m side) []string {
+			row := []string{m.of.name(), say(lang, "contend."+m.name)}
+			if m.name == "lab" {
+				row[0] = ""
 			}
-			sheet.Rows = append(sheet.Rows, append(row, rounded(m.Throughput, 0), rounded(perRequest(m), 1), jain(m.Jain),
-				strconv.Itoa(m.GaveUp)))
-			name = ""
-		}
-	}
-	sheet.WriteOrList(out, 1)
-	out.Put("", 0)
+			times := []float64{m.Acquire.P50, m.Acquire.P90, m.Acquire.P99, m.Acquire.Max, m.Release.P50, m.Release.P99}
+			row = append(row, each(times, millis)...)
+			return append(row, rounded(m.Throughput, 0), rounded(perRequest(m.Measures), 1), jain(m.Jain), strconv.Itoa(m.GaveUp))
+		})
+	show(out, saying(c.Title, c.Assumptions), table, nil)
 	out.Put(say(lang, "contend.kinds"), 0)
 	for _, r := range c.Results {
 		out.Put(say(lang, "contend.kinds.row", "name", r.name(), "real", kinds(r.Real), "lab", kinds(r.Lab)), 2)
@@ -129,44 +126,24 @@ func kinds(m cost.Measures) string {
 
 // records has a line for each lock, way to wait and side.
 func (c *ContendChart) records() [][]any {
-	rows := [][]any{row("policy", "lock", "side", "clients", "requests", "acquired", "gave_up", "together", "lost",
-		"acquire_p50_s", "acquire_p90_s", "acquire_p99_s", "acquire_max_s", "release_p50_s", "release_p90_s", "release_p99_s", "release_max_s",
-		"acquired_per_second", "commands_per_request", "jain_index", "commands")}
-	for _, r := range c.Results {
-		for i, m := range r.sides() {
-			commands := each(slices.Sorted(maps.Keys(m.Commands)), func(name string) string { return fmt.Sprintf("%s=%d", name, m.Commands[name]) })
-			rows = append(rows, []any{r.Policy, r.Lock, []string{"real", "lab"}[i], c.Contention.Clients, c.Contention.Requests,
-				m.Acquired, m.GaveUp, m.Together, m.Lost,
-				m.Acquire.P50, m.Acquire.P90, m.Acquire.P99, m.Acquire.Max, m.Release.P50, m.Release.P90, m.Release.P99, m.Release.Max,
-				m.Throughput, perRequest(m), m.Jain, strings.Join(commands, " ")})
-		}
-	}
-	return rows
+	return csvLines("policy lock side clients requests acquired gave_up together lost acquire_p50_s acquire_p90_s acquire_p99_s "+
+		"acquire_max_s release_p50_s release_p90_s release_p99_s release_max_s acquired_per_second commands_per_request "+
+		"jain_index commands", c.sides(), func(m side) []any {
+		count := func(name string) string { return fmt.Sprintf("%s=%d", name, m.Commands[name]) }
+		commands := each(slices.Sorted(maps.Keys(m.Commands)), count)
+		return []any{m.of.Policy, m.of.Lock, m.name, c.Contention.Clients, c.Contention.Requests,
+			m.Acquired, m.GaveUp, m.Together, m.Lost,
+			m.Acquire.P50, m.Acquire.P90, m.Acquire.P99, m.Acquire.Max, m.Release.P50, m.Release.P90, m.Release.P99, m.Release.Max,
+			m.Throughput, perRequest(m.Measures), m.Jain, strings.Join(commands, " ")}
+	})
 }
 
-func (c *ContendChart) data(h head) any {
-	type load struct {
-		Hold     time.Duration `json:"hold_ns"`
-		Poll     time.Duration `json:"poll_ns"`
-		Cap      time.Duration `json:"cap_ns"`
-		TTL      time.Duration `json:"ttl_ns"`
-		Patience time.Duration `json:"patience_ns"`
-		Service  time.Duration `json:"service_ns"` // measured
-		Latency  time.Duration `json:"latency_ns"` // measured
-	}
+func (c *ContendChart) data() object {
 	l := c.Contention.Load
-	return struct {
-		head
-		Server      string      `json:"redis_version"`
-		Clients     int         `json:"clients"`
-		Requests    int         `json:"requests"`
-		Load        load        `json:"load"`
-		Takeaway    string      `json:"takeaway"`
-		Assumptions string      `json:"assumptions"`
-		Results     []Contended `json:"results"`
-	}{h, c.Version, c.Contention.Clients, c.Contention.Requests,
-		load{l.Hold, l.Poll, l.Cap, l.TTL, l.Patience, l.Service, l.Latency},
-		c.Takeaway("en"), c.Assumptions("en"), append([]Contended{}, c.Results...)}
+	load := object{"hold_ns", l.Hold, "poll_ns", l.Poll, "cap_ns", l.Cap, "ttl_ns", l.TTL, "patience_ns", l.Patience,
+		"service_ns", l.Service, "latency_ns", l.Latency}
+	return object{"redis_version", c.Version, "clients", c.Contention.Clients, "requests", c.Contention.Requests, "load", load,
+		"takeaway", c.Takeaway("en"), "assumptions", c.Assumptions("en"), "results", append([]Contended{}, c.Results...)}
 }
 
 // The measures of a chart of contentions, in points.
@@ -192,19 +169,19 @@ var contendMeasures = []contendMeasure{
 
 // picture has a line for each lock and way to wait, and a panel for each measure.
 func (c *ContendChart) picture(lang string) picture {
-	body := block{contendLine*vg.Length(len(c.Results)) + contendAxis, func(canvas draw.Canvas, at vg.Rectangle) {
+	body := block{contendLine*vg.Length(len(c.Results)) + contendAxis, func(place draw.Canvas) {
 		for i, r := range c.Results {
-			y := at.Max.Y - contendLine*vg.Length(i)
-			write(canvas, smallStrong, at.Min.X, y-contendLine/2+5, r.Policy)
-			write(canvas, faint, at.Min.X, y-contendLine/2-5, fitText(small, r.Lock, contendName))
-			canvas.StrokeLine2(hairlines, at.Min.X, y, at.Max.X, y)
+			y := place.Max.Y - contendLine*vg.Length(i)
+			write(place, smallStrong, place.Min.X, y-contendLine/2+5, r.Policy)
+			write(place, faint, place.Min.X, y-contendLine/2-5, fitText(small, r.Lock, contendName))
+			place.StrokeLine2(hairlines, place.Min.X, y, place.Max.X, y)
 		}
-		width := (at.Size().X - contendName) / vg.Length(len(contendMeasures))
+		width := (place.Size().X - contendName) / vg.Length(len(contendMeasures))
 		for i, m := range contendMeasures {
-			x := at.Min.X + contendName + width*vg.Length(i)
-			f := crop(canvas, box(x+contendGap/2, at.Min.Y+contendAxis, x+width-contendGap/2, at.Max.Y))
-			write(f, smallStrong, f.Min.X, f.Max.Y+smallSize, fitText(smallStrong, say(lang, "contend.panel."+m.key),
-				f.Size().X+contendGap/2))
+			x := place.Min.X + contendName + width*vg.Length(i)
+			f := crop(place, box(x+contendGap/2, place.Min.Y+contendAxis, x+width-contendGap/2, place.Max.Y))
+			title := fitText(smallStrong, say(lang, "contend.panel."+m.key), f.Size().X+contendGap/2)
+			write(f, smallStrong, f.Min.X, f.Max.Y+smallSize, title)
 			c.panel(f, m)
 		}
 	}}
@@ -215,28 +192,23 @@ func (c *ContendChart) picture(lang string) picture {
 // panel draws one measure on a logarithmic scale.
 func (c *ContendChart) panel(f draw.Canvas, m contendMeasure) {
 	var ends []float64
-	for _, r := range c.Results {
-		for _, side := range r.sides() {
-			if a, b := m.of(side); a > 0 && !math.IsInf(b, 1) {
-				ends = append(ends, a, b)
-			}
+	for _, side := range c.sides() {
+		if a, b := m.of(side.Measures); a > 0 && !math.IsInf(b, 1) {
+			ends = append(ends, a, b)
 		}
 	}
 	low, high := withinDecades(ends)
-	x := func(v float64) vg.Length { return f.X(plot.LogScale{}.Normalize(low, high, max(v, low))) }
-	step := (int(math.Round(math.Log10(high/low))) + 2) / 3
-	rulesX(f, small, 9, x, decades(low, high, step, func(v float64) string { return number(math.Round(v*1e4) / 1e4) }))
-	for i, r := range c.Results {
-		y := f.Max.Y - contendLine*(vg.Length(i)+0.5)
-		for n, side := range r.sides() {
-			a, b := m.of(side)
-			if a <= 0 || math.IsInf(b, 1) {
-				continue // nobody got in
-			}
-			st := style{color: lineColors[n], marker: []draw.GlyphDrawer{draw.CircleGlyph{}, draw.RingGlyph{}}[n]}
-			middle := y + []vg.Length{5, -5}[n]
-			f.StrokeLine2(st.line(1.8), x(a), middle, x(b), middle)
-			f.DrawGlyph(st.glyph(2.6), vg.Point{X: x(a), Y: middle})
+	x := logarithmic(f.X, low, high)
+	rulesX(f, small, 9, x, decades(low, high, (int(math.Round(math.Log10(high/low)))+2)/3, places(4)))
+	for i, side := range c.sides() {
+		a, b := m.of(side.Measures)
+		if a <= 0 || math.IsInf(b, 1) {
+			continue // no client got in
 		}
+		n := i % 2
+		st := style{color: lineColors[n], marker: []draw.GlyphDrawer{draw.CircleGlyph{}, draw.RingGlyph{}}[n]}
+		y := f.Max.Y - contendLine*(vg.Length(i/2)+0.5) + []vg.Length{5, -5}[n]
+		f.StrokeLine2(st.line(1.8), x(a), y, x(b), y)
+		f.DrawGlyph(st.glyph(2.6), vg.Point{X: x(a), Y: y})
 	}
 }

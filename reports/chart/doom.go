@@ -92,11 +92,9 @@ func shareText(share float64) string {
 // records has one line a step. Shares have nine places; 1.000000000 is exact if
 // no_return or a line above it says so.
 func (d *Doom) records() [][]any {
-	rows := [][]any{row("step", "t_ms", "what", "fault", "share", "no_return")}
-	for n, s := range d.Steps {
-		rows = append(rows, []any{n, d.at(n), d.action(n, "en"), s.Fault, decimal(s.Share), n >= d.NoReturn})
-	}
-	return rows
+	return csvLines("step t_ms what fault share no_return", indices(d.Steps), func(n int) []any {
+		return []any{n, d.at(n), d.action(n, "en"), d.Steps[n].Fault, decimal(d.Steps[n].Share), n >= d.NoReturn}
+	})
 }
 
 // DoomData is the JSON of a curve.
@@ -137,8 +135,6 @@ const doomBar = 20
 // text has a step per line, with a bar as long as what is lost.
 func (d *Doom) text(out *layout.Lines) {
 	lang := out.Lang()
-	putEach(out, func(lang string) []string { return []string{d.Title(lang)} })
-	out.Put("", 0)
 	names := []string{say(lang, "doom.step"), "t/ms", say(lang, "doom.what"), say(lang, "doom.share"), ""}
 	sheet := layout.Sheet{Rows: [][]string{names}, Right: layout.Only(0, 1, 3), Floor: 8}
 	for n, step := range d.Steps {
@@ -152,9 +148,7 @@ func (d *Doom) text(out *layout.Lines) {
 		}
 		sheet.Rows = append(sheet.Rows, []string{strconv.Itoa(n), d.at(n), what, shareText(step.Share), note})
 	}
-	sheet.WriteOrList(out, 1)
-	out.Put("", 0)
-	putEach(out, func(lang string) []string { return []string{d.Takeaway(lang), d.Bounds(lang)} })
+	show(out, saying(d.Title), func(*layout.Lines) { sheet.WriteOrList(out, 1) }, saying(d.Takeaway, d.Bounds))
 }
 
 // The curve's measures, in points.
@@ -172,8 +166,8 @@ func (d *Doom) picture(lang string) picture {
 	steps := vg.Length(max(1, len(d.Steps)-1))
 	stride := min(max(doomStride, 560/steps), 900/steps)
 	width := doomScale + stride*steps + 12
-	body := block{doomHead + doomHeight + doomFoot, func(c draw.Canvas, at vg.Rectangle) {
-		left, bottom := at.Min.X+doomScale, at.Max.Y-doomHead-doomHeight
+	body := block{doomHead + doomHeight + doomFoot, func(c draw.Canvas) {
+		left, bottom := c.Min.X+doomScale, c.Max.Y-doomHead-doomHeight
 		a := doomArea{crop(c, box(left, bottom, left+stride*steps, bottom+doomHeight)), d, stride, lang}
 		a.axes()
 		if len(d.Steps) > 0 {

@@ -24,6 +24,7 @@ const (
 	textSize   vg.Length = 10.5
 	smallSize  vg.Length = 8.5
 	leading    vg.Length = 1.35 // line height in font sizes
+	headingGap vg.Length = 10   // below a heading
 	smallLine            = smallSize * leading
 	textLine             = textSize * leading
 )
@@ -40,10 +41,10 @@ var (
 // hairlines are the lines behind data.
 var hairlines = draw.LineStyle{Color: hairline, Width: 0.5}
 
-// A block is one part of a picture, as wide as all of it between the margins. draw draws it in its place.
+// A block is one part of a picture, as wide as all of it between the margins; it is drawn on its place.
 type block struct {
 	height vg.Length
-	draw   func(c draw.Canvas, at vg.Rectangle)
+	draw   func(place draw.Canvas)
 }
 
 // stacked is a picture of blocks, one below the other.
@@ -56,7 +57,7 @@ func stacked(width vg.Length, blocks ...block) picture {
 		top := c.Max.Y - margin
 		for _, b := range blocks {
 			if b.draw != nil {
-				b.draw(c, box(c.Min.X+margin, top-b.height, c.Max.X-margin, top))
+				b.draw(crop(c, box(c.Min.X+margin, top-b.height, c.Max.X-margin, top)))
 			}
 			top -= b.height
 		}
@@ -71,26 +72,16 @@ func space(height vg.Length) block { return block{height: height} }
 
 // heading is the title of a chart over what it answers, in lines of a width.
 func heading(c Chart, lang string, width vg.Length) block {
-	return titled(c.Title(lang), c.Takeaway(lang), "", width)
+	return titled(c.Title(lang), c.Takeaway(lang), width)
 }
 
-// titled is a title with one sentence under it that says what to see, and what is drawn against what;
-// "": that needs no saying.
-func titled(title, takeaway, axes string, width vg.Length) block {
+// titled is a title with sentences under it that say what to see.
+func titled(title, takeaway string, width vg.Length) block {
 	lines := foldText(normal, takeaway, width)
-	height := titleSize*leading + textLine*vg.Length(len(lines)) + 10
-	if axes != "" {
-		height += textLine
-	}
-	return block{height, func(c draw.Canvas, at vg.Rectangle) {
-		write(c, bold(writing(titleSize, ink)), at.Min.X, at.Max.Y-titleSize*leading/2, title)
-		y := at.Max.Y - titleSize*leading
-		for _, line := range lines {
-			write(c, normal, at.Min.X, y-textLine/2, line)
-			y -= textLine
-		}
-		if axes != "" {
-			write(c, faint, at.Min.X, y-textLine/2, axes)
+	return block{titleSize*leading + textLine*vg.Length(len(lines)) + headingGap, func(c draw.Canvas) {
+		write(c, bold(writing(titleSize, ink)), c.Min.X, c.Max.Y-titleSize*leading/2, title)
+		for i, line := range lines {
+			write(c, normal, c.Min.X, c.Max.Y-titleSize*leading-textLine*(vg.Length(i)+0.5), line)
 		}
 	}}
 }
@@ -108,27 +99,46 @@ func notes(style draw.TextStyle, width vg.Length, paragraphs ...string) block {
 
 // listed is lines of text, each as high as given.
 func listed(style draw.TextStyle, height vg.Length, lines []string) block {
-	return block{height * vg.Length(len(lines)), func(c draw.Canvas, at vg.Rectangle) {
-		for i, line := range lines {
-			write(c, style, at.Min.X, at.Max.Y-height*(vg.Length(i)+0.5), line)
+	return rows(len(lines), height, func(c draw.Canvas, i int, y vg.Length) { write(c, style, c.Min.X, y, lines[i]) })
+}
+
+// rows are n drawings of one height, one below the other; y is the middle of the i-th.
+func rows(n int, height vg.Length, row func(c draw.Canvas, i int, y vg.Length)) block {
+	return block{height * vg.Length(n), func(c draw.Canvas) {
+		for i := range n {
+			row(c, i, c.Max.Y-height*(vg.Length(i)+0.5))
+		}
+	}}
+}
+
+// legend is names beside each other, each behind its sign, with a gap between them.
+func legend(names []string, sign, gap vg.Length, draws func(c draw.Canvas, i int, x, y vg.Length)) block {
+	return block{2 * smallLine, func(c draw.Canvas) {
+		x, y := c.Min.X, c.Max.Y-smallLine/2
+		for i, name := range names {
+			draws(c, i, x, y)
+			write(c, small, x+sign, y, name)
+			x += sign + small.Width(name) + gap
 		}
 	}}
 }
 
 // panels are n drawings of one height, in columns from left to right.
-func panels(n, columns int, height vg.Length, panel func(c draw.Canvas, i int, at vg.Rectangle)) block {
-	return block{height * vg.Length((n+columns-1)/columns), func(c draw.Canvas, at vg.Rectangle) {
-		width := at.Size().X / vg.Length(columns)
+func panels(n, columns int, height vg.Length, panel func(c draw.Canvas, i int)) block {
+	return block{height * vg.Length((n+columns-1)/columns), func(c draw.Canvas) {
+		width := c.Size().X / vg.Length(columns)
 		for i := range n {
-			left, top := at.Min.X+width*vg.Length(i%columns), at.Max.Y-height*vg.Length(i/columns)
-			panel(c, i, box(left, top-height, left+width, top))
+			left, top := c.Min.X+width*vg.Length(i%columns), c.Max.Y-height*vg.Length(i/columns)
+			panel(crop(c, box(left, top-height, left+width, top)), i)
 		}
 	}}
 }
 
 // write writes a line of text whose middle is at the height y.
 func write(c draw.Canvas, style draw.TextStyle, x, y vg.Length, s string) {
-	c.FillText(style, vg.Point{X: x, Y: y}, s)
+	if s != "" {
+		c.FillText(style, vg.Point{X: x, Y: y}, s)
+	}
 }
 
 // crop is the part of a canvas within a rectangle: Canvas.X and Canvas.Y are positions in it.
@@ -136,13 +146,24 @@ func crop(c draw.Canvas, r vg.Rectangle) draw.Canvas {
 	return draw.Canvas{Canvas: c.Canvas, Rectangle: r}
 }
 
+// logarithmic is the positions of values along a side of a panel; what is below the scale stands at its beginning.
+func logarithmic(side func(share float64) vg.Length, low, high float64) func(v float64) vg.Length {
+	return func(v float64) vg.Length { return side(plot.LogScale{}.Normalize(low, high, max(v, low))) }
+}
+
 // rulesX draws a line from top to bottom at each tick, and its label a bit below.
 func rulesX(c draw.Canvas, style draw.TextStyle, below vg.Length, x func(v float64) vg.Length, ticks []plot.Tick) {
 	for _, t := range ticks {
 		c.StrokeLine2(hairlines, x(t.Value), c.Min.Y, x(t.Value), c.Max.Y)
-		if t.Label != "" {
-			write(c, aligned(style, draw.XCenter), x(t.Value), c.Min.Y-below, t.Label)
-		}
+		write(c, aligned(style, draw.XCenter), x(t.Value), c.Min.Y-below, t.Label)
+	}
+}
+
+// marksX draws a mark below at each tick, and its label below that.
+func marksX(c draw.Canvas, style draw.TextStyle, below vg.Length, x func(v float64) vg.Length, ticks []plot.Tick) {
+	for _, t := range ticks {
+		c.StrokeLine2(draw.LineStyle{Color: faintInk, Width: 0.5}, x(t.Value), c.Min.Y, x(t.Value), c.Min.Y-3)
+		write(c, aligned(style, draw.XCenter), x(t.Value), c.Min.Y-below, t.Label)
 	}
 }
 

@@ -93,10 +93,10 @@ func (c *Cell) asked() bool {
 // there are, and for how long the lock was blocked.
 func (c *Cell) Label() string {
 	w := c.Word()
-	text := string(w)
 	if w == verdict.Holds {
 		return "holds"
 	}
+	text := string(w)
 	if n := c.more(); n > 0 {
 		text += "+" + strconv.Itoa(n)
 	}
@@ -118,41 +118,35 @@ func (c *Cell) more() int {
 // Surprising reports whether the cell is not what was expected.
 func (c *Cell) Surprising() bool { return !c.AsExpected && !c.Uncontracted }
 
-// text is the cell in a terminal: "# OVERLAP+2", in brackets where it is not
-// what was expected, in round ones where nothing was.
-func (c *Cell) text() string {
-	text := LookOf(c.Word()).Glyph
-	if c.Word() != verdict.NA {
-		text += " " + c.Label()
-	}
+// brackets stand around what was not expected, round ones where nothing was.
+func (c *Cell) brackets() (open, closing string) {
 	switch {
 	case c.Uncontracted:
-		return "(" + text + ")"
+		return "(", ")"
 	case c.Surprising():
-		return "[" + text + "]"
+		return "[", "]"
 	}
-	return " " + text
+	return " ", ""
+}
+
+// text is the cell in a terminal: "# OVERLAP+2", in its brackets.
+func (c *Cell) text() string {
+	open, closing := c.brackets()
+	if c.Word() == verdict.NA {
+		return open + LookOf(c.Word()).Glyph + closing
+	}
+	return open + LookOf(c.Word()).Glyph + " " + c.Label() + closing
 }
 
 // Part is the grid of some strategies in some scenarios.
 func (g *Grid) Part(strategy func(Row) bool, scenario func(Column) bool) *Grid {
-	p := &Grid{}
-	for _, c := range g.Scenarios {
-		if scenario(c) {
-			p.Scenarios = append(p.Scenarios, c)
-		}
-	}
+	p, columns := &Grid{}, pick(indices(g.Scenarios), func(j int) bool { return scenario(g.Scenarios[j]) })
+	p.Scenarios = pick(g.Scenarios, scenario)
 	for i, r := range g.Strategies {
-		if !strategy(r) {
-			continue
+		if strategy(r) {
+			p.Strategies = append(p.Strategies, r)
+			p.Cells = append(p.Cells, each(columns, func(j int) Cell { return g.Cells[i][j] }))
 		}
-		row := []Cell{}
-		for j, c := range g.Scenarios {
-			if scenario(c) {
-				row = append(row, g.Cells[i][j])
-			}
-		}
-		p.Strategies, p.Cells = append(p.Strategies, r), append(p.Cells, row)
 	}
 	return p
 }
@@ -195,10 +189,7 @@ func (g *Grid) columns(out *layout.Lines) {
 
 // labels name the scenarios, under each other.
 func (g *Grid) labels() []string {
-	race := 0
-	for _, s := range g.Scenarios {
-		race = max(race, layout.Width(s.Race))
-	}
+	race := slices.Max(append(each(g.Scenarios, func(s Column) int { return layout.Width(s.Race) }), 0))
 	return each(g.Scenarios, func(s Column) string { return strings.TrimSpace(layout.PadRight(s.Race, race) + " " + s.ID) })
 }
 
@@ -295,9 +286,7 @@ func (g *Grid) glyphs(out *layout.Lines) {
 
 // words are those that stand for some cell, from the gravest on.
 func (g *Grid) words() []verdict.Word {
-	return slices.DeleteFunc(slices.Clone(words), func(w verdict.Word) bool {
-		return g.count(func(c *Cell) bool { return c.Word() == w }) == 0
-	})
+	return pick(words, func(w verdict.Word) bool { return g.count(func(c *Cell) bool { return c.Word() == w }) > 0 })
 }
 
 func (g *Grid) count(is func(*Cell) bool) int {
@@ -386,7 +375,7 @@ func lowerShare(a, b tally) bool {
 // one answer means nothing.
 func measured(ts []tally) []tally {
 	most := slices.MaxFunc(ts, func(a, b tally) int { return cmp.Compare(a.n, b.n) }).n
-	return slices.DeleteFunc(ts, func(t tally) bool { return 2*t.n < most })
+	return pick(ts, func(t tally) bool { return 2*t.n >= most })
 }
 
 // Takeaway says in a sentence or two what the grid shows: the scenario that breaks
@@ -440,14 +429,13 @@ func mostAndLeast(lang string, locks []tally) string {
 
 // records has one line a cell. Times are in milliseconds; verdicts are separated by blanks.
 func (g *Grid) records() [][]any {
-	rows := [][]any{row("strategy", "article", "scenario", "race", "verdicts", "expected",
-		"as_expected", "reached", "blocked_ms", "overlap_ms", "trace")}
-	for i := range g.Strategies {
-		for j := range g.Scenarios {
-			rows = append(rows, g.cell(i, j).record(g.Strategies[i], g.Scenarios[j]))
+	all := [][]any{header("strategy article scenario race verdicts expected as_expected reached blocked_ms overlap_ms trace")}
+	for i, s := range g.Strategies {
+		for j, n := range g.Scenarios {
+			all = append(all, g.cell(i, j).record(s, n))
 		}
 	}
-	return rows
+	return all
 }
 
 func (c *Cell) record(s Row, n Column) []any {
@@ -459,9 +447,7 @@ func (c *Cell) record(s Row, n Column) []any {
 		csvMillis(c.Blocked), csvMillis(c.Overlap), c.Trace}
 }
 
-func csvMillis(d time.Duration) string {
-	return strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'f', -1, 64)
-}
+func csvMillis(d time.Duration) string { return rounded(float64(d)/float64(time.Millisecond), -1) }
 
 // JoinWords writes verdicts with blanks between them.
 func JoinWords(ws []verdict.Word) string { return strings.Join(verdictNames(ws), " ") }

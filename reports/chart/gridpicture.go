@@ -62,8 +62,7 @@ func newGridPlot(g *Grid, lang string) *gridPlot {
 	return p
 }
 
-func (p *gridPlot) draw(c draw.Canvas, at vg.Rectangle) {
-	c = crop(c, at)
+func (p *gridPlot) draw(c draw.Canvas) {
 	for i := range p.g.Strategies {
 		p.drawHead(c, i)
 	}
@@ -75,13 +74,18 @@ func (p *gridPlot) draw(c draw.Canvas, at vg.Rectangle) {
 	}
 	for i := range p.g.Strategies { // borders last, so that no neighbour paints over them
 		for j := range p.g.Scenarios {
-			switch cell := p.g.cell(i, j); {
-			case cell.Uncontracted:
-				strokeBox(c, inset(p.place(c, i, j), 1.4), black, 1.4, 3, 2)
-			case cell.Surprising():
-				strokeBox(c, inset(p.place(c, i, j), 1.4), black, 2.8)
-			}
+			p.g.cell(i, j).border(c, inset(p.place(c, i, j), 1.4), 1.4, 2.8)
 		}
+	}
+}
+
+// border shows what was not expected, and in dashes what nothing was expected of.
+func (c *Cell) border(canvas draw.Canvas, r vg.Rectangle, thin, thick vg.Length) {
+	switch {
+	case c.Uncontracted:
+		strokeBox(canvas, r, black, thin, 3, 2)
+	case c.Surprising():
+		strokeBox(canvas, r, black, thick)
 	}
 }
 
@@ -162,20 +166,18 @@ func captions(g *Grid, lang string) []caption {
 
 // captionsBlock has a caption a line.
 func captionsBlock(all []caption) block {
-	return block{captionHeight * vg.Length(len(all)), func(c draw.Canvas, at vg.Rectangle) {
-		for n, cap := range all {
-			left, y := at.Min.X, at.Max.Y-captionHeight*(vg.Length(n)+0.5)
-			r := box(left, y-5.5, left+18, y+5.5)
-			fillBox(c, r, paints[cap.look.Class].ground)
-			switch {
-			case cap.border > 0:
-				strokeBox(c, r, black, cap.border, cap.dashes...)
-			case cap.look.Class == classNotAsked:
-				strokeBox(c, r, hairline, 0.5)
-			}
-			write(c, aligned(cap.look.writing(), draw.XCenter), left+9, y, cap.look.Glyph)
-			write(c, smallStrong, left+26, y, cap.word)
-			write(c, small, left+110, y, cap.means)
+	return rows(len(all), captionHeight, func(c draw.Canvas, n int, y vg.Length) {
+		cap, left := all[n], c.Min.X
+		r := box(left, y-5.5, left+18, y+5.5)
+		fillBox(c, r, paints[cap.look.Class].ground)
+		switch {
+		case cap.border > 0:
+			strokeBox(c, r, black, cap.border, cap.dashes...)
+		case cap.look.Class == classNotAsked:
+			strokeBox(c, r, hairline, 0.5)
 		}
-	}}
+		write(c, aligned(cap.look.writing(), draw.XCenter), left+9, y, cap.look.Glyph)
+		write(c, smallStrong, left+26, y, cap.word)
+		write(c, small, left+110, y, cap.means)
+	})
 }

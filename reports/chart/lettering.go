@@ -36,24 +36,24 @@ var han = func() *opentype.Font {
 // inHan reports whether a character is drawn from Noto Sans SC.
 func inHan(r rune) bool { return r > 0x2e80 || strings.ContainsRune("—“”…‘’·×", r) }
 
-// A run is a piece of text in one font.
-type run struct {
+// A stretch is a piece of text in one font.
+type stretch struct {
 	text string
 	han  bool
 }
 
-func runs(s string) (all []run) {
+func stretches(s string) (all []stretch) {
 	for _, r := range s {
 		if n := len(all); n > 0 && all[n-1].han == inHan(r) {
 			all[n-1].text += string(r)
 			continue
 		}
-		all = append(all, run{string(r), inHan(r)})
+		all = append(all, stretch{string(r), inHan(r)})
 	}
 	return all
 }
 
-func (h lettering) face(f font.Font, of run) font.Face {
+func (h lettering) face(f font.Font, of stretch) font.Face {
 	face := h.Fonts.Lookup(f, f.Size)
 	if of.han {
 		face.Face = han
@@ -62,7 +62,7 @@ func (h lettering) face(f font.Font, of run) font.Face {
 }
 
 func (h lettering) width(s string, f font.Font) (width vg.Length) {
-	for _, r := range runs(s) {
+	for _, r := range stretches(s) {
 		face := h.face(f, r)
 		width += face.Width(r.text)
 	}
@@ -77,10 +77,6 @@ func (h lettering) Box(s string, f font.Font) (width, height, depth vg.Length) {
 
 // Draw is that of text.Handler.
 func (h lettering) Draw(c vg.Canvas, s string, sty text.Style, pt vg.Point) {
-	if !strings.ContainsFunc(s, inHan) {
-		h.Plain.Draw(c, s, sty, pt)
-		return
-	}
 	c.SetColor(sty.Color)
 	if sty.Rotation != 0 {
 		c.Push()
@@ -94,7 +90,7 @@ func (h lettering) Draw(c vg.Canvas, s string, sty text.Style, pt vg.Point) {
 	pt.Y += sty.Height(s)*vg.Length(sty.YAlign) - h.Extents(sty.Font).Ascent
 	for i, line := range lines {
 		at := pt.Add(vg.Point{X: vg.Length(sty.XAlign) * h.width(line, sty.Font), Y: vg.Length(len(lines)-i) * sty.Font.Size})
-		for _, r := range runs(line) {
+		for _, r := range stretches(line) {
 			face := h.face(sty.Font, r)
 			c.FillString(face, at, r.text)
 			if r.han && sty.Font.Weight == xfont.WeightBold { // there is no bold of it
@@ -111,28 +107,36 @@ func (h lettering) Draw(c vg.Canvas, s string, sty text.Style, pt vg.Point) {
 func outlineOf(face font.Face, s string, pt vg.Point) (path vg.Path) {
 	scale := face.Font.Size / vg.Length(face.Face.UnitsPerEm())
 	for x, glyph := range glyphsOf(face.Face, s) {
-		at := func(p fixed.Point26_6) vg.Point {
+		path = append(path, outline(face.Face, glyph, func(p fixed.Point26_6) vg.Point {
 			return vg.Point{X: pt.X + vg.Length(x+p.X)*scale, Y: pt.Y - vg.Length(p.Y)*scale}
-		}
-		segments := segmentsOf(face.Face, glyph)
-		for i, s := range segments {
-			switch s.Op {
-			case sfnt.SegmentOpMoveTo:
-				if i > 0 {
-					path.Close()
-				}
-				path.Move(at(s.Args[0]))
-			case sfnt.SegmentOpLineTo:
-				path.Line(at(s.Args[0]))
-			case sfnt.SegmentOpQuadTo:
-				path.QuadTo(at(s.Args[0]), at(s.Args[1]))
-			case sfnt.SegmentOpCubeTo:
-				path.CubeTo(at(s.Args[0]), at(s.Args[1]), at(s.Args[2]))
+		})...)
+	}
+	return path
+}
+
+// outline is the outline of a character, with the points of its font placed by at; none if it is blank.
+func outline(f *opentype.Font, glyph sfnt.GlyphIndex, at func(p fixed.Point26_6) vg.Point) (path vg.Path) {
+	segments, err := f.LoadGlyph(new(sfnt.Buffer), glyph, fixed.Int26_6(f.UnitsPerEm()), nil)
+	if err != nil {
+		panic(err) // a font that was read before
+	}
+	for i, s := range segments {
+		switch s.Op {
+		case sfnt.SegmentOpMoveTo:
+			if i > 0 {
+				path.Close()
 			}
+			path.Move(at(s.Args[0]))
+		case sfnt.SegmentOpLineTo:
+			path.Line(at(s.Args[0]))
+		case sfnt.SegmentOpQuadTo:
+			path.QuadTo(at(s.Args[0]), at(s.Args[1]))
+		case sfnt.SegmentOpCubeTo:
+			path.CubeTo(at(s.Args[0]), at(s.Args[1]), at(s.Args[2]))
 		}
-		if len(segments) > 0 {
-			path.Close()
-		}
+	}
+	if len(segments) > 0 {
+		path.Close()
 	}
 	return path
 }
@@ -162,15 +166,6 @@ func glyphsOf(f *opentype.Font, s string) iter.Seq2[fixed.Int26_6, sfnt.GlyphInd
 			}
 		}
 	}
-}
-
-// segmentsOf is the outline of a character, in units of the font; none if it is blank.
-func segmentsOf(f *opentype.Font, glyph sfnt.GlyphIndex) sfnt.Segments {
-	segments, err := f.LoadGlyph(new(sfnt.Buffer), glyph, fixed.Int26_6(f.UnitsPerEm()), nil)
-	if err != nil {
-		panic(err) // a font that was read before
-	}
-	return segments
 }
 
 // writing is text of a size in points; draw's y is the middle of the line.

@@ -116,7 +116,13 @@ func millis(seconds float64) string {
 }
 
 // leases writes a size with two places.
-func leases(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }
+func leases(x float64) string { return rounded(x, 2) }
+
+// places writes a number of at most n places: a power of ten that is computed is not quite one.
+func places(n int) func(x float64) string {
+	unit := math.Pow10(n)
+	return func(x float64) string { return number(math.Round(x*unit) / unit) }
+}
 
 // portion writes a small share with two digits.
 func portion(p float64) string {

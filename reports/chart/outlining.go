@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"golang.org/x/image/font/sfnt"
+	"golang.org/x/image/math/fixed"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/vgsvg"
@@ -47,37 +48,25 @@ func (c *outlining) FillString(f font.Face, at vg.Point, s string) {
 // glyph is the id of a character's outline; "": it is blank.
 func (c *outlining) glyph(f font.Face, glyph sfnt.GlyphIndex) string {
 	var b strings.Builder
-	for i, s := range segmentsOf(f.Face, glyph) {
-		if s.Op == sfnt.SegmentOpMoveTo && i > 0 {
+	for _, part := range outline(f.Face, glyph, func(p fixed.Point26_6) vg.Point {
+		return vg.Point{X: vg.Length(p.X), Y: vg.Length(-p.Y)}
+	}) {
+		if part.Type == vg.CloseComp {
 			b.WriteString("Z")
+			continue
 		}
-		command := svgCommands[s.Op]
-		b.WriteString(command.letter)
-		for k, p := range s.Args[:command.points] {
-			if k > 0 {
-				b.WriteString(" ")
-			}
-			fmt.Fprintf(&b, "%d %d", int(p.X), -int(p.Y))
-		}
+		b.WriteByte("MLQC"[min(part.Type, 1)+len(part.Control)])
+		points := each(append(part.Control, part.Pos), func(p vg.Point) string { return fmt.Sprintf("%g %g", p.X, p.Y) })
+		b.WriteString(strings.Join(points, " "))
 	}
 	if b.Len() == 0 {
 		return ""
 	}
-	b.WriteString("Z")
 	h := fnv.New64a()
 	h.Write([]byte(b.String()))
 	id := fmt.Sprintf("g%x", h.Sum64()) // the same in all pictures of a page
 	c.glyphs[id] = b.String()
 	return id
-}
-
-// svgCommands are the commands of a path, with how many points they have.
-var svgCommands = map[sfnt.SegmentOp]struct {
-	letter string
-	points int
-}{
-	sfnt.SegmentOpMoveTo: {"M", 1}, sfnt.SegmentOpLineTo: {"L", 1}, sfnt.SegmentOpQuadTo: {"Q", 2},
-	sfnt.SegmentOpCubeTo: {"C", 3},
 }
 
 var (

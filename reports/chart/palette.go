@@ -160,10 +160,9 @@ func Verdicts() []verdict.Word { return slices.Clone(words) }
 // StyleSheet is the CSS of the classes that look the same by day and by night, as
 // charts draw them. The quiet classes are the page's business.
 func StyleSheet() string {
-	hex := func(c color.NRGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
 	var b strings.Builder
 	for _, c := range []Class{classBroken, classFenced, classTouched, classStuck, classSlow} {
-		fmt.Fprintf(&b, ".%s { background: %s; color: %s; }\n", c, hex(paints[c].ground), hex(paints[c].writing))
+		fmt.Fprintf(&b, ".%s { background: %s; color: %s; }\n", c, hexOf(paints[c].ground), hexOf(paints[c].writing))
 	}
 	return b.String()
 }

@@ -49,33 +49,28 @@ func (c *Par) sentence(lang string, n int) string {
 		}
 		return ids
 	}
-	lucky := locks(func(l int) bool { p := c.At(l, n); return p.Found && p.Par == 0 })
-	spared := locks(func(l int) bool { p := c.At(l, n); return !p.Found && p.Complete })
-	untold := locks(func(l int) bool { p := c.At(l, n); return !p.Found && !p.Complete })
 	var parts []string
 	add := func(key string, locks []string, last bool, pairs ...string) {
 		if locks != nil {
 			parts = append(parts, say(lang, key, append(pairs, "locks", named(lang, locks, len(c.Locks), last))...))
 		}
 	}
-	add("par.with.none", lucky, false)
+	add("par.with.none", locks(func(l int) bool { p := c.At(l, n); return p.Found && p.Par == 0 }), false)
 	type harm struct {
 		fault string
 		locks []string
 	}
-	var harms []harm
-	for k, budget := range c.Budgets {
-		if ids := locks(func(l int) bool { p := c.Of(l, k, n); return p.Found && p.Par > 0 }); ids != nil {
-			harms = append(harms, harm{faultsOf(budget), ids})
-		}
-	}
+	harms := slices.DeleteFunc(each(indices(c.Budgets), func(k int) harm {
+		return harm{faultsOf(c.Budgets[k]), locks(func(l int) bool { p := c.Of(l, k, n); return p.Found && p.Par > 0 })}
+	}), func(h harm) bool { return h.locks == nil })
 	groups := gather(harms, func(a, b harm) bool { return slices.Equal(a.locks, b.locks) })
 	slices.SortStableFunc(groups, func(a, b []harm) int { return len(b[0].locks) - len(a[0].locks) })
 	for _, g := range groups {
 		faults := each(g, func(h harm) string { return h.fault })
 		add("par.by.faults", g[0].locks, false, "faults", text.Join(lang, "chart.list", faults))
 	}
-	add("par.spared", spared, untold == nil)
+	untold := locks(func(l int) bool { p := c.At(l, n); return !p.Found && !p.Complete })
+	add("par.spared", locks(func(l int) bool { p := c.At(l, n); return !p.Found && p.Complete }), untold == nil)
 	add("par.untold", untold, true)
 	return text.Join(lang, "grid.join", parts)
 }
@@ -83,14 +78,12 @@ func (c *Par) sentence(lang string, n int) string {
 // Note says why locks on several servers fall here to what they survive in a race; "" if
 // there is none that does.
 func (c *Par) Note(lang string) string {
-	for l, e := range c.Locks {
-		for k, budget := range c.Budgets {
-			if n := slices.Index(c.Verdicts, verdict.Overlap); n >= 0 && study.FewServers(e) > 1 && strings.HasPrefix(budget, "failover") && c.Of(l, k, n).Found {
-				return say(lang, "chart.few", "lock", e.ID)
-			}
-		}
-	}
-	return ""
+	n := slices.Index(c.Verdicts, verdict.Overlap)
+	return fewServers(lang, c.Locks, func(l int) bool {
+		return n >= 0 && slices.ContainsFunc(indices(c.Budgets), func(k int) bool {
+			return strings.HasPrefix(c.Budgets[k], "failover") && c.Of(l, k, n).Found
+		})
+	})
 }
 
 // faultsOf is a budget as a head of a column: a single fault without its number.
@@ -116,10 +109,7 @@ func parLabel(lang string, p *study.Par) string {
 
 // parWays are the faults, "pause, failover": one of them is enough.
 func parWays(lang string, p *study.Par) string {
-	switch {
-	case !p.Found:
-		return ""
-	case p.Par == 0:
+	if p.Par == 0 {
 		return say(lang, "par.noluck")
 	}
 	return strings.Join(p.Ways, ", ")
@@ -128,40 +118,25 @@ func parWays(lang string, p *study.Par) string {
 // records has one line for each lock, budget and verdict. par, steps and trace are empty
 // where nothing was found.
 func (c *Par) records() [][]any {
-	rows := [][]any{row("strategy", "budget", "verdict", "found", "complete", "par", "steps", "trace")}
-	for l := range c.Locks {
-		for k, budget := range c.Budgets {
-			for n := range c.Verdicts {
-				p := c.Of(l, k, n)
-				found := []any{"", "", ""}
-				if p.Found {
-					found = []any{p.Par, p.Steps, p.Trace}
-				}
-				rows = append(rows, append([]any{p.Strategy, budget, p.Verdict, p.Found, p.Complete}, found...))
-			}
+	return csvLines("strategy budget verdict found complete par steps trace", indices(c.Each), func(i int) []any {
+		p, budget := &c.Each[i], c.Budgets[i/len(c.Verdicts)%len(c.Budgets)]
+		line := []any{p.Strategy, budget, p.Verdict, p.Found, p.Complete, "", "", ""}
+		if p.Found {
+			line = append(line[:5], p.Par, p.Steps, p.Trace)
 		}
-	}
-	return rows
+		return line
+	})
 }
 
-func (c *Par) data(h head) any {
-	return struct {
-		head
-		Takeaway string      `json:"takeaway"`
-		Bounds   string      `json:"bounds"`
-		Pars     []study.Par `json:"pars"`
-	}{h, c.Takeaway("en"), c.Bounds("en"), c.Pars}
+func (c *Par) data() object {
+	return object{"takeaway", c.Takeaway("en"), "bounds", c.Bounds("en"), "pars", c.Pars}
 }
 
 // text has a lock per line and a verdict per column, and then the moves.
 func (c *Par) text(out *layout.Lines) {
 	lang := out.Lang()
-	putEach(out, func(lang string) []string { return []string{c.Title(lang)} })
-	out.Put("", 0)
-	sheet := layout.Sheet{Floor: 4, Rows: crossed(sayAll(out, "par.head"), ids(c.Locks), verdictNames(c.Verdicts),
-		func(l, n int) string { return parLabel(lang, c.At(l, n)) })}
-	sheet.WriteOrCells(out)
-	out.Put("", 0)
+	show(out, saying(c.Title), crossing(layout.Sheet{Floor: 4}, sayAll(out, "par.head"), ids(c.Locks), verdictNames(c.Verdicts),
+		func(l, n int) string { return parLabel(lang, c.At(l, n)) }), nil)
 	for i := range c.Pars {
 		if p := &c.Pars[i]; p.Found {
 			out.Put(say(lang, "par.by", "lock", layout.PadRight(p.Strategy, 13),
@@ -169,7 +144,7 @@ func (c *Par) text(out *layout.Lines) {
 		}
 	}
 	out.Put("", 0)
-	putEach(out, func(lang string) []string { return []string{c.Takeaway(lang), c.Bounds(lang), c.Note(lang)} })
+	putEach(out, saying(c.Takeaway, c.Bounds, c.Note))
 }
 
 // The measures of the chart, in points.
@@ -188,23 +163,20 @@ func (c *Par) picture(lang string) picture {
 		column = max(column, strong.Width(faultsOf(b))+parGap)
 	}
 	width := max(label+column*vg.Length(len(c.Budgets)), 560-2*margin)
-	body := block{parHead + parRow*vg.Length(len(c.Locks)), func(canvas draw.Canvas, at vg.Rectangle) {
-		left := func(k int) vg.Length { return at.Min.X + label + column*vg.Length(k) }
-		for k, b := range c.Budgets {
-			write(canvas, strong, left(k), at.Max.Y-parHead/2, faultsOf(b))
-		}
-		for l, e := range c.Locks {
-			y := at.Max.Y - parHead - parRow*(vg.Length(l)+0.5)
-			drawName(canvas, lang, e, box(at.Min.X, y-parRow/2, at.Max.X, y+parRow/2), l)
-			for k := range c.Budgets {
-				for n := range c.Verdicts {
-					drawPar(canvas, lang, c.Of(l, k, n), left(k)+parChip*(vg.Length(n)+0.5), y)
-				}
+	locks := lockRows(lang, c.Locks, parRow, func(place draw.Canvas, l int, y vg.Length) {
+		for k := range c.Budgets {
+			for n := range c.Verdicts {
+				drawPar(place, lang, c.Of(l, k, n), place.Min.X+label+column*vg.Length(k)+parChip*(vg.Length(n)+0.5), y)
 			}
 		}
-	}}
+	})
+	heads := rows(1, parHead, func(place draw.Canvas, _ int, y vg.Length) {
+		for k, b := range c.Budgets {
+			write(place, strong, place.Min.X+label+column*vg.Length(k), y, faultsOf(b))
+		}
+	})
 	meanings := each(c.Verdicts, func(w verdict.Word) caption { return captionOf(w, lang) })
-	return stacked(width+2*margin, heading(c, lang, width), body, space(parFoot), captionsBlock(meanings),
+	return stacked(width+2*margin, heading(c, lang, width), heads, locks, space(parFoot), captionsBlock(meanings),
 		space(parFoot/2),
 		notes(small, width, c.Note(lang), say(lang, "par.legend", "bounds", c.Bounds(lang))), space(parFoot/2))
 }

@@ -116,13 +116,8 @@ func (c *PriceChart) efficient() map[string]bool {
 
 // text has one lock per line.
 func (c *PriceChart) text(out *layout.Lines) {
-	lang := out.Lang()
-	putEach(out, func(lang string) []string { return []string{c.Title(lang), c.Assumptions(lang)} })
-	out.Put("", 0)
-	names := heads(lang, "price.head.", "lock", "family", "commands", "roundtrips", "contended", "handover", "survived",
-		"share")
 	border := c.efficient()
-	sheet := layout.Sheet{Right: layout.From(2), Floor: 7, Rows: withHeads(append(names, ""), c.Prices,
+	table := listing(2, 7, "price.head.", "lock family commands roundtrips contended handover survived share", c.Prices,
 		func(p cost.Price) []string {
 			mark := ""
 			switch {
@@ -133,28 +128,20 @@ func (c *PriceChart) text(out *layout.Lines) {
 			}
 			return []string{p.Strategy, string(p.Family), decimal(p.Commands), rounded(p.RoundTrips, 0), rounded(p.Contended, 1),
 				length(p.Handover), fmt.Sprintf("%d/%d", p.Survived, p.Races), percent(p.Share()) + " %", mark}
-		})}
-	sheet.WriteOrList(out, 1)
-	out.Put("", 0)
-	putEach(out, func(lang string) []string { return []string{c.Takeaway(lang), say(lang, "price.mark")} })
+		})
+	show(out, saying(c.Title, c.Assumptions), table, saying(c.Takeaway, key("price.mark")))
 }
 
 // records has one line for each lock.
 func (c *PriceChart) records() [][]any {
-	names := row("strategy", "family", "commands", "round_trips", "commands_contended", "handover_mean_s", "handover_longest_s",
-		"races_survived", "races")
-	return withHeads(names, c.Prices, func(p cost.Price) []any {
+	return csvLines("strategy family commands round_trips commands_contended handover_mean_s handover_longest_s "+
+		"races_survived races", c.Prices, func(p cost.Price) []any {
 		return []any{p.Strategy, p.Family, decimal(p.Commands), p.RoundTrips, p.Contended, p.Handover, p.LongestHandover, p.Survived, p.Races}
 	})
 }
 
-func (c *PriceChart) data(h head) any {
-	return struct {
-		head
-		Takeaway    string       `json:"takeaway"`
-		Assumptions string       `json:"assumptions"`
-		Prices      []cost.Price `json:"prices"`
-	}{h, c.Takeaway("en"), c.Assumptions("en"), c.Prices}
+func (c *PriceChart) data() object {
+	return object{"takeaway", c.Takeaway("en"), "assumptions", c.Assumptions("en"), "prices", c.Prices}
 }
 
 // The measures of a chart of prices, in points.
@@ -176,15 +163,10 @@ func (c *PriceChart) picture(lang string) picture {
 	for i, of := range byFamily {
 		p.styles[string(of[0].Family)] = styleAt(i)
 	}
-	legend := block{2 * smallLine, func(canvas draw.Canvas, at vg.Rectangle) {
-		x, y := at.Min.X, at.Max.Y-smallLine/2
-		for _, of := range byFamily {
-			family := string(of[0].Family)
-			canvas.DrawGlyph(p.styles[family].glyph(priceRadius), vg.Point{X: x + 5, Y: y})
-			write(canvas, small, x+12, y, family)
-			x += small.Width(family) + 22
-		}
-	}}
+	families := each(byFamily, func(of []cost.Price) string { return string(of[0].Family) })
+	signs := legend(families, 12, 10, func(c draw.Canvas, i int, x, y vg.Length) {
+		c.DrawGlyph(styleAt(i).glyph(priceRadius), vg.Point{X: x + 5, Y: y})
+	})
 	var key []string
 	for _, s := range c.spots(byCommands) {
 		p.least, p.most = min(p.least, s.share), max(p.most, s.share)
@@ -196,9 +178,9 @@ func (c *PriceChart) picture(lang string) picture {
 	if p.most <= p.least {
 		p.least, p.most = 0, 1
 	}
-	return stacked(usualWidth, heading(c, lang, inner), legend,
-		p.panel(say(lang, "price.axis.commands"), c.spots(byCommands)), p.panel(say(lang, "price.axis.roundtrips"),
-			c.spots(byRoundTrips)),
+	return stacked(usualWidth, heading(c, lang, inner), signs,
+		p.panel(say(lang, "price.axis.commands"), c.spots(byCommands)),
+		p.panel(say(lang, "price.axis.roundtrips"), c.spots(byRoundTrips)),
 		notes(small, inner, key...), notes(faint, inner, c.Assumptions(lang), say(lang, "price.legend")), space(12))
 }
 
@@ -215,9 +197,9 @@ func (p *pricePlot) panel(title string, spots []*spot) block {
 	for _, column := range columns {
 		height = max(height, priceLine*vg.Length(len(column)+2))
 	}
-	return block{priceHead + height + priceFoot, func(c draw.Canvas, at vg.Rectangle) {
-		f := crop(c, box(at.Min.X+priceLeft, at.Min.Y+priceFoot, at.Max.X, at.Max.Y-priceHead))
-		write(f, strong, at.Min.X, f.Max.Y+16, title)
+	return block{priceHead + height + priceFoot, func(c draw.Canvas) {
+		f := crop(c, box(c.Min.X+priceLeft, c.Min.Y+priceFoot, c.Max.X, c.Max.Y-priceHead))
+		write(f, strong, c.Min.X, f.Max.Y+16, title)
 		y := func(share float64) vg.Length { return f.Y(plot.LinearScale{}.Normalize(p.least, p.most, share)) }
 		var shares []plot.Tick
 		for share := p.least; share < p.most+0.001; share += 0.1 {

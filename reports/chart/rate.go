@@ -2,8 +2,10 @@ package chart
 
 import (
 	"cmp"
+	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -11,9 +13,11 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"locklab/reports"
 	"locklab/reports/layout"
 	"locklab/reports/text"
 	"locklab/scenarios/cost"
+	"locklab/scenarios/study"
 )
 
 // A Rate draws how often locks are expected to break in a year, against their TTL, and
@@ -88,30 +92,30 @@ func subjectID(s *cost.Subject) string { return s.Entry.ID }
 
 // notes explain the signs of a table.
 func (r *Rate) notes(lang string) (notes []string) {
-	has := func(f func(t cost.Term) bool) bool { return slices.ContainsFunc(r.Terms, f) }
-	if has(func(t cost.Term) bool { return t.Assumed }) {
-		notes = append(notes, say(lang, "rate.note.assumed"))
-	}
-	if has(func(t cost.Term) bool { return t.Bare && t.Expected.Hi > 0 }) {
-		notes = append(notes, say(lang, "rate.note.bare"))
-	}
-	if has(func(t cost.Term) bool { return t.Unknown }) {
-		notes = append(notes, say(lang, "rate.note.unknown"))
+	for _, sign := range []struct {
+		name string
+		on   func(t cost.Term) bool
+	}{
+		{"assumed", func(t cost.Term) bool { return t.Assumed }},
+		{"bare", func(t cost.Term) bool { return t.Bare && t.Expected.Hi > 0 }},
+		{"unknown", func(t cost.Term) bool { return t.Unknown }},
+	} {
+		if slices.ContainsFunc(r.Terms, sign.on) {
+			notes = append(notes, say(lang, "rate.note."+sign.name))
+		}
 	}
 	return notes
 }
 
 // sources lists the environments with what their figures are worth and where they are from.
-func (r *Rate) sources(lang string) (lines []string) {
-	for _, e := range r.Environments {
-		key := "environment." + e.ID
+func (r *Rate) sources(lang string) []string {
+	return each(r.Environments, func(e cost.Environment) string {
 		if e.Kind == cost.Given {
-			lines = append(lines, say(lang, "rate.source.given", "name", e.ID))
-			continue
+			return say(lang, "rate.source.given", "name", e.ID)
 		}
-		lines = append(lines, say(lang, "rate.source", "name", e.ID, "what", say(lang, key+".what"), "kind", say(lang, "rate.kind."+string(e.Kind)), "source", say(lang, key+".source")))
-	}
-	return lines
+		return say(lang, "rate.source", "name", e.ID, "kind", say(lang, "rate.kind."+string(e.Kind)),
+			"what", say(lang, "environment."+e.ID+".what"), "source", say(lang, "environment."+e.ID+".source"))
+	})
 }
 
 func causeName(lang string, t cost.Term) string {
@@ -121,16 +125,20 @@ func causeName(lang string, t cost.Term) string {
 	return t.Environment + ": " + t.Fault
 }
 
+// yearly writes how often a fault strikes a year, with a sign where that is assumed.
+func yearly(n float64, assumed bool) string {
+	if assumed {
+		return number(n) + "*"
+	}
+	return number(n)
+}
+
 // often says how often a fault strikes, and for how long.
-func (r *Rate) often(lang string, t cost.Term) string {
+func (r *Rate) often(t cost.Term) string {
 	if t.Fault == cost.SlowWork {
 		return ""
 	}
-	out := number(t.PerYear)
-	if t.Assumed {
-		out += "*"
-	}
-	return out + sizeOf(r.cause(t))
+	return yearly(t.PerYear, t.Assumed) + sizeOf(r.cause(t))
 }
 
 // sizeOf says how long a fault lasts, or what is lost with it.
@@ -144,20 +152,17 @@ func sizeOf(c cost.Cause) string {
 	return ""
 }
 
-func (r *Rate) cause(t cost.Term) cost.Cause {
+func (r *Rate) cause(t cost.Term) (found cost.Cause) {
 	for _, e := range r.Environments {
-		if e.ID == t.Environment {
-			for _, c := range e.Causes {
-				if c.Fault == t.Fault && c.PerYear == t.PerYear {
-					return c
-				}
-			}
+		i := slices.IndexFunc(e.Causes, func(c cost.Cause) bool { return c.Fault == t.Fault && c.PerYear == t.PerYear })
+		if e.ID == t.Environment && i >= 0 {
+			return e.Causes[i]
 		}
 	}
-	return cost.Cause{}
+	return found
 }
 
-func (r *Rate) cell(lang string, t cost.Term) string {
+func cellOf(t cost.Term) string {
 	switch {
 	case t.Unknown:
 		return "?"
@@ -169,112 +174,79 @@ func (r *Rate) cell(lang string, t cost.Term) string {
 
 // text has a cause per line and a lock per column, and what a crash costs.
 func (r *Rate) text(out *layout.Lines) {
-	putEach(out, func(lang string) []string {
+	before := func(lang string) []string {
 		return []string{say(lang, "rate.head", "ttl", length(r.TTL)), r.Assumptions(lang)}
-	})
-	out.Put("", 0)
-	r.table(out.Lang()).WriteOrList(out, 1)
-	out.Put("", 0)
-	putEach(out, func(lang string) []string {
-		sentences := append([]string{r.Takeaway(lang)}, r.notes(lang)...)
-		sentences = append(sentences, r.Method(lang), say(lang, "rate.sources"))
-		return append(sentences, each(r.sources(lang), func(line string) string { return "  " + line })...)
+	}
+	show(out, before, r.table, func(lang string) []string {
+		sources := each(r.sources(lang), func(line string) string { return "  " + line })
+		return slices.Concat([]string{r.Takeaway(lang)}, r.notes(lang), []string{r.Method(lang), say(lang, "rate.sources")}, sources)
 	})
 }
 
-func (r *Rate) table(lang string) *layout.Sheet {
-	names := []string{say(lang, "rate.cause"), say(lang, "rate.often")}
-	names = append(names, each(r.Subjects, subjectID)...)
+func (r *Rate) table(out *layout.Lines) {
+	lang := out.Lang()
+	names := append([]string{say(lang, "rate.cause"), say(lang, "rate.often")}, each(r.Subjects, subjectID)...)
 	sheet := &layout.Sheet{Rows: [][]string{names}, Right: layout.From(2), Floor: 7}
+	defer sheet.WriteOrList(out, 1)
 	if len(r.Subjects) == 0 {
-		return sheet
+		return
 	}
 	for n, t := range r.Of(r.Subjects[0].Entry.ID) {
-		cells := each(r.Subjects, func(s *cost.Subject) string { return r.cell(lang, r.Of(s.Entry.ID)[n]) })
-		sheet.Rows = append(sheet.Rows, append([]string{causeName(lang, t), r.often(lang, t)}, cells...))
+		cells := each(r.Subjects, func(s *cost.Subject) string { return cellOf(r.Of(s.Entry.ID)[n]) })
+		sheet.Rows = append(sheet.Rows, append([]string{causeName(lang, t), r.often(t)}, cells...))
 	}
 	crashes := func(key string, of func(cost.Crash) time.Duration) {
-		row := []string{say(lang, key), ""}
-		for i, c := range r.Crashes {
-			blocked := length(of(c))
+		sheet.Rows = append(sheet.Rows, append([]string{say(lang, key), ""}, each(indices(r.Crashes), func(i int) string {
 			if len(r.Subjects[i].Lease.Spans) == 0 {
-				blocked = "?"
+				return "?"
 			}
-			row = append(row, blocked)
-		}
-		sheet.Rows = append(sheet.Rows, row)
+			return length(of(r.Crashes[i]))
+		})...))
 	}
 	crashes("rate.crash.mean", func(c cost.Crash) time.Duration { return c.Mean })
 	crashes("rate.crash.longest", func(c cost.Crash) time.Duration { return c.Longest })
 	if slices.ContainsFunc(r.Crashes, func(c cost.Crash) bool { return c.PerYear > 0 }) {
 		crashes("rate.crash.year", func(c cost.Crash) time.Duration { return c.PerYear })
 	}
-	return sheet
 }
 
 // records has one line for each lock, environment and TTL. Bounds are equal where the
 // number is known; unknown ones are empty, and so is a blockage without end.
 func (r *Rate) records() [][]any {
-	rows := [][]any{row("strategy", "environment", "ttl_s", "overlaps_a_year_lo", "overlaps_a_year_hi",
-		"blocked_after_crash_mean_s", "blocked_after_crash_longest_s")}
-	for _, s := range r.Series {
-		i := slices.IndexFunc(r.Subjects, func(o *cost.Subject) bool { return o.Entry.ID == s.Strategy })
+	all := [][]any{header("strategy environment ttl_s overlaps_a_year_lo overlaps_a_year_hi " +
+		"blocked_after_crash_mean_s blocked_after_crash_longest_s")}
+	for i, s := range r.Series {
 		for _, p := range s.Points {
-			row := []any{s.Strategy, s.Environment, decimal(p.TTL.Seconds()), "", "", "", ""}
-			if !p.Unknown {
-				row[3], row[4] = p.Expected.Lo, p.Expected.Hi
-			}
-			if rec := r.Subjects[i].Recovery(p.TTL, r.Hold); rec.Mean < cost.Forever {
-				row[5], row[6] = rec.Mean.Seconds(), rec.Longest.Seconds()
-			}
-			rows = append(rows, row)
+			lo, hi := bounds(p)
+			after := r.Subjects[i/len(r.Environments)].Recovery(p.TTL, r.Hold)
+			all = append(all, row[any](s.Strategy, s.Environment, decimal(p.TTL.Seconds()), lo, hi, finite(after.Mean), finite(after.Longest)))
 		}
 	}
-	return rows
+	return all
 }
 
-// The forms of the JSON of rates. A number that is not known, or has no end, is null.
-type (
-	crashData struct {
-		Strategy string   `json:"strategy"`
-		Mean     *float64 `json:"blocked_mean_s"`
-		Longest  *float64 `json:"blocked_longest_s"`
-	}
-	pointData struct {
-		TTL float64  `json:"ttl_s"`
-		Lo  *float64 `json:"overlaps_a_year_lo"`
-		Hi  *float64 `json:"overlaps_a_year_hi"`
-	}
-	seriesData struct {
-		Strategy    string      `json:"strategy"`
-		Environment string      `json:"environment"`
-		Points      []pointData `json:"points"`
-	}
-	environmentData struct {
-		ID     string    `json:"id"`
-		Kind   cost.Kind `json:"kind"`
-		What   string    `json:"what,omitempty"`
-		Source string    `json:"source,omitempty"`
-	}
-)
-
-func (r *Rate) data(h head) any {
-	return struct {
-		head
-		Takeaway string            `json:"takeaway"`
-		Usage    string            `json:"usage"`
-		Method   string            `json:"method"`
-		TTL      float64           `json:"ttl_s"`
-		Terms    []cost.Term       `json:"terms"`
-		Crashes  []crashData       `json:"after_a_crash"`
-		Series   []seriesData      `json:"series"`
-		Sources  []environmentData `json:"environments"`
-	}{h, r.Takeaway("en"), r.Assumptions("en"), r.Method("en"), r.TTL.Seconds(), r.Terms,
-		each(r.Crashes, func(c cost.Crash) crashData { return crashData{c.Strategy, finite(c.Mean), finite(c.Longest)} }),
-		each(r.Series, func(s cost.Series) seriesData { return seriesData{s.Strategy, s.Environment, each(s.Points, pointOf)} }),
-		each(r.Environments, environmentOf)}
+// data has null for a number that is not known, or has no end.
+func (r *Rate) data() object {
+	return object{"takeaway", r.Takeaway("en"), "usage", r.Assumptions("en"), "method", r.Method("en"), "ttl_s", r.TTL.Seconds(),
+		"terms", r.Terms, "after_a_crash", each(r.Crashes, func(c cost.Crash) object {
+			return object{"strategy", c.Strategy, "blocked_mean_s", finite(c.Mean), "blocked_longest_s", finite(c.Longest)}
+		}),
+		"series", each(r.Series, func(s cost.Series) object {
+			return object{"strategy", s.Strategy, "environment", s.Environment, "points", each(s.Points, func(p cost.Point) object {
+				lo, hi := bounds(p)
+				return object{"ttl_s", p.TTL.Seconds(), "overlaps_a_year_lo", lo, "overlaps_a_year_hi", hi}
+			})}
+		}),
+		"environments", each(r.Environments, func(e cost.Environment) object {
+			of := object{"id", e.ID, "kind", e.Kind}
+			if e.Kind == cost.Given {
+				return of
+			}
+			return append(of, "what", say("en", "environment."+e.ID+".what"), "source", say("en", "environment."+e.ID+".source"))
+		})}
 }
 
+// finite is a duration in seconds; nil: it has no end.
 func finite(d time.Duration) *float64 {
 	if d >= cost.Forever {
 		return nil
@@ -282,18 +254,107 @@ func finite(d time.Duration) *float64 {
 	return new(d.Seconds())
 }
 
-func pointOf(p cost.Point) pointData {
+// bounds are those of a number of failures; nil: it is not known.
+func bounds(p cost.Point) (lo, hi *float64) {
 	if p.Unknown {
-		return pointData{TTL: p.TTL.Seconds()}
+		return nil, nil
 	}
-	return pointData{p.TTL.Seconds(), &p.Expected.Lo, &p.Expected.Hi}
+	return &p.Expected.Lo, &p.Expected.Hi
 }
 
-func environmentOf(e cost.Environment) environmentData {
-	if e.Kind == cost.Given {
-		return environmentData{ID: e.ID, Kind: e.Kind}
+// Explain writes the terms of one lock, factor by factor.
+func (r *Rate) Explain(w io.Writer, o reports.Options, strategy string) error {
+	out := o.Lines(w)
+	lang := out.Lang()
+	i := slices.IndexFunc(r.Subjects, func(s *cost.Subject) bool { return s.Entry.ID == strategy })
+	s := r.Subjects[i]
+	for _, lang := range out.Langs() {
+		out.Put(say(lang, "rate.explain", "lock", strategy, "ttl", length(r.TTL)), 0)
+		out.Put(r.Assumptions(lang), 0)
+		out.Put(say(lang, "rate.explain.lease", "spans", r.spans(lang, s)), 0)
 	}
-	return environmentData{e.ID, e.Kind, say("en", "environment."+e.ID+".what"), say("en", "environment."+e.ID+".source")}
+	for _, t := range r.Of(strategy) {
+		out.Put("", 0)
+		out.Put(causeName(lang, t), 0)
+		for _, line := range r.factors(lang, t) {
+			out.Put("  "+line, 4)
+		}
+	}
+	out.Put("", 0)
+	c := r.Crashes[i]
+	for _, lang := range out.Langs() {
+		out.Put(say(lang, "rate.explain.crash", "mean", length(c.Mean), "longest", length(c.Longest)), 0)
+		out.Put(r.Method(lang), 0)
+	}
+	return out.Err()
+}
+
+// spans says how the lease of a lock is renewed.
+func (r *Rate) spans(lang string, s *cost.Subject) string {
+	switch l := s.Lease; {
+	case len(l.Spans) == 0:
+		return say(lang, "rate.lease.none")
+	case math.IsInf(l.Spans[0].Left, 1):
+		return say(lang, "rate.lease.endless")
+	case l.Kept:
+		return say(lang, "rate.lease.kept", "left", leases(l.Spans[0].Left))
+	case len(l.Spans) == 1:
+		return say(lang, "rate.lease.once", "left", leases(l.Spans[0].Left))
+	default:
+		return say(lang, "rate.lease.renewed", "left", leases(l.Spans[0].Left), "at", leases(l.Spans[1].From), "then", leases(l.Spans[1].Left))
+	}
+}
+
+func (r *Rate) factors(lang string, t cost.Term) (lines []string) {
+	put := func(sign, key string, value string, pairs ...string) {
+		lines = append(lines, sign+" "+layout.PadLeft(value, 12)+"  "+say(lang, key, pairs...))
+	}
+	if t.Unknown {
+		return []string{say(lang, "rate.explain.unknown")}
+	}
+	seconds := number(31_536_000)
+	switch t.Fault {
+	case cost.SlowWork:
+		put(" ", "rate.factor.acquisitions", number(r.PerSecond))
+		put("x", "rate.factor.seconds", seconds)
+	case "lose-reply":
+		put(" ", "rate.factor.acquisitions", number(r.PerSecond))
+		put("x", "rate.factor.seconds", seconds)
+		put("x", "rate.factor.lost", number(t.PerYear))
+	default:
+		key := "rate.factor.machine"
+		if t.Places > 0 {
+			key = "rate.factor.server"
+		}
+		put(" ", key, yearly(t.PerYear, t.Assumed))
+		if t.Places > 1 {
+			put("x", "rate.factor.servers", strconv.Itoa(t.Places))
+		}
+		put("x", "rate.factor.holds", amount(t.Holds))
+	}
+	if t.Fault != "lose-reply" {
+		put("x", "rate.factor.contended", number(t.Contended))
+	}
+	if t.Fault != cost.SlowWork && t.Fault != "lose-reply" {
+		put("x", "rate.factor.window", amount(t.Window))
+	}
+	switch {
+	case t.Shortest > 0:
+		put("x", "rate.factor.long", amount(t.Long), "shortest", length(t.Shortest))
+	case t.Shortest < 0:
+		put("x", "rate.factor.never", amount(t.Long))
+	}
+	put("=", "rate.factor.harm", amount(t.Expected), "harm", string(t.Harm))
+	if t.Limit != nil {
+		lines = append(lines, say(lang, "rate.explain.search", "what", limitSentence(lang, t.Limit)))
+	}
+	return lines
+}
+
+// limitSentence says what search has found about one fault.
+func limitSentence(lang string, l *study.Limit) string {
+	_, words := limitWords(lang, l)
+	return strings.Replace(words, "{locks}", l.Strategy+", "+l.Fault+":", 1)
 }
 
 // The measures of a chart of rates, in points.
@@ -313,15 +374,12 @@ func (r *Rate) picture(lang string) picture {
 	spoken := slices.DeleteFunc(slices.Clone(r.Environments), func(e cost.Environment) bool { return len(e.Causes) == 0 })
 	p.lines = gather(spoken, r.same)
 	p.scale()
-	key := block{smallLine*vg.Length(len(p.lines)) + 6, func(c draw.Canvas, at vg.Rectangle) {
-		for i, l := range p.lines {
-			y := at.Max.Y - smallLine*(vg.Length(i)+0.5)
-			sample(c, styleAt(i), at.Min.X, at.Min.X+26, y)
-			write(c, small, at.Min.X+32, y, environmentLabel(lang, l))
-		}
-	}}
-	all := panels(len(p.groups)+1, rateColumns, ratePanel, func(c draw.Canvas, i int, at vg.Rectangle) {
-		f := crop(c, box(at.Min.X+rateLeft, at.Min.Y+rateBelow, at.Max.X-8, at.Max.Y-rateTitle))
+	key := rows(len(p.lines), smallLine, func(c draw.Canvas, i int, y vg.Length) {
+		sample(c, styleAt(i), c.Min.X, c.Min.X+26, y)
+		write(c, small, c.Min.X+32, y, environmentLabel(lang, p.lines[i]))
+	})
+	all := panels(len(p.groups)+1, rateColumns, ratePanel, func(c draw.Canvas, i int) {
+		f := draw.Crop(c, rateLeft, -8, rateBelow, -rateTitle)
 		if i < len(p.groups) {
 			p.overlaps(f, p.groups[i])
 		} else {
@@ -335,7 +393,7 @@ func (r *Rate) picture(lang string) picture {
 			foot = append(foot, line)
 		}
 	}
-	return stacked(usualWidth, heading(r, lang, inner), key, all, space(6), notes(faint, inner, foot...))
+	return stacked(usualWidth, heading(r, lang, inner), key, space(6), all, space(6), notes(faint, inner, foot...))
 }
 
 type ratePlot struct {
@@ -363,18 +421,13 @@ func (r *Rate) same(a, b cost.Environment) bool {
 
 // environmentLabel says what the environments of a line do, and how often.
 func environmentLabel(lang string, l []cost.Environment) string {
-	var what []string
-	for _, c := range l[0].Causes {
-		often := number(c.PerYear)
-		if c.Assumed {
-			often += "*"
-		}
-		one := c.Fault + " " + say(lang, "rate.once", "n", often)
+	what := each(l[0].Causes, func(c cost.Cause) string {
+		one := c.Fault + " " + say(lang, "rate.once", "n", yearly(c.PerYear, c.Assumed))
 		if c.Lengths.String() != "" {
 			one += ", " + c.Lengths.String()
 		}
-		what = append(what, one)
-	}
+		return one
+	})
 	return say(lang, "rate.legend.environment", "name", text.Join(lang, "chart.list", each(l,
 		func(e cost.Environment) string { return e.ID })), "causes", text.Join(lang, "grid.join", what))
 }
@@ -405,9 +458,9 @@ func (p *ratePlot) scale() {
 	p.blocked = math.Pow(10, math.Ceil(math.Log10(longest)))
 }
 
-// x is the position of a TTL, on a logarithmic scale.
-func (p *ratePlot) x(f draw.Canvas, ttl time.Duration) vg.Length {
-	return f.X(plot.LogScale{}.Normalize(p.TTLs[0].Seconds(), p.TTLs[len(p.TTLs)-1].Seconds(), ttl.Seconds()))
+// x is the positions of TTLs in seconds.
+func (p *ratePlot) x(f draw.Canvas) func(seconds float64) vg.Length {
+	return logarithmic(f.X, p.TTLs[0].Seconds(), p.TTLs[len(p.TTLs)-1].Seconds())
 }
 
 // logY is the position of a value on a logarithmic scale from low to top above the strip
@@ -429,27 +482,26 @@ func (p *ratePlot) axes(f draw.Canvas, title, unit string, low, top float64, zer
 		fillBox(f, box(f.Min.X, f.Min.Y, f.Max.X, f.Min.Y+rateZero-4), stripe)
 	}
 	if p.shade > p.TTLs[0] {
-		fillBox(f, box(f.Min.X, f.Min.Y, min(p.x(f, p.shade), f.Max.X), f.Max.Y), paleGrey)
+		fillBox(f, box(f.Min.X, f.Min.Y, min(p.x(f)(p.shade.Seconds()), f.Max.X), f.Max.Y), paleGrey)
 	}
 	every := 1
 	if math.Log10(top/low) > 6 {
 		every = 2
 	}
-	ticks := decades(low, top, every, func(v float64) string { return number(math.Round(v*1e6) / 1e6) })
-	ticks = slices.DeleteFunc(ticks, func(t plot.Tick) bool { return t.Label == "" })
-	rulesY(f, small, func(v float64) vg.Length { return logY(f, low, top, v) }, ticks)
-	if zero != "" {
-		write(f, aligned(small, draw.XRight), f.Min.X-4, logY(f, low, top, 0), zero)
-	}
+	values := slices.DeleteFunc(decades(low, top, every, places(6)), func(t plot.Tick) bool { return t.Label == "" })
+	rulesY(f, small, func(v float64) vg.Length { return logY(f, low, top, v) }, values)
+	write(f, aligned(small, draw.XRight), f.Min.X-4, logY(f, low, top, 0), zero)
+	var ttls []plot.Tick
+	x := p.x(f)
 	last := vg.Length(-100)
 	for _, ttl := range p.TTLs {
-		x, label := p.x(f, ttl), tick(ttl)
-		f.StrokeLine2(draw.LineStyle{Color: faintInk, Width: 0.5}, x, f.Min.Y, x, f.Min.Y-3)
-		if half := small.Width(label) / 2; x-half > last+4 {
-			write(f, aligned(small, draw.XCenter), x, f.Min.Y-9, label)
-			last = x + half
+		t := plot.Tick{Value: ttl.Seconds()}
+		if half := small.Width(tick(ttl)) / 2; x(t.Value)-half > last+4 {
+			t.Label, last = tick(ttl), x(t.Value)+half
 		}
+		ttls = append(ttls, t)
 	}
+	marksX(f, small, 9, x, ttls)
 	write(f, aligned(faint, draw.XRight), f.Max.X, f.Min.Y-20, say(p.lang, "rate.axis.ttl"))
 	f.StrokeLine2(draw.LineStyle{Color: faintInk, Width: 0.5}, f.Min.X, f.Min.Y, f.Max.X, f.Min.Y)
 }
@@ -493,11 +545,11 @@ func (p *ratePlot) overlaps(f draw.Canvas, group []int) {
 		var part []vg.Point
 		exact, marked := true, -steps
 		flush := func() {
+			style := bounds
 			if exact {
-				f.StrokeLines(st.line(1.8), part)
-			} else {
-				f.StrokeLines(bounds, part)
+				style = st.line(1.8)
 			}
+			f.StrokeLines(style, part)
 			part = nil
 		}
 		for n, ttl := range p.curve {
@@ -506,7 +558,7 @@ func (p *ratePlot) overlaps(f draw.Canvas, group []int) {
 				flush()
 				continue
 			}
-			at := vg.Point{X: p.x(f, ttl), Y: logY(f, p.low, p.top, point.Expected.Hi)}
+			at := vg.Point{X: p.x(f)(ttl.Seconds()), Y: logY(f, p.low, p.top, point.Expected.Hi)}
 			if point.Expected.Hi == 0 {
 				at.Y += shift
 			}
@@ -543,7 +595,7 @@ func (p *ratePlot) crashes(f draw.Canvas) {
 			if rec := s.Recovery(ttl, p.Hold); rec.Mean < cost.Forever {
 				y = logY(f, low, p.blocked, rec.Mean.Seconds())
 			}
-			mean = append(mean, vg.Point{X: p.x(f, ttl), Y: y})
+			mean = append(mean, vg.Point{X: p.x(f)(ttl.Seconds()), Y: y})
 		}
 		f.StrokeLines(st.line(1.8), mean)
 		if len(mean) == 0 {

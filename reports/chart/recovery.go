@@ -4,7 +4,6 @@ import (
 	"math"
 	"time"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -90,40 +89,26 @@ func longestOf(r cost.Recovery) time.Duration {
 // text has one lock with one TTL per line.
 func (c *RecoveryChart) text(out *layout.Lines) {
 	lang := out.Lang()
-	putEach(out, func(lang string) []string { return []string{c.Title(lang), c.Assumptions(lang)} })
-	out.Put("", 0)
-	names := heads(lang, "recovery.head.", "lock", "ttl", "handover", "mean", "p50", "p90", "p99", "longest", "ever")
-	sheet := layout.Sheet{Right: layout.From(1), Floor: 6, Rows: withHeads(names, c.Recoveries,
+	table := listing(1, 6, "recovery.head.", "lock ttl handover mean p50 p90 p99 longest ever", c.Recoveries,
 		func(r cost.Recovery) []string {
-			row := []string{r.Strategy, length(r.TTL)}
-			for _, d := range []time.Duration{r.Handover, r.Mean(), r.Quantile(0.5), r.Quantile(0.9), r.Quantile(0.99),
-				longestOf(r)} {
-				row = append(row, blocked(lang, d))
-			}
+			times := []time.Duration{r.Handover, r.Mean(), r.Quantile(0.5), r.Quantile(0.9), r.Quantile(0.99), longestOf(r)}
+			row := append([]string{r.Strategy, length(r.TTL)}, each(times, func(d time.Duration) string { return blocked(lang, d) })...)
 			return append(row, portion(r.Ever()))
-		})}
-	sheet.WriteOrList(out, 1)
-	out.Put("", 0)
-	putEach(out, func(lang string) []string { return []string{c.Takeaway(lang), say(lang, "recovery.note")} })
+		})
+	show(out, saying(c.Title, c.Assumptions), table, saying(c.Takeaway, key("recovery.note")))
 }
 
 // records has one line for each lock and TTL.
 func (c *RecoveryChart) records() [][]any {
-	names := row("strategy", "ttl_s", "hold_s", "handover_mean_s", "handover_longest_s", "blocked_mean_s", "blocked_p50_s",
-		"blocked_p90_s", "blocked_p99_s", "blocked_longest_s", "share_forever")
-	return withHeads(names, c.Recoveries, func(r cost.Recovery) []any {
+	return csvLines("strategy ttl_s hold_s handover_mean_s handover_longest_s blocked_mean_s blocked_p50_s "+
+		"blocked_p90_s blocked_p99_s blocked_longest_s share_forever", c.Recoveries, func(r cost.Recovery) []any {
 		return []any{r.Strategy, r.TTL, r.Hold, r.Handover, r.LongestHandover, r.Mean(),
 			r.Quantile(0.5), r.Quantile(0.9), r.Quantile(0.99), r.Longest(), r.Ever()}
 	})
 }
 
-func (c *RecoveryChart) data(h head) any {
-	return struct {
-		head
-		Takeaway    string          `json:"takeaway"`
-		Assumptions string          `json:"assumptions"`
-		Recoveries  []cost.Recovery `json:"recoveries"`
-	}{h, c.Takeaway("en"), c.Assumptions("en"), c.Recoveries}
+func (c *RecoveryChart) data() object {
+	return object{"takeaway", c.Takeaway("en"), "assumptions", c.Assumptions("en"), "recoveries", c.Recoveries}
 }
 
 // The measures of a chart of recoveries, in points.
@@ -139,41 +124,38 @@ const (
 // picture has a line for each lock and TTL, on a logarithmic scale of times.
 func (c *RecoveryChart) picture(lang string) picture {
 	height := recoveryLine*vg.Length(len(c.Recoveries)) + recoveryGap*vg.Length(len(c.byLock()))
-	lines := block{height + recoveryAxis, func(canvas draw.Canvas, at vg.Rectangle) { c.draw(canvas, lang, at) }}
-	return stacked(usualWidth, heading(c, lang, inner), space(10), lines,
+	body := block{height + recoveryAxis, func(place draw.Canvas) { c.draw(place, lang) }}
+	return stacked(usualWidth, heading(c, lang, inner), space(10), body,
 		notes(faint, inner, say(lang, "recovery.legend"), c.Assumptions(lang), say(lang, "recovery.note")), space(6))
 }
 
-func (c *RecoveryChart) draw(canvas draw.Canvas, lang string, at vg.Rectangle) {
-	f := crop(canvas, box(at.Min.X+recoveryName+recoveryTTL, at.Min.Y+recoveryAxis, at.Max.X-recoveryEver, at.Max.Y))
+func (c *RecoveryChart) draw(place draw.Canvas, lang string) {
+	const low = 1e-3 // what is shorter stands at the beginning
 	top := 1.0
 	for _, r := range c.Recoveries {
 		top = max(top, math.Pow(10, math.Ceil(math.Log10(max(r.Longest().Seconds(), r.LongestHandover.Seconds(), 1)))))
 	}
-	// what is shorter than the scale stands at its beginning
-	const low = 1e-3
-	x := func(s float64) vg.Length { return f.X(plot.LogScale{}.Normalize(low, top, max(s, low))) }
+	f := draw.Crop(place, recoveryName+recoveryTTL, -recoveryEver, recoveryAxis, 0)
+	x := logarithmic(f.X, low, top)
 	right := aligned(faint, draw.XRight)
 	write(f, right, f.Min.X-6, f.Max.Y+5, "TTL")
-	write(f, right, at.Max.X, f.Max.Y+5, say(lang, "recovery.head.ever"))
+	write(f, right, place.Max.X, f.Max.Y+5, say(lang, "recovery.head.ever"))
 	rulesX(f, small, 8, x, decades(low, top, 1, func(s float64) string { return decimal(math.Round(s*1e3)/1e3) + " s" }))
 	y := f.Max.Y - recoveryGap/2
 	for _, all := range c.byLock() {
-		for i, r := range all {
+		write(f, smallStrong, place.Min.X, y-recoveryLine/2, fitText(smallStrong, all[0].Strategy, recoveryName))
+		for _, r := range all {
 			middle := y - recoveryLine/2
-			if i == 0 {
-				write(f, smallStrong, at.Min.X, middle, fitText(smallStrong, r.Strategy, recoveryName))
-			}
 			write(f, aligned(small, draw.XRight), f.Min.X-6, middle, length(r.TTL))
 			drawRecovery(f, middle, x, r)
 			style := right
 			if r.Ever() > 0 {
 				style = aligned(smallStrong, draw.XRight)
 			}
-			write(f, style, at.Max.X, middle, portion(r.Ever()))
+			write(f, style, place.Max.X, middle, portion(r.Ever()))
 			y -= recoveryLine
 		}
-		f.StrokeLine2(hairlines, at.Min.X, y-recoveryGap/2, at.Max.X, y-recoveryGap/2)
+		f.StrokeLine2(hairlines, place.Min.X, y-recoveryGap/2, place.Max.X, y-recoveryGap/2)
 		y -= recoveryGap
 	}
 }
@@ -181,7 +163,8 @@ func (c *RecoveryChart) draw(canvas draw.Canvas, lang string, at vg.Rectangle) {
 // drawRecovery draws one lock with one TTL: from the shortest to the longest that ends, thick from
 // the 10th to the 90th percentile, and the handover as a hollow mark.
 func drawRecovery(c draw.Canvas, y vg.Length, x func(s float64) vg.Length, r cost.Recovery) {
-	st := styleOf(r.Strategy)
+	st := style{color: styleOf(r.Strategy).color}
+	median, handover := style{color: ink, marker: draw.CircleGlyph{}}, style{color: ink, marker: draw.RingGlyph{}}
 	end := func(d time.Duration) vg.Length {
 		if d == cost.Forever {
 			return c.Max.X
@@ -189,18 +172,17 @@ func drawRecovery(c draw.Canvas, y vg.Length, x func(s float64) vg.Length, r cos
 		return x(d.Seconds())
 	}
 	if r.Ever() < 0.5 {
-		c.StrokeLine2(draw.LineStyle{Color: st.color, Width: 0.9}, end(r.Quantile(0)), y, end(r.Longest()), y)
-		c.StrokeLine2(draw.LineStyle{Color: st.color, Width: 4}, end(r.Quantile(0.1)), y, end(r.Quantile(0.9)), y)
-		c.DrawGlyph(draw.GlyphStyle{Color: ink, Radius: 2.2, Shape: draw.CircleGlyph{}}, vg.Point{X: end(r.Quantile(0.5)), Y: y})
+		c.StrokeLine2(st.line(0.9), end(r.Quantile(0)), y, end(r.Longest()), y)
+		c.StrokeLine2(st.line(4), end(r.Quantile(0.1)), y, end(r.Quantile(0.9)), y)
+		c.DrawGlyph(median.glyph(2.2), vg.Point{X: end(r.Quantile(0.5)), Y: y})
 	}
 	if r.Ever() > 0 {
-		style, tip := draw.LineStyle{Color: st.color, Width: 1.6}, c.Max.X
-		c.StrokeLine2(style, tip-14, y, tip, y)
-		c.StrokeLine2(style, tip-4, y+3, tip, y)
-		c.StrokeLine2(style, tip-4, y-3, tip, y)
+		tip := c.Max.X
+		for _, from := range []vg.Point{{X: tip - 14, Y: y}, {X: tip - 4, Y: y + 3}, {X: tip - 4, Y: y - 3}} {
+			c.StrokeLine2(st.line(1.6), from.X, from.Y, tip, y)
+		}
 	}
 	if r.Handover > 0 {
-		c.DrawGlyph(draw.GlyphStyle{Color: ink, Radius: 2.6, Shape: draw.RingGlyph{}}, vg.Point{X: x(r.Handover.Seconds()),
-			Y: y})
+		c.DrawGlyph(handover.glyph(2.6), vg.Point{X: x(r.Handover.Seconds()), Y: y})
 	}
 }

@@ -142,36 +142,34 @@ func zeroBound(s study.Series) string {
 
 // records has one line a point, with its Wilson interval.
 func (s *Sensitivity) records() [][]any {
-	rows := [][]any{row("strategy", "x", "k", "n", "share", "wilson_lo", "wilson_hi")}
+	all := [][]any{header("strategy x k n share wilson_lo wilson_hi")}
 	for _, one := range s.Series {
 		for _, p := range one.Points {
-			rows = append(rows, append([]any{one.Strategy, decimal(p.X)}, counted(p.K, p.N)...))
+			all = append(all, append([]any{one.Strategy, decimal(p.X)}, counted(p.K, p.N)...))
 		}
 	}
-	return rows
+	return all
 }
 
 // text has a length of pause per line and a lock per column. Lines of many locks are
 // wider than the output.
 func (s *Sensitivity) text(out *layout.Lines) {
-	putEach(out, func(lang string) []string { return []string{s.Title(lang), s.Assumptions(lang)} })
-	out.Put("", 0)
-	line := fmt.Sprintf("%10s", "pause/TTL")
-	for _, one := range s.Series {
-		line += fmt.Sprintf("  %12s", one.Strategy)
-	}
-	out.PutWhole(line)
-	if len(s.Series) > 0 {
-		for i, p := range s.Series[0].Points {
-			line := fmt.Sprintf("%10s", decimal(p.X))
-			for _, one := range s.Series {
-				line += fmt.Sprintf("  %12s", fmt.Sprintf("%d/%d", one.Points[i].K, one.Points[i].N))
-			}
-			out.PutWhole(line)
+	line := func(first string, cell func(one study.Series) string) {
+		whole := fmt.Sprintf("%10s", first)
+		for _, one := range s.Series {
+			whole += fmt.Sprintf("  %12s", cell(one))
 		}
+		out.PutWhole(whole)
 	}
-	out.Put("", 0)
-	putEach(out, func(lang string) []string { return []string{s.Takeaway(lang)} })
+	show(out, saying(s.Title, s.Assumptions), func(*layout.Lines) {
+		line("pause/TTL", func(one study.Series) string { return one.Strategy })
+		if len(s.Series) == 0 {
+			return
+		}
+		for i, p := range s.Series[0].Points {
+			line(decimal(p.X), func(one study.Series) string { return fmt.Sprintf("%d/%d", one.Points[i].K, one.Points[i].N) })
+		}
+	}, saying(s.Takeaway))
 }
 
 // The chart's measures, in points.
@@ -185,19 +183,19 @@ const (
 // picture has the curves of all locks in one panel, with a key below.
 func (s *Sensitivity) picture(lang string) picture {
 	axis := say(lang, "sensitivity.x")
-	head := titled(s.Title(lang), s.Takeaway(lang), say(lang, "sensitivity.axes", "x", axis, "y", say(lang,
-		"sensitivity.y")), usualWidth)
-	panel := block{panelHeight, func(c draw.Canvas, at vg.Rectangle) { s.panel(lang, axis).Draw(crop(c, at)) }}
-	key := block{keyRow * vg.Length(len(s.Series)), func(c draw.Canvas, at vg.Rectangle) {
-		for i, one := range s.Series {
-			left, y := at.Min.X, at.Max.Y-keyRow*(vg.Length(i)+0.5)
-			sample(c, styleOf(one.Strategy), left, left+keySample, y)
-			write(c, strong, left+keySample+8, y, one.Strategy)
-			write(c, small, left+keySample+120, y, summary(lang, one))
-		}
+	head := heading(s, lang, usualWidth)
+	both := block{head.height + textLine, func(c draw.Canvas) {
+		head.draw(c)
+		write(c, faint, c.Min.X, c.Min.Y+headingGap+textLine/2, say(lang, "sensitivity.axes", "x", axis, "y", say(lang, "sensitivity.y")))
 	}}
+	key := rows(len(s.Series), keyRow, func(c draw.Canvas, i int, y vg.Length) {
+		sample(c, styleOf(s.Series[i].Strategy), c.Min.X, c.Min.X+keySample, y)
+		write(c, strong, c.Min.X+keySample+8, y, s.Series[i].Strategy)
+		write(c, small, c.Min.X+keySample+120, y, summary(lang, s.Series[i]))
+	})
 	foot := notes(small, usualWidth, say(lang, "sensitivity.legend", "x", axis, "assumptions", s.Assumptions(lang)))
-	return stacked(usualWidth+2*margin, head, panel, space(panelGap), key, space(panelGap), foot)
+	return stacked(usualWidth+2*margin, both, block{panelHeight, s.panel(lang, axis).Draw}, space(panelGap), key,
+		space(panelGap), foot)
 }
 
 // scale is the smallest and largest X. Y is a share, and always runs from 0 to 1.
@@ -225,43 +223,40 @@ func (s *Sensitivity) panel(lang, axis string) *plot.Plot {
 	p.Y.Tick.Marker = plot.ConstantTicks{{Value: 0, Label: "0 %"}, {Value: 0.25}, {Value: 0.5, Label: "50 %"}, {Value: 0.75}, {Value: 1, Label: "100 %"}}
 	p.Add(quarters{})
 	for _, one := range s.Series {
-		if len(one.Points) == 0 {
-			continue
+		if len(one.Points) > 0 {
+			p.Add(withIntervals(styleOf(one.Strategy), 0x30, 2.4, one.Points)...)
 		}
-		st := styleOf(one.Strategy)
-		area, line := withinIntervals(one)
-		p.Add(&plotter.Polygon{XYs: []plotter.XYs{area}, Color: st.pale(0x30)},
-			&plotter.Line{XYs: line, LineStyle: st.line(1.6)}, &plotter.Scatter{XYs: line, GlyphStyle: st.glyph(2.4)})
 	}
-	p.Add(names{s, lang})
+	p.Add(beside{s, lang})
 	return p
 }
 
-// withinIntervals is a curve, and the area along the lower ends of its intervals and back along the upper.
-func withinIntervals(s study.Series) (area, line plotter.XYs) {
-	for _, p := range s.Points {
+// withIntervals is a curve over the area between the lower and the upper ends of its intervals.
+func withIntervals(st style, alpha uint8, radius vg.Length, points []study.Point) []plot.Plotter {
+	var line, area plotter.XYs
+	for _, p := range points {
 		lo, _ := study.Wilson(p.K, p.N)
 		area = append(area, plotter.XY{X: p.X, Y: lo})
 		line = append(line, plotter.XY{X: p.X, Y: share(p.K, p.N)})
 	}
-	for _, p := range slices.Backward(s.Points) {
+	for _, p := range slices.Backward(points) {
 		_, hi := study.Wilson(p.K, p.N)
 		area = append(area, plotter.XY{X: p.X, Y: hi})
 	}
-	return area, line
+	return []plot.Plotter{
+		&plotter.Polygon{XYs: []plotter.XYs{area}, Color: st.pale(alpha)},
+		&plotter.Line{XYs: line, LineStyle: st.line(1.6)},
+		&plotter.Scatter{XYs: line, GlyphStyle: st.glyph(radius)},
+	}
 }
 
 func plainAxis(a *plot.Axis) {
 	a.Padding = 4
-	a.LineStyle.Color, a.LineStyle.Width = faintInk, 0.5
-	a.Tick.LineStyle.Color, a.Tick.LineStyle.Width = faintInk, 0.5
-	a.Tick.Length = 3
-	label, align := small, a.Tick.Label
-	label.XAlign, label.YAlign = align.XAlign, align.YAlign
-	a.Tick.Label = label
-	name, align := small, a.Label.TextStyle
-	name.XAlign, name.YAlign = align.XAlign, align.YAlign
-	a.Label.TextStyle = name
+	a.LineStyle = draw.LineStyle{Color: faintInk, Width: 0.5}
+	a.Tick.LineStyle, a.Tick.Length = a.LineStyle, 3
+	for _, style := range []*draw.TextStyle{&a.Tick.Label, &a.Label.TextStyle} {
+		style.Color, style.Font, style.Handler = small.Color, small.Font, small.Handler
+	}
 }
 
 // quarters are the lines behind the data: quarters of the share, and a
@@ -278,15 +273,15 @@ func (quarters) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// names are the locks beside their curves at half of the runs: those that get there first on
+// beside are the locks beside their curves at half of the runs: those that get there first on
 // the left, those that get there last on the right, where no curve is. Curves whose
 // intervals overlap have one label.
-type names struct {
+type beside struct {
 	s    *Sensitivity
 	lang string
 }
 
-func (n names) Plot(c draw.Canvas, p *plot.Plot) {
+func (n beside) Plot(c draw.Canvas, p *plot.Plot) {
 	groups := slices.DeleteFunc(n.s.groups(), func(g []study.Series) bool { return math.IsInf(halfway(g[0]), 1) })
 	if len(groups) == 0 {
 		return

@@ -25,19 +25,24 @@ func sayAll(out *layout.Lines, key string, pairs ...string) string {
 // aboutEach joins what is said of several things, in their order. Neighbours of which
 // the same is said are named together: "a, b: text. c: another."
 func aboutEach(lang string, names []string, about func(i int) string) string {
-	var texts, sentences []string
-	for i := range names {
-		texts = append(texts, about(i))
-	}
-	for i := 0; i < len(names); {
-		n := i + 1
-		for n < len(names) && texts[n] == texts[i] {
-			n++
+	texts := each(indices(names), about)
+	same := func(a, b int) bool { return texts[a] == texts[b] }
+	return text.Join(lang, "grid.both", each(neighbours(names, same), func(of []int) string {
+		all := names[of[0] : of[0]+len(of)]
+		return say(lang, "chart.of", "names", text.Join(lang, "chart.list", all), "text", texts[of[0]])
+	}))
+}
+
+// neighbours are the places of a list, those that follow each other together if they are the same.
+func neighbours[T any](all []T, same func(a, b int) bool) (groups [][]int) {
+	for i := range all {
+		if n := len(groups) - 1; i > 0 && same(groups[n][0], i) {
+			groups[n] = append(groups[n], i)
+		} else {
+			groups = append(groups, []int{i})
 		}
-		sentences = append(sentences, say(lang, "chart.of", "names", text.Join(lang, "chart.list", names[i:n]), "text", texts[i]))
-		i = n
 	}
-	return text.Join(lang, "grid.both", sentences)
+	return groups
 }
 
 // named names some of all locks, or says that they are all, or all that are left.
@@ -63,34 +68,57 @@ func putEach(out *layout.Lines, sentences func(lang string) []string) {
 	}
 }
 
-// heads are the texts of the catalogues that name columns.
-func heads(lang, prefix string, names ...string) (row []string) {
-	for _, name := range names {
-		row = append(row, say(lang, prefix+name))
-	}
-	return row
+// A paragraph is a text by language.
+type paragraph = func(lang string) string
+
+// key is a text of the catalogues as a paragraph.
+func key(name string) paragraph { return func(lang string) string { return say(lang, name) } }
+
+// saying is sentences for putEach.
+func saying(all ...paragraph) func(lang string) []string {
+	return func(lang string) []string { return each(all, func(of paragraph) string { return of(lang) }) }
 }
 
-// withHeads are the rows of a table below the names of their columns.
-func withHeads[T, C any](heads []C, of []T, row func(T) []C) [][]C {
-	rows := [][]C{heads}
-	for _, one := range of {
-		rows = append(rows, row(one))
+// show writes a table between sentences.
+func show(out *layout.Lines, before func(lang string) []string, table func(*layout.Lines), after func(lang string) []string) {
+	putEach(out, before)
+	out.Put("", 0)
+	table(out)
+	out.Put("", 0)
+	if after != nil {
+		putEach(out, after)
 	}
-	return rows
 }
 
-// crossed is a table with a line and a column for each of the names, below and beside the corner.
-func crossed(corner string, lines, columns []string, cell func(line, column int) string) [][]string {
-	rows := [][]string{append([]string{corner}, columns...)}
+// listing writes a table with a line for each of some things; the columns from the n-th on are numbers.
+// Its columns are named by texts of the catalogues with a prefix.
+func listing[T any](n, floor int, prefix, names string, of []T, row func(T) []string) func(out *layout.Lines) {
+	return func(out *layout.Lines) {
+		heads := each(strings.Fields(names), func(name string) string { return say(out.Lang(), prefix+name) })
+		sheet := layout.Sheet{Right: layout.From(n), Floor: floor, Rows: append([][]string{heads}, each(of, row)...)}
+		sheet.WriteOrList(out, 1)
+	}
+}
+
+// header is the first line of a CSV: the names of its columns.
+func header(names string) []any { return row(strings.Fields(names)...) }
+
+// csvLines are the lines of a CSV, below the names of its columns.
+func csvLines[T any](names string, of []T, line func(T) []any) [][]any {
+	return append([][]any{header(names)}, each(of, line)...)
+}
+
+// crossing writes a table with a line and a column for each of the names, below and beside the corner.
+func crossing(sheet layout.Sheet, corner string, lines, columns []string, cell func(line, column int) string) func(*layout.Lines) {
+	sheet.Rows = [][]string{append([]string{corner}, columns...)}
 	for i, name := range lines {
 		row := []string{name}
 		for n := range columns {
 			row = append(row, cell(i, n))
 		}
-		rows = append(rows, row)
+		sheet.Rows = append(sheet.Rows, row)
 	}
-	return rows
+	return sheet.WriteOrCells
 }
 
 // ids are the names of locks.
@@ -111,6 +139,24 @@ func gather[T any](all []T, same func(a, b T) bool) (groups [][]T) {
 		groups[n] = append(groups[n], one)
 	}
 	return groups
+}
+
+// pick are those of a list that a function wants.
+func pick[T any](all []T, wants func(T) bool) (some []T) {
+	for _, one := range all {
+		if wants(one) {
+			some = append(some, one)
+		}
+	}
+	return some
+}
+
+// indices are the places of a list.
+func indices[T any](all []T) (places []int) {
+	for i := range all {
+		places = append(places, i)
+	}
+	return places
 }
 
 // each are the results of f.

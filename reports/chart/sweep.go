@@ -16,7 +16,6 @@ import (
 	"locklab/reports/layout"
 	"locklab/reports/text"
 	"locklab/scenarios/study"
-	"locklab/simulator/verdict"
 )
 
 // A Sweep draws the share of seeded runs that end in some verdicts, against one setting as
@@ -135,91 +134,74 @@ func (s *Sweep) notApplicable(lang string) (sentences []string) {
 // records has one line a point, with its Wilson interval.
 func (s *Sweep) records() [][]any {
 	axes := each(s.Order.Axes, func(a study.Axis) any { return a.Name() + " (" + a.Unit() + ")" })
-	rows := [][]any{slices.Concat(row("strategy"), axes, row("k", "n", "share", "wilson_lo", "wilson_hi"))}
+	all := [][]any{slices.Concat(row("strategy"), axes, row("k", "n", "share", "wilson_lo", "wilson_hi"))}
 	for _, one := range s.Series {
 		for _, p := range one.Points {
-			rows = append(rows, slices.Concat(row(one.Strategy), row(each(p.At, decimal)...), counted(p.K, p.N)))
+			all = append(all, slices.Concat(row(one.Strategy), row(each(p.At, decimal)...), counted(p.K, p.N)))
 		}
 	}
-	return rows
+	return all
 }
 
-func (s *Sweep) data(h head) any {
-	type axis struct {
-		Setting string `json:"setting"`
-		Unit    string `json:"unit"`
-	}
-	return struct {
-		head
-		Sweep       string              `json:"sweep"`
-		Axes        []axis              `json:"axes"`
-		Verdicts    []verdict.Word      `json:"verdicts"`
-		Assumptions string              `json:"assumptions"`
-		Takeaway    string              `json:"takeaway"`
-		Series      []study.SweepSeries `json:"series"`
-	}{h, strings.Join(each(s.Order.Axes, study.Axis.Name), ", "),
-		each(s.Order.Axes, func(a study.Axis) axis { return axis{a.Setting.Name, a.Unit()} }),
-		s.Order.Words, s.Assumptions("en"), s.Takeaway("en"), s.Series}
+func (s *Sweep) data() object {
+	return object{"sweep", strings.Join(each(s.Order.Axes, study.Axis.Name), ", "),
+		"axes", each(s.Order.Axes, func(a study.Axis) object { return object{"setting", a.Setting.Name, "unit", a.Unit()} }),
+		"verdicts", s.Order.Words, "assumptions", s.Assumptions("en"), "takeaway", s.Takeaway("en"), "series", s.Series}
 }
 
 // text has a value per line and a lock per column; with two settings a table a lock.
 func (s *Sweep) text(out *layout.Lines) {
-	putEach(out, func(lang string) []string { return []string{s.Title(lang), s.Assumptions(lang)} })
-	out.Put("", 0)
-	if len(s.Order.Axes) == 1 {
-		s.table().WriteOrCells(out)
-	} else {
+	tables := func(out *layout.Lines) {
+		if len(s.Order.Axes) == 1 {
+			s.table(out)
+		}
 		for _, one := range s.Series {
-			if len(one.Points) > 0 {
+			if len(s.Order.Axes) == 2 && len(one.Points) > 0 {
 				out.Put(one.Strategy, 0)
-				s.table2(one).WriteOrCells(out)
+				s.table2(one)(out)
 				out.Put("", 0)
 			}
 		}
-	}
-	for _, one := range s.Series {
-		if one.NA != "" {
-			out.Put(sayAll(out, "sweep.na", "lock", one.Strategy, "why", sayAll(out, "na."+string(one.NA))), 0)
+		for _, one := range s.Series {
+			if one.NA != "" {
+				out.Put(sayAll(out, "sweep.na", "lock", one.Strategy, "why", sayAll(out, "na."+string(one.NA))), 0)
+			}
 		}
 	}
-	out.Put("", 0)
-	putEach(out, func(lang string) []string { return []string{s.Takeaway(lang)} })
+	show(out, saying(s.Title, s.Assumptions), tables, saying(s.Takeaway))
 }
 
 // table has a line for each value that some lock was looked at.
-func (s *Sweep) table() *layout.Sheet {
+func (s *Sweep) table(out *layout.Lines) {
 	axis := s.Order.Axes[0]
 	var xs []float64
 	for _, one := range s.Series {
-		for _, p := range one.Points {
-			xs = append(xs, p.At[0])
-		}
+		xs = append(xs, each(one.Points, func(p study.SweepPoint) float64 { return p.At[0] })...)
 	}
 	slices.Sort(xs)
 	xs = slices.Compact(xs)
 	names := each(s.Series, func(one study.SweepSeries) string { return one.Strategy })
-	return &layout.Sheet{Right: layout.From(0), Floor: 6, Rows: crossed(axis.Name(), each(xs, axis.Format), names,
-		func(i, n int) string {
-			if p, ok := pointAt(s.Series[n], xs[i]); ok {
-				return fmt.Sprintf("%d/%d", p.K, p.N)
-			}
-			return "."
-		})}
+	crossing(layout.Sheet{Right: layout.From(0), Floor: 6}, axis.Name(), each(xs, axis.Format), names, func(i, n int) string {
+		if p, ok := pointAt(s.Series[n], xs[i]); ok {
+			return fmt.Sprintf("%d/%d", p.K, p.N)
+		}
+		return "."
+	})(out)
 }
 
 // table2 is the table of one lock: the second setting down, the first across.
-func (s *Sweep) table2(one study.SweepSeries) *layout.Sheet {
+func (s *Sweep) table2(one study.SweepSeries) func(*layout.Lines) {
 	x, y := s.Order.Axes[0], s.Order.Axes[1]
 	down := slices.Clone(y.Values)
 	slices.Reverse(down)
-	return &layout.Sheet{Right: layout.From(0), Floor: 4, Tight: true, Rows: crossed(y.Name()+" \\ "+x.Name(),
+	return crossing(layout.Sheet{Right: layout.From(0), Floor: 4, Tight: true}, y.Name()+" \\ "+x.Name(),
 		each(down, y.Format), each(x.Values, x.Format), func(i, n int) string {
 			p, ok := pointAt(one, x.Values[n], down[i])
 			if !ok {
 				return ""
 			}
 			return percent(share(p.K, p.N)) + "%"
-		})}
+		})
 }
 
 func pointAt(one study.SweepSeries, at ...float64) (study.SweepPoint, bool) {
@@ -251,8 +233,8 @@ func (s *Sweep) picture(lang string) picture {
 		most, height, legend, panel = 2, sweepMap, "sweep.legend.map", s.heat
 	}
 	columns := max(1, min(most, len(shown)))
-	all := panels(len(shown), columns, height, func(c draw.Canvas, i int, at vg.Rectangle) {
-		f := crop(c, box(at.Min.X+sweepLeft, at.Min.Y+sweepBelow, at.Max.X-8, at.Max.Y-sweepTop))
+	all := panels(len(shown), columns, height, func(c draw.Canvas, i int) {
+		f := draw.Crop(c, sweepLeft, -8, sweepBelow, -sweepTop)
 		write(f, strong, f.Min.X, f.Max.Y+10, shown[i].Strategy)
 		panel(f, shown[i])
 	})
@@ -274,36 +256,31 @@ func ticksOf(a study.Axis, n int) []plot.Tick {
 	ticks := slices.DeleteFunc(plot.DefaultTicks{}.Ticks(ends(a)), func(t plot.Tick) bool {
 		return t.Label == "" || a.Setting.Unit == study.Number && t.Value != math.Trunc(t.Value)
 	})
+	for i := range ticks {
+		ticks[i].Label = a.Format(ticks[i].Value)
+	}
 	for len(ticks) > n {
-		var half []plot.Tick
-		for i := 0; i < len(ticks); i += 2 {
-			half = append(half, ticks[i])
-		}
-		ticks = half
+		seen := 0
+		ticks = slices.DeleteFunc(ticks, func(plot.Tick) bool {
+			seen++
+			return seen%2 == 0
+		})
 	}
 	return ticks
 }
 
 func (s *Sweep) curve(f draw.Canvas, one study.SweepSeries) {
-	st, axis := styleOf(one.Strategy), s.Order.Axes[0]
+	axis, scale := s.Order.Axes[0], plot.New()
 	rulesY(f, tiny, f.Y, []plot.Tick{{Value: 0, Label: "0 %"}, {Value: 0.5, Label: "50 %"}, {Value: 1, Label: "100 %"}})
-	low, high := ends(axis)
-	x := func(v float64) vg.Length { return f.X(plot.LinearScale{}.Normalize(low, high, v)) }
-	for _, t := range ticksOf(axis, 5) {
-		f.StrokeLine2(draw.LineStyle{Color: faintInk, Width: 0.5}, x(t.Value), f.Min.Y, x(t.Value), f.Min.Y-3)
-		write(f, aligned(tiny, draw.XCenter), x(t.Value), f.Min.Y-8, axis.Format(t.Value))
-	}
+	scale.X.Min, scale.X.Max = ends(axis)
+	scale.Y.Min, scale.Y.Max = 0, 1
+	x, _ := scale.Transforms(&f)
+	marksX(f, tiny, 8, x, ticksOf(axis, 5))
 	write(f, aligned(faint, draw.XRight), f.Max.X, f.Min.Y-19, axis.Name())
-	n := len(one.Points)
-	area, line := make([]vg.Point, 2*n), make([]vg.Point, n)
-	for i, point := range one.Points {
-		lo, hi := study.Wilson(point.K, point.N)
-		x := x(point.At[0])
-		area[i], area[2*n-1-i] = vg.Point{X: x, Y: f.Y(lo)}, vg.Point{X: x, Y: f.Y(hi)}
-		line[i] = vg.Point{X: x, Y: f.Y(share(point.K, point.N))}
+	points := each(one.Points, func(p study.SweepPoint) study.Point { return study.Point{X: p.At[0], K: p.K, N: p.N} })
+	for _, part := range withIntervals(styleOf(one.Strategy), 0x48, 1.8, points) {
+		part.Plot(f, scale)
 	}
-	f.FillPolygon(st.pale(0x48), area)
-	curve(f, st, 1.6, 1.8, line)
 }
 
 // heat draws a cell for each point. A point at which nothing was seen is empty.

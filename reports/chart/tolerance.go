@@ -54,10 +54,7 @@ func (f *Tolerance) faults() []string {
 // debate compares a majority of servers with one server, about which Kleppmann and
 // antirez disagreed in 2016; "" if one of the two locks is missing.
 func (f *Tolerance) debate(lang string) string {
-	place := func(id string) int {
-		return slices.IndexFunc(f.Locks, func(e lock.Entry) bool { return e.ID == id })
-	}
-	one, many := place("token"), place("redlock")
+	one, many := slices.Index(ids(f.Locks), "token"), slices.Index(ids(f.Locks), "redlock")
 	if one < 0 || many < 0 {
 		return ""
 	}
@@ -79,11 +76,17 @@ func (f *Tolerance) debate(lang string) string {
 // Note says why locks on several servers fall here to what they survive in a race; "" if
 // there is none that does.
 func (f *Tolerance) Note(lang string) string {
-	for l, e := range f.Locks {
-		for n, h := range f.Hazards {
-			if study.FewServers(e) > 1 && h.Fault == "failover" && f.At(l, n).Answer == study.FallsOnce {
-				return say(lang, "chart.few", "lock", e.ID)
-			}
+	return fewServers(lang, f.Locks, func(l int) bool {
+		n := slices.Index(f.faults(), "failover")
+		return n >= 0 && f.At(l, n).Answer == study.FallsOnce
+	})
+}
+
+// fewServers says that the first lock on several servers that falls has fewer of them here; "": none does.
+func fewServers(lang string, locks []lock.Entry, falls func(l int) bool) string {
+	for l, e := range locks {
+		if study.FewServers(e) > 1 && falls(l) {
+			return say(lang, "chart.few", "lock", e.ID)
 		}
 	}
 	return ""
@@ -91,16 +94,12 @@ func (f *Tolerance) Note(lang string) string {
 
 // boundaries names the limits at which two events fall on the same instant; "": there is none.
 func (f *Tolerance) boundaries(lang string) string {
-	var list []string
-	for _, l := range f.Limits {
-		if l.Boundary {
-			list = append(list, l.Strategy+" "+l.Fault)
-		}
-	}
-	if list == nil {
+	met := pick(f.Limits, func(l study.Limit) bool { return l.Boundary })
+	if met == nil {
 		return ""
 	}
-	return say(lang, "tolerance.boundary", "limits", text.Join(lang, "chart.list", list))
+	names := each(met, func(l study.Limit) string { return l.Strategy + " " + l.Fault })
+	return say(lang, "tolerance.boundary", "limits", text.Join(lang, "chart.list", names))
 }
 
 // groups says of the n-th hazard which locks fall from which size on.
@@ -109,11 +108,10 @@ func (f *Tolerance) groups(lang string, n int) string {
 		at          float64
 		words, lock string // {locks} is left open in words
 	}
-	var all []fall
-	for i, e := range f.Locks {
+	all := each(indices(f.Locks), func(i int) fall {
 		at, words := limitWords(lang, f.At(i, n))
-		all = append(all, fall{at, words, e.ID})
-	}
+		return fall{at, words, f.Locks[i].ID}
+	})
 	groups := gather(all, func(a, b fall) bool { return a.words == b.words })
 	slices.SortStableFunc(groups, func(a, b []fall) int { return cmp.Compare(a[0].at, b[0].at) })
 	var parts []string
@@ -124,62 +122,50 @@ func (f *Tolerance) groups(lang string, n int) string {
 	return text.Join(lang, "grid.join", parts)
 }
 
+// answers are how each answer is put: what ends the keys of its sentence and of its label, and its rank among the
+// others in leases; a limit stands for itself.
+var answers = map[study.Answer]struct {
+	words, label string
+	rank         float64
+}{
+	study.Limited:   {words: "from"},
+	study.AnySize:   {"always", "always", 0},
+	study.FallsOnce: {"falls", "falls", 0},
+	study.NoLimit:   {"never", "holds", study.MaxLeases + 1},
+	study.HoldsOnce: {"stands", "stands", study.MaxLeases + 1},
+	study.NoAnswer:  {"untold", "unknown", study.MaxLeases + 2},
+	study.NotAsked:  {"na", "", study.MaxLeases + 3},
+}
+
 // limitWords puts a limit into words about {locks}; at is its rank among the others.
 func limitWords(lang string, l *study.Limit) (at float64, words string) {
-	switch l.Answer {
-	case study.NoAnswer:
-		return study.MaxLeases + 2, say(lang, "tolerance.untold")
-	case study.NotAsked:
-		return study.MaxLeases + 3, say(lang, "tolerance.na")
-	case study.NoLimit:
-		return study.MaxLeases + 1, say(lang, "tolerance.never", "max", decimal(study.MaxLeases))
-	case study.AnySize:
-		return 0, say(lang, "tolerance.always")
-	case study.Limited:
-		return l.Falls, say(lang, "tolerance.from", "at", leases(l.Falls))
-	case study.HoldsOnce:
-		return study.MaxLeases + 1, say(lang, "tolerance.stands")
-	default:
-		return 0, say(lang, "tolerance.falls")
+	as := answers[l.Answer]
+	if l.Answer == study.Limited {
+		as.rank = l.Falls
 	}
+	return as.rank, say(lang, "tolerance."+as.words, "max", decimal(study.MaxLeases), "at", leases(l.Falls))
 }
 
 // limitLabel is a limit as tables and pictures write it.
 func limitLabel(lang string, l *study.Limit) string {
-	switch l.Answer {
-	case study.NoAnswer:
-		return say(lang, "tolerance.label.unknown")
-	case study.NotAsked:
-		return string(study.NotAsked)
-	case study.NoLimit:
-		return say(lang, "tolerance.label.holds", "max", decimal(study.MaxLeases))
-	case study.AnySize:
-		return say(lang, "tolerance.label.always")
-	case study.FallsOnce:
-		return say(lang, "tolerance.label.falls")
-	case study.HoldsOnce:
-		return say(lang, "tolerance.label.stands")
-	}
-	return leases(l.Falls)
+	return sizeLabel(lang, l.Answer, decimal(study.MaxLeases), leases(l.Falls))
 }
 
-func rateLabel(lang string, l *study.RateLimit) string {
-	switch l.Answer {
-	case study.NoAnswer:
-		return say(lang, "tolerance.label.unknown")
+// sizeLabel is an answer with the size that holds, or at which the lock falls.
+func sizeLabel(lang string, answer study.Answer, holds, falls string) string {
+	switch answer {
 	case study.NotAsked:
 		return string(study.NotAsked)
-	case study.NoLimit:
-		return say(lang, "tolerance.label.holds", "max", decimal(l.Holds))
+	case study.Limited:
+		return falls
 	}
-	return decimal(l.Falls)
+	return say(lang, "tolerance.label."+answers[answer].label, "max", holds)
 }
 
 // records has one line for each lock and hazard. Sizes are in leases; holds_up_to
 // is empty where no size holds or there is none, falls_at and boundary_only where none falls.
 func (f *Tolerance) records() [][]any {
-	names := row("strategy", "fault", "result", "holds_up_to", "falls_at", "boundary_only", "largest_searched", "trace")
-	return withHeads(names, f.Limits, func(l study.Limit) []any {
+	return csvLines("strategy fault result holds_up_to falls_at boundary_only largest_searched trace", f.Limits, func(l study.Limit) []any {
 		line := []any{l.Strategy, l.Fault, l.Answer, "", "", "", "", l.Trace}
 		if l.Holds > 0 {
 			line[3] = decimal(l.Holds)
@@ -194,46 +180,31 @@ func (f *Tolerance) records() [][]any {
 	})
 }
 
-func (f *Tolerance) data(h head) any {
-	return struct {
-		head
-		Takeaway string            `json:"takeaway"`
-		Bounds   string            `json:"bounds"`
-		Unit     string            `json:"unit"`
-		Max      float64           `json:"largest_searched"`
-		Limits   []study.Limit     `json:"limits"`
-		Rates    []study.RateLimit `json:"rates,omitempty"` // played, not searched
-	}{h, f.Takeaway("en"), f.Bounds("en"), "lease", study.MaxLeases, f.Limits, f.Rates}
+func (f *Tolerance) data() object {
+	out := object{"takeaway", f.Takeaway("en"), "bounds", f.Bounds("en"), "unit", "lease", "largest_searched", study.MaxLeases,
+		"limits", f.Limits}
+	if len(f.Rates) > 0 { // played, not searched
+		out = append(out, "rates", f.Rates)
+	}
+	return out
 }
 
 // text has a lock per line and a hazard per column, and then a race of clocks per column.
 func (f *Tolerance) text(out *layout.Lines) {
-	lang := out.Lang()
-	putEach(out, func(lang string) []string { return []string{f.Title(lang)} })
-	out.Put("", 0)
-	sheet := layout.Sheet{Floor: 8, Rows: crossed(say(lang, "tolerance.head"), ids(f.Locks), f.faults(),
-		func(i, n int) string { return limitLabel(lang, f.At(i, n)) })}
-	sheet.WriteOrCells(out)
-	out.Put("", 0)
-	putEach(out, func(lang string) []string {
-		return []string{f.Takeaway(lang), f.Bounds(lang), f.boundaries(lang), f.Note(lang)}
-	})
-	if len(f.Rates) > 0 {
-		out.Put("", 0)
-		f.rates(lang).WriteOrCells(out)
-		out.Put("", 0)
-		played := each(study.Rates(), func(rate time.Duration) string { return decimal(100 * rate.Seconds()) })
-		putEach(out, func(lang string) []string {
-			return []string{say(lang, "tolerance.rates.note", "rates", text.Join(lang, "chart.list", played))}
-		})
+	lang, locks := out.Lang(), ids(f.Locks)
+	show(out, saying(f.Title), crossing(layout.Sheet{Floor: 8}, say(lang, "tolerance.head"), locks, f.faults(),
+		func(i, n int) string { return limitLabel(lang, f.At(i, n)) }), saying(f.Takeaway, f.Bounds, f.boundaries, f.Note))
+	if len(f.Rates) == 0 {
+		return
 	}
-}
-
-// rates is a table with a lock per line and a race of clocks per column.
-func (f *Tolerance) rates(lang string) *layout.Sheet {
 	races := each(f.Rates[:len(f.Rates)/len(f.Locks)], func(l study.RateLimit) string { return l.Scenario })
-	return &layout.Sheet{Floor: 8, Rows: crossed(say(lang, "tolerance.rates.head"), ids(f.Locks), races,
-		func(i, n int) string { return rateLabel(lang, &f.Rates[i*len(races)+n]) })}
+	played := each(study.Rates(), func(rate time.Duration) string { return decimal(100 * rate.Seconds()) })
+	show(out, saying(), crossing(layout.Sheet{Floor: 8}, say(lang, "tolerance.rates.head"), locks, races, func(i, n int) string {
+		l := &f.Rates[i*len(races)+n]
+		return sizeLabel(lang, l.Answer, decimal(l.Holds), decimal(l.Falls))
+	}), func(lang string) []string {
+		return []string{say(lang, "tolerance.rates.note", "rates", text.Join(lang, "chart.list", played))}
+	})
 }
 
 // The measures of a chart of tolerances, in points.
@@ -260,25 +231,24 @@ func (f *Tolerance) picture(lang string) picture {
 		}
 	}
 	width := max(x, 480-2*margin)
-	body := block{rangeHead + rangeRow*vg.Length(len(f.Locks)) + rangeFoot, func(c draw.Canvas, at vg.Rectangle) {
-		rows := box(at.Min.X, at.Min.Y+rangeFoot, at.Max.X, at.Max.Y-rangeHead)
-		row := func(i int) vg.Length { return rows.Max.Y - rangeRow*(vg.Length(i)+0.5) }
-		for i, e := range f.Locks {
-			drawName(c, lang, e, box(at.Min.X, row(i)-rangeRow/2, at.Max.X, row(i)+rangeRow/2), i)
-		}
+	names := lockRows(lang, f.Locks, rangeRow, func(draw.Canvas, int, vg.Length) {})
+	body := block{rangeHead + names.height + rangeFoot, func(c draw.Canvas) {
+		c = draw.Crop(c, 0, 0, rangeFoot, -rangeHead)
+		names.draw(c)
 		for n, h := range f.Hazards {
-			left := at.Min.X + lefts[n]
-			write(c, strong, left, at.Max.Y-textLine/2, h.Fault)
-			write(c, faint, left, at.Max.Y-textLine-smallLine/2, say(lang, "tolerance.fault."+h.Fault))
-			scale := crop(c, box(left, rows.Min.Y, left+rangeWidth, rows.Max.Y))
+			left := c.Min.X + lefts[n]
+			write(c, strong, left, c.Max.Y+rangeHead-textLine/2, h.Fault)
+			write(c, faint, left, c.Max.Y+rangeHead-textLine-smallLine/2, say(lang, "tolerance.fault."+h.Fault))
+			scale := crop(c, box(left, c.Min.Y, left+rangeWidth, c.Max.Y))
 			if h.Sized {
 				drawScale(scale, lang, guides[h.Fault])
 			}
 			for i := range f.Locks {
+				y := c.Max.Y - rangeRow*(vg.Length(i)+0.5)
 				if h.Sized {
-					drawRange(scale, lang, i, f.At(i, n), row(i))
+					drawRange(scale, lang, i, f.At(i, n), y)
 				} else {
-					drawAnswer(c, lang, f.At(i, n), left, row(i))
+					drawAnswer(c, lang, f.At(i, n), left, y)
 				}
 			}
 		}
@@ -296,16 +266,18 @@ func nameWidth(lang string, locks []lock.Entry, gap vg.Length) vg.Length {
 	return width
 }
 
-// drawName writes the name of the i-th lock on its stripe.
-func drawName(c draw.Canvas, lang string, e lock.Entry, stripe vg.Rectangle, i int) {
-	fillBox(c, stripe, ground(i))
-	x, y := stripe.Min.X+4, (stripe.Min.Y+stripe.Max.Y)/2
-	name := y
-	if note := serversNote(lang, e); note != "" {
-		name += smallLine / 2
-		write(c, faint, x, y-textLine/2, note)
-	}
-	write(c, strong, x, name, e.ID)
+// lockRows is a striped row for each lock, with its name; row draws the rest of it.
+func lockRows(lang string, locks []lock.Entry, height vg.Length, row func(place draw.Canvas, i int, y vg.Length)) block {
+	return rows(len(locks), height, func(place draw.Canvas, i int, y vg.Length) {
+		fillBox(place, box(place.Min.X, y-height/2, place.Max.X, y+height/2), ground(i))
+		name := y
+		if note := serversNote(lang, locks[i]); note != "" {
+			name += smallLine / 2
+			write(place, faint, place.Min.X+4, y-textLine/2, note)
+		}
+		write(place, strong, place.Min.X+4, name, locks[i].ID)
+		row(place, i, y)
+	})
 }
 
 // ground returns the background of row i.

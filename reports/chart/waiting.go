@@ -92,7 +92,14 @@ func jain(index *float64) string {
 
 // text has one policy with one number of clients per line.
 func (c *WaitingChart) text(out *layout.Lines) {
-	lang := out.Lang()
+	table := listing(1, 6, "waiting.head.", "policy clients handover p99 commands entry load jain overtaken herd", c.Results,
+		func(r cost.WaitingResult) []string {
+			if r.Skipped {
+				return append([]string{r.Policy, strconv.Itoa(r.Clients)}, slices.Repeat([]string{"-"}, 8)...)
+			}
+			return []string{r.Policy, strconv.Itoa(r.Clients), millis(r.Handover), millis(r.HandoverP99), rounded(r.Commands, 0),
+				rounded(r.PerEntry, 1), percent(r.Load) + " %", jain(r.Jain), strconv.Itoa(r.Overtaken), rounded(r.Herd, 1)}
+		})
 	for _, lang := range out.Langs() {
 		out.Put(c.Title(lang), 0)
 		out.Put(c.Assumptions(lang), 0)
@@ -100,60 +107,45 @@ func (c *WaitingChart) text(out *layout.Lines) {
 			out.Put(policy, 2)
 		}
 	}
-	out.Put("", 0)
-	names := heads(lang, "waiting.head.", "policy", "clients", "handover", "p99", "commands", "entry", "load", "jain",
-		"overtaken", "herd")
-	sheet := layout.Sheet{Right: layout.From(1), Floor: 6, Rows: withHeads(names, c.Results,
-		func(r cost.WaitingResult) []string {
-			if r.Skipped {
-				return append([]string{r.Policy, strconv.Itoa(r.Clients)}, slices.Repeat([]string{"-"}, 8)...)
-			}
-			return []string{r.Policy, strconv.Itoa(r.Clients), millis(r.Handover), millis(r.HandoverP99), rounded(r.Commands, 0),
-				rounded(r.PerEntry, 1), percent(r.Load) + " %", jain(r.Jain), strconv.Itoa(r.Overtaken), rounded(r.Herd, 1)}
-		})}
-	sheet.WriteOrList(out, 1)
-	out.Put("", 0)
-	putEach(out, func(lang string) []string { return append([]string{c.Takeaway(lang)}, c.notes(lang)...) })
+	show(out, saying(), table, func(lang string) []string { return append([]string{c.Takeaway(lang)}, c.notes(lang)...) })
 	if len(c.Article) > 0 {
 		out.Put("", 0)
-		putEach(out, func(lang string) []string { return []string{say(lang, "waiting.article")} })
-		c.article(lang).WriteOrList(out, 1)
-		putEach(out, func(lang string) []string { return []string{say(lang, "waiting.article.note")} })
+		putEach(out, saying(key("waiting.article")))
+		c.article(out)
+		putEach(out, saying(key("waiting.article.note")))
 	}
 }
 
 // article sets our runs beside the figures of article 000.
-func (c *WaitingChart) article(lang string) *layout.Sheet {
+func (c *WaitingChart) article(out *layout.Lines) {
 	figure := func(given bool, value string) string {
 		if !given {
 			return "-"
 		}
 		return value
 	}
-	names := heads(lang, "waiting.article.head.", "load", "second", "article", "release", "article", "commands")
-	return &layout.Sheet{Right: layout.From(1), Floor: 6, Rows: withHeads(names, c.Article,
+	listing(1, 6, "waiting.article.head.", "load second article release article commands", c.Article,
 		func(r cost.ArticleRun) []string {
-			load := say(lang, "waiting.article.load", "requests", thousands(r.Requests), "sleep", length(r.Sleep))
+			key := "waiting.article.load"
 			if r.Sleep == 0 {
-				load = say(lang, "waiting.article.load.none", "requests", thousands(r.Requests))
+				key = "waiting.article.load.none"
 			}
-			return []string{load, figure(r.Requests > 1, rounded(r.Result.Throughput, 0)), figure(r.Throughput > 0,
-				decimal(r.Throughput)),
+			return []string{say(out.Lang(), key, "requests", thousands(r.Requests), "sleep", length(r.Sleep)),
+				figure(r.Requests > 1, rounded(r.Result.Throughput, 0)), figure(r.Throughput > 0, decimal(r.Throughput)),
 				millis(r.Result.Release), figure(r.Release > 0, r.Release.String()), rounded(r.Result.Commands, 0)}
-		})}
+		})(out)
 }
 
 // records has one line for each policy and number of clients, and those of article 000.
 func (c *WaitingChart) records() [][]any {
-	rows := [][]any{row("policy", "clients", "entries", "handover_mean_s", "handover_p99_s", "release_mean_s", "entries_per_second",
-		"commands_per_second", "commands_per_entry", "server_load", "jain_index", "longest_overtaking", "herd_size",
-		"article_per_second", "article_release_s")}
+	rows := [][]any{header("policy clients entries handover_mean_s handover_p99_s release_mean_s entries_per_second " +
+		"commands_per_second commands_per_entry server_load jain_index longest_overtaking herd_size " +
+		"article_per_second article_release_s")}
 	line := func(name string, r cost.WaitingResult, article ...any) {
-		if r.Skipped {
-			return
+		if !r.Skipped {
+			rows = append(rows, append([]any{name, r.Clients, r.Entries, r.Handover, r.HandoverP99, r.Release, r.Throughput, r.Commands,
+				r.PerEntry, r.Load, strings.Trim(jain(r.Jain), "-"), r.Overtaken, r.Herd}, article...))
 		}
-		rows = append(rows, append([]any{name, r.Clients, r.Entries, r.Handover, r.HandoverP99, r.Release, r.Throughput, r.Commands, r.PerEntry,
-			r.Load, strings.ReplaceAll(jain(r.Jain), "-", ""), r.Overtaken, r.Herd}, article...))
 	}
 	for _, r := range c.Results {
 		line(r.Policy, r, "", "")
@@ -164,14 +156,12 @@ func (c *WaitingChart) records() [][]any {
 	return rows
 }
 
-func (c *WaitingChart) data(h head) any {
-	return struct {
-		head
-		Takeaway    string               `json:"takeaway"`
-		Assumptions string               `json:"assumptions"`
-		Results     []cost.WaitingResult `json:"results"`
-		Article     []cost.ArticleRun    `json:"article,omitempty"`
-	}{h, c.Takeaway("en"), c.Assumptions("en"), c.Results, c.Article}
+func (c *WaitingChart) data() object {
+	out := object{"takeaway", c.Takeaway("en"), "assumptions", c.Assumptions("en"), "results", c.Results}
+	if len(c.Article) > 0 {
+		out = append(out, "article", c.Article)
+	}
+	return out
 }
 
 // A waitingMeasure is one panel.
@@ -207,51 +197,42 @@ const waitingPanel vg.Length = 168
 
 // picture has a panel for each measure, against the number of clients.
 func (c *WaitingChart) picture(lang string) picture {
-	key := block{2 * smallLine, func(canvas draw.Canvas, at vg.Rectangle) {
-		x, y := at.Min.X, at.Max.Y-smallLine/2
-		for i, of := range c.byPolicy() {
-			sample(canvas, styleAt(i), x, x+20, y)
-			write(canvas, small, x+24, y, of[0].Policy)
-			x += 24 + small.Width(of[0].Policy) + 11
-		}
-	}}
-	measures := panels(len(waitingMeasures), 2, waitingPanel, func(canvas draw.Canvas, i int, at vg.Rectangle) {
-		write(canvas, strong, at.Min.X, at.Max.Y-9, say(lang, "waiting.panel."+waitingMeasures[i].key))
-		f := crop(canvas, box(at.Min.X+rateLeft, at.Min.Y+rateBelow, at.Max.X-8, at.Max.Y-20))
-		c.panel(f, waitingMeasures[i], say(lang, "waiting.axis"))
+	policies := each(c.byPolicy(), func(of []cost.WaitingResult) string { return of[0].Policy })
+	measures := panels(len(waitingMeasures), 2, waitingPanel, func(place draw.Canvas, i int) {
+		write(place, strong, place.Min.X, place.Max.Y-9, say(lang, "waiting.panel."+waitingMeasures[i].key))
+		c.panel(draw.Crop(place, rateLeft, -8, rateBelow, -20), waitingMeasures[i], say(lang, "waiting.axis"))
 	})
-	foot := append([]string{c.Assumptions(lang)}, c.policies(lang)...)
-	return stacked(usualWidth, heading(c, lang, inner), key, measures, space(8), notes(faint, inner, append(foot,
-		c.notes(lang)...)...))
+	foot := slices.Concat([]string{c.Assumptions(lang)}, c.policies(lang), c.notes(lang))
+	return stacked(usualWidth, heading(c, lang, inner), legend(policies, 24, 11, func(c draw.Canvas, i int, x, y vg.Length) {
+		sample(c, styleAt(i), x, x+20, y)
+	}), measures, space(8), notes(faint, inner, foot...))
 }
 
 func (c *WaitingChart) panel(f draw.Canvas, m waitingMeasure, axis string) {
-	last := 2.0
+	last := 4
 	var values []float64
 	for _, r := range c.Results {
-		last = max(last, float64(r.Clients))
+		last = max(last, r.Clients)
 		if v := m.of(r); v > 0 && !r.Skipped {
 			values = append(values, v)
 		}
 	}
-	y, label := f.Y, func(v float64) string { return number(math.Round(v*1e4) / 1e4) }
-	ticks := []plot.Tick{{Value: 0, Label: "0"}, {Value: 0.5, Label: "0.5"}, {Value: 1, Label: "1"}}
+	y, ticks := f.Y, []plot.Tick{{Value: 0, Label: "0"}, {Value: 0.5, Label: "0.5"}, {Value: 1, Label: "1"}}
 	if !m.linear {
 		low, high := withinDecades(values)
-		y = func(v float64) vg.Length { return f.Y(plot.LogScale{}.Normalize(low, high, v)) }
-		ticks = decades(low, high, 1, label)
+		y, ticks = logarithmic(f.Y, low, high), decades(low, high, 1, places(4))
 	}
 	rulesY(f, small, y, ticks)
-	x := func(n int) vg.Length { return f.X(plot.LogScale{}.Normalize(2, max(last, 4), float64(n))) }
+	x := logarithmic(f.X, 2, float64(last))
 	for _, of := range gather(c.Results, func(a, b cost.WaitingResult) bool { return a.Clients == b.Clients }) {
-		write(f, aligned(small, draw.XCenter), x(of[0].Clients), f.Min.Y-9, strconv.Itoa(of[0].Clients))
+		write(f, aligned(small, draw.XCenter), x(float64(of[0].Clients)), f.Min.Y-9, strconv.Itoa(of[0].Clients))
 	}
 	write(f, aligned(faint, draw.XRight), f.Max.X, f.Min.Y-20, axis)
 	for i, of := range c.byPolicy() {
 		var line []vg.Point
 		for _, r := range of {
 			if v := m.of(r); !math.IsNaN(v) && !r.Skipped {
-				line = append(line, vg.Point{X: x(r.Clients), Y: y(v)})
+				line = append(line, vg.Point{X: x(float64(r.Clients)), Y: y(v)})
 			}
 		}
 		curve(f, styleAt(i), 1.5, 2.2, line)

@@ -17,23 +17,23 @@ const Format = 1
 
 // PositionJSON is a position, or the run of a question, as JSON. Times are true ones.
 type PositionJSON struct {
-	Version  int            `json:"version"`
-	Lock     string         `json:"lock"`
-	Title    Words          `json:"title"`
-	Bounds   string         `json:"bounds,omitempty"`
-	Link     string         `json:"link"`
-	Steps    int            `json:"steps"`
-	Now      time.Duration  `json:"now_ns"`
-	TTL      time.Duration  `json:"ttl_ns"`
-	Key      string         `json:"key"`
-	Line     bool           `json:"zookeeper,omitempty"` // the lock is a line on a ZooKeeper
-	Verdicts []verdict.Word `json:"verdicts"`
-	Faults   []FaultJSON    `json:"faults"`
-	Clients  []ClientJSON   `json:"clients"`
-	Keys     []KeyJSON      `json:"keys"`
-	Rows     []RowJSON      `json:"rows"`
-	Moves    []MoveJSON     `json:"moves"`
-	Moving   *motion.Run    `json:"moving,omitempty"` // the run so far as a timeline
+	Version  int              `json:"version"`
+	Lock     string           `json:"lock"`
+	Title    Words            `json:"title"`
+	Bounds   string           `json:"bounds,omitempty"`
+	Link     string           `json:"link"`
+	Steps    int              `json:"steps"`
+	Now      time.Duration    `json:"now_ns"`
+	TTL      time.Duration    `json:"ttl_ns"`
+	Key      string           `json:"key"`
+	Line     bool             `json:"zookeeper,omitempty"` // the lock is a line on a ZooKeeper
+	Verdicts []verdict.Word   `json:"verdicts"`
+	Faults   []FaultJSON      `json:"faults"`
+	Clients  []ClientJSON     `json:"clients"`
+	Keys     []KeyJSON        `json:"keys"`
+	Rows     []RowJSON        `json:"rows"`
+	Moves    []MoveJSON       `json:"moves"`
+	Moving   *motion.Timeline `json:"moving,omitempty"` // the run so far as a timeline
 }
 
 // FaultJSON is a fault of the budget.

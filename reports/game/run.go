@@ -23,7 +23,7 @@ type RunJSON struct {
 	NotInjected   []Words          `json:"not_injected,omitempty"`
 	Settings      []SettingJSON    `json:"settings"`
 	Link          string           `json:"link"`
-	Run           *motion.Run      `json:"run,omitempty"`
+	Run           *motion.Timeline `json:"run,omitempty"`
 	Listings      []motion.Listing `json:"listings,omitempty"`
 }
 

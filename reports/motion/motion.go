@@ -64,8 +64,8 @@ func (s *Said) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*map[string]string)(s))
 }
 
-// A Run is a run as data. Instants are in microseconds of true time; -1 is none.
-type Run struct {
+// A Timeline is a run as data. Instants are in microseconds of true time; -1 is none.
+type Timeline struct {
 	Lock      string         `json:"lock"`
 	Race      string         `json:"race"` // "": a search
 	Verdicts  []verdict.Word `json:"verdicts"`
@@ -165,14 +165,14 @@ type Listing struct {
 
 // A Book is runs, with the code that they share.
 type Book struct {
-	Listings []Listing       `json:"listings"`
-	Runs     map[string]*Run `json:"runs"`
+	Listings []Listing            `json:"listings"`
+	Runs     map[string]*Timeline `json:"runs"`
 }
 
 // Add adds a run under a name.
-func (b *Book) Add(name string, r *Run, listings []reports.Listing) {
+func (b *Book) Add(name string, r *Timeline, listings []reports.Listing) {
 	if b.Runs == nil {
-		b.Runs = map[string]*Run{}
+		b.Runs = map[string]*Timeline{}
 	}
 	number := make([]int, len(listings))
 	for i, l := range listings {
@@ -192,9 +192,9 @@ func (b *Book) Add(name string, r *Run, listings []reports.Listing) {
 
 // Of returns a run as data, in some languages, with the listings of its calls. With words it
 // has its story and its commands as well.
-func Of(h *history.History, j verdict.Judgement, verdicts []verdict.Word, langs []string, words bool) (*Run, []reports.Listing) {
+func Of(h *history.History, j verdict.Judgement, verdicts []verdict.Word, langs []string, words bool) (*Timeline, []reports.Listing) {
 	in := languages(langs)
-	r := &Run{
+	r := &Timeline{
 		Lock: h.Strategy, Race: h.Scenario, Verdicts: append([]verdict.Word{}, verdicts...), Key: h.Key, ZooKeeper: h.ZooKeeper,
 		Clients: h.Clients, Nodes: h.Nodes, Probe: h.Probe, TTL: micros(h.TTL), End: micros(h.End),
 		At: []int64{}, States: []State{}, Messages: messages(h), Rows: in.rows(h, j),

@@ -52,7 +52,7 @@ func (c *Collector) Add(o *race.Outcome) {
 	defer c.mu.Unlock()
 	lock := o.Strategy.ID
 	if c.books[lock] == nil {
-		c.books[lock], c.code[lock] = &motion.Book{Runs: map[string]*motion.Run{}}, map[string][]reports.Listing{}
+		c.books[lock], c.code[lock] = &motion.Book{Runs: map[string]*motion.Timeline{}}, map[string][]reports.Listing{}
 	}
 	c.books[lock].Runs[o.Scenario.ID], c.code[lock][o.Scenario.ID] = run, listings
 }
