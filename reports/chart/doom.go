@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -36,21 +37,17 @@ func (d *Doom) Takeaway(lang string) string {
 	if len(d.Steps) == 0 {
 		return ""
 	}
-	first, last, faults := 0, 0, 0
-	for n, s := range d.Steps {
-		if s.Fault {
-			if faults++; faults == 1 {
-				first = n
-			}
-			last = n
-		}
+	faults := pick(indices(d.Steps), func(n int) bool { return d.Steps[n].Fault })
+	first, last := 0, 0
+	if len(faults) > 0 {
+		first, last = faults[0], faults[len(faults)-1]
 	}
 	harm := string(d.Harm)
-	key := []string{"doom.nofault", "doom.fault", "doom.faults"}[min(faults, 2)]
-	text := say(lang, key, "n", strconv.Itoa(faults), "harm", harm,
+	key := []string{"doom.nofault", "doom.fault", "doom.faults"}[min(len(faults), 2)]
+	text := say(lang, key, "n", strconv.Itoa(len(faults)), "harm", harm,
 		"before", shareText(d.Steps[max(first-1, 0)].Share), "after", shareText(d.Steps[last].Share))
 	key = "doom.noreturn"
-	if d.NoReturn < len(d.Steps)-1 && d.NoReturn == last && faults > 0 {
+	if d.NoReturn < len(d.Steps)-1 && d.NoReturn == last && len(faults) > 0 {
 		key = "doom.noreturn.fault"
 	}
 	return say(lang, "grid.both", "first", text, "next", say(lang, key,
@@ -119,11 +116,9 @@ func (d *Doom) Data() *DoomData {
 	if d == nil {
 		return nil
 	}
-	out := &DoomData{Harm: d.Harm, NoReturn: d.NoReturn, States: d.States, Takeaway: d.Takeaway("en")}
-	for n, s := range d.Steps {
-		out.Steps = append(out.Steps, DoomStepData{n, int64(s.At), s.Fault, s.Share})
-	}
-	return out
+	return &DoomData{d.Harm, d.NoReturn, d.States, d.Takeaway("en"), each(indices(d.Steps), func(n int) DoomStepData {
+		return DoomStepData{n, int64(d.Steps[n].At), d.Steps[n].Fault, d.Steps[n].Share}
+	})}
 }
 
 // at is the instant of step n in milliseconds.
@@ -199,15 +194,11 @@ func (a doomArea) axes() {
 		a.StrokeLine2(draw.LineStyle{Color: hairline, Width: 0.6}, a.Min.X, y, a.Max.X, y)
 		write(a.Canvas, aligned(small, draw.XRight), a.Min.X-8, y, shareText(share))
 	}
-	every := 1
-	for a.stride*vg.Length(every) < 20 {
-		every++
-	}
-	for n := 0; n < len(a.Steps); n += every {
-		at := a.point(n, 0)
-		a.StrokeLine2(draw.LineStyle{Color: faintInk, Width: 0.5}, at.X, at.Y, at.X, at.Y-3)
-		write(a.Canvas, aligned(small, draw.XCenter), at.X, at.Y-9, strconv.Itoa(n))
-	}
+	every := max(1, int(math.Ceil(float64(20/a.stride))))
+	steps := pick(indices(a.Steps), func(n int) bool { return n%every == 0 })
+	marksX(a.Canvas, small, 9, func(step float64) vg.Length { return a.point(int(step), 0).X }, each(steps, func(n int) plot.Tick {
+		return plot.Tick{Value: float64(n), Label: strconv.Itoa(n)}
+	}))
 	write(a.Canvas, faint, a.Min.X, a.Min.Y-21, say(a.lang, "doom.axis", "harm", string(a.Harm)))
 }
 
@@ -216,11 +207,11 @@ func (a doomArea) noReturn() {
 	at := a.point(a.NoReturn, 1)
 	a.StrokeLine2(draw.LineStyle{Color: ink, Width: 0.9, Dashes: []vg.Length{3, 3}}, at.X, a.Min.Y, at.X, at.Y+6)
 	text := say(a.lang, "doom.mark", "step", strconv.Itoa(a.NoReturn))
-	half := smallStrong.Width(text) / 2
-	side := draw.XCenter
-	if at.X-half < a.Min.X {
+	half, side := smallStrong.Width(text)/2, draw.XCenter
+	switch {
+	case at.X-half < a.Min.X:
 		side = draw.XLeft
-	} else if at.X+half > a.Max.X {
+	case at.X+half > a.Max.X:
 		side = draw.XRight
 	}
 	write(a.Canvas, aligned(smallStrong, side), at.X, at.Y+15, text)
@@ -228,41 +219,27 @@ func (a doomArea) noReturn() {
 
 func (a doomArea) curve() {
 	st := styleOf(a.History.Strategy)
-	line := make([]vg.Point, len(a.Steps))
-	for n, s := range a.Steps {
-		line[n] = a.point(n, s.Share)
-	}
+	line := each(indices(a.Steps), func(n int) vg.Point { return a.point(n, a.Steps[n].Share) })
 	a.StrokeLines(st.line(1.6), line)
 	for n, s := range a.Steps {
-		if s.Fault {
-			diamond(a.Canvas, line[n])
+		if !s.Fault {
+			a.DrawGlyph(st.glyph(2.4), line[n])
 			continue
 		}
-		a.DrawGlyph(st.glyph(2.4), line[n])
+		at, r := line[n], vg.Length(5)
+		a.FillPolygon(vermillion, []vg.Point{
+			{X: at.X, Y: at.Y + r}, {X: at.X + r, Y: at.Y}, {X: at.X, Y: at.Y - r}, {X: at.X - r, Y: at.Y},
+		})
 	}
-}
-
-// diamond marks a fault.
-func diamond(c draw.Canvas, at vg.Point) {
-	const r vg.Length = 5
-	c.FillPolygon(vermillion, []vg.Point{
-		{X: at.X, Y: at.Y + r}, {X: at.X + r, Y: at.Y}, {X: at.X, Y: at.Y - r}, {X: at.X - r, Y: at.Y},
-	})
 }
 
 // marked are the steps that get a label: faults, the point of no return, and those
 // at which the share moves most.
 func (a doomArea) marked() []int {
 	moves := func(n int) float64 { return math.Abs(a.Steps[n].Share - a.Steps[n-1].Share) }
-	var out, rest []int
-	for n := 1; n < len(a.Steps); n++ {
-		switch {
-		case a.Steps[n].Fault || n == a.NoReturn:
-			out = append(out, n)
-		case moves(n) >= 0.02:
-			rest = append(rest, n)
-		}
-	}
+	must := func(n int) bool { return n > 0 && (a.Steps[n].Fault || n == a.NoReturn) }
+	out := pick(indices(a.Steps), must)
+	rest := pick(indices(a.Steps), func(n int) bool { return n > 0 && !must(n) && moves(n) >= 0.02 })
 	slices.SortStableFunc(rest, func(a, b int) int { return cmp.Compare(moves(b), moves(a)) })
 	return append(out, rest[:min(len(rest), max(0, doomLabels-len(out)))]...)
 }

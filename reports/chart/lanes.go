@@ -120,9 +120,9 @@ func (p *lanesPlot) heads(c draw.Canvas) {
 
 // row is what happens at one time: beside the lanes the keys, and below them the verdicts.
 func (p *lanesPlot) row(r *reports.Row) block {
-	time, keys, height := reports.Millis(r.From, 1), p.keys(r), 1
+	when, keys, height := reports.Millis(r.From, 1), p.keys(r), 1
 	if r.To != r.From {
-		time += "–" + reports.Millis(r.To, 1)
+		when += "–" + reports.Millis(r.To, 1)
 	}
 	if r.Servers != "" {
 		keys = append(keys, foldText(normal, r.Servers, lanesKey-2*lanesPad)...)
@@ -147,7 +147,7 @@ func (p *lanesPlot) row(r *reports.Row) block {
 			x := p.laneAt(left, n)
 			lines(c, p.lane(c, r, p.shown[n], box(x, c.Max.Y-body, x+p.client-lanesPad, c.Max.Y)), x+3*lanesPad, y, lane)
 		}
-		lines(c, faint, left+2*lanesPad, y, []string{time})
+		lines(c, faint, left+2*lanesPad, y, []string{when})
 		lines(c, normal, p.keyAt(left)+lanesPad, y, keys)
 		lines(c, bold(writing(textSize, vermillion)), left+lanesTime+3*lanesPad, c.Max.Y-body, marks)
 	}}

@@ -68,7 +68,7 @@ func (c *PriceChart) spots(axis func(cost.Price) float64) (spots []*spot) {
 
 // excluding are the locks that exclude at all.
 func (c *PriceChart) excluding() []cost.Price {
-	return slices.DeleteFunc(slices.Clone(c.Prices), func(p cost.Price) bool { return !p.Excludes })
+	return pick(c.Prices, func(p cost.Price) bool { return p.Excludes })
 }
 
 // fame is 0 for a milestone, and 1 for another lock.
@@ -237,21 +237,19 @@ func (p *pricePlot) column(f draw.Canvas, column []*spot, x vg.Length, y func(fl
 // border joins the efficient spots by steps.
 func border(f draw.Canvas, columns [][]*spot, x func(int) vg.Length, y func(float64) vg.Length) {
 	var line []vg.Point
+	along := func(to vg.Length) {
+		if len(line) > 0 {
+			line = append(line, vg.Point{X: to, Y: line[len(line)-1].Y})
+		}
+	}
 	for i, column := range columns {
-		for _, s := range column {
-			if !s.efficient {
-				continue
-			}
-			if len(line) > 0 {
-				line = append(line, vg.Point{X: x(i), Y: line[len(line)-1].Y})
-			}
+		for _, s := range pick(column, func(s *spot) bool { return s.efficient }) {
+			along(x(i))
 			line = append(line, vg.Point{X: x(i), Y: y(s.share)})
 		}
 	}
-	if len(line) > 0 {
-		line = append(line, vg.Point{X: f.Max.X, Y: line[len(line)-1].Y})
-		f.StrokeLines(draw.LineStyle{Color: green, Width: 1.2, Dashes: []vg.Length{4, 2}}, line)
-	}
+	along(f.Max.X)
+	f.StrokeLines(draw.LineStyle{Color: green, Width: 1.2, Dashes: []vg.Length{4, 2}}, line)
 }
 
 // spread moves falling positions apart, so that they are at least a gap from each other,

@@ -38,16 +38,14 @@ func (s *Sensitivity) Title(lang string) string {
 
 // fallen are the series in which the harm was seen.
 func (s *Sensitivity) fallen() []study.Series {
-	return slices.DeleteFunc(slices.Clone(s.Series), func(one study.Series) bool { return onset(one).K == 0 })
+	return pick(s.Series, func(one study.Series) bool { return onset(one).K > 0 })
 }
 
 func namesOf(lang string, all []study.Series) string {
 	return text.Join(lang, "chart.list", each(all, func(s study.Series) string { return s.Strategy }))
 }
 
-// groups gathers series that cannot be distinguished: their intervals overlap at every point.
-func (s *Sensitivity) groups() [][]study.Series { return gather(s.Series, overlapping) }
-
+// overlapping reports whether two series cannot be distinguished: their intervals overlap at every point.
 func overlapping(a, b study.Series) bool {
 	if len(a.Points) != len(b.Points) {
 		return false
@@ -89,16 +87,14 @@ func (s *Sensitivity) Assumptions(lang string) string {
 func (s *Sensitivity) Takeaway(lang string) string {
 	var never, fell []string
 	for _, one := range s.Series {
-		at := onset(one)
-		if at.K == 0 {
-			key := "sensitivity.zero"
-			if endless(one.Strategy) {
-				key = "sensitivity.zero.endless"
-			}
-			never = append(never, say(lang, key, "lock", one.Strategy, "bound", zeroBound(one)))
-			continue
+		switch at := onset(one); {
+		case at.K > 0:
+			fell = append(fell, say(lang, "sensitivity.from", "lock", one.Strategy, "x", decimal(at.X), "top", topShare(one)))
+		case endless(one.Strategy):
+			never = append(never, say(lang, "sensitivity.zero.endless", "lock", one.Strategy, "bound", zeroBound(one)))
+		default:
+			never = append(never, say(lang, "sensitivity.zero", "lock", one.Strategy, "bound", zeroBound(one)))
 		}
-		fell = append(fell, say(lang, "sensitivity.from", "lock", one.Strategy, "x", decimal(at.X), "top", topShare(one)))
 	}
 	return seenAndNever(lang, fell, never)
 }
@@ -117,12 +113,7 @@ func seenAndNever(lang string, fell, never []string) string {
 
 // onset is the first point at which the harm was seen; K is 0 if it never was.
 func onset(s study.Series) study.Point {
-	for _, p := range s.Points {
-		if p.K > 0 {
-			return p
-		}
-	}
-	return study.Point{}
+	return append(pick(s.Points, func(p study.Point) bool { return p.K > 0 }), study.Point{})[0]
 }
 
 // topShare is the largest share with its interval: "52 % (49-55)".
@@ -133,11 +124,7 @@ func topShare(s study.Series) string {
 
 // zeroBound is the bound that the largest point of a series without a hit gives.
 func zeroBound(s study.Series) string {
-	runs := 0
-	for _, p := range s.Points {
-		runs = max(runs, p.N)
-	}
-	return neverIn(runs)
+	return neverIn(slices.Max(append(each(s.Points, func(p study.Point) int { return p.N }), 0)))
 }
 
 // records has one line a point, with its Wilson interval.
@@ -282,7 +269,7 @@ type beside struct {
 }
 
 func (n beside) Plot(c draw.Canvas, p *plot.Plot) {
-	groups := slices.DeleteFunc(n.s.groups(), func(g []study.Series) bool { return math.IsInf(halfway(g[0]), 1) })
+	groups := pick(gather(n.s.Series, overlapping), func(g []study.Series) bool { return !math.IsInf(halfway(g[0]), 1) })
 	if len(groups) == 0 {
 		return
 	}

@@ -31,29 +31,29 @@ func (s *Sweep) Title(lang string) string {
 // Assumptions are those under which the shares are what they are.
 func (s *Sweep) Assumptions(lang string) string {
 	of := s.Order.Situation(nil)
-	axis := func(name string) bool {
+	varied := func(name string) bool {
 		return slices.ContainsFunc(s.Order.Axes, func(a study.Axis) bool { return a.Setting.Name == name })
+	}
+	unlessVaried := func(name, value string) string {
+		if varied(name) {
+			return say(lang, "sweep.varied")
+		}
+		return value
 	}
 	work := say(lang, "sweep.work.parts")
 	switch {
-	case axis("work"):
+	case varied("work"):
 		work = say(lang, "sweep.work.axis")
 	case of.WholeLease:
 		work = say(lang, "sweep.work.lease")
 	case of.Work > 0:
 		work = say(lang, "sweep.work.fixed", "work", length(of.Work))
-	case of.Renewal > 0 || axis("renewal"):
+	case of.Renewal > 0 || varied("renewal"):
 		work = say(lang, "sweep.work.fixed", "work", say(lang, "sweep.work.three"))
 	}
-	unlessVaried := func(name, value string) string {
-		if axis(name) {
-			return say(lang, "sweep.varied")
-		}
-		return value
-	}
-	parts := []string{say(lang, "sweep.base", "runs", thousands(s.Order.Runs), "clients", unlessVaried("clients",
-		strconv.Itoa(of.Clients)),
-		"ttl", unlessVaried("ttl", length(of.TTL)), "retry", unlessVaried("retry", length(of.Retry)), "work", work)}
+	parts := []string{say(lang, "sweep.base", "runs", thousands(s.Order.Runs), "work", work,
+		"clients", unlessVaried("clients", strconv.Itoa(of.Clients)), "ttl", unlessVaried("ttl", length(of.TTL)),
+		"retry", unlessVaried("retry", length(of.Retry)))}
 	what := func(name, setting string) {
 		if text.In(lang).Has("sweep.what." + setting) {
 			parts = append(parts, say(lang, "sweep.what", "name", name, "what", say(lang, "sweep.what."+setting)))
@@ -73,15 +73,8 @@ func (s *Sweep) Assumptions(lang string) string {
 func (s *Sweep) Takeaway(lang string) string {
 	var seen, never []string
 	for _, one := range s.Series {
-		var hits []study.SweepPoint
-		runs := 0
-		for _, p := range one.Points {
-			runs = max(runs, p.N)
-			if p.K > 0 {
-				hits = append(hits, p)
-			}
-		}
-		switch {
+		hits := pick(one.Points, func(p study.SweepPoint) bool { return p.K > 0 })
+		switch runs := slices.Max(append(each(one.Points, func(p study.SweepPoint) int { return p.N }), 0)); {
 		case runs == 0:
 		case len(hits) == 0:
 			never = append(never, say(lang, "sensitivity.zero", "lock", one.Strategy, "bound", neverIn(runs)))
@@ -122,13 +115,18 @@ func (s *Sweep) where(lang string, one study.SweepSeries, hits []study.SweepPoin
 }
 
 // notApplicable says why locks were not played.
-func (s *Sweep) notApplicable(lang string) (sentences []string) {
-	for _, one := range s.Series {
-		if one.NA != "" {
-			sentences = append(sentences, say(lang, "sweep.na", "lock", one.Strategy, "why", say(lang, "na."+string(one.NA))))
-		}
-	}
-	return sentences
+func (s *Sweep) notApplicable(lang string) []string {
+	return each(s.unplayed(), func(one study.SweepSeries) string {
+		return say(lang, "sweep.na", "lock", one.Strategy, "why", say(lang, "na."+string(one.NA)))
+	})
+}
+
+func (s *Sweep) unplayed() []study.SweepSeries {
+	return pick(s.Series, func(one study.SweepSeries) bool { return one.NA != "" })
+}
+
+func (s *Sweep) played() []study.SweepSeries {
+	return pick(s.Series, func(one study.SweepSeries) bool { return len(one.Points) > 0 })
 }
 
 // records has one line a point, with its Wilson interval.
@@ -154,18 +152,15 @@ func (s *Sweep) text(out *layout.Lines) {
 	tables := func(out *layout.Lines) {
 		if len(s.Order.Axes) == 1 {
 			s.table(out)
-		}
-		for _, one := range s.Series {
-			if len(s.Order.Axes) == 2 && len(one.Points) > 0 {
+		} else {
+			for _, one := range s.played() {
 				out.Put(one.Strategy, 0)
 				s.table2(one)(out)
 				out.Put("", 0)
 			}
 		}
-		for _, one := range s.Series {
-			if one.NA != "" {
-				out.Put(sayAll(out, "sweep.na", "lock", one.Strategy, "why", sayAll(out, "na."+string(one.NA))), 0)
-			}
+		for _, one := range s.unplayed() {
+			out.Put(sayAll(out, "sweep.na", "lock", one.Strategy, "why", sayAll(out, "na."+string(one.NA))), 0)
 		}
 	}
 	show(out, saying(s.Title, s.Assumptions), tables, saying(s.Takeaway))
@@ -227,7 +222,7 @@ var tiny = writing(smallSize-0.5, ink)
 
 // picture has a panel for each lock, all on one scale.
 func (s *Sweep) picture(lang string) picture {
-	shown := slices.DeleteFunc(slices.Clone(s.Series), func(one study.SweepSeries) bool { return len(one.Points) == 0 })
+	shown := s.played()
 	most, height, legend, panel := sweepColumns, sweepPanel, "sweep.legend", s.curve
 	if len(s.Order.Axes) == 2 {
 		most, height, legend, panel = 2, sweepMap, "sweep.legend.map", s.heat

@@ -36,12 +36,12 @@ func (c *WaitingChart) Assumptions(lang string) string {
 
 // Takeaway compares the policies where most clients wait.
 func (c *WaitingChart) Takeaway(lang string) string {
-	played := slices.DeleteFunc(slices.Clone(c.Results), func(r cost.WaitingResult) bool { return r.Skipped })
+	played := pick(c.Results, func(r cost.WaitingResult) bool { return !r.Skipped })
 	if len(played) == 0 {
 		return say(lang, "waiting.nothing")
 	}
 	most := slices.MaxFunc(played, func(a, b cost.WaitingResult) int { return cmp.Compare(a.Clients, b.Clients) }).Clients
-	played = slices.DeleteFunc(played, func(r cost.WaitingResult) bool { return r.Clients < most })
+	played = pick(played, func(r cost.WaitingResult) bool { return r.Clients == most })
 	quick, slow := extremes(played, func(r cost.WaitingResult) float64 { return r.Handover })
 	cheap, dear := extremes(played, func(r cost.WaitingResult) float64 { return r.PerEntry })
 	return say(lang, "waiting.takeaway", "clients", thousands(most), "quick", quick.Policy, "quickest",
@@ -53,13 +53,10 @@ func (c *WaitingChart) Takeaway(lang string) string {
 // notes say what was not played, or not to its end.
 func (c *WaitingChart) notes(lang string) []string {
 	list := func(key string, which func(cost.WaitingResult) bool) string {
-		var runs []string
-		for _, r := range c.Results {
-			if which(r) {
-				runs = append(runs, say(lang, "waiting.at", "policy", r.Policy, "clients", thousands(r.Clients)))
-			}
-		}
-		if len(runs) == 0 {
+		runs := each(pick(c.Results, which), func(r cost.WaitingResult) string {
+			return say(lang, "waiting.at", "policy", r.Policy, "clients", thousands(r.Clients))
+		})
+		if runs == nil {
 			return ""
 		}
 		return say(lang, key, "runs", text.Join(lang, "chart.list", runs), "most", thousands(c.Load.Most))
@@ -229,12 +226,9 @@ func (c *WaitingChart) panel(f draw.Canvas, m waitingMeasure, axis string) {
 	}
 	write(f, aligned(faint, draw.XRight), f.Max.X, f.Min.Y-20, axis)
 	for i, of := range c.byPolicy() {
-		var line []vg.Point
-		for _, r := range of {
-			if v := m.of(r); !math.IsNaN(v) && !r.Skipped {
-				line = append(line, vg.Point{X: x(float64(r.Clients)), Y: y(v)})
-			}
-		}
-		curve(f, styleAt(i), 1.5, 2.2, line)
+		of = pick(of, func(r cost.WaitingResult) bool { return !math.IsNaN(m.of(r)) && !r.Skipped })
+		curve(f, styleAt(i), 1.5, 2.2, each(of, func(r cost.WaitingResult) vg.Point {
+			return vg.Point{X: x(float64(r.Clients)), Y: y(m.of(r))}
+		}))
 	}
 }
