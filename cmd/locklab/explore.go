@@ -97,7 +97,7 @@ func (x *exploreFlags) add(f *flags) {
 	x.addLate(f)
 	parse(f, "attempts", "auto", &x.Attempts, study.ParseAttempts)
 	parse(f, "retries", "auto", &x.Retries, parseRetries)
-	parse(f, "timing", study.AutoTiming.String(), &x.Timing, study.ParseTiming)
+	parse(f, "timing", study.AutoTiming.String(), &x.Timing, study.ParseMode)
 	parse(f, "uses", study.FormatUses(study.AutoUses), &x.Uses, study.ParseUses)
 	parse(f, "tokens", client.Unique.String(), &x.Tokens, study.ParseTokens)
 	f.add("all", &x.Causes)

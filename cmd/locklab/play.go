@@ -33,7 +33,7 @@ func playCommand() *command {
 
 func (p *playFlags) add(f *flags) {
 	p.boundFlags.add(f, "budget", "clients", "attempts", "nodes", "fenced")
-	parse(f, "timing", p.Timing.String(), &p.Timing, study.ParseTiming)
+	parse(f, "timing", p.Timing.String(), &p.Timing, study.ParseMode)
 	parse(f, "harm", "", &p.harm, parseHarm)
 	f.add("level", &p.level)
 	f.add("levels", &p.list)

@@ -75,8 +75,8 @@ func (q *opinionFlags) run(e *env, args []string) (err error) {
 }
 
 // parseOpinionTiming and parseOpinionUses refuse what a search finds out itself.
-func parseOpinionTiming(s string) (study.Timing, error) {
-	t, err := study.ParseTiming(s)
+func parseOpinionTiming(s string) (study.Mode, error) {
+	t, err := study.ParseMode(s)
 	if err == nil && t == study.AutoTiming {
 		err = text.Errorf("error.opinion.timing", "value", s)
 	}

@@ -55,7 +55,7 @@ type Request struct {
 	Link   string       `json:"link"`
 	Lock   string       `json:"lock"`
 	Budget string       `json:"budget"`
-	Timing string       `json:"timing,omitempty"` // as study.ParseTiming reads it; "": lockstep
+	Timing string       `json:"timing,omitempty"` // as study.ParseMode reads it; "": lockstep
 	Nodes  int          `json:"nodes,omitempty"`  // servers; 0: as few as show what several do
 	Fenced bool         `json:"fenced,omitempty"`
 	Harm   verdict.Word `json:"harm"`
@@ -211,7 +211,7 @@ func (t *Table) start(r *asked) (any, error) {
 	b := play.DefaultBounds()
 	b.Budget, b.Nodes, b.Fenced = r.Budget, r.Nodes, r.Fenced
 	if r.Timing != "" {
-		if b.Timing, err = study.ParseTiming(r.Timing); err != nil {
+		if b.Timing, err = study.ParseMode(r.Timing); err != nil {
 			return nil, err
 		}
 	}

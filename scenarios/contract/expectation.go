@@ -100,22 +100,7 @@ func (e *Expectation) Subject() string {
 	}
 	b, usual := e.Bounds, usualBounds()
 	text := fmt.Sprintf("clients=%d,attempts=%d", b.Clients, b.Attempts)
-	if b.Timing != study.Lockstep {
-		text += ",timing=" + b.Timing.String()
-	}
-	if b.Retries != usual.Retries {
-		text += fmt.Sprintf(",retries=%d", b.Retries)
-	}
-	if b.Nodes != usual.Nodes {
-		text += fmt.Sprintf(",nodes=%d", b.Nodes)
-	}
-	if b.TTL != usual.TTL {
-		text += fmt.Sprintf(",ttl=%v", b.TTL)
-	}
-	if b.Fenced {
-		text += ",fenced=true"
-	}
-	for _, u := range b.Unusual() {
+	for _, u := range append(b.Unlike(usual, "timing", "retries", "nodes", "ttl", "fenced"), b.Unusual()...) {
 		text += "," + u.Name + "=" + u.Value
 	}
 	if b.MaxStates != usual.MaxStates {

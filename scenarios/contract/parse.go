@@ -364,9 +364,8 @@ func searchBounds(items string) (study.Bounds, error) {
 	return b, nil
 }
 
-// setBound changes one bound. ParseBounds knows all of them but max-states.
+// setBound changes one bound. Bounds.Read knows all of them but max-states.
 func setBound(b *study.Bounds, name, value string) (err error) {
-	limit := b.MaxStates
 	switch name {
 	case "max-states":
 		if b.MaxStates, err = strconv.Atoi(value); err != nil || b.MaxStates < 1 {
@@ -376,9 +375,7 @@ func setBound(b *study.Bounds, name, value string) (err error) {
 	case "budget", "uses":
 		value = strings.ReplaceAll(value, ",", "+")
 	}
-	*b, err = study.ParseBounds(b.String() + "," + name + "=" + value)
-	b.MaxStates = limit
-	if err != nil {
+	if err = b.Read(name + "=" + value); err != nil {
 		return i18n.Errorf("error.contract.bounds", "cause", err, "bounds", strings.Join(BoundNames(), ", "))
 	}
 	return nil

@@ -29,7 +29,7 @@ type Bounds struct {
 	// faults and the skew want it.
 	Retries int
 	Budget  string // faults that may be injected, as in crash=1,pause=1@5s
-	Timing  Timing // how time passes
+	Timing  Mode   // how time passes
 	// Work is the time that a client works inside, at any timing at most; 0: two fifths of a lease,
 	// a third at any timing.
 	Work time.Duration
@@ -199,56 +199,40 @@ func replicas(budget []simulator.FaultBudget) int {
 // String writes the bounds as ParseBounds reads them.
 func (b Bounds) String() string {
 	text := fmt.Sprintf("clients=%d,attempts=%d,retries=%s,nodes=%d,ttl=%v,fenced=%t,budget=%s",
-		b.Clients, b.Attempts, FormatRetries(b.Retries), b.Nodes, b.TTL, b.Fenced, strings.ReplaceAll(b.Budget, ",", "+"))
-	if b.Timing != Lockstep {
-		text += ",timing=" + b.Timing.String()
-	}
-	for _, u := range b.Unusual() {
-		text += "," + u.Name + "=" + strings.ReplaceAll(u.Value, ",", "+")
-	}
-	if b.Idle {
-		text += ",idle=true"
+		b.Clients, b.Attempts, FormatRetries(b.Retries), b.Nodes, b.TTL, b.Fenced, inLink(b.Budget))
+	for _, u := range slices.Concat(b.Unlike(Bounds{}, "timing"), b.Unusual(), b.Unlike(Bounds{}, "idle")) {
+		text += "," + u.Name + "=" + inLink(u.Value)
 	}
 	return text
 }
 
-// A Bound is one of the Bounds, by the name that ParseBounds and locklab explore have for it.
+// A Bound is one of the Bounds, by the name that Read and locklab explore have for it.
 type Bound struct{ Name, Value string }
 
-// Unusual are the bounds that were set of those that are usually not.
-func (b Bounds) Unusual() (list []Bound) {
-	add := func(set bool, name, value string) {
-		if set {
+// Unlike are the bounds of these names that are not as in usual.
+func (b Bounds) Unlike(usual Bounds, names ...string) (list []Bound) {
+	for _, name := range names {
+		i := indexOf(name)
+		if value := bounds[i].write(b); value != bounds[i].write(usual) {
 			list = append(list, Bound{name, value})
 		}
 	}
-	add(b.Work != 0, "work", b.Work.String())
-	add(b.Latency != 0, "latency", FormatLate(b.Latency))
-	add(b.Lateness != 0, "lateness", FormatLate(b.Lateness))
-	add(b.Uses != 0, "uses", FormatUses(b.Uses))
-	add(b.ClientRetries != 0, "client-retries", strconv.Itoa(b.ClientRetries))
-	add(b.Skew != 0, "skew", b.Skew.String())
-	add(b.Tokens != client.Unique, "tokens", b.Tokens.String())
 	return list
+}
+
+// Unusual are the bounds that were set of those that are usually not.
+func (b Bounds) Unusual() []Bound {
+	return b.Unlike(Bounds{}, "work", "latency", "lateness", "uses", "client-retries", "skew", "tokens")
 }
 
 // Flags are those of locklab explore that give these bounds.
 func (b Bounds) Flags() string {
 	line := fmt.Sprintf("--timing %s --clients %d --attempts %d", b.Timing, b.Clients, b.Attempts)
-	if b.Retries != AutoRetries {
-		line += fmt.Sprintf(" --retries %d", b.Retries)
-	}
-	if b.Nodes > 0 {
-		line += fmt.Sprintf(" --nodes %d", b.Nodes)
-	}
-	if b.TTL != DefaultBounds().TTL {
-		line += fmt.Sprintf(" --ttl %v", b.TTL)
-	}
-	if b.Fenced {
-		line += " --fenced"
-	}
-	for _, u := range b.Unusual() {
-		line += " --" + u.Name + " " + u.Value
+	for _, u := range append(b.Unlike(DefaultBounds(), "retries", "nodes", "ttl", "fenced"), b.Unusual()...) {
+		line += " --" + u.Name
+		if u.Name != "fenced" {
+			line += " " + u.Value
+		}
 	}
 	if b.Uses == 0 { // where it is left out it is auto
 		line += " --uses none"
@@ -291,84 +275,124 @@ func autoOr(written string) (n int, ok bool) {
 	return int(u), err == nil
 }
 
-// A boundParser reads one bound.
-type boundParser struct {
-	name string
-	want i18n.Message // what a value must be; zero: the error says it
-	read func(b *Bounds, value string) error
+// A bound is how one of the Bounds is read and written.
+type bound struct {
+	name  string
+	want  i18n.Message // what a value must be; zero: the error of read says it
+	read  func(b *Bounds, value string) error
+	write func(b Bounds) string
 }
 
-// bound is the parser of one field.
-func bound[T any](name string, want i18n.Message, field func(b *Bounds) *T, parse func(string) (T, error)) boundParser {
-	return boundParser{name, want, func(b *Bounds, value string) (err error) {
-		*field(b), err = parse(value)
-		return err
-	}}
+// boundOf is the bound that a field is.
+func boundOf[T any](
+	name string, want i18n.Message, field func(b *Bounds) *T, read func(string) (T, error), write func(T) string,
+) bound {
+	return bound{
+		name, want,
+		func(b *Bounds, value string) (err error) {
+			*field(b), err = read(value)
+			return err
+		},
+		func(b Bounds) string { return write(*field(&b)) },
+	}
 }
 
-// The values that most bounds have.
-var (
-	integer  = i18n.New("error.want.integer")
-	duration = i18n.New("error.want.length")
-	boolean  = i18n.New("error.want.bool")
-	retries  = i18n.New("error.bound.want.retries", "most", explore.MaxRetries)
-	told     = i18n.Message{} // by the parser's own error
-)
-
-// boundParsers are those of all bounds that String writes, in the order of help texts.
-var boundParsers = []boundParser{
-	bound("clients", integer, func(b *Bounds) *int { return &b.Clients }, strconv.Atoi),
-	bound("attempts", integer, func(b *Bounds) *int { return &b.Attempts }, strconv.Atoi),
-	bound("retries", retries, func(b *Bounds) *int { return &b.Retries }, ParseRetries),
-	bound("nodes", integer, func(b *Bounds) *int { return &b.Nodes }, strconv.Atoi),
-	bound("ttl", duration, func(b *Bounds) *time.Duration { return &b.TTL }, time.ParseDuration),
-	bound("fenced", boolean, func(b *Bounds) *bool { return &b.Fenced }, strconv.ParseBool),
-	bound("timing", i18n.New("error.want.timing"), func(b *Bounds) *Timing { return &b.Timing }, ParseTiming),
-	bound("work", duration, func(b *Bounds) *time.Duration { return &b.Work }, time.ParseDuration),
-	bound("latency", told, func(b *Bounds) *time.Duration { return &b.Latency }, ParseLate),
-	bound("lateness", told, func(b *Bounds) *time.Duration { return &b.Lateness }, ParseLate),
-	bound("uses", told, func(b *Bounds) *client.Uses { return &b.Uses }, func(value string) (client.Uses, error) {
-		return ParseUses(strings.ReplaceAll(value, "+", ","))
-	}),
-	bound("client-retries", integer, func(b *Bounds) *int { return &b.ClientRetries }, strconv.Atoi),
-	bound("skew", duration, func(b *Bounds) *time.Duration { return &b.Skew }, time.ParseDuration),
-	bound("tokens", told, func(b *Bounds) *client.Tokens { return &b.Tokens }, ParseTokens),
-	bound("idle", boolean, func(b *Bounds) *bool { return &b.Idle }, strconv.ParseBool),
-	bound("budget", told, func(b *Bounds) *string { return &b.Budget }, func(value string) (string, error) {
-		return faults.Canonical(strings.ReplaceAll(value, "+", ",")), nil // Check reads it
-	}),
+func integer(name string, field func(b *Bounds) *int) bound {
+	return boundOf(name, i18n.New("error.want.integer"), field, strconv.Atoi, strconv.Itoa)
 }
 
-// BoundNames are the names of the bounds that ParseBounds reads.
+func length(name string, field func(b *Bounds) *time.Duration) bound {
+	return boundOf(name, i18n.New("error.want.length"), field, time.ParseDuration, time.Duration.String)
+}
+
+func late(name string, field func(b *Bounds) *time.Duration) bound {
+	return boundOf(name, i18n.Message{}, field, ParseLate, FormatLate)
+}
+
+func switched(name string, field func(b *Bounds) *bool) bound {
+	return boundOf(name, i18n.New("error.want.bool"), field, strconv.ParseBool, strconv.FormatBool)
+}
+
+// bounds are all that String writes, in the order of help texts.
+var bounds = []bound{
+	integer("clients", func(b *Bounds) *int { return &b.Clients }),
+	integer("attempts", func(b *Bounds) *int { return &b.Attempts }),
+	boundOf("retries", i18n.New("error.bound.want.retries", "most", explore.MaxRetries),
+		func(b *Bounds) *int { return &b.Retries }, ParseRetries, FormatRetries),
+	integer("nodes", func(b *Bounds) *int { return &b.Nodes }),
+	length("ttl", func(b *Bounds) *time.Duration { return &b.TTL }),
+	switched("fenced", func(b *Bounds) *bool { return &b.Fenced }),
+	boundOf("timing", i18n.New("error.want.timing"), func(b *Bounds) *Mode { return &b.Timing }, ParseMode, Mode.String),
+	length("work", func(b *Bounds) *time.Duration { return &b.Work }),
+	late("latency", func(b *Bounds) *time.Duration { return &b.Latency }),
+	late("lateness", func(b *Bounds) *time.Duration { return &b.Lateness }),
+	boundOf("uses", i18n.Message{}, func(b *Bounds) *client.Uses { return &b.Uses }, usesInLink, FormatUses),
+	integer("client-retries", func(b *Bounds) *int { return &b.ClientRetries }),
+	length("skew", func(b *Bounds) *time.Duration { return &b.Skew }),
+	boundOf("tokens", i18n.Message{},
+		func(b *Bounds) *client.Tokens { return &b.Tokens }, ParseTokens, client.Tokens.String),
+	switched("idle", func(b *Bounds) *bool { return &b.Idle }),
+	boundOf("budget", i18n.Message{}, func(b *Bounds) *string { return &b.Budget }, budgetInLink, strings.Clone),
+}
+
+// inLink writes a list as a part of String, which separates bounds by commas.
+func inLink(list string) string { return strings.ReplaceAll(list, ",", "+") }
+
+func usesInLink(value string) (client.Uses, error) {
+	return ParseUses(strings.ReplaceAll(value, "+", ","))
+}
+
+func budgetInLink(value string) (string, error) { // Check reads it
+	return faults.Canonical(strings.ReplaceAll(value, "+", ",")), nil
+}
+
+// indexOf is that of a bound in bounds; below 0: there is none of the name.
+func indexOf(name string) int {
+	return slices.IndexFunc(bounds, func(one bound) bool { return one.name == name })
+}
+
+// BoundNames are the names of the bounds that Read reads.
 func BoundNames() (names []string) {
-	for _, p := range boundParsers {
-		names = append(names, p.name)
+	for _, one := range bounds {
+		names = append(names, one.name)
 	}
 	return names
 }
 
 // ParseBounds reads what String wrote; what is missing is zero, and Retries auto.
-// The error names the item.
 func ParseBounds(written string) (b Bounds, err error) {
 	b.Retries = AutoRetries
+	err = b.Read(written)
+	return b, err
+}
+
+// Read sets the bounds that are written as in String. The error names the item.
+func (b *Bounds) Read(written string) error {
 	for _, item := range strings.Split(written, ",") {
 		name, value, _ := strings.Cut(item, "=")
-		if name == "asks" { // as it was once called
-			return b, i18n.Errorf("error.bound", "item", item, "cause", i18n.Errorf("error.bound.asks"))
-		}
-		i := slices.IndexFunc(boundParsers, func(p boundParser) bool { return p.name == name })
-		if i < 0 {
-			return b, i18n.Errorf("error.bound", "item", item, "cause", i18n.Errorf("error.bound.unknown"))
-		}
-		if err := boundParsers[i].read(&b, value); err != nil {
-			cause := any(err)
-			if want := boundParsers[i].want; !want.IsZero() {
-				cause = want
-			}
-			return b, i18n.Errorf("error.bound", "item", item, "cause", cause)
+		if cause := b.set(name, value); cause != nil {
+			return i18n.Errorf("error.bound", "item", item, "cause", cause)
 		}
 	}
-	return b, nil
+	return nil
+}
+
+// set sets a bound and returns what is wrong with it; nil: nothing.
+func (b *Bounds) set(name, value string) (cause any) {
+	i := indexOf(name)
+	switch {
+	case name == "asks": // as it was once called
+		return i18n.Errorf("error.bound.asks")
+	case i < 0:
+		return i18n.Errorf("error.bound.unknown")
+	}
+	switch err := bounds[i].read(b, value); {
+	case err == nil:
+		return nil
+	case bounds[i].want.IsZero():
+		return err
+	}
+	return bounds[i].want
 }
 
 // Model returns what is searched of one lock, with what was left open filled in. The

@@ -24,7 +24,7 @@ func TestSecondOpinion(t *testing.T) {
 		}
 		t.Skip(err)
 	}
-	ask := func(id, budget string, timing study.Timing, change ...func(b *study.Bounds)) {
+	ask := func(id, budget string, timing study.Mode, change ...func(b *study.Bounds)) {
 		t.Run(id+"/"+budget+"/"+timing.String(), func(t *testing.T) {
 			b := study.DefaultBounds()
 			b.Budget, b.Timing, b.Retries, b.Nodes = budget, timing, 0, min(3, racetest.Lock(t, id).Servers())

@@ -22,7 +22,7 @@ func TestErrorsForEver(t *testing.T) {
 			return nil, env.Nodes[0].Eval(ctx, `return redis.call("INCR")`, []string{key}).Err()
 		})
 	}}
-	for _, timing := range []study.Timing{study.Lockstep, study.AnyTiming} {
+	for _, timing := range []study.Mode{study.Lockstep, study.AnyTiming} {
 		b := small(entry, 2, 1, "")
 		b.Timing, b.MaxStates = timing, 20_000
 		s, err := study.Explore(t.Context(), entry, b)

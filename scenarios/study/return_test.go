@@ -18,7 +18,7 @@ import (
 )
 
 // returning are bounds with one client that crashes and is started anew.
-func returning(entry lock.Entry, clients int, tokens client.Tokens, timing study.Timing) study.Bounds {
+func returning(entry lock.Entry, clients int, tokens client.Tokens, timing study.Mode) study.Bounds {
 	b := small(entry, clients, 1, "crash=1,return=1")
 	b.Tokens, b.Timing = tokens, timing
 	return b
@@ -75,7 +75,7 @@ func TestTwinOfReturn(t *testing.T) {
 		id      string
 		clients int
 		tokens  client.Tokens
-		timing  study.Timing
+		timing  study.Mode
 	}{
 		{"redisson-lease", 1, client.Thread, study.AnyTiming},
 		{"redisson-lease", 2, client.Unique, study.Lockstep},

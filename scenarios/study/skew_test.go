@@ -22,7 +22,7 @@ func TestSkew(t *testing.T) {
 	overlap := map[verdict.Word]int{verdict.Overlap: 0}
 	for _, test := range []struct {
 		id     string
-		timing study.Timing
+		timing study.Mode
 		skew   time.Duration
 		want   map[verdict.Word]int // among others; nil: nothing
 	}{

@@ -182,7 +182,7 @@ func TestRenamedWalks(t *testing.T) {
 		if entry.OnZooKeeper() {
 			budget = "crash=2,pause=3@1m,lose-reply=2,expire-session=1,delay=1"
 		}
-		for _, timing := range []study.Timing{study.Lockstep, study.AnyTiming} {
+		for _, timing := range []study.Mode{study.Lockstep, study.AnyTiming} {
 			b := small(entry, 2, 2, budget)
 			b.Timing = timing
 			sim, opt := searchOf(t, entry, b)

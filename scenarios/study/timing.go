@@ -11,18 +11,18 @@ import (
 	"locklab/simulator/i18n"
 )
 
-// A Timing is how time passes in a search.
-type Timing string
+// A Mode is how time passes in a search.
+type Mode string
 
 const (
 	// Lockstep: clients want the lock and work at fixed times, messages take no time, and
 	// whatever can happen at once happens before time passes to the next deadline.
-	Lockstep Timing = ""
+	Lockstep Mode = ""
 	// AnyTiming: everything takes any number of steps within bounds; see explore.Timing.
-	AnyTiming Timing = "any"
+	AnyTiming Mode = "any"
 	// AutoTiming is AnyTiming, or Lockstep where that search is not complete within
 	// AutoStates; see Explore.
-	AutoTiming Timing = "auto"
+	AutoTiming Mode = "auto"
 )
 
 // lockstepRetries is the number of times that a refused client asks again where Lockstep takes the place
@@ -30,23 +30,20 @@ const (
 // servers that takes too many states; and clients of a ZooKeeper wait in a line.
 const lockstepRetries = 2
 
-// ParseTiming reads "any", "lockstep" or "auto".
-func ParseTiming(name string) (Timing, error) {
+// ParseMode reads "any", "lockstep" or "auto".
+func ParseMode(name string) (Mode, error) {
 	switch name {
 	case "lockstep":
 		return Lockstep, nil
 	case string(AnyTiming), string(AutoTiming):
-		return Timing(name), nil
+		return Mode(name), nil
 	}
 	return "", i18n.Errorf("error.timing", "value", name)
 }
 
-// String is the name that ParseTiming reads.
-func (t Timing) String() string {
-	if t == Lockstep {
-		return "lockstep"
-	}
-	return string(t)
+// String is the name that ParseMode reads.
+func (m Mode) String() string {
+	return cmp.Or(string(m), "lockstep")
 }
 
 // stepsPerLease is the number of steps of a lease in a search of every timing. A third of a
@@ -141,20 +138,20 @@ func FormatLate(d time.Duration) string {
 }
 
 // timings are those that AutoTiming tries.
-func (b Bounds) timings() []Timing {
+func (b Bounds) timings() []Mode {
 	switch {
 	case b.Timing != AutoTiming:
-		return []Timing{b.Timing}
+		return []Mode{b.Timing}
 	case b.Uses != AutoUses && b.Uses.Has(client.GiveUp), b.Latency != 0, b.Lateness != 0: // there is none in lockstep
-		return []Timing{AnyTiming}
+		return []Mode{AnyTiming}
 	case b.TTL < minAnyTTL:
-		return []Timing{Lockstep}
+		return []Mode{Lockstep}
 	}
-	return []Timing{AnyTiming, Lockstep}
+	return []Mode{AnyTiming, Lockstep}
 }
 
 // at is b at a timing. The retries of AutoTiming are those of the timing.
-func (b Bounds) at(timing Timing, entry lock.Entry) Bounds {
+func (b Bounds) at(timing Mode, entry lock.Entry) Bounds {
 	auto := b.Timing == AutoTiming && b.TTL >= minAnyTTL
 	b.Timing = timing
 	switch {

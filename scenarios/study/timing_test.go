@@ -334,7 +334,7 @@ func TestAutoAttempts(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches")
 	for _, test := range []struct {
 		name, id    string
-		timing      study.Timing
+		timing      study.Mode
 		change      func(b *study.Bounds)
 		want        string // timing, attempts, complete
 		beside, cut []string

@@ -35,7 +35,7 @@ const (
 
 // A try is one search in place of bounds that leave something open.
 type try struct {
-	timing   Timing
+	timing   Mode
 	attempts int  // 0: as many as are asked for, or usualAttempts
 	offered  bool // clients do what the lock offers besides; no search if it is said what they do
 	states   int  // the limit

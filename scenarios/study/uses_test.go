@@ -20,7 +20,7 @@ func TestUsesFindMore(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		id, budget string
-		timing     study.Timing
+		timing     study.Mode
 		clients    int
 		attempts   int
 		change     func(b *study.Bounds)

@@ -115,12 +115,12 @@ func (c *searchCheck) asks(path string, b Bounds) {
 		share.Is(v, path+"Uses", b.Uses, settled.Uses)
 		return
 	}
-	attempts, timings, uses := []int{asked.Attempts}, []Timing{asked.Timing}, asked.Uses
+	attempts, timings, uses := []int{asked.Attempts}, []Mode{asked.Timing}, asked.Uses
 	if asked.Attempts == AutoAttempts {
 		attempts = []int{1, usualAttempts}
 	}
 	if asked.Timing == AutoTiming {
-		timings = []Timing{Lockstep, AnyTiming}
+		timings = []Mode{Lockstep, AnyTiming}
 	}
 	budgets := []string{asked.Budget}
 	budget, _ := faults.ParseBudget(asked.Budget) // Check has read it
