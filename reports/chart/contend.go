@@ -89,7 +89,8 @@ func perRequest(m cost.Measures) float64 {
 // text has two lines for each lock and way to wait, and the commands by kind.
 func (c *ContendChart) text(out *layout.Lines) {
 	lang := out.Lang()
-	table := listing(2, 5, "contend.head.", "name side p50 p90 p99 max release release99 second commands jain gaveup", c.sides(),
+	names := "name side p50 p90 p99 max release release99 second commands jain gaveup"
+	table := listing(2, 5, "contend.head.", names, c.sides(),
 		func(m side) []string {
 			row := []string{m.of.name(), say(lang, "contend."+m.name)}
 			if m.name == "lab" {
@@ -97,7 +98,8 @@ func (c *ContendChart) text(out *layout.Lines) {
 			}
 			times := []float64{m.Acquire.P50, m.Acquire.P90, m.Acquire.P99, m.Acquire.Max, m.Release.P50, m.Release.P99}
 			row = append(row, each(times, millis)...)
-			return append(row, rounded(m.Throughput, 0), rounded(perRequest(m.Measures), 1), jain(m.Jain), strconv.Itoa(m.GaveUp))
+			return append(row, rounded(m.Throughput, 0), rounded(perRequest(m.Measures), 1), jain(m.Jain),
+				strconv.Itoa(m.GaveUp))
 		})
 	show(out, saying(c.Title, c.Assumptions), table, nil)
 	out.Put(say(lang, "contend.kinds"), 0)
@@ -126,9 +128,9 @@ func kinds(m cost.Measures) string {
 
 // records has a line for each lock, way to wait and side.
 func (c *ContendChart) records() [][]any {
-	return csvLines("policy lock side clients requests acquired gave_up together lost acquire_p50_s acquire_p90_s acquire_p99_s "+
-		"acquire_max_s release_p50_s release_p90_s release_p99_s release_max_s acquired_per_second commands_per_request "+
-		"jain_index commands", c.sides(), func(m side) []any {
+	return csvLines("policy lock side clients requests acquired gave_up together lost acquire_p50_s acquire_p90_s "+
+		"acquire_p99_s acquire_max_s release_p50_s release_p90_s release_p99_s release_max_s acquired_per_second "+
+		"commands_per_request jain_index commands", c.sides(), func(m side) []any {
 		count := func(name string) string { return fmt.Sprintf("%s=%d", name, m.Commands[name]) }
 		commands := each(slices.Sorted(maps.Keys(m.Commands)), count)
 		return []any{m.of.Policy, m.of.Lock, m.name, c.Contention.Clients, c.Contention.Requests,
@@ -142,8 +144,9 @@ func (c *ContendChart) data() object {
 	l := c.Contention.Load
 	load := object{"hold_ns", l.Hold, "poll_ns", l.Poll, "cap_ns", l.Cap, "ttl_ns", l.TTL, "patience_ns", l.Patience,
 		"service_ns", l.Service, "latency_ns", l.Latency}
-	return object{"redis_version", c.Version, "clients", c.Contention.Clients, "requests", c.Contention.Requests, "load", load,
-		"takeaway", c.Takeaway("en"), "assumptions", c.Assumptions("en"), "results", append([]Contended{}, c.Results...)}
+	return object{"redis_version", c.Version, "clients", c.Contention.Clients, "requests", c.Contention.Requests,
+		"load", load, "takeaway", c.Takeaway("en"), "assumptions", c.Assumptions("en"),
+		"results", append([]Contended{}, c.Results...)}
 }
 
 // The measures of a chart of contentions, in points.

@@ -196,7 +196,8 @@ func (a doomArea) axes() {
 	}
 	every := max(1, int(math.Ceil(float64(20/a.stride))))
 	steps := pick(indices(a.Steps), func(n int) bool { return n%every == 0 })
-	marksX(a.Canvas, small, 9, func(step float64) vg.Length { return a.point(int(step), 0).X }, each(steps, func(n int) plot.Tick {
+	x := func(step float64) vg.Length { return a.point(int(step), 0).X }
+	marksX(a.Canvas, small, 9, x, each(steps, func(n int) plot.Tick {
 		return plot.Tick{Value: float64(n), Label: strconv.Itoa(n)}
 	}))
 	write(a.Canvas, faint, a.Min.X, a.Min.Y-21, say(a.lang, "doom.axis", "harm", string(a.Harm)))

@@ -429,7 +429,8 @@ func mostAndLeast(lang string, locks []tally) string {
 
 // records has one line a cell. Times are in milliseconds; verdicts are separated by blanks.
 func (g *Grid) records() [][]any {
-	all := [][]any{header("strategy article scenario race verdicts expected as_expected reached blocked_ms overlap_ms trace")}
+	all := [][]any{header("strategy article scenario race verdicts expected as_expected reached " +
+		"blocked_ms overlap_ms trace")}
 	for i, s := range g.Strategies {
 		for j, n := range g.Scenarios {
 			all = append(all, g.cell(i, j).record(s, n))

@@ -135,8 +135,9 @@ func (c *Par) data() object {
 // text has a lock per line and a verdict per column, and then the moves.
 func (c *Par) text(out *layout.Lines) {
 	lang := out.Lang()
-	show(out, saying(c.Title), crossing(layout.Sheet{Floor: 4}, sayAll(out, "par.head"), ids(c.Locks), verdictNames(c.Verdicts),
-		func(l, n int) string { return parLabel(lang, c.At(l, n)) }), nil)
+	table := crossing(layout.Sheet{Floor: 4}, sayAll(out, "par.head"), ids(c.Locks), verdictNames(c.Verdicts),
+		func(l, n int) string { return parLabel(lang, c.At(l, n)) })
+	show(out, saying(c.Title), table, nil)
 	for i := range c.Pars {
 		if p := &c.Pars[i]; p.Found {
 			out.Put(say(lang, "par.by", "lock", layout.PadRight(p.Strategy, 13),

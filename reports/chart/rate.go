@@ -179,7 +179,8 @@ func (r *Rate) text(out *layout.Lines) {
 	}
 	show(out, before, r.table, func(lang string) []string {
 		sources := each(r.sources(lang), func(line string) string { return "  " + line })
-		return slices.Concat([]string{r.Takeaway(lang)}, r.notes(lang), []string{r.Method(lang), say(lang, "rate.sources")}, sources)
+		method := []string{r.Method(lang), say(lang, "rate.sources")}
+		return slices.Concat([]string{r.Takeaway(lang)}, r.notes(lang), method, sources)
 	})
 }
 
@@ -219,7 +220,8 @@ func (r *Rate) records() [][]any {
 		for _, p := range s.Points {
 			lo, hi := bounds(p)
 			after := r.Subjects[i/len(r.Environments)].Recovery(p.TTL, r.Hold)
-			all = append(all, row[any](s.Strategy, s.Environment, decimal(p.TTL.Seconds()), lo, hi, finite(after.Mean), finite(after.Longest)))
+			all = append(all, []any{s.Strategy, s.Environment, decimal(p.TTL.Seconds()), lo, hi,
+				finite(after.Mean), finite(after.Longest)})
 		}
 	}
 	return all
@@ -227,15 +229,16 @@ func (r *Rate) records() [][]any {
 
 // data has null for a number that is not known, or has no end.
 func (r *Rate) data() object {
-	return object{"takeaway", r.Takeaway("en"), "usage", r.Assumptions("en"), "method", r.Method("en"), "ttl_s", r.TTL.Seconds(),
-		"terms", r.Terms, "after_a_crash", each(r.Crashes, func(c cost.Crash) object {
+	return object{"takeaway", r.Takeaway("en"), "usage", r.Assumptions("en"), "method", r.Method("en"),
+		"ttl_s", r.TTL.Seconds(), "terms", r.Terms, "after_a_crash", each(r.Crashes, func(c cost.Crash) object {
 			return object{"strategy", c.Strategy, "blocked_mean_s", finite(c.Mean), "blocked_longest_s", finite(c.Longest)}
 		}),
 		"series", each(r.Series, func(s cost.Series) object {
-			return object{"strategy", s.Strategy, "environment", s.Environment, "points", each(s.Points, func(p cost.Point) object {
+			points := each(s.Points, func(p cost.Point) object {
 				lo, hi := bounds(p)
 				return object{"ttl_s", p.TTL.Seconds(), "overlaps_a_year_lo", lo, "overlaps_a_year_hi", hi}
-			})}
+			})
+			return object{"strategy", s.Strategy, "environment", s.Environment, "points", points}
 		}),
 		"environments", each(r.Environments, func(e cost.Environment) object {
 			of := object{"id", e.ID, "kind", e.Kind}

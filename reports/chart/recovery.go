@@ -2,6 +2,7 @@ package chart
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"gonum.org/v1/plot/vg"
@@ -92,8 +93,8 @@ func (c *RecoveryChart) text(out *layout.Lines) {
 	table := listing(1, 6, "recovery.head.", "lock ttl handover mean p50 p90 p99 longest ever", c.Recoveries,
 		func(r cost.Recovery) []string {
 			times := []time.Duration{r.Handover, r.Mean(), r.Quantile(0.5), r.Quantile(0.9), r.Quantile(0.99), longestOf(r)}
-			row := append([]string{r.Strategy, length(r.TTL)}, each(times, func(d time.Duration) string { return blocked(lang, d) })...)
-			return append(row, portion(r.Ever()))
+			written := each(times, func(d time.Duration) string { return blocked(lang, d) })
+			return slices.Concat([]string{r.Strategy, length(r.TTL)}, written, []string{portion(r.Ever())})
 		})
 	show(out, saying(c.Title, c.Assumptions), table, saying(c.Takeaway, key("recovery.note")))
 }

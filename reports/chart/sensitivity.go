@@ -173,7 +173,8 @@ func (s *Sensitivity) picture(lang string) picture {
 	head := heading(s, lang, usualWidth)
 	both := block{head.height + textLine, func(c draw.Canvas) {
 		head.draw(c)
-		write(c, faint, c.Min.X, c.Min.Y+headingGap+textLine/2, say(lang, "sensitivity.axes", "x", axis, "y", say(lang, "sensitivity.y")))
+		axes := say(lang, "sensitivity.axes", "x", axis, "y", say(lang, "sensitivity.y"))
+		write(c, faint, c.Min.X, c.Min.Y+headingGap+textLine/2, axes)
 	}}
 	key := rows(len(s.Series), keyRow, func(c draw.Canvas, i int, y vg.Length) {
 		sample(c, styleOf(s.Series[i].Strategy), c.Min.X, c.Min.X+keySample, y)

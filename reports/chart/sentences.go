@@ -58,9 +58,9 @@ func named(lang string, locks []string, all int, last bool) string {
 
 // putEach prints sentences, a paragraph each, in every language of the output; empty ones are left out.
 // What begins with blanks is indented twice as far where it is folded.
-func putEach(out *layout.Lines, sentences func(lang string) []string) {
+func putEach(out *layout.Lines, all sentences) {
 	for _, lang := range out.Langs() {
-		for _, s := range sentences(lang) {
+		for _, s := range all(lang) {
 			if s != "" {
 				out.Put(s, 2*(len(s)-len(strings.TrimLeft(s, " "))))
 			}
@@ -74,13 +74,16 @@ type paragraph = func(lang string) string
 // key is a text of the catalogues as a paragraph.
 func key(name string) paragraph { return func(lang string) string { return say(lang, name) } }
 
+// sentences are paragraphs by language.
+type sentences = func(lang string) []string
+
 // saying is sentences for putEach.
-func saying(all ...paragraph) func(lang string) []string {
+func saying(all ...paragraph) sentences {
 	return func(lang string) []string { return each(all, func(of paragraph) string { return of(lang) }) }
 }
 
 // show writes a table between sentences.
-func show(out *layout.Lines, before func(lang string) []string, table func(*layout.Lines), after func(lang string) []string) {
+func show(out *layout.Lines, before sentences, table func(*layout.Lines), after sentences) {
 	putEach(out, before)
 	out.Put("", 0)
 	table(out)
@@ -109,7 +112,9 @@ func csvLines[T any](names string, of []T, line func(T) []any) [][]any {
 }
 
 // crossing writes a table with a line and a column for each of the names, below and beside the corner.
-func crossing(sheet layout.Sheet, corner string, lines, columns []string, cell func(line, column int) string) func(*layout.Lines) {
+func crossing(
+	sheet layout.Sheet, corner string, lines, columns []string, cell func(line, column int) string,
+) func(*layout.Lines) {
 	sheet.Rows = [][]string{append([]string{corner}, columns...)}
 	for i, name := range lines {
 		row := []string{name}

@@ -176,7 +176,8 @@ func (s *Sweep) table(out *layout.Lines) {
 	slices.Sort(xs)
 	xs = slices.Compact(xs)
 	names := each(s.Series, func(one study.SweepSeries) string { return one.Strategy })
-	crossing(layout.Sheet{Right: layout.From(0), Floor: 6}, axis.Name(), each(xs, axis.Format), names, func(i, n int) string {
+	sheet := layout.Sheet{Right: layout.From(0), Floor: 6}
+	crossing(sheet, axis.Name(), each(xs, axis.Format), names, func(i, n int) string {
 		if p, ok := pointAt(s.Series[n], xs[i]); ok {
 			return fmt.Sprintf("%d/%d", p.K, p.N)
 		}

@@ -165,7 +165,8 @@ func sizeLabel(lang string, answer study.Answer, holds, falls string) string {
 // records has one line for each lock and hazard. Sizes are in leases; holds_up_to
 // is empty where no size holds or there is none, falls_at and boundary_only where none falls.
 func (f *Tolerance) records() [][]any {
-	return csvLines("strategy fault result holds_up_to falls_at boundary_only largest_searched trace", f.Limits, func(l study.Limit) []any {
+	names := "strategy fault result holds_up_to falls_at boundary_only largest_searched trace"
+	return csvLines(names, f.Limits, func(l study.Limit) []any {
 		line := []any{l.Strategy, l.Fault, l.Answer, "", "", "", "", l.Trace}
 		if l.Holds > 0 {
 			line[3] = decimal(l.Holds)
@@ -181,8 +182,8 @@ func (f *Tolerance) records() [][]any {
 }
 
 func (f *Tolerance) data() object {
-	out := object{"takeaway", f.Takeaway("en"), "bounds", f.Bounds("en"), "unit", "lease", "largest_searched", study.MaxLeases,
-		"limits", f.Limits}
+	out := object{"takeaway", f.Takeaway("en"), "bounds", f.Bounds("en"), "unit", "lease",
+		"largest_searched", study.MaxLeases, "limits", f.Limits}
 	if len(f.Rates) > 0 { // played, not searched
 		out = append(out, "rates", f.Rates)
 	}
@@ -199,10 +200,11 @@ func (f *Tolerance) text(out *layout.Lines) {
 	}
 	races := each(f.Rates[:len(f.Rates)/len(f.Locks)], func(l study.RateLimit) string { return l.Scenario })
 	played := each(study.Rates(), func(rate time.Duration) string { return decimal(100 * rate.Seconds()) })
-	show(out, saying(), crossing(layout.Sheet{Floor: 8}, say(lang, "tolerance.rates.head"), locks, races, func(i, n int) string {
+	table := crossing(layout.Sheet{Floor: 8}, say(lang, "tolerance.rates.head"), locks, races, func(i, n int) string {
 		l := &f.Rates[i*len(races)+n]
 		return sizeLabel(lang, l.Answer, decimal(l.Holds), decimal(l.Falls))
-	}), func(lang string) []string {
+	})
+	show(out, saying(), table, func(lang string) []string {
 		return []string{say(lang, "tolerance.rates.note", "rates", text.Join(lang, "chart.list", played))}
 	})
 }
@@ -267,7 +269,7 @@ func nameWidth(lang string, locks []lock.Entry, gap vg.Length) vg.Length {
 }
 
 // lockRows is a striped row for each lock, with its name; row draws the rest of it.
-func lockRows(lang string, locks []lock.Entry, height vg.Length, row func(place draw.Canvas, i int, y vg.Length)) block {
+func lockRows(lang string, locks []lock.Entry, height vg.Length, row func(c draw.Canvas, i int, y vg.Length)) block {
 	return rows(len(locks), height, func(place draw.Canvas, i int, y vg.Length) {
 		fillBox(place, box(place.Min.X, y-height/2, place.Max.X, y+height/2), ground(i))
 		name := y

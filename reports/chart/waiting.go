@@ -89,7 +89,8 @@ func jain(index *float64) string {
 
 // text has one policy with one number of clients per line.
 func (c *WaitingChart) text(out *layout.Lines) {
-	table := listing(1, 6, "waiting.head.", "policy clients handover p99 commands entry load jain overtaken herd", c.Results,
+	names := "policy clients handover p99 commands entry load jain overtaken herd"
+	table := listing(1, 6, "waiting.head.", names, c.Results,
 		func(r cost.WaitingResult) []string {
 			if r.Skipped {
 				return append([]string{r.Policy, strconv.Itoa(r.Clients)}, slices.Repeat([]string{"-"}, 8)...)
@@ -140,8 +141,8 @@ func (c *WaitingChart) records() [][]any {
 		"article_per_second article_release_s")}
 	line := func(name string, r cost.WaitingResult, article ...any) {
 		if !r.Skipped {
-			rows = append(rows, append([]any{name, r.Clients, r.Entries, r.Handover, r.HandoverP99, r.Release, r.Throughput, r.Commands,
-				r.PerEntry, r.Load, strings.Trim(jain(r.Jain), "-"), r.Overtaken, r.Herd}, article...))
+			rows = append(rows, append([]any{name, r.Clients, r.Entries, r.Handover, r.HandoverP99, r.Release, r.Throughput,
+				r.Commands, r.PerEntry, r.Load, strings.Trim(jain(r.Jain), "-"), r.Overtaken, r.Herd}, article...))
 		}
 	}
 	for _, r := range c.Results {
@@ -200,9 +201,8 @@ func (c *WaitingChart) picture(lang string) picture {
 		c.panel(draw.Crop(place, rateLeft, -8, rateBelow, -20), waitingMeasures[i], say(lang, "waiting.axis"))
 	})
 	foot := slices.Concat([]string{c.Assumptions(lang)}, c.policies(lang), c.notes(lang))
-	return stacked(usualWidth, heading(c, lang, inner), legend(policies, 24, 11, func(c draw.Canvas, i int, x, y vg.Length) {
-		sample(c, styleAt(i), x, x+20, y)
-	}), measures, space(8), notes(faint, inner, foot...))
+	key := legend(policies, 24, 11, func(c draw.Canvas, i int, x, y vg.Length) { sample(c, styleAt(i), x, x+20, y) })
+	return stacked(usualWidth, heading(c, lang, inner), key, measures, space(8), notes(faint, inner, foot...))
 }
 
 func (c *WaitingChart) panel(f draw.Canvas, m waitingMeasure, axis string) {
