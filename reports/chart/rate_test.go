@@ -58,6 +58,17 @@ func rateSample(t testing.TB) *Rate {
 
 func TestRateCSV(t *testing.T) { samples.Golden(t, "rate.csv", csvOf(rateSample(t))) }
 
+// An environment without causes has no curve, and changes no line of the others.
+func TestRateCSVWithFigure(t *testing.T) {
+	r := rateSample(t)
+	o := r.RateOrder
+	o.Environments = append([]cost.Environment{{ID: "figure", Kind: cost.Bound}}, o.Environments...)
+	with := &Rate{Rates: *cost.Tabulate(o, r.Subjects)}
+	if samples.Written(t, csvOf(with)) != samples.Written(t, csvOf(r)) {
+		t.Error("a figure from which no rate follows changes the CSV")
+	}
+}
+
 func TestRateText(t *testing.T) {
 	r := rateSample(t)
 	for _, lang := range text.Languages() {
