@@ -215,10 +215,11 @@ func (r *Rate) table(out *layout.Lines) {
 func (r *Rate) records() [][]any {
 	all := [][]any{header("strategy environment ttl_s overlaps_a_year_lo overlaps_a_year_hi " +
 		"blocked_after_crash_mean_s blocked_after_crash_longest_s")}
-	for i, s := range r.Series {
+	for _, s := range r.Series {
+		i := slices.IndexFunc(r.Subjects, func(o *cost.Subject) bool { return o.Entry.ID == s.Strategy })
 		for _, p := range s.Points {
 			lo, hi := bounds(p)
-			after := r.Subjects[i/len(r.Environments)].Recovery(p.TTL, r.Hold)
+			after := r.Subjects[i].Recovery(p.TTL, r.Hold)
 			all = append(all, row[any](s.Strategy, s.Environment, decimal(p.TTL.Seconds()), lo, hi, finite(after.Mean), finite(after.Longest)))
 		}
 	}

@@ -131,3 +131,11 @@ func TestNumbers(t *testing.T) {
 		}
 	}
 }
+
+// TestRateCSVOfFigures: an environment with figures only, from which no rate follows, has no line, and
+// moves no lock's time of recovery to another.
+func TestRateCSVOfFigures(t *testing.T) {
+	r := rateSample(t)
+	r.Environments = append([]cost.Environment{{ID: "figures"}, {ID: "more"}}, r.Environments...)
+	samples.Golden(t, "rate.csv", csvOf(r))
+}
