@@ -217,7 +217,7 @@ func (r *Rate) records() [][]any {
 	all := [][]any{header("strategy environment ttl_s overlaps_a_year_lo overlaps_a_year_hi " +
 		"blocked_after_crash_mean_s blocked_after_crash_longest_s")}
 	for _, s := range r.Series {
-		i := slices.Index(each(r.Subjects, subjectID), s.Strategy)
+		i := slices.IndexFunc(r.Subjects, func(o *cost.Subject) bool { return o.Entry.ID == s.Strategy })
 		for _, p := range s.Points {
 			lo, hi := bounds(p)
 			after := r.Subjects[i].Recovery(p.TTL, r.Hold)
