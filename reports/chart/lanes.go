@@ -118,7 +118,7 @@ func (p *lanesPlot) heads(c draw.Canvas) {
 	}
 }
 
-// row is what happens at one time: beside the lanes the keys, and below them the verdicts.
+// row draws one time: the lanes, beside them the keys, and below them the verdicts.
 func (p *lanesPlot) row(r *reports.Row) block {
 	when, keys, height := reports.Millis(r.From, 1), p.keys(r), 1
 	if r.To != r.From {
