@@ -364,7 +364,7 @@ func searchBounds(items string) (study.Bounds, error) {
 	return b, nil
 }
 
-// setBound changes one bound. Bounds.Read knows all of them but max-states.
+// setBound changes one bound. Bounds.Set knows all of them but max-states.
 func setBound(b *study.Bounds, name, value string) (err error) {
 	switch name {
 	case "max-states":
@@ -375,7 +375,7 @@ func setBound(b *study.Bounds, name, value string) (err error) {
 	case "budget", "uses":
 		value = strings.ReplaceAll(value, ",", "+")
 	}
-	if err = b.Read(name + "=" + value); err != nil {
+	if err = b.Set(name, value); err != nil {
 		return i18n.Errorf("error.contract.bounds", "cause", err, "bounds", strings.Join(BoundNames(), ", "))
 	}
 	return nil

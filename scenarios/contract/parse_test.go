@@ -141,6 +141,7 @@ func TestParseRefuses(t *testing.T) {
 		{"an unknown lock in a search", "[search]\ntokn HOLDS\n", `c.txt:2: there is no lock "tokn": did you mean token?`},
 		{"an unknown bound", "[search clents=3]\n", `c.txt:1: bound "clents=3": there is no such bound; bounds are clients, attempts`},
 		{"a bound twice", "[search clients=3 clients=2]\n", `c.txt:1: bound "clients=2": clients is given twice`},
+		{"two bounds as one", "[search clients=3,attempts=1]\n", `c.txt:1: bound "clients=3,attempts=1": give a whole number`},
 		{"a bound that is no number", "[search clients=many]\n", `c.txt:1: bound "clients=many"`},
 		{"no limit", "[search max-states=0]\n", `c.txt:1: bound "max-states=0": give a number of states from 1`},
 		{"clients out of range", "[search clients=9]\ntoken HOLDS\n", "c.txt:1: clients=9: give 1 to 6"},

@@ -370,29 +370,32 @@ func ParseBounds(written string) (b Bounds, err error) {
 func (b *Bounds) Read(written string) error {
 	for _, item := range strings.Split(written, ",") {
 		name, value, _ := strings.Cut(item, "=")
-		if cause := b.set(name, value); cause != nil {
-			return i18n.Errorf("error.bound", "item", item, "cause", cause)
+		if err := b.set(item, name, value); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// set sets a bound and returns what is wrong with it; nil: nothing.
-func (b *Bounds) set(name, value string) (cause any) {
+// Set sets one bound. The error names it and its value.
+func (b *Bounds) Set(name, value string) error { return b.set(name+"="+value, name, value) }
+
+func (b *Bounds) set(item, name, value string) error {
+	wrong := func(cause any) error { return i18n.Errorf("error.bound", "item", item, "cause", cause) }
 	i := indexOf(name)
 	switch {
 	case name == "asks": // as it was once called
-		return i18n.Errorf("error.bound.asks")
+		return wrong(i18n.Errorf("error.bound.asks"))
 	case i < 0:
-		return i18n.Errorf("error.bound.unknown")
+		return wrong(i18n.Errorf("error.bound.unknown"))
 	}
 	switch err := bounds[i].read(b, value); {
 	case err == nil:
 		return nil
 	case bounds[i].want.IsZero():
-		return err
+		return wrong(err)
 	}
-	return bounds[i].want
+	return wrong(bounds[i].want)
 }
 
 // Model returns what is searched of one lock, with what was left open filled in. The
