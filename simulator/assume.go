@@ -2,7 +2,7 @@ package simulator
 
 import "locklab/simulator/process"
 
-// Assumptions are what a simulator takes for granted of code and servers, so that fewer worlds differ. The zero
+// Assumptions hold what a simulator takes for granted of code and servers, so that fewer worlds differ. The zero
 // value assumes nothing. Each is a hypothesis; where a step, or a check, refutes it, the error is the one named here.
 type Assumptions struct {
 	// Symmetric: so many clients, from the first, are interchangeable (symmetry reduction): for each other's code
@@ -16,7 +16,8 @@ type Assumptions struct {
 	// measure. Refuted by a *process.TimeOfDayError of CheckMeasures.
 	Measures bool
 	// Creations: code learns only of transactions that create something, so that an ensemble numbers no
-	// others (data independence); see node.Sessions. It is read off what clients can ask for, and not checked.
+	// others (data independence); see node.Sessions. No check tries it: it follows from what
+	// requests can ask for, and a simulator whose code opens connections of its own does not assume it.
 	Creations bool
 	// Rests: what a process at rest, or at its end, has observed is dead (dead variables), but for the memory of
 	// its strategy, which is read; see process.Process.Forget.
@@ -35,10 +36,10 @@ func (a Assumptions) NoStrongerThan(b Assumptions) bool {
 
 // Assume has worlds from now on assume a. Earlier worlds are void.
 func (s *Simulator) Assume(a Assumptions) {
-	old := s.assumed
-	if s.assumed = a; a == old {
+	if a == s.assumed {
 		return
 	}
+	s.assumed = a
 	for i, p := range s.clients.procs {
 		p.KeepHistories(!a.Rests)
 		if i > 0 && i < a.Symmetric {

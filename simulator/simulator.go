@@ -58,7 +58,9 @@ func New(c Config) (*Simulator, error) {
 		c.Timeout = 3 * time.Second
 	}
 	room := table.NewRoom()
-	s := &Simulator{config: c, room: room, memo: memo.New(room), mostOrphans: maxOrphans, limit: tableLimit, assumed: Usual}
+	s := &Simulator{
+		config: c, room: room, memo: memo.New(room), mostOrphans: maxOrphans, limit: tableLimit, assumed: Usual,
+	}
 	s.orphans = newOrphans(s.memo)
 	s.symmetry = Symmetry{s: s, renamed: map[renamedHistory]uint32{}}
 	s.current.s = s

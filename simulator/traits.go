@@ -4,7 +4,8 @@ package simulator
 // true, and stays so.
 type Traits struct {
 	// ReadsClock: what happens may depend on what time it is, and not only on how much time is left. A
-	// client has read its clock, without Assumptions.Measures, or a command its server's, or a clock has a rate of its own.
+	// client has read its clock, without Assumptions.Measures, or a command its server's, or a clock has a
+	// rate of its own.
 	ReadsClock bool
 	Measured   bool // a client has read its clock to measure how long something takes
 	SendsWait  bool // a client has sent WAIT: it matters whose writes a replica lacks

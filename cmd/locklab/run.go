@@ -304,6 +304,7 @@ func (r *shownRun) writeFile(e *env, name string) error {
 		if draw == nil {
 			return runFormats[filepath.Ext(name)](e, w, r)
 		}
-		return draw(grounded(name, w), &chart.Lanes{History: r.History, Judgement: r.Judgement, Verdicts: r.Verdicts}, e.Langs()[0])
+		lanes := &chart.Lanes{History: r.History, Judgement: r.Judgement, Verdicts: r.Verdicts}
+		return draw(grounded(name, w), lanes, e.Langs()[0])
 	})
 }

@@ -7,10 +7,10 @@ import (
 	"locklab/simulator/process"
 )
 
-// assumptions are what a search takes for granted, so that it need not distinguish all states. It begins with
+// assumptions hold what a search takes for granted, so that it need not distinguish all states. It begins with
 // as many as there are; what refutes one, in a step or in a check, ends the pass, and the next one begins with
 // weaker assumptions (counterexample-guided abstraction refinement, Clarke, Grumberg, Jha, Lu and Veith 2000).
-// They only become weaker, so a search ends.
+// None becomes stronger again.
 //
 // Two have no weaker form. That code does nothing that it was not seen to do (simulator.Traits) is seen when it
 // does so for the first time: the pass begins again with that known. That code is a function of what it observes is
