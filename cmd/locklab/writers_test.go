@@ -119,7 +119,10 @@ func TestWritersOnFullDisk(t *testing.T) {
 	}{
 		{"a disk of one page", "no space left on device", func(t *testing.T, c *exec.Cmd, dir string) *exec.Cmd {
 			if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=4k"); err != nil {
-				t.Skip("nothing may be mounted: ", err)
+				if os.Getenv("CI") == "true" {
+					t.Fatal(err)
+				}
+				t.Skip("a small disk is mounted, which only root may do: ", err)
 			}
 			t.Cleanup(func() {
 				if err := syscall.Unmount(dir, 0); err != nil {

@@ -206,7 +206,7 @@ func (b Bounds) String() string {
 	return text
 }
 
-// A Bound is one of the Bounds, by the name that Read and locklab explore have for it.
+// A Bound is one of the Bounds, by the name that ParseBounds and locklab explore have for it.
 type Bound struct{ Name, Value string }
 
 // Unlike are the bounds of these names that are not as in usual.
@@ -351,7 +351,7 @@ func indexOf(name string) int {
 	return slices.IndexFunc(bounds, func(one bound) bool { return one.name == name })
 }
 
-// BoundNames are the names of the bounds that Read reads.
+// BoundNames are the names of the bounds that Set sets.
 func BoundNames() (names []string) {
 	for _, one := range bounds {
 		names = append(names, one.name)
@@ -359,28 +359,22 @@ func BoundNames() (names []string) {
 	return names
 }
 
-// ParseBounds reads what String wrote; what is missing is zero, and Retries auto.
+// ParseBounds reads what String wrote; what is missing is zero, and Retries auto. The error names the item.
 func ParseBounds(written string) (b Bounds, err error) {
 	b.Retries = AutoRetries
-	err = b.Read(written)
-	return b, err
-}
-
-// Read sets the bounds that are written as in String. The error names the item.
-func (b *Bounds) Read(written string) error {
 	for _, item := range strings.Split(written, ",") {
 		name, value, _ := strings.Cut(item, "=")
-		if err := b.set(item, name, value); err != nil {
-			return err
+		if err := setBound(&b, item, name, value); err != nil {
+			return b, err
 		}
 	}
-	return nil
+	return b, nil
 }
 
 // Set sets one bound. The error names it and its value.
-func (b *Bounds) Set(name, value string) error { return b.set(name+"="+value, name, value) }
+func (b *Bounds) Set(name, value string) error { return setBound(b, name+"="+value, name, value) }
 
-func (b *Bounds) set(item, name, value string) error {
+func setBound(b *Bounds, item, name, value string) error {
 	wrong := func(cause any) error { return i18n.Errorf("error.bound", "item", item, "cause", cause) }
 	i := indexOf(name)
 	switch {
