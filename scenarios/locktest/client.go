@@ -26,7 +26,8 @@ type Client struct {
 	first    int           // of the servers, from 0: where its list of them begins
 	timeout  time.Duration // of the clients of Env; 0: usualTimeout
 	probe    bool
-	failures int // of the process, before the attempt
+	note     string // on a refusal of the probe
+	failures int    // of the process, before the attempt
 	entered  bool
 	inside   bool
 	worked   bool // the section has taken its time

@@ -196,7 +196,7 @@ func (p *plan) contender(b *explore.Model) func(*bubble.Client) {
 		return func(c *bubble.Client) {
 			for range b.Attempts {
 				c.Ask(process.Op{Kind: process.Idle, D: b.Timing.Idle})
-				p.attempt(c, section{work: b.Timing.Work, idle: true})
+				p.attempt(&Client{process: c, section: section{work: b.Timing.Work, idle: true}})
 			}
 			c.Record(history.Event{Kind: history.Done})
 		}
@@ -206,58 +206,66 @@ func (p *plan) contender(b *explore.Model) func(*bubble.Client) {
 			if i > 0 {
 				c.Ask(process.Op{Kind: process.Sleep, D: b.Between()})
 			}
-			entered := p.attempt(c, section{work: b.Work()})
+			entered := p.attempt(&Client{process: c, section: section{work: b.Work()}})
 			for _, sleep := range b.Retries {
 				if entered {
 					break
 				}
 				c.Ask(process.Op{Kind: process.Sleep, D: sleep})
-				entered = p.attempt(c, section{work: b.Work()})
+				entered = p.attempt(&Client{process: c, section: section{work: b.Work()}})
 			}
 		}
 		c.Record(history.Event{Kind: history.Done})
 	}
 }
 
-// attempt calls the code once, records how it ends, and reports whether it has entered.
-func (p *plan) attempt(c *bubble.Client, s section) bool {
-	one := &Client{process: c, plan: p, section: s, failures: c.Failures()}
-	c.Record(history.Event{Kind: history.Acquire})
-	p.code(one)
-	one.ends("")
+// attempt calls the code once for a client, records how it ends, and reports whether it has entered. An
+// exception of its section goes through the code and ends here, as it ends in the handler of a request: the
+// process lives on.
+func (p *plan) attempt(one *Client) bool {
+	one.plan, one.failures = p, one.process.Failures()
+	one.process.Record(history.Event{Kind: history.Acquire})
+	func() {
+		defer func() {
+			if one.thrown {
+				recover()
+			}
+		}()
+		p.code(one)
+	}()
+	if !one.thrown {
+		one.ends()
+	}
 	return one.entered
 }
 
 // ends records how an attempt has ended. Whether the lock was refused, or the outcome is
 // not known, shows in whether all requests of the attempt had answers.
-func (c *Client) ends(note string) {
+func (c *Client) ends() {
 	if c.entered {
 		c.process.Record(history.Event{Kind: history.Released, OK: true})
 		return
 	}
-	c.process.Record(history.Event{Kind: history.Refuse, Claims: c.process.Failures() == c.failures, Note: note})
+	note := c.note
+	if c.probe && !c.answered() {
+		note = "no answer"
+	}
+	c.process.Record(history.Event{Kind: history.Refuse, Claims: c.answered(), Note: note})
 }
+
+// answered reports whether all requests of the attempt had answers so far.
+func (c *Client) answered() bool { return c.process.Failures() == c.failures }
 
 // probe is the program of the probe; see explore.Model.
 func (p *plan) probe(b *explore.Model) func(*bubble.Client) {
 	return func(c *bubble.Client) {
-		try := func(note string) (entered, answered bool) {
-			one := &Client{process: c, plan: p, probe: true, failures: c.Failures()}
-			c.Record(history.Event{Kind: history.Acquire})
-			p.code(one)
-			answered = c.Failures() == one.failures
-			if !answered {
-				note = "no answer"
-			}
-			one.ends(note)
-			return one.entered, answered
-		}
-		if entered, _ := try(""); entered {
+		if p.attempt(&Client{process: c, probe: true}) {
 			return
 		}
 		for {
 			c.Ask(process.Op{Kind: process.Sleep, D: 2*b.Between() + b.ClockJumps})
-			if entered, answered := try(explore.ProbeRefused); entered || answered {
+			one := &Client{process: c, probe: true, note: explore.ProbeRefused}
+			if p.attempt(one) || one.answered() {
 				return
 			}
 		}

@@ -164,39 +164,15 @@ func newRacer(t *testing.T, known Bounds, client func(*Client)) *racer {
 // longer than what the code really asks for.
 const briefly = 10 * time.Millisecond
 
-// client is a client of a race.
+// client is a client of a race: it calls the code until that has entered.
 func (r *racer) client(s race.Settings, spec race.Client) simulator.ClientConfig {
 	return r.plan.client(func(c *bubble.Client) {
-		for !r.attemptOf(c, spec, s.Timeout) && !spec.Once {
+		does := section{work: spec.Work, tail: spec.Tail, fails: spec.Fails}
+		for !r.plan.attempt(&Client{process: c, first: spec.First, section: does, timeout: s.Timeout}) && !spec.Once {
 			c.Ask(process.Op{Kind: process.Sleep, D: spec.Retry})
 		}
 		c.Record(history.Event{Kind: history.Done})
 	})
-}
-
-// attemptOf calls the code once for a client of a race, and reports whether it has entered.
-func (r *racer) attemptOf(c *bubble.Client, spec race.Client, timeout time.Duration) (entered bool) {
-	one := &Client{
-		process: c, plan: r.plan, failures: c.Failures(), first: spec.First,
-		section: section{work: spec.Work, tail: spec.Tail, fails: spec.Fails}, timeout: timeout,
-	}
-	c.Record(history.Event{Kind: history.Acquire})
-	r.call(one)
-	if !one.thrown {
-		one.ends("")
-	}
-	return one.entered
-}
-
-// call calls the code. An exception of its section goes through the code and ends here,
-// as it ends in the handler of a request: the process lives on.
-func (r *racer) call(one *Client) {
-	defer func() {
-		if one.thrown {
-			recover()
-		}
-	}()
-	r.plan.code(one)
 }
 
 // play plays a race, or the link that the test is to play.
