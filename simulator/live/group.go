@@ -14,7 +14,7 @@ import (
 	"locklab/simulator/redisnode"
 )
 
-// A group is one server of the lab with its replicas, which share its clock.
+// A group is one server of the lab with its replicas. All their clocks show the same.
 type group struct {
 	set
 	*player
@@ -24,7 +24,6 @@ type group struct {
 	real    *realClock // nil: the server is not given
 	state   clock.State
 	split   int                       // the replica whose place an old master has; -1: there is no split
-	worn    bool                      // its servers are not for other runs
 	synced  string                    // a folder with what it had at its last fsync
 	crashed string                    // the folder of the master that was killed last
 	lab     map[bool]map[string]value // what the lab's master holds, and the old master (true)
@@ -83,15 +82,19 @@ func (g *group) pass(d time.Duration) error {
 		return g.passReal()
 	}
 	from, to := g.state.Read(g.now-d), g.state.Read(g.now)
-	return g.clock.Run(clock.Epoch.Add(from), clock.Epoch.Add(to), g.opt.Speed*float64(to-from)/float64(d))
+	for _, s := range g.set.all() {
+		s.clock.Run(clock.Epoch.Add(from), clock.Epoch.Add(to), g.opt.Speed*float64(to-from)/float64(d))
+	}
+	return nil
 }
 
-// stand sets the clock.
-func (g *group) stand(later time.Duration) error {
-	if g.clock == nil {
-		return nil
+// stand sets the clocks, unless the server is given.
+func (g *group) stand(later time.Duration) {
+	for _, s := range g.set.all() {
+		if s.clock != nil {
+			s.clock.Set(g.inLab().Add(later))
+		}
 	}
-	return g.clock.Set(g.inLab().Add(later))
 }
 
 // shown returns what the clock of a server that is ours must show, which TIME tells in whole microseconds.
@@ -111,11 +114,10 @@ func (g *group) expire(s *server, key string) error {
 		return nil
 	}
 	// The lease is over to the nanosecond; Redis counts whole milliseconds.
-	err := g.stand(time.Millisecond)
-	if err == nil {
-		_, err = s.do("EXISTS", key)
-	}
-	return errors.Join(err, g.stand(0))
+	g.stand(time.Millisecond)
+	defer g.stand(0)
+	_, err := s.do("EXISTS", key)
+	return err
 }
 
 // lastMillisecond returns when a key ends that is gone at a true time, as value.ends has it.
@@ -141,7 +143,7 @@ func (g *group) until(v value) time.Duration {
 func (g *group) down() {
 	old := g.master
 	g.hangUp(func(l line) bool { return l.to == old })
-	g.crashed, g.worn, g.master = old.dir, true, nil
+	g.crashed, g.master = old.dir, nil
 	old.kill()
 	g.leaveMaster()
 }
@@ -157,17 +159,12 @@ func (g *group) leaveMaster() {
 
 // up starts a server that has crashed, with what it has on disk.
 func (g *group) up() (err error) {
-	dir := g.all.pool.file("server")
-	switch g.config.AOF {
-	case simulator.Always:
-		err = copyAOF(g.crashed, dir)
-	case simulator.EverySecond:
-		err = copyAOF(g.synced, dir)
+	from := g.crashed
+	if g.config.AOF == simulator.EverySecond {
+		from = g.synced
 	}
-	if err == nil {
-		g.run.Servers++
-		g.master, err = startServer(g.ctx, dir, g.clock, &g.config)
-	}
+	g.run.Servers++
+	g.master, err = g.all.pool.server(g.ctx, &g.config, g.inLab(), from)
 	return err
 }
 
@@ -181,7 +178,7 @@ func (g *group) failover(replica int) error {
 	g.master = s
 	g.leaveMaster()
 	g.run.Servers++
-	fresh, err := startServer(g.ctx, g.all.pool.file("server"), g.clock, &g.config)
+	fresh, err := g.all.pool.server(g.ctx, &g.config, g.inLab(), "")
 	if err != nil {
 		return err
 	}
@@ -214,7 +211,7 @@ func (g *group) splitOff(client int8, replica int) error {
 			}
 		}
 	}
-	g.master, g.replicas[replica], g.split, g.worn = s, old, replica, true
+	g.master, g.replicas[replica], g.split = s, old, replica
 	g.lab[true] = maps.Clone(g.lab[false])
 	return errors.Join(g.countAtOnce(), g.sync())
 }

@@ -16,10 +16,9 @@ import (
 )
 
 // A Pool keeps redis-servers for later runs that are as new after a run. What was written to them is removed,
-// and they are used again only if they then say of themselves, at length, what new ones say: see
-// server.state. A master that was killed or cut off, a server that was started again, and all servers
-// of a run that has differed from the lab are not used again. Nor are servers with an append-only file,
-// or that count their replicas. It may be used by several goroutines.
+// what they were configured for a run is taken back, and they are used again only if they then say of themselves,
+// at length, what new ones say: see server.state. A server that was killed, and all servers of a run that has
+// differed from the lab, are not used again. It may be used by several goroutines.
 type Pool struct {
 	Folder *realserver.Folder // for the files of servers; it is gone after Close
 	clocks string             // the library of realserver.BuildClocks
@@ -32,11 +31,10 @@ type Pool struct {
 	again, unclean int // see Counts
 }
 
-// A set is a master with its replicas, and the clock that they share.
+// A set is a master with its replicas.
 type set struct {
-	clock    *realserver.Clock // nil: the server is given
-	master   *server           // nil: it is down
-	replicas []*server         // in the place of a promoted one: the old master of a split, see group.split
+	master   *server   // nil: it is down
+	replicas []*server // in the place of a promoted one: the old master of a split, see group.split
 }
 
 // NewPool makes a pool without servers. The error is realserver.ErrNoRedis or ErrNoCompiler if something is missing.
@@ -77,60 +75,92 @@ func (p *Pool) Counts() (again, unclean int) {
 	return p.again, p.unclean
 }
 
-// end kills all servers.
-func (s *set) end() {
-	for _, s := range append(s.replicas, s.master) {
-		if s != nil {
-			s.kill()
-			os.RemoveAll(s.dir) // the pool's folder is removed in the end anyway
-		}
-	}
-	s.clock.Close()
+// all returns the servers that run.
+func (s *set) all() []*server {
+	return slices.DeleteFunc(append([]*server{s.master}, s.replicas...), func(one *server) bool { return one == nil })
 }
 
-// keeps reports whether a set for a server of the lab may come from other runs, and go to them.
-func keeps(c *simulator.NodeConfig) bool { return c.AOF == simulator.NoAOF && c.MinReplicas == 0 }
+// end kills all servers.
+func (s *set) end() {
+	for _, one := range s.all() {
+		one.kill()
+		os.RemoveAll(one.dir) // the pool's folder is removed in the end anyway
+	}
+}
 
-// file returns a name that no other file of the pool has.
-func (p *Pool) file(kind string) string {
+// idleSet takes a set that is as new; nil: there is none.
+func (p *Pool) idleSet(replicas int) *set {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	sets := p.idle[replicas]
+	if len(sets) == 0 {
+		return nil
+	}
+	p.again++
+	p.idle[replicas] = sets[:len(sets)-1]
+	return sets[len(sets)-1]
+}
+
+// server returns a server with the options of one of the lab that holds nothing, at an instant; or, if it has an
+// append-only file and from is a folder, what that has on disk.
+func (p *Pool) server(ctx context.Context, c *simulator.NodeConfig, at time.Time, from string) (*server, error) {
+	if c.AOF == simulator.NoAOF {
+		if s := p.idleSet(0); s != nil {
+			s.master.clock.Set(at)
+			return s.master, s.master.configure(settings(c))
+		}
+	}
+	p.mu.Lock()
 	p.dirs++
-	return filepath.Join(p.Folder.Path, fmt.Sprintf("%s-%d", kind, p.dirs))
+	dir := filepath.Join(p.Folder.Path, fmt.Sprintf("server-%d", p.dirs))
+	p.mu.Unlock()
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return nil, err
+	}
+	if from != "" && c.AOF != simulator.NoAOF {
+		if err := copyAOF(from, dir); err != nil {
+			return nil, err
+		}
+	}
+	clock, err := realserver.NewClock(p.clocks, dir+"-clock", at)
+	if err != nil {
+		return nil, err
+	}
+	return startServer(ctx, dir, clock, c)
 }
 
 // take returns a set for a server of the lab, at an instant. The replicas have all that the master has,
 // and their gates are shut.
-func (p *Pool) take(ctx context.Context, c *simulator.NodeConfig, at time.Time) (*set, error) {
-	if keeps(c) {
-		p.mu.Lock()
-		var s *set
-		if sets := p.idle[c.Replicas]; len(sets) > 0 {
-			s, p.idle[c.Replicas] = sets[len(sets)-1], sets[:len(sets)-1]
-			p.again++
-		}
-		p.mu.Unlock()
-		if s != nil {
-			return s, errors.Join(s.wakeUp(busy), s.clock.Set(at))
-		}
+func (p *Pool) take(ctx context.Context, c *simulator.NodeConfig, at time.Time) (s *set, err error) {
+	if c.AOF == simulator.NoAOF && c.Replicas > 0 {
+		s = p.idleSet(c.Replicas)
 	}
-	clock, err := realserver.NewClock(p.clocks, p.file("clock"), at)
-	if err != nil {
-		return nil, err
+	if s == nil {
+		return p.join(ctx, c, at)
 	}
-	s := &set{clock: clock, replicas: make([]*server, c.Replicas)}
+	for _, one := range s.all() {
+		one.clock.Set(at)
+		err = errors.Join(err, one.configure(settings(c)))
+	}
+	return s, err
+}
+
+// join makes a set of single servers.
+func (p *Pool) join(ctx context.Context, c *simulator.NodeConfig, at time.Time) (*set, error) {
+	s := &set{replicas: make([]*server, c.Replicas)}
 	done := make(chan error)
 	for i := range c.Replicas + 1 {
-		go func(dir string) {
-			one, err := startServer(ctx, dir, clock, c)
+		go func() {
+			one, err := p.server(ctx, c, at, "")
 			if i == 0 {
 				s.master = one
 			} else {
 				s.replicas[i-1] = one
 			}
 			done <- err
-		}(p.file("server"))
+		}()
 	}
+	var err error
 	for range c.Replicas + 1 {
 		err = errors.Join(err, <-done)
 	}
@@ -139,13 +169,8 @@ func (p *Pool) take(ctx context.Context, c *simulator.NodeConfig, at time.Time) 
 			err = replica.catchUp(ctx, s.master)
 		}
 	}
-	if err == nil && keeps(c) {
-		var states [2]string
-		if states, err = s.states(); err == nil {
-			p.mu.Lock()
-			p.asNew[c.Replicas] = states
-			p.mu.Unlock()
-		}
+	if err == nil && c.AOF == simulator.NoAOF {
+		err = p.noteNew(s, c)
 	}
 	if err != nil {
 		s.end()
@@ -154,34 +179,54 @@ func (p *Pool) take(ctx context.Context, c *simulator.NodeConfig, at time.Time) 
 	return s, nil
 }
 
-// give takes a set back after a run, if it is as new when it has been cleaned. Else it ends.
-func (p *Pool) give(ctx context.Context, s *set, c *simulator.NodeConfig, worn bool) {
-	if !worn && keeps(c) {
-		ctx, cancel := context.WithTimeout(ctx, 2*time.Second) // a replica may not follow any more
-		defer cancel()
-		err := s.clean(ctx)
-		var states [2]string
-		if err == nil {
-			states, err = s.states()
-		}
-		if err == nil {
-			err = s.wakeUp(idle)
-		}
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if err == nil && states == p.asNew[c.Replicas] {
-			p.idle[c.Replicas] = append(p.idle[c.Replicas], s)
-			return
-		}
-		p.unclean++
+// noteNew notes the states of the first set with so many replicas.
+func (p *Pool) noteNew(s *set, c *simulator.NodeConfig) error {
+	p.mu.Lock()
+	_, known := p.asNew[c.Replicas]
+	p.mu.Unlock()
+	if known {
+		return nil
 	}
+	states, err := s.states(c)
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	p.asNew[c.Replicas] = states
+	p.mu.Unlock()
+	for _, one := range s.all() {
+		err = errors.Join(err, one.configure(settings(c)))
+	}
+	return err
+}
+
+// give takes a set back after a run, if it is as new when it has been cleaned. Else it ends.
+func (p *Pool) give(ctx context.Context, s *set, c *simulator.NodeConfig, differs bool) {
+	if differs || s.master == nil {
+		s.end()
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second) // a replica may not follow any more
+	defer cancel()
+	err := s.clean(ctx)
+	var states [2]string
+	if err == nil {
+		states, err = s.states(c)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err == nil && states == p.asNew[c.Replicas] {
+		p.idle[c.Replicas] = append(p.idle[c.Replicas], s)
+		return
+	}
+	p.unclean++
 	s.end()
 }
 
 // clean removes what a run has left.
 func (s *set) clean(ctx context.Context) error {
-	if s.master == nil {
-		return errors.New("the master is down")
+	for _, one := range s.all() {
+		one.closeCutOff()
 	}
 	if err := s.master.tidy("FLUSHALL", "SYNC"); err != nil {
 		return err
@@ -200,19 +245,6 @@ func (s *set) clean(ctx context.Context) error {
 	return s.master.tidy("PING") // it was asked for how far its replicas are
 }
 
-// wakeUp sets how often servers with duties of their own wake up to do them.
-func (s *set) wakeUp(hz string) error {
-	if len(s.replicas) == 0 {
-		return nil
-	}
-	_, err := s.master.do("CONFIG", "SET", "hz", hz)
-	for _, replica := range s.replicas {
-		_, own := replica.do("CONFIG", "SET", "hz", hz)
-		err = errors.Join(err, own)
-	}
-	return err
-}
-
 // tidy has a server forget its clients, what they have loaded, and how it has counted them.
 func (s *server) tidy(first ...string) error {
 	_, err := s.DoAll(first,
@@ -221,8 +253,14 @@ func (s *server) tidy(first ...string) error {
 	return err
 }
 
-// states are the state of the master, and the common one of the replicas.
-func (s *set) states() (states [2]string, err error) {
+// states returns the state of the master, and the common one of the replicas, without the settings for a server of
+// the lab.
+func (s *set) states(c *simulator.NodeConfig) (states [2]string, err error) {
+	for _, one := range s.all() {
+		if err := one.configure(asNew(settings(c))); err != nil {
+			return states, err
+		}
+	}
 	if states[0], err = s.master.state(); err != nil {
 		return states, err
 	}

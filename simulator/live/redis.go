@@ -50,7 +50,7 @@ func (r *redisServers) start(sim *simulator.Simulator) (err error) {
 	for range config.Nodes {
 		err = errors.Join(err, <-done)
 	}
-	r.groups = slices.DeleteFunc(r.groups, func(g *group) bool { return g.clock == nil })
+	r.groups = slices.DeleteFunc(r.groups, func(g *group) bool { return g.master == nil })
 	for _, g := range r.groups {
 		if err == nil {
 			err = g.sync()
@@ -68,7 +68,7 @@ func (r *redisServers) close(run *Run) (err error) {
 			g.master.Close()
 			continue
 		}
-		r.pool.give(r.ctx, &g.set, &g.config, g.worn || g.split >= 0 || run == nil || run.Stopped != nil || len(run.Differences) > 0)
+		r.pool.give(r.ctx, &g.set, &g.config, run == nil || run.Stopped != nil || len(run.Differences) > 0)
 	}
 	return err
 }
@@ -159,7 +159,7 @@ func (r *redisServers) happened(e *history.Event) error {
 	case history.ClockStep:
 		if e.Client == 0 {
 			g.state.Jump(e.D) // that of the lab has jumped, too
-			return g.stand(0)
+			g.stand(0)
 		}
 	case history.Down:
 		g.down()
@@ -254,13 +254,13 @@ func (r *redisServers) Waited(msg uint32, lab string) string {
 	q := sent.request
 	_, s, _ := r.server(q.Server)
 	if n, err := strconv.Atoi(strings.Trim(lab, ":\r\n")); err == nil && n < sent.need {
-		r.fail(g.stand(time.Millisecond))       // its time is over in the millisecond after
+		g.stand(time.Millisecond)               // its time is over in the millisecond after
 		if _, err := s.do("PING"); err != nil { // and it looks at its clock after each command
 			r.fail(err)
 		}
 	}
 	answer, err := g.wires[sent.on].Receive(redisnode.Values(lab))
-	r.fail(g.stand(0))
+	g.stand(0)
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded): // its clock stood still: it will not
 		r.differ(Difference{Server: q.Server, Client: int(q.Client), Cmd: q.Commands[0], Lab: redisnode.ReplyText(lab), Real: "no answer"})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -21,45 +22,80 @@ import (
 type server struct {
 	*realserver.Redis
 	dir    string
+	clock  *realserver.Clock  // nil: the server is given
 	kinds  map[string]string  // of the keys that it had when it was last asked for all that it holds
 	asked  []string           // keys of known kinds that it was asked for
 	gate   *realserver.Gate   // in front of its master; nil: it has none, or has lost it
 	cutOff []*realserver.Gate // to replicas that have left without its noticing
 }
 
-// How often in a second a server does what is not a client's: looks whether a child has written what a
-// replica needs, for example. Each time takes it a tenth of a millisecond, and hundreds run at a time.
-const (
-	busy = "50"
-	idle = "1" // without such duties
-)
+// settings are those in which a server of the lab differs from one that holds nothing on disk and has no replicas;
+// asNew are what such a server has in their place.
+func settings(c *simulator.NodeConfig) map[string]string {
+	s := map[string]string{}
+	if c.Replicas > 0 || c.AOF != simulator.NoAOF {
+		// How often in a second it looks whether a child has written what a replica needs, for example.
+		// Each time takes it a tenth of a millisecond, and hundreds run at a time.
+		s["hz"] = "50"
+	}
+	if c.MinReplicas > 0 {
+		s["min-replicas-to-write"] = strconv.Itoa(c.MinReplicas)
+		s["min-replicas-max-lag"] = strconv.Itoa(int(maxLag(c) / time.Second))
+	}
+	if c.AOF != simulator.NoAOF {
+		s["appendonly"], s["auto-aof-rewrite-percentage"] = "yes", "0"
+		s["appendfsync"] = map[simulator.AOF]string{simulator.EverySecond: "everysec", simulator.Always: "always"}[c.AOF]
+	}
+	return s
+}
+
+func asNew(settings map[string]string) map[string]string {
+	s := map[string]string{}
+	for name := range settings {
+		s[name] = newSettings[name]
+	}
+	return s
+}
+
+var newSettings = map[string]string{
+	"hz": "1", "min-replicas-to-write": "0", "min-replicas-max-lag": "10",
+	"appendonly": "no", "auto-aof-rewrite-percentage": "100", "appendfsync": "no",
+}
 
 // startServer runs a redis-server with the options of a server of the lab.
-func startServer(ctx context.Context, dir string, c *realserver.Clock, config *simulator.NodeConfig) (*server, error) {
-	hz := busy
-	if config.Replicas == 0 && config.AOF == simulator.NoAOF {
-		hz = idle
-	}
+func startServer(ctx context.Context, dir string, clock *realserver.Clock, c *simulator.NodeConfig) (*server, error) {
 	options := []string{
-		"--repl-diskless-sync", "no", "--repl-diskless-load", "disabled", "--hz", hz,
+		"--repl-diskless-sync", "no", "--repl-diskless-load", "disabled",
 		// What Redis measures by the time of day must not end while a clock jumps.
 		"--repl-timeout", "2000000000", "--repl-ping-replica-period", "1000000", "--timeout", "0",
-		"--min-replicas-to-write", strconv.Itoa(config.MinReplicas), "--min-replicas-max-lag", strconv.Itoa(int(maxLag(config) / time.Second)),
 		"--lua-time-limit", "0",
 		"--jemalloc-bg-thread", "no", // the kernel wakes it by a time of day that is not this server's: it would never sleep
-		"--appendfsync", map[simulator.AOF]string{simulator.NoAOF: "no", simulator.EverySecond: "everysec", simulator.Always: "always"}[config.AOF],
+		"--latency-tracking", "no", "--maxclients", "1000", // both take memory that is written at the start
 	}
-	if config.AOF != simulator.NoAOF {
-		options = append(options, "--appendonly", "yes", "--auto-aof-rewrite-percentage", "0")
+	all := maps.Clone(newSettings)
+	maps.Copy(all, settings(c))
+	for name, value := range all {
+		options = append(options, "--"+name, value)
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, err
-	}
-	r, err := realserver.NewRedis(ctx, dir, c, options...)
+	r, err := realserver.NewRedis(ctx, dir, clock, options...)
 	if err != nil {
+		clock.Close()
 		return nil, err
 	}
-	return &server{Redis: r, dir: dir}, nil
+	return &server{Redis: r, dir: dir, clock: clock}, nil
+}
+
+// configure changes settings of a server that runs.
+func (s *server) configure(settings map[string]string) error {
+	if len(settings) == 0 {
+		return nil
+	}
+	command := []string{"CONFIG", "SET"}
+	for name, value := range settings {
+		command = append(command, name, value)
+	}
+	_, err := s.do(command...)
+	return err
 }
 
 // maxLag returns min-replicas-max-lag.
@@ -73,6 +109,7 @@ func maxLag(config *simulator.NodeConfig) time.Duration {
 // kill ends the server as a crash does.
 func (s *server) kill() {
 	s.Kill()
+	s.clock.Close()
 	s.leave()
 	s.closeCutOff()
 }

@@ -2,14 +2,15 @@ package realserver
 
 import (
 	_ "embed"
-	"encoding/binary"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"time"
+	"unsafe"
 
 	"locklab/simulator/i18n"
 )
@@ -50,60 +51,59 @@ func BuildClocks(folder string) (library string, err error) {
 	return library, nil
 }
 
-// A Clock is the time of day of servers. It runs, as fast as it was last told, up to an
+// A Clock is the time of day of a server. It runs, as fast as it was last told, up to an
 // instant at which it stands still. It is used by one goroutine at a time.
 type Clock struct {
-	library string
-	file    *os.File
-	turn    int64
+	library, file string
+	memory        []byte // of the file, which the server maps as well
+	turn          int64
 }
 
-// NewClock makes a clock that stands still. The file keeps what the servers map.
+// NewClock makes a clock that stands still.
 func NewClock(library, file string, at time.Time) (*Clock, error) {
 	f, err := os.Create(file)
 	if err != nil {
 		return nil, err
 	}
-	c := &Clock{library: library, file: f}
-	if err := errors.Join(f.Truncate(4096), c.Set(at)); err != nil {
-		f.Close()
+	defer f.Close()
+	c := &Clock{library: library, file: file}
+	if err := f.Truncate(4096); err != nil {
 		return nil, err
 	}
+	if c.memory, err = syscall.Mmap(int(f.Fd()), 0, 4096, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED); err != nil {
+		return nil, err
+	}
+	c.Set(at)
 	return c, nil
 }
 
 // Set lets the clock stand still at an instant.
-func (c *Clock) Set(at time.Time) error { return c.Run(at, at, 0) }
+func (c *Clock) Set(at time.Time) { c.Run(at, at, 0) }
 
 // Run sets the clock, and lets it gain speed seconds in each second of the machine's, until it shows
 // the other instant.
-func (c *Clock) Run(at, until time.Time, speed float64) error {
+func (c *Clock) Run(at, until time.Time, speed float64) {
+	words := (*[5]atomic.Int64)(unsafe.Pointer(unsafe.SliceData(c.memory)))
 	c.turn += 2
-	words := []int64{time.Now().UnixNano(), at.UnixNano(), int64(speed * 1e6), until.UnixNano()}
-	var b []byte
-	for _, w := range words {
-		b = binary.NativeEndian.AppendUint64(b, uint64(w))
+	words[0].Store(c.turn - 1) // an odd turn says that the rest is being written
+	for i, w := range []int64{time.Now().UnixNano(), at.UnixNano(), int64(speed * 1e6), until.UnixNano()} {
+		words[i+1].Store(w)
 	}
-	// An odd turn says that the rest is being written.
-	return errors.Join(c.writeTurn(c.turn-1), c.write(b, 8), c.writeTurn(c.turn))
+	words[0].Store(c.turn)
 }
 
-func (c *Clock) writeTurn(turn int64) error {
-	return c.write(binary.NativeEndian.AppendUint64(nil, uint64(turn)), 0)
+// Close ends the use of the clock; a server that runs keeps what it shows.
+func (c *Clock) Close() {
+	if c != nil {
+		syscall.Munmap(c.memory)
+		c.memory = nil
+	}
 }
-
-func (c *Clock) write(b []byte, at int64) error {
-	_, err := c.file.WriteAt(b, at)
-	return err
-}
-
-// Close closes the file; servers that run keep what it holds.
-func (c *Clock) Close() { c.file.Close() }
 
 // env is the environment of a server with this clock; nil: that of the machine.
 func (c *Clock) env() []string {
 	if c == nil {
 		return nil
 	}
-	return []string{"LD_PRELOAD=" + c.library, "LOCKLAB_CLOCK=" + c.file.Name()}
+	return []string{"LD_PRELOAD=" + c.library, "LOCKLAB_CLOCK=" + c.file}
 }
