@@ -29,7 +29,7 @@ type Comparison struct {
 	Servers  int
 	Answers  int
 	Speed    float64
-	Stopped  i18n.Message // live.Run.Stopped
+	Stopped  i18n.Message // live.Playback.Stopped
 	Differ   []live.Difference
 }
 

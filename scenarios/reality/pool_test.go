@@ -26,7 +26,7 @@ func TestPoolIsNew(t *testing.T) {
 		return &Bench{Version: b.Version, Lease: b.Lease, pool: pool, unknown: b.unknown}
 	}
 	var runner race.Runner
-	play := func(b *Bench, cell string) (*Comparison, *live.Run) {
+	play := func(b *Bench, cell string) (*Comparison, *live.Playback) {
 		name, scenario, _ := strings.Cut(cell, " ")
 		entry, err := race.Strategy(name)
 		if err != nil {
@@ -58,22 +58,22 @@ func TestPoolIsNew(t *testing.T) {
 
 // Rounds end with the first that differs from the lab, and that is the one that is told of.
 func TestInRounds(t *testing.T) {
-	agrees := live.Run{Answers: 3, Servers: 1}
+	agrees := live.Playback{Answers: 3, Servers: 1}
 	differs := agrees
 	differs.Differences = []live.Difference{{Key: "lock"}}
 	fewer := agrees
 	fewer.Answers--
 	for _, test := range []struct {
 		rounds, want int // 0: an error
-		runs         []live.Run
+		runs         []live.Playback
 	}{
-		{0, 1, []live.Run{agrees}},
-		{1, 1, []live.Run{agrees}},
-		{3, 3, []live.Run{agrees, agrees, agrees}},
-		{3, 1, []live.Run{differs}},
-		{3, 2, []live.Run{agrees, differs}},
-		{3, 3, []live.Run{agrees, agrees, differs}},
-		{2, 0, []live.Run{agrees, fewer}},
+		{0, 1, []live.Playback{agrees}},
+		{1, 1, []live.Playback{agrees}},
+		{3, 3, []live.Playback{agrees, agrees, agrees}},
+		{3, 1, []live.Playback{differs}},
+		{3, 2, []live.Playback{agrees, differs}},
+		{3, 3, []live.Playback{agrees, agrees, differs}},
+		{2, 0, []live.Playback{agrees, fewer}},
 	} {
 		played := 0
 		s, err := inRounds(test.rounds, func() (*Showing, error) {

@@ -124,7 +124,7 @@ func (b *Bench) Close() {
 
 // onZooKeeper plays a trace on the bench's ZooKeeper, which it starts for the first one. Without
 // the package the error is realserver.ErrNoZooKeeper.
-func (b *Bench) onZooKeeper(ctx context.Context, sim *simulator.Simulator, choices []simulator.Choice) (run *live.Run, version string, err error) {
+func (b *Bench) onZooKeeper(ctx context.Context, sim *simulator.Simulator, choices []simulator.Choice) (run *live.Playback, version string, err error) {
 	z := &b.zookeeper
 	z.mu.Lock()
 	defer z.mu.Unlock()
@@ -141,7 +141,7 @@ func (b *Bench) onZooKeeper(ctx context.Context, sim *simulator.Simulator, choic
 	if z.err != nil {
 		return nil, "", z.err
 	}
-	run, err = live.Play(ctx, sim, choices, live.Options{ZooKeeper: z.addr})
+	run, err = live.Play(ctx, sim, choices, live.Target{ZooKeeper: z.addr})
 	return run, z.version, err
 }
 
@@ -183,7 +183,7 @@ type Showing struct {
 	Missing  string
 	Round    int // the one that is compared, from 1: the first that differs from the lab, or the last
 	Real     *race.Outcome
-	Run      *live.Run
+	Run      *live.Playback
 	Speed    float64 // of the servers' time; 0: it is a ZooKeeper, whose time plays no part
 	Version  string  // of the servers
 }
@@ -266,10 +266,10 @@ func (b *Bench) show(ctx context.Context, lab *race.Outcome) (*Showing, error) {
 			b.Scripts(n)
 		}
 		s.Version, s.Speed = b.Version, 1
-		s.Run, err = live.Play(ctx, o.Simulator, lab.Trace.Choices, live.Options{Given: b.given, Progress: b.Progress})
+		s.Run, err = live.Play(ctx, o.Simulator, lab.Trace.Choices, live.Target{Given: b.given, Progress: b.Progress})
 	} else {
 		s.Version, s.Speed = b.Version, float64(lab.History.TTL)/float64(b.Lease)
-		s.Run, err = live.Play(ctx, o.Simulator, lab.Trace.Choices, live.Options{Speed: s.Speed, Pool: b.pool})
+		s.Run, err = live.Play(ctx, o.Simulator, lab.Trace.Choices, live.Target{Speed: s.Speed, Pool: b.pool})
 	}
 	if err != nil {
 		return nil, i18n.Errorf("error.cause.in", "lock", lab.Strategy.ID, "scenario", lab.Trace.Scenario, "cause", err)

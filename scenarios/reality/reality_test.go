@@ -123,15 +123,15 @@ func TestCanDisagree(t *testing.T) {
 	outcome := func(w verdict.Word) *race.Outcome { return &race.Outcome{Verdicts: []verdict.Word{w}} }
 	for what, s := range map[string]*reality.Showing{
 		"not shown":  {Lab: outcome(verdict.Holds)},
-		"verdict":    {Lab: outcome(verdict.Holds), Real: outcome(verdict.Overlap), Run: &live.Run{}},
-		"difference": {Lab: outcome(verdict.Holds), Real: outcome(verdict.Holds), Run: &live.Run{Differences: make([]live.Difference, 1)}},
-		"end":        {Lab: outcome(verdict.Holds), Real: outcome(verdict.Holds), Run: &live.Run{Stopped: errors.New("early")}},
+		"verdict":    {Lab: outcome(verdict.Holds), Real: outcome(verdict.Overlap), Run: &live.Playback{}},
+		"difference": {Lab: outcome(verdict.Holds), Real: outcome(verdict.Holds), Run: &live.Playback{Differences: make([]live.Difference, 1)}},
+		"end":        {Lab: outcome(verdict.Holds), Real: outcome(verdict.Holds), Run: &live.Playback{Stopped: errors.New("early")}},
 	} {
 		if s.Agrees() {
 			t.Errorf("%s: it agrees", what)
 		}
 	}
-	if s := (&reality.Showing{Lab: outcome(verdict.Holds), Real: outcome(verdict.Holds), Run: &live.Run{}}); !s.Agrees() {
+	if s := (&reality.Showing{Lab: outcome(verdict.Holds), Real: outcome(verdict.Holds), Run: &live.Playback{}}); !s.Agrees() {
 		t.Error("the same does not agree")
 	}
 }

@@ -56,7 +56,7 @@ func TestGiven(t *testing.T) {
 	g, w := given(t)
 	config := simulator.Config{Clients: []simulator.ClientConfig{{Program: asker(2*time.Second, 1100*time.Millisecond)}}, Nodes: []simulator.NodeConfig{{}}}
 	sim, choices := played(t, config, nil)
-	run, err := Play(t.Context(), sim, choices, Options{Given: []realserver.RedisAddress{g}})
+	run, err := Play(t.Context(), sim, choices, Target{Given: []realserver.RedisAddress{g}})
 	if err != nil || len(run.Differences) > 0 || run.Answers != 6 || run.Took < 2*time.Second {
 		t.Errorf("%v, %+v", err, run)
 	}
@@ -75,7 +75,7 @@ func TestGivenDifference(t *testing.T) {
 	}}}, Nodes: []simulator.NodeConfig{{}}}
 	sim, choices := played(t, config, nil)
 	done := false
-	run, err := Play(t.Context(), sim, choices, Options{Given: []realserver.RedisAddress{g}, disturb: func(int, servers) {
+	run, err := Play(t.Context(), sim, choices, Target{Given: []realserver.RedisAddress{g}, disturb: func(int, servers) {
 		if n, err := w.Do("EXISTS", "lock"); err != nil {
 			t.Error(err)
 		} else if n == 1 && !done {
@@ -91,7 +91,7 @@ func TestGivenDifference(t *testing.T) {
 	if v, err := w.DoAll([]string{"KEYS", "*"}); err != nil || fmt.Sprint(v) != "[[theirs]]" {
 		t.Errorf("%v are left, %v", v, err)
 	}
-	if _, err := Play(t.Context(), sim, choices, Options{Given: []realserver.RedisAddress{g}}); err == nil {
+	if _, err := Play(t.Context(), sim, choices, Target{Given: []realserver.RedisAddress{g}}); err == nil {
 		t.Error("a database that is not empty was used")
 	}
 }
@@ -101,7 +101,7 @@ func TestGivenLate(t *testing.T) {
 	g, w := given(t)
 	config := simulator.Config{Clients: []simulator.ClientConfig{{Program: asker(100*time.Millisecond, 0)}}, Nodes: []simulator.NodeConfig{{}}}
 	sim, choices := played(t, config, nil)
-	_, err := Play(t.Context(), sim, choices, Options{Given: []realserver.RedisAddress{g}, disturb: func(int, servers) {
+	_, err := Play(t.Context(), sim, choices, Target{Given: []realserver.RedisAddress{g}, disturb: func(int, servers) {
 		for n := any(1); n == 1; { // until the lease is over
 			if n, _ = w.Do("EXISTS", "lock"); n == nil {
 				t.Error("no answer")
@@ -149,7 +149,7 @@ func TestWhyNotGiven(t *testing.T) {
 			s.Inject(0, faults.FlushOf(1))
 		}
 	})
-	if _, err := Play(t.Context(), sim, choices, Options{Given: []realserver.RedisAddress{g}}); err == nil || !strings.Contains(text.SayError("en", err), "FLUSHALL") {
+	if _, err := Play(t.Context(), sim, choices, Target{Given: []realserver.RedisAddress{g}}); err == nil || !strings.Contains(text.SayError("en", err), "FLUSHALL") {
 		t.Errorf("FLUSHALL was sent: %v", err)
 	}
 }

@@ -27,11 +27,11 @@ type ending struct{ real, lab int64 }
 
 // startGiven connects to the servers that are given.
 func (r *redisServers) startGiven(configs []simulator.NodeConfig) error {
-	if len(configs) != len(r.opt.Given) {
-		return i18n.Errorf("error.live.redis-number", "need", len(configs), "given", len(r.opt.Given))
+	if len(configs) != len(r.on.Given) {
+		return i18n.Errorf("error.live.redis-number", "need", len(configs), "given", len(r.on.Given))
 	}
 	for i, c := range configs {
-		given := r.opt.Given[i]
+		given := r.on.Given[i]
 		redis, err := given.Connect()
 		if err == nil {
 			g := r.newGroup(c)

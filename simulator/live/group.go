@@ -27,7 +27,7 @@ type group struct {
 	synced  string                    // a folder with what it had at its last fsync
 	crashed string                    // the folder of the master that was killed last
 	lab     map[bool]map[string]value // what the lab's master holds, and the old master (true)
-	wires   map[line]*realserver.Wire
+	wires   map[line]*realserver.Conn
 	waits   map[uint32]wait // by message
 }
 
@@ -50,7 +50,7 @@ type wait struct {
 func (r *redisServers) newGroup(c simulator.NodeConfig) *group {
 	g := &group{
 		player: r.player, all: r, place: len(r.groups), config: c, state: clock.State{Offset: c.Offset, PPM: c.PPM}, split: -1,
-		lab: map[bool]map[string]value{false: {}, true: {}}, wires: map[line]*realserver.Wire{}, waits: map[uint32]wait{},
+		lab: map[bool]map[string]value{false: {}, true: {}}, wires: map[line]*realserver.Conn{}, waits: map[uint32]wait{},
 	}
 	r.groups = append(r.groups, g)
 	return g
@@ -83,7 +83,7 @@ func (g *group) pass(d time.Duration) error {
 	}
 	from, to := g.state.Read(g.now-d), g.state.Read(g.now)
 	for _, s := range g.set.all() {
-		s.clock.Run(clock.Epoch.Add(from), clock.Epoch.Add(to), g.opt.Speed*float64(to-from)/float64(d))
+		s.clock.Run(clock.Epoch.Add(from), clock.Epoch.Add(to), g.on.Speed*float64(to-from)/float64(d))
 	}
 	return nil
 }
@@ -274,7 +274,7 @@ func (g *group) countReplicas(s *server) error {
 }
 
 // wire returns the connection on which a request comes.
-func (g *group) wire(q redisnode.Request, s *server) (line, *realserver.Wire, error) {
+func (g *group) wire(q redisnode.Request, s *server) (line, *realserver.Conn, error) {
 	l := line{client: q.Client, name: q.Conn, to: s}
 	for g.blocked(l) {
 		l.spare++
@@ -301,7 +301,7 @@ func (g *group) blocked(l line) bool {
 
 // hangUp breaks connections.
 func (g *group) hangUp(which func(l line) bool) {
-	maps.DeleteFunc(g.wires, func(l line, w *realserver.Wire) bool {
+	maps.DeleteFunc(g.wires, func(l line, w *realserver.Conn) bool {
 		if which(l) {
 			w.Close()
 		}

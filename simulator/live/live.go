@@ -16,7 +16,7 @@
 // the server starts again with what its append-only file holds. What a server had not
 // fsynced is cut from that file, since a kill loses nothing that was written.
 //
-// Time is real on the servers, but faster: their time of day runs Options.Speed times as
+// Time is real on the servers, but faster: their time of day runs Target.Speed times as
 // fast as the machine's. The order of a trace is made by gates and never by waiting for long
 // enough: a request is written when it is its turn; the servers' clock stands still at the
 // instant that the trace has reached, until the trace goes on. That it has come there is asked
@@ -43,7 +43,7 @@
 //
 // # Servers that others run
 //
-// With Options.Given nothing is started. The servers' clocks are real and cannot be set, so nothing is scaled:
+// With Target.Given nothing is started. The servers' clocks are real and cannot be set, so nothing is scaled:
 // while a lease runs, true time passes as it does on the server (TIME), which is waited for; else it is skipped. A run
 // is late by what its commands take. So a lease may end anywhere within the time that the request that took it may have
 // arrived at, what remains of it may differ within the same bounds (the client's code gets the lab's), and a lease is over when it
@@ -53,7 +53,7 @@
 //
 // # A ZooKeeper
 //
-// With Options.ZooKeeper the trace is played on a real ZooKeeper, below a znode of its own, which is gone at the
+// With Target.ZooKeeper the trace is played on a real ZooKeeper, below a znode of its own, which is gone at the
 // end. No other client may use the server meanwhile.
 //
 // Each client of the lab has a session, on a connection that breaks, and is made again with the
@@ -81,8 +81,8 @@ import (
 	"locklab/simulator/schedule"
 )
 
-// Options of a run.
-type Options struct {
+// A Target is what a trace is played on.
+type Target struct {
 	// Speed is the number of seconds that the servers' time of day gains in one second, above 0.
 	Speed float64
 	// Pool has the servers, new ones or those of earlier runs.
@@ -100,8 +100,8 @@ type Options struct {
 	disturb func(choice int, s servers) // in tests: called before each choice
 }
 
-// A Run is what happened on real servers.
-type Run struct {
+// A Playback is a run on real servers, with what differed from the lab.
+type Playback struct {
 	schedule.Run
 	Answers     int // that were compared
 	Differences []Difference
@@ -134,15 +134,15 @@ type servers interface {
 	after(c simulator.Choice, first int) error
 	// close ends what was started, or gives it back, after a run; nil: there was an error. It removes what
 	// the run has left on servers that are given.
-	close(run *Run) error
+	close(run *Playback) error
 }
 
 // Play makes the choices of a trace in a simulator, and on real servers. The
-// error is about the machine, or ctx's; the Run has what differs.
-func Play(ctx context.Context, sim *simulator.Simulator, choices []simulator.Choice, opt Options) (run *Run, err error) {
-	p := &player{ctx: ctx, opt: opt, run: &Run{}}
+// error is about the machine, or ctx's; the Playback has what differs.
+func Play(ctx context.Context, sim *simulator.Simulator, choices []simulator.Choice, on Target) (run *Playback, err error) {
+	p := &player{ctx: ctx, on: on, run: &Playback{}}
 	var s servers = newRedis(p)
-	if opt.ZooKeeper != "" {
+	if on.ZooKeeper != "" {
 		s = newZooKeeper(p)
 	}
 	defer func() { err = errors.Join(err, s.close(run)) }()
@@ -157,8 +157,8 @@ func Play(ctx context.Context, sim *simulator.Simulator, choices []simulator.Cho
 			return nil, err
 		}
 		p.choice = i + 1
-		if opt.disturb != nil {
-			opt.disturb(p.choice, s)
+		if on.disturb != nil {
+			on.disturb(p.choice, s)
 		}
 		err := p.make(sim, s, c)
 		if p.err != nil {
@@ -181,9 +181,9 @@ func Play(ctx context.Context, sim *simulator.Simulator, choices []simulator.Cho
 // A player makes the choices of one run.
 type player struct {
 	ctx    context.Context
-	opt    Options
+	on     Target
 	world  *simulator.World
-	run    *Run
+	run    *Playback
 	err    error // why the run cannot go on
 	choice int
 	now    time.Duration
@@ -222,7 +222,7 @@ func (p *player) differ(d Difference) {
 }
 
 func (p *player) progress(at time.Duration) {
-	if p.opt.Progress != nil {
-		p.opt.Progress(at)
+	if p.on.Progress != nil {
+		p.on.Progress(at)
 	}
 }

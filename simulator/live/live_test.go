@@ -79,7 +79,7 @@ func notes(events []history.Event) string {
 func TestLeaseRunsDown(t *testing.T) {
 	p := pool(t)
 	sim, choices := played(t, simulator.Config{Clients: []simulator.ClientConfig{{Program: locker}}, Nodes: []simulator.NodeConfig{{}}}, nil)
-	run, err := Play(t.Context(), sim, choices, Options{Speed: 100, Pool: p})
+	run, err := Play(t.Context(), sim, choices, Target{Speed: 100, Pool: p})
 	if err != nil || len(run.Differences) > 0 || run.Answers != 4 || notes(run.Events) != "OK nil nil OK" {
 		t.Errorf("%v, %+v, %d answers, %s", err, run.Differences, run.Answers, notes(run.Events))
 	}
@@ -94,7 +94,7 @@ func TestDifference(t *testing.T) {
 	p := pool(t)
 	sim, choices := played(t, simulator.Config{Clients: []simulator.ClientConfig{{Program: locker}}, Nodes: []simulator.NodeConfig{{}}}, nil)
 	deleted := false
-	run, err := Play(t.Context(), sim, choices, Options{Speed: 100, Pool: p, disturb: func(choice int, s servers) {
+	run, err := Play(t.Context(), sim, choices, Target{Speed: 100, Pool: p, disturb: func(choice int, s servers) {
 		if choice > len(choices)/3 && !deleted {
 			deleted = true
 			if _, err := first(s).do("DEL", "lock"); err != nil {
@@ -137,7 +137,7 @@ func TestWaitRealServer(t *testing.T) {
 		Clients: []simulator.ClientConfig{{Program: waiter("SET", "a", "x")}, {Program: waiter("SET", "a", "y", "NX")}, {Program: waiter()}},
 		Nodes:   []simulator.NodeConfig{{Replicas: 1}},
 	}, nil)
-	run, err := Play(t.Context(), sim, choices, Options{Speed: 20, Pool: p, disturb: func(_ int, s servers) {
+	run, err := Play(t.Context(), sim, choices, Target{Speed: 20, Pool: p, disturb: func(_ int, s servers) {
 		w, err := first(s).Address.Dial()
 		if err != nil {
 			t.Fatal(err)
@@ -161,7 +161,7 @@ func TestStop(t *testing.T) {
 		Clients: []simulator.ClientConfig{{Program: locker}}, Nodes: []simulator.NodeConfig{{Replicas: 1}},
 		Faults: []simulator.FaultBudget{{Fault: faults.Crash, Times: 1}},
 	}, nil)
-	_, err := Play(ctx, sim, choices, Options{Speed: 20, Pool: p, disturb: func(choice int, _ servers) {
+	_, err := Play(ctx, sim, choices, Target{Speed: 20, Pool: p, disturb: func(choice int, _ servers) {
 		if choice == len(choices)/2 {
 			stop()
 		}

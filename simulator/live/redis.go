@@ -25,14 +25,14 @@ type redisServers struct {
 	groups []*group
 }
 
-func newRedis(p *player) *redisServers { return &redisServers{player: p, pool: p.opt.Pool} }
+func newRedis(p *player) *redisServers { return &redisServers{player: p, pool: p.on.Pool} }
 
 // start has all servers run, side by side, or connects to those that are given.
 func (r *redisServers) start(sim *simulator.Simulator) (err error) {
 	sim.Kind().(*redisnode.Kind).Real = r
 	config := sim.Config()
 	r.early = config.Timing != nil
-	if r.opt.Given != nil {
+	if r.on.Given != nil {
 		return r.startGiven(config.Nodes)
 	}
 	done := make(chan error)
@@ -60,7 +60,7 @@ func (r *redisServers) start(sim *simulator.Simulator) (err error) {
 }
 
 // close ends what was started, or gives it back.
-func (r *redisServers) close(run *Run) (err error) {
+func (r *redisServers) close(run *Playback) (err error) {
 	for _, g := range r.groups {
 		g.hangUp(func(line) bool { return true })
 		if g.real != nil {
@@ -110,10 +110,10 @@ func (r *redisServers) pass(d time.Duration) error {
 			return err
 		}
 	}
-	if r.opt.Given != nil {
+	if r.on.Given != nil {
 		return nil
 	}
-	return rest(r.ctx, time.Duration(float64(d)/r.opt.Speed)) // TIME reports whether it was long enough: see compare
+	return rest(r.ctx, time.Duration(float64(d)/r.on.Speed)) // TIME reports whether it was long enough: see compare
 }
 
 // after does on the servers what has happened in the lab, and compares.

@@ -207,7 +207,7 @@ func (s *server) catchUp(ctx context.Context, master *server) error {
 
 // receivedWait waits until the server has executed a WAIT that was sent on a connection: it has blocked the
 // connection, or answered. It counts the time from then on, so its clock must not move before.
-func (s *server) receivedWait(w *realserver.Wire) error {
+func (s *server) receivedWait(w *realserver.Conn) error {
 	for {
 		list, err := s.do("CLIENT", "LIST")
 		if err != nil {

@@ -23,11 +23,11 @@ type ensemble struct {
 	*player
 	root     string // the znode below which the run is played
 	offset   int64  // of the real server's transactions
-	admin    *realserver.KeeperWire
+	admin    *realserver.ZooKeeperConn
 	clients  []*ensembleClient
-	sessions []realserver.KeeperSession // that have begun, and have not ended
-	lab      []string                   // paths that the lab's ensemble holds
-	changed  bool                       // since they were compared
+	sessions []realserver.ZooKeeperSession // that have begun, and have not ended
+	lab      []string                      // paths that the lab's ensemble holds
+	changed  bool                          // since they were compared
 }
 
 func newZooKeeper(p *player) *ensemble {
@@ -37,13 +37,13 @@ func newZooKeeper(p *player) *ensemble {
 
 // An ensembleClient is a client of the lab.
 type ensembleClient struct {
-	session realserver.KeeperSession
-	wire    *realserver.KeeperWire // nil: its connection has broken
+	session realserver.ZooKeeperSession
+	wire    *realserver.ZooKeeperConn // nil: its connection has broken
 }
 
 // connect begins a session.
-func (r *ensemble) connect() (*realserver.KeeperWire, error) {
-	w, err := realserver.DialKeeper(r.opt.ZooKeeper, realserver.KeeperSession{}, 0)
+func (r *ensemble) connect() (*realserver.ZooKeeperConn, error) {
+	w, err := realserver.DialZooKeeper(r.on.ZooKeeper, realserver.ZooKeeperSession{}, 0)
 	if err == nil {
 		r.sessions = append(r.sessions, w.Session)
 	}
@@ -88,7 +88,7 @@ func must(reply zookeeper.Reply, err error) (zookeeper.Reply, error) {
 }
 
 // close ends all sessions and removes all znodes.
-func (r *ensemble) close(*Run) (err error) {
+func (r *ensemble) close(*Playback) (err error) {
 	for _, c := range r.clients {
 		if c.wire != nil {
 			c.wire.Close()
@@ -99,7 +99,7 @@ func (r *ensemble) close(*Run) (err error) {
 		r.admin.Close()
 	}
 	for _, s := range r.sessions {
-		err = errors.Join(err, realserver.EndSession(r.opt.ZooKeeper, s))
+		err = errors.Join(err, realserver.EndSession(r.on.ZooKeeper, s))
 	}
 	return err
 }
@@ -135,7 +135,7 @@ func (r *ensemble) Do(a zookeeper.Action) zookeeper.Reply {
 	case zookeeper.ActServe, zookeeper.ActServeBeside:
 		return r.serve(c.wire, a)
 	case zookeeper.ActServeOrphan:
-		w, err := realserver.DialKeeper(r.opt.ZooKeeper, c.session, 0)
+		w, err := realserver.DialZooKeeper(r.on.ZooKeeper, c.session, 0)
 		if err == nil {
 			_, err = r.ask(w, a.Request)
 			w.Close()
@@ -151,8 +151,8 @@ func (r *ensemble) Do(a zookeeper.Action) zookeeper.Reply {
 	case zookeeper.ActConnect:
 		r.fail(r.connectAgain(c, a))
 	case zookeeper.ActEnd:
-		r.fail(realserver.EndSession(r.opt.ZooKeeper, c.session))
-		r.sessions = slices.DeleteFunc(r.sessions, func(o realserver.KeeperSession) bool { return o.ID == c.session.ID })
+		r.fail(realserver.EndSession(r.on.ZooKeeper, c.session))
+		r.sessions = slices.DeleteFunc(r.sessions, func(o realserver.ZooKeeperSession) bool { return o.ID == c.session.ID })
 	}
 	return a.Lab
 }
@@ -165,7 +165,7 @@ func (r *ensemble) failAt(a zookeeper.Action, err error) {
 }
 
 // serve makes a request on a client's connection.
-func (r *ensemble) serve(w *realserver.KeeperWire, a zookeeper.Action) zookeeper.Reply {
+func (r *ensemble) serve(w *realserver.ZooKeeperConn, a zookeeper.Action) zookeeper.Reply {
 	q, is, err := a.Request, zookeeper.Reply{}, net.ErrClosed
 	if w != nil {
 		is, err = r.ask(w, q)
@@ -183,7 +183,7 @@ func (r *ensemble) serve(w *realserver.KeeperWire, a zookeeper.Action) zookeeper
 }
 
 // ask makes a request.
-func (r *ensemble) ask(w *realserver.KeeperWire, q zookeeper.Request) (reply zookeeper.Reply, err error) {
+func (r *ensemble) ask(w *realserver.ZooKeeperConn, q zookeeper.Request) (reply zookeeper.Reply, err error) {
 	kind, p := int32(q.Op), jute.Put(nil, r.real(q.Path))
 	switch q.Op {
 	case zookeeper.Create:
@@ -227,7 +227,7 @@ func (r *ensemble) ask(w *realserver.KeeperWire, q zookeeper.Request) (reply zoo
 }
 
 // notify compares the news of watches that are there when a ping is answered.
-func (r *ensemble) notify(w *realserver.KeeperWire, a zookeeper.Action) {
+func (r *ensemble) notify(w *realserver.ZooKeeperConn, a zookeeper.Action) {
 	err := net.ErrClosed
 	if w != nil {
 		_, _, err = w.Do(jute.Ping, nil)
@@ -240,12 +240,12 @@ func (r *ensemble) notify(w *realserver.KeeperWire, a zookeeper.Action) {
 }
 
 // compareNews compares the news of watches that have reached a client.
-func (r *ensemble) compareNews(w *realserver.KeeperWire, lab zookeeper.Action) {
+func (r *ensemble) compareNews(w *realserver.ZooKeeperConn, lab zookeeper.Action) {
 	var is []zookeeper.Event
-	for _, n := range w.News {
+	for _, n := range w.Events {
 		is = append(is, zookeeper.Event{Type: zookeeper.EventType(n.Type), Path: r.inLab(n.Path)})
 	}
-	w.News = nil
+	w.Events = nil
 	if a, b := newsText(lab.Events), newsText(is); a != b {
 		r.differ(Difference{Server: 1, Client: int(lab.Client), Key: "watches", Lab: a, Real: b})
 	}
@@ -265,7 +265,7 @@ func newsText(events []zookeeper.Event) string {
 
 // connectAgain makes a new connection for a client.
 func (r *ensemble) connectAgain(c *ensembleClient, a zookeeper.Action) error {
-	w, err := realserver.DialKeeper(r.opt.ZooKeeper, c.session, 0)
+	w, err := realserver.DialZooKeeper(r.on.ZooKeeper, c.session, 0)
 	refused := errors.Is(err, realserver.ErrSessionEnded)
 	if refused != a.Ended && (err == nil || refused) {
 		r.differ(Difference{Server: 1, Client: int(a.Client), Key: "session", Lab: sessionText[a.Ended], Real: sessionText[refused]})
@@ -284,7 +284,7 @@ func (r *ensemble) connectAgain(c *ensembleClient, a zookeeper.Action) error {
 var sessionText = map[bool]string{true: "ended", false: "alive"}
 
 // leaveAgain leaves watches on a new connection.
-func (r *ensemble) leaveAgain(w *realserver.KeeperWire, a zookeeper.Action) error {
+func (r *ensemble) leaveAgain(w *realserver.ZooKeeperConn, a zookeeper.Action) error {
 	p := jute.Put(nil, a.Seen+r.offset)
 	for _, kind := range []zookeeper.WatchKind{zookeeper.WatchData, zookeeper.WatchCreation, zookeeper.WatchChildren} {
 		var paths []string

@@ -49,13 +49,13 @@ func TestZooKeeper(t *testing.T) {
 		config.Clients = append(config.Clients, simulator.ClientConfig{Program: inLine})
 	}
 	sim, choices := played(t, config, nil)
-	run, err := Play(t.Context(), sim, choices, Options{ZooKeeper: addr})
+	run, err := Play(t.Context(), sim, choices, Target{ZooKeeper: addr})
 	if err != nil || run.Stopped != nil || len(run.Differences) > 0 || run.Answers < 12 || notes(run.Events) != "/n-0000000000 /n-0000000001 /n-0000000002" {
 		t.Fatalf("%v, %+v, %q", err, run.Differences, notes(run.Events))
 	}
 	sim, choices = played(t, config, nil)
 	taken, at := "", 0
-	run, err = Play(t.Context(), sim, choices, Options{ZooKeeper: addr, disturb: func(choice int, s servers) {
+	run, err = Play(t.Context(), sim, choices, Target{ZooKeeper: addr, disturb: func(choice int, s servers) {
 		r := s.(*ensemble)
 		reply, err := r.ask(r.admin, zookeeper.Request{Op: zookeeper.GetChildren, Path: "/"})
 		if err != nil {

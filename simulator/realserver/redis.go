@@ -32,7 +32,7 @@ func FindRedis() (path string, err error) {
 
 // A Redis is a redis-server, with a connection for what no client sends.
 type Redis struct {
-	*Wire
+	*Conn
 	Address RedisAddress
 	process *Process // nil: others run it
 }
@@ -88,7 +88,7 @@ func (r *Redis) Reconnect() (err error) {
 	r.Close()
 	w, err := r.Address.Dial()
 	if err == nil {
-		r.Wire = w
+		r.Conn = w
 	}
 	return err
 }
@@ -190,11 +190,11 @@ func (a RedisAddress) String() string {
 // Connect connects to a server that runs.
 func (a RedisAddress) Connect() (*Redis, error) {
 	w, err := a.Dial()
-	return &Redis{Wire: w, Address: a}, err
+	return &Redis{Conn: w, Address: a}, err
 }
 
 // Dial connects, and chooses the database. The error may be a resp.Error.
-func (a RedisAddress) Dial() (w *Wire, err error) {
+func (a RedisAddress) Dial() (w *Conn, err error) {
 	dialer := &net.Dialer{Timeout: patience}
 	var conn net.Conn
 	if a.options.TLSConfig != nil {
@@ -205,7 +205,7 @@ func (a RedisAddress) Dial() (w *Wire, err error) {
 	if err != nil {
 		return nil, err
 	}
-	w = &Wire{conn, bufio.NewReader(conn)}
+	w = &Conn{conn, bufio.NewReader(conn)}
 	var hello [][]string
 	switch o := a.options; {
 	case o.Username != "":

@@ -104,7 +104,7 @@ func (l *Line) Silence(addr string, timeout time.Duration) error {
 	if err != nil {
 		return err
 	}
-	w, err := realserver.DialKeeper(addr, s, timeout)
+	w, err := realserver.DialZooKeeper(addr, s, timeout)
 	if err != nil {
 		return err
 	}
@@ -113,16 +113,16 @@ func (l *Line) Silence(addr string, timeout time.Duration) error {
 }
 
 // session is the one that the server has granted.
-func (l *Line) session() (realserver.KeeperSession, error) {
+func (l *Line) session() (realserver.ZooKeeperSession, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.hello) < helloLen {
-		return realserver.KeeperSession{}, errors.New("there is no session yet")
+		return realserver.ZooKeeperSession{}, errors.New("there is no session yet")
 	}
 	var is jute.Connected
 	r := jute.Reader{B: l.hello[4:]} // after the length
 	r.Get(&is)
-	return realserver.KeeperSession{ID: is.Session, Password: is.Password}, nil
+	return realserver.ZooKeeperSession{ID: is.Session, Password: is.Password}, nil
 }
 
 // A tap is a connection whose traffic the line sees.

@@ -12,8 +12,8 @@ import (
 	"locklab/simulator/internal/jute"
 )
 
-// A KeeperSession is a session with a ZooKeeper, which outlives its connections.
-type KeeperSession struct {
+// A ZooKeeperSession is a session with a ZooKeeper, which outlives its connections.
+type ZooKeeperSession struct {
 	ID       int64
 	Password string
 }
@@ -24,20 +24,20 @@ const sessionTimeout = time.Minute
 // ErrSessionEnded is that the server has no such session any more.
 var ErrSessionEnded = errors.New("the session has ended")
 
-// A KeeperWire is a connection of a session to a ZooKeeper, on which requests are written and
+// A ZooKeeperConn is a connection of a session to a ZooKeeper, on which requests are written and
 // answers read as they are: nothing is read before an answer is waited for, and nothing is sent by
 // itself. It is used by one goroutine at a time.
-type KeeperWire struct {
-	Session KeeperSession
-	News    []KeeperNews // of watches that have come with answers, in order
+type ZooKeeperConn struct {
+	Session ZooKeeperSession
+	Events  []WatchEvent // of watches that have come with answers, in order
 	Last    int64        // transaction that the server had seen at its latest answer
 
 	conn   net.Conn
 	number int32
 }
 
-// KeeperNews is the news of a watch.
-type KeeperNews struct {
+// WatchEvent is the news of a watch.
+type WatchEvent struct {
 	Type int32 // as in the protocol
 	Path string
 }
@@ -48,14 +48,14 @@ const (
 	numberOfWatches int32 = -8
 )
 
-// DialKeeper connects to a server. The zero session begins a new one; of another the error may be
+// DialZooKeeper connects to a server. The zero session begins a new one; of another the error may be
 // ErrSessionEnded. The session asks for a time-out, which 0 leaves at the longest that is granted.
-func DialKeeper(addr string, s KeeperSession, timeout time.Duration) (*KeeperWire, error) {
+func DialZooKeeper(addr string, s ZooKeeperSession, timeout time.Duration) (*ZooKeeperConn, error) {
 	conn, err := net.DialTimeout("tcp", addr, patience)
 	if err != nil {
 		return nil, err
 	}
-	w := &KeeperWire{conn: conn}
+	w := &ZooKeeperConn{conn: conn}
 	if s.Password == "" {
 		s.Password = string(make([]byte, 16))
 	}
@@ -65,7 +65,7 @@ func DialKeeper(addr string, s KeeperSession, timeout time.Duration) (*KeeperWir
 	if err == nil {
 		var granted jute.Connected
 		greeting.Get(&granted)
-		w.Session = KeeperSession{granted.Session, granted.Password}
+		w.Session = ZooKeeperSession{granted.Session, granted.Password}
 		switch {
 		case greeting.Short:
 			err = io.ErrUnexpectedEOF
@@ -81,17 +81,17 @@ func DialKeeper(addr string, s KeeperSession, timeout time.Duration) (*KeeperWir
 }
 
 // Close hangs up. The session lives on.
-func (w *KeeperWire) Close() { w.conn.Close() }
+func (w *ZooKeeperConn) Close() { w.conn.Close() }
 
 // exchange sends one packet and reads the next one.
-func (w *KeeperWire) exchange(message []byte) (*jute.Reader, error) {
+func (w *ZooKeeperConn) exchange(message []byte) (*jute.Reader, error) {
 	if _, err := w.conn.Write(jute.Framed(message)); err != nil {
 		return nil, err
 	}
 	return w.receive()
 }
 
-func (w *KeeperWire) receive() (*jute.Reader, error) {
+func (w *ZooKeeperConn) receive() (*jute.Reader, error) {
 	w.conn.SetReadDeadline(time.Now().Add(2 * patience))
 	var size [4]byte
 	if _, err := io.ReadFull(w.conn, size[:]); err != nil {
@@ -108,7 +108,7 @@ func (w *KeeperWire) receive() (*jute.Reader, error) {
 
 // Do makes a request and waits for its answer: its code, and what follows that. News that the server
 // has sent before are added to News.
-func (w *KeeperWire) Do(kind int32, body []byte) (code int32, answer *jute.Reader, err error) {
+func (w *ZooKeeperConn) Do(kind int32, body []byte) (code int32, answer *jute.Reader, err error) {
 	var number int32
 	switch kind {
 	case jute.Ping:
@@ -125,10 +125,10 @@ func (w *KeeperWire) Do(kind int32, body []byte) (code int32, answer *jute.Reade
 		answer.Get(&is)
 		switch {
 		case is.XID == jute.News.XID:
-			var news KeeperNews
+			var news WatchEvent
 			var state int32
 			answer.Get(&news.Type, &state, &news.Path)
-			w.News = append(w.News, news)
+			w.Events = append(w.Events, news)
 		case is.XID == number:
 			w.Last = is.Zxid
 		default:
@@ -146,8 +146,8 @@ func (w *KeeperWire) Do(kind int32, body []byte) (code int32, answer *jute.Reade
 
 // EndSession has a server end a session, as its end by silence does: another connection takes
 // it over and closes it, which is the same transaction.
-func EndSession(addr string, s KeeperSession) error {
-	w, err := DialKeeper(addr, s, 0)
+func EndSession(addr string, s ZooKeeperSession) error {
+	w, err := DialZooKeeper(addr, s, 0)
 	if err != nil {
 		return err
 	}

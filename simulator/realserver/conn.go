@@ -14,9 +14,9 @@ import (
 	"locklab/simulator/resp"
 )
 
-// A Wire is a connection to a redis-server on which RESP is written and read as it is. It
+// A Conn is a connection to a redis-server on which RESP is written and read as it is. It
 // is used by one goroutine at a time.
-type Wire struct {
+type Conn struct {
 	conn net.Conn
 	in   *bufio.Reader
 }
@@ -25,13 +25,13 @@ type Wire struct {
 const patience = 5 * time.Second
 
 // Close hangs up.
-func (w *Wire) Close() { w.conn.Close() }
+func (w *Conn) Close() { w.conn.Close() }
 
 // Name returns what the server calls the connection in CLIENT LIST: its address.
-func (w *Wire) Name() string { return w.conn.LocalAddr().String() }
+func (w *Conn) Name() string { return w.conn.LocalAddr().String() }
 
 // Send writes commands in one write, each as an array of bulk strings.
-func (w *Wire) Send(commands ...[]string) error {
+func (w *Conn) Send(commands ...[]string) error {
 	var raw string
 	for _, c := range commands {
 		raw += proto.Strings(c...)
@@ -41,16 +41,16 @@ func (w *Wire) Send(commands ...[]string) error {
 }
 
 // Receive reads n answers as they are.
-func (w *Wire) Receive(n int) (raw string, err error) {
+func (w *Conn) Receive(n int) (raw string, err error) {
 	var b strings.Builder
 	_, err = w.read(n, &b)
 	return b.String(), err
 }
 
 // Values reads n answers, as resp.Read returns them.
-func (w *Wire) Values(n int) (values []any, err error) { return w.read(n, nil) }
+func (w *Conn) Values(n int) (values []any, err error) { return w.read(n, nil) }
 
-func (w *Wire) read(n int, raw *strings.Builder) (values []any, err error) {
+func (w *Conn) read(n int, raw *strings.Builder) (values []any, err error) {
 	w.conn.SetReadDeadline(time.Now().Add(patience))
 	for range n {
 		v, err := resp.Read(w.in, raw)
@@ -63,7 +63,7 @@ func (w *Wire) read(n int, raw *strings.Builder) (values []any, err error) {
 }
 
 // Answered reports whether the next answer begins to arrive, for which it waits for d, above 0.
-func (w *Wire) Answered(d time.Duration) (bool, error) {
+func (w *Conn) Answered(d time.Duration) (bool, error) {
 	w.conn.SetReadDeadline(time.Now().Add(d))
 	if _, err := w.in.Peek(1); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
 		return false, err
@@ -72,7 +72,7 @@ func (w *Wire) Answered(d time.Duration) (bool, error) {
 }
 
 // DoAll sends commands in one write and returns their answers. The error may be a resp.Error, the first.
-func (w *Wire) DoAll(commands ...[]string) (values []any, err error) {
+func (w *Conn) DoAll(commands ...[]string) (values []any, err error) {
 	if err := w.Send(commands...); err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (w *Wire) DoAll(commands ...[]string) (values []any, err error) {
 }
 
 // Do sends one command and returns its answer. The error may be a resp.Error.
-func (w *Wire) Do(args ...string) (any, error) {
+func (w *Conn) Do(args ...string) (any, error) {
 	values, err := w.DoAll(args)
 	if err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func (w *Wire) Do(args ...string) (any, error) {
 }
 
 // Info returns the fields of INFO.
-func (w *Wire) Info(sections ...string) (map[string]string, error) {
+func (w *Conn) Info(sections ...string) (map[string]string, error) {
 	said, err := w.Do(append([]string{"INFO"}, sections...)...)
 	if err != nil {
 		return nil, err
