@@ -150,6 +150,7 @@ func TestCheckUnknown(t *testing.T) {
 
 // Packages that cannot be checked, each with its reason.
 func TestCheckWrongUse(t *testing.T) {
+	effort.Unwatched(t, watchedCommands)
 	dir := t.TempDir()
 	for name, content := range map[string]string{
 		"broken/go.mod": "module example.com/broken\n", "broken/a_test.go": "package broken\n\nvar x int = \"\"\n",

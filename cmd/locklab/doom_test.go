@@ -49,6 +49,7 @@ func TestDoom(t *testing.T) {
 }
 
 func TestDoomWrongUse(t *testing.T) {
+	effort.Unwatched(t, watchedCommands)
 	for _, c := range []struct {
 		args []string
 		want string

@@ -13,11 +13,13 @@ import (
 
 	"locklab/scenarios/study"
 	"locklab/simulator"
+	"locklab/simulator/effort"
 )
 
 // What is wrong is said in Chinese to a user who reads Chinese. Only names, and what the
 // libraries of Go say, are in English.
 func TestWrongUseInChinese(t *testing.T) {
+	effort.Unwatched(t, watchedCommands)
 	good, dir := link(t), t.TempDir()
 	file := func(name, content string) string {
 		path := filepath.Join(dir, name)

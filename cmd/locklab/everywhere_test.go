@@ -20,7 +20,7 @@ import (
 
 // TestSameEverywhere: texts, tables, pictures and pages are equal to the byte on any number
 // of processors, in any time zone and locale, and on any machine: they were recorded on one. Only PNG differs between kinds of processors, by how they round where a picture
-// is drawn in dots. TestOutputs shows the demo with the race detector.
+// is drawn in dots. TestDemoIsShort shows the demo with the race detector.
 func TestSameEverywhere(t *testing.T) {
 	effort.OnlyExhaustive(t, "it draws everything three times")
 	for _, machine := range []struct {

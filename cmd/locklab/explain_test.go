@@ -129,6 +129,7 @@ func TestExplanationsFit(t *testing.T) {
 // A lock that nobody can ever have again has fallen, also where the key that stands
 // in a living client's name is told before it; and a story ends with that.
 func TestDeadlockIsAFailure(t *testing.T) {
+	effort.Unwatched(t, watchedCommands)
 	_, id, _ := call(t, "explain", "watchdog")
 	if !strings.Contains(id, "locklab run watchdog dead-business") {
 		t.Errorf("explain watchdog does not list dead-business among the falls:\n%s", id)
@@ -141,6 +142,7 @@ func TestDeadlockIsAFailure(t *testing.T) {
 
 // What a lock's page calls by another lock's name can be looked up from there.
 func TestMechanismLeadsOn(t *testing.T) {
+	effort.Unwatched(t, watchedCommands)
 	for id, base := range map[string]string{"set-ifeq": "daemon-10-owned", "zk-protected": "zk-recheck", "redlock-topup": "redlock-drift"} {
 		if _, out, _ := call(t, "explain", id); !strings.Contains(out, "\n  locklab explain "+base+"\n") {
 			t.Errorf("explain %s does not lead to %s:\n%s", id, base, out)

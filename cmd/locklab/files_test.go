@@ -197,6 +197,7 @@ func TestSummaryAppends(t *testing.T) {
 
 // /dev/stdout is the output itself, also if that is a file.
 func TestWriteToStdout(t *testing.T) {
+	effort.Unwatched(t, "the work is done by processes of one command each")
 	out, err := os.Create(filepath.Join(t.TempDir(), "out.txt"))
 	if err != nil {
 		t.Fatal(err)
@@ -220,6 +221,7 @@ func TestWriteToStdout(t *testing.T) {
 // Places where nothing can be written are found before anything is played, by every
 // command, and no message has the name of a temporary file.
 func TestOutputsAreCheckedFirst(t *testing.T) {
+	effort.Unwatched(t, watchedCommands)
 	for _, place := range []string{"/proc/none/here", "/proc"} {
 		for _, args := range [][]string{
 			{"run", "token", "R18", "-o", place + "/x.html"},
@@ -272,6 +274,7 @@ func TestResultsComeFirst(t *testing.T) {
 
 // Standard output that takes nothing does not keep files from being written.
 func TestFilesDespiteLostOutput(t *testing.T) {
+	effort.Unwatched(t, watchedCommands)
 	dir := t.TempDir()
 	for _, args := range [][]string{
 		{"run", "token", "R18", "-o", filepath.Join(dir, "run.json")},
@@ -302,6 +305,7 @@ func contractFile(t *testing.T, text string) string {
 
 // Whoever closes the pipe has seen enough: no word of it, and the files are written.
 func TestClosedPipe(t *testing.T) {
+	effort.Unwatched(t, "the work is done by processes of one command each")
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

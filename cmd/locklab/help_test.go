@@ -7,11 +7,14 @@ import (
 	"unicode"
 
 	"github.com/mattn/go-runewidth"
+
+	"locklab/simulator/effort"
 )
 
 // The help of every command is in the reader's language, fits the width, and has no key
 // or place that was not filled.
 func TestHelp(t *testing.T) {
+	effort.Unwatched(t, "one goroutine prints")
 	unfilled := regexp.MustCompile(`help\.[a-z]|\{[a-z]+\}`)
 	for _, command := range []string{"", "demo", "list", "run", "explain", "replay", "matrix", "sweep", "explore", "verify", "par", "tolerance", "check", "rate", "price", "recovery", "waiting", "help", "merge", "fleet", "fleet run", "fleet worker", "live", "live run", "live replay", "live matrix", "live verify", "second-opinion"} {
 		for _, lang := range []string{"en", "zh"} {

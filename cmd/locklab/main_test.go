@@ -122,6 +122,7 @@ func withoutLocks(page string) (before, after string, ok bool) {
 
 // The page of a race has every lock once, below what the contract says of it.
 func TestRaceNamesLocks(t *testing.T) {
+	effort.Unwatched(t, watchedCommands)
 	_, page, _ := call(t, "explain", "R18", "--lang", "both")
 	before, after, _ := withoutLocks(page)
 	list := strings.TrimSuffix(strings.TrimPrefix(page, before), after)
@@ -501,6 +502,7 @@ func sameKinds(t *testing.T, line string, got, want map[string]any) {
 
 // Output that cannot be written is no success.
 func TestLostOutput(t *testing.T) {
+	effort.Unwatched(t, watchedCommands)
 	for _, args := range [][]string{{"list"}, {"explain", "R18"}, {"run", "token", "R18"}, {"sweep", "pause/ttl=1:1:1", "--runs", "9"}} {
 		var errs bytes.Buffer
 		code := run(context.Background(), args, strings.NewReader(""), full{}, &errs, func(string) string { return "" })
@@ -571,6 +573,7 @@ func TestReport(t *testing.T) {
 
 // Families choose locks: all of theirs, in historical order, and no others.
 func TestFamilies(t *testing.T) {
+	effort.Unwatched(t, watchedCommands)
 	var listed []struct{ ID, Family string }
 	_, out, _ := call(t, "list", "--families", "majority,one-process", "--json")
 	if err := json.Unmarshal([]byte(out), &listed); err != nil {

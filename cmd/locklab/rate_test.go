@@ -170,6 +170,7 @@ func TestRateAllJSON(t *testing.T) {
 
 // What explains one lock is written to files too, and printed as JSON.
 func TestRateExplainFiles(t *testing.T) {
+	effort.Unwatched(t, watchedCommands)
 	dir := t.TempDir()
 	explain := []string{"rate", "--limits", knownLimits, "--environments", "azure", "--ttls", "5s,1m", "--explain", "token"}
 	code, out, errs := call(t, append(explain, "-o", filepath.Join(dir, "rate.svg"))...)

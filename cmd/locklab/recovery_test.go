@@ -6,9 +6,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"locklab/simulator/effort"
 )
 
 func TestRecovery(t *testing.T) {
+	effort.Unwatched(t, watchedCommands)
 	file := filepath.Join(t.TempDir(), "recovery.svg")
 	code, out, errs := call(t, "recovery", "--ttls", "2s,10s", "--strategies", "setnx,setnx-expire,token,redisson-lock", "-o", file)
 	if code != 0 {

@@ -6,9 +6,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"locklab/simulator/effort"
 )
 
 func TestWaiting(t *testing.T) {
+	effort.Unwatched(t, watchedCommands)
 	file := filepath.Join(t.TempDir(), "waiting.svg")
 	code, out, errs := call(t, "waiting", "--clients", "2,10", "--policies", "fixed,jitter,pubsub,line", "--lang", "both", "-o", file)
 	if code != 0 {
