@@ -229,23 +229,24 @@ func sampled(t *testing.T, entry lock.Entry, b study.Bounds, rng *rand.Rand, run
 	}
 	defer sim.Close()
 	opt := search.Options()
-	r := &rules{entry, b, sim, verdict.CaseOf(&opt.Case), opt.Probe, simulator.Never}
+	opt.Step = simulator.Never
+	r := explore.NewRules(sim, &opt)
 	found := map[verdict.Word]int{}
 	for range runs {
-		p := r.start()
+		p := r.Start()
 		passes, strikes := rng.Float64(), rng.Float64()/4
 		for range 300 {
-			c, ok := picked(r.lawful(&p), rng, passes, strikes)
+			c, ok := picked(r.Allowed(&p), rng, passes, strikes)
 			if !ok {
 				break
 			}
-			_, words, err := r.step(&p, c)
+			_, words, err := r.Step(&p, c)
 			if err != nil {
 				t.Fatalf("%s, %v: %s: %v", entry.ID, b, sim.Describe(c), err)
 			}
 			for _, w := range words {
-				if least, ok := found[w]; !ok || int(p.strikes) < least {
-					found[w] = int(p.strikes)
+				if least, ok := found[w]; !ok || p.Strikes() < least {
+					found[w] = p.Strikes()
 				}
 			}
 		}

@@ -114,8 +114,8 @@ func witnesses(t *testing.T, entry lock.Entry, b study.Bounds) (found []verdict.
 		if err != nil || !slices.Contains(words, w.Verdict) {
 			t.Errorf("the witness of %s, by the rules: %v, %v", w.Verdict, words, err)
 		}
-		if int(p.strikes) != w.Par || len(trace.Choices) != w.Steps {
-			t.Errorf("%s: par %d in %d steps, its witness has %d strikes in %d", w.Verdict, w.Par, w.Steps, p.strikes, len(trace.Choices))
+		if p.Strikes() != w.Par || len(trace.Choices) != w.Steps {
+			t.Errorf("%s: par %d in %d steps, its witness has %d strikes in %d", w.Verdict, w.Par, w.Steps, p.Strikes(), len(trace.Choices))
 		}
 		for i, c := range trace.Choices {
 			_, _, words, err := r.play(slices.Delete(slices.Clone(trace.Choices), i, i+1))
@@ -281,7 +281,7 @@ func TestExploreWithoutSymmetry(t *testing.T) {
 		if s.Result.Symmetry || !strings.Contains(certificate.Of(s, "en"), "symmetry not used") {
 			t.Errorf("%s: clients changed places", name)
 		}
-		if got, want := listed(prices(s.Result)), listed(dumbly(t, entry, b, false).found); got != want {
+		if got, want := listed(prices(s.Result)), listed(dumbly(t, entry, b, nil).found); got != want {
 			t.Errorf("%s: found\n%s\nits twin\n%s", name, got, want)
 		}
 	}

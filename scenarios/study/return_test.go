@@ -90,7 +90,7 @@ func TestTwinOfReturn(t *testing.T) {
 		if test.id == "naive-wake" {
 			b.Uses = client.Wait
 		}
-		want := dumbly(t, entry, b, false)
+		want := dumbly(t, entry, b, nil)
 		s, err := study.Explore(t.Context(), entry, b)
 		if err != nil || !s.Complete {
 			t.Fatalf("%s: %v", test.id, err)
@@ -98,7 +98,7 @@ func TestTwinOfReturn(t *testing.T) {
 		if got := prices(s.Result); listed(got) != listed(want.found) {
 			t.Errorf("%s, %v: found %s, the twin %s", test.id, b, listed(got), listed(want.found))
 		}
-		t.Logf("%s: %d states, the twin %d", test.id, s.States, len(want.seen))
+		t.Logf("%s: %d states, the twin %d", test.id, s.States, want.states)
 	}
 }
 

@@ -3,7 +3,6 @@ package study_test
 import (
 	"context"
 	"fmt"
-	"hash/maphash"
 	"reflect"
 	"slices"
 	"strings"
@@ -21,19 +20,13 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A twin is the simplest exhaustive search. It visits whole worlds one after the other,
-// and relies only on what Enabled lists and Step does. It has no parts of worlds, no
-// remembered effects, no symmetry and no reduction; its times are absolute, its clients keep
-// all that they have observed, and its judges the whole history.
+// A twin is the plain search of package explore: it visits whole worlds one after the other, and relies only on
+// what Enabled lists and Step does. It has no parts of worlds, no remembered effects, no symmetry and no
+// reduction; its times are absolute, its clients keep all that they have observed, and its judges the
+// whole history.
 type twin struct {
-	*rules
-	again bool // every run is executed once more
-	seen  map[uint64]bool
-	seed  maphash.Seed // a hash identifies a state, which would take kilobytes
-	found map[verdict.Word]price
-	runs  int // executed once more
-	// histories is the number of histories of observations that clients can have
-	histories int
+	found             map[verdict.Word]price
+	states, histories int // of the search, and those of observations that clients can have
 }
 
 // price is the cost of a verdict: its faults, and the choices with that many faults.
@@ -59,152 +52,29 @@ func prices(r *explore.Result) map[verdict.Word]price {
 	return found
 }
 
-// rules are the rules of a search, on whole worlds.
+// rules are the rules of a search of a lock, with its simulator.
 type rules struct {
+	*explore.Rules
 	entry  lock.Entry
 	bounds study.Bounds
 	sim    *simulator.Simulator
-	judge  verdict.Case
 	probe  int
-	tick   time.Duration // above 0: any timing
 }
 
 func rulesOf(t testing.TB, entry lock.Entry, b study.Bounds) *rules {
 	t.Helper()
 	sim, opt := ownSearchOf(t, entry, b)
-	return &rules{entry, b, sim, verdict.CaseOf(&opt.Case), opt.Probe, opt.Step}
-}
-
-// position is a world with its judges, and the clients that are at their end.
-type position struct {
-	w       simulator.World
-	judges  verdict.Safety
-	ended   uint16 // clients that are done or dead, bit c
-	begun   uint16 // clients whose programs have begun
-	strikes uint8
-}
-
-func (r *rules) start() position { return position{w: r.sim.NewWorld()} }
-
-// lawful lists the choices that the rules allow in a position. In lockstep time passes only
-// if nothing else can happen, except the end of a pause without a fixed length; at any
-// timing it passes by a tick, or to the next deadline, also so that what ends then still stands, and
-// only what has no bounds happens first. The probe begins when all other clients are at their end, no request is under
-// way and every server runs; no fault is injected into it, and none at all once it has
-// begun. A client that waits for an answer does not begin another attempt. If clients wait
-// for their turn and nothing is left to happen but faults, the probe begins all the same,
-// and nothing follows: that is a DEADLOCK.
-func (r *rules) lawful(p *position) (allowed []simulator.Choice) {
-	alone := r.settled(p) && r.allEnded(p)
-	probing := p.begun&(1<<r.probe) != 0
-	if alone && p.ended&(1<<r.probe) != 0 || probing && !r.allEnded(p) {
-		return nil
-	}
-	var begins simulator.Choice // of the probe
-	idle := true                // nothing has to happen before time moves
-	for _, c := range r.sim.Enabled(&p.w, nil) {
-		mine := int(c.Client) == r.probe
-		if mine && c.Verb == simulator.Start {
-			begins = c
-		}
-		switch {
-		case mine && (c.Verb == simulator.Start && !alone || c.Verb >= simulator.FaultVerb):
-			continue
-		case c.Verb >= simulator.FaultVerb && p.begun&(1<<r.probe) != 0:
-			continue
-		case c.Verb == simulator.Start && r.waits(p, int(c.Client)):
-			continue
-		case c.Verb == simulator.Pass:
-			if !idle {
-				continue
-			}
-			if r.tick > 0 {
-				c.D = min(c.D, r.tick)
-				allowed = append(allowed, simulator.Choice{Verb: c.Verb, D: c.D, Thread: simulator.Pending})
-			}
-		case c.Verb != simulator.Resume && c.Verb < simulator.FaultVerb:
-			idle = idle && r.tick > 0 && !(c.Verb == simulator.Start && p.begun&(1<<c.Client) == 0)
-		}
-		allowed = append(allowed, c)
-	}
-	stuck := !probing && r.settled(p) && !slices.ContainsFunc(allowed, func(c simulator.Choice) bool { return c.Verb < simulator.FaultVerb })
-	if stuck && begins.Verb != 0 {
-		allowed = append(allowed, begins)
-	}
-	return allowed
-}
-
-// settled says whether no request is under way whose sender no longer waits, and every
-// server runs.
-func (r *rules) settled(p *position) bool {
-	settled := r.sim.Orphans(&p.w) == 0
-	for n := range r.sim.Config().Nodes {
-		settled = settled && !p.w.Down(n+1) && !p.w.Hung(n+1)
-	}
-	return settled
-}
-
-// allEnded says whether all clients but the probe are at their end.
-func (r *rules) allEnded(p *position) bool {
-	for c := 1; c < r.probe; c++ {
-		if p.ended&(1<<c) == 0 || p.w.Paused(c) {
-			return false
-		}
-	}
-	return true
-}
-
-// waits says whether a client waits for an answer of a server.
-func (r *rules) waits(p *position, c int) bool {
-	part := r.sim.Parts().Client(&p.w, c)
-	return r.sim.Parts().WaitsOn(c, &part) != 0
-}
-
-// step makes a choice and returns what happened, until the next step, and what the judges
-// found.
-func (r *rules) step(p *position, c simulator.Choice) (events []history.Event, words []verdict.Word, err error) {
-	if events, err = r.sim.Step(&p.w, c); err != nil {
-		return nil, nil, err
-	}
-	switch {
-	case c.Verb >= simulator.FaultVerb:
-		p.strikes++
-	case c.Verb == simulator.Start, c.Verb == simulator.Choose: // with a clock that is off
-		p.begun |= 1 << c.Client
-	}
-	return events, r.hear(p, events), nil
-}
-
-// hear passes the events to the judges.
-func (r *rules) hear(p *position, events []history.Event) (words []verdict.Word) {
-	for i := range events {
-		e := &events[i]
-		if p.judges.RefusedByOrphan(&r.judge, e) {
-			words = append(words, verdict.Orphan)
-		}
-		p.judges.Observe(&r.judge, i, e, func(f verdict.Finding) { words = append(words, f.Verdict) })
-		stuck := e.Client == r.probe && e.Kind == history.Refuse && (e.Note == explore.ProbeRefused || e.Note == explore.ProbeFailed)
-		if stuck || e.Client == r.probe && e.Kind == history.Acquire && !r.allEnded(p) {
-			words = append(words, verdict.Deadlock)
-		}
-		if e.Kind == history.Done || e.Kind == history.Crash || stuck || e.Client == r.probe && e.Kind == history.Released {
-			p.ended |= 1 << e.Client
-		}
-		if e.Kind == history.Return {
-			p.ended &^= 1 << e.Client
-		}
-	}
-	return append(words, p.judges.Words()...)
+	return &rules{explore.NewRules(sim, &opt), entry, b, sim, opt.Probe}
 }
 
 // play makes choices one after the other, each of which the rules must allow.
-func (r *rules) play(choices []simulator.Choice) (p position, events []history.Event, words []verdict.Word, err error) {
-	p = r.start()
+func (r *rules) play(choices []simulator.Choice) (p explore.Position, events []history.Event, words []verdict.Word, err error) {
+	p = r.Start()
 	for i, c := range choices {
-		if !slices.Contains(r.lawful(&p), c) {
+		if !slices.Contains(r.Allowed(&p), c) {
 			return p, events, words, fmt.Errorf("choice %d of %d, %s, is against the rules", i+1, len(choices), r.sim.Describe(c))
 		}
-		e, w, err := r.step(&p, c)
+		e, w, err := r.Step(&p, c)
 		if err != nil {
 			return p, events, words, err
 		}
@@ -213,105 +83,51 @@ func (r *rules) play(choices []simulator.Choice) (p position, events []history.E
 	return p, events, words, nil
 }
 
-// visit is a position with the way to it.
-type visit struct {
-	position
-	before *visit
-	via    simulator.Choice
-	events []history.Event
-}
-
-func dumbly(t testing.TB, entry lock.Entry, b study.Bounds, again bool) *twin {
+func dumbly(t testing.TB, entry lock.Entry, b study.Bounds, each func(r *rules, way []simulator.Choice, p *explore.Position)) *twin {
 	t.Helper()
-	d := &twin{rules: rulesOf(t, entry, b), again: again, seen: map[uint64]bool{}, found: map[verdict.Word]price{}}
-	defer d.sim.Close()
-	d.sim.Assume(simulator.Assumptions{})
-	d.seed = maphash.MakeSeed()
-	d.search(t)
-	d.histories = d.sim.Histories()
+	r := rulesOf(t, entry, b)
+	defer r.sim.Close()
+	var visit func(way []simulator.Choice, p *explore.Position) error
+	if each != nil {
+		visit = func(way []simulator.Choice, p *explore.Position) error { each(r, way, p); return nil }
+	}
+	s, err := explore.SearchPlainly(t.Context(), r.Rules, visit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &twin{map[verdict.Word]price{}, s.States, s.Histories}
+	for w, found := range s.Found {
+		d.found[w] = price{found.Par, len(found.Choices)}
+		if _, _, words, err := r.play(found.Choices); err != nil || !slices.Contains(words, w) {
+			t.Errorf("the way to %s comes to %v, %v", w, words, err)
+		}
+	}
 	return d
 }
 
-// search visits every position, in the order of the number of steps to it.
-func (d *twin) search(t testing.TB) {
-	level := []*visit{{position: d.start()}}
-	var p position // outside of the loop: it is large, and most are known
-	for depth := 1; len(level) > 0; depth++ {
-		var next []*visit
-		for _, v := range level {
-			choices := d.lawful(&v.position)
-			if len(choices) == 0 {
-				d.execute(t, v)
-			}
-			for _, c := range choices {
-				p = v.position
-				events, words, err := d.step(&p, c)
-				if err != nil {
-					t.Fatalf("%s: %v", d.sim.Describe(c), err)
-				}
-				for _, w := range words {
-					cost := price{int(p.strikes), depth}
-					if old, ok := d.found[w]; !ok || cost.less(old) {
-						d.found[w] = cost
-					}
-				}
-				fresh := d.fresh(&p)
-				if !fresh && !d.again {
-					continue
-				}
-				to := &visit{position: p, via: c}
-				if d.again {
-					to.before, to.events = v, slices.Clone(events)
-				}
-				if fresh {
-					next = append(next, to)
-				} else {
-					d.execute(t, to)
-				}
-			}
-		}
-		level = next
+// execute plays a whole way again: every step of a search lies on one that ends, or comes to a position that
+// was visited before. A simulator without tables must give the same events, and then allow the same
+// choices, as that of the search, which comes to the same position.
+func execute(t testing.TB, r *rules, way []simulator.Choice, at *explore.Position) {
+	t.Helper()
+	again, want, _, err := r.play(way)
+	if err != nil {
+		t.Fatal(err)
 	}
-}
-
-func (d *twin) fresh(p *position) bool {
-	key := maphash.Comparable(d.seed, *p)
-	if d.seen[key] {
-		return false
+	if again != *at {
+		t.Fatalf("played again, %v comes to another position", way)
 	}
-	d.seen[key] = true
-	return true
-}
-
-// execute plays the whole way to v again, where v is the end of a run or a position that
-// was visited before: every step of the search lies on such a way. A simulator without
-// tables must give the same events, and then allow the same choices.
-func (d *twin) execute(t testing.TB, v *visit) {
-	if !d.again {
-		return
-	}
-	d.runs++
-	var way []*visit
-	for at := v; at.before != nil; at = at.before {
-		way = append(way, at)
-	}
-	slices.Reverse(way)
-	var choices []simulator.Choice
-	var want []history.Event
-	for _, at := range way {
-		choices, want = append(choices, at.via), append(want, at.events...)
-	}
-	bare := rulesOf(t, d.entry, d.bounds)
+	bare := rulesOf(t, r.entry, r.bounds)
 	defer bare.sim.Close()
-	p, got, _, err := bare.play(choices)
+	p, got, _, err := bare.play(way)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !reflect.DeepEqual(got, want) {
-		t.Fatalf("executed once more, %v comes to\n%v\nbefore\n%v", choices, got, want)
+		t.Fatalf("executed once more, %v comes to\n%v\nbefore\n%v", way, got, want)
 	}
-	if got, want := bare.lawful(&p), d.lawful(&v.position); !slices.Equal(got, want) {
-		t.Fatalf("executed once more, after %v can follow\n%v\nbefore\n%v", choices, got, want)
+	if got, want := bare.Allowed(&p), r.Allowed(at); !slices.Equal(got, want) {
+		t.Fatalf("executed once more, after %v can follow\n%v\nbefore\n%v", way, got, want)
 	}
 }
 
@@ -409,16 +225,16 @@ func searchedUpTo(t testing.TB, entry lock.Entry, b study.Bounds, change func(*e
 // that a client can observe.
 func compare(t *testing.T, entry lock.Entry, b study.Bounds) {
 	r := searched(t, entry, b, nil)
-	d := dumbly(t, entry, b, false)
+	d := dumbly(t, entry, b, nil)
 	if got, want := observed(t, entry, b).Histories, d.histories; got != want {
 		t.Errorf("clients observe %d histories, in the twin %d", got, want)
 	}
-	t.Logf("%d states, the twin has %d: %s", r.States, len(d.seen), listed(d.found))
+	t.Logf("%d states, the twin has %d: %s", r.States, d.states, listed(d.found))
 	if got, want := listed(prices(r)), listed(d.found); got != want {
 		t.Errorf("the search finds\n%s, its twin\n%s", got, want)
 	}
-	if r.States >= len(d.seen) {
-		t.Errorf("%d states, the twin without symmetry and reduction has %d", r.States, len(d.seen))
+	if r.States >= d.states {
+		t.Errorf("%d states, the twin without symmetry and reduction has %d", r.States, d.states)
 	}
 }
 
@@ -450,8 +266,13 @@ func TestDumbTwin(t *testing.T) {
 // Here every run is executed once more, from its beginning, in a new simulator.
 func TestDumbTwinExecutes(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches")
-	execute := func(t *testing.T, entry lock.Entry, b study.Bounds) {
-		if d := dumbly(t, entry, b, true); d.runs == 0 {
+	whole := func(t *testing.T, entry lock.Entry, b study.Bounds) {
+		runs := 0
+		dumbly(t, entry, b, func(r *rules, way []simulator.Choice, p *explore.Position) {
+			runs++
+			execute(t, r, way, p)
+		})
+		if runs == 0 {
 			t.Error("nothing was executed")
 		}
 	}
@@ -459,8 +280,8 @@ func TestDumbTwinExecutes(t *testing.T) {
 	if !effort.Exhaustive() {
 		budgets = budgets[:1]
 	}
-	atSize(t, oneServer(), 2, 1, budgets, execute)
-	atSize(t, algorithms.Milestones(), 2, 1, []string{""}, execute)
+	atSize(t, oneServer(), 2, 1, budgets, whole)
+	atSize(t, algorithms.Milestones(), 2, 1, []string{""}, whole)
 }
 
 // TestDumbTwinOfOddities: a resource that fences, a clock that jumps by a part

@@ -73,18 +73,18 @@ func TestExploreWalks(t *testing.T) {
 // lawfulWalk picks among the choices that the rules of a search allow.
 func lawfulWalk(t *testing.T, r *rules, seed uint64, report func(verdict.Word, price)) {
 	rng := rand.New(rand.NewPCG(seed, 0))
-	p := r.start()
+	p := r.Start()
 	for steps := 1; ; steps++ {
-		choices := r.lawful(&p)
+		choices := r.Allowed(&p)
 		if len(choices) == 0 {
 			return
 		}
-		_, words, err := r.step(&p, choices[rng.IntN(len(choices))])
+		_, words, err := r.Step(&p, choices[rng.IntN(len(choices))])
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, w := range words {
-			report(w, price{int(p.strikes), steps})
+			report(w, price{p.Strikes(), steps})
 		}
 	}
 }
@@ -108,14 +108,14 @@ func timedWalk(t *testing.T, r *rules, seed uint64, report func(verdict.Word, pr
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := r.start()
+	p, strikes := r.Start(), 0
 	for _, c := range run.Choices {
 		if c.Verb >= simulator.FaultVerb {
-			p.strikes++
+			strikes++
 		}
 	}
-	for _, w := range r.hear(&p, run.Events) {
-		report(w, price{int(p.strikes), len(run.Choices)})
+	for _, w := range r.Judge(&p, run.Events) {
+		report(w, price{strikes, len(run.Choices)})
 	}
 }
 

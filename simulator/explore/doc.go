@@ -4,6 +4,9 @@
 // and searches it; [Run] searches a given simulator; [DoomOf] says how much of a run's
 // future is lost after each of its steps.
 //
+// Read search.go first: it is the whole search, without any reduction, in a hundred lines, over the
+// rules of rules.go. Tests hold the fast search, which all that follows is about, against it.
+//
 // # States
 //
 // A state is a world of the simulator with what the judges of exclusion remember of

@@ -2,186 +2,123 @@ package explore
 
 import (
 	"context"
-	"errors"
-	"time"
+	"hash/maphash"
+	"slices"
 
 	"locklab/simulator"
 	"locklab/simulator/verdict"
 )
 
-// search is the search itself: it visits every state that can be reached, those with the fewest faults
-// first and of these those with the fewest steps. visited is the set of states with the frontier,
-// successors makes the choices of a state, and witness.go follows the way back to a verdict. All
-// states of a layer have the same cost. What follows from them is computed here, and entered into
-// visited by another goroutine.
-//
-// Nothing here is a reduction. What counts as one state is decided by quotient (symmetry.go, drop.go), which
-// orders of moves are tried by reduction.go, and what clients forget by assumptions.go. With Plainest
-// there is none of them.
-type search struct {
-	*tables
-	transitions *transitions
-	quotient    *quotient
-	successors  *successors
-	visited     *visited
+// A PlainSearch is the search itself, as simple as it can be: breadth first, over whole worlds, which are visited
+// one after the other. It relies on nothing but Rules. [Run] comes to the same verdicts, each by as few faults
+// and as few steps, in a small part of the time and the memory; tests compare the two. What it adds, file by
+// file: worlds divided into parts with numbers (tables.go), moves that are computed once (moves.go, transitions.go),
+// a compact set of states (visited.go, store.go), and the reductions (symmetry.go, reduction.go, drop.go,
+// assumptions.go), each of which says what it leaves out and why nothing is lost. engine.go puts them together.
+type PlainSearch struct {
+	// Found has, of each verdict, the way with the fewest faults and, of these, the fewest steps.
+	Found     map[verdict.Word]PlainWitness
+	States    int // positions that were visited
+	Histories int // of observations that clients can have
 
-	opt   Options
-	start simulator.World // of the first state as a run has it; zero: as its components have it
-	last  *snapshot       // of where the search could be saved last; nil: there is none
-
-	checked  int  // histories at the last checkCode
-	repeated bool // by which all of them were run twice
-	lengths  simulator.Lengths
+	rules   *Rules
+	each    func(way []simulator.Choice, p *Position) error
+	visited map[uint64]arrival // by hash: a position would take a kilobyte
+	seed    maphash.Seed
+	to      Position // of the present step
 }
 
-// newPass makes the search of a pass. wanted are the witnesses that it is to find, without
-// reduction; nil: everything is to be visited.
-func newPass(sim *simulator.Simulator, opt *Options, wanted []Witness) *search {
-	s := newSearch(sim, *opt)
-	s.successors.noReduction = s.successors.noReduction || wanted != nil && !opt.outliving || opt.Causes
-	s.visited.wanted = wanted
-	return s
+// A PlainWitness is a way to a verdict.
+type PlainWitness struct {
+	Par     int // faults on it
+	Choices []simulator.Choice
 }
 
-func newSearch(sim *simulator.Simulator, opt Options) *search {
-	tables := newTables(sim, &opt)
-	s := &search{opt: opt, tables: tables, transitions: &transitions{tables: tables, judge: verdict.CaseOf(&opt.Case), passed: map[time.Duration]*passed{}}, quotient: newQuotient(tables, &opt)}
-	s.successors = &successors{
-		tables: tables, transitions: s.transitions, quotient: s.quotient,
-		step: opt.Step, outliving: opt.outliving, noReduction: opt.Plain.Order,
-	}
-	s.visited = newVisited(s.stride(), &s.opt)
-	s.successors.next, s.successors.cur = make([]uint32, s.stride()), make([]uint32, s.stride())
-	return s
+// An arrival is how a position was reached first.
+type arrival struct {
+	from uint64
+	via  simulator.Choice
 }
 
-// run visits all states, and then checks the code before anything is claimed of it.
-func (s *search) run(ctx context.Context, k *checkpointer) error {
-	err := s.visitLayers(ctx, k)
-	claims := s.visited.done || len(s.visited.found) > 0
-	if !claims || err != nil && !errors.Is(err, ctx.Err()) {
-		return err
-	}
-	if wrong := s.checkCode(); wrong != nil {
-		return wrong
-	}
-	s.repeated = true
-	return err
-}
-
-func (s *search) visitLayers(ctx context.Context, k *checkpointer) error {
-	v := s.visited
-	if v.states.n > 0 {
-		s.learn() // from the tables of a checkpoint
-	} else if err := s.begin(); err != nil {
-		return err
-	}
-	for {
-		if err := k.at(s); err != nil {
-			return err
-		}
-		layer := v.layer()
-		if layer == nil {
-			return nil
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := s.visit(ctx, layer, k); err != nil {
-			return err
-		}
-		if err := s.checkSoon(); err != nil {
-			return err
-		}
-	}
-}
-
-// begin enters the first state.
-func (s *search) begin() error {
-	if err := s.takeStart(s.sim.NewWorld()); err != nil {
-		return err
-	}
-	s.visited.begin(s.successors.next)
-	return nil
-}
-
-// takeStart puts the state in which every run begins into next.
-func (s *search) takeStart(w simulator.World) error {
-	s.takeState(&w, s.judgeTab.id(verdict.Safety{}), s.successors.next)
-	return s.quotient.canonicalize(s.successors.next)
-}
-
-// visit makes every choice of every state of a layer.
-func (s *search) visit(ctx context.Context, layer []uint32, k *checkpointer) error {
-	writer := s.visited.open(len(layer))
-	err := s.visitAll(ctx, layer, s.visited.states.view(), writer, k)
-	if s.successors.out != nil {
-		s.write(writer)
-	}
-	writer.close(err == nil)
-	if s.visited.stopped.Load() {
-		return nil // errors beyond the end do not count
-	}
-	return s.schedule(err)
-}
-
-func (s *search) visitAll(ctx context.Context, layer []uint32, states *store, writer *layerWriter, k *checkpointer) error {
-	next, seen := s.successors, s.sim.Traits()
-	next.out = writer.emptyBatch()
-	for i, id := range layer {
-		next.out.at = uint32(i)
-		if err := s.expand(id, states.words(id)); err != nil {
-			return err
-		}
-		if s.sim.Traits() != seen {
-			return errNewTrait
-		}
-		if !next.out.full() {
-			continue
-		}
-		s.write(writer)
-		if stop := ctx.Err(); stop != nil || k.due() {
-			writer.reach(i + 1)
-			if err := errors.Join(stop, k.at(s)); err != nil {
-				return err
+// SearchPlainly visits all that can come after the start, without Assumptions. each, if it is not nil, gets the way to
+// each position that has no future, and each way to one that was visited before, with the position.
+// The error is that of a step, that of each, or ctx's.
+func SearchPlainly(ctx context.Context, rules *Rules, each func(way []simulator.Choice, p *Position) error) (*PlainSearch, error) {
+	rules.sim.Assume(simulator.Assumptions{})
+	defer rules.sim.Assume(simulator.Usual)
+	s := &PlainSearch{Found: map[verdict.Word]PlainWitness{}, rules: rules, each: each, visited: map[uint64]arrival{}, seed: maphash.MakeSeed()}
+	start := rules.Start()
+	s.reach(&start, arrival{})
+	for frontier := []Position{start}; len(frontier) > 0; {
+		var next []Position
+		for i := range frontier {
+			var err error
+			if next, err = s.expand(&frontier[i], next); err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				return nil, err
 			}
 		}
-		if next.out = writer.emptyBatch(); next.out == nil {
-			return nil
+		frontier = next
+	}
+	s.States, s.Histories = len(s.visited), rules.sim.Histories()
+	return s, nil
+}
+
+// expand makes every choice that is allowed in a position, and appends those positions that are new.
+func (s *PlainSearch) expand(from *Position, next []Position) ([]Position, error) {
+	key, allowed := s.hash(from), s.rules.Allowed(from)
+	if len(allowed) == 0 && s.each != nil {
+		return next, s.each(s.way(key), from)
+	}
+	for _, c := range allowed {
+		s.to = *from
+		_, words, err := s.rules.Step(&s.to, c)
+		if err != nil {
+			return nil, err
+		}
+		how := arrival{key, c}
+		s.find(words, &s.to, how)
+		if s.reach(&s.to, how) {
+			next = append(next, s.to)
+		} else if s.each != nil {
+			err = s.each(append(s.way(key), c), &s.to)
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return next, nil
 }
 
-// expand adds all that follows from a state to the batch; nothing of it if a number ran out.
-func (s *search) expand(id uint32, words []uint32) error {
-	next := s.successors
-	copy(next.cur, words)
-	if err := s.quotient.restore(next.cur); err != nil {
-		return err
+// reach reports whether a position is new.
+func (s *PlainSearch) reach(p *Position, how arrival) bool {
+	key := s.hash(p)
+	_, known := s.visited[key]
+	if !known {
+		s.visited[key] = how
 	}
-	before := len(next.out.arcs)
-	err := next.expand(id)
-	if failed := (*failedMove)(nil); err != nil && errors.As(err, &failed) {
-		failed.from = id
-	}
-	if s.numbers.full != nil {
-		next.out.cut(before) // their numbers may be wrong
-	}
-	return errors.Join(err, s.numbers.full)
+	return !known
 }
 
-// write gives the batch to the goroutine that enters it, with the sizes that the tables have reached.
-func (s *search) write(writer *layerWriter) {
-	s.learn()
-	b := s.successors.out
-	b.histories, b.lengths = s.sim.Histories(), len(s.lengths.List)
-	writer.write(b)
-	s.successors.out = nil
+func (s *PlainSearch) hash(p *Position) uint64 { return maphash.Comparable(s.seed, *p) }
+
+// find notes verdicts that a step has come to. The first way to a position has the fewest steps, and all
+// ways to it have equally many faults.
+func (s *PlainSearch) find(words []verdict.Word, p *Position, how arrival) {
+	for _, w := range words {
+		if best, ok := s.Found[w]; !ok || int(p.strikes) < best.Par {
+			s.Found[w] = PlainWitness{int(p.strikes), append(s.way(how.from), how.via)}
+		}
+	}
 }
 
-// loadState puts state id into cur, with every client under its own number.
-func (s *search) loadState(id uint32) error {
-	copy(s.successors.cur, s.visited.states.words(id))
-	return s.quotient.restore(s.successors.cur)
+// way returns the choices from the start to a position.
+func (s *PlainSearch) way(to uint64) (choices []simulator.Choice) {
+	for at := s.visited[to]; at.via.Verb != 0; at = s.visited[at.from] {
+		choices = append(choices, at.via)
+	}
+	slices.Reverse(choices)
+	return choices
 }

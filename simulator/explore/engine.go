@@ -1,0 +1,187 @@
+package explore
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"locklab/simulator"
+	"locklab/simulator/verdict"
+)
+
+// search is the search itself: it visits every state that can be reached, those with the fewest faults
+// first and of these those with the fewest steps. visited is the set of states with the frontier,
+// successors makes the choices of a state, and witness.go follows the way back to a verdict. All
+// states of a layer have the same cost. What follows from them is computed here, and entered into
+// visited by another goroutine.
+//
+// Nothing here is a reduction. What counts as one state is decided by quotient (symmetry.go, drop.go), which
+// orders of moves are tried by reduction.go, and what clients forget by assumptions.go. With Plainest
+// there is none of them.
+type search struct {
+	*tables
+	transitions *transitions
+	quotient    *quotient
+	successors  *successors
+	visited     *visited
+
+	opt   Options
+	start simulator.World // of the first state as a run has it; zero: as its components have it
+	last  *snapshot       // of where the search could be saved last; nil: there is none
+
+	checked  int  // histories at the last checkCode
+	repeated bool // by which all of them were run twice
+	lengths  simulator.Lengths
+}
+
+// newPass makes the search of a pass. wanted are the witnesses that it is to find, without
+// reduction; nil: everything is to be visited.
+func newPass(sim *simulator.Simulator, opt *Options, wanted []Witness) *search {
+	s := newSearch(sim, *opt)
+	s.successors.noReduction = s.successors.noReduction || wanted != nil && !opt.outliving || opt.Causes
+	s.visited.wanted = wanted
+	return s
+}
+
+func newSearch(sim *simulator.Simulator, opt Options) *search {
+	tables := newTables(sim, &opt)
+	s := &search{opt: opt, tables: tables, transitions: &transitions{tables: tables, judge: verdict.CaseOf(&opt.Case), passed: map[time.Duration]*passed{}}, quotient: newQuotient(tables, &opt)}
+	s.successors = &successors{
+		tables: tables, transitions: s.transitions, quotient: s.quotient,
+		step: opt.Step, outliving: opt.outliving, noReduction: opt.Plain.Order,
+	}
+	s.visited = newVisited(s.stride(), &s.opt)
+	s.successors.next, s.successors.cur = make([]uint32, s.stride()), make([]uint32, s.stride())
+	return s
+}
+
+// run visits all states, and then checks the code before anything is claimed of it.
+func (s *search) run(ctx context.Context, k *checkpointer) error {
+	err := s.visitLayers(ctx, k)
+	claims := s.visited.done || len(s.visited.found) > 0
+	if !claims || err != nil && !errors.Is(err, ctx.Err()) {
+		return err
+	}
+	if wrong := s.checkCode(); wrong != nil {
+		return wrong
+	}
+	s.repeated = true
+	return err
+}
+
+func (s *search) visitLayers(ctx context.Context, k *checkpointer) error {
+	v := s.visited
+	if v.states.n > 0 {
+		s.learn() // from the tables of a checkpoint
+	} else if err := s.begin(); err != nil {
+		return err
+	}
+	for {
+		if err := k.at(s); err != nil {
+			return err
+		}
+		layer := v.layer()
+		if layer == nil {
+			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := s.visit(ctx, layer, k); err != nil {
+			return err
+		}
+		if err := s.checkSoon(); err != nil {
+			return err
+		}
+	}
+}
+
+// begin enters the first state.
+func (s *search) begin() error {
+	if err := s.takeStart(s.sim.NewWorld()); err != nil {
+		return err
+	}
+	s.visited.begin(s.successors.next)
+	return nil
+}
+
+// takeStart puts the state in which every run begins into next.
+func (s *search) takeStart(w simulator.World) error {
+	s.takeState(&w, s.judgeTab.id(verdict.Safety{}), s.successors.next)
+	return s.quotient.canonicalize(s.successors.next)
+}
+
+// visit makes every choice of every state of a layer.
+func (s *search) visit(ctx context.Context, layer []uint32, k *checkpointer) error {
+	writer := s.visited.open(len(layer))
+	err := s.visitAll(ctx, layer, s.visited.states.view(), writer, k)
+	if s.successors.out != nil {
+		s.write(writer)
+	}
+	writer.close(err == nil)
+	if s.visited.stopped.Load() {
+		return nil // errors beyond the end do not count
+	}
+	return s.schedule(err)
+}
+
+func (s *search) visitAll(ctx context.Context, layer []uint32, states *store, writer *layerWriter, k *checkpointer) error {
+	next, seen := s.successors, s.sim.Traits()
+	next.out = writer.emptyBatch()
+	for i, id := range layer {
+		next.out.at = uint32(i)
+		if err := s.expand(id, states.words(id)); err != nil {
+			return err
+		}
+		if s.sim.Traits() != seen {
+			return errNewTrait
+		}
+		if !next.out.full() {
+			continue
+		}
+		s.write(writer)
+		if stop := ctx.Err(); stop != nil || k.due() {
+			writer.reach(i + 1)
+			if err := errors.Join(stop, k.at(s)); err != nil {
+				return err
+			}
+		}
+		if next.out = writer.emptyBatch(); next.out == nil {
+			return nil
+		}
+	}
+	return nil
+}
+
+// expand adds all that follows from a state to the batch; nothing of it if a number ran out.
+func (s *search) expand(id uint32, words []uint32) error {
+	next := s.successors
+	copy(next.cur, words)
+	if err := s.quotient.restore(next.cur); err != nil {
+		return err
+	}
+	before := len(next.out.arcs)
+	err := next.expand(id)
+	if failed := (*failedMove)(nil); err != nil && errors.As(err, &failed) {
+		failed.from = id
+	}
+	if s.numbers.full != nil {
+		next.out.cut(before) // their numbers may be wrong
+	}
+	return errors.Join(err, s.numbers.full)
+}
+
+// write gives the batch to the goroutine that enters it, with the sizes that the tables have reached.
+func (s *search) write(writer *layerWriter) {
+	s.learn()
+	b := s.successors.out
+	b.histories, b.lengths = s.sim.Histories(), len(s.lengths.List)
+	writer.write(b)
+	s.successors.out = nil
+}
+
+// loadState puts state id into cur, with every client under its own number.
+func (s *search) loadState(id uint32) error {
+	copy(s.successors.cur, s.visited.states.words(id))
+	return s.quotient.restore(s.successors.cur)
+}
