@@ -11,6 +11,7 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/study"
 	"locklab/simulator/explore"
+	"locklab/simulator/process"
 	"locklab/simulator/verdict"
 )
 
@@ -105,6 +106,7 @@ func (c *certificate) listReductions(s *study.Search) {
 		clock = "certificate.clock.measured"
 	}
 	c.line("reduction", "symmetry", used(s.Result.Symmetry), "order", used(!s.Bounds.Causes), "clock", c.say(clock))
+	c.list("hypotheses", c.hypotheses(s))
 	switch why := &s.Result.Asymmetry; {
 	case why.Command != nil:
 		c.line("asymmetry", "why", c.say("certificate.asymmetry.command", "command", quoted(strings.Join(why.Command, " "))))
@@ -115,6 +117,25 @@ func (c *certificate) listReductions(s *study.Search) {
 	case why.Session:
 		c.line("asymmetry", "why", c.say("certificate.asymmetry.session"))
 	}
+}
+
+// hypotheses puts what a search took for granted of code and servers into words, but for what does not bear on the
+// lock: it reads no clock, or no ensemble numbers its transactions.
+func (c *certificate) hypotheses(s *study.Search) (list []string) {
+	a := s.Result.Assumed
+	add := func(is bool, key string) {
+		if is {
+			list = append(list, c.say("certificate.hypotheses."+key, "n", fmt.Sprint(a.Symmetric)))
+		}
+	}
+	add(a.Symmetric > 1, "symmetric")
+	add(a.Merging == process.MergeOrders, "orders")
+	add(a.Merging == process.MergeHistories, "histories")
+	add(a.Measures && s.Result.Measures, "measures")
+	add(a.Creations && s.Strategy.OnZooKeeper(), "creations")
+	add(a.Rests, "rests")
+	add(list == nil, "none")
+	return list
 }
 
 // difference returns in what another search of the same lock was not like s.

@@ -28,6 +28,8 @@ type Result struct {
 	// Asymmetry is the reason why they were not, although Options.Symmetric said that they could
 	// be; the zero value if they were.
 	Asymmetry simulator.AsymmetricError
+	// Assumed is what the search took for granted at its end, after all that was refuted.
+	Assumed   simulator.Assumptions
 	Histories int              // distinct histories of observations of all clients
 	Repeated  bool             // the code ran at least twice in each of them, and did the same
 	Triggered []simulator.Verb // the faults that were injected anywhere, sorted
@@ -74,7 +76,7 @@ func (s *search) result() *Result {
 	r := s.visited.result()
 	r.ReadsClock, r.Symmetry = len(s.successors.cur) > s.timeAt, s.symmetric > 1
 	r.Measures = s.sim.Traits().Measured && !r.ReadsClock
-	r.Asymmetry, r.Repeated = s.opt.assumed.asymmetry, s.repeated
+	r.Assumed, r.Asymmetry, r.Repeated = s.opt.assumed.Assumptions, s.opt.assumed.asymmetry, s.repeated
 	r.Lengths = slices.SortedFunc(slices.Values(s.lengths.List[:min(s.visited.lengths, len(s.lengths.List))]), simulator.Length.Compare)
 	for ch, injected := range s.visited.triggered {
 		if v := s.choices[ch].Verb; injected && !slices.Contains(r.Triggered, v) {
