@@ -3,7 +3,7 @@
 // one kind only does (packages live, promela, locktest).
 //
 // A server is a value: its [State] is comparable and never changes. What happens to it is an
-// [Event]; Kind.Step puts another State in its place. Everything that a kind needs of the world, and
+// [Event]; Server.Step puts another State in its place. Everything that a kind needs of the world, and
 // does to it, goes through [World]. What clients and servers exchange goes by numbers: a kind keeps
 // it in tables of package memo, which number, rename and save it for all kinds alike; [Words] are
 // those of them that the simulator needs. Time in a State is true time. Relative makes it count from
@@ -76,18 +76,16 @@ type Orphan struct {
 
 // A Kind is a kind of server: what its servers do, and the client library that talks to them.
 type Kind interface {
-	// Library is the client library of process p.
-	Library(p *process.Code) process.Library
-	// Words returns the tables of what clients and servers exchange. They are always the same.
-	Words() Words
+	Server
+	Protocol
+}
 
+// A Server is what the servers of a kind do: functions of a State, which they never change.
+type Server interface {
 	// Start is server n at the start of a run with so many clients.
 	Start(n int8, clients int) State
 	// Enabled appends what server n can do by itself.
 	Enabled(now time.Duration, s State, n int8, buf []Choice) []Choice
-	// Offers appends what client c's library can do by itself or, if servers, what they can send to
-	// those of its threads that wait for a notification.
-	Offers(w World, c int8, servers bool, buf []Choice) []Choice
 	// Due is the next true time, from now on, at which something is due at a server, without
 	// what still stands: its time has come.
 	Due(now time.Duration, s State) time.Duration
@@ -104,6 +102,17 @@ type Kind interface {
 	Rename(s State, to *Names) State
 	// Has reports whether a state that was read from a file names only what the tables have.
 	Has(s State) bool
+}
+
+// A Protocol is what clients and the servers of a kind exchange, and the library by which clients do.
+type Protocol interface {
+	// Library is the client library of process p.
+	Library(p *process.Code) process.Library
+	// Words returns the tables of what clients and servers exchange. They are always the same.
+	Words() Words
+	// Offers appends what client c's library can do by itself or, if servers, what they can send to
+	// those of its threads that wait for a notification.
+	Offers(w World, c int8, servers bool, buf []Choice) []Choice
 }
 
 // An Event is something that happens to a server, or that servers notice of a client.
