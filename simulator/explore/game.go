@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"locklab/simulator"
+	"locklab/simulator/history"
 	"locklab/simulator/schedule"
 	"locklab/simulator/verdict"
 )
@@ -44,10 +45,7 @@ func (g *Game) Moves(choices []simulator.Choice) (moves []simulator.Choice, err 
 		if err := f.search.successors.listMoves(); err != nil {
 			return err
 		}
-		var same simulator.Names
-		for c := range same {
-			same[c] = uint8(c)
-		}
+		same := history.Same()
 		for _, m := range f.search.successors.moves {
 			c := f.search.choices[m.choice]
 			if c.Verb == simulator.Orphaned { // a state and a world keep orphans in different orders

@@ -68,7 +68,7 @@ func (k *registers) Due(time.Duration, node.State) time.Duration                
 func (k *registers) Relative(_ time.Duration, s node.State, _ bool) node.State            { return s }
 func (k *registers) Absolute(_ time.Duration, s node.State) node.State                    { return s }
 func (k *registers) Has(s node.State) bool                                                { return k.values.Has(s.(cell).value) }
-func (k *registers) Rename(s node.State, to *node.Names) node.State {
+func (k *registers) Rename(s node.State, to *history.Names) node.State {
 	return cell{k.values.Renamed(s.(cell).value, to)}
 }
 

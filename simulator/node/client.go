@@ -3,6 +3,7 @@ package node
 import (
 	"time"
 
+	"locklab/simulator/history"
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/process"
 )
@@ -147,7 +148,7 @@ func Of(c int8) Set { return 1 << (c - 1) }
 func (s Set) Has(c int8) bool { return s>>(c-1)&1 != 0 }
 
 // Renamed is the set with the clients renamed.
-func (s Set) Renamed(to *Names) (renamed Set) {
+func (s Set) Renamed(to *history.Names) (renamed Set) {
 	for c := range int8(MaxClients) {
 		if s.Has(c + 1) {
 			renamed |= 1 << (to[c+1] - 1)

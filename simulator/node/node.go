@@ -26,8 +26,8 @@ import (
 
 // Limits of a world. They keep it a plain value.
 const (
-	MaxClients = 8 // client processes
-	MaxNodes   = 7 // servers
+	MaxClients = history.MaxClients // client processes
+	MaxNodes   = 7                  // servers
 )
 
 // A State is one server at one instant: a comparable value that never changes.
@@ -101,7 +101,7 @@ type Kind interface {
 	Relative(now time.Duration, s State, readsClock bool) State
 	Absolute(now time.Duration, s State) State
 	// Rename renames the clients in a state.
-	Rename(s State, to *Names) State
+	Rename(s State, to *history.Names) State
 	// Has reports whether a state that was read from a file names only what the tables have.
 	Has(s State) bool
 }
@@ -155,8 +155,8 @@ type Vocabulary interface {
 	// Named reports whether an entry names a client. Renamed renames the clients in it, and Same
 	// reports whether entry a is then b; it adds nothing.
 	Named(id uint32) bool
-	Renamed(id uint32, to *Names) uint32
-	Same(a, b uint32, to *Names) bool
+	Renamed(id uint32, to *history.Names) uint32
+	Same(a, b uint32, to *history.Names) bool
 }
 
 // A Group is the states of all servers of a world while they change, as values of their own type.

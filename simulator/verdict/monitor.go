@@ -9,7 +9,7 @@ import (
 
 // The limits of a Monitor, which keep it a value of fixed size.
 const (
-	MaxClients = 8
+	MaxClients = history.MaxClients
 	MaxNodes   = 8
 	maxCopies  = history.Disk + 1 // of one node's data
 )
