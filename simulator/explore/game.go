@@ -31,9 +31,9 @@ func NewGame(m *Model) (*Game, error) {
 // Close frees the simulator.
 func (g *Game) Close() { g.sim.Close() }
 
-// Run makes choices. The error says which of them is not possible; the run then ends
+// Replay makes choices. The error says which of them is not possible; the run then ends
 // before it.
-func (g *Game) Run(choices []simulator.Choice) (*schedule.Run, error) {
+func (g *Game) Replay(choices []simulator.Choice) (*schedule.Run, error) {
 	return schedule.Replay(g.sim, choices)
 }
 

@@ -8,8 +8,8 @@ import (
 	"locklab/simulator/process"
 )
 
-// A Client is one client process in a world.
-type Client struct {
+// A ClientProcess is one client process in a world.
+type ClientProcess struct {
 	At      uint32 // what it has observed so far: an entry of its process.Process
 	Dead    bool
 	Paused  bool
@@ -21,10 +21,10 @@ type Client struct {
 }
 
 // Stands reports whether thread t does not run: it alone, or its process, is paused.
-func (p *Client) Stands(t int) bool { return p.Paused || p.Threads[t].Stopped }
+func (p *ClientProcess) Stands(t int) bool { return p.Paused || p.Threads[t].Stopped }
 
 // Stopped is 1 more than the thread that is paused alone; 0: there is none.
-func (p *Client) Stopped() int8 {
+func (p *ClientProcess) Stopped() int8 {
 	for t := range p.Threads {
 		if p.Threads[t].Stopped {
 			return int8(t + 1)
@@ -34,7 +34,7 @@ func (p *Client) Stopped() int8 {
 }
 
 // Each yields the threads, from 0.
-func (p *Client) Each(yield func(t int8, th *Thread) bool) {
+func (p *ClientProcess) Each(yield func(t int8, th *Thread) bool) {
 	for t := range p.Threads {
 		if !yield(int8(t), &p.Threads[t]) {
 			return
@@ -43,7 +43,7 @@ func (p *Client) Each(yield func(t int8, th *Thread) bool) {
 }
 
 // End ends the pause, of the process or of a thread of it.
-func (p *Client) End() {
+func (p *ClientProcess) End() {
 	p.Paused, p.Open, p.Until = false, false, 0
 	for t := range p.Threads {
 		p.Threads[t].Stopped = false
@@ -70,7 +70,7 @@ type Thread struct {
 
 // Forget marks replies as lost that a broken connection can no longer deliver at now. What came
 // before a pause is read after it.
-func (p *Client) Forget(now time.Duration) {
+func (p *ClientProcess) Forget(now time.Duration) {
 	for t := range p.Threads {
 		if th := &p.Threads[t]; th.Broken && th.Hold < now && !p.Stands(t) {
 			th.Reply, th.Broken, th.Hold = LostConn, false, 0

@@ -38,7 +38,7 @@ type State any
 type World interface {
 	Now() time.Duration // true time since the start
 	Clients() int
-	Client(c int8) *Client
+	Client(c int8) *ClientProcess
 	// Op returns the operation that a client's thread waits for.
 	Op(c, thread int8) *process.Op
 	// Memory returns the number of what a client's library remembers; see process.Library.
@@ -52,8 +52,8 @@ type World interface {
 
 	// Emit records an event at the present time. The pointer is good until the next
 	// event; EmitClient fills in the client, its thread and its clock.
-	Emit(k history.Kind) *history.Event
-	EmitClient(k history.Kind, c, thread int8) *history.Event
+	Emit(k history.EventKind) *history.Event
+	EmitClient(k history.EventKind, c, thread int8) *history.Event
 
 	// Observe ends what a thread waits for and lets its code run.
 	Observe(c, thread int8, s process.Observation) error

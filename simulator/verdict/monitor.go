@@ -256,7 +256,7 @@ const (
 		1<<history.Split | 1<<history.Heal | 1<<history.Sync
 )
 
-func oneOf(kinds uint64, k history.Kind) bool { return kinds>>k&1 != 0 }
+func oneOf(kinds uint64, k history.EventKind) bool { return kinds>>k&1 != 0 }
 
 // Matters reports whether any judge of a search needs events of kind k.
-func Matters(k history.Kind) bool { return oneOf(ofClients|ofNodes, k) }
+func Matters(k history.EventKind) bool { return oneOf(ofClients|ofNodes, k) }
