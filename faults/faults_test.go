@@ -120,7 +120,7 @@ func TestFaults(t *testing.T) {
 		before   func(t *testing.T, s *stage)
 		lists    []C // all that can be injected
 		inject   C
-		event    history.Kind
+		event    history.EventKind
 		effect   func(s *stage) bool
 		refusals map[C]string
 	}{

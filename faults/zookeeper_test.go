@@ -43,7 +43,7 @@ func newZoo(t *testing.T, budget string) *stage {
 	return s
 }
 
-func kinds(events []history.Event) (kinds []history.Kind) {
+func kinds(events []history.Event) (kinds []history.EventKind) {
 	for _, e := range events {
 		kinds = append(kinds, e.Kind)
 	}
@@ -57,7 +57,7 @@ func TestExpireSession(t *testing.T) {
 		t.Errorf("can inject: %v, want %v", got, want)
 	}
 	s.step(t, simulator.Choice{Verb: simulator.Arrive, Client: 1})
-	if got := kinds(s.step(t, faults.ExpireSessionOf(1))); !slices.Equal(got, []history.Kind{history.SessionEnd, history.Expire}) {
+	if got := kinds(s.step(t, faults.ExpireSessionOf(1))); !slices.Equal(got, []history.EventKind{history.SessionEnd, history.Expire}) {
 		t.Errorf("told %v", got)
 	}
 	s.refused(t, faults.ExpireSessionOf(1), "the client has no session")

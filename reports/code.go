@@ -25,13 +25,13 @@ import (
 // numbers beside the lines that made them. The run must have been recorded with code;
 // see history.Event.Code. The code is that which was compiled. Lines have no numbers,
 // so that a line added above them changes nothing.
-func Code(w io.Writer, h *history.History, o Options) error {
+func Code(w io.Writer, h *history.History, o Look) error {
 	return code(o.Lines(w), h, declarations())
 }
 
 // CodeIn is Code of a lock whose files are those of one folder of sources. A file that
 // is not there, or is no Go, is an error.
-func CodeIn(w io.Writer, h *history.History, o Options, sources fs.FS, folder string) error {
+func CodeIn(w io.Writer, h *history.History, o Look, sources fs.FS, folder string) error {
 	all, err := declarationsIn(sources, folder+"/*.go")
 	if err != nil {
 		return err

@@ -57,7 +57,7 @@ func TestCode(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	if err := code(Options{Width: 120}.Lines(&b), h, all); err != nil {
+	if err := code(Look{Width: 120}.Lines(&b), h, all); err != nil {
 		t.Fatal(err)
 	}
 	got := b.String()
@@ -85,7 +85,7 @@ func TestCode(t *testing.T) {
 func TestNoCode(t *testing.T) {
 	var b strings.Builder
 	h := &history.History{Clients: 1, Nodes: 1, Events: []history.Event{{Kind: history.Send, Client: 1, Node: 1, Msg: 1, Cmd: []string{"GET", "x"}}}}
-	if err := Code(&b, h, Options{}); err != nil || b.String() != "" {
+	if err := Code(&b, h, Look{}); err != nil || b.String() != "" {
 		t.Errorf("%v, %q", err, b.String())
 	}
 }

@@ -14,7 +14,7 @@ import (
 // Lanes draws a run as one column per client with the locked key between them
 // and the verdicts in the right margin. Where the width allows no columns it
 // prints an event a line.
-func Lanes(w io.Writer, h *history.History, j verdict.Judgement, o Options) error {
+func Lanes(w io.Writer, h *history.History, j verdict.Judgement, o Look) error {
 	out := o.Lines(w)
 	v := newWording(out.Lang(), h)
 	steps := withoutReloads(stepsOf(h, j))

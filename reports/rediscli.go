@@ -20,7 +20,7 @@ const basePort = 6379
 // cannot be typed: time, faults, what clients believe. Commands and replies are not folded
 // at the width, so that they can be pasted, unless o.Fold wants it. A run on a ZooKeeper is printed
 // in the same way, in the words of its API.
-func RedisCLI(w io.Writer, h *history.History, j verdict.Judgement, o Options) error {
+func RedisCLI(w io.Writer, h *history.History, j verdict.Judgement, o Look) error {
 	out := o.Lines(w)
 	c := &transcript{words: newWording(out.Lang(), h), lines: out, client: -1, fold: o.Fold}
 	c.servers()

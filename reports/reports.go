@@ -29,8 +29,8 @@ import (
 // renamed fields and verdicts, see help.root.long.
 const Schema = 2
 
-// Options say how a text is to look.
-type Options struct {
+// Look says how a text is to look.
+type Look struct {
 	// Width is the number of terminal cells that no line exceeds; 0: no limit.
 	// From NarrowWidth on, Lanes draws a column per client; below, it prints an
 	// event a line.
@@ -57,10 +57,10 @@ type Options struct {
 const NarrowWidth = 120
 
 // Langs returns the languages of the output, in their order.
-func (o Options) Langs() []string { return text.Chosen(o.Lang) }
+func (o Look) Langs() []string { return text.Chosen(o.Lang) }
 
 // Lines returns a writer of lines as the options say.
-func (o Options) Lines(w io.Writer) *layout.Lines {
+func (o Look) Lines(w io.Writer) *layout.Lines {
 	var paint func(string) string
 	if o.Color {
 		paint = painter(o.Langs()[0])

@@ -22,7 +22,7 @@ import (
 // views are the texts of one run.
 var views = []struct {
 	name string
-	text func(io.Writer, *history.History, verdict.Judgement, Options) error
+	text func(io.Writer, *history.History, verdict.Judgement, Look) error
 }{
 	{"lanes", Lanes}, {"table", Table}, {"redis-cli", RedisCLI}, {"story", Story}, {"timeline", Timeline},
 }
@@ -33,12 +33,12 @@ func TestTexts(t *testing.T) {
 		for _, v := range views {
 			t.Run(s.Name+"/"+v.name, func(t *testing.T) {
 				samples.Golden(t, s.Name+"."+v.name+".txt", func(w io.Writer) error {
-					return v.text(w, h, j, Options{Width: NarrowWidth, Lang: "both"})
+					return v.text(w, h, j, Look{Width: NarrowWidth, Lang: "both"})
 				})
 			})
 		}
 		t.Run(s.Name+"/narrow", func(t *testing.T) {
-			samples.Golden(t, s.Name+".narrow.txt", func(w io.Writer) error { return Lanes(w, h, j, Options{Width: 80}) })
+			samples.Golden(t, s.Name+".narrow.txt", func(w io.Writer) error { return Lanes(w, h, j, Look{Width: 80}) })
 		})
 	}
 }
@@ -48,7 +48,7 @@ func TestWidth(t *testing.T) {
 	effort.Unwatched(t, "one goroutine prints")
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 150 {
-		o := Options{Width: 2 + random.IntN(150), Lang: []string{"en", "zh", "both"}[random.IntN(3)]}
+		o := Look{Width: 2 + random.IntN(150), Lang: []string{"en", "zh", "both"}[random.IntN(3)]}
 		for _, s := range samples.All {
 			h, j := s.Make()
 			for _, v := range views {
@@ -65,7 +65,7 @@ func TestTypedWhole(t *testing.T) {
 	for _, s := range samples.All {
 		h, j := s.Make()
 		commands := func(width int) (lines []string) {
-			for line := range strings.Lines(samples.Written(t, func(w io.Writer) error { return RedisCLI(w, h, j, Options{Width: width}) })) {
+			for line := range strings.Lines(samples.Written(t, func(w io.Writer) error { return RedisCLI(w, h, j, Look{Width: width}) })) {
 				if line = strings.TrimSuffix(line, "\n"); !strings.HasPrefix(line, "#") {
 					lines = append(lines, line)
 				} else if width > 0 && len(line) > width {
@@ -86,10 +86,10 @@ func TestColorTakesNoRoom(t *testing.T) {
 	for _, s := range samples.All {
 		h, j := s.Make()
 		var plain, painted strings.Builder
-		if err := Lanes(&plain, h, j, Options{Width: NarrowWidth}); err != nil {
+		if err := Lanes(&plain, h, j, Look{Width: NarrowWidth}); err != nil {
 			t.Fatal(err)
 		}
-		if err := Lanes(&painted, h, j, Options{Width: NarrowWidth, Color: true}); err != nil {
+		if err := Lanes(&painted, h, j, Look{Width: NarrowWidth, Color: true}); err != nil {
 			t.Fatal(err)
 		}
 		if !strings.Contains(painted.String(), "\x1b[31m!! OVERLAP") {
@@ -105,7 +105,7 @@ func TestColorTakesNoRoom(t *testing.T) {
 func TestWriteError(t *testing.T) {
 	h, j := samples.GCPause()
 	for _, v := range views {
-		if err := v.text(brokenPipe{}, h, j, Options{}); err != io.ErrClosedPipe {
+		if err := v.text(brokenPipe{}, h, j, Look{}); err != io.ErrClosedPipe {
 			t.Errorf("%s: got %v", v.name, err)
 		}
 	}
@@ -119,7 +119,7 @@ func (brokenPipe) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 func TestNothingHappened(t *testing.T) {
 	for _, h := range []*history.History{{}, {Clients: 2, Nodes: 3, Key: "lock"}} {
 		for _, v := range views {
-			if err := v.text(io.Discard, h, verdict.Judgement{}, Options{Width: 80}); err != nil {
+			if err := v.text(io.Discard, h, verdict.Judgement{}, Look{Width: 80}); err != nil {
 				t.Errorf("%s: %v", v.name, err)
 			}
 		}
@@ -130,7 +130,7 @@ func TestNothingHappened(t *testing.T) {
 func lanesOf(t *testing.T, s *samples.Script, findings ...verdict.Finding) string {
 	t.Helper()
 	var b strings.Builder
-	if err := Lanes(&b, s.H, verdict.Judgement{Findings: findings}, Options{}); err != nil {
+	if err := Lanes(&b, s.H, verdict.Judgement{Findings: findings}, Look{}); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -238,7 +238,7 @@ func TestNamelessFault(t *testing.T) {
 	s.At(200 * ms).Add(history.Event{Kind: history.Fault, Fault: "odd-one", Node: 2})
 	s.At(300 * ms).Add(history.Event{Kind: history.Fault, Fault: "odd-one"})
 	for _, c := range []struct {
-		view  func(io.Writer, *history.History, verdict.Judgement, Options) error
+		view  func(io.Writer, *history.History, verdict.Judgement, Look) error
 		lang  string
 		lines []string
 	}{
@@ -251,7 +251,7 @@ func TestNamelessFault(t *testing.T) {
 		{Story, "zh", []string{`^ *100 ms  c2 发生故障：odd-one。$`, `^ *300 ms  发生故障：odd-one。$`}},
 	} {
 		var b strings.Builder
-		if err := c.view(&b, s.H, verdict.Judgement{}, Options{Lang: c.lang}); err != nil {
+		if err := c.view(&b, s.H, verdict.Judgement{}, Look{Lang: c.lang}); err != nil {
 			t.Fatal(err)
 		}
 		wantLines(t, b.String(), c.lines...)
@@ -380,7 +380,7 @@ func TestSpan(t *testing.T) {
 
 func ExampleLanes() {
 	h, j := samples.WrongDel()
-	if err := Lanes(os.Stdout, h, j, Options{Width: 80}); err != nil {
+	if err := Lanes(os.Stdout, h, j, Look{Width: 80}); err != nil {
 		fmt.Println(err)
 	}
 	// Output:
@@ -406,7 +406,7 @@ func ExampleLanes() {
 
 func ExampleStory() {
 	h, j := samples.Quorum()
-	if err := Story(os.Stdout, h, j, Options{Width: 90, Lang: "zh"}); err != nil {
+	if err := Story(os.Stdout, h, j, Look{Width: 90, Lang: "zh"}); err != nil {
 		fmt.Println(err)
 	}
 	// Output:
@@ -429,7 +429,7 @@ func ExampleStory() {
 
 func ExampleRedisCLI() {
 	h, j := samples.GCPause()
-	if err := RedisCLI(os.Stdout, h, j, Options{}); err != nil {
+	if err := RedisCLI(os.Stdout, h, j, Look{}); err != nil {
 		fmt.Println(err)
 	}
 	// Output:
@@ -468,7 +468,7 @@ func ExampleRedisCLI() {
 
 func ExampleTable() {
 	h, j := samples.Quorum()
-	if err := Table(os.Stdout, h, j, Options{Width: 100}); err != nil {
+	if err := Table(os.Stdout, h, j, Look{Width: 100}); err != nil {
 		fmt.Println(err)
 	}
 	// Output:

@@ -125,7 +125,7 @@ func (w *walker) take(i int) int {
 	return last
 }
 
-func causesChanges(k history.Kind) bool {
+func causesChanges(k history.EventKind) bool {
 	switch k {
 	case history.Apply, history.Down, history.Up, history.Failover, history.Replicate, history.Split, history.External:
 		return true
@@ -346,7 +346,7 @@ func (f *survey) again(h *history.History, client, attempt int) bool {
 
 // isLoud reports whether an event between a command's effect and its answer makes
 // the two worth telling apart.
-func isLoud(k history.Kind) bool {
+func isLoud(k history.EventKind) bool {
 	switch k {
 	case history.Enter, history.Leave, history.Expire, history.Write, history.Read, history.Resume, history.Up:
 		return true

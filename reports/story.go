@@ -20,7 +20,7 @@ const maxSentences = 25
 // Story tells a run in sentences, each with the true time of what it tells, and ends
 // with what the gravest verdict means and what mends it. In both languages, the Chinese
 // sentence follows the English one.
-func Story(w io.Writer, h *history.History, j verdict.Judgement, o Options) error {
+func Story(w io.Writer, h *history.History, j verdict.Judgement, o Look) error {
 	out := o.Lines(w)
 	var stories [][]Sentence
 	for _, lang := range out.Langs() {
@@ -308,7 +308,7 @@ func (t *storyWriter) event(s *step) {
 }
 
 // weightOf returns the weight of an event of a kind in a story.
-func weightOf(k history.Kind) int {
+func weightOf(k history.EventKind) int {
 	switch k {
 	case history.Read, history.Fire, history.Push, history.Replicate:
 		return detail

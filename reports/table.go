@@ -14,7 +14,7 @@ import (
 // Table prints a run as numbered steps: when, by whose clock, who, what, the
 // reply, and the owner and TTL of the key afterwards. The column with the
 // client's own clock is left out of runs in which every clock is right.
-func Table(w io.Writer, h *history.History, j verdict.Judgement, o Options) error {
+func Table(w io.Writer, h *history.History, j verdict.Judgement, o Look) error {
 	out := o.Lines(w)
 	newWording(out.Lang(), h).table(stepsOf(h, j)).WriteOrList(out, 1)
 	return out.Err()

@@ -14,7 +14,7 @@ import (
 // Timeline prints a line for each thing that C1, C2 or a server does, as articles do:
 // each command in full and with its reply. Refused attempts that repeat each other are
 // one line with a count.
-func Timeline(w io.Writer, h *history.History, j verdict.Judgement, o Options) error {
+func Timeline(w io.Writer, h *history.History, j verdict.Judgement, o Look) error {
 	out := o.Lines(w)
 	v := newWording(out.Lang(), h)
 	s := &layout.Sheet{Right: layout.Only(0), Floor: 8}

@@ -115,7 +115,7 @@ var doubleRun = race.Scenario{
 	AllowsShared: true,
 	Settings:     race.StandardWith(func(s *settings) { s.Clients, s.Skew = 3, race.Seconds(2) }),
 	Clients: func(s settings) clients {
-		job := race.Client{Work: s.Retry * 3 / 10, Once: true}
+		job := race.ClientSpec{Work: s.Retry * 3 / 10, Once: true}
 		late, same := job, job
 		late.Start, late.Skew = s.Skew, -s.Skew // on the full minute, by its own clock
 		same.Start = s.Retry / 10

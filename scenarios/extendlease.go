@@ -113,8 +113,8 @@ var renewPartly = race.Scenario{
 // renewsAfterBreak is a client that leaves the critical section between its read and its
 // write and keeps the lock meanwhile. It goes on if its lease is renewed, by renews, which gets the
 // error of the read.
-func renewsAfterBreak(s settings, renews func(a *race.ClientRun, lease lock.Lease, read error) bool) race.Client {
-	return race.Client{Run: func(a *race.ClientRun) {
+func renewsAfterBreak(s settings, renews func(a *race.ClientRun, lease lock.Lease, read error) bool) race.ClientSpec {
+	return race.ClientSpec{Run: func(a *race.ClientRun) {
 		lease := client.Acquire(a.Client, a.Lock, a.Spec.Retry)
 		base, err := a.Read(client.FencingToken(lease))
 		a.Record(history.Event{Kind: history.Leave})

@@ -17,7 +17,7 @@ var missedWake = race.Scenario{
 	Settings: race.Standard(),
 	Budget:   race.FixedBudget("delay=1"),
 	Needs:    needsWakeup,
-	Clients:  func(s settings) clients { return holderAndWaiters(s, race.Client{Work: s.Retry}, 1) },
+	Clients:  func(s settings) clients { return holderAndWaiters(s, race.ClientSpec{Work: s.Retry}, 1) },
 	Script: func(s settings, _ int) script {
 		return inject(race.Sends(2, "SUBSCRIBE"), 0, faults.DelayOf(2, 0, s.Retry*2))
 	},
@@ -32,7 +32,7 @@ var silentCrash = race.Scenario{
 	Settings: race.Standard(),
 	Budget:   race.FixedBudget("crash=1"),
 	Needs:    needsWakeup,
-	Clients:  func(s settings) clients { return holderAndWaiters(s, race.Client{Work: s.TTL / 2}, 1) },
+	Clients:  func(s settings) clients { return holderAndWaiters(s, race.ClientSpec{Work: s.TTL / 2}, 1) },
 	Script:   crashHolding.Script,
 	Triggered: func(h *history.History) bool {
 		return !race.InOrder(h, race.DeletesKey(1)) &&
@@ -46,15 +46,15 @@ var herd = race.Scenario{
 	Race:      "R36",
 	Settings:  race.StandardWith(func(s *settings) { s.Clients = 4 }),
 	Needs:     needsWakeup,
-	Clients:   func(s settings) clients { return holderAndWaiters(s, race.Client{Work: s.Retry}, 3) },
+	Clients:   func(s settings) clients { return holderAndWaiters(s, race.ClientSpec{Work: s.Retry}, 3) },
 	Triggered: func(h *history.History) bool { return wokenClients(h) > 1 },
 }
 
 // holderAndWaiters are a holder and n clients that wait for it.
-func holderAndWaiters(s settings, holder race.Client, n int) clients {
+func holderAndWaiters(s settings, holder race.ClientSpec, n int) clients {
 	roles := clients{holder}
 	for i := range n {
-		roles = append(roles, race.Client{
+		roles = append(roles, race.ClientSpec{
 			Start: s.Retry/2 + time.Duration(i)*s.Retry/10, Work: s.Retry / 2,
 			Patience: s.Horizon,
 		})

@@ -101,7 +101,7 @@ func transcript(t *testing.T, sc race.Scenario) []byte {
 			continue
 		}
 		var lanes bytes.Buffer
-		if err := reports.Lanes(&lanes, o.History, o.Judgement, reports.Options{Width: 120}); err != nil {
+		if err := reports.Lanes(&lanes, o.History, o.Judgement, reports.Look{Width: 120}); err != nil {
 			t.Fatal(err)
 		}
 		fmt.Fprintf(&b, "\n%s", bounded(lanes.String(), o))

@@ -27,7 +27,9 @@ var mutants = []struct {
 	misses             bool   // a fault of the script cannot be injected
 }{
 	{scenario: "calm", mutation: "c1 is done before anybody else comes", change: func(sc *race.Scenario) {
-		sc.Clients = func(s race.Settings) []race.Client { return []race.Client{{}, {Start: s.Retry / 2, Work: s.Retry}} }
+		sc.Clients = func(s race.Settings) []race.ClientSpec {
+			return []race.ClientSpec{{}, {Start: s.Retry / 2, Work: s.Retry}}
+		}
 	}},
 	{scenario: "crash-holding", mutation: "nobody crashes", change: withoutScript},
 	{scenario: "crash-holding", mutation: "c1 crashes when it is outside again", change: onEvent(race.Event(history.Leave, 1), faults.CrashOf(1)), harms: "a key without a TTL is still there"},
@@ -35,8 +37,8 @@ var mutants = []struct {
 	{scenario: "crash-before-expire", mutation: "nobody crashes", change: withoutScript},
 	{scenario: "crash-before-expire", mutation: "c1 crashes when EXPIRE has been executed", change: onEvent(race.Event(history.Enter, 1), faults.CrashOf(1)), harms: "it is a crash all the same, blocked for one lease"},
 	{scenario: "slow-work", mutation: "the work takes half a lease", change: func(sc *race.Scenario) {
-		sc.Clients = func(s race.Settings) []race.Client {
-			return []race.Client{{Work: s.TTL / 2}, {Start: s.Retry / 2, Work: s.Retry}, {Start: s.Retry, Work: s.Retry}}
+		sc.Clients = func(s race.Settings) []race.ClientSpec {
+			return []race.ClientSpec{{Work: s.TTL / 2}, {Start: s.Retry / 2, Work: s.Retry}, {Start: s.Retry, Work: s.Retry}}
 		}
 	}},
 	{scenario: "late-release", mutation: "the release is not delayed", change: withoutScript},
@@ -46,7 +48,7 @@ var mutants = []struct {
 	{scenario: "get-nil", mutation: "the GET is not delayed", change: withoutScript},
 	{scenario: "get-nil-taken", mutation: "the GET is not delayed", change: withoutScript},
 	{scenario: "get-nil-taken", mutation: "c3 comes when c2 has been inside", change: func(sc *race.Scenario) {
-		clients(func(s race.Settings, c []race.Client) { c[2].Start = s.TTL })(sc)
+		clients(func(s race.Settings, c []race.ClientSpec) { c[2].Start = s.TTL })(sc)
 		sc.Script = racetest.Scenario("get-nil").Script
 	}},
 	{scenario: "overwritten-stamp", mutation: "c1 lives", change: withoutScript},
@@ -54,8 +56,8 @@ var mutants = []struct {
 	{scenario: "client-skew", mutation: "skew=0", change: func(sc *race.Scenario) { sc.Settings.Skew = 0 }},
 	{scenario: "same-second", mutation: "skew=0", change: func(sc *race.Scenario) { sc.Settings.Skew = 0 }},
 	{scenario: "same-second", mutation: "the GETSET is not delayed", change: withoutScript, harms: "c2's clock is wrong all the same"},
-	{scenario: "foreign-shutdown", mutation: "c2 lives on", change: clients(func(_ race.Settings, c []race.Client) { c[1].Run = (*race.ClientRun).TryOnce })},
-	{scenario: "own-shutdown", mutation: "c1 is not told to stop", change: clients(func(_ race.Settings, c []race.Client) { c[0].Run = nil })},
+	{scenario: "foreign-shutdown", mutation: "c2 lives on", change: clients(func(_ race.Settings, c []race.ClientSpec) { c[1].Run = (*race.ClientRun).TryOnce })},
+	{scenario: "own-shutdown", mutation: "c1 is not told to stop", change: clients(func(_ race.Settings, c []race.ClientSpec) { c[0].Run = nil })},
 	{scenario: "same-thread", mutation: "the release is not delayed", change: withoutScript},
 	{scenario: "same-token", mutation: "each draws its own, and the release is not delayed", change: func(sc *race.Scenario) {
 		sc.Clients = racetest.Scenario("late-release").Clients
@@ -64,11 +66,13 @@ var mutants = []struct {
 	{scenario: "nested", mutation: "everybody locks once", change: runs(0, nil)},
 	{scenario: "pooled-thread", mutation: "no second request comes", change: runs(0, nil)},
 	{scenario: "second-try", mutation: "c1 is done before anybody else comes", change: func(sc *race.Scenario) {
-		sc.Clients = func(s race.Settings) []race.Client { return []race.Client{{}, {Start: s.Retry / 2, Work: s.Retry}} }
+		sc.Clients = func(s race.Settings) []race.ClientSpec {
+			return []race.ClientSpec{{}, {Start: s.Retry / 2, Work: s.Retry}}
+		}
 	}},
 	{scenario: "second-try", mutation: "c2 tries once only while c1 is inside", change: func(sc *race.Scenario) {
-		sc.Clients = func(s race.Settings) []race.Client {
-			return []race.Client{{Work: s.Retry}, {Start: s.Retry / 2, Work: s.Retry}}
+		sc.Clients = func(s race.Settings) []race.ClientSpec {
+			return []race.ClientSpec{{Work: s.Retry}, {Start: s.Retry / 2, Work: s.Retry}}
 		}
 	}},
 	{scenario: "second-key", mutation: "c2 has no other key", change: runs(1, nil)},
@@ -86,8 +90,8 @@ var mutants = []struct {
 	{scenario: "zombie-keeps", mutation: "c2 lives", change: func(sc *race.Scenario) { sc.Script = racetest.Scenario("zombie-daemon").Script }},
 	{scenario: "failed-renewal", mutation: "all renewals are answered", change: withoutScript},
 	{scenario: "dead-business", mutation: "c1 lives and releases", change: func(sc *race.Scenario) {
-		sc.Clients = func(s race.Settings) []race.Client {
-			return []race.Client{{Work: s.TTL / 10}, {Start: s.Retry / 2, Work: s.Retry}}
+		sc.Clients = func(s race.Settings) []race.ClientSpec {
+			return []race.ClientSpec{{Work: s.TTL / 10}, {Start: s.Retry / 2, Work: s.Retry}}
 		}
 	}},
 	{scenario: "renewal-in-flight", mutation: "renewals are not delayed", change: withoutScript},
@@ -153,12 +157,12 @@ var mutants = []struct {
 	{scenario: "pause-in-flight", mutation: "nobody is paused", change: withoutScript},
 	{scenario: "pause-in-flight", mutation: "pause=0", change: func(sc *race.Scenario) { sc.Settings.Pause = 0 }},
 	{scenario: "pause-in-flight", mutation: "c1 has its answers", change: onEvent(race.Event(history.Enter, 1), faults.PauseOf(1, racetest.Scenario("pause-in-flight").Settings.Pause)), harms: "it is gc-pause then"},
-	{scenario: "clock-drift", mutation: "c1's clock is right", change: clients(func(_ race.Settings, c []race.Client) { c[0].PPM = 0 })},
-	{scenario: "clock-drift", mutation: "nobody else asks while c1 is inside", change: clients(func(s race.Settings, c []race.Client) { c[1].Start = s.TTL * 2 })},
+	{scenario: "clock-drift", mutation: "c1's clock is right", change: clients(func(_ race.Settings, c []race.ClientSpec) { c[0].PPM = 0 })},
+	{scenario: "clock-drift", mutation: "nobody else asks while c1 is inside", change: clients(func(s race.Settings, c []race.ClientSpec) { c[1].Start = s.TTL * 2 })},
 	{scenario: "server-drift", mutation: "the servers' clocks are right", change: func(sc *race.Scenario) { sc.FastServers = false }},
-	{scenario: "server-drift", mutation: "nobody else asks while c1 is inside", change: clients(func(s race.Settings, c []race.Client) { c[1].Start = s.TTL * 2 })},
+	{scenario: "server-drift", mutation: "nobody else asks while c1 is inside", change: clients(func(s race.Settings, c []race.ClientSpec) { c[1].Start = s.TTL * 2 })},
 	{scenario: "split-vote", mutation: "all ask the servers in the same order", change: sameOrder},
-	{scenario: "split-vote", mutation: "c1 comes first", change: clients(func(s race.Settings, c []race.Client) { c[1].Start, c[2].Start = s.Retry/2, s.Retry/2 })},
+	{scenario: "split-vote", mutation: "c1 comes first", change: clients(func(s race.Settings, c []race.ClientSpec) { c[1].Start, c[2].Start = s.Retry/2, s.Retry/2 })},
 	{scenario: "split-vote-spread", mutation: "all ask the servers in the same order", change: sameOrder},
 	{scenario: "partial-acquire", mutation: "nobody crashes", change: withoutScript},
 	{scenario: "partial-acquire", mutation: "c1 crashes when it is inside", change: onEvent(race.Event(history.Enter, 1), faults.CrashOf(1)), harms: "it is crash-holding then"},
@@ -166,8 +170,8 @@ var mutants = []struct {
 	{scenario: "client-behind", mutation: "skew=0", change: func(sc *race.Scenario) { sc.Settings.Skew = 0 }},
 	{scenario: "dead-process", mutation: "nobody kills the process", change: withoutScript, harms: "it is dead-business"},
 	{scenario: "dead-process", mutation: "c1 lives and releases", change: func(sc *race.Scenario) {
-		sc.Clients = func(s race.Settings) []race.Client {
-			return []race.Client{{Work: s.TTL / 10}, {Start: s.Retry / 2, Work: s.Retry}}
+		sc.Clients = func(s race.Settings) []race.ClientSpec {
+			return []race.ClientSpec{{Work: s.TTL / 10}, {Start: s.Retry / 2, Work: s.Retry}}
 		}
 	}},
 	{scenario: "late-write", mutation: "the network does not delay it", change: withoutScript},
@@ -186,13 +190,13 @@ var mutants = []struct {
 	{scenario: "split-bounded", mutation: "the network is not partitioned", change: withoutScript},
 	{scenario: "split-bounded", mutation: "min-replicas-to-write is 0", change: func(sc *race.Scenario) { sc.MinReplicas = 0 }, harms: "it is what bounds the split"},
 	{scenario: "release-again", mutation: "all answers arrive", change: withoutScript},
-	{scenario: "release-again", mutation: "c1 releases once", change: clients(func(_ race.Settings, c []race.Client) { c[0].Run = nil })},
+	{scenario: "release-again", mutation: "c1 releases once", change: clients(func(_ race.Settings, c []race.ClientSpec) { c[0].Run = nil })},
 	{scenario: "missed-wake", mutation: "the SUBSCRIBE is not delayed", change: withoutScript},
 	{scenario: "silent-crash", mutation: "nobody crashes", change: withoutScript},
-	{scenario: "silent-crash", mutation: "c2 comes after the crash", change: clients(func(s race.Settings, c []race.Client) { c[1].Start = s.TTL / 5 }), harms: "the message does not come either way"},
+	{scenario: "silent-crash", mutation: "c2 comes after the crash", change: clients(func(s race.Settings, c []race.ClientSpec) { c[1].Start = s.TTL / 5 }), harms: "the message does not come either way"},
 	{scenario: "herd", mutation: "one waits", change: func(sc *race.Scenario) { sc.Settings.Clients = 2 }},
-	{scenario: "overtaken", mutation: "c2 comes once", change: clients(func(_ race.Settings, c []race.Client) { c[1].Run = nil })},
-	{scenario: "overtaken", mutation: "c2 pauses after each release", change: clients(func(s race.Settings, c []race.Client) {
+	{scenario: "overtaken", mutation: "c2 comes once", change: clients(func(_ race.Settings, c []race.ClientSpec) { c[1].Run = nil })},
+	{scenario: "overtaken", mutation: "c2 pauses after each release", change: clients(func(s race.Settings, c []race.ClientSpec) {
 		c[1].Run = func(a *race.ClientRun) {
 			for range 15 {
 				a.AcquireWorkRelease()
@@ -211,8 +215,8 @@ var mutants = []struct {
 	{scenario: "double-run", mutation: "skew=0", change: func(sc *race.Scenario) { sc.Settings.Skew = 0 }},
 	{scenario: "double-run", mutation: "the clocks differ by less than the job takes", change: func(sc *race.Scenario) { sc.Settings.Skew /= 10 }},
 	{scenario: "no-finally", mutation: "the release is in finally", change: func(sc *race.Scenario) {
-		sc.Clients = func(s race.Settings) []race.Client {
-			return []race.Client{{Work: s.Retry}, {Start: s.Retry / 2, Work: s.Retry}}
+		sc.Clients = func(s race.Settings) []race.ClientSpec {
+			return []race.ClientSpec{{Work: s.Retry}, {Start: s.Retry / 2, Work: s.Retry}}
 		}
 	}},
 	{scenario: "no-finally", mutation: "c1 does not come back", change: func(sc *race.Scenario) { sc.Clients = racetest.Scenario("dead-business").Clients }, harms: "its lock remains all the same"},
@@ -229,7 +233,7 @@ var mutants = []struct {
 	}},
 	{scenario: "renew-partly", mutation: "all requests arrive", change: withoutScript},
 	{scenario: "opposite-order", mutation: "both in the same order", change: runs(1, racetest.Scenario("opposite-order").Clients(race.Standard())[0].Run)},
-	{scenario: "opposite-order", mutation: "c2 comes when c1 is done", change: clients(func(s race.Settings, c []race.Client) { c[1].Start = s.TTL * 3 / 4 })},
+	{scenario: "opposite-order", mutation: "c2 comes when c1 is done", change: clients(func(s race.Settings, c []race.ClientSpec) { c[1].Start = s.TTL * 3 / 4 })},
 	{scenario: "script-cache-lost", mutation: "the master lives", change: withoutScript},
 	{scenario: "script-cache-lost", mutation: "the replica has received nothing", change: func(sc *race.Scenario) { sc.Settings.Lag = sc.Settings.TTL }, harms: "it is failover then"},
 	{scenario: "late-answer", mutation: "nobody is paused", change: withoutScript},
@@ -286,10 +290,10 @@ var mutants = []struct {
 }
 
 // clients changes the clients.
-func clients(change func(s race.Settings, c []race.Client)) func(sc *race.Scenario) {
+func clients(change func(s race.Settings, c []race.ClientSpec)) func(sc *race.Scenario) {
 	return func(sc *race.Scenario) {
 		original := sc.Clients
-		sc.Clients = func(s race.Settings) []race.Client {
+		sc.Clients = func(s race.Settings) []race.ClientSpec {
 			c := original(s)
 			change(s, c)
 			return c
@@ -299,17 +303,17 @@ func clients(change func(s race.Settings, c []race.Client)) func(sc *race.Scenar
 
 // runs gives one client, counted from 0, another program, and no exception.
 func runs(client int, run func(*race.ClientRun)) func(sc *race.Scenario) {
-	return clients(func(_ race.Settings, c []race.Client) { c[client].Run, c[client].Fails = run, false })
+	return clients(func(_ race.Settings, c []race.ClientSpec) { c[client].Run, c[client].Fails = run, false })
 }
 
 // starts gives one client, counted from 0, another start.
 func starts(client int, at time.Duration) func(sc *race.Scenario) {
-	return clients(func(_ race.Settings, c []race.Client) { c[client].Start = at })
+	return clients(func(_ race.Settings, c []race.ClientSpec) { c[client].Start = at })
 }
 
 // withoutPatience lets no client wait in the queue.
 func withoutPatience(sc *race.Scenario) {
-	clients(func(_ race.Settings, c []race.Client) {
+	clients(func(_ race.Settings, c []race.ClientSpec) {
 		for i := range c {
 			c[i].Patience = 0
 		}
@@ -318,7 +322,7 @@ func withoutPatience(sc *race.Scenario) {
 
 // sameOrder makes all clients ask the servers in the same order.
 func sameOrder(sc *race.Scenario) {
-	clients(func(_ race.Settings, c []race.Client) {
+	clients(func(_ race.Settings, c []race.ClientSpec) {
 		for i := range c {
 			c[i].First = 0
 		}

@@ -11,7 +11,7 @@ import (
 // Short names for what every race of this package is made of.
 type (
 	settings = race.Settings
-	clients  = []race.Client
+	clients  = []race.ClientSpec
 	script   = []race.Trigger
 )
 

@@ -21,7 +21,7 @@ var watchHerd = race.Scenario{
 	Clients: func(s settings) clients {
 		all := clients{{Work: s.Retry}}
 		for i := range time.Duration(4) {
-			all = append(all, race.Client{Start: s.Retry * (i + 1) / 5, Work: s.Retry / 10, Patience: s.Horizon})
+			all = append(all, race.ClientSpec{Start: s.Retry * (i + 1) / 5, Work: s.Retry / 10, Patience: s.Horizon})
 		}
 		return all
 	},

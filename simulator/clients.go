@@ -17,12 +17,14 @@ type clients struct {
 }
 
 // op returns the operation that a thread of client c waits for.
-func (all *clients) op(c int8, p *node.Client, thread int) *process.Op {
+func (all *clients) op(c int8, p *node.ClientProcess, thread int) *process.Op {
 	return &all.entry(c, p).Ops[thread]
 }
 
 // entry returns the history of client c, with what its code does next.
-func (all *clients) entry(c int8, p *node.Client) *process.Entry { return all.procs[c-1].At(p.At) }
+func (all *clients) entry(c int8, p *node.ClientProcess) *process.Entry {
+	return all.procs[c-1].At(p.At)
+}
 
 // cmd returns the command of an operation, as histories show it; nil: it asks
 // none.
@@ -62,7 +64,7 @@ func (all *clients) latency(c int8, o *process.Op) time.Duration {
 
 // enabled appends what can happen to client c at now without a look at any
 // server.
-func (all *clients) enabled(p *node.Client, now time.Duration, c int8, buf []Choice) []Choice {
+func (all *clients) enabled(p *node.ClientProcess, now time.Duration, c int8, buf []Choice) []Choice {
 	if p.Dead {
 		return buf
 	}
@@ -117,7 +119,7 @@ func nextOf(th *node.Thread, now time.Duration) Verb {
 
 // otherWays is the number of other ways than by its waking in which client c's sleeping thread may
 // go on, or of other clocks than one that is right with which its program may begin.
-func (all *clients) otherWays(p *node.Client, c int8, thread int) int8 {
+func (all *clients) otherWays(p *node.ClientProcess, c int8, thread int) int8 {
 	switch o := all.op(c, p, thread); {
 	case o.Kind == process.Idle:
 		return int8(o.Arg)
@@ -129,7 +131,7 @@ func (all *clients) otherWays(p *node.Client, c int8, thread int) int8 {
 
 // due is the next deadline of a client's own; Never if there is none.
 // While it is paused the network and the servers go on.
-func (all *clients) due(p *node.Client, c int8, now time.Duration) time.Duration {
+func (all *clients) due(p *node.ClientProcess, c int8, now time.Duration) time.Duration {
 	next := Never
 	if p.Paused || p.Stopped() > 0 {
 		next = p.Until
@@ -157,7 +159,7 @@ func (all *clients) due(p *node.Client, c int8, now time.Duration) time.Duration
 
 // timerDue is the time at which a thread may go on by its clock and, once it may, by which it has
 // to.
-func (all *clients) timerDue(p *node.Client, c int8, thread int, now time.Duration) time.Duration {
+func (all *clients) timerDue(p *node.ClientProcess, c int8, thread int, now time.Duration) time.Duration {
 	th := &p.Threads[thread]
 	asleep := th.Phase == node.Asleep
 	switch {
@@ -177,7 +179,7 @@ func (all *clients) timerDue(p *node.Client, c int8, thread int, now time.Durati
 }
 
 // impatient is the time from which client c's thread may give up waiting for an answer.
-func (all *clients) impatient(p *node.Client, c int8, thread int) time.Duration {
+func (all *clients) impatient(p *node.ClientProcess, c int8, thread int) time.Duration {
 	th := &p.Threads[thread]
 	switch {
 	case all.config.Timing == nil:

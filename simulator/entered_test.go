@@ -16,7 +16,7 @@ import (
 // loaded.
 func TestHowAClientStands(t *testing.T) {
 	setup := Config{Nodes: make([]NodeConfig, 1), Clients: []ClientConfig{{Program: func(c *Client) {
-		for _, k := range []history.Kind{history.Acquire, history.Enter, history.Leave, history.Enter} {
+		for _, k := range []history.EventKind{history.Acquire, history.Enter, history.Leave, history.Enter} {
 			c.Record(history.Event{Kind: k})
 			c.Redis(1).Incr(context.Background(), "n")
 			c.Clock().Sleep(time.Second)

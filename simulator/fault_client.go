@@ -25,10 +25,10 @@ func (c ClientTarget) known() (why string) {
 	return ""
 }
 
-func (c ClientTarget) state() *node.Client { return &c.f.v.w.procs[c.ID-1] }
+func (c ClientTarget) state() *node.ClientProcess { return &c.f.v.w.procs[c.ID-1] }
 
 // alive is known of a client that has not been killed.
-func (c ClientTarget) alive() (p *node.Client, why string) {
+func (c ClientTarget) alive() (p *node.ClientProcess, why string) {
 	if why := c.known(); why != "" {
 		return nil, why
 	}
@@ -72,7 +72,7 @@ func (c ClientTarget) Crash() (why string) {
 			v.Orphan(id, int8(t))
 		}
 	}
-	*p = node.Client{Dead: true, Clock: p.Clock, At: p.At}
+	*p = node.ClientProcess{Dead: true, Clock: p.Clock, At: p.At}
 	if v.s.returns && v.s.config.Clients[c.ID-1].Host == nil {
 		p.At = v.s.clients.procs[c.ID-1].Restarted(p.At)
 	}
@@ -162,7 +162,7 @@ func (c ClientTarget) Pause(d, longest time.Duration, unsent bool) (why string) 
 
 // pause sets when a pause of length d ends: without a length when a Resume is chosen, or after
 // the longest (0: never).
-func (f FaultContext) pause(p *node.Client, d, longest time.Duration) {
+func (f FaultContext) pause(p *node.ClientProcess, d, longest time.Duration) {
 	p.Open, p.Until = d == 0, Never
 	switch {
 	case d > 0:

@@ -110,7 +110,7 @@ func (t ThreadTarget) LoseRequest() (why string) { return t.lose(node.Asking, hi
 // subscription: where later ones are received, none before has been lost.
 func (t ThreadTarget) LoseReply() (why string) { return t.lose(node.Answered, history.LoseReply) }
 
-func (t ThreadTarget) lose(ph node.Phase, k history.Kind) (why string) {
+func (t ThreadTarget) lose(ph node.Phase, k history.EventKind) (why string) {
 	_, why = t.client().alive()
 	switch {
 	case why != "":
@@ -128,7 +128,7 @@ func (t ThreadTarget) lose(ph node.Phase, k history.Kind) (why string) {
 }
 
 // emit records what happens to the message.
-func (t ThreadTarget) emit(k history.Kind) *history.Event {
+func (t ThreadTarget) emit(k history.EventKind) *history.Event {
 	return t.f.v.emitMessage(k, int8(t.Client), int8(t.ID))
 }
 

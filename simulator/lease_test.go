@@ -36,7 +36,7 @@ func TestChangesNothing(t *testing.T) {
 // has, is no new attempt.
 func TestAttempts(t *testing.T) {
 	s := solo(t, func(c *simulator.Client) {
-		record := func(k history.Kind, note string) { c.Record(history.Event{Kind: k, Note: note}) }
+		record := func(k history.EventKind, note string) { c.Record(history.Event{Kind: k, Note: note}) }
 		do(c, 1, "SET", "before", "x")
 		record(history.Acquire, "")
 		do(c, 1, "SET", "first", "x")

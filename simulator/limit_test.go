@@ -98,7 +98,7 @@ func TestLimits(t *testing.T) {
 				return l
 			}
 			limit := (*simulator.LimitError)(nil)
-			r, err := explore.Run(context.Background(), sim(), explore.Options{Case: history.History{Clients: 1, Nodes: max(len(test.nodes), 1), Key: "k"}})
+			r, err := explore.Exhaust(context.Background(), sim(), explore.Options{Case: history.History{Clients: 1, Nodes: max(len(test.nodes), 1), Key: "k"}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -107,7 +107,7 @@ func TestLimits(t *testing.T) {
 			}
 
 			played := sim()
-			run, err := schedule.Play(played, schedule.Options{Latency: time.Millisecond, Horizon: time.Hour, Script: func(s *schedule.Stage, e *history.Event) {
+			run, err := schedule.Play(played, schedule.Conditions{Latency: time.Millisecond, Horizon: time.Hour, Script: func(s *schedule.Stage, e *history.Event) {
 				if e.Kind == history.Send && test.freeze {
 					s.Freeze(1)
 				}

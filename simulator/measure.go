@@ -54,7 +54,7 @@ func (s *Simulator) CheckMeasures() error {
 }
 
 // readClock notes that client p reads its clock.
-func (v *view) readClock(p *node.Client) {
+func (v *view) readClock(p *node.ClientProcess) {
 	switch {
 	case !v.s.measures:
 		v.s.readsClock = true

@@ -17,7 +17,7 @@ func TestNoMemo(t *testing.T) {
 	const seeds, choices = 15, 160
 	for name, setup := range casts(t) {
 		t.Run(name, func(t *testing.T) {
-			seen := map[history.Kind]bool{}
+			seen := map[history.EventKind]bool{}
 			dumb := simulator.MustLab(t, setup)
 			simulator.NoMemo(dumb)
 			clever := simulator.MustLab(t, setup)
@@ -38,7 +38,7 @@ func TestNoMemo(t *testing.T) {
 			}
 			// Without these, the walks did not reach the cases in which tables could be
 			// wrong.
-			for _, k := range []history.Kind{history.Answer, history.Timeout, history.Crash, history.Pause, history.Failover, history.Replicate, history.ClockStep} {
+			for _, k := range []history.EventKind{history.Answer, history.Timeout, history.Crash, history.Pause, history.Failover, history.Replicate, history.ClockStep} {
 				if !seen[k] {
 					t.Errorf("no walk has seen %v", k)
 				}

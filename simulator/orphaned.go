@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"locklab/simulator/history"
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/memo"
 	"locklab/simulator/node"
@@ -236,7 +237,7 @@ func (ps Parts) PlaceInPart(w *World, place int) (int, error) {
 
 // PlaceInWorld returns the place in w, in which the clients have other names, of the orphaned
 // request at a place of a part.
-func (ps Parts) PlaceInWorld(w *World, part *RestPart, place int, to *Names) (int, error) {
+func (ps Parts) PlaceInWorld(w *World, part *RestPart, place int, to *history.Names) (int, error) {
 	o := ps.s.Symmetry().orphan((*ps.s.orphans.At(part.orphans))[place], to)
 	if at := firstOrphan(*ps.s.orphans.At(w.orphans), o, w.now); at >= 0 {
 		return at, nil
@@ -245,7 +246,7 @@ func (ps Parts) PlaceInWorld(w *World, part *RestPart, place int, to *Names) (in
 }
 
 // orphan is an orphaned request with the clients renamed in it.
-func (sym *Symmetry) orphan(o node.Orphan, to *Names) node.Orphan {
+func (sym *Symmetry) orphan(o node.Orphan, to *history.Names) node.Orphan {
 	o.From = int8(to[o.From])
 	if o.Op.Kind == process.Request {
 		o.Op.Arg = sym.s.clients.words.Requests.Renamed(o.Op.Arg, to)
@@ -254,7 +255,7 @@ func (sym *Symmetry) orphan(o node.Orphan, to *Names) node.Orphan {
 }
 
 // Rest is the rest with the clients renamed in the requests under way.
-func (sym *Symmetry) Rest(part RestPart, to *Names) (RestPart, error) {
+func (sym *Symmetry) Rest(part RestPart, to *history.Names) (RestPart, error) {
 	if part.orphans == 0 {
 		return part, nil
 	}

@@ -19,7 +19,7 @@ import (
 // is left to happen. Where clocks are read the present itself matters: see
 // Simulator.ReadsClock.
 type (
-	ClientPart struct{ s node.Client }
+	ClientPart struct{ s node.ClientProcess }
 	NodePart   struct{ s node.State }
 	RestPart   struct {
 		orphans  uint32 // in an order that does not depend on how it came about
@@ -43,7 +43,7 @@ func (s *Simulator) Reached() bool { return s.reached }
 func (ps Parts) Client(w *World, c int) ClientPart {
 	p := w.procs[c-1]
 	if p.Dead {
-		dead := node.Client{Dead: true}
+		dead := node.ClientProcess{Dead: true}
 		if ps.s.returns {
 			dead.At, dead.Clock = p.At, p.Clock
 		}

@@ -91,7 +91,7 @@ func (s *stage) wantNotes(want string) {
 }
 
 // count is the number of events of kind k.
-func (s *stage) count(k history.Kind) (n int) {
+func (s *stage) count(k history.EventKind) (n int) {
 	for _, e := range s.told {
 		if e.Kind == k {
 			n++

@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"locklab/simulator/history"
 	"locklab/simulator/node"
 	"locklab/simulator/process"
 )
@@ -9,10 +10,6 @@ import (
 // them is which have the same futures. Renaming turns one into the other. The
 // clients' names stand in their tokens (see Client.Token), and with them in
 // keys, in requests and in whatever a server may answer.
-
-// Names renames clients: client c becomes Names[c]. Names[0] is
-// not used.
-type Names = node.Names
 
 // AsymmetricError is the reason why clients cannot be swapped.
 type AsymmetricError = node.AsymmetricError
@@ -94,7 +91,7 @@ func (sym *Symmetry) Client(part ClientPart, from, to int) (ClientPart, error) {
 	for t := range part.s.Threads {
 		th := &part.s.Threads[t]
 		if (th.Phase == node.Answered || th.Phase == node.Blocked) && th.Reply != node.LostConn && sym.s.clients.op(int8(from), &part.s, t).Kind.ToServer() {
-			reply, err := sym.answer(th.Reply, node.Swap(uint8(from), uint8(to)))
+			reply, err := sym.answer(th.Reply, history.Swap(uint8(from), uint8(to)))
 			if err != nil {
 				return part, err
 			}
@@ -121,7 +118,7 @@ type renamedHistory struct {
 // a token that is cut short or hashed bears no name that could be found in a server's data,
 // and code may ask for its own number.
 func (sym *Symmetry) follow(at uint32, a, b *process.Process) (uint32, error) {
-	swap := node.Swap(uint8(a.Code().ID()), uint8(b.Code().ID()))
+	swap := history.Swap(uint8(a.Code().ID()), uint8(b.Code().ID()))
 	if e := *a.At(at); e.Parent == at {
 		if sym.s.clients.words.Memories != nil {
 			e.Memory = sym.s.clients.words.Memories.Renamed(e.Memory, swap)
@@ -168,7 +165,7 @@ func answered(o *process.Op, seen process.Observation) bool {
 }
 
 // sameActions reports whether two entries ask for and record the same, but for names.
-func (sym *Symmetry) sameActions(a, b *process.Entry, names *Names) bool {
+func (sym *Symmetry) sameActions(a, b *process.Entry, names *history.Names) bool {
 	if a.Fresh != b.Fresh || len(a.Notes) != len(b.Notes) {
 		return false
 	}
@@ -193,7 +190,7 @@ func (sym *Symmetry) sameActions(a, b *process.Entry, names *Names) bool {
 // answer is an answer with the names of two clients swapped. Where more than two are
 // symmetric none may be named: the answers that one client has received about another would have to
 // be renamed when two others are swapped.
-func (sym *Symmetry) answer(answer uint32, swap *Names) (uint32, error) {
+func (sym *Symmetry) answer(answer uint32, swap *history.Names) (uint32, error) {
 	switch answers := sym.s.clients.words.Answers; {
 	case !answers.Named(answer):
 		return answer, nil
@@ -206,6 +203,6 @@ func (sym *Symmetry) answer(answer uint32, swap *Names) (uint32, error) {
 
 // Node is a server's part with the clients renamed in its data. The error is a
 // *LimitError.
-func (sym *Symmetry) Node(part NodePart, to *Names) (NodePart, error) {
+func (sym *Symmetry) Node(part NodePart, to *history.Names) (NodePart, error) {
 	return NodePart{sym.s.kind.Rename(part.s, to)}, sym.s.room.Take()
 }

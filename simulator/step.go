@@ -73,13 +73,13 @@ func (v *view) refuse(c Choice, key string, pairs ...any) error {
 	return &NotEnabledError{Choice: v.s.Describe(c), At: v.w.now, Why: i18n.New(key, pairs...)}
 }
 
-func (v *view) Emit(k history.Kind) *history.Event {
+func (v *view) Emit(k history.EventKind) *history.Event {
 	v.s.events = append(v.s.events, history.Event{At: v.w.now, Kind: k})
 	return &v.s.events[len(v.s.events)-1]
 }
 
 // EmitClient is emit with the client's name and its own clock.
-func (v *view) EmitClient(k history.Kind, c, thread int8) *history.Event {
+func (v *view) EmitClient(k history.EventKind, c, thread int8) *history.Event {
 	e := v.Emit(k)
 	e.Client, e.Thread = int(c), int(thread)
 	e.Skew = v.w.procs[c-1].Clock.Read(v.w.now) - v.w.now
@@ -87,7 +87,7 @@ func (v *view) EmitClient(k history.Kind, c, thread int8) *history.Event {
 }
 
 // emitMessage is EmitClient of what happens to a request of a thread, or to its reply.
-func (v *view) emitMessage(k history.Kind, c, thread int8) *history.Event {
+func (v *view) emitMessage(k history.EventKind, c, thread int8) *history.Event {
 	o, e := v.Op(c, thread), v.EmitClient(k, c, thread)
 	e.Node, e.Msg, e.Cmd = int(o.Node), int(v.w.procs[c-1].Threads[thread].Msg), v.s.clients.cmd(o)
 	return e
@@ -179,7 +179,7 @@ var refusals = map[Verb]string{
 }
 
 // wake begins a program, or ends a sleep: in the ordinary way, or in another one.
-func (v *view) wake(c Choice, p *node.Client, begins bool) error {
+func (v *view) wake(c Choice, p *node.ClientProcess, begins bool) error {
 	if c.Verb == Choose && (c.Node < 1 || c.Node > v.s.clients.otherWays(p, c.Client, int(c.Thread))) {
 		return v.refuse(c, "refused.way")
 	}
@@ -361,7 +361,7 @@ const maxReadings = 10_000
 
 // arm starts the operations that are new at an entry. It returns the thread that
 // reads the clock, or -1.
-func (v *view) arm(c int8, p *node.Client, entry *process.Entry) (reading int) {
+func (v *view) arm(c int8, p *node.ClientProcess, entry *process.Entry) (reading int) {
 	reading = -1
 	for t := range p.Threads {
 		if entry.Fresh&(1<<t) == 0 {

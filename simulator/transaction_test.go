@@ -162,7 +162,7 @@ func TestWatchersInSearch(t *testing.T) {
 	for budget, overlap := range map[string]bool{"": false, "crash=1": false, "failover=1": true} {
 		setup.Faults, _ = faults.ParseBudget(budget)
 		search := func(alike int, plain bool) *explore.Result {
-			r, err := explore.Run(context.Background(), simulator.MustLab(t, setup), explore.Options{Case: head, Symmetric: alike, Limits: explore.Limits{Plain: explore.Plain{Order: plain}}})
+			r, err := explore.Exhaust(context.Background(), simulator.MustLab(t, setup), explore.Options{Case: head, Symmetric: alike, Limits: explore.Limits{Plain: explore.Plain{Order: plain}}})
 			if err != nil || !r.Complete {
 				t.Fatalf("%s: complete: %v, %v", budget, r.Complete, err)
 			}

@@ -44,7 +44,7 @@ type NondeterministicError = process.NondeterministicError
 // so a World means something to the Simulator that made it and to no other.
 type World struct {
 	now      time.Duration // true time since the start
-	procs    [MaxClients]node.Client
+	procs    [MaxClients]node.ClientProcess
 	servers  [MaxNodes]node.State
 	orphans  uint32 // a list of the orphanTable
 	sent     uint32 // messages so far; numbers them in the history

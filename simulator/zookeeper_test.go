@@ -86,7 +86,7 @@ func TestZooKeeperNoMemo(t *testing.T) {
 	dumb := simulator.MustLab(t, zoo())
 	simulator.NoMemo(dumb)
 	clever := simulator.MustLab(t, zoo())
-	seen := map[history.Kind]bool{}
+	seen := map[history.EventKind]bool{}
 	verbs := map[simulator.Verb]bool{}
 	for seed := range uint64(seeds) {
 		rng := rand.New(rand.NewPCG(seed, 0))
@@ -104,7 +104,7 @@ func TestZooKeeperNoMemo(t *testing.T) {
 			}
 		})
 	}
-	for _, k := range []history.Kind{history.SessionEnd, history.Fire, history.Reconnect, history.Broken, history.Timeout, history.Crash, history.Expire, history.Change} {
+	for _, k := range []history.EventKind{history.SessionEnd, history.Fire, history.Reconnect, history.Broken, history.Timeout, history.Crash, history.Expire, history.Change} {
 		if !seen[k] {
 			t.Errorf("no walk has seen %v", k)
 		}

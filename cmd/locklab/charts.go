@@ -97,7 +97,7 @@ func (c *chartFlags) show(e *env, drawn chart.Result, failed error) error {
 		return internal(failed)
 	}
 	if err := e.show(chart.JSON(drawn, stopped), func() error {
-		if err := chart.Text(e.Out, drawn, e.options()); err != nil {
+		if err := chart.Text(e.Out, drawn, e.look()); err != nil {
 			return internal(err)
 		}
 		e.Next(c.next...)

@@ -306,7 +306,7 @@ func showChart(e *env, l *checked.Lock, searched bool, out *any, draw func() (ch
 		*out = chart.JSON(drawn, false)
 		return conclude(drawn), nil
 	}
-	if err := chart.Text(e.Out, drawn, e.options()); err != nil {
+	if err := chart.Text(e.Out, drawn, e.look()); err != nil {
 		return nil, err
 	}
 	e.Printf("%s\n\n", e.Say("check.lease", "test", l.Test, "ttl", reports.Span(l.TTL)))
@@ -335,7 +335,7 @@ func (c *checkFlags) showMatrix(e *env, l *checked.Lock, out *checkedJSON) (open
 		out.Matrix = &matrixJSON{Version: schema, Cells: cellsJSON(flat)}
 		return nil, nil
 	}
-	err = chart.Text(e.Out, report.Grid(append([]lock.Entry{l.Lock}, c.beside...), scs, cells), e.options())
+	err = chart.Text(e.Out, report.Grid(append([]lock.Entry{l.Lock}, c.beside...), scs, cells), e.look())
 	e.Printf("\n")
 	return nil, err
 }
@@ -375,7 +375,7 @@ func (c *checkFlags) explain(e *env, l *checked.Lock, out *checkedJSON) (open, e
 
 // explainWay prints a run that ends in a verdict, with the code of the lock.
 func explainWay(e *env, l *checked.Lock, o *race.Outcome, word verdict.Word) error {
-	if err := reports.Lanes(e.Out, o.History, o.Judgement, e.options()); err != nil {
+	if err := reports.Lanes(e.Out, o.History, o.Judgement, e.look()); err != nil {
 		return err
 	}
 	lessons.Meanings(e.Printer, o)
@@ -383,7 +383,7 @@ func explainWay(e *env, l *checked.Lock, o *race.Outcome, word verdict.Word) err
 		e.Wrap(text.Label(text.Say(lang, "check.cure")), reports.Cure(word, lang))
 	}
 	e.Printf("\n")
-	if err := reports.CodeIn(e.Out, o.History, e.options(), os.DirFS(filepath.Dir(l.Dir)), filepath.Base(l.Dir)); err != nil {
+	if err := reports.CodeIn(e.Out, o.History, e.look(), os.DirFS(filepath.Dir(l.Dir)), filepath.Base(l.Dir)); err != nil {
 		return err
 	}
 	e.Printf("\n%s\n  go test -run '^%s$' -v -locklab.replay=%s\n", e.Say("locktest.again"), l.Test, o.Trace.Link())

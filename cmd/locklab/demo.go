@@ -37,7 +37,7 @@ func runDemo(e *env, _ []string) error {
 }
 
 func printTour(e *env, story *race.Outcome, grid *chart.Grid) error {
-	o := e.options()
+	o := e.look()
 	o.Brief, grid.Brief = true, true
 	e.Sentence("demo.intro")
 	e.Printf("\n")

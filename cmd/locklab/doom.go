@@ -45,8 +45,8 @@ func findDoom(e *env, entry lock.Entry, t simulator.Trace, harm verdict.Word) (c
 }
 
 // withDoom returns how to draw a run that has a curve, or none.
-func withDoom(e *env, d *chart.Doom) reports.Options {
-	o := e.options()
+func withDoom(e *env, d *chart.Doom) reports.Look {
+	o := e.look()
 	if d != nil {
 		o.NoReturn = d.NoReturnEvent()
 	}

@@ -116,11 +116,11 @@ func terminal(w any) (*os.File, bool) {
 	return f, ok && term.IsTerminal(int(f.Fd()))
 }
 
-func (e *env) options() reports.Options {
+func (e *env) look() reports.Look {
 	_, tty := terminal(e.Out)
 	tty = tty || e.pages != nil
 	color := e.color == "always" || e.color == "auto" && tty && e.getenv("NO_COLOR") == "" && e.getenv("TERM") != "dumb"
-	return reports.Options{Width: e.Width, Lang: e.Lang, Color: color}
+	return reports.Look{Width: e.Width, Lang: e.Lang, Color: color}
 }
 
 // show prints a result: v as JSON, or the sentences of tell.

@@ -33,8 +33,8 @@ func explainCommand() *command {
 		run: func(e *env, args []string) error {
 			return e.paged(func() error {
 				x := &explainer{e: e, stage: lessons.NewStage()}
-				x.teacher = lessons.NewTeacher(e.ctx, e.Printer, e.options(), x.stage)
-				x.teacher.Curve = func(out io.Writer, d *study.Doom, look reports.Options) error {
+				x.teacher = lessons.NewTeacher(e.ctx, e.Printer, e.look(), x.stage)
+				x.teacher.Curve = func(out io.Writer, d *study.Doom, look reports.Look) error {
 					return chart.Text(out, &chart.Doom{Doom: d}, look)
 				}
 				return x.explain(args)
@@ -173,7 +173,7 @@ func (x *explainer) pair(id, raceID string) error {
 
 func (x *explainer) outcome(o *race.Outcome) error {
 	if !x.e.json {
-		return internal(x.teacher.Run(o))
+		return internal(x.teacher.Outcome(o))
 	}
 	j := explainedRunJSON{runJSON: outcomeJSON(o), Code: []codeJSON{}}
 	if o.History == nil {

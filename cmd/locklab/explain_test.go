@@ -23,7 +23,7 @@ import (
 var played = lessons.NewStage()
 
 func teacher(t *testing.T, out io.Writer, lang string, width int) *lessons.Teacher {
-	return lessons.NewTeacher(t.Context(), &text.Printer{Out: out, Lang: lang, Width: width}, reports.Options{}, played)
+	return lessons.NewTeacher(t.Context(), &text.Printer{Out: out, Lang: lang, Width: width}, reports.Look{}, played)
 }
 
 // Every place of every text is filled in, in both languages: what it names is there,

@@ -251,12 +251,12 @@ func printShowing(e *env, b *reality.Bench, s *reality.Showing) error {
 	} else {
 		e.Printf("%s\n\n", e.Say("live.lanes.lab"))
 	}
-	if err := reports.Lanes(e.Out, s.Lab.History, s.Lab.Judgement, e.options()); err != nil {
+	if err := reports.Lanes(e.Out, s.Lab.History, s.Lab.Judgement, e.look()); err != nil {
 		return internal(err)
 	}
 	if !same {
 		e.Printf("\n%s\n\n", e.Say("live.lanes.real"))
-		if err := reports.Lanes(e.Out, s.Real.History, s.Real.Judgement, e.options()); err != nil {
+		if err := reports.Lanes(e.Out, s.Real.History, s.Real.Judgement, e.look()); err != nil {
 			return internal(err)
 		}
 		e.Printf("\n")

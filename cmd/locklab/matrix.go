@@ -175,7 +175,7 @@ func flatten(cells [][]*race.Outcome) (flat []*race.Outcome, complete bool) {
 }
 
 func printGrid(e *env, grid *chart.Grid, outcomes []*race.Outcome, runs int) error {
-	if err := chart.Text(e.Out, grid, e.options()); err != nil {
+	if err := chart.Text(e.Out, grid, e.look()); err != nil {
 		return internal(err)
 	}
 	if runs > 0 {

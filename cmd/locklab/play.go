@@ -127,7 +127,7 @@ func screen(e *env) *game.Screen {
 	_, interactive := terminal(e.stdin)
 	in := bufio.NewReader(e.stdin)
 	return &game.Screen{
-		Printer: e.Printer, Ctx: e.ctx, Look: e.options(), Echo: !interactive,
+		Printer: e.Printer, Ctx: e.ctx, Look: e.look(), Echo: !interactive,
 		Line: func() (string, bool) { return e.line(in) },
 	}
 }

@@ -174,7 +174,7 @@ func (r *rateFlags) show(e *env, drawn *chart.Rate, id string) error {
 	if r.explain == "" || e.json {
 		return r.chart.show(e, drawn, nil)
 	}
-	if err := drawn.Explain(e.Out, e.options(), id); err != nil {
+	if err := drawn.Explain(e.Out, e.look(), id); err != nil {
 		return internal(err)
 	}
 	e.Next("locklab rate", "locklab tolerance --strategies "+id, "locklab explain "+id)

@@ -75,7 +75,7 @@ func (o object) MarshalJSON() ([]byte, error) {
 type Picture interface{ picture(lang string) picture }
 
 // Text writes a chart as sentences and columns.
-func Text(w io.Writer, c Chart, o reports.Options) error {
+func Text(w io.Writer, c Chart, o reports.Look) error {
 	out := o.Lines(w)
 	c.text(out)
 	return out.Err()

@@ -34,7 +34,7 @@ func TestContendChart(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	if err := Text(&out, c, reports.Options{Width: 120}); err != nil || !strings.Contains(out.String(), "none setnx: 3 entries while another client was inside") || strings.Contains(out.String(), "fixed token: 3") {
+	if err := Text(&out, c, reports.Look{Width: 120}); err != nil || !strings.Contains(out.String(), "none setnx: 3 entries while another client was inside") || strings.Contains(out.String(), "fixed token: 3") {
 		t.Errorf("%v\n%s", err, out.String())
 	}
 	out.Reset()

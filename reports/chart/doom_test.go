@@ -42,10 +42,10 @@ func doomSample() *Doom {
 func TestDoomCSV(t *testing.T) { samples.Golden(t, "doom.csv", csvOf(doomSample())) }
 func TestDoomText(t *testing.T) {
 	d := doomSample()
-	samples.Golden(t, "doom.txt", func(w io.Writer) error { return Text(w, d, reports.Options{Width: reports.NarrowWidth, Lang: "both"}) })
+	samples.Golden(t, "doom.txt", func(w io.Writer) error { return Text(w, d, reports.Look{Width: reports.NarrowWidth, Lang: "both"}) })
 	for _, width := range []int{16, 30, 60} {
 		for _, lang := range []string{"en", "zh", "both"} {
-			o := reports.Options{Width: width, Lang: lang}
+			o := reports.Look{Width: width, Lang: lang}
 			samples.CheckWidth(t, "doom", o.Width, func(w io.Writer) error { return Text(w, d, o) })
 		}
 	}
@@ -61,7 +61,7 @@ func TestDoomInLanes(t *testing.T) {
 	}{{6, "EXPIRED"}, {4, "EXPIRED"}, {3, "PAUSE"}, {7, "c2"}, {0, "SET NX PX"}} {
 		d.NoReturn = c.noReturn
 		var b strings.Builder
-		if err := reports.Lanes(&b, d.History, verdict.Judgement{}, reports.Options{Width: reports.NarrowWidth, NoReturn: d.NoReturnEvent()}); err != nil {
+		if err := reports.Lanes(&b, d.History, verdict.Judgement{}, reports.Look{Width: reports.NarrowWidth, NoReturn: d.NoReturnEvent()}); err != nil {
 			t.Fatal(err)
 		}
 		found := 0
@@ -102,7 +102,7 @@ func TestDoomOddSizes(t *testing.T) {
 		if err := PNG(io.Discard, &d, ""); err != nil {
 			t.Error(err)
 		}
-		if err := Text(io.Discard, &d, reports.Options{}); err != nil {
+		if err := Text(io.Discard, &d, reports.Look{}); err != nil {
 			t.Error(err)
 		}
 		if err := CSV(io.Discard, &d); err != nil {

@@ -18,7 +18,7 @@ import (
 
 func TestGridText(t *testing.T) {
 	g := gridSample()
-	for _, o := range []reports.Options{{Width: reports.NarrowWidth, Lang: "both"}, {Width: 80}, {Width: 20}} {
+	for _, o := range []reports.Look{{Width: reports.NarrowWidth, Lang: "both"}, {Width: 80}, {Width: 20}} {
 		samples.Golden(t, fmt.Sprintf("grid.%d.txt", o.Width), func(w io.Writer) error { return Text(w, &g, o) })
 	}
 }
@@ -179,7 +179,7 @@ func TestStylesDiffer(t *testing.T) {
 func ExampleText() {
 	g := gridSample()
 	g.Strategies, g.Scenarios = g.Strategies[:3], g.Scenarios[:4]
-	if err := Text(os.Stdout, &g, reports.Options{Width: 80}); err != nil {
+	if err := Text(os.Stdout, &g, reports.Look{Width: 80}); err != nil {
 		fmt.Println(err)
 	}
 	// Output:
@@ -206,7 +206,7 @@ func ExampleText() {
 func TestGridEmpty(t *testing.T) {
 	var g Grid
 	for name, write := range map[string]func(io.Writer) error{
-		"text": func(w io.Writer) error { return Text(w, &g, reports.Options{}) }, "csv": csvOf(&g), "png": pngOf(&g), "svg": svgOf(&g),
+		"text": func(w io.Writer) error { return Text(w, &g, reports.Look{}) }, "csv": csvOf(&g), "png": pngOf(&g), "svg": svgOf(&g),
 	} {
 		if err := write(io.Discard); err != nil {
 			t.Errorf("%s: %v", name, err)

@@ -40,7 +40,7 @@ func TestOverviewGolden(t *testing.T) {
 	g := manySample()
 	for _, width := range []int{40, 80, 120} {
 		var b bytes.Buffer
-		if err := Text(&b, &g, reports.Options{Width: width}); err != nil {
+		if err := Text(&b, &g, reports.Look{Width: width}); err != nil {
 			t.Fatal(err)
 		}
 		for _, line := range strings.Split(b.String(), "\n") {
@@ -48,7 +48,7 @@ func TestOverviewGolden(t *testing.T) {
 				t.Errorf("wider than %d: %q", width, line)
 			}
 		}
-		samples.Golden(t, fmt.Sprintf("overview.%d.txt", width), func(w io.Writer) error { return Text(w, &g, reports.Options{Width: width}) })
+		samples.Golden(t, fmt.Sprintf("overview.%d.txt", width), func(w io.Writer) error { return Text(w, &g, reports.Look{Width: width}) })
 	}
 }
 

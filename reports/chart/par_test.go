@@ -37,7 +37,7 @@ func parSample() Par {
 	c := Par{ParTable: study.ParTable{
 		Locks:    locksOf("setnx", "token", "redlock", "watchdog"),
 		Verdicts: []verdict.Word{verdict.Overlap, verdict.Lie, verdict.Deadlock},
-		Within:   study.Bounds{Bounds: explore.Bounds{Clients: 2, Attempts: 2, TTL: 9 * time.Second}},
+		Within:   study.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 2, TTL: 9 * time.Second}},
 		Budgets:  []string{"crash=1", "pause=1"},
 	}}
 	for l, row := range cells {
@@ -65,9 +65,9 @@ func TestParCSV(t *testing.T) {
 
 func TestParText(t *testing.T) {
 	c := parSample()
-	samples.Golden(t, "par.txt", func(w io.Writer) error { return Text(w, &c, reports.Options{Width: reports.NarrowWidth}) })
+	samples.Golden(t, "par.txt", func(w io.Writer) error { return Text(w, &c, reports.Look{Width: reports.NarrowWidth}) })
 	for _, width := range []int{16, 30, 60} {
-		samples.CheckWidth(t, "par", width, func(w io.Writer) error { return Text(w, &c, reports.Options{Width: width}) })
+		samples.CheckWidth(t, "par", width, func(w io.Writer) error { return Text(w, &c, reports.Look{Width: width}) })
 	}
 }
 
@@ -100,7 +100,7 @@ func TestParOddSizes(t *testing.T) {
 		if err := PNG(io.Discard, &c, ""); err != nil {
 			t.Error(err)
 		}
-		if err := Text(io.Discard, &c, reports.Options{}); err != nil {
+		if err := Text(io.Discard, &c, reports.Look{}); err != nil {
 			t.Error(err)
 		}
 	}

@@ -34,10 +34,10 @@ func TestPriceCSV(t *testing.T) { samples.Golden(t, "price.csv", csvOf(priceSamp
 func TestPriceText(t *testing.T) {
 	c := priceSample()
 	for _, lang := range text.Languages() {
-		samples.Golden(t, "price."+lang+".txt", func(w io.Writer) error { return Text(w, c, reports.Options{Width: 120, Lang: lang}) })
+		samples.Golden(t, "price."+lang+".txt", func(w io.Writer) error { return Text(w, c, reports.Look{Width: 120, Lang: lang}) })
 	}
 	for _, width := range []int{40, 81} {
-		samples.CheckWidth(t, "price", width, func(w io.Writer) error { return Text(w, c, reports.Options{Width: width}) })
+		samples.CheckWidth(t, "price", width, func(w io.Writer) error { return Text(w, c, reports.Look{Width: width}) })
 	}
 }
 

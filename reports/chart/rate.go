@@ -110,10 +110,10 @@ func (r *Rate) notes(lang string) (notes []string) {
 // sources lists the environments with what their figures are worth and where they are from.
 func (r *Rate) sources(lang string) []string {
 	return each(r.Environments, func(e cost.Environment) string {
-		if e.Kind == cost.Given {
+		if e.Quality == cost.Given {
 			return say(lang, "rate.source.given", "name", e.ID)
 		}
-		return say(lang, "rate.source", "name", e.ID, "kind", say(lang, "rate.kind."+string(e.Kind)),
+		return say(lang, "rate.source", "name", e.ID, "kind", say(lang, "rate.kind."+string(e.Quality)),
 			"what", say(lang, "environment."+e.ID+".what"), "source", say(lang, "environment."+e.ID+".source"))
 	})
 }
@@ -242,8 +242,8 @@ func (r *Rate) data() object {
 			return object{"strategy", s.Strategy, "environment", s.Environment, "points", points}
 		}),
 		"environments", each(r.Environments, func(e cost.Environment) object {
-			of := object{"id", e.ID, "kind", e.Kind}
-			if e.Kind == cost.Given {
+			of := object{"id", e.ID, "kind", e.Quality}
+			if e.Quality == cost.Given {
 				return of
 			}
 			return append(of, "what", say("en", "environment."+e.ID+".what"), "source", say("en", "environment."+e.ID+".source"))
@@ -267,7 +267,7 @@ func bounds(p cost.Point) (lo, hi *float64) {
 }
 
 // Explain writes the terms of one lock, factor by factor.
-func (r *Rate) Explain(w io.Writer, o reports.Options, strategy string) error {
+func (r *Rate) Explain(w io.Writer, o reports.Look, strategy string) error {
 	out := o.Lines(w)
 	lang := out.Lang()
 	i := slices.IndexFunc(r.Subjects, func(s *cost.Subject) bool { return s.Entry.ID == strategy })

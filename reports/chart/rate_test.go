@@ -62,14 +62,14 @@ func TestRateText(t *testing.T) {
 	r := rateSample(t)
 	for _, lang := range text.Languages() {
 		samples.Golden(t, "rate."+lang+".txt", func(w io.Writer) error {
-			return Text(w, r, reports.Options{Width: 120, Lang: lang})
+			return Text(w, r, reports.Look{Width: 120, Lang: lang})
 		})
 		samples.Golden(t, "rate.explain."+lang+".txt", func(w io.Writer) error {
-			return r.Explain(w, reports.Options{Width: 120, Lang: lang}, "redlock")
+			return r.Explain(w, reports.Look{Width: 120, Lang: lang}, "redlock")
 		})
 	}
 	for _, width := range []int{40, 81} {
-		samples.CheckWidth(t, "rate", width, func(w io.Writer) error { return Text(w, r, reports.Options{Width: width}) })
+		samples.CheckWidth(t, "rate", width, func(w io.Writer) error { return Text(w, r, reports.Look{Width: width}) })
 	}
 }
 

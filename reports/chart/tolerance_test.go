@@ -44,9 +44,9 @@ func TestToleranceCSV(t *testing.T) {
 func TestToleranceText(t *testing.T) {
 	effort.Unwatched(t, "one goroutine draws")
 	f := toleranceSample()
-	samples.Golden(t, "tolerance.txt", func(w io.Writer) error { return Text(w, &f, reports.Options{Width: reports.NarrowWidth}) })
+	samples.Golden(t, "tolerance.txt", func(w io.Writer) error { return Text(w, &f, reports.Look{Width: reports.NarrowWidth}) })
 	for _, width := range []int{30, 60, 81} {
-		samples.CheckWidth(t, "tolerance", width, func(w io.Writer) error { return Text(w, &f, reports.Options{Width: width}) })
+		samples.CheckWidth(t, "tolerance", width, func(w io.Writer) error { return Text(w, &f, reports.Look{Width: width}) })
 	}
 }
 
@@ -81,7 +81,7 @@ func TestToleranceOddSizes(t *testing.T) {
 		if err := PNG(io.Discard, &f, ""); err != nil {
 			t.Error(err)
 		}
-		if err := Text(io.Discard, &f, reports.Options{}); err != nil {
+		if err := Text(io.Discard, &f, reports.Look{}); err != nil {
 			t.Error(err)
 		}
 	}

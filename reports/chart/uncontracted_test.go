@@ -37,7 +37,7 @@ func TestUncontractedCells(t *testing.T) {
 	if c.text() != "(# OVERLAP)" || c.mark() != "(#" {
 		t.Errorf("%q, %q", c.text(), c.mark())
 	}
-	text := samples.Written(t, func(w io.Writer) error { return Text(w, &g, reports.Options{Lang: "both"}) })
+	text := samples.Written(t, func(w io.Writer) error { return Text(w, &g, reports.Look{Lang: "both"}) })
 	if !strings.Contains(text, "(...)") || !strings.Contains(text, "no contract speaks of it / 契约没有提到") {
 		t.Errorf("the legend is silent:\n%s", text)
 	}

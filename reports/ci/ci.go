@@ -116,7 +116,7 @@ func (v *Verification) evidence(w io.Writer, c *Check) error {
 	if _, err := io.WriteString(w, "\n"); err != nil {
 		return err
 	}
-	return reports.Lanes(w, c.History, c.Judgement, reports.Options{Width: reports.NarrowWidth, Lang: v.Lang})
+	return reports.Lanes(w, c.History, c.Judgement, reports.Look{Width: reports.NarrowWidth, Lang: v.Lang})
 }
 
 // place returns the line of the contract that is checked.

@@ -21,7 +21,7 @@ import (
 type Screen struct {
 	*text.Printer
 	Ctx  context.Context
-	Look reports.Options               // how lanes are drawn
+	Look reports.Look                  // how lanes are drawn
 	Echo bool                          // lines are printed, since no terminal shows them
 	Line func() (line string, ok bool) // reads a line; false: there is none
 }

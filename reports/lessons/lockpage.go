@@ -79,7 +79,7 @@ func (t *Teacher) session(e lock.Entry) error {
 	first := *o.History // all servers get the same commands
 	first.Nodes = 1
 	first.Events = slices.DeleteFunc(slices.Clone(first.Events), func(e history.Event) bool { return e.Node > 1 })
-	err = t.indented(func(p *text.Printer, look reports.Options) error {
+	err = t.indented(func(p *text.Printer, look reports.Look) error {
 		look.Fold = true
 		return reports.RedisCLI(p.Out, &first, verdict.Judgement{}, look)
 	})

@@ -18,7 +18,7 @@ import (
 func Read(ctx context.Context, stage *Stage, lang, name string) (string, error) {
 	var b strings.Builder
 	p := &text.Printer{Out: &b, Lang: lang}
-	t := NewTeacher(ctx, p, reports.Options{}, stage)
+	t := NewTeacher(ctx, p, reports.Look{}, stage)
 	if err := t.read(strings.Fields(name)); err != nil {
 		return "", err
 	}
@@ -67,7 +67,7 @@ func (t *Teacher) read(words []string) error {
 		if err != nil {
 			return err
 		}
-		return t.Run(o)
+		return t.Outcome(o)
 	}
 	if sc, err := scenarios.ByName(first); err == nil {
 		return t.Race(sc)

@@ -19,8 +19,8 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// Run prints the page of one run, of a race or found by search.
-func (t *Teacher) Run(o *race.Outcome) error {
+// Outcome prints the page of one run, of a race or found by search.
+func (t *Teacher) Outcome(o *race.Outcome) error {
 	t.lockHead(o.Strategy)
 	t.raceHead(o.Scenario, func(lang string) string { return RunTitle(lang, o) })
 	if o.NotApplicable != "" {

@@ -21,13 +21,13 @@ type Teacher struct {
 	out   *text.Printer
 	ctx   context.Context
 	stage *Stage
-	look  reports.Options
-	Curve func(out io.Writer, d *study.Doom, look reports.Options) error // prints a curve; nil: none is printed
+	look  reports.Look
+	Curve func(out io.Writer, d *study.Doom, look reports.Look) error // prints a curve; nil: none is printed
 }
 
 // NewTeacher returns a teacher that prints to p and draws as look says, but for width
 // and language, which are the printer's. ctx ends its searches.
-func NewTeacher(ctx context.Context, p *text.Printer, look reports.Options, stage *Stage) *Teacher {
+func NewTeacher(ctx context.Context, p *text.Printer, look reports.Look, stage *Stage) *Teacher {
 	look.Width, look.Lang = p.Width, p.Lang
 	return &Teacher{out: p, ctx: ctx, stage: stage, look: look}
 }
@@ -104,7 +104,7 @@ func (t *Teacher) aboutVerdicts() {
 }
 
 // indented prints what draw prints, two columns to the right.
-func (t *Teacher) indented(draw func(out *text.Printer, look reports.Options) error) error {
+func (t *Teacher) indented(draw func(out *text.Printer, look reports.Look) error) error {
 	var b bytes.Buffer
 	look := t.look
 	look.Width -= 2
@@ -117,7 +117,7 @@ func (t *Teacher) indented(draw func(out *text.Printer, look reports.Options) er
 
 // notation prints a run in the notation of the articles, with its verdicts.
 func (t *Teacher) notation(o *race.Outcome) error {
-	return t.indented(func(p *text.Printer, look reports.Options) error {
+	return t.indented(func(p *text.Printer, look reports.Look) error {
 		return reports.Timeline(p.Out, o.History, o.Judgement, look)
 	})
 }

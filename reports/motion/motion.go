@@ -280,7 +280,7 @@ func (in languages) story(h *history.History, j verdict.Judgement) (all []Senten
 func (in languages) commands(h *history.History, j verdict.Judgement) Said {
 	return in.say(func(lang string) string {
 		var b strings.Builder
-		_ = reports.RedisCLI(&b, h, j, reports.Options{Lang: lang}) // writing to a string does not fail
+		_ = reports.RedisCLI(&b, h, j, reports.Look{Lang: lang}) // writing to a string does not fail
 		return b.String()
 	})
 }

@@ -39,7 +39,7 @@ func (r *Report) Files(ctx context.Context, work Worker) (files []File, err erro
 		return nil, err
 	}
 	files = []File{
-		{"grid.txt", func(w io.Writer) error { return chart.Text(w, r.Grid, reports.Options{Width: reports.NarrowWidth}) }},
+		{"grid.txt", func(w io.Writer) error { return chart.Text(w, r.Grid, reports.Look{Width: reports.NarrowWidth}) }},
 		{"grid.csv", func(w io.Writer) error {
 			AddLinks(r.Grid, r.Outcomes)
 			return chart.CSV(w, r.Grid)

@@ -125,7 +125,7 @@ func isOfEvent(key string) bool {
 	if m == nil {
 		return false
 	}
-	kind := history.Kind(0)
+	kind := history.EventKind(0)
 	_, err := faults.ByName(m[1])
 	return err == nil || kind.UnmarshalText([]byte(m[1])) == nil
 }

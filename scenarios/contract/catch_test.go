@@ -177,7 +177,7 @@ func TestDriftTerm(t *testing.T) {
 		{"redlock-drift", -20_000, verdict.Overlap},
 	} {
 		e, sc := racetest.Cell(t, f.lock, "clock-drift")
-		sc.Clients = func(s race.Settings) []race.Client {
+		sc.Clients = func(s race.Settings) []race.ClientSpec {
 			clients := racetest.Scenario("clock-drift").Clients(s)
 			clients[0].PPM = f.ppm
 			return clients
@@ -207,7 +207,7 @@ func TestSplitVoteHeals(t *testing.T) {
 			t.Errorf("seed %d: nobody ever gets in", seed+1)
 		}
 	}
-	sc.Clients = func(s race.Settings) []race.Client {
+	sc.Clients = func(s race.Settings) []race.ClientSpec {
 		clients := racetest.Scenario("split-vote").Clients(s)
 		clients[2].Retry = s.Retry + 20*time.Millisecond
 		return clients

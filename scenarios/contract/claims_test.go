@@ -175,9 +175,9 @@ func TestDefects000(t *testing.T) {
 			ID:       "late-takeover",
 			Settings: race.StandardWith(func(s *race.Settings) { s.Clients, s.Pause = 3, race.Seconds(12) }),
 			Budget:   race.FixedBudget("crash=1,pause=1"),
-			Clients: func(s race.Settings) []race.Client {
+			Clients: func(s race.Settings) []race.ClientSpec {
 				start := s.TTL + s.Retry*11/10
-				return []race.Client{{Work: s.Retry}, {Start: start, Work: s.Retry * 3}, {Start: start + s.Pause + s.Retry/2, Work: s.Retry}}
+				return []race.ClientSpec{{Work: s.Retry}, {Start: start, Work: s.Retry * 3}, {Start: start + s.Pause + s.Retry/2, Work: s.Retry}}
 			},
 			Script: func(s race.Settings, _ int) []race.Trigger {
 				return []race.Trigger{

@@ -78,7 +78,7 @@ func evidence(o *race.Outcome) string {
 	if o.History == nil {
 		return b.String() + "N/A: " + string(o.NotApplicable)
 	}
-	if err := reports.Lanes(&b, o.History, o.Judgement, reports.Options{Width: 120}); err != nil {
+	if err := reports.Lanes(&b, o.History, o.Judgement, reports.Look{Width: 120}); err != nil {
 		return b.String() + err.Error()
 	}
 	return b.String()

@@ -52,7 +52,7 @@ func testSearch(t *testing.T, e contract.Expectation) {
 		return
 	}
 	var b strings.Builder
-	if err := reports.Lanes(&b, r.Outcome.History, r.Outcome.Judgement, reports.Options{Width: 120}); err != nil {
+	if err := reports.Lanes(&b, r.Outcome.History, r.Outcome.Judgement, reports.Look{Width: 120}); err != nil {
 		t.Error(err)
 	}
 	t.Log(b.String())

@@ -192,7 +192,7 @@ func (r *Result) compareWitness(i int) {
 	got := ExpectedVerdict{w.Verdict, w.Par}
 	r.Got = append(r.Got, got)
 	metSoFar := len(r.Reasons) == 0
-	o, err := r.Run(i)
+	o, err := r.Replay(i)
 	switch want := r.find(w.Verdict); {
 	case err != nil:
 		r.note(Inconclusive, "unmet.unplayable", "verdict", got, "cause", err)
@@ -210,8 +210,8 @@ func (r *Result) compareWitness(i int) {
 	}
 }
 
-// Run is the run of the i-th witness of the search.
-func (r *Result) Run(i int) (*race.Outcome, error) {
+// Replay returns the run of the i-th witness of the search.
+func (r *Result) Replay(i int) (*race.Outcome, error) {
 	if r.runs != nil {
 		return r.runs[i], nil
 	}

@@ -17,10 +17,12 @@ type crashMeter struct {
 }
 
 // crashScenario returns the scenario of a crashMeter; holder is c1.
-func crashScenario(s race.Settings, holder race.Client) race.Scenario {
+func crashScenario(s race.Settings, holder race.ClientSpec) race.Scenario {
 	return race.Scenario{
 		ID: "crash", Settings: s, Budget: race.FixedBudget("crash=1"),
-		Clients: func(race.Settings) []race.Client { return []race.Client{holder, {Run: (*race.ClientRun).TryOnce}} },
+		Clients: func(race.Settings) []race.ClientSpec {
+			return []race.ClientSpec{holder, {Run: (*race.ClientRun).TryOnce}}
+		},
 	}
 }
 

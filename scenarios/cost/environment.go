@@ -11,20 +11,20 @@ import (
 // An Environment has the frequencies and the lengths of faults. Its texts
 // stand in the catalogues: environment.<ID>.what and .source.
 type Environment struct {
-	ID     string
-	Kind   Kind
-	Causes []Cause // empty: a figure to know, from which no rate follows
+	ID      string
+	Quality Quality
+	Causes  []Cause // empty: a figure to know, from which no rate follows
 }
 
-// A Kind is the quality of a figure.
-type Kind string
+// A Quality says how sure a figure is.
+type Quality string
 
-// The kinds of figures. Given is what a user has given.
+// The qualities of figures. Given is what a user has given.
 const (
-	Typical  Kind = "typical"
-	Bound    Kind = "bound"
-	Anecdote Kind = "anecdote"
-	Given    Kind = "given"
+	Typical  Quality = "typical"
+	Bound    Quality = "bound"
+	Anecdote Quality = "anecdote"
+	Given    Quality = "given"
 )
 
 // A Cause is one kind of fault in an environment.

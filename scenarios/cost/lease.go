@@ -43,7 +43,7 @@ const (
 func MeasureLease(ctx context.Context, entry lock.Entry) (*Lease, error) {
 	s := race.Standard()
 	s.TTL, s.Latency, s.Horizon = meterTTL, time.Microsecond, 8*meterTTL
-	m, err := newCrashMeter(entry, crashScenario(s, race.Client{Work: 7 * s.TTL}))
+	m, err := newCrashMeter(entry, crashScenario(s, race.ClientSpec{Work: 7 * s.TTL}))
 	if err != nil {
 		return nil, err
 	}

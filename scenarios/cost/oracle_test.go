@@ -37,7 +37,7 @@ func overlaps(events []history.Event) (n int) {
 
 // section is work that waits, or that computes: in parts, each of which begins when its
 // process is awake.
-func section(c *race.Client, hold time.Duration, waits bool) {
+func section(c *race.ClientSpec, hold time.Duration, waits bool) {
 	const parts = 40
 	c.Work = hold
 	if waits {
@@ -81,8 +81,8 @@ func TestWindowAgainstRuns(t *testing.T) {
 		harmed := 0
 		s := race.Standard()
 		s.Retry = 50 * time.Millisecond
-		sc := race.Scenario{ID: "window", Settings: s, Budget: race.FixedBudget("pause=1"), Clients: func(race.Settings) []race.Client {
-			clients := []race.Client{{}, {Start: time.Millisecond}}
+		sc := race.Scenario{ID: "window", Settings: s, Budget: race.FixedBudget("pause=1"), Clients: func(race.Settings) []race.ClientSpec {
+			clients := []race.ClientSpec{{}, {Start: time.Millisecond}}
 			section(&clients[0], c.hold, c.waits)
 			return clients
 		}}
@@ -165,13 +165,13 @@ func bad(t *testing.T, s *cost.Subject, hold, pause, gap, horizon time.Duration)
 			a.Clock().Sleep(10 * time.Millisecond)
 		}
 	}
-	client := race.Client{Work: hold, Run: forever}
+	client := race.ClientSpec{Work: hold, Run: forever}
 	sc := race.Scenario{
 		ID: "bad", Settings: settings, Budget: race.FixedBudget("pause=255"),
-		Clients: func(race.Settings) []race.Client {
+		Clients: func(race.Settings) []race.ClientSpec {
 			second := client
 			second.Start = time.Millisecond
-			return []race.Client{client, second}
+			return []race.ClientSpec{client, second}
 		},
 	}
 	p, err := sc.Prepare(s.Entry, settings, nil)

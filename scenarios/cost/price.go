@@ -115,7 +115,7 @@ const phases = 10
 func Count(e lock.Entry) (Price, error) {
 	p := Price{Strategy: e.ID, Family: e.Family}
 	s := PriceSettings()
-	alone, err := play(e, s, race.Client{Work: s.Retry / 2})
+	alone, err := play(e, s, race.ClientSpec{Work: s.Retry / 2})
 	if err != nil {
 		return p, err
 	}
@@ -123,7 +123,7 @@ func Count(e lock.Entry) (Price, error) {
 	var shared, handovers []float64
 	for i := range phases {
 		start := s.Retry * time.Duration(2*i+1) / (2 * phases)
-		run, err := play(e, s, race.Client{Work: 2 * s.Retry}, race.Client{Start: start, Work: s.Retry / 2, Patience: s.TTL})
+		run, err := play(e, s, race.ClientSpec{Work: 2 * s.Retry}, race.ClientSpec{Start: start, Work: s.Retry / 2, Patience: s.TTL})
 		if err != nil {
 			return p, err
 		}
@@ -139,9 +139,9 @@ func Count(e lock.Entry) (Price, error) {
 }
 
 // play plays the clients without a fault.
-func play(e lock.Entry, s race.Settings, clients ...race.Client) ([]history.Event, error) {
+func play(e lock.Entry, s race.Settings, clients ...race.ClientSpec) ([]history.Event, error) {
 	s.Clients = len(clients)
-	sc := race.Scenario{ID: "price", Settings: s, Clients: func(race.Settings) []race.Client { return clients }}
+	sc := race.Scenario{ID: "price", Settings: s, Clients: func(race.Settings) []race.ClientSpec { return clients }}
 	p, err := sc.Prepare(e, s, nil)
 	if err != nil {
 		return nil, err

@@ -63,7 +63,7 @@ func (o *RateOrder) line(line string, named *bool, read func(name string) ([]byt
 		case withID(o.Environments, id) != nil:
 			return i18n.Errorf("error.rate.twice", "name", id)
 		}
-		e := Environment{ID: id, Kind: Given}
+		e := Environment{ID: id, Quality: Given}
 		if shipped := withID(Environments(), id); shipped != nil {
 			e = *shipped
 		}
@@ -100,8 +100,8 @@ func (o *RateOrder) AddFault(environment, fault, value string, read func(name st
 	}
 	switch e := withID(o.Environments, environment); {
 	case e == nil:
-		o.Environments = append(o.Environments, Environment{ID: environment, Kind: Given, Causes: []Cause{c}})
-	case e.Kind != Given:
+		o.Environments = append(o.Environments, Environment{ID: environment, Quality: Given, Causes: []Cause{c}})
+	case e.Quality != Given:
 		return i18n.Errorf("error.rate.shipped", "name", environment)
 	default:
 		e.Causes = append(e.Causes, c)
@@ -186,7 +186,7 @@ func (o *RateOrder) Check() error {
 		return i18n.Errorf("error.rate.busy", "machines", o.Machines, "acquisitions", o.PerSecond, "hold", o.Hold, "held", math.Round(held))
 	}
 	for _, e := range o.Environments {
-		if e.Kind == Given && len(e.Causes) == 0 {
+		if e.Quality == Given && len(e.Causes) == 0 {
 			return i18n.Errorf("error.rate.empty", "name", e.ID, "near", i18n.Near(e.ID, Shipped()))
 		}
 	}

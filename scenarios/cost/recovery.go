@@ -215,7 +215,7 @@ func checkPieces(pieces []Piece, end time.Duration, v *share.Values) {
 func recoveryScenario(ttl, hold time.Duration) race.Scenario {
 	s := race.Standard()
 	s.TTL, s.Horizon = ttl, 6*ttl+hold
-	return crashScenario(s, race.Client{Work: hold / 2, Tail: hold - hold/2})
+	return crashScenario(s, race.ClientSpec{Work: hold / 2, Tail: hold - hold/2})
 }
 
 // crashPieces divides a run of c1 at its events, and finds for each piece the time for which a

@@ -71,7 +71,7 @@ func TestTermByHand(t *testing.T) {
 // that of the cause, nor one for all causes together, nor a TTL that is safe.
 func TestNoNumberWithoutAgreement(t *testing.T) {
 	pause := cost.Cause{Fault: "pause", PerYear: 3, Lengths: cost.Always(8 * time.Second)}
-	e := cost.Environment{ID: "e", Kind: cost.Given, Causes: []cost.Cause{pause}}
+	e := cost.Environment{ID: "e", Quality: cost.Given, Causes: []cost.Cause{pause}}
 	o := cost.RateOrder{Usage: shop(), TTLs: []time.Duration{10 * time.Second, time.Minute}, Environments: []cost.Environment{e}}
 	for name, limit := range map[string]*study.Limit{
 		"not asked":     nil,
@@ -135,7 +135,7 @@ func TestSlowWork(t *testing.T) {
 // at most. A lost reply leaves an orphan: it is no overlap.
 func TestCrashesAndOrphans(t *testing.T) {
 	s := leased(1)
-	e := cost.Environment{ID: "e", Kind: cost.Given, Causes: []cost.Cause{{Fault: "crash", PerYear: 3}, {Fault: "lose-reply", PerYear: 0.5}}}
+	e := cost.Environment{ID: "e", Quality: cost.Given, Causes: []cost.Cause{{Fault: "crash", PerYear: 3}, {Fault: "lose-reply", PerYear: 0.5}}}
 	table := cost.Tabulate(cost.RateOrder{Usage: shop(), Environments: []cost.Environment{e}}, []*cost.Subject{s})
 	if c := table.Crashes[0]; c.Mean != 8*time.Second || c.Longest != 10*time.Second || c.PerYear.Round(time.Microsecond) != 48*time.Second {
 		t.Errorf("%+v, want 8s, 10s and 48s a year", c)

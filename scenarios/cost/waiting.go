@@ -266,7 +266,7 @@ func (r *run) add(i int, p Policy, e lock.Entry) {
 	if e.OnZooKeeper() {
 		env.ZooKeeper = client.Session{Requester: newSession(c)}
 	} else {
-		w.redis = redis.NewClient(redisnode.Options(1, func() net.Conn { return &conn{process: c} }))
+		w.redis = redis.NewClient(redisnode.ClientOptions(1, func() net.Conn { return &conn{process: c} }))
 		env.Nodes = []redis.UniversalClient{w.redis}
 	}
 	w.lock = e.New(env)

@@ -19,7 +19,7 @@ func BenchmarkHosts(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	bounds := study.Bounds{Bounds: explore.Bounds{Clients: 2, Attempts: 2, TTL: 9 * time.Second, Nodes: 1}, Budget: "crash=1, pause=1"}
+	bounds := study.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 2, TTL: 9 * time.Second, Nodes: 1}, Budget: "crash=1, pause=1"}
 	b.Run("coroutines", func(b *testing.B) {
 		for b.Loop() {
 			if _, err := study.Explore(b.Context(), entry, bounds); err != nil {

@@ -20,7 +20,7 @@ import (
 // A Client is one process that uses the lock, for one attempt: code that may use the
 // standard library's clock, timers, contexts, goroutines and any client library.
 type Client struct {
-	process  *bubble.Client
+	process  *bubble.Handle
 	plan     *plan
 	section  section
 	first    int           // of the servers, from 0: where its list of them begins

@@ -37,7 +37,7 @@ func TestBothHosts(t *testing.T) {
 		{"watchdog", "pause=1", false},
 	} {
 		t.Run(test.id+" "+test.budget, func(t *testing.T) {
-			own, s, _ := onBothHosts(t, test.id, study.Bounds{Bounds: explore.Bounds{Clients: 2, Attempts: 2, TTL: 9 * time.Second, Nodes: 1}, Budget: test.budget}, test.same)
+			own, s, _ := onBothHosts(t, test.id, study.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 2, TTL: 9 * time.Second, Nodes: 1}, Budget: test.budget}, test.same)
 			if diff := cmp.Diff(found(own, test.same), found(s, test.same)); diff != "" {
 				t.Errorf("on coroutines and in bubbles:\n%s", diff)
 			}
@@ -95,7 +95,7 @@ func TestBothHostsAtAnyTiming(t *testing.T) {
 		{"client-expiry", "", true},
 	} {
 		t.Run(test.id+" "+test.budget, func(t *testing.T) {
-			bounds := study.Bounds{Bounds: explore.Bounds{Clients: 2, Attempts: 1, TTL: 9 * time.Second, Nodes: 1}, Budget: test.budget, Timing: study.AnyTiming}
+			bounds := study.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 1, TTL: 9 * time.Second, Nodes: 1}, Budget: test.budget, Timing: study.AnyTiming}
 			own, s, p := onBothHosts(t, test.id, bounds, !test.timed)
 			want, got := found(own, !test.timed), found(s, !test.timed)
 			for _, counted := range []string{"states", "transitions"} { // in a bubble a crash or a pause may strike before the client wants the lock
@@ -116,7 +116,7 @@ func TestBothHostsAtAnyTiming(t *testing.T) {
 
 // Code that looks at its clock has exact timers at any timing: other bounds are refused.
 func TestLateTimersOfTimedCode(t *testing.T) {
-	bounds := study.Bounds{Bounds: explore.Bounds{Clients: 1, Attempts: 1, TTL: 9 * time.Second, Nodes: 1}, Timing: study.AnyTiming}
+	bounds := study.Bounds{Scope: explore.Scope{Clients: 1, Attempts: 1, TTL: 9 * time.Second, Nodes: 1}, Timing: study.AnyTiming}
 	_, _, p := onBothHosts(t, "client-expiry", bounds, false)
 	bounds.Lateness = 750 * time.Millisecond
 	if _, err := p.searchWithin(t.Context(), bounds); err == nil || !strings.Contains(text.SayError("en", err), "lateness=750ms") {
@@ -137,7 +137,7 @@ func keeping(t *testing.T, entry lock.Entry, b study.Bounds) *explore.Result {
 	defer sim.Close()
 	opt := search.Options()
 	opt.Plain.Rests = true
-	r, err := explore.Run(t.Context(), sim, opt)
+	r, err := explore.Exhaust(t.Context(), sim, opt)
 	if err != nil {
 		t.Fatal(err)
 	}

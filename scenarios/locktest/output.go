@@ -75,7 +75,7 @@ func commandOf(test string, trace simulator.Trace) string {
 // show returns a run as text: its lanes, and the lines of the code that asked for each step.
 func show(o *race.Outcome) string {
 	var out strings.Builder
-	reports.Lanes(&out, o.History, o.Judgement, reports.Options{Width: width, Lang: language().Lang, Brief: true})
+	reports.Lanes(&out, o.History, o.Judgement, reports.Look{Width: width, Lang: language().Lang, Brief: true})
 	out.WriteString("\n" + tell("locktest.steps") + "\n")
 	for i := range o.History.Events {
 		e := &o.History.Events[i]

@@ -54,7 +54,7 @@ func newPlan(t *testing.T, b Bounds, code func(*Client)) (*plan, error) {
 	b = b.filled()
 	p := &plan{t: t, reportTo: t, bounds: b, code: code, timed: b.Loopback}
 	p.entry = lock.Entry{ID: t.Name(), Family: lock.OneStep, Nodes: b.Servers, TTL: b.TTL, Unit: time.Nanosecond, Expiry: lock.ExpiryServer}
-	p.study = study.Bounds{Bounds: explore.Bounds{Clients: b.Clients, Attempts: b.Attempts, Nodes: b.Servers, TTL: b.TTL, Fenced: b.Fenced, Limits: explore.Limits{MaxStates: b.MaxStates}}, Budget: b.Budget}
+	p.study = study.Bounds{Scope: explore.Scope{Clients: b.Clients, Attempts: b.Attempts, Nodes: b.Servers, TTL: b.TTL, Fenced: b.Fenced, Limits: explore.Limits{MaxStates: b.MaxStates}}, Budget: b.Budget}
 	if b.AnyTiming {
 		p.study.Timing = study.AnyTiming
 	}
@@ -162,7 +162,7 @@ func (p *plan) putInto(b *explore.Model) {
 }
 
 // client is the config of a client with a program.
-func (p *plan) client(program func(*bubble.Client)) simulator.ClientConfig {
+func (p *plan) client(program func(*bubble.Handle)) simulator.ClientConfig {
 	port := 6379
 	if p.ensemble {
 		port = 2181
@@ -191,9 +191,9 @@ func (p *plan) shows(file string) bool {
 }
 
 // contender is the program of a client; see explore.Model.
-func (p *plan) contender(b *explore.Model) func(*bubble.Client) {
+func (p *plan) contender(b *explore.Model) func(*bubble.Handle) {
 	if b.Timing != nil {
-		return func(c *bubble.Client) {
+		return func(c *bubble.Handle) {
 			for range b.Attempts {
 				c.Ask(process.Op{Kind: process.Idle, D: b.Timing.Idle})
 				p.attempt(&Client{process: c, section: section{work: b.Timing.Work, idle: true}})
@@ -201,7 +201,7 @@ func (p *plan) contender(b *explore.Model) func(*bubble.Client) {
 			c.Record(history.Event{Kind: history.Done})
 		}
 	}
-	return func(c *bubble.Client) {
+	return func(c *bubble.Handle) {
 		for i := range b.Attempts {
 			if i > 0 {
 				c.Ask(process.Op{Kind: process.Sleep, D: b.Between()})
@@ -257,8 +257,8 @@ func (c *Client) ends() {
 func (c *Client) answered() bool { return c.process.Failures() == c.failures }
 
 // probe is the program of the probe; see explore.Model.
-func (p *plan) probe(b *explore.Model) func(*bubble.Client) {
-	return func(c *bubble.Client) {
+func (p *plan) probe(b *explore.Model) func(*bubble.Handle) {
+	return func(c *bubble.Handle) {
 		if p.attempt(&Client{process: c, probe: true}) {
 			return
 		}

@@ -165,8 +165,8 @@ func newRacer(t *testing.T, known Bounds, client func(*Client)) *racer {
 const briefly = 10 * time.Millisecond
 
 // client is a client of a race: it calls the code until that has entered.
-func (r *racer) client(s race.Settings, spec race.Client) simulator.ClientConfig {
-	return r.plan.client(func(c *bubble.Client) {
+func (r *racer) client(s race.Settings, spec race.ClientSpec) simulator.ClientConfig {
+	return r.plan.client(func(c *bubble.Handle) {
 		does := section{work: spec.Work, tail: spec.Tail, fails: spec.Fails}
 		for !r.plan.attempt(&Client{process: c, first: spec.First, section: does, timeout: s.Timeout}) && !spec.Once {
 			c.Ask(process.Op{Kind: process.Sleep, D: spec.Retry})

@@ -117,7 +117,7 @@ func TestZooKeeperBothHosts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			bounds := study.Bounds{Bounds: explore.Bounds{Clients: 2, Attempts: 1, TTL: ttl, Nodes: 1}, Budget: test.budget}
+			bounds := study.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 1, TTL: ttl, Nodes: 1}, Budget: test.budget}
 			own, err := study.Explore(t.Context(), entry, bounds)
 			if err != nil {
 				t.Fatal(err)

@@ -42,7 +42,7 @@ func (g *Game) Against(ctx context.Context, other lock.Entry, choices []simulato
 	defer rival.Close()
 	f := imitation{Game: rival}
 	for n, c := range choices {
-		at, err := g.game.Run(choices[:n+1])
+		at, err := g.game.Replay(choices[:n+1])
 		if err != nil {
 			return nil, err
 		}
@@ -113,7 +113,7 @@ func (f *imitation) follow(c simulator.Choice, until time.Duration) error {
 		like := slices.IndexFunc(moves, func(m simulator.Choice) bool { return m.Verb == c.Verb && m.Client == c.Client })
 		switch {
 		case c.Verb == simulator.Pass:
-			run, err := f.game.Run(f.choices)
+			run, err := f.game.Replay(f.choices)
 			if err != nil {
 				return err
 			}

@@ -148,7 +148,7 @@ func (p *Position) Has(harm verdict.Word) bool {
 
 // At is the position after choices. The error says which of them is not possible.
 func (g *Game) At(choices []simulator.Choice) (*Position, error) {
-	run, err := g.game.Run(choices)
+	run, err := g.game.Replay(choices)
 	if err != nil {
 		return nil, i18n.Errorf("error.replay.search", "lock", g.Strategy.ID, "cause", err)
 	}
@@ -197,7 +197,7 @@ func (g *Game) faults(choices []simulator.Choice) (list []Fault, err error) {
 
 // move makes a choice.
 func (g *Game) move(p *Position, choices []simulator.Choice, c simulator.Choice) (Move, error) {
-	run, err := g.game.Run(append(slices.Clip(choices), c))
+	run, err := g.game.Replay(append(slices.Clip(choices), c))
 	if err != nil {
 		return Move{}, err
 	}

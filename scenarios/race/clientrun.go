@@ -13,7 +13,7 @@ import (
 
 // Program returns the code of a client: it creates the lock and does what c.Run says.
 // With fence, the lock is wrapped so that each lease has a fencing token.
-func Program(entry lock.Entry, s Settings, c Client, nodes int, fence bool) func(*simulator.Client) {
+func Program(entry lock.Entry, s Settings, c ClientSpec, nodes int, fence bool) func(*simulator.Client) {
 	if c.Retry == 0 {
 		c.Retry = s.Retry
 	}
@@ -69,7 +69,7 @@ type ClientRun struct {
 	*simulator.Client
 	Lock      lock.Strategy // to be used: with fencing tokens and patience, where the scenario wants them
 	Unwrapped lock.Strategy // the lock itself, for its optional interfaces such as lock.Closer
-	Spec      Client        // how the scenario describes the client, with Retry filled in
+	Spec      ClientSpec    // how the scenario describes the client, with Retry filled in
 }
 
 // AcquireWorkRelease is the default client: it acquires, works and releases.
@@ -179,6 +179,6 @@ func (a *ClientRun) Ask(what string, call func(context.Context) error) bool {
 }
 
 // Section returns what the client does while it holds the lock.
-func (c Client) Section() client.Section {
+func (c ClientSpec) Section() client.Section {
 	return client.Section{Work: c.Work, Tail: c.Tail, Fails: c.Fails}
 }

@@ -23,7 +23,7 @@ type Code struct {
 	// Client makes a client that does what c says, with the settings of the run. Run,
 	// Thread and Token of c are empty, except when a profile is observed: then they do
 	// not count.
-	Client func(s Settings, c Client) simulator.ClientConfig
+	Client func(s Settings, c ClientSpec) simulator.ClientConfig
 }
 
 // Settings returns the numbers of a scenario for a lease of Code.TTL in place of the
@@ -62,11 +62,11 @@ func (code *Code) whyNotApplicable(sc Scenario, s Settings) Reason {
 		return ""
 	}
 	clients := sc.clients(s)
-	has := func(is func(c Client) bool) bool { return slices.ContainsFunc(clients, is) }
+	has := func(is func(c ClientSpec) bool) bool { return slices.ContainsFunc(clients, is) }
 	switch {
-	case has(func(c Client) bool { return c.Run != nil }):
+	case has(func(c ClientSpec) bool { return c.Run != nil }):
 		return ownProgram
-	case has(func(c Client) bool { return c.Thread != "" || c.Token != "" }):
+	case has(func(c ClientSpec) bool { return c.Thread != "" || c.Token != "" }):
 		return ownToken
 	case sc.Guard == history.Fenced && !code.Fences:
 		return noFencingToken
@@ -83,7 +83,7 @@ func (sc Scenario) setsWallClocks() bool {
 }
 
 // client makes a client of a scenario.
-func (code *Code) client(entry lock.Entry, s Settings, c Client, fence bool) simulator.ClientConfig {
+func (code *Code) client(entry lock.Entry, s Settings, c ClientSpec, fence bool) simulator.ClientConfig {
 	if code == nil {
 		return simulator.ClientConfig{Program: Program(entry, s, c, entry.Servers(), fence), Offset: c.Skew, PPM: c.PPM}
 	}

@@ -15,8 +15,8 @@ func Example() {
 		ID:       "crash",
 		Settings: race.Standard(),
 		Budget:   race.FixedBudget("crash=1"),
-		Clients: func(s race.Settings) []race.Client {
-			return []race.Client{{Work: s.TTL / 2}, {Start: s.Retry / 2, Work: s.Retry}}
+		Clients: func(s race.Settings) []race.ClientSpec {
+			return []race.ClientSpec{{Work: s.TTL / 2}, {Start: s.Retry / 2, Work: s.Retry}}
 		},
 		Script: func(s race.Settings, _ int) []race.Trigger {
 			return []race.Trigger{{On: enter, Do: race.Inject(race.Seconds(1), faults.CrashOf(1))}}

@@ -12,17 +12,17 @@ import (
 type Pattern func(e *history.Event) bool
 
 // Event matches events of one kind of one client.
-func Event(k history.Kind, client int) Pattern {
+func Event(k history.EventKind, client int) Pattern {
 	return func(e *history.Event) bool { return e.Kind == k && e.Client == client }
 }
 
 // EventOfOther matches events of one kind of all others than the client.
-func EventOfOther(k history.Kind, client int) Pattern {
+func EventOfOther(k history.EventKind, client int) Pattern {
 	return func(e *history.Event) bool { return e.Kind == k && e.Client != client }
 }
 
 // AnyEvent matches events of one kind of any client.
-func AnyEvent(k history.Kind) Pattern {
+func AnyEvent(k history.EventKind) Pattern {
 	return func(e *history.Event) bool { return e.Kind == k }
 }
 
@@ -35,7 +35,7 @@ func Applies(client int, commands ...string) Pattern {
 	return request(history.Apply, client, commands)
 }
 
-func request(k history.Kind, client int, commands []string) Pattern {
+func request(k history.EventKind, client int, commands []string) Pattern {
 	return func(e *history.Event) bool {
 		return e.Kind == k && e.Client == client && len(e.Cmd) > 0 &&
 			slices.ContainsFunc(commands, func(c string) bool { return strings.EqualFold(e.Cmd[0], c) })
@@ -62,7 +62,7 @@ func Decides(client int) Pattern {
 	}
 }
 
-// Throws matches the exception that ends a client's work (Client.Fails).
+// Throws matches the exception that ends a client's work (ClientSpec.Fails).
 func Throws(client int) Pattern {
 	return func(e *history.Event) bool {
 		return Event(history.Leave, client)(e) && e.Note == history.Exception
@@ -109,7 +109,7 @@ func JoinsQueue(client int) Pattern {
 // lost, because of its timeout or because the connection broke. Kind is
 // history.LoseRequest or history.LoseReply. The pattern keeps state and must see all
 // events.
-func GivesUpOn(k history.Kind, client int) Pattern {
+func GivesUpOn(k history.EventKind, client int) Pattern {
 	lost := map[int]bool{}
 	return func(e *history.Event) bool {
 		if Event(k, client)(e) {

@@ -66,21 +66,21 @@ func profileOf(entry lock.Entry, code *Code) (Profile, error) {
 var profiled = []Scenario{
 	{
 		Settings: StandardWith(func(s *Settings) { s.Clients = 1 }),
-		Clients: func(s Settings) []Client {
-			return []Client{{Work: s.TTL * 3 / 2, Run: func(a *ClientRun) { a.AcquireWorkRelease(); a.ShutDown() }}}
+		Clients: func(s Settings) []ClientSpec {
+			return []ClientSpec{{Work: s.TTL * 3 / 2, Run: func(a *ClientRun) { a.AcquireWorkRelease(); a.ShutDown() }}}
 		},
 	},
 	{
 		Settings: Standard(),
 		Budget:   FixedBudget("crash=1"),
-		Clients:  func(s Settings) []Client { return []Client{{Work: s.TTL}, {Start: s.TTL / 2}} },
+		Clients:  func(s Settings) []ClientSpec { return []ClientSpec{{Work: s.TTL}, {Start: s.TTL / 2}} },
 		Script: func(Settings, int) []Trigger {
 			return []Trigger{{On: CreatesKey(1), Do: Inject(0, faults.CrashOf(1))}}
 		},
 	},
 	{
 		Settings: StandardWith(func(s *Settings) { s.Clients = 1 }),
-		Clients:  func(Settings) []Client { return []Client{{Run: tryEverything}} },
+		Clients:  func(Settings) []ClientSpec { return []ClientSpec{{Run: tryEverything}} },
 	},
 }
 
@@ -187,8 +187,8 @@ var Calm = Scenario{
 	AllowsShared:        true,
 	Settings:            Standard(),
 	IncludeNonExclusive: true,
-	Clients: func(s Settings) []Client {
-		return []Client{{Work: s.TTL / 2}, {Start: s.Retry / 2, Work: s.Retry}}
+	Clients: func(s Settings) []ClientSpec {
+		return []ClientSpec{{Work: s.TTL / 2}, {Start: s.Retry / 2, Work: s.Retry}}
 	},
 	Triggered: Sequence(Event(history.Enter, 1), EventOfOther(history.Acquire, 1), Event(history.Leave, 1)),
 }

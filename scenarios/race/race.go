@@ -60,7 +60,7 @@ type Scenario struct {
 	AllowsShared bool
 	// Clients returns the clients. If Settings.Clients asks for fewer, the rest is cut
 	// off; if for more, the last one is repeated, a little later each time.
-	Clients func(s Settings) []Client
+	Clients func(s Settings) []ClientSpec
 	// Script returns the triggers of one run: they keep state, so each run has its own.
 	// Nil: nothing interferes.
 	Script func(s Settings, nodes int) []Trigger
@@ -69,10 +69,10 @@ type Scenario struct {
 	Triggered func(h *history.History) bool
 }
 
-// A Client acquires the lock, trying until it succeeds, reads the resource, works for
-// Work, writes a value based on what it has read, works for Tail, and releases the lock.
+// A ClientSpec is what a client does: it acquires the lock, trying until it succeeds, reads
+// the resource, works for Work, writes a value based on what it has read, works for Tail, and releases the lock.
 // Durations are by its own clock, unless stated otherwise.
-type Client struct {
+type ClientSpec struct {
 	Start time.Duration // true time at which it begins
 	Work  time.Duration // inside, from the read to the write
 	Tail  time.Duration // inside, after the write

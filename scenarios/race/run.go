@@ -111,7 +111,7 @@ var locksPath = path.Dir(reflect.TypeFor[lock.Entry]().PkgPath())
 type Prepared struct {
 	Entry     lock.Entry
 	Scenario  Scenario
-	Clients   []Client             // the clients that play; Start may be changed between runs
+	Clients   []ClientSpec         // the clients that play; Start may be changed between runs
 	Simulator *simulator.Simulator // with the clients' programs and the servers
 	player    *schedule.Player     // plays runs on Simulator
 	code      *Code
@@ -159,7 +159,7 @@ func (sc Scenario) Prepare(entry lock.Entry, s Settings, code *Code) (*Prepared,
 }
 
 // clients returns as many clients as the settings ask for.
-func (sc Scenario) clients(s Settings) []Client {
+func (sc Scenario) clients(s Settings) []ClientSpec {
 	clients := sc.Clients(s)
 	for len(clients) < s.Clients {
 		next := clients[len(clients)-1]
@@ -180,7 +180,7 @@ func (p *Prepared) Play(s Settings) (*schedule.Run, error) {
 
 // PlayWith is Play with triggers in place of those of the scenario.
 func (p *Prepared) PlayWith(s Settings, triggers []Trigger) (*schedule.Run, error) {
-	opt := schedule.Options{Seed: s.Seed, Latency: s.Latency, Horizon: s.Horizon, Lag: s.Lag}
+	opt := schedule.Conditions{Seed: s.Seed, Latency: s.Latency, Horizon: s.Horizon, Lag: s.Lag}
 	for _, c := range p.Clients {
 		opt.Start = append(opt.Start, c.Start)
 	}

@@ -40,7 +40,7 @@ func Thaw(client int, d time.Duration) Action {
 	return func(s *schedule.Stage, _ *history.Event) { s.After(d, func() { s.Thaw(client) }) }
 }
 
-// RunTriggers returns the triggers as a function for schedule.Options.Script. They keep
+// RunTriggers returns the triggers as a function for schedule.Conditions.Script. They keep
 // state: each run needs triggers of its own.
 func RunTriggers(triggers []Trigger) func(s *schedule.Stage, e *history.Event) {
 	next := 0

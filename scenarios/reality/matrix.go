@@ -56,7 +56,7 @@ func Matrix(ctx context.Context, bench func() (*Bench, error), lease time.Durati
 	return table(ctx, tasks, bench, w, func(ctx context.Context, b *Bench, i int) ([]Row, error) {
 		sc, all := scs[i], make([]*Comparison, len(locks))
 		err := inParallel(ctx, len(locks), func(ctx context.Context, l int) error {
-			s, err := b.Run(ctx, &runner, locks[l], sc, sc.Settings)
+			s, err := b.ShowRace(ctx, &runner, locks[l], sc, sc.Settings)
 			if err == nil && s.Lab.NotApplicable == "" {
 				all[l] = s.Compare()
 			}
@@ -105,7 +105,7 @@ func Verify(ctx context.Context, bench func() (*Bench, error), lease time.Durati
 			}
 			found[k] = Row{Name: of[i][k].Strategy.ID + " " + of[i][k].Subject(), Status: r.Status, Reasons: r.Reasons}
 			for w := range r.Search.Witnesses {
-				o, err := r.Run(w)
+				o, err := r.Replay(w)
 				if err != nil {
 					return err
 				}

@@ -36,7 +36,7 @@ func TestPoolIsNew(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := b.Run(t.Context(), &runner, entry, sc, sc.Settings)
+		s, err := b.ShowRace(t.Context(), &runner, entry, sc, sc.Settings)
 		if err != nil || s.Run == nil || !s.Agrees() {
 			t.Fatalf("%s: %v, %+v", cell, err, s)
 		}

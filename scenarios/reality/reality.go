@@ -300,8 +300,8 @@ func (b *Bench) whyNotShown(lab *race.Outcome) (why race.Reason, missing string)
 	return "", ""
 }
 
-// Run shows a lock in a race. NotApplicable of its Lab says if the race does not apply.
-func (b *Bench) Run(ctx context.Context, runner *race.Runner, entry lock.Entry, sc race.Scenario, s race.Settings) (*Showing, error) {
+// ShowRace shows a lock in a race. NotApplicable of its Lab says if the race does not apply.
+func (b *Bench) ShowRace(ctx context.Context, runner *race.Runner, entry lock.Entry, sc race.Scenario, s race.Settings) (*Showing, error) {
 	o, err := runner.Play(entry, sc, s)
 	if err != nil {
 		return nil, err

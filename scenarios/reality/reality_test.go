@@ -51,7 +51,7 @@ func TestShow(t *testing.T) {
 				servertest.NeedZooKeeper(t)
 			}
 			entry, sc := find(t, cell)
-			s, err := b.Run(t.Context(), new(race.Runner), entry, sc, sc.Settings)
+			s, err := b.ShowRace(t.Context(), new(race.Runner), entry, sc, sc.Settings)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -85,7 +85,7 @@ func TestNotShown(t *testing.T) {
 	b := bench(t)
 	for cell, why := range map[string]race.Reason{"zk-naive numbers-end": reality.CounterSet, "mutex calm": reality.NoServer, "delifeq gc-pause": reality.MissingCommand} {
 		entry, sc := find(t, cell)
-		s, err := b.Run(t.Context(), new(race.Runner), entry, sc, sc.Settings)
+		s, err := b.ShowRace(t.Context(), new(race.Runner), entry, sc, sc.Settings)
 		if err != nil || s.NotShown != why || s.Run != nil || s.Agrees() {
 			t.Errorf("%s: %q, %v", cell, s.NotShown, err)
 		}

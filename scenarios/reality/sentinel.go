@@ -402,7 +402,7 @@ func (s *sentinelSetup) client(ctx context.Context, i int, conn *redis.Client, s
 			return
 		default:
 		}
-		happened := func(k history.Kind, note string) {
+		happened := func(k history.EventKind, note string) {
 			s.happened(history.Event{Kind: k, Client: i, Lease: 1 + (attempt-1)%255, Note: note})
 		}
 		happened(history.Acquire, "")

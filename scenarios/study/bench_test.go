@@ -59,7 +59,7 @@ func BenchmarkCell(b *testing.B) {
 func BenchmarkRedisson(b *testing.B) {
 	alone := race.Scenario{
 		Settings: race.StandardWith(func(s *race.Settings) { s.Clients = 1 }),
-		Clients:  func(s race.Settings) []race.Client { return []race.Client{{Work: s.TTL * 3 / 2}} },
+		Clients:  func(s race.Settings) []race.ClientSpec { return []race.ClientSpec{{Work: s.TTL * 3 / 2}} },
 	}
 	e, _ := racetest.Cell(b, "watchdog", "calm")
 	const scripts = 6

@@ -18,12 +18,12 @@ import (
 	"locklab/simulator/i18n"
 )
 
-// Bounds limit an exhaustive search, as they are written: explore.Bounds, of which some may be
+// Bounds limit an exhaustive search, as they are written: explore.Scope, of which some may be
 // left open, and what the rest of explore.Model is derived from. Clients are 1 to 6. Attempts are 1 to 9,
 // for Explore also AutoAttempts. Nodes 0 are as many as the lock wants. Uses may be AutoUses: what the
 // lock offers, but for GiveUp. ClientRetries are 0 to MaxClientRetries.
 type Bounds struct {
-	explore.Bounds
+	explore.Scope
 	// Retries is the number of times that a refused client asks again within one attempt, 0 to
 	// explore.MaxRetries, at the times of explore.RetrySleeps; AutoRetries: as the
 	// faults and the skew want it.
@@ -56,7 +56,7 @@ const AutoRetries = -1
 // DefaultBounds are those of a small search that finds most of what there is to
 // find.
 func DefaultBounds() Bounds {
-	return Bounds{Bounds: explore.Bounds{Clients: 2, Attempts: usualAttempts, TTL: 9 * time.Second}, Retries: AutoRetries, Budget: "crash=1,pause=1"}
+	return Bounds{Scope: explore.Scope{Clients: 2, Attempts: usualAttempts, TTL: 9 * time.Second}, Retries: AutoRetries, Budget: "crash=1,pause=1"}
 }
 
 // Leases and faults are as long as this, at least and at most: servers count in
@@ -401,7 +401,7 @@ func (b Bounds) Model(entry lock.Entry) (*explore.Model, error) {
 		return nil, err
 	}
 	return &explore.Model{
-		Bounds: b.Bounds, Entry: entry, Timing: b.timing(), Inside: b.Work, Retries: explore.RetrySleeps(b.TTL, b.Retries),
+		Scope: b.Scope, Entry: entry, Timing: b.timing(), Inside: b.Work, Retries: explore.RetrySleeps(b.TTL, b.Retries),
 		Replicas: replicas(budget), Faults: budget, ClockJumps: clockJumps(budget) + b.Skew, Skews: b.skews(),
 		Checkpoint: checkpoint.Config{File: b.Checkpoint, Search: b.title(entry), Now: b.Now},
 	}, nil

@@ -37,7 +37,7 @@ var growing = [][]string{
 
 // tried is what a search within b finds, with the fewest faults of each; nil: it is not
 // complete within some states. change may change its timing.
-func tried(t *testing.T, entry lock.Entry, b study.Bounds, states int, change func(*explore.Timing)) map[verdict.Word]int {
+func tried(t *testing.T, entry lock.Entry, b study.Bounds, states int, change func(*explore.Durations)) map[verdict.Word]int {
 	t.Helper()
 	b.MaxStates = states
 	search, err := b.Model(entry)
@@ -164,7 +164,7 @@ func TestHalfTheStep(t *testing.T) {
 			if want == nil {
 				continue
 			}
-			got := tried(t, entry, b, 8*states, func(timing *explore.Timing) { timing.Step /= 2 })
+			got := tried(t, entry, b, 8*states, func(timing *explore.Durations) { timing.Step /= 2 })
 			if got == nil {
 				continue
 			}

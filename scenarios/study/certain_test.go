@@ -26,7 +26,7 @@ func TestCertainFrom(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches")
 	for _, c := range []struct {
 		lock, race string
-		kind       history.Kind // of the event; 0: none is needed
+		kind       history.EventKind // of the event; 0: none is needed
 		harm       verdict.Word
 	}{
 		{"token", "gc-pause", history.Pause, verdict.Overlap},
@@ -39,7 +39,7 @@ func TestCertainFrom(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		kind := history.Kind(0)
+		kind := history.EventKind(0)
 		if got.Event > 0 {
 			kind = o.History.Events[got.Event-1].Kind
 		}

@@ -33,7 +33,7 @@ type DoomStep struct {
 }
 
 // NoReturnEvent is the event of the history, from 1, beside which lanes show the
-// point of no return; see reports.Options.
+// point of no return; see reports.Look.
 func (d *Doom) NoReturnEvent() int {
 	if d.NoReturn < 1 || d.NoReturn >= len(d.Steps) {
 		return 1

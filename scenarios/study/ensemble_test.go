@@ -203,13 +203,13 @@ func TestSeveralHolders(t *testing.T) {
 	read, write := racetest.Lock(t, "zk-read"), racetest.Lock(t, "zk-write")
 	protected, semaphore, multi := racetest.Lock(t, "zk-protected"), racetest.Lock(t, "zk-semaphore"), racetest.Lock(t, "zk-multi")
 	s := race.StandardWith(func(s *race.Settings) { s.Clients = 3 })
-	inLine := []race.Client{
+	inLine := []race.ClientSpec{
 		{Work: s.Retry, Patience: s.TTL},
 		{Start: s.Retry / 2, Work: s.Retry, Patience: s.TTL},
 		{Start: s.Retry * 3 / 5, Work: s.Retry, Patience: s.TTL},
 	}
 	// who has a lock of the two that the multi-lock wants, until after that gave up
-	hasOther := race.Client{Work: s.TTL / 2, Run: func(a *race.ClientRun) {
+	hasOther := race.ClientSpec{Work: s.TTL / 2, Run: func(a *race.ClientRun) {
 		lease, err := a.Lock.Acquire(t.Context(), client.Key+"/2")
 		if err != nil {
 			t.Error(err)
@@ -223,14 +223,14 @@ func TestSeveralHolders(t *testing.T) {
 	for _, f := range []struct {
 		rule  string
 		locks []lock.Entry
-		cast  []race.Client
+		cast  []race.ClientSpec
 		want  string // the entries and leaves of clients, in order
 	}{
 		{"readers wait for the writer, and come in together", []lock.Entry{write, read, read}, inLine, "+1 -1 +2 +3 -2 -3"},
 		{"a writer waits for the readers, and a reader that came after it for the writer", []lock.Entry{read, write, read}, inLine, "+1 -1 +2 -2 +3 -3"},
 		{"a writer waits for all readers before it", []lock.Entry{read, read, write}, inLine, "+1 +2 -1 -2 +3 -3"},
 		{"the third of a semaphore with two permits waits for the first that comes back", []lock.Entry{semaphore, semaphore, semaphore}, inLine, "+1 +2 -1 +3 -2 -3"},
-		{"a multi-lock takes all or none: while one is another's, whoever wants the other alone gets it", []lock.Entry{protected, multi, protected}, []race.Client{
+		{"a multi-lock takes all or none: while one is another's, whoever wants the other alone gets it", []lock.Entry{protected, multi, protected}, []race.ClientSpec{
 			hasOther,
 			{Start: s.Retry / 10, Work: s.Retry, Patience: s.Retry},
 			{Start: s.Retry / 5, Work: s.Retry / 10, Run: func(a *race.ClientRun) {
@@ -267,10 +267,10 @@ func TestSeveralHolders(t *testing.T) {
 }
 
 // mixed plays clients on the same ensemble, each with a lock of its own.
-func mixed(t *testing.T, s race.Settings, locks []lock.Entry, cast []race.Client) *history.History {
+func mixed(t *testing.T, s race.Settings, locks []lock.Entry, cast []race.ClientSpec) *history.History {
 	t.Helper()
 	setup := simulator.Config{Nodes: client.Servers(locks[0], s.TTL, simulator.NodeConfig{}, 1)}
-	opt := schedule.Options{Latency: s.Latency, Horizon: s.Horizon}
+	opt := schedule.Conditions{Latency: s.Latency, Horizon: s.Horizon}
 	h := &history.History{Clients: len(cast), Nodes: 1, Key: client.Key, ZooKeeper: true, TTL: s.TTL}
 	for i, r := range cast {
 		setup.Clients = append(setup.Clients, simulator.ClientConfig{Program: race.Program(locks[i], s, r, 1, false)})

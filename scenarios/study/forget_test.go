@@ -122,7 +122,7 @@ func TestHopeless(t *testing.T) {
 	for _, hopeful := range []int{20, whole.States} {
 		sim, opt := searchOf(t, entry, b)
 		opt.Hopeful = hopeful
-		r, err := explore.Run(t.Context(), sim, opt)
+		r, err := explore.Exhaust(t.Context(), sim, opt)
 		sim.Close()
 		if goesOn := hopeful == whole.States; err != nil || r.Complete != goesOn || r.Limit.IsZero() != goesOn || goesOn != (r.States == whole.States) {
 			t.Errorf("looked at %d states: complete %t with %d, limit %q, %v", hopeful, r.Complete, r.States, text.SayMessage("en", r.Limit), err)

@@ -110,7 +110,7 @@ func (d duel) search(t *testing.T, create maker) *explore.Result {
 	if d.apart {
 		opt.Symmetric = 0
 	}
-	r, err := explore.Run(context.Background(), sim, opt)
+	r, err := explore.Exhaust(context.Background(), sim, opt)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -74,7 +74,7 @@ func again(ctx context.Context, b *explore.Model, plain explore.Plain) (*explore
 	opt := b.Options()
 	opt.Plain = plain
 	began := time.Now()
-	r, err := explore.Run(ctx, sim, opt)
+	r, err := explore.Exhaust(ctx, sim, opt)
 	return r, time.Since(began), err
 }
 

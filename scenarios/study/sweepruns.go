@@ -71,9 +71,9 @@ func (s Situation) scenario(e lock.Entry, work time.Duration) race.Scenario {
 	if s.Failover {
 		sc.Replicas = 1
 	}
-	sc.Clients = func(race.Settings) (clients []race.Client) {
+	sc.Clients = func(race.Settings) (clients []race.ClientSpec) {
 		for i := range s.Clients {
-			c := race.Client{Work: work / 2, Tail: work - work/2}
+			c := race.ClientSpec{Work: work / 2, Tail: work - work/2}
 			run := (*race.ClientRun).AcquireWorkRelease
 			if s.Renewal > 0 {
 				run = func(a *race.ClientRun) { a.AcquireRenewRelease(work, s.Renewal) }

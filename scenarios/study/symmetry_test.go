@@ -203,7 +203,7 @@ func TestRenamedWalks(t *testing.T) {
 
 func renamedWalk(t *testing.T, sim, kept *simulator.Simulator, step time.Duration, rng *rand.Rand) {
 	t.Helper()
-	var swap simulator.Names
+	var swap history.Names
 	for c := range swap {
 		swap[c] = uint8(c)
 	}
@@ -288,7 +288,7 @@ func judged(events []history.Event) []history.Event {
 }
 
 // said is what happened, a line each; as: the clients have changed places.
-func said(events []history.Event, as *simulator.Names) (lines string) {
+func said(events []history.Event, as *history.Names) (lines string) {
 	for _, e := range events {
 		if as != nil {
 			e.Client = int(as[e.Client])

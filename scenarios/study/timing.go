@@ -18,7 +18,7 @@ const (
 	// Lockstep: clients want the lock and work at fixed times, messages take no time, and
 	// whatever can happen at once happens before time passes to the next deadline.
 	Lockstep Mode = ""
-	// AnyTiming: everything takes any number of steps within bounds; see explore.Timing.
+	// AnyTiming: everything takes any number of steps within bounds; see explore.Durations.
 	AnyTiming Mode = "any"
 	// AutoTiming is AnyTiming, or Lockstep where that search is not complete within
 	// AutoStates; see Explore.
@@ -81,12 +81,15 @@ func (b Bounds) skews() (list []time.Duration) {
 }
 
 // timing is explore's timing of the settled bounds; nil: lockstep.
-func (b Bounds) timing() *explore.Timing {
+func (b Bounds) timing() *explore.Durations {
 	if b.Timing != AnyTiming {
 		return nil
 	}
 	step := b.Step()
-	t := &explore.Timing{Step: step, Work: cmp.Or(b.Work, workSteps*step), Latency: step, Lateness: step, Timeout: patientSteps * step, Idle: simulator.Never}
+	t := &explore.Durations{
+		Timing: simulator.Timing{Step: step, Latency: step, Lateness: step},
+		Work:   cmp.Or(b.Work, workSteps*step), Timeout: patientSteps * step, Idle: simulator.Never,
+	}
 	if b.Nodes > 1 { // a lease is to last for a round of them
 		t.Latency, t.Timeout = 0, step
 	}

@@ -34,7 +34,7 @@ var takes sync.Map
 // the simulator gives to a lock the lock sends to its servers.
 func takenBy(entry lock.Entry) (taken, error) {
 	known, _ := takes.LoadOrStore(entry.ID, sync.OnceValues(func() (t taken, err error) {
-		search, sim, err := Bounds{Bounds: explore.Bounds{Clients: 1, Attempts: 1, TTL: DefaultBounds().TTL}}.simulator(entry)
+		search, sim, err := Bounds{Scope: explore.Scope{Clients: 1, Attempts: 1, TTL: DefaultBounds().TTL}}.simulator(entry)
 		if err != nil {
 			return t, err
 		}

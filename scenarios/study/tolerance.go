@@ -142,7 +142,7 @@ func ToleranceCells(locks int) int { return locks * len(Hazards()) }
 // Rivals are the two clients of a tolerance.
 type Rivals struct {
 	TTL     time.Duration
-	Retries []time.Duration // as in explore.Bounds
+	Retries []time.Duration // as in explore.Model
 	// Code, if it is not nil, puts a user's own code in place of the lock of a search.
 	Code func(b *explore.Model)
 }
@@ -154,7 +154,7 @@ func UsualRivals() Rivals {
 }
 
 func (r Rivals) bounds(entry lock.Entry) Bounds {
-	return Bounds{Bounds: explore.Bounds{Clients: 2, Attempts: 1, Nodes: FewServers(entry), TTL: r.TTL}, Retries: explore.MaxRetries}
+	return Bounds{Scope: explore.Scope{Clients: 2, Attempts: 1, Nodes: FewServers(entry), TTL: r.TTL}, Retries: explore.MaxRetries}
 }
 
 // Limit bisects.
@@ -265,7 +265,7 @@ func (r Rivals) search(ctx context.Context, entry lock.Entry, budget string) (*R
 		return nil, err
 	}
 	defer sim.Close()
-	result, err := explore.Run(inner, sim, search.Options())
+	result, err := explore.Exhaust(inner, sim, search.Options())
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()

@@ -213,7 +213,7 @@ func searchedUpTo(t testing.TB, entry lock.Entry, b study.Bounds, change func(*e
 	if change != nil {
 		change(&opt)
 	}
-	r, err := explore.Run(t.Context(), sim, opt)
+	r, err := explore.Exhaust(t.Context(), sim, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,7 +244,7 @@ func observed(t *testing.T, entry lock.Entry, b study.Bounds) *explore.Result {
 	defer sim.Close()
 	opt.Plain = explore.Plainest
 	opt.Plain.Order, opt.Plain.Rests = false, true
-	r, err := explore.Run(t.Context(), sim, opt)
+	r, err := explore.Exhaust(t.Context(), sim, opt)
 	if err != nil {
 		t.Fatal(err)
 	}

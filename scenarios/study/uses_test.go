@@ -78,7 +78,7 @@ func TestCertificateNamesUses(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches")
 	entry := racetest.Lock(t, "redisson-lease")
 	for _, u := range []client.Uses{0, client.Renew, client.Renew | client.Reenter | client.GiveUp} {
-		s := &study.Search{Strategy: entry, Bounds: study.Bounds{Bounds: explore.Bounds{Clients: 2, Attempts: 1, TTL: study.DefaultBounds().TTL, Uses: u, ClientRetries: 3}, Timing: study.AnyTiming}.Settled(entry), Result: &explore.Result{}}
+		s := &study.Search{Strategy: entry, Bounds: study.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 1, TTL: study.DefaultBounds().TTL, Uses: u, ClientRetries: 3}, Timing: study.AnyTiming}.Settled(entry), Result: &explore.Result{}}
 		may, assumed := strings.Join(certificate.MayHappen(s, "en"), "\n"), strings.Join(certificate.Assumed(s, "en"), "\n")
 		for use, phrase := range map[client.Uses]string{client.Renew: "renews its lease", client.Reenter: "acquires the lock once more", client.GiveUp: "deadline of its own"} {
 			if got := strings.Contains(may, phrase); got != u.Has(use) {

@@ -134,7 +134,7 @@ func (c *searchCheck) asks(path string, b Bounds) {
 	share.OneOf(v, path+"Nodes", b.Nodes, []int{nodes, min(nodes, FewServers(c.entry))})
 	share.OneOf(v, path+"Timing", b.Timing, timings)
 	if b.Uses != 0 && v.OK() {
-		share.Is(v, path+"Uses", b.Uses, Bounds{Bounds: explore.Bounds{Uses: uses, Nodes: b.Nodes}, Timing: b.Timing}.settledUses(c.entry))
+		share.Is(v, path+"Uses", b.Uses, Bounds{Scope: explore.Scope{Uses: uses, Nodes: b.Nodes}, Timing: b.Timing}.settledUses(c.entry))
 	}
 }
 

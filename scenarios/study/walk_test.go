@@ -96,7 +96,7 @@ func lawfulWalk(t *testing.T, r *rules, seed uint64, report func(verdict.Word, p
 func timedWalk(t *testing.T, r *rules, seed uint64, report func(verdict.Word, price)) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	last := 40 * r.bounds.TTL // by then all clients but the probe have ended
-	run, err := schedule.Play(r.sim, schedule.Options{
+	run, err := schedule.Play(r.sim, schedule.Conditions{
 		Seed: seed + 1, Latency: time.Microsecond, Lag: time.Microsecond, Horizon: 2 * last,
 		Start: append(make([]time.Duration, r.bounds.Clients), last),
 		Script: func(s *schedule.Stage, e *history.Event) {

@@ -13,28 +13,28 @@ import (
 	"locklab/simulator/process"
 )
 
-// A Client is what a program in a bubble has of the lab. Its goroutines may share it.
-type Client struct {
+// A Handle is what a program in a bubble has of the lab. Its goroutines may share it.
+type Handle struct {
 	x      *execution
 	ctx    context.Context
 	cancel context.CancelFunc
 }
 
-func newClient(x *execution) *Client {
-	c := &Client{x: x}
+func newClient(x *execution) *Handle {
+	c := &Handle{x: x}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	return c
 }
 
 // ID is the client's number, from 1.
-func (c *Client) ID() int { return c.x.h.ID }
+func (c *Handle) ID() int { return c.x.h.ID }
 
 // Context is cancelled when the process ends.
-func (c *Client) Context() context.Context { return c.ctx }
+func (c *Handle) Context() context.Context { return c.ctx }
 
 // Token returns a value that no process of the run returns again: "c2.1" is the first
 // one of client 2.
-func (c *Client) Token() string {
+func (c *Handle) Token() string {
 	c.x.mu.Lock()
 	defer c.x.mu.Unlock()
 	c.x.tokens++
@@ -42,14 +42,14 @@ func (c *Client) Token() string {
 }
 
 // Failures returns the number of requests of the program that have had no answer so far.
-func (c *Client) Failures() int {
+func (c *Handle) Failures() int {
 	c.x.mu.Lock()
 	defer c.x.mu.Unlock()
 	return c.x.unanswered
 }
 
 // Record adds e to what the program does.
-func (c *Client) Record(e history.Event) {
+func (c *Handle) Record(e history.Event) {
 	x := c.x
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -72,7 +72,7 @@ func (c *Client) Record(e history.Event) {
 }
 
 // Ask waits for an operation that is no request to a server.
-func (c *Client) Ask(o process.Op) process.Observation {
+func (c *Handle) Ask(o process.Op) process.Observation {
 	x := c.x
 	w := &wait{op: o, done: make(chan process.Observation, 1)}
 	x.mu.Lock()
@@ -95,7 +95,7 @@ func (c *Client) Ask(o process.Op) process.Observation {
 }
 
 // Addr is the address of server n, from 1, for Dial.
-func (c *Client) Addr(n int) string {
+func (c *Handle) Addr(n int) string {
 	if n < 1 || n > c.x.h.Servers {
 		panic(fmt.Sprintf("there is no server %d: the setup has %d", n, c.x.h.Servers))
 	}
@@ -106,7 +106,7 @@ func (c *Client) Addr(n int) string {
 }
 
 // Dial opens a connection to one of the addresses of Addr.
-func (c *Client) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
+func (c *Handle) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
 	if err := ctx.Err(); err != nil && !c.x.stopping() {
 		return nil, err
 	}

@@ -46,7 +46,7 @@ type execution struct {
 	code    [process.MaxThreads][]string
 
 	mu         sync.Mutex // held for moments only, never while anybody waits
-	client     *Client
+	client     *Handle
 	asks       []*wait // of the code itself, in their order
 	conns      []*conn
 	notes      []history.Event

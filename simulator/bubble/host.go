@@ -42,7 +42,7 @@ import (
 type Host struct {
 	T       *testing.T
 	ID      int           // the client's number, from 1
-	Program func(*Client) // the code
+	Program func(*Handle) // the code
 	Timed   bool          // as given to process.Process.SetHost
 	// Horizon is the time for which a shadow looks for what the code does by itself. What comes
 	// later does not come.
@@ -64,7 +64,7 @@ type Host struct {
 	// fires when the answer comes.
 	Once bool
 	// Loopback runs the code outside of a bubble, for libraries that cannot be given a
-	// dialer: Client.Addr is a real address, whose connections end in the lab. It needs
+	// dialer: Handle.Addr is a real address, whose connections end in the lab. It needs
 	// Once. The code's own clock is the machine's: code that sleeps is a [StallError].
 	// A connection ends where an answer does not come.
 	Loopback bool

@@ -66,7 +66,7 @@ func TestCheckpointAssumesMore(t *testing.T) {
 	for name, without := range map[string]Plain{
 		"nothing": {}, "symmetry": {Symmetry: true}, "rests": {Rests: true}, "clocks": {Clocks: true},
 	} {
-		m := &Model{Entry: entry, Faults: allowed, Bounds: Bounds{Clients: 2, Attempts: 1, Nodes: 1, TTL: 9 * time.Second}}
+		m := &Model{Entry: entry, Faults: allowed, Scope: Scope{Clients: 2, Attempts: 1, Nodes: 1, TTL: 9 * time.Second}}
 		m.Checkpoint = checkpoint.Config{File: filepath.Join(t.TempDir(), "search"), Search: "token", Now: time.Now}
 		m.MaxStates = 50
 		if r, err := Search(t.Context(), m); err != nil || r.Complete {

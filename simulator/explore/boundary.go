@@ -18,10 +18,10 @@ const (
 	BoundaryOnly          // it is not, in whole steps
 )
 
-// AtBoundary searches once more for verdicts that Run has found with these options, in as many as most
+// AtBoundary searches once more for verdicts that Exhaust has found with these options, in as many as most
 // states, while all that ends by itself at a server - a key's life, a session, an outage - outlives
 // everything else that happens at the instant at which it ends. It says of each verdict whether it was
-// met so, with as few faults. Everything else is as in Run: that a timer, a message or a bound of a fault
+// met so, with as few faults. Everything else is as in Exhaust: that a timer, a message or a bound of a fault
 // falls on an instant at which something else happens is not looked at; nor are ends to which a jump of
 // a server's clock leads.
 func AtBoundary(ctx context.Context, sim *simulator.Simulator, opt Options, found []Witness, most int) (map[verdict.Word]Boundary, error) {

@@ -1,7 +1,7 @@
 // Package explore answers whether a lock can break. It visits every state that any
 // interleaving and any fault within a budget can reach, running the lock's own code,
 // and returns the shortest way to each harm. [Search] builds the simulator of a lock
-// and searches it; [Run] searches a given simulator; [DoomOf] says how much of a run's
+// and searches it; [Exhaust] searches a given simulator; [DoomOf] says how much of a run's
 // future is lost after each of its steps.
 //
 // Read search.go first: it is the whole search, without any reduction, in a hundred lines, over the
@@ -82,7 +82,7 @@
 //
 // # Uses
 //
-// What clients do with a lock besides (Bounds.Uses: renew, check, enter again, wait in line,
+// What clients do with a lock besides (Scope.Uses: renew, check, enter again, wait in line,
 // give up) are choices of the search: where a client idles, the choice is not only when it
 // goes on but also how (process.Clock.Idle). If nothing is left to happen but faults, and a
 // client waits for its turn all the same, that is a DEADLOCK; the probe's begin stands for

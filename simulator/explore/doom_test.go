@@ -155,7 +155,7 @@ func TestDoomTwin(t *testing.T) {
 				continue // thousands more ways than with a bound, and no others
 			}
 			sim, opt := doomed(t, id, budget)
-			r, err := Run(t.Context(), sim, opt)
+			r, err := Exhaust(t.Context(), sim, opt)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -234,7 +234,7 @@ func TestDoomOfCircles(t *testing.T) {
 // TestDoomRefuses: where there is no share, the error says why.
 func TestDoomRefuses(t *testing.T) {
 	sim, opt := doomed(t, "token", "pause=1")
-	r, err := Run(t.Context(), sim, opt)
+	r, err := Exhaust(t.Context(), sim, opt)
 	if err != nil || len(r.Found) == 0 {
 		t.Fatal(r, err)
 	}

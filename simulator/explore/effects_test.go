@@ -30,8 +30,8 @@ func TestClientAlone(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b := &Model{Entry: entry, Faults: allowed, Bounds: Bounds{Clients: 2, Attempts: 1, Nodes: 1, TTL: 9 * time.Second, Uses: test.uses, Limits: Limits{MaxStates: 20_000}},
-				Timing: &Timing{Step: 900 * time.Millisecond, Work: 3600 * time.Millisecond, Latency: 900 * time.Millisecond, Lateness: 900 * time.Millisecond, Timeout: 3 * time.Second, Idle: simulator.Never}}
+			b := &Model{Entry: entry, Faults: allowed, Scope: Scope{Clients: 2, Attempts: 1, Nodes: 1, TTL: 9 * time.Second, Uses: test.uses, Limits: Limits{MaxStates: 20_000}},
+				Timing: &Durations{Timing: simulator.Timing{Step: 900 * time.Millisecond, Latency: 900 * time.Millisecond, Lateness: 900 * time.Millisecond}, Work: 3600 * time.Millisecond, Timeout: 3 * time.Second, Idle: simulator.Never}}
 			s := searched(t, b)
 			alone := 0
 			for _, slot := range slices.Clone(s.transitions.effects.slots) {

@@ -26,7 +26,7 @@ func ReportsDeadlock(e *history.Event) bool {
 }
 
 // ErrReadsClock is a search of every timing in which clients wait without end, of code
-// that reads a clock: it has no end. Bound Timing.Idle. Its checkpoint is empty then.
+// that reads a clock: it has no end. Bound Durations.Idle. Its checkpoint is empty then.
 var ErrReadsClock = errors.New("explore: a clock is read by clients that wait without end")
 
 // Options bound a search.
@@ -59,11 +59,11 @@ type Options struct {
 	assumed   assumptions // of the present pass
 }
 
-// Run searches everything that sim can come to. sim must not be used otherwise
+// Exhaust searches everything that sim can come to. sim must not be used otherwise
 // meanwhile. The error is about code that the simulator cannot run, a
 // *checkpoint.Error, or ctx's; with ctx's error comes the result so far, or nil if ctx
 // ended before the checkpoint was read.
-func Run(ctx context.Context, sim *simulator.Simulator, opt Options) (r *Result, err error) {
+func Exhaust(ctx context.Context, sim *simulator.Simulator, opt Options) (r *Result, err error) {
 	k, err := openCheckpoint(ctx, &opt)
 	if err != nil {
 		return nil, err

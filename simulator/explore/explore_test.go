@@ -53,7 +53,7 @@ func TestShortestWay(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer sim.Close()
-	r, err := explore.Run(ctx, sim, explore.Options{Case: history.History{Clients: 3, Nodes: 1, Key: "guard"}, Probe: 3})
+	r, err := explore.Exhaust(ctx, sim, explore.Options{Case: history.History{Clients: 3, Nodes: 1, Key: "guard"}, Probe: 3})
 	if err != nil {
 		t.Fatal(err)
 	}

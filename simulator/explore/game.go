@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"locklab/simulator"
+	"locklab/simulator/history"
 	"locklab/simulator/schedule"
 	"locklab/simulator/verdict"
 )
@@ -30,9 +31,9 @@ func NewGame(m *Model) (*Game, error) {
 // Close frees the simulator.
 func (g *Game) Close() { g.sim.Close() }
 
-// Run makes choices. The error says which of them is not possible; the run then ends
+// Replay makes choices. The error says which of them is not possible; the run then ends
 // before it.
-func (g *Game) Run(choices []simulator.Choice) (*schedule.Run, error) {
+func (g *Game) Replay(choices []simulator.Choice) (*schedule.Run, error) {
 	return schedule.Replay(g.sim, choices)
 }
 
@@ -44,10 +45,7 @@ func (g *Game) Moves(choices []simulator.Choice) (moves []simulator.Choice, err 
 		if err := f.search.successors.listMoves(); err != nil {
 			return err
 		}
-		var same simulator.Names
-		for c := range same {
-			same[c] = uint8(c)
-		}
+		same := history.Same()
 		for _, m := range f.search.successors.moves {
 			c := f.search.choices[m.choice]
 			if c.Verb == simulator.Orphaned { // a state and a world keep orphans in different orders

@@ -24,7 +24,7 @@ func gameModel(t *testing.T, id, budget string) *explore.Model {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &explore.Model{Entry: entry, Faults: allowed, Bounds: explore.Bounds{Clients: 2, Attempts: 2, Nodes: min(entry.Servers(), 3), TTL: 9 * time.Second}}
+	return &explore.Model{Entry: entry, Faults: allowed, Scope: explore.Scope{Clients: 2, Attempts: 2, Nodes: min(entry.Servers(), 3), TTL: 9 * time.Second}}
 }
 
 // A way from the start is as short as the witness of a search, and each of its choices is
@@ -113,7 +113,7 @@ func TestNoWay(t *testing.T) {
 // way, and its moves are still choices of the simulator.
 func TestMovesAtAnyTiming(t *testing.T) {
 	b := gameModel(t, "token", "pause=1")
-	b.Timing = &explore.Timing{Step: time.Second, Work: 4 * time.Second, Latency: time.Second, Lateness: time.Second, Timeout: 4 * time.Second, Idle: simulator.Never}
+	b.Timing = &explore.Durations{Timing: simulator.Timing{Step: time.Second, Latency: time.Second, Lateness: time.Second}, Work: 4 * time.Second, Timeout: 4 * time.Second, Idle: simulator.Never}
 	g, err := explore.NewGame(b)
 	if err != nil {
 		t.Fatal(err)
@@ -129,7 +129,7 @@ func TestMovesAtAnyTiming(t *testing.T) {
 			break
 		}
 		choices = append(choices, moves[n*7%len(moves)])
-		if _, err := g.Run(choices); err != nil {
+		if _, err := g.Replay(choices); err != nil {
 			t.Fatalf("step %d: %v", n+1, err)
 		}
 	}

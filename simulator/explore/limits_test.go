@@ -80,7 +80,7 @@ func TestNoRequestIsForgotten(t *testing.T) {
 					}
 				}
 				sim := world(t, "hang=1@1m40s", 1, program, program)
-				r, err := explore.Run(ctx, sim, explore.Options{Case: head(sim), Symmetric: symmetric})
+				r, err := explore.Exhaust(ctx, sim, explore.Options{Case: head(sim), Symmetric: symmetric})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -104,7 +104,7 @@ func TestNoRequestIsForgotten(t *testing.T) {
 func TestEqualRequestsAreOneState(t *testing.T) {
 	states := func(n int) int {
 		sim := world(t, "hang=1@1m", 1, func(c *simulator.Client) { hasty(c, n) })
-		r, err := explore.Run(context.Background(), sim, explore.Options{Case: head(sim), Limits: explore.Limits{Plain: explore.Plain{Order: true}}})
+		r, err := explore.Exhaust(context.Background(), sim, explore.Options{Case: head(sim), Limits: explore.Limits{Plain: explore.Plain{Order: true}}})
 		if err != nil || !r.Complete {
 			t.Fatalf("complete %v, %v", r.Complete, err)
 		}
@@ -133,7 +133,7 @@ func TestLimitsOfASearch(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			sim := world(t, "hang=1@1m", 1, func(c *simulator.Client) { hasty(c, 5) })
-			r, err := explore.Run(context.Background(), sim, explore.Options{Case: head(sim), Limits: explore.Limits{Plain: explore.Plain{IDs: test.ids, States: test.states, Choices: test.chs}}})
+			r, err := explore.Exhaust(context.Background(), sim, explore.Options{Case: head(sim), Limits: explore.Limits{Plain: explore.Plain{IDs: test.ids, States: test.states, Choices: test.chs}}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -157,7 +157,7 @@ func TestLongChain(t *testing.T) {
 		c.Record(history.Event{Kind: history.Refuse, Note: explore.ProbeRefused})
 	})
 	began := time.Now()
-	r, err := explore.Run(context.Background(), sim, explore.Options{Case: head(sim), Probe: 1})
+	r, err := explore.Exhaust(context.Background(), sim, explore.Options{Case: head(sim), Probe: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,15 +15,15 @@ import (
 	"locklab/simulator/zookeeper"
 )
 
-// Bounds are the numbers within which a lock is searched. They are the same as they are written
+// A Scope has the numbers within which a lock is searched. They are the same as they are written
 // and as they are searched.
-type Bounds struct {
+type Scope struct {
 	Clients       int // all run the same code; the probe comes on top
 	Attempts      int // of each client to take the lock
 	Nodes         int // servers
 	TTL           time.Duration
 	Fenced        bool          // leases carry fencing tokens, and the resource checks them
-	Uses          client.Uses   // what clients may do besides; see package client. GiveUp needs a Timing
+	Uses          client.Uses   // what clients may do besides; see package client. GiveUp needs Durations
 	ClientRetries int           // of the clients' library, which sends a command again; see simulator.Config
 	Tokens        client.Tokens // what the clients and the probe take as their own value
 	Limits
@@ -54,7 +54,7 @@ type Limits struct {
 // A Model is what is searched: one lock, the clients that use it, its servers and the faults, within
 // bounds.
 type Model struct {
-	Bounds
+	Scope
 	Entry lock.Entry
 	// Code, if it is not nil, makes the clients, and the probe, in place of Entry's lock.
 	// They record what the programs in programs.go record.
@@ -72,7 +72,7 @@ type Model struct {
 	// that much longer, and the probe waits that much longer.
 	ClockJumps time.Duration
 	NoProbe    bool          // no deadlock is looked for
-	Timing     *Timing       // nil: lockstep
+	Timing     *Durations    // nil: lockstep
 	Inside     time.Duration // the work of a client in lockstep; 0: two fifths of a lease
 	// Skews are the times by which the clock of a client may be ahead from the start; see
 	// simulator.ClientConfig. The probe's is right. Not for Code.
@@ -83,14 +83,14 @@ type Model struct {
 // Search builds the simulator of m and searches it. The choices of each witness
 // are reordered so that the steps of one client stay together, and with m.Causes a
 // witness whose causes contain all those of another to the same verdict is left
-// out. The errors are those of [Run].
+// out. The errors are those of [Exhaust].
 func Search(ctx context.Context, m *Model) (*Result, error) {
 	sim, err := m.Simulator()
 	if err != nil {
 		return nil, err
 	}
 	defer sim.Close()
-	r, err := Run(ctx, sim, m.Options())
+	r, err := Exhaust(ctx, sim, m.Options())
 	if r == nil {
 		return nil, err
 	}
@@ -198,7 +198,7 @@ func (m *Model) Patience() time.Duration {
 func (m *Model) Simulator() (*simulator.Simulator, error) {
 	config := simulator.Config{Faults: m.Faults, Guard: m.guard(), Timeout: m.Patience(), Servers: m.Servers, ClientRetries: m.ClientRetries}
 	if t := m.Timing; t != nil {
-		config.Timing = &simulator.Timing{Step: t.Step, Latency: t.Latency, Lateness: t.Lateness}
+		config.Timing = &t.Timing
 	}
 	code := m.Code
 	if code == nil {

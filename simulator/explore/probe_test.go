@@ -34,7 +34,7 @@ type releasing struct{}
 func (releasing) Release(context.Context) error { return nil }
 
 // searchOf searches a lock with two clients and one attempt each.
-func searchOf(t *testing.T, budget string, timing *explore.Timing, create func(env lock.Env) lock.Strategy) *explore.Result {
+func searchOf(t *testing.T, budget string, timing *explore.Durations, create func(env lock.Env) lock.Strategy) *explore.Result {
 	t.Helper()
 	allowed, err := faults.ParseBudget(budget)
 	if err != nil {
@@ -44,7 +44,7 @@ func searchOf(t *testing.T, budget string, timing *explore.Timing, create func(e
 	r, err := explore.Search(t.Context(), &explore.Model{
 		Entry:  lock.Entry{ID: "odd", Nodes: 1, Unit: time.Millisecond, TTL: ttl, New: create},
 		Faults: allowed, Timing: timing,
-		Bounds: explore.Bounds{Clients: 2, Attempts: 1, Nodes: 1, TTL: ttl, Limits: explore.Limits{MaxStates: 20_000}},
+		Scope: explore.Scope{Clients: 2, Attempts: 1, Nodes: 1, TTL: ttl, Limits: explore.Limits{MaxStates: 20_000}},
 	})
 	if err != nil {
 		t.Fatal(err)

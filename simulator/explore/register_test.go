@@ -68,7 +68,7 @@ func (k *registers) Due(time.Duration, node.State) time.Duration                
 func (k *registers) Relative(_ time.Duration, s node.State, _ bool) node.State            { return s }
 func (k *registers) Absolute(_ time.Duration, s node.State) node.State                    { return s }
 func (k *registers) Has(s node.State) bool                                                { return k.values.Has(s.(cell).value) }
-func (k *registers) Rename(s node.State, to *node.Names) node.State {
+func (k *registers) Rename(s node.State, to *history.Names) node.State {
 	return cell{k.values.Renamed(s.(cell).value, to)}
 }
 
@@ -109,7 +109,7 @@ func (k *registers) apply(w node.World, o *process.Op, from int8, msg uint32) (a
 func TestRegister(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches")
 	const ttl = 9 * time.Second
-	for _, timing := range []*explore.Timing{nil, {Step: ttl / 3, Work: ttl / 3, Latency: ttl / 3, Timeout: ttl, Idle: simulator.Never}} {
+	for _, timing := range []*explore.Durations{nil, {Timing: simulator.Timing{Step: ttl / 3, Latency: ttl / 3}, Work: ttl / 3, Timeout: ttl, Idle: simulator.Never}} {
 		allowed, err := faults.ParseBudget("crash=1")
 		if err != nil {
 			t.Fatal(err)
@@ -118,7 +118,7 @@ func TestRegister(t *testing.T) {
 			Entry: lock.Entry{ID: "cas", Nodes: 1, TTL: ttl, New: func(env lock.Env) lock.Strategy {
 				return &swapLock{server: env.Server.(*swapper), new: env.Tokens.Token}
 			}},
-			Bounds: explore.Bounds{Clients: 2, Attempts: 1, Nodes: 1, TTL: ttl},
+			Scope:  explore.Scope{Clients: 2, Attempts: 1, Nodes: 1, TTL: ttl},
 			Faults: allowed, Timing: timing, Servers: newRegisters,
 			Checkpoint: checkpoint.Config{File: filepath.Join(t.TempDir(), "search"), Search: "cas", Now: time.Now},
 		}
@@ -146,7 +146,7 @@ func TestRegister(t *testing.T) {
 		}
 		t.Cleanup(sim.Close)
 		if timing == nil {
-			raced, err := schedule.Play(sim, schedule.Options{Latency: time.Millisecond, Horizon: time.Minute})
+			raced, err := schedule.Play(sim, schedule.Conditions{Latency: time.Millisecond, Horizon: time.Minute})
 			if err != nil || !slices.ContainsFunc(raced.Events, func(e history.Event) bool { return e.Kind == history.Enter }) {
 				t.Errorf("in a timed run nobody comes in: %v", err)
 			}
@@ -158,7 +158,7 @@ func TestRegister(t *testing.T) {
 		h := b.Case()
 		h.Events, h.End = run.Events, run.End
 		var lanes strings.Builder
-		if err := reports.Lanes(&lanes, &h, verdict.Judge(&h), reports.Options{Width: 100}); err != nil {
+		if err := reports.Lanes(&lanes, &h, verdict.Judge(&h), reports.Look{Width: 100}); err != nil {
 			t.Fatal(err)
 		}
 		for _, want := range []string{"CAS -> c", "CRASH"} {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"locklab/simulator"
+	"locklab/simulator/history"
 	"locklab/simulator/verdict"
 )
 
@@ -120,10 +121,8 @@ func (s *quotient) canonicalize(state []uint32) error {
 }
 
 // canonicalizeNames is canonicalize, and returns the new number of every client.
-func (s *quotient) canonicalizeNames(state []uint32) (to verdict.Names, err error) {
-	for c := range to {
-		to[c] = uint8(c)
-	}
+func (s *quotient) canonicalizeNames(state []uint32) (to history.Names, err error) {
+	to = history.Same()
 	s.drop(state)
 	if s.symmetric < 2 {
 		return to, nil
@@ -159,7 +158,7 @@ func (s *quotient) canonicalizeNames(state []uint32) (to verdict.Names, err erro
 }
 
 // rename applies a permutation of clients to all words but those of the clients.
-func (s *quotient) rename(state []uint32, to *verdict.Names) error {
+func (s *quotient) rename(state []uint32, to *history.Names) error {
 	code := uint32(0)
 	for _, name := range to[1 : s.symmetric+1] {
 		code = code<<4 | uint32(name)
@@ -172,13 +171,13 @@ func (s *quotient) rename(state []uint32, to *verdict.Names) error {
 	var wrong error
 	for n := s.clients; n < s.restAt && wrong == nil; n++ {
 		state[n] = s.nodeTab.image(&memory.nodes, state[n], func(p simulator.NodePart) simulator.NodePart {
-			p, wrong = s.sim.Symmetry().Node(p, (*simulator.Names)(to))
+			p, wrong = s.sim.Symmetry().Node(p, to)
 			return p
 		})
 	}
 	if wrong == nil {
 		state[s.restAt] = s.restTab.image(&memory.rest, state[s.restAt], func(p simulator.RestPart) simulator.RestPart {
-			p, wrong = s.sim.Symmetry().Rest(p, (*simulator.Names)(to))
+			p, wrong = s.sim.Symmetry().Rest(p, to)
 			return p
 		})
 	}

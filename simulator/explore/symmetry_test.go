@@ -38,7 +38,7 @@ func scripted(acquire string) func(c *simulator.Client) {
 func searchAlike(t *testing.T, program func(c *simulator.Client), clients, symmetric int, budget string) *explore.Result {
 	t.Helper()
 	sim := world(t, budget, 1, slices.Repeat([]func(*simulator.Client){program}, clients)...)
-	r, err := explore.Run(context.Background(), sim, explore.Options{Case: head(sim), Symmetric: symmetric})
+	r, err := explore.Exhaust(context.Background(), sim, explore.Options{Case: head(sim), Symmetric: symmetric})
 	if err != nil || !r.Complete {
 		t.Fatalf("complete: %v, %v", r != nil && r.Complete, err)
 	}
@@ -164,7 +164,7 @@ func TestForgottenByAllButOne(t *testing.T) {
 					t.Fatal(err)
 				}
 				t.Cleanup(sim.Close)
-				r, err := explore.Run(t.Context(), sim, explore.Options{Case: head(sim), Symmetric: symmetric, Step: time.Second})
+				r, err := explore.Exhaust(t.Context(), sim, explore.Options{Case: head(sim), Symmetric: symmetric, Step: time.Second})
 				if err != nil || !r.Complete {
 					t.Fatalf("complete: %v, %v", r != nil && r.Complete, err)
 				}

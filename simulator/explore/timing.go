@@ -8,18 +8,19 @@ import (
 	"locklab/simulator/history"
 )
 
-// A Timing bounds a search of every timing: within it, everything takes any whole number
+// Durations bound a search of every timing: within it, everything takes any whole number
 // of steps. Guards that compare sums of steps with closed bounds cannot tell that from
 // every real time (Henzinger, Manna, Pnueli, What Good Are Digital Clocks?, ICALP 1992); how the ends of keys
 // count as closed is said in doc.go.
 // All are lengths of true time.
-type Timing struct {
-	Step     time.Duration // above 0; all else is best a multiple of it
-	Work     time.Duration // a client is inside for at most so long, if nothing delays it
-	Latency  time.Duration // a message is on its way for at most so long
-	Lateness time.Duration // a timer fires, or a client that was paused goes on, at most so late
-	Timeout  time.Duration // how long a client waits for an answer, above 0
-	Idle     time.Duration // a client wants the lock at most so long after its start or its last attempt; simulator.Never: whenever it likes
+type Durations struct {
+	simulator.Timing // Step above 0; all else is best a multiple of it
+
+	Work    time.Duration // a client is inside for at most so long, if nothing delays it
+	Timeout time.Duration // how long a client waits for an answer, above 0
+	// Idle is the longest time from a client's start or last attempt until it wants the lock;
+	// simulator.Never: whenever it likes.
+	Idle time.Duration
 }
 
 func (m *Model) step() time.Duration {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"locklab/simulator"
-	"locklab/simulator/verdict"
+	"locklab/simulator/history"
 )
 
 // witnesses fills in the choices of the witnesses.
@@ -60,10 +60,7 @@ func (s *search) path(d *discovery) ([]simulator.Choice, error) {
 		states[n], choices[n] = id, s.choices[via]
 		id, via = s.visited.states.parent(id), s.visited.states.via(id)
 	}
-	var owner verdict.Names // place -> client
-	for c := range owner {
-		owner[c] = uint8(c)
-	}
+	owner := history.Same() // place -> client
 	w, err := s.firstWorld()
 	if s.start != (simulator.World{}) {
 		w = s.start
@@ -95,7 +92,7 @@ func (s *search) path(d *discovery) ([]simulator.Choice, error) {
 				return nil, fmt.Errorf("explore: the way to a harm cannot be gone again: %w", err)
 			}
 		}
-		var next verdict.Names
+		var next history.Names
 		for place, now := range to {
 			next[now] = owner[place]
 		}
@@ -107,12 +104,12 @@ func (s *search) path(d *discovery) ([]simulator.Choice, error) {
 // placeInRun is the Thread of choice c, of the present state, in w, in which the clients
 // have other names; after is the world of the state after it. The place of an orphaned
 // request depends on the way, and that of a key on the names in those of all keys.
-func (s *search) placeInRun(w *simulator.World, c simulator.Choice, after *simulator.World, owner *verdict.Names) (int8, error) {
+func (s *search) placeInRun(w *simulator.World, c simulator.Choice, after *simulator.World, owner *history.Names) (int8, error) {
 	if c.Verb == simulator.Orphaned {
-		place, err := s.sim.Parts().PlaceInWorld(w, &s.restTab.keys[s.successors.cur[s.restAt]], int(c.Thread), (*simulator.Names)(owner))
+		place, err := s.sim.Parts().PlaceInWorld(w, &s.restTab.keys[s.successors.cur[s.restAt]], int(c.Thread), owner)
 		return int8(place), err
 	}
-	want, err := s.sim.Symmetry().Node(s.sim.Parts().Node(after, int(c.Node)), (*simulator.Names)(owner))
+	want, err := s.sim.Symmetry().Node(s.sim.Parts().Node(after, int(c.Node)), owner)
 	if err != nil {
 		return 0, err
 	}
@@ -147,7 +144,7 @@ func (s *search) firstWorld() (simulator.World, error) {
 
 // redo makes a choice of state id again. It returns which clients change places by it,
 // and the world after it, with the clients in the places of that state.
-func (s *search) redo(id uint32, c simulator.Choice) (to verdict.Names, w simulator.World, err error) {
+func (s *search) redo(id uint32, c simulator.Choice) (to history.Names, w simulator.World, err error) {
 	if err = s.loadState(id); err != nil {
 		return to, w, err
 	}

@@ -71,7 +71,7 @@ const Forever time.Duration = 1<<63 - 1
 // something depends on Kind; the others are zero.
 type Event struct {
 	At    time.Duration `json:"at_ns"` // true time since the start of the run
-	Kind  Kind          `json:"kind"`
+	Kind  EventKind     `json:"kind"`
 	Fault string        `json:"fault,omitempty"` // which one it is, by name (Fault)
 
 	Client int           `json:"client,omitempty"`  // 1-based; 0: none
@@ -145,13 +145,13 @@ func (e *Event) Name() string {
 	return e.Kind.String()
 }
 
-// Kind says what sort of thing happened.
-type Kind uint8
+// EventKind says what sort of thing happened.
+type EventKind uint8
 
 // The kinds of event. Those of one client come in the order
 // Acquire (Enter … Leave Release Released | Refuse), over and over, then Done.
 const (
-	_ Kind = iota
+	_ EventKind = iota
 
 	Acquire  // Client asks its strategy for the lock
 	Enter    // Acquire returned a lease: Client is inside the critical section from now on
@@ -232,7 +232,7 @@ var kindNames = [...]string{
 }
 
 // String gives the kind's name, as in JSON.
-func (k Kind) String() string {
+func (k EventKind) String() string {
 	if int(k) < len(kindNames) && k > 0 {
 		return kindNames[k]
 	}
@@ -240,14 +240,14 @@ func (k Kind) String() string {
 }
 
 // MarshalText writes the kind's name.
-func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+func (k EventKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // UnmarshalText reads a kind's name; the error of an unknown one is an
 // *UnknownKindError.
-func (k *Kind) UnmarshalText(b []byte) error {
+func (k *EventKind) UnmarshalText(b []byte) error {
 	for i, n := range kindNames {
 		if n != "" && n == string(b) {
-			*k = Kind(i)
+			*k = EventKind(i)
 			return nil
 		}
 	}
@@ -260,7 +260,7 @@ type UnknownKindError struct{ Name string }
 func (e *UnknownKindError) Error() string { return "history: unknown event kind " + e.Name }
 
 // Fault reports whether events of this kind are faults, or happen without one.
-func (k Kind) Fault() bool {
+func (k EventKind) Fault() bool {
 	switch k {
 	case Crash, Pause, ClockStep, LoseRequest, LoseReply, Down, Failover, Split, Hang, Delay, Reject, External, Fault, Return:
 		return true

@@ -11,7 +11,7 @@ import (
 
 // TestKinds: every kind has a unique name, which JSON uses.
 func TestKinds(t *testing.T) {
-	seen := map[string]history.Kind{}
+	seen := map[string]history.EventKind{}
 	for k := history.Acquire; k <= history.Fault; k++ {
 		name := k.String()
 		if other, taken := seen[name]; taken || name == "unknown" || name == "" {
@@ -19,7 +19,7 @@ func TestKinds(t *testing.T) {
 		}
 		seen[name] = k
 		text, err := json.Marshal(k)
-		var back history.Kind
+		var back history.EventKind
 		if err == nil {
 			err = json.Unmarshal(text, &back)
 		}
@@ -27,7 +27,7 @@ func TestKinds(t *testing.T) {
 			t.Errorf("%v becomes %s and then %v, %v", k, text, back, err)
 		}
 	}
-	for _, k := range []history.Kind{0, history.Return + 1, 255} {
+	for _, k := range []history.EventKind{0, history.Return + 1, 255} {
 		if got := k.String(); got != "unknown" {
 			t.Errorf("kind %d is called %q", k, got)
 		}
@@ -44,7 +44,7 @@ func TestName(t *testing.T) {
 }
 
 func TestUnknownKind(t *testing.T) {
-	var k history.Kind
+	var k history.EventKind
 	for _, text := range []string{`"nonsense"`, `""`, `"unknown"`} {
 		err := json.Unmarshal([]byte(text), &k)
 		var unknown *history.UnknownKindError
@@ -78,7 +78,7 @@ func TestJSON(t *testing.T) {
 // TestFaultKinds: the event of a fault is a fault, and the events that follow from it are
 // not.
 func TestFaultKinds(t *testing.T) {
-	want := map[history.Kind]bool{
+	want := map[history.EventKind]bool{
 		history.Crash: true, history.Pause: true, history.ClockStep: true, history.LoseRequest: true,
 		history.LoseReply: true, history.Down: true, history.Failover: true, history.Split: true, history.Hang: true, history.Delay: true, history.Reject: true, history.External: true, history.Fault: true, history.Return: true,
 	}

@@ -35,7 +35,7 @@ func played(t *testing.T, config simulator.Config, script func(s *schedule.Stage
 		t.Fatal(err)
 	}
 	t.Cleanup(sim.Close)
-	run, err := schedule.Play(sim, schedule.Options{Latency: time.Millisecond, Lag: simulator.Never, Horizon: time.Minute, Script: script})
+	run, err := schedule.Play(sim, schedule.Conditions{Latency: time.Millisecond, Lag: simulator.Never, Horizon: time.Minute, Script: script})
 	if err != nil || run.NotInjected != nil {
 		t.Fatal(err, run.NotInjected)
 	}

@@ -8,6 +8,7 @@ package memo
 import (
 	"errors"
 
+	"locklab/simulator/history"
 	"locklab/simulator/internal/codec"
 	"locklab/simulator/internal/table"
 	"locklab/simulator/node"
@@ -144,9 +145,9 @@ type Orbit[X any] struct {
 	// effect of x.
 	Checked func(x X) *uint8
 	// Renamed is x with the clients renamed, and its effect.
-	Renamed func(x X, to *node.Names) (X, error)
+	Renamed func(x X, to *history.Names) (X, error)
 	// Commutes reports whether the effect of y, which is x renamed, is the renamed effect of x.
-	Commutes func(x, y X, to *node.Names) bool
+	Commutes func(x, y X, to *history.Names) bool
 	Text     func(x X) []string // of x in an error
 }
 
@@ -181,7 +182,7 @@ func (o *Orbit[X]) close(orbit *[]X, clients uint8) error {
 	for i := 0; i < len(*orbit); i++ {
 		x := (*orbit)[i]
 		for c := uint8(1); c < clients; c++ {
-			swap := node.Swap(c, c+1)
+			swap := history.Swap(c, c+1)
 			y, err := o.Renamed(x, swap)
 			if err != nil {
 				return err

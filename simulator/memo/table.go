@@ -1,9 +1,9 @@
 package memo
 
 import (
+	"locklab/simulator/history"
 	"locklab/simulator/internal/codec"
 	"locklab/simulator/internal/table"
-	"locklab/simulator/node"
 )
 
 // A Table numbers values of one type.
@@ -23,7 +23,7 @@ type Entries[K comparable, E any] struct {
 	Text func(E) []string // of an entry, as histories show it
 	// Rename renames the clients in an entry; nil: those in its texts. Sort brings an entry whose
 	// texts were renamed into its canonical form.
-	Rename func(E, *node.Names) E
+	Rename func(E, *history.Names) E
 	Sort   func(E) E
 	Check  func(E) error // of an entry that was read from a file
 
@@ -85,21 +85,21 @@ func (t *Table[K, E]) Words(id uint32) []string { return t.Text(t.list[id]) }
 // Named implements [node.Vocabulary].
 func (t *Table[K, E]) Named(id uint32) (named bool) {
 	codec.Replace(t.list[id], func(text string) string {
-		named = named || node.NamesAny(text)
+		named = named || history.NamesAny(text)
 		return text
 	})
 	return named
 }
 
 // Renamed implements [node.Vocabulary].
-func (t *Table[K, E]) Renamed(id uint32, to *node.Names) uint32 { return t.ID(t.renamed(id, to)) }
+func (t *Table[K, E]) Renamed(id uint32, to *history.Names) uint32 { return t.ID(t.renamed(id, to)) }
 
 // Same implements [node.Vocabulary].
-func (t *Table[K, E]) Same(a, b uint32, to *node.Names) bool {
+func (t *Table[K, E]) Same(a, b uint32, to *history.Names) bool {
 	return t.Key(t.renamed(a, to)) == t.Key(t.list[b])
 }
 
-func (t *Table[K, E]) renamed(id uint32, to *node.Names) E {
+func (t *Table[K, E]) renamed(id uint32, to *history.Names) E {
 	if t.Rename != nil {
 		return t.Rename(t.list[id], to)
 	}

@@ -3,12 +3,13 @@ package node
 import (
 	"time"
 
+	"locklab/simulator/history"
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/process"
 )
 
-// A Client is one client process in a world.
-type Client struct {
+// A ClientProcess is one client process in a world.
+type ClientProcess struct {
 	At      uint32 // what it has observed so far: an entry of its process.Process
 	Dead    bool
 	Paused  bool
@@ -20,10 +21,10 @@ type Client struct {
 }
 
 // Stands reports whether thread t does not run: it alone, or its process, is paused.
-func (p *Client) Stands(t int) bool { return p.Paused || p.Threads[t].Stopped }
+func (p *ClientProcess) Stands(t int) bool { return p.Paused || p.Threads[t].Stopped }
 
 // Stopped is 1 more than the thread that is paused alone; 0: there is none.
-func (p *Client) Stopped() int8 {
+func (p *ClientProcess) Stopped() int8 {
 	for t := range p.Threads {
 		if p.Threads[t].Stopped {
 			return int8(t + 1)
@@ -33,7 +34,7 @@ func (p *Client) Stopped() int8 {
 }
 
 // Each yields the threads, from 0.
-func (p *Client) Each(yield func(t int8, th *Thread) bool) {
+func (p *ClientProcess) Each(yield func(t int8, th *Thread) bool) {
 	for t := range p.Threads {
 		if !yield(int8(t), &p.Threads[t]) {
 			return
@@ -42,7 +43,7 @@ func (p *Client) Each(yield func(t int8, th *Thread) bool) {
 }
 
 // End ends the pause, of the process or of a thread of it.
-func (p *Client) End() {
+func (p *ClientProcess) End() {
 	p.Paused, p.Open, p.Until = false, false, 0
 	for t := range p.Threads {
 		p.Threads[t].Stopped = false
@@ -69,7 +70,7 @@ type Thread struct {
 
 // Forget marks replies as lost that a broken connection can no longer deliver at now. What came
 // before a pause is read after it.
-func (p *Client) Forget(now time.Duration) {
+func (p *ClientProcess) Forget(now time.Duration) {
 	for t := range p.Threads {
 		if th := &p.Threads[t]; th.Broken && th.Hold < now && !p.Stands(t) {
 			th.Reply, th.Broken, th.Hold = LostConn, false, 0
@@ -147,7 +148,7 @@ func Of(c int8) Set { return 1 << (c - 1) }
 func (s Set) Has(c int8) bool { return s>>(c-1)&1 != 0 }
 
 // Renamed is the set with the clients renamed.
-func (s Set) Renamed(to *Names) (renamed Set) {
+func (s Set) Renamed(to *history.Names) (renamed Set) {
 	for c := range int8(MaxClients) {
 		if s.Has(c + 1) {
 			renamed |= 1 << (to[c+1] - 1)

@@ -26,8 +26,8 @@ import (
 
 // Limits of a world. They keep it a plain value.
 const (
-	MaxClients = 8 // client processes
-	MaxNodes   = 7 // servers
+	MaxClients = history.MaxClients // client processes
+	MaxNodes   = 7                  // servers
 )
 
 // A State is one server at one instant: a comparable value that never changes.
@@ -38,7 +38,7 @@ type State any
 type World interface {
 	Now() time.Duration // true time since the start
 	Clients() int
-	Client(c int8) *Client
+	Client(c int8) *ClientProcess
 	// Op returns the operation that a client's thread waits for.
 	Op(c, thread int8) *process.Op
 	// Memory returns the number of what a client's library remembers; see process.Library.
@@ -52,8 +52,8 @@ type World interface {
 
 	// Emit records an event at the present time. The pointer is good until the next
 	// event; EmitClient fills in the client, its thread and its clock.
-	Emit(k history.Kind) *history.Event
-	EmitClient(k history.Kind, c, thread int8) *history.Event
+	Emit(k history.EventKind) *history.Event
+	EmitClient(k history.EventKind, c, thread int8) *history.Event
 
 	// Observe ends what a thread waits for and lets its code run.
 	Observe(c, thread int8, s process.Observation) error
@@ -99,7 +99,7 @@ type Server interface {
 	Relative(now time.Duration, s State, readsClock bool) State
 	Absolute(now time.Duration, s State) State
 	// Rename renames the clients in a state.
-	Rename(s State, to *Names) State
+	Rename(s State, to *history.Names) State
 	// Has reports whether a state that was read from a file names only what the tables have.
 	Has(s State) bool
 }
@@ -164,8 +164,8 @@ type Vocabulary interface {
 	// Named reports whether an entry names a client. Renamed renames the clients in it, and Same
 	// reports whether entry a is then b; it adds nothing.
 	Named(id uint32) bool
-	Renamed(id uint32, to *Names) uint32
-	Same(a, b uint32, to *Names) bool
+	Renamed(id uint32, to *history.Names) uint32
+	Same(a, b uint32, to *history.Names) bool
 }
 
 // A Group is the states of all servers of a world while they change, as values of their own type.

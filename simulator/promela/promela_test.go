@@ -40,7 +40,7 @@ func question(t *testing.T, id, budget string) *explore.Model {
 	if i < 0 || err != nil {
 		t.Fatal(id, err)
 	}
-	return &explore.Model{Entry: entries[i], Faults: parsed, Bounds: explore.Bounds{Clients: 2, Attempts: 2, Nodes: min(entries[i].Servers(), 3), TTL: 9 * time.Second}}
+	return &explore.Model{Entry: entries[i], Faults: parsed, Scope: explore.Scope{Clients: 2, Attempts: 2, Nodes: min(entries[i].Servers(), 3), TTL: 9 * time.Second}}
 }
 
 // plainly is the lab's answer, without symmetry and without reduction.
@@ -53,7 +53,7 @@ func plainly(t *testing.T, b *explore.Model) string {
 	defer sim.Close()
 	opt := b.Options()
 	opt.Plain = explore.Plainest
-	r, err := explore.Run(t.Context(), sim, opt)
+	r, err := explore.Exhaust(t.Context(), sim, opt)
 	if err != nil {
 		t.Fatal(err)
 	}

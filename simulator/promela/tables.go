@@ -93,7 +93,7 @@ func is(b bool) int {
 }
 
 // notes are the kinds of note that judges hear of.
-var notes = []history.Kind{history.Acquire, history.Enter, history.Refuse, history.Leave, history.Release, history.Released, history.Done}
+var notes = []history.EventKind{history.Acquire, history.Enter, history.Refuse, history.Leave, history.Release, history.Released, history.Done}
 
 func (m *model) follow(c int, at uint32, seen process.Observation) ([]int, error) {
 	if seen.Kind == process.ClockRead {

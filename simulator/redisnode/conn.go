@@ -44,7 +44,7 @@ func (c *Connections) Client(n int) *redis.Client {
 	if r := c.clients[n-1]; r != nil {
 		return r
 	}
-	o := Options(n, func() net.Conn { return &conn{Wire: Wire{of: c, node: int8(n)}} })
+	o := ClientOptions(n, func() net.Conn { return &conn{Wire: Wire{of: c, node: int8(n)}} })
 	o.MaxRetries = cmp.Or(c.kind.Retries, -1) // 0 would be three
 	r := redis.NewClient(o)
 	r.AddHook(contextHook{c.p})
@@ -52,9 +52,9 @@ func (c *Connections) Client(n int) *redis.Client {
 	return r
 }
 
-// Options returns the options of a go-redis client that has the connections that dial makes to server
+// ClientOptions returns the options of a go-redis client that has the connections that dial makes to server
 // n, without retries.
-func Options(n int, dial func() net.Conn) *redis.Options {
+func ClientOptions(n int, dial func() net.Conn) *redis.Options {
 	return &redis.Options{
 		Addr:                     fmt.Sprintf("127.0.0.1:%d", n), // never dialed; a name would be looked up
 		Dialer:                   func(context.Context, string, string) (net.Conn, error) { return dial(), nil },

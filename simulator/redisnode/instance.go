@@ -78,7 +78,7 @@ type instance struct {
 }
 
 // emit records an event at the server.
-func (s *instance) emit(kind history.Kind) *history.Event {
+func (s *instance) emit(kind history.EventKind) *history.Event {
 	e := s.w.Emit(kind)
 	e.Node = int(s.n)
 	return e

@@ -3,6 +3,7 @@ package redisnode
 import (
 	"time"
 
+	"locklab/simulator/history"
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/memo"
 	"locklab/simulator/node"
@@ -265,7 +266,7 @@ func (k *Kind) Absolute(now time.Duration, state node.State) node.State {
 }
 
 // Rename returns a server with the clients renamed in its data.
-func (k *Kind) Rename(state node.State, to *node.Names) node.State {
+func (k *Kind) Rename(state node.State, to *history.Names) node.State {
 	s := state.(State)
 	for d := range s.all {
 		k.Executor.rename(d, to)

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"locklab/simulator/history"
 	"locklab/simulator/internal/codec"
-	"locklab/simulator/node"
 )
 
 // An execution is a batch that is to be executed on data. A search that treats clients as
@@ -21,7 +21,7 @@ type execution struct {
 func (x *Executor) commandOf(e execution) []string { return x.batches.At(e.batch &^ refuseWrites).text }
 
 // renamedExecution returns an execution on renamed data, of the renamed batch.
-func (x *Executor) renamedExecution(e execution, to *node.Names) (execution, error) {
+func (x *Executor) renamedExecution(e execution, to *history.Names) (execution, error) {
 	x.rename(&e.data, to)
 	e.batch = x.batches.Renamed(e.batch&^refuseWrites, to) | e.batch&refuseWrites
 	err := x.memo.Room.Exceeded
@@ -34,7 +34,7 @@ func (x *Executor) renamedExecution(e execution, to *node.Names) (execution, err
 // commute reports whether the effect of b, which is a renamed, is the renamed effect of a.
 // The order in which keys have changed may differ: it is that of their names, and the
 // judges look at the lock's key only.
-func (x *Executor) commute(a, b execution, to *node.Names) bool {
+func (x *Executor) commute(a, b execution, to *history.Names) bool {
 	if !x.replies.Same(a.eff.Reply, b.eff.Reply, to) || !x.keyspaces.Same(a.eff.To, b.eff.To, to) {
 		return false
 	}
@@ -53,7 +53,7 @@ func (x *Executor) commute(a, b execution, to *node.Names) bool {
 }
 
 // rename renames the clients in data.
-func (x *Executor) rename(d *Data, to *node.Names) {
+func (x *Executor) rename(d *Data, to *history.Names) {
 	from, was := *x.keys(d), *d
 	renamed := codec.Replace(from, to.Rename).sortedWithin()
 	for i := range from.ttls {

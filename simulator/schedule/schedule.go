@@ -14,8 +14,8 @@ import (
 	"locklab/simulator/i18n"
 )
 
-// Options of a timed run.
-type Options struct {
+// Conditions of a timed run.
+type Conditions struct {
 	// With Seed 0 every message takes exactly Latency. With any other seed it takes half
 	// of Latency plus an exponential of the same mean, at most ten times Latency. Each
 	// client draws from a stream of its own, so that one more command of one client
@@ -65,19 +65,19 @@ func NewPlayer(sim *simulator.Simulator) *Player {
 // Play makes one run by the clock: the choice that is due first is made first; of those
 // due at the same time, the one that Enabled lists first. The Run is valid until the
 // next Play.
-func (p *Player) Play(opt Options) (*Run, error) {
+func (p *Player) Play(opt Conditions) (*Run, error) {
 	s := &p.stage
 	s.reset(opt)
 	return &s.rec.run, s.play()
 }
 
 // Play makes a single run of sim; see Player.Play.
-func Play(sim *simulator.Simulator, opt Options) (*Run, error) { return NewPlayer(sim).Play(opt) }
+func Play(sim *simulator.Simulator, opt Conditions) (*Run, error) { return NewPlayer(sim).Play(opt) }
 
 // A Stage is a run in progress, as its script sees it.
 type Stage struct {
 	rec     Recorder
-	opt     Options
+	opt     Conditions
 	limit   int // of turns
 	enabled []simulator.Choice
 	actions []action // of the script, not done yet, by time and then in the order of After
@@ -108,7 +108,7 @@ type action struct {
 	do func()
 }
 
-func (s *Stage) reset(opt Options) {
+func (s *Stage) reset(opt Conditions) {
 	s.opt = opt
 	s.rec.world = s.rec.sim.NewWorld()
 	s.rec.run = Run{Choices: s.rec.run.Choices[:0], Events: s.rec.run.Events[:0]}

@@ -48,7 +48,7 @@ func labWith(t testing.TB, node simulator.NodeConfig, budget string, programs ..
 	return sim
 }
 
-func mustPlay(t testing.TB, sim *simulator.Simulator, opt Options) *Run {
+func mustPlay(t testing.TB, sim *simulator.Simulator, opt Conditions) *Run {
 	t.Helper()
 	run, err := Play(sim, opt)
 	if err != nil {
@@ -93,10 +93,10 @@ func pinger(n int) func(*simulator.Client) {
 
 // eventful is a run in which much happens: three users, a pause, a failover,
 // lost replies, and orphaned requests.
-func eventful(t testing.TB, entry lock.Entry) (*simulator.Simulator, Options) {
+func eventful(t testing.TB, entry lock.Entry) (*simulator.Simulator, Conditions) {
 	sim := mustLab(t, "crash=1,pause=1,failover=1,lose-reply=1", user(entry, 4*sec, 3), user(entry, sec, 4), user(entry, 2*sec, 3))
 	begun := false
-	return sim, Options{
+	return sim, Conditions{
 		Seed: 5, Latency: 3 * ms, Lag: 200 * ms, Start: []time.Duration{0, 50 * ms, 100 * ms}, Horizon: 60 * sec,
 		Script: func(s *Stage, e *history.Event) {
 			switch {
@@ -119,7 +119,7 @@ func TestReplay(t *testing.T) {
 	for _, entry := range algorithms.Milestones() {
 		sim, opt := eventful(t, entry)
 		run := mustPlay(t, sim, opt)
-		for _, k := range []history.Kind{history.Pause, history.Failover, history.LoseReply, history.Replicate, history.Timeout} {
+		for _, k := range []history.EventKind{history.Pause, history.Failover, history.LoseReply, history.Replicate, history.Timeout} {
 			if !slices.ContainsFunc(run.Events, func(e history.Event) bool { return e.Kind == k }) {
 				t.Errorf("%s: the run has no %v", entry.ID, k)
 			}
@@ -140,7 +140,7 @@ func TestReplay(t *testing.T) {
 // TestReplayStopsAtTheFirstImpossibleChoice: the error says which choice it is.
 func TestReplayStopsAtTheFirstImpossibleChoice(t *testing.T) {
 	sim := mustLab(t, "", pinger(2))
-	run := mustPlay(t, sim, Options{Latency: ms, Horizon: sec})
+	run := mustPlay(t, sim, Conditions{Latency: ms, Horizon: sec})
 	bad := slices.Insert(slices.Clone(run.Choices), 2, simulator.Choice{Verb: simulator.Wake, Client: 1})
 	got, err := Replay(sim, bad)
 	var not *simulator.NotEnabledError
@@ -211,14 +211,14 @@ func arrivals(run *Run, client int) (took []time.Duration) {
 // differently, and the samples of a client do not depend on how many messages another
 // sends.
 func TestLatency(t *testing.T) {
-	exact := mustPlay(t, mustLab(t, "", pinger(50)), Options{Latency: ms, Horizon: sec})
+	exact := mustPlay(t, mustLab(t, "", pinger(50)), Conditions{Latency: ms, Horizon: sec})
 	for i, d := range arrivals(exact, 1) {
 		if d != ms {
 			t.Fatalf("message %d took %v, want 1ms", i, d)
 		}
 	}
 	sample := func(seed uint64, of int, programs ...func(*simulator.Client)) []time.Duration {
-		return arrivals(mustPlay(t, mustLab(t, "", programs...), Options{Seed: seed, Latency: ms, Horizon: 60 * sec}), of)
+		return arrivals(mustPlay(t, mustLab(t, "", programs...), Conditions{Seed: seed, Latency: ms, Horizon: 60 * sec}), of)
 	}
 	one := sample(1, 1, pinger(2000))
 	if len(one) != 4000 {
@@ -255,7 +255,7 @@ func TestFreeze(t *testing.T) {
 		busy := func(c *simulator.Client) { pinger(100)(c); c.Clock().Sleep(5 * sec) }
 		sim := mustLab(t, "crash=1", pinger(1), busy)
 		applied := map[int][]time.Duration{}
-		run := mustPlay(t, sim, Options{Latency: ms, Horizon: 10 * sec, Script: func(s *Stage, e *history.Event) {
+		run := mustPlay(t, sim, Conditions{Latency: ms, Horizon: 10 * sec, Script: func(s *Stage, e *history.Event) {
 			switch {
 			case e.Kind == history.Send && e.Client == 1:
 				s.Freeze(1)
@@ -289,7 +289,7 @@ func TestLateRequest(t *testing.T) {
 	}
 	sim := mustLab(t, "crash=1,restart=1", sleeper, sleeper)
 	var late time.Duration
-	run := mustPlay(t, sim, Options{Latency: 10 * ms, Horizon: 10 * sec, Start: []time.Duration{0, 20 * ms}, Script: func(s *Stage, e *history.Event) {
+	run := mustPlay(t, sim, Conditions{Latency: 10 * ms, Horizon: 10 * sec, Start: []time.Duration{0, 20 * ms}, Script: func(s *Stage, e *history.Event) {
 		switch {
 		case e.Kind == history.Send && e.Client == 1:
 			s.Freeze(1)
@@ -322,7 +322,7 @@ func TestReplication(t *testing.T) {
 		}
 	}
 	heard := func(lag time.Duration) (at []time.Duration) {
-		run := mustPlay(t, mustLab(t, "", writer), Options{Latency: ms, Lag: lag, Horizon: sec})
+		run := mustPlay(t, mustLab(t, "", writer), Conditions{Latency: ms, Lag: lag, Horizon: sec})
 		for _, e := range run.Events {
 			if e.Kind == history.Replicate {
 				at = append(at, e.At)
@@ -350,14 +350,14 @@ func TestHorizon(t *testing.T) {
 		20 * sec: {End: 10 * sec},
 		0:        {Horizon: true},
 	} {
-		run := mustPlay(t, mustLab(t, "", sleeper), Options{Horizon: horizon})
+		run := mustPlay(t, mustLab(t, "", sleeper), Conditions{Horizon: horizon})
 		if run.End != want.End || run.Horizon != want.Horizon {
 			t.Errorf("horizon %v: ends at %v, by the horizon: %v", horizon, run.End, run.Horizon)
 		}
 	}
 	// A client that waits for what never comes does not stop the clock.
 	sim := mustLab(t, "pause=1", sleeper)
-	run := mustPlay(t, sim, Options{Horizon: sec, Script: func(s *Stage, e *history.Event) {
+	run := mustPlay(t, sim, Conditions{Horizon: sec, Script: func(s *Stage, e *history.Event) {
 		if e.Kind == history.Sleep {
 			s.Inject(0, faults.PauseOf(1, simulator.Never))
 		}
@@ -385,7 +385,7 @@ func TestEndless(t *testing.T) {
 			t.Fatalf("a player stops after %d turns", p.stage.limit)
 		}
 		p.stage.limit = 5000
-		run, err := p.Play(Options{Horizon: sec, Script: test.script})
+		run, err := p.Play(Conditions{Horizon: sec, Script: test.script})
 		if !errors.Is(err, ErrEndless) || len(run.Choices) > 5000 {
 			t.Errorf("%s without end: %v after %d choices", name, err, len(run.Choices))
 		}
@@ -395,8 +395,8 @@ func TestEndless(t *testing.T) {
 // TestMissed: the run goes on without a fault that cannot be injected, and says why.
 func TestMissed(t *testing.T) {
 	sim := mustLab(t, "crash=1", pinger(3))
-	plain := mustPlay(t, sim, Options{Latency: ms, Horizon: sec})
-	run := mustPlay(t, sim, Options{Latency: ms, Horizon: sec, Script: func(s *Stage, e *history.Event) {
+	plain := mustPlay(t, sim, Conditions{Latency: ms, Horizon: sec})
+	run := mustPlay(t, sim, Conditions{Latency: ms, Horizon: sec, Script: func(s *Stage, e *history.Event) {
 		if e.Kind == history.Send && e.Msg == 1 {
 			s.Inject(0, faults.CrashOf(2))
 			s.Inject(ms, faults.RestartOf(1))
@@ -425,7 +425,7 @@ func TestReplicasCatchUp(t *testing.T) {
 		c.Record(history.Event{Kind: history.Refuse, Note: fmt.Sprint(n)})
 		c.Clock().Sleep(ms)
 	})
-	run := mustPlay(t, sim, Options{Lag: 400 * ms, Horizon: sec})
+	run := mustPlay(t, sim, Conditions{Lag: 400 * ms, Horizon: sec})
 	var told []string
 	for _, e := range run.Events {
 		switch e.Kind {
@@ -439,7 +439,7 @@ func TestReplicasCatchUp(t *testing.T) {
 		t.Errorf("got %q, want %q", told, want)
 	}
 
-	run = mustPlay(t, sim, Options{Lag: simulator.Never, Horizon: sec, Script: func(s *Stage, e *history.Event) {
+	run = mustPlay(t, sim, Conditions{Lag: simulator.Never, Horizon: sec, Script: func(s *Stage, e *history.Event) {
 		if e.Kind == history.Change && e.Client == 1 {
 			s.Inject(100*ms, simulator.Choice{Verb: simulator.Replicate, Node: 1, Thread: 1})
 			s.Inject(200*ms, faults.FailoverTo(1, 1))
@@ -471,7 +471,7 @@ func TestDiskLags(t *testing.T) {
 		c.Redis(1).Set(context.Background(), "k", "w", 0)
 		c.Clock().Sleep(2 * sec)
 	})
-	run := mustPlay(t, sim, Options{Horizon: 10 * sec, Lag: 300 * ms, Script: func(s *Stage, e *history.Event) {
+	run := mustPlay(t, sim, Conditions{Horizon: 10 * sec, Lag: 300 * ms, Script: func(s *Stage, e *history.Event) {
 		if e.Kind == history.Sync {
 			s.Inject(100*ms, faults.RestartAfter(1, 400*ms))
 		}
@@ -492,7 +492,8 @@ func TestDiskLags(t *testing.T) {
 // TestErrors: code that the simulator cannot run ends the run with its error.
 func TestErrors(t *testing.T) {
 	sim := mustLab(t, "", func(c *simulator.Client) { _ = c.Redis(1).SPop(context.Background(), "k").Err() })
-	if _, err := Play(sim, Options{Horizon: sec}); err == nil || !strings.Contains(text.SayError("en", err), "SPOP") {
+	_, err := Play(sim, Conditions{Horizon: sec})
+	if err == nil || !strings.Contains(text.SayError("en", err), "SPOP") {
 		t.Errorf("error %v, want one that names SPOP", err)
 	}
 }
@@ -501,7 +502,7 @@ func TestErrors(t *testing.T) {
 func TestAfterKeepsItsOrder(t *testing.T) {
 	var did []string
 	sim := mustLab(t, "", func(c *simulator.Client) { c.Clock().Sleep(sec) })
-	mustPlay(t, sim, Options{Horizon: 2 * sec, Script: func(s *Stage, e *history.Event) {
+	mustPlay(t, sim, Conditions{Horizon: 2 * sec, Script: func(s *Stage, e *history.Event) {
 		if e.Kind != history.Sleep {
 			return
 		}
@@ -523,7 +524,7 @@ func BenchmarkPlay(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		seed++
-		run, err := p.Play(Options{Seed: seed, Latency: ms, Horizon: 60 * sec})
+		run, err := p.Play(Conditions{Seed: seed, Latency: ms, Horizon: 60 * sec})
 		if err != nil {
 			b.Fatal(err)
 		}

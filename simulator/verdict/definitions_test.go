@@ -74,7 +74,7 @@ func chronicle(h *history.History) []moment {
 }
 
 // moves reports whether an event of kind k changes how things stand.
-func moves(k history.Kind) bool {
+func moves(k history.EventKind) bool {
 	switch k {
 	case history.Change, history.Expire, history.Replicate, history.Sync, history.Split, history.Heal,
 		history.Acquire, history.Enter, history.Refuse, history.Leave, history.Release, history.Released, history.Done, history.Crash, history.Return:

@@ -9,7 +9,7 @@ import (
 
 // The limits of a Monitor, which keep it a value of fixed size.
 const (
-	MaxClients = 8
+	MaxClients = history.MaxClients
 	MaxNodes   = 8
 	maxCopies  = history.Disk + 1 // of one node's data
 )
@@ -256,7 +256,7 @@ const (
 		1<<history.Split | 1<<history.Heal | 1<<history.Sync
 )
 
-func oneOf(kinds uint64, k history.Kind) bool { return kinds>>k&1 != 0 }
+func oneOf(kinds uint64, k history.EventKind) bool { return kinds>>k&1 != 0 }
 
 // Matters reports whether any judge of a search needs events of kind k.
-func Matters(k history.Kind) bool { return oneOf(ofClients|ofNodes, k) }
+func Matters(k history.EventKind) bool { return oneOf(ofClients|ofNodes, k) }

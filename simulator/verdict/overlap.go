@@ -43,6 +43,6 @@ func (c *Case) roomWith(inside clients) int {
 
 // endsInside reports whether a client that was inside no longer is, after an event
 // of kind k.
-func endsInside(k history.Kind) bool {
+func endsInside(k history.EventKind) bool {
 	return k == history.Leave || k == history.Crash || k == history.Done
 }

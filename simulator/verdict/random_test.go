@@ -46,8 +46,8 @@ type wild struct {
 
 // walker is where a client is.
 type walker struct {
-	next   history.Kind // 0: it is dead
-	inside bool         // it asks whether it still has the lock
+	next   history.EventKind // 0: it is dead
+	inside bool              // it asks whether it still has the lock
 	lease  int
 }
 

@@ -1,15 +1,12 @@
 package verdict
 
-// Names says how clients are to be called: client c becomes Names[c]. Names[0]
-// is not used.
-type Names [MaxClients + 1]uint8
+import "locklab/simulator/history"
 
-// Rename calls every client by its new name. Where all clients run the same
-// code, a state and a renamed one have the same futures, up to names.
-func (s *Safety) Rename(to *Names) {
+// Rename gives every client its new name.
+func (s *Safety) Rename(to *history.Names) {
 	f := &s.reading
 	for _, set := range s.sets() {
-		*set = to.set(*set)
+		*set = set.renamed(to)
 	}
 	for _, leases := range []*[MaxClients]uint8{&f.made, &f.former} {
 		old := *leases
@@ -21,13 +18,13 @@ func (s *Safety) Rename(to *Names) {
 		}
 	}
 	for n := range f.grant {
-		f.grant[n].owner = to.one(f.grant[n].owner)
+		f.grant[n].owner = f.grant[n].owner.renamed(to)
 		for i := range f.copied[n] {
-			f.copied[n][i].owner = to.one(f.copied[n][i].owner)
+			f.copied[n][i].owner = f.copied[n][i].owner.renamed(to)
 		}
 	}
-	s.staleWrite.last.by = to.one(s.staleWrite.last.by)
-	s.staleWrite.other.by = to.one(s.staleWrite.other.by)
+	s.staleWrite.last.by = s.staleWrite.last.by.renamed(to)
+	s.staleWrite.other.by = s.staleWrite.other.by.renamed(to)
 }
 
 // sets are all sets of clients of the judges.
@@ -37,14 +34,14 @@ func (s *Safety) sets() [11]*clients {
 		&s.lie.had, &s.lie.lacked, &s.staleWrite.readers, &s.met.clients}
 }
 
-func (to *Names) set(s clients) (renamed clients) {
+func (s clients) renamed(to *history.Names) (renamed clients) {
 	for ; s != 0; s &= s - 1 {
 		renamed.add(client8(to[s.first()]))
 	}
 	return renamed
 }
 
-func (to *Names) one(c client8) client8 {
+func (c client8) renamed(to *history.Names) client8 {
 	if c == 0 || c == nobody {
 		return c
 	}

@@ -79,7 +79,7 @@ type ensemble struct {
 func (s *ensemble) now() *contents { return s.x.contents.At(s.contents) }
 
 // emit records an event of the ensemble and a client.
-func (s *ensemble) emit(kind history.Kind, c int8) *history.Event {
+func (s *ensemble) emit(kind history.EventKind, c int8) *history.Event {
 	e := s.w.Emit(kind)
 	e.Client, e.Node = int(c), number
 	return e

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"locklab/simulator/history"
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/memo"
 	world "locklab/simulator/node"
@@ -117,7 +118,7 @@ func (k *Kind) Absolute(now time.Duration, state world.State) world.State {
 }
 
 // Rename returns the ensemble with the clients renamed.
-func (k *Kind) Rename(state world.State, to *world.Names) world.State {
+func (k *Kind) Rename(state world.State, to *history.Names) world.State {
 	s := state.(EnsembleState)
 	ends := s.ends
 	for c := range world.MaxClients {

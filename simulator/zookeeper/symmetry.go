@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"locklab/simulator/history"
 	"locklab/simulator/internal/codec"
 	world "locklab/simulator/node"
 )
@@ -12,7 +13,7 @@ import (
 // is which: see [memo.Check].
 
 // renamedEffect is an act with the clients renamed, whose effect is then known.
-func (x *Executor) renamedEffect(a act, to *world.Names) (act, error) {
+func (x *Executor) renamedEffect(a act, to *history.Names) (act, error) {
 	b := x.renamedAct(a, to)
 	if x.effects[b] == nil {
 		x.effects[b] = x.run(b)
@@ -21,7 +22,7 @@ func (x *Executor) renamedEffect(a act, to *world.Names) (act, error) {
 }
 
 // renamedAct is an act with the clients renamed.
-func (x *Executor) renamedAct(a act, to *world.Names) act {
+func (x *Executor) renamedAct(a act, to *history.Names) act {
 	a.client = int8(to[a.client])
 	a.contents = x.contents.Renamed(a.contents, to)
 	switch {
@@ -34,7 +35,7 @@ func (x *Executor) renamedAct(a act, to *world.Names) act {
 }
 
 // commute reports whether the effect of b, which is a renamed, is that of a, renamed.
-func (x *Executor) commute(a, b act, to *world.Names) bool {
+func (x *Executor) commute(a, b act, to *history.Names) bool {
 	p, q := x.effects[a], x.effects[b]
 	if p.refused != q.refused || !x.contents.Same(p.to, q.to, to) {
 		return false
@@ -68,7 +69,7 @@ func (x *Executor) actText(a act) []string {
 
 // renamed is contents with the clients renamed: each has what the other had, but for the number of
 // its session.
-func (from contents) renamed(to *world.Names) contents {
+func (from contents) renamed(to *history.Names) contents {
 	renamed := func(id SessionID) SessionID {
 		if c := from.ofSession(id); c >= 0 && c < world.MaxClients {
 			return from.peers[to[c+1]-1].session

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"locklab/simulator/history"
 	"locklab/simulator/internal/table"
 	"locklab/simulator/memo"
 	"locklab/simulator/node"
@@ -33,7 +34,7 @@ func TestInterchange(t *testing.T) {
 		left := x.look(act{begin.contents, x.internRequest(Request{Op: GetChildren, Path: "/", Watch: true}), ActServe, 2})
 		a := act{left.to, x.internRequest(Request{Op: Create, Path: "/c1.1-", Mode: Ephemeral | Sequential}), ActServe, 1}
 		x.look(a)
-		other := x.renamedAct(a, node.Swap(1, 2))
+		other := x.renamedAct(a, history.Swap(1, 2))
 		alter(x, other.contents, x.look(other))
 		x.memo.Symmetric = 2
 		x.look(a)

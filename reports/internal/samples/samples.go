@@ -36,7 +36,7 @@ func (s *Script) Add(e history.Event) *Script {
 }
 
 // Client adds events of a client that need no more than their kind.
-func (s *Script) Client(c int, kinds ...history.Kind) *Script {
+func (s *Script) Client(c int, kinds ...history.EventKind) *Script {
 	for _, k := range kinds {
 		s.Add(history.Event{Kind: k, Client: c})
 	}

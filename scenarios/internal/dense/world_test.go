@@ -106,9 +106,9 @@ func (w *world) tell(format string, args ...any) {
 type message struct {
 	from     *thread
 	lease    int
-	node     int          // 0: the resource
-	resource history.Kind // Read or Write
-	version  int          // that was read
+	node     int               // 0: the resource
+	resource history.EventKind // Read or Write
+	version  int               // that was read
 	peer     *server.Peer
 	commands [][]string
 

@@ -1,0 +1,24 @@
+package node
+
+import "fmt"
+
+// AsymmetricError says that clients cannot change places: something can tell which is
+// which. Exactly one of its fields is set.
+type AsymmetricError struct {
+	Command []string // a server treats clients otherwise that differ in their names only
+	Reply   string   // a reply names one of more than two clients, so that who reads it knows which is which
+	Does    string   // what one client does and another one in its place would not do
+	Session bool     // an ensemble knows clients by the numbers of their sessions
+}
+
+func (e *AsymmetricError) Error() string {
+	switch {
+	case e.Command != nil:
+		return fmt.Sprintf("simulator: what a server does at %q depends on which client is which, so clients cannot change places", e.Command)
+	case e.Reply != "":
+		return fmt.Sprintf("simulator: the reply %s names a client, so clients cannot change places", e.Reply)
+	case e.Does != "":
+		return fmt.Sprintf("simulator: one client asks for %s, another in its place does not, so clients cannot change places", e.Does)
+	}
+	return "simulator: a server knows clients by their sessions, so they cannot change places"
+}
