@@ -14,7 +14,6 @@ import (
 
 	"locklab/simulator/history"
 	"locklab/simulator/i18n"
-	"locklab/simulator/internal/routine"
 	"locklab/simulator/internal/table"
 )
 
@@ -51,7 +50,6 @@ type thread struct {
 	yield func(Op) bool
 	given Observation // the answer to its last operation
 	lease uint8       // the attempt to which it belongs
-	goid  string      // its goroutine; "": not looked at
 	join  *join       // not nil: the task that it runs is one of several
 	// deadline is that of the context for which it acts; nil: none. See WithDeadline.
 	deadline *deadline
@@ -78,9 +76,7 @@ func (x *execution) start(slot int, f func()) {
 	t.next, t.stop = iter.Pull(func(yield func(Op) bool) {
 		growStack()
 		t.yield = yield
-		if x.p.starts < namedStarts {
-			t.goid = routine.Current().Name
-		}
+		debug.SetPanicOnFault(true)
 		defer x.unwound()
 		f()
 	})
@@ -229,17 +225,9 @@ func (p *Code) MustAsk(o Op) Observation {
 }
 
 // Own ends a goroutine that uses the process and is none of its coroutines: the
-// code has started it by itself. Asking the runtime for the goroutine's name is
-// certain, but takes too long to do always: after the first operations only a
-// goroutine that runs while no coroutine does is noticed.
+// code has started it by itself.
 func (p *Code) Own() {
-	x := p.live
-	foreign := x == nil || !x.running.Load()
-	if !foreign && x.threads[x.current].goid != "" && p.asked < namedOps {
-		p.asked++
-		foreign = x.threads[x.current].goid != routine.Current().Name
-	}
-	if foreign {
+	if x := p.live; x == nil || !x.running.Load() || !coroutine() {
 		p.foreign.Store(true)
 		runtime.Goexit()
 	}
@@ -354,18 +342,18 @@ func (p *Code) Token() string {
 	return "c" + strconv.Itoa(p.id) + "." + strconv.FormatUint(p.live.tokens, 10)
 }
 
-// namedStarts is the number of starts of a process after which the names of its
-// goroutines are not looked up any more, and namedOps the number of operations of its code
-// after which its goroutine's name is not. Each look walks the stack, which was a tenth
-// of a short run when all of it were looked at.
-const (
-	namedStarts = 200
-	namedOps    = 8
-)
+// coroutine reports whether the goroutine that runs is a coroutine of a process. What SetPanicOnFault
+// says holds for one goroutine, not for those that it starts, so that it tells them apart; to read a
+// goroutine's name would walk its stack.
+func coroutine() bool {
+	set := debug.SetPanicOnFault(true)
+	debug.SetPanicOnFault(set)
+	return set
+}
 
 // unwind ends the coroutine that runs, or a foreign goroutine in its place.
 func (p *Code) unwind() {
-	if x := p.live; x != nil && x.threads[x.current].goid != "" && x.threads[x.current].goid != routine.Current().Name {
+	if p.live != nil && !coroutine() {
 		p.foreign.Store(true)
 		runtime.Goexit()
 	}

@@ -16,7 +16,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -68,9 +67,7 @@ type Code struct {
 	live    *execution // the newest, if it is on coroutines; nil: there is none
 	watched string     // package whose lines stand in Entry.Code; "": none
 
-	// asked counts what its coroutines have asked for, while goroutines are
-	// watched; foreign is set when a goroutine that the code started has asked.
-	asked   int
+	// foreign is set when a goroutine that the code started has asked.
 	foreign atomic.Bool
 }
 
@@ -457,8 +454,7 @@ func (p *Process) start(from *Entry) {
 
 // SameActions reports whether code that has observed the same did the same in both.
 func (e *Entry) SameActions(o *Entry) bool {
-	same := func(a, b history.Event) bool { return reflect.DeepEqual(a, b) }
-	return e.Ops == o.Ops && e.Fresh == o.Fresh && slices.EqualFunc(e.Notes, o.Notes, same)
+	return e.Ops == o.Ops && e.Fresh == o.Fresh && len(e.Notes) == len(o.Notes) && (len(e.Notes) == 0 || reflect.DeepEqual(e.Notes, o.Notes))
 }
 
 // NondeterministicError is client code that, given the same observations twice,
