@@ -2,6 +2,7 @@ package faults
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -10,25 +11,39 @@ import (
 	"locklab/simulator/i18n"
 )
 
+// A Budget is how often each fault may be injected, and how long or how large it may be each time, as it is
+// written: "crash=1,pause=2@5s". "" and NoFaults are no faults at all. It may be wrong until Parse has read it.
+type Budget string
+
 // NoFaults is a budget without faults in a word, where "" would be overlooked.
 const NoFaults = "none"
 
-// Canonical returns a budget as bounds and links have it: "" in place of NoFaults.
-func Canonical(budget string) string {
-	if strings.TrimSpace(budget) == NoFaults {
+// Canonical returns b as bounds and links have it: "" in place of NoFaults.
+func (b Budget) Canonical() Budget {
+	if strings.TrimSpace(string(b)) == NoFaults {
 		return ""
 	}
-	return budget
+	return b
 }
 
-// ParseBudget reads "crash=1,pause=2@5s": how often each fault may be injected, and
-// how long or how large it may be each time. "" and NoFaults are no faults at all.
-func ParseBudget(s string) (budget []simulator.FaultBudget, err error) {
-	if Canonical(s) == "" {
+// Faults returns the faults of a budget that Parse has read before; of a wrong one there are none.
+func (b Budget) Faults() []simulator.FaultBudget {
+	list, _ := b.Parse()
+	return list
+}
+
+// Allows reports whether a fault may be injected, as Faults has it.
+func (b Budget) Allows(fault *simulator.Fault) bool {
+	return slices.ContainsFunc(b.Faults(), func(a simulator.FaultBudget) bool { return a.Times > 0 && a.Fault == fault })
+}
+
+// Parse reads b.
+func (b Budget) Parse() (budget []simulator.FaultBudget, err error) {
+	if b.Canonical() == "" {
 		return nil, nil
 	}
 	seen := map[string]bool{}
-	for _, item := range strings.Split(s, ",") {
+	for _, item := range strings.Split(string(b), ",") {
 		a, err := parseItem(strings.TrimSpace(item))
 		if err != nil {
 			return nil, i18n.Errorf("error.budget", "item", item, "cause", err)
@@ -67,8 +82,8 @@ func parseItem(item string) (a simulator.FaultBudget, err error) {
 	return a, nil
 }
 
-// FormatBudget writes a budget as ParseBudget reads it.
-func FormatBudget(budget []simulator.FaultBudget) string {
+// BudgetOf writes a budget as Parse reads it.
+func BudgetOf(budget []simulator.FaultBudget) Budget {
 	items := make([]string, len(budget))
 	for i, a := range budget {
 		items[i] = fmt.Sprintf("%s=%d", a.Fault.Name, a.Times)
@@ -76,5 +91,5 @@ func FormatBudget(budget []simulator.FaultBudget) string {
 			items[i] += "@" + a.Max.String()
 		}
 	}
-	return strings.Join(items, ",")
+	return Budget(strings.Join(items, ","))
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func TestParseBudget(t *testing.T) {
-	for text, want := range map[string]string{
+	for text, want := range map[string]faults.Budget{
 		"":                      "",
 		"crash=1":               "crash=1",
 		"crash=1,pause=2@5s":    "crash=1,pause=2@5s",
@@ -19,8 +19,8 @@ func TestParseBudget(t *testing.T) {
 		"node-clock=1@1500ms":   "node-clock=1@1.5s",
 		"failover=1,restart=01": "failover=1,restart=1",
 	} {
-		budget, err := faults.ParseBudget(text)
-		if got := faults.FormatBudget(budget); err != nil || got != want {
+		budget, err := faults.Budget(text).Parse()
+		if got := faults.BudgetOf(budget); err != nil || got != want {
 			t.Errorf("%q is read as %q, %v, want %q", text, got, err, want)
 		}
 	}
@@ -48,7 +48,7 @@ func TestParseBudgetRefuses(t *testing.T) {
 		"xxxxxxxx=1":       {`unknown fault "xxxxxxxx": 'locklab list faults' shows all`},
 		"=1":               {`unknown fault ""`, "locklab list faults"},
 	} {
-		budget, err := faults.ParseBudget(given)
+		budget, err := faults.Budget(given).Parse()
 		if err == nil || budget != nil {
 			t.Errorf("%q is read as %v, %v", given, budget, err)
 			continue
@@ -67,16 +67,16 @@ func FuzzParseBudget(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		budget, err := faults.ParseBudget(s)
+		budget, err := faults.Budget(s).Parse()
 		if err != nil {
 			return
 		}
-		written := faults.FormatBudget(budget)
-		back, err := faults.ParseBudget(written)
+		written := faults.BudgetOf(budget)
+		back, err := written.Parse()
 		if err != nil || !reflect.DeepEqual(back, budget) {
 			t.Errorf("%q is written %q and read again as %v, %v", s, written, back, err)
 		}
-		if again := faults.FormatBudget(back); again != written {
+		if again := faults.BudgetOf(back); again != written {
 			t.Errorf("%q is written %q and then %q", s, written, again)
 		}
 	})

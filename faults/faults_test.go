@@ -47,7 +47,7 @@ func newStage(t *testing.T, budget string) *stage {
 
 func stageWith(t *testing.T, budget string, nodes ...simulator.NodeConfig) *stage {
 	t.Helper()
-	allowed, err := faults.ParseBudget(budget)
+	allowed, err := faults.Budget(budget).Parse()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -413,7 +413,7 @@ func TestStrangerFindsNobody(t *testing.T) {
 
 // A call that fails changes nothing, for each command of a pipeline.
 func TestFailedPipeline(t *testing.T) {
-	allowed, err := faults.ParseBudget("fail-call=1")
+	allowed, err := faults.Budget("fail-call=1").Parse()
 	if err != nil {
 		t.Fatal(err)
 	}

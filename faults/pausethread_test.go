@@ -25,7 +25,7 @@ func threaded(stops bool) func(*simulator.Client) {
 
 func newThreaded(t *testing.T, budget string, stops bool, timing *simulator.Timing) *stage {
 	t.Helper()
-	allowed, err := faults.ParseBudget(budget)
+	allowed, err := faults.Budget(budget).Parse()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 // sleeps, and the third's program has not begun.
 func newZoo(t *testing.T, budget string) *stage {
 	t.Helper()
-	allowed, err := faults.ParseBudget(budget)
+	allowed, err := faults.Budget(budget).Parse()
 	if err != nil {
 		t.Fatal(err)
 	}

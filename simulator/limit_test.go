@@ -87,7 +87,7 @@ func TestLimits(t *testing.T) {
 					setup.Nodes = redises(1, simulator.NodeConfig{})
 				}
 				var err error
-				if setup.Faults, err = faults.ParseBudget(test.budget); err != nil {
+				if setup.Faults, err = faults.Budget(test.budget).Parse(); err != nil {
 					t.Fatal(err)
 				}
 				l := simulator.MustLab(t, setup)

@@ -16,7 +16,7 @@ import (
 // parted is a stage with one server, and as many clients as programs; replicas
 // and what the server asks of them are given.
 func parted(t *testing.T, node simulator.NodeConfig, programs ...func(*simulator.Client)) *stage {
-	allowed, err := faults.ParseBudget("crash=1,restart=3,failover=3,split=3,hang=3,delay=3,lose-reply=1")
+	allowed, err := faults.Budget("crash=1,restart=3,failover=3,split=3,hang=3,delay=3,lose-reply=1").Parse()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -160,7 +160,7 @@ func TestWatchersInSearch(t *testing.T) {
 	}
 	head := history.History{Clients: 3, Nodes: 1, Key: "lock", TTL: 10 * sec}
 	for budget, overlap := range map[string]bool{"": false, "crash=1": false, "failover=1": true} {
-		setup.Faults, _ = faults.ParseBudget(budget)
+		setup.Faults, _ = faults.Budget(budget).Parse()
 		search := func(alike int, plain bool) *explore.Result {
 			r, err := explore.Exhaust(context.Background(), simulator.MustLab(t, setup), explore.Options{Case: head, Symmetric: alike, Limits: explore.Limits{Plain: explore.Plain{Order: plain}}})
 			if err != nil || !r.Complete {

@@ -175,7 +175,7 @@ func waiter(c *simulator.Client) {
 
 // budget allows every fault, with a bound on those that have a size.
 func budget(t testing.TB) []simulator.FaultBudget {
-	b, err := faults.ParseBudget("crash=1,pause=2@1500ms,lose-reply=2,lose-request=2,client-clock=2@1s,node-clock=2@900ms,restart=2@700ms,failover=2,split=2,hang=1@1100ms,delay=2@1900ms,fail-call=1,evict=1,flush=1")
+	b, err := faults.Budget("crash=1,pause=2@1500ms,lose-reply=2,lose-request=2,client-clock=2@1s,node-clock=2@900ms,restart=2@700ms,failover=2,split=2,hang=1@1100ms,delay=2@1900ms,fail-call=1,evict=1,flush=1").Parse()
 	if err != nil {
 		t.Fatal(err)
 	}

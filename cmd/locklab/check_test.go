@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"locklab/algorithms/lock"
+	"locklab/faults"
 	"locklab/scenarios/checked"
 	"locklab/scenarios/contract"
 	"locklab/scenarios/race"
@@ -38,7 +39,7 @@ func ownLock(t *testing.T) checked.Lock {
 	c := checked.Lock{Checked: &study.Checked{Test: own.ID, Nodes: 1, TTL: 9 * time.Second}, Dir: dir}
 	for i, budget := range append([]string{"pause=1"}, study.SingleFaults()...) {
 		b := study.DefaultBounds()
-		b.Budget = budget
+		b.Budget = faults.Budget(budget)
 		s, err := study.Explore(t.Context(), own, b)
 		if err != nil {
 			t.Fatal(err)

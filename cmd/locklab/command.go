@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"locklab/faults"
 	"locklab/reports/text"
 )
 
@@ -158,6 +159,8 @@ func (f *flags) add(name string, p any, pairs ...string) {
 		f.set.Uint64Var(p, name, *p, usage)
 	case *string:
 		f.set.StringVar(p, name, *p, usage)
+	case *faults.Budget:
+		f.set.StringVar((*string)(p), name, string(*p), usage)
 	case *time.Duration:
 		f.set.DurationVar(p, name, *p, usage)
 	case *[]string:

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"locklab/faults"
 	"locklab/reports"
 	"locklab/reports/certificate"
 	"locklab/reports/chart"
@@ -238,8 +237,7 @@ func (s *shownSearch) toJSON() exploreJSON {
 		Beside: othersToJSON(s.Beside), Tried: othersToJSON(s.Cut),
 		FromFile: s.FromFile(), Seconds: s.took.Seconds(), Verdicts: []witnessJSON{}, Certificate: certificate.Of(s.Search, "en"), Doom: s.doom.Data(),
 	}
-	budget, _ := faults.ParseBudget(b.Budget) // Check has read it
-	for _, f := range budget {
+	for _, f := range b.Budget.Faults() {
 		out.Budget[f.Fault.Name] = f.Times
 	}
 	for _, w := range s.Witnesses {

@@ -25,12 +25,12 @@ func parCommand() *command {
 		},
 		run: c.run(algorithms.Milestones, func(e *env, entries []lock.Entry) (chart.Result, error) {
 			for i, budget := range budgets {
-				budgets[i] = faults.Canonical(budget)
+				budgets[i] = string(faults.Budget(budget).Canonical())
 			}
 			for _, entry := range entries {
 				for _, budget := range budgets {
 					one := bounds
-					one.Budget = budget
+					one.Budget = faults.Budget(budget)
 					if err := one.Check(entry); err != nil {
 						return nil, err
 					}

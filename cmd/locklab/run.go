@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"locklab/algorithms/lock"
+	"locklab/faults"
 	"locklab/reports"
 	"locklab/reports/chart"
 	"locklab/reports/lessons"
@@ -122,7 +123,7 @@ func (r *runFlags) run(e *env, args []string) error {
 		s.Seed = r.seed
 	}
 	if r.budget != "" {
-		s.Budget = r.budget
+		s.Budget = faults.Budget(r.budget)
 	}
 	if err := checkView(e, r.shown.view, r.files); err != nil {
 		return err

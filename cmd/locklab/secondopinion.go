@@ -14,7 +14,6 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
-	"locklab/faults"
 	"locklab/reports/text"
 	"locklab/scenarios/study"
 	"locklab/simulator/client"
@@ -56,7 +55,7 @@ func (q *opinionFlags) run(e *env, args []string) (err error) {
 			return err
 		}
 	}
-	q.Budget = faults.Canonical(q.Budget)
+	q.Budget = q.Budget.Canonical()
 	for _, entry := range entries {
 		if err := q.of(entry).Check(entry); err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 
 	"locklab/algorithms"
+	"locklab/faults"
 	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/play"
@@ -209,7 +210,7 @@ func (t *Table) start(r *asked) (any, error) {
 		return nil, err
 	}
 	b := play.DefaultBounds()
-	b.Budget, b.Nodes, b.Fenced = r.Budget, r.Nodes, r.Fenced
+	b.Budget, b.Nodes, b.Fenced = faults.Budget(r.Budget), r.Nodes, r.Fenced
 	if r.Timing != "" {
 		if b.Timing, err = study.ParseMode(r.Timing); err != nil {
 			return nil, err
@@ -345,7 +346,7 @@ func (t *Table) mend(r *asked) (any, error) {
 	}
 	defer other.Close()
 	j := MendJSON{PositionJSON: ToJSON(other, m.Position), Same: m.Same, Of: len(r.trace.Choices), Goal: goalJSON(m.Search, r.Harm),
-		Budget: m.Search.Bounds.Budget, Found: []string{}}
+		Budget: string(m.Search.Bounds.Budget), Found: []string{}}
 	for _, w := range m.Search.Witnesses {
 		if w.Verdict == r.Harm {
 			j.Way = w.Trace.Link()

@@ -121,7 +121,7 @@ func (t *Session) introduce() error {
 		}
 	}
 	t.Out.Sentence("play.bounds", "lock", t.Strategy.Heading(), "clients", fmt.Sprint(t.Bounds.Clients), "attempts", fmt.Sprint(t.Bounds.Attempts),
-		"faults", t.orNone(t.Bounds.Budget))
+		"faults", t.orNone(string(t.Bounds.Budget)))
 	if t.Bounds.Timing == study.AnyTiming {
 		t.Out.Sentence("play.bounds.any")
 	}
@@ -441,7 +441,7 @@ func (t *Session) tryOther(name string) error {
 		came = v[0]
 	}
 	t.Out.Sentence("play.mend.same", "lock", entry.Heading(), "same", fmt.Sprint(m.Same), "all", fmt.Sprint(len(t.choices)), "verdict", string(came))
-	t.Out.Sentence(mendKey(m.Search, t.harm), "lock", entry.ID, "harm", string(t.harm), "faults", t.orNone(m.Search.Bounds.Budget), "states", fmt.Sprint(m.Search.States),
+	t.Out.Sentence(mendKey(m.Search, t.harm), "lock", entry.ID, "harm", string(t.harm), "faults", t.orNone(string(m.Search.Bounds.Budget)), "states", fmt.Sprint(m.Search.States),
 		"found", foundWords(m.Search))
 	link := m.Position.Trace.Link()
 	for _, w := range m.Search.Witnesses {

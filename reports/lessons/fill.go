@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"locklab/algorithms/lock"
+	"locklab/faults"
 	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/race"
@@ -207,7 +208,7 @@ func (f *filler) uncontended(e lock.Entry) (*race.Outcome, error) {
 // par returns the fewest faults of a budget that break a lock.
 func (f *filler) par(e lock.Entry, budget string) (string, error) {
 	b := study.DefaultBounds()
-	b.Budget, b.Nodes = budget, study.FewServers(e)
+	b.Budget, b.Nodes = faults.Budget(budget), study.FewServers(e)
 	s, err := study.Explore(f.ctx, e, b)
 	if err != nil {
 		return "", err

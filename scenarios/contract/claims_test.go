@@ -493,7 +493,7 @@ func endless(c int) func(*history.Event) bool {
 func search(t *testing.T, id, budget string) *study.Search {
 	t.Helper()
 	b := study.DefaultBounds()
-	b.Budget = budget
+	b.Budget = faults.Budget(budget)
 	s, err := study.Explore(t.Context(), racetest.Lock(t, id), b)
 	if err != nil {
 		t.Fatal(err)

@@ -159,7 +159,7 @@ func TestProofsCoverEverything(t *testing.T) {
 		} else {
 			breaks[e.Strategy.ID] = true
 		}
-		budget, err := faults.ParseBudget(e.Bounds.Budget)
+		budget, err := e.Bounds.Budget.Parse()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -33,7 +33,7 @@ func BenchmarkHosts(b *testing.B) {
 		for b.Loop() {
 			testing.RunTests(func(string, string) (bool, error) { return true, nil }, []testing.InternalTest{{Name: "search", F: func(t *testing.T) {
 				var p *plan
-				p, err = newPlan(t, Bounds{Clients: 2, Budget: bounds.Budget, TTL: bounds.TTL, Key: client.Key}, func(c *Client) {
+				p, err = newPlan(t, Bounds{Clients: 2, Budget: string(bounds.Budget), TTL: bounds.TTL, Key: client.Key}, func(c *Client) {
 					lease, err := entry.New(c.Env()).Acquire(context.Background(), client.Key)
 					if err != nil {
 						return

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"locklab/algorithms/lock"
+	"locklab/faults"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
@@ -37,7 +38,7 @@ func TestBothHosts(t *testing.T) {
 		{"watchdog", "pause=1", false},
 	} {
 		t.Run(test.id+" "+test.budget, func(t *testing.T) {
-			own, s, _ := onBothHosts(t, test.id, study.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 2, TTL: 9 * time.Second, Nodes: 1}, Budget: test.budget}, test.same)
+			own, s, _ := onBothHosts(t, test.id, study.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 2, TTL: 9 * time.Second, Nodes: 1}, Budget: faults.Budget(test.budget)}, test.same)
 			if diff := cmp.Diff(found(own, test.same), found(s, test.same)); diff != "" {
 				t.Errorf("on coroutines and in bubbles:\n%s", diff)
 			}
@@ -53,7 +54,7 @@ func onBothHosts(t *testing.T, id string, bounds study.Bounds, keeps bool) (own,
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := Bounds{Clients: bounds.Clients, Attempts: bounds.Attempts, Budget: bounds.Budget, TTL: bounds.TTL, Key: client.Key, AnyTiming: bounds.Timing == study.AnyTiming}
+	b := Bounds{Clients: bounds.Clients, Attempts: bounds.Attempts, Budget: string(bounds.Budget), TTL: bounds.TTL, Key: client.Key, AnyTiming: bounds.Timing == study.AnyTiming}
 	p, err = newPlan(t, b, func(c *Client) {
 		lease, err := entry.New(c.Env()).Acquire(context.Background(), client.Key)
 		if err != nil {
@@ -95,7 +96,7 @@ func TestBothHostsAtAnyTiming(t *testing.T) {
 		{"client-expiry", "", true},
 	} {
 		t.Run(test.id+" "+test.budget, func(t *testing.T) {
-			bounds := study.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 1, TTL: 9 * time.Second, Nodes: 1}, Budget: test.budget, Timing: study.AnyTiming}
+			bounds := study.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 1, TTL: 9 * time.Second, Nodes: 1}, Budget: faults.Budget(test.budget), Timing: study.AnyTiming}
 			own, s, p := onBothHosts(t, test.id, bounds, !test.timed)
 			want, got := found(own, !test.timed), found(s, !test.timed)
 			for _, counted := range []string{"states", "transitions"} { // in a bubble a crash or a pause may strike before the client wants the lock

@@ -54,7 +54,7 @@ func newPlan(t *testing.T, b Bounds, code func(*Client)) (*plan, error) {
 	b = b.filled()
 	p := &plan{t: t, reportTo: t, bounds: b, code: code, timed: b.Loopback}
 	p.entry = lock.Entry{ID: t.Name(), Family: lock.OneStep, Nodes: b.Servers, TTL: b.TTL, Unit: time.Nanosecond, Expiry: lock.ExpiryServer}
-	p.study = study.Bounds{Scope: explore.Scope{Clients: b.Clients, Attempts: b.Attempts, Nodes: b.Servers, TTL: b.TTL, Fenced: b.Fenced, Limits: explore.Limits{MaxStates: b.MaxStates}}, Budget: b.Budget}
+	p.study = study.Bounds{Scope: explore.Scope{Clients: b.Clients, Attempts: b.Attempts, Nodes: b.Servers, TTL: b.TTL, Fenced: b.Fenced, Limits: explore.Limits{MaxStates: b.MaxStates}}, Budget: faults.Budget(b.Budget)}
 	if b.AnyTiming {
 		p.study.Timing = study.AnyTiming
 	}
@@ -96,7 +96,7 @@ func (p *plan) check() error {
 	case b.TTL%(10*time.Millisecond) != 0:
 		return text.Errorf("locktest.bounds.ttl.grain", "ttl", b.TTL)
 	}
-	if err := checkBudget(b.Budget); err != nil {
+	if err := checkBudget(faults.Budget(b.Budget)); err != nil {
 		return text.Errorf("locktest.bounds.budget", "cause", err)
 	}
 	if b.Servers > 1 && b.Servers < 3 {
@@ -106,8 +106,8 @@ func (p *plan) check() error {
 }
 
 // checkBudget refuses faults that cannot befall code in a bubble.
-func checkBudget(written string) error {
-	budget, err := faults.ParseBudget(written)
+func checkBudget(written faults.Budget) error {
+	budget, err := written.Parse()
 	for _, a := range budget {
 		if a.Fault == faults.ClientClock {
 			return text.Errorf("locktest.bounds.clock", "budget", written, "fault", a.Fault.Name)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"locklab/faults"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
@@ -140,7 +141,8 @@ func (p *plan) findWithin(c *study.Checked) error {
 func (p *plan) findPars(c *study.Checked) error {
 	b := study.DefaultBounds()
 	b.TTL, b.Nodes, b.MaxStates = p.study.TTL, p.study.Nodes, p.study.MaxStates
-	for _, b.Budget = range study.SingleFaults() {
+	for _, budget := range study.SingleFaults() {
+		b.Budget = faults.Budget(budget)
 		began := time.Now()
 		s, err := p.searchWithin(p.t.Context(), b)
 		if err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/algorithms/zookeeper"
+	"locklab/faults"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator/client"
@@ -117,7 +118,7 @@ func TestZooKeeperBothHosts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			bounds := study.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 1, TTL: ttl, Nodes: 1}, Budget: test.budget}
+			bounds := study.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 1, TTL: ttl, Nodes: 1}, Budget: faults.Budget(test.budget)}
 			own, err := study.Explore(t.Context(), entry, bounds)
 			if err != nil {
 				t.Fatal(err)

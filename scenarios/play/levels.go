@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"locklab/algorithms/lock"
+	"locklab/faults"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator/i18n"
@@ -100,7 +101,7 @@ func (l Level) Entry() (lock.Entry, error) { return race.Strategy(l.Lock) }
 // Bounds are those of the level's search and game.
 func (l Level) Bounds() study.Bounds {
 	b := DefaultBounds()
-	b.Budget, b.Fenced, b.TTL = l.Budget, l.Fenced, 9*time.Second
+	b.Budget, b.Fenced, b.TTL = faults.Budget(l.Budget), l.Fenced, 9*time.Second
 	if l.Attempts > 0 {
 		b.Attempts = l.Attempts
 	}

@@ -66,12 +66,12 @@ func (g *Game) Against(ctx context.Context, other lock.Entry, choices []simulato
 }
 
 // usedBudget allows the faults among choices, as large as the game's budget allows them.
-func (g *Game) usedBudget(choices []simulator.Choice) (string, error) {
+func (g *Game) usedBudget(choices []simulator.Choice) (faults.Budget, error) {
 	used, err := g.faults(choices)
 	if err != nil {
 		return "", err
 	}
-	budget, err := faults.ParseBudget(g.Bounds.Budget)
+	budget, err := g.Bounds.Budget.Parse()
 	if err != nil {
 		return "", err
 	}
@@ -85,7 +85,7 @@ func (g *Game) usedBudget(choices []simulator.Choice) (string, error) {
 			items = append(items, fmt.Sprintf("%s=%d", f.Name, f.Used))
 		}
 	}
-	return strings.Join(items, ","), nil
+	return faults.Budget(strings.Join(items, ",")), nil
 }
 
 // An imitation makes the choices of one lock on another.

@@ -20,7 +20,6 @@ import (
 	"time"
 
 	"locklab/algorithms/lock"
-	"locklab/faults"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator"
@@ -182,7 +181,7 @@ func (g *Game) trace(choices []simulator.Choice) simulator.Trace {
 
 // faults counts the faults among choices.
 func (g *Game) faults(choices []simulator.Choice) (list []Fault, err error) {
-	budget, err := faults.ParseBudget(g.Bounds.Budget)
+	budget, err := g.Bounds.Budget.Parse()
 	for _, b := range budget {
 		f := Fault{Name: b.Fault.Name, Most: b.Times}
 		for _, c := range choices {

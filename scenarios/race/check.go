@@ -96,22 +96,22 @@ func Quorum(n int) int { return n/2 + 1 }
 func FixedBudget(budget string) func(int) string { return func(int) string { return budget } }
 
 // ownBudget is Budget; "": the scenario has none.
-func (sc Scenario) ownBudget(servers int) string {
+func (sc Scenario) ownBudget(servers int) faults.Budget {
 	if sc.Budget == nil {
 		return ""
 	}
-	return sc.Budget(servers)
+	return faults.Budget(sc.Budget(servers))
 }
 
 // budget returns the faults that may be injected: the scenario's own, or the settings',
 // which must cover what the script injects.
 func (sc Scenario) budget(entry lock.Entry, s Settings) ([]simulator.FaultBudget, error) {
 	own := sc.ownBudget(entry.Servers())
-	needed, err := faults.ParseBudget(own)
+	needed, err := own.Parse()
 	if err != nil || s.Budget == "" {
 		return needed, err
 	}
-	given, err := faults.ParseBudget(s.Budget)
+	given, err := s.Budget.Parse()
 	if err != nil {
 		return nil, err
 	}

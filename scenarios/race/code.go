@@ -78,8 +78,7 @@ func (code *Code) whyNotApplicable(sc Scenario, s Settings) Reason {
 
 // setsWallClocks reports whether the scenario steps the clock of a client's process.
 func (sc Scenario) setsWallClocks() bool {
-	budget, _ := faults.ParseBudget(sc.ownBudget(1)) // its errors are those of Check
-	return slices.ContainsFunc(budget, func(b simulator.FaultBudget) bool { return b.Fault == faults.ClientClock })
+	return sc.ownBudget(1).Allows(faults.ClientClock)
 }
 
 // client makes a client of a scenario.

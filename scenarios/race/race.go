@@ -31,7 +31,7 @@ type Scenario struct {
 	// setting of this scenario, except for Timeout.
 	Settings Settings
 	// Budget returns the faults that the Script injects, given the number of servers,
-	// as faults.ParseBudget reads them. Nil: none.
+	// see faults.Budget. Nil: none.
 	Budget func(nodes int) string
 	// Replicas is the number of replicas of each server.
 	Replicas int

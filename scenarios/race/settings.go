@@ -25,7 +25,7 @@ type Settings struct {
 	Jump    time.Duration // how far a clock jumps
 	Lag     time.Duration // time that a change takes to reach a replica
 	Drift   time.Duration // what a clock that runs at a wrong rate gains or loses in a true second, up to MaxDrift
-	Budget  string        // faults that may be injected; "": those that the scenario needs
+	Budget  faults.Budget // faults that may be injected; "": those that the scenario needs
 }
 
 // Standard returns the numbers that scenarios share, so that their results can be
@@ -119,7 +119,7 @@ func (s Settings) String() string {
 		items = append(items, d.name+"="+d.get(&s).String())
 	}
 	if s.Budget != "" {
-		items = append(items, "budget="+strings.ReplaceAll(s.Budget, ",", "+"))
+		items = append(items, "budget="+strings.ReplaceAll(string(s.Budget), ",", "+"))
 	}
 	return strings.Join(items, ",")
 }
@@ -158,8 +158,8 @@ func (s *Settings) set(base *Settings, name, value string) (err error) {
 		}
 		return nil
 	case "budget":
-		s.Budget = strings.ReplaceAll(value, "+", ",")
-		_, err = faults.ParseBudget(s.Budget)
+		s.Budget = faults.Budget(strings.ReplaceAll(value, "+", ","))
+		_, err = s.Budget.Parse()
 		return err
 	}
 	for _, d := range durations {

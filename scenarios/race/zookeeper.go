@@ -19,7 +19,7 @@ func (sc Scenario) notOnZooKeeper() Reason {
 	if sc.Settings.Timeout > 0 {
 		return "zookeeper-timeout"
 	}
-	budget, _ := faults.ParseBudget(sc.ownBudget(1)) // its errors are those of Check
+	budget := sc.ownBudget(1).Faults()
 	for _, b := range budget {
 		switch b.Fault {
 		case faults.NodeClock:

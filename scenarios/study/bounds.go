@@ -28,8 +28,8 @@ type Bounds struct {
 	// explore.MaxRetries, at the times of explore.RetrySleeps; AutoRetries: as the
 	// faults and the skew want it.
 	Retries int
-	Budget  string // faults that may be injected, as in crash=1,pause=1@5s
-	Timing  Mode   // how time passes
+	Budget  faults.Budget // faults that may be injected
+	Timing  Mode          // how time passes
 	// Work is the time that a client works inside, at any timing at most; 0: two fifths of a lease,
 	// a third at any timing.
 	Work time.Duration
@@ -131,7 +131,7 @@ func (b Bounds) Check(entry lock.Entry) error {
 // canInject refuses a budget with a clock that jumps by nothing: a proof against that
 // would prove nothing.
 func (b Bounds) canInject() error {
-	budget, err := faults.ParseBudget(b.Budget)
+	budget, err := b.Budget.Parse()
 	total := time.Duration(0)
 	for _, a := range budget {
 		if a.Max > longest {
@@ -148,10 +148,7 @@ func (b Bounds) canInject() error {
 }
 
 // Allows reports whether the budget has a fault.
-func (b Bounds) Allows(fault *simulator.Fault) bool {
-	budget, _ := faults.ParseBudget(b.Budget) // Check has read it
-	return slices.ContainsFunc(budget, func(a simulator.FaultBudget) bool { return a.Times > 0 && a.Fault == fault })
-}
+func (b Bounds) Allows(fault *simulator.Fault) bool { return b.Budget.Allows(fault) }
 
 // jumps reports whether a fault makes a clock jump.
 func jumps(a simulator.FaultBudget) bool {
@@ -166,13 +163,12 @@ func (b Bounds) Settled(entry lock.Entry) Bounds {
 	}
 	if b.Retries == AutoRetries {
 		b.Retries = 0
-		budget, _ := faults.ParseBudget(b.Budget) // Check has read it
-		if b.Timing != AnyTiming && clockJumps(budget)+b.Skew > 0 {
+		if b.Timing != AnyTiming && clockJumps(b.Budget.Faults())+b.Skew > 0 {
 			b.Retries = 1
 		}
 	}
 	b.Uses = b.settledUses(entry)
-	b.Budget = faults.Canonical(b.Budget)
+	b.Budget = b.Budget.Canonical()
 	return b
 }
 
@@ -199,7 +195,7 @@ func replicas(budget []simulator.FaultBudget) int {
 // String writes the bounds as ParseBounds reads them.
 func (b Bounds) String() string {
 	text := fmt.Sprintf("clients=%d,attempts=%d,retries=%s,nodes=%d,ttl=%v,fenced=%t,budget=%s",
-		b.Clients, b.Attempts, FormatRetries(b.Retries), b.Nodes, b.TTL, b.Fenced, inLink(b.Budget))
+		b.Clients, b.Attempts, FormatRetries(b.Retries), b.Nodes, b.TTL, b.Fenced, inLink(string(b.Budget)))
 	for _, u := range slices.Concat(b.Unlike(Bounds{}, "timing"), b.Unusual(), b.Unlike(Bounds{}, "idle")) {
 		text += "," + u.Name + "=" + inLink(u.Value)
 	}
@@ -332,7 +328,7 @@ var bounds = []bound{
 	boundOf("tokens", i18n.Message{},
 		func(b *Bounds) *client.Tokens { return &b.Tokens }, ParseTokens, client.Tokens.String),
 	switched("idle", func(b *Bounds) *bool { return &b.Idle }),
-	boundOf("budget", i18n.Message{}, func(b *Bounds) *string { return &b.Budget }, budgetInLink, strings.Clone),
+	boundOf("budget", i18n.Message{}, func(b *Bounds) *faults.Budget { return &b.Budget }, budgetInLink, func(b faults.Budget) string { return string(b) }),
 }
 
 // inLink writes a list as a part of String, which separates bounds by commas.
@@ -342,8 +338,8 @@ func usesInLink(value string) (client.Uses, error) {
 	return ParseUses(strings.ReplaceAll(value, "+", ","))
 }
 
-func budgetInLink(value string) (string, error) { // Check reads it
-	return faults.Canonical(strings.ReplaceAll(value, "+", ",")), nil
+func budgetInLink(value string) (faults.Budget, error) { // Check reads it
+	return faults.Budget(strings.ReplaceAll(value, "+", ",")).Canonical(), nil
 }
 
 // indexOf is that of a bound in bounds; below 0: there is none of the name.
@@ -396,7 +392,7 @@ func setBound(b *Bounds, item, name, value string) error {
 // error is about the budget.
 func (b Bounds) Model(entry lock.Entry) (*explore.Model, error) {
 	b = b.Settled(entry)
-	budget, err := faults.ParseBudget(b.Budget)
+	budget, err := b.Budget.Parse()
 	if err != nil {
 		return nil, err
 	}
@@ -420,4 +416,4 @@ func (b Bounds) title(entry lock.Entry) string {
 func (b Bounds) Scenario() race.Scenario { return race.Scenario{ID: SearchID} }
 
 // Faults is the budget, for texts; "none" if it is empty.
-func (b Bounds) Faults() string { return cmp.Or(b.Budget, faults.NoFaults) }
+func (b Bounds) Faults() string { return string(cmp.Or(b.Budget, faults.NoFaults)) }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"locklab/faults"
 	"locklab/reports/text"
 	"locklab/scenarios/study"
 	"locklab/simulator/explore"
@@ -13,7 +14,7 @@ func TestRetries(t *testing.T) {
 	entry := one(t, "token")[0]
 	for budget, want := range map[string]int{"pause=1": 0, "client-clock=1@10s": 1, "node-clock=1@10s": 1} {
 		b := study.DefaultBounds()
-		b.Budget = budget
+		b.Budget = faults.Budget(budget)
 		if got := b.Settled(entry).Retries; got != want {
 			t.Errorf("with %s a client retries %d times, want %d", budget, got, want)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"locklab/algorithms/lock"
+	"locklab/faults"
 	"locklab/reports/certificate"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
@@ -95,7 +96,7 @@ func TestClaimNamesAllWitnesses(t *testing.T) {
 	} {
 		entry := racetest.Lock(t, test.id)
 		b := study.DefaultBounds()
-		b.Budget, b.MaxStates, b.Nodes = test.budget, 12_000, study.FewServers(entry)
+		b.Budget, b.MaxStates, b.Nodes = faults.Budget(test.budget), 12_000, study.FewServers(entry)
 		b.Timing, b.Attempts, b.Uses, b.Retries = study.AutoTiming, study.AutoAttempts, study.AutoUses, study.AutoRetries
 		s, err := study.Explore(t.Context(), entry, b)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"locklab/faults"
 	"locklab/reports/text"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
@@ -37,7 +38,7 @@ func TestDoom(t *testing.T) {
 		{"redlock", "restart=1", 3, verdict.Overlap, 0, []float64{1}},
 	} {
 		b := study.DefaultBounds()
-		b.Budget, b.Nodes = c.budget, c.nodes
+		b.Budget, b.Nodes = faults.Budget(c.budget), c.nodes
 		s, err := study.Explore(t.Context(), one(t, c.lock)[0], b)
 		if err != nil {
 			t.Fatal(err)

@@ -63,7 +63,7 @@ func TestExploreWitnesses(t *testing.T) {
 	t.Parallel()
 	found := map[verdict.Word]bool{}
 	look := func(entry lock.Entry, b study.Bounds) {
-		t.Run(entry.ID+"/"+b.Budget, func(t *testing.T) {
+		t.Run(entry.ID+"/"+string(b.Budget), func(t *testing.T) {
 			for _, w := range witnesses(t, entry, b) {
 				found[w] = true
 			}

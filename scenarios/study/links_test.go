@@ -3,6 +3,7 @@ package study_test
 import (
 	"testing"
 
+	"locklab/faults"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator"
@@ -19,7 +20,7 @@ func TestWitnessLinks(t *testing.T) {
 	}
 	for _, budget := range []string{"restart=1@10s", "hang=1@10s", "pause=1@10s"} {
 		b := study.DefaultBounds()
-		b.Budget, b.Attempts, b.Timing, b.Uses = budget, 1, study.AnyTiming, 0
+		b.Budget, b.Attempts, b.Timing, b.Uses = faults.Budget(budget), 1, study.AnyTiming, 0
 		s, err := study.Explore(t.Context(), entry, b)
 		if err != nil || len(s.Witnesses) == 0 {
 			t.Fatalf("%s: %v, %d witnesses", budget, err, len(s.Witnesses))

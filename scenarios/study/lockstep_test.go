@@ -9,6 +9,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
+	"locklab/faults"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator/effort"
@@ -71,7 +72,7 @@ func TestLockstepIsOneOfAllTimings(t *testing.T) {
 	}
 	for _, c := range cases {
 		entry, b := racetest.Lock(t, c.id), study.DefaultBounds()
-		if b.Budget, b.Nodes, b.MaxStates = c.budget, study.FewServers(entry), states; b.Check(entry) != nil {
+		if b.Budget, b.Nodes, b.MaxStates = faults.Budget(c.budget), study.FewServers(entry), states; b.Check(entry) != nil {
 			continue // as of a fault of servers that no lock of this kind has
 		}
 		t.Run(c.id+"/"+c.budget, func(t *testing.T) {

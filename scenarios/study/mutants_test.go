@@ -88,7 +88,7 @@ type maker func(lock.Env) lock.Strategy
 
 func (d duel) search(t *testing.T, create maker) *explore.Result {
 	t.Helper()
-	budget, err := faults.ParseBudget(d.budget)
+	budget, err := faults.Budget(d.budget).Parse()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"locklab/faults"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator/client"
@@ -27,7 +28,7 @@ func TestSecondOpinion(t *testing.T) {
 	ask := func(id, budget string, timing study.Mode, change ...func(b *study.Bounds)) {
 		t.Run(id+"/"+budget+"/"+timing.String(), func(t *testing.T) {
 			b := study.DefaultBounds()
-			b.Budget, b.Timing, b.Retries, b.Nodes = budget, timing, 0, min(3, racetest.Lock(t, id).Servers())
+			b.Budget, b.Timing, b.Retries, b.Nodes = faults.Budget(budget), timing, 0, min(3, racetest.Lock(t, id).Servers())
 			for _, c := range change {
 				c(&b)
 			}

@@ -114,7 +114,7 @@ func parsOfEach(entry lock.Entry, searches []*Search, budgets int) (pars []Par) 
 }
 
 func (b Bounds) forPar(entry lock.Entry, budget string) Bounds {
-	b.Budget = budget
+	b.Budget = faults.Budget(budget)
 	if b.Nodes == 0 {
 		b.Nodes = FewServers(entry)
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"locklab/algorithms/lock"
-	"locklab/faults"
 	"locklab/scenarios/race"
 	"locklab/simulator"
 	"locklab/simulator/checkpoint"
@@ -76,7 +75,7 @@ type Witness struct {
 // Untriggered names the faults of the budget that could be injected nowhere: the
 // search says nothing about them.
 func (s *Search) Untriggered() (names []string) {
-	budget, _ := faults.ParseBudget(s.Bounds.Budget) // Check has read it
+	budget := s.Bounds.Budget.Faults()
 	for _, a := range budget {
 		if a.Times > 0 && !slices.Contains(s.Result.Triggered, a.Fault.Verb) {
 			names = append(names, a.Fault.Name)

@@ -11,6 +11,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
+	"locklab/faults"
 	"locklab/scenarios/contract"
 	"locklab/scenarios/study"
 	"locklab/simulator/client"
@@ -306,7 +307,7 @@ func TestClocksThatMakeNoDifference(t *testing.T) {
 			t.Fatal(err)
 		}
 		same := func(budget string) {
-			b.Budget = budget
+			b.Budget = faults.Budget(budget)
 			s, err := study.Explore(t.Context(), e, b)
 			if err != nil {
 				t.Fatal(err)

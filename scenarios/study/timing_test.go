@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"locklab/algorithms/lock"
+	"locklab/faults"
 	"locklab/reports/certificate"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
@@ -251,12 +252,12 @@ func TestLateRequestIsNoDeadlock(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches")
 	for _, budget := range []string{"hang=1@20s", "delay=2@15s"} {
 		b := study.DefaultBounds()
-		b.Budget = budget
+		b.Budget = faults.Budget(budget)
 		pars := foundBy(t, "token", b)
 		if _, ok := pars[verdict.Deadlock]; ok || len(pars) == 0 {
 			t.Errorf("token, %s: %v", budget, pars)
 		}
-		b.Budget = "crash=1," + budget
+		b.Budget = faults.Budget("crash=1," + budget)
 		if _, ok := foundBy(t, "setnx", b)[verdict.Deadlock]; !ok {
 			t.Errorf("setnx, %s: no deadlock is found any more", b.Budget)
 		}
@@ -359,7 +360,7 @@ func TestAutoAttempts(t *testing.T) {
 			of := func(s *study.Search) string {
 				words := append([]string{s.Bounds.Timing.String(), fmt.Sprint(s.Bounds.Attempts)}, s.Bounds.Uses.Names()...)
 				if s.Bounds.Budget != b.Budget {
-					words = append(words, s.Bounds.Budget)
+					words = append(words, string(s.Bounds.Budget))
 				}
 				return strings.Join(words, " ")
 			}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"locklab/algorithms/lock"
+	"locklab/faults"
 	"locklab/scenarios/share"
 	"locklab/simulator/explore"
 	"locklab/simulator/i18n"
@@ -216,9 +217,9 @@ type RivalSearch struct {
 }
 
 // budget is one fault, of so many parts of a lease if it has a size.
-func (r Rivals) budget(h Hazard, parts int) string {
+func (r Rivals) budget(h Hazard, parts int) faults.Budget {
 	if !h.Sized {
-		return h.Fault + "=1"
+		return faults.Budget(h.Fault + "=1")
 	}
 	return r.budgetOf(h, r.size(parts))
 }
@@ -227,8 +228,8 @@ func (r Rivals) budget(h Hazard, parts int) string {
 func (r Rivals) size(parts int) time.Duration { return r.TTL * time.Duration(parts) / LeaseParts }
 
 // budgetOf is one fault of a size.
-func (r Rivals) budgetOf(h Hazard, size time.Duration) string {
-	return fmt.Sprintf("%s=1@%v", h.Fault, size)
+func (r Rivals) budgetOf(h Hazard, size time.Duration) faults.Budget {
+	return faults.Budget(fmt.Sprintf("%s=1@%v", h.Fault, size))
 }
 
 // Search searches for two clients inside at once, with one fault of so many parts of a
@@ -237,7 +238,7 @@ func (r Rivals) Search(ctx context.Context, entry lock.Entry, h Hazard, parts in
 	return r.search(ctx, entry, r.budget(h, parts))
 }
 
-func (r Rivals) search(ctx context.Context, entry lock.Entry, budget string) (*RivalSearch, error) {
+func (r Rivals) search(ctx context.Context, entry lock.Entry, budget faults.Budget) (*RivalSearch, error) {
 	b := r.bounds(entry)
 	b.Budget = budget
 	if err := b.Check(entry); err != nil {

@@ -195,14 +195,14 @@ func (b Bounds) beside(entry lock.Entry, of *Search, states int) []Bounds {
 
 // eachFault returns the searches of each fault of the budget alone, on few servers.
 func (b Bounds) eachFault(entry lock.Entry) (list []Bounds) {
-	budget, _ := faults.ParseBudget(b.Budget) // Check has read it
+	budget := b.Budget.Faults()
 	if len(budget) < 2 {
 		return nil
 	}
 	b, _ = faultOnly.of(b, entry)
 	b.Nodes = min(b.Settled(entry).Nodes, FewServers(entry))
 	for i := range budget {
-		b.Budget = faults.FormatBudget(budget[i : i+1])
+		b.Budget = faults.BudgetOf(budget[i : i+1])
 		if b.Check(entry) == nil {
 			list = append(list, b)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
+	"locklab/faults"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator"
@@ -134,7 +135,7 @@ func execute(t testing.TB, r *rules, way []simulator.Choice, at *explore.Positio
 // small are bounds that a twin can search.
 func small(entry lock.Entry, clients, attempts int, budget string) study.Bounds {
 	b := study.DefaultBounds()
-	b.Clients, b.Attempts, b.Budget, b.Nodes = clients, attempts, budget, min(entry.Nodes, 3)
+	b.Clients, b.Attempts, b.Budget, b.Nodes = clients, attempts, faults.Budget(budget), min(entry.Nodes, 3)
 	return b
 }
 

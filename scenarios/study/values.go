@@ -122,10 +122,10 @@ func (c *searchCheck) asks(path string, b Bounds) {
 	if asked.Timing == AutoTiming {
 		timings = []Mode{Lockstep, AnyTiming}
 	}
-	budgets := []string{asked.Budget}
-	budget, _ := faults.ParseBudget(asked.Budget) // Check has read it
+	budgets := []faults.Budget{asked.Budget}
+	budget := asked.Budget.Faults()
 	for i := range budget {
-		budgets = append(budgets, faults.FormatBudget(budget[i:i+1]))
+		budgets = append(budgets, faults.BudgetOf(budget[i:i+1]))
 	}
 	nodes := asked.Settled(c.entry).Nodes
 	share.OneOf(v, path+"Attempts", b.Attempts, attempts)
@@ -154,7 +154,7 @@ func (c *searchCheck) counts(path string, s *Search) {
 	cut := r.Open > 0 || r.OutOfMemory || !r.Limit.IsZero()
 	v.Require(!r.Complete || !cut, path+"Complete", r.Complete, i18n.New("share.want.incomplete"))
 	v.Same(path+"Kept", r.Kept, checkpoint.Kept{})
-	budget, _ := faults.ParseBudget(s.Bounds.Budget) // asks has compared it
+	budget := s.Bounds.Budget.Faults()
 	var verbs []simulator.Verb
 	for _, a := range budget {
 		verbs = append(verbs, a.Fault.Verb)

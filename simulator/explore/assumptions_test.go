@@ -59,7 +59,7 @@ func TestRefine(t *testing.T) {
 // does without it, and accepted by one that does not.
 func TestCheckpointAssumesMore(t *testing.T) {
 	entry, _ := algorithms.ByName("token")
-	allowed, err := faults.ParseBudget("pause=1")
+	allowed, err := faults.Budget("pause=1").Parse()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ func doomed(t *testing.T, id, budget string) (*simulator.Simulator, Options) {
 	if !ok {
 		t.Fatalf("there is no lock %s", id)
 	}
-	allowed, err := faults.ParseBudget(budget)
+	allowed, err := faults.Budget(budget).Parse()
 	if err != nil {
 		t.Fatal(err)
 	}

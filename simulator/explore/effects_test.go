@@ -26,7 +26,7 @@ func TestClientAlone(t *testing.T) {
 		t.Run(test.lock, func(t *testing.T) {
 			t.Parallel()
 			entry, _ := algorithms.ByName(test.lock)
-			allowed, err := faults.ParseBudget(test.budget)
+			allowed, err := faults.Budget(test.budget).Parse()
 			if err != nil {
 				t.Fatal(err)
 			}

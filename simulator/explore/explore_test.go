@@ -22,7 +22,7 @@ import (
 func TestShortestWay(t *testing.T) {
 	ctx := context.Background()
 	asleep := func(c *simulator.Client) { c.Clock().Sleep(30 * time.Second) }
-	budget, err := faults.ParseBudget("crash=1")
+	budget, err := faults.Budget("crash=1").Parse()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ func gameModel(t *testing.T, id, budget string) *explore.Model {
 	if !ok {
 		t.Fatal(id)
 	}
-	allowed, err := faults.ParseBudget(budget)
+	allowed, err := faults.Budget(budget).Parse()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ import (
 // world makes a simulator of these programs on a number of servers.
 func world(t testing.TB, budget string, nodes int, programs ...func(*simulator.Client)) *simulator.Simulator {
 	t.Helper()
-	allowed, err := faults.ParseBudget(budget)
+	allowed, err := faults.Budget(budget).Parse()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,7 @@ func (releasing) Release(context.Context) error { return nil }
 // searchOf searches a lock with two clients and one attempt each.
 func searchOf(t *testing.T, budget string, timing *explore.Durations, create func(env lock.Env) lock.Strategy) *explore.Result {
 	t.Helper()
-	allowed, err := faults.ParseBudget(budget)
+	allowed, err := faults.Budget(budget).Parse()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -110,7 +110,7 @@ func TestRegister(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches")
 	const ttl = 9 * time.Second
 	for _, timing := range []*explore.Durations{nil, {Timing: simulator.Timing{Step: ttl / 3, Latency: ttl / 3}, Work: ttl / 3, Timeout: ttl, Idle: simulator.Never}} {
-		allowed, err := faults.ParseBudget("crash=1")
+		allowed, err := faults.Budget("crash=1").Parse()
 		if err != nil {
 			t.Fatal(err)
 		}

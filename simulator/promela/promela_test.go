@@ -36,7 +36,7 @@ func question(t *testing.T, id, budget string) *explore.Model {
 	t.Helper()
 	entries := algorithms.All()
 	i := slices.IndexFunc(entries, func(e lock.Entry) bool { return e.ID == id })
-	parsed, err := faults.ParseBudget(budget)
+	parsed, err := faults.Budget(budget).Parse()
 	if i < 0 || err != nil {
 		t.Fatal(id, err)
 	}

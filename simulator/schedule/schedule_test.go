@@ -32,7 +32,7 @@ func mustLab(t testing.TB, budget string, programs ...func(*simulator.Client)) *
 
 func labWith(t testing.TB, node simulator.NodeConfig, budget string, programs ...func(*simulator.Client)) *simulator.Simulator {
 	t.Helper()
-	allowed, err := faults.ParseBudget(budget)
+	allowed, err := faults.Budget(budget).Parse()
 	if err != nil {
 		t.Fatal(err)
 	}

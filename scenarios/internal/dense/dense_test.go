@@ -16,6 +16,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
+	"locklab/faults"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator/effort"
@@ -157,7 +158,7 @@ func TestDenseFurther(t *testing.T) {
 
 // bounds are those of the search that answers a question.
 func (q question) bounds(entry lock.Entry, states int) study.Bounds {
-	return study.Bounds{Scope: explore.Scope{Clients: q.clients, Attempts: q.attempts, Nodes: max(1, min(3, entry.Nodes)), TTL: ttl, Limits: explore.Limits{MaxStates: states}}, Budget: q.budget, Timing: study.AnyTiming}
+	return study.Bounds{Scope: explore.Scope{Clients: q.clients, Attempts: q.attempts, Nodes: max(1, min(3, entry.Nodes)), TTL: ttl, Limits: explore.Limits{MaxStates: states}}, Budget: faults.Budget(q.budget), Timing: study.AnyTiming}
 }
 
 // compare makes runs, and fails for the first that comes to each verdict against the proof.

@@ -27,7 +27,7 @@ type ensemble struct {
 
 func newEnsemble(t testing.TB, l *limits, budget string) *ensemble {
 	t.Helper()
-	allowed, err := faults.ParseBudget(budget)
+	allowed, err := faults.Budget(budget).Parse()
 	if err != nil {
 		t.Fatal(err)
 	}
