@@ -287,8 +287,21 @@ func row(id string, c contract.Expectation) string {
 
 const faultLines = "[search budget=migrate=1@10s]\ntoken OVERLAP@1 STALE-WRITE@1\nsetnx ORPHAN@1 DEADLOCK@1\n"
 
+// addKind adds a kind of server, as a package of one short file: that of package explore's tests. Its test stands
+// beside it.
+func (s *source) addKind() {
+	for from, to := range map[string]string{"register_test.go": "register.go", "registersearch_test.go": "register_test.go"} {
+		text := s.read("simulator/explore/" + from)
+		if lines := strings.Count(text, "\n"); lines > 150 {
+			s.Errorf("%s has %d lines", from, lines)
+		}
+		s.show("simulator/register/"+to, strings.Replace(text, "package explore_test", "package register", 1))
+	}
+}
+
 // TestAdditions: to add a lock, a race or a fault takes one file, for a fault one more with its
-// texts, one line in a list, and the lines of the contract that are not derived. The tests of the contract then pass, the
+// texts, one line in a list, and the lines of the contract that are not derived; to add a kind of server
+// takes one file. The tests of the contract then pass, the
 // golden file of the derived cells does not change, and commands show the fault's own
 // sentences. To add a language takes one folder, here with one file, which has the texts of
 // the faults too.
@@ -302,6 +315,8 @@ func TestAdditions(t *testing.T) {
 		"^TestContract$/^(added-lock|token)$", "^TestContract$/^[a-z-]*$/^added-race$", "^TestProofs$/^(token|setnx)$/migrate",
 	}, "|"), "TestContract/added-lock/gc-pause", "TestContract/added-lock/added-race", "TestContract/mutex/added-race",
 		"TestProofs/token/clients=2,attempts=2,budget=migrate=1@10s")
+	s.addKind()
+	s.passes("./simulator/register", ".", "TestRegister")
 	s.passes("./faults", ".", "TestVerbs", "TestTitles", "TestEveryFault")
 	s.passes("./reports/text", ".", "TestLanguagesCorrespond", "TestTextsAreUsed", "TestTextsHaveOneWidth")
 
