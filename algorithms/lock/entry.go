@@ -104,6 +104,10 @@ func (e Entry) Heading() string {
 // OnZooKeeper reports whether the strategy locks on a ZooKeeper.
 func (e Entry) OnZooKeeper() bool { return e.Line != nil }
 
+// Fences reports whether the strategy's leases have fencing tokens of their own, so that Fence is not needed. On a
+// ZooKeeper they have a transaction's number.
+func (e Entry) Fences() bool { return e.OnZooKeeper() }
+
 // Servers returns the number of servers that the strategy needs. An ensemble counts
 // as one.
 func (e Entry) Servers() int { return max(e.Nodes, 1) }

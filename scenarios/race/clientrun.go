@@ -33,7 +33,7 @@ func Program(entry lock.Entry, s Settings, c ClientSpec, nodes int, fence bool) 
 		if q, ok := a.Unwrapped.(lock.Queuer); ok && c.Patience > 0 {
 			a.Lock = PatientLock{q, c.Patience}
 		}
-		if fence && !entry.OnZooKeeper() { // a lease on ZooKeeper has a token of its own
+		if fence && !entry.Fences() {
 			a.Lock = lock.Fence(a.Lock, env)
 		}
 		switch {

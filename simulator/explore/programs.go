@@ -183,7 +183,7 @@ func (m *Model) strategy(c *simulator.Client) (strategy lock.Strategy, line *cli
 		line = &client.Line{Queuer: q}
 		strategy = line
 	}
-	if m.Fenced && !m.Entry.OnZooKeeper() {
+	if m.Fenced && !m.Entry.Fences() {
 		strategy = lock.Fence(strategy, env)
 	}
 	return strategy, line
