@@ -28,7 +28,7 @@ type Result struct {
 	// Asymmetry is the reason why they were not, although Options.Symmetric said that they could
 	// be; the zero value if they were.
 	Asymmetry simulator.AsymmetricError
-	// Assumed is what the search took for granted at its end, after all that was refuted.
+	// Assumed are the hypotheses that the search ended with: none of them was refuted.
 	Assumed   simulator.Assumptions
 	Histories int              // distinct histories of observations of all clients
 	Repeated  bool             // the code ran at least twice in each of them, and did the same

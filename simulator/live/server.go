@@ -29,8 +29,7 @@ type server struct {
 	cutOff []*realserver.Gate // to replicas that have left without its noticing
 }
 
-// settings are those in which a server of the lab differs from one that holds nothing on disk and has no replicas;
-// asNew are what such a server has in their place.
+// settings returns those in which a server of the lab differs from one that holds nothing on disk and has no replicas.
 func settings(c *simulator.NodeConfig) map[string]string {
 	s := map[string]string{}
 	if c.Replicas > 0 || c.AOF != simulator.NoAOF {
@@ -49,6 +48,7 @@ func settings(c *simulator.NodeConfig) map[string]string {
 	return s
 }
 
+// asNew returns the values that these settings have in a server that holds nothing on disk and has no replicas.
 func asNew(settings map[string]string) map[string]string {
 	s := map[string]string{}
 	for name := range settings {
