@@ -16,12 +16,7 @@ import (
 // two cannot be asked about.
 func TestSecondOpinion(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches")
-	if err := promela.Installed(); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
+	effort.Need(t, promela.Installed())
 	code, out, errs := call(t, "second-opinion", "setnx", "--histories")
 	if code != exitOK || errs != "" {
 		t.Errorf("exit status %d, %s", code, errs)

@@ -1,7 +1,6 @@
 package study_test
 
 import (
-	"os"
 	"testing"
 	"time"
 
@@ -19,12 +18,7 @@ import (
 func TestSecondOpinion(t *testing.T) {
 	effort.Unwatched(t, "one goroutine judges")
 	t.Parallel()
-	if err := promela.Installed(); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
+	effort.Need(t, promela.Installed())
 	ask := func(id, budget string, timing study.Mode, change ...func(b *study.Bounds)) {
 		t.Run(id+"/"+budget+"/"+timing.String(), func(t *testing.T) {
 			b := study.DefaultBounds()

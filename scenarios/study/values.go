@@ -14,6 +14,7 @@ import (
 	"locklab/simulator/checkpoint"
 	"locklab/simulator/explore"
 	"locklab/simulator/i18n"
+	"locklab/simulator/process"
 	"locklab/simulator/verdict"
 )
 
@@ -151,6 +152,9 @@ func (c *searchCheck) counts(path string, s *Search) {
 	share.Range(v, path+"Open", r.Open, 0, mostCounted)
 	share.Range(v, path+"Bytes", r.Bytes, 0, mostCounted)
 	share.Range(v, path+"Histories", r.Histories, 0, mostCounted)
+	share.Range(v, path+"Assumed.Merging", r.Assumed.Merging, process.NoMerging, process.MergeHistories)
+	share.Range(v, path+"Assumed.Symmetric", r.Assumed.Symmetric, 0, s.Bounds.Clients)
+	share.Is(v, path+"Symmetry", r.Symmetry, r.Assumed.Symmetric > 1)
 	cut := r.Open > 0 || r.OutOfMemory || !r.Limit.IsZero()
 	v.Require(!r.Complete || !cut, path+"Complete", r.Complete, i18n.New("share.want.incomplete"))
 	v.Same(path+"Kept", r.Kept, checkpoint.Kept{})

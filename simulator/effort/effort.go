@@ -19,6 +19,18 @@ func OnlyExhaustive(t testing.TB, reason string) {
 	}
 }
 
+// Need skips a test if there is an err, which names what the machine lacks for it. Under CI=true it fails the test.
+func Need(t testing.TB, err error) {
+	t.Helper()
+	switch {
+	case err == nil:
+	case os.Getenv("CI") == "true":
+		t.Fatal(err)
+	default:
+		t.Skip(err)
+	}
+}
+
 // Unwatched skips a test under the race detector, which makes it ten times as slow, and
 // gives the reason why nothing is lost: it has one goroutine, or other tests show the same
 // concurrency. Without the race detector it runs.

@@ -9,7 +9,7 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// search is the search itself: it visits every state that can be reached, those with the fewest faults
+// search is the fast search: it visits every state that can be reached, those with the fewest faults
 // first and of these those with the fewest steps. visited is the set of states with the frontier,
 // successors makes the choices of a state, and witness.go follows the way back to a verdict. All
 // states of a layer have the same cost. What follows from them is computed here, and entered into

@@ -3,9 +3,9 @@
 package servertest
 
 import (
-	"os"
 	"testing"
 
+	"locklab/simulator/effort"
 	"locklab/simulator/realserver"
 )
 
@@ -59,10 +59,8 @@ func NeedZooKeeper(t testing.TB) {
 // Need skips a test if err is that a program is missing, and fails it for any other error.
 func Need(t testing.TB, err error) {
 	t.Helper()
-	switch {
-	case err != nil && realserver.IsMissing(err) && os.Getenv("CI") != "true":
-		t.Skip(err)
-	case err != nil:
+	if err != nil && !realserver.IsMissing(err) {
 		t.Fatal(err)
 	}
+	effort.Need(t, err)
 }
