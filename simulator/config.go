@@ -68,11 +68,9 @@ type NodeConfig struct {
 	// the time-out of the clients' sessions, on its clock. All else but PPM is for
 	// a Redis.
 	Session time.Duration
-	// Znodes are the contents of an ensemble at the start; the zero value is only a root.
-	Znodes zookeeper.State
-	// Lines are the names, in histories, of the znodes at which clients queue; those that are
-	// not in it go by their paths.
-	Lines map[string]string
+	// Contents is what it holds at the start, a value of its kind: of an ensemble a
+	// [zookeeper.Contents]. nil: nothing.
+	Contents any
 }
 
 // AOF is the persistence of a server, in the words of Redis's appendfsync.
@@ -164,6 +162,8 @@ func (k *check) zooKeeper(c *Config) {
 		return
 	}
 	n := &c.Nodes[i]
+	_, known := n.Contents.(zookeeper.Contents)
+	k.wrong(n.Contents != nil && !known, "a ZooKeeper that holds a %T: give a zookeeper.Contents", n.Contents)
 	k.wrong(n.Session < 0, "a session of %v: give a time-out above 0", n.Session)
 	k.wrong(len(c.Nodes) > 1, "a ZooKeeper beside other servers: it is one ensemble, give it alone")
 	k.wrong(n.Replicas != 0 || n.MinReplicas != 0 || n.AOF != NoAOF,

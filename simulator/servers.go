@@ -18,7 +18,8 @@ type Servers func(c *Config, m *memo.Memo) (node.Kind, error)
 // newServers makes Redis servers or, where sessions have a time-out, a ZooKeeper ensemble.
 func newServers(c *Config, m *memo.Memo) (node.Kind, error) {
 	if first := &c.Nodes[0]; first.Session > 0 {
-		return zookeeper.NewKind(zookeeper.Config{Session: first.Session, Znodes: first.Znodes, Lines: first.Lines, Wires: c.Clients[0].Host != nil, Clock: clock.State{Offset: first.Offset, PPM: first.PPM}}, m), nil
+		contents, _ := first.Contents.(zookeeper.Contents)
+		return zookeeper.NewKind(zookeeper.Config{Session: first.Session, Contents: contents, Wires: c.Clients[0].Host != nil, Clock: clock.State{Offset: first.Offset, PPM: first.PPM}}, m), nil
 	}
 	var configs []redisnode.Config
 	for _, n := range c.Nodes {

@@ -101,12 +101,21 @@ func (e Entry) Heading() string {
 	return e.ID + " (" + e.Article + ")"
 }
 
-// OnZooKeeper reports whether the strategy locks on a ZooKeeper.
+// OnZooKeeper reports whether the strategy locks on a ZooKeeper, for what can serve only that or
+// only Redis. What holds for any server of such a kind is asked of Ensemble, Sessions and Fences.
 func (e Entry) OnZooKeeper() bool { return e.Line != nil }
 
-// Fences reports whether the strategy's leases have fencing tokens of their own, so that Fence is not needed. On a
-// ZooKeeper they have a transaction's number.
-func (e Entry) Fences() bool { return e.OnZooKeeper() }
+// Ensemble reports whether the strategy's servers replicate among themselves before they answer: they
+// are seen as one, which survives each of them.
+func (e Entry) Ensemble() bool { return e.Nodes == 0 }
+
+// Sessions reports whether a lease lasts as long as its client's session: Env.TTL is the time-out of
+// that, and the client's library sends nothing again.
+func (e Entry) Sessions() bool { return e.Expiry == ExpirySession }
+
+// Fences reports whether the strategy's leases have fencing tokens of their own, so that Fence is not needed. In an
+// ensemble they have a transaction's number.
+func (e Entry) Fences() bool { return e.Ensemble() }
 
 // Servers returns the number of servers that the strategy needs. An ensemble counts
 // as one.
@@ -122,7 +131,7 @@ func (e Entry) Servers() int { return max(e.Nodes, 1) }
 // failure of one. Check cannot tell whether the servers are independent.
 func (e Entry) Check(env Env) error {
 	switch n := len(env.Nodes); {
-	case e.Expiry == ExpirySession && env.ZooKeeper == nil:
+	case e.Sessions() && env.ZooKeeper == nil:
 		return fmt.Errorf("lock: %s locks on a ZooKeeper, and Env.ZooKeeper is nil: use zookeeper.OnConn", e.ID)
 	case e.Nodes == 1 && n != 1:
 		return &ServersError{Strategy: e.ID, Given: n, Least: 1, Usual: 1}

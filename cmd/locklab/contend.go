@@ -94,7 +94,7 @@ func contenders(policies []string, locks []lock.Entry, ttl time.Duration) (all [
 		return nil, err
 	}
 	for _, e := range locks {
-		if e.OnZooKeeper() || e.Nodes != 1 || e.Replicas > 0 {
+		if e.Nodes != 1 || e.Replicas > 0 {
 			return nil, text.Errorf("error.contend.lock", "lock", e.ID)
 		}
 		if e.Unit > 0 && ttl%e.Unit != 0 {
@@ -104,9 +104,9 @@ func contenders(policies []string, locks []lock.Entry, ttl time.Duration) (all [
 	for _, p := range chosen {
 		own, _ := algorithms.ByName(p.Lock)
 		switch {
-		case own.OnZooKeeper() && policies != nil:
+		case own.Ensemble() && policies != nil:
 			return nil, text.Errorf("error.contend.policy", "name", p.ID)
-		case own.OnZooKeeper():
+		case own.Ensemble():
 		case p.Polls && locks != nil:
 			for _, e := range locks {
 				all = append(all, cost.Contender{Policy: p, Lock: e})

@@ -83,7 +83,7 @@ func inMillis(f *flags, name string, is *time.Duration, least, most time.Duratio
 }
 
 func checkSentinel(d reality.SentinelDemo) error {
-	if d.Lock.OnZooKeeper() || d.Lock.Nodes != 1 || d.Lock.Replicas > 0 {
+	if d.Lock.Nodes != 1 || d.Lock.Replicas > 0 {
 		return text.Errorf("error.sentinel.lock", "lock", d.Lock.ID)
 	}
 	if !slices.Contains(reality.SentinelFaults(), d.Fault) {

@@ -89,7 +89,7 @@ func Assumed(s *study.Search, lang string) []string {
 	}
 	waits, expiry := assumed("patience", "patience", b.Patience().String()), assumed("expiry")
 	switch {
-	case s.Strategy.OnZooKeeper():
+	case s.Strategy.Sessions():
 		waits, expiry = assumed("patience.session", "patience", (b.TTL*2/3).String()), assumed("expiry.session")
 	case s.Strategy.New == nil: // code of a test
 		waits = assumed("patience.own")
@@ -137,7 +137,7 @@ func ofClocks(s *study.Search, assumed sentences) []string {
 	if t := s.Bounds.Tokens; t != client.Unique {
 		list = append(list, assumed("tokens."+t.String()))
 	}
-	if s.Strategy.OnZooKeeper() {
+	if s.Strategy.Fences() {
 		list = append(list, assumed("transactions"))
 	}
 	return list
@@ -160,7 +160,7 @@ func ofSteps(s *study.Search, b *explore.Model, expiry string, assumed sentences
 	if list = append(list, expiry); b.Nodes > 1 {
 		list = append(list, assumed("together"))
 	}
-	if s.Strategy.OnZooKeeper() {
+	if s.Strategy.Sessions() {
 		list = append(list, assumed("reconnect"))
 	}
 	return list

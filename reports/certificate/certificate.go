@@ -132,7 +132,7 @@ func (c *certificate) hypotheses(s *study.Search) (list []string) {
 	add(a.Merging == process.MergeOrders, "orders")
 	add(a.Merging == process.MergeHistories, "histories")
 	add(a.Measures && s.Result.Measures, "measures")
-	add(a.Creations && s.Strategy.OnZooKeeper(), "creations")
+	add(a.Creations && s.Strategy.Fences(), "creations")
 	add(a.Rests, "rests")
 	add(list == nil, "none")
 	return list

@@ -49,7 +49,7 @@ func (p *plan) aloneOnce() error {
 	}
 	p.fences = p.fences || f.fences
 	if p.lease = f.lease[p.bounds.Key]; p.ensemble {
-		p.lease, p.znodes = f.asked, f.left
+		p.lease, p.contents = f.asked, f.left
 	}
 	return nil
 }
@@ -63,7 +63,7 @@ type firstRun struct {
 	gone    map[string]bool          // deleted keys; true: after it has entered
 	lease   map[string]time.Duration // of keys, when it enters; 0: without an end
 	asked   time.Duration            // time-out of the session with a ZooKeeper
-	left    zookeeper.State          // what it has left on that
+	left    zookeeper.Contents       // what it has left on that
 }
 
 // maxAlone bounds the steps of one client alone.
@@ -84,7 +84,7 @@ func (p *plan) playAlone(f *firstRun) error {
 	w, run := sim.NewWorld(), schedule.Run{}
 	defer func() {
 		if k, ok := sim.Kind().(*zookeeper.Kind); ok {
-			f.left = k.Znodes(sim.Server(&w, 1)).Alone()
+			f.left.Znodes = k.Znodes(sim.Server(&w, 1)).Alone()
 			for _, l := range k.Asked() {
 				f.asked = l.D
 			}

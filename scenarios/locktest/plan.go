@@ -24,7 +24,6 @@ import (
 	"locklab/simulator/history"
 	"locklab/simulator/process"
 	"locklab/simulator/schedule"
-	"locklab/simulator/zookeeper"
 )
 
 // plan is a test of one lock: its bounds and its code.
@@ -46,7 +45,7 @@ type plan struct {
 	lease    time.Duration          // that one client alone has got; 0: one without an end
 	fences   bool                   // it came with a fencing token
 	ensemble bool                   // the server is a ZooKeeper: the code speaks its protocol
-	znodes   zookeeper.State        // that one client alone has left on it
+	contents any                    // what one client alone has left on it
 	missed   atomic.Pointer[string] // an address that was dialed, of no server
 }
 
@@ -150,7 +149,7 @@ func (p *plan) within(bounds study.Bounds) (*explore.Model, error) {
 
 // putInto puts the code in place of the lock of a search.
 func (p *plan) putInto(b *explore.Model) {
-	b.Key, b.Znodes = p.bounds.Key, p.znodes
+	b.Key, b.Contents = p.bounds.Key, p.contents
 	b.Code = func(probe bool) simulator.ClientConfig {
 		if probe {
 			config := p.client(p.probe(b))

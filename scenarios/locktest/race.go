@@ -155,7 +155,7 @@ func newRacer(t *testing.T, known Bounds, client func(*Client)) *racer {
 		p.entry.TTL = cmp.Or(p.lease, race.Standard().TTL)
 		p.bounds.TTL, p.timed = p.entry.TTL, true
 		r := &racer{plan: p}
-		r.runner.Code = &race.Code{Key: p.bounds.Key, TTL: p.lease, Fences: p.fences, Znodes: p.znodes, Client: r.client}
+		r.runner.Code = &race.Code{Key: p.bounds.Key, TTL: p.lease, Fences: p.fences, Contents: p.contents, Client: r.client}
 		return r
 	}
 }

@@ -80,7 +80,7 @@ func CheckEnv(entry lock.Entry, env lock.Env) error {
 // StubEnv returns an environment that entry.Check can inspect. It cannot lock anything.
 func StubEnv(entry lock.Entry, ttl time.Duration) lock.Env {
 	env := lock.Env{Clock: clockwork.NewFakeClock(), Tokens: lock.RandomTokens{}, TTL: ttl}
-	if entry.OnZooKeeper() {
+	if entry.Sessions() {
 		env.ZooKeeper = client.Session{}
 	}
 	for range entry.Nodes {

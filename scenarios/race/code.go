@@ -10,16 +10,15 @@ import (
 	"locklab/simulator/client"
 	"locklab/simulator/history"
 	"locklab/simulator/schedule"
-	"locklab/simulator/zookeeper"
 )
 
 // Code is a user's own code that plays in place of a lock of the list: one attempt of
 // it locks, works and unlocks. A nil Code stands for the lock that is given.
 type Code struct {
-	Key    string          // that it locks
-	TTL    time.Duration   // the lease that it asks for; 0: none
-	Fences bool            // its leases carry fencing tokens
-	Znodes zookeeper.State // on a ZooKeeper: what that holds at the start
+	Key      string        // that it locks
+	TTL      time.Duration // the lease that it asks for; 0: none
+	Fences   bool          // its leases carry fencing tokens
+	Contents any           // what the server holds at the start; see simulator.NodeConfig
 	// Client makes a client that does what c says, with the settings of the run. Run,
 	// Thread and Token of c are empty, except when a profile is observed: then they do
 	// not count.

@@ -77,8 +77,8 @@ func (sc Scenario) WhyNotApplicable(p Profile) Reason {
 	switch {
 	case !p.Excludes && !sc.IncludeNonExclusive:
 		return "no-exclusion"
-	case p.ZooKeeper && sc.notOnZooKeeper() != "":
-		return sc.notOnZooKeeper()
+	case p.Ensemble && sc.notOnEnsemble() != "":
+		return sc.notOnEnsemble()
 	case p.Shares && !sc.AllowsShared:
 		return "shared"
 	case sc.Needs != nil:
@@ -143,11 +143,11 @@ func (sc Scenario) Prepare(entry lock.Entry, s Settings, code *Code) (*Prepared,
 	}
 	node := simulator.NodeConfig{Replicas: max(sc.Replicas, entry.Replicas), MinReplicas: sc.MinReplicas, AOF: sc.AOF, PPM: ppm}
 	config.Nodes = client.Servers(entry, s.TTL, node, entry.Nodes)
-	if code != nil && entry.OnZooKeeper() {
-		config.Nodes[0].Znodes, config.Nodes[0].Lines = code.Znodes, nil
+	if code != nil {
+		config.Nodes[0].Contents = code.Contents
 	}
-	if sc.SequenceExhausted && entry.OnZooKeeper() {
-		if config.Nodes[0].Znodes, err = exhaustedQueues(entry, code); err != nil {
+	if sc.SequenceExhausted && entry.Ensemble() {
+		if config.Nodes[0].Contents, err = exhaustedQueues(entry, code, config.Nodes[0].Contents); err != nil {
 			return nil, err
 		}
 	}
@@ -193,10 +193,10 @@ func (p *Prepared) PlayWith(s Settings, triggers []Trigger) (*schedule.Run, erro
 // History returns the history of a run of the Player, without judging it. It uses the
 // run's events, which are valid until the next run.
 func (p *Prepared) History(run *schedule.Run, s Settings) *history.History {
-	return &history.History{
-		Strategy: p.Entry.ID, Scenario: p.Scenario.ID, Clients: len(p.Clients), Nodes: p.Entry.Servers(),
-		Key: p.code.key(), ZooKeeper: p.Entry.OnZooKeeper(), Holders: client.Holders(p.Entry, len(p.Clients)), TTL: s.TTL, Guard: p.Scenario.Guard, End: run.End, Horizon: run.Horizon, Events: MergeParallel(run.Events),
-	}
+	h := client.History(p.Entry, len(p.Clients), s.TTL)
+	h.Scenario, h.Key, h.Guard = p.Scenario.ID, p.code.key(), p.Scenario.Guard
+	h.End, h.Horizon, h.Events = run.End, run.Horizon, MergeParallel(run.Events)
+	return &h
 }
 
 // Outcome judges a run of the Player.

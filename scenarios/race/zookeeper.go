@@ -10,9 +10,9 @@ import (
 	"locklab/simulator/zookeeper"
 )
 
-// notOnZooKeeper returns why a scenario does not apply to a ZooKeeper ensemble, which is
+// notOnEnsemble returns why a scenario does not apply to an ensemble, which is
 // modelled as a whole and not server by server; "": it applies.
-func (sc Scenario) notOnZooKeeper() Reason {
+func (sc Scenario) notOnEnsemble() Reason {
 	if sc.Replicas > 0 {
 		return "zookeeper-replicates-first"
 	}
@@ -33,16 +33,21 @@ func (sc Scenario) notOnZooKeeper() Reason {
 	return ""
 }
 
-// exhaustedQueues returns an ensemble on which all queues of a lock have given out all
+// exhaustedQueues returns the contents of a ZooKeeper on which all queues of a lock have given out all
 // numbers but the last. Which queues the lock uses is observed in a run; a user's own code
-// queues at its key.
-func exhaustedQueues(entry lock.Entry, code *Code) (zookeeper.State, error) {
+// queues at its key. Of another kind of server the contents stay.
+func exhaustedQueues(entry lock.Entry, code *Code, contents any) (any, error) {
+	all, ok := contents.(zookeeper.Contents)
+	if !ok {
+		return contents, nil
+	}
 	if code != nil {
-		return client.QueuedAt(code.Key).SetCounter(code.Key, math.MaxInt32), nil
+		all.Znodes = client.QueuedAt(code.Key).SetCounter(code.Key, math.MaxInt32)
+		return all, nil
 	}
 	out, err := Calm.play(entry, Calm.Settings, nil, false)
 	if err != nil {
-		return zookeeper.State{}, err
+		return nil, err
 	}
 	var queues []string
 	for i := range out.History.Events {
@@ -50,9 +55,9 @@ func exhaustedQueues(entry lock.Entry, code *Code) (zookeeper.State, error) {
 			queues = append(queues, path.Dir(e.Reply))
 		}
 	}
-	state := client.QueuedAt(queues...)
+	all.Znodes = client.QueuedAt(queues...)
 	for _, queue := range queues {
-		state = state.SetCounter(queue, math.MaxInt32)
+		all.Znodes = all.Znodes.SetCounter(queue, math.MaxInt32)
 	}
-	return state, nil
+	return all, nil
 }

@@ -279,7 +279,7 @@ func (b *Bench) show(ctx context.Context, lab *race.Outcome) (*Showing, error) {
 }
 
 func (b *Bench) whyNotShown(lab *race.Outcome) (why race.Reason, missing string) {
-	if lab.Strategy.OnZooKeeper() && lab.Scenario.SequenceExhausted {
+	if lab.Strategy.Ensemble() && lab.Scenario.SequenceExhausted {
 		return CounterSet, ""
 	}
 	sent := false

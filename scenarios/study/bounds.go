@@ -80,7 +80,7 @@ func (b Bounds) Check(entry lock.Entry) error {
 		return i18n.Errorf("error.bound.nodes", "value", b.Nodes, "most", simulator.MaxNodes)
 	case b.Nodes > 1 && entry.Servers() == 1:
 		return i18n.Errorf("error.bound.nodes.one", "value", b.Nodes, "lock", entry.ID)
-	case b.TTL <= 0 && entry.OnZooKeeper():
+	case b.TTL <= 0 && entry.Sessions():
 		return i18n.Errorf("error.bound.session", "value", b.TTL, "lock", entry.ID)
 	case b.TTL < minTTL || b.TTL > longest:
 		return i18n.Errorf("error.bound.ttl", "value", b.TTL, "least", minTTL, "most", longest)
@@ -94,7 +94,7 @@ func (b Bounds) Check(entry lock.Entry) error {
 		return i18n.Errorf("error.bound.work", "value", b.Work, "most", longest)
 	case b.ClientRetries < 0 || b.ClientRetries > MaxClientRetries:
 		return i18n.Errorf("error.bound.client-retries", "value", b.ClientRetries, "most", MaxClientRetries)
-	case b.ClientRetries > 0 && entry.OnZooKeeper():
+	case b.ClientRetries > 0 && entry.Sessions():
 		return i18n.Errorf("error.bound.client-retries.zookeeper", "lock", entry.ID)
 	case b.Fenced && !entry.Fences() && b.Settled(entry).Nodes != 1: // see lock.Fence
 		return i18n.Errorf("error.bound.fenced", "lock", entry.ID, "nodes", b.Settled(entry).Nodes)
@@ -112,7 +112,7 @@ func (b Bounds) Check(entry lock.Entry) error {
 	if err := b.canInject(); err != nil {
 		return err
 	}
-	if entry.OnZooKeeper() && b.Allows(faults.Return) {
+	if entry.Sessions() && b.Allows(faults.Return) {
 		return i18n.Errorf("error.bound.return", "budget", b.Budget, "lock", entry.ID, "clients", b.Clients+1)
 	}
 	if err := b.canUse(entry); err != nil {

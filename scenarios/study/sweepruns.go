@@ -187,7 +187,8 @@ func (m *sweepMeter) play(s Situation) (bool, error) {
 		return slices.ContainsFunc(j.Verdicts, func(w verdict.Word) bool { return slices.Contains(m.order.Words, w) }), nil
 	}
 	var judge verdict.Safety
-	c := verdict.CaseOf(&history.History{Clients: len(p.Clients), Nodes: p.Entry.Servers(), Key: client.Key, ZooKeeper: p.Entry.OnZooKeeper(), Holders: client.Holders(p.Entry, len(p.Clients)), TTL: s.TTL})
+	h := client.History(p.Entry, len(p.Clients), s.TTL)
+	c := verdict.CaseOf(&h)
 	for i := range run.Events {
 		judge.Observe(&c, i, &run.Events[i], nil)
 	}

@@ -161,7 +161,7 @@ func (b Bounds) at(timing Mode, entry lock.Entry) Bounds {
 	case !auto:
 	case timing == AnyTiming:
 		b.Retries = AutoRetries
-	case b.Retries == AutoRetries && !entry.OnZooKeeper() && b.Settled(entry).Nodes == 1:
+	case b.Retries == AutoRetries && !entry.Ensemble() && b.Settled(entry).Nodes == 1:
 		b.Retries = lockstepRetries
 	}
 	return b

@@ -35,118 +35,199 @@ const (
 
 // A try is one search in place of bounds that leave something open.
 type try struct {
-	timing   Mode
-	attempts int  // 0: as many as are asked for, or usualAttempts
-	offered  bool // clients do what the lock offers besides; no search if it is said what they do
-	states   int  // the limit
+	as       role
+	when     func(*tried) bool // nil: always
+	timing   Mode              // not tried if bounds ask for another
+	attempts int               // 0: as many as are asked for, or usualAttempts
+	offered  bool              // clients do what the lock offers besides; not tried if it is said what they do
+	few      bool              // on FewServers
+	alone    bool              // a search for each fault of the budget, if there are several
+	states   int               // the limit; of the last answer with all attempts it is that of the bounds
 }
 
-// What is tried. The first that is complete is the answer; the rest is in Search.Cut and Search.Beside, and the
-// certificate has a line for each.
-var (
-	// Where the attempts are given: of the timings asked for, the most general first.
-	inTurn = []try{
-		{timing: AnyTiming, offered: true, states: AutoUsesStates},
-		{timing: AnyTiming, states: AutoStates},
-		{timing: Lockstep, offered: true, states: AutoUsesStates},
-		{timing: Lockstep, states: AutoStates},
-	}
-	// With AutoAttempts this is first. Complete, it is the answer unless a more general one is.
-	once = try{timing: AnyTiming, attempts: 1, states: OneAttemptStates}
-	// After once with few states: more general ones.
-	afterFew = []try{inTurn[0], inTurn[1], onceOffered}
-	// After once with many: the second attempt may fail by fewer faults.
-	afterMany = []try{{timing: AnyTiming, states: shortStates}}
-	// After once that is not complete: one schedule, and beside it each fault alone.
-	afterCut  = inTurn[2:]
-	faultOnly = try{timing: AnyTiming, attempts: 1, states: AutoUsesStates}
-	// Beside an answer of one attempt: the second one. Of a lock on several servers it is onceOffered on
-	// few of them; of an answer of two attempts, onceOffered where it promises to be complete.
-	besideOnce  = inTurn[2:]
-	onceOffered = try{timing: AnyTiming, attempts: 1, offered: true, states: AutoUsesStates}
+// A role is what a search is made for. In each the first that is complete ends it; but each fault alone is searched.
+type role int
+
+const (
+	answer role = iota // it is what was asked for, as far as that can be searched; the last one, if none is complete
+	wider              // more general than the answer, whose place it takes
+	beside             // what the answer leaves out; see Search.Beside
+	roles
 )
+
+// tries are made in this order. The certificate has a line for each that was made; those that are not complete
+// are in Search.Cut.
+var tries = []try{
+	// One attempt tells soon how large the rest is.
+	{as: answer, when: (*tried).auto, timing: AnyTiming, attempts: 1, states: OneAttemptStates},
+	// The most general timing that can be searched.
+	{as: answer, when: (*tried).given, timing: AnyTiming, offered: true, states: AutoUsesStates},
+	{as: answer, when: (*tried).given, timing: AnyTiming, states: AutoStates},
+	{as: answer, timing: Lockstep, offered: true, states: AutoUsesStates},
+	{as: answer, timing: Lockstep, states: AutoStates},
+	// Few states of one attempt promise more attempts, or more uses.
+	{as: wider, when: (*tried).isSmall, timing: AnyTiming, offered: true, states: AutoUsesStates},
+	{as: wider, when: (*tried).isSmall, timing: AnyTiming, states: AutoStates},
+	{as: wider, when: (*tried).isSmall, timing: AnyTiming, attempts: 1, offered: true, states: AutoUsesStates},
+	// After many of them the second attempt may still fail by fewer faults.
+	{as: wider, when: (*tried).isLarge, timing: AnyTiming, states: shortStates},
+	// In place of an answer that is not complete: each fault alone.
+	{as: beside, when: (*tried).isCut, timing: AnyTiming, attempts: 1, few: true, alone: true, states: AutoUsesStates},
+	// Beside two attempts, the uses; beside one attempt of a lock on many servers, the uses on few of them; beside
+	// one of another lock, the second attempt in one schedule.
+	{as: beside, when: (*tried).lacksUses, timing: AnyTiming, attempts: 1, offered: true, states: AutoUsesStates},
+	{as: beside, when: (*tried).onMany, timing: AnyTiming, attempts: 1, offered: true, few: true, states: AutoUsesStates},
+	{as: beside, when: (*tried).lacksAttempts, timing: Lockstep, offered: true, states: AutoUsesStates},
+	{as: beside, when: (*tried).lacksAttempts, timing: Lockstep, states: AutoStates},
+}
+
+// tried are the searches that were made in place of bounds.
+type tried struct {
+	entry       lock.Entry
+	bounds      Bounds // what is asked for, of which no more is open than timing, uses and attempts
+	asked       int    // attempts, or AutoAttempts
+	once        *Search
+	answer      *Search
+	cut, beside []*Search
+	complete    [roles]bool
+}
+
+// given reports whether the attempts are given, or not the first to be tried.
+func (r *tried) given() bool { return r.asked != AutoAttempts || r.bounds.timings()[0] != AnyTiming }
+func (r *tried) auto() bool  { return !r.given() }
+
+func (r *tried) isCut() bool   { return r.once != nil && !r.once.Complete }
+func (r *tried) isSmall() bool { return r.once != nil && r.once.Complete && r.once.States <= fewStates }
+func (r *tried) isLarge() bool { return r.once != nil && r.once.Complete && r.once.States > fewStates }
+
+// hasOnce reports whether the answer is one attempt of each client.
+func (r *tried) hasOnce() bool {
+	return r.once != nil && r.once.Complete && r.answer.Bounds.Attempts != usualAttempts
+}
+
+func (r *tried) lacksUses() bool {
+	return r.once != nil && r.once.Complete && !r.hasOnce() && r.answer.Bounds.Uses == 0 && r.once.States <= fewToUse
+}
+func (r *tried) onMany() bool {
+	return r.hasOnce() && r.bounds.Settled(r.entry).Nodes > FewServers(r.entry)
+}
+func (r *tried) lacksAttempts() bool { return r.hasOnce() && !r.onMany() }
 
 // open reports whether b leaves anything open that only searches can tell.
 func (b Bounds) open() bool {
 	return b.Timing == AutoTiming || b.Uses == AutoUses || b.Attempts == AutoAttempts
 }
 
-// of returns the bounds of a try in place of b; false: it would be no search of its own.
-func (t try) of(b Bounds, entry lock.Entry) (Bounds, bool) {
-	b = b.at(t.timing, entry).limited(t.states)
+// exploreOpen searches what is left open, by the tries.
+func exploreOpen(ctx context.Context, entry lock.Entry, b Bounds) (*Search, error) {
+	r := &tried{entry: entry, asked: b.Attempts, bounds: b.WithUsualAttempts()}
+	if timings := r.bounds.timings(); len(timings) == 1 {
+		r.bounds = r.bounds.at(timings[0], entry)
+	}
+	if b.Checkpoint != "" {
+		return Explore(ctx, entry, r.bounds.closed())
+	}
+	for i, t := range tries {
+		if r.complete[t.as] {
+			continue
+		}
+		for _, b := range r.list(t) {
+			if t.as == answer && t.attempts == 0 && !r.follows(i) {
+				b = b.unlimited(r.bounds)
+			}
+			s, err := Explore(ctx, entry, b)
+			r.add(t, s)
+			if err != nil && t.as != answer {
+				err = errors.Join(ErrBeside, err)
+			}
+			if err != nil {
+				return r.result(), err
+			}
+		}
+	}
+	return r.result(), nil
+}
+
+// closed is b with nothing open: a checkpoint keeps one search.
+func (b Bounds) closed() Bounds {
+	if b.Timing == AutoTiming {
+		b.Timing = Lockstep
+	}
+	if b.Uses == AutoUses {
+		b.Uses = 0
+	}
+	return b
+}
+
+// list returns the bounds of a try; none: it is not made.
+func (r *tried) list(t try) (list []Bounds) {
+	if t.when != nil && !t.when(r) || !slices.Contains(r.bounds.timings(), t.timing) {
+		return nil
+	}
+	b := r.bounds.at(t.timing, r.entry).limited(t.states)
 	if t.attempts > 0 {
 		b.Attempts = t.attempts
 	}
+	if t.few {
+		b.Nodes = min(b.Settled(r.entry).Nodes, FewServers(r.entry))
+	}
 	switch {
 	case t.offered && b.Uses != AutoUses:
-		return b, false
+		return nil
 	case t.offered:
-		b.Uses = b.settledUses(entry)
-		return b, b.Uses != 0
+		if b.Uses = b.settledUses(r.entry); b.Uses == 0 {
+			return nil // what the other searches do
+		}
 	case b.Uses == AutoUses:
 		b.Uses = 0
 	}
-	return b, true
-}
-
-// each returns the bounds of tries in place of b.
-func (b Bounds) each(entry lock.Entry, tries ...try) (list []Bounds) {
-	for _, t := range tries {
-		if of, ok := t.of(b, entry); ok {
-			list = append(list, of)
+	if !t.alone {
+		return []Bounds{b}
+	}
+	budget := b.Budget.Faults()
+	for i := range budget {
+		b.Budget = faults.BudgetOf(budget[i : i+1])
+		if len(budget) > 1 && b.Check(r.entry) == nil {
+			list = append(list, b)
 		}
 	}
 	return list
 }
 
-// exploreOpen searches what is left open: one search after the other, until one is complete.
-func exploreOpen(ctx context.Context, entry lock.Entry, b Bounds) (*Search, error) {
-	b, auto := b.WithUsualAttempts(), b.Attempts == AutoAttempts
-	if timings := b.timings(); len(timings) == 1 {
-		b = b.at(timings[0], entry)
+// follows reports whether another search for the answer can follow a try.
+func (r *tried) follows(i int) bool {
+	return slices.ContainsFunc(tries[i+1:], func(t try) bool { return t.as == answer && r.list(t) != nil })
+}
+
+// add notes what a try has come to; nil: nothing. A fault alone about which nothing is said is left out.
+func (r *tried) add(t try, s *Search) {
+	if s == nil || t.alone && s.Inconclusive() {
+		return
 	}
-	if !auto || b.Checkpoint != "" || b.timings()[0] != AnyTiming {
-		return exploreTries(ctx, entry, b.inTurn(entry), nil)
+	if r.once == nil && r.auto() {
+		r.once = s
 	}
-	first, _ := once.of(b, entry)
-	one, err := Explore(ctx, entry, first)
-	if one == nil || err != nil {
-		return one, err
+	r.complete[t.as] = s.Complete && !t.alone
+	switch {
+	case t.as == answer && r.answer != nil:
+		r.cut = append(r.cut, r.answer)
+		r.answer = s
+	case t.as == answer, t.as == wider && s.Complete:
+		r.answer = s
+	case s.Complete:
+		r.beside = append(r.beside, s)
+	default:
+		r.cut = append(r.cut, s)
 	}
-	if !one.Complete {
-		s := one
-		if b.Timing != AnyTiming {
-			s, err = exploreTries(ctx, entry, unlimited(b, b.each(entry, afterCut...)), []*Search{one})
-		}
-		if err == nil {
-			err = s.searchEach(ctx, entry, b.eachFault(entry))
-		}
-		return s, err
+}
+
+// result is the answer with all that was tried; nil: nothing was.
+func (r *tried) result() *Search {
+	if s := r.answer; s != nil {
+		s.Cut, s.Beside = r.cut, r.beside
+		s.addOthers()
 	}
-	more := afterMany
-	if one.States <= fewStates {
-		more = afterFew
-	}
-	states := one.States
-	s, cut, err := firstComplete(ctx, entry, b.each(entry, more...))
-	if s != nil {
-		one = s
-	}
-	beside := s == nil
-	if err == nil {
-		var tried []*Search
-		s, tried, err = firstComplete(ctx, entry, b.beside(entry, one, states))
-		cut, beside = append(cut, tried...), true
-		if s != nil {
-			one.Beside = []*Search{s}
-		}
-	}
-	one.Cut = cut
-	one.addOthers()
-	if err != nil && beside {
-		err = errors.Join(ErrBeside, err)
-	}
-	return one, err
+	return r.answer
 }
 
 // ErrBeside comes with a search beside which others are not finished.
@@ -160,85 +241,13 @@ func (b Bounds) WithUsualAttempts() Bounds {
 	return b
 }
 
-// inTurn returns the searches that take the place of b, whose attempts are given. All but the last have
-// limits, beyond which the next is tried.
-func (b Bounds) inTurn(entry lock.Entry) (list []Bounds) {
-	if b.Checkpoint != "" { // it keeps one search
-		if b.Timing == AutoTiming {
-			b.Timing = Lockstep
-		}
-		if b.Uses == AutoUses {
-			b.Uses = 0
-		}
-		return []Bounds{b}
+// unlimited is b without a limit but that of the bounds that were asked for.
+func (b Bounds) unlimited(asked Bounds) Bounds {
+	b.MaxStates, b.Hopeful = asked.MaxStates, 0
+	if asked.Timing == AutoTiming && b.MaxStates > AutoStates { // a limit that was not asked for
+		b.Hopeful = AutoStates
 	}
-	timings := b.timings()
-	return unlimited(b, b.each(entry, slices.DeleteFunc(slices.Clone(inTurn), func(t try) bool { return !slices.Contains(timings, t.timing) })...))
-}
-
-// beside returns the searches of what an answer, at any timing, leaves out. states are those of one attempt.
-func (b Bounds) beside(entry lock.Entry, of *Search, states int) []Bounds {
-	few := FewServers(entry)
-	switch {
-	case of.Bounds.Attempts == usualAttempts && (of.Bounds.Uses != 0 || states > fewToUse):
-		return nil
-	case of.Bounds.Attempts == usualAttempts:
-		return b.each(entry, onceOffered)
-	case b.Settled(entry).Nodes > few:
-		b.Nodes = few
-		return b.each(entry, onceOffered)
-	case b.Timing == AnyTiming:
-		return nil
-	}
-	return b.each(entry, besideOnce...)
-}
-
-// eachFault returns the searches of each fault of the budget alone, on few servers.
-func (b Bounds) eachFault(entry lock.Entry) (list []Bounds) {
-	budget := b.Budget.Faults()
-	if len(budget) < 2 {
-		return nil
-	}
-	b, _ = faultOnly.of(b, entry)
-	b.Nodes = min(b.Settled(entry).Nodes, FewServers(entry))
-	for i := range budget {
-		b.Budget = faults.BudgetOf(budget[i : i+1])
-		if b.Check(entry) == nil {
-			list = append(list, b)
-		}
-	}
-	return list
-}
-
-// searchEach makes further searches beside s, all of them. One that says nothing about its fault
-// is left out.
-func (s *Search) searchEach(ctx context.Context, entry lock.Entry, list []Bounds) error {
-	for _, b := range list {
-		o, err := Explore(ctx, entry, b)
-		switch {
-		case o == nil || o.Inconclusive():
-		case o.Complete:
-			s.Beside = append(s.Beside, o)
-		default:
-			s.Cut = append(s.Cut, o)
-		}
-		if err != nil {
-			s.addOthers()
-			return errors.Join(ErrBeside, err)
-		}
-	}
-	s.addOthers()
-	return nil
-}
-
-// unlimited takes the limit of the last one away.
-func unlimited(b Bounds, list []Bounds) []Bounds {
-	last := &list[len(list)-1]
-	last.MaxStates, last.Hopeful = b.MaxStates, 0
-	if b.Timing == AutoTiming && b.MaxStates > AutoStates { // a limit that was not asked for
-		last.Hopeful = AutoStates
-	}
-	return list
+	return b
 }
 
 // limited is b with at most so many states, a quarter of which, or a half, shows whether there
@@ -253,44 +262,6 @@ func (b Bounds) limited(states int) Bounds {
 		b.MaxStates = states
 	}
 	return b
-}
-
-// exploreTries searches one after the other until one is complete, or the last. cut was tried
-// before.
-func exploreTries(ctx context.Context, entry lock.Entry, tries []Bounds, cut []*Search) (*Search, error) {
-	last := len(tries) - 1
-	s, tried, err := firstComplete(ctx, entry, tries[:last])
-	cut = append(cut, tried...)
-	switch {
-	case s != nil:
-	case err == nil:
-		s, err = Explore(ctx, entry, tries[last])
-	case len(cut) > 0: // interrupted
-		s, cut = cut[len(cut)-1], cut[:len(cut)-1]
-	}
-	if s != nil {
-		s.Cut = cut
-		s.addOthers()
-	}
-	return s, err
-}
-
-// firstComplete searches one after the other until one is complete, and returns that, or nil,
-// and those that are not.
-func firstComplete(ctx context.Context, entry lock.Entry, list []Bounds) (s *Search, cut []*Search, err error) {
-	for _, b := range list {
-		s, err := Explore(ctx, entry, b)
-		if s != nil && s.Complete {
-			return s, cut, err
-		}
-		if s != nil {
-			cut = append(cut, s)
-		}
-		if err != nil {
-			return nil, cut, err
-		}
-	}
-	return nil, cut, nil
 }
 
 // addOthers adds what the searches have found that were made before s and beside it.

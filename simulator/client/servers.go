@@ -14,7 +14,8 @@ import (
 // sessions of length ttl, on which the lock has been used before.
 func Servers(entry lock.Entry, ttl time.Duration, like simulator.NodeConfig, n int) []simulator.NodeConfig {
 	if entry.OnZooKeeper() {
-		return []simulator.NodeConfig{{Session: ttl, Znodes: QueuedAt(entry.Line(Key)), Lines: map[string]string{entry.Line(Key): Key, entry.Line(OtherKey): OtherKey}}}
+		lines := map[string]string{entry.Line(Key): Key, entry.Line(OtherKey): OtherKey}
+		return []simulator.NodeConfig{{Session: ttl, Contents: zookeeper.Contents{Znodes: QueuedAt(entry.Line(Key)), Lines: lines}}}
 	}
 	return slices.Repeat([]simulator.NodeConfig{like}, n)
 }
@@ -31,6 +32,14 @@ func QueuedAt(paths ...string) zookeeper.State {
 	}
 	state, _, _ = state.Close(id)
 	return state
+}
+
+// History is a history of clients that use a lock, before its first event.
+func History(entry lock.Entry, clients int, ttl time.Duration) history.History {
+	return history.History{
+		Strategy: entry.ID, Clients: clients, Nodes: entry.Servers(), Key: Key, ZooKeeper: entry.OnZooKeeper(),
+		Holders: Holders(entry, clients), TTL: ttl,
+	}
 }
 
 // Holders returns with how many others each client may hold the lock at the same time,

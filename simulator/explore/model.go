@@ -12,7 +12,6 @@ import (
 	"locklab/simulator/client"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
-	"locklab/simulator/zookeeper"
 )
 
 // A Scope has the numbers within which a lock is searched. They are the same as they are written
@@ -60,8 +59,8 @@ type Model struct {
 	// They record what the programs in programs.go record.
 	Code func(probe bool) simulator.ClientConfig
 	Key  string // that Code's clients lock; "": client.Key
-	// Znodes is the content of a ZooKeeper when Code begins; the zero value: only a root.
-	Znodes zookeeper.State
+	// Contents is what the server holds when Code begins; see simulator.NodeConfig.
+	Contents any
 	// Retries are the sleeps after which a client that was refused asks again within
 	// one attempt, by its own clock; see [RetrySleeps]. Empty: it asks once.
 	Retries  []time.Duration
@@ -169,10 +168,9 @@ func (m *Model) Case() history.History {
 	if m.NoProbe {
 		clients, probe = m.Clients, 0
 	}
-	return history.History{
-		Strategy: m.Entry.ID, Clients: clients, Probe: probe, Nodes: m.Nodes, Key: cmp.Or(m.Key, client.Key), ZooKeeper: m.Entry.OnZooKeeper(),
-		Holders: client.Holders(m.Entry, clients), TTL: m.TTL, Guard: m.guard(),
-	}
+	h := client.History(m.Entry, clients, m.TTL)
+	h.Probe, h.Nodes, h.Key, h.Guard = probe, m.Nodes, cmp.Or(m.Key, h.Key), m.guard()
+	return h
 }
 
 func (m *Model) guard() history.Guard {
@@ -211,8 +209,8 @@ func (m *Model) Simulator() (*simulator.Simulator, error) {
 		config.Clients = append(config.Clients, code(true))
 	}
 	config.Nodes = client.Servers(m.Entry, m.TTL, simulator.NodeConfig{Replicas: max(m.Entry.Replicas, m.Replicas)}, m.Nodes)
-	if m.Code != nil && m.Entry.OnZooKeeper() {
-		config.Nodes[0].Znodes, config.Nodes[0].Lines = m.Znodes, nil
+	if m.Code != nil {
+		config.Nodes[0].Contents = m.Contents
 	}
 	return simulator.New(config)
 }

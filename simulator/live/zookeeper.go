@@ -57,7 +57,8 @@ func (r *ensemble) start(sim *simulator.Simulator) (err error) {
 	if r.admin, err = r.connect(); err != nil {
 		return err
 	}
-	initial := config.Nodes[0].Znodes
+	contents, _ := config.Nodes[0].Contents.(zookeeper.Contents)
+	initial := contents.Znodes
 	if len(initial.Paths()) == 0 {
 		initial = zookeeper.New()
 	}

@@ -12,13 +12,18 @@ import (
 
 // A Config is the settings of an ensemble. They have been checked.
 type Config struct {
-	Session time.Duration     // the time-out of the clients' sessions, on the ensemble's clock
-	Znodes  State             // what it holds at the start; the zero State is only a root
-	Lines   map[string]string // what histories call the znodes at which clients queue; others go by their paths
-	Clock   clock.State       // at the start
+	Session time.Duration // the time-out of the clients' sessions, on the ensemble's clock
+	Contents
+	Clock clock.State // at the start
 	// Wires says that the code of clients opens connections, and sessions on them. Else
 	// each has a [Session] from the start.
 	Wires bool
+}
+
+// Contents is what an ensemble holds at the start.
+type Contents struct {
+	Znodes State             // the zero State is only a root
+	Lines  map[string]string // what histories call the znodes at which clients queue; others go by their paths
 }
 
 var (
