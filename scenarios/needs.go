@@ -23,9 +23,9 @@ var (
 	// In races that need it, replicas lag for longer than the lock would wait for them.
 	needsNoWait = needs("waits-for-replica", func(p race.Profile) bool { return !p.UsesWAIT })
 	// Waiters are woken by messages.
-	needsWakeup = both(needs("woken-by-watch", func(p race.Profile) bool { return !p.Ensemble }),
+	needsWakeup = both(needs("woken-by-watch", func(p race.Profile) bool { return !p.ZooKeeper }),
 		needs("polls", func(p race.Profile) bool { return p.WaitsInLine }))
-	needsZooKeeper      = needs("not-on-zookeeper", func(p race.Profile) bool { return p.Ensemble })
+	needsZooKeeper      = needs("not-on-zookeeper", func(p race.Profile) bool { return p.ZooKeeper })
 	needsZooKeeperCheck = both(needsZooKeeper, needsCheck)
 )
 

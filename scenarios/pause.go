@@ -110,7 +110,7 @@ var lateAnswer = race.Scenario{
 	Race:     "S1",
 	Settings: race.StandardWith(func(s *settings) { s.Pause = race.Seconds(5) }),
 	Budget:   race.FixedBudget("pause=1"),
-	Needs:    needs("zookeeper-timeout", func(p race.Profile) bool { return !p.Ensemble }),
+	Needs:    needs("zookeeper-timeout", func(p race.Profile) bool { return !p.ZooKeeper }),
 	Clients: func(s settings) clients {
 		return clients{{Work: s.Retry}, {Start: s.Retry / 2, Work: s.TTL / 2, Tail: s.Retry}}
 	},

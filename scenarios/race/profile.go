@@ -32,7 +32,7 @@ type Profile struct {
 	Extends         bool // its lease can be renewed by its holder
 	Checks          bool // its lease can be checked by its holder
 	StopsAtMajority bool // once refused by a majority, it asks no further server
-	Ensemble        bool // its servers are an ensemble; see lock.Entry.Ensemble
+	ZooKeeper       bool // its servers are an ensemble; see lock.Entry.Ensemble
 	Shares          bool // it has several holders by design
 	UsesEVALSHA     bool // it calls a script by its digest
 	WaitsInLine     bool // it has a queue in which it waits for its turn
@@ -44,7 +44,7 @@ type Profile struct {
 func ProfileOf(entry lock.Entry) (Profile, error) { return profileOf(entry, nil) }
 
 func profileOf(entry lock.Entry, code *Code) (Profile, error) {
-	p := Profile{Nodes: entry.Servers(), Ensemble: entry.Ensemble()}
+	p := Profile{Nodes: entry.Servers(), ZooKeeper: entry.Ensemble()}
 	for _, sc := range profiled {
 		out, err := sc.play(entry, code.settings(sc.Settings), code, false)
 		if err != nil {
@@ -132,7 +132,7 @@ func (p *Profile) observe(h *history.History) {
 			p.Expires = p.Expires || e.Key == client.Key && e.After != "" && e.Until != history.Forever
 			p.LocksPerKey = p.LocksPerKey || e.Key == client.OtherKey
 			if e.Key == client.Key { // and not, say, a counter beside it; a znode without TTL ends with its session
-				bare[c] = acquiring[c] && e.After != "" && e.Until == history.Forever && !p.Ensemble
+				bare[c] = acquiring[c] && e.After != "" && e.Until == history.Forever && !p.ZooKeeper
 			}
 		case history.Send:
 			if e.Node == history.Resource {

@@ -21,8 +21,8 @@ func TestProfiles(t *testing.T) {
 		"watchdog":         {Nodes: 1, ChecksOwner: true, Renews: true, Expires: true, Excludes: true, Remote: true, Reenters: true, LocksPerKey: true, Extends: true},
 		"redlock":          {Nodes: 5, ChecksOwner: true, Expires: true, Excludes: true, Remote: true, LocksPerKey: true, Checks: true}, // goes on after its first key, but that has a TTL
 		"mutex":            {Nodes: 1},
-		"zk-recheck":       {Nodes: 1, ChecksOwner: true, Excludes: true, Remote: true, LocksPerKey: true, Checks: true, Ensemble: true, WaitsInLine: true},
-		"zk-semaphore":     {Nodes: 1, ChecksOwner: true, Excludes: true, Remote: true, Reenters: true, LocksPerKey: true, Checks: true, Ensemble: true, Shares: true, WaitsInLine: true},
+		"zk-recheck":       {Nodes: 1, ChecksOwner: true, Excludes: true, Remote: true, LocksPerKey: true, Checks: true, ZooKeeper: true, WaitsInLine: true},
+		"zk-semaphore":     {Nodes: 1, ChecksOwner: true, Excludes: true, Remote: true, Reenters: true, LocksPerKey: true, Checks: true, ZooKeeper: true, Shares: true, WaitsInLine: true},
 		"redlock-failfast": {Nodes: 5, ChecksOwner: true, Expires: true, Excludes: true, Remote: true, LocksPerKey: true, Checks: true, StopsAtMajority: true},
 		"token-wait":       {Nodes: 1, ChecksOwner: true, Expires: true, UsesWAIT: true, Excludes: true, Remote: true, LocksPerKey: true},
 		"reentrant":        {Nodes: 1, ChecksOwner: true, Expires: true, Remote: true, Reenters: true}, // assumes another key to be locked
@@ -77,16 +77,16 @@ func TestNeedsGoByProfile(t *testing.T) {
 		{"renew-late", race.Profile{Nodes: 1, Extends: true}},
 		{"renew-partly", race.Profile{Nodes: 1, Extends: true}},
 		{"opposite-order", race.Profile{Nodes: 1, LocksPerKey: true}},
-		{"watch-herd", race.Profile{Nodes: 1, Ensemble: true}},
-		{"in-line", race.Profile{Nodes: 1, Ensemble: true}},
-		{"lost-create", race.Profile{Nodes: 1, Ensemble: true}},
-		{"session-pause", race.Profile{Nodes: 1, Ensemble: true, Checks: true}},
-		{"session-ends", race.Profile{Nodes: 1, Ensemble: true}},
-		{"suspended", race.Profile{Nodes: 1, Ensemble: true, Checks: true}},
-		{"suspended-ignored", race.Profile{Nodes: 1, Ensemble: true, Checks: true}},
-		{"waiter-dies", race.Profile{Nodes: 1, Ensemble: true}},
-		{"waiter-leaves", race.Profile{Nodes: 1, Ensemble: true}},
-		{"numbers-end", race.Profile{Nodes: 1, Ensemble: true}},
+		{"watch-herd", race.Profile{Nodes: 1, ZooKeeper: true}},
+		{"in-line", race.Profile{Nodes: 1, ZooKeeper: true}},
+		{"lost-create", race.Profile{Nodes: 1, ZooKeeper: true}},
+		{"session-pause", race.Profile{Nodes: 1, ZooKeeper: true, Checks: true}},
+		{"session-ends", race.Profile{Nodes: 1, ZooKeeper: true}},
+		{"suspended", race.Profile{Nodes: 1, ZooKeeper: true, Checks: true}},
+		{"suspended-ignored", race.Profile{Nodes: 1, ZooKeeper: true, Checks: true}},
+		{"waiter-dies", race.Profile{Nodes: 1, ZooKeeper: true}},
+		{"waiter-leaves", race.Profile{Nodes: 1, ZooKeeper: true}},
+		{"numbers-end", race.Profile{Nodes: 1, ZooKeeper: true}},
 		{"script-cache-lost", race.Profile{Nodes: 1, UsesEVALSHA: true}},
 	} {
 		_, sc := racetest.Cell(t, "token", f.scenario)
@@ -97,7 +97,7 @@ func TestNeedsGoByProfile(t *testing.T) {
 			t.Errorf("%s applies to a lock with an empty profile", f.scenario)
 		}
 	}
-	shares := race.Profile{Nodes: 1, Ensemble: true, Excludes: true, Remote: true, Checks: true, Shares: true}
+	shares := race.Profile{Nodes: 1, ZooKeeper: true, Excludes: true, Remote: true, Checks: true, Shares: true}
 	for id, applies := range map[string]bool{"calm": true, "session-ends": true, "gc-pause": false, "waiter-dies": false} {
 		if _, sc := racetest.Cell(t, "token", id); (sc.WhyNotApplicable(shares) == "") != applies {
 			t.Errorf("%s applies to locks with several holders: not %v", id, applies)

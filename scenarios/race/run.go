@@ -77,7 +77,7 @@ func (sc Scenario) WhyNotApplicable(p Profile) Reason {
 	switch {
 	case !p.Excludes && !sc.IncludeNonExclusive:
 		return "no-exclusion"
-	case p.Ensemble && sc.notOnEnsemble() != "":
+	case p.ZooKeeper && sc.notOnEnsemble() != "":
 		return sc.notOnEnsemble()
 	case p.Shares && !sc.AllowsShared:
 		return "shared"

@@ -257,7 +257,7 @@ func (o *SweepOrder) knees(points []SweepPoint) (more [][]float64) {
 func (o *SweepOrder) notApplicable(p race.Profile) race.Reason {
 	for _, at := range o.Points() {
 		switch s := o.Situation(at); {
-		case s.Failover && p.Ensemble:
+		case s.Failover && p.ZooKeeper:
 			return "zookeeper-replicates-first"
 		case s.Failover && !p.Remote:
 			return "no-server"

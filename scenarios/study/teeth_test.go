@@ -297,7 +297,7 @@ func TestClocksThatMakeNoDifference(t *testing.T) {
 	timeless, blind := 0, 0
 	for _, e := range algorithms.All() {
 		p, ok := contract.ProfileOf(e)
-		if !ok || !p.Remote || p.Ensemble || p.Nodes > 1 || !effort.Exhaustive() && !milestones[e.ID] {
+		if !ok || !p.Remote || p.ZooKeeper || p.Nodes > 1 || !effort.Exhaustive() && !milestones[e.ID] {
 			continue
 		}
 		b := small(e, 2, 1, "")
