@@ -276,9 +276,7 @@ func (s *shownSearch) status() error {
 
 // printCertificate prints what a search has covered and, if that is shown, how fast.
 func (s *shownSearch) printCertificate(e *env) {
-	for _, lang := range e.Langs() {
-		e.Printf("%s\n", certificate.Of(s.Search, lang))
-	}
+	certificate.Print(e.Printer, s.Search)
 	if seconds := s.took.Seconds(); seconds > 0 {
 		e.Printf("%s\n", e.Say("explore.speed", "seconds", fmt.Sprintf("%.2f", seconds),
 			"rate", fmt.Sprintf("%.2f", float64(s.Result.Transitions)/seconds/1e6), "bytes", fmt.Sprint(s.Result.Bytes/int64(max(s.Result.States, 1)))))

@@ -191,7 +191,8 @@ func printGrid(e *env, grid *chart.Grid, outcomes []*race.Outcome, runs int) err
 // printCounts prints how often each lock failed, with the confidence interval of the
 // count.
 func printCounts(e *env, outcomes []*race.Outcome) {
-	e.Printf("\n%s\n", e.Say("matrix.counts"))
+	e.Printf("\n")
+	e.Wrap("", e.Say("matrix.counts"))
 	for _, o := range outcomes {
 		if o.Runs == 0 {
 			continue

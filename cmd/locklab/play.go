@@ -88,7 +88,7 @@ func (p *playFlags) link(e *env, link string) error {
 // listLevels prints the course.
 func listLevels(e *env) error {
 	return e.show(game.LevelsJSON(), func() error {
-		e.Printf("%s\n", e.Say("play.levels"))
+		e.Wrap("", e.Say("play.levels"))
 		for i, l := range play.Levels() {
 			e.Wrap(fmt.Sprintf("  %2d  %s %s ", i+1, text.Pad(l.Lock, 13), text.Pad(string(l.Harm), 12)), e.Each(func(lang string) string { return game.LevelTitle(l, lang) }))
 		}

@@ -205,9 +205,9 @@ func (r *shownRun) print(e *env) error {
 	if o.Scenario.Race != "" {
 		race += " (" + o.Scenario.Race + ")"
 	}
-	e.Printf("%s\n", e.Say("run.title", "lock", o.Strategy.Heading(), "race", race, "title", e.Each(func(lang string) string { return lessons.RunTitle(lang, o) })))
+	e.Wrap("", e.Say("run.title", "lock", o.Strategy.Heading(), "race", race, "title", e.Each(func(lang string) string { return lessons.RunTitle(lang, o) })))
 	if o.NotApplicable != "" {
-		e.Printf("%s\n", e.Say("run.na", "why", e.Each(func(lang string) string { return lessons.WhyNotApplicable(lang, o) })))
+		e.Wrap("", e.Say("run.na", "why", e.Each(func(lang string) string { return lessons.WhyNotApplicable(lang, o) })))
 		lessons.NotCovered(e.Printer, o)
 		e.Next("locklab explain "+o.Scenario.ID, "locklab matrix --scenarios "+o.Scenario.ID)
 		return nil
