@@ -26,7 +26,7 @@ type playFlags struct {
 func playCommand() *command {
 	p := &playFlags{boundFlags: boundFlags{Bounds: play.DefaultBounds()}}
 	return &command{
-		use: "play [STRATEGY|LINK]", args: atMost(1), flags: p.add, run: p.run,
+		use: "play [STRATEGY|LINK]", args: atMost(1), complete: aLock, flags: p.add, run: p.run, also: []*command{quizCommand()},
 		examples: []string{"play token", "play --level 2", "play redlock --budget restart=1 --attempts 1", "play LINK", "play token --timing any --budget pause=1"},
 	}
 }

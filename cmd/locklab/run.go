@@ -100,7 +100,7 @@ type runFlags struct {
 func runCommand() *command {
 	r := &runFlags{shown: shownRun{view: "lanes", pictures: true}}
 	return &command{
-		use: "run STRATEGY SCENARIO", args: exactly(2), flags: r.add, run: r.run,
+		use: "run STRATEGY SCENARIO | LINK", args: exactly(2), complete: aLockAndARace, flags: r.add, run: r.run,
 		examples: []string{"run token gc-pause", "run 002-C R18 --set pause=9s --view story --lang zh", "run redlock restart --json"},
 	}
 }
@@ -146,6 +146,9 @@ func pickRun(args, changes []string) (entry lock.Entry, sc race.Scenario, s race
 	return entry, sc, s, err
 }
 
+// verdictNames are the verdicts that a run can be expected to have.
+var verdictNames = []string{"OVERLAP", "STALE-WRITE", "FENCED", "WRONG-DEL", "LIE", "ORPHAN", "DEADLOCK", "BLOCKED", "STARVED", "HOLDS", "N/A"}
+
 func parseExpect(words string) (want []verdict.Word, err error) {
 	for _, w := range strings.FieldsFunc(words, func(r rune) bool { return r == ',' || r == ' ' }) {
 		if now, former := verdict.Renamed(w); former {
@@ -153,7 +156,7 @@ func parseExpect(words string) (want []verdict.Word, err error) {
 		}
 		word, err := verdict.ParseWord(w)
 		if err != nil {
-			return nil, text.Errorf("error.expect", "name", w, "names", "OVERLAP, STALE-WRITE, FENCED, WRONG-DEL, LIE, ORPHAN, DEADLOCK, BLOCKED, STARVED, HOLDS, N/A")
+			return nil, text.Errorf("error.expect", "name", w, "names", strings.Join(verdictNames, ", "))
 		}
 		want = append(want, word)
 	}
