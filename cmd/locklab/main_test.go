@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
@@ -575,6 +576,18 @@ func TestReport(t *testing.T) {
 	}
 	write("setnx", "token") // the searches of the others take most of a minute
 	same("grid.csv", "sensitivity.csv")
+	makefile, err := os.ReadFile(filepath.Join("..", "..", "Makefile"))
+	_, last, _ := strings.Cut(string(makefile), "/report.html; the pictures beside it: ")
+	last, _, _ = strings.Cut(last, "\n")
+	pictures, globErr := filepath.Glob(filepath.Join(dir, "*.svg"))
+	for _, picture := range pictures {
+		if name := strings.TrimSuffix(filepath.Base(picture), ".svg"); !slices.Contains(strings.FieldsFunc(last, notLetter), name) {
+			t.Errorf("the last line of make run does not name %s: %s", name, last)
+		}
+	}
+	if err := errors.Join(err, globErr); err != nil || len(pictures) < 10 {
+		t.Errorf("%d pictures, %v", len(pictures), err)
+	}
 	page, err := os.ReadFile(filepath.Join(dir, "report.html"))
 	if err != nil {
 		t.Fatal(err)
@@ -583,6 +596,8 @@ func TestReport(t *testing.T) {
 		t.Errorf("the page has %d bytes, or wants the network", len(page))
 	}
 }
+
+func notLetter(r rune) bool { return !unicode.IsLetter(r) }
 
 // Families choose locks: all of theirs, in historical order, and no others.
 func TestFamilies(t *testing.T) {
