@@ -651,35 +651,55 @@ func TestOutputCannotBeWritten(t *testing.T) {
 	}
 }
 
-// The README shows what the program prints. A block that begins with a command
-// is that command's output.
+// A README shows what the program prints, on three screens. A block that begins with a command is
+// that command's output.
 func TestREADME(t *testing.T) {
-	path := filepath.Join("..", "..", "README.md")
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	blocks := 0
-	fresh := regexp.MustCompile("(?s)```\n\\$ locklab ([^\n]*)\n(.*?)```").ReplaceAllFunc(text, func(block []byte) []byte {
-		blocks++
-		command, _, _ := strings.Cut(strings.TrimPrefix(string(block), "```\n$ locklab "), "\n")
-		code, out, errs := call(t, strings.Fields(command)...)
-		if code != 0 {
-			t.Errorf("%s: %s", command, errs)
+	for _, path := range []string{"../../README.md", "../../reports/text/zh/README.md"} {
+		text, err := os.ReadFile(filepath.FromSlash(path))
+		if err != nil {
+			t.Fatal(err)
 		}
-		return []byte("```\n$ locklab " + command + "\n" + out + "```")
-	})
-	if blocks == 0 {
-		t.Error("the README shows no session")
+		blocks := 0
+		fresh := regexp.MustCompile("(?s)```\n\\$ locklab ([^\n]*)\n(.*?)```").ReplaceAllFunc(text, func(block []byte) []byte {
+			blocks++
+			command, _, _ := strings.Cut(strings.TrimPrefix(string(block), "```\n$ locklab "), "\n")
+			code, out, errs := call(t, strings.Fields(command)...)
+			if code != 0 {
+				t.Errorf("%s: %s", command, errs)
+			}
+			return []byte("```\n$ locklab " + command + "\n" + out + "```")
+		})
+		if n := bytes.Count(fresh, []byte("\n")); blocks == 0 || n > 120 {
+			t.Errorf("%s: %d sessions, want at least 1; %d lines, want at most 120", path, blocks, n)
+		}
+		if !*update && !bytes.Equal(fresh, text) {
+			t.Errorf("%s shows something else than the program prints; go test ./cmd/... -update writes it anew", path)
+		}
+		if *update && !bytes.Equal(fresh, text) {
+			if err := os.WriteFile(path, fresh, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
-	if bytes.Equal(fresh, text) {
-		return
-	}
-	if !*update {
-		t.Fatal("the README shows something else than the program prints; go test ./cmd/... -update writes it anew")
-	}
-	if err := os.WriteFile(path, fresh, 0o644); err != nil {
-		t.Fatal(err)
+}
+
+// A README names commands and flags that there are.
+func TestREADMECommands(t *testing.T) {
+	for _, path := range []string{"../../README.md", "../../reports/text/zh/README.md"} {
+		readme, err := os.ReadFile(filepath.FromSlash(path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := regexp.MustCompile("`locklab ([^`]+)`").FindAllSubmatch(readme, -1)
+		if len(lines) < 10 {
+			t.Errorf("%s: %d commands, want 10 or more", path, len(lines))
+		}
+		for _, m := range lines {
+			words := strings.Fields(string(m[1]))
+			if code, _, errs := call(t, append(words, "--help")...); code != exitOK {
+				t.Errorf("%s: locklab %s: %s", path, m[1], errs)
+			}
+		}
 	}
 }
 
