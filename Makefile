@@ -24,9 +24,9 @@ help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 run: ## the tour, the grid, the charts and the report (into out/)
-	@echo "Compiling locklab. This takes a minute the first time."
+	@echo "Compiling locklab. This takes a minute or two the first time."
 	$(GO) run ./cmd/locklab demo
-	@echo "Playing every lock in every race, and drawing the charts. This takes a minute."
+	@echo "Playing every lock in every race, and drawing the charts. This takes a minute or two."
 	$(GO) run ./cmd/locklab matrix -o $(OUT) >/dev/null
 	@echo "Open $(OUT)/report.html; the pictures beside it: grid, poster (all locks), sensitivity, rate, tolerance, recovery, price, waiting, sweep, par, doom."
 
