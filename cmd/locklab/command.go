@@ -59,7 +59,9 @@ func groups() []group {
 		{"start", []*command{demoCommand(), runCommand(), explainCommand(), playCommand(), serveCommand()}},
 		{"compare", []*command{matrixCommand(), chartCommand()}},
 		{"prove", []*command{exploreCommand(), verifyCommand(), checkCommand()}},
-		{"more", []*command{listCommand(), replayCommand(), liveCommand(), secondOpinionCommand(), fleetCommand(), mergeCommand(), completionCommand()}},
+		{"more", []*command{
+			listCommand(), replayCommand(), liveCommand(), secondOpinionCommand(), fleetCommand(), mergeCommand(), completionCommand(),
+		}},
 	}
 }
 
@@ -121,7 +123,8 @@ func (c *command) cobra(e *env, above string) *cobra.Command {
 	if texts == nil {
 		texts = []string{name}
 	}
-	built := &cobra.Command{Use: c.use, Args: c.args, Example: describe(e, above+name, c.examples), Annotations: map[string]string{}}
+	built := &cobra.Command{Use: c.use, Args: c.args, Annotations: map[string]string{}}
+	built.Example = describe(e, above+name, c.examples)
 	for _, sub := range c.below {
 		built.AddCommand(sub.cobra(e, above+name+"-"))
 	}

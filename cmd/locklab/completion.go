@@ -32,7 +32,8 @@ var shellNames = []string{"bash", "zsh", "fish", "powershell"}
 // which has no texts in the catalogues.
 func completionCommand() *command {
 	return &command{
-		use: "completion SHELL", args: exactly(1), complete: oneOf(shellNames), examples: []string{"completion bash > /etc/bash_completion.d/locklab"},
+		use: "completion SHELL", args: exactly(1), complete: oneOf(shellNames),
+		examples: []string{"completion bash > /etc/bash_completion.d/locklab"},
 		run: func(e *env, args []string) error {
 			if _, err := choose("error.shell", args[0], shellNames); err != nil {
 				return err
@@ -42,8 +43,8 @@ func completionCommand() *command {
 	}
 }
 
-// flagValues are what a shell offers as values of flags, by their names. Several separated by commas
-// are completed one after the other.
+// flagValues complete the values of flags, by their names. Of several separated by commas they complete
+// the last one.
 var flagValues = map[string]completer{
 	"strategies": locks, "against": locks, "scenarios": races, "families": families,
 	"expect": oneOf(verdictNames), "verdict": oneOf(play.HarmNames()), "harm": oneOf(play.HarmNames()),
@@ -54,7 +55,9 @@ var flagValues = map[string]completer{
 // none, and one whose arguments are not listed is offered files.
 func completeArguments(e *env, c *command, built *cobra.Command) {
 	if c.complete != nil {
-		built.ValidArgsFunction = func(_ *cobra.Command, before []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		built.ValidArgsFunction = func(_ *cobra.Command, before []string, typed string) (
+			[]cobra.Completion, cobra.ShellCompDirective,
+		) {
 			return beginning(typed, c.complete(e.Langs()[0], before)), cobra.ShellCompDirectiveNoFileComp
 		}
 	} else if !strings.Contains(c.use, " ") {
@@ -78,14 +81,13 @@ func completeFlagsOf(e *env, built *cobra.Command) {
 		if f := built.Flag(name); f == nil || built.Name() == "check" && name == "view" { // check has views of its own
 			continue
 		}
-		built.RegisterFlagCompletionFunc(name, func(_ *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-			before, last := "", typed
-			if i := strings.LastIndex(typed, ","); i >= 0 {
-				before, last = typed[:i+1], typed[i+1:]
-			}
-			found := beginning(last, values(e.Langs()[0], nil))
+		built.RegisterFlagCompletionFunc(name, func(_ *cobra.Command, _ []string, typed string) (
+			[]cobra.Completion, cobra.ShellCompDirective,
+		) {
+			last := strings.LastIndex(typed, ",") + 1
+			found := beginning(typed[last:], values(e.Langs()[0], nil))
 			for i := range found {
-				found[i] = before + found[i]
+				found[i] = typed[:last] + found[i]
 			}
 			return found, cobra.ShellCompDirectiveNoFileComp
 		})

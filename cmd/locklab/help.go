@@ -25,7 +25,8 @@ func printLanding(e *env) {
 		}
 		e.Printf("\n")
 		for _, g := range groups()[1:] {
-			e.Wrap(text.Pad(text.Say(lang, "help.group."+g.name), 10), text.Join(lang, "chart.list", each(g.commands, (*command).brief)))
+			heading := text.Pad(text.Say(lang, "help.group."+g.name), 10)
+			e.Wrap(heading, text.Join(lang, "chart.list", each(g.commands, (*command).brief)))
 		}
 		e.Printf("\n")
 		e.Wrap("", text.Say(lang, "help.all"))
@@ -42,7 +43,8 @@ func (c *command) brief() string {
 
 // landingCommands are the commands to try first. The catalogues have what each does.
 var landingCommands = []struct{ line, texts string }{
-	{"demo", "demo"}, {"run token gc-pause", "run"}, {"explain path", "path"}, {"play --level 1", "play"}, {"serve", "serve"},
+	{"demo", "demo"}, {"run token gc-pause", "run"}, {"explain path", "path"},
+	{"play --level 1", "play"}, {"serve", "serve"},
 }
 
 // printCommands prints all commands, in groups.
