@@ -377,7 +377,7 @@ function drawMend(at) {
 
 function drawMended() {
   const m = state.mended, found = m.goal.possible;
-  const about = { lock: m.lock, harm: m.goal.harm, faults: m.budget || say("play.nofaults"), states: m.goal.states, found: m.found.join(", ") };
+  const about = { lock: m.lock, harm: m.goal.harm, faults: m.budget || say("play.nofaults"), states: m.goal.states, clients: m.clients, attempts: m.attempts, found: m.found.join(", ") };
   const key = found ? "still" : !m.goal.complete ? "unknown" : m.found.length ? "other" : "holds";
   return el("div.end" + (found ? ".harmful" : ""),
     el("p", say("play.mend.same", { lock: m.lock, same: m.same, all: m.of, verdict: m.verdicts[0] ?? "HOLDS" })),
