@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -35,19 +36,42 @@ func grounded(name string, w io.Writer) io.Writer {
 	return w
 }
 
-func writeCharts(e *env, c chart.Chart, files []string) (failed error) {
+func writeCharts(e *env, c chart.Chart, files []string, f chart.Format) (failed error) {
+	f.Lang = e.Langs()[0]
 	for _, name := range files {
 		failed = errors.Join(failed, e.write(name, replaces, func(w io.Writer) error {
-			return chart.Formats[filepath.Ext(name)](grounded(name, w), c, e.Langs()[0])
+			return chart.Formats[filepath.Ext(name)](grounded(name, w), c, f)
 		}))
 	}
 	return failed
+}
+
+// addFormat adds the flags of how a picture is laid out.
+func addFormat(fs *flags, f *chart.Format) {
+	parse(fs, "size", "16:9", &f.Ratio, func(written string) (float64, error) {
+		if r, ok := chart.Ratios[written]; ok {
+			return r, nil
+		}
+		return 0, text.Errorf("error.chart.size", "value", written, "names", strings.Join(slices.Sorted(maps.Keys(chart.Ratios)), ", "))
+	})
+	fs.add("title", &f.Title)
+	fs.add("panel", &f.Panel)
+	fs.add("notes", &f.Notes)
+}
+
+// checkPanel refuses a panel that a chart does not have.
+func checkPanel(c chart.Chart, name string) error {
+	if all := chart.Panels(c); name != "" && !slices.Contains(all, name) {
+		return text.Errorf("error.chart.panel", "value", name, "n", len(all), "names", strings.Join(all, "; "))
+	}
+	return nil
 }
 
 // chartFlags choose the locks of a chart and its files.
 type chartFlags struct {
 	locks   lockFlags
 	files   []string
+	format  chart.Format
 	numbers bool     // every picture gets its CSV beside it
 	next    []string // commands that come next
 }
@@ -58,6 +82,7 @@ func (c *chartFlags) add(f *flags) { c.addUsual(f, f.e.Say("help.flag.strategies
 func (c *chartFlags) addUsual(f *flags, usual string) {
 	c.locks.addUsual(f, usual)
 	f.out(&c.files)
+	addFormat(f, &c.format)
 }
 
 // A chartFunc computes a chart of locks. An error without a chart is one of wrong use.
@@ -96,6 +121,9 @@ func (c *chartFlags) show(e *env, drawn chart.Result, failed error) error {
 	if failed != nil && !stopped {
 		return internal(failed)
 	}
+	if err := checkPanel(drawn, c.format.Panel); err != nil && !stopped {
+		return err
+	}
 	if err := e.show(chart.JSON(drawn, stopped), func() error {
 		if err := chart.Text(e.Out, drawn, e.look()); err != nil {
 			return internal(err)
@@ -108,7 +136,7 @@ func (c *chartFlags) show(e *env, drawn chart.Result, failed error) error {
 	if stopped {
 		return noAnswer("error.stopped.files")
 	}
-	return cmp.Or(writeCharts(e, drawn, c.files), conclude(drawn))
+	return cmp.Or(writeCharts(e, drawn, c.files, c.format), conclude(drawn))
 }
 
 // conclude returns the error of a chart that leaves something unknown.

@@ -178,5 +178,5 @@ func (r *rateFlags) show(e *env, drawn *chart.Rate, id string) error {
 		return internal(err)
 	}
 	e.Next("locklab rate", "locklab tolerance --strategies "+id, "locklab explain "+id)
-	return cmp.Or(writeCharts(e, drawn, r.chart.files), conclude(drawn))
+	return cmp.Or(writeCharts(e, drawn, r.chart.files, r.chart.format), conclude(drawn))
 }

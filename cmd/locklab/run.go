@@ -267,7 +267,7 @@ var runFormats = map[string]func(*env, io.Writer, *shownRun) error{
 }
 
 // runPictures are the formats of a run that is drawn; with --doom they are the curve's.
-var runPictures = map[string]func(io.Writer, chart.Picture, string) error{".png": chart.PNG, ".svg": chart.SVG}
+var runPictures = map[string]func(io.Writer, chart.Picture, chart.Format) error{".png": chart.PNG, ".svg": chart.SVG}
 
 // checkView refuses unknown views and files, before anything is played.
 func checkView(e *env, view string, files []string) error {
@@ -297,7 +297,7 @@ func (r *shownRun) writeFile(e *env, name string) error {
 		if r.doom == nil {
 			return nil // the reason has been printed
 		}
-		return writeCharts(e, r.doom, []string{name})
+		return writeCharts(e, r.doom, []string{name}, chart.Format{})
 	}
 	if r.History == nil && filepath.Ext(name) != ".json" {
 		return text.Errorf("error.run.na", "file", name, "why",
@@ -309,6 +309,6 @@ func (r *shownRun) writeFile(e *env, name string) error {
 			return runFormats[filepath.Ext(name)](e, w, r)
 		}
 		lanes := &chart.Lanes{History: r.History, Judgement: r.Judgement, Verdicts: r.Verdicts}
-		return draw(grounded(name, w), lanes, e.Langs()[0])
+		return draw(grounded(name, w), lanes, chart.Format{Lang: e.Langs()[0]})
 	})
 }

@@ -32,7 +32,10 @@ import (
 type Chart interface {
 	Picture
 	Title(lang string) string    // what the chart asks
+	Finding(lang string) string  // what it shows, as the title of its picture
 	Takeaway(lang string) string // what it answers, in a sentence or two
+
+	Notes(lang string) []string // assumptions, bounds and sources; empty ones say nothing
 
 	text(out *layout.Lines)
 	records() [][]any // of the CSV, the names of its columns first: see field
@@ -71,8 +74,8 @@ func (o object) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// A Picture can be drawn, with texts in one language; "": English.
-type Picture interface{ picture(lang string) picture }
+// A Picture can be drawn.
+type Picture interface{ picture(f Format) picture }
 
 // Text writes a chart as sentences and columns.
 func Text(w io.Writer, c Chart, o reports.Look) error {
@@ -91,27 +94,28 @@ func CSV(w io.Writer, c Chart) error {
 }
 
 // Formats are the formats of a chart, by the ending of the file.
-var Formats = map[string]func(w io.Writer, c Chart, lang string) error{
-	".png": func(w io.Writer, c Chart, lang string) error { return PNG(w, c, lang) },
-	".svg": func(w io.Writer, c Chart, lang string) error { return SVG(w, c, lang) },
-	".csv": func(w io.Writer, c Chart, _ string) error { return CSV(w, c) },
+var Formats = map[string]func(w io.Writer, c Chart, f Format) error{
+	".png": func(w io.Writer, c Chart, f Format) error { return PNG(w, c, f) },
+	".svg": func(w io.Writer, c Chart, f Format) error { return SVG(w, c, f) },
+	".csv": func(w io.Writer, c Chart, _ Format) error { return CSV(w, c) },
 }
 
-// pngDPI makes small writing legible on paper and on dense screens.
+// pngDPI, of a picture without a ratio, makes small writing legible on paper and on dense screens.
 const pngDPI = 144
 
 // PNG draws a picture; on a dark ground if w is a Dark.
-func PNG(w io.Writer, p Picture, lang string) error {
-	return p.picture(pictured(lang)).png(w, pngDPI)
+func PNG(w io.Writer, p Picture, f Format) error {
+	f.Lang = pictured(f.Lang)
+	return p.picture(f).png(w)
 }
 
-func (p picture) png(w io.Writer, dpi int) error {
+func (p picture) png(w io.Writer) error {
 	_, isDark := w.(Dark)
 	ground := white
 	if isDark {
 		ground = onDark[white]
 	}
-	c := vgimg.NewWith(vgimg.UseWH(p.width, p.height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(ground))
+	c := vgimg.NewWith(vgimg.UseWH(p.width, p.height), vgimg.UseDPI(p.dpi), vgimg.UseBackgroundColor(ground))
 	canvas := draw.New(c)
 	if isDark {
 		canvas = draw.NewCanvas(&darkened{Canvas: c}, p.width, p.height)
@@ -125,7 +129,10 @@ func (p picture) png(w io.Writer, dpi int) error {
 
 // SVG draws the same as PNG, with text as outlines, so that it needs no font, and the colours of paper and
 // ink as variables, so that it is light or dark as its reader is.
-func SVG(w io.Writer, p Picture, lang string) error { return p.picture(pictured(lang)).svg(w) }
+func SVG(w io.Writer, p Picture, f Format) error {
+	f.Lang = pictured(f.Lang)
+	return p.picture(f).svg(w)
+}
 
 func (p picture) svg(w io.Writer) error {
 	c := newOutlining(p.width, p.height)

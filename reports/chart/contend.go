@@ -171,8 +171,9 @@ var contendMeasures = []contendMeasure{
 }
 
 // picture has a line for each lock and way to wait, and a panel for each measure.
-func (c *ContendChart) picture(lang string) picture {
-	body := block{contendLine*vg.Length(len(c.Results)) + contendAxis, func(place draw.Canvas) {
+func (c *ContendChart) picture(f Format) picture {
+	lang := f.Lang
+	body := block{height: contendLine*vg.Length(len(c.Results)) + contendAxis, draw: func(place draw.Canvas) {
 		for i, r := range c.Results {
 			y := place.Max.Y - contendLine*vg.Length(i)
 			write(place, smallStrong, place.Min.X, y-contendLine/2+5, r.Policy)
@@ -188,9 +189,16 @@ func (c *ContendChart) picture(lang string) picture {
 			c.panel(f, m)
 		}
 	}}
-	return stacked(usualWidth, heading(c, lang, inner), space(2*smallLine), body,
-		notes(faint, inner, say(lang, "contend.legend"), c.Assumptions(lang), say(lang, "contend.note")), space(8))
+	return f.fitted(c, []string{say(lang, "contend.legend")}, 0, func(vg.Length) []block { return []block{space(2 * smallLine), body} })
 }
+
+// Notes implements Chart.
+func (c *ContendChart) Notes(lang string) []string {
+	return []string{say(lang, "contend.legend"), c.Assumptions(lang), say(lang, "contend.note")}
+}
+
+// Finding is the title.
+func (c *ContendChart) Finding(lang string) string { return c.Title(lang) }
 
 // panel draws one measure on a logarithmic scale.
 func (c *ContendChart) panel(f draw.Canvas, m contendMeasure) {

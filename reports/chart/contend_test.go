@@ -43,7 +43,7 @@ func TestContendChart(t *testing.T) {
 	}
 	c.Results[0].Real.Throughput = math.Inf(1)
 	c.Results[1].Lab = cost.Measures{GaveUp: 20}
-	for _, draw := range []func() error{func() error { return PNG(new(bytes.Buffer), c, "") }, func() error { return SVG(new(bytes.Buffer), c, "") }} {
+	for _, draw := range []func() error{func() error { return PNG(new(bytes.Buffer), c, Format{}) }, func() error { return SVG(new(bytes.Buffer), c, Format{}) }} {
 		if err := draw(); err != nil {
 			t.Error(err)
 		}

@@ -148,31 +148,41 @@ func (d *Doom) text(out *layout.Lines) {
 
 // The curve's measures, in points.
 const (
-	doomHeight vg.Length = 210 // of the plot
+	doomHeight vg.Length = 140 // of the plot, at least
 	doomHead   vg.Length = 24  // above it, for the name of the point of no return
 	doomFoot   vg.Length = 34
 	doomScale  vg.Length = 36 // left of it
-	doomStride vg.Length = 24 // from step to step at least
 	doomLabels           = 7  // steps that get a label, at most
 )
 
+// Finding says from which step on nothing averts the harm.
+func (d *Doom) Finding(lang string) string {
+	if len(d.Steps) == 0 {
+		return d.Title(lang)
+	}
+	return say(lang, "doom.finding", "lock", d.History.Strategy, "harm", string(d.Harm), "step", strconv.Itoa(d.NoReturn),
+		"all", strconv.Itoa(len(d.Steps)-1))
+}
+
 // picture has the share that is lost over the steps of the run.
-func (d *Doom) picture(lang string) picture {
-	steps := vg.Length(max(1, len(d.Steps)-1))
-	stride := min(max(doomStride, 560/steps), 900/steps)
-	width := doomScale + stride*steps + 12
-	body := block{doomHead + doomHeight + doomFoot, func(c draw.Canvas) {
-		left, bottom := c.Min.X+doomScale, c.Max.Y-doomHead-doomHeight
-		a := doomArea{crop(c, box(left, bottom, left+stride*steps, bottom+doomHeight)), d, stride, lang}
+func (d *Doom) picture(f Format) picture {
+	lang, steps := f.Lang, vg.Length(max(1, len(d.Steps)-1))
+	body := growing(doomHead+doomHeight+doomFoot, func(c draw.Canvas) {
+		f := draw.Crop(c, doomScale, -12, doomFoot, -doomHead)
+		a := doomArea{f, d, f.Size().X / steps, lang}
 		a.axes()
 		if len(d.Steps) > 0 {
 			a.noReturn()
 			a.labels()
 			a.curve()
 		}
-	}}
-	return stacked(width+2*margin, heading(d, lang, width), body, notes(small, width, say(lang, "doom.legend", "bounds",
-		d.Bounds(lang))))
+	})
+	return f.fitted(d, []string{d.Takeaway(lang)}, 0, func(vg.Length) []block { return []block{body} })
+}
+
+// Notes implements Chart.
+func (d *Doom) Notes(lang string) []string {
+	return []string{say(lang, "doom.legend", "bounds", d.Bounds(lang))}
 }
 
 // A doomArea is the rectangle in which a curve is drawn.

@@ -99,7 +99,7 @@ func TestDoomTakeaway(t *testing.T) {
 // A curve of nothing is drawn all the same.
 func TestDoomOddSizes(t *testing.T) {
 	for _, d := range []Doom{{Doom: &study.Doom{History: &history.History{}}}, {Doom: &study.Doom{History: &history.History{}, Steps: []study.DoomStep{{Share: 1}}}}} {
-		if err := PNG(io.Discard, &d, ""); err != nil {
+		if err := PNG(io.Discard, &d, Format{}); err != nil {
 			t.Error(err)
 		}
 		if err := Text(io.Discard, &d, reports.Look{}); err != nil {

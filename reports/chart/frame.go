@@ -4,6 +4,7 @@ import (
 	"image/color"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -13,14 +14,112 @@ import (
 // A picture is a drawing of known size, in points.
 type picture struct {
 	width, height vg.Length
+	dpi           int // of its PNG
 	draw          func(draw.Canvas)
+}
+
+// A Format is how a picture is laid out.
+type Format struct {
+	Lang  string  // of its texts; "": English
+	Ratio float64 // of its width to its height; 0: 16:9. Pictures of all locks, and of a run, are as high as they need to be
+	Title string  // in place of what the chart has found
+	Panel string  // only this one of Panels; "": all
+	Notes bool    // below it stand assumptions, bounds and sources, and it is higher by that
+}
+
+// Ratios are the ratios of pictures, by name.
+var Ratios = map[string]float64{"16:9": 16.0 / 9, "4:3": 4.0 / 3, "square": 1}
+
+// Panels are the names of a chart's panels; nil: it has only one.
+func Panels(c Picture) []string {
+	if p, ok := c.(interface{ panels() []string }); ok {
+		return p.panels()
+	}
+	return nil
+}
+
+// chosen are the panels of a chart that f shows, by number.
+func (f Format) chosen(panels []string) []int {
+	return pick(indices(panels), func(i int) bool { return f.Panel == "" || panels[i] == f.Panel })
+}
+
+// pixels is the width of the PNG of a picture with a ratio. dpis are its resolutions: the lower, the
+// smaller the writing.
+const pixels = 1600
+
+var dpis = []int{192, 184, 176, 168, 160, 152, 144, 136, 128, 120, 112, 104, 96}
+
+// fitted is a picture of f's ratio: the title, below it as many sentences as two lines hold, and blocks of a width.
+// Blocks that grow share the height that is left. Where it is too little all is drawn wider, and so smaller.
+// They are at least as wide as needs.
+func (f Format) fitted(c Chart, below []string, needs vg.Length, blocks func(width vg.Length) []block) (p picture) {
+	title := f.Title
+	if title == "" {
+		title = strings.TrimRight(c.Finding(f.Lang), ".。")
+	}
+	ratio := f.Ratio
+	if ratio == 0 {
+		ratio = Ratios["16:9"]
+	}
+	for _, dpi := range dpis {
+		width := vg.Length(pixels*72) / vg.Length(dpi)
+		inner := width - 2*margin
+		all := append([]block{titled(title, twoLines(below, inner), inner)}, blocks(inner)...)
+		left, growing := width/vg.Length(ratio)-2*margin, 0
+		for _, b := range all {
+			left -= b.height
+			if b.grows {
+				growing++
+			}
+		}
+		if (left < 0 || needs > inner) && dpi != dpis[len(dpis)-1] {
+			continue
+		}
+		for i := range all {
+			if all[i].grows {
+				all[i].height += max(left, 0) / vg.Length(growing)
+			}
+		}
+		if growing == 0 {
+			all = append(all, space(max(left, 0)))
+		}
+		if f.Notes {
+			all = append(all, space(12), notes(faint, inner, append([]string{c.Takeaway(f.Lang)}, c.Notes(f.Lang)...)...))
+		}
+		p = stacked(width, all...)
+		p.dpi = dpi
+		break
+	}
+	return p
+}
+
+// twoLines is as many sentences as two lines hold, folded.
+func twoLines(paragraphs []string, width vg.Length) (lines []string) {
+	var sentences []string
+	for _, p := range paragraphs {
+		for _, s := range strings.SplitAfter(strings.ReplaceAll(p, "。", "。 "), "。 ") {
+			for _, s := range strings.SplitAfter(s, ". ") {
+				if s = strings.TrimSpace(s); s != "" {
+					sentences = append(sentences, s)
+				}
+			}
+		}
+	}
+	for i := range sentences {
+		folded := foldText(normal, strings.Join(sentences[:i+1], " "), width)
+		if len(folded) > 2 {
+			break
+		}
+		lines = folded
+	}
+	return lines
 }
 
 // The measures that all pictures share, in points.
 const (
 	usualWidth vg.Length = 600 // 800 pixels
 	margin     vg.Length = 18
-	titleSize  vg.Length = 16
+	titleSize  vg.Length = 14
 	textSize   vg.Length = 10.5
 	smallSize  vg.Length = 8.5
 	leading    vg.Length = 1.35 // line height in font sizes
@@ -45,7 +144,11 @@ var hairlines = draw.LineStyle{Color: hairline, Width: 0.5}
 type block struct {
 	height vg.Length
 	draw   func(place draw.Canvas)
+	grows  bool // its height is the least; it takes what is left
 }
+
+// growing is a block of at least a height.
+func growing(least vg.Length, draw func(place draw.Canvas)) block { return block{least, draw, true} }
 
 // stacked is a picture of blocks, one below the other.
 func stacked(width vg.Length, blocks ...block) picture {
@@ -53,7 +156,7 @@ func stacked(width vg.Length, blocks ...block) picture {
 	for _, b := range blocks {
 		height += b.height
 	}
-	return picture{width, height, func(c draw.Canvas) {
+	return picture{width, height, pngDPI, func(c draw.Canvas) {
 		top := c.Max.Y - margin
 		for _, b := range blocks {
 			if b.draw != nil {
@@ -64,24 +167,20 @@ func stacked(width vg.Length, blocks ...block) picture {
 	}}
 }
 
-// inner is the width of blocks in a picture of the usual width.
-const inner = usualWidth - 2*margin
-
 // space is an empty block.
 func space(height vg.Length) block { return block{height: height} }
 
-// heading is the title of a chart over what it answers, in lines of a width.
-func heading(c Chart, lang string, width vg.Length) block {
-	return titled(c.Title(lang), c.Takeaway(lang), width)
-}
-
-// titled is a title with sentences under it that say what to see.
-func titled(title, takeaway string, width vg.Length) block {
-	lines := foldText(normal, takeaway, width)
-	return block{titleSize*leading + textLine*vg.Length(len(lines)) + headingGap, func(c draw.Canvas) {
-		write(c, bold(writing(titleSize, ink)), c.Min.X, c.Max.Y-titleSize*leading/2, title)
+// titled is a title over lines that say what to see.
+func titled(title string, lines []string, width vg.Length) block {
+	letters := bold(writing(titleSize, ink))
+	titles := foldText(letters, title, width)
+	top := titleSize * leading * vg.Length(len(titles))
+	return block{height: top + textLine*vg.Length(len(lines)) + headingGap, draw: func(c draw.Canvas) {
+		for i, line := range titles {
+			write(c, letters, c.Min.X, c.Max.Y-titleSize*leading*(vg.Length(i)+0.5), line)
+		}
 		for i, line := range lines {
-			write(c, normal, c.Min.X, c.Max.Y-titleSize*leading-textLine*(vg.Length(i)+0.5), line)
+			write(c, normal, c.Min.X, c.Max.Y-top-textLine*(vg.Length(i)+0.5), line)
 		}
 	}}
 }
@@ -104,7 +203,8 @@ func listed(style draw.TextStyle, height vg.Length, lines []string) block {
 
 // rows are n drawings of one height, one below the other; y is the middle of the i-th.
 func rows(n int, height vg.Length, row func(c draw.Canvas, i int, y vg.Length)) block {
-	return block{height * vg.Length(n), func(c draw.Canvas) {
+	return block{height: height * vg.Length(n), draw: func(c draw.Canvas) {
+		height := c.Size().Y / vg.Length(max(n, 1))
 		for i := range n {
 			row(c, i, c.Max.Y-height*(vg.Length(i)+0.5))
 		}
@@ -113,7 +213,7 @@ func rows(n int, height vg.Length, row func(c draw.Canvas, i int, y vg.Length)) 
 
 // legend is names beside each other, each behind its sign, with a gap between them.
 func legend(names []string, sign, gap vg.Length, draws func(c draw.Canvas, i int, x, y vg.Length)) block {
-	return block{2 * smallLine, func(c draw.Canvas) {
+	return block{height: 2 * smallLine, draw: func(c draw.Canvas) {
 		x, y := c.Min.X, c.Max.Y-smallLine/2
 		for i, name := range names {
 			draws(c, i, x, y)
@@ -123,15 +223,16 @@ func legend(names []string, sign, gap vg.Length, draws func(c draw.Canvas, i int
 	}}
 }
 
-// panels are n drawings of one height, in columns from left to right.
-func panels(n, columns int, height vg.Length, panel func(c draw.Canvas, i int)) block {
-	return block{height * vg.Length((n+columns-1)/columns), func(c draw.Canvas) {
-		width := c.Size().X / vg.Length(columns)
+// panels are n drawings of one height, at least that, in columns from left to right.
+func panels(n, columns int, least vg.Length, panel func(c draw.Canvas, i int)) block {
+	lines := vg.Length((n + columns - 1) / columns)
+	return growing(least*lines, func(c draw.Canvas) {
+		width, height := c.Size().X/vg.Length(columns), c.Size().Y/lines
 		for i := range n {
 			left, top := c.Min.X+width*vg.Length(i%columns), c.Max.Y-height*vg.Length(i/columns)
 			panel(crop(c, box(left, top-height, left+width, top)), i)
 		}
-	}}
+	})
 }
 
 // write writes a line of text whose middle is at the height y.

@@ -44,10 +44,10 @@ func TestGridPNG(t *testing.T) {
 // checkPNG draws twice: the bytes are the same, and the size is the picture's.
 func checkPNG(t *testing.T, drawn Picture) {
 	t.Helper()
-	p := drawn.picture("en")
+	p := drawn.picture(Format{Lang: "en"})
 	var first, second bytes.Buffer
 	for _, b := range []*bytes.Buffer{&first, &second} {
-		if err := PNG(b, drawn, ""); err != nil {
+		if err := PNG(b, drawn, Format{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -63,7 +63,7 @@ func checkPNG(t *testing.T, drawn Picture) {
 		got    int
 		points float64
 	}{{"width", config.Width, p.width.Points()}, {"height", config.Height, p.height.Points()}} {
-		if want := side.points * pngDPI / 72; float64(side.got) < want-1 || float64(side.got) > want+1 {
+		if want := side.points * p.dpi / 72; float64(side.got) < want-1 || float64(side.got) > want+1 {
 			t.Errorf("%s is %d pixels, want %.0f", side.name, side.got, want)
 		}
 	}

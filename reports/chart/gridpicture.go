@@ -1,6 +1,8 @@
 package chart
 
 import (
+	"strconv"
+
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -10,26 +12,47 @@ import (
 
 // The grid's measures, in points.
 const (
-	cellHeight vg.Length = 30
-	cellPad    vg.Length = 7
-	minCell    vg.Length = 74
+	cellHeight vg.Length = 16 // at least
+	cellPad    vg.Length = 6
+	minCell    vg.Length = 70
 	maxLabel   vg.Length = 280
+	titled2    vg.Length = 27 // from this height of a line on it has the title of its race
 	glyphWidth vg.Length = 12
 )
 
 // cellText are the letters in cells.
 var cellText = writing(9, ink)
 
-// picture has a scenario per line and a strategy per column, or an overview of many.
-func (g *Grid) picture(lang string) picture {
-	if g.Many() {
-		return g.overviewPicture(lang)
+// Finding says which race breaks most locks, and which lock fails in the smallest share of its races.
+func (g *Grid) Finding(lang string) string {
+	locks, scenarios := g.tallies()
+	worst := extreme(lang, scenarios, moreFalls)
+	if worst.falls == 0 {
+		return say(lang, "grid.quiet")
 	}
-	p := newGridPlot(g, lang)
-	width := max(p.label+p.cell*vg.Length(len(g.Strategies)), 420-2*margin)
-	body := block{p.head + cellHeight*vg.Length(len(g.Scenarios)), p.draw}
-	return stacked(width+2*margin, heading(g, lang, width), body, space(14), captionsBlock(captions(g, lang)))
+	first := say(lang, "grid.worst", "scenario", worst.name, "k", strconv.Itoa(worst.falls), "n", strconv.Itoa(worst.n))
+	if len(g.Strategies) == 1 {
+		return first
+	}
+	least := extreme(lang, measured(locks), lowerShare)
+	return say(lang, "grid.finding", "first", first, "lock", least.name, "k", strconv.Itoa(least.falls), "n", strconv.Itoa(least.n))
 }
+
+// picture has a scenario per line and a strategy per column, or an overview of many.
+func (g *Grid) picture(f Format) picture {
+	if g.Many() {
+		return g.overviewPicture(f)
+	}
+	p := newGridPlot(g, f.Lang)
+	body := growing(p.head+cellHeight*vg.Length(len(g.Scenarios)), p.draw)
+	needs := p.label + p.cell*vg.Length(len(g.Strategies))
+	return f.fitted(g, []string{say(f.Lang, "grid.counted")}, needs, func(width vg.Length) []block {
+		return []block{body, space(8), captionColumns(captions(g, f.Lang), width)}
+	})
+}
+
+// Notes implements Chart: the grid has its legend.
+func (g *Grid) Notes(string) []string { return nil }
 
 // A gridPlot draws the cells of a grid with their heads.
 type gridPlot struct {
@@ -39,13 +62,14 @@ type gridPlot struct {
 	label vg.Length // width of the scenario names, race ids included
 	cell  vg.Length // width of a cell
 	head  vg.Length // height of the strategy names
+	line  vg.Length // height of a line
 }
 
 func newGridPlot(g *Grid, lang string) *gridPlot {
 	p := &gridPlot{g: g, lang: lang, cell: minCell, label: 60}
 	for _, s := range g.Scenarios {
 		p.race = max(p.race, strong.Width(s.Race)+cellPad)
-		p.label = max(p.label, strong.Width(s.ID), small.Width(s.Title(lang)))
+		p.label = max(p.label, strong.Width(s.ID))
 	}
 	p.label = p.race + min(p.label, maxLabel) + 2*cellPad
 	for i, s := range g.Strategies {
@@ -63,6 +87,8 @@ func newGridPlot(g *Grid, lang string) *gridPlot {
 }
 
 func (p *gridPlot) draw(c draw.Canvas) {
+	p.line = (c.Size().Y - p.head) / vg.Length(max(len(p.g.Scenarios), 1))
+	p.cell = (c.Size().X - p.label) / vg.Length(max(len(p.g.Strategies), 1))
 	for i := range p.g.Strategies {
 		p.drawHead(c, i)
 	}
@@ -92,8 +118,8 @@ func (c *Cell) border(canvas draw.Canvas, r vg.Rectangle, thin, thick vg.Length)
 // place is the rectangle of the cell of strategy i in scenario j.
 func (p *gridPlot) place(c draw.Canvas, i, j int) vg.Rectangle {
 	left := c.Min.X + p.label + p.cell*vg.Length(i)
-	top := c.Max.Y - p.head - cellHeight*vg.Length(j)
-	return box(left, top-cellHeight, left+p.cell, top)
+	top := c.Max.Y - p.head - p.line*vg.Length(j)
+	return box(left, top-p.line, left+p.cell, top)
 }
 
 func (p *gridPlot) drawHead(c draw.Canvas, i int) {
@@ -111,10 +137,14 @@ func (p *gridPlot) drawHead(c draw.Canvas, i int) {
 func (p *gridPlot) drawLabel(c draw.Canvas, j int) {
 	s, top := p.g.Scenarios[j], p.place(c, 0, j).Max.Y
 	x, width := c.Min.X+p.race, p.label-p.race-cellPad
-	upper, lower := top-cellHeight*0.34, top-cellHeight*0.71
+	upper, lower := top-p.line*0.34, top-p.line*0.71
+	if p.line < titled2 {
+		upper = top - p.line/2
+	} else {
+		write(c, faint, x, lower, fitText(faint, s.Title(p.lang), width))
+	}
 	write(c, strong, c.Min.X, upper, s.Race)
 	write(c, strong, x, upper, fitText(strong, s.ID, width))
-	write(c, faint, x, lower, fitText(faint, s.Title(p.lang), width))
 }
 
 func (p *gridPlot) drawCell(c draw.Canvas, i, j int) {
@@ -164,20 +194,38 @@ func captions(g *Grid, lang string) []caption {
 	return out
 }
 
+// captionColumns has captions in as many columns as there is room for, with the words only.
+func captionColumns(all []caption, width vg.Length) block {
+	const column = 92
+	columns := max(1, int(width/column))
+	lines := (len(all) + columns - 1) / columns
+	return block{height: captionHeight * vg.Length(lines), draw: func(c draw.Canvas) {
+		for n, one := range all {
+			x, y := c.Min.X+column*vg.Length(n%columns), c.Max.Y-captionHeight*(vg.Length(n/columns)+0.5)
+			one.drawSign(c, x, y)
+			write(c, smallStrong, x+24, y, one.word)
+		}
+	}}
+}
+
 // captionsBlock has a caption a line.
 func captionsBlock(all []caption) block {
 	return rows(len(all), captionHeight, func(c draw.Canvas, n int, y vg.Length) {
-		cap, left := all[n], c.Min.X
-		r := box(left, y-5.5, left+18, y+5.5)
-		fillBox(c, r, paints[cap.look.Class].ground)
-		switch {
-		case cap.border > 0:
-			strokeBox(c, r, black, cap.border, cap.dashes...)
-		case cap.look.Class == classNotAsked:
-			strokeBox(c, r, hairline, 0.5)
-		}
-		write(c, aligned(cap.look.writing(), draw.XCenter), left+9, y, cap.look.Glyph)
-		write(c, smallStrong, left+26, y, cap.word)
-		write(c, small, left+110, y, cap.means)
+		all[n].drawSign(c, c.Min.X, y)
+		write(c, smallStrong, c.Min.X+26, y, all[n].word)
+		write(c, small, c.Min.X+110, y, all[n].means)
 	})
+}
+
+// drawSign draws the sign that a caption explains.
+func (a *caption) drawSign(c draw.Canvas, left, y vg.Length) {
+	r := box(left, y-5.5, left+18, y+5.5)
+	fillBox(c, r, paints[a.look.Class].ground)
+	switch {
+	case a.border > 0:
+		strokeBox(c, r, black, a.border, a.dashes...)
+	case a.look.Class == classNotAsked:
+		strokeBox(c, r, hairline, 0.5)
+	}
+	write(c, aligned(a.look.writing(), draw.XCenter), left+9, y, a.look.Glyph)
 }

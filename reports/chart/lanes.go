@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -39,7 +40,8 @@ type lanesPlot struct {
 	client vg.Length // width of a lane
 }
 
-func (r *Lanes) picture(lang string) picture {
+func (r *Lanes) picture(f Format) picture {
+	lang := f.Lang
 	p, rows := &lanesPlot{Lanes: r, lang: lang}, reports.Rows(lang, r.History, r.Judgement)
 	for c := range r.History.Clients {
 		if slices.ContainsFunc(rows, func(row reports.Row) bool { return row.Lanes[c] != "" }) {
@@ -54,8 +56,8 @@ func (r *Lanes) picture(lang string) picture {
 	title := r.History.Strategy + ": " + text.ScenarioTitle(r.History.Scenario, lang)
 	takeaway := say(lang, "chart.of", "names", JoinWords(r.Verdicts), "text", strings.TrimRight(meaning, ".。"))
 	blocks := []block{
-		titled(fitText(bold(writing(titleSize, ink)), title, lanesWidth), takeaway, lanesWidth),
-		{textLine + 2*lanesPad, p.heads},
+		titled(cmp.Or(f.Title, title), foldText(normal, takeaway, lanesWidth), lanesWidth),
+		{height: textLine + 2*lanesPad, draw: p.heads},
 	}
 	for i := range rows {
 		blocks = append(blocks, p.row(&rows[i]))
@@ -141,7 +143,7 @@ func (p *lanesPlot) row(r *reports.Row) block {
 		marks = append(marks, foldText(strong, m, lanesWidth-lanesTime)...)
 	}
 	body := textLine*vg.Length(height) + 2*lanesPad
-	return block{body + textLine*vg.Length(len(marks)), func(c draw.Canvas) {
+	return block{height: body + textLine*vg.Length(len(marks)), draw: func(c draw.Canvas) {
 		left, y := c.Min.X, c.Max.Y-lanesPad
 		for n, lane := range lanes {
 			x := p.laneAt(left, n)

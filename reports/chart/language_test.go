@@ -33,7 +33,7 @@ func TestPicturesSpeakChinese(t *testing.T) {
 			var english, chinese bytes.Buffer
 			for lang, w := range map[string]*bytes.Buffer{"": &english, "zh": &chinese} {
 				clear(asked)
-				if err := SVG(w, c, lang); err != nil {
+				if err := SVG(w, c, Format{Lang: lang}); err != nil {
 					t.Fatal(err)
 				}
 				if want := pictured(lang); len(asked) != 1 || !asked[want] {

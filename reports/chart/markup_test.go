@@ -21,7 +21,7 @@ func TestMarkupInNames(t *testing.T) {
 		"grid": &grid, "overview": &overview, "sensitivity": &sensitivity, "par": &par, "tolerance": &tolerance, "doom": doom, "price": price,
 	} {
 		var b bytes.Buffer
-		if err := SVG(&b, c, ""); err != nil {
+		if err := SVG(&b, c, Format{}); err != nil {
 			t.Fatal(chart, err)
 		}
 		for d := xml.NewDecoder(&b); ; {

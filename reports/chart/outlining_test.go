@@ -14,7 +14,7 @@ import (
 )
 
 // lettered has text in both fonts, white and black on colours, and a black line.
-var lettered = picture{width: 120, height: 60, draw: func(c draw.Canvas) {
+var lettered = picture{width: 120, height: 60, dpi: 72, draw: func(c draw.Canvas) {
 	fillBox(c, box(10, 30, 60, 50), blue)
 	c.FillText(writing(10, white), vg.Point{X: 12, Y: 40}, `white <&">`)
 	c.FillText(bold(writing(10, ink)), vg.Point{X: 12, Y: 15}, "ink 锁锁 ink")
@@ -83,10 +83,10 @@ func TestDark(t *testing.T) {
 		}
 	}
 	var light, dark bytes.Buffer
-	if err := lettered.png(&light, 72); err != nil {
+	if err := lettered.png(&light); err != nil {
 		t.Fatal(err)
 	}
-	if err := lettered.png(Dark{&dark}, 72); err != nil {
+	if err := lettered.png(Dark{&dark}); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {

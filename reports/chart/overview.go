@@ -152,7 +152,8 @@ const (
 )
 
 // overviewPicture has a lock per line, in groups, and a race per column.
-func (g *Grid) overviewPicture(lang string) picture {
+func (g *Grid) overviewPicture(f Format) picture {
+	lang := f.Lang
 	bands, races := g.Bands(), bold(cellText)
 	label, head, lines := vg.Length(0), vg.Length(0), vg.Length(0)
 	var shared []string // which locks share a line
@@ -174,7 +175,7 @@ func (g *Grid) overviewPicture(lang string) picture {
 			}
 		}
 	}
-	body := block{head + lines, func(c draw.Canvas) {
+	body := block{height: head + lines, draw: func(c draw.Canvas) {
 		for j, s := range g.Scenarios {
 			up := races
 			up.Rotation = math.Pi / 2
@@ -191,7 +192,7 @@ func (g *Grid) overviewPicture(lang string) picture {
 			}
 		}
 	}}
-	return stacked(width+2*margin, heading(g, lang, width), body, space(14), listed(faint, keyHeight, shared), space(6),
+	return stacked(width+2*margin, titled(cmp.Or(f.Title, g.Finding(lang)), foldText(normal, say(lang, "grid.counted"), width), width), body, space(14), listed(faint, keyHeight, shared), space(6),
 		g.races(width), space(14), captionsBlock(captions(g, lang)))
 }
 
@@ -203,7 +204,7 @@ func (g *Grid) races(width vg.Length) block {
 	}
 	columns := max(1, int(width/widest))
 	rows := (len(keys) + columns - 1) / columns
-	return block{keyHeight * vg.Length(rows), func(c draw.Canvas) {
+	return block{height: keyHeight * vg.Length(rows), draw: func(c draw.Canvas) {
 		for n, key := range keys {
 			write(c, small, c.Min.X+widest*vg.Length(n/rows), c.Max.Y-keyHeight*(vg.Length(n%rows)+0.5), key)
 		}

@@ -150,20 +150,47 @@ func (c *Par) text(out *layout.Lines) {
 
 // The measures of the chart, in points.
 const (
-	parRow  vg.Length = 26
-	parHead vg.Length = 24
+	parRow  vg.Length = 20 // at least
+	parHead vg.Length = 20
 	parChip vg.Length = 15 // a harm
-	parGap  vg.Length = 14 // between two faults
-	parFoot vg.Length = 12
+	parGap  vg.Length = 10 // between two faults
+	parFoot vg.Length = 8
 )
 
+// Finding says which faults let two clients into most locks; the title, if there are none.
+func (c *Par) Finding(lang string) string {
+	n, most := slices.Index(c.Verdicts, verdict.Overlap), 0
+	falls := func(k int) (locks []string) {
+		for l, e := range c.Locks {
+			if n >= 0 && c.Of(l, k, n).Found {
+				locks = append(locks, e.ID)
+			}
+		}
+		return locks
+	}
+	var faults []string
+	var locks []string
+	for k, b := range c.Budgets {
+		switch all := falls(k); {
+		case len(all) > most:
+			most, locks, faults = len(all), all, []string{faultsOf(b)}
+		case len(all) == most && most > 0 && slices.Equal(all, locks):
+			faults = append(faults, faultsOf(b))
+		}
+	}
+	if most == 0 {
+		return c.Title(lang)
+	}
+	return say(lang, "par.finding", "faults", text.Join(lang, "chart.or", faults), "locks", named(lang, locks, len(c.Locks), false))
+}
+
 // picture has, for each lock and fault, the harms that the fault can do.
-func (c *Par) picture(lang string) picture {
+func (c *Par) picture(f Format) picture {
+	lang := f.Lang
 	label, column := nameWidth(lang, c.Locks, 16), parChip*vg.Length(len(c.Verdicts))+parGap
 	for _, b := range c.Budgets {
 		column = max(column, strong.Width(faultsOf(b))+parGap)
 	}
-	width := max(label+column*vg.Length(len(c.Budgets)), 560-2*margin)
 	locks := lockRows(lang, c.Locks, parRow, func(place draw.Canvas, l int, y vg.Length) {
 		for k := range c.Budgets {
 			for n := range c.Verdicts {
@@ -177,9 +204,15 @@ func (c *Par) picture(lang string) picture {
 		}
 	})
 	meanings := each(c.Verdicts, func(w verdict.Word) caption { return captionOf(w, lang) })
-	return stacked(width+2*margin, heading(c, lang, width), heads, locks, space(parFoot), captionsBlock(meanings),
-		space(parFoot/2),
-		notes(small, width, c.Note(lang), say(lang, "par.legend", "bounds", c.Bounds(lang))), space(parFoot/2))
+	needs := label + column*vg.Length(len(c.Budgets))
+	return f.fitted(c, []string{say(lang, "par.below")}, needs, func(vg.Length) []block {
+		return []block{heads, locks, space(parFoot), captionsBlock(meanings)}
+	})
+}
+
+// Notes implements Chart.
+func (c *Par) Notes(lang string) []string {
+	return []string{c.Note(lang), say(lang, "par.legend", "bounds", c.Bounds(lang))}
 }
 
 // drawPar draws one harm: a chip where it can happen, with its par unless that is 1; a dot

@@ -97,7 +97,7 @@ func TestParTakeaway(t *testing.T) {
 
 func TestParOddSizes(t *testing.T) {
 	for _, c := range []Par{{}, {ParTable: study.ParTable{Locks: locksOf("token")}}, {ParTable: study.ParTable{Verdicts: []verdict.Word{verdict.Lie}}}} {
-		if err := PNG(io.Discard, &c, ""); err != nil {
+		if err := PNG(io.Discard, &c, Format{}); err != nil {
 			t.Error(err)
 		}
 		if err := Text(io.Discard, &c, reports.Look{}); err != nil {

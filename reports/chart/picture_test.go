@@ -26,11 +26,12 @@ func TestSmallPictures(t *testing.T) {
 	}
 	tolerance.Hazards, tolerance.Limits = tolerance.Hazards[:2], limits
 	for name, p := range map[string]picture{
-		"grid": grid.picture("en"), "overview": overview.picture("en"), "par": par.picture("en"),
-		"tolerance": tolerance.picture("en"), "doom": doomSample().picture("en"), "sensitivity": sensitivity.picture("en"),
+		"grid": grid.picture(Format{Lang: "en"}), "overview": overview.picture(Format{Lang: "en"}), "par": par.picture(Format{Lang: "en"}),
+		"tolerance": tolerance.picture(Format{Lang: "en"}), "doom": doomSample().picture(Format{Lang: "en"}), "sensitivity": sensitivity.picture(Format{Lang: "en"}),
 	} {
 		var b bytes.Buffer
-		if err := p.png(&b, 14); err != nil {
+		p.dpi = 14
+		if err := p.png(&b); err != nil {
 			t.Fatal(err)
 		}
 		samples.GoldenPNG(t, name+".png", b.Bytes())

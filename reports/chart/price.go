@@ -146,18 +146,39 @@ func (c *PriceChart) data() object {
 
 // The measures of a chart of prices, in points.
 const (
-	priceHead   vg.Length = 30 // of a panel: what its columns are
-	priceFoot   vg.Length = 24
+	pricePanel  vg.Length = 170 // least height of a panel
+	priceHead   vg.Length = 22  // of a panel: what its columns are
+	priceFoot   vg.Length = 28
 	priceLine   vg.Length = 9.5 // between two labels
 	priceLeft   vg.Length = 34
+	priceRight  vg.Length = 62 // for the labels of the dearest
+	priceNames  vg.Length = 30 // for those of the cheapest
 	priceLeader vg.Length = 14 // from a mark to its label
 	priceRadius vg.Length = 3
 )
 
-// picture has the share of races survived against server commands, and against latency in
-// round trips: a column for each cost that some lock has. Locks at one place share a
-// label; the key below lists them.
-func (c *PriceChart) picture(lang string) picture {
+// Finding compares the best that is cheap with the best of all.
+func (c *PriceChart) Finding(lang string) string {
+	best := pick(c.spots(byCommands), func(s *spot) bool { return s.efficient })
+	if len(best) == 0 {
+		return c.Title(lang)
+	}
+	one := func(s *spot) []string {
+		return []string{"lock", s.prices[0].Strategy, "commands", decimal(s.cost), "share", percent(s.share)}
+	}
+	first := say(lang, "price.finding", one(best[0])...)
+	if len(best) == 1 {
+		return first
+	}
+	return say(lang, "price.finding.more", append(one(best[len(best)-1]), "first", first)...)
+}
+
+func (c *PriceChart) panels() []string { return []string{"commands", "roundtrips"} }
+
+// picture has the share of races in which the data is kept against server commands, and against latency in
+// round trips. The best locks and the milestones have names.
+func (c *PriceChart) picture(f Format) picture {
+	lang := f.Lang
 	byFamily := gather(c.excluding(), func(a, b cost.Price) bool { return a.Family == b.Family })
 	p := pricePlot{styles: map[string]style{}, least: 1}
 	for i, of := range byFamily {
@@ -167,21 +188,29 @@ func (c *PriceChart) picture(lang string) picture {
 	signs := legend(families, 12, 10, func(c draw.Canvas, i int, x, y vg.Length) {
 		c.DrawGlyph(styleAt(i).glyph(priceRadius), vg.Point{X: x + 5, Y: y})
 	})
-	var key []string
 	for _, s := range c.spots(byCommands) {
 		p.least, p.most = min(p.least, s.share), max(p.most, s.share)
-		if len(s.prices) > 1 {
-			key = append(key, s.label()+": "+s.names(lang, len(s.prices)))
-		}
 	}
 	p.least, p.most = math.Floor(p.least*10)/10, math.Ceil(p.most*10)/10
 	if p.most <= p.least {
 		p.least, p.most = 0, 1
 	}
-	return stacked(usualWidth, heading(c, lang, inner), signs,
-		p.panel(say(lang, "price.axis.commands"), c.spots(byCommands)),
-		p.panel(say(lang, "price.axis.roundtrips"), c.spots(byRoundTrips)),
-		notes(small, inner, key...), notes(faint, inner, c.Assumptions(lang), say(lang, "price.legend")), space(12))
+	chosen := f.chosen(c.panels())
+	both := panels(len(chosen), len(chosen), pricePanel, func(place draw.Canvas, i int) {
+		name := c.panels()[chosen[i]]
+		p.panel(place, say(lang, "price.axis."+name), c.spots([]func(cost.Price) float64{byCommands, byRoundTrips}[chosen[i]]))
+	})
+	return f.fitted(c, []string{say(lang, "price.below")}, 0, func(vg.Length) []block { return []block{signs, both} })
+}
+
+// Notes implements Chart.
+func (c *PriceChart) Notes(lang string) []string {
+	shared := each(pick(c.spots(byCommands), func(s *spot) bool { return len(s.prices) > 1 }), func(s *spot) string { return s.names(lang, len(s.prices)) })
+	notes := []string{c.Assumptions(lang), say(lang, "price.legend")}
+	if shared != nil {
+		notes = append(notes, say(lang, "price.shared", "locks", text.Join(lang, "grid.join", shared)))
+	}
+	return notes
 }
 
 // A pricePlot is what the panels share: the styles of families, and the shares at bottom and top.
@@ -190,47 +219,57 @@ type pricePlot struct {
 	least, most float64
 }
 
-// panel is one measure of cost, with a column for each value.
-func (p *pricePlot) panel(title string, spots []*spot) block {
+// panel is one measure of cost, from 0 on.
+func (p *pricePlot) panel(place draw.Canvas, title string, spots []*spot) {
 	columns := gather(spots, func(a, b *spot) bool { return a.cost == b.cost })
-	height := vg.Length(120)
-	for _, column := range columns {
-		height = max(height, priceLine*vg.Length(len(column)+2))
+	f := draw.Crop(place, priceLeft, -priceRight, priceFoot, -priceHead)
+	write(f, strong, place.Min.X, f.Max.Y+14, fitText(strong, title, place.Size().X-8))
+	y := func(share float64) vg.Length { return f.Y(plot.LinearScale{}.Normalize(p.least, p.most, share)) }
+	var shares, costs []plot.Tick
+	for share := p.least; share < p.most+0.001; share += 0.1 {
+		shares = append(shares, plot.Tick{Value: share, Label: percent(math.Round(share*100)/100) + " %"})
 	}
-	return block{priceHead + height + priceFoot, func(c draw.Canvas) {
-		f := crop(c, box(c.Min.X+priceLeft, c.Min.Y+priceFoot, c.Max.X, c.Max.Y-priceHead))
-		write(f, strong, c.Min.X, f.Max.Y+16, title)
-		y := func(share float64) vg.Length { return f.Y(plot.LinearScale{}.Normalize(p.least, p.most, share)) }
-		var shares []plot.Tick
-		for share := p.least; share < p.most+0.001; share += 0.1 {
-			shares = append(shares, plot.Tick{Value: share, Label: percent(math.Round(share*100)/100) + " %"})
+	rulesY(f, small, y, shares)
+	top := 1.0
+	for _, column := range columns {
+		top = max(top, column[0].cost)
+	}
+	for v := 0.0; v <= top; v += max(1, math.Ceil(top/6)) {
+		costs = append(costs, plot.Tick{Value: v, Label: decimal(v)})
+	}
+	at := func(cost float64) vg.Length { return f.X(cost/top) + priceNames*vg.Length(1-cost/top) }
+	marksX(f, small, 9, at, costs)
+	x := func(i int) vg.Length { return at(columns[i][0].cost) }
+	border(f, columns, x, y)
+	for i, column := range columns {
+		side := vg.Length(1) // there is room left of the cheapest
+		if i == 0 {
+			side = -1
 		}
-		rulesY(f, small, y, shares)
-		width := f.Size().X / vg.Length(max(len(columns), 1))
-		x := func(i int) vg.Length { return f.Min.X + width*vg.Length(i) + 8 }
-		border(f, columns, x, y)
-		for i, column := range columns {
-			write(f, aligned(small, draw.XCenter), x(i), f.Min.Y-10, decimal(math.Round(column[0].cost*10)/10))
-			p.column(f, column, x(i), y, width)
-		}
-	}}
+		p.column(f, column, x(i), y, side)
+	}
 }
 
-// column draws the spots of one cost, and their labels beside them.
-func (p *pricePlot) column(f draw.Canvas, column []*spot, x vg.Length, y func(float64) vg.Length, width vg.Length) {
-	at := each(column, func(s *spot) vg.Length { return y(s.share) })
+// column draws the spots of one cost, and on a side of them (-1: the left one) the names of the best and of the milestones.
+func (p *pricePlot) column(f draw.Canvas, column []*spot, x vg.Length, y func(float64) vg.Length, side vg.Length) {
+	named := pick(column, func(s *spot) bool { return s.efficient || fame(s.prices[0].Strategy) == 0 })
+	at := each(named, func(s *spot) vg.Length { return y(s.share) })
 	for n, place := range spread(at, priceLine, f.Min.Y, f.Max.Y) {
 		style := writing(smallSize-0.5, ink)
-		if column[n].efficient {
+		if named[n].efficient {
 			style = bold(style)
 		}
-		label := fitText(style, column[n].label(), width-priceLeader-6)
-		f.StrokeLine2(draw.LineStyle{Color: hairline, Width: 0.7}, x, at[n], x+priceLeader-2, place)
-		fillBox(f, box(x+priceLeader-1, place-4.5, x+priceLeader+style.Width(label)+1, place+4.5), white)
-		write(f, style, x+priceLeader, place, label)
+		label := named[n].label()
+		left := x + priceLeader
+		if side < 0 {
+			left = x - priceLeader - style.Width(label)
+		}
+		f.StrokeLine2(draw.LineStyle{Color: hairline, Width: 0.7}, x, at[n], x+side*(priceLeader-2), place)
+		fillBox(f, box(left-1, place-4.5, left+style.Width(label)+1, place+4.5), white)
+		write(f, style, left, place, label)
 	}
-	for n, s := range column {
-		f.DrawGlyph(p.styles[string(s.prices[0].Family)].glyph(priceRadius), vg.Point{X: x, Y: at[n]})
+	for _, s := range column {
+		f.DrawGlyph(p.styles[string(s.prices[0].Family)].glyph(priceRadius), vg.Point{X: x, Y: y(s.share)})
 	}
 }
 

@@ -44,13 +44,15 @@ func TestPriceText(t *testing.T) {
 func TestPricePictures(t *testing.T) {
 	c := priceSample()
 	var b bytes.Buffer
-	if err := c.picture("en").png(&b, 14); err != nil {
+	small := c.picture(Format{Lang: "en"})
+	small.dpi = 14
+	if err := small.png(&b); err != nil {
 		t.Fatal(err)
 	}
 	samples.GoldenPNG(t, "price.png", b.Bytes())
 	for _, c := range []*PriceChart{c, {}, {Prices: c.Prices[:1]}, {Prices: c.Prices[:2]}} {
 		var svg bytes.Buffer
-		if err := SVG(&svg, c, ""); err != nil || strings.Contains(svg.String(), "<text") {
+		if err := SVG(&svg, c, Format{}); err != nil || strings.Contains(svg.String(), "<text") {
 			t.Errorf("%v, or its text is not outlined", err)
 		}
 	}

@@ -363,33 +363,69 @@ func limitSentence(lang string, l *study.Limit) string {
 
 // The measures of a chart of rates, in points.
 const (
-	ratePanel   vg.Length = 196 // height of a panel
-	rateTitle   vg.Length = 36  // above its axes
+	ratePanel   vg.Length = 112 // least height of a panel
+	rateTitle   vg.Length = 24  // above its axes
 	rateLeft    vg.Length = 44  // beside its axes
-	rateBelow   vg.Length = 34
-	rateZero    vg.Length = 22 // height of the strip for "none"
+	rateBelow   vg.Length = 24
+	rateZero    vg.Length = 12 // height of the strip for "none"
 	rateColumns           = 2
 )
 
+// Finding says which locks are expected to break most often at the TTL, and in which environment.
+func (r *Rate) Finding(lang string) string {
+	var worst []int
+	var where cost.Environment
+	most := cost.Point{}
+	for _, g := range r.Groups() {
+		for _, e := range r.Environments {
+			s := r.Subjects[g[0]]
+			if len(e.Causes) == 0 || len(s.Lease.Spans) == 0 {
+				continue
+			}
+			if p := s.At(r.Usage, e, r.TTL); !p.Unknown && p.Expected.Hi > most.Expected.Hi {
+				worst, where, most = g, e, p
+			}
+		}
+	}
+	if worst == nil {
+		return say(lang, "rate.finding.none", "ttl", length(r.TTL))
+	}
+	return say(lang, "rate.finding", "ttl", length(r.TTL), "n", amount(most.Expected), "environment", where.ID, "locks", r.head(worst))
+}
+
+func (r *Rate) panels() []string {
+	return append(each(r.Groups(), r.head), "crash")
+}
+
 // picture has a panel for each group of locks that behave alike, and one for what a crash
 // costs, all over the same TTLs.
-func (r *Rate) picture(lang string) picture {
+func (r *Rate) picture(f Format) picture {
+	lang := f.Lang
 	p := &ratePlot{Rate: r, lang: lang, groups: r.Groups(), shade: r.Hold.Longest()}
 	spoken := slices.DeleteFunc(slices.Clone(r.Environments), func(e cost.Environment) bool { return len(e.Causes) == 0 })
 	p.lines = gather(spoken, r.same)
 	p.scale()
-	key := rows(len(p.lines), smallLine, func(c draw.Canvas, i int, y vg.Length) {
-		sample(c, styleAt(i), c.Min.X, c.Min.X+26, y)
-		write(c, small, c.Min.X+32, y, environmentLabel(lang, p.lines[i]))
+	key := rows((len(p.lines)+1)/2, smallLine, func(c draw.Canvas, row int, y vg.Length) {
+		for i := 2 * row; i < min(2*row+2, len(p.lines)); i++ {
+			x := c.Min.X + c.Size().X*vg.Length(i%2)/2
+			sample(c, styleAt(i), x, x+26, y)
+			write(c, small, x+32, y, fitText(small, environmentLabel(lang, p.lines[i]), c.Size().X/2-40))
+		}
 	})
-	all := panels(len(p.groups)+1, rateColumns, ratePanel, func(c draw.Canvas, i int) {
+	chosen := f.chosen(r.panels())
+	all := panels(len(chosen), min(rateColumns, len(chosen)), ratePanel, func(c draw.Canvas, i int) {
 		f := draw.Crop(c, rateLeft, -8, rateBelow, -rateTitle)
-		if i < len(p.groups) {
+		if i = chosen[i]; i < len(p.groups) {
 			p.overlaps(f, p.groups[i])
 		} else {
 			p.crashes(f)
 		}
 	})
+	return f.fitted(r, []string{r.Assumptions(lang)}, 0, func(vg.Length) []block { return []block{key, space(6), all} })
+}
+
+// Notes implements Chart.
+func (r *Rate) Notes(lang string) []string {
 	foot := []string{r.Assumptions(lang), say(lang, "rate.legend", "notes", strings.Join(r.notes(lang), " ")),
 		r.Method(lang), say(lang, "rate.sources")}
 	for i, line := range r.sources(lang) {
@@ -397,7 +433,7 @@ func (r *Rate) picture(lang string) picture {
 			foot = append(foot, line)
 		}
 	}
-	return stacked(usualWidth, heading(r, lang, inner), key, space(6), all, space(6), notes(faint, inner, foot...))
+	return foot
 }
 
 type ratePlot struct {
@@ -471,7 +507,7 @@ func (p *ratePlot) x(f draw.Canvas) func(seconds float64) vg.Length {
 // for none.
 func logY(f draw.Canvas, low, top, value float64) vg.Length {
 	if value <= 0 {
-		return f.Min.Y + rateZero/2 - 2
+		return f.Min.Y
 	}
 	share := plot.LogScale{}.Normalize(low, top, max(value, low))
 	return f.Min.Y + rateZero + (f.Size().Y-rateZero)*vg.Length(min(share, 1))
@@ -480,8 +516,9 @@ func logY(f draw.Canvas, low, top, value float64) vg.Length {
 // axes draws the frame of a panel, with the powers of ten from low to top; the strip for none has
 // a label, or there is none.
 func (p *ratePlot) axes(f draw.Canvas, title, unit string, low, top float64, zero string) {
-	write(f, strong, f.Min.X-rateLeft, f.Max.Y+26, fitText(strong, title, f.Size().X+rateLeft))
-	write(f, faint, f.Min.X-rateLeft, f.Max.Y+13, unit)
+	title = fitText(strong, title, f.Size().X+rateLeft-faint.Width(unit)-8)
+	write(f, strong, f.Min.X-rateLeft, f.Max.Y+14, title)
+	write(f, faint, f.Min.X-rateLeft+strong.Width(title)+6, f.Max.Y+14, unit)
 	if zero != "" {
 		fillBox(f, box(f.Min.X, f.Min.Y, f.Max.X, f.Min.Y+rateZero-4), stripe)
 	}
@@ -506,7 +543,7 @@ func (p *ratePlot) axes(f draw.Canvas, title, unit string, low, top float64, zer
 		ttls = append(ttls, t)
 	}
 	marksX(f, small, 9, x, ttls)
-	write(f, aligned(faint, draw.XRight), f.Max.X, f.Min.Y-20, say(p.lang, "rate.axis.ttl"))
+	write(f, aligned(faint, draw.XRight), f.Min.X-8, f.Min.Y-9, say(p.lang, "rate.axis.ttl"))
 	f.StrokeLine2(draw.LineStyle{Color: faintInk, Width: 0.5}, f.Min.X, f.Min.Y, f.Max.X, f.Min.Y)
 }
 
@@ -544,7 +581,7 @@ func (p *ratePlot) overlaps(f draw.Canvas, group []int) {
 		return
 	}
 	for i, l := range p.lines {
-		st, shift := styleAt(i), (vg.Length(i)-vg.Length(len(p.lines)-1)/2)*2.2 // of lines that lie at zero together
+		st := styleAt(i)
 		bounds := draw.LineStyle{Color: st.color, Width: 1.1, Dashes: []vg.Length{1, 2.4}}
 		var part []vg.Point
 		exact, marked := true, -steps
@@ -563,9 +600,6 @@ func (p *ratePlot) overlaps(f draw.Canvas, group []int) {
 				continue
 			}
 			at := vg.Point{X: p.x(f)(ttl.Seconds()), Y: logY(f, p.low, p.top, point.Expected.Hi)}
-			if point.Expected.Hi == 0 {
-				at.Y += shift
-			}
 			if now := point.Expected.Lo == point.Expected.Hi; now != exact {
 				if part != nil {
 					part = append(part, at) // the parts join

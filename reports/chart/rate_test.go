@@ -76,13 +76,15 @@ func TestRateText(t *testing.T) {
 func TestRatePictures(t *testing.T) {
 	r := rateSample(t)
 	var b bytes.Buffer
-	if err := r.picture("en").png(&b, 14); err != nil {
+	small := r.picture(Format{Lang: "en"})
+	small.dpi = 14
+	if err := small.png(&b); err != nil {
 		t.Fatal(err)
 	}
 	samples.GoldenPNG(t, "rate.png", b.Bytes())
 	for _, lang := range text.Languages() {
 		var svg bytes.Buffer
-		if err := SVG(&svg, r, lang); err != nil || strings.Contains(svg.String(), "<text") {
+		if err := SVG(&svg, r, Format{Lang: lang}); err != nil || strings.Contains(svg.String(), "<text") {
 			t.Errorf("%s: %v, or its text is not outlined", lang, err)
 		}
 	}

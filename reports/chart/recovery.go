@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -114,41 +115,74 @@ func (c *RecoveryChart) data() object {
 
 // The measures of a chart of recoveries, in points.
 const (
-	recoveryLine vg.Length = 12
-	recoveryGap  vg.Length = 8
+	recoveryLine vg.Length = 7 // at least
+	recoveryGap  vg.Length = 6
 	recoveryName vg.Length = 92
 	recoveryTTL  vg.Length = 34
 	recoveryEver vg.Length = 62
 	recoveryAxis vg.Length = 26
 )
 
-// picture has a line for each lock and TTL, on a logarithmic scale of times.
-func (c *RecoveryChart) picture(lang string) picture {
+// Finding says for which part of the TTL a crash blocks the lock, and where for ever.
+func (c *RecoveryChart) Finding(lang string) string {
+	never, least, most := []string{}, math.Inf(1), 0.0
+	for _, all := range c.byLock() {
+		switch ever := all[len(all)-1].Ever(); {
+		case ever > 0.5:
+			never = append(never, all[0].Strategy)
+			continue
+		case ever > 0: // the mean is for ever, too
+			continue
+		}
+		for _, r := range all {
+			share := r.Mean().Seconds() / r.TTL.Seconds()
+			least, most = min(least, share), max(most, share)
+		}
+	}
+	switch {
+	case math.IsInf(least, 1):
+		return c.Title(lang)
+	case len(never) == 0:
+		return say(lang, "recovery.finding", "least", rounded(least, 2), "most", rounded(most, 2))
+	}
+	return say(lang, "recovery.finding.never", "least", rounded(least, 2), "most", rounded(most, 2), "locks", text.Join(lang, "chart.list", never))
+}
+
+// picture has a line for each lock and TTL, on a scale of parts of the TTL.
+func (c *RecoveryChart) picture(f Format) picture {
 	height := recoveryLine*vg.Length(len(c.Recoveries)) + recoveryGap*vg.Length(len(c.byLock()))
-	body := block{height + recoveryAxis, func(place draw.Canvas) { c.draw(place, lang) }}
-	return stacked(usualWidth, heading(c, lang, inner), space(10), body,
-		notes(faint, inner, say(lang, "recovery.legend"), c.Assumptions(lang), say(lang, "recovery.note")), space(6))
+	body := growing(height+recoveryAxis, func(place draw.Canvas) { c.draw(place, f.Lang) })
+	return f.fitted(c, []string{say(f.Lang, "recovery.legend")}, 0, func(vg.Length) []block { return []block{space(8), body} })
+}
+
+// Notes implements Chart.
+func (c *RecoveryChart) Notes(lang string) []string {
+	return []string{say(lang, "recovery.legend"), c.Assumptions(lang), say(lang, "recovery.note")}
 }
 
 func (c *RecoveryChart) draw(place draw.Canvas, lang string) {
-	const low = 1e-3 // what is shorter stands at the beginning
-	top := 1.0
+	top := 1.0 // in TTLs
 	for _, r := range c.Recoveries {
-		top = max(top, math.Pow(10, math.Ceil(math.Log10(max(r.Longest().Seconds(), r.LongestHandover.Seconds(), 1)))))
+		top = max(top, math.Ceil(4*max(r.Longest().Seconds(), r.LongestHandover.Seconds())/r.TTL.Seconds()-0.02)/4)
 	}
 	f := draw.Crop(place, recoveryName+recoveryTTL, -recoveryEver, recoveryAxis, 0)
-	x := logarithmic(f.X, low, top)
+	recoveryLine := (f.Size().Y - recoveryGap*vg.Length(len(c.byLock()))) / vg.Length(max(len(c.Recoveries), 1))
+	x := func(share float64) vg.Length { return f.X(share / top) }
+	var quarters []plot.Tick
+	for share := 0.0; share <= top; share += 0.25 {
+		quarters = append(quarters, plot.Tick{Value: share, Label: decimal(share) + " TTL"})
+	}
 	right := aligned(faint, draw.XRight)
 	write(f, right, f.Min.X-6, f.Max.Y+5, "TTL")
 	write(f, right, place.Max.X, f.Max.Y+5, say(lang, "recovery.head.ever"))
-	rulesX(f, small, 8, x, decades(low, top, 1, func(s float64) string { return decimal(math.Round(s*1e3)/1e3) + " s" }))
+	rulesX(f, small, 8, x, quarters)
 	y := f.Max.Y - recoveryGap/2
 	for _, all := range c.byLock() {
 		write(f, smallStrong, place.Min.X, y-recoveryLine/2, fitText(smallStrong, all[0].Strategy, recoveryName))
 		for _, r := range all {
 			middle := y - recoveryLine/2
 			write(f, aligned(small, draw.XRight), f.Min.X-6, middle, length(r.TTL))
-			drawRecovery(f, middle, x, r)
+			drawRecovery(f, middle, func(s float64) vg.Length { return x(s / r.TTL.Seconds()) }, r)
 			style := right
 			if r.Ever() > 0 {
 				style = aligned(smallStrong, draw.XRight)

@@ -110,6 +110,10 @@ func sensitivitySample() Sensitivity {
 	return s
 }
 
-func csvOf(c Chart) func(io.Writer) error   { return func(w io.Writer) error { return CSV(w, c) } }
-func pngOf(p Picture) func(io.Writer) error { return func(w io.Writer) error { return PNG(w, p, "") } }
-func svgOf(p Picture) func(io.Writer) error { return func(w io.Writer) error { return SVG(w, p, "") } }
+func csvOf(c Chart) func(io.Writer) error { return func(w io.Writer) error { return CSV(w, c) } }
+func pngOf(p Picture) func(io.Writer) error {
+	return func(w io.Writer) error { return PNG(w, p, Format{}) }
+}
+func svgOf(p Picture) func(io.Writer) error {
+	return func(w io.Writer) error { return SVG(w, p, Format{}) }
+}

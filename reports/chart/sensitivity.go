@@ -65,17 +65,6 @@ func endless(id string) bool {
 	return slices.ContainsFunc(algorithms.All(), func(e lock.Entry) bool { return e.ID == id && e.Expiry == lock.ExpiryNone })
 }
 
-// summary describes a curve in a few words.
-func summary(lang string, one study.Series) string {
-	switch at := onset(one); {
-	case at.K > 0:
-		return say(lang, "sensitivity.summary", "x", decimal(at.X), "top", topShare(one))
-	case endless(one.Strategy):
-		return say(lang, "sensitivity.endless", "bound", zeroBound(one))
-	}
-	return zeroBound(one)
-}
-
 // Assumptions are those under which the shares are what they are.
 func (s *Sensitivity) Assumptions(lang string) string {
 	return say(lang, "sensitivity.assumptions", "runs", thousands(s.Runs), "work", workDuringPause(lang, s.Waits))
@@ -159,31 +148,26 @@ func (s *Sensitivity) text(out *layout.Lines) {
 	}, saying(s.Takeaway))
 }
 
-// The chart's measures, in points.
-const (
-	panelHeight vg.Length = 270
-	panelGap    vg.Length = 12
-	keyRow      vg.Length = 17
-	keySample   vg.Length = 46 // of a line with its marker
-)
+// Finding is the title: it says what was found.
+func (s *Sensitivity) Finding(lang string) string { return s.Title(lang) }
 
-// picture has the curves of all locks in one panel, with a key below.
-func (s *Sensitivity) picture(lang string) picture {
-	axis := say(lang, "sensitivity.x")
-	head := heading(s, lang, usualWidth)
-	both := block{head.height + textLine, func(c draw.Canvas) {
-		head.draw(c)
-		axes := say(lang, "sensitivity.axes", "x", axis, "y", say(lang, "sensitivity.y"))
-		write(c, faint, c.Min.X, c.Min.Y+headingGap+textLine/2, axes)
-	}}
-	key := rows(len(s.Series), keyRow, func(c draw.Canvas, i int, y vg.Length) {
-		sample(c, styleOf(s.Series[i].Strategy), c.Min.X, c.Min.X+keySample, y)
-		write(c, strong, c.Min.X+keySample+8, y, s.Series[i].Strategy)
-		write(c, small, c.Min.X+keySample+120, y, summary(lang, s.Series[i]))
+// picture has the curves of all locks in one panel, with their names beside them.
+func (s *Sensitivity) picture(f Format) picture {
+	axis := say(f.Lang, "sensitivity.x")
+	below := []string{say(f.Lang, "sensitivity.axes", "x", axis, "y", say(f.Lang, "sensitivity.y")), s.Assumptions(f.Lang)}
+	shown := &Sensitivity{s.Sensitivity}
+	shown.Series = s.Series[:min(len(s.Series), maxSeries)]
+	return f.fitted(s, below, 0, func(width vg.Length) []block {
+		key := legend(each(shown.Series, func(one study.Series) string { return one.Strategy }), 28, 12, func(c draw.Canvas, i int, x, y vg.Length) {
+			sample(c, styleOf(shown.Series[i].Strategy), x, x+24, y)
+		})
+		return []block{key, growing(150, shown.panel(f.Lang, axis).Draw)}
 	})
-	foot := notes(small, usualWidth, say(lang, "sensitivity.legend", "x", axis, "assumptions", s.Assumptions(lang)))
-	return stacked(usualWidth+2*margin, both, block{panelHeight, s.panel(lang, axis).Draw}, space(panelGap), key,
-		space(panelGap), foot)
+}
+
+// Notes implements Chart.
+func (s *Sensitivity) Notes(lang string) []string {
+	return []string{seriesLeft(lang, len(s.Series)), say(lang, "sensitivity.legend", "x", say(lang, "sensitivity.x"), "assumptions", s.Assumptions(lang))}
 }
 
 // scale is the smallest and largest X. Y is a share, and always runs from 0 to 1.

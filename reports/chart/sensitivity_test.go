@@ -66,7 +66,7 @@ func TestSensitivityOddSizes(t *testing.T) {
 		sensitivitySample().Series[:4],
 	} {
 		s := Sensitivity{Sensitivity: study.Sensitivity{Series: series}}
-		if err := PNG(io.Discard, &s, ""); err != nil {
+		if err := PNG(io.Discard, &s, Format{}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -84,7 +84,7 @@ func TestThousands(t *testing.T) {
 func TestSVGDetails(t *testing.T) {
 	s := sensitivitySample()
 	var b strings.Builder
-	if err := SVG(&b, &s, ""); err != nil {
+	if err := SVG(&b, &s, Format{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"fill-opacity:0.188"} {

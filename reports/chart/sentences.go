@@ -3,6 +3,7 @@ package chart
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"locklab/algorithms/lock"
@@ -91,6 +92,17 @@ func show(out *layout.Lines, before sentences, table func(*layout.Lines), after 
 	if after != nil {
 		putEach(out, after)
 	}
+}
+
+// maxSeries are the curves that a reader tells apart in one picture. The rest is in the CSV.
+const maxSeries = 6
+
+// seriesLeft says how many series a picture leaves out; "": none.
+func seriesLeft(lang string, n int) string {
+	if n <= maxSeries {
+		return ""
+	}
+	return say(lang, "chart.left", "n", strconv.Itoa(n-maxSeries), "shown", strconv.Itoa(maxSeries))
 }
 
 // listing writes a table with a line for each of some things; the columns from the n-th on are numbers.

@@ -222,8 +222,8 @@ func pointAt(one study.SweepSeries, at ...float64) (study.SweepPoint, bool) {
 // The measures of a sweep, in points.
 const (
 	sweepColumns           = 3
-	sweepPanel   vg.Length = 150 // height of a panel
-	sweepMap     vg.Length = 190 // of one with two settings
+	sweepPanel   vg.Length = 96  // least height of a panel
+	sweepMap     vg.Length = 150 // of one with two settings
 	sweepTop     vg.Length = 20  // above its axes
 	sweepLeft    vg.Length = 34  // beside them
 	sweepBelow   vg.Length = 30
@@ -232,21 +232,60 @@ const (
 // tiny are the letters beside the panels of a sweep.
 var tiny = writing(smallSize-0.5, ink)
 
+// Finding says from which value on each lock fails; the title, where there are two settings or nothing was seen.
+func (s *Sweep) Finding(lang string) string {
+	seen := func(one study.SweepSeries) int {
+		return slices.IndexFunc(one.Points, func(p study.SweepPoint) bool { return p.K > 0 })
+	}
+	groups := gather(pick(s.Series, func(one study.SweepSeries) bool { return seen(one) >= 0 }),
+		func(a, b study.SweepSeries) bool { return seen(a) == seen(b) })
+	if len(groups) == 0 || len(s.Order.Axes) > 1 {
+		return s.Title(lang)
+	}
+	slices.SortStableFunc(groups, func(a, b []study.SweepSeries) int { return seen(a[0]) - seen(b[0]) })
+	axis := s.Order.Axes[0]
+	parts := each(groups, func(g []study.SweepSeries) string {
+		names := each(g, func(one study.SweepSeries) string { return one.Strategy })
+		return say(lang, "sweep.finding.one", "locks", text.Join(lang, "chart.list", names), "x", axis.Format(g[0].Points[seen(g[0])].At[0]))
+	})
+	return say(lang, "sweep.finding", "words", JoinWords(s.Order.Words), "name", axis.Name(), "from", text.Join(lang, "grid.join", parts))
+}
+
+func (s *Sweep) panels() []string {
+	return each(s.played(), func(one study.SweepSeries) string { return one.Strategy })
+}
+
 // picture has a panel for each lock, all on one scale.
-func (s *Sweep) picture(lang string) picture {
-	shown := s.played()
-	most, height, legend, panel := sweepColumns, sweepPanel, "sweep.legend", s.curve
+func (s *Sweep) picture(f Format) picture {
+	lang, shown := f.Lang, s.played()
+	var only []study.SweepSeries
+	for _, i := range f.chosen(s.panels()) {
+		only = append(only, shown[i])
+	}
+	shown = only[:min(len(only), maxSeries)]
+	most, height, panel := sweepColumns, sweepPanel, s.curve
 	if len(s.Order.Axes) == 2 {
-		most, height, legend, panel = 2, sweepMap, "sweep.legend.map", s.heat
+		most, height, panel = 2, sweepMap, s.heat
 	}
 	columns := max(1, min(most, len(shown)))
+	if len(shown) == 4 {
+		columns = 2
+	}
 	all := panels(len(shown), columns, height, func(c draw.Canvas, i int) {
 		f := draw.Crop(c, sweepLeft, -8, sweepBelow, -sweepTop)
 		write(f, strong, f.Min.X, f.Max.Y+10, shown[i].Strategy)
 		panel(f, shown[i])
 	})
-	foot := append([]string{say(lang, legend), s.Assumptions(lang)}, s.notApplicable(lang)...)
-	return stacked(usualWidth, heading(s, lang, inner), all, space(6), notes(faint, inner, foot...))
+	return f.fitted(s, []string{s.Assumptions(lang)}, 0, func(vg.Length) []block { return []block{all} })
+}
+
+// Notes implements Chart.
+func (s *Sweep) Notes(lang string) []string {
+	legend := "sweep.legend"
+	if len(s.Order.Axes) == 2 {
+		legend = "sweep.legend.map"
+	}
+	return append([]string{seriesLeft(lang, len(s.played())), say(lang, legend), s.Assumptions(lang)}, s.notApplicable(lang)...)
 }
 
 // ends are the first and the last value of an axis.

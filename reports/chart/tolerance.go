@@ -40,7 +40,7 @@ func (f *Tolerance) Inconclusive() bool {
 // that have the same said of them.
 func (f *Tolerance) Takeaway(lang string) string {
 	hazards := aboutEach(lang, f.faults(), func(n int) string { return f.groups(lang, n) })
-	if debate := f.debate(lang); debate != "" {
+	if debate := f.debate(lang, f.faults()); debate != "" {
 		return say(lang, "grid.both", "first", debate, "next", hazards)
 	}
 	return hazards
@@ -52,8 +52,8 @@ func (f *Tolerance) faults() []string {
 }
 
 // debate compares a majority of servers with one server, about which Kleppmann and
-// antirez disagreed in 2016; "" if one of the two locks is missing.
-func (f *Tolerance) debate(lang string) string {
+// antirez disagreed in 2016, for some faults; "" if one of the two locks is missing.
+func (f *Tolerance) debate(lang string, about []string) string {
 	one, many := slices.Index(ids(f.Locks), "token"), slices.Index(ids(f.Locks), "redlock")
 	if one < 0 || many < 0 {
 		return ""
@@ -61,7 +61,7 @@ func (f *Tolerance) debate(lang string) string {
 	var parts []string
 	for n, h := range f.Hazards {
 		a, b := f.At(one, n), f.At(many, n)
-		if a.Answer != study.Limited || b.Answer != study.Limited {
+		if !slices.Contains(about, h.Fault) || a.Answer != study.Limited || b.Answer != study.Limited {
 			continue
 		}
 		key := map[int]string{-1: "tolerance.less", 0: "tolerance.same", 1: "tolerance.more"}[cmp.Compare(b.Falls, a.Falls)]
@@ -211,36 +211,56 @@ func (f *Tolerance) text(out *layout.Lines) {
 
 // The measures of a chart of tolerances, in points.
 const (
-	rangeWidth  vg.Length = 222 // of a panel's scale
-	rangeGap    vg.Length = 54  // room behind it, for the arrows and their words
-	answerWidth vg.Length = 92  // of a column of a hazard without size
-	rangeRow    vg.Length = 30
+	rangeGap    vg.Length = 44 // room behind a panel's scale, for the arrows and their words
+	answerWidth vg.Length = 60 // of a column of a hazard without size
+	rangeRow    vg.Length = 20 // at least
 	rangeHead   vg.Length = 46
 	rangeFoot   vg.Length = 38
 )
 
+// Finding says how a majority compares with one server; the title, if there is none of either.
+func (f *Tolerance) Finding(lang string) string {
+	if text := f.debate(lang, []string{"pause"}); text != "" {
+		return text
+	}
+	return f.Title(lang)
+}
+
 // picture has a panel for each hazard with a size, all on one scale, and a column
 // for each one without.
-func (f *Tolerance) picture(lang string) picture {
-	label := nameWidth(lang, f.Locks, 14)
-	x, lefts := label, []vg.Length{}
+func (f *Tolerance) picture(format Format) picture {
+	lang := format.Lang
+	label, sized, answers := nameWidth(lang, f.Locks, 14), 0, vg.Length(0)
 	for _, h := range f.Hazards {
-		lefts = append(lefts, x)
 		if h.Sized {
-			x += rangeWidth + rangeGap
+			sized++
 		} else {
-			x += max(answerWidth, strong.Width(h.Fault)+14)
+			answers += max(answerWidth, strong.Width(h.Fault)+14)
 		}
 	}
-	width := max(x, 480-2*margin)
 	names := lockRows(lang, f.Locks, rangeRow, func(draw.Canvas, int, vg.Length) {})
-	body := block{rangeHead + names.height + rangeFoot, func(c draw.Canvas) {
+	body := growing(rangeHead+names.height+rangeFoot, func(c draw.Canvas) {
 		c = draw.Crop(c, 0, 0, rangeFoot, -rangeHead)
 		names.draw(c)
+		rangeWidth := (c.Size().X-label-answers)/vg.Length(max(sized, 1)) - rangeGap
+		rangeRow := c.Size().Y / vg.Length(max(len(f.Locks), 1))
+		x, lefts := label, []vg.Length{}
+		for _, h := range f.Hazards {
+			lefts = append(lefts, x)
+			if h.Sized {
+				x += rangeWidth + rangeGap
+			} else {
+				x += max(answerWidth, strong.Width(h.Fault)+14)
+			}
+		}
 		for n, h := range f.Hazards {
 			left := c.Min.X + lefts[n]
 			write(c, strong, left, c.Max.Y+rangeHead-textLine/2, h.Fault)
-			write(c, faint, left, c.Max.Y+rangeHead-textLine-smallLine/2, say(lang, "tolerance.fault."+h.Fault))
+			width := rangeWidth + rangeGap - 8
+			if !h.Sized {
+				width = answerWidth
+			}
+			write(c, faint, left, c.Max.Y+rangeHead-textLine-smallLine/2, fitText(faint, say(lang, "tolerance.fault."+h.Fault), width))
 			scale := crop(c, box(left, c.Min.Y, left+rangeWidth, c.Max.Y))
 			if h.Sized {
 				drawScale(scale, lang, guides[h.Fault])
@@ -254,9 +274,13 @@ func (f *Tolerance) picture(lang string) picture {
 				}
 			}
 		}
-	}}
-	legend := say(lang, "tolerance.legend", "max", decimal(study.MaxLeases), "bounds", f.Bounds(lang))
-	return stacked(width+2*margin, heading(f, lang, width), body, notes(small, width, f.Note(lang), legend))
+	})
+	return format.fitted(f, []string{say(lang, "tolerance.below", "max", decimal(study.MaxLeases))}, 0, func(vg.Length) []block { return []block{body} })
+}
+
+// Notes implements Chart.
+func (f *Tolerance) Notes(lang string) []string {
+	return []string{f.Note(lang), say(lang, "tolerance.legend", "max", decimal(study.MaxLeases), "bounds", f.Bounds(lang))}
 }
 
 // nameWidth is the room that the names of locks take, with how many servers they have.
@@ -270,7 +294,8 @@ func nameWidth(lang string, locks []lock.Entry, gap vg.Length) vg.Length {
 
 // lockRows is a striped row for each lock, with its name; row draws the rest of it.
 func lockRows(lang string, locks []lock.Entry, height vg.Length, row func(c draw.Canvas, i int, y vg.Length)) block {
-	return rows(len(locks), height, func(place draw.Canvas, i int, y vg.Length) {
+	all := rows(len(locks), height, func(place draw.Canvas, i int, y vg.Length) {
+		height := place.Size().Y / vg.Length(len(locks))
 		fillBox(place, box(place.Min.X, y-height/2, place.Max.X, y+height/2), ground(i))
 		name := y
 		if note := serversNote(lang, locks[i]); note != "" {
@@ -280,6 +305,8 @@ func lockRows(lang string, locks []lock.Entry, height vg.Length, row func(c draw
 		write(place, strong, place.Min.X+4, name, locks[i].ID)
 		row(place, i, y)
 	})
+	all.grows = true
+	return all
 }
 
 // ground returns the background of row i.
@@ -329,9 +356,9 @@ func drawScale(c draw.Canvas, lang string, guides []guide) {
 	for i, g := range guides {
 		x := sizeAt(c, g.at)
 		c.StrokeLine2(draw.LineStyle{Color: ink, Width: 0.8, Dashes: []vg.Length{3, 3}}, x, c.Min.Y, x, c.Max.Y)
-		side, away := draw.XRight, vg.Length(1)
+		side, away := draw.XRight, vg.Length(-2)
 		if i > 0 {
-			side, away = draw.XLeft, -1
+			side, away = draw.XLeft, 2
 		}
 		write(c, aligned(small, side), x+away, c.Max.Y+6, say(lang, "tolerance.guide."+g.name))
 	}

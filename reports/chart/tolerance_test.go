@@ -78,7 +78,7 @@ func TestToleranceTakeaway(t *testing.T) {
 func TestToleranceOddSizes(t *testing.T) {
 	effort.Unwatched(t, "one goroutine draws")
 	for _, f := range []Tolerance{{}, {Tolerance: study.Tolerance{Locks: locksOf("token")}}, {Tolerance: study.Tolerance{Hazards: []study.Hazard{{Fault: "pause", Sized: true}}}}} {
-		if err := PNG(io.Discard, &f, ""); err != nil {
+		if err := PNG(io.Discard, &f, Format{}); err != nil {
 			t.Error(err)
 		}
 		if err := Text(io.Discard, &f, reports.Look{}); err != nil {

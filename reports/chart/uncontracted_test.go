@@ -46,7 +46,7 @@ func TestUncontractedCells(t *testing.T) {
 		t.Errorf("%v %q", err, records)
 	}
 	var svg bytes.Buffer
-	if err := SVG(&svg, &g, ""); err != nil || !strings.Contains(svg.String(), "dashed border") {
+	if err := SVG(&svg, &g, Format{}); err != nil || !strings.Contains(svg.String(), "dashed border") {
 		t.Errorf("%v: the picture does not explain its border", err)
 	}
 

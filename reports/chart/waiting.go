@@ -164,7 +164,7 @@ func (c *WaitingChart) data() object {
 
 // A waitingMeasure is one panel.
 type waitingMeasure struct {
-	key    string                             // of its title
+	key    string                             // of its title, which has the unit
 	of     func(r cost.WaitingResult) float64 // NaN: there is none
 	linear bool                               // from 0 to 1; otherwise logarithmic
 }
@@ -191,19 +191,62 @@ func positive(x float64) float64 {
 	return math.NaN()
 }
 
-const waitingPanel vg.Length = 168
+// waitingPanel is the least height of a panel. usualPanels and usualPolicies are shown unless others are asked for: the
+// rest is in the CSV.
+const waitingPanel vg.Length = 130
+
+var (
+	usualPanels   = []string{"handover", "entry", "overtaken"}
+	usualPolicies = []string{"fixed", "pubsub", "line"} // polling, messages, a line
+)
+
+// shown are the results that a picture has: of one policy of each kind, where there are too many.
+func (c *WaitingChart) shown() []cost.WaitingResult {
+	if len(c.byPolicy()) <= maxSeries {
+		return c.Results
+	}
+	return pick(c.Results, func(r cost.WaitingResult) bool { return slices.Contains(usualPolicies, r.Policy) })
+}
+
+// Finding compares what an entry costs where most clients wait.
+func (c *WaitingChart) Finding(lang string) string {
+	played := pick(c.shown(), func(r cost.WaitingResult) bool { return !r.Skipped })
+	if len(played) == 0 {
+		return say(lang, "waiting.nothing")
+	}
+	most := slices.MaxFunc(played, func(a, b cost.WaitingResult) int { return cmp.Compare(a.Clients, b.Clients) }).Clients
+	cheap, dear := extremes(pick(played, func(r cost.WaitingResult) bool { return r.Clients == most }), func(r cost.WaitingResult) float64 { return r.PerEntry })
+	return say(lang, "waiting.finding", "clients", thousands(most), "cheap", cheap.Policy, "least", rounded(cheap.PerEntry, 1),
+		"dear", dear.Policy, "most", rounded(dear.PerEntry, 0))
+}
+
+func (c *WaitingChart) panels() []string {
+	return each(waitingMeasures, func(m waitingMeasure) string { return m.key })
+}
 
 // picture has a panel for each measure, against the number of clients.
-func (c *WaitingChart) picture(lang string) picture {
-	policies := each(c.byPolicy(), func(of []cost.WaitingResult) string { return of[0].Policy })
-	measures := panels(len(waitingMeasures), 2, waitingPanel, func(place draw.Canvas, i int) {
-		write(place, strong, place.Min.X, place.Max.Y-9, say(lang, "waiting.panel."+waitingMeasures[i].key))
-		c.panel(draw.Crop(place, rateLeft, -8, rateBelow, -20), waitingMeasures[i], say(lang, "waiting.axis"))
+func (c *WaitingChart) picture(f Format) picture {
+	lang, shown := f.Lang, &WaitingChart{Load: c.Load, Results: c.shown()}
+	policies := each(shown.byPolicy(), func(of []cost.WaitingResult) string { return of[0].Policy })
+	chosen := pick(f.chosen(c.panels()), func(i int) bool { return f.Panel != "" || slices.Contains(usualPanels, waitingMeasures[i].key) })
+	measures := panels(len(chosen), len(chosen), waitingPanel, func(place draw.Canvas, i int) {
+		m := waitingMeasures[chosen[i]]
+		write(place, strong, place.Min.X, place.Max.Y-9, say(lang, "waiting.panel."+m.key))
+		shown.panel(draw.Crop(place, rateLeft, -8, waitingBelow, -24), m, say(lang, "waiting.axis"))
 	})
-	foot := slices.Concat([]string{c.Assumptions(lang)}, c.policies(lang), c.notes(lang))
-	key := legend(policies, 24, 11, func(c draw.Canvas, i int, x, y vg.Length) { sample(c, styleAt(i), x, x+20, y) })
-	return stacked(usualWidth, heading(c, lang, inner), key, measures, space(8), notes(faint, inner, foot...))
+	key := legend(each(policies, func(p string) string {
+		return say(lang, "waiting.policy", "id", p, "what", say(lang, "policy.short."+p))
+	}), 24, 11,
+		func(c draw.Canvas, i int, x, y vg.Length) { sample(c, styleAt(i), x, x+20, y) })
+	return f.fitted(c, []string{c.Assumptions(lang)}, 0, func(vg.Length) []block { return []block{key, measures} })
 }
+
+// Notes implements Chart.
+func (c *WaitingChart) Notes(lang string) []string {
+	return slices.Concat([]string{seriesLeft(lang, len(c.byPolicy())), c.Assumptions(lang)}, c.policies(lang), c.notes(lang))
+}
+
+const waitingBelow vg.Length = 34
 
 func (c *WaitingChart) panel(f draw.Canvas, m waitingMeasure, axis string) {
 	last := 4
@@ -222,7 +265,7 @@ func (c *WaitingChart) panel(f draw.Canvas, m waitingMeasure, axis string) {
 	rulesY(f, small, y, ticks)
 	x := logarithmic(f.X, 2, float64(last))
 	for _, of := range gather(c.Results, func(a, b cost.WaitingResult) bool { return a.Clients == b.Clients }) {
-		write(f, aligned(small, draw.XCenter), x(float64(of[0].Clients)), f.Min.Y-9, strconv.Itoa(of[0].Clients))
+		write(f, aligned(small, draw.XCenter), x(float64(of[0].Clients)), f.Min.Y-9, thousands(of[0].Clients))
 	}
 	write(f, aligned(faint, draw.XRight), f.Max.X, f.Min.Y-20, axis)
 	for i, of := range c.byPolicy() {

@@ -26,7 +26,7 @@ func reportSample(t *testing.T) Report {
 	t.Helper()
 	drawn := &chart.Sensitivity{Sensitivity: study.Sensitivity{Runs: 1000, Series: []study.Series{{Strategy: "token", Points: []study.Point{{X: 0.5, K: 0, N: 1000}, {X: 1, K: 9, N: 1000}}}}}}
 	var svg bytes.Buffer
-	if err := chart.SVG(&svg, drawn, ""); err != nil {
+	if err := chart.SVG(&svg, drawn, chart.Format{}); err != nil {
 		t.Fatal(err)
 	}
 	r := Report{

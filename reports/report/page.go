@@ -85,7 +85,7 @@ func (r *Report) page(first *chart.Grid, figures []Figure) (page.Report, error) 
 	}
 	for _, f := range figures {
 		var svg bytes.Buffer
-		if err := chart.SVG(&svg, f, r.Langs()[0]); err != nil {
+		if err := chart.SVG(&svg, f, chart.Format{Lang: r.Langs()[0]}); err != nil {
 			return page.Report{}, err
 		}
 		report.Charts = append(report.Charts, page.Chart{Texts: f, SVG: svg.Bytes(), CSV: f.name + ".csv"})

@@ -48,7 +48,7 @@ func (r *Report) Files(ctx context.Context, work Worker) (files []File, err erro
 	}
 	add := func(c chart.Chart, name string, endings ...string) {
 		for _, ending := range endings {
-			files = append(files, File{name + ending, func(w io.Writer) error { return chart.Formats[ending](w, c, r.Langs()[0]) }})
+			files = append(files, File{name + ending, func(w io.Writer) error { return chart.Formats[ending](w, c, chart.Format{Lang: r.Langs()[0]}) }})
 		}
 	}
 	first := First(r.Grid) // without the links that the CSV has
