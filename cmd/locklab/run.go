@@ -100,7 +100,7 @@ type runFlags struct {
 func runCommand() *command {
 	r := &runFlags{shown: shownRun{view: "lanes", pictures: true}}
 	return &command{
-		use: "run STRATEGY SCENARIO", args: exactly(2), flags: r.add, run: r.run,
+		use: "run STRATEGY SCENARIO", args: exactly(2, "race"), flags: r.add, run: r.run,
 		examples: []string{"run token gc-pause", "run 002-C R18 --set pause=9s --view story --lang zh", "run redlock restart --json"},
 	}
 }
