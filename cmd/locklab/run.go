@@ -201,11 +201,15 @@ func sameSet(a, b []verdict.Word) bool {
 
 // print prints the run in its views.
 func (r *shownRun) print(e *env) error {
-	o, race := r.Outcome, r.Scenario.ID
-	if o.Scenario.Race != "" {
-		race += " (" + o.Scenario.Race + ")"
+	o := r.Outcome
+	named := func(id, number string) string {
+		if number == "" {
+			return id
+		}
+		return e.First("explain.aside", "text", id, "aside", number)
 	}
-	e.Printf("%s\n", e.Say("run.title", "lock", o.Strategy.Heading(), "race", race, "title", e.Each(func(lang string) string { return lessons.RunTitle(lang, o) })))
+	lock, race := named(o.Strategy.ID, o.Strategy.Article), named(r.Scenario.ID, o.Scenario.Race)
+	e.Printf("%s\n", e.Say("run.title", "lock", lock, "race", race, "title", e.Each(func(lang string) string { return lessons.RunTitle(lang, o) })))
 	if o.NotApplicable != "" {
 		e.Printf("%s\n", e.Say("run.na", "why", e.Each(func(lang string) string { return lessons.WhyNotApplicable(lang, o) })))
 		lessons.NotCovered(e.Printer, o)
