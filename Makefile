@@ -24,11 +24,14 @@ help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 run: ## the tour, the grid, the charts and the report (into out/)
+	@echo "Compiling locklab. This takes a minute or two the first time."
 	$(GO) run ./cmd/locklab demo
+	@echo "Playing every lock in every race, and drawing the charts. This takes a minute or two."
 	$(GO) run ./cmd/locklab matrix -o $(OUT) >/dev/null
-	@echo "Open $(OUT)/report.html; the pictures beside it: grid, poster (all locks), rate, price, recovery, waiting, sweep, sensitivity, par, tolerance."
+	@echo "Open $(OUT)/report.html; the pictures beside it: grid, poster (all locks), sensitivity, rate, tolerance, recovery, price, waiting, sweep, par, doom."
 
 page: ## the page on which one breaks locks (into out/page/): one file, and a folder to host
+	@echo "Compiling the page's engine for the browser. This takes minutes the first time."
 	$(GO) run ./cmd/page $(OUT)/page
 	@echo "Open $(OUT)/page/locklab.html, or host $(OUT)/page/site."
 

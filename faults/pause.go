@@ -28,6 +28,9 @@ var Pause = &simulator.Fault{
 		return buf
 	},
 	Inject: func(f simulator.FaultContext, c simulator.Choice) string {
+		if c.Thread == computing && c.D > 0 {
+			defer f.Client(c.Client).ProlongSleep(c.D)
+		}
 		return f.Client(c.Client).Pause(c.D, f.Max(), c.Thread == beforeSending)
 	},
 }
@@ -36,9 +39,18 @@ var Pause = &simulator.Fault{
 // leave it only when it goes on.
 const beforeSending = 1
 
+// computing as the Thread of a pause: the main thread's sleep is work that goes on only when the client does.
+const computing = 2
+
 // PauseOf is the choice that stops client c, from 1, for d of true time.
 func PauseOf(c int, d time.Duration) simulator.Choice {
 	return simulator.Choice{Verb: verbPause, Client: int8(c), D: d}
+}
+
+// PauseComputingOf is PauseOf with a main thread whose sleep stands for work of the process itself: what is left
+// of it is done after the pause.
+func PauseComputingOf(c int, d time.Duration) simulator.Choice {
+	return simulator.Choice{Verb: verbPause, Client: int8(c), Thread: computing, D: d}
 }
 
 // PauseUnsentOf is the choice that stops client c, from 1, before the requests are sent that

@@ -32,16 +32,19 @@ type KeyState struct {
 // StateOf is the state after the last event of a history.
 func StateOf(h *history.History) State {
 	w := walk(h, verdict.Judgement{})
-	s := stateOf(w.clients, w.keys)
+	s := stateOf(h, w.clients, w.keys)
 	for n := range s.Keys {
 		s.Keys[n].Down = w.reading.Down(n + 1)
 	}
 	return s
 }
 
-func stateOf(clients []clientState, keys []keyState) (s State) {
+func stateOf(h *history.History, clients []clientState, keys []keyState) (s State) {
 	for _, c := range clients {
 		s.Clients = append(s.Clients, ClientState{c.stage, c.retries, c.paused})
+	}
+	if h.Local {
+		return s
 	}
 	for _, k := range keys {
 		s.Keys = append(s.Keys, KeyState{Held: k.held, Owner: k.owner, Until: k.until})
@@ -61,7 +64,7 @@ func Moments(h *history.History) (all []Moment) {
 	for i := 0; i < len(h.Events); i++ {
 		first := i
 		i = w.take(i)
-		s := stateOf(w.clients, w.keys)
+		s := stateOf(h, w.clients, w.keys)
 		for n := range s.Keys {
 			s.Keys[n].Down = w.reading.Down(n + 1)
 		}
@@ -87,7 +90,7 @@ type Row struct {
 func Rows(lang string, h *history.History, j verdict.Judgement) (rows []Row) {
 	v := newWording(lang, h)
 	for _, r := range v.rows(withoutReloads(stepsOf(h, j))) {
-		row := Row{From: r.from, To: r.to, Event: r.last.index, Marks: r.marks, State: stateOf(r.last.clients, r.last.keys)}
+		row := Row{From: r.from, To: r.to, Event: r.last.index, Marks: r.marks, State: stateOf(h, r.last.clients, r.last.keys)}
 		for i := range r.cells {
 			row.Lanes = append(row.Lanes, v.cell(&r.cells[i], r.to))
 		}

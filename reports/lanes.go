@@ -96,6 +96,9 @@ func (d *drawing) heads() []string {
 		line = append(line, clientName(c+1))
 	}
 	title := serverName(d.words.h) + ": " + d.words.h.Key
+	if d.words.h.Local {
+		title = d.words.say("lanes.noserver")
+	}
 	if d.words.h.Nodes > 1 {
 		title = d.eachNode(func(n int) string { return nodeName(n + 1) }) + "  " + d.words.h.Key
 	}
@@ -162,6 +165,9 @@ func (d *drawing) glyph(c clientState) string {
 
 // servers shows who owns the key after the row, for how long, and what befell it.
 func (d *drawing) servers(r *row) string {
+	if d.words.h.Local {
+		return strings.Join(r.notes, "  ")
+	}
 	owners := layout.PadRight(ownerName(r.last.keys[0]), 2)
 	if d.words.h.Nodes > 1 {
 		owners = d.eachNode(func(n int) string { return ownerName(r.last.keys[n]) })

@@ -383,6 +383,14 @@ func placeOf(steps []step, f verdict.Finding, h *history.History) int {
 	if onItsEvent(f, h) {
 		return stepAt(steps, f.Event)
 	}
+	crashed := func(s *step) bool {
+		return s.At == f.From && s.Kind == history.Crash && f.Verdict != verdict.Overlap && slices.Contains(f.Clients, s.Client)
+	}
+	for i := range steps { // what its crash has left behind stands there from then on
+		if crashed(&steps[i]) {
+			return i
+		}
+	}
 	first := len(steps) - 1
 	for i := len(steps) - 1; i >= 0 && steps[i].At >= f.From; i-- {
 		first = i

@@ -160,6 +160,14 @@ func (c ClientTarget) Pause(d, longest time.Duration, unsent bool) (why string) 
 	return ""
 }
 
+// ProlongSleep has the client's main thread sleep for d longer, if it sleeps: of work that computes, a pause
+// delays the rest.
+func (c ClientTarget) ProlongSleep(d time.Duration) {
+	if p, why := c.alive(); why == "" && p.Threads[0].Phase == node.Asleep {
+		p.Threads[0].Due = clock.Later(p.Threads[0].Due, d)
+	}
+}
+
 // pause sets when a pause of length d ends: without a length when a Resume is chosen, or after
 // the longest (0: never).
 func (f FaultContext) pause(p *node.ClientProcess, d, longest time.Duration) {

@@ -368,7 +368,7 @@ func (c *checkFlags) explain(e *env, l *checked.Lock, out *checkedJSON) (open, e
 		return nil, err
 	}
 	explainRaces(e, l, slices.DeleteFunc(own, func(o *race.Outcome) bool {
-		return !slices.ContainsFunc(o.Verdicts, verdict.Word.Harm)
+		return !verdict.Fails(o.Verdicts)
 	}))
 	return nil, nil
 }

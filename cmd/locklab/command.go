@@ -12,6 +12,8 @@ import (
 
 	"locklab/faults"
 	"locklab/reports/text"
+	"locklab/scenarios"
+	"locklab/scenarios/race"
 )
 
 // A command is what a user can do: its name, its flags and what it runs. The catalogues have
@@ -21,11 +23,19 @@ type command struct {
 	texts    []string                   // whose texts its flags have; nil: its own
 	examples []string                   // the catalogues describe them by their numbers, from 1
 	args     cobra.PositionalArgs       // refuses arguments; nil: any are right
-	valid    []string                   // arguments that a shell can complete
+	complete completer                  // what a shell offers as arguments; nil: files
 	flags    func(f *flags)             // declares its flags; nil: there are none
 	run      func(*env, []string) error // nil: it prints its help, and the commands below it run
 	tasks    division                   // of its work among processes
 	below    []*command                 // as in "live run"
+	also     []*command                 // commands that can be called below this one and without it: "play quiz", "quiz"
+	shown    string                     // how help lists it; "": by its name
+}
+
+// name returns the first word of a command's use.
+func (c *command) name() string {
+	name, _, _ := strings.Cut(c.use, " ")
+	return name
 }
 
 // A division is the way in which a command's work can be divided among processes.
@@ -37,12 +47,31 @@ const (
 	onFleet            // by --shard and by a fleet
 )
 
-// commands are all commands, in the order in which help has them.
-func commands() []*command {
-	return []*command{
-		demoCommand(), listCommand(), runCommand(), explainCommand(), replayCommand(), matrixCommand(), sweepCommand(), exploreCommand(),
-		verifyCommand(), parCommand(), toleranceCommand(), rateCommand(), priceCommand(), recoveryCommand(), waitingCommand(),
-		playCommand(), quizCommand(), serveCommand(), checkCommand(), mergeCommand(), fleetCommand(), liveCommand(), secondOpinionCommand(),
+// A group is the commands that help lists below one heading.
+type group struct {
+	name     string // the catalogues have the heading under it
+	commands []*command
+}
+
+// groups returns all commands, in the order in which help lists them.
+func groups() []group {
+	return []group{
+		{"start", []*command{demoCommand(), runCommand(), explainCommand(), playCommand(), serveCommand()}},
+		{"compare", []*command{matrixCommand(), chartCommand()}},
+		{"prove", []*command{exploreCommand(), verifyCommand(), checkCommand()}},
+		{"more", []*command{
+			listCommand(), replayCommand(), liveCommand(), secondOpinionCommand(), fleetCommand(), mergeCommand(), completionCommand(),
+		}},
+	}
+}
+
+// chartCommand draws the chart of a name.
+func chartCommand() *command {
+	return &command{
+		use: "chart NAME", examples: []string{"chart par", "chart price -o price.png"},
+		also: []*command{
+			parCommand(), toleranceCommand(), rateCommand(), priceCommand(), recoveryCommand(), waitingCommand(), sweepCommand(),
+		},
 	}
 }
 
@@ -75,9 +104,13 @@ func newRoot(e *env) *cobra.Command {
 	common.add("lang", &e.lang, "languages", sayLanguages(e))
 	common.add("color", &e.color)
 	common.add("width", &e.width)
-	root.CompletionOptions.HiddenDefaultCmd = true
-	for _, c := range commands() {
-		root.AddCommand(c.cobra(e, ""))
+	for _, g := range groups() {
+		for _, c := range g.commands {
+			root.AddCommand(c.cobra(e, ""))
+			for _, other := range c.also {
+				root.AddCommand(other.cobra(e, ""))
+			}
+		}
 	}
 	translateHelp(e, root)
 	root.SetFlagErrorFunc(flagError)
@@ -86,20 +119,26 @@ func newRoot(e *env) *cobra.Command {
 
 // cobra returns the command as cobra runs it, in an environment, below others of a name.
 func (c *command) cobra(e *env, above string) *cobra.Command {
-	name, _, _ := strings.Cut(c.use, " ")
-	texts := c.texts
+	name, texts := c.name(), c.texts
 	if texts == nil {
 		texts = []string{name}
 	}
-	built := &cobra.Command{Use: c.use, Args: c.args, ValidArgs: c.valid, Example: describe(e, above+name, c.examples)}
+	built := &cobra.Command{Use: c.use, Args: c.args, Annotations: map[string]string{}}
+	built.Example = describe(e, above+name, c.examples)
 	for _, sub := range c.below {
 		built.AddCommand(sub.cobra(e, above+name+"-"))
+	}
+	for _, other := range c.also {
+		sub := other.cobra(e, "")
+		sub.Annotations[ownName] = other.name()
+		built.AddCommand(sub)
 	}
 	if c.flags != nil {
 		c.flags(&flags{built.Flags(), e, texts})
 	}
+	completeArguments(e, c, built)
 	if c.run == nil {
-		built.Args = noneOf(c.below)
+		built.Args = noneOf(slices.Concat(c.below, c.also))
 		built.RunE = func(built *cobra.Command, _ []string) error {
 			printHelp(e, built)
 			return nil
@@ -115,6 +154,18 @@ func (c *command) cobra(e *env, above string) *cobra.Command {
 		return run(args)
 	}
 	return built
+}
+
+// ownName is the annotation of a command that has a name of its own beside the one that was
+// typed: "par" of "chart par".
+const ownName = "name"
+
+// wordsOf returns the words that name a command, without "locklab": of "chart par" only "par".
+func wordsOf(c *cobra.Command) []string {
+	if own := c.Annotations[ownName]; own != "" {
+		return []string{own}
+	}
+	return strings.Fields(c.CommandPath())[1:]
 }
 
 // describe writes examples for the help of a command. The catalogues describe them by the
@@ -226,13 +277,17 @@ func (f *flags) out(files *[]string) { f.set.StringArrayVarP(files, "out", "o", 
 // outTo declares -o, which names one file or folder.
 func (f *flags) outTo(file *string) { f.set.StringVarP(file, "out", "o", "", f.usage("out")) }
 
-// knownCommand refuses a first word that is no command, and offers the nearest.
+// knownCommand refuses a first word that is no command. It offers the command for a lock, a race or a
+// link, or the nearest.
 func knownCommand(root *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
 	if args[0] == "frontier" {
 		return text.Errorf("error.renamed", "old", "locklab frontier", "new", "locklab tolerance")
+	}
+	if meant := meantBy(args); meant != "" {
+		return text.Errorf("error.command.meant", "name", strings.Join(args[:min(len(args), 2)], " "), "command", meant)
 	}
 	var names []string
 	for _, c := range root.Commands() {
@@ -243,12 +298,34 @@ func knownCommand(root *cobra.Command, args []string) error {
 	return text.Errorf("error.command", "name", args[0], "near", text.Near(args[0], names))
 }
 
+// meantBy returns the command that was meant by names without a command: a lock and a race are run, one
+// of them is explained, and a link is run. "": the first word is no such name.
+func meantBy(names []string) string {
+	if isLink(names[0]) {
+		return "locklab run LINK"
+	}
+	_, lockErr := race.Strategy(names[0])
+	_, raceErr := scenarios.ByName(names[0])
+	if lockErr != nil && raceErr != nil {
+		return ""
+	}
+	if len(names) > 1 {
+		id, raceID := names[0], names[1]
+		if lockErr != nil {
+			id, raceID = raceID, id
+		}
+		if _, _, _, err := pickRun([]string{id, raceID}, nil); err == nil {
+			return "locklab run " + id + " " + raceID
+		}
+	}
+	return "locklab explain " + names[0]
+}
+
 // noneOf refuses arguments of a command that only has others below it.
 func noneOf(below []*command) cobra.PositionalArgs {
 	var names []string
 	for _, c := range below {
-		name, _, _ := strings.Cut(c.use, " ")
-		names = append(names, name)
+		names = append(names, c.name())
 	}
 	return func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {

@@ -50,7 +50,8 @@ func newEnv(stdin io.Reader, stdout, stderr io.Writer, getenv func(string) strin
 // execute runs the command that is in args.
 func (e *env) execute(ctx context.Context, args []string) error {
 	root := newRoot(e)
-	root.SetArgs(args)
+	completeFlags(e, root, args)
+	root.SetArgs(replaying(root, args))
 	root.SetOut(e.Out)
 	root.SetErr(e.stderr)
 	return root.ExecuteContext(ctx)
@@ -65,6 +66,9 @@ const defaultWidth = 120
 
 // languages are the values of --lang.
 func languages() []string { return append(text.Languages(), text.Both) }
+
+// colors are the values of --color.
+var colors = []string{"auto", "always", "never"}
 
 // sayLanguages is those that there are, for a sentence.
 func sayLanguages(e *env) string { return text.Join(e.Langs()[0], "chart.list", text.Languages()) }
@@ -96,7 +100,7 @@ func (e *env) checkCommonFlags() error {
 	if e.lang != "" && !slices.Contains(languages(), e.lang) {
 		return text.Errorf("error.lang", "value", e.lang, "languages", sayLanguages(e))
 	}
-	if !slices.Contains([]string{"auto", "always", "never"}, e.color) {
+	if !slices.Contains(colors, e.color) {
 		return text.Errorf("error.color", "value", e.color)
 	}
 	switch {

@@ -111,6 +111,9 @@ func flagError(c *cobra.Command, err error) error {
 	if refused := (*exitError)(nil); errors.As(err, &refused) {
 		return refused
 	}
+	if names := c.Flags().Args(); !c.HasParent() && len(names) > 0 { // as in "locklab token gc-pause --seed 3"
+		return knownCommand(c, names)
+	}
 	value, missing, unknown := (*pflag.InvalidValueError)(nil), (*pflag.ValueRequiredError)(nil), (*pflag.NotExistError)(nil)
 	problem := err
 	switch {
@@ -136,6 +139,9 @@ var mayBeEmpty = []string{"budget", "expect", "summary"}
 // refuseEmpty refuses an empty name of a file, a server or another thing: an unset variable of a
 // script must not look like a flag that was left out.
 func refuseEmpty(c *cobra.Command, args []string) (err error) {
+	if c.Name() == cobra.ShellCompRequestCmd { // a shell completes an empty word
+		return nil
+	}
 	if i := slices.Index(args, ""); i >= 0 {
 		return text.Errorf("error.argument.empty", "n", i+1, "command", c.CommandPath())
 	}

@@ -24,6 +24,7 @@ func explainCommand() *command {
 	return &command{
 		use:      "explain LOCK | RACE | LOCK RACE | LINK|FILE | path [N] | interview [TOPIC] | glossary | asynq | TERM",
 		examples: []string{"explain redlock", "explain R18 --lang zh", "explain 003-C failed-renewal", "explain path 3", "explain lease"},
+		complete: explainable,
 		args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
 				return text.Errorf("error.explain.arguments", "given", len(args))

@@ -85,7 +85,7 @@ func exploreCommand() *command {
 	x := &exploreFlags{boundFlags: boundFlags{Bounds: study.DefaultBounds()}, memory: 4096}
 	x.MaxStates = 20_000_000
 	return &command{
-		use: "explore STRATEGY", args: exactly(1, "lock"), flags: x.add, run: x.run,
+		use: "explore STRATEGY", args: exactly(1, "lock"), complete: aLock, flags: x.add, run: x.run,
 		examples: []string{"explore token", "explore redlock --nodes 3 --budget restart=1", "explore setnx --clients 3 --budget crash=1 --json",
 			"explore token --budget pause=1 --doom -o doom.png", "explore redlock --nodes 5 --max-states 0 --checkpoint redlock.search"},
 	}
@@ -276,9 +276,7 @@ func (s *shownSearch) status() error {
 
 // printCertificate prints what a search has covered and, if that is shown, how fast.
 func (s *shownSearch) printCertificate(e *env) {
-	for _, lang := range e.Langs() {
-		e.Printf("%s\n", certificate.Of(s.Search, lang))
-	}
+	certificate.Print(e.Printer, s.Search)
 	if seconds := s.took.Seconds(); seconds > 0 {
 		e.Printf("%s\n", e.Say("explore.speed", "seconds", fmt.Sprintf("%.2f", seconds),
 			"rate", fmt.Sprintf("%.2f", float64(s.Result.Transitions)/seconds/1e6), "bytes", fmt.Sprint(s.Result.Bytes/int64(max(s.Result.States, 1)))))

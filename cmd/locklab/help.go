@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,32 +15,76 @@ import (
 	"locklab/scenarios/cost"
 )
 
-// landing prints what to do with the program: its most useful commands.
+// printLanding prints what to do first, and the names of all other commands.
 func printLanding(e *env) {
 	for _, lang := range e.Langs() {
-		e.Printf("%s\n\n", text.Say(lang, "help.title"))
+		e.Wrap("", text.Say(lang, "help.title"))
+		e.Printf("\n%s\n", text.Say(lang, "help.group.start"))
 		for _, c := range landingCommands {
-			name, _, _ := strings.Cut(c, " ")
-			if c == landingPath {
-				name = "path"
-			}
-			e.Wrap("  "+text.Pad("locklab "+c, 35), text.Say(lang, "help.landing."+name))
+			e.Wrap("  "+text.Pad("locklab "+c.line, 29), text.Say(lang, "help.landing."+c.texts))
 		}
 		e.Printf("\n")
-		e.Wrap("", text.Say(lang, "help.names"))
-		e.Printf("%s\n", text.Say(lang, "help.more"))
+		for _, g := range groups()[1:] {
+			heading := text.Pad(text.Say(lang, "help.group."+g.name), 10)
+			e.Wrap(heading, text.Join(lang, "chart.list", each(g.commands, (*command).brief)))
+		}
+		e.Printf("\n")
+		e.Wrap("", text.Say(lang, "help.all"))
 	}
 }
 
-// landingCommands are commands to try. The catalogues have what each does under its first word.
-var landingCommands = []string{
-	"demo", "list", "run token gc-pause", "explain R18", landingPath, "replay LINK", "matrix", "sweep pause/ttl",
-	"explore token", "par", "tolerance", "rate", "price", "recovery", "waiting", "play --level 1", "quiz", "serve",
-	"verify", "check ./mylock",
+// brief is a command in a list of names: "matrix", "chart par | rate".
+func (c *command) brief() string {
+	if c.also == nil {
+		return cmp.Or(c.shown, c.name())
+	}
+	return c.name() + " " + strings.Join(each(c.also, (*command).name), " | ")
 }
 
-// landingPath is a second use of a command: its text is that of "path".
-const landingPath = "explain path"
+// landingCommands are the commands to try first. The catalogues have what each does.
+var landingCommands = []struct{ line, texts string }{
+	{"demo", "demo"}, {"run token gc-pause", "run"}, {"explain path", "path"},
+	{"play --level 1", "play"}, {"serve", "serve"},
+}
+
+// printCommands prints all commands, in groups.
+func printCommands(e *env) {
+	e.Sentence("help.title")
+	for _, g := range groups() {
+		e.Printf("\n%s\n", e.Say("help.group."+g.name))
+		printRows(e, g.rows())
+	}
+	e.Printf("\n")
+	e.Sentence("help.ways")
+	e.Sentence("help.names")
+	e.Sentence("help.more")
+}
+
+// A row is a command in a list: how it is shown, and its name, under which its texts are.
+type row struct{ shown, name string }
+
+// rows lists the commands of a group.
+func (g group) rows() (rows []row) {
+	for _, c := range g.commands {
+		if c.run != nil || c.also == nil {
+			rows = append(rows, row{cmp.Or(c.shown, c.name()), c.name()})
+		}
+		rows = append(rows, c.alsoRows()...)
+	}
+	return rows
+}
+
+// alsoRows lists the commands that can be called below c and without it.
+func (c *command) alsoRows() []row {
+	return each(c.also, func(other *command) row { return row{c.name() + " " + other.name(), other.name()} })
+}
+
+// printRows prints commands in two columns, each with its short text.
+func printRows(e *env, rows []row) {
+	for _, r := range rows {
+		e.Wrap("  "+text.Pad(r.shown, 17), e.Say("help."+r.name+".short"))
+	}
+}
 
 // translateHelp makes all commands print their help in the language of the reader. Their
 // texts stand in the catalogues under their names.
@@ -79,11 +124,10 @@ func withChildren(commands []*cobra.Command) (all []*cobra.Command) {
 
 // helpName is a command in the keys of its texts: "root", "run", "fleet-run".
 func helpName(c *cobra.Command) string {
-	_, name, below := strings.Cut(c.CommandPath(), " ")
-	if !below {
+	if !c.HasParent() {
 		return "root"
 	}
-	return strings.ReplaceAll(name, " ", "-")
+	return strings.Join(wordsOf(c), "-")
 }
 
 // longPlaces fill the places of the long help texts.
@@ -112,11 +156,15 @@ const contractExample = `
 func printHelp(e *env, c *cobra.Command) {
 	name := helpName(c)
 	if !c.HasParent() {
-		printLanding(e)
+		printCommands(e)
 		e.Printf("\n")
 	}
 	for _, lang := range e.Langs() {
 		printLong(e, text.Say(lang, "help."+name+".long", longPlaces(lang)...))
+	}
+	if name == "chart" {
+		e.Printf("\n")
+		printRows(e, chartCommand().alsoRows())
 	}
 	e.Printf("\n%s\n  %s\n", e.Say("help.usage"), c.UseLine())
 	if c.Example != "" {

@@ -16,7 +16,7 @@ import (
 func TestHelp(t *testing.T) {
 	effort.Unwatched(t, "one goroutine prints")
 	unfilled := regexp.MustCompile(`help\.[a-z]|\{[a-z]+\}`)
-	for _, command := range []string{"", "demo", "list", "run", "explain", "replay", "matrix", "sweep", "explore", "verify", "par", "tolerance", "check", "rate", "price", "recovery", "waiting", "help", "merge", "fleet", "fleet run", "fleet worker", "live", "live run", "live replay", "live matrix", "live verify", "second-opinion"} {
+	for _, command := range allCommands() {
 		for _, lang := range []string{"en", "zh"} {
 			args := append(strings.Fields(command), "--help", "--lang", lang, "--width", "100")
 			code, out, errs := call(t, args...)
@@ -31,6 +31,108 @@ func TestHelp(t *testing.T) {
 				if runewidth.StringWidth(strings.TrimRight(line, "\n")) > 100 && !strings.HasPrefix(line, "  locklab ") {
 					t.Errorf("%v: too wide: %s", args, line)
 				}
+			}
+		}
+	}
+}
+
+// allCommands are the words of all commands, also in their further ways in: "", "demo", "chart par".
+func allCommands() []string {
+	all := []string{""}
+	for _, c := range withChildren(newRoot(newTestEnv(nil, nil)).Commands()) {
+		all = append(all, strings.TrimPrefix(c.CommandPath(), "locklab "))
+	}
+	return all
+}
+
+// A newcomer sees five commands first, which all work, and the names of all others, on half a screen.
+func TestLanding(t *testing.T) {
+	_, page, _ := call(t)
+	if n := strings.Count(page, "\n"); n < 12 || n > 16 {
+		t.Errorf("%d lines, want 12 to 16:\n%s", n, page)
+	}
+	if n := strings.Count(page, "\n  locklab "); n != 5 || len(landingCommands) != 5 {
+		t.Errorf("%d commands to try, want 5:\n%s", n, page)
+	}
+	for _, c := range landingCommands {
+		if code, _, errs := call(t, strings.Fields(c.line+" --help")...); code != exitOK {
+			t.Errorf("%s: %s", c.line, errs)
+		}
+	}
+	for _, g := range groups() {
+		for _, c := range g.commands {
+			if !strings.Contains(page, c.brief()) && g.name != "start" {
+				t.Errorf("the page does not name %q:\n%s", c.brief(), page)
+			}
+		}
+	}
+}
+
+// The help of all lists every command once, in a group: charts below chart, the quiz below play, and a
+// replay as the run of a link.
+func TestHelpListsEveryCommand(t *testing.T) {
+	_, page, _ := call(t, "--help")
+	page, _, _ = strings.Cut(page, "These also work")
+	ways := map[string]string{"quiz": "play quiz", "replay": "run LINK"}
+	for _, c := range chartCommand().also {
+		ways[c.name()] = "chart " + c.name()
+	}
+	for _, command := range allCommands() {
+		switch {
+		case command == "" || command == "help" || command == "chart" || strings.Contains(command, " "):
+			continue
+		case ways[command] != "":
+			command = ways[command]
+		}
+		if n := strings.Count(page, "\n  "+command+"  "); n != 1 {
+			t.Errorf("%s is listed %d times, want once:\n%s", command, n, page)
+		}
+	}
+}
+
+// A further way in does what the command itself does.
+func TestWaysIn(t *testing.T) {
+	effort.Unwatched(t, watchedCommands)
+	good := link(t)
+	for way, command := range map[string]string{
+		"chart price --strategies token --json": "price --strategies token --json",
+		"chart rate --help":                     "rate --help",
+		"play quiz --seed 7 --count 2":          "quiz --seed 7 --count 2",
+		"run " + good:                           "replay " + good,
+		"--width 80 run --against redlock " + good + " --view table": "replay " + good + " --width 80 --against redlock --view table",
+		"run " + good + " --help":                                    "replay --help",
+		"run " + good + " --json --expect lie":                       "replay " + good + " --json --expect lie",
+	} {
+		code, out, errs := call(t, strings.Fields(way)...)
+		wantCode, want, wantErrs := call(t, strings.Fields(command)...)
+		out = strings.Replace(out, "locklab chart ", "locklab ", 1) // in the line of its usage
+		if code != wantCode || out != want || errs != wantErrs {
+			t.Errorf("%s: exit status %d, %q\n%s\nwant %d, %q\n%s", way, code, errs, out, wantCode, wantErrs, want)
+		}
+	}
+}
+
+// A share of a chart and its task on another machine are those of the command, whatever was typed.
+func TestWaysInAreOneCommand(t *testing.T) {
+	root := newRoot(newTestEnv(nil, nil))
+	c, _, err := root.Find([]string{"chart", "par"})
+	if got := canonical(c, nil); err != nil || len(got) != 1 || got[0] != "par" || c.Annotations[isShared] == "" {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// The first line of an output fits the width, as all others do.
+func TestFirstLineFits(t *testing.T) {
+	effort.Unwatched(t, watchedCommands)
+	for _, command := range []string{
+		"", "--help", "run token gc-pause", "run redlock getset-nil", "explain R18", "explain token gc-pause", "explain lease", "demo", "list",
+		"play --levels", "quiz --seed 1 --count 1", "matrix --strategies token --scenarios R18 --runs 1", "explore mutex --attempts 1",
+	} {
+		for _, lang := range []string{"en", "zh"} {
+			_, out, errs := call(t, append(strings.Fields(command), "--width", "60", "--lang", lang)...)
+			first, _, _ := strings.Cut(strings.TrimLeft(out, "\n"), "\n")
+			if n := runewidth.StringWidth(first); n > 60 || n == 0 {
+				t.Errorf("%s: the first line has %d columns, want 1 to 60: %s%s", command, n, first, errs)
 			}
 		}
 	}

@@ -41,7 +41,7 @@ var listable = []string{"strategies", "scenarios", "faults"}
 func listCommand() *command {
 	var families []string
 	return &command{
-		use: "list [strategies|scenarios|faults]", valid: listable, args: atMost(1),
+		use: "list [strategies|scenarios|faults]", complete: oneOf(listable), args: atMost(1),
 		flags: func(f *flags) { addFamilies(f, &families) },
 		run: func(e *env, args []string) error {
 			entries, kinds, err := toList(args, families)

@@ -155,7 +155,7 @@ func liveRunCommand() *command {
 		settings []string
 	)
 	return &command{
-		use: "run STRATEGY SCENARIO", texts: []string{"live", "run"}, args: exactly(2, "race"),
+		use: "run STRATEGY SCENARIO", texts: []string{"live", "run"}, args: exactly(2, "race"), complete: aLockAndARace,
 		examples: []string{"live run token failover", "live run redlock restart --lease 1s", "live run zk-mutex session-ends --zookeeper 127.0.0.1:2181", "live run token gc-pause --set ttl=1s --set pause=1300ms --redis redis://127.0.0.1:6379/9"},
 		flags: func(f *flags) {
 			servers.add(f)

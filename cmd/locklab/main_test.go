@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
@@ -213,6 +214,19 @@ func TestWrongUse(t *testing.T) {
 		{[]string{"demo", "--color", "red"}, []string{`"red"`, "auto, always or never"}},
 		{[]string{"demo", "--width", "7"}, []string{"7", "40"}},
 		{[]string{"frontier"}, []string{"tolerance"}},
+		{[]string{"token", "gc-pause"}, []string{"did you mean 'locklab run token gc-pause'?"}},
+		{[]string{"R18", "002-C"}, []string{"did you mean 'locklab run 002-C R18'?"}},
+		{[]string{"token", "gc-pause", "--seed", "3"}, []string{"did you mean 'locklab run token gc-pause'?"}},
+		{[]string{"token", "gc-paus"}, []string{"did you mean 'locklab explain token'?"}},
+		{[]string{"token"}, []string{"did you mean 'locklab explain token'?"}},
+		{[]string{"gc-pause", "--help"}, []string{"did you mean 'locklab explain gc-pause'?"}},
+		{[]string{"help", "gc-pause"}, []string{"did you mean 'locklab explain gc-pause'?"}},
+		{[]string{good}, []string{"did you mean 'locklab run LINK'?"}},
+		{[]string{"chart", "pars"}, []string{`"chart pars"`, "did you mean par?"}},
+		{[]string{"run", good, "token"}, []string{"replay LINK"}},
+		{[]string{"run", good[:len(good)-5]}, []string{"damaged"}},
+		{[]string{"completion", "bsh"}, []string{`"bsh"`, "did you mean bash?", "powershell"}},
+		{[]string{"completion"}, []string{"completion SHELL"}},
 		{[]string{"explore", "token", "--asks", "2"}, []string{"--retries"}},
 		{[]string{"explore", "token", "--retries", "-2"}, []string{"-2", "auto"}},
 		{[]string{"explore", "token", "--uses", "renw"}, []string{`"renw"`, "did you mean renew?", "give-up"}},
@@ -562,6 +576,18 @@ func TestReport(t *testing.T) {
 	}
 	write("setnx", "token") // the searches of the others take most of a minute
 	same("grid.csv", "sensitivity.csv")
+	makefile, err := os.ReadFile(filepath.Join("..", "..", "Makefile"))
+	_, last, _ := strings.Cut(string(makefile), "/report.html; the pictures beside it: ")
+	last, _, _ = strings.Cut(last, "\n")
+	pictures, globErr := filepath.Glob(filepath.Join(dir, "*.svg"))
+	for _, picture := range pictures {
+		if name := strings.TrimSuffix(filepath.Base(picture), ".svg"); !slices.Contains(strings.FieldsFunc(last, notLetter), name) {
+			t.Errorf("the last line of make run does not name %s: %s", name, last)
+		}
+	}
+	if err := errors.Join(err, globErr); err != nil || len(pictures) < 10 {
+		t.Errorf("%d pictures, %v", len(pictures), err)
+	}
 	page, err := os.ReadFile(filepath.Join(dir, "report.html"))
 	if err != nil {
 		t.Fatal(err)
@@ -570,6 +596,8 @@ func TestReport(t *testing.T) {
 		t.Errorf("the page has %d bytes, or wants the network", len(page))
 	}
 }
+
+func notLetter(r rune) bool { return !unicode.IsLetter(r) }
 
 // Families choose locks: all of theirs, in historical order, and no others.
 func TestFamilies(t *testing.T) {
@@ -623,35 +651,55 @@ func TestOutputCannotBeWritten(t *testing.T) {
 	}
 }
 
-// The README shows what the program prints. A block that begins with a command
-// is that command's output.
+// A README shows what the program prints, on three screens. A block that begins with a command is
+// that command's output.
 func TestREADME(t *testing.T) {
-	path := filepath.Join("..", "..", "README.md")
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	blocks := 0
-	fresh := regexp.MustCompile("(?s)```\n\\$ locklab ([^\n]*)\n(.*?)```").ReplaceAllFunc(text, func(block []byte) []byte {
-		blocks++
-		command, _, _ := strings.Cut(strings.TrimPrefix(string(block), "```\n$ locklab "), "\n")
-		code, out, errs := call(t, strings.Fields(command)...)
-		if code != 0 {
-			t.Errorf("%s: %s", command, errs)
+	for _, path := range []string{"../../README.md", "../../reports/text/zh/README.md"} {
+		text, err := os.ReadFile(filepath.FromSlash(path))
+		if err != nil {
+			t.Fatal(err)
 		}
-		return []byte("```\n$ locklab " + command + "\n" + out + "```")
-	})
-	if blocks == 0 {
-		t.Error("the README shows no session")
+		blocks := 0
+		fresh := regexp.MustCompile("(?s)```\n\\$ locklab ([^\n]*)\n(.*?)```").ReplaceAllFunc(text, func(block []byte) []byte {
+			blocks++
+			command, _, _ := strings.Cut(strings.TrimPrefix(string(block), "```\n$ locklab "), "\n")
+			code, out, errs := call(t, strings.Fields(command)...)
+			if code != 0 {
+				t.Errorf("%s: %s", command, errs)
+			}
+			return []byte("```\n$ locklab " + command + "\n" + out + "```")
+		})
+		if n := bytes.Count(fresh, []byte("\n")); blocks == 0 || n > 120 {
+			t.Errorf("%s: %d sessions, want at least 1; %d lines, want at most 120", path, blocks, n)
+		}
+		if !*update && !bytes.Equal(fresh, text) {
+			t.Errorf("%s shows something else than the program prints; go test ./cmd/... -update writes it anew", path)
+		}
+		if *update && !bytes.Equal(fresh, text) {
+			if err := os.WriteFile(path, fresh, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
-	if bytes.Equal(fresh, text) {
-		return
-	}
-	if !*update {
-		t.Fatal("the README shows something else than the program prints; go test ./cmd/... -update writes it anew")
-	}
-	if err := os.WriteFile(path, fresh, 0o644); err != nil {
-		t.Fatal(err)
+}
+
+// A README names commands and flags that there are.
+func TestREADMECommands(t *testing.T) {
+	for _, path := range []string{"../../README.md", "../../reports/text/zh/README.md"} {
+		readme, err := os.ReadFile(filepath.FromSlash(path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := regexp.MustCompile("`locklab ([^`]+)`").FindAllSubmatch(readme, -1)
+		if len(lines) < 10 {
+			t.Errorf("%s: %d commands, want 10 or more", path, len(lines))
+		}
+		for _, m := range lines {
+			words := strings.Fields(string(m[1]))
+			if code, _, errs := call(t, append(words, "--help")...); code != exitOK {
+				t.Errorf("%s: locklab %s: %s", path, m[1], errs)
+			}
+		}
 	}
 }
 

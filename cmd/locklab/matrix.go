@@ -63,11 +63,12 @@ type matrixFlags struct {
 	races []string
 	runs  int
 	dir   string
+	waits bool // in the charts of a report; see study.Situation
 }
 
 func matrixCommand() *command {
 	m := &matrixFlags{}
-	return &command{use: "matrix", args: noArguments, flags: m.add, run: m.run, tasks: onFleet}
+	return &command{use: "matrix", texts: []string{"matrix", "pauses"}, args: noArguments, flags: m.add, run: m.run, tasks: onFleet}
 }
 
 func (m *matrixFlags) add(f *flags) {
@@ -75,6 +76,7 @@ func (m *matrixFlags) add(f *flags) {
 	f.add("scenarios", &m.races)
 	ranged(f, "runs", &m.runs, 0, 100_000, "error.runs")
 	f.outTo(&m.dir)
+	parse(f, "work", "computes", &m.waits, study.ParseWork)
 }
 
 func (m *matrixFlags) run(e *env, _ []string) error {
@@ -92,7 +94,7 @@ func (m *matrixFlags) run(e *env, _ []string) error {
 		}
 	}
 	e.command = commandLine(canonical(e.running, nil), flagsOf(e.running, func(name string) bool { return name == "out" }))
-	return playMatrix(e, entries, scs, m.runs, m.dir)
+	return m.play(e, entries, scs)
 }
 
 // reportMemory is the limit that the garbage collector gets while a report is made, in
@@ -100,7 +102,8 @@ func (m *matrixFlags) run(e *env, _ []string) error {
 // holds 200 MB: a limit near that would cost more time than all the rest.
 const reportMemory = 1 << 30
 
-func playMatrix(e *env, entries []lock.Entry, scs []race.Scenario, runs int, dir string) error {
+func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Scenario) error {
+	runs, dir := m.runs, m.dir
 	if dir != "" {
 		defer debug.SetGCPercent(debug.SetGCPercent(300))
 		defer debug.SetMemoryLimit(debug.SetMemoryLimit(reportMemory))
@@ -133,7 +136,7 @@ func playMatrix(e *env, entries []lock.Entry, scs []race.Scenario, runs int, dir
 	}
 	if dir != "" {
 		if stopped, err = writeReport(e, &report.Report{
-			Printer: e.Printer, Command: e.command, Dir: dir, Locks: entries, Grid: grid, Outcomes: flat, Runs: shown.Runs(),
+			Printer: e.Printer, Command: e.command, Dir: dir, Locks: entries, Grid: grid, Outcomes: flat, Runs: shown.Runs(), Waits: m.waits,
 		}); err != nil {
 			return err
 		}
@@ -188,7 +191,8 @@ func printGrid(e *env, grid *chart.Grid, outcomes []*race.Outcome, runs int) err
 // printCounts prints how often each lock failed, with the confidence interval of the
 // count.
 func printCounts(e *env, outcomes []*race.Outcome) {
-	e.Printf("\n%s\n", e.Say("matrix.counts"))
+	e.Printf("\n")
+	e.Wrap("", e.Say("matrix.counts"))
 	for _, o := range outcomes {
 		if o.Runs == 0 {
 			continue

@@ -26,7 +26,7 @@ type playFlags struct {
 func playCommand() *command {
 	p := &playFlags{boundFlags: boundFlags{Bounds: play.DefaultBounds()}}
 	return &command{
-		use: "play [STRATEGY|LINK]", args: atMost(1), flags: p.add, run: p.run,
+		use: "play [STRATEGY|LINK]", args: atMost(1), complete: aLock, flags: p.add, run: p.run, also: []*command{quizCommand()},
 		examples: []string{"play token", "play --level 2", "play redlock --budget restart=1 --attempts 1", "play LINK", "play token --timing any --budget pause=1"},
 	}
 }
@@ -88,7 +88,7 @@ func (p *playFlags) link(e *env, link string) error {
 // listLevels prints the course.
 func listLevels(e *env) error {
 	return e.show(game.LevelsJSON(), func() error {
-		e.Printf("%s\n", e.Say("play.levels"))
+		e.Wrap("", e.Say("play.levels"))
 		for i, l := range play.Levels() {
 			e.Wrap(fmt.Sprintf("  %2d  %s %s ", i+1, text.Pad(l.Lock, 13), text.Pad(string(l.Harm), 12)), e.Each(func(lang string) string { return game.LevelTitle(l, lang) }))
 		}

@@ -7,7 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
+
+	"github.com/spf13/cobra"
 
 	"locklab/reports"
 	"locklab/reports/text"
@@ -29,7 +32,7 @@ type replayFlags struct {
 func replayCommand() *command {
 	r := &replayFlags{shown: shownRun{view: "lanes"}}
 	return &command{
-		use: "replay LINK|FILE", args: exactly(1, "link"), flags: r.add, run: r.run,
+		use: "replay LINK|FILE", shown: "run LINK", args: exactly(1, "link"), flags: r.add, run: r.run,
 		examples: []string{"replay LINK --against redlock"},
 	}
 }
@@ -86,6 +89,22 @@ func replayed(t simulator.Trace, against string) (*race.Outcome, error) {
 		return nil, text.Errorf("error.against", "cause", err)
 	}
 	return study.Against(entry, t)
+}
+
+// replaying returns a command line with "replay LINK" in place of "run LINK".
+func replaying(root *cobra.Command, args []string) []string {
+	c, _, err := root.Find(args)
+	i := slices.Index(args, "run")
+	if err != nil || c.CommandPath() != "locklab run" || !slices.ContainsFunc(args[i:], isLink) {
+		return args
+	}
+	return slices.Concat(args[:i], []string{"replay"}, args[i+1:])
+}
+
+// isLink reports whether a word is a link, even of another version or a damaged one.
+func isLink(word string) bool {
+	_, err := simulator.ParseLink(word)
+	return !errors.Is(err, simulator.ErrTraceForeign)
 }
 
 // readTrace reads a link, or a file that contains one.

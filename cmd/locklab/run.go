@@ -100,7 +100,7 @@ type runFlags struct {
 func runCommand() *command {
 	r := &runFlags{shown: shownRun{view: "lanes", pictures: true}}
 	return &command{
-		use: "run STRATEGY SCENARIO", args: exactly(2, "race"), flags: r.add, run: r.run,
+		use: "run STRATEGY SCENARIO | LINK", args: exactly(2, "race"), complete: aLockAndARace, flags: r.add, run: r.run,
 		examples: []string{"run token gc-pause", "run 002-C R18 --set pause=9s --view story --lang zh", "run redlock restart --json"},
 	}
 }
@@ -146,6 +146,9 @@ func pickRun(args, changes []string) (entry lock.Entry, sc race.Scenario, s race
 	return entry, sc, s, err
 }
 
+// verdictNames are the verdicts that a run can be expected to have.
+var verdictNames = []string{"OVERLAP", "STALE-WRITE", "FENCED", "WRONG-DEL", "LIE", "ORPHAN", "DEADLOCK", "BLOCKED", "STARVED", "HOLDS", "N/A"}
+
 func parseExpect(words string) (want []verdict.Word, err error) {
 	for _, w := range strings.FieldsFunc(words, func(r rune) bool { return r == ',' || r == ' ' }) {
 		if now, former := verdict.Renamed(w); former {
@@ -153,7 +156,7 @@ func parseExpect(words string) (want []verdict.Word, err error) {
 		}
 		word, err := verdict.ParseWord(w)
 		if err != nil {
-			return nil, text.Errorf("error.expect", "name", w, "names", "OVERLAP, STALE-WRITE, FENCED, WRONG-DEL, LIE, ORPHAN, DEADLOCK, BLOCKED, STARVED, HOLDS, N/A")
+			return nil, text.Errorf("error.expect", "name", w, "names", strings.Join(verdictNames, ", "))
 		}
 		want = append(want, word)
 	}
@@ -209,9 +212,9 @@ func (r *shownRun) print(e *env) error {
 		return e.First("explain.aside", "text", id, "aside", number)
 	}
 	lock, race := named(o.Strategy.ID, o.Strategy.Article), named(r.Scenario.ID, o.Scenario.Race)
-	e.Printf("%s\n", e.Say("run.title", "lock", lock, "race", race, "title", e.Each(func(lang string) string { return lessons.RunTitle(lang, o) })))
+	e.Wrap("", e.Say("run.title", "lock", lock, "race", race, "title", e.Each(func(lang string) string { return lessons.RunTitle(lang, o) })))
 	if o.NotApplicable != "" {
-		e.Printf("%s\n", e.Say("run.na", "why", e.Each(func(lang string) string { return lessons.WhyNotApplicable(lang, o) })))
+		e.Wrap("", e.Say("run.na", "why", e.Each(func(lang string) string { return lessons.WhyNotApplicable(lang, o) })))
 		lessons.NotCovered(e.Printer, o)
 		e.Next("locklab explain "+o.Scenario.ID, "locklab matrix --scenarios "+o.Scenario.ID)
 		return nil

@@ -33,7 +33,7 @@ func secondOpinionCommand() *command {
 	q := &opinionFlags{boundFlags: boundFlags{Bounds: study.DefaultBounds()}}
 	q.Nodes, q.MaxStates = 3, 2_000_000
 	return &command{
-		use: "second-opinion [STRATEGY...]", flags: q.add, run: q.run,
+		use: "second-opinion [STRATEGY...]", complete: locks, flags: q.add, run: q.run,
 		examples: []string{"second-opinion", "second-opinion setnx token --timing any", "second-opinion watchdog --budget lose-reply=1 -o watchdog", "second-opinion zk-naive --attempts 1 --uses check,wait --budget expire-session=1"},
 	}
 }

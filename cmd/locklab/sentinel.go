@@ -33,7 +33,7 @@ type sentinelJSON struct {
 func liveSentinelCommand() *command {
 	d := &reality.SentinelDemo{Fault: reality.Partitioned, DownAfter: reality.DownAfter, TTL: 10 * time.Second}
 	return &command{
-		use: "sentinel [STRATEGY]", args: atMost(1),
+		use: "sentinel [STRATEGY]", args: atMost(1), complete: aLock,
 		examples: []string{"live sentinel", "live sentinel watchdog --fault kill", "live sentinel --down-after 1s --periods 100ms --ttl 2s"},
 		flags: func(f *flags) {
 			f.add("fault", &d.Fault)

@@ -35,7 +35,7 @@ func divide(e *env, c *command, built *cobra.Command) func(args []string) error 
 	shard := ""
 	(&flags{built.Flags(), e, nil}).add("shard", &shard)
 	if c.tasks == onFleet {
-		built.Annotations = map[string]string{isShared: "yes"}
+		built.Annotations[isShared] = "yes"
 	}
 	return func(args []string) error {
 		switch {
@@ -122,7 +122,7 @@ func computeShare(e *env, c *command, args []string, shard string) error {
 // canonical is the command line that computes the same: without "locklab", without flags
 // that all commands have, and without those that say where results go.
 func canonical(c *cobra.Command, args []string) []string {
-	return append(strings.Fields(c.CommandPath())[1:], append(flagsOf(c, func(name string) bool { return !slices.Contains(showing, name) }), args...)...)
+	return append(wordsOf(c), append(flagsOf(c, func(name string) bool { return !slices.Contains(showing, name) }), args...)...)
 }
 
 // divides reports whether a command line from elsewhere is one that canonical writes of a

@@ -25,6 +25,7 @@ type sweepFlags struct {
 	set      string
 	verdicts []string
 	refine   int
+	waits    bool
 	resume   string
 }
 
@@ -32,8 +33,8 @@ func sweepCommand() *command {
 	s := &sweepFlags{chart: chartFlags{numbers: true}, runs: report.SensitivityRuns}
 	s.chart.next = []string{"locklab sweep pause/ttl -o sweep.png", "locklab run watchdog gc-pause", "locklab matrix"}
 	return &command{
-		use: "sweep SETTING[=VALUES] [SETTING[=VALUES]]", args: between(1, 2, "settings"), flags: s.add, run: s.run, tasks: onFleet,
-		examples: []string{"sweep pause/ttl", "sweep pause/ttl=0.5:1.5:0.05 --refine 3 --strategies token,watchdog -o sweep.png",
+		use: "sweep [SETTING[=VALUES] [SETTING[=VALUES]]]", texts: []string{"sweep", "pauses"}, args: between(0, 2, "settings"), flags: s.add, run: s.run, tasks: onFleet,
+		examples: []string{"sweep", "sweep pause/ttl=0.5:1.5:0.05 --refine 3 --strategies token,watchdog -o sweep.png",
 			"sweep client-rate --set work=lease --strategies token,redlock,redlock-drift", "sweep renewal/ttl pause/ttl=0:1:0.1 --strategies watchdog,redlock-extend -o renewal.png",
 			"sweep ttl=5s,10s,30s --set pause=12s --runs 9000 --resume ttl.json"},
 	}
@@ -41,6 +42,7 @@ func sweepCommand() *command {
 
 func (s *sweepFlags) add(f *flags) {
 	s.chart.add(f)
+	parse(f, "work", "computes", &s.waits, study.ParseWork)
 	ranged(f, "runs", &s.runs, 1, 1_000_000, "error.runs")
 	f.add("set", &s.set)
 	f.add("verdict", &s.verdicts)
@@ -49,6 +51,9 @@ func (s *sweepFlags) add(f *flags) {
 }
 
 func (s *sweepFlags) run(e *env, args []string) error {
+	if len(args) == 0 {
+		args = []string{"pause/ttl"}
+	}
 	order, err := sweepOrder(args, s.set, s.verdicts)
 	if err == nil && s.refine > 0 && e.elsewhere != nil {
 		err = text.Errorf("error.sweep.refine.share")
@@ -56,7 +61,7 @@ func (s *sweepFlags) run(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	order.Runs, order.Refine = s.runs, s.refine
+	order.Runs, order.Refine, order.Waits = s.runs, s.refine, s.waits
 	if err := order.Complete(); err != nil {
 		return err
 	}

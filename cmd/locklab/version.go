@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"runtime"
 	"runtime/debug"
 
@@ -12,18 +13,39 @@ import (
 type versionJSON struct {
 	Version int    `json:"version"` // of the output
 	Locklab string `json:"locklab"` // as the Go module system names it
+	Commit  string `json:"commit,omitempty"`
 	Go      string `json:"go"`
 	Trace   int    `json:"trace"` // version of links
 }
 
 func printVersion(e *env) error {
 	v := versionJSON{Version: schema, Locklab: "(devel)", Go: runtime.Version(), Trace: simulator.TraceVersion}
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		v.Locklab = info.Main.Version
+	if info, ok := debug.ReadBuildInfo(); ok {
+		v.Locklab = cmp.Or(info.Main.Version, v.Locklab)
+		v.Commit = commitOf(info.Settings)
 	}
 	if e.json {
 		return e.printJSON(v)
 	}
-	e.Printf("locklab %s, %s, %s\n", v.Locklab, v.Go, report.Version())
+	built := v.Locklab
+	if v.Commit != "" {
+		built += ", " + e.Say("version.commit", "commit", v.Commit)
+	}
+	e.Printf("locklab %s, %s, %s\n", built, v.Go, report.Version())
 	return nil
+}
+
+// commitOf returns the first digits of the commit that the program was built from, with "+dirty" if files
+// had changed since. "": it was built without (go build -buildvcs=false, go run, a test).
+func commitOf(settings []debug.BuildSetting) string {
+	of := map[string]string{}
+	for _, s := range settings {
+		of[s.Key] = s.Value
+	}
+	commit := of["vcs.revision"]
+	commit = commit[:min(len(commit), 12)]
+	if commit != "" && of["vcs.modified"] == "true" {
+		commit += "+dirty"
+	}
+	return commit
 }

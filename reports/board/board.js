@@ -184,7 +184,8 @@ function drawRace() {
   }), state.settings ? button(say("board.usual"), () => playRace(r.lock, r.race)) : null);
   const told = r.run?.story ? el("details", el("summary", say("board.story")), el("ol", r.run.story.map((one) => el("li", one.t ? el("span.faint", one.t + " ") : null, own(one.s))))) : null;
   const typed = r.run?.commands ? el("details", el("summary", say("board.commands")), el("div.scroll", el("pre", own(r.run.commands)))) : null;
-  show(el("h2", el("span.code", r.lock), ", ", own(r.title), ": ", el("span" + (r.verdicts[0] === "HOLDS" || r.verdicts[0] === "N/A" ? "" : ".harm"), r.verdicts.join(" "))),
+  show(el("h2", el("span.code", r.lock), ", ", own(r.title), ": ", verdictsOf(r)),
+    tone(r.verdicts) === "quiet" && r.run ? el("p.faint", say("board.vacuous")) : null,
     choose, r.settings.length ? sliders : null,
     r.not_injected ? el("p.faint", r.not_injected.map(own).join(" ")) : null,
     r.run ? moving(r.run, r.listings) : el("p.end", own(r.not_applicable)), told, typed);
@@ -298,6 +299,8 @@ const mend = (lock) => work(async () => {
   redraw();
 });
 
+const verdictsOf = (of) => el(["span", tone(of.verdicts)].filter(Boolean).join("."), of.verdicts.join(" "));
+
 // boundsOf says what is not usual about the bounds of a game.
 function boundsOf(at) {
   const bound = (name) => new RegExp(`(?:^|,)${name}=([^,]*)`).exec(at.bounds)?.[1];
@@ -327,7 +330,7 @@ function drawGame() {
     el("p.goal", target, boundsOf(at) ? el("span.faint", " ", boundsOf(at)) : null),
     el("div.score", el("span", say("board.used", { used: at.faults.map((f) => `${f.name} ${f.used}/${f.most}`).join(", ") || say("play.nofaults") })),
       el("span", say("board.steps", { steps: at.steps })), harm ? drawDoom() : null,
-      at.verdicts.length ? el("span.harm", at.verdicts.join(" ")) : null),
+      at.verdicts.length ? verdictsOf(at) : null),
     el("div.play",
       el("div", won ? drawEnd() : null, state.mended ? drawMended() : null, drawRun(at)),
       el("div.side",
@@ -374,7 +377,7 @@ function drawMend(at) {
 
 function drawMended() {
   const m = state.mended, found = m.goal.possible;
-  const about = { lock: m.lock, harm: m.goal.harm, faults: m.budget || say("play.nofaults"), states: m.goal.states, found: m.found.join(", ") };
+  const about = { lock: m.lock, harm: m.goal.harm, faults: m.budget || say("play.nofaults"), states: m.goal.states, clients: m.clients, attempts: m.attempts, found: m.found.join(", ") };
   const key = found ? "still" : !m.goal.complete ? "unknown" : m.found.length ? "other" : "holds";
   return el("div.end" + (found ? ".harmful" : ""),
     el("p", say("play.mend.same", { lock: m.lock, same: m.same, all: m.of, verdict: m.verdicts[0] ?? "HOLDS" })),

@@ -18,8 +18,11 @@ import (
 // certificate is the lines of one.
 type certificate struct {
 	lang  string
-	lines []string
+	lines []line
 }
+
+// A line is a text beside its name, which may be blank.
+type line struct{ label, text string }
 
 func (c *certificate) say(key string, pairs ...string) string { return text.Say(c.lang, key, pairs...) }
 
@@ -35,15 +38,33 @@ func (c *certificate) list(key string, items []string) {
 		if i == 0 {
 			name = c.say("certificate." + key + ".name")
 		}
-		c.lines = append(c.lines, "  "+text.Pad(name, 12)+" "+item)
+		c.lines = append(c.lines, line{"  " + text.Pad(name, 12) + " ", item})
 	}
 }
 
 // Of returns the certificate of a search in a language of package text.
 func Of(s *study.Search, lang string) string {
+	var lines []string
+	for _, l := range linesOf(s, lang) {
+		lines = append(lines, l.label+l.text)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Print prints the certificate of a search in each language of a printer, broken at its width.
+func Print(p *text.Printer, s *study.Search) {
+	for _, lang := range p.Langs() {
+		for _, l := range linesOf(s, lang) {
+			p.Wrap(l.label, l.text)
+		}
+	}
+}
+
+// linesOf returns the certificate of a search.
+func linesOf(s *study.Search, lang string) []line {
 	r, b := s.Result, s.Bounds
 	c := &certificate{lang: lang}
-	c.lines = append(c.lines, c.say("certificate.head", "lock", s.Strategy.Heading(), "claim", Claim(s, lang)))
+	c.lines = append(c.lines, line{"", c.say("certificate.head", "lock", s.Strategy.Heading(), "claim", Claim(s, lang))})
 	c.line("bounds", "who", who(b, lang), "nodes", fmt.Sprint(b.Nodes), "ttl", b.TTL.String(), "faults", b.Faults())
 	c.list("may", MayHappen(s, lang))
 	c.list("assumed", Assumed(s, lang))
@@ -64,7 +85,7 @@ func Of(s *study.Search, lang string) string {
 	}
 	c.line("looked", "verdicts", spaced(explore.Words()))
 	c.line("unchecked")
-	return strings.Join(c.lines, "\n")
+	return c.lines
 }
 
 // listOthers adds what other searches of the lock have come to, and which verdicts are met at a

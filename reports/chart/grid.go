@@ -76,9 +76,9 @@ func (c *Cell) Word() verdict.Word {
 	return words[i]
 }
 
-// Falls reports whether the lock falls in this cell. A wait that time ends
-// (ORPHAN, BLOCKED) is the known price of a time to live, and counts as a cost.
-func (c *Cell) Falls() bool { return c.Word().Harm() }
+// Fails reports whether the lock fails in this cell. An overlap whose late writes were refused (FENCED) leaves
+// the data safe, and a wait that time ends (ORPHAN, BLOCKED) is the known price of a time to live: neither is a failure.
+func (c *Cell) Fails() bool { return verdict.Fails(c.Verdicts) }
 
 // asked reports whether the cell answers its question.
 func (c *Cell) asked() bool {
@@ -316,7 +316,7 @@ func (t *tally) add(c *Cell) {
 		return
 	}
 	t.n++
-	if c.Falls() {
+	if c.Fails() {
 		t.falls++
 	}
 }
@@ -413,7 +413,7 @@ func (g *Grid) fallen(lang string) string {
 	if len(g.Strategies) > 1 {
 		text = say(lang, "grid.join", "first", text, "next", mostAndLeast(lang, measured(locks)))
 	}
-	return say(lang, "grid.stop", "text", text)
+	return say(lang, "grid.both", "first", say(lang, "grid.stop", "text", text), "next", say(lang, "grid.counted"))
 }
 
 func mostAndLeast(lang string, locks []tally) string {

@@ -111,11 +111,11 @@ func TestGridHeadline(t *testing.T) {
 		grid Grid
 		want string
 	}{
-		{small("HOLDS", "BLOCKED"), "No lock in this grid falls to anything. Every cell came out as expected."},
-		{small("OVERLAP"), "1 of 1 locks fall to R18 pause. Every cell came out as expected."},
-		{small("OVERLAP", "LIE"), "2 of 2 locks fall to R18 pause; every lock falls in the same share of its scenarios (1 of 1). 1 of 2 cells differ from what was expected."},
-		{small("OVERLAP", "HOLDS", "N/A"), "1 of 2 locks fall to R18 pause; largest share of falls: lock1 (1 of 1 scenarios, temporary waits not counted); smallest: lock2 (0 of 1). Every cell came out as expected."},
-		{small("HOLDS", "DEADLOCK", "DEADLOCK", "DEADLOCK", "DEADLOCK"), "4 of 5 locks fall to R18 pause; largest share of falls: lock2, lock3, lock4 and 1 more (1 of 1 scenarios, temporary waits not counted); smallest: lock1 (0 of 1). Every cell came out as expected."},
+		{small("HOLDS", "BLOCKED"), "No lock in this grid fails. Every cell came out as expected."},
+		{small("OVERLAP"), "1 of 1 locks fail in R18 pause. Not counted as failures: FENCED, where the data is safe, and waits that end. Every cell came out as expected."},
+		{small("OVERLAP", "LIE"), "2 of 2 locks fail in R18 pause; every lock fails in the same share of its races (1 of 1). Not counted as failures: FENCED, where the data is safe, and waits that end. 1 of 2 cells differ from what was expected."},
+		{small("OVERLAP", "HOLDS", "N/A"), "1 of 2 locks fail in R18 pause; largest share of failures: lock1 (1 of 1 races); smallest: lock2 (0 of 1). Not counted as failures: FENCED, where the data is safe, and waits that end. Every cell came out as expected."},
+		{small("HOLDS", "DEADLOCK", "DEADLOCK", "DEADLOCK", "DEADLOCK"), "4 of 5 locks fail in R18 pause; largest share of failures: lock2, lock3, lock4 and 1 more (1 of 1 races); smallest: lock1 (0 of 1). Not counted as failures: FENCED, where the data is safe, and waits that end. Every cell came out as expected."},
 	} {
 		if got := c.grid.Takeaway("en"); got != c.want {
 			t.Errorf("got  %s\nwant %s", got, c.want)
@@ -140,7 +140,7 @@ func TestGridHeadlineCountsShares(t *testing.T) {
 		}
 		g.Strategies, g.Cells = append(g.Strategies, Row{ID: fmt.Sprintf("lock%d", id)}), append(g.Cells, row)
 	}
-	want := "5 of 5 locks fall to a; largest share of falls: lock2 (2 of 2 scenarios, temporary waits not counted); smallest: lock4 (1 of 4). Every cell came out as expected."
+	want := "5 of 5 locks fail in a; largest share of failures: lock2 (2 of 2 races); smallest: lock4 (1 of 4). Not counted as failures: FENCED, where the data is safe, and waits that end. Every cell came out as expected."
 	if got := g.Takeaway("en"); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -198,9 +198,9 @@ func ExampleText() {
 	// . N/A         This race does not apply to this lock.
 	//   +n          n more verdicts, less severe
 	//
-	// 2 of 3 locks fall to R03 slow-owner; largest share of falls: setnx-expire (2 of
-	// 4 scenarios, temporary waits not counted); smallest: setnx, getset (1 of 3).
-	// Every cell came out as expected.
+	// 2 of 3 locks fail in R03 slow-owner; largest share of failures: setnx-expire (2
+	// of 4 races); smallest: setnx, getset (1 of 3). Not counted as failures: FENCED,
+	// where the data is safe, and waits that end. Every cell came out as expected.
 }
 
 func TestGridEmpty(t *testing.T) {

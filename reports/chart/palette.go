@@ -25,6 +25,7 @@ var (
 	green      = color.NRGBA{0x00, 0x9e, 0x73, 0xff}
 	blue       = color.NRGBA{0x00, 0x72, 0xb2, 0xff}
 	vermillion = color.NRGBA{0xd5, 0x5e, 0x00, 0xff}
+	yellow     = color.NRGBA{0xf0, 0xe4, 0x42, 0xff}
 	purple     = color.NRGBA{0xcc, 0x79, 0xa7, 0xff}
 
 	white     = color.NRGBA{0xff, 0xff, 0xff, 0xff}
@@ -32,6 +33,7 @@ var (
 	faintInk  = color.NRGBA{0x6b, 0x6b, 0x6b, 0xff}
 	hairline  = color.NRGBA{0xd8, 0xd8, 0xd8, 0xff}
 	paleGreen = color.NRGBA{0xec, 0xf6, 0xf2, 0xff}
+	calmGreen = color.NRGBA{0xa6, 0xd9, 0xc4, 0xff}
 	paleGrey  = color.NRGBA{0xf1, 0xf1, 0xf1, 0xff}
 	stripe    = color.NRGBA{0xf7, 0xf7, 0xf7, 0xff} // behind every other row
 )
@@ -42,9 +44,10 @@ type Class string
 
 const (
 	classBroken   Class = "broken"   // exclusion or data is lost
-	classFenced   Class = "fenced"   // exclusion is lost, data is not
+	classFenced   Class = "fenced"   // exclusion is lost, data is not: a calm colour
 	classTouched  Class = "touched"  // somebody else's lock or trust is damaged
 	classStuck    Class = "stuck"    // somebody waits without end
+	classOrphan   Class = "orphan"   // a key is left in a name that nobody answers for
 	classSlow     Class = "slow"     // somebody waits longer than need be
 	classHolds    Class = "holds"    // nothing happened
 	classUnknown  Class = "unknown"  // the run says nothing
@@ -71,7 +74,7 @@ var looks = map[verdict.Word]Look{
 	verdict.Fenced:     {"=", classFenced},
 	verdict.WrongDel:   {"x", classTouched},
 	verdict.Lie:        {"!", classTouched},
-	verdict.Orphan:     {"o", classSlow},
+	verdict.Orphan:     {"o", classOrphan},
 	verdict.Deadlock:   {"@", classStuck},
 	verdict.Blocked:    {">", classSlow},
 	verdict.Starved:    {"*", classStuck},
@@ -93,9 +96,10 @@ func LookOf(w verdict.Word) Look {
 // least 4.5 to 1.
 var paints = map[Class]struct{ ground, writing color.NRGBA }{
 	classBroken:   {vermillion, black},
-	classFenced:   {orange, black},
+	classFenced:   {calmGreen, black},
 	classTouched:  {purple, black},
 	classStuck:    {blue, white},
+	classOrphan:   {yellow, black},
 	classSlow:     {skyBlue, black},
 	classHolds:    {paleGreen, faintInk},
 	classUnknown:  {paleGrey, ink},
@@ -161,7 +165,7 @@ func Verdicts() []verdict.Word { return slices.Clone(words) }
 // charts draw them. The quiet classes are the page's business.
 func StyleSheet() string {
 	var b strings.Builder
-	for _, c := range []Class{classBroken, classFenced, classTouched, classStuck, classSlow} {
+	for _, c := range []Class{classBroken, classFenced, classTouched, classStuck, classOrphan, classSlow} {
 		fmt.Fprintf(&b, ".%s { background: %s; color: %s; }\n", c, hexOf(paints[c].ground), hexOf(paints[c].writing))
 	}
 	return b.String()

@@ -78,7 +78,7 @@ func summary(lang string, one study.Series) string {
 
 // Assumptions are those under which the shares are what they are.
 func (s *Sensitivity) Assumptions(lang string) string {
-	return say(lang, "sensitivity.assumptions", "runs", thousands(s.Runs))
+	return say(lang, "sensitivity.assumptions", "runs", thousands(s.Runs), "work", workDuringPause(lang, s.Waits))
 }
 
 // Takeaway says what the chart shows: from which size of the fault each lock

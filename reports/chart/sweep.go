@@ -54,6 +54,9 @@ func (s *Sweep) Assumptions(lang string) string {
 	parts := []string{say(lang, "sweep.base", "runs", thousands(s.Order.Runs), "work", work,
 		"clients", unlessVaried("clients", strconv.Itoa(of.Clients)), "ttl", unlessVaried("ttl", length(of.TTL)),
 		"retry", unlessVaried("retry", length(of.Retry)))}
+	if of.Pause > 0 || varied("pause") {
+		parts[0] = say(lang, "grid.both", "first", parts[0], "next", workDuringPause(lang, of.Waits || of.WholeLease))
+	}
 	what := func(name, setting string) {
 		if text.In(lang).Has("sweep.what." + setting) {
 			parts = append(parts, say(lang, "sweep.what", "name", name, "what", say(lang, "sweep.what."+setting)))
@@ -66,6 +69,14 @@ func (s *Sweep) Assumptions(lang string) string {
 		what(v.String(), v.Setting.Name)
 	}
 	return text.Join(lang, "grid.both", parts)
+}
+
+// workDuringPause says what a pause does to the work of a client.
+func workDuringPause(lang string, waits bool) string {
+	if waits {
+		return say(lang, "sweep.pause.waits")
+	}
+	return say(lang, "sweep.pause.computes")
 }
 
 // Takeaway says where each lock failed, how often at most, and what bound holds for those

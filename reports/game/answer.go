@@ -86,6 +86,8 @@ type MendJSON struct {
 	Goal         GoalJSON `json:"goal"`          // of every way with the same faults
 	Way          string   `json:"way,omitempty"` // a link to the shortest, if there is one
 	Budget       string   `json:"budget"`        // these faults
+	Clients      int      `json:"clients"`       // that take the lock in that search
+	Attempts     int      `json:"attempts"`      // of each
 	Found        []string `json:"found"`         // other harms that they can do
 }
 
@@ -336,7 +338,7 @@ func (t *Table) mend(r *asked) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := t.game.Against(r.ctx, entry, r.trace.Choices)
+	m, err := t.game.Against(r.ctx, entry, r.Harm, r.trace.Choices)
 	if err != nil {
 		return nil, err
 	}
@@ -346,7 +348,7 @@ func (t *Table) mend(r *asked) (any, error) {
 	}
 	defer other.Close()
 	j := MendJSON{PositionJSON: ToJSON(other, m.Position), Same: m.Same, Of: len(r.trace.Choices), Goal: goalJSON(m.Search, r.Harm),
-		Budget: string(m.Search.Bounds.Budget), Found: []string{}}
+		Budget: string(m.Search.Bounds.Budget), Clients: m.Search.Bounds.Clients, Attempts: m.Search.Bounds.Attempts, Found: []string{}}
 	for _, w := range m.Search.Witnesses {
 		if w.Verdict == r.Harm {
 			j.Way = w.Trace.Link()

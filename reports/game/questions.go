@@ -46,7 +46,7 @@ func (s *Screen) showQuestion(q *Question, n int) error {
 		if o.History == nil { // about several locks
 			key = "quiz.head.race"
 		}
-		s.Printf("%s\n", text.Say(lang, key, "n", fmt.Sprint(n), "lock", o.Strategy.Heading(), "race", text.ScenarioTitle(o.Scenario.ID, lang)))
+		s.Wrap("", text.Say(lang, key, "n", fmt.Sprint(n), "lock", o.Strategy.Heading(), "race", text.ScenarioTitle(o.Scenario.ID, lang)))
 	}
 	if o.History != nil {
 		s.Printf("\n")

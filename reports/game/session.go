@@ -424,7 +424,7 @@ func (t *Session) tryOther(name string) error {
 		t.Out.Printf("%s\n", t.Out.Error(err))
 		return nil
 	}
-	m, err := t.Against(t.Out.Ctx, entry, t.choices)
+	m, err := t.Against(t.Out.Ctx, entry, t.harm, t.choices)
 	if err != nil {
 		t.Out.Printf("%s\n", t.Out.Error(err))
 		return nil
@@ -442,6 +442,7 @@ func (t *Session) tryOther(name string) error {
 	}
 	t.Out.Sentence("play.mend.same", "lock", entry.Heading(), "same", fmt.Sprint(m.Same), "all", fmt.Sprint(len(t.choices)), "verdict", string(came))
 	t.Out.Sentence(mendKey(m.Search, t.harm), "lock", entry.ID, "harm", string(t.harm), "faults", t.orNone(string(m.Search.Bounds.Budget)), "states", fmt.Sprint(m.Search.States),
+		"clients", fmt.Sprint(m.Search.Bounds.Clients), "attempts", fmt.Sprint(m.Search.Bounds.Attempts),
 		"found", foundWords(m.Search))
 	link := m.Position.Trace.Link()
 	for _, w := range m.Search.Witnesses {

@@ -11,6 +11,7 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/play"
 	"locklab/simulator"
+	"locklab/simulator/verdict"
 )
 
 // Words are a text in each language of package text.
@@ -61,10 +62,17 @@ func move(p *play.Position, m play.Move, lang string) string {
 	switch {
 	case m.Choice == faults.PauseUnsentOf(int(m.Choice.Client)):
 		return text.Say(lang, "play.unsent", "what", said)
+	case said != "" && isDead(p, m.Choice.Client) && m.Choice.Verb < simulator.FaultVerb:
+		return text.Say(lang, "lane.dead", "what", said)
 	case said != "":
 		return said
 	case m.Choice.Verb == simulator.Start:
 		return text.Say(lang, "play.start", "client", fmt.Sprintf("c%d", m.Choice.Client))
 	}
 	return m.Name // nothing that a run shows
+}
+
+// isDead reports whether a client, from 1, has crashed.
+func isDead(p *play.Position, client int8) bool {
+	return client > 0 && reports.StateOf(p.Outcome.History).Clients[client-1].Stage == verdict.Dead
 }

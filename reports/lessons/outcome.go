@@ -3,7 +3,6 @@ package lessons
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -82,7 +81,7 @@ func asContracted(o *race.Outcome) bool {
 }
 
 // fails reports whether an outcome is a failure, as the grid counts them.
-func fails(o *race.Outcome) bool { return slices.ContainsFunc(o.Verdicts, verdict.Word.Harm) }
+func fails(o *race.Outcome) bool { return verdict.Fails(o.Verdicts) }
 
 // mostSevere returns the outcome to look at first: one that breaks exclusion, or else
 // progress, or else any that was played.

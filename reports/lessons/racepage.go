@@ -112,7 +112,7 @@ func rankOf(words []verdict.Word) int {
 	switch {
 	case words == nil:
 		return 4
-	case slices.ContainsFunc(words, verdict.Word.Harm):
+	case verdict.Fails(words):
 		return 0
 	case words[0].Broken():
 		return 1

@@ -196,7 +196,7 @@ func Of(h *history.History, j verdict.Judgement, verdicts []verdict.Word, langs 
 	in := languages(langs)
 	r := &Timeline{
 		Lock: h.Strategy, Race: h.Scenario, Verdicts: append([]verdict.Word{}, verdicts...), Key: h.Key, ZooKeeper: h.ZooKeeper,
-		Clients: h.Clients, Nodes: h.Nodes, Probe: h.Probe, TTL: micros(h.TTL), End: micros(h.End),
+		Clients: h.Clients, Nodes: servers(h), Probe: h.Probe, TTL: micros(h.TTL), End: micros(h.End),
 		At: []int64{}, States: []State{}, Messages: messages(h), Rows: in.rows(h, j),
 	}
 	last := int64(0)
@@ -297,6 +297,14 @@ func size(d time.Duration) string {
 		return ""
 	}
 	return reports.Span(d)
+}
+
+// servers is the number of servers that play a part.
+func servers(h *history.History) int {
+	if h.Local {
+		return 0
+	}
+	return h.Nodes
 }
 
 func stateOf(m reports.Moment) State {

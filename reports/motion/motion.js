@@ -18,6 +18,16 @@ const MOTION = {
   bar: 24, node: 30, gap: 46, left: 76, top: 58, right: 24,
 };
 
+// tone is the class in which verdicts are written: harm; mild for a wait that ends; calm for an overlap after which
+// no data was lost; quiet where nothing was tested; none for HOLDS.
+function tone(verdicts) {
+  const only = (...words) => verdicts.every((v) => words.includes(v));
+  if (only("HOLDS")) return "";
+  if (only("VACUOUS", "UNKNOWN", "N/A")) return "quiet";
+  if (only("ORPHAN", "BLOCKED", "HOLDS")) return "mild";
+  return verdicts.includes("FENCED") && only("OVERLAP", "FENCED", "ORPHAN", "BLOCKED") ? "calm" : "harm";
+}
+
 function motion(run, words, o = {}) {
   const { say, own } = words;
   const node = (name, attributes = {}, ...children) => {
@@ -185,16 +195,16 @@ function motion(run, words, o = {}) {
   // ---- faults and verdicts -----------------------------------------------------------------------
   const rows = [-1e9, -1e9, -1e9];
   const flags = [...(run.faults ?? []).map((f) => ({ e: f.e, fault: true, text: "⚡ " + f.w + (f.c ? " c" + f.c : f.n && run.nodes > 1 ? " n" + f.n : "") })),
-    ...(run.marks ?? []).map((m) => ({ e: m.e, text: own(m.s).replace(/^!! /, "") }))].sort((a, b) => a.e - b.e);
+    ...(run.marks ?? []).map((m) => ({ e: m.e, calm: m.w === "FENCED", text: own(m.s).replace(/^!! /, "") }))].sort((a, b) => a.e - b.e);
   for (const f of flags) {
     const x = X[f.e], long = 7 * [...f.text].length + 12;
     const end = x + long > X[last] + MOTION.right && x > long; // near the right edge it stands before its line
     const from = end ? x - long : x;
     let row = rows.findIndex((r) => from >= r);
-    put("line", { x1: x, x2: x, y1: row < 0 ? MOTION.top - 6 : 6 + 17 * row, y2: axis, class: f.fault ? "motion-fault-line" : "motion-mark-line" });
+    put("line", { x1: x, x2: x, y1: row < 0 ? MOTION.top - 6 : 6 + 17 * row, y2: axis, class: f.fault ? "motion-fault-line" : f.calm ? "motion-calm-line" : "motion-mark-line" });
     if (row < 0) { put("title", {}, f.text); continue; }
     rows[row] = from + long;
-    label(end ? x - 4 : x + 4, 16 + 17 * row, f.text, f.fault ? "motion-fault" : "motion-harm", end ? "end" : "start");
+    label(end ? x - 4 : x + 4, 16 + 17 * row, f.text, f.fault ? "motion-fault" : f.calm ? "motion-calm" : "motion-harm", end ? "end" : "start");
   }
 
   // ---- the axis, with a wave where time is cut short --------------------------------------------
@@ -278,7 +288,7 @@ function motion(run, words, o = {}) {
     table.current(row);
     const r = run.rows[row];
     now.replaceChildren(...(r ? [...r.l.map((l, i) => [l, "c" + (i + 1)]), [r.s, say("motion.server")]].filter(([l]) => own(l)).map(([l, w]) => html("p", "", html("b", "", w + " "), own(l))) : []),
-      ...(r?.m ?? []).map((m) => html("p", "motion-verdict", own(m))));
+      ...(r?.m ?? []).map((m) => html("p", "motion-verdict" + (/ FENCED/.test(own(m)) ? " calm" : ""), own(m))));
     drawCode(event);
     if (follow) {
       const at = (MOTION.left + state.x) * zoom();

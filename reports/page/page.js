@@ -58,7 +58,7 @@ async function show() {
   const races = DATA.races.filter((r) => cells(lock, r.id)), locks = DATA.locks.filter((l) => cells(l.id, race));
   viewer.replaceChildren(...[
     el("header", {}, el("h2", { id: "viewer-title" }, el("span", { className: "lock" }, lock), " ", el("small", {}, own(entry?.title))), closing()),
-    el("p", {}, el("b", {}, `${scenario?.short ?? ""} ${race}: `), own(scenario?.title), " ", run.verdicts.map((v) => el("strong", { className: v === "HOLDS" ? "" : "verdict" }, v + " "))),
+    el("p", {}, el("b", {}, `${scenario?.short ?? ""} ${race}: `), own(scenario?.title), " ", run.verdicts.map((v) => el("strong", { className: tone(run.verdicts) }, v + " "))),
     locks.length * races.length > 1 && el("p", { className: "filters" }, choose(say("html.run.against"), locks, lock, (l) => `#run.${l}.${race}`), choose(say("html.run.race"), races, race, (r) => `#run.${lock}.${r}`)),
     moving,
     run.story && el("details", { open: true }, el("summary", {}, say("html.run.story")), el("ol", { className: "story" }, run.story.map((s) => el("li", {}, s.t && el("time", {}, s.t + " "), own(s.s))))),

@@ -27,8 +27,8 @@ type Worker func(tasks int, what string) (w *share.Work, end func())
 
 // figures makes the charts of a report: of some locks, and the prices of all, which have
 // been played.
-func figures(ctx context.Context, work Worker, entries, all []lock.Entry, outcomes []*race.Outcome) ([]Figure, error) {
-	sense, err := sensitivity(ctx, work, entries)
+func (r *Report) figures(ctx context.Context, work Worker, entries []lock.Entry) ([]Figure, error) {
+	sense, err := sensitivity(ctx, work, entries, r.Waits)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func figures(ctx context.Context, work Worker, entries, all []lock.Entry, outcom
 		return nil, err
 	}
 	differing := entries
-	if len(all) > len(entries) { // a choice was made already: the chart has its own
+	if len(r.Locks) > len(entries) { // a choice was made already: the chart has its own
 		differing = nil
 		for _, id := range DifferingLocks {
 			entry, err := race.Strategy(id)
@@ -57,16 +57,18 @@ func figures(ctx context.Context, work Worker, entries, all []lock.Entry, outcom
 	if err != nil {
 		return nil, err
 	}
-	rates, err := cost.FindRates(ctx, cost.UsualRateOrder(), &known)
+	order := cost.UsualRateOrder()
+	order.Waits = r.Waits
+	rates, err := cost.FindRates(ctx, order, &known)
 	if err != nil {
 		return nil, err
 	}
-	prices, err := cost.PricesOf(ctx, all, outcomes)
+	prices, err := cost.PricesOf(ctx, r.Locks, r.Outcomes)
 	if err != nil {
 		return nil, err
 	}
 	figures := []Figure{{"rate", &chart.Rate{Rates: *rates}}, {"price", &chart.PriceChart{Prices: prices}}}
-	costs, err := costCharts(ctx, work, entries)
+	costs, err := costCharts(ctx, work, entries, r.Waits)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +77,7 @@ func figures(ctx context.Context, work Worker, entries, all []lock.Entry, outcom
 
 // costCharts are those that are smaller than what "locklab recovery", "locklab waiting" and
 // "locklab sweep" draw: each takes less than two seconds.
-func costCharts(ctx context.Context, work Worker, entries []lock.Entry) (figures []Figure, err error) {
+func costCharts(ctx context.Context, work Worker, entries []lock.Entry, waits bool) (figures []Figure, err error) {
 	order, err := RecoveryOrder(UsualTTLs, 0)
 	if err != nil {
 		return nil, err
@@ -89,15 +91,15 @@ func costCharts(ctx context.Context, work Worker, entries []lock.Entry) (figures
 		figures = append(figures, Figure{"recovery", recovery})
 	}
 	load := cost.UsualLoad()
-	waits, err := cost.FindWaiting(ctx, cost.Policies(), []int{2, 10, 25}, load, nil)
+	results, err := cost.FindWaiting(ctx, cost.Policies(), []int{2, 10, 25}, load, nil)
 	if err != nil {
 		return nil, err
 	}
-	sweep, err := study.ShowcaseSweep(ctx)
+	sweep, err := study.ShowcaseSweep(ctx, waits)
 	if err != nil {
 		return nil, err
 	}
-	return append(figures, Figure{"waiting", &chart.WaitingChart{Load: load, Results: waits}}, Figure{"sweep", &chart.Sweep{Sweep: *sweep}}), nil
+	return append(figures, Figure{"waiting", &chart.WaitingChart{Load: load, Results: results}}, Figure{"sweep", &chart.Sweep{Sweep: *sweep}}), nil
 }
 
 // union returns a, and what b has besides.
@@ -116,14 +118,14 @@ func union(a, b []lock.Entry) []lock.Entry {
 const SensitivityRuns = 270
 
 // sensitivity plays pauses of 0 to 2 leases, by tenths.
-func sensitivity(ctx context.Context, work Worker, entries []lock.Entry) (*chart.Sensitivity, error) {
+func sensitivity(ctx context.Context, work Worker, entries []lock.Entry, waits bool) (*chart.Sensitivity, error) {
 	var sizes []float64
 	for i := range 21 {
 		sizes = append(sizes, float64(i)/10)
 	}
 	w, end := work(study.SensitivitySteps(len(entries), len(sizes), SensitivityRuns), "progress.pauses")
 	defer end()
-	found, err := study.FindSensitivity(ctx, entries, sizes, SensitivityRuns, w)
+	found, err := study.FindSensitivity(ctx, entries, sizes, SensitivityRuns, waits, w)
 	return &chart.Sensitivity{Sensitivity: *found}, err
 }
 

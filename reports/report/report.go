@@ -24,6 +24,7 @@ type Report struct {
 	Grid          *chart.Grid
 	Outcomes      []*race.Outcome // of all cells
 	Runs          map[string]*motion.Book
+	Waits         bool // in the charts of pauses; see study.Situation
 }
 
 // A File is one of a report.
@@ -34,7 +35,7 @@ type File struct {
 
 // Files computes the charts, and returns the files of a report.
 func (r *Report) Files(ctx context.Context, work Worker) (files []File, err error) {
-	figures, err := figures(ctx, work, charted(r.Locks), r.Locks, r.Outcomes)
+	figures, err := r.figures(ctx, work, charted(r.Locks))
 	if err != nil {
 		return nil, err
 	}

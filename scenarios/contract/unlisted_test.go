@@ -102,7 +102,7 @@ func TestUnlistedEverywhere(t *testing.T) {
 	if err != nil || tolerance.Limits[0].Falls == 0 {
 		t.Errorf("tolerance: %v, %+v", err, tolerance.Limits)
 	}
-	if s, err := study.FindSensitivity(t.Context(), []lock.Entry{e}, []float64{2}, 9, nil); err != nil || s.Series[0].Points[0].N != 9 {
+	if s, err := study.FindSensitivity(t.Context(), []lock.Entry{e}, []float64{2}, 9, false, nil); err != nil || s.Series[0].Points[0].N != 9 {
 		t.Errorf("sensitivity: %v, %v", err, s)
 	}
 }

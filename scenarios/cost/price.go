@@ -34,7 +34,7 @@ type Price struct {
 	// for it, over the moments at which that one began to wait; 0: it did not wait.
 	Handover        time.Duration `json:"handover_mean_ns"`
 	LongestHandover time.Duration `json:"handover_longest_ns"`
-	Survived        int           `json:"races_survived"` // races in which no verdict is a failure
+	Survived        int           `json:"races_survived"` // races without a failure: see verdict.Fails
 	Races           int           `json:"races"`          // races that apply to the lock and were shown
 }
 
@@ -92,7 +92,7 @@ func (p *Price) tally(o *race.Outcome) {
 		return
 	}
 	p.Races++
-	if !slices.ContainsFunc(o.Verdicts, verdict.Word.Harm) {
+	if !verdict.Fails(o.Verdicts) {
 		p.Survived++
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"locklab/scenarios/study"
 	"locklab/simulator/i18n"
 )
 
@@ -136,10 +137,8 @@ func (o *RateOrder) Set(key, value string, read func(name string) ([]byte, error
 			return i18n.Errorf("error.rate.hold", "value", value)
 		}
 	case "work":
-		if value != "computes" && value != "waits" {
-			return i18n.Errorf("error.rate.work", "value", value)
-		}
-		o.Waits = value == "waits"
+		o.Waits, err = study.ParseWork(value)
+		return err
 	case "ttl":
 		o.TTL, err = parseTTL(value)
 		return err

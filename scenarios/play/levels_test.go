@@ -98,16 +98,16 @@ func TestAgainst(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for id, falls := range map[string]bool{"setnx": false, "lock-delay": false, "client-expiry": true} {
+	for id, falls := range map[string]bool{"setnx": false, "lock-delay": true, "client-expiry": true} {
 		entry, err := play.Level{Lock: id}.Entry()
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := g.Against(context.Background(), entry, way.Choices)
+		m, err := g.Against(context.Background(), entry, l.Harm, way.Choices)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, found := play.Par(m.Search, l.Harm); found != falls || !m.Search.Complete || m.Position.Has(l.Harm) && !falls {
+		if _, _, found := play.Par(m.Search, l.Harm); found != falls || !found && !m.Search.Complete || m.Position.Has(l.Harm) && !falls {
 			t.Errorf("%s: found %t, %v after the same moves", id, found, m.Position.Verdicts)
 		}
 		if len(m.Position.Moves) > 0 && m.Position.Moves[0].Choice.Verb < simulator.FaultVerb {

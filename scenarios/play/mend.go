@@ -11,6 +11,7 @@ import (
 	"locklab/faults"
 	"locklab/scenarios/study"
 	"locklab/simulator"
+	"locklab/simulator/verdict"
 )
 
 // A Mended is an attack on one lock, tried on another.
@@ -18,18 +19,23 @@ type Mended struct {
 	Position *Position // of the other lock, after the same moves
 	Same     int       // how many of the choices were possible there as they were
 	// Search is of every way that the other lock can go with the faults of the attack. So
-	// it shows whether the attack still works in some other order of moves.
+	// it shows whether the attack still works in some other order of moves. One in lockstep that
+	// does not come to the harm does not show that it is out of reach: then this is one at any timing, in which each
+	// client takes the lock once and asks for as long as it takes.
 	Search *study.Search
 }
 
-// Against tries the attack of choices on another lock, with the same bounds: first move by
+// openStates are those that a search at any timing may visit in place of one in lockstep: about two seconds.
+const openStates = 200_000
+
+// Against tries the attack of choices, which came to harm, on another lock, with the same bounds: first move by
 // move, then in every order.
 //
 // Locks differ in what they send, so not every move has its like. A move that is not
 // possible is replaced by one of the same kind of the same client, or by whatever has to
 // happen first, and otherwise left out. What is paused stays paused until the attack ends
 // the pause or nothing else is left.
-func (g *Game) Against(ctx context.Context, other lock.Entry, choices []simulator.Choice) (*Mended, error) {
+func (g *Game) Against(ctx context.Context, other lock.Entry, harm verdict.Word, choices []simulator.Choice) (*Mended, error) {
 	b := g.Bounds
 	b.Nodes = min(b.Nodes, study.FewServers(other))
 	if other.Servers() > 1 && b.Nodes == 1 {
@@ -62,7 +68,18 @@ func (g *Game) Against(ctx context.Context, other lock.Entry, choices []simulato
 	}
 	b.Nodes, b.MaxStates = rival.Bounds.Nodes, MaxStates
 	m.Search, err = study.Explore(ctx, other, b)
+	if err != nil || b.Timing != study.Lockstep {
+		return m, err
+	}
+	if _, _, found := Par(m.Search, harm); !found {
+		m.Search, err = study.Explore(ctx, other, atAnyTiming(b))
+	}
 	return m, err
+}
+
+func atAnyTiming(b study.Bounds) study.Bounds {
+	b.Timing, b.Attempts, b.Retries, b.MaxStates = study.AnyTiming, 1, study.AutoRetries, openStates
+	return b
 }
 
 // usedBudget allows the faults among choices, as large as the game's budget allows them.

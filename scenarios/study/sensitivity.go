@@ -13,6 +13,7 @@ import (
 type Sensitivity struct {
 	Series []Series // one for each lock that was finished
 	Runs   int      // of a point
+	Waits  bool     // see Situation
 }
 
 // A Series is one lock's points, by increasing X.
@@ -47,15 +48,15 @@ func (p Point) MarshalJSON() ([]byte, error) {
 // a second from a random moment of the first second on. The random moments are the same
 // for every lock and every size.
 //
-// w and ctx are as for Matrix.
-func FindSensitivity(ctx context.Context, locks []lock.Entry, xs []float64, n int, w *share.Work) (*Sensitivity, error) {
+// waits is as in Situation; w and ctx are as for Matrix.
+func FindSensitivity(ctx context.Context, locks []lock.Entry, xs []float64, n int, waits bool, w *share.Work) (*Sensitivity, error) {
 	pause, err := settingOf("pause")
 	if err != nil {
 		return nil, err
 	}
-	o := SweepOrder{Axes: []Axis{{Setting: pause, PerTTL: true, Values: xs}}, Words: []verdict.Word{verdict.Overlap}, Runs: n}
+	o := SweepOrder{Axes: []Axis{{Setting: pause, PerTTL: true, Values: xs}}, Words: []verdict.Word{verdict.Overlap}, Runs: n, Waits: waits}
 	found, err := o.Find(ctx, locks, func(int) (*share.Work, func()) { return w, func() {} })
-	out := &Sensitivity{Series: []Series{}, Runs: n}
+	out := &Sensitivity{Series: []Series{}, Runs: n, Waits: waits}
 	if found == nil {
 		return out, err
 	}

@@ -20,7 +20,7 @@ func TestSensitivity(t *testing.T) {
 	for _, procs := range []int{1, 2} {
 		onProcs(procs, func() {
 			steps := make(chan int, study.SensitivitySteps(len(algorithms.Milestones()), len(xs), n))
-			s, err := study.FindSensitivity(t.Context(), algorithms.Milestones(), xs, n, &share.Work{Done: func(k int) { steps <- k }})
+			s, err := study.FindSensitivity(t.Context(), algorithms.Milestones(), xs, n, false, &share.Work{Done: func(k int) { steps <- k }})
 			if err != nil {
 				t.Fatal(err)
 			}

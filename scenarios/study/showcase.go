@@ -28,26 +28,23 @@ func ShowcaseDoom(ctx context.Context) (*Doom, error) {
 	return DoomOn(ctx, entry, w.Trace, w.Verdict)
 }
 
-// ownClockLocks are shown where the clock of a client runs at a wrong rate, and the client
-// works for as long as its lease lasts on that clock.
-var ownClockLocks = []string{"token", "client-expiry", "redlock", "redlock-drift"}
+// pausedLocks differ in the pause from which on they let two clients in: the lease, what is left of a lease that
+// is renewed at its half or at two thirds, and a lease with a delay behind it.
+var pausedLocks = []string{"token", "daemon-10", "daemon-20", "lock-delay"}
 
-// ShowcaseSweep plays the sweep of the report, which takes less than two seconds: the rate of
-// a client's clock, for locks that measure their lease on it.
-func ShowcaseSweep(ctx context.Context) (*Sweep, error) {
-	axis, err := ParseAxis("client-rate=-6%:2%:0.5%")
+// ShowcaseSweep plays the sweep of the report, which takes about two seconds: pauses of up to two leases. waits is
+// as in Situation.
+func ShowcaseSweep(ctx context.Context, waits bool) (*Sweep, error) {
+	axis, err := ParseAxis("pause/ttl")
 	if err != nil {
 		return nil, err
 	}
-	o := SweepOrder{Axes: []Axis{axis}, Runs: 27}
-	if o.Fixed, o.Lease, err = ParseValues("work=lease"); err != nil {
-		return nil, err
-	}
+	o := SweepOrder{Axes: []Axis{axis}, Runs: 270, Waits: waits}
 	if err := o.Complete(); err != nil {
 		return nil, err
 	}
 	var locks []lock.Entry
-	for _, id := range ownClockLocks {
+	for _, id := range pausedLocks {
 		entry, err := race.Strategy(id)
 		if err != nil {
 			return nil, err

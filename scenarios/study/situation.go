@@ -29,6 +29,9 @@ type Situation struct {
 	Renewal    time.Duration // every client renews its lease so often, on its clock; 0: it does not
 	// Pause is that of c1's process: once, from a random moment of its Work on, true time.
 	Pause time.Duration
+	// Waits: the Work goes on during a pause, as that of a database which the client waits for; and so
+	// does that of WholeLease. Else the client computes, and does the rest after the pause.
+	Waits bool
 	// Delay is that of one message from or to c1, each equally likely, true time.
 	Delay time.Duration
 	Skew  time.Duration // how far c1's clock is behind true time; below 0: ahead
@@ -333,6 +336,14 @@ func (a Axis) check() error {
 		}
 	}
 	return nil
+}
+
+// ParseWork reads "computes" or "waits", as Situation.Waits.
+func ParseWork(written string) (waits bool, err error) {
+	if written != "computes" && written != "waits" {
+		return false, i18n.Errorf("error.work", "value", written)
+	}
+	return written == "waits", nil
 }
 
 // ParseValues reads "pause/ttl=1.2,retry=500ms,work=lease" into values. lease: c1 works for

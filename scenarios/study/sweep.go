@@ -19,6 +19,7 @@ type SweepOrder struct {
 	Axes  []Axis // one or two
 	Fixed []Value
 	Lease bool           // as Situation.WholeLease
+	Waits bool           // as Situation.Waits
 	Words []verdict.Word // a run counts if it ends in one of them
 	Runs  int            // of a point, from 1
 	// Refine is the number of times that each gap is halved between two neighbours whose intervals do not
@@ -82,7 +83,7 @@ func (o *SweepOrder) Complete() error {
 // Situation is that at a point: one value for each axis.
 func (o *SweepOrder) Situation(at []float64) Situation {
 	s := UsualSituation()
-	s.WholeLease = o.Lease
+	s.WholeLease, s.Waits = o.Lease, o.Waits
 	values := slices.Clone(o.Fixed)
 	for i, v := range at {
 		values = append(values, o.Axes[i].at(v))

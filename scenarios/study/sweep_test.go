@@ -101,6 +101,34 @@ func TestSweepSettings(t *testing.T) {
 	}
 }
 
+// TestWorkDuringPause: of work of 1 to 9 s in a lease of 10 s, each as often, a pause of 5 s that delays what is left
+// of the work lets four of nine outlive their lease, whenever it begins. Work that goes on elsewhere outlives it only
+// where the pause ends after both.
+func TestWorkDuringPause(t *testing.T) {
+	effort.Unwatched(t, "TestSweepIsDeterministic plays side by side as well")
+	at := func(waits bool) study.SweepPoint {
+		axis, err := study.ParseAxis("pause/ttl=0.5")
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := study.SweepOrder{Axes: []study.Axis{axis}, Runs: 900, Waits: waits}
+		if err := o.Complete(); err != nil {
+			t.Fatal(err)
+		}
+		s, err := o.Find(t.Context(), locks(t, "token"), quiet)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.Series[0].Points[0]
+	}
+	if p := at(false); p.K < 400 || p.K > 405 || p.N != 900 { // work of 5 s ends a message later than the lease
+		t.Errorf("the work computes: %d of %d runs with an overlap, want 4 of 9", p.K, p.N)
+	}
+	if p := at(true); p.K < 160 || p.K > 240 { // 22.6 % by integration over beginning and work
+		t.Errorf("the work goes on: %d of %d runs with an overlap, want 160 to 240", p.K, p.N)
+	}
+}
+
 // Of the eight messages of c1 one is the write, which overwrites what c2 has written. It comes
 // when all clients are done.
 func TestSweepDelays(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/scenarios/race"
+	"locklab/simulator"
 	"locklab/simulator/client"
 	"locklab/simulator/history"
 	"locklab/simulator/schedule"
@@ -221,6 +222,14 @@ func isServed(e *history.Event) bool {
 	return e.Kind == history.Apply || e.Kind == history.Read || e.Kind == history.Write
 }
 
+// pause is c1's pause. A stay for a whole lease ends by c1's clock, which goes on.
+func (s Situation) pause() simulator.Choice {
+	if s.Waits || s.WholeLease {
+		return faults.PauseOf(1, s.Pause)
+	}
+	return faults.PauseComputingOf(1, s.Pause)
+}
+
 // triggers returns the faults of a run, with their occasions.
 func (m *sweepMeter) triggers(s Situation) (all []race.Trigger) {
 	each := func(on race.Pattern, do race.Action) { all = append(all, race.Trigger{On: on, Do: do, Each: true}) }
@@ -229,7 +238,7 @@ func (m *sweepMeter) triggers(s Situation) (all []race.Trigger) {
 		each(func(e *history.Event) bool { return e.Kind == history.Send }, func(_ *schedule.Stage, e *history.Event) { threads[e.Msg] = e.Thread })
 	}
 	if s.Pause > 0 {
-		all = append(all, race.Trigger{On: race.Event(history.Enter, 1), Do: race.Inject(m.begin, faults.PauseOf(1, s.Pause))})
+		all = append(all, race.Trigger{On: race.Event(history.Enter, 1), Do: race.Inject(m.begin, s.pause())})
 	}
 	if s.Failover {
 		entered := false

@@ -212,7 +212,7 @@ func TestMatrixCancelled(t *testing.T) {
 			t.Errorf("%d cells are finished, want 10", done)
 		}
 	})
-	s, err := study.FindSensitivity(ctx, algorithms.Milestones(), []float64{1}, 10, nil)
+	s, err := study.FindSensitivity(ctx, algorithms.Milestones(), []float64{1}, 10, false, nil)
 	if !errors.Is(err, context.Canceled) || len(s.Series) != 0 {
 		t.Errorf("FindSensitivity, cancelled before it began: %v, %v", s, err)
 	}

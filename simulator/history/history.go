@@ -16,6 +16,7 @@ type History struct {
 	Nodes     int           `json:"nodes"`               // how many servers; node i is called "n<i>", from 1
 	Key       string        `json:"key"`                 // the key that is locked
 	ZooKeeper bool          `json:"zookeeper,omitempty"` // the server is a ZooKeeper ensemble and not a Redis
+	Local     bool          `json:"local,omitempty"`     // the lock is inside one process: no server plays a part
 	TTL       time.Duration `json:"ttl_ns"`              // the lease that the clients ask for, on the clock that the lock uses
 	Guard     Guard         `json:"guard,omitempty"`     // what the resource does about a write that comes too late
 	// Holders is, for each client, how many may be inside together with it, itself

@@ -50,6 +50,13 @@ func (w Word) progress() bool { return slices.Contains(progressWords, w) }
 // failure.
 func (w Word) Harm() bool { return w.Broken() && w != Orphan && w != Blocked }
 
+// Fails reports whether a run with these verdicts is a failure: a Harm is among them. An overlap is none
+// whose late writes the resource refused (FENCED): exclusion was broken, and the data is safe.
+func Fails(verdicts []Word) bool {
+	safe := slices.Contains(verdicts, Fenced) && !slices.Contains(verdicts, StaleWrite)
+	return slices.ContainsFunc(verdicts, func(w Word) bool { return w.Harm() && !(safe && (w == Overlap || w == Fenced)) })
+}
+
 // Safety gives the words about exclusion that were found, nil if none.
 func (j Judgement) Safety() []Word { return among(j.Verdicts, Word.safety) }
 

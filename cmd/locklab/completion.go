@@ -1,0 +1,173 @@
+package main
+
+import (
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"locklab/algorithms"
+	"locklab/reports/lessons"
+	"locklab/reports/text"
+	"locklab/scenarios"
+	"locklab/scenarios/play"
+)
+
+// A completer returns what may come after the words before, in a language. A tab separates a word
+// from what a shell shows beside it.
+type completer func(lang string, before []string) []cobra.Completion
+
+// shells write the script that a shell needs, by its name.
+var shells = map[string]func(root *cobra.Command, w io.Writer) error{
+	"bash":       func(root *cobra.Command, w io.Writer) error { return root.GenBashCompletionV2(w, true) },
+	"zsh":        (*cobra.Command).GenZshCompletion,
+	"fish":       func(root *cobra.Command, w io.Writer) error { return root.GenFishCompletion(w, true) },
+	"powershell": (*cobra.Command).GenPowerShellCompletionWithDesc,
+}
+
+var shellNames = []string{"bash", "zsh", "fish", "powershell"}
+
+// completionCommand writes the script that completes names in a shell. It takes the place of cobra's own,
+// which has no texts in the catalogues.
+func completionCommand() *command {
+	return &command{
+		use: "completion SHELL", args: exactly(1, "shell"), complete: oneOf(shellNames),
+		examples: []string{"completion bash > /etc/bash_completion.d/locklab"},
+		run: func(e *env, args []string) error {
+			if _, err := choose("error.shell", args[0], shellNames); err != nil {
+				return err
+			}
+			return internal(shells[args[0]](e.running.Root(), e.Out))
+		},
+	}
+}
+
+// flagValues complete the values of flags, by their names. Of several separated by commas they complete
+// the last one.
+var flagValues = map[string]completer{
+	"strategies": locks, "against": locks, "scenarios": races, "families": families,
+	"expect": oneOf(verdictNames), "verdict": oneOf(play.HarmNames()), "harm": oneOf(play.HarmNames()),
+	"view": oneOf(viewNames), "lang": oneOf(languages()), "color": oneOf(colors),
+}
+
+// completeArguments has a shell complete the arguments of a command. A command without arguments is offered
+// none, and one whose arguments are not listed is offered files.
+func completeArguments(e *env, c *command, built *cobra.Command) {
+	if c.complete != nil {
+		built.ValidArgsFunction = func(_ *cobra.Command, before []string, typed string) (
+			[]cobra.Completion, cobra.ShellCompDirective,
+		) {
+			return beginning(typed, c.complete(e.Langs()[0], before)), cobra.ShellCompDirectiveNoFileComp
+		}
+	} else if !strings.Contains(c.use, " ") {
+		built.ValidArgsFunction = cobra.NoFileCompletions
+	}
+}
+
+// completeFlags has a shell complete the values of the flags of all commands, if that is what args ask for:
+// cobra keeps these functions for ever, and a worker of a fleet builds many roots.
+func completeFlags(e *env, root *cobra.Command, args []string) {
+	if len(args) == 0 || !strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		return
+	}
+	for _, c := range append(withChildren(root.Commands()), root) {
+		completeFlagsOf(e, c)
+	}
+}
+
+func completeFlagsOf(e *env, built *cobra.Command) {
+	for name, values := range flagValues {
+		if f := built.Flag(name); f == nil || built.Name() == "check" && name == "view" { // check has views of its own
+			continue
+		}
+		built.RegisterFlagCompletionFunc(name, func(_ *cobra.Command, _ []string, typed string) (
+			[]cobra.Completion, cobra.ShellCompDirective,
+		) {
+			last := strings.LastIndex(typed, ",") + 1
+			found := beginning(typed[last:], values(e.Langs()[0], nil))
+			for i := range found {
+				found[i] = typed[:last] + found[i]
+			}
+			return found, cobra.ShellCompDirectiveNoFileComp
+		})
+	}
+}
+
+// beginning returns the completions of what was typed.
+func beginning(typed string, all []cobra.Completion) []cobra.Completion {
+	return slices.DeleteFunc(slices.Clone(all), func(c cobra.Completion) bool { return !strings.HasPrefix(c, typed) })
+}
+
+// oneOf completes names that are listed.
+func oneOf(names []string) completer {
+	return func(_ string, before []string) []cobra.Completion {
+		if len(before) > 0 {
+			return nil
+		}
+		return names
+	}
+}
+
+// locks completes the ids of locks, and those that the articles have for them.
+func locks(lang string, _ []string) (all []cobra.Completion) {
+	for _, e := range algorithms.All() {
+		for _, name := range e.Names() {
+			all = append(all, cobra.CompletionWithDesc(name, lessons.LockTitle(lang, e)))
+		}
+	}
+	return all
+}
+
+// races completes the ids and the numbers of races.
+func races(lang string, _ []string) (all []cobra.Completion) {
+	for _, s := range scenarios.All() {
+		for _, name := range []string{s.ID, s.Race} {
+			if name != "" {
+				all = append(all, cobra.CompletionWithDesc(name, lessons.Story(lang, s, "title")))
+			}
+		}
+	}
+	return all
+}
+
+// families completes the names of families.
+func families(lang string, _ []string) (all []cobra.Completion) {
+	for _, name := range familyNames() {
+		all = append(all, cobra.CompletionWithDesc(name, text.FamilyTitle(name, lang)))
+	}
+	return all
+}
+
+// aLock completes one lock.
+func aLock(lang string, before []string) []cobra.Completion {
+	if len(before) > 0 {
+		return nil
+	}
+	return locks(lang, nil)
+}
+
+// aLockAndARace completes a lock, and then a race.
+func aLockAndARace(lang string, before []string) []cobra.Completion {
+	if len(before) == 1 {
+		return races(lang, nil)
+	}
+	return aLock(lang, before)
+}
+
+// explainable completes what explain explains: words first, and after one of them what it takes.
+func explainable(lang string, before []string) []cobra.Completion {
+	if len(before) == 0 {
+		words := append([]string{"path", "interview", "glossary", "asynq"}, lessons.Terms()...)
+		return slices.Concat(words, locks(lang, nil), races(lang, nil))
+	}
+	switch before[0] {
+	case "interview":
+		return oneOf(lessons.Topics())(lang, before[1:])
+	case "glossary":
+		return oneOf(lessons.Terms())(lang, before[1:])
+	case "path", "asynq":
+		return nil
+	}
+	return aLockAndARace(lang, before)
+}

@@ -1,0 +1,71 @@
+package play_test
+
+import (
+	"testing"
+
+	"locklab/algorithms"
+	"locklab/scenarios/play"
+	"locklab/scenarios/study"
+	"locklab/simulator/effort"
+	"locklab/simulator/verdict"
+)
+
+// TestCannot: what a level calls impossible does not happen at any timing either, in a search of one attempt each. One
+// that is not complete counts with what it has found.
+func TestCannot(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
+	for _, l := range play.Levels() {
+		if l.Solution().Possible {
+			continue
+		}
+		entry, err := l.Entry()
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := l.Bounds()
+		b.Timing, b.Attempts, b.MaxStates, b.Nodes = study.AnyTiming, 1, 200_000, study.FewServers(entry)
+		s, err := study.Explore(t.Context(), entry, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if par, _, ok := play.Par(s, l.Harm); ok {
+			t.Errorf("level %s: %s at any timing, by %d faults", l.ID, l.Harm, par)
+		}
+	}
+}
+
+// TestSameAttackAtAnyTiming: whether the same attack harms another lock is a question about any timing. In lockstep
+// nobody asks lock-delay again when its delay is over.
+func TestSameAttackAtAnyTiming(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
+	level, err := play.LevelAt(5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := level.Game()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	way, err := g.Way(t.Context(), nil, level.Harm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range algorithms.All() {
+		switch e.ID { // others are no different, and take minutes
+		case "lock-delay", "token", "setnx", "zk-recheck":
+		default:
+			continue
+		}
+		m, err := g.Against(t.Context(), e, verdict.Overlap, way.Choices)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, found := play.Par(m.Search, verdict.Overlap); found == (e.ID == "setnx") {
+			t.Errorf("%s: found %t in %d states", e.ID, found, m.Search.States)
+		}
+		if e.ID == "setnx" && (!m.Search.Complete || m.Search.Bounds.Timing != study.AnyTiming) {
+			t.Errorf("%s: %+v", e.ID, m.Search.Bounds)
+		}
+	}
+}
