@@ -226,7 +226,7 @@ func TestWrongUse(t *testing.T) {
 		{[]string{"run", good, "token"}, []string{"replay LINK"}},
 		{[]string{"run", good[:len(good)-5]}, []string{"damaged"}},
 		{[]string{"completion", "bsh"}, []string{`"bsh"`, "did you mean bash?", "powershell"}},
-		{[]string{"completion"}, []string{"completion SHELL"}},
+		{[]string{"completion"}, []string{"needs a shell, for example: locklab completion bash"}},
 		{[]string{"explore", "token", "--asks", "2"}, []string{"--retries"}},
 		{[]string{"explore", "token", "--retries", "-2"}, []string{"-2", "auto"}},
 		{[]string{"explore", "token", "--uses", "renw"}, []string{`"renw"`, "did you mean renew?", "give-up"}},
