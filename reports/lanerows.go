@@ -151,22 +151,22 @@ func foldInto(p, r *row) bool {
 
 // cell writes a cell out: "SETNX -> 0, retry x9 (own 5200)".
 func (v *wording) cell(c *cell, at time.Duration) string {
-	var b strings.Builder
+	all := ""
 	for i, t := range c.texts {
 		switch {
 		case i == 0:
+			all = t
 		case strings.HasPrefix(t, "[") || strings.HasSuffix(c.texts[i-1], "]"):
-			b.WriteString(" ")
+			all += " " + t
 		default:
-			b.WriteString(", ")
+			all = v.say("lane.join", "first", all, "next", t)
 		}
-		b.WriteString(t)
 	}
 	if c.count > 1 {
-		b.WriteString(" x" + strconv.Itoa(c.count))
+		all += " x" + strconv.Itoa(c.count)
 	}
-	if c.skew != 0 && b.Len() > 0 {
-		b.WriteString(" (" + v.say("lane.own", "time", Millis(at+c.skew, v.decimals)) + ")")
+	if c.skew != 0 && all != "" {
+		all += spaced(v.say("lane.own", "time", Millis(at+c.skew, v.decimals)))
 	}
-	return b.String()
+	return all
 }

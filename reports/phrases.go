@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"locklab/reports/text"
 	"locklab/simulator/history"
@@ -186,12 +187,21 @@ func fence(token uint64) string {
 	return " #" + strconv.FormatUint(token, 10)
 }
 
-// remark is a note in brackets, after a blank.
+// remark is a note in brackets, which follows what it is about.
 func (v *wording) remark(note string) string {
 	if note == "" {
 		return ""
 	}
-	return " (" + v.note(note) + ")"
+	return spaced(v.say("lane.note", "note", v.note(note)))
+}
+
+// spaced puts a blank before a text, unless it begins with a character that brings its own
+// space, such as a full-width bracket.
+func spaced(text string) string {
+	if text == "" || text[0] >= utf8.RuneSelf {
+		return text
+	}
+	return " " + text
 }
 
 // note is the note of an event: a phrase of the simulator's, which the catalogue
@@ -262,7 +272,7 @@ func (v *wording) landed(s *step) string {
 	if len(s.Cmd) > 0 {
 		what = shortCommand(s.Cmd, v.h.Key)
 	}
-	return strings.TrimSpace(v.say("server.landed", "who", who, "what", what) + " " + v.took(s))
+	return v.say("server.landed", "who", who, "what", what) + spaced(v.took(s))
 }
 
 // mark is a finding as margins have it: "!! OVERLAP c1+c2".

@@ -225,7 +225,7 @@ func TestLanesOfOddFaults(t *testing.T) {
 		`^ +300 .*SET NX PX reply HELD UP 1ms$`,
 		`^ +400 .*SET NX PX FAILS, not executed$`,
 		`^ +500 .*HANGS 2s`,
-		`^ +600 .*FLUSHALL \(by a stranger's hand\)`,
+		`^ +600 .*FLUSHALL \(by another program\)`,
 		`^ +700 .*n2 EXPIRED`,
 		`^ +800 .*HEALED`)
 }
@@ -246,8 +246,8 @@ func TestNamelessFault(t *testing.T) {
 		{Table, "en", []string{`c2 +FAULT odd-one \(memory is short\)`, `n2 +FAULT odd-one`, `redis +FAULT odd-one`}},
 		{Timeline, "en", []string{`^ *100  C2 +FAULT odd-one \(memory is short\)$`, `^ *200  n2 +FAULT odd-one$`}},
 		{RedisCLI, "en", []string{`^# 100 ms: c2: FAULT odd-one \(memory is short\)$`, `^# 200 ms: n2: FAULT odd-one$`, `^# 300 ms: FAULT odd-one$`}},
-		{Story, "en", []string{`^ *100 ms  c2 is struck by odd-one\.$`, `^ *200 ms  A fault strikes: odd-one\.$`}},
-		{Lanes, "zh", []string{`^ *100 .* 故障 odd-one \(内存不足\)$`}},
+		{Story, "en", []string{`^ *100 ms  A fault hits c2: odd-one\.$`, `^ *200 ms  A fault hits a server: odd-one\.$`}},
+		{Lanes, "zh", []string{`^ *100 .* 故障 odd-one（内存不足）$`}},
 		{Story, "zh", []string{`^ *100 ms  c2 发生故障：odd-one。$`, `^ *300 ms  发生故障：odd-one。$`}},
 	} {
 		var b strings.Builder
@@ -423,7 +423,7 @@ func ExampleStory() {
 	//          n3），收到 OK：进入临界区。
 	// 2000 ms  OVERLAP 双持有：c1 和 c2 同时在临界区内。
 	//          判定：OVERLAP。
-	//          OVERLAP 的意思：同一时刻有两个客户端在临界区内，暂停中的也算。只靠租约防不住：让
+	//          OVERLAP 的意思：同一时刻有两个客户端在临界区内，停顿中的也算。只靠租约防不住：让
 	//          工作远短于租约，及时续期，并由资源检查围栏令牌。
 }
 
@@ -445,7 +445,7 @@ func ExampleRedisCLI() {
 	// # 2000 ms: c1: PAUSE 12s (GC)
 	// 127.0.0.1:6379> SET lock c2-1 NX PX 10000
 	// (nil)
-	// # 10000 ms: lock expires on n1 (in a hurry: PEXPIRE lock 0)
+	// # 10000 ms: lock expires on n1 (or send PEXPIRE lock 0 instead of waiting)
 	// 127.0.0.1:6379> SET lock c2-2 NX PX 10000
 	// OK
 	// # 10200 ms: c2 is inside the critical section

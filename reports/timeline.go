@@ -145,9 +145,9 @@ func (v *wording) timeText(s *step) string {
 	var text string
 	switch {
 	case s.Kind == history.Apply && s.Client > 0 && len(s.Cmd) > 0:
-		text = v.say("timeline.lands", "command", command) + " " + v.took(s)
+		text = v.say("timeline.lands", "command", command) + spaced(v.took(s))
 	case s.Kind == history.Answer:
-		text = command + " -> " + replyText(s.Reply, longArgument) + " " + v.took(s)
+		text = command + " -> " + replyText(s.Reply, longArgument) + spaced(v.took(s))
 	default:
 		text = v.lane(s, command)
 	}

@@ -62,7 +62,7 @@ func addFormat(fs *flags, f *chart.Format) {
 // checkPanel refuses a panel that a chart does not have.
 func checkPanel(c chart.Chart, name string) error {
 	if all := chart.Panels(c); name != "" && !slices.Contains(all, name) {
-		return text.Errorf("error.chart.panel", "value", name, "n", len(all), "names", strings.Join(all, "; "))
+		return text.Errorf("error.chart.panel", "value", name, "names", strings.Join(all, "; "))
 	}
 	return nil
 }

@@ -56,7 +56,7 @@ type checkFlags struct {
 func checkCommand() *command {
 	c := &checkFlags{views: checkViewNames()}
 	return &command{
-		use: "check PACKAGE", args: exactly(1), flags: c.add, run: c.run,
+		use: "check PACKAGE", args: exactly(1, "package"), flags: c.add, run: c.run,
 		examples: []string{"check ./mylock", "check ./mylock --run TestMyLock --view explore,explain", "check ./mylock --strategies token,redlock --json"},
 	}
 }

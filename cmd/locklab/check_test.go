@@ -170,8 +170,8 @@ func TestCheckWrongUse(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{}, "locklab check PACKAGE"},
-		{[]string{"a", "b"}, "locklab check PACKAGE"},
+		{[]string{}, "needs a package, for example: locklab check ./mylock"},
+		{[]string{"a", "b"}, "needs a package, for example: locklab check ./mylock"},
 		{[]string{"./nowhere"}, "there is no folder ./nowhere"},
 		{[]string{"example.com/nowhere"}, "example.com/nowhere is no folder here"},
 		{[]string{"check_test.go"}, "check_test.go is a file: give the folder of the package, ."},

@@ -348,17 +348,28 @@ func atMost(n int) cobra.PositionalArgs {
 	}
 }
 
-// exactly refuses any other number of arguments.
-func exactly(n int) cobra.PositionalArgs { return between(n, n) }
+// exactly refuses any other number of arguments. The error names them by a key of
+// error.arguments.
+func exactly(n int, what string) cobra.PositionalArgs { return between(n, n, what) }
 
 // between refuses more or fewer arguments.
-func between(n, most int) cobra.PositionalArgs {
+func between(n, most int, what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) < n || len(args) > most {
-			return text.Errorf("error.arguments", "given", len(args), "needed", n, "usage", "locklab "+c.Use)
+			return text.Errorf("error.arguments."+what, "command", c.CommandPath(), "example", firstExample(c))
 		}
 		return nil
 	}
+}
+
+// firstExample returns the first command line among the examples of a command, or its usage.
+func firstExample(c *cobra.Command) string {
+	for line := range strings.Lines(c.Example) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "locklab ") {
+			return line
+		}
+	}
+	return "locklab " + c.Use
 }
 
 // commandLine returns a command line as users type it.

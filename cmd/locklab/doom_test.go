@@ -36,7 +36,7 @@ func TestDoom(t *testing.T) {
 			t.Errorf("%s: %d bytes, %v", name, len(b), err)
 		}
 	}
-	_, curve, _ := strings.Cut(out, "How much is lost already?")
+	_, curve, _ := strings.Cut(out, "When does the failure become inevitable?")
 	curve, _, _ = strings.Cut(curve, "\n\nVerdict")
 	if _, out, _ := call(t, search...); !strings.Contains(out, curve) || strings.Count(out, "point of no return") != 2 {
 		t.Errorf("the search tells another curve:\n%s", out)

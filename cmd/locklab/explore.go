@@ -85,7 +85,7 @@ func exploreCommand() *command {
 	x := &exploreFlags{boundFlags: boundFlags{Bounds: study.DefaultBounds()}, memory: 4096}
 	x.MaxStates = 20_000_000
 	return &command{
-		use: "explore STRATEGY", args: exactly(1), complete: aLock, flags: x.add, run: x.run,
+		use: "explore STRATEGY", args: exactly(1, "lock"), complete: aLock, flags: x.add, run: x.run,
 		examples: []string{"explore token", "explore redlock --nodes 3 --budget restart=1", "explore setnx --clients 3 --budget crash=1 --json",
 			"explore token --budget pause=1 --doom -o doom.png", "explore redlock --nodes 5 --max-states 0 --checkpoint redlock.search"},
 	}

@@ -155,7 +155,7 @@ func liveRunCommand() *command {
 		settings []string
 	)
 	return &command{
-		use: "run STRATEGY SCENARIO", texts: []string{"live", "run"}, args: exactly(2), complete: aLockAndARace,
+		use: "run STRATEGY SCENARIO", texts: []string{"live", "run"}, args: exactly(2, "race"), complete: aLockAndARace,
 		examples: []string{"live run token failover", "live run redlock restart --lease 1s", "live run zk-mutex session-ends --zookeeper 127.0.0.1:2181", "live run token gc-pause --set ttl=1s --set pause=1300ms --redis redis://127.0.0.1:6379/9"},
 		flags: func(f *flags) {
 			servers.add(f)
@@ -178,7 +178,7 @@ func liveRunCommand() *command {
 func liveReplayCommand() *command {
 	var servers liveServers
 	return &command{
-		use: "replay LINK|FILE", texts: []string{"live"}, args: exactly(1), flags: servers.add,
+		use: "replay LINK|FILE", texts: []string{"live"}, args: exactly(1, "link"), flags: servers.add,
 		examples: []string{"live replay LINK"},
 		run: func(e *env, args []string) error {
 			t, err := readTrace(e, args[0])

@@ -32,7 +32,7 @@ type replayFlags struct {
 func replayCommand() *command {
 	r := &replayFlags{shown: shownRun{view: "lanes"}}
 	return &command{
-		use: "replay LINK|FILE", shown: "run LINK", args: exactly(1), flags: r.add, run: r.run,
+		use: "replay LINK|FILE", shown: "run LINK", args: exactly(1, "link"), flags: r.add, run: r.run,
 		examples: []string{"replay LINK --against redlock"},
 	}
 }

@@ -100,7 +100,7 @@ type runFlags struct {
 func runCommand() *command {
 	r := &runFlags{shown: shownRun{view: "lanes", pictures: true}}
 	return &command{
-		use: "run STRATEGY SCENARIO | LINK", args: exactly(2), complete: aLockAndARace, flags: r.add, run: r.run,
+		use: "run STRATEGY SCENARIO | LINK", args: exactly(2, "race"), complete: aLockAndARace, flags: r.add, run: r.run,
 		examples: []string{"run token gc-pause", "run 002-C R18 --set pause=9s --view story --lang zh", "run redlock restart --json"},
 	}
 }
@@ -204,11 +204,15 @@ func sameSet(a, b []verdict.Word) bool {
 
 // print prints the run in its views.
 func (r *shownRun) print(e *env) error {
-	o, race := r.Outcome, r.Scenario.ID
-	if o.Scenario.Race != "" {
-		race += " (" + o.Scenario.Race + ")"
+	o := r.Outcome
+	named := func(id, number string) string {
+		if number == "" {
+			return id
+		}
+		return e.First("explain.aside", "text", id, "aside", number)
 	}
-	e.Wrap("", e.Say("run.title", "lock", o.Strategy.Heading(), "race", race, "title", e.Each(func(lang string) string { return lessons.RunTitle(lang, o) })))
+	lock, race := named(o.Strategy.ID, o.Strategy.Article), named(r.Scenario.ID, o.Scenario.Race)
+	e.Wrap("", e.Say("run.title", "lock", lock, "race", race, "title", e.Each(func(lang string) string { return lessons.RunTitle(lang, o) })))
 	if o.NotApplicable != "" {
 		e.Wrap("", e.Say("run.na", "why", e.Each(func(lang string) string { return lessons.WhyNotApplicable(lang, o) })))
 		lessons.NotCovered(e.Printer, o)

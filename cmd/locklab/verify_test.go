@@ -75,8 +75,8 @@ func TestVerifyStatus(t *testing.T) {
 	}{
 		{"as contracted", "[gc-pause]\ntoken OVERLAP STALE-WRITE\n[search budget=pause=1]\ntoken OVERLAP@1 STALE-WRITE@1 ORPHAN@1\n", exitOK, "1 cell and 1 search as contracted."},
 		{"a race differs", "[gc-pause]\ntoken HOLDS\n", exitDiffers, "contract.txt:2: token in gc-pause: it is OVERLAP STALE-WRITE, contracted HOLDS\n  locklab run token gc-pause --expect holds\n"},
-		{"a verdict is missing", "[search budget=crash=1]\ntoken OVERLAP@1\n", exitDiffers, "OVERLAP does not come about any more"},
-		{"a verdict too many", "[search budget=pause=1]\ntoken OVERLAP@1 ORPHAN@1\n", exitDiffers, "STALE-WRITE@1 comes about"},
+		{"a verdict is missing", "[search budget=crash=1]\ntoken OVERLAP@1\n", exitDiffers, "OVERLAP does not occur any more"},
+		{"a verdict too many", "[search budget=pause=1]\ntoken OVERLAP@1 ORPHAN@1\n", exitDiffers, "STALE-WRITE@1 occurs"},
 		{"par too high", "[search budget=pause=1]\ntoken OVERLAP@2 STALE-WRITE@1 ORPHAN@1\n", exitDiffers, "takes only 1 fault"},
 		{"par too low", "[search budget=pause=2@5s]\ntoken OVERLAP@1 STALE-WRITE@2 ORPHAN@1\n", exitDiffers, "takes 2 faults"},
 		{"cut short", "[search max-states=20 budget=crash=1]\ntoken HOLDS\n", exitNoAnswer, "could not tell: the search was cut short"},
@@ -86,7 +86,7 @@ func TestVerifyStatus(t *testing.T) {
 		{"a section without rows", "[gc-pause]\n[search]\ntoken HOLDS\n", exitUsage, "contract.txt:1: [gc-pause] has no line under it"},
 		{"a search without rows", "[gc-pause]\ntoken HOLDS\n[search]\n", exitUsage, "contract.txt:3: [search] has no line under it"},
 		{"[locks] alone", "[locks]\n", exitUsage, "contract.txt:1: [locks] has no line under it"},
-		{"an empty file", "", exitUsage, "contract.txt: it promises nothing"},
+		{"an empty file", "", exitUsage, "contract.txt: it contains no expectation"},
 	} {
 		code, out, errs := callIn(t, c.contract, "verify", "--contract", "contract.txt")
 		if code != c.code || !strings.Contains(out+errs, c.want) {

@@ -87,13 +87,13 @@ func TestDoomTakeaway(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
-	check("Before the fault < 0.1 % of what can follow ends in OVERLAP, after it 50 %. Point of no return: step 6 of 7 (7.001s pass: the key EXPIRES).")
+	check("Before the fault < 0.1 % of all continuations end in OVERLAP, after it 50 %. Point of no return: step 6 of 7 (7.001s pass: the key EXPIRES).")
 	d.NoReturn, d.Steps[3].Share = 3, 1
-	check("Before the fault < 0.1 % of what can follow ends in OVERLAP, after it 100 %. The fault itself is the point of no return: step 3 of 7 (c1 PAUSE).")
+	check("Before the fault < 0.1 % of all continuations end in OVERLAP, after it 100 %. The fault itself is the point of no return: step 3 of 7 (c1 PAUSE).")
 	d.NoReturn, d.Steps[3].Share, d.Steps[5].Fault = 6, 0.5, true
-	check("Before the first of 2 faults < 0.1 % of what can follow ends in OVERLAP, after the last one > 99.9 %. Point of no return: step 6 of 7 (7.001s pass: the key EXPIRES).")
+	check("Before the first of 2 faults < 0.1 % of all continuations end in OVERLAP, after the last one > 99.9 %. Point of no return: step 6 of 7 (7.001s pass: the key EXPIRES).")
 	d.Steps[3].Fault, d.Steps[5].Fault = false, false
-	check("With no fault at all, 0 % of what can follow ends in OVERLAP. Point of no return: step 6 of 7 (7.001s pass: the key EXPIRES).")
+	check("With no fault at all, 0 % of all continuations end in OVERLAP. Point of no return: step 6 of 7 (7.001s pass: the key EXPIRES).")
 }
 
 // A curve of nothing is drawn all the same.

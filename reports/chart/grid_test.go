@@ -63,7 +63,7 @@ func checkPNG(t *testing.T, drawn Picture) {
 		got    int
 		points float64
 	}{{"width", config.Width, p.width.Points()}, {"height", config.Height, p.height.Points()}} {
-		if want := side.points * p.dpi / 72; float64(side.got) < want-1 || float64(side.got) > want+1 {
+		if want := side.points * float64(p.dpi) / 72; float64(side.got) < want-1 || float64(side.got) > want+1 {
 			t.Errorf("%s is %d pixels, want %.0f", side.name, side.got, want)
 		}
 	}
@@ -190,13 +190,13 @@ func ExampleText() {
 	// R02 crash-between  .           @ DEADLOCK     .
 	// R03 slow-owner     - holds     # OVERLAP+2    # OVERLAP+1
 	//
-	// # OVERLAP     Two clients were inside the critical section at one instant; a
-	//               paused one counts.
-	// @ DEADLOCK    After the last fault nobody ever acquired the lock again.
-	// > BLOCKED     Nobody held the lock, and yet it was refused for a time.
-	// - HOLDS       None of the harms was found in this run.
-	// . N/A         The question has no meaning for this lock.
-	//   +n          and n more verdicts, less grave ones
+	// # OVERLAP     Two clients were inside the critical section at the same moment; a
+	//               paused client counts.
+	// @ DEADLOCK    After the last fault no client could ever acquire the lock again.
+	// > BLOCKED     Nobody held the lock, and yet clients were refused for a while.
+	// - HOLDS       No failure was found in this run.
+	// . N/A         This race does not apply to this lock.
+	//   +n          n more verdicts, less severe
 	//
 	// 2 of 3 locks fail in R03 slow-owner; largest share of failures: setnx-expire (2
 	// of 4 races); smallest: setnx, getset (1 of 3). Not counted as failures: FENCED,

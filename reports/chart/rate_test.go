@@ -107,7 +107,7 @@ func TestHanFont(t *testing.T) {
 func TestFoldChinese(t *testing.T) {
 	style := writing(10, ink)
 	for _, width := range []float64{30, 55, 80} {
-		all := "锁多久坏一次，TTL 的代价是什么？（watchdog）"
+		all := "锁多久失效一次，TTL 的代价是什么？（watchdog）"
 		var whole string
 		for _, line := range foldText(style, all, vg.Length(width)) {
 			if strings.HasPrefix(line, "，") || strings.HasPrefix(line, "？") || strings.HasSuffix(line, "（") {

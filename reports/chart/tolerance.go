@@ -107,15 +107,19 @@ func (f *Tolerance) groups(lang string, n int) string {
 	type fall struct {
 		at          float64
 		words, lock string // {locks} is left open in words
+		answer      study.Answer
 	}
 	all := each(indices(f.Locks), func(i int) fall {
 		at, words := limitWords(lang, f.At(i, n))
-		return fall{at, words, f.Locks[i].ID}
+		return fall{at, words, f.Locks[i].ID, f.At(i, n).Answer}
 	})
 	groups := gather(all, func(a, b fall) bool { return a.words == b.words })
 	slices.SortStableFunc(groups, func(a, b []fall) int { return cmp.Compare(a[0].at, b[0].at) })
 	var parts []string
 	for i, g := range groups {
+		if len(g) == len(f.Locks) && len(g) > 1 && g[0].answer == study.NoLimit {
+			return say(lang, "tolerance.never.every", "max", decimal(study.MaxLeases))
+		}
 		locks := each(g, func(v fall) string { return v.lock })
 		parts = append(parts, strings.Replace(g[0].words, "{locks}", named(lang, locks, len(f.Locks), i+1 == len(groups)), 1))
 	}

@@ -59,12 +59,12 @@ func TestTolerancePNG(t *testing.T) {
 func TestToleranceTakeaway(t *testing.T) {
 	effort.Unwatched(t, "one goroutine draws")
 	f := toleranceSample()
-	want := "A majority (redlock) survives more pause than one server (0.90 and 0.60 leases), and less node-clock than one server (0.55 and 0.60 leases). " +
-		"pause: getset, token from 0.60 leases on; redlock from 0.90 leases on; watchdog from 2.00 leases on; setnx never up to 2 leases. " +
-		"node-clock: redlock from 0.55 leases on; token from 0.60 leases on; setnx, getset never up to 2 leases; watchdog without an answer. " +
-		"client-clock: getset at any size; the others never up to 2 leases. " +
-		"failover: setnx, getset, token with one fault; redlock never; watchdog without an answer. " +
-		"restart: setnx, getset, token, watchdog with one fault; redlock without an answer."
+	want := "A majority (redlock) tolerates more pause than one server (0.90 and 0.60 leases), and less node-clock than one server (0.55 and 0.60 leases). " +
+		"pause: getset, token failed from 0.60 leases on; redlock failed from 0.90 leases on; watchdog failed from 2.00 leases on; setnx did not fail up to 2 leases. " +
+		"node-clock: redlock failed from 0.55 leases on; token failed from 0.60 leases on; setnx, getset did not fail up to 2 leases; watchdog without an answer. " +
+		"client-clock: getset failed at any size; the others did not fail up to 2 leases. " +
+		"failover: setnx, getset, token failed with one fault; redlock did not fail; watchdog without an answer. " +
+		"restart: setnx, getset, token, watchdog failed with one fault; redlock without an answer."
 	if got := f.Takeaway("en"); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

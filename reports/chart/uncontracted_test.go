@@ -23,8 +23,8 @@ func TestUncontractedCells(t *testing.T) {
 		},
 	}
 	for lang, want := range map[string]string{
-		"en": "Every cell that a contract speaks of came out as expected. No contract speaks of 1 of 2 cells.",
-		"zh": "契约提到的每一格都与预期相符。2 格中有 1 格契约没有提到。",
+		"en": "Every cell that the contract covers came out as expected. The contract does not cover 1 of 2 cells.",
+		"zh": "契约覆盖的每一格都与预期相符。2 格中有 1 格契约没有覆盖。",
 	} {
 		if got := g.Takeaway(lang); !strings.HasSuffix(got, want) {
 			t.Errorf("%s: %s", lang, got)
@@ -38,7 +38,7 @@ func TestUncontractedCells(t *testing.T) {
 		t.Errorf("%q, %q", c.text(), c.mark())
 	}
 	text := samples.Written(t, func(w io.Writer) error { return Text(w, &g, reports.Look{Lang: "both"}) })
-	if !strings.Contains(text, "(...)") || !strings.Contains(text, "no contract speaks of it / 契约没有提到") {
+	if !strings.Contains(text, "(...)") || !strings.Contains(text, "not in the contract / 契约没有覆盖") {
 		t.Errorf("the legend is silent:\n%s", text)
 	}
 	records, err := csv.NewReader(strings.NewReader(samples.Written(t, csvOf(&g)))).ReadAll()
@@ -51,11 +51,11 @@ func TestUncontractedCells(t *testing.T) {
 	}
 
 	g.Cells[0][0] = *c
-	if got := g.Takeaway("en"); strings.Contains(got, "expected") || !strings.HasSuffix(got, "No contract speaks of 2 of 2 cells.") {
+	if got := g.Takeaway("en"); strings.Contains(got, "expected") || !strings.HasSuffix(got, "The contract does not cover 2 of 2 cells.") {
 		t.Error(got)
 	}
 	g.Cells[0][0] = Cell{Verdicts: wordsOf("LIE"), Reached: true}
-	if got := g.Takeaway("en"); !strings.HasSuffix(got, "1 of 2 cells differ from what was expected. No contract speaks of 1 of 2 cells.") {
+	if got := g.Takeaway("en"); !strings.HasSuffix(got, "1 of 2 cells differ from what was expected. The contract does not cover 1 of 2 cells.") {
 		t.Error(got)
 	}
 }

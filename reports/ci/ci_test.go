@@ -157,7 +157,7 @@ func TestUncovered(t *testing.T) {
 		Checks:    []Check{{Strategy: "token", Subject: "gc-pause", Status: OK}},
 		Uncovered: []Uncovered{{Strategy: "whole"}, {Strategy: "part", Scenarios: []string{"calm", "restart"}}},
 	}
-	want := "1 cell and 0 searches as contracted. Not covered, since no contract speaks of it: whole; part (in calm, restart)."
+	want := "1 cell and 0 searches as contracted. Not covered by the contract: whole; part (in calm, restart)."
 	if got := v.Counts(); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -167,7 +167,7 @@ func TestUncovered(t *testing.T) {
 	junit := samples.Written(t, v.JUnit)
 	for _, want := range []string{
 		`<testsuites name="locklab verify" tests="3" failures="0" errors="0" skipped="2">`,
-		`<skipped message="not covered: no contract speaks of it"></skipped>`, `name="part (in calm, restart)"`,
+		`<skipped message="not covered by the contract"></skipped>`, `name="part (in calm, restart)"`,
 	} {
 		if !strings.Contains(junit, want) {
 			t.Errorf("JUnit has no %s:\n%s", want, junit)

@@ -17,6 +17,10 @@ func (t *Teacher) Interview() error {
 	if err := t.texts(labelled{"short", "interview.short"}, labelled{"long", "interview.long"}); err != nil {
 		return err
 	}
+	t.out.Printf("\n")
+	if err := t.behind("interview.long-runs"); err != nil {
+		return err
+	}
 	t.part(t.out.Say("label.questions"))
 	for _, topic := range Topics() {
 		t.out.Printf("\n")
@@ -64,12 +68,40 @@ func (t *Teacher) question(topic string) error {
 	if err != nil {
 		return err
 	}
-	t.out.Wrap("  ", t.out.Label("label.trace")+"locklab run "+o.Strategy.ID+" "+o.Scenario.ID+" = "+t.results(o))
+	t.backed("  "+t.out.Label("label.trace"), o)
+	return t.behind("interview." + topic + ".runs")
+}
+
+// behind prints the runs behind an answer that a text lists, such as "token slow-work,
+// watchdog slow-work": an answer is spoken and names none of them.
+func (t *Teacher) behind(key string) error {
+	names := In("en").Name(key)
+	if names == "" {
+		return nil
+	}
+	t.out.Wrap("  ", t.out.Say("label.runs"))
+	for run := range strings.SplitSeq(names, ",") {
+		o, err := t.run(run)
+		if err != nil {
+			return err
+		}
+		t.backed("    ", o)
+	}
 	return nil
+}
+
+// backed prints the command that plays a run, and how the run ends.
+func (t *Teacher) backed(label string, o *race.Outcome) {
+	t.out.Wrap(label, "locklab run "+o.Strategy.ID+" "+o.Scenario.ID+" = "+t.results(o))
 }
 
 // backing returns the run that backs an answer.
 func (t *Teacher) backing(topic string) (*race.Outcome, error) {
-	id, raceID, _ := strings.Cut(In("en").Name("interview."+topic+".trace"), " ")
+	return t.run(In("en").Name("interview." + topic + ".trace"))
+}
+
+// run plays a lock in a race, named as in "token slow-work".
+func (t *Teacher) run(names string) (*race.Outcome, error) {
+	id, raceID, _ := strings.Cut(strings.TrimSpace(names), " ")
 	return t.stage.named(id, strings.TrimSpace(raceID))
 }

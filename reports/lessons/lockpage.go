@@ -1,7 +1,6 @@
 package lessons
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -57,9 +56,10 @@ func (t *Teacher) Lock(e lock.Entry) error {
 func (t *Teacher) lockHead(e lock.Entry) {
 	source := strconv.Itoa(e.Year)
 	if e.Article != "" {
-		source = e.Article + ", " + source
+		source = t.out.First("explain.list", "first", e.Article, "next", source)
 	}
-	t.out.Wrap("", fmt.Sprintf("%s (%s): %s", e.ID, source, t.out.Each(func(lang string) string { return LockTitle(lang, e) })))
+	head := t.out.First("explain.head", "text", t.out.First("explain.aside", "text", e.ID, "aside", source))
+	t.out.Wrap("", text.Label(head)+t.out.Each(func(lang string) string { return LockTitle(lang, e) }))
 }
 
 // builtOn finds the lock in whose terms another's mechanism is described.

@@ -280,7 +280,7 @@ function motion(run, words, o = {}) {
     const harmful = (run.marks ?? []).some((m) => m.w === "OVERLAP" && m.f <= t && t < m.t);
     who.replaceChildren(...shown.map((c) => {
       const [stage, paused] = s.c[c - 1].split("/");
-      const card = html("div", `motion-card ${stage}${paused ? " paused" : ""}${harmful && inside.includes(c) ? " overlap" : ""}`, html("b", "", "c" + c), " " + say("motion.stage." + stage) + (paused ? ", " + say("motion.paused") : ""));
+      const card = html("div", `motion-card ${stage}${paused ? " paused" : ""}${harmful && inside.includes(c) ? " overlap" : ""}`, html("b", "", "c" + c), " " + say("motion.stage." + stage) + (paused ? say("motion.stage.paused") : ""));
       card.style.borderLeftColor = paint(c);
       return card;
     }), ...alike(s.k).map(([k, name]) => html("div", "motion-card", html("b", "", name || run.key), " ", keyOf(k, t, run, say))));

@@ -344,9 +344,9 @@ func TestAdditions(t *testing.T) {
 	if i < 0 || played.Events[i].Name() != "migrate" || played.Events[i+1].Kind != history.Pause {
 		t.Errorf("the JSON has no migration before a pause: %+v", played.Events)
 	}
-	p.says("replay "+played.Trace+" --lang zh", " 迁移 1ms, 暂停 1ms")
+	p.says("replay "+played.Trace+" --lang zh", " 迁移 1ms，停顿 1ms")
 
-	p.says("run token gc-pause --lang xx --view story", `^ *[0-9.]+ ms  \[xx\] .*`, "c1 stands still for 12.5 s, and knows nothing of it.")
+	p.says("run token gc-pause --lang xx --view story", `^ *[0-9.]+ ms  \[xx\] .*`, "c1 is paused for 12.5 s and does not notice it.")
 	p.says("explain overlap --lang xx", `\[xx\]`)
 	p.says("run token gc-pause --lang both --view story", "c1 停顿 12.5 秒，自己毫不知情。")
 	p.says("--help --lang xx", "en, xx, zh or both")
@@ -425,19 +425,19 @@ func (p program) testUncontracted(t *testing.T) {
 		{"explain added-lock R18", []string{"The contract does not cover added-lock in gc-pause."}, nil},
 		{"explain path 5", nil, []string{"added-lock"}},
 		{"matrix --strategies token,added-lock --scenarios R18,calm --width 200", []string{
-			"# OVERLAP+1 (# OVERLAP+1)", "(...)       no contract speaks of it",
-			"Every cell that a contract speaks of came out as expected. No contract speaks of 2 of 4 cells.",
+			"# OVERLAP+1 (# OVERLAP+1)", "(...)       not in the contract",
+			"Every cell that the contract covers came out as expected. The contract does not cover 2 of 4 cells.",
 		}, []string{"[...]"}},
-		{"matrix --strategies added-lock --scenarios R18 --lang zh", []string{"契约没有提到", "1 格中有 1 格契约没有提到。"}, []string{"相符", "不同"}},
+		{"matrix --strategies added-lock --scenarios R18 --lang zh", []string{"契约没有覆盖", "1 格中有 1 格契约没有覆盖。"}, []string{"相符", "不同"}},
 		{"matrix --strategies token,added-lock --scenarios R18 --json", []string{"\"contracted\": false,\n      \"expected\": null,\n      \"as_expected\": null", `"as_expected": true`}, nil},
 		{"matrix --strategies added-lock --scenarios R18 -o report", []string{"(# OVERLAP+1)"}, nil},
-		{"matrix --scenarios R18 --width 200", []string{"added-lock          (#", "(             no contract speaks of it", "No contract speaks of 1 of "}, []string{"differ"}},
+		{"matrix --scenarios R18 --width 200", []string{"added-lock          (#", "(             not in the contract", "The contract does not cover 1 of "}, []string{"differ"}},
 		{"sweep pause/ttl=1:1:1 --runs 9 --strategies added-lock", []string{"added-lock"}, nil},
 		{"explore added-lock --budget pause=1 -o witness.json", []string{"OVERLAP"}, nil},
 		{"replay witness.json", []string{"The contract does not cover added-lock."}, []string{"own settings"}},
 		{"par --strategies added-lock", []string{"added-lock"}, nil},
 		{"tolerance --strategies added-lock", []string{"added-lock"}, nil},
-		{"verify --families stamps --junit junit.xml", []string{"as contracted. Not covered, since no contract speaks of it: added-lock."}, nil},
+		{"verify --families stamps --junit junit.xml", []string{"as contracted. Not covered by the contract: added-lock."}, nil},
 	} {
 		out := p.says(c.command)
 		for _, want := range c.want {

@@ -117,7 +117,7 @@ redlock Nodes=5 Excludes
 // TestParseRefuses: every mistake is named with its file and line.
 func TestParseRefuses(t *testing.T) {
 	for _, f := range []struct{ rule, text, want string }{
-		{"nothing", "# nothing\n", "c.txt: it promises nothing"},
+		{"nothing", "# nothing\n", "c.txt: it contains no expectation"},
 		{"a line before a section", "\ntoken HOLDS\n", "c.txt:2: a line before the first [scenario]"},
 		{"an open section", "[gc-pause\n", `c.txt:1: "[gc-pause": write [scenario], [search BOUNDS] or [locks] on a line of its own`},
 		{"an open search", "[search clients=3\n", `c.txt:1: "[search clients=3": write [scenario], [search BOUNDS]`},
@@ -152,16 +152,16 @@ func TestParseRefuses(t *testing.T) {
 		{"a jump of no length", "[search budget=client-clock=1]\ntoken HOLDS\n", "c.txt:1: budget \"client-clock=1\": a clock jumps by some length: write client-clock=1@10s"},
 		{"a verdict without par", "[search]\ntoken OVERLAP\n", `c.txt:2: "OVERLAP": write OVERLAP@1`},
 		{"a par that is none", "[search]\ntoken OVERLAP@-1\n", `c.txt:2: "OVERLAP@-1": write OVERLAP@1`},
-		{"what is not searched for", "[search]\ntoken BLOCKED@1\n", `c.txt:2: "BLOCKED@1" is nothing that a search looks for`},
+		{"what is not searched for", "[search]\ntoken BLOCKED@1\n", `c.txt:2: a search does not look for "BLOCKED@1"`},
 		{"a former verdict of a search", "[search]\ntoken STALL@1\n", `c.txt:2: STALL is called DEADLOCK now: write DEADLOCK`},
-		{"HOLDS and more", "[search]\ntoken HOLDS OVERLAP@1\n", "c.txt:2: HOLDS stands alone"},
+		{"HOLDS and more", "[search]\ntoken HOLDS OVERLAP@1\n", "c.txt:2: HOLDS must stand alone"},
 		{"the same verdict of a search twice", "[search]\ntoken OVERLAP@1 OVERLAP@2\n", "c.txt:2: OVERLAP is given twice"},
 		{"no verdict of a search", "[search]\ntoken\n", `c.txt:2: "token" has no verdict`},
 		{"the same search twice", "[search]\ntoken HOLDS\n[search clients=2]\ntoken HOLDS\n", "c.txt:4: token in clients=2,attempts=2,budget=none is on line 2 already"},
 
 		{"an unknown lock of a profile", "[locks]\ntokn Expires\n", `c.txt:2: there is no lock "tokn": did you mean token?`},
 		{"two profiles of a lock", "[locks]\ntoken Expires\ntoken\n", "c.txt:3: token is on line 2 already"},
-		{"no field of a profile", "[locks]\ntoken Expirs\n", `c.txt:2: "Expirs" is nothing that a profile has: did you mean Expires?`},
+		{"no field of a profile", "[locks]\ntoken Expirs\n", `c.txt:2: "Expirs" is not part of a profile: did you mean Expires?`},
 		{"a field twice", "[locks]\ntoken Expires Expires\n", "c.txt:2: Expires is given twice"},
 		{"a number of servers that is none", "[locks]\nredlock Nodes=five\n", `c.txt:2: "Nodes=five": give a number of servers`},
 	} {

@@ -71,17 +71,17 @@ func TestCertificateNamesOddConstants(t *testing.T) {
 		want   []string
 		not    []string
 	}{
-		{name: "token", entry: racetest.Lock(t, "token"), want: []string{suffices}, not: []string{"off the steps", unseen}},
+		{name: "token", entry: racetest.Lock(t, "token"), want: []string{suffices}, not: []string{"not a whole number of steps", unseen}},
 		{name: "odd time to live", entry: odd(8900*time.Millisecond, false), want: []string{"time to live of 8.9s (SET", "100ms would be a step of all"}, not: []string{suffices, unseen, "sleeps"}},
 		{name: "odd time to live in a script", entry: scripted(), want: []string{"time to live of 8.9s (EVAL", "100ms would be a step of all"}, not: []string{suffices}},
 		{name: "many sleeps", entry: odd(long, false, 250*time.Millisecond, 500*time.Millisecond, 750*time.Millisecond, time.Second, 1250*time.Millisecond), want: []string{"for 250ms to 1.25s (4 different", "250ms would be a step of all"}, not: []string{suffices, unseen}},
 		{name: "odd sleep", entry: odd(long, false, 1250*time.Millisecond), want: []string{"sleeps or sets a timer for 1.25s", "250ms would be a step of all"}, not: []string{suffices, "live of"}},
-		{name: "whole sleep", entry: odd(long, false, 1500*time.Millisecond), want: []string{suffices}, not: []string{"off the steps"}},
+		{name: "whole sleep", entry: odd(long, false, 1500*time.Millisecond), want: []string{suffices}, not: []string{"not a whole number of steps"}},
 		{name: "no step of all", entry: odd(long, false, 7*time.Millisecond), want: []string{"for 7ms", none}, not: []string{suffices}},
-		{name: "looks at the rest", entry: odd(long, true), want: []string{unseen}, not: []string{suffices, "off the steps"}},
+		{name: "looks at the rest", entry: odd(long, true), want: []string{unseen}, not: []string{suffices, "not a whole number of steps"}},
 		{name: "odd lease", entry: racetest.Lock(t, "token"), change: func(b *study.Bounds) { b.TTL = 10 * time.Second }, want: []string{"the lease of 10s", "time to live of 10s", "625ms would be a step of all"}, not: []string{suffices}},
 		{name: "odd work", entry: racetest.Lock(t, "token"), change: func(b *study.Bounds) { b.Work = time.Second }, want: []string{"works or does a part of its work for up to 1s", "500ms would be a step of all"}, not: []string{suffices}},
-		{name: "odd fault", entry: racetest.Lock(t, "token"), budget: "pause=1@3100ms", want: []string{"3s for pause of 3.1s"}, not: []string{suffices, "off the steps"}},
+		{name: "odd fault", entry: racetest.Lock(t, "token"), budget: "pause=1@3100ms", want: []string{"3s for pause of 3.1s"}, not: []string{suffices, "not a whole number of steps"}},
 		{name: "odd fault and time to live", entry: odd(8900*time.Millisecond, false), budget: "pause=1@3150ms", want: []string{"3s for pause of 3.15s", none}, not: []string{suffices}},
 	} {
 		b := everyTiming(test.entry, 2, 1, test.budget)
