@@ -248,7 +248,7 @@ func TestLiveRedisTLS(t *testing.T) {
 func TestLiveRefuses(t *testing.T) {
 	for args, want := range map[string]string{
 		"live nonsense":                                  `live nonsense`,
-		"live run token":                                 `STRATEGY SCENARIO`,
+		"live run token":                                 `needs a lock and a race`,
 		"live run nolock failover":                       `nolock`,
 		"live run token norace":                          `norace`,
 		"live run token failover --lease 1ms":            `--lease 1ms: give 50ms to 10s`,

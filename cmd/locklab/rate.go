@@ -107,6 +107,9 @@ func (r *rateFlags) order(e *env) (cost.RateOrder, error) {
 			return o, cause("--environments", err)
 		}
 	}
+	if len(r.faults) > 0 && !e.given("environments") && !e.given("file") {
+		o.Environments = nil // only what is said
+	}
 	for _, fault := range r.faults {
 		name, value, ok := strings.Cut(fault, "=")
 		if !ok {

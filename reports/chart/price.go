@@ -152,7 +152,7 @@ const (
 	priceLine   vg.Length = 9.5 // between two labels
 	priceLeft   vg.Length = 34
 	priceRight  vg.Length = 62 // for the labels of the dearest
-	priceNames  vg.Length = 30 // for those of the cheapest
+	priceNames  vg.Length = 46 // for those of the cheapest
 	priceLeader vg.Length = 14 // from a mark to its label
 	priceRadius vg.Length = 3
 )

@@ -49,13 +49,13 @@ type Report struct {
 	Charts      []Chart                 // in the order of the page
 }
 
-// A Chart is a picture made beforehand. Texts says in each language what it asks and
-// what it shows: the picture has those of the page's first language, screen readers read
-// them, and the page adds those of a second one below the picture.
+// A Chart is a picture made beforehand. Texts says in each language what it has found, at length, and with
+// which assumptions. Screen readers read the first two; they stand below the picture, and so does the rest, to be opened.
 type Chart struct {
 	Texts interface {
-		Title(lang string) string
+		Finding(lang string) string
 		Takeaway(lang string) string
+		Notes(lang string) []string
 	}
 	SVG []byte // trusted: it becomes a part of the page
 	CSV string // name of the file with the numbers
@@ -202,7 +202,8 @@ type cell struct {
 type drawing struct {
 	CSV   string
 	SVG   template.HTML
-	Texts []spoken // in the languages of the page but the first, which the picture has
+	Texts []spoken   // in the languages of the page; the title only in those but the first, which the picture has
+	Notes [][]spoken // paragraphs
 }
 
 type term struct {
@@ -289,11 +290,17 @@ func (p *page) Data() (template.JS, error) {
 }
 
 func (p *page) newDrawing(c Chart) drawing {
-	whole := func(lang string) string { return sentence(c.Texts.Title(lang)) + " " + c.Texts.Takeaway(lang) }
+	whole := func(lang string) string { return sentence(c.Texts.Finding(lang)) + " " + c.Texts.Takeaway(lang) }
 	d := drawing{CSV: c.CSV, SVG: inline(c.SVG, whole(p.Langs[0]))}
-	for _, s := range p.inEach(whole) {
-		if s.Lang != p.Tag {
-			d.Texts = append(d.Texts, s)
+	d.Texts = p.inEach(func(lang string) string {
+		if lang == p.Langs[0] {
+			return c.Texts.Takeaway(lang)
+		}
+		return whole(lang)
+	})
+	for i, note := range c.Texts.Notes(p.Langs[0]) {
+		if note != "" {
+			d.Notes = append(d.Notes, p.inEach(func(lang string) string { return c.Texts.Notes(lang)[i] }))
 		}
 	}
 	return d

@@ -67,12 +67,17 @@ func (r *Report) figures(ctx context.Context, work Worker, entries []lock.Entry)
 	if err != nil {
 		return nil, err
 	}
-	figures := []Figure{{"rate", &chart.Rate{Rates: *rates}}, {"price", &chart.PriceChart{Prices: prices}}}
 	costs, err := costCharts(ctx, work, entries, r.Waits)
 	if err != nil {
 		return nil, err
 	}
-	return append(append(figures, costs...), Figure{"sensitivity", sense}, Figure{"par", par}, Figure{"tolerance", tolerance}, Figure{"doom", &chart.Doom{Doom: doom}}), nil
+	figures := append([]Figure{
+		{"sensitivity", sense}, {"rate", &chart.Rate{Rates: *rates}}, {"tolerance", tolerance}, {"price", &chart.PriceChart{Prices: prices}}, {"par", par},
+	}, costs...)
+	figures = append(figures, Figure{"doom", &chart.Doom{Doom: doom}})
+	places := []string{"sensitivity", "rate", "tolerance", "recovery", "price", "waiting", "sweep", "par", "doom"}
+	slices.SortFunc(figures, func(a, b Figure) int { return slices.Index(places, a.name) - slices.Index(places, b.name) })
+	return figures, nil
 }
 
 // costCharts are those that are smaller than what "locklab recovery", "locklab waiting" and
