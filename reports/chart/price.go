@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -269,7 +270,9 @@ func (p *pricePlot) column(f draw.Canvas, column []*spot, x vg.Length, y func(fl
 		write(f, style, left, place, label)
 	}
 	for _, s := range column {
-		f.DrawGlyph(p.styles[string(s.prices[0].Family)].glyph(priceRadius), vg.Point{X: x, Y: y(s.share)})
+		at := vg.Point{X: x, Y: y(s.share)}
+		f.DrawGlyph(p.styles[string(s.prices[0].Family)].glyph(priceRadius), at)
+		hover(f, at, fmt.Sprintf("%s: %s %%, %s", strings.Join(each(s.prices, func(p cost.Price) string { return p.Strategy }), ", "), percent(s.share), decimal(s.cost)))
 	}
 }
 

@@ -50,6 +50,10 @@ func TestPricePictures(t *testing.T) {
 		t.Fatal(err)
 	}
 	samples.GoldenPNG(t, "price.png", b.Bytes())
+	var hovered bytes.Buffer
+	if err := SVG(&hovered, c, Format{}); err != nil || !strings.Contains(hovered.String(), "<title>token, delex: 60 %, 2</title>") {
+		t.Errorf("%v, or no words for the pointer", err)
+	}
 	for _, c := range []*PriceChart{c, {}, {Prices: c.Prices[:1]}, {Prices: c.Prices[:2]}} {
 		var svg bytes.Buffer
 		if err := SVG(&svg, c, Format{}); err != nil || strings.Contains(svg.String(), "<text") {
