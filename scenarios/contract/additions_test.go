@@ -331,7 +331,7 @@ func TestAdditions(t *testing.T) {
 	p.says("run token added-race --view table", " c1 +MOVES 1ms ")
 	p.says("run token added-race --view redis", "^# .* ms: c1: MOVES 1ms$")
 	p.says("run token added-race --view story --lang both", "The machine of c1 moves to another host within 1 ms\\.", "c1 所在的虚拟机迁移到另一台宿主机，用了 1 毫秒。")
-	p.says("explore token --budget migrate=1@10s --lang zh", "OVERLAP", " 迁移 10s")
+	p.says("explore token --budget migrate=1@10s --lang zh", "OVERLAP", "，迁移 10s")
 
 	var played struct {
 		Trace  string

@@ -136,7 +136,7 @@ func count(ctx context.Context, runner *race.Runner, entry lock.Entry, sc race.S
 			return 0, 0, err
 		}
 		runs++
-		if verdict.Fails(verdict.Judge(p.History(run, s)).Verdicts) {
+		if slices.ContainsFunc(verdict.Judge(p.History(run, s)).Verdicts, verdict.Word.Harm) {
 			broken++
 		}
 	}

@@ -62,7 +62,7 @@ func TestReturn(t *testing.T) {
 		if len(got) != len(test.want) || weaker(got, test.want) != nil {
 			t.Errorf("%s with tokens %s: found %v, want %v", test.id, test.tokens, got, test.want)
 		}
-		if c := certificate.Of(s, "en"); !strings.Contains(c, "is started anew, as another process") || !strings.Contains(c, "draws none of its tokens") {
+		if c := certificate.Of(s, "en"); !strings.Contains(c, "is started again, as another process") || !strings.Contains(c, "draws none of its tokens") {
 			t.Errorf("%s: the certificate:\n%s", test.id, c)
 		}
 	}
