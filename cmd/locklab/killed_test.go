@@ -478,8 +478,8 @@ func (k *killer) check(what string, code int, out, errs string) {
 	k.Helper()
 	want, status := k.want.out, k.want.code
 	if said := claim.FindString(out); said != "" && k.state != "" {
-		_, out, _ = strings.Cut(out, "\n")
-		_, want, _ = strings.Cut(want, "\n")
+		_, out, _ = strings.Cut(out, "\n  bounds ")
+		_, want, _ = strings.Cut(want, "\n  bounds ")
 		if strings.Contains(said, "not searched here") {
 			status = exitNoAnswer
 		}
