@@ -451,7 +451,7 @@ func (p program) testUncontracted(t *testing.T) {
 			}
 		}
 	}
-	if !strings.Contains(p.file("report/report.html"), "no contract</span>") {
+	if !strings.Contains(p.file("report/report.html"), "not in the contract</span>") {
 		t.Error("the report does not say that there is no contract")
 	}
 	if junit := p.file("junit.xml"); !strings.Contains(junit, `<testcase name="added-lock" classname="locklab.scenarios">`) || !strings.Contains(junit, `skipped="1"`) {
