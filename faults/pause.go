@@ -28,10 +28,14 @@ var Pause = &simulator.Fault{
 		return buf
 	},
 	Inject: func(f simulator.FaultContext, c simulator.Choice) string {
-		if c.Thread == computing && c.D > 0 {
-			defer f.Client(c.Client).ProlongSleep(c.D)
+		if c.Thread == computing && c.D <= 0 {
+			return "refused.delay.length"
 		}
-		return f.Client(c.Client).Pause(c.D, f.Max(), c.Thread == beforeSending)
+		why := f.Client(c.Client).Pause(c.D, f.Max(), c.Thread == beforeSending)
+		if why == "" && c.Thread == computing {
+			f.Client(c.Client).ProlongSleep(c.D)
+		}
+		return why
 	},
 }
 

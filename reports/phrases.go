@@ -127,13 +127,13 @@ func (v *wording) sender(s *step) string {
 // lane words a step for its client's lane; command is its command as the view writes it.
 func (v *wording) lane(s *step, command string) string {
 	if (s.Kind == history.Read || s.Kind == history.Write) && s.now().stage == verdict.Dead {
-		return v.say("lane.dead", "what", v.lanes(s, command))
+		return v.say("lane.dead", "what", v.laneAlive(s, command))
 	}
-	return v.lanes(s, command)
+	return v.laneAlive(s, command)
 }
 
-// lanes is lane of a client that may be alive.
-func (v *wording) lanes(s *step, command string) string {
+// laneAlive is lane of a client that has not crashed.
+func (v *wording) laneAlive(s *step, command string) string {
 	switch s.Kind {
 	case history.Answer:
 		return command + " -> " + shortReply(s.Reply)

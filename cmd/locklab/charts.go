@@ -37,6 +37,9 @@ func grounded(name string, w io.Writer) io.Writer {
 }
 
 func writeCharts(e *env, c chart.Chart, files []string, f chart.Format) (failed error) {
+	if err := checkPanel(c, f.Panel); err != nil {
+		return err
+	}
 	f.Lang = e.Langs()[0]
 	for _, name := range files {
 		failed = errors.Join(failed, e.write(name, replaces, func(w io.Writer) error {
@@ -81,6 +84,11 @@ func (c *chartFlags) add(f *flags) { c.addUsual(f, f.e.Say("help.flag.strategies
 // addUsual adds the flags of a chart that has locks of its own where none are named.
 func (c *chartFlags) addUsual(f *flags, usual string) {
 	c.locks.addUsual(f, usual)
+	c.addFiles(f)
+}
+
+// addFiles adds the flags of the files of a chart, and of how its pictures are laid out.
+func (c *chartFlags) addFiles(f *flags) {
 	f.out(&c.files)
 	addFormat(f, &c.format)
 }
@@ -120,9 +128,6 @@ func (c *chartFlags) show(e *env, drawn chart.Result, failed error) error {
 	stopped := stoppedBy(failed)
 	if failed != nil && !stopped {
 		return internal(failed)
-	}
-	if err := checkPanel(drawn, c.format.Panel); err != nil && !stopped {
-		return err
 	}
 	if err := e.show(chart.JSON(drawn, stopped), func() error {
 		if err := chart.Text(e.Out, drawn, e.look()); err != nil {

@@ -32,7 +32,7 @@ func waitingCommand() *command {
 				ranged(f, flag, is, time.Microsecond, time.Second, "error.waiting.length")
 			}
 			f.add("article", &article)
-			f.out(&c.files)
+			c.addFiles(f)
 		},
 		run: c.run(noLocks, func(e *env, _ []lock.Entry) (chart.Result, error) {
 			chosen, err := pickPolicies(policies)

@@ -1,12 +1,12 @@
 // Package chart draws what many runs and searches found: as a picture, as text in columns and as CSV.
 //
 // A [Chart] is one type that holds the results that it draws, in one file with three parts: its sentences
-// (title, finding, takeaway and notes, in every language), its rows (text and CSV), and its picture. All else is done here,
-// once for all charts: [Text], [CSV], [PNG] and [SVG] write any of them.
+// (title, finding, takeaway and notes, in every language), its rows (text and CSV), and its picture. All else
+// is done here, once for all charts: [Text], [CSV], [PNG] and [SVG] write any of them.
 //
-// A picture is a stack of blocks (frame.go) in the shape of its [Format]: the finding over at most two lines, a legend
-// and panels, which share the height that is left. A panel is a rectangle of a canvas of gonum/plot with a scale along each side. Charts share
-// colours, markers and dashes (palette.go) and letters (lettering.go). A PNG is light or dark; an SVG is as
+// A picture is a stack of blocks (frame.go) in the shape of its [Format]: the finding over at most two lines, a
+// legend and panels, which share the height that is left. A panel is a rectangle of a canvas of gonum/plot with
+// a scale along each side. Charts share colours, markers and dashes (palette.go) and letters (lettering.go). A PNG is light or dark; an SVG is as
 // dark as its reader, and has its letters as outlines (outlining.go).
 //
 // The same results give the same bytes.

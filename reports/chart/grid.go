@@ -404,16 +404,24 @@ func (g *Grid) Takeaway(lang string) string {
 }
 
 func (g *Grid) fallen(lang string) string {
-	locks, scenarios := g.tallies()
-	worst := extreme(lang, scenarios, moreFalls)
-	if worst.falls == 0 {
+	text, locks := g.worst(lang)
+	if text == "" {
 		return say(lang, "grid.quiet")
 	}
-	text := say(lang, "grid.worst", "scenario", worst.name, "k", strconv.Itoa(worst.falls), "n", strconv.Itoa(worst.n))
 	if len(g.Strategies) > 1 {
 		text = say(lang, "grid.join", "first", text, "next", mostAndLeast(lang, measured(locks)))
 	}
 	return say(lang, "grid.both", "first", say(lang, "grid.stop", "text", text), "next", say(lang, "grid.counted"))
+}
+
+// worst says in which race most locks fail; "": none does. It counts by lock as well.
+func (g *Grid) worst(lang string) (text string, locks []tally) {
+	locks, scenarios := g.tallies()
+	worst := extreme(lang, scenarios, moreFalls)
+	if worst.falls == 0 {
+		return "", locks
+	}
+	return say(lang, "grid.worst", "scenario", worst.name, "k", strconv.Itoa(worst.falls), "n", strconv.Itoa(worst.n)), locks
 }
 
 func mostAndLeast(lang string, locks []tally) string {

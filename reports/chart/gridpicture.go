@@ -16,7 +16,7 @@ const (
 	cellPad    vg.Length = 6
 	minCell    vg.Length = 70
 	maxLabel   vg.Length = 280
-	titled2    vg.Length = 27 // from this height of a line on it has the title of its race
+	tallLine   vg.Length = 27 // from this height of a line on it has the title of its race
 	glyphWidth vg.Length = 12
 )
 
@@ -25,13 +25,11 @@ var cellText = writing(9, ink)
 
 // Finding says which race breaks most locks, and which lock fails in the smallest share of its races.
 func (g *Grid) Finding(lang string) string {
-	locks, scenarios := g.tallies()
-	worst := extreme(lang, scenarios, moreFalls)
-	if worst.falls == 0 {
+	first, locks := g.worst(lang)
+	switch {
+	case first == "":
 		return say(lang, "grid.quiet")
-	}
-	first := say(lang, "grid.worst", "scenario", worst.name, "k", strconv.Itoa(worst.falls), "n", strconv.Itoa(worst.n))
-	if len(g.Strategies) == 1 {
+	case len(g.Strategies) == 1:
 		return first
 	}
 	least := extreme(lang, measured(locks), lowerShare)
@@ -138,7 +136,7 @@ func (p *gridPlot) drawLabel(c draw.Canvas, j int) {
 	s, top := p.g.Scenarios[j], p.place(c, 0, j).Max.Y
 	x, width := c.Min.X+p.race, p.label-p.race-cellPad
 	upper, lower := top-p.line*0.34, top-p.line*0.71
-	if p.line < titled2 {
+	if p.line < tallLine {
 		upper = top - p.line/2
 	} else {
 		write(c, faint, x, lower, fitText(faint, s.Title(p.lang), width))

@@ -34,34 +34,45 @@ func (c *RecoveryChart) Assumptions(lang string) string {
 
 // Takeaway says which locks may never come back, and what the others take in leases.
 func (c *RecoveryChart) Takeaway(lang string) string {
-	var never, sometimes, back []string
-	least, most := math.Inf(1), 0.0
-	for _, all := range c.byLock() {
-		id, last := all[0].Strategy, all[len(all)-1]
-		switch {
-		case last.Ever() > 0.5:
-			never = append(never, id)
-			continue
-		case last.Ever() > 0:
-			sometimes = append(sometimes, say(lang, "recovery.sometimes.one", "lock", id, "share", portion(last.Ever()), "ttl", length(last.TTL)))
-			continue
-		}
-		back = append(back, id)
-		for _, r := range all {
-			share := r.Mean().Seconds() / r.TTL.Seconds()
-			least, most = min(least, share), max(most, share)
-		}
-	}
+	g := c.groups(lang)
 	var parts []string
 	add := func(key string, locks []string, pairs ...string) {
 		if len(locks) > 0 {
 			parts = append(parts, say(lang, key, append(pairs, "locks", text.Join(lang, "chart.list", locks))...))
 		}
 	}
-	add("recovery.never", never)
-	add("recovery.sometimes", sometimes)
-	add("recovery.back", back, "least", rounded(least, 2), "most", rounded(most, 2))
+	add("recovery.never", g.never)
+	add("recovery.sometimes", g.sometimes)
+	add("recovery.back", g.back, "least", rounded(g.least, 2), "most", rounded(g.most, 2))
 	return text.Join(lang, "grid.both", parts)
+}
+
+// A recoveryGroups is the locks by how they come back after a crash.
+type recoveryGroups struct {
+	never, back []string
+	sometimes   []string // sentences
+	least, most float64  // mean of back, in TTLs
+}
+
+func (c *RecoveryChart) groups(lang string) recoveryGroups {
+	g := recoveryGroups{least: math.Inf(1)}
+	for _, all := range c.byLock() {
+		id, last := all[0].Strategy, all[len(all)-1]
+		switch {
+		case last.Ever() > 0.5:
+			g.never = append(g.never, id)
+			continue
+		case last.Ever() > 0:
+			g.sometimes = append(g.sometimes, say(lang, "recovery.sometimes.one", "lock", id, "share", portion(last.Ever()), "ttl", length(last.TTL)))
+			continue
+		}
+		g.back = append(g.back, id)
+		for _, r := range all {
+			share := r.Mean().Seconds() / r.TTL.Seconds()
+			g.least, g.most = min(g.least, share), max(g.most, share)
+		}
+	}
+	return g
 }
 
 // byLock are the recoveries of each lock, by TTL.
@@ -125,27 +136,14 @@ const (
 
 // Finding says for which part of the TTL a crash blocks the lock, and where for ever.
 func (c *RecoveryChart) Finding(lang string) string {
-	never, least, most := []string{}, math.Inf(1), 0.0
-	for _, all := range c.byLock() {
-		switch ever := all[len(all)-1].Ever(); {
-		case ever > 0.5:
-			never = append(never, all[0].Strategy)
-			continue
-		case ever > 0: // the mean is for ever, too
-			continue
-		}
-		for _, r := range all {
-			share := r.Mean().Seconds() / r.TTL.Seconds()
-			least, most = min(least, share), max(most, share)
-		}
-	}
+	g := c.groups(lang)
 	switch {
-	case math.IsInf(least, 1):
+	case g.back == nil:
 		return c.Title(lang)
-	case len(never) == 0:
-		return say(lang, "recovery.finding", "least", rounded(least, 2), "most", rounded(most, 2))
+	case g.never == nil:
+		return say(lang, "recovery.finding", "least", rounded(g.least, 2), "most", rounded(g.most, 2))
 	}
-	return say(lang, "recovery.finding.never", "least", rounded(least, 2), "most", rounded(most, 2), "locks", text.Join(lang, "chart.list", never))
+	return say(lang, "recovery.finding.never", "least", rounded(g.least, 2), "most", rounded(g.most, 2), "locks", text.Join(lang, "chart.list", g.never))
 }
 
 // picture has a line for each lock and TTL, on a scale of parts of the TTL.

@@ -167,7 +167,7 @@ func (s *Sensitivity) picture(f Format) picture {
 
 // Notes implements Chart.
 func (s *Sensitivity) Notes(lang string) []string {
-	return []string{seriesLeft(lang, len(s.Series)), say(lang, "sensitivity.legend", "x", say(lang, "sensitivity.x"), "assumptions", s.Assumptions(lang))}
+	return []string{seriesLeft(lang, min(len(s.Series), maxSeries), len(s.Series)), say(lang, "sensitivity.legend", "x", say(lang, "sensitivity.x"), "assumptions", s.Assumptions(lang))}
 }
 
 // scale is the smallest and largest X. Y is a share, and always runs from 0 to 1.

@@ -97,12 +97,12 @@ func show(out *layout.Lines, before sentences, table func(*layout.Lines), after 
 // maxSeries are the curves that a reader tells apart in one picture. The rest is in the CSV.
 const maxSeries = 6
 
-// seriesLeft says how many series a picture leaves out; "": none.
-func seriesLeft(lang string, n int) string {
-	if n <= maxSeries {
+// seriesLeft says that a picture shows fewer series than there are; "": it shows all.
+func seriesLeft(lang string, shown, all int) string {
+	if shown >= all {
 		return ""
 	}
-	return say(lang, "chart.left", "n", strconv.Itoa(n-maxSeries), "shown", strconv.Itoa(maxSeries))
+	return say(lang, "chart.left", "shown", strconv.Itoa(shown), "all", strconv.Itoa(all))
 }
 
 // listing writes a table with a line for each of some things; the columns from the n-th on are numbers.

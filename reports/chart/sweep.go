@@ -267,10 +267,8 @@ func (s *Sweep) picture(f Format) picture {
 	if len(s.Order.Axes) == 2 {
 		most, height, panel = 2, sweepMap, s.heat
 	}
-	columns := max(1, min(most, len(shown)))
-	if len(shown) == 4 {
-		columns = 2
-	}
+	lines := max(1, (len(shown)+most-1)/most)
+	columns := max(1, (len(shown)+lines-1)/lines)
 	all := panels(len(shown), columns, height, func(c draw.Canvas, i int) {
 		f := draw.Crop(c, sweepLeft, -8, sweepBelow, -sweepTop)
 		write(f, strong, f.Min.X, f.Max.Y+10, shown[i].Strategy)
@@ -285,7 +283,7 @@ func (s *Sweep) Notes(lang string) []string {
 	if len(s.Order.Axes) == 2 {
 		legend = "sweep.legend.map"
 	}
-	return append([]string{seriesLeft(lang, len(s.played())), say(lang, legend), s.Assumptions(lang)}, s.notApplicable(lang)...)
+	return append([]string{seriesLeft(lang, min(len(s.played()), maxSeries), len(s.played())), say(lang, legend), s.Assumptions(lang)}, s.notApplicable(lang)...)
 }
 
 // ends are the first and the last value of an axis.

@@ -1,7 +1,6 @@
 package chart
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -36,18 +35,26 @@ func (c *WaitingChart) Assumptions(lang string) string {
 
 // Takeaway compares the policies where most clients wait.
 func (c *WaitingChart) Takeaway(lang string) string {
-	played := pick(c.Results, func(r cost.WaitingResult) bool { return !r.Skipped })
+	most, played := crowded(c.Results)
 	if len(played) == 0 {
 		return say(lang, "waiting.nothing")
 	}
-	most := slices.MaxFunc(played, func(a, b cost.WaitingResult) int { return cmp.Compare(a.Clients, b.Clients) }).Clients
-	played = pick(played, func(r cost.WaitingResult) bool { return r.Clients == most })
 	quick, slow := extremes(played, func(r cost.WaitingResult) float64 { return r.Handover })
 	cheap, dear := extremes(played, func(r cost.WaitingResult) float64 { return r.PerEntry })
 	return say(lang, "waiting.takeaway", "clients", thousands(most), "quick", quick.Policy, "quickest",
 		millis(quick.Handover),
 		"slow", slow.Policy, "slowest", millis(slow.Handover), "cheap", cheap.Policy, "least", rounded(cheap.PerEntry, 1),
 		"dear", dear.Policy, "most", rounded(dear.PerEntry, 0))
+}
+
+// crowded are the results that were played with most clients, and how many those are.
+func crowded(all []cost.WaitingResult) (clients int, of []cost.WaitingResult) {
+	for _, r := range all {
+		if !r.Skipped {
+			clients = max(clients, r.Clients)
+		}
+	}
+	return clients, pick(all, func(r cost.WaitingResult) bool { return !r.Skipped && r.Clients == clients })
 }
 
 // notes say what was not played, or not to its end.
@@ -210,12 +217,11 @@ func (c *WaitingChart) shown() []cost.WaitingResult {
 
 // Finding compares what an entry costs where most clients wait.
 func (c *WaitingChart) Finding(lang string) string {
-	played := pick(c.shown(), func(r cost.WaitingResult) bool { return !r.Skipped })
+	most, played := crowded(c.shown())
 	if len(played) == 0 {
 		return say(lang, "waiting.nothing")
 	}
-	most := slices.MaxFunc(played, func(a, b cost.WaitingResult) int { return cmp.Compare(a.Clients, b.Clients) }).Clients
-	cheap, dear := extremes(pick(played, func(r cost.WaitingResult) bool { return r.Clients == most }), func(r cost.WaitingResult) float64 { return r.PerEntry })
+	cheap, dear := extremes(played, func(r cost.WaitingResult) float64 { return r.PerEntry })
 	return say(lang, "waiting.finding", "clients", thousands(most), "cheap", cheap.Policy, "least", rounded(cheap.PerEntry, 1),
 		"dear", dear.Policy, "most", rounded(dear.PerEntry, 0))
 }
@@ -243,7 +249,7 @@ func (c *WaitingChart) picture(f Format) picture {
 
 // Notes implements Chart.
 func (c *WaitingChart) Notes(lang string) []string {
-	return slices.Concat([]string{seriesLeft(lang, len(c.byPolicy())), c.Assumptions(lang)}, c.policies(lang), c.notes(lang))
+	return slices.Concat([]string{seriesLeft(lang, len((&WaitingChart{Results: c.shown()}).byPolicy()), len(c.byPolicy())), c.Assumptions(lang)}, c.policies(lang), c.notes(lang))
 }
 
 const waitingBelow vg.Length = 34
