@@ -371,26 +371,37 @@ const (
 	rateColumns           = 2
 )
 
+// titleLocks is the number of locks that a title names.
+const titleLocks = 7
+
 // Finding says which locks are expected to break most often at the TTL, and in which environment.
 func (r *Rate) Finding(lang string) string {
-	var worst []int
+	var worst []string
 	var where cost.Environment
 	most := cost.Point{}
-	for _, g := range r.Groups() {
-		for _, e := range r.Environments {
-			s := r.Subjects[g[0]]
+	for _, e := range r.Environments {
+		for _, s := range r.Subjects {
 			if len(e.Causes) == 0 || len(s.Lease.Spans) == 0 {
 				continue
 			}
-			if p := s.At(r.Usage, e, r.TTL); !p.Unknown && p.Expected.Hi > most.Expected.Hi {
-				worst, where, most = g, e, p
+			p := s.At(r.Usage, e, r.TTL)
+			switch {
+			case p.Unknown || p.Expected.Hi < most.Expected.Hi || p.Expected.Hi == 0:
+			case p.Expected.Hi > most.Expected.Hi:
+				worst, where, most = []string{subjectID(s)}, e, p
+			case e.ID == where.ID:
+				worst = append(worst, subjectID(s))
 			}
 		}
 	}
 	if worst == nil {
 		return say(lang, "rate.finding.none", "ttl", length(r.TTL))
 	}
-	return say(lang, "rate.finding", "ttl", length(r.TTL), "n", amount(most.Expected), "environment", where.ID, "locks", r.head(worst))
+	who := text.Join(lang, "chart.list", worst)
+	if rest := len(worst) - titleLocks; rest > 0 {
+		who = say(lang, "grid.more", "first", text.Join(lang, "chart.list", worst[:titleLocks]), "n", strconv.Itoa(rest))
+	}
+	return say(lang, "rate.finding", "ttl", length(r.TTL), "n", amount(most.Expected), "environment", where.ID, "locks", who)
 }
 
 func (r *Rate) panels() []string {
