@@ -4,7 +4,9 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -219,6 +221,9 @@ func (x *explainer) path(screen string) error {
 func (x *explainer) interview(topic string) error {
 	if topic == "" {
 		return x.show("interview.", explainedJSON{}, x.teacher.Interview)
+	}
+	if about := lessons.TopicsAbout(topic); about != nil && !slices.Contains(lessons.Topics(), topic) {
+		return text.Errorf("error.topic.lock", "name", topic, "names", strings.Join(about, ", "))
 	}
 	if _, err := choose("error.topic", topic, lessons.Topics()); err != nil {
 		return err

@@ -274,7 +274,7 @@ func (s *shownSearch) status() error {
 	return nil
 }
 
-// printCertificate prints what a search has covered and, if that is shown, how fast.
+// printCertificate prints what a search has covered, what it assumes and, if that is shown, how fast it was.
 func (s *shownSearch) printCertificate(e *env) {
 	certificate.Print(e.Printer, s.Search)
 	if seconds := s.took.Seconds(); seconds > 0 {
@@ -284,8 +284,9 @@ func (s *shownSearch) printCertificate(e *env) {
 }
 
 func (s *shownSearch) print(e *env) error {
-	s.printCertificate(e)
+	certificate.PrintClaim(e.Printer, s.Search)
 	if len(s.Witnesses) == 0 {
+		s.printCertificate(e)
 		e.Next("locklab explore "+s.Strategy.ID+" --clients 3", "locklab explain "+s.Strategy.ID)
 		return nil
 	}
@@ -299,6 +300,8 @@ func (s *shownSearch) print(e *env) error {
 	if err := printDoom(e, s.doom); err != nil {
 		return err
 	}
+	e.Printf("\n%s\n", e.Say("explore.certificate"))
+	s.printCertificate(e)
 	e.Printf("\n%s\n", e.Say("command.next"))
 	for _, w := range s.Witnesses[:min(3, len(s.Witnesses))] {
 		e.Printf("  # %s\n  locklab replay %s\n", e.Say("explore.way", "verdict", string(w.Verdict), "par", fmt.Sprint(w.Par), "steps", fmt.Sprint(w.Steps)), w.Trace.Link())

@@ -29,12 +29,17 @@ func (r *Rate) Title(lang string) string { return say(lang, "rate.title") }
 
 // Assumptions are how the locks are used.
 func (r *Rate) Assumptions(lang string) string {
-	work := "rate.work.computes"
+	return r.usage(lang, "rate.usage", "rate.work.")
+}
+
+// usage says how locks are used, by a text and those of what a hold is spent on.
+func (r *Rate) usage(lang, key, work string) string {
+	spent := "computes"
 	if r.Waits {
-		work = "rate.work.waits"
+		spent = "waits"
 	}
-	return say(lang, "rate.usage", "machines", thousands(r.Machines), "acquisitions", decimal(r.PerSecond), "hold", r.Hold.String(),
-		"work", say(lang, work), "held", amount(r.Holds()), "contended", percent(r.Contended), "ttl", length(r.TTL))
+	return say(lang, key, "machines", thousands(r.Machines), "acquisitions", decimal(r.PerSecond), "hold", r.Hold.String(),
+		"work", say(lang, work+spent), "held", amount(r.Holds()), "contended", percent(r.Contended), "ttl", length(r.TTL))
 }
 
 // Method says how the numbers came about.
@@ -432,7 +437,7 @@ func (r *Rate) picture(f Format) picture {
 			p.crashes(f)
 		}
 	})
-	return f.fitted(r, []string{r.Assumptions(lang)}, 0, func(vg.Length) []block { return []block{key, space(6), all} })
+	return f.fitted(r, []string{r.usage(lang, "rate.below", "rate.below.")}, 0, func(vg.Length) []block { return []block{key, space(6), all} })
 }
 
 // Notes implements Chart.
