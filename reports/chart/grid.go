@@ -66,7 +66,7 @@ type Cell struct {
 // vacuous before holds. Unless a stale write came through, FENCED stands for the
 // OVERLAP beside it, and what makes the cell a failure stands before both.
 func (c *Cell) Word() verdict.Word {
-	fenced := slices.Contains(c.Verdicts, verdict.Fenced) && !slices.Contains(c.Verdicts, verdict.StaleWrite)
+	fenced := c.fenced()
 	if fenced && !c.Fails() {
 		return verdict.Fenced
 	}
@@ -80,6 +80,11 @@ func (c *Cell) Word() verdict.Word {
 		return verdict.Vacuous
 	}
 	return words[i]
+}
+
+// fenced reports whether FENCED implies the cell's OVERLAP: no stale write came through.
+func (c *Cell) fenced() bool {
+	return slices.Contains(c.Verdicts, verdict.Fenced) && !slices.Contains(c.Verdicts, verdict.StaleWrite)
 }
 
 // Fails reports whether the lock fails in this cell. An overlap whose late writes were refused (FENCED) leaves
@@ -115,7 +120,7 @@ func (c *Cell) Label() string {
 // more counts the words of the cell that its label neither names nor implies.
 func (c *Cell) more() int {
 	n := len(c.Verdicts) - 1
-	if slices.Contains(c.Verdicts, verdict.Fenced) && slices.Contains(c.Verdicts, verdict.Overlap) {
+	if c.fenced() && slices.Contains(c.Verdicts, verdict.Overlap) {
 		n--
 	}
 	return n
