@@ -284,24 +284,17 @@ func (s *shownSearch) printCertificate(e *env) {
 }
 
 func (s *shownSearch) print(e *env) error {
-	certificate.PrintClaim(e.Printer, s.Search)
-	if len(s.Witnesses) == 0 {
-		s.printCertificate(e)
+	err := s.printFound(e, func() (*race.Outcome, error) {
+		o, err := study.ReplayOn(s.Strategy, s.Witnesses[0].Trace)
+		return o, internal(err)
+	})
+	switch {
+	case err != nil:
+		return err
+	case len(s.Witnesses) == 0:
 		e.Next("locklab explore "+s.Strategy.ID+" --clients 3", "locklab explain "+s.Strategy.ID)
 		return nil
 	}
-	o, err := study.ReplayOn(s.Strategy, s.Witnesses[0].Trace)
-	if err != nil {
-		return internal(err)
-	}
-	if err := s.printFound(e, o); err != nil {
-		return err
-	}
-	if err := printDoom(e, s.doom); err != nil {
-		return err
-	}
-	e.Printf("\n%s\n", e.Say("explore.certificate"))
-	s.printCertificate(e)
 	e.Printf("\n%s\n", e.Say("command.next"))
 	for _, w := range s.Witnesses[:min(3, len(s.Witnesses))] {
 		e.Printf("  # %s\n  locklab replay %s\n", e.Say("explore.way", "verdict", string(w.Verdict), "par", fmt.Sprint(w.Par), "steps", fmt.Sprint(w.Steps)), w.Trace.Link())
@@ -309,11 +302,29 @@ func (s *shownSearch) print(e *env) error {
 	return nil
 }
 
-// printFound prints the verdicts that were found, and the run of the first.
-func (s *shownSearch) printFound(e *env, first *race.Outcome) error {
+// printFound prints what the search has shown: the verdicts, the run of the first if there is one, the curve, and what was
+// covered.
+func (s *shownSearch) printFound(e *env, first func() (*race.Outcome, error)) error {
+	certificate.PrintClaim(e.Printer, s.Search)
+	if len(s.Witnesses) == 0 {
+		s.printCertificate(e)
+		return nil
+	}
 	s.printWitnesses(e)
+	o, err := first()
+	if err != nil {
+		return err
+	}
 	e.Printf("\n%s\n\n", e.Say("explore.shortest", "verdict", string(s.Witnesses[0].Verdict)))
-	return internal(reports.Lanes(e.Out, first.History, first.Judgement, withDoom(e, s.doom)))
+	if err := reports.Lanes(e.Out, o.History, o.Judgement, withDoom(e, s.doom)); err != nil {
+		return internal(err)
+	}
+	if err := printDoom(e, s.doom); err != nil {
+		return err
+	}
+	e.Printf("\n%s\n", e.Say("explore.certificate"))
+	s.printCertificate(e)
+	return nil
 }
 
 // boundary returns witnessJSON.Boundary.
