@@ -178,19 +178,33 @@ func (x *exploreFlags) checkFiles(e *env) ([]string, error) {
 // checkpointClock paces how often searches are saved. It is a variable for tests.
 var checkpointClock = time.Now
 
-// searchProgress shows the progress of a search, on a terminal only.
+// searchProgress shows the progress of the searches that are made in turn: on a terminal in one line that changes, where
+// standard error is another file or a pipe in a line now and then.
 func searchProgress(e *env) func(r *explore.Result) {
 	f, ok := terminal(e.stderr)
-	if !ok {
+	if f == nil {
 		return nil
 	}
-	began := time.Now()
+	number, states, began, last, printed := 1, 0, time.Now(), time.Now(), time.Now()
 	return func(r *explore.Result) {
+		if r.States < states { // the next search; it began after the last report of the one before
+			number, began = number+1, last
+		}
+		states, last = r.States, time.Now()
+		if !ok && time.Since(printed) < betweenLines {
+			return
+		}
+		printed = time.Now()
 		seconds := (r.Kept.Before + time.Since(began)).Seconds()
-		fmt.Fprint(f, "\r"+e.Say("progress.search", "states", fmt.Sprint(r.States), "rate", fmt.Sprintf("%.2f", float64(r.Transitions)/seconds/1e6),
-			"open", fmt.Sprint(r.Open), "memory", fmt.Sprint(r.Bytes>>20))+" ")
+		line := e.Say("progress.search", "number", fmt.Sprint(number), "states", fmt.Sprint(r.States), "rate", fmt.Sprintf("%.2f", float64(r.Transitions)/seconds/1e6),
+			"open", fmt.Sprint(r.Open), "memory", fmt.Sprint(r.Bytes>>20))
 		if r.Kept.Has > 0 {
-			fmt.Fprint(f, e.Say("progress.saved", "states", fmt.Sprint(r.Kept.Has))+" ")
+			line += " " + e.Say("progress.saved", "states", fmt.Sprint(r.Kept.Has))
+		}
+		if ok {
+			fmt.Fprint(f, "\r"+line+" ")
+		} else {
+			fmt.Fprintln(f, line)
 		}
 	}
 }
