@@ -1,0 +1,56 @@
+package simulator
+
+import (
+	"slices"
+
+	"locklab/simulator/node"
+)
+
+// A part of the rest belongs to a client: its requests that are under way although it does not wait for them any more. The
+// budget of faults and the resource belong to nobody.
+
+// DeadPart is the part of a client that has died.
+func DeadPart() ClientPart { return ClientPart{node.ClientProcess{Dead: true}} }
+
+// OrphansOf returns the orphaned requests of client c, from 1, with nothing else.
+func (ps Parts) OrphansOf(r *RestPart, c int) RestPart {
+	return RestPart{orphans: ps.s.changed(r.orphans, func(list []node.Orphan) []node.Orphan {
+		return slices.DeleteFunc(list, func(o node.Orphan) bool { return int(o.From) != c })
+	})}
+}
+
+// WithoutOrphans is the rest without any request under way, and with a resource that counts from 0.
+func (r RestPart) WithoutOrphans() RestPart {
+	r.orphans, r.resource.version = 0, 0
+	return r
+}
+
+// WithOrphans is the rest with those of another one as well.
+func (ps Parts) WithOrphans(r RestPart, other *RestPart) RestPart {
+	more := *ps.s.orphans.At(other.orphans)
+	r.orphans = ps.s.changed(r.orphans, func(list []node.Orphan) []node.Orphan {
+		list = append(list, more...)
+		slices.SortFunc(list, compareOrphans)
+		return list
+	})
+	return r
+}
+
+// Orphaned reports whether a request is under way for which nobody waits.
+func (r *RestPart) Orphaned() bool { return r.orphans != 0 }
+
+// WithBudgetOf is the rest with the faults that another one has left.
+func (r RestPart) WithBudgetOf(other *RestPart) RestPart {
+	r.budget = other.budget
+	return r
+}
+
+// Ended reports whether the client has died, or all of its threads have come to their ends.
+func (p *ClientPart) Ended() bool {
+	for t := range p.s.Threads {
+		if p.s.Threads[t].Phase != node.Idle {
+			return p.s.Dead
+		}
+	}
+	return !p.s.Paused || p.s.Dead
+}

@@ -1,0 +1,529 @@
+package explore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"locklab/simulator"
+	"locklab/simulator/history"
+	"locklab/simulator/i18n"
+	"locklab/simulator/verdict"
+)
+
+// View abstraction (Abdulla, Haziza and Holik, "All for the price of few", VMCAI 2013) proves for any number of
+// clients what a search shows for a few. A view is one client, and what it shares with all others: the servers and the
+// faults that are left. The set of views begins with a client at rest. Any two views of it that agree about what is
+// shared make a world of two clients; each of its moves is made by the simulator's own Step; and both clients of the
+// world that follows are views of the set, until nothing is new. Then every client of every run, with however many
+// others, is in one of the views, and a harm that no world of two shows does not exist. That holds since a move reaches
+// one client and the shared part, or time passes for all: a client that does not move is in a world with the one that
+// does, and keeps its part. What else happens in worlds of two is too much and not too little: deadlines of the clients
+// that are left out do not keep time from passing.
+//
+// A client has everything that bears its name: its process, its requests under way, also when it has given up or died
+// (a ghost), and what the judges know of it. In what is shared it is named: the owner of a key is the client of the
+// view, another one, or nobody that can still act. These are never mixed up: of the clients of a world one at most is the
+// owner, and a key of nobody stays nobody's. A client that has come to its end begins anew as another one; its former name
+// is nobody's, or that of a ghost. So an attempt of a process is a client of its own.
+//
+// Not looked for are STALE-WRITE and FENCED (versions of the resource are not kept apart), and what a run that has ended
+// shows.
+
+// Provable are the verdicts that views are asked about.
+var Provable = []verdict.Word{verdict.Overlap, verdict.WrongDel, verdict.Lie}
+
+// Outsiders is the number of clients that a shared part can name beside the two of a world.
+const Outsiders = 3
+
+// A Proof is what the set of views has shown.
+type Proof struct {
+	Views, Worlds, Transitions int
+	Histories                  int
+	// Harms are the verdicts that some world of two has come to. It may be that no run does.
+	Harms []verdict.Word
+	// Stuck are shared parts in which a key that nobody can remove lasts without end (DEADLOCK), or until its lease ends
+	// (ORPHAN).
+	Closed  bool // nothing is new: what is not among the harms is impossible
+	Assumed simulator.Assumptions
+	Lengths []simulator.Length
+	Refused error // why there is no proof; nil: there is one
+}
+
+// ProveFor computes the views of m, whose clients take the lock once each, and which has no probe and five clients. With
+// endless, no fault is ever used up. The error is about code that the simulator cannot run, or ctx's.
+func ProveFor(ctx context.Context, m *Model, endless bool, most int) (*Proof, error) {
+	sim, err := m.Simulator()
+	if err != nil {
+		return nil, err
+	}
+	defer sim.Close()
+	defer sim.Assume(simulator.Usual)
+	opt := m.Options()
+	opt.assumed = opt.assumptions(sim)
+	for {
+		sim.Assume(opt.assumed.Assumptions)
+		p, err := newProver(sim, opt, endless, most)
+		if err != nil {
+			return nil, err
+		}
+		err = p.close(ctx)
+		switch weaker, refuted := opt.assumed.refine(err, sim.Traits()); {
+		case refuted && weaker.Symmetric == 0:
+			return p.proof(&NotProvableError{i18n.New("prove.names", "why", weaker.asymmetry.Error())}), nil
+		case refuted && sim.Traits().ReadsClock:
+			return p.proof(&NotProvableError{i18n.New("prove.clock")}), nil
+		case refuted:
+			opt.assumed = weaker
+			continue
+		}
+		var why *NotProvableError
+		if what := limit(err); !what.IsZero() {
+			why, err = &NotProvableError{what}, nil
+		} else if errors.As(err, &why) {
+			err = nil
+		}
+		return p.proof(why), err
+	}
+}
+
+// A NotProvableError is the reason why views do not do for a lock.
+type NotProvableError struct{ Why i18n.Message }
+
+func (e *NotProvableError) Error() string { return fmt.Sprint(e.Why) }
+
+// shared is what all clients share, with the clients that it names as the first outsiders.
+type shared struct {
+	nodes       [simulator.MaxNodes]uint32
+	rest, judge uint32
+	names       uint8 // how many it names
+}
+
+// A status says who a name of the shared part is for a view.
+type status uint8
+
+const (
+	other  status = iota + 1 // another client, or the ghost of one
+	self                     // the client of the view
+	nobody                   // none that can still act
+)
+
+// A viewOf is one client, as client 1, of some shared part.
+type viewOf struct {
+	part, orphans, judge uint32
+	names                [Outsiders]status
+}
+
+type prover struct {
+	*search
+	endless bool
+	most    int
+	full    simulator.RestPart // with all faults
+	fresh   uint32             // the part of a client at rest
+	dead    [simulator.MaxClients]uint32
+	idle    uint32 // what the judges know of a client at rest
+	calm    uint32 // the rest without orphans and faults
+	named   map[uint32]uint16
+
+	groups map[shared]*group
+	queue  []queued
+	found  wordSet
+	proved Proof
+	orders map[int][][]int
+}
+
+type group struct {
+	views []viewOf
+	known map[viewOf]bool
+}
+
+type queued struct {
+	of   shared
+	view viewOf
+}
+
+func newProver(sim *simulator.Simulator, opt Options, endless bool, most int) (*prover, error) {
+	p := &prover{search: newSearch(sim, opt), endless: endless, most: most, named: map[uint32]uint16{}, groups: map[shared]*group{}, orders: map[int][][]int{}}
+	p.successors.noReduction = true
+	w := sim.NewWorld()
+	p.full = sim.Parts().Rest(&w)
+	p.calm = p.restTab.id(simulator.RestPart{})
+	p.idle = p.judgeTab.id(verdict.Safety{})
+	for c := range p.clients {
+		p.dead[c] = p.clientTab[c].id(simulator.DeadPart())
+	}
+	for _, c := range sim.Enabled(&w, nil) {
+		if c.Client != 1 || c.Verb != simulator.Start {
+			continue
+		}
+		if _, err := sim.Step(&w, c); err != nil {
+			return nil, err
+		}
+		break
+	}
+	var err error
+	p.fresh, err = p.quotient.class(0, p.client(0, &w))
+	return p, err
+}
+
+// close computes all views.
+func (p *prover) close(ctx context.Context) error {
+	seen := p.sim.Traits()
+	w := p.sim.NewWorld()
+	s := shared{rest: p.restTab.id(p.full.WithoutOrphans()), judge: p.idle}
+	for n := range p.nodes {
+		s.nodes[n] = p.node(n, &w)
+	}
+	p.add(s, viewOf{part: p.fresh, orphans: p.calm, judge: p.idle})
+	for i := 0; i < len(p.queue); i++ {
+		q := p.queue[i]
+		g := p.groups[q.of]
+		for _, b := range g.views[:slices.Index(g.views, q.view)+1] {
+			if err := p.world(&q.of, q.view, b); err != nil {
+				return err
+			}
+		}
+		switch {
+		case p.sim.Traits() != seen:
+			return errNewTrait
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case p.proved.Views > p.most:
+			return &NotProvableError{i18n.New("prove.views", "most", fmt.Sprint(p.most))}
+		case p.numbers.full != nil:
+			return p.numbers.full
+		}
+	}
+	p.proved.Closed = true
+	return p.checkCode()
+}
+
+// add enters a view of a shared part.
+func (p *prover) add(s shared, v viewOf) {
+	g := p.groups[s]
+	if g == nil {
+		g = &group{known: map[viewOf]bool{}}
+		p.groups[s] = g
+	}
+	if g.known[v] {
+		return
+	}
+	g.known[v] = true
+	g.views = append(g.views, v)
+	p.proved.Views++
+	p.queue = append(p.queue, queued{s, v})
+}
+
+// agree reports whether two views can be of one world.
+func agree(s *shared, a, b *viewOf) bool {
+	for i := range s.names {
+		x, y := a.names[i], b.names[i]
+		if !(x == y && x != self || x == self && y == other || x == other && y == self) {
+			return false
+		}
+	}
+	return true
+}
+
+// world makes all moves of the world of two views.
+func (p *prover) world(s *shared, a, b viewOf) error {
+	if !agree(s, &a, &b) {
+		return nil
+	}
+	p.proved.Worlds++
+	cur := p.successors.cur
+	var gone uint16 // outsiders that cannot act
+	to := history.Same()
+	for i := range s.names {
+		outsider := uint8(3 + i)
+		switch {
+		case a.names[i] == self:
+			to[outsider], to[1] = 1, outsider
+		case b.names[i] == self:
+			to[outsider], to[2] = 2, outsider
+		case a.names[i] == nobody:
+			gone |= 1 << outsider
+		}
+	}
+	cur[0] = a.part
+	var err error
+	if cur[1], err = p.quotient.ofClass(b.part, 1); err != nil {
+		return err
+	}
+	for c := 2; c < p.clients; c++ {
+		cur[c] = p.dead[c]
+	}
+	for n := range p.nodes {
+		cur[p.clients+n] = s.nodes[n]
+	}
+	cur[p.restAt], cur[p.judgeAt] = s.rest, s.judge
+	if to != history.Same() {
+		if err := p.quotient.rename(cur, &to); err != nil {
+			return err
+		}
+	}
+	if err := p.join(cur, &a, 1); err != nil {
+		return err
+	}
+	if err := p.join(cur, &b, 2); err != nil {
+		return err
+	}
+	if err := p.successors.listMoves(); err != nil {
+		return err
+	}
+	moves := slices.Clone(p.successors.moves)
+	state := slices.Clone(cur)
+	for i := range moves {
+		if m := &moves[i]; m.client >= 2 {
+			continue
+		}
+		copy(p.successors.cur, state)
+		if err := p.step(&moves[i], gone); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// join adds to a state what a view has of its client, as client c.
+func (p *prover) join(state []uint32, v *viewOf, c int) error {
+	rest := p.restTab.keys[v.orphans]
+	judge := p.judgeTab.keys[v.judge]
+	if c != 1 {
+		to := *history.Swap(1, uint8(c))
+		var err error
+		if rest, err = p.sim.Symmetry().Rest(rest, &to); err != nil {
+			return fmt.Errorf("explore: %w", err)
+		}
+		judge.Rename(&to)
+	}
+	if rest.Orphaned() {
+		state[p.restAt] = p.restTab.id(p.sim.Parts().WithOrphans(p.restTab.keys[state[p.restAt]], &rest))
+	}
+	all := p.judgeTab.keys[state[p.judgeAt]]
+	all.Add(&judge)
+	state[p.judgeAt] = p.judgeTab.id(all)
+	return nil
+}
+
+// step makes a move of the world in cur, and enters what the two clients then are.
+func (p *prover) step(m *move, gone uint16) error {
+	n := p.successors
+	copy(n.next, n.cur)
+	var found wordSet
+	if m.pass > 0 || m.together {
+		words, err := p.transitions.passTime(n.cur, n.next, n.choices[m.choice])
+		if err != nil {
+			return err
+		}
+		found = words
+	} else {
+		events, err := n.apply(m)
+		if err != nil {
+			return err
+		}
+		found = p.transitions.judgeEvents(n.next, events)
+	}
+	p.proved.Transitions++
+	p.found |= found
+	p.quotient.drop(n.next)
+	return p.project(n.next, gone)
+}
+
+// project enters the views of the two clients of a world.
+func (p *prover) project(state []uint32, gone uint16) error {
+	rest := p.restTab.keys[state[p.restAt]]
+	judge := p.judgeTab.keys[state[p.judgeAt]]
+	calm := rest.WithoutOrphans()
+	if p.endless {
+		calm = calm.WithBudgetOf(&p.full)
+	}
+	common := slices.Clone(state)
+	common[p.restAt], common[p.judgeAt] = p.restTab.id(calm), p.judgeTab.id(judge.Shared())
+
+	var clients [2]struct {
+		orphans  simulator.RestPart
+		ended    bool
+		isActing bool // it can still act: it lives on, or is a ghost
+	}
+	for c := range clients {
+		one := &clients[c]
+		one.orphans = p.sim.Parts().OrphansOf(&rest, c+1)
+		one.ended = p.clientTab[c].keys[state[c]].Ended()
+		one.isActing = !one.ended || one.orphans.Orphaned()
+		if !one.isActing {
+			gone |= 1 << (c + 1)
+		}
+	}
+	names := p.namesOf(common)
+	if bits.OnesCount16(names) > Outsiders {
+		return &NotProvableError{i18n.New("prove.many", "most", fmt.Sprint(Outsiders))}
+	}
+	return p.canonical(common, names, func(s shared, slots []int) error {
+		for c := range clients {
+			one := &clients[c]
+			v := viewOf{part: p.fresh, orphans: p.calm, judge: p.idle}
+			for i, name := range slots {
+				switch {
+				case gone>>name&1 != 0:
+					v.names[i] = nobody
+				case name == c+1 && one.isActing:
+					v.names[i] = self
+				default:
+					v.names[i] = other
+				}
+			}
+			if one.ended { // it begins anew, under a name of its own
+				anew := v
+				for i := range slots {
+					if anew.names[i] == self {
+						anew.names[i] = other
+					}
+				}
+				p.add(s, anew)
+			}
+			if !one.isActing {
+				continue
+			}
+			if err := p.describe(&v, state, c, &one.orphans, &judge, one.ended); err != nil {
+				return err
+			}
+			p.add(s, v)
+		}
+		return nil
+	})
+}
+
+// describe puts what client c, from 0, is into a view, as client 1.
+func (p *prover) describe(v *viewOf, state []uint32, c int, orphans *simulator.RestPart, judge *verdict.Safety, ghost bool) (err error) {
+	own, mine := judge.Of(c+1), *orphans
+	if c > 0 {
+		to := *history.Swap(1, uint8(c+1))
+		if mine, err = p.sim.Symmetry().Rest(mine, &to); err != nil {
+			return fmt.Errorf("explore: %w", err)
+		}
+		own.Rename(&to)
+	}
+	v.orphans, v.judge = p.restTab.id(mine), p.judgeTab.id(own)
+	if v.part = p.dead[0]; !ghost {
+		v.part, err = p.quotient.class(c, state[c])
+	}
+	return err
+}
+
+// namesOf is the set of clients, bit c for client c from 1, that the shared part of a state names.
+func (p *prover) namesOf(state []uint32) (names uint16) {
+	shared := p.judgeTab.keys[state[p.judgeAt]]
+	names = shared.Names()
+	for n := range p.nodes {
+		id := state[p.clients+n]
+		in, known := p.named[id]
+		if !known {
+			part := p.nodeTab.keys[id]
+			for c := 1; c <= p.clients; c++ {
+				to := *history.Swap(uint8(c), uint8(p.clients+1))
+				if renamed, err := p.sim.Symmetry().Node(part, &to); err != nil || renamed != part {
+					in |= 1 << c
+				}
+			}
+			p.named[id] = in
+		}
+		names |= in
+	}
+	return names
+}
+
+// canonical calls enter with the shared part of a state under canonical names, and with the clients, from 1, that these
+// are: with each order of them that gives the same.
+func (p *prover) canonical(state []uint32, names uint16, enter func(s shared, slots []int) error) error {
+	var list []int
+	for c := 1; c <= p.clients; c++ {
+		if names>>c&1 != 0 {
+			list = append(list, c)
+		}
+	}
+	type form struct {
+		shared
+		slots []int
+	}
+	var all []form
+	for _, order := range p.permutations(len(list)) {
+		slots := make([]int, len(list))
+		for i, k := range order {
+			slots[i] = list[k]
+		}
+		to, used := history.Same(), uint16(0)
+		for i, name := range slots {
+			to[name] = uint8(3 + i)
+			used |= 1 << (3 + i)
+		}
+		// The names that are not used get what is left.
+		free := 1
+		for c := 1; c <= p.clients; c++ {
+			if names>>c&1 != 0 {
+				continue
+			}
+			for used>>free&1 != 0 {
+				free++
+			}
+			to[c] = uint8(free)
+			used |= 1 << free
+		}
+		renamed := slices.Clone(state)
+		if to != history.Same() {
+			if err := p.quotient.rename(renamed, &to); err != nil {
+				return err
+			}
+		}
+		f := form{shared{rest: renamed[p.restAt], judge: renamed[p.judgeAt], names: uint8(len(list))}, slots}
+		for n := range p.nodes {
+			f.nodes[n] = renamed[p.clients+n]
+		}
+		all = append(all, f)
+	}
+	compare := func(a, b form) int {
+		return cmp.Or(slices.Compare(a.nodes[:], b.nodes[:]), cmp.Compare(a.judge, b.judge), cmp.Compare(a.rest, b.rest))
+	}
+	least := slices.MinFunc(all, compare)
+	for _, f := range all {
+		if compare(f, least) == 0 {
+			if err := enter(f.shared, f.slots); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// permutations are the orders of n things.
+func (p *prover) permutations(n int) [][]int {
+	if p.orders[n] == nil {
+		all := [][]int{{}}
+		for i := range n {
+			var longer [][]int
+			for _, o := range all {
+				for at := 0; at <= len(o); at++ {
+					longer = append(longer, slices.Insert(slices.Clone(o), at, i))
+				}
+			}
+			all = longer
+		}
+		p.orders[n] = all
+	}
+	return p.orders[n]
+}
+
+// proof is what was shown.
+func (p *prover) proof(why *NotProvableError) *Proof {
+	r := &p.proved
+	if why != nil {
+		r.Refused, r.Closed = why, false
+	}
+	p.learn()
+	r.Histories, r.Assumed, r.Lengths = p.sim.Histories(), p.opt.assumed.Assumptions, p.lengths.List
+	r.Harms = slices.DeleteFunc(p.found.list(), func(w verdict.Word) bool { return !slices.Contains(Provable, w) })
+	return r
+}

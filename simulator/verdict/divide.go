@@ -1,0 +1,54 @@
+package verdict
+
+// Of returns what the judges know of client c alone, from 1: where it is, what it was told, and by which leases.
+func (s *Safety) Of(c int) (own Safety) {
+	mine := only(client8(c))
+	from, to := s.sets(), own.sets()
+	for i := range from {
+		*to[i] = *from[i] & mine
+	}
+	own.met.clients = 0
+	own.reading.made[c-1], own.reading.former[c-1] = s.reading.made[c-1], s.reading.former[c-1]
+	return own
+}
+
+// Shared returns what the judges know of no client alone: whose the key is on every server, and which servers serve. What
+// was written to the resource is left out, and with it STALE-WRITE and FENCED; so are what was found, and who met an
+// orphan.
+func (s *Safety) Shared() Safety {
+	shared := *s
+	for _, set := range shared.sets() {
+		*set = 0
+	}
+	shared.reading.made, shared.reading.former = [MaxClients]uint8{}, [MaxClients]uint8{}
+	shared.staleWrite, shared.fence, shared.words, shared.answered = staleWrite{}, fence{}, 0, false
+	return shared
+}
+
+// Add adds what own, which Of has returned, knows of a client of which s knows nothing.
+func (s *Safety) Add(own *Safety) {
+	from, to := own.sets(), s.sets()
+	for i := range from {
+		*to[i] |= *from[i]
+	}
+	for c := range own.reading.made {
+		s.reading.made[c] |= own.reading.made[c]
+		s.reading.former[c] |= own.reading.former[c]
+	}
+}
+
+// Names is the set of clients, bit c for client c, whose keys servers, replicas and disks have.
+func (s *Safety) Names() (names uint16) {
+	add := func(c client8) {
+		if c != nobody {
+			names |= 1 << c
+		}
+	}
+	for n := range s.reading.grant {
+		add(s.reading.grant[n].owner)
+		for _, copied := range s.reading.copied[n] {
+			add(copied.owner)
+		}
+	}
+	return names &^ 1
+}
