@@ -2,8 +2,12 @@ package explore
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
 	"locklab/simulator"
+	"locklab/simulator/history"
+	"locklab/simulator/verdict"
 )
 
 // Forge leaves a checkpoint of a search of m from which nothing is left to visit, in which
@@ -31,4 +35,163 @@ func Forge(ctx context.Context, m *Model, fault simulator.Choice) error {
 	s.visited.triggered = make([]bool, s.choice(fault)+1)
 	s.visited.triggered[s.choice(fault)] = true
 	return s.run(ctx, k)
+}
+
+// Uncovered closes the views of m, visits the states of so many clients that can follow, most at most, and returns the number of
+// those that were visited and of the clients' views that are not among them, with the verdicts that were met.
+func Uncovered(ctx context.Context, m *Model, endless bool, clients, most int) (states, missing int, found []verdict.Word, err error) {
+	sim, err := m.Simulator()
+	if err != nil {
+		return 0, 0, nil, err
+	}
+	defer sim.Close()
+	defer sim.Assume(simulator.Usual)
+	opt := m.Options()
+	opt.assumed = opt.assumptions(sim)
+	for {
+		sim.Assume(opt.assumed.Assumptions)
+		p, err := newProver(sim, opt, endless, 1_000_000)
+		if err != nil {
+			return 0, 0, nil, err
+		}
+		if err = p.close(ctx); err == nil {
+			states, missing, words, err := p.uncovered(clients, most)
+			return states, missing, words.list(), err
+		}
+		weaker, refuted := opt.assumed.refine(err, sim.Traits())
+		if !refuted || weaker.Symmetric == 0 {
+			return 0, 0, nil, err
+		}
+		opt.assumed = weaker
+	}
+}
+
+func (p *prover) uncovered(clients, most int) (states, missing int, found wordSet, err error) {
+	w := p.sim.NewWorld()
+	start := make([]uint32, p.stride())
+	for c := range p.clients {
+		start[c] = p.dead[c]
+		if c < clients {
+			if start[c], err = p.quotient.ofClass(p.fresh, c); err != nil {
+				return 0, 0, 0, err
+			}
+		}
+	}
+	for n := range p.nodes {
+		start[p.clients+n] = p.node(n, &w)
+	}
+	start[p.restAt], start[p.judgeAt] = p.restTab.id(p.full.WithoutOrphans()), p.idle
+	key := func(state []uint32) string { return fmt.Sprint(state) }
+	seen := map[string]bool{key(start): true}
+	for queue := [][]uint32{start}; len(queue) > 0 && states < most; queue = queue[1:] {
+		state := queue[0]
+		states++
+		missing += p.missing(state, clients)
+		copy(p.successors.cur, state)
+		if err := p.successors.listMoves(); err != nil {
+			return 0, 0, 0, err
+		}
+		for _, m := range slices.Clone(p.successors.moves) {
+			if int(m.client) >= clients {
+				continue
+			}
+			n := p.successors
+			copy(n.cur, state)
+			copy(n.next, state)
+			var words wordSet
+			if m.pass > 0 || m.together {
+				if words, err = p.transitions.passTime(n.cur, n.next, n.choices[m.choice]); err != nil {
+					return 0, 0, 0, err
+				}
+			} else {
+				events, err := n.apply(&m)
+				if err != nil {
+					return 0, 0, 0, err
+				}
+				words = p.transitions.judgeEvents(n.next, events)
+			}
+			found |= words
+			p.quotient.drop(n.next)
+			n.next[p.restAt] = p.restTab.id(p.restTab.keys[n.next[p.restAt]].WithoutVersion()) // as in the views
+			if next := slices.Clone(n.next); !seen[key(next)] {
+				seen[key(next)] = true
+				queue = append(queue, next)
+			}
+		}
+	}
+	return states, missing, found, nil
+}
+
+// missing counts the clients of a state whose views are not known under any names.
+func (p *prover) missing(state []uint32, clients int) (missing int) {
+	rest, judge := p.restTab.keys[state[p.restAt]], p.judgeTab.keys[state[p.judgeAt]]
+	common := slices.Clone(state)
+	calm := rest.WithoutOrphans()
+	if p.endless {
+		calm = calm.WithBudgetOf(&p.full)
+	}
+	acts := func(c int) bool {
+		orphans := p.sim.Parts().OrphansOf(&rest, c)
+		return c <= clients && (!p.clientTab[c-1].keys[state[c-1]].Ended() || orphans.Orphaned())
+	}
+	gone := uint16(0)
+	for c := 1; c <= p.clients; c++ {
+		if !acts(c) {
+			gone |= 1 << c
+		}
+	}
+	common[p.restAt], common[p.judgeAt] = p.restTab.id(calm), p.judgeTab.id(judge.Shared(gone))
+	for c := 1; c <= clients; c++ {
+		if !acts(c) {
+			continue
+		}
+		known := false
+		for _, order := range p.permutations(p.clients) { // every way to call the clients
+			to := history.Same()
+			for i, name := range order {
+				to[i+1] = uint8(name + 1)
+			}
+			renamed := slices.Clone(common)
+			if p.quotient.rename(renamed, &to) != nil {
+				continue
+			}
+			s := shared{rest: renamed[p.restAt], judge: renamed[p.judgeAt]}
+			for n := range p.nodes {
+				s.nodes[n] = renamed[p.clients+n]
+			}
+			for names := range uint8(Outsiders + 1) {
+				s.names = names
+				g := p.groups[s]
+				if g == nil {
+					continue
+				}
+				own, mine := judge.Of(c), p.sim.Parts().OrphansOf(&rest, c)
+				swap := *history.Swap(1, uint8(c))
+				own.Rename(&swap)
+				mine, _ = p.sim.Symmetry().Rest(mine, &swap)
+				v := viewOf{orphans: p.restTab.id(mine), judge: p.judgeTab.id(own), part: p.dead[0]}
+				if !p.clientTab[c-1].keys[state[c-1]].Ended() {
+					v.part, _ = p.quotient.class(c-1, state[c-1])
+				}
+				for i := range names {
+					for who := 1; who <= p.clients; who++ {
+						switch {
+						case to[who] != 3+i:
+						case !acts(who):
+							v.names[i] = nobody
+						case who == c:
+							v.names[i] = self
+						default:
+							v.names[i] = other
+						}
+					}
+				}
+				known = known || g.known[v]
+			}
+		}
+		if !known {
+			missing++
+		}
+	}
+	return missing
 }

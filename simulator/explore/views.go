@@ -341,9 +341,6 @@ func (p *prover) project(state []uint32, gone uint16) error {
 	if p.endless {
 		calm = calm.WithBudgetOf(&p.full)
 	}
-	common := slices.Clone(state)
-	common[p.restAt], common[p.judgeAt] = p.restTab.id(calm), p.judgeTab.id(judge.Shared())
-
 	var clients [2]struct {
 		orphans  simulator.RestPart
 		ended    bool
@@ -358,6 +355,8 @@ func (p *prover) project(state []uint32, gone uint16) error {
 			gone |= 1 << (c + 1)
 		}
 	}
+	common := slices.Clone(state)
+	common[p.restAt], common[p.judgeAt] = p.restTab.id(calm), p.judgeTab.id(judge.Shared(gone))
 	names := p.namesOf(common)
 	if bits.OnesCount16(names) > Outsiders {
 		return &NotProvableError{i18n.New("prove.many", "most", fmt.Sprint(Outsiders))}

@@ -14,9 +14,15 @@ func (s *Safety) Of(c int) (own Safety) {
 
 // Shared returns what the judges know of no client alone: whose the key is on every server, and which servers serve. What
 // was written to the resource is left out, and with it STALE-WRITE and FENCED; so are what was found, and who met an
-// orphan.
-func (s *Safety) Shared() Safety {
+// orphan. gone are clients, bit c for client c, that can do nothing any more: when their keys may be taken over makes no
+// difference.
+func (s *Safety) Shared(gone uint16) Safety {
 	shared := *s
+	for n := range shared.reading.grant {
+		if owner := shared.reading.grant[n].owner; owner != nobody && gone>>owner&1 != 0 {
+			shared.reading.lapse[n] = 0
+		}
+	}
 	for _, set := range shared.sets() {
 		*set = 0
 	}
