@@ -40,8 +40,8 @@ type Table struct {
 //	start            the start of a game of Lock with Budget, Timing, Nodes and Fenced
 //	again            the start of Link's game
 //	at               the position of Link
-//	move             the position after move Number, from 0, of Link
-//	undo             the position before Link
+//	move             the position after move Number, from 0, of Link, and after what is then no choice
+//	undo             the position before Link in which there was a choice
 //	doom             the share of what can follow Link that ends in Harm
 //	hint             which move of Link lies on a shortest way to Harm
 //	way              the end of a shortest way from Link to Harm
@@ -166,7 +166,7 @@ var requests = map[string]struct {
 	"start":    {needsNothing, (*Table).start},
 	"replay":   {needsLink, func(_ *Table, r *asked) (any, error) { return replayed(r.trace, r.Lock) }},
 	"at":       {needsGame, func(t *Table, r *asked) (any, error) { return t.position(r.trace.Choices) }},
-	"again":    {needsGame, func(t *Table, _ *asked) (any, error) { return t.position(nil) }},
+	"again":    {needsGame, func(t *Table, _ *asked) (any, error) { return t.first() }},
 	"undo":     {needsGame, (*Table).undo},
 	"move":     {needsGame, (*Table).move},
 	"goal":     {needsGame, (*Table).goal},
@@ -223,7 +223,11 @@ func (t *Table) start(r *asked) (any, error) {
 }
 
 func (t *Table) undo(r *asked) (any, error) {
-	return t.position(r.trace.Choices[:max(len(r.trace.Choices)-1, 0)])
+	choices, err := t.game.Back(r.trace.Choices, r.Harm)
+	if err != nil {
+		return nil, err
+	}
+	return t.position(choices)
 }
 
 func (t *Table) move(r *asked) (any, error) {
@@ -234,7 +238,11 @@ func (t *Table) move(r *asked) (any, error) {
 	if r.Number < 0 || r.Number >= len(p.Moves) {
 		return nil, i18n.Errorf("error.play.move", "value", r.Number+1, "most", len(p.Moves))
 	}
-	return t.position(append(r.trace.Choices, p.Moves[r.Number].Choice))
+	choices, err := t.game.Forward(append(r.trace.Choices, p.Moves[r.Number].Choice), r.Harm)
+	if err != nil {
+		return nil, err
+	}
+	return t.position(choices)
 }
 
 func (t *Table) way(r *asked) (any, error) {
@@ -265,7 +273,16 @@ func (t *Table) begin(g *play.Game, err error) (any, error) {
 	}
 	t.Close()
 	t.game = g
-	return t.position(nil)
+	return t.first()
+}
+
+// first is the first position in which there is a choice.
+func (t *Table) first() (any, error) {
+	choices, err := t.game.Forward(nil, "")
+	if err != nil {
+		return nil, err
+	}
+	return t.position(choices)
 }
 
 func (t *Table) position(choices []simulator.Choice) (any, error) {

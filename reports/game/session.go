@@ -56,7 +56,12 @@ type Session struct {
 // Start begins a game with a goal after some choices.
 func Start(out *Screen, g *play.Game, harm verdict.Word, choices []simulator.Choice) (t *Session, err error) {
 	t = &Session{Game: g, Out: out, harm: harm, choices: choices}
-	t.at, err = t.At(choices)
+	if len(choices) == 0 {
+		if t.choices, err = t.Forward(nil, harm); err != nil {
+			return nil, err
+		}
+	}
+	t.at, err = t.At(t.choices)
 	return t, err
 }
 
@@ -323,11 +328,15 @@ func (t *Session) answerLine(line string) (again bool, err error) {
 		t.Out.Printf("  locklab play %s\n", t.at.Trace.Link())
 		return true, nil
 	case "u":
-		if len(t.choices) == 0 {
+		back, err := t.Back(t.choices, t.harm)
+		switch {
+		case err != nil:
+			return true, err
+		case len(back) >= len(t.choices):
 			t.Out.Sentence("play.undo.none")
 			return true, nil
 		}
-		return true, t.goTo(t.choices[:len(t.choices)-1])
+		return true, t.goTo(back)
 	case "h":
 		return true, t.showHint()
 	case "g":
@@ -340,7 +349,11 @@ func (t *Session) answerLine(line string) (again bool, err error) {
 		t.Out.Sentence("play.bad", "line", i18n.Visible(text.Cut(line, 40)), "most", fmt.Sprint(len(t.at.Moves)))
 		return true, nil
 	}
-	return true, t.goTo(append(t.choices[:len(t.choices):len(t.choices)], t.at.Moves[n-1].Choice))
+	on, err := t.Forward(append(t.choices[:len(t.choices):len(t.choices)], t.at.Moves[n-1].Choice), t.harm)
+	if err != nil {
+		return true, err
+	}
+	return true, t.goTo(on)
 }
 
 // goTo shows the position after choices.

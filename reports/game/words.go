@@ -5,6 +5,7 @@ package game
 
 import (
 	"fmt"
+	"strings"
 
 	"locklab/faults"
 	"locklab/reports"
@@ -62,14 +63,32 @@ func move(p *play.Position, m play.Move, lang string) string {
 	switch {
 	case m.Choice == faults.PauseUnsentOf(int(m.Choice.Client)):
 		return text.Say(lang, "play.unsent", "what", said)
-	case said != "" && isDead(p, m.Choice.Client) && m.Choice.Verb < simulator.FaultVerb:
-		return text.Say(lang, "lane.dead", "what", said)
+	case m.Choice.Verb == simulator.Orphaned:
+		return orphan(p, m, lang)
 	case said != "":
 		return said
 	case m.Choice.Verb == simulator.Start:
 		return text.Say(lang, "play.start", "client", fmt.Sprintf("c%d", m.Choice.Client))
 	}
 	return m.Name // nothing that a run shows
+}
+
+// orphan describes the arrival of a request for whose answer nobody waits any more, by its message.
+func orphan(p *play.Position, m play.Move, lang string) string {
+	e := m.Run.Events[len(p.Outcome.History.Events)]
+	what := strings.ToUpper(e.Name())
+	if len(e.Cmd) > 0 {
+		what = reports.Command(e.Cmd, m.Run.Key)
+	}
+	key := "play.orphan"
+	if isDead(p, m.Choice.Client) {
+		key = "play.orphan.dead"
+	}
+	said := text.Say(lang, key, "what", what, "client", fmt.Sprintf("c%d", m.Choice.Client))
+	if e.Node > 0 && m.Run.Nodes > 1 {
+		return text.Say(lang, "play.orphan.at", "what", said, "node", fmt.Sprintf("n%d", e.Node))
+	}
+	return said
 }
 
 // isDead reports whether a client, from 1, has crashed.
