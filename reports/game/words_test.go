@@ -25,7 +25,7 @@ func TestNothingOfTheDead(t *testing.T) {
 		}
 		for depth := range 8 { // c1 goes on for so long, and crashes
 			var at []simulator.Choice
-			for range 2 * depth {
+			for range depth {
 				at = choose(t, g, at, func(m play.Move) bool { return !m.Fault && m.Choice.Client == 1 })
 			}
 			at = choose(t, g, at, func(m play.Move) bool { return m.Fault && m.Choice.Client == 1 })
