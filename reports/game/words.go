@@ -95,3 +95,40 @@ func orphan(p *play.Position, m play.Move, lang string) string {
 func isDead(p *play.Position, client int8) bool {
 	return client > 0 && reports.StateOf(p.Outcome.History).Clients[client-1].Stage == verdict.Dead
 }
+
+// judged says whether the answer is right that a harm, "" for any, cannot be brought about.
+func judged(g *play.Game, truth play.Truth, harm verdict.Word) Words {
+	switch {
+	case !truth.Known:
+		return sayAll(func(lang string) string { return text.Say(lang, "play.unknown", "states", fmt.Sprint(truth.States)) })
+	case truth.Possible:
+		return sayAll(func(lang string) string { return text.Say(lang, "play.can", "faults", fmt.Sprint(truth.Par)) })
+	}
+	proved := provedWords(g, truth, harm)
+	return sayAll(func(lang string) string { return text.Say(lang, "play.right", "proved", proved[lang]) })
+}
+
+// provedWords says what a search has proved of a harm, "" for any.
+func provedWords(g *play.Game, truth play.Truth, harm verdict.Word) Words {
+	key := "play.proved"
+	if harm == "" {
+		key = "play.proved.any"
+	}
+	return sayAll(func(lang string) string {
+		faults := string(g.Bounds.Budget)
+		if faults == "" {
+			faults = text.Say(lang, "play.nofaults")
+		}
+		return text.Say(lang, key, "harm", string(harm), "lock", g.Strategy.ID, "clients", fmt.Sprint(g.Bounds.Clients),
+			"attempts", fmt.Sprint(g.Bounds.Attempts), "faults", faults, "states", fmt.Sprint(truth.States))
+	})
+}
+
+// neverWords is the hint where no move leads to a harm, "" for any: it asks, and does not tell.
+func neverWords(harm verdict.Word) Words {
+	key := "play.hint.never"
+	if harm == "" {
+		key = "play.hint.never.any"
+	}
+	return sayAll(func(lang string) string { return text.Say(lang, key, "harm", string(harm)) })
+}
