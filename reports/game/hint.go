@@ -104,7 +104,9 @@ func reasonOf(g *play.Game, steps []play.Step, harm verdict.Word) reason {
 }
 
 // timely reports whether a step needs time to pass, which it does in lockstep only when nothing else can happen.
-func timely(s *play.Step) bool { return s.Choice.Verb == simulator.Pass || s.Choice.Verb == simulator.Resume }
+func timely(s *play.Step) bool {
+	return s.Choice.Verb == simulator.Pass || s.Choice.Verb == simulator.Resume
+}
 
 // clientWord is the name of a client, from 1.
 func clientWord(c int) string { return fmt.Sprintf("c%d", c) }

@@ -403,7 +403,9 @@ func (t *Session) wayToGoal(givesUp bool) ([]simulator.Choice, error) {
 	case truth.Known && !truth.Possible:
 		t.proved = true
 		t.Out.sentence(provedWords(t.Game, truth, t.harm))
-		t.sayLesson()
+		if givesUp {
+			t.sayLesson()
+		}
 		return nil, nil
 	case t.harm == "":
 		t.Out.Sentence("play.unfound", "states", fmt.Sprint(truth.States))
@@ -431,8 +433,9 @@ func (t *Session) showHint() error {
 		return err
 	}
 	said := moves(t.at)[h.Move]
-	t.Out.Sentence("play.hint", "why", t.Out.Each(func(lang string) string { return h.Why[lang] }), "n", fmt.Sprint(h.Move+1),
-		"what", t.Out.Each(func(lang string) string { return said[lang] }))
+	t.Out.sentence(sayAll(func(lang string) string {
+		return text.Say(lang, "play.hint", "why", h.Why[lang], "n", fmt.Sprint(h.Move+1), "what", said[lang])
+	}))
 	return nil
 }
 
