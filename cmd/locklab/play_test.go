@@ -32,6 +32,7 @@ func TestGames(t *testing.T) {
 		"play.holds":   {"1\nh\nno\nh\nq\n", []string{"play", "token", "--budget", "crash=1", "--attempts", "1"}}, // nothing goes wrong
 		"play.any":     {"1\nh\nq\n", []string{"play", "token", "--timing", "any", "--fenced", "--budget", "pause=1", "--attempts", "1"}},
 		"play.cannot":  {"1\nh\nno\nq\n", []string{"play", "--level", "11"}},
+		"play.forced":  {"1\n1\n3\nu\nu\nq\n", []string{"play", "--level", "2"}},
 		"play.given":   {"g\nq\n", []string{"play", "--level", "20", "--lang", "both"}}, // up
 		"play.servers": {"g\nq\n", []string{"play", "--level", "23", "--width", "100"}},
 		"play.levels":  {"", []string{"play", "--levels"}},
