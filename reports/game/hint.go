@@ -118,39 +118,39 @@ func telling(g *play.Game, s *play.Step, now *history.History, later bool) Words
 	}
 	at := reports.StateOf(s.Before)
 	say := func(key string, values ...string) Words {
-		return sayAll(func(lang string) string { return text.Say(lang, "play.hint."+key, values...) })
+		return sayAll(func(lang string) string { return text.Say(lang, key, values...) })
 	}
 	if s.Choice.Verb == simulator.Orphaned {
-		return say("orphan", "client", clientWord(int(s.Choice.Client)))
+		return say("play.hint.orphan", "client", clientWord(int(s.Choice.Client)))
 	}
 	for _, e := range s.Events() {
 		client := clientWord(e.Client)
 		owner := ownerIn(at, e.Node)
 		switch {
 		case e.Kind == history.Expire && owner > 0:
-			return say("expire", "client", clientWord(owner), "left", seconds(e.At-s.Before.End))
+			return say("play.hint.expire", "client", clientWord(owner), "left", seconds(e.At-s.Before.End))
 		case e.Kind == history.Expire:
-			return say("expire.key", "left", seconds(e.At-s.Before.End))
+			return say("play.hint.expire.key", "left", seconds(e.At-s.Before.End))
 		case e.Kind == history.Enter && at.Clients[e.Client-1].Stage != verdict.Inside:
 			if other := insiderBut(at, e.Client); other > 0 {
-				return say("enter.too", "client", client, "other", clientWord(other))
+				return say("play.hint.enter.too", "client", client, "other", clientWord(other))
 			}
-			return say("enter", "client", client)
+			return say("play.hint.enter", "client", client)
 		case e.Kind == history.Resume && at.Clients[e.Client-1].Stage == verdict.Inside:
-			return say("wake.inside", "client", client)
+			return say("play.hint.wake.inside", "client", client)
 		case e.Kind == history.Resume:
-			return say("wake", "client", client)
+			return say("play.hint.wake", "client", client)
 		case e.Kind == history.Change && e.Client > 0 && e.Key == s.Run.Key && owner > 0:
 			if key := changeOf(&e, owner); key != "" {
 				if key == "delete" && ownerIn(reports.StateOf(now), e.Node) != owner {
 					key = "delete.before"
 				}
-				return say(key, "client", client, "owner", clientWord(owner))
+				return say("play.hint."+key, "client", client, "owner", clientWord(owner))
 			}
 		case e.Kind == history.Write && insiderBut(at, e.Client) > 0:
-			return say("write.late", "client", client, "other", clientWord(insiderBut(at, e.Client)))
+			return say("play.hint.write.late", "client", client, "other", clientWord(insiderBut(at, e.Client)))
 		case e.Kind == history.Write:
-			return say("write", "client", client)
+			return say("play.hint.write", "client", client)
 		}
 	}
 	return nil
