@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"runtime/debug"
 
 	"locklab/algorithms"
@@ -25,7 +26,7 @@ type Table struct {
 	game  *play.Game
 	quiz  *Quiz
 	asked int
-	seed  uint64
+	about string // the request of the quiz
 
 	// Lesson is a lesson in a language; nil: there are none. See lessons.Read.
 	Lesson func(ctx context.Context, lang, name string) (string, error)
@@ -51,7 +52,7 @@ type Table struct {
 //	race             a run of Lock in Race with Settings
 //	replay           the run of Link, or the same attack on Lock
 //	lesson           the lesson of Name in each language
-//	question         question Number, from 0, of the quiz with Seed
+//	question         question Number, from 0, of the quiz with Seed about Locks, Races and Difficulty
 type Request struct {
 	Do     string       `json:"do"`
 	Link   string       `json:"link"`
@@ -63,6 +64,10 @@ type Request struct {
 	Harm   verdict.Word `json:"harm"`
 	Number int          `json:"number"`
 	Seed   uint64       `json:"seed"`
+
+	Locks      []string `json:"locks,omitempty"` // these only; none: the usual ones
+	Races      []string `json:"races,omitempty"`
+	Difficulty string   `json:"difficulty,omitempty"` // one of Difficulties; "": easy ones first
 
 	Race     string `json:"race,omitempty"`
 	Settings string `json:"settings,omitempty"` // as race.Settings.With reads them; "": the race's own
@@ -418,8 +423,13 @@ func (t *Table) question(r *asked) (any, error) {
 	if r.Number < 0 {
 		return nil, i18n.Errorf("error.play.question", "value", r.Number)
 	}
-	if t.quiz == nil || t.seed != r.Seed || r.Number < t.asked {
-		t.quiz, t.seed, t.asked = NewQuiz(r.Seed), r.Seed, 0
+	d, err := ParseDifficulty(r.Difficulty)
+	if err != nil {
+		return nil, err
+	}
+	about := fmt.Sprintf("%d %q %q %d", r.Seed, r.Locks, r.Races, d)
+	if t.quiz == nil || t.about != about || r.Number < t.asked {
+		t.quiz, t.about, t.asked = NewQuiz(r.Seed, Scope{Locks: r.Locks, Races: r.Races, Difficulty: d}), about, 0
 	}
 	for {
 		q, err := t.quiz.Next()

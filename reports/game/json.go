@@ -188,7 +188,7 @@ type AnswerJSON struct {
 // JSON is the question as JSON.
 func (q *Question) JSON() QuestionJSON {
 	j := QuestionJSON{Kind: q.Kind, Lock: q.Outcome.Strategy.ID, Ask: q.Ask, Link: q.Link,
-		Race: sayAll(func(lang string) string { return text.ScenarioTitle(q.Outcome.Scenario.ID, lang) })}
+		Race: sayAll(func(lang string) string { return raceTitle(q.Outcome.Scenario.ID, lang) })}
 	if h := q.Outcome.History; h != nil {
 		run := outcomeJSON(q.Outcome, h.Clients)
 		j.Run = &run

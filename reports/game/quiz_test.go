@@ -26,7 +26,7 @@ func TestQuiz(t *testing.T) {
 		seeds, count = 5, 20
 	}
 	for seed := range seeds {
-		quiz, again, kinds := game.NewQuiz(seed), game.NewQuiz(seed), map[string]int{}
+		quiz, again, kinds := game.NewQuiz(seed, game.Scope{}), game.NewQuiz(seed, game.Scope{}), map[string]int{}
 		for n := range count {
 			q, err := quiz.Next()
 			if err != nil {
