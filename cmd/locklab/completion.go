@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"locklab/algorithms"
+	"locklab/reports/game"
 	"locklab/reports/lessons"
 	"locklab/reports/text"
-	"locklab/reports/game"
 	"locklab/scenarios"
 	"locklab/scenarios/play"
 )

@@ -36,7 +36,8 @@ func TestGames(t *testing.T) {
 		"play.given":   {"g\nq\n", []string{"play", "--level", "20", "--lang", "both"}}, // up
 		"play.servers": {"g\nq\n", []string{"play", "--level", "23", "--width", "100"}},
 		"play.levels":  {"", []string{"play", "--levels"}},
-		"quiz":         {"a\nb\nx\nc\na\nq\n", []string{"quiz", "--seed", "7"}},
+		"quiz":         {"a\n2\nx\nl\nc\n1\nq\n", []string{"quiz", "--seed", "7"}},
+		"quiz.lesson":  {"a\nb\n", []string{"play", "quiz", "--seed", "1", "--lesson", "6", "--difficulty", "easy", "--count", "2"}},
 		"quiz.zh":      {"a\n", []string{"quiz", "--seed", "3", "--count", "2", "--lang", "zh"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -97,6 +98,11 @@ func TestWrongGames(t *testing.T) {
 		{[]string{"quiz", "--count", "0"}, []string{"0", "1 to 40"}},
 		{[]string{"quiz", "--seed", "x"}, []string{`--seed "x"`}},
 		{[]string{"quiz", "token"}, []string{"token"}},
+		{[]string{"quiz", "--difficulty", "hrad"}, []string{"hrad", "easy, medium, hard"}},
+		{[]string{"quiz", "--strategies", "tokn"}, []string{"did you mean token"}},
+		{[]string{"quiz", "--lesson", "11"}, []string{"11", "1 to 10", "crash-before-expire"}},
+		{[]string{"quiz", "--strategies", "zk-recheck", "--difficulty", "easy"}, []string{"zk-recheck", "no such questions", "setnx-expire", "gc-pause"}},
+		{[]string{"quiz", "--lesson", "1", "--count", "20"}, []string{"--lesson 1", "not 20", "or less"}},
 		{[]string{"serve", "--port", "99999"}, []string{"99999"}},
 	} {
 		code, out, errs := call(t, c.args...)

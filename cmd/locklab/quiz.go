@@ -111,13 +111,15 @@ func (q *quizFlags) asked(e *env) (flags string) {
 	return flags
 }
 
-// questions are as many as were asked for. Too few are an error that says what there is.
+// questions are as many as were asked for. Too few are an error that says what there is, unless the number was not given.
 func (q *quizFlags) questions(e *env, scope game.Scope) (all []*game.Question, err error) {
 	quiz := game.NewQuiz(q.seed, scope)
 	for len(all) < q.count {
 		one, err := quiz.Next()
 		none := (*game.NoQuestionError)(nil)
 		switch {
+		case errors.As(err, &none) && len(all) > 0 && !e.given("count"):
+			return all, nil
 		case errors.As(err, &none) && len(all) > 0:
 			return nil, text.Errorf("error.quiz.few", "scope", strings.TrimSpace(q.asked(e)), "n", len(all), "count", q.count)
 		case errors.As(err, &none):

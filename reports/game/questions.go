@@ -14,13 +14,11 @@ const MostQuestions = 40
 
 // Ask asks questions, and explains what is answered. again is the command that asks the same.
 func (s *Screen) Ask(questions []*Question, again string) error {
+	s.Sentence("quiz.keys")
 	right, asked := 0, 0
 	for n, q := range questions {
 		if err := s.showQuestion(q, n+1); err != nil {
 			return err
-		}
-		if n == 0 {
-			s.Sentence("quiz.keys")
 		}
 		chosen, ok := s.choose(questions, n)
 		if !ok {

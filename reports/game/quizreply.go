@@ -87,12 +87,18 @@ func (z *Quiz) reply(c Cell, hard bool) (all []func() (*Question, error), err er
 	if o == nil {
 		return nil, err
 	}
-	var moments []int // after something went wrong, or a lease ended
-	trouble, requests := false, map[int]served{}
+	type likeness struct {
+		client  int
+		command string
+		circumstance
+	}
+	var moments []int // after something went wrong, or a lease ended: of those that are alike the first
+	trouble, requests, alike := false, map[int]served{}, map[likeness]bool{}
 	for i, e := range o.History.Events {
 		trouble = trouble || e.Kind.Fault() || e.Kind == history.Expire
-		if s, ok := servedAt(o, i); ok && trouble {
-			moments, requests[i] = append(moments, i), s
+		s, ok := servedAt(o, i)
+		if like := (likeness{e.Client, reports.Command(e.Cmd, o.History.Key), s.circumstance}); ok && trouble && !alike[like] {
+			moments, requests[i], alike[like] = append(moments, i), s, true
 		}
 	}
 	tells := func(n int) bool { s := requests[n]; return s.tells(o) }
@@ -106,7 +112,7 @@ func (z *Quiz) replyAt(c Cell, o *race.Outcome, s served) (*Question, error) {
 	e := &o.History.Events[s.answer]
 	command, right := reports.Command(e.Cmd, o.History.Key), reports.Reply(e.Reply)
 	client := clientWord(e.Client)
-	q := &Question{Outcome: until(o, s.answer), Link: o.Trace.Link(), Ask: sayAll(func(lang string) string {
+	q := &Question{Outcome: until(o, s.apply), Link: o.Trace.Link(), Ask: sayAll(func(lang string) string {
 		return text.Say(lang, "quiz.reply", "client", client, "command", command)
 	})}
 	q.Answers = []Answer{{Right: true, Said: same(right), Why: sayAll(func(lang string) string {

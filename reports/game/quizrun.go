@@ -5,8 +5,10 @@ import (
 	"strconv"
 	"strings"
 
+	"locklab/algorithms/lock"
 	"locklab/reports"
 	"locklab/reports/text"
+	"locklab/scenarios/contract"
 	"locklab/scenarios/race"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
@@ -164,7 +166,8 @@ func (z *Quiz) verdictOf(c Cell, o *race.Outcome) (*Question, error) {
 			stop = min(stop, f.Event)
 		}
 	}
-	if right == verdict.Holds || right == verdict.Blocked {
+	switch right {
+	case verdict.Holds, verdict.Blocked, verdict.Deadlock, verdict.Starved:
 		stop = 0
 		for i, e := range o.History.Events { // up to the fault
 			if e.Kind.Fault() {
@@ -176,10 +179,7 @@ func (z *Quiz) verdictOf(c Cell, o *race.Outcome) (*Question, error) {
 		return nil, nil
 	}
 	q := &Question{Outcome: until(o, stop), Link: o.Trace.Link(), Ask: sayAll(func(lang string) string { return text.Say(lang, "quiz.verdict") })}
-	found := func(lang string) string { return findingWords(lang, o, right) }
-	q.Answers = []Answer{{Right: true, Said: same(string(right)), Why: sayAll(func(lang string) string {
-		return text.Join(lang, "quiz.sentences", []string{found(lang), reports.Meaning(right, lang)})
-	})}}
+	q.Answers = []Answer{{Right: true, Said: same(string(right)), Why: sayAll(func(lang string) string { return foundAndMeant(lang, o, right) })}}
 	seen := map[verdict.Word]bool{}
 	for _, w := range o.Verdicts {
 		seen[w] = true
@@ -200,7 +200,7 @@ func (z *Quiz) verdictOf(c Cell, o *race.Outcome) (*Question, error) {
 			seen[word] = true
 			q.Answers = append(q.Answers, Answer{Said: same(string(word)), Why: sayAll(func(lang string) string {
 				if word == verdict.Holds {
-					return text.Say(lang, "quiz.verdict.holds", "found", found(lang))
+					return text.Say(lang, "quiz.verdict.holds", "found", findingWords(lang, o, right))
 				}
 				return text.Say(lang, "quiz.verdict.wrong", "meaning", reports.Meaning(word, lang))
 			})})
@@ -212,15 +212,36 @@ func (z *Quiz) verdictOf(c Cell, o *race.Outcome) (*Question, error) {
 	return q, nil
 }
 
+// whyWords is the contract's reason for what a lock comes to in a race; none: it gives none.
+func whyWords(lang string, o *race.Outcome) []string {
+	if r := contract.Why(o.Strategy, o.Scenario); r != "" {
+		return []string{text.Say(lang, "quiz.why", "why", text.Reason(lang, "why", string(r)))}
+	}
+	return nil
+}
+
 // findingWords is a verdict's own finding: which clients, and when.
 func findingWords(lang string, o *race.Outcome, word verdict.Word) string {
 	for _, f := range o.Judgement.Findings {
-		if f.Verdict == word && f.Event < len(o.History.Events) {
-			return text.Say(lang, "quiz.finding", "time", reports.Millis(o.History.Events[f.Event].At, 0),
-				"found", strings.TrimPrefix(reports.Mark(lang, o.History, f), "!! "))
+		if f.Verdict != word || f.Event >= len(o.History.Events) {
+			continue
 		}
+		found := strings.TrimPrefix(reports.Mark(lang, o.History, f), "!! ")
+		if f.Forever {
+			return text.Say(lang, "quiz.finding.only", "found", found)
+		}
+		return text.Say(lang, "quiz.finding", "time", reports.Millis(o.History.Events[f.Event].At, 0), "found", found)
 	}
 	return text.Say(lang, "quiz.finding.only", "found", string(word))
+}
+
+// foundAndMeant is a verdict's own finding, what it means, and the reason for it.
+func foundAndMeant(lang string, o *race.Outcome, word verdict.Word) string {
+	all := []string{reports.Meaning(word, lang)}
+	if word != verdict.Holds {
+		all = append([]string{findingWords(lang, o, word)}, all...)
+	}
+	return text.Join(lang, "quiz.sentences", append(all, whyWords(lang, o)...))
 }
 
 // survivor asks which lock survives an attack. It does not ask that where the resource refuses late writes, for there the
@@ -265,9 +286,9 @@ func (z *Quiz) survivorOf(scenario string, survives, falls []*race.Outcome) *Que
 	})}
 	for _, o := range append([]*race.Outcome{right}, falls[:min(3, len(falls))]...) {
 		q.Answers = append(q.Answers, Answer{Right: o == right, Said: same(o.Strategy.ID), Why: sayAll(func(lang string) string {
-			why := reports.Meaning(o.Verdicts[0], lang)
-			if o != right {
-				why = text.Join(lang, "quiz.sentences", []string{findingWords(lang, o, o.Verdicts[0]), why})
+			why := foundAndMeant(lang, o, o.Verdicts[0])
+			if o == right && o.Strategy.Expiry == lock.ExpiryNone && !o.History.Local && falls[0].Verdicts[0] == verdict.Overlap {
+				why = text.Say(lang, "quiz.survivor.forever")
 			}
 			return text.Say(lang, "quiz.survivor.why", "lock", o.Strategy.ID, "title", text.LockTitle(o.Strategy.ID, lang), "why", why)
 		})})
