@@ -45,7 +45,6 @@ func TestHintsSolveLevels(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Logf("level %d: %s: %s", n+1, h.Why["en"], moves(p)[h.Move]["en"])
 			for _, lang := range text.Languages() {
 				if why := h.Why[lang]; why == "" || strings.ContainsAny(why, "{}") || strings.HasPrefix(why, "play.") || counts.MatchString(why) {
 					t.Errorf("level %d, %s: %q", n+1, lang, why)

@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sort"
 
+	"locklab/reports"
 	"locklab/scenarios"
 	"locklab/scenarios/race"
 	"locklab/simulator/i18n"
+	"locklab/simulator/verdict"
 )
 
 // A Question is about a run that was stopped at a telling moment. Question and answers are
@@ -53,14 +56,14 @@ type Quiz struct {
 	runner race.Runner
 	scope  Scope
 	cells  []Cell
-	played map[Cell]*race.Outcome
-	asked  map[string]bool
+	played map[Cell]*played
+	asked  map[string]bool // candidates, and the cells of which there is no other
 	number int
 }
 
 // NewQuiz makes the quiz of a seed: the same seed, the same questions. Easy ones come first.
 func NewQuiz(seed uint64, scope Scope) *Quiz {
-	z := &Quiz{random: rand.New(rand.NewPCG(seed, 0)), scope: scope, played: map[Cell]*race.Outcome{}, asked: map[string]bool{}}
+	z := &Quiz{random: rand.New(rand.NewPCG(seed, 0)), scope: scope, played: map[Cell]*played{}, asked: map[string]bool{}}
 	locks, races := scope.Locks, scope.Races
 	if len(locks) == 0 {
 		locks = quizLocks
@@ -81,10 +84,16 @@ func NewQuiz(seed uint64, scope Scope) *Quiz {
 	return z
 }
 
+// A candidate is a question that can be made; at is its moment in the run.
+type candidate struct {
+	at   int
+	make func() (*Question, error)
+}
+
 // kinds of question, which take turns.
 var kinds = []struct {
 	name string
-	make func(z *Quiz, c Cell, hard bool) ([]func() (*Question, error), error)
+	make func(z *Quiz, c Cell, hard bool) ([]candidate, error)
 }{
 	{"inside", (*Quiz).inside}, {"reply", (*Quiz).reply}, {"verdict", (*Quiz).verdict}, {"survivor", (*Quiz).survivor},
 }
@@ -133,23 +142,35 @@ func (z *Quiz) find(kind int, d Difficulty) (*Question, error) {
 		slices.SortStableFunc(cells, func(a, b Cell) int { return cmp.Compare(beginning(a), beginning(b)) })
 	}
 	for _, c := range cells {
+		spent := fmt.Sprint(kind, c)
+		if z.asked[spent] {
+			continue
+		}
 		all, err := kinds[kind].make(z, c, d > Easy)
 		if err != nil {
 			return nil, err
 		}
 		for _, one := range all {
-			q, err := one()
+			key := fmt.Sprint(kind, c, one.at)
+			if kinds[kind].name == "survivor" { // about a race
+				key = fmt.Sprint(kind, c.Race)
+			}
+			if z.asked[key] {
+				continue
+			}
+			z.asked[key] = true
+			q, err := one.make()
 			if err != nil {
 				return nil, err
 			}
-			if q == nil || z.asked[q.key()] {
+			if q == nil { // it has too few answers
 				continue
 			}
-			z.asked[q.key()] = true
 			q.Kind = kinds[kind].name
 			z.random.Shuffle(len(q.Answers), func(i, j int) { q.Answers[i], q.Answers[j] = q.Answers[j], q.Answers[i] })
 			return q, nil
 		}
+		z.asked[spent] = true
 	}
 	return nil, nil
 }
@@ -159,16 +180,6 @@ func beginning(c Cell) int {
 		return 0
 	}
 	return 1
-}
-
-// key identifies a question: no two with one key are asked.
-func (q *Question) key() string {
-	end := 0
-	if q.Outcome.History != nil {
-		end = len(q.Outcome.History.Events)
-		return fmt.Sprint(q.Ask, q.Outcome.Strategy.ID, q.Outcome.Scenario.ID, end)
-	}
-	return fmt.Sprint(q.Ask, q.Outcome.Scenario.ID)
 }
 
 // telling puts the moments first that tell more than the others, both in an order of chance. Of a hard quiz the others are
@@ -189,10 +200,38 @@ func (z *Quiz) telling(moments []int, tells func(n int) bool, hard bool) []int {
 	return append(first, rest...)
 }
 
+// played is a run with the states that it comes to.
+type played struct {
+	*race.Outcome
+	moments []reports.Moment
+}
+
+// state is the state before the event at index n, which is no Change that follows from another event.
+func (p *played) state(n int) reports.State {
+	i := sort.Search(len(p.moments), func(i int) bool { return p.moments[i].Event >= n })
+	if i == 0 {
+		return reports.StateOf(p.until(0).History)
+	}
+	return p.moments[i-1].State
+}
+
+// until is the outcome as it stood before the event at index n.
+func (p *played) until(n int) *race.Outcome {
+	cut, h := *p.Outcome, *p.History
+	h.Events, h.Open = h.Events[:n:n], true
+	if n > 0 {
+		h.End = h.Events[n-1].At
+	}
+	cut.History = &h
+	cut.Judgement.Findings = slices.DeleteFunc(slices.Clone(p.Judgement.Findings), func(f verdict.Finding) bool { return f.Event >= n })
+	cut.Verdicts = nil
+	return &cut
+}
+
 // play plays a lock in a race; nil: the race does not apply, or shows nothing.
-func (z *Quiz) play(c Cell) (*race.Outcome, error) {
-	if o, ok := z.played[c]; ok {
-		return o, nil
+func (z *Quiz) play(c Cell) (*played, error) {
+	if p, ok := z.played[c]; ok {
+		return p, nil
 	}
 	entry, err := race.Strategy(c.Lock)
 	if err != nil {
@@ -206,11 +245,11 @@ func (z *Quiz) play(c Cell) (*race.Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.NotApplicable != "" || !o.Reached {
-		o = nil
+	z.played[c] = nil
+	if o.NotApplicable == "" && o.Reached && len(o.Verdicts) > 0 {
+		z.played[c] = &played{o, reports.Moments(o.History)}
 	}
-	z.played[c] = o
-	return o, nil
+	return z.played[c], nil
 }
 
 // others are the cells whose runs may lend a wrong answer: the same run first, then those of the same lock, then all.

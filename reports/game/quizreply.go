@@ -6,7 +6,6 @@ import (
 
 	"locklab/reports"
 	"locklab/reports/text"
-	"locklab/scenarios/race"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
 )
@@ -30,21 +29,8 @@ type served struct {
 	state reports.State // before the command
 }
 
-// until is an outcome as it stood before the event at index n.
-func until(o *race.Outcome, n int) *race.Outcome {
-	cut, h := *o, *o.History
-	h.Events, h.Open = h.Events[:n:n], true
-	if n > 0 {
-		h.End = h.Events[n-1].At
-	}
-	cut.History = &h
-	cut.Judgement.Findings = slices.DeleteFunc(slices.Clone(o.Judgement.Findings), func(f verdict.Finding) bool { return f.Event >= n })
-	cut.Verdicts = nil
-	return &cut
-}
-
 // servedAt is the request whose answer is the event at index n; false: its answer depends on more than whose the key is.
-func servedAt(o *race.Outcome, n int) (s served, ok bool) {
+func servedAt(o *played, n int) (s served, ok bool) {
 	e := &o.History.Events[n]
 	if e.Kind != history.Answer || e.Client == 0 || e.Node < 1 || len(e.Cmd) < 2 || e.Reply == "" || strings.HasPrefix(e.Reply, "(error)") ||
 		asking[strings.ToUpper(e.Cmd[0])] == "" || o.History.ZooKeeper {
@@ -55,7 +41,7 @@ func servedAt(o *race.Outcome, n int) (s served, ok bool) {
 	if s.apply < 0 || !slices.Contains(e.Cmd, o.History.Key) {
 		return s, false
 	}
-	s.state = reports.StateOf(until(o, s.apply).History)
+	s.state = o.state(s.apply)
 	if e.Node > len(s.state.Keys) || s.state.Keys[e.Node-1].Down {
 		return s, false
 	}
@@ -72,7 +58,7 @@ func servedAt(o *race.Outcome, n int) (s served, ok bool) {
 
 // tells reports whether an answer surprises whoever asks: the key is free though somebody is inside, or is not the client's
 // own though it is inside or releases.
-func (s *served) tells(o *race.Outcome) bool {
+func (s *served) tells(o *played) bool {
 	client := o.History.Events[s.answer].Client
 	switch s.state.Clients[client-1].Stage {
 	case verdict.Inside, verdict.Leaving, verdict.Releasing:
@@ -82,7 +68,7 @@ func (s *served) tells(o *race.Outcome) bool {
 }
 
 // reply asks what a server answers.
-func (z *Quiz) reply(c Cell, hard bool) (all []func() (*Question, error), err error) {
+func (z *Quiz) reply(c Cell, hard bool) (all []candidate, err error) {
 	o, err := z.play(c)
 	if o == nil {
 		return nil, err
@@ -103,16 +89,16 @@ func (z *Quiz) reply(c Cell, hard bool) (all []func() (*Question, error), err er
 	}
 	tells := func(n int) bool { s := requests[n]; return s.tells(o) }
 	for _, n := range z.telling(moments, tells, hard) {
-		all = append(all, func() (*Question, error) { return z.replyAt(c, o, requests[n]) })
+		all = append(all, candidate{n, func() (*Question, error) { return z.replyAt(c, o, requests[n]) }})
 	}
 	return all, nil
 }
 
-func (z *Quiz) replyAt(c Cell, o *race.Outcome, s served) (*Question, error) {
+func (z *Quiz) replyAt(c Cell, o *played, s served) (*Question, error) {
 	e := &o.History.Events[s.answer]
 	command, right := reports.Command(e.Cmd, o.History.Key), reports.Reply(e.Reply)
 	client := clientWord(e.Client)
-	q := &Question{Outcome: until(o, s.apply), Link: o.Trace.Link(), Ask: sayAll(func(lang string) string {
+	q := &Question{Outcome: o.until(s.apply), Link: o.Trace.Link(), Ask: sayAll(func(lang string) string {
 		return text.Say(lang, "quiz.reply", "client", client, "command", command)
 	})}
 	q.Answers = []Answer{{Right: true, Said: same(right), Why: sayAll(func(lang string) string {
@@ -161,7 +147,7 @@ func ruleWords(lang, command string) string {
 }
 
 // stateWords says what a command finds: whose the key is, and why it is free.
-func stateWords(lang string, o *race.Outcome, s *served) string {
+func stateWords(lang string, o *played, s *served) string {
 	e := &o.History.Events[s.answer]
 	key := text.Say(lang, "quiz.key")
 	if o.History.Nodes > 1 {
@@ -184,13 +170,13 @@ func stateWords(lang string, o *race.Outcome, s *served) string {
 }
 
 // freedWords says why a key is free: who removed it, or what.
-func freedWords(lang string, o *race.Outcome, s *served, key string) string {
+func freedWords(lang string, o *played, s *served, key string) string {
 	node := o.History.Events[s.answer].Node
 	for i := s.apply - 1; i >= 0; i-- {
 		e := &o.History.Events[i]
 		before := 0
 		if e.Node == node {
-			before = ownerIn(reports.StateOf(until(o, i).History), node)
+			before = ownerIn(o.state(i), node)
 		}
 		switch time := reports.Millis(e.At, 0); {
 		case e.Node != node:

@@ -9,7 +9,6 @@ import (
 	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/scenarios/contract"
-	"locklab/scenarios/race"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
 )
@@ -17,33 +16,37 @@ import (
 func itoa(n int) string { return strconv.Itoa(n) }
 
 // inside asks who is in the critical section.
-func (z *Quiz) inside(c Cell, hard bool) (all []func() (*Question, error), err error) {
+func (z *Quiz) inside(c Cell, hard bool) (all []candidate, err error) {
 	o, err := z.play(c)
 	if o == nil || o.History.Clients < 2 {
 		return nil, err
 	}
 	var moments []int
 	for i, e := range o.History.Events {
+		n := i + 1
+		for n < len(o.History.Events) && o.History.Events[n].Kind == history.Change { // they follow from it
+			n++
+		}
 		switch e.Kind {
 		case history.Enter, history.Expire, history.Resume, history.Pause, history.Crash, history.Failover, history.Up, history.ClockStep:
-			if len(insideAfter(o.History, i+1)) > 0 {
-				moments = append(moments, i+1)
+			if len(o.inside(n)) > 0 {
+				moments = append(moments, n)
 			}
 		}
 	}
 	tells := func(n int) bool { // whose the key is does not tell who is inside
-		in, s := insideAfter(o.History, n), reports.StateOf(until(o, n).History)
+		in, s := o.inside(n), o.state(n)
 		return len(in) > 1 || leaseOf(s, in[0]) == 0 || s.Clients[in[0]-1].Paused
 	}
 	for _, n := range z.telling(moments, tells, hard) {
-		all = append(all, func() (*Question, error) { return insideAt(o, n), nil })
+		all = append(all, candidate{n, func() (*Question, error) { return insideAt(o, n), nil }})
 	}
 	return all, nil
 }
 
-func insideAt(o *race.Outcome, n int) *Question {
-	right := insideAfter(o.History, n)
-	q := &Question{Outcome: until(o, n), Link: o.Trace.Link(), Ask: sayAll(func(lang string) string { return text.Say(lang, "quiz.inside") })}
+func insideAt(o *played, n int) *Question {
+	right := o.inside(n)
+	q := &Question{Outcome: o.until(n), Link: o.Trace.Link(), Ask: sayAll(func(lang string) string { return text.Say(lang, "quiz.inside") })}
 	q.Outcome.Judgement.Findings = nil // they would give it away
 	for _, set := range [][]int{right, {1, 2}, {1}, {2}, nil} {
 		isRight := slices.Equal(set, right)
@@ -62,11 +65,9 @@ func insideAt(o *race.Outcome, n int) *Question {
 	return q
 }
 
-// insideAfter are the clients in the critical section after n events.
-func insideAfter(h *history.History, n int) (in []int) {
-	cut := *h
-	cut.Events = h.Events[:n]
-	for c, s := range reports.StateOf(&cut).Clients {
+// inside are the clients in the critical section before the event at index n.
+func (p *played) inside(n int) (in []int) {
+	for c, s := range p.state(n).Clients {
 		if s.Stage == verdict.Inside {
 			in = append(in, c+1)
 		}
@@ -82,11 +83,11 @@ func whoIn(lang string, set []int) string {
 }
 
 // rightInside says of each client since when it is inside, and that neither the end of its lease nor a pause takes it out.
-func rightInside(lang string, o *race.Outcome, n int, in []int) string {
-	s := reports.StateOf(until(o, n).History)
+func rightInside(lang string, o *played, n int, in []int) string {
+	s := o.state(n)
 	var all []string
 	for _, c := range in {
-		all = append(all, text.Say(lang, "quiz.inside.since", "client", clientWord(c), "time", entered(o.History, c, n)))
+		all = append(all, text.Say(lang, "quiz.inside.since", "client", clientWord(c), "time", entered(o, c, n)))
 		if s.Clients[c-1].Paused {
 			all = append(all, text.Say(lang, "quiz.inside.paused"))
 		}
@@ -103,7 +104,7 @@ func rightInside(lang string, o *race.Outcome, n int, in []int) string {
 }
 
 // wrongInside says which clients an answer leaves out or takes for being inside.
-func wrongInside(lang string, o *race.Outcome, n int, set, in []int) string {
+func wrongInside(lang string, o *played, n int, set, in []int) string {
 	var all []string
 	for _, c := range in {
 		if !slices.Contains(set, c) {
@@ -119,9 +120,9 @@ func wrongInside(lang string, o *race.Outcome, n int, set, in []int) string {
 }
 
 // entered is when a client got in last before the event at index n.
-func entered(h *history.History, client, n int) string {
+func entered(o *played, client, n int) string {
 	for i := n - 1; i >= 0; i-- {
-		if e := &h.Events[i]; e.Kind == history.Enter && e.Client == client && !slices.Contains(insideAfter(h, i), client) {
+		if e := &o.History.Events[i]; e.Kind == history.Enter && e.Client == client && !slices.Contains(o.inside(i), client) {
 			return reports.Millis(e.At, 0)
 		}
 	}
@@ -151,15 +152,15 @@ func outsideWords(lang string, h *history.History, client, n int) string {
 }
 
 // verdict asks what a run will come to.
-func (z *Quiz) verdict(c Cell, _ bool) ([]func() (*Question, error), error) {
+func (z *Quiz) verdict(c Cell, _ bool) ([]candidate, error) {
 	o, err := z.play(c)
-	if o == nil || len(o.Verdicts) == 0 {
+	if o == nil {
 		return nil, err
 	}
-	return []func() (*Question, error){func() (*Question, error) { return z.verdictOf(c, o) }}, nil
+	return []candidate{{0, func() (*Question, error) { return z.verdictOf(c, o) }}}, nil
 }
 
-func (z *Quiz) verdictOf(c Cell, o *race.Outcome) (*Question, error) {
+func (z *Quiz) verdictOf(c Cell, o *played) (*Question, error) {
 	right, stop := o.Verdicts[0], len(o.History.Events)
 	for _, f := range o.Judgement.Findings {
 		if f.Verdict == right {
@@ -178,7 +179,7 @@ func (z *Quiz) verdictOf(c Cell, o *race.Outcome) (*Question, error) {
 	if stop < 4 {
 		return nil, nil
 	}
-	q := &Question{Outcome: until(o, stop), Link: o.Trace.Link(), Ask: sayAll(func(lang string) string { return text.Say(lang, "quiz.verdict") })}
+	q := &Question{Outcome: o.until(stop), Link: o.Trace.Link(), Ask: sayAll(func(lang string) string { return text.Say(lang, "quiz.verdict") })}
 	q.Answers = []Answer{{Right: true, Said: same(string(right)), Why: sayAll(func(lang string) string { return foundAndMeant(lang, o, right) })}}
 	seen := map[verdict.Word]bool{}
 	for _, w := range o.Verdicts {
@@ -213,7 +214,7 @@ func (z *Quiz) verdictOf(c Cell, o *race.Outcome) (*Question, error) {
 }
 
 // whyWords is the contract's reason for what a lock comes to in a race; none: it gives none.
-func whyWords(lang string, o *race.Outcome) []string {
+func whyWords(lang string, o *played) []string {
 	if r := contract.Why(o.Strategy, o.Scenario); r != "" {
 		return []string{text.Say(lang, "quiz.why", "why", text.Reason(lang, "why", string(r)))}
 	}
@@ -221,7 +222,7 @@ func whyWords(lang string, o *race.Outcome) []string {
 }
 
 // findingWords is a verdict's own finding: which clients, and when.
-func findingWords(lang string, o *race.Outcome, word verdict.Word) string {
+func findingWords(lang string, o *played, word verdict.Word) string {
 	for _, f := range o.Judgement.Findings {
 		if f.Verdict != word || f.Event >= len(o.History.Events) {
 			continue
@@ -236,7 +237,7 @@ func findingWords(lang string, o *race.Outcome, word verdict.Word) string {
 }
 
 // foundAndMeant is a verdict's own finding, what it means, and the reason for it.
-func foundAndMeant(lang string, o *race.Outcome, word verdict.Word) string {
+func foundAndMeant(lang string, o *played, word verdict.Word) string {
 	all := []string{reports.Meaning(word, lang)}
 	if word != verdict.Holds {
 		all = append([]string{findingWords(lang, o, word)}, all...)
@@ -246,7 +247,7 @@ func foundAndMeant(lang string, o *race.Outcome, word verdict.Word) string {
 
 // survivor asks which lock survives an attack. It does not ask that where the resource refuses late writes, for there the
 // locks are not what saves the data.
-func (z *Quiz) survivor(c Cell, hard bool) ([]func() (*Question, error), error) {
+func (z *Quiz) survivor(c Cell, hard bool) ([]candidate, error) {
 	if strings.Contains(c.Race, "-fenced") || strings.Contains(c.Race, "-cas") {
 		return nil, nil
 	}
@@ -254,7 +255,7 @@ func (z *Quiz) survivor(c Cell, hard bool) ([]func() (*Question, error), error) 
 	if len(locks) == 0 {
 		locks = quizLocks
 	}
-	var survives, falls []*race.Outcome
+	var survives, falls []*played
 	for _, l := range locks {
 		if !hard && difficultyOf(Cell{l, "calm"}) == Hard {
 			continue
@@ -263,7 +264,7 @@ func (z *Quiz) survivor(c Cell, hard bool) ([]func() (*Question, error), error) 
 		switch {
 		case err != nil:
 			return nil, err
-		case o == nil || len(o.Verdicts) == 0:
+		case o == nil:
 		case o.Verdicts[0] == verdict.Holds:
 			survives = append(survives, o)
 		case verdict.Fails(o.Verdicts):
@@ -273,18 +274,18 @@ func (z *Quiz) survivor(c Cell, hard bool) ([]func() (*Question, error), error) 
 	if len(survives) == 0 || len(falls) < 2 {
 		return nil, nil
 	}
-	return []func() (*Question, error){func() (*Question, error) { return z.survivorOf(c.Race, survives, falls), nil }}, nil
+	return []candidate{{0, func() (*Question, error) { return z.survivorOf(c.Race, survives, falls), nil }}}, nil
 }
 
-func (z *Quiz) survivorOf(scenario string, survives, falls []*race.Outcome) *Question {
+func (z *Quiz) survivorOf(scenario string, survives, falls []*played) *Question {
 	z.random.Shuffle(len(falls), func(i, j int) { falls[i], falls[j] = falls[j], falls[i] })
 	right := survives[z.random.IntN(len(survives))]
-	shown := *right
+	shown := *right.Outcome
 	shown.History = nil
 	q := &Question{Outcome: &shown, Link: falls[0].Trace.Link(), Ask: sayAll(func(lang string) string {
 		return text.Say(lang, "quiz.survivor", "race", raceTitle(scenario, lang))
 	})}
-	for _, o := range append([]*race.Outcome{right}, falls[:min(3, len(falls))]...) {
+	for _, o := range append([]*played{right}, falls[:min(3, len(falls))]...) {
 		q.Answers = append(q.Answers, Answer{Right: o == right, Said: same(o.Strategy.ID), Why: sayAll(func(lang string) string {
 			why := foundAndMeant(lang, o, o.Verdicts[0])
 			if o == right && o.Strategy.Expiry == lock.ExpiryNone && !o.History.Local && falls[0].Verdicts[0] == verdict.Overlap {
