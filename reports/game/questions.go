@@ -111,7 +111,7 @@ func (s *Screen) explainAnswers(q *Question, chosen int) {
 		if answer.Right && i == chosen {
 			s.Sentence("quiz.right")
 		} else if answer.Right {
-			s.Sentence("quiz.wrong", "right", fmt.Sprintf("%c, %s", 'a'+i, s.sayOnce(answer.Said)))
+			s.Sentence("quiz.wrong", "letter", string(rune('a'+i)), "right", s.sayOnce(answer.Said))
 		}
 	}
 	for i, answer := range q.Answers {

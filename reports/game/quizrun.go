@@ -21,15 +21,17 @@ func (z *Quiz) inside(c Cell, hard bool) (all []candidate, err error) {
 	if o == nil || o.History.Clients < 2 {
 		return nil, err
 	}
-	var moments []int
+	var moments []int // after something went wrong, or with several inside
+	trouble := false
 	for i, e := range o.History.Events {
+		trouble = trouble || e.Kind.Fault() || e.Kind == history.Expire
 		n := i + 1
 		for n < len(o.History.Events) && o.History.Events[n].Kind == history.Change { // they follow from it
 			n++
 		}
 		switch e.Kind {
 		case history.Enter, history.Expire, history.Resume, history.Pause, history.Crash, history.Failover, history.Up, history.ClockStep:
-			if len(o.inside(n)) > 0 {
+			if in := len(o.inside(n)); in > 1 || in > 0 && trouble {
 				moments = append(moments, n)
 			}
 		}
