@@ -403,7 +403,7 @@ function drawMended() {
 
 function ask(number) {
   return work(async () => {
-    state.question = await engine.ask({ do: "question", seed: state.seed, number });
+    state.question = await engine.ask({ do: "question", seed: state.seed, number, ...state.about });
     Object.assign(state, { view: "quiz", number, chosen: -1 });
     redraw();
   });
@@ -426,10 +426,22 @@ function choose(i) {
 function drawQuiz() {
   const q = state.question;
   const seed = el("input", { type: "number", min: 0, value: state.seed, style: "width:7rem", onchange: () => startQuiz(Math.abs(parseInt(seed.value, 10) || 0)) });
-  const head = el("div.row", el("span", say("board.score", { right: state.right, all: state.asked })), el("label", say("board.seed") + " ", seed));
+  const about = state.about ?? {};
+  const choice = (label, value, all, set) => {
+    const select = el("select", all.map(([id, words]) => el("option", { value: id }, words)));
+    select.value = value ?? "";
+    select.onchange = () => { state.about = { ...about, ...set(select.value) }; startQuiz(state.seed); };
+    return el("label", label + " ", select);
+  };
+  const names = (all) => [["", say("board.quiz.usual")], ...all.map((o) => [o.id, o.id])];
+  const head = el("div.row", el("span", say("board.score", { right: state.right, all: state.asked })),
+    choice(say("board.quiz.difficulty"), about.difficulty, ["", "easy", "medium", "hard"].map((d) => [d, say("board.quiz." + (d || "first"))]), (difficulty) => ({ difficulty })),
+    choice(say("board.lock"), about.locks?.[0], names(DATA.locks), (l) => ({ locks: l ? [l] : [] })),
+    choice(say("board.inrace"), about.races?.[0], names(DATA.races), (race) => ({ races: race ? [race] : [] })),
+    el("label", say("board.seed") + " ", seed));
   if (!q) return show(el("h2", say("board.quiz")), head);
   const answers = q.answers.map((a, i) => el("li", button(
-    [el("kbd", String(i + 1)), el("span", own(a.said)), el("span"), state.chosen >= 0 ? el("small", own(a.why)) : null],
+    [el("kbd", "abcd"[i]), el("span", own(a.said)), el("span"), state.chosen >= 0 ? el("small", own(a.why)) : null],
     () => choose(i), state.chosen < 0 ? "" : a.right ? ".right" : i === state.chosen ? ".wrong" : "")));
   show(
     el("h2", say("board.question", { n: state.number + 1 }), q.run ? [": ", el("span.code", q.lock), ", " + own(q.race)] : null), head,
