@@ -294,8 +294,7 @@ const hint = () => work(async () => {
   const h = await engine.ask({ do: "hint", link: state.at.link, harm: state.harm });
   state.hinted = h.move;
   state.why = say("play.hint", { why: own(h.why), n: h.move + 1, what: own(state.at.moves[h.move].said) });
-  redraw();
-  return state.why;
+  redraw(); // it stands above the moves
 });
 // cannot answers that the goal cannot be reached; it is judged.
 const cannot = () => work(async () => {

@@ -203,6 +203,8 @@ func (t *Table) do(r *asked) (_ any, err error) {
 		}
 	}
 	switch {
+	case r.Harm == "" && (r.Do == "hint" || r.Do == "way"): // of a game in which no search finds a harm
+		return t.noWay(r, play.Way{}, nil)
 	case request.need == needsHarm && !play.IsHarm(r.Harm):
 		return nil, i18n.Errorf("error.play.harm", "name", r.Harm, "names", play.HarmNames())
 	case !known:
@@ -371,8 +373,12 @@ func (t *Table) noWay(r *asked, w play.Way, err error) (any, error) {
 	switch {
 	case err != nil:
 		return nil, err
+	case r.Harm == "" && !truth.Known:
+		return nil, i18n.Errorf("play.unfound", "states", truth.States)
 	case !truth.Known || truth.Possible:
 		return nil, i18n.Errorf("play.noway", "harm", r.Harm)
+	case r.Do == "hint" && r.Harm == "":
+		return nil, i18n.Errorf("play.hint.never.any")
 	case r.Do == "hint":
 		return nil, i18n.Errorf("play.hint.never", "harm", r.Harm)
 	}

@@ -80,5 +80,8 @@ func TestGoals(t *testing.T) {
 		if judged.Right != right {
 			t.Errorf("token with %s: %+v", budget, judged)
 		}
+		if out := ask(t, &table, game.Request{Do: "hint", Link: at.Link}, nil); right != strings.Contains(out, "Can anything go wrong at all?") {
+			t.Errorf("token with %s: the hint without a goal is %s", budget, out)
+		}
 	}
 }
