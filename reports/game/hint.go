@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -80,32 +81,49 @@ func firstOf(g *play.Game, p *play.Position, steps []play.Step, r reason) simula
 }
 
 // reasonOf is the first event of a way that matters. That somebody is refused or waits in vain matters only where nothing
-// else does.
+// else does; that somebody gets in, only after what another client has to do first for its own sake.
 func reasonOf(g *play.Game, steps []play.Step, harm verdict.Word) reason {
-	var vain *reason
+	var vain, enters *reason
 	for i := range steps {
 		s := &steps[i]
 		r := reason{step: i, client: int(s.Choice.Client)}
-		if r.why = telling(g, s, steps[0].Before, i > 0); r.why != nil {
-			if i > 0 && g.Bounds.Timing == study.Lockstep && timely(s) && steps[0].Choice.Verb != simulator.Pass {
-				why := r.why
-				r.why = sayAll(func(lang string) string { return text.Say(lang, "play.hint.time", "why", why[lang]) })
+		r.why = telling(g, s, steps[0].Before, i > 0)
+		own := r.client == int(steps[0].Choice.Client)
+		switch entering := entersBy(s); {
+		case r.why != nil && (own || !entering && enters == nil):
+			return withTime(g, steps, r)
+		case r.why != nil && enters == nil:
+			enters = &r
+		case vain == nil:
+			if r.why = inVain(s); r.why != nil {
+				vain = &r
 			}
-			return r
-		}
-		if r.why = inVain(s); r.why != nil && vain == nil {
-			vain = &r
 		}
 	}
-	if vain != nil {
+	switch {
+	case enters != nil:
+		return withTime(g, steps, *enters)
+	case vain != nil:
 		return *vain
 	}
 	return reason{why: sayAll(func(lang string) string { return text.Say(lang, "play.hint.last", "harm", string(harm)) })}
 }
 
-// timely reports whether a step needs time to pass, which it does in lockstep only when nothing else can happen.
-func timely(s *play.Step) bool {
-	return s.Choice.Verb == simulator.Pass || s.Choice.Verb == simulator.Resume
+// entersBy reports whether a client gets in by a step.
+func entersBy(s *play.Step) bool {
+	return slices.ContainsFunc(s.Events(), func(e history.Event) bool { return e.Kind == history.Enter })
+}
+
+// withTime adds to a reason that time has to pass, where the next move is another client's: in lockstep time passes only
+// when nothing else can happen.
+func withTime(g *play.Game, steps []play.Step, r reason) reason {
+	next, passes := steps[0].Choice, func(s play.Step) bool { return s.Choice.Verb == simulator.Pass }
+	if g.Bounds.Timing != study.Lockstep || next.Verb == simulator.Pass || int(next.Client) == r.client || !slices.ContainsFunc(steps[:r.step+1], passes) {
+		return r
+	}
+	why := r.why
+	r.why = sayAll(func(lang string) string { return text.Say(lang, "play.hint.time", "why", why[lang]) })
+	return r
 }
 
 // clientWord is the name of a client, from 1.
@@ -133,6 +151,9 @@ func telling(g *play.Game, s *play.Step, now *history.History, later bool) Words
 			return say("play.hint.expire.key", "left", seconds(e.At-s.Before.End))
 		case e.Kind == history.Enter && at.Clients[e.Client-1].Stage != verdict.Inside:
 			if other := insiderBut(at, e.Client); other > 0 {
+				if insiderBut(reports.StateOf(now), e.Client) == 0 {
+					return say("play.hint.enter.both", "client", client, "other", clientWord(other))
+				}
 				return say("play.hint.enter.too", "client", client, "other", clientWord(other))
 			}
 			return say("play.hint.enter", "client", client)
@@ -193,7 +214,7 @@ func inVain(s *play.Step) Words {
 func faultWords(g *play.Game, s *play.Step, later bool) Words {
 	name := faultName(g, s.Choice)
 	return sayAll(func(lang string) string {
-		state := struckWords(lang, s)
+		state := struckWords(lang, g, s)
 		if later {
 			return text.Say(lang, "play.hint.later", "fault", name, "state", state)
 		}
@@ -217,9 +238,12 @@ func faultName(g *play.Game, c simulator.Choice) string {
 }
 
 // struckWords is the state of what a fault strikes: of the client, or of whoever is inside by a server's key.
-func struckWords(lang string, s *play.Step) string {
+func struckWords(lang string, g *play.Game, s *play.Step) string {
 	at := reports.StateOf(s.Before)
 	client := int(s.Choice.Client)
+	if other := insiderBut(at, client); client > 0 && other > 0 && faultName(g, s.Choice) == "client-clock" {
+		return text.Say(lang, "play.hint.at.clock", "client", clientWord(client), "other", clientWord(other))
+	}
 	if client == 0 {
 		client = insiderBut(at, 0)
 	}
