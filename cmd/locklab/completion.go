@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"locklab/algorithms"
+	"locklab/reports/game"
 	"locklab/reports/lessons"
 	"locklab/reports/text"
 	"locklab/scenarios"
@@ -49,6 +50,7 @@ var flagValues = map[string]completer{
 	"strategies": locks, "against": locks, "scenarios": races, "families": families,
 	"expect": oneOf(verdictNames), "verdict": oneOf(play.HarmNames()), "harm": oneOf(play.HarmNames()),
 	"view": oneOf(viewNames), "lang": oneOf(languages()), "color": oneOf(colors),
+	"difficulty": oneOf(game.Difficulties), "lesson": oneOf(lessonNames()),
 }
 
 // completeArguments has a shell complete the arguments of a command. A command without arguments is offered
