@@ -1,0 +1,176 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"locklab/reports"
+	"locklab/reports/certificate"
+	"locklab/reports/text"
+	"locklab/scenarios/race"
+	"locklab/scenarios/study"
+	"locklab/simulator/explore"
+	"locklab/simulator/verdict"
+)
+
+// proveFlags are the flags of "locklab prove".
+type proveFlags struct {
+	boundFlags
+	budget string
+}
+
+func proveCommand() *command {
+	p := &proveFlags{boundFlags: boundFlags{Bounds: study.DefaultBounds()}, budget: "crash=any"}
+	return &command{
+		use: "prove STRATEGY", args: exactly(1, "lock"), complete: aLock, flags: p.add, run: p.run,
+		examples: []string{"prove token", "prove token --budget crash=any,pause=any@2s", "prove setnx-expire --budget pause=1"},
+	}
+}
+
+func (p *proveFlags) add(f *flags) {
+	f.add("budget", &p.budget)
+	p.boundFlags.add(f, "ttl", "work", "nodes")
+}
+
+// proofJSON is a proof as JSON.
+type proofJSON struct {
+	Version  int            `json:"version"`
+	Strategy string         `json:"strategy"`
+	Budget   string         `json:"budget"`
+	Closed   bool           `json:"closed"`
+	Refused  string         `json:"refused,omitempty"`
+	Proved   []verdict.Word `json:"proved"`
+	Open     []verdict.Word `json:"open"`
+	Broken   []witnessJSON  `json:"broken"`
+	Views    int            `json:"views"`
+	Worlds   int            `json:"worlds"`
+	Moves    int            `json:"transitions"`
+	Assumed  []string       `json:"assumed"`
+}
+
+func (p *proveFlags) run(e *env, args []string) error {
+	entry, err := race.Strategy(args[0])
+	if err != nil {
+		return err
+	}
+	budget, endless, err := study.EndlessBudget(p.budget)
+	if err != nil {
+		return err
+	}
+	p.Bounds.Budget = budget
+	began := time.Now()
+	proof, err := study.Prove(e.ctx, entry, p.Bounds, endless)
+	if stoppedBy(err) {
+		return noAnswer("error.stopped")
+	}
+	if err != nil {
+		return err
+	}
+	if err := e.show(p.toJSON(proof), func() error { return p.print(e, proof, time.Since(began)) }); err != nil {
+		return err
+	}
+	if proof.Refused != nil || len(proof.Open) > 0 {
+		return noAnswer("error.prove.open")
+	}
+	return nil
+}
+
+func (p *proveFlags) toJSON(proof *study.Proof) proofJSON {
+	j := proofJSON{Version: schema, Strategy: proof.Search.Strategy.ID, Budget: p.budget, Closed: proof.Closed, Proved: words(proof.Proved()), Open: words(proof.Open),
+		Broken: []witnessJSON{}, Views: proof.Views, Worlds: proof.Worlds, Moves: proof.Transitions, Assumed: []string{}}
+	if proof.Refused != nil {
+		j.Refused = whyNot(proof, "en")
+		return j
+	}
+	j.Assumed = certificate.AnyNumber(proof.Search, "en")
+	for _, b := range broken(proof) {
+		j.Broken = append(j.Broken, witnessJSON{Verdict: b.Verdict, Par: b.Par, Steps: b.Steps, Trace: b.Trace.Link()})
+	}
+	return j
+}
+
+// broken are the shortest ways that searches have found to what views do not exclude.
+func broken(proof *study.Proof) (all []study.Witness) {
+	for _, s := range proof.Broken {
+		for _, w := range s.Witnesses {
+			if slices.Contains(proof.Harms, w.Verdict) && !slices.ContainsFunc(all, func(o study.Witness) bool { return o.Verdict == w.Verdict }) {
+				all = append(all, w)
+			}
+		}
+	}
+	return all
+}
+
+// whyNot says why there is no proof.
+func whyNot(proof *study.Proof, lang string) string {
+	var why *explore.NotProvableError
+	if errors.As(proof.Refused, &why) {
+		return text.SayMessage(lang, why.Why)
+	}
+	return proof.Refused.Error()
+}
+
+func (p *proveFlags) print(e *env, proof *study.Proof, took time.Duration) error {
+	lock := proof.Search.Strategy
+	e.Sentence("prove.head", "lock", lock.Heading(), "faults", p.faults(e, proof))
+	if proof.Refused != nil {
+		for _, lang := range e.Langs() {
+			e.Wrap("  ", text.Say(lang, "prove.refused", "why", whyNot(proof, lang)))
+		}
+		e.Next("locklab explore " + lock.ID)
+		return nil
+	}
+	for _, w := range proof.Proved() {
+		e.Wrap("  "+text.Pad(string(w), 10), e.Say("prove.never"))
+	}
+	all := broken(proof)
+	for _, w := range all {
+		e.Wrap("  "+text.Pad(string(w.Verdict), 10), e.Say("prove.broken", "clients", fmt.Sprint(clientsOf(proof, w)), "par", fmt.Sprint(w.Par), "steps", fmt.Sprint(w.Steps)))
+	}
+	for _, w := range proof.Open {
+		e.Wrap("  "+text.Pad(string(w), 10), e.Say("prove.open"))
+	}
+	if len(all) > 0 {
+		o, err := study.ReplayOn(lock, all[0].Trace)
+		if err != nil {
+			return internal(err)
+		}
+		e.Printf("\n%s\n\n", e.Say("explore.shortest", "verdict", string(all[0].Verdict)))
+		if err := reports.Lanes(e.Out, o.History, o.Judgement, e.look()); err != nil {
+			return internal(err)
+		}
+	}
+	e.Printf("\n%s\n", e.Say("explore.certificate"))
+	for _, lang := range e.Langs() {
+		for _, line := range certificate.AnyNumber(proof.Search, lang) {
+			e.Wrap("  - ", line)
+		}
+	}
+	e.Sentence("prove.size", "views", fmt.Sprint(proof.Views), "worlds", fmt.Sprint(proof.Worlds), "moves", fmt.Sprint(proof.Transitions), "seconds", fmt.Sprintf("%.1f", took.Seconds()))
+	e.Next("locklab explore "+lock.ID+" --budget '"+string(p.Bounds.Budget)+"' --timing any", "locklab explain "+lock.ID)
+	return nil
+}
+
+// clientsOf is the number of clients of the search that has found a way.
+func clientsOf(proof *study.Proof, w study.Witness) int {
+	for _, s := range proof.Broken {
+		if slices.ContainsFunc(s.Witnesses, func(o study.Witness) bool { return o.Trace.Link() == w.Trace.Link() }) {
+			return s.Bounds.Clients
+		}
+	}
+	return 0
+}
+
+// faults says which faults may strike, and how often.
+func (p *proveFlags) faults(e *env, proof *study.Proof) string {
+	switch {
+	case strings.TrimSpace(p.budget) == "" || p.budget == "none":
+		return e.Say("play.nofaults")
+	case proof.Endless:
+		return e.Say("prove.endless", "faults", strings.ReplaceAll(p.budget, "=any", ""))
+	}
+	return p.budget
+}

@@ -1,0 +1,19 @@
+package certificate
+
+import (
+	"slices"
+
+	"locklab/reports/text"
+	"locklab/scenarios/study"
+)
+
+// AnyNumber says what may happen in a proof for any number of clients, and what it takes for granted, a sentence each.
+func AnyNumber(s *study.Search, lang string) []string {
+	list := slices.Concat(MayHappen(s, lang), Assumed(s, lang))
+	assumed := sentencesOf(lang, "certificate.assumed.")
+	list = slices.DeleteFunc(list, func(line string) bool { return line == assumed("probe") || line == assumed("fresh") })
+	for _, key := range []string{"once", "names", "resource", "urgent"} {
+		list = append(list, text.Say(lang, "prove.assumed."+key))
+	}
+	return list
+}

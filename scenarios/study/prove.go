@@ -1,0 +1,112 @@
+package study
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"locklab/algorithms/lock"
+	"locklab/faults"
+	"locklab/simulator/explore"
+	"locklab/simulator/i18n"
+	"locklab/simulator/verdict"
+)
+
+// A Proof is what views have shown of a lock for any number of clients, each of which takes the lock once: package explore
+// has the argument.
+type Proof struct {
+	*explore.Proof
+	// Search has the bounds and the assumptions of the proof, of which nothing was searched.
+	Search  *Search
+	Endless bool // no fault is ever used up
+	// Broken are the verdicts that searches of few clients have found, each with its shortest way; Open are those that
+	// some two views come to and no search has found.
+	Broken []*Search
+	Open   []verdict.Word
+}
+
+// AnyTimes stands in a budget for the number of a fault that is never used up.
+const AnyTimes = "any"
+
+// EndlessBudget reads a budget in which all faults strike any number of times, as in crash=any,pause=any@2s; false: none does. The
+// error is that some do.
+func EndlessBudget(written string) (faults.Budget, bool, error) {
+	if !strings.Contains(written, "="+AnyTimes) {
+		return faults.Budget(written), false, nil
+	}
+	for item := range strings.SplitSeq(written, ",") {
+		if _, times, _ := strings.Cut(item, "="); times != AnyTimes && !strings.HasPrefix(times, AnyTimes+"@") {
+			return "", false, i18n.Errorf("error.prove.mixed", "item", item)
+		}
+	}
+	return faults.Budget(strings.ReplaceAll(written, "="+AnyTimes, "=1")), true, nil
+}
+
+// proofViews is the number of views at which a proof is given up, witnessStates the number of states of a search for a
+// witness.
+const (
+	proofViews    = 100_000
+	witnessStates = 300_000
+)
+
+// Prove proves what it can for any number of clients, at any timing within b, whose Clients, Attempts, Retries and Uses play
+// no part. What views do not exclude is searched for with two and three clients. The errors are those of [Explore].
+func Prove(ctx context.Context, entry lock.Entry, b Bounds, endless bool) (*Proof, error) {
+	b.Timing, b.Attempts, b.Retries, b.Uses, b.Clients = AnyTiming, 1, 0, 0, 2+explore.Outsiders
+	if err := b.Check(entry); err != nil {
+		return nil, err
+	}
+	p := &Proof{Endless: endless, Search: &Search{Strategy: entry, Bounds: b.Settled(entry)}}
+	if entry.Ensemble() {
+		p.Proof = &explore.Proof{Refused: &explore.NotProvableError{Why: i18n.New("prove.ensemble")}}
+		return p, nil
+	}
+	m, err := p.Search.Bounds.Model(entry)
+	if err != nil {
+		return nil, err
+	}
+	m.NoProbe = true
+	if p.Proof, err = explore.ProveFor(ctx, m, endless, proofViews); err != nil {
+		return nil, err
+	}
+	p.Search.Result = &explore.Result{Complete: p.Closed, Lengths: p.Lengths, Assumed: p.Assumed, Symmetry: true, Histories: p.Histories, Repeated: p.Closed}
+	for _, harm := range p.Harms {
+		s, err := p.witness(ctx, entry, b, harm)
+		switch {
+		case err != nil:
+			return nil, err
+		case s == nil:
+			p.Open = append(p.Open, harm)
+		case !slices.Contains(p.Broken, s):
+			p.Broken = append(p.Broken, s)
+		}
+	}
+	return p, nil
+}
+
+// witness searches few clients for a verdict; nil: none was found.
+func (p *Proof) witness(ctx context.Context, entry lock.Entry, b Bounds, harm verdict.Word) (*Search, error) {
+	finds := func(s *Search) bool {
+		return slices.ContainsFunc(s.Witnesses, func(w Witness) bool { return w.Verdict == harm })
+	}
+	if i := slices.IndexFunc(p.Broken, finds); i >= 0 {
+		return p.Broken[i], nil
+	}
+	for _, size := range [][2]int{{2, 1}, {2, 2}, {3, 1}} {
+		few := b
+		few.Clients, few.Attempts, few.MaxStates = size[0], size[1], witnessStates
+		s, err := Explore(ctx, entry, few)
+		if err != nil || finds(s) {
+			return s, err
+		}
+	}
+	return nil, nil
+}
+
+// Proved are the verdicts that are impossible for any number of clients.
+func (p *Proof) Proved() []verdict.Word {
+	if !p.Closed {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(explore.Provable), func(w verdict.Word) bool { return slices.Contains(p.Harms, w) })
+}
