@@ -94,6 +94,8 @@ func TestOutputs(t *testing.T) {
 		"explain.interview": {"explain", "interview", "ttl"},
 		"explain.term":      {"explain", "lease", "--lang", "both"},
 		"explain.asynq":     {"explain", "asynq"},
+		"explain.debate":    {"explain", "debate"},
+		"explain.debate.md": {"explain", "debate", "--lang", "zh", "--markdown"},
 		"matrix.part":       {"matrix", "--strategies", "token,redlock", "--scenarios", "R21,restart", "--width", "80"},
 		"sweep":             {"sweep", "pause/ttl=0:2:0.5", "--runs", "27", "--strategies", "setnx,token,watchdog"},
 	} {
@@ -272,6 +274,8 @@ func TestWrongUse(t *testing.T) {
 		{[]string{"explain"}, []string{"a lock, a race"}},
 		{[]string{"explain", "gcpause"}, []string{`"gcpause"`, "did you mean gc-pause"}},
 		{[]string{"explain", "leas"}, []string{`"leas"`, "did you mean lease"}},
+		{[]string{"explain", "token", "--html", "--markdown"}, []string{"--html"}},
+		{[]string{"explain", "debat"}, []string{`"debat"`, "did you mean debate"}},
 		{[]string{"explain", "path", "11"}, []string{`"11"`, "1 to 10"}},
 		{[]string{"explain", "interview", "redlok"}, []string{`"redlok"`, "did you mean redlock"}},
 		{[]string{"explain", "glossary", "fance"}, []string{`"fance"`, "did you mean"}},
