@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"locklab/algorithms"
+	"locklab/reports/deck"
 	"locklab/reports/lessons"
 	"locklab/reports/text"
 	"locklab/scenarios"
@@ -48,7 +49,7 @@ func completionCommand() *command {
 var flagValues = map[string]completer{
 	"strategies": locks, "against": locks, "scenarios": races, "families": families,
 	"expect": oneOf(verdictNames), "verdict": oneOf(play.HarmNames()), "harm": oneOf(play.HarmNames()),
-	"view": oneOf(viewNames), "lang": oneOf(languages()), "color": oneOf(colors),
+	"view": oneOf(viewNames), "open": oneOf(deck.Views), "lang": oneOf(languages()), "color": oneOf(colors),
 }
 
 // completeArguments has a shell complete the arguments of a command. A command without arguments is offered
@@ -153,6 +154,11 @@ func aLockAndARace(lang string, before []string) []cobra.Completion {
 		return races(lang, nil)
 	}
 	return aLock(lang, before)
+}
+
+// lessonNames completes what a lesson can be about, any number of times.
+func lessonNames(lang string, _ []string) []cobra.Completion {
+	return slices.Concat([]cobra.Completion{"path", "debate"}, families(lang, nil), locks(lang, nil), races(lang, nil))
 }
 
 // explainable completes what explain explains: words first, and after one of them what it takes.
