@@ -160,6 +160,12 @@ func (d *document) Time(s slide) string {
 	return text.Say(d.Lang, "lesson.minutes", "from", fmt.Sprint(s.From), "to", fmt.Sprint(s.From+s.Minutes), "all", fmt.Sprint(d.Minutes()))
 }
 
+// When and What are the two parts of a line of the plan.
+func (d *document) When(line string) string { when, _, _ := strings.Cut(line, "  "); return when }
+
+// What is the second.
+func (d *document) What(line string) string { _, what, _ := strings.Cut(line, "  "); return what }
+
 // Answered is a choice of a question with its letter.
 func (d *document) Answered(i int) string { return string(rune('A' + i)) }
 

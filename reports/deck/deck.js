@@ -62,7 +62,6 @@ function arrive() {
   document.body.className = view + (state.notes ? " notes-on" : "");
   steps.forEach((s, i) => { s.classList.toggle("now", i === state.at); s.classList.toggle("answered", i === state.at && state.answered); });
   if (view === "slides" && moved) { play(steps[state.at]); state.shown = state.at; scrollTo(0, 0); }
-  if (state.answered && view === "slides") { state.moving?.goTo(1); }
   draw();
 }
 
@@ -105,7 +104,7 @@ addEventListener("keydown", (e) => {
   else if (e.key === "End") go(steps.length - 1);
   else if (e.key === "n" || e.key === "N") notes();
   else if (choice) choice.click();
-  else if (e.key === " " && e.target.tagName !== "BUTTON" && !steps[state.at].dataset.run) next();
+  else if (e.key === " " && e.target.tagName !== "BUTTON" && (state.answered || !state.moving)) next();
   else if (![" ", ",", "."].includes(e.key) || !state.moving?.key(e)) return;
   e.preventDefault();
 });
