@@ -37,8 +37,8 @@ func lessonCommand() *command {
 
 func (l *lessonFlags) add(f *flags) {
 	f.outTo(&l.file)
-	ranged(f, "minutes", &l.Minutes, 5, 240, "error.quiz.count")
-	ranged(f, "questions", &l.Questions, 0, 20, "error.quiz.count")
+	ranged(f, "minutes", &l.Minutes, 5, 240, "error.lesson.range")
+	ranged(f, "questions", &l.Questions, 0, 20, "error.lesson.range")
 	f.add("seed", &l.Seed)
 	f.add("open", &l.open)
 }
@@ -80,7 +80,7 @@ func printLesson(e *env, l *deck.Lesson) {
 	e.Printf("\n")
 	from := 0
 	for _, s := range l.Steps {
-		e.Wrap(fmt.Sprintf("  %3d–%-3d  ", from, from+s.Minutes), s.Heading)
+		e.Wrap(fmt.Sprintf("  %3d-%-3d  ", from, from+s.Minutes), s.Heading)
 		from += s.Minutes
 	}
 	if l := e.command; !strings.Contains(l, " -o") && !strings.Contains(l, "--out") {

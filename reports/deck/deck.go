@@ -98,12 +98,15 @@ func (d *document) add(s *slide) (err error) {
 	if s.Kind != Quiz { // a question of the quiz has a run that stops where it asks
 		s.Command = "locklab run " + name
 		open = before(o)
-		if s.Whole, err = d.picture(o, ""); err != nil {
-			return err
-		}
 	}
 	title := text.Label(text.Say(d.Lang, "explain.head", "text", name)) + text.ScenarioTitle(o.Scenario.ID, d.Lang)
-	s.Open, err = d.picture(open, title)
+	if s.Open, err = d.picture(open, title); err != nil || s.Kind == Quiz {
+		return err
+	}
+	if s.Kind != How { // nothing has been found in a run without a fault
+		title = ""
+	}
+	s.Whole, err = d.picture(o, title)
 	return err
 }
 

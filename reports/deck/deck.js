@@ -62,6 +62,7 @@ function arrive() {
   document.body.className = view + (state.notes ? " notes-on" : "");
   steps.forEach((s, i) => { s.classList.toggle("now", i === state.at); s.classList.toggle("answered", i === state.at && state.answered); });
   if (view === "slides" && moved) { play(steps[state.at]); state.shown = state.at; scrollTo(0, 0); }
+  if (state.answered && view === "slides") state.moving?.goTo(1);
   draw();
 }
 

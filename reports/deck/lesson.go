@@ -166,6 +166,9 @@ type maker struct {
 
 // Make makes a lesson about a subject.
 func Make(ctx context.Context, stage *lessons.Stage, s Subject, o Options) (*Lesson, error) {
+	if len(s.Screens)+max(len(s.Locks), 1)*max(len(s.Races), 1) > mostSteps { // before they are played
+		return nil, text.Errorf("error.lesson.large", "most", mostSteps)
+	}
 	m := &maker{Options: o, ctx: ctx, stage: stage, lesson: &Lesson{}}
 	m.lesson.Title = m.title(s)
 	m.step(Step{Kind: Plan, Heading: m.lesson.Title})
@@ -513,7 +516,7 @@ func (m *maker) end(s Subject) error {
 		points = append(points, m.titled(e.ID, strings.Join(lines, " ")))
 	}
 	keys := []string{}
-	if s.Debate {
+	if slices.ContainsFunc(m.lesson.Steps, func(s Step) bool { return s.Kind == Debate }) {
 		keys = append(keys, "debate.end")
 	}
 	if len(s.Screens) > 0 {
