@@ -15,6 +15,8 @@ import (
 
 	"locklab/reports/deck"
 	"locklab/reports/lessons"
+	"locklab/reports/page"
+	"locklab/reports/report"
 	"locklab/reports/text"
 	"locklab/simulator/effort"
 )
@@ -260,4 +262,40 @@ func TestDamagedDeck(t *testing.T) {
 		b.wait(fmt.Sprintf(`document.body.className === "handout plain" && document.querySelectorAll(".step").length === %d`, len(lesson.Steps)))
 		b.wait(`[...document.querySelectorAll("h1, h2, .question, .answer, figure.whole")].every((e) => e.getClientRects().length > 0)`)
 	}
+}
+
+// The page of one run begins with the race and a question. How it ends is seen by playing it, or by asking.
+func TestRunPageAsks(t *testing.T) {
+	effort.OnlyExhaustive(t, "it drives a browser")
+	chromium := installed(t, "chromium", "chromium-browser", "google-chrome")
+	o, err := lessons.NewStage().Named("token", "gc-pause")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var content bytes.Buffer
+	if err := page.Write(&content, report.SinglePage(&text.Printer{Lang: "en"}, o)); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "run.html")
+	if err := os.WriteFile(file, content.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	b := startBrowser(t, chromium)
+	b.narrow(1280, 900)
+	b.visit("file://" + file)
+	seen := func(word string) string {
+		return fmt.Sprintf(`[...viewer.querySelectorAll("td, strong, .headline")].some((e) => e.textContent.includes(%q) && e.checkVisibility({ visibilityProperty: true }))`, word)
+	}
+	b.wait(`viewer.open && moving && moving.where() === 0 && ` + seen("Say what you expect"))
+	if b.is(seen("OVERLAP")) || b.is(`document.querySelector("body > header").textContent.includes("fall to")`) {
+		t.Error("the page tells how the run ends before it is played")
+	}
+	b.key("End")
+	b.wait(`moving.where() === 1 && ` + seen("OVERLAP"))
+	b.key("Home")
+	b.wait(`moving.where() === 0 && !(` + seen("OVERLAP") + `)`)
+	b.do(`[...viewer.querySelectorAll("summary")].find((e) => e.textContent === say("html.run.end")).click()`)
+	b.wait(seen("OVERLAP"))
+	b.look("run-page")
+	b.check("file://" + file)
 }
