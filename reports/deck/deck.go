@@ -93,13 +93,12 @@ func (d *document) add(s *slide) (err error) {
 	s.RunID = fmt.Sprintf("run%d", s.Number)
 	run, listings := motion.Of(o.History, o.Judgement, o.Verdicts, []string{d.Lang}, false)
 	d.book.Add(s.RunID, run, listings)
-	name := o.Strategy.ID + " " + o.Scenario.ID
+	title := text.Say(d.Lang, "lesson.race", "lock", o.Strategy.ID, "race", o.Scenario.ID)
 	open := o
 	if s.Kind != Quiz { // a question of the quiz has a run that stops where it asks
-		s.Command = "locklab run " + name
+		s.Command = "locklab run " + o.Strategy.ID + " " + o.Scenario.ID
 		open = before(o)
 	}
-	title := text.Label(text.Say(d.Lang, "explain.head", "text", name)) + text.ScenarioTitle(o.Scenario.ID, d.Lang)
 	if s.Open, err = d.picture(open, title); err != nil || s.Kind == Quiz {
 		return err
 	}

@@ -221,7 +221,13 @@ func (m *maker) titled(name, title string) string {
 	return text.Label(m.say("explain.head", "text", name)) + title
 }
 
-func (m *maker) lockTitle(e lock.Entry) string { return m.titled(e.ID, lessons.LockTitle(m.Lang, e)) }
+func (m *maker) lockTitle(e lock.Entry) string {
+	title := lessons.LockTitle(m.Lang, e)
+	if strings.HasPrefix(strings.ToLower(title), e.ID) { // as in "Redlock: a majority of servers"
+		return title
+	}
+	return m.titled(e.ID, title)
+}
 
 // screens adds screens of the guided tour.
 func (m *maker) screens(s Subject) error {
