@@ -24,8 +24,11 @@ import (
 func explainCommand() *command {
 	var markdown, page bool
 	return &command{
-		use:      "explain LOCK | RACE | LOCK RACE | LINK|FILE | path [N] | interview [TOPIC] | debate | glossary | asynq | TERM",
-		examples: []string{"explain redlock", "explain R18 --lang zh", "explain 003-C failed-renewal", "explain path 3", "explain lease", "explain token --html > token.html"},
+		use: "explain LOCK | RACE | LOCK RACE | LINK|FILE | path [N] | interview [TOPIC] | debate | glossary | asynq | TERM",
+		examples: []string{
+			"explain redlock", "explain R18 --lang zh", "explain 003-C failed-renewal", "explain path 3", "explain lease",
+			"explain token --html > token.html",
+		},
 		complete: explainable,
 		args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
@@ -44,7 +47,7 @@ func explainCommand() *command {
 			case markdown:
 				return explainAs(e, args, lessons.Markdown)
 			case page:
-				return explainAs(e, args, func(blocks []lessons.Block) string { return lessons.HTML(e.Langs()[0], blocks) })
+				return explainAs(e, args, func(b []lessons.Block) string { return lessons.HTML(e.Langs()[0], b) })
 			}
 			return e.paged(func() error { return newExplainer(e).explain(args) })
 		},

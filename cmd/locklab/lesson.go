@@ -25,7 +25,10 @@ func lessonCommand() *command {
 	l := &lessonFlags{Options: deck.Options{Minutes: 45, Questions: 5, Seed: 1}, open: deck.Views[0]}
 	return &command{
 		use: "lesson NAME...", complete: lessonNames, flags: l.add, run: l.run,
-		examples: []string{"lesson setnx-expire redlock -o deck.html", "lesson path 5 gc-pause --minutes 20", "lesson debate --lang zh -o debate.html --open handout"},
+		examples: []string{
+			"lesson setnx-expire redlock -o deck.html", "lesson path 5 gc-pause --minutes 20",
+			"lesson debate --lang zh -o debate.html --open handout",
+		},
 		args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return text.Errorf("error.lesson.none")
@@ -76,7 +79,8 @@ func (l *lessonFlags) run(e *env, args []string) error {
 
 // printLesson prints the steps of a lesson with their minutes.
 func printLesson(e *env, l *deck.Lesson) {
-	e.Wrap("", text.Say(e.Langs()[0], "lesson.total", "title", l.Title, "steps", fmt.Sprint(len(l.Steps)), "minutes", fmt.Sprint(l.Minutes())))
+	steps, minutes := fmt.Sprint(len(l.Steps)), fmt.Sprint(l.Minutes())
+	e.Wrap("", text.Say(e.Langs()[0], "lesson.total", "title", l.Title, "steps", steps, "minutes", minutes))
 	e.Printf("\n")
 	from := 0
 	for _, s := range l.Steps {
@@ -111,7 +115,7 @@ func lessonJSON(l *deck.Lesson) any {
 		Steps   []lessonStepJSON `json:"steps"`
 	}{schema, l.Title, l.Minutes(), nil}
 	for _, s := range l.Steps {
-		j := lessonStepJSON{Kind: s.Kind, Heading: s.Heading, Points: s.Points, Question: s.Question, Answer: s.Answer, Notes: s.Notes, Minutes: s.Minutes}
+		j := lessonStepJSON{s.Kind, s.Heading, s.Points, s.Question, "", "", s.Answer, s.Notes, s.Minutes}
 		if s.Run != nil {
 			j.Lock, j.Race = s.Run.Strategy.ID, s.Run.Scenario.ID
 		}

@@ -41,7 +41,10 @@ const (
 )
 
 // clientColors are those of motion.js.
-var clientColors = []color.NRGBA{{0x00, 0x72, 0xb2, 0xff}, {0x00, 0x80, 0x5e, 0xff}, {0xa8, 0x51, 0x8a, 0xff}, {0x8a, 0x6d, 0x00, 0xff}, {0x3b, 0x7e, 0xa1, 0xff}, {0x6b, 0x5f, 0xb5, 0xff}}
+var clientColors = []color.NRGBA{
+	{0x00, 0x72, 0xb2, 0xff}, {0x00, 0x80, 0x5e, 0xff}, {0xa8, 0x51, 0x8a, 0xff},
+	{0x8a, 0x6d, 0x00, 0xff}, {0x3b, 0x7e, 0xa1, 0xff}, {0x6b, 0x5f, 0xb5, 0xff},
+}
 
 // faultInk is that of faults, between the colours of harm and of calm.
 var faultInk = color.NRGBA{0xa8, 0x64, 0x00, 0xff}
@@ -82,7 +85,8 @@ func (r *Timeline) picture(f Format) picture {
 	run, _ := motion.Of(r.History, r.Judgement, r.Verdicts, []string{f.Lang}, false)
 	p := &timelinePlot{Timeline: run, lang: f.Lang}
 	for c := 1; c <= run.Clients; c++ {
-		if c != run.Probe || slices.ContainsFunc(run.States, func(s motion.State) bool { return s.Clients[c-1] != "idle" }) {
+		acts := func(s motion.State) bool { return s.Clients[c-1] != "idle" }
+		if c != run.Probe || slices.ContainsFunc(run.States, acts) {
 			p.clients = append(p.clients, c)
 		}
 	}
@@ -165,7 +169,8 @@ func (p *timelinePlot) places() {
 func (p *timelinePlot) fold(client, from, to int) {
 	f := fold{client: client, last: to, times: 1}
 	for i, s := range p.States {
-		if s.Event > to || s.Clients[client-1] != "acquiring" || i > 0 && p.States[i-1].Clients[client-1] == "acquiring" {
+		begins := s.Clients[client-1] == "acquiring" && (i == 0 || p.States[i-1].Clients[client-1] != "acquiring")
+		if s.Event > to || !begins {
 			continue
 		}
 		if s.Event <= from {
@@ -226,7 +231,8 @@ func (p *timelinePlot) nodeLeast() vg.Length {
 
 // least is the least height of the drawing.
 func (p *timelinePlot) least() vg.Length {
-	return timelineFlags*smallLine + vg.Length(len(p.clients))*(laneHeight+laneGap) + 2*arrowGap + vg.Length(p.Nodes)*(p.nodeLeast()+nodeGap) + 2*smallLine
+	lanes, nodes := vg.Length(len(p.clients))*(laneHeight+laneGap), vg.Length(p.Nodes)*(p.nodeLeast()+nodeGap)
+	return timelineFlags*smallLine + lanes + 2*arrowGap + nodes + 2*smallLine
 }
 
 func (p *timelinePlot) draw(c draw.Canvas) {
@@ -286,7 +292,8 @@ func (p *timelinePlot) overlaps() {
 		fillBox(p.c, box(left, p.axis, right, p.top), faded(vermillion, 0x30))
 		label := fmt.Sprintf("%s %s", m.Word, reports.RoundSpan(time.Duration(m.To-m.From)*time.Microsecond))
 		if smallStrong.Width(label) < right-left {
-			write(p.c, aligned(bold(writing(smallSize, vermillion)), draw.XCenter), (left+right)/2, p.axis+smallLine/2+4, label)
+			letters := aligned(bold(writing(smallSize, vermillion)), draw.XCenter)
+			write(p.c, letters, (left+right)/2, p.axis+smallLine/2+4, label)
 		}
 	}
 }
@@ -309,7 +316,8 @@ func (p *timelinePlot) client(c int) {
 		for n < len(p.States) && p.States[n].Clients[c-1] == stage {
 			n++
 		}
-		if at := box(p.x[p.States[first].Event], y-p.bar/2, p.until(n-1), y+p.bar/2); stage != "idle" && at.Max.X > at.Min.X {
+		at := box(p.x[p.States[first].Event], y-p.bar/2, p.until(n-1), y+p.bar/2)
+		if stage != "idle" && at.Max.X > at.Min.X {
 			p.stage(c, stage, at)
 		}
 	}
@@ -339,7 +347,8 @@ func (p *timelinePlot) stage(c int, stage string, at vg.Rectangle) {
 	said := say(p.lang, key)
 	if width := style.Width(said) + 6; width < at.Max.X-at.Min.X {
 		if paused { // letters on hatches are hard to read
-			fillBox(p.c, box(at.Min.X+3, at.Min.Y+p.bar/2-smallLine/2, at.Min.X+3+width, at.Min.Y+p.bar/2+smallLine/2), paleGrey)
+			middle := at.Min.Y + p.bar/2
+			fillBox(p.c, box(at.Min.X+3, middle-smallLine/2, at.Min.X+3+width, middle+smallLine/2), paleGrey)
 		}
 		write(p.c, style, at.Min.X+5, at.Min.Y+p.bar/2, said)
 	}
@@ -377,7 +386,8 @@ func (p *timelinePlot) lease(n int) {
 			hatch(p.c, box(left, y, right, y+p.node))
 		case k.Held:
 			p.wedge(k, event, left, right, y)
-			if before := max(first-1, 0); (first == 0 || p.States[before].Keys[n-1].Owner != k.Owner) && k.Owner > 0 && p.node > smallSize {
+			another := first == 0 || p.States[first-1].Keys[n-1].Owner != k.Owner
+			if another && k.Owner > 0 && p.node > smallSize {
 				write(p.c, smallStrong, left+3, y+p.node/3, fmt.Sprintf("c%d", k.Owner))
 			}
 		}
@@ -528,14 +538,15 @@ func (p *timelinePlot) flags() {
 		} else if f.Node > 0 && p.Nodes > 1 {
 			where = fmt.Sprintf(" n%d", f.Node)
 		}
-		all = append(all, timelineFlag{f.Event, f.Name + where, draw.LineStyle{Color: faultInk, Width: 0.9, Dashes: []vg.Length{3, 2}}})
+		line := draw.LineStyle{Color: faultInk, Width: 0.9, Dashes: []vg.Length{3, 2}}
+		all = append(all, timelineFlag{f.Event, f.Name + where, line})
 	}
 	for _, m := range p.Marks {
-		paint := vermillion
+		line := draw.LineStyle{Color: vermillion, Width: 1.2}
 		if m.Word == verdict.Fenced {
-			paint = green
+			line.Color = green
 		}
-		all = append(all, timelineFlag{m.Event, strings.TrimPrefix(m.Said[p.lang], "!! "), draw.LineStyle{Color: paint, Width: 1.2}})
+		all = append(all, timelineFlag{m.Event, strings.TrimPrefix(m.Said[p.lang], "!! "), line})
 	}
 	slices.SortStableFunc(all, func(a, b timelineFlag) int { return a.event - b.event })
 	var free [timelineFlags]vg.Length
@@ -578,7 +589,9 @@ func (p *timelinePlot) times() {
 				before = inside.first
 			}
 			middle := (x + p.x[before]) / 2
-			p.c.StrokeLines(axis, []vg.Point{{X: middle - 4, Y: p.axis}, {X: middle - 2, Y: p.axis + 3}, {X: middle + 2, Y: p.axis - 3}, {X: middle + 4, Y: p.axis}})
+			wave := []vg.Point{{X: -4, Y: 0}, {X: -2, Y: 3}, {X: 2, Y: -3}, {X: 4, Y: 0}}
+			at := vg.Point{X: middle, Y: p.axis}
+			p.c.StrokeLines(axis, each(wave, at.Add))
 		}
 	}
 }

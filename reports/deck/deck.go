@@ -159,7 +159,8 @@ func (d *document) Say(key string) string {
 
 // Time is the minutes of a slide.
 func (d *document) Time(s slide) string {
-	return text.Say(d.Lang, "lesson.minutes", "from", fmt.Sprint(s.From), "to", fmt.Sprint(s.From+s.Minutes), "all", fmt.Sprint(d.Minutes()))
+	return text.Say(d.Lang, "lesson.minutes",
+		"from", fmt.Sprint(s.From), "to", fmt.Sprint(s.From+s.Minutes), "all", fmt.Sprint(d.Minutes()))
 }
 
 // When and What are the two parts of a line of the plan.

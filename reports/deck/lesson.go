@@ -272,7 +272,7 @@ func (m *maker) races(s Subject) error {
 		}
 		m.step(step)
 		for _, o := range played {
-			if o.History != nil && o.Verdicts[0] == verdict.Holds {
+			if holds(o) {
 				if err := m.next(o); err != nil {
 					return err
 				}
@@ -319,13 +319,20 @@ func (m *maker) locks(s Subject) error {
 	return nil
 }
 
+// holds reports whether a lock survives a race that applies to it.
+func holds(o *race.Outcome) bool { return o.History != nil && o.Verdicts[0] == verdict.Holds }
+
 // tellingRaces are races in the order in which they are chosen for a lock that fails in them.
-var tellingRaces = []string{"crash-before-expire", "crash-holding", "client-skew", "late-release", "restart", "clock-jump", "failover", "slow-work", "gc-pause"}
+var tellingRaces = []string{
+	"crash-before-expire", "crash-holding", "client-skew", "late-release", "restart", "clock-jump", "failover", "slow-work", "gc-pause",
+}
 
 // telling returns runs of a lock in the races that are named. If none is, it returns runs that fail: those of the
 // guided tour, and one that the lock after it survives. mended is such a run of the lock after it, if there is one,
 // or else any.
-func (m *maker) telling(e, after lock.Entry, named []race.Scenario, most int) (all []*race.Outcome, mended *race.Outcome, err error) {
+func (m *maker) telling(e, after lock.Entry, named []race.Scenario, most int) (
+	all []*race.Outcome, mended *race.Outcome, err error,
+) {
 	var ids []string
 	for _, sc := range named {
 		ids = append(ids, sc.ID)
@@ -345,7 +352,8 @@ func (m *maker) telling(e, after lock.Entry, named []race.Scenario, most int) (a
 		if err != nil {
 			return nil, nil, err
 		}
-		if o.History == nil || slices.Contains(ids[:i], id) || named == nil && (!verdict.Fails(o.Verdicts) || slices.Contains(m.asked, o)) {
+		tells := named != nil || verdict.Fails(o.Verdicts) && !slices.Contains(m.asked, o)
+		if o.History == nil || slices.Contains(ids[:i], id) || !tells {
 			continue
 		}
 		again := &race.Outcome{}
@@ -356,7 +364,7 @@ func (m *maker) telling(e, after lock.Entry, named []race.Scenario, most int) (a
 		}
 		candidates, survived = append(candidates, o), append(survived, again)
 	}
-	holds := slices.IndexFunc(survived, func(o *race.Outcome) bool { return o.History != nil && o.Verdicts[0] == verdict.Holds })
+	holds := slices.IndexFunc(survived, holds)
 	all = candidates
 	if named == nil && len(candidates) > most {
 		if all = candidates[:most:most]; holds >= most {
@@ -392,7 +400,9 @@ func (m *maker) how(e lock.Entry) error {
 	if calm.History == nil {
 		calm = nil
 	}
-	m.step(Step{Kind: How, Heading: m.lockTitle(e), Points: how, Question: m.say("lesson.how"), Run: calm, Answer: mends, Notes: notes})
+	m.step(Step{
+		Kind: How, Heading: m.lockTitle(e), Points: how, Question: m.say("lesson.how"), Run: calm, Answer: mends, Notes: notes,
+	})
 	return nil
 }
 
@@ -411,11 +421,12 @@ func (m *maker) raceStep(o *race.Outcome) (Step, error) {
 		notes[i] = text.Label(m.say("label.not")) + line
 	}
 	notes = append([]string{lessons.Story(m.Lang, sc, "story"), lessons.Story(m.Lang, sc, "numbers")}, notes...)
+	notes = slices.DeleteFunc(notes, func(s string) bool { return s == "" })
 	m.asked = append(m.asked, o)
 	return Step{
 		Kind: Race, Heading: m.say("lesson.race", "lock", o.Strategy.ID, "race", strings.TrimSpace(sc.Race+" "+sc.ID)),
 		Question: m.say("lesson.ask", "race", lessons.Story(m.Lang, sc, "title"), "lock", o.Strategy.ID), Run: o,
-		Answer: append([]string{m.result(o)}, answer...), Notes: slices.DeleteFunc(notes, func(s string) bool { return s == "" }),
+		Answer: append([]string{m.result(o)}, answer...), Notes: notes,
 	}, nil
 }
 
@@ -440,8 +451,9 @@ func (m *maker) next(o *race.Outcome) error {
 	}
 	m.asked = append(m.asked, o)
 	m.step(Step{
-		Kind: Next, Heading: m.say("lesson.next", "race", o.Scenario.ID, "lock", o.Strategy.ID), Question: m.say("lesson.next.ask", "lock", o.Strategy.ID),
-		Run: o, Answer: append([]string{m.result(o)}, mends...), Notes: notes,
+		Kind: Next, Heading: m.say("lesson.next", "race", o.Scenario.ID, "lock", o.Strategy.ID),
+		Question: m.say("lesson.next.ask", "lock", o.Strategy.ID),
+		Run:      o, Answer: append([]string{m.result(o)}, mends...), Notes: notes,
 	})
 	return nil
 }
@@ -461,7 +473,8 @@ func (m *maker) debate(s Subject) error {
 	}
 	for _, n := range points {
 		key := fmt.Sprintf("debate.%d", n)
-		step := Step{Kind: Debate, Heading: m.say("lesson.debate", "title", m.say(key+".title")), Question: m.say("lesson.debate.ask")}
+		heading := m.say("lesson.debate", "title", m.say(key+".title"))
+		step := Step{Kind: Debate, Heading: heading, Question: m.say("lesson.debate.ask")}
 		for _, who := range []string{"kleppmann", "antirez"} {
 			said, err := m.lines(key + "." + who)
 			if err != nil {
@@ -503,11 +516,9 @@ func (m *maker) quiz(Subject) error {
 		return err
 	}
 	for i, q := range questions {
-		step := Step{
-			Kind: Quiz, Heading: m.say("lesson.quiz", "n", strconv.Itoa(i+1), "lock", q.Outcome.Strategy.ID, "race", q.Outcome.Scenario.ID),
-			Question: q.Ask[m.Lang], Run: q.Outcome, Choices: q.Answers,
-		}
-		m.step(step)
+		o := q.Outcome
+		heading := m.say("lesson.quiz", "n", strconv.Itoa(i+1), "lock", o.Strategy.ID, "race", o.Scenario.ID)
+		m.step(Step{Kind: Quiz, Heading: heading, Question: q.Ask[m.Lang], Run: o, Choices: q.Answers})
 	}
 	return nil
 }
@@ -587,8 +598,9 @@ func (m *maker) plan() {
 		if steps[first].Kind == Quiz {
 			heading = m.say("lesson.quizzes", "n", strconv.Itoa(i-first+1))
 		}
-		steps[0].Points = append(steps[0].Points, m.say("lesson.plan", "from", strconv.Itoa(begin), "to", strconv.Itoa(begin+length), "heading", heading))
-		begin += length
+		end := begin + length
+		line := m.say("lesson.plan", "from", strconv.Itoa(begin), "to", strconv.Itoa(end), "heading", heading)
+		steps[0].Points, begin = append(steps[0].Points, line), end
 	}
 	steps[0].Notes = []string{m.say("lesson.keys")}
 }

@@ -32,7 +32,9 @@ func (z *Quiz) About(cells [][2]string, most int) (all []*Question, err error) {
 }
 
 // one returns a question of a kind that was not asked before, and the run that it is about; nil: there is none.
-func (z *Quiz) one(ask func(z *Quiz, lock, race string) (*Question, error), cells [][2]string) (*Question, [2]string, error) {
+func (z *Quiz) one(
+	ask func(z *Quiz, lock, race string) (*Question, error), cells [][2]string,
+) (*Question, [2]string, error) {
 	for _, i := range z.random.Perm(len(cells)) {
 		q, err := ask(z, cells[i][0], cells[i][1])
 		if err != nil || q != nil && !z.asked[q.key()] {

@@ -145,7 +145,8 @@ func Markdown(blocks []Block) string {
 				b.WriteString("|\n")
 			}
 		default:
-			fmt.Fprintf(&b, "%s%s\n", map[BlockKind]string{Title: "# ", Heading: "## ", Item: "- "}[x.Kind], escaped(x.Lines[0]))
+			mark := map[BlockKind]string{Title: "# ", Heading: "## ", Item: "- "}[x.Kind]
+			fmt.Fprintf(&b, "%s%s\n", mark, escaped(x.Lines[0]))
 		}
 	}
 	return b.String()
@@ -153,12 +154,14 @@ func Markdown(blocks []Block) string {
 
 var (
 	marks    = regexp.MustCompile("[\\\\`*_<>\\[\\]#]")
-	commands = regexp.MustCompile(`^locklab .*$|locklab (?:run [\w-]+ [\w-]+|explain (?:(?:path|interview) )?[\w+-]+|[a-z]+)(?: --[a-z]+)*`)
+	commands = regexp.MustCompile(
+		`^locklab .*$|locklab (?:run [\w-]+ [\w-]+|explain (?:(?:path|interview) )?[\w+-]+|[a-z]+)(?: --[a-z]+)*`)
 )
 
 // escaped is text in Markdown, its commands as code.
 func escaped(s string) string {
-	return byCommand(s, func(text string) string { return marks.ReplaceAllString(text, `\$0`) }, func(command string) string { return "`" + command + "`" })
+	return byCommand(s, func(text string) string { return marks.ReplaceAllString(text, `\$0`) },
+		func(command string) string { return "`" + command + "`" })
 }
 
 // byCommand writes the commands in a text in one way, and the rest in another.
@@ -184,7 +187,10 @@ func HTML(lang string, blocks []Block) string {
 		title = blocks[0].Lines[0]
 	}
 	var b strings.Builder
-	err := pageTemplate.Execute(&b, map[string]any{"Lang": map[string]string{"zh": "zh-Hans"}[lang], "Title": title, "Body": template.HTML(HTMLBody(blocks))})
+	if lang == "zh" {
+		lang = "zh-Hans"
+	}
+	err := pageTemplate.Execute(&b, map[string]any{"Lang": lang, "Title": title, "Body": template.HTML(HTMLBody(blocks))})
 	if err != nil {
 		panic(err) // the template is part of the program
 	}
@@ -194,9 +200,8 @@ func HTML(lang string, blocks []Block) string {
 // HTMLBody returns blocks as elements of a page.
 func HTMLBody(blocks []Block) string {
 	var b strings.Builder
-	inline := func(s string) string {
-		return byCommand(s, html.EscapeString, func(c string) string { return "<code>" + html.EscapeString(c) + "</code>" })
-	}
+	code := func(command string) string { return "<code>" + html.EscapeString(command) + "</code>" }
+	inline := func(s string) string { return byCommand(s, html.EscapeString, code) }
 	tags := map[BlockKind]string{Title: "h1", Heading: "h2", Paragraph: "p", Item: "li"}
 	for i, x := range blocks {
 		begins := x.Kind == Item && (i == 0 || blocks[i-1].Kind != Item)
