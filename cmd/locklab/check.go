@@ -243,15 +243,9 @@ func (c *checkFlags) showSearch(e *env, l *checked.Lock, out *checkedJSON) (open
 		out.Search = new(s.toJSON())
 		return s.status(), nil
 	}
-	s.printCertificate(e)
-	if len(s.Witnesses) > 0 {
-		first, err := l.Search.Runs[0].Outcome(l.Lock)
-		if err != nil {
-			return nil, err
-		}
-		if err := s.printFound(e, first); err != nil {
-			return nil, err
-		}
+	err = s.printFound(e, func() (*race.Outcome, error) { return l.Search.Runs[0].Outcome(l.Lock) })
+	if err != nil {
+		return nil, err
 	}
 	e.Printf("\n")
 	return s.status(), nil

@@ -75,6 +75,12 @@ func chartCommand() *command {
 	}
 }
 
+// drawnBy are the commands for charts that have none of their own.
+var drawnBy = map[string]string{
+	"grid": "locklab matrix -o out", "poster": "locklab matrix -o out", "sensitivity": "locklab matrix -o out",
+	"doom": "locklab replay LINK --doom -o doom.png",
+}
+
 // newRoot returns the command without a name, with all others below it.
 func newRoot(e *env) *cobra.Command {
 	version := false
@@ -330,6 +336,9 @@ func noneOf(below []*command) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return nil
+		}
+		if from := drawnBy[args[0]]; from != "" {
+			return text.Errorf("error.chart.elsewhere", "name", args[0], "command", from)
 		}
 		return text.Errorf("error.command", "name", c.Name()+" "+args[0], "near", text.Near(args[0], names))
 	}

@@ -9,6 +9,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/reports/deck"
+	"locklab/reports/game"
 	"locklab/reports/lessons"
 	"locklab/reports/text"
 	"locklab/scenarios"
@@ -50,6 +51,7 @@ var flagValues = map[string]completer{
 	"strategies": locks, "against": locks, "scenarios": races, "families": families,
 	"expect": oneOf(verdictNames), "verdict": oneOf(play.HarmNames()), "harm": oneOf(play.HarmNames()),
 	"view": oneOf(viewNames), "open": oneOf(deck.Views), "lang": oneOf(languages()), "color": oneOf(colors),
+	"difficulty": oneOf(game.Difficulties), "lesson": oneOf(lessonNames()),
 }
 
 // completeArguments has a shell complete the arguments of a command. A command without arguments is offered
@@ -156,8 +158,8 @@ func aLockAndARace(lang string, before []string) []cobra.Completion {
 	return aLock(lang, before)
 }
 
-// lessonNames completes what a lesson can be about, any number of times.
-func lessonNames(lang string, _ []string) []cobra.Completion {
+// lessonSubjects completes what a lesson can be about, any number of times.
+func lessonSubjects(lang string, _ []string) []cobra.Completion {
 	return slices.Concat([]cobra.Completion{"path", "debate"}, families(lang, nil), locks(lang, nil), races(lang, nil))
 }
 

@@ -46,6 +46,9 @@ func TestCompletion(t *testing.T) {
 		{"chart tolerance --families ", "majority", "token"},
 		{"play token --harm ", "DEADLOCK", "HOLDS"},
 		{"sweep pause/ttl --verdict ", "OVERLAP", "HOLDS"},
+		{"quiz --difficulty ", "easy hard", "token"},
+		{"play quiz --lesson ", "10 token gc-pause", "redis"},
+		{"quiz --strategies ", "token 002-C", "gc-pause"},
 		{"completion ", "bash fish", "token"},
 		{"demo --lang ", "zh both", "token"},
 	} {

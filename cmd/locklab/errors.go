@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"locklab/reports/text"
+	"locklab/scenarios/race"
 	"locklab/scenarios/share"
 	"locklab/simulator"
 	"locklab/simulator/i18n"
@@ -126,6 +127,9 @@ func flagError(c *cobra.Command, err error) error {
 		if now := renamedFlags[name]; now != "" {
 			problem = text.Errorf("error.renamed", "old", "--"+name, "new", "--"+now)
 			break
+		}
+		if c.Flags().Lookup("set") != nil && slices.Contains(race.SettingNames(), name) {
+			return text.Errorf("error.flag.setting", "flag", "--"+name, "name", name)
 		}
 		return text.Errorf("error.flag.unknown", "flag", flagIn.FindString(err.Error()), "near", text.Near("--"+name, flagNames(c)), "command", c.CommandPath())
 	}

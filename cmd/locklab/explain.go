@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -255,6 +256,9 @@ func (x *explainer) path(screen string) error {
 func (x *explainer) interview(topic string) error {
 	if topic == "" {
 		return x.show("interview.", explainedJSON{}, x.teacher.Interview)
+	}
+	if about := lessons.TopicsAbout(topic); about != nil && !slices.Contains(lessons.Topics(), topic) {
+		return text.Errorf("error.topic.lock", "name", topic, "names", strings.Join(about, ", "))
 	}
 	if _, err := choose("error.topic", topic, lessons.Topics()); err != nil {
 		return err

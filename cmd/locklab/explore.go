@@ -178,19 +178,33 @@ func (x *exploreFlags) checkFiles(e *env) ([]string, error) {
 // checkpointClock paces how often searches are saved. It is a variable for tests.
 var checkpointClock = time.Now
 
-// searchProgress shows the progress of a search, on a terminal only.
+// searchProgress shows the progress of the searches that are made in turn: on a terminal in one line that changes, where
+// standard error is another file or a pipe in a line now and then.
 func searchProgress(e *env) func(r *explore.Result) {
 	f, ok := terminal(e.stderr)
-	if !ok {
+	if f == nil {
 		return nil
 	}
-	began := time.Now()
+	number, states, began, last, printed := 1, 0, time.Now(), time.Now(), time.Now()
 	return func(r *explore.Result) {
+		if r.States < states { // the next search; it began after the last report of the one before
+			number, began = number+1, last
+		}
+		states, last = r.States, time.Now()
+		if !ok && time.Since(printed) < betweenLines {
+			return
+		}
+		printed = time.Now()
 		seconds := (r.Kept.Before + time.Since(began)).Seconds()
-		fmt.Fprint(f, "\r"+e.Say("progress.search", "states", fmt.Sprint(r.States), "rate", fmt.Sprintf("%.2f", float64(r.Transitions)/seconds/1e6),
-			"open", fmt.Sprint(r.Open), "memory", fmt.Sprint(r.Bytes>>20))+" ")
+		line := e.Say("progress.search", "number", fmt.Sprint(number), "states", fmt.Sprint(r.States), "rate", fmt.Sprintf("%.2f", float64(r.Transitions)/seconds/1e6),
+			"open", fmt.Sprint(r.Open), "memory", fmt.Sprint(r.Bytes>>20))
 		if r.Kept.Has > 0 {
-			fmt.Fprint(f, e.Say("progress.saved", "states", fmt.Sprint(r.Kept.Has))+" ")
+			line += " " + e.Say("progress.saved", "states", fmt.Sprint(r.Kept.Has))
+		}
+		if ok {
+			fmt.Fprint(f, "\r"+line+" ")
+		} else {
+			fmt.Fprintln(f, line)
 		}
 	}
 }
@@ -274,7 +288,7 @@ func (s *shownSearch) status() error {
 	return nil
 }
 
-// printCertificate prints what a search has covered and, if that is shown, how fast.
+// printCertificate prints what a search has covered, what it assumes and, if that is shown, how fast it was.
 func (s *shownSearch) printCertificate(e *env) {
 	certificate.Print(e.Printer, s.Search)
 	if seconds := s.took.Seconds(); seconds > 0 {
@@ -284,20 +298,16 @@ func (s *shownSearch) printCertificate(e *env) {
 }
 
 func (s *shownSearch) print(e *env) error {
-	s.printCertificate(e)
-	if len(s.Witnesses) == 0 {
+	err := s.printFound(e, func() (*race.Outcome, error) {
+		o, err := study.ReplayOn(s.Strategy, s.Witnesses[0].Trace)
+		return o, internal(err)
+	})
+	switch {
+	case err != nil:
+		return err
+	case len(s.Witnesses) == 0:
 		e.Next("locklab explore "+s.Strategy.ID+" --clients 3", "locklab explain "+s.Strategy.ID)
 		return nil
-	}
-	o, err := study.ReplayOn(s.Strategy, s.Witnesses[0].Trace)
-	if err != nil {
-		return internal(err)
-	}
-	if err := s.printFound(e, o); err != nil {
-		return err
-	}
-	if err := printDoom(e, s.doom); err != nil {
-		return err
 	}
 	e.Printf("\n%s\n", e.Say("command.next"))
 	for _, w := range s.Witnesses[:min(3, len(s.Witnesses))] {
@@ -306,11 +316,29 @@ func (s *shownSearch) print(e *env) error {
 	return nil
 }
 
-// printFound prints the verdicts that were found, and the run of the first.
-func (s *shownSearch) printFound(e *env, first *race.Outcome) error {
+// printFound prints what the search has shown: the verdicts, the run of the first if there is one, the curve, and what was
+// covered.
+func (s *shownSearch) printFound(e *env, first func() (*race.Outcome, error)) error {
+	certificate.PrintClaim(e.Printer, s.Search)
+	if len(s.Witnesses) == 0 {
+		s.printCertificate(e)
+		return nil
+	}
 	s.printWitnesses(e)
+	o, err := first()
+	if err != nil {
+		return err
+	}
 	e.Printf("\n%s\n\n", e.Say("explore.shortest", "verdict", string(s.Witnesses[0].Verdict)))
-	return internal(reports.Lanes(e.Out, first.History, first.Judgement, withDoom(e, s.doom)))
+	if err := reports.Lanes(e.Out, o.History, o.Judgement, withDoom(e, s.doom)); err != nil {
+		return internal(err)
+	}
+	if err := printDoom(e, s.doom); err != nil {
+		return err
+	}
+	e.Printf("\n%s\n", e.Say("explore.certificate"))
+	s.printCertificate(e)
+	return nil
 }
 
 // boundary returns witnessJSON.Boundary.

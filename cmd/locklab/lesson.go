@@ -24,7 +24,7 @@ type lessonFlags struct {
 func lessonCommand() *command {
 	l := &lessonFlags{Options: deck.Options{Minutes: 45, Questions: 5, Seed: 1}, open: deck.Views[0]}
 	return &command{
-		use: "lesson NAME...", complete: lessonNames, flags: l.add, run: l.run,
+		use: "lesson NAME...", complete: lessonSubjects, flags: l.add, run: l.run,
 		examples: []string{
 			"lesson setnx-expire redlock -o deck.html", "lesson path 5 gc-pause --minutes 20",
 			"lesson debate --lang zh -o debate.html --open handout",

@@ -137,6 +137,9 @@ func (r *runFlags) run(e *env, args []string) error {
 // pickRun returns a lock, a race and the settings of the race with changes.
 func pickRun(args, changes []string) (entry lock.Entry, sc race.Scenario, s race.Settings, err error) {
 	if entry, err = race.Strategy(args[0]); err != nil {
+		if swapped := meantBy(args); strings.HasPrefix(swapped, "locklab run ") {
+			err = text.Errorf("error.run.swapped", "name", args[0], "command", swapped)
+		}
 		return entry, sc, s, err
 	}
 	if sc, err = scenarios.ByName(args[1]); err != nil {

@@ -100,7 +100,18 @@ func TestPageInBrowser(t *testing.T) {
 			b.wait(`!state.busy && state.view === "game"`)
 			b.key("h")
 			b.wait(`!state.busy && state.hinted >= 0`)
+			b.wait(`document.querySelector("p.hint").textContent === state.why && /first|wait/.test(state.why)`) // above the moves
 			b.look(name + "-level")
+			b.do(`playLevel(11)`)
+			b.wait(`!state.busy && state.level.number === 11 && !/impossible|cannot be done:/.test(document.getElementById("main").textContent)`)
+			b.key("h") // asks, and does not tell
+			b.wait(`!state.busy && state.hinted < 0 && /at all/.test(document.getElementById("message").textContent)`)
+			b.key("c")
+			b.wait(`!state.busy && state.proved.right && best(DATA.levels[10]).proved && document.querySelector(".end")`)
+			b.do(`playLevel(2)`)
+			b.wait(`!state.busy && state.level.number === 2`)
+			b.key("c") // wrong: it can be done
+			b.wait(`!state.busy && !state.proved && /can be done/.test(document.getElementById("message").textContent)`)
 			for range 60 { // each hint is followed, by keyboard
 				if b.is(`state.at.verdicts.includes(state.harm)`) {
 					break
@@ -129,8 +140,8 @@ func TestPageInBrowser(t *testing.T) {
 			b.key("l")
 			b.do(`startQuiz(7)`)
 			b.wait(`!state.busy && state.question`)
-			b.key("1")
-			b.wait(`state.chosen === 0`)
+			b.key("b") // as in a terminal
+			b.wait(`state.chosen === 1`)
 			b.look(name + "-quiz")
 			b.do(`playFree("token", "pause=1", { timing: "any", fenced: true })`)
 			b.wait(`!state.busy && state.view === "game" && /timing=any/.test(state.at.bounds) && /fenced=true/.test(state.at.bounds)`)

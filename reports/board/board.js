@@ -83,10 +83,9 @@ const best = (level) => JSON.parse(keep.get("level." + level.id) ?? "null");
 function drawLevels() {
   const list = DATA.levels.map((l) => {
     const b = best(l);
-    const tick = b && el("span.tick", l.possible ? say("board.best", b) : say("board.done"));
-    const goal = l.harm + " · " + (l.possible ? say("board.par", { par: l.par }) : say("board.impossible"));
+    const tick = b && el("span.tick", b.proved ? say("board.done") : say("board.best", b));
     return el("li", button([el("span", String(l.number)), el("b", own(l.title)), tick || el("span"),
-      el("small", el("span.code", l.lock), " · ", goal)], () => playLevel(l.number)));
+      el("small", el("span.code", l.lock), " · ", l.harm)], () => playLevel(l.number)));
   });
   show(el("p.faint", say("board.intro")), el("ol.levels", list),
     el("h2", say("board.race", { lock: DATA.shown.lock })), drawRun(DATA.shown));
@@ -96,7 +95,7 @@ function playLevel(number) {
   return work(async () => {
     const level = DATA.levels[number - 1];
     const at = await engine.ask({ do: "level", number });
-    begin(at, level.harm, { par: level.par, steps: level.steps, states: level.states, possible: level.possible, complete: true }, level);
+    begin(at, level.harm, { complete: true }, level);
   });
 }
 
@@ -246,7 +245,7 @@ function drawLessons() {
 // ---- a game ------------------------------------------------------------------------
 
 function begin(at, harm, goal, level) {
-  Object.assign(state, { view: "game", at, harm, goal, level, hinted: -1, mended: null, gaveUp: false });
+  Object.assign(state, { view: "game", at, harm, goal, level, hinted: -1, mended: null, gaveUp: false, proved: null });
   arrived();
   window.scrollTo(0, 0);
 }
@@ -262,9 +261,6 @@ function arrived() {
       keep.set("level." + state.level.id, JSON.stringify({ faults: used, steps: state.at.steps }));
     }
   }
-  if (state.level && !state.level.possible && state.at.moves.length === 0) {
-    keep.set("level." + state.level.id, JSON.stringify({ faults: total(state.at), steps: state.at.steps }));
-  }
   address(state.at.link);
   state.drawn = ""; // a new position is shown at its end
   redraw();
@@ -278,6 +274,7 @@ function arrived() {
   }, () => {});
 }
 
+const over = () => state.harm && state.at.verdicts.includes(state.harm);
 const total = (at) => at.faults.reduce((n, f) => n + f.used, 0);
 
 const go = (request) => work(async () => {
@@ -286,13 +283,31 @@ const go = (request) => work(async () => {
 });
 const move = (number) => { state.mended = null; return go({ do: "move", number }); };
 const undo = () => { state.mended = null; state.gaveUp = false; return go({ do: "undo" }); };
-const giveUp = () => { state.gaveUp = true; return go({ do: "way" }); };
+const giveUp = () => work(async () => {
+  const end = await engine.ask({ do: "way", link: state.at.link, harm: state.harm });
+  state.gaveUp = true;
+  if (!end.link) return proved(end); // there is no way
+  state.at = end;
+  arrived();
+});
 const hint = () => work(async () => {
   const h = await engine.ask({ do: "hint", link: state.at.link, harm: state.harm });
   state.hinted = h.move;
-  redraw();
-  return say("play.hint", { n: h.move + 1, what: own(state.at.moves[h.move].said), harm: state.harm, left: h.left });
+  state.why = say("play.hint", { why: own(h.why), n: h.move + 1, what: own(state.at.moves[h.move].said) });
+  redraw(); // it stands above the moves
 });
+// cannot answers that the goal cannot be reached; it is judged.
+const cannot = () => work(async () => {
+  const judged = await engine.ask({ do: "cannot", link: state.at.link, harm: state.harm });
+  return judged.right ? proved(judged) : own(judged.said);
+});
+
+function proved(judged) {
+  state.proved = judged;
+  if (state.level && !state.gaveUp) keep.set("level." + state.level.id, JSON.stringify({ proved: true }));
+  redraw();
+  return own(judged.said);
+}
 const again = () => (state.level ? playLevel(state.level.number) : work(async () => findGoal(await engine.ask({ do: "again", link: state.at.link }), state.harm)));
 const mend = (lock) => work(async () => {
   state.mended = await engine.ask({ do: "mend", link: state.at.link, harm: state.harm, lock });
@@ -321,10 +336,8 @@ function drawGame() {
   const { at, level, goal, harm } = state;
   const won = harm && at.verdicts.includes(harm);
   const n = level && level.number;
-  const target = !harm ? say(goal.complete ? "play.holds" : "play.unfound", { states: goal.states })
-    : goal.possible ? say("play.goal", { harm, meaning: say("meaning." + harm), par: say("play.par", { faults: goal.par, steps: goal.steps }) })
-    : goal.complete ? say("play.impossible", { harm, meaning: say("meaning." + harm), states: goal.states })
-    : say("play.unknown", { states: goal.states });
+  const target = harm ? say("play.goal", { harm, meaning: say("meaning." + harm) })
+    : say(goal.complete ? "play.goal.any" : "play.unfound", { states: goal.states });
   show(
     el("h2", level ? `${n}. ${own(level.title)} ` : "", el("span.code", at.lock), level ? "" : ": " + own(at.title)),
     el("p.goal", target, boundsOf(at) ? el("span.faint", " ", boundsOf(at)) : null),
@@ -332,11 +345,11 @@ function drawGame() {
       el("span", say("board.steps", { steps: at.steps })), harm ? drawDoom() : null,
       at.verdicts.length ? verdictsOf(at) : null),
     el("div.play",
-      el("div", won ? drawEnd() : null, state.mended ? drawMended() : null, drawRun(at)),
+      el("div", won || state.proved ? drawEnd() : null, state.mended ? drawMended() : null, drawRun(at)),
       el("div.side",
-        el("h3", say("board.choices")), drawMoves(at),
-        el("div.row", { style: "margin-top:.8rem" }, button(say("board.undo"), undo), harm && !won && goal.possible ? button(say("board.hint"), hint) : null,
-          harm && !won && goal.possible ? button(say("board.giveup"), giveUp) : null, button(say("board.restart"), again), button(say("board.link"), () => copy(state.at.link))),
+        el("h3", say("board.choices")), state.hinted >= 0 ? el("p.hint", state.why) : null, drawMoves(at),
+        el("div.row", { style: "margin-top:.8rem" }, button(say("board.undo"), undo), won ? null : button(say("board.hint"), hint),
+          won ? null : button(say("board.cannot"), cannot), won ? null : button(say("board.giveup"), giveUp), button(say("board.restart"), again), button(say("board.link"), () => copy(state.at.link))),
         at.steps ? drawMend(at) : null)));
 }
 
@@ -358,10 +371,10 @@ function drawMoves(at) {
 }
 
 function drawEnd() {
-  const { level, goal, harm, at } = state;
-  const words = state.gaveUp ? say("play.gaveup", { harm, faults: total(at), steps: at.steps })
-    : say("play.reached", { harm, faults: total(at), steps: at.steps, par: goal.possible ? goal.par : "?" });
-  return el("div.end.harmful", el("p", words),
+  const { level, harm, at } = state;
+  const words = state.proved ? own(state.proved.said) : state.gaveUp ? say("play.gaveup", { harm, faults: total(at), steps: at.steps })
+    : say("play.reached", { harm, faults: total(at), steps: at.steps, par: at.goal ? at.goal.par : "?" });
+  return el(state.proved ? "div.end" : "div.end.harmful", el("p", words),
     level ? [el("p", el("b", say("play.learn") + " "), own(level.learn)), el("p", el("b", say("play.question") + " "), own(level.question)),
       el("p.faint.code", "locklab explain interview " + level.topic)] : null,
     level && level.number < DATA.levels.length ? button(say("board.next"), next, ".main") : null);
@@ -389,7 +402,7 @@ function drawMended() {
 
 function ask(number) {
   return work(async () => {
-    state.question = await engine.ask({ do: "question", seed: state.seed, number });
+    state.question = await engine.ask({ do: "question", seed: state.seed, number, ...state.about });
     Object.assign(state, { view: "quiz", number, chosen: -1 });
     redraw();
   });
@@ -412,10 +425,22 @@ function choose(i) {
 function drawQuiz() {
   const q = state.question;
   const seed = el("input", { type: "number", min: 0, value: state.seed, style: "width:7rem", onchange: () => startQuiz(Math.abs(parseInt(seed.value, 10) || 0)) });
-  const head = el("div.row", el("span", say("board.score", { right: state.right, all: state.asked })), el("label", say("board.seed") + " ", seed));
+  const about = state.about ?? {};
+  const choice = (label, value, all, set) => {
+    const select = el("select", all.map(([id, words]) => el("option", { value: id }, words)));
+    select.value = value ?? "";
+    select.onchange = () => { state.about = { ...about, ...set(select.value) }; startQuiz(state.seed); };
+    return el("label", label + " ", select);
+  };
+  const names = (all) => [["", say("board.quiz.usual")], ...all.map((o) => [o.id, o.id])];
+  const head = el("div.row", el("span", say("board.score", { right: state.right, all: state.asked })),
+    choice(say("board.quiz.difficulty"), about.difficulty, ["", "easy", "medium", "hard"].map((d) => [d, say("board.quiz." + (d || "first"))]), (difficulty) => ({ difficulty })),
+    choice(say("board.lock"), about.locks?.[0], names(DATA.locks), (l) => ({ locks: l ? [l] : [] })),
+    choice(say("board.inrace"), about.races?.[0], names(DATA.races), (race) => ({ races: race ? [race] : [] })),
+    el("label", say("board.seed") + " ", seed));
   if (!q) return show(el("h2", say("board.quiz")), head);
   const answers = q.answers.map((a, i) => el("li", button(
-    [el("kbd", String(i + 1)), el("span", own(a.said)), el("span"), state.chosen >= 0 ? el("small", own(a.why)) : null],
+    [el("kbd", "abcd"[i]), el("span", own(a.said)), el("span"), state.chosen >= 0 ? el("small", own(a.why)) : null],
     () => choose(i), state.chosen < 0 ? "" : a.right ? ".right" : i === state.chosen ? ".wrong" : "")));
   show(
     el("h2", say("board.question", { n: state.number + 1 }), q.run ? [": ", el("span.code", q.lock), ", " + own(q.race)] : null), head,
@@ -499,10 +524,12 @@ addEventListener("keydown", (e) => {
   else if (e.key === "p") large();
   else if (game && digit >= 0 && digit < state.at.moves.length) move(digit);
   else if (game && e.key === "u") undo();
-  else if (game && e.key === "h" && state.harm && state.goal.possible) hint();
-  else if (game && e.key === "g" && state.harm && state.goal.possible) giveUp();
+  else if (game && e.key === "h" && !over()) hint();
+  else if (game && e.key === "c" && !over()) cannot();
+  else if (game && e.key === "g" && !over()) giveUp();
   else if (game && e.key === "n") next();
   else if (quiz && digit >= 0 && digit < state.question.answers.length) choose(digit);
+  else if (quiz && /^[a-d]$/.test(e.key) && e.key.charCodeAt(0) - 97 < state.question.answers.length) choose(e.key.charCodeAt(0) - 97);
   else if (quiz && e.key === "n" && state.chosen >= 0) ask(state.number + 1);
   else state.moving?.key(e);
 });

@@ -54,9 +54,16 @@ func Of(s *study.Search, lang string) string {
 // Print prints the certificate of a search in each language of a printer, broken at its width.
 func Print(p *text.Printer, s *study.Search) {
 	for _, lang := range p.Langs() {
-		for _, l := range linesOf(s, lang) {
+		for _, l := range linesOf(s, lang)[1:] {
 			p.Wrap(l.label, l.text)
 		}
+	}
+}
+
+// PrintClaim prints the first line of the certificate: the lock, and what the search has shown.
+func PrintClaim(p *text.Printer, s *study.Search) {
+	for _, lang := range p.Langs() {
+		p.Wrap("", linesOf(s, lang)[0].text)
 	}
 }
 

@@ -27,6 +27,7 @@ type Grid struct {
 type Row struct {
 	ID, Article string
 	Group       string // id of the family with which it is drawn where there are many; "": none
+	Majority    bool   // it asks several servers for their votes
 }
 
 // Title describes the lock in a language.
@@ -36,6 +37,8 @@ func (r Row) Title(lang string) string { return text.LockTitle(r.ID, lang) }
 type Column struct {
 	ID   string
 	Race string // the race it plays ("R18"), or ""
+	// BareMajority: a lock with Row.Majority gets no more votes than it needs, since its other requests are lost.
+	BareMajority bool
 }
 
 // Title describes the scenario in a language.
@@ -60,13 +63,16 @@ type Cell struct {
 }
 
 // Word is the verdict that stands for the cell: broken before unknown before
-// vacuous before holds. FENCED stands for the OVERLAP beside it, unless a
-// stale write came through.
+// vacuous before holds. Unless a stale write came through, FENCED stands for the
+// OVERLAP beside it, and what makes the cell a failure stands before both.
 func (c *Cell) Word() verdict.Word {
-	if slices.Contains(c.Verdicts, verdict.Fenced) && !slices.Contains(c.Verdicts, verdict.StaleWrite) {
+	fenced := c.fenced()
+	if fenced && !c.Fails() {
 		return verdict.Fenced
 	}
-	i := slices.IndexFunc(words, func(w verdict.Word) bool { return slices.Contains(c.Verdicts, w) })
+	i := slices.IndexFunc(words, func(w verdict.Word) bool {
+		return slices.Contains(c.Verdicts, w) && !(fenced && (w == verdict.Overlap || w == verdict.Fenced))
+	})
 	switch {
 	case i < 0:
 		return verdict.NA
@@ -74,6 +80,11 @@ func (c *Cell) Word() verdict.Word {
 		return verdict.Vacuous
 	}
 	return words[i]
+}
+
+// fenced reports whether FENCED implies the cell's OVERLAP: no stale write came through.
+func (c *Cell) fenced() bool {
+	return slices.Contains(c.Verdicts, verdict.Fenced) && !slices.Contains(c.Verdicts, verdict.StaleWrite)
 }
 
 // Fails reports whether the lock fails in this cell. An overlap whose late writes were refused (FENCED) leaves
@@ -109,7 +120,7 @@ func (c *Cell) Label() string {
 // more counts the words of the cell that its label neither names nor implies.
 func (c *Cell) more() int {
 	n := len(c.Verdicts) - 1
-	if c.Word() == verdict.Fenced && slices.Contains(c.Verdicts, verdict.Overlap) {
+	if c.fenced() && slices.Contains(c.Verdicts, verdict.Overlap) {
 		n--
 	}
 	return n
@@ -411,7 +422,19 @@ func (g *Grid) fallen(lang string) string {
 	if len(g.Strategies) > 1 {
 		text = say(lang, "grid.join", "first", text, "next", mostAndLeast(lang, measured(locks)))
 	}
-	return say(lang, "grid.both", "first", say(lang, "grid.stop", "text", text), "next", say(lang, "grid.counted"))
+	return say(lang, "grid.both", "first", say(lang, "grid.stop", "text", text), "next", g.counted(lang))
+}
+
+// counted says what is not counted as a failure, and in which races a majority is bare.
+func (g *Grid) counted(lang string) string {
+	races := pick(g.Scenarios, func(c Column) bool {
+		j := slices.Index(g.Scenarios, c)
+		return c.BareMajority && slices.ContainsFunc(indices(g.Strategies), func(i int) bool { return g.Strategies[i].Majority && g.cell(i, j).asked() })
+	})
+	if len(races) == 0 {
+		return say(lang, "grid.counted")
+	}
+	return say(lang, "grid.both", "first", say(lang, "grid.counted"), "next", say(lang, "grid.bare", "races", text.Join(lang, "chart.list", each(races, Column.short))))
 }
 
 // worst says in which race most locks fail; "": none does. It counts by lock as well.

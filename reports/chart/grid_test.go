@@ -82,7 +82,8 @@ func TestCellText(t *testing.T) {
 		{"OVERLAP", Cell{Reached: true}, "[# OVERLAP]"},
 		{"OVERLAP STALE-WRITE WRONG-DEL", Cell{AsExpected: true}, " # OVERLAP+2"},
 		{"OVERLAP FENCED", Cell{AsExpected: true, Reached: true}, " = FENCED"},
-		{"OVERLAP FENCED WRONG-DEL", Cell{AsExpected: true, Reached: true}, " = FENCED+1"},
+		{"OVERLAP FENCED ORPHAN", Cell{AsExpected: true, Reached: true}, " = FENCED+1"},
+		{"OVERLAP FENCED WRONG-DEL", Cell{AsExpected: true, Reached: true}, " x WRONG-DEL+1"}, // what makes it a failure
 		{"OVERLAP STALE-WRITE FENCED", Cell{AsExpected: true, Reached: true}, " # OVERLAP+2"},
 		{"ORPHAN DEADLOCK", Cell{AsExpected: true, Reached: true}, " @ DEADLOCK+1"},
 		{"BLOCKED", Cell{AsExpected: true, Reached: true, Blocked: 28 * time.Second}, " > BLOCKED 28s"},
@@ -112,14 +113,30 @@ func TestGridHeadline(t *testing.T) {
 		want string
 	}{
 		{small("HOLDS", "BLOCKED"), "No lock in this grid fails. Every cell came out as expected."},
-		{small("OVERLAP"), "1 of 1 locks fail in R18 pause. Not counted as failures: FENCED, where the data is safe, and waits that end. Every cell came out as expected."},
-		{small("OVERLAP", "LIE"), "2 of 2 locks fail in R18 pause; every lock fails in the same share of its races (1 of 1). Not counted as failures: FENCED, where the data is safe, and waits that end. 1 of 2 cells differ from what was expected."},
-		{small("OVERLAP", "HOLDS", "N/A"), "1 of 2 locks fail in R18 pause; largest share of failures: lock1 (1 of 1 races); smallest: lock2 (0 of 1). Not counted as failures: FENCED, where the data is safe, and waits that end. Every cell came out as expected."},
-		{small("HOLDS", "DEADLOCK", "DEADLOCK", "DEADLOCK", "DEADLOCK"), "4 of 5 locks fail in R18 pause; largest share of failures: lock2, lock3, lock4 and 1 more (1 of 1 races); smallest: lock1 (0 of 1). Not counted as failures: FENCED, where the data is safe, and waits that end. Every cell came out as expected."},
+		{small("OVERLAP"), "1 of 1 locks fail in R18 pause. Not counted as failures: FENCED (two were inside, and the data is safe), ORPHAN and BLOCKED (waits that end). Every cell came out as expected."},
+		{small("OVERLAP", "LIE"), "2 of 2 locks fail in R18 pause; every lock fails in the same share of its races (1 of 1). Not counted as failures: FENCED (two were inside, and the data is safe), ORPHAN and BLOCKED (waits that end). 1 of 2 cells differ from what was expected."},
+		{small("OVERLAP", "HOLDS", "N/A"), "1 of 2 locks fail in R18 pause; largest share of failures: lock1 (1 of 1 races); smallest: lock2 (0 of 1). Not counted as failures: FENCED (two were inside, and the data is safe), ORPHAN and BLOCKED (waits that end). Every cell came out as expected."},
+		{small("HOLDS", "DEADLOCK", "DEADLOCK", "DEADLOCK", "DEADLOCK"), "4 of 5 locks fail in R18 pause; largest share of failures: lock2, lock3, lock4 and 1 more (1 of 1 races); smallest: lock1 (0 of 1). Not counted as failures: FENCED (two were inside, and the data is safe), ORPHAN and BLOCKED (waits that end). Every cell came out as expected."},
 	} {
 		if got := c.grid.Takeaway("en"); got != c.want {
 			t.Errorf("got  %s\nwant %s", got, c.want)
 		}
+	}
+}
+
+// A race that also loses requests of locks which ask a majority says so, if such a lock is in the grid.
+func TestGridBareMajority(t *testing.T) {
+	g := Grid{Strategies: []Row{{ID: "token"}, {ID: "redlock", Majority: true}}, Scenarios: []Column{{ID: "restart", Race: "R24", BareMajority: true}, {ID: "failover", Race: "R21"}}}
+	for range g.Strategies {
+		g.Cells = append(g.Cells, []Cell{{Verdicts: wordsOf("OVERLAP"), Reached: true}, {Verdicts: wordsOf("HOLDS"), Reached: true}})
+	}
+	want := "In R24 a lock that asks a majority also loses requests"
+	if got := g.counted("en"); !strings.Contains(got, want) {
+		t.Errorf("%q does not contain %q", got, want)
+	}
+	g.Cells[1][0].Verdicts = wordsOf("N/A")
+	if got := g.counted("en"); strings.Contains(got, want) {
+		t.Errorf("nobody asks a majority: %q", got)
 	}
 }
 
@@ -140,7 +157,7 @@ func TestGridHeadlineCountsShares(t *testing.T) {
 		}
 		g.Strategies, g.Cells = append(g.Strategies, Row{ID: fmt.Sprintf("lock%d", id)}), append(g.Cells, row)
 	}
-	want := "5 of 5 locks fail in a; largest share of failures: lock2 (2 of 2 races); smallest: lock4 (1 of 4). Not counted as failures: FENCED, where the data is safe, and waits that end. Every cell came out as expected."
+	want := "5 of 5 locks fail in a; largest share of failures: lock2 (2 of 2 races); smallest: lock4 (1 of 4). Not counted as failures: FENCED (two were inside, and the data is safe), ORPHAN and BLOCKED (waits that end). Every cell came out as expected."
 	if got := g.Takeaway("en"); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -199,8 +216,9 @@ func ExampleText() {
 	//   +n          n more verdicts, less severe
 	//
 	// 2 of 3 locks fail in R03 slow-owner; largest share of failures: setnx-expire (2
-	// of 4 races); smallest: setnx, getset (1 of 3). Not counted as failures: FENCED,
-	// where the data is safe, and waits that end. Every cell came out as expected.
+	// of 4 races); smallest: setnx, getset (1 of 3). Not counted as failures: FENCED
+	// (two were inside, and the data is safe), ORPHAN and BLOCKED (waits that end).
+	// Every cell came out as expected.
 }
 
 func TestGridEmpty(t *testing.T) {

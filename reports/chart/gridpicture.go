@@ -44,7 +44,7 @@ func (g *Grid) picture(f Format) picture {
 	p := newGridPlot(g, f.Lang)
 	body := growing(p.head+cellHeight*vg.Length(len(g.Scenarios)), p.draw)
 	needs := p.label + p.cell*vg.Length(len(g.Strategies))
-	return f.fitted(g, []string{say(f.Lang, "grid.counted")}, needs, func(width vg.Length) []block {
+	return f.fitted(g, []string{g.counted(f.Lang)}, needs, func(width vg.Length) []block {
 		return []block{body, space(8), captionColumns(captions(g, f.Lang), width)}
 	})
 }
@@ -185,7 +185,9 @@ func captions(g *Grid, lang string) []caption {
 	if !g.Many() && g.count(func(c *Cell) bool { return c.more() > 0 }) > 0 {
 		add("+n", say(lang, "grid.caption.more"), 0)
 	}
-	add(say(lang, "grid.caption.thick"), say(lang, "grid.caption.thick.means"), 2.8)
+	if g.count((*Cell).Surprising) > 0 {
+		add(say(lang, "grid.caption.thick"), say(lang, "grid.caption.thick.means"), 2.8)
+	}
 	if g.Uncontracted() > 0 {
 		add(say(lang, "grid.caption.dashed"), say(lang, "grid.caption.dashed.means"), 1.4, 3, 2)
 	}

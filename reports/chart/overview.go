@@ -192,7 +192,7 @@ func (g *Grid) overviewPicture(f Format) picture {
 			}
 		}
 	}}
-	return stacked(width+2*margin, titled(cmp.Or(f.Title, g.Finding(lang)), foldText(normal, say(lang, "grid.counted"), width), width), body, space(14), listed(faint, keyHeight, shared), space(6),
+	return stacked(width+2*margin, titled(cmp.Or(f.Title, g.Finding(lang)), foldText(normal, g.counted(lang), width), width), body, space(14), listed(faint, keyHeight, shared), space(6),
 		g.races(width), space(14), captionsBlock(captions(g, lang)))
 }
 

@@ -181,7 +181,11 @@ func (c *Par) Finding(lang string) string {
 	if most == 0 {
 		return c.Title(lang)
 	}
-	return say(lang, "par.finding", "faults", text.Join(lang, "chart.or", faults), "locks", named(lang, locks, len(c.Locks), false))
+	who := text.Join(lang, "chart.list", locks)
+	if len(locks) == len(c.Locks) && len(locks) > 1 {
+		who = say(lang, "par.each", "n", strconv.Itoa(len(locks)))
+	}
+	return say(lang, "par.finding", "faults", text.Join(lang, "chart.or", faults), "locks", who)
 }
 
 // picture has, for each lock and fault, the harms that the fault can do.

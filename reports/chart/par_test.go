@@ -79,8 +79,8 @@ func TestParPNG(t *testing.T) {
 func TestParTakeaway(t *testing.T) {
 	c := parSample()
 	want := "OVERLAP: setnx without any fault; by pause: token, redlock; watchdog without an answer. " +
-		"LIE: by crash: redlock; setnx, token proved safe from it; watchdog without an answer. " +
-		"DEADLOCK: by crash: setnx; token proved safe from it; redlock, watchdog without an answer."
+		"LIE: by crash: redlock; setnx, token proved safe from it within these bounds; watchdog without an answer. " +
+		"DEADLOCK: by crash: setnx; token proved safe from it within these bounds; redlock, watchdog without an answer."
 	if got := c.Takeaway("en"); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -29,12 +29,17 @@ func (r *Rate) Title(lang string) string { return say(lang, "rate.title") }
 
 // Assumptions are how the locks are used.
 func (r *Rate) Assumptions(lang string) string {
-	work := "rate.work.computes"
+	return usage(r, lang, "rate.usage", "rate.work.")
+}
+
+// usage says how locks are used, by a text and those of what a hold is spent on.
+func usage(r *Rate, lang, key, work string) string {
+	spent := "computes"
 	if r.Waits {
-		work = "rate.work.waits"
+		spent = "waits"
 	}
-	return say(lang, "rate.usage", "machines", thousands(r.Machines), "acquisitions", decimal(r.PerSecond), "hold", r.Hold.String(),
-		"work", say(lang, work), "held", amount(r.Holds()), "contended", percent(r.Contended), "ttl", length(r.TTL))
+	return say(lang, key, "machines", thousands(r.Machines), "acquisitions", decimal(r.PerSecond), "hold", r.Hold.String(),
+		"work", say(lang, work+spent), "held", amount(r.Holds()), "contended", percent(r.Contended), "ttl", length(r.TTL))
 }
 
 // Method says how the numbers came about.
@@ -371,26 +376,37 @@ const (
 	rateColumns           = 2
 )
 
+// titleLocks is the number of locks that a title names.
+const titleLocks = 7
+
 // Finding says which locks are expected to break most often at the TTL, and in which environment.
 func (r *Rate) Finding(lang string) string {
-	var worst []int
+	var worst []string
 	var where cost.Environment
 	most := cost.Point{}
-	for _, g := range r.Groups() {
-		for _, e := range r.Environments {
-			s := r.Subjects[g[0]]
+	for _, e := range r.Environments {
+		for _, s := range r.Subjects {
 			if len(e.Causes) == 0 || len(s.Lease.Spans) == 0 {
 				continue
 			}
-			if p := s.At(r.Usage, e, r.TTL); !p.Unknown && p.Expected.Hi > most.Expected.Hi {
-				worst, where, most = g, e, p
+			p := s.At(r.Usage, e, r.TTL)
+			switch {
+			case p.Unknown || p.Expected.Hi < most.Expected.Hi || p.Expected.Hi == 0:
+			case p.Expected.Hi > most.Expected.Hi:
+				worst, where, most = []string{subjectID(s)}, e, p
+			case e.ID == where.ID:
+				worst = append(worst, subjectID(s))
 			}
 		}
 	}
 	if worst == nil {
 		return say(lang, "rate.finding.none", "ttl", length(r.TTL))
 	}
-	return say(lang, "rate.finding", "ttl", length(r.TTL), "n", amount(most.Expected), "environment", where.ID, "locks", r.head(worst))
+	who := text.Join(lang, "chart.list", worst)
+	if rest := len(worst) - titleLocks; rest > 0 {
+		who = say(lang, "grid.more", "first", text.Join(lang, "chart.list", worst[:titleLocks]), "n", strconv.Itoa(rest))
+	}
+	return say(lang, "rate.finding", "ttl", length(r.TTL), "n", amount(most.Expected), "environment", where.ID, "locks", who)
 }
 
 func (r *Rate) panels() []string {
@@ -421,7 +437,7 @@ func (r *Rate) picture(f Format) picture {
 			p.crashes(f)
 		}
 	})
-	return f.fitted(r, []string{r.Assumptions(lang)}, 0, func(vg.Length) []block { return []block{key, space(6), all} })
+	return f.fitted(r, []string{usage(r, lang, "rate.below", "rate.below.")}, 0, func(vg.Length) []block { return []block{key, space(6), all} })
 }
 
 // Notes implements Chart.

@@ -58,6 +58,18 @@ func rateSample(t testing.TB) *Rate {
 
 func TestRateCSV(t *testing.T) { samples.Golden(t, "rate.csv", csvOf(rateSample(t))) }
 
+// The title of the picture names every lock that breaks as often as the one that breaks most often, of whatever panel.
+func TestRateFindingNamesAll(t *testing.T) {
+	r := rateSample(t)
+	r.Environments = r.Environments[:1] // in the others they differ
+	got := r.Finding("en")
+	for _, id := range []string{"token", "delex", "watchdog", "redlock"} {
+		if !strings.Contains(got, id) {
+			t.Errorf("%q does not name %s", got, id)
+		}
+	}
+}
+
 func TestRateText(t *testing.T) {
 	r := rateSample(t)
 	for _, lang := range text.Languages() {

@@ -68,7 +68,7 @@ func (c *RecoveryChart) groups(lang string) recoveryGroups {
 		}
 		g.back = append(g.back, id)
 		for _, r := range all {
-			share := r.Mean().Seconds() / r.TTL.Seconds()
+			share := r.Quantile(0.5).Seconds() / r.TTL.Seconds()
 			g.least, g.most = min(g.least, share), max(g.most, share)
 		}
 	}

@@ -185,17 +185,9 @@ var waitingMeasures = []waitingMeasure{
 		}
 		return *r.Jain
 	}},
-	{key: "overtaken", of: func(r cost.WaitingResult) float64 { return positive(float64(r.Overtaken)) }},
+	{key: "overtaken", of: func(r cost.WaitingResult) float64 { return float64(r.Overtaken) }},
 	{key: "entry", of: func(r cost.WaitingResult) float64 { return r.PerEntry }},
-	{key: "herd", of: func(r cost.WaitingResult) float64 { return positive(r.Herd) }},
-}
-
-// positive is x, or NaN.
-func positive(x float64) float64 {
-	if x > 0 {
-		return x
-	}
-	return math.NaN()
+	{key: "herd", of: func(r cost.WaitingResult) float64 { return r.Herd }},
 }
 
 // waitingPanel is the least height of a panel. usualPanels and usualPolicies are shown unless others are asked for: the
@@ -221,9 +213,9 @@ func (c *WaitingChart) Finding(lang string) string {
 	if len(played) == 0 {
 		return say(lang, "waiting.nothing")
 	}
-	cheap, dear := extremes(played, func(r cost.WaitingResult) float64 { return r.PerEntry })
-	return say(lang, "waiting.finding", "clients", thousands(most), "cheap", cheap.Policy, "least", rounded(cheap.PerEntry, 1),
-		"dear", dear.Policy, "most", rounded(dear.PerEntry, 0))
+	quick, slow := extremes(played, func(r cost.WaitingResult) float64 { return r.Handover })
+	return say(lang, "waiting.finding", "clients", thousands(most), "quick", quick.Policy, "least", rounded(1000*quick.Handover, 1),
+		"slow", slow.Policy, "most", rounded(1000*slow.Handover, 0))
 }
 
 func (c *WaitingChart) panels() []string {
@@ -265,8 +257,19 @@ func (c *WaitingChart) panel(f draw.Canvas, m waitingMeasure, axis string) {
 	}
 	y, ticks := f.Y, []plot.Tick{{Value: 0, Label: "0"}, {Value: 0.5, Label: "0.5"}, {Value: 1, Label: "1"}}
 	if !m.linear {
+		above := f
+		if slices.ContainsFunc(c.Results, func(r cost.WaitingResult) bool { return m.of(r) == 0 && !r.Skipped }) {
+			above.Min.Y += rateZero
+			rulesY(f, small, f.Y, []plot.Tick{{Value: 0, Label: "0"}})
+		}
 		low, high := withinDecades(values)
-		y, ticks = logarithmic(f.Y, low, high), decades(low, high, 1, places(4))
+		scale := logarithmic(above.Y, low, high)
+		y, ticks = func(v float64) vg.Length {
+			if v == 0 {
+				return f.Min.Y
+			}
+			return scale(v)
+		}, decades(low, high, 1, places(4))
 	}
 	rulesY(f, small, y, ticks)
 	x := logarithmic(f.X, 2, float64(last))

@@ -7,6 +7,7 @@ package deck
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -505,20 +506,27 @@ func (m *maker) debate(s Subject) error {
 }
 
 func (m *maker) quiz(Subject) error {
-	var cells [][2]string
+	var scope game.Scope
 	for _, o := range m.asked {
-		if cell := [2]string{o.Strategy.ID, o.Scenario.ID}; o.History != nil && !slices.Contains(cells, cell) {
-			cells = append(cells, cell)
+		if c := (game.Cell{Lock: o.Strategy.ID, Race: o.Scenario.ID}); o.History != nil && !slices.Contains(scope.Cells, c) {
+			scope.Cells = append(scope.Cells, c)
 		}
 	}
-	questions, err := game.NewQuiz(m.Seed).About(cells, m.Questions)
-	if err != nil {
-		return err
-	}
-	for i, q := range questions {
+	for quiz, n := game.NewQuiz(m.Seed, scope), 1; n <= m.Questions && scope.Cells != nil; {
+		q, err := quiz.Next()
+		if errors.As(err, new(*game.NoQuestionError)) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if q.Outcome.History == nil { // it is about other locks
+			continue
+		}
 		o := q.Outcome
-		heading := m.say("lesson.quiz", "n", strconv.Itoa(i+1), "lock", o.Strategy.ID, "race", o.Scenario.ID)
+		heading := m.say("lesson.quiz", "n", strconv.Itoa(n), "lock", o.Strategy.ID, "race", o.Scenario.ID)
 		m.step(Step{Kind: Quiz, Heading: heading, Question: q.Ask[m.Lang], Run: o, Choices: q.Answers})
+		n++
 	}
 	return nil
 }

@@ -34,6 +34,7 @@ type PositionJSON struct {
 	Rows     []RowJSON        `json:"rows"`
 	Moves    []MoveJSON       `json:"moves"`
 	Moving   *motion.Timeline `json:"moving,omitempty"` // the run so far as a timeline
+	Goal     *GoalJSON        `json:"goal,omitempty"`   // that is reached, with its par
 }
 
 // FaultJSON is a fault of the budget.
@@ -140,7 +141,7 @@ func stateJSON(s reports.State, clients int) (cs []ClientJSON, ks []KeyJSON) {
 	return cs, ks
 }
 
-// LevelJSON is a level as JSON.
+// LevelJSON is a level as JSON. Whether it can be solved is not said.
 type LevelJSON struct {
 	Number   int          `json:"number"`
 	ID       string       `json:"id"`
@@ -148,10 +149,6 @@ type LevelJSON struct {
 	Budget   string       `json:"budget"`
 	Harm     verdict.Word `json:"harm"`
 	Meaning  Words        `json:"meaning"`
-	Possible bool         `json:"possible"`
-	Par      int          `json:"par"`
-	Steps    int          `json:"steps"`
-	States   int          `json:"states"`
 	Title    Words        `json:"title"`
 	Learn    Words        `json:"learn"`
 	Question Words        `json:"question"`
@@ -161,9 +158,8 @@ type LevelJSON struct {
 // LevelsJSON is the course.
 func LevelsJSON() (all []LevelJSON) {
 	for i, l := range play.Levels() {
-		s := l.Solution()
 		all = append(all, LevelJSON{
-			Number: i + 1, ID: l.ID, Lock: l.Lock, Budget: l.Budget, Harm: l.Harm, Possible: s.Possible, Par: s.Par, Steps: s.Steps, States: s.States,
+			Number: i + 1, ID: l.ID, Lock: l.Lock, Budget: l.Budget, Harm: l.Harm,
 			Meaning: sayAll(func(lang string) string { return reports.Meaning(l.Harm, lang) }),
 			Title:   sayAll(levelText(l, "title")), Learn: sayAll(levelText(l, "learn")), Question: sayAll(levelText(l, "question")), Topic: l.Topic,
 		})
@@ -192,7 +188,7 @@ type AnswerJSON struct {
 // JSON is the question as JSON.
 func (q *Question) JSON() QuestionJSON {
 	j := QuestionJSON{Kind: q.Kind, Lock: q.Outcome.Strategy.ID, Ask: q.Ask, Link: q.Link,
-		Race: sayAll(func(lang string) string { return text.ScenarioTitle(q.Outcome.Scenario.ID, lang) })}
+		Race: sayAll(func(lang string) string { return raceTitle(q.Outcome.Scenario.ID, lang) })}
 	if h := q.Outcome.History; h != nil {
 		run := outcomeJSON(q.Outcome, h.Clients)
 		j.Run = &run

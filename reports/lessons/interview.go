@@ -3,11 +3,25 @@ package lessons
 import (
 	"strings"
 
+	"locklab/reports/text"
 	"locklab/scenarios/race"
 )
 
 // Topics are the questions of the interview, by name.
 func Topics() []string { return namesBetween("interview.", ".question") }
+
+// TopicsAbout returns the topics whose answers rest on runs of a lock.
+func TopicsAbout(id string) (about []string) {
+	for _, topic := range Topics() {
+		for run := range strings.SplitSeq(text.Say("en", "interview."+topic+".runs"), ",") {
+			if strings.HasPrefix(strings.TrimSpace(run), id+" ") {
+				about = append(about, topic)
+				break
+			}
+		}
+	}
+	return about
+}
 
 // Interview prints the answers for an interview: the short one, the long one and all
 // further questions.

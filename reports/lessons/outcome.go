@@ -148,13 +148,23 @@ func NotCovered(p *text.Printer, o *race.Outcome) bool {
 	return true
 }
 
+// nextInRace returns the next milestone to which the race applies; false: there is none.
+func nextInRace(o *race.Outcome) (next lock.Entry, ok bool) {
+	for next, ok = race.Successor(o.Strategy); ok; next, ok = race.Successor(next) {
+		if p, err := race.ProfileOf(next); err == nil && o.Scenario.WhyNotApplicable(p) == "" {
+			return next, true
+		}
+	}
+	return next, false
+}
+
 // NextCommands returns commands to try after a run.
 func NextCommands(o *race.Outcome) []string {
 	first := "locklab explain " + o.Strategy.ID
 	if o.Scenario.ID == study.SearchID { // a search is no race to run or to explain
 		return []string{first, "locklab replay " + o.Trace.Link() + " --doom"}
 	}
-	if successor, ok := race.Successor(o.Strategy); ok {
+	if successor, ok := nextInRace(o); ok {
 		first = fmt.Sprintf("locklab run %s %s", successor.ID, o.Scenario.ID)
 		if o.Settings.Seed != 0 {
 			first += " --seed " + strconv.FormatUint(o.Settings.Seed, 10)

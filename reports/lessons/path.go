@@ -3,6 +3,7 @@ package lessons
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -73,4 +74,35 @@ func (s *Stage) Named(id, raceID string) (*race.Outcome, error) {
 		return nil, err
 	}
 	return s.Play(e, sc)
+}
+
+// PathCells are the locks and races that a screen of the guided tour tells of: by its number, or by the lock or the race
+// that it plays. nil: there is no such screen; names are what there is.
+func PathCells(name string) (cells [][2]string, names []string) {
+	book := In("en")
+	for n := 1; n <= PathScreens; n++ {
+		key := "path." + strconv.Itoa(n)
+		own := [2]string{book.Name(key + ".lock"), book.Name(key + ".scenario")}
+		for _, one := range own {
+			if !slices.Contains(names, one) {
+				names = append(names, one)
+			}
+		}
+		if name != strconv.Itoa(n) && name != own[0] && name != own[1] {
+			continue
+		}
+		cells = append(cells, own)
+		for _, part := range []string{".idea", ".next"} {
+			for _, m := range place.FindAllStringSubmatch(book.Get(key+part), -1) {
+				words := strings.Fields(m[1])
+				if len(words) < 3 || words[0] != "verdict" && words[0] != "reply" {
+					continue
+				}
+				if c := [2]string{words[1], words[2]}; !slices.Contains(cells, c) {
+					cells = append(cells, c)
+				}
+			}
+		}
+	}
+	return cells, names
 }

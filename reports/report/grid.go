@@ -24,10 +24,10 @@ var DemoRaces = []string{
 func Grid(entries []lock.Entry, scs []race.Scenario, cells [][]*race.Outcome) *chart.Grid {
 	g := &chart.Grid{}
 	for _, sc := range scs {
-		g.Scenarios = append(g.Scenarios, chart.Column{ID: sc.ID, Race: sc.Race})
+		g.Scenarios = append(g.Scenarios, chart.Column{ID: sc.ID, Race: sc.Race, BareMajority: sc.BareMajority()})
 	}
 	for l, e := range entries {
-		g.Strategies = append(g.Strategies, chart.Row{ID: e.ID, Article: e.Article, Group: string(e.Family)})
+		g.Strategies = append(g.Strategies, chart.Row{ID: e.ID, Article: e.Article, Group: string(e.Family), Majority: e.Servers() > 1 && !e.Ensemble()})
 		row := make([]chart.Cell, len(scs))
 		for s := range scs {
 			row[s] = cellOf(e, scs[s], cells[s][l])

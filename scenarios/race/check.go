@@ -2,6 +2,7 @@ package race
 
 import (
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/jonboulle/clockwork"
@@ -94,6 +95,12 @@ func Quorum(n int) int { return n/2 + 1 }
 
 // FixedBudget is a Scenario.Budget that does not depend on the number of servers.
 func FixedBudget(budget string) func(int) string { return func(int) string { return budget } }
+
+// BareMajority reports whether the scenario loses requests to some of several servers, so that a lock which asks
+// a majority gets no more than that.
+func (sc Scenario) BareMajority() bool {
+	return strings.Contains(string(sc.ownBudget(3)), "lose-request") && !strings.Contains(string(sc.ownBudget(1)), "lose-request")
+}
 
 // ownBudget is Budget; "": the scenario has none.
 func (sc Scenario) ownBudget(servers int) faults.Budget {

@@ -72,6 +72,15 @@ var durations = []setting{
 	{"drift", func(s *Settings) *time.Duration { return &s.Drift }},
 }
 
+// SettingNames returns the names that With knows.
+func SettingNames() []string {
+	names := []string{"seed", "clients", "budget"}
+	for _, d := range durations {
+		names = append(names, d.name)
+	}
+	return names
+}
+
 // A Setting is a duration of Settings by its name.
 type Setting struct {
 	Name   string
@@ -167,10 +176,7 @@ func (s *Settings) set(base *Settings, name, value string) (err error) {
 			return d.set(s, base, value)
 		}
 	}
-	names := []string{"seed", "clients", "budget"}
-	for _, d := range durations {
-		names = append(names, d.name)
-	}
+	names := SettingNames()
 	return i18n.Errorf("error.setting.unknown", "name", name, "near", i18n.Near(name, names), "names", strings.Join(names, ", "))
 }
 
