@@ -29,7 +29,7 @@ function el(what, ...rest) {
   const [tag, ...classes] = what.split(".");
   const e = document.createElement(tag);
   e.className = classes.join(" ");
-  for (const r of rest.flat()) {
+  for (const r of rest.flat(Infinity)) {
     if (r === null || r === undefined || r === false) continue;
     if (typeof r === "object" && !(r instanceof Node)) Object.assign(e, r);
     else e.append(r);

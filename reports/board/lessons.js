@@ -20,16 +20,18 @@ async function lesson(address, page = 1) {
 }
 
 // A line of a lesson that is set in columns, and so not folded.
-const inColumns = (line) => /\S {2,}\S/.test(line) || /^\s*(\d+ )?[|>]/.test(line) || /[{};]$|^\s*\/\/|^\t| :?= /.test(line);
+const inColumns = (line) => /\S {2,}\S/.test(line) || /^\s*(\d+ )?[|>]/.test(line) || /[{};]$|^\s*\/\/|^\t/.test(line) || (/ :?= /.test(line) && !/locklab /.test(line));
 const deep = (line) => /^ */.exec(line)[0].length;
 
 // sections are the parts of a lesson: a line that is not indented, and what stands under it.
 function sections(said) {
   const all = [];
+  let before = false; // the line before was a title too: what follows it is none
   for (const line of said.split("\n")) {
     const title = line.trim() !== "" && deep(line) === 0 && (!all.length || !inColumns(line));
-    if (title) all.push({ title: line.trim(), lines: [] });
+    if (title && !before) all.push({ title: line.trim(), lines: [] });
     else if (all.length) all.at(-1).lines.push(line);
+    before = title;
   }
   return all;
 }
@@ -70,7 +72,7 @@ function drawLessons() {
   const menu = el("div.row", ["path", "interview", "glossary"].map((n) => link("lesson." + n, say("board.lesson." + n))), of(say("board.lesson.lock"), DATA.locks), of(say("board.lesson.race"), DATA.races));
   if (!state.lesson) return show(el("h2", say("board.lessons")), menu, el("p.faint", say("board.lessons.intro")));
   const { name, said } = state.lesson, all = pages(own(said)), screen = Number(/^path (\d+)$/.exec(name)?.[1] ?? 0);
-  const page = Math.min(state.page, all.length - 1), [at, most] = screen ? [screen, PATH] : [page + 1, all.length];
+  const page = state.page = Math.min(state.page, all.length - 1), [at, most] = screen ? [screen, PATH] : [page + 1, all.length];
   const to = (n) => (screen ? `lesson.path.${n}` : `lesson.${name.replaceAll(" ", ".")}${n > 1 ? "/" + n : ""}`);
   const turns = () => most > 1 && el("nav.pages", { ariaLabel: say("board.pages") }, at > 1 ? link(to(at - 1), "← " + say("board.before")) : el("span"),
     el("span.faint", say("board.page", { n: at, of: most })), at < most ? link(to(at + 1), say("board.after") + " →") : el("span"));

@@ -204,6 +204,7 @@ function drawGame() {
     : goal.possible ? say("play.goal", { harm, meaning: say("meaning." + harm), par: say("play.par", { faults: goal.par, steps: goal.steps }) })
     : goal.complete ? say("play.impossible", { harm, meaning: say("meaning." + harm), states: goal.states })
     : say("play.unknown", { states: goal.states });
+  const code = wide() ? el("div.motion-code") : undefined;
   const acts = at.moves.map((m) => ({ client: 0, node: 0, message: 0, ...m, go: () => take(m) }));
   show(
     el("h2", level ? `${level.number}. ${own(level.title)} ` : "", el("span.code", at.lock), level ? "" : ": " + own(at.title)),
@@ -213,12 +214,12 @@ function drawGame() {
       at.verdicts.length ? verdictsOf(at) : null),
     el("div.play",
       el("div", won ? drawEnd() : null, state.mended ? drawMended() : null, el("p.faint", say("board.acts")),
-        drawRun(at, { acts, onward, halt: () => { state.flow = false; }, part: wide() ? 0.64 : 1 })),
+        drawRun(at, { acts, onward, halt: () => { state.flow = false; }, code, part: wide() ? 0.64 : 1 })),
       el("div.side",
         el("h3", say("board.choices")), drawMoves(at),
         el("div.row", { style: "margin-top:.8rem" }, button(say("board.undo"), undo), solvable() ? button(say("board.hint"), hint) : null,
           solvable() ? button(say("board.giveup"), giveUp) : null, button(say("board.restart"), again), button(say("board.link"), () => copy(state.at.link))),
-        at.steps ? drawMend(at) : null)));
+        code, at.steps ? drawMend(at) : null)));
 }
 
 function drawDoom() {

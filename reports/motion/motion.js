@@ -4,6 +4,7 @@
 //	words.say(key)    a text of the page        words.own(said)  a text of the run
 //	o.listings        the code that run.calls name
 //	o.part            which part of the page's width there is for it; 1 without
+//	o.code            the element in which the code is shown; without, it stands beside the lines
 //	o.still           the end of the run, without anything to play it with
 //	o.verdict         it opens at its verdict, and not at its end
 //	o.acts            what can happen next, as {client, node, message, said, fault, go}: a click on
@@ -260,7 +261,7 @@ function motion(run, words, o = {}) {
 
   // ---- around the picture ----------------------------------------------------------------------------
   const box = html("div", "motion-box", svg);
-  const who = html("div", "motion-who"), now = html("div", "motion-now"), code = html("div", "motion-code"), table = lanesOf(run, words, (i) => { stop(); place(X[run.rows[i].e], true); });
+  const who = html("div", "motion-who"), now = html("div", "motion-now"), code = o.code ?? html("div", "motion-code"), table = lanesOf(run, words, (i) => { stop(); place(X[run.rows[i].e], true); });
   const element = html("div", "motion"), menu = html("div", "motion-menu");
   menu.hidden = true;
   const state = { x: X[last] ?? 0, playing: 0, speed: o.speed ?? 1 };
@@ -286,7 +287,7 @@ function motion(run, words, o = {}) {
   const clock = html("output", "motion-clock");
   const controls = html("div", "motion-controls", press("|◀", say("motion.begin"), () => { stop(); place(0, true); }), press("◀", say("motion.back"), () => step(-1)), play,
     press("▶|", say("motion.step"), () => step(1)), speed, scrub, clock);
-  element.append(...(o.still ? [box, table.element] : [who, box, menu, controls, now, html("div", "motion-below", table.element, code)]));
+  element.append(...(o.still ? [box, table.element] : [who, box, menu, controls, now, html("div", "motion-below", table.element, ...(o.code ? [] : [code]))]));
 
   svg.setAttribute("viewBox", `0 0 ${total} ${height}`);
   // layout lets the picture fill the page, and scroll where letters would become too small.
@@ -305,7 +306,7 @@ function motion(run, words, o = {}) {
     const event = eventAt(state.x), t = timeAt(state.x), s = stateAt(event);
     hand.setAttribute("transform", `translate(${state.x} 0)`);
     cover.setAttribute("x", state.x);
-    cover.setAttribute("width", Math.max(0, X[last] - state.x + MOTION.right));
+    cover.setAttribute("width", state.x < X[last] ? X[last] - state.x + MOTION.right : 0);
     if (o.still) return;
     scrub.value = X[last] ? (1000 * state.x) / X[last] : 1000;
     clock.textContent = ms(t) + " ms";
