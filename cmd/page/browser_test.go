@@ -391,11 +391,11 @@ func (b *browser) touches(name string) {
 	b.look(name + "-start")
 	b.press(`document.querySelector('[data-act="c1"]')`) // the only move of c1: it begins
 	b.wait(`!state.busy && state.at.steps === 1 && document.querySelector('[data-act^="m"]')`)
-	b.press(`document.querySelector('[data-act^="m"]')`) // it arrives: no request may be lost here
+	b.press(`document.querySelector('[data-act^="m"] circle')`) // it arrives: no request may be lost here
 	b.wait(`!state.busy && state.at.steps === 2 && document.querySelector('[data-act^="m"]')`)
 	b.wait(`document.querySelector(".motion-code .here")`) // the code, and where c1 is in it
 	b.look(name + "-letter")
-	b.press(`document.querySelector('[data-act^="m"]')`) // the reply is lost
+	b.press(`document.querySelector('[data-act^="m"] circle')`) // the reply is lost
 	b.wait(`!state.busy && state.at.steps === 3 && state.at.faults[0].used === 1`)
 	b.look(name + "-lost")
 	b.do(`playLevel(2)`)
@@ -418,7 +418,7 @@ func (b *browser) touches(name string) {
 	b.do(`playRace("token", "gc-pause", "pause=2s")`)
 	b.wait(`!state.busy && state.view === "race" && state.race.verdicts[0] === "HOLDS"`)
 	b.look(name + "-short")
-	b.drag(`document.querySelector('[data-drag="pause"]')`, 700)
+	b.drag(`document.querySelector('[data-drag="pause"]')`, 500)
 	b.wait(`!state.busy && state.race.verdicts[0] === "OVERLAP" && /pause=\d/.test(location.hash)`)
 	b.look(name + "-dragged")
 	b.do(`history.back()`)

@@ -190,7 +190,7 @@ func (b *browser) wait(expression string) {
 		if b.is(expression) {
 			return
 		}
-		b.call("Runtime.evaluate", map[string]any{"expression": "new Promise(requestAnimationFrame)", "awaitPromise": true}, nil)
+		b.frames()
 	}
 	b.look("stuck")
 	b.t.Fatalf("in vain: %s; the page says %s %v", expression, b.evaluate(`document.getElementById("message").textContent`), b.errors)
@@ -221,15 +221,27 @@ func (b *browser) keys(keys string) {
 // A point is one of the window.
 type point struct{ X, Y float64 }
 
-// pointOf returns the middle of an element, which it brings into sight.
+// pointOf returns the middle of an element, which it brings into sight, once that has come to rest.
 func (b *browser) pointOf(element string) (at point) {
 	b.t.Helper()
-	found := b.evaluate(fmt.Sprintf(`(() => { const e = %s; e.scrollIntoView({block: "center", inline: "center"});
-		const r = e.getBoundingClientRect(); return {X: r.x + r.width / 2, Y: r.y + r.height / 2}; })()`, element))
-	if err := json.Unmarshal(found, &at); err != nil {
-		b.t.Fatalf("there is no %s", element)
+	for before := (point{X: -1}); at != before; {
+		before = at
+		found := b.evaluate(fmt.Sprintf(`(() => { const e = %s; e.scrollIntoView({block: "center", inline: "center"});
+			const r = e.getBoundingClientRect(); return {X: r.x + r.width / 2, Y: r.y + r.height / 2}; })()`, element))
+		if err := json.Unmarshal(found, &at); err != nil {
+			b.t.Fatalf("there is no %s", element)
+		}
+		b.frames()
 	}
 	return at
+}
+
+// frames waits until the page was drawn twice.
+func (b *browser) frames() {
+	b.t.Helper()
+	b.call("Runtime.evaluate", map[string]any{
+		"expression": "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))", "awaitPromise": true,
+	}, nil)
 }
 
 func (b *browser) mouse(kind string, at point, buttons int) {
@@ -237,11 +249,20 @@ func (b *browser) mouse(kind string, at point, buttons int) {
 	b.call("Input.dispatchMouseEvent", map[string]any{"type": kind, "x": at.X, "y": at.Y, "button": "left", "buttons": buttons, "clickCount": 1}, nil)
 }
 
+// over moves the mouse onto an element. With the first move after a picture of the whole page was taken the page
+// gets its scroll bar back, and so another width.
+func (b *browser) over(element string) point {
+	b.t.Helper()
+	b.mouse("mouseMoved", b.pointOf(element), 0)
+	at := b.pointOf(element)
+	b.mouse("mouseMoved", at, 0)
+	return at
+}
+
 // press clicks with the mouse on an element.
 func (b *browser) press(element string) {
 	b.t.Helper()
-	at := b.pointOf(element)
-	b.mouse("mouseMoved", at, 0)
+	at := b.over(element)
 	b.mouse("mousePressed", at, 1)
 	b.mouse("mouseReleased", at, 0)
 }
@@ -255,9 +276,8 @@ func (b *browser) click(label string) {
 // drag drags an element to the right by so many pixels.
 func (b *browser) drag(element string, by float64) {
 	b.t.Helper()
-	from := b.pointOf(element)
+	from := b.over(element)
 	to := point{from.X + by, from.Y}
-	b.mouse("mouseMoved", from, 0)
 	b.mouse("mousePressed", from, 1)
 	b.mouse("mouseMoved", point{from.X + by/2, from.Y}, 1)
 	b.mouse("mouseMoved", to, 1)

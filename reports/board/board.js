@@ -234,8 +234,7 @@ function drawHelp() {
   show(el("h2", say("board.help")), el("p", say("board.keys")), el("p", say("board.picture")),
     el("h3", say("board.words")), words(["par", "fails", "lost", "cut"].map((w) => [say(`board.word.${w}`), say(`board.word.${w}.means`)])
       .concat([["c3", say("board.probe", { n: 3 })]])),
-    el("h3", say("board.verdicts")), words(MEANINGS.map((w) => [link("lesson." + w, el("b", { className: tone([w]) }, w)), say("meaning." + w)])),
-    el("p.faint", say(ENGINE === "server" ? "board.native" : "board.works")));
+    el("h3", say("board.verdicts")), words(MEANINGS.map((w) => [link("lesson." + w, el("b", { className: tone([w]) }, w)), say("meaning." + w)])));
 }
 
 function language() {

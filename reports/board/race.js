@@ -22,8 +22,8 @@ const attack = (lock) => (state.link ? visit(async () => showRace(await engine.a
 // withSetting plays the race with one setting changed.
 function withSetting(name, ns) {
   const { lock, race, settings } = state.race;
-  return playRace(lock, race, settings.map((o) => [o.name, Math.round(o.name === name ? ns : o.value_ns), o.usual_ns])
-    .filter(([, now, usual]) => now !== usual).map(([name, now]) => `${name}=${now}ns`).join(","));
+  return playRace(lock, race, settings.map((o) => [o.name, Math.max(1, Math.round((o.name === name ? ns : o.value_ns) / 1e6)), o.usual_ns / 1e6])
+    .filter(([, now, usual]) => now !== usual).map(([name, now]) => `${name}=${now}ms`).join(","));
 }
 
 const seconds = (ns) => `${Math.round(ns / 1e7) / 100}s`;

@@ -71,6 +71,7 @@ function motion(run, words, o = {}) {
   X.forEach((x, i) => { X[i] = x * stretch; });
   const right = live ? 96 : MOTION.right;
   const total = Math.max(MOTION.left + X[last] + right, live ? room / 1.15 : 0), edgeX = total - MOTION.left;
+  const limit = live ? edgeX : X[last] + MOTION.right; // of labels
   // xOf is where an instant is; between two events time runs evenly.
   const xOf = (t) => {
     let i = T.findIndex((u) => u >= t);
@@ -195,7 +196,7 @@ function motion(run, words, o = {}) {
     }
     if (out < 0) continue;
     const x = X[m.n < 0 ? Math.max(m.a, out) : out], side = up ? from - 7 : from + MOTION.bar + 12;
-    const text = m.n < 0 ? `${m.w} ${m.p ?? ""}` : tip, long = 5.6 * [...text].length, end = x + long > X[last] + MOTION.right;
+    const text = m.n < 0 ? `${m.w} ${m.p ?? ""}` : tip, long = 5.6 * [...text].length, end = x + long > limit;
     const begin = end ? x - long : x;
     if (begin >= (free[m.c] ?? -1e9)) { // a label where there is room for one
       label(x, side, text, "motion-small", end ? "end" : "start");
@@ -211,7 +212,7 @@ function motion(run, words, o = {}) {
     ...(run.marks ?? []).map((m) => ({ e: m.e, calm: m.w === "FENCED", text: own(m.s).replace(/^!! /, "") }))].sort((a, b) => a.e - b.e);
   for (const f of flags) {
     const x = X[f.e], long = 7 * [...f.text].length + 12;
-    const end = x + long > X[last] + MOTION.right && x > long; // near the right edge it stands before its line
+    const end = x + long > limit && x > long; // near the right edge it stands before its line
     const from = end ? x - long : x;
     let row = rows.findIndex((r) => from >= r);
     put("line", { x1: x, x2: x, y1: row < 0 ? MOTION.top - 6 : 6 + 17 * row, y2: axis, class: f.fault ? "motion-fault-line" : f.calm ? "motion-calm-line" : "motion-mark-line" });
@@ -464,6 +465,7 @@ function motion(run, words, o = {}) {
       from = null;
       if (moved) o.set(name, size);
     });
+    e.addEventListener("lostpointercapture", () => { from = null; });
   }
   const beyond = (x) => (x <= X[last] ? timeAt(x) : T[last] + ((x - X[last]) / 84) * 1e6); // after the end 84 px are a second
   for (const { a, b, yy, lasts } of grips) {
