@@ -109,7 +109,7 @@ function drawLine() {
   if (e.hidden) return;
   e.firstChild.textContent = [say(state.ready ? "board.busy" : "board.loading"), long > 400 && state.ready ? ` ${(long / 1000).toFixed(1)} s` : "",
     line.length > 1 ? " · " + say("board.waiting", { n: line.length - 1 }) : ""].join("");
-  e.lastChild.textContent = say("board.leave");
+  Object.assign(e.lastChild, { textContent: say("board.leave"), hidden: !state.ready });
 }
 
 // leave ends what the engine works on; what waits for it goes on.

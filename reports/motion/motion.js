@@ -208,6 +208,8 @@ function motion(run, words, o = {}) {
   // ---- faults and verdicts -----------------------------------------------------------------------
   const rows = [-1e9, -1e9, -1e9];
   const clocks = []; // what says that a clock is off, with its text
+  const news = node("g"); // flags stand above the cover, and what is still to come is pale
+  const raise = (e, x) => { e.dataset.x = x; news.append(e); return e; };
   const flags = [...(run.faults ?? []).map((f) => ({ e: f.e, fault: true, text: "⚡ " + f.w + (f.c ? " c" + f.c : f.n && run.nodes > 1 ? " n" + f.n : "") })),
     ...(run.marks ?? []).map((m) => ({ e: m.e, calm: m.w === "FENCED", text: own(m.s).replace(/^!! /, "") }))].sort((a, b) => a.e - b.e);
   for (const f of flags) {
@@ -215,10 +217,10 @@ function motion(run, words, o = {}) {
     const end = x + long > limit && x > long; // near the right edge it stands before its line
     const from = end ? x - long : x;
     let row = rows.findIndex((r) => from >= r);
-    put("line", { x1: x, x2: x, y1: row < 0 ? MOTION.top - 6 : 6 + 17 * row, y2: axis, class: f.fault ? "motion-fault-line" : f.calm ? "motion-calm-line" : "motion-mark-line" });
-    if (row < 0) { put("title", {}, f.text); continue; }
+    raise(node("line", { x1: x, x2: x, y1: row < 0 ? MOTION.top - 6 : 6 + 17 * row, y2: axis, class: f.fault ? "motion-fault-line" : f.calm ? "motion-calm-line" : "motion-mark-line" }, node("title", {}, f.text)), x);
+    if (row < 0) continue;
     rows[row] = from + long;
-    const flag = label(end ? x - 4 : x + 4, 16 + 17 * row, f.text, f.fault ? "motion-fault" : f.calm ? "motion-calm" : "motion-harm", end ? "end" : "start");
+    const flag = raise(label(end ? x - 4 : x + 4, 16 + 17 * row, f.text, f.fault ? "motion-fault" : f.calm ? "motion-calm" : "motion-harm", end ? "end" : "start"), x);
     if (f.fault && /clock/.test(f.text)) clocks.push([flag, f.text]);
   }
 
@@ -242,6 +244,7 @@ function motion(run, words, o = {}) {
 
   // ---- the part that is still to come, and the names, which stay in sight ---------------------------
   const cover = put("rect", { y: 0, width: 0, height, class: "motion-cover" });
+  all.append(news);
   const hand = put("g", { class: "motion-hand" }, node("line", { x1: 0, x2: 0, y1: 0, y2: axis }), node("circle", { cx: 0, cy: axis, r: 5 }));
   const names = node("g", { class: "motion-names" }, node("rect", { x: 0, y: 0, width: MOTION.left - 8, height, class: "motion-ground" }));
   const name = (yy, text, color, tip) => {
@@ -308,6 +311,7 @@ function motion(run, words, o = {}) {
     hand.setAttribute("transform", `translate(${state.x} 0)`);
     cover.setAttribute("x", state.x);
     cover.setAttribute("width", state.x < X[last] ? X[last] - state.x + MOTION.right : 0);
+    for (const e of news.children) e.style.opacity = e.dataset.x > state.x + 1e-6 ? 0.22 : 1;
     if (o.still) return;
     scrub.value = X[last] ? (1000 * state.x) / X[last] : 1000;
     clock.textContent = ms(t) + " ms";
