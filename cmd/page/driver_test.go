@@ -156,7 +156,7 @@ func (b *browser) open(url string, width, height int) {
 
 func (b *browser) narrow(width, height int) {
 	b.t.Helper()
-	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false}, nil)
+	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}, nil)
 }
 
 // evaluate returns what an expression is, as JSON.

@@ -1,4 +1,4 @@
-// Lessons: texts of the engine, cut into pages. Commands and verdicts in them are links.
+// Lessons: texts of the engine, cut into pages. Commands, verdicts and the names of races in them are links.
 
 const lessons = new Map(); // those that were read, by name
 const PATH = 10; // screens of the path
@@ -22,6 +22,8 @@ async function lesson(address, page = 1) {
 // A line of a lesson that is set in columns, and so not folded.
 const inColumns = (line) => /\S {2,}\S/.test(line) || /^\s*(\d+ )?[|>]/.test(line) || /[{};]$|^\s*\/\/|^\t/.test(line) || (/ :?= /.test(line) && !/locklab /.test(line));
 const deep = (line) => /^ */.exec(line)[0].length;
+
+const plain = (title) => title.replace(/^\? |[:：]$/g, "");
 
 // sections are the parts of a lesson: a line that is not indented, and what stands under it.
 function sections(said) {
@@ -49,12 +51,12 @@ function pages(said) {
 }
 
 const COMMAND = /(locklab (?:run|explain|play|replay) [^,.;:()"（）。，；：「」=]*[^,.;:()"（）。，；：「」=\s])/;
-const VERDICT = new RegExp(`(?<![\\w-])(${[...MEANINGS].sort((a, b) => b.length - a.length).join("|")})(?![\\w-])`);
+const NAME = new RegExp(`(?<![\\w-])(${[...MEANINGS].sort((a, b) => b.length - a.length).join("|")}|R\\d\\d[A-Z]?)(?![\\w-])`);
 
-// linked is a line with its commands and its verdicts as links.
+// linked is a line with its commands and its names as links.
 function linked(line) {
   return line.split(COMMAND).flatMap((part, i) => (i % 2 ? command(part)
-    : part.split(VERDICT).map((word, n) => (n % 2 ? link("lesson." + word, word) : word))));
+    : part.split(NAME).map((word, n) => (n % 2 ? link("lesson." + word, word) : word))));
 }
 
 function command(text) {
@@ -77,9 +79,9 @@ function drawLessons() {
   const turns = () => most > 1 && el("nav.pages", { ariaLabel: say("board.pages") }, at > 1 ? link(to(at - 1), "← " + say("board.before")) : el("span"),
     el("span.faint", say("board.page", { n: at, of: most })), at < most ? link(to(at + 1), say("board.after") + " →") : el("span"));
   const contents = !screen && most > 1 && el("details", el("summary", say("board.contents")),
-    el("ol", all.flatMap((one, n) => one.map((s) => el("li", link(to(n + 1), s.title.replace(/^\? /, "")))))));
+    el("ol", all.flatMap((one, n) => one.map((s) => el("li", link(to(n + 1), plain(s.title)))))));
   show(menu, contents, turns(), el("article.lesson", (screen ? all.flat() : all[page] ?? []).flatMap((s, i) => [
-    el(page === 0 && i === 0 ? "h2" : "h3", linked(s.title.replace(/^\? /, ""))), ...paragraphs(s.lines)])), turns());
+    el(page === 0 && i === 0 ? "h2" : "h3", linked(plain(s.title))), ...paragraphs(s.lines)])), turns());
 }
 
 // paragraphs are the lines under a title: those in columns as they are, the others folded.

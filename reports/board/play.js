@@ -219,7 +219,7 @@ function drawGame() {
         el("h3", say("board.choices")), drawMoves(at),
         el("div.row", { style: "margin-top:.8rem" }, button(say("board.undo"), undo), solvable() ? button(say("board.hint"), hint) : null,
           solvable() ? button(say("board.giveup"), giveUp) : null, button(say("board.restart"), again), button(say("board.link"), () => copy(state.at.link))),
-        code, at.steps ? drawMend(at) : null)));
+        at.steps ? drawMend(at) : null, code)));
 }
 
 function drawDoom() {
