@@ -156,7 +156,9 @@ func (b *browser) open(url string, width, height int) {
 
 func (b *browser) narrow(width, height int) {
 	b.t.Helper()
-	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}, nil)
+	b.call("Emulation.setDeviceMetricsOverride", map[string]any{
+		"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500,
+	}, nil)
 }
 
 // evaluate returns what an expression is, as JSON.
@@ -246,7 +248,9 @@ func (b *browser) frames() {
 
 func (b *browser) mouse(kind string, at point, buttons int) {
 	b.t.Helper()
-	b.call("Input.dispatchMouseEvent", map[string]any{"type": kind, "x": at.X, "y": at.Y, "button": "left", "buttons": buttons, "clickCount": 1}, nil)
+	b.call("Input.dispatchMouseEvent", map[string]any{
+		"type": kind, "x": at.X, "y": at.Y, "button": "left", "buttons": buttons, "clickCount": 1,
+	}, nil)
 }
 
 // over moves the mouse onto an element. With the first move after a picture of the whole page was taken the page

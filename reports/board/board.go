@@ -44,7 +44,9 @@ type Page struct {
 // server only.
 func Write(w io.Writer, p Page) error {
 	parts := map[string]string{}
-	for key, name := range map[string]string{"Style": "board.css", "Ask": "engine.js", "Worker": "worker.js", "HTML": "board.html"} {
+	for key, name := range map[string]string{
+		"Style": "board.css", "Ask": "engine.js", "Worker": "worker.js", "HTML": "board.html",
+	} {
 		content, err := files.ReadFile(name)
 		if err != nil {
 			return err
@@ -76,7 +78,8 @@ func Write(w io.Writer, p Page) error {
 		return err
 	}
 	return t.Execute(w, map[string]string{
-		"Style": parts["Style"] + motion.Style, "Board": parts["Board"] + "begin();\n", "Motion": motion.Script, "Ask": parts["Ask"], "Worker": string(worker),
+		"Style": parts["Style"] + motion.Style, "Board": parts["Board"] + "begin();\n",
+		"Motion": motion.Script, "Ask": parts["Ask"], "Worker": string(worker),
 		"Data": data.String(), "Engine": base64.StdEncoding.EncodeToString(p.Engine), "Where": where, "Connect": connect,
 	})
 }

@@ -35,7 +35,10 @@ func TestMovesActOn(t *testing.T) {
 	}
 	for _, want := range [][]game.MoveJSON{
 		{{Kind: "arrive", Client: 1, Message: 1}, {Kind: "start", Client: 2}},
-		{{Kind: "answer", Client: 1, Message: 1}, {Kind: "start", Client: 2}, {Kind: "lose-reply", Client: 1, Message: 1, Fault: true}},
+		{
+			{Kind: "answer", Client: 1, Message: 1}, {Kind: "start", Client: 2},
+			{Kind: "lose-reply", Client: 1, Message: 1, Fault: true},
+		},
 	} {
 		p = position(game.Request{Do: "move", Link: p.Link})
 		if len(p.Moves) != len(want) {
@@ -49,7 +52,8 @@ func TestMovesActOn(t *testing.T) {
 		if m := p.Moving.Messages; len(m) != 1 || m[0].ID != 1 || m[0].Answered >= 0 {
 			t.Errorf("on its way: %+v", m)
 		}
-		if c := p.Moving.Calls; len(c) != 1 || c[0].Client != 1 || len(c[0].Lines) == 0 || len(p.Listings) <= c[0].Lines[0][0] {
+		c := p.Moving.Calls
+		if len(c) != 1 || c[0].Client != 1 || len(c[0].Lines) == 0 || len(p.Listings) <= c[0].Lines[0][0] {
 			t.Errorf("in the code: %+v of %d", c, len(p.Listings))
 		}
 	}

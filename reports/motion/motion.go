@@ -359,7 +359,9 @@ func messages(h *history.History) []Message {
 		n, ok := known[e.Msg]
 		if !ok {
 			n, known[e.Msg] = len(all), len(all)
-			all = append(all, Message{ID: e.Msg, Client: e.Client, Node: e.Node, Sent: -1, Arrived: -1, Answered: -1, What: reports.Command(e.Cmd, h.Key)})
+			all = append(all, Message{
+				ID: e.Msg, Client: e.Client, Node: e.Node, Sent: -1, Arrived: -1, Answered: -1, What: reports.Command(e.Cmd, h.Key),
+			})
 		}
 		m := &all[n]
 		switch e.Kind {
