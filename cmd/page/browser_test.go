@@ -223,7 +223,7 @@ func (b *browser) raceAndLessons(name string) {
 	b.wait(`!state.busy && state.view === "lessons" && document.querySelector("a.inline")`)
 	b.look(name + "-lesson")
 	b.do(`read("interview")`)
-	b.wait(`!state.busy && state.lesson.name === "interview" && document.querySelectorAll("article h3").length > 1`)
+	b.wait(`!state.busy && state.lesson.name === "interview" && document.querySelector("article h3")`)
 	b.wait(`["OVERLAP", "R18"].every((name) => document.querySelector('article a[href="#lesson.' + name + '"]'))`)
 	if h := b.number(`document.documentElement.scrollHeight`); h > 2400 {
 		b.t.Errorf("a page of the interview is %d px high", h)

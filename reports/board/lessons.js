@@ -20,7 +20,7 @@ async function lesson(address, page = 1) {
 }
 
 // A line of a lesson that is set in columns, and so not folded.
-const inColumns = (line) => /\S {2,}\S/.test(line) || /^\s*(\d+ )?[|>]/.test(line) || /[{};]$|^\s*\/\/|^\t/.test(line) || (/ :?= /.test(line) && !/locklab /.test(line));
+const inColumns = (line) => /\S {2,}\S/.test(line) || /^\s*(\d+ )?[|>]/.test(line) || /[{};]$|^\s*\/\/|^\t/.test(line) || /^\s+(# |[\d.]+:\d+> |\(integer\)|OK$|\(nil\)$)/.test(line) || (/ :?= /.test(line) && !/locklab /.test(line));
 const deep = (line) => /^ */.exec(line)[0].length;
 
 const plain = (title) => title.replace(/^\? |[:：]$/g, "");
@@ -38,15 +38,16 @@ function sections(said) {
   return all;
 }
 
-// pages are sections together, as many as fit.
+// pages are sections together, as many as fit: the same in each language.
 function pages(said) {
-  const all = [];
-  let long = 0;
-  for (const s of sections(said)) {
-    if (!all.length || long + s.lines.length > PAGE) { all.push([]); long = 0; }
-    all.at(-1).push(s);
-    long += s.lines.length + 1;
-  }
+  const mine = sections(own(said)), english = sections(said.en), cut = english.length === mine.length ? english : mine, all = [];
+  let high = 0;
+  mine.forEach((section, i) => {
+    const more = cut[i].lines.reduce((sum, line) => sum + Math.ceil(line.length / 90), 2);
+    if (!all.length || high + more > PAGE) { all.push([]); high = 0; }
+    all.at(-1).push(section);
+    high += more;
+  });
   return all;
 }
 
@@ -73,7 +74,7 @@ function drawLessons() {
   const of = (label, all) => select([["", label], ...all.map((a) => [a.id, [a.short, a.id].filter(Boolean).join(" ") + ": " + own(a.title)])], "", (id) => id && read(id));
   const menu = el("div.row", ["path", "interview", "glossary"].map((n) => link("lesson." + n, say("board.lesson." + n))), of(say("board.lesson.lock"), DATA.locks), of(say("board.lesson.race"), DATA.races));
   if (!state.lesson) return show(el("h2", say("board.lessons")), menu, el("p.faint", say("board.lessons.intro")));
-  const { name, said } = state.lesson, all = pages(own(said)), screen = Number(/^path (\d+)$/.exec(name)?.[1] ?? 0);
+  const { name, said } = state.lesson, all = pages(said), screen = Number(/^path (\d+)$/.exec(name)?.[1] ?? 0);
   const page = state.page = Math.min(state.page, all.length - 1), [at, most] = screen ? [screen, PATH] : [page + 1, all.length];
   const to = (n) => (screen ? `lesson.path.${n}` : `lesson.${name.replaceAll(" ", ".")}${n > 1 ? "/" + n : ""}`);
   const turns = () => most > 1 && el("nav.pages", { ariaLabel: say("board.pages") }, at > 1 ? link(to(at - 1), "← " + say("board.before")) : el("span"),
