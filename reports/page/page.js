@@ -49,7 +49,7 @@ async function show() {
     return;
   }
   const entry = DATA.locks.find((l) => l.id === lock), scenario = DATA.races.find((r) => r.id === race);
-  moving = motion(run, { say, own }, { listings: book.listings });
+  moving = motion(run, { say, own }, { listings: book.listings, verdict: true });
   const choose = (label, all, value, go) => {
     const select = el("select", { onchange: () => { location.replace(go(select.value)); } }, all.map((a) => new Option([a.short, a.id].filter(Boolean).join(" "), a.id, a.id === value, a.id === value)));
     return el("label", {}, label + " ", select);
