@@ -453,7 +453,7 @@ func (b *browser) touches(name string) {
 	b.wait(`!state.busy && state.at.steps === 2 && document.querySelector('[data-act^="m"]')`)
 	b.wait(`document.querySelector(".motion-code .here")`) // the code, and where c1 is in it
 	b.look(name + "-letter")
-	b.press(`document.querySelector('[data-act^="m"] circle')`) // the reply is lost
+	b.press(`document.querySelector('[data-act^="m"] circle')`)                   // the reply is lost
 	b.wait(`!state.busy && state.at.steps >= 3 && state.at.faults[0].used === 1`) // forced moves follow
 	b.look(name + "-lost")
 	b.do(`playLevel(2)`)
