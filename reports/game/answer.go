@@ -377,10 +377,8 @@ func (t *Table) noWay(r *asked, w play.Way, err error) (any, error) {
 		return nil, i18n.Errorf("play.unfound", "states", truth.States)
 	case !truth.Known || truth.Possible:
 		return nil, i18n.Errorf("play.noway", "harm", r.Harm)
-	case r.Do == "hint" && r.Harm == "":
-		return nil, i18n.Errorf("play.hint.never.any")
 	case r.Do == "hint":
-		return nil, i18n.Errorf("play.hint.never", "harm", r.Harm)
+		return hint{Move: -1, Why: neverWords(r.Harm)}, nil
 	}
 	return JudgedJSON{true, truthJSON(truth, r.Harm), provedWords(t.game, truth, r.Harm)}, nil
 }

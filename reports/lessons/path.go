@@ -1,6 +1,7 @@
 package lessons
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -36,7 +37,7 @@ func (t *Teacher) Path(first, last int) error {
 // that.
 func (t *Teacher) screen(n int) error {
 	book, key := In("en"), "path."+strconv.Itoa(n)
-	o, err := t.stage.named(book.Name(key+".lock"), book.Name(key+".scenario"))
+	o, err := t.stage.Named(book.Name(key+".lock"), book.Name(key+".scenario"))
 	if err != nil {
 		return err
 	}
@@ -57,8 +58,13 @@ func (t *Teacher) screen(n int) error {
 	return t.texts(labelled{"idea", key + ".idea"}, labelled{"then", key + ".next"})
 }
 
-// named plays a lock in a race, both by name.
-func (s *Stage) named(id, raceID string) (*race.Outcome, error) {
+// Lines returns a text in a language with its places filled in; nil: there is none.
+func (s *Stage) Lines(ctx context.Context, lang, key string) ([]string, error) {
+	return (&filler{ctx, lang, s, nil}).lines(key)
+}
+
+// Named plays a lock in a race, both by name.
+func (s *Stage) Named(id, raceID string) (*race.Outcome, error) {
 	e, err := race.Strategy(id)
 	if err != nil {
 		return nil, err
