@@ -39,7 +39,7 @@ func Forge(ctx context.Context, m *Model, fault simulator.Choice) error {
 
 // Uncovered closes the views of m, visits the states of so many clients that can follow, most at most, and returns the number of
 // those that were visited and of the clients' views that are not among them, with the verdicts that were met.
-func Uncovered(ctx context.Context, m *Model, endless bool, clients, most int) (states, missing int, found []verdict.Word, err error) {
+func Uncovered(ctx context.Context, m *Model, endless bool, clients, most, without int) (states, missing int, found []verdict.Word, err error) {
 	sim, err := m.Simulator()
 	if err != nil {
 		return 0, 0, nil, err
@@ -55,6 +55,14 @@ func Uncovered(ctx context.Context, m *Model, endless bool, clients, most int) (
 			return 0, 0, nil, err
 		}
 		if err = p.close(ctx); err == nil {
+			n := 0
+			for _, g := range p.groups { // without: every so many-th view is taken out; 0: none is
+				for _, v := range g.views {
+					if n++; without > 0 && n%without == 0 {
+						delete(g.known, v)
+					}
+				}
+			}
 			states, missing, words, err := p.uncovered(clients, most)
 			return states, missing, words.list(), err
 		}

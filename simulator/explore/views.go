@@ -133,11 +133,17 @@ type prover struct {
 	found  wordSet
 	proved Proof
 	orders map[int][][]int
+
+	unchanged shared // of the last step
+	unmoved   viewOf
 }
 
 type group struct {
 	views []viewOf
 	known map[viewOf]bool
+	// alone are the choices of a view's client, as client 1, that change nothing but its own part and that no judge sees:
+	// what they lead to was entered once, with whomever it shares a world.
+	alone map[viewOf]map[simulator.Choice]bool
 }
 
 type queued struct {
@@ -205,7 +211,7 @@ func (p *prover) close(ctx context.Context) error {
 func (p *prover) add(s shared, v viewOf) {
 	g := p.groups[s]
 	if g == nil {
-		g = &group{known: map[viewOf]bool{}}
+		g = &group{known: map[viewOf]bool{}, alone: map[viewOf]map[simulator.Choice]bool{}}
 		p.groups[s] = g
 	}
 	if g.known[v] {
@@ -276,16 +282,44 @@ func (p *prover) world(s *shared, a, b viewOf) error {
 	}
 	moves := slices.Clone(p.successors.moves)
 	state := slices.Clone(cur)
+	of := [2]viewOf{a, b}
 	for i := range moves {
-		if m := &moves[i]; m.client >= 2 {
+		m := &moves[i]
+		if m.client >= 2 {
+			continue
+		}
+		if m.client >= 0 && p.madeAlone(s, &of[m.client], m) {
 			continue
 		}
 		copy(p.successors.cur, state)
-		if err := p.step(&moves[i], gone); err != nil {
+		same, err := p.step(m, gone, s, &of[1-max(m.client, 0)])
+		if err != nil {
 			return err
+		}
+		if m.client >= 0 && same {
+			p.noteAlone(s, &of[m.client], m)
 		}
 	}
 	return nil
+}
+
+// asFirst is the choice of a move as client 1 would make it.
+func (p *prover) asFirst(m *move) simulator.Choice {
+	c := p.choices[m.choice]
+	c.Client = 1
+	return c
+}
+
+func (p *prover) madeAlone(s *shared, v *viewOf, m *move) bool {
+	return p.groups[*s].alone[*v][p.asFirst(m)]
+}
+
+func (p *prover) noteAlone(s *shared, v *viewOf, m *move) {
+	g := p.groups[*s]
+	if g.alone[*v] == nil {
+		g.alone[*v] = map[simulator.Choice]bool{}
+	}
+	g.alone[*v][p.asFirst(m)] = true
 }
 
 // join adds to a state what a view has of its client, as client c.
@@ -309,32 +343,37 @@ func (p *prover) join(state []uint32, v *viewOf, c int) error {
 	return nil
 }
 
-// step makes a move of the world in cur, and enters what the two clients then are.
-func (p *prover) step(m *move, gone uint16) error {
+// step makes a move of the world in cur, and enters what the two clients then are. It reports whether what is shared, before
+// the shared part of, and the client that did not move, before the view of it, are the same.
+func (p *prover) step(m *move, gone uint16, of *shared, idle *viewOf) (same bool, err error) {
 	n := p.successors
 	copy(n.next, n.cur)
 	var found wordSet
+	seen := uint32(0) // by the judges, who know both clients
 	if m.pass > 0 || m.together {
 		words, err := p.transitions.passTime(n.cur, n.next, n.choices[m.choice])
 		if err != nil {
-			return err
+			return false, err
 		}
 		found = words
 	} else {
-		events, err := n.apply(m)
-		if err != nil {
-			return err
+		if seen, err = n.apply(m); err != nil {
+			return false, err
 		}
-		found = p.transitions.judgeEvents(n.next, events)
+		found = p.transitions.judgeEvents(n.next, seen)
 	}
 	p.proved.Transitions++
 	p.found |= found
 	p.quotient.drop(n.next)
-	return p.project(n.next, gone)
+	p.unchanged = shared{}
+	if err := p.project(n.next, gone, 1-int(max(m.client, 0))); err != nil {
+		return false, err
+	}
+	return seen == 0 && p.unchanged == *of && p.unmoved == *idle, nil
 }
 
-// project enters the views of the two clients of a world.
-func (p *prover) project(state []uint32, gone uint16) error {
+// project enters the views of the two clients of a world, and notes that of one of them, from 0.
+func (p *prover) project(state []uint32, gone uint16, idle int) error {
 	rest := p.restTab.keys[state[p.restAt]]
 	judge := p.judgeTab.keys[state[p.judgeAt]]
 	calm := rest.WithoutOrphans()
@@ -391,6 +430,9 @@ func (p *prover) project(state []uint32, gone uint16) error {
 				return err
 			}
 			p.add(s, v)
+			if c == idle {
+				p.unchanged, p.unmoved = s, v
+			}
 		}
 		return nil
 	})
