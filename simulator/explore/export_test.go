@@ -80,7 +80,7 @@ func (p *prover) uncovered(clients, most int) (states, missing int, found wordSe
 	for c := range p.clients {
 		start[c] = p.dead[c]
 		if c < clients {
-			if start[c], err = p.quotient.ofClass(p.fresh, c); err != nil {
+			if start[c], err = p.search.quotient.ofClass(p.fresh, c); err != nil {
 				return 0, 0, 0, err
 			}
 		}
@@ -95,20 +95,20 @@ func (p *prover) uncovered(clients, most int) (states, missing int, found wordSe
 		state := queue[0]
 		states++
 		missing += p.missing(state, clients)
-		copy(p.successors.cur, state)
-		if err := p.successors.listMoves(); err != nil {
+		copy(p.search.successors.cur, state)
+		if err := p.search.successors.listMoves(); err != nil {
 			return 0, 0, 0, err
 		}
-		for _, m := range slices.Clone(p.successors.moves) {
+		for _, m := range slices.Clone(p.search.successors.moves) {
 			if int(m.client) >= clients {
 				continue
 			}
-			n := p.successors
+			n := p.search.successors
 			copy(n.cur, state)
 			copy(n.next, state)
 			var words wordSet
 			if m.pass > 0 || m.together {
-				if words, err = p.transitions.passTime(n.cur, n.next, n.choices[m.choice]); err != nil {
+				if words, err = p.search.transitions.passTime(n.cur, n.next, n.choices[m.choice]); err != nil {
 					return 0, 0, 0, err
 				}
 			} else {
@@ -116,10 +116,10 @@ func (p *prover) uncovered(clients, most int) (states, missing int, found wordSe
 				if err != nil {
 					return 0, 0, 0, err
 				}
-				words = p.transitions.judgeEvents(n.next, events)
+				words = p.search.transitions.judgeEvents(n.next, events)
 			}
 			found |= words
-			p.quotient.drop(n.next)
+			p.search.quotient.drop(n.next)
 			n.next[p.restAt] = p.restTab.id(p.restTab.keys[n.next[p.restAt]].WithoutVersion()) // as in the views
 			if next := slices.Clone(n.next); !seen[key(next)] {
 				seen[key(next)] = true
@@ -160,7 +160,7 @@ func (p *prover) missing(state []uint32, clients int) (missing int) {
 				to[i+1] = uint8(name + 1)
 			}
 			renamed := slices.Clone(common)
-			if p.quotient.rename(renamed, &to) != nil {
+			if p.search.quotient.rename(renamed, &to) != nil {
 				continue
 			}
 			s := shared{rest: renamed[p.restAt], judge: renamed[p.judgeAt]}
@@ -179,7 +179,7 @@ func (p *prover) missing(state []uint32, clients int) (missing int) {
 				mine, _ = p.sim.Symmetry().Rest(mine, &swap)
 				v := viewOf{orphans: p.restTab.id(mine), judge: p.judgeTab.id(own), part: p.dead[0]}
 				if !p.clientTab[c-1].keys[state[c-1]].Ended() {
-					v.part, _ = p.quotient.class(c-1, state[c-1])
+					v.part, _ = p.search.quotient.class(c-1, state[c-1])
 				}
 				for i := range names {
 					for who := 1; who <= p.clients; who++ {

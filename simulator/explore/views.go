@@ -118,7 +118,8 @@ type viewOf struct {
 }
 
 type prover struct {
-	*search
+	*tables
+	search  *search
 	endless bool
 	most    int
 	full    simulator.RestPart // with all faults
@@ -153,7 +154,8 @@ type queued struct {
 
 func newProver(sim *simulator.Simulator, opt Options, endless bool, most int) (*prover, error) {
 	p := &prover{search: newSearch(sim, opt), endless: endless, most: most, named: map[uint32]uint16{}, groups: map[shared]*group{}, orders: map[int][][]int{}}
-	p.successors.noReduction = true
+	p.tables = p.search.tables
+	p.search.successors.noReduction = true
 	w := sim.NewWorld()
 	p.full = sim.Parts().Rest(&w)
 	p.calm = p.restTab.id(simulator.RestPart{})
@@ -171,7 +173,7 @@ func newProver(sim *simulator.Simulator, opt Options, endless bool, most int) (*
 		break
 	}
 	var err error
-	p.fresh, err = p.quotient.class(0, p.client(0, &w))
+	p.fresh, err = p.search.quotient.class(0, p.client(0, &w))
 	return p, err
 }
 
@@ -204,7 +206,7 @@ func (p *prover) close(ctx context.Context) error {
 		}
 	}
 	p.proved.Closed = true
-	return p.checkCode()
+	return p.search.checkCode()
 }
 
 // add enters a view of a shared part.
@@ -240,8 +242,38 @@ func (p *prover) world(s *shared, a, b viewOf) error {
 		return nil
 	}
 	p.proved.Worlds++
-	cur := p.successors.cur
-	var gone uint16 // outsiders that cannot act
+	gone, err := p.put(s, &a, &b)
+	if err != nil {
+		return err
+	}
+	if err := p.search.successors.listMoves(); err != nil {
+		return err
+	}
+	moves, state := slices.Clone(p.search.successors.moves), slices.Clone(p.search.successors.cur)
+	of := [2]viewOf{a, b}
+	for i := range moves {
+		m := &moves[i]
+		if m.client >= 2 {
+			continue
+		}
+		if m.client >= 0 && p.madeAlone(s, &of[m.client], m) {
+			continue
+		}
+		copy(p.search.successors.cur, state)
+		same, err := p.step(m, gone, s, &of[1-max(m.client, 0)])
+		if err != nil {
+			return err
+		}
+		if m.client >= 0 && same {
+			p.noteAlone(s, &of[m.client], m)
+		}
+	}
+	return nil
+}
+
+// put puts the world of two views into cur. gone are the outsiders, bit c for client c, that cannot act.
+func (p *prover) put(s *shared, a, b *viewOf) (gone uint16, err error) {
+	cur := p.search.successors.cur
 	to := history.Same()
 	for i := range s.names {
 		outsider := uint8(3 + i)
@@ -255,9 +287,8 @@ func (p *prover) world(s *shared, a, b viewOf) error {
 		}
 	}
 	cur[0] = a.part
-	var err error
-	if cur[1], err = p.quotient.ofClass(b.part, 1); err != nil {
-		return err
+	if cur[1], err = p.search.quotient.ofClass(b.part, 1); err != nil {
+		return 0, err
 	}
 	for c := 2; c < p.clients; c++ {
 		cur[c] = p.dead[c]
@@ -267,40 +298,14 @@ func (p *prover) world(s *shared, a, b viewOf) error {
 	}
 	cur[p.restAt], cur[p.judgeAt] = s.rest, s.judge
 	if to != history.Same() {
-		if err := p.quotient.rename(cur, &to); err != nil {
-			return err
+		if err := p.search.quotient.rename(cur, &to); err != nil {
+			return 0, err
 		}
 	}
-	if err := p.join(cur, &a, 1); err != nil {
-		return err
+	if err := p.join(cur, a, 1); err != nil {
+		return 0, err
 	}
-	if err := p.join(cur, &b, 2); err != nil {
-		return err
-	}
-	if err := p.successors.listMoves(); err != nil {
-		return err
-	}
-	moves := slices.Clone(p.successors.moves)
-	state := slices.Clone(cur)
-	of := [2]viewOf{a, b}
-	for i := range moves {
-		m := &moves[i]
-		if m.client >= 2 {
-			continue
-		}
-		if m.client >= 0 && p.madeAlone(s, &of[m.client], m) {
-			continue
-		}
-		copy(p.successors.cur, state)
-		same, err := p.step(m, gone, s, &of[1-max(m.client, 0)])
-		if err != nil {
-			return err
-		}
-		if m.client >= 0 && same {
-			p.noteAlone(s, &of[m.client], m)
-		}
-	}
-	return nil
+	return gone, p.join(cur, b, 2)
 }
 
 // asFirst is the choice of a move as client 1 would make it.
@@ -346,12 +351,12 @@ func (p *prover) join(state []uint32, v *viewOf, c int) error {
 // step makes a move of the world in cur, and enters what the two clients then are. It reports whether what is shared, before
 // the shared part of, and the client that did not move, before the view of it, are the same.
 func (p *prover) step(m *move, gone uint16, of *shared, idle *viewOf) (same bool, err error) {
-	n := p.successors
+	n := p.search.successors
 	copy(n.next, n.cur)
 	var found wordSet
 	seen := uint32(0) // by the judges, who know both clients
 	if m.pass > 0 || m.together {
-		words, err := p.transitions.passTime(n.cur, n.next, n.choices[m.choice])
+		words, err := p.search.transitions.passTime(n.cur, n.next, n.choices[m.choice])
 		if err != nil {
 			return false, err
 		}
@@ -360,16 +365,23 @@ func (p *prover) step(m *move, gone uint16, of *shared, idle *viewOf) (same bool
 		if seen, err = n.apply(m); err != nil {
 			return false, err
 		}
-		found = p.transitions.judgeEvents(n.next, seen)
+		found = p.search.transitions.judgeEvents(n.next, seen)
 	}
 	p.proved.Transitions++
 	p.found |= found
-	p.quotient.drop(n.next)
+	p.search.quotient.drop(n.next)
 	p.unchanged = shared{}
 	if err := p.project(n.next, gone, 1-int(max(m.client, 0))); err != nil {
 		return false, err
 	}
 	return seen == 0 && p.unchanged == *of && p.unmoved == *idle, nil
+}
+
+// An actor is what a client of a world of two has.
+type actor struct {
+	orphans  simulator.RestPart
+	ended    bool
+	isActing bool // it can still act: it lives on, or is a ghost
 }
 
 // project enters the views of the two clients of a world, and notes that of one of them, from 0.
@@ -380,11 +392,7 @@ func (p *prover) project(state []uint32, gone uint16, idle int) error {
 	if p.endless {
 		calm = calm.WithBudgetOf(&p.full)
 	}
-	var clients [2]struct {
-		orphans  simulator.RestPart
-		ended    bool
-		isActing bool // it can still act: it lives on, or is a ghost
-	}
+	var clients [2]actor
 	for c := range clients {
 		one := &clients[c]
 		one.orphans = p.sim.Parts().OrphansOf(&rest, c+1)
@@ -403,17 +411,7 @@ func (p *prover) project(state []uint32, gone uint16, idle int) error {
 	return p.canonical(common, names, func(s shared, slots []int) error {
 		for c := range clients {
 			one := &clients[c]
-			v := viewOf{part: p.fresh, orphans: p.calm, judge: p.idle}
-			for i, name := range slots {
-				switch {
-				case gone>>name&1 != 0:
-					v.names[i] = nobody
-				case name == c+1 && one.isActing:
-					v.names[i] = self
-				default:
-					v.names[i] = other
-				}
-			}
+			v := viewOf{part: p.fresh, orphans: p.calm, judge: p.idle, names: statuses(slots, gone, c+1, one.isActing)}
 			if one.ended { // it begins anew, under a name of its own
 				anew := v
 				for i := range slots {
@@ -438,6 +436,21 @@ func (p *prover) project(state []uint32, gone uint16, idle int) error {
 	})
 }
 
+// statuses are those of the names of a shared part for client c, from 1. gone cannot act.
+func statuses(slots []int, gone uint16, c int, acting bool) (of [Outsiders]status) {
+	for i, name := range slots {
+		switch {
+		case gone>>name&1 != 0:
+			of[i] = nobody
+		case name == c && acting:
+			of[i] = self
+		default:
+			of[i] = other
+		}
+	}
+	return of
+}
+
 // describe puts what client c, from 0, is into a view, as client 1.
 func (p *prover) describe(v *viewOf, state []uint32, c int, orphans *simulator.RestPart, judge *verdict.Safety, ghost bool) (err error) {
 	own, mine := judge.Of(c+1), *orphans
@@ -450,7 +463,7 @@ func (p *prover) describe(v *viewOf, state []uint32, c int, orphans *simulator.R
 	}
 	v.orphans, v.judge = p.restTab.id(mine), p.judgeTab.id(own)
 	if v.part = p.dead[0]; !ghost {
-		v.part, err = p.quotient.class(c, state[c])
+		v.part, err = p.search.quotient.class(c, state[c])
 	}
 	return err
 }
@@ -515,7 +528,7 @@ func (p *prover) canonical(state []uint32, names uint16, enter func(s shared, sl
 		}
 		renamed := slices.Clone(state)
 		if to != history.Same() {
-			if err := p.quotient.rename(renamed, &to); err != nil {
+			if err := p.search.quotient.rename(renamed, &to); err != nil {
 				return err
 			}
 		}
@@ -563,8 +576,8 @@ func (p *prover) proof(why *NotProvableError) *Proof {
 	if why != nil {
 		r.Refused, r.Closed = why, false
 	}
-	p.learn()
-	r.Histories, r.Assumed, r.Lengths = p.sim.Histories(), p.opt.assumed.Assumptions, p.lengths.List
+	p.search.learn()
+	r.Histories, r.Assumed, r.Lengths = p.sim.Histories(), p.search.opt.assumed.Assumptions, p.search.lengths.List
 	r.Harms = slices.DeleteFunc(p.found.list(), func(w verdict.Word) bool { return !slices.Contains(Provable, w) })
 	return r
 }
