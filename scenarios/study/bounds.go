@@ -115,6 +115,9 @@ func (b Bounds) Check(entry lock.Entry) error {
 	if entry.Sessions() && b.Allows(faults.Return) {
 		return i18n.Errorf("error.bound.return", "budget", b.Budget, "lock", entry.ID, "clients", b.Clients+1)
 	}
+	if entry.Shards == 0 && b.Allows(faults.ServerList) {
+		return i18n.Errorf("error.bound.list", "budget", b.Budget, "lock", entry.ID)
+	}
 	if err := b.canUse(entry); err != nil {
 		return err
 	}
@@ -397,7 +400,7 @@ func (b Bounds) Model(entry lock.Entry) (*explore.Model, error) {
 		return nil, err
 	}
 	return &explore.Model{
-		Scope: b.Scope, Entry: entry, Timing: b.timing(), Inside: b.Work, Retries: explore.RetrySleeps(b.TTL, b.Retries),
+		Scope: b.Scope, Entry: entry, Timing: b.timing(entry), Inside: b.Work, Retries: explore.RetrySleeps(b.TTL, b.Retries),
 		Replicas: replicas(budget), Faults: budget, ClockJumps: clockJumps(budget) + b.Skew, Skews: b.skews(),
 		Checkpoint: checkpoint.Config{File: b.Checkpoint, Search: b.title(entry), Now: b.Now},
 	}, nil
