@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"slices"
 	"strconv"
+	"sync"
 )
 
 // A ring is consistent hashing as Jedis has it (redis.clients.util.Sharded of 2.0.0, May
@@ -26,6 +27,18 @@ type point struct {
 }
 
 const pointsPerServer = 160
+
+// rings has the rings that were made, by number of servers: a ring depends on nothing else.
+var rings sync.Map
+
+// ringOf returns newRing(servers), made once.
+func ringOf(servers int) ring {
+	r, ok := rings.Load(servers)
+	if !ok {
+		r, _ = rings.LoadOrStore(servers, newRing(servers))
+	}
+	return r.(ring)
+}
 
 // newRing returns the ring of a list of so many servers, at least one.
 func newRing(servers int) ring {
