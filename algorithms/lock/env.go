@@ -19,9 +19,9 @@ type Env struct {
 	// does not know.
 	Nodes []redis.UniversalClient
 	// Shards returns the client's present list of servers, for the strategies that choose
-	// the server of a key from a list (see Entry.Shards): positions in Nodes, at least one,
-	// in the order of the list. Two clients may have different lists at one time, and a
-	// list may change between two calls. nil: the list is Nodes, and does not change.
+	// the server of a key from a list (see Entry.Shards): positions in Nodes, in
+	// the order of the list. Two clients may have different lists at one time, and a list may
+	// change between two calls. nil, or an empty list: all of Nodes.
 	Shards func() []int
 	// ZooKeeper is the client's session with an ensemble, for the strategies that
 	// lock there. Otherwise it is nil.

@@ -77,11 +77,12 @@ type shards struct{ env lock.Env }
 
 // node returns the server that the client's present list gives for a key.
 func (s shards) node(key string) redis.UniversalClient {
-	if s.env.Shards == nil {
-		return s.env.Nodes[ringOf(len(s.env.Nodes)).place(key)]
+	if s.env.Shards != nil {
+		if list := s.env.Shards(); len(list) > 0 {
+			return s.env.Nodes[list[ringOf(len(list)).place(key)]]
+		}
 	}
-	list := s.env.Shards()
-	return s.env.Nodes[list[ringOf(len(list)).place(key)]]
+	return s.env.Nodes[ringOf(len(s.env.Nodes)).place(key)]
 }
 
 // setnxThenExpire is the function of that name, with a choice of the server for each command.

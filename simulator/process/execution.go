@@ -274,7 +274,7 @@ func (p *Code) RestFor(stage int, d time.Duration, kept Memory) {
 }
 
 // Shards reads the client's list of servers: their places among all servers, from 0, in ascending
-// order. The list may change while the code runs.
+// order; none, if it has no list. The list may change while the code runs.
 func (p *Code) Shards() (list []int) {
 	for rest := uint64(p.MustAsk(Op{Kind: Listed}).Val); rest != 0; rest &= rest - 1 {
 		list = append(list, bits.TrailingZeros64(rest))
