@@ -25,11 +25,6 @@ func setnxThenExpire(ctx context.Context, node redis.UniversalClient, key, value
 	if err := setnx(ctx, node, key, value, ttl); err != nil {
 		return err
 	}
-	return thenExpire(ctx, node, key, ttl)
-}
-
-// thenExpire sets the TTL of a key that was just created, in whole seconds.
-func thenExpire(ctx context.Context, node redis.UniversalClient, key string, ttl time.Duration) error {
 	// Until the server runs EXPIRE the key has no TTL. The reply is not checked.
 	if err := node.Expire(ctx, key, ttl).Err(); err != nil {
 		return lock.Unknown("EXPIRE", key, err)

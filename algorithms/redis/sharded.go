@@ -90,7 +90,7 @@ func (s shards) setnxThenExpire(ctx context.Context, _ redis.UniversalClient, ke
 	if err := setnx(ctx, s.node(key), key, value, ttl); err != nil {
 		return err
 	}
-	return thenExpire(ctx, s.node(key), key, ttl)
+	return expireBlind(ctx, s.node(key), key, value, ttl)
 }
 
 // on sends a deletion to the key's server, in place of the one that it is given.
