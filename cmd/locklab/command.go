@@ -60,7 +60,7 @@ func groups() []group {
 		{"compare", []*command{matrixCommand(), chartCommand()}},
 		{"prove", []*command{exploreCommand(), verifyCommand(), checkCommand()}},
 		{"more", []*command{
-			listCommand(), replayCommand(), liveCommand(), secondOpinionCommand(), fleetCommand(), mergeCommand(), completionCommand(),
+			listCommand(), replayCommand(), lessonCommand(), liveCommand(), secondOpinionCommand(), fleetCommand(), mergeCommand(), completionCommand(),
 		}},
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"locklab/algorithms"
+	"locklab/reports/deck"
+	"locklab/reports/game"
 	"locklab/reports/lessons"
 	"locklab/reports/text"
 	"locklab/scenarios"
@@ -48,7 +50,8 @@ func completionCommand() *command {
 var flagValues = map[string]completer{
 	"strategies": locks, "against": locks, "scenarios": races, "families": families,
 	"expect": oneOf(verdictNames), "verdict": oneOf(play.HarmNames()), "harm": oneOf(play.HarmNames()),
-	"view": oneOf(viewNames), "lang": oneOf(languages()), "color": oneOf(colors),
+	"view": oneOf(viewNames), "open": oneOf(deck.Views), "lang": oneOf(languages()), "color": oneOf(colors),
+	"difficulty": oneOf(game.Difficulties), "lesson": oneOf(lessonNames()),
 }
 
 // completeArguments has a shell complete the arguments of a command. A command without arguments is offered
@@ -155,10 +158,15 @@ func aLockAndARace(lang string, before []string) []cobra.Completion {
 	return aLock(lang, before)
 }
 
+// lessonSubjects completes what a lesson can be about, any number of times.
+func lessonSubjects(lang string, _ []string) []cobra.Completion {
+	return slices.Concat([]cobra.Completion{"path", "debate"}, families(lang, nil), locks(lang, nil), races(lang, nil))
+}
+
 // explainable completes what explain explains: words first, and after one of them what it takes.
 func explainable(lang string, before []string) []cobra.Completion {
 	if len(before) == 0 {
-		words := append([]string{"path", "interview", "glossary", "asynq"}, lessons.Terms()...)
+		words := append([]string{"path", "interview", "debate", "glossary", "asynq"}, lessons.Terms()...)
 		return slices.Concat(words, locks(lang, nil), races(lang, nil))
 	}
 	switch before[0] {
@@ -166,7 +174,7 @@ func explainable(lang string, before []string) []cobra.Completion {
 		return oneOf(lessons.Topics())(lang, before[1:])
 	case "glossary":
 		return oneOf(lessons.Terms())(lang, before[1:])
-	case "path", "asynq":
+	case "path", "asynq", "debate":
 		return nil
 	}
 	return aLockAndARace(lang, before)

@@ -23,9 +23,13 @@ import (
 )
 
 func explainCommand() *command {
+	var markdown, page bool
 	return &command{
-		use:      "explain LOCK | RACE | LOCK RACE | LINK|FILE | path [N] | interview [TOPIC] | glossary | asynq | TERM",
-		examples: []string{"explain redlock", "explain R18 --lang zh", "explain 003-C failed-renewal", "explain path 3", "explain lease"},
+		use: "explain LOCK | RACE | LOCK RACE | LINK|FILE | path [N] | interview [TOPIC] | debate | glossary | asynq | TERM",
+		examples: []string{
+			"explain redlock", "explain R18 --lang zh", "explain 003-C failed-renewal", "explain path 3", "explain lease",
+			"explain token --html > token.html",
+		},
 		complete: explainable,
 		args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
@@ -33,17 +37,46 @@ func explainCommand() *command {
 			}
 			return nil
 		},
+		flags: func(f *flags) {
+			f.add("markdown", &markdown)
+			f.add("html", &page)
+		},
 		run: func(e *env, args []string) error {
-			return e.paged(func() error {
-				x := &explainer{e: e, stage: lessons.NewStage()}
-				x.teacher = lessons.NewTeacher(e.ctx, e.Printer, e.look(), x.stage)
-				x.teacher.Curve = func(out io.Writer, d *study.Doom, look reports.Look) error {
-					return chart.Text(out, &chart.Doom{Doom: d}, look)
-				}
-				return x.explain(args)
-			})
+			switch {
+			case (markdown || page) && e.json || markdown && page:
+				return text.Errorf("error.explain.formats")
+			case markdown:
+				return explainAs(e, args, lessons.Markdown)
+			case page:
+				return explainAs(e, args, func(b []lessons.Block) string { return lessons.HTML(e.Langs()[0], b) })
+			}
+			return e.paged(func() error { return newExplainer(e).explain(args) })
 		},
 	}
+}
+
+// unfolded is a width in which no text is folded.
+const unfolded = 100_000
+
+// explainAs prints what explain prints as text in another format.
+func explainAs(e *env, args []string, as func([]lessons.Block) string) error {
+	var said strings.Builder
+	inner := *e
+	inner.Printer, inner.color = &text.Printer{Out: &said, Lang: e.Lang, Width: unfolded}, "never"
+	if err := newExplainer(&inner).explain(args); err != nil {
+		return err
+	}
+	e.Printf("%s", as(lessons.Blocks(said.String())))
+	return nil
+}
+
+func newExplainer(e *env) *explainer {
+	x := &explainer{e: e, stage: lessons.NewStage()}
+	x.teacher = lessons.NewTeacher(e.ctx, e.Printer, e.look(), x.stage)
+	x.teacher.Curve = func(out io.Writer, d *study.Doom, look reports.Look) error {
+		return chart.Text(out, &chart.Doom{Doom: d}, look)
+	}
+	return x
 }
 
 // An explainer finds out what to explain and lets a teacher do it.
@@ -65,6 +98,8 @@ func (x *explainer) explain(args []string) error {
 		return x.interview(second)
 	case "glossary":
 		return x.glossary(second)
+	case "debate":
+		return x.show("debate.", explainedJSON{}, x.teacher.Debate)
 	case "asynq":
 		return x.show("asynq.", explainedJSON{}, x.teacher.Asynq) // the lock of the queue that a fleet uses
 	}
@@ -102,7 +137,7 @@ func (x *explainer) unknownName(name string) error {
 	for _, s := range scenarios.All() {
 		names = append(names, s.ID, s.Race)
 	}
-	names = append(append(names, lessons.Terms()...), "path", "interview", "glossary", "asynq")
+	names = append(append(names, lessons.Terms()...), "path", "interview", "debate", "glossary", "asynq")
 	return text.Errorf("error.explain", "name", name, "near", text.Near(name, names))
 }
 

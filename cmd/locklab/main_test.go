@@ -94,6 +94,9 @@ func TestOutputs(t *testing.T) {
 		"explain.interview": {"explain", "interview", "ttl"},
 		"explain.term":      {"explain", "lease", "--lang", "both"},
 		"explain.asynq":     {"explain", "asynq"},
+		"explain.debate":    {"explain", "debate"},
+		"lesson":            {"lesson", "setnx-expire", "redlock"},
+		"explain.debate.md": {"explain", "debate", "--lang", "zh", "--markdown"},
 		"matrix.part":       {"matrix", "--strategies", "token,redlock", "--scenarios", "R21,restart", "--width", "80"},
 		"sweep":             {"sweep", "pause/ttl=0:2:0.5", "--runs", "27", "--strategies", "setnx,token,watchdog"},
 	} {
@@ -272,6 +275,8 @@ func TestWrongUse(t *testing.T) {
 		{[]string{"explain"}, []string{"a lock, a race"}},
 		{[]string{"explain", "gcpause"}, []string{`"gcpause"`, "did you mean gc-pause"}},
 		{[]string{"explain", "leas"}, []string{`"leas"`, "did you mean lease"}},
+		{[]string{"explain", "token", "--html", "--markdown"}, []string{"--html"}},
+		{[]string{"explain", "debat"}, []string{`"debat"`, "did you mean debate"}},
 		{[]string{"explain", "path", "11"}, []string{`"11"`, "1 to 10"}},
 		{[]string{"explain", "interview", "redlok"}, []string{`"redlok"`, "did you mean redlock"}},
 		{[]string{"explain", "glossary", "fance"}, []string{`"fance"`, "did you mean"}},
@@ -474,6 +479,7 @@ func TestJSONFields(t *testing.T) {
 			"bounds": "", "timing": "", "uses": []any{}, "client_retries": 0.0, "skew_ns": 0.0, "tokens": "", "not_injected": []any{}, "claim": "", "scope": "", "may_happen": []any{}, "assumed": []any{},
 			"transitions": 0.0, "depth": 0.0, "complete": true, "verdicts": []any{}, "certificate": ""},
 		"explain token":                  {"version": 0.0, "strategy": map[string]any{}, "texts": map[string]any{}, "cells": []any{}},
+		"lesson path 3":                  {"version": 0.0, "title": "", "minutes": 0.0, "steps": []any{}},
 		"explain lease":                  {"version": 0.0, "texts": map[string]any{}},
 		"sweep pause/ttl=1:1:1 --runs 9": {"version": 0.0, "sweep": "", "axes": []any{}, "verdicts": []any{}, "assumptions": "", "takeaway": "", "series": []any{}},
 	} {

@@ -27,14 +27,17 @@ func TestGames(t *testing.T) {
 		args  []string
 	}{
 		"play":         {"1\n1\n1\nu\nh\n99\nno\nm redlok\ng\nm\n?\nq\n", []string{"play", "token", "--budget", "pause=1"}},
-		"play.level":   {"2\n1\n", []string{"play", "--level", "1"}},                                       // ends with the input
-		"play.zh":      {"g\nm setnx\nl\nq\n", []string{"play", "--level", "4", "--lang", "zh"}},           // what another lock cannot come to
-		"play.holds":   {"1\nh\nq\n", []string{"play", "token", "--budget", "crash=1", "--attempts", "1"}}, // no goal
+		"play.level":   {"2\n1\n", []string{"play", "--level", "1"}},                                              // ends with the input
+		"play.zh":      {"g\nm setnx\nl\nq\n", []string{"play", "--level", "4", "--lang", "zh"}},                  // what another lock cannot come to
+		"play.holds":   {"1\nh\nno\nh\nq\n", []string{"play", "token", "--budget", "crash=1", "--attempts", "1"}}, // nothing goes wrong
 		"play.any":     {"1\nh\nq\n", []string{"play", "token", "--timing", "any", "--fenced", "--budget", "pause=1", "--attempts", "1"}},
-		"play.cannot":  {"1\nh\nq\n", []string{"play", "--level", "11"}},
+		"play.cannot":  {"1\nh\nno\nq\n", []string{"play", "--level", "11"}},
+		"play.forced":  {"1\n1\n3\nu\nu\nq\n", []string{"play", "--level", "2"}},
+		"play.given":   {"g\nq\n", []string{"play", "--level", "20", "--lang", "both"}}, // up
 		"play.servers": {"g\nq\n", []string{"play", "--level", "23", "--width", "100"}},
 		"play.levels":  {"", []string{"play", "--levels"}},
-		"quiz":         {"a\nb\nx\nc\na\nq\n", []string{"quiz", "--seed", "7"}},
+		"quiz":         {"a\n2\nx\nl\nc\n1\nq\n", []string{"quiz", "--seed", "7"}},
+		"quiz.lesson":  {"a\nb\n", []string{"play", "quiz", "--seed", "1", "--lesson", "6", "--difficulty", "easy", "--count", "2"}},
 		"quiz.zh":      {"a\n", []string{"quiz", "--seed", "3", "--count", "2", "--lang", "zh"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -51,16 +54,16 @@ func TestGames(t *testing.T) {
 // plays it.
 func TestSavedGame(t *testing.T) {
 	effort.Unwatched(t, "one goroutine plays")
-	_, out, _ := typed(t, "1\n1\n2\n3\nq\n", "play", "setnx", "--budget", "crash=1")
+	_, out, _ := typed(t, "1\n1\n2\nq\n", "play", "setnx", "--budget", "crash=1")
 	link := strings.TrimSpace(out[strings.LastIndex(out, "locklab play ")+len("locklab play "):])
-	_, shown, _ := strings.Cut(out[strings.LastIndex(out, "> 3\n"):], "\n")
+	_, shown, _ := strings.Cut(out[strings.LastIndex(out, "> 2\n"):], "\n")
 	shown, _, _ = strings.Cut(shown, "pick>")
 	if _, again, _ := typed(t, "", "play", link); !strings.Contains(again, shown) {
 		t.Errorf("the link opens\n%s\nand was taken from\n%s", again, shown)
 	}
 	code, out, errs := typed(t, "", "play", link, "--json")
 	var p game.PositionJSON
-	if err := json.Unmarshal([]byte(out), &p); code != 0 || err != nil || p.Version != game.Format || p.Link != link || p.Steps != 4 || len(p.Moves) == 0 {
+	if err := json.Unmarshal([]byte(out), &p); code != 0 || err != nil || p.Version != game.Format || p.Link != link || p.Steps != 3 || len(p.Moves) == 0 {
 		t.Errorf("exit status %d, %v, %+v %s", code, err, p, errs)
 	}
 	if code, out, errs := call(t, "replay", link); code != 0 || !strings.Contains(out, "setnx (003-A)") {
@@ -95,6 +98,11 @@ func TestWrongGames(t *testing.T) {
 		{[]string{"quiz", "--count", "0"}, []string{"0", "1 to 40"}},
 		{[]string{"quiz", "--seed", "x"}, []string{`--seed "x"`}},
 		{[]string{"quiz", "token"}, []string{"token"}},
+		{[]string{"quiz", "--difficulty", "hrad"}, []string{"hrad", "easy, medium, hard"}},
+		{[]string{"quiz", "--strategies", "tokn"}, []string{"did you mean token"}},
+		{[]string{"quiz", "--lesson", "11"}, []string{"11", "1 to 10", "crash-before-expire"}},
+		{[]string{"quiz", "--strategies", "zk-recheck", "--difficulty", "easy"}, []string{"zk-recheck", "no such questions", "setnx-expire", "gc-pause"}},
+		{[]string{"quiz", "--lesson", "1", "--count", "20"}, []string{"--lesson 1", "not 20", "or less"}},
 		{[]string{"serve", "--port", "99999"}, []string{"99999"}},
 	} {
 		code, out, errs := call(t, c.args...)

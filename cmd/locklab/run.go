@@ -315,7 +315,7 @@ func (r *shownRun) writeFile(e *env, name string) error {
 		if draw == nil {
 			return runFormats[filepath.Ext(name)](e, w, r)
 		}
-		lanes := &chart.Lanes{History: r.History, Judgement: r.Judgement, Verdicts: r.Verdicts}
-		return draw(grounded(name, w), lanes, chart.Format{Lang: e.Langs()[0]})
+		run := &chart.Timeline{History: r.History, Judgement: r.Judgement, Verdicts: r.Verdicts}
+		return draw(grounded(name, w), run, chart.Format{Lang: e.Langs()[0]})
 	})
 }

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"locklab/reports/board"
@@ -58,13 +57,12 @@ func serveSite(e *env, s *site, l net.Listener) error {
 	return nil
 }
 
-// site is the page and its engine.
+// site is the page and its engines: one for what is waited for, and one for what the page asks
+// for beside that.
 type site struct {
-	host string
-	page []byte
-
-	mu    sync.Mutex
-	table game.Table
+	host   string
+	page   []byte
+	tables [2]chan *game.Table // each with its table, while it is free
 }
 
 func newSite(host string) (*site, error) {
@@ -76,10 +74,15 @@ func newSite(host string) (*site, error) {
 	if err := board.Write(&b, board.Page{Data: data}); err != nil {
 		return nil, err
 	}
-	stage := lessons.NewSmallStage()
-	return &site{host: host, page: b.Bytes(), table: game.Table{Lesson: func(ctx context.Context, lang, name string) (string, error) {
-		return lessons.Read(ctx, stage, lang, name)
-	}}}, nil
+	s := &site{host: host, page: b.Bytes()}
+	for i := range s.tables {
+		stage := lessons.NewSmallStage()
+		s.tables[i] = make(chan *game.Table, 1)
+		s.tables[i] <- &game.Table{Lesson: func(ctx context.Context, lang, name string) (string, error) {
+			return lessons.Read(ctx, stage, lang, name)
+		}}
+	}
+	return s, nil
 }
 
 // mostRequest is the size of the largest request of the page, in bytes; links are short.
@@ -114,17 +117,26 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			http.Error(w, "the request did not come whole", http.StatusBadRequest)
 			return
 		}
-		reply(w, "application/json", s.answer(r.Context(), request))
+		reply(w, "application/json", s.answer(r.Context(), r.URL.Query().Has("aside"), request))
 	default:
 		http.NotFound(w, r)
 	}
 }
 
-// answer has one request answered after the other.
-func (s *site) answer(ctx context.Context, request []byte) []byte {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.table.Answer(ctx, request)
+// answer has one request answered after the other by each engine. It ends with the request that
+// the browser has taken back.
+func (s *site) answer(ctx context.Context, aside bool, request []byte) []byte {
+	free := s.tables[0]
+	if aside {
+		free = s.tables[1]
+	}
+	select {
+	case <-ctx.Done():
+		return nil // nobody reads it
+	case table := <-free:
+		defer func() { free <- table }()
+		return table.Answer(ctx, request)
+	}
 }
 
 // reply sends what is ready now, which may be long after the request.

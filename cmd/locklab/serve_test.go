@@ -128,10 +128,10 @@ func TestServePatience(t *testing.T) {
 		t.Fatal(err)
 	}
 	const long = 10 * time.Minute
-	s.table.Lesson = func(context.Context, string, string) (string, error) {
+	teach(s, func(context.Context, string, string) (string, error) {
 		time.Sleep(long) // of the bubble's time: none of ours
 		return "", nil
-	}
+	})
 	for name, sent := range map[string]string{
 		"silence":        "",
 		"half a header":  "POST /answer HTTP/1.1\r\nHo",
@@ -177,6 +177,57 @@ func TestServePatience(t *testing.T) {
 			}
 		})
 	})
+}
+
+// teach sets the lessons of a site's first engine.
+func teach(s *site, lesson func(ctx context.Context, lang, name string) (string, error)) {
+	table := <-s.tables[0]
+	table.Lesson = lesson
+	s.tables[0] <- table
+}
+
+// TestServeTakenBack: a request that the browser takes back ends, and frees its engine; what the page
+// asks for beside it is answered meanwhile.
+func TestServeTakenBack(t *testing.T) {
+	s, err := newSite("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun, ended := make(chan bool), make(chan bool)
+	teach(s, func(ctx context.Context, _, _ string) (string, error) {
+		close(begun)
+		<-ctx.Done()
+		close(ended)
+		return "", ctx.Err()
+	})
+	server := httptest.NewServer(s)
+	defer server.Close()
+	s.host = strings.TrimPrefix(server.URL, "http://")
+	ask := func(ctx context.Context, path, request string) (string, error) {
+		r, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL+path, strings.NewReader(request))
+		if err != nil {
+			return "", err
+		}
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			return "", err
+		}
+		defer answer.Body.Close()
+		said, err := io.ReadAll(answer.Body)
+		return string(said), err
+	}
+	ctx, takeBack := context.WithCancel(t.Context())
+	go ask(ctx, "/answer", `{"do":"lesson","name":"x"}`)
+	<-begun
+	const request = `{"do":"level","number":2}`
+	if said, err := ask(t.Context(), "/answer?aside", request); err != nil || !strings.Contains(said, `"lock":"setnx"`) {
+		t.Errorf("aside: %.200s, %v", said, err)
+	}
+	takeBack()
+	<-ended
+	if said, err := ask(t.Context(), "/answer", request); err != nil || !strings.Contains(said, `"lock":"setnx"`) {
+		t.Errorf("afterwards: %.200s, %v", said, err)
+	}
 }
 
 // inBubble has a site served in memory, in a bubble with a clock of its own. dial returns the

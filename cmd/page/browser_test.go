@@ -3,11 +3,8 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -18,9 +15,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
-	"time"
 
 	"locklab/algorithms"
 	"locklab/reports/board"
@@ -58,18 +53,25 @@ func native(t *testing.T) http.Handler {
 	if err := board.Write(&content, board.Page{Data: data}); err != nil {
 		t.Fatal(err)
 	}
-	var mu sync.Mutex
-	stage := lessons.NewSmallStage()
-	table := game.Table{Lesson: func(ctx context.Context, lang, name string) (string, error) {
-		return lessons.Read(ctx, stage, lang, name)
-	}}
+	var mus [2]sync.Mutex
+	var tables [2]game.Table
+	for i := range tables {
+		stage := lessons.NewSmallStage()
+		tables[i].Lesson = func(ctx context.Context, lang, name string) (string, error) {
+			return lessons.Read(ctx, stage, lang, name)
+		}
+	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(content.Bytes()) })
 	mux.HandleFunc("POST /answer", func(w http.ResponseWriter, r *http.Request) {
 		request, _ := io.ReadAll(r.Body)
-		mu.Lock()
-		defer mu.Unlock()
-		_, _ = w.Write(table.Answer(r.Context(), request))
+		i := 0
+		if r.URL.Query().Has("aside") {
+			i = 1
+		}
+		mus[i].Lock()
+		defer mus[i].Unlock()
+		_, _ = w.Write(tables[i].Answer(r.Context(), request))
 	})
 	return mux
 }
@@ -81,9 +83,7 @@ func TestPageInBrowser(t *testing.T) {
 	effort.OnlyExhaustive(t, "it builds the page, and drives a browser")
 	chromium := installed(t, "chromium", "chromium-browser", "google-chrome")
 	dir := t.TempDir()
-	if err := write(dir); err != nil {
-		t.Fatal(err)
-	}
+	compiled := sync.OnceValue(func() error { return write(dir) })
 	host := httptest.NewServer(http.FileServer(http.Dir(filepath.Join(dir, "site"))))
 	defer host.Close()
 	served := httptest.NewServer(native(t))
@@ -92,6 +92,11 @@ func TestPageInBrowser(t *testing.T) {
 	t.Run("report", func(t *testing.T) { b.report(t, dir) })
 	for name, url := range map[string]string{"file": "file://" + filepath.Join(dir, pageFile), "hosted": host.URL + "/", "served": served.URL + "/"} {
 		t.Run(name, func(t *testing.T) {
+			if name != "served" {
+				if err := compiled(); err != nil {
+					t.Fatal(err)
+				}
+			}
 			b.t, b.requests, b.errors = t, nil, nil
 			b.open(url, 1280, 900)
 			b.wait(`state.ready`)
@@ -100,7 +105,18 @@ func TestPageInBrowser(t *testing.T) {
 			b.wait(`!state.busy && state.view === "game"`)
 			b.key("h")
 			b.wait(`!state.busy && state.hinted >= 0`)
+			b.wait(`document.querySelector("p.hint").textContent === state.why && /first|wait/.test(state.why)`) // at the move
 			b.look(name + "-level")
+			b.do(`playLevel(11)`)
+			b.wait(`!state.busy && state.level.number === 11 && !/impossible|cannot be done:/.test(document.getElementById("main").textContent)`)
+			b.key("h") // asks, and does not tell
+			b.wait(`!state.busy && state.hinted < 0 && /at all/.test(document.querySelector("p.hint").textContent)`)
+			b.key("c")
+			b.wait(`!state.busy && state.proved.right && best(DATA.levels[10]).proved && document.querySelector(".end")`)
+			b.do(`playLevel(2)`)
+			b.wait(`!state.busy && state.level.number === 2`)
+			b.key("c") // wrong: it can be done
+			b.wait(`!state.busy && !state.proved && /can be done/.test(document.getElementById("message").textContent)`)
 			for range 60 { // each hint is followed, by keyboard
 				if b.is(`state.at.verdicts.includes(state.harm)`) {
 					break
@@ -120,7 +136,7 @@ func TestPageInBrowser(t *testing.T) {
 			b.click(`Take back`)
 			b.wait(`!state.busy && !state.at.verdicts.includes("ORPHAN")`)
 			b.do(`mend("token")`)
-			b.wait(`!state.busy && state.mended`)
+			b.wait(`!state.busy && state.mended && document.querySelector(".side select").value === "token"`)
 			b.look(name + "-mended")
 			b.key("l")
 			b.wait(`document.documentElement.lang === "zh" && state.view === "game"`)
@@ -129,8 +145,8 @@ func TestPageInBrowser(t *testing.T) {
 			b.key("l")
 			b.do(`startQuiz(7)`)
 			b.wait(`!state.busy && state.question`)
-			b.key("1")
-			b.wait(`state.chosen === 0`)
+			b.key("b") // as in a terminal
+			b.wait(`chosen() === 1`)
 			b.look(name + "-quiz")
 			b.do(`playFree("token", "pause=1", { timing: "any", fenced: true })`)
 			b.wait(`!state.busy && state.view === "game" && /timing=any/.test(state.at.bounds) && /fenced=true/.test(state.at.bounds)`)
@@ -142,6 +158,12 @@ func TestPageInBrowser(t *testing.T) {
 			b.wait(`location.hash === "#" + state.at.link`)
 			if name != "hosted" { // the same engine as in the file
 				b.raceAndLessons(name)
+				b.line(name)
+				b.history(name)
+				b.touches(name)
+			}
+			if name == "served" {
+				b.gallery()
 			}
 			b.do(`open("quiz")`)
 			b.do(`openLink("locklab2-damaged")`)
@@ -169,6 +191,7 @@ func (b *browser) raceAndLessons(name string) {
 	b.do(`location.hash = "race.token.gc-pause"`)
 	b.wait(`!state.busy && state.view === "race" && state.moving`)
 	b.look(name + "-race")
+	b.wait(`document.querySelector(".motion-card.overlap")`) // at its verdict, not at its idle end
 	b.key("Home")
 	b.wait(`state.moving.where() === 0`)
 	b.key("ArrowRight")
@@ -183,8 +206,13 @@ func (b *browser) raceAndLessons(name string) {
 	b.look(name + "-race-zh")
 	b.key("t")
 	b.key("l")
-	b.do(`document.querySelector(".motion-controls").children[2].click()`)
+	b.press(`document.querySelector(".motion-controls").children[2]`)
 	b.wait(`state.moving.where() > 0.81`)
+	b.key(" ") // the focus has returned to the picture: it stops
+	b.wait(`document.querySelector(".motion-controls").children[2].textContent === "▶" && state.moving.where() < 1`)
+	b.do(`document.querySelector(".motion-controls").children[0].focus()`)
+	b.key(" ") // a button that has the focus is pressed
+	b.wait(`state.moving.where() === 0`)
 	b.do(`window.small = document.querySelector(".motion-picture").getBoundingClientRect().width`)
 	b.key("p") // large type, for a projector: letters and pictures, and it is remembered
 	b.wait(`keep.get("large") === "yes" && parseFloat(getComputedStyle(document.body).fontSize) > 20 && document.querySelector(".motion-picture").getBoundingClientRect().width > small`)
@@ -203,14 +231,26 @@ func (b *browser) raceAndLessons(name string) {
 	b.do(`playRace("mutex", "failover")`)
 	b.wait(`!state.busy && state.race.not_applicable && !state.race.run`)
 	b.do(`read("path 3")`)
-	b.wait(`!state.busy && state.view === "lessons" && document.querySelector("button.inline")`)
+	b.wait(`!state.busy && state.view === "lessons" && document.querySelector("a.inline")`)
 	b.look(name + "-lesson")
 	b.do(`read("interview")`)
-	b.wait(`!state.busy && state.lesson.name === "interview"`)
+	b.wait(`!state.busy && state.lesson.name === "interview" && document.querySelector("article h3")`)
+	b.wait(`["OVERLAP", "R18"].every((name) => document.querySelector('article a[href="#lesson.' + name + '"]'))`)
+	if h := b.number(`document.documentElement.scrollHeight`); h > 2400 {
+		b.t.Errorf("a page of the interview is %d px high", h)
+	}
+	b.look(name + "-interview")
+	b.press(`document.querySelector(".pages a")`)
+	b.wait(`!state.busy && state.page === 1 && location.hash === "#lesson.interview/2"`)
+	b.press(`document.querySelector("summary")`)
+	b.press(`[...document.querySelectorAll("details a")].find((e) => /fencing/i.test(e.textContent))`)
+	b.wait(`!state.busy && state.page > 1`)
 	b.do(`read("token gc-pause")`)
 	b.wait(`!state.busy && state.lesson.name === "token gc-pause"`)
 	b.look(name + "-explained")
-	b.do(`[...document.querySelectorAll("button.inline")].find((e) => e.textContent.startsWith("▶ run")).click()`)
+	b.do(`location.hash = "lesson.token.gc-pause/9"`) // beyond the last page
+	b.wait(`!state.busy && state.page > 0 && state.page < 8`)
+	b.press(`[...document.querySelectorAll("a.inline")].find((e) => e.textContent.startsWith("▶ run"))`)
 	b.wait(`!state.busy && state.view === "race"`)
 	b.do(`read("nonsense")`)
 	b.wait(`!state.busy && document.getElementById("message").className === "bad" && state.view === "race"`)
@@ -288,235 +328,166 @@ func (b *browser) refuses(url string) {
 	}
 }
 
-// A browser is Chromium, driven by its debugging protocol through a pipe.
-type browser struct {
-	t        *testing.T
-	out      io.Writer
-	id       atomic.Int64
-	replies  chan reply
-	session  string
-	requests []string
-	errors   []string
+// line types faster than the engine answers: every key counts, against the position that it meets.
+// What takes long can be left, and the views that need no engine open meanwhile.
+func (b *browser) line(name string) {
+	b.t.Helper()
+	b.do(`playLevel(24)`)
+	b.wait(`!state.busy && state.view === "game" && state.at.steps === 0`)
+	b.keys("11111111111111111111")
+	b.wait(`!state.busy && state.at.steps === 20`)
+	b.do(`playLevel(2)`) // of which the next keys do not wait for the end
+	b.keys("11u9n1")
+	b.wait(`!state.busy && state.level.number === 3 && state.at.steps === 1`)
+	b.wait(`document.getElementById("message").textContent.includes("9")`)         // it meant nothing, and that is said
+	b.do(`playFree("redlock", "crash=1,failover=1", { timing: "any", nodes: 5 })`) // which takes minutes
+	b.wait(`state.busy && !document.getElementById("line").hidden`)
+	b.wait(`/\d s/.test(document.getElementById("line").textContent)`)
+	b.key("1") // waits behind it
+	b.wait(`document.getElementById("line").textContent.includes("waiting: 1")`)
+	b.click("Help")
+	b.wait(`state.view === "help" && state.busy`)
+	for _, word := range []string{"par", "BLOCKED", "STARVED", "VACUOUS", "lost", "c3"} {
+		b.wait(fmt.Sprintf(`[...document.querySelectorAll("dt")].some((e) => e.textContent === %q
+			&& e.nextSibling.textContent.length > 20)`, word))
+	}
+	b.look(name + "-help")
+	b.click("Lessons")
+	b.wait(`state.view === "lessons" && state.busy`)
+	b.key("Escape")
+	b.wait(`!state.busy && state.level.number === 3 && state.at.steps === 2 && state.view === "lessons"`)
 }
 
-type reply struct {
-	ID     int64
-	Method string
-	Params json.RawMessage
-	Result json.RawMessage
-	Error  *struct{ Message string }
+// history goes Back and Forward through a level, a lesson and the quiz.
+func (b *browser) history(name string) {
+	b.t.Helper()
+	b.do(`playLevel(5)`)
+	b.wait(`!state.busy && state.view === "game" && location.hash === "#level.5"`)
+	b.key("1")
+	b.wait(`!state.busy && state.at.steps === 1 && location.hash === "#level.5." + state.at.link`)
+	b.do(`window.there = state.at.link; read("path 3")`)
+	b.wait(`!state.busy && state.view === "lessons" && location.hash === "#lesson.path.3"`)
+	b.press(`document.querySelector('.pages a[href="#lesson.path.4"]')`)
+	b.wait(`!state.busy && state.lesson.name === "path 4"`)
+	b.do(`startQuiz(7)`)
+	b.wait(`!state.busy && state.question && location.hash === "#quiz.7.1"`)
+	b.keys("1n2")
+	b.wait(`!state.busy && state.number === 1 && chosen() === 1 && location.hash === "#quiz.7.2"`)
+	for _, c := range []struct{ way, there string }{
+		{"back", `location.hash === "#quiz.7.1" && state.view === "quiz" && chosen() === 0`},
+		{"back", `state.view === "lessons" && state.lesson.name === "path 4"`},
+		{"back", `state.view === "lessons" && state.lesson.name === "path 3"`},
+		{"back", `state.view === "game" && state.level.number === 5 && state.at.link === there`},
+		{"forward", `state.view === "lessons" && state.lesson.name === "path 3"`},
+		{"forward", `state.lesson.name === "path 4"`},
+		{"forward", `location.hash === "#quiz.7.1" && state.view === "quiz" && chosen() === 0`},
+		{"forward", `location.hash === "#quiz.7.2" && state.view === "quiz" && chosen() === 1`},
+	} {
+		b.do(`history.` + c.way + `()`)
+		b.wait(`!state.busy && ` + c.there)
+	}
+	b.do(`window.entries = history.length; history.go(-4)`)
+	b.wait(`!state.busy && state.view === "game" && history.length === entries`)
+	for _, bad := range []string{
+		"level.99", "level.5.locklab2-damaged", "race.nobody.nowhere", "lesson.nonsense", "nonsense",
+	} {
+		b.do(fmt.Sprintf(`location.hash = %q`, bad))
+		b.wait(`!state.busy && document.querySelector("#message.bad")?.textContent.length > 10`)
+		b.wait(`state.view === "game" && state.at.link === there && location.hash === "#level.5." + there`)
+		b.do(`tell("")`)
+	}
 }
 
-func startBrowser(t *testing.T, path string) *browser {
-	t.Helper()
-	in, toBrowser, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
+// gallery takes pictures for eyes: each page once, and each kind of them on a telephone, dark and in Chinese.
+func (b *browser) gallery() {
+	b.t.Helper()
+	pages := []struct{ name, open, there string }{
+		{"levels", `open("levels")`, `state.view === "levels"`},
+		{"free", `open("free")`, `state.view === "free"`},
+		{"help", `open("help")`, `state.view === "help"`},
+		{"lessons", `state.lesson = null; open("lessons")`, `state.view === "lessons" && !state.lesson`},
+		{"path", `read("path 3")`, `state.lesson?.name === "path 3"`},
+		{"topic", `read("interview ttl")`, `state.lesson?.name === "interview ttl"`},
+		{"term", `read("OVERLAP")`, `state.lesson?.name === "OVERLAP"`},
+		{"lock", `read("token")`, `state.lesson?.name === "token"`},
+		{"glossary", `read("glossary")`, `state.lesson?.name === "glossary"`},
+		{"explained", `read("token gc-pause")`, `state.lesson?.name === "token gc-pause"`},
+		{"race", `playRace("token", "gc-pause")`, `state.view === "race" && state.race.race === "gc-pause"`},
+		{"jump", `playRace("token", "clock-jump")`, `state.view === "race" && state.race.race === "clock-jump"`},
+		{"redlock", `playRace("redlock", "restart")`, `state.view === "race" && state.race.lock === "redlock"`},
+		{"quiz", `startQuiz(7).then(() => press("quiz", "1"))`, `state.view === "quiz" && chosen() === 0`},
+		{"level", `playLevel(24); for (const key of "11") work(() => press("game", key))`, `state.view === "game" && state.at.steps === 2`},
+		{"solved", `playLevel(5).then(giveUp)`, `state.view === "game" && state.at.verdicts.includes("OVERLAP")`},
+		{"any", `playFree("watchdog", "pause=1")`, `state.view === "game" && !state.level`},
 	}
-	fromBrowser, out, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := exec.Command(path, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking",
-		"--disable-component-update", "--disable-sync", "--remote-debugging-pipe",
-		"--user-data-dir="+t.TempDir(), "about:blank")
-	c.ExtraFiles = []*os.File{in, out}
-	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	var said bytes.Buffer // Wait waits until all of the browser's processes have closed it, and so for their ends
-	c.Stdout, c.Stderr = &said, &said
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	in.Close()
-	out.Close()
-	b := &browser{t: t, out: toBrowser, replies: make(chan reply, 10_000)}
-	t.Cleanup(func() {
-		toBrowser.Close()
-		_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL)
-		_ = c.Wait()
-		if t.Failed() {
-			t.Logf("the browser said: %s", &said)
-		}
-	})
-	go func() {
-		defer close(b.replies)
-		for r := bufio.NewReader(fromBrowser); ; {
-			message, err := r.ReadBytes(0)
-			if err != nil {
-				return
+	for _, c := range []struct {
+		name, lang, theme string
+		width             int
+	}{{"wide", "en", "light", 1280}, {"phone", "zh", "dark", 400}} {
+		b.narrow(c.width, 900)
+		b.do(fmt.Sprintf(`state.lang = %q; document.documentElement.dataset.theme = %q; open("levels")`, c.lang, c.theme))
+		for _, p := range pages {
+			b.do(p.open)
+			b.wait(`!state.busy && ` + p.there)
+			b.do(`tell("")`)
+			b.frames()
+			b.look(c.name + "-" + p.name)
+			if w := b.number(`document.documentElement.scrollWidth`); w > c.width {
+				b.t.Errorf("%s: at %d px the page is %d px wide", p.name, c.width, w)
 			}
-			var got reply
-			if json.Unmarshal(bytes.TrimSuffix(message, []byte{0}), &got) == nil {
-				b.replies <- got
-			}
-		}
-	}()
-	var made struct{ TargetID string }
-	b.call("Target.createTarget", map[string]any{"url": "about:blank"}, &made)
-	var attached struct{ SessionID string }
-	b.call("Target.attachToTarget", map[string]any{"targetId": made.TargetID, "flatten": true}, &attached)
-	b.session = attached.SessionID
-	for _, domain := range []string{"Page", "Runtime", "Network", "Log"} {
-		b.call(domain+".enable", nil, nil)
-	}
-	return b
-}
-
-// call waits for the answer to one command, and keeps what is reported meanwhile.
-func (b *browser) call(method string, params, result any) {
-	b.t.Helper()
-	id := b.id.Add(1)
-	m := map[string]any{"id": id, "method": method, "params": params}
-	if params == nil {
-		m["params"] = map[string]any{}
-	}
-	if b.session != "" {
-		m["sessionId"] = b.session
-	}
-	message, err := json.Marshal(m)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	if _, err := b.out.Write(append(message, 0)); err != nil {
-		b.t.Fatal(err)
-	}
-	for r := range b.replies {
-		if r.ID != id {
-			b.note(&r)
-			continue
-		}
-		if r.Error != nil {
-			b.t.Fatalf("%s: %s", method, r.Error.Message)
-		}
-		if result != nil {
-			if err := json.Unmarshal(r.Result, result); err != nil {
-				b.t.Fatal(err)
-			}
-		}
-		return
-	}
-	b.t.Fatal("the browser has ended")
-}
-
-func (b *browser) note(r *reply) {
-	switch r.Method {
-	case "Network.requestWillBeSent":
-		var p struct{ Request struct{ URL string } }
-		_ = json.Unmarshal(r.Params, &p)
-		b.requests = append(b.requests, p.Request.URL)
-	case "Runtime.exceptionThrown", "Log.entryAdded":
-		b.errors = append(b.errors, string(r.Params))
-	case "Runtime.consoleAPICalled":
-		var p struct{ Type string }
-		_ = json.Unmarshal(r.Params, &p)
-		if p.Type == "error" || p.Type == "warning" {
-			b.errors = append(b.errors, string(r.Params))
 		}
 	}
+	b.narrow(1280, 900)
+	b.do(`state.lang = "en"; redraw()`)
 }
 
-func (b *browser) open(url string, width, height int) {
+// touches uses the picture: a client, a message, time and the end of a pause.
+func (b *browser) touches(name string) {
 	b.t.Helper()
-	b.narrow(width, height)
-	b.call("Page.navigate", map[string]any{"url": url}, nil)
-	b.wait(`typeof state === "object"`)
-	b.do(`localStorage.clear(); state.lang = "en"; document.documentElement.dataset.theme = "light"; redraw()`)
-}
+	b.do(`playLevel(3)`) // setnx, a reply may be lost
+	b.wait(`!state.busy && state.view === "game" && state.at.steps === 0`)
+	b.look(name + "-start")
+	b.press(`document.querySelector('[data-act="c1"]')`) // the only move of c1: it begins
+	b.wait(`!state.busy && state.at.steps === 1 && document.querySelector('[data-act^="m"]')`)
+	b.press(`document.querySelector('[data-act^="m"] circle')`) // it arrives: no request may be lost here
+	b.wait(`!state.busy && state.at.steps === 2 && document.querySelector('[data-act^="m"]')`)
+	b.wait(`document.querySelector(".motion-code .here")`) // the code, and where c1 is in it
+	b.look(name + "-letter")
+	b.press(`document.querySelector('[data-act^="m"] circle')`)                   // the reply is lost
+	b.wait(`!state.busy && state.at.steps >= 3 && state.at.faults[0].used === 1`) // forced moves follow
+	b.look(name + "-lost")
+	b.do(`playLevel(2)`)
+	b.wait(`!state.busy && state.level.number === 2 && state.at.steps === 0`)
+	b.press(`document.querySelector('[data-act="c1"]')`)
+	b.wait(`!state.busy && state.at.steps === 1`)
+	b.press(`document.querySelector('[data-act="c1"]')`) // several moves: a menu
+	b.wait(`!document.querySelector(".motion-menu").hidden`)
+	b.look(name + "-menu")
+	b.press(`[...document.querySelectorAll(".motion-menu button")].find((e) => /CRASH|crash/i.test(e.textContent))`)
+	b.wait(`!state.busy && state.at.faults[0].used === 1`)
+	b.do(`playLevel(13)`)
+	b.wait(`!state.busy && state.level.number === 13 && state.at.steps === 0`)
+	b.key("1")
+	b.wait(`!state.busy && state.at.steps === 1`)
+	b.do(`keep.set("speed", "4"); redraw()`)
+	b.press(`document.querySelector(".motion-controls").children[2]`) // time flows, until there is a choice
+	b.wait(`!state.busy && !state.flow && state.at.steps >= 1 && state.at.moves.filter((m) => !m.fault).length !== 1`)
 
-func (b *browser) narrow(width, height int) {
-	b.t.Helper()
-	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false}, nil)
-}
-
-// evaluate returns what an expression is, as JSON.
-func (b *browser) evaluate(expression string) json.RawMessage {
-	b.t.Helper()
-	var r struct {
-		Result           struct{ Value json.RawMessage }
-		ExceptionDetails *struct{ Text string }
-	}
-	b.call("Runtime.evaluate", map[string]any{"expression": expression, "returnByValue": true}, &r)
-	if r.ExceptionDetails != nil && !strings.HasPrefix(expression, "typeof") {
-		return nil
-	}
-	return r.Result.Value
-}
-
-func (b *browser) do(expression string) { b.t.Helper(); b.evaluate(expression + "; 0") }
-func (b *browser) is(expression string) bool {
-	return string(b.evaluate("!!("+expression+")")) == "true"
-}
-func (b *browser) number(expression string) int {
-	n := 0
-	_ = json.Unmarshal(b.evaluate(expression), &n)
-	return n
-}
-
-// wait waits until an expression is true: the engine works in another process.
-func (b *browser) wait(expression string) {
-	b.t.Helper()
-	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); {
-		if b.is(expression) {
-			return
-		}
-		b.call("Runtime.evaluate", map[string]any{"expression": "new Promise(requestAnimationFrame)", "awaitPromise": true}, nil)
-	}
-	b.look("stuck")
-	b.t.Fatalf("in vain: %s; the page says %s %v", expression, b.evaluate(`document.getElementById("message").textContent`), b.errors)
-}
-
-func (b *browser) key(key string) {
-	b.t.Helper()
-	for _, kind := range []string{"keyDown", "keyUp"} {
-		event := map[string]any{"type": kind, "key": key}
-		if len(key) == 1 {
-			event["text"] = key
-		}
-		b.call("Input.dispatchKeyEvent", event, nil)
-	}
-}
-
-// click clicks with the mouse on the button with a label.
-func (b *browser) click(label string) {
-	b.t.Helper()
-	var at struct{ X, Y float64 }
-	found := b.evaluate(fmt.Sprintf(`(() => { const e = [...document.querySelectorAll("button")].find((e) => e.textContent === %q);
-		e.scrollIntoView({block: "center"}); const r = e.getBoundingClientRect(); return {X: r.x + r.width / 2, Y: r.y + r.height / 2}; })()`, label))
-	if err := json.Unmarshal(found, &at); err != nil {
-		b.t.Fatalf("there is no button %q", label)
-	}
-	for _, kind := range []string{"mousePressed", "mouseReleased"} {
-		b.call("Input.dispatchMouseEvent", map[string]any{"type": kind, "x": at.X, "y": at.Y, "button": "left", "clickCount": 1}, nil)
-	}
-}
-
-// look saves a picture into the folder that LOCKLAB_SCREENS names, for eyes.
-func (b *browser) look(name string) {
-	b.t.Helper()
-	dir := os.Getenv("LOCKLAB_SCREENS")
-	if dir == "" {
-		return
-	}
-	var shot struct{ Data string }
-	b.call("Page.captureScreenshot", map[string]any{"format": "png", "captureBeyondViewport": true}, &shot)
-	picture, err := base64.StdEncoding.DecodeString(shot.Data)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, name+".png"), picture, 0o644); err != nil {
-		b.t.Fatal(err)
-	}
-}
-
-// check looks at what the browser has reported: errors, and where requests went.
-func (b *browser) check(url string) {
-	b.t.Helper()
-	for _, e := range b.errors {
-		b.t.Errorf("on the console: %s", e)
-	}
-	for _, r := range b.requests {
-		if !strings.HasPrefix(r, url) && !strings.HasPrefix(r, "data:") && !strings.HasPrefix(r, "blob:") && r != "about:blank" {
-			b.t.Errorf("a request to %s", r)
-		}
-	}
+	b.do(`playRace("token", "gc-pause", "pause=2s")`)
+	b.wait(`!state.busy && state.view === "race" && state.race.verdicts[0] === "HOLDS"`)
+	b.look(name + "-short")
+	b.drag(`document.querySelector('[data-drag="pause"]')`, 500)
+	b.wait(`!state.busy && state.race.verdicts[0] === "OVERLAP" && /pause=\d/.test(location.hash)`)
+	b.look(name + "-dragged")
+	b.do(`history.back()`)
+	b.wait(`!state.busy && state.race.verdicts[0] === "HOLDS"`)
+	b.do(`playRace("getset", "client-skew")`)
+	b.wait(`!state.busy && state.view === "race" && state.race.lock === "getset"`)
+	b.wait(`document.querySelector('[data-drag="skew"]')`)
+	b.do(`window.before = state.race.settings.find((s) => s.name === "skew").value_ns`)
+	b.drag(`document.querySelector('[data-drag="skew"]')`, 60)
+	b.wait(`!state.busy && state.race.settings.find((s) => s.name === "skew").value_ns > before`)
+	b.look(name + "-skew")
+	b.wait(`(window.numbers = [...document.querySelectorAll(".motion-time")].map((e) => e.textContent)).length > 3`)
+	b.wait(`new Set(numbers).size === numbers.length`) // on the axis
 }

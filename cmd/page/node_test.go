@@ -88,6 +88,7 @@ func requestsOfAPage(t *testing.T) (requests []string, answers [][]byte) {
 			continue
 		}
 		ask(game.Request{Do: "hint", Link: start, Harm: l.Harm})
+		ask(game.Request{Do: "cannot", Link: start, Harm: l.Harm})
 		end := ask(game.Request{Do: "way", Link: start, Harm: l.Harm})
 		if end == "" {
 			continue // proved impossible
@@ -105,6 +106,7 @@ func requestsOfAPage(t *testing.T) (requests []string, answers [][]byte) {
 	ask(game.Request{Do: "again", Link: ask(game.Request{Do: "move", Link: start})})
 	for n := range 8 {
 		ask(game.Request{Do: "question", Seed: 7, Number: n})
+		ask(game.Request{Do: "question", Seed: 7, Number: n, Difficulty: "hard", Locks: []string{"token", "redlock"}})
 	}
 	ask(game.Request{Do: "at", Link: end[:len(end)-3]}) // damaged
 	ask(game.Request{Do: "nonsense", Link: end})

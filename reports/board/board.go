@@ -5,7 +5,13 @@
 //
 //	engine.js   asks the engine, wherever it is
 //	worker.js   is the engine's worker
-//	board.js    draws, and reads clicks and keys; runs are drawn by package motion
+//	board.js    what waits for the engine, views and their addresses, keys
+//	play.js     levels and games
+//	race.js     a lock in a race
+//	lessons.js  texts in pages
+//	quiz.js     questions
+//
+// Runs are drawn by package motion.
 package board
 
 import (
@@ -19,8 +25,11 @@ import (
 	"locklab/reports/motion"
 )
 
-//go:embed board.html board.css board.js engine.js worker.js
+//go:embed *.html *.css *.js
 var files embed.FS
+
+// scripts are the parts of the page's own script, in their order.
+var scripts = []string{"board.js", "play.js", "race.js", "lessons.js", "quiz.js"}
 
 // A Page is what to write. With neither Engine nor EngineFile the engine is behind the
 // server, which answers POST requests to "answer".
@@ -35,12 +44,21 @@ type Page struct {
 // server only.
 func Write(w io.Writer, p Page) error {
 	parts := map[string]string{}
-	for key, name := range map[string]string{"Style": "board.css", "Board": "board.js", "Ask": "engine.js", "Worker": "worker.js", "HTML": "board.html"} {
+	for key, name := range map[string]string{
+		"Style": "board.css", "Ask": "engine.js", "Worker": "worker.js", "HTML": "board.html",
+	} {
 		content, err := files.ReadFile(name)
 		if err != nil {
 			return err
 		}
 		parts[key] = string(content)
+	}
+	for _, name := range scripts {
+		content, err := files.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		parts["Board"] += string(content)
 	}
 	where, connect := "file", "'none'"
 	switch {
@@ -60,7 +78,8 @@ func Write(w io.Writer, p Page) error {
 		return err
 	}
 	return t.Execute(w, map[string]string{
-		"Style": parts["Style"] + motion.Style, "Board": parts["Board"], "Motion": motion.Script, "Ask": parts["Ask"], "Worker": string(worker),
+		"Style": parts["Style"] + motion.Style, "Board": parts["Board"] + "begin();\n",
+		"Motion": motion.Script, "Ask": parts["Ask"], "Worker": string(worker),
 		"Data": data.String(), "Engine": base64.StdEncoding.EncodeToString(p.Engine), "Where": where, "Connect": connect,
 	})
 }

@@ -3,10 +3,13 @@
 //	levels   the course                 free     a lock and faults of one's own choice
 //	game     a position                 quiz     a question
 //	race     a lock in a race           lessons  texts, with what they tell to be played
+//	help     words and keys
 //
-// state is all that the page knows; keep holds what outlives it (this browser only).
+// state is all that the page knows; keep holds what outlives it (this browser only). Each view
+// has an address, so that Back and Forward lead from view to view. A game is one entry of the
+// browser's history, whatever its moves: they are taken back in the game.
 "use strict";
-const state = { view: "levels", lang: "en", busy: false, ready: false };
+const state = { view: "levels", lang: "en", busy: false, ready: false, visits: 0 };
 const keep = {
   get(name) { try { return localStorage.getItem("locklab." + name); } catch { return null; } },
   set(name, value) { try { localStorage.setItem("locklab." + name, value); } catch { /* a file may have no storage */ } },
@@ -20,14 +23,13 @@ function say(key, values = {}) {
   return text;
 }
 const own = (words) => (!words ? "" : typeof words === "string" ? words : words[state.lang] ?? words.en ?? "");
-const ms = (ns) => String(Math.round(ns / 1e5) / 10);
 
 // el("div.card", {onclick}, ...children) is an element.
 function el(what, ...rest) {
   const [tag, ...classes] = what.split(".");
   const e = document.createElement(tag);
   e.className = classes.join(" ");
-  for (const r of rest.flat()) {
+  for (const r of rest.flat(Infinity)) {
     if (r === null || r === undefined || r === false) continue;
     if (typeof r === "object" && !(r instanceof Node)) Object.assign(e, r);
     else e.append(r);
@@ -35,6 +37,15 @@ function el(what, ...rest) {
   return e;
 }
 const button = (label, onclick, kind = "") => el("button" + kind, { type: "button", onclick }, label);
+const link = (hash, ...label) => el("a", { href: "#" + hash }, ...label);
+// select is a choice between options [value, label]; go is called with the new one.
+function select(options, value, go) {
+  const e = el("select", options.map(([v, label]) => el("option", { value: v }, label)));
+  e.value = value;
+  if (go) e.onchange = () => go(e.value);
+  return e;
+}
+const short = (all) => all.map((o) => [o.id, [o.short, o.id].filter(Boolean).join(" ")]);
 
 function tell(text, bad = false) {
   const m = document.getElementById("message");
@@ -42,22 +53,95 @@ function tell(text, bad = false) {
   m.className = bad ? "bad" : "";
 }
 
-// ---- the engine --------------------------------------------------------------------
+// ---- the line of what was asked for --------------------------------------------------
 
-// work does one thing that asks the engine; while it does, nothing else is begun. What goes
-// wrong is said, and the view stays as it is.
-async function work(what) {
-  if (state.busy) return;
+// What needs the engine waits in line, and is done strictly in the order in which it was asked
+// for. A key or a click means what it means when its turn has come.
+const line = [];
+
+// work puts something into the line. What goes wrong is said, and the view stays as it is; what
+// it returns is said too.
+function work(what, about = {}) {
+  const done = new Promise((resolve) => line.push({ what, resolve, ...about }));
+  if (!state.busy) serve();
+  else drawLine();
+  return done;
+}
+
+// visit is work that leads to another view; see turn. A way to yet another that takes long ends.
+function visit(what, returning = false) {
+  if (line[0]?.loose || line[0]?.visit) if (performance.now() - line[0].began > 400) leave();
+  return work(what, { visit: ++state.visits, returning });
+}
+
+// onlyHere leads to another view, from inside of the line, if the one in which it was asked for is still shown.
+function onlyHere(what) {
+  line[0].visit = line[0].view === state.view ? ++state.visits : -1;
+  return what();
+}
+
+async function serve() {
   state.busy = true;
-  tell(state.ready ? say("board.busy") : say("board.loading"));
   document.body.setAttribute("aria-busy", "true");
-  try {
-    tell((await what()) || "");
-  } catch (error) {
-    tell(error.en ? own(error) : say("board.noengine", { why: String(error) }), true);
+  const clock = setInterval(drawLine, 200), said = [];
+  let bad = false;
+  for (; line.length; line.shift().resolve()) {
+    line[0].began = performance.now();
+    try {
+      said.push(await line[0].what());
+    } catch (error) {
+      bad ||= error !== engine.left;
+      said.push(error === engine.left ? say("board.left") : error.en ? own(error) : say("board.noengine", { why: String(error) }));
+      if (line[0].returning) mark(true); // the address was a bad one
+    }
+    tell(said.filter(Boolean).slice(-3).join(" "), bad);
   }
+  clearInterval(clock);
   state.busy = false;
   document.body.removeAttribute("aria-busy");
+  drawLine();
+}
+
+// drawLine says for how long the engine has worked, and how much waits for it.
+function drawLine() {
+  const e = document.getElementById("line"), began = line[0]?.began, long = began ? performance.now() - began : 0;
+  e.hidden = !(line.length > 1 || long > 400);
+  if (e.hidden) return;
+  e.firstChild.textContent = [say(state.ready ? "board.busy" : "board.loading"), long > 400 && state.ready ? ` ${(long / 1000).toFixed(1)} s` : "",
+    line.length > 1 ? " · " + say("board.waiting", { n: line.length - 1 }) : ""].join("");
+  Object.assign(e.lastChild, { textContent: say("board.leave"), hidden: !state.ready });
+}
+
+// leave ends what the engine works on; what waits for it goes on.
+function leave() {
+  if (!state.busy || !state.ready) return;
+  engine.leave();
+}
+
+// ---- views and addresses ---------------------------------------------------------------
+
+const VIEWS = { levels: drawLevels, race: drawRace, lessons: drawLessons, free: drawFree, game: drawGame, quiz: drawQuiz, help: drawHelp };
+
+// turn goes to a view, with what it shows. In the line it does so only if no other view was
+// opened meanwhile.
+function turn(view, values = {}, here = line[0]) {
+  Object.assign(state, values);
+  if (here && here.visit !== state.visits) { drawFrame(); return say("board.there", { view: say(view === "race" ? "board.races" : "board." + view) }); }
+  state.view = view;
+  state.drawn = "";
+  redraw();
+  if (!here?.returning) mark();
+  window.scrollTo(0, 0);
+  return "";
+}
+
+// open shows a view that needs no engine, at once.
+function open(view) {
+  if (view === "quiz" && !state.question) return startQuiz(state.seed ?? random());
+  if (view === "race" && !state.race) return playRace("token", "gc-pause");
+  ++state.visits;
+  tell("");
+  turn(view, {}, null);
 }
 
 // redraw draws the view anew; a run stays where it was.
@@ -69,384 +153,56 @@ function redraw() {
   if (where !== null && where < 1) state.moving?.goTo(where);
 }
 
-// moving is a run as a timeline that moves; it gets the keys.
-function moving(run, listings, part = 1) {
-  state.moving = motion(run, { say, own }, { listings, part });
-  return state.moving;
-}
-const address = (hash) => { try { history.replaceState(null, "", "#" + hash); } catch { /* not in every file:// */ } };
-
-// ---- levels ------------------------------------------------------------------------
-
-const best = (level) => JSON.parse(keep.get("level." + level.id) ?? "null");
-
-function drawLevels() {
-  const list = DATA.levels.map((l) => {
-    const b = best(l);
-    const tick = b && el("span.tick", l.possible ? say("board.best", b) : say("board.done"));
-    const goal = l.harm + " · " + (l.possible ? say("board.par", { par: l.par }) : say("board.impossible"));
-    return el("li", button([el("span", String(l.number)), el("b", own(l.title)), tick || el("span"),
-      el("small", el("span.code", l.lock), " · ", goal)], () => playLevel(l.number)));
-  });
-  show(el("p.faint", say("board.intro")), el("ol.levels", list),
-    el("h2", say("board.race", { lock: DATA.shown.lock })), drawRun(DATA.shown));
-}
-
-function playLevel(number) {
-  return work(async () => {
-    const level = DATA.levels[number - 1];
-    const at = await engine.ask({ do: "level", number });
-    begin(at, level.harm, { par: level.par, steps: level.steps, states: level.states, possible: level.possible, complete: true }, level);
-  });
-}
-
-// ---- a lock of one's own choice ----------------------------------------------------
-
-function drawFree() {
-  const lock = el("select", DATA.locks.map((l) => el("option", { value: l.id }, l.id + ": " + own(l.title))));
-  lock.value = state.lock ?? "token";
-  const budget = el("select", DATA.budgets.map((b) => el("option", { value: b }, b || say("play.nofaults"))));
-  budget.value = state.budget ?? "pause=1";
-  const option = (value, label) => el("option", { value }, label);
-  const timing = el("select", ["lockstep", "any"].map((t) => option(t, say("board.timing." + t))));
-  timing.value = state.timing ?? "lockstep";
-  const nodes = el("select", option("0", say("board.nodes.few")), [1, 2, 3, 4, 5].map((n) => option(String(n), String(n))));
-  nodes.value = state.nodes ?? "0";
-  const fenced = el("input", { type: "checkbox", checked: state.fenced ?? false });
-  const link = el("input", { placeholder: "locklab2-…", size: 30 });
-  show(
-    el("h2", say("board.free")),
-    el("div.row", el("label", say("board.lock") + " ", lock), el("label", say("board.budget") + " ", budget),
-      el("label", say("board.timing") + " ", timing), el("label", say("board.nodes") + " ", nodes), el("label", fenced, " " + say("board.fenced")),
-      button(say("board.start"), () => {
-        Object.assign(state, { lock: lock.value, budget: budget.value, timing: timing.value, nodes: nodes.value, fenced: fenced.checked });
-        playFree(lock.value, budget.value, { timing: timing.value, nodes: Number(nodes.value), fenced: fenced.checked });
-      }, ".main")),
-    el("h2", say("board.open")),
-    el("div.row", link, button(say("board.start"), () => openLink(link.value.trim()))));
-}
-
-const playFree = (lock, budget, bounds = {}) => work(async () => findGoal(await engine.ask({ do: "start", lock, budget, ...bounds })));
-// openLink opens a position of a game, or the run of a race.
-const openLink = (link, harm = "") => work(async () => {
-  let at;
-  try {
-    at = await engine.ask({ do: "at", link });
-  } catch (error) {
-    try { return showRace(await engine.ask({ do: "replay", link }), link); } catch { throw error; }
-  }
-  return findGoal(at, harm);
-});
-
-async function findGoal(at, harm = "") {
-  const goal = await engine.ask({ do: "goal", link: at.link, harm });
-  begin(at, goal.harm, goal, null);
-}
-
-// ---- a race ------------------------------------------------------------------------
-
-// playRace plays a lock in a race with some settings of its own, as in "pause=9s,ttl=5s".
-const playRace = (lock, race, settings = "") => work(async () =>
-  showRace(await engine.ask({ do: "race", lock, race, settings }), `race.${lock}.${race}${settings ? "." + settings : ""}`, settings));
-
-function showRace(run, hash, settings = "") {
-  Object.assign(state, { view: "race", race: run, settings, link: "" });
-  if (run.race === "search") state.link = hash;
-  address(hash);
-  redraw();
-}
-
-const seconds = (ns) => `${Math.round(ns / 1e7) / 100}s`;
-
-function drawRace() {
-  const r = state.race;
-  if (!r) { if (state.ready) playRace("token", "gc-pause"); return show(el("p", say("board.loading"))); }
-  const pick = (all, value, go) => {
-    const select = el("select", all.map((o) => el("option", { value: o.id }, [o.short, o.id].filter(Boolean).join(" "))));
-    select.value = value;
-    select.onchange = () => go(select.value);
-    return select;
-  };
-  const attack = (lock) => (state.link ? work(async () => showRace(await engine.ask({ do: "replay", link: state.link, lock }), state.link)) : playRace(lock, r.race, state.settings));
-  const choose = el("div.row", el("label", say("board.against") + " ", pick(DATA.locks, r.lock, attack)),
-    r.race !== "search" && el("label", say("board.inrace") + " ", pick(DATA.races, r.race, (race) => playRace(r.lock, race))),
-    button(say("board.link"), () => copy(r.link)), button(say("board.explain"), () => read(r.race === "search" ? r.lock : `${r.lock} ${r.race}`)));
-  const sliders = el("div.sliders", r.settings.map((s) => {
-    const rate = s.name === "drift"; // of a clock: some of each second, so a share
-    const most = rate ? 250e6 : 2 * s.usual_ns, step = rate ? 5e6 : s.name === "ttl" ? 1e9 : s.usual_ns / 40;
-    const told = rate ? (ns) => `${Math.round(ns / 1e6) / 10} %` : seconds;
-    const value = el("output", told(s.value_ns));
-    const slide = el("input", { type: "range", min: step, max: most, step, value: s.value_ns,
-      oninput: () => { value.textContent = told(slide.value); },
-      onchange: () => playRace(r.lock, r.race, r.settings.map((o) => [o.name, o === s ? Number(slide.value) : o.value_ns, o.usual_ns])
-        .filter(([, now, usual]) => now !== usual).map(([name, now]) => `${name}=${Math.round(now)}ns`).join(",")) });
-    return el("label", el("span", say("board.setting." + s.name)), slide, value);
-  }), state.settings ? button(say("board.usual"), () => playRace(r.lock, r.race)) : null);
-  const told = r.run?.story ? el("details", el("summary", say("board.story")), el("ol", r.run.story.map((one) => el("li", one.t ? el("span.faint", one.t + " ") : null, own(one.s))))) : null;
-  const typed = r.run?.commands ? el("details", el("summary", say("board.commands")), el("div.scroll", el("pre", own(r.run.commands)))) : null;
-  show(el("h2", el("span.code", r.lock), ", ", own(r.title), ": ", verdictsOf(r)),
-    tone(r.verdicts) === "quiet" && r.run ? el("p.faint", say("board.vacuous")) : null,
-    choose, r.settings.length ? sliders : null,
-    r.not_injected ? el("p.faint", r.not_injected.map(own).join(" ")) : null,
-    r.run ? moving(r.run, r.listings) : el("p.end", own(r.not_applicable)), told, typed);
-}
-
-// ---- lessons -----------------------------------------------------------------------
-
-const read = (name) => work(async () => {
-  state.lesson = await engine.ask({ do: "lesson", name });
-  Object.assign(state, { view: "lessons" });
-  address("lesson." + name.replaceAll(" ", "."));
-  redraw();
-  window.scrollTo(0, 0);
-});
-
-// A line of a lesson that is set in columns, and so not folded.
-const inColumns = (line) => /\S {2,}\S/.test(line) || /^\s*(\d+ )?[|>]/.test(line) || /[{};]$|^\s*\/\/|^\t| :?= /.test(line);
-
-// commanded is a line with its commands as buttons.
-function commanded(line) {
-  const parts = line.split(/(locklab (?:run|explain|play|replay) [^,.;:()（）。，；]*[^,.;:()（）。，；\s])/);
-  return parts.map((part) => {
-    const [, verb, rest] = /^locklab (run|explain|play|replay) (.*)$/.exec(part) ?? [];
-    if (!verb) return part;
-    const words = rest.split(" --")[0].trim().split(/\s+/);
-    const go = { run: () => playRace(words[0], words[1]), explain: () => read(words.join(" ")), replay: () => openLink(words[0]),
-      play: () => playFree(words[0], state.budget ?? "pause=1") }[verb];
-    if (!go || (verb === "run" && words.length < 2)) return el("code", part);
-    return button([verb === "explain" ? "" : "▶ ", part.replace("locklab ", "")], go, ".inline");
-  });
-}
-
-function drawLessons() {
-  const open = (name) => read(name);
-  const of = (label, all) => {
-    const select = el("select", el("option", { value: "" }, label), all.map((a) => el("option", { value: a.id }, [a.short, a.id].filter(Boolean).join(" ") + ": " + own(a.title))));
-    select.onchange = () => select.value && open(select.value);
-    return select;
-  };
-  const menu = el("div.row", ["path", "interview", "glossary"].map((n) => button(say("board.lesson." + n), () => open(n))), of(say("board.lesson.lock"), DATA.locks), of(say("board.lesson.race"), DATA.races));
-  if (!state.lesson) return show(el("h2", say("board.lessons")), menu, el("p.faint", say("board.lessons.intro")));
-  const lines = own(state.lesson.said).split("\n"), text = [];
-  for (let i = 0; i < lines.length;) {
-    const block = [];
-    if (i > 0 && inColumns(lines[i])) {
-      while (i < lines.length && (inColumns(lines[i]) || (lines[i].startsWith("    ") && lines[i].trim() !== ""))) block.push(lines[i++]);
-      text.push(el("div.scroll", el("pre", block.flatMap((l) => [...commanded(l), "\n"]))));
-      continue;
-    }
-    const line = lines[i++];
-    if (line.trim() === "") continue;
-    const deep = /^ */.exec(line)[0].length;
-    text.push(el(deep === 0 ? (i === 1 ? "h2" : "p.lead") : "p.said", { style: `margin-left:${Math.max(0, deep / 2 - 1)}em` }, commanded(line.trim())));
-  }
-  show(menu, el("article.lesson", text));
-}
-
-// ---- a game ------------------------------------------------------------------------
-
-function begin(at, harm, goal, level) {
-  Object.assign(state, { view: "game", at, harm, goal, level, hinted: -1, mended: null, gaveUp: false });
-  arrived();
-  window.scrollTo(0, 0);
-}
-
-// arrived draws a new position, keeps it in the address and asks how much is lost.
-function arrived() {
-  state.hinted = -1;
-  state.share = null;
-  const won = state.at.verdicts.includes(state.harm);
-  if (won && state.level && !state.gaveUp) {
-    const used = total(state.at), b = best(state.level);
-    if (!b || used < b.faults || (used === b.faults && state.at.steps < b.steps)) {
-      keep.set("level." + state.level.id, JSON.stringify({ faults: used, steps: state.at.steps }));
-    }
-  }
-  if (state.level && !state.level.possible && state.at.moves.length === 0) {
-    keep.set("level." + state.level.id, JSON.stringify({ faults: total(state.at), steps: state.at.steps }));
-  }
-  address(state.at.link);
-  state.drawn = ""; // a new position is shown at its end
-  redraw();
-  if (!state.harm) return;
-  const link = state.at.link;
-  engine.ask({ do: "doom", link, harm: state.harm }).then((d) => {
-    if (state.view !== "game" || state.at.link !== link) return;
-    state.share = d.known ? d.share : null;
-    const bar = document.getElementById("doom");
-    if (bar) bar.replaceWith(drawDoom());
-  }, () => {});
-}
-
-const total = (at) => at.faults.reduce((n, f) => n + f.used, 0);
-
-const go = (request) => work(async () => {
-  state.at = await engine.ask({ link: state.at.link, harm: state.harm, ...request });
-  arrived();
-});
-const move = (number) => { state.mended = null; return go({ do: "move", number }); };
-const undo = () => { state.mended = null; state.gaveUp = false; return go({ do: "undo" }); };
-const giveUp = () => { state.gaveUp = true; return go({ do: "way" }); };
-const hint = () => work(async () => {
-  const h = await engine.ask({ do: "hint", link: state.at.link, harm: state.harm });
-  state.hinted = h.move;
-  redraw();
-  return say("play.hint", { n: h.move + 1, what: own(state.at.moves[h.move].said), harm: state.harm, left: h.left });
-});
-const again = () => (state.level ? playLevel(state.level.number) : work(async () => findGoal(await engine.ask({ do: "again", link: state.at.link }), state.harm)));
-const mend = (lock) => work(async () => {
-  state.mended = await engine.ask({ do: "mend", link: state.at.link, harm: state.harm, lock });
-  redraw();
-});
-
-const verdictsOf = (of) => el(["span", tone(of.verdicts)].filter(Boolean).join("."), of.verdicts.join(" "));
-
-// boundsOf says what is not usual about the bounds of a game.
-function boundsOf(at) {
-  const bound = (name) => new RegExp(`(?:^|,)${name}=([^,]*)`).exec(at.bounds)?.[1];
-  return [bound("timing") === "any" && say("play.bounds.any"), Number(bound("nodes")) > 1 && say("play.bounds.nodes", { nodes: bound("nodes") }),
-    bound("fenced") === "true" && say("play.bounds.fenced")].filter(Boolean).join(" ");
-}
-
-async function copy(text) {
-  try {
-    await navigator.clipboard.writeText(text);
-    tell(say("board.copied"));
-  } catch {
-    tell(text); // to be copied by hand
-  }
-}
-
-function drawGame() {
-  const { at, level, goal, harm } = state;
-  const won = harm && at.verdicts.includes(harm);
-  const n = level && level.number;
-  const target = !harm ? say(goal.complete ? "play.holds" : "play.unfound", { states: goal.states })
-    : goal.possible ? say("play.goal", { harm, meaning: say("meaning." + harm), par: say("play.par", { faults: goal.par, steps: goal.steps }) })
-    : goal.complete ? say("play.impossible", { harm, meaning: say("meaning." + harm), states: goal.states })
-    : say("play.unknown", { states: goal.states });
-  show(
-    el("h2", level ? `${n}. ${own(level.title)} ` : "", el("span.code", at.lock), level ? "" : ": " + own(at.title)),
-    el("p.goal", target, boundsOf(at) ? el("span.faint", " ", boundsOf(at)) : null),
-    el("div.score", el("span", say("board.used", { used: at.faults.map((f) => `${f.name} ${f.used}/${f.most}`).join(", ") || say("play.nofaults") })),
-      el("span", say("board.steps", { steps: at.steps })), harm ? drawDoom() : null,
-      at.verdicts.length ? verdictsOf(at) : null),
-    el("div.play",
-      el("div", won ? drawEnd() : null, state.mended ? drawMended() : null, drawRun(at)),
-      el("div.side",
-        el("h3", say("board.choices")), drawMoves(at),
-        el("div.row", { style: "margin-top:.8rem" }, button(say("board.undo"), undo), harm && !won && goal.possible ? button(say("board.hint"), hint) : null,
-          harm && !won && goal.possible ? button(say("board.giveup"), giveUp) : null, button(say("board.restart"), again), button(say("board.link"), () => copy(state.at.link))),
-        at.steps ? drawMend(at) : null)));
-}
-
-function drawDoom() {
-  const share = state.share;
-  const text = share === null ? "…" : share > 0 && share < 0.001 ? "<0.1 %" : (100 * share).toFixed(1) + " %";
-  return el("span", { id: "doom", title: say("board.doomhelp", { harm: state.harm }) }, say("board.doom") + " ",
-    el("span.bar", el("i", { style: `width:${share === null ? 0 : 100 * share}%` })), " ", el("b", text));
-}
-
-const wide = () => document.documentElement.clientWidth > 736;
-const drawRun = (run) => moving(run.moving, null, state.view === "game" && wide() ? 0.64 : 1);
-
-function drawMoves(at) {
-  if (!at.moves.length) return el("p", say("board.over"));
-  return el("ol.moves", at.moves.map((m, i) => el("li",
-    button([el("kbd", String(i + 1)), el("span", own(m.said)), el("small", m.fault ? say("board.fault") : "")], () => move(i),
-      (m.fault ? ".fault" : "") + (i === state.hinted ? ".hinted" : "")))));
-}
-
-function drawEnd() {
-  const { level, goal, harm, at } = state;
-  const words = state.gaveUp ? say("play.gaveup", { harm, faults: total(at), steps: at.steps })
-    : say("play.reached", { harm, faults: total(at), steps: at.steps, par: goal.possible ? goal.par : "?" });
-  return el("div.end.harmful", el("p", words),
-    level ? [el("p", el("b", say("play.learn") + " "), own(level.learn)), el("p", el("b", say("play.question") + " "), own(level.question)),
-      el("p.faint.code", "locklab explain interview " + level.topic)] : null,
-    level && level.number < DATA.levels.length ? button(say("board.next"), next, ".main") : null);
-}
-
-const next = () => state.level && state.level.number < DATA.levels.length && playLevel(state.level.number + 1);
-
-function drawMend(at) {
-  const lock = el("select", DATA.locks.filter((l) => l.id !== at.lock).map((l) => el("option", { value: l.id }, l.id)));
-  lock.value = DATA.locks.find((l) => l.id === at.lock)?.next || "watchdog";
-  return el("div", el("h3", say("board.mend")), el("div.row", lock, button(say("board.try"), () => mend(lock.value))));
-}
-
-function drawMended() {
-  const m = state.mended, found = m.goal.possible;
-  const about = { lock: m.lock, harm: m.goal.harm, faults: m.budget || say("play.nofaults"), states: m.goal.states, clients: m.clients, attempts: m.attempts, found: m.found.join(", ") };
-  const key = found ? "still" : !m.goal.complete ? "unknown" : m.found.length ? "other" : "holds";
-  return el("div.end" + (found ? ".harmful" : ""),
-    el("p", say("play.mend.same", { lock: m.lock, same: m.same, all: m.of, verdict: m.verdicts[0] ?? "HOLDS" })),
-    motion(m.moving, { say, own }, { still: true, part: wide() ? 0.6 : 1 }), el("p", say("play.mend." + key, about)),
-    button(say("board.start") + ": " + m.lock, () => openLink(m.way || m.link, m.goal.harm)));
-}
-
-// ---- the quiz ----------------------------------------------------------------------
-
-function ask(number) {
-  return work(async () => {
-    state.question = await engine.ask({ do: "question", seed: state.seed, number });
-    Object.assign(state, { view: "quiz", number, chosen: -1 });
-    redraw();
-  });
-}
-
-function startQuiz(seed) {
-  Object.assign(state, { view: "quiz", seed, right: 0, asked: 0, question: null });
-  redraw();
-  return ask(0);
-}
-
-function choose(i) {
-  if (state.chosen >= 0) return;
-  state.chosen = i;
-  state.asked++;
-  if (state.question.answers[i].right) state.right++;
-  redraw();
-}
-
-function drawQuiz() {
-  const q = state.question;
-  const seed = el("input", { type: "number", min: 0, value: state.seed, style: "width:7rem", onchange: () => startQuiz(Math.abs(parseInt(seed.value, 10) || 0)) });
-  const head = el("div.row", el("span", say("board.score", { right: state.right, all: state.asked })), el("label", say("board.seed") + " ", seed));
-  if (!q) return show(el("h2", say("board.quiz")), head);
-  const answers = q.answers.map((a, i) => el("li", button(
-    [el("kbd", String(i + 1)), el("span", own(a.said)), el("span"), state.chosen >= 0 ? el("small", own(a.why)) : null],
-    () => choose(i), state.chosen < 0 ? "" : a.right ? ".right" : i === state.chosen ? ".wrong" : "")));
-  show(
-    el("h2", say("board.question", { n: state.number + 1 }), q.run ? [": ", el("span.code", q.lock), ", " + own(q.race)] : null), head,
-    q.run ? drawRun(q.run) : null,
-    el("h3", own(q.ask)), el("ol.moves.answers", answers),
-    state.chosen >= 0 ? el("p.row", button(say("board.more"), () => ask(state.number + 1), ".main"), button(say("board.run"), () => copy("locklab replay " + q.link))) : null);
-}
-
-// ---- help, and the frame -----------------------------------------------------------
-
-function drawHelp() {
-  show(el("h2", say("board.help")), el("p", say("board.keys")), el("p", say(ENGINE === "server" ? "board.native" : "board.works")),
-    el("h3", say("board.clients")), el("p", say("board.probe", { n: 3 })),
-    el("ul", DATA.levels.reduce((seen, l) => (seen.some((s) => s.harm === l.harm) ? seen : [...seen, l]), [])
-      .map((l) => el("li", el("b.harm", l.harm), " ", own(l.meaning)))));
-}
-
-const VIEWS = { levels: drawLevels, race: drawRace, lessons: drawLessons, free: drawFree, game: drawGame, quiz: drawQuiz, help: drawHelp };
-
+// show draws parts; a move that was reached by Tab keeps the focus.
 function show(...parts) {
-  document.getElementById("main").replaceChildren(...parts.filter(Boolean));
+  const main = document.getElementById("main"), moves = () => [...main.querySelectorAll(".moves button")];
+  const focus = moves().findIndex((b) => b.matches(":focus-visible"));
+  main.replaceChildren(...parts.filter(Boolean));
+  if (focus >= 0) moves()[Math.min(focus, moves().length - 1)]?.focus();
   drawFrame();
 }
 
-function open(view) {
-  if (state.busy) return;
-  if (view === "quiz" && !state.question) { startQuiz(1 + Math.floor(Math.random() * 9999)); return; }
-  state.view = view;
-  tell("");
-  redraw();
+// address is where the view can be found again.
+function address() {
+  switch (state.view) {
+    case "game": return (state.level ? `level.${state.level.number}` : "") + (state.at.steps || !state.level ? (state.level ? "." : "") + state.at.link : "");
+    case "race": return state.race ? state.hash : "race";
+    case "quiz": return `quiz.${state.seed}.${state.number + 1}`;
+    case "lessons": return state.lesson ? `lesson.${state.lesson.name.replaceAll(" ", ".")}${state.page ? "/" + (state.page + 1) : ""}` : "lessons";
+  }
+  return state.view;
 }
+
+// mark puts the view's address into the browser's history, or in the place of the last one.
+function mark(again = false) {
+  const hash = "#" + address();
+  if (location.hash === hash) return;
+  try { history[again ? "replaceState" : "pushState"](null, "", hash); } catch { /* not in every file:// */ }
+}
+
+// follow opens what the address names; of one that is damaged it says so, and nothing is lost.
+function follow() {
+  let hash = location.hash.slice(1);
+  try { hash = decodeURIComponent(hash); } catch { /* it is no code of characters */ }
+  if (["", "levels", "free", "help", "lessons"].includes(hash)) {
+    ++state.visits;
+    return turn(hash || "levels", hash === "lessons" ? { lesson: null } : {}, { visit: state.visits, returning: true });
+  }
+  const [, kind, rest = ""] = /^(level|race|lesson|quiz|play)(?:\.(.*))?$/s.exec(hash) ?? [], words = rest.split(".");
+  return visit(() => {
+    if (line[0].visit !== state.visits) return ""; // gone on meanwhile
+    switch (kind) {
+      case "level": return openLevel(Number(words[0]), words[1]);
+      case "race": return race(words[0] || "token", words[1] ?? "gc-pause", words.slice(2).join("."));
+      case "lesson": return lesson(...rest.split("/"));
+      case "quiz": return ask(Number(words[0]) || 0, Math.max(0, (Number(words[1]) || 1) - 1));
+      case "play": return start(words[0], words[1] ?? state.budget ?? "pause=1");
+    }
+    return openAny(hash);
+  }, true);
+}
+
+// ---- the frame, and help -----------------------------------------------------------------
 
 function drawFrame() {
   document.documentElement.lang = state.lang;
@@ -455,7 +211,7 @@ function drawFrame() {
   home.textContent = say("board.title");
   home.onclick = () => open("levels");
   const tabs = ["levels", "race", "lessons", "free", "quiz", "help"].map((view) => {
-    const b = button(say(view === "race" ? "board.races" : "board." + view), () => open(view));
+    const b = button(say(view === "race" ? "board.races" : "board." + view), () => { if (view === "lessons") state.lesson = null; open(view); });
     if (state.view === view) b.setAttribute("aria-current", "page");
     return b;
   });
@@ -469,6 +225,16 @@ function drawFrame() {
     document.getElementById("tools").children[i].setAttribute("aria-label", say("board." + key));
   }
   document.getElementById("foot").textContent = say(ENGINE === "server" ? "board.native" : "board.works");
+}
+
+const MEANINGS = Object.keys(DATA.texts.en).filter((key) => key.startsWith("meaning.")).map((key) => key.slice("meaning.".length));
+
+function drawHelp() {
+  const words = (pairs) => el("dl", pairs.map(([word, meaning]) => [el("dt", word), el("dd", meaning)]));
+  show(el("h2", say("board.help")), el("p", say("board.keys")), el("p", say("board.picture")),
+    el("h3", say("board.words")), words(["par", "fails", "lost", "cut"].map((w) => [say(`board.word.${w}`), say(`board.word.${w}.means`)])
+      .concat([["c3", say("board.probe", { n: 3 })]])),
+    el("h3", say("board.verdicts")), words(MEANINGS.map((w) => [link("lesson." + w, el("b", { className: tone([w]) }, w)), say("meaning." + w)])));
 }
 
 function language() {
@@ -490,43 +256,45 @@ function large() {
   redraw(); // pictures are as large as letters
 }
 
+// ---- keys ------------------------------------------------------------------------------
+
+// A key of a game or a quiz is looked up when its turn in the line comes.
+const KEYS = { game: gameKey, quiz: quizKey };
+
+function press(view, key) {
+  const done = KEYS[view]?.(key);
+  if (done === undefined) return say("board.nokey", { key });
+  return done;
+}
+
 addEventListener("keydown", (e) => {
   if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return;
-  const digit = /^[1-9]$/.test(e.key) ? Number(e.key) - 1 : -1;
-  const game = state.view === "game", quiz = state.view === "quiz" && state.question;
-  if (e.key === "l") language();
+  if (e.key === "Escape") leave();
+  else if (e.key === "l") language();
   else if (e.key === "t") theme();
   else if (e.key === "p") large();
-  else if (game && digit >= 0 && digit < state.at.moves.length) move(digit);
-  else if (game && e.key === "u") undo();
-  else if (game && e.key === "h" && state.harm && state.goal.possible) hint();
-  else if (game && e.key === "g" && state.harm && state.goal.possible) giveUp();
-  else if (game && e.key === "n") next();
-  else if (quiz && digit >= 0 && digit < state.question.answers.length) choose(digit);
-  else if (quiz && e.key === "n" && state.chosen >= 0) ask(state.number + 1);
-  else state.moving?.key(e);
+  else if (/^[1-9uhgcnabd]$/.test(e.key) && (KEYS[state.view] || line.some((one) => one.visit))) {
+    const view = KEYS[state.view] ? state.view : undefined;
+    work(() => press(view ?? state.view, e.key), { view });
+  } else state.moving?.key(e);
 });
 
-state.lang = keep.get("lang") ?? ((navigator.language || "en").startsWith("zh") ? "zh" : "en");
-document.documentElement.dataset.theme = keep.get("theme") ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
-if (keep.get("large")) document.body.classList.add("large");
-redraw();
-tell(say("board.loading"));
-engine.started.then(() => {
-  state.ready = true;
-  tell(say("board.ready"));
-  if (["levels", "race"].includes(state.view)) redraw();
-}, (why) => tell(say("board.noengine", { why: String(why) }), true));
+// ---- the beginning -----------------------------------------------------------------------
 
-// follow opens what the address names: a race, a lesson, or a link. Of one that is damaged the
-// engine says so.
-function follow() {
-  let saved = location.hash.slice(1);
-  try { saved = decodeURIComponent(saved); } catch { /* it is no code of characters */ }
-  const [, kind, first, rest] = /^(race|lesson)\.([^.]*)\.?(.*)$/.exec(saved) ?? [];
-  if (kind === "race") { const [race, ...settings] = rest.split("."); playRace(first, race, settings.join(".")); }
-  else if (kind === "lesson") read([first, ...rest.split(".")].join(" ").trim());
-  else if (saved) openLink(saved);
+// begin runs once all parts of the page are there.
+function begin() {
+  state.lang = keep.get("lang") ?? ((navigator.language || "en").startsWith("zh") ? "zh" : "en");
+  document.documentElement.dataset.theme = keep.get("theme") ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+  if (keep.get("large")) document.body.classList.add("large");
+  document.getElementById("line").append(el("span"), button("", leave));
+  redraw();
+  tell(say("board.loading"));
+  engine.started.then(() => {
+    state.ready = true;
+    if (!state.busy) tell(say("board.ready"));
+    state.seed ??= random();
+    question(state.seed, 0).catch(() => {}); // while one looks around
+  }, (why) => tell(say("board.noengine", { why: String(why) }), true));
+  addEventListener("hashchange", follow);
+  if (location.hash) follow();
 }
-addEventListener("hashchange", follow);
-follow();

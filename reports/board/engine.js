@@ -1,29 +1,15 @@
 // ask(request) asks the engine and promises its answer. ENGINE says where that is: "file"
 // (in this page), "server" (behind it), or the file to load. An answer with an error is
 // thrown, as {en, zh}.
+//
+// There are two engines. What the player waits for goes to the first, and what can wait
+// (ask(request, true)) to the second, so that neither holds the other up. leave() ends what
+// both are doing: its promises are rejected with engine.left.
 "use strict";
 const engine = (() => {
-  const waiting = new Map();
-  let worker = null, count = 0, failed = "";
   const everywhere = (why) => ({ en: why, zh: why });
-
-  const started = new Promise((resolve, reject) => {
-    if (ENGINE === "server") return resolve();
-    const begin = async () => {
-      worker = new Worker(URL.createObjectURL(new Blob([WORKER], { type: "text/javascript" })));
-      worker.onmessage = ({ data }) => {
-        if (data.ready) return resolve();
-        const w = waiting.get(data.number);
-        waiting.delete(data.number);
-        if (!w) return reject(data.failed);
-        data.failed ? w.reject(everywhere(data.failed)) : w.resolve(data.answer);
-      };
-      worker.onerror = (e) => reject(e.message);
-      worker.postMessage({ engine: await content() });
-    };
-    begin().catch(reject);
-  });
-  started.catch((why) => { failed = String(why); });
+  const left = everywhere("left");
+  let compiled = null; // the engine, once one worker has compiled it
 
   async function content() {
     if (ENGINE === "file") {
@@ -37,25 +23,72 @@ const engine = (() => {
     return new Uint8Array(await reply.arrayBuffer());
   }
 
-  async function ask(request) {
-    await started;
-    const text = JSON.stringify(request);
-    let answer;
-    if (ENGINE === "server") {
-      try {
-        answer = await (await fetch("answer", { method: "POST", body: text })).text();
-      } catch (e) {
-        throw everywhere(String(e));
-      }
-    } else {
-      answer = await new Promise((resolve, reject) => {
-        waiting.set(++count, { resolve, reject });
-        worker.postMessage({ number: count, request: text });
+  // behindServer asks the server; its second engine has a name in the query.
+  function behindServer(path) {
+    let asked = new AbortController();
+    return {
+      started: Promise.resolve(),
+      async answer(text) {
+        const { signal } = asked;
+        try {
+          return await (await fetch(path, { method: "POST", body: text, signal })).text();
+        } catch (e) {
+          throw signal.aborted ? left : everywhere(String(e));
+        }
+      },
+      leave() { asked.abort(); asked = new AbortController(); },
+    };
+  }
+
+  // inWorker asks an engine in a worker, which begins anew after what it did was left.
+  function inWorker() {
+    let waiting, worker, count = 0;
+    function begin() {
+      waiting = new Map();
+      worker = new Worker(URL.createObjectURL(new Blob([WORKER], { type: "text/javascript" })));
+      const of = waiting;
+      return new Promise((resolve, reject) => {
+        worker.onmessage = ({ data }) => {
+          if (data.ready) { compiled ??= data.compiled; return resolve(); }
+          const w = of.get(data.number);
+          of.delete(data.number);
+          if (!w) return reject(data.failed);
+          data.failed ? w.reject(everywhere(data.failed)) : w.resolve(data.answer);
+        };
+        worker.onerror = (e) => reject(e.message);
+        (async () => worker.postMessage(compiled ? { compiled } : { engine: await content() }))().catch(reject);
       });
     }
-    const value = JSON.parse(answer);
+    const seat = {
+      started: begin(),
+      async answer(text) {
+        await seat.started;
+        return new Promise((resolve, reject) => {
+          waiting.set(++count, { resolve, reject });
+          worker.postMessage({ number: count, request: text });
+        });
+      },
+      leave() {
+        if (!waiting.size) return;
+        worker.terminate();
+        for (const w of waiting.values()) w.reject(left);
+        seat.started = begin();
+      },
+    };
+    return seat;
+  }
+
+  const first = ENGINE === "server" ? behindServer("answer") : inWorker();
+  const { started } = first;
+  started.catch(() => {}); // the page says why
+  let second = null;
+  async function ask(request, aside = false) {
+    await started;
+    if (aside) second ??= ENGINE === "server" ? behindServer("answer?aside") : inWorker();
+    const value = JSON.parse(await (aside ? second : first).answer(JSON.stringify(request)));
     if (value && value.error) throw value.error;
     return value;
   }
-  return { started, ask, why: () => failed };
+  const leave = () => { first.leave(); second?.leave(); };
+  return { started, ask, leave, left };
 })();

@@ -1,16 +1,15 @@
-// The engine in a worker. The first message brings it, compressed; each further one is a
-// request with its number. wasm_exec.js stands above.
+// The engine in a worker. The first message brings it, as gzip or compiled by another worker;
+// each further one is a request with its number. wasm_exec.js stands above.
 "use strict";
 onmessage = async (event) => {
-  const { number, request, engine } = event.data;
-  if (engine) {
+  const { number, request, engine, compiled } = event.data;
+  if (engine || compiled) {
     try {
-      const stream = new Blob([engine]).stream().pipeThrough(new DecompressionStream("gzip"));
-      const bytes = await new Response(stream).arrayBuffer();
+      const stream = engine && new Blob([engine]).stream().pipeThrough(new DecompressionStream("gzip"));
+      const code = compiled ?? await WebAssembly.compile(await new Response(stream).arrayBuffer());
       const go = new Go();
-      const { instance } = await WebAssembly.instantiate(bytes, go.importObject);
-      go.run(instance); // it ends never
-      postMessage({ ready: true });
+      go.run(await WebAssembly.instantiate(code, go.importObject)); // it ends never
+      postMessage({ ready: true, compiled: code });
     } catch (e) {
       postMessage({ failed: String(e) });
     }

@@ -12,7 +12,7 @@ import (
 func TestPicturesSpeakChinese(t *testing.T) {
 	small, large, par, tolerance, sensitivity := gridSample(), manySample(), parSample(), toleranceSample(), sensitivitySample()
 	doom := doomSample()
-	run := &Lanes{History: doom.History, Judgement: verdict.Judgement{Findings: []verdict.Finding{{Verdict: verdict.Overlap, From: 9 * time.Second, To: 9 * time.Second, Clients: []int{2, 1}, Event: len(doom.History.Events) - 1}}}, Verdicts: []verdict.Word{verdict.Overlap}}
+	run := &Timeline{History: doom.History, Judgement: verdict.Judgement{Findings: []verdict.Finding{{Verdict: verdict.Overlap, From: 9 * time.Second, To: 9 * time.Second, Clients: []int{2, 1}, Event: len(doom.History.Events) - 1}}}, Verdicts: []verdict.Word{verdict.Overlap}}
 	for name, c := range map[string]Picture{
 		"grid":        &small,
 		"overview":    &large,

@@ -29,11 +29,11 @@ func (r *Rate) Title(lang string) string { return say(lang, "rate.title") }
 
 // Assumptions are how the locks are used.
 func (r *Rate) Assumptions(lang string) string {
-	return r.usage(lang, "rate.usage", "rate.work.")
+	return usage(r, lang, "rate.usage", "rate.work.")
 }
 
 // usage says how locks are used, by a text and those of what a hold is spent on.
-func (r *Rate) usage(lang, key, work string) string {
+func usage(r *Rate, lang, key, work string) string {
 	spent := "computes"
 	if r.Waits {
 		spent = "waits"
@@ -437,7 +437,7 @@ func (r *Rate) picture(f Format) picture {
 			p.crashes(f)
 		}
 	})
-	return f.fitted(r, []string{r.usage(lang, "rate.below", "rate.below.")}, 0, func(vg.Length) []block { return []block{key, space(6), all} })
+	return f.fitted(r, []string{usage(r, lang, "rate.below", "rate.below.")}, 0, func(vg.Length) []block { return []block{key, space(6), all} })
 }
 
 // Notes implements Chart.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"runtime/debug"
 
 	"locklab/algorithms"
@@ -25,7 +26,7 @@ type Table struct {
 	game  *play.Game
 	quiz  *Quiz
 	asked int
-	seed  uint64
+	about string // the request of the quiz
 
 	// Lesson is a lesson in a language; nil: there are none. See lessons.Read.
 	Lesson func(ctx context.Context, lang, name string) (string, error)
@@ -40,17 +41,18 @@ type Table struct {
 //	start            the start of a game of Lock with Budget, Timing, Nodes and Fenced
 //	again            the start of Link's game
 //	at               the position of Link
-//	move             the position after move Number, from 0, of Link
-//	undo             the position before Link
+//	move             the position after move Number, from 0, of Link, and after what is then no choice
+//	undo             the position before Link in which there was a choice
 //	doom             the share of what can follow Link that ends in Harm
-//	hint             which move of Link lies on a shortest way to Harm
-//	way              the end of a shortest way from Link to Harm
+//	hint             which move of Link lies on a shortest way to Harm, and why
+//	way              the end of a shortest way from Link to Harm, or that there can be none
+//	cannot           whether it is right that Harm cannot be brought about in Link's game
 //	goal             the gravest harm that a search of Link's game finds, and its par
 //	mend             the attack of Link on Lock, for Harm
 //	race             a run of Lock in Race with Settings
 //	replay           the run of Link, or the same attack on Lock
 //	lesson           the lesson of Name in each language
-//	question         question Number, from 0, of the quiz with Seed
+//	question         question Number, from 0, of the quiz with Seed about Locks, Races and Difficulty
 type Request struct {
 	Do     string       `json:"do"`
 	Link   string       `json:"link"`
@@ -62,6 +64,10 @@ type Request struct {
 	Harm   verdict.Word `json:"harm"`
 	Number int          `json:"number"`
 	Seed   uint64       `json:"seed"`
+
+	Locks      []string `json:"locks,omitempty"` // these only; none: the usual ones
+	Races      []string `json:"races,omitempty"`
+	Difficulty string   `json:"difficulty,omitempty"` // one of Difficulties; "": easy ones first
 
 	Race     string `json:"race,omitempty"`
 	Settings string `json:"settings,omitempty"` // as race.Settings.With reads them; "": the race's own
@@ -76,6 +82,13 @@ type GoalJSON struct {
 	Steps    int          `json:"steps"`
 	States   int          `json:"states"`
 	Complete bool         `json:"complete"`
+}
+
+// JudgedJSON judges the answer that a harm cannot be brought about.
+type JudgedJSON struct {
+	Right bool     `json:"right"`
+	Goal  GoalJSON `json:"goal"`
+	Said  Words    `json:"said"`
 }
 
 // MendJSON is an attack on another lock.
@@ -165,8 +178,8 @@ var requests = map[string]struct {
 	"level":    {needsNothing, (*Table).level},
 	"start":    {needsNothing, (*Table).start},
 	"replay":   {needsLink, func(_ *Table, r *asked) (any, error) { return replayed(r.trace, r.Lock) }},
-	"at":       {needsGame, func(t *Table, r *asked) (any, error) { return t.position(r.trace.Choices) }},
-	"again":    {needsGame, func(t *Table, _ *asked) (any, error) { return t.position(nil) }},
+	"at":       {needsGame, func(t *Table, r *asked) (any, error) { return t.position(r, r.trace.Choices) }},
+	"again":    {needsGame, (*Table).first},
 	"undo":     {needsGame, (*Table).undo},
 	"move":     {needsGame, (*Table).move},
 	"goal":     {needsGame, (*Table).goal},
@@ -174,6 +187,7 @@ var requests = map[string]struct {
 	"hint":     {needsHarm, (*Table).hint},
 	"way":      {needsHarm, (*Table).way},
 	"mend":     {needsHarm, (*Table).mend},
+	"cannot":   {needsGame, (*Table).cannot},
 }
 
 func (t *Table) do(r *asked) (_ any, err error) {
@@ -189,6 +203,8 @@ func (t *Table) do(r *asked) (_ any, err error) {
 		}
 	}
 	switch {
+	case r.Harm == "" && (r.Do == "hint" || r.Do == "way"): // of a game in which no search finds a harm
+		return t.noWay(r, play.Way{}, nil)
 	case request.need == needsHarm && !play.IsHarm(r.Harm):
 		return nil, i18n.Errorf("error.play.harm", "name", r.Harm, "names", play.HarmNames())
 	case !known:
@@ -203,7 +219,7 @@ func (t *Table) level(r *asked) (any, error) {
 		return nil, err
 	}
 	g, err := l.Game()
-	return t.begin(g, err)
+	return t.begin(r, g, err)
 }
 
 func (t *Table) start(r *asked) (any, error) {
@@ -219,11 +235,15 @@ func (t *Table) start(r *asked) (any, error) {
 		}
 	}
 	g, err := play.New(r.ctx, entry, b)
-	return t.begin(g, err)
+	return t.begin(r, g, err)
 }
 
 func (t *Table) undo(r *asked) (any, error) {
-	return t.position(r.trace.Choices[:max(len(r.trace.Choices)-1, 0)])
+	choices, err := t.game.Back(r.trace.Choices, r.Harm)
+	if err != nil {
+		return nil, err
+	}
+	return t.position(r, choices)
 }
 
 func (t *Table) move(r *asked) (any, error) {
@@ -234,15 +254,19 @@ func (t *Table) move(r *asked) (any, error) {
 	if r.Number < 0 || r.Number >= len(p.Moves) {
 		return nil, i18n.Errorf("error.play.move", "value", r.Number+1, "most", len(p.Moves))
 	}
-	return t.position(append(r.trace.Choices, p.Moves[r.Number].Choice))
+	choices, err := t.game.Forward(append(r.trace.Choices, p.Moves[r.Number].Choice), r.Harm)
+	if err != nil {
+		return nil, err
+	}
+	return t.position(r, choices)
 }
 
 func (t *Table) way(r *asked) (any, error) {
 	w, err := t.game.Way(r.ctx, r.trace.Choices, r.Harm)
 	if err != nil || w.Choices == nil {
-		return noWay(w, r.Harm, err)
+		return t.noWay(r, w, err)
 	}
-	return t.position(w.Choices)
+	return t.position(r, w.Choices)
 }
 
 // open keeps the game of a trace at hand.
@@ -259,21 +283,40 @@ func (t *Table) open(ctx context.Context, trace simulator.Trace) error {
 	return nil
 }
 
-func (t *Table) begin(g *play.Game, err error) (any, error) {
+func (t *Table) begin(r *asked, g *play.Game, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
 	t.Close()
 	t.game = g
-	return t.position(nil)
+	return t.first(r)
 }
 
-func (t *Table) position(choices []simulator.Choice) (any, error) {
+// first is the first position in which there is a choice.
+func (t *Table) first(r *asked) (any, error) {
+	choices, err := t.game.Forward(nil, "")
+	if err != nil {
+		return nil, err
+	}
+	return t.position(r, choices)
+}
+
+// position is the position after choices; where the harm has happened that was asked for, with its par.
+func (t *Table) position(r *asked, choices []simulator.Choice) (any, error) {
 	p, err := t.game.At(choices)
 	if err != nil {
 		return nil, err
 	}
-	return ToJSON(t.game, p), nil
+	j := ToJSON(t.game, p)
+	if r.Harm != "" && p.Has(r.Harm) {
+		truth, err := t.game.Truth(r.ctx, r.Harm)
+		if err != nil {
+			return nil, err
+		}
+		goal := truthJSON(truth, r.Harm)
+		j.Goal = &goal
+	}
+	return j, nil
 }
 
 // goal is Harm, or the gravest of those that a search finds.
@@ -313,24 +356,44 @@ func (t *Table) hint(r *asked) (any, error) {
 	}
 	w, err := t.game.Way(r.ctx, choices, r.Harm)
 	if err != nil || len(w.Choices) <= len(choices) {
-		return noWay(w, r.Harm, err)
+		return t.noWay(r, w, err)
 	}
-	for i, m := range p.Moves {
-		if m.Choice == w.Choices[len(choices)] {
-			return map[string]int{"move": i, "left": len(w.Choices) - len(choices), "faults": w.Faults}, nil
-		}
-	}
-	return nil, i18n.Errorf("error.play.hint")
+	return hintOf(r.ctx, t.game, p, w, r.Harm)
 }
 
-func noWay(w play.Way, harm verdict.Word, err error) (any, error) {
+// noWay is why there is no way to the harm: an error. Only a player who gives up is told that there can be none.
+func (t *Table) noWay(r *asked, w play.Way, err error) (any, error) {
 	switch {
 	case err != nil:
 		return nil, err
 	case w.Unknown:
 		return nil, i18n.Errorf("play.unknown", "states", play.MaxStates)
 	}
-	return nil, i18n.Errorf("play.noway", "harm", harm)
+	truth, err := t.game.Truth(r.ctx, r.Harm)
+	switch {
+	case err != nil:
+		return nil, err
+	case r.Harm == "" && !truth.Known:
+		return nil, i18n.Errorf("play.unfound", "states", truth.States)
+	case !truth.Known || truth.Possible:
+		return nil, i18n.Errorf("play.noway", "harm", r.Harm)
+	case r.Do == "hint":
+		return hint{Move: -1, Why: neverWords(r.Harm)}, nil
+	}
+	return JudgedJSON{true, truthJSON(truth, r.Harm), provedWords(t.game, truth, r.Harm)}, nil
+}
+
+// cannot judges the answer that Harm, "" for any, cannot be brought about.
+func (t *Table) cannot(r *asked) (any, error) {
+	truth, err := t.game.Truth(r.ctx, r.Harm)
+	if err != nil {
+		return nil, err
+	}
+	return JudgedJSON{truth.Known && !truth.Possible, truthJSON(truth, r.Harm), judged(t.game, truth, r.Harm)}, nil
+}
+
+func truthJSON(truth play.Truth, harm verdict.Word) GoalJSON {
+	return GoalJSON{harm, truth.Possible, truth.Par, truth.Steps, truth.States, truth.Known}
 }
 
 func (t *Table) mend(r *asked) (any, error) {
@@ -364,8 +427,13 @@ func (t *Table) question(r *asked) (any, error) {
 	if r.Number < 0 {
 		return nil, i18n.Errorf("error.play.question", "value", r.Number)
 	}
-	if t.quiz == nil || t.seed != r.Seed || r.Number < t.asked {
-		t.quiz, t.seed, t.asked = NewQuiz(r.Seed), r.Seed, 0
+	d, err := ParseDifficulty(r.Difficulty)
+	if err != nil {
+		return nil, err
+	}
+	about := fmt.Sprintf("%d %q %q %d", r.Seed, r.Locks, r.Races, d)
+	if t.quiz == nil || t.about != about || r.Number < t.asked {
+		t.quiz, t.about, t.asked = NewQuiz(r.Seed, Scope{Locks: r.Locks, Races: r.Races, Difficulty: d}), about, 0
 	}
 	for {
 		q, err := t.quiz.Next()

@@ -1,6 +1,8 @@
 package game
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"locklab/reports"
@@ -8,6 +10,8 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/play"
 	"locklab/scenarios/race"
+	"locklab/scenarios/study"
+	"locklab/simulator"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
 )
@@ -33,7 +37,9 @@ type PositionJSON struct {
 	Keys     []KeyJSON        `json:"keys"`
 	Rows     []RowJSON        `json:"rows"`
 	Moves    []MoveJSON       `json:"moves"`
-	Moving   *motion.Timeline `json:"moving,omitempty"` // the run so far as a timeline
+	Moving   *motion.Timeline `json:"moving,omitempty"`   // the run so far as a timeline
+	Listings []motion.Listing `json:"listings,omitempty"` // the code in which its clients are
+	Goal     *GoalJSON        `json:"goal,omitempty"`     // that is reached, with its par
 }
 
 // FaultJSON is a fault of the budget.
@@ -71,15 +77,19 @@ type RowJSON struct {
 	Keys    []KeyJSON     `json:"keys"`
 }
 
-// MoveJSON is a possible next event.
+// MoveJSON is a possible next event, with what it acts on: a picture offers it there.
 type MoveJSON struct {
-	Fault bool  `json:"fault,omitempty"`
-	Said  Words `json:"said"`
+	Fault   bool   `json:"fault,omitempty"`
+	Said    Words  `json:"said"`
+	Kind    string `json:"kind"`              // arrive, answer, pass, …, or the name of the fault
+	Client  int    `json:"client,omitempty"`  // from 1
+	Node    int    `json:"node,omitempty"`    // server, from 1
+	Message int    `json:"message,omitempty"` // one that is on its way, as motion.Message.ID
 }
 
 // ToJSON is a position of a game.
 func ToJSON(g *play.Game, p *play.Position) PositionJSON {
-	j := outcomeJSON(p.Outcome, g.Bounds.Clients)
+	j := outcomeJSON(withCode(g, p), g.Bounds.Clients)
 	j.Bounds, j.Link, j.Steps, j.Now = g.Bounds.String(), p.Trace.Link(), len(p.Trace.Choices), p.Now
 	j.Verdicts = append(j.Verdicts, p.Verdicts...)
 	if j.Moving != nil {
@@ -90,9 +100,41 @@ func ToJSON(g *play.Game, p *play.Position) PositionJSON {
 		j.Faults = append(j.Faults, FaultJSON{f.Name, sayAll(func(lang string) string { return text.FaultTitle(f.Name, lang) }), f.Used, f.Most})
 	}
 	for i, said := range moves(p) {
-		j.Moves = append(j.Moves, MoveJSON{p.Moves[i].Fault, said})
+		j.Moves = append(j.Moves, moveJSON(p, &p.Moves[i], said))
 	}
 	return j
+}
+
+func moveJSON(p *play.Position, m *play.Move, said Words) MoveJSON {
+	kind, _, _ := strings.Cut(m.Name, " ")
+	j := MoveJSON{Fault: m.Fault, Said: said, Kind: kind, Client: int(m.Choice.Client)}
+	if m.Choice.Verb != simulator.Choose { // whose Node is a way to go on
+		j.Node = int(m.Choice.Node)
+	}
+	before := p.Outcome.History.Events
+	if len(m.Run.Events) > len(before) {
+		id := m.Run.Events[len(before)].Msg
+		if id > 0 && slices.ContainsFunc(before, func(e history.Event) bool { return e.Msg == id }) {
+			j.Message = id
+		}
+	}
+	return j
+}
+
+// withCode returns the run of a position with the lines of the lock's code; without them if it cannot be
+// played with them.
+func withCode(g *play.Game, p *play.Position) *race.Outcome {
+	watched, err := study.ReplayWithCodeOn(g.Strategy, p.Trace)
+	if err != nil || len(watched.History.Events) != len(p.Outcome.History.Events) {
+		return p.Outcome
+	}
+	o, h := *p.Outcome, *p.Outcome.History
+	h.Events = slices.Clone(h.Events)
+	for i := range h.Events {
+		h.Events[i].Code = watched.History.Events[i].Code
+	}
+	o.History = &h
+	return &o
 }
 
 // outcomeJSON is a run; clients after the first so many are probes.
@@ -105,7 +147,10 @@ func outcomeJSON(o *race.Outcome, clients int) PositionJSON {
 	if h == nil {
 		return j
 	}
-	j.Moving, _ = motion.Of(h, o.Judgement, o.Verdicts, text.Languages(), false)
+	moving, listings := motion.Of(h, o.Judgement, o.Verdicts, text.Languages(), false)
+	var book motion.Book
+	book.Add("", moving, listings)
+	j.Moving, j.Listings = moving, book.Listings
 	j.TTL, j.Key, j.Line, j.Now = h.TTL, h.Key, h.ZooKeeper, h.End
 	j.Clients, j.Keys = stateJSON(reports.StateOf(h), clients)
 	said := map[string][]reports.Row{}
@@ -140,7 +185,7 @@ func stateJSON(s reports.State, clients int) (cs []ClientJSON, ks []KeyJSON) {
 	return cs, ks
 }
 
-// LevelJSON is a level as JSON.
+// LevelJSON is a level as JSON. Whether it can be solved is not said.
 type LevelJSON struct {
 	Number   int          `json:"number"`
 	ID       string       `json:"id"`
@@ -148,10 +193,6 @@ type LevelJSON struct {
 	Budget   string       `json:"budget"`
 	Harm     verdict.Word `json:"harm"`
 	Meaning  Words        `json:"meaning"`
-	Possible bool         `json:"possible"`
-	Par      int          `json:"par"`
-	Steps    int          `json:"steps"`
-	States   int          `json:"states"`
 	Title    Words        `json:"title"`
 	Learn    Words        `json:"learn"`
 	Question Words        `json:"question"`
@@ -161,9 +202,8 @@ type LevelJSON struct {
 // LevelsJSON is the course.
 func LevelsJSON() (all []LevelJSON) {
 	for i, l := range play.Levels() {
-		s := l.Solution()
 		all = append(all, LevelJSON{
-			Number: i + 1, ID: l.ID, Lock: l.Lock, Budget: l.Budget, Harm: l.Harm, Possible: s.Possible, Par: s.Par, Steps: s.Steps, States: s.States,
+			Number: i + 1, ID: l.ID, Lock: l.Lock, Budget: l.Budget, Harm: l.Harm,
 			Meaning: sayAll(func(lang string) string { return reports.Meaning(l.Harm, lang) }),
 			Title:   sayAll(levelText(l, "title")), Learn: sayAll(levelText(l, "learn")), Question: sayAll(levelText(l, "question")), Topic: l.Topic,
 		})
@@ -192,7 +232,7 @@ type AnswerJSON struct {
 // JSON is the question as JSON.
 func (q *Question) JSON() QuestionJSON {
 	j := QuestionJSON{Kind: q.Kind, Lock: q.Outcome.Strategy.ID, Ask: q.Ask, Link: q.Link,
-		Race: sayAll(func(lang string) string { return text.ScenarioTitle(q.Outcome.Scenario.ID, lang) })}
+		Race: sayAll(func(lang string) string { return raceTitle(q.Outcome.Scenario.ID, lang) })}
 	if h := q.Outcome.History; h != nil {
 		run := outcomeJSON(q.Outcome, h.Clients)
 		j.Run = &run

@@ -12,18 +12,15 @@ import (
 // MostQuestions is the number of questions that are asked at most.
 const MostQuestions = 40
 
-// Ask asks questions, and explains what is answered.
-func (s *Screen) Ask(quiz *Quiz, seed uint64, count int) error {
+// Ask asks questions, and explains what is answered. again is the command that asks the same.
+func (s *Screen) Ask(questions []*Question, again string) error {
+	s.Sentence("quiz.keys")
 	right, asked := 0, 0
-	for n := range count {
-		q, err := quiz.Next()
-		if err != nil {
-			return err
-		}
+	for n, q := range questions {
 		if err := s.showQuestion(q, n+1); err != nil {
 			return err
 		}
-		chosen, ok := s.choose(len(q.Answers))
+		chosen, ok := s.choose(questions, n)
 		if !ok {
 			break
 		}
@@ -34,7 +31,7 @@ func (s *Screen) Ask(quiz *Quiz, seed uint64, count int) error {
 		s.explainAnswers(q, chosen)
 	}
 	s.Printf("\n")
-	s.Sentence("quiz.score", "right", fmt.Sprint(right), "all", fmt.Sprint(asked), "seed", fmt.Sprint(seed))
+	s.Sentence("quiz.score", "right", fmt.Sprint(right), "all", fmt.Sprint(asked), "again", again)
 	return nil
 }
 
@@ -46,7 +43,7 @@ func (s *Screen) showQuestion(q *Question, n int) error {
 		if o.History == nil { // about several locks
 			key = "quiz.head.race"
 		}
-		s.Wrap("", text.Say(lang, key, "n", fmt.Sprint(n), "lock", o.Strategy.Heading(), "race", text.ScenarioTitle(o.Scenario.ID, lang)))
+		s.Wrap("", text.Say(lang, key, "n", fmt.Sprint(n), "lock", o.Strategy.Heading(), "race", raceTitle(o.Scenario.ID, lang)))
 	}
 	if o.History != nil {
 		s.Printf("\n")
@@ -75,19 +72,38 @@ func (s *Screen) sayOnce(w Words) string {
 	return said
 }
 
-// choose reads a letter until there is one; false: no answer comes.
-func (s *Screen) choose(answers int) (int, bool) {
+// choose reads a letter or a number until there is one; false: no answer comes. The link of a run is printed on request: of
+// the question that was answered last, and before the first answer of the present one.
+func (s *Screen) choose(questions []*Question, n int) (int, bool) {
+	answers := len(questions[n].Answers)
 	for {
 		line, ok := s.ask("quiz.prompt", func(line string) string { return strings.ToLower(strings.TrimSpace(line)) })
 		switch {
 		case !ok || line == "q":
 			return 0, false
-		case len(line) == 1 && line[0] >= 'a' && int(line[0]-'a') < answers:
-			return int(line[0] - 'a'), true
+		case line == "l":
+			last := max(n-1, 0)
+			s.Printf("%s locklab replay %s\n", s.Say("quiz.whole", "n", fmt.Sprint(last+1)), questions[last].Link)
 		case line != "":
+			if chosen := chosenBy(line); chosen >= 0 && chosen < answers {
+				return chosen, true
+			}
 			s.Sentence("quiz.bad", "line", i18n.Visible(text.Cut(line, 40)), "last", string(rune('a'+answers-1)))
 		}
 	}
+}
+
+// chosenBy is the answer that a letter or a number names, from 0; -1: none.
+func chosenBy(line string) int {
+	switch {
+	case len(line) != 1:
+		return -1
+	case line[0] >= 'a' && line[0] <= 'z':
+		return int(line[0] - 'a')
+	case line[0] >= '1' && line[0] <= '9':
+		return int(line[0] - '1')
+	}
+	return -1
 }
 
 func (s *Screen) explainAnswers(q *Question, chosen int) {
@@ -95,7 +111,7 @@ func (s *Screen) explainAnswers(q *Question, chosen int) {
 		if answer.Right && i == chosen {
 			s.Sentence("quiz.right")
 		} else if answer.Right {
-			s.Sentence("quiz.wrong", "right", fmt.Sprintf("%c, %s", 'a'+i, s.sayOnce(answer.Said)))
+			s.Sentence("quiz.wrong", "letter", string(rune('a'+i)), "right", s.sayOnce(answer.Said))
 		}
 	}
 	for i, answer := range q.Answers {
@@ -103,5 +119,4 @@ func (s *Screen) explainAnswers(q *Question, chosen int) {
 			s.Wrap(fmt.Sprintf("  %c  ", 'a'+i), answer.Why[lang])
 		}
 	}
-	s.Printf("%s locklab replay %s\n", s.Say("quiz.whole"), q.Link)
 }

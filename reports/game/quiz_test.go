@@ -26,7 +26,7 @@ func TestQuiz(t *testing.T) {
 		seeds, count = 5, 20
 	}
 	for seed := range seeds {
-		quiz, again, kinds := game.NewQuiz(seed), game.NewQuiz(seed), map[string]int{}
+		quiz, again, kinds := game.NewQuiz(seed, game.Scope{}), game.NewQuiz(seed, game.Scope{}), map[string]int{}
 		for n := range count {
 			q, err := quiz.Next()
 			if err != nil {
@@ -110,7 +110,7 @@ func TestQuestionNumbers(t *testing.T) {
 	defer table.Close()
 	for range 2 {
 		for number, want := range map[int]string{-1: `question -1`, 0: `"answers":[`, 1 << 40: `no more questions`} {
-			request := fmt.Sprintf(`{"do":"question","seed":1,"number":%d}`, number)
+			request := fmt.Sprintf(`{"do":"question","seed":1,"locks":["token"],"number":%d}`, number)
 			if answer := string(table.Answer(t.Context(), []byte(request))); !strings.Contains(answer, want) {
 				t.Errorf("%s: %.300s", request, answer)
 			}
@@ -118,7 +118,7 @@ func TestQuestionNumbers(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if answer := string(table.Answer(ctx, []byte(`{"do":"question","seed":1,"number":1000000}`))); !strings.Contains(answer, "canceled") {
+	if answer := string(table.Answer(ctx, []byte(`{"do":"question","seed":2,"number":1000000}`))); !strings.Contains(answer, "canceled") {
 		t.Errorf("a request that nobody waits for is answered: %.300s", answer)
 	}
 }

@@ -50,13 +50,19 @@ type Session struct {
 	choices []simulator.Choice
 	at      *play.Position
 	reached bool // and said so
-	never   int  // states of the search that has proved the goal impossible; 0: it has not
+	lost    bool // whatever is done, the goal follows
+	proved  bool // it was said, or given up, that the goal cannot be reached
 }
 
 // Start begins a game with a goal after some choices.
 func Start(out *Screen, g *play.Game, harm verdict.Word, choices []simulator.Choice) (t *Session, err error) {
 	t = &Session{Game: g, Out: out, harm: harm, choices: choices}
-	t.at, err = t.At(choices)
+	if len(choices) == 0 {
+		if t.choices, err = t.Forward(nil, harm); err != nil {
+			return nil, err
+		}
+	}
+	t.at, err = t.At(t.choices)
 	return t, err
 }
 
@@ -97,28 +103,17 @@ func (t *Session) Play() error {
 	return nil
 }
 
-// introduce says what is played and what for.
+// introduce says what is played and what for. Whether the goal can be reached is not said.
 func (t *Session) introduce() error {
-	par, possible, states, complete := "", true, 0, true
+	complete, states := true, 0
 	if t.number > 0 {
-		s := t.level.Solution()
-		possible, states = s.Possible, s.States
-		par = t.Out.Say("play.par", "faults", fmt.Sprint(s.Par), "steps", fmt.Sprint(s.Steps))
 		t.Out.Sentence("play.level", "n", fmt.Sprint(t.number), "of", fmt.Sprint(len(play.Levels())), "title", t.Out.Each(levelText(t.level, "title")))
-	} else {
+	} else if t.harm == "" {
 		s, err := t.Search(t.Out.Ctx)
 		if err != nil {
 			return err
 		}
-		if t.harm == "" {
-			t.harm = play.Gravest(s)
-		}
-		faults, steps, ok := play.Par(s, t.harm)
-		possible, states, complete = ok, s.States, s.Complete
-		par = t.Out.Say("play.par", "faults", fmt.Sprint(faults), "steps", fmt.Sprint(steps))
-		if !ok && !s.Complete {
-			par, possible = t.Out.Say("play.unknown", "states", fmt.Sprint(states)), true
-		}
+		t.harm, complete, states = play.Gravest(s), s.Complete, s.States
 	}
 	t.Out.Sentence("play.bounds", "lock", t.Strategy.Heading(), "clients", fmt.Sprint(t.Bounds.Clients), "attempts", fmt.Sprint(t.Bounds.Attempts),
 		"faults", t.orNone(string(t.Bounds.Budget)))
@@ -135,15 +130,22 @@ func (t *Session) introduce() error {
 	case t.harm == "" && !complete:
 		t.Out.Sentence("play.unfound", "states", fmt.Sprint(states))
 	case t.harm == "":
-		t.Out.Sentence("play.holds", "states", fmt.Sprint(states))
-	case !possible:
-		t.never = states
-		t.Out.Sentence("play.impossible", "harm", string(t.harm), "meaning", t.Out.Each(func(lang string) string { return reports.Meaning(t.harm, lang) }), "states", fmt.Sprint(states))
+		t.Out.Sentence("play.goal.any")
 	default:
-		t.Out.Sentence("play.goal", "harm", string(t.harm), "meaning", t.Out.Each(func(lang string) string { return reports.Meaning(t.harm, lang) }), "par", par)
+		t.Out.Sentence("play.goal", "harm", string(t.harm), "meaning", t.Out.Each(func(lang string) string { return reports.Meaning(t.harm, lang) }))
 	}
 	t.Out.Sentence("play.keys")
-	return nil
+	return t.lostFromStart()
+}
+
+// lostFromStart finds out whether nothing can be lost by a move, since all is lost from the start.
+func (t *Session) lostFromStart() error {
+	if t.harm == "" {
+		return nil
+	}
+	share, ok, err := t.Doom(t.Out.Ctx, nil, t.harm)
+	t.lost = ok && share == 1
+	return err
 }
 
 func (t *Session) orNone(budget string) string {
@@ -195,14 +197,10 @@ func (t *Session) showPosition() error {
 	return t.sayReached()
 }
 
-// doom is the share of what can follow that is lost; false: there is no goal, or too much
-// can follow.
+// doom is the share of what can follow that is lost; false: it tells nothing, or too much can follow.
 func (t *Session) doom() (float64, bool, error) {
-	switch {
-	case t.harm == "":
+	if t.harm == "" || t.lost || t.at.Has(t.harm) {
 		return 0, false, nil
-	case t.at.Has(t.harm):
-		return 1, true, nil
 	}
 	return t.Doom(t.Out.Ctx, t.choices, t.harm)
 }
@@ -214,10 +212,24 @@ func (t *Session) sayReached() error {
 	}
 	t.reached = true
 	t.Out.Printf("\n")
-	t.Out.Sentence("play.reached", "harm", string(t.harm), "faults", fmt.Sprint(t.at.Used()), "steps", fmt.Sprint(len(t.choices)), "par", t.parOf())
+	truth, err := t.Truth(t.Out.Ctx, t.harm)
+	if err != nil {
+		return err
+	}
+	par := "?"
+	if truth.Possible {
+		par = fmt.Sprint(truth.Par)
+	}
+	t.Out.Sentence("play.reached", "harm", string(t.harm), "faults", fmt.Sprint(t.at.Used()), "steps", fmt.Sprint(len(t.choices)), "par", par)
 	t.Out.Sentence("play.thenmend")
+	t.sayLesson()
+	return nil
+}
+
+// sayLesson says what is to be learned from a level, and names the next one.
+func (t *Session) sayLesson() {
 	if t.number == 0 {
-		return nil
+		return
 	}
 	for _, lang := range t.Out.Langs() {
 		t.Out.Wrap("  "+text.Label(text.Say(lang, "play.learn")), levelText(t.level, "learn")(lang))
@@ -226,23 +238,6 @@ func (t *Session) sayReached() error {
 	if t.number < len(play.Levels()) {
 		t.Out.Next(fmt.Sprintf("locklab play --level %d", t.number+1))
 	}
-	return nil
-}
-
-// parOf is the par of the table's goal; "?" if no search has found it.
-func (t *Session) parOf() string {
-	if t.number > 0 {
-		if s := t.level.Solution(); s.Possible {
-			return fmt.Sprint(s.Par)
-		}
-		return "?"
-	}
-	if s, err := t.Search(t.Out.Ctx); err == nil {
-		if par, _, ok := play.Par(s, t.harm); ok {
-			return fmt.Sprint(par)
-		}
-	}
-	return "?"
 }
 
 // sayFaults lists the faults with the number that was used.
@@ -323,24 +318,38 @@ func (t *Session) answerLine(line string) (again bool, err error) {
 		t.Out.Printf("  locklab play %s\n", t.at.Trace.Link())
 		return true, nil
 	case "u":
-		if len(t.choices) == 0 {
+		back, err := t.Back(t.choices, t.harm)
+		switch {
+		case err != nil:
+			return true, err
+		case len(back) >= len(t.choices):
 			t.Out.Sentence("play.undo.none")
 			return true, nil
 		}
-		return true, t.goTo(t.choices[:len(t.choices)-1])
+		return true, t.goTo(back)
 	case "h":
 		return true, t.showHint()
 	case "g":
 		return true, t.giveUp()
+	case "n", "no":
+		return true, t.judge()
 	case "m":
 		return true, t.tryOther(rest)
+	}
+	if len(t.at.Moves) == 0 {
+		t.Out.Sentence("play.over")
+		return true, nil
 	}
 	n, err := strconv.Atoi(verb)
 	if err != nil || n < 1 || n > len(t.at.Moves) {
 		t.Out.Sentence("play.bad", "line", i18n.Visible(text.Cut(line, 40)), "most", fmt.Sprint(len(t.at.Moves)))
 		return true, nil
 	}
-	return true, t.goTo(append(t.choices[:len(t.choices):len(t.choices)], t.at.Moves[n-1].Choice))
+	on, err := t.Forward(append(t.choices[:len(t.choices):len(t.choices)], t.at.Moves[n-1].Choice), t.harm)
+	if err != nil {
+		return true, err
+	}
+	return true, t.goTo(on)
 }
 
 // goTo shows the position after choices.
@@ -352,18 +361,54 @@ func (t *Session) goTo(choices []simulator.Choice) (err error) {
 	return t.showPosition()
 }
 
-// wayToGoal returns a shortest way to the goal; nil: it has printed why there is none.
-func (t *Session) wayToGoal() ([]simulator.Choice, error) {
-	switch {
-	case t.harm == "":
-		t.Out.Sentence("play.nogoal")
-		return nil, nil
-	case t.at.Has(t.harm):
+// judge judges the answer that the goal cannot be reached.
+func (t *Session) judge() error {
+	if t.harm != "" && t.at.Has(t.harm) {
+		t.Out.Sentence("play.done", "harm", string(t.harm))
+		return nil
+	}
+	truth, err := t.Truth(t.Out.Ctx, t.harm)
+	if err != nil {
+		return err
+	}
+	t.Out.sentence(judged(t.Game, truth, t.harm))
+	if truth.Known && !truth.Possible {
+		t.proved = true
+		t.sayLesson()
+	}
+	return nil
+}
+
+// sentence prints words in each language that is wanted.
+func (s *Screen) sentence(w Words) {
+	for _, lang := range s.Langs() {
+		s.Wrap("", w[lang])
+	}
+}
+
+// wayToGoal returns a shortest way to the goal; nil: it has printed why there is none. Of a goal that cannot be reached
+// it tells the truth when that was answered, or is given up.
+func (t *Session) wayToGoal(givesUp bool) ([]simulator.Choice, error) {
+	if t.harm != "" && t.at.Has(t.harm) {
 		t.Out.Sentence("play.done", "harm", string(t.harm))
 		return nil, nil
 	}
-	if t.never > 0 {
-		t.Out.Sentence("play.never", "harm", string(t.harm), "states", fmt.Sprint(t.never))
+	truth, err := t.Truth(t.Out.Ctx, t.harm)
+	switch {
+	case err != nil:
+		return nil, err
+	case truth.Known && !truth.Possible && !givesUp && !t.proved:
+		t.Out.sentence(neverWords(t.harm))
+		return nil, nil
+	case truth.Known && !truth.Possible:
+		t.proved = true
+		t.Out.sentence(provedWords(t.Game, truth, t.harm))
+		if givesUp {
+			t.sayLesson()
+		}
+		return nil, nil
+	case t.harm == "":
+		t.Out.Sentence("play.unfound", "states", fmt.Sprint(truth.States))
 		return nil, nil
 	}
 	w, err := t.Way(t.Out.Ctx, t.choices, t.harm)
@@ -379,20 +424,23 @@ func (t *Session) wayToGoal() ([]simulator.Choice, error) {
 }
 
 func (t *Session) showHint() error {
-	way, err := t.wayToGoal()
+	way, err := t.wayToGoal(false)
 	if way == nil {
 		return err
 	}
-	for i, said := range moves(t.at) {
-		if t.at.Moves[i].Choice == way[len(t.choices)] {
-			t.Out.Sentence("play.hint", "n", fmt.Sprint(i+1), "what", t.Out.Each(func(lang string) string { return said[lang] }), "harm", string(t.harm), "left", fmt.Sprint(len(way)-len(t.choices)))
-		}
+	h, err := hintOf(t.Out.Ctx, t.Game, t.at, play.Way{Choices: way, Faults: play.FaultsOf(way)}, t.harm)
+	if err != nil {
+		return err
 	}
+	said := moves(t.at)[h.Move]
+	t.Out.sentence(sayAll(func(lang string) string {
+		return text.Say(lang, "play.hint", "why", h.Why[lang], "n", fmt.Sprint(h.Move+1), "what", said[lang])
+	}))
 	return nil
 }
 
 func (t *Session) giveUp() error {
-	way, err := t.wayToGoal()
+	way, err := t.wayToGoal(true)
 	if way == nil {
 		return err
 	}

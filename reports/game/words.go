@@ -5,6 +5,7 @@ package game
 
 import (
 	"fmt"
+	"strings"
 
 	"locklab/faults"
 	"locklab/reports"
@@ -62,8 +63,8 @@ func move(p *play.Position, m play.Move, lang string) string {
 	switch {
 	case m.Choice == faults.PauseUnsentOf(int(m.Choice.Client)):
 		return text.Say(lang, "play.unsent", "what", said)
-	case said != "" && isDead(p, m.Choice.Client) && m.Choice.Verb < simulator.FaultVerb:
-		return text.Say(lang, "lane.dead", "what", said)
+	case m.Choice.Verb == simulator.Orphaned:
+		return orphan(p, m, lang)
 	case said != "":
 		return said
 	case m.Choice.Verb == simulator.Start:
@@ -72,7 +73,62 @@ func move(p *play.Position, m play.Move, lang string) string {
 	return m.Name // nothing that a run shows
 }
 
+// orphan describes the arrival of a request for whose answer nobody waits any more, by its message.
+func orphan(p *play.Position, m play.Move, lang string) string {
+	e := m.Run.Events[len(p.Outcome.History.Events)]
+	what := strings.ToUpper(e.Name())
+	if len(e.Cmd) > 0 {
+		what = reports.Command(e.Cmd, m.Run.Key)
+	}
+	key := "play.orphan"
+	if isDead(p, m.Choice.Client) {
+		key = "play.orphan.dead"
+	}
+	said := text.Say(lang, key, "what", what, "client", fmt.Sprintf("c%d", m.Choice.Client))
+	if e.Node > 0 && m.Run.Nodes > 1 {
+		return text.Say(lang, "play.orphan.at", "what", said, "node", fmt.Sprintf("n%d", e.Node))
+	}
+	return said
+}
+
 // isDead reports whether a client, from 1, has crashed.
 func isDead(p *play.Position, client int8) bool {
 	return client > 0 && reports.StateOf(p.Outcome.History).Clients[client-1].Stage == verdict.Dead
+}
+
+// judged says whether the answer is right that a harm, "" for any, cannot be brought about.
+func judged(g *play.Game, truth play.Truth, harm verdict.Word) Words {
+	switch {
+	case !truth.Known:
+		return sayAll(func(lang string) string { return text.Say(lang, "play.unknown", "states", fmt.Sprint(truth.States)) })
+	case truth.Possible:
+		return sayAll(func(lang string) string { return text.Say(lang, "play.can", "faults", fmt.Sprint(truth.Par)) })
+	}
+	proved := provedWords(g, truth, harm)
+	return sayAll(func(lang string) string { return text.Say(lang, "play.right", "proved", proved[lang]) })
+}
+
+// provedWords says what a search has proved of a harm, "" for any.
+func provedWords(g *play.Game, truth play.Truth, harm verdict.Word) Words {
+	key := "play.proved"
+	if harm == "" {
+		key = "play.proved.any"
+	}
+	return sayAll(func(lang string) string {
+		faults := string(g.Bounds.Budget)
+		if faults == "" {
+			faults = text.Say(lang, "play.nofaults")
+		}
+		return text.Say(lang, key, "harm", string(harm), "lock", g.Strategy.ID, "clients", fmt.Sprint(g.Bounds.Clients),
+			"attempts", fmt.Sprint(g.Bounds.Attempts), "faults", faults, "states", fmt.Sprint(truth.States))
+	})
+}
+
+// neverWords is the hint where no move leads to a harm, "" for any: it asks, and does not tell.
+func neverWords(harm verdict.Word) Words {
+	key := "play.hint.never"
+	if harm == "" {
+		key = "play.hint.never.any"
+	}
+	return sayAll(func(lang string) string { return text.Say(lang, key, "harm", string(harm)) })
 }

@@ -117,5 +117,5 @@ func (t *Teacher) backing(topic string) (*race.Outcome, error) {
 // run plays a lock in a race, named as in "token slow-work".
 func (t *Teacher) run(names string) (*race.Outcome, error) {
 	id, raceID, _ := strings.Cut(strings.TrimSpace(names), " ")
-	return t.stage.named(id, strings.TrimSpace(raceID))
+	return t.stage.Named(id, strings.TrimSpace(raceID))
 }

@@ -56,6 +56,7 @@ var places = map[string]struct {
 	"quoted":   {1, -1, false},
 	"harm":     {0, 0, false}, // of the run that is explained, and when
 	"race":     {0, 0, false},
+	"section":  {0, 0, false}, // of an article
 	"time":     {0, 0, false},
 	"pause":    {0, 0, false},
 }

@@ -18,7 +18,7 @@ import (
 func ours(b *Book) []string {
 	return slices.DeleteFunc(b.Keys(""), func(key string) bool {
 		kind, _, _ := strings.Cut(key, ".")
-		return !slices.Contains([]string{"label", "lock", "race", "path", "interview", "term"}, kind)
+		return !slices.Contains([]string{"label", "lock", "race", "path", "interview", "term", "debate"}, kind)
 	})
 }
 
@@ -60,6 +60,7 @@ func TestComplete(t *testing.T) {
 		"path":      {"title", "idea", "lock", "scenario", "next"},
 		"interview": {"question", "answer", "trace"},
 		"term":      {"name", "text"},
+		"debate":    {"title", "kleppmann", "kleppmann-at", "antirez", "antirez-at", "says", "trace", "runs"},
 	}
 	b := In("en")
 	wanted := map[string][]string{}
@@ -69,10 +70,13 @@ func TestComplete(t *testing.T) {
 	for n := range PathScreens {
 		wanted["path"] = append(wanted["path"], fmt.Sprint(n+1))
 	}
+	for n := range DebatePoints {
+		wanted["debate"] = append(wanted["debate"], fmt.Sprint(n+1))
+	}
 	for _, key := range ours(b) {
 		words := strings.Split(key, ".")
 		if len(words) == 3 && !slices.Contains(wanted[words[0]], words[1]) {
-			if words[0] == "lock" || words[0] == "path" {
+			if slices.Contains([]string{"lock", "path", "debate"}, words[0]) {
 				t.Errorf("%s tells of something that is not there", key)
 			}
 			wanted[words[0]] = append(wanted[words[0]], words[1])
@@ -100,6 +104,7 @@ func TestComplete(t *testing.T) {
 		words := strings.Split(rest, ".")
 		part := words[len(words)-1]
 		known := kind == "label" || slices.Contains(parts[kind], part) || kind == "race" && part == "cases" || kind == "term" && part == "also" ||
+			kind == "debate" && (rest == "title" || rest == "intro" || rest == "end") ||
 			kind == "interview" && (rest == "short" || rest == "long" || rest == "long-runs" || part == "runs")
 		if !known {
 			t.Errorf("%s: nobody prints this", key)

@@ -1,7 +1,9 @@
 package lessons
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -35,7 +37,7 @@ func (t *Teacher) Path(first, last int) error {
 // that.
 func (t *Teacher) screen(n int) error {
 	book, key := In("en"), "path."+strconv.Itoa(n)
-	o, err := t.stage.named(book.Name(key+".lock"), book.Name(key+".scenario"))
+	o, err := t.stage.Named(book.Name(key+".lock"), book.Name(key+".scenario"))
 	if err != nil {
 		return err
 	}
@@ -56,8 +58,13 @@ func (t *Teacher) screen(n int) error {
 	return t.texts(labelled{"idea", key + ".idea"}, labelled{"then", key + ".next"})
 }
 
-// named plays a lock in a race, both by name.
-func (s *Stage) named(id, raceID string) (*race.Outcome, error) {
+// Lines returns a text in a language with its places filled in; nil: there is none.
+func (s *Stage) Lines(ctx context.Context, lang, key string) ([]string, error) {
+	return (&filler{ctx, lang, s, nil}).lines(key)
+}
+
+// Named plays a lock in a race, both by name.
+func (s *Stage) Named(id, raceID string) (*race.Outcome, error) {
 	e, err := race.Strategy(id)
 	if err != nil {
 		return nil, err
@@ -67,4 +74,35 @@ func (s *Stage) named(id, raceID string) (*race.Outcome, error) {
 		return nil, err
 	}
 	return s.Play(e, sc)
+}
+
+// PathCells are the locks and races that a screen of the guided tour tells of: by its number, or by the lock or the race
+// that it plays. nil: there is no such screen; names are what there is.
+func PathCells(name string) (cells [][2]string, names []string) {
+	book := In("en")
+	for n := 1; n <= PathScreens; n++ {
+		key := "path." + strconv.Itoa(n)
+		own := [2]string{book.Name(key + ".lock"), book.Name(key + ".scenario")}
+		for _, one := range own {
+			if !slices.Contains(names, one) {
+				names = append(names, one)
+			}
+		}
+		if name != strconv.Itoa(n) && name != own[0] && name != own[1] {
+			continue
+		}
+		cells = append(cells, own)
+		for _, part := range []string{".idea", ".next"} {
+			for _, m := range place.FindAllStringSubmatch(book.Get(key+part), -1) {
+				words := strings.Fields(m[1])
+				if len(words) < 3 || words[0] != "verdict" && words[0] != "reply" {
+					continue
+				}
+				if c := [2]string{words[1], words[2]}; !slices.Contains(cells, c) {
+					cells = append(cells, c)
+				}
+			}
+		}
+	}
+	return cells, names
 }

@@ -54,6 +54,8 @@ func (t *Teacher) read(words []string) error {
 		return text.Errorf("error.topic", "name", second, "near", text.Near(second, Topics()), "names", strings.Join(Topics(), ", "))
 	case "glossary":
 		return t.Glossary(Terms()...)
+	case "debate":
+		return t.Debate()
 	}
 	if e, ok := algorithms.ByName(first); ok {
 		if second == "" {

@@ -84,6 +84,7 @@ type Timeline struct {
 	Rows      []Row          `json:"rows"`
 	Calls     []Call         `json:"calls,omitempty"`
 	Replay    string         `json:"replay,omitempty"` // the command that plays it again
+	Skews     []int64        `json:"skews,omitempty"`  // by client, the largest error of its clock; none: all are right
 	Story     []Sentence     `json:"story,omitempty"`
 	Commands  Said           `json:"commands,omitempty"` // as one types them into redis-cli
 }
@@ -105,6 +106,7 @@ type Key struct {
 
 // A Message is a request and its reply. Events that did not happen are -1.
 type Message struct {
+	ID       int    `json:"i"` // as history.Event.Msg
 	Client   int    `json:"c"`
 	Node     int    `json:"n"` // -1: the resource
 	Sent     int    `json:"s"`
@@ -200,6 +202,10 @@ func Of(h *history.History, j verdict.Judgement, verdicts []verdict.Word, langs 
 		At: []int64{}, States: []State{}, Messages: messages(h), Rows: in.rows(h, j),
 	}
 	last := int64(0)
+	if len(h.Events) == 0 { // a picture of the beginning
+		r.At = []int64{0}
+		r.States = []State{stateOf(reports.Moment{State: reports.StateOf(h)})}
+	}
 	for i := range h.Events {
 		e := &h.Events[i]
 		at := micros(e.At)
@@ -208,6 +214,7 @@ func Of(h *history.History, j verdict.Judgement, verdicts []verdict.Word, langs 
 			r.Faults = append(r.Faults, Fault{i, e.Client, e.Node, strings.TrimSpace(e.Name() + " " + size(e.D))})
 		}
 	}
+	r.Skews = skews(h)
 	for _, m := range reports.Moments(h) {
 		r.States = append(r.States, stateOf(m))
 	}
@@ -229,6 +236,21 @@ func Of(h *history.History, j verdict.Judgement, verdicts []verdict.Word, langs 
 		r.Calls = append(r.Calls, call)
 	}
 	return r, listings
+}
+
+// skews are, by client, the largest error of its clock; nil: all clocks are right.
+func skews(h *history.History) []int64 {
+	all, off := make([]int64, h.Clients), false
+	for i := range h.Events {
+		e := &h.Events[i]
+		if e.Client > 0 && e.Client <= h.Clients && e.Skew.Abs() > time.Duration(all[e.Client-1]).Abs()*time.Microsecond {
+			all[e.Client-1], off = micros(e.Skew), true
+		}
+	}
+	if !off {
+		return nil
+	}
+	return all
 }
 
 // languages are those of a run's texts.
@@ -337,7 +359,9 @@ func messages(h *history.History) []Message {
 		n, ok := known[e.Msg]
 		if !ok {
 			n, known[e.Msg] = len(all), len(all)
-			all = append(all, Message{Client: e.Client, Node: e.Node, Sent: -1, Arrived: -1, Answered: -1, What: reports.Command(e.Cmd, h.Key)})
+			all = append(all, Message{
+				ID: e.Msg, Client: e.Client, Node: e.Node, Sent: -1, Arrived: -1, Answered: -1, What: reports.Command(e.Cmd, h.Key),
+			})
 		}
 		m := &all[n]
 		switch e.Kind {

@@ -4,10 +4,17 @@
 //	words.say(key)    a text of the page        words.own(said)  a text of the run
 //	o.listings        the code that run.calls name
 //	o.part            which part of the page's width there is for it; 1 without
+//	o.code            the element in which the code is shown; without, it stands beside the lines
 //	o.still           the end of the run, without anything to play it with
+//	o.verdict         it opens at its verdict, and not at its end
+//	o.acts            what can happen next, as {client, node, message, said, fault, go}: a click on
+//	                  what it acts on calls go
+//	o.onward()        is called when it is played beyond its end, and o.halt() when it is stopped
+//	o.speed           how fast it plays, and o.onspeed(speed) when that is changed
+//	o.sizes, o.set    what can be dragged: {pause, skew, jump, drift} in ns; set(name, ns) when it was
 //
-// The element has the methods key(event), which says whether it has used a key, and
-// toggle(). From top to bottom it shows: where everybody is now, the picture, the controls,
+// The element has the methods key(event), which says whether it has used a key, toggle(),
+// where() and goTo(share), and playFrom(event). From top to bottom it shows: where everybody is now, the picture, the controls,
 // what happens now, the code, and all lines of the run.
 //
 // x is not time: long idle gaps are cut short (marked by a wave), and events of one instant
@@ -45,14 +52,11 @@ function motion(run, words, o = {}) {
   const ms = (us) => (Math.round(us / 100) / 10).toLocaleString("en", { useGrouping: false });
   const paint = (client) => MOTION.clients[(client - 1) % MOTION.clients.length];
 
-  if (!run.at.length || !run.states.length) { // nothing has happened yet
-    const empty = html("p", "motion-nothing", say("motion.nothing"));
-    return Object.assign(empty, { key: () => false, toggle() {}, where: () => 1, goTo() {} });
-  }
-
   // ---- instants and places ---------------------------------------------------------
   let sum = 0;
   const T = run.at.map((d) => (sum += d)); // when event i happens
+  const live = Boolean(o.acts); // the run goes on: from now, which may be after its last event
+  if (live && run.end > sum) T.push(run.end);
   const last = T.length - 1;
   const X = [];
   const telling = new Set([0, last, ...run.states.map((s) => s.e), ...(run.faults ?? []).map((f) => f.e), ...(run.marks ?? []).map((m) => m.e),
@@ -65,7 +69,9 @@ function motion(run, words, o = {}) {
   const room = Math.max(560, Math.min(1190, document.documentElement.clientWidth - 60) * (o.part ?? 1));
   const stretch = Math.max(1, Math.min(4, (room - MOTION.left - MOTION.right) / Math.max(X[last] ?? 0, 1))); // a short run fills the page
   X.forEach((x, i) => { X[i] = x * stretch; });
-  const width = Math.max(X[last] ?? 0, 1);
+  const right = live ? 96 : MOTION.right;
+  const total = Math.max(MOTION.left + X[last] + right, live ? room / 1.15 : 0), edgeX = total - MOTION.left;
+  const limit = live ? edgeX : X[last] + MOTION.right; // of labels
   // xOf is where an instant is; between two events time runs evenly.
   const xOf = (t) => {
     let i = T.findIndex((u) => u >= t);
@@ -115,14 +121,16 @@ function motion(run, words, o = {}) {
   }
 
   // ---- clients ---------------------------------------------------------------------------
+  const grips = []; // the ends of pauses
+  const indexAt = (x) => X.findIndex((y) => y >= x - 1e-6);
   for (const c of shown) {
     const yy = laneOf[c];
-    put("line", { x1: 0, x2: X[last], y1: yy + MOTION.bar / 2, y2: yy + MOTION.bar / 2, class: "motion-rail" });
+    put("line", { x1: 0, x2: live ? edgeX : X[last], y1: yy + MOTION.bar / 2, y2: yy + MOTION.bar / 2, class: "motion-rail" });
     let from = 0;
     run.states.forEach((s, n) => {
       const what = s.c[c - 1], next = run.states[n + 1]?.c[c - 1];
       if (next === what) return;
-      const a = X[run.states[from].e], b = ends[n];
+      const first = from, a = X[run.states[from].e], b = ends[n];
       from = n + 1;
       if (what === "idle" || b <= a) return;
       const [stage, paused] = what.split("/");
@@ -132,6 +140,7 @@ function motion(run, words, o = {}) {
       if (stage !== "dead") bar.style.stroke = paint(c);
       if (paused) put("rect", { x: a, y: yy, width: b - a, height: MOTION.bar, rx: 3, fill: `url(#${id}p)`, class: "motion-paused" });
       const text = stage === "dead" ? "✕ " + say("motion.stage.dead") : say(paused ? "motion.paused" : "motion.stage." + stage);
+      if (paused && o.sizes?.pause) grips.push({ a, b, yy, lasts: T[indexAt(b)] - T[run.states[first].e] });
       if (b - a > 9 * [...text].length) {
         label(a + 5, yy + MOTION.bar / 2 + 4, text, "motion-inbar" + (inside && !paused ? " motion-onpaint" : ""));
       }
@@ -141,7 +150,7 @@ function motion(run, words, o = {}) {
   // ---- servers: whose the key is, and how much of its lease is left ---------------------------
   for (let n = 1; n <= run.nodes; n++) {
     const yy = nodeOf[n];
-    put("rect", { x: 0, y: yy, width: X[last], height: each, class: "motion-node" });
+    put("rect", { x: 0, y: yy, width: live ? edgeX : X[last], height: each, class: "motion-node" });
     run.states.forEach((s, i) => {
       const k = s.k[n - 1], a = X[s.e], b = ends[i];
       if (b <= a) return;
@@ -160,6 +169,8 @@ function motion(run, words, o = {}) {
 
   // ---- messages ------------------------------------------------------------------------------
   const free = {}; // by lane, where the next label may begin
+  const flying = []; // messages that are on their way: where they began, and from which height to which
+  const actsOn = (what) => (o.acts ?? []).filter((a) => Object.entries(what).every(([k, v]) => a[k] === v));
   for (const m of run.messages) {
     const to = nodeOf[m.n], from = laneOf[m.c];
     if (from === undefined) continue;
@@ -177,13 +188,15 @@ function motion(run, words, o = {}) {
       const cross = (x, yy) => label(x, yy + 4, "✕", "motion-harm motion-small", "middle");
       const middle = (edge + target) / 2;
       if (m.s >= 0 && m.a >= 0) arrow(X[m.s], edge, X[m.a], target, "");
+      else if (live && m.s >= 0 && !m.l) flying.push([m, X[m.s], edge, target]);
       else if (m.s >= 0) { put("line", { x1: X[m.s], y1: edge, x2: X[m.s] + 6, y2: middle, class: "motion-message" }).style.stroke = paint(m.c); cross(X[m.s] + 7, middle); }
       if (m.a >= 0 && m.r >= 0) arrow(X[m.a], target, X[m.r], edge, "motion-reply");
+      else if (live && m.a >= 0 && actsOn({ message: m.i }).length) flying.push([m, X[m.a], target, edge]);
       else if (m.a >= 0 && m.l) { put("line", { x1: X[m.a], y1: target, x2: X[m.a] + 6, y2: middle, class: "motion-message motion-reply" }).style.stroke = paint(m.c); cross(X[m.a] + 7, middle); }
     }
     if (out < 0) continue;
     const x = X[m.n < 0 ? Math.max(m.a, out) : out], side = up ? from - 7 : from + MOTION.bar + 12;
-    const text = m.n < 0 ? `${m.w} ${m.p ?? ""}` : tip, long = 5.6 * [...text].length, end = x + long > X[last] + MOTION.right;
+    const text = m.n < 0 ? `${m.w} ${m.p ?? ""}` : tip, long = 5.6 * [...text].length, end = x + long > limit;
     const begin = end ? x - long : x;
     if (begin >= (free[m.c] ?? -1e9)) { // a label where there is room for one
       label(x, side, text, "motion-small", end ? "end" : "start");
@@ -194,25 +207,34 @@ function motion(run, words, o = {}) {
 
   // ---- faults and verdicts -----------------------------------------------------------------------
   const rows = [-1e9, -1e9, -1e9];
+  const clocks = []; // what says that a clock is off, with its text
+  const news = node("g"); // flags stand above the cover, and what is still to come is pale
+  const raise = (e, x) => { e.dataset.x = x; news.append(e); return e; };
   const flags = [...(run.faults ?? []).map((f) => ({ e: f.e, fault: true, text: "⚡ " + f.w + (f.c ? " c" + f.c : f.n && run.nodes > 1 ? " n" + f.n : "") })),
     ...(run.marks ?? []).map((m) => ({ e: m.e, calm: m.w === "FENCED", text: own(m.s).replace(/^!! /, "") }))].sort((a, b) => a.e - b.e);
   for (const f of flags) {
     const x = X[f.e], long = 7 * [...f.text].length + 12;
-    const end = x + long > X[last] + MOTION.right && x > long; // near the right edge it stands before its line
+    const end = x + long > limit && x > long; // near the right edge it stands before its line
     const from = end ? x - long : x;
     let row = rows.findIndex((r) => from >= r);
-    put("line", { x1: x, x2: x, y1: row < 0 ? MOTION.top - 6 : 6 + 17 * row, y2: axis, class: f.fault ? "motion-fault-line" : f.calm ? "motion-calm-line" : "motion-mark-line" });
-    if (row < 0) { put("title", {}, f.text); continue; }
+    raise(node("line", { x1: x, x2: x, y1: row < 0 ? MOTION.top - 6 : 6 + 17 * row, y2: axis, class: f.fault ? "motion-fault-line" : f.calm ? "motion-calm-line" : "motion-mark-line" }, node("title", {}, f.text)), x);
+    if (row < 0) continue;
     rows[row] = from + long;
-    label(end ? x - 4 : x + 4, 16 + 17 * row, f.text, f.fault ? "motion-fault" : f.calm ? "motion-calm" : "motion-harm", end ? "end" : "start");
+    const flag = raise(label(end ? x - 4 : x + 4, 16 + 17 * row, f.text, f.fault ? "motion-fault" : f.calm ? "motion-calm" : "motion-harm", end ? "end" : "start"), x);
+    if (f.fault && /clock/.test(f.text)) clocks.push([flag, f.text]);
   }
 
   // ---- the axis, with a wave where time is cut short --------------------------------------------
   put("line", { x1: 0, x2: X[last], y1: axis, y2: axis, class: "motion-axis" });
-  let said = -1e9;
+  let said = -1e9, number = "";
   T.forEach((t, i) => {
     const text = ms(t);
-    if (X[i] - said > 7 * text.length + 14) { label(X[i], axis + 15, text, "motion-small motion-time", "middle"); said = X[i]; put("line", { x1: X[i], x2: X[i], y1: axis, y2: axis + 4, class: "motion-axis" }); }
+    if (text !== number && X[i] - said > 7 * text.length + 14) {
+      number = text;
+       label(X[i], axis + 15, text, "motion-small motion-time", "middle");
+      said = X[i];
+      put("line", { x1: X[i], x2: X[i], y1: axis, y2: axis + 4, class: "motion-axis" });
+    }
     if (i && t - T[i - 1] >= 200000) {
       const x = (X[i] + X[i - 1]) / 2;
       put("path", { d: `M${x - 6} ${axis} q3 -5 6 0 t6 0`, class: "motion-cut" }, node("title", {}, ms(t - T[i - 1]) + " ms"));
@@ -222,8 +244,9 @@ function motion(run, words, o = {}) {
 
   // ---- the part that is still to come, and the names, which stay in sight ---------------------------
   const cover = put("rect", { y: 0, width: 0, height, class: "motion-cover" });
+  all.append(news);
   const hand = put("g", { class: "motion-hand" }, node("line", { x1: 0, x2: 0, y1: 0, y2: axis }), node("circle", { cx: 0, cy: axis, r: 5 }));
-  const names = node("g", {}, node("rect", { x: 0, y: 0, width: MOTION.left - 8, height, class: "motion-ground" }));
+  const names = node("g", { class: "motion-names" }, node("rect", { x: 0, y: 0, width: MOTION.left - 8, height, class: "motion-ground" }));
   const name = (yy, text, color, tip) => {
     const t = node("text", { x: 4, y: yy, class: "motion-name" }, text, ...(tip ? [node("title", {}, tip)] : []));
     if (color) t.style.fill = color;
@@ -231,30 +254,45 @@ function motion(run, words, o = {}) {
   };
   for (const c of shown) name(laneOf[c] + MOTION.bar / 2 + 5, "c" + c + (c === run.probe ? "*" : ""), paint(c), c === run.probe ? say("motion.probe") : "");
   for (let n = 1; n <= run.nodes; n++) name(nodeOf[n] + each / 2 + 5, run.nodes > 1 ? "n" + n : run.key.length > 8 ? "…" + run.key.slice(-7) : run.key);
+  (run.skews ?? []).forEach((d, i) => {
+    if (!d || !laneOf[i + 1]) return;
+    const text = `◷ ${d > 0 ? "+" : "−"}${ms(Math.abs(d))}`;
+    const t = node("text", { x: 4, y: laneOf[i + 1] + MOTION.bar + 11, class: "motion-small motion-fault" }, text);
+    names.append(t);
+    clocks.push([t, text]);
+  });
   svg.append(names);
 
   // ---- around the picture ----------------------------------------------------------------------------
   const box = html("div", "motion-box", svg);
-  const who = html("div", "motion-who"), now = html("div", "motion-now"), code = html("div", "motion-code"), table = lanesOf(run, words, (i) => { stop(); place(X[run.rows[i].e], true); });
-  const element = html("div", "motion");
-  const state = { x: X[last] ?? 0, playing: 0, speed: 1 };
-  const press = (text, title, what) => { const b = html("button", "", text); b.type = "button"; b.title = title; b.setAttribute("aria-label", title); b.onclick = what; return b; };
+  const who = html("div", "motion-who"), now = html("div", "motion-now"), code = o.code ?? html("div", "motion-code"), table = lanesOf(run, words, (i) => { stop(); place(X[run.rows[i].e], true); });
+  const element = html("div", "motion"), menu = html("div", "motion-menu");
+  menu.hidden = true;
+  const state = { x: X[last] ?? 0, playing: 0, speed: o.speed ?? 1 };
+  box.tabIndex = -1; // it gets the focus after a click, so that space plays; not one that Tab and a key have pressed
+  const toPicture = () => box.focus({ preventScroll: true });
+  const press = (text, title, what) => {
+    const b = html("button", "", text);
+    Object.assign(b, { type: "button", title, onclick: (e) => { what(); if (e.detail) toPicture(); } });
+    b.setAttribute("aria-label", title);
+    return b;
+  };
   const play = press("▶", say("motion.play"), () => toggle());
   const scrub = html("input", "motion-scrub");
   Object.assign(scrub, { type: "range", min: 0, max: 1000, step: 1, value: 1000 });
   scrub.setAttribute("aria-label", say("motion.scrub"));
   scrub.oninput = () => { stop(); place((scrub.value / 1000) * X[last], true); };
+  scrub.onpointerup = toPicture;
   const speed = html("select", "");
-  for (const s of [0.25, 0.5, 1, 2, 4]) speed.append(new Option(s + "×", s, s === 1, s === 1));
+  for (const s of [0.25, 0.5, 1, 2, 4]) speed.append(new Option(s + "×", s, s === 1, s === state.speed));
   speed.setAttribute("aria-label", say("motion.speed"));
   speed.title = say("motion.speed");
-  speed.onchange = () => { state.speed = Number(speed.value); };
+  speed.onchange = () => { state.speed = Number(speed.value); o.onspeed?.(state.speed); toPicture(); };
   const clock = html("output", "motion-clock");
   const controls = html("div", "motion-controls", press("|◀", say("motion.begin"), () => { stop(); place(0, true); }), press("◀", say("motion.back"), () => step(-1)), play,
     press("▶|", say("motion.step"), () => step(1)), speed, scrub, clock);
-  element.append(...(o.still ? [box, table.element] : [who, box, controls, now, html("div", "motion-below", table.element, code)]));
+  element.append(...(o.still ? [box, table.element] : [who, box, menu, controls, now, html("div", "motion-below", table.element, ...(o.code ? [] : [code]))]));
 
-  const total = MOTION.left + width + MOTION.right;
   svg.setAttribute("viewBox", `0 0 ${total} ${height}`);
   // layout lets the picture fill the page, and scroll where letters would become too small.
   function layout() {
@@ -272,7 +310,8 @@ function motion(run, words, o = {}) {
     const event = eventAt(state.x), t = timeAt(state.x), s = stateAt(event);
     hand.setAttribute("transform", `translate(${state.x} 0)`);
     cover.setAttribute("x", state.x);
-    cover.setAttribute("width", Math.max(0, X[last] - state.x + MOTION.right));
+    cover.setAttribute("width", state.x < X[last] ? X[last] - state.x + MOTION.right : 0);
+    for (const e of news.children) e.style.opacity = e.dataset.x > state.x + 1e-6 ? 0.22 : 1;
     if (o.still) return;
     scrub.value = X[last] ? (1000 * state.x) / X[last] : 1000;
     clock.textContent = ms(t) + " ms";
@@ -290,10 +329,11 @@ function motion(run, words, o = {}) {
     now.replaceChildren(...(r ? [...r.l.map((l, i) => [l, "c" + (i + 1)]), [r.s, say("motion.server")]].filter(([l]) => own(l)).map(([l, w]) => html("p", "", html("b", "", w + " "), own(l))) : []),
       ...(r?.m ?? []).map((m) => html("p", "motion-verdict" + (/ FENCED/.test(own(m)) ? " calm" : ""), own(m))));
     drawCode(event);
-    if (follow) {
-      const at = (MOTION.left + state.x) * zoom();
-      if (at > box.scrollLeft + box.clientWidth - 60 || at < box.scrollLeft + MOTION.left * zoom() + 10) box.scrollLeft = at - box.clientWidth * 0.4;
-    }
+    if (follow) intoSight();
+  }
+  function intoSight() {
+    const at = (MOTION.left + state.x) * zoom();
+    if (at > box.scrollLeft + box.clientWidth - 60 || at < box.scrollLeft + MOTION.left * zoom() + 10) box.scrollLeft = at - box.clientWidth * 0.4;
   }
 
   // drawCode shows the code with the line at which each client is.
@@ -332,20 +372,28 @@ function motion(run, words, o = {}) {
     if (!state.playing || !element.isConnected) { state.playing = 0; return; }
     place(state.x + ((when - before) / 1000) * 70 * state.speed, true);
     before = when;
-    if (state.x >= X[last]) return stop();
+    if (state.x >= X[last]) { rest(); return o.onward?.(); }
     state.playing = requestAnimationFrame(tick);
   }
   function toggle() {
     if (state.playing) return stop();
+    if (state.x >= X[last] && o.onward) return o.onward();
     if (state.x >= X[last]) place(0, true);
+    begin();
+  }
+  function begin() {
     play.textContent = "❚❚";
     before = performance.now();
     state.playing = requestAnimationFrame(tick);
   }
-  function stop() {
+  function rest() {
     cancelAnimationFrame(state.playing);
     state.playing = 0;
     play.textContent = "▶";
+  }
+  function stop() {
+    if (state.playing) o.halt?.();
+    rest();
   }
   // step goes to the next or previous line of the run.
   function step(by) {
@@ -354,20 +402,93 @@ function motion(run, words, o = {}) {
     const to = by > 0 ? places.find((x) => x > state.x + 0.01) : places.findLast((x) => x < state.x - 0.01);
     place(to ?? (by > 0 ? X[last] : 0), true);
   }
+  const placeOf = (e) => (e.clientX - svg.getBoundingClientRect().left) / zoom() - MOTION.left;
+  let pressed = null; // where the pointer went down
   function drag(e) {
     if (o.still || !(e.buttons & 1)) return;
+    if (e.type === "pointerdown") pressed = e.clientX;
+    if (e.target.closest(".motion-act") && Math.abs(e.clientX - pressed) < 5) return; // a click
     stop();
-    const r = svg.getBoundingClientRect();
-    place((e.clientX - r.left) / zoom() - MOTION.left, false);
+    place(placeOf(e), false);
   }
   svg.addEventListener("pointerdown", drag);
   svg.addEventListener("pointermove", drag);
+
+  // ---- what a click on the picture does ----------------------------------------------------------------------
+  menu.onkeydown = (e) => { if (e.key === "Escape") { e.stopPropagation(); menu.hidden = true; toPicture(); } };
+  element.addEventListener("pointerdown", (e) => { if (!menu.contains(e.target)) menu.hidden = true; });
+
+  // offer does the only act of a thing, and lets choose between several.
+  function offer(acts, e) {
+    if (acts.length === 1) return acts[0].go();
+    menu.replaceChildren(...acts.map((a) => {
+      const b = html("button", a.fault ? "fault" : "", own(a.said));
+      Object.assign(b, { type: "button", onclick: () => { menu.hidden = true; a.go(); } });
+      return b;
+    }));
+    menu.hidden = false;
+    const r = element.getBoundingClientRect();
+    menu.style.left = Math.max(0, Math.min(e.clientX - r.left, r.width - menu.offsetWidth)) + "px";
+    menu.style.top = e.clientY - r.top + 8 + "px";
+    menu.firstChild.focus({ preventScroll: true });
+  }
+  // target makes a part of the picture one to click on.
+  function target(e, name, acts, preferred) {
+    if (!acts.length) return;
+    e.classList.add("motion-act");
+    e.dataset.act = name;
+    e.append(node("title", {}, acts.map((a) => own(a.said)).join("\n")));
+    e.addEventListener("click", (event) => { if (Math.abs(event.clientX - pressed) < 5) offer(preferred?.length ? preferred : acts, event); });
+  }
+  if (live) {
+    const over = (yy, high) => put("rect", { x: -MOTION.left, y: yy, width: total, height: high, class: "motion-over" });
+    for (const c of shown) target(over(laneOf[c] - 2, MOTION.bar + 4), "c" + c, actsOn({ client: c }));
+    for (let n = 1; n <= run.nodes; n++) target(over(nodeOf[n], each), "n" + n, actsOn({ client: 0, node: n }));
+    target(over(axis - 6, 26), "time", actsOn({ kind: "pass" }));
+    for (const [m, x, y1, y2] of flying) {
+      const acts = actsOn({ message: m.i }), to = X[last] + 30, middle = y1 + (y2 - y1) * 0.6;
+      const letter = put("g", { class: "motion-flying" }, node("line", { x1: x, y1, x2: to, y2: middle, class: "motion-message" }),
+        node("circle", { cx: to, cy: middle, r: 10 }), node("text", { x: to, y: middle + 4, "text-anchor": "middle" }, "✉"));
+      letter.style.stroke = paint(m.c);
+      target(letter, "m" + m.i, acts, acts.filter((a) => /^lose-/.test(a.kind)));
+    }
+  }
+
+  // ---- what can be dragged: the end of a pause, and a clock -------------------------------------------------------
+  // tow lets a part of the picture be dragged. sizeAt says what a place of the pointer means; show draws that.
+  function tow(e, name, sizeAt, show) {
+    let from = null;
+    e.classList.add("motion-grip");
+    e.dataset.drag = name;
+    e.append(node("title", {}, say("motion.drag")));
+    e.addEventListener("pointerdown", (event) => { from = placeOf(event); e.setPointerCapture(event.pointerId); event.stopPropagation(); stop(); });
+    e.addEventListener("pointermove", (event) => { if (from !== null) { show(sizeAt(placeOf(event), from), placeOf(event)); event.stopPropagation(); } });
+    e.addEventListener("pointerup", (event) => {
+      if (from === null) return;
+      const to = placeOf(event), moved = Math.abs(to - from) > 2, size = sizeAt(to, from);
+      from = null;
+      if (moved) o.set(name, size);
+    });
+    e.addEventListener("lostpointercapture", () => { from = null; });
+  }
+  const beyond = (x) => (x <= X[last] ? timeAt(x) : T[last] + ((x - X[last]) / 84) * 1e6); // after the end 84 px are a second
+  for (const { a, b, yy, lasts } of grips) {
+    const grip = put("rect", { x: b - 5, y: yy - 3, width: 10, height: MOTION.bar + 6, rx: 3 }), now = put("text", { x: b + 8, y: yy + MOTION.bar / 2 + 4, class: "motion-fault" });
+    const size = (x) => (o.sizes.pause * Math.max(0, beyond(x) - beyond(a))) / lasts; // as the setting, of which the pause may be a part
+    tow(grip, "pause", size, (ns, x) => { grip.setAttribute("x", x - 5); now.setAttribute("x", x + 8); now.textContent = ms(ns / 1e3) + " ms"; });
+  }
+  const turned = ["skew", "jump", "drift"].find((name) => o.sizes?.[name] !== undefined);
+  for (const [t, text] of turned ? clocks : []) {
+    const size = (x, from) => o.sizes[turned] * Math.max(0.02, 1 + (x - from) / 80); // 80 px double it
+    tow(t, turned, size, (ns) => { t.firstChild.nodeValue = `${text} → ${Math.round((100 * ns) / o.sizes[turned])} %`; });
+  }
 
   Object.assign(element, {
     toggle,
     key(e) {
       if (o.still || e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return false;
-      if (e.key === " " && e.target.tagName !== "BUTTON") toggle();
+      if (e.key === " " && e.target.tagName === "BUTTON") return false; // it is pressed
+      if (e.key === " ") toggle();
       else if (e.key === "ArrowRight" || e.key === ".") step(1);
       else if (e.key === "ArrowLeft" || e.key === ",") step(-1);
       else if (e.key === "Home") { stop(); place(0, true); }
@@ -378,10 +499,16 @@ function motion(run, words, o = {}) {
     },
     where: () => state.x / (X[last] || 1),
     goTo: (share) => { stop(); place(share * X[last], true); },
+    playFrom: (event) => { place(X[Math.max(0, Math.min(event, last))], true); begin(); },
   });
-  new ResizeObserver(layout).observe(box);
+  let seen = false; // the picture, by the browser
+  new ResizeObserver(() => {
+    layout();
+    if (!seen && box.clientWidth) { seen = true; intoSight(); }
+  }).observe(box);
   layout();
-  place(X[last], false);
+  const telltale = (run.marks ?? []).find((m) => m.w === run.verdicts[0]) ?? run.marks?.[0];
+  place(o.verdict && telltale ? X[telltale.e] : X[last], false);
   return element;
 }
 
@@ -419,7 +546,7 @@ function keyOf(k, t, run, say) {
 function lanesOf(run, { say, own }, seek) {
   const ms = (us) => (Math.round(us / 100) / 10).toLocaleString("en", { useGrouping: false });
   const make = (name, className, ...children) => { const e = document.createElement(name); e.className = className; e.append(...children); return e; };
-  const clients = run.rows[0]?.l.map((_, i) => i).filter((i) => i + 1 !== run.probe || run.states.some((s) => s.c[i] !== "idle")) ?? [];
+  const clients = Array.from({ length: run.clients }, (_, i) => i).filter((i) => i + 1 !== run.probe || run.states.some((s) => s.c[i] !== "idle"));
   const head = make("tr", "", make("th", "", say("motion.time")), ...clients.flatMap((i, n) => [make("th", "", "c" + (i + 1)), ...(n === 0 ? [make("th", "", run.key)] : [])]));
   const lines = [];
   const body = run.rows.flatMap((r, n) => {

@@ -42,11 +42,12 @@ type Report struct {
 	Seeds       string   // as a reader would type them
 	Assumptions []string // one sentence each
 	Grid        chart.Grid
-	First       *chart.Grid             // a part of Grid that is shown before it; nil: none
-	Runs        map[string]*motion.Book // by lock, its runs by race; a cell without a run has no link
-	Open        string                  // the run that the page opens on, "LOCK.RACE"; "": none
-	Board       string                  // where the page to play on is, relative to this one; "": nowhere
-	Charts      []Chart                 // in the order of the page
+	First       *chart.Grid              // a part of Grid that is shown before it; nil: none
+	Runs        map[string]*motion.Book  // by lock, its runs by race; a cell without a run has no link
+	Open        string                   // the run that the page opens on, "LOCK.RACE"; "": none
+	Question    func(lang string) string // about that run, asked before it is played; nil: none
+	Board       string                   // where the page to play on is, relative to this one; "": nowhere
+	Charts      []Chart                  // in the order of the page
 }
 
 // A Chart is a picture made beforehand. Texts says in each language what it has found, at length, and with
@@ -227,6 +228,9 @@ func newPage(r *Report) (*page, error) {
 	if len(r.Grid.Cells) > 0 {
 		p.Takeaway = p.inEach(r.Grid.Takeaway)
 	}
+	if r.Question != nil {
+		p.Takeaway = p.inEach(r.Question)
+	}
 	for _, c := range r.Charts {
 		p.Drawings = append(p.Drawings, p.newDrawing(c))
 	}
@@ -272,7 +276,8 @@ func (p *page) Data() (template.JS, error) {
 		Races []named           `json:"races"`
 		Open  string            `json:"open"`
 		Board string            `json:"board"`
-	}{Lang: p.Langs[0], Texts: map[string]string{}, Open: p.Open, Board: p.Board}
+		Asked bool              `json:"asked"` // of the run that it opens on: its end is not shown at once
+	}{Lang: p.Langs[0], Texts: map[string]string{}, Open: p.Open, Board: p.Board, Asked: p.Question != nil}
 	for _, prefix := range []string{"motion.", "html.run."} {
 		for _, key := range text.In(p.Langs[0]).Keys(prefix) {
 			data.Texts[key] = text.Say(p.Langs[0], key)

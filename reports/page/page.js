@@ -49,23 +49,29 @@ async function show() {
     return;
   }
   const entry = DATA.locks.find((l) => l.id === lock), scenario = DATA.races.find((r) => r.id === race);
-  moving = motion(run, { say, own }, { listings: book.listings });
+  moving = motion(run, { say, own }, { listings: book.listings, verdict: true });
   const choose = (label, all, value, go) => {
     const select = el("select", { onchange: () => { location.replace(go(select.value)); } }, all.map((a) => new Option([a.short, a.id].filter(Boolean).join(" "), a.id, a.id === value, a.id === value)));
     return el("label", {}, label + " ", select);
   };
   const cells = (lock, race) => document.querySelector(`a[href="#run.${lock}.${race}"]`);
   const races = DATA.races.filter((r) => cells(lock, r.id)), locks = DATA.locks.filter((l) => cells(l.id, race));
+  const asked = Boolean(DATA.asked) && DATA.open === `${lock}.${race}`; // the page begins with a question about this run
+  const verdicts = run.verdicts.map((v) => el("strong", { className: tone(run.verdicts) }, v + " "));
   viewer.replaceChildren(...[
     el("header", {}, el("h2", { id: "viewer-title" }, el("span", { className: "lock" }, lock), " ", el("small", {}, own(entry?.title))), closing()),
-    el("p", {}, el("b", {}, `${scenario?.short ?? ""} ${race}: `), own(scenario?.title), " ", run.verdicts.map((v) => el("strong", { className: tone(run.verdicts) }, v + " "))),
+    el("p", {}, el("b", {}, `${scenario?.short ?? ""} ${race}: `), own(scenario?.title), " ", !asked && verdicts),
+    asked && [...document.querySelectorAll("body > header .headline")].map((p) => p.cloneNode(true)),
     locks.length * races.length > 1 && el("p", { className: "filters" }, choose(say("html.run.against"), locks, lock, (l) => `#run.${l}.${race}`), choose(say("html.run.race"), races, race, (r) => `#run.${lock}.${r}`)),
     moving,
-    run.story && el("details", { open: true }, el("summary", {}, say("html.run.story")), el("ol", { className: "story" }, run.story.map((s) => el("li", {}, s.t && el("time", {}, s.t + " "), own(s.s))))),
+    asked && el("details", {}, el("summary", {}, say("html.run.end")), el("p", {}, verdicts)),
+    run.story && el("details", { open: !asked }, el("summary", {}, say("html.run.story")), el("ol", { className: "story" }, run.story.map((s) => el("li", {}, s.t && el("time", {}, s.t + " "), own(s.s))))),
     run.commands && el("details", {}, el("summary", {}, say("html.run.commands")), el("pre", { className: "scroll" }, own(run.commands))),
     run.replay && el("p", { className: "replay" }, say("html.run.replay") + " ", el("code", {}, run.replay)),
     DATA.board && el("p", {}, el("a", { href: `${DATA.board}#race.${lock}.${race}` }, say("html.run.board"))),
-  ].filter(Boolean));
+  ].flat().filter(Boolean));
+  viewer.classList.toggle("asked", asked);
+  if (asked) moving.goTo(0);
   viewer.scrollTop = 0;
 }
 

@@ -104,9 +104,15 @@ func SinglePage(p *text.Printer, o *race.Outcome) page.Report {
 	watched.Scenario = o.Scenario
 	c.Add(watched)
 	grid := Grid([]lock.Entry{o.Strategy}, []race.Scenario{o.Scenario}, [][]*race.Outcome{{o}})
+	var question func(lang string) string
+	if o.Scenario.ID != study.SearchID {
+		question = func(lang string) string {
+			return text.Say(lang, "lesson.ask", "race", text.ScenarioTitle(o.Scenario.ID, lang), "lock", o.Strategy.ID)
+		}
+	}
 	return page.Report{
 		Lang: p.Lang, Title: p.First("page.run", "lock", o.Strategy.ID, "race", o.Scenario.ID), Version: Version(),
 		Command: "locklab replay " + o.Trace.Link(), Seeds: fmt.Sprint(o.Settings.Seed), Assumptions: []string{p.First(assumptions[0])},
-		Grid: *grid, Runs: c.Runs(), Open: o.Strategy.ID + "." + o.Scenario.ID,
+		Grid: *grid, Runs: c.Runs(), Open: o.Strategy.ID + "." + o.Scenario.ID, Question: question,
 	}
 }

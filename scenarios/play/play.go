@@ -259,12 +259,18 @@ func (g *Game) Way(ctx context.Context, choices []simulator.Choice, harm verdict
 	if large := (*explore.TooLargeError)(nil); errors.As(err, &large) {
 		return Way{Unknown: true}, nil
 	}
-	for _, c := range w.Choices {
+	w.Faults = FaultsOf(w.Choices)
+	return w, err
+}
+
+// FaultsOf counts the faults among choices.
+func FaultsOf(choices []simulator.Choice) (n int) {
+	for _, c := range choices {
 		if c.Verb >= simulator.FaultVerb {
-			w.Faults++
+			n++
 		}
 	}
-	return w, err
+	return n
 }
 
 // Doom is the share of what can follow choices that ends in a harm, if no further fault is

@@ -1,0 +1,102 @@
+// Lessons: texts of the engine, cut into pages. Commands, verdicts and the names of races in them are links.
+
+const lessons = new Map(); // those that were read, by name
+const PATH = 10; // screens of the path
+const PAGE = 42; // lines of a page, as far as its sections end there
+
+const read = (name, page) => {
+  if (lessons.has(name)) { // no engine is needed
+    ++state.visits;
+    return turn("lessons", { lesson: lessons.get(name), page: page ?? 0 }, null);
+  }
+  return visit(() => lesson(name.replaceAll(" ", "."), page));
+};
+
+async function lesson(address, page = 1) {
+  let name = address.replaceAll(".", " ").trim();
+  if (name === "path") name = "path 1";
+  if (!lessons.has(name)) lessons.set(name, await engine.ask({ do: "lesson", name }));
+  return turn("lessons", { lesson: lessons.get(name), page: Math.max(0, (Number(page) || 1) - 1) });
+}
+
+// A line of a lesson that is set in columns, and so not folded.
+const inColumns = (line) => /\S {2,}\S/.test(line) || /^\s*(\d+ )?[|>]/.test(line) || /[{};]$|^\s*\/\/|^\t/.test(line) || /^\s+(# |[\d.]+:\d+> |\(integer\)|OK$|\(nil\)$)/.test(line) || (/ :?= /.test(line) && !/locklab /.test(line));
+const deep = (line) => /^ */.exec(line)[0].length;
+
+const plain = (title) => title.replace(/^\? |[:：]$/g, "");
+
+// sections are the parts of a lesson: a line that is not indented, and what stands under it.
+function sections(said) {
+  const all = [];
+  let before = false; // the line before was a title too: what follows it is none
+  for (const line of said.split("\n")) {
+    const title = line.trim() !== "" && deep(line) === 0 && (!all.length || !inColumns(line));
+    if (title && !before) all.push({ title: line.trim(), lines: [] });
+    else if (all.length) all.at(-1).lines.push(line);
+    before = title;
+  }
+  return all;
+}
+
+// pages are sections together, as many as fit: the same in each language.
+function pages(said) {
+  const mine = sections(own(said)), english = sections(said.en), cut = english.length === mine.length ? english : mine, all = [];
+  let high = 0;
+  mine.forEach((section, i) => {
+    const more = cut[i].lines.reduce((sum, line) => sum + Math.ceil(line.length / 90), 2);
+    if (!all.length || high + more > PAGE) { all.push([]); high = 0; }
+    all.at(-1).push(section);
+    high += more;
+  });
+  return all;
+}
+
+const COMMAND = /(locklab (?:run|explain|play|replay) [^,.;:()"（）。，；：「」=]*[^,.;:()"（）。，；：「」=\s])/;
+const NAME = new RegExp(`(?<![\\w-])(${[...MEANINGS].sort((a, b) => b.length - a.length).join("|")}|R\\d\\d[A-Z]?)(?![\\w-])`);
+
+// linked is a line with its commands and its names as links.
+function linked(line) {
+  return line.split(COMMAND).flatMap((part, i) => (i % 2 ? command(part)
+    : part.split(NAME).map((word, n) => (n % 2 ? link("lesson." + word, word) : word))));
+}
+
+function command(text) {
+  const [, verb, rest] = /^locklab (\w+) (.*)$/.exec(text), words = rest.split(" --")[0].trim().split(/\s+/).filter(Boolean);
+  const level = /^--level (\d+)/.exec(rest)?.[1];
+  const hash = {
+    run: words.length > 1 && `race.${words[0]}.${words[1]}`, explain: `lesson.${words.join(".")}`, replay: words[0],
+    play: level ? "level." + level : words[0] === "quiz" ? "quiz" : words[0] && "play." + words[0],
+  }[verb];
+  return hash ? Object.assign(link(hash, (verb === "explain" ? "" : "▶ ") + text.replace("locklab ", "")), { className: "code inline" }) : el("code", text);
+}
+
+function drawLessons() {
+  const of = (label, all) => select([["", label], ...all.map((a) => [a.id, [a.short, a.id].filter(Boolean).join(" ") + ": " + own(a.title)])], "", (id) => id && read(id));
+  const menu = el("div.row", ["path", "interview", "glossary"].map((n) => link("lesson." + n, say("board.lesson." + n))), of(say("board.lesson.lock"), DATA.locks), of(say("board.lesson.race"), DATA.races));
+  if (!state.lesson) return show(el("h2", say("board.lessons")), menu, el("p.faint", say("board.lessons.intro")));
+  const { name, said } = state.lesson, all = pages(said), screen = Number(/^path (\d+)$/.exec(name)?.[1] ?? 0);
+  const page = state.page = Math.min(state.page, all.length - 1), [at, most] = screen ? [screen, PATH] : [page + 1, all.length];
+  const to = (n) => (screen ? `lesson.path.${n}` : `lesson.${name.replaceAll(" ", ".")}${n > 1 ? "/" + n : ""}`);
+  const turns = () => most > 1 && el("nav.pages", { ariaLabel: say("board.pages") }, at > 1 ? link(to(at - 1), "← " + say("board.before")) : el("span"),
+    el("span.faint", say("board.page", { n: at, of: most })), at < most ? link(to(at + 1), say("board.after") + " →") : el("span"));
+  const contents = !screen && most > 1 && el("details", el("summary", say("board.contents")),
+    el("ol", all.flatMap((one, n) => one.map((s) => el("li", link(to(n + 1), plain(s.title)))))));
+  show(menu, contents, turns(), el("article.lesson", (screen ? all.flat() : all[page] ?? []).flatMap((s, i) => [
+    el(page === 0 && i === 0 ? "h2" : "h3", linked(plain(s.title))), ...paragraphs(s.lines)])), turns());
+}
+
+// paragraphs are the lines under a title: those in columns as they are, the others folded.
+function paragraphs(lines) {
+  const out = [];
+  for (let i = 0; i < lines.length;) {
+    if (inColumns(lines[i])) {
+      const block = [];
+      while (i < lines.length && (inColumns(lines[i]) || (lines[i].startsWith("    ") && lines[i].trim() !== ""))) block.push(lines[i++]);
+      out.push(el("div.scroll", el("pre", block.flatMap((l) => [...linked(l), "\n"]))));
+      continue;
+    }
+    const line = lines[i++];
+    if (line.trim()) out.push(el("p.said", { style: `margin-left:${Math.max(0, deep(line) / 2 - 1)}em` }, linked(line.trim())));
+  }
+  return out;
+}

@@ -1,0 +1,276 @@
+// Games: the course, a lock of one's own choice, a position.
+
+// ---- levels ------------------------------------------------------------------------
+
+const best = (level) => JSON.parse(keep.get("level." + level.id) ?? "null");
+
+function drawLevels() {
+  const list = DATA.levels.map((l) => {
+    const b = best(l);
+    const tick = b && el("span.tick", b.proved ? say("board.done") : say("board.best", b));
+    return el("li", button([el("span", String(l.number)), el("b", own(l.title)), tick || el("span"),
+      el("small", el("span.code", l.lock), " · ", l.harm)], () => playLevel(l.number)));
+  });
+  show(el("p.faint", say("board.intro")), el("ol.levels", list),
+    el("h2", say("board.race", { lock: DATA.shown.lock })), drawRun(DATA.shown, { verdict: true }));
+}
+
+const playLevel = (number) => visit(() => openLevel(number));
+
+// openLevel opens a level at its start, or at a position of it.
+async function openLevel(number, position = "") {
+  const level = DATA.levels[number - 1];
+  if (!level) throw everywhere("board.nolevel", { n: DATA.levels.length });
+  if (position && position === state.at?.link && level === state.level) return turn("game"); // it is at hand
+  const at = await engine.ask(position ? { do: "at", link: position } : { do: "level", number });
+  if (at.lock !== level.lock) throw everywhere("board.otherlevel", { n: number, lock: at.lock });
+  return play(at, level.harm, { complete: true }, level);
+}
+const everywhere = (key, values) => Object.fromEntries(Object.keys(DATA.texts).map((lang) => {
+  let text = DATA.texts[lang][key];
+  for (const name in values) text = text.replaceAll("{" + name + "}", values[name]);
+  return [lang, text];
+}));
+
+// ---- a lock of one's own choice ----------------------------------------------------
+
+function drawFree() {
+  const lock = select(DATA.locks.map((l) => [l.id, l.id + ": " + own(l.title)]), state.lock ?? "token");
+  const budget = select(DATA.budgets.map((b) => [b, b || say("play.nofaults")]), state.budget ?? "pause=1");
+  const timing = select(["lockstep", "any"].map((t) => [t, say("board.timing." + t)]), state.timing ?? "lockstep");
+  const nodes = select([["0", say("board.nodes.few")], ...[1, 2, 3, 4, 5].map((n) => [String(n), String(n)])], state.nodes ?? "0");
+  const fenced = el("input", { type: "checkbox", checked: state.fenced ?? false });
+  const given = el("input", { placeholder: "locklab2-…", size: 30 });
+  show(
+    el("h2", say("board.free")),
+    el("div.row", el("label", say("board.lock") + " ", lock), el("label", say("board.budget") + " ", budget),
+      el("label", say("board.timing") + " ", timing), el("label", say("board.nodes") + " ", nodes), el("label", fenced, " " + say("board.fenced")),
+      button(say("board.start"), () => {
+        Object.assign(state, { lock: lock.value, budget: budget.value, timing: timing.value, nodes: nodes.value, fenced: fenced.checked });
+        playFree(lock.value, budget.value, { timing: timing.value, nodes: Number(nodes.value), fenced: fenced.checked });
+      }, ".main")),
+    el("h2", say("board.open")),
+    el("div.row", given, button(say("board.start"), () => openLink(given.value.trim()))));
+}
+
+const start = async (lock, budget, bounds = {}) => findGoal(await engine.ask({ do: "start", lock, budget, ...bounds }));
+const playFree = (...about) => visit(() => start(...about));
+
+// openAny opens a position of a game, or the run of a race.
+async function openAny(link, harm = "") {
+  if (link === state.at?.link && !state.level) return turn("game");
+  let at;
+  try {
+    at = await engine.ask({ do: "at", link });
+  } catch (error) {
+    if (error === engine.left) throw error;
+    try { return showRace(await engine.ask({ do: "replay", link }), link); } catch { throw error; }
+  }
+  return findGoal(at, harm);
+}
+const openLink = (link, harm = "") => visit(() => openAny(link, harm));
+
+const goals = new Map(); // by game and harm
+async function findGoal(at, harm = "") {
+  const game = [at.lock, at.bounds, harm].join(" ");
+  if (!goals.has(game)) goals.set(game, await engine.ask({ do: "goal", link: at.link, harm }));
+  const goal = goals.get(game);
+  return play(at, goal.harm, goal, null);
+}
+
+// ---- a game ------------------------------------------------------------------------
+
+function play(at, harm, goal, level) {
+  Object.assign(state, { at, harm, goal, level, hinted: -1, why: "", mended: null, gaveUp: false, flow: false, share: null, proved: null });
+  reached();
+  askShare();
+  return turn("game");
+}
+
+// step makes a request about the position, whose answer is the next one.
+async function step(request) {
+  const before = state.at.moving.at.length, at = await engine.ask({ link: state.at.link, harm: state.harm, ...request });
+  if (!at.link) return proved(at); // there is no way
+  Object.assign(state, { mended: null, at, hinted: -1, why: "", share: null });
+  reached();
+  if (state.view === "game") {
+    state.drawn = ""; // a new position is shown at its end
+    redraw();
+    mark(true);
+    if (state.flow) state.moving.playFrom(before - 1);
+  } else drawFrame();
+  askShare();
+}
+
+// reached keeps a result that is better than the best.
+function reached() {
+  const { at, level, harm } = state;
+  if (!level) return;
+  const used = total(at), b = best(level), won = at.verdicts.includes(harm) && !state.gaveUp;
+  const better = !b || used < b.faults || (used === b.faults && at.steps < b.steps);
+  if (won && better) keep.set("level." + level.id, JSON.stringify({ faults: used, steps: at.steps }));
+}
+
+// askShare asks the second engine how much of what can follow is lost.
+async function askShare() {
+  const { link } = state.at;
+  if (!state.harm) return;
+  const d = await engine.ask({ do: "doom", link, harm: state.harm }, true).catch(() => null);
+  if (state.at.link !== link) return;
+  state.share = d?.known ? d.share : null;
+  document.getElementById("doom")?.replaceWith(drawDoom());
+}
+
+const total = (at) => at.faults.reduce((n, f) => n + f.used, 0);
+const over = () => Boolean(state.proved || state.harm && state.at.verdicts.includes(state.harm));
+
+const back = () => { Object.assign(state, { gaveUp: false, flow: false }); return step({ do: "undo" }); };
+const shortest = () => { Object.assign(state, { gaveUp: true, flow: false }); return step({ do: "way" }); };
+async function advice() {
+  const { link } = state.at, h = await engine.ask({ do: "hint", link, harm: state.harm });
+  state.hinted = h.move;
+  state.why = h.move < 0 ? own(h.why) : say("play.hint", { why: own(h.why), n: h.move + 1, what: own(state.at.moves[h.move].said) });
+  if (state.view === "game") redraw(); // it stands at the move
+}
+// cannot answers that the goal cannot be reached; it is judged.
+async function cannot() {
+  const judged = await engine.ask({ do: "cannot", link: state.at.link, harm: state.harm });
+  return judged.right ? proved(judged) : own(judged.said);
+}
+
+function proved(judged) {
+  state.proved = judged;
+  if (state.level && !state.gaveUp) keep.set("level." + state.level.id, JSON.stringify({ proved: true }));
+  if (state.view === "game") redraw();
+  return own(judged.said);
+}
+const [undo, giveUp, hint, never] = [back, shortest, advice, cannot].map((what) => () => work(what, { loose: what !== back }));
+const next = () => state.level && state.level.number < DATA.levels.length && playLevel(state.level.number + 1);
+const again = () => (state.level ? playLevel(state.level.number) : visit(async () => findGoal(await engine.ask({ do: "again", link: state.at.link }), state.harm)));
+const mend = (lock) => work(async () => {
+  state.rival = lock;
+  state.mended = await engine.ask({ do: "mend", link: state.at.link, harm: state.harm, lock });
+  if (state.view === "game") redraw();
+}, { loose: true });
+
+// take makes the move with these words, if the position that it meets has it.
+const take = (m) => work(() => {
+  state.flow = false;
+  const number = state.at.moves.findIndex((other) => other.said.en === m.said.en);
+  return number < 0 ? say("board.gone", { what: own(m.said) }) : step({ do: "move", number });
+});
+
+// gameKey does what a key means in the position that it meets; undefined: it means nothing there.
+function gameKey(key) {
+  const number = Number(key) - 1;
+  state.flow = false;
+  if (number >= 0) return state.at.moves[number] ? step({ do: "move", number }) : undefined;
+  if (key === "u") return state.at.steps ? back() : undefined;
+  if (key === "h") return over() ? undefined : advice();
+  if (key === "c") return over() ? undefined : cannot();
+  if (key === "g") return over() ? undefined : shortest();
+  if (!state.level || state.level.number >= DATA.levels.length) return undefined;
+  return onlyHere(() => openLevel(state.level.number + 1)); // n
+}
+
+// onward lets time flow: the only move that is no fault makes itself, until there is a choice.
+function onward() {
+  state.flow = true;
+  return work(() => {
+    const usual = state.at.moves.filter((m) => !m.fault);
+    if (!state.flow || state.view !== "game") return "";
+    if (usual.length === 1) return step({ do: "move", number: state.at.moves.indexOf(usual[0]) });
+    state.flow = false;
+    return say(usual.length ? "board.yours" : "board.over");
+  });
+}
+
+// boundsOf says what is not usual about the bounds of a game.
+function boundsOf(at) {
+  const bound = (name) => new RegExp(`(?:^|,)${name}=([^,]*)`).exec(at.bounds)?.[1];
+  return [bound("timing") === "any" && say("play.bounds.any"), Number(bound("nodes")) > 1 && say("play.bounds.nodes", { nodes: bound("nodes") }),
+    bound("fenced") === "true" && say("play.bounds.fenced")].filter(Boolean).join(" ");
+}
+
+async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    tell(say("board.copied"));
+  } catch {
+    tell(text); // to be copied by hand
+  }
+}
+
+// moving is a run as a timeline that moves; it gets the keys.
+function moving(run, o = {}) {
+  state.moving = motion(run, { say, own }, { part: 1, speed: Number(keep.get("speed")) || 1, onspeed: (s) => keep.set("speed", s), ...o });
+  return state.moving;
+}
+const wide = () => document.documentElement.clientWidth > 736;
+const drawRun = (run, o = {}) => moving(run.moving, { listings: run.listings, ...o });
+const verdictsOf = (of) => el(["span", tone(of.verdicts)].filter(Boolean).join("."), of.verdicts.map((v, i) => [i ? " " : "", link("lesson." + v, v)]));
+
+function drawGame() {
+  const { at, level, goal, harm } = state;
+  const won = harm && at.verdicts.includes(harm);
+  const target = harm ? say("play.goal", { harm, meaning: say("meaning." + harm) })
+    : say(goal.complete ? "play.goal.any" : "play.unfound", { states: goal.states });
+  const code = wide() ? el("div.motion-code") : undefined;
+  const acts = at.moves.map((m) => ({ client: 0, node: 0, message: 0, ...m, go: () => take(m) }));
+  show(
+    el("h2", level ? `${level.number}. ${own(level.title)} ` : "", el("span.code", at.lock), level ? "" : ": " + own(at.title)),
+    el("p.goal", target, boundsOf(at) ? el("span.faint", " ", boundsOf(at)) : null),
+    el("div.score", el("span", say("board.used", { used: at.faults.map((f) => `${f.name} ${f.used}/${f.most}`).join(", ") || say("play.nofaults") })),
+      el("span", say("board.steps", { steps: at.steps })), harm ? drawDoom() : null,
+      at.verdicts.length ? verdictsOf(at) : null),
+    el("div.play",
+      el("div", won || state.proved ? drawEnd() : null, state.mended ? drawMended() : null, el("p.faint", say("board.acts")),
+        drawRun(at, { acts, onward, halt: () => { state.flow = false; }, code, part: wide() ? 0.64 : 1 })),
+      el("div.side",
+        el("h3", say("board.choices")), drawMoves(at),
+        el("div.row", { style: "margin-top:.8rem" }, button(say("board.undo"), undo), over() ? null : button(say("board.hint"), hint),
+          over() ? null : button(say("board.cannot"), never), over() ? null : button(say("board.giveup"), giveUp), button(say("board.restart"), again), button(say("board.link"), () => copy(state.at.link))),
+        at.steps ? drawMend(at) : null, code)));
+}
+
+function drawDoom() {
+  const share = state.share;
+  const text = share === null ? "…" : share > 0 && share < 0.001 ? "<0.1 %" : (100 * share).toFixed(1) + " %";
+  return el("span", { id: "doom", title: say("board.doomhelp", { harm: state.harm }) }, say("board.doom") + " ",
+    el("span.bar", el("i", { style: `width:${share === null ? 0 : 100 * share}%` })), " ", el("b", text));
+}
+
+function drawMoves(at) {
+  if (!at.moves.length) return el("p", say("board.over"));
+  const why = () => el("p.hint", state.why);
+  return el("ol.moves", state.why && state.hinted < 0 ? why() : null, at.moves.map((m, i) => el("li", i === state.hinted ? why() : null,
+    button([el("kbd", String(i + 1)), el("span", own(m.said)), el("small", m.fault ? say("board.fault") : "")], () => take(m),
+      (m.fault ? ".fault" : "") + (i === state.hinted ? ".hinted" : "")))));
+}
+
+function drawEnd() {
+  const { level, harm, at } = state;
+  const words = state.proved ? own(state.proved.said) : state.gaveUp ? say("play.gaveup", { harm, faults: total(at), steps: at.steps })
+    : say("play.reached", { harm, faults: total(at), steps: at.steps, par: at.goal ? at.goal.par : "?" });
+  return el(state.proved ? "div.end" : "div.end.harmful", el("p", words),
+    level ? [el("p", el("b", say("play.learn") + " "), own(level.learn)), el("p", el("b", say("play.question") + " "), own(level.question), " ",
+      link("lesson.interview." + level.topic, "explain interview " + level.topic))] : null,
+    level && level.number < DATA.levels.length ? button(say("board.next"), next, ".main") : null);
+}
+
+function drawMend(at) {
+  const others = DATA.locks.filter((l) => l.id !== at.lock).map((l) => [l.id, l.id]);
+  const usual = DATA.locks.find((l) => l.id === at.lock)?.next || "watchdog";
+  const lock = select(others, state.rival && state.rival !== at.lock ? state.rival : usual, (id) => { state.rival = id; });
+  return el("div", el("h3", say("board.mend")), el("div.row", lock, button(say("board.try"), () => mend(lock.value))));
+}
+
+function drawMended() {
+  const m = state.mended, found = m.goal.possible;
+  const about = { lock: m.lock, harm: m.goal.harm, faults: m.budget || say("play.nofaults"), states: m.goal.states, clients: m.clients, attempts: m.attempts, found: m.found.join(", ") };
+  const key = found ? "still" : !m.goal.complete ? "unknown" : m.found.length ? "other" : "holds";
+  return el("div.end" + (found ? ".harmful" : ""),
+    el("p", say("play.mend.same", { lock: m.lock, same: m.same, all: m.of, verdict: m.verdicts[0] ?? "HOLDS" })),
+    motion(m.moving, { say, own }, { still: true, part: wide() ? 0.6 : 1 }), el("p", say("play.mend." + key, about)),
+    button(say("board.start") + ": " + m.lock, () => openLink(m.way || m.link, m.goal.harm)));
+}

@@ -1,0 +1,67 @@
+// The quiz. The second engine makes its questions, the next one while one reads.
+
+const random = () => 1 + Math.floor(Math.random() * 9999);
+const questions = new Map(); // by seed, number and what they are about, as promises
+function question(seed, number) {
+  const key = JSON.stringify([seed, number, state.about]);
+  if (!questions.has(key)) {
+    const q = engine.ask({ do: "question", seed, number, ...state.about }, true);
+    questions.set(key, q);
+    q.catch(() => questions.delete(key)); // it was left
+  }
+  return questions.get(key);
+}
+
+async function ask(seed, number) {
+  if (state.seed !== seed || !state.answers) Object.assign(state, { seed, answers: {} });
+  const q = await question(seed, number);
+  question(seed, number + 1).catch(() => {});
+  return turn("quiz", { question: q, number });
+}
+
+function startQuiz(seed) {
+  ++state.visits;
+  turn("quiz", { seed, number: 0, answers: {}, question: null }, null);
+  return visit(() => ask(seed, 0));
+}
+
+const chosen = () => state.answers?.[state.number]?.chosen ?? -1; // which answer; -1: none so far
+
+function choose(i) {
+  if (chosen() >= 0) return;
+  state.answers[state.number] = { chosen: i, right: state.question.answers[i].right };
+  redraw();
+}
+
+const nextQuestion = () => visit(() => ask(state.seed, state.number + 1));
+
+function quizKey(key) {
+  const i = /[a-d]/.test(key) ? key.charCodeAt(0) - 97 : Number(key) - 1;
+  if (state.question?.answers[i] && chosen() < 0) return choose(i) ?? "";
+  if (key !== "n" || chosen() < 0) return undefined;
+  return onlyHere(() => ask(state.seed, state.number + 1));
+}
+
+function drawQuiz() {
+  const { question: q, answers } = state;
+  const seed = el("input", { type: "number", min: 0, value: state.seed, style: "width:7rem", onchange: () => startQuiz(Math.abs(parseInt(seed.value, 10) || 0)) });
+  const all = Object.values(answers), right = all.filter((a) => a.right).length;
+  const about = state.about ?? {};
+  const choice = (label, value, options, set) => el("label", label + " ", select(options, value ?? "", (v) => { state.about = { ...about, ...set(v) }; startQuiz(state.seed); }));
+  const names = (list) => [["", say("board.quiz.usual")], ...list.map((o) => [o.id, o.id])];
+  const head = el("div.row", el("span", say("board.score", { right, all: all.length })),
+    choice(say("board.quiz.difficulty"), about.difficulty, ["", "easy", "medium", "hard"].map((d) => [d, say("board.quiz." + (d || "first"))]), (difficulty) => ({ difficulty })),
+    choice(say("board.lock"), about.locks?.[0], names(DATA.locks), (l) => ({ locks: l ? [l] : [] })),
+    choice(say("board.inrace"), about.races?.[0], names(DATA.races), (race) => ({ races: race ? [race] : [] })),
+    el("label", say("board.seed") + " ", seed));
+  if (!q) return show(el("h2", say("board.quiz")), head, el("p", button(say("board.start"), () => startQuiz(state.seed))));
+  const mine = chosen();
+  const list = q.answers.map((a, i) => el("li", button(
+    [el("kbd", "abcd"[i]), el("span", own(a.said)), el("span"), mine >= 0 ? el("small", own(a.why)) : null],
+    () => choose(i), mine < 0 ? "" : a.right ? ".right" : i === mine ? ".wrong" : "")));
+  show(
+    el("h2", say("board.question", { n: state.number + 1 }), q.run ? [": ", el("span.code", q.lock), ", " + own(q.race)] : null), head,
+    q.run ? drawRun(q.run) : null,
+    el("h3", own(q.ask)), el("ol.moves.answers", list),
+    mine >= 0 ? el("p.row", button(say("board.more"), nextQuestion, ".main"), button(say("board.run"), () => copy("locklab replay " + q.link))) : null);
+}

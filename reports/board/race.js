@@ -1,0 +1,54 @@
+// A lock in a race.
+
+const races = new Map(); // runs that were shown, by address: Back needs no engine
+
+// race plays a lock in a race with some settings of its own, as in "pause=9s,ttl=5s".
+async function race(lock, name, settings = "") {
+  const hash = `race.${lock}.${name}${settings ? "." + settings : ""}`;
+  return showRace(races.get(hash) ?? await engine.ask({ do: "race", lock, race: name, settings }), hash, settings);
+}
+const playRace = (...about) => visit(() => race(...about));
+
+function showRace(run, hash, settings = "") {
+  if (races.size > 30) races.clear();
+  races.set(hash, run);
+  return turn("race", { race: run, hash, settings, link: run.race === "search" ? hash : "" });
+}
+
+// attack makes the same attack on another lock.
+const attack = (lock) => (state.link ? visit(async () => showRace(await engine.ask({ do: "replay", link: state.link, lock }), state.link))
+  : playRace(lock, state.race.race, state.settings));
+
+// withSetting plays the race with one setting changed.
+function withSetting(name, ns) {
+  const { lock, race, settings } = state.race;
+  return playRace(lock, race, settings.map((o) => [o.name, Math.max(1, Math.round((o.name === name ? ns : o.value_ns) / 1e6)), o.usual_ns / 1e6])
+    .filter(([, now, usual]) => now !== usual).map(([name, now]) => `${name}=${now}ms`).join(","));
+}
+
+const seconds = (ns) => `${Math.round(ns / 1e7) / 100}s`;
+
+function drawRace() {
+  const r = state.race;
+  if (!r) return show(el("p", say("board.loading")));
+  const choose = el("div.row", el("label", say("board.against") + " ", select(short(DATA.locks), r.lock, attack)),
+    r.race !== "search" && el("label", say("board.inrace") + " ", select(short(DATA.races), r.race, (name) => playRace(r.lock, name))),
+    button(say("board.link"), () => copy(r.link)), button(say("board.explain"), () => read(r.race === "search" ? r.lock : `${r.lock} ${r.race}`)));
+  const sliders = el("div.sliders", r.settings.map((s) => {
+    const rate = s.name === "drift"; // of a clock: some of each second, so a share
+    const most = rate ? 250e6 : Math.max(2 * s.usual_ns, s.value_ns), step = rate ? 5e6 : s.name === "ttl" ? 1e9 : s.usual_ns / 40;
+    const told = rate ? (ns) => `${Math.round(ns / 1e6) / 10} %` : seconds;
+    const value = el("output", told(s.value_ns));
+    const slide = el("input", { type: "range", min: step, max: most, step, value: s.value_ns,
+      oninput: () => { value.textContent = told(slide.value); }, onchange: () => withSetting(s.name, Number(slide.value)) });
+    return el("label", el("span", say("board.setting." + s.name)), slide, value);
+  }), state.settings ? button(say("board.usual"), () => playRace(r.lock, r.race)) : null);
+  const told = r.run?.story ? el("details", el("summary", say("board.story")), el("ol", r.run.story.map((one) => el("li", one.t ? el("span.faint", one.t + " ") : null, own(one.s))))) : null;
+  const typed = r.run?.commands ? el("details", el("summary", say("board.commands")), el("div.scroll", el("pre", own(r.run.commands)))) : null;
+  const sizes = Object.fromEntries(r.settings.map((s) => [s.name, s.value_ns]));
+  show(el("h2", el("span.code", r.lock), ", ", own(r.title), ": ", verdictsOf(r)),
+    tone(r.verdicts) === "quiet" && r.run ? el("p.faint", say("board.vacuous")) : null,
+    choose, r.settings.length ? sliders : null,
+    r.not_injected ? el("p.faint", r.not_injected.map(own).join(" ")) : null,
+    r.run ? moving(r.run, { listings: r.listings, verdict: true, sizes, set: withSetting }) : el("p.end", own(r.not_applicable)), told, typed);
+}

@@ -1,0 +1,597 @@
+package chart
+
+import (
+	"cmp"
+	"fmt"
+	"image/color"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"locklab/reports"
+	"locklab/reports/motion"
+	"locklab/reports/text"
+	"locklab/simulator/history"
+	"locklab/simulator/verdict"
+)
+
+// A Timeline draws a run for a slide: the picture of package motion at its end. The x axis has events, not
+// time: events of one instant stand beside each other, and a wave marks idle time that is cut.
+type Timeline struct {
+	History   *history.History
+	Judgement verdict.Judgement
+	Verdicts  []verdict.Word
+}
+
+// The measures of the picture, in points. Heights are the least; a high picture stretches them.
+const (
+	timelineLeft  vg.Length = 44 // for the names
+	timelineRight vg.Length = 10
+	timelineFlags           = 3 // rows above the lanes for faults and verdicts
+	laneHeight    vg.Length = 16
+	laneGap       vg.Length = 15 // for the messages of a lane
+	arrowGap      vg.Length = 26 // between lanes and servers
+	nodeHeight    vg.Length = 20
+	manyNodes     vg.Length = 11 // instead, where there are more than two servers
+	nodeGap       vg.Length = 3
+)
+
+// clientColors are those of motion.js.
+var clientColors = []color.NRGBA{
+	{0x00, 0x72, 0xb2, 0xff}, {0x00, 0x80, 0x5e, 0xff}, {0xa8, 0x51, 0x8a, 0xff},
+	{0x8a, 0x6d, 0x00, 0xff}, {0x3b, 0x7e, 0xa1, 0xff}, {0x6b, 0x5f, 0xb5, 0xff},
+}
+
+// faultInk is that of faults, between the colours of harm and of calm.
+var faultInk = color.NRGBA{0xa8, 0x64, 0x00, 0xff}
+
+func clientColor(client int) color.NRGBA { return clientColors[(client-1)%len(clientColors)] }
+
+// faded is a colour that lets what is below it through.
+func faded(c color.NRGBA, alpha uint8) color.NRGBA { c.A = alpha; return c }
+
+// timelinePlot is a Timeline in a language. Until it is drawn, places have no unit.
+type timelinePlot struct {
+	*motion.Timeline
+	lang    string
+	at      []int64     // of each event, in microseconds
+	x       []vg.Length // of each event
+	clients []int       // shown, from 1
+	folds   []fold
+
+	c            draw.Canvas
+	lane, server map[int]vg.Length // the middles, by client and by server
+	top, axis    vg.Length
+	bar, node    vg.Length // heights
+}
+
+// A fold is attempts of a client that are counted and not drawn: they are told in one row with the attempt
+// before them.
+type fold struct {
+	client      int
+	asked       int // the event with which the attempt before them begins
+	first, last int // their events
+	times       int // of attempts, with the one before
+}
+
+// mostRepeated is the width of a fold, before the picture is stretched.
+const mostRepeated vg.Length = 110
+
+func (r *Timeline) picture(f Format) picture {
+	run, _ := motion.Of(r.History, r.Judgement, r.Verdicts, []string{f.Lang}, false)
+	p := &timelinePlot{Timeline: run, lang: f.Lang}
+	for c := 1; c <= run.Clients; c++ {
+		acts := func(s motion.State) bool { return s.Clients[c-1] != "idle" }
+		if c != run.Probe || slices.ContainsFunc(run.States, acts) {
+			p.clients = append(p.clients, c)
+		}
+	}
+	p.places()
+	f.Title = cmp.Or(f.Title, r.finding(f.Lang))
+	title := text.ScenarioTitle(r.History.Scenario, f.Lang)
+	below := []string{text.Label(say(f.Lang, "explain.head", "text", r.History.Scenario)) + title}
+	needs := timelineLeft + timelineRight
+	if n := len(p.x); n > 0 {
+		needs += 0.55 * p.x[n-1]
+	}
+	return f.fitted(nil, below, needs, func(vg.Length) []block { return []block{growing(p.least(), p.draw)} })
+}
+
+// finding returns what the run shows: its gravest verdict, and what became of the data.
+func (r *Timeline) finding(lang string) string {
+	word := append(slices.Clone(r.Verdicts), verdict.Unknown)[0]
+	pairs := []string{"lock", r.History.Strategy, "clients", "", "time", ""}
+	for _, f := range r.Judgement.Findings {
+		if f.Verdict == word {
+			names := each(f.Clients, func(c int) string { return fmt.Sprintf("c%d", c) })
+			pairs[3], pairs[5] = text.Join(lang, "quiz.and", names), seconds(lang, f.To-f.From)
+			break
+		}
+	}
+	said := say(lang, "timeline."+string(word), pairs...)
+	for _, then := range []verdict.Word{verdict.StaleWrite, verdict.Fenced} {
+		if word == verdict.Overlap && slices.Contains(r.Verdicts, then) {
+			return say(lang, "timeline.then."+string(then), "first", said)
+		}
+	}
+	return said
+}
+
+// seconds is a length of time with its unit.
+func seconds(lang string, d time.Duration) string {
+	if d < time.Second {
+		return say(lang, "part.millis", "n", reports.Millis(d.Round(100*time.Microsecond), -1))
+	}
+	return say(lang, "part.seconds", "n", fmt.Sprint(math.Round(d.Seconds()*10)/10))
+}
+
+// places puts the events where motion.js does, but for folds.
+func (p *timelinePlot) places() {
+	telling := map[int]bool{}
+	for _, s := range p.States {
+		telling[s.Event] = true
+	}
+	for _, f := range p.Faults {
+		telling[f.Event] = true
+	}
+	for _, m := range p.Marks {
+		telling[m.Event] = true
+	}
+	for _, m := range p.Messages {
+		telling[m.Sent], telling[m.Arrived], telling[m.Answered] = true, true, true
+	}
+	now, x := int64(0), vg.Length(0)
+	for i, d := range p.At {
+		switch {
+		case i == 0:
+		case d > 0:
+			x += vg.Length(min(84, 6+15*math.Log10(1+float64(d)/1000)))
+		case telling[i]:
+			x += 5
+		}
+		now += d
+		p.at, p.x = append(p.at, now), append(p.x, x)
+	}
+	for _, r := range p.Rows {
+		for _, c := range p.clients {
+			if r.To > r.From {
+				p.fold(c, slices.IndexFunc(p.at, func(t int64) bool { return t >= r.From }), r.Event)
+			}
+		}
+	}
+}
+
+// fold makes attempts of a client between two events narrower, if they are wide, and removes their states.
+func (p *timelinePlot) fold(client, from, to int) {
+	f := fold{client: client, last: to, times: 1}
+	for i, s := range p.States {
+		begins := s.Clients[client-1] == "acquiring" && (i == 0 || p.States[i-1].Clients[client-1] != "acquiring")
+		if s.Event > to || !begins {
+			continue
+		}
+		if s.Event <= from {
+			f.asked = s.Event
+			continue
+		}
+		if f.times++; f.times == 2 {
+			f.first = s.Event
+		}
+	}
+	width := p.x[max(f.last, f.first)] - p.x[f.first]
+	if f.times < 2 || width <= mostRepeated {
+		return
+	}
+	p.folds = append(p.folds, f)
+	begin := p.x[f.first]
+	for i := f.first; i < len(p.x); i++ {
+		p.x[i] -= min(p.x[i]-begin, width) * (1 - mostRepeated/width)
+	}
+	for n, s := range p.States {
+		if s.Event >= f.first && s.Event < f.last && s.Clients[client-1] != "idle" {
+			p.States[n].Clients[client-1] = "waiting"
+		}
+	}
+}
+
+// folded returns the fold that an event is in.
+func (p *timelinePlot) folded(event int) *fold {
+	for i, f := range p.folds {
+		if event >= f.first && event <= f.last {
+			return &p.folds[i]
+		}
+	}
+	return nil
+}
+
+// placeOf is where an instant is; between two events time runs evenly.
+func (p *timelinePlot) placeOf(at int64) vg.Length {
+	i := slices.IndexFunc(p.at, func(t int64) bool { return t >= at })
+	switch {
+	case i < 0:
+		return p.x[len(p.x)-1]
+	case i == 0 || p.at[i] == at:
+		return p.x[i]
+	}
+	return p.x[i-1] + vg.Length(float64(at-p.at[i-1])/float64(p.at[i]-p.at[i-1]))*(p.x[i]-p.x[i-1])
+}
+
+// above is how many clients stand above the servers; the others stand below.
+func (p *timelinePlot) above() int { return (len(p.clients) + 1) / 2 }
+
+func (p *timelinePlot) nodeLeast() vg.Length {
+	if p.Nodes > 2 {
+		return manyNodes
+	}
+	return nodeHeight
+}
+
+// least is the least height of the drawing.
+func (p *timelinePlot) least() vg.Length {
+	lanes, nodes := vg.Length(len(p.clients))*(laneHeight+laneGap), vg.Length(p.Nodes)*(p.nodeLeast()+nodeGap)
+	return timelineFlags*smallLine + lanes + 2*arrowGap + nodes + 2*smallLine
+}
+
+func (p *timelinePlot) draw(c draw.Canvas) {
+	p.c = c
+	if len(p.x) == 0 {
+		return
+	}
+	last := max(p.x[len(p.x)-1], 1)
+	for i := range p.x {
+		p.x[i] = c.Min.X + timelineLeft + p.x[i]*(c.Size().X-timelineLeft-timelineRight)/last
+	}
+	p.arrange()
+	p.overlaps()
+	p.flags()
+	for _, client := range p.clients {
+		p.client(client)
+	}
+	for n := 1; n <= p.Nodes; n++ {
+		p.lease(n)
+	}
+	p.messages()
+	p.times()
+}
+
+// arrange places lanes and servers from top to bottom, and lets them fill the height.
+func (p *timelinePlot) arrange() {
+	stretch := (p.c.Size().Y - (timelineFlags+2)*smallLine) / (p.least() - (timelineFlags+2)*smallLine)
+	p.bar, p.node = laneHeight*min(stretch, 1.6), p.nodeLeast()*min(stretch, 2)
+	p.top, p.axis = p.c.Max.Y-timelineFlags*smallLine, p.c.Min.Y+smallLine
+	p.lane, p.server = map[int]vg.Length{}, map[int]vg.Length{}
+	room := p.bar + laneGap*min(stretch, 1.4)
+	nodes := vg.Length(p.Nodes) * (p.node + nodeGap)
+	gap := (p.top - p.axis - smallLine - 4 - nodes - room*vg.Length(len(p.clients))) / 2 // on both sides of the servers
+	y := p.top
+	for i, c := range p.clients {
+		if i < p.above() { // its messages stand above it
+			p.lane[c] = y - room + p.bar/2
+			y -= room
+			continue
+		}
+		p.lane[c] = p.axis + smallLine + 4 + room*vg.Length(len(p.clients)-i) - p.bar/2
+	}
+	y -= gap
+	for n := 1; n <= p.Nodes; n++ {
+		p.server[n] = y - p.node/2
+		y -= p.node + nodeGap
+	}
+}
+
+// overlaps marks the time in which two clients are inside.
+func (p *timelinePlot) overlaps() {
+	for _, m := range p.Marks {
+		if m.Word != verdict.Overlap || m.To <= m.From {
+			continue
+		}
+		left, right := p.placeOf(m.From), p.placeOf(m.To)
+		fillBox(p.c, box(left, p.axis, right, p.top), faded(vermillion, 0x30))
+		label := fmt.Sprintf("%s %s", m.Word, reports.RoundSpan(time.Duration(m.To-m.From)*time.Microsecond))
+		if smallStrong.Width(label) < right-left {
+			letters := aligned(bold(writing(smallSize, vermillion)), draw.XCenter)
+			write(p.c, letters, (left+right)/2, p.axis+smallLine/2+4, label)
+		}
+	}
+}
+
+// until is where the n-th state ends.
+func (p *timelinePlot) until(n int) vg.Length {
+	if n+1 < len(p.States) {
+		return p.x[p.States[n+1].Event]
+	}
+	return p.x[len(p.x)-1]
+}
+
+// client draws what a client does as a bar, and its name.
+func (p *timelinePlot) client(c int) {
+	y, end := p.lane[c], p.x[len(p.x)-1]
+	write(p.c, bold(normal), p.c.Min.X, y, fmt.Sprintf("c%d", c))
+	p.c.StrokeLine2(draw.LineStyle{Color: hairline, Width: 0.7, Dashes: []vg.Length{2, 3}}, p.x[0], y, end, y)
+	for n := 0; n < len(p.States); {
+		first, stage := n, p.States[n].Clients[c-1]
+		for n < len(p.States) && p.States[n].Clients[c-1] == stage {
+			n++
+		}
+		at := box(p.x[p.States[first].Event], y-p.bar/2, p.until(n-1), y+p.bar/2)
+		if stage != "idle" && at.Max.X > at.Min.X {
+			p.stage(c, stage, at)
+		}
+	}
+}
+
+// stage draws one stage of a client: solid inside, dashed while it asks, hatched while it is paused.
+func (p *timelinePlot) stage(c int, stage string, at vg.Rectangle) {
+	stage, paused := strings.CutSuffix(stage, "/paused")
+	style, key := writing(smallSize, ink), "motion.stage."+stage
+	switch stage {
+	case "dead":
+		strokeBox(p.c, at, faintInk, 0.8, 1, 3)
+	case "inside", "leaving":
+		fillBox(p.c, at, clientColor(c))
+		strokeBox(p.c, at, clientColor(c), 1.2)
+		style = writing(smallSize, white)
+	default:
+		fillBox(p.c, at, paleGrey)
+		strokeBox(p.c, at, clientColor(c), 1, 3, 2)
+	}
+	if paused {
+		fillBox(p.c, inset(at, 1), paleGrey)
+		hatch(p.c, at)
+		strokeBox(p.c, at, clientColor(c), 1.2)
+		style, key = smallStrong, "motion.paused"
+	}
+	said := say(p.lang, key)
+	if width := style.Width(said) + 6; width < at.Max.X-at.Min.X {
+		if paused { // letters on hatches are hard to read
+			middle := at.Min.Y + p.bar/2
+			fillBox(p.c, box(at.Min.X+3, middle-smallLine/2, at.Min.X+3+width, middle+smallLine/2), paleGrey)
+		}
+		write(p.c, style, at.Min.X+5, at.Min.Y+p.bar/2, said)
+	}
+}
+
+// hatch draws slanted lines in a rectangle.
+func hatch(c draw.Canvas, at vg.Rectangle) {
+	height := at.Max.Y - at.Min.Y
+	for x := at.Min.X - height + 4; x < at.Max.X; x += 5 {
+		low, high := max(at.Min.X-x, 0), min(at.Max.X-x, height)
+		c.StrokeLine2(draw.LineStyle{Color: faintInk, Width: 0.6}, x+low, at.Min.Y+low, x+high, at.Min.Y+high)
+	}
+}
+
+// lease draws whose the key is on a server. The height is what is left of the lease.
+func (p *timelinePlot) lease(n int) {
+	y := p.server[n] - p.node/2
+	frame := box(p.x[0], y, p.x[len(p.x)-1], y+p.node)
+	strokeBox(p.c, frame, hairline, 0.7)
+	name := p.Key
+	if p.Nodes > 1 {
+		name = fmt.Sprintf("n%d", n)
+	}
+	letters := bold(writing(min(textSize, p.node), ink))
+	write(p.c, letters, p.c.Min.X, p.server[n], fitText(letters, name, timelineLeft-4))
+	for i := 0; i < len(p.States); {
+		first, k := i, p.States[i].Keys[n-1]
+		for i < len(p.States) && p.States[i].Keys[n-1] == k {
+			i++
+		}
+		event, left, right := p.States[first].Event, p.x[p.States[first].Event], p.until(i-1)
+		switch {
+		case right <= left:
+		case k.Down:
+			hatch(p.c, box(left, y, right, y+p.node))
+		case k.Held:
+			p.wedge(k, event, left, right, y)
+			another := first == 0 || p.States[first-1].Keys[n-1].Owner != k.Owner
+			if another && k.Owner > 0 && p.node > smallSize {
+				write(p.c, smallStrong, left+3, y+p.node/3, fmt.Sprintf("c%d", k.Owner))
+			}
+		}
+	}
+}
+
+// wedge draws what is left of a lease between two places.
+func (p *timelinePlot) wedge(k motion.Key, event int, left, right, y vg.Length) {
+	height := func(at int64) vg.Length {
+		share := 1.0
+		if k.Until >= 0 {
+			share = min(max(float64(k.Until-at)/float64(max(p.TTL, 1)), 0), 1)
+		}
+		return y + p.node*vg.Length(share)
+	}
+	path := vg.Path{}
+	path.Move(vg.Point{X: left, Y: y})
+	for i := event; i < len(p.x) && p.x[i] <= right; i++ {
+		path.Line(vg.Point{X: p.x[i], Y: height(p.at[i])})
+	}
+	path.Line(vg.Point{X: right, Y: y})
+	path.Close()
+	paint := faintInk
+	if k.Owner > 0 {
+		paint = clientColor(k.Owner)
+	}
+	p.c.SetColor(faded(paint, 0x80))
+	p.c.Fill(path)
+}
+
+// messages draws requests and replies as arrows, and beside the lane what they say, where there is room.
+func (p *timelinePlot) messages() {
+	free := map[int]vg.Length{}
+	for _, m := range p.Messages {
+		lane, shown := p.lane[m.Client]
+		out := m.Sent
+		if out < 0 || m.Node < 0 {
+			out = m.Arrived
+		}
+		if !shown || out < 0 {
+			continue
+		}
+		up := slices.Index(p.clients, m.Client) < p.above()
+		edge, beside := lane-p.bar/2, lane+p.bar/2+smallLine/2 // towards the servers, and away from them
+		if !up {
+			edge, beside = lane+p.bar/2, lane-p.bar/2-smallLine/2
+		}
+		said := p.saidOf(&m, out)
+		if said == "" {
+			continue
+		}
+		if server, ok := p.server[m.Node]; ok {
+			p.arrows(&m, edge, server)
+		} else if m.Arrived >= 0 {
+			p.touch(&m, edge)
+		}
+		width, x, end := small.Width(said), p.x[out], p.x[len(p.x)-1]+timelineRight
+		if x+width > end {
+			x = end - width
+		}
+		if x >= free[m.Client] {
+			write(p.c, small, x, beside, said)
+			free[m.Client] = x + width + 6
+		}
+	}
+}
+
+// saidOf is a message with its reply. The attempt before a fold has the number of all: of these nothing is said.
+func (p *timelinePlot) saidOf(m *motion.Message, out int) string {
+	said := m.What + " → " + m.Reply
+	if m.Node < 0 || m.Reply == "" {
+		said = strings.TrimSpace(m.What + " " + m.Reply)
+	}
+	for _, f := range p.folds {
+		switch {
+		case f.client != m.Client:
+		case out >= f.first && out <= f.last:
+			return ""
+		case out >= f.asked && out < f.first:
+			said += fmt.Sprintf(" x%d", f.times)
+		}
+	}
+	return said
+}
+
+// touch marks a read or a write of the resource at the edge of a lane.
+func (p *timelinePlot) touch(m *motion.Message, edge vg.Length) {
+	glyph := draw.GlyphStyle{Color: ink, Radius: 2.4, Shape: draw.RingGlyph{}}
+	if m.What == "WRITE" {
+		glyph.Shape = draw.CircleGlyph{}
+	}
+	p.c.DrawGlyph(glyph, vg.Point{X: p.x[m.Arrived], Y: edge})
+}
+
+// arrows draws a request, solid, and its reply, dashed. A cross ends one that is lost.
+func (p *timelinePlot) arrows(m *motion.Message, edge, server vg.Length) {
+	target := server + p.node/2
+	if edge < server {
+		target = server - p.node/2
+	}
+	line := draw.LineStyle{Color: clientColor(m.Client), Width: 1}
+	arrow := func(from, to int, y, end vg.Length) {
+		switch {
+		case from < 0 || to < 0 && !m.Lost:
+		case to < 0:
+			half := vg.Point{X: p.x[from] + 4, Y: (y + end) / 2}
+			p.c.StrokeLine2(line, p.x[from], y, half.X, half.Y)
+			p.c.DrawGlyph(draw.GlyphStyle{Color: vermillion, Radius: 3, Shape: draw.CrossGlyph{}}, half)
+		default:
+			p.c.StrokeLine2(line, p.x[from], y, p.x[to], end)
+			p.head(line.Color, vg.Point{X: p.x[from], Y: y}, vg.Point{X: p.x[to], Y: end})
+		}
+	}
+	if m.Sent >= 0 {
+		arrow(m.Sent, m.Arrived, edge, target)
+	}
+	line.Dashes = []vg.Length{2, 1.5}
+	arrow(m.Arrived, m.Answered, target, edge)
+}
+
+// head draws the head of an arrow.
+func (p *timelinePlot) head(c color.Color, from, to vg.Point) {
+	turn := math.Atan2(float64(to.Y-from.Y), float64(to.X-from.X))
+	path := vg.Path{}
+	path.Move(to)
+	for _, d := range []float64{0.4, -0.4} {
+		path.Line(vg.Point{X: to.X - vg.Length(4.5*math.Cos(turn+d)), Y: to.Y - vg.Length(4.5*math.Sin(turn+d))})
+	}
+	path.Close()
+	p.c.SetColor(c)
+	p.c.Fill(path)
+}
+
+// A timelineFlag is a fault or a verdict with its line from top to bottom.
+type timelineFlag struct {
+	event int
+	said  string
+	line  draw.LineStyle
+}
+
+// flags draws faults and verdicts, in rows where they do not touch; one without a row is a line only.
+func (p *timelinePlot) flags() {
+	var all []timelineFlag
+	for _, f := range p.Faults {
+		where := ""
+		if f.Client > 0 {
+			where = fmt.Sprintf(" c%d", f.Client)
+		} else if f.Node > 0 && p.Nodes > 1 {
+			where = fmt.Sprintf(" n%d", f.Node)
+		}
+		line := draw.LineStyle{Color: faultInk, Width: 0.9, Dashes: []vg.Length{3, 2}}
+		all = append(all, timelineFlag{f.Event, f.Name + where, line})
+	}
+	for _, m := range p.Marks {
+		line := draw.LineStyle{Color: vermillion, Width: 1.2}
+		if m.Word == verdict.Fenced {
+			line.Color = green
+		}
+		all = append(all, timelineFlag{m.Event, strings.TrimPrefix(m.Said[p.lang], "!! "), line})
+	}
+	slices.SortStableFunc(all, func(a, b timelineFlag) int { return a.event - b.event })
+	var free [timelineFlags]vg.Length
+	for _, f := range all {
+		letters := bold(writing(smallSize, f.line.Color))
+		x, width := p.x[f.event], letters.Width(f.said)+6
+		from := x
+		if x+width > p.c.Max.X { // it stands before its line
+			from = x - width
+		}
+		row := slices.IndexFunc(free[:], func(end vg.Length) bool { return from >= end })
+		top := p.top
+		if row >= 0 {
+			free[row], top = from+width, p.c.Max.Y-smallLine*vg.Length(row)
+			write(p.c, letters, from+3, top-smallLine/2, f.said)
+		}
+		p.c.StrokeLine2(f.line, x, p.axis, x, top)
+	}
+}
+
+// times draws the axis: instants where there is room, and a wave where time is cut.
+func (p *timelinePlot) times() {
+	axis := draw.LineStyle{Color: faintInk, Width: 0.8}
+	p.c.StrokeLine2(axis, p.x[0], p.axis, p.x[len(p.x)-1], p.axis)
+	write(p.c, faint, p.c.Min.X, p.c.Min.Y+smallLine/2, "ms")
+	free := vg.Length(0)
+	for i, x := range p.x {
+		inside := p.folded(i)
+		if inside != nil && i > inside.first && i < inside.last {
+			continue
+		}
+		label := reports.Millis(time.Duration(p.at[i])*time.Microsecond, 0)
+		if width := faint.Width(label); x-width/2 >= free {
+			write(p.c, aligned(faint, draw.XCenter), x, p.c.Min.Y+smallLine/2, label)
+			p.c.StrokeLine2(axis, x, p.axis, x, p.axis-3)
+			free = x + width/2 + 6
+		}
+		if before := max(i-1, 0); p.at[i]-p.at[before] >= 200_000 || inside != nil && i == inside.last {
+			if inside != nil && i == inside.last {
+				before = inside.first
+			}
+			middle := (x + p.x[before]) / 2
+			wave := []vg.Point{{X: -4, Y: 0}, {X: -2, Y: 3}, {X: 2, Y: -3}, {X: 4, Y: 0}}
+			at := vg.Point{X: middle, Y: p.axis}
+			p.c.StrokeLines(axis, each(wave, at.Add))
+		}
+	}
+}

@@ -1,0 +1,614 @@
+// Package deck makes a lesson of locks and races, and writes it as one file: slides with runs to play, the
+// presenter's notes, a handout, a worksheet and its key.
+//
+// The file is a page that can be read without its script: all slides are HTML, with a picture of each run. The
+// script shows one slide at a time and plays the runs. So a file that is damaged still has its texts.
+package deck
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"locklab/algorithms"
+	"locklab/algorithms/lock"
+	"locklab/reports/game"
+	"locklab/reports/lessons"
+	"locklab/reports/text"
+	"locklab/scenarios"
+	"locklab/scenarios/race"
+	"locklab/simulator/verdict"
+)
+
+// A Lesson is what a class does in an hour.
+type Lesson struct {
+	Title string
+	Steps []Step
+}
+
+// A Step is one slide, and one question to the class.
+type Step struct {
+	Kind     Kind
+	Heading  string
+	Points   []string // what the class is told first
+	Question string
+	Run      *race.Outcome // nil: none
+	Answer   []string
+	Choices  []game.Answer // of a question of the quiz
+	Notes    []string      // for the presenter
+	Minutes  int
+}
+
+// A Kind is what a step is for.
+type Kind string
+
+// The kinds of steps.
+const (
+	Plan   Kind = "plan"   // of the lesson
+	How    Kind = "how"    // how a lock works
+	Race   Kind = "race"   // a race that a lock is played in
+	Next   Kind = "next"   // the same race with another lock
+	Debate Kind = "debate" // a point of the debate about Redlock
+	Quiz   Kind = "quiz"   // a question with answers to choose from
+	End    Kind = "end"    // what to remember
+)
+
+// weights are the minutes of a step before all are scaled to the length of the lesson.
+var weights = map[Kind]int{Plan: 2, How: 4, Race: 5, Next: 3, Debate: 3, Quiz: 1, End: 2}
+
+// Minutes returns the sum of the minutes of all steps.
+func (l *Lesson) Minutes() (sum int) {
+	for _, s := range l.Steps {
+		sum += s.Minutes
+	}
+	return sum
+}
+
+// A Subject is what a lesson is about.
+type Subject struct {
+	Locks   []lock.Entry
+	Races   []race.Scenario // nil: those in which the locks fail
+	Screens []int           // of the guided tour, from 1
+	Debate  bool
+}
+
+// Parse reads the names of a subject: locks, races, families of locks, "path" with or without the number of a
+// screen, and "debate".
+func Parse(names []string) (s Subject, err error) {
+	for i := 0; i < len(names); i++ {
+		name := names[i]
+		switch {
+		case name == "debate":
+			s.Debate = true
+		case name == "path":
+			if i+1 < len(names) && names[i+1] != "" && strings.Trim(names[i+1], "0123456789") == "" {
+				i++
+				n, err := strconv.Atoi(names[i])
+				if err != nil || n < 1 || n > lessons.PathScreens {
+					return s, text.Errorf("error.path", "name", names[i], "last", lessons.PathScreens)
+				}
+				s.Screens = append(s.Screens, n)
+				continue
+			}
+			for n := range lessons.PathScreens {
+				s.Screens = append(s.Screens, n+1)
+			}
+		default:
+			if !s.add(name) {
+				return s, text.Errorf("error.lesson", "name", name, "near", text.Near(name, Names()))
+			}
+		}
+	}
+	return s, nil
+}
+
+// add adds what a name means; false: it means nothing.
+func (s *Subject) add(name string) bool {
+	if e, ok := algorithms.ByName(name); ok {
+		s.Locks = append(s.Locks, e)
+		return true
+	}
+	if sc, err := scenarios.ByName(name); err == nil {
+		s.Races = append(s.Races, sc)
+		return true
+	}
+	known := false
+	for _, e := range algorithms.All() {
+		if string(e.Family) == name {
+			s.Locks, known = append(s.Locks, e), true
+		}
+	}
+	return known
+}
+
+// Names returns all names that Parse reads.
+func Names() []string {
+	names := []string{"path", "debate"}
+	for _, f := range lock.Families() {
+		names = append(names, string(f))
+	}
+	for _, e := range algorithms.All() {
+		names = append(names, e.Names()...)
+	}
+	for _, sc := range scenarios.All() {
+		names = append(names, sc.ID, sc.Race)
+	}
+	return names
+}
+
+// Options are what can be chosen of a lesson.
+type Options struct {
+	Lang      string
+	Minutes   int // of the whole; each step has one at least. 0: as many as the steps need, and at most usualMinutes
+	Questions int // of the quiz, at most
+	Seed      uint64
+}
+
+const usualMinutes = 45
+
+// mostSteps is more than one lesson can hold.
+const mostSteps = 60
+
+// mostWithHow is the number of locks of which it is shown how each works. Of more, such as a family, there is only
+// a race each.
+const mostWithHow = 6
+
+// A maker makes a lesson.
+type maker struct {
+	Options
+	ctx    context.Context
+	stage  *lessons.Stage
+	lesson *Lesson
+	asked  []*race.Outcome // what the quiz asks about
+}
+
+// Make makes a lesson about a subject.
+func Make(ctx context.Context, stage *lessons.Stage, s Subject, o Options) (*Lesson, error) {
+	if len(s.Screens)+max(len(s.Locks), 1)*max(len(s.Races), 1) > mostSteps { // before they are played
+		return nil, text.Errorf("error.lesson.large", "most", mostSteps)
+	}
+	m := &maker{Options: o, ctx: ctx, stage: stage, lesson: &Lesson{}}
+	m.lesson.Title = m.title(s)
+	m.step(Step{Kind: Plan, Heading: m.lesson.Title})
+	for _, build := range []func(Subject) error{m.screens, m.races, m.locks, m.debate, m.quiz, m.end} {
+		if err := build(s); err != nil {
+			return nil, err
+		}
+		if n := len(m.lesson.Steps); n > mostSteps {
+			return nil, text.Errorf("error.lesson.large", "most", mostSteps)
+		}
+	}
+	m.schedule()
+	return m.lesson, nil
+}
+
+func (m *maker) step(s Step) { m.lesson.Steps = append(m.lesson.Steps, s) }
+
+func (m *maker) say(key string, pairs ...string) string { return text.Say(m.Lang, key, pairs...) }
+
+// lines returns the texts of keys that exist, filled in.
+func (m *maker) lines(keys ...string) (all []string, err error) {
+	for _, key := range keys {
+		lines, err := m.stage.Lines(m.ctx, m.Lang, key)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, lines...)
+	}
+	return all, nil
+}
+
+func (m *maker) title(s Subject) string {
+	switch {
+	case len(s.Locks) == 1:
+		return m.lockTitle(s.Locks[0])
+	case len(s.Locks) > 1:
+		return m.say("lesson.from", "first", s.Locks[0].ID, "last", s.Locks[len(s.Locks)-1].ID)
+	case len(s.Races) > 0:
+		return m.titled(s.Races[0].ID, lessons.Story(m.Lang, s.Races[0], "title"))
+	case len(s.Screens) == 1:
+		return m.say(fmt.Sprintf("path.%d.title", s.Screens[0]))
+	case len(s.Screens) > 1:
+		return m.say("lesson.path")
+	}
+	return m.say("debate.title")
+}
+
+// titled is a name with what it means.
+func (m *maker) titled(name, title string) string {
+	return text.Label(m.say("explain.head", "text", name)) + title
+}
+
+func (m *maker) lockTitle(e lock.Entry) string {
+	title := lessons.LockTitle(m.Lang, e)
+	if strings.HasPrefix(strings.ToLower(title), e.ID) { // as in "Redlock: a majority of servers"
+		return title
+	}
+	return m.titled(e.ID, title)
+}
+
+// screens adds screens of the guided tour.
+func (m *maker) screens(s Subject) error {
+	for _, n := range s.Screens {
+		key := "path." + strconv.Itoa(n)
+		o, err := m.stage.Named(m.say(key+".lock"), m.say(key+".scenario"))
+		if err != nil {
+			return err
+		}
+		answer, err := m.lines(key + ".idea")
+		if err != nil {
+			return err
+		}
+		next, err := m.lines(key + ".next")
+		if err != nil {
+			return err
+		}
+		step, err := m.raceStep(o)
+		if err != nil {
+			return err
+		}
+		step.Heading = m.say(key + ".title")
+		step.Answer, step.Notes = append([]string{m.result(o)}, answer...), append(step.Notes, next...)
+		m.step(step)
+	}
+	return nil
+}
+
+// races adds races, if no locks are named: each with the lock that explains it, and with one that survives it.
+func (m *maker) races(s Subject) error {
+	if len(s.Locks) > 0 {
+		return nil
+	}
+	for _, sc := range s.Races {
+		example, played, err := m.stage.Example(sc)
+		if err != nil {
+			return err
+		}
+		step, err := m.raceStep(example)
+		if err != nil {
+			return err
+		}
+		m.step(step)
+		for _, o := range played {
+			if holds(o) {
+				if err := m.next(o); err != nil {
+					return err
+				}
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// locks adds locks: how each works, in which races it fails, and what becomes of one of them with the next lock.
+func (m *maker) locks(s Subject) error {
+	for i, e := range s.Locks {
+		if len(s.Locks) <= mostWithHow {
+			if err := m.how(e); err != nil {
+				return err
+			}
+		}
+		after, ok := race.Successor(e)
+		if i+1 < len(s.Locks) {
+			after, ok = s.Locks[i+1], true
+		}
+		most := 2
+		if len(s.Locks) > 3 {
+			most = 1
+		}
+		played, mended, err := m.telling(e, after, s.Races, most)
+		if err != nil {
+			return err
+		}
+		for _, o := range played {
+			step, err := m.raceStep(o)
+			if err != nil {
+				return err
+			}
+			m.step(step)
+		}
+		if ok && mended != nil && len(s.Locks) <= mostWithHow {
+			if err := m.next(mended); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// holds reports whether a lock survives a race that applies to it.
+func holds(o *race.Outcome) bool { return o.History != nil && o.Verdicts[0] == verdict.Holds }
+
+// tellingRaces are races in the order in which they are chosen for a lock that fails in them.
+var tellingRaces = []string{
+	"crash-before-expire", "crash-holding", "client-skew", "late-release", "restart", "clock-jump", "failover", "slow-work", "gc-pause",
+}
+
+// telling returns runs of a lock in the races that are named. If none is, it returns runs that fail: those of the
+// guided tour, and one that the lock after it survives. mended is such a run of the lock after it, if there is one,
+// or else any.
+func (m *maker) telling(e, after lock.Entry, named []race.Scenario, most int) (
+	all []*race.Outcome, mended *race.Outcome, err error,
+) {
+	var ids []string
+	for _, sc := range named {
+		ids = append(ids, sc.ID)
+	}
+	if named == nil {
+		for n := range lessons.PathScreens {
+			if key := fmt.Sprintf("path.%d", n+1); m.say(key+".lock") == e.ID {
+				ids = append(ids, m.say(key+".scenario"))
+			}
+		}
+		ids = append(ids, tellingRaces...)
+	}
+	var survived []*race.Outcome // by the lock after it, in the order of candidates
+	var candidates []*race.Outcome
+	for i, id := range ids {
+		o, err := m.stage.Named(e.ID, id)
+		if err != nil {
+			return nil, nil, err
+		}
+		tells := named != nil || verdict.Fails(o.Verdicts) && !slices.Contains(m.asked, o)
+		if o.History == nil || slices.Contains(ids[:i], id) || !tells {
+			continue
+		}
+		again := &race.Outcome{}
+		if after.ID != "" {
+			if again, err = m.stage.Play(after, o.Scenario); err != nil {
+				return nil, nil, err
+			}
+		}
+		candidates, survived = append(candidates, o), append(survived, again)
+	}
+	holds := slices.IndexFunc(survived, holds)
+	all = candidates
+	if named == nil && len(candidates) > most {
+		if all = candidates[:most:most]; holds >= most {
+			all = append(all[:most-1:most-1], candidates[holds])
+		}
+	}
+	for i, o := range survived {
+		if o.History != nil && slices.Contains(all, candidates[i]) && (mended == nil || i == holds) {
+			mended = o
+		}
+	}
+	return all, mended, nil
+}
+
+func (m *maker) how(e lock.Entry) error {
+	calm, err := m.stage.Named(e.ID, "calm")
+	if err != nil {
+		return err
+	}
+	key := "lock." + e.ID
+	how, err := m.lines(key + ".how")
+	if err != nil {
+		return err
+	}
+	mends, err := m.lines(key + ".mends")
+	if err != nil {
+		return err
+	}
+	notes, err := m.lines(key+".origin", key+".beside")
+	if err != nil {
+		return err
+	}
+	if calm.History == nil {
+		calm = nil
+	}
+	m.step(Step{
+		Kind: How, Heading: m.lockTitle(e), Points: how, Question: m.say("lesson.how"), Run: calm, Answer: mends, Notes: notes,
+	})
+	return nil
+}
+
+// raceStep is a step about a run.
+func (m *maker) raceStep(o *race.Outcome) (Step, error) {
+	sc, key := o.Scenario, "race."+o.Scenario.ID
+	answer, err := m.lines(key+".why", key+".mends")
+	if err != nil {
+		return Step{}, err
+	}
+	notes, err := m.lines(key + ".not")
+	if err != nil {
+		return Step{}, err
+	}
+	for i, line := range notes {
+		notes[i] = text.Label(m.say("label.not")) + line
+	}
+	notes = append([]string{lessons.Story(m.Lang, sc, "story"), lessons.Story(m.Lang, sc, "numbers")}, notes...)
+	notes = slices.DeleteFunc(notes, func(s string) bool { return s == "" })
+	m.asked = append(m.asked, o)
+	return Step{
+		Kind: Race, Heading: m.say("lesson.race", "lock", o.Strategy.ID, "race", strings.TrimSpace(sc.Race+" "+sc.ID)),
+		Question: m.say("lesson.ask", "race", lessons.Story(m.Lang, sc, "title"), "lock", o.Strategy.ID), Run: o,
+		Answer: append([]string{m.result(o)}, answer...), Notes: notes,
+	}, nil
+}
+
+// result is the verdicts of a run, and why.
+func (m *maker) result(o *race.Outcome) string {
+	said := lessons.Words(o.Verdicts)
+	if why := lessons.Why(m.Lang, o.Strategy, o.Scenario); why != "" {
+		said = m.say("explain.because", "result", said, "why", why)
+	}
+	return said
+}
+
+// next adds the same race with another lock.
+func (m *maker) next(o *race.Outcome) error {
+	notes, err := m.lines("lock." + o.Strategy.ID + ".mends")
+	if err != nil {
+		return err
+	}
+	mends, err := m.lines("race." + o.Scenario.ID + ".mends")
+	if err != nil {
+		return err
+	}
+	m.asked = append(m.asked, o)
+	m.step(Step{
+		Kind: Next, Heading: m.say("lesson.next", "race", o.Scenario.ID, "lock", o.Strategy.ID),
+		Question: m.say("lesson.next.ask", "lock", o.Strategy.ID),
+		Run:      o, Answer: append([]string{m.result(o)}, mends...), Notes: notes,
+	})
+	return nil
+}
+
+// debatePoints are the points of the debate that a lesson about Redlock has.
+var debatePoints = []int{2, 3, 4, 5}
+
+func (m *maker) debate(s Subject) error {
+	points := debatePoints
+	if s.Debate {
+		points = nil
+		for n := range lessons.DebatePoints {
+			points = append(points, n+1)
+		}
+	} else if !slices.ContainsFunc(s.Locks, func(e lock.Entry) bool { return strings.HasPrefix(e.ID, "redlock") }) {
+		return nil
+	}
+	for _, n := range points {
+		key := fmt.Sprintf("debate.%d", n)
+		heading := m.say("lesson.debate", "title", m.say(key+".title"))
+		step := Step{Kind: Debate, Heading: heading, Question: m.say("lesson.debate.ask")}
+		for _, who := range []string{"kleppmann", "antirez"} {
+			said, err := m.lines(key + "." + who)
+			if err != nil {
+				return err
+			}
+			step.Points = append(step.Points, text.Label(lessons.ArguedAt(m.Lang, n, who))+strings.Join(said, " "))
+		}
+		for i, names := range append([]string{m.say(key + ".trace")}, strings.Split(m.say(key+".runs"), ",")...) {
+			id, scenario, _ := strings.Cut(strings.TrimSpace(names), " ")
+			o, err := m.stage.Named(id, strings.TrimSpace(scenario))
+			if err != nil {
+				return err
+			}
+			if i == 0 {
+				step.Run = o
+			}
+			step.Answer = append(step.Answer, "locklab run "+id+" "+o.Scenario.ID+" = "+m.result(o))
+			m.asked = append(m.asked, o)
+		}
+		says, err := m.lines(key + ".says")
+		if err != nil {
+			return err
+		}
+		step.Answer = append(says, step.Answer...)
+		m.step(step)
+	}
+	return nil
+}
+
+func (m *maker) quiz(Subject) error {
+	var scope game.Scope
+	for _, o := range m.asked {
+		if c := (game.Cell{Lock: o.Strategy.ID, Race: o.Scenario.ID}); o.History != nil && !slices.Contains(scope.Cells, c) {
+			scope.Cells = append(scope.Cells, c)
+		}
+	}
+	for quiz, n := game.NewQuiz(m.Seed, scope), 1; n <= m.Questions && scope.Cells != nil; {
+		q, err := quiz.Next()
+		if errors.As(err, new(*game.NoQuestionError)) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if q.Outcome.History == nil { // it is about other locks
+			continue
+		}
+		o := q.Outcome
+		heading := m.say("lesson.quiz", "n", strconv.Itoa(n), "lock", o.Strategy.ID, "race", o.Scenario.ID)
+		m.step(Step{Kind: Quiz, Heading: heading, Question: q.Ask[m.Lang], Run: o, Choices: q.Answers})
+		n++
+	}
+	return nil
+}
+
+func (m *maker) end(s Subject) error {
+	var points []string
+	for _, e := range s.Locks {
+		lines, err := m.lines("lock." + e.ID + ".choose")
+		if err != nil {
+			return err
+		}
+		points = append(points, m.titled(e.ID, strings.Join(lines, " ")))
+	}
+	keys := []string{}
+	if slices.ContainsFunc(m.lesson.Steps, func(s Step) bool { return s.Kind == Debate }) {
+		keys = append(keys, "debate.end")
+	}
+	if len(s.Screens) > 0 {
+		keys = append(keys, fmt.Sprintf("path.%d.next", lessons.PathScreens))
+	}
+	if len(s.Locks) == 0 {
+		for _, sc := range s.Races {
+			keys = append(keys, "race."+sc.ID+".mends")
+		}
+	}
+	more, err := m.lines(keys...)
+	if err != nil {
+		return err
+	}
+	points = append(points, more...)
+	m.step(Step{Kind: End, Heading: m.say("lesson.end"), Points: points})
+	return nil
+}
+
+// schedule scales the minutes of all steps to the length of the lesson.
+func (m *maker) schedule() {
+	steps, sum := m.lesson.Steps, 0
+	for _, s := range steps {
+		sum += weights[s.Kind]
+	}
+	wanted := m.Options.Minutes
+	if wanted == 0 {
+		wanted = min(sum, usualMinutes)
+	}
+	done, given := 0, 0
+	for i := range steps { // rounded sums add up
+		done += weights[steps[i].Kind]
+		steps[i].Minutes = max(1, (done*wanted+sum/2)/sum-given)
+		given += steps[i].Minutes
+	}
+	for ; given > wanted && given > len(steps); given-- { // steps of one minute have taken too much
+		longest := 0
+		for i := range steps {
+			if steps[i].Minutes > steps[longest].Minutes {
+				longest = i
+			}
+		}
+		steps[longest].Minutes--
+	}
+	m.plan()
+}
+
+// plan writes the plan of the lesson on its first slide.
+func (m *maker) plan() {
+	steps := m.lesson.Steps
+	begin := steps[0].Minutes
+	for i := 1; i < len(steps); i++ {
+		first := i
+		for i+1 < len(steps) && steps[i].Kind == Quiz && steps[i+1].Kind == Quiz {
+			i++
+		}
+		length := 0
+		for _, s := range steps[first : i+1] {
+			length += s.Minutes
+		}
+		heading := steps[first].Heading
+		if steps[first].Kind == Quiz {
+			heading = m.say("lesson.quizzes", "n", strconv.Itoa(i-first+1))
+		}
+		end := begin + length
+		line := m.say("lesson.plan", "from", strconv.Itoa(begin), "to", strconv.Itoa(end), "heading", heading)
+		steps[0].Points, begin = append(steps[0].Points, line), end
+	}
+	steps[0].Notes = []string{m.say("lesson.keys")}
+}

@@ -1,0 +1,87 @@
+package game_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"locklab/reports/game"
+	"locklab/scenarios/play"
+	"locklab/simulator/effort"
+)
+
+// ask asks a table, and reads its answer.
+func ask(t *testing.T, table *game.Table, r game.Request, answer any) string {
+	t.Helper()
+	request, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := table.Answer(t.Context(), request)
+	if answer != nil {
+		if err := json.Unmarshal(out, answer); err != nil {
+			t.Fatalf("%s: %v: %.300s", request, err, out)
+		}
+	}
+	return string(out)
+}
+
+// Levels look the same, whether they can be solved or not, until an answer is given; the answer is judged.
+func TestCannotBeDone(t *testing.T) {
+	effort.Unwatched(t, "one goroutine plays")
+	var table game.Table
+	defer table.Close()
+	if out := ask(t, &table, game.Request{Do: "levels"}, nil); strings.Contains(out, `"par"`) || strings.Contains(out, `"possible"`) {
+		t.Errorf("the course says how its levels end: %.300s", out)
+	}
+	for i, l := range play.Levels() {
+		var start game.PositionJSON
+		out := ask(t, &table, game.Request{Do: "level", Number: i + 1, Harm: l.Harm}, &start)
+		if strings.Contains(out, `"goal"`) || len(start.Moves) < 2 {
+			t.Errorf("level %d begins with %.300s", i+1, out)
+		}
+		want := l.Solution()
+		var judged game.JudgedJSON
+		ask(t, &table, game.Request{Do: "cannot", Link: start.Link, Harm: l.Harm}, &judged)
+		if judged.Right == want.Possible || judged.Goal.Par != want.Par || judged.Goal.States != want.States || judged.Said["zh"] == "" ||
+			strings.HasPrefix(judged.Said["en"], "Right.") == want.Possible {
+			t.Errorf("level %d: %+v, want %+v", i+1, judged, want)
+		}
+		if want.Possible {
+			continue
+		}
+		if out := ask(t, &table, game.Request{Do: "hint", Link: start.Link, Harm: l.Harm}, nil); !strings.Contains(out, "Can it be done at all?") {
+			t.Errorf("level %d: the hint is %s", i+1, out)
+		}
+		ask(t, &table, game.Request{Do: "way", Link: start.Link, Harm: l.Harm}, &judged)
+		if !judged.Right || strings.HasPrefix(judged.Said["en"], "Right.") || !strings.Contains(judged.Said["en"], "each of") {
+			t.Errorf("level %d: who gives up is told %+v", i+1, judged)
+		}
+	}
+}
+
+// What is reached is told with its par, and what a game in which nothing can go wrong is told.
+func TestGoals(t *testing.T) {
+	effort.Unwatched(t, "one goroutine plays")
+	var table game.Table
+	defer table.Close()
+	var at game.PositionJSON
+	ask(t, &table, game.Request{Do: "level", Number: 1}, &at)
+	for _, number := range []int{1, 0} {
+		ask(t, &table, game.Request{Do: "move", Link: at.Link, Number: number, Harm: "OVERLAP"}, &at)
+	}
+	if at.Goal == nil || !at.Goal.Possible || at.Goal.Par != 0 || at.Goal.Steps != 2 {
+		t.Errorf("level 1 is solved: %+v", at.Goal)
+	}
+	var judged game.JudgedJSON
+	for budget, right := range map[string]bool{"crash=1": true, "pause=1": false} {
+		ask(t, &table, game.Request{Do: "start", Lock: "token", Budget: budget}, &at)
+		ask(t, &table, game.Request{Do: "cannot", Link: at.Link}, &judged)
+		if judged.Right != right {
+			t.Errorf("token with %s: %+v", budget, judged)
+		}
+		if out := ask(t, &table, game.Request{Do: "hint", Link: at.Link}, nil); right != strings.Contains(out, "Can anything go wrong at all?") {
+			t.Errorf("token with %s: the hint without a goal is %s", budget, out)
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package game
+
+import (
+	"strings"
+	"testing"
+
+	"locklab/reports/text"
+	"locklab/scenarios/play"
+	"locklab/simulator"
+	"locklab/simulator/effort"
+)
+
+// What a dead client had sent is worded by the message, and nothing else of a dead client is offered.
+func TestNothingOfTheDead(t *testing.T) {
+	effort.Unwatched(t, "one goroutine plays")
+	offered := 0
+	for _, n := range []int{2, 4, 11} {
+		l, err := play.LevelAt(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := l.Game()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for depth := range 8 { // c1 goes on for so long, and crashes
+			var at []simulator.Choice
+			for range depth {
+				at = choose(t, g, at, func(m play.Move) bool { return !m.Fault && m.Choice.Client == 1 })
+			}
+			at = choose(t, g, at, func(m play.Move) bool { return m.Fault && m.Choice.Client == 1 })
+			for range 20 {
+				p, err := g.At(at)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i, said := range moves(p) {
+					if m := p.Moves[i]; m.Choice.Client > 0 && isDead(p, m.Choice.Client) {
+						offered++
+						for lang, before := range map[string]string{"en": "sent before it crashed arrives", "zh": "崩溃前发出的"} {
+							if m.Choice.Verb != simulator.Orphaned || !strings.Contains(said[lang], before) {
+								t.Errorf("level %d, %s: %q of the dead c%d", n, lang, said[lang], m.Choice.Client)
+							}
+						}
+					}
+				}
+				if len(p.Moves) == 0 {
+					break
+				}
+				at = choose(t, g, at, func(m play.Move) bool { return m.Choice.Client != 1 })
+			}
+		}
+		g.Close()
+	}
+	if offered == 0 {
+		t.Errorf("no request of a dead client was under way, in %v", text.Languages())
+	}
+}
+
+// choose makes the first move that is wanted and what is then no choice; without one, the first move.
+func choose(t *testing.T, g *play.Game, at []simulator.Choice, want func(play.Move) bool) []simulator.Choice {
+	t.Helper()
+	p, err := g.At(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, m := range p.Moves {
+		if want(m) || i == len(p.Moves)-1 {
+			if !want(m) {
+				m = p.Moves[0]
+			}
+			if at, err = g.Forward(append(at[:len(at):len(at)], m.Choice), ""); err != nil {
+				t.Fatal(err)
+			}
+			break
+		}
+	}
+	return at
+}

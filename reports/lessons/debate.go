@@ -1,0 +1,69 @@
+package lessons
+
+import (
+	"fmt"
+	"strconv"
+
+	"locklab/reports/text"
+)
+
+// DebatePoints is the number of points of the debate about Redlock: debate.1 and on.
+const DebatePoints = 6
+
+// Debate prints the debate about Redlock: each argument with its source, the run that shows it, and what the
+// run says.
+func (t *Teacher) Debate() error {
+	t.out.Sentence("debate.title")
+	t.aboutVerdicts()
+	if err := t.texts(labelled{"debate", "debate.intro"}); err != nil {
+		return err
+	}
+	for n := 1; n <= DebatePoints; n++ {
+		if err := t.point(n); err != nil {
+			return err
+		}
+	}
+	if err := t.texts(labelled{"debate.end", "debate.end"}); err != nil {
+		return err
+	}
+	t.out.Next("locklab explain redlock", "locklab explain interview redlock", "locklab lesson redlock -o deck.html")
+	return nil
+}
+
+func (t *Teacher) point(n int) error {
+	key := "debate." + strconv.Itoa(n)
+	t.out.Printf("\n")
+	for _, lang := range t.out.Langs() {
+		t.out.Wrap(fmt.Sprintf("%d/%d  ", n, DebatePoints), In(lang).Name(key+".title"))
+	}
+	for _, who := range []string{"kleppmann", "antirez"} {
+		for _, lang := range t.out.Langs() {
+			said, err := t.line(lang, key+"."+who, nil)
+			if err != nil {
+				return err
+			}
+			t.out.Wrap("  ", text.Label(ArguedAt(lang, n, who))+said)
+		}
+	}
+	o, err := t.run(In("en").Name(key + ".trace"))
+	if err != nil {
+		return err
+	}
+	t.backed("  "+t.out.Label("label.trace"), o)
+	if err := t.behind(key + ".runs"); err != nil {
+		return err
+	}
+	for _, lang := range t.out.Langs() {
+		said, err := t.line(lang, key+".says", nil)
+		if err != nil {
+			return err
+		}
+		t.out.Wrap("  ", text.Label(In(lang).Name("label.says"))+said)
+	}
+	return nil
+}
+
+// ArguedAt returns who has made an argument of the debate, and in which section of the article.
+func ArguedAt(lang string, n int, who string) string {
+	return text.Say(lang, "label."+who, "section", In(lang).Name(fmt.Sprintf("debate.%d.%s-at", n, who)))
+}
