@@ -50,6 +50,7 @@ func All() []*simulator.Fault {
 		ExpireSession,
 		PauseThread,
 		Return,
+		ServerList,
 	}
 }
 

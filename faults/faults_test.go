@@ -53,7 +53,7 @@ func stageWith(t *testing.T, budget string, nodes ...simulator.NodeConfig) *stag
 	}
 	sleeper := func(c *simulator.Client) { c.Clock().Sleep(time.Hour) }
 	sim, err := simulator.New(simulator.Config{
-		Clients: []simulator.ClientConfig{{Program: pinger}, {Program: sleeper}, {Program: idle}},
+		Clients: []simulator.ClientConfig{{Program: pinger, List: 1}, {Program: sleeper}, {Program: idle}},
 		Nodes:   nodes,
 		Faults:  allowed,
 	})
@@ -538,7 +538,7 @@ func TestEveryFault(t *testing.T) {
 // TestVerbs pins the numbers that stand in saved traces: each fault has that of its
 // place in the list, and those that there are keep theirs.
 func TestVerbs(t *testing.T) {
-	pinned := []string{"crash", "pause", "lose-reply", "lose-request", "client-clock", "node-clock", "restart", "failover", "split", "hang", "delay", "fail-call", "evict", "flush", "delete", "expire-session", "pause-thread", "return"}
+	pinned := []string{"crash", "pause", "lose-reply", "lose-request", "client-clock", "node-clock", "restart", "failover", "split", "hang", "delay", "fail-call", "evict", "flush", "delete", "expire-session", "pause-thread", "return", "server-list"}
 	all := faults.All()
 	for i, e := range all {
 		if int(e.Verb) != 32+i {

@@ -42,6 +42,6 @@ var partialAcquire = variant(crashHolding, "partial-acquire", "R30", func(sc *ra
 		return inject(race.CreatesKeyOn(1, race.Quorum(nodes)), 0, faults.CrashOf(1))
 	}
 	sc.Triggered = func(h *history.History) bool {
-		return race.InOrderWithout(h, race.Decides(1), race.CreatesKeyOn(1, race.Quorum(h.Nodes)), c1Crashes, othersAsk)
+		return race.InOrderWithout(h, race.Decides(1), race.CreatesKeyOn(1, h.Quorum()), c1Crashes, othersAsk)
 	}
 })

@@ -103,7 +103,7 @@ var renewPartly = race.Scenario{
 	},
 	Triggered: func(h *history.History) bool {
 		steps := []race.Pattern{c1Enters}
-		for range race.Quorum(h.Nodes) {
+		for range h.Quorum() {
 			steps = append(steps, race.Event(history.LoseRequest, 1), race.Event(history.Timeout, 1))
 		}
 		return race.InOrderWithout(h, c1Leaves, append(steps, othersAsk)...)

@@ -34,7 +34,7 @@ var lostReply = race.Scenario{
 	},
 	Triggered: func(h *history.History) bool {
 		unheard := []race.Pattern{race.GivesUpOn(history.LoseReply, 1)}
-		return race.InOrder(h, append(slices.Repeat(unheard, race.Quorum(h.Nodes)), othersAsk)...)
+		return race.InOrder(h, append(slices.Repeat(unheard, h.Quorum()), othersAsk)...)
 	},
 }
 
@@ -54,7 +54,7 @@ var lostRelease = race.Scenario{
 		return triggers
 	},
 	Triggered: func(h *history.History) bool {
-		unheard := slices.Repeat([]race.Pattern{race.GivesUpOn(history.LoseRequest, 1)}, race.Quorum(h.Nodes))
+		unheard := slices.Repeat([]race.Pattern{race.GivesUpOn(history.LoseRequest, 1)}, h.Quorum())
 		return race.InOrder(h, slices.Concat([]race.Pattern{c1Releases}, unheard, []race.Pattern{othersAsk})...)
 	},
 }
@@ -87,7 +87,7 @@ var releaseAgain = race.Scenario{
 	},
 	Triggered: func(h *history.History) bool {
 		again := func(e *history.Event) bool { return c1Releases(e) || sendsDelete(e) } // or the lock itself does
-		unheard := slices.Repeat([]race.Pattern{race.GivesUpOn(history.LoseReply, 1)}, race.Quorum(h.Nodes))
+		unheard := slices.Repeat([]race.Pattern{race.GivesUpOn(history.LoseReply, 1)}, h.Quorum())
 		return race.InOrder(h, slices.Concat([]race.Pattern{c1Releases}, unheard, []race.Pattern{again, c2Leaves})...) &&
 			race.InOrder(h, race.Event(history.LoseReply, 1), c2Enters, again, c2Leaves)
 	},

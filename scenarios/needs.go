@@ -11,7 +11,7 @@ var (
 	needsServer         = needs("no-server", func(p race.Profile) bool { return p.Remote })
 	needsSeveralServers = needs("one-server", func(p race.Profile) bool { return p.Nodes > 1 })
 	// Fencing tokens are counted by one server. A ZooKeeper ensemble is one.
-	needsFencingCounter = needs("no-fencing-counter", func(p race.Profile) bool { return p.Nodes == 1 })
+	needsFencingCounter = needs("no-fencing-counter", func(p race.Profile) bool { return p.Nodes == 1 && !p.Shards })
 	needsReentry        = needs("not-reentrant", func(p race.Profile) bool { return p.Reenters })
 	needsWatchdog       = needs("no-watchdog", func(p race.Profile) bool { return p.Renews })
 	needsRenew          = needs("no-renew", func(p race.Profile) bool { return p.Extends })

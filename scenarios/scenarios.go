@@ -122,6 +122,8 @@ func All() []race.Scenario {
 		noFinally,
 		oppositeOrder,
 		scriptCacheLost,
+		shardList,
+		rollingDeploy,
 		lateAnswer,
 		twoPauses,
 		failoverInStep,

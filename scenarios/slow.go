@@ -95,7 +95,7 @@ var pauseInFlight = race.Scenario{
 		return inject(race.CreatesKeyOn(1, nodes), 0, faults.PauseOf(1, s.Pause))
 	},
 	Triggered: func(h *history.History) bool {
-		return race.InOrderWithout(h, race.Decides(1), race.CreatesKeyOn(1, h.Nodes), c1Pauses, othersAsk, c1Resumes,
+		return race.InOrderWithout(h, race.Decides(1), race.CreatesKeyOn(1, h.Asked()), c1Pauses, othersAsk, c1Resumes,
 			race.Event(history.Answer, 1))
 	},
 }

@@ -41,6 +41,11 @@ var mutants = []struct {
 			return []race.ClientSpec{{Work: s.TTL / 2}, {Start: s.Retry / 2, Work: s.Retry}, {Start: s.Retry, Work: s.Retry}}
 		}
 	}},
+	{scenario: "shard-list", mutation: "no list changes", change: withoutScript},
+	{scenario: "shard-list", mutation: "the key does not move", change: onEvent(race.Event(history.Enter, 1), faults.ServerListOf(2, 2))},
+	{scenario: "shard-list", mutation: "c1 is outside again", change: onEvent(race.Event(history.Leave, 1), faults.ServerListOf(2, 3))},
+	{scenario: "rolling-deploy", mutation: "the new processes have the old list", change: clients(func(_ race.Settings, c []race.ClientSpec) { c[1].List = 2 })},
+	{scenario: "rolling-deploy", mutation: "the new processes start when the old ones are done", change: clients(func(s race.Settings, c []race.ClientSpec) { c[1].Start = s.TTL })},
 	{scenario: "late-release", mutation: "the release is not delayed", change: withoutScript},
 	{scenario: "double-del", mutation: "c1 lives", change: withoutScript},
 	{scenario: "double-del", mutation: "c3 reads what c2 has written", change: onEvent(race.CreatesKeyWithoutTTL(1), faults.CrashOf(1))},

@@ -49,6 +49,9 @@ type ClientConfig struct {
 	// Skews are by how much else its clock may be ahead at the start, each up to 100 years
 	// either way; which, the scheduler says when the program begins. At most MaxSkews.
 	Skews []time.Duration
+	// List is the number of servers on its list at the start, from the first: those among which its code
+	// chooses; see lock.Env.Shards. 0: it has no list.
+	List int
 	// Near says that its messages take no time, whatever Timing.Latency is.
 	Near bool
 }
@@ -113,6 +116,8 @@ func (c *Config) check() error {
 	k.wrong(len(c.Faults) > MaxFaults, "%d kinds of fault: give at most %d", len(c.Faults), MaxFaults)
 	for i := range c.Clients {
 		k.client(i+1, &c.Clients[i])
+		k.wrong(c.Clients[i].List < 0 || c.Clients[i].List > len(c.Nodes),
+			"client %d has %d servers on its list: give 0 to %d", i+1, c.Clients[i].List, len(c.Nodes))
 	}
 	if k.err == nil {
 		k.zooKeeper(c)

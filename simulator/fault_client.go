@@ -72,7 +72,7 @@ func (c ClientTarget) Crash() (why string) {
 			v.Orphan(id, int8(t))
 		}
 	}
-	*p = node.ClientProcess{Dead: true, Clock: p.Clock, At: p.At}
+	*p = node.ClientProcess{Dead: true, Clock: p.Clock, At: p.At, List: p.List}
 	if v.s.returns && v.s.config.Clients[c.ID-1].Host == nil {
 		p.At = v.s.clients.procs[c.ID-1].Restarted(p.At)
 	}
@@ -190,6 +190,30 @@ func (c ClientTarget) StepClock(d time.Duration) (why string) {
 		c.f.v.EmitClient(history.ClockStep, int8(c.ID), 0).D = d
 	}
 	return why
+}
+
+// Lists reports whether server n, from 1, is on the client's list, and whether it can be added to
+// the list, or removed from it. A list is never empty, and a client without one gets none.
+func (c ClientTarget) Lists(n int) (on, may bool) {
+	if c.known() != "" || n < 1 || n > len(c.f.v.s.config.Nodes) {
+		return false, false
+	}
+	p := c.state()
+	on = p.List>>(n-1)&1 != 0
+	return on, !p.Dead && p.List != 0 && p.List != 1<<(n-1)
+}
+
+// Relist adds server n to the client's list, or removes it. The code of the client sees that when it
+// reads the list the next time.
+func (c ClientTarget) Relist(n int) (why string) {
+	if _, why := c.alive(); why != "" {
+		return why
+	}
+	if _, may := c.Lists(n); !may {
+		return "refused.list"
+	}
+	c.state().List ^= 1 << (n - 1)
+	return ""
 }
 
 // HasSession reports whether a server has a session of the client.

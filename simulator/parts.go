@@ -45,7 +45,7 @@ func (ps Parts) Client(w *World, c int) ClientPart {
 	if p.Dead {
 		dead := node.ClientProcess{Dead: true}
 		if ps.s.returns {
-			dead.At, dead.Clock = p.At, p.Clock
+			dead.At, dead.Clock, dead.List = p.At, p.Clock, p.List
 		}
 		p = dead
 	}
@@ -172,6 +172,11 @@ func (p *ClientPart) Timeless() bool {
 // replica; see [Fault].
 func (ps Parts) Clientside(r *RestPart) bool {
 	return ps.leaves(r, func(f *Fault) bool { return f.Clientside })
+}
+
+// StrikesClient reports whether c is a fault that reaches no server, also if it names one.
+func (ps Parts) StrikesClient(c Choice) bool {
+	return slices.ContainsFunc(ps.s.config.Faults, func(f FaultBudget) bool { return f.Fault.Verb == c.Verb && f.Fault.Clientside })
 }
 
 // WithoutCopies is a server's part, which must not be split, without what its replicas and

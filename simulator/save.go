@@ -93,7 +93,7 @@ func (ts Tables) check(from TableSizes) error {
 
 func (ts Tables) hasOp(o *process.Op) bool {
 	request := o.Kind == process.Request
-	return o.Kind <= process.Watch && (!request || o.Node >= 1 && int(o.Node) <= len(ts.s.config.Nodes) && ts.s.clients.words.Requests.Has(o.Arg))
+	return o.Kind <= process.Listed && (!request || o.Node >= 1 && int(o.Node) <= len(ts.s.config.Nodes) && ts.s.clients.words.Requests.Has(o.Arg))
 }
 
 // CheckClient reports whether a part of client c, from 1, that was read from a file names

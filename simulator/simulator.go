@@ -124,6 +124,7 @@ func (s *Simulator) NewWorld() World {
 	for i, c := range s.config.Clients {
 		p := &w.procs[i]
 		p.Clock = clock.State{Offset: c.Offset, PPM: c.PPM}
+		p.List = 1<<c.List - 1
 		p.Threads[0] = node.Thread{Phase: node.Unborn}
 		if s.config.Timing != nil {
 			p.Threads[0].Latest = Never

@@ -306,7 +306,7 @@ func (v *view) delayOverdue(th *node.Thread) {
 }
 
 // Observe ends what a client's thread waits for and puts under way what the client
-// does next. Reading its clock is answered on the spot.
+// does next. Reading its clock or its list of servers is answered on the spot.
 func (v *view) Observe(c, thread int8, seen process.Observation) error {
 	p := &v.w.procs[c-1]
 	proc := v.s.clients.procs[c-1]
@@ -334,6 +334,9 @@ func (v *view) Observe(c, thread int8, seen process.Observation) error {
 			return err
 		}
 		seen = process.Observation{Thread: uint8(reading), Kind: process.ClockRead, Val: int64(p.Clock.Read(v.w.now))}
+		if entry.Ops[reading].Kind == process.Listed {
+			seen.Kind, seen.Val = process.ListRead, int64(p.List)
+		}
 	}
 	return table.Limit("limit.readings", "client", c, "times", maxReadings)
 }
@@ -360,12 +363,12 @@ func (v *view) abandon(c, observed int8, entry *process.Entry) error {
 const maxReadings = 10_000
 
 // arm starts the operations that are new at an entry. It returns the thread that
-// reads the clock, or -1.
+// reads the clock or the list of servers, or -1.
 func (v *view) arm(c int8, p *node.ClientProcess, entry *process.Entry) (reading int) {
 	reading = -1
 	for t := range p.Threads {
 		if entry.Fresh&(1<<t) == 0 {
-			if entry.Ops[t].Kind == process.Clocked { // another thread's turn came first
+			if k := entry.Ops[t].Kind; k == process.Clocked || k == process.Listed { // another thread's turn came first
 				reading = t
 			}
 			continue
@@ -383,6 +386,9 @@ func (v *view) arm(c int8, p *node.ClientProcess, entry *process.Entry) (reading
 			*th = node.Thread{}
 			reading = t
 			v.readClock(p)
+		case process.Listed:
+			*th = node.Thread{}
+			reading = t
 		case process.Join:
 			*th = node.Thread{Phase: node.Joining}
 		case process.Listen:

@@ -17,6 +17,9 @@ type Entry struct {
 	Also    []string // ids of the same lock in other articles
 	Year    int      // when the idea, in its first form, was released or described in public
 	Nodes   int      // number of independent Redis servers: 1, or the article's number for a quorum; 0: it locks on a ZooKeeper
+	// Shards is the number of servers on a client's list at first, of which the client asks one for a
+	// key: Nodes is 1 then, and Env.Nodes may be any number of servers. 0: it asks all of Nodes.
+	Shards int
 	// Replicas is the number of replicas per server whose acknowledgement it waits
 	// for; 0: it sends no WAIT.
 	Replicas int
@@ -118,8 +121,18 @@ func (e Entry) Sessions() bool { return e.Expiry == ExpirySession }
 func (e Entry) Fences() bool { return e.Ensemble() }
 
 // Servers returns the number of servers that the strategy needs. An ensemble counts
+// as one. A strategy that chooses from a list needs one more than are on the list at first,
+// so that a list may also gain a server.
+func (e Entry) Servers() int {
+	if e.Shards > 0 {
+		return e.Shards + 1
+	}
+	return e.Asked()
+}
+
+// Asked returns the number of servers that the strategy asks for one key. An ensemble counts
 // as one.
-func (e Entry) Servers() int { return max(e.Nodes, 1) }
+func (e Entry) Asked() int { return max(e.Nodes, 1) }
 
 // Check returns an error if e.New cannot work with env. The error names the wrong
 // value and says what to use instead; a *ServersError is about the number of servers,
@@ -128,11 +141,13 @@ func (e Entry) Servers() int { return max(e.Nodes, 1) }
 // server rounds or refuses a TTL that the strategy cannot express.
 //
 // A quorum strategy takes any number of servers from 3 on: fewer do not survive the
-// failure of one. Check cannot tell whether the servers are independent.
+// failure of one, and one that chooses from a list takes any number. Check cannot tell whether
+// the servers are independent.
 func (e Entry) Check(env Env) error {
 	switch n := len(env.Nodes); {
 	case e.Sessions() && env.ZooKeeper == nil:
 		return fmt.Errorf("lock: %s locks on a ZooKeeper, and Env.ZooKeeper is nil: use zookeeper.OnConn", e.ID)
+	case e.Shards > 0 && n > 0: // a ring of one server is one
 	case e.Nodes == 1 && n != 1:
 		return &ServersError{Strategy: e.ID, Given: n, Least: 1, Usual: 1}
 	case e.Nodes > 1 && n < 3:

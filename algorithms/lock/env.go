@@ -18,6 +18,11 @@ type Env struct {
 	// otherwise the client resends a command whose reply was lost, and the strategy
 	// does not know.
 	Nodes []redis.UniversalClient
+	// Shards returns the client's present list of servers, for the strategies that choose
+	// the server of a key from a list (see Entry.Shards): positions in Nodes, in
+	// the order of the list. Two clients may have different lists at one time, and a list may
+	// change between two calls. nil, or an empty list: all of Nodes.
+	Shards func() []int
 	// ZooKeeper is the client's session with an ensemble, for the strategies that
 	// lock there. Otherwise it is nil.
 	ZooKeeper ZooKeeper

@@ -50,7 +50,7 @@ func transcript(t *testing.T, e lock.Entry) string {
 		name += " (" + strings.Join(articles, ", ") + ")"
 	}
 	fmt.Fprintf(&log, "# %s\n# TTL %v; clocks begin at %d ms\n", name, e.TTL, epoch.UnixMilli())
-	s := newTestbed(t, e.Nodes)
+	s := newTestbed(t, e.Servers())
 	a, b := s.process(t, e, "A"), s.process(t, e, "B")
 	seen := map[string]bool{}
 	for _, p := range []*process{a, b} {

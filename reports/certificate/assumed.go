@@ -134,6 +134,9 @@ func ofClocks(s *study.Search, assumed sentences) []string {
 	if s.Bounds.Allows(faults.Return) {
 		list = append(list, assumed("return"))
 	}
+	if n := s.Strategy.Shards; n > 0 {
+		list = append(list, assumed("list", "n", fmt.Sprint(min(n, s.Bounds.Settled(s.Strategy).Nodes))))
+	}
 	if t := s.Bounds.Tokens; t != client.Unique {
 		list = append(list, assumed("tokens."+t.String()))
 	}

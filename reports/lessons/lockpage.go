@@ -83,7 +83,7 @@ func (t *Teacher) session(e lock.Entry) error {
 		look.Fold = true
 		return reports.RedisCLI(p.Out, &first, verdict.Judgement{}, look)
 	})
-	if o.History.Nodes > 1 {
+	if o.History.Asked() > 1 {
 		t.out.Wrap("  # ", t.out.Say("label.session.all"))
 	}
 	return err

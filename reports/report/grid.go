@@ -27,7 +27,7 @@ func Grid(entries []lock.Entry, scs []race.Scenario, cells [][]*race.Outcome) *c
 		g.Scenarios = append(g.Scenarios, chart.Column{ID: sc.ID, Race: sc.Race, BareMajority: sc.BareMajority()})
 	}
 	for l, e := range entries {
-		g.Strategies = append(g.Strategies, chart.Row{ID: e.ID, Article: e.Article, Group: string(e.Family), Majority: e.Servers() > 1 && !e.Ensemble()})
+		g.Strategies = append(g.Strategies, chart.Row{ID: e.ID, Article: e.Article, Group: string(e.Family), Majority: e.Nodes > 1})
 		row := make([]chart.Cell, len(scs))
 		for s := range scs {
 			row[s] = cellOf(e, scs[s], cells[s][l])

@@ -144,7 +144,7 @@ func (s *Subject) Term(u Usage, e Environment, c Cause) Term {
 		return t
 	}
 	if c.Fault != "pause" && c.Fault != "client-clock" { // they strike machines
-		t.Places = s.Entry.Servers()
+		t.Places = s.Entry.Asked()
 	}
 	switch c.Fault {
 	case "failover", "restart":

@@ -84,7 +84,7 @@ func StubEnv(entry lock.Entry, ttl time.Duration) lock.Env {
 	if entry.Sessions() {
 		env.ZooKeeper = client.Session{}
 	}
-	for range entry.Nodes {
+	for range entry.Servers() {
 		env.Nodes = append(env.Nodes, redis.UniversalClient((*redis.Client)(nil)))
 	}
 	return env
@@ -113,7 +113,7 @@ func (sc Scenario) ownBudget(servers int) faults.Budget {
 // budget returns the faults that may be injected: the scenario's own, or the settings',
 // which must cover what the script injects.
 func (sc Scenario) budget(entry lock.Entry, s Settings) ([]simulator.FaultBudget, error) {
-	own := sc.ownBudget(entry.Servers())
+	own := sc.ownBudget(entry.Asked())
 	needed, err := own.Parse()
 	if err != nil || s.Budget == "" {
 		return needed, err

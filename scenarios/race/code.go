@@ -1,6 +1,7 @@
 package race
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -83,7 +84,7 @@ func (sc Scenario) setsWallClocks() bool {
 // client makes a client of a scenario.
 func (code *Code) client(entry lock.Entry, s Settings, c ClientSpec, fence bool) simulator.ClientConfig {
 	if code == nil {
-		return simulator.ClientConfig{Program: Program(entry, s, c, entry.Servers(), fence), Offset: c.Skew, PPM: c.PPM}
+		return simulator.ClientConfig{Program: Program(entry, s, c, entry.Servers(), fence), Offset: c.Skew, PPM: c.PPM, List: listOf(entry, c)}
 	}
 	if c.Retry == 0 {
 		c.Retry = s.Retry
@@ -91,6 +92,14 @@ func (code *Code) client(entry lock.Entry, s Settings, c ClientSpec, fence bool)
 	config := code.Client(s, c)
 	config.Offset, config.PPM = c.Skew, c.PPM
 	return config
+}
+
+// listOf returns the number of servers on a client's list at the start.
+func listOf(entry lock.Entry, c ClientSpec) int {
+	if entry.Shards == 0 {
+		return 0
+	}
+	return cmp.Or(c.List, entry.Shards)
 }
 
 // key returns the key that is locked.

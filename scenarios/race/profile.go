@@ -15,7 +15,7 @@ import (
 // A Profile is how a lock behaves when hardly anything goes wrong. It is observed in
 // runs, not declared, and decides which scenarios apply to the lock.
 type Profile struct {
-	Nodes           int  // number of servers
+	Nodes           int  // number of servers that it asks for one key
 	TwoSteps        bool // its acquire creates a key without TTL in one command and goes on with another
 	NeverExpires    bool // its key has no TTL after the acquire
 	ChecksOwner     bool // its release checks the owner before or while it deletes
@@ -33,6 +33,7 @@ type Profile struct {
 	Checks          bool // its lease can be checked by its holder
 	StopsAtMajority bool // once refused by a majority, it asks no further server
 	ZooKeeper       bool // its servers are an ensemble; see lock.Entry.Ensemble
+	Shards          bool // its client chooses the server of a key from a list
 	Shares          bool // it has several holders by design
 	UsesEVALSHA     bool // it calls a script by its digest
 	WaitsInLine     bool // it has a queue in which it waits for its turn
@@ -44,7 +45,7 @@ type Profile struct {
 func ProfileOf(entry lock.Entry) (Profile, error) { return profileOf(entry, nil) }
 
 func profileOf(entry lock.Entry, code *Code) (Profile, error) {
-	p := Profile{Nodes: entry.Servers(), ZooKeeper: entry.Ensemble()}
+	p := Profile{Nodes: entry.Asked(), Shards: entry.Shards > 0, ZooKeeper: entry.Ensemble()}
 	for _, sc := range profiled {
 		out, err := sc.play(entry, code.settings(sc.Settings), code, false)
 		if err != nil {
@@ -93,7 +94,7 @@ func stopsAtMajority(h *history.History) bool {
 		case Event(history.Send, 2)(e) && e.Node != history.Resource:
 			asked[e.Node] = true
 		case Event(history.Refuse, 2)(e):
-			return len(asked) > 0 && len(asked) < h.Nodes
+			return len(asked) > 0 && len(asked) < h.Asked()
 		}
 	}
 	return false

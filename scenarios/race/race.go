@@ -80,6 +80,7 @@ type ClientSpec struct {
 	Skew  time.Duration // how far its clock is ahead of true time
 	PPM   int32         // microseconds that its clock gains per true second
 	First int           // the server with which its list of servers begins, from 0
+	List  int           // number of servers on its list, if its lock chooses from one; 0: lock.Entry.Shards
 	// Patience is the time that each attempt waits in the lock's queue, if the lock has one
 	// (lock.Queuer); 0: it does not wait.
 	Patience time.Duration

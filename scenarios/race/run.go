@@ -142,7 +142,7 @@ func (sc Scenario) Prepare(entry lock.Entry, s Settings, code *Code) (*Prepared,
 		ppm = s.DriftPPM()
 	}
 	node := simulator.NodeConfig{Replicas: max(sc.Replicas, entry.Replicas), MinReplicas: sc.MinReplicas, AOF: sc.AOF, PPM: ppm}
-	config.Nodes = client.Servers(entry, s.TTL, node, entry.Nodes)
+	config.Nodes = client.Servers(entry, s.TTL, node, entry.Servers())
 	if code != nil {
 		config.Nodes[0].Contents = code.Contents
 	}
@@ -173,7 +173,7 @@ func (sc Scenario) clients(s Settings) []ClientSpec {
 func (p *Prepared) Play(s Settings) (*schedule.Run, error) {
 	var triggers []Trigger
 	if p.Scenario.Script != nil {
-		triggers = p.Scenario.Script(s, p.Entry.Servers())
+		triggers = p.Scenario.Script(s, p.Entry.Asked())
 	}
 	return p.PlayWith(s, triggers)
 }

@@ -109,7 +109,7 @@ func (b Bounds) Check(entry lock.Entry) error {
 	case b.MaxStates < 0:
 		return i18n.Errorf("error.bound.states", "value", b.MaxStates)
 	}
-	if err := b.canInject(); err != nil {
+	if err := b.canInject(entry); err != nil {
 		return err
 	}
 	if entry.Sessions() && b.Allows(faults.Return) {
@@ -128,9 +128,9 @@ func (b Bounds) Check(entry lock.Entry) error {
 	return race.CheckEnv(entry, env)
 }
 
-// canInject refuses a budget with a clock that jumps by nothing: a proof against that
-// would prove nothing.
-func (b Bounds) canInject() error {
+// canInject refuses a budget with a clock that jumps by nothing, or with lists of servers that may
+// change where no client has one: a proof against that would prove nothing.
+func (b Bounds) canInject(entry lock.Entry) error {
 	budget, err := b.Budget.Parse()
 	total := time.Duration(0)
 	for _, a := range budget {
@@ -139,6 +139,9 @@ func (b Bounds) canInject() error {
 		}
 		if total += time.Duration(a.Times) * a.Max; total > 10*longest {
 			return i18n.Errorf("error.bound.faults", "budget", b.Budget, "most", 10*longest)
+		}
+		if a.Fault == faults.ServerList && a.Times > 0 && entry.Shards == 0 {
+			return i18n.Errorf("error.bound.list", "budget", b.Budget, "lock", entry.ID)
 		}
 		if jumps(a) && a.Times > 0 && a.Max == 0 {
 			return i18n.Errorf("error.bound.jump", "budget", b.Budget, "fault", a.Fault.Name, "times", a.Times)
@@ -397,7 +400,7 @@ func (b Bounds) Model(entry lock.Entry) (*explore.Model, error) {
 		return nil, err
 	}
 	return &explore.Model{
-		Scope: b.Scope, Entry: entry, Timing: b.timing(), Inside: b.Work, Retries: explore.RetrySleeps(b.TTL, b.Retries),
+		Scope: b.Scope, Entry: entry, Timing: b.timing(entry), Inside: b.Work, Retries: explore.RetrySleeps(b.TTL, b.Retries),
 		Replicas: replicas(budget), Faults: budget, ClockJumps: clockJumps(budget) + b.Skew, Skews: b.skews(),
 		Checkpoint: checkpoint.Config{File: b.Checkpoint, Search: b.title(entry), Now: b.Now},
 	}, nil

@@ -81,7 +81,7 @@ func (b Bounds) skews() (list []time.Duration) {
 }
 
 // timing is explore's timing of the settled bounds; nil: lockstep.
-func (b Bounds) timing() *explore.Durations {
+func (b Bounds) timing(entry lock.Entry) *explore.Durations {
 	if b.Timing != AnyTiming {
 		return nil
 	}
@@ -90,7 +90,7 @@ func (b Bounds) timing() *explore.Durations {
 		Timing: simulator.Timing{Step: step, Latency: step, Lateness: step},
 		Work:   cmp.Or(b.Work, workSteps*step), Timeout: patientSteps * step, Idle: simulator.Never,
 	}
-	if b.Nodes > 1 { // a lease is to last for a round of them
+	if b.Nodes > 1 && entry.Shards == 0 { // a lease is to last for a round of them
 		t.Latency, t.Timeout = 0, step
 	}
 	if b.Latency != 0 {
@@ -161,7 +161,7 @@ func (b Bounds) at(timing Mode, entry lock.Entry) Bounds {
 	case !auto:
 	case timing == AnyTiming:
 		b.Retries = AutoRetries
-	case b.Retries == AutoRetries && !entry.Ensemble() && b.Settled(entry).Nodes == 1:
+	case b.Retries == AutoRetries && !entry.Ensemble() && (b.Settled(entry).Nodes == 1 || entry.Shards > 0):
 		b.Retries = lockstepRetries
 	}
 	return b

@@ -135,7 +135,7 @@ func execute(t testing.TB, r *rules, way []simulator.Choice, at *explore.Positio
 // small are bounds that a twin can search.
 func small(entry lock.Entry, clients, attempts int, budget string) study.Bounds {
 	b := study.DefaultBounds()
-	b.Clients, b.Attempts, b.Budget, b.Nodes = clients, attempts, faults.Budget(budget), min(entry.Nodes, 3)
+	b.Clients, b.Attempts, b.Budget, b.Nodes = clients, attempts, faults.Budget(budget), study.FewServers(entry)
 	return b
 }
 
@@ -261,6 +261,8 @@ func TestDumbTwin(t *testing.T) {
 	atSize(t, algorithms.Milestones(), 2, 1, slices.Concat(clientFaults, serverFaults), compare)
 	atSize(t, oneServer(), 2, 2, clientFaults, compare)
 	atSize(t, oneServer(), 3, 1, []string{"crash=1", "pause=1@5s"}, compare)
+	sharded := []lock.Entry{racetest.Lock(t, "sharded"), racetest.Lock(t, "sharded-token")}
+	atSize(t, sharded, 2, 1, []string{"server-list=1", "crash=1", "server-list=1,crash=1"}, compare)
 }
 
 // TestDumbTwinExecutes: the twin uses the simulator's tables of what code and servers do.
@@ -283,6 +285,7 @@ func TestDumbTwinExecutes(t *testing.T) {
 	}
 	atSize(t, oneServer(), 2, 1, budgets, whole)
 	atSize(t, algorithms.Milestones(), 2, 1, []string{""}, whole)
+	atSize(t, []lock.Entry{racetest.Lock(t, "sharded-token")}, 2, 1, []string{"server-list=1"}, whole)
 }
 
 // TestDumbTwinOfOddities: a resource that fences, a clock that jumps by a part

@@ -75,9 +75,9 @@ func ownPrograms(b *explore.Model) func(probe bool) simulator.ClientConfig {
 	}
 	return func(isProbe bool) simulator.ClientConfig {
 		if isProbe {
-			return simulator.ClientConfig{Program: probe, Near: true}
+			return simulator.ClientConfig{Program: probe, Near: true, List: b.Entry.Shards}
 		}
-		return simulator.ClientConfig{Program: user, Skews: b.Skews}
+		return simulator.ClientConfig{Program: user, Skews: b.Skews, List: b.Entry.Shards}
 	}
 }
 

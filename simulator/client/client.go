@@ -44,6 +44,7 @@ func Environment(c *simulator.Client, ttl time.Duration, nodes int) lock.Env {
 	for n := range nodes {
 		env.Nodes = append(env.Nodes, redis.UniversalClient(c.Redis(n+1)))
 	}
+	env.Shards = c.Shards
 	return env
 }
 

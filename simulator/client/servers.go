@@ -37,7 +37,7 @@ func QueuedAt(paths ...string) zookeeper.State {
 // History is a history of clients that use a lock, before its first event.
 func History(entry lock.Entry, clients int, ttl time.Duration) history.History {
 	return history.History{
-		Strategy: entry.ID, Clients: clients, Nodes: entry.Servers(), Key: Key, ZooKeeper: entry.OnZooKeeper(), Local: entry.Family == lock.OneProcess,
+		Strategy: entry.ID, Clients: clients, Nodes: entry.Servers(), Shards: entry.Shards > 0, Key: Key, ZooKeeper: entry.OnZooKeeper(), Local: entry.Family == lock.OneProcess,
 		Holders: Holders(entry, clients), TTL: ttl,
 	}
 }

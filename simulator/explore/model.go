@@ -186,7 +186,7 @@ func (m *Model) Patience() time.Duration {
 	switch {
 	case m.Timing != nil:
 		return m.Timing.Timeout
-	case m.Nodes > 1: // one silent server costs little of a lease
+	case m.Nodes > 1 && m.Entry.Shards == 0: // one silent server costs little of a lease
 		return m.TTL / 180
 	}
 	return m.TTL / 3
@@ -217,8 +217,9 @@ func (m *Model) Simulator() (*simulator.Simulator, error) {
 
 // client runs Entry's lock.
 func (m *Model) client(probe bool) simulator.ClientConfig {
+	list := min(m.Entry.Shards, m.Nodes)
 	if probe {
-		return simulator.ClientConfig{Program: m.probe, Near: true} // a refusal is not to come from slow messages
+		return simulator.ClientConfig{Program: m.probe, Near: true, List: list} // a refusal is not to come from slow messages
 	}
-	return simulator.ClientConfig{Program: m.contender, Skews: m.Skews}
+	return simulator.ClientConfig{Program: m.contender, Skews: m.Skews, List: list}
 }

@@ -131,7 +131,7 @@ func (s *successors) mayTell(m *move) bool {
 }
 
 // faultsOn lists the faults that are possible on client c, or on a server (those that
-// name a client too are listed for the server).
+// name both are listed for the server, unless they strike the client only).
 func (s *transitions) faultsOn(c, node int, state []uint32) []uint16 {
 	key := effectKey{rest: state[s.restAt], who: noClient}
 	if c >= 0 {
@@ -159,7 +159,11 @@ func (s *transitions) faultsOn(c, node int, state []uint32) []uint16 {
 	all, err := s.sim.Parts().Faults(&w, nil)
 	s.numbers.note(err)
 	for _, ch := range all {
-		if int(ch.Node) == node+1 && (node >= 0 || int(ch.Client) == c+1) {
+		at := int(ch.Node)
+		if at > 0 && s.sim.Parts().StrikesClient(ch) {
+			at = 0
+		}
+		if at == node+1 && (node >= 0 || int(ch.Client) == c+1) {
 			list = append(list, s.choice(ch))
 		}
 	}

@@ -14,6 +14,7 @@ type History struct {
 	Scenario  string        `json:"scenario"`            // id of the scenario that was played
 	Clients   int           `json:"clients"`             // how many clients; client i is called "c<i>", from 1
 	Nodes     int           `json:"nodes"`               // how many servers; node i is called "n<i>", from 1
+	Shards    bool          `json:"shards,omitempty"`    // the key is on one of the servers, which each client chooses
 	Key       string        `json:"key"`                 // the key that is locked
 	ZooKeeper bool          `json:"zookeeper,omitempty"` // the server is a ZooKeeper ensemble and not a Redis
 	Local     bool          `json:"local,omitempty"`     // the lock is inside one process: no server plays a part
@@ -32,6 +33,17 @@ type History struct {
 	Horizon bool          `json:"horizon"` // stopped by the clock, with work left; false: all clients were done
 	Events  []Event       `json:"events"`  // in the order in which they happened; At never decreases
 }
+
+// Asked returns the number of servers that a client asks for the key.
+func (h *History) Asked() int {
+	if h.Shards {
+		return 1
+	}
+	return max(h.Nodes, 1)
+}
+
+// Quorum returns the number of servers whose keys make a client the lock's holder.
+func (h *History) Quorum() int { return h.Asked()/2 + 1 }
 
 // A Guard is what the protected resource does about a write that comes too late.
 type Guard string

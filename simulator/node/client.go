@@ -15,6 +15,7 @@ type ClientProcess struct {
 	Paused  bool
 	Open    bool          // paused, it or a thread of it: it may end before
 	Cut     bool          // the connection of its session has broken
+	List    uint8         // the servers on its list, bit n-1 for server n; 0: it has no list
 	Until   time.Duration // paused, it or a thread of it: when it ends, true time
 	Clock   clock.State
 	Threads [process.MaxThreads]Thread

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"iter"
+	"math/bits"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -270,6 +271,15 @@ func (p *Code) Rest(stage int, d time.Duration, kept Memory) {
 func (p *Code) RestFor(stage int, d time.Duration, kept Memory) {
 	p.live.kept = kept
 	p.MustAsk(Op{Kind: Sleep, Arg: uint32(stage), D: d})
+}
+
+// Shards reads the client's list of servers: their places among all servers, from 0, in ascending
+// order; none, if it has no list. The list may change while the code runs.
+func (p *Code) Shards() (list []int) {
+	for rest := uint64(p.MustAsk(Op{Kind: Listed}).Val); rest != 0; rest &= rest - 1 {
+		list = append(list, bits.TrailingZeros64(rest))
+	}
+	return list
 }
 
 // Uses returns the number of operations and timers of the code since it was started.

@@ -12,7 +12,7 @@ type Observation struct {
 	Kind   ObservationKind
 	// Val is, Replied and Notified: the number of the answer; TimedOut: the message
 	// that comes when the time is over, 0: none; Slept, after Idle: the way in which the
-	// thread goes on; ClockRead: the reading; of the resource: its answer.
+	// thread goes on; ClockRead: the reading; ListRead: the servers, bit n-1 for server n; of the resource: its answer.
 	Val int64
 }
 
@@ -27,6 +27,7 @@ const (
 	Slept                                // the sleep is over
 	ClockRead                            // the clock was read
 	Notified                             // a watch has fired
+	ListRead                             // the list of servers was read
 )
 
 // Err is how an observation that is no answer looks to code that reads or writes a

@@ -143,6 +143,7 @@ const (
 	Join                  // waits for threads of its own process
 	Listen                // waits for a message on a connection
 	Watch                 // sleeps, unless its server sends a notification
+	Listed                // reads the client's list of servers: answered at once
 )
 
 // ToServer reports whether a server answers it.
@@ -502,7 +503,7 @@ func (p *Process) waitsFor(ops *[MaxThreads]Op) string {
 		case Idle:
 			s += "rest"
 		default:
-			s += [...]string{Begin: "begin", Read: "read the resource", Write: "write the resource", Clocked: "read the clock", Join: "wait for its tasks", Listen: "listen for a message"}[o.Kind]
+			s += [...]string{Begin: "begin", Read: "read the resource", Write: "write the resource", Clocked: "read the clock", Join: "wait for its tasks", Listen: "listen for a message", Listed: "read its list of servers"}[o.Kind]
 		}
 	}
 	if s == "" {

@@ -142,6 +142,8 @@ func (m *model) opNumber(o process.Op) (int, error) {
 		return 0, nil
 	case process.Join, process.Listen:
 		return 0, unfit("promela.waits")
+	case process.Listed:
+		return 0, unfit("promela.list")
 	case process.Clocked:
 		if !m.clock {
 			m.clock = true

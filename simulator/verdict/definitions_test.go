@@ -234,7 +234,15 @@ func (m *moment) has(h *history.History, c, lease int) bool {
 			votes++
 		}
 	}
-	return 2*votes > nodes
+	return enough(h, votes)
+}
+
+// enough reports whether so many nodes are a majority; of a key on one of them, one is enough.
+func enough(h *history.History, votes int) bool {
+	if h.Shards {
+		return votes > 0
+	}
+	return 2*votes > max(h.Nodes, 1)
 }
 
 // entitled reports whether a client has the lock.
@@ -259,7 +267,7 @@ func (m *moment) orphans(h *history.History) (owners []int) {
 				votes++
 			}
 		}
-		if 2*votes > nodes {
+		if enough(h, votes) {
 			owners = append(owners, c)
 		}
 	}

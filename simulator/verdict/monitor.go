@@ -23,6 +23,7 @@ type Case struct {
 	clients int
 	nodes   int
 	quorum  int // how many nodes make a majority
+	bars    int // how many nodes keep the others from being one
 
 	room [MaxClients]int // how many may be inside together with this client, itself counted
 }
@@ -36,7 +37,7 @@ func CaseOf(h *history.History) Case {
 			h.Clients, h.Nodes, MaxClients, MaxNodes))
 	}
 	nodes := max(h.Nodes, 1)
-	c := Case{key: h.Key, ttl: h.TTL, clients: h.Clients, nodes: nodes, quorum: nodes/2 + 1}
+	c := Case{key: h.Key, ttl: h.TTL, clients: h.Clients, nodes: nodes, quorum: h.Quorum(), bars: h.Asked() - h.Quorum() + 1}
 	if !h.ZooKeeper {
 		c.stamp = h.TTL
 	}

@@ -398,7 +398,8 @@ func (r *Reading) leftovers() nodes {
 func (c *Case) majority(s nodes) bool { return c.count(s) >= c.quorum }
 
 // barring reports whether the nodes in s are so many that the others are no quorum. Of
-// four nodes, two bar although they are no majority.
-func (c *Case) barring(s nodes) bool { return c.nodes-c.count(s) < c.quorum }
+// four nodes, two bar although they are no majority. Where a client asks one of several nodes,
+// it is not known which one it would ask: one bars.
+func (c *Case) barring(s nodes) bool { return c.count(s) >= c.bars }
 
 func (c *Case) count(s nodes) int { return bits.OnesCount8(uint8(s) & (1<<c.nodes - 1)) }

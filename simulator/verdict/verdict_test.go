@@ -16,6 +16,7 @@ import (
 type row struct {
 	rule    string
 	nodes   int // if more than the text names
+	shards  bool
 	horizon bool
 	noTTL   bool // the lock asked for no lease
 	holders []int
@@ -30,6 +31,7 @@ func judge(t *testing.T, rows []row) {
 	for _, r := range rows {
 		h := tell(t, r.text)
 		h.Nodes = max(h.Nodes, r.nodes)
+		h.Shards = r.shards
 		h.Horizon, h.Holders, h.ZooKeeper = r.horizon, r.holders, r.zooKeeper
 		if r.noTTL {
 			h.TTL = 0
@@ -227,6 +229,8 @@ func TestOrphan(t *testing.T) {
 			text: "0 c1 acquire | 0 c2 acquire | 0 c1 set a until never | 0 c1 enter | 0 c2 set b until never | 0 c2 refuse | 1 c3 acquire | 1 c3 apply | 1 c3 refuse | 2 c1 leave | 2 c1 release | 2 c1 del | 2 c1 released",
 			want: "WRONG-DEL 2 1 0"},
 		{rule: "a minority of a quorum lock is no orphan", nodes: 3, text: "0 c1 acquire | 0 c1 apply | 1 c1 refuse | 2 c1 set@1 a until never | 3 c2 acquire | 3 c2 apply | 3 c2 refuse | 4 c2 sleep"},
+		{rule: "of a key on one of three nodes, one is", nodes: 3, shards: true, text: "0 c1 acquire | 0 c1 apply | 1 c1 refuse | 2 c1 set@1 a until never | 3 c2 acquire | 3 c2 apply | 3 c2 refuse | 4 c2 sleep",
+			want: "ORPHAN 1 2..4 forever, UNKNOWN 1 2 2..4"},
 		{rule: "a majority is", nodes: 3, text: "0 c1 acquire | 0 c1 apply | 1 c1 refuse | 2 c1 set@1 a until never | 2 c1 set@3 a until never | 3 c2 acquire | 3 c2 apply | 3 c2 refuse | 4 c2 sleep",
 			want: "ORPHAN 1 2..4 forever, UNKNOWN 1 2 2..4"},
 		{rule: "an old key that a failover brings back is its former owner's",
@@ -265,6 +269,8 @@ func TestBlocked(t *testing.T) {
 			want: "BLOCKED 1 2 3 1..12"},
 		{rule: "one half does not", nodes: 3, text: "0 c1 acquire | 0 c1 set@1 a until 10 | 0 c1 crash | 2 c3 acquire | 2 c3 apply | 2 c3 refuse | 12 c3 acquire | 12 c3 enter"},
 		{rule: "a server that is down bars a lock on one server", text: "1 n1 down | 2 c1 acquire | 2 c1 apply | 2 c1 refuse | 3 n1 up | 4 c1 acquire | 4 c1 enter", want: "BLOCKED 1 1..4"},
+		{rule: "but a lock whose key is on one of three", nodes: 3, shards: true, text: "1 n1 down | 2 c1 acquire | 2 c1 apply | 2 c1 refuse | 3 n1 up | 4 c1 acquire | 4 c1 enter",
+			want: "BLOCKED 1 1..4"},
 		{rule: "but not a quorum lock", nodes: 3, text: "1 n1 down | 2 c1 acquire | 2 c1 apply | 2 c1 refuse | 3 n1 up | 4 c1 acquire | 4 c1 enter"},
 		{rule: "a lock that does not live on the key is barred by a crash inside",
 			text: "0 c1 acquire | 0 c1 enter | 1 c1 crash | 2 c2 acquire | 2 c2 apply | 2 c2 refuse | 9 c2 acquire | 9 c2 enter", want: "BLOCKED 1 2 1..9"},

@@ -1,0 +1,88 @@
+package redis_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"locklab/algorithms/lock"
+)
+
+// lists makes two processes of a lock on three servers, whose lists the test may change.
+func lists(t *testing.T, id string) (s *testbed, a, b *process, listA, listB *[]int) {
+	e := entry(t, id)
+	s = newTestbed(t, e.Servers())
+	listed := func(name string) (*process, *[]int) {
+		p, list := s.process(t, e, name), &[]int{0, 1}
+		p.env.Shards = func() []int { return *list }
+		p.Strategy = e.New(p.env)
+		return p, list
+	}
+	a, listA = listed("A")
+	b, listB = listed("B")
+	return s, a, b, listA, listB
+}
+
+// Two clients with one list exclude each other, whatever the list is; with two lists both get the
+// lock if the key moves, and one of them cannot see that.
+func TestShardedByTwoLists(t *testing.T) {
+	for _, id := range []string{"sharded", "sharded-token"} {
+		_, a, b, listA, listB := lists(t, id)
+		for _, list := range [][]int{{0, 1}, {0, 1, 2}, {1}, {2, 0}} {
+			*listA, *listB = list, list
+			lease := must(a.Acquire(t.Context(), "lock"))(t)
+			mustRefuse(t, b, "lock")
+			mustRelease(t, lease, nil)
+		}
+		*listA, *listB = []int{0, 1}, []int{0, 1, 2} // a server is added, and A does not know
+		lease := must(a.Acquire(t.Context(), "lock"))(t)
+		other := must(b.Acquire(t.Context(), "lock"))(t)
+		mustRelease(t, lease, nil)
+		mustRelease(t, other, nil)
+		*listB = []int{1} // the key's server is removed, and A does not know
+		lease = must(a.Acquire(t.Context(), "lock"))(t)
+		must(b.Acquire(t.Context(), "lock"))(t)
+		mustRelease(t, lease, nil)
+	}
+}
+
+// Where the holder's own list changes, its release goes to another server, and the key stays. Only
+// the token says so, and deletes nothing there.
+func TestShardedReleaseByAnotherList(t *testing.T) {
+	for id, want := range map[string]error{"sharded": nil, "sharded-token": lock.ErrNotHeld} {
+		s, a, b, listA, listB := lists(t, id)
+		lease := must(a.Acquire(t.Context(), "lock"))(t)
+		*listA, *listB = []int{1}, []int{1}
+		must(b.Acquire(t.Context(), "lock"))(t)
+		mustRelease(t, lease, want)
+		keys := s.lockValues(t)
+		if keys[0] == "" || (keys[1] == "") != (want == nil) {
+			t.Errorf("%s: the servers have %q", id, keys)
+		}
+	}
+}
+
+// An EXPIRE that goes to another server than SETNX leaves a key without a TTL.
+func TestShardedExpireByAnotherList(t *testing.T) {
+	s, a, _, listA, _ := lists(t, "sharded")
+	a.conns[0].AddHook(&fault{command: "setnx", before: func() { *listA = []int{1} }})
+	must(a.Acquire(t.Context(), "lock"))(t)
+	if ttl := must(s.admins[0].TTL(t.Context(), "lock").Result())(t); ttl != -1 {
+		t.Errorf("the key has a TTL of %v, want none", ttl)
+	}
+}
+
+// Without a list of its own a client has all its servers on it.
+func TestShardedWithoutList(t *testing.T) {
+	e := entry(t, "sharded")
+	for servers, want := range map[int]int{1: 0, 2: 0, 3: 2} {
+		s := newTestbed(t, servers)
+		must(s.process(t, e, "A").Acquire(t.Context(), "lock"))(t)
+		if at := slices.IndexFunc(s.lockValues(t), func(v string) bool { return v != "" }); at != want {
+			t.Errorf("of %d servers number %d has the key, want %d", servers, at, want)
+		}
+	}
+	if err := e.Check(lock.Env{}); !errors.As(err, new(*lock.ServersError)) {
+		t.Errorf("no server: %v", err)
+	}
+}
