@@ -58,7 +58,7 @@ func groups() []group {
 	return []group{
 		{"start", []*command{demoCommand(), runCommand(), explainCommand(), playCommand(), serveCommand()}},
 		{"compare", []*command{matrixCommand(), chartCommand()}},
-		{"prove", []*command{exploreCommand(), verifyCommand(), checkCommand()}},
+		{"prove", []*command{exploreCommand(), verifyCommand(), checkCommand(), judgeCommand()}},
 		{"more", []*command{
 			listCommand(), replayCommand(), liveCommand(), secondOpinionCommand(), fleetCommand(), mergeCommand(), completionCommand(),
 		}},

@@ -94,6 +94,7 @@ func TestOutputs(t *testing.T) {
 		"explain.interview": {"explain", "interview", "ttl"},
 		"explain.term":      {"explain", "lease", "--lang", "both"},
 		"explain.asynq":     {"explain", "asynq"},
+		"explain.judge":     {"explain", "judge"},
 		"matrix.part":       {"matrix", "--strategies", "token,redlock", "--scenarios", "R21,restart", "--width", "80"},
 		"sweep":             {"sweep", "pause/ttl=0:2:0.5", "--runs", "27", "--strategies", "setnx,token,watchdog"},
 	} {

@@ -35,6 +35,16 @@ const Version = 1
 //go:embed format.json
 var Schema string
 
+// What to write: an example of a log, in which two clients are inside, and how other languages record theirs.
+var (
+	//go:embed example.jsonl
+	Example string
+	//go:embed recorder.py
+	Python string
+	//go:embed Recorder.java
+	Java string
+)
+
 // MaxLine is the number of bytes that no line exceeds.
 const MaxLine = 64 << 10
 
