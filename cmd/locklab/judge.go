@@ -83,11 +83,10 @@ func (j *judgeFlags) run(e *env, args []string) error {
 	}
 	switch {
 	case log.wrong > 0:
-		key := "error.judge.lines"
 		if log.wrong > len(log.bad) {
-			key += ".more"
+			return text.Errorf("error.judge.lines.more", "n", log.wrong, "lines", text.Lines(log.bad))
 		}
-		return text.Errorf(key, "n", log.wrong, "lines", text.Lines(log.bad))
+		return text.Errorf("error.judge.lines", "n", log.wrong, "lines", text.Lines(log.bad))
 	case log.Lines == 0:
 		return text.Errorf("error.judge.empty")
 	}

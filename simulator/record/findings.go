@@ -7,28 +7,24 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// decide reports a pair that is certain. If nothing can change that it is not, or the log has ended, a possible one
-// is UNKNOWN.
-func (k *keyJudge) decide(p *pair, ended bool) {
-	f := Finding{Verdict: verdict.Overlap, Key: k.key, Clients: []string{p.a.client, p.b.client}, Lines: []Place{p.a.acquired.Place, p.b.acquired.Place}, From: p.b.acquired.At}
-	switch {
-	case p.certain():
-		f.To = k.judge.Last
-		k.place(&f, p.around, p.b.acquired)
-		k.judge.add(f)
-	case !ended && (p.a.open || p.b.open):
-		return
-	case p.possible():
-		why, who := p.why()
-		if who == p.b {
-			slices.Reverse(f.Clients)
-			slices.Reverse(f.Lines)
-		}
-		f.Verdict, f.May, f.Why, f.To = verdict.Unknown, verdict.Overlap, why, f.From
-		k.place(&f, p.around, p.b.acquired)
-		k.judge.add(f)
-	}
+// overlaps reports a pair that is certain.
+func (k *keyJudge) overlaps(p *pair) {
+	f := Finding{Verdict: verdict.Overlap, Key: k.key, Clients: []string{p.a.client, p.b.client}, Lines: []Place{p.a.acquired.Place, p.b.acquired.Place}, From: p.b.acquired.At, To: k.judge.Last}
+	k.place(&f, p.around, p.b.acquired)
+	k.judge.add(f)
 	p.done, p.around = true, nil
+}
+
+// mayOverlap reports a pair that is possible.
+func (k *keyJudge) mayOverlap(p *pair) {
+	why, first := p.why()
+	second := p.b
+	if first == p.b {
+		second = p.a
+	}
+	f := Finding{Verdict: verdict.Unknown, May: verdict.Overlap, Why: why, Key: k.key, Clients: []string{first.client, second.client}, Lines: []Place{first.acquired.Place, second.acquired.Place}, From: p.b.acquired.At, To: p.b.acquired.At}
+	k.place(&f, p.around, p.b.acquired)
+	k.judge.add(f)
 }
 
 // claim reports a finding.

@@ -152,6 +152,11 @@ func (k *keyJudge) observe(l *Entry) {
 	k.recent[k.lines%len(k.recent)] = l
 	k.lines++
 	k.blurred = k.blurred || l.stamp.lo != l.stamp.hi && l.Seq == 0
+	for _, s := range k.closed {
+		if s.client == l.Client {
+			s.over(l.stamp)
+		}
+	}
 	s := k.sectionOf(l.Client)
 	switch l.Event {
 	case Acquired:
@@ -271,11 +276,11 @@ func (k *keyJudge) enter(former *section, l *Entry) {
 
 // meet makes the pairs of a section that was just entered.
 func (k *keyJudge) meet(b *section) {
-	k.closed = slices.DeleteFunc(k.closed, func(a *section) bool { return a.end.hi < k.judge.now-k.judge.widest })
+	k.prune()
 	for _, list := range [][]*section{k.closed, k.open} {
 		for _, a := range list {
 			p := &pair{a: a, b: b}
-			if !p.possible() {
+			if a.client == b.client || !p.possible() {
 				continue
 			}
 			if len(a.pairs) >= maxPairs {
@@ -347,6 +352,26 @@ func (k *keyJudge) out(s *section, end stamp) {
 	k.closed = append(k.closed, s)
 }
 
+// Of the sections of a key that have ended these are kept: the last few, and up to so many that may have ended later than
+// the next begins. If there are more, many are UNKNOWN already.
+const (
+	fewClosed  = 8
+	mostClosed = 32
+)
+
+// prune forgets sections that ended long ago.
+func (k *keyJudge) prune() {
+	n := max(0, len(k.closed)-fewClosed)
+	for i, s := range k.closed[:n] {
+		if s.end.hi >= k.judge.now-k.judge.widest && len(k.closed)-i <= mostClosed {
+			n = i
+			break
+		}
+		s.settle()
+	}
+	k.closed = slices.Delete(k.closed, 0, n)
+}
+
 // answer is what a release has said.
 func (k *keyJudge) answer(s *section, slot int, l *Entry) {
 	if s == nil || s.open || l.Event != Released {
@@ -395,16 +420,7 @@ func (k *keyJudge) finish() {
 	k.judge.Open += len(k.open)
 	k.monitor.Finish(&server, time.Duration(k.judge.Last.Ns), false, k.judge.Lines, func(f verdict.Finding) { k.keep(nil, f) })
 	for _, s := range slices.Concat(k.closed, k.open) {
-		for _, p := range s.pairs {
-			if !p.done {
-				k.decide(p, true)
-			}
-		}
-		s.decideMore(true)
-		for _, w := range s.stale {
-			k.doubt(w.found, Silent)
-		}
-		s.stale = nil
+		s.settle()
 	}
 	if k.fenced != nil && !k.stale {
 		k.claim(*k.fenced)

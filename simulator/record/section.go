@@ -1,6 +1,10 @@
 package record
 
-import "locklab/simulator/verdict"
+import (
+	"slices"
+
+	"locklab/simulator/verdict"
+)
 
 // A section is one client inside, as far as the log shows it: from enter at least until last, and at
 // most until end.
@@ -17,6 +21,8 @@ type section struct {
 	end   stamp // when it was outside for certain, if it is closed
 	left  stamp // when it called for the release; n == 0: not known
 	open  bool
+	// settled: nothing more will be known of it
+	settled bool
 
 	first, latest int64 // of its reads and writes, in the order of versions; see ordinal; 0: none
 	acquired      *Entry
@@ -60,7 +66,7 @@ func (s *section) close(end stamp) {
 	s.decide()
 }
 
-// enteredInside reports whether s was inside, for certain, after b had entered.
+// sawEnter reports whether s was inside, for certain, after b had entered.
 func (s *section) sawEnter(b *section) bool {
 	return b.enter.before(s.last) || b.first > 0 && s.latest > b.first
 }
@@ -91,47 +97,62 @@ func (p *pair) why() (Why, *section) {
 	return Clocks, p.a
 }
 
-// decide reports the pairs of s that are certain by now, and those that can no longer become so.
+// over notes a later line of the client: all before it was over by then.
+func (s *section) over(by stamp) {
+	if by.hi >= s.end.hi {
+		return
+	}
+	s.end.hi, s.enter.hi = by.hi, min(s.enter.hi, by.hi)
+	if s.left.n > 0 {
+		s.left.hi = min(s.left.hi, by.hi)
+	}
+	s.decide()
+}
+
+// decide reports what is certain by now.
 func (s *section) decide() {
 	pairs := s.pairs
 	s.pairs = s.pairs[:0]
 	for _, p := range pairs {
-		if !p.done {
-			s.key.decide(p, false)
+		if !p.done && p.certain() {
+			s.key.overlaps(p)
 		}
 		if !p.done {
 			s.pairs = append(s.pairs, p)
 		}
 	}
 	clear(pairs[len(s.pairs):])
-	s.decideMore(!s.open)
-	waiting := s.stale
-	s.stale = s.stale[:0]
-	for _, w := range waiting {
-		switch {
-		case w.at.before(s.last):
-			s.key.claim(w.found)
-		case s.open:
-			s.stale = append(s.stale, w)
-		default:
-			s.key.doubt(w.found, Clocks)
-		}
+	if s.more > 0 && s.after.before(s.last) {
+		s.key.judge.Counts[verdict.Overlap] += s.more
+		s.more = 0
 	}
+	s.stale = slices.DeleteFunc(s.stale, func(w *late) bool {
+		if !w.at.before(s.last) {
+			return false
+		}
+		s.key.claim(w.found)
+		return true
+	})
 }
 
-// decideMore decides the pairs that were only counted: all of these entered at after or before.
-func (s *section) decideMore(ended bool) {
-	switch {
-	case s.more == 0:
-		return
-	case s.after.before(s.last):
-		s.key.judge.Counts[verdict.Overlap] += s.more
-	case ended:
-		s.key.judge.Counts[verdict.Unknown] += s.more
-	default:
-		return
+// settle ends a section of which nothing more will be known: what is possible and not certain is UNKNOWN, unless more
+// will be known of the other section.
+func (s *section) settle() {
+	s.settled = true
+	for _, p := range s.pairs {
+		if p.done || !p.a.settled || !p.b.settled {
+			continue
+		}
+		if p.possible() {
+			s.key.mayOverlap(p)
+		}
+		p.done = true
 	}
-	s.more = 0
+	s.key.judge.Counts[verdict.Unknown] += s.more
+	for _, w := range s.stale {
+		s.key.doubt(w.found, Clocks)
+	}
+	s.pairs, s.more, s.stale = nil, 0, nil
 }
 
 // ordinal is the place of a read or write in the order of versions: a read of a version comes after
