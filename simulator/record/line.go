@@ -67,10 +67,10 @@ const (
 	Ended    Event = "ended"    // the client's process has ended, on all keys: by exit, kill or crash
 )
 
+var allEvents = []Event{Acquired, Refused, Leaving, Released, Renewed, Lost, Wrote, Read, Ended}
+
 // Events are all of them.
-func Events() []Event {
-	return []Event{Acquired, Refused, Leaving, Released, Renewed, Lost, Wrote, Read, Ended}
-}
+func Events() []Event { return slices.Clone(allEvents) }
 
 // A Line is one line of a log.
 type Line struct {
@@ -119,15 +119,7 @@ var (
 // UnmarshalJSON reads either form.
 func (i *Instant) UnmarshalJSON(b []byte) error {
 	if len(b) > 1 && b[0] == '"' {
-		t, err := time.Parse(time.RFC3339Nano, string(b[1:len(b)-1]))
-		if err != nil {
-			return errInstant
-		}
-		if t.Year() < 1824 || t.Year() > 2115 {
-			return errDistance
-		}
-		*i = InstantOf(t)
-		return nil
+		return i.parse(string(b[1 : len(b)-1]))
 	}
 	n, err := strconv.ParseInt(string(b), 10, 64)
 	switch {
@@ -137,6 +129,18 @@ func (i *Instant) UnmarshalJSON(b []byte) error {
 		return errInstant
 	}
 	*i = Instant{n, true}
+	return nil
+}
+
+func (i *Instant) parse(s string) error {
+	t, err := time.Parse(time.RFC3339Nano, s)
+	switch {
+	case err != nil:
+		return errInstant
+	case t.Year() < 1824 || t.Year() > 2115:
+		return errDistance
+	}
+	*i = InstantOf(t)
 	return nil
 }
 
@@ -167,7 +171,14 @@ func (l *Length) UnmarshalJSON(b []byte) error {
 }
 
 // Parse reads a line. The error says what is wrong with it.
-func Parse(b []byte) (l Line, err error) {
+func Parse(b []byte) (Line, error) {
+	if l, ok := plain(b); ok {
+		return l, l.check()
+	}
+	return parse(b)
+}
+
+func parse(b []byte) (l Line, err error) {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&l); err != nil {
@@ -219,7 +230,7 @@ func (l *Line) check() error {
 		return missing("client")
 	case l.Event == "":
 		return missing("event")
-	case !slices.Contains(Events(), l.Event):
+	case !slices.Contains(allEvents, l.Event):
 		return i18n.Errorf("error.record.event", "name", string(l.Event), "near", i18n.Near(string(l.Event), names(Events())), "events", strings.Join(names(Events()), ", "))
 	case l.Key == "" && l.Event != Ended:
 		return missing("key")
@@ -245,10 +256,12 @@ func (l *Line) check() error {
 const maxVersion = 1<<31 - 1
 
 func (l *Line) checkVersions() error {
-	for field, v := range map[string]*int{"version": l.Version, "base": l.Base} {
-		if v != nil && (*v < 0 || *v > maxVersion) {
-			return i18n.Errorf("error.record.number", "field", field, "value", *v)
-		}
+	wrong := func(v *int) bool { return v != nil && (*v < 0 || *v > maxVersion) }
+	switch {
+	case wrong(l.Version):
+		return i18n.Errorf("error.record.number", "field", "version", "value", *l.Version)
+	case wrong(l.Base):
+		return i18n.Errorf("error.record.number", "field", "base", "value", *l.Base)
 	}
 	accepted := l.Event == Wrote && (l.OK == nil || *l.OK)
 	if accepted && l.Version != nil && (*l.Version == 0 || l.Base != nil && *l.Base >= *l.Version) {

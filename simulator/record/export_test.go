@@ -1,0 +1,4 @@
+package record
+
+// ParseJSON is Parse by package json alone.
+var ParseJSON = parse
