@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -314,4 +315,33 @@ func (l *judgedLog) page(e *env) page.Log {
 		})
 	}
 	return p
+}
+
+// A logFlag is --record: a log of what clients on real servers see.
+type logFlag struct {
+	file string
+	text bytes.Buffer
+	to   *record.Recorder
+}
+
+func (l *logFlag) add(f *flags) { f.add("record", &l.file) }
+
+// recorder returns what records; nil: nothing is to be recorded.
+func (l *logFlag) recorder() *record.Recorder {
+	if l.file == "" {
+		return nil
+	}
+	l.to = record.NewRecorder(&l.text)
+	return l.to
+}
+
+// write writes the log.
+func (l *logFlag) write(e *env) error {
+	if l.to == nil {
+		return nil
+	}
+	if err := l.to.Close(); err != nil {
+		return internal(err)
+	}
+	return e.write(l.file, replaces, func(w io.Writer) error { _, err := w.Write(l.text.Bytes()); return err })
 }

@@ -312,7 +312,7 @@ func (k *keyJudge) lately(first *Entry) (all []*Entry) {
 func (k *keyJudge) leave(s *section, l *Entry) {
 	i := k.slotOf(l)
 	if s == nil {
-		k.answer(k.slots[i].section, i, l)
+		k.answer(k.leftBy(l.Client), i, l)
 		return
 	}
 	left := l.stamp
@@ -372,12 +372,23 @@ func (k *keyJudge) prune() {
 	k.closed = slices.Delete(k.closed, 0, n)
 }
 
+// leftBy is the last section of a client, which is not open; nil: it is not known.
+func (k *keyJudge) leftBy(client string) *section {
+	for _, s := range slices.Backward(k.closed) {
+		if s.client == client {
+			return s
+		}
+	}
+	return nil
+}
+
 // answer is what a release has said.
 func (k *keyJudge) answer(s *section, slot int, l *Entry) {
-	if s == nil || s.open || l.Event != Released {
+	if s == nil || s.answered || l.Event != Released {
 		k.judge.NoEntry++
 		return
 	}
+	s.answered = true
 	if l.OK == nil {
 		k.judge.NoAnswer++
 	}

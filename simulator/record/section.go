@@ -15,14 +15,14 @@ type section struct {
 	lease  int
 	token  uint64
 
-	asked stamp // for the lock
-	enter stamp
-	last  stamp // of the last line that shows it inside
-	end   stamp // when it was outside for certain, if it is closed
-	left  stamp // when it called for the release; n == 0: not known
-	open  bool
-	// settled: nothing more will be known of it
-	settled bool
+	asked    stamp // for the lock
+	enter    stamp
+	last     stamp // of the last line that shows it inside
+	end      stamp // when it was outside for certain, if it is closed
+	left     stamp // when it called for the release; n == 0: not known
+	open     bool
+	settled  bool // nothing more will be known of it
+	answered bool // its release has returned
 
 	first, latest int64 // of its reads and writes, in the order of versions; see ordinal; 0: none
 	acquired      *Entry

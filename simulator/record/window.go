@@ -1,7 +1,9 @@
 package record
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"locklab/simulator/history"
@@ -20,7 +22,7 @@ func (f *Finding) Window() (h *history.History, j verdict.Judgement, clients []s
 			clients = append(clients, l.Client)
 		}
 	}
-	slices.SortStableFunc(clients, func(a, b string) int { return f.rank(a) - f.rank(b) })
+	slices.SortFunc(clients, func(a, b string) int { return cmp.Or(f.rank(a)-f.rank(b), strings.Compare(a, b)) })
 	clients = clients[:min(len(clients), max(mostShown, len(f.Clients)))]
 	// Lines of several machines are in an order in which they can have happened; their instants need not be.
 	start = lines[0].At

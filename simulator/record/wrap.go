@@ -3,14 +3,24 @@ package record
 import (
 	"context"
 	"errors"
+	"time"
 
 	"locklab/algorithms/lock"
 )
 
 // Wrap records what the user of a lock sees: a client of that name, one thread of one process.
-// What the client does inside is its own to record, as Read and Wrote.
+// What the client does inside is its own to record, as Read and Wrote. A strategy that can wait in line still
+// can; what else it can do, such as Close, is for its owner to call on itself. Without a recorder it is the strategy.
 func Wrap(s lock.Strategy, to *Recorder, client string) lock.Strategy {
-	return &recorded{s, to, client}
+	r := &recorded{s, to, client}
+	q, queues := s.(lock.Queuer)
+	switch {
+	case to == nil:
+		return s
+	case queues:
+		return &queue{r, q}
+	}
+	return r
 }
 
 type recorded struct {
@@ -23,8 +33,13 @@ var _ lock.Strategy = (*recorded)(nil)
 
 // Acquire implements lock.Strategy.
 func (r *recorded) Acquire(ctx context.Context, key string) (lock.Lease, error) {
+	return r.call(key, func() (lock.Lease, error) { return r.Strategy.Acquire(ctx, key) })
+}
+
+// call records a call for the lock.
+func (r *recorded) call(key string, acquire func() (lock.Lease, error)) (lock.Lease, error) {
 	from := r.to.Now()
-	inner, err := r.Strategy.Acquire(ctx, key)
+	inner, err := acquire()
 	if err != nil {
 		r.to.Record(Line{From: from, Client: r.client, Event: Refused, Key: key, Note: err.Error()})
 		return nil, err
@@ -35,6 +50,19 @@ func (r *recorded) Acquire(ctx context.Context, key string) (lock.Lease, error) 
 		return &renewing{l}, nil
 	}
 	return l, nil
+}
+
+// queue is a strategy that can wait in line.
+type queue struct {
+	*recorded
+	inner lock.Queuer
+}
+
+var _ lock.Queuer = (*queue)(nil)
+
+// Await implements lock.Queuer.
+func (q *queue) Await(ctx context.Context, key string, patience time.Duration) (lock.Lease, error) {
+	return q.call(key, func() (lock.Lease, error) { return q.inner.Await(ctx, key, patience) })
 }
 
 // A lease records its end. Its other powers are those of what it wraps, see lock.As.
