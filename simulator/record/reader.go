@@ -55,6 +55,7 @@ type Reader struct {
 	Backwards []Backward    // clients whose time runs backwards, by less than their clocks can be off; see maxNamed
 	BackCount int           // how many there are
 
+	parser  parser
 	sources []*source
 	clients recently[*clientTime]
 	reached int64 // the latest instant before which nothing can happen any more
@@ -151,7 +152,7 @@ func (r *Reader) advance(s *source) error {
 			s.begun = ended
 			return &LineError{place, i18n.Errorf("error.record.long", "most", MaxLine)}
 		}
-		l, err := Parse(b)
+		l, err := r.parser.parse(b)
 		if err != nil && ended {
 			r.Truncated = append(r.Truncated, place)
 			return nil

@@ -198,10 +198,6 @@ func FuzzParse(f *testing.F) {
 	f.Add(`{"at":-1,"within":"24h","client":"a","event":"wrote","key":"k","version":1,"base":0,"token":1,"seq":2}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		l, err := Parse([]byte(text))
-		slow, slowErr := ParseJSON([]byte(text))
-		if !reflect.DeepEqual(l, slow) || fmt.Sprint(err) != fmt.Sprint(slowErr) {
-			t.Fatalf("%q is %+v, %v, and by package json %+v, %v", text, l, err, slow, slowErr)
-		}
 		if err == nil {
 			again, err := json.Marshal(l)
 			if err != nil {

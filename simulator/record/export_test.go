@@ -1,4 +1,0 @@
-package record
-
-// ParseJSON is Parse by package json alone.
-var ParseJSON = parse
