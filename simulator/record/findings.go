@@ -23,6 +23,9 @@ func (k *keyJudge) mayOverlap(p *pair) {
 		second = p.a
 	}
 	f := Finding{Verdict: verdict.Unknown, May: verdict.Overlap, Why: why, Key: k.key, Clients: []string{first.client, second.client}, Lines: []Place{first.acquired.Place, second.acquired.Place}, From: p.b.acquired.At, To: p.b.acquired.At}
+	if why == Silent {
+		f.Lines[0] = first.place // the last one
+	}
 	k.place(&f, p.around, p.b.acquired)
 	k.judge.add(f)
 }
