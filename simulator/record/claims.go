@@ -52,6 +52,7 @@ const (
 	Clocks  Why = "clocks"  // the clocks can be so far off
 	Silent  Why = "silent"  // there is no later line of the first client: it may have ended
 	Either  Why = "either"  // one of two statements is false, and only the server knows which
+	Unseen  Why = "unseen"  // a late write was refused; whether a stale one was accepted is not known
 	Release Why = "release" // the first client's released has no from, and there is no leaving
 )
 

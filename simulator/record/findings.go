@@ -39,6 +39,7 @@ func (k *keyJudge) claim(f Finding) {
 
 // doubt reports that something may be a finding.
 func (k *keyJudge) doubt(f Finding, why Why) {
+	k.unseen = k.unseen || f.Verdict == verdict.StaleWrite
 	f.Verdict, f.May, f.Why = verdict.Unknown, f.Verdict, why
 	k.place(&f, nil, nil)
 	k.judge.add(f)
@@ -78,17 +79,28 @@ func (k *keyJudge) access(s *section, l *Entry) {
 	}
 	switch {
 	case l.Event == Read:
+		k.readLate(s, l)
 		k.feed(history.Event{Kind: history.Read, Client: i + 1, Node: history.Resource}, l)
 	case l.OK != nil && !*l.OK:
 		k.refused(i, l)
 	case l.Version == nil || l.Base == nil:
 		k.judge.NoVersion++
+		k.unseen = true
 	default:
 		k.write(i, l)
 	}
 	if l.Event != Wrote || l.OK == nil || *l.OK {
 		k.token = max(k.token, l.Token)
 	}
+}
+
+// readLate is a read of a section that was logged after a later version had been written: by a client outside, that may
+// have fallen into this section.
+func (k *keyJudge) readLate(s *section, l *Entry) {
+	if s == nil || l.Version == nil || !k.last.ok || k.last.version <= *l.Version || k.last.client == l.Client || k.last.inside {
+		return
+	}
+	k.doubt(Finding{Verdict: verdict.StaleWrite, Key: k.key, Clients: []string{k.last.client, l.Client}, Lines: []Place{k.last.place, l.Place}, From: l.At, To: l.At}, Clocks)
 }
 
 // late reports whether the client of a slot no longer had the lock, for certain, when it made a call: it had left its
@@ -117,14 +129,9 @@ func (k *keyJudge) refused(i int, l *Entry) {
 // write is an accepted write. Writes are judged in the order of versions; one that was logged later than its successor is
 // compared with that.
 func (k *keyJudge) write(i int, l *Entry) {
-	w := wrote{*l.Version, *l.Base, i, k.slots[i].lease, l.Client, l.Place, true}
+	w := wrote{*l.Version, *l.Base, *l.Base, i, k.slots[i].lease, l.Client, l.Place, true, k.sectionOf(l.Client) != nil}
 	if k.last.ok && w.version < k.last.version {
-		for _, next := range []wrote{k.last, k.other} {
-			if next.ok && next.version > w.version && next.base < w.version && (next.slot != w.slot || next.lease != w.lease) {
-				k.claim(k.overwrites(next, w, l))
-				break
-			}
-		}
+		k.writeLate(w, l)
 		return
 	}
 	lost := k.last
@@ -140,10 +147,34 @@ func (k *keyJudge) write(i int, l *Entry) {
 	if len(found) > 0 && k.fallsInto(found[0], i, l) {
 		return
 	}
+	if len(found) == 0 {
+		k.mayFall(l)
+	}
 	if k.last.slot != w.slot || k.last.lease != w.lease {
 		k.other = k.last
+	} else if k.last.ok {
+		w.least = min(w.least, k.last.least)
 	}
 	k.last = w
+}
+
+// writeLate is an accepted write that was logged later than the write of a later version.
+func (k *keyJudge) writeLate(w wrote, l *Entry) {
+	for _, o := range []wrote{k.last, k.other} {
+		switch {
+		case !o.ok || o.slot == w.slot && o.lease == w.lease:
+		case o.version > w.version && o.base < w.version:
+			k.claim(k.overwrites(o, w, l))
+			return
+		case o.version < w.version && o.version > w.base:
+			k.claim(k.overwrites(w, o, l))
+			return
+		case o.version > w.version && o.least < w.version: // an earlier one of its writes may have
+			k.doubt(k.overwrites(o, w, l), Clocks)
+			return
+		}
+	}
+	k.mayFall(l)
 }
 
 // overwrites is the finding that a write has lost another.
@@ -166,6 +197,20 @@ func (k *keyJudge) fallsInto(f verdict.Finding, i int, l *Entry) bool {
 	k.place(&found, nil, nil)
 	v.stale = append(v.stale, &late{l.stamp, found})
 	return true
+}
+
+// mayFall is a write that the monitor does not find stale. If its client is outside it may have fallen into a section after
+// its first read: one that has ended, or by versions.
+func (k *keyJudge) mayFall(l *Entry) {
+	if k.sectionOf(l.Client) != nil {
+		return
+	}
+	for _, v := range slices.Concat(k.closed, k.open) {
+		if v.client != l.Client && v.first > 0 && v.first < ordinal(l) && (v.open || !v.end.ended(l.from)) {
+			k.doubt(Finding{Verdict: verdict.StaleWrite, Key: k.key, Clients: []string{l.Client, v.client}, Lines: []Place{l.Place, v.acquired.Place}, From: l.At, To: l.At}, Clocks)
+			return
+		}
+	}
 }
 
 // starved is a client that was overtaken too often.

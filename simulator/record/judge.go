@@ -101,7 +101,8 @@ type keyJudge struct {
 	last, other wrote // the last accepted write, and the last before by another lease
 	token       uint64
 	fenced      *Finding // the first refused late write
-	stale       bool
+	stale       bool     // a stale write was accepted
+	unseen      bool     // one may have been
 
 	wait   Wait
 	recent [8]*Entry // lines, the last ones; a ring
@@ -122,10 +123,11 @@ const noSlot = -1
 // wrote is an accepted write.
 type wrote struct {
 	version, base int
+	least         int // base of a row of writes under one lease
 	slot, lease   int
 	client        string
 	place         Place
-	ok            bool
+	ok, inside    bool
 }
 
 // server is what the monitor knows of the run: eight clients, and a server that it does not see.
@@ -433,7 +435,11 @@ func (k *keyJudge) finish() {
 	for _, s := range slices.Concat(k.closed, k.open) {
 		s.settle()
 	}
-	if k.fenced != nil && !k.stale {
+	switch {
+	case k.fenced == nil || k.stale:
+	case k.unseen:
+		k.doubt(*k.fenced, Unseen)
+	default:
 		k.claim(*k.fenced)
 	}
 	k.endWait(nil)

@@ -76,7 +76,7 @@ func (p *pair) certain() bool { return p.a.sawEnter(p.b) && p.b.sawEnter(p.a) }
 
 // possible reports whether they overlap for some choice.
 func (p *pair) possible() bool {
-	return (p.a.open || !p.a.end.before(p.b.enter)) && (p.b.open || !p.b.end.before(p.a.enter))
+	return (p.a.open || !p.a.end.ended(p.b.enter)) && (p.b.open || !p.b.end.ended(p.a.enter))
 }
 
 // why returns the reason for which a pair is not decided.

@@ -9,18 +9,18 @@ type stamp struct {
 	n      int64
 }
 
-// before reports whether a happened before b for every choice of instants. Instants that are equal
-// without any doubt are in the order of their lines.
+// before reports whether a happened before b for every choice of instants.
 func (a stamp) before(b stamp) bool {
-	switch {
-	case a.seq > 0 && b.seq > 0:
+	if a.seq > 0 && b.seq > 0 {
 		return a.seq < b.seq
-	case a.hi < b.lo:
-		return true
-	case a.hi > b.lo:
-		return false
 	}
-	return a.lo != a.hi || b.lo != b.hi || a.n < b.n
+	return a.hi < b.lo
+}
+
+// ended reports whether what lasts until a shares no time with what begins at b, for every choice of instants. What ends at
+// the instant at which the other begins shares none with it.
+func (a stamp) ended(b stamp) bool {
+	return a.before(b) || (a.seq == 0 || b.seq == 0) && a.hi == b.lo
 }
 
 // A recently keeps what was used recently, by name: at least the last of so many names, and at most twice as

@@ -23,7 +23,7 @@ type thing struct {
 }
 
 // orders calls f for every order in which the things can have happened: of a client in their order, and so that each
-// has an instant in its interval. Two that are equal without doubt are in the order of their lines.
+// has an instant in its interval.
 func orders(all []thing, f func([]thing)) {
 	var order []thing
 	var next func(rest []thing, now int)
@@ -44,35 +44,29 @@ func orders(all []thing, f func([]thing)) {
 	next(all, 0)
 }
 
-// tightened is things whose intervals end at the latest when that of a later line of the client ends. Where an interval
-// then only touches another the two are in order, since an overlap without length is none.
+// tightened is things of whose intervals those parts are left out that are before an earlier line of the client, or after a
+// later one.
 func tightened(all []thing) []thing {
 	all = slices.Clone(all)
-	last := map[int]int{}
-	for i := len(all) - 1; i >= 0; i-- {
-		x := &all[i]
-		if hi, ok := last[x.client]; ok {
-			x.hi = min(x.hi, hi)
+	for i := range all {
+		for j := range all {
+			if x, y := &all[i], &all[j]; x.client == y.client && j < i {
+				x.lo = max(x.lo, y.lo)
+			} else if x.client == y.client {
+				x.hi = min(x.hi, y.hi)
+			}
 		}
-		last[x.client] = x.hi
 	}
 	return all
 }
 
-// forced reports whether y is before x in every order: both are of one client, their intervals do not share more than an
-// end, or both are the same point.
+// forced reports whether y is before x in every order: both are of one client, or the interval of one is over when that of the
+// other begins. No two intervals of clients touch.
 func forced(y, x thing) bool {
-	switch {
-	case y.n == x.n:
-		return false
-	case y.client == x.client:
+	if y.client == x.client {
 		return y.n < x.n
-	case y.hi < x.lo:
-		return true
-	case y.hi > x.lo:
-		return false
 	}
-	return y.lo != y.hi || x.lo != x.hi || y.n < x.n
+	return y.hi < x.lo
 }
 
 // overlaps is the pairs of sections that overlap if all happened in this order, as package verdict judges it: "c1.2 c2.1".
@@ -154,39 +148,41 @@ func TestIntervals(t *testing.T) {
 	}
 }
 
-// drawn is up to nine lines in the order in which a reader takes them.
+// drawn is up to nine lines in the order in which a reader takes them. No two have an end in common, because an overlap
+// without length is none.
 func drawn(t *rapid.T) (all []thing) {
-	inside, now, last := map[int]bool{}, 0, map[int]int{}
-	for n := range rapid.IntRange(2, 9).Draw(t, "lines") {
-		c := rapid.IntRange(1, 3).Draw(t, "client")
-		now += rapid.IntRange(0, 6).Draw(t, "later")
-		within := rapid.SampledFrom([]int{0, 0, 1, 3, 8}).Draw(t, "within")
-		x := thing{client: c, lo: 100 + now - within, hi: 100 + now + within, event: Acquired, n: n}
+	const scale = 64
+	inside, now := map[int]bool{}, 10
+	add := func(c, within int) {
+		n := len(all)
+		x := thing{client: c, lo: (now-within)*scale + 2*n, hi: (now+within)*scale + 2*n, event: Acquired, n: n}
 		if inside[c] {
 			x.event = Leaving
 		}
-		x.lo = max(x.lo, last[c])
-		if (x.hi-x.lo)%2 == 1 {
-			x.hi++
-		}
-		last[c] = x.lo
 		inside[c] = !inside[c]
 		all = append(all, x)
 	}
-	for c, in := range inside { // all leave: what is silent is another matter
-		if in {
+	for range rapid.IntRange(2, 9).Draw(t, "lines") {
+		c := rapid.IntRange(1, 3).Draw(t, "client")
+		now += rapid.IntRange(0, 6).Draw(t, "later")
+		add(c, rapid.SampledFrom([]int{0, 0, 1, 3, 8}).Draw(t, "within"))
+	}
+	for c := 1; c <= 3; c++ { // all leave: what is silent is another matter
+		if inside[c] {
 			now += 3
-			x := thing{client: c, lo: max(100+now, last[c]), event: Leaving, n: len(all)}
-			x.hi = x.lo
-			all = append(all, x)
+			add(c, 0)
 		}
 	}
 	return all
 }
 
-// tried judges a log. The error is about its first wrong line.
-func tried(log string) (*Result, error) {
-	r, j := NewReader(0, Source{Name: "log", From: strings.NewReader(log)}), NewJudge(1000)
+// tried judges logs. The error is about the first wrong line.
+func tried(logs ...string) (*Result, error) {
+	var sources []Source
+	for i, l := range logs {
+		sources = append(sources, Source{Name: fmt.Sprint(i + 1), From: strings.NewReader(l)})
+	}
+	r, j := NewReader(0, sources...), NewJudge(1000)
 	for {
 		l, err := r.Next()
 		if err == io.EOF {
