@@ -92,7 +92,7 @@ func TestJudgeFiles(t *testing.T) {
 		t.Errorf("exit status %d, %v: %s%s", code, err, out, errs)
 	}
 	page, err := os.ReadFile(filepath.Join("out", "log.html"))
-	if err != nil || !bytes.Contains(page, []byte("order:42")) || strings.Count(string(page), "<script") != 1 {
+	if err != nil || !bytes.Contains(page, []byte("order:42")) || strings.Count(string(page), "<script") != 1 || bytes.Contains(page, []byte(`"k":null`)) {
 		t.Errorf("%v, %d bytes", err, len(page))
 	}
 	var stdout, stderr bytes.Buffer
