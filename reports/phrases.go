@@ -174,6 +174,8 @@ func (v *wording) write(s *step) string {
 		key = "lane.write.outdated"
 	case !s.OK:
 		key = "lane.write.refused"
+	case s.Version == 0: // of a log without versions
+		key = "lane.write.plain"
 	case s.Base != s.Version-1:
 		key = "lane.write.stale"
 	}

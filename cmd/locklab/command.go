@@ -58,7 +58,7 @@ func groups() []group {
 	return []group{
 		{"start", []*command{demoCommand(), runCommand(), explainCommand(), playCommand(), serveCommand()}},
 		{"compare", []*command{matrixCommand(), chartCommand()}},
-		{"prove", []*command{exploreCommand(), proveCommand(), verifyCommand(), checkCommand()}},
+		{"prove", []*command{exploreCommand(), proveCommand(), verifyCommand(), checkCommand(), judgeCommand()}},
 		{"more", []*command{
 			listCommand(), replayCommand(), lessonCommand(), liveCommand(), secondOpinionCommand(), fleetCommand(), mergeCommand(), completionCommand(),
 		}},

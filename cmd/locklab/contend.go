@@ -20,7 +20,10 @@ func liveContendCommand() *command {
 	x := cost.Contention{Clients: 100, Requests: 1000, Load: cost.Load{
 		Hold: 2 * time.Millisecond, Inside: 1, Poll: 20 * time.Millisecond, Cap: 200 * time.Millisecond, TTL: time.Second, Patience: 10 * time.Second,
 	}}
-	var policies []string
+	var (
+		policies []string
+		log      logFlag
+	)
 	c := &chartFlags{numbers: true, next: []string{
 		"locklab live contend -o contend.png", "locklab waiting", "locklab waiting --clients 10 --policies none --article",
 	}}
@@ -35,11 +38,15 @@ func liveContendCommand() *command {
 			ranged(f, "poll", &x.Load.Poll, time.Millisecond, 10*time.Second, "error.contend.length")
 			ranged(f, "ttl", &x.Load.TTL, 10*time.Millisecond, time.Minute, "error.contend.length")
 			ranged(f, "patience", &x.Load.Patience, time.Millisecond, time.Hour, "error.contend.length")
+			log.add(f)
 			c.addUsual(f, "token")
 		},
 		run: c.run(noLocks, func(e *env, locks []lock.Entry) (chart.Result, error) {
 			list, err := contenders(policies, locks, x.Load.TTL)
 			if err != nil {
+				return nil, err
+			}
+			if err := e.checkOutputs("--record", log.file); err != nil {
 				return nil, err
 			}
 			server, err := reality.NewServer(e.ctx)
@@ -50,11 +57,12 @@ func liveContendCommand() *command {
 				return nil, err // something is missing
 			}
 			defer server.Close()
+			server.Record = log.recorder()
 			drawn, err := contend(e, server, x, list)
 			if refused := redis.Error(nil); errors.As(err, &refused) {
 				return nil, text.Errorf("error.contend.refused", "cause", err)
 			}
-			return drawn, err
+			return drawn, errors.Join(err, log.write(e))
 		}),
 	}
 }

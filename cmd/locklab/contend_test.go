@@ -17,7 +17,8 @@ func TestLiveContend(t *testing.T) {
 	servertest.NeedRedis(t)
 	file := filepath.Join(t.TempDir(), "contend.svg")
 	args := []string{"live", "contend", "--clients", "100", "--requests", "200", "--policies", "jitter", "--poll", "5ms", "--hold", "100us", "--patience", "1m"}
-	code, out, errs := call(t, append(args, "-o", file)...)
+	log := filepath.Join(t.TempDir(), "contend.jsonl")
+	code, out, errs := call(t, append(args, "-o", file, "--record", log)...)
 	if code != exitOK {
 		t.Fatalf("exit status %d: %s", code, errs)
 	}
@@ -25,6 +26,9 @@ func TestLiveContend(t *testing.T) {
 		if !strings.Contains(strings.Join(strings.Fields(out), " "), want) {
 			t.Errorf("%q is missing in\n%s", want, out)
 		}
+	}
+	if code, out, errs := call(t, "judge", log); code != exitOK || !strings.Contains(out, " 200 leases") || !strings.Contains(out, "Verdict: HOLDS") {
+		t.Errorf("its log: exit status %d, %s%s", code, out, errs)
 	}
 	csv, err := os.ReadFile(strings.TrimSuffix(file, ".svg") + ".csv")
 	if rows := strings.Count(string(csv), "\n"); err != nil || rows != 3 || !regexp.MustCompile(`(?m)^jitter,token,real,100,200,200,0,0,0,.*,del=200 eval=200 get=400 set=`).Match(csv) {

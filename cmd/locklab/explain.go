@@ -25,7 +25,7 @@ import (
 func explainCommand() *command {
 	var markdown, page bool
 	return &command{
-		use: "explain LOCK | RACE | LOCK RACE | LINK|FILE | path [N] | interview [TOPIC] | debate | glossary | asynq | TERM",
+		use: "explain LOCK | RACE | LOCK RACE | LINK|FILE | path [N] | interview [TOPIC] | debate | glossary | asynq | judge | TERM",
 		examples: []string{
 			"explain redlock", "explain R18 --lang zh", "explain 003-C failed-renewal", "explain path 3", "explain lease",
 			"explain token --html > token.html",
@@ -103,6 +103,9 @@ func (x *explainer) explain(args []string) error {
 	case "asynq":
 		return x.show("asynq.", explainedJSON{}, x.teacher.Asynq) // the lock of the queue that a fleet uses
 	}
+	if args[0] == "judge" && second == "" {
+		return x.show("judging.", explainedJSON{}, x.teacher.Judging)
+	}
 	if len(args) == 2 {
 		return x.pair(args[0], second)
 	}
@@ -137,7 +140,7 @@ func (x *explainer) unknownName(name string) error {
 	for _, s := range scenarios.All() {
 		names = append(names, s.ID, s.Race)
 	}
-	names = append(append(names, lessons.Terms()...), "path", "interview", "debate", "glossary", "asynq")
+	names = append(append(names, lessons.Terms()...), "path", "interview", "debate", "glossary", "asynq", "judge")
 	return text.Errorf("error.explain", "name", name, "near", text.Near(name, names))
 }
 

@@ -97,6 +97,7 @@ func TestOutputs(t *testing.T) {
 		"explain.debate":    {"explain", "debate"},
 		"lesson":            {"lesson", "setnx-expire", "redlock"},
 		"explain.debate.md": {"explain", "debate", "--lang", "zh", "--markdown"},
+		"explain.judge":     {"explain", "judge"},
 		"matrix.part":       {"matrix", "--strategies", "token,redlock", "--scenarios", "R21,restart", "--width", "80"},
 		"sweep":             {"sweep", "pause/ttl=0:2:0.5", "--runs", "27", "--strategies", "setnx,token,watchdog"},
 	} {

@@ -20,6 +20,7 @@ import (
 	"locklab/scenarios/race"
 	"locklab/simulator/history"
 	"locklab/simulator/i18n"
+	"locklab/simulator/record"
 	"locklab/simulator/verdict"
 )
 
@@ -263,6 +264,13 @@ func (r *shownRun) printViews(e *env) error {
 // runFormats are the formats of a run, by the ending of the file.
 var runFormats = map[string]func(*env, io.Writer, *shownRun) error{
 	".json": func(_ *env, w io.Writer, r *shownRun) error { return encode(w, outcomeJSON(r.Outcome)) },
+	".jsonl": func(_ *env, w io.Writer, r *shownRun) error { // a log, as locklab judge reads it
+		to := record.NewRecorder(w)
+		for _, l := range record.Of(r.History) {
+			to.Record(l)
+		}
+		return to.Close()
+	},
 	".txt": func(e *env, w io.Writer, r *shownRun) error {
 		file := *e
 		file.Printer, file.color = e.To(w, e.Width), "never"

@@ -32,20 +32,22 @@ type sentinelJSON struct {
 // liveSentinelCommand plays a failover by redis-sentinel, as long as it takes.
 func liveSentinelCommand() *command {
 	d := &reality.SentinelDemo{Fault: reality.Partitioned, DownAfter: reality.DownAfter, TTL: 10 * time.Second}
+	log := &logFlag{}
 	return &command{
 		use: "sentinel [STRATEGY]", args: atMost(1), complete: aLock,
 		examples: []string{"live sentinel", "live sentinel watchdog --fault kill", "live sentinel --down-after 1s --periods 100ms --ttl 2s"},
 		flags: func(f *flags) {
+			log.add(f)
 			f.add("fault", &d.Fault)
 			inMillis(f, "down-after", &d.DownAfter, 100*time.Millisecond, 5*time.Minute)
 			inMillis(f, "ttl", &d.TTL, 100*time.Millisecond, time.Minute)
 			inMillis(f, "periods", &d.Periods, 10*time.Millisecond, 10*time.Second)
 		},
-		run: func(e *env, args []string) error { return runSentinel(e, d, args) },
+		run: func(e *env, args []string) error { return runSentinel(e, d, log, args) },
 	}
 }
 
-func runSentinel(e *env, d *reality.SentinelDemo, args []string) (err error) {
+func runSentinel(e *env, d *reality.SentinelDemo, log *logFlag, args []string) (err error) {
 	name := "token"
 	if len(args) > 0 {
 		name = args[0]
@@ -56,6 +58,10 @@ func runSentinel(e *env, d *reality.SentinelDemo, args []string) (err error) {
 	if err := checkSentinel(*d); err != nil {
 		return err
 	}
+	if err := e.checkOutputs("--record", log.file); err != nil {
+		return err
+	}
+	d.Record = log.recorder()
 	done, end := e.progress(int((d.DownAfter+15*time.Second)/time.Second), "progress.live.sentinel")
 	run, err := d.Play(e.ctx, func(ran time.Duration) {
 		done(min(int(ran/time.Second), int((d.DownAfter+14*time.Second)/time.Second)))
@@ -67,7 +73,7 @@ func runSentinel(e *env, d *reality.SentinelDemo, args []string) (err error) {
 	case err != nil:
 		return liveError(e.ctx, err)
 	}
-	return e.show(sentinelToJSON(*d, run), func() error { return printSentinel(e, *d, run) })
+	return errors.Join(e.show(sentinelToJSON(*d, run), func() error { return printSentinel(e, *d, run) }), log.write(e))
 }
 
 // inMillis declares a time of whole milliseconds; 0 is what it is if it is not given.

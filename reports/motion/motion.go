@@ -330,7 +330,7 @@ func servers(h *history.History) int {
 }
 
 func stateOf(m reports.Moment) State {
-	s := State{Event: m.Event}
+	s := State{Event: m.Event, Keys: []Key{}}
 	for _, c := range m.Clients {
 		name := c.Name()
 		if c.Paused {

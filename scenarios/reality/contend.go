@@ -19,11 +19,13 @@ import (
 	"locklab/scenarios/race"
 	"locklab/simulator/client"
 	"locklab/simulator/realserver"
+	"locklab/simulator/record"
 )
 
 // A Server is a real redis-server on which clients contend for a lock, one contention at a time.
 type Server struct {
-	Version string // of redis-server
+	Version string           // of redis-server
+	Record  *record.Recorder // of what the clients see; nil: it is not recorded
 
 	folder *realserver.Folder
 	server *realserver.Redis
@@ -144,7 +146,7 @@ func (r *Server) Contend(ctx context.Context, c cost.Contention, who cost.Conten
 	if _, err := r.server.DoAll([]string{"FLUSHALL"}, []string{"SCRIPT", "FLUSH"}); err != nil {
 		return cost.Measures{}, err
 	}
-	s := &contention{Contention: c, counts: make([]float64, c.Clients)}
+	s := &contention{Contention: c, record: r.Record, counts: make([]float64, c.Clients)}
 	s.left.Store(int64(c.Requests))
 	took, err := r.together(ctx, c.Clients, func(ctx context.Context, i int, conn *redis.Client) error {
 		return s.client(ctx, i, conn, who)
@@ -164,6 +166,7 @@ func (r *Server) Contend(ctx context.Context, c cost.Contention, who cost.Conten
 // A contention is what its clients share.
 type contention struct {
 	cost.Contention
+	record   *record.Recorder
 	left     atomic.Int64 // requests not yet begun
 	inside   atomic.Int64 // clients
 	together atomic.Int64
@@ -180,7 +183,7 @@ func (s *contention) client(ctx context.Context, i int, conn *redis.Client, who 
 	random := race.Stream(uint64(i+1), "waiting")
 	env := lock.Production(s.Load.TTL, conn)
 	env.Clock = clock
-	strategy := who.Lock.New(env)
+	strategy := record.Wrap(who.Lock.New(env), s.record, fmt.Sprintf("%s/%s/c%d", who.Policy.ID, who.Lock.ID, i+1))
 	for s.left.Add(-1) >= 0 {
 		if err := s.request(ctx, i, strategy, clock, cost.Attempt{Load: s.Load, Random: random, Redis: conn}, who.Policy); err != nil {
 			return err

@@ -19,6 +19,7 @@ import (
 	"locklab/simulator/history"
 	"locklab/simulator/i18n"
 	"locklab/simulator/realserver"
+	"locklab/simulator/record"
 	"locklab/simulator/verdict"
 )
 
@@ -51,6 +52,7 @@ type SentinelDemo struct {
 	// to every ten seconds. Else the failover timeout is twenty of them: Sentinels that have each voted for
 	// themselves try again after twice that time.
 	Periods time.Duration
+	Record  *record.Recorder // of what the clients see; nil: it is not recorded
 }
 
 func (d SentinelDemo) failoverTimeout() time.Duration {
@@ -394,8 +396,8 @@ func (s *sentinelSetup) client(ctx context.Context, i int, conn *redis.Client, s
 	clock := machineClock{clockwork.NewRealClock(), ctx}
 	env := lock.Production(s.TTL, conn)
 	env.Clock = clock
-	strategy := s.Lock.New(env)
 	who, refusal := fmt.Sprintf("c%d", i), ""
+	strategy := record.Wrap(s.Lock.New(env), s.Record, who)
 	for attempt := 1; ctx.Err() == nil; attempt++ {
 		select {
 		case <-stop:

@@ -1,0 +1,40 @@
+package lessons
+
+import (
+	"locklab/simulator/record"
+	"locklab/simulator/verdict"
+)
+
+// Judging prints the page about logs that are judged: their format, what a verdict needs, and what to write in
+// other languages.
+func (t *Teacher) Judging() error {
+	t.out.Sentence("judging.title")
+	if err := t.texts(labelled{"judge.format", "judging.format"}); err != nil {
+		return err
+	}
+	t.verbatim(record.Example)
+	if err := t.texts(labelled{"judge.order", "judging.order"}, labelled{"judge.certain", "judging.certain"}); err != nil {
+		return err
+	}
+	for _, of := range []struct {
+		word verdict.Word
+		key  string
+	}{{verdict.Overlap, "judging.overlap"}, {verdict.StaleWrite, "judging.stale"}, {verdict.Fenced, "judging.fenced"}, {verdict.Starved, "judging.starved"}} {
+		t.part(string(of.word))
+		for _, lang := range t.out.Langs() {
+			line, err := t.line(lang, of.key, nil)
+			if err != nil {
+				return err
+			}
+			t.out.Wrap("  ", line)
+		}
+	}
+	err := t.texts(labelled{"judge.not", "judging.not"}, labelled{"judge.memory", "judging.memory"}, labelled{"judge.go", "judging.go"})
+	t.verbatim(record.Python)
+	t.verbatim(record.Java)
+	t.out.Next("locklab judge --schema", "locklab judge events.jsonl", "locklab live contend --record events.jsonl")
+	return err
+}
+
+// verbatim prints code as it is to be copied.
+func (t *Teacher) verbatim(code string) { t.out.Printf("\n%s", code) }

@@ -1,0 +1,67 @@
+package page
+
+import (
+	"bytes"
+	"cmp"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+
+	"locklab/reports/motion"
+	"locklab/reports/text"
+)
+
+// A Log is the page about a log that was judged: some of its moments, as timelines that move.
+type Log struct {
+	Lang    string // as for text.Chosen; the page is in the first language
+	Title   string
+	Command string // the line that makes this page again
+	Parts   []Part
+	Notes   []string
+}
+
+// A Part is one moment of a log.
+type Part struct {
+	Title, Text string
+	Run         *motion.Timeline
+}
+
+var (
+	//go:embed log.html
+	logText string
+
+	logTemplate = template.Must(template.New("log").Parse(logText))
+)
+
+// WriteLog writes the page. It returns ErrTooLarge if that would have more than MaxSize bytes.
+func WriteLog(w io.Writer, l Log) error {
+	lang := text.Chosen(l.Lang)[0]
+	data := struct {
+		Lang  string             `json:"lang"`
+		Texts map[string]string  `json:"texts"`
+		Runs  []*motion.Timeline `json:"runs"`
+	}{lang, map[string]string{}, []*motion.Timeline{}}
+	for _, p := range l.Parts {
+		data.Runs = append(data.Runs, p.Run)
+	}
+	for _, key := range text.In(lang).Keys("motion.") {
+		data.Texts[key] = text.Say(lang, key)
+	}
+	var b bytes.Buffer
+	err := logTemplate.Execute(&b, map[string]any{
+		"Tag": cmp.Or(tags[lang], lang), "Title": l.Title, "Command": l.Command, "Parts": l.Parts, "Notes": l.Notes, "Data": data,
+		"Again": text.Say(lang, "html.again"), "NoScript": text.Say(lang, "html.run.noscript"),
+		"Style": template.CSS(pageStyle + motion.Style), "Script": template.JS(motion.Script),
+	})
+	switch {
+	case err != nil:
+		return fmt.Errorf("page: filling the template: %w", err)
+	case b.Len() > MaxSize:
+		return ErrTooLarge
+	}
+	if _, err := io.WriteString(w, text.InMarkup(b.String())); err != nil {
+		return fmt.Errorf("page: writing: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,25 @@
+// Java, around Redisson's RLock. With Curator's InterProcessMutex: acquire(0, SECONDS) and release() in place of
+// tryLock() and unlock(), and record("lost", ...) and stop when a ConnectionStateListener says LOST.
+static final PrintStream LOG = new PrintStream(new FileOutputStream("events-" + ProcessHandle.current().pid() + ".jsonl", true), true);
+static final String PROCESS = InetAddress.getLocalHost().getHostName() + "-" + ProcessHandle.current().pid() + "-";
+
+static void record(String event, String key, Instant since, Boolean ok) {   // keys without quotes and backslashes
+    LOG.println("{\"at\":\"" + Instant.now() + "\",\"client\":\"" + PROCESS + Thread.currentThread().getId() + "\",\"event\":\"" + event + "\",\"key\":\"" + key + "\""
+        + (since == null ? "" : ",\"from\":\"" + since + "\"") + (ok == null ? "" : ",\"ok\":" + ok) + "}");
+}
+
+static void guarded(RLock lock, Runnable work) {
+    String key = lock.getName();
+    Instant since = Instant.now();
+    if (!lock.tryLock()) { record("refused", key, since, null); return; }
+    record("acquired", key, since, null);
+    try {
+        work.run();
+    } finally {
+        record("leaving", key, null, null);
+        since = Instant.now();
+        boolean ok = true;
+        try { lock.unlock(); } catch (IllegalMonitorStateException e) { ok = false; }   // no longer its own
+        record("released", key, since, ok);
+    }
+}

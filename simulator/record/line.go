@@ -1,0 +1,284 @@
+// Package record judges the log of a lock: of any system in any language, from its own clients.
+//
+// A log is lines of JSON, one [Line] each; format.json is their schema, and "locklab explain judge" a page
+// about them. A [Recorder] writes them in Go, [Wrap] records what the user of a lock
+// sees, and [Of] writes a run of the lab. A [Reader] reads the logs of several machines as one,
+// and a [Judge] judges it in memory that depends on the open leases and not on the log.
+//
+// The judges are those of package verdict, as far as they can see: a log has no server, so nobody
+// knows whether a key existed. What follows, verdict by verdict, is at [Claimed].
+//
+// Clocks of several machines differ, so an instant is an interval ([stamp]). A verdict is claimed
+// if it holds for every choice of instants within the intervals; what is possible and not certain
+// is UNKNOWN, with the two lines.
+package record
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"locklab/simulator/i18n"
+)
+
+// Version is the version of the format. A line without one has this version.
+const Version = 1
+
+// Schema is the JSON schema of a line.
+//
+//go:embed format.json
+var Schema string
+
+// What to write: an example of a log, in which two clients are inside, and how other languages record theirs.
+var (
+	//go:embed example.jsonl
+	Example string
+	//go:embed recorder.py
+	Python string
+	//go:embed Recorder.java
+	Java string
+)
+
+// MaxLine is the number of bytes that no line exceeds.
+const MaxLine = 64 << 10
+
+// An Event is what a line says.
+type Event string
+
+// The events. What a client does with one key comes in this order:
+// acquired, then any number of renewed, read and wrote, then leaving and released, or lost; or
+// refused. A lock taken again by its holder is the business of its holder: only the outermost
+// acquire and release are lines.
+const (
+	Acquired Event = "acquired" // the lock was given: the client is inside from now on
+	Refused  Event = "refused"  // the lock was not given
+	Leaving  Event = "leaving"  // the client's work is done: it is outside from now on, and releases next
+	Released Event = "released" // the release has returned; OK: the lock was still its own
+	Renewed  Event = "renewed"  // a renewal or a check has returned; OK: the lock is still its own
+	Lost     Event = "lost"     // the client has noticed that it no longer has the lock, and is outside from now on
+	Wrote    Event = "wrote"    // a write to what the lock protects has returned; OK false: it was refused
+	Read     Event = "read"     // a read of it has returned
+	Ended    Event = "ended"    // the client's process has ended, on all keys: by exit, kill or crash
+)
+
+var allEvents = []Event{Acquired, Refused, Leaving, Released, Renewed, Lost, Wrote, Read, Ended}
+
+// Events are all of them.
+func Events() []Event { return slices.Clone(allEvents) }
+
+// A Line is one line of a log.
+type Line struct {
+	At     Instant `json:"at"`               // when it happened, or when the call returned, on the client's clock
+	From   Instant `json:"from,omitzero"`    // when the call was made; zero: not known
+	Client string  `json:"client"`           // one thread of one process: it has one lease of a key at a time
+	Event  Event   `json:"event"`            //
+	Key    string  `json:"key,omitempty"`    // of the lock; none for Ended
+	OK     *bool   `json:"ok,omitempty"`     // what Released and Renewed say of the lock, and whether Wrote was accepted
+	Token  uint64  `json:"token,omitempty"`  // the fencing token of Acquired, Wrote and Read; 0: there is none
+	Seq    uint64  `json:"seq,omitempty"`    // counts events of all clients, drawn at the event itself; 0: it is not known
+	Uncert *Length `json:"within,omitempty"` // how far the clock can be off, both ways; nil: as the reader is told
+	// Version is the resource's version, which counts accepted writes from 1: what Read saw, or what Wrote has
+	// made. Base is the version that the writer had read. Nil: not known.
+	Version *int   `json:"version,omitempty"`
+	Base    *int   `json:"base,omitempty"`
+	Note    string `json:"note,omitempty"` // for people: no judge reads it
+	V       int    `json:"v,omitempty"`    // version of the format; 0: Version
+}
+
+// An Instant is nanoseconds since a beginning that all clients share, such as 1970. JSON has a
+// whole number of nanoseconds, or a date and time of RFC 3339. The zero Instant is none.
+type Instant struct {
+	Ns    int64
+	Known bool
+}
+
+// InstantOf is an instant of a clock.
+func InstantOf(t time.Time) Instant { return Instant{t.UnixNano(), true} }
+
+// IsZero reports whether there is no instant.
+func (i Instant) IsZero() bool { return !i.Known }
+
+// MarshalJSON writes nanoseconds.
+func (i Instant) MarshalJSON() ([]byte, error) { return strconv.AppendInt(nil, i.Ns, 10), nil }
+
+// maxNs is far from where sums overflow: the year 2116, or as long before 1970.
+const maxNs = 1 << 62
+
+var (
+	errInstant  = i18n.Errorf("error.record.instant")
+	errLength   = i18n.Errorf("error.record.length")
+	errDistance = i18n.Errorf("error.record.distance")
+)
+
+// UnmarshalJSON reads either form.
+func (i *Instant) UnmarshalJSON(b []byte) error {
+	if len(b) > 1 && b[0] == '"' {
+		t, err := time.Parse(time.RFC3339Nano, string(b[1:len(b)-1]))
+		switch {
+		case err != nil:
+			return errInstant
+		case t.Year() < 1824 || t.Year() > 2115:
+			return errDistance
+		}
+		*i = InstantOf(t)
+		return nil
+	}
+	n, err := strconv.ParseInt(string(b), 10, 64)
+	switch {
+	case errors.Is(err, strconv.ErrRange) || err == nil && (n >= maxNs || n <= -maxNs):
+		return errDistance
+	case err != nil:
+		return errInstant
+	}
+	*i = Instant{n, true}
+	return nil
+}
+
+// A Length is a length of time. JSON has a whole number of nanoseconds, or a number and a unit, "5ms".
+type Length time.Duration
+
+// MarshalJSON writes nanoseconds.
+func (l Length) MarshalJSON() ([]byte, error) { return strconv.AppendInt(nil, int64(l), 10), nil }
+
+// MaxWithin bounds how far a clock can be off.
+const MaxWithin = 24 * time.Hour
+
+// UnmarshalJSON reads either form.
+func (l *Length) UnmarshalJSON(b []byte) error {
+	d, err := time.Duration(0), error(nil)
+	if len(b) > 1 && b[0] == '"' {
+		d, err = time.ParseDuration(string(b[1 : len(b)-1]))
+	} else {
+		var n int64
+		n, err = strconv.ParseInt(string(b), 10, 64)
+		d = time.Duration(n)
+	}
+	if err != nil || d < 0 || d > MaxWithin {
+		return errLength
+	}
+	*l = Length(d)
+	return nil
+}
+
+// Parse reads a line. The error says what is wrong with it.
+func Parse(b []byte) (Line, error) { return new(parser).parse(b) }
+
+// A parser reads lines with one decoder, which has to be made anew after a wrong line: that saves half of the time.
+type parser struct {
+	line    bytes.Reader
+	decoder *json.Decoder
+	rest    [256]byte
+}
+
+func (p *parser) parse(b []byte) (l Line, err error) {
+	p.line.Reset(b)
+	if p.decoder == nil {
+		p.decoder = json.NewDecoder(&p.line)
+		p.decoder.DisallowUnknownFields()
+	}
+	err = p.decoder.Decode(&l)
+	left, n := p.decoder.Buffered(), 1
+	for more := b[len(b)-p.line.Len():]; err == nil && n > 0; more = p.rest[:n] {
+		if len(bytes.TrimSpace(more)) > 0 {
+			err = i18n.Errorf("error.record.trailing")
+		}
+		n, _ = left.Read(p.rest[:])
+	}
+	if err != nil {
+		p.decoder = nil
+		return Line{}, parseError(err, b)
+	}
+	return l, l.check()
+}
+
+// fieldNames are the names of a line's fields.
+var fieldNames = []string{"v", "at", "from", "within", "client", "event", "key", "ok", "token", "seq", "version", "base", "note"}
+
+// parseError says in our words what the decoder has found.
+func parseError(err error, b []byte) error {
+	if own := i18n.Error(nil); errors.As(err, &own) {
+		return err
+	}
+	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
+		if wrong.Field == "" {
+			return i18n.Errorf("error.record.object")
+		}
+		return i18n.Errorf("error.record.type", "field", wrong.Field, "value", wrong.Value)
+	}
+	if _, name, ok := strings.Cut(err.Error(), "unknown field "); ok {
+		name = strings.Trim(name, `"`)
+		return i18n.Errorf("error.record.field", "field", name, "near", i18n.Near(name, fieldNames), "fields", strings.Join(fieldNames, ", "))
+	}
+	if first := bytes.TrimSpace(b); len(first) == 0 || first[0] != '{' {
+		return i18n.Errorf("error.record.object")
+	}
+	return i18n.Errorf("error.record.json", "cause", err.Error())
+}
+
+// check returns what a line lacks or has too much.
+func (l *Line) check() error {
+	missing := func(field string) error { return i18n.Errorf("error.record.missing", "field", field) }
+	absent := func(field string) error {
+		return i18n.Errorf("error.record.absent", "field", field, "event", string(l.Event))
+	}
+	call := l.Event != Leaving && l.Event != Lost && l.Event != Ended
+	switch {
+	case l.V != 0 && l.V != Version:
+		return i18n.Errorf("error.record.version", "version", l.V, "known", Version)
+	case !l.At.Known:
+		return missing("at")
+	case l.Client == "":
+		return missing("client")
+	case l.Event == "":
+		return missing("event")
+	case !slices.Contains(allEvents, l.Event):
+		return i18n.Errorf("error.record.event", "name", string(l.Event), "near", i18n.Near(string(l.Event), names(Events())), "events", strings.Join(names(Events()), ", "))
+	case l.Key == "" && l.Event != Ended:
+		return missing("key")
+	case l.From.Known && !call:
+		return absent("from")
+	case l.From.Known && l.From.Ns > l.At.Ns:
+		return i18n.Errorf("error.record.from")
+	case l.OK == nil && l.Event == Renewed:
+		return missing("ok")
+	case l.OK != nil && l.Event != Released && l.Event != Renewed && l.Event != Wrote:
+		return absent("ok")
+	case l.Token != 0 && l.Event != Acquired && l.Event != Wrote && l.Event != Read:
+		return absent("token")
+	case l.Version != nil && l.Event != Wrote && l.Event != Read:
+		return absent("version")
+	case l.Base != nil && l.Event != Wrote:
+		return absent("base")
+	}
+	return l.checkVersions()
+}
+
+// maxVersion is the highest version of a resource.
+const maxVersion = 1<<31 - 1
+
+func (l *Line) checkVersions() error {
+	wrong := func(v *int) bool { return v != nil && (*v < 0 || *v > maxVersion) }
+	switch {
+	case wrong(l.Version):
+		return i18n.Errorf("error.record.number", "field", "version", "value", *l.Version)
+	case wrong(l.Base):
+		return i18n.Errorf("error.record.number", "field", "base", "value", *l.Base)
+	}
+	accepted := l.Event == Wrote && (l.OK == nil || *l.OK)
+	if accepted && l.Version != nil && (*l.Version == 0 || l.Base != nil && *l.Base >= *l.Version) {
+		return i18n.Errorf("error.record.base")
+	}
+	return nil
+}
+
+func names(events []Event) (all []string) {
+	for _, e := range events {
+		all = append(all, string(e))
+	}
+	return all
+}

@@ -1,0 +1,108 @@
+package record_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"locklab/algorithms"
+	"locklab/scenarios"
+	"locklab/scenarios/race"
+	"locklab/simulator/effort"
+	. "locklab/simulator/record"
+	"locklab/simulator/verdict"
+)
+
+// judged reads and judges logs.
+func judged(t testing.TB, logs ...string) *Result {
+	t.Helper()
+	var sources []Source
+	for i, l := range logs {
+		sources = append(sources, Source{Name: string(rune('a' + i)), From: strings.NewReader(l)})
+	}
+	r, j := NewReader(0, sources...), NewJudge(20)
+	for {
+		l, err := r.Next()
+		if err == io.EOF {
+			return j.Finish()
+		}
+		if err == nil {
+			err = j.Observe(l)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// logOf is lines as a log.
+func logOf(t testing.TB, lines []Line) string {
+	t.Helper()
+	var b bytes.Buffer
+	for _, l := range lines {
+		text, err := json.Marshal(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Write(append(text, '\n'))
+	}
+	return b.String()
+}
+
+// unseen are the verdicts of runs that their logs do not show, of all locks, with the reason: only a server knows.
+var unseen = map[string]string{
+	"gc-pause-cas FENCED": "compare-and-set refuses an old base: the log does not show whose lease had ended, that of the writer or the other",
+	"split-vote STARVED":  "all are refused and nobody has the lock: a key may have been left",
+}
+
+// TestRaces: the log of each run of the lab gives the verdicts of the run that a log can show, and no other.
+func TestRaces(t *testing.T) {
+	effort.Unwatched(t, "one goroutine judges")
+	t.Parallel()
+	var runner race.Runner
+	claimed, used := map[verdict.Word]int{}, map[string]bool{}
+	for _, sc := range scenarios.All() {
+		for _, e := range algorithms.Milestones() {
+			o, err := runner.Play(e, sc, sc.Settings)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if o.History == nil {
+				continue
+			}
+			r := judged(t, logOf(t, Of(o.History)))
+			for _, w := range Claimed() {
+				want, got := slices.Contains(o.Judgement.Verdicts, w), slices.Contains(r.Verdicts, w)
+				if want && !got && unseen[sc.ID+" "+string(w)] != "" {
+					used[sc.ID+" "+string(w)] = true
+					got = true
+				}
+				if got {
+					claimed[w]++
+				}
+				if want != got {
+					t.Errorf("%s in %s: the run is %v, and its log %v", e.ID, sc.ID, o.Judgement.Verdicts, r.Verdicts)
+				}
+			}
+			for _, f := range r.Findings {
+				if slices.Contains(NotClaimed(), f.Verdict) || len(f.Around) == 0 {
+					t.Errorf("%s in %s: %+v", e.ID, sc.ID, f)
+				}
+			}
+		}
+	}
+	for _, w := range Claimed() {
+		if claimed[w] == 0 {
+			t.Errorf("no run is %s: agreement says nothing", w)
+		}
+	}
+	for what := range unseen {
+		if !used[what] {
+			t.Errorf("%s is in the list and every log shows it", what)
+		}
+	}
+	t.Log(claimed)
+}

@@ -1,0 +1,232 @@
+package record
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"strconv"
+	"time"
+
+	"locklab/simulator/i18n"
+)
+
+// A Source is one log, with the name under which its lines are named.
+type Source struct {
+	Name string
+	From io.Reader
+}
+
+// A Place is a line of a source, from 1.
+type Place struct {
+	Source string `json:"file"`
+	Line   int    `json:"line"`
+}
+
+// String is the place as compilers write it.
+func (p Place) String() string { return p.Source + ":" + strconv.Itoa(p.Line) }
+
+// A LineError says what is wrong with a line.
+type LineError struct {
+	Place
+	Err error
+}
+
+func (e *LineError) Error() string { return e.Message().String() }
+
+// Unwrap returns what is wrong.
+func (e *LineError) Unwrap() error { return e.Err }
+
+// Message is the text for users.
+func (e *LineError) Message() i18n.Message {
+	return i18n.New("error.record.line", "file", e.Source, "line", e.Line, "cause", e.Err)
+}
+
+// A Reader reads several logs as one, line by line. Of the next lines of all of them it takes the
+// one with the earliest instant; so lines of one log stay in their order, and it keeps one line of
+// each log. A line that comes too late to have happened after those before it, whatever the clocks
+// were, is out of order: an error. Blank lines are passed over.
+//
+// A log that ends within a line was cut off: its last line is left out, and Truncated names it. So
+// is one whose last line has no end and is no line of ours.
+type Reader struct {
+	Within    time.Duration // how far clocks can be off where a line does not say
+	Truncated []Place       // the last lines that were cut off
+	Backwards []Backward    // clients whose time runs backwards, by less than their clocks can be off; see maxNamed
+	BackCount int           // how many there are
+
+	parser  parser
+	sources []*source
+	clients recently[*clientTime]
+	reached int64 // the latest instant before which nothing can happen any more
+	read    int64 // bytes
+	count   int64
+}
+
+// maxNamed is the number of lines of one sort that are named; there may be more.
+const maxNamed = 10
+
+// A Backward is a line whose instant is before that of its client's line before.
+type Backward struct {
+	Place
+	Client string
+	By     time.Duration
+}
+
+// A source is a log with its next line.
+type source struct {
+	name  string
+	in    *bufio.Reader
+	line  int
+	next  *Entry
+	begun bool
+}
+
+// An Entry is a line as it was read.
+type Entry struct {
+	Line
+	Place
+	stamp stamp // of At
+	from  stamp // of From, or of At if there is none and the event is no call
+}
+
+// NewReader reads logs. The names of the sources should differ.
+func NewReader(within time.Duration, sources ...Source) *Reader {
+	r := &Reader{Within: within, clients: newRecently[*clientTime](maxIdle), reached: -1 << 63}
+	for _, s := range sources {
+		r.sources = append(r.sources, &source{name: s.Name, in: bufio.NewReaderSize(s.From, 64<<10)})
+	}
+	return r
+}
+
+// Bytes is the number of bytes read so far.
+func (r *Reader) Bytes() int64 { return r.read }
+
+// Next returns the next line. The error is io.EOF at the end, a *LineError for a line that is wrong, after which one can
+// go on, or that of a source.
+func (r *Reader) Next() (*Entry, error) {
+	for _, s := range r.sources {
+		if s.begun {
+			continue
+		}
+		s.begun = true
+		if err := r.advance(s); err != nil {
+			return nil, err
+		}
+	}
+	var first *source
+	for _, s := range r.sources {
+		if s.next != nil && (first == nil || s.next.sooner(first.next)) {
+			first = s
+		}
+	}
+	if first == nil {
+		return nil, io.EOF
+	}
+	l := first.next
+	first.next, first.begun = nil, false
+	return l, r.place(l)
+}
+
+// sooner reports whether l is to be read before o, of another source.
+func (l *Entry) sooner(o *Entry) bool {
+	if l.Seq > 0 && o.Seq > 0 && l.Key == o.Key {
+		return l.Seq < o.Seq
+	}
+	return l.At.Ns < o.At.Ns
+}
+
+// advance reads the next line of a source.
+func (r *Reader) advance(s *source) error {
+	for {
+		b, ended, err := r.line(s)
+		if err != nil || ended && len(bytes.TrimSpace(b)) == 0 {
+			return err
+		}
+		s.line++
+		if len(bytes.TrimSpace(b)) == 0 {
+			continue
+		}
+		place := Place{s.name, s.line}
+		if len(b) > MaxLine {
+			s.begun = ended
+			return &LineError{place, i18n.Errorf("error.record.long", "most", MaxLine)}
+		}
+		l, err := r.parser.parse(b)
+		if err != nil && ended {
+			r.Truncated = append(r.Truncated, place)
+			return nil
+		}
+		if err != nil {
+			s.begun = false
+			return &LineError{place, err}
+		}
+		s.next = &Entry{Line: l, Place: place}
+		return nil
+	}
+}
+
+// line reads up to the end of a line, of which it returns little more than MaxLine. ended: the log ends in it.
+func (r *Reader) line(s *source) (b []byte, ended bool, err error) {
+	for {
+		part, err := s.in.ReadSlice('\n')
+		r.read += int64(len(part))
+		if len(b) <= MaxLine {
+			b = append(b, part...)
+		}
+		switch {
+		case err == nil:
+			return b, false, nil
+		case errors.Is(err, io.EOF):
+			return b, true, nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return nil, true, err
+		}
+	}
+}
+
+// clientTime is how far the lines of a client have come.
+type clientTime struct {
+	last stamp
+	at   int64
+	Place
+}
+
+// place gives a line its stamps. The error says that it is out of order.
+func (r *Reader) place(l *Entry) error {
+	within := int64(r.Within)
+	if l.Uncert != nil {
+		within = int64(*l.Uncert)
+	}
+	r.count++
+	l.stamp = stamp{lo: l.At.Ns - within, hi: l.At.Ns + within, seq: l.Seq, n: r.count}
+	c, known := r.clients.get(l.Client)
+	back := time.Duration(0)
+	if known {
+		back = time.Duration(c.at - l.At.Ns)
+	}
+	switch {
+	case known && l.stamp.hi < c.last.lo:
+		return &LineError{l.Place, i18n.Errorf("error.record.backwards", "client", l.Client, "by", back, "other", c.Place.String(), "within", (back+1)/2)}
+	case l.stamp.hi < r.reached:
+		return &LineError{l.Place, i18n.Errorf("error.record.order", "by", time.Duration(r.reached-l.stamp.hi))}
+	case back > 0:
+		if r.BackCount++; r.BackCount <= maxNamed {
+			r.Backwards = append(r.Backwards, Backward{l.Place, l.Client, back})
+		}
+	}
+	if !known {
+		c = &clientTime{}
+		r.clients.put(l.Client, c)
+		r.clients.forget(func(*clientTime) bool { return false })
+	} else {
+		l.stamp.lo = max(l.stamp.lo, c.last.lo)
+	}
+	c.last, c.at, c.Place = l.stamp, l.At.Ns, l.Place
+	r.reached = max(r.reached, l.stamp.lo)
+	l.from = stamp{lo: -1 << 63, hi: l.stamp.hi, n: l.stamp.n}
+	if l.From.Known {
+		l.from = stamp{lo: l.From.Ns - within, hi: min(l.From.Ns+within, l.stamp.hi), n: l.stamp.n}
+	}
+	return nil
+}

@@ -1,0 +1,317 @@
+package record_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	. "locklab/simulator/record"
+	"locklab/simulator/verdict"
+)
+
+// Each line that is wrong is named with its number and the reason, and the others are read.
+func TestWrongLines(t *testing.T) {
+	const good = `{"at":%d,"client":"a","event":"refused","key":"k"}` + "\n"
+	for line, want := range map[string]string{
+		``:        "",
+		"   \t\r": "",
+		`x`:       "error.record.object",
+		`[1]`:     "error.record.object",
+		`null`:    "error.record.missing field=at",
+		`"text"`:  "error.record.object",
+		`{"at":1`: "error.record.json",
+		`{"at":1,"client":"a","event":"refused","key":"k"} {}`:                              "error.record.trailing",
+		`{"client":"a","event":"refused","key":"k"}`:                                        "error.record.missing field=at",
+		`{"at":150,"event":"refused","key":"k"}`:                                            "error.record.missing field=client",
+		`{"at":150,"client":"a","key":"k"}`:                                                 "error.record.missing field=event",
+		`{"at":150,"client":"a","event":"refused"}`:                                         "error.record.missing field=key",
+		`{"at":150,"client":"a","event":"renewed","key":"k"}`:                               "error.record.missing field=ok",
+		`{"at":150,"client":"a","event":"aquired","key":"k"}`:                               "name=acquired)",
+		`{"at":150,"client":"a","event":"refused","key":"k","tokn":1}`:                      "error.record.field field=tokn",
+		`{"at":150,"client":"a","event":"refused","key":"k","token":1}`:                     "error.record.absent field=token event=refused",
+		`{"at":150,"client":"a","event":"leaving","key":"k","from":1}`:                      "error.record.absent field=from",
+		`{"at":150,"client":"a","event":"leaving","key":"k","ok":true}`:                     "error.record.absent field=ok",
+		`{"at":150,"client":"a","event":"refused","key":"k","version":1}`:                   "error.record.absent field=version",
+		`{"at":150,"client":"a","event":"read","key":"k","base":1}`:                         "error.record.absent field=base",
+		`{"at":150,"client":1,"event":"refused","key":"k"}`:                                 "error.record.type field=client value=number",
+		`{"at":150,"client":"a","event":"acquired","key":"k","token":-1}`:                   "error.record.type field=token",
+		`{"at":1.5,"client":"a","event":"refused","key":"k"}`:                               "error.record.instant",
+		`{"at":"yesterday","client":"a","event":"refused","key":"k"}`:                       "error.record.instant",
+		`{"at":"2026-11-25T09:00:00","client":"a","event":"refused","key":"k"}`:             "error.record.instant",
+		`{"at":"0001-01-01T00:00:00Z","client":"a","event":"refused","key":"k"}`:            "error.record.distance",
+		`{"at":99999999999999999999,"client":"a","event":"refused","key":"k"}`:              "error.record.distance",
+		`{"at":150,"from":151,"client":"a","event":"refused","key":"k"}`:                    "error.record.from",
+		`{"at":150,"within":"-1ms","client":"a","event":"refused","key":"k"}`:               "error.record.length",
+		`{"at":150,"within":"5","client":"a","event":"refused","key":"k"}`:                  "error.record.length",
+		`{"at":150,"v":2,"client":"a","event":"refused","key":"k"}`:                         "error.record.version version=2",
+		`{"at":150,"client":"a","event":"wrote","key":"k","version":1,"base":1}`:            "error.record.base",
+		`{"at":150,"client":"a","event":"wrote","key":"k","version":0}`:                     "error.record.base",
+		`{"at":150,"client":"a","event":"read","key":"k","version":-1}`:                     "error.record.number field=version",
+		`{"at":150,"client":"a","event":"read","key":"k","version":9999999999}`:             "error.record.number field=version",
+		`{"at":50,"client":"a","event":"refused","key":"k"}`:                                "error.record.backwards client=a by=50ns other=log:1 within=25ns",
+		`{"at":50,"client":"b","event":"refused","key":"k"}`:                                "error.record.order by=50ns",
+		`{"at":50,"within":49,"client":"b","event":"refused","key":"k"}`:                    "error.record.order by=1ns",
+		`{"at":50,"within":50,"client":"b","event":"refused","key":"k"}`:                    "",
+		`{"at":150,"client":"` + strings.Repeat("a", MaxLine) + `","event":"refused"}`:      "error.record.long",
+		`{"at":150,"client":"a","event":"refused","key":"k","note":"\u001b[31m","v":1}`:     "",
+		`{"at":150,"client":"a","event":"wrote","key":"k","ok":false,"version":0,"base":5}`: "",
+		`{"at":"1970-01-01T00:00:00.00000015Z","client":"a","event":"refused","key":"k"}`:   "",
+		`{"at":150,"client":"a","event":"ended"}`:                                           "",
+		`{"at":150,"within":"25h","client":"a","event":"refused","key":"k"}`:                "error.record.length",
+		`{"at":150,"client":"a","event":"refused","key":"k","at":"tomorrow"}`:               "error.record.instant",
+	} {
+		r := NewReader(0, Source{Name: "log", From: strings.NewReader(fmt.Sprintf(good, 100) + line + "\n" + fmt.Sprintf(good, 200))})
+		var errs []string
+		read := 0
+		for {
+			_, err := r.Next()
+			if err == io.EOF {
+				break
+			}
+			if bad := (*LineError)(nil); errors.As(err, &bad) {
+				if bad.Line != 2 || bad.Source != "log" {
+					t.Errorf("%.99s: the error is of %v", line, bad.Place)
+				}
+				errs = append(errs, bad.Err.Error())
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			read++
+		}
+		if got := strings.Join(errs, " "); want == "" && got != "" || !strings.Contains(got, want) || read < 2 || len(r.Truncated) > 0 {
+			t.Errorf("%.99s: %d lines and %q, want %q", line, read, got, want)
+		}
+	}
+}
+
+// A last line that was cut off is named, and left out; one that is whole needs no end.
+func TestTruncated(t *testing.T) {
+	whole := `{"at":100,"client":"a","event":"acquired","key":"k"}`
+	for n := range whole {
+		r := judged1(t, whole+"\n"+whole[:n])
+		if cut := strings.TrimSpace(whole[:n]) != ""; r.Lines != 1 || cut != (len(r.truncated) == 1) || cut && r.truncated[0] != (Place{"a", 2}) {
+			t.Errorf("%d bytes: %d lines, cut off are %v", n, r.Lines, r.truncated)
+		}
+	}
+	if r := judged1(t, whole+"\n"+whole); r.Lines != 2 || len(r.truncated) > 0 || r.Replaced != 1 {
+		t.Errorf("%+v", r)
+	}
+}
+
+type with struct {
+	*Result
+	truncated []Place
+}
+
+func judged1(t *testing.T, log string) with {
+	r, j := NewReader(0, Source{Name: "a", From: strings.NewReader(log)}), NewJudge(9)
+	for {
+		l, err := r.Next()
+		if err == io.EOF {
+			return with{j.Finish(), r.Truncated}
+		}
+		if err == nil {
+			err = j.Observe(l)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Several logs are read as one: by instant, and where both have a number for the key, by that. The verdicts do not depend on
+// how the lines are divided.
+func TestSeveralLogs(t *testing.T) {
+	a, b := strings.Split(strings.TrimSpace(Example), "\n"), []string{}
+	var mine []string
+	for _, l := range a {
+		if strings.Contains(l, `"b-9-1"`) {
+			b = append(b, l)
+		} else {
+			mine = append(mine, l)
+		}
+	}
+	one, two := judged(t, Example), judged(t, strings.Join(mine, "\n"), strings.Join(b, "\n"))
+	if !reflect.DeepEqual(one.Counts, two.Counts) || one.Counts[verdict.Overlap] != 1 || one.Counts[verdict.StaleWrite] != 1 {
+		t.Errorf("%v and %v", one.Counts, two.Counts)
+	}
+	seq := judged(t, // the second clock is two hours ahead, and nobody knows it
+		`{"at":100,"within":"3h","client":"a","event":"acquired","key":"k","seq":1}`+"\n"+`{"at":7200000000300,"within":"3h","client":"a","event":"leaving","key":"k","seq":4}`,
+		`{"at":150,"within":"3h","client":"b","event":"acquired","key":"k","seq":2}`+"\n"+`{"at":160,"within":"3h","client":"b","event":"leaving","key":"k","seq":3}`)
+	if seq.Counts[verdict.Overlap] != 1 || seq.Counts[verdict.Unknown] != 0 {
+		t.Errorf("%v", seq.Counts)
+	}
+}
+
+// A line in Go is what it is in JSON, and the schema has its fields.
+func TestFormat(t *testing.T) {
+	for line := range strings.Lines(Example) {
+		l, err := Parse([]byte(line))
+		if err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		again, err := json.Marshal(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if back, err := Parse(again); err != nil || !reflect.DeepEqual(back, l) {
+			t.Errorf("%s becomes %s: %v", line, again, err)
+		}
+	}
+	var schema struct {
+		Properties map[string]struct {
+			Enum []Event
+		}
+	}
+	if err := json.Unmarshal([]byte(Schema), &schema); err != nil {
+		t.Fatal(err)
+	}
+	line := reflect.TypeFor[Line]()
+	for i := range line.NumField() {
+		name, _, _ := strings.Cut(line.Field(i).Tag.Get("json"), ",")
+		if _, ok := schema.Properties[name]; !ok {
+			t.Errorf("the schema has no %s", name)
+		}
+	}
+	if len(schema.Properties) != line.NumField() || !reflect.DeepEqual(schema.Properties["event"].Enum, Events()) {
+		t.Errorf("the schema has %d fields and the events %v", len(schema.Properties), schema.Properties["event"].Enum)
+	}
+}
+
+// FuzzParse: a line is refused with a reason, or is what its JSON says again; and no log makes the judges panic.
+func FuzzParse(f *testing.F) {
+	for line := range strings.Lines(Example) {
+		f.Add(line)
+	}
+	f.Add(Example)
+	f.Add(`{"at":-1,"within":"24h","client":"a","event":"wrote","key":"k","version":1,"base":0,"token":1,"seq":2}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		l, err := Parse([]byte(text))
+		if err == nil {
+			again, err := json.Marshal(l)
+			if err != nil {
+				t.Fatal(err)
+			}
+			back, err := Parse(again)
+			if err != nil || !reflect.DeepEqual(back, l) {
+				t.Fatalf("%q becomes %s: %v", text, again, err)
+			}
+		}
+		r, j := NewReader(time.Millisecond, Source{Name: "a", From: strings.NewReader(text)}, Source{Name: "b", From: strings.NewReader(text)}), NewJudge(3)
+		for {
+			l, err := r.Next()
+			if err == io.EOF {
+				break
+			}
+			if err == nil {
+				err = j.Observe(l)
+			}
+			if bad := (*LineError)(nil); err != nil && !errors.As(err, &bad) {
+				t.Fatal(err)
+			}
+		}
+		for _, f := range j.Finish().Findings {
+			f.Window()
+		}
+	})
+}
+
+// logged writes the log of so many leases, of eight clients in turn on each of a hundred keys; now and then one is late.
+func logged(w io.Writer, leases int) {
+	now := int64(1e18)
+	for i := range leases {
+		key, c := i%100, i/100%8
+		if i%100 == 0 {
+			now += 5e6
+		}
+		for n, e := range []string{`"acquired"`, `"read","version":0`, `"wrote"`, `"leaving"`, `"released","ok":true`} {
+			fmt.Fprintf(w, `{"at":%d,"client":"host-%d-%d","event":%s,"key":"order:%d"}`+"\n", now+int64(i%100*10+n), key, c, e, key)
+		}
+	}
+}
+
+// BenchmarkJudge judges a million lines.
+func BenchmarkJudge(b *testing.B) {
+	name := filepath.Join(b.TempDir(), "log")
+	f, err := os.Create(name)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var text bytes.Buffer
+	logged(&text, 200_000)
+	f.Write(text.Bytes())
+	f.Close()
+	for b.Loop() {
+		f, err := os.Open(name)
+		if err != nil {
+			b.Fatal(err)
+		}
+		r, j := NewReader(0, Source{Name: "log", From: f}), NewJudge(3)
+		for {
+			l, err := r.Next()
+			if err == io.EOF {
+				break
+			}
+			if err == nil {
+				err = j.Observe(l)
+			}
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+		f.Close()
+		if got := j.Finish(); got.Lines != 1_000_000 || got.Verdicts[0] != verdict.Holds {
+			b.Fatalf("%d lines, %v", got.Lines, got.Verdicts)
+		}
+	}
+}
+
+// Memory depends on the open leases, and not on the lines: neither on the keys nor on the clients that there were.
+func TestMemory(t *testing.T) {
+	in, out := io.Pipe()
+	const leases = 60_000
+	go func() {
+		for i := range leases {
+			fmt.Fprintf(out, `{"at":%d,"client":"c%d","event":"acquired","key":"k%d"}`+"\n"+`{"at":%d,"client":"c%d","event":"leaving","key":"k%d"}`+"\n", 2*i, i, i, 2*i+1, i, i)
+		}
+		out.Close()
+	}()
+	r, j := NewReader(0, Source{Name: "log", From: in}), NewJudge(3)
+	var first, last runtime.MemStats
+	for n := 0; ; n++ {
+		l, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		if err == nil {
+			err = j.Observe(l)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n == leases {
+			runtime.GC()
+			runtime.ReadMemStats(&first)
+		}
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&last)
+	if last.HeapAlloc > first.HeapAlloc*3/2+1<<20 {
+		t.Errorf("%d bytes after the first half, and %d at the end", first.HeapAlloc, last.HeapAlloc)
+	}
+	if got := j.Finish(); got.Acquired != leases || got.Forgotten < leases/2 {
+		t.Errorf("%d leases, %d keys were forgotten", got.Acquired, got.Forgotten)
+	}
+	t.Log(first.HeapAlloc>>20, "MiB", last.HeapAlloc>>20, "MiB")
+}
