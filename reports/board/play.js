@@ -254,7 +254,7 @@ function drawEnd() {
     : say("play.reached", { harm, faults: total(at), steps: at.steps, par: at.goal ? at.goal.par : "?" });
   return el(state.proved ? "div.end" : "div.end.harmful", el("p", words),
     level ? [el("p", el("b", say("play.learn") + " "), own(level.learn)), el("p", el("b", say("play.question") + " "), own(level.question), " ",
-      link("lesson.interview." + level.topic, "explain interview " + level.topic))] : null,
+      link(["lesson.interview", level.topic].filter(Boolean).join("."), `explain interview ${level.topic}`.trim()))] : null,
     level && level.number < DATA.levels.length ? button(say("board.next"), next, ".main") : null);
 }
 

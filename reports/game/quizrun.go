@@ -163,6 +163,9 @@ func (z *Quiz) verdict(c Cell, _ bool) ([]candidate, error) {
 }
 
 func (z *Quiz) verdictOf(c Cell, o *played) (*Question, error) {
+	if slices.Contains(o.Verdicts, verdict.Fenced) { // in a grid that word stands for the overlap
+		return nil, nil
+	}
 	right, stop := o.Verdicts[0], len(o.History.Events)
 	for _, f := range o.Judgement.Findings {
 		if f.Verdict == right {

@@ -233,7 +233,7 @@ func (t *Session) sayLesson() {
 	}
 	for _, lang := range t.Out.Langs() {
 		t.Out.Wrap("  "+text.Label(text.Say(lang, "play.learn")), levelText(t.level, "learn")(lang))
-		t.Out.Wrap("  "+text.Label(text.Say(lang, "play.question")), levelText(t.level, "question")(lang)+" (locklab explain interview "+t.level.Topic+")")
+		t.Out.Wrap("  "+text.Label(text.Say(lang, "play.question")), levelText(t.level, "question")(lang)+" ("+strings.TrimSpace("locklab explain interview "+t.level.Topic)+")")
 	}
 	if t.number < len(play.Levels()) {
 		t.Out.Next(fmt.Sprintf("locklab play --level %d", t.number+1))

@@ -6,12 +6,14 @@ package game
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"locklab/faults"
 	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/scenarios/play"
 	"locklab/simulator"
+	"locklab/simulator/history"
 	"locklab/simulator/verdict"
 )
 
@@ -65,12 +67,24 @@ func move(p *play.Position, m play.Move, lang string) string {
 		return text.Say(lang, "play.unsent", "what", said)
 	case m.Choice.Verb == simulator.Orphaned:
 		return orphan(p, m, lang)
+	case m.Choice.Verb == simulator.Resume && said != "":
+		return text.Say(lang, "play.wakes", "what", said, "time", reports.Span(p.Now-pausedAt(p, int(m.Choice.Client))))
 	case said != "":
 		return said
 	case m.Choice.Verb == simulator.Start:
 		return text.Say(lang, "play.start", "client", fmt.Sprintf("c%d", m.Choice.Client))
 	}
 	return m.Name // nothing that a run shows
+}
+
+// pausedAt is the true time at which a client, from 1, was paused last.
+func pausedAt(p *play.Position, client int) (at time.Duration) {
+	for _, e := range p.Outcome.History.Events {
+		if e.Kind == history.Pause && e.Client == client {
+			at = e.At
+		}
+	}
+	return at
 }
 
 // orphan describes the arrival of a request for whose answer nobody waits any more, by its message.

@@ -12,7 +12,7 @@ func (t *Teacher) Judging() error {
 	if err := t.texts(labelled{"judge.format", "judging.format"}); err != nil {
 		return err
 	}
-	t.verbatim(record.Example)
+	t.out.Printf("\n%s", record.Example) // as it is to be copied, like the code below
 	if err := t.texts(labelled{"judge.order", "judging.order"}, labelled{"judge.certain", "judging.certain"}); err != nil {
 		return err
 	}
@@ -30,11 +30,7 @@ func (t *Teacher) Judging() error {
 		}
 	}
 	err := t.texts(labelled{"judge.not", "judging.not"}, labelled{"judge.memory", "judging.memory"}, labelled{"judge.go", "judging.go"})
-	t.verbatim(record.Python)
-	t.verbatim(record.Java)
+	t.out.Printf("\n%s\n%s", record.Python, record.Java)
 	t.out.Next("locklab judge --schema", "locklab judge events.jsonl", "locklab live contend --record events.jsonl")
 	return err
 }
-
-// verbatim prints code as it is to be copied.
-func (t *Teacher) verbatim(code string) { t.out.Printf("\n%s", code) }

@@ -17,7 +17,7 @@ var DemoLocks = []string{"setnx", "setnx-expire", "getset", "token", "watchdog",
 
 // DemoRaces are the best-known races of these locks, as many as fit on a screen.
 var DemoRaces = []string{
-	"R01", "R02", "R03", "R04", "R06", "R09", "R14", "R15", "R16", "R18", "R18F", "R21", "R24", "R25", "R32",
+	"R01", "R02", "R03", "R09", "R14", "R15", "R16", "R18", "R18F", "R21", "S5", "R24", "R25", "R32",
 }
 
 // Grid turns outcomes into what charts draw. A nil outcome was not played.

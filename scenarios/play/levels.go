@@ -22,14 +22,14 @@ type Level struct {
 	Harm     verdict.Word // to be brought about, if it can be
 	Attempts int          // of each client; 0: 2
 	Fenced   bool
-	Topic    string // of "locklab explain interview"
+	Topic    string // of "locklab explain interview"; "": its long answer
 }
 
 // levels are the course, in the order of the articles and of what a lock learned from the
 // one before it.
 var levels = []Level{
-	{ID: "mutex", Lock: "mutex", Harm: verdict.Overlap, Topic: "two-commands"},
-	{ID: "crash", Lock: "setnx", Budget: "crash=1", Harm: verdict.Deadlock, Topic: "ttl"},
+	{ID: "mutex", Lock: "mutex", Harm: verdict.Overlap},
+	{ID: "crash", Lock: "setnx", Budget: "crash=1", Harm: verdict.Deadlock},
 	{ID: "lost-reply", Lock: "setnx", Budget: "lose-reply=1", Harm: verdict.Orphan, Topic: "testing"},
 	{ID: "two-commands", Lock: "setnx-expire", Budget: "crash=1", Harm: verdict.Deadlock, Topic: "two-commands"},
 	{ID: "lease", Lock: "setnx-expire", Budget: "pause=1", Harm: verdict.Overlap, Topic: "ttl"},
