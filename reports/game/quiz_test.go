@@ -136,7 +136,7 @@ func TestLevelTexts(t *testing.T) {
 				}
 			}
 		}
-		if !text.In("en").Has("interview." + l.Topic + ".question") {
+		if l.Topic != "" && !text.In("en").Has("interview."+l.Topic+".question") {
 			t.Errorf("level %s: there is no interview topic %s", l.ID, l.Topic)
 		}
 	}
