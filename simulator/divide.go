@@ -7,7 +7,7 @@ import (
 )
 
 // A part of the rest belongs to a client: its requests that are under way although it does not wait for them any more. The
-// budget of faults and the resource belong to nobody.
+// budget of faults and the resource belong to no client.
 
 // DeadPart is the part of a client that has died.
 func DeadPart() ClientPart { return ClientPart{node.ClientProcess{Dead: true}} }
@@ -36,7 +36,7 @@ func (ps Parts) WithOrphans(r RestPart, other *RestPart) RestPart {
 	return r
 }
 
-// Orphaned reports whether a request is under way for which nobody waits.
+// Orphaned reports whether a request is under way for which no client waits.
 func (r *RestPart) Orphaned() bool { return r.orphans != 0 }
 
 // WithBudgetOf is the rest with the faults that another one has left.

@@ -21,7 +21,7 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// judgeFlags are what a log is judged with.
+// judgeFlags are the flags of "locklab judge".
 type judgeFlags struct {
 	within   time.Duration
 	findings int

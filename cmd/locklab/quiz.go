@@ -70,7 +70,7 @@ func lessonNames() (names []string) {
 	return append(names, played...)
 }
 
-// scope is what the flags ask for.
+// scope returns the scope that the flags name.
 func (q *quizFlags) scope(e *env) (s game.Scope, err error) {
 	s.Difficulty = q.difficulty
 	locks, err := q.locks.pick([]lock.Entry{})

@@ -37,7 +37,7 @@ func (r Row) Title(lang string) string { return text.LockTitle(r.ID, lang) }
 type Column struct {
 	ID   string
 	Race string // the race it plays ("R18"), or ""
-	// BareMajority: a lock with Row.Majority gets no more votes than it needs, since its other requests are lost.
+	// BareMajority: a lock with Row.Majority gets a bare majority of votes, since its other requests are lost.
 	BareMajority bool
 }
 

@@ -69,7 +69,7 @@ type timelinePlot struct {
 	bar, node    vg.Length // heights
 }
 
-// A fold is attempts of a client that are counted and not drawn: they are told in one row with the attempt
+// A fold is attempts of a client that are counted and not drawn: they share one row with the attempt
 // before them.
 type fold struct {
 	client      int
@@ -207,7 +207,7 @@ func (p *timelinePlot) folded(event int) *fold {
 	return nil
 }
 
-// placeOf is where an instant is; between two events time runs evenly.
+// placeOf returns the place of an instant; between two events time runs evenly.
 func (p *timelinePlot) placeOf(at int64) vg.Length {
 	i := slices.IndexFunc(p.at, func(t int64) bool { return t >= at })
 	switch {
@@ -219,7 +219,7 @@ func (p *timelinePlot) placeOf(at int64) vg.Length {
 	return p.x[i-1] + vg.Length(float64(at-p.at[i-1])/float64(p.at[i]-p.at[i-1]))*(p.x[i]-p.x[i-1])
 }
 
-// above is how many clients stand above the servers; the others stand below.
+// above counts the clients that stand above the servers; the others stand below.
 func (p *timelinePlot) above() int { return (len(p.clients) + 1) / 2 }
 
 func (p *timelinePlot) nodeLeast() vg.Length {
@@ -298,7 +298,7 @@ func (p *timelinePlot) overlaps() {
 	}
 }
 
-// until is where the n-th state ends.
+// until returns the place at which the n-th state ends.
 func (p *timelinePlot) until(n int) vg.Length {
 	if n+1 < len(p.States) {
 		return p.x[p.States[n+1].Event]

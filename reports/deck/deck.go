@@ -18,7 +18,7 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// Views are what the file shows: one slide at a time, or all of them for paper.
+// Views list the ways to show the file: one slide at a time, or all of them for paper.
 var Views = []string{"slides", "handout", "worksheet", "key"}
 
 // A Page is a lesson with what its file says of itself.
@@ -184,7 +184,7 @@ func (d *document) Style() template.CSS { return template.CSS(deckStyle + motion
 // Script is the script of the page.
 func (d *document) Script() template.JS { return template.JS(motion.Script + deckScript) }
 
-// Data is what the script plays, as JSON that ends no element.
+// Data returns the runs that the script plays, as JSON that ends no element.
 func (d *document) Data() (template.JS, error) {
 	texts := map[string]string{}
 	for _, prefix := range []string{"motion.", "lesson."} {

@@ -139,7 +139,7 @@ func Names() []string {
 	return names
 }
 
-// Options are what can be chosen of a lesson.
+// Options hold the choices of a lesson.
 type Options struct {
 	Lang      string
 	Minutes   int // of the whole; each step has one at least. 0: as many as the steps need, and at most usualMinutes

@@ -361,7 +361,7 @@ func (t *Table) hint(r *asked) (any, error) {
 	return hintOf(r.ctx, t.game, p, w, r.Harm)
 }
 
-// noWay is why there is no way to the harm: an error. Only a player who gives up is told that there can be none.
+// noWay returns the reason why there is no way to the harm: an error. That there can be none is the answer to giving up only.
 func (t *Table) noWay(r *asked, w play.Way, err error) (any, error) {
 	switch {
 	case err != nil:

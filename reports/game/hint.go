@@ -80,8 +80,8 @@ func firstOf(g *play.Game, p *play.Position, steps []play.Step, r reason) simula
 	return own
 }
 
-// reasonOf is the first event of a way that matters. That somebody is refused or waits in vain matters only where nothing
-// else does; that somebody gets in, only after what another client has to do first for its own sake.
+// reasonOf returns the first event of a way that matters. A refusal, or a wait without result, matters only where nothing
+// else does; an entry, only after what another client has to do first for its own sake.
 func reasonOf(g *play.Game, steps []play.Step, harm verdict.Word) reason {
 	var vain, enters *reason
 	for i := range steps {
@@ -237,7 +237,7 @@ func faultName(g *play.Game, c simulator.Choice) string {
 	return ""
 }
 
-// struckWords is the state of what a fault strikes: of the client, or of whoever is inside by a server's key.
+// struckWords is the state of what a fault strikes: of the client, or of the client that is inside by a server's key.
 func struckWords(lang string, g *play.Game, s *play.Step) string {
 	at := reports.StateOf(s.Before)
 	client := int(s.Choice.Client)
@@ -270,7 +270,7 @@ func struckWords(lang string, g *play.Game, s *play.Step) string {
 	return text.Say(lang, "play.hint.at."+key, "client", clientWord(client), "left", seconds(lease-s.Before.End))
 }
 
-// ownerIn is whose the key on a server is, both from 1; 0: nobody's.
+// ownerIn returns the owner of the key on a server, both from 1; 0: there is none.
 func ownerIn(s reports.State, node int) int {
 	if node < 1 || node > len(s.Keys) || !s.Keys[node-1].Held {
 		return 0
@@ -278,7 +278,7 @@ func ownerIn(s reports.State, node int) int {
 	return s.Keys[node-1].Owner
 }
 
-// insiderBut is a client that is inside, other than one; 0: nobody is.
+// insiderBut returns a client that is inside, other than one; 0: there is none.
 func insiderBut(s reports.State, but int) int {
 	for c, at := range s.Clients {
 		if at.Stage == verdict.Inside && c+1 != but {
@@ -288,7 +288,7 @@ func insiderBut(s reports.State, but int) int {
 	return 0
 }
 
-// leaseOf is when the first key of a client ends; 0: it has none.
+// leaseOf returns the end of the first key of a client; 0: it has none.
 func leaseOf(s reports.State, client int) (until time.Duration) {
 	for _, k := range s.Keys {
 		if k.Held && k.Owner == client && (until == 0 || k.Until < until) {

@@ -98,7 +98,7 @@ var kinds = []struct {
 	{"inside", (*Quiz).inside}, {"reply", (*Quiz).reply}, {"verdict", (*Quiz).verdict}, {"survivor", (*Quiz).survivor},
 }
 
-// NoQuestionError is what Next returns after the last question.
+// NoQuestionError ends Next after the last question.
 type NoQuestionError struct{ Asked int }
 
 func (e *NoQuestionError) Error() string { return "quiz: " + e.Message().String() }

@@ -56,7 +56,7 @@ func servedAt(o *played, n int) (s served, ok bool) {
 	return s, true
 }
 
-// tells reports whether an answer surprises whoever asks: the key is free though somebody is inside, or is not the client's
+// tells reports whether an answer surprises the client that asks: the key is free though a client is inside, or is not the client's
 // own though it is inside or releases.
 func (s *served) tells(o *played) bool {
 	client := o.History.Events[s.answer].Client
@@ -136,7 +136,7 @@ func (z *Quiz) replyAt(c Cell, o *played, s served) (*Question, error) {
 	return q, nil
 }
 
-// ruleWords says what a command does, whoever's the key is.
+// ruleWords says what a command does, by the owner of the key.
 func ruleWords(lang, command string) string {
 	words := strings.Fields(command)
 	rule := "quiz.rule." + asking[words[0]]

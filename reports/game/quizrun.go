@@ -121,7 +121,7 @@ func wrongInside(lang string, o *played, n int, set, in []int) string {
 	return text.Join(lang, "quiz.sentences", all)
 }
 
-// entered is when a client got in last before the event at index n.
+// entered returns the time at which a client got in last before the event at index n.
 func entered(o *played, client, n int) string {
 	for i := n - 1; i >= 0; i-- {
 		if e := &o.History.Events[i]; e.Kind == history.Enter && e.Client == client && !slices.Contains(o.inside(i), client) {

@@ -87,7 +87,7 @@ func pausedAt(p *play.Position, client int) (at time.Duration) {
 	return at
 }
 
-// orphan describes the arrival of a request for whose answer nobody waits any more, by its message.
+// orphan describes the arrival of a request whose sender waits for no answer any longer, by its message.
 func orphan(p *play.Position, m play.Move, lang string) string {
 	e := m.Run.Events[len(p.Outcome.History.Events)]
 	what := strings.ToUpper(e.Name())
@@ -110,7 +110,7 @@ func isDead(p *play.Position, client int8) bool {
 	return client > 0 && reports.StateOf(p.Outcome.History).Clients[client-1].Stage == verdict.Dead
 }
 
-// judged says whether the answer is right that a harm, "" for any, cannot be brought about.
+// judged returns the verdict on the answer that a harm, "" for any, cannot be brought about.
 func judged(g *play.Game, truth play.Truth, harm verdict.Word) Words {
 	switch {
 	case !truth.Known:

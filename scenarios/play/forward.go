@@ -11,7 +11,7 @@ import (
 )
 
 // Forward makes the moves after choices that are no choice: the only one that is possible, unless it is a fault, and
-// one that nobody can notice. It stops where harm has just happened; "": any harm.
+// one that no client can notice. It stops where harm has just happened; "": any harm.
 func (g *Game) Forward(choices []simulator.Choice, harm verdict.Word) ([]simulator.Choice, error) {
 	had := 0
 	if n := len(choices); n > 0 {
@@ -87,7 +87,7 @@ func (g *Game) forced(choices []simulator.Choice) (simulator.Choice, bool, error
 	return simulator.Choice{}, false, nil
 }
 
-// unnoticed reports whether nobody can notice the arrival of a request for whose answer nobody waits: it can only
+// unnoticed reports whether no client can notice the arrival of a request whose sender has ended its wait: it can only
 // read, now and at any later time.
 func unnoticed(events []history.Event) bool {
 	for _, e := range events {

@@ -15,7 +15,7 @@ type Step struct {
 	Before, Run *history.History
 }
 
-// Events are what the choice adds to the run.
+// Events are those that the choice adds to the run.
 func (s *Step) Events() []history.Event { return s.Run.Events[len(s.Before.Events):] }
 
 // Steps are the choices of a way from the index first on.

@@ -13,7 +13,7 @@ type Truth struct {
 	Known bool // false: the search ended before it knew
 }
 
-// Truth is what is known of a harm, "" for any: of a level what its file says, and otherwise what a search of the game
+// Truth holds the known facts of a harm, "" for any: of a level what its file says, and otherwise what a search of the game
 // finds, within MaxStates. An error is ctx's.
 func (g *Game) Truth(ctx context.Context, harm verdict.Word) (Truth, error) {
 	for _, l := range levels {

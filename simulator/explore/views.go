@@ -26,9 +26,9 @@ import (
 //
 // A client has everything that bears its name: its process, its requests under way, also when it has given up or died
 // (a ghost), and what the judges know of it. In what is shared it is named: the owner of a key is the client of the
-// view, another one, or nobody that can still act. These are never mixed up: of the clients of a world one at most is the
-// owner, and a key of nobody stays nobody's. A client that has come to its end begins anew as another one; its former name
-// is nobody's, or that of a ghost. So an attempt of a process is a client of its own.
+// view, another one, or none that can still act. These are never mixed up: of the clients of a world one at most is the
+// owner, and a key without an owner stays so. A client that has come to its end begins anew as another one; its former name
+// has no owner, or is that of a ghost. So an attempt of a process is a client of its own.
 //
 // Not looked for are STALE-WRITE and FENCED (versions of the resource are not kept apart), and what a run that has ended
 // shows.
@@ -44,9 +44,7 @@ type Proof struct {
 	Views, Worlds, Transitions int
 	Histories                  int
 	// Harms are the verdicts that some world of two has come to. It may be that no run does.
-	Harms []verdict.Word
-	// Stuck are shared parts in which a key that nobody can remove lasts without end (DEADLOCK), or until its lease ends
-	// (ORPHAN).
+	Harms   []verdict.Word
 	Closed  bool // nothing is new: what is not among the harms is impossible
 	Assumed simulator.Assumptions
 	Lengths []simulator.Length
@@ -95,7 +93,7 @@ type NotProvableError struct{ Why i18n.Message }
 
 func (e *NotProvableError) Error() string { return fmt.Sprint(e.Why) }
 
-// shared is what all clients share, with the clients that it names as the first outsiders.
+// shared holds the parts that all clients share, with the clients that it names as the first outsiders.
 type shared struct {
 	nodes       [simulator.MaxNodes]uint32
 	rest, judge uint32
@@ -570,7 +568,7 @@ func (p *prover) permutations(n int) [][]int {
 	return p.orders[n]
 }
 
-// proof is what was shown.
+// proof returns what the views have shown.
 func (p *prover) proof(why *NotProvableError) *Proof {
 	r := &p.proved
 	if why != nil {

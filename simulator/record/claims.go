@@ -17,7 +17,7 @@ import (
 //     another's section is one if its client had left its own before it called, or if its token is not the highest.
 //   - FENCED: a write was refused whose client had left its section, or whose token is not the highest, and no stale
 //     one was accepted on that key.
-//   - STARVED: one client is overtaken ten times, if no more than eight clients use the key. That nobody
+//   - STARVED: one client is overtaken ten times, if no more than eight clients use the key. That no client
 //     wins is not claimed: a key may have been left.
 func Claimed() []verdict.Word {
 	return []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.Fenced, verdict.Starved}

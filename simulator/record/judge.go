@@ -117,7 +117,7 @@ type slot struct {
 	used    int64
 }
 
-// noSlot is the slot of a section whose slot was given to another client. The monitor is shown no more of it.
+// noSlot is the slot of a section whose slot was given to another client. The monitor gets nothing further of it.
 const noSlot = -1
 
 // wrote is an accepted write.
@@ -130,7 +130,7 @@ type wrote struct {
 	ok, inside    bool
 }
 
-// server is what the monitor knows of the run: eight clients, and a server that it does not see.
+// server is the head of the run for the monitor: eight clients, and a server that it does not see.
 var server = verdict.CaseOf(&history.History{Clients: verdict.MaxClients, Nodes: 1, Key: "key"})
 
 func newKeyJudge(j *Judge, key string) *keyJudge {
@@ -384,7 +384,7 @@ func (k *keyJudge) leftBy(client string) *section {
 	return nil
 }
 
-// answer is what a release has said.
+// answer is that of a release.
 func (k *keyJudge) answer(s *section, slot int, l *Entry) {
 	if s == nil || s.answered || l.Event != Released {
 		k.judge.NoEntry++

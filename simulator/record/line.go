@@ -5,7 +5,7 @@
 // sees, and [Of] writes a run of the lab. A [Reader] reads the logs of several machines as one,
 // and a [Judge] judges it in memory that depends on the open leases and not on the log.
 //
-// The judges are those of package verdict, as far as they can see: a log has no server, so nobody
+// The judges are those of package verdict, as far as they can see: a log has no server, so no judge
 // knows whether a key existed. What follows, verdict by verdict, is at [Claimed].
 //
 // Clocks of several machines differ, so an instant is an interval ([stamp]). A verdict is claimed

@@ -34,7 +34,7 @@ type section struct {
 	stale []*late // writes of others that are stale if it was inside
 }
 
-// maxPairs is the number of clients that a section may have met, and that are kept while nobody knows whether it was
+// maxPairs is the number of clients that a section may have met, and that are kept while it is unknown whether it was
 // still inside; the others are counted. It is small because a client that has died meets all others.
 const maxPairs = 8
 

@@ -95,8 +95,8 @@ func (l *lease) Release(ctx context.Context) error {
 	return err
 }
 
-// Answer is what a lock says by an error of its release, renewal or check, as OK and Note of a line:
-// states says whether no error means that the lock was still the caller's.
+// Answer translates the error of a lock's release, renewal or check, as OK and Note of a line:
+// states reports whether no error means that the lock was still the caller's.
 func Answer(err error, states bool) (ok *bool, note string) {
 	switch {
 	case err == nil && states:
