@@ -231,7 +231,7 @@ function motion(run, words, o = {}) {
     const text = ms(t);
     if (text !== number && X[i] - said > 7 * text.length + 14) {
       number = text;
-       label(X[i], axis + 15, text, "motion-small motion-time", "middle");
+      label(X[i], axis + 15, text, "motion-small motion-time", i ? "middle" : "start");
       said = X[i];
       put("line", { x1: X[i], x2: X[i], y1: axis, y2: axis + 4, class: "motion-axis" });
     }
