@@ -113,7 +113,7 @@ func MigrateOf(c int, d time.Duration) simulator.Choice {
 }
 
 `, len(faults.All())),
-	list: "faults/faults.go", at: "\n\t\tReturn,\n", line: "\t\tMigrate,\n",
+	list: "faults/faults.go", at: "\n\t\tServerList,\n", line: "\t\tMigrate,\n",
 }
 
 const migrateTexts = `[en]
