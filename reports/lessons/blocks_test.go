@@ -35,7 +35,7 @@ func everyPage() []string {
 // plain is the words of Markdown without its marks.
 func plain(markdown string) []string {
 	markdown = regexp.MustCompile("(?m)^[|-]+$|^#+ |^- ").ReplaceAllString(markdown, "")
-	return bare(regexp.MustCompile("\\\\([\\\\*_<>\\[\\]#|])").ReplaceAllString(markdown, "$1"))
+	return bare(regexp.MustCompile(`\\([\\*_<>\[\]#|])`).ReplaceAllString(markdown, "$1"))
 }
 
 // bare is the words of a text without bars and backquotes, which are marks of Markdown and in code.
