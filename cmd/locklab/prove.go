@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"locklab/reports"
 	"locklab/reports/certificate"
@@ -41,6 +40,7 @@ type proofJSON struct {
 	Strategy string         `json:"strategy"`
 	Budget   string         `json:"budget"`
 	Closed   bool           `json:"closed"`
+	Scope    string         `json:"scope"` // any, or instants: only those that were searched
 	Refused  string         `json:"refused,omitempty"`
 	Proved   []verdict.Word `json:"proved"`
 	Open     []verdict.Word `json:"open"`
@@ -60,8 +60,7 @@ func (p *proveFlags) run(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	p.Bounds.Budget = budget
-	began := time.Now()
+	p.Bounds.Budget, p.Progress = budget, searchProgress(e)
 	proof, err := study.Prove(e.ctx, entry, p.Bounds, endless)
 	if stoppedBy(err) {
 		return noAnswer("error.stopped")
@@ -69,7 +68,7 @@ func (p *proveFlags) run(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := e.show(p.toJSON(proof), func() error { return p.print(e, proof, time.Since(began)) }); err != nil {
+	if err := e.show(p.toJSON(proof), func() error { return p.print(e, proof) }); err != nil {
 		return err
 	}
 	if proof.Refused != nil || len(proof.Open) > 0 {
@@ -79,7 +78,7 @@ func (p *proveFlags) run(e *env, args []string) error {
 }
 
 func (p *proveFlags) toJSON(proof *study.Proof) proofJSON {
-	j := proofJSON{Version: schema, Strategy: proof.Search.Strategy.ID, Budget: p.budget, Closed: proof.Closed, Proved: words(proof.Proved()), Open: words(proof.Open),
+	j := proofJSON{Version: schema, Strategy: proof.Search.Strategy.ID, Budget: p.budget, Closed: proof.Closed, Scope: proof.Search.Scope(), Proved: words(proof.Proved()), Open: words(proof.Open),
 		Broken: []witnessJSON{}, Views: proof.Views, Worlds: proof.Worlds, Moves: proof.Transitions, Assumed: []string{}}
 	if proof.Refused != nil {
 		j.Refused = whyNot(proof, "en")
@@ -92,12 +91,18 @@ func (p *proveFlags) toJSON(proof *study.Proof) proofJSON {
 	return j
 }
 
-// broken are the shortest ways that searches have found to what views do not exclude.
-func broken(proof *study.Proof) (all []study.Witness) {
+// A brokenBy is a verdict with the shortest way to it that a search of so many clients has found.
+type brokenBy struct {
+	study.Witness
+	clients int
+}
+
+// broken lists what searches have found of that which views do not exclude.
+func broken(proof *study.Proof) (all []brokenBy) {
 	for _, s := range proof.Broken {
 		for _, w := range s.Witnesses {
-			if slices.Contains(proof.Harms, w.Verdict) && !slices.ContainsFunc(all, func(o study.Witness) bool { return o.Verdict == w.Verdict }) {
-				all = append(all, w)
+			if slices.Contains(proof.Harms, w.Verdict) && !slices.ContainsFunc(all, func(o brokenBy) bool { return o.Verdict == w.Verdict }) {
+				all = append(all, brokenBy{w, s.Bounds.Clients})
 			}
 		}
 	}
@@ -113,9 +118,9 @@ func whyNot(proof *study.Proof, lang string) string {
 	return proof.Refused.Error()
 }
 
-func (p *proveFlags) print(e *env, proof *study.Proof, took time.Duration) error {
+func (p *proveFlags) print(e *env, proof *study.Proof) error {
 	lock := proof.Search.Strategy
-	e.Sentence("prove.head", "lock", lock.Heading(), "faults", p.faults(e, proof))
+	e.Sentence("prove.head", "lock", lock.Heading(), "faults", p.faults(e, proof), "when", e.Say("certificate.proved.when."+proof.Search.Scope()))
 	if proof.Refused != nil {
 		for _, lang := range e.Langs() {
 			e.Wrap("  ", text.Say(lang, "prove.refused", "why", whyNot(proof, lang)))
@@ -128,7 +133,7 @@ func (p *proveFlags) print(e *env, proof *study.Proof, took time.Duration) error
 	}
 	all := broken(proof)
 	for _, w := range all {
-		e.Wrap("  "+text.Pad(string(w.Verdict), 10), e.Say("prove.broken", "clients", fmt.Sprint(clientsOf(proof, w)), "par", fmt.Sprint(w.Par), "steps", fmt.Sprint(w.Steps)))
+		e.Wrap("  "+text.Pad(string(w.Verdict), 10), e.Say("prove.broken", "clients", fmt.Sprint(w.clients), "par", fmt.Sprint(w.Par), "steps", fmt.Sprint(w.Steps)))
 	}
 	for _, w := range proof.Open {
 		e.Wrap("  "+text.Pad(string(w), 10), e.Say("prove.open"))
@@ -149,19 +154,9 @@ func (p *proveFlags) print(e *env, proof *study.Proof, took time.Duration) error
 			e.Wrap("  - ", line)
 		}
 	}
-	e.Sentence("prove.size", "views", fmt.Sprint(proof.Views), "worlds", fmt.Sprint(proof.Worlds), "moves", fmt.Sprint(proof.Transitions), "seconds", fmt.Sprintf("%.1f", took.Seconds()))
+	e.Sentence("prove.size", "views", fmt.Sprint(proof.Views), "worlds", fmt.Sprint(proof.Worlds), "moves", fmt.Sprint(proof.Transitions))
 	e.Next("locklab explore "+lock.ID+" --budget '"+string(p.Bounds.Budget)+"' --timing any", "locklab explain "+lock.ID)
 	return nil
-}
-
-// clientsOf is the number of clients of the search that has found a way.
-func clientsOf(proof *study.Proof, w study.Witness) int {
-	for _, s := range proof.Broken {
-		if slices.ContainsFunc(s.Witnesses, func(o study.Witness) bool { return o.Trace.Link() == w.Trace.Link() }) {
-			return s.Bounds.Clients
-		}
-	}
-	return 0
 }
 
 // faults says which faults may strike, and how often.

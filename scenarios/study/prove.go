@@ -2,6 +2,7 @@ package study
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -69,7 +70,14 @@ func Prove(ctx context.Context, entry lock.Entry, b Bounds, endless bool) (*Proo
 	if p.Proof, err = explore.ProveFor(ctx, m, endless, proofViews); err != nil {
 		return nil, err
 	}
-	p.Search.Result = &explore.Result{Complete: p.Closed, Lengths: p.Lengths, Assumed: p.Assumed, Symmetry: true, Histories: p.Histories, Repeated: p.Closed}
+	p.Search.Result = &explore.Result{Complete: p.Closed, Lengths: p.Lengths, Measures: p.Measures, Assumed: p.Assumed, Symmetry: true,
+		Histories: p.Histories, Repeated: p.Closed, Triggered: p.Triggered}
+	if names := p.Search.Untriggered(); p.Refused == nil && names != nil { // nothing is said of them
+		p.Closed, p.Refused = false, &explore.NotProvableError{Why: i18n.New("prove.untriggered", "faults", strings.Join(names, ", "))}
+	}
+	if p.Refused != nil {
+		return p, nil
+	}
 	for _, harm := range p.Harms {
 		s, err := p.witness(ctx, entry, b, harm)
 		switch {
@@ -92,15 +100,30 @@ func (p *Proof) witness(ctx context.Context, entry lock.Entry, b Bounds, harm ve
 	if i := slices.IndexFunc(p.Broken, finds); i >= 0 {
 		return p.Broken[i], nil
 	}
-	for _, size := range [][2]int{{2, 1}, {2, 2}, {3, 1}} {
+	for _, size := range p.sizes() {
 		few := b
-		few.Clients, few.Attempts, few.MaxStates = size[0], size[1], witnessStates
+		few.Clients, few.Attempts, few.MaxStates = size.clients, size.attempts, witnessStates
+		few.Budget = faults.Budget(strings.ReplaceAll(string(b.Budget), "=1", fmt.Sprintf("=%d", size.faults)))
+		if !p.Endless {
+			few.Budget = b.Budget
+		}
 		s, err := Explore(ctx, entry, few)
 		if err != nil || finds(s) {
 			return s, err
 		}
 	}
 	return nil, nil
+}
+
+// A size is that of a search for a witness. Of faults there are as many of each kind, where none is ever used up.
+type size struct{ clients, attempts, faults int }
+
+func (p *Proof) sizes() []size {
+	sizes := []size{{2, 1, 1}, {2, 2, 1}, {3, 1, 1}}
+	if p.Endless {
+		sizes = append(sizes, size{2, 1, 2}, size{2, 1, 4}, size{2, 1, 8})
+	}
+	return sizes
 }
 
 // Proved are the verdicts that are impossible for any number of clients.

@@ -148,6 +148,10 @@
 // machine to machine; and a checkpoint of all of them at one layer. A machine that is lost
 // loses the search back to that. No search of the lab is that large.
 //
+// # Any number of clients
+//
+// [ProveFor] computes what any number of clients can come to, from views of one client; see views.go.
+//
 // # Incomplete searches
 //
 // A search may end early: ctx ends, MaxStates or MaxBytes is reached, or the simulator

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/bits"
 	"slices"
 
@@ -28,7 +29,8 @@ import (
 // (a ghost), and what the judges know of it. In what is shared it is named: the owner of a key is the client of the
 // view, another one, or none that can still act. These are never mixed up: of the clients of a world one at most is the
 // owner, and a key without an owner stays so. A client that has come to its end begins anew as another one; its former name
-// has no owner, or is that of a ghost. So an attempt of a process is a client of its own.
+// has no owner, or is that of a ghost. That a process takes the lock again, under its old name or with what it remembers, is
+// not looked at.
 //
 // Not looked for are STALE-WRITE and FENCED (versions of the resource are not kept apart), and what a run that has ended
 // shows.
@@ -42,13 +44,16 @@ const Outsiders = 3
 // A Proof is what the set of views has shown.
 type Proof struct {
 	Views, Worlds, Transitions int
-	Histories                  int
 	// Harms are the verdicts that some world of two has come to. It may be that no run does.
-	Harms   []verdict.Word
-	Closed  bool // nothing is new: what is not among the harms is impossible
-	Assumed simulator.Assumptions
-	Lengths []simulator.Length
-	Refused error // why there is no proof; nil: there is one
+	Harms  []verdict.Word
+	Closed bool // nothing is new: what is not among the harms is impossible
+	// Assumed, Lengths, Measures, Histories and Triggered are as those of a [Result].
+	Assumed   simulator.Assumptions
+	Lengths   []simulator.Length
+	Measures  bool
+	Histories int
+	Triggered []simulator.Verb
+	Refused   error // why there is no proof; nil: there is one
 }
 
 // ProveFor computes the views of m, whose clients take the lock once each, and which has no probe and five clients. With
@@ -115,6 +120,7 @@ type viewOf struct {
 	names                [Outsiders]status
 }
 
+// A prover computes the set of views.
 type prover struct {
 	*tables
 	search  *search
@@ -123,20 +129,22 @@ type prover struct {
 	full    simulator.RestPart // with all faults
 	fresh   uint32             // the part of a client at rest
 	dead    [simulator.MaxClients]uint32
-	idle    uint32 // what the judges know of a client at rest
-	calm    uint32 // the rest without orphans and faults
-	named   map[uint32]uint16
+	idle    uint32            // what the judges know of a client at rest
+	calm    uint32            // the rest without orphans and faults
+	named   map[uint32]uint16 // the clients that a server's part names; see namesOf
+	orders  map[int][][]int   // see permutations
 
 	groups map[shared]*group
 	queue  []queued
 	found  wordSet
+	struck map[simulator.Verb]bool // the faults that were injected
 	proved Proof
-	orders map[int][][]int
 
 	unchanged shared // of the last step
 	unmoved   viewOf
 }
 
+// A group is the views of one shared part.
 type group struct {
 	views []viewOf
 	known map[viewOf]bool
@@ -145,13 +153,14 @@ type group struct {
 	alone map[viewOf]map[simulator.Choice]bool
 }
 
+// A queued view is at a place of its group.
 type queued struct {
-	of   shared
-	view viewOf
+	of shared
+	at int
 }
 
 func newProver(sim *simulator.Simulator, opt Options, endless bool, most int) (*prover, error) {
-	p := &prover{search: newSearch(sim, opt), endless: endless, most: most, named: map[uint32]uint16{}, groups: map[shared]*group{}, orders: map[int][][]int{}}
+	p := &prover{search: newSearch(sim, opt), endless: endless, most: most, named: map[uint32]uint16{}, groups: map[shared]*group{}, orders: map[int][][]int{}, struck: map[simulator.Verb]bool{}}
 	p.tables = p.search.tables
 	p.search.successors.noReduction = true
 	w := sim.NewWorld()
@@ -187,11 +196,12 @@ func (p *prover) close(ctx context.Context) error {
 	for i := 0; i < len(p.queue); i++ {
 		q := p.queue[i]
 		g := p.groups[q.of]
-		for _, b := range g.views[:slices.Index(g.views, q.view)+1] {
-			if err := p.world(&q.of, q.view, b); err != nil {
+		for _, b := range g.views[:q.at+1] {
+			if err := p.world(&q.of, g.views[q.at], b); err != nil {
 				return err
 			}
 		}
+		p.report(i)
 		switch {
 		case p.sim.Traits() != seen:
 			return errNewTrait
@@ -207,6 +217,13 @@ func (p *prover) close(ctx context.Context) error {
 	return p.search.checkCode()
 }
 
+// report calls Progress now and then: a view counts as a state.
+func (p *prover) report(made int) {
+	if show := p.search.opt.Progress; show != nil && made%256 == 0 {
+		show(&Result{States: p.proved.Views, Transitions: p.proved.Transitions, Open: len(p.queue) - made})
+	}
+}
+
 // add enters a view of a shared part.
 func (p *prover) add(s shared, v viewOf) {
 	g := p.groups[s]
@@ -220,7 +237,7 @@ func (p *prover) add(s shared, v viewOf) {
 	g.known[v] = true
 	g.views = append(g.views, v)
 	p.proved.Views++
-	p.queue = append(p.queue, queued{s, v})
+	p.queue = append(p.queue, queued{s, len(g.views) - 1})
 }
 
 // agree reports whether two views can be of one world.
@@ -367,6 +384,9 @@ func (p *prover) step(m *move, gone uint16, of *shared, idle *viewOf) (same bool
 	}
 	p.proved.Transitions++
 	p.found |= found
+	if m.fault {
+		p.struck[n.choices[m.choice].Verb] = true
+	}
 	p.search.quotient.drop(n.next)
 	p.unchanged = shared{}
 	if err := p.project(n.next, gone, 1-int(max(m.client, 0))); err != nil {
@@ -576,6 +596,7 @@ func (p *prover) proof(why *NotProvableError) *Proof {
 	}
 	p.search.learn()
 	r.Histories, r.Assumed, r.Lengths = p.sim.Histories(), p.search.opt.assumed.Assumptions, p.search.lengths.List
+	r.Measures, r.Triggered = p.sim.Traits().Measured, slices.Sorted(maps.Keys(p.struck))
 	r.Harms = slices.DeleteFunc(p.found.list(), func(w verdict.Word) bool { return !slices.Contains(Provable, w) })
 	return r
 }

@@ -1,0 +1,65 @@
+package study_test
+
+import (
+	"slices"
+	"testing"
+
+	"locklab/faults"
+	"locklab/scenarios/internal/racetest"
+	"locklab/scenarios/study"
+	"locklab/simulator/effort"
+	"locklab/simulator/verdict"
+)
+
+// TestEndlessBudget: either all faults strike any number of times, or none.
+func TestEndlessBudget(t *testing.T) {
+	for written, want := range map[string]faults.Budget{"crash=2": "crash=2", "": "", "crash=any": "crash=1", "crash=any,pause=any@2s": "crash=1,pause=1@2s"} {
+		got, endless, err := study.EndlessBudget(written)
+		if err != nil || got != want || endless != (got != faults.Budget(written)) {
+			t.Errorf("%q: %q, %t, %v", written, got, endless, err)
+		}
+	}
+	for _, mixed := range []string{"crash=any,pause=1", "crash=1,pause=any@2s", "crash=any,pause=anything"} {
+		if got, _, err := study.EndlessBudget(mixed); err == nil {
+			t.Errorf("%q is read as %q", mixed, got)
+		}
+	}
+}
+
+// TestProve: a proof says what is impossible, what breaks with which clients, and nothing where a fault strikes nowhere.
+func TestProve(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
+	for _, c := range []struct {
+		budget  string
+		proved  []verdict.Word
+		par     int // of OVERLAP; 0: it is proved impossible, or nothing is said
+		refused bool
+	}{
+		{"crash=any", []verdict.Word{verdict.Overlap, verdict.WrongDel, verdict.Lie}, 0, false},
+		{"restart=1", []verdict.Word{verdict.WrongDel, verdict.Lie}, 1, false},
+		{"pause=any@1s", []verdict.Word{verdict.WrongDel, verdict.Lie}, 4, false}, // one is too short, and no two
+		{"expire-session=1", nil, 0, true},
+	} {
+		budget, endless, err := study.EndlessBudget(c.budget)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := study.DefaultBounds()
+		b.Budget = budget
+		p, err := study.Prove(t.Context(), racetest.Lock(t, "token"), b, endless)
+		if err != nil {
+			t.Fatal(err)
+		}
+		par := 0
+		for _, s := range p.Broken {
+			for _, w := range s.Witnesses {
+				if w.Verdict == verdict.Overlap {
+					par = w.Par
+				}
+			}
+		}
+		if !slices.Equal(p.Proved(), c.proved) || par != c.par || (p.Refused != nil) != c.refused || len(p.Open) > 0 {
+			t.Errorf("%s: proved %v, OVERLAP by %d faults, refused %v, open %v", c.budget, p.Proved(), par, p.Refused, p.Open)
+		}
+	}
+}
