@@ -145,12 +145,7 @@ func (d *document) picture(o *race.Outcome, title string) (template.HTML, error)
 }
 
 // Tag is the language as HTML names it.
-func (d *document) Tag() string {
-	if d.Lang == "zh" {
-		return "zh-Hans"
-	}
-	return d.Lang
-}
+func (d *document) Tag() string { return text.Tag(d.Lang) }
 
 // Say is a label of the page.
 func (d *document) Say(key string) string {

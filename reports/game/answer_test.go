@@ -60,7 +60,7 @@ func TestCannotBeDone(t *testing.T) {
 	}
 }
 
-// What is reached is told with its par, and what a game in which nothing can go wrong is told.
+// A solved level is answered with its par; a level in which nothing can go wrong, with the answer that it cannot be solved.
 func TestGoals(t *testing.T) {
 	effort.Unwatched(t, "one goroutine plays")
 	var table game.Table

@@ -11,7 +11,7 @@ import (
 	"locklab/simulator/effort"
 )
 
-// Whoever follows the hints solves each level that can be solved, with the fewest faults and steps. Each hint has a reason
+// Moves that follow the hints solve each level that can be solved, with the fewest faults and steps. Each hint has a reason
 // in every language, and none counts the steps to the end.
 func TestHintsSolveLevels(t *testing.T) {
 	effort.Unwatched(t, "one goroutine plays")

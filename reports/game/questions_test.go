@@ -25,7 +25,7 @@ func TestQuizBeginsEasy(t *testing.T) {
 	}
 }
 
-// A quiz asks about what its scope has, until there is no more of it.
+// A quiz asks only questions of its scope, and ends when all of them have been asked.
 func TestQuizScope(t *testing.T) {
 	effort.Unwatched(t, "one goroutine asks")
 	for _, scope := range []Scope{

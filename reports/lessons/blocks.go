@@ -7,6 +7,8 @@ import (
 	"html/template"
 	"regexp"
 	"strings"
+
+	"locklab/reports/text"
 )
 
 // A Block is a part of an explanation, in an order that any format can keep.
@@ -187,10 +189,7 @@ func HTML(lang string, blocks []Block) string {
 		title = blocks[0].Lines[0]
 	}
 	var b strings.Builder
-	if lang == "zh" {
-		lang = "zh-Hans"
-	}
-	err := pageTemplate.Execute(&b, map[string]any{"Lang": lang, "Title": title, "Body": template.HTML(HTMLBody(blocks))})
+	err := pageTemplate.Execute(&b, map[string]any{"Lang": text.Tag(lang), "Title": title, "Body": template.HTML(HTMLBody(blocks))})
 	if err != nil {
 		panic(err) // the template is part of the program
 	}

@@ -1,10 +1,7 @@
 package page
 
 import (
-	"bytes"
-	"cmp"
 	_ "embed"
-	"fmt"
 	"html/template"
 	"io"
 
@@ -31,7 +28,7 @@ var (
 	//go:embed log.html
 	logText string
 
-	logTemplate = template.Must(template.New("log").Parse(logText))
+	logTemplate = template.Must(template.New("log").Parse(headText + logText))
 )
 
 // WriteLog writes the page. It returns ErrTooLarge if that would have more than MaxSize bytes.
@@ -48,20 +45,9 @@ func WriteLog(w io.Writer, l Log) error {
 	for _, key := range text.In(lang).Keys("motion.") {
 		data.Texts[key] = text.Say(lang, key)
 	}
-	var b bytes.Buffer
-	err := logTemplate.Execute(&b, map[string]any{
-		"Tag": cmp.Or(tags[lang], lang), "Title": l.Title, "Command": l.Command, "Parts": l.Parts, "Notes": l.Notes, "Data": data,
+	return execute(w, logTemplate, map[string]any{
+		"Tag": text.Tag(lang), "Title": l.Title, "Command": l.Command, "Parts": l.Parts, "Notes": l.Notes, "Data": data,
 		"Again": text.Say(lang, "html.again"), "NoScript": text.Say(lang, "html.run.noscript"),
 		"Style": template.CSS(pageStyle + motion.Style), "Script": template.JS(motion.Script),
 	})
-	switch {
-	case err != nil:
-		return fmt.Errorf("page: filling the template: %w", err)
-	case b.Len() > MaxSize:
-		return ErrTooLarge
-	}
-	if _, err := io.WriteString(w, text.InMarkup(b.String())); err != nil {
-		return fmt.Errorf("page: writing: %w", err)
-	}
-	return nil
 }

@@ -63,6 +63,8 @@ type Chart struct {
 }
 
 var (
+	//go:embed head.html
+	headText string // of all pages
 	//go:embed page.html
 	pageText string
 	//go:embed page.css
@@ -70,7 +72,7 @@ var (
 	//go:embed page.js
 	pageScript string
 
-	pageTemplate = template.Must(template.New("page").Parse(pageText))
+	pageTemplate = template.Must(template.New("page").Parse(headText + pageText))
 )
 
 // Write writes the page. It returns ErrTooLarge if that would have more than MaxSize bytes.
@@ -79,8 +81,13 @@ func Write(w io.Writer, r Report) error {
 	if err != nil {
 		return err
 	}
+	return execute(w, pageTemplate, p)
+}
+
+// execute writes a page that a template makes, within MaxSize.
+func execute(w io.Writer, t *template.Template, data any) error {
 	var b bytes.Buffer
-	if err := pageTemplate.Execute(&b, p); err != nil {
+	if err := t.Execute(&b, data); err != nil {
 		return fmt.Errorf("page: filling the template: %w", err)
 	}
 	if b.Len() > MaxSize {
@@ -97,9 +104,6 @@ type spoken struct {
 	Lang string // as HTML names it
 	Text string
 }
-
-// tags are the names of the languages in HTML, where they differ.
-var tags = map[string]string{"zh": "zh-Hans"}
 
 // page is a Report in the shape of its template.
 type page struct {
@@ -133,7 +137,7 @@ type book struct {
 // inEach calls say for each language of the page, and leaves out empty and repeated texts.
 func (p *page) inEach(say func(lang string) string) (all []spoken) {
 	for _, lang := range p.Langs {
-		s := spoken{cmp.Or(tags[lang], lang), say(lang)}
+		s := spoken{text.Tag(lang), say(lang)}
 		if s.Text != "" && !slices.ContainsFunc(all, func(o spoken) bool { return o.Text == s.Text }) {
 			all = append(all, s)
 		}
@@ -217,7 +221,7 @@ type meaning struct{ Lang, Meaning, Cure string }
 func newPage(r *Report) (*page, error) {
 	langs := text.Chosen(r.Lang)
 	p := &page{
-		Report: r, Langs: langs, Tag: cmp.Or(tags[langs[0]], langs[0]),
+		Report: r, Langs: langs, Tag: text.Tag(langs[0]),
 		Style:        template.CSS(pageStyle + chart.StyleSheet() + motion.Style),
 		Script:       template.JS(motion.Script + pageScript),
 		Uncontracted: r.Grid.Uncontracted() > 0,
@@ -387,7 +391,7 @@ func (p *page) glossary() (terms []term) {
 		l := chart.LookOf(w)
 		t := term{Class: string(l.Class), Glyph: l.Glyph, Word: string(w)}
 		for _, lang := range p.Langs {
-			t.Texts = append(t.Texts, meaning{cmp.Or(tags[lang], lang), reports.Meaning(w, lang), reports.Cure(w, lang)})
+			t.Texts = append(t.Texts, meaning{text.Tag(lang), reports.Meaning(w, lang), reports.Cure(w, lang)})
 		}
 		terms = append(terms, t)
 	}

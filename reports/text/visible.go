@@ -22,6 +22,14 @@ func InMarkup(s string) string {
 	}, strings.ToValidUTF8(s, string(utf8.RuneError)))
 }
 
+// Tag returns a language as the lang attribute of HTML names it (RFC 5646).
+func Tag(lang string) string {
+	if lang == "zh" {
+		return "zh-Hans"
+	}
+	return lang
+}
+
 // Cut returns the first n characters of a text, with … if there are more.
 func Cut(s string, n int) string {
 	for i := range s {

@@ -24,16 +24,33 @@ func judged(t testing.TB, logs ...string) *Result {
 		sources = append(sources, Source{Name: string(rune('a' + i)), From: strings.NewReader(l)})
 	}
 	r, j := NewReader(0, sources...), NewJudge(20)
+	observe(t, r, j, nil)
+	return j.Finish()
+}
+
+// observe gives a judge all lines of a reader, and calls after, if there is one, after each of them.
+func observe(t testing.TB, r *Reader, j *Judge, after func()) {
+	t.Helper()
+	if err := observed(r, j, after); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// observed is observe up to the first wrong line, which it returns.
+func observed(r *Reader, j *Judge, after func()) error {
 	for {
 		l, err := r.Next()
 		if err == io.EOF {
-			return j.Finish()
+			return nil
 		}
 		if err == nil {
 			err = j.Observe(l)
 		}
 		if err != nil {
-			t.Fatal(err)
+			return err
+		}
+		if after != nil {
+			after()
 		}
 	}
 }

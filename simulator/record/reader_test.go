@@ -116,18 +116,8 @@ type with struct {
 
 func judged1(t *testing.T, log string) with {
 	r, j := NewReader(0, Source{Name: "a", From: strings.NewReader(log)}), NewJudge(9)
-	for {
-		l, err := r.Next()
-		if err == io.EOF {
-			return with{j.Finish(), r.Truncated}
-		}
-		if err == nil {
-			err = j.Observe(l)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+	observe(t, r, j, nil)
+	return with{j.Finish(), r.Truncated}
 }
 
 // Several logs are read as one: by instant, and where both have a number for the key, by that. The verdicts do not depend on
@@ -258,18 +248,7 @@ func BenchmarkJudge(b *testing.B) {
 			b.Fatal(err)
 		}
 		r, j := NewReader(0, Source{Name: "log", From: f}), NewJudge(3)
-		for {
-			l, err := r.Next()
-			if err == io.EOF {
-				break
-			}
-			if err == nil {
-				err = j.Observe(l)
-			}
-			if err != nil {
-				b.Fatal(err)
-			}
-		}
+		observe(b, r, j, nil)
 		f.Close()
 		if got := j.Finish(); got.Lines != 1_000_000 || got.Verdicts[0] != verdict.Holds {
 			b.Fatalf("%d lines, %v", got.Lines, got.Verdicts)
@@ -289,22 +268,13 @@ func TestMemory(t *testing.T) {
 	}()
 	r, j := NewReader(0, Source{Name: "log", From: in}), NewJudge(3)
 	var first, last runtime.MemStats
-	for n := 0; ; n++ {
-		l, err := r.Next()
-		if err == io.EOF {
-			break
-		}
-		if err == nil {
-			err = j.Observe(l)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n == leases {
+	n := 0
+	observe(t, r, j, func() {
+		if n++; n == leases {
 			runtime.GC()
 			runtime.ReadMemStats(&first)
 		}
-	}
+	})
 	runtime.GC()
 	runtime.ReadMemStats(&last)
 	if last.HeapAlloc > first.HeapAlloc*3/2+1<<20 {

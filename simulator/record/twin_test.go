@@ -2,7 +2,6 @@ package record_test
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -183,18 +182,10 @@ func tried(logs ...string) (*Result, error) {
 		sources = append(sources, Source{Name: fmt.Sprint(i + 1), From: strings.NewReader(l)})
 	}
 	r, j := NewReader(0, sources...), NewJudge(1000)
-	for {
-		l, err := r.Next()
-		if err == io.EOF {
-			return j.Finish(), nil
-		}
-		if err == nil {
-			err = j.Observe(l)
-		}
-		if err != nil {
-			return nil, err
-		}
+	if err := observed(r, j, nil); err != nil {
+		return nil, err
 	}
+	return j.Finish(), nil
 }
 
 // found is the pairs that are claimed, and those that are UNKNOWN.
