@@ -2,7 +2,9 @@
 package effort
 
 import (
+	"flag"
 	"os"
+	"strconv"
 	"testing"
 )
 
@@ -28,6 +30,22 @@ func Need(t testing.TB, err error) {
 		t.Fatal(err)
 	default:
 		t.Skip(err)
+	}
+}
+
+// Cases sets how many random cases rapid checks from here on, many where tests are exhaustive: the same ones in every run,
+// so that a test fails always or never. The test is not parallel to others: the setting is global.
+func Cases(t testing.TB, few, many int) {
+	t.Helper()
+	if Exhaustive() {
+		few = many
+	}
+	for name, value := range map[string]string{
+		"rapid.checks": strconv.Itoa(few), "rapid.seed": "16", "rapid.nofailfile": "true", "rapid.shrinktime": "20s",
+	} {
+		if err := flag.Set(name, value); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

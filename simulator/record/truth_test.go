@@ -19,7 +19,7 @@ import (
 // verdict judges it with the right times; and what happened is claimed, or some of it is UNKNOWN.
 func TestClaimsAreTrue(t *testing.T) {
 	effort.Unwatched(t, "one goroutine judges")
-	t.Parallel()
+	effort.Cases(t, 500, 5_000)
 	claimed, unsure := map[verdict.Word]int{}, 0
 	rapid.Check(t, func(t *rapid.T) {
 		h, logs := happened(t)

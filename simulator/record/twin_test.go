@@ -107,7 +107,7 @@ func overlaps(order []thing) (pairs []string) {
 // holds in some, as trying all of them shows. Where all instants are points, package verdict finds the same.
 func TestIntervals(t *testing.T) {
 	effort.Unwatched(t, "one goroutine judges")
-	t.Parallel()
+	effort.Cases(t, 100, 1_000)
 	claimed, unsure := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		all := drawn(t)

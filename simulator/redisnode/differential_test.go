@@ -5,7 +5,6 @@ import (
 	"bytes"
 	_ "embed"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"regexp"
 	"slices"
@@ -180,27 +179,13 @@ func (c contestant) reset() {
 	c.ask(0, []string{"SCRIPT", "FLUSH"})
 }
 
-// checks is how many random cases are played, the same in every run.
-func checks(t *testing.T, few, many string) {
-	t.Helper()
-	n := few
-	if effort.Exhaustive() {
-		n = many
-	}
-	for name, value := range map[string]string{"rapid.checks": n, "rapid.seed": "16", "rapid.nofailfile": "true", "rapid.shrinktime": "10s"} {
-		if err := flag.Set(name, value); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
 // TestDifferential plays random programs of the requests that locks send on the lab's server, on
 // a miniredis as it comes, and on a redis-server: replies (of errors the code), keys, values and
 // classes of lifetimes agree after every step. A program that shows a difference is shrunk.
 // What differs is in TestKnownDifferences; no program here meets it.
 func TestDifferential(t *testing.T) {
 	effort.Unwatched(t, "one goroutine compares")
-	checks(t, "100", "600")
+	effort.Cases(t, 100, 600)
 	first := startRedis(t)
 	conns := []*realRedis{first, first.another(), first.another()}
 	sim := newServer(t)

@@ -3,7 +3,6 @@ package zookeeper_test
 import (
 	"cmp"
 	"errors"
-	"flag"
 	"fmt"
 	"reflect"
 	"slices"
@@ -62,15 +61,7 @@ var steps = rapid.SliceOfN(rapid.SliceOfN(rapid.Custom(func(t *rapid.T) step {
 func TestRealServer(t *testing.T) {
 	addr := servertest.ZooKeeper(t, t.TempDir())
 	played := map[string]int{} // what the steps have met, so that a tame generator fails
-	n := "50"
-	if effort.Exhaustive() {
-		n = "120"
-	}
-	for name, value := range map[string]string{"rapid.checks": n, "rapid.seed": "16", "rapid.nofailfile": "true", "rapid.shrinktime": "20s"} {
-		if err := flag.Set(name, value); err != nil {
-			t.Fatal(err)
-		}
-	}
+	effort.Cases(t, 50, 120)
 	rapid.Check(t, func(t *rapid.T) {
 		if err := play(addr, slices.Concat(steps.Draw(t, "steps")...), played); err != nil {
 			t.Fatal(err)
