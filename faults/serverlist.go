@@ -13,11 +13,12 @@ const verbServerList = simulator.FaultVerb + 18
 // keys. A process that is started in place of one that has died has the list of that.
 var ServerList = &simulator.Fault{
 	Name: "server-list", Verb: verbServerList, Clientside: true, Punctual: true,
-	// Choices offers each server of each client that runs. The last one of a list stays.
+	// Choices offers each server of each client that is alive, so also before a client's first attempt. The
+	// last server of a list stays.
 	Choices: func(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
 		for c := range f.Clients {
 			for n := range f.Servers {
-				if _, may := c.Lists(n.ID); may && c.Present() {
+				if _, may := c.Lists(n.ID); may && c.Alive() {
 					buf = append(buf, ServerListOf(c.ID, n.ID))
 				}
 			}

@@ -45,6 +45,9 @@ func TestServerList(t *testing.T) {
 			s.step(t, simulator.Choice{Verb: simulator.Wake, Client: c + 1})
 		}
 	}
+	if !slices.Contains(s.choices(), faults.ServerListOf(2, 3)) {
+		t.Error("the list of a client that has not begun cannot change")
+	}
 	for c := range int8(3) {
 		s.step(t, simulator.Choice{Verb: simulator.Start, Client: c + 1})
 	}
