@@ -62,6 +62,21 @@ func TestRingMovesFewKeys(t *testing.T) {
 	}
 }
 
+// The points of a server are those of its place: where the first of three leaves, about five keys in six move.
+func TestRingNamesServersByPlace(t *testing.T) {
+	const keys = 6000
+	two, three, left := newRing(2), newRing(3), 0
+	for i := range keys {
+		key := "key" + strconv.Itoa(i)
+		if two.place(key)+1 != three.place(key) {
+			left++
+		}
+	}
+	if left < keys*8/10 || left > keys*87/100 {
+		t.Errorf("%d of %d keys move when the first of three servers leaves, want about five in six", left, keys)
+	}
+}
+
 // The races of the lab rely on where its key is: on the first of two servers, and on a third
 // that joins. The article's key moves only when a fifth server joins.
 func TestRingPlaces(t *testing.T) {

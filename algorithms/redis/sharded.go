@@ -11,7 +11,8 @@ import (
 
 // sharded is setnx-expire through a client that spreads keys over several servers: it finds
 // the server of a key by consistent hashing of its own list of servers. (2010: Jedis 1.5.0 of
-// December has the ring. Article 004 sends every command of closeOrderTaskV2 and V3, which are
+// December has such a ring, with points named by address; by place since 2.0.0.
+// Article 004 sends every command of closeOrderTaskV2 and V3, which are
 // cron-v2 and cron-v3, through such a pool, RedisShardedPoolUtil.)
 //
 // It was meant to fix no lock: a single server is short of memory, or busy, and each of several
