@@ -1,10 +1,21 @@
 // Java, around Redisson's RLock. With Curator's InterProcessMutex: acquire(0, SECONDS) and release() in place of
 // tryLock() and unlock(), and record("lost", ...) and stop when a ConnectionStateListener says LOST.
-static final PrintStream LOG = new PrintStream(new FileOutputStream("events-" + ProcessHandle.current().pid() + ".jsonl", true), true);
-static final String PROCESS = InetAddress.getLocalHost().getHostName() + "-" + ProcessHandle.current().pid() + "-";
+static final PrintStream LOG;
+static final String PROCESS;
+static {
+    long pid = ProcessHandle.current().pid();
+    try {
+        LOG = new PrintStream(new FileOutputStream("events-" + pid + ".jsonl", true), true, "UTF-8");
+        PROCESS = InetAddress.getLocalHost().getHostName() + "-" + pid + "-";
+    } catch (IOException e) {
+        throw new UncheckedIOException(e);
+    }
+}
 
-static void record(String event, String key, Instant since, Boolean ok) {   // keys without quotes and backslashes
-    LOG.println("{\"at\":\"" + Instant.now() + "\",\"client\":\"" + PROCESS + Thread.currentThread().getId() + "\",\"event\":\"" + event + "\",\"key\":\"" + key + "\""
+// synchronized: lines of all threads are in the order of their instants. Keys have no quotes and backslashes.
+static synchronized void record(String event, String key, Instant since, Boolean ok) {
+    LOG.println("{\"at\":\"" + Instant.now() + "\",\"client\":\"" + PROCESS + Thread.currentThread().getId()
+        + "\",\"event\":\"" + event + "\",\"key\":\"" + key + "\""
         + (since == null ? "" : ",\"from\":\"" + since + "\"") + (ok == null ? "" : ",\"ok\":" + ok) + "}");
 }
 

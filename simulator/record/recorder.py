@@ -2,12 +2,14 @@
 import json, os, socket, threading, time, redis
 
 log = open("events-%d.jsonl" % os.getpid(), "a", buffering=1)
+order = threading.Lock()                    # lines of all threads are in the order of their instants
 
 def record(event, key, since=None, **more):
-    line = {"at": time.time_ns(), "client": "%s-%d-%d" % (socket.gethostname(), os.getpid(), threading.get_ident())}
+    line = {"client": "%s-%d-%d" % (socket.gethostname(), os.getpid(), threading.get_ident())}
     if since is not None:
         line["from"] = since
-    log.write(json.dumps({**line, "event": event, "key": key, **more}) + "\n")
+    with order:
+        log.write(json.dumps({"at": time.time_ns(), **line, "event": event, "key": key, **more}) + "\n")
 
 def guarded(lock, key, work):               # lock = redis.Redis().lock(key, timeout=10)
     since = time.time_ns()
