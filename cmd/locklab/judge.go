@@ -88,6 +88,8 @@ func (j *judgeFlags) run(e *env, args []string) error {
 			return text.Errorf("error.judge.lines.more", "n", log.wrong, "lines", text.Lines(log.bad))
 		}
 		return text.Errorf("error.judge.lines", "n", log.wrong, "lines", text.Lines(log.bad))
+	case log.Lines == 0 && len(log.reader.Truncated) > 0:
+		return text.Errorf("error.judge.cut", "place", log.reader.Truncated[0].String())
 	case log.Lines == 0:
 		return text.Errorf("error.judge.empty")
 	}
@@ -117,10 +119,14 @@ func openLogs(e *env, names []string) (sources []record.Source, size int64, end 
 		}
 	}
 	known := true
+	twice := func(name string) (_ []record.Source, _ int64, _ func(), err error) {
+		end()
+		return nil, 0, nil, text.Errorf("error.judge.twice", "file", name)
+	}
+	var infos []os.FileInfo
 	for i, name := range names {
 		if slices.Contains(names[:i], name) {
-			end()
-			return nil, 0, nil, text.Errorf("error.judge.twice", "file", name)
+			return twice(name)
 		}
 		if name == "-" {
 			known, sources = false, append(sources, record.Source{Name: "-", From: e.stdin})
@@ -137,6 +143,10 @@ func openLogs(e *env, names []string) (sources []record.Source, size int64, end 
 			end()
 			return nil, 0, nil, text.Errorf("error.judge.folder", "file", name)
 		}
+		if slices.ContainsFunc(infos, func(other os.FileInfo) bool { return os.SameFile(other, info) }) {
+			return twice(name)
+		}
+		infos = append(infos, info)
 		known = known && err == nil && info.Mode().IsRegular()
 		if err == nil {
 			size += info.Size()

@@ -117,6 +117,8 @@ func TestJudgeRefuses(t *testing.T) {
 		".":                       ". is a folder",
 		"empty":                   "the log has no lines",
 		"good good":               "good is given twice",
+		"good ./good":             "./good is given twice",
+		"cut":                     "the log has no whole line: cut:1 was cut off",
 		"good --html x.txt":       "--html x.txt: give a name that ends in .html",
 		"good --html good/x.html": "good is a file",
 		"good --within -1s":       "--within -1s: give 0s to 24h0m0s",
@@ -125,7 +127,7 @@ func TestJudgeRefuses(t *testing.T) {
 		"binary":                  "wrong lines: 1, and nothing is judged\n  binary:1: it is no JSON object",
 		"blank":                   "the log has no lines",
 	} {
-		code, out, errs := judge(t, map[string]string{"good": good, "empty": "", "blank": "\n\n", "binary": "\x00\x1b[31m\xff\n"}, strings.Fields(args)...)
+		code, out, errs := judge(t, map[string]string{"good": good, "cut": good[:20], "empty": "", "blank": "\n\n", "binary": "\x00\x1b[31m\xff\n"}, strings.Fields(args)...)
 		if code != exitUsage || out != "" || !strings.Contains(errs, want) || control.MatchString(errs) {
 			t.Errorf("%s: exit status %d, %s%s", args, code, out, errs)
 		}

@@ -22,6 +22,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"locklab/simulator/i18n"
 )
@@ -192,6 +193,9 @@ func (p *parser) parse(b []byte) (l Line, err error) {
 	if err != nil {
 		p.decoder = nil
 		return Line{}, parseError(err, b)
+	}
+	if !utf8.Valid(b) {
+		return Line{}, i18n.Errorf("error.record.utf8")
 	}
 	return l, l.check()
 }

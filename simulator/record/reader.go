@@ -3,6 +3,7 @@ package record
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"strconv"
@@ -47,8 +48,8 @@ func (e *LineError) Message() i18n.Message {
 // each log. A line that comes too late to have happened after those before it, whatever the clocks
 // were, is out of order: an error. Blank lines are passed over.
 //
-// A log that ends within a line was cut off: its last line is left out, and Truncated names it. So
-// is one whose last line has no end and is no line of ours.
+// A log whose last line has no end and is no JSON was cut off: that line is left out, and Truncated
+// names it.
 type Reader struct {
 	Within    time.Duration // how far clocks can be off where a line does not say
 	Truncated []Place       // the last lines that were cut off
@@ -153,7 +154,7 @@ func (r *Reader) advance(s *source) error {
 			return &LineError{place, i18n.Errorf("error.record.long", "most", MaxLine)}
 		}
 		l, err := r.parser.parse(b)
-		if err != nil && ended {
+		if err != nil && ended && !json.Valid(b) {
 			r.Truncated = append(r.Truncated, place)
 			return nil
 		}

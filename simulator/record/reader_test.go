@@ -30,6 +30,7 @@ func TestWrongLines(t *testing.T) {
 		`"text"`:  "error.record.object",
 		`{"at":1`: "error.record.json",
 		`{"at":1,"client":"a","event":"refused","key":"k"} {}`:                              "error.record.trailing",
+		"{\"at\":150,\"client\":\"\xff\",\"event\":\"refused\",\"key\":\"k\"}":              "error.record.utf8",
 		`{"client":"a","event":"refused","key":"k"}`:                                        "error.record.missing field=at",
 		`{"at":150,"event":"refused","key":"k"}`:                                            "error.record.missing field=client",
 		`{"at":150,"client":"a","key":"k"}`:                                                 "error.record.missing field=event",
@@ -103,6 +104,10 @@ func TestTruncated(t *testing.T) {
 		if cut := strings.TrimSpace(whole[:n]) != ""; r.Lines != 1 || cut != (len(r.truncated) == 1) || cut && r.truncated[0] != (Place{"a", 2}) {
 			t.Errorf("%d bytes: %d lines, cut off are %v", n, r.Lines, r.truncated)
 		}
+	}
+	wrong := NewReader(0, Source{Name: "a", From: strings.NewReader(strings.Replace(whole, "acquired", "aquired", 1))})
+	if _, err := wrong.Next(); err == nil || err == io.EOF || len(wrong.Truncated) > 0 {
+		t.Errorf("a wrong last line that is whole: %v, cut off are %v", err, wrong.Truncated)
 	}
 	if r := judged1(t, whole+"\n"+whole); r.Lines != 2 || len(r.truncated) > 0 || r.Replaced != 1 {
 		t.Errorf("%+v", r)
