@@ -2,7 +2,6 @@ package study_test
 
 import (
 	"reflect"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -13,30 +12,32 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A search computes successors on one core and enters them into its tables on another.
+// A search computes successors on several cores and enters them into its tables on another.
 // The result must not depend on which is faster, even where the search is cut short.
 func TestSearchOnTwoCores(t *testing.T) {
-	b := study.DefaultBounds()
-	b.Clients, b.Budget, b.MaxStates = 3, "crash=1,pause=1,failover=1", 40_000
-	var first *study.Search
-	for _, cores := range []int{1, 2, 4} {
-		before := runtime.GOMAXPROCS(cores)
-		s, err := study.Explore(t.Context(), one(t, "token")[0], b)
-		runtime.GOMAXPROCS(before)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if first == nil {
-			first = s
-			if s.Result.Complete || s.Result.States < b.MaxStates || len(s.Witnesses) == 0 {
-				t.Fatalf("the search was to be cut short with something found: %+v", s.Result)
-			}
-		}
-		if got, want := certificate.Of(s, "en"), certificate.Of(first, "en"); got != want {
-			t.Errorf("on %d cores:\n%s\non 1:\n%s", cores, got, want)
-		}
-		if !reflect.DeepEqual(s.Witnesses, first.Witnesses) {
-			t.Errorf("on %d cores the witnesses differ", cores)
+	for _, id := range []string{"token", "getset"} { // without a clock, and with one
+		b := study.DefaultBounds()
+		b.Clients, b.Budget, b.MaxStates = 3, "crash=1,pause=1,failover=1,lose-reply=1", 40_000
+		var first *study.Search
+		for _, cores := range []int{1, 2, 4} {
+			onProcs(cores, func() {
+				s, err := study.Explore(t.Context(), one(t, id)[0], b)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if first == nil {
+					first = s
+					if s.Result.Complete || s.Result.States < b.MaxStates || len(s.Witnesses) == 0 {
+						t.Fatalf("the search was to be cut short with something found: %+v", s.Result)
+					}
+				}
+				if got, want := certificate.Of(s, "en"), certificate.Of(first, "en"); got != want {
+					t.Errorf("on %d cores:\n%s\non 1:\n%s", cores, got, want)
+				}
+				if !reflect.DeepEqual(s.Witnesses, first.Witnesses) {
+					t.Errorf("on %d cores the witnesses differ", cores)
+				}
+			})
 		}
 	}
 }

@@ -113,8 +113,9 @@
 // one, without reduction, ends as soon as it has the shortest way to each of them. The
 // figures of a [Result] are those of the first pass.
 //
-// One goroutine computes what follows from the states of a layer (the states of the
-// same cost), another one enters it into the set of visited states, always in the same
+// What follows from the states of a layer (the states of the same cost) is computed by as many
+// workers as there are cores, as far as the tables have it, and the rest by one goroutine
+// (lookahead.go). Another one enters it into the set of visited states, always in the same
 // order: a search comes to the same result on any number of cores.
 //
 // # Checkpoints

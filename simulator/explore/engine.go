@@ -12,8 +12,8 @@ import (
 // search is the fast search: it visits every state that can be reached, those with the fewest faults
 // first and of these those with the fewest steps. visited is the set of states with the frontier,
 // successors makes the choices of a state, and witness.go follows the way back to a verdict. All
-// states of a layer have the same cost. What follows from them is computed here, and entered into
-// visited by another goroutine.
+// states of a layer have the same cost. What follows from them is computed here, ahead of that by workers
+// (lookahead.go), and entered into visited by another goroutine.
 //
 // Nothing here is a reduction. What counts as one state is decided by quotient (symmetry.go, drop.go), which
 // orders of moves are tried by reduction.go, and what clients forget by assumptions.go. With Plainest
@@ -29,6 +29,7 @@ type search struct {
 	start simulator.World // of the first state as a run has it; zero: as its components have it
 	last  *snapshot       // of where the search could be saved last; nil: there is none
 
+	ahead    lookahead
 	checked  int  // histories at the last checkCode
 	repeated bool // by which all of them were run twice
 	lengths  simulator.Lengths
@@ -127,14 +128,17 @@ func (s *search) visit(ctx context.Context, layer []uint32, k *checkpointer) err
 
 func (s *search) visitAll(ctx context.Context, layer []uint32, states *store, writer *layerWriter, k *checkpointer) error {
 	next, seen := s.successors, s.sim.Traits()
+	s.ahead.at = s.ahead.size
 	next.out = writer.emptyBatch()
 	for i, id := range layer {
 		next.out.at = uint32(i)
-		if err := s.expand(id, states.words(id)); err != nil {
-			return err
-		}
-		if s.sim.Traits() != seen {
-			return errNewTrait
+		if !s.follow(layer[i:], states, next.out) {
+			if err := s.expand(id, states.words(id)); err != nil {
+				return err
+			}
+			if s.sim.Traits() != seen {
+				return errNewTrait
+			}
 		}
 		if !next.out.full() {
 			continue

@@ -19,6 +19,7 @@ const (
 type numbers struct {
 	ids, choices int // at most: entries of a table, kinds of choice
 	full         error
+	readOnly     bool // nothing new is computed; see lookahead
 }
 
 func (r *numbers) exceed(key string, pairs ...any) {

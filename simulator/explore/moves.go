@@ -242,6 +242,7 @@ func (s *successors) listClient(c int, alone bool) (ready bool) {
 		}
 	}
 	if e.awaits {
+		s.numbers.lacking()
 		for _, news := range s.sim.Parts().Notifications(c+1, &s.clientTab[c].keys[s.cur[c]], 1, &s.nodeTab.keys[s.cur[s.clients]], 0, nil) {
 			ready = true
 			s.moves = append(s.moves, move{choice: s.choice(news), client: int8(c), node: 0, rest: true})

@@ -70,6 +70,7 @@ func (s *quotient) class(c int, id uint32) (uint32, error) {
 	if class := s.classes[c].at(id); class != unseen {
 		return class, nil
 	}
+	s.numbers.lacking()
 	class, err := s.as(id, c, 0)
 	if err != nil {
 		return 0, err
@@ -107,6 +108,7 @@ func (s *quotient) ofClass(class uint32, c int) (id uint32, err error) {
 	if id = s.members[c].at(class); id != unseen {
 		return id, nil
 	}
+	s.numbers.lacking()
 	if id, err = s.as(class, 0, c); err == nil {
 		s.join(class, c, id)
 	}
@@ -165,6 +167,7 @@ func (s *quotient) rename(state []uint32, to *history.Names) error {
 	}
 	memory := s.renames[code]
 	if memory == nil {
+		s.numbers.lacking()
 		memory = &renamed{}
 		s.renames[code] = memory
 	}

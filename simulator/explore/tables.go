@@ -54,6 +54,7 @@ func (t *table[K, E]) number(k K) (id uint32, fresh bool) {
 	if id, ok := t.ids[k]; ok {
 		return id, false
 	}
+	t.lacking()
 	if id, fresh = t.next(len(t.keys), t.of); fresh {
 		t.ids[k] = id
 		t.keys, t.entries = append(t.keys, k), append(t.entries, *new(E))
@@ -74,6 +75,7 @@ func (t *table[K, E]) id(k K) uint32 {
 func (t *table[K, E]) image(in *column, id uint32, f func(K) K) uint32 {
 	to := in.at(id)
 	if to == unseen {
+		t.lacking()
 		to = t.id(f(t.keys[id]))
 		in.set(id, to)
 	}
@@ -327,6 +329,7 @@ func (s *tables) choice(c simulator.Choice) uint16 {
 	if id, ok := s.choiceID[c]; ok {
 		return id
 	}
+	s.numbers.lacking()
 	if len(s.choices) >= s.numbers.choices {
 		s.numbers.exceed("limit.choices", "n", s.numbers.choices)
 		return 0

@@ -33,6 +33,7 @@ type passed struct {
 func (s *transitions) after(d time.Duration) *passed {
 	p := s.passed[d]
 	if p == nil {
+		s.numbers.lacking()
 		p = &passed{}
 		s.passed[d] = p
 	}
@@ -54,6 +55,7 @@ func (s *transitions) effect(state []uint32, m *move) (effect, error) {
 	if eff, ok := s.effects.get(&key); ok {
 		return eff, nil
 	}
+	s.numbers.lacking()
 	s.scratch = s.sim.Parts().World(s.now(state))
 	w := &s.scratch
 	if m.client >= 0 {
@@ -121,6 +123,7 @@ func (s *successors) mayTell(m *move) bool {
 	if eff, ok := s.transitions.effects.get(&key); ok {
 		return eff.events != unseen
 	}
+	s.numbers.lacking()
 	c, n := int(m.client), int(m.node)
 	deliverable := s.sim.Parts().Notifications(c+1, &s.clientTab[c].keys[key.client], n+1, &s.nodeTab.keys[key.node], s.now(s.cur), nil)
 	may := slices.Contains(deliverable, s.choices[m.choice])
@@ -145,6 +148,7 @@ func (s *transitions) faultsOn(c, node int, state []uint32) []uint16 {
 	if at, ok := s.faultMemo.get(&key); ok {
 		return s.faultLists[at.events]
 	}
+	s.numbers.lacking()
 	var list []uint16
 	w := s.sim.Parts().World(s.now(state))
 	if c >= 0 {
@@ -185,6 +189,7 @@ func (s *transitions) due(state []uint32) time.Duration {
 		e := s.nodeTab.entries[state[s.clients+n]]
 		gone, ok := e.due[now]
 		if !ok {
+			s.numbers.lacking()
 			gone = s.sim.Parts().DueAt(&s.nodeTab.keys[state[s.clients+n]], now)
 			e.due[now] = gone
 		}
@@ -251,6 +256,7 @@ func (s *transitions) passNode(n int, state []uint32, c simulator.Choice) (effec
 	if eff, ok := e.after[key]; ok {
 		return eff, nil
 	}
+	s.numbers.lacking()
 	w := s.sim.Parts().World(s.now(state))
 	s.sim.Parts().SetNode(&w, n+1, &s.nodeTab.keys[id])
 	events, err := s.sim.Step(&w, c)
@@ -288,6 +294,7 @@ func (s *transitions) judgeEvents(state []uint32, events uint32) wordSet {
 	e := s.judgeTab.entries[id]
 	h, ok := e.judged[events]
 	if !ok {
+		s.numbers.lacking()
 		h = s.computeJudged(id, events)
 		e.judged[events] = h
 	}

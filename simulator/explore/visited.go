@@ -72,7 +72,7 @@ type discovery struct {
 
 func newVisited(width int, opt *Options) *visited {
 	l := &visited{opt: opt, states: newStore(width), found: map[finding]*discovery{}}
-	for range 3 {
+	for range 16 {
 		l.batches = append(l.batches, &batch{width: width, size: cmp.Or(opt.Plain.SaveAfter, batchSize)})
 	}
 	return l

@@ -1,0 +1,153 @@
+package explore
+
+import (
+	"errors"
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// After its first states a search looks up nearly all that follows from a state: the tables have it.
+// So before the states of a round are visited in their order, workers, as many as GOMAXPROCS, compute
+// what follows from each of them, on tables that are only read meanwhile. A state for which the tables lack
+// something is left to the search, which computes it in its turn. So everything is numbered in
+// the same order as without workers, and every result is the same on any number of cores.
+
+// lookahead is what workers have computed of the states that are visited next.
+type lookahead struct {
+	workers []*successors
+	chunks  []chunk // of the round
+	size    int     // states of the round
+	at      int     // of them, so many were visited
+	missed  int     // and so many of these lacked something
+	rests   int     // states that are visited before the next round
+}
+
+// chunk is some states that one worker computes, one after the other.
+type chunk struct {
+	out  batch
+	ends []int // by state: the end of its arcs in out; missing: the tables lacked something
+}
+
+const (
+	missing    = -1
+	chunkSize  = 1 << 6
+	roundSize  = 1 << 12
+	leastRound = 1 << 9 // fewer states are visited sooner than workers are started
+)
+
+// errLacking ends the work on a state for which the tables lack something.
+var errLacking = errors.New("explore: the tables lack something, and are only read")
+
+// lacking is called before anything is computed that the tables lack.
+func (r *numbers) lacking() {
+	if r.readOnly {
+		panic(errLacking)
+	}
+}
+
+// follow adds to out what follows from the first of the states that are to be visited, if it is known
+// by now; false: the search has to compute it.
+func (s *search) follow(layer []uint32, states *store, out *batch) bool {
+	a := &s.ahead
+	if a.at == a.size && !s.lookAhead(layer, states) {
+		return false
+	}
+	c, i := &a.chunks[a.at/chunkSize], a.at%chunkSize
+	a.at++
+	if c.ends[i] == missing {
+		a.missed++
+		return false
+	}
+	out.copy(&c.out, c.begin(i), c.ends[i])
+	return true
+}
+
+// begin is where the arcs of a state begin in out.
+func (c *chunk) begin(i int) int {
+	for i--; i >= 0; i-- {
+		if c.ends[i] != missing {
+			return c.ends[i]
+		}
+	}
+	return 0
+}
+
+// lookAhead computes a round from the first of these states; false: there is none, since there is one
+// core, there are few states, or too much was missing the last time.
+func (s *search) lookAhead(layer []uint32, states *store) bool {
+	a := &s.ahead
+	if 4*a.missed > a.size {
+		a.rests = 4 * roundSize
+	}
+	a.size, a.at, a.missed = 0, 0, 0
+	if a.rests > 0 {
+		a.rests--
+		return false
+	}
+	cores := runtime.GOMAXPROCS(0)
+	if cores == 1 || s.opt.Plain.Workers || s.opt.Causes || len(layer) < leastRound || s.numbers.full != nil {
+		return false
+	}
+	for len(a.workers) < cores {
+		a.workers = append(a.workers, s.successors.another())
+	}
+	a.size = min(len(layer), roundSize)
+	chunks := (a.size + chunkSize - 1) / chunkSize
+	for len(a.chunks) < chunks {
+		a.chunks = append(a.chunks, chunk{out: batch{width: s.stride()}})
+	}
+	s.numbers.readOnly = true
+	defer func() { s.numbers.readOnly = false }()
+	var taken atomic.Int32
+	var working sync.WaitGroup
+	for _, w := range a.workers[:cores] {
+		working.Go(func() {
+			for at := int(taken.Add(1)) - 1; at < chunks; at = int(taken.Add(1)) - 1 {
+				w.glance(&a.chunks[at], layer[at*chunkSize:min((at+1)*chunkSize, a.size)], states)
+			}
+		})
+	}
+	working.Wait()
+	return true
+}
+
+// another shares all but its scratch memory with s.
+func (s *successors) another() *successors {
+	o := *s
+	o.cur, o.next, o.moves = make([]uint32, len(s.cur)), make([]uint32, len(s.next)), nil
+	return &o
+}
+
+// glance computes a chunk.
+func (s *successors) glance(c *chunk, ids []uint32, states *store) {
+	c.out.clear()
+	c.ends = c.ends[:0]
+	s.out = &c.out
+	for _, id := range ids {
+		before := len(c.out.arcs)
+		if s.glanceAt(id, states.words(id)) {
+			c.ends = append(c.ends, len(c.out.arcs))
+		} else {
+			c.out.cut(before)
+			c.ends = append(c.ends, missing)
+		}
+	}
+}
+
+// glanceAt adds what follows from a state to out; false: something was missing, or wrong, which the search meets
+// in its turn.
+func (s *successors) glanceAt(id uint32, words []uint32) (known bool) {
+	defer func() { known = recover() == nil && known }()
+	copy(s.cur, words)
+	return s.quotient.restore(s.cur) == nil && s.expand(id) == nil
+}
+
+// copy adds some arcs of another batch.
+func (b *batch) copy(from *batch, begin, end int) {
+	b.words = append(b.words, from.words[begin*b.width:end*b.width]...)
+	for _, a := range from.arcs[begin:end] {
+		a.at = b.at
+		b.arcs = append(b.arcs, a)
+	}
+}
