@@ -39,6 +39,9 @@ func judgeCommand() *command {
 			if len(args) == 0 && !c.Flags().Changed("schema") {
 				return text.Errorf("error.arguments.log", "command", c.CommandPath(), "example", firstExample(c))
 			}
+			if len(args) > 0 && c.Flags().Changed("schema") {
+				return text.Errorf("error.judge.schema", "file", args[0])
+			}
 			return nil
 		},
 		flags: func(f *flags) {

@@ -136,6 +136,9 @@ func TestJudgeRefuses(t *testing.T) {
 	if _, err := os.Stat("x.html"); code != exitOK || !strings.Contains(out, "HOLDS") || !strings.Contains(errs, "x.html is not written") || err == nil {
 		t.Errorf("exit status %d, %v: %s%s", code, err, out, errs)
 	}
+	if code, _, says := call(t, "judge", "--schema", "a.jsonl"); code != exitUsage || !strings.Contains(says, "a.jsonl") {
+		t.Errorf("--schema with a log: %d, %q", code, says)
+	}
 	if code, out, _ := call(t, "judge", "--schema"); code != exitOK || out != record.Schema {
 		t.Errorf("exit status %d: %s", code, out)
 	}
