@@ -234,10 +234,11 @@ function drawGame() {
 }
 
 function drawDoom() {
-  const share = state.share;
+  const share = state.share, lost = share === 0 && !over() && state.at.faults.every((f) => f.used === f.most);
   const text = share === null ? "…" : share > 0 && share < 0.001 ? "<0.1 %" : (100 * share).toFixed(1) + " %";
   return el("span", { id: "doom", title: say("board.doomhelp", { harm: state.harm }) }, say("board.doom") + " ",
-    el("span.bar", el("i", { style: `width:${share === null ? 0 : 100 * share}%` })), " ", el("b", text));
+    el("span.bar", el("i", { style: `width:${share === null ? 0 : 100 * share}%` })), " ", el("b", text),
+    lost ? " " + say("play.noway", { harm: state.harm }) : "");
 }
 
 function drawMoves(at) {

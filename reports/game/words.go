@@ -6,14 +6,12 @@ package game
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"locklab/faults"
 	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/scenarios/play"
 	"locklab/simulator"
-	"locklab/simulator/history"
 	"locklab/simulator/verdict"
 )
 
@@ -61,30 +59,22 @@ func moves(p *play.Position) []Words {
 
 // move describes what a move does.
 func move(p *play.Position, m play.Move, lang string) string {
-	said := reports.Summary(m.Run, len(p.Outcome.History.Events), len(m.Run.Events), m.Run.End-p.Now, lang)
+	events := p.Outcome.History.Events
+	said := reports.Summary(m.Run, len(events), len(m.Run.Events), m.Run.End-p.Now, lang)
+	pausedAt, paused := play.PausedAt(events, int(m.Choice.Client))
 	switch {
 	case m.Choice == faults.PauseUnsentOf(int(m.Choice.Client)):
 		return text.Say(lang, "play.unsent", "what", said)
 	case m.Choice.Verb == simulator.Orphaned:
 		return orphan(p, m, lang)
-	case m.Choice.Verb == simulator.Resume && said != "":
-		return text.Say(lang, "play.wakes", "what", said, "time", reports.Span(p.Now-pausedAt(p, int(m.Choice.Client))))
+	case m.Choice.Verb == simulator.Resume && said != "" && paused:
+		return text.Say(lang, "play.wakes", "what", said, "time", reports.Span(p.Now-pausedAt))
 	case said != "":
 		return said
 	case m.Choice.Verb == simulator.Start:
 		return text.Say(lang, "play.start", "client", fmt.Sprintf("c%d", m.Choice.Client))
 	}
 	return m.Name // nothing that a run shows
-}
-
-// pausedAt is the true time at which a client, from 1, was paused last.
-func pausedAt(p *play.Position, client int) (at time.Duration) {
-	for _, e := range p.Outcome.History.Events {
-		if e.Kind == history.Pause && e.Client == client {
-			at = e.At
-		}
-	}
-	return at
 }
 
 // orphan describes the arrival of a request whose sender waits for no answer any longer, by its message.

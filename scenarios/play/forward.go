@@ -61,16 +61,16 @@ func (g *Game) harms(choices []simulator.Choice, harm verdict.Word) (n int, err 
 
 // forced is the move after choices that is made without being chosen; false: there is none.
 func (g *Game) forced(choices []simulator.Choice) (simulator.Choice, bool, error) {
-	moves, err := g.game.Moves(choices)
+	before, err := g.game.Replay(choices)
+	if err != nil {
+		return simulator.Choice{}, false, err
+	}
+	moves, err := g.moves(choices, before)
 	if err != nil || len(moves) == 0 {
 		return simulator.Choice{}, false, err
 	}
 	if len(moves) == 1 {
 		return moves[0], moves[0].Verb < simulator.FaultVerb, nil
-	}
-	before, err := g.game.Replay(choices)
-	if err != nil {
-		return simulator.Choice{}, false, err
 	}
 	for _, c := range moves {
 		if c.Verb != simulator.Orphaned {

@@ -12,7 +12,7 @@ import (
 )
 
 // Forward leaves a player where there is a choice, a fault, the goal or the end, and Back leads to where the last
-// choice was. Nothing that nobody can notice is offered.
+// choice was. Nothing that nobody can notice is offered, and no pause of no length.
 func TestForward(t *testing.T) {
 	effort.Unwatched(t, "one goroutine plays")
 	random, forced, goals := rand.New(rand.NewPCG(1, 1)), 0, 0
@@ -67,6 +67,10 @@ func offered(t *testing.T, g *play.Game, l play.Level, p *play.Position, at []si
 		}
 	}
 	for _, m := range p.Moves {
+		since, paused := play.PausedAt(p.Outcome.History.Events, int(m.Choice.Client))
+		if m.Choice.Verb == simulator.Resume && paused && since == p.Now && len(p.Moves) > 1 {
+			t.Errorf("%s: after %v a client may wake from a pause of no length", l.ID, at)
+		}
 		if e := m.Run.Events[min(len(p.Outcome.History.Events), len(m.Run.Events)-1)]; m.Choice.Verb == simulator.Orphaned && e.Kind == history.Read && len(p.Moves) > 1 && !p.Has(l.Harm) {
 			t.Errorf("%s: after %v a read is offered for which nobody waits", l.ID, at)
 		}

@@ -26,6 +26,7 @@ import (
 	"locklab/simulator/explore"
 	"locklab/simulator/history"
 	"locklab/simulator/i18n"
+	"locklab/simulator/schedule"
 	"locklab/simulator/verdict"
 )
 
@@ -151,7 +152,7 @@ func (g *Game) At(choices []simulator.Choice) (*Position, error) {
 	if err != nil {
 		return nil, i18n.Errorf("error.replay.search", "lock", g.Strategy.ID, "cause", err)
 	}
-	moves, err := g.game.Moves(choices)
+	moves, err := g.moves(choices, run)
 	if err != nil {
 		return nil, err
 	}
@@ -173,6 +174,30 @@ func (g *Game) At(choices []simulator.Choice) (*Position, error) {
 		p.Moves = append(p.Moves, m)
 	}
 	return p, nil
+}
+
+// moves are those of the search after choices, but no pause ends at the instant at which it began, for that is no pause;
+// it does so if nothing else can happen.
+func (g *Game) moves(choices []simulator.Choice, run *schedule.Run) ([]simulator.Choice, error) {
+	moves, err := g.game.Moves(choices)
+	rest := slices.DeleteFunc(slices.Clone(moves), func(c simulator.Choice) bool {
+		at, paused := PausedAt(run.Events, int(c.Client))
+		return c.Verb == simulator.Resume && paused && at == run.End
+	})
+	if slices.ContainsFunc(rest, func(c simulator.Choice) bool { return c.Verb < simulator.FaultVerb }) {
+		return rest, err
+	}
+	return moves, err
+}
+
+// PausedAt returns the true time at which a client, from 1, was paused last; false: it never was.
+func PausedAt(events []history.Event, client int) (at time.Duration, paused bool) {
+	for _, e := range events {
+		if e.Kind == history.Pause && e.Client == client {
+			at, paused = e.At, true
+		}
+	}
+	return at, paused
 }
 
 func (g *Game) trace(choices []simulator.Choice) simulator.Trace {
