@@ -80,7 +80,7 @@ func newSite(host string) (*site, error) {
 		s.tables[i] = make(chan *game.Table, 1)
 		s.tables[i] <- &game.Table{Lesson: func(ctx context.Context, lang, name string) (string, error) {
 			return lessons.Read(ctx, stage, lang, name)
-		}}
+		}, Cells: lessons.PathCells}
 	}
 	return s, nil
 }

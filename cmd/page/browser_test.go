@@ -57,6 +57,7 @@ func native(t *testing.T) http.Handler {
 	var tables [2]game.Table
 	for i := range tables {
 		stage := lessons.NewSmallStage()
+		tables[i].Cells = lessons.PathCells
 		tables[i].Lesson = func(ctx context.Context, lang, name string) (string, error) {
 			return lessons.Read(ctx, stage, lang, name)
 		}

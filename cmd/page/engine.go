@@ -16,7 +16,7 @@ func main() {
 	stage := lessons.NewSmallStage()
 	table := game.Table{Lesson: func(ctx context.Context, lang, name string) (string, error) {
 		return lessons.Read(ctx, stage, lang, name)
-	}}
+	}, Cells: lessons.PathCells}
 	js.Global().Set("locklabAnswer", js.FuncOf(func(_ js.Value, args []js.Value) any {
 		return string(table.Answer(context.Background(), []byte(args[0].String())))
 	}))

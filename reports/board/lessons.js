@@ -2,6 +2,7 @@
 
 const lessons = new Map(); // those that were read, by name
 const PATH = 10; // screens of the path
+const screens = () => Array.from({ length: PATH }, (_, i) => [String(i + 1), String(i + 1)]);
 const PAGE = 42; // lines of a page, as far as its sections end there
 
 const read = (name, page) => {
@@ -82,7 +83,8 @@ function drawLessons() {
   const contents = !screen && most > 1 && el("details", el("summary", say("board.contents")),
     el("ol", all.flatMap((one, n) => one.map((s) => el("li", link(to(n + 1), plain(s.title)))))));
   show(menu, contents, turns(), el("article.lesson", (screen ? all.flat() : all[page] ?? []).flatMap((s, i) => [
-    el(page === 0 && i === 0 ? "h2" : "h3", linked(plain(s.title))), ...paragraphs(s.lines)])), turns());
+    el(page === 0 && i === 0 ? "h2" : "h3", linked(plain(s.title))), ...paragraphs(s.lines)])),
+    screen > 0 && button(say("board.quiz.this"), () => { state.about = { name: String(screen) }; startQuiz(random()); }), turns());
 }
 
 // paragraphs are the lines under a title: those in columns as they are, the others folded.

@@ -53,6 +53,7 @@ function drawQuiz() {
     choice(say("board.quiz.difficulty"), about.difficulty, ["", "easy", "medium", "hard"].map((d) => [d, say("board.quiz." + (d || "first"))]), (difficulty) => ({ difficulty })),
     choice(say("board.lock"), about.locks?.[0], names(DATA.locks), (l) => ({ locks: l ? [l] : [] })),
     choice(say("board.inrace"), about.races?.[0], names(DATA.races), (race) => ({ races: race ? [race] : [] })),
+    choice(say("board.quiz.lesson"), about.name, [["", say("board.quiz.usual")], ...screens()], (name) => ({ name })),
     el("label", say("board.seed") + " ", seed));
   if (!q) return show(el("h2", say("board.quiz")), head, el("p", button(say("board.start"), () => startQuiz(state.seed))));
   const mine = chosen();

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime/debug"
+	"strings"
 
 	"locklab/algorithms"
 	"locklab/faults"
@@ -30,6 +31,9 @@ type Table struct {
 
 	// Lesson is a lesson in a language; nil: there are none. See lessons.Read.
 	Lesson func(ctx context.Context, lang, name string) (string, error)
+	// Cells are the locks and races that a lesson of the path tells of; none: there is no such lesson. A question with
+	// a Name needs it. See lessons.PathCells.
+	Cells func(lesson string) (cells [][2]string, names []string)
 }
 
 // A Request is what a page asks for. A position is named by its link, which is all that a
@@ -52,7 +56,7 @@ type Table struct {
 //	race             a run of Lock in Race with Settings
 //	replay           the run of Link, or the same attack on Lock
 //	lesson           the lesson of Name in each language
-//	question         question Number, from 0, of the quiz with Seed about Locks, Races and Difficulty
+//	question         question Number, from 0, of the quiz with Seed about Locks, Races, Difficulty and lesson Name
 type Request struct {
 	Do     string       `json:"do"`
 	Link   string       `json:"link"`
@@ -431,9 +435,18 @@ func (t *Table) question(r *asked) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	about := fmt.Sprintf("%d %q %q %d", r.Seed, r.Locks, r.Races, d)
-	if t.quiz == nil || t.about != about || r.Number < t.asked {
-		t.quiz, t.about, t.asked = NewQuiz(r.Seed, Scope{Locks: r.Locks, Races: r.Races, Difficulty: d}), about, 0
+	scope := Scope{Locks: r.Locks, Races: r.Races, Difficulty: d}
+	if r.Name != "" {
+		cells, names := t.Cells(r.Name)
+		if cells == nil {
+			return nil, i18n.Errorf("error.play.lesson", "name", r.Name, "names", strings.Join(names, ", "))
+		}
+		for _, c := range cells {
+			scope.Cells = append(scope.Cells, Cell{Lock: c[0], Race: c[1]})
+		}
+	}
+	if about := fmt.Sprint(r.Seed, scope); t.quiz == nil || t.about != about || r.Number < t.asked {
+		t.quiz, t.about, t.asked = NewQuiz(r.Seed, scope), about, 0
 	}
 	for {
 		q, err := t.quiz.Next()

@@ -85,3 +85,24 @@ func TestGoals(t *testing.T) {
 		}
 	}
 }
+
+// Questions about a lesson are about the locks and races that it tells of; of a lesson that there is not the lessons
+// that there are stand in the error.
+func TestQuestionsOfALesson(t *testing.T) {
+	effort.Unwatched(t, "one goroutine plays")
+	table := game.Table{Cells: func(lesson string) ([][2]string, []string) {
+		if lesson != "6" {
+			return nil, []string{"token", "late-release"}
+		}
+		return [][2]string{{"token", "late-release"}}, nil
+	}}
+	for n := range 2 {
+		var q game.QuestionJSON
+		if out := ask(t, &table, game.Request{Do: "question", Seed: 7, Name: "6", Number: n}, &q); q.Lock != "token" {
+			t.Errorf("question %d is about %q: %.300s", n, q.Lock, out)
+		}
+	}
+	if out := ask(t, &table, game.Request{Do: "question", Name: "60"}, nil); !strings.Contains(out, "token, late-release") {
+		t.Errorf("of lesson 60: %s", out)
+	}
+}
