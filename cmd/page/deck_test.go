@@ -78,6 +78,7 @@ func TestDeckInBrowser(t *testing.T) {
 		}
 		if s.Kind == deck.Race { // it begins at its beginning, and can be played
 			b.wait(`state.moving.where() === 0`)
+			b.wait(`document.querySelector(".now .later") && [...document.querySelectorAll(".now svg .later")].every((e) => getComputedStyle(e).visibility === "hidden")`)
 			b.look(fmt.Sprintf("deck-%d-open", i+1))
 			b.key(" ")
 			b.wait(`state.moving.where() > 0`)

@@ -157,7 +157,7 @@ func Markdown(blocks []Block) string {
 var (
 	marks    = regexp.MustCompile("[\\\\`*_<>\\[\\]#]")
 	commands = regexp.MustCompile(
-		`^locklab .*$|locklab (?:run [\w-]+ [\w-]+|explain (?:(?:path|interview) )?[\w+-]+|[a-z]+)(?: --[a-z]+)*`)
+		`^locklab(?: [^ =]\S*)+$|locklab (?:run [\w-]+ [\w-]+|explain (?:(?:path|interview) )?[\w+-]+|[a-z]+)(?: --[a-z]+)*`)
 )
 
 // escaped is text in Markdown, its commands as code.

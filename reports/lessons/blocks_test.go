@@ -85,11 +85,11 @@ func compare(t *testing.T, name string, got, want []string) {
 // The parts of a page are what they look like.
 func TestBlocks(t *testing.T) {
 	said := "token (2013): a title\n\nOrigin:\n  Text_ with locklab run token calm and <b>.\n\nHow it fails\n  locklab run token slow-work     R03  OVERLAP: the lease\n" +
-		"  locklab run token gc-pause      R18  OVERLAP: a pause\n\nSession\n  # c1\n  127.0.0.1:6379> SET a b\n  OK\n\nNext:\n  locklab explain token\n"
+		"  locklab run token gc-pause      R18  OVERLAP: a pause\n\nSession\n  # c1\n  127.0.0.1:6379> SET a b\n  OK\n\nNext:\n  locklab explain token\n    locklab run token calm = HOLDS\n"
 	got := Markdown(Blocks(said))
 	want := "# token (2013): a title\n\n## Origin:\n\nText\\_ with `locklab run token calm` and \\<b\\>.\n\n## How it fails\n\n| | | |\n|---|---|---|\n" +
 		"| `locklab run token slow-work` | R03 | OVERLAP: the lease |\n| `locklab run token gc-pause` | R18 | OVERLAP: a pause |\n\n## Session\n\n```\n  # c1\n  127.0.0.1:6379> SET a b\n  OK\n```\n\n" +
-		"## Next:\n\n- `locklab explain token`\n"
+		"## Next:\n\n- `locklab explain token`\n- `locklab run token calm` = HOLDS\n"
 	if got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}

@@ -311,7 +311,7 @@ function motion(run, words, o = {}) {
     hand.setAttribute("transform", `translate(${state.x} 0)`);
     cover.setAttribute("x", state.x);
     cover.setAttribute("width", state.x < X[last] ? X[last] - state.x + MOTION.right : 0);
-    for (const e of news.children) e.style.opacity = e.dataset.x > state.x + 1e-6 ? 0.22 : 1;
+    for (const e of news.children) e.classList.toggle("later", e.dataset.x > state.x + 1e-6);
     if (o.still) return;
     scrub.value = X[last] ? (1000 * state.x) / X[last] : 1000;
     clock.textContent = ms(t) + " ms";
