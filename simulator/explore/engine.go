@@ -132,7 +132,7 @@ func (s *search) visitAll(ctx context.Context, layer []uint32, states *store, wr
 	next.out = writer.emptyBatch()
 	for i, id := range layer {
 		next.out.at = uint32(i)
-		if !s.follow(layer[i:], states, next.out) {
+		if !s.ahead.follow(s, layer[i:], states, next.out) {
 			if err := s.expand(id, states.words(id)); err != nil {
 				return err
 			}

@@ -46,11 +46,10 @@ func (r *numbers) lacking() {
 	}
 }
 
-// follow adds to out what follows from the first of the states that are to be visited, if it is known
+// follow adds to out what follows from the first of the states that s is to visit, if it is known
 // by now; false: the search has to compute it.
-func (s *search) follow(layer []uint32, states *store, out *batch) bool {
-	a := &s.ahead
-	if a.at == a.size && !s.lookAhead(layer, states) {
+func (a *lookahead) follow(s *search, layer []uint32, states *store, out *batch) bool {
+	if a.at == a.size && !a.look(s, layer, states) {
 		return false
 	}
 	c, i := &a.chunks[a.at/chunkSize], a.at%chunkSize
@@ -73,10 +72,9 @@ func (c *chunk) begin(i int) int {
 	return 0
 }
 
-// lookAhead computes a round from the first of these states; false: there is none, since there is one
+// look computes a round from the first of these states; false: there is none, since there is one
 // core, there are few states, or too much was missing the last time.
-func (s *search) lookAhead(layer []uint32, states *store) bool {
-	a := &s.ahead
+func (a *lookahead) look(s *search, layer []uint32, states *store) bool {
 	if 4*a.missed > a.size {
 		a.rests = 4 * roundSize
 	}
