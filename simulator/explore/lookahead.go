@@ -88,7 +88,7 @@ func (a *lookahead) look(s *search, layer []uint32, states *store) bool {
 		return false
 	}
 	for len(a.workers) < cores {
-		a.workers = append(a.workers, s.successors.another())
+		a.workers = append(a.workers, another(s.successors))
 	}
 	a.size = min(len(layer), roundSize)
 	chunks := (a.size + chunkSize - 1) / chunkSize
@@ -102,7 +102,7 @@ func (a *lookahead) look(s *search, layer []uint32, states *store) bool {
 	for _, w := range a.workers[:cores] {
 		working.Go(func() {
 			for at := int(taken.Add(1)) - 1; at < chunks; at = int(taken.Add(1)) - 1 {
-				w.glance(&a.chunks[at], layer[at*chunkSize:min((at+1)*chunkSize, a.size)], states)
+				a.chunks[at].fill(w, layer[at*chunkSize:min((at+1)*chunkSize, a.size)], states)
 			}
 		})
 	}
@@ -111,20 +111,20 @@ func (a *lookahead) look(s *search, layer []uint32, states *store) bool {
 }
 
 // another shares all but its scratch memory with s.
-func (s *successors) another() *successors {
+func another(s *successors) *successors {
 	o := *s
 	o.cur, o.next, o.moves = make([]uint32, len(s.cur)), make([]uint32, len(s.next)), nil
 	return &o
 }
 
-// glance computes a chunk.
-func (s *successors) glance(c *chunk, ids []uint32, states *store) {
+// fill computes a chunk by a worker.
+func (c *chunk) fill(by *successors, ids []uint32, states *store) {
 	c.out.clear()
 	c.ends = c.ends[:0]
-	s.out = &c.out
+	by.out = &c.out
 	for _, id := range ids {
 		before := len(c.out.arcs)
-		if s.glanceAt(id, states.words(id)) {
+		if known(by, id, states.words(id)) {
 			c.ends = append(c.ends, len(c.out.arcs))
 		} else {
 			c.out.cut(before)
@@ -133,12 +133,12 @@ func (s *successors) glance(c *chunk, ids []uint32, states *store) {
 	}
 }
 
-// glanceAt adds what follows from a state to out; false: something was missing, or wrong, which the search meets
-// in its turn.
-func (s *successors) glanceAt(id uint32, words []uint32) (known bool) {
-	defer func() { known = recover() == nil && known }()
-	copy(s.cur, words)
-	return s.quotient.restore(s.cur) == nil && s.expand(id) == nil
+// known adds what follows from a state to the worker's batch; false: something was missing, or wrong, which the search
+// meets in its turn.
+func known(by *successors, id uint32, words []uint32) (all bool) {
+	defer func() { all = recover() == nil && all }()
+	copy(by.cur, words)
+	return by.quotient.restore(by.cur) == nil && by.expand(id) == nil
 }
 
 // copy adds some arcs of another batch.
