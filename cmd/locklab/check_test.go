@@ -232,7 +232,7 @@ func TestCheckContract(t *testing.T) {
 func TestCheckTemplate(t *testing.T) {
 	effort.OnlyExhaustive(t, "builds and searches a module of its own")
 	code, out, errs := call(t, "check", template, "--strategies", "token", "--view", "explore,matrix,explain")
-	if code != exitOK || !strings.Contains(out, "TestMyLock: Proved within these bounds") || !strings.Contains(out, "rdb.SetNX(c.Context()") {
+	if code != exitOK || !strings.Contains(out, "TestMyLock: Found within these bounds") || !strings.Contains(out, "rdb.SetNX(c.Context()") {
 		t.Errorf("exit status %d, %s\n%s", code, errs, out)
 	}
 	file := filepath.Join(t.TempDir(), "own.txt")

@@ -196,9 +196,9 @@ func Elsewhere(s *study.Search, w study.Witness, lang string) string {
 	}
 }
 
-// Claim returns, in a language of package text, the headline of a search: what is proved, for how
-// many clients and attempts, at which timing, and what other searches of the lock have found
-// besides.
+// Claim returns, in a language of package text, the headline of a search: what is proved, or what was
+// found if anything was, for how many clients and attempts, at which timing, and what other searches
+// of the lock have found besides.
 func Claim(s *study.Search, lang string) string {
 	switch {
 	case s.FromFile() == study.FromFile:
@@ -210,11 +210,14 @@ func Claim(s *study.Search, lang string) string {
 	case s.FromFile() == study.FromFileInPart:
 		return text.Say(lang, "certificate.file.part", "states", fmt.Sprint(s.Result.Kept.Had))
 	}
-	found := text.Say(lang, "certificate.proved.none")
+	head, found := "certificate.proved", text.Say(lang, "certificate.proved.none")
+	if len(s.Witnesses) > 0 {
+		head = "certificate.found"
+	}
 	if words := s.Verdicts(); words != nil {
 		found = text.Say(lang, "certificate.proved.some", "verdicts", joined(words, lang))
 	}
-	return text.Say(lang, "certificate.proved", "who", who(s.Bounds, lang),
+	return text.Say(lang, head, "who", who(s.Bounds, lang),
 		"when", text.Say(lang, "certificate.proved.when."+s.Scope()), "found", found, "others", othersFound(s, lang))
 }
 

@@ -183,7 +183,7 @@ func TestBroken(t *testing.T) {
 	}
 	for _, w := range s.Witnesses {
 		out := p.broken(s, w, "because")
-		for _, want := range []string{"because", "PAUSE", "locktest/locktest_test.go:", "Proved within these bounds", "-locklab.replay=" + w.Trace.Link()} {
+		for _, want := range []string{"because", "PAUSE", "locktest/locktest_test.go:", "Found within these bounds", "-locklab.replay=" + w.Trace.Link()} {
 			if !strings.Contains(out, want) {
 				t.Errorf("%s: %q is missing in\n%s", w.Verdict, want, out)
 			}

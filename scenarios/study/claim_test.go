@@ -51,13 +51,13 @@ func TestClaimNamesWhatOthersFound(t *testing.T) {
 		"redlock": {
 			made:   madeSearch(racetest.Lock(t, "redlock"), "clients=2,attempts=1,timing=any,budget=crash=1+pause=1", measures, verdict.Overlap, verdict.StaleWrite),
 			beside: []*study.Search{madeSearch(racetest.Lock(t, "redlock"), "clients=2,attempts=1,timing=any,nodes=3,uses=check,budget=crash=1+pause=1", measures, verdict.Overlap, verdict.Lie)},
-			want:   "for 2 clients with 1 attempt each, at the instants searched: OVERLAP, STALE-WRITE can occur, and no other failure that was looked for; another search found LIE as well (the instants searched, servers: 3, clients that also check).",
+			want:   "Found within these bounds, for 2 clients with 1 attempt each, at the instants searched: OVERLAP, STALE-WRITE can occur, and no other failure that was looked for; another search found LIE as well (the instants searched, servers: 3, clients that also check).",
 		},
 		"zk-mutex": {
 			made:   madeSearch(racetest.Lock(t, "zk-mutex"), "clients=2,attempts=1,timing=any,budget=pause=1", explore.Result{}, verdict.Overlap),
 			beside: []*study.Search{madeSearch(racetest.Lock(t, "zk-mutex"), "clients=2,attempts=2,budget=pause=1", explore.Result{}, verdict.Overlap)},
 			cut:    []*study.Search{madeSearch(racetest.Lock(t, "zk-mutex"), "clients=2,attempts=2,uses=check+wait,budget=pause=1", explore.Result{}, verdict.Deadlock)},
-			want:   "for 2 clients with 1 attempt each, at any timing: OVERLAP can occur, and no other failure that was looked for; another search found DEADLOCK as well (lockstep, 2 attempts each, clients that also check, wait).",
+			want:   "Found within these bounds, for 2 clients with 1 attempt each, at any timing: OVERLAP can occur, and no other failure that was looked for; another search found DEADLOCK as well (lockstep, 2 attempts each, clients that also check, wait).",
 		},
 		"watchdog": {
 			made: madeSearch(racetest.Lock(t, "watchdog"), "clients=2,attempts=2,timing=any,budget=hang=1@9s", asks, verdict.Orphan),
@@ -65,11 +65,11 @@ func TestClaimNamesWhatOthersFound(t *testing.T) {
 				madeSearch(racetest.Lock(t, "watchdog"), "clients=2,attempts=1,timing=any,uses=renew,budget=hang=1@9s", asks, verdict.Overlap, verdict.Orphan),
 				madeSearch(racetest.Lock(t, "watchdog"), "clients=2,attempts=2,budget=hang=1@9s", explore.Result{}, verdict.Overlap, verdict.WrongDel),
 			},
-			want: "for 2 clients with 2 attempts each, at the instants searched: ORPHAN can occur, and no other failure that was looked for; another search found OVERLAP as well (the instants searched, 1 attempt each, clients that also renew); another search found WRONG-DEL as well (lockstep).",
+			want: "Found within these bounds, for 2 clients with 2 attempts each, at the instants searched: ORPHAN can occur, and no other failure that was looked for; another search found OVERLAP as well (the instants searched, 1 attempt each, clients that also renew); another search found WRONG-DEL as well (lockstep).",
 		},
 		"token": {
 			made: madeSearch(racetest.Lock(t, "token"), "clients=1,attempts=1", explore.Result{}),
-			want: "for 1 client with 1 attempt each, in lockstep only: no failure that was looked for can occur.",
+			want: "Proved within these bounds, for 1 client with 1 attempt each, in lockstep only: no failure that was looked for can occur.",
 		},
 	} {
 		s := test.made
@@ -78,7 +78,7 @@ func TestClaimNamesWhatOthersFound(t *testing.T) {
 			s.Witnesses = append(s.Witnesses, o.Witnesses...)
 		}
 		head, _, _ := strings.Cut(certificate.Of(s, "en"), "\n")
-		if want := s.Strategy.Heading() + ": Proved within these bounds, " + test.want; head != want {
+		if want := s.Strategy.Heading() + ": " + test.want; head != want {
 			t.Errorf("%s: the headline is\n%s\nwant\n%s", id, head, want)
 		}
 	}
