@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"locklab/faults"
+	"locklab/reports/lessons"
 	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/race"
@@ -305,7 +307,7 @@ func knownCommand(root *cobra.Command, args []string) error {
 }
 
 // meantBy returns the command that was meant by names without a command: a lock and a race are run, one
-// of them is explained, and a link is run. "": the first word is no such name.
+// of them, a page and a term are explained, and a link is run. "": the first word is no such name.
 func meantBy(names []string) string {
 	if isLink(names[0]) {
 		return "locklab run LINK"
@@ -313,6 +315,9 @@ func meantBy(names []string) string {
 	_, lockErr := race.Strategy(names[0])
 	_, raceErr := scenarios.ByName(names[0])
 	if lockErr != nil && raceErr != nil {
+		if _, term := lessons.FindTerm(names[0]); term || slices.Contains(pages, names[0]) {
+			return "locklab explain " + names[0]
+		}
 		return ""
 	}
 	if len(names) > 1 {
@@ -347,14 +352,38 @@ func noneOf(below []*command) cobra.PositionalArgs {
 // noArguments refuses arguments.
 func noArguments(c *cobra.Command, args []string) error { return atMost(0)(c, args) }
 
-// atMost refuses more arguments.
+// atMost refuses more arguments. It offers the flags that take them.
 func atMost(n int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) > n {
+			if meant := flagsFor(c, args); meant != "" {
+				return text.Errorf("error.noarguments.meant", "command", c.CommandPath(), "name", args[n], "meant", meant)
+			}
 			return text.Errorf("error.noarguments", "command", c.CommandPath(), "name", args[n])
 		}
 		return nil
 	}
+}
+
+// flagsFor returns the command line that gives each argument by the flag that takes it: a lock, a race or
+// the number of a level. "": one of them has no such flag.
+func flagsFor(c *cobra.Command, args []string) string {
+	line := c.CommandPath()
+	for _, arg := range args {
+		flag := ""
+		if _, err := race.Strategy(arg); err == nil {
+			flag = "strategies"
+		} else if _, err := scenarios.ByName(arg); err == nil {
+			flag = "scenarios"
+		} else if _, err := strconv.Atoi(arg); err == nil {
+			flag = "level"
+		}
+		if c.Flags().Lookup(flag) == nil {
+			return ""
+		}
+		line += " --" + flag + " " + arg
+	}
+	return line
 }
 
 // exactly refuses any other number of arguments. The error names them by a key of

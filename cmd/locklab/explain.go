@@ -86,6 +86,9 @@ type explainer struct {
 	teacher *lessons.Teacher
 }
 
+// pages are the pages that are about no lock, race, run or term.
+var pages = []string{"path", "interview", "debate", "glossary", "asynq", "judge"}
+
 func (x *explainer) explain(args []string) error {
 	second := ""
 	if len(args) == 2 {
@@ -140,7 +143,7 @@ func (x *explainer) unknownName(name string) error {
 	for _, s := range scenarios.All() {
 		names = append(names, s.ID, s.Race)
 	}
-	names = append(append(names, lessons.Terms()...), "path", "interview", "debate", "glossary", "asynq", "judge")
+	names = slices.Concat(names, lessons.Terms(), pages)
 	return text.Errorf("error.explain", "name", name, "near", text.Near(name, names))
 }
 

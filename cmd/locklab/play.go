@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"locklab/reports/game"
@@ -58,6 +59,9 @@ func (p *playFlags) run(e *env, args []string) error {
 			return text.Errorf("error.play.bounds")
 		}
 		return p.link(e, args[0])
+	}
+	if _, err := strconv.Atoi(args[0]); err == nil {
+		return text.Errorf("error.noarguments.meant", "command", "locklab play", "name", args[0], "meant", "locklab play --level "+args[0])
 	}
 	entry, err := race.Strategy(args[0])
 	if err != nil {
