@@ -89,10 +89,10 @@ func (t *Teacher) session(e lock.Entry) error {
 	return err
 }
 
-// outcomes prints the outcomes of a lock in four groups: failures, each with the
-// command that plays it, then waits, then races survived, then those that do not apply.
+// outcomes prints the outcomes of a lock in five groups: failures, each with the command that
+// plays it, then waits, then late writes that were refused, then races survived, then those that do not apply.
 func (t *Teacher) outcomes(row []*race.Outcome) {
-	var waits, survived, senseless []string
+	var waits, fenced, survived, senseless []string
 	t.part(t.out.Say("label.falls"))
 	none := true
 	for _, o := range row {
@@ -100,6 +100,8 @@ func (t *Teacher) outcomes(row []*race.Outcome) {
 		case fails(o):
 			none = false
 			t.failure(o)
+		case slices.Contains(o.Verdicts, verdict.Fenced):
+			fenced = append(fenced, o.Scenario.ID)
 		case w.Broken():
 			waits = append(waits, o.Scenario.ID+" "+t.wait(o))
 		case w == verdict.NA:
@@ -114,7 +116,7 @@ func (t *Teacher) outcomes(row []*race.Outcome) {
 	for _, group := range []struct {
 		label string
 		names []string
-	}{{"waits", waits}, {"stands", survived}, {"senseless", senseless}} {
+	}{{"waits", waits}, {"fenced", fenced}, {"stands", survived}, {"senseless", senseless}} {
 		if len(group.names) > 0 {
 			t.part(t.out.Say("label." + group.label))
 			t.out.Wrap("  ", list(t.out.Langs()[0], group.names))

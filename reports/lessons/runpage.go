@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"locklab/algorithms"
+	"locklab/algorithms/lock"
 	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
@@ -141,6 +142,9 @@ func (t *Teacher) otherLocks(o *race.Outcome) error {
 			result = t.out.Error(err)
 		} else {
 			result = t.results(other)
+			if other.Verdicts[0] == verdict.Holds && e.Expiry == lock.ExpiryNone && !other.History.Local {
+				result = t.out.Say("explain.price", "text", result)
+			}
 		}
 		t.out.Wrap("  "+padded(e.ID, 14)+" ", result)
 	}
