@@ -371,14 +371,24 @@ func extreme(lang string, ts []tally, before func(a, b tally) bool) (best tally)
 
 func moreFalls(a, b tally) bool { return a.falls > b.falls }
 
-// higherShare compares falls by the number of scenarios that apply to a lock. Of two equal
-// shares, the one of more scenarios goes first.
-func higherShare(a, b tally) bool {
-	return cmp.Or(cmp.Compare(a.falls*b.n, b.falls*a.n), cmp.Compare(a.n, b.n)) > 0
-}
+// higherShare compares falls by the number of scenarios that apply to a lock.
+func higherShare(a, b tally) bool { return a.falls*b.n > b.falls*a.n }
 
-func lowerShare(a, b tally) bool {
-	return cmp.Or(cmp.Compare(b.falls*a.n, a.falls*b.n), cmp.Compare(a.n, b.n)) > 0
+func lowerShare(a, b tally) bool { return higherShare(b, a) }
+
+// shares names the locks that no other goes before, each with its count: equal shares may be of
+// different numbers of races.
+func shares(lang string, ts []tally, before func(a, b tally) bool) string {
+	first := pick(ts, func(t tally) bool {
+		return t.n > 0 && !slices.ContainsFunc(ts, func(o tally) bool { return before(o, t) })
+	})
+	names := text.Join(lang, "chart.list", each(first[:min(maxNamed, len(first))], func(t tally) string {
+		return say(lang, "grid.share", "lock", t.name, "k", strconv.Itoa(t.falls), "n", strconv.Itoa(t.n))
+	}))
+	if more := len(first) - maxNamed; more > 0 {
+		return say(lang, "grid.more", "first", names, "n", strconv.Itoa(more))
+	}
+	return names
 }
 
 // measured leaves out the locks that answer less than half as many questions as the one
@@ -448,14 +458,11 @@ func (g *Grid) worst(lang string) (text string, locks []tally) {
 }
 
 func mostAndLeast(lang string, locks []tally) string {
-	most, least := extreme(lang, locks, higherShare), extreme(lang, locks, lowerShare)
-	if most.falls*least.n == least.falls*most.n {
-		return say(lang, "grid.same", "k", strconv.Itoa(most.falls), "n", strconv.Itoa(most.n))
+	most, least := shares(lang, locks, higherShare), shares(lang, locks, lowerShare)
+	if most == least {
+		return say(lang, "grid.same", "locks", most)
 	}
-	one := func(key string, t tally) string {
-		return say(lang, key, "lock", t.name, "k", strconv.Itoa(t.falls), "n", strconv.Itoa(t.n))
-	}
-	return say(lang, "grid.join", "first", one("grid.most", most), "next", one("grid.least", least))
+	return say(lang, "grid.join", "first", say(lang, "grid.most", "locks", most), "next", say(lang, "grid.least", "locks", least))
 }
 
 // records has one line a cell. Times are in milliseconds; verdicts are separated by blanks.

@@ -114,9 +114,9 @@ func TestGridHeadline(t *testing.T) {
 	}{
 		{small("HOLDS", "BLOCKED"), "No lock in this grid fails. Every cell came out as expected."},
 		{small("OVERLAP"), "1 of 1 locks fail in R18 pause. Not counted as failures: FENCED (two were inside, and the data is safe), ORPHAN and BLOCKED (waits that end). Every cell came out as expected."},
-		{small("OVERLAP", "LIE"), "2 of 2 locks fail in R18 pause; every lock fails in the same share of its races (1 of 1). Not counted as failures: FENCED (two were inside, and the data is safe), ORPHAN and BLOCKED (waits that end). 1 of 2 cells differ from what was expected."},
-		{small("OVERLAP", "HOLDS", "N/A"), "1 of 2 locks fail in R18 pause; largest share of failures: lock1 (1 of 1 races); smallest: lock2 (0 of 1). Not counted as failures: FENCED (two were inside, and the data is safe), ORPHAN and BLOCKED (waits that end). Every cell came out as expected."},
-		{small("HOLDS", "DEADLOCK", "DEADLOCK", "DEADLOCK", "DEADLOCK"), "4 of 5 locks fail in R18 pause; largest share of failures: lock2, lock3, lock4 and 1 more (1 of 1 races); smallest: lock1 (0 of 1). Not counted as failures: FENCED (two were inside, and the data is safe), ORPHAN and BLOCKED (waits that end). Every cell came out as expected."},
+		{small("OVERLAP", "LIE"), "2 of 2 locks fail in R18 pause; every lock fails in the same share of its races: lock1 (1 of 1), lock2 (1 of 1). Not counted as failures: FENCED (two were inside, and the data is safe), ORPHAN and BLOCKED (waits that end). 1 of 2 cells differ from what was expected."},
+		{small("OVERLAP", "HOLDS", "N/A"), "1 of 2 locks fail in R18 pause; largest share of failed races: lock1 (1 of 1); smallest: lock2 (0 of 1). Not counted as failures: FENCED (two were inside, and the data is safe), ORPHAN and BLOCKED (waits that end). Every cell came out as expected."},
+		{small("HOLDS", "DEADLOCK", "DEADLOCK", "DEADLOCK", "DEADLOCK"), "4 of 5 locks fail in R18 pause; largest share of failed races: lock2 (1 of 1), lock3 (1 of 1), lock4 (1 of 1) and 1 more; smallest: lock1 (0 of 1). Not counted as failures: FENCED (two were inside, and the data is safe), ORPHAN and BLOCKED (waits that end). Every cell came out as expected."},
 	} {
 		if got := c.grid.Takeaway("en"); got != c.want {
 			t.Errorf("got  %s\nwant %s", got, c.want)
@@ -157,7 +157,7 @@ func TestGridHeadlineCountsShares(t *testing.T) {
 		}
 		g.Strategies, g.Cells = append(g.Strategies, Row{ID: fmt.Sprintf("lock%d", id)}), append(g.Cells, row)
 	}
-	want := "5 of 5 locks fail in a; largest share of failures: lock2 (2 of 2 races); smallest: lock4 (1 of 4). Not counted as failures: FENCED (two were inside, and the data is safe), ORPHAN and BLOCKED (waits that end). Every cell came out as expected."
+	want := "5 of 5 locks fail in a; largest share of failed races: lock2 (2 of 2); smallest: lock4 (1 of 4). Not counted as failures: FENCED (two were inside, and the data is safe), ORPHAN and BLOCKED (waits that end). Every cell came out as expected."
 	if got := g.Takeaway("en"); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -215,7 +215,7 @@ func ExampleText() {
 	// . N/A         This race does not apply to this lock.
 	//   +n          n more verdicts, less severe
 	//
-	// 2 of 3 locks fail in R03 slow-owner; largest share of failures: setnx-expire (2
+	// 2 of 3 locks fail in R03 slow-owner; largest share of failed races: setnx-expire (2
 	// of 4 races); smallest: setnx, getset (1 of 3). Not counted as failures: FENCED
 	// (two were inside, and the data is safe), ORPHAN and BLOCKED (waits that end).
 	// Every cell came out as expected.

@@ -1,7 +1,6 @@
 package chart
 
 import (
-	"strconv"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -32,8 +31,7 @@ func (g *Grid) Finding(lang string) string {
 	case len(g.Strategies) == 1:
 		return first
 	}
-	least := extreme(lang, measured(locks), lowerShare)
-	return say(lang, "grid.finding", "first", first, "lock", least.name, "k", strconv.Itoa(least.falls), "n", strconv.Itoa(least.n))
+	return say(lang, "grid.join", "first", first, "next", say(lang, "grid.most", "locks", shares(lang, measured(locks), higherShare)))
 }
 
 // picture has a scenario per line and a strategy per column, or an overview of many.
