@@ -1,7 +1,6 @@
 package chart
 
 import (
-
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
