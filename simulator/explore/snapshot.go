@@ -205,7 +205,10 @@ func (s *store) indexAll() {
 	for s.n*5 > size*4 {
 		size *= 2
 	}
-	s.reindex(size)
+	s.index = make([]slot, size)
+	for id := range s.n {
+		s.put(slot{uint32(id) + 1, tagOf(s.words(uint32(id)))})
+	}
 }
 
 // requeue makes the queue of a search that was loaded, whose states are sound, and checks the counts of

@@ -29,8 +29,8 @@ const (
 	blockSize = 1 << blockBits
 )
 
-// slot is the number of a state plus one, with some bits of its hash, which tell most
-// other states apart without a look at their words.
+// slot is the number of a state plus one, with its tag, some bits of its hash. The last of these say where the index
+// has it, the others tell most other states apart without a look at their words.
 type slot struct{ id, tag uint32 }
 
 func newStore(width int) *store { return &store{width: width, index: make([]slot, 1<<10)} }
@@ -51,10 +51,9 @@ func (s *store) depth(id uint32) uint32  { return s.blocks[id>>blockBits].depth[
 
 // slotOf returns where the index has a state, or would have it, and the tag of its hash.
 func (s *store) slotOf(words []uint32) (at, tag uint32) {
-	h := hash(words)
-	tag = uint32(h >> 32)
+	tag = tagOf(words)
 	mask := uint32(len(s.index) - 1)
-	at = uint32(h) & mask
+	at = tag & mask
 	for s.index[at].id != 0 && (s.index[at].tag != tag || !same(s.words(s.index[at].id-1), words)) {
 		at = (at + 1) & mask
 	}
@@ -83,7 +82,7 @@ func (s *store) add(words []uint32, parent uint32, via uint16, depth uint32) (id
 	s.index[at] = slot{id + 1, tag}
 	s.n++
 	if s.n*5 > len(s.index)*4 {
-		s.reindex(2 * len(s.index))
+		s.grow()
 	}
 	return id, true
 }
@@ -94,18 +93,25 @@ func (s *store) shorten(id, parent uint32, via uint16, depth uint32) {
 	b.parent[i], b.via[i], b.depth[i] = parent, via, depth
 }
 
-// reindex makes an index of the given size, a power of two.
-func (s *store) reindex(size int) {
-	s.index = make([]slot, size)
-	mask := uint32(len(s.index) - 1)
-	for id := range s.n {
-		h := hash(s.words(uint32(id)))
-		at := uint32(h) & mask
-		for s.index[at].id != 0 {
-			at = (at + 1) & mask
+// grow doubles the index. It looks at no state: where the index has one depends on its tag.
+func (s *store) grow() {
+	old := s.index
+	s.index = make([]slot, 2*len(old))
+	for _, there := range old {
+		if there.id != 0 {
+			s.put(there)
 		}
-		s.index[at] = slot{uint32(id) + 1, uint32(h >> 32)}
 	}
+}
+
+// put enters a state that the index has not.
+func (s *store) put(new slot) {
+	mask := uint32(len(s.index) - 1)
+	at := new.tag & mask
+	for s.index[at].id != 0 {
+		at = (at + 1) & mask
+	}
+	s.index[at] = new
 }
 
 // growth is the memory of a larger index, if one will soon be needed beside the present one.
@@ -131,11 +137,11 @@ func same(a, b []uint32) bool {
 	return true
 }
 
-func hash(words []uint32) uint64 {
+func tagOf(words []uint32) uint32 {
 	h := uint64(len(words)) * 0x9e3779b97f4a7c15
 	for _, w := range words {
 		h = (h ^ uint64(w)) * 0xff51afd7ed558ccd
 		h ^= h >> 32
 	}
-	return h
+	return uint32(h)
 }
