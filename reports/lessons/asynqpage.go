@@ -5,11 +5,9 @@ package lessons
 // scenarios/locktest/libraries, with asynq's own code.
 func (t *Teacher) Asynq() error {
 	t.out.Sentence("asynq.title")
-	if err := t.texts(labelled{"how", "asynq.how"}, labelled{"asynq", "asynq.lab"}, labelled{"choose", "asynq.choose"}, labelled{"asynq-fleet", "asynq.here"}); err != nil {
-		return err
-	}
+	t.texts(labelled{"how", "asynq.how"}, labelled{"asynq", "asynq.lab"}, labelled{"choose", "asynq.choose"}, labelled{"asynq-fleet", "asynq.here"})
 	t.out.Printf("\n")
 	t.aboutVerdicts()
 	t.out.Next("locklab explain token", "locklab run token slow-work", "locklab run token lost-reply")
-	return nil
+	return t.err
 }

@@ -15,22 +15,16 @@ const DebatePoints = 6
 func (t *Teacher) Debate() error {
 	t.out.Sentence("debate.title")
 	t.aboutVerdicts()
-	if err := t.texts(labelled{"debate", "debate.intro"}); err != nil {
-		return err
-	}
+	t.texts(labelled{"debate", "debate.intro"})
 	for n := 1; n <= DebatePoints; n++ {
-		if err := t.point(n); err != nil {
-			return err
-		}
+		t.point(n)
 	}
-	if err := t.texts(labelled{"debate.end", "debate.end"}); err != nil {
-		return err
-	}
+	t.texts(labelled{"debate.end", "debate.end"})
 	t.out.Next("locklab explain redlock", "locklab explain interview redlock", "locklab lesson redlock -o deck.html")
-	return nil
+	return t.err
 }
 
-func (t *Teacher) point(n int) error {
+func (t *Teacher) point(n int) {
 	key := "debate." + strconv.Itoa(n)
 	t.out.Printf("\n")
 	for _, lang := range t.out.Langs() {
@@ -38,29 +32,13 @@ func (t *Teacher) point(n int) error {
 	}
 	for _, who := range []string{"kleppmann", "antirez"} {
 		for _, lang := range t.out.Langs() {
-			said, err := t.line(lang, key+"."+who, nil)
-			if err != nil {
-				return err
-			}
-			t.out.Wrap("  ", text.Label(ArguedAt(lang, n, who))+said)
+			t.out.Wrap("  ", text.Label(ArguedAt(lang, n, who))+t.line(lang, key+"."+who))
 		}
 	}
-	o, err := t.run(In("en").Name(key + ".trace"))
-	if err != nil {
-		return err
-	}
-	t.backed("  "+t.out.Label("label.trace"), o)
-	if err := t.behind(key + ".runs"); err != nil {
-		return err
-	}
+	t.backing(key)
 	for _, lang := range t.out.Langs() {
-		said, err := t.line(lang, key+".says", nil)
-		if err != nil {
-			return err
-		}
-		t.out.Wrap("  ", text.Label(In(lang).Name("label.says"))+said)
+		t.out.Wrap("  ", text.Label(In(lang).Name("label.says"))+t.line(lang, key+".says"))
 	}
-	return nil
 }
 
 // ArguedAt returns who has made an argument of the debate, and in which section of the article.

@@ -23,17 +23,10 @@ type filler struct {
 	ctx   context.Context
 	lang  string
 	stage *Stage
-	own   map[string]string // places that the caller fills
 }
-
-// lines returns a text with its places filled in.
-func (f *filler) lines(key string) ([]string, error) { return In(f.lang).Lines(key, f.fill) }
 
 // fill is a Fill.
 func (f *filler) fill(kind string, args []string) (string, error) {
-	if own, ok := f.own[kind]; ok {
-		return own, nil
-	}
 	if kind == "length" {
 		return f.setting(args[0], args[1])
 	}
@@ -177,7 +170,7 @@ func (f *filler) count(e lock.Entry, kind string) (string, error) {
 // commands returns how many commands a client sends to take and release a lock without
 // contention and faults.
 func (f *filler) commands(e lock.Entry) (string, error) {
-	o, err := f.uncontended(e)
+	o, err := f.stage.uncontended(e)
 	if err != nil {
 		return "", err
 	}
@@ -191,14 +184,14 @@ func (f *filler) commands(e lock.Entry) (string, error) {
 }
 
 // uncontended plays one client without contention.
-func (f *filler) uncontended(e lock.Entry) (*race.Outcome, error) {
+func (s *Stage) uncontended(e lock.Entry) (*race.Outcome, error) {
 	sc, err := scenarios.ByName("calm")
 	if err != nil {
 		return nil, err
 	}
-	s := sc.Settings
-	s.Clients = 1
-	o, err := f.stage.runner.Play(e, sc, s)
+	alone := sc.Settings
+	alone.Clients = 1
+	o, err := s.runner.Play(e, sc, alone)
 	if err == nil && o.History == nil {
 		err = fmt.Errorf("%s cannot be played without contention", e.ID)
 	}

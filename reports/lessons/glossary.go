@@ -57,15 +57,9 @@ func (t *Teacher) Glossary(terms ...string) error {
 			if head != english {
 				head += "（" + english + "）"
 			}
-			lines, err := t.filler(lang, nil).lines("term." + term + ".text")
-			if err != nil {
-				return err
-			}
 			t.out.Printf("%s\n", head)
-			for _, line := range lines {
-				t.out.Wrap("  ", line)
-			}
+			t.wrapped("  ", t.lines(lang, "term."+term+".text"))
 		}
 	}
-	return nil
+	return t.err
 }

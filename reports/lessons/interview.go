@@ -28,94 +28,66 @@ func TopicsAbout(id string) (about []string) {
 func (t *Teacher) Interview() error {
 	t.out.Wrap("", t.out.Say("label.interview"))
 	t.aboutVerdicts()
-	if err := t.texts(labelled{"short", "interview.short"}, labelled{"long", "interview.long"}); err != nil {
-		return err
-	}
+	t.texts(labelled{"short", "interview.short"}, labelled{"long", "interview.long"})
 	t.out.Printf("\n")
-	if err := t.behind("interview.long-runs"); err != nil {
-		return err
-	}
+	t.behind("interview.long-runs")
 	t.part(t.out.Say("label.questions"))
 	for _, topic := range Topics() {
 		t.out.Printf("\n")
-		if err := t.question(topic); err != nil {
-			return err
-		}
+		t.question(topic)
 	}
 	t.out.Next("locklab explain interview "+Topics()[0], "locklab explain path", "locklab explain glossary")
-	return nil
+	return t.err
 }
 
 // Question prints one question with its answer and the run that backs it.
 func (t *Teacher) Question(topic string) error {
-	if err := t.question(topic); err != nil {
-		return err
-	}
-	o, err := t.backing(topic)
-	if err != nil || o.History == nil {
-		return err
+	o := t.question(topic)
+	if o == nil || o.History == nil {
+		return t.err
 	}
 	t.out.Printf("\n")
-	if err := t.notation(o); err != nil {
-		return err
-	}
+	t.notation(o)
 	t.out.Next("locklab explain "+o.Strategy.ID+" "+o.Scenario.ID, "locklab explain interview")
-	return nil
+	return t.err
 }
 
-func (t *Teacher) question(topic string) error {
+// question prints a question with its answer, and returns the run that backs it.
+func (t *Teacher) question(topic string) *race.Outcome {
 	for _, lang := range t.out.Langs() {
-		question, err := t.line(lang, "interview."+topic+".question", nil)
-		if err != nil {
-			return err
-		}
-		t.out.Wrap("? ", question)
-		lines, err := t.filler(lang, nil).lines("interview." + topic + ".answer")
-		if err != nil {
-			return err
-		}
-		for _, line := range lines {
-			t.out.Wrap("  ", line)
-		}
+		t.out.Wrap("? ", t.line(lang, "interview."+topic+".question"))
+		t.wrapped("  ", t.lines(lang, "interview."+topic+".answer"))
 	}
-	o, err := t.backing(topic)
-	if err != nil {
-		return err
-	}
-	t.backed("  "+t.out.Label("label.trace"), o)
-	return t.behind("interview." + topic + ".runs")
+	return t.backing("interview." + topic)
+}
+
+// backing prints the run that backs an answer, and those behind it, and returns the first.
+func (t *Teacher) backing(key string) *race.Outcome {
+	o := t.backed("  "+t.out.Label("label.trace"), In("en").Name(key+".trace"))
+	t.behind(key + ".runs")
+	return o
 }
 
 // behind prints the runs behind an answer that a text lists, such as "token slow-work,
 // watchdog slow-work": an answer is spoken and names none of them.
-func (t *Teacher) behind(key string) error {
+func (t *Teacher) behind(key string) {
 	names := In("en").Name(key)
 	if names == "" {
-		return nil
+		return
 	}
 	t.out.Wrap("  ", t.out.Say("label.runs"))
 	for run := range strings.SplitSeq(names, ",") {
-		o, err := t.run(run)
-		if err != nil {
-			return err
-		}
-		t.backed("    ", o)
+		t.backed("    ", run)
 	}
-	return nil
 }
 
-// backed prints the command that plays a run, and how the run ends.
-func (t *Teacher) backed(label string, o *race.Outcome) {
-	t.out.Wrap(label, "locklab run "+o.Strategy.ID+" "+o.Scenario.ID+" = "+t.results(o))
-}
-
-// backing returns the run that backs an answer.
-func (t *Teacher) backing(topic string) (*race.Outcome, error) {
-	return t.run(In("en").Name("interview." + topic + ".trace"))
-}
-
-// run plays a lock in a race, named as in "token slow-work".
-func (t *Teacher) run(names string) (*race.Outcome, error) {
+// backed plays a lock in a race, named as in "token slow-work", and prints the command that does so
+// and how the run ends.
+func (t *Teacher) backed(label, names string) *race.Outcome {
 	id, raceID, _ := strings.Cut(strings.TrimSpace(names), " ")
-	return t.stage.Named(id, strings.TrimSpace(raceID))
+	o, err := t.stage.Named(id, strings.TrimSpace(raceID))
+	if !t.failed(err) {
+		t.out.Wrap(label, "locklab run "+o.Strategy.ID+" "+o.Scenario.ID+" = "+t.results(o))
+	}
+	return o
 }

@@ -9,28 +9,20 @@ import (
 // other languages.
 func (t *Teacher) Judging() error {
 	t.out.Sentence("judging.title")
-	if err := t.texts(labelled{"judge.format", "judging.format"}); err != nil {
-		return err
-	}
+	t.texts(labelled{"judge.format", "judging.format"})
 	t.out.Printf("\n%s", record.Example) // as it is to be copied, like the code below
-	if err := t.texts(labelled{"judge.order", "judging.order"}, labelled{"judge.certain", "judging.certain"}); err != nil {
-		return err
-	}
+	t.texts(labelled{"judge.order", "judging.order"}, labelled{"judge.certain", "judging.certain"})
 	for _, of := range []struct {
 		word verdict.Word
 		key  string
 	}{{verdict.Overlap, "judging.overlap"}, {verdict.StaleWrite, "judging.stale"}, {verdict.Fenced, "judging.fenced"}, {verdict.Starved, "judging.starved"}} {
 		t.part(string(of.word))
 		for _, lang := range t.out.Langs() {
-			line, err := t.line(lang, of.key, nil)
-			if err != nil {
-				return err
-			}
-			t.out.Wrap("  ", line)
+			t.out.Wrap("  ", t.line(lang, of.key))
 		}
 	}
-	err := t.texts(labelled{"judge.not", "judging.not"}, labelled{"judge.memory", "judging.memory"}, labelled{"judge.go", "judging.go"})
+	t.texts(labelled{"judge.not", "judging.not"}, labelled{"judge.memory", "judging.memory"}, labelled{"judge.go", "judging.go"})
 	t.out.Printf("\n%s\n%s", record.Python, record.Java)
 	t.out.Next("locklab judge --schema", "locklab judge events.jsonl", "locklab live contend --record events.jsonl")
-	return err
+	return t.err
 }

@@ -15,7 +15,6 @@ import (
 	"regexp"
 	"strings"
 
-	"locklab/algorithms"
 	"locklab/reports/text"
 	"locklab/scenarios"
 )
@@ -33,64 +32,8 @@ type Fill func(place string, args []string) (string, error)
 // In returns the book in a language: "zh", or else English.
 func In(lang string) *Book { return &Book{text.In(lang), lang} }
 
-// places are the kinds of places, with the least and the most words after the kind; a
-// negative most is any number. lock: the first of these words is a lock.
-var places = map[string]struct {
-	least, most int
-	lock        bool
-}{
-	"verdict":  {2, 2, true},
-	"blocked":  {2, 2, true},
-	"reply":    {4, 4, true},
-	"ttl":      {1, 2, true},
-	"length":   {2, 2, false},
-	"year":     {1, 1, true},
-	"nodes":    {1, 1, true},
-	"quorum":   {1, 1, true},
-	"commands": {1, 1, true},
-	"par":      {2, 2, true},
-	"term":     {1, 1, false},
-	"run":      {2, 2, true},
-	"falls":    {1, 1, true},
-	"stands":   {1, 1, true},
-	"quoted":   {1, -1, false},
-	"harm":     {0, 0, false}, // of the run that is explained, and when
-	"race":     {0, 0, false},
-	"section":  {0, 0, false}, // of an article
-	"time":     {0, 0, false},
-	"pause":    {0, 0, false},
-}
-
+// place finds what is filled in: a kind of place and its words.
 var place = regexp.MustCompile(`\{([^{}]*)\}`)
-
-// check returns what is wrong with the places of a text.
-func check(p text.Entry) error {
-	if rest := place.ReplaceAllString(p.Text, ""); strings.ContainsAny(rest, "{}") {
-		return fmt.Errorf("a brace stands alone: write {verdict LOCK SCENARIO}")
-	}
-	for _, m := range place.FindAllStringSubmatch(p.Text, -1) {
-		words := strings.Fields(m[1])
-		if len(words) == 0 {
-			return fmt.Errorf("%s is empty", m[0])
-		}
-		kind, known := places[words[0]]
-		args := words[1:]
-		switch {
-		case !known:
-			return fmt.Errorf("%s: there is no place of this kind", m[0])
-		case len(args) < kind.least || kind.most >= 0 && len(args) > kind.most:
-			return fmt.Errorf("%s: %d words after %s, want %d", m[0], len(args), words[0], kind.least)
-		case kind.lock && !isLock(args[0]):
-			return fmt.Errorf("%s: there is no lock %q", m[0], args[0])
-		}
-	}
-	return nil
-}
-
-func isLock(name string) bool {
-	_, ok := algorithms.ByName(name)
-	return ok
-}
 
 // PathScreens is the number of screens of the guided tour: path.1 and on.
 const PathScreens = 10

@@ -25,19 +25,11 @@ func (t *Teacher) Lock(e lock.Entry) error {
 		t.out.Sentence("command.uncovered.lock", "lock", e.ID)
 	}
 	key := "lock." + e.ID
-	if err := t.texts(labelled{"origin", key + ".origin"}, labelled{"how", key + ".how"}); err != nil {
-		return err
-	}
-	if err := t.session(e); err != nil {
-		return err
-	}
-	if err := t.texts(labelled{"mends", key + ".mends"}, labelled{"choose", key + ".choose"}, labelled{"beside", key + ".beside"}); err != nil {
-		return err
-	}
+	t.texts(labelled{"origin", key + ".origin"}, labelled{"how", key + ".how"})
+	t.session(e)
+	t.texts(labelled{"mends", key + ".mends"}, labelled{"choose", key + ".choose"}, labelled{"beside", key + ".beside"})
 	t.outcomes(row)
-	if err := t.texts(labelled{"words", key + ".words"}); err != nil {
-		return err
-	}
+	t.texts(labelled{"words", key + ".words"})
 	t.out.Printf("\n")
 	t.aboutVerdicts()
 	worst := mostSevere(row).Scenario.ID
@@ -49,7 +41,7 @@ func (t *Teacher) Lock(e lock.Entry) error {
 		next = append(next, "locklab explain "+s.ID)
 	}
 	t.out.Next(next...)
-	return nil
+	return t.err
 }
 
 // lockHead prints the title of a lock, with its id in the articles or its year.
@@ -66,27 +58,26 @@ func (t *Teacher) lockHead(e lock.Entry) {
 var builtOn = regexp.MustCompile(`^As ([a-z][a-z0-9-]*)`)
 
 // session prints what a client and its server say to each other without contention.
-func (t *Teacher) session(e lock.Entry) error {
-	o, err := t.filler("en", nil).uncontended(e)
-	if err != nil || !slices.ContainsFunc(o.History.Events, isRequest) {
-		return err
+func (t *Teacher) session(e lock.Entry) {
+	o, err := t.stage.uncontended(e)
+	if t.failed(err) || !slices.ContainsFunc(o.History.Events, isRequest) {
+		return
 	}
 	if e.Expiry == lock.ExpirySession {
 		t.part(t.out.Say("label.session.zookeeper"))
-		return t.notation(o)
+		t.notation(o)
+		return
 	}
 	t.part(t.out.Say("label.session"))
 	first := *o.History // all servers get the same commands
 	first.Nodes = 1
 	first.Events = slices.DeleteFunc(slices.Clone(first.Events), func(e history.Event) bool { return e.Node > 1 })
-	err = t.indented(func(p *text.Printer, look reports.Look) error {
-		look.Fold = true
-		return reports.RedisCLI(p.Out, &first, verdict.Judgement{}, look)
-	})
+	look := t.look
+	look.Fold = true
+	t.indented(reports.RedisCLI, &first, verdict.Judgement{}, look)
 	if o.History.Asked() > 1 {
 		t.out.Wrap("  # ", t.out.Say("label.session.all"))
 	}
-	return err
 }
 
 // outcomes prints the outcomes of a lock in five groups: failures, each with the command that

@@ -21,46 +21,38 @@ func (t *Teacher) Path(first, last int) error {
 		if n > first {
 			t.out.Printf("\n%s\n\n", strings.Repeat("-", min(t.out.Width, 60)))
 		}
-		if err := t.screen(n); err != nil {
-			return err
-		}
+		t.screen(n)
 	}
 	if last < PathScreens {
 		t.out.Next(fmt.Sprintf("locklab explain path %d", last+1), "locklab explain interview")
 	} else {
 		t.out.Next("locklab explain interview", "locklab explain glossary", "locklab demo")
 	}
-	return nil
+	return t.err
 }
 
 // screen prints a failure that is played, the idea that mends it, and what becomes of
 // that.
-func (t *Teacher) screen(n int) error {
+func (t *Teacher) screen(n int) {
 	book, key := In("en"), "path."+strconv.Itoa(n)
 	o, err := t.stage.Named(book.Name(key+".lock"), book.Name(key+".scenario"))
-	if err != nil {
-		return err
+	if t.failed(err) {
+		return
 	}
 	for _, lang := range t.out.Langs() {
-		title, err := t.line(lang, key+".title", nil)
-		if err != nil {
-			return err
-		}
-		t.out.Wrap(fmt.Sprintf("%d/%d  ", n, PathScreens), title)
+		t.out.Wrap(fmt.Sprintf("%d/%d  ", n, PathScreens), t.line(lang, key+".title"))
 	}
 	t.part(t.out.Label("label.fall") + "locklab run " + o.Strategy.ID + " " + o.Scenario.ID)
 	if o.History != nil {
-		if err := t.notation(o); err != nil {
-			return err
-		}
+		t.notation(o)
 	}
 	t.out.Wrap("  = ", t.results(o))
-	return t.texts(labelled{"idea", key + ".idea"}, labelled{"then", key + ".next"})
+	t.texts(labelled{"idea", key + ".idea"}, labelled{"then", key + ".next"})
 }
 
 // Lines returns a text in a language with its places filled in; nil: there is none.
 func (s *Stage) Lines(ctx context.Context, lang, key string) ([]string, error) {
-	return (&filler{ctx, lang, s, nil}).lines(key)
+	return In(lang).Lines(key, (&filler{ctx, lang, s}).fill)
 }
 
 // Named plays a lock in a race, both by name.

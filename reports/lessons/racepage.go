@@ -21,23 +21,17 @@ func (t *Teacher) Race(sc race.Scenario) error {
 	t.raceHead(sc, func(lang string) string { return Story(lang, sc, "title") })
 	if example.History != nil {
 		t.part(t.out.Label("label.notation") + "locklab run " + example.Strategy.ID + " " + sc.ID)
-		if err := t.notation(example); err != nil {
-			return err
-		}
+		t.notation(example)
 	}
 	key := "race." + sc.ID
-	if err := t.texts(labelled{"why", key + ".why"}, labelled{"cure", key + ".mends"}, labelled{"not", key + ".not"}); err != nil {
-		return err
-	}
+	t.texts(labelled{"why", key + ".why"}, labelled{"cure", key + ".mends"}, labelled{"not", key + ".not"})
 	t.byResult(sc)
-	if err := t.texts(labelled{"cases", key + ".cases"}); err != nil {
-		return err
-	}
+	t.texts(labelled{"cases", key + ".cases"})
 	t.out.Printf("\n")
 	t.aboutVerdicts()
 	id := example.Strategy.ID
 	t.out.Next("locklab explain "+id+" "+sc.ID, "locklab run "+id+" "+sc.ID+" --view redis", "locklab matrix --scenarios "+sc.ID)
-	return nil
+	return t.err
 }
 
 // raceHead prints title, story and numbers of a race.

@@ -60,29 +60,25 @@ func (t *Teacher) Outcome(o *race.Outcome) error {
 			return err
 		}
 	}
-	if err := t.cure(o); err != nil {
-		return err
-	}
+	t.cure(o)
 	if slices.ContainsFunc(watched.History.Events, isRequest) {
 		t.part(t.out.Say("label.code"))
 	}
 	if err := reports.Code(t.out.Out, watched.History, t.look); err != nil {
 		return err
 	}
-	if err := t.otherLocks(o); err != nil {
-		return err
-	}
+	t.otherLocks(o)
 	t.out.Next(NextCommands(o)...)
-	return nil
+	return t.err
 }
 
 // cure prints what mends a race, or the cure of its verdict.
-func (t *Teacher) cure(o *race.Outcome) error {
+func (t *Teacher) cure(o *race.Outcome) {
 	if key := "race." + o.Scenario.ID + ".mends"; In("en").Has(key) {
-		return t.texts(labelled{"fix", key})
+		t.texts(labelled{"fix", key})
+		return
 	}
 	t.labelled("fix", func(lang string) string { return Cure(lang, o) })
-	return nil
 }
 
 // certainty is from when on the harm of a run was certain: a sentence for a race, a
@@ -131,9 +127,10 @@ func (t *Teacher) certaintyOfSearch(o *race.Outcome) (certainty, error) {
 
 // otherLocks makes the same attack on each milestone. A run that a search has found has
 // no script to play; there the same faults are allowed in a search of each lock.
-func (t *Teacher) otherLocks(o *race.Outcome) error {
+func (t *Teacher) otherLocks(o *race.Outcome) {
 	if o.Scenario.ID == study.SearchID {
-		return t.otherSearches(o)
+		t.otherSearches(o)
+		return
 	}
 	t.part(t.out.Say("label.next"))
 	for _, e := range algorithms.Milestones() {
@@ -148,16 +145,15 @@ func (t *Teacher) otherLocks(o *race.Outcome) error {
 		}
 		t.out.Wrap("  "+padded(e.ID, 14)+" ", result)
 	}
-	return nil
 }
 
 // otherStates limits the search of each other lock to a second or two.
 const otherStates = 300_000
 
-func (t *Teacher) otherSearches(o *race.Outcome) error {
+func (t *Teacher) otherSearches(o *race.Outcome) {
 	b, err := study.ParseBounds(o.Trace.Settings)
-	if err != nil {
-		return err
+	if t.failed(err) {
+		return
 	}
 	if b.Timing == study.AnyTiming { // other locks may take too many states, or read clocks
 		b.Timing, b.Idle = study.AutoTiming, false
@@ -180,7 +176,6 @@ func (t *Teacher) otherSearches(o *race.Outcome) error {
 		}
 		t.out.Wrap("  "+padded(e.ID, 14)+" ", result)
 	}
-	return nil
 }
 
 // found returns what a search has found: each verdict with its par.

@@ -17,11 +17,14 @@ import (
 
 // A Teacher prints explanations. A page consists of parts; a part has a heading from
 // the labels, and beneath it a text or a run that is played for it.
+//
+// A page returns the first error of its parts, and prints nothing after it.
 type Teacher struct {
 	out   *text.Printer
 	ctx   context.Context
 	stage *Stage
 	look  reports.Look
+	err   error                                                       // of the page so far
 	Curve func(out io.Writer, d *study.Doom, look reports.Look) error // prints a curve; nil: none is printed
 }
 
@@ -32,6 +35,14 @@ func NewTeacher(ctx context.Context, p *text.Printer, look reports.Look, stage *
 	return &Teacher{out: p, ctx: ctx, stage: stage, look: look}
 }
 
+// failed keeps the first error, and reports whether there is one.
+func (t *Teacher) failed(err error) bool {
+	if t.err == nil && err != nil {
+		t.err, t.out = err, t.out.To(io.Discard, t.out.Width)
+	}
+	return t.err != nil
+}
+
 // Texts returns all texts whose keys begin with a prefix, filled in, by language and
 // key.
 func (t *Teacher) Texts(prefix string) (map[string]map[string][]string, error) {
@@ -39,18 +50,17 @@ func (t *Teacher) Texts(prefix string) (map[string]map[string][]string, error) {
 	for _, lang := range t.out.Langs() {
 		all[lang] = map[string][]string{}
 		for _, key := range In(lang).Keys(prefix) {
-			lines, err := t.filler(lang, nil).lines(key)
-			if err != nil {
-				return nil, err
-			}
-			all[lang][key] = lines
+			all[lang][key] = t.lines(lang, key)
 		}
 	}
-	return all, nil
+	return all, t.err
 }
 
-func (t *Teacher) filler(lang string, own map[string]string) *filler {
-	return &filler{t.ctx, lang, t.stage, own}
+// lines returns a text with its places filled in; nil: there is none.
+func (t *Teacher) lines(lang, key string) []string {
+	lines, err := t.stage.Lines(t.ctx, lang, key)
+	t.failed(err)
+	return lines
 }
 
 // labelled is a heading with what it introduces.
@@ -63,30 +73,26 @@ func (t *Teacher) part(heading string) {
 }
 
 // texts prints texts under their labels in each language, as far as they exist.
-func (t *Teacher) texts(parts ...labelled) error {
+func (t *Teacher) texts(parts ...labelled) {
 	for _, p := range parts {
 		for _, lang := range t.out.Langs() {
-			lines, err := t.filler(lang, nil).lines(p.key)
-			if err != nil {
-				return err
-			}
-			if lines == nil {
-				continue
-			}
-			t.part(In(lang).Name("label." + p.label))
-			for _, line := range lines {
-				t.out.Wrap("  ", line)
+			if lines := t.lines(lang, p.key); lines != nil {
+				t.part(In(lang).Name("label." + p.label))
+				t.wrapped("  ", lines)
 			}
 		}
 	}
-	return nil
+}
+
+// wrapped prints lines, each after a label.
+func (t *Teacher) wrapped(label string, lines []string) {
+	for _, line := range lines {
+		t.out.Wrap(label, line)
+	}
 }
 
 // line returns a text as one line.
-func (t *Teacher) line(lang, key string, own map[string]string) (string, error) {
-	lines, err := t.filler(lang, own).lines(key)
-	return strings.Join(lines, " "), err
-}
+func (t *Teacher) line(lang, key string) string { return strings.Join(t.lines(lang, key), " ") }
 
 // labelled prints what say returns under a label, in each language that has it.
 func (t *Teacher) labelled(label string, say func(lang string) string) {
@@ -104,22 +110,22 @@ func (t *Teacher) aboutVerdicts() {
 }
 
 // indented prints what draw prints, two columns to the right.
-func (t *Teacher) indented(draw func(out *text.Printer, look reports.Look) error) error {
+func (t *Teacher) indented(draw view, h *history.History, j verdict.Judgement, look reports.Look) {
 	var b bytes.Buffer
-	look := t.look
 	look.Width -= 2
-	err := draw(t.out.To(&b, t.out.Width-2), look)
+	err := draw(&b, h, j, look)
 	for line := range strings.Lines(b.String()) {
 		t.out.Printf("%s", strings.TrimRight("  "+line, " \n")+"\n")
 	}
-	return err
+	t.failed(err)
 }
 
+// A view is one of package reports.
+type view = func(io.Writer, *history.History, verdict.Judgement, reports.Look) error
+
 // notation prints a run in the notation of the articles, with its verdicts.
-func (t *Teacher) notation(o *race.Outcome) error {
-	return t.indented(func(p *text.Printer, look reports.Look) error {
-		return reports.Timeline(p.Out, o.History, o.Judgement, look)
-	})
+func (t *Teacher) notation(o *race.Outcome) {
+	t.indented(reports.Timeline, o.History, o.Judgement, t.look)
 }
 
 // results returns the verdicts of an outcome, and the contract's reason for them.
