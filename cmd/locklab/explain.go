@@ -5,13 +5,11 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"locklab/algorithms"
-	"locklab/algorithms/lock"
 	"locklab/reports"
 	"locklab/reports/chart"
 	"locklab/reports/lessons"
@@ -90,36 +88,19 @@ type explainer struct {
 var pages = []string{"path", "interview", "debate", "glossary", "asynq", "judge"}
 
 func (x *explainer) explain(args []string) error {
-	second := ""
-	if len(args) == 2 {
-		second = args[1]
-	}
-	switch args[0] {
-	case "path":
-		return x.path(second)
-	case "interview":
-		return x.interview(second)
-	case "glossary":
-		return x.glossary(second)
-	case "debate":
-		return x.show("debate.", explainedJSON{}, x.teacher.Debate)
-	case "asynq":
-		return x.show("asynq.", explainedJSON{}, x.teacher.Asynq) // the lock of the queue that a fleet uses
-	}
-	if args[0] == "judge" && second == "" {
-		return x.show("judging.", explainedJSON{}, x.teacher.Judging)
-	}
-	if len(args) == 2 {
-		return x.pair(args[0], second)
-	}
-	if entry, ok := algorithms.ByName(args[0]); ok {
-		return x.lock(entry)
-	}
-	if sc, err := scenarios.ByName(args[0]); err == nil {
-		return x.race(sc)
-	}
-	if term, ok := lessons.FindTerm(args[0]); ok {
-		return x.glossary(term)
+	words := append(slices.Clone(args), "")
+	page, known, err := lessons.Find(words[0], words[1])
+	switch {
+	case err != nil:
+		return err
+	case known && page.Lock.ID != "" && page.Race.ID != "":
+		o, err := x.stage.Play(page.Lock, page.Race)
+		if err != nil {
+			return internal(err)
+		}
+		return x.outcome(o)
+	case known:
+		return x.show(page)
 	}
 	t, notTrace := readTrace(x.e, args[0])
 	if notTrace == nil {
@@ -158,61 +139,36 @@ type explainedJSON struct {
 	Cells   []cellJSON                     `json:"cells,omitempty"`
 }
 
-// show prints a page: what tell prints, or as JSON the texts under a prefix, beside what page has.
-func (x *explainer) show(prefix string, page explainedJSON, tell func() error) error {
+// show prints a page, or as JSON its texts with the runs from which it is made.
+func (x *explainer) show(page lessons.Page) (err error) {
 	if !x.e.json {
-		return internal(tell())
+		err := page.Print(x.teacher)
+		if page.Term != "" {
+			x.e.Next("locklab explain glossary", "locklab explain path")
+		}
+		return internal(err)
 	}
-	texts, err := x.teacher.Texts(prefix)
+	out := explainedJSON{Version: schema}
+	var played []*race.Outcome
+	switch sc := page.Race; {
+	case page.Lock.ID != "":
+		out.Lock = new(listedLock(page.Lock))
+		played, err = x.stage.Row(page.Lock)
+	case sc.ID != "":
+		out.Race, out.Story, out.Numbers = new(listedRace(sc)), map[string]string{}, map[string]string{}
+		for _, lang := range text.Languages() {
+			out.Story[lang], out.Numbers[lang] = lessons.Story(lang, sc, "story"), lessons.Story(lang, sc, "numbers")
+		}
+		_, played, err = x.stage.Example(sc)
+	}
 	if err != nil {
 		return internal(err)
 	}
-	page.Version, page.Texts = schema, texts
-	return x.e.printJSON(page)
-}
-
-func (x *explainer) lock(e lock.Entry) error {
-	if !x.e.json {
-		return internal(x.teacher.Lock(e))
-	}
-	row, err := x.stage.Row(e)
-	if err != nil {
+	out.Cells = cellsJSON(played)
+	if out.Texts, err = x.teacher.Texts(page.Prefix); err != nil {
 		return internal(err)
 	}
-	return x.show("lock."+e.ID+".", explainedJSON{Lock: new(listedLock(e)), Cells: cellsJSON(row)}, nil)
-}
-
-func (x *explainer) race(sc race.Scenario) error {
-	if !x.e.json {
-		return internal(x.teacher.Race(sc))
-	}
-	_, played, err := x.stage.Example(sc)
-	if err != nil {
-		return internal(err)
-	}
-	page := explainedJSON{
-		Race: new(listedRace(sc)), Story: map[string]string{}, Numbers: map[string]string{}, Cells: cellsJSON(played),
-	}
-	for _, lang := range text.Languages() {
-		page.Story[lang], page.Numbers[lang] = lessons.Story(lang, sc, "story"), lessons.Story(lang, sc, "numbers")
-	}
-	return x.show("race."+sc.ID+".", page, nil)
-}
-
-func (x *explainer) pair(id, raceID string) error {
-	e, err := race.Strategy(id)
-	if err != nil {
-		return err
-	}
-	sc, err := scenarios.ByName(raceID)
-	if err != nil {
-		return err
-	}
-	o, err := x.stage.Play(e, sc)
-	if err != nil {
-		return internal(err)
-	}
-	return x.outcome(o)
+	return x.e.printJSON(out)
 }
 
 func (x *explainer) outcome(o *race.Outcome) error {
@@ -245,44 +201,4 @@ type explainedRunJSON struct {
 type codeJSON struct {
 	Event int      `json:"event"` // its index among the events, from 0
 	Lines []string `json:"lines"`
-}
-
-func (x *explainer) path(screen string) error {
-	first, last := 1, lessons.PathScreens
-	if screen != "" {
-		n, err := strconv.Atoi(screen)
-		if err != nil || n < 1 || n > last {
-			return text.Errorf("error.path", "name", screen, "last", last)
-		}
-		first, last = n, n
-	}
-	return x.show("path.", explainedJSON{}, func() error { return x.teacher.Path(first, last) })
-}
-
-func (x *explainer) interview(topic string) error {
-	if topic == "" {
-		return x.show("interview.", explainedJSON{}, x.teacher.Interview)
-	}
-	if about := lessons.TopicsAbout(topic); about != nil && !slices.Contains(lessons.Topics(), topic) {
-		return text.Errorf("error.topic.lock", "name", topic, "names", strings.Join(about, ", "))
-	}
-	if _, err := choose("error.topic", topic, lessons.Topics()); err != nil {
-		return err
-	}
-	return x.show("interview.", explainedJSON{}, func() error { return x.teacher.Question(topic) })
-}
-
-func (x *explainer) glossary(name string) error {
-	if name == "" {
-		return x.show("term.", explainedJSON{}, func() error { return x.teacher.Glossary(lessons.Terms()...) })
-	}
-	term, ok := lessons.FindTerm(name)
-	if !ok {
-		return text.Errorf("error.term", "name", name, "near", text.Near(name, lessons.Terms()))
-	}
-	return x.show("term."+term+".", explainedJSON{}, func() error {
-		err := x.teacher.Glossary(term)
-		x.e.Next("locklab explain glossary", "locklab explain path")
-		return err
-	})
 }

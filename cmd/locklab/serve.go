@@ -76,11 +76,8 @@ func newSite(host string) (*site, error) {
 	}
 	s := &site{host: host, page: b.Bytes()}
 	for i := range s.tables {
-		stage := lessons.NewSmallStage()
 		s.tables[i] = make(chan *game.Table, 1)
-		s.tables[i] <- &game.Table{Lesson: func(ctx context.Context, lang, name string) (string, error) {
-			return lessons.Read(ctx, stage, lang, name)
-		}, Cells: lessons.PathCells}
+		s.tables[i] <- &game.Table{Lesson: lessons.NewSmallStage().Read, Cells: lessons.PathCells}
 	}
 	return s, nil
 }

@@ -4,7 +4,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -56,11 +55,7 @@ func native(t *testing.T) http.Handler {
 	var mus [2]sync.Mutex
 	var tables [2]game.Table
 	for i := range tables {
-		stage := lessons.NewSmallStage()
-		tables[i].Cells = lessons.PathCells
-		tables[i].Lesson = func(ctx context.Context, lang, name string) (string, error) {
-			return lessons.Read(ctx, stage, lang, name)
-		}
+		tables[i].Lesson, tables[i].Cells = lessons.NewSmallStage().Read, lessons.PathCells
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(content.Bytes()) })

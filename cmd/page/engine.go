@@ -13,10 +13,7 @@ import (
 )
 
 func main() {
-	stage := lessons.NewSmallStage()
-	table := game.Table{Lesson: func(ctx context.Context, lang, name string) (string, error) {
-		return lessons.Read(ctx, stage, lang, name)
-	}, Cells: lessons.PathCells}
+	table := game.Table{Lesson: lessons.NewSmallStage().Read, Cells: lessons.PathCells}
 	js.Global().Set("locklabAnswer", js.FuncOf(func(_ js.Value, args []js.Value) any {
 		return string(table.Answer(context.Background(), []byte(args[0].String())))
 	}))

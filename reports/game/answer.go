@@ -29,7 +29,7 @@ type Table struct {
 	asked int
 	about string // the request of the quiz
 
-	// Lesson is a lesson in a language; nil: there are none. See lessons.Read.
+	// Lesson is a lesson in a language; nil: there are none. See lessons.Stage.Read.
 	Lesson func(ctx context.Context, lang, name string) (string, error)
 	// Cells are the locks and races that a lesson of the path tells of; none: there is no such lesson. A question with
 	// a Name needs it. See lessons.PathCells.

@@ -53,8 +53,10 @@ func TestBlocksLoseNothing(t *testing.T) {
 		for _, name := range everyPage() {
 			var said strings.Builder
 			p := &text.Printer{Out: &said, Lang: lang, Width: 100_000}
-			if err := NewTeacher(context.Background(), p, reports.Look{}, stage).read(strings.Fields(name)); err != nil {
-				t.Fatal(name, err)
+			words := append(strings.Fields(name), "")
+			page, ok, err := Find(words[0], words[1])
+			if !ok || err != nil || page.Print(NewTeacher(context.Background(), p, reports.Look{}, stage)) != nil {
+				t.Fatal(name, ok, err)
 			}
 			want := bare(regexp.MustCompile(`(?m)^-{10,}$`).ReplaceAllString(said.String(), ""))
 			blocks := Blocks(said.String())
