@@ -181,12 +181,7 @@ func (d *document) Script() template.JS { return template.JS(motion.Script + dec
 
 // Data returns the runs that the script plays, as JSON that ends no element.
 func (d *document) Data() (template.JS, error) {
-	texts := map[string]string{}
-	for _, prefix := range []string{"motion.", "lesson."} {
-		for _, key := range text.In(d.Lang).Keys(prefix) {
-			texts[key] = text.Say(d.Lang, key)
-		}
-	}
+	texts := text.Texts(d.Lang, "motion.", "lesson.")
 	out, err := json.Marshal(map[string]any{"lang": d.Lang, "texts": texts, "book": d.book, "view": d.first()})
 	return template.JS(out), err
 }

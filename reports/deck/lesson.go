@@ -6,6 +6,7 @@
 package deck
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -156,13 +157,20 @@ const mostSteps = 60
 // a race each.
 const mostWithHow = 6
 
-// A maker makes a lesson.
+// A maker makes a lesson, part by part. The first error ends that.
 type maker struct {
 	Options
 	ctx    context.Context
 	stage  *lessons.Stage
 	lesson *Lesson
 	asked  []*race.Outcome // what the quiz asks about
+	err    error
+}
+
+// failed keeps the first error, and reports whether there is one.
+func (m *maker) failed(err error) bool {
+	m.err = cmp.Or(m.err, err)
+	return m.err != nil
 }
 
 // Make makes a lesson about a subject.
@@ -173,9 +181,9 @@ func Make(ctx context.Context, stage *lessons.Stage, s Subject, o Options) (*Les
 	m := &maker{Options: o, ctx: ctx, stage: stage, lesson: &Lesson{}}
 	m.lesson.Title = m.title(s)
 	m.step(Step{Kind: Plan, Heading: m.lesson.Title})
-	for _, build := range []func(Subject) error{m.screens, m.races, m.locks, m.debate, m.quiz, m.end} {
-		if err := build(s); err != nil {
-			return nil, err
+	for _, build := range []func(Subject){m.screens, m.races, m.locks, m.debate, m.quiz, m.end} {
+		if build(s); m.err != nil {
+			return nil, m.err
 		}
 		if n := len(m.lesson.Steps); n > mostSteps {
 			return nil, text.Errorf("error.lesson.large", "most", mostSteps)
@@ -190,15 +198,13 @@ func (m *maker) step(s Step) { m.lesson.Steps = append(m.lesson.Steps, s) }
 func (m *maker) say(key string, pairs ...string) string { return text.Say(m.Lang, key, pairs...) }
 
 // lines returns the texts of keys that exist, filled in.
-func (m *maker) lines(keys ...string) (all []string, err error) {
+func (m *maker) lines(keys ...string) (all []string) {
 	for _, key := range keys {
 		lines, err := m.stage.Lines(m.ctx, m.Lang, key)
-		if err != nil {
-			return nil, err
-		}
+		m.failed(err)
 		all = append(all, lines...)
 	}
-	return all, nil
+	return all
 }
 
 func (m *maker) title(s Subject) string {
@@ -231,66 +237,42 @@ func (m *maker) lockTitle(e lock.Entry) string {
 }
 
 // screens adds screens of the guided tour.
-func (m *maker) screens(s Subject) error {
+func (m *maker) screens(s Subject) {
 	for _, n := range s.Screens {
 		key := "path." + strconv.Itoa(n)
 		o, err := m.stage.Named(m.say(key+".lock"), m.say(key+".scenario"))
-		if err != nil {
-			return err
+		if m.failed(err) {
+			return
 		}
-		answer, err := m.lines(key + ".idea")
-		if err != nil {
-			return err
-		}
-		next, err := m.lines(key + ".next")
-		if err != nil {
-			return err
-		}
-		step, err := m.raceStep(o)
-		if err != nil {
-			return err
-		}
+		step := m.raceStep(o)
 		step.Heading = m.say(key + ".title")
-		step.Answer, step.Notes = append([]string{m.result(o)}, answer...), append(step.Notes, next...)
+		step.Answer, step.Notes = append([]string{m.result(o)}, m.lines(key+".idea")...), append(step.Notes, m.lines(key+".next")...)
 		m.step(step)
 	}
-	return nil
 }
 
 // races adds races, if no locks are named: each with the lock that explains it, and with one that survives it.
-func (m *maker) races(s Subject) error {
+func (m *maker) races(s Subject) {
 	if len(s.Locks) > 0 {
-		return nil
+		return
 	}
 	for _, sc := range s.Races {
 		example, played, err := m.stage.Example(sc)
-		if err != nil {
-			return err
+		if m.failed(err) {
+			return
 		}
-		step, err := m.raceStep(example)
-		if err != nil {
-			return err
-		}
-		m.step(step)
-		for _, o := range played {
-			if holds(o) {
-				if err := m.next(o); err != nil {
-					return err
-				}
-				break
-			}
+		m.step(m.raceStep(example))
+		if i := slices.IndexFunc(played, holds); i >= 0 {
+			m.next(played[i])
 		}
 	}
-	return nil
 }
 
 // locks adds locks: how each works, in which races it fails, and what becomes of one of them with the next lock.
-func (m *maker) locks(s Subject) error {
+func (m *maker) locks(s Subject) {
 	for i, e := range s.Locks {
 		if len(s.Locks) <= mostWithHow {
-			if err := m.how(e); err != nil {
-				return err
-			}
+			m.how(e)
 		}
 		after, ok := race.Successor(e)
 		if i+1 < len(s.Locks) {
@@ -300,24 +282,14 @@ func (m *maker) locks(s Subject) error {
 		if len(s.Locks) > 3 {
 			most = 1
 		}
-		played, mended, err := m.telling(e, after, s.Races, most)
-		if err != nil {
-			return err
-		}
+		played, mended := m.telling(e, after, s.Races, most)
 		for _, o := range played {
-			step, err := m.raceStep(o)
-			if err != nil {
-				return err
-			}
-			m.step(step)
+			m.step(m.raceStep(o))
 		}
 		if ok && mended != nil && len(s.Locks) <= mostWithHow {
-			if err := m.next(mended); err != nil {
-				return err
-			}
+			m.next(mended)
 		}
 	}
-	return nil
 }
 
 // holds reports whether a lock survives a race that applies to it.
@@ -331,9 +303,7 @@ var tellingRaces = []string{
 // telling returns runs of a lock in the races that are named. If none is, it returns runs that fail: those of the
 // guided tour, and one that the lock after it survives. mended is such a run of the lock after it, if there is one,
 // or else any.
-func (m *maker) telling(e, after lock.Entry, named []race.Scenario, most int) (
-	all []*race.Outcome, mended *race.Outcome, err error,
-) {
+func (m *maker) telling(e, after lock.Entry, named []race.Scenario, most int) (all []*race.Outcome, mended *race.Outcome) {
 	var ids []string
 	for _, sc := range named {
 		ids = append(ids, sc.ID)
@@ -350,8 +320,8 @@ func (m *maker) telling(e, after lock.Entry, named []race.Scenario, most int) (
 	var candidates []*race.Outcome
 	for i, id := range ids {
 		o, err := m.stage.Named(e.ID, id)
-		if err != nil {
-			return nil, nil, err
+		if m.failed(err) {
+			return nil, nil
 		}
 		tells := named != nil || verdict.Fails(o.Verdicts) && !slices.Contains(m.asked, o)
 		if o.History == nil || slices.Contains(ids[:i], id) || !tells {
@@ -359,8 +329,8 @@ func (m *maker) telling(e, after lock.Entry, named []race.Scenario, most int) (
 		}
 		again := &race.Outcome{}
 		if after.ID != "" {
-			if again, err = m.stage.Play(after, o.Scenario); err != nil {
-				return nil, nil, err
+			if again, err = m.stage.Play(after, o.Scenario); m.failed(err) {
+				return nil, nil
 			}
 		}
 		candidates, survived = append(candidates, o), append(survived, again)
@@ -377,58 +347,35 @@ func (m *maker) telling(e, after lock.Entry, named []race.Scenario, most int) (
 			mended = o
 		}
 	}
-	return all, mended, nil
+	return all, mended
 }
 
-func (m *maker) how(e lock.Entry) error {
+func (m *maker) how(e lock.Entry) {
 	calm, err := m.stage.Named(e.ID, "calm")
-	if err != nil {
-		return err
-	}
-	key := "lock." + e.ID
-	how, err := m.lines(key + ".how")
-	if err != nil {
-		return err
-	}
-	mends, err := m.lines(key + ".mends")
-	if err != nil {
-		return err
-	}
-	notes, err := m.lines(key+".origin", key+".beside")
-	if err != nil {
-		return err
-	}
-	if calm.History == nil {
+	if m.failed(err) || calm.History == nil {
 		calm = nil
 	}
+	key := "lock." + e.ID
 	m.step(Step{
-		Kind: How, Heading: m.lockTitle(e), Points: how, Question: m.say("lesson.how"), Run: calm, Answer: mends, Notes: notes,
+		Kind: How, Heading: m.lockTitle(e), Points: m.lines(key + ".how"), Question: m.say("lesson.how"), Run: calm,
+		Answer: m.lines(key + ".mends"), Notes: m.lines(key+".origin", key+".beside"),
 	})
-	return nil
 }
 
 // raceStep is a step about a run.
-func (m *maker) raceStep(o *race.Outcome) (Step, error) {
+func (m *maker) raceStep(o *race.Outcome) Step {
 	sc, key := o.Scenario, "race."+o.Scenario.ID
-	answer, err := m.lines(key+".why", key+".mends")
-	if err != nil {
-		return Step{}, err
+	notes := []string{lessons.Story(m.Lang, sc, "story"), lessons.Story(m.Lang, sc, "numbers")}
+	for _, line := range m.lines(key + ".not") {
+		notes = append(notes, text.Label(m.say("label.not"))+line)
 	}
-	notes, err := m.lines(key + ".not")
-	if err != nil {
-		return Step{}, err
-	}
-	for i, line := range notes {
-		notes[i] = text.Label(m.say("label.not")) + line
-	}
-	notes = append([]string{lessons.Story(m.Lang, sc, "story"), lessons.Story(m.Lang, sc, "numbers")}, notes...)
 	notes = slices.DeleteFunc(notes, func(s string) bool { return s == "" })
 	m.asked = append(m.asked, o)
 	return Step{
 		Kind: Race, Heading: m.say("lesson.race", "lock", o.Strategy.ID, "race", strings.TrimSpace(sc.Race+" "+sc.ID)),
 		Question: m.say("lesson.ask", "race", lessons.Story(m.Lang, sc, "title"), "lock", o.Strategy.ID), Run: o,
-		Answer: append([]string{m.result(o)}, answer...), Notes: notes,
-	}, nil
+		Answer: append([]string{m.result(o)}, m.lines(key+".why", key+".mends")...), Notes: notes,
+	}
 }
 
 // result is the verdicts of a run, and why.
@@ -441,28 +388,20 @@ func (m *maker) result(o *race.Outcome) string {
 }
 
 // next adds the same race with another lock.
-func (m *maker) next(o *race.Outcome) error {
-	notes, err := m.lines("lock." + o.Strategy.ID + ".mends")
-	if err != nil {
-		return err
-	}
-	mends, err := m.lines("race." + o.Scenario.ID + ".mends")
-	if err != nil {
-		return err
-	}
+func (m *maker) next(o *race.Outcome) {
 	m.asked = append(m.asked, o)
 	m.step(Step{
 		Kind: Next, Heading: m.say("lesson.next", "race", o.Scenario.ID, "lock", o.Strategy.ID),
 		Question: m.say("lesson.next.ask", "lock", o.Strategy.ID),
-		Run:      o, Answer: append([]string{m.result(o)}, mends...), Notes: notes,
+		Run:      o, Answer: append([]string{m.result(o)}, m.lines("race."+o.Scenario.ID+".mends")...),
+		Notes: m.lines("lock." + o.Strategy.ID + ".mends"),
 	})
-	return nil
 }
 
 // debatePoints are the points of the debate that a lesson about Redlock has.
 var debatePoints = []int{2, 3, 4, 5}
 
-func (m *maker) debate(s Subject) error {
+func (m *maker) debate(s Subject) {
 	points := debatePoints
 	if s.Debate {
 		points = nil
@@ -470,24 +409,20 @@ func (m *maker) debate(s Subject) error {
 			points = append(points, n+1)
 		}
 	} else if !slices.ContainsFunc(s.Locks, func(e lock.Entry) bool { return strings.HasPrefix(e.ID, "redlock") }) {
-		return nil
+		return
 	}
 	for _, n := range points {
 		key := fmt.Sprintf("debate.%d", n)
 		heading := m.say("lesson.debate", "title", m.say(key+".title"))
 		step := Step{Kind: Debate, Heading: heading, Question: m.say("lesson.debate.ask")}
 		for _, who := range []string{"kleppmann", "antirez"} {
-			said, err := m.lines(key + "." + who)
-			if err != nil {
-				return err
-			}
-			step.Points = append(step.Points, text.Label(lessons.ArguedAt(m.Lang, n, who))+strings.Join(said, " "))
+			step.Points = append(step.Points, text.Label(lessons.ArguedAt(m.Lang, n, who))+strings.Join(m.lines(key+"."+who), " "))
 		}
 		for i, names := range append([]string{m.say(key + ".trace")}, strings.Split(m.say(key+".runs"), ",")...) {
 			id, scenario, _ := strings.Cut(strings.TrimSpace(names), " ")
 			o, err := m.stage.Named(id, strings.TrimSpace(scenario))
-			if err != nil {
-				return err
+			if m.failed(err) {
+				return
 			}
 			if i == 0 {
 				step.Run = o
@@ -495,17 +430,12 @@ func (m *maker) debate(s Subject) error {
 			step.Answer = append(step.Answer, "locklab run "+id+" "+o.Scenario.ID+" = "+m.result(o))
 			m.asked = append(m.asked, o)
 		}
-		says, err := m.lines(key + ".says")
-		if err != nil {
-			return err
-		}
-		step.Answer = append(says, step.Answer...)
+		step.Answer = append(m.lines(key+".says"), step.Answer...)
 		m.step(step)
 	}
-	return nil
 }
 
-func (m *maker) quiz(Subject) error {
+func (m *maker) quiz(Subject) {
 	var scope game.Scope
 	for _, o := range m.asked {
 		if c := (game.Cell{Lock: o.Strategy.ID, Race: o.Scenario.ID}); o.History != nil && !slices.Contains(scope.Cells, c) {
@@ -514,11 +444,8 @@ func (m *maker) quiz(Subject) error {
 	}
 	for quiz, n := game.NewQuiz(m.Seed, scope), 1; n <= m.Questions && scope.Cells != nil; {
 		q, err := quiz.Next()
-		if errors.As(err, new(*game.NoQuestionError)) {
-			return nil
-		}
-		if err != nil {
-			return err
+		if errors.As(err, new(*game.NoQuestionError)) || m.failed(err) {
+			return
 		}
 		if q.Outcome.History == nil { // it is about other locks
 			continue
@@ -528,17 +455,12 @@ func (m *maker) quiz(Subject) error {
 		m.step(Step{Kind: Quiz, Heading: heading, Question: q.Ask[m.Lang], Run: o, Choices: q.Answers})
 		n++
 	}
-	return nil
 }
 
-func (m *maker) end(s Subject) error {
+func (m *maker) end(s Subject) {
 	var points []string
 	for _, e := range s.Locks {
-		lines, err := m.lines("lock." + e.ID + ".choose")
-		if err != nil {
-			return err
-		}
-		points = append(points, m.titled(e.ID, strings.Join(lines, " ")))
+		points = append(points, m.titled(e.ID, strings.Join(m.lines("lock."+e.ID+".choose"), " ")))
 	}
 	keys := []string{}
 	if slices.ContainsFunc(m.lesson.Steps, func(s Step) bool { return s.Kind == Debate }) {
@@ -552,13 +474,7 @@ func (m *maker) end(s Subject) error {
 			keys = append(keys, "race."+sc.ID+".mends")
 		}
 	}
-	more, err := m.lines(keys...)
-	if err != nil {
-		return err
-	}
-	points = append(points, more...)
-	m.step(Step{Kind: End, Heading: m.say("lesson.end"), Points: points})
-	return nil
+	m.step(Step{Kind: End, Heading: m.say("lesson.end"), Points: append(points, m.lines(keys...)...)})
 }
 
 // schedule scales the minutes of all steps to the length of the lesson.

@@ -38,12 +38,9 @@ func WriteLog(w io.Writer, l Log) error {
 		Lang  string             `json:"lang"`
 		Texts map[string]string  `json:"texts"`
 		Runs  []*motion.Timeline `json:"runs"`
-	}{lang, map[string]string{}, []*motion.Timeline{}}
+	}{lang, text.Texts(lang, "motion."), []*motion.Timeline{}}
 	for _, p := range l.Parts {
 		data.Runs = append(data.Runs, p.Run)
-	}
-	for _, key := range text.In(lang).Keys("motion.") {
-		data.Texts[key] = text.Say(lang, key)
 	}
 	return execute(w, logTemplate, map[string]any{
 		"Tag": text.Tag(lang), "Title": l.Title, "Command": l.Command, "Parts": l.Parts, "Notes": l.Notes, "Data": data,

@@ -281,12 +281,7 @@ func (p *page) Data() (template.JS, error) {
 		Open  string            `json:"open"`
 		Board string            `json:"board"`
 		Asked bool              `json:"asked"` // of the run that it opens on: its end is not shown at once
-	}{Lang: p.Langs[0], Texts: map[string]string{}, Open: p.Open, Board: p.Board, Asked: p.Question != nil}
-	for _, prefix := range []string{"motion.", "html.run."} {
-		for _, key := range text.In(p.Langs[0]).Keys(prefix) {
-			data.Texts[key] = text.Say(p.Langs[0], key)
-		}
-	}
+	}{Lang: p.Langs[0], Texts: text.Texts(p.Langs[0], "motion.", "html.run."), Open: p.Open, Board: p.Board, Asked: p.Question != nil}
 	title := func(of func(lang string) string) motion.Said { return motion.Said{p.Langs[0]: of(p.Langs[0])} }
 	for _, r := range p.Grid.Strategies {
 		data.Locks = append(data.Locks, named{r.ID, "", title(r.Title)})

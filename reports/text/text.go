@@ -217,6 +217,17 @@ func (c *Catalogue) Get(key string) string {
 	return key
 }
 
+// Texts returns the texts whose keys have one of some prefixes, by key: what the script of a page says.
+func Texts(lang string, prefixes ...string) map[string]string {
+	texts := map[string]string{}
+	for _, prefix := range prefixes {
+		for _, key := range In(lang).Keys(prefix) {
+			texts[key] = Say(lang, key)
+		}
+	}
+	return texts
+}
+
 // Say fills in a text: Say("en", "story.pause", "client", "c1", "time", "10s"). A
 // missing key is printed with its values, so that nothing is lost.
 func Say(lang, key string, pairs ...string) string {
