@@ -129,15 +129,10 @@ func (c *chartFlags) show(e *env, drawn chart.Result, failed error) error {
 	if failed != nil && !stopped {
 		return internal(failed)
 	}
-	if err := e.show(chart.JSON(drawn, stopped), func() error {
-		if err := chart.Text(e.Out, drawn, e.look()); err != nil {
-			return internal(err)
-		}
+	e.show(chart.JSON(drawn, stopped), func() {
+		e.chart(drawn)
 		e.Next(c.next...)
-		return nil
-	}); err != nil {
-		return err
-	}
+	})
 	if stopped {
 		return noAnswer("error.stopped.files")
 	}

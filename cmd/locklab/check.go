@@ -196,13 +196,11 @@ func (c *checkFlags) show(e *env, found []checked.Lock, kept []contract.Result) 
 			out.Contract = new(verifyToJSON(kept, v))
 		} else {
 			e.Printf("== contract ==\n\n")
-			if err := printVerification(e, v); err != nil {
-				return open, err
-			}
+			printVerification(e, v)
 		}
 	}
 	if e.json {
-		return open, e.printJSON(out)
+		e.printJSON(out)
 	}
 	return open, nil
 }
@@ -243,10 +241,7 @@ func (c *checkFlags) showSearch(e *env, l *checked.Lock, out *checkedJSON) (open
 		out.Search = new(s.toJSON())
 		return s.status(), nil
 	}
-	err = s.printFound(e, func() (*race.Outcome, error) { return l.Search.Runs[0].Outcome(l.Lock) })
-	if err != nil {
-		return nil, err
-	}
+	s.printFound(e, func() (*race.Outcome, error) { return l.Search.Runs[0].Outcome(l.Lock) })
 	e.Printf("\n")
 	return s.status(), nil
 }
@@ -300,9 +295,7 @@ func showChart(e *env, l *checked.Lock, searched bool, out *any, draw func() (ch
 		*out = chart.JSON(drawn, false)
 		return conclude(drawn), nil
 	}
-	if err := chart.Text(e.Out, drawn, e.look()); err != nil {
-		return nil, err
-	}
+	e.chart(drawn)
 	e.Printf("%s\n\n", e.Say("check.lease", "test", l.Test, "ttl", reports.Span(l.TTL)))
 	return conclude(drawn), nil
 }
@@ -329,9 +322,9 @@ func (c *checkFlags) showMatrix(e *env, l *checked.Lock, out *checkedJSON) (open
 		out.Matrix = &matrixJSON{Version: schema, Cells: cellsJSON(flat)}
 		return nil, nil
 	}
-	err = chart.Text(e.Out, report.Grid(append([]lock.Entry{l.Lock}, c.beside...), scs, cells), e.look())
+	e.chart(report.Grid(append([]lock.Entry{l.Lock}, c.beside...), scs, cells))
 	e.Printf("\n")
-	return nil, err
+	return nil, nil
 }
 
 // explain is the view of explain: the shortest way to each verdict with the code, what
@@ -369,9 +362,7 @@ func (c *checkFlags) explain(e *env, l *checked.Lock, out *checkedJSON) (open, e
 
 // explainWay prints a run that ends in a verdict, with the code of the lock.
 func explainWay(e *env, l *checked.Lock, o *race.Outcome, word verdict.Word) error {
-	if err := reports.Lanes(e.Out, o.History, o.Judgement, e.look()); err != nil {
-		return err
-	}
+	e.lanes(o)
 	lessons.Meanings(e.Printer, o)
 	for _, lang := range e.Langs() {
 		e.Wrap(text.Label(text.Say(lang, "check.cure")), reports.Cure(word, lang))

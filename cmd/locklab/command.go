@@ -99,9 +99,10 @@ func newRoot(e *env) *cobra.Command {
 		},
 		RunE: func(*cobra.Command, []string) error {
 			if version {
-				return printVersion(e)
+				printVersion(e)
+			} else {
+				printLanding(e)
 			}
-			printLanding(e)
 			return nil
 		},
 	}

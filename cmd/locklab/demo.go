@@ -33,24 +33,20 @@ func runDemo(e *env, _ []string) error {
 		Run     runJSON    `json:"run"`
 		Cells   []cellJSON `json:"cells"`
 	}{schema, outcomeJSON(story), cellsJSON(flat)}
-	return e.show(tour, func() error { return printTour(e, story, report.Grid(locks, races, cells)) })
+	e.show(tour, func() { printTour(e, story, report.Grid(locks, races, cells)) })
+	return nil
 }
 
-func printTour(e *env, story *race.Outcome, grid *chart.Grid) error {
+func printTour(e *env, story *race.Outcome, grid *chart.Grid) {
 	o := e.look()
 	o.Brief, grid.Brief = true, true
 	e.Sentence("demo.intro")
 	e.Printf("\n")
-	if err := reports.Lanes(e.Out, story.History, story.Judgement, o); err != nil {
-		return internal(err)
-	}
+	e.Keep(reports.Lanes(e.Out, story.History, story.Judgement, o))
 	e.Printf("\n")
 	e.Sentence("demo.grid")
 	e.Printf("\n")
-	if err := chart.Text(e.Out, grid, o); err != nil {
-		return internal(err)
-	}
+	e.chart(grid)
 	e.Printf("\n%s\n", e.Say("demo.next"))
 	e.Printf("  locklab run redlock gc-pause\n  locklab explain R18\n")
-	return nil
 }

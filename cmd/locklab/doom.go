@@ -54,10 +54,9 @@ func withDoom(e *env, d *chart.Doom) reports.Look {
 }
 
 // printDoom prints the curve, if there is one.
-func printDoom(e *env, d *chart.Doom) error {
-	if d == nil {
-		return nil
+func printDoom(e *env, d *chart.Doom) {
+	if d != nil {
+		e.Printf("\n")
+		e.chart(d)
 	}
-	e.Printf("\n")
-	return internal(chart.Text(e.Out, d, withDoom(e, d)))
 }

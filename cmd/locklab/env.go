@@ -14,7 +14,9 @@ import (
 	"golang.org/x/term"
 
 	"locklab/reports"
+	"locklab/reports/chart"
 	"locklab/reports/text"
+	"locklab/scenarios/race"
 	"locklab/scenarios/share"
 )
 
@@ -127,15 +129,23 @@ func (e *env) look() reports.Look {
 	return reports.Look{Width: e.Width, Lang: e.Lang, Color: color}
 }
 
-// show prints a result: v as JSON, or the sentences of tell.
-func (e *env) show(v any, tell func() error) error {
+// show prints a result: v as JSON, or the sentences of tell. Printing has no error for the command that prints: the
+// first one is kept, and reported when the command has ended.
+func (e *env) show(v any, tell func()) {
 	if e.json {
-		return e.printJSON(v)
+		e.printJSON(v)
+	} else {
+		tell()
 	}
-	return tell()
 }
 
-func (e *env) printJSON(v any) error { return internal(encode(e.Out, v)) }
+func (e *env) printJSON(v any) { e.Keep(encode(e.Out, v)) }
+
+// lanes prints a run.
+func (e *env) lanes(o *race.Outcome) { e.Keep(reports.Lanes(e.Out, o.History, o.Judgement, e.look())) }
+
+// chart prints a chart.
+func (e *env) chart(c chart.Chart) { e.Keep(chart.Text(e.Out, c, e.look())) }
 
 // encode writes JSON as all commands do.
 func encode(w io.Writer, v any) error {

@@ -168,7 +168,8 @@ func (x *explainer) show(page lessons.Page) (err error) {
 	if out.Texts, err = x.teacher.Texts(page.Prefix); err != nil {
 		return internal(err)
 	}
-	return x.e.printJSON(out)
+	x.e.printJSON(out)
+	return nil
 }
 
 func (x *explainer) outcome(o *race.Outcome) error {
@@ -176,19 +177,19 @@ func (x *explainer) outcome(o *race.Outcome) error {
 		return internal(x.teacher.Outcome(o))
 	}
 	j := explainedRunJSON{runJSON: outcomeJSON(o), Code: []codeJSON{}}
-	if o.History == nil {
-		return x.e.printJSON(j)
-	}
-	watched, err := study.ReplayWithCodeOn(o.Strategy, o.Trace)
-	if err != nil {
-		return internal(err)
-	}
-	for i, e := range watched.History.Events {
-		if len(e.Code) > 0 {
-			j.Code = append(j.Code, codeJSON{i, e.Code})
+	if o.History != nil {
+		watched, err := study.ReplayWithCodeOn(o.Strategy, o.Trace)
+		if err != nil {
+			return internal(err)
+		}
+		for i, e := range watched.History.Events {
+			if len(e.Code) > 0 {
+				j.Code = append(j.Code, codeJSON{i, e.Code})
+			}
 		}
 	}
-	return x.e.printJSON(j)
+	x.e.printJSON(j)
+	return nil
 }
 
 // explainedRunJSON is a run with the lines of the lock's code.

@@ -234,9 +234,7 @@ type shownSearch struct {
 }
 
 func (s *shownSearch) show(e *env, files []string) error {
-	if err := e.show(s.toJSON(), func() error { return s.print(e) }); err != nil {
-		return err
-	}
+	e.show(s.toJSON(), func() { s.print(e) })
 	return errors.Join(s.status(), s.writeWitness(e, files))
 }
 
@@ -297,48 +295,35 @@ func (s *shownSearch) printCertificate(e *env) {
 	}
 }
 
-func (s *shownSearch) print(e *env) error {
-	err := s.printFound(e, func() (*race.Outcome, error) {
-		o, err := study.ReplayOn(s.Strategy, s.Witnesses[0].Trace)
-		return o, internal(err)
-	})
-	switch {
-	case err != nil:
-		return err
-	case len(s.Witnesses) == 0:
+func (s *shownSearch) print(e *env) {
+	s.printFound(e, func() (*race.Outcome, error) { return study.ReplayOn(s.Strategy, s.Witnesses[0].Trace) })
+	if len(s.Witnesses) == 0 {
 		e.Next("locklab explore "+s.Strategy.ID+" --clients 3", "locklab explain "+s.Strategy.ID)
-		return nil
+		return
 	}
 	e.Printf("\n%s\n", e.Say("command.next"))
 	for _, w := range s.Witnesses[:min(3, len(s.Witnesses))] {
 		e.Printf("  # %s\n  locklab replay %s\n", e.Say("explore.way", "verdict", string(w.Verdict), "par", fmt.Sprint(w.Par), "steps", fmt.Sprint(w.Steps)), w.Trace.Link())
 	}
-	return nil
 }
 
 // printFound prints what the search has shown: the verdicts, the run of the first if there is one, the curve, and what was
 // covered.
-func (s *shownSearch) printFound(e *env, first func() (*race.Outcome, error)) error {
+func (s *shownSearch) printFound(e *env, first func() (*race.Outcome, error)) {
 	certificate.PrintClaim(e.Printer, s.Search)
-	if len(s.Witnesses) == 0 {
-		s.printCertificate(e)
-		return nil
+	if len(s.Witnesses) > 0 {
+		s.printWitnesses(e)
+		o, err := first()
+		if err != nil {
+			e.Keep(err)
+			return
+		}
+		e.Printf("\n%s\n\n", e.Say("explore.shortest", "verdict", string(s.Witnesses[0].Verdict)))
+		e.Keep(reports.Lanes(e.Out, o.History, o.Judgement, withDoom(e, s.doom)))
+		printDoom(e, s.doom)
+		e.Printf("\n%s\n", e.Say("explore.certificate"))
 	}
-	s.printWitnesses(e)
-	o, err := first()
-	if err != nil {
-		return err
-	}
-	e.Printf("\n%s\n\n", e.Say("explore.shortest", "verdict", string(s.Witnesses[0].Verdict)))
-	if err := reports.Lanes(e.Out, o.History, o.Judgement, withDoom(e, s.doom)); err != nil {
-		return internal(err)
-	}
-	if err := printDoom(e, s.doom); err != nil {
-		return err
-	}
-	e.Printf("\n%s\n", e.Say("explore.certificate"))
 	s.printCertificate(e)
-	return nil
 }
 
 // boundary returns witnessJSON.Boundary.

@@ -96,9 +96,7 @@ func (j *judgeFlags) run(e *env, args []string) error {
 	case log.Lines == 0:
 		return text.Errorf("error.judge.empty")
 	}
-	if err := e.show(log.json(), func() error { return log.print(e) }); err != nil {
-		return err
-	}
+	e.show(log.json(), func() { log.print(e) })
 	if j.html != "" && len(log.Findings) == 0 {
 		e.inform("judge.html.nothing", "file", j.html)
 	} else if err := e.write(j.html, replaces, func(w io.Writer) error { return page.WriteLog(w, log.page(e)) }); err != nil {
@@ -221,12 +219,10 @@ func (l *judgedLog) when(i record.Instant) string {
 	return time.Unix(0, i.Ns).UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
-func (l *judgedLog) print(e *env) error {
+func (l *judgedLog) print(e *env) {
 	e.Sentence("judge.title", "lines", fmt.Sprint(l.Lines), "leases", fmt.Sprint(l.Acquired), "from", l.when(l.First), "to", l.when(l.Last))
 	for i := range l.Findings {
-		if err := l.printFinding(e, &l.Findings[i]); err != nil {
-			return err
-		}
+		l.printFinding(e, &l.Findings[i])
 	}
 	e.Printf("\n%s%s\n", e.Label("judge.verdict"), spell(l.Verdicts))
 	for _, w := range append(record.Claimed(), verdict.Unknown) {
@@ -242,7 +238,6 @@ func (l *judgedLog) print(e *env) error {
 	}
 	l.printMissing(e)
 	e.Next("locklab explain judge", "locklab explain "+strings.ToLower(string(l.Verdicts[0])))
-	return nil
 }
 
 // saying is the key of the sentence about a finding, with its values.
@@ -272,7 +267,7 @@ func legend(names []string) string {
 }
 
 // printFinding prints a finding with the lines around it.
-func (l *judgedLog) printFinding(e *env, f *record.Finding) error {
+func (l *judgedLog) printFinding(e *env, f *record.Finding) {
 	e.Printf("\n")
 	key, pairs := l.saying(e, f)
 	e.Wrap("", e.Say(key, pairs...))
@@ -280,7 +275,7 @@ func (l *judgedLog) printFinding(e *env, f *record.Finding) error {
 	e.Wrap("", e.Say("judge.window", "clients", legend(names), "start", l.when(start)))
 	look := e.look()
 	look.Brief = true
-	return internal(reports.Lanes(e.Out, h, j, look))
+	e.Keep(reports.Lanes(e.Out, h, j, look))
 }
 
 // printMissing says what the log does not show, and what is not claimed for that.

@@ -70,9 +70,7 @@ func (l *lessonFlags) run(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := e.show(lessonJSON(lesson), func() error { printLesson(e, lesson); return nil }); err != nil {
-		return err
-	}
+	e.show(lessonJSON(lesson), func() { printLesson(e, lesson) })
 	page := deck.Page{Lesson: lesson, Lang: l.Lang, Command: e.command, View: l.open}
 	return e.write(l.file, replaces, func(w io.Writer) error { return deck.Write(w, page) })
 }

@@ -48,7 +48,8 @@ func listCommand() *command {
 			if err != nil {
 				return err
 			}
-			return e.show(toJSON(kinds, entries), func() error { return listText(e, kinds, entries) })
+			e.show(toJSON(kinds, entries), func() { listText(e, kinds, entries) })
+			return nil
 		},
 	}
 }
@@ -118,7 +119,7 @@ func each[T, U any](all []T, f func(T) U) (out []U) {
 	return out
 }
 
-func listText(e *env, kinds []string, entries []lock.Entry) error {
+func listText(e *env, kinds []string, entries []lock.Entry) {
 	for _, kind := range kinds {
 		switch kind {
 		case "strategies":
@@ -133,7 +134,6 @@ func listText(e *env, kinds []string, entries []lock.Entry) error {
 		}
 	}
 	e.Next("locklab run token gc-pause", "locklab explain R18", "locklab matrix")
-	return nil
 }
 
 // listLocks prints locks by family, the locks of a family in historical order.

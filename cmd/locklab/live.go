@@ -216,13 +216,13 @@ func showLive(e *env, o *race.Outcome, servers *liveServers) error {
 			return liveError(e.ctx, err)
 		}
 	}
-	err = e.show(struct {
+	e.show(struct {
 		Version int `json:"version"`
 		liveJSON
-	}{schema, comparisonJSON(s.Compare())}, func() error { return printShowing(e, b, s) })
+	}{schema, comparisonJSON(s.Compare())}, func() { printShowing(e, b, s) })
 	switch {
-	case err != nil || o.NotApplicable != "":
-		return err
+	case o.NotApplicable != "":
+		return nil
 	case s.Run == nil: // the output says why
 		return &exitError{exitNoAnswer, nil}
 	case !s.Agrees():
@@ -231,18 +231,15 @@ func showLive(e *env, o *race.Outcome, servers *liveServers) error {
 	return nil
 }
 
-func printShowing(e *env, b *reality.Bench, s *reality.Showing) error {
-	switch {
-	case s.Lab.NotApplicable != "":
-		return (&shownRun{Outcome: s.Lab, view: "lanes"}).print(e)
-	case s.NotShown != "":
-		if err := (&shownRun{Outcome: s.Lab, view: "lanes"}).print(e); err != nil {
-			return err
+func printShowing(e *env, b *reality.Bench, s *reality.Showing) {
+	if s.Lab.NotApplicable != "" || s.NotShown != "" {
+		(&shownRun{Outcome: s.Lab, view: "lanes"}).print(e)
+		if s.Lab.NotApplicable == "" {
+			e.Printf("\n%s\n", e.Each(func(lang string) string {
+				return text.Say(lang, "live.na", "why", notShown(lang, s.Compare()))
+			}))
 		}
-		e.Printf("\n%s\n", e.Each(func(lang string) string {
-			return text.Say(lang, "live.na", "why", notShown(lang, s.Compare()))
-		}))
-		return nil
+		return
 	}
 	same := len(s.Run.Differences) == 0
 	e.Printf("%s\n\n", e.Say("live.title", "lock", s.Lab.Strategy.Heading(), "race", s.Lab.Scenario.ID))
@@ -251,14 +248,10 @@ func printShowing(e *env, b *reality.Bench, s *reality.Showing) error {
 	} else {
 		e.Printf("%s\n\n", e.Say("live.lanes.lab"))
 	}
-	if err := reports.Lanes(e.Out, s.Lab.History, s.Lab.Judgement, e.look()); err != nil {
-		return internal(err)
-	}
+	e.lanes(s.Lab)
 	if !same {
 		e.Printf("\n%s\n\n", e.Say("live.lanes.real"))
-		if err := reports.Lanes(e.Out, s.Real.History, s.Real.Judgement, e.look()); err != nil {
-			return internal(err)
-		}
+		e.lanes(s.Real)
 		e.Printf("\n")
 		printDifferences(e, s.Compare())
 	}
@@ -279,7 +272,6 @@ func printShowing(e *env, b *reality.Bench, s *reality.Showing) error {
 		e.Sentence("live.disagrees", "n", fmt.Sprint(len(s.Run.Differences)))
 	}
 	e.Next("locklab replay "+s.Lab.Trace.Link(), "locklab live replay "+s.Lab.Trace.Link())
-	return nil
 }
 
 // spell writes verdicts in a row.
@@ -448,10 +440,8 @@ func (t *liveTable) compute(e *env, tasks int, find func(bench benchOnce, w *sha
 		Version int        `json:"version"`
 		Cells   []liveJSON `json:"cells"`
 	}{schema, append([]liveJSON{}, each(n.all, comparisonJSON)...)}
-	err = e.show(cells, func() error { return printLiveTable(e, table, &n, t.lease, t.rounds) })
-	if err == nil {
-		err = e.write(t.out, replaces, n.csv)
-	}
+	e.show(cells, func() { printLiveTable(e, table, &n, t.lease, t.rounds) })
+	err = e.write(t.out, replaces, n.csv)
 	switch {
 	case err == nil && (len(n.differ) > 0 || worst == contract.Differs):
 		err = &exitError{exitDiffers, nil}
@@ -461,7 +451,7 @@ func (t *liveTable) compute(e *env, tasks int, find func(bench benchOnce, w *sha
 	return err
 }
 
-func printLiveTable(e *env, table *reality.Table, t *liveCount, lease time.Duration, rounds int) error {
+func printLiveTable(e *env, table *reality.Table, t *liveCount, lease time.Duration, rounds int) {
 	e.Printf("%s\n\n", e.Each(func(lang string) string {
 		return text.Say(lang, "live.heading", "version", text.Join(lang, "chart.list", table.Versions), "lease", reports.Span(lease))
 	}))
@@ -501,7 +491,6 @@ func printLiveTable(e *env, table *reality.Table, t *liveCount, lease time.Durat
 			return text.Say(lang, "live.sum.not", "n", fmt.Sprint(n), "why", text.Say(lang, "live.not."+string(why), "command", text.Join(lang, "chart.list", missing)))
 		}))
 	}
-	return nil
 }
 
 // inRounds returns the key of a text about rounds, if there are several.

@@ -56,7 +56,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}()
 	e.guessLanguage(args)
 	err := e.execute(ctx, args)
-	code = e.report(cmp.Or(err, e.helped))
+	code = e.report(cmp.Or(internal(e.Err), err, e.helped))
 	if lost := e.stdout.err; lost != nil && !errors.Is(lost, syscall.EPIPE) { // whoever closed a pipe has seen enough
 		code = cmp.Or(code, e.report(internal(text.Errorf("error.output", "cause", bare(lost)))))
 	}

@@ -124,9 +124,7 @@ func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Scenario) er
 	grid := report.Grid(entries, scs, cells)
 	flat, complete := flatten(cells)
 	found := matrixJSON{Version: schema, Incomplete: !complete, Cells: cellsJSON(flat)}
-	if err := e.show(found, func() error { return printGrid(e, grid, flat, runs) }); err != nil {
-		return err
-	}
+	e.show(found, func() { printGrid(e, grid, flat, runs) })
 	if stopped || !complete {
 		err := noAnswer("error.stopped.cells", "played", len(flat), "all", len(entries)*len(scs))
 		if !e.json {
@@ -177,15 +175,12 @@ func flatten(cells [][]*race.Outcome) (flat []*race.Outcome, complete bool) {
 	return flat, complete
 }
 
-func printGrid(e *env, grid *chart.Grid, outcomes []*race.Outcome, runs int) error {
-	if err := chart.Text(e.Out, grid, e.look()); err != nil {
-		return internal(err)
-	}
+func printGrid(e *env, grid *chart.Grid, outcomes []*race.Outcome, runs int) {
+	e.chart(grid)
 	if runs > 0 {
 		printCounts(e, outcomes)
 	}
 	e.Next("locklab run token gc-pause", "locklab explain R18", "locklab matrix -o out")
-	return nil
 }
 
 // printCounts prints how often each lock failed, with the confidence interval of the

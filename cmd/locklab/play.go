@@ -46,7 +46,8 @@ func (p *playFlags) run(e *env, args []string) error {
 	case p.list && (len(args) > 0 || e.given("level")):
 		return text.Errorf("error.play.levels")
 	case p.list:
-		return listLevels(e)
+		listLevels(e)
+		return nil
 	case e.given("level") && (len(args) > 0 || bounded || e.given("harm")):
 		return text.Errorf("error.play.level.alone")
 	case e.given("level"):
@@ -90,14 +91,13 @@ func (p *playFlags) link(e *env, link string) error {
 }
 
 // listLevels prints the course.
-func listLevels(e *env) error {
-	return e.show(game.LevelsJSON(), func() error {
+func listLevels(e *env) {
+	e.show(game.LevelsJSON(), func() {
 		e.Wrap("", e.Say("play.levels"))
 		for i, l := range play.Levels() {
 			e.Wrap(fmt.Sprintf("  %2d  %s %s ", i+1, text.Pad(l.Lock, 13), text.Pad(string(l.Harm), 12)), e.Each(func(lang string) string { return game.LevelTitle(l, lang) }))
 		}
 		e.Next("locklab play --level 1", "locklab quiz")
-		return nil
 	})
 }
 
@@ -121,7 +121,8 @@ func playGame(e *env, g *play.Game, failed error, start func() (*game.Session, e
 		return err
 	}
 	if e.json {
-		return e.printJSON(s.JSON())
+		e.printJSON(s.JSON())
+		return nil
 	}
 	return internal(s.Play())
 }

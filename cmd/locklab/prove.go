@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"locklab/reports"
 	"locklab/reports/certificate"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
@@ -68,9 +67,7 @@ func (p *proveFlags) run(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := e.show(p.toJSON(proof), func() error { return p.print(e, proof) }); err != nil {
-		return err
-	}
+	e.show(p.toJSON(proof), func() { p.print(e, proof) })
 	if proof.Refused != nil || len(proof.Open) > 0 {
 		return noAnswer("error.prove.open")
 	}
@@ -118,7 +115,7 @@ func whyNot(proof *study.Proof, lang string) string {
 	return proof.Refused.Error()
 }
 
-func (p *proveFlags) print(e *env, proof *study.Proof) error {
+func (p *proveFlags) print(e *env, proof *study.Proof) {
 	lock := proof.Search.Strategy
 	e.Sentence("prove.head", "lock", lock.Heading(), "faults", p.faults(e, proof), "when", e.Say("certificate.proved.when."+proof.Search.Scope()))
 	if proof.Refused != nil {
@@ -126,7 +123,7 @@ func (p *proveFlags) print(e *env, proof *study.Proof) error {
 			e.Wrap("  ", text.Say(lang, "prove.refused", "why", whyNot(proof, lang)))
 		}
 		e.Next("locklab explore " + lock.ID)
-		return nil
+		return
 	}
 	for _, w := range proof.Proved() {
 		e.Wrap("  "+text.Pad(string(w), 10), e.Say("prove.never"))
@@ -141,12 +138,11 @@ func (p *proveFlags) print(e *env, proof *study.Proof) error {
 	if len(all) > 0 {
 		o, err := study.ReplayOn(lock, all[0].Trace)
 		if err != nil {
-			return internal(err)
+			e.Keep(err)
+			return
 		}
 		e.Printf("\n%s\n\n", e.Say("explore.shortest", "verdict", string(all[0].Verdict)))
-		if err := reports.Lanes(e.Out, o.History, o.Judgement, e.look()); err != nil {
-			return internal(err)
-		}
+		e.lanes(o)
 	}
 	e.Printf("\n%s\n", e.Say("explore.certificate"))
 	for _, lang := range e.Langs() {
@@ -156,7 +152,6 @@ func (p *proveFlags) print(e *env, proof *study.Proof) error {
 	}
 	e.Sentence("prove.size", "views", fmt.Sprint(proof.Views), "worlds", fmt.Sprint(proof.Worlds), "moves", fmt.Sprint(proof.Transitions))
 	e.Next("locklab explore "+lock.ID+" --budget '"+string(p.Bounds.Budget)+"' --timing any", "locklab explain "+lock.ID)
-	return nil
 }
 
 // faults says which faults may strike, and how often.

@@ -149,7 +149,7 @@ func noFile(err error) bool {
 
 // stepThrough draws the lanes, one more row after each Enter; b goes back, q ends. Where the
 // input is no terminal and has ended, it draws the rest.
-func (r *shownRun) stepThrough(e *env) error {
+func (r *shownRun) stepThrough(e *env) {
 	_, interactive := terminal(e.stdin)
 	in := bufio.NewReader(e.stdin)
 	look := withDoom(e, r.doom)
@@ -158,13 +158,11 @@ func (r *shownRun) stepThrough(e *env) error {
 	for n, shown := 1, ""; n <= all; {
 		var b strings.Builder
 		look.Rows = n
-		if err := reports.Lanes(&b, r.History, r.Judgement, look); err != nil {
-			return internal(err)
-		}
+		e.Keep(reports.Lanes(&b, r.History, r.Judgement, look))
 		e.Printf("%s", strings.TrimPrefix(b.String(), shown)) // forwards: what is new
 		shown = b.String()
 		if n == all {
-			return nil
+			return
 		}
 		e.Printf("%s", e.First("step.prompt", "n", fmt.Sprint(n), "all", fmt.Sprint(all)))
 		line, ok := e.line(in)
@@ -173,7 +171,7 @@ func (r *shownRun) stepThrough(e *env) error {
 		}
 		switch {
 		case ok && line == "q", !ok && interactive:
-			return nil
+			return
 		case !ok:
 			n = all
 		case line == "b":
@@ -183,5 +181,4 @@ func (r *shownRun) stepThrough(e *env) error {
 			n++
 		}
 	}
-	return nil
 }

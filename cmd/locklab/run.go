@@ -182,9 +182,7 @@ type shownRun struct {
 func (r *shownRun) show(e *env, files []string, want []verdict.Word) error {
 	j := outcomeJSON(r.Outcome)
 	j.Doom = r.doom.Data()
-	if err := e.show(j, func() error { return r.print(e) }); err != nil {
-		return err
-	}
+	e.show(j, func() { r.print(e) })
 	return errors.Join(runStatus(r.Outcome, want), r.writeFiles(e, files))
 }
 
@@ -207,7 +205,7 @@ func sameSet(a, b []verdict.Word) bool {
 }
 
 // print prints the run in its views.
-func (r *shownRun) print(e *env) error {
+func (r *shownRun) print(e *env) {
 	o := r.Outcome
 	named := func(id, number string) string {
 		if number == "" {
@@ -221,11 +219,9 @@ func (r *shownRun) print(e *env) error {
 		e.Wrap("", e.Say("run.na", "why", e.Each(func(lang string) string { return lessons.WhyNotApplicable(lang, o) })))
 		lessons.NotCovered(e.Printer, o)
 		e.Next("locklab explain "+o.Scenario.ID, "locklab matrix --scenarios "+o.Scenario.ID)
-		return nil
+		return
 	}
-	if err := r.printViews(e); err != nil {
-		return err
-	}
+	r.printViews(e)
 	switch {
 	case !strings.Contains(r.view, "story"): // a story ends with the verdicts itself
 		lessons.Meanings(e.Printer, o)
@@ -242,23 +238,18 @@ func (r *shownRun) print(e *env) error {
 		e.Printf("%s\n", e.Message(i18n.New("run.notinjected", "what", m)))
 	}
 	e.Next(lessons.NextCommands(o)...)
-	return nil
 }
 
-func (r *shownRun) printViews(e *env) error {
+func (r *shownRun) printViews(e *env) {
 	for _, name := range strings.Split(r.view, ",") {
 		e.Printf("\n")
 		if name == "step" {
-			if err := r.stepThrough(e); err != nil {
-				return err
-			}
+			r.stepThrough(e)
 			continue
 		}
-		if err := views[name](e.Out, r.History, r.Judgement, withDoom(e, r.doom)); err != nil {
-			return internal(err)
-		}
+		e.Keep(views[name](e.Out, r.History, r.Judgement, withDoom(e, r.doom)))
 	}
-	return printDoom(e, r.doom)
+	printDoom(e, r.doom)
 }
 
 // runFormats are the formats of a run, by the ending of the file.
@@ -274,7 +265,8 @@ var runFormats = map[string]func(*env, io.Writer, *shownRun) error{
 	".txt": func(e *env, w io.Writer, r *shownRun) error {
 		file := *e
 		file.Printer, file.color = e.To(w, e.Width), "never"
-		return (&shownRun{Outcome: r.Outcome, view: "lanes,table,story", doom: r.doom}).print(&file)
+		(&shownRun{Outcome: r.Outcome, view: "lanes,table,story", doom: r.doom}).print(&file)
+		return file.Err
 	},
 	".html": func(e *env, w io.Writer, r *shownRun) error {
 		return page.Write(w, report.SinglePage(e.Printer, r.Outcome))

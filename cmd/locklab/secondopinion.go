@@ -137,10 +137,8 @@ func (t *opinionTable) fill(e *env, entries []lock.Entry) error {
 		Version  int           `json:"version"`
 		Opinions []opinionJSON `json:"opinions"`
 	}{schema, t.all}
-	err := e.show(answers, func() error { return t.printEnd(e, entries) })
+	e.show(answers, func() { t.printEnd(e, entries) })
 	switch {
-	case err != nil:
-		return err
 	case t.differ > 0:
 		return &exitError{exitDiffers, nil}
 	case t.open > 0:
@@ -180,7 +178,7 @@ func (t *opinionTable) ask(e *env, entry lock.Entry) error {
 }
 
 // printEnd prints what follows from the rows.
-func (t *opinionTable) printEnd(e *env, entries []lock.Entry) error {
+func (t *opinionTable) printEnd(e *env, entries []lock.Entry) {
 	e.Printf("\n")
 	switch {
 	case t.differ > 0:
@@ -195,7 +193,6 @@ func (t *opinionTable) printEnd(e *env, entries []lock.Entry) error {
 		e.Printf("%s\n", e.Say("opinion.written", "folder", t.asked.folder))
 	}
 	e.Next("locklab explore "+entries[0].ID+" "+t.asked.of(entries[0]).Flags(), "locklab verify")
-	return nil
 }
 
 // writeModel writes the files of a model to a folder.

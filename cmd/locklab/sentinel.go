@@ -73,7 +73,8 @@ func runSentinel(e *env, d *reality.SentinelDemo, log *logFlag, args []string) (
 	case err != nil:
 		return liveError(e.ctx, err)
 	}
-	return errors.Join(e.show(sentinelToJSON(*d, run), func() error { return printSentinel(e, *d, run) }), log.write(e))
+	e.show(sentinelToJSON(*d, run), func() { printSentinel(e, *d, run) })
+	return log.write(e)
 }
 
 // inMillis declares a time of whole milliseconds; 0 is what it is if it is not given.
@@ -108,7 +109,7 @@ func sentinelToJSON(d reality.SentinelDemo, run *reality.SentinelRun) sentinelJS
 	}
 }
 
-func printSentinel(e *env, d reality.SentinelDemo, run *reality.SentinelRun) error {
+func printSentinel(e *env, d reality.SentinelDemo, run *reality.SentinelRun) {
 	tenth := func(d time.Duration) string { return reports.Span(d.Round(100 * time.Millisecond)) }
 	e.Printf("%s\n\n", e.Say("sentinel.title", "lock", d.Lock.Heading()))
 	periods := func(lang string) string {
@@ -137,5 +138,4 @@ func printSentinel(e *env, d reality.SentinelDemo, run *reality.SentinelRun) err
 	}
 	e.Wrap("", e.Say("sentinel.verdicts", "verdicts", fmt.Sprint(spell(run.Verdicts))))
 	e.Next("locklab live run "+d.Lock.ID+" split-brain", "locklab live run "+d.Lock.ID+" failover", "locklab explain failover")
-	return nil
 }

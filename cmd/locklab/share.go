@@ -244,5 +244,7 @@ func runElsewhere(e *env, args []string, tasks *elsewhere) error {
 	if e.width != 0 {
 		args = append(args, "--width="+fmt.Sprint(e.width))
 	}
-	return inner.execute(e.ctx, args)
+	err := inner.execute(e.ctx, args)
+	e.Keep(inner.Err)
+	return err
 }

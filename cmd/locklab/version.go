@@ -18,21 +18,19 @@ type versionJSON struct {
 	Trace   int    `json:"trace"` // version of links
 }
 
-func printVersion(e *env) error {
+func printVersion(e *env) {
 	v := versionJSON{Version: schema, Locklab: "(devel)", Go: runtime.Version(), Trace: simulator.TraceVersion}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		v.Locklab = cmp.Or(info.Main.Version, v.Locklab)
 		v.Commit = commitOf(info.Settings)
 	}
-	if e.json {
-		return e.printJSON(v)
-	}
-	built := v.Locklab
-	if v.Commit != "" {
-		built += ", " + e.Say("version.commit", "commit", v.Commit)
-	}
-	e.Printf("locklab %s, %s, %s\n", built, v.Go, report.Version())
-	return nil
+	e.show(v, func() {
+		built := v.Locklab
+		if v.Commit != "" {
+			built += ", " + e.Say("version.commit", "commit", v.Commit)
+		}
+		e.Printf("locklab %s, %s, %s\n", built, v.Go, report.Version())
+	})
 }
 
 // commitOf returns the first digits of the commit that the program was built from, with "+dirty" if files

@@ -106,7 +106,7 @@ func reasonOf(g *play.Game, steps []play.Step, harm verdict.Word) reason {
 	case vain != nil:
 		return *vain
 	}
-	return reason{why: sayAll(func(lang string) string { return text.Say(lang, "play.hint.last", "harm", string(harm)) })}
+	return reason{why: words("play.hint.last", "harm", string(harm))}
 }
 
 // entersBy reports whether a client gets in by a step.
@@ -135,43 +135,40 @@ func telling(g *play.Game, s *play.Step, now *history.History, later bool) Words
 		return faultWords(g, s, later)
 	}
 	at := reports.StateOf(s.Before)
-	say := func(key string, values ...string) Words {
-		return sayAll(func(lang string) string { return text.Say(lang, key, values...) })
-	}
 	if s.Choice.Verb == simulator.Orphaned {
-		return say("play.hint.orphan", "client", clientWord(int(s.Choice.Client)))
+		return words("play.hint.orphan", "client", clientWord(int(s.Choice.Client)))
 	}
 	for _, e := range s.Events() {
 		client := clientWord(e.Client)
 		owner := ownerIn(at, e.Node)
 		switch {
 		case e.Kind == history.Expire && owner > 0:
-			return say("play.hint.expire", "client", clientWord(owner), "left", seconds(e.At-s.Before.End))
+			return words("play.hint.expire", "client", clientWord(owner), "left", seconds(e.At-s.Before.End))
 		case e.Kind == history.Expire:
-			return say("play.hint.expire.key", "left", seconds(e.At-s.Before.End))
+			return words("play.hint.expire.key", "left", seconds(e.At-s.Before.End))
 		case e.Kind == history.Enter && at.Clients[e.Client-1].Stage != verdict.Inside:
 			if other := insiderBut(at, e.Client); other > 0 {
 				if insiderBut(reports.StateOf(now), e.Client) == 0 {
-					return say("play.hint.enter.both", "client", client, "other", clientWord(other))
+					return words("play.hint.enter.both", "client", client, "other", clientWord(other))
 				}
-				return say("play.hint.enter.too", "client", client, "other", clientWord(other))
+				return words("play.hint.enter.too", "client", client, "other", clientWord(other))
 			}
-			return say("play.hint.enter", "client", client)
+			return words("play.hint.enter", "client", client)
 		case e.Kind == history.Resume && at.Clients[e.Client-1].Stage == verdict.Inside:
-			return say("play.hint.wake.inside", "client", client)
+			return words("play.hint.wake.inside", "client", client)
 		case e.Kind == history.Resume:
-			return say("play.hint.wake", "client", client)
+			return words("play.hint.wake", "client", client)
 		case e.Kind == history.Change && e.Client > 0 && e.Key == s.Run.Key && owner > 0:
 			if key := changeOf(&e, owner); key != "" {
 				if key == "delete" && ownerIn(reports.StateOf(now), e.Node) != owner {
 					key = "delete.before"
 				}
-				return say("play.hint."+key, "client", client, "owner", clientWord(owner))
+				return words("play.hint."+key, "client", client, "owner", clientWord(owner))
 			}
 		case e.Kind == history.Write && insiderBut(at, e.Client) > 0:
-			return say("play.hint.write.late", "client", client, "other", clientWord(insiderBut(at, e.Client)))
+			return words("play.hint.write.late", "client", client, "other", clientWord(insiderBut(at, e.Client)))
 		case e.Kind == history.Write:
-			return say("play.hint.write", "client", client)
+			return words("play.hint.write", "client", client)
 		}
 	}
 	return nil
@@ -199,12 +196,10 @@ func inVain(s *play.Step) Words {
 		switch {
 		case e.Kind == history.Refuse || e.Kind == history.Answer && e.Node > 0:
 			if owner := ownerIn(at, max(e.Node, 1)); owner > 0 && owner != e.Client {
-				return sayAll(func(lang string) string {
-					return text.Say(lang, "play.hint.vain", "client", clientWord(e.Client), "owner", clientWord(owner))
-				})
+				return words("play.hint.vain", "client", clientWord(e.Client), "owner", clientWord(owner))
 			}
 		case e.Kind == history.Timeout || e.Kind == history.Broken:
-			return sayAll(func(lang string) string { return text.Say(lang, "play.hint.timeout", "client", clientWord(e.Client)) })
+			return words("play.hint.timeout", "client", clientWord(e.Client))
 		}
 	}
 	return nil

@@ -218,27 +218,17 @@ type QuestionJSON struct {
 	Race    Words         `json:"race"`
 	Ask     Words         `json:"ask"`
 	Run     *PositionJSON `json:"run,omitempty"` // up to the moment of the question
-	Answers []AnswerJSON  `json:"answers"`
+	Answers []Answer      `json:"answers"`
 	Link    string        `json:"link"` // the whole run
-}
-
-// AnswerJSON is one that can be chosen.
-type AnswerJSON struct {
-	Said  Words `json:"said"`
-	Right bool  `json:"right"`
-	Why   Words `json:"why"`
 }
 
 // JSON is the question as JSON.
 func (q *Question) JSON() QuestionJSON {
-	j := QuestionJSON{Kind: q.Kind, Lock: q.Outcome.Strategy.ID, Ask: q.Ask, Link: q.Link,
+	j := QuestionJSON{Kind: q.Kind, Lock: q.Outcome.Strategy.ID, Ask: q.Ask, Answers: q.Answers, Link: q.Link,
 		Race: sayAll(func(lang string) string { return raceTitle(q.Outcome.Scenario.ID, lang) })}
 	if h := q.Outcome.History; h != nil {
 		run := outcomeJSON(q.Outcome, h.Clients)
 		j.Run = &run
-	}
-	for _, a := range q.Answers {
-		j.Answers = append(j.Answers, AnswerJSON(a))
 	}
 	return j
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/simulator/i18n"
 )
@@ -13,13 +12,11 @@ import (
 const MostQuestions = 40
 
 // Ask asks questions, and explains what is answered. again is the command that asks the same.
-func (s *Screen) Ask(questions []*Question, again string) error {
+func (s *Screen) Ask(questions []*Question, again string) {
 	s.Sentence("quiz.keys")
 	right, asked := 0, 0
 	for n, q := range questions {
-		if err := s.showQuestion(q, n+1); err != nil {
-			return err
-		}
+		s.showQuestion(q, n+1)
 		chosen, ok := s.choose(questions, n)
 		if !ok {
 			break
@@ -32,10 +29,9 @@ func (s *Screen) Ask(questions []*Question, again string) error {
 	}
 	s.Printf("\n")
 	s.Sentence("quiz.score", "right", fmt.Sprint(right), "all", fmt.Sprint(asked), "again", again)
-	return nil
 }
 
-func (s *Screen) showQuestion(q *Question, n int) error {
+func (s *Screen) showQuestion(q *Question, n int) {
 	s.Printf("\n")
 	o := q.Outcome
 	for _, lang := range s.Langs() {
@@ -47,11 +43,7 @@ func (s *Screen) showQuestion(q *Question, n int) error {
 	}
 	if o.History != nil {
 		s.Printf("\n")
-		draw := s.Look
-		draw.Brief = true
-		if err := reports.Lanes(s.Out, o.History, o.Judgement, draw); err != nil {
-			return err
-		}
+		s.lanes(o)
 	}
 	s.Printf("\n")
 	for _, lang := range s.Langs() {
@@ -60,7 +52,6 @@ func (s *Screen) showQuestion(q *Question, n int) error {
 	for i, answer := range q.Answers {
 		s.Printf("  %c  %s\n", 'a'+i, s.sayOnce(answer.Said))
 	}
-	return nil
 }
 
 // sayOnce returns words in each language that is wanted, without repetition.

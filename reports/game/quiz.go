@@ -26,9 +26,9 @@ type Question struct {
 
 // An Answer is one that can be chosen.
 type Answer struct {
-	Said  Words
-	Right bool
-	Why   Words // why it is right, or when it would be
+	Said  Words `json:"said"`
+	Right bool  `json:"right"`
+	Why   Words `json:"why"` // why it is right, or when it would be
 }
 
 // A Cell is a lock in a race, by their ids.

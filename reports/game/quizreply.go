@@ -98,9 +98,7 @@ func (z *Quiz) replyAt(c Cell, o *played, s served) (*Question, error) {
 	e := &o.History.Events[s.answer]
 	command, right := reports.Command(e.Cmd, o.History.Key), reports.Reply(e.Reply)
 	client := clientWord(e.Client)
-	q := &Question{Outcome: o.until(s.apply), Link: o.Trace.Link(), Ask: sayAll(func(lang string) string {
-		return text.Say(lang, "quiz.reply", "client", client, "command", command)
-	})}
+	q := &Question{Outcome: o.until(s.apply), Link: o.Trace.Link(), Ask: words("quiz.reply", "client", client, "command", command)}
 	q.Answers = []Answer{{Right: true, Said: same(right), Why: sayAll(func(lang string) string {
 		why := text.Say(lang, "quiz.reply.right", "reply", right, "command", command, "state", stateWords(lang, o, &s))
 		return text.Join(lang, "quiz.sentences", []string{why, ruleWords(lang, command)})

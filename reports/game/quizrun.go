@@ -48,7 +48,7 @@ func (z *Quiz) inside(c Cell, hard bool) (all []candidate, err error) {
 
 func insideAt(o *played, n int) *Question {
 	right := o.inside(n)
-	q := &Question{Outcome: o.until(n), Link: o.Trace.Link(), Ask: sayAll(func(lang string) string { return text.Say(lang, "quiz.inside") })}
+	q := &Question{Outcome: o.until(n), Link: o.Trace.Link(), Ask: words("quiz.inside")}
 	q.Outcome.Judgement.Findings = nil // they would give it away
 	for _, set := range [][]int{right, {1, 2}, {1}, {2}, nil} {
 		isRight := slices.Equal(set, right)
@@ -184,7 +184,7 @@ func (z *Quiz) verdictOf(c Cell, o *played) (*Question, error) {
 	if stop < 4 {
 		return nil, nil
 	}
-	q := &Question{Outcome: o.until(stop), Link: o.Trace.Link(), Ask: sayAll(func(lang string) string { return text.Say(lang, "quiz.verdict") })}
+	q := &Question{Outcome: o.until(stop), Link: o.Trace.Link(), Ask: words("quiz.verdict")}
 	q.Answers = []Answer{{Right: true, Said: same(string(right)), Why: sayAll(func(lang string) string { return foundAndMeant(lang, o, right) })}}
 	seen := map[verdict.Word]bool{}
 	for _, w := range o.Verdicts {

@@ -78,40 +78,31 @@ func (t *Session) JSON() PositionJSON { return ToJSON(t.Game, t.at) }
 
 // Play shows the game and does what is typed, until the input ends.
 func (t *Session) Play() error {
-	if err := t.introduce(); err != nil {
-		return err
+	if t.introduce(); t.Out.Err == nil {
+		t.showPosition()
 	}
-	if err := t.showPosition(); err != nil {
-		return err
-	}
-	for {
+	for t.Out.Err == nil {
 		line, ok := t.Out.ask("play.prompt", func(line string) string { return line })
-		if !ok {
-			break
-		}
-		again, err := t.answerLine(strings.TrimSpace(line))
-		if err != nil {
-			return err
-		}
-		if !again {
+		if !ok || !t.answerLine(strings.TrimSpace(line)) {
 			break
 		}
 	}
-	if len(t.choices) > 0 {
+	if len(t.choices) > 0 && t.Out.Err == nil {
 		t.Out.Printf("%s\n  locklab play %s\n", t.Out.Say("play.saved"), t.at.Trace.Link())
 	}
-	return nil
+	return t.Out.Err
 }
 
 // introduce says what is played and what for. Whether the goal can be reached is not said.
-func (t *Session) introduce() error {
+func (t *Session) introduce() {
 	complete, states := true, 0
 	if t.number > 0 {
 		t.Out.Sentence("play.level", "n", fmt.Sprint(t.number), "of", fmt.Sprint(len(play.Levels())), "title", t.Out.Each(levelText(t.level, "title")))
 	} else if t.harm == "" {
 		s, err := t.Search(t.Out.Ctx)
 		if err != nil {
-			return err
+			t.Out.Keep(err)
+			return
 		}
 		t.harm, complete, states = play.Gravest(s), s.Complete, s.States
 	}
@@ -135,17 +126,11 @@ func (t *Session) introduce() error {
 		t.Out.Sentence("play.goal", "harm", string(t.harm), "meaning", t.Out.Each(func(lang string) string { return reports.Meaning(t.harm, lang) }))
 	}
 	t.Out.Sentence("play.keys")
-	return t.lostFromStart()
-}
-
-// lostFromStart finds out whether nothing can be lost by a move, since all is lost from the start.
-func (t *Session) lostFromStart() error {
-	if t.harm == "" {
-		return nil
+	if t.harm != "" {
+		share, ok, err := t.Doom(t.Out.Ctx, nil, t.harm)
+		t.lost = ok && share == 1 // by no move: all is lost from the start
+		t.Out.Keep(err)
 	}
-	share, ok, err := t.Doom(t.Out.Ctx, nil, t.harm)
-	t.lost = ok && share == 1
-	return err
 }
 
 func (t *Session) orNone(budget string) string {
@@ -156,14 +141,10 @@ func (t *Session) orNone(budget string) string {
 }
 
 // showPosition draws the lanes, the state and the choices.
-func (t *Session) showPosition() error {
-	o := t.Out.Look
-	o.Brief = true
+func (t *Session) showPosition() {
 	t.Out.Printf("\n")
 	if len(t.choices) > 0 {
-		if err := reports.Lanes(t.Out.Out, t.at.Outcome.History, t.at.Outcome.Judgement, o); err != nil {
-			return err
-		}
+		t.Out.lanes(t.at.Outcome)
 		t.Out.Printf("\n")
 	}
 	t.Out.Printf("%s\n", t.Out.Say("play.now", "time", reports.Millis(t.at.Now, 0), "steps", fmt.Sprint(len(t.choices)), "faults", t.sayFaults()))
@@ -178,9 +159,7 @@ func (t *Session) showPosition() error {
 		}
 		t.Out.Printf("  %s\n", t.sayKey(name, k))
 	}
-	if share, ok, err := t.doom(); err != nil {
-		return err
-	} else if ok {
+	if share, ok := t.doom(); ok {
 		t.Out.Printf("  %s\n", t.Out.Say("play.doom", "share", percent(share), "bar", bar(share), "harm", string(t.harm)))
 	}
 	t.Out.Printf("\n")
@@ -194,27 +173,36 @@ func (t *Session) showPosition() error {
 	if len(t.at.Moves) == 0 {
 		t.Out.Sentence("play.over")
 	}
-	return t.sayReached()
+	t.sayReached()
 }
 
 // doom is the share of what can follow that is lost; false: it tells nothing, or too much can follow.
-func (t *Session) doom() (float64, bool, error) {
+func (t *Session) doom() (share float64, ok bool) {
 	if t.harm == "" || t.lost || t.at.Has(t.harm) {
-		return 0, false, nil
+		return 0, false
 	}
-	return t.Doom(t.Out.Ctx, t.choices, t.harm)
+	share, ok, err := t.Doom(t.Out.Ctx, t.choices, t.harm)
+	t.Out.Keep(err)
+	return share, ok && err == nil
+}
+
+// truth is what a search has found of the goal; false: it has failed.
+func (t *Session) truth() (play.Truth, bool) {
+	truth, err := t.Truth(t.Out.Ctx, t.harm)
+	t.Out.Keep(err)
+	return truth, err == nil
 }
 
 // sayReached says once that the goal is reached, and what follows from it.
-func (t *Session) sayReached() error {
+func (t *Session) sayReached() {
 	if t.harm == "" || !t.at.Has(t.harm) || t.reached {
-		return nil
+		return
 	}
 	t.reached = true
 	t.Out.Printf("\n")
-	truth, err := t.Truth(t.Out.Ctx, t.harm)
-	if err != nil {
-		return err
+	truth, ok := t.truth()
+	if !ok {
+		return
 	}
 	par := "?"
 	if truth.Possible {
@@ -223,7 +211,6 @@ func (t *Session) sayReached() error {
 	t.Out.Sentence("play.reached", "harm", string(t.harm), "faults", fmt.Sprint(t.at.Used()), "steps", fmt.Sprint(len(t.choices)), "par", par)
 	t.Out.Sentence("play.thenmend")
 	t.sayLesson()
-	return nil
 }
 
 // sayLesson says what is to be learned from a level, and names the next one.
@@ -300,7 +287,7 @@ func bar(share float64) string {
 
 // answerLine does what a line asks for; false: it asks for the end. The position is shown
 // again only when it has changed.
-func (t *Session) answerLine(line string) (again bool, err error) {
+func (t *Session) answerLine(line string) (again bool) {
 	verb, rest, _ := strings.Cut(line, " ")
 	rest = strings.TrimSpace(rest)
 	if verb != "m" && rest != "" {
@@ -308,75 +295,82 @@ func (t *Session) answerLine(line string) (again bool, err error) {
 	}
 	switch verb {
 	case "":
-		return true, nil
 	case "q":
-		return false, nil
+		return false
 	case "?":
 		t.Out.Sentence("play.keys")
-		return true, nil
 	case "l":
 		t.Out.Printf("  locklab play %s\n", t.at.Trace.Link())
-		return true, nil
 	case "u":
-		back, err := t.Back(t.choices, t.harm)
-		switch {
-		case err != nil:
-			return true, err
-		case len(back) >= len(t.choices):
+		if back, err := t.Back(t.choices, t.harm); err == nil && len(back) >= len(t.choices) {
 			t.Out.Sentence("play.undo.none")
-			return true, nil
+		} else {
+			t.goTo(back, err)
 		}
-		return true, t.goTo(back)
 	case "h":
-		return true, t.showHint()
+		t.showHint()
 	case "g":
-		return true, t.giveUp()
+		t.giveUp()
 	case "n", "no":
-		return true, t.judge()
+		t.judge()
 	case "m":
-		return true, t.tryOther(rest)
+		t.tryOther(rest)
+	default:
+		t.choose(line)
 	}
-	if len(t.at.Moves) == 0 {
-		t.Out.Sentence("play.over")
-		return true, nil
-	}
-	n, err := strconv.Atoi(verb)
-	if err != nil || n < 1 || n > len(t.at.Moves) {
-		t.Out.Sentence("play.bad", "line", i18n.Visible(text.Cut(line, 40)), "most", fmt.Sprint(len(t.at.Moves)))
-		return true, nil
-	}
-	on, err := t.Forward(append(t.choices[:len(t.choices):len(t.choices)], t.at.Moves[n-1].Choice), t.harm)
-	if err != nil {
-		return true, err
-	}
-	return true, t.goTo(on)
+	return true
 }
 
-// goTo shows the position after choices.
-func (t *Session) goTo(choices []simulator.Choice) (err error) {
-	t.choices = choices
-	if t.at, err = t.At(choices); err != nil {
-		return err
+// choose makes the move of a number.
+func (t *Session) choose(number string) {
+	if len(t.at.Moves) == 0 {
+		t.Out.Sentence("play.over")
+		return
 	}
-	return t.showPosition()
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 1 || n > len(t.at.Moves) {
+		t.Out.Sentence("play.bad", "line", i18n.Visible(text.Cut(number, 40)), "most", fmt.Sprint(len(t.at.Moves)))
+		return
+	}
+	t.goTo(t.Forward(append(t.choices[:len(t.choices):len(t.choices)], t.at.Moves[n-1].Choice), t.harm))
+}
+
+// goTo shows the position after choices, unless these could not be found.
+func (t *Session) goTo(choices []simulator.Choice, err error) {
+	at := t.at
+	if err == nil {
+		at, err = t.At(choices)
+	}
+	if err != nil {
+		t.Out.Keep(err)
+		return
+	}
+	t.choices, t.at = choices, at
+	t.showPosition()
 }
 
 // judge judges the answer that the goal cannot be reached.
-func (t *Session) judge() error {
+func (t *Session) judge() {
 	if t.harm != "" && t.at.Has(t.harm) {
 		t.Out.Sentence("play.done", "harm", string(t.harm))
-		return nil
+		return
 	}
-	truth, err := t.Truth(t.Out.Ctx, t.harm)
-	if err != nil {
-		return err
+	truth, ok := t.truth()
+	if !ok {
+		return
 	}
 	t.Out.sentence(judged(t.Game, truth, t.harm))
 	if truth.Known && !truth.Possible {
 		t.proved = true
 		t.sayLesson()
 	}
-	return nil
+}
+
+// lanes draws a run without its legend.
+func (s *Screen) lanes(o *race.Outcome) {
+	brief := s.Look
+	brief.Brief = true
+	s.Keep(reports.Lanes(s.Out, o.History, o.Judgement, brief))
 }
 
 // sentence prints words in each language that is wanted.
@@ -388,101 +382,94 @@ func (s *Screen) sentence(w Words) {
 
 // wayToGoal returns a shortest way to the goal; nil: it has printed why there is none. Of a goal that cannot be reached
 // it tells the truth when that was answered, or is given up.
-func (t *Session) wayToGoal(givesUp bool) ([]simulator.Choice, error) {
+func (t *Session) wayToGoal(givesUp bool) []simulator.Choice {
 	if t.harm != "" && t.at.Has(t.harm) {
 		t.Out.Sentence("play.done", "harm", string(t.harm))
-		return nil, nil
+		return nil
 	}
-	truth, err := t.Truth(t.Out.Ctx, t.harm)
+	truth, ok := t.truth()
 	switch {
-	case err != nil:
-		return nil, err
+	case !ok:
+		return nil
 	case truth.Known && !truth.Possible && !givesUp && !t.proved:
 		t.Out.sentence(neverWords(t.harm))
-		return nil, nil
+		return nil
 	case truth.Known && !truth.Possible:
 		t.proved = true
 		t.Out.sentence(provedWords(t.Game, truth, t.harm))
 		if givesUp {
 			t.sayLesson()
 		}
-		return nil, nil
+		return nil
 	case t.harm == "":
 		t.Out.Sentence("play.unfound", "states", fmt.Sprint(truth.States))
-		return nil, nil
+		return nil
 	}
 	w, err := t.Way(t.Out.Ctx, t.choices, t.harm)
 	switch {
 	case err != nil:
-		return nil, err
+		t.Out.Keep(err)
+		return nil
 	case w.Unknown:
 		t.Out.Sentence("play.unknown", "states", fmt.Sprint(play.MaxStates))
 	case w.Choices == nil:
 		t.Out.Sentence("play.noway", "harm", string(t.harm))
 	}
-	return w.Choices, nil
+	return w.Choices
 }
 
-func (t *Session) showHint() error {
-	way, err := t.wayToGoal(false)
+func (t *Session) showHint() {
+	way := t.wayToGoal(false)
 	if way == nil {
-		return err
+		return
 	}
 	h, err := hintOf(t.Out.Ctx, t.Game, t.at, play.Way{Choices: way, Faults: play.FaultsOf(way)}, t.harm)
 	if err != nil {
-		return err
+		t.Out.Keep(err)
+		return
 	}
 	said := moves(t.at)[h.Move]
 	t.Out.sentence(sayAll(func(lang string) string {
 		return text.Say(lang, "play.hint", "why", h.Why[lang], "n", fmt.Sprint(h.Move+1), "what", said[lang])
 	}))
-	return nil
 }
 
-func (t *Session) giveUp() error {
-	way, err := t.wayToGoal(true)
+func (t *Session) giveUp() {
+	way := t.wayToGoal(true)
 	if way == nil {
-		return err
+		return
 	}
 	t.reached = true
-	if err := t.goTo(way); err != nil {
-		return err
-	}
+	t.goTo(way, nil)
 	t.Out.Sentence("play.gaveup", "harm", string(t.harm), "steps", fmt.Sprint(len(way)), "faults", fmt.Sprint(t.at.Used()))
 	if t.number > 0 {
 		for _, lang := range t.Out.Langs() {
 			t.Out.Wrap("  "+text.Label(text.Say(lang, "play.learn")), levelText(t.level, "learn")(lang))
 		}
 	}
-	return nil
 }
 
 // tryOther tries the attack on another lock.
-func (t *Session) tryOther(name string) error {
+func (t *Session) tryOther(name string) {
 	if name == "" {
 		next, ok := race.Successor(t.Strategy)
 		if !ok {
 			t.Out.Sentence("play.mend.which")
-			return nil
+			return
 		}
 		name = next.ID
 	}
 	entry, err := race.Strategy(name)
-	if err != nil {
-		t.Out.Printf("%s\n", t.Out.Error(err))
-		return nil
+	var m *play.Mended
+	if err == nil {
+		m, err = t.Against(t.Out.Ctx, entry, t.harm, t.choices)
 	}
-	m, err := t.Against(t.Out.Ctx, entry, t.harm, t.choices)
 	if err != nil {
 		t.Out.Printf("%s\n", t.Out.Error(err))
-		return nil
+		return
 	}
 	t.Out.Printf("\n")
-	o := t.Out.Look
-	o.Brief = true
-	if err := reports.Lanes(t.Out.Out, m.Position.Outcome.History, m.Position.Outcome.Judgement, o); err != nil {
-		return err
-	}
+	t.Out.lanes(m.Position.Outcome)
 	t.Out.Printf("\n")
 	came := verdict.Holds
 	if v := m.Position.Verdicts; len(v) > 0 {
@@ -499,7 +486,6 @@ func (t *Session) tryOther(name string) error {
 		}
 	}
 	t.Out.Printf("  locklab play %s\n", link)
-	return nil
 }
 
 // mendKey returns the text for a search of the lock that is to mend a harm.

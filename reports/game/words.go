@@ -18,13 +18,18 @@ import (
 // Words are a text in each language of package text.
 type Words map[string]string
 
-// sayAll returns a text of the catalogues in each language.
+// sayAll returns what is said in each language.
 func sayAll(say func(lang string) string) Words {
 	w := Words{}
 	for _, lang := range text.Languages() {
 		w[lang] = say(lang)
 	}
 	return w
+}
+
+// words fills in a text of the catalogues in each language.
+func words(key string, pairs ...string) Words {
+	return sayAll(func(lang string) string { return text.Say(lang, key, pairs...) })
 }
 
 // levelText returns a text of a level: its "title", what to "learn" from it, or the
@@ -104,9 +109,9 @@ func isDead(p *play.Position, client int8) bool {
 func judged(g *play.Game, truth play.Truth, harm verdict.Word) Words {
 	switch {
 	case !truth.Known:
-		return sayAll(func(lang string) string { return text.Say(lang, "play.unknown", "states", fmt.Sprint(truth.States)) })
+		return words("play.unknown", "states", fmt.Sprint(truth.States))
 	case truth.Possible:
-		return sayAll(func(lang string) string { return text.Say(lang, "play.can", "faults", fmt.Sprint(truth.Par)) })
+		return words("play.can", "faults", fmt.Sprint(truth.Par))
 	}
 	proved := provedWords(g, truth, harm)
 	return sayAll(func(lang string) string { return text.Say(lang, "play.right", "proved", proved[lang]) })
@@ -134,5 +139,5 @@ func neverWords(harm verdict.Word) Words {
 	if harm == "" {
 		key = "play.hint.never.any"
 	}
-	return sayAll(func(lang string) string { return text.Say(lang, key, "harm", string(harm)) })
+	return words(key, "harm", string(harm))
 }

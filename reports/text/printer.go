@@ -11,12 +11,12 @@ import (
 )
 
 // A Printer writes texts in the language or languages that the reader asked for,
-// wrapped at a width. It remembers the first error of its writer.
+// wrapped at a width. It remembers the first error of what it prints.
 type Printer struct {
 	Out   io.Writer
 	Lang  string // as for Chosen
 	Width int    // in cells of a terminal
-	Err   error  // the first that Out returned
+	Err   error  // the first of what was printed
 }
 
 // To returns a printer like p that writes elsewhere.
@@ -82,7 +82,13 @@ func (p *Printer) Sentence(key string, pairs ...string) {
 
 // Printf is fmt.Fprintf to Out.
 func (p *Printer) Printf(format string, args ...any) {
-	if _, err := fmt.Fprintf(p.Out, format, args...); err != nil && p.Err == nil {
+	_, err := fmt.Fprintf(p.Out, format, args...)
+	p.Keep(err)
+}
+
+// Keep remembers the error of what was printed to Out in another way, unless there is one already.
+func (p *Printer) Keep(err error) {
+	if p.Err == nil {
 		p.Err = err
 	}
 }
