@@ -2,6 +2,7 @@ package reports
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"locklab/simulator/history"
@@ -30,26 +31,23 @@ type KeyState struct {
 }
 
 // StateOf is the state after the last event of a history.
-func StateOf(h *history.History) State {
-	w := walk(h, verdict.Judgement{})
-	s := stateOf(h, w.clients, w.keys)
+func StateOf(h *history.History) State { return walk(h, verdict.Judgement{}).now() }
+
+// now is the present state, with the servers that are down.
+func (w *walker) now() State {
+	s := w.State.of(w.h)
 	for n := range s.Keys {
 		s.Keys[n].Down = w.reading.Down(n + 1)
 	}
 	return s
 }
 
-func stateOf(h *history.History, clients []clientState, keys []keyState) (s State) {
-	for _, c := range clients {
-		s.Clients = append(s.Clients, ClientState{c.stage, c.retries, c.paused})
-	}
+// of is a copy of a state of a run. Without servers there are no keys.
+func (s State) of(h *history.History) State {
 	if h.Local {
-		return s
+		return State{Clients: slices.Clone(s.Clients)}
 	}
-	for _, k := range keys {
-		s.Keys = append(s.Keys, KeyState{Held: k.held, Owner: k.owner, Until: k.until})
-	}
-	return s
+	return State{slices.Clone(s.Clients), slices.Clone(s.Keys)}
 }
 
 // A Moment is a state that a run comes to.
@@ -64,10 +62,7 @@ func Moments(h *history.History) (all []Moment) {
 	for i := 0; i < len(h.Events); i++ {
 		first := i
 		i = w.take(i)
-		s := stateOf(h, w.clients, w.keys)
-		for n := range s.Keys {
-			s.Keys[n].Down = w.reading.Down(n + 1)
-		}
+		s := w.now()
 		if n := len(all); n > 0 && slices.Equal(all[n-1].Clients, s.Clients) && slices.Equal(all[n-1].Keys, s.Keys) {
 			continue
 		}
@@ -90,26 +85,14 @@ type Row struct {
 func Rows(lang string, h *history.History, j verdict.Judgement) (rows []Row) {
 	v := newWording(lang, h)
 	for _, r := range v.rows(withoutReloads(stepsOf(h, j))) {
-		row := Row{From: r.from, To: r.to, Event: r.last.index, Marks: r.marks, State: stateOf(h, r.last.clients, r.last.keys)}
+		row := Row{From: r.from, To: r.to, Event: r.last.index, Servers: strings.Join(r.notes, "  "), Marks: r.marks, State: r.last.State.of(h)}
 		for i := range r.cells {
 			row.Lanes = append(row.Lanes, v.cell(&r.cells[i], r.to))
-		}
-		for i, note := range r.notes {
-			if i > 0 {
-				row.Servers += "  "
-			}
-			row.Servers += note
 		}
 		rows = append(rows, row)
 	}
 	return rows
 }
-
-// Command is a command as lanes write it.
-func Command(cmd []string, key string) string { return shortCommand(cmd, key) }
-
-// Reply is a server's answer as lanes write it.
-func Reply(reply string) string { return shortReply(reply) }
 
 // Name returns the state of the client in one word: the end of the keys of its texts.
 func (s ClientState) Name() string {

@@ -94,21 +94,10 @@ func Calls(h *history.History) (listings []Listing, calls []Call) {
 		e := &h.Events[i]
 		c := Call{Event: i, Client: e.Client}
 		for _, at := range slices.Backward(e.Code) {
-			file, number, _ := strings.Cut(at, ":")
-			line, err := strconv.Atoi(number)
-			if err != nil {
-				continue
+			if n, line := d.find(&all, at); n >= 0 {
+				all[n].marks[line] = nil
+				c.Lines = append(c.Lines, CodeLine{n, line - all[n].first})
 			}
-			n := slices.IndexFunc(all, func(b *block) bool { return b.file == file && b.first <= line && line <= b.last })
-			if n < 0 {
-				b := d.at(file, line)
-				if b == nil {
-					continue
-				}
-				n, all = len(all), append(all, b)
-			}
-			all[n].marks[line] = nil
-			c.Lines = append(c.Lines, CodeLine{n, line - all[n].first})
 		}
 		if len(c.Lines) > 0 {
 			calls = append(calls, c)
@@ -189,7 +178,7 @@ func (v *wording) request(e *history.Event, answer *step) (r *request, signature
 		r.what = v.say(key, "span", Span(e.D))
 		return r, r.what
 	}
-	command := shortCommand(e.Cmd, v.h.Key)
+	command := Command(e.Cmd, v.h.Key)
 	if e.Thread > 0 {
 		command = v.say("lane.timer", "command", command)
 	}
@@ -220,20 +209,9 @@ type block struct {
 func (d declared) blocks(requests []*request) (all []*block) {
 	for n, r := range requests {
 		for _, at := range slices.Backward(r.code) { // the outermost call first
-			file, number, _ := strings.Cut(at, ":")
-			line, err := strconv.Atoi(number)
-			if err != nil {
-				continue
+			if i, line := d.find(&all, at); i >= 0 {
+				all[i].marks[line] = append(all[i].marks[line], n+1)
 			}
-			i := slices.IndexFunc(all, func(b *block) bool { return b.file == file && b.first <= line && line <= b.last })
-			if i < 0 {
-				b := d.at(file, line)
-				if b == nil {
-					continue
-				}
-				all, i = append(all, b), len(all)
-			}
-			all[i].marks[line] = append(all[i].marks[line], n+1)
 		}
 	}
 	return all
@@ -298,15 +276,26 @@ func scriptOf(d ast.Decl) string {
 	return v.Names[0].Name
 }
 
-// at is the declaration around a line of a file; nil if there is none.
-func (d declared) at(file string, line int) *block {
+// find returns the place among all of the declaration around a line such as "redis/token.go:20", and the line; it adds the
+// declaration if that is new. -1: there is none.
+func (d declared) find(all *[]*block, at string) (n, line int) {
+	file, number, _ := strings.Cut(at, ":")
+	line, err := strconv.Atoi(number)
+	if err != nil {
+		return -1, 0
+	}
+	around := func(b *block) bool { return b.file == file && b.first <= line && line <= b.last }
+	if n = slices.IndexFunc(*all, around); n >= 0 {
+		return n, line
+	}
 	for _, b := range d {
-		if b.file == file && b.first <= line && line <= b.last {
+		if around(&b) {
 			b.marks = map[int][]int{}
-			return &b
+			*all = append(*all, &b)
+			return len(*all) - 1, line
 		}
 	}
-	return nil
+	return -1, 0
 }
 
 // withScripts puts the scripts that marked lines name behind the blocks that name them.

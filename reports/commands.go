@@ -14,9 +14,9 @@ import (
 // setFlags are the words of a SET that make it a lock.
 var setFlags = []string{"NX", "XX", "GET", "EX", "PX", "EXAT", "PXAT", "KEEPTTL", "IFEQ"}
 
-// shortCommand is a command's name and what matters of the rest: the flags of a
+// Command is a command as lanes write it: its name and what matters of the rest, the flags of a
 // SET, a script's name, a key that is not the lock's.
-func shortCommand(cmd []string, key string) string {
+func Command(cmd []string, key string) string {
 	if len(cmd) == 0 {
 		return ""
 	}
@@ -28,7 +28,7 @@ func shortCommand(cmd []string, key string) string {
 		}
 		words = nil
 		for _, one := range sent {
-			words = append(words, shortCommand(one, key))
+			words = append(words, Command(one, key))
 		}
 		return strings.Join(words, between)
 	}
@@ -172,10 +172,10 @@ func commandText(cmd []string, longest int) string {
 	return strings.Join(words, " ")
 }
 
-// shortReply is a reply without redis-cli's decoration.
-func shortReply(reply string) string { return replyText(shortChildren(shortPath(reply)), 16) }
+// Reply is a server's answer as lanes write it: without redis-cli's decoration.
+func Reply(reply string) string { return replyText(shortChildren(shortPath(reply)), 16) }
 
-// replyText is shortReply of at most so many cells.
+// replyText is Reply of at most so many cells.
 func replyText(reply string, longest int) string {
 	if text, isError := strings.CutPrefix(reply, "(error) "); isError {
 		code, _, _ := strings.Cut(text, " ")

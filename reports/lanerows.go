@@ -88,21 +88,27 @@ func (v *wording) extend(r *row, s *step) {
 
 func (v *wording) extendCell(c *cell, s, prev *step) {
 	c.count, c.skew = 1, s.Skew
-	c.sig += s.Kind.String() + " " + shortCommand(s.Cmd, v.h.Key) + ";"
+	c.sig += s.Kind.String() + " " + Command(s.Cmd, v.h.Key) + ";"
 	if s.Thread > 0 || isError(s.Reply) {
 		c.sig += s.Reply
 	}
 	if s.Kind == history.Refuse {
 		c.sig += strconv.FormatBool(s.retries)
 	}
-	if n := len(c.texts); n > 0 && sameOnAnotherNode(prev, s) {
-		head, reply, _ := strings.Cut(c.texts[n-1], " -> ")
-		c.texts[n-1] = head + " " + nodeName(s.Node) + " -> " + reply
-		return
+	c.texts = withText(c.texts, prev, s, v.lane(s, v.sent(s)))
+}
+
+// withText adds what is said of a step, unless it is nothing; of the command before it at another node, only the node.
+func withText(texts []string, prev, s *step, text string) []string {
+	if n := len(texts); n > 0 && sameOnAnotherNode(prev, s) {
+		head, reply, _ := strings.Cut(texts[n-1], " -> ")
+		texts[n-1] = head + " " + nodeName(s.Node) + " -> " + reply
+		return texts
 	}
-	if text := v.lane(s, v.sent(s)); text != "" {
-		c.texts = append(c.texts, text)
+	if text == "" {
+		return texts
 	}
+	return append(texts, text)
 }
 
 func isQuiet(s *step) bool {

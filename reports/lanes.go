@@ -64,7 +64,7 @@ func newDrawing(v *wording, rows []row) *drawing {
 func (d *drawing) columns() *layout.Sheet {
 	s := &layout.Sheet{Right: layout.Only(0), Floor: 12}
 	s.Rows = append(s.Rows, d.heads())
-	before := make([]clientState, d.words.h.Clients)
+	before := make([]ClientState, d.words.h.Clients)
 	for i := range d.rows {
 		r := &d.rows[i]
 		if i > 0 && r.from-d.rows[i-1].to > d.gap {
@@ -74,7 +74,7 @@ func (d *drawing) columns() *layout.Sheet {
 		for c := range d.clients {
 			line = append(line, d.lane(r, c, before[c]))
 		}
-		before = r.last.clients
+		before = r.last.Clients
 		line = append(line, strings.Join(r.marks, "\n"))
 		s.Rows = append(s.Rows, d.withRedis(line, d.servers(r)))
 		if i+1 == d.shown {
@@ -100,13 +100,14 @@ func (d *drawing) heads() []string {
 		title = d.words.say("lanes.noserver")
 	}
 	if d.words.h.Nodes > 1 {
-		title = d.eachNode(func(n int) string { return nodeName(n + 1) }) + "  " + d.words.h.Key
+		title = d.words.eachNode(func(n int) string { return nodeName(n + 1) }) + "  " + d.words.h.Key
 	}
 	return d.withRedis(append(line, ""), title)
 }
 
-func (d *drawing) eachNode(name func(n int) string) string {
-	names := make([]string, d.words.h.Nodes)
+// eachNode is something of each server, in columns.
+func (v *wording) eachNode(name func(n int) string) string {
+	names := make([]string, v.h.Nodes)
 	for n := range names {
 		names[n] = layout.PadRight(name(n), 2)
 	}
@@ -116,7 +117,7 @@ func (d *drawing) eachNode(name func(n int) string) string {
 // silence marks a time in which nothing happened.
 func (d *drawing) silence(p, r *row) []string {
 	line := []string{":"}
-	for _, c := range p.last.clients[:d.clients] {
+	for _, c := range p.last.Clients[:d.clients] {
 		line = append(line, d.glyph(c))
 	}
 	return d.withRedis(append(line, ""), ": "+RoundSpan(r.from-p.to))
@@ -131,33 +132,33 @@ func (d *drawing) when(r *row) string {
 }
 
 // lane returns the text of client c+1 in a row.
-func (d *drawing) lane(r *row, c int, before clientState) string {
-	after := clientState{}
-	if c < len(r.last.clients) {
-		after = r.last.clients[c]
+func (d *drawing) lane(r *row, c int, before ClientState) string {
+	after := ClientState{}
+	if c < len(r.last.Clients) {
+		after = r.last.Clients[c]
 	}
 	text := d.words.cell(&r.cells[c], r.to)
 	switch {
 	case text == "":
 		return d.glyph(after)
-	case before.stage == verdict.Inside && after.stage == verdict.Inside:
+	case before.Stage == verdict.Inside && after.Stage == verdict.Inside:
 		return "|  " + text
 	}
 	return text
 }
 
 // glyph shows a client that does nothing at the moment.
-func (d *drawing) glyph(c clientState) string {
+func (d *drawing) glyph(c ClientState) string {
 	switch {
-	case c.stage == verdict.Dead:
+	case c.Stage == verdict.Dead:
 		return "x"
-	case c.stage == verdict.Inside && c.paused:
+	case c.Stage == verdict.Inside && c.Paused:
 		return "|  " + d.words.say("lanes.asleep")
-	case c.paused:
+	case c.Paused:
 		return d.words.say("lanes.asleep")
-	case c.stage == verdict.Inside:
+	case c.Stage == verdict.Inside:
 		return "|"
-	case c.stage == verdict.Acquiring || c.retries:
+	case c.Stage == verdict.Acquiring || c.Retries:
 		return "~"
 	}
 	return "."
@@ -168,12 +169,12 @@ func (d *drawing) servers(r *row) string {
 	if d.words.h.Local {
 		return strings.Join(r.notes, "  ")
 	}
-	owners := layout.PadRight(ownerName(r.last.keys[0]), 2)
+	owners := layout.PadRight(ownerName(r.last.Keys[0]), 2)
 	if d.words.h.Nodes > 1 {
-		owners = d.eachNode(func(n int) string { return ownerName(r.last.keys[n]) })
+		owners = d.words.eachNode(func(n int) string { return ownerName(r.last.Keys[n]) })
 	}
 	parts := []string{owners}
-	if left, held := timeLeft(r.last.keys, r.to); held {
+	if left, held := timeLeft(r.last.Keys, r.to); held {
 		parts = append(parts, d.ttl(left))
 	}
 	return strings.Join(append(parts, r.notes...), "  ")
@@ -189,26 +190,26 @@ func (d *drawing) ttl(left time.Duration) string {
 	return "ttl " + layout.PadLeft(Millis(left.Truncate(time.Millisecond), 0), d.ttlWidth)
 }
 
-func ownerName(k keyState) string {
+func ownerName(k KeyState) string {
 	switch {
-	case !k.held:
+	case !k.Held:
 		return "-"
-	case k.owner == 0:
+	case k.Owner == 0:
 		return "?"
 	}
-	return clientName(k.owner)
+	return clientName(k.Owner)
 }
 
 // timeLeft is the shortest remaining life of the key on the nodes that have it.
-func timeLeft(keys []keyState, at time.Duration) (left time.Duration, held bool) {
+func timeLeft(keys []KeyState, at time.Duration) (left time.Duration, held bool) {
 	left = history.Forever
 	for _, k := range keys {
-		if !k.held {
+		if !k.Held {
 			continue
 		}
 		held = true
-		if k.until != history.Forever {
-			left = min(left, max(0, k.until-at))
+		if k.Until != history.Forever {
+			left = min(left, max(0, k.Until-at))
 		}
 	}
 	return left, held

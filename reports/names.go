@@ -24,6 +24,17 @@ func entry(lang, key string) string {
 	return e.Text
 }
 
+// WordNames are verdicts as texts.
+func WordNames(words []verdict.Word) (names []string) {
+	for _, w := range words {
+		names = append(names, string(w))
+	}
+	return names
+}
+
+// Words joins verdicts by blanks.
+func Words(words []verdict.Word) string { return strings.Join(WordNames(words), " ") }
+
 // clientName is how every view calls a client: c1.
 func clientName(c int) string { return "c" + strconv.Itoa(c) }
 

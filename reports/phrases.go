@@ -84,7 +84,7 @@ func (v *wording) variants(s *step) (names []string) {
 		{"not-mine", s.Claims && !s.OK},
 		{"noted", s.Note != ""},
 		{"numbered", replicaNumber(v.h, s) > 0},
-		{"inside", s.now().stage == verdict.Inside},
+		{"inside", s.now().Stage == verdict.Inside},
 		{"open", s.D == 0},
 		{"several", v.h.Nodes > 1},
 		{"zookeeper", v.h.ZooKeeper},
@@ -126,7 +126,7 @@ func (v *wording) sender(s *step) string {
 
 // lane words a step for its client's lane; command is its command as the view writes it.
 func (v *wording) lane(s *step, command string) string {
-	if (s.Kind == history.Read || s.Kind == history.Write) && s.now().stage == verdict.Dead {
+	if (s.Kind == history.Read || s.Kind == history.Write) && s.now().Stage == verdict.Dead {
 		return v.say("lane.dead", "what", v.laneAlive(s, command))
 	}
 	return v.laneAlive(s, command)
@@ -136,7 +136,7 @@ func (v *wording) lane(s *step, command string) string {
 func (v *wording) laneAlive(s *step, command string) string {
 	switch s.Kind {
 	case history.Answer:
-		return command + " -> " + shortReply(s.Reply)
+		return command + " -> " + Reply(s.Reply)
 	case history.Refuse:
 		return v.refusal(s)
 	case history.Write:
@@ -147,7 +147,7 @@ func (v *wording) laneAlive(s *step, command string) string {
 
 // sent is the command of a step as lanes write it.
 func (v *wording) sent(s *step) string {
-	text := shortCommand(s.Cmd, v.h.Key)
+	text := Command(s.Cmd, v.h.Key)
 	if len(s.Cmd) == 0 {
 		text = v.say("lane.request")
 	}
@@ -233,7 +233,7 @@ func (v *wording) server(s *step) string {
 	case history.Apply, history.Change:
 		return v.landed(s)
 	}
-	return v.event("server", s, shortCommand(s.Cmd, v.h.Key))
+	return v.event("server", s, Command(s.Cmd, v.h.Key))
 }
 
 // replicaNumber is which replica an event is about, from 1; 0 where no server has more
@@ -272,7 +272,7 @@ func (v *wording) landed(s *step) string {
 	}
 	what := v.say("server.change")
 	if len(s.Cmd) > 0 {
-		what = shortCommand(s.Cmd, v.h.Key)
+		what = Command(s.Cmd, v.h.Key)
 	}
 	return v.say("server.landed", "who", who, "what", what) + spaced(v.took(s))
 }

@@ -128,7 +128,7 @@ func (c *transcript) sameAgain(a, b history.Event) bool {
 		return false
 	}
 	refused := b.Reply == "(nil)" || b.Reply == "0"
-	return slices.Equal(a.Cmd, b.Cmd) || refused && shortCommand(a.Cmd, c.words.h.Key) == shortCommand(b.Cmd, c.words.h.Key)
+	return slices.Equal(a.Cmd, b.Cmd) || refused && Command(a.Cmd, c.words.h.Key) == Command(b.Cmd, c.words.h.Key)
 }
 
 func (c *transcript) command(e history.Event) {

@@ -330,7 +330,7 @@ func TestShortCommand(t *testing.T) {
 		{"CREATE /locks/lock/lock- EPHEMERAL_SEQUENTIAL", "CREATE lock-"},
 		{"DELETE /locks/lock/lock-0000000012", "DELETE lock-12"},
 	} {
-		if got := shortCommand(strings.Fields(c.command), "lock"); got != c.want {
+		if got := Command(strings.Fields(c.command), "lock"); got != c.want {
 			t.Errorf("%s: got %q, want %q", c.command, got, c.want)
 		}
 	}
@@ -343,7 +343,7 @@ func TestShortReply(t *testing.T) {
 		"[lock-0000000011, _c_c2.1-lock-0000000002]": "[11, 2]",
 		"[a, b]": "[a, b]", "[": "[",
 	} {
-		if got := shortReply(reply); got != want {
+		if got := Reply(reply); got != want {
 			t.Errorf("%s: got %q, want %q", reply, got, want)
 		}
 	}

@@ -3,7 +3,6 @@ package reports
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
@@ -14,31 +13,16 @@ import (
 // is comes from the judges' reading of the history.
 type step struct {
 	history.Event
-	index    int           // of the event, or of the last change it made
-	attempt  int           // the client's Acquire calls so far
-	refused  bool          // belongs to an attempt that was refused and changed nothing
-	changed  bool          // the command changed the key
-	took     int           // whose key the command removed, replaced or re-timed, if not its own
-	retries  bool          // a Refuse after which the client tries again
-	noScript bool          // an unknown script, which the client sends again in full: no news
-	keys     []keyState    // by node, from 0
-	clients  []clientState // by client, from 0
+	index    int  // of the event, or of the last change it made
+	attempt  int  // the client's Acquire calls so far
+	refused  bool // belongs to an attempt that was refused and changed nothing
+	changed  bool // the command changed the key
+	took     int  // whose key the command removed, replaced or re-timed, if not its own
+	retries  bool // a Refuse after which the client tries again
+	noScript bool // an unknown script, which the client sends again in full: no news
+	State         // without which servers are down
 	findings []verdict.Finding
 	remark   string // a further text in the margin
-}
-
-// keyState is the locked key at one node.
-type keyState struct {
-	held  bool
-	owner int           // whose command wrote the value; 0: unknown
-	until time.Duration // true time; history.Forever: no time to live
-}
-
-// clientState is the state of a client.
-type clientState struct {
-	stage   verdict.Stage
-	retries bool // refused, and about to try again
-	paused  bool
 }
 
 // who is the client that acts in s; 0: none, or a server acts.
@@ -51,11 +35,11 @@ func (s *step) who() int {
 }
 
 // now is the state of the step's own client.
-func (s *step) now() clientState {
-	if s.Client == 0 || s.Client > len(s.clients) {
-		return clientState{}
+func (s *step) now() ClientState {
+	if s.Client == 0 || s.Client > len(s.Clients) {
+		return ClientState{}
 	}
-	return s.clients[s.Client-1]
+	return s.Clients[s.Client-1]
 }
 
 // stepsOf reads a history once and returns its steps, with each finding at the step at
@@ -67,8 +51,7 @@ func newWalker(h *history.History, j verdict.Judgement) *walker {
 		h:       h,
 		judged:  verdict.CaseOf(h),
 		survey:  surveyOf(h),
-		keys:    make([]keyState, max(1, h.Nodes)),
-		clients: make([]clientState, h.Clients),
+		State:   State{make([]ClientState, h.Clients), make([]KeyState, max(1, h.Nodes))},
 		attempt: make([]int, h.Clients+1),
 	}
 	for _, f := range j.Findings {
@@ -93,8 +76,7 @@ type walker struct {
 	judged  verdict.Case // what the reading must know of the run
 	reading verdict.Reading
 	survey  survey
-	keys    []keyState
-	clients []clientState
+	State
 	attempt []int
 	wanted  []int // events that carry a finding and so must be seen
 	took    int   // see step.took, of the event at hand
@@ -136,7 +118,7 @@ func causesChanges(k history.EventKind) bool {
 func (w *walker) record(e history.Event, index int) {
 	s := step{
 		Event: e, index: index, changed: w.changed, took: w.took,
-		keys: slices.Clone(w.keys), clients: slices.Clone(w.clients),
+		State: State{slices.Clone(w.Clients), slices.Clone(w.Keys)},
 	}
 	if e.Kind == history.Answer || e.Kind == history.LoseReply {
 		fx := w.survey.effect[e.Msg]
@@ -165,55 +147,55 @@ func (w *walker) apply(e history.Event) {
 	}
 	switch k := w.key(e); {
 	case k != nil && (e.Kind == history.Change || e.Kind == history.Expire):
-		k.until = e.Until
+		k.Until = e.Until
 	case e.Kind == history.ClockStep:
-		if k := w.node(e.Node); k != nil && k.held && k.until != history.Forever {
-			k.until -= e.D
+		if k := w.node(e.Node); k != nil && k.Held && k.Until != history.Forever {
+			k.Until -= e.D
 		}
 	}
-	for n := range w.keys {
+	for n := range w.Keys {
 		grant, held := w.reading.Grant(n + 1)
-		w.keys[n].owner, w.keys[n].held = grant.Owner, held
+		w.Keys[n].Owner, w.Keys[n].Held = grant.Owner, held
 	}
 	w.move(e)
 }
 
 // move follows a client.
 func (w *walker) move(e history.Event) {
-	if e.Client == 0 || e.Client > len(w.clients) {
+	if e.Client == 0 || e.Client > len(w.Clients) {
 		return
 	}
-	c := &w.clients[e.Client-1]
-	c.stage = w.reading.Stage(e.Client)
+	c := &w.Clients[e.Client-1]
+	c.Stage = w.reading.Stage(e.Client)
 	switch e.Kind {
 	case history.Acquire:
-		c.retries = false
+		c.Retries = false
 		w.attempt[e.Client]++
 	case history.Refuse:
-		c.retries = w.survey.again(w.h, e.Client, w.attempt[e.Client])
+		c.Retries = w.survey.again(w.h, e.Client, w.attempt[e.Client])
 	case history.Crash:
-		*c = clientState{stage: verdict.Dead}
+		*c = ClientState{Stage: verdict.Dead}
 	case history.Return:
-		*c = clientState{}
+		*c = ClientState{}
 	case history.Pause:
-		c.paused = true
+		c.Paused = true
 	case history.Resume:
-		c.paused = false
+		c.Paused = false
 	}
 }
 
-func (w *walker) key(e history.Event) *keyState {
+func (w *walker) key(e history.Event) *KeyState {
 	if e.Key != w.h.Key {
 		return nil
 	}
 	return w.node(e.Node)
 }
 
-func (w *walker) node(n int) *keyState {
-	if n < 1 || n > len(w.keys) {
+func (w *walker) node(n int) *KeyState {
+	if n < 1 || n > len(w.Keys) {
 		return nil
 	}
-	return &w.keys[n-1]
+	return &w.Keys[n-1]
 }
 
 // noteworthy reports whether a reader wants to see the event at first, whose last

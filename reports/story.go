@@ -62,7 +62,7 @@ func Sentences(lang string, h *history.History, j verdict.Judgement) []Sentence 
 		pending:   make([][]*step, h.Clients+1),
 		leaving:   make([]bool, h.Clients+1),
 		refusedBy: make([]string, h.Clients+1),
-		keys:      make([]keyState, max(1, h.Nodes)),
+		keys:      make([]KeyState, max(1, h.Nodes)),
 	}
 	t.intro()
 	steps := withoutReloads(stepsOf(h, j))
@@ -81,7 +81,7 @@ type storyWriter struct {
 	pending   [][]*step // by client: commands answered and not yet in a sentence
 	leaving   []bool    // by client: outside again, and about to give the lock back
 	refusedBy []string  // by client: the owners of the key at its last refusal in the story
-	keys      []keyState
+	keys      []KeyState
 }
 
 // tell adds a sentence about the run as a whole, or with tellAt about an instant.
@@ -118,11 +118,7 @@ func (t *storyWriter) moral(j verdict.Judgement) {
 	if len(j.Verdicts) == 0 {
 		return
 	}
-	words := make([]string, len(j.Verdicts))
-	for i, w := range j.Verdicts {
-		words[i] = string(w)
-	}
-	t.tell(always, "story.verdicts", "verdicts", text.Join(t.words.lang, "chart.list", words))
+	t.tell(always, "story.verdicts", "verdicts", text.Join(t.words.lang, "chart.list", WordNames(j.Verdicts)))
 	gravest := j.Verdicts[0]
 	if i := slices.IndexFunc(j.Verdicts, verdict.Word.Harm); i > 0 {
 		gravest = j.Verdicts[i]
@@ -156,7 +152,7 @@ func (t *storyWriter) step(s *step) {
 	for _, f := range s.findings {
 		t.finding(s.At, f)
 	}
-	t.keys = s.keys
+	t.keys = s.Keys
 }
 
 func (t *storyWriter) enter(s *step) {
@@ -176,7 +172,7 @@ func (t *storyWriter) refuse(s *step) {
 	commands := t.pending[s.Client]
 	t.pending[s.Client] = nil
 	owners := ""
-	for _, k := range s.keys {
+	for _, k := range s.Keys {
 		owners += ownerName(k) + " "
 	}
 	if len(commands) == 0 || s.retries && t.refusedBy[s.Client] == owners {
@@ -260,33 +256,27 @@ func (t *storyWriter) command(s *step) string {
 // commands joins commands and replies; the same command with the same reply
 // from several nodes is said once.
 func (t *storyWriter) commands(steps []*step) string {
-	text := ""
+	var parts []string
 	for len(steps) > 0 {
 		n := 1
 		for n < len(steps) && sameOnAnotherNode(steps[n-1], steps[n]) {
 			n++
 		}
-		part := t.receivedFrom(steps[:n])
-		if text == "" {
-			text = part
-		} else {
-			text = t.words.say("part.then", "first", text, "next", part)
-		}
-		steps = steps[n:]
+		parts, steps = append(parts, t.receivedFrom(steps[:n])), steps[n:]
 	}
-	return text
+	return text.Join(t.words.lang, "part.then", parts)
 }
 
 func (t *storyWriter) receivedFrom(steps []*step) string {
 	s := steps[0]
 	if t.words.h.Nodes < 2 {
-		return t.words.say("part.heard", "command", fullCommand(s.Cmd), "reply", shortReply(s.Reply))
+		return t.words.say("part.heard", "command", fullCommand(s.Cmd), "reply", Reply(s.Reply))
 	}
 	nodes := make([]string, len(steps))
 	for i, s := range steps {
 		nodes[i] = nodeName(s.Node)
 	}
-	return t.words.say("part.nodes", "command", fullCommand(s.Cmd), "reply", shortReply(s.Reply),
+	return t.words.say("part.nodes", "command", fullCommand(s.Cmd), "reply", Reply(s.Reply),
 		"nodes", strings.Join(nodes, " "))
 }
 
@@ -329,8 +319,8 @@ func (t *storyWriter) expire(s *step) {
 		where = t.words.say("part.on", "node", nodeName(s.Node))
 	}
 	if n := s.Node - 1; n >= 0 && n < len(t.keys) {
-		owner := t.keys[n].owner
-		if owner > 0 && owner <= len(s.clients) && s.clients[owner-1].stage == verdict.Inside {
+		owner := t.keys[n].Owner
+		if owner > 0 && owner <= len(s.Clients) && s.Clients[owner-1].Stage == verdict.Inside {
 			t.tellAt(s.At, turning, "story.expire.inside", "where", where, "owner", clientName(owner))
 			return
 		}
@@ -373,19 +363,8 @@ func (t *storyWriter) finding(at time.Duration, f verdict.Finding) {
 	if len(f.Clients) > 0 {
 		client = clientName(f.Clients[0])
 	}
-	t.tellAt(at, grave, "found."+string(f.Verdict), "client", client, "clients", t.names(f.Clients), "time", lasts)
-}
-
-func (t *storyWriter) names(clients []int) string {
-	text := ""
-	for i, c := range clients {
-		if i == 0 {
-			text = clientName(c)
-			continue
-		}
-		text = t.words.say("part.and", "first", text, "next", clientName(c))
-	}
-	return text
+	clients := text.Join(t.words.lang, "part.and", strings.Split(ClientNames(f.Clients, " "), " "))
+	t.tellAt(at, grave, "found."+string(f.Verdict), "client", client, "clients", clients, "time", lasts)
 }
 
 // shorten drops sentences until the story is short enough: the lightest first,

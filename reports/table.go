@@ -2,6 +2,7 @@ package reports
 
 import (
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,7 +22,7 @@ func Table(w io.Writer, h *history.History, j verdict.Judgement, o Look) error {
 }
 
 func (v *wording) table(steps []step) *layout.Sheet {
-	skewed, number := anySkew(steps), 0
+	skewed, number := slices.ContainsFunc(steps, func(s step) bool { return s.Skew != 0 }), 0
 	t := &layout.Sheet{Right: layout.Only(0, 1), Floor: 6}
 	if skewed {
 		t.Right = layout.Only(0, 1, 2)
@@ -54,15 +55,6 @@ func tableRow(skewed bool, step, at, own, who, what, reply, key string) []string
 		row = append(row, own)
 	}
 	return append(row, who, what, reply, key)
-}
-
-func anySkew(steps []step) bool {
-	for i := range steps {
-		if steps[i].Skew != 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // subject names the client, the timer or the server that does a step.
@@ -108,14 +100,10 @@ func (v *wording) full(s *step) string {
 
 // keyAfter is the key after a step: its owner and what is left of its life.
 func (v *wording) keyAfter(s *step) string {
-	left, held := timeLeft(s.keys, s.At)
-	text := ownerName(s.keys[0])
+	left, held := timeLeft(s.Keys, s.At)
+	text := ownerName(s.Keys[0])
 	if v.h.Nodes > 1 {
-		names := make([]string, v.h.Nodes)
-		for n := range names {
-			names[n] = layout.PadRight(ownerName(s.keys[n]), 2)
-		}
-		text = strings.Join(names, " ")
+		text = v.eachNode(func(n int) string { return ownerName(s.Keys[n]) })
 	}
 	switch {
 	case !held:

@@ -71,13 +71,8 @@ func (l *timeLine) takes(s *step) bool {
 }
 
 func (v *wording) add(l *timeLine, s *step, text string) {
-	if n := len(l.texts); n > 0 && sameOnAnotherNode(&l.last, s) {
-		head, reply, _ := strings.Cut(l.texts[n-1], " -> ")
-		l.texts[n-1] = head + " " + nodeName(s.Node) + " -> " + reply
-	} else if text != "" {
-		l.texts = append(l.texts, text)
-	}
-	l.sig += s.Kind.String() + " " + shortCommand(s.Cmd, v.h.Key) + ";"
+	l.texts = withText(l.texts, &l.last, s, text)
+	l.sig += s.Kind.String() + " " + Command(s.Cmd, v.h.Key) + ";"
 	if !s.refused { // a refusal is one, whatever time to live it names
 		l.sig += s.Reply
 	}

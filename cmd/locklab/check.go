@@ -385,7 +385,7 @@ func explainRaces(e *env, l *checked.Lock, fallen []*race.Outcome) {
 	for _, o := range fallen {
 		e.Printf("\n")
 		for _, lang := range e.Langs() {
-			e.Wrap("", o.Scenario.Race+" "+o.Scenario.ID+": "+chart.Column{ID: o.Scenario.ID}.Title(lang)+": "+lessons.Words(o.Verdicts))
+			e.Wrap("", o.Scenario.Race+" "+o.Scenario.ID+": "+chart.Column{ID: o.Scenario.ID}.Title(lang)+": "+reports.Words(o.Verdicts))
 			e.Wrap("  "+text.Label(text.Say(lang, "check.cure")), lessons.Cure(lang, o))
 		}
 	}

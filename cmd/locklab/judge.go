@@ -224,7 +224,7 @@ func (l *judgedLog) print(e *env) {
 	for i := range l.Findings {
 		l.printFinding(e, &l.Findings[i])
 	}
-	e.Printf("\n%s%s\n", e.Label("judge.verdict"), spell(l.Verdicts))
+	e.Printf("\n%s%s\n", e.Label("judge.verdict"), reports.Words(l.Verdicts))
 	for _, w := range append(record.Claimed(), verdict.Unknown) {
 		if n := l.Counts[w]; n > 0 {
 			e.Wrap("  "+text.Pad(string(w), 13), e.Each(func(lang string) string {
@@ -281,7 +281,7 @@ func (l *judgedLog) printFinding(e *env, f *record.Finding) {
 // printMissing says what the log does not show, and what is not claimed for that.
 func (l *judgedLog) printMissing(e *env) {
 	e.Printf("\n")
-	e.Wrap("", e.Say("judge.notclaimed", "verdicts", spell(record.NotClaimed())))
+	e.Wrap("", e.Say("judge.notclaimed", "verdicts", reports.Words(record.NotClaimed())))
 	if w := l.Wait; w != nil {
 		e.Wrap("- ", e.Say("judge.wait", "n", fmt.Sprint(w.Refused), "span", reports.Span(time.Duration(w.Until.Ns-w.Since.Ns)), "key", text.Visible(w.Key),
 			"from", text.Visible(w.From.String()), "to", text.Visible(w.To.String())))
@@ -310,7 +310,7 @@ func (l *judgedLog) printMissing(e *env) {
 
 // page is the page of the findings.
 func (l *judgedLog) page(e *env) page.Log {
-	p := page.Log{Lang: e.Lang, Title: e.First("judge.page"), Command: e.command, Notes: []string{e.First("judge.notclaimed", "verdicts", spell(record.NotClaimed()))}}
+	p := page.Log{Lang: e.Lang, Title: e.First("judge.page"), Command: e.command, Notes: []string{e.First("judge.notclaimed", "verdicts", reports.Words(record.NotClaimed()))}}
 	for i := range l.Findings {
 		f := &l.Findings[i]
 		h, j, names, start := f.Window()

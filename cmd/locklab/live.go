@@ -265,18 +265,13 @@ func printShowing(e *env, b *reality.Bench, s *reality.Showing) {
 			"took", reports.Span(s.Run.Took.Round(100*time.Millisecond)))
 	}
 	e.Printf("\n%s\n", ran)
-	e.Printf("%s\n%s\n", e.Say("live.verdict.lab", "verdicts", spell(s.Lab.Verdicts)), e.Say("live.verdict.real", "verdicts", spell(s.Real.Verdicts)))
+	e.Printf("%s\n%s\n", e.Say("live.verdict.lab", "verdicts", reports.Words(s.Lab.Verdicts)), e.Say("live.verdict.real", "verdicts", reports.Words(s.Real.Verdicts)))
 	if s.Agrees() {
 		e.Sentence("live.agrees")
 	} else {
 		e.Sentence("live.disagrees", "n", fmt.Sprint(len(s.Run.Differences)))
 	}
 	e.Next("locklab replay "+s.Lab.Trace.Link(), "locklab live replay "+s.Lab.Trace.Link())
-}
-
-// spell writes verdicts in a row.
-func spell(verdicts []verdict.Word) string {
-	return strings.Join(each(verdicts, func(w verdict.Word) string { return string(w) }), " ")
 }
 
 // maxDifferences is the number of differences of a run that are printed; --json has all.
@@ -470,7 +465,7 @@ func printLiveTable(e *env, table *reality.Table, t *liveCount, lease time.Durat
 		}
 	}
 	for _, c := range t.differ {
-		e.Printf("%s\n", e.Say(inRounds("live.differs", rounds), "round", fmt.Sprint(c.Round), "lock", c.Strategy, "race", c.Scenario, "lab", spell(c.Lab), "real", spell(c.Real)))
+		e.Printf("%s\n", e.Say(inRounds("live.differs", rounds), "round", fmt.Sprint(c.Round), "lock", c.Strategy, "race", c.Scenario, "lab", reports.Words(c.Lab), "real", reports.Words(c.Real)))
 		printDifferences(e, c)
 		e.Printf("  locklab live replay %s\n", c.Trace)
 	}
@@ -511,7 +506,7 @@ func (t *liveCount) csv(w io.Writer) error {
 		if j.Agrees != nil {
 			agrees = fmt.Sprint(*j.Agrees)
 		}
-		rows = append(rows, []string{j.Strategy, j.Scenario, spell(j.Lab), spell(j.Real), agrees, fmt.Sprint(len(j.Differences)), fmt.Sprint(j.Answers), fmt.Sprint(j.Servers), j.NotShown, j.Trace})
+		rows = append(rows, []string{j.Strategy, j.Scenario, reports.Words(j.Lab), reports.Words(j.Real), agrees, fmt.Sprint(len(j.Differences)), fmt.Sprint(j.Answers), fmt.Sprint(j.Servers), j.NotShown, j.Trace})
 	}
 	return c.WriteAll(rows)
 }

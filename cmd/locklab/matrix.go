@@ -10,6 +10,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
+	"locklab/reports"
 	"locklab/reports/chart"
 	"locklab/reports/lessons"
 	"locklab/reports/report"
@@ -152,7 +153,7 @@ func deviations(outcomes []*race.Outcome) error {
 	for _, o := range outcomes {
 		if !contract.AsExpected(o) {
 			bad = append(bad, text.Errorf("error.cell", "lock", o.Strategy.ID, "race", o.Scenario.ID,
-				"want", lessons.Words(contract.Expected(o)), "got", lessons.Words(o.Verdicts), "triggered", fmt.Sprint(o.Reached)))
+				"want", reports.Words(contract.Expected(o)), "got", reports.Words(o.Verdicts), "triggered", fmt.Sprint(o.Reached)))
 		}
 	}
 	if bad == nil {

@@ -190,9 +190,9 @@ func (r *shownRun) show(e *env, files []string, want []verdict.Word) error {
 func runStatus(o *race.Outcome, want []verdict.Word) error {
 	switch {
 	case want != nil && !sameSet(o.Verdicts, want):
-		return &exitError{exitDiffers, text.Errorf("error.differs", "want", lessons.Words(want), "got", lessons.Words(o.Verdicts))}
+		return &exitError{exitDiffers, text.Errorf("error.differs", "want", reports.Words(want), "got", reports.Words(o.Verdicts))}
 	case slices.Contains(o.Verdicts, verdict.Unknown) || slices.Contains(o.Verdicts, verdict.Vacuous):
-		return noAnswer("error.vacuous", "got", lessons.Words(o.Verdicts))
+		return noAnswer("error.vacuous", "got", reports.Words(o.Verdicts))
 	}
 	return nil
 }

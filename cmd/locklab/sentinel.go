@@ -136,6 +136,6 @@ func printSentinel(e *env, d reality.SentinelDemo, run *reality.SentinelRun) {
 	} else {
 		e.Wrap("", e.Say("sentinel.two."+d.Fault, "span", tenth(run.Two)))
 	}
-	e.Wrap("", e.Say("sentinel.verdicts", "verdicts", fmt.Sprint(spell(run.Verdicts))))
+	e.Wrap("", e.Say("sentinel.verdicts", "verdicts", fmt.Sprint(reports.Words(run.Verdicts))))
 	e.Next("locklab live run "+d.Lock.ID+" split-brain", "locklab live run "+d.Lock.ID+" failover", "locklab explain failover")
 }

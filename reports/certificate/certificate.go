@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"locklab/reports"
 	"locklab/reports/layout"
 	"locklab/reports/text"
 	"locklab/scenarios/study"
@@ -90,7 +91,7 @@ func linesOf(s *study.Search, lang string) []line {
 	if names := s.Untriggered(); names != nil {
 		c.line("untriggered", "faults", strings.Join(names, ", "))
 	}
-	c.line("looked", "verdicts", spaced(explore.Words()))
+	c.line("looked", "verdicts", reports.Words(explore.Words()))
 	c.line("unchecked")
 	return c.lines
 }
@@ -111,10 +112,10 @@ func (c *certificate) listOthers(s *study.Search) {
 		other("tried", o)
 	}
 	if only := s.ByBoundary(explore.BoundaryOnly); only != nil {
-		c.line("boundary", "verdicts", spaced(only))
+		c.line("boundary", "verdicts", reports.Words(only))
 	}
 	if open := s.ByBoundary(explore.Unchecked); open != nil {
-		c.line("boundary.open", "verdicts", spaced(open))
+		c.line("boundary.open", "verdicts", reports.Words(open))
 	}
 }
 
@@ -251,17 +252,7 @@ func counted(what string, n int, lang string) string {
 
 // joined returns verdicts as a list within a sentence.
 func joined(words []verdict.Word, lang string) string {
-	return text.Join(lang, "chart.list", names(words))
-}
-
-// spaced returns verdicts with blanks between them.
-func spaced(words []verdict.Word) string { return strings.Join(names(words), " ") }
-
-func names(words []verdict.Word) (list []string) {
-	for _, w := range words {
-		list = append(list, string(w))
-	}
-	return list
+	return text.Join(lang, "chart.list", reports.WordNames(words))
 }
 
 // quoted returns a text of the lock's own, such as a script, in one line that is not too long.

@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"image/png"
 	"io"
+	"regexp"
 
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
@@ -132,6 +133,16 @@ func (p picture) png(w io.Writer) error {
 func SVG(w io.Writer, p Picture, f Format) error {
 	f.Lang = pictured(f.Lang)
 	return p.picture(f).svg(w)
+}
+
+var (
+	svgProlog = regexp.MustCompile(`(?s)^.*?<svg`)
+	svgSpaces = regexp.MustCompile(`\s+xmlns(:xlink)?="[^"]*"`)
+)
+
+// Inline returns an SVG as an element of a page, which needs no prolog and no name spaces.
+func Inline(svg string) string {
+	return svgSpaces.ReplaceAllString(svgProlog.ReplaceAllString(svg, "<svg"), "")
 }
 
 func (p picture) svg(w io.Writer) error {

@@ -478,15 +478,12 @@ func (g *Grid) records() [][]any {
 }
 
 func (c *Cell) record(s Row, n Column) []any {
-	expected, as := JoinWords(c.Expected), any(c.AsExpected)
+	expected, as := reports.Words(c.Expected), any(c.AsExpected)
 	if c.Uncontracted { // a word that no verdict has, and neither true nor false
 		expected, as = "no contract", ""
 	}
-	return []any{s.ID, s.Article, n.ID, n.Race, JoinWords(c.Verdicts), expected, as, c.Reached,
+	return []any{s.ID, s.Article, n.ID, n.Race, reports.Words(c.Verdicts), expected, as, c.Reached,
 		csvMillis(c.Blocked), csvMillis(c.Overlap), c.Trace}
 }
 
 func csvMillis(d time.Duration) string { return rounded(float64(d)/float64(time.Millisecond), -1) }
-
-// JoinWords writes verdicts with blanks between them.
-func JoinWords(ws []verdict.Word) string { return strings.Join(verdictNames(ws), " ") }

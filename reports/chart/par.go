@@ -35,7 +35,7 @@ func (c *Par) Inconclusive() bool {
 // Takeaway says for every verdict which faults bring it about, and to which locks. Verdicts
 // that have the same said of them stand together.
 func (c *Par) Takeaway(lang string) string {
-	return aboutEach(lang, verdictNames(c.Verdicts), func(n int) string { return c.sentence(lang, n) })
+	return aboutEach(lang, reports.WordNames(c.Verdicts), func(n int) string { return c.sentence(lang, n) })
 }
 
 // sentence says of a verdict first what needs no fault, then fault by fault, then who is
@@ -135,7 +135,7 @@ func (c *Par) data() object {
 // text has a lock per line and a verdict per column, and then the moves.
 func (c *Par) text(out *layout.Lines) {
 	lang := out.Lang()
-	table := crossing(layout.Sheet{Floor: 4}, sayAll(out, "par.head"), ids(c.Locks), verdictNames(c.Verdicts),
+	table := crossing(layout.Sheet{Floor: 4}, sayAll(out, "par.head"), ids(c.Locks), reports.WordNames(c.Verdicts),
 		func(l, n int) string { return parLabel(lang, c.At(l, n)) })
 	show(out, saying(c.Title), table, nil)
 	for i := range c.Pars {

@@ -9,7 +9,6 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/reports/layout"
 	"locklab/reports/text"
-	"locklab/simulator/verdict"
 )
 
 // say fills in a text of the catalogues.
@@ -140,11 +139,6 @@ func crossing(
 
 // ids are the names of locks.
 func ids(locks []lock.Entry) []string { return each(locks, func(e lock.Entry) string { return e.ID }) }
-
-// verdictNames are the names of verdicts.
-func verdictNames(ws []verdict.Word) []string {
-	return each(ws, func(w verdict.Word) string { return string(w) })
-}
 
 // gather puts together what is the same, in the order of first ones.
 func gather[T any](all []T, same func(a, b T) bool) (groups [][]T) {

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"locklab/reports"
 	"locklab/reports/layout"
 	"locklab/reports/text"
 	"locklab/scenarios/study"
@@ -24,7 +25,7 @@ type Sweep struct{ study.Sweep }
 
 // Title says what the chart shows.
 func (s *Sweep) Title(lang string) string {
-	return say(lang, "sweep.title", "verdicts", text.Join(lang, "sweep.or", verdictNames(s.Order.Words)),
+	return say(lang, "sweep.title", "verdicts", text.Join(lang, "sweep.or", reports.WordNames(s.Order.Words)),
 		"axes", text.Join(lang, "sweep.axes", each(s.Order.Axes, study.Axis.Name)))
 }
 
@@ -248,7 +249,7 @@ func (s *Sweep) Finding(lang string) string {
 		names := each(g, func(one study.SweepSeries) string { return one.Strategy })
 		return say(lang, "sweep.finding.one", "locks", text.Join(lang, "chart.list", names), "x", axis.Format(g[0].Points[seen(g[0])].At[0]))
 	})
-	return say(lang, "sweep.finding", "words", JoinWords(s.Order.Words), "name", axis.Name(), "from", text.Join(lang, "grid.join", parts))
+	return say(lang, "sweep.finding", "words", reports.Words(s.Order.Words), "name", axis.Name(), "from", text.Join(lang, "grid.join", parts))
 }
 
 func (s *Sweep) panels() []string {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -361,12 +362,9 @@ func (v *Verification) table(head string, searches bool) string {
 	var locks, subjects []string
 	cells := map[[2]string]string{}
 	note := func(list *[]string, name string) {
-		for _, n := range *list {
-			if n == name {
-				return
-			}
+		if !slices.Contains(*list, name) {
+			*list = append(*list, name)
 		}
-		*list = append(*list, name)
 	}
 	for i := range v.Checks {
 		c := &v.Checks[i]

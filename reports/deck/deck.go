@@ -127,11 +127,7 @@ func before(o *race.Outcome) *race.Outcome {
 	return &cut
 }
 
-var (
-	svgProlog = regexp.MustCompile(`(?s)^.*?<svg`)
-	svgSize   = regexp.MustCompile(`<svg width="[^"]*" height="[^"]*"`)
-	svgSpaces = regexp.MustCompile(`\s+xmlns(:xlink)?="[^"]*"`)
-)
+var svgSize = regexp.MustCompile(`<svg width="[^"]*" height="[^"]*"`)
 
 // picture is a run as a part of the page. Without a title it has what the run has found.
 func (d *document) picture(o *race.Outcome, title string) (template.HTML, error) {
@@ -140,8 +136,7 @@ func (d *document) picture(o *race.Outcome, title string) (template.HTML, error)
 	if err := chart.SVG(&b, run, chart.Format{Lang: d.Lang, Title: title}); err != nil {
 		return "", err
 	}
-	svg := svgSize.ReplaceAllString(svgProlog.ReplaceAllString(b.String(), "<svg"), `<svg role="img"`)
-	return template.HTML(svgSpaces.ReplaceAllString(svg, "")), nil
+	return template.HTML(svgSize.ReplaceAllString(chart.Inline(b.String()), `<svg role="img"`)), nil
 }
 
 // Tag is the language as HTML names it.

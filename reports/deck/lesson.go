@@ -16,6 +16,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
+	"locklab/reports"
 	"locklab/reports/game"
 	"locklab/reports/lessons"
 	"locklab/reports/text"
@@ -380,7 +381,7 @@ func (m *maker) raceStep(o *race.Outcome) Step {
 
 // result is the verdicts of a run, and why.
 func (m *maker) result(o *race.Outcome) string {
-	said := lessons.Words(o.Verdicts)
+	said := reports.Words(o.Verdicts)
 	if why := lessons.Why(m.Lang, o.Strategy, o.Scenario); why != "" {
 		said = m.say("explain.because", "result", said, "why", why)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/faults"
+	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/race"
@@ -68,7 +69,7 @@ func (f *filler) fill(kind string, args []string) (string, error) {
 	}
 	switch kind {
 	case "verdict":
-		return list(f.lang, strings.Fields(Words(o.Verdicts))), nil
+		return list(f.lang, strings.Fields(reports.Words(o.Verdicts))), nil
 	case "blocked":
 		return f.blocked(o)
 	case "reply":
@@ -90,16 +91,7 @@ func span(lang string, d time.Duration) string {
 }
 
 // list writes names as "a, b" or "a、b".
-func list(lang string, names []string) (all string) {
-	for i, name := range names {
-		if i == 0 {
-			all = name
-		} else {
-			all = text.Say(lang, "explain.list", "first", all, "next", name)
-		}
-	}
-	return all
-}
+func list(lang string, names []string) string { return text.Join(lang, "explain.list", names) }
 
 // blocked returns the time for which clients waited for a key without an owner at work.
 func (f *filler) blocked(o *race.Outcome) (string, error) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"locklab/algorithms/lock"
@@ -53,15 +52,6 @@ func reason(lang, kind string, r race.Reason) string {
 	return text.Reason(lang, kind, string(r))
 }
 
-// Words joins verdicts by blanks.
-func Words(w []verdict.Word) string {
-	var s []string
-	for _, x := range w {
-		s = append(s, string(x))
-	}
-	return strings.Join(s, " ")
-}
-
 // Longest returns the length of an outcome's longest finding of one verdict.
 func Longest(o *race.Outcome, w verdict.Word) (d time.Duration) {
 	for _, f := range o.Judgement.Findings {
@@ -106,7 +96,7 @@ func mostSevere(outcomes []*race.Outcome) *race.Outcome {
 
 // Meanings prints the verdicts of an outcome with their meanings.
 func Meanings(p *text.Printer, o *race.Outcome) {
-	p.Printf("\n%s%s\n", p.Label("command.verdict"), Words(o.Verdicts))
+	p.Printf("\n%s%s\n", p.Label("command.verdict"), reports.Words(o.Verdicts))
 	for _, lang := range p.Langs() {
 		for _, w := range o.Verdicts {
 			p.Wrap("  "+text.Label(text.Say(lang, "command.of", "what", string(w))), reports.Meaning(w, lang))
@@ -131,7 +121,7 @@ func CompareWithContract(p *text.Printer, o *race.Outcome) {
 	case contract.Expected(o) == nil:
 		p.Printf("%s\n", p.Say("command.contract.settings"))
 	case !contract.AsExpected(o):
-		p.Printf("%s%s\n", p.Label("command.contract.differs"), Words(contract.Expected(o)))
+		p.Printf("%s%s\n", p.Label("command.contract.differs"), reports.Words(contract.Expected(o)))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
+	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/scenarios/contract"
 	"locklab/scenarios/race"
@@ -81,7 +82,7 @@ func (t *Teacher) byResult(sc race.Scenario) {
 	rank, names := map[string]int{}, map[string][]string{}
 	for _, e := range algorithms.All() {
 		c := contract.CellOf(e, sc)
-		head := Words(c.Words())
+		head := reports.Words(c.Words())
 		if c.Words() == nil {
 			head = t.out.Say("explain.uncovered")
 		}

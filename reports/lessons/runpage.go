@@ -41,9 +41,7 @@ func (t *Teacher) Outcome(o *race.Outcome) error {
 	look := t.look
 	look.NoReturn = certain.event
 	t.part(t.out.Say("label.lanes"))
-	if err := reports.Lanes(t.out.Out, watched.History, watched.Judgement, look); err != nil {
-		return err
-	}
+	t.failed(reports.Lanes(t.out.Out, watched.History, watched.Judgement, look))
 	Meanings(t.out, o)
 	if o.Scenario.ID != study.SearchID {
 		CompareWithContract(t.out, o)
@@ -56,17 +54,13 @@ func (t *Teacher) Outcome(o *race.Outcome) error {
 	}
 	if certain.doom != nil && t.Curve != nil {
 		t.out.Printf("\n")
-		if err := t.Curve(t.out.Out, certain.doom, look); err != nil {
-			return err
-		}
+		t.failed(t.Curve(t.out.Out, certain.doom, look))
 	}
 	t.cure(o)
 	if slices.ContainsFunc(watched.History.Events, isRequest) {
 		t.part(t.out.Say("label.code"))
 	}
-	if err := reports.Code(t.out.Out, watched.History, t.look); err != nil {
-		return err
-	}
+	t.failed(reports.Code(t.out.Out, watched.History, t.look))
 	t.otherLocks(o)
 	t.out.Next(NextCommands(o)...)
 	return t.err

@@ -130,7 +130,7 @@ func (t *Teacher) notation(o *race.Outcome) {
 
 // results returns the verdicts of an outcome, and the contract's reason for them.
 func (t *Teacher) results(o *race.Outcome) string {
-	result := Words(o.Verdicts)
+	result := reports.Words(o.Verdicts)
 	if d := Longest(o, verdict.Blocked); d > 0 {
 		result = t.out.First("explain.aside", "text", result, "aside", span(t.out.Langs()[0], d))
 	}

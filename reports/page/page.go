@@ -15,7 +15,6 @@ import (
 	"html/template"
 	"io"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -369,7 +368,7 @@ func (p *page) newCell(g *chart.Grid, i, j int) cell {
 	look := chart.LookOf(c.Word())
 	out := cell{
 		Class: string(look.Class), Glyph: look.Glyph, Surprise: c.Surprising(), Uncontracted: c.Uncontracted,
-		Expected: chart.JoinWords(c.Expected), Label: c.Label(),
+		Expected: reports.Words(c.Expected), Label: c.Label(),
 		Why: p.inEach(func(lang string) string { return text.Reason(lang, "why", c.Why) }),
 	}
 	if c.Word() == verdict.NA {
@@ -393,15 +392,8 @@ func (p *page) glossary() (terms []term) {
 	return terms
 }
 
-var (
-	svgProlog = regexp.MustCompile(`(?s)^.*?<svg`)
-	svgSpaces = regexp.MustCompile(`\s+xmlns(:xlink)?="[^"]*"`)
-)
-
 // inline makes an SVG file a part of a page.
 func inline(svg []byte, title string) template.HTML {
-	text := svgProlog.ReplaceAllString(string(svg), "<svg")
-	text = svgSpaces.ReplaceAllString(text, "")
 	label := ` role="img" aria-label="` + template.HTMLEscapeString(title) + `"`
-	return template.HTML(strings.Replace(text, "<svg", "<svg"+label, 1))
+	return template.HTML(strings.Replace(chart.Inline(string(svg)), "<svg", "<svg"+label, 1))
 }
