@@ -100,14 +100,14 @@ func (d *drawing) heads() []string {
 		title = d.words.say("lanes.noserver")
 	}
 	if d.words.h.Nodes > 1 {
-		title = d.words.eachNode(func(n int) string { return nodeName(n + 1) }) + "  " + d.words.h.Key
+		title = eachNode(d.words.h, func(n int) string { return nodeName(n + 1) }) + "  " + d.words.h.Key
 	}
 	return d.withRedis(append(line, ""), title)
 }
 
-// eachNode is something of each server, in columns.
-func (v *wording) eachNode(name func(n int) string) string {
-	names := make([]string, v.h.Nodes)
+// eachNode writes something of each server, in columns.
+func eachNode(h *history.History, name func(n int) string) string {
+	names := make([]string, h.Nodes)
 	for n := range names {
 		names[n] = layout.PadRight(name(n), 2)
 	}
@@ -171,7 +171,7 @@ func (d *drawing) servers(r *row) string {
 	}
 	owners := layout.PadRight(ownerName(r.last.Keys[0]), 2)
 	if d.words.h.Nodes > 1 {
-		owners = d.words.eachNode(func(n int) string { return ownerName(r.last.Keys[n]) })
+		owners = eachNode(d.words.h, func(n int) string { return ownerName(r.last.Keys[n]) })
 	}
 	parts := []string{owners}
 	if left, held := timeLeft(r.last.Keys, r.to); held {

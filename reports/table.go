@@ -103,7 +103,7 @@ func (v *wording) keyAfter(s *step) string {
 	left, held := timeLeft(s.Keys, s.At)
 	text := ownerName(s.Keys[0])
 	if v.h.Nodes > 1 {
-		text = v.eachNode(func(n int) string { return ownerName(s.Keys[n]) })
+		text = eachNode(v.h, func(n int) string { return ownerName(s.Keys[n]) })
 	}
 	switch {
 	case !held:

@@ -186,7 +186,7 @@ func (t *Session) doom() (share float64, ok bool) {
 	return share, ok && err == nil
 }
 
-// truth is what a search has found of the goal; false: it has failed.
+// truth returns what a search has found of the goal; false: it has failed.
 func (t *Session) truth() (play.Truth, bool) {
 	truth, err := t.Truth(t.Out.Ctx, t.harm)
 	t.Out.Keep(err)
@@ -321,7 +321,7 @@ func (t *Session) answerLine(line string) (again bool) {
 	return true
 }
 
-// choose makes the move of a number.
+// choose makes the move with a number.
 func (t *Session) choose(number string) {
 	if len(t.at.Moves) == 0 {
 		t.Out.Sentence("play.over")

@@ -104,14 +104,10 @@ func (p *Printer) Next(commands ...string) {
 // Wrap prints a text after a label, broken at the width; further lines are indented
 // like the text of the first one.
 func (p *Printer) Wrap(label, text string) {
-	for _, line := range Wrap(label, text, p.Width) {
+	for _, line := range layout.Labelled(label, text, p.Width) {
 		p.Printf("%s\n", line)
 	}
 }
-
-// Wrap breaks a text after a label into lines of at most width cells; see
-// layout.Labelled.
-func Wrap(label, text string, width int) []string { return layout.Labelled(label, text, width) }
 
 // Pad fills a text up with blanks to a number of cells.
 func Pad(s string, cells int) string { return layout.PadRight(s, cells) }

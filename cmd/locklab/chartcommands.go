@@ -1,0 +1,138 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"locklab/algorithms"
+	"locklab/algorithms/lock"
+	"locklab/faults"
+	"locklab/reports/chart"
+	"locklab/reports/report"
+	"locklab/reports/text"
+	"locklab/scenarios/cost"
+	"locklab/scenarios/study"
+)
+
+// The commands of charts that choose locks, and little else.
+
+func parCommand() *command {
+	c, bounds, budgets := &chartFlags{}, report.ParBounds(), study.SingleFaults()
+	return &command{
+		use: "par", args: noArguments, tasks: onFleet,
+		examples: []string{"par", "par --strategies redlock --budget crash=1,pause=1 --budget node-clock=1@18s", "par -o par.png -o par.csv"},
+		flags: func(f *flags) {
+			c.add(f)
+			f.each("budget", &budgets)
+			f.add("clients", &bounds.Clients)
+			f.add("attempts", &bounds.Attempts)
+			f.add("max-states", &bounds.MaxStates)
+		},
+		run: c.run(algorithms.Milestones, func(e *env, entries []lock.Entry) (chart.Result, error) {
+			for i, budget := range budgets {
+				budgets[i] = string(faults.Budget(budget).Canonical())
+			}
+			for _, entry := range entries {
+				for _, budget := range budgets {
+					one := bounds
+					one.Budget = faults.Budget(budget)
+					if err := one.Check(entry); err != nil {
+						return nil, err
+					}
+				}
+			}
+			drawn, err := report.Pars(e.ctx, e.work, entries, bounds, budgets)
+			c.next = replayFirst(drawn)
+			return drawn, err
+		}),
+	}
+}
+
+// replayFirst returns commands to try, first a replay of the first counterexample.
+func replayFirst(drawn *chart.Par) (next []string) {
+	if n := slices.IndexFunc(drawn.Pars, func(p study.Par) bool { return p.Found }); n >= 0 {
+		next = append(next, "locklab replay "+drawn.Pars[n].Trace)
+	}
+	return append(next, "locklab par -o par.png", "locklab tolerance")
+}
+
+func toleranceCommand() *command {
+	c := &chartFlags{next: []string{"locklab tolerance -o tolerance.png", "locklab par", "locklab sweep pause/ttl"}}
+	return &command{
+		use: "tolerance", args: noArguments, tasks: onFleet,
+		examples: []string{"tolerance", "tolerance --strategies token,redlock -o tolerance.png -o tolerance.csv"},
+		flags:    func(f *flags) { c.addUsual(f, strings.Join(report.DifferingLocks, ",")) },
+		run:      c.run(differingLocks, drawTolerance),
+	}
+}
+
+func differingLocks() []lock.Entry {
+	locks, err := locksNamed(report.DifferingLocks)
+	if err != nil {
+		panic(err) // the list names one that there is not
+	}
+	return locks
+}
+
+// rateRaces are the races in which a clock runs at a wrong rate: a client's, and servers'.
+var rateRaces = []string{"clock-drift", "server-drift"}
+
+func drawTolerance(e *env, entries []lock.Entry) (chart.Result, error) {
+	drawn, err := report.Tolerance(e.ctx, e.work, entries)
+	if err != nil {
+		return drawn, err
+	}
+	races, err := pickRaces(rateRaces)
+	if err != nil {
+		return drawn, err
+	}
+	drawn.Rates, err = study.FindRates(e.ctx, entries, races)
+	return drawn, err
+}
+
+func priceCommand() *command {
+	c := &chartFlags{numbers: true, next: []string{"locklab price -o price.png", "locklab matrix", "locklab rate"}}
+	return &command{
+		use: "price", args: noArguments,
+		examples: []string{"price", "price --families one-step,majority -o price.png"},
+		flags:    func(f *flags) { c.addUsual(f, f.e.Say("help.flag.strategies.all")) },
+		run: c.run(algorithms.All, func(e *env, entries []lock.Entry) (chart.Result, error) {
+			w, end := e.work(cost.PriceCells(len(entries)), "progress.cells")
+			defer end()
+			found, err := cost.FindPrices(e.ctx, entries, w)
+			if err != nil {
+				return nil, internal(err)
+			}
+			return &chart.PriceChart{Prices: found}, nil
+		}),
+	}
+}
+
+func recoveryCommand() *command {
+	ttls, work := report.UsualTTLs, time.Duration(0)
+	c := &chartFlags{numbers: true, next: []string{
+		"locklab recovery -o recovery.png", "locklab rate", "locklab run token crash-holding",
+	}}
+	return &command{
+		use: "recovery", args: noArguments, tasks: onFleet,
+		examples: []string{"recovery", "recovery --ttls 5s,15s --work 3s --strategies token,watchdog -o recovery.png"},
+		flags: func(f *flags) {
+			c.add(f)
+			f.add("ttls", &ttls)
+			f.add("work", &work)
+		},
+		run: c.run(algorithms.Milestones, func(e *env, entries []lock.Entry) (chart.Result, error) {
+			order, err := report.RecoveryOrder(ttls, work)
+			if err != nil {
+				return nil, err
+			}
+			for _, entry := range entries {
+				if err := order.Check(entry); err != nil {
+					return nil, text.Errorf("error.cause", "of", "--ttls", "cause", err)
+				}
+			}
+			return report.Recovery(e.ctx, e.work, entries, order)
+		}),
+	}
+}
