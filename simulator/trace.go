@@ -51,15 +51,13 @@ func (t Trace) Link() string {
 }
 
 // plain is the content of the link.
-func (t Trace) plain() (plain []byte) {
-	for _, s := range []string{t.Strategy, t.Scenario, t.Settings} {
-		plain = binary.AppendUvarint(plain, uint64(len(s)))
-		plain = append(plain, s...)
-	}
+func (t Trace) plain() []byte {
+	w := linkForm{}
+	w.trace(&t)
 	for _, c := range t.Choices {
-		plain = appendChoice(plain, c)
+		w.choice(&c)
 	}
-	return plain
+	return w.b
 }
 
 // pack deflates. Not with the standard library, whose output may change with
@@ -111,12 +109,11 @@ func ParseLink(link string) (Trace, error) {
 }
 
 func parseTrace(b []byte) (t Trace, err error) {
-	r := reader{b: b}
-	for _, s := range []*string{&t.Strategy, &t.Scenario, &t.Settings} {
-		*s = r.text()
-	}
-	for len(r.b) > 0 && !r.failed {
-		t.Choices = append(t.Choices, r.choice())
+	r := linkForm{b: b, reads: true}
+	for r.trace(&t); len(r.b) > 0 && !r.failed; {
+		var c Choice
+		r.choice(&c)
+		t.Choices = append(t.Choices, c)
 	}
 	if r.failed {
 		return Trace{}, i18n.Errorf("error.trace.nonsense", "cause", ErrTraceDamaged)
@@ -124,134 +121,127 @@ func parseTrace(b []byte) (t Trace, err error) {
 	return t, nil
 }
 
-// verbPassStanding stands in a link for a Pass with Standing. No Verb has this number.
-const verbPassStanding = FaultVerb - 1
-
-// appendChoice writes a choice: its verb, then only the fields that such a verb has.
-func appendChoice(b []byte, c Choice) []byte {
-	b = append(b, byte(c.Verb))
-	switch c.Verb {
-	case Pass:
-		if c.Thread == Pending {
-			b[len(b)-1] = byte(verbPassStanding)
-		}
-		return appendDuration(b, c.D)
-	case End:
-		return append(b, byte(c.Client)<<4|byte(c.Node), byte(c.Thread))
-	case Replicate, Heal:
-		return append(b, byte(c.Thread)<<4|byte(c.Node))
-	case Start, Arrive, Answer, Wake, GiveUp, Unblock, Deliver, Reconnect:
-		return append(b, byte(c.Client)<<4|byte(c.Thread))
-	case Resume: // of a client, or its thread, or of a server
-		if c.Client > 0 {
-			return append(b, byte(c.Client)<<4|byte(c.Thread))
-		}
-		return append(b, byte(c.Node))
-	case Choose:
-		return append(b, byte(c.Client)<<4|byte(c.Thread), byte(c.Node))
-	case Orphaned: // there may be more of them than threads
-		return binary.AppendUvarint(append(b, byte(c.Client)), uint64(c.Thread))
-	}
-	b = append(b, byte(c.Client)<<4|byte(c.Thread), byte(c.Node))
-	return appendDuration(b, c.D)
-}
-
-// appendDuration writes whole microseconds, which is what nearly all are, in
-// fewer bytes. It has room for 146 years, more than a world lasts.
-func appendDuration(b []byte, d time.Duration) []byte {
-	if d%time.Microsecond == 0 {
-		return binary.AppendVarint(b, int64(d/time.Microsecond)*2)
-	}
-	return binary.AppendVarint(b, int64(d)*2+1)
-}
-
-// reader takes a trace's content apart; after a failure it answers with zeros.
-type reader struct {
+// linkForm is the content of a link, which is written or read. Each method writes a value behind it, or takes one
+// off it, so that the form of a link stands here once.
+type linkForm struct {
 	b      []byte
-	failed bool
+	reads  bool
+	failed bool // it has ended, or is none: what is read from then on means nothing
 }
 
-func (r *reader) choice() (c Choice) {
-	c.Verb = Verb(r.byte())
+// trace is all but the choices.
+func (l *linkForm) trace(t *Trace) {
+	l.text(&t.Strategy)
+	l.text(&t.Scenario)
+	l.text(&t.Settings)
+}
+
+// verbPassPending stands in a link for a Pass with Pending. No Verb has this number.
+const verbPassPending = FaultVerb - 1
+
+// choice is a verb, then only the fields that such a verb has.
+func (l *linkForm) choice(c *Choice) {
+	if c.Verb == Pass && c.Thread == Pending {
+		c.Verb = verbPassPending
+	}
+	l.byte((*byte)(&c.Verb))
 	switch c.Verb {
+	case verbPassPending:
+		c.Verb, c.Thread = Pass, Pending
+		l.duration(&c.D)
 	case Pass:
-		c.D = r.duration()
-	case verbPassStanding:
-		c.Verb, c.Thread, c.D = Pass, Pending, r.duration()
+		l.duration(&c.D)
 	case End:
-		b := r.byte()
-		c.Client, c.Node, c.Thread = int8(b>>4), int8(b&15), int8(r.byte())
+		l.pair(&c.Client, &c.Node)
+		l.place(&c.Thread)
 	case Replicate, Heal:
-		b := r.byte()
-		c.Thread, c.Node = int8(b>>4), int8(b&15)
+		l.pair(&c.Thread, &c.Node)
 	case Start, Arrive, Answer, Wake, GiveUp, Unblock, Deliver, Reconnect:
-		r.who(&c)
-	case Resume:
-		b := r.byte()
-		if c.Client = int8(b >> 4); c.Client > 0 {
-			c.Thread = int8(b & 15)
+		l.pair(&c.Client, &c.Thread)
+	case Resume: // of a client, or its thread, or of a server
+		which := c.Thread + c.Node
+		if l.pair(&c.Client, &which); c.Client > 0 {
+			c.Thread = which
 		} else {
-			c.Node = int8(b)
+			c.Node = which
 		}
 	case Choose:
-		r.who(&c)
-		c.Node = int8(r.byte())
-	case Orphaned:
-		c.Client, c.Thread = int8(r.byte()), r.place()
+		l.pair(&c.Client, &c.Thread)
+		l.place(&c.Node)
+	case Orphaned: // there may be more of them than threads
+		l.place(&c.Client)
+		n := uint64(c.Thread)
+		l.number(&n, math.MaxInt8)
+		c.Thread = int8(n)
 	default:
-		r.who(&c)
-		c.Node = int8(r.byte())
-		c.D = r.duration()
+		l.pair(&c.Client, &c.Thread)
+		l.place(&c.Node)
+		l.duration(&c.D)
 	}
-	return c
 }
 
-func (r *reader) who(c *Choice) {
-	b := r.byte()
-	c.Client, c.Thread = int8(b>>4), int8(b&15)
+// pair is two numbers from 0 to 15.
+func (l *linkForm) pair(high, low *int8) {
+	b := byte(*high)<<4 | byte(*low)
+	l.byte(&b)
+	*high, *low = int8(b>>4), int8(b&15)
 }
 
-// place is one that a Choice has room for.
-func (r *reader) place() int8 {
-	v, n := binary.Uvarint(r.b)
-	if n <= 0 || v > math.MaxInt8 {
-		r.failed = true
-		return 0
-	}
-	r.b = r.b[n:]
-	return int8(v)
+func (l *linkForm) place(n *int8) {
+	b := byte(*n)
+	l.byte(&b)
+	*n = int8(b)
 }
 
-func (r *reader) byte() byte {
-	if len(r.b) == 0 {
-		r.failed = true
-		return 0
+func (l *linkForm) byte(b *byte) {
+	switch {
+	case !l.reads:
+		l.b = append(l.b, *b)
+	case len(l.b) == 0:
+		*b, l.failed = 0, true
+	default:
+		*b, l.b = l.b[0], l.b[1:]
 	}
-	b := r.b[0]
-	r.b = r.b[1:]
-	return b
 }
 
-func (r *reader) duration() time.Duration {
-	v, n := binary.Varint(r.b)
-	if n <= 0 || v&1 == 0 && time.Duration(v>>1)*time.Microsecond/time.Microsecond != time.Duration(v>>1) {
-		r.failed = true
-		return 0
+// number is one that is read up to a bound.
+func (l *linkForm) number(n *uint64, most uint64) {
+	if !l.reads {
+		l.b = binary.AppendUvarint(l.b, *n)
+		return
 	}
-	r.b = r.b[n:]
-	if v&1 == 1 {
-		return time.Duration(v >> 1)
+	v, size := binary.Uvarint(l.b)
+	if size <= 0 || v > most {
+		*n, l.failed = 0, true
+		return
 	}
-	return time.Duration(v>>1) * time.Microsecond
+	*n, l.b = v, l.b[size:]
 }
 
-func (r *reader) text() string {
-	v, n := binary.Uvarint(r.b)
-	if n <= 0 || v > math.MaxInt32 || int(v) > len(r.b)-n {
-		r.failed = true
-		return ""
+// duration has whole microseconds, which is what nearly all are, in fewer bytes. It has room for
+// 146 years, more than a world lasts.
+func (l *linkForm) duration(d *time.Duration) {
+	n := int64(*d)*2 + 1
+	if *d%time.Microsecond == 0 {
+		n = int64(*d/time.Microsecond) * 2
 	}
-	s := string(r.b[n : n+int(v)])
-	r.b = r.b[n+int(v):]
-	return s
+	u := uint64(n)<<1 ^ uint64(n>>63) // as binary.AppendVarint has it
+	l.number(&u, math.MaxUint64)
+	n = int64(u>>1) ^ -int64(u&1)
+	if *d = time.Duration(n >> 1); n&1 == 0 {
+		*d *= time.Microsecond
+		l.failed = l.failed || *d/time.Microsecond != time.Duration(n>>1)
+	}
+}
+
+func (l *linkForm) text(s *string) {
+	n := uint64(len(*s))
+	switch l.number(&n, math.MaxInt32); {
+	case !l.reads:
+		l.b = append(l.b, *s...)
+	case n > uint64(len(l.b)):
+		l.failed = true
+	default:
+		*s, l.b = string(l.b[:n]), l.b[n:]
+	}
 }
