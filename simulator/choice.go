@@ -39,6 +39,16 @@ const (
 // Pending is the Thread of a Pass by which what ends then still stands; see package node.
 const Pending = node.Pending
 
+// FaultsIn returns the number of choices that inject a fault.
+func FaultsIn(choices []Choice) (n int) {
+	for _, c := range choices {
+		if c.Verb >= FaultVerb {
+			n++
+		}
+	}
+	return n
+}
+
 // NotEnabledError is a choice that cannot happen in the world it was made in.
 type NotEnabledError struct {
 	Choice string

@@ -423,7 +423,7 @@ func (t *Session) showHint() {
 	if way == nil {
 		return
 	}
-	h, err := hintOf(t.Out.Ctx, t.Game, t.at, play.Way{Choices: way, Faults: play.FaultsOf(way)}, t.harm)
+	h, err := hintOf(t.Out.Ctx, t.Game, t.at, play.Way{Choices: way, Faults: simulator.FaultsIn(way)}, t.harm)
 	if err != nil {
 		t.Out.Keep(err)
 		return

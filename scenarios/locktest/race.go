@@ -233,7 +233,7 @@ func (r *racer) judge(t *testing.T, o *race.Outcome, c Claim) {
 
 // complaint returns what is wrong with a claim about a race; "": nothing.
 func (r *racer) complaint(o *race.Outcome, c Claim) string {
-	faults := faultsIn(o.Trace.Choices)
+	faults := simulator.FaultsIn(o.Trace.Choices)
 	found, what := slices.Contains(o.Verdicts, c.word), ""
 	pairs := []string{"verdict", string(c.word), "race", o.Scenario.Race + " " + o.Scenario.ID, "n", fmt.Sprint(faults), "claim", fmt.Sprint(c.par)}
 	switch {
@@ -253,16 +253,6 @@ func (r *racer) complaint(o *race.Outcome, c Claim) string {
 		return ""
 	}
 	return what + "\n" + r.showRace(o)
-}
-
-// faultsIn returns the number of choices that are faults.
-func faultsIn(choices []simulator.Choice) (n int) {
-	for _, c := range choices {
-		if c.Verb >= simulator.FaultVerb {
-			n++
-		}
-	}
-	return n
 }
 
 // log shows a race that nothing is claimed about.

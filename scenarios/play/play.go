@@ -284,18 +284,8 @@ func (g *Game) Way(ctx context.Context, choices []simulator.Choice, harm verdict
 	if large := (*explore.TooLargeError)(nil); errors.As(err, &large) {
 		return Way{Unknown: true}, nil
 	}
-	w.Faults = FaultsOf(w.Choices)
+	w.Faults = simulator.FaultsIn(w.Choices)
 	return w, err
-}
-
-// FaultsOf counts the faults among choices.
-func FaultsOf(choices []simulator.Choice) (n int) {
-	for _, c := range choices {
-		if c.Verb >= simulator.FaultVerb {
-			n++
-		}
-	}
-	return n
 }
 
 // Doom is the share of what can follow choices that ends in a harm, if no further fault is

@@ -66,15 +66,9 @@ func SecondOpinion(ctx context.Context, entry lock.Entry, b Bounds, kept bool) (
 
 // again makes a search once more, without some reductions.
 func again(ctx context.Context, b *explore.Model, plain explore.Plain) (*explore.Result, time.Duration, error) {
-	sim, err := b.Simulator()
-	if err != nil {
-		return nil, 0, err
-	}
-	defer sim.Close()
-	opt := b.Options()
-	opt.Plain = plain
-	began := time.Now()
-	r, err := explore.Exhaust(ctx, sim, opt)
+	again, began := *b, time.Now()
+	again.Plain = plain
+	r, err := explore.Search(ctx, &again)
 	return r, time.Since(began), err
 }
 

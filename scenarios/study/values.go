@@ -50,7 +50,6 @@ type searchCheck struct {
 
 func (c *searchCheck) search(s *Search, path string, depth int) {
 	c.bounds(path+"bounds.", s.Bounds)
-	c.limit(path+"result.", s)
 	c.counts(path+"result.", s)
 	if !c.OK() {
 		return
@@ -142,6 +141,9 @@ func (c *searchCheck) asks(path string, b Bounds) {
 // counts refuses figures that no search comes to.
 func (c *searchCheck) counts(path string, s *Search) {
 	v, r := c.Values, s.Result
+	if !r.Limit.IsZero() { // a sentence that the catalogues have
+		v.Message(path+"Limit", r.Limit, "limit.")
+	}
 	most := mostCounted
 	if s.Bounds.MaxStates > 0 {
 		most = s.Bounds.MaxStates
@@ -175,26 +177,13 @@ func (c *searchCheck) counts(path string, s *Search) {
 	}
 }
 
-// limit refuses a sentence that the catalogues do not have.
-func (c *searchCheck) limit(path string, s *Search) {
-	if limit := s.Result.Limit; !limit.IsZero() {
-		c.Message(path+"Limit", limit, "limit.")
-	}
-}
-
 // witness refuses a way that is none of the lock's, or that does not lead where it says.
 func (c *searchCheck) witness(path string, w *Witness) {
 	v := c.Values
 	share.OneOf(v, path+"verdict", w.Verdict, explore.Words())
 	share.Is(v, path+"trace (lock)", w.Trace.Strategy, c.entry.ID)
 	share.Is(v, path+"trace (race)", w.Trace.Scenario, SearchID)
-	injected := 0
-	for _, choice := range w.Choices {
-		if choice.Verb >= simulator.FaultVerb {
-			injected++
-		}
-	}
-	share.Is(v, path+"par", w.Par, injected)
+	share.Is(v, path+"par", w.Par, simulator.FaultsIn(w.Choices))
 	share.Is(v, path+"steps", w.Steps, len(w.Choices))
 	b, err := ParseBounds(w.Trace.Settings)
 	v.Link(path+"trace", w.Trace.Settings, err)

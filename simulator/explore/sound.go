@@ -55,13 +55,7 @@ func (k *checkpointer) checkResult() error {
 
 // counted reports whether a witness has as many steps and faults as it says.
 func (w *Witness) counted() bool {
-	faults := 0
-	for _, c := range w.Choices {
-		if c.Verb >= simulator.FaultVerb {
-			faults++
-		}
-	}
-	return w.Par == faults && w.Steps == len(w.Choices)
+	return w.Par == simulator.FaultsIn(w.Choices) && w.Steps == len(w.Choices)
 }
 
 // How many states, and histories of each client, are computed again.

@@ -33,7 +33,7 @@ func (m *Model) Verdicts(h *history.History, choices []simulator.Choice) (words 
 	for _, w := range judges.Words() {
 		found.add(w)
 	}
-	if inVain && m.allRefused(h) && !slices.ContainsFunc(choices, func(c simulator.Choice) bool { return c.Verb >= simulator.FaultVerb }) {
+	if inVain && m.allRefused(h) && simulator.FaultsIn(choices) == 0 {
 		found.add(verdict.Starved)
 	}
 	return found.list()

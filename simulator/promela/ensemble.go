@@ -1,12 +1,12 @@
 package promela
 
 import (
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
+	"locklab/simulator/internal/codec"
 	"locklab/simulator/process"
 	"locklab/simulator/zookeeper"
 )
@@ -18,8 +18,7 @@ import (
 // connections break and messages arrive is up to world.pml.
 type ensemble struct {
 	words   *zookeeper.Executor
-	line    string // path of the znode at which clients queue for the lock
-	clients int
+	line    string     // path of the znode at which clients queue for the lock
 	all     []contents // by number
 	number  map[string]int
 	answers map[uint32]news
@@ -85,7 +84,7 @@ const (
 // newEnsemble has one on which the lock has been used before: by a session that made the
 // znodes of the line, and has ended. Then every client has begun one.
 func newEnsemble(words *zookeeper.Executor, line string, clients int) *ensemble {
-	e := &ensemble{words: words, line: line, clients: clients, number: map[string]int{}, answers: map[uint32]news{}}
+	e := &ensemble{words: words, line: line, number: map[string]int{}, answers: map[uint32]news{}}
 	s := contents{znodes: []znode{{path: "/"}}, peers: make([]peer, clients)}
 	s.begin()
 	for at := 1; at <= len(line); at++ {
@@ -108,40 +107,14 @@ func (s *contents) begin() int64 {
 	return s.session
 }
 
+// intern numbers contents.
 func (e *ensemble) intern(s contents) int {
-	var key []byte
-	num := func(list ...int64) {
-		for _, v := range list {
-			key = binary.AppendVarint(key, v)
-		}
-	}
-	text := func(t string) { key = append(binary.AppendUvarint(key, uint64(len(t))), t...) }
-	num(s.zxid, s.session, int64(len(s.znodes)))
-	for _, n := range s.znodes {
-		text(n.path)
-		text(n.data)
-		num(n.czxid, n.mzxid, n.pzxid, int64(n.version), int64(n.made), n.owner)
-	}
-	for _, p := range s.peers {
-		num(p.session, int64(is(p.alive)), int64(len(p.left)), int64(len(p.waits)), int64(len(p.sent)))
-		for _, w := range p.left {
-			num(int64(w.Kind))
-			text(w.Path)
-		}
-		for _, w := range p.waits {
-			num(int64(w.Kind), w.made, w.changed)
-			text(w.Path)
-		}
-		for _, v := range p.sent {
-			num(int64(v.Type))
-			text(v.Path)
-		}
-	}
-	n, ok := e.number[string(key)]
+	key := codec.Key(s)
+	n, ok := e.number[key]
 	if !ok {
 		n = len(e.all)
 		e.all = append(e.all, s)
-		e.number[string(key)] = n
+		e.number[key] = n
 	}
 	return n
 }

@@ -66,7 +66,6 @@ type Result struct {
 	Found       []Found // in the order of Words
 	States      int     // those of a search without symmetry and without reduction
 	Transitions int
-	Rows        int           // of the tables
 	Took        time.Duration // by spin, the compiler and the search, with all that it asked for
 	// Files are the model with its tables, by name: in a folder of their own SPIN searches them
 	// without the lab. The model says how.
@@ -324,7 +323,7 @@ func (m *model) read(out string) (*Result, error) {
 		return int(f)
 	}
 	// SPIN's first state is that before init, and what init does leads to the first of ours.
-	r := &Result{States: number(states) - 1, Transitions: number(transitions) - 2, Rows: len(m.rows)}
+	r := &Result{States: number(states) - 1, Transitions: number(transitions) - 2}
 	for _, match := range found.FindAllStringSubmatch(out, -1) {
 		w, _ := strconv.Atoi(match[1])
 		par, _ := strconv.Atoi(match[2])
