@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"locklab/simulator"
-	"locklab/simulator/internal/codec"
 )
 
 // With Options.Causes a state has the faults that were injected on the way to it, each
@@ -31,14 +30,5 @@ func (s *successors) blame(state []uint32, m *move) {
 	}
 	all := append(slices.Clone(s.causes.entries[s.cause(s.cur)]), label)
 	slices.Sort(all)
-	state[s.causeAt] = s.numberCauses(all)
-}
-
-// numberCauses numbers a sorted list of causes.
-func (s *tables) numberCauses(all []string) uint32 {
-	id, fresh := s.causes.number(codec.Key(all))
-	if fresh {
-		s.causes.entries[id] = all
-	}
-	return id
+	state[s.causeAt] = numberList(&s.causes, all)
 }

@@ -23,17 +23,17 @@ func TestListsAreToldApart(t *testing.T) {
 	one := history.Event{Kind: history.Enter}
 	end := " Code:[]}\n"
 	one.Note = text[len(fmt.Sprintf("%+v\n", one))-len(end) : len(text)-len(end)]
-	a, b := eventList{first, second}, eventList{one}
+	a, b := []history.Event{first, second}, []history.Event{one}
 	if fmt.Sprintf("%+v\n", one) != text {
 		t.Fatalf("the lists do not print alike:\n%q\n%q", fmt.Sprintf("%+v\n", one), text)
 	}
-	if s.numberEvents(a) == s.numberEvents(b) {
+	if numberList(&s.events, a) == numberList(&s.events, b) {
 		t.Error("two lists of events have one number")
 	}
-	if s.numberEvents(a) != s.numberEvents(eventList{first, second}) {
+	if numberList(&s.events, a) != numberList(&s.events, []history.Event{first, second}) {
 		t.Error("one list of events has two numbers")
 	}
-	if s.numberCauses([]string{"a\nb"}) == s.numberCauses([]string{"a", "b"}) {
+	if numberList(&s.causes, []string{"a\nb"}) == numberList(&s.causes, []string{"a", "b"}) {
 		t.Error("two sets of causes have one number")
 	}
 }

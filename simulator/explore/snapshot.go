@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"locklab/simulator"
+	"locklab/simulator/history"
 	"locklab/simulator/internal/codec"
 	"locklab/simulator/verdict"
 )
@@ -75,7 +76,7 @@ func (s *search) load(r *codec.Reader, from *snapshot) error {
 	var (
 		choices []simulator.Choice
 		causes  [][]string
-		events  []eventList
+		events  [][]history.Event
 		times   []time.Duration
 		parts   []simulator.ClientPart
 		rest    []simulator.RestPart
@@ -87,10 +88,10 @@ func (s *search) load(r *codec.Reader, from *snapshot) error {
 		sound = sound && hasChoice(s.tables, c) && int(s.choice(c)) == from.choices+i
 	}
 	for i, c := range causes {
-		sound = sound && int(s.numberCauses(c)) == from.causes+i
+		sound = sound && int(numberList(&s.causes, c)) == from.causes+i
 	}
 	for i, e := range events {
-		sound = sound && hasEvents(s.tables, e) && int(s.numberEvents(e)) == from.events+i
+		sound = sound && hasEvents(s.tables, e) && int(numberList(&s.events, e)) == from.events+i
 	}
 	for i, d := range times {
 		sound = sound && int(s.times.id(d)) == from.times+i

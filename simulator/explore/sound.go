@@ -28,7 +28,7 @@ func hasChoice(s *tables, c simulator.Choice) bool {
 	return c.Client >= 0 && int(c.Client) <= s.clients && c.Node >= 0 && int(c.Node) <= s.nodes && c.Thread >= 0 && c.D >= 0
 }
 
-func hasEvents(s *tables, list eventList) bool {
+func hasEvents(s *tables, list []history.Event) bool {
 	return !slices.ContainsFunc(list, func(e history.Event) bool {
 		return e.Client < 0 || e.Client > s.clients || e.Node < history.Resource || e.Node > s.nodes
 	})

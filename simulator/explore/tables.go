@@ -29,8 +29,8 @@ type tables struct {
 	judgeTab  table[verdict.Safety, *judgeEntry]
 	times     table[time.Duration, struct{}] // absolute only
 
-	causes   table[string, []string]  // 0: none
-	events   table[string, eventList] // 0: none
+	causes   table[string, []string]        // 0: none
+	events   table[string, []history.Event] // 0: none
 	choices  []simulator.Choice
 	choiceID map[simulator.Choice]uint16
 }
@@ -177,10 +177,6 @@ type effectKey struct {
 	who                uint8
 }
 
-// eventList is the events of a move that some judge needs, with times relative to the
-// move.
-type eventList []history.Event
-
 func newTables(sim *simulator.Simulator, opt *Options) *tables {
 	s := &tables{
 		sim: sim, clients: len(sim.Config().Clients), nodes: len(sim.Config().Nodes), probe: opt.Probe,
@@ -202,9 +198,9 @@ func newTables(sim *simulator.Simulator, opt *Options) *tables {
 	s.judgeTab = newTable(s.numbers, parts, s.judgeEntry)
 	s.times = newTable(s.numbers, parts, func(time.Duration) (none struct{}) { return none })
 	s.causes = newTable[string, []string](s.numbers, "limit.of.causes", nil)
-	s.events = newTable[string, eventList](s.numbers, "limit.of.events", nil)
-	s.numberCauses(nil)
-	s.numberEvents(nil)
+	s.events = newTable[string, []history.Event](s.numbers, "limit.of.events", nil)
+	numberList(&s.causes, nil)
+	numberList(&s.events, nil)
 	return s
 }
 
@@ -340,9 +336,9 @@ func (s *tables) choice(c simulator.Choice) uint16 {
 	return id
 }
 
-// recordEvents numbers a list of events, without what no judge needs.
+// recordEvents numbers the events of a move that some judge needs, with times relative to the move.
 func (s *tables) recordEvents(now time.Duration, events []history.Event) uint32 {
-	list := make(eventList, 0, len(events))
+	list := make([]history.Event, 0, len(events))
 	for i := range events {
 		e := events[i]
 		if !verdict.Matters(e.Kind) {
@@ -358,17 +354,17 @@ func (s *tables) recordEvents(now time.Duration, events []history.Event) uint32 
 		}
 		list = append(list, e)
 	}
-	return s.numberEvents(list)
+	return numberList(&s.events, list)
 }
 
-// numberEvents numbers a list of events.
-func (s *tables) numberEvents(list eventList) uint32 {
-	if len(list) == 0 && len(s.events.keys) > 0 {
+// numberList numbers a list by its encoding, which has all lengths: no other list gives the same.
+func numberList[E any](t *table[string, []E], list []E) uint32 {
+	if len(list) == 0 && len(t.keys) > 0 {
 		return 0
 	}
-	id, fresh := s.events.number(codec.Key(list)) // with all lengths, so that no other list gives the same
+	id, fresh := t.number(codec.Key(list))
 	if fresh {
-		s.events.entries[id] = list
+		t.entries[id] = list
 	}
 	return id
 }
