@@ -75,7 +75,7 @@ func FindSensitivity(ctx context.Context, locks []lock.Entry, xs []float64, n in
 // SensitivitySteps returns the number of tasks of FindSensitivity, for progress.
 func SensitivitySteps(locks, sizes, n int) int {
 	o := SweepOrder{Runs: n}
-	return locks * len(o.tasks(0, lock.Entry{}, make([][]float64, sizes)))
+	return locks * len(o.tasks(0, make([][]float64, sizes)))
 }
 
 // playCost is about how long a run takes, in seconds.

@@ -110,7 +110,7 @@ func (o *SweepOrder) Points() (points [][]float64) {
 func (o *SweepOrder) Check(e lock.Entry) error {
 	for _, at := range o.Points() {
 		s := o.Situation(at)
-		if err := s.scenario(e, s.parts()[0]).Check(e, s.settings(o.deep())); err != nil {
+		if err := s.scenario(s.parts()[0]).Check(e, s.settings(o.deep())); err != nil {
 			return i18n.Errorf("error.sweep.at", "point", o.name(at), "lock", e.ID, "cause", err)
 		}
 	}
@@ -180,7 +180,7 @@ func (o *SweepOrder) Find(ctx context.Context, locks []lock.Entry, progress func
 			return nil, err
 		}
 		if one.NA = o.notApplicable(profile); one.NA == "" {
-			all = append(all, o.tasks(i, e, o.Points())...)
+			all = append(all, o.tasks(i, o.Points())...)
 		}
 		out.Series = append(out.Series, one)
 	}
@@ -189,10 +189,8 @@ func (o *SweepOrder) Find(ctx context.Context, locks []lock.Entry, progress func
 			return out, err
 		}
 		all = nil
-		for i, e := range locks {
-			if more := o.knees(out.Series[i].Points); len(more) > 0 {
-				all = append(all, o.tasks(i, e, more)...)
-			}
+		for i := range locks {
+			all = append(all, o.tasks(i, o.knees(out.Series[i].Points))...)
 		}
 		if len(all) == 0 {
 			return out, nil
@@ -283,7 +281,7 @@ const (
 )
 
 // tasks divides the runs. Points whose runs can share a simulator stay together.
-func (o *SweepOrder) tasks(l int, e lock.Entry, points [][]float64) (tasks []sweepTask) {
+func (o *SweepOrder) tasks(l int, points [][]float64) (tasks []sweepTask) {
 	for len(points) > 0 {
 		n := 1
 		for n < len(points) && o.Situation(points[n]).built() == o.Situation(points[0]).built() {

@@ -55,7 +55,7 @@ func (s Situation) settings(deep bool) race.Settings {
 }
 
 // scenario has the clients, but not what goes wrong in a run.
-func (s Situation) scenario(e lock.Entry, work time.Duration) race.Scenario {
+func (s Situation) scenario(work time.Duration) race.Scenario {
 	sc := race.Scenario{ID: "sweep", Settings: s.settings(false), NodePPM: s.NodePPM}
 	var budget []string
 	add := func(does bool, fault string) {
@@ -118,7 +118,7 @@ func (o *SweepOrder) playPart(ctx context.Context, entry lock.Entry, t sweepTask
 	if begin >= t.to {
 		return nil
 	}
-	p, err := s.scenario(entry, work).Prepare(entry, s.settings(o.deep()), nil)
+	p, err := s.scenario(work).Prepare(entry, s.settings(o.deep()), nil)
 	if err != nil {
 		return err
 	}

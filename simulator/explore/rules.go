@@ -103,7 +103,7 @@ func (r *Rules) Judge(p *Position, events []history.Event) (words []verdict.Word
 			words = append(words, verdict.Orphan)
 		}
 		p.judges.Observe(&r.judge, i, e, func(f verdict.Finding) { words = append(words, f.Verdict) })
-		stuck := mine && e.Kind == history.Refuse && (e.Note == ProbeRefused || e.Note == ProbeFailed)
+		stuck := mine && ReportsDeadlock(e)
 		if stuck || mine && e.Kind == history.Acquire && !r.allEnded(p) {
 			words = append(words, verdict.Deadlock)
 		}

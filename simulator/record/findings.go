@@ -234,7 +234,7 @@ func (k *keyJudge) refuse(l *Entry) {
 	k.feed(history.Event{Kind: history.Acquire, Client: i + 1, Lease: k.slots[i].lease}, l)
 	k.feed(history.Event{Kind: history.Refuse, Client: i + 1, Lease: k.slots[i].lease, Claims: true}, l)
 	if len(k.open) > 0 {
-		k.endWait(l)
+		k.endWait()
 		return
 	}
 	if k.wait.Refused == 0 {
@@ -244,8 +244,8 @@ func (k *keyJudge) refuse(l *Entry) {
 	k.wait.Until, k.wait.To = l.At, l.Place
 }
 
-// endWait ends a row of refusals, and keeps the longest. l has ended it; nil: the end of the log.
-func (k *keyJudge) endWait(l *Entry) {
+// endWait ends a row of refusals, and keeps the longest.
+func (k *keyJudge) endWait() {
 	w, most := k.wait, k.judge.Wait
 	k.wait = Wait{}
 	if w.Refused > 1 && (most == nil || w.Until.Ns-w.Since.Ns > most.Until.Ns-most.Since.Ns) {

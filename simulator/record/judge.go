@@ -261,11 +261,11 @@ func (k *keyJudge) enter(former *section, l *Entry) {
 		k.out(former, stamp{lo: former.last.lo, hi: l.stamp.hi, n: l.stamp.n})
 	}
 	k.judge.Acquired++
-	k.endWait(l)
+	k.endWait()
 	i := k.slotOf(l)
 	s := &k.slots[i]
 	s.lease = s.lease%255 + 1
-	b := &section{client: l.Client, key: k, slot: i, lease: s.lease, token: l.Token, asked: l.from, enter: l.stamp, last: l.stamp, open: true, acquired: l, place: l.Place}
+	b := &section{client: l.Client, key: k, slot: i, lease: s.lease, asked: l.from, enter: l.stamp, last: l.stamp, open: true, acquired: l, place: l.Place}
 	s.section = b
 	k.feed(history.Event{Kind: history.Acquire, Client: i + 1, Lease: s.lease}, l)
 	k.change(i, s.lease, l, false)
@@ -442,5 +442,5 @@ func (k *keyJudge) finish() {
 	default:
 		k.claim(*k.fenced)
 	}
-	k.endWait(nil)
+	k.endWait()
 }

@@ -13,7 +13,6 @@ type section struct {
 	key    *keyJudge
 	slot   int
 	lease  int
-	token  uint64
 
 	asked    stamp // for the lock
 	enter    stamp
