@@ -137,8 +137,7 @@ func (w *walker) record(e history.Event, index int) {
 func (w *walker) apply(e history.Event) {
 	if e.Kind == history.Change && w.key(e) != nil {
 		w.changed = true
-		if grant, held := w.reading.Grant(e.Node); held && grant.Owner != e.Client && grant.Owner != 0 {
-			owner := grant.Owner
+		if owner, _ := w.reading.Owner(e.Node); owner != e.Client && owner != 0 {
 			w.took = owner
 		}
 	}
@@ -154,8 +153,7 @@ func (w *walker) apply(e history.Event) {
 		}
 	}
 	for n := range w.Keys {
-		grant, held := w.reading.Grant(n + 1)
-		w.Keys[n].Owner, w.Keys[n].Held = grant.Owner, held
+		w.Keys[n].Owner, w.Keys[n].Held = w.reading.Owner(n + 1)
 	}
 	w.move(e)
 }

@@ -39,14 +39,6 @@ type Piece struct {
 	Last  time.Duration `json:"last_ns"`  // Forever if First is
 }
 
-// Span returns the time for which the client uses the lock.
-func (r Recovery) Span() time.Duration {
-	if len(r.Pieces) == 0 {
-		return 0
-	}
-	return r.Pieces[len(r.Pieces)-1].To - r.Pieces[0].From
-}
-
 // share is the part of the piece in which a crash blocks the lock for more than d.
 func (p Piece) share(d time.Duration) float64 {
 	low, high := min(p.First, p.Last), max(p.First, p.Last)

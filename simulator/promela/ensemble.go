@@ -323,7 +323,7 @@ func (s *contents) run(c int, r zookeeper.Request) (reply zookeeper.Reply) {
 	switch r.Op {
 	case zookeeper.Create:
 		reply.Path, reply.Code = s.create(c, r)
-	case zookeeper.Delete:
+	case zookeeper.Delete, zookeeper.SetData:
 		s.zxid++
 		i, there := s.find(r.Path)
 		switch {
@@ -331,23 +331,14 @@ func (s *contents) run(c int, r zookeeper.Request) (reply zookeeper.Reply) {
 			reply.Code = zookeeper.NoNode
 		case r.Version != zookeeper.AnyVersion && r.Version != s.znodes[i].version:
 			reply.Code = zookeeper.BadVersion
+		case r.Op == zookeeper.SetData:
+			n := &s.znodes[i]
+			n.data, n.mzxid, n.version = r.Data, s.zxid, n.version+1
+			s.fire(r.Path, zookeeper.NodeDataChanged, zookeeper.WatchData)
 		case len(s.children(r.Path)) > 0:
 			reply.Code = zookeeper.NotEmpty
 		default:
 			s.remove(i)
-		}
-	case zookeeper.SetData:
-		s.zxid++
-		i, there := s.find(r.Path)
-		switch {
-		case !there:
-			reply.Code = zookeeper.NoNode
-		case r.Version != zookeeper.AnyVersion && r.Version != s.znodes[i].version:
-			reply.Code = zookeeper.BadVersion
-		default:
-			n := &s.znodes[i]
-			n.data, n.mzxid, n.version = r.Data, s.zxid, n.version+1
-			s.fire(r.Path, zookeeper.NodeDataChanged, zookeeper.WatchData)
 		}
 	case zookeeper.Exists, zookeeper.GetData, zookeeper.GetChildren:
 		i, there := s.find(r.Path)

@@ -166,10 +166,8 @@ func (l *Length) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Parse reads a line. The error says what is wrong with it.
-func Parse(b []byte) (Line, error) { return new(parser).parse(b) }
-
-// A parser reads lines with one decoder, which has to be made anew after a wrong line: that saves half of the time.
+// A parser reads lines, and says what is wrong with one. It has one decoder, which has to be made anew after
+// a wrong line: that saves half of the time.
 type parser struct {
 	line    bytes.Reader
 	decoder *json.Decoder

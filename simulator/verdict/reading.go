@@ -69,29 +69,16 @@ func (r *Reading) Stage(client int) Stage {
 	return Idle
 }
 
-// A Grant is the key as it stands on one node.
-type Grant struct {
-	Owner   int  // the client that made the value or last replaced it; 0: none that is known
-	Left    bool // the owner does not believe in it any more; see Reading.Grant
-	Forever bool // it has no time to live
-}
-
-// Grant is the key on a node, from 1; false: there is none. Prolonging or shortening
-// a key does not change its owner. A grant is left when its owner was refused, has
-// given the lock back, had an exception or died. An owner that enters, or begins to
-// release, believes in all its grants again.
+// Owner returns the client that made the key's value on a node, from 1, or last replaced it; 0: none that
+// is known; false: there is no key. Prolonging or shortening a key does not change its owner.
 //
 // While a node is split, the key on its old master is that of the node's number plus
 // the number of all nodes.
-func (r *Reading) Grant(node int) (Grant, bool) {
-	g := r.grant[node-1]
-	switch g.owner {
-	case 0:
-		return Grant{}, false
-	case nobody:
-		return Grant{0, g.left, g.forever}, true
+func (r *Reading) Owner(node int) (client int, held bool) {
+	if owner := r.grant[node-1].owner; owner != nobody {
+		return int(owner), owner != 0
 	}
-	return Grant{int(g.owner), g.left, g.forever}, true
+	return 0, true
 }
 
 // Down reports whether a node, from 1, does not serve.
@@ -112,14 +99,14 @@ func (r *Reading) Free() bool {
 	return true
 }
 
-// grant is Grant in little room. The zero grant is a missing key. A grant that is
-// not left is live. Each attempt believes in its own grants only: a stamp that a
-// refused attempt left behind does not become live when its client tries again, but
-// it does if that client enters on it.
+// A grant is the key as it stands on one node; the zero grant is a missing key. It is left when its owner was
+// refused, has given the lock back, had an exception or died, and else live. Each attempt believes in its own
+// grants only: a stamp that a refused attempt left behind does not become live when its client tries again.
+// A client that enters, or begins to release, believes in all its grants again.
 type grant struct {
 	holder
 	left    bool
-	forever bool
+	forever bool // it has no time to live
 }
 
 // A holder is the client that owns a grant, and by which lease.
