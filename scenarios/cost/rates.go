@@ -152,14 +152,7 @@ func (t *Rates) Threshold(s *Subject, e Environment) time.Duration {
 	case safe(low):
 		return low
 	}
-	for high-low > high/1e6 {
-		middle := low + (high-low)/2
-		if safe(middle) {
-			high = middle
-		} else {
-			low = middle
-		}
-	}
+	high, _ = bisect(low, high, low/1e6, func(ttl time.Duration) (bool, error) { return safe(ttl), nil })
 	digit := time.Duration(math.Pow(10, math.Floor(math.Log10(float64(high)))-2))
 	return (high - high/1e6 + digit - 1) / digit * digit
 }

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"locklab/simulator"
 	"locklab/simulator/realserver"
 )
@@ -148,22 +150,18 @@ func (p *Pool) take(ctx context.Context, c *simulator.NodeConfig, at time.Time) 
 // join makes a set of single servers.
 func (p *Pool) join(ctx context.Context, c *simulator.NodeConfig, at time.Time) (*set, error) {
 	s := &set{replicas: make([]*server, c.Replicas)}
-	done := make(chan error)
-	for i := range c.Replicas + 1 {
-		go func() {
-			one, err := p.server(ctx, c, at, "")
-			if i == 0 {
-				s.master = one
-			} else {
-				s.replicas[i-1] = one
-			}
-			done <- err
-		}()
+	var all errgroup.Group
+	all.Go(func() (err error) {
+		s.master, err = p.server(ctx, c, at, "")
+		return err
+	})
+	for i := range s.replicas {
+		all.Go(func() (err error) {
+			s.replicas[i], err = p.server(ctx, c, at, "")
+			return err
+		})
 	}
-	var err error
-	for range c.Replicas + 1 {
-		err = errors.Join(err, <-done)
-	}
+	err := all.Wait()
 	for _, replica := range s.replicas {
 		if err == nil {
 			err = replica.catchUp(ctx, s.master)

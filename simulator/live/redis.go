@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"locklab/simulator"
 	"locklab/simulator/history"
 	"locklab/simulator/internal/clock"
@@ -35,21 +37,19 @@ func (r *redisServers) start(sim *simulator.Simulator) (err error) {
 	if r.on.Given != nil {
 		return r.startGiven(config.Nodes)
 	}
-	done := make(chan error)
+	var all errgroup.Group
 	for _, c := range config.Nodes {
 		g := r.newGroup(c)
 		r.run.Servers += c.Replicas + 1
-		go func() {
+		all.Go(func() error {
 			s, err := r.pool.take(r.ctx, &g.config, clock.Epoch.Add(g.state.Read(0)))
 			if s != nil {
 				g.set = *s
 			}
-			done <- err
-		}()
+			return err
+		})
 	}
-	for range config.Nodes {
-		err = errors.Join(err, <-done)
-	}
+	err = all.Wait()
 	r.groups = slices.DeleteFunc(r.groups, func(g *group) bool { return g.master == nil })
 	for _, g := range r.groups {
 		if err == nil {
