@@ -83,10 +83,8 @@ func wordsOf(list []ExpectedVerdict) (words []verdict.Word) {
 
 // find returns what is expected of a verdict; nil: it must not come about.
 func (e *Expectation) find(w verdict.Word) *ExpectedVerdict {
-	for i := range e.Expected {
-		if e.Expected[i].Verdict == w {
-			return &e.Expected[i]
-		}
+	if i := slices.Index(wordsOf(e.Expected), w); i >= 0 {
+		return &e.Expected[i]
 	}
 	return nil
 }
@@ -134,13 +132,5 @@ func usualBounds() study.Bounds {
 
 // sameWords compares verdicts in whatever order.
 func sameWords(a, b []verdict.Word) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for _, w := range a {
-		if !slices.Contains(b, w) {
-			return false
-		}
-	}
-	return true
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }

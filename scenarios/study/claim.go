@@ -61,12 +61,10 @@ func (s *Search) ComparesTimes() bool {
 
 // Verdicts returns the verdicts that s itself has found, in their order; nil: none.
 func (s *Search) Verdicts() (words []verdict.Word) {
-	for _, w := range s.Found {
-		if !slices.Contains(words, w.Verdict) {
-			words = append(words, w.Verdict)
-		}
+	for _, w := range s.Found { // in the order of their verdicts
+		words = append(words, w.Verdict)
 	}
-	return words
+	return slices.Compact(words)
 }
 
 // Inconclusive reports whether the search has found nothing, and a fault of the budget could

@@ -2,6 +2,7 @@ package redisnode
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"locklab/simulator/internal/clock"
@@ -127,11 +128,11 @@ func (x *Executor) ReplyText(reply uint32) string { return x.replies.At(reply).t
 
 // KeysText returns the keys of a keyspace with their values.
 func (x *Executor) KeysText(keyspace uint32) (text string) {
-	for i, key := range x.keyspaces.At(keyspace).keys {
-		text += sep(i) + key.name + "=" + key.text()
+	for _, key := range x.keyspaces.At(keyspace).keys {
+		text += " " + key.name + "=" + key.text()
 		if key.expires {
 			text += " (expires)"
 		}
 	}
-	return text
+	return strings.TrimPrefix(text, " ")
 }

@@ -69,13 +69,6 @@ func partsText(kind string, parts []string) string {
 	return "{" + strings.Join(pairs, " ") + "}"
 }
 
-func sep(i int) string {
-	if i == 0 {
-		return ""
-	}
-	return " "
-}
-
 func (k *keyValue) same(o *keyValue) bool {
 	return k.kind == o.kind && k.expires == o.expires && slices.Equal(k.parts, o.parts)
 }
@@ -137,13 +130,12 @@ func (s *keyspace) find(name string) *keyValue {
 func (s *keyspace) place(name string) int {
 	n := 0
 	for i := range s.keys {
-		if s.keys[i].name == name {
-			if s.keys[i].expires {
-				return n
-			}
+		switch k := &s.keys[i]; {
+		case k.name == name && k.expires:
+			return n
+		case k.name == name:
 			return -1
-		}
-		if s.keys[i].expires {
+		case k.expires:
 			n++
 		}
 	}
