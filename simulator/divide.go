@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"locklab/simulator/node"
+	"locklab/simulator/process"
 )
 
 // A part of the rest belongs to a client: its requests that are under way although it does not wait for them any more. The
@@ -53,4 +54,22 @@ func (p *ClientPart) Ended() bool {
 		}
 	}
 	return !p.s.Paused || p.s.Dead
+}
+
+// A Rest is that of a client's main thread between two attempts.
+type Rest struct {
+	Stage int  // of the attempt that comes next; 0: it does not rest, or is dead
+	Busy  bool // another thread goes on
+	Kept  bool // it may remember something of what it has observed
+	Drawn bool // it has drawn a token
+}
+
+// RestOf returns the rest of client c, from 1.
+func (ps Parts) RestOf(c int, part *ClientPart) (r Rest) {
+	e := ps.s.clients.procs[c-1].At(part.s.At)
+	if part.s.Dead || e.Ops[0].Kind != process.Begin {
+		return r
+	}
+	busy := part.s.Paused || slices.ContainsFunc(part.s.Threads[1:], func(t node.Thread) bool { return t.Phase != node.Idle })
+	return Rest{Stage: int(e.Ops[0].Arg), Busy: busy, Kept: part.s.At != e.Parent, Drawn: e.Tokens > 0}
 }

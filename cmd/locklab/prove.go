@@ -40,6 +40,7 @@ type proofJSON struct {
 	Budget   string         `json:"budget"`
 	Closed   bool           `json:"closed"`
 	Scope    string         `json:"scope"` // any, or instants: only those that were searched
+	Once     bool           `json:"once"`  // each client takes the lock once; false: any number of times
 	Refused  string         `json:"refused,omitempty"`
 	Proved   []verdict.Word `json:"proved"`
 	Open     []verdict.Word `json:"open"`
@@ -75,13 +76,13 @@ func (p *proveFlags) run(e *env, args []string) error {
 }
 
 func (p *proveFlags) toJSON(proof *study.Proof) proofJSON {
-	j := proofJSON{Version: schema, Strategy: proof.Search.Strategy.ID, Budget: p.budget, Closed: proof.Closed, Scope: proof.Search.Scope(), Proved: words(proof.Proved()), Open: words(proof.Open),
+	j := proofJSON{Version: schema, Strategy: proof.Search.Strategy.ID, Budget: p.budget, Closed: proof.Closed, Scope: proof.Search.Scope(), Once: !proof.Once.IsZero(), Proved: words(proof.Proved()), Open: words(proof.Open),
 		Broken: []witnessJSON{}, Views: proof.Views, Worlds: proof.Worlds, Moves: proof.Transitions, Assumed: []string{}}
 	if proof.Refused != nil {
 		j.Refused = whyNot(proof, "en")
 		return j
 	}
-	j.Assumed = certificate.AnyNumber(proof.Search, "en")
+	j.Assumed = certificate.AnyNumber(proof, "en")
 	for _, b := range broken(proof) {
 		j.Broken = append(j.Broken, witnessJSON{Verdict: b.Verdict, Par: b.Par, Steps: b.Steps, Trace: b.Trace.Link()})
 	}
@@ -117,7 +118,11 @@ func whyNot(proof *study.Proof, lang string) string {
 
 func (p *proveFlags) print(e *env, proof *study.Proof) {
 	lock := proof.Search.Strategy
-	e.Sentence("prove.head", "lock", lock.Heading(), "faults", p.faults(e, proof), "when", e.Say("certificate.proved.when."+proof.Search.Scope()))
+	scope := "any"
+	if !proof.Once.IsZero() {
+		scope = "once"
+	}
+	e.Sentence("prove.head", "lock", lock.Heading(), "scope", e.Say("prove.scope."+scope), "faults", p.faults(e, proof), "when", e.Say("certificate.proved.when."+proof.Search.Scope()))
 	if proof.Refused != nil {
 		for _, lang := range e.Langs() {
 			e.Wrap("  ", text.Say(lang, "prove.refused", "why", whyNot(proof, lang)))
@@ -126,14 +131,14 @@ func (p *proveFlags) print(e *env, proof *study.Proof) {
 		return
 	}
 	for _, w := range proof.Proved() {
-		e.Wrap("  "+text.Pad(string(w), 10), e.Say("prove.never"))
+		e.Wrap("  "+text.Pad(string(w), 12), e.Say("prove.never"))
 	}
 	all := broken(proof)
 	for _, w := range all {
-		e.Wrap("  "+text.Pad(string(w.Verdict), 10), e.Say("prove.broken", "clients", fmt.Sprint(w.clients), "par", fmt.Sprint(w.Par), "steps", fmt.Sprint(w.Steps)))
+		e.Wrap("  "+text.Pad(string(w.Verdict), 12), e.Say("prove.broken", "clients", fmt.Sprint(w.clients), "par", fmt.Sprint(w.Par), "steps", fmt.Sprint(w.Steps)))
 	}
 	for _, w := range proof.Open {
-		e.Wrap("  "+text.Pad(string(w), 10), e.Say("prove.open"))
+		e.Wrap("  "+text.Pad(string(w), 12), e.Say("prove.open"))
 	}
 	if len(all) > 0 {
 		o, err := study.ReplayOn(lock, all[0].Trace)
@@ -146,7 +151,7 @@ func (p *proveFlags) print(e *env, proof *study.Proof) {
 	}
 	e.Printf("\n%s\n", e.Say("explore.certificate"))
 	for _, lang := range e.Langs() {
-		for _, line := range certificate.AnyNumber(proof.Search, lang) {
+		for _, line := range certificate.AnyNumber(proof, lang) {
 			e.Wrap("  - ", line)
 		}
 	}

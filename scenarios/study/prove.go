@@ -13,8 +13,7 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A Proof is what views have shown of a lock for any number of clients, each of which takes the lock once: package explore
-// has the argument.
+// A Proof is what views have shown of a lock for any number of clients: package explore has the argument.
 type Proof struct {
 	*explore.Proof
 	// Search has the bounds and the assumptions of the proof, of which nothing was searched.
@@ -53,7 +52,7 @@ const (
 // Prove proves what it can for any number of clients, at any timing within b, whose Clients, Attempts, Retries and Uses play
 // no part. What views do not exclude is searched for with two and three clients. The errors are those of [Explore].
 func Prove(ctx context.Context, entry lock.Entry, b Bounds, endless bool) (*Proof, error) {
-	b.Timing, b.Attempts, b.Retries, b.Uses, b.Clients = AnyTiming, 1, 0, 0, 2+explore.Outsiders
+	b.Timing, b.Attempts, b.Retries, b.Uses, b.Clients = AnyTiming, 2, 0, 0, 2+explore.Outsiders
 	if err := b.Check(entry); err != nil {
 		return nil, err
 	}
@@ -66,7 +65,6 @@ func Prove(ctx context.Context, entry lock.Entry, b Bounds, endless bool) (*Proo
 	if err != nil {
 		return nil, err
 	}
-	m.NoProbe = true
 	if p.Proof, err = explore.ProveFor(ctx, m, endless, proofViews); err != nil {
 		return nil, err
 	}

@@ -77,36 +77,41 @@ func Uncovered(ctx context.Context, m *Model, endless bool, clients, most, witho
 func (p *prover) uncovered(clients, most int) (states, missing int, found wordSet, err error) {
 	w := p.sim.NewWorld()
 	start := make([]uint32, p.stride())
-	for c := range p.clients {
-		start[c] = p.dead[c]
-		if c < clients {
-			if start[c], err = p.search.quotient.ofClass(p.fresh, c); err != nil {
-				return 0, 0, 0, err
-			}
+	copy(start, p.absent[:p.clients])
+	for c := range clients {
+		if start[c], err = p.search.quotient.ofClass(p.fresh, c); err != nil {
+			return 0, 0, 0, err
 		}
 	}
 	for n := range p.nodes {
 		start[p.clients+n] = p.node(n, &w)
 	}
 	start[p.restAt], start[p.judgeAt] = p.restTab.id(p.full.WithoutOrphans()), p.idle
-	key := func(state []uint32) string { return fmt.Sprint(state) }
-	seen := map[string]bool{key(start): true}
-	for queue := [][]uint32{start}; len(queue) > 0 && states < most; queue = queue[1:] {
-		state := queue[0]
+	type position struct {
+		state []uint32
+		resource
+	}
+	key := func(at position) string { return fmt.Sprint(at) }
+	first := position{state: start}
+	seen := map[string]bool{key(first): true}
+	for queue := []position{first}; len(queue) > 0 && states < most; queue = queue[1:] {
+		at := queue[0]
+		state := at.state
 		states++
-		missing += p.missing(state, clients)
+		missing += p.missing(state, clients, &at.resource)
 		copy(p.search.successors.cur, state)
 		if err := p.search.successors.listMoves(); err != nil {
 			return 0, 0, 0, err
 		}
 		for _, m := range slices.Clone(p.search.successors.moves) {
-			if int(m.client) >= clients {
+			if int(m.client) >= clients || p.again(state, &m) {
 				continue
 			}
 			n := p.search.successors
 			copy(n.cur, state)
 			copy(n.next, state)
 			var words wordSet
+			to := at.resource
 			if m.pass > 0 || m.together {
 				if words, err = p.search.transitions.passTime(n.cur, n.next, n.choices[m.choice]); err != nil {
 					return 0, 0, 0, err
@@ -116,12 +121,15 @@ func (p *prover) uncovered(clients, most int) (states, missing int, found wordSe
 				if err != nil {
 					return 0, 0, 0, err
 				}
-				words = p.search.transitions.judgeEvents(n.next, events)
+				words = p.search.transitions.judgeEvents(n.next, p.numberEvents(to.serve(p.events.entries[events])))
 			}
 			found |= words
+			if p.endless {
+				n.next[p.restAt] = p.restTab.id(p.restTab.keys[n.next[p.restAt]].WithBudgetOf(&p.full))
+			}
 			p.search.quotient.drop(n.next)
 			n.next[p.restAt] = p.restTab.id(p.restTab.keys[n.next[p.restAt]].WithoutVersion()) // as in the views
-			if next := slices.Clone(n.next); !seen[key(next)] {
+			if next := (position{slices.Clone(n.next), to}); !seen[key(next)] {
 				seen[key(next)] = true
 				queue = append(queue, next)
 			}
@@ -130,20 +138,55 @@ func (p *prover) uncovered(clients, most int) (states, missing int, found wordSe
 	return states, missing, found, nil
 }
 
+// A resource has true versions: what each client has read, and one more, and what it has written.
+type resource struct {
+	version       int
+	read, written [simulator.MaxClients + 1]int
+}
+
+// serve returns events with their true versions.
+func (r *resource) serve(list eventList) eventList {
+	list = slices.Clone(list)
+	for i := range list {
+		switch e := &list[i]; e.Kind {
+		case history.Read:
+			r.read[e.Client] = r.version + 1
+		case history.Write:
+			e.Base = r.read[e.Client] - 1
+			if e.OK {
+				r.version++
+				r.written[e.Client] = r.version
+			}
+			e.Version = r.version
+		}
+	}
+	return list
+}
+
+// base is that of what client c has read.
+func (r *resource) base(c int) base {
+	if r.read[c] == 0 {
+		return unread
+	}
+	for other, version := range r.written {
+		if other != c && version >= r.read[c] {
+			return outdated
+		}
+	}
+	return newest
+}
+
 // missing counts the clients of a state whose views are not known under any names.
-func (p *prover) missing(state []uint32, clients int) (missing int) {
+func (p *prover) missing(state []uint32, clients int, of *resource) (missing int) {
 	rest, judge := p.restTab.keys[state[p.restAt]], p.judgeTab.keys[state[p.judgeAt]]
 	common := slices.Clone(state)
 	calm := rest.WithoutOrphans()
-	if p.endless {
-		calm = calm.WithBudgetOf(&p.full)
-	}
 	acts := func(c int) bool {
 		orphans := p.sim.Parts().OrphansOf(&rest, c)
-		return c <= clients && (!p.clientTab[c-1].keys[state[c-1]].Ended() || orphans.Orphaned())
+		return c <= clients && (!p.ended(c-1, state[c-1]) || orphans.Orphaned())
 	}
 	gone := uint16(0)
-	for c := 1; c <= p.clients; c++ {
+	for c := 1; c <= p.symmetric; c++ {
 		if !acts(c) {
 			gone |= 1 << c
 		}
@@ -154,7 +197,7 @@ func (p *prover) missing(state []uint32, clients int) (missing int) {
 			continue
 		}
 		known := false
-		for _, order := range p.permutations(p.clients) { // every way to call the clients
+		for _, order := range p.permutations(p.symmetric) { // every way to call the clients
 			to := history.Same()
 			for i, name := range order {
 				to[i+1] = uint8(name + 1)
@@ -177,12 +220,15 @@ func (p *prover) missing(state []uint32, clients int) (missing int) {
 				swap := *history.Swap(1, uint8(c))
 				own.Rename(&swap)
 				mine, _ = p.sim.Symmetry().Rest(mine, &swap)
-				v := viewOf{orphans: p.restTab.id(mine), judge: p.judgeTab.id(own), part: p.dead[0]}
-				if !p.clientTab[c-1].keys[state[c-1]].Ended() {
+				v := viewOf{orphans: p.restTab.id(mine), judge: p.judgeTab.id(own), part: p.absent[0]}
+				if p.clientTab[c-1].entries[state[c-1]].onVersion || p.restTab.entries[v.orphans].onVersion {
+					v.base = of.base(c)
+				}
+				if !p.ended(c-1, state[c-1]) {
 					v.part, _ = p.search.quotient.class(c-1, state[c-1])
 				}
 				for i := range names {
-					for who := 1; who <= p.clients; who++ {
+					for who := 1; who <= p.symmetric; who++ {
 						switch {
 						case to[who] != 3+i:
 						case !acts(who):

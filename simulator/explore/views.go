@@ -29,14 +29,20 @@ import (
 // (a ghost), and what the judges know of it. In what is shared it is named: the owner of a key is the client of the
 // view, another one, or none that can still act. These are never mixed up: of the clients of a world one at most is the
 // owner, and a key without an owner stays so. A client that has come to its end begins anew as another one; its former name
-// has no owner, or is that of a ghost. That a process takes the lock again, under its old name or with what it remembers, is
-// not looked at.
+// has no owner, or is that of a ghost. So does a process that rests after an attempt: if nothing of it goes on, it remembers
+// nothing and draws its tokens anew, it is a new client to code and servers, and the views are those of any number of attempts.
+// To the judges its attempts then are clients of their own. Else each client takes the lock once (Proof.Once).
 //
-// Not looked for are STALE-WRITE and FENCED (versions of the resource are not kept apart), and what a run that has ended
-// shows.
+// Of what a client has read of the resource, its view keeps whether another client has written since. A write that was stale
+// makes what others have read old as well: then STALE-WRITE is among the harms already. A client is refused by an ORPHAN where
+// nobody in its world of two has the lock: a client that is left out and has it makes one harm too many, and none too few.
+// DEADLOCK is what the probe finds from a shared part whose clients have all come to their ends, or what keeps both clients of a
+// world waiting (see deadlock.go).
+//
+// Not looked for are FENCED, BLOCKED and STARVED.
 
 // Provable are the verdicts that views are asked about.
-var Provable = []verdict.Word{verdict.Overlap, verdict.WrongDel, verdict.Lie}
+var Provable = []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.WrongDel, verdict.Lie, verdict.Orphan, verdict.Deadlock}
 
 // Outsiders is the number of clients that a shared part can name beside the two of a world.
 const Outsiders = 3
@@ -54,9 +60,11 @@ type Proof struct {
 	Histories int
 	Triggered []simulator.Verb
 	Refused   error // why there is no proof; nil: there is one
+	// Once is why each client takes the lock once; zero: any number of times.
+	Once i18n.Message
 }
 
-// ProveFor computes the views of m, whose clients take the lock once each, and which has no probe and five clients. With
+// ProveFor computes the views of m, which has five clients and a probe, and two attempts, of which only the first is made. With
 // endless, no fault is ever used up. The error is about code that the simulator cannot run, or ctx's.
 func ProveFor(ctx context.Context, m *Model, endless bool, most int) (*Proof, error) {
 	sim, err := m.Simulator()
@@ -114,9 +122,19 @@ const (
 	nobody                   // none that can still act
 )
 
+// A base says how new is what a client has read of the resource, and may write on.
+type base uint8
+
+const (
+	unread   base = iota // it has read nothing, or will not write any more
+	newest               // no other client has written since
+	outdated             // another one has
+)
+
 // A viewOf is one client, as client 1, of some shared part.
 type viewOf struct {
 	part, orphans, judge uint32
+	base                 base
 	names                [Outsiders]status
 }
 
@@ -126,16 +144,18 @@ type prover struct {
 	search  *search
 	endless bool
 	most    int
-	full    simulator.RestPart // with all faults
-	fresh   uint32             // the part of a client at rest
-	dead    [simulator.MaxClients]uint32
-	idle    uint32            // what the judges know of a client at rest
-	calm    uint32            // the rest without orphans and faults
-	named   map[uint32]uint16 // the clients that a server's part names; see namesOf
-	orders  map[int][][]int   // see permutations
+	full    simulator.RestPart           // with all faults
+	fresh   uint32                       // the part of a client at rest
+	absent  [simulator.MaxClients]uint32 // the parts of clients that are dead, and of the probe, which has not begun
+	idle    uint32                       // what the judges know of a client at rest
+	calm    uint32                       // the rest without orphans and faults
+	named   map[uint32]uint16            // the clients that a server's part names; see namesOf
+	orders  map[int][][]int              // see permutations
 
 	groups map[shared]*group
 	queue  []queued
+	probed map[string]bool // see deadlock
+	bases  [2]base         // of the clients of the present world
 	found  wordSet
 	struck map[simulator.Verb]bool // the faults that were injected
 	proved Proof
@@ -160,16 +180,19 @@ type queued struct {
 }
 
 func newProver(sim *simulator.Simulator, opt Options, endless bool, most int) (*prover, error) {
-	p := &prover{search: newSearch(sim, opt), endless: endless, most: most, named: map[uint32]uint16{}, groups: map[shared]*group{}, orders: map[int][][]int{}, struck: map[simulator.Verb]bool{}}
+	p := &prover{search: newSearch(sim, opt), endless: endless, most: most, named: map[uint32]uint16{}, groups: map[shared]*group{},
+		orders: map[int][][]int{},
+		struck: map[simulator.Verb]bool{}, probed: map[string]bool{}}
 	p.tables = p.search.tables
 	p.search.successors.noReduction = true
 	w := sim.NewWorld()
 	p.full = sim.Parts().Rest(&w)
 	p.calm = p.restTab.id(simulator.RestPart{})
 	p.idle = p.judgeTab.id(verdict.Safety{})
-	for c := range p.clients {
-		p.dead[c] = p.clientTab[c].id(simulator.DeadPart())
+	for c := range p.symmetric {
+		p.absent[c] = p.clientTab[c].id(simulator.DeadPart())
 	}
+	p.absent[p.probe-1] = p.client(p.probe-1, &w) // it has not begun
 	for _, c := range sim.Enabled(&w, nil) {
 		if c.Client != 1 || c.Verb != simulator.Start {
 			continue
@@ -181,7 +204,37 @@ func newProver(sim *simulator.Simulator, opt Options, endless bool, most int) (*
 	}
 	var err error
 	p.fresh, err = p.search.quotient.class(0, p.client(0, &w))
+	if rest := sim.Parts().RestOf(1, &p.clientTab[0].keys[p.fresh]); rest.Drawn {
+		p.proved.Once = i18n.New("prove.once.token")
+	}
 	return p, err
+}
+
+// restOf is that of client c, from 0, after its attempt; zero: it does not rest, or has not made the attempt.
+func (p *prover) restOf(c int, id uint32) simulator.Rest {
+	if r := p.sim.Parts().RestOf(c+1, &p.clientTab[c].keys[id]); r.Stage > 1 {
+		return r
+	}
+	return simulator.Rest{}
+}
+
+// ended reports whether client c, from 0, has come to its end, or rests after its attempt and nothing of it goes on.
+func (p *prover) ended(c int, id uint32) bool {
+	r := p.restOf(c, id)
+	switch {
+	case r.Stage == 0:
+		return p.clientTab[c].keys[id].Ended()
+	case r.Busy:
+		p.proved.Once = i18n.New("prove.once.busy")
+	case r.Kept:
+		p.proved.Once = i18n.New("prove.once.memory")
+	}
+	return !r.Busy
+}
+
+// again reports whether a move begins a second attempt.
+func (p *prover) again(state []uint32, m *move) bool {
+	return m.client >= 0 && p.choices[m.choice].Verb == simulator.Start && p.restOf(int(m.client), state[m.client]).Stage > 1
 }
 
 // close computes all views.
@@ -212,6 +265,9 @@ func (p *prover) close(ctx context.Context) error {
 		case p.numbers.full != nil:
 			return p.numbers.full
 		}
+	}
+	if err := p.deadlock(); err != nil {
+		return err
 	}
 	p.proved.Closed = true
 	return p.search.checkCode()
@@ -266,12 +322,14 @@ func (p *prover) world(s *shared, a, b viewOf) error {
 	}
 	moves, state := slices.Clone(p.search.successors.moves), slices.Clone(p.search.successors.cur)
 	of := [2]viewOf{a, b}
+	p.bases = [2]base{a.base, b.base}
 	for i := range moves {
 		m := &moves[i]
 		if m.client >= 2 {
+			p.found |= m.found // both wait without end
 			continue
 		}
-		if m.client >= 0 && p.madeAlone(s, &of[m.client], m) {
+		if p.again(state, m) || m.client >= 0 && p.madeAlone(s, &of[m.client], m) {
 			continue
 		}
 		copy(p.search.successors.cur, state)
@@ -306,7 +364,7 @@ func (p *prover) put(s *shared, a, b *viewOf) (gone uint16, err error) {
 		return 0, err
 	}
 	for c := 2; c < p.clients; c++ {
-		cur[c] = p.dead[c]
+		cur[c] = p.absent[c]
 	}
 	for n := range p.nodes {
 		cur[p.clients+n] = s.nodes[n]
@@ -380,19 +438,45 @@ func (p *prover) step(m *move, gone uint16, of *shared, idle *viewOf) (same bool
 		if seen, err = n.apply(m); err != nil {
 			return false, err
 		}
+		before := p.bases
+		p.noteVersions(seen)
 		found = p.search.transitions.judgeEvents(n.next, seen)
+		defer func() { p.bases = before }()
 	}
 	p.proved.Transitions++
 	p.found |= found
 	if m.fault {
 		p.struck[n.choices[m.choice].Verb] = true
 	}
+	if p.endless { // before what no fault can need is dropped
+		n.next[p.restAt] = p.restTab.id(p.restTab.keys[n.next[p.restAt]].WithBudgetOf(&p.full))
+	}
 	p.search.quotient.drop(n.next)
 	p.unchanged = shared{}
 	if err := p.project(n.next, gone, 1-int(max(m.client, 0))); err != nil {
 		return false, err
 	}
+	if m.client >= 0 && !m.fault && p.unchanged != *of && p.restOf(int(m.client), n.cur[m.client]).Busy {
+		p.found.add(verdict.Deadlock) // see deadlock
+	}
 	return seen == 0 && p.unchanged == *of && p.unmoved == *idle, nil
+}
+
+// noteVersions tells the clients of a world, and its judges, which of them read and write.
+func (p *prover) noteVersions(events uint32) {
+	list := p.events.entries[events]
+	for i := range list {
+		switch e := &list[i]; {
+		case e.Kind == history.Read:
+			p.bases[e.Client-1] = newest
+		case e.Kind == history.Write:
+			judge := &p.search.successors.next[p.judgeAt]
+			*judge = p.judgeTab.id(p.judgeTab.keys[*judge].Outdated(e.Client, p.bases[e.Client-1] == outdated))
+			if other := &p.bases[2-e.Client]; e.OK && *other == newest {
+				*other = outdated
+			}
+		}
+	}
 }
 
 // An actor is what a client of a world of two has.
@@ -407,14 +491,11 @@ func (p *prover) project(state []uint32, gone uint16, idle int) error {
 	rest := p.restTab.keys[state[p.restAt]]
 	judge := p.judgeTab.keys[state[p.judgeAt]]
 	calm := rest.WithoutOrphans()
-	if p.endless {
-		calm = calm.WithBudgetOf(&p.full)
-	}
 	var clients [2]actor
 	for c := range clients {
 		one := &clients[c]
 		one.orphans = p.sim.Parts().OrphansOf(&rest, c+1)
-		one.ended = p.clientTab[c].keys[state[c]].Ended()
+		one.ended = p.ended(c, state[c])
 		one.isActing = !one.ended || one.orphans.Orphaned()
 		if !one.isActing {
 			gone |= 1 << (c + 1)
@@ -480,7 +561,10 @@ func (p *prover) describe(v *viewOf, state []uint32, c int, orphans *simulator.R
 		own.Rename(&to)
 	}
 	v.orphans, v.judge = p.restTab.id(mine), p.judgeTab.id(own)
-	if v.part = p.dead[0]; !ghost {
+	if p.clientTab[c].entries[state[c]].onVersion || p.restTab.entries[v.orphans].onVersion {
+		v.base = p.bases[c]
+	}
+	if v.part = p.absent[0]; !ghost {
 		v.part, err = p.search.quotient.class(c, state[c])
 	}
 	return err
@@ -495,8 +579,8 @@ func (p *prover) namesOf(state []uint32) (names uint16) {
 		in, known := p.named[id]
 		if !known {
 			part := p.nodeTab.keys[id]
-			for c := 1; c <= p.clients; c++ {
-				to := *history.Swap(uint8(c), uint8(p.clients+1))
+			for c := 1; c <= p.symmetric; c++ {
+				to := *history.Swap(uint8(c), uint8(p.clients))
 				if renamed, err := p.sim.Symmetry().Node(part, &to); err != nil || renamed != part {
 					in |= 1 << c
 				}
@@ -512,7 +596,7 @@ func (p *prover) namesOf(state []uint32) (names uint16) {
 // are: with each order of them that gives the same.
 func (p *prover) canonical(state []uint32, names uint16, enter func(s shared, slots []int) error) error {
 	var list []int
-	for c := 1; c <= p.clients; c++ {
+	for c := 1; c <= p.symmetric; c++ {
 		if names>>c&1 != 0 {
 			list = append(list, c)
 		}
@@ -534,7 +618,7 @@ func (p *prover) canonical(state []uint32, names uint16, enter func(s shared, sl
 		}
 		// The names that are not used get what is left.
 		free := 1
-		for c := 1; c <= p.clients; c++ {
+		for c := 1; c <= p.symmetric; c++ {
 			if names>>c&1 != 0 {
 				continue
 			}

@@ -18,12 +18,11 @@ func viewModel(t testing.TB, id, budget string) *explore.Model {
 	t.Helper()
 	entry := lockOf(t, id)
 	b := study.DefaultBounds()
-	b.Timing, b.Attempts, b.Retries, b.Clients, b.Budget, b.Nodes, b.Uses = study.AnyTiming, 1, 0, 2+explore.Outsiders, faults.Budget(budget), 1, 0
+	b.Timing, b.Attempts, b.Retries, b.Clients, b.Budget, b.Nodes, b.Uses = study.AnyTiming, 2, 0, 2+explore.Outsiders, faults.Budget(budget), 1, 0
 	m, err := b.Settled(entry).Model(entry)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.NoProbe = true
 	return m
 }
 
@@ -113,14 +112,16 @@ func TestViewsKnownHarms(t *testing.T) {
 		endless    bool
 		want       []verdict.Word
 	}{
-		{"setnx", "crash=1", true, nil},
-		{"setnx", "restart=1", false, []verdict.Word{verdict.Overlap, verdict.WrongDel}},
-		{"setnx-expire", "pause=1", false, []verdict.Word{verdict.Overlap, verdict.WrongDel}},
+		{"setnx", "crash=1", true, []verdict.Word{verdict.Deadlock}},
+		{"setnx", "restart=1", false, []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.WrongDel}},
+		{"setnx", "lose-reply=1", false, []verdict.Word{verdict.Orphan, verdict.Deadlock}},
+		{"setnx-expire", "pause=1", false, []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.WrongDel, verdict.Orphan, verdict.Deadlock}},
 		{"token", "crash=1", true, nil},
-		{"token", "lose-request=1", false, nil},
-		{"token", "pause=1@2s", false, nil},
-		{"token", "pause=1", false, []verdict.Word{verdict.Overlap}},
-		{"token", "restart=1", false, []verdict.Word{verdict.Overlap}},
+		{"token", "lose-reply=1", true, []verdict.Word{verdict.Orphan}},
+		{"token", "lose-request=1", false, []verdict.Word{verdict.Orphan}},
+		{"token", "pause=1@2s", false, []verdict.Word{verdict.Orphan}},
+		{"token", "pause=1", false, []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.Orphan}},
+		{"token", "restart=1", false, []verdict.Word{verdict.Overlap, verdict.StaleWrite}},
 	} {
 		proof, err := explore.ProveFor(t.Context(), viewModel(t, c.id, c.budget), c.endless, 20_000)
 		if err != nil {

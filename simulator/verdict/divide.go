@@ -7,13 +7,12 @@ func (s *Safety) Of(c int) (own Safety) {
 	for i := range from {
 		*to[i] = *from[i] & mine
 	}
-	own.met.clients = 0
 	own.reading.made[c-1], own.reading.former[c-1] = s.reading.made[c-1], s.reading.former[c-1]
 	return own
 }
 
-// Shared returns what the judges know of no client alone: whose the key is on every server, and which servers serve. What
-// was written to the resource is left out, and with it STALE-WRITE and FENCED; so are what was found, and who met an
+// Shared returns what the judges know of no client alone: whose the key is on every server, whether this owner is dead, and
+// which servers serve. What was written to the resource is left out: see Outdated. So are what was found, and who met an
 // orphan. gone are clients, bit c for client c, that can do nothing any more: when their keys may be taken over makes no
 // difference.
 func (s *Safety) Shared(gone uint16) Safety {
@@ -23,10 +22,11 @@ func (s *Safety) Shared(gone uint16) Safety {
 			shared.reading.lapse[n] = 0
 		}
 	}
+	dead := shared.reading.dead & clients(s.Names()>>1)
 	for _, set := range shared.sets() {
 		*set = 0
 	}
-	shared.reading.made, shared.reading.former = [MaxClients]uint8{}, [MaxClients]uint8{}
+	shared.reading.dead, shared.reading.made, shared.reading.former = dead, [MaxClients]uint8{}, [MaxClients]uint8{}
 	shared.staleWrite, shared.fence, shared.words, shared.answered = staleWrite{}, fence{}, 0, false
 	return shared
 }
@@ -57,4 +57,14 @@ func (s *Safety) Names() (names uint16) {
 		}
 	}
 	return names &^ 1
+}
+
+// Outdated returns s with writes to the resource as client c, from 1, meets them: outdated: another client has written since
+// c read version 0, else nobody has. A lock's STALE-WRITE depends on no more.
+func (s Safety) Outdated(c int, outdated bool) Safety {
+	s.staleWrite.last, s.staleWrite.other = wrote{}, wrote{}
+	if outdated {
+		s.staleWrite.last = wrote{version: 1, by: client8(c%2 + 1)}
+	}
+	return s
 }
