@@ -9,7 +9,7 @@ import (
 
 // deadlock has the probe ask for the lock from each shared part whose clients have all come to their ends, as a search does:
 // in every order of what is left to happen, without a fault. Clients of which something goes on at rest are left out: if that
-// ever changes what is shared, a DEADLOCK is not excluded.
+// ever changes a key, a DEADLOCK is not excluded.
 func (p *prover) deadlock() error {
 	for s, g := range p.groups {
 		for _, v := range g.views {

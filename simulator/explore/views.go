@@ -170,6 +170,7 @@ type group struct {
 	known map[viewOf]bool
 	// alone are the choices of a view's client, as client 1, that change nothing but its own part and that no judge sees:
 	// what they lead to was entered once, with whomever it shares a world.
+	// The same goes for time that passes.
 	alone map[viewOf]map[simulator.Choice]bool
 }
 
@@ -255,6 +256,9 @@ func (p *prover) close(ctx context.Context) error {
 			}
 		}
 		p.report(i)
+		if err := p.search.checkSoon(); err != nil {
+			return err
+		}
 		switch {
 		case p.sim.Traits() != seen:
 			return errNewTrait
@@ -321,7 +325,6 @@ func (p *prover) world(s *shared, a, b viewOf) error {
 		return err
 	}
 	moves, state := slices.Clone(p.search.successors.moves), slices.Clone(p.search.successors.cur)
-	of := [2]viewOf{a, b}
 	p.bases = [2]base{a.base, b.base}
 	for i := range moves {
 		m := &moves[i]
@@ -329,19 +332,46 @@ func (p *prover) world(s *shared, a, b viewOf) error {
 			p.found |= m.found // both wait without end
 			continue
 		}
-		if p.again(state, m) || m.client >= 0 && p.madeAlone(s, &of[m.client], m) {
+		copy(p.search.successors.cur, state)
+		by, idle := p.movers(m, &a, &b)
+		if p.again(state, m) || by != nil && !slices.ContainsFunc(by, func(v *viewOf) bool { return !p.madeAlone(s, v, m) }) {
 			continue
 		}
-		copy(p.search.successors.cur, state)
-		same, err := p.step(m, gone, s, &of[1-max(m.client, 0)])
+		same, err := p.step(m, gone, s, idle)
 		if err != nil {
 			return err
 		}
-		if m.client >= 0 && same {
-			p.noteAlone(s, &of[m.client], m)
+		if same {
+			for _, v := range by {
+				p.noteAlone(s, v, m)
+			}
 		}
 	}
 	return nil
+}
+
+// movers are the views of a world that a move changes, and that of the client that does not move.
+func (p *prover) movers(m *move, a, b *viewOf) (by []*viewOf, idle *viewOf) {
+	switch {
+	case m.pass > 0:
+		return []*viewOf{a, b}, nil
+	case m.client == 0:
+		return []*viewOf{a}, b
+	case m.client == 1:
+		return []*viewOf{b}, a
+	}
+	return nil, b
+}
+
+// quiet reports whether no server records anything as time passes by c in cur: then each client is the same afterwards,
+// whoever the other one is.
+func (p *prover) quiet(c simulator.Choice) (bool, error) {
+	for n := range p.nodes {
+		if eff, err := p.search.transitions.passNode(n, p.search.successors.cur, c); err != nil || eff.events != 0 {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // put puts the world of two views into cur. gone are the outsiders, bit c for client c, that cannot act.
@@ -422,7 +452,8 @@ func (p *prover) join(state []uint32, v *viewOf, c int) error {
 }
 
 // step makes a move of the world in cur, and enters what the two clients then are. It reports whether what is shared, before
-// the shared part of, and the client that did not move, before the view of it, are the same.
+// the shared part of, and the client that did not move, before the view of it, are the same; or, of time that passes, whether it is
+// quiet.
 func (p *prover) step(m *move, gone uint16, of *shared, idle *viewOf) (same bool, err error) {
 	n := p.search.successors
 	copy(n.next, n.cur)
@@ -434,6 +465,9 @@ func (p *prover) step(m *move, gone uint16, of *shared, idle *viewOf) (same bool
 			return false, err
 		}
 		found = words
+		if same, err = p.quiet(n.choices[m.choice]); err != nil {
+			return false, err
+		}
 	} else {
 		if seen, err = n.apply(m); err != nil {
 			return false, err
@@ -456,10 +490,18 @@ func (p *prover) step(m *move, gone uint16, of *shared, idle *viewOf) (same bool
 	if err := p.project(n.next, gone, 1-int(max(m.client, 0))); err != nil {
 		return false, err
 	}
-	if m.client >= 0 && !m.fault && p.unchanged != *of && p.restOf(int(m.client), n.cur[m.client]).Busy {
+	if m.client >= 0 && m.pass == 0 && p.restOf(int(m.client), n.cur[m.client]).Busy && p.changes(seen) {
 		p.found.add(verdict.Deadlock) // see deadlock
 	}
+	if m.pass > 0 {
+		return same, nil
+	}
 	return seen == 0 && p.unchanged == *of && p.unmoved == *idle, nil
+}
+
+// changes reports whether a key is among events.
+func (p *prover) changes(events uint32) bool {
+	return slices.ContainsFunc(p.events.entries[events], func(e history.Event) bool { return e.Kind == history.Change })
 }
 
 // noteVersions tells the clients of a world, and its judges, which of them read and write.
