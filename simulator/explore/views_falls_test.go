@@ -80,9 +80,12 @@ func TestViewsOfFallingLocks(t *testing.T) {
 		"the third deletes": {"", verdict.WrongDel, false, third(func(f *falling, ctx context.Context, key string, _ bool, _ error) (bool, error) {
 			return false, f.node.Del(ctx, key).Err()
 		})},
-		"the third keeps": {"crash=1", verdict.Deadlock, false, third(func(f *falling, ctx context.Context, key string, _ bool, _ error) (bool, error) {
+		"the fifth keeps": {"crash=1", verdict.Deadlock, false, func(f *falling, ctx context.Context, key string, taken bool, err error) (bool, error) {
+			if taken || err != nil || !f.full(ctx, key, ":a", ":b", ":c") {
+				return taken, err
+			}
 			return false, f.node.Persist(ctx, key).Err()
-		})},
+		}},
 		"the fourth enters": {"", verdict.StaleWrite, false, func(f *falling, ctx context.Context, key string, taken bool, err error) (bool, error) {
 			return taken || err == nil && f.full(ctx, key, ":a", ":b"), err
 		}},
