@@ -8,6 +8,7 @@ import (
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator/effort"
+	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
 
@@ -35,9 +36,9 @@ func TestProve(t *testing.T) {
 		par     int // of OVERLAP; 0: it is proved impossible, or nothing is said
 		refused bool
 	}{
-		{"crash=any", []verdict.Word{verdict.Overlap, verdict.WrongDel, verdict.Lie}, 0, false},
-		{"restart=1", []verdict.Word{verdict.WrongDel, verdict.Lie}, 1, false},
-		{"pause=any@1s", []verdict.Word{verdict.WrongDel, verdict.Lie}, 4, false}, // one is too short, and no two
+		{"crash=any", explore.Provable, 0, false},
+		{"restart=1", []verdict.Word{verdict.WrongDel, verdict.Lie, verdict.Orphan, verdict.Deadlock}, 1, false},
+		{"pause=any@1s", []verdict.Word{verdict.WrongDel, verdict.Lie, verdict.Deadlock}, 4, false}, // one is too short, and no two
 		{"expire-session=1", nil, 0, true},
 	} {
 		budget, endless, err := study.EndlessBudget(c.budget)
