@@ -7,10 +7,18 @@ import (
 	"locklab/simulator/verdict"
 )
 
+// An asker has the probe ask for the lock where views say that all clients have come to their ends.
+type asker struct {
+	*search
+	been  map[string]bool // the states in which the probe has been
+	found wordSet
+}
+
 // deadlock has the probe ask for the lock from each shared part whose clients have all come to their ends, as a search does:
 // in every order of what is left to happen, without a fault. Clients of which something goes on at rest are left out: if that
 // ever changes a key, a DEADLOCK is not excluded.
 func (p *prover) deadlock() error {
+	a := &asker{search: p.search, been: map[string]bool{}}
 	for s, g := range p.groups {
 		for _, v := range g.views {
 			named := slices.ContainsFunc(v.names[:s.names], func(is status) bool { return is != nobody })
@@ -21,24 +29,27 @@ func (p *prover) deadlock() error {
 			copy(state, p.absent[:p.clients])
 			copy(state[p.clients:], s.nodes[:p.nodes])
 			state[p.restAt], state[p.judgeAt] = p.calm, s.judge
-			if !p.search.successors.settled(state) {
+			if !a.successors.settled(state) {
 				continue
 			}
-			if err := p.ask(state); err != nil {
+			if err := a.ask(state); err != nil {
 				return err
 			}
 		}
 	}
+	var deadlock wordSet
+	deadlock.add(verdict.Deadlock)
+	p.found |= a.found & deadlock
 	return nil
 }
 
 // ask visits all that can follow from a state in which the probe begins.
-func (p *prover) ask(start []uint32) error {
-	n := p.search.successors
+func (a *asker) ask(start []uint32) error {
 	for queue := [][]uint32{start}; len(queue) > 0; queue = queue[1:] {
-		if p.asked(queue[0]) {
+		if a.again(queue[0]) {
 			continue
 		}
+		n := a.successors
 		copy(n.cur, queue[0])
 		if err := n.listMoves(); err != nil {
 			return err
@@ -46,39 +57,37 @@ func (p *prover) ask(start []uint32) error {
 		for _, m := range slices.Clone(n.moves) {
 			copy(n.cur, queue[0])
 			copy(n.next, n.cur)
-			found := m.found
-			if m.pass > 0 || m.together {
-				words, err := p.search.transitions.passTime(n.cur, n.next, n.choices[m.choice])
-				if err != nil {
-					return err
-				}
-				found |= words
-			} else {
-				events, err := n.apply(&m)
-				if err != nil {
-					return err
-				}
-				found |= p.search.transitions.judgeEvents(n.next, events)
+			found, err := a.step(&m)
+			if err != nil {
+				return err
 			}
-			if slices.Contains(found.list(), verdict.Deadlock) {
-				p.found.add(verdict.Deadlock)
-			}
+			a.found |= m.found | found
 			queue = append(queue, slices.Clone(n.next))
 		}
 	}
-	if p.numbers.full != nil {
-		return p.numbers.full
-	}
-	return nil
+	return a.numbers.full
 }
 
-// asked reports whether the probe has been in a state, and notes it.
-func (p *prover) asked(state []uint32) (before bool) {
+// step makes a move of cur in next.
+func (a *asker) step(m *move) (found wordSet, err error) {
+	n := a.successors
+	if m.pass > 0 || m.together {
+		return a.transitions.passTime(n.cur, n.next, n.choices[m.choice])
+	}
+	events, err := n.apply(m)
+	if err != nil {
+		return 0, err
+	}
+	return a.transitions.judgeEvents(n.next, events), nil
+}
+
+// again reports whether the probe has been in a state, and notes it.
+func (a *asker) again(state []uint32) (before bool) {
 	key := make([]byte, 0, 4*len(state))
 	for _, word := range state {
 		key = binary.LittleEndian.AppendUint32(key, word)
 	}
-	before = p.probed[string(key)]
-	p.probed[string(key)] = true
+	before = a.been[string(key)]
+	a.been[string(key)] = true
 	return before
 }

@@ -151,7 +151,7 @@
 //
 // # Any number of clients
 //
-// [ProveFor] computes what any number of clients can come to, from views of one client; see views.go.
+// [ProveFor] computes what any number of clients can come to, in any number of attempts, from views of one client; see views.go.
 //
 // # Incomplete searches
 //

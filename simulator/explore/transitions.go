@@ -268,6 +268,17 @@ func (s *transitions) passNode(n int, state []uint32, c simulator.Choice) (effec
 	return eff, nil
 }
 
+// quiet reports whether no server records anything as time passes by c: then each client is the same afterwards, whatever the
+// others are.
+func (s *transitions) quiet(state []uint32, c simulator.Choice) (bool, error) {
+	for n := range s.nodes {
+		if eff, err := s.passNode(n, state, c); err != nil || eff.events != 0 {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
 // endsAfter reports whether something ends at a server at the instant to which time passes by c.
 func (s *transitions) endsAfter(state []uint32, c simulator.Choice) (bool, error) {
 	pending := c

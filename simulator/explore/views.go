@@ -154,8 +154,7 @@ type prover struct {
 
 	groups map[shared]*group
 	queue  []queued
-	probed map[string]bool // see deadlock
-	bases  [2]base         // of the clients of the present world
+	bases  [2]base // of the clients of the present world
 	found  wordSet
 	struck map[simulator.Verb]bool // the faults that were injected
 	proved Proof
@@ -183,7 +182,7 @@ type queued struct {
 func newProver(sim *simulator.Simulator, opt Options, endless bool, most int) (*prover, error) {
 	p := &prover{search: newSearch(sim, opt), endless: endless, most: most, named: map[uint32]uint16{}, groups: map[shared]*group{},
 		orders: map[int][][]int{},
-		struck: map[simulator.Verb]bool{}, probed: map[string]bool{}}
+		struck: map[simulator.Verb]bool{}}
 	p.tables = p.search.tables
 	p.search.successors.noReduction = true
 	w := sim.NewWorld()
@@ -363,17 +362,6 @@ func (p *prover) movers(m *move, a, b *viewOf) (by []*viewOf, idle *viewOf) {
 	return nil, b
 }
 
-// quiet reports whether no server records anything as time passes by c in cur: then each client is the same afterwards,
-// whoever the other one is.
-func (p *prover) quiet(c simulator.Choice) (bool, error) {
-	for n := range p.nodes {
-		if eff, err := p.search.transitions.passNode(n, p.search.successors.cur, c); err != nil || eff.events != 0 {
-			return false, err
-		}
-	}
-	return true, nil
-}
-
 // put puts the world of two views into cur. gone are the outsiders, bit c for client c, that cannot act.
 func (p *prover) put(s *shared, a, b *viewOf) (gone uint16, err error) {
 	cur := p.search.successors.cur
@@ -465,7 +453,7 @@ func (p *prover) step(m *move, gone uint16, of *shared, idle *viewOf) (same bool
 			return false, err
 		}
 		found = words
-		if same, err = p.quiet(n.choices[m.choice]); err != nil {
+		if same, err = p.search.transitions.quiet(n.cur, n.choices[m.choice]); err != nil {
 			return false, err
 		}
 	} else {
@@ -490,7 +478,7 @@ func (p *prover) step(m *move, gone uint16, of *shared, idle *viewOf) (same bool
 	if err := p.project(n.next, gone, 1-int(max(m.client, 0))); err != nil {
 		return false, err
 	}
-	if m.client >= 0 && m.pass == 0 && p.restOf(int(m.client), n.cur[m.client]).Busy && p.changes(seen) {
+	if m.client >= 0 && m.pass == 0 && p.restOf(int(m.client), n.cur[m.client]).Busy && changesKey(p.events.entries[seen]) {
 		p.found.add(verdict.Deadlock) // see deadlock
 	}
 	if m.pass > 0 {
@@ -499,9 +487,9 @@ func (p *prover) step(m *move, gone uint16, of *shared, idle *viewOf) (same bool
 	return seen == 0 && p.unchanged == *of && p.unmoved == *idle, nil
 }
 
-// changes reports whether a key is among events.
-func (p *prover) changes(events uint32) bool {
-	return slices.ContainsFunc(p.events.entries[events], func(e history.Event) bool { return e.Kind == history.Change })
+// changesKey reports whether a key changes in events.
+func changesKey(events eventList) bool {
+	return slices.ContainsFunc(events, func(e history.Event) bool { return e.Kind == history.Change })
 }
 
 // noteVersions tells the clients of a world, and its judges, which of them read and write.
