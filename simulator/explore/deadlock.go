@@ -9,9 +9,9 @@ import (
 
 // An asker has the probe ask for the lock where views say that all clients have come to their ends.
 type asker struct {
-	*search
-	been  map[string]bool // the states in which the probe has been
-	found wordSet
+	search *search
+	been   map[string]bool // the states in which the probe has been
+	found  wordSet
 }
 
 // deadlock has the probe ask for the lock from each shared part whose clients have all come to their ends, as a search does:
@@ -29,7 +29,7 @@ func (p *prover) deadlock() error {
 			copy(state, p.absent[:p.clients])
 			copy(state[p.clients:], s.nodes[:p.nodes])
 			state[p.restAt], state[p.judgeAt] = p.calm, s.judge
-			if !a.successors.settled(state) {
+			if !a.search.successors.settled(state) {
 				continue
 			}
 			if err := a.ask(state); err != nil {
@@ -49,7 +49,7 @@ func (a *asker) ask(start []uint32) error {
 		if a.again(queue[0]) {
 			continue
 		}
-		n := a.successors
+		n := a.search.successors
 		copy(n.cur, queue[0])
 		if err := n.listMoves(); err != nil {
 			return err
@@ -65,20 +65,20 @@ func (a *asker) ask(start []uint32) error {
 			queue = append(queue, slices.Clone(n.next))
 		}
 	}
-	return a.numbers.full
+	return a.search.numbers.full
 }
 
 // step makes a move of cur in next.
 func (a *asker) step(m *move) (found wordSet, err error) {
-	n := a.successors
+	n := a.search.successors
 	if m.pass > 0 || m.together {
-		return a.transitions.passTime(n.cur, n.next, n.choices[m.choice])
+		return a.search.transitions.passTime(n.cur, n.next, n.choices[m.choice])
 	}
 	events, err := n.apply(m)
 	if err != nil {
 		return 0, err
 	}
-	return a.transitions.judgeEvents(n.next, events), nil
+	return a.search.transitions.judgeEvents(n.next, events), nil
 }
 
 // again reports whether the probe has been in a state, and notes it.
