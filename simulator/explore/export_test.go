@@ -121,7 +121,7 @@ func (p *prover) uncovered(clients, most int) (states, missing int, found wordSe
 				if err != nil {
 					return 0, 0, 0, err
 				}
-				words = p.search.transitions.judgeEvents(n.next, p.numberEvents(to.serve(p.events.entries[events])))
+				words = p.search.transitions.judgeEvents(n.next, numberList(&p.events, to.serve(p.events.entries[events])))
 			}
 			found |= words
 			if p.endless {
@@ -145,7 +145,7 @@ type resource struct {
 }
 
 // serve returns events with their true versions.
-func (r *resource) serve(list eventList) eventList {
+func (r *resource) serve(list []history.Event) []history.Event {
 	list = slices.Clone(list)
 	for i := range list {
 		switch e := &list[i]; e.Kind {

@@ -488,7 +488,7 @@ func (p *prover) step(m *move, gone uint16, of *shared, idle *viewOf) (same bool
 }
 
 // changesKey reports whether a key changes in events.
-func changesKey(events eventList) bool {
+func changesKey(events []history.Event) bool {
 	return slices.ContainsFunc(events, func(e history.Event) bool { return e.Kind == history.Change })
 }
 
