@@ -71,7 +71,7 @@ type NodeConfig struct {
 	// the time-out of the clients' sessions, on its clock. All else but PPM is for
 	// a Redis.
 	Session time.Duration
-	// Contents is what it holds at the start, a value of its kind: of an ensemble a
+	// Contents are the data at the start, a value of its kind: of an ensemble a
 	// [zookeeper.Contents]. nil: nothing.
 	Contents any
 }

@@ -30,8 +30,8 @@ import (
 //	[locks]
 //	fair-lock        ChecksOwner Expires Excludes Remote LocksPerKey
 //
-// A line names locks, the verdicts to which each of them must come, no more and no
-// less, and after "|" the reason. In a search each verdict except HOLDS comes with its
+// A line names locks, exactly the verdicts to which each of them must come,
+// and after "|" the reason. In a search each verdict except HOLDS comes with its
 // par, the fewest faults with which it comes about. A search has bounds of
 // BoundNames.
 //

@@ -13,7 +13,7 @@ import (
 // something is left to the search, which computes it in its turn. So everything is numbered in
 // the same order as without workers, and every result is the same on any number of cores.
 
-// lookahead is what workers have computed of the states that are visited next.
+// lookahead holds what follows from the states that are visited next, as far as workers have computed it.
 type lookahead struct {
 	workers []*successors
 	chunks  []chunk // of the round
@@ -62,7 +62,7 @@ func (a *lookahead) follow(s *search, layer []uint32, states *store, out *batch)
 	return true
 }
 
-// begin is where the arcs of a state begin in out.
+// begin returns the first arc of a state in out.
 func (c *chunk) begin(i int) int {
 	for i--; i >= 0; i-- {
 		if c.ends[i] != missing {

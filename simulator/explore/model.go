@@ -59,7 +59,7 @@ type Model struct {
 	// They record what the programs in programs.go record.
 	Code func(probe bool) simulator.ClientConfig
 	Key  string // that Code's clients lock; "": client.Key
-	// Contents is what the server holds when Code begins; see simulator.NodeConfig.
+	// Contents are the data of the server when Code begins; see simulator.NodeConfig.
 	Contents any
 	// Retries are the sleeps after which a client that was refused asks again within
 	// one attempt, by its own clock; see [RetrySleeps]. Empty: it asks once.

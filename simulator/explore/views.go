@@ -34,10 +34,10 @@ import (
 // To the judges its attempts then are clients of their own. Else each client takes the lock once (Proof.Once).
 //
 // Of what a client has read of the resource, its view keeps whether another client has written since. A write that was stale
-// makes what others have read old as well: then STALE-WRITE is among the harms already. A client is refused by an ORPHAN where
-// nobody in its world of two has the lock: a client that is left out and has it makes one harm too many, and none too few.
-// DEADLOCK is what the probe finds from a shared part whose clients have all come to their ends, or what keeps both clients of a
-// world waiting (see deadlock.go).
+// makes what others have read old as well: then STALE-WRITE is among the harms already. An ORPHAN is a refusal while neither
+// client of the world has the lock. If a client outside it has, that is no ORPHAN: views may show too many of them, never too few.
+// A DEADLOCK is found by the probe from a shared part whose clients have all come to their ends, or where both clients of a
+// world wait without end (see deadlock.go).
 //
 // Not looked for are FENCED, BLOCKED and STARVED.
 
@@ -60,7 +60,7 @@ type Proof struct {
 	Histories int
 	Triggered []simulator.Verb
 	Refused   error // why there is no proof; nil: there is one
-	// Once is why each client takes the lock once; zero: any number of times.
+	// Once gives the reason for which each client takes the lock once; zero: any number of times.
 	Once i18n.Message
 }
 

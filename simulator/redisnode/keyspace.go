@@ -27,7 +27,7 @@ type connection struct {
 // idle reports whether the server need not keep anything of the connection.
 func (c connection) idle() bool { return !c.touched && len(c.keys) == 0 && len(c.channels) == 0 }
 
-// conn is what is kept of a connection; nil: nothing.
+// conn keeps the state of a connection; nil: there is none.
 func (s *keyspace) conn(name string) *connection {
 	if i := slices.IndexFunc(s.conns, func(c connection) bool { return c.name == name }); i >= 0 {
 		return &s.conns[i]

@@ -60,7 +60,7 @@ func (s *Safety) Names() (names uint16) {
 }
 
 // Outdated returns s with writes to the resource as client c, from 1, meets them: outdated: another client has written since
-// c read version 0, else nobody has. A lock's STALE-WRITE depends on no more.
+// c read version 0, else none has. A lock's STALE-WRITE depends on that alone.
 func (s Safety) Outdated(c int, outdated bool) Safety {
 	s.staleWrite.last, s.staleWrite.other = wrote{}, wrote{}
 	if outdated {

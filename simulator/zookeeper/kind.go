@@ -20,7 +20,7 @@ type Config struct {
 	Wires bool
 }
 
-// Contents is what an ensemble holds at the start.
+// Contents are the data of an ensemble at the start.
 type Contents struct {
 	Znodes State             // the zero State is only a root
 	Lines  map[string]string // what histories call the znodes at which clients queue; others go by their paths
