@@ -20,6 +20,7 @@ type ClientState struct {
 	Stage   verdict.Stage
 	Retries bool // refused, and about to ask again
 	Paused  bool
+	Veiled  bool // left out of views, as of a history that is Veiled; a dead client's state is not
 }
 
 // A KeyState is the locked key on one server.
@@ -42,12 +43,16 @@ func (w *walker) now() State {
 	return s
 }
 
-// of is a copy of a state of a run. Without servers there are no keys.
+// of is a copy of a state of a run. Without servers there are no keys; of a veiled run it is not said who is inside.
 func (s State) of(h *history.History) State {
-	if h.Local {
-		return State{Clients: slices.Clone(s.Clients)}
+	clients := slices.Clone(s.Clients)
+	for i := range clients {
+		clients[i].Veiled = h.Veiled && clients[i].Stage != verdict.Dead
 	}
-	return State{slices.Clone(s.Clients), slices.Clone(s.Keys)}
+	if h.Local {
+		return State{Clients: clients}
+	}
+	return State{clients, slices.Clone(s.Keys)}
 }
 
 // A Moment is a state that a run comes to.
@@ -96,7 +101,10 @@ func Rows(lang string, h *history.History, j verdict.Judgement) (rows []Row) {
 
 // Name returns the state of the client in one word: the end of the keys of its texts.
 func (s ClientState) Name() string {
-	if s.Stage == verdict.Idle && s.Retries {
+	switch {
+	case s.Veiled:
+		return "veiled"
+	case s.Stage == verdict.Idle && s.Retries:
 		return "waiting"
 	}
 	return map[verdict.Stage]string{

@@ -141,7 +141,7 @@ func (d *drawing) lane(r *row, c int, before ClientState) string {
 	switch {
 	case text == "":
 		return d.glyph(after)
-	case before.Stage == verdict.Inside && after.Stage == verdict.Inside:
+	case before.Stage == verdict.Inside && after.Stage == verdict.Inside && !d.words.h.Veiled:
 		return "|  " + text
 	}
 	return text
@@ -152,7 +152,9 @@ func (d *drawing) glyph(c ClientState) string {
 	switch {
 	case c.Stage == verdict.Dead:
 		return "x"
-	case c.Stage == verdict.Inside && c.Paused:
+	case d.words.h.Veiled && !c.Paused:
+		return ""
+	case c.Stage == verdict.Inside && c.Paused && !d.words.h.Veiled:
 		return "|  " + d.words.say("lanes.asleep")
 	case c.Paused:
 		return d.words.say("lanes.asleep")

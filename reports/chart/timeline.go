@@ -317,7 +317,7 @@ func (p *timelinePlot) client(c int) {
 			n++
 		}
 		at := box(p.x[p.States[first].Event], y-p.bar/2, p.until(n-1), y+p.bar/2)
-		if stage != "idle" && at.Max.X > at.Min.X {
+		if stage != "idle" && stage != "veiled" && at.Max.X > at.Min.X {
 			p.stage(c, stage, at)
 		}
 	}

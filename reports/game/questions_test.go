@@ -1,11 +1,13 @@
 package game
 
 import (
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
 	"testing"
 
+	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/simulator/effort"
 	"locklab/simulator/verdict"
@@ -155,6 +157,50 @@ func TestChosenBy(t *testing.T) {
 	for line, want := range map[string]int{"a": 0, "1": 0, "d": 3, "4": 3, "": -1, "0": -1, "ab": -1, "?": -1} {
 		if got := chosenBy(line); got != want {
 			t.Errorf("%q chooses %d, want %d", line, got, want)
+		}
+	}
+}
+
+// What a question asks for is not shown beside it: not where clients are, nor the verdict.
+func TestRunsDoNotAnswerTheirQuestions(t *testing.T) {
+	effort.Unwatched(t, "one goroutine asks")
+	for _, scope := range []Scope{{Locks: []string{"setnx", "token", "watchdog"}}, {Locks: []string{"redlock", "zk-recheck"}}} {
+		quiz, kinds := NewQuiz(1, scope), map[string]int{}
+		for {
+			q, err := quiz.Next()
+			if errors.As(err, new(*NoQuestionError)) {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			kinds[q.Kind]++
+			run := q.JSON().Run
+			switch q.Kind {
+			case "inside":
+				var lanes strings.Builder
+				if err := reports.Lanes(&lanes, q.Outcome.History, q.Outcome.Judgement, reports.Look{Brief: true, Width: 200}); err != nil {
+					t.Fatal(err)
+				}
+				states, err := json.Marshal([]any{run.Moving.States, run.Clients, run.Rows})
+				if err != nil || len(run.Moving.Marks) > 0 || strings.ContainsAny(lanes.String(), "|~!") || strings.Contains(string(states), `"inside`) {
+					t.Errorf("the run shows who is inside: %v, %s\n%s", err, states, &lanes)
+				}
+			case "verdict":
+				right := q.Answers[slices.IndexFunc(q.Answers, func(a Answer) bool { return a.Right })].Said["en"]
+				for _, m := range run.Moving.Marks {
+					if string(m.Word) == right {
+						t.Errorf("%s in %s shows the verdict that it asks for, %s", run.Lock, q.Outcome.Scenario.ID, right)
+					}
+				}
+			case "survivor":
+				if run != nil {
+					t.Errorf("a question about several locks shows a run of %s", run.Lock)
+				}
+			}
+		}
+		if kinds["inside"] == 0 || kinds["verdict"] == 0 {
+			t.Errorf("%+v: kinds of questions: %v", scope, kinds)
 		}
 	}
 }

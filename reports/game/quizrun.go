@@ -49,7 +49,7 @@ func (z *Quiz) inside(c Cell, hard bool) (all []candidate, err error) {
 func insideAt(o *played, n int) *Question {
 	right := o.inside(n)
 	q := &Question{Outcome: o.until(n), Link: o.Trace.Link(), Ask: words("quiz.inside")}
-	q.Outcome.Judgement.Findings = nil // they would give it away
+	q.Outcome.History.Veiled, q.Outcome.Judgement.Findings = true, nil // they would give it away
 	for _, set := range [][]int{right, {1, 2}, {1}, {2}, nil} {
 		isRight := slices.Equal(set, right)
 		if len(q.Answers) > 0 && isRight || len(q.Answers) == 4 {

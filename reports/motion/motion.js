@@ -132,7 +132,7 @@ function motion(run, words, o = {}) {
       if (next === what) return;
       const first = from, a = X[run.states[from].e], b = ends[n];
       from = n + 1;
-      if (what === "idle" || b <= a) return;
+      if (what === "idle" || what === "veiled" || b <= a) return;
       const [stage, paused] = what.split("/");
       const inside = stage === "inside" || stage === "leaving";
       const bar = put("rect", { x: a, y: yy, width: b - a, height: MOTION.bar, rx: 3, class: "motion-bar motion-" + stage });

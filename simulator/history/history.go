@@ -28,7 +28,9 @@ type History struct {
 	Probe int `json:"probe,omitempty"`
 	// Open says that this is the beginning of a run that goes on: what a client does not do
 	// here it may do later.
-	Open    bool          `json:"-"`
+	Open bool `json:"-"`
+	// Veiled says that views leave out which clients are inside: a question asks for it.
+	Veiled  bool          `json:"-"`
 	End     time.Duration `json:"end_ns"`  // true time at which the run was stopped
 	Horizon bool          `json:"horizon"` // stopped by the clock, with work left; false: all clients were done
 	Events  []Event       `json:"events"`  // in the order in which they happened; At never decreases
