@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"locklab/algorithms"
+	"locklab/faults"
 	"locklab/reports"
 	"locklab/reports/chart"
 	"locklab/reports/lessons"
@@ -23,7 +24,7 @@ import (
 func explainCommand() *command {
 	var markdown, page bool
 	return &command{
-		use: "explain LOCK | RACE | LOCK RACE | LINK|FILE | path [N] | interview [TOPIC] | debate | glossary | asynq | judge | TERM",
+		use: "explain LOCK | RACE | LOCK RACE | LINK|FILE | path [N] | interview [TOPIC] | debate | glossary | asynq | judge | TERM | FAULT | ARTICLE",
 		examples: []string{
 			"explain redlock", "explain R18 --lang zh", "explain 003-C failed-renewal", "explain path 3", "explain lease",
 			"explain token --html > token.html",
@@ -124,8 +125,10 @@ func (x *explainer) unknownName(name string) error {
 	for _, s := range scenarios.All() {
 		names = append(names, s.ID, s.Race)
 	}
-	names = slices.Concat(names, lessons.Terms(), pages)
-	return text.Errorf("error.explain", "name", name, "near", text.Near(name, names))
+	for _, f := range faults.All() {
+		names = append(names, f.Name)
+	}
+	return lessons.NoPage(name, slices.Concat(names, lessons.Terms(), pages))
 }
 
 // explainedJSON is a page as JSON. Texts are by language and key.
@@ -133,8 +136,13 @@ type explainedJSON struct {
 	Version int                            `json:"version"`
 	Lock    *listedStrategy                `json:"strategy,omitempty"`
 	Race    *listed                        `json:"scenario,omitempty"`
-	Story   map[string]string              `json:"story,omitempty"`   // by language
-	Numbers map[string]string              `json:"numbers,omitempty"` // by language
+	Fault   *listed                        `json:"fault,omitempty"`
+	Budget  faults.Budget                  `json:"budget,omitempty"` // an example, with the fault
+	Article *listed                        `json:"article,omitempty"`
+	Locks   []listedStrategy               `json:"strategies,omitempty"` // of the article
+	Races   []listed                       `json:"scenarios,omitempty"`  // with the fault, or of the article
+	Story   map[string]string              `json:"story,omitempty"`      // by language
+	Numbers map[string]string              `json:"numbers,omitempty"`    // by language
 	Texts   map[string]map[string][]string `json:"texts"`
 	Cells   []cellJSON                     `json:"cells,omitempty"`
 }
@@ -160,6 +168,12 @@ func (x *explainer) show(page lessons.Page) (err error) {
 			out.Story[lang], out.Numbers[lang] = lessons.Story(lang, sc, "story"), lessons.Story(lang, sc, "numbers")
 		}
 		_, played, err = x.stage.Example(sc)
+	case page.Fault != nil:
+		out.Fault, out.Budget, out.Races = new(listedFault(page.Fault)), lessons.ExampleBudget(page.Fault), each(lessons.RacesWith(page.Fault), listedRace)
+	case page.Number != "":
+		locks, races := lessons.OfArticle(page.Number)
+		out.Article = &listed{ID: page.Number, Title: text.Say("en", "article."+page.Number), TitleZH: text.Say("zh", "article."+page.Number)}
+		out.Locks, out.Races = each(locks, listedLock), each(races, listedRace)
 	}
 	if err != nil {
 		return internal(err)

@@ -206,3 +206,35 @@ func TestWordsAreExplained(t *testing.T) {
 		}
 	}
 }
+
+// Faults and articles have pages, in both languages. A word that names no page leads to those that have it.
+func TestExplainFinds(t *testing.T) {
+	effort.Unwatched(t, watchedCommands)
+	for name, want := range map[string][]string{
+		"crash":       {"--budget crash=1", "crash-holding", "R01"},
+		"server-list": {"--budget server-list=1", "shard-list"},
+		"pause":       {"--budget pause=1", "GC", "gc-pause"},
+		"node-clock":  {"--budget node-clock=1@10s"},
+		"004":         {"setnx-expire", "004-A", "late-release", "R04"},
+		"!!":          {"[ENTER, EXIT]", "READ v0"},
+	} {
+		for _, lang := range []string{"en", "zh"} {
+			code, out, errs := call(t, "explain", name, "--lang", lang)
+			for _, w := range want {
+				if lang == "zh" && name == "!!" {
+					w = "v0"
+				}
+				if code != exitOK || !strings.Contains(out, w) {
+					t.Errorf("explain %s --lang %s: exit status %d, %q is missing in\n%s%s", name, lang, code, w, out, errs)
+				}
+			}
+		}
+	}
+	for word, want := range map[string]string{
+		"MOVED": "locklab explain sharded", "shardedjedis": "locklab explain sharded", "一致性哈希": "locklab explain sharded", "gc": "locklab explain gc-pause",
+	} {
+		if code, _, errs := call(t, "explain", word); code != exitUsage || !strings.Contains(errs, want) {
+			t.Errorf("explain %s: exit status %d, %q is missing in %s", word, code, want, errs)
+		}
+	}
+}

@@ -92,6 +92,10 @@ func listedRace(s race.Scenario) listed {
 	return listed{s.ID, s.Race, lessons.Story("en", s, "title"), lessons.Story("zh", s, "title")}
 }
 
+func listedFault(f *simulator.Fault) listed {
+	return listed{f.Name, "", text.FaultTitle(f.Name, "en"), text.FaultTitle(f.Name, "zh")}
+}
+
 func toJSON(kinds []string, entries []lock.Entry) any {
 	all := map[string]any{}
 	for _, kind := range kinds {
@@ -101,9 +105,7 @@ func toJSON(kinds []string, entries []lock.Entry) any {
 		case "scenarios":
 			all[kind] = each(scenarios.All(), listedRace)
 		case "faults":
-			all[kind] = each(faults.All(), func(f *simulator.Fault) listed {
-				return listed{f.Name, "", text.FaultTitle(f.Name, "en"), text.FaultTitle(f.Name, "zh")}
-			})
+			all[kind] = each(faults.All(), listedFault)
 		}
 	}
 	if len(kinds) == 1 {

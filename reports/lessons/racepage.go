@@ -7,7 +7,6 @@ import (
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/reports"
-	"locklab/reports/text"
 	"locklab/scenarios/contract"
 	"locklab/scenarios/race"
 	"locklab/simulator/verdict"
@@ -37,7 +36,7 @@ func (t *Teacher) Race(sc race.Scenario) error {
 
 // raceHead prints title, story and numbers of a race.
 func (t *Teacher) raceHead(sc race.Scenario, title func(lang string) string) {
-	t.out.Wrap("", text.Label(t.out.First("explain.head", "text", strings.TrimSpace(sc.Race+" "+sc.ID)))+t.out.Each(title))
+	t.head(strings.TrimSpace(sc.Race+" "+sc.ID), title)
 	if Story("en", sc, "story") == "" {
 		return
 	}

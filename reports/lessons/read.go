@@ -8,10 +8,12 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
+	"locklab/faults"
 	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/race"
+	"locklab/simulator"
 )
 
 // A Page is an explanation.
@@ -20,11 +22,13 @@ type Page struct {
 	Lock   lock.Entry    // that it is about; without an ID: none
 	Race   race.Scenario // likewise; with Lock it is about the run
 	Term   string        // likewise; "": none
+	Fault  *simulator.Fault
+	Number string // of the article that it is about; "": none
 	Print  func(t *Teacher) error
 }
 
 // Find returns the page of one or two words: the path, one of its screens (path 3), the interview, one of its topics
-// (interview ttl), the glossary, the debate, asynq, judge, a term, a lock, a race, or a lock in a race (token gc-pause).
+// (interview ttl), the glossary, the debate, asynq, judge, a term, a fault, an article (004), a lock, a race, or a lock in a race (token gc-pause).
 // ok: false: no page has this name.
 func Find(first, second string) (p Page, ok bool, err error) {
 	switch {
@@ -100,13 +104,19 @@ func run(id, raceID string) (p Page, err error) {
 	return p, err
 }
 
-// named returns the page of a lock, a race or a term.
+// named returns the page of a lock, a race, a fault, an article or a term.
 func named(name string) (p Page, ok bool) {
 	if e, ok := algorithms.ByName(name); ok {
 		return Page{Prefix: "lock." + e.ID + ".", Lock: e, Print: func(t *Teacher) error { return t.Lock(e) }}, true
 	}
 	if sc, err := scenarios.ByName(name); err == nil {
 		return Page{Prefix: "race." + sc.ID + ".", Race: sc, Print: func(t *Teacher) error { return t.Race(sc) }}, true
+	}
+	if f, err := faults.ByName(name); err == nil {
+		return Page{Prefix: "title.fault." + f.Name, Fault: f, Print: func(t *Teacher) error { return t.Fault(f) }}, true
+	}
+	if IsArticle(name) {
+		return Page{Prefix: "article." + name, Number: name, Print: func(t *Teacher) error { return t.Article(name) }}, true
 	}
 	term, ok := FindTerm(name)
 	return glossary(term), ok
@@ -121,7 +131,7 @@ func (s *Stage) Read(ctx context.Context, lang, name string) (string, error) {
 	case err != nil:
 		return "", err
 	case !ok:
-		return "", text.Errorf("error.explain", "name", strings.Join(strings.Fields(name), " "), "near", "")
+		return "", NoPage(strings.Join(strings.Fields(name), " "), nil)
 	}
 	var b strings.Builder
 	p := &text.Printer{Out: &b, Lang: lang}
