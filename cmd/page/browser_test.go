@@ -140,7 +140,8 @@ func TestPageInBrowser(t *testing.T) {
 			b.look(name + "-zh")
 			b.key("l")
 			b.do(`startQuiz(7)`)
-			b.wait(`!state.busy && state.question`)
+			b.wait(`!state.busy && state.question.kind === "inside"`)
+			b.wait(`document.querySelector(".motion-card.veiled") && !/inside/.test(document.querySelector(".motion").textContent)`)
 			b.key("b") // as in a terminal
 			b.wait(`chosen() === 1`)
 			b.look(name + "-quiz")
@@ -187,6 +188,7 @@ func (b *browser) raceAndLessons(name string) {
 	b.do(`location.hash = "race.token.gc-pause"`)
 	b.wait(`!state.busy && state.view === "race" && state.moving`)
 	b.look(name + "-race")
+	b.wait(`document.querySelector('optgroup option[value="watchdog"]')`)
 	b.wait(`document.querySelector(".motion-card.overlap")`) // at its verdict, not at its idle end
 	b.key("Home")
 	b.wait(`state.moving.where() === 0`)
@@ -347,6 +349,7 @@ func (b *browser) line(name string) {
 		b.wait(fmt.Sprintf(`[...document.querySelectorAll("dt")].some((e) => e.textContent === %q
 			&& e.nextSibling.textContent.length > 20)`, word))
 	}
+	b.wait(`/\[ENTER.*EXIT\].*READ v0.*!!/.test(document.getElementById("main").textContent)`)
 	b.look(name + "-help")
 	b.click("Lessons")
 	b.wait(`state.view === "lessons" && state.busy`)
@@ -385,13 +388,23 @@ func (b *browser) history(name string) {
 	b.do(`window.entries = history.length; history.go(-4)`)
 	b.wait(`!state.busy && state.view === "game" && history.length === entries`)
 	for _, bad := range []string{
-		"level.99", "level.5.locklab2-damaged", "race.nobody.nowhere", "lesson.nonsense", "nonsense",
+		"level.99", "level.5.locklab2-damaged", "race.nobody.nowhere", "lesson.nonsense", "nonsense", "quiz.abc", "quiz.7.0",
+		"quiz.7.1.lock=nobody", "quiz.7.1.colour=red", "quiz.7.1.difficulty=none",
 	} {
 		b.do(fmt.Sprintf(`location.hash = %q`, bad))
 		b.wait(`!state.busy && document.querySelector("#message.bad")?.textContent.length > 10`)
 		b.wait(`state.view === "game" && state.at.link === there && location.hash === "#level.5." + there`)
 		b.do(`tell("")`)
 	}
+	b.key("g")
+	b.wait(`!state.busy && document.querySelector('.end a[href="#level.18"]')`) // where fencing is the fix
+	b.do(`state.about = { locks: ["token"], difficulty: "easy" }; startQuiz(7)`)
+	b.wait(`!state.busy && state.question.lock === "token" && location.hash === "#quiz.7.1.lock=token,difficulty=easy"`)
+	b.do(`location.hash = "quiz.7.1.lock=watchdog,race=failover"`)
+	b.wait(`!state.busy && state.question.lock === "watchdog" && JSON.stringify(state.about) === '{"locks":["watchdog"],"races":["failover"]}'`)
+	b.do(`history.back()`)
+	b.wait(`!state.busy && state.question.lock === "token" && state.about.difficulty === "easy"`)
+	b.do(`state.about = {}`)
 }
 
 // gallery takes pictures for eyes: each page once, and each kind of them on a telephone, dark and in Chinese.

@@ -250,10 +250,11 @@ func TestDamagedDeck(t *testing.T) {
 		b.wait(`state.answered && document.querySelector(".now figure.whole").getClientRects().length > 0 && document.querySelector(".now > .answer").getClientRects().length > 0`)
 		b.look("deck-damaged")
 	}
-	// Without its script, and cut off after it has begun, the file is the handout.
+	// Without its script, and cut off after it has begun, the file is the handout. One that is cut off says so.
 	for name, damaged := range map[string]string{
 		"script": strings.Replace(content, `"use strict";`, `"use strict"; (`, -1),
 		"cut":    content[:strings.Index(content, `<script type="application/json"`)+200],
+		"ends":   content[:strings.LastIndex(content, `</script>`)-1],
 	} {
 		file := filepath.Join(dir, name+".html")
 		if err := os.WriteFile(file, []byte(damaged), 0o644); err != nil {
@@ -261,6 +262,7 @@ func TestDamagedDeck(t *testing.T) {
 		}
 		b.visit("file://" + file)
 		b.wait(fmt.Sprintf(`document.body.className === "handout plain" && document.querySelectorAll(".step").length === %d`, len(lesson.Steps)))
+		b.wait(fmt.Sprintf(`(document.getElementById("cut").getClientRects().length > 0) === %t`, name != "script"))
 		b.wait(`[...document.querySelectorAll("h1, h2, .question, .answer, figure.whole")].every((e) => e.getClientRects().length > 0)`)
 	}
 }

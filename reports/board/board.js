@@ -38,13 +38,17 @@ function el(what, ...rest) {
 }
 const button = (label, onclick, kind = "") => el("button" + kind, { type: "button", onclick }, label);
 const link = (hash, ...label) => el("a", { href: "#" + hash }, ...label);
-// select is a choice between options [value, label]; go is called with the new one.
+// select is a choice between options [value, label], or groups [title, options]; go is called with the new one.
 function select(options, value, go) {
-  const e = el("select", options.map(([v, label]) => el("option", { value: v }, label)));
+  const option = ([v, label]) => (Array.isArray(label) ? el("optgroup", { label: v }, label.map(option)) : el("option", { value: v }, label));
+  const e = el("select", options.map(option));
   e.value = value;
   if (go) e.onchange = () => go(e.value);
   return e;
 }
+// byFamily is locks as options, under the titles of their families.
+const byFamily = (locks = DATA.locks) => [...new Set(locks.map((l) => own(l.family)))]
+  .map((family) => [family, locks.filter((l) => own(l.family) === family).map((l) => [l.id, `${l.id}: ${own(l.title)}`])]);
 const short = (all) => all.map((o) => [o.id, [o.short, o.id].filter(Boolean).join(" ")]);
 
 function tell(text, bad = false) {
@@ -167,7 +171,7 @@ function address() {
   switch (state.view) {
     case "game": return (state.level ? `level.${state.level.number}` : "") + (state.at.steps || !state.level ? (state.level ? "." : "") + state.at.link : "");
     case "race": return state.race ? state.hash : "race";
-    case "quiz": return `quiz.${state.seed}.${state.number + 1}`;
+    case "quiz": return quizAddress();
     case "lessons": return state.lesson ? `lesson.${state.lesson.name.replaceAll(" ", ".")}${state.page ? "/" + (state.page + 1) : ""}` : "lessons";
   }
   return state.view;
@@ -195,7 +199,7 @@ function follow() {
       case "level": return openLevel(Number(words[0]), words[1]);
       case "race": return race(words[0] || "token", words[1] ?? "gc-pause", words.slice(2).join("."));
       case "lesson": return lesson(...rest.split("/"));
-      case "quiz": return ask(Number(words[0]) || 0, Math.max(0, (Number(words[1]) || 1) - 1));
+      case "quiz": return rest ? openQuiz(rest) : ask(state.seed ?? random(), 0);
       case "play": return start(words[0], words[1] ?? state.budget ?? "pause=1");
     }
     return openAny(hash);
@@ -234,6 +238,7 @@ function drawHelp() {
   show(el("h2", say("board.help")), el("p", say("board.keys")), el("p", say("board.picture")),
     el("h3", say("board.words")), words(["par", "fails", "lost", "cut"].map((w) => [say(`board.word.${w}`), say(`board.word.${w}.means`)])
       .concat([["c3", say("board.probe", { n: 3 })]])),
+    el("h3", say("term.timeline.name")), ...say("term.timeline.text").split("//").map((sign) => el("p", sign)),
     el("h3", say("board.verdicts")), words(MEANINGS.map((w) => [link("lesson." + w, el("b", { className: tone([w]) }, w)), say("meaning." + w)])));
 }
 

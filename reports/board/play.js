@@ -35,7 +35,7 @@ const everywhere = (key, values) => Object.fromEntries(Object.keys(DATA.texts).m
 // ---- a lock of one's own choice ----------------------------------------------------
 
 function drawFree() {
-  const lock = select(DATA.locks.map((l) => [l.id, l.id + ": " + own(l.title)]), state.lock ?? "token");
+  const lock = select(byFamily(), state.lock ?? "token");
   const budget = select(DATA.budgets.map((b) => [b, b || say("play.nofaults")]), state.budget ?? "pause=1");
   const timing = select(["lockstep", "any"].map((t) => [t, say("board.timing." + t)]), state.timing ?? "lockstep");
   const nodes = select([["0", say("board.nodes.few")], ...[1, 2, 3, 4, 5].map((n) => [String(n), String(n)])], state.nodes ?? "0");
@@ -255,12 +255,13 @@ function drawEnd() {
     : say("play.reached", { harm, faults: total(at), steps: at.steps, par: at.goal ? at.goal.par : "?" });
   return el(state.proved ? "div.end" : "div.end.harmful", el("p", words),
     level ? [el("p", el("b", say("play.learn") + " "), own(level.learn)), el("p", el("b", say("play.question") + " "), own(level.question), " ",
-      link(["lesson.interview", level.topic].filter(Boolean).join("."), `explain interview ${level.topic}`.trim()))] : null,
+      link(["lesson.interview", level.topic].filter(Boolean).join("."), `explain interview ${level.topic}`.trim())),
+      level.fix ? el("p", el("b", say("play.fix") + " "), link("level." + level.fix, `${level.fix}. ${own(DATA.levels[level.fix - 1].title)}`)) : null] : null,
     level && level.number < DATA.levels.length ? button(say("board.next"), next, ".main") : null);
 }
 
 function drawMend(at) {
-  const others = DATA.locks.filter((l) => l.id !== at.lock).map((l) => [l.id, l.id]);
+  const others = byFamily(DATA.locks.filter((l) => l.id !== at.lock));
   const usual = DATA.locks.find((l) => l.id === at.lock)?.next || "watchdog";
   const lock = select(others, state.rival && state.rival !== at.lock ? state.rival : usual, (id) => { state.rival = id; });
   return el("div", el("h3", say("board.mend")), el("div.row", lock, button(say("board.try"), () => mend(lock.value))));

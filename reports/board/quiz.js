@@ -13,10 +13,34 @@ function question(seed, number) {
 }
 
 async function ask(seed, number) {
-  if (state.seed !== seed || !state.answers) Object.assign(state, { seed, answers: {} });
+  const quiz = JSON.stringify([seed, state.about]);
+  if (state.quiz !== quiz || !state.answers) Object.assign(state, { seed, quiz, answers: {} });
   const q = await question(seed, number);
   question(seed, number + 1).catch(() => {});
   return turn("quiz", { question: q, number });
+}
+
+// What a quiz may be about: the words of its address, with those of the engine.
+const ABOUT = { lock: "locks", race: "races", lesson: "name", difficulty: "difficulty" };
+
+// quizAddress is quiz.SEED.NUMBER, and what was chosen: quiz.7.3.lock=token,difficulty=easy.
+function quizAddress() {
+  const about = Object.keys(ABOUT).flatMap((word) => [state.about?.[ABOUT[word]] || []].flat().map((name) => `${word}=${name}`));
+  return [`quiz.${state.seed}.${state.number + 1}`, about.join(",")].filter(Boolean).join(".");
+}
+
+// openQuiz asks the question of an address. What is wrong with it is said, and the quiz stays as it was.
+async function openQuiz(address) {
+  const [, seed, number = 1, rest = ""] = /^(\d{1,15})(?:\.([1-9]\d{0,3}))?(?:\.([\w=,-]+))?$/.exec(address) ?? [];
+  const before = state.about, chosen = rest.split(",").filter(Boolean).map((one) => one.split("="));
+  if (seed === undefined || !chosen.every(([word, name]) => Object.hasOwn(ABOUT, word) && name)) throw everywhere("board.noquiz", { address });
+  state.about = Object.fromEntries(chosen.map(([word, name]) => [ABOUT[word], /^(lock|race)$/.test(word) ? [name] : name]));
+  try {
+    return await ask(Number(seed), number - 1);
+  } catch (error) {
+    state.about = before;
+    throw error;
+  }
 }
 
 function startQuiz(seed) {
@@ -51,7 +75,7 @@ function drawQuiz() {
   const names = (list) => [["", say("board.quiz.usual")], ...list.map((o) => [o.id, o.id])];
   const head = el("div.row", el("span", say("board.score", { right, all: all.length })),
     choice(say("board.quiz.difficulty"), about.difficulty, ["", "easy", "medium", "hard"].map((d) => [d, say("board.quiz." + (d || "first"))]), (difficulty) => ({ difficulty })),
-    choice(say("board.lock"), about.locks?.[0], names(DATA.locks), (l) => ({ locks: l ? [l] : [] })),
+    choice(say("board.lock"), about.locks?.[0], [names([])[0], ...byFamily()], (l) => ({ locks: l ? [l] : [] })),
     choice(say("board.inrace"), about.races?.[0], names(DATA.races), (race) => ({ races: race ? [race] : [] })),
     choice(say("board.quiz.lesson"), about.name, [["", say("board.quiz.usual")], ...screens()], (name) => ({ name })),
     el("label", say("board.seed") + " ", seed));

@@ -110,9 +110,10 @@ type MendJSON struct {
 
 // LockJSON is a lock that can be played.
 type LockJSON struct {
-	ID    string `json:"id"`
-	Title Words  `json:"title"`
-	Next  string `json:"next,omitempty"` // the lock that was meant to mend it
+	ID     string `json:"id"`
+	Title  Words  `json:"title"`
+	Family Words  `json:"family"`         // its title
+	Next   string `json:"next,omitempty"` // the lock that was meant to mend it
 }
 
 // Answer answers a request. An error is an answer too: {"error": {"en": …, "zh": …}}. The
@@ -462,7 +463,8 @@ func (t *Table) question(r *asked) (any, error) {
 
 func locksJSON() (all []LockJSON) {
 	for _, e := range algorithms.All() {
-		j := LockJSON{ID: e.ID, Title: sayAll(func(lang string) string { return text.LockTitle(e.ID, lang) })}
+		j := LockJSON{ID: e.ID, Title: sayAll(func(lang string) string { return text.LockTitle(e.ID, lang) }),
+			Family: sayAll(func(lang string) string { return text.FamilyTitle(string(e.Family), lang) })}
 		if next, ok := race.Successor(e); ok {
 			j.Next = next.ID
 		}
@@ -506,7 +508,7 @@ func pageTexts() map[string]map[string]string {
 	all := map[string]map[string]string{}
 	for _, lang := range text.Languages() {
 		all[lang] = map[string]string{}
-		for _, prefix := range []string{"play.", "board.", "quiz.", "meaning.", "motion."} {
+		for _, prefix := range []string{"play.", "board.", "quiz.", "meaning.", "motion.", "term.timeline."} {
 			for _, key := range text.In(lang).Keys(prefix) {
 				all[lang][key] = text.In(lang).Get(key)
 			}

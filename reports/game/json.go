@@ -197,6 +197,7 @@ type LevelJSON struct {
 	Learn    Words        `json:"learn"`
 	Question Words        `json:"question"`
 	Topic    string       `json:"topic"`
+	Fix      int          `json:"fix,omitempty"` // the number of the level that shows what prevents the harm
 }
 
 // LevelsJSON is the course.
@@ -206,6 +207,7 @@ func LevelsJSON() (all []LevelJSON) {
 			Number: i + 1, ID: l.ID, Lock: l.Lock, Budget: l.Budget, Harm: l.Harm,
 			Meaning: sayAll(func(lang string) string { return reports.Meaning(l.Harm, lang) }),
 			Title:   sayAll(levelText(l, "title")), Learn: sayAll(levelText(l, "learn")), Question: sayAll(levelText(l, "question")), Topic: l.Topic,
+			Fix: play.Number(l.Fix),
 		})
 	}
 	return all

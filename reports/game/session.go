@@ -221,6 +221,10 @@ func (t *Session) sayLesson() {
 	for _, lang := range t.Out.Langs() {
 		t.Out.Wrap("  "+text.Label(text.Say(lang, "play.learn")), levelText(t.level, "learn")(lang))
 		t.Out.Wrap("  "+text.Label(text.Say(lang, "play.question")), levelText(t.level, "question")(lang)+" ("+strings.TrimSpace("locklab explain interview "+t.level.Topic)+")")
+		if n := play.Number(t.level.Fix); n > 0 {
+			fix := fmt.Sprintf("%s (locklab play --level %d)", LevelTitle(play.Levels()[n-1], lang), n)
+			t.Out.Wrap("  "+text.Label(text.Say(lang, "play.fix")), fix)
+		}
 	}
 	if t.number < len(play.Levels()) {
 		t.Out.Next(fmt.Sprintf("locklab play --level %d", t.number+1))

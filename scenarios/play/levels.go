@@ -3,6 +3,7 @@ package play
 import (
 	"context"
 	_ "embed"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,6 +24,7 @@ type Level struct {
 	Attempts int          // of each client; 0: 2
 	Fenced   bool
 	Topic    string // of "locklab explain interview"; "": its long answer
+	Fix      string // the id of the level that shows what prevents the harm, if not the next lock does
 }
 
 // levels are the course, in the order of the articles and of what a lock learned from the
@@ -32,7 +34,7 @@ var levels = []Level{
 	{ID: "crash", Lock: "setnx", Budget: "crash=1", Harm: verdict.Deadlock},
 	{ID: "lost-reply", Lock: "setnx", Budget: "lose-reply=1", Harm: verdict.Orphan, Topic: "testing"},
 	{ID: "two-commands", Lock: "setnx-expire", Budget: "crash=1", Harm: verdict.Deadlock, Topic: "two-commands"},
-	{ID: "lease", Lock: "setnx-expire", Budget: "pause=1", Harm: verdict.Overlap, Topic: "ttl"},
+	{ID: "lease", Lock: "setnx-expire", Budget: "pause=1", Harm: verdict.Overlap, Topic: "ttl", Fix: "fence"},
 	{ID: "wrong-delete", Lock: "setnx-expire", Budget: "pause=1", Harm: verdict.WrongDel, Topic: "wrong-delete"},
 	{ID: "takeover", Lock: "takeover-del", Budget: "pause=1", Harm: verdict.WrongDel, Topic: "wrong-delete"},
 	{ID: "clock", Lock: "getset", Budget: "client-clock=1@10s", Harm: verdict.Overlap, Topic: "clock"},
@@ -40,26 +42,31 @@ var levels = []Level{
 	{ID: "get-and-del", Lock: "thread-id", Budget: "pause=1", Harm: verdict.WrongDel, Topic: "wrong-delete"},
 	{ID: "token-crash", Lock: "token", Budget: "crash=1", Harm: verdict.Deadlock, Topic: "two-commands"},
 	{ID: "token-reply", Lock: "token", Budget: "lose-reply=1", Harm: verdict.Orphan, Topic: "testing"},
-	{ID: "token-pause", Lock: "token", Budget: "pause=1", Harm: verdict.Overlap, Topic: "ttl"},
-	{ID: "late-write", Lock: "token", Budget: "delay=1@9s", Harm: verdict.StaleWrite, Topic: "fencing"},
+	{ID: "token-pause", Lock: "token", Budget: "pause=1", Harm: verdict.Overlap, Topic: "ttl", Fix: "fence"},
+	{ID: "late-write", Lock: "token", Budget: "delay=1@9s", Harm: verdict.StaleWrite, Topic: "fencing", Fix: "fence"},
 	{ID: "reentrant", Lock: "reentrant", Harm: verdict.Overlap, Topic: "reentrancy"},
 	{ID: "daemon", Lock: "daemon-20", Harm: verdict.WrongDel, Topic: "watchdog"},
-	{ID: "watchdog", Lock: "watchdog", Budget: "pause=1", Harm: verdict.Overlap, Topic: "watchdog"},
+	{ID: "watchdog", Lock: "watchdog", Budget: "pause=1", Harm: verdict.Overlap, Topic: "watchdog", Fix: "fence"},
 	{ID: "fence", Lock: "token", Budget: "pause=1", Harm: verdict.Fenced, Fenced: true, Topic: "fencing"},
 	{ID: "failover", Lock: "token", Budget: "failover=1", Harm: verdict.Overlap, Topic: "failover"},
 	{ID: "wait", Lock: "token-wait", Budget: "failover=1", Harm: verdict.Overlap, Topic: "failover"},
 	{ID: "server-clock", Lock: "token", Budget: "node-clock=1@10s", Harm: verdict.Overlap, Topic: "clock"},
 	{ID: "majority", Lock: "redlock", Budget: "lose-reply=1", Harm: verdict.Orphan, Attempts: 1, Topic: "redlock"},
 	{ID: "restart", Lock: "redlock", Budget: "restart=1", Harm: verdict.Overlap, Attempts: 1, Topic: "redlock"},
-	{ID: "redlock-pause", Lock: "redlock", Budget: "pause=1", Harm: verdict.Overlap, Topic: "redlock"},
+	{ID: "redlock-pause", Lock: "redlock", Budget: "pause=1", Harm: verdict.Overlap, Topic: "redlock", Fix: "fence"},
 	{ID: "line", Lock: "zk-recheck", Budget: "lose-reply=1", Harm: verdict.Orphan, Topic: "zookeeper-claim"},
-	{ID: "session", Lock: "zk-protected", Budget: "expire-session=1", Harm: verdict.Overlap, Topic: "zookeeper"},
+	{ID: "session", Lock: "zk-protected", Budget: "expire-session=1", Harm: verdict.Overlap, Topic: "zookeeper", Fix: "fence"},
 	{ID: "fence-failover", Lock: "token", Budget: "failover=1", Harm: verdict.StaleWrite, Fenced: true, Topic: "fencing"},
 	{ID: "shards", Lock: "sharded-token", Budget: "server-list=1", Harm: verdict.Overlap, Topic: "production"},
 }
 
 // Levels is the course, in its order.
 func Levels() []Level { return append([]Level(nil), levels...) }
+
+// Number returns the number of a level by its id, from 1; 0: there is none.
+func Number(id string) int {
+	return slices.IndexFunc(levels, func(l Level) bool { return l.ID == id }) + 1
+}
 
 // pars are the results of a search of each level: a line "id par steps states", with - for a
 // harm that cannot be brought about. A test writes it.
