@@ -9,7 +9,7 @@
 // has an address, so that Back and Forward lead from view to view. A game is one entry of the
 // browser's history, whatever its moves: they are taken back in the game.
 "use strict";
-const state = { view: "levels", lang: "en", busy: false, ready: false, visits: 0 };
+const state = { view: "levels", lang: "en", busy: false, ready: false, visits: 0, about: {} };
 const keep = {
   get(name) { try { return localStorage.getItem("locklab." + name); } catch { return null; } },
   set(name, value) { try { localStorage.setItem("locklab." + name, value); } catch { /* a file may have no storage */ } },

@@ -13,7 +13,7 @@ function question(seed, number) {
 }
 
 async function ask(seed, number) {
-  const quiz = JSON.stringify([seed, state.about]);
+  const quiz = [seed, aboutWords()].join(".");
   if (state.quiz !== quiz || !state.answers) Object.assign(state, { seed, quiz, answers: {} });
   const q = await question(seed, number);
   question(seed, number + 1).catch(() => {});
@@ -23,11 +23,10 @@ async function ask(seed, number) {
 // What a quiz may be about: the words of its address, with those of the engine.
 const ABOUT = { lock: "locks", race: "races", lesson: "name", difficulty: "difficulty" };
 
+const aboutWords = () => Object.keys(ABOUT).flatMap((word) => [state.about[ABOUT[word]] || []].flat().map((name) => `${word}=${name}`)).join(",");
+
 // quizAddress is quiz.SEED.NUMBER, and what was chosen: quiz.7.3.lock=token,difficulty=easy.
-function quizAddress() {
-  const about = Object.keys(ABOUT).flatMap((word) => [state.about?.[ABOUT[word]] || []].flat().map((name) => `${word}=${name}`));
-  return [`quiz.${state.seed}.${state.number + 1}`, about.join(",")].filter(Boolean).join(".");
-}
+const quizAddress = () => ["quiz", state.seed, state.number + 1, aboutWords()].filter((part) => part !== "").join(".");
 
 // openQuiz asks the question of an address. What is wrong with it is said, and the quiz stays as it was.
 async function openQuiz(address) {
@@ -70,7 +69,7 @@ function drawQuiz() {
   const { question: q, answers } = state;
   const seed = el("input", { type: "number", min: 0, value: state.seed, style: "width:7rem", onchange: () => startQuiz(Math.abs(parseInt(seed.value, 10) || 0)) });
   const all = Object.values(answers), right = all.filter((a) => a.right).length;
-  const about = state.about ?? {};
+  const { about } = state;
   const choice = (label, value, options, set) => el("label", label + " ", select(options, value ?? "", (v) => { state.about = { ...about, ...set(v) }; startQuiz(state.seed); }));
   const names = (list) => [["", say("board.quiz.usual")], ...list.map((o) => [o.id, o.id])];
   const head = el("div.row", el("span", say("board.score", { right, all: all.length })),

@@ -17,8 +17,8 @@ import (
 )
 
 // Fault prints the page of a fault: what it is, a budget with it, and the races that have it.
-func (t *Teacher) Fault(f *simulator.Fault) error {
-	t.head(f.Name, func(lang string) string { return text.FaultTitle(f.Name, lang) })
+func Fault(t *Teacher, f *simulator.Fault) error {
+	head(t, f.Name, func(lang string) string { return text.FaultTitle(f.Name, lang) })
 	if term, ok := FindTerm(f.Name); ok {
 		t.out.Printf("\n")
 		if err := t.Glossary(term); err != nil {
@@ -26,17 +26,17 @@ func (t *Teacher) Fault(f *simulator.Fault) error {
 		}
 	}
 	t.part(t.out.Label("label.budget") + "--budget " + string(ExampleBudget(f)))
-	t.listRaces("label.races", RacesWith(f))
+	listRaces(t, "label.races", RacesWith(f))
 	t.out.Next("locklab list faults", "locklab explain budget")
 	return nil
 }
 
 // head prints a name with its title.
-func (t *Teacher) head(name string, title func(lang string) string) {
+func head(t *Teacher, name string, title func(lang string) string) {
 	t.out.Wrap("", text.Label(t.out.First("explain.head", "text", name))+t.out.Each(title))
 }
 
-func (t *Teacher) listRaces(label string, races []race.Scenario) {
+func listRaces(t *Teacher, label string, races []race.Scenario) {
 	if len(races) == 0 {
 		return
 	}
@@ -68,14 +68,14 @@ func RacesWith(f *simulator.Fault) (all []race.Scenario) {
 }
 
 // Article prints the page of an article: its locks, and the races in which one of them fails.
-func (t *Teacher) Article(number string) error {
-	t.head(number, func(lang string) string { return text.Say(lang, "article."+number) })
+func Article(t *Teacher, number string) error {
+	head(t, number, func(lang string) string { return text.Say(lang, "article."+number) })
 	locks, races := OfArticle(number)
 	t.part(t.out.Say("label.article.locks"))
 	for _, e := range locks {
 		t.out.Wrap(fmt.Sprintf("  %-19s %-9s ", e.ID, e.Article), t.out.Each(func(lang string) string { return LockTitle(lang, e) }))
 	}
-	t.listRaces("label.article.races", races)
+	listRaces(t, "label.article.races", races)
 	t.out.Next("locklab explain "+locks[0].ID, "locklab matrix --strategies "+locks[0].ID)
 	return nil
 }

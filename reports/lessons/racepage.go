@@ -36,7 +36,7 @@ func (t *Teacher) Race(sc race.Scenario) error {
 
 // raceHead prints title, story and numbers of a race.
 func (t *Teacher) raceHead(sc race.Scenario, title func(lang string) string) {
-	t.head(strings.TrimSpace(sc.Race+" "+sc.ID), title)
+	head(t, strings.TrimSpace(sc.Race+" "+sc.ID), title)
 	if Story("en", sc, "story") == "" {
 		return
 	}

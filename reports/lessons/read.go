@@ -113,10 +113,10 @@ func named(name string) (p Page, ok bool) {
 		return Page{Prefix: "race." + sc.ID + ".", Race: sc, Print: func(t *Teacher) error { return t.Race(sc) }}, true
 	}
 	if f, err := faults.ByName(name); err == nil {
-		return Page{Prefix: "title.fault." + f.Name, Fault: f, Print: func(t *Teacher) error { return t.Fault(f) }}, true
+		return Page{Prefix: "title.fault." + f.Name, Fault: f, Print: func(t *Teacher) error { return Fault(t, f) }}, true
 	}
 	if IsArticle(name) {
-		return Page{Prefix: "article." + name, Number: name, Print: func(t *Teacher) error { return t.Article(name) }}, true
+		return Page{Prefix: "article." + name, Number: name, Print: func(t *Teacher) error { return Article(t, name) }}, true
 	}
 	term, ok := FindTerm(name)
 	return glossary(term), ok

@@ -1,7 +1,6 @@
 package explore
 
 import (
-	"errors"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -36,13 +35,10 @@ const (
 	leastRound = 1 << 9 // fewer states are visited sooner than workers are started
 )
 
-// errLacking ends the work on a state for which the tables lack something.
-var errLacking = errors.New("explore: the tables lack something, and are only read")
-
 // lacking is called before anything is computed that the tables lack.
 func (r *numbers) lacking() {
 	if r.readOnly {
-		panic(errLacking)
+		panic("explore: the tables lack something, and are only read") // known meets it
 	}
 }
 
