@@ -16,6 +16,11 @@ var say = text.Say
 // Meaning says in one line what a verdict means. An unknown verdict gives "".
 func Meaning(w verdict.Word, lang string) string { return entry(lang, "meaning."+string(w)) }
 
+// Forever says what it costs that a key never expires.
+func Forever(lang string) string {
+	return say(lang, "price.sentence", "price", say(lang, "price.forever"))
+}
+
 // Cure says in one line what mends a verdict, like Meaning.
 func Cure(w verdict.Word, lang string) string { return entry(lang, "cure."+string(w)) }
 

@@ -123,6 +123,7 @@ func newRoot(e *env) *cobra.Command {
 	}
 	translateHelp(e, root)
 	root.SetFlagErrorFunc(flagError)
+	root.SetGlobalNormalizationFunc(flagName)
 	return root
 }
 
@@ -307,11 +308,22 @@ func knownCommand(root *cobra.Command, args []string) error {
 	return text.Errorf("error.command", "name", args[0], "near", text.Near(args[0], names))
 }
 
+// searched are words that newcomers type, with the command that shows what they look for.
+var searched = map[string]string{
+	"level": "locklab play --level 1", "levels": "locklab play --levels", "lesson": "locklab explain path", "lessons": "locklab explain path",
+	"redis": "locklab list", "zookeeper": "locklab list --families line", "kleppmann": "locklab explain debate", "antirez": "locklab explain debate",
+}
+
 // meantBy returns the command that was meant by names without a command: a lock and a race are run, one
 // of them, a page and a term are explained, and a link is run. "": the first word is no such name.
 func meantBy(names []string) string {
-	if isLink(names[0]) {
+	switch word := strings.ToLower(names[0]); {
+	case isLink(names[0]):
 		return "locklab run LINK"
+	case searched[word] != "":
+		return searched[word]
+	case slices.Contains(listable, word):
+		return "locklab list " + word
 	}
 	_, lockErr := race.Strategy(names[0])
 	_, raceErr := scenarios.ByName(names[0])
@@ -367,10 +379,18 @@ func atMost(n int) cobra.PositionalArgs {
 }
 
 // flagsFor returns the command line that gives each argument by the flag that takes it: a lock, a race or
-// the number of a level. "": one of them has no such flag.
+// the number of a level or a lesson. Names of flags get their dashes. "": there is no flag for one of them.
 func flagsFor(c *cobra.Command, args []string) string {
 	line := c.CommandPath()
-	for _, arg := range args {
+	for i, arg := range args {
+		if c.Flags().Lookup(arg) != nil {
+			line += " --" + arg
+			continue
+		}
+		if i > 0 && c.Flags().Lookup(args[i-1]) != nil {
+			line += " " + arg
+			continue
+		}
 		flag := ""
 		if _, err := race.Strategy(arg); err == nil {
 			flag = "strategies"
@@ -378,6 +398,9 @@ func flagsFor(c *cobra.Command, args []string) string {
 			flag = "scenarios"
 		} else if _, err := strconv.Atoi(arg); err == nil {
 			flag = "level"
+			if c.Flags().Lookup(flag) == nil {
+				flag = "lesson"
+			}
 		}
 		if c.Flags().Lookup(flag) == nil {
 			return ""

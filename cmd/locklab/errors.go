@@ -104,6 +104,17 @@ var (
 	longWord  = regexp.MustCompile(`[^\s"]{400,}`)
 )
 
+// flagName returns the name of a flag for one that users may give it: locks and races have the names that all
+// texts have for them.
+func flagName(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+	for former, now := range formerly {
+		if name == now {
+			return pflag.NormalizedName(former)
+		}
+	}
+	return pflag.NormalizedName(name)
+}
+
 // renamedFlags are former names of flags.
 var renamedFlags = map[string]string{"asks": "retries"}
 

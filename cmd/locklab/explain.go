@@ -90,6 +90,10 @@ var pages = []string{"path", "interview", "debate", "glossary", "asynq", "judge"
 
 func (x *explainer) explain(args []string) error {
 	words := append(slices.Clone(args), "")
+	if command := searched[strings.ToLower(words[0])]; command != "" {
+		return text.Errorf("error.noarguments.meant", "command", "locklab explain", "name", strings.Join(args, " "),
+			"meant", strings.TrimSpace(command+" "+words[1]))
+	}
 	page, known, err := lessons.Find(words[0], words[1])
 	switch {
 	case err != nil:

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,12 +38,16 @@ type listed struct {
 	TitleZH string `json:"title_zh"`
 }
 
-var listable = []string{"strategies", "scenarios", "faults"}
+// listable are the kinds of things to list, and formerly the names of two of them.
+var (
+	listable = []string{"locks", "races", "faults"}
+	formerly = map[string]string{"strategies": "locks", "scenarios": "races"}
+)
 
 func listCommand() *command {
 	var families []string
 	return &command{
-		use: "list [strategies|scenarios|faults]", complete: oneOf(listable), args: atMost(1),
+		use: "list [locks|races|faults]", complete: oneOf(listable), args: atMost(1),
 		flags: func(f *flags) { addFamilies(f, &families) },
 		run: func(e *env, args []string) error {
 			entries, kinds, err := toList(args, families)
@@ -56,25 +62,26 @@ func listCommand() *command {
 
 // toList returns the kinds of things to list, and which locks.
 func toList(args, families []string) (entries []lock.Entry, kinds []string, err error) {
-	kinds = args
 	if len(args) == 1 {
-		if _, err := choose("error.list", args[0], listable); err != nil {
+		kind := cmp.Or(formerly[args[0]], args[0])
+		if _, err := choose("error.list", kind, listable); err != nil {
 			return nil, nil, err
 		}
+		kinds = []string{kind}
 	}
 	if families == nil {
-		if len(args) == 0 {
+		if kinds == nil {
 			kinds = listable
 		}
 		return algorithms.All(), kinds, nil
 	}
-	if len(args) == 0 {
+	if kinds == nil {
 		kinds = listable[:1]
 	}
 	if entries, err = locksOf(families); err != nil {
 		return nil, nil, err
 	}
-	if kinds[0] != "strategies" {
+	if kinds[0] != "locks" {
 		return nil, nil, text.Errorf("error.list.families", "name", kinds[0])
 	}
 	return entries, kinds, nil
@@ -100,16 +107,16 @@ func toJSON(kinds []string, entries []lock.Entry) any {
 	all := map[string]any{}
 	for _, kind := range kinds {
 		switch kind {
-		case "strategies":
-			all[kind] = each(entries, listedLock)
-		case "scenarios":
-			all[kind] = each(scenarios.All(), listedRace)
+		case "locks":
+			all["strategies"] = each(entries, listedLock)
+		case "races":
+			all["scenarios"] = each(scenarios.All(), listedRace)
 		case "faults":
 			all[kind] = each(faults.All(), listedFault)
 		}
 	}
 	if len(kinds) == 1 {
-		return all[kinds[0]]
+		return slices.Collect(maps.Values(all))[0]
 	}
 	return all
 }
@@ -124,9 +131,9 @@ func each[T, U any](all []T, f func(T) U) (out []U) {
 func listText(e *env, kinds []string, entries []lock.Entry) {
 	for _, kind := range kinds {
 		switch kind {
-		case "strategies":
+		case "locks":
 			listLocks(e, entries)
-		case "scenarios":
+		case "races":
 			listRaces(e)
 		case "faults":
 			e.Printf("%s\n", e.Say("list.faults"))

@@ -225,6 +225,14 @@ func TestWrongUse(t *testing.T) {
 		{[]string{"token", "gc-pause", "--seed", "3"}, []string{"did you mean 'locklab run token gc-pause'?"}},
 		{[]string{"token", "gc-paus"}, []string{"did you mean 'locklab explain token'?"}},
 		{[]string{"token"}, []string{"did you mean 'locklab explain token'?"}},
+		{[]string{"levels"}, []string{"did you mean 'locklab play --levels'?"}},
+		{[]string{"races"}, []string{"did you mean 'locklab list races'?"}},
+		{[]string{"explain", "lesson", "3"}, []string{"did you mean 'locklab explain path 3'?"}},
+		{[]string{"explain", "Kleppmann"}, []string{"did you mean 'locklab explain debate'?"}},
+		{[]string{"explain", "zookeeper"}, []string{"did you mean 'locklab list --families line'?"}},
+		{[]string{"play", "level", "2"}, []string{"did you mean 'locklab play --level 2'?"}},
+		{[]string{"play", "levels"}, []string{"did you mean 'locklab play --levels'?"}},
+		{[]string{"quiz", "3"}, []string{"did you mean 'locklab quiz --lesson 3'?"}},
 		{[]string{"gc-pause", "--help"}, []string{"did you mean 'locklab explain gc-pause'?"}},
 		{[]string{"help", "gc-pause"}, []string{"did you mean 'locklab explain gc-pause'?"}},
 		{[]string{good}, []string{"did you mean 'locklab run LINK'?"}},
@@ -328,7 +336,7 @@ func TestWrongUse(t *testing.T) {
 		{[]string{"help", "run", "nonsense"}, []string{`"nonsense"`}},
 		{[]string{"nonsense", "--help"}, []string{`"nonsense"`}},
 		{[]string{"demo", "--version"}, []string{"--version"}},
-		{[]string{"run", "somethingelse", "gc-pause"}, []string{`"somethingelse": 'locklab list strategies'`}},
+		{[]string{"run", "somethingelse", "gc-pause"}, []string{`"somethingelse": 'locklab list locks'`}},
 	} {
 		code, out, errs := call(t, c.args...)
 		if strings.Contains(errs, "strconv") {

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"locklab/reports/game"
@@ -61,8 +60,8 @@ func (p *playFlags) run(e *env, args []string) error {
 		}
 		return p.link(e, args[0])
 	}
-	if _, err := strconv.Atoi(args[0]); err == nil {
-		return text.Errorf("error.noarguments.meant", "command", "locklab play", "name", args[0], "meant", "locklab play --level "+args[0])
+	if meant := flagsFor(e.running, args); meant != "" {
+		return text.Errorf("error.noarguments.meant", "command", "locklab play", "name", args[0], "meant", meant)
 	}
 	entry, err := race.Strategy(args[0])
 	if err != nil {

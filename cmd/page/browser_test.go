@@ -414,7 +414,7 @@ func (b *browser) gallery() {
 		{"levels", `open("levels")`, `state.view === "levels"`},
 		{"free", `open("free")`, `state.view === "free"`},
 		{"help", `open("help")`, `state.view === "help"`},
-		{"lessons", `state.lesson = null; open("lessons")`, `state.view === "lessons" && !state.lesson`},
+		{"lessons", `location.hash = "lessons"`, `!state.busy && state.view === "lessons" && state.lesson.name === "path 1"`},
 		{"path", `read("path 3")`, `state.lesson?.name === "path 3"`},
 		{"topic", `read("interview ttl")`, `state.lesson?.name === "interview ttl"`},
 		{"term", `read("OVERLAP")`, `state.lesson?.name === "OVERLAP"`},

@@ -188,17 +188,17 @@ function mark(again = false) {
 function follow() {
   let hash = location.hash.slice(1);
   try { hash = decodeURIComponent(hash); } catch { /* it is no code of characters */ }
-  if (["", "levels", "free", "help", "lessons"].includes(hash)) {
+  if (["", "levels", "free", "help"].includes(hash)) {
     ++state.visits;
-    return turn(hash || "levels", hash === "lessons" ? { lesson: null } : {}, { visit: state.visits, returning: true });
+    return turn(hash || "levels", {}, { visit: state.visits, returning: true });
   }
-  const [, kind, rest = ""] = /^(level|race|lesson|quiz|play)(?:\.(.*))?$/s.exec(hash) ?? [], words = rest.split(".");
+  const [, kind, rest = ""] = /^(level|race|lessons?|quiz|play)(?:\.(.*))?$/s.exec(hash) ?? [], words = rest.split(".");
   return visit(() => {
     if (line[0].visit !== state.visits) return ""; // gone on meanwhile
     switch (kind) {
       case "level": return openLevel(Number(words[0]), words[1]);
       case "race": return race(words[0] || "token", words[1] ?? "gc-pause", words.slice(2).join("."));
-      case "lesson": return lesson(...rest.split("/"));
+      case "lesson": case "lessons": return lesson(...rest.split("/"));
       case "quiz": return rest ? openQuiz(rest) : ask(state.seed ?? random(), 0);
       case "play": return start(words[0], words[1] ?? state.budget ?? "pause=1");
     }
@@ -215,7 +215,7 @@ function drawFrame() {
   home.textContent = say("board.title");
   home.onclick = () => open("levels");
   const tabs = ["levels", "race", "lessons", "free", "quiz", "help"].map((view) => {
-    const b = button(say(view === "race" ? "board.races" : "board." + view), () => { if (view === "lessons") state.lesson = null; open(view); });
+    const b = button(say(view === "race" ? "board.races" : "board." + view), () => (view === "lessons" ? read("path 1") : open(view)));
     if (state.view === view) b.setAttribute("aria-current", "page");
     return b;
   });

@@ -15,7 +15,7 @@ const read = (name, page) => {
 
 async function lesson(address, page = 1) {
   let name = address.replaceAll(".", " ").trim();
-  if (name === "path") name = "path 1";
+  if (!name || name === "path") name = "path 1";
   if (!lessons.has(name)) lessons.set(name, await engine.ask({ do: "lesson", name }));
   return turn("lessons", { lesson: lessons.get(name), page: Math.max(0, (Number(page) || 1) - 1) });
 }
@@ -74,7 +74,6 @@ function command(text) {
 function drawLessons() {
   const of = (label, all) => select([["", label], ...all], "", (id) => id && read(id));
   const menu = el("div.row", ["path", "interview", "debate", "glossary"].map((n) => link("lesson." + n, say("board.lesson." + n))), of(say("board.lesson.lock"), byFamily()), of(say("board.lesson.race"), DATA.races.map((r) => [r.id, `${r.short} ${r.id}: ${own(r.title)}`])));
-  if (!state.lesson) return show(el("h2", say("board.lessons")), menu, el("p.faint", say("board.lessons.intro")));
   const { name, said } = state.lesson, all = pages(said), screen = Number(/^path (\d+)$/.exec(name)?.[1] ?? 0);
   const page = state.page = Math.min(state.page, all.length - 1), [at, most] = screen ? [screen, PATH] : [page + 1, all.length];
   const to = (n) => (screen ? `lesson.path.${n}` : `lesson.${name.replaceAll(" ", ".")}${n > 1 ? "/" + n : ""}`);
@@ -82,7 +81,7 @@ function drawLessons() {
     el("span.faint", say("board.page", { n: at, of: most })), at < most ? link(to(at + 1), say("board.after") + " →") : el("span"));
   const contents = !screen && most > 1 && el("details", el("summary", say("board.contents")),
     el("ol", all.flatMap((one, n) => one.map((s) => el("li", link(to(n + 1), plain(s.title)))))));
-  show(menu, contents, turns(), el("article.lesson", (screen ? all.flat() : all[page] ?? []).flatMap((s, i) => [
+  show(menu, screen === 1 && el("p.faint", say("board.lessons.intro")), contents, turns(), el("article.lesson", (screen ? all.flat() : all[page] ?? []).flatMap((s, i) => [
     el(page === 0 && i === 0 ? "h2" : "h3", linked(plain(s.title))), ...paragraphs(s.lines)])),
     screen > 0 && button(say("board.quiz.this"), () => { state.about = { name: String(screen) }; startQuiz(random()); }), turns());
 }

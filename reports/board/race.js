@@ -48,6 +48,7 @@ function drawRace() {
   const sizes = Object.fromEntries(r.settings.map((s) => [s.name, s.value_ns]));
   show(el("h2", el("span.code", r.lock), ", ", own(r.title), ": ", verdictsOf(r)),
     tone(r.verdicts) === "quiet" && r.run ? el("p.faint", say("board.vacuous")) : null,
+    r.price ? el("p", linked(own(r.price))) : null,
     choose, r.settings.length ? sliders : null,
     r.not_injected ? el("p.faint", r.not_injected.map(own).join(" ")) : null,
     r.run ? moving(r.run, { listings: r.listings, verdict: true, sizes, set: withSetting }) : el("p.end", own(r.not_applicable)), told, typed);

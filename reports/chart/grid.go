@@ -277,7 +277,7 @@ func (g *Grid) legend(out *layout.Lines) {
 	surprise, open := "  [...]", "  (...)"
 	if g.Many() {
 		surprise, open = "[", "("
-	} else if g.count(func(c *Cell) bool { return c.more() > 0 }) > 0 {
+	} else if g.hasMore() {
 		put("  +n", sayAll(out, "grid.legend.more"))
 	}
 	if g.count((*Cell).Surprising) > 0 {
@@ -289,9 +289,15 @@ func (g *Grid) legend(out *layout.Lines) {
 	out.Put("", 0)
 }
 
+// hasMore reports whether some cell has more verdicts than the one that it names.
+func (g *Grid) hasMore() bool { return g.count(func(c *Cell) bool { return c.more() > 0 }) > 0 }
+
 // glyphs is the legend in one line: words without their meanings.
 func (g *Grid) glyphs(out *layout.Lines) {
 	parts := each(g.words(), func(w verdict.Word) string { return LookOf(w).Glyph + " " + string(w) })
+	if !g.Many() && g.hasMore() {
+		parts = append(parts, "+n "+sayAll(out, "grid.caption.more"))
+	}
 	out.Put(strings.Join(parts, "   "), 2)
 }
 

@@ -130,7 +130,7 @@ func TestGridBareMajority(t *testing.T) {
 	for range g.Strategies {
 		g.Cells = append(g.Cells, []Cell{{Verdicts: wordsOf("OVERLAP"), Reached: true}, {Verdicts: wordsOf("HOLDS"), Reached: true}})
 	}
-	want := "In R24 a lock that asks a majority also loses requests"
+	want := "In R24, majority locks also lose some requests"
 	if got := g.counted("en"); !strings.Contains(got, want) {
 		t.Errorf("%q does not contain %q", got, want)
 	}

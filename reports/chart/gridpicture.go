@@ -179,8 +179,8 @@ func captions(g *Grid, lang string) []caption {
 	add := func(word, means string, border vg.Length, dashes ...vg.Length) {
 		out = append(out, caption{Look{"", classNotAsked}, border, dashes, word, means})
 	}
-	if !g.Many() && g.count(func(c *Cell) bool { return c.more() > 0 }) > 0 {
-		add("+n", say(lang, "grid.caption.more"), 0)
+	if !g.Many() && g.hasMore() {
+		out = append(out, caption{look: Look{"+n", classNotAsked}, word: say(lang, "grid.caption.more"), means: say(lang, "grid.caption.more.means")})
 	}
 	if g.count((*Cell).Surprising) > 0 {
 		add(say(lang, "grid.caption.thick"), say(lang, "grid.caption.thick.means"), 2.8)

@@ -126,12 +126,14 @@ func (c *RecoveryChart) data() object {
 
 // The measures of a chart of recoveries, in points.
 const (
-	recoveryLine vg.Length = 7 // at least
+	recoveryLine vg.Length = 11 // at least
 	recoveryGap  vg.Length = 6
 	recoveryName vg.Length = 92
 	recoveryTTL  vg.Length = 34
 	recoveryEver vg.Length = 62
 	recoveryAxis vg.Length = 26
+
+	mostRecoveries = 14 // of which each has a line of its own
 )
 
 // Finding says for which part of the TTL a crash blocks the lock, and where for ever.
@@ -146,11 +148,28 @@ func (c *RecoveryChart) Finding(lang string) string {
 	return say(lang, "recovery.finding.never", "least", rounded(g.least, 2), "most", rounded(g.most, 2), "locks", text.Join(lang, "chart.list", g.never))
 }
 
+// drawn returns the recoveries that a picture has room for: many are those with the shortest and the longest TTL.
+func (c *RecoveryChart) drawn() (shown []cost.Recovery) {
+	if len(c.Recoveries) <= mostRecoveries {
+		return c.Recoveries
+	}
+	for _, all := range c.byLock() {
+		shown = append(shown, all[0])
+		if len(all) > 1 {
+			shown = append(shown, all[len(all)-1])
+		}
+	}
+	return shown
+}
+
 // picture has a line for each lock and TTL, on a scale of parts of the TTL.
 func (c *RecoveryChart) picture(f Format) picture {
-	height := recoveryLine*vg.Length(len(c.Recoveries)) + recoveryGap*vg.Length(len(c.byLock()))
-	body := growing(height+recoveryAxis, func(place draw.Canvas) { c.draw(place, f.Lang) })
-	return f.fitted(c, []string{say(f.Lang, "recovery.legend")}, 0, func(vg.Length) []block { return []block{space(8), body} })
+	shown := &RecoveryChart{c.drawn()}
+	below := text.Join(f.Lang, "grid.both", slices.DeleteFunc([]string{say(f.Lang, "recovery.legend"),
+		seriesLeft(f.Lang, len(shown.Recoveries), len(c.Recoveries))}, func(s string) bool { return s == "" }))
+	height := recoveryLine*vg.Length(len(shown.Recoveries)) + recoveryGap*vg.Length(len(c.byLock()))
+	body := growing(height+recoveryAxis, func(place draw.Canvas) { shown.draw(place, f.Lang) })
+	return f.fitted(c, []string{below}, 0, func(vg.Length) []block { return []block{space(8), body} })
 }
 
 // Notes implements Chart.

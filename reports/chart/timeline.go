@@ -40,16 +40,14 @@ const (
 	nodeGap       vg.Length = 3
 )
 
-// clientColors are those of motion.js.
-var clientColors = []color.NRGBA{
-	{0x00, 0x72, 0xb2, 0xff}, {0x00, 0x80, 0x5e, 0xff}, {0xa8, 0x51, 0x8a, 0xff},
-	{0x8a, 0x6d, 0x00, 0xff}, {0x3b, 0x7e, 0xa1, 0xff}, {0x6b, 0x5f, 0xb5, 0xff},
-}
-
 // faultInk is that of faults, between the colours of harm and of calm.
 var faultInk = color.NRGBA{0xa8, 0x64, 0x00, 0xff}
 
-func clientColor(client int) color.NRGBA { return clientColors[(client-1)%len(clientColors)] }
+func clientColor(client int) color.NRGBA {
+	c := color.NRGBA{A: 0xff}
+	fmt.Sscanf(motion.ClientColors[(client-1)%len(motion.ClientColors)], "#%02x%02x%02x", &c.R, &c.G, &c.B)
+	return c
+}
 
 // faded is a colour that lets what is below it through.
 func faded(c color.NRGBA, alpha uint8) color.NRGBA { c.A = alpha; return c }

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"locklab/algorithms/lock"
 	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/scenarios/contract"
@@ -293,7 +292,7 @@ func (z *Quiz) survivorOf(scenario string, survives, falls []*played) *Question 
 	for _, o := range append([]*played{right}, falls[:min(3, len(falls))]...) {
 		q.Answers = append(q.Answers, Answer{Right: o == right, Said: same(o.Strategy.ID), Why: sayAll(func(lang string) string {
 			why := foundAndMeant(lang, o, o.Verdicts[0])
-			if o == right && o.Strategy.Expiry == lock.ExpiryNone && !o.History.Local && falls[0].Verdicts[0] == verdict.Overlap {
+			if o == right && o.Forever() && falls[0].Verdicts[0] == verdict.Overlap {
 				why = text.Say(lang, "quiz.survivor.forever")
 			}
 			return text.Say(lang, "quiz.survivor.why", "lock", o.Strategy.ID, "title", text.LockTitle(o.Strategy.ID, lang), "why", why)

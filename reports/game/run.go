@@ -3,6 +3,7 @@ package game
 import (
 	"time"
 
+	"locklab/reports"
 	"locklab/reports/motion"
 	"locklab/reports/text"
 	"locklab/scenarios"
@@ -19,6 +20,7 @@ type RunJSON struct {
 	Race          string           `json:"race"` // "search": none
 	Title         Words            `json:"title"`
 	Verdicts      []verdict.Word   `json:"verdicts"`
+	Price         Words            `json:"price,omitempty"`          // of surviving the race
 	NotApplicable Words            `json:"not_applicable,omitempty"` // why there is no run
 	NotInjected   []Words          `json:"not_injected,omitempty"`
 	Settings      []SettingJSON    `json:"settings"`
@@ -94,6 +96,9 @@ func runJSON(o *race.Outcome) *RunJSON {
 	if o.NotApplicable != "" {
 		j.NotApplicable = sayAll(func(lang string) string { return text.Reason(lang, "na", string(o.NotApplicable)) })
 		return j
+	}
+	if o.Forever() {
+		j.Price = sayAll(reports.Forever)
 	}
 	run, listings := motion.Of(o.History, o.Judgement, o.Verdicts, text.Languages(), true)
 	run.Replay = "locklab replay " + j.Link

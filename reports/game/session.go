@@ -26,11 +26,17 @@ type Screen struct {
 	Line func() (line string, ok bool) // reads a line; false: there is none
 }
 
+// letters are what words mean that other programs take.
+var letters = map[string]string{"quit": "q", "exit": "q", "help": "?"}
+
 // ask prints a prompt and reads a line, as clean makes it.
 func (s *Screen) ask(prompt string, clean func(line string) string) (line string, ok bool) {
 	s.Printf("%s> ", s.First(prompt))
 	line, ok = s.Line()
 	line = clean(line)
+	if letter, long := letters[line]; long {
+		line = letter
+	}
 	if s.Echo {
 		s.Printf("%s", line)
 	}
@@ -82,8 +88,8 @@ func (t *Session) Play() error {
 		t.showPosition()
 	}
 	for t.Out.Err == nil {
-		line, ok := t.Out.ask("play.prompt", func(line string) string { return line })
-		if !ok || !t.answerLine(strings.TrimSpace(line)) {
+		line, ok := t.Out.ask("play.prompt", strings.TrimSpace)
+		if !ok || !t.answerLine(line) {
 			break
 		}
 	}

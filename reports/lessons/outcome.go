@@ -101,6 +101,9 @@ func Meanings(p *text.Printer, o *race.Outcome) {
 		for _, w := range o.Verdicts {
 			p.Wrap("  "+text.Label(text.Say(lang, "command.of", "what", string(w))), reports.Meaning(w, lang))
 		}
+		if o.Forever() {
+			p.Wrap("  ", reports.Forever(lang))
+		}
 	}
 }
 

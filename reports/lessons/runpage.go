@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"locklab/algorithms"
-	"locklab/algorithms/lock"
 	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
@@ -133,8 +132,8 @@ func (t *Teacher) otherLocks(o *race.Outcome) {
 			result = t.out.Error(err)
 		} else {
 			result = t.results(other)
-			if other.Verdicts[0] == verdict.Holds && e.Expiry == lock.ExpiryNone && !other.History.Local {
-				result = t.out.Say("explain.price", "text", result)
+			if other.Forever() {
+				result = t.out.Say("explain.price", "text", result, "price", t.out.Say("price.forever"))
 			}
 		}
 		t.out.Wrap("  "+padded(e.ID, 14)+" ", result)

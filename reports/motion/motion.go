@@ -24,10 +24,16 @@ import (
 // Script defines the function motion of a page, and Style is how what it draws looks.
 var (
 	//go:embed motion.js
-	Script string
+	source string
+	Script = source + "MOTION.clients = " + quoted(ClientColors) + ";\n"
 	//go:embed motion.css
 	Style string
 )
+
+// ClientColors are the colours of clients 1, 2, ... in all pictures of runs.
+var ClientColors = []string{"#0072b2", "#00805e", "#a8518a", "#8a6d00", "#3b7ea1", "#6b5fb5"}
+
+func quoted(all []string) string { return `["` + strings.Join(all, `", "`) + `"]` }
 
 // Said is a text by language. One that is the same in all is a string in JSON.
 type Said map[string]string

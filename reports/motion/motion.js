@@ -21,9 +21,12 @@
 // stand beside each other. So x belongs to events: X[i] is where event i stands.
 "use strict";
 const MOTION = {
-  clients: ["#0072b2", "#00805e", "#a8518a", "#8a6d00", "#3b7ea1", "#6b5fb5"],
+  clients: [], // their colours, which package motion adds
   bar: 24, node: 30, gap: 46, left: 76, top: 58, right: 24,
 };
+
+// paint is the colour of a client, in the picture, the cards and the lines.
+const paint = (client) => MOTION.clients[(client - 1) % MOTION.clients.length];
 
 // tone is the class in which verdicts are written: harm; mild for a wait that ends; calm for an overlap after which
 // no data was lost; quiet where nothing was tested; none for HOLDS.
@@ -50,8 +53,6 @@ function motion(run, words, o = {}) {
     return e;
   };
   const ms = (us) => (Math.round(us / 100) / 10).toLocaleString("en", { useGrouping: false });
-  const paint = (client) => MOTION.clients[(client - 1) % MOTION.clients.length];
-
   // ---- instants and places ---------------------------------------------------------
   let sum = 0;
   const T = run.at.map((d) => (sum += d)); // when event i happens
@@ -320,7 +321,7 @@ function motion(run, words, o = {}) {
     who.replaceChildren(...shown.map((c) => {
       const [stage, paused] = s.c[c - 1].split("/");
       const card = html("div", `motion-card ${stage}${paused ? " paused" : ""}${harmful && inside.includes(c) ? " overlap" : ""}`, html("b", "", "c" + c), " " + say("motion.stage." + stage) + (paused ? say("motion.stage.paused") : ""));
-      card.style.borderLeftColor = paint(c);
+      card.style.setProperty("--client", paint(c));
       return card;
     }), ...alike(s.k).map(([k, name]) => html("div", "motion-card", html("b", "", name || run.key), " ", keyOf(k, t, run, say))));
     const row = run.rows.findLastIndex((r) => X[r.e] <= state.x + 1e-6);
@@ -554,7 +555,9 @@ function lanesOf(run, { say, own }, seek) {
     const inside = s.c.filter((c, i) => c.startsWith("inside") && i + 1 !== run.probe).length > 1;
     const cells = clients.map((i) => {
       const [stage, paused] = s.c[i].split("/");
-      return make("td", `c ${stage}${paused ? " paused" : ""}${inside && stage === "inside" ? " overlap" : ""}`, own(r.l[i]) || " ");
+      const cell = make("td", `c ${stage}${paused ? " paused" : ""}${inside && stage === "inside" ? " overlap" : ""}`, own(r.l[i]) || " ");
+      cell.style.setProperty("--client", paint(i + 1));
+      return cell;
     });
     const key = make("td", "k", ...alike(s.k).map(([k, name]) => make("div", "", name ? name + " " : "", keyOf(k, r.t, run, say))));
     if (own(r.s)) key.append(make("small", "", own(r.s)));

@@ -24,7 +24,7 @@ import (
 )
 
 // Race plays one of the lab's races with the code in place of a lock of the list:
-// "gc-pause", or by its number "R18"; locklab list scenarios names them. A race is one
+// "gc-pause", or by its number "R18"; locklab list races names them. A race is one
 // run: a script of faults and a timetable of clients, each of which calls client until
 // it has entered. Its numbers are in parts of the lease that the code asks for, which is
 // observed, as is the number of servers.

@@ -34,6 +34,12 @@ type Outcome struct {
 	Runs, Broken  int     // further runs with other seeds (study.Matrix), and how many of them broke the lock
 }
 
+// Forever reports whether nothing failed with a lock whose key never expires: it survives every pause, and stays for
+// ever if its holder crashes.
+func (o *Outcome) Forever() bool {
+	return o.History != nil && !o.History.Local && o.Strategy.Expiry == lock.ExpiryNone && o.Verdicts[0] == verdict.Holds
+}
+
 // Play plays one lock in one scenario. The error is about the settings, or about code
 // that the simulator cannot run.
 func Play(entry lock.Entry, sc Scenario, s Settings) (*Outcome, error) {
