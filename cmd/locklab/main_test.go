@@ -259,7 +259,7 @@ func TestWrongUse(t *testing.T) {
 		{[]string{"explore", "token", "--work=-1s"}, []string{"work=-1s"}},
 		{[]string{"run", "token", "gc-pause", "--expect", "stall"}, []string{"STALL", "DEADLOCK"}},
 		{[]string{"run", "token", "gc-pause", "--expect", "overlap,phantom"}, []string{"PHANTOM", "ORPHAN"}},
-		{[]string{"list", "locks"}, []string{`"locks"`, "strategies, scenarios, faults"}},
+		{[]string{"list", "things"}, []string{`"things"`, "locks, races, faults"}},
 		{[]string{"run", "token"}, []string{"needs a lock and a race, for example: locklab run token gc-pause"}},
 		{[]string{"run", "tokn", "gc-pause"}, []string{`"tokn"`, "did you mean token"}},
 		{[]string{"run", "token", "gc-paus"}, []string{`"gc-paus"`, "did you mean gc-pause"}},

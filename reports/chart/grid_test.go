@@ -215,10 +215,10 @@ func ExampleText() {
 	// . N/A         This race does not apply to this lock.
 	//   +n          n more verdicts, less severe
 	//
-	// 2 of 3 locks fail in R03 slow-owner; largest share of failed races: setnx-expire (2
-	// of 4 races); smallest: setnx, getset (1 of 3). Not counted as failures: FENCED
-	// (two were inside, and the data is safe), ORPHAN and BLOCKED (waits that end).
-	// Every cell came out as expected.
+	// 2 of 3 locks fail in R03 slow-owner; largest share of failed races: setnx-expire
+	// (2 of 4); smallest: setnx (1 of 3), getset (1 of 3). Not counted as failures:
+	// FENCED (two were inside, and the data is safe), ORPHAN and BLOCKED (waits that
+	// end). Every cell came out as expected.
 }
 
 func TestGridEmpty(t *testing.T) {
