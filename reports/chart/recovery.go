@@ -165,16 +165,14 @@ func (c *RecoveryChart) drawn() (shown []cost.Recovery) {
 // picture has a line for each lock and TTL, on a scale of parts of the TTL.
 func (c *RecoveryChart) picture(f Format) picture {
 	shown := &RecoveryChart{c.drawn()}
-	below := text.Join(f.Lang, "grid.both", slices.DeleteFunc([]string{say(f.Lang, "recovery.legend"),
-		seriesLeft(f.Lang, len(shown.Recoveries), len(c.Recoveries))}, func(s string) bool { return s == "" }))
 	height := recoveryLine*vg.Length(len(shown.Recoveries)) + recoveryGap*vg.Length(len(c.byLock()))
 	body := growing(height+recoveryAxis, func(place draw.Canvas) { shown.draw(place, f.Lang) })
-	return f.fitted(c, []string{below}, 0, func(vg.Length) []block { return []block{space(8), body} })
+	return f.fitted(c, []string{say(f.Lang, "recovery.legend")}, 0, func(vg.Length) []block { return []block{space(8), body} })
 }
 
 // Notes implements Chart.
 func (c *RecoveryChart) Notes(lang string) []string {
-	return []string{say(lang, "recovery.legend"), c.Assumptions(lang), say(lang, "recovery.note")}
+	return []string{seriesLeft(lang, len(c.drawn()), len(c.Recoveries)), say(lang, "recovery.legend"), c.Assumptions(lang), say(lang, "recovery.note")}
 }
 
 func (c *RecoveryChart) draw(place draw.Canvas, lang string) {
