@@ -26,7 +26,7 @@ type Screen struct {
 	Line func() (line string, ok bool) // reads a line; false: there is none
 }
 
-// letters are what words mean that other programs take.
+// letters maps words that other programs take to letters of the game.
 var letters = map[string]string{"quit": "q", "exit": "q", "help": "?"}
 
 // ask prints a prompt and reads a line, as clean makes it.
