@@ -215,7 +215,7 @@ function drawFrame() {
   home.textContent = say("board.title");
   home.onclick = () => open("levels");
   const tabs = ["levels", "race", "lessons", "free", "quiz", "help"].map((view) => {
-    const b = button(say(view === "race" ? "board.races" : "board." + view), () => (view === "lessons" ? read("path 1") : open(view)));
+    const b = button(say(view === "race" ? "board.races" : "board." + view), () => (view === "lessons" ? openLessons() : open(view)));
     if (state.view === view) b.setAttribute("aria-current", "page");
     return b;
   });

@@ -20,6 +20,13 @@ async function lesson(address, page = 1) {
   return turn("lessons", { lesson: lessons.get(name), page: Math.max(0, (Number(page) || 1) - 1) });
 }
 
+// openLessons shows where lessons begin: the first screen of the path, or what there is while the engine is busy.
+function openLessons() {
+  if (lessons.has("path 1") || !state.busy) return read("path 1");
+  state.lesson = null;
+  open("lessons");
+}
+
 // A line of a lesson that is set in columns, and so not folded.
 const inColumns = (line) => /\S {2,}\S/.test(line) || /^\s*(\d+ )?[|>]/.test(line) || /[{};]$|^\s*\/\/|^\t/.test(line) || /^\s+(# |[\d.]+:\d+> |\(integer\)|OK$|\(nil\)$)/.test(line) || (/ :?= /.test(line) && !/locklab /.test(line));
 const deep = (line) => /^ */.exec(line)[0].length;
@@ -74,6 +81,7 @@ function command(text) {
 function drawLessons() {
   const of = (label, all) => select([["", label], ...all], "", (id) => id && read(id));
   const menu = el("div.row", ["path", "interview", "debate", "glossary"].map((n) => link("lesson." + n, say("board.lesson." + n))), of(say("board.lesson.lock"), byFamily()), of(say("board.lesson.race"), DATA.races.map((r) => [r.id, `${r.short} ${r.id}: ${own(r.title)}`])));
+  if (!state.lesson) return show(el("h2", say("board.lessons")), menu, el("p.faint", say("board.lessons.intro")));
   const { name, said } = state.lesson, all = pages(said), screen = Number(/^path (\d+)$/.exec(name)?.[1] ?? 0);
   const page = state.page = Math.min(state.page, all.length - 1), [at, most] = screen ? [screen, PATH] : [page + 1, all.length];
   const to = (n) => (screen ? `lesson.path.${n}` : `lesson.${name.replaceAll(" ", ".")}${n > 1 ? "/" + n : ""}`);
