@@ -12,7 +12,7 @@ import (
 )
 
 // Forward leaves a player where there is a choice, a fault, the goal or the end, and Back leads to where the last
-// choice was. Nothing that nobody can notice is offered, and no pause of no length.
+// choice was. No move without an effect is offered, and no pause of no length.
 func TestForward(t *testing.T) {
 	effort.Unwatched(t, "one goroutine plays")
 	random, forced, goals := rand.New(rand.NewPCG(1, 1)), 0, 0

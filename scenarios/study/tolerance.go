@@ -109,7 +109,7 @@ func FewServers(entry lock.Entry) int { return min(entry.Servers(), 3) }
 // retries of explore.RetrySleeps. When it has the lock it works for two fifths of a
 // lease and a millisecond, gives it back and is done. So the other asks at the very
 // end of that work, and just after a lease has ended; asking all the time would find
-// no more.
+// nothing else.
 //
 // w and ctx are as for Matrix; a limit that was not finished is NoAnswer.
 func FindTolerance(ctx context.Context, locks []lock.Entry, w *share.Work) (*Tolerance, error) {

@@ -1,7 +1,6 @@
 package explore
 
 import (
-	"encoding/binary"
 	"slices"
 
 	"locklab/simulator/verdict"
@@ -10,7 +9,7 @@ import (
 // An asker has the probe ask for the lock where views say that all clients have come to their ends.
 type asker struct {
 	search *search
-	been   map[string]bool // the states in which the probe has been
+	been   *store // the states in which the probe has been
 	found  wordSet
 }
 
@@ -18,7 +17,7 @@ type asker struct {
 // in every order of what is left to happen, without a fault. Clients of which something goes on at rest are left out: if that
 // ever changes a key, a DEADLOCK is not excluded.
 func (p *prover) deadlock() error {
-	a := &asker{search: p.search, been: map[string]bool{}}
+	a := &asker{search: p.search, been: newStore(p.stride())}
 	for s, g := range p.groups {
 		for _, v := range g.views {
 			named := slices.ContainsFunc(v.names[:s.names], func(is status) bool { return is != nobody })
@@ -45,24 +44,22 @@ func (p *prover) deadlock() error {
 
 // ask visits all that can follow from a state in which the probe begins.
 func (a *asker) ask(start []uint32) error {
-	for queue := [][]uint32{start}; len(queue) > 0; queue = queue[1:] {
-		if a.again(queue[0]) {
-			continue
-		}
-		n := a.search.successors
-		copy(n.cur, queue[0])
+	n, next := a.search.successors, a.been.n
+	for a.been.add(start, 0, 0, 0); next < a.been.n; next++ {
+		state := a.been.words(uint32(next))
+		copy(n.cur, state)
 		if err := n.listMoves(); err != nil {
 			return err
 		}
 		for _, m := range slices.Clone(n.moves) {
-			copy(n.cur, queue[0])
+			copy(n.cur, state)
 			copy(n.next, n.cur)
 			found, err := a.step(&m)
 			if err != nil {
 				return err
 			}
 			a.found |= m.found | found
-			queue = append(queue, slices.Clone(n.next))
+			a.been.add(n.next, 0, 0, 0)
 		}
 	}
 	return a.search.numbers.full
@@ -79,15 +76,4 @@ func (a *asker) step(m *move) (found wordSet, err error) {
 		return 0, err
 	}
 	return a.search.transitions.judgeEvents(n.next, events), nil
-}
-
-// again reports whether the probe has been in a state, and notes it.
-func (a *asker) again(state []uint32) (before bool) {
-	key := make([]byte, 0, 4*len(state))
-	for _, word := range state {
-		key = binary.LittleEndian.AppendUint32(key, word)
-	}
-	before = a.been[string(key)]
-	a.been[string(key)] = true
-	return before
 }

@@ -267,8 +267,8 @@ func (s *loaded) checkMoves(id uint32, again *tally) error {
 	return nil
 }
 
-// discovered reports whether what is found on an arc is among the verdicts found, with no more
-// faults and steps.
+// discovered reports whether what is found on an arc is among the verdicts found, with as few
+// faults and steps or fewer.
 func (v *visited) discovered(a *arc, par, steps int) bool {
 	for i, w := range order {
 		if a.found&(1<<i) == 0 {
