@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"locklab/simulator/effort"
 	. "locklab/simulator/record"
 	"locklab/simulator/verdict"
 )
@@ -57,9 +58,7 @@ func TestExamplesRun(t *testing.T) {
 		t.Run(example.with, func(t *testing.T) {
 			t.Parallel()
 			with, err := exec.LookPath(example.with)
-			if err != nil {
-				t.Skipf("no %s on this machine", example.with)
-			}
+			effort.Need(t, err)
 			dir := t.TempDir()
 			if err := os.WriteFile(filepath.Join(dir, example.file), []byte(example.text), 0o600); err != nil {
 				t.Fatal(err)
