@@ -71,12 +71,12 @@ function drawQuiz() {
   const all = Object.values(answers), right = all.filter((a) => a.right).length;
   const { about } = state;
   const choice = (label, value, options, set) => el("label", label + " ", select(options, value ?? "", (v) => { state.about = { ...about, ...set(v) }; startQuiz(state.seed); }));
-  const names = (list) => [["", say("board.quiz.usual")], ...list.map((o) => [o.id, o.id])];
+  const usual = ["", say("board.quiz.usual")];
   const head = el("div.row", el("span", say("board.score", { right, all: all.length })),
     choice(say("board.quiz.difficulty"), about.difficulty, ["", "easy", "medium", "hard"].map((d) => [d, say("board.quiz." + (d || "first"))]), (difficulty) => ({ difficulty })),
-    choice(say("board.lock"), about.locks?.[0], [names([])[0], ...byFamily()], (l) => ({ locks: l ? [l] : [] })),
-    choice(say("board.inrace"), about.races?.[0], names(DATA.races), (race) => ({ races: race ? [race] : [] })),
-    choice(say("board.quiz.lesson"), about.name, [["", say("board.quiz.usual")], ...screens()], (name) => ({ name })),
+    choice(say("board.lock"), about.locks?.[0], [usual, ...byFamily()], (l) => ({ locks: l ? [l] : [] })),
+    choice(say("board.inrace"), about.races?.[0], [usual, ...DATA.races.map((r) => [r.id, r.id])], (race) => ({ races: race ? [race] : [] })),
+    choice(say("board.quiz.lesson"), about.name, [usual, ...screens()], (name) => ({ name })),
     el("label", say("board.seed") + " ", seed));
   if (!q) return show(el("h2", say("board.quiz")), head, el("p", button(say("board.start"), () => startQuiz(state.seed))));
   const mine = chosen();

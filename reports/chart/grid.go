@@ -351,50 +351,40 @@ func (g *Grid) tallies() (strategies, scenarios []tally) {
 	return strategies, scenarios
 }
 
-// maxNamed is the number of equals that a sentence names; it counts more of them.
-const maxNamed = 3
-
-// extreme is the tally that goes before all others, under the names of all that
-// equal it. Lines that answer no question do not count.
-func extreme(lang string, ts []tally, before func(a, b tally) bool) (best tally) {
-	var names []string
-	for _, t := range ts {
-		switch {
-		case t.n == 0:
-			continue
-		case names == nil, before(t, best):
-			best, names = t, []string{t.name}
-		case t.falls == best.falls && t.n == best.n:
-			names = append(names, t.name)
-		}
-	}
-	best.name = text.Join(lang, "chart.list", names[:min(maxNamed, len(names))])
-	if more := len(names) - maxNamed; more > 0 {
-		best.name = say(lang, "grid.more", "first", best.name, "n", strconv.Itoa(more))
-	}
-	return best
+// foremost returns the tallies that no other goes before. Lines that answer no question do not count.
+func foremost(ts []tally, before func(a, b tally) bool) []tally {
+	return pick(ts, func(t tally) bool {
+		return t.n > 0 && !slices.ContainsFunc(ts, func(o tally) bool { return before(o, t) })
+	})
 }
 
-func moreFalls(a, b tally) bool { return a.falls > b.falls }
+func moreFalls(a, b tally) bool {
+	return cmp.Or(cmp.Compare(a.falls, b.falls), cmp.Compare(a.n, b.n)) > 0
+}
 
 // higherShare compares falls by the number of scenarios that apply to a lock.
 func higherShare(a, b tally) bool { return a.falls*b.n > b.falls*a.n }
 
 func lowerShare(a, b tally) bool { return higherShare(b, a) }
 
+// maxNamed is the number of equals that a sentence names; it counts more of them.
+const maxNamed = 2
+
+// firstNames lists names in a sentence.
+func firstNames(lang string, names []string) string {
+	list := text.Join(lang, "chart.list", names[:min(maxNamed, len(names))])
+	if more := len(names) - maxNamed; more > 0 {
+		return say(lang, "grid.more", "first", list, "n", strconv.Itoa(more))
+	}
+	return list
+}
+
 // shares names the locks that no other goes before, each with its count: equal shares may be of
 // different numbers of races.
 func shares(lang string, ts []tally, before func(a, b tally) bool) string {
-	first := pick(ts, func(t tally) bool {
-		return t.n > 0 && !slices.ContainsFunc(ts, func(o tally) bool { return before(o, t) })
-	})
-	names := text.Join(lang, "chart.list", each(first[:min(maxNamed, len(first))], func(t tally) string {
+	return firstNames(lang, each(foremost(ts, before), func(t tally) string {
 		return say(lang, "grid.share", "lock", t.name, "k", strconv.Itoa(t.falls), "n", strconv.Itoa(t.n))
 	}))
-	if more := len(first) - maxNamed; more > 0 {
-		return say(lang, "grid.more", "first", names, "n", strconv.Itoa(more))
-	}
-	return names
 }
 
 // measured leaves out the locks that answer less than half as many questions as the one
@@ -456,11 +446,12 @@ func (g *Grid) counted(lang string) string {
 // worst says in which race most locks fail; "": none does. It counts by lock as well.
 func (g *Grid) worst(lang string) (text string, locks []tally) {
 	locks, scenarios := g.tallies()
-	worst := extreme(lang, scenarios, moreFalls)
-	if worst.falls == 0 {
+	worst := foremost(scenarios, moreFalls)
+	if len(worst) == 0 || worst[0].falls == 0 {
 		return "", locks
 	}
-	return say(lang, "grid.worst", "scenario", worst.name, "k", strconv.Itoa(worst.falls), "n", strconv.Itoa(worst.n)), locks
+	names := firstNames(lang, each(worst, func(t tally) string { return t.name }))
+	return say(lang, "grid.worst", "scenario", names, "k", strconv.Itoa(worst[0].falls), "n", strconv.Itoa(worst[0].n)), locks
 }
 
 func mostAndLeast(lang string, locks []tally) string {

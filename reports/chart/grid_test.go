@@ -112,11 +112,11 @@ func TestGridHeadline(t *testing.T) {
 		grid Grid
 		want string
 	}{
-		{small("HOLDS", "BLOCKED"), "No lock in this grid fails. Every cell came out as expected."},
-		{small("OVERLAP"), "1 of 1 locks fail in R18 pause. Not counted as failures: FENCED (two were inside, and the data is safe), ORPHAN and BLOCKED (waits that end). Every cell came out as expected."},
-		{small("OVERLAP", "LIE"), "2 of 2 locks fail in R18 pause; every lock fails in the same share of its races: lock1 (1 of 1), lock2 (1 of 1). Not counted as failures: FENCED (two were inside, and the data is safe), ORPHAN and BLOCKED (waits that end). 1 of 2 cells differ from what was expected."},
-		{small("OVERLAP", "HOLDS", "N/A"), "1 of 2 locks fail in R18 pause; largest share of failed races: lock1 (1 of 1); smallest: lock2 (0 of 1). Not counted as failures: FENCED (two were inside, and the data is safe), ORPHAN and BLOCKED (waits that end). Every cell came out as expected."},
-		{small("HOLDS", "DEADLOCK", "DEADLOCK", "DEADLOCK", "DEADLOCK"), "4 of 5 locks fail in R18 pause; largest share of failed races: lock2 (1 of 1), lock3 (1 of 1), lock4 (1 of 1) and 1 more; smallest: lock1 (0 of 1). Not counted as failures: FENCED (two were inside, and the data is safe), ORPHAN and BLOCKED (waits that end). Every cell came out as expected."},
+		{small("HOLDS", "BLOCKED"), "No lock in this grid fails. Every cell is as expected."},
+		{small("OVERLAP"), "1 of 1 locks fail in R18 pause. Not counted as failures: FENCED (two inside, data safe), ORPHAN and BLOCKED (waits that end). Every cell is as expected."},
+		{small("OVERLAP", "LIE"), "2 of 2 locks fail in R18 pause; every lock fails in the same share of its races: lock1 (1 of 1), lock2 (1 of 1). Not counted as failures: FENCED (two inside, data safe), ORPHAN and BLOCKED (waits that end). 1 of 2 cells differ from what was expected."},
+		{small("OVERLAP", "HOLDS", "N/A"), "1 of 2 locks fail in R18 pause; largest share of failed races: lock1 (1 of 1); smallest: lock2 (0 of 1). Not counted as failures: FENCED (two inside, data safe), ORPHAN and BLOCKED (waits that end). Every cell is as expected."},
+		{small("HOLDS", "DEADLOCK", "DEADLOCK", "DEADLOCK", "DEADLOCK"), "4 of 5 locks fail in R18 pause; largest share of failed races: lock2 (1 of 1), lock3 (1 of 1) and 2 more; smallest: lock1 (0 of 1). Not counted as failures: FENCED (two inside, data safe), ORPHAN and BLOCKED (waits that end). Every cell is as expected."},
 	} {
 		if got := c.grid.Takeaway("en"); got != c.want {
 			t.Errorf("got  %s\nwant %s", got, c.want)
@@ -130,7 +130,7 @@ func TestGridBareMajority(t *testing.T) {
 	for range g.Strategies {
 		g.Cells = append(g.Cells, []Cell{{Verdicts: wordsOf("OVERLAP"), Reached: true}, {Verdicts: wordsOf("HOLDS"), Reached: true}})
 	}
-	want := "In R24, majority locks also lose some requests"
+	want := "In R24, majority locks lose requests"
 	if got := g.counted("en"); !strings.Contains(got, want) {
 		t.Errorf("%q does not contain %q", got, want)
 	}
@@ -157,7 +157,7 @@ func TestGridHeadlineCountsShares(t *testing.T) {
 		}
 		g.Strategies, g.Cells = append(g.Strategies, Row{ID: fmt.Sprintf("lock%d", id)}), append(g.Cells, row)
 	}
-	want := "5 of 5 locks fail in a; largest share of failed races: lock2 (2 of 2); smallest: lock4 (1 of 4). Not counted as failures: FENCED (two were inside, and the data is safe), ORPHAN and BLOCKED (waits that end). Every cell came out as expected."
+	want := "5 of 5 locks fail in a; largest share of failed races: lock2 (2 of 2); smallest: lock4 (1 of 4). Not counted as failures: FENCED (two inside, data safe), ORPHAN and BLOCKED (waits that end). Every cell is as expected."
 	if got := g.Takeaway("en"); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -217,8 +217,8 @@ func ExampleText() {
 	//
 	// 2 of 3 locks fail in R03 slow-owner; largest share of failed races: setnx-expire
 	// (2 of 4); smallest: setnx (1 of 3), getset (1 of 3). Not counted as failures:
-	// FENCED (two were inside, and the data is safe), ORPHAN and BLOCKED (waits that
-	// end). Every cell came out as expected.
+	// FENCED (two inside, data safe), ORPHAN and BLOCKED (waits that end). Every cell
+	// is as expected.
 }
 
 func TestGridEmpty(t *testing.T) {

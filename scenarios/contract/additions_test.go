@@ -409,7 +409,7 @@ func (p program) testUncontracted(t *testing.T) {
 		command   string
 		want, not []string
 	}{
-		{"demo", []string{"Every cell came out as expected."}, []string{"added-lock"}},
+		{"demo", []string{"Every cell is as expected."}, []string{"added-lock"}},
 		{"list", []string{"added-lock (not covered by the contract)"}, nil},
 		{"list --lang zh", []string{"added-lock（契约没有覆盖）"}, nil},
 		{"list strategies --json", []string{"\"title_zh\": \"added-lock\",\n    \"contracted\": false"}, nil},
