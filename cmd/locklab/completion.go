@@ -51,7 +51,7 @@ var flagValues = map[string]completer{
 	"strategies": locks, "against": locks, "scenarios": races, "families": families,
 	"expect": oneOf(verdictNames), "verdict": oneOf(play.HarmNames()), "harm": oneOf(play.HarmNames()),
 	"view": oneOf(viewNames), "open": oneOf(deck.Views), "lang": oneOf(languages()), "color": oneOf(colors),
-	"difficulty": oneOf(game.Difficulties), "lesson": oneOf(lessonNames()),
+	"difficulty": oneOf(game.Difficulties), "lesson": func(string, []string) []cobra.Completion { return lessonNames() },
 }
 
 // completeArguments has a shell complete the arguments of a command. A command without arguments is offered
