@@ -8,6 +8,10 @@ type Assumptions struct {
 	// Symmetric: so many clients, from the first, are interchangeable (symmetry reduction): for each other's code
 	// and for servers. Refuted by an *AsymmetricError of Step. Below 2: none are.
 	Symmetric int
+	// Strangers: where more than two clients are symmetric, what code does is the same whichever other
+	// client an answer names (data independence). Needs Merging. Refuted by an *AsymmetricError of
+	// Symmetry.CheckStrangers.
+	Strangers bool
 	// Merging: histories of observations with equal future behaviour are one (bisimulation); see process.Process.Merge.
 	// Symmetric clients have the classes of the first. Refuted by a *process.SplitError of Step; the
 	// process has refined its classes by then, unless the error says End.
@@ -31,7 +35,7 @@ var Usual = Assumptions{Rests: true}
 func (a Assumptions) NoStrongerThan(b Assumptions) bool {
 	within := func(is, may bool) bool { return may || !is }
 	return (a.Symmetric == 0 || a.Symmetric == b.Symmetric) && a.Merging <= b.Merging &&
-		within(a.Measures, b.Measures) && within(a.Creations, b.Creations) && within(a.Rests, b.Rests)
+		within(a.Strangers, b.Strangers) && within(a.Measures, b.Measures) && within(a.Creations, b.Creations) && within(a.Rests, b.Rests)
 }
 
 // Assume has worlds from now on assume a. Earlier worlds are void.

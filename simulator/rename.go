@@ -82,21 +82,28 @@ func (sym *Symmetry) representative(c int, at uint32) (uint32, error) {
 // place. Both must run the same code. The error is an *AsymmetricError, or one
 // of Step's.
 func (sym *Symmetry) Client(part ClientPart, from, to int) (ClientPart, error) {
-	if from == to || part.s.Dead && !sym.s.returns {
+	if from == to && !sym.s.assumed.Strangers || part.s.Dead && !sym.s.returns {
 		return part, nil
 	}
 	if sym.s.memo.Asymmetric {
 		return part, &AsymmetricError{Session: true}
 	}
+	names := history.Swap(uint8(from), uint8(to))
+	if sym.s.assumed.Strangers {
+		names = sym.strangers(from, to, stranger(to))
+	}
 	for t := range part.s.Threads {
 		th := &part.s.Threads[t]
 		if (th.Phase == node.Answered || th.Phase == node.Blocked) && th.Reply != node.LostConn && sym.s.clients.op(int8(from), &part.s, t).Kind.ToServer() {
-			reply, err := sym.answer(th.Reply, history.Swap(uint8(from), uint8(to)))
+			reply, err := sym.answer(th.Reply, names)
 			if err != nil {
 				return part, err
 			}
 			th.Reply = reply
 		}
+	}
+	if from == to {
+		return part, nil
 	}
 	at, err := sym.follow(part.s.At, sym.s.clients.procs[from-1], sym.s.clients.procs[to-1])
 	if err != nil {
@@ -187,17 +194,65 @@ func (sym *Symmetry) sameActions(a, b *process.Entry, names *history.Names) bool
 	return true
 }
 
-// answer is an answer with the names of two clients swapped. Where more than two are
-// symmetric none may be named: the answers that one client has received about another would have to
-// be renamed when two others are swapped.
-func (sym *Symmetry) answer(answer uint32, swap *history.Names) (uint32, error) {
+// strangers renames client from to to, and all other symmetric clients to one.
+func (sym *Symmetry) strangers(from, to int, other uint8) *history.Names {
+	names := history.Same()
+	for c := 1; c <= sym.s.assumed.Symmetric; c++ {
+		names[c] = other
+	}
+	names[from] = uint8(to)
+	return &names
+}
+
+// stranger is the client that an answer to client c names in place of any other.
+func stranger(c int) uint8 {
+	if c == 1 {
+		return 2
+	}
+	return 1
+}
+
+// CheckStrangers checks Assumptions.Strangers in every history of the first client: if the answer that it
+// observes last names other clients, then the history belongs to the same class if it names any one in their place.
+func (sym *Symmetry) CheckStrangers() error {
+	first, answers := sym.s.clients.procs[0], sym.s.clients.words.Answers
+	if !sym.s.assumed.Strangers {
+		return nil
+	}
+	for at := uint32(0); int(at) < first.Len(); at++ {
+		e := *first.At(at)
+		if e.Parent == at || !answered(&first.At(e.Parent).Ops[e.Seen.Thread], e.Seen) || !answers.Named(uint32(e.Seen.Val)) {
+			continue
+		}
+		class, err := first.Forget(at)
+		for other := 2; err == nil && other <= sym.s.assumed.Symmetric; other++ {
+			seen, to := e.Seen, uint32(0)
+			seen.Val = int64(answers.Renamed(uint32(seen.Val), sym.strangers(1, 1, uint8(other))))
+			if to, err = first.Advance(e.Parent, seen); err == nil {
+				to, err = first.Forget(to)
+			}
+			if err == nil && to != class {
+				err = &AsymmetricError{Reply: answers.Words(uint32(e.Seen.Val))[0]}
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// answer is an answer with clients renamed. Where more than two are symmetric none may be named without
+// Assumptions.Strangers: the answers that one client has received about another would have to be renamed when two
+// others are swapped.
+func (sym *Symmetry) answer(answer uint32, names *history.Names) (uint32, error) {
 	switch answers := sym.s.clients.words.Answers; {
 	case !answers.Named(answer):
 		return answer, nil
-	case sym.s.assumed.Symmetric > 2:
+	case sym.s.assumed.Symmetric > 2 && !sym.s.assumed.Strangers:
 		return answer, &AsymmetricError{Reply: answers.Words(answer)[0]}
 	default:
-		return answers.Renamed(answer, swap), sym.s.room.Take()
+		return answers.Renamed(answer, names), sym.s.room.Take()
 	}
 }
 

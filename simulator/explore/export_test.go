@@ -47,7 +47,7 @@ func Uncovered(ctx context.Context, m *Model, endless bool, clients, most, witho
 	defer sim.Close()
 	defer sim.Assume(simulator.Usual)
 	opt := m.Options()
-	opt.assumed = opt.assumptions(sim)
+	opt.assumed = opt.viewAssumptions(sim)
 	for {
 		sim.Assume(opt.assumed.Assumptions)
 		p, err := newProver(sim, opt, endless, 1_000_000)

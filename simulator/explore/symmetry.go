@@ -81,7 +81,10 @@ func (s *quotient) class(c int, id uint32) (uint32, error) {
 		}
 	}
 	s.join(class, 0, class)
-	s.join(class, c, id)
+	s.classes[c].set(id, class)
+	if c > 0 {
+		s.members[c].set(class, id)
+	}
 	return class, nil
 }
 

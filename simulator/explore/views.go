@@ -33,6 +33,10 @@ import (
 // nothing and draws its tokens anew, it is a new client to code and servers, and the views are those of any number of attempts.
 // To the judges its attempts then are clients of their own. Else each client takes the lock once (Proof.Once).
 //
+// What a client learns of others by name, as the owner of a key, is not renamed with them: code is to do the same whichever
+// other client an answer names, and whether two answers name the same one. That is a hypothesis, held against the code in
+// all of its histories (simulator.Assumptions, Strangers); of code that compares others there is no proof.
+//
 // Of what a client has read of the resource, its view keeps whether another client has written since. A write that was stale
 // makes what others have read old as well: then STALE-WRITE is among the harms already. An ORPHAN is a refusal while neither
 // client of the world has the lock. If a client outside it has, that is no ORPHAN: views may show too many of them, never too few.
@@ -74,7 +78,7 @@ func ProveFor(ctx context.Context, m *Model, endless bool, most int) (*Proof, er
 	defer sim.Close()
 	defer sim.Assume(simulator.Usual)
 	opt := m.Options()
-	opt.assumed = opt.assumptions(sim)
+	opt.assumed = opt.viewAssumptions(sim)
 	for {
 		sim.Assume(opt.assumed.Assumptions)
 		p, err := newProver(sim, opt, endless, most)
@@ -99,6 +103,13 @@ func ProveFor(ctx context.Context, m *Model, endless bool, most int) (*Proof, er
 		}
 		return p.proof(why), err
 	}
+}
+
+// viewAssumptions are those with which views begin.
+func (o *Options) viewAssumptions(sim *simulator.Simulator) assumptions {
+	a := o.assumptions(sim)
+	a.Strangers = true
+	return a
 }
 
 // A NotProvableError is the reason why views do not do for a lock.
@@ -270,6 +281,9 @@ func (p *prover) close(ctx context.Context) error {
 		}
 	}
 	if err := p.deadlock(); err != nil {
+		return err
+	}
+	if err := p.sim.Symmetry().CheckStrangers(); err != nil {
 		return err
 	}
 	p.proved.Closed = true

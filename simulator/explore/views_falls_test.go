@@ -1,8 +1,11 @@
 package explore_test
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,10 +25,11 @@ type falling struct {
 	ttl   time.Duration
 	wrong func(f *falling, ctx context.Context, key string, taken bool, err error) (bool, error)
 	asked int
+	token string // that is set
 }
 
 func (f *falling) set(ctx context.Context, key string) (bool, error) {
-	return f.node.SetNX(ctx, key, "x", f.ttl).Result()
+	return f.node.SetNX(ctx, key, cmp.Or(f.token, "x"), f.ttl).Result()
 }
 
 func (f *falling) Acquire(ctx context.Context, key string) (lock.Lease, error) {
@@ -122,6 +126,82 @@ func TestViewsOfFallingLocks(t *testing.T) {
 		}
 		if excluded := proof.Closed && !slices.Contains(proof.Harms, c.harm); excluded != c.once || c.once && proof.Once.IsZero() {
 			t.Errorf("%s: %s is excluded: %t; once: %v; %v", name, c.harm, excluded, proof.Once, proof.Refused)
+		}
+	}
+}
+
+// TestViewsOfStrangers: code that compares other clients with each other, or passes on what it has read of one, is refused with
+// the reason: views do not tell these apart. Code that asks only whether the key is its own is not.
+func TestViewsOfStrangers(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
+	owner := func(f *falling, ctx context.Context, key string) (string, error) {
+		who, err := f.node.Get(ctx, key).Result()
+		if errors.Is(err, redis.Nil) {
+			return "", nil
+		}
+		return who, err
+	}
+	for name, c := range map[string]struct {
+		refused string // the key of the reason; "": it is not
+		wrong   func(f *falling, ctx context.Context, key string, taken bool, err error) (bool, error)
+	}{
+		"asks whether it is its own": {"", func(f *falling, ctx context.Context, key string, taken bool, err error) (bool, error) {
+			if taken || err != nil {
+				return taken, err
+			}
+			who, err := owner(f, ctx, key)
+			return who == f.token, err
+		}},
+		"enters when the owner changes": {"prove.names", func(f *falling, ctx context.Context, key string, taken bool, err error) (bool, error) {
+			if taken || err != nil {
+				return taken, err
+			}
+			first, err := owner(f, ctx, key)
+			if err != nil {
+				return false, err
+			}
+			second, err := owner(f, ctx, key)
+			return first != "" && second != "" && first != second, err
+		}},
+		"deletes in the name of the owner": {"prove.names", func(f *falling, ctx context.Context, key string, taken bool, err error) (bool, error) {
+			if taken || err != nil {
+				return taken, err
+			}
+			who, err := owner(f, ctx, key)
+			if who != "" && err == nil {
+				err = f.node.Eval(ctx, "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0", []string{key}, who).Err()
+			}
+			return false, err
+		}},
+		"fears one of them": {"prove.names", func(f *falling, ctx context.Context, key string, taken bool, err error) (bool, error) {
+			if taken || err != nil {
+				return taken, err
+			}
+			who, err := owner(f, ctx, key)
+			return strings.HasPrefix(who, "c2."), err
+		}},
+	} {
+		entry := lock.Entry{ID: "falling", Nodes: 1, New: func(env lock.Env) lock.Strategy {
+			return &falling{node: env.Nodes[0], ttl: env.TTL, wrong: c.wrong, token: env.Tokens.Token()}
+		}}
+		b := study.DefaultBounds()
+		b.Timing, b.Clients, b.Attempts, b.Retries, b.Budget, b.Nodes = study.AnyTiming, 2+explore.Outsiders, 2, 0, "crash=1", 1
+		m, err := b.Settled(entry).Model(entry)
+		if err != nil {
+			t.Fatal(err)
+		}
+		proof, err := explore.ProveFor(t.Context(), m, true, 20_000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.refused == "" {
+			if !proof.Closed {
+				t.Errorf("%s: %v", name, proof.Refused)
+			}
+			continue
+		}
+		if why, ok := proof.Refused.(*explore.NotProvableError); !ok || proof.Closed || why.Why.Key != c.refused {
+			t.Errorf("%s: %v, closed %t", name, proof.Refused, proof.Closed)
 		}
 	}
 }

@@ -42,9 +42,9 @@ var viewBudgets = []string{"", "crash=1", "pause=1@2s", "lose-reply=1", "lose-re
 // states come to is one that some two views come to. Without some of the views the test fails.
 func TestViewsCover(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches")
-	locks, states := []string{"setnx", "token"}, 300
+	locks, states := []string{"setnx", "token", "thread-id"}, 300
 	if effort.Exhaustive() {
-		locks, states = []string{"setnx", "setnx-expire", "token"}, 1500
+		locks, states = []string{"setnx", "setnx-expire", "token", "thread-id", "reentrant"}, 1500
 	}
 	for _, id := range locks {
 		for _, budget := range viewBudgets {
@@ -68,9 +68,9 @@ func TestViewsCover(t *testing.T) {
 // client.
 func TestViewsFindHarms(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches")
-	locks := []string{"setnx", "setnx-expire", "token"}
+	locks := []string{"setnx", "setnx-expire", "token", "thread-id"}
 	if effort.Exhaustive() {
-		locks = append(locks, "constant", "lock-delay", "spin", "watch-del", "set-ifeq")
+		locks = append(locks, "constant", "lock-delay", "spin", "watch-del", "set-ifeq", "reentrant")
 	}
 	decided := 0
 	for _, id := range locks {
@@ -136,7 +136,7 @@ func TestViewsKnownHarms(t *testing.T) {
 // TestViewsRefuse: what views do not do for is named before minutes are spent.
 func TestViewsRefuse(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches")
-	for id, want := range map[string]string{"getset": "prove.clock", "thread-id": "prove.names"} {
+	for id, want := range map[string]string{"getset": "prove.clock", "watch-multi": "prove.many"} {
 		proof, err := explore.ProveFor(t.Context(), viewModel(t, id, "crash=1"), false, 20_000)
 		if err != nil {
 			t.Fatal(err)
