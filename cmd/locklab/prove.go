@@ -80,9 +80,9 @@ func (p *proveFlags) toJSON(proof *study.Proof) proofJSON {
 		Broken: []witnessJSON{}, Views: proof.Views, Worlds: proof.Worlds, Moves: proof.Transitions, Assumed: []string{}}
 	if proof.Refused != nil {
 		j.Refused = whyNot(proof, "en")
-		return j
+	} else {
+		j.Assumed = certificate.AnyNumber(proof, "en")
 	}
-	j.Assumed = certificate.AnyNumber(proof, "en")
 	for _, b := range broken(proof) {
 		j.Broken = append(j.Broken, witnessJSON{Verdict: b.Verdict, Par: b.Par, Steps: b.Steps, Trace: b.Trace.Link()})
 	}
@@ -99,7 +99,7 @@ type brokenBy struct {
 func broken(proof *study.Proof) (all []brokenBy) {
 	for _, s := range proof.Broken {
 		for _, w := range s.Witnesses {
-			if slices.Contains(proof.Harms, w.Verdict) && !slices.ContainsFunc(all, func(o brokenBy) bool { return o.Verdict == w.Verdict }) {
+			if slices.Contains(explore.Provable, w.Verdict) && !slices.Contains(proof.Proved(), w.Verdict) && !slices.ContainsFunc(all, func(o brokenBy) bool { return o.Verdict == w.Verdict }) {
 				all = append(all, brokenBy{w, s.Bounds.Clients})
 			}
 		}
@@ -127,8 +127,6 @@ func (p *proveFlags) print(e *env, proof *study.Proof) {
 		for _, lang := range e.Langs() {
 			e.Wrap("  ", text.Say(lang, "prove.refused", "why", whyNot(proof, lang)))
 		}
-		e.Next("locklab explore " + lock.ID)
-		return
 	}
 	for _, w := range proof.Proved() {
 		e.Wrap("  "+text.Pad(string(w), 12), e.Say("prove.never"))
@@ -137,8 +135,10 @@ func (p *proveFlags) print(e *env, proof *study.Proof) {
 	for _, w := range all {
 		e.Wrap("  "+text.Pad(string(w.Verdict), 12), e.Say("prove.broken", "clients", fmt.Sprint(w.clients), "par", fmt.Sprint(w.Par), "steps", fmt.Sprint(w.Steps)))
 	}
-	for _, w := range proof.Open {
-		e.Wrap("  "+text.Pad(string(w), 12), e.Say("prove.open"))
+	if proof.Refused == nil {
+		for _, w := range proof.Open {
+			e.Wrap("  "+text.Pad(string(w), 12), e.Say("prove.open"))
+		}
 	}
 	if len(all) > 0 {
 		o, err := study.ReplayOn(lock, all[0].Trace)
@@ -148,6 +148,10 @@ func (p *proveFlags) print(e *env, proof *study.Proof) {
 		}
 		e.Printf("\n%s\n\n", e.Say("explore.shortest", "verdict", string(all[0].Verdict)))
 		e.lanes(o)
+	}
+	if proof.Refused != nil {
+		e.Next("locklab explore " + lock.ID)
+		return
 	}
 	e.Printf("\n%s\n", e.Say("explore.certificate"))
 	for _, lang := range e.Langs() {

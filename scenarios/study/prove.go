@@ -50,7 +50,7 @@ const (
 )
 
 // Prove proves what it can for any number of clients, at any timing within b, whose Clients, Attempts, Retries and Uses play
-// no part. What views do not exclude is searched for with two and three clients. The errors are those of [Explore].
+// no part. What views do not exclude is searched for with two and three clients: all of it where views do not do. The errors are those of [Explore].
 func Prove(ctx context.Context, entry lock.Entry, b Bounds, endless bool) (*Proof, error) {
 	b.Timing, b.Attempts, b.Retries, b.Uses, b.Clients = AnyTiming, 2, 0, 0, 2+explore.Outsiders
 	if err := b.Check(entry); err != nil {
@@ -73,53 +73,71 @@ func Prove(ctx context.Context, entry lock.Entry, b Bounds, endless bool) (*Proo
 	if names := p.Search.Untriggered(); p.Refused == nil && names != nil { // nothing is said of them
 		p.Closed, p.Refused = false, &explore.NotProvableError{Why: i18n.New("prove.untriggered", "faults", strings.Join(names, ", "))}
 	}
+	suspected := p.Harms
 	if p.Refused != nil {
-		return p, nil
+		suspected = explore.Provable
 	}
-	for _, harm := range p.Harms {
-		s, err := p.witness(ctx, entry, b, harm)
-		switch {
-		case err != nil:
-			return nil, err
-		case s == nil:
-			p.Open = append(p.Open, harm)
-		case !slices.Contains(p.Broken, s):
-			p.Broken = append(p.Broken, s)
-		}
-	}
-	return p, nil
+	return p, p.findWitnesses(ctx, entry, b, suspected)
 }
 
-// witness searches few clients for a verdict; nil: none was found.
-func (p *Proof) witness(ctx context.Context, entry lock.Entry, b Bounds, harm verdict.Word) (*Search, error) {
-	finds := func(s *Search) bool {
-		return slices.ContainsFunc(s.Witnesses, func(w Witness) bool { return w.Verdict == harm })
-	}
-	if i := slices.IndexFunc(p.Broken, finds); i >= 0 {
-		return p.Broken[i], nil
-	}
+// findWitnesses searches few clients for these verdicts; those that none finds are Open. Where each client takes the
+// lock once, a second attempt can come to others: then these count as harms too.
+func (p *Proof) findWitnesses(ctx context.Context, entry lock.Entry, b Bounds, harms []verdict.Word) error {
+	p.Open = slices.Clone(harms)
 	for _, size := range p.sizes() {
+		again := p.Closed && !p.Once.IsZero() && size == twice
+		if len(p.Open) == 0 && !again {
+			continue
+		}
 		few := b
 		few.Clients, few.Attempts, few.MaxStates = size.clients, size.attempts, witnessStates
+		if size.lockstep {
+			few.Timing = Lockstep
+		}
 		few.Budget = faults.Budget(strings.ReplaceAll(string(b.Budget), "=1", fmt.Sprintf("=%d", size.faults)))
 		if !p.Endless {
 			few.Budget = b.Budget
 		}
 		s, err := Explore(ctx, entry, few)
-		if err != nil || finds(s) {
-			return s, err
+		if err != nil {
+			return err
+		}
+		news := 0
+		for _, w := range s.Witnesses {
+			at := slices.Index(p.Open, w.Verdict)
+			switch {
+			case at >= 0:
+				p.Open = slices.Delete(p.Open, at, at+1)
+			case again && slices.Contains(p.Proved(), w.Verdict):
+				p.Harms = append(p.Harms, w.Verdict)
+			default:
+				continue
+			}
+			news++
+		}
+		if news > 0 {
+			p.Broken = append(p.Broken, s)
 		}
 	}
-	return nil, nil
+	return nil
 }
 
 // A size is that of a search for a witness. Of faults there are as many of each kind, where none is ever used up.
-type size struct{ clients, attempts, faults int }
+type size struct {
+	clients, attempts, faults int
+	lockstep                  bool
+}
+
+// twice is two clients that take the lock twice.
+var twice = size{2, 2, 1, false}
 
 func (p *Proof) sizes() []size {
-	sizes := []size{{2, 1, 1}, {2, 2, 1}, {3, 1, 1}}
-	if p.Endless {
-		sizes = append(sizes, size{2, 1, 2}, size{2, 1, 4}, size{2, 1, 8})
+	sizes := []size{{2, 1, 1, false}, twice, {3, 1, 1, false}}
+	switch {
+	case p.Refused != nil: // it may have too many states for these
+		sizes = append(sizes, size{2, 2, 1, true})
+	case p.Endless:
+		sizes = append(sizes, size{2, 1, 2, false}, size{2, 1, 4, false}, size{2, 1, 8, false})
 	}
 	return sizes
 }

@@ -59,8 +59,30 @@ func TestProve(t *testing.T) {
 				}
 			}
 		}
-		if !slices.Equal(p.Proved(), c.proved) || par != c.par || (p.Refused != nil) != c.refused || len(p.Open) > 0 {
+		if !slices.Equal(p.Proved(), c.proved) || par != c.par || (p.Refused != nil) != c.refused || p.Closed && len(p.Open) > 0 {
 			t.Errorf("%s: proved %v, OVERLAP by %d faults, refused %v, open %v", c.budget, p.Proved(), par, p.Refused, p.Open)
 		}
+	}
+}
+
+// TestProveOfOneAttempt: what a second attempt comes to is not proved, although each client takes the lock once; and where there is
+// no proof, searches still find what breaks.
+func TestProveOfOneAttempt(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
+	b := study.DefaultBounds()
+	b.Budget = "crash=1"
+	p, err := study.Prove(t.Context(), racetest.Lock(t, "reentrant"), b, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Once.IsZero() || !p.Closed || slices.Contains(p.Proved(), verdict.Overlap) || !slices.Contains(p.Proved(), verdict.WrongDel) {
+		t.Errorf("reentrant: closed %t, once %v, proved %v", p.Closed, p.Once, p.Proved())
+	}
+	b.Budget = "pause=1"
+	if p, err = study.Prove(t.Context(), racetest.Lock(t, "getset"), b, false); err != nil {
+		t.Fatal(err)
+	}
+	if p.Refused == nil || p.Proved() != nil || len(p.Broken) == 0 || slices.Contains(p.Open, verdict.Overlap) {
+		t.Errorf("getset: refused %v, proved %v, open %v, %d searches", p.Refused, p.Proved(), p.Open, len(p.Broken))
 	}
 }
