@@ -17,7 +17,7 @@ RACE = -race -gcflags=github.com/go-zookeeper/zk=-race=false
 # Tests leave out the largest searches unless this is set; check and CI set it.
 EXHAUSTIVE = LOCKLAB_EXHAUSTIVE=1
 
-.PHONY: help run page verify live second-opinion test libraries hunt mutants check lint race fuzz vuln bench costs update
+.PHONY: help run page verify live theorems second-opinion test libraries hunt mutants check lint race fuzz vuln bench costs update
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -28,7 +28,7 @@ run: ## the tour, the grid, the charts and the report (into out/)
 	$(GO) run ./cmd/locklab demo
 	@echo "Playing every lock in every race, and drawing the charts. This takes a minute or two."
 	$(GO) run ./cmd/locklab matrix -o $(OUT) >/dev/null
-	@echo "Open $(OUT)/report.html; the pictures beside it: grid, poster (all locks), sensitivity, rate, tolerance, recovery, price, waiting, sweep, par, doom."
+	@echo "Open $(OUT)/report.html; the pictures beside it: grid, poster (all locks), sensitivity, rate, tolerance, recovery, price, waiting, sweep, theorems, doom."
 
 page: ## the page on which one breaks locks (into out/page/): one file, and a folder to host
 	@echo "Compiling the page's engine for the browser. This takes minutes the first time."
@@ -42,6 +42,10 @@ ROUNDS ?= 1
 live: ## every cell, and the shortest way to each failure, on real servers, ROUNDS=1 times; needs redis-server, cc and zookeeper
 	$(GO) run -ldflags=-w ./cmd/locklab live matrix --lease 300ms --rounds $(ROUNDS)
 	$(GO) run -ldflags=-w ./cmd/locklab live verify --lease 300ms --rounds $(ROUNDS)
+
+theorems: ## what is proved of every lock for any number of clients, and what breaks it (into out/)
+	@mkdir -p $(OUT)
+	$(GO) run ./cmd/locklab theorems --strategies all -o $(OUT)/theorems.csv -o $(OUT)/theorems.png
 
 second-opinion: ## what SPIN says of the six milestones, and of locks on ZooKeeper; needs spin and cc
 	$(GO) run ./cmd/locklab second-opinion

@@ -49,6 +49,36 @@ func parCommand() *command {
 	}
 }
 
+func theoremsCommand() *command {
+	c, budgets := &chartFlags{next: []string{"locklab theorems -o theorems.png", "locklab prove token", "locklab par"}}, study.TheoremBudgets()
+	return &command{
+		use: "theorems", args: noArguments, tasks: onFleet,
+		examples: []string{"theorems", "theorems --strategies setnx,reentrant --budget crash=any", "theorems --families one-step -o theorems.png -o theorems.csv"},
+		flags: func(f *flags) {
+			c.add(f)
+			f.each("budget", &budgets)
+		},
+		run: c.run(algorithms.Milestones, func(e *env, entries []lock.Entry) (chart.Result, error) {
+			for i, written := range budgets {
+				budget, endless, err := study.EndlessBudget(written)
+				if err != nil {
+					return nil, err
+				}
+				one := study.DefaultBounds()
+				if one.Budget = budget.Canonical(); !endless {
+					budgets[i] = string(one.Budget)
+				}
+				for _, entry := range entries {
+					if err := one.Check(entry); err != nil {
+						return nil, err
+					}
+				}
+			}
+			return report.Theorems(e.ctx, e.work, entries, budgets)
+		}),
+	}
+}
+
 // replayFirst returns commands to try, first a replay of the first counterexample.
 func replayFirst(drawn *chart.Par) (next []string) {
 	if n := slices.IndexFunc(drawn.Pars, func(p study.Par) bool { return p.Found }); n >= 0 {

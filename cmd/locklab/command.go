@@ -72,7 +72,7 @@ func chartCommand() *command {
 	return &command{
 		use: "chart NAME", examples: []string{"chart par", "chart price -o price.png"},
 		also: []*command{
-			parCommand(), toleranceCommand(), rateCommand(), priceCommand(), recoveryCommand(), waitingCommand(), sweepCommand(),
+			parCommand(), theoremsCommand(), toleranceCommand(), rateCommand(), priceCommand(), recoveryCommand(), waitingCommand(), sweepCommand(),
 		},
 	}
 }

@@ -18,6 +18,7 @@ func TestSearchCharts(t *testing.T) {
 	for name, args := range map[string][]string{
 		"tolerance": {"tolerance", "--strategies", "setnx,getset,token"},
 		"par":       {"par", "--strategies", "setnx,getset,token"},
+		"theorems":  {"theorems", "--strategies", "setnx,reentrant,token", "--budget=crash=any"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -35,14 +36,14 @@ func TestSearchCharts(t *testing.T) {
 					t.Errorf("%s: %d bytes, %v", f, len(b), err)
 				}
 			}
-			code, out, errs = call(t, append(args[:3:3], "--json")...)
+			code, out, errs = call(t, append(args[:len(args)-2*len(files):len(args)-2*len(files)], "--json")...)
 			var v struct {
-				Version      int
-				Incomplete   bool
-				Takeaway     string
-				Limits, Pars []json.RawMessage
+				Version                int
+				Incomplete             bool
+				Takeaway               string
+				Limits, Pars, Theorems []json.RawMessage
 			}
-			if err := json.Unmarshal([]byte(out), &v); code != 0 || err != nil || v.Version != schema || v.Takeaway == "" || len(v.Limits)+len(v.Pars) != 15 {
+			if err := json.Unmarshal([]byte(out), &v); code != 0 || err != nil || v.Version != schema || v.Takeaway == "" || len(v.Limits)+len(v.Pars) != 15 && len(v.Theorems) != 18 {
 				t.Errorf("exit status %d, %v: %s%s", code, err, out, errs)
 			}
 		})
@@ -62,6 +63,8 @@ func TestSearchChartsWrongUse(t *testing.T) {
 		{[]string{"par", "-o", "x.gif"}, ".png, .svg or .csv"},
 		{[]string{"par", "--budget", "pauze=1"}, "did you mean pause"},
 		{[]string{"par", "--clients", "9"}, "clients=9"},
+		{[]string{"theorems", "--budget", "pauze=1"}, "did you mean pause"},
+		{[]string{"theorems", "--budget", "crash=any,pause=1"}, "pause=1"},
 	} {
 		if code, out, errs := call(t, c.args...); code != exitUsage || out != "" || !strings.Contains(errs, c.want) {
 			t.Errorf("%v: exit status %d, %q, want it to say %q; standard output %q", c.args, code, errs, c.want, out)

@@ -222,18 +222,23 @@ func (c *Par) Notes(lang string) []string {
 // drawPar draws one harm: a chip where it can happen, with its par unless that is 1; a dot
 // where it was proved impossible.
 func drawPar(c draw.Canvas, lang string, par *study.Par, x, y vg.Length) {
-	l := LookOf(par.Verdict)
 	switch {
 	case par.Found:
-		fillBox(c, box(x-parChip/2+0.7, y-8, x+parChip/2-0.7, y+8), paints[l.Class].ground)
-		glyph := l.Glyph
-		if par.Par != 1 {
-			glyph += strconv.Itoa(par.Par)
-		}
-		write(c, aligned(bold(writing(9, paints[l.Class].writing)), draw.XCenter), x, y+0.6, glyph)
+		drawChip(c, par.Verdict, par.Par, x, y)
 	case par.Complete:
 		c.DrawGlyph(draw.GlyphStyle{Color: faintInk, Radius: 1.1, Shape: draw.CircleGlyph{}}, vg.Point{X: x, Y: y})
 	default:
 		write(c, aligned(writing(textSize, faintInk), draw.XCenter), x, y, say(lang, "par.unknown"))
 	}
+}
+
+// drawChip draws a harm that can happen, with its par unless that is 1.
+func drawChip(c draw.Canvas, of verdict.Word, par int, x, y vg.Length) {
+	l := LookOf(of)
+	fillBox(c, box(x-parChip/2+0.7, y-8, x+parChip/2-0.7, y+8), paints[l.Class].ground)
+	glyph := l.Glyph
+	if par != 1 {
+		glyph += strconv.Itoa(par)
+	}
+	write(c, aligned(bold(writing(9, paints[l.Class].writing)), draw.XCenter), x, y+0.6, glyph)
 }

@@ -32,7 +32,7 @@ func (r *Report) figures(ctx context.Context, work Worker, entries []lock.Entry)
 	if err != nil {
 		return nil, err
 	}
-	par, err := Pars(ctx, work, entries, ParBounds(), study.SingleFaults())
+	theorems, err := Theorems(ctx, work, entries, study.TheoremBudgets())
 	if err != nil {
 		return nil, err
 	}
@@ -72,10 +72,10 @@ func (r *Report) figures(ctx context.Context, work Worker, entries []lock.Entry)
 		return nil, err
 	}
 	figures := append([]Figure{
-		{"sensitivity", sense}, {"rate", &chart.Rate{Rates: *rates}}, {"tolerance", tolerance}, {"price", &chart.PriceChart{Prices: prices}}, {"par", par},
+		{"sensitivity", sense}, {"rate", &chart.Rate{Rates: *rates}}, {"tolerance", tolerance}, {"price", &chart.PriceChart{Prices: prices}}, {"theorems", theorems},
 	}, costs...)
 	figures = append(figures, Figure{"doom", &chart.Doom{Doom: doom}})
-	places := []string{"sensitivity", "rate", "tolerance", "recovery", "price", "waiting", "sweep", "par", "doom"}
+	places := []string{"sensitivity", "rate", "tolerance", "recovery", "price", "waiting", "sweep", "theorems", "doom"}
 	slices.SortFunc(figures, func(a, b Figure) int { return slices.Index(places, a.name) - slices.Index(places, b.name) })
 	return figures, nil
 }
@@ -147,6 +147,14 @@ func Pars(ctx context.Context, work Worker, entries []lock.Entry, b study.Bounds
 	defer end()
 	table, err := study.FindPars(ctx, entries, b, budgets, w)
 	return &chart.Par{ParTable: *table}, err
+}
+
+// Theorems proves and searches, and returns the chart of what is proved for any number of clients.
+func Theorems(ctx context.Context, work Worker, entries []lock.Entry, budgets []string) (*chart.Theorems, error) {
+	w, end := work(len(entries)*len(budgets), "progress.proofs")
+	defer end()
+	found, err := study.FindTheorems(ctx, entries, budgets, w)
+	return &chart.Theorems{Theorems: *found}, err
 }
 
 // DifferingLocks are locks whose tolerances differ: a lease, one whose holder stops early, one

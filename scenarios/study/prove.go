@@ -23,6 +23,8 @@ type Proof struct {
 	// some two views come to and no search has found.
 	Broken []*Search
 	Open   []verdict.Word
+	// Searched: two clients that take the lock once were searched completely, with each fault once.
+	Searched bool
 }
 
 // AnyTimes stands in a budget for the number of a fault that is never used up.
@@ -42,16 +44,18 @@ func EndlessBudget(written string) (faults.Budget, bool, error) {
 	return faults.Budget(strings.ReplaceAll(written, "="+AnyTimes, "=1")), true, nil
 }
 
-// proofViews is the number of views at which a proof is given up, witnessStates the number of states of a search for a
-// witness.
-const (
-	proofViews    = 100_000
-	witnessStates = 300_000
-)
+// proofLimits are the number of views at which a proof is given up, and those of each search for a witness.
+type proofLimits struct{ views, states, hopeful int }
+
+var usualLimits = proofLimits{views: 100_000, states: 300_000}
 
 // Prove proves what it can for any number of clients, at any timing within b, whose Clients, Attempts, Retries and Uses play
 // no part. What views do not exclude is searched for with two and three clients: all of it where views do not do. The errors are those of [Explore].
 func Prove(ctx context.Context, entry lock.Entry, b Bounds, endless bool) (*Proof, error) {
+	return prove(ctx, entry, b, endless, usualLimits)
+}
+
+func prove(ctx context.Context, entry lock.Entry, b Bounds, endless bool, most proofLimits) (*Proof, error) {
 	b.Timing, b.Attempts, b.Retries, b.Uses, b.Clients = AnyTiming, 2, 0, 0, 2+explore.Outsiders
 	if err := b.Check(entry); err != nil {
 		return nil, err
@@ -65,7 +69,7 @@ func Prove(ctx context.Context, entry lock.Entry, b Bounds, endless bool) (*Proo
 	if err != nil {
 		return nil, err
 	}
-	if p.Proof, err = explore.ProveFor(ctx, m, endless, proofViews); err != nil {
+	if p.Proof, err = explore.ProveFor(ctx, m, endless, most.views); err != nil {
 		return nil, err
 	}
 	p.Search.Result = &explore.Result{Complete: p.Closed, Lengths: p.Lengths, Measures: p.Measures, Assumed: p.Assumed, Symmetry: true,
@@ -77,12 +81,12 @@ func Prove(ctx context.Context, entry lock.Entry, b Bounds, endless bool) (*Proo
 	if p.Refused != nil {
 		suspected = explore.Provable
 	}
-	return p, p.findWitnesses(ctx, entry, b, suspected)
+	return p, p.findWitnesses(ctx, entry, b, suspected, most)
 }
 
 // findWitnesses searches few clients for these verdicts; those that none finds are Open. Where each client takes the
 // lock once, a second attempt can come to others: then these count as harms too.
-func (p *Proof) findWitnesses(ctx context.Context, entry lock.Entry, b Bounds, harms []verdict.Word) error {
+func (p *Proof) findWitnesses(ctx context.Context, entry lock.Entry, b Bounds, harms []verdict.Word, most proofLimits) error {
 	p.Open = slices.Clone(harms)
 	for _, size := range p.sizes() {
 		again := p.Closed && !p.Once.IsZero() && size == twice
@@ -90,9 +94,9 @@ func (p *Proof) findWitnesses(ctx context.Context, entry lock.Entry, b Bounds, h
 			continue
 		}
 		few := b
-		few.Clients, few.Attempts, few.MaxStates = size.clients, size.attempts, witnessStates
+		few.Clients, few.Attempts, few.MaxStates, few.Hopeful = size.clients, size.attempts, most.states, most.hopeful
 		if size.lockstep {
-			few.Timing = Lockstep
+			few.Timing, few.Hopeful = Lockstep, 0
 		}
 		few.Budget = faults.Budget(strings.ReplaceAll(string(b.Budget), "=1", fmt.Sprintf("=%d", size.faults)))
 		if !p.Endless {
@@ -102,6 +106,7 @@ func (p *Proof) findWitnesses(ctx context.Context, entry lock.Entry, b Bounds, h
 		if err != nil {
 			return err
 		}
+		p.Searched = p.Searched || s.Result.Complete && s.Bounds.Timing == AnyTiming
 		news := 0
 		for _, w := range s.Witnesses {
 			at := slices.Index(p.Open, w.Verdict)

@@ -68,7 +68,10 @@ type Proof struct {
 	Once i18n.Message
 }
 
-// ProveFor computes the views of m, which has five clients and a probe, and two attempts, of which only the first is made. With
+// worldsPerView bounds the worlds of two: so many times as many as there may be views.
+const worldsPerView = 100
+
+// ProveFor computes the views of m, most at most, which has five clients and a probe, and two attempts, of which only the first is made. With
 // endless, no fault is ever used up. The error is about code that the simulator cannot run, or ctx's.
 func ProveFor(ctx context.Context, m *Model, endless bool, most int) (*Proof, error) {
 	sim, err := m.Simulator()
@@ -276,6 +279,8 @@ func (p *prover) close(ctx context.Context) error {
 			return ctx.Err()
 		case p.proved.Views > p.most:
 			return &NotProvableError{i18n.New("prove.views", "most", fmt.Sprint(p.most))}
+		case p.proved.Worlds > worldsPerView*p.most:
+			return &NotProvableError{i18n.New("prove.worlds", "most", fmt.Sprint(worldsPerView*p.most))}
 		case p.numbers.full != nil:
 			return p.numbers.full
 		}

@@ -1,0 +1,168 @@
+package chart
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"locklab/reports/layout"
+	"locklab/reports/text"
+	"locklab/scenarios/study"
+	"locklab/simulator/explore"
+	"locklab/simulator/verdict"
+)
+
+// Theorems draws what is proved of locks for any number of clients, and what breaks them.
+type Theorems struct{ study.Theorems }
+
+// Title returns the question of the chart.
+func (c *Theorems) Title(lang string) string { return say(lang, "theorems.title") }
+
+// count is the number of theorems of an extent.
+func (c *Theorems) count(of study.Extent) (n int) {
+	for i := range c.All {
+		if c.All[i].Extent == of {
+			n++
+		}
+	}
+	return n
+}
+
+// Inconclusive reports whether something was not computed.
+func (c *Theorems) Inconclusive() bool {
+	return slices.ContainsFunc(c.All, func(t study.Theorem) bool { return t.Extent == study.Undecided && t.Why == "" })
+}
+
+// Finding says how much is proved for any number of clients.
+func (c *Theorems) Finding(lang string) string {
+	return say(lang, "theorems.finding", "n", strconv.Itoa(c.count(study.Unbounded)), "all", strconv.Itoa(len(c.All)))
+}
+
+// Takeaway says how many of the questions have which answer.
+func (c *Theorems) Takeaway(lang string) string {
+	var parts []string
+	for _, e := range study.Extents() {
+		if n := c.count(e); n > 0 {
+			parts = append(parts, say(lang, "theorems.count."+string(e), "n", strconv.Itoa(n), "all", strconv.Itoa(len(c.All))))
+		}
+	}
+	return text.Join(lang, "grid.join", parts)
+}
+
+// Notes implements Chart.
+func (c *Theorems) Notes(lang string) []string {
+	return []string{c.reasons(lang), say(lang, "theorems.bounds", "budgets", text.Join(lang, "grid.join", c.Budgets))}
+}
+
+// reasons says of which locks there is no proof for any number, and why.
+func (c *Theorems) reasons(lang string) string {
+	type reason struct{ why, lock, budget string }
+	var all []reason
+	for i := range c.All {
+		t := &c.All[i]
+		if one := (reason{t.Why, t.Strategy, head(t.Budget)}); t.Why != "" && !slices.Contains(all, one) {
+			all = append(all, one)
+		}
+	}
+	groups := gather(all, func(a, b reason) bool { return a.why == b.why && a.lock == b.lock })
+	return text.Join(lang, "grid.both", each(groups, func(g []reason) string {
+		which := text.Join(lang, "chart.list", each(g, func(r reason) string { return r.budget }))
+		if len(g) == len(c.Budgets) {
+			which = say(lang, "theorems.always")
+		}
+		return say(lang, "theorems.reason", "lock", g[0].lock, "budgets", which, "why", say(lang, "theorems."+g[0].why))
+	}))
+}
+
+// head is a budget as the head of a column: without how often.
+func head(budget string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(budget, "=any", ""), "=1", "")
+}
+
+// marks are the extents in a letter; Fails has the verdict's own.
+var marks = map[study.Extent]string{study.Unbounded: "∀", study.OneAttempt: "1", study.Bounded: ".", study.Undecided: "?"}
+
+func markOf(t *study.Theorem) string {
+	if t.Extent == study.Fails {
+		return LookOf(t.Verdict).Glyph
+	}
+	return marks[t.Extent]
+}
+
+func (c *Theorems) records() [][]any {
+	return csvLines("strategy budget verdict extent clients par trace why", indices(c.All), func(i int) []any {
+		t := &c.All[i]
+		line := []any{t.Strategy, t.Budget, t.Verdict, t.Extent, "", "", t.Trace, t.Why}
+		if t.Extent == study.Fails {
+			line[4], line[5] = t.Clients, t.Par
+		}
+		return line
+	})
+}
+
+func (c *Theorems) data() object {
+	return object{"takeaway", c.Takeaway("en"), "notes", c.Notes("en"), "theorems", c.All}
+}
+
+// text has a lock a line and a kind of fault a column, with a letter for each verdict.
+func (c *Theorems) text(out *layout.Lines) {
+	table := crossing(layout.Sheet{Floor: 4}, sayAll(out, "theorems.head"), ids(c.Locks), each(c.Budgets, head), func(l, k int) string {
+		var cell strings.Builder
+		for n := range explore.Provable {
+			cell.WriteString(markOf(c.At(l, k, n)))
+		}
+		return cell.String()
+	})
+	show(out, saying(c.Title), table, func(lang string) []string {
+		return append([]string{c.legend(lang), c.Takeaway(lang)}, c.Notes(lang)...)
+	})
+}
+
+// legend explains the letters.
+func (c *Theorems) legend(lang string) string {
+	names := each(explore.Provable, func(w verdict.Word) string { return LookOf(w).Glyph + " " + string(w) })
+	return say(lang, "theorems.legend", "verdicts", text.Join(lang, "chart.list", names))
+}
+
+// picture has, for each lock and kind of fault, a mark for each verdict.
+func (c *Theorems) picture(f Format) picture {
+	lang := f.Lang
+	label, column := nameWidth(lang, c.Locks, 16), parChip*vg.Length(len(explore.Provable))+parGap
+	lines := lockRows(lang, c.Locks, parRow, func(place draw.Canvas, l int, y vg.Length) {
+		for k := range c.Budgets {
+			for n := range explore.Provable {
+				drawTheorem(place, c.At(l, k, n), place.Min.X+label+column*vg.Length(k)+parChip*(vg.Length(n)+0.5), y)
+			}
+		}
+	})
+	heads := rows(1, parHead, func(place draw.Canvas, _ int, y vg.Length) {
+		for k, b := range c.Budgets {
+			write(place, strong, place.Min.X+label+column*vg.Length(k), y, head(b))
+		}
+	})
+	meanings := each(explore.Provable, func(w verdict.Word) caption { return captionOf(w, lang) })
+	return f.fitted(c, []string{say(lang, "theorems.below")}, label+column*vg.Length(len(c.Budgets)), func(vg.Length) []block {
+		return []block{heads, lines, space(parFoot), captionsBlock(meanings)}
+	})
+}
+
+// drawTheorem draws a box where the verdict can happen, a disc where it is proved impossible for any number of clients, a
+// ring if for one attempt each, and a dot if for two clients.
+func drawTheorem(c draw.Canvas, t *study.Theorem, x, y vg.Length) {
+	at := vg.Point{X: x, Y: y}
+	switch t.Extent {
+	case study.Fails:
+		drawChip(c, t.Verdict, t.Par, x, y)
+	case study.Unbounded:
+		c.DrawGlyph(draw.GlyphStyle{Color: calmGreen, Radius: 4, Shape: draw.CircleGlyph{}}, at)
+	case study.OneAttempt:
+		c.DrawGlyph(draw.GlyphStyle{Color: calmGreen, Radius: 3.5, Shape: draw.RingGlyph{}}, at)
+	case study.Bounded:
+		c.DrawGlyph(draw.GlyphStyle{Color: faintInk, Radius: 1.1, Shape: draw.CircleGlyph{}}, at)
+	default:
+		write(c, aligned(writing(textSize, faintInk), draw.XCenter), x, y, "?")
+	}
+}

@@ -1,0 +1,54 @@
+package chart
+
+import (
+	"io"
+	"strings"
+	"testing"
+
+	"locklab/reports"
+	"locklab/reports/internal/samples"
+	"locklab/scenarios/study"
+	"locklab/simulator/explore"
+)
+
+// theoremsSample has every extent, and a reason of each kind, in it.
+func theoremsSample() *Theorems {
+	c := &Theorems{study.Theorems{Locks: locksOf("setnx", "reentrant", "getset"), Budgets: []string{"crash=any", "pause=1@2s"}}}
+	letters := [][]string{{"∀∀∀∀∀f", "∀∀∀∀f∀"}, {"ff1111", "ff.1?1"}, {"......", "??ff??"}}
+	why := [][]string{{"", ""}, {"prove.once.token", "prove.once.token"}, {"prove.clock", "prove.clock"}}
+	extents := map[rune]study.Extent{'f': study.Fails}
+	for e, mark := range marks {
+		extents[[]rune(mark)[0]] = e
+	}
+	for l, e := range c.Locks {
+		for k, b := range c.Budgets {
+			for n, letter := range []rune(letters[l][k]) {
+				t := study.Theorem{Strategy: e.ID, Budget: b, Verdict: explore.Provable[n], Extent: extents[letter], Why: why[l][k]}
+				if t.Extent == study.Fails {
+					t.Clients, t.Par, t.Trace = 2, l, "locklab2-a"
+				}
+				c.All = append(c.All, t)
+			}
+		}
+	}
+	return c
+}
+
+func TestTheorems(t *testing.T) {
+	c := theoremsSample()
+	samples.Golden(t, "theorems.csv", csvOf(c))
+	samples.Golden(t, "theorems.txt", func(w io.Writer) error { return Text(w, c, reports.Look{Width: reports.NarrowWidth}) })
+	for _, width := range []int{16, 30, 60} {
+		samples.CheckWidth(t, "theorems", width, func(w io.Writer) error { return Text(w, c, reports.Look{Width: width}) })
+	}
+	checkPNG(t, c)
+	if c.Inconclusive() || !strings.Contains(c.Finding("en"), "10 of 36") {
+		t.Errorf("%t, %s", c.Inconclusive(), c.Finding("en"))
+	}
+	if c.All[len(c.All)-1].Why = ""; !c.Inconclusive() {
+		t.Error("what was not computed is not missed")
+	}
+	if err := PNG(io.Discard, &Theorems{}, Format{}); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,168 @@
+package study
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"locklab/algorithms/lock"
+	"locklab/scenarios/share"
+	"locklab/simulator/explore"
+	"locklab/simulator/verdict"
+)
+
+// A Theorem is what is known of one verdict, for one lock under one budget of faults, at any timing.
+type Theorem struct {
+	Strategy string       `json:"strategy"`
+	Budget   string       `json:"budget"`
+	Verdict  verdict.Word `json:"verdict"`
+	Extent   Extent       `json:"extent"`
+	Clients  int          `json:"clients"`         // of the shortest run that comes to it, if its extent is Fails
+	Par      int          `json:"par"`             // the faults of that run
+	Trace    string       `json:"trace,omitempty"` // its link
+	Why      string       `json:"why,omitempty"`   // it is not proved for any number of clients and attempts: the key of a text
+}
+
+// An Extent says for whom a verdict is impossible.
+type Extent string
+
+const (
+	Unbounded  Extent = "any"    // for any number of clients and attempts
+	OneAttempt Extent = "once"   // for any number of clients, each of which takes the lock once
+	Bounded    Extent = "bounds" // for two clients that take it once, with each fault once
+	Fails      Extent = "fails"  // it can happen
+	Undecided  Extent = "open"   // neither proved nor found; without a Why: not computed
+)
+
+// Extents are all extents, the widest first.
+func Extents() []Extent { return []Extent{Unbounded, OneAttempt, Bounded, Fails, Undecided} }
+
+// Theorems are those of several locks: by lock, by budget, then by verdict.
+type Theorems struct {
+	Locks   []lock.Entry
+	Budgets []string // as EndlessBudget reads them
+	All     []Theorem
+}
+
+// At is what is known of the n-th of explore.Provable for lock l under budget k.
+func (t *Theorems) At(l, k, n int) *Theorem {
+	return &t.All[(l*len(t.Budgets)+k)*len(explore.Provable)+n]
+}
+
+// TheoremBudgets ask one question for each kind of fault: any number of times where locks survive that, and once where the
+// second is another question. A pause of 2s leaves a lease of 9s with work of 3s its slack.
+func TheoremBudgets() []string {
+	return []string{"crash=any", "pause=1@2s", "pause=1", "lose-reply=any", "lose-request=any", "restart=any", "failover=1"}
+}
+
+// FindTheorems proves what it can for each lock under each budget, and searches for the rest within half of the limits of
+// Prove. w and ctx are as for Matrix; what was not computed is Undecided.
+func FindTheorems(ctx context.Context, locks []lock.Entry, budgets []string, w *share.Work) (*Theorems, error) {
+	t := &Theorems{Locks: locks, Budgets: budgets}
+	var tasks []share.Task
+	for l, entry := range locks {
+		for _, budget := range budgets {
+			tasks = append(tasks, share.Task{ID: "theorems " + entry.ID + "/" + budget, Cost: float64(l) / float64(len(locks))})
+		}
+	}
+	found, err := share.Each(ctx, tasks, w, func(ctx context.Context, i int) ([]Theorem, error) {
+		return theoremsOf(ctx, locks[i/len(budgets)], budgets[i%len(budgets)])
+	}, func(i int, all *[]Theorem, v *share.Values) {
+		checkTheorems(locks[i/len(budgets)].ID, budgets[i%len(budgets)], *all, v)
+	})
+	for i, all := range found {
+		if all == nil {
+			open := openTheorems(locks[i/len(budgets)].ID, budgets[i%len(budgets)])
+			all = &open
+		}
+		t.All = append(t.All, *all...)
+	}
+	return t, err
+}
+
+// openTheorems are those of which nothing is known.
+func openTheorems(id, budget string) (all []Theorem) {
+	for _, w := range explore.Provable {
+		all = append(all, Theorem{Strategy: id, Budget: budget, Verdict: w, Extent: Undecided})
+	}
+	return all
+}
+
+// checkTheorems refuses theorems that are not about the lock and the budget.
+func checkTheorems(id, budget string, all []Theorem, v *share.Values) {
+	share.Is(v, "theorems", len(all), len(explore.Provable))
+	for i := range all[:min(len(all), len(explore.Provable))] {
+		path := fmt.Sprintf("theorems[%d].", i)
+		share.Is(v, path+"strategy", all[i].Strategy, id)
+		share.Is(v, path+"budget", all[i].Budget, budget)
+		share.Is(v, path+"verdict", all[i].Verdict, explore.Provable[i])
+		share.OneOf(v, path+"extent", all[i].Extent, Extents())
+	}
+}
+
+// theoremsOf are those of a lock under a budget.
+func theoremsOf(ctx context.Context, entry lock.Entry, written string) ([]Theorem, error) {
+	budget, endless, err := EndlessBudget(written)
+	if err != nil {
+		return nil, err
+	}
+	b := DefaultBounds()
+	b.Budget = budget
+	p, err := prove(ctx, entry, b, endless, tableLimits)
+	if err != nil {
+		return nil, err
+	}
+	all := openTheorems(entry.ID, written)
+	for i := range all {
+		all[i].take(p)
+	}
+	return all, nil
+}
+
+// tableLimits are those of the proofs of a table, which are many.
+var tableLimits = proofLimits{views: 20_000, states: 300_000, hopeful: 50_000}
+
+// take notes what a proof says of the verdict.
+func (t *Theorem) take(p *Proof) {
+	t.Why = p.reason()
+	switch s, w := p.brokenBy(t.Verdict); {
+	case s != nil:
+		t.Extent, t.Clients, t.Par, t.Trace = Fails, s.Bounds.Clients, w.Par, w.Trace.Link()
+	case slices.Contains(p.Proved(), t.Verdict) && p.Once.IsZero():
+		t.Extent = Unbounded
+	case slices.Contains(p.Proved(), t.Verdict):
+		t.Extent, t.Why = OneAttempt, p.Once.Key
+	default:
+		t.Why = cmp.Or(t.Why, "prove.open")
+		if p.Searched {
+			t.Extent = Bounded
+		}
+	}
+}
+
+// brokenBy returns the search that has found a verdict, with its witness; nil: none has.
+func (p *Proof) brokenBy(word verdict.Word) (*Search, *Witness) {
+	for _, s := range p.Broken {
+		for i := range s.Witnesses {
+			if s.Witnesses[i].Verdict == word {
+				return s, &s.Witnesses[i]
+			}
+		}
+	}
+	return nil, nil
+}
+
+// reason is the key of the text that says why there is no proof; "": there is one. Limits other than those of views are "prove.limit".
+func (p *Proof) reason() string {
+	why := (*explore.NotProvableError)(nil)
+	switch errors.As(p.Refused, &why); {
+	case p.Refused == nil:
+		return ""
+	case strings.HasPrefix(why.Why.Key, "prove."):
+		return why.Why.Key
+	}
+	return "prove.limit"
+}
