@@ -64,6 +64,8 @@ type Proof struct {
 	Histories int
 	Triggered []simulator.Verb
 	Refused   error // why there is no proof; nil: there is one
+	// Invariant is the set of views, if it is closed.
+	Invariant *Invariant
 	// Once gives the reason for which each client takes the lock once; zero: any number of times.
 	Once i18n.Message
 }
@@ -292,7 +294,12 @@ func (p *prover) close(ctx context.Context) error {
 		return err
 	}
 	p.proved.Closed = true
-	return p.search.checkCode()
+	if err := p.search.checkCode(); err != nil {
+		return err
+	}
+	var err error
+	p.proved.Invariant, err = p.invariant()
+	return err
 }
 
 // report calls Progress now and then: a view counts as a state.

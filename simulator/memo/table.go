@@ -99,6 +99,24 @@ func (t *Table[K, E]) Same(a, b uint32, to *history.Names) bool {
 	return t.Key(t.renamed(a, to)) == t.Key(t.list[b])
 }
 
+// Write implements [node.Vocabulary].
+func (t *Table[K, E]) Write(id uint32) map[string]string { return codec.Leaves(t.list[id]) }
+
+// Read implements [node.Vocabulary].
+func (t *Table[K, E]) Read(written map[string]string) (uint32, error) {
+	e, err := codec.FromLeaves[E](written)
+	if err == nil && t.Check != nil {
+		err = t.Check(e)
+	}
+	if err == nil && t.Sort != nil {
+		e = t.Sort(e)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return t.ID(e), nil
+}
+
 func (t *Table[K, E]) renamed(id uint32, to *history.Names) E {
 	if t.Rename != nil {
 		return t.Rename(t.list[id], to)

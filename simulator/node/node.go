@@ -166,6 +166,10 @@ type Vocabulary interface {
 	Named(id uint32) bool
 	Renamed(id uint32, to *history.Names) uint32
 	Same(a, b uint32, to *history.Names) bool
+	// Write returns an entry in texts, as package codec has them, and Read is the number of the entry of which Write has
+	// returned these, which it adds.
+	Write(id uint32) map[string]string
+	Read(written map[string]string) (uint32, error)
 }
 
 // A Group is the states of all servers of a world while they change, as values of their own type.
@@ -187,6 +191,12 @@ func (g *Group[S]) Close(w World) {
 			w.SetState(int8(i+1), g.states[i])
 		}
 	}
+}
+
+// A Written kind has states that can be written in texts, which mean the same to every simulator of the same config.
+type Written interface {
+	Write(s State) map[string]string
+	Read(written map[string]string) (State, error)
 }
 
 // A Patient kind has clients who wait for an answer for a time of its own.

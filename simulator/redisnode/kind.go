@@ -16,6 +16,7 @@ var (
 	_ node.Dialer     = (*Kind)(nil)
 	_ node.Holding    = (*Kind)(nil)
 	_ node.Timekeeper = (*Kind)(nil)
+	_ node.Written    = (*Kind)(nil)
 )
 
 // A Kind is all Redis servers of a simulator.

@@ -1,0 +1,85 @@
+package explore
+
+import (
+	"slices"
+
+	"locklab/simulator"
+)
+
+// An Invariant is a closed set of views in texts, from which they can be rebuilt: an inductive invariant of any number of
+// clients, which [CheckInvariant] checks. A shared part calls the clients that it names c3, c4 and c5; a view's client is c1.
+type Invariant struct {
+	Shared  []WrittenShared           `json:"shared"`
+	Clients []simulator.WrittenClient `json:"clients"`
+	Views   []WrittenView             `json:"views"`
+}
+
+// A WrittenShared is what all clients share.
+type WrittenShared struct {
+	Servers []simulator.Texts `json:"servers"`
+	Rest    simulator.Texts   `json:"rest"` // the faults that are left, and the resource
+	Judges  simulator.Texts   `json:"judges"`
+	Names   int               `json:"names"` // how many clients it names
+}
+
+// A WrittenView is one client of some shared part. The numbers are places of the lists of the Invariant.
+type WrittenView struct {
+	Shared  int               `json:"shared"`
+	Client  int               `json:"client"` // below 0: it has come to its end, and requests of it are under way
+	Orphans []simulator.Texts `json:"orphans,omitempty"`
+	Judges  simulator.Texts   `json:"judges,omitempty"`
+	Base    string            `json:"base"`            // newest, outdated, or unread: how new what it has read is
+	Names   []string          `json:"names,omitempty"` // whom c3, c4 and c5 are: self, other, or nobody
+}
+
+var (
+	baseNames   = []string{unread: "unread", newest: "newest", outdated: "outdated"}
+	statusNames = []string{other: "other", self: "self", nobody: "nobody"}
+)
+
+// invariant writes the views, in the order in which they were found.
+func (p *prover) invariant() (*Invariant, error) {
+	v := &Invariant{}
+	parts, clients := map[shared]int{}, map[uint32]int{p.absent[0]: -1}
+	for _, q := range p.queue {
+		at, known := parts[q.of]
+		if !known {
+			s, err := p.writeShared(&q.of)
+			if err != nil {
+				return nil, err
+			}
+			at = len(v.Shared)
+			parts[q.of], v.Shared = at, append(v.Shared, s)
+		}
+		one := p.groups[q.of].views[q.at]
+		client, known := clients[one.part]
+		if !known {
+			client = len(v.Clients)
+			clients[one.part], v.Clients = client, append(v.Clients, p.sim.Parts().WriteClient(1, &p.clientTab[0].keys[one.part]))
+		}
+		w := WrittenView{Shared: at, Client: client, Base: baseNames[one.base], Judges: p.judgeTab.keys[one.judge].Write(),
+			Orphans: p.sim.Parts().WriteRest(&p.restTab.keys[one.orphans]).Orphans}
+		for _, name := range one.names[:q.of.names] {
+			w.Names = append(w.Names, statusNames[name])
+		}
+		v.Views = append(v.Views, w)
+	}
+	return v, nil
+}
+
+func (p *prover) writeShared(s *shared) (w WrittenShared, err error) {
+	w = WrittenShared{Rest: p.sim.Parts().WriteRest(&p.restTab.keys[s.rest]).Left, Judges: p.judgeTab.keys[s.judge].Write(), Names: int(s.names)}
+	for n := range p.nodes {
+		node, err := p.sim.Parts().WriteNode(&p.nodeTab.keys[s.nodes[n]])
+		if err != nil {
+			return w, err
+		}
+		w.Servers = append(w.Servers, node)
+	}
+	return w, nil
+}
+
+// Without returns the invariant without one of its views.
+func (v *Invariant) Without(view int) *Invariant {
+	return &Invariant{v.Shared, v.Clients, slices.Delete(slices.Clone(v.Views), view, view+1)}
+}

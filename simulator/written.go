@@ -1,0 +1,246 @@
+package simulator
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"locklab/simulator/internal/codec"
+	"locklab/simulator/node"
+	"locklab/simulator/process"
+)
+
+// Parts name what the tables of their simulator have. In texts they mean the same to every simulator of the same config: a
+// process is the history of what its code has observed, and is replayed on the code.
+
+// Texts are the fields of a plain value that are not zero, by their paths; see package codec.
+type Texts = map[string]string
+
+// A Written part, in texts.
+type (
+	WrittenClient struct {
+		Root    Texts         `json:"root"` // as which its process began
+		Seen    []WrittenSeen `json:"seen"`
+		State   Texts         `json:"state"`             // without the history
+		Replies map[int]Texts `json:"replies,omitempty"` // on their way, by thread
+	}
+	WrittenSeen struct {
+		Seen   Texts `json:"seen"` // an Observation
+		Answer Texts `json:"answer,omitempty"`
+	}
+	WrittenRest struct {
+		Left    Texts   // the budget and the resource
+		Orphans []Texts // requests: their fields, what they ask for (asks.), and the client (from: c1.)
+	}
+)
+
+var errWritten = errors.New("simulator: a written part does not fit")
+
+// left is a RestPart without requests.
+type left struct {
+	resource resourceState
+	budget   [MaxFaults]uint8
+}
+
+// WriteClient writes the part of client c, from 1.
+func (ps Parts) WriteClient(c int, part *ClientPart) (w WrittenClient) {
+	root, way := ps.s.clients.procs[c-1].History(part.s.At)
+	w.Root = root.Write()
+	for _, at := range way[1:] {
+		w.Seen = append(w.Seen, ps.WriteSeen(c, at))
+	}
+	state := part.s
+	state.At = 0
+	for t := range state.Threads {
+		if th := &state.Threads[t]; ps.replied(c, part, t) {
+			if w.Replies == nil {
+				w.Replies = map[int]Texts{}
+			}
+			w.Replies[t], th.Reply = ps.s.clients.words.Answers.Write(th.Reply), 0
+		}
+	}
+	w.State = codec.Leaves(state)
+	return w
+}
+
+// replied reports whether a reply of a server is on its way to a thread of client c.
+func (ps Parts) replied(c int, part *ClientPart, t int) bool {
+	th := &part.s.Threads[t]
+	return (th.Phase == node.Answered || th.Phase == node.Blocked) && th.Reply != node.LostConn && ps.s.clients.op(int8(c), &part.s, t).Kind.ToServer()
+}
+
+// ReadClient reads what WriteClient has written, and replays its history on the code.
+func (ps Parts) ReadClient(c int, w *WrittenClient) (part ClientPart, err error) {
+	if part.s, err = codec.FromLeaves[node.ClientProcess](w.State); err != nil {
+		return part, err
+	}
+	at, err := ps.s.clients.procs[c-1].Root(w.Root)
+	for i := 0; err == nil && i < len(w.Seen); i++ {
+		at, err = ps.Observe(c, at, &w.Seen[i])
+	}
+	if err != nil || part.s.At != 0 {
+		return part, errors.Join(errWritten, err)
+	}
+	part.s.At = at
+	for _, t := range slices.Sorted(maps.Keys(w.Replies)) {
+		if t < 0 || t >= MaxThreads || part.s.Threads[t].Reply != 0 {
+			return part, errWritten
+		}
+		if part.s.Threads[t].Reply, err = ps.s.clients.words.Answers.Read(w.Replies[t]); err != nil {
+			return part, err
+		}
+	}
+	return part, ps.s.Tables().CheckClient(c, &part)
+}
+
+// History returns the history of the part's client, and Histories those of client c on the way to it, itself last: each has one
+// observation more than the one before.
+func (p *ClientPart) History() uint32 { return p.s.At }
+
+// Histories is described at History.
+func (ps Parts) Histories(c int, at uint32) []uint32 {
+	_, way := ps.s.clients.procs[c-1].History(at)
+	return way
+}
+
+// WithHistory is the part with another history of the same client.
+func (p ClientPart) WithHistory(at uint32) ClientPart {
+	p.s.At = at
+	return p
+}
+
+// WriteSeen writes the last observation of a history of client c.
+func (ps Parts) WriteSeen(c int, at uint32) (w WrittenSeen) {
+	p := ps.s.clients.procs[c-1]
+	e := p.At(at)
+	seen := e.Seen
+	if answered(&p.At(e.Parent).Ops[seen.Thread], seen) {
+		w.Answer, seen.Val = ps.s.clients.words.Answers.Write(uint32(seen.Val)), 0
+	}
+	w.Seen = codec.Leaves(seen)
+	return w
+}
+
+// Observe returns the history of client c that follows from another one by an observation.
+func (ps Parts) Observe(c int, at uint32, w *WrittenSeen) (uint32, error) {
+	seen, err := codec.FromLeaves[process.Observation](w.Seen)
+	if err != nil {
+		return 0, err
+	}
+	p := ps.s.clients.procs[c-1]
+	if seen.Thread >= MaxThreads || p.At(at).Ops[seen.Thread].Kind == process.None {
+		return 0, errWritten
+	}
+	if answers := answered(&p.At(at).Ops[seen.Thread], seen); answers != (w.Answer != nil) {
+		return 0, errWritten
+	} else if answers {
+		id, err := ps.s.clients.words.Answers.Read(w.Answer)
+		if err != nil {
+			return 0, err
+		}
+		seen.Val = int64(id)
+	}
+	return p.Advance(at, seen)
+}
+
+// Does returns what the code of client c has come to by a history, and what it then waits for; and what it did at the
+// last observation.
+func (ps Parts) Does(c int, at uint32) (state, did string) {
+	e := ps.s.clients.procs[c-1].At(at)
+	state = fmt.Sprint(e.State())
+	for t := range e.Ops {
+		o := e.Ops[t]
+		fields, asks := ps.writeOp(&o)
+		state += fmt.Sprint(t, fields, asks)
+	}
+	did = fmt.Sprint(e.Fresh)
+	for i := range e.Notes {
+		n := &e.Notes[i]
+		did += fmt.Sprint(n.Kind, n.OK, n.Claims, n.Token, n.Note, ";")
+	}
+	return state, did
+}
+
+// writeOp writes an operation, whose number of what it asks for it leaves out.
+func (ps Parts) writeOp(o *process.Op) (fields, asks Texts) {
+	if o.Kind.ToServer() || o.Kind == process.Watch {
+		asks = ps.s.clients.words.Of(o).Write(o.Arg)
+		o.Arg = 0
+	}
+	return codec.Leaves(*o), asks
+}
+
+// WriteNode writes the part of a server, and ReadNode reads it. The error is about servers of a kind that are not written.
+func (ps Parts) WriteNode(part *NodePart) (Texts, error) {
+	if k, ok := ps.s.kind.(node.Written); ok {
+		return k.Write(part.s), nil
+	}
+	return nil, errWritten
+}
+
+// ReadNode reads what WriteNode has written.
+func (ps Parts) ReadNode(w Texts) (part NodePart, err error) {
+	if k, ok := ps.s.kind.(node.Written); ok {
+		part.s, err = k.Read(w)
+		return part, err
+	}
+	return part, errWritten
+}
+
+// WriteRest writes what belongs to no client and no server.
+func (ps Parts) WriteRest(part *RestPart) WrittenRest {
+	w := WrittenRest{Left: codec.Leaves(left{part.resource, part.budget})}
+	for _, o := range *ps.s.orphans.At(part.orphans) {
+		from := o.From
+		o.From = 0
+		_, asks := ps.writeOp(&o.Op)
+		texts := codec.Leaves(o)
+		texts["from"] = fmt.Sprintf("c%d.", from)
+		for path, text := range asks {
+			texts["asks."+path] = text
+		}
+		w.Orphans = append(w.Orphans, texts)
+	}
+	return w
+}
+
+// ReadRest reads what WriteRest has written, with the requests in any order.
+func (ps Parts) ReadRest(w *WrittenRest) (part RestPart, err error) {
+	l, err := codec.FromLeaves[left](w.Left)
+	var list []node.Orphan
+	for i := 0; err == nil && i < len(w.Orphans); i++ {
+		var o node.Orphan
+		o, err = ps.readOrphan(w.Orphans[i])
+		list = append(list, o)
+	}
+	if err != nil || len(list) > ps.s.mostOrphans {
+		return part, errors.Join(errWritten, err)
+	}
+	slices.SortFunc(list, compareOrphans)
+	part = RestPart{ps.s.orphans.ID(list), l.resource, l.budget}
+	return part, ps.s.Tables().CheckRest(&part)
+}
+
+func (ps Parts) readOrphan(w Texts) (o node.Orphan, err error) {
+	fields, asks := Texts{}, Texts{}
+	for path, text := range w {
+		if what, ok := strings.CutPrefix(path, "asks."); ok {
+			asks[what] = text
+		} else if path != "from" {
+			fields[path] = text
+		}
+	}
+	if o, err = codec.FromLeaves[node.Orphan](fields); err != nil {
+		return o, err
+	}
+	_, err = fmt.Sscanf(w["from"], "c%d.", &o.From)
+	if err == nil && o.Op.Kind.ToServer() {
+		o.Op.Arg, err = ps.s.clients.words.Of(&o.Op).Read(asks)
+	}
+	if err != nil || o.From < 1 || int(o.From) > len(ps.s.clients.procs) || !ps.s.Tables().hasOp(&o.Op) {
+		return o, errors.Join(errWritten, err)
+	}
+	return o, nil
+}
