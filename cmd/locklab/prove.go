@@ -3,9 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
+	"locklab/algorithms/lock"
 	"locklab/reports/certificate"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
@@ -17,19 +21,37 @@ import (
 // proveFlags are the flags of "locklab prove".
 type proveFlags struct {
 	boundFlags
-	budget string
+	budget      string
+	certificate string // to write
+	check       string // to check
 }
 
 func proveCommand() *command {
 	p := &proveFlags{boundFlags: boundFlags{Bounds: study.DefaultBounds()}, budget: "crash=any"}
 	return &command{
-		use: "prove STRATEGY", args: exactly(1, "lock"), complete: aLock, flags: p.add, run: p.run,
-		examples: []string{"prove token", "prove token --budget crash=any,pause=any@2s", "prove setnx-expire --budget pause=1"},
+		use: "prove STRATEGY", args: p.args, complete: aLock, flags: p.add, run: p.run,
+		examples: []string{"prove token", "prove token --budget crash=any,pause=any@2s", "prove setnx-expire --budget pause=1",
+			"prove token --certificate v.json", "prove --check v.json"},
 	}
+}
+
+// args wants a lock, or a file to check, which names it.
+func (p *proveFlags) args(c *cobra.Command, args []string) error {
+	if !c.Flags().Changed("check") {
+		return exactly(1, "lock")(c, args)
+	}
+	for _, other := range []string{"budget", "ttl", "work", "nodes", "certificate"} {
+		if len(args) > 0 || c.Flags().Changed(other) {
+			return text.Errorf("error.prove.check", "file", p.check, "other", strings.Join(append(args, "--"+other), ", "))
+		}
+	}
+	return nil
 }
 
 func (p *proveFlags) add(f *flags) {
 	f.add("budget", &p.budget)
+	f.add("certificate", &p.certificate)
+	f.add("check", &p.check)
 	p.boundFlags.add(f, "ttl", "work", "nodes")
 }
 
@@ -52,6 +74,12 @@ type proofJSON struct {
 }
 
 func (p *proveFlags) run(e *env, args []string) error {
+	if len(args) == 0 {
+		return p.checkFile(e)
+	}
+	if err := e.checkOutputs("--certificate", p.certificate); err != nil {
+		return err
+	}
 	entry, err := race.Strategy(args[0])
 	if err != nil {
 		return err
@@ -69,10 +97,81 @@ func (p *proveFlags) run(e *env, args []string) error {
 		return err
 	}
 	e.show(p.toJSON(proof), func() { p.print(e, proof) })
-	if proof.Refused != nil || len(proof.Open) > 0 {
-		return noAnswer("error.prove.open")
+	if views := proof.Certificate(p.budget); views != nil {
+		err = e.write(p.certificate, replaces, views.Write)
+	} else if p.certificate != "" {
+		err = noAnswer("error.prove.none", "file", p.certificate)
 	}
+	if proof.Refused != nil || len(proof.Open) > 0 {
+		err = errors.Join(err, noAnswer("error.prove.open"))
+	}
+	return err
+}
+
+// checkJSON is the check of a certificate as JSON.
+type checkJSON struct {
+	Version  int            `json:"version"`
+	File     string         `json:"file"`
+	Strategy string         `json:"strategy"`
+	Budget   string         `json:"budget"`
+	Lease    string         `json:"lease"`
+	Attempts string         `json:"attempts"`
+	Proved   []verdict.Word `json:"proved"`
+	Wrong    string         `json:"wrong,omitempty"` // why it proves nothing
+	Views    int            `json:"views"`
+	Worlds   int            `json:"worlds"`
+	Moves    int            `json:"transitions"`
+}
+
+// checkFile checks a certificate.
+func (p *proveFlags) checkFile(e *env) error {
+	var v *study.Views
+	err := e.interruptible(func() error {
+		f, err := os.Open(p.check)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		v, err = study.ReadViews(f)
+		return err
+	})
+	if err != nil {
+		return text.Errorf("error.views.file", "file", p.check, "cause", bare(err))
+	}
+	entry, err := race.Strategy(v.Strategy)
+	if err != nil {
+		return text.Errorf("error.views.file", "file", p.check, "cause", err)
+	}
+	j := checkJSON{Version: schema, File: p.check, Strategy: v.Strategy, Budget: v.Budget, Lease: v.Lease, Attempts: v.Attempts, Proved: []verdict.Word{}}
+	size, err := study.CheckViews(e.ctx, entry, v)
+	var wrong *explore.InvariantError
+	switch {
+	case stoppedBy(err):
+		return noAnswer("error.stopped")
+	case errors.As(err, &wrong):
+		j.Wrong = text.SayMessage("en", wrong.Why)
+		e.show(j, func() { e.Sentence("prove.check.wrong", "file", p.check, "lock", entry.Heading()) })
+		return &exitError{exitDiffers, text.Errorf("error.views.wrong", "file", p.check, "cause", wrong)}
+	case err != nil:
+		return text.Errorf("error.views.file", "file", p.check, "cause", err)
+	}
+	j.Proved, j.Views, j.Worlds, j.Moves = words(v.Absent), size.Views, size.Worlds, size.Transitions
+	e.show(j, func() { p.printChecked(e, entry, v, size) })
 	return nil
+}
+
+func (p *proveFlags) printChecked(e *env, entry lock.Entry, v *study.Views, size *explore.Checked) {
+	scope := "any"
+	if v.Attempts == "once" {
+		scope = "once"
+	}
+	e.Sentence("prove.check.head", "file", p.check, "lock", entry.Heading(), "scope", e.Say("prove.scope."+scope), "faults", v.Budget, "lease", v.Lease)
+	for _, w := range v.Absent {
+		e.Wrap("  "+text.Pad(string(w), 12), e.Say("prove.never"))
+	}
+	e.Sentence("prove.size", "views", fmt.Sprint(size.Views), "worlds", fmt.Sprint(size.Worlds), "moves", fmt.Sprint(size.Transitions))
+	e.Sentence("prove.check.how")
+	e.Next("locklab prove " + entry.ID + " --budget '" + v.Budget + "'")
 }
 
 func (p *proveFlags) toJSON(proof *study.Proof) proofJSON {

@@ -56,7 +56,7 @@ func Prove(ctx context.Context, entry lock.Entry, b Bounds, endless bool) (*Proo
 }
 
 func prove(ctx context.Context, entry lock.Entry, b Bounds, endless bool, most proofLimits) (*Proof, error) {
-	b.Timing, b.Attempts, b.Retries, b.Uses, b.Clients = AnyTiming, 2, 0, 0, 2+explore.Outsiders
+	b = b.forProof()
 	if err := b.Check(entry); err != nil {
 		return nil, err
 	}
