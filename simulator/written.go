@@ -130,7 +130,7 @@ func (ps Parts) Observe(c int, at uint32, w *WrittenSeen) (uint32, error) {
 		return 0, err
 	}
 	p := ps.s.clients.procs[c-1]
-	if seen.Thread >= MaxThreads || p.At(at).Ops[seen.Thread].Kind == process.None {
+	if seen.Kind < process.Started || seen.Kind > process.ListRead || seen.Thread >= MaxThreads || p.At(at).Ops[seen.Thread].Kind == process.None {
 		return 0, errWritten
 	}
 	if answers := answered(&p.At(at).Ops[seen.Thread], seen); answers != (w.Answer != nil) {

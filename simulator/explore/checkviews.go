@@ -51,8 +51,13 @@ func CheckInvariant(ctx context.Context, m *Model, v *Invariant, claim Claim) (*
 		return nil, err
 	}
 	defer sim.Close()
-	sim.Assume(simulator.Assumptions{Symmetric: m.Clients, Measures: true, Creations: true, Rests: true})
+	sim.Assume(assumedByChecker(m))
 	return checkInvariant(ctx, sim, m.Options(), v, claim)
+}
+
+// assumedByChecker is what its simulator assumes, which its steps and checkCode check: no two histories are merged.
+func assumedByChecker(m *Model) simulator.Assumptions {
+	return simulator.Assumptions{Symmetric: m.Clients, Measures: true, Creations: true, Rests: true}
 }
 
 func checkInvariant(ctx context.Context, sim *simulator.Simulator, opt Options, v *Invariant, claim Claim) (size *Checked, err error) {

@@ -249,3 +249,16 @@ func (p *prover) missing(state []uint32, clients int, of *resource) (missing int
 	}
 	return missing
 }
+
+// InvariantChecker returns CheckInvariant for one model, whose simulator keeps what it has learned from one call to the next. The
+// caller closes it.
+func InvariantChecker(m *Model) (check func(ctx context.Context, v *Invariant, claim Claim) (*Checked, error), end func(), err error) {
+	sim, err := m.Simulator()
+	if err != nil {
+		return nil, nil, err
+	}
+	sim.Assume(assumedByChecker(m))
+	return func(ctx context.Context, v *Invariant, claim Claim) (*Checked, error) {
+		return checkInvariant(ctx, sim, m.Options(), v, claim)
+	}, sim.Close, nil
+}
