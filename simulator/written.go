@@ -105,6 +105,10 @@ func (ps Parts) Histories(c int, at uint32) []uint32 {
 	return way
 }
 
+// Followers are the histories of client c that are known to follow from another one by what it observes in a move, each after
+// the one before it.
+func (ps Parts) Followers(c int, at uint32) [][2]uint32 { return ps.s.clients.procs[c-1].Followers(at) }
+
 // WithHistory is the part with another history of the same client.
 func (p ClientPart) WithHistory(at uint32) ClientPart {
 	p.s.At = at

@@ -14,6 +14,7 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
+	"locklab/simulator"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
@@ -24,6 +25,7 @@ type proveFlags struct {
 	budget      string
 	certificate string // to write
 	check       string // to check
+	views       bool   // as a table
 }
 
 func proveCommand() *command {
@@ -31,7 +33,7 @@ func proveCommand() *command {
 	return &command{
 		use: "prove STRATEGY", args: p.args, complete: aLock, flags: p.add, run: p.run,
 		examples: []string{"prove token", "prove token --budget crash=any,pause=any@2s", "prove setnx-expire --budget pause=1",
-			"prove token --certificate v.json", "prove --check v.json"},
+			"prove token --certificate v.json", "prove --check v.json", "prove token --views"},
 	}
 }
 
@@ -40,7 +42,7 @@ func (p *proveFlags) args(c *cobra.Command, args []string) error {
 	if !c.Flags().Changed("check") {
 		return exactly(1, "lock")(c, args)
 	}
-	for _, other := range []string{"budget", "ttl", "work", "nodes", "certificate"} {
+	for _, other := range []string{"budget", "ttl", "work", "nodes", "certificate", "views"} {
 		if len(args) > 0 || c.Flags().Changed(other) {
 			return text.Errorf("error.prove.check", "file", p.check, "other", strings.Join(append(args, "--"+other), ", "))
 		}
@@ -52,6 +54,7 @@ func (p *proveFlags) add(f *flags) {
 	f.add("budget", &p.budget)
 	f.add("certificate", &p.certificate)
 	f.add("check", &p.check)
+	f.add("views", &p.views)
 	p.boundFlags.add(f, "ttl", "work", "nodes")
 }
 
@@ -259,7 +262,48 @@ func (p *proveFlags) print(e *env, proof *study.Proof) {
 		}
 	}
 	e.Sentence("prove.size", "views", fmt.Sprint(proof.Views), "worlds", fmt.Sprint(proof.Worlds), "moves", fmt.Sprint(proof.Transitions))
+	if p.views {
+		printViews(e, proof)
+	}
 	e.Next("locklab explore "+lock.ID+" --budget '"+string(p.Bounds.Budget)+"' --timing any", "locklab explain "+lock.ID)
+}
+
+// printViews prints the views as a table, a row for all that agree in where their client is and whose the key is, and what holds in all
+// of them.
+func printViews(e *env, proof *study.Proof) {
+	rows := study.ViewRows(proof.Invariant)
+	if rows == nil {
+		e.Sentence("prove.views.several")
+		return
+	}
+	line := func(cells ...string) {
+		e.Printf("%s\n", strings.TrimRight("  "+text.Pad(cells[0], 22)+text.Pad(cells[1], 22)+text.Pad(cells[2], 20)+cells[3], " "))
+	}
+	e.Sentence("prove.views.head")
+	line(e.Say("prove.views.client"), e.Say("prove.views.key"), e.Say("prove.views.left"), e.Say("prove.views.views"))
+	for _, r := range rows {
+		left := "-"
+		switch {
+		case r.Owner == "free":
+		case r.Least == simulator.Never:
+			left = e.Say("prove.views.noend")
+		case r.Most == simulator.Never:
+			left = fmt.Sprintf("%v .. %s", r.Least, e.Say("prove.views.noend"))
+		default:
+			left = fmt.Sprintf("%v .. %v", r.Least, r.Most)
+		}
+		line(e.Say("prove.views.stage."+r.Stage), e.Say("prove.views.owner."+r.Owner), left, fmt.Sprint(r.Views))
+	}
+	for _, l := range study.Lemmas(rows) {
+		how := "holds"
+		switch {
+		case l.Of == 0:
+			how = "vacuous"
+		case l.Against > 0:
+			how = "fails"
+		}
+		e.Sentence("prove.lemma."+how, "lemma", e.Say("prove.lemma."+l.Key), "against", fmt.Sprint(l.Against), "of", fmt.Sprint(l.Of))
+	}
 }
 
 // faults says which faults may strike, and how often.

@@ -151,6 +151,9 @@ func (c *checker) check(ctx context.Context, v *Invariant) error {
 			}
 		}
 	}
+	if err := c.followed(); err != nil {
+		return err
+	}
 	for a, known := range c.covers { // by all that was met since
 		for b := range known {
 			if !c.alike(a, b, map[[2]uint32]bool{}) {
@@ -201,7 +204,7 @@ func (c *checker) enter(v *Invariant) error {
 		if w.Client >= 0 {
 			one.past, one.parts[0] = parts[w.Client].History(), c.clientTab[0].id(parts[w.Client])
 			client = c.clientText(0, one.parts[0])
-			second, err := c.as(&parts[w.Client], 1, 2)
+			second, err := c.as(&parts[w.Client], 1, 2, one.past)
 			if err != nil {
 				return err
 			}
@@ -397,22 +400,23 @@ func (c *checker) read(w *WrittenShared, rest *simulator.WrittenRest) ([]uint32,
 	return state, err
 }
 
-// as is client from's part as one of client to, whose code is to do the same with the names exchanged.
-func (c *checker) as(part *simulator.ClientPart, from, to int) (simulator.ClientPart, error) {
-	key := [3]uint32{part.History(), uint32(from), uint32(to)}
-	if at, ok := c.renamed[key]; ok || from == to {
-		if from == to {
-			at = key[0]
-		}
+// as is client from's part, with a history, as one of client to, whose code is to do the same with the names exchanged.
+func (c *checker) as(part *simulator.ClientPart, from, to int, past uint32) (simulator.ClientPart, error) {
+	if from == to {
+		return part.WithHistory(past), nil
+	}
+	key := [3]uint32{past, uint32(from), uint32(to)}
+	if at, ok := c.renamed[key]; ok {
 		return part.WithHistory(at), nil
 	}
 	parts, swap := c.sim.Parts(), map[int]int{from: to, to: from}
-	w := parts.WriteClient(from, part)
+	own := simulator.ClientPart{}.WithHistory(past)
+	w := parts.WriteClient(from, &own)
 	other, err := parts.ReadClient(to, &simulator.WrittenClient{Root: w.Root, Seen: w.Seen})
 	if err != nil {
 		return other, err
 	}
-	way, theirs := parts.Histories(from, key[0]), parts.Histories(to, other.History())
+	way, theirs := parts.Histories(from, past), parts.Histories(to, other.History())
 	for i := range way {
 		x, did := parts.Does(from, way[i])
 		y, does := parts.Does(to, theirs[i])
@@ -523,13 +527,36 @@ func (c *checker) observed(i int, of *member) error {
 	if id == c.successors.cur[i] || c.clientTab[i].keys[id].Dead() {
 		return nil
 	}
-	part, err := c.as(&c.clientTab[i].keys[id], i+1, 1)
+	part, err := c.as(&c.clientTab[i].keys[id], i+1, 1, c.clientTab[i].keys[id].History())
 	if err != nil {
 		return err
 	}
 	way := c.sim.Parts().Histories(1, part.History())
-	for at := slices.Index(way, of.past); at >= 0 && at+1 < len(way); at++ {
+	for at := slices.Index(way, of.past); at >= 0 && at+1 < len(way); at++ { // else it rests; see followed
 		c.used.add(way[at], way[at+1])
+	}
+	return nil
+}
+
+// followed notes what clients have observed before they came to rest, where the history of the attempt is gone.
+func (c *checker) followed() error {
+	for _, state := range slices.Sorted(maps.Keys(c.pasts)) {
+		for _, past := range c.pasts[state] {
+			second, err := c.as(&simulator.ClientPart{}, 1, 2, past)
+			if err != nil {
+				return err
+			}
+			for i, own := range [2]uint32{past, second.History()} {
+				for _, pair := range c.sim.Parts().Followers(i+1, own) {
+					from, err := c.as(&simulator.ClientPart{}, i+1, 1, pair[0])
+					to, wrong := c.as(&simulator.ClientPart{}, i+1, 1, pair[1])
+					if err := cmp.Or(err, wrong); err != nil {
+						return err
+					}
+					c.used.add(from.History(), to.History())
+				}
+			}
+		}
 	}
 	return nil
 }
@@ -631,7 +658,7 @@ func (c *checker) has(v *WrittenView, shared, i int, id uint32) bool {
 	if id == c.absent[i] {
 		return c.known[viewText(v, shared, "", 0)]
 	}
-	part, err := c.as(&c.clientTab[i].keys[id], i+1, 1)
+	part, err := c.as(&c.clientTab[i].keys[id], i+1, 1, c.clientTab[i].keys[id].History())
 	if err != nil {
 		return false
 	}
