@@ -15,6 +15,12 @@ import (
 // Parts name what the tables of their simulator have. In texts they mean the same to every simulator of the same config: a
 // process is the history of what its code has observed, and is replayed on the code.
 
+// Writing writes parts in texts, and reads them.
+type Writing struct{ s *Simulator }
+
+// Writing returns what writes the simulator's parts.
+func (s *Simulator) Writing() Writing { return Writing{s} }
+
 // Texts are the fields of a plain value that are not zero, by their paths; see package codec.
 type Texts = map[string]string
 
@@ -45,20 +51,20 @@ type left struct {
 }
 
 // WriteClient writes the part of client c, from 1.
-func (ps Parts) WriteClient(c int, part *ClientPart) (w WrittenClient) {
-	root, way := ps.s.clients.procs[c-1].History(part.s.At)
+func (ws Writing) WriteClient(c int, part *ClientPart) (w WrittenClient) {
+	root, way := process.History(ws.s.clients.procs[c-1], part.s.At)
 	w.Root = root.Write()
 	for _, at := range way[1:] {
-		w.Seen = append(w.Seen, ps.WriteSeen(c, at))
+		w.Seen = append(w.Seen, ws.WriteSeen(c, at))
 	}
 	state := part.s
 	state.At = 0
 	for t := range state.Threads {
-		if th := &state.Threads[t]; ps.replied(c, part, t) {
+		if th := &state.Threads[t]; ws.replied(c, part, t) {
 			if w.Replies == nil {
 				w.Replies = map[int]Texts{}
 			}
-			w.Replies[t], th.Reply = ps.s.clients.words.Answers.Write(th.Reply), 0
+			w.Replies[t], th.Reply = ws.s.clients.words.Answers.Write(th.Reply), 0
 		}
 	}
 	w.State = codec.Leaves(state)
@@ -66,19 +72,19 @@ func (ps Parts) WriteClient(c int, part *ClientPart) (w WrittenClient) {
 }
 
 // replied reports whether a reply of a server is on its way to a thread of client c.
-func (ps Parts) replied(c int, part *ClientPart, t int) bool {
+func (ws Writing) replied(c int, part *ClientPart, t int) bool {
 	th := &part.s.Threads[t]
-	return (th.Phase == node.Answered || th.Phase == node.Blocked) && th.Reply != node.LostConn && ps.s.clients.op(int8(c), &part.s, t).Kind.ToServer()
+	return (th.Phase == node.Answered || th.Phase == node.Blocked) && th.Reply != node.LostConn && ws.s.clients.op(int8(c), &part.s, t).Kind.ToServer()
 }
 
 // ReadClient reads what WriteClient has written, and replays its history on the code.
-func (ps Parts) ReadClient(c int, w *WrittenClient) (part ClientPart, err error) {
+func (ws Writing) ReadClient(c int, w *WrittenClient) (part ClientPart, err error) {
 	if part.s, err = codec.FromLeaves[node.ClientProcess](w.State); err != nil {
 		return part, err
 	}
-	at, err := ps.s.clients.procs[c-1].Root(w.Root)
+	at, err := process.ReadRoot(ws.s.clients.procs[c-1], w.Root)
 	for i := 0; err == nil && i < len(w.Seen); i++ {
-		at, err = ps.Observe(c, at, &w.Seen[i])
+		at, err = ws.Observe(c, at, &w.Seen[i])
 	}
 	if err != nil || part.s.At != 0 {
 		return part, errors.Join(errWritten, err)
@@ -88,11 +94,11 @@ func (ps Parts) ReadClient(c int, w *WrittenClient) (part ClientPart, err error)
 		if t < 0 || t >= MaxThreads || part.s.Threads[t].Reply != 0 {
 			return part, errWritten
 		}
-		if part.s.Threads[t].Reply, err = ps.s.clients.words.Answers.Read(w.Replies[t]); err != nil {
+		if part.s.Threads[t].Reply, err = ws.s.clients.words.Answers.Read(w.Replies[t]); err != nil {
 			return part, err
 		}
 	}
-	return part, ps.s.Tables().CheckClient(c, &part)
+	return part, ws.s.Tables().CheckClient(c, &part)
 }
 
 // History returns the history of the part's client, and Histories those of client c on the way to it, itself last: each has one
@@ -100,14 +106,16 @@ func (ps Parts) ReadClient(c int, w *WrittenClient) (part ClientPart, err error)
 func (p *ClientPart) History() uint32 { return p.s.At }
 
 // Histories is described at History.
-func (ps Parts) Histories(c int, at uint32) []uint32 {
-	_, way := ps.s.clients.procs[c-1].History(at)
+func (ws Writing) Histories(c int, at uint32) []uint32 {
+	_, way := process.History(ws.s.clients.procs[c-1], at)
 	return way
 }
 
 // Followers are the histories of client c that are known to follow from another one by what it observes in a move, each after
 // the one before it.
-func (ps Parts) Followers(c int, at uint32) [][2]uint32 { return ps.s.clients.procs[c-1].Followers(at) }
+func (ws Writing) Followers(c int, at uint32) [][2]uint32 {
+	return process.Followers(ws.s.clients.procs[c-1], at)
+}
 
 // WithHistory is the part with another history of the same client.
 func (p ClientPart) WithHistory(at uint32) ClientPart {
@@ -116,31 +124,31 @@ func (p ClientPart) WithHistory(at uint32) ClientPart {
 }
 
 // WriteSeen writes the last observation of a history of client c.
-func (ps Parts) WriteSeen(c int, at uint32) (w WrittenSeen) {
-	p := ps.s.clients.procs[c-1]
+func (ws Writing) WriteSeen(c int, at uint32) (w WrittenSeen) {
+	p := ws.s.clients.procs[c-1]
 	e := p.At(at)
 	seen := e.Seen
 	if answered(&p.At(e.Parent).Ops[seen.Thread], seen) {
-		w.Answer, seen.Val = ps.s.clients.words.Answers.Write(uint32(seen.Val)), 0
+		w.Answer, seen.Val = ws.s.clients.words.Answers.Write(uint32(seen.Val)), 0
 	}
 	w.Seen = codec.Leaves(seen)
 	return w
 }
 
 // Observe returns the history of client c that follows from another one by an observation.
-func (ps Parts) Observe(c int, at uint32, w *WrittenSeen) (uint32, error) {
+func (ws Writing) Observe(c int, at uint32, w *WrittenSeen) (uint32, error) {
 	seen, err := codec.FromLeaves[process.Observation](w.Seen)
 	if err != nil {
 		return 0, err
 	}
-	p := ps.s.clients.procs[c-1]
+	p := ws.s.clients.procs[c-1]
 	if seen.Kind < process.Started || seen.Kind > process.ListRead || seen.Thread >= MaxThreads || p.At(at).Ops[seen.Thread].Kind == process.None {
 		return 0, errWritten
 	}
 	if answers := answered(&p.At(at).Ops[seen.Thread], seen); answers != (w.Answer != nil) {
 		return 0, errWritten
 	} else if answers {
-		id, err := ps.s.clients.words.Answers.Read(w.Answer)
+		id, err := ws.s.clients.words.Answers.Read(w.Answer)
 		if err != nil {
 			return 0, err
 		}
@@ -151,12 +159,12 @@ func (ps Parts) Observe(c int, at uint32, w *WrittenSeen) (uint32, error) {
 
 // Does returns what the code of client c has come to by a history, and what it then waits for; and what it did at the
 // last observation.
-func (ps Parts) Does(c int, at uint32) (state, did string) {
-	e := ps.s.clients.procs[c-1].At(at)
+func (ws Writing) Does(c int, at uint32) (state, did string) {
+	e := ws.s.clients.procs[c-1].At(at)
 	state = fmt.Sprint(e.State())
 	for t := range e.Ops {
 		o := e.Ops[t]
-		fields, asks := ps.writeOp(&o)
+		fields, asks := ws.writeOp(&o)
 		state += fmt.Sprint(t, fields, asks)
 	}
 	did = fmt.Sprint(e.Fresh)
@@ -168,25 +176,25 @@ func (ps Parts) Does(c int, at uint32) (state, did string) {
 }
 
 // writeOp writes an operation, whose number of what it asks for it leaves out.
-func (ps Parts) writeOp(o *process.Op) (fields, asks Texts) {
+func (ws Writing) writeOp(o *process.Op) (fields, asks Texts) {
 	if o.Kind.ToServer() || o.Kind == process.Watch {
-		asks = ps.s.clients.words.Of(o).Write(o.Arg)
+		asks = ws.s.clients.words.Of(o).Write(o.Arg)
 		o.Arg = 0
 	}
 	return codec.Leaves(*o), asks
 }
 
 // WriteNode writes the part of a server, and ReadNode reads it. The error is about servers of a kind that are not written.
-func (ps Parts) WriteNode(part *NodePart) (Texts, error) {
-	if k, ok := ps.s.kind.(node.Written); ok {
+func (ws Writing) WriteNode(part *NodePart) (Texts, error) {
+	if k, ok := ws.s.kind.(node.Written); ok {
 		return k.Write(part.s), nil
 	}
 	return nil, errWritten
 }
 
 // ReadNode reads what WriteNode has written.
-func (ps Parts) ReadNode(w Texts) (part NodePart, err error) {
-	if k, ok := ps.s.kind.(node.Written); ok {
+func (ws Writing) ReadNode(w Texts) (part NodePart, err error) {
+	if k, ok := ws.s.kind.(node.Written); ok {
 		part.s, err = k.Read(w)
 		return part, err
 	}
@@ -194,12 +202,12 @@ func (ps Parts) ReadNode(w Texts) (part NodePart, err error) {
 }
 
 // WriteRest writes what belongs to no client and no server.
-func (ps Parts) WriteRest(part *RestPart) WrittenRest {
+func (ws Writing) WriteRest(part *RestPart) WrittenRest {
 	w := WrittenRest{Left: codec.Leaves(left{part.resource, part.budget})}
-	for _, o := range *ps.s.orphans.At(part.orphans) {
+	for _, o := range *ws.s.orphans.At(part.orphans) {
 		from := o.From
 		o.From = 0
-		_, asks := ps.writeOp(&o.Op)
+		_, asks := ws.writeOp(&o.Op)
 		texts := codec.Leaves(o)
 		texts["from"] = fmt.Sprintf("c%d.", from)
 		for path, text := range asks {
@@ -211,23 +219,23 @@ func (ps Parts) WriteRest(part *RestPart) WrittenRest {
 }
 
 // ReadRest reads what WriteRest has written, with the requests in any order.
-func (ps Parts) ReadRest(w *WrittenRest) (part RestPart, err error) {
+func (ws Writing) ReadRest(w *WrittenRest) (part RestPart, err error) {
 	l, err := codec.FromLeaves[left](w.Left)
 	var list []node.Orphan
 	for i := 0; err == nil && i < len(w.Orphans); i++ {
 		var o node.Orphan
-		o, err = ps.readOrphan(w.Orphans[i])
+		o, err = ws.readOrphan(w.Orphans[i])
 		list = append(list, o)
 	}
-	if err != nil || len(list) > ps.s.mostOrphans {
+	if err != nil || len(list) > ws.s.mostOrphans {
 		return part, errors.Join(errWritten, err)
 	}
 	slices.SortFunc(list, compareOrphans)
-	part = RestPart{ps.s.orphans.ID(list), l.resource, l.budget}
-	return part, ps.s.Tables().CheckRest(&part)
+	part = RestPart{ws.s.orphans.ID(list), l.resource, l.budget}
+	return part, ws.s.Tables().CheckRest(&part)
 }
 
-func (ps Parts) readOrphan(w Texts) (o node.Orphan, err error) {
+func (ws Writing) readOrphan(w Texts) (o node.Orphan, err error) {
 	fields, asks := Texts{}, Texts{}
 	for path, text := range w {
 		if what, ok := strings.CutPrefix(path, "asks."); ok {
@@ -241,9 +249,9 @@ func (ps Parts) readOrphan(w Texts) (o node.Orphan, err error) {
 	}
 	_, err = fmt.Sscanf(w["from"], "c%d.", &o.From)
 	if err == nil && o.Op.Kind.ToServer() {
-		o.Op.Arg, err = ps.s.clients.words.Of(&o.Op).Read(asks)
+		o.Op.Arg, err = ws.s.clients.words.Of(&o.Op).Read(asks)
 	}
-	if err != nil || o.From < 1 || int(o.From) > len(ps.s.clients.procs) || !ps.s.Tables().hasOp(&o.Op) {
+	if err != nil || o.From < 1 || int(o.From) > len(ws.s.clients.procs) || !ws.s.Tables().hasOp(&o.Op) {
 		return o, errors.Join(errWritten, err)
 	}
 	return o, nil

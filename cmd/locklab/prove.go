@@ -31,20 +31,20 @@ type proveFlags struct {
 func proveCommand() *command {
 	p := &proveFlags{boundFlags: boundFlags{Bounds: study.DefaultBounds()}, budget: "crash=any"}
 	return &command{
-		use: "prove STRATEGY", args: p.args, complete: aLock, flags: p.add, run: p.run,
+		use: "prove STRATEGY", args: proveArgs, complete: aLock, flags: p.add, run: p.run,
 		examples: []string{"prove token", "prove token --budget crash=any,pause=any@2s", "prove setnx-expire --budget pause=1",
 			"prove token --certificate v.json", "prove --check v.json", "prove token --views"},
 	}
 }
 
-// args wants a lock, or a file to check, which names it.
-func (p *proveFlags) args(c *cobra.Command, args []string) error {
+// proveArgs wants a lock, or a file to check, which names it.
+func proveArgs(c *cobra.Command, args []string) error {
 	if !c.Flags().Changed("check") {
 		return exactly(1, "lock")(c, args)
 	}
 	for _, other := range []string{"budget", "ttl", "work", "nodes", "certificate", "views"} {
 		if len(args) > 0 || c.Flags().Changed(other) {
-			return text.Errorf("error.prove.check", "file", p.check, "other", strings.Join(append(args, "--"+other), ", "))
+			return text.Errorf("error.prove.check", "file", c.Flags().Lookup("check").Value, "other", strings.Join(append(args, "--"+other), ", "))
 		}
 	}
 	return nil
@@ -78,7 +78,7 @@ type proofJSON struct {
 
 func (p *proveFlags) run(e *env, args []string) error {
 	if len(args) == 0 {
-		return p.checkFile(e)
+		return checkCertificate(e, p.check)
 	}
 	if err := e.checkOutputs("--certificate", p.certificate); err != nil {
 		return err
@@ -126,11 +126,11 @@ type checkJSON struct {
 	Moves    int            `json:"transitions"`
 }
 
-// checkFile checks a certificate.
-func (p *proveFlags) checkFile(e *env) error {
+// checkCertificate checks a certificate.
+func checkCertificate(e *env, file string) error {
 	var v *study.Views
 	err := e.interruptible(func() error {
-		f, err := os.Open(p.check)
+		f, err := os.Open(file)
 		if err != nil {
 			return err
 		}
@@ -139,13 +139,13 @@ func (p *proveFlags) checkFile(e *env) error {
 		return err
 	})
 	if err != nil {
-		return text.Errorf("error.views.file", "file", p.check, "cause", bare(err))
+		return text.Errorf("error.views.file", "file", file, "cause", bare(err))
 	}
 	entry, err := race.Strategy(v.Strategy)
 	if err != nil {
-		return text.Errorf("error.views.file", "file", p.check, "cause", err)
+		return text.Errorf("error.views.file", "file", file, "cause", err)
 	}
-	j := checkJSON{Version: schema, File: p.check, Strategy: v.Strategy, Budget: v.Budget, Lease: v.Lease, Attempts: v.Attempts, Proved: []verdict.Word{}}
+	j := checkJSON{Version: schema, File: file, Strategy: v.Strategy, Budget: v.Budget, Lease: v.Lease, Attempts: v.Attempts, Proved: []verdict.Word{}}
 	size, err := study.CheckViews(e.ctx, entry, v)
 	var wrong *explore.InvariantError
 	switch {
@@ -153,22 +153,22 @@ func (p *proveFlags) checkFile(e *env) error {
 		return noAnswer("error.stopped")
 	case errors.As(err, &wrong):
 		j.Wrong = text.SayMessage("en", wrong.Why)
-		e.show(j, func() { e.Sentence("prove.check.wrong", "file", p.check, "lock", entry.Heading()) })
-		return &exitError{exitDiffers, text.Errorf("error.views.wrong", "file", p.check, "cause", wrong)}
+		e.show(j, func() { e.Sentence("prove.check.wrong", "file", file, "lock", entry.Heading()) })
+		return &exitError{exitDiffers, text.Errorf("error.views.wrong", "file", file, "cause", wrong)}
 	case err != nil:
-		return text.Errorf("error.views.file", "file", p.check, "cause", err)
+		return text.Errorf("error.views.file", "file", file, "cause", err)
 	}
 	j.Proved, j.Views, j.Worlds, j.Moves = words(v.Absent), size.Views, size.Worlds, size.Transitions
-	e.show(j, func() { p.printChecked(e, entry, v, size) })
+	e.show(j, func() { printChecked(e, file, entry, v, size) })
 	return nil
 }
 
-func (p *proveFlags) printChecked(e *env, entry lock.Entry, v *study.Views, size *explore.Checked) {
+func printChecked(e *env, file string, entry lock.Entry, v *study.Views, size *explore.Checked) {
 	scope := "any"
 	if v.Attempts == "once" {
 		scope = "once"
 	}
-	e.Sentence("prove.check.head", "file", p.check, "lock", entry.Heading(), "scope", e.Say("prove.scope."+scope), "faults", v.Budget, "lease", v.Lease)
+	e.Sentence("prove.check.head", "file", file, "lock", entry.Heading(), "scope", e.Say("prove.scope."+scope), "faults", v.Budget, "lease", v.Lease)
 	for _, w := range v.Absent {
 		e.Wrap("  "+text.Pad(string(w), 12), e.Say("prove.never"))
 	}
@@ -276,23 +276,30 @@ func printViews(e *env, proof *study.Proof) {
 		e.Sentence("prove.views.several")
 		return
 	}
-	line := func(cells ...string) {
-		e.Printf("%s\n", strings.TrimRight("  "+text.Pad(cells[0], 22)+text.Pad(cells[1], 22)+text.Pad(cells[2], 20)+cells[3], " "))
+	for _, lang := range e.Langs() {
+		printViewRows(e, lang, rows)
 	}
-	e.Sentence("prove.views.head")
-	line(e.Say("prove.views.client"), e.Say("prove.views.key"), e.Say("prove.views.left"), e.Say("prove.views.views"))
+}
+
+func printViewRows(e *env, lang string, rows []study.ViewRow) {
+	say := func(key string) string { return text.Say(lang, "prove.views."+key) }
+	line := func(cells ...string) {
+		e.Printf("%s\n", "  "+text.Pad(cells[0], 22)+text.Pad(cells[1], 22)+text.Pad(cells[2], 20)+cells[3])
+	}
+	e.Printf("%s\n", say("head"))
+	line(say("client"), say("key"), say("left"), say("views"))
 	for _, r := range rows {
 		left := "-"
 		switch {
 		case r.Owner == "free":
 		case r.Least == simulator.Never:
-			left = e.Say("prove.views.noend")
+			left = say("noend")
 		case r.Most == simulator.Never:
-			left = fmt.Sprintf("%v .. %s", r.Least, e.Say("prove.views.noend"))
+			left = fmt.Sprintf("%v .. %s", r.Least, say("noend"))
 		default:
 			left = fmt.Sprintf("%v .. %v", r.Least, r.Most)
 		}
-		line(e.Say("prove.views.stage."+r.Stage), e.Say("prove.views.owner."+r.Owner), left, fmt.Sprint(r.Views))
+		line(say("stage."+r.Stage), say("owner."+r.Owner), left, fmt.Sprint(r.Views))
 	}
 	for _, l := range study.Lemmas(rows) {
 		how := "holds"
@@ -302,7 +309,7 @@ func printViews(e *env, proof *study.Proof) {
 		case l.Against > 0:
 			how = "fails"
 		}
-		e.Sentence("prove.lemma."+how, "lemma", e.Say("prove.lemma."+l.Key), "against", fmt.Sprint(l.Against), "of", fmt.Sprint(l.Of))
+		e.Wrap("", text.Say(lang, "prove.lemma."+how, "lemma", text.Say(lang, "prove.lemma."+l.Key), "against", fmt.Sprint(l.Against), "of", fmt.Sprint(l.Of)))
 	}
 }
 

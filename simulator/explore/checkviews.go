@@ -69,21 +69,21 @@ func checkInvariant(ctx context.Context, sim *simulator.Simulator, opt Options, 
 	opt.assumed = assumptions{Assumptions: simulator.Assumptions{Symmetric: opt.Symmetric}}
 	for {
 		seen := sim.Traits()
-		c := &checker{search: newSearch(sim, opt), claim: claim, size: Checked{Views: len(v.Views)}}
+		c := &checker{s: newSearch(sim, opt), claim: claim, size: Checked{Views: len(v.Views)}}
 		switch err := c.check(ctx, v); {
 		case err != nil:
 			return nil, err
 		case sim.Traits().ReadsClock:
 			return nil, unproved("prove.clock")
 		case sim.Traits() == seen:
-			return &c.size, c.checkCode()
+			return &c.size, c.s.checkCode()
 		}
 	}
 }
 
 // A checker checks one invariant.
 type checker struct {
-	*search
+	s      *search
 	claim  Claim
 	start  []uint32 // the state in which client 1 has begun and no other one is
 	absent []uint32 // the parts of clients that are dead, and of the probe
@@ -126,7 +126,7 @@ type member struct {
 
 // check checks a set with the traits of the code that are known.
 func (c *checker) check(ctx context.Context, v *Invariant) error {
-	c.successors.noReduction = true
+	c.s.successors.noReduction = true
 	c.places, c.known, c.pasts, c.covers, c.used = map[string]int{}, map[string]bool{}, map[string][]uint32{}, pairs{}, pairs{}
 	c.judged, c.texts = map[uint32]simulator.Texts{}, map[[2]uint32]string{}
 	c.renamed, c.put, c.fine = map[[3]uint32]uint32{}, map[string][]uint32{}, map[string]bool{}
@@ -166,17 +166,17 @@ func (c *checker) check(ctx context.Context, v *Invariant) error {
 
 // begin makes the state in which client 1 has begun.
 func (c *checker) begin() error {
-	w := c.sim.NewWorld()
-	c.start = make([]uint32, c.stride())
-	c.takeState(&w, c.judgeTab.id(verdict.Safety{}), c.start)
-	for i := range c.symmetric {
-		c.absent = append(c.absent, c.clientTab[i].id(simulator.DeadPart()))
+	w := c.s.sim.NewWorld()
+	c.start = make([]uint32, c.s.stride())
+	c.s.takeState(&w, c.s.judgeTab.id(verdict.Safety{}), c.start)
+	for i := range c.s.symmetric {
+		c.absent = append(c.absent, c.s.clientTab[i].id(simulator.DeadPart()))
 	}
-	c.absent = append(c.absent, c.start[c.probe-1])
-	_, err := c.sim.Step(&w, simulator.Choice{Verb: simulator.Start, Client: 1})
+	c.absent = append(c.absent, c.start[c.s.probe-1])
+	_, err := c.s.sim.Step(&w, simulator.Choice{Verb: simulator.Start, Client: 1})
 	copy(c.start, c.absent)
-	c.start[0] = c.client(0, &w)
-	if r := c.sim.Parts().RestOf(1, &c.clientTab[0].keys[c.start[0]]); r.Drawn && !c.claim.Once {
+	c.start[0] = c.s.client(0, &w)
+	if r := c.s.sim.Parts().RestOf(1, &c.s.clientTab[0].keys[c.start[0]]); r.Drawn && !c.claim.Once {
 		return unproved("prove.check.once")
 	}
 	return err
@@ -187,11 +187,11 @@ func (c *checker) enter(v *Invariant) error {
 	parts := make([]simulator.ClientPart, len(v.Clients))
 	for i := range v.Clients {
 		var err error
-		if parts[i], err = c.sim.Parts().ReadClient(1, &v.Clients[i]); err != nil {
+		if parts[i], err = c.s.sim.Writing().ReadClient(1, &v.Clients[i]); err != nil {
 			return unproved("prove.check.client", "n", i, "why", err.Error())
 		}
 		at := parts[i].History()
-		if state, _ := c.sim.Parts().Does(1, at); !slices.Contains(c.pasts[state], at) {
+		if state, _ := c.s.sim.Writing().Does(1, at); !slices.Contains(c.pasts[state], at) {
 			c.pasts[state] = append(c.pasts[state], at)
 		}
 	}
@@ -202,13 +202,13 @@ func (c *checker) enter(v *Invariant) error {
 		one := member{WrittenView: w, at: i, own: fmt.Sprint(w.Orphans, w.Judges), parts: [2]uint32{c.absent[0], c.absent[1]}}
 		client := ""
 		if w.Client >= 0 {
-			one.past, one.parts[0] = parts[w.Client].History(), c.clientTab[0].id(parts[w.Client])
+			one.past, one.parts[0] = parts[w.Client].History(), c.s.clientTab[0].id(parts[w.Client])
 			client = c.clientText(0, one.parts[0])
 			second, err := c.as(&parts[w.Client], 1, 2, one.past)
 			if err != nil {
 				return err
 			}
-			one.parts[1] = c.clientTab[1].id(second)
+			one.parts[1] = c.s.clientTab[1].id(second)
 		}
 		for _, f := range least(&v.Shared[w.Shared], []int{3, 4, 5}[:len(w.Names)]) {
 			one := one
@@ -243,7 +243,7 @@ func viewText(v *WrittenView, shared int, client string, past uint32) string {
 func (c *checker) clientText(i int, id uint32) string {
 	key := [2]uint32{uint32(i), id}
 	if c.texts[key] == "" {
-		w := c.sim.Parts().WriteClient(i+1, &c.clientTab[i].keys[id])
+		w := c.s.sim.Writing().WriteClient(i+1, &c.s.clientTab[i].keys[id])
 		c.texts[key] = renameText(fmt.Sprint(w.State, w.Replies), map[int]int{i + 1: 1})
 	}
 	return c.texts[key]
@@ -252,21 +252,21 @@ func (c *checker) clientText(i int, id uint32) string {
 // alike reports whether the code of client 1 does the same after history a as after b, for all that views have it observe after b.
 // What is being compared is taken for alike (bisimulation).
 func (c *checker) alike(a, b uint32, compared map[[2]uint32]bool) bool {
-	parts, pair := c.sim.Parts(), [2]uint32{a, b}
+	texts, pair := c.s.sim.Writing(), [2]uint32{a, b}
 	if a == b || compared[pair] {
 		return true
 	}
 	compared[pair] = true
-	x, _ := parts.Does(1, a)
-	y, _ := parts.Does(1, b)
+	x, _ := texts.Does(1, a)
+	y, _ := texts.Does(1, b)
 	for after := range c.used[b] {
-		seen := parts.WriteSeen(1, after)
-		to, err := parts.Observe(1, a, &seen)
+		seen := texts.WriteSeen(1, after)
+		to, err := texts.Observe(1, a, &seen)
 		if err != nil {
 			return false
 		}
-		_, did := parts.Does(1, to)
-		if _, does := parts.Does(1, after); did != does || !c.alike(to, after, compared) {
+		_, did := texts.Does(1, to)
+		if _, does := texts.Does(1, after); did != does || !c.alike(to, after, compared) {
 			return false
 		}
 		for other := range c.covers[after] {
@@ -311,12 +311,12 @@ func (c *checker) world(s int, a, b *member) error {
 		return err
 	}
 	c.size.Worlds++
-	copy(c.successors.cur, state)
-	if err := c.successors.listMoves(); err != nil {
+	copy(c.s.successors.cur, state)
+	if err := c.s.successors.listMoves(); err != nil {
 		return err
 	}
-	for _, m := range slices.Clone(c.successors.moves) {
-		copy(c.successors.cur, state)
+	for _, m := range slices.Clone(c.s.successors.moves) {
+		copy(c.s.successors.cur, state)
 		if err := c.try(&m, gone, a, b); err != nil {
 			return err
 		}
@@ -330,7 +330,7 @@ func (c *checker) try(m *move, gone uint16, a, b *member) error {
 	if err != nil {
 		return err
 	}
-	via := func() string { return c.sim.Describe(c.choices[m.choice]) }
+	via := func() string { return c.s.sim.Describe(c.s.choices[m.choice]) }
 	if harm := c.claimed(found); harm != "" {
 		return unproved("prove.check.harm", "harm", harm, "move", via(), "a", a.at, "b", b.at)
 	}
@@ -340,7 +340,7 @@ func (c *checker) try(m *move, gone uint16, a, b *member) error {
 	if err := cmp.Or(c.observed(0, a), c.observed(1, b)); err != nil {
 		return err
 	}
-	missing, err := c.missing(c.successors.next, gone, bases)
+	missing, err := c.missing(c.s.successors.next, gone, bases)
 	if err == nil && missing != "" {
 		err = unproved("prove.check.missing", "move", via(), "a", a.at, "b", b.at, "view", missing)
 	}
@@ -384,19 +384,19 @@ func (c *checker) join(s int, a, b *member, to map[int]int) ([]uint32, error) {
 func (c *checker) read(w *WrittenShared, rest *simulator.WrittenRest) ([]uint32, error) {
 	state := slices.Clone(c.start)
 	copy(state, c.absent)
-	for n := range c.nodes {
-		part, err := c.sim.Parts().ReadNode(w.Servers[n])
+	for n := range c.s.nodes {
+		part, err := c.s.sim.Writing().ReadNode(w.Servers[n])
 		if err != nil {
 			return nil, err
 		}
-		state[c.clients+n] = c.nodeTab.id(part)
+		state[c.s.clients+n] = c.s.nodeTab.id(part)
 	}
-	part, err := c.sim.Parts().ReadRest(rest)
+	part, err := c.s.sim.Writing().ReadRest(rest)
 	if err != nil {
 		return nil, err
 	}
 	judges, err := verdict.ReadSafety(w.Judges)
-	state[c.restAt], state[c.judgeAt] = c.restTab.id(part), c.judgeTab.id(judges)
+	state[c.s.restAt], state[c.s.judgeAt] = c.s.restTab.id(part), c.s.judgeTab.id(judges)
 	return state, err
 }
 
@@ -409,17 +409,17 @@ func (c *checker) as(part *simulator.ClientPart, from, to int, past uint32) (sim
 	if at, ok := c.renamed[key]; ok {
 		return part.WithHistory(at), nil
 	}
-	parts, swap := c.sim.Parts(), map[int]int{from: to, to: from}
+	texts, swap := c.s.sim.Writing(), map[int]int{from: to, to: from}
 	own := simulator.ClientPart{}.WithHistory(past)
-	w := parts.WriteClient(from, &own)
-	other, err := parts.ReadClient(to, &simulator.WrittenClient{Root: w.Root, Seen: w.Seen})
+	w := texts.WriteClient(from, &own)
+	other, err := texts.ReadClient(to, &simulator.WrittenClient{Root: w.Root, Seen: w.Seen})
 	if err != nil {
 		return other, err
 	}
-	way, theirs := parts.Histories(from, past), parts.Histories(to, other.History())
+	way, theirs := texts.Histories(from, past), texts.Histories(to, other.History())
 	for i := range way {
-		x, did := parts.Does(from, way[i])
-		y, does := parts.Does(to, theirs[i])
+		x, did := texts.Does(from, way[i])
+		y, does := texts.Does(to, theirs[i])
 		answers := i > 0 && clientNames.MatchString(fmt.Sprint(w.Seen[i-1].Answer))
 		if answers || renameText(x, swap) != y || i > 0 && renameText(did, swap) != does {
 			return other, unproved("prove.names", "why", x)
@@ -432,26 +432,26 @@ func (c *checker) as(part *simulator.ClientPart, from, to int, past uint32) (sim
 // move makes a move of cur in next. It has no effect if ok is false: the second attempt of a client is that of a new one, and the
 // probe's moves belong to no view.
 func (c *checker) move(m *move, bases [2]string) (found wordSet, now [2]string, ok bool, err error) {
-	n, rest := c.successors, simulator.Rest{}
+	n, rest := c.s.successors, simulator.Rest{}
 	if m.client >= 2 {
 		return m.found, bases, false, nil
 	}
 	if m.client >= 0 {
-		rest = c.sim.Parts().RestOf(int(m.client)+1, &c.clientTab[m.client].keys[n.cur[m.client]])
-		if rest.Stage > 1 && c.choices[m.choice].Verb == simulator.Start {
+		rest = c.s.sim.Parts().RestOf(int(m.client)+1, &c.s.clientTab[m.client].keys[n.cur[m.client]])
+		if rest.Stage > 1 && c.s.choices[m.choice].Verb == simulator.Start {
 			return 0, bases, false, nil
 		}
 	}
 	c.size.Transitions++
 	copy(n.next, n.cur)
 	if m.pass > 0 || m.together {
-		found, err = c.transitions.passTime(n.cur, n.next, c.choices[m.choice])
+		found, err = c.s.transitions.passTime(n.cur, n.next, c.s.choices[m.choice])
 	} else {
 		var events uint32
 		if events, err = n.apply(m); err != nil {
 			return 0, bases, false, err
 		}
-		for _, e := range c.events.entries[events] {
+		for _, e := range c.s.events.entries[events] {
 			if bases, err = c.serve(&e, bases); err != nil {
 				return 0, bases, false, err
 			}
@@ -459,30 +459,30 @@ func (c *checker) move(m *move, bases [2]string) (found wordSet, now [2]string, 
 				found.add(verdict.Deadlock)
 			}
 		}
-		found |= c.transitions.judgeEvents(n.next, events)
+		found |= c.s.transitions.judgeEvents(n.next, events)
 	}
 	if err == nil && c.claim.Endless {
 		err = c.refill()
 	}
-	c.quotient.drop(n.next)
+	c.s.quotient.drop(n.next)
 	return found | m.found, bases, true, err
 }
 
 // refill has no fault be used up in next.
 func (c *checker) refill() error {
 	of := func(state []uint32) simulator.WrittenRest {
-		return c.sim.Parts().WriteRest(&c.restTab.keys[state[c.restAt]])
+		return c.s.sim.Writing().WriteRest(&c.s.restTab.keys[state[c.s.restAt]])
 	}
 	budget := func(path, _ string) bool { return strings.HasPrefix(path, "budget.") }
-	w, full := of(c.successors.next), of(c.start)
+	w, full := of(c.s.successors.next), of(c.start)
 	maps.DeleteFunc(w.Left, budget)
 	for path, left := range full.Left {
 		if budget(path, left) {
 			w.Left[path] = left
 		}
 	}
-	part, err := c.sim.Parts().ReadRest(&w)
-	c.successors.next[c.restAt] = c.restTab.id(part)
+	part, err := c.s.sim.Writing().ReadRest(&w)
+	c.s.successors.next[c.s.restAt] = c.s.restTab.id(part)
 	return err
 }
 
@@ -492,7 +492,7 @@ func (c *checker) serve(e *history.Event, bases [2]string) ([2]string, error) {
 	case history.Read:
 		bases[e.Client-1] = "newest"
 	case history.Write:
-		judges := maps.Clone(c.judges(c.successors.next))
+		judges := maps.Clone(c.judges(c.s.successors.next))
 		maps.DeleteFunc(judges, func(path, _ string) bool { return written.MatchString(path) })
 		if bases[e.Client-1] == "outdated" {
 			judges["staleWrite.last.version"], judges["last.by"] = "1", fmt.Sprintf("c%d.", 3-e.Client)
@@ -501,7 +501,7 @@ func (c *checker) serve(e *history.Event, bases [2]string) ([2]string, error) {
 		if err != nil {
 			return bases, err
 		}
-		c.successors.next[c.judgeAt] = c.judgeTab.id(known)
+		c.s.successors.next[c.s.judgeAt] = c.s.judgeTab.id(known)
 		if e.OK && bases[2-e.Client] == "newest" {
 			bases[2-e.Client] = "outdated"
 		}
@@ -514,24 +514,24 @@ var written = regexp.MustCompile(`^(staleWrite\.)?(last|other)\.`)
 
 // judges is what the judges know in a state.
 func (c *checker) judges(state []uint32) simulator.Texts {
-	id := state[c.judgeAt]
+	id := state[c.s.judgeAt]
 	if c.judged[id] == nil {
-		c.judged[id] = c.judgeTab.keys[id].Write()
+		c.judged[id] = c.s.judgeTab.keys[id].Write()
 	}
 	return c.judged[id]
 }
 
 // observed notes what client i, from 0, has observed in a move from cur to next, as client 1.
 func (c *checker) observed(i int, of *member) error {
-	id := c.successors.next[i]
-	if id == c.successors.cur[i] || c.clientTab[i].keys[id].Dead() {
+	id := c.s.successors.next[i]
+	if id == c.s.successors.cur[i] || c.s.clientTab[i].keys[id].Dead() {
 		return nil
 	}
-	part, err := c.as(&c.clientTab[i].keys[id], i+1, 1, c.clientTab[i].keys[id].History())
+	part, err := c.as(&c.s.clientTab[i].keys[id], i+1, 1, c.s.clientTab[i].keys[id].History())
 	if err != nil {
 		return err
 	}
-	way := c.sim.Parts().Histories(1, part.History())
+	way := c.s.sim.Writing().Histories(1, part.History())
 	for at := slices.Index(way, of.past); at >= 0 && at+1 < len(way); at++ { // else it rests; see followed
 		c.used.add(way[at], way[at+1])
 	}
@@ -547,7 +547,7 @@ func (c *checker) followed() error {
 				return err
 			}
 			for i, own := range [2]uint32{past, second.History()} {
-				for _, pair := range c.sim.Parts().Followers(i+1, own) {
+				for _, pair := range c.s.sim.Writing().Followers(i+1, own) {
 					from, err := c.as(&simulator.ClientPart{}, i+1, 1, pair[0])
 					to, wrong := c.as(&simulator.ClientPart{}, i+1, 1, pair[1])
 					if err := cmp.Or(err, wrong); err != nil {
@@ -574,20 +574,9 @@ func (c *checker) missing(state []uint32, gone uint16, bases [2]string) (text st
 	if c.fine[key] {
 		return "", nil
 	}
-	rest := c.sim.Parts().WriteRest(&c.restTab.keys[state[c.restAt]])
-	s := WrittenShared{Rest: maps.Clone(rest.Left)}
-	delete(s.Rest, "resource.version") // it counts from 0 for all
-	for n := range c.nodes {
-		w, err := c.sim.Parts().WriteNode(&c.nodeTab.keys[state[c.clients+n]])
-		if err != nil {
-			return "", err
-		}
-		for path, text := range w {
-			if unrenamed.MatchString(path) || strings.HasSuffix(path, ".name") && clientNames.MatchString(text) {
-				return "", unproved("prove.check.server", "field", path, "value", text)
-			}
-		}
-		s.Servers = append(s.Servers, w)
+	s, rest, err := c.write(state)
+	if err != nil {
+		return "", err
 	}
 	var ends [2]bool
 	var orphans [2][]simulator.Texts
@@ -621,7 +610,7 @@ func (c *checker) missing(state []uint32, gone uint16, bases [2]string) (text st
 			}
 			v.Judges, v.Names = own(c.judges(state), i+1), f.names(gone, i+1)
 			onVersion := slices.ContainsFunc(v.Orphans, func(o simulator.Texts) bool { return o["Op.Kind"] == toResource[0] || o["Op.Kind"] == toResource[1] })
-			if onVersion || c.clientTab[i].entries[state[i]].onVersion {
+			if onVersion || c.s.clientTab[i].entries[state[i]].onVersion {
 				v.Base = bases[i]
 			}
 			id := state[i]
@@ -629,12 +618,32 @@ func (c *checker) missing(state []uint32, gone uint16, bases [2]string) (text st
 				id = c.absent[i]
 			}
 			if !known || !c.has(v, at, i, id) {
-				return describe(&f, fmt.Sprintf("c%d %s, %s %v %v", i+1, c.sim.Parts().Doing(i+1, &c.clientTab[i].keys[state[i]], 0), v.Base, v.Names, v.Judges)), nil
+				return describe(&f, fmt.Sprintf("c%d %s, %s %v %v", i+1, c.s.sim.Parts().Doing(i+1, &c.s.clientTab[i].keys[state[i]], 0), v.Base, v.Names, v.Judges)), nil
 			}
 		}
 	}
 	c.fine[key] = true
 	return "", nil
+}
+
+// write writes what is shared in a state, but for what the judges know, and the requests under way.
+func (c *checker) write(state []uint32) (s WrittenShared, rest simulator.WrittenRest, err error) {
+	rest = c.s.sim.Writing().WriteRest(&c.s.restTab.keys[state[c.s.restAt]])
+	s = WrittenShared{Rest: maps.Clone(rest.Left)}
+	delete(s.Rest, "resource.version") // it counts from 0 for all
+	for n := range c.s.nodes {
+		w, err := c.s.sim.Writing().WriteNode(&c.s.nodeTab.keys[state[c.s.clients+n]])
+		if err != nil {
+			return s, rest, err
+		}
+		for path, text := range w {
+			if unrenamed.MatchString(path) || strings.HasSuffix(path, ".name") && clientNames.MatchString(text) {
+				return s, rest, unproved("prove.check.server", "field", path, "value", text)
+			}
+		}
+		s.Servers = append(s.Servers, w)
+	}
+	return s, rest, nil
 }
 
 var (
@@ -658,7 +667,7 @@ func (c *checker) has(v *WrittenView, shared, i int, id uint32) bool {
 	if id == c.absent[i] {
 		return c.known[viewText(v, shared, "", 0)]
 	}
-	part, err := c.as(&c.clientTab[i].keys[id], i+1, 1, c.clientTab[i].keys[id].History())
+	part, err := c.as(&c.s.clientTab[i].keys[id], i+1, 1, c.s.clientTab[i].keys[id].History())
 	if err != nil {
 		return false
 	}
@@ -666,7 +675,7 @@ func (c *checker) has(v *WrittenView, shared, i int, id uint32) bool {
 	if c.known[viewText(v, shared, client, past)] {
 		return true
 	}
-	state, _ := c.sim.Parts().Does(1, past)
+	state, _ := c.s.sim.Writing().Does(1, past)
 	for _, other := range c.pasts[state] {
 		if c.known[viewText(v, shared, client, other)] && c.alike(past, other, map[[2]uint32]bool{}) {
 			c.covers.add(past, other)
@@ -678,14 +687,14 @@ func (c *checker) has(v *WrittenView, shared, i int, id uint32) bool {
 
 // ended reports whether client i, from 0, can do nothing any more, or rests after an attempt while nothing of it goes on.
 func (c *checker) ended(i int, id uint32) (bool, error) {
-	part := &c.clientTab[i].keys[id]
-	if r := c.sim.Parts().RestOf(i+1, part); r.Stage > 1 {
+	part := &c.s.clientTab[i].keys[id]
+	if r := c.s.sim.Parts().RestOf(i+1, part); r.Stage > 1 {
 		if (r.Busy || r.Kept) && !c.claim.Once {
 			return false, unproved("prove.check.once")
 		}
 		return !r.Busy, nil
 	}
-	w := c.sim.Parts().WriteClient(i+1, part)
+	w := c.s.sim.Writing().WriteClient(i+1, part)
 	running := w.State["Paused"] == "true"
 	for t := range process.MaxThreads {
 		running = running || w.State[fmt.Sprintf("Threads.%d.Phase", t)] != ""
@@ -817,7 +826,7 @@ func (c *checker) deadlock() error {
 	for s, views := range c.groups {
 		at := slices.IndexFunc(views, func(one member) bool {
 			named := slices.ContainsFunc(one.Names, func(n string) bool { return n != "nobody" })
-			return one.parts[0] == c.start[0] && !named || c.sim.Parts().RestOf(1, &c.clientTab[0].keys[one.parts[0]]).Busy
+			return one.parts[0] == c.start[0] && !named || c.s.sim.Parts().RestOf(1, &c.s.clientTab[0].keys[one.parts[0]]).Busy
 		})
 		if at < 0 {
 			continue
@@ -826,7 +835,7 @@ func (c *checker) deadlock() error {
 		if err != nil {
 			return err
 		}
-		if !c.successors.settled(state) {
+		if !c.s.successors.settled(state) {
 			continue
 		}
 		found, err := c.ask(state, been)
@@ -842,7 +851,7 @@ func (c *checker) deadlock() error {
 
 // ask visits all that follows from a state in which only the probe acts.
 func (c *checker) ask(start []uint32, been map[string]bool) (deadlock wordSet, err error) {
-	n := c.successors
+	n := c.s.successors
 	for queue := [][]uint32{start}; len(queue) > 0; queue = queue[1:] {
 		if been[fmt.Sprint(queue[0])] {
 			continue
@@ -857,11 +866,11 @@ func (c *checker) ask(start []uint32, been map[string]bool) (deadlock wordSet, e
 			copy(n.cur, queue[0])
 			copy(n.next, n.cur)
 			if m.pass > 0 || m.together {
-				found, err = c.transitions.passTime(n.cur, n.next, c.choices[m.choice])
+				found, err = c.s.transitions.passTime(n.cur, n.next, c.s.choices[m.choice])
 			} else {
 				var events uint32
 				if events, err = n.apply(&m); err == nil {
-					found = c.transitions.judgeEvents(n.next, events)
+					found = c.s.transitions.judgeEvents(n.next, events)
 				}
 			}
 			if err != nil {

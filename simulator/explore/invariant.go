@@ -55,10 +55,10 @@ func (p *prover) invariant() (*Invariant, error) {
 		client, known := clients[one.part]
 		if !known {
 			client = len(v.Clients)
-			clients[one.part], v.Clients = client, append(v.Clients, p.sim.Parts().WriteClient(1, &p.clientTab[0].keys[one.part]))
+			clients[one.part], v.Clients = client, append(v.Clients, p.sim.Writing().WriteClient(1, &p.clientTab[0].keys[one.part]))
 		}
 		w := WrittenView{Shared: at, Client: client, Base: baseNames[one.base], Judges: p.judgeTab.keys[one.judge].Write(),
-			Orphans: p.sim.Parts().WriteRest(&p.restTab.keys[one.orphans]).Orphans}
+			Orphans: p.sim.Writing().WriteRest(&p.restTab.keys[one.orphans]).Orphans}
 		for _, name := range one.names[:q.of.names] {
 			w.Names = append(w.Names, statusNames[name])
 		}
@@ -68,9 +68,9 @@ func (p *prover) invariant() (*Invariant, error) {
 }
 
 func (p *prover) writeShared(s *shared) (w WrittenShared, err error) {
-	w = WrittenShared{Rest: p.sim.Parts().WriteRest(&p.restTab.keys[s.rest]).Left, Judges: p.judgeTab.keys[s.judge].Write(), Names: int(s.names)}
+	w = WrittenShared{Rest: p.sim.Writing().WriteRest(&p.restTab.keys[s.rest]).Left, Judges: p.judgeTab.keys[s.judge].Write(), Names: int(s.names)}
 	for n := range p.nodes {
-		node, err := p.sim.Parts().WriteNode(&p.nodeTab.keys[s.nodes[n]])
+		node, err := p.sim.Writing().WriteNode(&p.nodeTab.keys[s.nodes[n]])
 		if err != nil {
 			return w, err
 		}

@@ -17,7 +17,7 @@ func (r Root) Write() map[string]string { return codec.Leaves(r.of) }
 
 // History returns the root of an entry's history, and the entries on the way, the root first and the entry last: each has
 // observed one thing more than the one before.
-func (p *Process) History(at uint32) (r Root, way []uint32) {
+func History(p *Process, at uint32) (r Root, way []uint32) {
 	for way = []uint32{at}; p.entries[at].Parent != at; way = append(way, at) {
 		at = p.entries[at].Parent
 	}
@@ -27,21 +27,21 @@ func (p *Process) History(at uint32) (r Root, way []uint32) {
 
 // Followers returns the entries that have observed one thing more than an entry or, where the code observes at once what it asks
 // for, several; with what came before them on the way, an entry and the next.
-func (p *Process) Followers(at uint32) (pairs [][2]uint32) {
+func Followers(p *Process, at uint32) (pairs [][2]uint32) {
 	for to := range uint32(len(p.entries)) {
 		if p.entries[to].Parent != at || to == at {
 			continue
 		}
 		pairs = append(pairs, [2]uint32{at, to})
 		if slices.ContainsFunc(p.entries[to].Ops[:], func(o Op) bool { return o.Kind == Clocked || o.Kind == Listed }) {
-			pairs = append(pairs, p.Followers(to)...)
+			pairs = append(pairs, Followers(p, to)...)
 		}
 	}
 	return pairs
 }
 
-// Root returns the root entry of which Write has returned these texts, of a program that has not begun.
-func (p *Process) Root(written map[string]string) (uint32, error) {
+// ReadRoot returns the root entry of which Write has returned these texts, of a program that has not begun.
+func ReadRoot(p *Process, written map[string]string) (uint32, error) {
 	r, err := codec.FromLeaves[root](written)
 	if err == nil && (r.main.Kind != Begin || r.kept != NoMemory) {
 		err = errRoot
