@@ -7,6 +7,7 @@ import (
 
 	"locklab/reports/text"
 	"locklab/simulator/history"
+	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
 
@@ -29,16 +30,8 @@ func entry(lang, key string) string {
 	return e.Text
 }
 
-// WordNames are verdicts as texts.
-func WordNames(words []verdict.Word) (names []string) {
-	for _, w := range words {
-		names = append(names, string(w))
-	}
-	return names
-}
-
 // Words joins verdicts by blanks.
-func Words(words []verdict.Word) string { return strings.Join(WordNames(words), " ") }
+func Words(words []verdict.Word) string { return strings.Join(verdict.Names(words), " ") }
 
 // clientName is how every view calls a client: c1.
 func clientName(c int) string { return "c" + strconv.Itoa(c) }
@@ -55,11 +48,7 @@ func serverName(h *history.History) string {
 
 // ClientNames joins the names of clients.
 func ClientNames(cs []int, sep string) string {
-	names := make([]string, len(cs))
-	for i, c := range cs {
-		names[i] = clientName(c)
-	}
-	return strings.Join(names, sep)
+	return strings.Join(lists.Each(cs, clientName), sep)
 }
 
 // Millis prints t in milliseconds, with that many decimals; see Decimals.

@@ -9,6 +9,7 @@ import (
 
 	"locklab/reports/layout"
 	"locklab/simulator/history"
+	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
 
@@ -169,10 +170,7 @@ func (c *transcript) typedLine(s string) {
 
 // typed is a command as redis-cli reads it.
 func typed(cmd []string) string {
-	words := make([]string, len(cmd))
-	for i, arg := range cmd {
-		words[i] = quote(arg)
-	}
+	words := lists.Each(cmd, quote)
 	if len(words) > 0 {
 		words[0] = strings.ToUpper(words[0])
 	}

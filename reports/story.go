@@ -11,6 +11,7 @@ import (
 	"locklab/reports/layout"
 	"locklab/reports/text"
 	"locklab/simulator/history"
+	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
 
@@ -22,10 +23,7 @@ const maxSentences = 25
 // sentence follows the English one.
 func Story(w io.Writer, h *history.History, j verdict.Judgement, o Look) error {
 	out := o.Lines(w)
-	var stories [][]Sentence
-	for _, lang := range out.Langs() {
-		stories = append(stories, Sentences(lang, h, j))
-	}
+	stories := lists.Each(out.Langs(), func(lang string) []Sentence { return Sentences(lang, h, j) })
 	s := &layout.Sheet{Right: layout.Only(0), Floor: 8}
 	for i := range stories[0] {
 		when := stories[0][i].When
@@ -118,7 +116,7 @@ func (t *storyWriter) moral(j verdict.Judgement) {
 	if len(j.Verdicts) == 0 {
 		return
 	}
-	t.tell(always, "story.verdicts", "verdicts", text.Join(t.words.lang, "chart.list", WordNames(j.Verdicts)))
+	t.tell(always, "story.verdicts", "verdicts", text.Join(t.words.lang, "chart.list", verdict.Names(j.Verdicts)))
 	gravest := j.Verdicts[0]
 	if i := slices.IndexFunc(j.Verdicts, verdict.Word.Harm); i > 0 {
 		gravest = j.Verdicts[i]
@@ -272,10 +270,7 @@ func (t *storyWriter) receivedFrom(steps []*step) string {
 	if t.words.h.Nodes < 2 {
 		return t.words.say("part.heard", "command", fullCommand(s.Cmd), "reply", Reply(s.Reply))
 	}
-	nodes := make([]string, len(steps))
-	for i, s := range steps {
-		nodes[i] = nodeName(s.Node)
-	}
+	nodes := lists.Each(steps, func(s *step) string { return nodeName(s.Node) })
 	return t.words.say("part.nodes", "command", fullCommand(s.Cmd), "reply", Reply(s.Reply),
 		"nodes", strings.Join(nodes, " "))
 }

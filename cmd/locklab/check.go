@@ -21,6 +21,7 @@ import (
 	"locklab/scenarios/contract"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
+	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
 
@@ -306,10 +307,7 @@ func (c *checkFlags) showMatrix(e *env, l *checked.Lock, out *checkedJSON) (open
 	if own == nil {
 		return nil, err
 	}
-	var scs []race.Scenario
-	for _, o := range own {
-		scs = append(scs, o.Scenario)
-	}
+	scs := lists.Each(own, func(o *race.Outcome) race.Scenario { return o.Scenario })
 	cells, err := study.Matrix(e.ctx, c.beside, scs, 0, nil, nil)
 	if err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/race"
+	"locklab/simulator/lists"
 )
 
 // A command is what a user can do: its name, its flags and what it runs. The catalogues have
@@ -347,10 +348,7 @@ func meantBy(names []string) string {
 
 // noneOf refuses arguments of a command that only has others below it.
 func noneOf(below []*command) cobra.PositionalArgs {
-	var names []string
-	for _, c := range below {
-		names = append(names, c.name())
-	}
+	names := lists.Each(below, func(c *command) string { return c.name() })
 	return func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return nil

@@ -19,6 +19,7 @@ import (
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator"
+	"locklab/simulator/lists"
 )
 
 func explainCommand() *command {
@@ -173,11 +174,11 @@ func (x *explainer) show(page lessons.Page) (err error) {
 		}
 		_, played, err = x.stage.Example(sc)
 	case page.Fault != nil:
-		out.Fault, out.Budget, out.Races = new(listedFault(page.Fault)), lessons.ExampleBudget(page.Fault), each(lessons.RacesWith(page.Fault), listedRace)
+		out.Fault, out.Budget, out.Races = new(listedFault(page.Fault)), lessons.ExampleBudget(page.Fault), lists.Each(lessons.RacesWith(page.Fault), listedRace)
 	case page.Number != "":
 		locks, races := lessons.OfArticle(page.Number)
 		out.Article = &listed{ID: page.Number, Title: text.Say("en", "article."+page.Number), TitleZH: text.Say("zh", "article."+page.Number)}
-		out.Locks, out.Races = each(locks, listedLock), each(races, listedRace)
+		out.Locks, out.Races = lists.Each(locks, listedLock), lists.Each(races, listedRace)
 	}
 	if err != nil {
 		return internal(err)

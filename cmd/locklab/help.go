@@ -13,6 +13,7 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/contract"
 	"locklab/scenarios/cost"
+	"locklab/simulator/lists"
 )
 
 // printLanding prints what to do first, and the names of all other commands.
@@ -26,7 +27,7 @@ func printLanding(e *env) {
 		e.Printf("\n")
 		for _, g := range groups()[1:] {
 			heading := text.Pad(text.Say(lang, "help.group."+g.name), 10)
-			e.Wrap(heading, text.Join(lang, "chart.list", each(g.commands, (*command).brief)))
+			e.Wrap(heading, text.Join(lang, "chart.list", lists.Each(g.commands, (*command).brief)))
 		}
 		e.Printf("\n")
 		e.Wrap("", text.Say(lang, "help.all"))
@@ -38,7 +39,7 @@ func (c *command) brief() string {
 	if c.also == nil {
 		return cmp.Or(c.shown, c.name())
 	}
-	return c.name() + " " + strings.Join(each(c.also, (*command).name), " | ")
+	return c.name() + " " + strings.Join(lists.Each(c.also, (*command).name), " | ")
 }
 
 // landingCommands are the commands to try first. The catalogues have what each does.
@@ -76,7 +77,7 @@ func (g group) rows() (rows []row) {
 
 // alsoRows lists the commands that can be called below c and without it.
 func (c *command) alsoRows() []row {
-	return each(c.also, func(other *command) row { return row{c.name() + " " + other.name(), other.name()} })
+	return lists.Each(c.also, func(other *command) row { return row{c.name() + " " + other.name(), other.name()} })
 }
 
 // printRows prints commands in two columns, each with its short text.

@@ -17,6 +17,7 @@ import (
 	"locklab/scenarios"
 	"locklab/scenarios/race"
 	"locklab/simulator"
+	"locklab/simulator/lists"
 )
 
 type listedStrategy struct {
@@ -108,24 +109,17 @@ func toJSON(kinds []string, entries []lock.Entry) any {
 	for _, kind := range kinds {
 		switch kind {
 		case "locks":
-			all["strategies"] = each(entries, listedLock)
+			all["strategies"] = lists.Each(entries, listedLock)
 		case "races":
-			all["scenarios"] = each(scenarios.All(), listedRace)
+			all["scenarios"] = lists.Each(scenarios.All(), listedRace)
 		case "faults":
-			all[kind] = each(faults.All(), listedFault)
+			all[kind] = lists.Each(faults.All(), listedFault)
 		}
 	}
 	if len(kinds) == 1 {
 		return slices.Collect(maps.Values(all))[0]
 	}
 	return all
-}
-
-func each[T, U any](all []T, f func(T) U) (out []U) {
-	for _, x := range all {
-		out = append(out, f(x))
-	}
-	return out
 }
 
 func listText(e *env, kinds []string, entries []lock.Entry) {

@@ -20,6 +20,7 @@ import (
 	"locklab/scenarios/race"
 	"locklab/scenarios/reality"
 	"locklab/scenarios/share"
+	"locklab/simulator/lists"
 	"locklab/simulator/live"
 	"locklab/simulator/realserver"
 	"locklab/simulator/verdict"
@@ -434,7 +435,7 @@ func (t *liveTable) compute(e *env, tasks int, find func(bench benchOnce, w *sha
 	cells := struct {
 		Version int        `json:"version"`
 		Cells   []liveJSON `json:"cells"`
-	}{schema, append([]liveJSON{}, each(n.all, comparisonJSON)...)}
+	}{schema, append([]liveJSON{}, lists.Each(n.all, comparisonJSON)...)}
 	e.show(cells, func() { printLiveTable(e, table, &n, t.lease, t.rounds) })
 	err = e.write(t.out, replaces, n.csv)
 	switch {

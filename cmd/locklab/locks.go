@@ -9,6 +9,7 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/race"
+	"locklab/simulator/lists"
 )
 
 // lockFlags choose the locks of a command, by name or by family.
@@ -93,11 +94,8 @@ func choose(key, name string, names []string) (int, error) {
 	return 0, text.Errorf(key, "name", name, "near", text.Near(name, names), "names", strings.Join(names, ", "))
 }
 
-func familyNames() (names []string) {
-	for _, f := range lock.Families() {
-		names = append(names, string(f))
-	}
-	return names
+func familyNames() []string {
+	return lists.Each(lock.Families(), func(f lock.Family) string { return string(f) })
 }
 
 // pickRaces returns the races that were named, or all if none were.

@@ -13,6 +13,7 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/cost"
 	"locklab/scenarios/study"
+	"locklab/simulator/lists"
 )
 
 // rateFlags are the flags of "locklab rate". They change what the file says.
@@ -126,7 +127,7 @@ func keepEnvironments(o *cost.RateOrder, names []string) error {
 	all := o.Environments
 	o.Environments = nil
 	for _, n := range names {
-		i, err := choose("error.rate.environment", n, each(all, func(e cost.Environment) string { return e.ID }))
+		i, err := choose("error.rate.environment", n, lists.Each(all, func(e cost.Environment) string { return e.ID }))
 		if err != nil {
 			return err
 		}

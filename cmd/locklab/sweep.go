@@ -15,6 +15,7 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/share"
 	"locklab/scenarios/study"
+	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
 
@@ -96,12 +97,7 @@ func sweepOrder(args []string, set string, verdicts []string) (o study.SweepOrde
 	if o.Fixed, o.Lease, err = study.ParseValues(set); err != nil {
 		return o, text.Errorf("error.cause", "of", "--set", "cause", err)
 	}
-	var names []string
-	for _, w := range chart.Verdicts() {
-		if w.Broken() {
-			names = append(names, string(w))
-		}
-	}
+	names := verdict.Names(lists.Pick(chart.Verdicts(), verdict.Word.Broken))
 	for _, v := range verdicts {
 		w := strings.ToUpper(strings.TrimSpace(v))
 		if !slices.Contains(names, w) {

@@ -13,6 +13,7 @@ import (
 	"locklab/reports/lessons"
 	"locklab/reports/text"
 	"locklab/scenarios/contract"
+	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
 
@@ -248,7 +249,7 @@ func verifyToJSON(proofs []contract.Result, v *ci.Verification) verifyJSON {
 func searchToJSON(p *contract.Result) searchJSON {
 	s := searchJSON{
 		Strategy: p.Strategy.ID, Bounds: p.Subject(), Verdicts: []verdict.Word{}, AsExpected: p.Status == contract.Met,
-		Expected: each(p.Expected, contract.ExpectedVerdict.String),
+		Expected: lists.Each(p.Expected, contract.ExpectedVerdict.String),
 		Complete: p.Search.Result.Complete, States: p.Search.Result.States, Par: map[verdict.Word]int{},
 	}
 	for _, g := range p.Got {

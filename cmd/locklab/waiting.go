@@ -9,6 +9,7 @@ import (
 	"locklab/reports/chart"
 	"locklab/reports/text"
 	"locklab/scenarios/cost"
+	"locklab/simulator/lists"
 )
 
 func waitingCommand() *command {
@@ -76,7 +77,7 @@ func pickPolicies(names []string) (chosen []cost.Policy, err error) {
 		return all, nil
 	}
 	for _, n := range names {
-		i, err := choose("error.waiting.policy", n, each(all, func(p cost.Policy) string { return p.ID }))
+		i, err := choose("error.waiting.policy", n, lists.Each(all, func(p cost.Policy) string { return p.ID }))
 		if err != nil {
 			return nil, err
 		}

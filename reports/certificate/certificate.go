@@ -12,6 +12,7 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/study"
 	"locklab/simulator/explore"
+	"locklab/simulator/lists"
 	"locklab/simulator/process"
 	"locklab/simulator/verdict"
 )
@@ -45,10 +46,7 @@ func (c *certificate) list(key string, items []string) {
 
 // Of returns the certificate of a search in a language of package text.
 func Of(s *study.Search, lang string) string {
-	var lines []string
-	for _, l := range linesOf(s, lang) {
-		lines = append(lines, l.label+l.text)
-	}
+	lines := lists.Each(linesOf(s, lang), func(l line) string { return l.label + l.text })
 	return strings.Join(lines, "\n")
 }
 
@@ -252,7 +250,7 @@ func counted(what string, n int, lang string) string {
 
 // joined returns verdicts as a list within a sentence.
 func joined(words []verdict.Word, lang string) string {
-	return text.Join(lang, "chart.list", reports.WordNames(words))
+	return text.Join(lang, "chart.list", verdict.Names(words))
 }
 
 // quoted returns a text of the lock's own, such as a script, in one line that is not too long.

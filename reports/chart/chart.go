@@ -27,6 +27,7 @@ import (
 	"locklab/reports"
 	"locklab/reports/layout"
 	"locklab/reports/text"
+	"locklab/simulator/lists"
 )
 
 // A Chart is results with the sentences, rows and picture that show them.
@@ -87,7 +88,7 @@ func Text(w io.Writer, c Chart, o reports.Look) error {
 
 // CSV writes the numbers of a chart.
 func CSV(w io.Writer, c Chart) error {
-	rows := each(c.records(), func(row []any) []string { return each(row, field) })
+	rows := lists.Each(c.records(), func(row []any) []string { return lists.Each(row, field) })
 	if err := csv.NewWriter(w).WriteAll(rows); err != nil {
 		return fmt.Errorf("chart: writing a CSV: %w", err)
 	}

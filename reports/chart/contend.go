@@ -13,6 +13,7 @@ import (
 
 	"locklab/reports/layout"
 	"locklab/scenarios/cost"
+	"locklab/simulator/lists"
 )
 
 // A ContendChart shows what clients that contend for a lock get of a real server, beside what
@@ -42,7 +43,9 @@ type side struct {
 
 func (r Contended) sides() []side { return []side{{r.Real, r, "real"}, {r.Lab, r, "lab"}} }
 
-func (c *ContendChart) sides() []side { return slices.Concat(each(c.Results, Contended.sides)...) }
+func (c *ContendChart) sides() []side {
+	return slices.Concat(lists.Each(c.Results, Contended.sides)...)
+}
 
 // Title returns the question of the chart.
 func (c *ContendChart) Title(lang string) string { return say(lang, "contend.title") }
@@ -97,7 +100,7 @@ func (c *ContendChart) text(out *layout.Lines) {
 				row[0] = ""
 			}
 			times := []float64{m.Acquire.P50, m.Acquire.P90, m.Acquire.P99, m.Acquire.Max, m.Release.P50, m.Release.P99}
-			row = append(row, each(times, millis)...)
+			row = append(row, lists.Each(times, millis)...)
 			return append(row, rounded(m.Throughput, 0), rounded(perRequest(m.Measures), 1), jain(m.Jain),
 				strconv.Itoa(m.GaveUp))
 		})
@@ -123,7 +126,8 @@ func (c *ContendChart) text(out *layout.Lines) {
 func kinds(m cost.Measures) string {
 	names := slices.Sorted(maps.Keys(m.Commands))
 	slices.SortStableFunc(names, func(a, b string) int { return m.Commands[b] - m.Commands[a] })
-	return strings.Join(each(names, func(name string) string { return name + " " + thousands(m.Commands[name]) }), ", ")
+	counts := lists.Each(names, func(name string) string { return name + " " + thousands(m.Commands[name]) })
+	return strings.Join(counts, ", ")
 }
 
 // records has a line for each lock, way to wait and side.
@@ -132,7 +136,7 @@ func (c *ContendChart) records() [][]any {
 		"acquire_p99_s acquire_max_s release_p50_s release_p90_s release_p99_s release_max_s acquired_per_second "+
 		"commands_per_request jain_index commands", c.sides(), func(m side) []any {
 		count := func(name string) string { return fmt.Sprintf("%s=%d", name, m.Commands[name]) }
-		commands := each(slices.Sorted(maps.Keys(m.Commands)), count)
+		commands := lists.Each(slices.Sorted(maps.Keys(m.Commands)), count)
 		return []any{m.of.Policy, m.of.Lock, m.name, c.Contention.Clients, c.Contention.Requests,
 			m.Acquired, m.GaveUp, m.Together, m.Lost,
 			m.Acquire.P50, m.Acquire.P90, m.Acquire.P99, m.Acquire.Max, m.Release.P50, m.Release.P90, m.Release.P99, m.Release.Max,

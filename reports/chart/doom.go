@@ -15,6 +15,7 @@ import (
 	"locklab/reports/layout"
 	"locklab/scenarios/study"
 	"locklab/simulator/history"
+	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
 
@@ -37,7 +38,7 @@ func (d *Doom) Takeaway(lang string) string {
 	if len(d.Steps) == 0 {
 		return ""
 	}
-	faults := pick(indices(d.Steps), func(n int) bool { return d.Steps[n].Fault })
+	faults := lists.Pick(lists.Indices(d.Steps), func(n int) bool { return d.Steps[n].Fault })
 	first, last := 0, 0
 	if len(faults) > 0 {
 		first, last = faults[0], faults[len(faults)-1]
@@ -89,7 +90,7 @@ func shareText(share float64) string {
 // records has one line a step. Shares have nine places; 1.000000000 is exact if
 // no_return or a line above it says so.
 func (d *Doom) records() [][]any {
-	return csvLines("step t_ms what fault share no_return", indices(d.Steps), func(n int) []any {
+	return csvLines("step t_ms what fault share no_return", lists.Indices(d.Steps), func(n int) []any {
 		return []any{n, d.at(n), d.action(n, "en"), d.Steps[n].Fault, decimal(d.Steps[n].Share), n >= d.NoReturn}
 	})
 }
@@ -116,9 +117,10 @@ func (d *Doom) Data() *DoomData {
 	if d == nil {
 		return nil
 	}
-	return &DoomData{d.Harm, d.NoReturn, d.States, d.Takeaway("en"), each(indices(d.Steps), func(n int) DoomStepData {
+	steps := lists.Each(lists.Indices(d.Steps), func(n int) DoomStepData {
 		return DoomStepData{n, int64(d.Steps[n].At), d.Steps[n].Fault, d.Steps[n].Share}
-	})}
+	})
+	return &DoomData{d.Harm, d.NoReturn, d.States, d.Takeaway("en"), steps}
 }
 
 // at is the instant of step n in milliseconds.
@@ -205,9 +207,9 @@ func (a doomArea) axes() {
 		write(a.Canvas, aligned(small, draw.XRight), a.Min.X-8, y, shareText(share))
 	}
 	every := max(1, int(math.Ceil(float64(20/a.stride))))
-	steps := pick(indices(a.Steps), func(n int) bool { return n%every == 0 })
+	steps := lists.Pick(lists.Indices(a.Steps), func(n int) bool { return n%every == 0 })
 	x := func(step float64) vg.Length { return a.point(int(step), 0).X }
-	marksX(a.Canvas, small, 9, x, each(steps, func(n int) plot.Tick {
+	marksX(a.Canvas, small, 9, x, lists.Each(steps, func(n int) plot.Tick {
 		return plot.Tick{Value: float64(n), Label: strconv.Itoa(n)}
 	}))
 	write(a.Canvas, faint, a.Min.X, a.Min.Y-21, say(a.lang, "doom.axis", "harm", string(a.Harm)))
@@ -230,7 +232,7 @@ func (a doomArea) noReturn() {
 
 func (a doomArea) curve() {
 	st := styleOf(a.History.Strategy)
-	line := each(indices(a.Steps), func(n int) vg.Point { return a.point(n, a.Steps[n].Share) })
+	line := lists.Each(lists.Indices(a.Steps), func(n int) vg.Point { return a.point(n, a.Steps[n].Share) })
 	a.StrokeLines(st.line(1.6), line)
 	for n, s := range a.Steps {
 		if !s.Fault {
@@ -249,8 +251,8 @@ func (a doomArea) curve() {
 func (a doomArea) marked() []int {
 	moves := func(n int) float64 { return math.Abs(a.Steps[n].Share - a.Steps[n-1].Share) }
 	must := func(n int) bool { return n > 0 && (a.Steps[n].Fault || n == a.NoReturn) }
-	out := pick(indices(a.Steps), must)
-	rest := pick(indices(a.Steps), func(n int) bool { return n > 0 && !must(n) && moves(n) >= 0.02 })
+	out := lists.Pick(lists.Indices(a.Steps), must)
+	rest := lists.Pick(lists.Indices(a.Steps), func(n int) bool { return n > 0 && !must(n) && moves(n) >= 0.02 })
 	slices.SortStableFunc(rest, func(a, b int) int { return cmp.Compare(moves(b), moves(a)) })
 	return append(out, rest[:min(len(rest), max(0, doomLabels-len(out)))]...)
 }

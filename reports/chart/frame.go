@@ -9,6 +9,8 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"locklab/simulator/lists"
 )
 
 // A picture is a drawing of known size, in points.
@@ -40,7 +42,7 @@ func Panels(c Picture) []string {
 
 // chosen are the panels of a chart that f shows, by number.
 func (f Format) chosen(panels []string) []int {
-	return pick(indices(panels), func(i int) bool { return f.Panel == "" || panels[i] == f.Panel })
+	return lists.Pick(lists.Indices(panels), func(i int) bool { return f.Panel == "" || panels[i] == f.Panel })
 }
 
 // pixels is the width of the PNG of a picture with a ratio. dpis are its resolutions: the lower, the

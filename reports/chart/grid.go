@@ -10,6 +10,7 @@ import (
 	"locklab/reports"
 	"locklab/reports/layout"
 	"locklab/reports/text"
+	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
 
@@ -151,12 +152,12 @@ func (c *Cell) text() string {
 
 // Part is the grid of some strategies in some scenarios.
 func (g *Grid) Part(strategy func(Row) bool, scenario func(Column) bool) *Grid {
-	p, columns := &Grid{}, pick(indices(g.Scenarios), func(j int) bool { return scenario(g.Scenarios[j]) })
-	p.Scenarios = pick(g.Scenarios, scenario)
+	p, columns := &Grid{}, lists.Pick(lists.Indices(g.Scenarios), func(j int) bool { return scenario(g.Scenarios[j]) })
+	p.Scenarios = lists.Pick(g.Scenarios, scenario)
 	for i, r := range g.Strategies {
 		if strategy(r) {
 			p.Strategies = append(p.Strategies, r)
-			p.Cells = append(p.Cells, each(columns, func(j int) Cell { return g.Cells[i][j] }))
+			p.Cells = append(p.Cells, lists.Each(columns, func(j int) Cell { return g.Cells[i][j] }))
 		}
 	}
 	return p
@@ -200,8 +201,9 @@ func (g *Grid) columns(out *layout.Lines) {
 
 // labels name the scenarios, under each other.
 func (g *Grid) labels() []string {
-	race := slices.Max(append(each(g.Scenarios, func(s Column) int { return layout.Width(s.Race) }), 0))
-	return each(g.Scenarios, func(s Column) string { return strings.TrimSpace(layout.PadRight(s.Race, race) + " " + s.ID) })
+	race := slices.Max(append(lists.Each(g.Scenarios, func(s Column) int { return layout.Width(s.Race) }), 0))
+	name := func(s Column) string { return strings.TrimSpace(layout.PadRight(s.Race, race) + " " + s.ID) }
+	return lists.Each(g.Scenarios, name)
 }
 
 // fitting is the end of the block of strategies that begins at from.
@@ -294,7 +296,7 @@ func (g *Grid) hasMore() bool { return g.count(func(c *Cell) bool { return c.mor
 
 // glyphs is the legend in one line: words without their meanings.
 func (g *Grid) glyphs(out *layout.Lines) {
-	parts := each(g.words(), func(w verdict.Word) string { return LookOf(w).Glyph + " " + string(w) })
+	parts := lists.Each(g.words(), func(w verdict.Word) string { return LookOf(w).Glyph + " " + string(w) })
 	if !g.Many() && g.hasMore() {
 		parts = append(parts, "+n "+sayAll(out, "grid.caption.more"))
 	}
@@ -303,7 +305,9 @@ func (g *Grid) glyphs(out *layout.Lines) {
 
 // words are those that stand for some cell, from the gravest on.
 func (g *Grid) words() []verdict.Word {
-	return pick(words, func(w verdict.Word) bool { return g.count(func(c *Cell) bool { return c.Word() == w }) > 0 })
+	return lists.Pick(words, func(w verdict.Word) bool {
+		return g.count(func(c *Cell) bool { return c.Word() == w }) > 0
+	})
 }
 
 func (g *Grid) count(is func(*Cell) bool) int {
@@ -340,8 +344,8 @@ func (t *tally) add(c *Cell) {
 
 // tallies counts the cells by strategy, and by scenario.
 func (g *Grid) tallies() (strategies, scenarios []tally) {
-	strategies = each(g.Strategies, func(s Row) tally { return tally{name: s.ID} })
-	scenarios = each(g.Scenarios, func(s Column) tally { return tally{name: strings.TrimSpace(s.Race + " " + s.ID)} })
+	strategies = lists.Each(g.Strategies, func(s Row) tally { return tally{name: s.ID} })
+	scenarios = lists.Each(g.Scenarios, func(s Column) tally { return tally{name: s.name()} })
 	for i := range strategies {
 		for j := range scenarios {
 			strategies[i].add(g.cell(i, j))
@@ -353,7 +357,7 @@ func (g *Grid) tallies() (strategies, scenarios []tally) {
 
 // foremost returns the tallies that no other goes before. Lines that answer no question do not count.
 func foremost(ts []tally, before func(a, b tally) bool) []tally {
-	return pick(ts, func(t tally) bool {
+	return lists.Pick(ts, func(t tally) bool {
 		return t.n > 0 && !slices.ContainsFunc(ts, func(o tally) bool { return before(o, t) })
 	})
 }
@@ -382,7 +386,7 @@ func firstNames(lang string, names []string) string {
 // shares names the locks that no other goes before, each with its count: equal shares may be of
 // different numbers of races.
 func shares(lang string, ts []tally, before func(a, b tally) bool) string {
-	return firstNames(lang, each(foremost(ts, before), func(t tally) string {
+	return firstNames(lang, lists.Each(foremost(ts, before), func(t tally) string {
 		return say(lang, "grid.share", "lock", t.name, "k", strconv.Itoa(t.falls), "n", strconv.Itoa(t.n))
 	}))
 }
@@ -392,7 +396,7 @@ func shares(lang string, ts []tally, before func(a, b tally) bool) string {
 // one answer means nothing.
 func measured(ts []tally) []tally {
 	most := slices.MaxFunc(ts, func(a, b tally) int { return cmp.Compare(a.n, b.n) }).n
-	return pick(ts, func(t tally) bool { return 2*t.n >= most })
+	return lists.Pick(ts, func(t tally) bool { return 2*t.n >= most })
 }
 
 // Takeaway says in a sentence or two what the grid shows: the scenario that breaks
@@ -433,14 +437,14 @@ func (g *Grid) fallen(lang string) string {
 
 // counted says what is not counted as a failure, and in which races a majority is bare.
 func (g *Grid) counted(lang string) string {
-	races := pick(g.Scenarios, func(c Column) bool {
+	races := lists.Pick(g.Scenarios, func(c Column) bool {
 		j := slices.Index(g.Scenarios, c)
-		return c.BareMajority && slices.ContainsFunc(indices(g.Strategies), func(i int) bool { return g.Strategies[i].Majority && g.cell(i, j).asked() })
+		return c.BareMajority && slices.ContainsFunc(lists.Indices(g.Strategies), func(i int) bool { return g.Strategies[i].Majority && g.cell(i, j).asked() })
 	})
 	if len(races) == 0 {
 		return say(lang, "grid.counted")
 	}
-	return say(lang, "grid.both", "first", say(lang, "grid.counted"), "next", say(lang, "grid.bare", "races", text.Join(lang, "chart.list", each(races, Column.short))))
+	return say(lang, "grid.both", "first", say(lang, "grid.counted"), "next", say(lang, "grid.bare", "races", text.Join(lang, "chart.list", lists.Each(races, Column.short))))
 }
 
 // worst says in which race most locks fail; "": none does. It counts by lock as well.
@@ -450,7 +454,7 @@ func (g *Grid) worst(lang string) (text string, locks []tally) {
 	if len(worst) == 0 || worst[0].falls == 0 {
 		return "", locks
 	}
-	names := firstNames(lang, each(worst, func(t tally) string { return t.name }))
+	names := firstNames(lang, lists.Each(worst, func(t tally) string { return t.name }))
 	return say(lang, "grid.worst", "scenario", names, "k", strconv.Itoa(worst[0].falls), "n", strconv.Itoa(worst[0].n)), locks
 }
 

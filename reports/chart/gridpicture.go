@@ -5,6 +5,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"locklab/reports"
+	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
 
@@ -175,7 +176,7 @@ const captionHeight vg.Length = 15
 
 // captions explain the words that occur.
 func captions(g *Grid, lang string) []caption {
-	out := each(g.words(), func(w verdict.Word) caption { return captionOf(w, lang) })
+	out := lists.Each(g.words(), func(w verdict.Word) caption { return captionOf(w, lang) })
 	add := func(word, means string, border vg.Length, dashes ...vg.Length) {
 		out = append(out, caption{Look{"", classNotAsked}, border, dashes, word, means})
 	}

@@ -11,6 +11,7 @@ import (
 
 	"locklab/scenarios/cost"
 	"locklab/scenarios/study"
+	"locklab/simulator/lists"
 )
 
 // length writes a duration as short as it can be.
@@ -79,12 +80,7 @@ func field(v any) string {
 }
 
 // row returns values in a row of a CSV.
-func row[T any](values ...T) (row []any) {
-	for _, v := range values {
-		row = append(row, v)
-	}
-	return row
-}
+func row[T any](values ...T) []any { return lists.Each(values, func(v T) any { return v }) }
 
 func decimal(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 

@@ -18,6 +18,8 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
+
+	"locklab/simulator/lists"
 )
 
 // An outlining canvas writes SVG with text as outlines: it looks the same where the fonts
@@ -69,7 +71,9 @@ func (c *outlining) glyph(f font.Face, glyph sfnt.GlyphIndex) string {
 			continue
 		}
 		b.WriteByte("MLQC"[min(part.Type, 1)+len(part.Control)])
-		points := each(append(part.Control, part.Pos), func(p vg.Point) string { return fmt.Sprintf("%g %g", p.X, p.Y) })
+		points := lists.Each(append(part.Control, part.Pos), func(p vg.Point) string {
+			return fmt.Sprintf("%g %g", p.X, p.Y)
+		})
 		b.WriteString(strings.Join(points, " "))
 	}
 	if b.Len() == 0 {

@@ -12,6 +12,7 @@ import (
 
 	"locklab/reports/layout"
 	"locklab/reports/text"
+	"locklab/simulator/lists"
 )
 
 // overviewFrom is the number of locks from which a grid is drawn as an overview: a lock
@@ -36,13 +37,10 @@ type Line struct {
 
 // Bands gathers the groups, in the order of their first locks.
 func (g *Grid) Bands() []Band {
-	var places []int
-	for i := range g.Strategies {
-		places = append(places, i)
-	}
 	sameGroup := func(a, b int) bool { return g.Strategies[a].Group == g.Strategies[b].Group }
-	return each(gather(places, sameGroup), func(group []int) Band {
-		lines := each(gather(group, g.sameVerdicts), func(same []int) Line { return Line{same[0], same[1:]} })
+	return lists.Each(lists.Gather(lists.Indices(g.Strategies), sameGroup), func(group []int) Band {
+		alike := lists.Gather(group, g.sameVerdicts)
+		lines := lists.Each(alike, func(same []int) Line { return Line{same[0], same[1:]} })
 		return Band{g.Strategies[group[0]].Group, lines}
 	})
 }
@@ -65,8 +63,9 @@ func (c *Cell) mark() string {
 	return open + LookOf(c.Word()).Glyph
 }
 
-// short heads a scenario's column.
+// short heads a scenario's column, and name stands in sentences.
 func (c Column) short() string { return cmp.Or(c.Race, c.ID) }
+func (c Column) name() string  { return strings.TrimSpace(c.Race + " " + c.ID) }
 
 func (g *Grid) lineName(l Line) string {
 	name := g.Strategies[l.First].ID
@@ -103,12 +102,11 @@ func (g *Grid) overview(out *layout.Lines) {
 			}
 		}
 	}
-	races := each(g.Scenarios, func(s Column) string { return strings.TrimSpace(s.Race + " " + s.ID) })
-	out.Put(strings.Join(races, ", "), 0)
+	out.Put(strings.Join(lists.Each(g.Scenarios, Column.name), ", "), 0)
 }
 
 func (g *Grid) names(places []int) string {
-	return strings.Join(each(places, func(i int) string { return g.Strategies[i].ID }), ", ")
+	return strings.Join(lists.Each(places, func(i int) string { return g.Strategies[i].ID }), ", ")
 }
 
 // overviewBlock prints the columns of some scenarios, with their races written
@@ -198,7 +196,7 @@ func (g *Grid) overviewPicture(f Format) picture {
 
 // races are the names of races, in columns.
 func (g *Grid) races(width vg.Length) block {
-	keys, widest := each(g.Scenarios, func(s Column) string { return s.short() + "  " + s.ID }), vg.Length(0)
+	keys, widest := lists.Each(g.Scenarios, func(s Column) string { return s.short() + "  " + s.ID }), vg.Length(0)
 	for _, key := range keys {
 		widest = max(widest, small.Width(key)+14)
 	}

@@ -12,6 +12,7 @@ import (
 	"locklab/reports/layout"
 	"locklab/reports/text"
 	"locklab/scenarios/study"
+	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
 
@@ -35,7 +36,7 @@ func (c *Par) Inconclusive() bool {
 // Takeaway says for every verdict which faults bring it about, and to which locks. Verdicts
 // that have the same said of them stand together.
 func (c *Par) Takeaway(lang string) string {
-	return aboutEach(lang, reports.WordNames(c.Verdicts), func(n int) string { return c.sentence(lang, n) })
+	return aboutEach(lang, verdict.Names(c.Verdicts), func(n int) string { return c.sentence(lang, n) })
 }
 
 // sentence says of a verdict first what needs no fault, then fault by fault, then who is
@@ -60,13 +61,13 @@ func (c *Par) sentence(lang string, n int) string {
 		fault string
 		locks []string
 	}
-	harms := slices.DeleteFunc(each(indices(c.Budgets), func(k int) harm {
+	harms := slices.DeleteFunc(lists.Each(lists.Indices(c.Budgets), func(k int) harm {
 		return harm{faultsOf(c.Budgets[k]), locks(func(l int) bool { p := c.Of(l, k, n); return p.Found && p.Par > 0 })}
 	}), func(h harm) bool { return h.locks == nil })
-	groups := gather(harms, func(a, b harm) bool { return slices.Equal(a.locks, b.locks) })
+	groups := lists.Gather(harms, func(a, b harm) bool { return slices.Equal(a.locks, b.locks) })
 	slices.SortStableFunc(groups, func(a, b []harm) int { return len(b[0].locks) - len(a[0].locks) })
 	for _, g := range groups {
-		faults := each(g, func(h harm) string { return h.fault })
+		faults := lists.Each(g, func(h harm) string { return h.fault })
 		add("par.by.faults", g[0].locks, false, "faults", text.Join(lang, "chart.list", faults))
 	}
 	untold := locks(func(l int) bool { p := c.At(l, n); return !p.Found && !p.Complete })
@@ -80,7 +81,7 @@ func (c *Par) sentence(lang string, n int) string {
 func (c *Par) Note(lang string) string {
 	n := slices.Index(c.Verdicts, verdict.Overlap)
 	return fewServers(lang, c.Locks, func(l int) bool {
-		return n >= 0 && slices.ContainsFunc(indices(c.Budgets), func(k int) bool {
+		return n >= 0 && slices.ContainsFunc(lists.Indices(c.Budgets), func(k int) bool {
 			return strings.HasPrefix(c.Budgets[k], "failover") && c.Of(l, k, n).Found
 		})
 	})
@@ -118,7 +119,7 @@ func parWays(lang string, p *study.Par) string {
 // records has one line for each lock, budget and verdict. par, steps and trace are empty
 // where nothing was found.
 func (c *Par) records() [][]any {
-	return csvLines("strategy budget verdict found complete par steps trace", indices(c.Each), func(i int) []any {
+	return csvLines("strategy budget verdict found complete par steps trace", lists.Indices(c.Each), func(i int) []any {
 		p, budget := &c.Each[i], c.Budgets[i/len(c.Verdicts)%len(c.Budgets)]
 		line := []any{p.Strategy, budget, p.Verdict, p.Found, p.Complete, "", "", ""}
 		if p.Found {
@@ -135,7 +136,7 @@ func (c *Par) data() object {
 // text has a lock per line and a verdict per column, and then the moves.
 func (c *Par) text(out *layout.Lines) {
 	lang := out.Lang()
-	table := crossing(layout.Sheet{Floor: 4}, sayAll(out, "par.head"), ids(c.Locks), reports.WordNames(c.Verdicts),
+	table := crossing(layout.Sheet{Floor: 4}, sayAll(out, "par.head"), ids(c.Locks), verdict.Names(c.Verdicts),
 		func(l, n int) string { return parLabel(lang, c.At(l, n)) })
 	show(out, saying(c.Title), table, nil)
 	for i := range c.Pars {
@@ -207,7 +208,7 @@ func (c *Par) picture(f Format) picture {
 			write(place, strong, place.Min.X+label+column*vg.Length(k), y, faultsOf(b))
 		}
 	})
-	meanings := each(c.Verdicts, func(w verdict.Word) caption { return captionOf(w, lang) })
+	meanings := lists.Each(c.Verdicts, func(w verdict.Word) caption { return captionOf(w, lang) })
 	needs := label + column*vg.Length(len(c.Budgets))
 	return f.fitted(c, []string{say(lang, "par.below")}, needs, func(vg.Length) []block {
 		return []block{heads, locks, space(parFoot), captionsBlock(meanings)}

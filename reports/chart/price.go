@@ -17,6 +17,7 @@ import (
 	"locklab/reports/layout"
 	"locklab/reports/text"
 	"locklab/scenarios/cost"
+	"locklab/simulator/lists"
 )
 
 // A PriceChart draws what locks cost against the share of races that they survive.
@@ -54,7 +55,7 @@ type spot struct {
 // spots are the places of all locks by a cost, from the cheapest and then the safest on.
 func (c *PriceChart) spots(axis func(cost.Price) float64) (spots []*spot) {
 	together := func(a, b cost.Price) bool { return axis(a) == axis(b) && a.Share() == b.Share() }
-	for _, prices := range gather(c.excluding(), together) {
+	for _, prices := range lists.Gather(c.excluding(), together) {
 		slices.SortStableFunc(prices, func(a, b cost.Price) int { return cmp.Compare(fame(a.Strategy), fame(b.Strategy)) })
 		spots = append(spots, &spot{cost: axis(prices[0]), share: prices[0].Share(), prices: prices})
 	}
@@ -69,7 +70,7 @@ func (c *PriceChart) spots(axis func(cost.Price) float64) (spots []*spot) {
 
 // excluding are the locks that exclude at all.
 func (c *PriceChart) excluding() []cost.Price {
-	return pick(c.Prices, func(p cost.Price) bool { return p.Excludes })
+	return lists.Pick(c.Prices, func(p cost.Price) bool { return p.Excludes })
 }
 
 // fame is 0 for a milestone, and 1 for another lock.
@@ -85,7 +86,7 @@ func byRoundTrips(p cost.Price) float64 { return p.RoundTrips }
 
 // names lists the locks of a spot, n at most.
 func (s *spot) names(lang string, n int) string {
-	out := text.Join(lang, "chart.list", each(s.prices[:min(n, len(s.prices))],
+	out := text.Join(lang, "chart.list", lists.Each(s.prices[:min(n, len(s.prices))],
 		func(p cost.Price) string { return p.Strategy }))
 	if more := len(s.prices) - n; more > 0 {
 		out = say(lang, "price.more", "names", out, "n", strconv.Itoa(more))
@@ -160,7 +161,7 @@ const (
 
 // Finding compares the best that is cheap with the best of all.
 func (c *PriceChart) Finding(lang string) string {
-	best := pick(c.spots(byCommands), func(s *spot) bool { return s.efficient })
+	best := lists.Pick(c.spots(byCommands), func(s *spot) bool { return s.efficient })
 	if len(best) == 0 {
 		return c.Title(lang)
 	}
@@ -180,12 +181,12 @@ func (c *PriceChart) panels() []string { return []string{"commands", "roundtrips
 // round trips. The best locks and the milestones have names.
 func (c *PriceChart) picture(f Format) picture {
 	lang := f.Lang
-	byFamily := gather(c.excluding(), func(a, b cost.Price) bool { return a.Family == b.Family })
+	byFamily := lists.Gather(c.excluding(), func(a, b cost.Price) bool { return a.Family == b.Family })
 	p := pricePlot{styles: map[string]style{}, least: 1}
 	for i, of := range byFamily {
 		p.styles[string(of[0].Family)] = styleAt(i)
 	}
-	families := each(byFamily, func(of []cost.Price) string { return string(of[0].Family) })
+	families := lists.Each(byFamily, func(of []cost.Price) string { return string(of[0].Family) })
 	signs := legend(families, 12, 10, func(c draw.Canvas, i int, x, y vg.Length) {
 		c.DrawGlyph(styleAt(i).glyph(priceRadius), vg.Point{X: x + 5, Y: y})
 	})
@@ -206,7 +207,7 @@ func (c *PriceChart) picture(f Format) picture {
 
 // Notes implements Chart.
 func (c *PriceChart) Notes(lang string) []string {
-	shared := each(pick(c.spots(byCommands), func(s *spot) bool { return len(s.prices) > 1 }), func(s *spot) string { return s.names(lang, len(s.prices)) })
+	shared := lists.Each(lists.Pick(c.spots(byCommands), func(s *spot) bool { return len(s.prices) > 1 }), func(s *spot) string { return s.names(lang, len(s.prices)) })
 	notes := []string{c.Assumptions(lang), say(lang, "price.legend")}
 	if shared != nil {
 		notes = append(notes, say(lang, "price.shared", "locks", text.Join(lang, "grid.join", shared)))
@@ -222,7 +223,7 @@ type pricePlot struct {
 
 // panel is one measure of cost, from 0 on.
 func (p *pricePlot) panel(place draw.Canvas, title string, spots []*spot) {
-	columns := gather(spots, func(a, b *spot) bool { return a.cost == b.cost })
+	columns := lists.Gather(spots, func(a, b *spot) bool { return a.cost == b.cost })
 	f := draw.Crop(place, priceLeft, -priceRight, priceFoot, -priceHead)
 	write(f, strong, place.Min.X, f.Max.Y+14, fitText(strong, title, place.Size().X-8))
 	y := func(share float64) vg.Length { return f.Y(plot.LinearScale{}.Normalize(p.least, p.most, share)) }
@@ -253,8 +254,8 @@ func (p *pricePlot) panel(place draw.Canvas, title string, spots []*spot) {
 
 // column draws the spots of one cost, and on a side of them (-1: the left one) the names of the best and of the milestones.
 func (p *pricePlot) column(f draw.Canvas, column []*spot, x vg.Length, y func(float64) vg.Length, side vg.Length) {
-	named := pick(column, func(s *spot) bool { return s.efficient || fame(s.prices[0].Strategy) == 0 })
-	at := each(named, func(s *spot) vg.Length { return y(s.share) })
+	named := lists.Pick(column, func(s *spot) bool { return s.efficient || fame(s.prices[0].Strategy) == 0 })
+	at := lists.Each(named, func(s *spot) vg.Length { return y(s.share) })
 	for n, place := range spread(at, priceLine, f.Min.Y, f.Max.Y) {
 		style := writing(smallSize-0.5, ink)
 		if named[n].efficient {
@@ -272,7 +273,7 @@ func (p *pricePlot) column(f draw.Canvas, column []*spot, x vg.Length, y func(fl
 	for _, s := range column {
 		at := vg.Point{X: x, Y: y(s.share)}
 		f.DrawGlyph(p.styles[string(s.prices[0].Family)].glyph(priceRadius), at)
-		hover(f, at, fmt.Sprintf("%s: %s %%, %s", strings.Join(each(s.prices, func(p cost.Price) string { return p.Strategy }), ", "), percent(s.share), decimal(s.cost)))
+		hover(f, at, fmt.Sprintf("%s: %s %%, %s", strings.Join(lists.Each(s.prices, func(p cost.Price) string { return p.Strategy }), ", "), percent(s.share), decimal(s.cost)))
 	}
 }
 
@@ -285,7 +286,7 @@ func border(f draw.Canvas, columns [][]*spot, x func(int) vg.Length, y func(floa
 		}
 	}
 	for i, column := range columns {
-		for _, s := range pick(column, func(s *spot) bool { return s.efficient }) {
+		for _, s := range lists.Pick(column, func(s *spot) bool { return s.efficient }) {
 			along(x(i))
 			line = append(line, vg.Point{X: x(i), Y: y(s.share)})
 		}

@@ -18,6 +18,7 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/cost"
 	"locklab/scenarios/study"
+	"locklab/simulator/lists"
 )
 
 // A Rate draws how often locks are expected to break in a year, against their TTL, and
@@ -54,7 +55,8 @@ func (r *Rate) Inconclusive() bool {
 // which TTL on it does not, and what that TTL costs after a crash.
 func (r *Rate) Takeaway(lang string) string {
 	groups := r.Groups()
-	return aboutEach(lang, each(groups, r.head), func(i int) string { return r.about(lang, r.Subjects[groups[i][0]]) })
+	about := func(i int) string { return r.about(lang, r.Subjects[groups[i][0]]) }
+	return aboutEach(lang, lists.Each(groups, r.head), about)
 }
 
 func (r *Rate) about(lang string, s *cost.Subject) string {
@@ -90,7 +92,7 @@ func (r *Rate) about(lang string, s *cost.Subject) string {
 
 // head names the locks of a group.
 func (r *Rate) head(group []int) string {
-	return strings.Join(each(group, func(i int) string { return subjectID(r.Subjects[i]) }), ", ")
+	return strings.Join(lists.Each(group, func(i int) string { return subjectID(r.Subjects[i]) }), ", ")
 }
 
 func subjectID(s *cost.Subject) string { return s.Entry.ID }
@@ -114,7 +116,7 @@ func (r *Rate) notes(lang string) (notes []string) {
 
 // sources lists the environments with what their figures are worth and where they are from.
 func (r *Rate) sources(lang string) []string {
-	return each(r.Environments, func(e cost.Environment) string {
+	return lists.Each(r.Environments, func(e cost.Environment) string {
 		if e.Quality == cost.Given {
 			return say(lang, "rate.source.given", "name", e.ID)
 		}
@@ -183,7 +185,7 @@ func (r *Rate) text(out *layout.Lines) {
 		return []string{say(lang, "rate.head", "ttl", length(r.TTL)), r.Assumptions(lang)}
 	}
 	show(out, before, r.table, func(lang string) []string {
-		sources := each(r.sources(lang), func(line string) string { return "  " + line })
+		sources := lists.Each(r.sources(lang), func(line string) string { return "  " + line })
 		method := []string{r.Method(lang), say(lang, "rate.sources")}
 		return slices.Concat([]string{r.Takeaway(lang)}, r.notes(lang), method, sources)
 	})
@@ -191,23 +193,26 @@ func (r *Rate) text(out *layout.Lines) {
 
 func (r *Rate) table(out *layout.Lines) {
 	lang := out.Lang()
-	names := append([]string{say(lang, "rate.cause"), say(lang, "rate.often")}, each(r.Subjects, subjectID)...)
+	names := append([]string{say(lang, "rate.cause"), say(lang, "rate.often")}, lists.Each(r.Subjects, subjectID)...)
 	sheet := &layout.Sheet{Rows: [][]string{names}, Right: layout.From(2), Floor: 7}
 	defer sheet.WriteOrList(out, 1)
 	if len(r.Subjects) == 0 {
 		return
 	}
 	for n, t := range r.Of(r.Subjects[0].Entry.ID) {
-		cells := each(r.Subjects, func(s *cost.Subject) string { return cellOf(r.Of(s.Entry.ID)[n]) })
+		cells := lists.Each(r.Subjects, func(s *cost.Subject) string { return cellOf(r.Of(s.Entry.ID)[n]) })
 		sheet.Rows = append(sheet.Rows, append([]string{causeName(lang, t), r.often(t)}, cells...))
 	}
 	crashes := func(key string, of func(cost.Crash) time.Duration) {
-		sheet.Rows = append(sheet.Rows, append([]string{say(lang, key), ""}, each(indices(r.Crashes), func(i int) string {
+		row := []string{say(lang, key), ""}
+		for i, c := range r.Crashes {
 			if len(r.Subjects[i].Lease.Spans) == 0 {
-				return "?"
+				row = append(row, "?")
+			} else {
+				row = append(row, length(of(c)))
 			}
-			return length(of(r.Crashes[i]))
-		})...))
+		}
+		sheet.Rows = append(sheet.Rows, row)
 	}
 	crashes("rate.crash.mean", func(c cost.Crash) time.Duration { return c.Mean })
 	crashes("rate.crash.longest", func(c cost.Crash) time.Duration { return c.Longest })
@@ -236,17 +241,17 @@ func (r *Rate) records() [][]any {
 // data has null for a number that is not known, or has no end.
 func (r *Rate) data() object {
 	return object{"takeaway", r.Takeaway("en"), "usage", r.Assumptions("en"), "method", r.Method("en"),
-		"ttl_s", r.TTL.Seconds(), "terms", r.Terms, "after_a_crash", each(r.Crashes, func(c cost.Crash) object {
+		"ttl_s", r.TTL.Seconds(), "terms", r.Terms, "after_a_crash", lists.Each(r.Crashes, func(c cost.Crash) object {
 			return object{"strategy", c.Strategy, "blocked_mean_s", finite(c.Mean), "blocked_longest_s", finite(c.Longest)}
 		}),
-		"series", each(r.Series, func(s cost.Series) object {
-			points := each(s.Points, func(p cost.Point) object {
+		"series", lists.Each(r.Series, func(s cost.Series) object {
+			points := lists.Each(s.Points, func(p cost.Point) object {
 				lo, hi := bounds(p)
 				return object{"ttl_s", p.TTL.Seconds(), "overlaps_a_year_lo", lo, "overlaps_a_year_hi", hi}
 			})
 			return object{"strategy", s.Strategy, "environment", s.Environment, "points", points}
 		}),
-		"environments", each(r.Environments, func(e cost.Environment) object {
+		"environments", lists.Each(r.Environments, func(e cost.Environment) object {
 			of := object{"id", e.ID, "kind", e.Quality}
 			if e.Quality == cost.Given {
 				return of
@@ -410,7 +415,7 @@ func (r *Rate) Finding(lang string) string {
 }
 
 func (r *Rate) panels() []string {
-	return append(each(r.Groups(), r.head), "crash")
+	return append(lists.Each(r.Groups(), r.head), "crash")
 }
 
 // picture has a panel for each group of locks that behave alike, and one for what a crash
@@ -419,7 +424,7 @@ func (r *Rate) picture(f Format) picture {
 	lang := f.Lang
 	p := &ratePlot{Rate: r, lang: lang, groups: r.Groups(), shade: r.Hold.Longest()}
 	spoken := slices.DeleteFunc(slices.Clone(r.Environments), func(e cost.Environment) bool { return len(e.Causes) == 0 })
-	p.lines = gather(spoken, r.same)
+	p.lines = lists.Gather(spoken, r.same)
 	p.scale()
 	key := rows((len(p.lines)+1)/2, smallLine, func(c draw.Canvas, row int, y vg.Length) {
 		for i := 2 * row; i < min(2*row+2, len(p.lines)); i++ {
@@ -477,14 +482,14 @@ func (r *Rate) same(a, b cost.Environment) bool {
 
 // environmentLabel says what the environments of a line do, and how often.
 func environmentLabel(lang string, l []cost.Environment) string {
-	what := each(l[0].Causes, func(c cost.Cause) string {
+	what := lists.Each(l[0].Causes, func(c cost.Cause) string {
 		one := c.Fault + " " + say(lang, "rate.once", "n", yearly(c.PerYear, c.Assumed))
 		if c.Lengths.String() != "" {
 			one += ", " + c.Lengths.String()
 		}
 		return one
 	})
-	return say(lang, "rate.legend.environment", "name", text.Join(lang, "chart.list", each(l,
+	return say(lang, "rate.legend.environment", "name", text.Join(lang, "chart.list", lists.Each(l,
 		func(e cost.Environment) string { return e.ID })), "causes", text.Join(lang, "grid.join", what))
 }
 

@@ -12,6 +12,7 @@ import (
 	"locklab/reports/layout"
 	"locklab/reports/text"
 	"locklab/scenarios/cost"
+	"locklab/simulator/lists"
 )
 
 // A RecoveryChart draws the time from a crash to the next entry, by lock and TTL, beside
@@ -77,7 +78,7 @@ func (c *RecoveryChart) groups(lang string) recoveryGroups {
 
 // byLock are the recoveries of each lock, by TTL.
 func (c *RecoveryChart) byLock() [][]cost.Recovery {
-	return gather(c.Recoveries, func(a, b cost.Recovery) bool { return a.Strategy == b.Strategy })
+	return lists.Gather(c.Recoveries, func(a, b cost.Recovery) bool { return a.Strategy == b.Strategy })
 }
 
 // blocked writes a blocked time.
@@ -105,7 +106,7 @@ func (c *RecoveryChart) text(out *layout.Lines) {
 	table := listing(1, 6, "recovery.head.", "lock ttl handover mean p50 p90 p99 longest ever", c.Recoveries,
 		func(r cost.Recovery) []string {
 			times := []time.Duration{r.Handover, r.Mean(), r.Quantile(0.5), r.Quantile(0.9), r.Quantile(0.99), longestOf(r)}
-			written := each(times, func(d time.Duration) string { return blocked(lang, d) })
+			written := lists.Each(times, func(d time.Duration) string { return blocked(lang, d) })
 			return slices.Concat([]string{r.Strategy, length(r.TTL)}, written, []string{portion(r.Ever())})
 		})
 	show(out, saying(c.Title, c.Assumptions), table, saying(c.Takeaway, key("recovery.note")))

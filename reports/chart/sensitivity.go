@@ -16,6 +16,7 @@ import (
 	"locklab/reports/layout"
 	"locklab/reports/text"
 	"locklab/scenarios/study"
+	"locklab/simulator/lists"
 )
 
 // A Sensitivity draws the share of seeded runs with an overlap against the length of a
@@ -24,7 +25,7 @@ type Sensitivity struct{ study.Sensitivity }
 
 // Title says what the chart shows: from which length of a pause on two clients were inside.
 func (s *Sensitivity) Title(lang string) string {
-	groups := gather(s.fallen(), func(a, b study.Series) bool { return onset(a).X == onset(b).X })
+	groups := lists.Gather(s.fallen(), func(a, b study.Series) bool { return onset(a).X == onset(b).X })
 	if groups == nil {
 		return say(lang, "sensitivity.finding.none")
 	}
@@ -38,11 +39,11 @@ func (s *Sensitivity) Title(lang string) string {
 
 // fallen are the series in which the harm was seen.
 func (s *Sensitivity) fallen() []study.Series {
-	return pick(s.Series, func(one study.Series) bool { return onset(one).K > 0 })
+	return lists.Pick(s.Series, func(one study.Series) bool { return onset(one).K > 0 })
 }
 
 func namesOf(lang string, all []study.Series) string {
-	return text.Join(lang, "chart.list", each(all, func(s study.Series) string { return s.Strategy }))
+	return text.Join(lang, "chart.list", lists.Each(all, func(s study.Series) string { return s.Strategy }))
 }
 
 // overlapping reports whether two series cannot be distinguished: their intervals overlap at every point.
@@ -102,7 +103,7 @@ func seenAndNever(lang string, fell, never []string) string {
 
 // onset is the first point at which the harm was seen; K is 0 if it never was.
 func onset(s study.Series) study.Point {
-	return append(pick(s.Points, func(p study.Point) bool { return p.K > 0 }), study.Point{})[0]
+	return append(lists.Pick(s.Points, func(p study.Point) bool { return p.K > 0 }), study.Point{})[0]
 }
 
 // topShare is the largest share with its interval: "52 % (49-55)".
@@ -113,7 +114,7 @@ func topShare(s study.Series) string {
 
 // zeroBound is the bound that the largest point of a series without a hit gives.
 func zeroBound(s study.Series) string {
-	return neverIn(slices.Max(append(each(s.Points, func(p study.Point) int { return p.N }), 0)))
+	return neverIn(slices.Max(append(lists.Each(s.Points, func(p study.Point) int { return p.N }), 0)))
 }
 
 // records has one line a point, with its Wilson interval.
@@ -158,7 +159,7 @@ func (s *Sensitivity) picture(f Format) picture {
 	shown := &Sensitivity{s.Sensitivity}
 	shown.Series = s.Series[:min(len(s.Series), maxSeries)]
 	return f.fitted(s, below, 0, func(width vg.Length) []block {
-		key := legend(each(shown.Series, func(one study.Series) string { return one.Strategy }), 28, 12, func(c draw.Canvas, i int, x, y vg.Length) {
+		key := legend(lists.Each(shown.Series, func(one study.Series) string { return one.Strategy }), 28, 12, func(c draw.Canvas, i int, x, y vg.Length) {
 			sample(c, styleOf(shown.Series[i].Strategy), x, x+24, y)
 		})
 		return []block{key, growing(150, shown.panel(f.Lang, axis).Draw)}
@@ -254,7 +255,8 @@ type beside struct {
 }
 
 func (n beside) Plot(c draw.Canvas, p *plot.Plot) {
-	groups := pick(gather(n.s.Series, overlapping), func(g []study.Series) bool { return !math.IsInf(halfway(g[0]), 1) })
+	halves := func(g []study.Series) bool { return !math.IsInf(halfway(g[0]), 1) }
+	groups := lists.Pick(lists.Gather(n.s.Series, overlapping), halves)
 	if len(groups) == 0 {
 		return
 	}

@@ -9,6 +9,7 @@ import (
 
 	"locklab/reports/internal/samples"
 	"locklab/scenarios/study"
+	"locklab/simulator/lists"
 )
 
 func TestSensitivityCSV(t *testing.T) {
@@ -47,7 +48,7 @@ func TestSensitivityTitle(t *testing.T) {
 	if got, want := s.Title("en"), "A pause of 0.5 TTL can let two clients in; with watchdog it takes 1 TTL"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if got := gather(s.Series, overlapping); len(got) != 3 || len(got[0]) != 2 {
+	if got := lists.Gather(s.Series, overlapping); len(got) != 3 || len(got[0]) != 2 {
 		t.Errorf("alike: %v", got)
 	}
 	if !endless("setnx") || endless("token") {

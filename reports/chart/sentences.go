@@ -2,13 +2,13 @@ package chart
 
 import (
 	"cmp"
-	"slices"
 	"strconv"
 	"strings"
 
 	"locklab/algorithms/lock"
 	"locklab/reports/layout"
 	"locklab/reports/text"
+	"locklab/simulator/lists"
 )
 
 // say fills in a text of the catalogues.
@@ -25,9 +25,9 @@ func sayAll(out *layout.Lines, key string, pairs ...string) string {
 // aboutEach joins what is said of several things, in their order. Neighbours of which
 // the same is said are named together: "a, b: text. c: another."
 func aboutEach(lang string, names []string, about func(i int) string) string {
-	texts := each(indices(names), about)
+	texts := lists.Each(lists.Indices(names), about)
 	same := func(a, b int) bool { return texts[a] == texts[b] }
-	return text.Join(lang, "grid.both", each(neighbours(names, same), func(of []int) string {
+	return text.Join(lang, "grid.both", lists.Each(neighbours(names, same), func(of []int) string {
 		all := names[of[0] : of[0]+len(of)]
 		return say(lang, "chart.of", "names", text.Join(lang, "chart.list", all), "text", texts[of[0]])
 	}))
@@ -79,7 +79,7 @@ type sentences = func(lang string) []string
 
 // saying is sentences for putEach.
 func saying(all ...paragraph) sentences {
-	return func(lang string) []string { return each(all, func(of paragraph) string { return of(lang) }) }
+	return func(lang string) []string { return lists.Each(all, func(of paragraph) string { return of(lang) }) }
 }
 
 // show writes a table between sentences.
@@ -108,9 +108,9 @@ func seriesLeft(lang string, shown, all int) string {
 // Its columns are named by texts of the catalogues with a prefix.
 func listing[T any](n, floor int, prefix, names string, of []T, row func(T) []string) func(out *layout.Lines) {
 	return func(out *layout.Lines) {
-		heads := each(strings.Fields(names), func(name string) string { return say(out.Lang(), prefix+name) })
-		sheet := layout.Sheet{Right: layout.From(n), Floor: floor, Rows: append([][]string{heads}, each(of, row)...)}
-		sheet.WriteOrList(out, 1)
+		heads := lists.Each(strings.Fields(names), func(name string) string { return say(out.Lang(), prefix+name) })
+		rows := append([][]string{heads}, lists.Each(of, row)...)
+		(&layout.Sheet{Right: layout.From(n), Floor: floor, Rows: rows}).WriteOrList(out, 1)
 	}
 }
 
@@ -119,7 +119,7 @@ func header(names string) []any { return row(strings.Fields(names)...) }
 
 // csvLines are the lines of a CSV, below the names of its columns.
 func csvLines[T any](names string, of []T, line func(T) []any) [][]any {
-	return append([][]any{header(names)}, each(of, line)...)
+	return append([][]any{header(names)}, lists.Each(of, line)...)
 }
 
 // crossing writes a table with a line and a column for each of the names, below and beside the corner.
@@ -138,42 +138,6 @@ func crossing(
 }
 
 // ids are the names of locks.
-func ids(locks []lock.Entry) []string { return each(locks, func(e lock.Entry) string { return e.ID }) }
-
-// gather puts together what is the same, in the order of first ones.
-func gather[T any](all []T, same func(a, b T) bool) (groups [][]T) {
-	for _, one := range all {
-		n := slices.IndexFunc(groups, func(g []T) bool { return same(g[0], one) })
-		if n < 0 {
-			n, groups = len(groups), append(groups, nil)
-		}
-		groups[n] = append(groups[n], one)
-	}
-	return groups
-}
-
-// pick are those of a list that a function wants.
-func pick[T any](all []T, wants func(T) bool) (some []T) {
-	for _, one := range all {
-		if wants(one) {
-			some = append(some, one)
-		}
-	}
-	return some
-}
-
-// indices are the places of a list.
-func indices[T any](all []T) (places []int) {
-	for i := range all {
-		places = append(places, i)
-	}
-	return places
-}
-
-// each are the results of f.
-func each[T, R any](all []T, f func(T) R) (out []R) {
-	for _, one := range all {
-		out = append(out, f(one))
-	}
-	return out
+func ids(locks []lock.Entry) []string {
+	return lists.Each(locks, func(e lock.Entry) string { return e.ID })
 }

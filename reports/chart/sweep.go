@@ -17,6 +17,8 @@ import (
 	"locklab/reports/layout"
 	"locklab/reports/text"
 	"locklab/scenarios/study"
+	"locklab/simulator/lists"
+	"locklab/simulator/verdict"
 )
 
 // A Sweep draws the share of seeded runs that end in some verdicts, against one setting as
@@ -25,8 +27,8 @@ type Sweep struct{ study.Sweep }
 
 // Title says what the chart shows.
 func (s *Sweep) Title(lang string) string {
-	return say(lang, "sweep.title", "verdicts", text.Join(lang, "sweep.or", reports.WordNames(s.Order.Words)),
-		"axes", text.Join(lang, "sweep.axes", each(s.Order.Axes, study.Axis.Name)))
+	return say(lang, "sweep.title", "verdicts", text.Join(lang, "sweep.or", verdict.Names(s.Order.Words)),
+		"axes", text.Join(lang, "sweep.axes", lists.Each(s.Order.Axes, study.Axis.Name)))
 }
 
 // Assumptions are those under which the shares are what they are.
@@ -85,8 +87,8 @@ func workDuringPause(lang string, waits bool) string {
 func (s *Sweep) Takeaway(lang string) string {
 	var seen, never []string
 	for _, one := range s.Series {
-		hits := pick(one.Points, func(p study.SweepPoint) bool { return p.K > 0 })
-		switch runs := slices.Max(append(each(one.Points, func(p study.SweepPoint) int { return p.N }), 0)); {
+		hits := lists.Pick(one.Points, func(p study.SweepPoint) bool { return p.K > 0 })
+		switch runs := slices.Max(append(lists.Each(one.Points, func(p study.SweepPoint) int { return p.N }), 0)); {
 		case runs == 0:
 		case len(hits) == 0:
 			never = append(never, say(lang, "sensitivity.zero", "lock", one.Strategy, "bound", neverIn(runs)))
@@ -128,34 +130,36 @@ func (s *Sweep) where(lang string, one study.SweepSeries, hits []study.SweepPoin
 
 // notApplicable says why locks were not played.
 func (s *Sweep) notApplicable(lang string) []string {
-	return each(s.unplayed(), func(one study.SweepSeries) string {
+	return lists.Each(s.unplayed(), func(one study.SweepSeries) string {
 		return say(lang, "sweep.na", "lock", one.Strategy, "why", say(lang, "na."+string(one.NA)))
 	})
 }
 
 func (s *Sweep) unplayed() []study.SweepSeries {
-	return pick(s.Series, func(one study.SweepSeries) bool { return one.NA != "" })
+	return lists.Pick(s.Series, func(one study.SweepSeries) bool { return one.NA != "" })
 }
 
 func (s *Sweep) played() []study.SweepSeries {
-	return pick(s.Series, func(one study.SweepSeries) bool { return len(one.Points) > 0 })
+	return lists.Pick(s.Series, func(one study.SweepSeries) bool { return len(one.Points) > 0 })
 }
 
 // records has one line a point, with its Wilson interval.
 func (s *Sweep) records() [][]any {
-	axes := each(s.Order.Axes, func(a study.Axis) any { return a.Name() + " (" + a.Unit() + ")" })
+	axes := lists.Each(s.Order.Axes, func(a study.Axis) any { return a.Name() + " (" + a.Unit() + ")" })
 	all := [][]any{slices.Concat(row("strategy"), axes, row("k", "n", "share", "wilson_lo", "wilson_hi"))}
 	for _, one := range s.Series {
 		for _, p := range one.Points {
-			all = append(all, slices.Concat(row(one.Strategy), row(each(p.At, decimal)...), counted(p.K, p.N)))
+			all = append(all, slices.Concat(row(one.Strategy), row(lists.Each(p.At, decimal)...), counted(p.K, p.N)))
 		}
 	}
 	return all
 }
 
 func (s *Sweep) data() object {
-	return object{"sweep", strings.Join(each(s.Order.Axes, study.Axis.Name), ", "),
-		"axes", each(s.Order.Axes, func(a study.Axis) object { return object{"setting", a.Setting.Name, "unit", a.Unit()} }),
+	return object{"sweep", strings.Join(lists.Each(s.Order.Axes, study.Axis.Name), ", "),
+		"axes", lists.Each(s.Order.Axes, func(a study.Axis) object {
+			return object{"setting", a.Setting.Name, "unit", a.Unit()}
+		}),
 		"verdicts", s.Order.Words, "assumptions", s.Assumptions("en"), "takeaway", s.Takeaway("en"), "series", s.Series}
 }
 
@@ -183,13 +187,13 @@ func (s *Sweep) table(out *layout.Lines) {
 	axis := s.Order.Axes[0]
 	var xs []float64
 	for _, one := range s.Series {
-		xs = append(xs, each(one.Points, func(p study.SweepPoint) float64 { return p.At[0] })...)
+		xs = append(xs, lists.Each(one.Points, func(p study.SweepPoint) float64 { return p.At[0] })...)
 	}
 	slices.Sort(xs)
 	xs = slices.Compact(xs)
-	names := each(s.Series, func(one study.SweepSeries) string { return one.Strategy })
+	names := lists.Each(s.Series, func(one study.SweepSeries) string { return one.Strategy })
 	sheet := layout.Sheet{Right: layout.From(0), Floor: 6}
-	crossing(sheet, axis.Name(), each(xs, axis.Format), names, func(i, n int) string {
+	crossing(sheet, axis.Name(), lists.Each(xs, axis.Format), names, func(i, n int) string {
 		if p, ok := pointAt(s.Series[n], xs[i]); ok {
 			return fmt.Sprintf("%d/%d", p.K, p.N)
 		}
@@ -203,7 +207,7 @@ func (s *Sweep) table2(one study.SweepSeries) func(*layout.Lines) {
 	down := slices.Clone(y.Values)
 	slices.Reverse(down)
 	return crossing(layout.Sheet{Right: layout.From(0), Floor: 4, Tight: true}, y.Name()+" \\ "+x.Name(),
-		each(down, y.Format), each(x.Values, x.Format), func(i, n int) string {
+		lists.Each(down, y.Format), lists.Each(x.Values, x.Format), func(i, n int) string {
 			p, ok := pointAt(one, x.Values[n], down[i])
 			if !ok {
 				return ""
@@ -238,31 +242,28 @@ func (s *Sweep) Finding(lang string) string {
 	seen := func(one study.SweepSeries) int {
 		return slices.IndexFunc(one.Points, func(p study.SweepPoint) bool { return p.K > 0 })
 	}
-	groups := gather(pick(s.Series, func(one study.SweepSeries) bool { return seen(one) >= 0 }),
+	groups := lists.Gather(lists.Pick(s.Series, func(one study.SweepSeries) bool { return seen(one) >= 0 }),
 		func(a, b study.SweepSeries) bool { return seen(a) == seen(b) })
 	if len(groups) == 0 || len(s.Order.Axes) > 1 {
 		return s.Title(lang)
 	}
 	slices.SortStableFunc(groups, func(a, b []study.SweepSeries) int { return seen(a[0]) - seen(b[0]) })
 	axis := s.Order.Axes[0]
-	parts := each(groups, func(g []study.SweepSeries) string {
-		names := each(g, func(one study.SweepSeries) string { return one.Strategy })
+	parts := lists.Each(groups, func(g []study.SweepSeries) string {
+		names := lists.Each(g, func(one study.SweepSeries) string { return one.Strategy })
 		return say(lang, "sweep.finding.one", "locks", text.Join(lang, "chart.list", names), "x", axis.Format(g[0].Points[seen(g[0])].At[0]))
 	})
 	return say(lang, "sweep.finding", "words", reports.Words(s.Order.Words), "name", axis.Name(), "from", text.Join(lang, "grid.join", parts))
 }
 
 func (s *Sweep) panels() []string {
-	return each(s.played(), func(one study.SweepSeries) string { return one.Strategy })
+	return lists.Each(s.played(), func(one study.SweepSeries) string { return one.Strategy })
 }
 
 // picture has a panel for each lock, all on one scale.
 func (s *Sweep) picture(f Format) picture {
 	lang, shown := f.Lang, s.played()
-	var only []study.SweepSeries
-	for _, i := range f.chosen(s.panels()) {
-		only = append(only, shown[i])
-	}
+	only := lists.Each(f.chosen(s.panels()), func(i int) study.SweepSeries { return shown[i] })
 	shown = only[:min(len(only), maxSeries)]
 	most, height, panel := sweepColumns, sweepPanel, s.curve
 	if len(s.Order.Axes) == 2 {
@@ -322,7 +323,9 @@ func (s *Sweep) curve(f draw.Canvas, one study.SweepSeries) {
 	x, _ := scale.Transforms(&f)
 	marksX(f, tiny, 8, x, ticksOf(axis, 5))
 	write(f, aligned(faint, draw.XRight), f.Max.X, f.Min.Y-19, axis.Name())
-	points := each(one.Points, func(p study.SweepPoint) study.Point { return study.Point{X: p.At[0], K: p.K, N: p.N} })
+	points := lists.Each(one.Points, func(p study.SweepPoint) study.Point {
+		return study.Point{X: p.At[0], K: p.K, N: p.N}
+	})
 	for _, part := range withIntervals(styleOf(one.Strategy), 0x48, 1.8, points) {
 		part.Plot(f, scale)
 	}

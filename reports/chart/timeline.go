@@ -16,6 +16,7 @@ import (
 	"locklab/reports/motion"
 	"locklab/reports/text"
 	"locklab/simulator/history"
+	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
 
@@ -105,7 +106,7 @@ func (r *Timeline) finding(lang string) string {
 	pairs := []string{"lock", r.History.Strategy, "clients", "", "time", ""}
 	for _, f := range r.Judgement.Findings {
 		if f.Verdict == word {
-			names := each(f.Clients, func(c int) string { return fmt.Sprintf("c%d", c) })
+			names := lists.Each(f.Clients, func(c int) string { return fmt.Sprintf("c%d", c) })
 			pairs[3], pairs[5] = text.Join(lang, "quiz.and", names), seconds(lang, f.To-f.From)
 			break
 		}
@@ -589,7 +590,7 @@ func (p *timelinePlot) times() {
 			middle := (x + p.x[before]) / 2
 			wave := []vg.Point{{X: -4, Y: 0}, {X: -2, Y: 3}, {X: 2, Y: -3}, {X: 4, Y: 0}}
 			at := vg.Point{X: middle, Y: p.axis}
-			p.c.StrokeLines(axis, each(wave, at.Add))
+			p.c.StrokeLines(axis, lists.Each(wave, at.Add))
 		}
 	}
 }

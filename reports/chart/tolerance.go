@@ -15,6 +15,7 @@ import (
 	"locklab/reports/layout"
 	"locklab/reports/text"
 	"locklab/scenarios/study"
+	"locklab/simulator/lists"
 )
 
 // A Tolerance draws how large a single fault may be before a lock lets two clients in at
@@ -48,7 +49,7 @@ func (f *Tolerance) Takeaway(lang string) string {
 
 // faults are the names of the hazards.
 func (f *Tolerance) faults() []string {
-	return each(f.Hazards, func(h study.Hazard) string { return h.Fault })
+	return lists.Each(f.Hazards, func(h study.Hazard) string { return h.Fault })
 }
 
 // debate compares a majority of servers with one server, about which Kleppmann and
@@ -94,11 +95,11 @@ func fewServers(lang string, locks []lock.Entry, falls func(l int) bool) string 
 
 // boundaries names the limits at which two events fall on the same instant; "": there is none.
 func (f *Tolerance) boundaries(lang string) string {
-	met := pick(f.Limits, func(l study.Limit) bool { return l.Boundary })
+	met := lists.Pick(f.Limits, func(l study.Limit) bool { return l.Boundary })
 	if met == nil {
 		return ""
 	}
-	names := each(met, func(l study.Limit) string { return l.Strategy + " " + l.Fault })
+	names := lists.Each(met, func(l study.Limit) string { return l.Strategy + " " + l.Fault })
 	return say(lang, "tolerance.boundary", "limits", text.Join(lang, "chart.list", names))
 }
 
@@ -109,18 +110,18 @@ func (f *Tolerance) groups(lang string, n int) string {
 		words, lock string // {locks} is left open in words
 		answer      study.Answer
 	}
-	all := each(indices(f.Locks), func(i int) fall {
+	all := lists.Each(lists.Indices(f.Locks), func(i int) fall {
 		at, words := limitWords(lang, f.At(i, n))
 		return fall{at, words, f.Locks[i].ID, f.At(i, n).Answer}
 	})
-	groups := gather(all, func(a, b fall) bool { return a.words == b.words })
+	groups := lists.Gather(all, func(a, b fall) bool { return a.words == b.words })
 	slices.SortStableFunc(groups, func(a, b []fall) int { return cmp.Compare(a[0].at, b[0].at) })
 	var parts []string
 	for i, g := range groups {
 		if len(g) == len(f.Locks) && len(g) > 1 && g[0].answer == study.NoLimit {
 			return say(lang, "tolerance.never.every", "max", decimal(study.MaxLeases))
 		}
-		locks := each(g, func(v fall) string { return v.lock })
+		locks := lists.Each(g, func(v fall) string { return v.lock })
 		parts = append(parts, strings.Replace(g[0].words, "{locks}", named(lang, locks, len(f.Locks), i+1 == len(groups)), 1))
 	}
 	return text.Join(lang, "grid.join", parts)
@@ -202,8 +203,8 @@ func (f *Tolerance) text(out *layout.Lines) {
 	if len(f.Rates) == 0 {
 		return
 	}
-	races := each(f.Rates[:len(f.Rates)/len(f.Locks)], func(l study.RateLimit) string { return l.Scenario })
-	played := each(study.Rates(), func(rate time.Duration) string { return decimal(100 * rate.Seconds()) })
+	races := lists.Each(f.Rates[:len(f.Rates)/len(f.Locks)], func(l study.RateLimit) string { return l.Scenario })
+	played := lists.Each(study.Rates(), func(rate time.Duration) string { return decimal(100 * rate.Seconds()) })
 	table := crossing(layout.Sheet{Floor: 8}, say(lang, "tolerance.rates.head"), locks, races, func(i, n int) string {
 		l := &f.Rates[i*len(races)+n]
 		return sizeLabel(lang, l.Answer, decimal(l.Holds), decimal(l.Falls))

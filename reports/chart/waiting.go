@@ -14,6 +14,7 @@ import (
 	"locklab/reports/layout"
 	"locklab/reports/text"
 	"locklab/scenarios/cost"
+	"locklab/simulator/lists"
 )
 
 // A WaitingChart draws what ways to wait cost, against the number of clients.
@@ -54,13 +55,13 @@ func crowded(all []cost.WaitingResult) (clients int, of []cost.WaitingResult) {
 			clients = max(clients, r.Clients)
 		}
 	}
-	return clients, pick(all, func(r cost.WaitingResult) bool { return !r.Skipped && r.Clients == clients })
+	return clients, lists.Pick(all, func(r cost.WaitingResult) bool { return !r.Skipped && r.Clients == clients })
 }
 
 // notes say what was not played, or not to its end.
 func (c *WaitingChart) notes(lang string) []string {
 	list := func(key string, which func(cost.WaitingResult) bool) string {
-		runs := each(pick(c.Results, which), func(r cost.WaitingResult) string {
+		runs := lists.Each(lists.Pick(c.Results, which), func(r cost.WaitingResult) string {
 			return say(lang, "waiting.at", "policy", r.Policy, "clients", thousands(r.Clients))
 		})
 		if runs == nil {
@@ -77,12 +78,12 @@ func (c *WaitingChart) notes(lang string) []string {
 
 // byPolicy are the results of each policy.
 func (c *WaitingChart) byPolicy() [][]cost.WaitingResult {
-	return gather(c.Results, func(a, b cost.WaitingResult) bool { return a.Policy == b.Policy })
+	return lists.Gather(c.Results, func(a, b cost.WaitingResult) bool { return a.Policy == b.Policy })
 }
 
 // policies say what each policy is.
 func (c *WaitingChart) policies(lang string) []string {
-	return each(c.byPolicy(), func(of []cost.WaitingResult) string {
+	return lists.Each(c.byPolicy(), func(of []cost.WaitingResult) string {
 		return say(lang, "waiting.policy", "id", of[0].Policy, "what", say(lang, "policy."+of[0].Policy))
 	})
 }
@@ -204,7 +205,7 @@ func (c *WaitingChart) shown() []cost.WaitingResult {
 	if len(c.byPolicy()) <= maxSeries {
 		return c.Results
 	}
-	return pick(c.Results, func(r cost.WaitingResult) bool { return slices.Contains(usualPolicies, r.Policy) })
+	return lists.Pick(c.Results, func(r cost.WaitingResult) bool { return slices.Contains(usualPolicies, r.Policy) })
 }
 
 // Finding compares what an entry costs where most clients wait.
@@ -219,20 +220,20 @@ func (c *WaitingChart) Finding(lang string) string {
 }
 
 func (c *WaitingChart) panels() []string {
-	return each(waitingMeasures, func(m waitingMeasure) string { return m.key })
+	return lists.Each(waitingMeasures, func(m waitingMeasure) string { return m.key })
 }
 
 // picture has a panel for each measure, against the number of clients.
 func (c *WaitingChart) picture(f Format) picture {
 	lang, shown := f.Lang, &WaitingChart{Load: c.Load, Results: c.shown()}
-	policies := each(shown.byPolicy(), func(of []cost.WaitingResult) string { return of[0].Policy })
-	chosen := pick(f.chosen(c.panels()), func(i int) bool { return f.Panel != "" || slices.Contains(usualPanels, waitingMeasures[i].key) })
+	policies := lists.Each(shown.byPolicy(), func(of []cost.WaitingResult) string { return of[0].Policy })
+	chosen := lists.Pick(f.chosen(c.panels()), func(i int) bool { return f.Panel != "" || slices.Contains(usualPanels, waitingMeasures[i].key) })
 	measures := panels(len(chosen), len(chosen), waitingPanel, func(place draw.Canvas, i int) {
 		m := waitingMeasures[chosen[i]]
 		write(place, strong, place.Min.X, place.Max.Y-9, say(lang, "waiting.panel."+m.key))
 		shown.panel(draw.Crop(place, rateLeft, -8, waitingBelow, -24), m, say(lang, "waiting.axis"))
 	})
-	key := legend(each(policies, func(p string) string {
+	key := legend(lists.Each(policies, func(p string) string {
 		return say(lang, "waiting.policy", "id", p, "what", say(lang, "policy.short."+p))
 	}), 24, 11,
 		func(c draw.Canvas, i int, x, y vg.Length) { sample(c, styleAt(i), x, x+20, y) })
@@ -273,13 +274,13 @@ func (c *WaitingChart) panel(f draw.Canvas, m waitingMeasure, axis string) {
 	}
 	rulesY(f, small, y, ticks)
 	x := logarithmic(f.X, 2, float64(last))
-	for _, of := range gather(c.Results, func(a, b cost.WaitingResult) bool { return a.Clients == b.Clients }) {
+	for _, of := range lists.Gather(c.Results, func(a, b cost.WaitingResult) bool { return a.Clients == b.Clients }) {
 		write(f, aligned(small, draw.XCenter), x(float64(of[0].Clients)), f.Min.Y-9, thousands(of[0].Clients))
 	}
 	write(f, aligned(faint, draw.XRight), f.Max.X, f.Min.Y-20, axis)
 	for i, of := range c.byPolicy() {
-		of = pick(of, func(r cost.WaitingResult) bool { return !math.IsNaN(m.of(r)) && !r.Skipped })
-		curve(f, styleAt(i), 1.5, 2.2, each(of, func(r cost.WaitingResult) vg.Point {
+		of = lists.Pick(of, func(r cost.WaitingResult) bool { return !math.IsNaN(m.of(r)) && !r.Skipped })
+		curve(f, styleAt(i), 1.5, 2.2, lists.Each(of, func(r cost.WaitingResult) vg.Point {
 			return vg.Point{X: x(float64(r.Clients)), Y: y(m.of(r))}
 		}))
 	}

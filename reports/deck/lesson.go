@@ -22,6 +22,7 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/race"
+	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
 
@@ -305,10 +306,7 @@ var tellingRaces = []string{
 // guided tour, and one that the lock after it survives. mended is such a run of the lock after it, if there is one,
 // or else any.
 func (m *maker) telling(e, after lock.Entry, named []race.Scenario, most int) (all []*race.Outcome, mended *race.Outcome) {
-	var ids []string
-	for _, sc := range named {
-		ids = append(ids, sc.ID)
-	}
+	ids := lists.Each(named, func(sc race.Scenario) string { return sc.ID })
 	if named == nil {
 		for n := range lessons.PathScreens {
 			if key := fmt.Sprintf("path.%d", n+1); m.say(key+".lock") == e.ID {
@@ -459,10 +457,9 @@ func (m *maker) quiz(Subject) {
 }
 
 func (m *maker) end(s Subject) {
-	var points []string
-	for _, e := range s.Locks {
-		points = append(points, m.titled(e.ID, strings.Join(m.lines("lock."+e.ID+".choose"), " ")))
-	}
+	points := lists.Each(s.Locks, func(e lock.Entry) string {
+		return m.titled(e.ID, strings.Join(m.lines("lock."+e.ID+".choose"), " "))
+	})
 	keys := []string{}
 	if slices.ContainsFunc(m.lesson.Steps, func(s Step) bool { return s.Kind == Debate }) {
 		keys = append(keys, "debate.end")

@@ -14,6 +14,7 @@ import (
 	"locklab/simulator"
 	"locklab/simulator/history"
 	"locklab/simulator/i18n"
+	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
 
@@ -239,10 +240,9 @@ func (t *Session) sayLesson() {
 
 // sayFaults lists the faults with the number that was used.
 func (t *Session) sayFaults() string {
-	var all []string
-	for _, f := range t.at.Faults {
-		all = append(all, fmt.Sprintf("%s %d/%d", f.Name, f.Used, f.Most))
-	}
+	all := lists.Each(t.at.Faults, func(f play.Fault) string {
+		return fmt.Sprintf("%s %d/%d", f.Name, f.Used, f.Most)
+	})
 	if all == nil {
 		return t.Out.Say("play.nofaults")
 	}
@@ -513,9 +513,6 @@ func mendKey(s *study.Search, harm verdict.Word) string {
 }
 
 func foundWords(s *study.Search) string {
-	var all []string
-	for _, w := range s.Witnesses {
-		all = append(all, string(w.Verdict))
-	}
+	all := lists.Each(s.Witnesses, func(w study.Witness) string { return string(w.Verdict) })
 	return strings.Join(all, ", ")
 }

@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/mattn/go-runewidth"
+
+	"locklab/simulator/lists"
 )
 
 // cells measures text in terminal cells. The default condition of package runewidth
@@ -63,11 +65,7 @@ func (l *Lines) Err() error { return l.err }
 
 // Each joins the results of in for every language of the output.
 func (l *Lines) Each(in func(lang string) string) string {
-	parts := make([]string, len(l.langs))
-	for i, lang := range l.langs {
-		parts[i] = in(lang)
-	}
-	return strings.Join(parts, " / ")
+	return strings.Join(lists.Each(l.langs, in), " / ")
 }
 
 // Put writes one line, folded where it is too wide; continuation lines are indented by

@@ -17,6 +17,7 @@ import (
 
 	"locklab/reports/text"
 	"locklab/scenarios"
+	"locklab/simulator/lists"
 )
 
 // A Book is the texts of one language.
@@ -64,10 +65,7 @@ func (b *Book) Lines(key string, fill Fill) ([]string, error) {
 		end = m[1]
 	}
 	filled.WriteString(p.Text[end:])
-	var lines []string
-	for _, line := range strings.Split(filled.String(), "//") {
-		lines = append(lines, strings.TrimSpace(line))
-	}
+	lines := lists.Each(strings.Split(filled.String(), "//"), strings.TrimSpace)
 	return lines, nil
 }
 

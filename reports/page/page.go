@@ -22,6 +22,7 @@ import (
 	"locklab/reports/chart"
 	"locklab/reports/motion"
 	"locklab/reports/text"
+	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
 
@@ -177,12 +178,7 @@ func (p *page) titles(id string, title func(lang string) string) []spoken {
 }
 
 // Scenarios are the columns of the whole grid.
-func (p *page) Scenarios() (heads []head) {
-	for _, c := range p.Grid.Scenarios {
-		heads = append(heads, p.scenarioHead(c))
-	}
-	return heads
-}
+func (p *page) Scenarios() []head { return lists.Each(p.Grid.Scenarios, p.scenarioHead) }
 
 type line struct {
 	Head  head

@@ -6,23 +6,18 @@ import (
 	"strings"
 
 	"locklab/simulator/i18n"
+	"locklab/simulator/lists"
 )
 
 // SayMessage returns a message in a language.
 func SayMessage(lang string, m i18n.Message) string {
-	pairs := make([]string, len(m.Pairs))
-	for i, v := range m.Pairs {
-		pairs[i] = say(lang, v)
-	}
+	pairs := lists.Each(m.Pairs, func(v any) string { return say(lang, v) })
 	return Say(lang, m.Key, pairs...)
 }
 
 // SayMessages returns messages in a language, in one line.
 func SayMessages(lang string, messages []i18n.Message) string {
-	var all []string
-	for _, m := range messages {
-		all = append(all, SayMessage(lang, m))
-	}
+	all := lists.Each(messages, func(m i18n.Message) string { return SayMessage(lang, m) })
 	return strings.Join(all, "; ")
 }
 

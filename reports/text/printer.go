@@ -8,6 +8,7 @@ import (
 
 	"locklab/reports/layout"
 	"locklab/simulator/i18n"
+	"locklab/simulator/lists"
 )
 
 // A Printer writes texts in the language or languages that the reader asked for,
@@ -29,10 +30,7 @@ func (p *Printer) Langs() []string { return Chosen(p.Lang) }
 
 // Each returns what say returns for each language, joined by a slash.
 func (p *Printer) Each(say func(lang string) string) string {
-	var all []string
-	for _, lang := range p.Langs() {
-		all = append(all, say(lang))
-	}
+	all := lists.Each(p.Langs(), func(lang string) string { return say(lang) })
 	return strings.Join(all, " / ")
 }
 

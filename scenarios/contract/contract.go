@@ -13,6 +13,7 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/scenarios"
 	"locklab/scenarios/race"
+	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
 
@@ -118,11 +119,6 @@ func Uncontracted(entry lock.Entry, sc race.Scenario) bool {
 
 // Uncovered are the races in which the own contract says nothing of a lock: all of
 // them for a lock that it does not know.
-func Uncovered(entry lock.Entry) (scs []race.Scenario) {
-	for _, sc := range scenarios.All() {
-		if CellOf(entry, sc).Origin == NotCovered {
-			scs = append(scs, sc)
-		}
-	}
-	return scs
+func Uncovered(entry lock.Entry) []race.Scenario {
+	return lists.Pick(scenarios.All(), func(sc race.Scenario) bool { return CellOf(entry, sc).Origin == NotCovered })
 }

@@ -9,6 +9,7 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
+	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
 
@@ -60,10 +61,7 @@ func (v ExpectedVerdict) String() string {
 
 // FormatVerdicts writes verdicts as a contract has them.
 func FormatVerdicts(list []ExpectedVerdict) string {
-	var s []string
-	for _, v := range list {
-		s = append(s, v.String())
-	}
+	s := lists.Each(list, ExpectedVerdict.String)
 	return strings.Join(s, " ")
 }
 
@@ -74,11 +72,8 @@ func (e *Expectation) IsSearch() bool { return e.Scenario.ID == "" }
 // the contract says nothing.
 func (e Expectation) Words() []verdict.Word { return wordsOf(e.Expected) }
 
-func wordsOf(list []ExpectedVerdict) (words []verdict.Word) {
-	for _, v := range list {
-		words = append(words, v.Verdict)
-	}
-	return words
+func wordsOf(list []ExpectedVerdict) []verdict.Word {
+	return lists.Each(list, func(v ExpectedVerdict) verdict.Word { return v.Verdict })
 }
 
 // find returns what is expected of a verdict; nil: it must not come about.
@@ -113,10 +108,7 @@ func (e *Expectation) Name() string { return e.Strategy.ID + "/" + e.Subject() }
 // Command is the command line that plays the race, or does the search, again.
 func (e *Expectation) Command() string {
 	if !e.IsSearch() {
-		var want []string
-		for _, v := range e.Expected {
-			want = append(want, strings.ToLower(v.String()))
-		}
+		want := lists.Each(e.Expected, func(v ExpectedVerdict) string { return strings.ToLower(v.String()) })
 		return fmt.Sprintf("locklab run %s %s --expect %s", e.Strategy.ID, e.Scenario.ID, strings.Join(want, ","))
 	}
 	return "locklab explore " + e.Strategy.ID + " " + e.Bounds.Flags()

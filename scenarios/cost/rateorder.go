@@ -10,6 +10,7 @@ import (
 
 	"locklab/scenarios/study"
 	"locklab/simulator/i18n"
+	"locklab/simulator/lists"
 )
 
 // A RateOrder is what is to be computed.
@@ -193,9 +194,6 @@ func (o *RateOrder) Check() error {
 }
 
 // Shipped are the IDs of Environments.
-func Shipped() (ids []string) {
-	for _, e := range Environments() {
-		ids = append(ids, e.ID)
-	}
-	return ids
+func Shipped() []string {
+	return lists.Each(Environments(), func(e Environment) string { return e.ID })
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"locklab/scenarios/study"
+	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
 
@@ -104,28 +105,13 @@ func (s *Subject) At(u Usage, e Environment, ttl time.Duration) Point {
 }
 
 // Of returns the terms of one lock.
-func (t *Rates) Of(strategy string) (terms []Term) {
-	for _, term := range t.Terms {
-		if term.Strategy == strategy {
-			terms = append(terms, term)
-		}
-	}
-	return terms
+func (t *Rates) Of(strategy string) []Term {
+	return lists.Pick(t.Terms, func(term Term) bool { return term.Strategy == strategy })
 }
 
 // Groups returns the classes of locks with the same rates at every TTL and in every environment,
 // and the same cost of a crash, as indices of Subjects.
-func (t *Rates) Groups() (groups [][]int) {
-	for i := range t.Subjects {
-		g := slices.IndexFunc(groups, func(g []int) bool { return t.sameRates(g[0], i) })
-		if g < 0 {
-			groups = append(groups, []int{i})
-			continue
-		}
-		groups[g] = append(groups[g], i)
-	}
-	return groups
-}
+func (t *Rates) Groups() [][]int { return lists.Gather(lists.Indices(t.Subjects), t.sameRates) }
 
 func (t *Rates) sameRates(a, b int) bool {
 	x, y := t.Subjects[a], t.Subjects[b]

@@ -19,6 +19,7 @@ import (
 	"locklab/scenarios/share"
 	"locklab/simulator/client"
 	"locklab/simulator/i18n"
+	"locklab/simulator/lists"
 	"locklab/simulator/redisnode"
 )
 
@@ -164,10 +165,7 @@ type waitingRun struct {
 }
 
 func playWaiting(ctx context.Context, runs []waitingRun, w *share.Work) ([]*WaitingResult, error) {
-	var tasks []share.Task
-	for _, r := range runs {
-		tasks = append(tasks, r.task)
-	}
+	tasks := lists.Each(runs, func(r waitingRun) share.Task { return r.task })
 	return share.Each(ctx, tasks, w, func(ctx context.Context, i int) (WaitingResult, error) {
 		return PlayWaiting(ctx, runs[i].policy, runs[i].clients, runs[i].load)
 	}, func(i int, r *WaitingResult, v *share.Values) {

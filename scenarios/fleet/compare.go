@@ -8,6 +8,7 @@ import (
 
 	"locklab/scenarios/share"
 	"locklab/simulator/i18n"
+	"locklab/simulator/lists"
 )
 
 // Of sampleOf chunks one is computed by a second worker, too.
@@ -20,10 +21,7 @@ var ErrDoubtful = errors.New("fleet: a result in doubt")
 // sample chooses the chunks that a second worker computes: one in sampleOf, rounded up, by
 // their IDs, which are hashes.
 func sample(all []*Chunk) map[string]bool {
-	ids := make([]string, len(all))
-	for i, p := range all {
-		ids[i] = p.ID()
-	}
+	ids := lists.Each(all, (*Chunk).ID)
 	slices.Sort(ids)
 	chosen := map[string]bool{}
 	for _, id := range ids[:(len(ids)+sampleOf-1)/sampleOf] {

@@ -302,9 +302,4 @@ func (g *Game) Doom(ctx context.Context, choices []simulator.Choice, harm verdic
 func IsHarm(w verdict.Word) bool { return slices.Contains(explore.Words(), w) }
 
 // HarmNames are the verdicts that a game can have as its goal.
-func HarmNames() (names []string) {
-	for _, w := range explore.Words() {
-		names = append(names, string(w))
-	}
-	return names
-}
+func HarmNames() []string { return verdict.Names(explore.Words()) }

@@ -16,6 +16,7 @@ import (
 	"locklab/scenarios/share"
 	"locklab/scenarios/study"
 	"locklab/simulator/i18n"
+	"locklab/simulator/lists"
 )
 
 // sideBySide is the number of runs that a task plays at the same time, beside other tasks: most of a run is
@@ -148,18 +149,9 @@ func Locks(rows []contract.Expectation) int { return len(byLock(rows)) }
 
 // byLock are the searches among rows, those of a lock together, locks in the order of
 // their first row.
-func byLock(rows []contract.Expectation) (of [][]contract.Expectation) {
-	for _, e := range rows {
-		if !e.IsSearch() {
-			continue
-		}
-		i := slices.IndexFunc(of, func(rows []contract.Expectation) bool { return rows[0].Strategy.ID == e.Strategy.ID })
-		if i < 0 {
-			i, of = len(of), append(of, nil)
-		}
-		of[i] = append(of[i], e)
-	}
-	return of
+func byLock(rows []contract.Expectation) [][]contract.Expectation {
+	searches := lists.Pick(rows, func(e contract.Expectation) bool { return e.IsSearch() })
+	return lists.Gather(searches, func(a, b contract.Expectation) bool { return a.Strategy.ID == b.Strategy.ID })
 }
 
 // table has the tasks computed, and puts their rows together.

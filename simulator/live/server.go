@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"locklab/simulator"
+	"locklab/simulator/lists"
 	"locklab/simulator/realserver"
 	"locklab/simulator/redisnode"
 )
@@ -404,10 +405,7 @@ func content(kind string, v any) string {
 	if !ok {
 		return fmt.Sprint(v)
 	}
-	var words []string
-	for _, w := range list {
-		words = append(words, fmt.Sprint(w))
-	}
+	words := lists.Each(list, func(w any) string { return fmt.Sprint(w) })
 	if kind == "zset" { // a member, and its score
 		for p := range slices.Chunk(words, 2) {
 			score, _ := strconv.ParseFloat(p[1], 64)

@@ -25,6 +25,7 @@ import (
 	"unicode/utf8"
 
 	"locklab/simulator/i18n"
+	"locklab/simulator/lists"
 )
 
 // Version is the version of the format. A line without one has this version.
@@ -278,9 +279,6 @@ func (l *Line) checkVersions() error {
 	return nil
 }
 
-func names(events []Event) (all []string) {
-	for _, e := range events {
-		all = append(all, string(e))
-	}
-	return all
+func names(events []Event) []string {
+	return lists.Each(events, func(e Event) string { return string(e) })
 }

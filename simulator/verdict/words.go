@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"locklab/simulator/i18n"
+	"locklab/simulator/lists"
 )
 
 // The words in the order in which a Judgement lists them.
@@ -33,7 +34,7 @@ func ParseWord(written string) (Word, error) {
 		return "", i18n.Errorf("error.verdict.renamed", "old", written, "new", now)
 	}
 	if !slices.Contains(all, w) {
-		return "", i18n.Errorf("error.verdict", "name", written, "names", list(all))
+		return "", i18n.Errorf("error.verdict", "name", written, "names", strings.Join(Names(all), ", "))
 	}
 	return w, nil
 }
@@ -100,22 +101,12 @@ func verdicts(findings []Finding) []Word {
 	return s.list()
 }
 
-func among(words []Word, is func(Word) bool) (in []Word) {
-	for _, w := range words {
-		if is(w) {
-			in = append(in, w)
-		}
-	}
-	return in
+func among(words []Word, is func(Word) bool) []Word {
+	return lists.Pick(words, func(w Word) bool { return is(w) })
 }
 
-func list(words []Word) string {
-	var s []string
-	for _, w := range words {
-		s = append(s, string(w))
-	}
-	return strings.Join(s, ", ")
-}
+// Names are verdicts as texts.
+func Names(words []Word) []string { return lists.Each(words, func(w Word) string { return string(w) }) }
 
 // A wordSet is a set of words, one bit for each place in order.
 type wordSet uint16
