@@ -159,24 +159,18 @@ func longestFirst(tasks []Task) []int {
 // first error ends the rest.
 func inParallel(ctx context.Context, atOnce, n int, done func(n int), do func(ctx context.Context, i int) error) error {
 	group, ctx := errgroup.WithContext(ctx)
-	var next, finished atomic.Int64
-	for range atOnce {
+	group.SetLimit(atOnce)
+	var finished atomic.Int64
+	for i := range n {
 		group.Go(func() error {
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= n {
-					return nil
-				}
-				if err := ctx.Err(); err != nil {
-					return err
-				}
-				if err := do(ctx, i); err != nil {
-					return err
-				}
-				if k := finished.Add(1); done != nil {
-					done(int(k))
-				}
+			if err := ctx.Err(); err != nil {
+				return err
 			}
+			err := do(ctx, i)
+			if k := finished.Add(1); err == nil && done != nil {
+				done(int(k))
+			}
+			return err
 		})
 	}
 	return group.Wait()
