@@ -18,6 +18,7 @@ import (
 	"locklab/scenarios/cost"
 	"locklab/scenarios/race"
 	"locklab/simulator/client"
+	"locklab/simulator/live"
 	"locklab/simulator/realserver"
 	"locklab/simulator/record"
 )
@@ -237,11 +238,4 @@ type machineClock struct {
 }
 
 // Sleep returns early when the context ends.
-func (c machineClock) Sleep(d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-c.ctx.Done():
-	}
-}
+func (c machineClock) Sleep(d time.Duration) { live.Rest(c.ctx, d) }

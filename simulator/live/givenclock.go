@@ -74,7 +74,7 @@ func (g *group) shows(until time.Time) error {
 			return err
 		}
 		g.progress(g.now - until.Sub(at))
-		if err := rest(g.ctx, min(until.Sub(at), 250*time.Millisecond)); err != nil {
+		if err := Rest(g.ctx, min(until.Sub(at), 250*time.Millisecond)); err != nil {
 			return err
 		}
 	}

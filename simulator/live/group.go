@@ -267,7 +267,7 @@ func (g *group) countReplicas(s *server) error {
 		if good == info.good && (!late || s.cutOff != nil) {
 			return nil
 		}
-		if err := rest(g.ctx, 5*time.Millisecond); err != nil {
+		if err := Rest(g.ctx, 5*time.Millisecond); err != nil {
 			return err
 		}
 	}

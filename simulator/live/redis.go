@@ -113,7 +113,7 @@ func (r *redisServers) pass(d time.Duration) error {
 	if r.on.Given != nil {
 		return nil
 	}
-	return rest(r.ctx, time.Duration(float64(d)/r.on.Speed)) // TIME reports whether it was long enough: see compare
+	return Rest(r.ctx, time.Duration(float64(d)/r.on.Speed)) // TIME reports whether it was long enough: see compare
 }
 
 // after does on the servers what has happened in the lab, and compares.

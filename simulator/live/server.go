@@ -197,7 +197,7 @@ func (s *server) catchUp(ctx context.Context, master *server) error {
 		}
 		err = asker.Send([]string{"PING"}, []string{"WAIT", "99", "0"})
 		if err == nil {
-			err = rest(ctx, pause)
+			err = Rest(ctx, pause)
 		}
 		asker.Close()
 		if err != nil {
@@ -229,8 +229,8 @@ func (s *server) receivedWait(w *realserver.Conn) error {
 	}
 }
 
-// rest waits for d, or until ctx ends.
-func rest(ctx context.Context, d time.Duration) error {
+// Rest waits for d, or until ctx ends.
+func Rest(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
