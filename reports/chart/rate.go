@@ -232,7 +232,7 @@ func (r *Rate) records() [][]any {
 			lo, hi := bounds(p)
 			after := r.Subjects[i].Recovery(p.TTL, r.Hold)
 			all = append(all, []any{s.Strategy, s.Environment, decimal(p.TTL.Seconds()), lo, hi,
-				finite(after.Mean), finite(after.Longest)})
+				cost.Finite(after.Mean), cost.Finite(after.Longest)})
 		}
 	}
 	return all
@@ -242,7 +242,7 @@ func (r *Rate) records() [][]any {
 func (r *Rate) data() object {
 	return object{"takeaway", r.Takeaway("en"), "usage", r.Assumptions("en"), "method", r.Method("en"),
 		"ttl_s", r.TTL.Seconds(), "terms", r.Terms, "after_a_crash", lists.Each(r.Crashes, func(c cost.Crash) object {
-			return object{"strategy", c.Strategy, "blocked_mean_s", finite(c.Mean), "blocked_longest_s", finite(c.Longest)}
+			return object{"strategy", c.Strategy, "blocked_mean_s", cost.Finite(c.Mean), "blocked_longest_s", cost.Finite(c.Longest)}
 		}),
 		"series", lists.Each(r.Series, func(s cost.Series) object {
 			points := lists.Each(s.Points, func(p cost.Point) object {
@@ -258,14 +258,6 @@ func (r *Rate) data() object {
 			}
 			return append(of, "what", say("en", "environment."+e.ID+".what"), "source", say("en", "environment."+e.ID+".source"))
 		})}
-}
-
-// finite is a duration in seconds; nil: it has no end.
-func finite(d time.Duration) *float64 {
-	if d >= cost.Forever {
-		return nil
-	}
-	return new(d.Seconds())
 }
 
 // bounds are those of a number of failures; nil: it is not known.

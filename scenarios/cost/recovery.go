@@ -105,19 +105,19 @@ func (r Recovery) MarshalJSON() ([]byte, error) {
 		Mean    *float64            `json:"blocked_mean_s"`
 		Longest float64             `json:"blocked_longest_s"`
 		Q       map[string]*float64 `json:"blocked_quantiles_s"`
-	}{recovery: recovery(r), Ever: r.Ever(), Mean: finite(r.Mean()), Longest: r.Longest().Seconds(), Q: map[string]*float64{}}
+	}{recovery: recovery(r), Ever: r.Ever(), Mean: Finite(r.Mean()), Longest: r.Longest().Seconds(), Q: map[string]*float64{}}
 	for name, p := range map[string]float64{"p50": 0.5, "p90": 0.9, "p99": 0.99} {
-		out.Q[name] = finite(r.Quantile(p))
+		out.Q[name] = Finite(r.Quantile(p))
 	}
 	return json.Marshal(out)
 }
 
-func finite(d time.Duration) *float64 {
+// Finite is a duration in seconds; nil: it has no end.
+func Finite(d time.Duration) *float64 {
 	if d == Forever {
 		return nil
 	}
-	s := d.Seconds()
-	return &s
+	return new(d.Seconds())
 }
 
 // A RecoveryOrder is the input of FindRecovery.
