@@ -201,23 +201,7 @@ func quote(arg string) string {
 	if arg != "" && strings.IndexFunc(arg, func(r rune) bool { return !bare(r) }) < 0 {
 		return arg
 	}
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range arg {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\r':
-			b.WriteString(`\r`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
+	return `"` + escapes.Replace(arg) + `"`
 }
+
+var escapes = strings.NewReplacer(`"`, `\"`, `\`, `\\`, "\n", `\n`, "\r", `\r`, "\t", `\t`)
