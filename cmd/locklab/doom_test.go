@@ -8,7 +8,18 @@ import (
 	"testing"
 
 	"locklab/simulator/effort"
+	"locklab/simulator/verdict"
 )
+
+// A curve is what the tests read of one.
+type curve struct {
+	Harm     verdict.Word `json:"harm"`
+	NoReturn int          `json:"no_return"`
+	Takeaway string       `json:"takeaway"`
+	Steps    []struct {
+		Share float64 `json:"share"`
+	} `json:"steps"`
+}
 
 // What people see of a doom curve: the same from the search that finds the run,
 // and from the link of the run, in text, as JSON and in files.
@@ -16,7 +27,10 @@ func TestDoom(t *testing.T) {
 	effort.Unwatched(t, watchedCommands)
 	search := []string{"explore", "token", "--budget", "pause=1", "--doom"}
 	code, out, errs := call(t, append(search, "--json")...)
-	var found exploreJSON
+	var found struct {
+		exploreJSON
+		Doom *curve `json:"doom"`
+	}
 	if err := json.Unmarshal([]byte(out), &found); code != 0 || err != nil || found.Doom == nil {
 		t.Fatalf("exit status %d, %v: %s%s", code, err, out, errs)
 	}
@@ -36,13 +50,15 @@ func TestDoom(t *testing.T) {
 			t.Errorf("%s: %d bytes, %v", name, len(b), err)
 		}
 	}
-	_, curve, _ := strings.Cut(out, "When does the failure become inevitable?")
-	curve, _, _ = strings.Cut(curve, "\n\nVerdict")
-	if _, out, _ := call(t, search...); !strings.Contains(out, curve) || strings.Count(out, "point of no return") != 2 {
+	_, drawn, _ := strings.Cut(out, "When does the failure become inevitable?")
+	drawn, _, _ = strings.Cut(drawn, "\n\nVerdict")
+	if _, out, _ := call(t, search...); !strings.Contains(out, drawn) || strings.Count(out, "point of no return") != 2 {
 		t.Errorf("the search tells another curve:\n%s", out)
 	}
 	code, out, _ = call(t, append(again, "--json")...)
-	var j runJSON
+	var j struct {
+		Doom *curve `json:"doom"`
+	}
 	if err := json.Unmarshal([]byte(out), &j); code != 0 || err != nil || j.Doom == nil || len(j.Doom.Steps) != len(d.Steps) {
 		t.Errorf("exit status %d, %v: %s", code, err, out)
 	}

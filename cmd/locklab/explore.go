@@ -22,35 +22,35 @@ import (
 )
 
 type exploreJSON struct {
-	Version     int             `json:"version"`
-	Strategy    string          `json:"strategy"`
-	Clients     int             `json:"clients"`
-	Attempts    int             `json:"attempts"`
-	Nodes       int             `json:"nodes"`
-	Budget      map[string]int  `json:"budget"`
-	Bounds      string          `json:"bounds"` // all of them, as links have them
-	Timing      string          `json:"timing"`
-	Uses        []string        `json:"uses"` // what clients may do besides acquiring, working and releasing
-	Retries     int             `json:"client_retries"`
-	Skew        time.Duration   `json:"skew_ns"`
-	Tokens      string          `json:"tokens"`
-	Untriggered []string        `json:"not_injected"`
-	Claim       string          `json:"claim"` // headline of the certificate
-	Scope       string          `json:"scope"` // what it is about: any (timing), instants (those searched), lockstep
-	MayHappen   []string        `json:"may_happen"`
-	Assumed     []string        `json:"assumed"`
-	States      int             `json:"states"`
-	Transitions int             `json:"transitions"`
-	Depth       int             `json:"depth"`
-	Complete    bool            `json:"complete"`
-	Cut         string          `json:"cut,omitempty"`         // the limit that ended it
-	Beside      []otherJSON     `json:"also_proved,omitempty"` // searches of what this one leaves out
-	Tried       []otherJSON     `json:"not_proved,omitempty"`  // searches that were cut short
-	FromFile    string          `json:"from_file,omitempty"`   // what was taken from --checkpoint's file, not searched here: "part" or "all"
-	Seconds     float64         `json:"seconds,omitempty"`     // only with --time
-	Verdicts    []witnessJSON   `json:"verdicts"`
-	Certificate string          `json:"certificate"`
-	Doom        *chart.DoomData `json:"doom,omitempty"` // of the first verdict's trace
+	Version     int            `json:"version"`
+	Strategy    string         `json:"strategy"`
+	Clients     int            `json:"clients"`
+	Attempts    int            `json:"attempts"`
+	Nodes       int            `json:"nodes"`
+	Budget      map[string]int `json:"budget"`
+	Bounds      string         `json:"bounds"` // all of them, as links have them
+	Timing      string         `json:"timing"`
+	Uses        []string       `json:"uses"` // what clients may do besides acquiring, working and releasing
+	Retries     int            `json:"client_retries"`
+	Skew        time.Duration  `json:"skew_ns"`
+	Tokens      string         `json:"tokens"`
+	Untriggered []string       `json:"not_injected"`
+	Claim       string         `json:"claim"` // headline of the certificate
+	Scope       string         `json:"scope"` // what it is about: any (timing), instants (those searched), lockstep
+	MayHappen   []string       `json:"may_happen"`
+	Assumed     []string       `json:"assumed"`
+	States      int            `json:"states"`
+	Transitions int            `json:"transitions"`
+	Depth       int            `json:"depth"`
+	Complete    bool           `json:"complete"`
+	Cut         string         `json:"cut,omitempty"`         // the limit that ended it
+	Beside      []otherJSON    `json:"also_proved,omitempty"` // searches of what this one leaves out
+	Tried       []otherJSON    `json:"not_proved,omitempty"`  // searches that were cut short
+	FromFile    string         `json:"from_file,omitempty"`   // what was taken from --checkpoint's file, not searched here: "part" or "all"
+	Seconds     float64        `json:"seconds,omitempty"`     // only with --time
+	Verdicts    []witnessJSON  `json:"verdicts"`
+	Certificate string         `json:"certificate"`
+	Doom        any            `json:"doom,omitempty"` // of the first verdict's trace
 }
 
 // otherJSON is another search of the same lock. What it has found is among the verdicts.

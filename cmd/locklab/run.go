@@ -44,7 +44,7 @@ type runJSON struct {
 	Findings        []verdict.Finding `json:"findings"`
 	Events          []history.Event   `json:"events"`
 	Trace           string            `json:"trace"`
-	Doom            *chart.DoomData   `json:"doom,omitempty"`
+	Doom            any               `json:"doom,omitempty"`
 }
 
 func outcomeJSON(o *race.Outcome) runJSON {

@@ -16,7 +16,6 @@ import (
 	"locklab/scenarios/study"
 	"locklab/simulator/history"
 	"locklab/simulator/lists"
-	"locklab/simulator/verdict"
 )
 
 // A Doom draws how much of a run's future was lost after each of its steps.
@@ -95,32 +94,16 @@ func (d *Doom) records() [][]any {
 	})
 }
 
-// DoomData is the JSON of a curve.
-type DoomData struct {
-	Harm     verdict.Word   `json:"harm"`
-	NoReturn int            `json:"no_return"`
-	States   int            `json:"states"`
-	Takeaway string         `json:"takeaway"`
-	Steps    []DoomStepData `json:"steps"`
-}
-
-// DoomStepData is one step of a curve.
-type DoomStepData struct {
-	Step  int     `json:"step"`
-	AtNS  int64   `json:"at_ns"`
-	Fault bool    `json:"fault"` // the step is a fault
-	Share float64 `json:"share"`
-}
-
-// Data returns the JSON of a curve; nil if there is none.
-func (d *Doom) Data() *DoomData {
+// Data is a curve for an encoder of JSON; nil if there is none.
+func (d *Doom) Data() any {
 	if d == nil {
 		return nil
 	}
-	steps := lists.Each(lists.Indices(d.Steps), func(n int) DoomStepData {
-		return DoomStepData{n, int64(d.Steps[n].At), d.Steps[n].Fault, d.Steps[n].Share}
-	})
-	return &DoomData{d.Harm, d.NoReturn, d.States, d.Takeaway("en"), steps}
+	return object{"harm", d.Harm, "no_return", d.NoReturn, "states", d.States, "takeaway", d.Takeaway("en"),
+		"steps", lists.Each(lists.Indices(d.Steps), func(n int) object {
+			s := d.Steps[n]
+			return object{"step", n, "at_ns", s.At, "fault", s.Fault, "share", s.Share}
+		})}
 }
 
 // at is the instant of step n in milliseconds.
