@@ -83,8 +83,8 @@ type storyWriter struct {
 }
 
 // tell adds a sentence about the run as a whole, or with tellAt about an instant.
-func (t *storyWriter) tell(weight int, key string, pairs ...string) {
-	t.sentences = append(t.sentences, Sentence{"", t.words.say(key, pairs...), weight})
+func (t *storyWriter) tell(key string, pairs ...string) {
+	t.sentences = append(t.sentences, Sentence{"", t.words.say(key, pairs...), always})
 }
 
 func (t *storyWriter) tellAt(at time.Duration, weight int, key string, pairs ...string) {
@@ -100,14 +100,14 @@ func (t *storyWriter) intro() {
 		return e.Kind == history.Change && e.Key == t.words.h.Key && e.After != "" && e.Until != history.Forever
 	}
 	if t.words.h.ZooKeeper {
-		t.tell(always, "story.intro.line", "key", t.words.h.Key, "ttl", t.words.time(t.words.h.TTL))
+		t.tell("story.intro.line", "key", t.words.h.Key, "ttl", t.words.time(t.words.h.TTL))
 		return
 	}
 	if !slices.ContainsFunc(t.words.h.Events, mortal) {
-		t.tell(always, "story.intro.forever", "key", t.words.h.Key)
+		t.tell("story.intro.forever", "key", t.words.h.Key)
 		return
 	}
-	t.tell(always, "story.intro", "key", t.words.h.Key, "ttl", t.words.time(t.words.h.TTL))
+	t.tell("story.intro", "key", t.words.h.Key, "ttl", t.words.time(t.words.h.TTL))
 }
 
 // moral closes the story with the gravest verdict: the first, but for a DEADLOCK that
@@ -116,12 +116,12 @@ func (t *storyWriter) moral(j verdict.Judgement) {
 	if len(j.Verdicts) == 0 {
 		return
 	}
-	t.tell(always, "story.verdicts", "verdicts", text.Join(t.words.lang, "chart.list", verdict.Names(j.Verdicts)))
+	t.tell("story.verdicts", "verdicts", text.Join(t.words.lang, "chart.list", verdict.Names(j.Verdicts)))
 	gravest := j.Verdicts[0]
 	if i := slices.IndexFunc(j.Verdicts, verdict.Word.Harm); i > 0 {
 		gravest = j.Verdicts[i]
 	}
-	t.tell(always, "story.why", "verdict", string(gravest),
+	t.tell("story.why", "verdict", string(gravest),
 		"meaning", Meaning(gravest, t.words.lang), "cure", Cure(gravest, t.words.lang))
 }
 

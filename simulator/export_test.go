@@ -18,6 +18,10 @@ func NoMemo(s *Simulator) {
 	s.memo.Plain = true
 }
 
+// Executions says how often the program of client c, from 1, has been started:
+// everything else came out of its table.
+func (s *Simulator) Executions(c int) int { return s.clients.procs[c-1].Starts() }
+
 // SetLimit sets the number of table entries from which on NewWorld clears them.
 func SetLimit(s *Simulator, n int) { s.limit = n }
 

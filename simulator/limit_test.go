@@ -14,6 +14,7 @@ import (
 	"locklab/simulator"
 	"locklab/simulator/explore"
 	"locklab/simulator/history"
+	"locklab/simulator/redisnode"
 	"locklab/simulator/schedule"
 	"locklab/simulator/zookeeper"
 )
@@ -57,7 +58,7 @@ func TestLimits(t *testing.T) {
 			c.Parallel(await(), await(), func() { _, _ = c.ZooKeeper().Do(zookeeper.Request{Op: zookeeper.Create, Path: "/a"}) })
 		}},
 		{name: "keys that expire", want: "more than 4 keys with a time to live", program: func(c *simulator.Client) {
-			for i := range simulator.MaxKeys + 1 {
+			for i := range redisnode.MaxKeys + 1 {
 				c.Redis(1).Set(context.Background(), fmt.Sprint("k", i), 1, sec)
 			}
 		}},

@@ -154,10 +154,6 @@ func (s *Simulator) Histories() (n int) {
 	return n
 }
 
-// Executions says how often the program of client c, from 1, has been started:
-// everything else came out of its table.
-func (s *Simulator) Executions(c int) int { return s.clients.procs[c-1].Starts() }
-
 // ShowCode has the events Send and Sleep say by which lines of the packages below
 // path pkg the client's code asked for it: Event.Code. To be called before the first
 // world; see process.Code.ShowCode.

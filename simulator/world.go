@@ -21,7 +21,6 @@ const (
 	MaxSkews    = 127                   // by which a client's clock may be ahead at the start
 
 	MaxThreads = process.MaxThreads // threads of one process: its main thread, running timers and parallel tasks
-	MaxKeys    = redisnode.MaxKeys  // keys with a time to live on one server
 )
 
 // Never is later than everything.

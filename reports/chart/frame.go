@@ -119,7 +119,6 @@ func twoLines(paragraphs []string, width vg.Length) (lines []string) {
 
 // The measures that all pictures share, in points.
 const (
-	usualWidth vg.Length = 600 // 800 pixels
 	margin     vg.Length = 18
 	titleSize  vg.Length = 14
 	textSize   vg.Length = 10.5

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"testing"
 
-	"locklab/reports/internal/samples"
 	"locklab/scenarios/study"
 )
 
@@ -34,6 +33,6 @@ func TestSmallPictures(t *testing.T) {
 		if err := p.png(&b); err != nil {
 			t.Fatal(err)
 		}
-		samples.GoldenPNG(t, name+".png", b.Bytes())
+		goldenPNG(t, name+".png", b.Bytes())
 	}
 }

@@ -49,7 +49,7 @@ func TestPricePictures(t *testing.T) {
 	if err := small.png(&b); err != nil {
 		t.Fatal(err)
 	}
-	samples.GoldenPNG(t, "price.png", b.Bytes())
+	goldenPNG(t, "price.png", b.Bytes())
 	var hovered bytes.Buffer
 	if err := SVG(&hovered, c, Format{}); err != nil || !strings.Contains(hovered.String(), "<title>token, delex: 60 %, 2</title>") {
 		t.Errorf("%v, or no words for the pointer", err)

@@ -93,7 +93,7 @@ func TestRatePictures(t *testing.T) {
 	if err := small.png(&b); err != nil {
 		t.Fatal(err)
 	}
-	samples.GoldenPNG(t, "rate.png", b.Bytes())
+	goldenPNG(t, "rate.png", b.Bytes())
 	for _, lang := range text.Languages() {
 		var svg bytes.Buffer
 		if err := SVG(&svg, r, Format{Lang: lang}); err != nil || strings.Contains(svg.String(), "<text") {

@@ -42,7 +42,7 @@ func hintOf(ctx context.Context, g *play.Game, p *play.Position, w play.Way, har
 		return hint{}, err
 	}
 	r := reasonOf(g, steps, harm)
-	if next := firstOf(g, p, steps, r); next != steps[0].Choice {
+	if next := firstOf(p, steps, r); next != steps[0].Choice {
 		w, err = g.Sooner(w, choices, next, func(from []simulator.Choice) (play.Way, error) { return g.Way(ctx, from, harm) })
 		if err != nil {
 			return hint{}, err
@@ -62,7 +62,7 @@ func hintOf(ctx context.Context, g *play.Game, p *play.Position, w play.Way, har
 
 // firstOf is the move that leads most directly to a reason: its own choice if that is possible now, and else a move of the
 // same client.
-func firstOf(g *play.Game, p *play.Position, steps []play.Step, r reason) simulator.Choice {
+func firstOf(p *play.Position, steps []play.Step, r reason) simulator.Choice {
 	own := steps[0].Choice
 	if int(own.Client) == r.client || r.step == 0 {
 		return own
