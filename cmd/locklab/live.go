@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -86,11 +87,6 @@ func addLease(f *flags, lease *time.Duration) {
 	ranged(f, "lease", lease, minLease, maxLease, "error.live.lease")
 }
 
-// isMissing reports whether the machine lacks what real servers need.
-func isMissing(err error) bool {
-	return errors.Is(err, realserver.ErrNoRedis) || errors.Is(err, realserver.ErrNoCompiler)
-}
-
 // liveServers are the servers on which one run is shown.
 type liveServers struct {
 	lease     time.Duration
@@ -138,7 +134,7 @@ func (s *liveServers) bench(ctx context.Context, e lock.Entry) (*reality.Bench, 
 // liveError is an error of the machine, or that the user has stopped it.
 func liveError(ctx context.Context, err error) error {
 	switch {
-	case isMissing(err):
+	case realserver.IsMissing(err):
 		return err
 	case err != nil && ctx.Err() != nil:
 		return noAnswer("error.stopped")
@@ -437,14 +433,10 @@ func (t *liveTable) compute(e *env, tasks int, find func(bench benchOnce, w *sha
 		Cells   []liveJSON `json:"cells"`
 	}{schema, append([]liveJSON{}, lists.Each(n.all, comparisonJSON)...)}
 	e.show(cells, func() { printLiveTable(e, table, &n, t.lease, t.rounds) })
-	err = e.write(t.out, replaces, n.csv)
-	switch {
-	case err == nil && (len(n.differ) > 0 || worst == contract.Differs):
-		err = &exitError{exitDiffers, nil}
-	case err == nil && worst > contract.Met:
-		err = &exitError{exitNoAnswer, nil}
+	if len(n.differ) > 0 {
+		worst = contract.Differs
 	}
-	return err
+	return cmp.Or(e.write(t.out, replaces, n.csv), asMet(worst))
 }
 
 func printLiveTable(e *env, table *reality.Table, t *liveCount, lease time.Duration, rounds int) {

@@ -27,9 +27,6 @@ type rateFlags struct {
 	limits       string
 }
 
-// rateSettings are the settings of a file that are flags too.
-var rateSettings = []string{"machines", "acquisitions", "hold", "work", "contended", "ttl", "ttls"}
-
 // maxInput is the largest file that is read, in bytes.
 const maxInput = 64 << 20
 
@@ -48,7 +45,7 @@ func rateCommand() *command {
 func (r *rateFlags) add(f *flags) {
 	r.chart.add(f)
 	f.add("file", &r.file)
-	for _, name := range rateSettings {
+	for _, name := range cost.Settings {
 		r.settings[name] = new("")
 		f.add(name, r.settings[name])
 	}
@@ -95,7 +92,7 @@ func (r *rateFlags) order(e *env) (cost.RateOrder, error) {
 			return o, err
 		}
 	}
-	for _, name := range rateSettings {
+	for _, name := range cost.Settings {
 		if !e.given(name) {
 			continue
 		}

@@ -185,24 +185,22 @@ func verifyStatus(v *ci.Verification, stopped bool) error {
 	if stopped {
 		return noAnswer("error.stopped")
 	}
-	worst := ci.OK
+	worst := contract.Met
 	for i := range v.Checks {
 		worst = max(worst, v.Checks[i].Status)
 	}
-	switch worst {
-	case ci.Differs:
+	return asMet(worst)
+}
+
+// asMet returns an error with the exit status of an expectation that was not met.
+func asMet(s contract.Status) error {
+	switch s {
+	case contract.Differs:
 		return &exitError{exitDiffers, nil}
-	case ci.Inconclusive:
+	case contract.Inconclusive:
 		return &exitError{exitNoAnswer, nil}
 	}
 	return nil
-}
-
-var checkStatus = map[contract.Status]ci.Status{
-	contract.NotRun:       ci.NotRun,
-	contract.Met:          ci.OK,
-	contract.Inconclusive: ci.Inconclusive,
-	contract.Differs:      ci.Differs,
 }
 
 // verification turns proofs into what reports write.
@@ -213,7 +211,8 @@ func toVerification(e *env, proofs []contract.Result) *ci.Verification {
 		c := ci.Check{
 			Strategy: p.Strategy.ID, Subject: p.Subject(), IsSearch: p.IsSearch(), File: p.File, Line: p.Line,
 			Want: contract.FormatVerdicts(p.Expected), Got: contract.FormatVerdicts(p.Got),
-			Status: checkStatus[p.Status], Why: e.Each(func(lang string) string { return text.SayMessages(lang, p.Reasons) }), Reproduce: p.Command(),
+			Status: p.Status, Reproduce: p.Command(),
+			Why: e.Each(func(lang string) string { return text.SayMessages(lang, p.Reasons) }),
 		}
 		if p.Search != nil {
 			c.Certificate = certificate.Of(p.Search, e.Langs()[0])
@@ -240,7 +239,7 @@ func verifyToJSON(proofs []contract.Result, v *ci.Verification) verifyJSON {
 	}
 	for _, c := range v.Deviations() {
 		j.Deviations = append(j.Deviations, deviationJSON{
-			c.Strategy, c.Subject, c.File, c.Line, c.Status == ci.Differs, v.Message(c), c.Want, c.Got, c.Reproduce, c.Trace,
+			c.Strategy, c.Subject, c.File, c.Line, c.Status == contract.Differs, v.Message(c), c.Want, c.Got, c.Reproduce, c.Trace,
 		})
 	}
 	return j

@@ -374,10 +374,10 @@ func lowerShare(a, b tally) bool { return higherShare(b, a) }
 // maxNamed is the number of equals that a sentence names; it counts more of them.
 const maxNamed = 2
 
-// firstNames lists names in a sentence.
-func firstNames(lang string, names []string) string {
-	list := text.Join(lang, "chart.list", names[:min(maxNamed, len(names))])
-	if more := len(names) - maxNamed; more > 0 {
+// firstNames lists names in a sentence, so many at most.
+func firstNames(lang string, names []string, most int) string {
+	list := text.Join(lang, "chart.list", names[:min(most, len(names))])
+	if more := len(names) - most; more > 0 {
 		return say(lang, "grid.more", "first", list, "n", strconv.Itoa(more))
 	}
 	return list
@@ -388,7 +388,7 @@ func firstNames(lang string, names []string) string {
 func shares(lang string, ts []tally, before func(a, b tally) bool) string {
 	return firstNames(lang, lists.Each(foremost(ts, before), func(t tally) string {
 		return say(lang, "grid.share", "lock", t.name, "k", strconv.Itoa(t.falls), "n", strconv.Itoa(t.n))
-	}))
+	}), maxNamed)
 }
 
 // measured leaves out the locks that answer less than half as many questions as the one
@@ -454,7 +454,7 @@ func (g *Grid) worst(lang string) (text string, locks []tally) {
 	if len(worst) == 0 || worst[0].falls == 0 {
 		return "", locks
 	}
-	names := firstNames(lang, lists.Each(worst, func(t tally) string { return t.name }))
+	names := firstNames(lang, lists.Each(worst, func(t tally) string { return t.name }), maxNamed)
 	return say(lang, "grid.worst", "scenario", names, "k", strconv.Itoa(worst[0].falls), "n", strconv.Itoa(worst[0].n)), locks
 }
 

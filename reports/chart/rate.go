@@ -399,10 +399,7 @@ func (r *Rate) Finding(lang string) string {
 	if worst == nil {
 		return say(lang, "rate.finding.none", "ttl", length(r.TTL))
 	}
-	who := text.Join(lang, "chart.list", worst)
-	if rest := len(worst) - titleLocks; rest > 0 {
-		who = say(lang, "grid.more", "first", text.Join(lang, "chart.list", worst[:titleLocks]), "n", strconv.Itoa(rest))
-	}
+	who := firstNames(lang, worst, titleLocks)
 	return say(lang, "rate.finding", "ttl", length(r.TTL), "n", amount(most.Expected), "environment", where.ID, "locks", who)
 }
 

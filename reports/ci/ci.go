@@ -13,6 +13,7 @@ import (
 
 	"locklab/reports"
 	"locklab/reports/text"
+	"locklab/scenarios/contract"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
 )
@@ -52,7 +53,7 @@ type Check struct {
 	File      string // where the contract says so
 	Line      int
 	Want, Got string // verdicts; Got "": it was not run
-	Status    Status
+	Status    contract.Status
 	Why       string // it is not as contracted, in one line and in the Verification's language
 	Reproduce string // a line for a shell
 	Trace     string // link to the run that shows it; "": there is none
@@ -62,25 +63,15 @@ type Check struct {
 	Judgement   verdict.Judgement
 }
 
-// A Status is the result of a check.
-type Status int
-
-const (
-	NotRun       Status = iota // stopped before it was its turn
-	OK                         // as contracted
-	Inconclusive               // cut short: it is unknown whether it is as contracted
-	Differs                    // not as contracted
-)
-
 // Name is the check's, and no other's.
 func (c *Check) Name() string { return c.Strategy + "/" + c.Subject }
 
 // Message returns the reason for which a check is not as contracted, in one line.
 func (v *Verification) Message(c *Check) string {
 	switch c.Status {
-	case NotRun:
+	case contract.NotRun:
 		return v.say("verify.not-run")
-	case Inconclusive:
+	case contract.Inconclusive:
 		return v.say("verify.inconclusive", "reasons", c.Why)
 	}
 	return c.Why
@@ -89,7 +80,7 @@ func (v *Verification) Message(c *Check) string {
 // Deviations are the checks that were run and are not as contracted.
 func (v *Verification) Deviations() (list []*Check) {
 	for i := range v.Checks {
-		if s := v.Checks[i].Status; s == Differs || s == Inconclusive {
+		if s := v.Checks[i].Status; s == contract.Differs || s == contract.Inconclusive {
 			list = append(list, &v.Checks[i])
 		}
 	}
@@ -208,13 +199,13 @@ func (v *Verification) JUnit(w io.Writer) error {
 func (s *junitSuite) add(v *Verification, c *Check) error {
 	out := junitCase{Name: text.InMarkup(c.Name()), Class: "locklab." + s.Name}
 	s.Tests++
-	if c.Status != OK {
+	if c.Status != contract.Met {
 		var all strings.Builder
 		if err := v.evidence(&all, c); err != nil {
 			return err
 		}
 		body := &junitBody{Message: text.InMarkup(v.Message(c)), Text: text.InMarkup(all.String())}
-		if c.Status == Differs {
+		if c.Status == contract.Differs {
 			s.Failures++
 			body.Type, out.Failure = "not as contracted", body
 		} else {
@@ -330,9 +321,9 @@ func (v *Verification) counts() string {
 		}
 		all[k]++
 		switch v.Checks[i].Status {
-		case NotRun:
+		case contract.NotRun:
 			continue
-		case Differs, Inconclusive:
+		case contract.Differs, contract.Inconclusive:
 			bad[k]++
 		}
 		asked[k]++
@@ -393,11 +384,11 @@ func (v *Verification) table(head string, searches bool) string {
 // mark is a check in a table: what came out, with a word where it should not have.
 func (v *Verification) mark(c *Check) string {
 	switch c.Status {
-	case OK:
+	case contract.Met:
 		return c.Got
-	case NotRun:
+	case contract.NotRun:
 		return v.say("verify.mark.not-run")
-	case Inconclusive:
+	case contract.Inconclusive:
 		return v.say("verify.mark.inconclusive", "got", c.Got)
 	}
 	return v.say("verify.mark.differs", "got", c.Got)

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"locklab/reports/internal/samples"
+	"locklab/scenarios/contract"
 )
 
 // nasty is what file formats stumble over: control characters, bytes that are no
@@ -19,11 +20,11 @@ const nasty = "50 % of <x> & \"y\"\r\nESC \x1b[31m NUL \x00 bad \xff end ]]> fen
 
 func nastyVerification() *Verification {
 	return &Verification{Checks: []Check{
-		{Strategy: "token", Subject: "gc-pause", File: "a:b,c%.txt", Line: 3, Want: "HOLDS", Got: "OVERLAP", Status: Differs,
+		{Strategy: "token", Subject: "gc-pause", File: "a:b,c%.txt", Line: 3, Want: "HOLDS", Got: "OVERLAP", Status: contract.Differs,
 			Why: nasty, Reproduce: "locklab run token gc-pause --expect holds", Trace: "locklab2-x"},
-		{Strategy: "token", Subject: "clients=2", IsSearch: true, File: "f", Line: 4, Want: "HOLDS", Status: Inconclusive,
+		{Strategy: "token", Subject: "clients=2", IsSearch: true, File: "f", Line: 4, Want: "HOLDS", Status: contract.Inconclusive,
 			Why: "cut short", Reproduce: "locklab explore token", Certificate: nasty},
-		{Strategy: "setnx", Subject: "clients=2", IsSearch: true, File: "f", Line: 5, Want: "HOLDS", Got: "HOLDS", Status: OK, Certificate: "proved"},
+		{Strategy: "setnx", Subject: "clients=2", IsSearch: true, File: "f", Line: 5, Want: "HOLDS", Got: "HOLDS", Status: contract.Met, Certificate: "proved"},
 		{Strategy: "setnx", Subject: "gc-pause", File: "f", Line: 6, Want: "HOLDS"},
 	}}
 }
@@ -85,7 +86,7 @@ func TestAnnotationsAreFew(t *testing.T) {
 	for n, want := range map[int]int{8: 8, 9: 9, 10: 9, 200: 9} {
 		v := &Verification{}
 		for i := range n {
-			v.Checks = append(v.Checks, Check{Strategy: "token", Subject: fmt.Sprint(i), Status: Differs})
+			v.Checks = append(v.Checks, Check{Strategy: "token", Subject: fmt.Sprint(i), Status: contract.Differs})
 		}
 		text := samples.Written(t, v.Annotations)
 		if got := strings.Count(text, "::error "); got != want {
@@ -118,7 +119,7 @@ func TestSummary(t *testing.T) {
 func TestSummaryIsShort(t *testing.T) {
 	v := &Verification{}
 	for i := range 3000 {
-		v.Checks = append(v.Checks, Check{Strategy: "token", Subject: fmt.Sprint("s", i), IsSearch: true, Got: "HOLDS", Status: OK, Certificate: strings.Repeat("long ", 200)})
+		v.Checks = append(v.Checks, Check{Strategy: "token", Subject: fmt.Sprint("s", i), IsSearch: true, Got: "HOLDS", Status: contract.Met, Certificate: strings.Repeat("long ", 200)})
 	}
 	text := samples.Written(t, v.Summary)
 	if len(text) > MaxSummary || len(text) < MaxSummary/2 {
@@ -135,8 +136,8 @@ func TestSummaryIsShort(t *testing.T) {
 }
 
 func TestCounts(t *testing.T) {
-	ok, bad := Check{Status: OK}, Check{Status: Differs}
-	search, none := Check{IsSearch: true, Status: OK}, Check{IsSearch: true}
+	ok, bad := Check{Status: contract.Met}, Check{Status: contract.Differs}
+	search, none := Check{IsSearch: true, Status: contract.Met}, Check{IsSearch: true}
 	for want, checks := range map[string][]Check{
 		"1 cell and 1 search as contracted.":                                     {ok, search},
 		"2 cells and 0 searches as contracted.":                                  {ok, ok},
@@ -154,7 +155,7 @@ func TestCounts(t *testing.T) {
 // What is not covered is named, and is neither a pass nor a failure.
 func TestUncovered(t *testing.T) {
 	v := &Verification{
-		Checks:    []Check{{Strategy: "token", Subject: "gc-pause", Status: OK}},
+		Checks:    []Check{{Strategy: "token", Subject: "gc-pause", Status: contract.Met}},
 		Uncovered: []Uncovered{{Strategy: "whole"}, {Strategy: "part", Scenarios: []string{"calm", "restart"}}},
 	}
 	want := "1 cell and 0 searches as contracted. Not covered by the contract: whole; part (in calm, restart)."

@@ -146,12 +146,13 @@ func (o *RateOrder) Set(key, value string, read func(name string) ([]byte, error
 	case "ttls":
 		return o.setTTLs(value)
 	default:
-		return i18n.Errorf("error.rate.setting", "name", key, "near", i18n.Near(key, settings), "names", strings.Join(settings, ", "))
+		return i18n.Errorf("error.rate.setting", "name", key, "near", i18n.Near(key, Settings), "names", strings.Join(Settings, ", "))
 	}
 	return nil
 }
 
-var settings = []string{"machines", "acquisitions", "hold", "work", "contended", "ttl", "ttls"}
+// Settings are the names that Set knows.
+var Settings = []string{"machines", "acquisitions", "hold", "work", "contended", "ttl", "ttls"}
 
 func (o *RateOrder) setTTLs(value string) error {
 	items := strings.Split(value, ",")
