@@ -93,16 +93,8 @@ func toleranceCommand() *command {
 		use: "tolerance", args: noArguments, tasks: onFleet,
 		examples: []string{"tolerance", "tolerance --strategies token,redlock -o tolerance.png -o tolerance.csv"},
 		flags:    func(f *flags) { c.addUsual(f, strings.Join(report.DifferingLocks, ",")) },
-		run:      c.run(differingLocks, drawTolerance),
+		run:      c.run(report.Differing, drawTolerance),
 	}
-}
-
-func differingLocks() []lock.Entry {
-	locks, err := locksNamed(report.DifferingLocks)
-	if err != nil {
-		panic(err) // the list names one that there is not
-	}
-	return locks
 }
 
 // rateRaces are the races in which a clock runs at a wrong rate: a client's, and servers'.

@@ -12,6 +12,7 @@ import (
 	"github.com/google/renameio/v2/maybe"
 
 	"locklab/reports/text"
+	"locklab/simulator/i18n"
 )
 
 // output is standard output. It keeps the first error and accepts everything after that,
@@ -122,7 +123,7 @@ func (e *env) write(name string, how writes, fill func(w io.Writer) error) error
 		return err
 	}
 	if err != nil {
-		return internal(text.Errorf("error.write", "file", name, "cause", bare(err)))
+		return internal(text.Errorf("error.write", "file", name, "cause", i18n.Bare(err)))
 	}
 	e.inform("command.wrote", "file", name)
 	return nil
@@ -203,18 +204,6 @@ func target(name string) string {
 	return name
 }
 
-// bare returns an error without the operation and the file's name, which the message
-// has: the name may be that of a temporary file.
-func bare(err error) error {
-	if e := (*fs.PathError)(nil); errors.As(err, &e) {
-		return e.Err
-	}
-	if e := (*os.LinkError)(nil); errors.As(err, &e) {
-		return e.Err
-	}
-	return err
-}
-
 // checkOutputs returns why one of the files cannot be written. It is called before
 // anything is played. flag is what names the files, such as -o; an empty name is no file.
 func (e *env) checkOutputs(flag string, files ...string) error {
@@ -253,13 +242,13 @@ func probe(dir, name string) error {
 			dir = filepath.Dir(dir)
 			continue
 		case err != nil:
-			return text.Errorf("error.directory", "cause", bare(err))
+			return text.Errorf("error.directory", "cause", i18n.Bare(err))
 		case !info.IsDir():
 			return text.Errorf("error.directory.file", "file", dir)
 		}
 		probe, err := os.CreateTemp(dir, "."+name+"-")
 		if err != nil {
-			return text.Errorf("error.directory", "cause", bare(err))
+			return text.Errorf("error.directory", "cause", i18n.Bare(err))
 		}
 		return errors.Join(probe.Close(), os.Remove(probe.Name()))
 	}

@@ -22,6 +22,7 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/fleet"
 	"locklab/scenarios/share"
+	"locklab/simulator/i18n"
 )
 
 // fleetCommand has many machines compute the tasks of a command.
@@ -66,7 +67,7 @@ func (r *redisFlags) secrets(e *env) (password string, config *tls.Config, err e
 	if r.password != "" {
 		content, err := e.read(r.password, 1<<16)
 		if err != nil {
-			return "", nil, text.Errorf("error.file", "file", "--password-file "+r.password, "cause", bare(err))
+			return "", nil, text.Errorf("error.file", "file", "--password-file "+r.password, "cause", i18n.Bare(err))
 		}
 		if password = strings.TrimRight(string(content), "\r\n"); password == "" {
 			return "", nil, text.Errorf("error.fleet.password", "file", r.password)
@@ -77,7 +78,7 @@ func (r *redisFlags) secrets(e *env) (password string, config *tls.Config, err e
 	}
 	pem, err := e.read(r.ca, 1<<20)
 	if err != nil {
-		return "", nil, text.Errorf("error.file", "file", "--ca "+r.ca, "cause", bare(err))
+		return "", nil, text.Errorf("error.file", "file", "--ca "+r.ca, "cause", i18n.Bare(err))
 	}
 	config = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: x509.NewCertPool()}
 	if !config.RootCAs.AppendCertsFromPEM(pem) {

@@ -20,6 +20,7 @@ import (
 	"github.com/redis/go-redis/v9/logging"
 
 	"locklab/reports/text"
+	"locklab/simulator/i18n"
 )
 
 func main() {
@@ -58,7 +59,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	err := e.execute(ctx, args)
 	code = e.report(cmp.Or(internal(e.Err), err, e.helped))
 	if lost := e.stdout.err; lost != nil && !errors.Is(lost, syscall.EPIPE) { // whoever closed a pipe has seen enough
-		code = cmp.Or(code, e.report(internal(text.Errorf("error.output", "cause", bare(lost)))))
+		code = cmp.Or(code, e.report(internal(text.Errorf("error.output", "cause", i18n.Bare(lost)))))
 	}
 	return code
 }

@@ -13,6 +13,7 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/cost"
 	"locklab/scenarios/study"
+	"locklab/simulator/i18n"
 	"locklab/simulator/lists"
 )
 
@@ -86,7 +87,7 @@ func (r *rateFlags) order(e *env) (cost.RateOrder, error) {
 	if e.given("file") {
 		content, err := e.input(r.file, maxInput)
 		if err != nil {
-			return o, text.Errorf("error.rate.read", "file", r.file, "cause", bare(err))
+			return o, text.Errorf("error.rate.read", "file", r.file, "cause", i18n.Bare(err))
 		}
 		if err := o.Read(r.file, content, read); err != nil {
 			return o, err
@@ -151,7 +152,7 @@ func tolerances(e *env, entries []lock.Entry, limits string) (*study.Tolerance, 
 	}
 	content, err := e.input(limits, maxInput)
 	if err != nil {
-		return nil, text.Errorf("error.rate.read", "file", limits, "cause", bare(err))
+		return nil, text.Errorf("error.rate.read", "file", limits, "cause", i18n.Bare(err))
 	}
 	var saved struct{ Limits []study.Limit }
 	if err := json.Unmarshal([]byte(content), &saved); err != nil || len(saved.Limits) == 0 {

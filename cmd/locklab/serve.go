@@ -15,6 +15,7 @@ import (
 	"locklab/reports/game"
 	"locklab/reports/lessons"
 	"locklab/reports/text"
+	"locklab/simulator/i18n"
 )
 
 func serveCommand() *command {
@@ -29,7 +30,7 @@ func serveCommand() *command {
 func runServe(e *env, port int) error {
 	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))) // no other machine reaches it
 	if err != nil {
-		return text.Errorf("error.serve", "cause", bare(err))
+		return text.Errorf("error.serve", "cause", i18n.Bare(err))
 	}
 	site, err := newSite(l.Addr().String())
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"locklab/reports/text"
 	"locklab/scenarios/share"
+	"locklab/simulator/i18n"
 )
 
 // elsewhere is the computer of a command's tasks that is not this process, and its input.
@@ -219,7 +220,7 @@ func readShare(e *env, file string) (*share.Share, error) {
 	}
 	content, err := e.read(file, maxShare)
 	if err != nil {
-		return nil, text.Errorf("error.file", "file", file, "cause", bare(err))
+		return nil, text.Errorf("error.file", "file", file, "cause", i18n.Bare(err))
 	}
 	return share.Read(file, content)
 }

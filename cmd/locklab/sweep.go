@@ -15,6 +15,7 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/share"
 	"locklab/scenarios/study"
+	"locklab/simulator/i18n"
 	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
@@ -127,7 +128,7 @@ func resumed(e *env, args []string, file string) (end func(), err error) {
 	switch content, err := e.read(file, maxInput); {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		return none, text.Errorf("error.file", "file", "--resume", "cause", bare(err))
+		return none, text.Errorf("error.file", "file", "--resume", "cause", i18n.Bare(err))
 	case len(content) > 0:
 		before, err := share.Read(file, content)
 		switch {

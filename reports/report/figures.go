@@ -6,13 +6,14 @@ import (
 	"strings"
 	"time"
 
+	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/reports/chart"
 	"locklab/reports/text"
 	"locklab/scenarios/cost"
-	"locklab/scenarios/race"
 	"locklab/scenarios/share"
 	"locklab/scenarios/study"
+	"locklab/simulator/lists"
 )
 
 // A Figure is a chart beside the grid, under the name of its files.
@@ -38,14 +39,7 @@ func (r *Report) figures(ctx context.Context, work Worker, entries []lock.Entry)
 	}
 	differing := entries
 	if len(r.Locks) > len(entries) { // a choice was made already: the chart has its own
-		differing = nil
-		for _, id := range DifferingLocks {
-			entry, err := race.Strategy(id)
-			if err != nil {
-				return nil, err
-			}
-			differing = append(differing, entry)
-		}
+		differing = Differing()
 	}
 	limits, err := Tolerance(ctx, work, union(entries, differing))
 	if err != nil {
@@ -160,6 +154,14 @@ func Theorems(ctx context.Context, work Worker, entries []lock.Entry, budgets []
 // DifferingLocks are locks whose tolerances differ: a lease, one whose holder stops early, one
 // that is renewed, one by clients' clocks, a majority, and a session.
 var DifferingLocks = []string{"token", "lock-delay", "watchdog", "client-expiry", "redlock", "zk-protected"}
+
+// Differing returns them.
+func Differing() []lock.Entry {
+	return lists.Each(DifferingLocks, func(id string) lock.Entry {
+		e, _ := algorithms.ByName(id)
+		return e
+	})
+}
 
 // Tolerance searches, and returns the chart of the limits of locks.
 func Tolerance(ctx context.Context, work Worker, entries []lock.Entry) (*chart.Tolerance, error) {

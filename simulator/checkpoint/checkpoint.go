@@ -101,7 +101,7 @@ func Open(ctx context.Context, c Config) (*File, error) {
 		if ctx.Err() != nil {
 			return nil, err
 		}
-		return nil, &Error{File: c.File, Search: other, Why: reason(err)}
+		return nil, &Error{File: c.File, Search: other, Why: i18n.Bare(err)}
 	}
 	return f, nil
 }
@@ -116,14 +116,14 @@ func (f *File) hold() error {
 		file, err := os.OpenFile(f.File, os.O_RDWR, 0)
 		if errors.Is(err, fs.ErrNotExist) {
 			if file, err = os.OpenFile(f.File, os.O_RDWR|os.O_CREATE, 0o666); err != nil {
-				return unwritable(reason(err))
+				return unwritable(i18n.Bare(err))
 			}
 		}
 		if err != nil {
 			file, err = os.Open(f.File) // that of a finished search need not be written
 		}
 		if err != nil {
-			return i18n.Errorf("error.checkpoint.open", "cause", reason(err))
+			return i18n.Errorf("error.checkpoint.open", "cause", i18n.Bare(err))
 		}
 		if f.path, err = filepath.EvalSymlinks(f.File); err == nil {
 			err = lockFile(file)
@@ -165,7 +165,7 @@ func (f *File) Release() {
 // is another search.
 func (f *File) Empty() error {
 	if err := f.held.Truncate(0); err != nil {
-		return f.refuse(unwritable(reason(err)))
+		return f.refuse(unwritable(i18n.Bare(err)))
 	}
 	return nil
 }
@@ -219,17 +219,6 @@ func (f *File) refuse(why error) error { return &Error{File: f.File, Why: why} }
 
 func unwritable(cause any) error { return i18n.Errorf("error.checkpoint.unwritable", "cause", cause) }
 
-// reason is an error without the name of the file, which the Error has.
-func reason(err error) error {
-	if e := (*fs.PathError)(nil); errors.As(err, &e) {
-		return e.Err
-	}
-	if e := (*os.LinkError)(nil); errors.As(err, &e) {
-		return e.Err
-	}
-	return err
-}
-
 // How often a search is saved: not more than once in a while, and such that saving costs
 // one part in share of the time, unless that would be too long for a search that is killed
 // to lose.
@@ -274,7 +263,7 @@ func (f *File) Save(states int, anew bool, segment func(w *codec.Writer)) (saved
 	f.last = f.Now()
 	f.took = f.last.Sub(began)
 	if err != nil {
-		f.Kept.Failed = reason(err).Error()
+		f.Kept.Failed = i18n.Bare(err).Error()
 		return false
 	}
 	f.Kept.Has, f.Kept.Failed = states, ""

@@ -1,7 +1,10 @@
 package i18n
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"strconv"
 	"strings"
 	"unicode"
@@ -37,4 +40,16 @@ func Escaped(s string, unfit func(rune) bool) string {
 // direction of the text around it.
 func Controls(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029'
+}
+
+// Bare returns an error without the operation and the file's name, which the message has: the name may be that of a
+// temporary file.
+func Bare(err error) error {
+	if e := (*fs.PathError)(nil); errors.As(err, &e) {
+		return e.Err
+	}
+	if e := (*os.LinkError)(nil); errors.As(err, &e) {
+		return e.Err
+	}
+	return err
 }
