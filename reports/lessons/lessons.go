@@ -65,8 +65,7 @@ func (b *Book) Lines(key string, fill Fill) ([]string, error) {
 		end = m[1]
 	}
 	filled.WriteString(p.Text[end:])
-	lines := lists.Each(strings.Split(filled.String(), "//"), strings.TrimSpace)
-	return lines, nil
+	return lists.Each(strings.Split(filled.String(), "//"), strings.TrimSpace), nil
 }
 
 // sourced is a verdict with the run that it is from, as far as a bracket does not name it:

@@ -30,8 +30,7 @@ func (p *Printer) Langs() []string { return Chosen(p.Lang) }
 
 // Each returns what say returns for each language, joined by a slash.
 func (p *Printer) Each(say func(lang string) string) string {
-	all := lists.Each(p.Langs(), func(lang string) string { return say(lang) })
-	return strings.Join(all, " / ")
+	return strings.Join(lists.Each(p.Langs(), say), " / ")
 }
 
 // Say returns the text of a key for use within a line.

@@ -59,11 +59,11 @@ func Fails(verdicts []Word) bool {
 }
 
 // Safety gives the words about exclusion that were found, nil if none.
-func (j Judgement) Safety() []Word { return among(j.Verdicts, Word.safety) }
+func (j Judgement) Safety() []Word { return lists.Pick(j.Verdicts, Word.safety) }
 
 // Progress gives the words about getting the lock at all that were found, nil if none.
 // Judged by exclusion alone, a lock that deadlocks would look best.
-func (j Judgement) Progress() []Word { return among(j.Verdicts, Word.progress) }
+func (j Judgement) Progress() []Word { return lists.Pick(j.Verdicts, Word.progress) }
 
 // Settle turns the judgement of a run into the verdicts of a scenario. meaningful: the
 // question of the scenario makes sense for this lock. happened: what the scenario is
@@ -73,7 +73,7 @@ func Settle(j Judgement, happened, meaningful bool) []Word {
 	if !meaningful {
 		return []Word{NA}
 	}
-	broken := among(j.Verdicts, Word.Broken)
+	broken := lists.Pick(j.Verdicts, Word.Broken)
 	switch {
 	case broken != nil:
 		return broken
@@ -99,10 +99,6 @@ func verdicts(findings []Finding) []Word {
 		s.add(findings[i].Verdict)
 	}
 	return s.list()
-}
-
-func among(words []Word, is func(Word) bool) []Word {
-	return lists.Pick(words, func(w Word) bool { return is(w) })
 }
 
 // Names are verdicts as texts.
