@@ -16,6 +16,7 @@ import (
 	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/explore"
+	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
 )
 
@@ -139,7 +140,7 @@ func checkCertificate(e *env, file string) error {
 		return err
 	})
 	if err != nil {
-		return text.Errorf("error.views.file", "file", file, "cause", bare(err))
+		return text.Errorf("error.views.file", "file", file, "cause", i18n.Bare(err))
 	}
 	entry, err := race.Strategy(v.Strategy)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/study"
 	"locklab/simulator/explore"
+	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
 
@@ -67,9 +68,9 @@ func (c *Theorems) reasons(lang string) string {
 			all = append(all, one)
 		}
 	}
-	groups := gather(all, func(a, b reason) bool { return a.why == b.why && a.lock == b.lock })
-	return text.Join(lang, "grid.both", each(groups, func(g []reason) string {
-		which := text.Join(lang, "chart.list", each(g, func(r reason) string { return r.budget }))
+	groups := lists.Gather(all, func(a, b reason) bool { return a.why == b.why && a.lock == b.lock })
+	return text.Join(lang, "grid.both", lists.Each(groups, func(g []reason) string {
+		which := text.Join(lang, "chart.list", lists.Each(g, func(r reason) string { return r.budget }))
 		if len(g) == len(c.Budgets) {
 			which = say(lang, "theorems.always")
 		}
@@ -93,7 +94,7 @@ func markOf(t *study.Theorem) string {
 }
 
 func (c *Theorems) records() [][]any {
-	return csvLines("strategy budget verdict extent clients par trace why", indices(c.All), func(i int) []any {
+	return csvLines("strategy budget verdict extent clients par trace why", lists.Indices(c.All), func(i int) []any {
 		t := &c.All[i]
 		line := []any{t.Strategy, t.Budget, t.Verdict, t.Extent, "", "", t.Trace, t.Why}
 		if t.Extent == study.Fails {
@@ -109,7 +110,7 @@ func (c *Theorems) data() object {
 
 // text has a lock a line and a kind of fault a column, with a letter for each verdict.
 func (c *Theorems) text(out *layout.Lines) {
-	table := crossing(layout.Sheet{Floor: 4}, sayAll(out, "theorems.head"), ids(c.Locks), each(c.Budgets, head), func(l, k int) string {
+	table := crossing(layout.Sheet{Floor: 4}, sayAll(out, "theorems.head"), ids(c.Locks), lists.Each(c.Budgets, head), func(l, k int) string {
 		var cell strings.Builder
 		for n := range explore.Provable {
 			cell.WriteString(markOf(c.At(l, k, n)))
@@ -123,7 +124,7 @@ func (c *Theorems) text(out *layout.Lines) {
 
 // legend explains the letters.
 func (c *Theorems) legend(lang string) string {
-	names := each(explore.Provable, func(w verdict.Word) string { return LookOf(w).Glyph + " " + string(w) })
+	names := lists.Each(explore.Provable, func(w verdict.Word) string { return LookOf(w).Glyph + " " + string(w) })
 	return say(lang, "theorems.legend", "verdicts", text.Join(lang, "chart.list", names))
 }
 
@@ -143,7 +144,7 @@ func (c *Theorems) picture(f Format) picture {
 			write(place, strong, place.Min.X+label+column*vg.Length(k), y, head(b))
 		}
 	})
-	meanings := each(explore.Provable, func(w verdict.Word) caption { return captionOf(w, lang) })
+	meanings := lists.Each(explore.Provable, func(w verdict.Word) caption { return captionOf(w, lang) })
 	return f.fitted(c, []string{say(lang, "theorems.below")}, label+column*vg.Length(len(c.Budgets)), func(vg.Length) []block {
 		return []block{heads, lines, space(parFoot), captionsBlock(meanings)}
 	})

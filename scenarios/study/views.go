@@ -82,8 +82,8 @@ func ReadViews(r io.Reader) (*Views, error) {
 		return nil, i18n.Errorf("error.views.format", "format", v.Format, "ours", ViewsFormat)
 	case v.Version != ViewsVersion:
 		return nil, i18n.Errorf("error.views.version", "version", v.Version, "ours", ViewsVersion)
-	case len(v.Invariant.Views) > proofViews:
-		return nil, i18n.Errorf("error.views.many", "views", len(v.Invariant.Views), "most", proofViews)
+	case len(v.Invariant.Views) > usualLimits.views:
+		return nil, i18n.Errorf("error.views.many", "views", len(v.Invariant.Views), "most", usualLimits.views)
 	}
 	return v, v.check()
 }
