@@ -48,7 +48,8 @@ func ViewRows(v *explore.Invariant) (rows []ViewRow) {
 		r.Views, r.Least, r.Most = r.Views+1, min(r.Least, row.Least), max(r.Most, row.Most)
 	}
 	slices.SortFunc(rows, func(a, b ViewRow) int {
-		return cmp.Or(slices.Index(viewStages, a.Stage)-slices.Index(viewStages, b.Stage), slices.Index(viewOwners, a.Owner)-slices.Index(viewOwners, b.Owner))
+		stages := slices.Index(viewStages, a.Stage) - slices.Index(viewStages, b.Stage)
+		return cmp.Or(stages, slices.Index(viewOwners, a.Owner)-slices.Index(viewOwners, b.Owner))
 	})
 	return rows
 }

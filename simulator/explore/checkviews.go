@@ -57,7 +57,7 @@ func CheckInvariant(ctx context.Context, m *Model, v *Invariant, claim Claim) (*
 
 // assumedByChecker is what its simulator assumes, which its steps and checkCode check: no two histories are merged.
 func assumedByChecker(m *Model) simulator.Assumptions {
-	return simulator.Assumptions{Symmetric: m.Clients, Measures: true, Creations: true, Rests: true}
+	return simulator.Assumptions{Symmetric: m.Clients, Strangers: true, Measures: true, Creations: true, Rests: true}
 }
 
 func checkInvariant(ctx context.Context, sim *simulator.Simulator, opt Options, v *Invariant, claim Claim) (size *Checked, err error) {
@@ -196,7 +196,8 @@ func (c *checker) enter(v *Invariant) error {
 		}
 	}
 	for i, w := range v.Views {
-		if w.Shared < 0 || w.Shared >= len(v.Shared) || w.Client >= len(v.Clients) || v.Shared[w.Shared].Names != len(w.Names) || len(w.Names) > Outsiders {
+		known := w.Shared >= 0 && w.Shared < len(v.Shared) && w.Client < len(v.Clients)
+		if !known || v.Shared[w.Shared].Names != len(w.Names) || len(w.Names) > Outsiders {
 			return unproved("prove.check.view", "n", i)
 		}
 		one := member{WrittenView: w, at: i, own: fmt.Sprint(w.Orphans, w.Judges), parts: [2]uint32{c.absent[0], c.absent[1]}}
@@ -609,7 +610,7 @@ func (c *checker) missing(state []uint32, gone uint16, bases [2]string) (text st
 				continue
 			}
 			v.Judges, v.Names = own(c.judges(state), i+1), f.names(gone, i+1)
-			onVersion := slices.ContainsFunc(v.Orphans, func(o simulator.Texts) bool { return o["Op.Kind"] == toResource[0] || o["Op.Kind"] == toResource[1] })
+			onVersion := slices.ContainsFunc(v.Orphans, func(o simulator.Texts) bool { return slices.Contains(toResource[:], o["Op.Kind"]) })
 			if onVersion || c.s.clientTab[i].entries[state[i]].onVersion {
 				v.Base = bases[i]
 			}
@@ -618,7 +619,8 @@ func (c *checker) missing(state []uint32, gone uint16, bases [2]string) (text st
 				id = c.absent[i]
 			}
 			if !known || !c.has(v, at, i, id) {
-				return describe(&f, fmt.Sprintf("c%d %s, %s %v %v", i+1, c.s.sim.Parts().Doing(i+1, &c.s.clientTab[i].keys[state[i]], 0), v.Base, v.Names, v.Judges)), nil
+				doing := c.s.sim.Parts().Doing(i+1, &c.s.clientTab[i].keys[state[i]], 0)
+				return describe(&f, fmt.Sprintf("c%d %s, %s %v %v", i+1, doing, v.Base, v.Names, v.Judges)), nil
 			}
 		}
 	}
