@@ -101,10 +101,14 @@ func (p *proveFlags) run(e *env, args []string) error {
 		return err
 	}
 	e.show(p.toJSON(proof), func() { p.print(e, proof) })
-	if views := proof.Certificate(p.budget); views != nil {
-		err = e.write(p.certificate, replaces, views.Write)
-	} else if p.certificate != "" {
+	switch views := proof.Certificate(p.budget); {
+	case p.certificate == "":
+	case views == nil:
 		err = noAnswer("error.prove.none", "file", p.certificate)
+	case views.NamesClients():
+		err = noAnswer("error.prove.named", "file", p.certificate)
+	default:
+		err = e.write(p.certificate, replaces, views.Write)
 	}
 	if proof.Refused != nil || len(proof.Open) > 0 {
 		err = errors.Join(err, noAnswer("error.prove.open"))

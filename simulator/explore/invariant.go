@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"fmt"
 	"slices"
 
 	"locklab/simulator"
@@ -82,4 +83,17 @@ func (p *prover) writeShared(s *shared) (w WrittenShared, err error) {
 // Without returns the invariant without one of its views.
 func (v *Invariant) Without(view int) *Invariant {
 	return &Invariant{v.Shared, v.Clients, slices.Delete(slices.Clone(v.Views), view, view+1)}
+}
+
+// NamesClients reports whether code has observed an answer that names a client. Such an invariant is not checked: the checker
+// knows nothing of simulator.Assumptions.Strangers.
+func (v *Invariant) NamesClients() bool {
+	for i := range v.Clients {
+		for j := range v.Clients[i].Seen {
+			if clientNames.MatchString(fmt.Sprint(v.Clients[i].Seen[j].Answer)) {
+				return true
+			}
+		}
+	}
+	return false
 }
