@@ -45,9 +45,10 @@ func (p *plan) certificate(s *study.Search) string {
 	if p.timed {
 		clock = "locktest.carried.timed"
 	}
+	epoch := simulator.Epoch.Format(time.DateTime + " MST")
 	var all []string
 	for _, lang := range language().Langs() {
-		all = append(all, certificate.Of(s, lang)+"\n  "+text.Pad(text.Say(lang, "locktest.carried.name"), 12)+" "+text.Say(lang, clock))
+		all = append(all, certificate.Of(s, lang)+"\n  "+text.Pad(text.Say(lang, "locktest.carried.name"), 12)+" "+text.Say(lang, clock, "epoch", epoch))
 		if p.ensemble {
 			all[len(all)-1] += "\n  " + strings.Repeat(" ", 12) + " " + text.Say(lang, "locktest.carried.zookeeper")
 		}

@@ -108,6 +108,9 @@ func (x *execution) agent(t *testing.T) {
 	if x.h.Timed {
 		at = at.Add(-early)
 	}
+	if x.extra > 0 {
+		at = at.Add(x.h.otherDate())
+	}
 	time.Sleep(time.Until(at))
 	x.start, x.bubble = time.Now(), bubble()
 	x.signal = make(chan struct{}, 1)

@@ -18,7 +18,7 @@
 //
 // Code whose behaviour does not depend on its clock needs no time in its history. So an
 // execution that is not timed lets as little time pass as possible, and the shadow a lot
-// more. If they differ, or if a timer runs beside something else, the code must be
+// more, at another date and hour. If they differ, or if a timer runs beside something else, the code must be
 // timed: [NeedsTimeError].
 //
 // # What it cannot carry
@@ -70,6 +70,7 @@ type Host struct {
 	Loopback bool
 
 	leaks int
+	dates int // that shadows have begun at
 }
 
 func (h *Host) port() int { return cmp.Or(h.Port, 6379) }
@@ -84,6 +85,14 @@ func (h *Host) Start() process.Execution { return h.start(0) }
 // timed: longer than a lease, and than most time-outs, but not so long that a
 // connection pool drops what is idle.
 func (h *Host) extra() time.Duration { return h.Horizon }
+
+// otherDate returns how much later the clock of the next shadow of code that is not timed begins: 25 years,
+// and each time another hour and second. One history has few shadows, which see few hours of the day.
+func (h *Host) otherDate() time.Duration {
+	h.dates++
+	const year = 365*24*time.Hour + 6*time.Hour
+	return 25*year + time.Duration(h.dates)*(time.Hour+time.Second)
+}
 
 // NeedsTimeError says that what the code does depends on its clock, so that it has to be
 // timed. It is a way to go on, not a failure.
