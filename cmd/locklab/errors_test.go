@@ -161,6 +161,10 @@ var inEnglish = map[string]string{
 	"simulator/memo/memo.go":                       "a mistake of locklab: a checkpoint whose checksum fits is wrong",
 	"simulator/resource.go":                        "what the resource answers to the code of a lock",
 	"simulator/save.go":                            "a mistake of locklab: a checkpoint whose checksum fits is wrong",
+	"simulator/internal/codec/leaves.go":           "prove --check says which client or view it cannot read",
+	"simulator/process/written.go":                 "prove --check says which client or view it cannot read",
+	"simulator/verdict/written.go":                 "prove --check says which client or view it cannot read",
+	"simulator/written.go":                         "prove --check says which client or view it cannot read",
 	"simulator/promela/promela.go":                 "never leaves the package, which begins anew",
 }
 

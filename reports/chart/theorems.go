@@ -11,7 +11,6 @@ import (
 	"locklab/reports/layout"
 	"locklab/reports/text"
 	"locklab/scenarios/study"
-	"locklab/simulator/explore"
 	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
@@ -84,7 +83,7 @@ func head(budget string) string {
 }
 
 // marks are the extents in a letter; Fails has the verdict's own.
-var marks = map[study.Extent]string{study.Unbounded: "∀", study.OneAttempt: "1", study.Bounded: ".", study.Undecided: "?"}
+var marks = map[study.Extent]string{study.Unbounded: "*", study.OneAttempt: "1", study.Bounded: ".", study.Undecided: "?"}
 
 func markOf(t *study.Theorem) string {
 	if t.Extent == study.Fails {
@@ -112,7 +111,7 @@ func (c *Theorems) data() object {
 func (c *Theorems) text(out *layout.Lines) {
 	table := crossing(layout.Sheet{Floor: 4}, sayAll(out, "theorems.head"), ids(c.Locks), lists.Each(c.Budgets, head), func(l, k int) string {
 		var cell strings.Builder
-		for n := range explore.Provable {
+		for n := range study.TheoremWords() {
 			cell.WriteString(markOf(c.At(l, k, n)))
 		}
 		return cell.String()
@@ -124,17 +123,17 @@ func (c *Theorems) text(out *layout.Lines) {
 
 // legend explains the letters.
 func (c *Theorems) legend(lang string) string {
-	names := lists.Each(explore.Provable, func(w verdict.Word) string { return LookOf(w).Glyph + " " + string(w) })
+	names := lists.Each(study.TheoremWords(), func(w verdict.Word) string { return LookOf(w).Glyph + " " + string(w) })
 	return say(lang, "theorems.legend", "verdicts", text.Join(lang, "chart.list", names))
 }
 
 // picture has, for each lock and kind of fault, a mark for each verdict.
 func (c *Theorems) picture(f Format) picture {
 	lang := f.Lang
-	label, column := nameWidth(lang, c.Locks, 16), parChip*vg.Length(len(explore.Provable))+parGap
+	label, column := nameWidth(lang, c.Locks, 16), parChip*vg.Length(len(study.TheoremWords()))+parGap
 	lines := lockRows(lang, c.Locks, parRow, func(place draw.Canvas, l int, y vg.Length) {
 		for k := range c.Budgets {
-			for n := range explore.Provable {
+			for n := range study.TheoremWords() {
 				drawTheorem(place, c.At(l, k, n), place.Min.X+label+column*vg.Length(k)+parChip*(vg.Length(n)+0.5), y)
 			}
 		}
@@ -144,7 +143,7 @@ func (c *Theorems) picture(f Format) picture {
 			write(place, strong, place.Min.X+label+column*vg.Length(k), y, head(b))
 		}
 	})
-	meanings := lists.Each(explore.Provable, func(w verdict.Word) caption { return captionOf(w, lang) })
+	meanings := lists.Each(study.TheoremWords(), func(w verdict.Word) caption { return captionOf(w, lang) })
 	return f.fitted(c, []string{say(lang, "theorems.below")}, label+column*vg.Length(len(c.Budgets)), func(vg.Length) []block {
 		return []block{heads, lines, space(parFoot), captionsBlock(meanings)}
 	})

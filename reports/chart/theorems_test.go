@@ -8,13 +8,12 @@ import (
 	"locklab/reports"
 	"locklab/reports/internal/samples"
 	"locklab/scenarios/study"
-	"locklab/simulator/explore"
 )
 
 // theoremsSample has every extent, and a reason of each kind, in it.
 func theoremsSample() *Theorems {
 	c := &Theorems{study.Theorems{Locks: locksOf("setnx", "reentrant", "getset"), Budgets: []string{"crash=any", "pause=1@2s"}}}
-	letters := [][]string{{"∀∀∀∀∀f", "∀∀∀∀f∀"}, {"ff1111", "ff.1?1"}, {"......", "??ff??"}}
+	letters := [][]string{{"*****f", "****f*"}, {"ff1111", "ff.1?1"}, {"......", "??ff??"}}
 	why := [][]string{{"", ""}, {"prove.once.token", "prove.once.token"}, {"prove.clock", "prove.clock"}}
 	extents := map[rune]study.Extent{'f': study.Fails}
 	for e, mark := range marks {
@@ -23,7 +22,7 @@ func theoremsSample() *Theorems {
 	for l, e := range c.Locks {
 		for k, b := range c.Budgets {
 			for n, letter := range []rune(letters[l][k]) {
-				t := study.Theorem{Strategy: e.ID, Budget: b, Verdict: explore.Provable[n], Extent: extents[letter], Why: why[l][k]}
+				t := study.Theorem{Strategy: e.ID, Budget: b, Verdict: study.TheoremWords()[n], Extent: extents[letter], Why: why[l][k]}
 				if t.Extent == study.Fails {
 					t.Clients, t.Par, t.Trace = 2, l, "locklab2-a"
 				}

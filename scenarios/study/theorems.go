@@ -47,10 +47,13 @@ type Theorems struct {
 	All     []Theorem
 }
 
-// At is what is known of the n-th of explore.Provable for lock l under budget k.
+// At returns the theorem of the n-th of TheoremWords for lock l under budget k.
 func (t *Theorems) At(l, k, n int) *Theorem {
 	return &t.All[(l*len(t.Budgets)+k)*len(explore.Provable)+n]
 }
+
+// TheoremWords are the verdicts that theorems are about, in their order.
+func TheoremWords() []verdict.Word { return explore.Provable }
 
 // TheoremBudgets ask one question for each kind of fault: any number of times where locks survive that, and once where the
 // second is another question. A pause of 2s leaves a lease of 9s with work of 3s its slack.
@@ -58,8 +61,8 @@ func TheoremBudgets() []string {
 	return []string{"crash=any", "pause=1@2s", "pause=1", "lose-reply=any", "lose-request=any", "restart=any", "failover=1"}
 }
 
-// FindTheorems proves what it can for each lock under each budget, and searches for the rest within half of the limits of
-// Prove. w and ctx are as for Matrix; what was not computed is Undecided.
+// FindTheorems proves what it can for each lock under each budget, and searches for the rest, within lower limits than those of
+// Prove. A lock for several servers gets FewServers. w and ctx are as for Matrix; what was not computed is Undecided.
 func FindTheorems(ctx context.Context, locks []lock.Entry, budgets []string, w *share.Work) (*Theorems, error) {
 	t := &Theorems{Locks: locks, Budgets: budgets}
 	var tasks []share.Task
@@ -110,7 +113,7 @@ func theoremsOf(ctx context.Context, entry lock.Entry, written string) ([]Theore
 		return nil, err
 	}
 	b := DefaultBounds()
-	b.Budget = budget
+	b.Budget, b.Nodes = budget, FewServers(entry)
 	p, err := prove(ctx, entry, b, endless, tableLimits)
 	if err != nil {
 		return nil, err
