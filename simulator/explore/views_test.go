@@ -70,7 +70,7 @@ func TestViewsFindHarms(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches")
 	locks := []string{"setnx", "setnx-expire", "token", "thread-id"}
 	if effort.Exhaustive() {
-		locks = append(locks, "constant", "lock-delay", "spin", "watch-del", "set-ifeq", "reentrant")
+		locks = append(locks, "constant", "lock-delay", "set-ifeq", "reentrant")
 	}
 	decided := 0
 	for _, id := range locks {
