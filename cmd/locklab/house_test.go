@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -63,6 +64,24 @@ func TestHouse(t *testing.T) {
 	t.Logf("%d lines without tests, of %d", h.lines, mostLines)
 	if h.lines > mostLines {
 		t.Errorf("%d lines without tests, more than %d: a new capability may raise mostLines, nothing else", h.lines, mostLines)
+	}
+}
+
+// topLevel are the entries of the module's folder, but for those that begin with a dot; out is what commands write.
+var topLevel = []string{
+	"Makefile", "README.md", "algorithms", "cmd", "faults", "go.mod", "go.sum", "out", "reports", "scenarios", "simulator",
+}
+
+// TestTopLevel: nothing else lies in the module's folder, as a file that a command has left there.
+func TestTopLevel(t *testing.T) {
+	entries, err := os.ReadDir(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if name := e.Name(); !strings.HasPrefix(name, ".") && !slices.Contains(topLevel, name) {
+			t.Errorf("%s does not belong here", name)
+		}
 	}
 }
 
