@@ -33,20 +33,27 @@ func parCommand() *command {
 			for i, budget := range budgets {
 				budgets[i] = string(faults.Budget(budget).Canonical())
 			}
-			for _, entry := range entries {
-				for _, budget := range budgets {
-					one := bounds
-					one.Budget = faults.Budget(budget)
-					if err := one.Check(entry); err != nil {
-						return nil, err
-					}
-				}
+			if err := checkBudgets(entries, bounds, budgets); err != nil {
+				return nil, err
 			}
 			drawn, err := report.Pars(e.ctx, e.work, entries, bounds, budgets)
 			c.next = replayFirst(drawn)
 			return drawn, err
 		}),
 	}
+}
+
+// checkBudgets returns an error if a lock cannot be searched within b with one of the budgets.
+func checkBudgets(entries []lock.Entry, b study.Bounds, budgets []string) error {
+	for _, entry := range entries {
+		for _, budget := range budgets {
+			b.Budget = faults.Budget(budget)
+			if err := b.Check(entry); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func theoremsCommand() *command {
@@ -59,20 +66,19 @@ func theoremsCommand() *command {
 			f.each("budget", &budgets)
 		},
 		run: c.run(algorithms.Milestones, func(e *env, entries []lock.Entry) (chart.Result, error) {
+			var read []string
 			for i, written := range budgets {
 				budget, endless, err := study.EndlessBudget(written)
 				if err != nil {
 					return nil, err
 				}
-				one := study.DefaultBounds()
-				if one.Budget = budget.Canonical(); !endless {
-					budgets[i] = string(one.Budget)
+				read = append(read, string(budget.Canonical()))
+				if !endless {
+					budgets[i] = read[i]
 				}
-				for _, entry := range entries {
-					if err := one.Check(entry); err != nil {
-						return nil, err
-					}
-				}
+			}
+			if err := checkBudgets(entries, study.DefaultBounds(), read); err != nil {
+				return nil, err
 			}
 			return report.Theorems(e.ctx, e.work, entries, budgets)
 		}),

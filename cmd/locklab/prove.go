@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -204,11 +203,9 @@ type brokenBy struct {
 
 // broken lists what searches have found of that which views do not exclude.
 func broken(proof *study.Proof) (all []brokenBy) {
-	for _, s := range proof.Broken {
-		for _, w := range s.Witnesses {
-			if slices.Contains(explore.Provable, w.Verdict) && !slices.Contains(proof.Proved(), w.Verdict) && !slices.ContainsFunc(all, func(o brokenBy) bool { return o.Verdict == w.Verdict }) {
-				all = append(all, brokenBy{w, s.Bounds.Clients})
-			}
+	for _, word := range explore.Provable {
+		if s, w := proof.BrokenBy(word); s != nil {
+			all = append(all, brokenBy{*w, s.Bounds.Clients})
 		}
 	}
 	return all

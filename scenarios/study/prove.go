@@ -147,6 +147,21 @@ func (p *Proof) sizes() []size {
 	return sizes
 }
 
+// BrokenBy returns the search that has found a verdict that is not proved impossible, with its witness; nil: there is none.
+func (p *Proof) BrokenBy(word verdict.Word) (*Search, *Witness) {
+	if slices.Contains(p.Proved(), word) {
+		return nil, nil
+	}
+	for _, s := range p.Broken {
+		for i := range s.Witnesses {
+			if s.Witnesses[i].Verdict == word {
+				return s, &s.Witnesses[i]
+			}
+		}
+	}
+	return nil, nil
+}
+
 // Proved are the verdicts that are impossible for any number of clients.
 func (p *Proof) Proved() []verdict.Word {
 	if !p.Closed {

@@ -131,7 +131,7 @@ var tableLimits = proofLimits{views: 20_000, states: 300_000, hopeful: 50_000}
 // take notes what a proof says of the verdict.
 func (t *Theorem) take(p *Proof) {
 	t.Why = p.reason()
-	switch s, w := p.brokenBy(t.Verdict); {
+	switch s, w := p.BrokenBy(t.Verdict); {
 	case s != nil:
 		t.Extent, t.Clients, t.Par, t.Trace = Fails, s.Bounds.Clients, w.Par, w.Trace.Link()
 	case slices.Contains(p.Proved(), t.Verdict) && p.Once.IsZero():
@@ -144,18 +144,6 @@ func (t *Theorem) take(p *Proof) {
 			t.Extent = Bounded
 		}
 	}
-}
-
-// brokenBy returns the search that has found a verdict, with its witness; nil: none has.
-func (p *Proof) brokenBy(word verdict.Word) (*Search, *Witness) {
-	for _, s := range p.Broken {
-		for i := range s.Witnesses {
-			if s.Witnesses[i].Verdict == word {
-				return s, &s.Witnesses[i]
-			}
-		}
-	}
-	return nil, nil
 }
 
 // reason is the key of the text that says why there is no proof; "": there is one. Limits other than those of views are "prove.limit".

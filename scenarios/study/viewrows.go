@@ -54,7 +54,7 @@ func ViewRows(v *explore.Invariant) (rows []ViewRow) {
 	return rows
 }
 
-// stageOf is where a view's client is, as the judges have it.
+// stageOf returns the stage of a view's client, by what the judges know.
 func stageOf(v *explore.WrittenView) string {
 	if v.Client < 0 {
 		return "gone"
@@ -67,7 +67,7 @@ func stageOf(v *explore.WrittenView) string {
 	return "idle"
 }
 
-// ownerOf is whose the key is for a view's client.
+// ownerOf returns the owner of the key, for a view's client.
 func ownerOf(v *explore.WrittenView, s *explore.WrittenShared) string {
 	switch owner := s.Judges["owner.0"]; owner {
 	case "":
@@ -79,7 +79,7 @@ func ownerOf(v *explore.WrittenView, s *explore.WrittenShared) string {
 	}
 }
 
-// left is what is left of the time to live of the key on a server.
+// left returns the remaining time to live of the key on a server.
 func left(server simulator.Texts) time.Duration {
 	place := 0
 	for k := 0; ; k++ {

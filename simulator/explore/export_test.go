@@ -250,7 +250,7 @@ func (p *prover) missing(state []uint32, clients int, of *resource) (missing int
 	return missing
 }
 
-// InvariantChecker returns CheckInvariant for one model, whose simulator keeps what it has learned from one call to the next. The
+// InvariantChecker returns CheckInvariant for one model, whose simulator keeps its tables from one call to the next. The
 // caller closes it.
 func InvariantChecker(m *Model) (check func(ctx context.Context, v *Invariant, claim Claim) (*Checked, error), end func(), err error) {
 	sim, err := m.Simulator()

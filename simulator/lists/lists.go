@@ -1,4 +1,4 @@
-// Package lists makes lists of lists. What it returns is nil where nothing comes of them.
+// Package lists maps, filters and groups lists. An empty result is nil.
 package lists
 
 import "slices"
