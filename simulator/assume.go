@@ -40,6 +40,9 @@ func (a Assumptions) NoStrongerThan(b Assumptions) bool {
 
 // Assume has worlds from now on assume a. Earlier worlds are void.
 func (s *Simulator) Assume(a Assumptions) {
+	if s.sawGrain != s.grain {
+		s.moveStamps(s.sawGrain)
+	}
 	if a == s.assumed {
 		return
 	}

@@ -1,9 +1,6 @@
 package simulator
 
 import (
-	"time"
-
-	"locklab/simulator/internal/clock"
 	"locklab/simulator/node"
 )
 
@@ -20,7 +17,8 @@ func (s *Simulator) measure(on bool) {
 	if s.measures == on {
 		return
 	}
-	s.measures, s.measured = on, false
+	s.measures, s.measured, s.sawGrain = on, false, 0
+	s.moveStamps(0)
 	for _, p := range s.clients.procs {
 		p.Clear()
 	}
@@ -59,7 +57,7 @@ func (v *view) readClock(p *node.ClientProcess) {
 	case !v.s.measures:
 		v.s.readsClock = true
 	case !p.Clock.Measures:
-		v.s.measured, p.Clock.Measures = true, true
-		p.Clock.Offset -= time.Duration(clock.Millis(p.Clock.Read(v.w.now))) * time.Millisecond
+		v.s.measured = true
+		v.s.zero(&p.Clock, v.w.now)
 	}
 }

@@ -3,6 +3,7 @@ package simulator
 import (
 	"errors"
 	"reflect"
+	"time"
 
 	"locklab/simulator/internal/codec"
 	"locklab/simulator/memo"
@@ -21,13 +22,14 @@ func (s *Simulator) Tables() Tables { return Tables{s} }
 type TableSizes struct {
 	readsClock bool
 	measured   bool
+	grain      time.Duration
 	servers    memo.Sizes
 	histories  [MaxClients]process.Sizes
 }
 
 // Sizes is the present moment. NewWorld may make it void, as it does worlds.
 func (ts Tables) Sizes() TableSizes {
-	m := TableSizes{readsClock: ts.s.readsClock, measured: ts.s.measured, servers: ts.s.memo.Sizes()}
+	m := TableSizes{readsClock: ts.s.readsClock, measured: ts.s.measured, grain: ts.s.sawGrain, servers: ts.s.memo.Sizes()}
 	for i, p := range ts.s.clients.procs {
 		m.histories[i] = p.Sizes()
 	}
@@ -37,7 +39,7 @@ func (ts Tables) Sizes() TableSizes {
 // Save writes what the tables held at m and not yet at from, so that worlds and parts of
 // that time mean the same to another simulator of the same config.
 func (ts Tables) Save(w *codec.Writer, from, m TableSizes) {
-	w.Put(m.readsClock, m.measured)
+	w.Put(m.readsClock, m.measured, m.grain)
 	ts.s.memo.Save(w, from.servers, m.servers)
 	for i, p := range ts.s.clients.procs {
 		p.Save(w, from.histories[i], m.histories[i])
@@ -49,7 +51,8 @@ func (ts Tables) Save(w *codec.Writer, from, m TableSizes) {
 // simulator is of no use.
 func (ts Tables) Load(r *codec.Reader) error {
 	before := ts.Sizes()
-	r.Get(&ts.s.readsClock, &ts.s.measured)
+	r.Get(&ts.s.readsClock, &ts.s.measured, &ts.s.sawGrain)
+	ts.s.moveStamps(ts.s.sawGrain)
 	ts.s.measures = ts.s.measures && !ts.s.readsClock
 	if err := ts.s.memo.Load(r); err != nil {
 		return err

@@ -30,17 +30,20 @@ type Simulator struct {
 	// orphanList is the memory of changed, and mostOrphans the number of them that a world may have
 	orphanList  []node.Orphan
 	mostOrphans int
-	scratch     World // memory for NewWorld and for questions about parts
-	limit       int   // of table entries between runs
-	unoffered   error // a fault that a Choices could not offer
+	dayOp       process.Op // memory of ofDay
+	scratch     World      // memory for NewWorld and for questions about parts
+	limit       int        // of table entries between runs
+	unoffered   error      // a fault that a Choices could not offer
 	// readsClock: some client has read its clock, or a clock has a rate; see Traits
 	readsClock bool
-	measures   bool // see measure
-	measured   bool // see Traits
-	abandons   bool // see Traits
-	oldBases   bool // see Traits
-	reached    bool // see Reached
-	returns    bool // a client that has died may return
+	measures   bool          // see measure
+	measured   bool          // see Traits
+	sawGrain   time.Duration // Traits.Grain
+	grain      time.Duration // by which stamps count from the present, see stamps.go; 0: they do not
+	abandons   bool          // see Traits
+	oldBases   bool          // see Traits
+	reached    bool          // see Reached
+	returns    bool          // a client that has died may return
 	assumed    Assumptions
 }
 
@@ -90,6 +93,9 @@ func (s *Simulator) newProcess(id int, config *ClientConfig) *process.Process {
 	c := &Client{}
 	p := process.New(id, func() { config.Program(c) }, s.clients.opText, s.room)
 	p.Use(s.kind.Library(p.Code()))
+	if _, ok := s.kind.(node.Stamping); ok {
+		p.SetStamps(s)
+	}
 	if config.Host != nil {
 		dialer := s.kind.(node.Dialer)
 		p.SetHost(config.Host(id, func() func(int) process.Wire { return dialer.Dial(p.Code()) }), config.Timed)

@@ -28,13 +28,19 @@ func (s *Simulator) Step(w *World, c Choice) ([]history.Event, error) {
 
 // boundAnswers sets by when the replies arrive that a step has put on their way.
 func (v *view) boundAnswers() {
-	if v.s.config.Timing == nil {
+	if v.s.config.Timing == nil && v.s.grain == 0 {
 		return
 	}
 	for c := range v.s.clients.procs {
 		threads := &v.w.procs[c].Threads
 		for t := range threads {
-			switch th := &threads[t]; {
+			th := &threads[t]
+			if v.s.grain > 0 && th.Fresh {
+				v.receive(&v.w.procs[c], th, v.s.clients.op(int8(c+1), &v.w.procs[c], t))
+			}
+			switch {
+			case v.s.config.Timing == nil:
+				th.Fresh = false
 			case th.Fresh:
 				th.Fresh, th.Latest = false, clock.Later(v.w.now, v.s.clients.latency(int8(c+1), v.Op(int8(c+1), int8(t))))
 			case th.Phase != node.Asking && th.Phase != node.Answered && th.Phase != node.Asleep && th.Phase != node.Unborn:
@@ -330,7 +336,7 @@ func (v *view) Observe(c, thread int8, seen process.Observation) error {
 		reading := v.arm(c, p, entry)
 		if reading < 0 {
 			p.At, err = v.s.Symmetry().forget(int(c), at)
-			p.Clock.Measures = p.Clock.Measures && err == nil && proc.At(p.At).Reads
+			v.forgetTime(c, p)
 			return err
 		}
 		seen = process.Observation{Thread: uint8(reading), Kind: process.ClockRead, Val: int64(p.Clock.Read(v.w.now))}
@@ -409,6 +415,7 @@ func (v *view) arm(c int8, p *node.ClientProcess, entry *process.Entry) (reading
 		default:
 			v.w.sent++
 			th.Msg = v.w.sent
+			v.s.noteStamps(o)
 			v.send(c, th, o)
 			e := v.EmitClient(history.Send, c, int8(t))
 			e.Node, e.Msg, e.Cmd, e.Code = int(o.Node), int(v.w.sent), v.s.clients.cmd(o), entry.CodeOf(t)

@@ -1,5 +1,7 @@
 package simulator
 
+import "time"
+
 // Traits record the actions of code that were seen so far, which decide what belongs to a state. Each can become
 // true, and stays so.
 type Traits struct {
@@ -8,7 +10,10 @@ type Traits struct {
 	// rate of its own.
 	ReadsClock bool
 	Measured   bool // a client has read its clock to measure how long something takes
-	SendsWait  bool // a client has sent WAIT: it matters whose writes a replica lacks
+	// Grain: a client that measures has sent what its clock shows, in a time stamp that can be later by whole grains, of a second or
+	// a millisecond; 0: none has.
+	Grain     time.Duration
+	SendsWait bool // a client has sent WAIT: it matters whose writes a replica lacks
 	// Abandons: code has stopped waiting for a request in flight after it observed something else, so that
 	// any observation may orphan a request.
 	Abandons bool
@@ -20,5 +25,8 @@ type Traits struct {
 
 // Traits returns what code was seen to do so far.
 func (s *Simulator) Traits() Traits {
-	return Traits{s.readsClock || s.memo.ReadsClock, s.measured, s.memo.Waits, s.abandons, s.oldBases}
+	return Traits{s.readsClock || s.memo.ReadsClock, s.measured, s.sawGrain, s.memo.Waits, s.abandons, s.oldBases}
 }
+
+// OfTime are those that decide what of the present time belongs to a state.
+func (t Traits) OfTime() Traits { return Traits{ReadsClock: t.ReadsClock, Grain: t.Grain} }

@@ -24,8 +24,14 @@ func (s *Simulator) view(w *World) *view {
 func (v *view) Now() time.Duration                { return v.w.now }
 func (v *view) Clients() int                      { return len(v.s.clients.procs) }
 func (v *view) Client(c int8) *node.ClientProcess { return &v.w.procs[c-1] }
-func (v *view) Op(c, thread int8) *process.Op     { return v.s.clients.op(c, &v.w.procs[c-1], int(thread)) }
-func (v *view) Memory(c int8) uint32              { return v.s.clients.entry(c, &v.w.procs[c-1]).Memory }
-func (v *view) Servers() int                      { return len(v.s.config.Nodes) }
-func (v *view) State(n int8) node.State           { return v.w.servers[n-1] }
-func (v *view) SetState(n int8, s node.State)     { v.w.servers[n-1] = s }
+func (v *view) Op(c, thread int8) *process.Op {
+	o := v.s.clients.op(c, &v.w.procs[c-1], int(thread))
+	if v.s.grain > 0 {
+		return v.ofDay(c, o)
+	}
+	return o
+}
+func (v *view) Memory(c int8) uint32          { return v.s.clients.entry(c, &v.w.procs[c-1]).Memory }
+func (v *view) Servers() int                  { return len(v.s.config.Nodes) }
+func (v *view) State(n int8) node.State       { return v.w.servers[n-1] }
+func (v *view) SetState(n int8, s node.State) { v.w.servers[n-1] = s }

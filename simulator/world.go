@@ -29,6 +29,10 @@ const Never = clock.Never
 // Epoch is the wall-clock reading of a right clock at the start of a run.
 var Epoch = clock.Epoch
 
+// Midst is what the clock of a client shows that is read for the first time, up to a grain (Traits.Grain), where time stamps count
+// from the present.
+var Midst = Epoch.Add(clock.Midst)
+
 // A LimitError is something that the simulator has no room for. Nothing is left out
 // in its place: a run that meets it has no outcome, and a search that meets it is
 // not complete.

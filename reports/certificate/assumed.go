@@ -38,7 +38,7 @@ func MayHappen(s *study.Search, lang string) []string {
 	if d := s.Bounds.Skew; d > 0 {
 		key := "skew.unread"
 		switch {
-		case s.Result.ReadsClock:
+		case s.Result.ReadsClock, s.Result.Grain > 0:
 			key = "skew"
 		case s.Result.Measures:
 			key = "skew.measured"
@@ -119,14 +119,17 @@ func ofClocks(s *study.Search, assumed sentences) []string {
 	if d := s.Bounds.Skew; d > 0 {
 		list = []string{assumed("clocks.skew", "step", s.Bounds.Step().String(), "skew", d.String())}
 	}
-	switch epoch := simulator.Epoch.Format(time.DateTime + " MST"); {
+	shows := func(t time.Time) string { return t.Format(time.DateTime + " MST") }
+	strides := fmt.Sprint(process.Strides)
+	switch {
 	case s.ReadsClock:
-		list = append(list, assumed("epoch", "epoch", epoch))
+		list = append(list, assumed("epoch", "epoch", shows(simulator.Epoch)))
+	case s.Result.Grain > 0:
+		list = append(list, assumed("epoch.stamps", "epoch", shows(simulator.Midst), "grain", s.Result.Grain.String()),
+			assumed("measured", "stride", process.Stride.Truncate(s.Result.Grain).String(), "strides", strides), assumed("stamps", "strides", strides))
 	case s.Measures:
-		list = append(list, assumed("epoch.measured", "epoch", epoch))
-	}
-	if s.Result.Measures {
-		list = append(list, assumed("measured", "stride", process.Stride.String(), "strides", fmt.Sprint(process.Strides)))
+		list = append(list, assumed("epoch.measured", "epoch", shows(simulator.Epoch)),
+			assumed("measured", "stride", process.Stride.String(), "strides", strides))
 	}
 	if s.Bounds.Allows(faults.PauseThread) {
 		list = append(list, assumed("threads"))

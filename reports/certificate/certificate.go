@@ -129,6 +129,8 @@ func (c *certificate) listReductions(s *study.Search) {
 	switch {
 	case s.Result.ReadsClock:
 		clock = "certificate.clock.used"
+	case s.Result.Grain > 0:
+		clock = "certificate.clock.stamps"
 	case s.Result.Measures:
 		clock = "certificate.clock.measured"
 	}
@@ -158,7 +160,8 @@ func (c *certificate) hypotheses(s *study.Search) (list []string) {
 	add(a.Symmetric > 1, "symmetric")
 	add(a.Merging == process.MergeOrders, "orders")
 	add(a.Merging == process.MergeHistories, "histories")
-	add(a.Measures && s.Result.Measures, "measures")
+	add(a.Measures && s.Result.Measures && s.Result.Grain == 0, "measures")
+	add(s.Result.Grain > 0, "stamps")
 	add(a.Creations && s.Strategy.Fences(), "creations")
 	add(a.Rests, "rests")
 	add(list == nil, "none")

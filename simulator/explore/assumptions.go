@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"locklab/simulator"
+	"locklab/simulator/node"
 	"locklab/simulator/process"
 )
 
@@ -40,9 +41,10 @@ func (o *Options) assumptions(sim *simulator.Simulator) (a assumptions) {
 // refine returns what is left of a after an error has refuted something of it; false: it has not. seen is what
 // code was seen to do.
 func (a assumptions) refine(counterexample error, seen simulator.Traits) (weaker assumptions, refuted bool) {
-	asymmetric, split, dated := (*simulator.AsymmetricError)(nil), (*process.SplitError)(nil), (*process.TimeOfDayError)(nil)
+	asymmetric, split := (*simulator.AsymmetricError)(nil), (*process.SplitError)(nil)
+	dated, stamp := (*process.TimeOfDayError)(nil), (*node.StampError)(nil)
 	switch {
-	case errors.As(counterexample, &dated):
+	case errors.As(counterexample, &dated), errors.As(counterexample, &stamp):
 		a.Measures = false
 	case errors.As(counterexample, &split):
 		if split.End { // else the process has refined its classes

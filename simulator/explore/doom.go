@@ -158,7 +158,7 @@ func (f *futures) prefixes(choices []simulator.Choice) (states []uint32, found [
 // walk makes the choices one after the other, and calls at before each of them and after the last,
 // with the state in cur. It returns what the judges find at each choice.
 func (f *futures) walk(choices []simulator.Choice, at func(n int, w *simulator.World) error) (found []wordSet, err error) {
-	absolute := f.search.sim.Traits().ReadsClock
+	before := f.search.sim.Traits().OfTime()
 	w := f.search.sim.NewWorld()
 	f.search.takeState(&w, f.search.judgeTab.id(verdict.Safety{}), f.search.successors.cur)
 	for n, c := range choices {
@@ -169,7 +169,7 @@ func (f *futures) walk(choices []simulator.Choice, at func(n int, w *simulator.W
 		if err != nil {
 			return nil, i18n.Errorf("error.choice", "n", n+1, "all", len(choices), "cause", err)
 		}
-		if f.search.sim.Traits().ReadsClock != absolute {
+		if f.search.sim.Traits().OfTime() != before {
 			return nil, errNewTrait
 		}
 		found = append(found, words)
@@ -179,7 +179,7 @@ func (f *futures) walk(choices []simulator.Choice, at func(n int, w *simulator.W
 
 // expandAll computes all that can follow the present states.
 func (f *futures) expandAll(ctx context.Context, harms wordSet) error {
-	absolute, states := f.search.sim.Traits().ReadsClock, f.search.visited.states
+	before, states := f.search.sim.Traits().OfTime(), f.search.visited.states
 	for id := 0; id < states.n; id++ {
 		if f.limit > 0 && states.n > f.limit {
 			return &TooLargeError{f.limit}
@@ -190,7 +190,7 @@ func (f *futures) expandAll(ctx context.Context, harms wordSet) error {
 		if err := f.arcsOf(uint32(id)); err != nil {
 			return err
 		}
-		if f.search.sim.Traits().ReadsClock != absolute {
+		if f.search.sim.Traits().OfTime() != before {
 			return errNewTrait
 		}
 		out := f.search.successors.out

@@ -121,7 +121,7 @@ func pass(ctx context.Context, sim *simulator.Simulator, opt *Options, k *checkp
 			return nil, err
 		}
 		err = s.run(ctx, k)
-		if errors.Is(err, errNewTrait) && opt.Unending && sim.Traits().ReadsClock {
+		if errors.Is(err, errNewTrait) && opt.Unending && (sim.Traits().ReadsClock || sim.Traits().Grain > 0) {
 			return nil, cmp.Or(k.empty(), ErrReadsClock)
 		}
 		if weaker, refuted := opt.assumed.refine(err, sim.Traits()); refuted {

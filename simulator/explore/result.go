@@ -3,6 +3,7 @@ package explore
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"locklab/simulator"
 	"locklab/simulator/checkpoint"
@@ -24,7 +25,10 @@ type Result struct {
 	Bytes       int64 // memory of the states and their index
 	ReadsClock  bool  // true time was part of the state: some code reads a clock
 	Measures    bool  // it was not, although code reads its clock: at all times that were tried it uses it only to measure how long something takes
-	Symmetry    bool  // states that differ only in a permutation of clients were counted as one
+	// Grain above 0: code that measures also writes down what its clock shows; time stamps count from the present, by
+	// whole grains. See simulator.Traits.
+	Grain    time.Duration
+	Symmetry bool // states that differ only in a permutation of clients were counted as one
 	// Asymmetry is the reason why they were not, although Options.Symmetric said that they could
 	// be; the zero value if they were.
 	Asymmetry simulator.AsymmetricError
@@ -74,8 +78,8 @@ func (s *search) learn() {
 // result returns what the search has covered and found so far, without the choices of the witnesses.
 func (s *search) result() *Result {
 	r := s.visited.result()
-	r.ReadsClock, r.Symmetry = len(s.successors.cur) > s.timeAt, s.symmetric > 1
-	r.Measures = s.sim.Traits().Measured && !r.ReadsClock
+	r.ReadsClock, r.Symmetry = s.sim.Traits().ReadsClock, s.symmetric > 1
+	r.Measures, r.Grain = s.sim.Traits().Measured && !r.ReadsClock, s.sim.Grain()
 	r.Assumed, r.Asymmetry, r.Repeated = s.opt.assumed.Assumptions, s.opt.assumed.asymmetry, s.repeated
 	r.Lengths = slices.SortedFunc(slices.Values(s.lengths.List[:min(s.visited.lengths, len(s.lengths.List))]), simulator.Length.Compare)
 	for ch, injected := range s.visited.triggered {

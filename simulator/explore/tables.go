@@ -206,18 +206,18 @@ func newTables(sim *simulator.Simulator, opt *Options) *tables {
 
 // stride is the number of words of a state, in this order: clients, servers, rest, judges, causes, time.
 func (s *tables) stride() int {
-	if s.sim.Traits().ReadsClock {
+	if s.sim.Traits().ReadsClock || s.sim.Grain() > time.Millisecond {
 		return s.timeAt + 1
 	}
 	return s.timeAt
 }
 
-// now is the true time of a state; 0 if it is not part of the state.
+// now is the true time of a state; if it is not part of the state, any time.
 func (s *tables) now(state []uint32) time.Duration {
 	if len(state) > s.timeAt {
 		return s.times.keys[state[s.timeAt]]
 	}
-	return 0
+	return s.sim.Present()
 }
 
 func (s *tables) nowID(state []uint32) uint32 {
@@ -251,7 +251,7 @@ func (s *tables) takeState(w *simulator.World, judges uint32, state []uint32) {
 	state[s.restAt] = s.rest(w)
 	state[s.judgeAt] = judges
 	if len(state) > s.timeAt {
-		state[s.timeAt] = s.times.id(w.Now())
+		state[s.timeAt] = s.times.id(s.sim.Recent(w.Now()))
 	}
 }
 

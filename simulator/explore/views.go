@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math/bits"
 	"slices"
+	"time"
 
 	"locklab/simulator"
 	"locklab/simulator/history"
@@ -57,10 +58,11 @@ type Proof struct {
 	// Harms are the verdicts that some world of two has come to. It may be that no run does.
 	Harms  []verdict.Word
 	Closed bool // nothing is new: what is not among the harms is impossible
-	// Assumed, Lengths, Measures, Histories and Triggered are as those of a [Result].
+	// Assumed, Lengths, Measures, Grain, Histories and Triggered are as those of a [Result].
 	Assumed   simulator.Assumptions
 	Lengths   []simulator.Length
 	Measures  bool
+	Grain     time.Duration
 	Histories int
 	Triggered []simulator.Verb
 	Refused   error // why there is no proof; nil: there is one
@@ -736,7 +738,8 @@ func (p *prover) proof(why *NotProvableError) *Proof {
 	}
 	p.search.learn()
 	r.Histories, r.Assumed, r.Lengths = p.sim.Histories(), p.search.opt.assumed.Assumptions, p.search.lengths.List
-	r.Measures, r.Triggered = p.sim.Traits().Measured, slices.Sorted(maps.Keys(p.struck))
+	r.Measures, r.Grain = p.sim.Traits().Measured, p.sim.Grain()
+	r.Triggered = slices.Sorted(maps.Keys(p.struck))
 	r.Harms = slices.DeleteFunc(p.found.list(), func(w verdict.Word) bool { return !slices.Contains(Provable, w) })
 	return r
 }

@@ -7,6 +7,7 @@ package memo
 
 import (
 	"errors"
+	"time"
 
 	"locklab/simulator/history"
 	"locklab/simulator/internal/codec"
@@ -31,6 +32,9 @@ type Memo struct {
 	// wait for its replicas so far, so that it matters whose writes a replica lacks. Both are set by
 	// the kind, and stay so.
 	ReadsClock, Waits bool
+	// Grain above 0: time stamps in texts count from the present, by whole grains. What servers do must then be the same
+	// at other times of day; where it is not, the step ends with a *node.StampError.
+	Grain time.Duration
 	// OnClear is called after all entries were discarded.
 	OnClear func()
 

@@ -1,7 +1,10 @@
 package memo
 
 import (
+	"time"
+
 	"locklab/simulator/history"
+	"locklab/simulator/internal/clock"
 	"locklab/simulator/internal/codec"
 	"locklab/simulator/internal/table"
 )
@@ -12,6 +15,15 @@ type Table[K comparable, E any] struct {
 	room *table.Room
 	ids  map[K]uint32
 	list []E
+
+	stamps []clock.Stamps // by number, as far as they were asked for
+	moved  map[movedID]uint32
+}
+
+// A movedID is an entry whose time stamps are later.
+type movedID struct {
+	id uint32
+	by time.Duration
 }
 
 // Entries describes the entries of a table: plain values, as package codec has them. Only What and
@@ -32,7 +44,7 @@ type Entries[K comparable, E any] struct {
 
 // NewTable adds a table to those of m.
 func NewTable[K comparable, E any](m *Memo, of Entries[K, E]) *Table[K, E] {
-	t := &Table[K, E]{Entries: of, room: m.Room, ids: map[K]uint32{}}
+	t := &Table[K, E]{Entries: of, room: m.Room, ids: map[K]uint32{}, moved: map[movedID]uint32{}}
 	m.tables = append(m.tables, t)
 	t.clear()
 	return t
@@ -74,6 +86,8 @@ func (t *Table[K, E]) Has(id uint32) bool { return int(id) < len(t.list) }
 func (t *Table[K, E]) clear() {
 	t.list = table.Emptied(t.list)
 	clear(t.ids)
+	clear(t.moved)
+	t.stamps = t.stamps[:0]
 	for _, e := range t.First {
 		t.ID(e)
 	}
@@ -97,6 +111,36 @@ func (t *Table[K, E]) Renamed(id uint32, to *history.Names) uint32 { return t.ID
 // Same implements [node.Vocabulary].
 func (t *Table[K, E]) Same(a, b uint32, to *history.Names) bool {
 	return t.Key(t.renamed(a, to)) == t.Key(t.list[b])
+}
+
+// Stamps implements [node.Vocabulary].
+func (t *Table[K, E]) Stamps(id uint32) clock.Stamps {
+	for n := len(t.stamps); n < len(t.list); n++ {
+		has := clock.NoStamps
+		codec.Replace(t.list[n], func(text string) string {
+			has.Add(text)
+			return text
+		})
+		t.stamps = append(t.stamps, has)
+	}
+	return t.stamps[id]
+}
+
+// Moved implements [node.Vocabulary].
+func (t *Table[K, E]) Moved(id uint32, by time.Duration) uint32 {
+	if by == 0 || t.Stamps(id).Grain == 0 {
+		return id
+	}
+	to, ok := t.moved[movedID{id, by}]
+	if !ok {
+		e := codec.Replace(t.list[id], func(text string) string { return clock.MoveStamps(text, by) })
+		if t.Sort != nil {
+			e = t.Sort(e)
+		}
+		to = t.ID(e)
+		t.moved[movedID{id, by}] = to
+	}
+	return to
 }
 
 // Write implements [node.Vocabulary].

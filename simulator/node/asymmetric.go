@@ -22,3 +22,11 @@ func (e *AsymmetricError) Error() string {
 	}
 	return "simulator: a server knows clients by their sessions, so they cannot change places"
 }
+
+// StampError says that what a server does at a command depends on the time of day, by the time stamps in its data
+// and in the command.
+type StampError struct{ Command []string }
+
+func (e *StampError) Error() string {
+	return fmt.Sprintf("simulator: what a server does at %q depends on the time of day", e.Command)
+}

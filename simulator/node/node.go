@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"locklab/simulator/history"
+	"locklab/simulator/internal/clock"
 	"locklab/simulator/process"
 )
 
@@ -166,6 +167,9 @@ type Vocabulary interface {
 	Named(id uint32) bool
 	Renamed(id uint32, to *history.Names) uint32
 	Same(a, b uint32, to *history.Names) bool
+	// Stamps are the time stamps in an entry, and Moved is the entry with all of them later by whole grains.
+	Stamps(id uint32) clock.Stamps
+	Moved(id uint32, by time.Duration) uint32
 	// Write returns an entry in texts, as package codec has them, and Read is the number of the entry of which Write has
 	// returned these, which it adds.
 	Write(id uint32) map[string]string
@@ -197,6 +201,12 @@ func (g *Group[S]) Close(w World) {
 type Written interface {
 	Write(s State) map[string]string
 	Read(written map[string]string) (State, error)
+}
+
+// A Stamping kind has states in which time stamps (see clock.Stamps) can be moved.
+type Stamping interface {
+	// Moved is a state in which all stamps in texts are later by whole grains.
+	Moved(s State, by time.Duration) State
 }
 
 // A Patient kind has clients who wait for an answer for a time of its own.

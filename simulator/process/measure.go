@@ -88,10 +88,29 @@ func (c *checked) strides(p *Process, at uint32) (list []time.Duration) {
 	}
 	for n := range time.Duration(Strides + 1) {
 		if lacks&(1<<n) != 0 {
-			list = append(list, n*Stride)
+			list = append(list, n*Stride.Truncate(p.grain()))
 		}
 	}
 	return list
+}
+
+// toEpoch is by how much the readings and stamps of a history are later, a negative time, so that the first of them comes to the
+// Epoch, where a run begins; 0 where no stamps count.
+func (p *Process) toEpoch(at uint32) time.Duration {
+	if p.stamps == nil || p.stamps.Grain() == 0 {
+		return 0
+	}
+	first := clock.Never
+	for ; p.entries[at].Reads; at = p.entries[at].Parent {
+		e := &p.entries[at]
+		switch before := e.Parent; {
+		case e.Seen.Kind == ClockRead:
+			first = min(first, time.Duration(e.Seen.Val))
+		case p.hasStamp(before, e.Seen):
+			first = min(first, p.stamps.First(e.Seen.Val))
+		}
+	}
+	return -clock.Floor(first, p.grain())
 }
 
 // newYears are by how much the readings of a history are later so that the first of them, or the
@@ -107,16 +126,25 @@ func (c *checked) newYears(p *Process, at uint32) (list []time.Duration) {
 		}
 		first = time.Duration(seen.Val)
 		if !met || !c.newYear[at] {
-			list = append(list, toNewYear(first))
+			list = append(list, p.toNewYear(first))
 		}
 		met, c.newYear[at] = true, true
 	}
-	return append(list, toNewYear(first))
+	return append(list, p.toNewYear(first))
 }
 
-func toNewYear(reading time.Duration) time.Duration {
+// toNewYear is the time from a reading to the first whole grain after it, counted from the reading, in another year.
+func (p *Process) toNewYear(reading time.Duration) time.Duration {
 	t := clock.Epoch.Add(reading)
-	return time.Date(t.Year()+1, time.January, 1, 0, 0, 0, 0, time.UTC).Sub(t)
+	return -clock.Floor(t.Sub(time.Date(t.Year()+1, time.January, 1, 0, 0, 0, 0, time.UTC)), p.grain())
+}
+
+// grain is the time of which readings are later by whole numbers.
+func (p *Process) grain() time.Duration {
+	if p.stamps == nil || p.stamps.Grain() == 0 {
+		return 1
+	}
+	return p.stamps.Grain()
 }
 
 // TimeOfDayError is code that depends on the time of day.
@@ -132,7 +160,7 @@ func (e *TimeOfDayError) Error() string {
 
 // CheckMeasures runs the code again in every history with readings that was not tried before,
 // with later readings: as much later as brings its first or its last reading to the beginning of
-// a year, and by some number of strides; see Stride. Each place in the code is met by histories
+// a year, and by some number of strides; see Stride. Where stamps count, the first reading or stamp comes to the Epoch as well. Each place in the code is met by histories
 // that are later by each number of them. Where the code does something else the error is a
 // *TimeOfDayError. It runs the longest histories only: shorter ones begin them.
 func (p *Process) CheckMeasures() error {
@@ -142,7 +170,7 @@ func (p *Process) CheckMeasures() error {
 		if c.sure[at] || e.to != 0 || !e.Reads {
 			continue
 		}
-		for _, by := range slices.Concat(c.newYears(p, at), c.strides(p, at)) {
+		for _, by := range slices.Concat(c.newYears(p, at), c.strides(p, at), []time.Duration{p.toEpoch(at)}) {
 			if err := p.checkLater(at, by); err != nil {
 				return err
 			}
@@ -168,6 +196,52 @@ func (p *Process) checkLater(at uint32, by time.Duration) error {
 		return &TimeOfDayError{p.code.id, by, p.Describe(e), p.Describe(&did)}
 	}
 	return nil
+}
+
+// Stamps are the time stamps in what clients and servers exchange, by the numbers of it.
+type Stamps interface {
+	// Grain is the time of which they are later by whole numbers; 0: none was met.
+	Grain() time.Duration
+	HasStamp(answer int64) bool
+	// First is the first time that an answer with stamps shows, since the Epoch.
+	First(answer int64) time.Duration
+	// Later is an answer in which all stamps are later, and SameLater what an operation asks for, likewise.
+	Later(answer int64, by time.Duration) int64
+	SameLater(o *Op, by time.Duration) uint32
+}
+
+// SetStamps has the stamps of answers count as readings of the clock, and those of requests be later where these are
+// tried later. To be called before the first observation.
+func (p *Process) SetStamps(s Stamps) { p.stamps = s }
+
+// hasStamp reports whether what is observed at an entry is an answer with a time stamp.
+func (p *Process) hasStamp(at uint32, s Observation) bool {
+	return p.stamps != nil && p.entries[at].Ops[s.Thread].Kind.ToServer() && answered(s) && p.stamps.HasStamp(s.Val)
+}
+
+// answered reports whether the observation that ends a request has an answer.
+func answered(s Observation) bool {
+	return s.Kind == Replied || s.Kind == TimedOut && s.Val != 0
+}
+
+// later is what is observed that leads to an entry, and what the code is to do then, at another time of day.
+func (p *Process) later(e *Entry, s Observation, by time.Duration) (Observation, *Entry) {
+	switch {
+	case s.Kind == ClockRead:
+		s.Val += int64(by)
+	case p.hasStamp(e.Parent, s):
+		s.Val = p.stamps.Later(s.Val, by)
+	}
+	if p.stamps == nil {
+		return s, e
+	}
+	does := *e
+	for t := range does.Ops {
+		if o := &does.Ops[t]; o.Kind == Request {
+			o.Arg = p.stamps.SameLater(o, by)
+		}
+	}
+	return s, &does
 }
 
 // sameOutcome reports whether nothing differs in two entries but what they have observed, their

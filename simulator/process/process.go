@@ -51,6 +51,7 @@ type Process struct {
 	parked  []parked  // others, of a host
 	host    Host      // nil: coroutines
 	timed   bool      // see SetHost
+	stamps  Stamps    // see SetStamps
 	starts  int       // how often the program was started
 	resumed int       // how often a coroutine was let run
 	noMemo  bool
@@ -290,6 +291,7 @@ func (p *Process) record(at uint32, s Observation, e Entry) (uint32, error) {
 	}
 	e.Parent, e.Seen = at, s
 	e.inherit(&p.entries[at])
+	e.Reads = e.Reads || p.hasStamp(at, s)
 	p.add(e)
 	p.link(at, s, to)
 	return to, nil
@@ -416,11 +418,12 @@ func (p *Process) rerunLater(at uint32, by time.Duration) (did Entry, err error)
 	for i := len(path) - 1; i >= 0; i-- {
 		e := &p.entries[path[i]]
 		_, what := p.input(e.Parent, e.Seen)
-		if what.Kind == ClockRead {
-			what.Val += int64(by)
+		is := e
+		if by != 0 {
+			what.Observation, is = p.later(e, what.Observation, by)
 		}
-		did, err = p.run.Observe(what, e)
-		if err == nil && !e.SameActions(&did) {
+		did, err = p.run.Observe(what, is)
+		if err == nil && !is.SameActions(&did) {
 			err = &NondeterministicError{Client: p.code.id, Was: p.Describe(e), Is: p.Describe(&did)}
 		}
 		if err != nil {

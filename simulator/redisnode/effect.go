@@ -18,6 +18,7 @@ type Effect struct {
 	// in Executor.effects holds nothing else: Executor.exact has the rest.
 	needs   needs
 	checked uint8 // number of clients, from the first, that were found interchangeable
+	moved   bool  // it was tried at other times of day
 }
 
 // ReadsLeft reports whether the effect depends on how long keys have still to live, and ReadsClock

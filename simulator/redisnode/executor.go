@@ -158,6 +158,9 @@ func (x *Executor) apply(d *Data, now time.Duration, b uint32) (*Effect, error) 
 	if err == nil && eff.checked < x.memo.Symmetric && !x.memo.Plain {
 		err = memo.Check(x.memo, execution{*d, now, b, eff}, &x.orbit)
 	}
+	if err == nil && x.memo.Grain > 0 {
+		err = x.checkStamps(execution{*d, now, b, eff})
+	}
 	if err != nil {
 		return nil, err
 	}

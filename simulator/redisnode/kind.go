@@ -17,6 +17,7 @@ var (
 	_ node.Holding    = (*Kind)(nil)
 	_ node.Timekeeper = (*Kind)(nil)
 	_ node.Written    = (*Kind)(nil)
+	_ node.Stamping   = (*Kind)(nil)
 )
 
 // A Kind is all Redis servers of a simulator.
@@ -276,6 +277,15 @@ func (k *Kind) Rename(state node.State, to *history.Names) node.State {
 		s.lacks[i] = s.lacks[i].Renamed(to)
 	}
 	s.cut = s.cut.Renamed(to)
+	return s
+}
+
+// Moved implements [node.Stamping].
+func (k *Kind) Moved(state node.State, by time.Duration) node.State {
+	s := state.(State)
+	for d := range s.all {
+		k.Executor.move(d, by)
+	}
 	return s
 }
 

@@ -5,7 +5,10 @@ import (
 	"time"
 
 	"locklab/simulator/history"
+	"locklab/simulator/internal/clock"
 	"locklab/simulator/internal/codec"
+	"locklab/simulator/node"
+	"locklab/simulator/process"
 )
 
 // An execution is a batch that is to be executed on data. A search that treats clients as
@@ -54,12 +57,47 @@ func (x *Executor) commute(a, b execution, to *history.Names) bool {
 
 // rename renames the clients in data.
 func (x *Executor) rename(d *Data, to *history.Names) {
+	from := *x.keys(d)
+	x.become(d, codec.Replace(from, to.Rename).sortedWithin(), to.Rename)
+}
+
+// move moves the time stamps in data.
+func (x *Executor) move(d *Data, by time.Duration) {
+	if to := x.keyspaces.Moved(d.keyspace, by); to != d.keyspace {
+		x.become(d, *x.keyspaces.At(to), func(name string) string { return clock.MoveStamps(name, by) })
+	}
+}
+
+// checkStamps checks that the effect of a batch is the same at other times of day, with stamps that are as much later.
+func (x *Executor) checkStamps(e execution) error {
+	batch, refuses := e.batch&^refuseWrites, e.batch&refuseWrites
+	first := min(x.batches.Stamps(batch).First, x.keyspaces.Stamps(e.data.keyspace).First)
+	if e.eff.moved || first == clock.Never {
+		return nil
+	}
+	e.eff.moved = true
+	stride := process.Stride.Truncate(x.memo.Grain)
+	for _, by := range [3]time.Duration{-clock.Floor(first, x.memo.Grain), stride, process.Strides * stride} {
+		later := e.data
+		x.move(&later, by)
+		eff, err := x.look(&later, e.now, x.batches.Moved(batch, by)|refuses)
+		switch {
+		case err != nil:
+			return err
+		case eff.Reply != x.replies.Moved(e.eff.Reply, by) || eff.To != x.keyspaces.Moved(e.eff.To, by) || !slices.Equal(eff.Lives, e.eff.Lives):
+			return &node.StampError{Command: x.commandOf(e)}
+		}
+	}
+	return nil
+}
+
+// become gives data another keyspace, in which the keys have other names.
+func (x *Executor) become(d *Data, to keyspace, name func(string) string) {
 	from, was := *x.keys(d), *d
-	renamed := codec.Replace(from, to.Rename).sortedWithin()
 	for i := range from.ttls {
-		place := renamed.place(to.Rename(from.expiring(i).name))
+		place := to.place(name(from.expiring(i).name))
 		d.deadline[place], d.with[place] = was.deadline[i], was.with[i]
 	}
-	d.keyspace = x.keyspaces.ID(renamed)
+	d.keyspace = x.keyspaces.ID(to)
 	x.regroup(d)
 }

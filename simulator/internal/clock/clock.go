@@ -32,8 +32,32 @@ const MaxPPM = 500_000
 type State struct {
 	Offset time.Duration // what it is ahead of true time, apart from its rate
 	PPM    int32         // rate: microseconds that it gains per true second
-	// Measures: it was set to zero when it was first read; see simulator.Simulator.Measure.
+	// Measures: it was set to zero when it was first read; see simulator.Simulator.Measure. Skew is what
+	// Offset would be had it not been set.
 	Measures bool
+	Skew     time.Duration
+}
+
+// Zero has the clock show zero at now, or another time, but for what it shows below a whole grain.
+func (c *State) Zero(now, zero, grain time.Duration) {
+	c.Measures, c.Skew = true, c.Offset
+	c.Offset += zero - Floor(c.Read(now), grain)
+}
+
+// Restore undoes Zero.
+func (c *State) Restore() {
+	if c.Measures {
+		c.Offset = c.Skew
+	}
+	c.Measures, c.Skew = false, 0
+}
+
+// Zeroed is by how much the clock is behind the time of day, a whole number of grains.
+func (c State) Zeroed() time.Duration {
+	if !c.Measures {
+		return 0
+	}
+	return c.Skew - c.Offset
 }
 
 // Read returns what the clock shows at the true time now.
@@ -69,6 +93,9 @@ func (c *State) Jump(d time.Duration) (why string) {
 		return "refused.jump.far"
 	}
 	c.Offset += d
+	if c.Measures {
+		c.Skew += d
+	}
 	return ""
 }
 

@@ -1,0 +1,139 @@
+package study_test
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"locklab/algorithms"
+	"locklab/algorithms/lock"
+	"locklab/scenarios/internal/racetest"
+	"locklab/scenarios/study"
+	"locklab/simulator/effort"
+	"locklab/simulator/explore"
+)
+
+// written is a lock that writes down when its lease ends, and takes over the lease of another where over says so.
+func written(unit time.Duration, over func(now, stamp int64) bool) lock.Entry {
+	return own("written", func(env lock.Env) lock.Strategy {
+		now := func() int64 { return env.Clock.Now().UnixNano() / int64(unit) }
+		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
+			mine := now() + int64(env.TTL/unit)
+			made, err := env.Nodes[0].SetNX(ctx, key, mine, 0).Result()
+			if err == nil && !made {
+				err = lock.ErrNotAcquired
+				if stamp, wrong := env.Nodes[0].Get(ctx, key).Int64(); wrong == nil && over(now(), stamp) {
+					err = env.Nodes[0].Set(ctx, key, mine, 0).Err()
+				}
+			}
+			return reporting(func(ctx context.Context) error { return lost(env.Nodes[0].Del(ctx, key).Result()) }), err
+		})
+	})
+}
+
+// Code that compares time stamps with each other and with its clock does the same at any time of day, and the time
+// of day is no part of a state. Code that looks at them otherwise is found out. In either case the search finds what
+// it finds with the time of day.
+func TestStamps(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
+	t.Parallel()
+	has := func(n int64, digits string) bool { return strings.Contains(strconv.FormatInt(n, 10), digits) }
+	for name, test := range map[string]struct {
+		unit  time.Duration
+		over  func(now, stamp int64) bool
+		grain time.Duration
+	}{
+		"is over":             {time.Millisecond, func(now, stamp int64) bool { return now > stamp }, time.Millisecond},
+		"is over, seconds":    {time.Second, func(now, stamp int64) bool { return now > stamp }, time.Second},
+		"is over, nanos":      {time.Nanosecond, func(now, stamp int64) bool { return now > stamp }, time.Millisecond},
+		"has 2 s left":        {time.Millisecond, func(now, stamp int64) bool { return stamp-now < 2000 }, time.Millisecond},
+		"never":               {time.Millisecond, func(int64, int64) bool { return false }, time.Millisecond},
+		"in even seconds":     {time.Millisecond, func(_, stamp int64) bool { return stamp/1000%2 == 0 }, 0},
+		"in even seconds, s":  {time.Second, func(_, stamp int64) bool { return stamp%2 == 0 }, 0},
+		"in the first minute": {time.Millisecond, func(_, stamp int64) bool { return stamp < 1_000_000_060_000 }, 0},
+		"a year later":        {time.Millisecond, func(now, _ int64) bool { return now > 1_031_536_000_000 }, 0},
+		"at noon":             {time.Millisecond, func(now, _ int64) bool { return time.UnixMilli(now).UTC().Hour() == 12 }, 0},
+		"with a 9 in it":      {time.Millisecond, func(_, stamp int64) bool { return has(stamp, "9") }, 0},
+		"in half a second":    {time.Millisecond, func(_, stamp int64) bool { return stamp%1000 < 500 }, 0},
+		"fifteen seconds in":  {time.Millisecond, func(now, _ int64) bool { return now > 1_000_000_015_000 }, 0},
+	} {
+		entry := written(test.unit, test.over)
+		for _, budget := range []string{"crash=1", "pause=1@10s", "client-clock=1@10s"} {
+			b := small(entry, 2, 2, budget)
+			got, want := searched(t, entry, b, nil), searched(t, entry, b, func(o *explore.Options) { o.Plain.Clocks = true })
+			if listed(prices(got)) != listed(prices(want)) {
+				t.Errorf("%s, %s: found\n%s\nwith the time of day\n%s", name, budget, listed(prices(got)), listed(prices(want)))
+			}
+			if got.Grain != test.grain || got.ReadsClock == (test.grain > 0) {
+				t.Errorf("%s, %s: grain %v, want %v; the time of day is part of the state: %t", name, budget, got.Grain, test.grain, got.ReadsClock)
+			}
+		}
+	}
+}
+
+// TestStampsInScripts: a server that looks at a stamp otherwise than by comparing it with another is found out as well.
+func TestStampsInScripts(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
+	t.Parallel()
+	for script, grain := range map[string]time.Duration{
+		`local held = redis.call('get', KEYS[1]) if held and tonumber(held) >= tonumber(ARGV[1]) then return 0 end redis.call('set', KEYS[1], ARGV[1]) return 1`:          time.Millisecond,
+		`local held = redis.call('get', KEYS[1]) if held and tonumber(held) % 2000 ~= 0 then return 0 end redis.call('set', KEYS[1], ARGV[1]) return 1`:                   0,
+		`local held = redis.call('get', KEYS[1]) if held and string.sub(held, 10, 10) == '0' then return 0 end redis.call('set', KEYS[1], ARGV[1]) return 1`:              0,
+		`local held = redis.call('get', KEYS[1]) if held and tonumber(held) < 1000000300000 then return 0 end redis.call('set', KEYS[1], ARGV[1]) return 1`:               0,
+		`local held = redis.call('get', KEYS[1]) if held and tonumber(held) < 10 ^ 12 + 300000 then return 0 end redis.call('set', KEYS[1], ARGV[1]) return 1`:            0,
+		`if redis.call('exists', KEYS[1]) == 1 then return 0 end redis.call('set', KEYS[1], string.sub(ARGV[1], 1, 12)) return 1`:                                         0,
+		`if redis.call('exists', KEYS[1]) == 1 then return 0 end redis.call('set', KEYS[1], ARGV[1]) redis.call('pexpireat', KEYS[1], tonumber(ARGV[1]) + 3000) return 1`: 0,
+	} {
+		entry := own("scripted", func(env lock.Env) lock.Strategy {
+			run := redis.NewScript(script)
+			return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
+				made, err := run.Eval(ctx, env.Nodes[0], []string{key}, env.Clock.Now().UnixMilli()).Int()
+				if err == nil && made == 0 {
+					err = lock.ErrNotAcquired
+				}
+				return reporting(func(ctx context.Context) error { return lost(env.Nodes[0].Del(ctx, key).Result()) }), err
+			})
+		})
+		b := small(entry, 2, 2, "pause=1@5s")
+		got, want := searched(t, entry, b, nil), searched(t, entry, b, func(o *explore.Options) { o.Plain.Clocks = true })
+		if listed(prices(got)) != listed(prices(want)) || got.Grain != grain {
+			t.Errorf("%s: grain %v, want %v; found\n%s\nwith the time of day\n%s", script, got.Grain, grain, listed(prices(got)), listed(prices(want)))
+		}
+	}
+}
+
+// TestStampsAtAnyTiming: the locks that write down times, at any timing, without the time of day and with it.
+func TestStampsAtAnyTiming(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
+	t.Parallel()
+	entries, budgets := []lock.Entry{racetest.Lock(t, "getset"), racetest.Lock(t, "getset-timeout")}, []string{"crash=1"}
+	if effort.Exhaustive() {
+		entries, budgets = algorithms.All(), append(budgets, "lose-reply=1", "client-clock=1@3s", "return=1")
+	}
+	stamped := 0
+	for _, entry := range entries {
+		if entry.Expiry != lock.ExpiryClients {
+			continue
+		}
+		for _, budget := range budgets {
+			b := small(entry, 2, 1, budget)
+			b.Timing, b.Idle = study.AnyTiming, true
+			r := searchedUpTo(t, entry, b, func(o *explore.Options) { o.MaxStates = 60_000 })
+			if r.Grain == 0 || !r.Complete {
+				continue
+			}
+			stamped++
+			dated := searchedUpTo(t, entry, b, func(o *explore.Options) { o.MaxStates, o.Plain.Clocks = 1_000_000, true })
+			if !dated.Complete || listed(prices(dated)) != listed(prices(r)) || r.States > dated.States {
+				t.Errorf("%s, %s: %d states, found\n%s\nwith the time of day %d, and\n%s", entry.ID, budget, r.States, listed(prices(r)), dated.States, listed(prices(dated)))
+			}
+		}
+	}
+	if stamped < 2 {
+		t.Errorf("%d searches were compared", stamped)
+	}
+}

@@ -1,0 +1,85 @@
+package clock
+
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A stamp is a decimal number in a text that shows a time near the Epoch, in Unix seconds, milliseconds,
+// microseconds or nanoseconds.
+
+// Midst is the time to which clocks are set that show no time of day: so far from the Epoch, on one side, and
+// from the end of what is taken for a stamp, on the other, that stamps have equally many digits.
+const Midst = 5 * 24 * time.Hour
+
+// stampUnits are the units in which a stamp may count, by its number of digits.
+var stampUnits = map[int]time.Duration{10: time.Second, 13: time.Millisecond, 16: time.Microsecond, 19: time.Nanosecond}
+
+// Stamps are what the stamps in texts have in common. Grain is the shortest time by which all of them can be later:
+// a second if one shows seconds, else a millisecond; 0: there is none. First is the first time that they show, since the Epoch.
+type Stamps struct{ Grain, First time.Duration }
+
+// NoStamps are those of no text.
+var NoStamps = Stamps{First: Never}
+
+// Add adds the stamps in a text.
+func (s *Stamps) Add(text string) {
+	eachStamp(text, func(_, _ int, stamp int64, unit time.Duration) {
+		s.Grain = max(s.Grain, unit, time.Millisecond)
+		s.First = min(s.First, time.Duration(stamp-Epoch.UnixNano()/int64(unit))*unit)
+	})
+}
+
+// Floor is the last whole grain of a time, before the Epoch too.
+func Floor(t, grain time.Duration) time.Duration {
+	whole := t.Truncate(grain)
+	if whole > t {
+		whole -= grain
+	}
+	return whole
+}
+
+// MoveStamps returns a text with all stamps in it later by d, a whole number of grains.
+func MoveStamps(text string, d time.Duration) string {
+	var moved strings.Builder
+	rest := 0
+	eachStamp(text, func(from, to int, stamp int64, unit time.Duration) {
+		moved.WriteString(text[rest:from])
+		moved.WriteString(strconv.FormatInt(stamp+int64(d/unit), 10))
+		rest = to
+	})
+	if rest == 0 {
+		return text
+	}
+	return moved.String() + text[rest:]
+}
+
+// eachStamp yields the stamps in a text: where they stand, their numbers, and in what they count.
+func eachStamp(text string, yield func(from, to int, stamp int64, unit time.Duration)) {
+	for from := 0; from < len(text); {
+		to := from
+		for to < len(text) && '0' <= text[to] && text[to] <= '9' {
+			to++
+		}
+		if n := to - from; stampUnits[n] != 0 {
+			stamp, err := strconv.ParseInt(text[from:to], 10, 64)
+			if unit := unitOf(stamp, n); err == nil && unit != 0 {
+				yield(from, to, stamp, unit)
+			}
+		}
+		from = to + 1
+	}
+}
+
+// unitOf is the unit of a stamp of so many digits; 0: the number is none.
+func unitOf(stamp int64, digits int) time.Duration {
+	unit := stampUnits[digits]
+	if unit == 0 {
+		return 0
+	}
+	if since := stamp - Epoch.UnixNano()/int64(unit); since < 0 || since > int64(2*Midst/unit) {
+		return 0
+	}
+	return unit
+}

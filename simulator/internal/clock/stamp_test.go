@@ -1,0 +1,77 @@
+package clock
+
+import (
+	"testing"
+	"time"
+)
+
+// TestStamps: a number that shows a time in the first ten days is a stamp, and moves; any other stays as it is.
+func TestStamps(t *testing.T) {
+	for _, test := range []struct {
+		text  string
+		grain time.Duration
+		later string // by 3 s
+	}{
+		{"", 0, ""},
+		{"c1.1", 0, "c1.1"},
+		{"1000000000000", time.Millisecond, "1000000003000"},
+		{"c2:1000000012750 1000000012750000", time.Millisecond, "c2:1000000015750 1000000015750000"},
+		{"1000000012750123456", time.Millisecond, "1000000015750123456"},
+		{"1000000012", time.Second, "1000000015"},
+		{"at 1000000012 or 1000000012750", time.Second, "at 1000000015 or 1000000015750"},
+		{"999999999999", 0, "999999999999"},
+		{"1000864000000", time.Millisecond, "1000864003000"}, // ten days, and
+		{"1000864000001", 0, "1000864000001"},
+		{"10000000000000", 0, "10000000000000"}, // a digit more
+		{"99999999999999999999999", 0, "99999999999999999999999"},
+		{"x1000000012750y", time.Millisecond, "x1000000015750y"},
+	} {
+		got := NoStamps
+		if got.Add(test.text); got.Grain != test.grain {
+			t.Errorf("%q: grain %v, want %v", test.text, got.Grain, test.grain)
+		}
+		if got := MoveStamps(test.text, 3*time.Second); got != test.later {
+			t.Errorf("%q: 3 s later %q, want %q", test.text, got, test.later)
+		}
+	}
+}
+
+// TestFirstStamp: the first of all stamps counts, in whatever unit.
+func TestFirstStamp(t *testing.T) {
+	first := NoStamps
+	for _, text := range []string{"none", "1000000012", "1000000011500 1000000013000", "1000000011750000"} {
+		first.Add(text)
+	}
+	if want := (Stamps{time.Second, 11500 * time.Millisecond}); first != want {
+		t.Errorf("%+v, want %+v", first, want)
+	}
+}
+
+// TestFloor: a whole grain is not after the time, on either side of the Epoch.
+func TestFloor(t *testing.T) {
+	for at, want := range map[time.Duration]time.Duration{0: 0, 999: 0, 1000: 1000, 1001: 1000, -1: -1000, -1000: -1000, -1001: -2000} {
+		if got := Floor(at, 1000); got != want {
+			t.Errorf("%d: %d, want %d", at, got, want)
+		}
+	}
+}
+
+// TestZero: a clock that shows no time of day shows what it did once that is restored, also if it was moved.
+func TestZero(t *testing.T) {
+	c := State{Offset: 1_234_567_890}
+	was := c
+	c.Zero(77, Midst, time.Second)
+	if read := c.Read(77); read < Midst || read >= Midst+time.Second || read%time.Second != was.Read(77)%time.Second || c.Zeroed()%time.Second != 0 {
+		t.Errorf("it shows %v, behind by %v", read, c.Zeroed())
+	}
+	if c.Read(77)+c.Zeroed() != was.Read(77) {
+		t.Errorf("%v and %v are not %v", c.Read(77), c.Zeroed(), was.Read(77))
+	}
+	if why := c.Jump(5); why != "" {
+		t.Fatal(why)
+	}
+	c.Restore()
+	if was.Offset += 5; c != was {
+		t.Errorf("restored: %+v, want %+v", c, was)
+	}
+}
