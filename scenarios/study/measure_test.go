@@ -141,7 +141,7 @@ func TestTimeOfDay(t *testing.T) {
 			if !dated.Complete || listed(prices(dated)) != listed(prices(r)) || r.States > dated.States {
 				t.Errorf("%s, %s: %d states, found\n%s\nwith the time of day %d, and\n%s", entry.ID, budget, r.States, listed(prices(r)), dated.States, listed(prices(dated)))
 			}
-			if b.Timing = study.AnyTiming; budget != "crash=1" {
+			if b.Timing, b.Idle = study.AnyTiming, r.Grain > 0; budget != "crash=1" {
 				continue
 			}
 			r = searchedUpTo(t, entry, b, cut)

@@ -72,7 +72,7 @@ func prove(ctx context.Context, entry lock.Entry, b Bounds, endless bool, most p
 	if p.Proof, err = explore.ProveFor(ctx, m, endless, most.views); err != nil {
 		return nil, err
 	}
-	p.Search.Result = &explore.Result{Complete: p.Closed, Lengths: p.Lengths, Measures: p.Measures, Grain: p.Grain, Assumed: p.Assumed, Symmetry: true,
+	p.Search.Result = &explore.Result{Complete: p.Closed, Lengths: p.Lengths, Measures: p.Measures, Assumed: p.Assumed, Symmetry: true,
 		Histories: p.Histories, Repeated: p.Closed, Triggered: p.Triggered}
 	if names := p.Search.Untriggered(); p.Refused == nil && names != nil { // nothing is said of them
 		p.Closed, p.Refused = false, &explore.NotProvableError{Why: i18n.New("prove.untriggered", "faults", strings.Join(names, ", "))}

@@ -73,7 +73,7 @@ func checkInvariant(ctx context.Context, sim *simulator.Simulator, opt Options, 
 		switch err := c.check(ctx, v); {
 		case err != nil:
 			return nil, err
-		case sim.Traits().ReadsClock:
+		case sim.Traits().ReadsClock, sim.Traits().Grain > 0:
 			return nil, unproved("prove.clock")
 		case sim.Traits() == seen:
 			return &c.size, c.s.checkCode()

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"math/bits"
 	"slices"
-	"time"
 
 	"locklab/simulator"
 	"locklab/simulator/history"
@@ -58,11 +57,10 @@ type Proof struct {
 	// Harms are the verdicts that some world of two has come to. It may be that no run does.
 	Harms  []verdict.Word
 	Closed bool // nothing is new: what is not among the harms is impossible
-	// Assumed, Lengths, Measures, Grain, Histories and Triggered are as those of a [Result].
+	// Assumed, Lengths, Measures, Histories and Triggered are as those of a [Result].
 	Assumed   simulator.Assumptions
 	Lengths   []simulator.Length
 	Measures  bool
-	Grain     time.Duration
 	Histories int
 	Triggered []simulator.Verb
 	Refused   error // why there is no proof; nil: there is one
@@ -96,7 +94,7 @@ func ProveFor(ctx context.Context, m *Model, endless bool, most int) (*Proof, er
 		switch weaker, refuted := opt.assumed.refine(err, sim.Traits()); {
 		case refuted && weaker.Symmetric == 0:
 			return p.proof(&NotProvableError{i18n.New("prove.names", "why", weaker.asymmetry.Error())}), nil
-		case refuted && sim.Traits().ReadsClock:
+		case refuted && (sim.Traits().ReadsClock || sim.Traits().Grain > 0): // time stamps grow older without end
 			return p.proof(&NotProvableError{i18n.New("prove.clock")}), nil
 		case refuted:
 			opt.assumed = weaker
@@ -738,8 +736,7 @@ func (p *prover) proof(why *NotProvableError) *Proof {
 	}
 	p.search.learn()
 	r.Histories, r.Assumed, r.Lengths = p.sim.Histories(), p.search.opt.assumed.Assumptions, p.search.lengths.List
-	r.Measures, r.Grain = p.sim.Traits().Measured, p.sim.Grain()
-	r.Triggered = slices.Sorted(maps.Keys(p.struck))
+	r.Measures, r.Triggered = p.sim.Traits().Measured, slices.Sorted(maps.Keys(p.struck))
 	r.Harms = slices.DeleteFunc(p.found.list(), func(w verdict.Word) bool { return !slices.Contains(Provable, w) })
 	return r
 }
