@@ -40,8 +40,8 @@ func (a Assumptions) NoStrongerThan(b Assumptions) bool {
 
 // Assume has worlds from now on assume a. Earlier worlds are void.
 func (s *Simulator) Assume(a Assumptions) {
-	if s.sawGrain != s.grain {
-		s.moveStamps(s.sawGrain)
+	if s.stamps.seen != s.stamps.grain {
+		s.stamps.move(s.stamps.seen)
 	}
 	if a == s.assumed {
 		return

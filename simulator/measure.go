@@ -17,8 +17,8 @@ func (s *Simulator) measure(on bool) {
 	if s.measures == on {
 		return
 	}
-	s.measures, s.measured, s.sawGrain = on, false, 0
-	s.moveStamps(0)
+	s.measures, s.measured, s.stamps.seen = on, false, 0
+	s.stamps.move(0)
 	for _, p := range s.clients.procs {
 		p.Clear()
 	}
@@ -58,6 +58,6 @@ func (v *view) readClock(p *node.ClientProcess) {
 		v.s.readsClock = true
 	case !p.Clock.Measures:
 		v.s.measured = true
-		v.s.zero(&p.Clock, v.w.now)
+		v.s.stamps.zero(&p.Clock, v.w.now)
 	}
 }

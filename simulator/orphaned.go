@@ -180,7 +180,7 @@ func (s *Simulator) relativeOrphans(w *World) uint32 {
 	return s.changed(w.orphans, func(list []node.Orphan) []node.Orphan {
 		for i := range list {
 			list[i] = relativeOrphan(list[i], w.now)
-			s.movedOrphan(&list[i], -s.passed(w.now))
+			s.stamps.orphan(&list[i], -s.stamps.passed(w.now))
 		}
 		slices.SortFunc(list, compareOrphans)
 		return list
@@ -197,7 +197,7 @@ func (s *Simulator) absoluteOrphans(id uint32, now time.Duration) uint32 {
 			if o := &list[i]; o.Hold > 0 {
 				o.Hold = clock.Later(now, o.Hold)
 			}
-			s.movedOrphan(&list[i], s.passed(now))
+			s.stamps.orphan(&list[i], s.stamps.passed(now))
 			if s.config.Timing != nil {
 				list[i].Latest = clock.Later(now, list[i].Latest)
 			}

@@ -54,10 +54,10 @@ func (ps Parts) Client(w *World, c int) ClientPart {
 	case ps.s.readsClock:
 	case p.Clock.Measures:
 		p.Clock.Offset = p.Clock.Read(w.now)
-		if ps.s.grain == 0 {
+		if ps.s.stamps.grain == 0 {
 			p.Clock.Skew = 0
 		}
-	case ps.s.grain == 0:
+	case ps.s.stamps.grain == 0:
 		p.Clock.Offset = 0
 	}
 	if (p.Paused || p.Stopped() > 0) && p.Until != Never {
@@ -106,12 +106,12 @@ func (w *World) SetClientPart(c int, part *ClientPart) {
 // Node takes server n's part, from 1, out of w. Unless clocks are read, what is
 // kept of its clock is where in its present millisecond it stands.
 func (ps Parts) Node(w *World, n int) NodePart {
-	return NodePart{ps.s.movedNode(ps.s.kind.Relative(w.now, w.servers[n-1], ps.s.Traits().ReadsClock), -ps.s.passed(w.now))}
+	return NodePart{ps.s.stamps.node(ps.s.kind.Relative(w.now, w.servers[n-1], ps.s.Traits().ReadsClock), -ps.s.stamps.passed(w.now))}
 }
 
 // SetNode puts a part in server n's place, from 1.
 func (ps Parts) SetNode(w *World, n int, part *NodePart) {
-	w.servers[n-1] = ps.s.movedNode(ps.s.kind.Absolute(w.now, part.s), ps.s.passed(w.now))
+	w.servers[n-1] = ps.s.stamps.node(ps.s.kind.Absolute(w.now, part.s), ps.s.stamps.passed(w.now))
 }
 
 // Rest takes what belongs to no client and no server out of w.
@@ -277,7 +277,7 @@ func (ps Parts) Ready(c int, part *ClientPart, buf []Choice) (choices []Choice, 
 	p := &w.procs[c-1]
 	before := len(buf)
 	buf = ps.s.clients.enabled(p, 0, int8(c), buf)
-	if !ps.s.readsClock && ps.s.grain == 0 && !part.Begun() { // whatever its clock shows, nobody looks
+	if !ps.s.readsClock && ps.s.stamps.grain == 0 && !part.Begun() { // whatever its clock shows, nobody looks
 		buf = append(buf[:before], slices.DeleteFunc(buf[before:], func(ch Choice) bool { return ch.Verb == Choose })...)
 	}
 	return ps.s.kind.Offers(ps.s.view(w), int8(c), false, buf), max(ps.s.clients.due(p, int8(c), 0), 0)

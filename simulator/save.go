@@ -29,7 +29,7 @@ type TableSizes struct {
 
 // Sizes is the present moment. NewWorld may make it void, as it does worlds.
 func (ts Tables) Sizes() TableSizes {
-	m := TableSizes{readsClock: ts.s.readsClock, measured: ts.s.measured, grain: ts.s.sawGrain, servers: ts.s.memo.Sizes()}
+	m := TableSizes{readsClock: ts.s.readsClock, measured: ts.s.measured, grain: ts.s.stamps.seen, servers: ts.s.memo.Sizes()}
 	for i, p := range ts.s.clients.procs {
 		m.histories[i] = p.Sizes()
 	}
@@ -51,8 +51,8 @@ func (ts Tables) Save(w *codec.Writer, from, m TableSizes) {
 // simulator is of no use.
 func (ts Tables) Load(r *codec.Reader) error {
 	before := ts.Sizes()
-	r.Get(&ts.s.readsClock, &ts.s.measured, &ts.s.sawGrain)
-	ts.s.moveStamps(ts.s.sawGrain)
+	r.Get(&ts.s.readsClock, &ts.s.measured, &ts.s.stamps.seen)
+	ts.s.stamps.move(ts.s.stamps.seen)
 	ts.s.measures = ts.s.measures && !ts.s.readsClock
 	if err := ts.s.memo.Load(r); err != nil {
 		return err

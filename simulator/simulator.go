@@ -25,25 +25,23 @@ type Simulator struct {
 	holding  node.Holding
 	orphans  *memo.Table[string, []node.Orphan]
 	symmetry Symmetry
+	stamps   Stamps
 	events   []history.Event // of the last step
 	current  view
 	// orphanList is the memory of changed, and mostOrphans the number of them that a world may have
 	orphanList  []node.Orphan
 	mostOrphans int
-	dayOp       process.Op // memory of ofDay
-	scratch     World      // memory for NewWorld and for questions about parts
-	limit       int        // of table entries between runs
-	unoffered   error      // a fault that a Choices could not offer
+	scratch     World // memory for NewWorld and for questions about parts
+	limit       int   // of table entries between runs
+	unoffered   error // a fault that a Choices could not offer
 	// readsClock: some client has read its clock, or a clock has a rate; see Traits
 	readsClock bool
-	measures   bool          // see measure
-	measured   bool          // see Traits
-	sawGrain   time.Duration // Traits.Grain
-	grain      time.Duration // by which stamps count from the present, see stamps.go; 0: they do not
-	abandons   bool          // see Traits
-	oldBases   bool          // see Traits
-	reached    bool          // see Reached
-	returns    bool          // a client that has died may return
+	measures   bool // see measure
+	measured   bool // see Traits
+	abandons   bool // see Traits
+	oldBases   bool // see Traits
+	reached    bool // see Reached
+	returns    bool // a client that has died may return
 	assumed    Assumptions
 }
 
@@ -66,7 +64,7 @@ func New(c Config) (*Simulator, error) {
 	}
 	s.orphans = newOrphans(s.memo)
 	s.symmetry = Symmetry{s: s, renamed: map[renamedHistory]uint32{}}
-	s.current.s = s
+	s.current.s, s.stamps.s = s, s
 	s.clients.config = &s.config
 	s.returns = slices.ContainsFunc(c.Faults, func(f FaultBudget) bool { return f.Fault.Returns && f.Times > 0 })
 	if c.Servers == nil {
@@ -94,7 +92,7 @@ func (s *Simulator) newProcess(id int, config *ClientConfig) *process.Process {
 	p := process.New(id, func() { config.Program(c) }, s.clients.opText, s.room)
 	p.Use(s.kind.Library(p.Code()))
 	if _, ok := s.kind.(node.Stamping); ok {
-		p.SetStamps(s)
+		p.Stamps = &s.stamps
 	}
 	if config.Host != nil {
 		dialer := s.kind.(node.Dialer)

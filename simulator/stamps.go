@@ -17,73 +17,92 @@ import (
 // much later as its readings, is checked in all of its histories (process.Process.CheckMeasures), and that servers do
 // in all of their effects.
 
-// HasStamp implements process.Stamps.
-func (s *Simulator) HasStamp(answer int64) bool {
-	return s.measures && s.clients.words.Answers.Stamps(uint32(answer)).Grain > 0
+// Stamps are the time stamps in what clients and servers exchange.
+type Stamps struct {
+	s     *Simulator
+	seen  time.Duration // Traits.Grain
+	grain time.Duration // by which stamps count from the present; 0: they do not
+	op    process.Op    // memory of ofDay
 }
 
-// Grain implements process.Stamps.
-func (s *Simulator) Grain() time.Duration { return s.grain }
+// Stamps returns the time stamps of the simulator's worlds.
+func (s *Simulator) Stamps() *Stamps { return &s.stamps }
 
-// First implements process.Stamps.
-func (s *Simulator) First(answer int64) time.Duration {
-	return s.clients.words.Answers.Stamps(uint32(answer)).First
+// In implements process.Stamps.
+func (st *Stamps) In(answer int64) (grain, first time.Duration) {
+	if !st.s.measures {
+		return 0, 0
+	}
+	has := st.s.clients.words.Answers.Stamps(uint32(answer))
+	return has.Grain, has.First
 }
+
+// Grain is the time by whole numbers of which stamps count from the present; 0: they do not.
+func (st *Stamps) Grain() time.Duration { return st.grain }
 
 // Later implements process.Stamps.
-func (s *Simulator) Later(answer int64, by time.Duration) int64 {
-	return int64(s.clients.words.Answers.Moved(uint32(answer), by))
+func (st *Stamps) Later(answer int64, by time.Duration) int64 {
+	return int64(st.s.clients.words.Answers.Moved(uint32(answer), by))
 }
 
-// SameLater implements process.Stamps.
-func (s *Simulator) SameLater(o *process.Op, by time.Duration) uint32 {
-	return s.clients.words.Of(o).Moved(o.Arg, by)
+// Asked implements process.Stamps.
+func (st *Stamps) Asked(o *process.Op, by time.Duration) uint32 {
+	return st.s.clients.words.Of(o).Moved(o.Arg, by)
 }
 
-// noteStamps notes that an operation has a time stamp, where clients measure and servers can have it moved.
-func (s *Simulator) noteStamps(o *process.Op) {
-	if _, can := s.kind.(node.Stamping); can && s.measures && o.Kind == process.Request {
-		s.sawGrain = max(s.sawGrain, s.clients.words.Requests.Stamps(o.Arg).Grain)
+// note notes that an operation has a stamp, where clients measure and servers can have it moved.
+func (st *Stamps) note(o *process.Op) {
+	if _, can := st.s.kind.(node.Stamping); can && st.s.measures && o.Kind == process.Request {
+		st.seen = max(st.seen, st.s.clients.words.Requests.Stamps(o.Arg).Grain)
 	}
 }
 
-// moveStamps has stamps count from the present from now on, by whole grains, or not (0). Earlier worlds are void.
-func (s *Simulator) moveStamps(grain time.Duration) { s.grain, s.memo.Grain = grain, grain }
+// move has stamps count from the present from now on, by whole grains, or not (0). Earlier worlds are void.
+func (st *Stamps) move(grain time.Duration) { st.grain, st.s.memo.Grain = grain, grain }
 
 // zero has a clock that is read for the first time show no time of day.
-func (s *Simulator) zero(c *clock.State, now time.Duration) {
-	c.Zero(now, s.Present(), max(s.grain, time.Millisecond))
+func (st *Stamps) zero(c *clock.State, now time.Duration) {
+	c.Zero(now, st.Present(), max(st.grain, time.Millisecond))
 }
 
-// ofDay is what client c's thread waits for with the time of day in its stamps.
-func (v *view) ofDay(c int8, o *process.Op) *process.Op {
-	by := v.w.procs[c-1].Clock.Zeroed()
-	if by == 0 || o.Kind != process.Request || v.s.clients.words.Requests.Stamps(o.Arg).Grain == 0 {
+// ofDay is what a thread of a client waits for with the time of day in its stamps.
+func (st *Stamps) ofDay(p *node.ClientProcess, o *process.Op) *process.Op {
+	by := p.Clock.Zeroed()
+	if by == 0 || o.Kind != process.Request || st.s.clients.words.Requests.Stamps(o.Arg).Grain == 0 {
 		return o
 	}
-	v.s.dayOp = *o
-	v.s.dayOp.Arg = v.s.clients.words.Requests.Moved(o.Arg, by)
-	return &v.s.dayOp
+	st.op = *o
+	st.op.Arg = st.s.clients.words.Requests.Moved(o.Arg, by)
+	return &st.op
+}
+
+// received reports whether a reply with a stamp is on its way to a thread that waits for o.
+func (st *Stamps) received(th *node.Thread, o *process.Op) bool {
+	if th.Phase != node.Answered || th.Reply == node.LostConn || !o.Kind.ToServer() {
+		return false
+	}
+	grain, _ := st.In(int64(th.Reply))
+	return grain > 0
 }
 
 // receive has the stamps of a new reply count as the client does that it is on its way to.
-func (v *view) receive(p *node.ClientProcess, th *node.Thread, o *process.Op) {
-	if th.Phase != node.Answered || th.Broken || th.Reply == node.LostConn || !o.Kind.ToServer() || !v.s.HasStamp(int64(th.Reply)) {
+func (st *Stamps) receive(now time.Duration, p *node.ClientProcess, th *node.Thread, o *process.Op) {
+	if th.Broken || !st.received(th, o) {
 		return
 	}
 	if !p.Clock.Measures {
-		v.s.zero(&p.Clock, v.w.now)
+		st.zero(&p.Clock, now)
 	}
-	th.Reply = v.s.clients.words.Answers.Moved(th.Reply, -p.Clock.Zeroed())
+	th.Reply = st.s.clients.words.Answers.Moved(th.Reply, -p.Clock.Zeroed())
 }
 
-// forgetTime has a client's clock show the time of day again if nothing counts from another time any more.
-func (v *view) forgetTime(c int8, p *node.ClientProcess) {
-	if !p.Clock.Measures || v.s.clients.entry(c, p).Reads {
+// forget has the clock of client c show the time of day again if nothing counts from another time any more.
+func (st *Stamps) forget(c int8, p *node.ClientProcess) {
+	if !p.Clock.Measures || st.s.clients.entry(c, p).Reads {
 		return
 	}
 	for t, th := range p.Each {
-		if th.Phase == node.Answered && th.Reply != node.LostConn && v.s.clients.op(c, p, int(t)).Kind.ToServer() && v.s.HasStamp(int64(th.Reply)) {
+		if st.received(th, st.s.clients.op(c, p, int(t))) {
 			return
 		}
 	}
@@ -91,35 +110,35 @@ func (v *view) forgetTime(c int8, p *node.ClientProcess) {
 }
 
 // Present is the time of a world whose parts know of no other.
-func (s *Simulator) Present() time.Duration {
-	if s.grain > 0 {
+func (st *Stamps) Present() time.Duration {
+	if st.grain > 0 {
 		return clock.Midst
 	}
 	return 0
 }
 
 // Recent is a time that is as far within a grain as now is, and as near to Present as can be.
-func (s *Simulator) Recent(now time.Duration) time.Duration { return now - s.passed(now) }
+func (st *Stamps) Recent(now time.Duration) time.Duration { return now - st.passed(now) }
 
 // passed is how many whole grains a world has had since the Present.
-func (s *Simulator) passed(now time.Duration) time.Duration {
-	if s.grain == 0 {
+func (st *Stamps) passed(now time.Duration) time.Duration {
+	if st.grain == 0 {
 		return 0
 	}
-	return clock.Floor(now-s.Present(), s.grain)
+	return clock.Floor(now-st.Present(), st.grain)
 }
 
-// movedNode is the state of a server in which stamps are later by some whole grains.
-func (s *Simulator) movedNode(state node.State, by time.Duration) node.State {
-	if by == 0 || state == nil {
+// node is the state of a server in which stamps are later by some whole grains.
+func (st *Stamps) node(state node.State, by time.Duration) node.State {
+	if by == 0 {
 		return state
 	}
-	return s.kind.(node.Stamping).Moved(state, by)
+	return st.s.kind.(node.Stamping).Moved(state, by)
 }
 
-// movedOrphan is an orphaned request in which stamps are later, likewise.
-func (s *Simulator) movedOrphan(o *node.Orphan, by time.Duration) {
+// orphan is an orphaned request in which stamps are later, likewise.
+func (st *Stamps) orphan(o *node.Orphan, by time.Duration) {
 	if by != 0 && o.Op.Kind == process.Request {
-		o.Op.Arg = s.clients.words.Requests.Moved(o.Op.Arg, by)
+		o.Op.Arg = st.s.clients.words.Requests.Moved(o.Op.Arg, by)
 	}
 }

@@ -28,15 +28,15 @@ func (s *Simulator) Step(w *World, c Choice) ([]history.Event, error) {
 
 // boundAnswers sets by when the replies arrive that a step has put on their way.
 func (v *view) boundAnswers() {
-	if v.s.config.Timing == nil && v.s.grain == 0 {
+	if v.s.config.Timing == nil && v.s.stamps.grain == 0 {
 		return
 	}
 	for c := range v.s.clients.procs {
 		threads := &v.w.procs[c].Threads
 		for t := range threads {
 			th := &threads[t]
-			if v.s.grain > 0 && th.Fresh {
-				v.receive(&v.w.procs[c], th, v.s.clients.op(int8(c+1), &v.w.procs[c], t))
+			if v.s.stamps.grain > 0 && th.Fresh {
+				v.s.stamps.receive(v.w.now, &v.w.procs[c], th, v.s.clients.op(int8(c+1), &v.w.procs[c], t))
 			}
 			switch {
 			case v.s.config.Timing == nil:
@@ -336,7 +336,7 @@ func (v *view) Observe(c, thread int8, seen process.Observation) error {
 		reading := v.arm(c, p, entry)
 		if reading < 0 {
 			p.At, err = v.s.Symmetry().forget(int(c), at)
-			v.forgetTime(c, p)
+			v.s.stamps.forget(c, p)
 			return err
 		}
 		seen = process.Observation{Thread: uint8(reading), Kind: process.ClockRead, Val: int64(p.Clock.Read(v.w.now))}
@@ -415,7 +415,7 @@ func (v *view) arm(c int8, p *node.ClientProcess, entry *process.Entry) (reading
 		default:
 			v.w.sent++
 			th.Msg = v.w.sent
-			v.s.noteStamps(o)
+			v.s.stamps.note(o)
 			v.send(c, th, o)
 			e := v.EmitClient(history.Send, c, int8(t))
 			e.Node, e.Msg, e.Cmd, e.Code = int(o.Node), int(v.w.sent), v.s.clients.cmd(o), entry.CodeOf(t)

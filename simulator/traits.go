@@ -25,7 +25,7 @@ type Traits struct {
 
 // Traits returns what code was seen to do so far.
 func (s *Simulator) Traits() Traits {
-	return Traits{s.readsClock || s.memo.ReadsClock, s.measured, s.sawGrain, s.memo.Waits, s.abandons, s.oldBases}
+	return Traits{s.readsClock || s.memo.ReadsClock, s.measured, s.stamps.seen, s.memo.Waits, s.abandons, s.oldBases}
 }
 
 // OfTime are those that decide what of the present time belongs to a state.

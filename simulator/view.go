@@ -25,9 +25,10 @@ func (v *view) Now() time.Duration                { return v.w.now }
 func (v *view) Clients() int                      { return len(v.s.clients.procs) }
 func (v *view) Client(c int8) *node.ClientProcess { return &v.w.procs[c-1] }
 func (v *view) Op(c, thread int8) *process.Op {
-	o := v.s.clients.op(c, &v.w.procs[c-1], int(thread))
-	if v.s.grain > 0 {
-		return v.ofDay(c, o)
+	p := &v.w.procs[c-1]
+	o := v.s.clients.op(c, p, int(thread))
+	if v.s.stamps.grain > 0 {
+		return v.s.stamps.ofDay(p, o)
 	}
 	return o
 }

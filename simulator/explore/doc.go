@@ -42,8 +42,10 @@
 // were met. With what code compares a clock or the rest of a key's life is not among them.
 //
 // Times in a state count from the present, so that a state recurs whenever the same is
-// left to happen. If any code reads a clock, the true time becomes part of the state,
-// and the search begins anew; clients may not wait without end then.
+// left to happen. So do the readings of clocks, and time stamps in requests, answers and data, as far as the code
+// does the same at other times of day (simulator.Stamps); of stamps that show seconds, where in a second the present is belongs
+// to the state. If the code does not, the true time becomes part of the state, and the search begins anew.
+// Clients that write stamps, or look at the time of day, may not wait without end.
 //
 // # Transactions
 //

@@ -206,7 +206,7 @@ func newTables(sim *simulator.Simulator, opt *Options) *tables {
 
 // stride is the number of words of a state, in this order: clients, servers, rest, judges, causes, time.
 func (s *tables) stride() int {
-	if s.sim.Traits().ReadsClock || s.sim.Grain() > time.Millisecond {
+	if s.sim.Traits().ReadsClock || s.sim.Stamps().Grain() > time.Millisecond {
 		return s.timeAt + 1
 	}
 	return s.timeAt
@@ -217,7 +217,7 @@ func (s *tables) now(state []uint32) time.Duration {
 	if len(state) > s.timeAt {
 		return s.times.keys[state[s.timeAt]]
 	}
-	return s.sim.Present()
+	return s.sim.Stamps().Present()
 }
 
 func (s *tables) nowID(state []uint32) uint32 {
@@ -251,7 +251,7 @@ func (s *tables) takeState(w *simulator.World, judges uint32, state []uint32) {
 	state[s.restAt] = s.rest(w)
 	state[s.judgeAt] = judges
 	if len(state) > s.timeAt {
-		state[s.timeAt] = s.times.id(s.sim.Recent(w.Now()))
+		state[s.timeAt] = s.times.id(s.sim.Stamps().Recent(w.Now()))
 	}
 }
 

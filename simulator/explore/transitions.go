@@ -204,7 +204,7 @@ func (s *transitions) passTime(state, next []uint32, c simulator.Choice) (found 
 	copy(next, state)
 	now, d, after := s.now(state), c.D, s.after(c.D)
 	if len(state) > s.timeAt {
-		next[s.timeAt] = s.times.id(s.sim.Recent(now + d))
+		next[s.timeAt] = s.times.id(s.sim.Stamps().Recent(now + d))
 	}
 	for c := range s.clients {
 		if s.clientTab[c].entries[state[c]].timeless {
@@ -217,7 +217,7 @@ func (s *transitions) passTime(state, next []uint32, c simulator.Choice) (found 
 			return s.sim.Parts().Client(&w, c+1)
 		})
 	}
-	if s.restTab.entries[state[s.restAt]].due != simulator.Never || s.sim.Grain() > 0 { // otherwise time does not change it
+	if s.restTab.entries[state[s.restAt]].due != simulator.Never || s.sim.Stamps().Grain() > 0 { // otherwise time does not change it
 		next[s.restAt] = s.restTab.image(&after.rest, state[s.restAt], func(part simulator.RestPart) simulator.RestPart {
 			w := s.sim.Parts().World(now)
 			s.sim.Parts().SetRest(&w, &part)

@@ -88,7 +88,7 @@ func (c *checked) strides(p *Process, at uint32) (list []time.Duration) {
 	}
 	for n := range time.Duration(Strides + 1) {
 		if lacks&(1<<n) != 0 {
-			list = append(list, n*Stride.Truncate(p.grain()))
+			list = append(list, n*Stride.Truncate(c.grain(p)))
 		}
 	}
 	return list
@@ -96,21 +96,20 @@ func (c *checked) strides(p *Process, at uint32) (list []time.Duration) {
 
 // toEpoch is by how much the readings and stamps of a history are later, a negative time, so that the first of them comes to the
 // Epoch, where a run begins; 0 where no stamps count.
-func (p *Process) toEpoch(at uint32) time.Duration {
-	if p.stamps == nil || p.stamps.Grain() == 0 {
+func (c *checked) toEpoch(p *Process, at uint32) time.Duration {
+	if p.Stamps == nil || p.Stamps.Grain() == 0 {
 		return 0
 	}
 	first := clock.Never
 	for ; p.entries[at].Reads; at = p.entries[at].Parent {
 		e := &p.entries[at]
-		switch before := e.Parent; {
-		case e.Seen.Kind == ClockRead:
+		if in := stampsIn(p, e.Parent, e.Seen); in.grain > 0 {
+			first = min(first, in.first)
+		} else if e.Seen.Kind == ClockRead {
 			first = min(first, time.Duration(e.Seen.Val))
-		case p.hasStamp(before, e.Seen):
-			first = min(first, p.stamps.First(e.Seen.Val))
 		}
 	}
-	return -clock.Floor(first, p.grain())
+	return -clock.Floor(first, c.grain(p))
 }
 
 // newYears are by how much the readings of a history are later so that the first of them, or the
@@ -126,25 +125,25 @@ func (c *checked) newYears(p *Process, at uint32) (list []time.Duration) {
 		}
 		first = time.Duration(seen.Val)
 		if !met || !c.newYear[at] {
-			list = append(list, p.toNewYear(first))
+			list = append(list, c.toNewYear(p, first))
 		}
 		met, c.newYear[at] = true, true
 	}
-	return append(list, p.toNewYear(first))
+	return append(list, c.toNewYear(p, first))
 }
 
 // toNewYear is the time from a reading to the first whole grain after it, counted from the reading, in another year.
-func (p *Process) toNewYear(reading time.Duration) time.Duration {
+func (c *checked) toNewYear(p *Process, reading time.Duration) time.Duration {
 	t := clock.Epoch.Add(reading)
-	return -clock.Floor(t.Sub(time.Date(t.Year()+1, time.January, 1, 0, 0, 0, 0, time.UTC)), p.grain())
+	return -clock.Floor(t.Sub(time.Date(t.Year()+1, time.January, 1, 0, 0, 0, 0, time.UTC)), c.grain(p))
 }
 
 // grain is the time of which readings are later by whole numbers.
-func (p *Process) grain() time.Duration {
-	if p.stamps == nil || p.stamps.Grain() == 0 {
+func (c *checked) grain(p *Process) time.Duration {
+	if p.Stamps == nil || p.Stamps.Grain() == 0 {
 		return 1
 	}
-	return p.stamps.Grain()
+	return p.Stamps.Grain()
 }
 
 // TimeOfDayError is code that depends on the time of day.
@@ -170,7 +169,7 @@ func (p *Process) CheckMeasures() error {
 		if c.sure[at] || e.to != 0 || !e.Reads {
 			continue
 		}
-		for _, by := range slices.Concat(c.newYears(p, at), c.strides(p, at), []time.Duration{p.toEpoch(at)}) {
+		for _, by := range slices.Concat(c.newYears(p, at), c.strides(p, at), []time.Duration{c.toEpoch(p, at)}) {
 			if err := p.checkLater(at, by); err != nil {
 				return err
 			}
@@ -202,43 +201,39 @@ func (p *Process) checkLater(at uint32, by time.Duration) error {
 type Stamps interface {
 	// Grain is the time of which they are later by whole numbers; 0: none was met.
 	Grain() time.Duration
-	HasStamp(answer int64) bool
-	// First is the first time that an answer with stamps shows, since the Epoch.
-	First(answer int64) time.Duration
-	// Later is an answer in which all stamps are later, and SameLater what an operation asks for, likewise.
+	// In returns the grain of the stamps in an answer, 0 if there are none, and the first time that they show, since the Epoch.
+	In(answer int64) (grain, first time.Duration)
+	// Later is an answer in which all stamps are later, and Asked what an operation asks for, likewise.
 	Later(answer int64, by time.Duration) int64
-	SameLater(o *Op, by time.Duration) uint32
+	Asked(o *Op, by time.Duration) uint32
 }
 
-// SetStamps has the stamps of answers count as readings of the clock, and those of requests be later where these are
-// tried later. To be called before the first observation.
-func (p *Process) SetStamps(s Stamps) { p.stamps = s }
+// stamps are those of an answer.
+type stamps struct{ grain, first time.Duration }
 
-// hasStamp reports whether what is observed at an entry is an answer with a time stamp.
-func (p *Process) hasStamp(at uint32, s Observation) bool {
-	return p.stamps != nil && p.entries[at].Ops[s.Thread].Kind.ToServer() && answered(s) && p.stamps.HasStamp(s.Val)
-}
-
-// answered reports whether the observation that ends a request has an answer.
-func answered(s Observation) bool {
-	return s.Kind == Replied || s.Kind == TimedOut && s.Val != 0
+// stampsIn are the stamps of what is observed at an entry.
+func stampsIn(p *Process, at uint32, s Observation) (in stamps) {
+	if answered := s.Kind == Replied || s.Kind == TimedOut && s.Val != 0; p.Stamps != nil && answered && p.entries[at].Ops[s.Thread].Kind.ToServer() {
+		in.grain, in.first = p.Stamps.In(s.Val)
+	}
+	return in
 }
 
 // later is what is observed that leads to an entry, and what the code is to do then, at another time of day.
-func (p *Process) later(e *Entry, s Observation, by time.Duration) (Observation, *Entry) {
+func later(p *Process, e *Entry, s Observation, by time.Duration) (Observation, *Entry) {
 	switch {
 	case s.Kind == ClockRead:
 		s.Val += int64(by)
-	case p.hasStamp(e.Parent, s):
-		s.Val = p.stamps.Later(s.Val, by)
+	case stampsIn(p, e.Parent, s).grain > 0:
+		s.Val = p.Stamps.Later(s.Val, by)
 	}
-	if p.stamps == nil {
+	if p.Stamps == nil {
 		return s, e
 	}
 	does := *e
 	for t := range does.Ops {
 		if o := &does.Ops[t]; o.Kind == Request {
-			o.Arg = p.stamps.SameLater(o, by)
+			o.Arg = p.Stamps.Asked(o, by)
 		}
 	}
 	return s, &does

@@ -51,9 +51,11 @@ type Process struct {
 	parked  []parked  // others, of a host
 	host    Host      // nil: coroutines
 	timed   bool      // see SetHost
-	stamps  Stamps    // see SetStamps
-	starts  int       // how often the program was started
-	resumed int       // how often a coroutine was let run
+	// Stamps has the stamps of answers count as readings of the clock, and those of requests be later where these are
+	// tried later. To be set before the first observation; nil: there are none.
+	Stamps  Stamps
+	starts  int // how often the program was started
+	resumed int // how often a coroutine was let run
 	noMemo  bool
 	keeps   bool    // see KeepHistories
 	merged  *merged // nil: see Merge
@@ -291,7 +293,7 @@ func (p *Process) record(at uint32, s Observation, e Entry) (uint32, error) {
 	}
 	e.Parent, e.Seen = at, s
 	e.inherit(&p.entries[at])
-	e.Reads = e.Reads || p.hasStamp(at, s)
+	e.Reads = e.Reads || stampsIn(p, at, s).grain > 0
 	p.add(e)
 	p.link(at, s, to)
 	return to, nil
@@ -420,7 +422,7 @@ func (p *Process) rerunLater(at uint32, by time.Duration) (did Entry, err error)
 		_, what := p.input(e.Parent, e.Seen)
 		is := e
 		if by != 0 {
-			what.Observation, is = p.later(e, what.Observation, by)
+			what.Observation, is = later(p, e, what.Observation, by)
 		}
 		did, err = p.run.Observe(what, is)
 		if err == nil && !is.SameActions(&did) {
