@@ -40,15 +40,16 @@ func (a Assumptions) NoStrongerThan(b Assumptions) bool {
 
 // Assume has worlds from now on assume a. Earlier worlds are void.
 func (s *Simulator) Assume(a Assumptions) {
-	if s.stamps.seen != s.stamps.grain {
-		s.stamps.move(s.stamps.seen)
-	}
-	if a == s.assumed {
+	moved := s.stamps.seen != s.stamps.grain
+	if s.stamps.move(s.stamps.seen); a == s.assumed && !moved {
 		return
 	}
 	s.assumed = a
 	for i, p := range s.clients.procs {
 		p.KeepHistories(!a.Rests)
+		if moved {
+			p.Clear()
+		}
 		if i > 0 && i < a.Symmetric {
 			p.Merge(process.NoMerging)
 		} else {

@@ -20,6 +20,27 @@ func (ps Parts) OrphansOf(r *RestPart, c int) RestPart {
 	})}
 }
 
+// Connected reports whether servers keep something of connections that matters to their clients only; see node.Connected.
+func (ps Parts) Connected() bool {
+	_, ok := ps.s.kind.(node.Connected)
+	return ok
+}
+
+// ConnectionsOf returns what a server keeps of the connections of client c, from 1, with nothing else.
+func (ps Parts) ConnectionsOf(p NodePart, c int) NodePart {
+	return NodePart{ps.s.kind.(node.Connected).Connections().Of(p.s, int8(c))}
+}
+
+// WithoutConnections is a server without what it keeps of clients' connections.
+func (ps Parts) WithoutConnections(p NodePart) NodePart {
+	return NodePart{ps.s.kind.(node.Connected).Connections().Without(p.s)}
+}
+
+// WithConnections is a server with what another one keeps of them as well.
+func (ps Parts) WithConnections(p, other NodePart) NodePart {
+	return NodePart{ps.s.kind.(node.Connected).Connections().With(p.s, other.s)}
+}
+
 // WithoutOrphans is the rest without any request under way, and with a resource that counts from 0.
 func (r RestPart) WithoutOrphans() RestPart {
 	r.orphans, r.resource.version = 0, 0

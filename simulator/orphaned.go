@@ -38,8 +38,9 @@ func compareOrphans(a, b node.Orphan) int {
 
 // relativeOrphan is an orphaned request as it stands at now: without its number, and
 // held up for so long.
-func relativeOrphan(o node.Orphan, now time.Duration) node.Orphan {
+func (s *Simulator) relativeOrphan(o node.Orphan, now time.Duration) node.Orphan {
 	o.Msg = 0
+	s.stamps.orphan(&o, -s.stamps.passed(now))
 	if o.Hold != Never {
 		o.Hold = max(o.Hold-now, 0)
 	}
@@ -142,7 +143,7 @@ func (v *view) arriveOrphan(c Choice) error {
 func (s *Simulator) orphansEnabled(w *World, buf []Choice) []Choice {
 	list := *s.orphans.At(w.orphans)
 	for i := range list {
-		if list[i].Hold <= w.now && firstOrphan(list, relativeOrphan(list[i], w.now), w.now) == i {
+		if list[i].Hold <= w.now && s.firstOrphan(list, s.relativeOrphan(list[i], w.now), w.now) == i {
 			buf = append(buf, arrivalOf(&list[i], i))
 		}
 	}
@@ -150,8 +151,8 @@ func (s *Simulator) orphansEnabled(w *World, buf []Choice) []Choice {
 }
 
 // firstOrphan is the first of a list that is o, as it stands at now; -1: none is.
-func firstOrphan(list []node.Orphan, o node.Orphan, now time.Duration) int {
-	return slices.IndexFunc(list, func(other node.Orphan) bool { return relativeOrphan(other, now) == o })
+func (s *Simulator) firstOrphan(list []node.Orphan, o node.Orphan, now time.Duration) int {
+	return slices.IndexFunc(list, func(other node.Orphan) bool { return s.relativeOrphan(other, now) == o })
 }
 
 // An OrphanedRequest is a request under way whose sender no longer waits.
@@ -179,8 +180,7 @@ func (s *Simulator) relativeOrphans(w *World) uint32 {
 	}
 	return s.changed(w.orphans, func(list []node.Orphan) []node.Orphan {
 		for i := range list {
-			list[i] = relativeOrphan(list[i], w.now)
-			s.stamps.orphan(&list[i], -s.stamps.passed(w.now))
+			list[i] = s.relativeOrphan(list[i], w.now)
 		}
 		slices.SortFunc(list, compareOrphans)
 		return list
@@ -232,7 +232,7 @@ func (s *Simulator) Orphans(w *World) int { return len(*s.orphans.At(w.orphans))
 func (ps Parts) PlaceInPart(w *World, place int) (int, error) {
 	if list := *ps.s.orphans.At(w.orphans); place >= 0 && place < len(list) {
 		part := *ps.s.orphans.At(ps.s.relativeOrphans(w))
-		return firstOrphan(part, relativeOrphan(list[place], w.now), 0), nil
+		return slices.Index(part, ps.s.relativeOrphan(list[place], w.now)), nil
 	}
 	return 0, fmt.Errorf("simulator: there is no orphaned request %d", place)
 }
@@ -241,7 +241,7 @@ func (ps Parts) PlaceInPart(w *World, place int) (int, error) {
 // request at a place of a part.
 func (ps Parts) PlaceInWorld(w *World, part *RestPart, place int, to *history.Names) (int, error) {
 	o := ps.s.Symmetry().orphan((*ps.s.orphans.At(part.orphans))[place], to)
-	if at := firstOrphan(*ps.s.orphans.At(w.orphans), o, w.now); at >= 0 {
+	if at := ps.s.firstOrphan(*ps.s.orphans.At(w.orphans), o, w.now); at >= 0 {
 		return at, nil
 	}
 	return 0, fmt.Errorf("simulator: there is no such orphaned request of c%d", o.From)

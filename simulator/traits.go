@@ -21,11 +21,13 @@ type Traits struct {
 	// was inside. With Assumptions.Merging the history decides that represents the client's own: the program must not read
 	// inside after some histories and outside after others, and then write on the same version.
 	OldBases bool
+
+	byClients bool // clients have read their clocks, not only servers theirs: some may begin with one that is off
 }
 
 // Traits returns what code was seen to do so far.
 func (s *Simulator) Traits() Traits {
-	return Traits{s.readsClock || s.memo.ReadsClock, s.measured, s.stamps.seen, s.memo.Waits, s.abandons, s.oldBases}
+	return Traits{s.readsClock || s.memo.ReadsClock, s.measured, s.stamps.seen, s.memo.Waits, s.abandons, s.oldBases, s.readsClock}
 }
 
 // OfTime are those that decide what of the present time belongs to a state.

@@ -104,8 +104,8 @@ func (p *proveFlags) run(e *env, args []string) error {
 	case p.certificate == "":
 	case views == nil:
 		err = noAnswer("error.prove.none", "file", p.certificate)
-	case views.NamesClients():
-		err = noAnswer("error.prove.named", "file", p.certificate)
+	case views.Unchecked() != "":
+		err = noAnswer(views.Unchecked(), "file", p.certificate)
 	default:
 		err = e.write(p.certificate, replaces, views.Write)
 	}

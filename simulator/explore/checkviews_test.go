@@ -218,13 +218,13 @@ func parsed(t *testing.T, file string) *ast.File {
 // TestCheckerKnowsItsLimit: what the checker cannot check is said of the invariant, and it is not accepted.
 func TestCheckerKnowsItsLimit(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches")
-	for id, names := range map[string]bool{"token": false, "thread-id": true} {
+	for id, why := range map[string]string{"token": "", "thread-id": "error.prove.named", "watch-multi": "error.prove.connected"} {
 		proof, err := explore.ProveFor(t.Context(), viewModel(t, id, "crash=1"), true, 20_000)
-		if err != nil || proof.Invariant == nil || proof.Invariant.NamesClients() != names {
+		if err != nil || proof.Invariant == nil || proof.Invariant.Unchecked() != why {
 			t.Fatalf("%s: %v, %v", id, err, proof)
 		}
 		claim := explore.Claim{Absent: []verdict.Word{verdict.Overlap}, Endless: true}
-		if _, err := explore.CheckInvariant(t.Context(), viewModel(t, id, "crash=1"), proof.Invariant, claim); (err != nil) != names {
+		if _, err := explore.CheckInvariant(t.Context(), viewModel(t, id, "crash=1"), proof.Invariant, claim); (err != nil) != (why != "") {
 			t.Errorf("%s: %v", id, err)
 		}
 	}

@@ -192,6 +192,9 @@ func (p *prover) missing(state []uint32, clients int, of *resource) (missing int
 		}
 	}
 	common[p.restAt], common[p.judgeAt] = p.restTab.id(calm), p.judgeTab.id(judge.Shared(gone))
+	if p.divides {
+		common[p.clients] = p.nodeTab.id(p.sim.Parts().WithoutConnections(p.nodeTab.keys[state[p.clients]]))
+	}
 	for c := 1; c <= clients; c++ {
 		if !acts(c) {
 			continue
@@ -220,7 +223,7 @@ func (p *prover) missing(state []uint32, clients int, of *resource) (missing int
 				swap := *history.Swap(1, uint8(c))
 				own.Rename(&swap)
 				mine, _ = p.sim.Symmetry().Rest(mine, &swap)
-				v := viewOf{orphans: p.restTab.id(mine), judge: p.judgeTab.id(own), part: p.absent[0]}
+				v := viewOf{orphans: p.restTab.id(mine), judge: p.judgeTab.id(own), part: p.absent[0], conns: p.connections(state[p.clients], c)}
 				if p.clientTab[c-1].entries[state[c-1]].onVersion || p.restTab.entries[v.orphans].onVersion {
 					v.base = of.base(c)
 				}

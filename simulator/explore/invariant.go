@@ -13,6 +13,8 @@ type Invariant struct {
 	Shared  []WrittenShared           `json:"shared"`
 	Clients []simulator.WrittenClient `json:"clients"`
 	Views   []WrittenView             `json:"views"`
+
+	connected bool // views have connections, which are not written
 }
 
 // A WrittenShared is what all clients share.
@@ -58,6 +60,7 @@ func (p *prover) invariant() (*Invariant, error) {
 			client = len(v.Clients)
 			clients[one.part], v.Clients = client, append(v.Clients, p.sim.Writing().WriteClient(1, &p.clientTab[0].keys[one.part]))
 		}
+		v.connected = v.connected || one.conns != p.unbound
 		w := WrittenView{Shared: at, Client: client, Base: baseNames[one.base], Judges: p.judgeTab.keys[one.judge].Write(),
 			Orphans: p.sim.Writing().WriteRest(&p.restTab.keys[one.orphans]).Orphans}
 		for _, name := range one.names[:q.of.names] {
@@ -82,12 +85,26 @@ func (p *prover) writeShared(s *shared) (w WrittenShared, err error) {
 
 // Without returns the invariant without one of its views.
 func (v *Invariant) Without(view int) *Invariant {
-	return &Invariant{v.Shared, v.Clients, slices.Delete(slices.Clone(v.Views), view, view+1)}
+	less := *v
+	less.Views = slices.Delete(slices.Clone(v.Views), view, view+1)
+	return &less
 }
 
-// NamesClients reports whether code has observed an answer that names a client. Such an invariant is not checked: the checker
+// Unchecked is the key of why the checker cannot check the invariant, if it was computed here; "": it can. It knows nothing of what
+// servers keep of connections.
+func (v *Invariant) Unchecked() string {
+	switch {
+	case v.connected:
+		return "error.prove.connected"
+	case v.namesClients():
+		return "error.prove.named"
+	}
+	return ""
+}
+
+// namesClients reports whether code has observed an answer that names a client: the checker
 // knows nothing of simulator.Assumptions.Strangers.
-func (v *Invariant) NamesClients() bool {
+func (v *Invariant) namesClients() bool {
 	for i := range v.Clients {
 		for j := range v.Clients[i].Seen {
 			if clientNames.MatchString(fmt.Sprint(v.Clients[i].Seen[j].Answer)) {

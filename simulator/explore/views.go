@@ -26,7 +26,7 @@ import (
 // that are left out do not keep time from passing.
 //
 // A client has everything that bears its name: its process, its requests under way, also when it has given up or died
-// (a ghost), and what the judges know of it. In what is shared it is named: the owner of a key is the client of the
+// (a ghost), what the only server keeps of its connections (which keys they watch), and what the judges know of it. In what is shared it is named: the owner of a key is the client of the
 // view, another one, or none that can still act. These are never mixed up: of the clients of a world one at most is the
 // owner, and a key without an owner stays so. A client that has come to its end begins anew as another one; its former name
 // has no owner, or is that of a ghost. So does a process that rests after an attempt: if nothing of it goes on, it remembers
@@ -150,6 +150,7 @@ const (
 // A viewOf is one client, as client 1, of some shared part.
 type viewOf struct {
 	part, orphans, judge uint32
+	conns                uint32 // a server with its connections only
 	base                 base
 	names                [Outsiders]status
 }
@@ -165,6 +166,9 @@ type prover struct {
 	absent  [simulator.MaxClients]uint32 // the parts of clients that are dead, and of the probe, which has not begun
 	idle    uint32                       // what the judges know of a client at rest
 	calm    uint32                       // the rest without orphans and faults
+	unbound uint32                       // a server with no connections, and nothing else
+	divides bool                         // views have the connections of their clients
+	anew    viewOf                       // a client at rest without a name
 	named   map[uint32]uint16            // the clients that a server's part names; see namesOf
 	orders  map[int][][]int              // see permutations
 
@@ -209,6 +213,8 @@ func newProver(sim *simulator.Simulator, opt Options, endless bool, most int) (*
 		p.absent[c] = p.clientTab[c].id(simulator.DeadPart())
 	}
 	p.absent[p.probe-1] = p.client(p.probe-1, &w) // it has not begun
+	p.divides = p.nodes == 1 && sim.Parts().Connected()
+	p.unbound = p.connections(p.node(0, &w), 1)
 	for _, c := range sim.Enabled(&w, nil) {
 		if c.Client != 1 || c.Verb != simulator.Start {
 			continue
@@ -220,6 +226,7 @@ func newProver(sim *simulator.Simulator, opt Options, endless bool, most int) (*
 	}
 	var err error
 	p.fresh, err = p.search.quotient.class(0, p.client(0, &w))
+	p.anew = viewOf{part: p.fresh, orphans: p.calm, judge: p.idle, conns: p.unbound}
 	if rest := sim.Parts().RestOf(1, &p.clientTab[0].keys[p.fresh]); rest.Drawn {
 		p.proved.Once = i18n.New("prove.once.token")
 	}
@@ -261,7 +268,7 @@ func (p *prover) close(ctx context.Context) error {
 	for n := range p.nodes {
 		s.nodes[n] = p.node(n, &w)
 	}
-	p.add(s, viewOf{part: p.fresh, orphans: p.calm, judge: p.idle})
+	p.add(s, p.anew)
 	for i := 0; i < len(p.queue); i++ {
 		q := p.queue[i]
 		g := p.groups[q.of]
@@ -448,13 +455,21 @@ func (p *prover) noteAlone(s *shared, v *viewOf, m *move) {
 func (p *prover) join(state []uint32, v *viewOf, c int) error {
 	rest := p.restTab.keys[v.orphans]
 	judge := p.judgeTab.keys[v.judge]
+	conns := p.nodeTab.keys[v.conns]
 	if c != 1 {
 		to := *history.Swap(1, uint8(c))
 		var err error
-		if rest, err = p.sim.Symmetry().Rest(rest, &to); err != nil {
+		if rest, err = p.sim.Symmetry().Rest(rest, &to); err == nil {
+			conns, err = p.sim.Symmetry().Node(conns, &to)
+		}
+		if err != nil {
 			return fmt.Errorf("explore: %w", err)
 		}
 		judge.Rename(&to)
+	}
+	if v.conns != p.unbound {
+		node := &state[p.clients]
+		*node = p.nodeTab.id(p.sim.Parts().WithConnections(p.nodeTab.keys[*node], conns))
 	}
 	if rest.Orphaned() {
 		state[p.restAt] = p.restTab.id(p.sim.Parts().WithOrphans(p.restTab.keys[state[p.restAt]], &rest))
@@ -556,8 +571,14 @@ func (p *prover) project(state []uint32, gone uint16, idle int) error {
 		if !one.isActing {
 			gone |= 1 << (c + 1)
 		}
+		if one.ended && p.restOf(c, state[c]).Stage > 0 && p.connections(state[p.clients], c+1) != p.unbound {
+			p.proved.Once = i18n.New("prove.once.connection")
+		}
 	}
 	common := slices.Clone(state)
+	if p.divides {
+		common[p.clients] = p.nodeTab.id(p.sim.Parts().WithoutConnections(p.nodeTab.keys[state[p.clients]]))
+	}
 	common[p.restAt], common[p.judgeAt] = p.restTab.id(calm), p.judgeTab.id(judge.Shared(gone))
 	names := p.namesOf(common)
 	if bits.OnesCount16(names) > Outsiders {
@@ -566,15 +587,16 @@ func (p *prover) project(state []uint32, gone uint16, idle int) error {
 	return p.canonical(common, names, func(s shared, slots []int) error {
 		for c := range clients {
 			one := &clients[c]
-			v := viewOf{part: p.fresh, orphans: p.calm, judge: p.idle, names: statuses(slots, gone, c+1, one.isActing)}
+			v := p.anew
+			v.names = statuses(slots, gone, c+1, one.isActing)
 			if one.ended { // it begins anew, under a name of its own
-				anew := v
+				next := v
 				for i := range slots {
-					if anew.names[i] == self {
-						anew.names[i] = other
+					if next.names[i] == self {
+						next.names[i] = other
 					}
 				}
-				p.add(s, anew)
+				p.add(s, next)
 			}
 			if !one.isActing {
 				continue
@@ -609,6 +631,7 @@ func statuses(slots []int, gone uint16, c int, acting bool) (of [Outsiders]statu
 // describe puts what client c, from 0, is into a view, as client 1.
 func (p *prover) describe(v *viewOf, state []uint32, c int, orphans *simulator.RestPart, judge *verdict.Safety, ghost bool) (err error) {
 	own, mine := judge.Of(c+1), *orphans
+	v.conns = p.connections(state[p.clients], c+1)
 	if c > 0 {
 		to := *history.Swap(1, uint8(c+1))
 		if mine, err = p.sim.Symmetry().Rest(mine, &to); err != nil {
@@ -624,6 +647,18 @@ func (p *prover) describe(v *viewOf, state []uint32, c int, orphans *simulator.R
 		v.part, err = p.search.quotient.class(c, state[c])
 	}
 	return err
+}
+
+// connections are those of client c, from 1, at the only server, as client 1 would have them.
+func (p *prover) connections(node uint32, c int) uint32 {
+	if !p.divides {
+		return p.unbound
+	}
+	own := p.sim.Parts().ConnectionsOf(p.nodeTab.keys[node], c)
+	if c != 1 {
+		own, _ = p.sim.Symmetry().Node(own, history.Swap(1, uint8(c))) // its error is noted
+	}
+	return p.nodeTab.id(own)
 }
 
 // namesOf is the set of clients, bit c for client c from 1, that the shared part of a state names.

@@ -42,9 +42,9 @@ var viewBudgets = []string{"", "crash=1", "pause=1@2s", "lose-reply=1", "lose-re
 // states come to is one that some two views come to. Without some of the views the test fails.
 func TestViewsCover(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches")
-	locks, states := []string{"setnx", "token", "thread-id"}, 300
+	locks, states := []string{"setnx", "token", "thread-id", "watch-del"}, 300
 	if effort.Exhaustive() {
-		locks, states = []string{"setnx", "setnx-expire", "token", "thread-id", "reentrant"}, 1500
+		locks, states = []string{"setnx", "setnx-expire", "token", "thread-id", "reentrant", "watch-multi"}, 1500
 	}
 	for _, id := range locks {
 		for _, budget := range viewBudgets {
@@ -70,7 +70,7 @@ func TestViewsFindHarms(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches")
 	locks := []string{"setnx", "setnx-expire", "token", "thread-id"}
 	if effort.Exhaustive() {
-		locks = append(locks, "constant", "lock-delay", "set-ifeq", "reentrant")
+		locks = append(locks, "constant", "lock-delay", "set-ifeq", "reentrant", "watch-multi", "watch-del")
 	}
 	decided := 0
 	for _, id := range locks {
@@ -124,6 +124,9 @@ func TestViewsKnownHarms(t *testing.T) {
 		{"token", "lose-request=1", false, []verdict.Word{verdict.Orphan}},
 		{"token", "pause=1@2s", false, []verdict.Word{verdict.Orphan}},
 		{"token", "pause=1", false, []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.Orphan}},
+		{"watch-multi", "crash=1", true, nil},
+		{"watch-multi", "lose-reply=1", false, []verdict.Word{verdict.Orphan}},
+		{"watch-del", "lose-reply=1", false, []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.WrongDel, verdict.Orphan}},
 		{"token", "restart=1", false, []verdict.Word{verdict.Overlap, verdict.StaleWrite}},
 	} {
 		proof, err := explore.ProveFor(t.Context(), viewModel(t, c.id, c.budget), c.endless, 20_000)
@@ -139,7 +142,7 @@ func TestViewsKnownHarms(t *testing.T) {
 // TestViewsRefuse: what views do not do for is named before minutes are spent.
 func TestViewsRefuse(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches")
-	for id, want := range map[string]string{"getset": "prove.clock", "watch-multi": "prove.many"} {
+	for id, want := range map[string]string{"getset": "prove.clock", "client-expiry": "prove.clock"} {
 		proof, err := explore.ProveFor(t.Context(), viewModel(t, id, "crash=1"), false, 20_000)
 		if err != nil {
 			t.Fatal(err)

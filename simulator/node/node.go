@@ -209,6 +209,18 @@ type Stamping interface {
 	Moved(s State, by time.Duration) State
 }
 
+// A Connected kind has states that keep something of clients' connections which matters to these clients only.
+type Connected interface{ Connections() Connections }
+
+// Connections are what states keep of clients' connections.
+type Connections interface {
+	// Of is a state with what another one keeps of the connections of client c, and nothing else.
+	Of(s State, c int8) State
+	// Without is a state without that of all clients, and With is one with that of another one as well.
+	Without(s State) State
+	With(s, other State) State
+}
+
 // A Patient kind has clients who wait for an answer for a time of its own.
 type Patient interface{ Patience() time.Duration }
 

@@ -144,7 +144,9 @@ func (c *Connections) number() int {
 
 // connectionName returns the name by which a server knows the n-th connection of client c of which it
 // keeps something.
-func connectionName(c, n int) string { return fmt.Sprintf("c%d.%d", c, n) }
+func connectionName(c, n int) string { return connectionPrefix(int8(c)) + fmt.Sprint(n) }
+
+func connectionPrefix(c int8) string { return fmt.Sprintf("c%d.", c) }
 
 // name is the connectionName of a connection. A server may still keep something of those of
 // a process that died before this one.
