@@ -147,7 +147,7 @@ func (c *checkFlags) runTests(e *env, pkg string, rows []contract.Expectation) (
 
 // more returns what the views and the rows of a contract need.
 func (c *checkFlags) more(rows []contract.Expectation) (all []string) {
-	races := slices.ContainsFunc(rows, func(r contract.Expectation) bool { return !r.IsSearch() })
+	races := slices.ContainsFunc(rows, func(r contract.Expectation) bool { return r.IsRace() })
 	for _, v := range checkViews {
 		needed := slices.Contains(c.views, v.name) || races && v.name == "matrix"
 		if needed && v.more != "" && !slices.Contains(all, v.more) {

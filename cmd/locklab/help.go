@@ -152,6 +152,8 @@ const contractExample = `
   token   HOLDS
   [search budget=pause=1]
   token   OVERLAP@1 STALE-WRITE@1
+  [prove budget=crash=any]
+  token   HOLDS
 `
 
 func printHelp(e *env, c *cobra.Command) {

@@ -389,7 +389,7 @@ func (t *liveTable) runVerify(e *env, _ []string) error {
 		return err
 	}
 	rows := slices.DeleteFunc(contract.Own(), func(x contract.Expectation) bool {
-		return !x.IsSearch() || !slices.ContainsFunc(list, func(l lock.Entry) bool { return l.ID == x.Strategy.ID })
+		return x.IsRace() || !slices.ContainsFunc(list, func(l lock.Entry) bool { return l.ID == x.Strategy.ID })
 	})
 	return t.compute(e, reality.Locks(rows), func(bench benchOnce, w *share.Work) (*reality.Table, error) {
 		return reality.Verify(e.ctx, bench, t.lease, t.rounds, rows, w)

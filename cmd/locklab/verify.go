@@ -22,6 +22,7 @@ type verifyJSON struct {
 	Incomplete bool            `json:"incomplete,omitempty"`
 	Cells      int             `json:"cells"` // how many races were played
 	Searches   []searchJSON    `json:"searches"`
+	Proofs     []provedJSON    `json:"proofs"` // for any number of clients
 	Deviations []deviationJSON `json:"deviations"`
 	Uncovered  []ci.Uncovered  `json:"uncovered,omitempty"` // what the contract does not cover
 }
@@ -34,6 +35,21 @@ type searchJSON struct {
 	AsExpected bool                 `json:"as_expected"`
 	Complete   bool                 `json:"complete"`
 	States     int                  `json:"states"`
+	Par        map[verdict.Word]int `json:"par"`
+	Trace      string               `json:"trace,omitempty"` // of the first verdict
+}
+
+type provedJSON struct {
+	Strategy   string               `json:"strategy"`
+	Bounds     string               `json:"bounds"`
+	Verdicts   []verdict.Word       `json:"verdicts"`
+	Expected   []string             `json:"expected"` // as the contract has them, with par
+	AsExpected bool                 `json:"as_expected"`
+	Closed     bool                 `json:"closed"`
+	Once       bool                 `json:"once"` // each client takes the lock once; false: any number of times
+	Proved     []verdict.Word       `json:"proved"`
+	Open       []verdict.Word       `json:"open"`
+	Views      int                  `json:"views"`
 	Par        map[verdict.Word]int `json:"par"`
 	Trace      string               `json:"trace,omitempty"` // of the first verdict
 }
@@ -209,13 +225,16 @@ func toVerification(e *env, proofs []contract.Result) *ci.Verification {
 	for i := range proofs {
 		p := &proofs[i]
 		c := ci.Check{
-			Strategy: p.Strategy.ID, Subject: p.Subject(), IsSearch: p.IsSearch(), File: p.File, Line: p.Line,
+			Strategy: p.Strategy.ID, Subject: p.Subject(), Kind: kindOf(p), File: p.File, Line: p.Line,
 			Want: contract.FormatVerdicts(p.Expected), Got: contract.FormatVerdicts(p.Got),
 			Status: p.Status, Reproduce: p.Command(),
 			Why: e.Each(func(lang string) string { return text.SayMessages(lang, p.Reasons) }),
 		}
-		if p.Search != nil {
-			c.Certificate = certificate.Of(p.Search, e.Langs()[0])
+		switch lang := e.Langs()[0]; {
+		case p.Search != nil:
+			c.Certificate = certificate.Of(p.Search, lang)
+		case p.Proof != nil && p.Proof.Refused == nil:
+			c.Certificate = strings.Join(certificate.AnyNumber(p.Proof, lang), "\n")
 		}
 		if p.Outcome != nil {
 			c.Trace, c.History, c.Judgement = p.Outcome.Trace.Link(), p.Outcome.History, p.Outcome.Judgement
@@ -225,14 +244,26 @@ func toVerification(e *env, proofs []contract.Result) *ci.Verification {
 	return v
 }
 
+func kindOf(p *contract.Result) ci.Kind {
+	switch {
+	case p.IsRace():
+		return ci.Race
+	case p.IsProof():
+		return ci.Proof
+	}
+	return ci.Search
+}
+
 func verifyToJSON(proofs []contract.Result, v *ci.Verification) verifyJSON {
-	j := verifyJSON{Version: schema, Searches: []searchJSON{}, Deviations: []deviationJSON{}, Uncovered: v.Uncovered}
+	j := verifyJSON{Version: schema, Searches: []searchJSON{}, Proofs: []provedJSON{}, Deviations: []deviationJSON{}, Uncovered: v.Uncovered}
 	for i := range proofs {
 		switch p := &proofs[i]; {
 		case p.Status == contract.NotRun:
 			j.Incomplete = true
 		case p.IsSearch():
 			j.Searches = append(j.Searches, searchToJSON(p))
+		case p.IsProof():
+			j.Proofs = append(j.Proofs, provedToJSON(p))
 		default:
 			j.Cells++
 		}
@@ -247,18 +278,35 @@ func verifyToJSON(proofs []contract.Result, v *ci.Verification) verifyJSON {
 
 func searchToJSON(p *contract.Result) searchJSON {
 	s := searchJSON{
-		Strategy: p.Strategy.ID, Bounds: p.Subject(), Verdicts: []verdict.Word{}, AsExpected: p.Status == contract.Met,
+		Strategy: p.Strategy.ID, Bounds: p.Subject(), AsExpected: p.Status == contract.Met,
 		Expected: lists.Each(p.Expected, contract.ExpectedVerdict.String),
-		Complete: p.Search.Result.Complete, States: p.Search.Result.States, Par: map[verdict.Word]int{},
+		Complete: p.Search.Result.Complete, States: p.Search.Result.States,
 	}
+	s.Verdicts, s.Par, s.Trace = gotJSON(p)
+	return s
+}
+
+func provedToJSON(p *contract.Result) provedJSON {
+	s := provedJSON{
+		Strategy: p.Strategy.ID, Bounds: p.Subject(), AsExpected: p.Status == contract.Met,
+		Expected: lists.Each(p.Expected, contract.ExpectedVerdict.String),
+		Closed:   p.Proof.Closed, Once: !p.Proof.Once.IsZero(), Proved: words(p.Proof.Proved()), Open: words(p.Proof.Open), Views: p.Proof.Views,
+	}
+	s.Verdicts, s.Par, s.Trace = gotJSON(p)
+	return s
+}
+
+// gotJSON are the verdicts that have come about, the par of each, and the link of the first.
+func gotJSON(p *contract.Result) (all []verdict.Word, par map[verdict.Word]int, trace string) {
+	all, par = []verdict.Word{}, map[verdict.Word]int{}
 	for _, g := range p.Got {
-		s.Verdicts = append(s.Verdicts, g.Verdict)
+		all = append(all, g.Verdict)
 		if g.Verdict != verdict.Holds {
-			s.Par[g.Verdict] = g.Par
+			par[g.Verdict] = g.Par
 		}
 	}
 	if p.Outcome != nil {
-		s.Trace = p.Outcome.Trace.Link()
+		trace = p.Outcome.Trace.Link()
 	}
-	return s
+	return all, par, trace
 }

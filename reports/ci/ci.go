@@ -48,8 +48,8 @@ func (v *Verification) about(u *Uncovered) string {
 // A Check is one line of a contract.
 type Check struct {
 	Strategy  string
-	Subject   string // a scenario's ID, or the bounds of a search
-	IsSearch  bool
+	Subject   string // a scenario's ID, or the bounds of a search or a proof
+	Kind      Kind
 	File      string // where the contract says so
 	Line      int
 	Want, Got string // verdicts; Got "": it was not run
@@ -62,6 +62,17 @@ type Check struct {
 	History     *history.History // of the counterexample; nil: none
 	Judgement   verdict.Judgement
 }
+
+// A Kind is what a check has done.
+type Kind int
+
+// Races are played, searches made, and proofs are for any number of clients.
+const (
+	Race Kind = iota
+	Search
+	Proof
+	kinds
+)
 
 // Name is the check's, and no other's.
 func (c *Check) Name() string { return c.Strategy + "/" + c.Subject }
@@ -166,14 +177,9 @@ type (
 // check and one that was not run are errors, so that neither looks like a pass. What no
 // contract speaks of is skipped.
 func (v *Verification) JUnit(w io.Writer) error {
-	all := junitSuites{Name: "locklab verify", Suites: []junitSuite{{Name: "scenarios"}, {Name: "searches"}}}
+	all := junitSuites{Name: "locklab verify", Suites: []junitSuite{{Name: "scenarios"}, {Name: "searches"}, {Name: "proofs"}}}
 	for i := range v.Checks {
-		c := &v.Checks[i]
-		s := &all.Suites[0]
-		if c.IsSearch {
-			s = &all.Suites[1]
-		}
-		if err := s.add(v, c); err != nil {
+		if err := all.Suites[v.Checks[i].Kind].add(v, &v.Checks[i]); err != nil {
 			return err
 		}
 	}
@@ -250,8 +256,8 @@ func commandProperty(s string) string { return propertyEscapes.Replace(s) }
 // of more than 1 MiB.
 const MaxSummary = 900 << 10
 
-// Summary writes GitHub markdown: the deviations with their counterexamples, races and
-// searches as tables, and the certificates. Parts that no longer fit are left out from
+// Summary writes GitHub markdown: the deviations with their counterexamples, races,
+// searches and proofs as tables, and the certificates. Parts that no longer fit are left out from
 // the end, and counted.
 func (v *Verification) Summary(w io.Writer) error {
 	blocks := []string{"## locklab verify\n\n" + v.Counts() + "\n"}
@@ -262,7 +268,7 @@ func (v *Verification) Summary(w io.Writer) error {
 		}
 		blocks = append(blocks, fmt.Sprintf("\n### %s\n\n%s", c.Name(), fenced(text.InMarkup(all.String()))))
 	}
-	blocks = append(blocks, v.table("verify.head.scenario", false), v.table("verify.head.search", true))
+	blocks = append(blocks, v.table("verify.head.scenario", Race), v.table("verify.head.search", Search), v.table("verify.head.proof", Proof))
 	for i := range v.Checks {
 		if c := &v.Checks[i]; c.Certificate != "" {
 			blocks = append(blocks, fmt.Sprintf("\n<details><summary>%s: %s</summary>\n\n%s\n</details>\n", c.Name(), c.Got, fenced(text.InMarkup(c.Certificate)+"\n")))
@@ -313,43 +319,61 @@ func (v *Verification) Counts() string {
 }
 
 func (v *Verification) counts() string {
-	var all, bad, asked [2]int // races, searches
+	var all, done, bad [kinds]int
 	for i := range v.Checks {
-		k := 0
-		if v.Checks[i].IsSearch {
-			k = 1
+		c := &v.Checks[i]
+		all[c.Kind]++
+		if c.Status != contract.NotRun {
+			done[c.Kind]++
 		}
-		all[k]++
-		switch v.Checks[i].Status {
-		case contract.NotRun:
-			continue
-		case contract.Differs, contract.Inconclusive:
-			bad[k]++
+		if c.Status > contract.Met {
+			bad[c.Kind]++
 		}
-		asked[k]++
 	}
-	counted := func(n int, one, many string) string {
-		if n == 1 {
-			return v.say(one)
-		}
-		return v.say(many, "n", strconv.Itoa(n))
-	}
-	cells := counted(all[0], "verify.cells.1", "verify.cells")
-	searches := counted(all[1], "verify.searches.1", "verify.searches")
 	switch {
-	case asked != all:
-		return v.say("verify.counts.incomplete", "cells", cells, "searches", searches,
-			"cellsdone", strconv.Itoa(asked[0]), "searchesdone", strconv.Itoa(asked[1]), "bad", strconv.Itoa(bad[0]+bad[1]))
-	case bad != [2]int{}:
-		return v.say("verify.counts.bad", "cells", cells, "searches", searches,
-			"badcells", strconv.Itoa(bad[0]), "badsearches", strconv.Itoa(bad[1]))
+	case done != all:
+		return v.say("verify.counts.incomplete", "done", v.each(all, done[:]), "bad", strconv.Itoa(bad[Race]+bad[Search]+bad[Proof]))
+	case bad != [kinds]int{}:
+		return v.say("verify.counts.bad", "bad", v.each(all, bad[:]))
 	}
-	return v.say("verify.counts.good", "cells", cells, "searches", searches)
+	return v.say("verify.counts.good", "all", v.each(all, nil))
+}
+
+// countWords are the keys of the texts that count checks.
+var countWords = [kinds]struct{ one, many, of string }{
+	{"verify.cells.1", "verify.cells", "verify.cells.of"},
+	{"verify.searches.1", "verify.searches", "verify.searches.of"},
+	{"verify.proofs.1", "verify.proofs", "verify.proofs.of"},
+}
+
+// each counts the races and the searches, and the proofs if there are any: so many of all, or without some all of them.
+func (v *Verification) each(all [kinds]int, some []int) (list string) {
+	for kind, say := range countWords {
+		if kind == int(Proof) && all[kind] == 0 {
+			continue
+		}
+		text := v.say(say.many, "n", strconv.Itoa(all[kind]))
+		if all[kind] == 1 {
+			text = v.say(say.one)
+		}
+		if some != nil {
+			text = v.say(say.of, "n", strconv.Itoa(some[kind]), "all", text)
+		}
+		switch {
+		case list == "":
+			list = text
+		case kind == int(Search) && all[Proof] > 0:
+			list = v.say("chart.list", "first", list, "next", text)
+		default:
+			list = v.say("verify.and", "first", list, "next", text)
+		}
+	}
+	return list
 }
 
 // table has a row per subject and a column per lock, both in the order in which
 // the contract names them first.
-func (v *Verification) table(head string, searches bool) string {
+func (v *Verification) table(head string, of Kind) string {
 	var locks, subjects []string
 	cells := map[[2]string]string{}
 	note := func(list *[]string, name string) {
@@ -359,7 +383,7 @@ func (v *Verification) table(head string, searches bool) string {
 	}
 	for i := range v.Checks {
 		c := &v.Checks[i]
-		if c.IsSearch != searches {
+		if c.Kind != of {
 			continue
 		}
 		note(&locks, c.Strategy)

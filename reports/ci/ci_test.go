@@ -22,9 +22,9 @@ func nastyVerification() *Verification {
 	return &Verification{Checks: []Check{
 		{Strategy: "token", Subject: "gc-pause", File: "a:b,c%.txt", Line: 3, Want: "HOLDS", Got: "OVERLAP", Status: contract.Differs,
 			Why: nasty, Reproduce: "locklab run token gc-pause --expect holds", Trace: "locklab2-x"},
-		{Strategy: "token", Subject: "clients=2", IsSearch: true, File: "f", Line: 4, Want: "HOLDS", Status: contract.Inconclusive,
+		{Strategy: "token", Subject: "clients=2", Kind: Search, File: "f", Line: 4, Want: "HOLDS", Status: contract.Inconclusive,
 			Why: "cut short", Reproduce: "locklab explore token", Certificate: nasty},
-		{Strategy: "setnx", Subject: "clients=2", IsSearch: true, File: "f", Line: 5, Want: "HOLDS", Got: "HOLDS", Status: contract.Met, Certificate: "proved"},
+		{Strategy: "setnx", Subject: "clients=2", Kind: Search, File: "f", Line: 5, Want: "HOLDS", Got: "HOLDS", Status: contract.Met, Certificate: "proved"},
 		{Strategy: "setnx", Subject: "gc-pause", File: "f", Line: 6, Want: "HOLDS"},
 	}}
 }
@@ -36,7 +36,7 @@ func TestJUnit(t *testing.T) {
 	if err := xml.Unmarshal([]byte(text), &got); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	if got.Tests != 4 || got.Failures != 1 || got.Errors != 2 || len(got.Suites) != 2 {
+	if got.Tests != 4 || got.Failures != 1 || got.Errors != 2 || len(got.Suites) != 3 {
 		t.Errorf("%d tests, %d failures, %d errors in %d suites", got.Tests, got.Failures, got.Errors, len(got.Suites))
 	}
 	first := got.Suites[0].Cases[0]
@@ -119,7 +119,7 @@ func TestSummary(t *testing.T) {
 func TestSummaryIsShort(t *testing.T) {
 	v := &Verification{}
 	for i := range 3000 {
-		v.Checks = append(v.Checks, Check{Strategy: "token", Subject: fmt.Sprint("s", i), IsSearch: true, Got: "HOLDS", Status: contract.Met, Certificate: strings.Repeat("long ", 200)})
+		v.Checks = append(v.Checks, Check{Strategy: "token", Subject: fmt.Sprint("s", i), Kind: Search, Got: "HOLDS", Status: contract.Met, Certificate: strings.Repeat("long ", 200)})
 	}
 	text := samples.Written(t, v.Summary)
 	if len(text) > MaxSummary || len(text) < MaxSummary/2 {
@@ -137,13 +137,16 @@ func TestSummaryIsShort(t *testing.T) {
 
 func TestCounts(t *testing.T) {
 	ok, bad := Check{Status: contract.Met}, Check{Status: contract.Differs}
-	search, none := Check{IsSearch: true, Status: contract.Met}, Check{IsSearch: true}
+	search, none := Check{Kind: Search, Status: contract.Met}, Check{Kind: Search}
+	proof := Check{Kind: Proof, Status: contract.Met}
 	for want, checks := range map[string][]Check{
-		"1 cell and 1 search as contracted.":                                     {ok, search},
-		"2 cells and 0 searches as contracted.":                                  {ok, ok},
-		"1 of 2 cells and 0 of 2 searches not as contracted.":                    {ok, bad, search, search},
-		"Incomplete: 1 of 1 cell and 1 of 2 searches done, 1 not as contracted.": {bad, search, none},
-		"Incomplete: 0 of 0 cells and 0 of 1 search done, 0 not as contracted.":  {none},
+		"1 cell and 1 search as contracted.":                                                           {ok, search},
+		"2 cells and 0 searches as contracted.":                                                        {ok, ok},
+		"1 of 2 cells and 0 of 2 searches not as contracted.":                                          {ok, bad, search, search},
+		"Incomplete: 1 of 1 cell and 1 of 2 searches done, 1 not as contracted.":                       {bad, search, none},
+		"1 cell, 1 search and 1 proof for any number of clients as contracted.":                        {ok, search, proof},
+		"0 of 0 cells, 0 of 0 searches and 1 of 2 proofs for any number of clients not as contracted.": {proof, {Kind: Proof, Status: contract.Differs}},
+		"Incomplete: 0 of 0 cells and 0 of 1 search done, 0 not as contracted.":                        {none},
 	} {
 		v := &Verification{Checks: slices.Clone(checks)}
 		if got := v.Counts(); got != want {

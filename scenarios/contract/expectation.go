@@ -13,15 +13,16 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// An Expectation is the result that one lock must have in one race, which is played, or within
-// the bounds of one search.
+// An Expectation is the result that one lock must have in one race, which is played, within
+// the bounds of one search, or for any number of clients.
 type Expectation struct {
-	File     string // the contract, as the user named the file; "": made by hand
-	Line     int    // of File; where the expectation is derived, the line that it follows from
-	Strategy lock.Entry
-	Scenario race.Scenario // with an empty ID: Bounds are to be searched
-	Bounds   study.Bounds
-	Expected []ExpectedVerdict // all that must come about; anything else must not
+	File      string // the contract, as the user named the file; "": made by hand
+	Line      int    // of File; where the expectation is derived, the line that it follows from
+	Strategy  lock.Entry
+	Scenario  race.Scenario // with an empty ID: Bounds are to be searched
+	Bounds    study.Bounds
+	AnyNumber *AnyNumber        // what is to be proved within Bounds, in place of the search; nil: nothing
+	Expected  []ExpectedVerdict // all that must come about; anything else must not
 	// Why is the reason that the line gives: a key of the catalogues of texts (there
 	// with the prefix "why."), in a user's contract also free words. It is empty where
 	// the line gives none, and where the expectation is derived.
@@ -65,8 +66,14 @@ func FormatVerdicts(list []ExpectedVerdict) string {
 	return strings.Join(s, " ")
 }
 
-// IsSearch reports whether the expectation is about a search, and not about a race.
-func (e *Expectation) IsSearch() bool { return e.Scenario.ID == "" }
+// IsRace reports whether the expectation is about a race.
+func (e *Expectation) IsRace() bool { return e.Scenario.ID != "" }
+
+// IsProof reports whether the expectation is about any number of clients.
+func (e *Expectation) IsProof() bool { return e.AnyNumber != nil }
+
+// IsSearch reports whether the expectation is about a search, and neither about a race nor about a proof.
+func (e *Expectation) IsSearch() bool { return !e.IsRace() && !e.IsProof() }
 
 // Words are the expected verdicts without their par, in the order of the line; nil:
 // the contract says nothing.
@@ -88,8 +95,11 @@ func (e *Expectation) find(w verdict.Word) *ExpectedVerdict {
 // their usual values. It contains neither spaces nor slashes: it can be part of the name
 // of a test.
 func (e *Expectation) Subject() string {
-	if !e.IsSearch() {
+	switch {
+	case e.IsRace():
 		return e.Scenario.ID
+	case e.IsProof():
+		return e.AnyNumber.subject(e.Bounds)
 	}
 	b, usual := e.Bounds, usualBounds()
 	text := fmt.Sprintf("clients=%d,attempts=%d", b.Clients, b.Attempts)
@@ -107,7 +117,10 @@ func (e *Expectation) Name() string { return e.Strategy.ID + "/" + e.Subject() }
 
 // Command is the command line that plays the race, or does the search, again.
 func (e *Expectation) Command() string {
-	if !e.IsSearch() {
+	switch {
+	case e.IsProof():
+		return "locklab prove " + e.Strategy.ID + e.AnyNumber.flags(e.Bounds)
+	case e.IsRace():
 		want := lists.Each(e.Expected, func(v ExpectedVerdict) string { return strings.ToLower(v.String()) })
 		return fmt.Sprintf("locklab run %s %s --expect %s", e.Strategy.ID, e.Scenario.ID, strings.Join(want, ","))
 	}

@@ -27,6 +27,8 @@ import (
 //	token            HOLDS
 //	[search budget=pause=1]
 //	token            OVERLAP@1 STALE-WRITE@1
+//	[prove budget=crash=any]
+//	setnx            DEADLOCK@1
 //	[locks]
 //	fair-lock        ChecksOwner Expires Excludes Remote LocksPerKey
 //
@@ -34,6 +36,10 @@ import (
 // and after "|" the reason. In a search each verdict except HOLDS comes with its
 // par, the fewest faults with which it comes about. A search has bounds of
 // BoundNames.
+//
+// [prove] is about any number of clients, each of which takes the lock any number of times, or once with
+// attempts=once; it has bounds of ProofBoundNames. The verdicts of a line are those that a search of few clients finds, with the
+// faults of the shortest run; every other one of explore.Provable is proved impossible.
 //
 // What a contract leaves out is not expected, unless [locks] lists the lock. Each line
 // there is a lock and its profile: the fields of race.Profile that are true, and
@@ -124,19 +130,16 @@ func (p *parser) section(line string) error {
 		return i18n.Errorf("error.contract.section", "text", line)
 	}
 	kind, rest, _ := strings.Cut(name, " ")
-	p.sections = append(p.sections, section{header: line, line: p.line, isRace: name != "locks" && kind != "search"})
+	p.sections = append(p.sections, section{header: line, line: p.line, isRace: name != "locks" && kind != "search" && kind != "prove"})
 	switch {
 	case name == "locks":
 		p.row = p.lockRow
 	case kind == "search":
 		b, err := searchBounds(rest)
-		if err == nil {
-			err = refused(b)
-		}
-		if err != nil {
-			return err
-		}
-		p.row = func(line string) error { return p.expect(Expectation{Bounds: b}, searchVerdict, line) }
+		return p.within(Expectation{Bounds: b}, searchVerdict, err)
+	case kind == "prove":
+		b, of, err := proofBounds(rest)
+		return p.within(Expectation{Bounds: b, AnyNumber: of}, proofVerdict, err)
 	default:
 		sc, err := scenarios.ByName(name)
 		if err != nil {
@@ -146,6 +149,15 @@ func (p *parser) section(line string) error {
 		p.row = func(line string) error { return p.expect(Expectation{Scenario: sc}, raceVerdict, line) }
 	}
 	return nil
+}
+
+// within makes the rows of a section those about its bounds, of which err is what is wrong.
+func (p *parser) within(e Expectation, verdictOf func(word string) (ExpectedVerdict, error), err error) error {
+	if err == nil {
+		err = refused(e.Bounds)
+	}
+	p.row = func(line string) error { return p.expect(e, verdictOf, line) }
+	return err
 }
 
 // refused is the error that bounds have with every lock, if it is always the same.
@@ -216,7 +228,7 @@ func (p *parser) add(id string, e Expectation) (err error) {
 	if err != nil {
 		return err
 	}
-	if e.IsSearch() && !own {
+	if !e.IsRace() && !own {
 		if err := e.Bounds.Check(e.Strategy); err != nil {
 			return err
 		}
@@ -318,6 +330,16 @@ func raceVerdict(word string) (ExpectedVerdict, error) {
 
 // searchVerdict reads a verdict of a search: "HOLDS" or "OVERLAP@1".
 func searchVerdict(written string) (ExpectedVerdict, error) {
+	return readPar(written, "error.contract.found", explore.Words())
+}
+
+// proofVerdict reads a verdict of a proof, as searchVerdict does.
+func proofVerdict(written string) (ExpectedVerdict, error) {
+	return readPar(written, "error.contract.provable", explore.Provable)
+}
+
+// readPar reads "HOLDS", or one of these verdicts with its par. unknown is the key of the error about another.
+func readPar(written, unknown string, words []verdict.Word) (ExpectedVerdict, error) {
 	if written == string(verdict.Holds) {
 		return ExpectedVerdict{verdict.Holds, noPar}, nil
 	}
@@ -325,8 +347,8 @@ func searchVerdict(written string) (ExpectedVerdict, error) {
 	if err := checkRenamed(word); err != nil {
 		return ExpectedVerdict{}, err
 	}
-	if !slices.Contains(explore.Words(), verdict.Word(word)) {
-		return ExpectedVerdict{}, i18n.Errorf("error.contract.found", "text", written, "verdicts", explore.Words())
+	if !slices.Contains(words, verdict.Word(word)) {
+		return ExpectedVerdict{}, i18n.Errorf(unknown, "text", written, "verdicts", words)
 	}
 	n, err := strconv.ParseUint(par, 10, 8)
 	if err != nil {
@@ -350,18 +372,23 @@ func BoundNames() []string { return append(study.BoundNames(), "max-states") }
 // searchBounds reads the bounds of "[search clients=3 budget=crash=1,pause=1]".
 func searchBounds(items string) (study.Bounds, error) {
 	b := usualBounds()
+	return b, eachBound(items, func(name, value string) error { return setBound(&b, name, value) })
+}
+
+// eachBound calls set for each of the bounds of a section, none of which may be given twice.
+func eachBound(items string, set func(name, value string) error) error {
 	seen := map[string]bool{}
 	for _, item := range strings.Fields(items) {
 		name, value, _ := strings.Cut(item, "=")
 		if seen[name] {
-			return b, i18n.Errorf("error.bound", "item", item, "cause", i18n.Errorf("error.contract.twice", "name", name))
+			return i18n.Errorf("error.bound", "item", item, "cause", i18n.Errorf("error.contract.twice", "name", name))
 		}
 		seen[name] = true
-		if err := setBound(&b, name, value); err != nil {
-			return b, err
+		if err := set(name, value); err != nil {
+			return err
 		}
 	}
-	return b, nil
+	return nil
 }
 
 // setBound changes one bound. Bounds.Set knows all of them but max-states.
@@ -375,8 +402,13 @@ func setBound(b *study.Bounds, name, value string) (err error) {
 	case "budget", "uses":
 		value = strings.ReplaceAll(value, ",", "+")
 	}
-	if err = b.Set(name, value); err != nil {
-		return i18n.Errorf("error.contract.bounds", "cause", err, "bounds", strings.Join(BoundNames(), ", "))
+	return named(b.Set(name, value), BoundNames())
+}
+
+// named returns an error about a bound with the names that there are.
+func named(err error, names []string) error {
+	if err == nil {
+		return nil
 	}
-	return nil
+	return i18n.Errorf("error.contract.bounds", "cause", err, "bounds", strings.Join(names, ", "))
 }

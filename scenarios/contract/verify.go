@@ -34,7 +34,8 @@ type Result struct {
 	// Outcome is the race as played, or the witness that says most; nil: there is none, or
 	// another machine has played the race and it is as contracted.
 	Outcome *race.Outcome
-	Search  *study.Search   // nil for a race
+	Search  *study.Search   // nil for a race or a proof
+	Proof   *study.Proof    // nil for a race or a search
 	runs    []*race.Outcome // of the witnesses; nil: they are to be played
 }
 
@@ -72,8 +73,11 @@ func Verify(ctx context.Context, list []Expectation, w *share.Work) ([]Result, e
 
 // cost guesses how long a row takes, in seconds: the more servers the longer.
 func (e *Expectation) cost() float64 {
-	if !e.IsSearch() {
+	switch {
+	case e.IsRace():
 		return 0.004
+	case e.IsProof():
+		return 1
 	}
 	nodes := e.Bounds.Nodes
 	if nodes == 0 {
@@ -91,7 +95,11 @@ func (e Expectation) Prove(ctx context.Context) (*Result, error) {
 func (e Expectation) prove(ctx context.Context, runner *race.Runner) (*Result, error) {
 	r := &Result{Expectation: e, Status: Met}
 	var err error
-	if e.IsSearch() {
+	if e.IsProof() {
+		if r.Proof, err = study.Prove(ctx, e.Strategy, e.Bounds, e.AnyNumber.Endless); err == nil {
+			r.compareProof()
+		}
+	} else if e.IsSearch() {
 		if r.Search, err = study.Explore(ctx, e.Strategy, e.Bounds); err == nil {
 			r.CompareSearch()
 		}
@@ -185,10 +193,10 @@ func (r *Result) CompareSearch() {
 	}
 }
 
-// compareWitness accepts a verdict only if its witness shows it when it is replayed.
+// compareWitness accepts a verdict only if its witness, the i-th, shows it when it is replayed.
 // The Outcome is the first witness that is a reason, or else the first.
 func (r *Result) compareWitness(i int) {
-	w := &r.Search.Witnesses[i]
+	w := r.Witnesses()[i]
 	got := ExpectedVerdict{w.Verdict, w.Par}
 	r.Got = append(r.Got, got)
 	metSoFar := len(r.Reasons) == 0
@@ -210,12 +218,23 @@ func (r *Result) compareWitness(i int) {
 	}
 }
 
-// Replay returns the run of the i-th witness of the search.
+// Witnesses are those of the search, or of the verdicts that the proof does not exclude; nil for a race.
+func (r *Result) Witnesses() []study.Witness {
+	switch {
+	case r.Search != nil:
+		return r.Search.Witnesses
+	case r.Proof != nil:
+		return r.Proof.Witnesses()
+	}
+	return nil
+}
+
+// Replay returns the run of the i-th of Witnesses.
 func (r *Result) Replay(i int) (*race.Outcome, error) {
 	if r.runs != nil {
 		return r.runs[i], nil
 	}
-	return study.ReplayOn(r.Strategy, r.Search.Witnesses[i].Trace)
+	return study.ReplayOn(r.Strategy, r.Witnesses()[i].Trace)
 }
 
 // counted is the key of the text about n things.

@@ -19,14 +19,15 @@ type resultJSON struct {
 	Status  Status            `json:"status"`
 	Got     []ExpectedVerdict `json:"got,omitempty"`
 	Reasons []i18n.Message    `json:"reasons,omitempty"`
-	Witness string            `json:"witness,omitempty"` // link to the Outcome of a search
+	Witness string            `json:"witness,omitempty"` // link to the Outcome of a search or a proof
 	Search  *study.Search     `json:"search,omitempty"`
+	Proof   *study.Proof      `json:"proof,omitempty"`
 }
 
 // MarshalJSON is the inverse of UnmarshalJSON.
 func (r Result) MarshalJSON() ([]byte, error) {
-	j := resultJSON{Status: r.Status, Got: r.Got, Reasons: r.Reasons, Search: r.Search}
-	if r.Search != nil && r.Outcome != nil {
+	j := resultJSON{Status: r.Status, Got: r.Got, Reasons: r.Reasons, Search: r.Search, Proof: r.Proof}
+	if !r.IsRace() && r.Outcome != nil {
 		j.Witness = r.Outcome.Trace.Link()
 	}
 	return json.Marshal(j)
@@ -38,7 +39,7 @@ func (r *Result) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &j); err != nil {
 		return err
 	}
-	*r = Result{Status: j.Status, Got: j.Got, Reasons: j.Reasons, Search: j.Search}
+	*r = Result{Status: j.Status, Got: j.Got, Reasons: j.Reasons, Search: j.Search, Proof: j.Proof}
 	if j.Witness == "" {
 		return nil
 	}
@@ -50,8 +51,12 @@ func (r *Result) UnmarshalJSON(b []byte) error {
 // complete plays the Outcome of a result that another machine has found.
 func (r *Result) complete(runner *race.Runner) (err error) {
 	switch {
-	case r.Search != nil:
-		r.Search.SetStrategy(r.Strategy)
+	case r.Search != nil || r.Proof != nil:
+		if r.Search != nil {
+			r.Search.SetStrategy(r.Strategy)
+		} else {
+			r.Proof.SetStrategy(r.Strategy)
+		}
 		if r.Outcome != nil && r.Outcome.History == nil {
 			r.Outcome, err = study.ReplayOn(r.Strategy, r.Outcome.Trace)
 		}
@@ -65,6 +70,7 @@ func (r *Result) complete(runner *race.Runner) (err error) {
 // came about is compared with what this process makes of them.
 func (r *Result) checkValues(e Expectation, v *share.Values) {
 	v.Require((r.Search != nil) == (e.IsSearch() && !r.endless()), "search", r.Search != nil, i18n.New("share.want.is", "value", e.IsSearch()))
+	v.Require((r.Proof != nil) == (e.IsProof() && !r.endless()), "proof", r.Proof != nil, i18n.New("share.want.is", "value", e.IsProof()))
 	for i, got := range r.Got {
 		w, err := verdict.ParseWord(string(got.Verdict))
 		v.Require(err == nil && w == got.Verdict, fmt.Sprintf("got[%d].Verdict", i), got.Verdict, i18n.New("share.want.known"))
@@ -84,6 +90,12 @@ func (r *Result) checkValues(e Expectation, v *share.Values) {
 			r.Search.SetStrategy(e.Strategy)
 			v.Same("", r, e.JudgeSearch(r.Search, runs))
 		}
+	case r.Proof != nil:
+		r.Proof.CheckValues(e.Strategy, e.Bounds, e.AnyNumber.Endless, "proof.", v)
+		if v.OK() {
+			r.Proof.SetStrategy(e.Strategy)
+			v.Same("", r, e.judgeProof(r.Proof))
+		}
 	default:
 		o := &race.Outcome{Strategy: e.Strategy, Scenario: e.Scenario}
 		for _, got := range r.Got {
@@ -97,5 +109,5 @@ func (r *Result) checkValues(e Expectation, v *share.Values) {
 
 // endless reports whether a limit of the simulator has ended the run.
 func (r *Result) endless() bool {
-	return len(r.Reasons) == 1 && r.Reasons[0].Key == "unmet.limit" && r.Search == nil
+	return len(r.Reasons) == 1 && r.Reasons[0].Key == "unmet.limit" && r.Search == nil && r.Proof == nil
 }

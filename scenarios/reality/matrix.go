@@ -80,9 +80,9 @@ func Matrix(ctx context.Context, bench func() (*Bench, error), lease time.Durati
 	})
 }
 
-// Verify makes the searches of a contract, compares each with its row, and shows the shortest
-// way to each verdict that they have found: a row for each search, those of a lock together.
-// What in rows is no search is left out. The tasks are the locks. bench and the error are as for Matrix.
+// Verify makes the searches and the proofs of a contract, compares each with its row, and shows the shortest
+// way to each verdict that they have found: a row for each, those of a lock together.
+// What in rows is a race is left out. The tasks are the locks. bench and the error are as for Matrix.
 func Verify(ctx context.Context, bench func() (*Bench, error), lease time.Duration, rounds int, rows []contract.Expectation, w *share.Work) (*Table, error) {
 	of := byLock(rows)
 	var tasks []share.Task
@@ -105,7 +105,7 @@ func Verify(ctx context.Context, bench func() (*Bench, error), lease time.Durati
 				return err
 			}
 			found[k] = Row{Name: of[i][k].Strategy.ID + " " + of[i][k].Subject(), Status: r.Status, Reasons: r.Reasons}
-			for w := range r.Search.Witnesses {
+			for w := range r.Witnesses() {
 				o, err := r.Replay(w)
 				if err != nil {
 					return err
@@ -144,13 +144,13 @@ func (row *Row) each(r int, v *share.Values, check func(field string, c *Compari
 	}
 }
 
-// Locks returns the number of locks that the searches among rows are of: the tasks of Verify.
+// Locks returns the number of locks that the searches and proofs among rows are of: the tasks of Verify.
 func Locks(rows []contract.Expectation) int { return len(byLock(rows)) }
 
-// byLock are the searches among rows, those of a lock together, locks in the order of
+// byLock are the searches and proofs among rows, those of a lock together, locks in the order of
 // their first row.
 func byLock(rows []contract.Expectation) [][]contract.Expectation {
-	searches := lists.Pick(rows, func(e contract.Expectation) bool { return e.IsSearch() })
+	searches := lists.Pick(rows, func(e contract.Expectation) bool { return !e.IsRace() })
 	return lists.Gather(searches, func(a, b contract.Expectation) bool { return a.Strategy.ID == b.Strategy.ID })
 }
 

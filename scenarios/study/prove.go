@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -84,6 +85,21 @@ func prove(ctx context.Context, entry lock.Entry, b Bounds, endless bool, most p
 	return p, p.findWitnesses(ctx, entry, b, suspected, most)
 }
 
+// ProofBounds are the usual bounds of a proof: no faults.
+func ProofBounds() Bounds {
+	b := DefaultBounds().forProof()
+	b.Budget = ""
+	return b
+}
+
+// FormatBudget writes a budget as EndlessBudget reads it; "none" if it is empty.
+func FormatBudget(b faults.Budget, endless bool) string {
+	if endless {
+		return strings.ReplaceAll(string(b), "=1", "="+AnyTimes)
+	}
+	return string(cmp.Or(b, faults.NoFaults))
+}
+
 // findWitnesses searches few clients for these verdicts; those that none finds are Open. Where each client takes the
 // lock once, a second attempt can come to others: then these count as harms too.
 func (p *Proof) findWitnesses(ctx context.Context, entry lock.Entry, b Bounds, harms []verdict.Word, most proofLimits) error {
@@ -93,16 +109,7 @@ func (p *Proof) findWitnesses(ctx context.Context, entry lock.Entry, b Bounds, h
 		if len(p.Open) == 0 && !again {
 			continue
 		}
-		few := b
-		few.Clients, few.Attempts, few.MaxStates, few.Hopeful = size.clients, size.attempts, most.states, most.hopeful
-		if size.lockstep {
-			few.Timing, few.Hopeful = Lockstep, 0
-		}
-		few.Budget = faults.Budget(strings.ReplaceAll(string(b.Budget), "=1", fmt.Sprintf("=%d", size.faults)))
-		if !p.Endless {
-			few.Budget = b.Budget
-		}
-		s, err := Explore(ctx, entry, few)
+		s, err := Explore(ctx, entry, p.few(b, size, most))
 		if err != nil {
 			return err
 		}
@@ -125,6 +132,19 @@ func (p *Proof) findWitnesses(ctx context.Context, entry lock.Entry, b Bounds, h
 		}
 	}
 	return nil
+}
+
+// few are the bounds of the search of a size.
+func (p *Proof) few(b Bounds, size size, most proofLimits) Bounds {
+	few := b
+	few.Clients, few.Attempts, few.MaxStates, few.Hopeful = size.clients, size.attempts, most.states, most.hopeful
+	if size.lockstep {
+		few.Timing, few.Hopeful = Lockstep, 0
+	}
+	if p.Endless {
+		few.Budget = faults.Budget(strings.ReplaceAll(string(b.Budget), "=1", fmt.Sprintf("=%d", size.faults)))
+	}
+	return few
 }
 
 // A size is that of a search for a witness. Of faults there are as many of each kind, where none is ever used up.
@@ -160,6 +180,16 @@ func (p *Proof) BrokenBy(word verdict.Word) (*Search, *Witness) {
 		}
 	}
 	return nil, nil
+}
+
+// Witnesses are those of BrokenBy, in the order of explore.Provable.
+func (p *Proof) Witnesses() (all []Witness) {
+	for _, word := range explore.Provable {
+		if _, w := p.BrokenBy(word); w != nil {
+			all = append(all, *w)
+		}
+	}
+	return all
 }
 
 // Proved are the verdicts that are impossible for any number of clients.

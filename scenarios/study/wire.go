@@ -2,11 +2,13 @@ package study
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 
 	"locklab/algorithms/lock"
 	"locklab/simulator"
 	"locklab/simulator/explore"
+	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
 )
 
@@ -74,5 +76,53 @@ func (s *Search) SetStrategy(entry lock.Entry) {
 	s.Strategy = entry
 	for _, other := range slices.Concat(s.Cut, s.Beside) {
 		other.SetStrategy(entry)
+	}
+}
+
+// proofJSON is a Proof on its way between machines, without its lock and its views.
+type proofJSON struct {
+	Search   *Search                   `json:"search"`
+	Endless  bool                      `json:"endless,omitempty"`
+	Refused  *explore.NotProvableError `json:"refused,omitempty"`
+	Closed   bool                      `json:"closed,omitempty"`
+	Once     i18n.Message              `json:"once"`
+	Harms    []verdict.Word            `json:"harms,omitempty"`
+	Views    int                       `json:"views"`
+	Worlds   int                       `json:"worlds"`
+	Moves    int                       `json:"transitions"`
+	Broken   []*Search                 `json:"broken,omitempty"`
+	Open     []verdict.Word            `json:"open,omitempty"`
+	Searched bool                      `json:"searched,omitempty"`
+}
+
+// MarshalJSON writes a proof without its lock and its views.
+func (p Proof) MarshalJSON() ([]byte, error) {
+	j := proofJSON{p.Search, p.Endless, nil, p.Closed, p.Once, p.Harms, p.Views, p.Worlds, p.Transitions, p.Broken, p.Open, p.Searched}
+	errors.As(p.Refused, &j.Refused)
+	return json.Marshal(j)
+}
+
+// UnmarshalJSON reads a proof; SetStrategy completes it.
+func (p *Proof) UnmarshalJSON(b []byte) error {
+	j := proofJSON{}
+	if err := json.Unmarshal(b, &j); err != nil {
+		return err
+	}
+	if j.Search == nil {
+		j.Search = &Search{Result: &explore.Result{}}
+	}
+	*p = Proof{Search: j.Search, Endless: j.Endless, Broken: j.Broken, Open: j.Open, Searched: j.Searched, Proof: &explore.Proof{
+		Closed: j.Closed, Once: j.Once, Harms: j.Harms, Views: j.Views, Worlds: j.Worlds, Transitions: j.Moves}}
+	if j.Refused != nil {
+		p.Refused = j.Refused
+	}
+	return nil
+}
+
+// SetStrategy says which lock a proof that was read from JSON is about.
+func (p *Proof) SetStrategy(entry lock.Entry) {
+	p.Search.SetStrategy(entry)
+	for _, s := range p.Broken {
+		s.SetStrategy(entry)
 	}
 }
