@@ -48,6 +48,13 @@ setnx    OVERLAP@1
 [search clients=2 budget=crash=1]
 setnx    DEADLOCK@1
 token    HOLDS
+[prove budget=crash=any]
+setnx    DEADLOCK@1
+token    LIE@1
+[prove attempts=once]
+redisson-lease HOLDS
+[prove budget=expire-session=1]
+setnx    HOLDS
 `
 
 // TestMerge: what the shares of a command come to is what one machine gives, byte for

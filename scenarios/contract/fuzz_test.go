@@ -24,6 +24,7 @@ func FuzzContract(f *testing.F) {
 	}
 	f.Add("[locks]\ntoken Expires\n[gc-pause]\n")
 	f.Add("[search clients=3 budget=crash=1,pause=1@5s max-states=20]\ntoken OVERLAP@1 STALE-WRITE@1 | why\n")
+	f.Add("[prove attempts=once nodes=3 budget=crash=any,pause=any@2s]\nredlock HOLDS\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		list, err := contract.Parse("c.txt", text)
 		if err != nil {

@@ -20,6 +20,13 @@ func TestSearchBounds(t *testing.T) {
 			"locklab explore redlock --timing lockstep --clients 2 --attempts 2 --uses none --budget '' --max-states 4000000"},
 		"[search timing=any uses=check,give-up client-retries=3]": {"clients=2,attempts=2,timing=any,uses=check,give-up,client-retries=3,budget=none",
 			"locklab explore redlock --timing any --clients 2 --attempts 2 --uses check,give-up --client-retries 3 --budget '' --max-states 4000000"},
+		"[prove]":                  {"clients=any,attempts=any,budget=none", "locklab prove redlock --budget 'none'"},
+		"[prove budget=crash=any]": {"clients=any,attempts=any,budget=crash=any", "locklab prove redlock --budget 'crash=any'"},
+		"[prove attempts=any budget=crash=1,pause=1@2s]": {
+			"clients=any,attempts=any,budget=crash=1,pause=1@2s", "locklab prove redlock --budget 'crash=1,pause=1@2s'"},
+		"[prove attempts=once nodes=3 ttl=18s work=1s budget=crash=any,pause=any@2s]": {
+			"clients=any,attempts=once,nodes=3,ttl=18s,work=1s,budget=crash=any,pause=any@2s",
+			"locklab prove redlock --nodes 3 --ttl 18s --work 1s --budget 'crash=any,pause=any@2s'"},
 		"[search uses=all]": {"clients=2,attempts=2,uses=all,budget=none",
 			"locklab explore redlock --timing lockstep --clients 2 --attempts 2 --uses all --budget '' --max-states 4000000"},
 		"[search attempts=1 nodes=3 ttl=18s max-states=7 budget=crash=1,pause=1@5s]": {
@@ -46,6 +53,8 @@ token watchdog  OVERLAP STALE-WRITE | it slept | too long # and more
 setnx           HOLDS
 [search budget=pause=1]
 token redlock   OVERLAP@1 STALE-WRITE@2 | it slept
+[prove budget=crash=any]
+setnx           DEADLOCK@1 | never removed
 `)
 	if err != nil {
 		t.Fatal(err)
@@ -67,6 +76,7 @@ token redlock   OVERLAP@1 STALE-WRITE@2 | it slept
 		"setnx/gc-pause HOLDS",
 		"token/clients=2,attempts=2,budget=pause=1 OVERLAP@1 STALE-WRITE@2 | it slept",
 		"redlock/clients=2,attempts=2,budget=pause=1 OVERLAP@1 STALE-WRITE@2 | it slept",
+		"setnx/clients=any,attempts=any,budget=crash=any DEADLOCK@1 | never removed",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -119,9 +129,9 @@ func TestParseRefuses(t *testing.T) {
 	for _, f := range []struct{ rule, text, want string }{
 		{"nothing", "# nothing\n", "c.txt: it contains no expectation"},
 		{"a line before a section", "\ntoken HOLDS\n", "c.txt:2: a line before the first [scenario]"},
-		{"an open section", "[gc-pause\n", `c.txt:1: "[gc-pause": write [scenario], [search BOUNDS] or [locks] on a line of its own`},
-		{"an open search", "[search clients=3\n", `c.txt:1: "[search clients=3": write [scenario], [search BOUNDS]`},
-		{"something after a section", "[gc-pause] token HOLDS\n", `c.txt:1: "[gc-pause] token HOLDS": write [scenario], [search BOUNDS] or [locks] on a line of its own`},
+		{"an open section", "[gc-pause\n", `c.txt:1: "[gc-pause": write [scenario], [search BOUNDS], [prove BOUNDS] or [locks] on a line of its own`},
+		{"an open search", "[search clients=3\n", `c.txt:1: "[search clients=3": write [scenario], [search BOUNDS], [prove BOUNDS]`},
+		{"something after a section", "[gc-pause] token HOLDS\n", `c.txt:1: "[gc-pause] token HOLDS": write [scenario], [search BOUNDS], [prove BOUNDS] or [locks] on a line of its own`},
 		{"something after a search", "[search] token HOLDS\n", "c.txt:1: "},
 		{"an unknown scenario", "# the first line\n[gc-pausw]\n", `c.txt:2: there is no race "gc-pausw": did you mean gc-pause?`},
 
@@ -158,6 +168,18 @@ func TestParseRefuses(t *testing.T) {
 		{"the same verdict of a search twice", "[search]\ntoken OVERLAP@1 OVERLAP@2\n", "c.txt:2: OVERLAP is given twice"},
 		{"no verdict of a search", "[search]\ntoken\n", `c.txt:2: "token" has no verdict`},
 		{"the same search twice", "[search]\ntoken HOLDS\n[search clients=2]\ntoken HOLDS\n", "c.txt:4: token in clients=2,attempts=2,budget=none is on line 2 already"},
+
+		{"an unknown bound of a proof", "[prove clients=3]\ntoken HOLDS\n", `c.txt:1: bound "clients=3": there is no such bound; bounds are attempts, nodes, ttl, work, budget`},
+		{"a bound of a proof twice", "[prove budget=crash=1 budget=crash=any]\n", `c.txt:1: bound "budget=crash=any": budget is given twice`},
+		{"attempts by number", "[prove attempts=2]\ntoken HOLDS\n", `c.txt:1: bound "attempts=2": write any or once; bounds are`},
+		{"some faults without end", "[prove budget=crash=any,pause=1]\ntoken HOLDS\n", `c.txt:1: "pause=1": either all faults strike any number of times, or none; write any in each; bounds are`},
+		{"an unknown fault of a proof", "[prove budget=crush=any]\ntoken HOLDS\n", `c.txt:1: budget "crush=1": unknown fault "crush": did you mean crash?`},
+		{"too many servers for a proof", "[prove nodes=3]\ntoken HOLDS\n", "c.txt:2: nodes=3: token locks on one server"},
+		{"a search without number", "[search budget=crash=any]\ntoken HOLDS\n", `c.txt:1: budget "crash=any"`},
+		{"a verdict that no proof excludes", "[prove]\ntoken STARVED@0\n", `c.txt:2: a proof does not look for "STARVED@0": write HOLDS, or some of`},
+		{"a verdict of a proof without par", "[prove]\ntoken OVERLAP\n", `c.txt:2: "OVERLAP": write OVERLAP@1`},
+		{"the same proof twice", "[prove budget=none]\ntoken HOLDS\n[prove attempts=any]\ntoken HOLDS\n", "c.txt:4: token in clients=any,attempts=any,budget=none is on line 2 already"},
+		{"a proof without rows", "[prove]\n[gc-pause]\ntoken HOLDS\n", "c.txt:1: [prove] has no line under it"},
 
 		{"an unknown lock of a profile", "[locks]\ntokn Expires\n", `c.txt:2: there is no lock "tokn": did you mean token?`},
 		{"two profiles of a lock", "[locks]\ntoken Expires\ntoken\n", "c.txt:3: token is on line 2 already"},

@@ -92,20 +92,20 @@ func TestNotShown(t *testing.T) {
 	}
 }
 
-// TestVerify: the witnesses of a search agree, at any timing and in lockstep. A search that
+// TestVerify: the witnesses of a search and of a proof agree, at any timing and in lockstep. A search that
 // is not as contracted is named, with or without a witness.
 func TestVerify(t *testing.T) {
 	t.Parallel()
 	b := bench(t)
-	rows, err := contract.Parse("test", "[search budget=failover=1]\ntoken OVERLAP@1 STALE-WRITE@1 ORPHAN@1\n[search budget=crash=1]\ntoken OVERLAP@1\n")
+	rows, err := contract.Parse("test", "[search budget=failover=1]\ntoken OVERLAP@1 STALE-WRITE@1 ORPHAN@1\n[search budget=crash=1]\ntoken OVERLAP@1\n[prove budget=restart=any]\ntoken OVERLAP@1\n")
 	if err != nil {
 		t.Fatal(err)
 	}
 	found, err := reality.Verify(t.Context(), func() (*reality.Bench, error) { return b, nil }, b.Lease, 1, rows, nil)
-	if err != nil || len(found.Rows) != 2 || len(found.Rows[0].Comparisons) != 3 || len(found.Rows[1].Comparisons) != 0 {
+	if err != nil || len(found.Rows) != 3 || len(found.Rows[0].Comparisons) != 3 || len(found.Rows[1].Comparisons) != 0 || len(found.Rows[2].Comparisons) != 2 {
 		t.Fatalf("%v, %+v", err, found)
 	}
-	for _, c := range found.Rows[0].Comparisons {
+	for _, c := range append(found.Rows[0].Comparisons, found.Rows[2].Comparisons...) {
 		if !c.Agrees {
 			t.Errorf("%v in the lab: %+v", c.Lab, c.Differ)
 		}
@@ -114,6 +114,9 @@ func TestVerify(t *testing.T) {
 		t.Errorf("%s: %v", r.Name, r.Reasons)
 	}
 	if r := found.Rows[1]; r.Status != contract.Differs || len(r.Reasons) != 1 || r.Reasons[0].Key != "unmet.gone" {
+		t.Errorf("%s: %v", r.Name, r.Reasons)
+	}
+	if r := found.Rows[2]; r.Status != contract.Differs || len(r.Reasons) != 1 || r.Reasons[0].Key != "unmet.comes" {
 		t.Errorf("%s: %v", r.Name, r.Reasons)
 	}
 }
