@@ -13,6 +13,7 @@ import (
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/reports"
+	"locklab/reports/certificate"
 	"locklab/reports/chart"
 	"locklab/reports/lessons"
 	"locklab/reports/report"
@@ -162,6 +163,7 @@ type checkedJSON struct {
 	Test      string       `json:"test"`
 	Unknown   string       `json:"unknown,omitempty"`
 	Search    *exploreJSON `json:"explore,omitempty"`
+	Proof     *proofJSON   `json:"prove,omitempty"` // for any number of clients, in place of a search
 	Pars      any          `json:"par,omitempty"`
 	Tolerance any          `json:"tolerance,omitempty"`
 	Matrix    *matrixJSON  `json:"matrix,omitempty"`
@@ -230,6 +232,16 @@ func (c *checkFlags) showLock(e *env, l *checked.Lock) (out checkedJSON, open, e
 
 // showSearch is the view of explore.
 func (c *checkFlags) showSearch(e *env, l *checked.Lock, out *checkedJSON) (open, err error) {
+	if l.Proof != nil {
+		if e.json {
+			out.Proof = new(proofToJSON(l.Proof))
+			return nil, nil
+		}
+		for _, lang := range e.Langs() {
+			e.Printf("%s\n\n", certificate.OfProof(l.Proof, lang))
+		}
+		return nil, nil
+	}
 	if l.Search == nil { // a test of races alone
 		notSearched(e, l)
 		return nil, nil

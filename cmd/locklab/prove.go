@@ -99,7 +99,7 @@ func (p *proveFlags) run(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	e.show(p.toJSON(proof), func() { p.print(e, proof) })
+	e.show(proofToJSON(proof), func() { p.print(e, proof) })
 	switch views := proof.Certificate(p.budget); {
 	case p.certificate == "":
 	case views == nil:
@@ -181,8 +181,8 @@ func printChecked(e *env, file string, entry lock.Entry, v *study.Views, size *e
 	e.Next("locklab prove " + entry.ID + " --budget '" + v.Budget + "'")
 }
 
-func (p *proveFlags) toJSON(proof *study.Proof) proofJSON {
-	j := proofJSON{Version: schema, Strategy: proof.Search.Strategy.ID, Budget: p.budget, Closed: proof.Closed, Scope: proof.Search.Scope(), Once: !proof.Once.IsZero(), Proved: words(proof.Proved()), Open: words(proof.Open),
+func proofToJSON(proof *study.Proof) proofJSON {
+	j := proofJSON{Version: schema, Strategy: proof.Search.Strategy.ID, Budget: study.FormatBudget(proof.Search.Bounds.Budget, proof.Endless), Closed: proof.Closed, Scope: proof.Search.Scope(), Once: !proof.Once.IsZero(), Proved: words(proof.Proved()), Open: words(proof.Open),
 		Broken: []witnessJSON{}, Views: proof.Views, Worlds: proof.Worlds, Moves: proof.Transitions, Assumed: []string{}}
 	if proof.Refused != nil {
 		j.Refused = whyNot(proof, "en")

@@ -226,7 +226,7 @@ func TestValues(t *testing.T) {
 			{4, "proof", map[string]any{}, "proof"},
 			{6, "proof", nil, "proof"},
 			{6, "search", map[string]any{}, "search"},
-			{6, "proof.search", nil, "proof.search."},
+			{6, "proof.search", nil, "proof.search is null"},
 			{6, "proof.views", -1, "proof.views is -1"},
 			{6, "proof.endless", false, "proof.endless"},
 			{6, "proof.closed", false, "proof.closed"},

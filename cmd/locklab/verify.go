@@ -234,7 +234,7 @@ func toVerification(e *env, proofs []contract.Result) *ci.Verification {
 		case p.Search != nil:
 			c.Certificate = certificate.Of(p.Search, lang)
 		case p.Proof != nil && p.Proof.Refused == nil:
-			c.Certificate = strings.Join(certificate.AnyNumber(p.Proof, lang), "\n")
+			c.Certificate = certificate.OfProof(p.Proof, lang)
 		}
 		if p.Outcome != nil {
 			c.Trace, c.History, c.Judgement = p.Outcome.Trace.Link(), p.Outcome.History, p.Outcome.Judgement

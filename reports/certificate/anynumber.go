@@ -1,7 +1,9 @@
 package certificate
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"locklab/reports/text"
 	"locklab/scenarios/study"
@@ -22,4 +24,31 @@ func AnyNumber(p *study.Proof, lang string) []string {
 		list = append(list, text.Say(lang, "prove.assumed."+key))
 	}
 	return list
+}
+
+// OfProof returns the certificate of a proof in a language of package text: what is impossible, what is not, and AnyNumber.
+func OfProof(p *study.Proof, lang string) string {
+	say := func(key string, pairs ...string) string { return text.Say(lang, key, pairs...) }
+	scope := say("prove.scope.any")
+	if !p.Once.IsZero() {
+		scope = say("prove.scope.once")
+	}
+	lines := []string{say("prove.head", "lock", p.Search.Strategy.Heading(), "scope", scope,
+		"when", say("certificate.proved.when."+p.Search.Scope()), "faults", study.FormatBudget(p.Search.Bounds.Budget, p.Endless))}
+	for _, w := range p.Proved() {
+		lines = append(lines, "  "+text.Pad(string(w), 12)+say("prove.never"))
+	}
+	for _, w := range p.Witnesses() {
+		s, _ := p.BrokenBy(w.Verdict)
+		lines = append(lines, "  "+text.Pad(string(w.Verdict), 12)+say("prove.broken",
+			"clients", fmt.Sprint(s.Bounds.Clients), "par", fmt.Sprint(w.Par), "steps", fmt.Sprint(w.Steps)))
+	}
+	for _, w := range p.Open {
+		lines = append(lines, "  "+text.Pad(string(w), 12)+say("prove.open"))
+	}
+	for _, line := range AnyNumber(p, lang) {
+		lines = append(lines, "  - "+line)
+	}
+	lines = append(lines, say("prove.size", "views", fmt.Sprint(p.Views), "worlds", fmt.Sprint(p.Worlds), "moves", fmt.Sprint(p.Transitions)))
+	return strings.Join(lines, "\n")
 }

@@ -190,6 +190,9 @@ func Rows(file, content string) ([]contract.Expectation, error) {
 	if len(rows) == 0 {
 		return nil, i18n.Errorf("error.own.contract", "file", file)
 	}
+	if i := slices.IndexFunc(rows, func(r contract.Expectation) bool { return r.IsProof() }); i >= 0 {
+		return nil, fmt.Errorf("%s:%d: %w", rows[i].File, rows[i].Line, i18n.Errorf("error.own.prove", "lock", rows[i].Strategy.ID))
+	}
 	return rows, nil
 }
 

@@ -75,8 +75,11 @@ func (c *Client) Dial(ctx context.Context, network, addr string) (net.Conn, erro
 func (c *Client) Context() context.Context { return c.process.Context() }
 
 // ID is the client's number, from 1. Code that depends on it is searched without
-// symmetry.
-func (c *Client) ID() int { return c.process.ID() }
+// symmetry, and is not proved for Any.
+func (c *Client) ID() int {
+	c.plan.numbered.Store(true)
+	return c.process.ID()
+}
 
 // Token returns a value that no process of a run returns again. It names the client, so
 // that the search can use symmetry; with random tokens of crypto/rand it cannot.
@@ -93,7 +96,7 @@ const smallBuffer = 1 << 10
 // tokens identify the clients for the search, so that it can use symmetry.
 func (c *Client) Env() lock.Env {
 	c.plan.env.Store(true)
-	env := lock.Env{Clock: clockwork.NewRealClock(), Tokens: c.process, TTL: c.plan.bounds.TTL, Thread: fmt.Sprintf("c%d.0", c.ID())}
+	env := lock.Env{Clock: clockwork.NewRealClock(), Tokens: c.process, TTL: c.plan.bounds.TTL, Thread: fmt.Sprintf("c%d.0", c.process.ID())}
 	for n := range c.plan.bounds.Servers {
 		env.Nodes = append(env.Nodes, redis.NewClient(&redis.Options{
 			Addr: c.Addr(n + 1), Dialer: c.Dial, Protocol: 2, DisableIdentity: true, MaxRetries: -1, ReadTimeout: cmp.Or(c.timeout, usualTimeout),

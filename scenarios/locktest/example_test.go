@@ -34,11 +34,32 @@ func ExampleCheck() {
 	// Output:
 }
 
+// The same lock, proved for any number of processes and of crashes. Without a claim no verdict may occur.
+func ExampleCheck_any() {
+	const ttl = 9 * time.Second
+	test := func(t *testing.T) {
+		locktest.Check(t, locktest.Bounds{Clients: locktest.Any, Budget: "crash=any", TTL: ttl},
+			func(c *locktest.Client) {
+				rdb := redis.NewClient(&redis.Options{Addr: c.Addr(1), Dialer: c.Dial, MaxRetries: -1})
+				defer rdb.Close()
+				token := c.Token()
+				if ok, err := rdb.SetNX(c.Context(), "k", token, ttl).Result(); err != nil || !ok {
+					return
+				}
+				c.Critical(func(r *locktest.Resource) { r.Write(r.Read() + 1) })
+				release.Run(c.Context(), rdb, []string{"k"}, token)
+			})
+	}
+	tests = append(tests, test)
+	// Output:
+}
+
 // tests are the examples, which the test below runs: an example has no testing.T.
 var tests []func(t *testing.T)
 
 func TestExamples(t *testing.T) {
 	ExampleCheck()
+	ExampleCheck_any()
 	for _, test := range tests {
 		test(t)
 	}

@@ -18,16 +18,15 @@ import (
 	"locklab/scenarios/share"
 	"locklab/scenarios/study"
 	"locklab/simulator"
-	"locklab/simulator/explore"
 	"locklab/simulator/process"
 	"locklab/simulator/verdict"
 )
 
 // Bounds say what is searched.
 type Bounds struct {
-	Clients  int           // processes that run the code, 1 to 6
-	Attempts int           // how often each runs it, 1 to 9; 0: 2
-	Budget   string        // faults that may happen, as in "crash=1,pause=1"; "": none
+	Clients  int           // processes that run the code, 1 to 6, or Any
+	Attempts int           // how often each runs it, 1 to 9; 0: 2; with Any 1
+	Budget   string        // faults that may happen, as in "crash=1,pause=1"; "": none; with Any also "crash=any"
 	Servers  int           // Redis servers: 1, or 3 to 7; 0: 1
 	TTL      time.Duration // the lease that the code asks for, a multiple of 10ms
 	// Key is the key that the code locks: its value is the holder for the judges.
@@ -55,6 +54,10 @@ func (b Bounds) filled() Bounds {
 	b.Schedules = cmp.Or(b.Schedules, 1000)
 	return b
 }
+
+// Any in place of a number of Bounds.Clients has Check prove the code for any number of processes, as locklab prove does a lock
+// of the lab.
+const Any = -1
 
 // A Claim is what a test says of its lock.
 type Claim struct {
@@ -105,6 +108,10 @@ func Check(t *testing.T, b Bounds, client func(*Client), claims ...[]Claim) {
 	if p.playKept(all) {
 		return
 	}
+	if p.any {
+		p.proveAny(all)
+		return
+	}
 	began := time.Now()
 	s, err := p.search(t.Context())
 	if err == nil && *reportFlag != "" {
@@ -139,11 +146,11 @@ func prepare(t *testing.T, b Bounds, client func(*Client), claims [][]Claim) (*p
 		t.Fatal("locktest: " + say(err))
 	}
 	all := slices.Concat(claims...)
-	if err := checkClaims(all, explore.Words()); err != nil {
+	if err := checkClaims(all, p.words()); err != nil {
 		t.Fatal("locktest: " + say(err))
 	}
 	if all == nil {
-		for _, w := range explore.Words() {
+		for _, w := range p.words() {
 			all = append(all, Claim{word: w})
 		}
 	}

@@ -34,6 +34,9 @@ type plan struct {
 	code     func(*Client)
 	entry    lock.Entry
 	study    study.Bounds
+	any      bool        // Bounds.Clients is Any: study is for single runs
+	endless  bool        // no fault of its budget is used up
+	numbered atomic.Bool // the code has asked for its client's number
 	random   *random
 	folder   string // of the code
 	timed    bool   // the code gets the time with every observation
@@ -50,8 +53,14 @@ type plan struct {
 }
 
 func newPlan(t *testing.T, b Bounds, code func(*Client)) (*plan, error) {
+	p := &plan{t: t, reportTo: t, code: code, timed: b.Loopback, any: b.Clients == Any}
+	if p.any {
+		if err := p.forAny(&b); err != nil {
+			return nil, err
+		}
+	}
 	b = b.filled()
-	p := &plan{t: t, reportTo: t, bounds: b, code: code, timed: b.Loopback}
+	p.bounds = b
 	p.entry = lock.Entry{ID: t.Name(), Family: lock.OneStep, Nodes: b.Servers, TTL: b.TTL, Unit: time.Nanosecond, Expiry: lock.ExpiryServer}
 	p.study = study.Bounds{Scope: explore.Scope{Clients: b.Clients, Attempts: b.Attempts, Nodes: b.Servers, TTL: b.TTL, Fenced: b.Fenced, Limits: explore.Limits{MaxStates: b.MaxStates}}, Budget: faults.Budget(b.Budget)}
 	if b.AnyTiming {
@@ -134,6 +143,9 @@ func settled(bounds study.Bounds, timed bool) study.Bounds {
 
 // isOwn reports whether a trace is of the plan's bounds, or of these in lockstep.
 func (p *plan) isOwn(trace simulator.Trace) bool {
+	if p.any {
+		return p.isOfFew(trace)
+	}
 	return slices.ContainsFunc([]study.Bounds{p.study, settled(p.study, true), p.lockstep()}, func(b study.Bounds) bool { return b.String() == trace.Settings })
 }
 

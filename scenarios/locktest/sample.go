@@ -24,6 +24,9 @@ func Sample(t *testing.T, b Bounds, client func(*Client), claims ...[]Claim) {
 	if b.AnyTiming {
 		t.Fatal("locktest: " + tell("locktest.sample.timing"))
 	}
+	if b.Clients == Any {
+		t.Fatal("locktest: " + tell("locktest.sample.any"))
+	}
 	p, all := prepare(t, b, client, claims)
 	found, n, err := p.sample()
 	if err != nil {

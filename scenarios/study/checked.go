@@ -26,6 +26,7 @@ type Checked struct {
 	Failed  bool            `json:"failed"`            // the test: a claim of it is wrong, or Unknown
 	Unknown string          `json:"unknown,omitempty"` // why there is no search: said in the language of the test
 	Search  *CheckedSearch  `json:"search,omitempty"`  // of the bounds of the test
+	Proof   *Proof          `json:"proof,omitempty"`   // for any number of clients, in place of a search
 	Pars    []CheckedSearch `json:"pars,omitempty"`    // within SingleFaults
 	Within  []CheckedSearch `json:"within,omitempty"`  // bounds of a contract
 	Limits  []Limit         `json:"limits,omitempty"`  // of Hazards
@@ -80,6 +81,9 @@ func ReadChecked(r io.Reader) (*Checked, error) {
 	}
 	if c.Search != nil {
 		c.Search.Search.SetStrategy(c.Entry())
+	}
+	if c.Proof != nil {
+		c.Proof.SetStrategy(c.Entry())
 	}
 	return c, nil
 }

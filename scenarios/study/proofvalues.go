@@ -40,7 +40,7 @@ func (p *Proof) CheckValues(entry lock.Entry, asked Bounds, endless bool, path s
 		field := fmt.Sprintf("%sbroken[%d].", path, i)
 		at := -1
 		if s != nil {
-			at = slices.IndexFunc(p.sizes(), func(z size) bool { return p.few(asked, z, usualLimits).Settled(entry).isSize(s.Bounds) })
+			at = slices.IndexFunc(p.sizes(), func(z size) bool { return isSize(p.few(asked, z, usualLimits).Settled(entry), s.Bounds) })
 		}
 		if v.Require(at >= 0, field+"bounds", s != nil, i18n.New("share.want.known")); !v.OK() {
 			return
@@ -50,8 +50,8 @@ func (p *Proof) CheckValues(entry lock.Entry, asked Bounds, endless bool, path s
 }
 
 // isSize reports whether two searches have as many clients, attempts and faults, and the same timing.
-func (b Bounds) isSize(o Bounds) bool {
-	return b.Clients == o.Clients && b.Attempts == o.Attempts && b.Timing == o.Timing && b.Budget == o.Budget
+func isSize(a, b Bounds) bool {
+	return a.Clients == b.Clients && a.Attempts == b.Attempts && a.Timing == b.Timing && a.Budget == b.Budget
 }
 
 // checkWords refuses what is no list of verdicts that a proof is about.

@@ -48,7 +48,10 @@ func EndlessBudget(written string) (faults.Budget, bool, error) {
 // proofLimits are the number of views at which a proof is given up, and those of each search for a witness.
 type proofLimits struct{ views, states, hopeful int }
 
-var usualLimits = proofLimits{views: 100_000, states: 300_000}
+var (
+	usualLimits = proofLimits{views: 100_000, states: 300_000}
+	codeLimits  = proofLimits{views: 100_000, states: 20_000, hopeful: 10_000} // code of a test, which is slower
+)
 
 // Prove proves what it can for any number of clients, at any timing within b, whose Clients, Attempts, Retries and Uses play
 // no part. What views do not exclude is searched for with two and three clients: all of it where views do not do. The errors are those of [Explore].
@@ -58,31 +61,64 @@ func Prove(ctx context.Context, entry lock.Entry, b Bounds, endless bool) (*Proo
 
 func prove(ctx context.Context, entry lock.Entry, b Bounds, endless bool, most proofLimits) (*Proof, error) {
 	b = b.forProof()
+	code := &Code{
+		Model:  func(b Bounds) (*explore.Model, error) { return b.Model(entry) },
+		Search: func(ctx context.Context, b Bounds) (*Search, error) { return Explore(ctx, entry, b) },
+	}
+	p, err := proveViews(ctx, entry, b, endless, most, code)
+	switch {
+	case err != nil || entry.Ensemble():
+		return p, err
+	case p.Refused != nil:
+		return p, p.findWitnesses(ctx, b, explore.Provable, most, code)
+	}
+	return p, p.findWitnesses(ctx, b, p.Harms, most, code)
+}
+
+// Code is code that is proved in place of that of an entry.
+type Code struct {
+	Model  func(b Bounds) (*explore.Model, error)
+	Search func(ctx context.Context, b Bounds) (*Search, error)
+	Once   i18n.Message // why each client takes the lock once; zero: the code rests between two attempts
+}
+
+// ProveCode is Prove of other code than that of entry, with one attempt of each client. Where there is no proof, nothing is searched.
+func ProveCode(ctx context.Context, entry lock.Entry, b Bounds, endless bool, code *Code) (*Proof, error) {
+	b = b.forProof()
+	b.Attempts = 1
+	p, err := proveViews(ctx, entry, b, endless, codeLimits, code)
+	if err != nil || p.Refused != nil {
+		return p, err
+	}
+	return p, p.findWitnesses(ctx, b, p.Harms, codeLimits, code)
+}
+
+// proveViews computes the views of code.
+func proveViews(ctx context.Context, entry lock.Entry, b Bounds, endless bool, most proofLimits, code *Code) (*Proof, error) {
 	if err := b.Check(entry); err != nil {
 		return nil, err
 	}
-	p := &Proof{Endless: endless, Search: &Search{Strategy: entry, Bounds: b.Settled(entry)}}
+	p := &Proof{Endless: endless, Search: &Search{Strategy: entry, Bounds: b.Settled(entry), Result: &explore.Result{}}}
 	if entry.Ensemble() {
 		p.Proof = &explore.Proof{Refused: &explore.NotProvableError{Why: i18n.New("prove.ensemble")}}
 		return p, nil
 	}
-	m, err := p.Search.Bounds.Model(entry)
+	m, err := code.Model(p.Search.Bounds)
 	if err != nil {
 		return nil, err
 	}
 	if p.Proof, err = explore.ProveFor(ctx, m, endless, most.views); err != nil {
 		return nil, err
 	}
+	if p.Once.IsZero() {
+		p.Once = code.Once
+	}
 	p.Search.Result = &explore.Result{Complete: p.Closed, Lengths: p.Lengths, Measures: p.Measures, Assumed: p.Assumed, Symmetry: true,
 		Histories: p.Histories, Repeated: p.Closed, Triggered: p.Triggered}
 	if names := p.Search.Untriggered(); p.Refused == nil && names != nil { // nothing is said of them
 		p.Closed, p.Refused = false, &explore.NotProvableError{Why: i18n.New("prove.untriggered", "faults", strings.Join(names, ", "))}
 	}
-	suspected := p.Harms
-	if p.Refused != nil {
-		suspected = explore.Provable
-	}
-	return p, p.findWitnesses(ctx, entry, b, suspected, most)
+	return p, nil
 }
 
 // ProofBounds are the usual bounds of a proof: no faults.
@@ -102,14 +138,14 @@ func FormatBudget(b faults.Budget, endless bool) string {
 
 // findWitnesses searches few clients for these verdicts; those that none finds are Open. Where each client takes the
 // lock once, a second attempt can come to others: then these count as harms too.
-func (p *Proof) findWitnesses(ctx context.Context, entry lock.Entry, b Bounds, harms []verdict.Word, most proofLimits) error {
+func (p *Proof) findWitnesses(ctx context.Context, b Bounds, harms []verdict.Word, most proofLimits, code *Code) error {
 	p.Open = slices.Clone(harms)
 	for _, size := range p.sizes() {
 		again := p.Closed && !p.Once.IsZero() && size == twice
 		if len(p.Open) == 0 && !again {
 			continue
 		}
-		s, err := Explore(ctx, entry, p.few(b, size, most))
+		s, err := code.Search(ctx, p.few(b, size, most))
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,141 @@
+package locktest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"locklab/reports/certificate"
+	"locklab/reports/text"
+	"locklab/scenarios/study"
+	"locklab/simulator"
+	"locklab/simulator/explore"
+	"locklab/simulator/i18n"
+	"locklab/simulator/process"
+	"locklab/simulator/verdict"
+)
+
+// forAny reads bounds of any number of clients, and makes b those of single runs: of two clients, with each fault once.
+func (p *plan) forAny(b *Bounds) error {
+	if b.Attempts > 1 || b.Fenced || b.Loopback {
+		return text.Errorf("locktest.bounds.any")
+	}
+	budget, endless, err := study.EndlessBudget(b.Budget)
+	if err != nil {
+		return text.Errorf("locktest.bounds.budget", "cause", err)
+	}
+	p.endless = endless
+	b.Clients, b.Attempts, b.AnyTiming, b.Budget = 2, 1, true, string(budget)
+	return nil
+}
+
+// words are the verdicts that claims are about.
+func (p *plan) words() []verdict.Word {
+	if p.any {
+		return explore.Provable
+	}
+	return explore.Words()
+}
+
+// isOfFew reports whether a trace is of one of the searches for a witness.
+func (p *plan) isOfFew(trace simulator.Trace) bool {
+	b, err := study.ParseBounds(trace.Settings)
+	if err != nil {
+		return false
+	}
+	own := settled(p.study, p.timed)
+	b.Clients, b.Attempts, b.Budget = own.Clients, own.Attempts, own.Budget
+	return b.String() == own.String()
+}
+
+// proveAny proves the code for any number of clients, and compares with the claims.
+func (p *plan) proveAny(claims []Claim) {
+	p.t.Helper()
+	proof, err := p.prove(p.t.Context())
+	if different := (*process.NondeterministicError)(nil); errors.As(err, &different) {
+		p.unknown("locktest.unknown.sampled")
+		p.t.Fatalf("%s", p.sampled(err, claims))
+	}
+	if err != nil {
+		p.unknown("locktest.unknown.error")
+		p.t.Fatal(explain(err))
+	}
+	if why := p.unproved(proof); why != "" {
+		p.unknown("locktest.unknown.unproved")
+		p.t.Fatal("locktest: " + tell("locktest.any.refused", "why", why))
+	}
+	for _, c := range claims {
+		p.t.Run(string(c.word), func(t *testing.T) { p.judgeAny(t, proof, c) })
+	}
+	p.t.Log(language().Each(func(lang string) string { return "\n" + certificate.OfProof(proof, lang) }))
+	if *reportFlag != "" {
+		p.report(&study.Checked{Proof: proof})
+	}
+	p.reportLeaks()
+}
+
+// prove proves what it can of the code.
+func (p *plan) prove(ctx context.Context) (proof *study.Proof, err error) {
+	code := &study.Code{Model: p.model, Search: p.searchWithin, Once: i18n.New("prove.once.memory")}
+	err = p.untilTimed(func() error {
+		proof, err = study.ProveCode(ctx, p.entry, p.study, p.endless, code)
+		return err
+	})
+	if why := (*explore.NotProvableError)(nil); errors.As(err, &why) {
+		return &study.Proof{Proof: &explore.Proof{Refused: why}}, nil
+	}
+	return proof, err
+}
+
+// model is the code within bounds. Of code that gets the time with every observation there are no views: its clock would be part of them.
+func (p *plan) model(b study.Bounds) (*explore.Model, error) {
+	if p.timed {
+		return nil, &explore.NotProvableError{Why: i18n.New("prove.clock")}
+	}
+	return p.within(b)
+}
+
+// unproved returns why there is no proof; "": there is one.
+func (p *plan) unproved(proof *study.Proof) string {
+	why := (*explore.NotProvableError)(nil)
+	switch {
+	case p.numbered.Load():
+		return tell("locktest.any.numbered")
+	case errors.As(proof.Refused, &why):
+		return language().Message(why.Why)
+	}
+	return ""
+}
+
+// judgeAny compares a proof with one claim.
+func (p *plan) judgeAny(t *testing.T, proof *study.Proof, c Claim) {
+	why := c.contradicted(proof)
+	if why == "" {
+		return
+	}
+	if s, w := proof.BrokenBy(c.word); s != nil {
+		keep(t, p.t.Name(), *w)
+		why = p.broken(s, *w, why)
+	}
+	t.Error(why)
+}
+
+// contradicted returns why a proof contradicts the claim, or does not decide it; "": it bears it out.
+func (c Claim) contradicted(proof *study.Proof) string {
+	s, w := proof.BrokenBy(c.word)
+	switch {
+	case s == nil && slices.Contains(proof.Open, c.word):
+		return tell("locktest.any.open", "verdict", string(c.word))
+	case s == nil && c.breaks:
+		return tell("locktest.judge.holds", "verdict", string(c.word), "par", fmt.Sprint(c.par))
+	case s == nil:
+		return ""
+	case !c.breaks:
+		return tell("locktest.judge.breaks")
+	case w.Par != c.par:
+		return tell("locktest.judge.par", "claim", fmt.Sprint(c.par), "verdict", string(c.word), "par", fmt.Sprint(w.Par))
+	}
+	return ""
+}

@@ -1,0 +1,252 @@
+package locktest
+
+import (
+	"crypto/rand"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"locklab/scenarios/study"
+	"locklab/simulator/effort"
+	"locklab/simulator/explore"
+	"locklab/simulator/verdict"
+)
+
+// take locks by SET NX PX with a token, and reports whether it has the lock.
+func take(c *Client, rdb *redis.Client, token string) bool {
+	taken, err := rdb.SetNX(c.Context(), "k", token, ttl).Result()
+	return err == nil && taken
+}
+
+// withToken is the lock of the Redis manual.
+func withToken(c *Client) {
+	rdb := dial(c)
+	defer rdb.Close()
+	if token := c.Token(); take(c, rdb, token) {
+		c.Critical(work)
+		compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token)
+	}
+}
+
+// TestAny: a lock is proved for any number of clients, and what breaks it is found.
+func TestAny(t *testing.T) {
+	Check(t, Bounds{Clients: Any, Budget: "crash=any", TTL: ttl}, withToken)
+	Check(t, Bounds{Clients: Any, Budget: "restart=1", TTL: ttl}, withToken,
+		Holds("WRONG-DEL", "ORPHAN", "DEADLOCK"), Breaks("OVERLAP", 1), Breaks("STALE-WRITE", 1))
+}
+
+// planOfAny is the plan of a test for any number of clients, with what a proof says of it.
+func planOfAny(t *testing.T, b Bounds, code func(*Client)) (*plan, *study.Proof) {
+	t.Helper()
+	b.Clients, b.TTL = Any, ttl
+	p, _ := prepare(t, b, code, nil)
+	proof, err := p.prove(t.Context())
+	if err != nil {
+		t.Fatal(explain(err))
+	}
+	return p, proof
+}
+
+// TestAnyIsAnInvariant: the views of code in bubbles stand before the checker of certificates, which shares only the moves with what has made
+// them, and with one view less they do not.
+func TestAnyIsAnInvariant(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
+	p, proof := planOfAny(t, Bounds{Budget: "crash=any"}, withToken)
+	if !slices.Equal(proof.Proved(), explore.Provable) {
+		t.Fatalf("proved: %v", proof.Proved())
+	}
+	b := proof.Search.Bounds
+	claim := explore.Claim{Absent: explore.Provable, Once: true, Endless: true}
+	check := func(v *explore.Invariant) error {
+		m, err := p.model(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = explore.CheckInvariant(t.Context(), m, v, claim)
+		return err
+	}
+	if err := check(proof.Invariant); err != nil {
+		t.Errorf("all views: %v", err)
+	}
+	less := *proof.Invariant
+	less.Views = less.Views[:len(less.Views)-1]
+	if wrong := (*explore.InvariantError)(nil); !errors.As(check(&less), &wrong) {
+		t.Error("without the last view it is accepted")
+	}
+}
+
+// TestAnyBreaks: of locks that are wrong the harm is not excluded, and the claim fails; also of one that two clients do not break.
+func TestAnyBreaks(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
+	for _, test := range []struct {
+		what, budget string
+		harm         verdict.Word
+		clients, par int
+		code         func(*Client)
+	}{
+		{"the lease comes by a second command", "crash=any", verdict.Deadlock, 2, 1, func(c *Client) {
+			rdb := dial(c)
+			defer rdb.Close()
+			if taken, err := rdb.SetNX(c.Context(), "k", c.Token(), 0).Result(); err != nil || !taken || rdb.Expire(c.Context(), "k", ttl).Err() != nil {
+				return
+			}
+			c.Critical(work)
+			rdb.Del(c.Context(), "k")
+		}},
+		{"who is refused releases as well", "crash=any", verdict.WrongDel, 2, 0, func(c *Client) {
+			rdb := dial(c)
+			defer rdb.Close()
+			if take(c, rdb, c.Token()) {
+				c.Critical(work)
+			}
+			rdb.Del(c.Context(), "k")
+		}},
+		{"the third enters", "", verdict.Overlap, 3, 0, func(c *Client) {
+			rdb := dial(c)
+			defer rdb.Close()
+			token := c.Token()
+			if !take(c, rdb, token) { // two at a time
+				if first, err := rdb.SetNX(c.Context(), "refused", "1", 0).Result(); err != nil || first {
+					rdb.Del(c.Context(), "refused")
+					return
+				}
+			}
+			c.Critical(work)
+			compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token)
+		}},
+	} {
+		t.Run(test.what, func(t *testing.T) {
+			_, proof := planOfAny(t, Bounds{Budget: test.budget, Key: "k"}, test.code)
+			s, w := proof.BrokenBy(test.harm)
+			if s == nil || slices.Contains(proof.Proved(), test.harm) {
+				t.Fatalf("proved %v, open %v", proof.Proved(), proof.Open)
+			}
+			if s.Bounds.Clients != test.clients || w.Par != test.par {
+				t.Errorf("it takes %d clients and %d faults", s.Bounds.Clients, w.Par)
+			}
+			for _, claim := range slices.Concat(Holds(string(test.harm)), Breaks(string(test.harm), test.par+1)) {
+				if claim.contradicted(proof) == "" {
+					t.Errorf("%+v is accepted", claim)
+				}
+			}
+			if why := Breaks(string(test.harm), test.par)[0].contradicted(proof); why != "" {
+				t.Error(why)
+			}
+		})
+	}
+}
+
+// TestAnyAgrees: what a complete search of two clients finds is not excluded for any number of them.
+func TestAnyAgrees(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
+	for budget, code := range map[string]func(*Client){"crash=1": withToken, "restart=1": setNX} {
+		p, proof := planOfAny(t, Bounds{Budget: budget}, code)
+		s, err := p.search(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !s.Complete || !proof.Closed || (len(s.Witnesses) == 0) != (budget == "crash=1") {
+			t.Errorf("%s: complete %t, closed %t, found %v", budget, s.Complete, proof.Closed, s.AllPars())
+		}
+		for _, w := range s.Witnesses {
+			if slices.Contains(proof.Proved(), w.Verdict) {
+				t.Errorf("%s: %s is found, and excluded", budget, w.Verdict)
+			}
+		}
+	}
+}
+
+// TestAnyContradicted: a claim is wrong too where nothing breaks what it says is broken, and where nothing is decided.
+func TestAnyContradicted(t *testing.T) {
+	proof := &study.Proof{Proof: &explore.Proof{Closed: true, Harms: []verdict.Word{verdict.Orphan}}, Open: []verdict.Word{verdict.Orphan}}
+	for want, claim := range map[string]Claim{
+		"": Holds("OVERLAP")[0], "it cannot happen": Breaks("OVERLAP", 1)[0], "neither proved": Holds("ORPHAN")[0], "nor found": Breaks("ORPHAN", 1)[0],
+	} {
+		if why := claim.contradicted(proof); (why == "") != (want == "") || !strings.Contains(why, want) {
+			t.Errorf("%+v: %q, want %q", claim, why, want)
+		}
+	}
+}
+
+// TestAnyRefuses: code that views do not do for is refused with the reason.
+func TestAnyRefuses(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
+	for _, test := range []struct {
+		what, want string
+		code       func(*Client)
+	}{
+		{"a random token", "do not treat all clients alike", func(c *Client) {
+			rdb := dial(c)
+			defer rdb.Close()
+			if token := rand.Text(); take(c, rdb, token) {
+				c.Critical(work)
+				compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token)
+			}
+		}},
+		{"the number of the client", "asks for its client's number", func(c *Client) {
+			if c.ID() < 4 {
+				withToken(c)
+			}
+		}},
+		{"how long it took", "reads a clock", func(c *Client) {
+			rdb := dial(c)
+			defer rdb.Close()
+			token, began := c.Token(), time.Now()
+			if take(c, rdb, token) && time.Since(began) < time.Second {
+				c.Critical(work)
+			}
+			compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token)
+		}},
+		{"whether it has the key", "compares other clients", func(c *Client) {
+			rdb := dial(c)
+			defer rdb.Close()
+			token := c.Token()
+			if !take(c, rdb, token) {
+				if who, err := rdb.Get(c.Context(), "k").Result(); err != nil || who != token {
+					return
+				}
+			}
+			c.Critical(work)
+			compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token)
+		}},
+		{"who has the key", "compares other clients", func(c *Client) {
+			rdb := dial(c)
+			defer rdb.Close()
+			token := c.Token()
+			if !take(c, rdb, token) {
+				first, _ := rdb.Get(c.Context(), "k").Result()
+				if second, err := rdb.Get(c.Context(), "k").Result(); err != nil || first == "" || first == second {
+					return
+				}
+			}
+			c.Critical(work)
+			compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token)
+		}},
+	} {
+		t.Run(test.what, func(t *testing.T) {
+			p, proof := planOfAny(t, Bounds{Budget: "crash=any", Key: "k"}, test.code)
+			if why := p.unproved(proof); !strings.Contains(why, test.want) || len(proof.Broken) > 0 {
+				t.Errorf("%q, want %q", why, test.want)
+			}
+		})
+	}
+}
+
+// TestAnyBounds: what has no meaning for any number of clients is refused.
+func TestAnyBounds(t *testing.T) {
+	for want, b := range map[string]Bounds{
+		"Fenced and Loopback": {Fenced: true},
+		"unless it is 1":      {Attempts: 2},
+		"write any in each":   {Budget: "crash=any,pause=1"},
+		"client-clock":        {Budget: "client-clock=any@10s"},
+	} {
+		b.Clients, b.TTL = Any, ttl
+		if _, err := newPlan(t, b, withToken); err == nil || !strings.Contains(say(err), want) {
+			t.Errorf("%+v: %v, want %q", b, err, want)
+		}
+	}
+}
