@@ -17,43 +17,49 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// forAny reads bounds of any number of clients, and makes b those of single runs: of two clients, with each fault once.
-func (p *plan) forAny(b *Bounds) error {
+// anyNumber is a plan for any number of clients.
+type anyNumber struct {
+	plan    *plan
+	endless bool // no fault of its budget is used up
+}
+
+// newAnyNumber reads bounds of any number of clients, and makes b those of single runs: of two clients, with each fault once.
+func newAnyNumber(p *plan, b *Bounds) (*anyNumber, error) {
 	if b.Attempts > 1 || b.Fenced || b.Loopback {
-		return text.Errorf("locktest.bounds.any")
+		return nil, text.Errorf("locktest.bounds.any")
 	}
 	budget, endless, err := study.EndlessBudget(b.Budget)
 	if err != nil {
-		return text.Errorf("locktest.bounds.budget", "cause", err)
+		return nil, text.Errorf("locktest.bounds.budget", "cause", err)
 	}
-	p.endless = endless
 	b.Clients, b.Attempts, b.AnyTiming, b.Budget = 2, 1, true, string(budget)
-	return nil
+	return &anyNumber{p, endless}, nil
 }
 
-// words are the verdicts that claims are about.
-func (p *plan) words() []verdict.Word {
-	if p.any {
+// claimable are the verdicts that claims about a plan are about.
+func claimable(p *plan) []verdict.Word {
+	if p.any != nil {
 		return explore.Provable
 	}
 	return explore.Words()
 }
 
 // isOfFew reports whether a trace is of one of the searches for a witness.
-func (p *plan) isOfFew(trace simulator.Trace) bool {
+func (a *anyNumber) isOfFew(trace simulator.Trace) bool {
 	b, err := study.ParseBounds(trace.Settings)
 	if err != nil {
 		return false
 	}
-	own := settled(p.study, p.timed)
+	own := settled(a.plan.study, a.plan.timed)
 	b.Clients, b.Attempts, b.Budget = own.Clients, own.Attempts, own.Budget
 	return b.String() == own.String()
 }
 
-// proveAny proves the code for any number of clients, and compares with the claims.
-func (p *plan) proveAny(claims []Claim) {
+// check proves the code for any number of clients, and compares with the claims.
+func (a *anyNumber) check(claims []Claim) {
+	p := a.plan
 	p.t.Helper()
-	proof, err := p.prove(p.t.Context())
+	proof, err := a.prove(p.t.Context())
 	if different := (*process.NondeterministicError)(nil); errors.As(err, &different) {
 		p.unknown("locktest.unknown.sampled")
 		p.t.Fatalf("%s", p.sampled(err, claims))
@@ -62,12 +68,12 @@ func (p *plan) proveAny(claims []Claim) {
 		p.unknown("locktest.unknown.error")
 		p.t.Fatal(explain(err))
 	}
-	if why := p.unproved(proof); why != "" {
+	if why := a.unproved(proof); why != "" {
 		p.unknown("locktest.unknown.unproved")
 		p.t.Fatal("locktest: " + tell("locktest.any.refused", "why", why))
 	}
 	for _, c := range claims {
-		p.t.Run(string(c.word), func(t *testing.T) { p.judgeAny(t, proof, c) })
+		p.t.Run(string(c.word), func(t *testing.T) { a.judge(t, proof, c) })
 	}
 	p.t.Log(language().Each(func(lang string) string { return "\n" + certificate.OfProof(proof, lang) }))
 	if *reportFlag != "" {
@@ -77,10 +83,11 @@ func (p *plan) proveAny(claims []Claim) {
 }
 
 // prove proves what it can of the code.
-func (p *plan) prove(ctx context.Context) (proof *study.Proof, err error) {
-	code := &study.Code{Model: p.model, Search: p.searchWithin, Once: i18n.New("prove.once.memory")}
+func (a *anyNumber) prove(ctx context.Context) (proof *study.Proof, err error) {
+	p := a.plan
+	code := &study.Code{Model: a.model, Search: p.searchWithin, Once: i18n.New("prove.once.memory")}
 	err = p.untilTimed(func() error {
-		proof, err = study.ProveCode(ctx, p.entry, p.study, p.endless, code)
+		proof, err = study.ProveCode(ctx, p.entry, p.study, a.endless, code)
 		return err
 	})
 	if why := (*explore.NotProvableError)(nil); errors.As(err, &why) {
@@ -90,18 +97,18 @@ func (p *plan) prove(ctx context.Context) (proof *study.Proof, err error) {
 }
 
 // model is the code within bounds. Of code that gets the time with every observation there are no views: its clock would be part of them.
-func (p *plan) model(b study.Bounds) (*explore.Model, error) {
-	if p.timed {
+func (a *anyNumber) model(b study.Bounds) (*explore.Model, error) {
+	if a.plan.timed {
 		return nil, &explore.NotProvableError{Why: i18n.New("prove.clock")}
 	}
-	return p.within(b)
+	return a.plan.within(b)
 }
 
 // unproved returns why there is no proof; "": there is one.
-func (p *plan) unproved(proof *study.Proof) string {
+func (a *anyNumber) unproved(proof *study.Proof) string {
 	why := (*explore.NotProvableError)(nil)
 	switch {
-	case p.numbered.Load():
+	case a.plan.numbered.Load():
 		return tell("locktest.any.numbered")
 	case errors.As(proof.Refused, &why):
 		return language().Message(why.Why)
@@ -109,15 +116,15 @@ func (p *plan) unproved(proof *study.Proof) string {
 	return ""
 }
 
-// judgeAny compares a proof with one claim.
-func (p *plan) judgeAny(t *testing.T, proof *study.Proof, c Claim) {
+// judge compares a proof with one claim.
+func (a *anyNumber) judge(t *testing.T, proof *study.Proof, c Claim) {
 	why := c.contradicted(proof)
 	if why == "" {
 		return
 	}
 	if s, w := proof.BrokenBy(c.word); s != nil {
-		keep(t, p.t.Name(), *w)
-		why = p.broken(s, *w, why)
+		keep(t, a.plan.t.Name(), *w)
+		why = a.plan.broken(s, *w, why)
 	}
 	t.Error(why)
 }

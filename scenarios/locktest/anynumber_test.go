@@ -44,7 +44,7 @@ func planOfAny(t *testing.T, b Bounds, code func(*Client)) (*plan, *study.Proof)
 	t.Helper()
 	b.Clients, b.TTL = Any, ttl
 	p, _ := prepare(t, b, code, nil)
-	proof, err := p.prove(t.Context())
+	proof, err := p.any.prove(t.Context())
 	if err != nil {
 		t.Fatal(explain(err))
 	}
@@ -62,7 +62,7 @@ func TestAnyIsAnInvariant(t *testing.T) {
 	b := proof.Search.Bounds
 	claim := explore.Claim{Absent: explore.Provable, Once: true, Endless: true}
 	check := func(v *explore.Invariant) error {
-		m, err := p.model(b)
+		m, err := p.any.model(b)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -229,7 +229,7 @@ func TestAnyRefuses(t *testing.T) {
 	} {
 		t.Run(test.what, func(t *testing.T) {
 			p, proof := planOfAny(t, Bounds{Budget: "crash=any", Key: "k"}, test.code)
-			if why := p.unproved(proof); !strings.Contains(why, test.want) || len(proof.Broken) > 0 {
+			if why := p.any.unproved(proof); !strings.Contains(why, test.want) || len(proof.Broken) > 0 {
 				t.Errorf("%q, want %q", why, test.want)
 			}
 		})

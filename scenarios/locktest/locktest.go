@@ -108,8 +108,8 @@ func Check(t *testing.T, b Bounds, client func(*Client), claims ...[]Claim) {
 	if p.playKept(all) {
 		return
 	}
-	if p.any {
-		p.proveAny(all)
+	if p.any != nil {
+		p.any.check(all)
 		return
 	}
 	began := time.Now()
@@ -146,11 +146,11 @@ func prepare(t *testing.T, b Bounds, client func(*Client), claims [][]Claim) (*p
 		t.Fatal("locktest: " + say(err))
 	}
 	all := slices.Concat(claims...)
-	if err := checkClaims(all, p.words()); err != nil {
+	if err := checkClaims(all, claimable(p)); err != nil {
 		t.Fatal("locktest: " + say(err))
 	}
 	if all == nil {
-		for _, w := range p.words() {
+		for _, w := range claimable(p) {
 			all = append(all, Claim{word: w})
 		}
 	}

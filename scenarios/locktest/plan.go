@@ -34,8 +34,7 @@ type plan struct {
 	code     func(*Client)
 	entry    lock.Entry
 	study    study.Bounds
-	any      bool        // Bounds.Clients is Any: study is for single runs
-	endless  bool        // no fault of its budget is used up
+	any      *anyNumber  // Bounds.Clients is Any: bounds and study are for single runs; nil: it is a number
 	numbered atomic.Bool // the code has asked for its client's number
 	random   *random
 	folder   string // of the code
@@ -53,9 +52,10 @@ type plan struct {
 }
 
 func newPlan(t *testing.T, b Bounds, code func(*Client)) (*plan, error) {
-	p := &plan{t: t, reportTo: t, code: code, timed: b.Loopback, any: b.Clients == Any}
-	if p.any {
-		if err := p.forAny(&b); err != nil {
+	p := &plan{t: t, reportTo: t, code: code, timed: b.Loopback}
+	if b.Clients == Any {
+		var err error
+		if p.any, err = newAnyNumber(p, &b); err != nil {
 			return nil, err
 		}
 	}
@@ -143,8 +143,8 @@ func settled(bounds study.Bounds, timed bool) study.Bounds {
 
 // isOwn reports whether a trace is of the plan's bounds, or of these in lockstep.
 func (p *plan) isOwn(trace simulator.Trace) bool {
-	if p.any {
-		return p.isOfFew(trace)
+	if p.any != nil {
+		return p.any.isOfFew(trace)
 	}
 	return slices.ContainsFunc([]study.Bounds{p.study, settled(p.study, true), p.lockstep()}, func(b study.Bounds) bool { return b.String() == trace.Settings })
 }
