@@ -161,6 +161,9 @@ func (c *checker) check(ctx context.Context, v *Invariant) error {
 			}
 		}
 	}
+	if c.s.sim.Parts().Lasting() && !c.claim.Once {
+		return unproved("prove.check.once")
+	}
 	return c.deadlock()
 }
 

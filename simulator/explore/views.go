@@ -301,6 +301,9 @@ func (p *prover) close(ctx context.Context) error {
 		return err
 	}
 	p.proved.Closed = true
+	if p.sim.Parts().Lasting() {
+		p.proved.Once = i18n.New("prove.once.thread")
+	}
 	if err := p.search.checkCode(); err != nil {
 		return err
 	}

@@ -152,3 +152,15 @@ func TestViewsRefuse(t *testing.T) {
 		}
 	}
 }
+
+// TestViewsOfThreads: code that has the id of its thread in requests has it in the next attempt too, where a request of the last one
+// strikes it: a search of two attempts comes to OVERLAP. So its proof is of one attempt.
+func TestViewsOfThreads(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
+	for id, once := range map[string]string{"thread-id-lua": "prove.once.thread", "token": ""} {
+		proof, err := explore.ProveFor(t.Context(), viewModel(t, id, "delay=1@20s"), false, 20_000)
+		if err != nil || !proof.Closed || proof.Once.Key != once || slices.Contains(proof.Harms, verdict.Overlap) {
+			t.Errorf("%s: %v, closed %t, once %v, %v", id, err, proof.Closed, proof.Once, proof.Harms)
+		}
+	}
+}
