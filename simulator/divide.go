@@ -43,6 +43,14 @@ func (ps Parts) WithConnections(p, other NodePart) NodePart {
 	return NodePart{ps.s.kind.(node.Connected).Connections().With(p.s, other.s)}
 }
 
+// Senders are the clients, bit c for client c, whose requests are under way though they do not wait for them.
+func (ps Parts) Senders(r *RestPart) (names uint16) {
+	for _, o := range *ps.s.orphans.At(r.orphans) {
+		names |= 1 << o.From
+	}
+	return names
+}
+
 // WithoutOrphans is the rest without any request under way, and with a resource that counts from 0.
 func (r RestPart) WithoutOrphans() RestPart {
 	r.orphans, r.resource.version = 0, 0

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"locklab/algorithms/lock"
 	"locklab/reports"
 	"locklab/reports/certificate"
 	"locklab/reports/chart"
@@ -25,9 +26,9 @@ type exploreJSON struct {
 	Version     int            `json:"version"`
 	Strategy    string         `json:"strategy"`
 	Clients     int            `json:"clients"`
-	Attempts    int            `json:"attempts"`
+	Attempts    any            `json:"attempts"` // a number, or "any"
 	Nodes       int            `json:"nodes"`
-	Budget      map[string]int `json:"budget"`
+	Budget      map[string]any `json:"budget"` // numbers, or "any"
 	Bounds      string         `json:"bounds"` // all of them, as links have them
 	Timing      string         `json:"timing"`
 	Uses        []string       `json:"uses"` // what clients may do besides acquiring, working and releasing
@@ -49,6 +50,7 @@ type exploreJSON struct {
 	FromFile    string         `json:"from_file,omitempty"`   // what was taken from --checkpoint's file, not searched here: "part" or "all"
 	Seconds     float64        `json:"seconds,omitempty"`     // only with --time
 	Verdicts    []witnessJSON  `json:"verdicts"`
+	Open        []verdict.Word `json:"open,omitempty"` // neither proved nor shown, of any number of attempts
 	Certificate string         `json:"certificate"`
 	Doom        any            `json:"doom,omitempty"` // of the first verdict's trace
 }
@@ -79,6 +81,7 @@ type exploreFlags struct {
 	files       []string
 	memory      int64 // in MB
 	doom, timed bool
+	given       func() []string // the flags that were given
 }
 
 func exploreCommand() *command {
@@ -87,13 +90,16 @@ func exploreCommand() *command {
 	return &command{
 		use: "explore STRATEGY", args: exactly(1, "lock"), complete: aLock, flags: x.add, run: x.run,
 		examples: []string{"explore token", "explore redlock --nodes 3 --budget restart=1", "explore setnx --clients 3 --budget crash=1 --json",
-			"explore token --budget pause=1 --doom -o doom.png", "explore redlock --nodes 5 --max-states 0 --checkpoint redlock.search"},
+			"explore token --budget pause=1 --doom -o doom.png", "explore redlock --nodes 5 --max-states 0 --checkpoint redlock.search",
+			"explore token --attempts any --budget crash=any", "explore token --clients any --budget crash=any"},
 	}
 }
 
 func (x *exploreFlags) add(f *flags) {
-	x.boundFlags.add(f, "clients", "nodes", "budget", "ttl", "work", "client-retries", "skew", "fenced", "max-states")
+	x.given = f.given
+	x.boundFlags.add(f, "nodes", "budget", "ttl", "work", "client-retries", "skew", "fenced", "max-states")
 	x.addLate(f)
+	parse(f, "clients", fmt.Sprint(x.Clients), &x.Clients, study.ParseClients)
 	parse(f, "attempts", "auto", &x.Attempts, study.ParseAttempts)
 	parse(f, "retries", "auto", &x.Retries, parseRetries)
 	parse(f, "timing", study.AutoTiming.String(), &x.Timing, study.ParseMode)
@@ -112,7 +118,13 @@ func (x *exploreFlags) run(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := x.WithUsualAttempts().Check(entry); err != nil {
+	if x.Clients == study.AnyClients {
+		return x.prove(e, entry)
+	}
+	if x.Bounds.Budget, x.Endless, err = study.EndlessBudget(string(x.Bounds.Budget)); err != nil {
+		return err
+	}
+	if err := x.CheckSearch(entry); err != nil {
 		return err
 	}
 	files, err := x.checkFiles(e)
@@ -155,6 +167,18 @@ func (x *exploreFlags) run(e *env, args []string) error {
 		unanswered = noAnswer("error.stopped.shortest")
 	}
 	return cmp.Or(shown.show(e, files), unanswered)
+}
+
+// prove is the search for any number of clients: a proof.
+func (x *exploreFlags) prove(e *env, entry lock.Entry) error {
+	for _, flag := range x.given() {
+		fits := x.Attempts < 0 && flag == "attempts" || x.Timing != study.Lockstep && flag == "timing" || x.Uses == 0 && flag == "uses"
+		if !fits && !slices.Contains([]string{"clients", "budget", "ttl", "work", "nodes", "json", "lang"}, flag) {
+			return text.Errorf("error.explore.any", "flag", "--"+flag)
+		}
+	}
+	p := &proveFlags{boundFlags: x.boundFlags, budget: string(x.Bounds.Budget), quick: true}
+	return p.prove(e, entry, study.ProveQuickly)
 }
 
 // checkFiles checks the files that are written and returns them, those of the doom curve last.
@@ -241,16 +265,16 @@ func (s *shownSearch) show(e *env, files []string) error {
 func (s *shownSearch) toJSON() exploreJSON {
 	r, b := s.Result, s.Bounds
 	out := exploreJSON{
-		Version: schema, Strategy: s.Strategy.ID, Clients: b.Clients, Attempts: b.Attempts, Nodes: b.Nodes, Budget: map[string]int{},
+		Version: schema, Strategy: s.Strategy.ID, Clients: b.Clients, Attempts: anyOr(b.Attempts, b.Attempts == study.AnyAttempts), Nodes: b.Nodes, Budget: map[string]any{},
 		Bounds: b.String(), Timing: b.Timing.String(), Uses: append([]string{}, b.Uses.Names()...), Retries: b.ClientRetries, Skew: b.Skew,
 		Tokens: b.Tokens.String(), Untriggered: append([]string{}, s.Untriggered()...),
 		Claim: certificate.Claim(s.Search, "en"), Scope: s.Scope(), MayHappen: certificate.MayHappen(s.Search, "en"), Assumed: certificate.Assumed(s.Search, "en"),
 		States: r.States, Transitions: r.Transitions, Depth: r.Depth, Complete: r.Complete, Cut: text.SayMessage("en", r.Limit),
 		Beside: othersToJSON(s.Beside), Tried: othersToJSON(s.Cut),
-		FromFile: s.FromFile(), Seconds: s.took.Seconds(), Verdicts: []witnessJSON{}, Certificate: certificate.Of(s.Search, "en"), Doom: s.doom.Data(),
+		FromFile: s.FromFile(), Seconds: s.took.Seconds(), Verdicts: []witnessJSON{}, Open: s.Open, Certificate: certificate.Of(s.Search, "en"), Doom: s.doom.Data(),
 	}
 	for _, f := range b.Budget.Faults() {
-		out.Budget[f.Fault.Name] = f.Times
+		out.Budget[f.Fault.Name] = anyOr(f.Times, b.Endless)
 	}
 	for _, w := range s.Witnesses {
 		elsewhere := ""
@@ -260,6 +284,14 @@ func (s *shownSearch) toJSON() exploreJSON {
 		out.Verdicts = append(out.Verdicts, witnessJSON{w.Verdict, w.Par, w.Steps, w.Cause, elsewhere, s.boundary(w), w.Trace.Link()})
 	}
 	return out
+}
+
+// anyOr is "any", or a number.
+func anyOr(n int, endless bool) any {
+	if endless {
+		return study.AnyTimes
+	}
+	return n
 }
 
 func othersToJSON(searches []*study.Search) (list []otherJSON) {
@@ -280,6 +312,8 @@ func (s *shownSearch) status() error {
 		return noAnswer("error.cut")
 	case s.FromFile() == study.FromFile:
 		return noAnswer("error.unsearched")
+	case s.Open != nil:
+		return noAnswer("error.again.open", "verdicts", reports.Words(s.Open))
 	case s.Inconclusive():
 		return noAnswer("error.untriggered", "faults", strings.Join(s.Untriggered(), ", "))
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -26,6 +27,7 @@ type proveFlags struct {
 	certificate string // to write
 	check       string // to check
 	views       bool   // as a table
+	quick       bool   // within some seconds
 }
 
 func proveCommand() *command {
@@ -87,12 +89,17 @@ func (p *proveFlags) run(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
+	return p.prove(e, entry, study.Prove)
+}
+
+// prove makes a proof, and shows it.
+func (p *proveFlags) prove(e *env, entry lock.Entry, by func(context.Context, lock.Entry, study.Bounds, bool) (*study.Proof, error)) error {
 	budget, endless, err := study.EndlessBudget(p.budget)
 	if err != nil {
 		return err
 	}
 	p.Bounds.Budget, p.Progress = budget, searchProgress(e)
-	proof, err := study.Prove(e.ctx, entry, p.Bounds, endless)
+	proof, err := by(e.ctx, entry, p.Bounds, endless)
 	if stoppedBy(err) {
 		return noAnswer("error.stopped")
 	}
@@ -108,6 +115,9 @@ func (p *proveFlags) run(e *env, args []string) error {
 		err = noAnswer(views.Unchecked(), "file", p.certificate)
 	default:
 		err = e.write(p.certificate, replaces, views.Write)
+	}
+	if p.quick && !proof.Ended() {
+		return noAnswer("error.explore.unended", "most", study.QuickViews, "command", p.command(entry.ID))
 	}
 	if proof.Refused != nil || len(proof.Open) > 0 {
 		err = errors.Join(err, noAnswer("error.prove.open"))
@@ -253,7 +263,11 @@ func (p *proveFlags) print(e *env, proof *study.Proof) {
 		e.Printf("\n%s\n\n", e.Say("explore.shortest", "verdict", string(all[0].Verdict)))
 		e.lanes(o)
 	}
-	if proof.Refused != nil {
+	switch {
+	case p.quick && !proof.Ended():
+		e.Next(p.command(lock.ID))
+		return
+	case proof.Refused != nil:
 		e.Next("locklab explore " + lock.ID)
 		return
 	}
@@ -268,6 +282,15 @@ func (p *proveFlags) print(e *env, proof *study.Proof) {
 		printViews(e, proof)
 	}
 	e.Next("locklab explore "+lock.ID+" --budget '"+string(p.Bounds.Budget)+"' --timing any", "locklab explain "+lock.ID)
+}
+
+// command is the one that makes the proof.
+func (p *proveFlags) command(lock string) string {
+	line := "locklab prove " + lock + " --budget '" + p.budget + "'"
+	for _, b := range p.Unlike(study.DefaultBounds(), "nodes", "ttl", "work") {
+		line += " --" + b.Name + " " + b.Value
+	}
+	return line
 }
 
 // printViews prints the views as a table, a row for all that agree in where their client is and whose the key is, and what holds in all

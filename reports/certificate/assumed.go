@@ -99,6 +99,9 @@ func Assumed(s *study.Search, lang string) []string {
 	clocks := ofClocks(s, assumed)
 	if b.Timing != nil {
 		list := append(ofSteps(s, b, expiry, assumed), waits, assumed("fresh"))
+		if s.Bounds.Attempts == study.AnyAttempts {
+			list = append(list, text.Say(lang, "prove.assumed.attempts"), text.Say(lang, "prove.assumed.names"))
+		}
 		return append(append(list, clocks...), program, assumed("function"), assumed("probe"))
 	}
 	requests := assumed("requests.one")

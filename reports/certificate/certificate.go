@@ -90,7 +90,11 @@ func linesOf(s *study.Search, lang string) []line {
 		c.line("untriggered", "faults", strings.Join(names, ", "))
 	}
 	c.line("looked", "verdicts", reports.Words(explore.Words()))
-	c.line("unchecked")
+	if b.Attempts == study.AnyAttempts {
+		c.line("unchecked.any")
+	} else {
+		c.line("unchecked")
+	}
 	return c.lines
 }
 
@@ -108,6 +112,9 @@ func (c *certificate) listOthers(s *study.Search) {
 	}
 	for _, o := range s.Cut {
 		other("tried", o)
+	}
+	for _, o := range s.Ways {
+		c.line("way", "what", difference(s, o, c.lang), "verdicts", strings.Join(o.Pars(), " "))
 	}
 	if only := s.ByBoundary(explore.BoundaryOnly); only != nil {
 		c.line("boundary", "verdicts", reports.Words(only))
@@ -151,10 +158,13 @@ func (c *certificate) listReductions(s *study.Search) {
 // hypotheses puts what a search took for granted of code and servers into words, but for what does not bear on the
 // lock: it reads no clock, or no ensemble numbers its transactions.
 func (c *certificate) hypotheses(s *study.Search) (list []string) {
-	a := s.Result.Assumed
+	a, clients := s.Result.Assumed, s.Result.Assumed.Symmetric
+	if s.Bounds.Attempts == study.AnyAttempts { // others are their former names
+		clients = s.Bounds.Clients
+	}
 	add := func(is bool, key string) {
 		if is {
-			list = append(list, c.say("certificate.hypotheses."+key, "n", fmt.Sprint(a.Symmetric)))
+			list = append(list, c.say("certificate.hypotheses."+key, "n", fmt.Sprint(clients)))
 		}
 	}
 	add(a.Symmetric > 1, "symmetric")
@@ -180,7 +190,7 @@ func difference(s, o *study.Search, lang string) string {
 	if uses := o.Bounds.Uses; uses != s.Bounds.Uses && uses != 0 {
 		what = text.Say(lang, "certificate.other.uses", "what", what, "uses", strings.Join(uses.Names(), ", "))
 	}
-	if o.Bounds.Budget != s.Bounds.Budget {
+	if o.Bounds.Faults() != s.Bounds.Faults() {
 		what = text.Say(lang, "certificate.other.faults", "what", what, "faults", o.Bounds.Faults())
 	}
 	return what
@@ -212,6 +222,9 @@ func Claim(s *study.Search, lang string) string {
 	case s.FromFile() == study.FromFileInPart:
 		return text.Say(lang, "certificate.file.part", "states", fmt.Sprint(s.Result.Kept.Had))
 	}
+	if s.Open != nil {
+		return text.Say(lang, "certificate.undecided", "who", who(s.Bounds, lang), "verdicts", joined(s.Open, lang), "others", othersFound(s, lang))
+	}
 	head, found := "certificate.proved", text.Say(lang, "certificate.proved.none")
 	if len(s.Witnesses) > 0 {
 		head = "certificate.found"
@@ -227,7 +240,7 @@ func Claim(s *study.Search, lang string) string {
 // searches were.
 func othersFound(s *study.Search, lang string) string {
 	said, named := "", s.Verdicts()
-	for _, o := range slices.Concat(s.Beside, s.Cut) {
+	for _, o := range slices.Concat(s.Beside, s.Cut, s.Ways) {
 		words := slices.DeleteFunc(o.Verdicts(), func(w verdict.Word) bool { return slices.Contains(named, w) })
 		if len(words) > 0 {
 			named = append(named, words...)
@@ -245,8 +258,11 @@ func who(b study.Bounds, lang string) string {
 
 // counted returns a number with what it counts.
 func counted(what string, n int, lang string) string {
-	if n == 1 {
+	switch n {
+	case 1:
 		what += ".one"
+	case study.AnyAttempts:
+		what += ".any"
 	}
 	return text.Say(lang, "certificate."+what, "n", fmt.Sprint(n))
 }

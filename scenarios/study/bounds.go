@@ -20,7 +20,7 @@ import (
 
 // Bounds limit an exhaustive search, as they are written: explore.Scope, of which some may be
 // left open, and what the rest of explore.Model is derived from. Clients are 1 to 6. Attempts are 1 to 9,
-// for Explore also AutoAttempts. Nodes 0 are as many as the lock wants. Uses may be AutoUses: what the
+// for Explore also AutoAttempts and AnyAttempts. Nodes 0 are as many as the lock wants. Uses may be AutoUses: what the
 // lock offers, but for GiveUp. ClientRetries are 0 to MaxClientRetries.
 type Bounds struct {
 	explore.Scope
@@ -29,6 +29,7 @@ type Bounds struct {
 	// faults and the skew want it.
 	Retries int
 	Budget  faults.Budget // faults that may be injected
+	Endless bool          // with AnyAttempts: each fault of the budget strikes any number of times
 	Timing  Mode          // how time passes
 	// Work is the time that a client works inside, at any timing at most; 0: two fifths of a lease,
 	// a third at any timing.
@@ -197,8 +198,8 @@ func replicas(budget []simulator.FaultBudget) int {
 
 // String writes the bounds as ParseBounds reads them.
 func (b Bounds) String() string {
-	text := fmt.Sprintf("clients=%d,attempts=%d,retries=%s,nodes=%d,ttl=%v,fenced=%t,budget=%s",
-		b.Clients, b.Attempts, FormatRetries(b.Retries), b.Nodes, b.TTL, b.Fenced, inLink(string(b.Budget)))
+	text := fmt.Sprintf("clients=%d,attempts=%s,retries=%s,nodes=%d,ttl=%v,fenced=%t,budget=%s",
+		b.Clients, FormatAttempts(b.Attempts), FormatRetries(b.Retries), b.Nodes, b.TTL, b.Fenced, inLink(b.budget()))
 	for _, u := range slices.Concat(b.Unlike(Bounds{}, "timing"), b.Unusual(), b.Unlike(Bounds{}, "idle")) {
 		text += "," + u.Name + "=" + inLink(u.Value)
 	}
@@ -226,7 +227,7 @@ func (b Bounds) Unusual() []Bound {
 
 // Flags are those of locklab explore that give these bounds.
 func (b Bounds) Flags() string {
-	line := fmt.Sprintf("--timing %s --clients %d --attempts %d", b.Timing, b.Clients, b.Attempts)
+	line := fmt.Sprintf("--timing %s --clients %d --attempts %s", b.Timing, b.Clients, FormatAttempts(b.Attempts))
 	for _, u := range append(b.Unlike(DefaultBounds(), "retries", "nodes", "ttl", "fenced"), b.Unusual()...) {
 		line += " --" + u.Name
 		if u.Name != "fenced" {
@@ -236,7 +237,7 @@ func (b Bounds) Flags() string {
 	if b.Uses == 0 { // where it is left out it is auto
 		line += " --uses none"
 	}
-	return line + fmt.Sprintf(" --budget '%s' --max-states %d", b.Budget, b.MaxStates)
+	return line + fmt.Sprintf(" --budget '%s' --max-states %d", b.budget(), b.MaxStates)
 }
 
 // FormatRetries writes Bounds.Retries: "auto" or a number.
@@ -247,8 +248,19 @@ func FormatRetries(n int) string {
 	return strconv.Itoa(n)
 }
 
-// ParseAttempts reads Bounds.Attempts: a number, or "auto".
+// FormatAttempts writes Bounds.Attempts: a number, or "any".
+func FormatAttempts(n int) string {
+	if n == AnyAttempts {
+		return AnyTimes
+	}
+	return strconv.Itoa(n)
+}
+
+// ParseAttempts reads Bounds.Attempts: a number, "auto" or "any".
 func ParseAttempts(written string) (int, error) {
+	if written == AnyTimes {
+		return AnyAttempts, nil
+	}
 	n, ok := autoOr(written)
 	if !ok || n == 0 {
 		return 0, i18n.Errorf("error.attempts", "value", written)
@@ -419,4 +431,12 @@ func (b Bounds) title(entry lock.Entry) string {
 func (b Bounds) Scenario() race.Scenario { return race.Scenario{ID: SearchID} }
 
 // Faults is the budget, for texts; "none" if it is empty.
-func (b Bounds) Faults() string { return string(cmp.Or(b.Budget, faults.NoFaults)) }
+func (b Bounds) Faults() string { return cmp.Or(b.budget(), faults.NoFaults) }
+
+// budget writes the budget as EndlessBudget reads it.
+func (b Bounds) budget() string {
+	if b.Endless {
+		return strings.ReplaceAll(string(b.Budget), "=1", "="+AnyTimes)
+	}
+	return string(b.Budget)
+}

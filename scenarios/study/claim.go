@@ -9,7 +9,7 @@ import (
 
 // FoundBy returns the search of s, s.Cut and s.Beside that has found a witness; nil: none of them.
 func (s *Search) FoundBy(w Witness) *Search {
-	for _, o := range slices.Concat([]*Search{s}, s.Cut, s.Beside) {
+	for _, o := range slices.Concat([]*Search{s}, s.Cut, s.Beside, s.Ways) {
 		if w.Trace.Settings == o.Bounds.String() {
 			return o
 		}

@@ -27,6 +27,10 @@ type Search struct {
 	// Cut are the searches, with AutoTiming, AutoUses or AutoAttempts, that were tried besides
 	// and not complete, Beside those that were.
 	Cut, Beside []*Search
+	// Ways are the searches for the witnesses of one of AnyAttempts, and Open the verdicts that it has come to and none of them has
+	// found: neither proved nor shown.
+	Ways []*Search
+	Open []verdict.Word
 	// Boundary says which verdicts of Result.Found are met only at the very instant at which something
 	// ends; nil: FindBoundary was not called.
 	Boundary map[verdict.Word]explore.Boundary
@@ -38,7 +42,7 @@ const boundaryStates = 200_000
 // FindBoundary fills in Boundary, by a search of a quarter of the states, or some more where those
 // are few. What other searches have found, or one that was cut short, stays unchecked.
 func (s *Search) FindBoundary(ctx context.Context) error {
-	if s.Bounds.Timing != AnyTiming || !s.Complete {
+	if s.Bounds.Timing != AnyTiming || !s.Complete || s.Bounds.Attempts == AnyAttempts {
 		return nil
 	}
 	search, sim, err := s.Bounds.simulator(s.Strategy)
@@ -101,8 +105,11 @@ const SearchID = "search"
 // ctx ends, the search so far comes with ctx's error; nil if it ended before the
 // checkpoint was read.
 func Explore(ctx context.Context, entry lock.Entry, b Bounds) (*Search, error) {
-	if err := b.WithUsualAttempts().Check(entry); err != nil {
+	if err := b.CheckSearch(entry); err != nil {
 		return nil, err
+	}
+	if b.Attempts == AnyAttempts {
+		return exploreAgain(ctx, entry, b)
 	}
 	if b.open() {
 		return exploreOpen(ctx, entry, b)

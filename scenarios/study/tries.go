@@ -241,6 +241,14 @@ func (b Bounds) WithUsualAttempts() Bounds {
 	return b
 }
 
+// CheckSearch says what is wrong with the bounds of a search of this lock, and what would be right.
+func (b Bounds) CheckSearch(entry lock.Entry) error {
+	if err := b.checkAgain(entry); err != nil || b.Attempts == AnyAttempts {
+		return err
+	}
+	return b.WithUsualAttempts().Check(entry)
+}
+
 // unlimited is b without a limit but that of the bounds that were asked for.
 func (b Bounds) unlimited(asked Bounds) Bounds {
 	b.MaxStates, b.Hopeful = asked.MaxStates, 0

@@ -25,6 +25,7 @@ type assumptions struct {
 func (o *Options) assumptions(sim *simulator.Simulator) (a assumptions) {
 	without := o.Plain
 	a.Rests, a.Measures, a.Creations = !without.Rests, !without.Clocks, !without.Transactions
+	a.Strangers = o.active > 0
 	if !without.Symmetry {
 		a.Symmetric = o.Symmetric
 	}
@@ -70,7 +71,7 @@ var errNewTrait = errors.New("explore: a clock was read, or used to measure, rep
 func (s *search) checkSoon() error {
 	if n := s.sim.Histories(); n > 4*s.checked {
 		s.checked = n
-		return s.checkCode()
+		return errors.Join(s.checkAgain(), s.checkCode())
 	}
 	return nil
 }

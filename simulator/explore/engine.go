@@ -63,6 +63,9 @@ func (s *search) run(ctx context.Context, k *checkpointer) error {
 	if !claims || err != nil && !errors.Is(err, ctx.Err()) {
 		return err
 	}
+	if wrong := errors.Join(s.checkAgain(), s.sim.Symmetry().CheckStrangers()); wrong != nil {
+		return wrong
+	}
 	if wrong := s.checkCode(); wrong != nil {
 		return wrong
 	}
@@ -99,6 +102,11 @@ func (s *search) visitLayers(ctx context.Context, k *checkpointer) error {
 
 // begin enters the first state.
 func (s *search) begin() error {
+	if s.opt.active > 0 {
+		if err := s.newAgain(s.opt.active, s.opt.endless); err != nil {
+			return err
+		}
+	}
 	if err := s.takeStart(s.sim.NewWorld()); err != nil {
 		return err
 	}
@@ -109,6 +117,9 @@ func (s *search) begin() error {
 // takeStart puts the state in which every run begins into next.
 func (s *search) takeStart(w simulator.World) error {
 	s.takeState(&w, s.judgeTab.id(verdict.Safety{}), s.successors.next)
+	if s.again != nil {
+		s.again.begin(s.successors.next)
+	}
 	return s.quotient.canonicalize(s.successors.next)
 }
 

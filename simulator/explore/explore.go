@@ -56,6 +56,8 @@ type Options struct {
 	Checkpoint checkpoint.Config
 
 	outliving bool        // see AtBoundary
+	active    int         // so many clients make any number of attempts, see again.go; 0: attempts are counted
+	endless   bool        // with active: no fault is ever used up
 	assumed   assumptions // of the present pass
 }
 
@@ -88,7 +90,7 @@ func passes(ctx context.Context, sim *simulator.Simulator, opt *Options, k *chec
 		}
 		k.passed(r)
 	}
-	if opt.Plain.Order || opt.Causes || len(r.Found) == 0 || k.done() {
+	if opt.Plain.Order || opt.Causes || opt.active > 0 || len(r.Found) == 0 || k.done() {
 		return r, nil
 	}
 	short, err := pass(ctx, sim, opt, k, r.Found)
@@ -121,10 +123,16 @@ func pass(ctx context.Context, sim *simulator.Simulator, opt *Options, k *checkp
 			return nil, err
 		}
 		err = s.run(ctx, k)
+		weaker, refuted := opt.assumed.refine(err, sim.Traits())
+		if what := opt.countsWithoutEnd(weaker, sim.Traits()); refuted && !what.IsZero() {
+			r := s.result()
+			r.Complete, r.Limit = false, what
+			return r, nil
+		}
 		if errors.Is(err, errNewTrait) && opt.Unending && (sim.Traits().ReadsClock || sim.Traits().Grain > 0) {
 			return nil, cmp.Or(k.empty(), ErrReadsClock)
 		}
-		if weaker, refuted := opt.assumed.refine(err, sim.Traits()); refuted {
+		if refuted {
 			opt.assumed = weaker
 			continue
 		}

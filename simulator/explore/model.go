@@ -84,12 +84,27 @@ type Model struct {
 // witness whose causes contain all those of another to the same verdict is left
 // out. The errors are those of [Exhaust].
 func Search(ctx context.Context, m *Model) (*Result, error) {
+	return m.search(func(sim *simulator.Simulator) (*Result, error) { return Exhaust(ctx, sim, m.Options()) })
+}
+
+// Confirm searches m for verdicts, each by as many faults as it says at most, and ends when it has the shortest way to each. What it has
+// covered is not all that m can come to. The errors are those of Search.
+func Confirm(ctx context.Context, m *Model, wanted []Witness) (*Result, error) {
+	return m.search(func(sim *simulator.Simulator) (*Result, error) {
+		opt := m.Options()
+		opt.assumed = opt.assumptions(sim)
+		return pass(ctx, sim, &opt, nil, wanted)
+	})
+}
+
+// search builds the simulator of m and has it searched.
+func (m *Model) search(by func(*simulator.Simulator) (*Result, error)) (*Result, error) {
 	sim, err := m.Simulator()
 	if err != nil {
 		return nil, err
 	}
 	defer sim.Close()
-	r, err := Exhaust(ctx, sim, m.Options())
+	r, err := by(sim)
 	if r == nil {
 		return nil, err
 	}

@@ -141,9 +141,15 @@ func (s *successors) listMoves() error {
 		}
 		return nil
 	}
-	ready := false
+	ready, attempts := false, 0
 	for c := range s.clients {
-		ready = s.listClient(c, alone) || ready
+		before := len(s.moves)
+		if rested := s.rested(c, s.cur); !rested || !s.probing(s.cur) {
+			ready = s.listClient(c, alone) || ready
+			if rested {
+				attempts += len(s.moves) - before
+			}
+		}
 	}
 	ready = s.listOrphaned() || ready
 	s.ends = false
@@ -153,7 +159,7 @@ func (s *successors) listMoves() error {
 	if s.ends && !s.outliving {
 		s.moves = append(s.moves, move{choice: s.choice(simulator.Choice{Verb: simulator.End}), client: none, node: none, together: true})
 	}
-	stuck := len(s.moves) == 0 && !s.ends
+	stuck := len(s.moves) == attempts && !s.ends
 	if mayFault && !s.probing(s.cur) {
 		s.listFaults()
 	}
@@ -343,6 +349,9 @@ func (s *successors) listFaults() {
 }
 
 func (s *successors) listClientFaults(c int) {
+	if s.again != nil && s.cur[c] == s.again.absent[c] { // a spare name
+		return
+	}
 	for _, ch := range s.transitions.faultsOn(c, none, s.cur) {
 		m := move{choice: ch, client: int8(c), node: none, rest: true, fault: true}
 		if s.sim.KeepsSessions() { // it notices what becomes of its clients
@@ -363,7 +372,8 @@ func (s *successors) allInVain() bool {
 			return false
 		}
 	}
-	return s.judgeTab.keys[s.cur[s.judgeAt]].InVain()
+	judges := &s.judgeTab.keys[s.cur[s.judgeAt]]
+	return judges.InVain() && (s.again == nil || judges.AttemptsInVain() == s.again.active)
 }
 
 // settled reports whether no request is under way whose sender no longer waits, and every
@@ -389,7 +399,7 @@ func (s *successors) probing(state []uint32) bool {
 // othersFinished reports whether all clients but the probe have finished or died.
 func (s *successors) othersFinished(state []uint32) bool {
 	for c := range s.clients {
-		if c+1 != s.probe && !s.clientTab[c].entries[state[c]].finished {
+		if c+1 != s.probe && !s.clientTab[c].entries[state[c]].finished && !s.rested(c, state) {
 			return false
 		}
 	}

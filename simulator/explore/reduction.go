@@ -41,7 +41,7 @@ func (s *successors) first(state []uint32) (int, error) {
 	}
 	for c := range s.clients {
 		e := s.clientTab[c].entries[state[c]]
-		if !e.single || c+1 == s.probe {
+		if !e.single || c+1 == s.probe || s.rested(c, state) {
 			continue
 		}
 		m := s.ownMove(c, 0)

@@ -63,6 +63,8 @@ type Witness struct {
 	cause   uint32
 	Cause   []string // with Options.Causes: the faults, as "pause, its SET on the way"; sorted
 	Choices []simulator.Choice
+	// Attempts is the number that a client makes on the way, of a search of any number of attempts; else 0.
+	Attempts int
 }
 
 // learn looks for lengths in what is new in the tables. What the probe waits for ends

@@ -47,6 +47,7 @@ type quotient struct {
 	dropped          dropped
 	drops            bool // see drop
 	versions         bool // that of the resource is always part of the state; see drop
+	again            *again
 }
 
 // renamed are the components with their clients permuted.
@@ -128,20 +129,37 @@ func (s *quotient) canonicalize(state []uint32) error {
 // canonicalizeNames is canonicalize, and returns the new number of every client.
 func (s *quotient) canonicalizeNames(state []uint32) (to history.Names, err error) {
 	to = history.Same()
+	if s.again != nil {
+		s.again.refill(state)
+	}
 	s.drop(state)
 	if s.symmetric < 2 {
 		return to, nil
 	}
+	for c := range s.symmetric {
+		if state[c], err = s.class(c, state[c]); err != nil {
+			return to, err
+		}
+	}
+	if s.again != nil {
+		s.again.settle(state)
+		s.again.renew(state, &to)
+	}
+	after, err := s.sort(state)
+	for c, place := range to {
+		to[c] = after[place]
+	}
+	return to, err
+}
+
+// sort sorts the classes of a state, and returns the new number of every client.
+func (s *quotient) sort(state []uint32) (to history.Names, err error) {
+	to = history.Same()
 	var order [simulator.MaxClients]int
 	var rank [simulator.MaxClients]uint64
 	roles := &s.judgeTab.entries[state[s.judgeAt]].roles
 	for c := range s.symmetric {
-		class, err := s.class(c, state[c])
-		if err != nil {
-			return to, err
-		}
-		state[c] = class
-		order[c], rank[c] = c, uint64(class)<<32|uint64(roles[c])
+		order[c], rank[c] = c, uint64(state[c])<<32|uint64(roles[c])
 	}
 	moved := false
 	for i := 1; i < s.symmetric; i++ {

@@ -17,9 +17,10 @@ type tables struct {
 	numbers   *numbers
 	clients   int
 	nodes     int
-	symmetric int  // so many clients, from the first, run the same code; 0 or 1: symmetry is not used
-	probe     int  // the client that begins when all others have finished; 0: none
-	byCause   bool // the causes are part of the state
+	symmetric int    // so many clients, from the first, run the same code; 0 or 1: symmetry is not used
+	probe     int    // the client that begins when all others have finished; 0: none
+	byCause   bool   // the causes are part of the state
+	again     *again // nil: the attempts are counted
 
 	restAt, judgeAt, causeAt, timeAt int // words of a state
 
@@ -28,6 +29,8 @@ type tables struct {
 	restTab   table[simulator.RestPart, *restEntry]
 	judgeTab  table[verdict.Safety, *judgeEntry]
 	times     table[time.Duration, struct{}] // absolute only
+
+	named column // the clients, bit c for client c, that a server's part names; see namesOf
 
 	causes   table[string, []string]        // 0: none
 	events   table[string, []history.Event] // 0: none
@@ -141,6 +144,7 @@ type restEntry struct {
 	due        time.Duration // of the next that is held up
 	orphanedID []uint16
 	target     []int
+	senders    uint16 // see Parts.Senders
 	spent      int
 	mayFault   bool // the budget is not used up
 	punctual   bool // no fault is left that holds anything up; see Simulator.Punctual
@@ -151,6 +155,8 @@ type restEntry struct {
 type judgeEntry struct {
 	judged map[uint32]judged
 	roles  [simulator.MaxClients]uint32 // of the clients, see verdict.Safety.Role
+	known  uint16                       // the clients, bit c for client c, that it mentions
+	left   uint16                       // see verdict.Safety.Unsettled
 }
 
 // judged is the effect of a list of events on the judges.
@@ -299,7 +305,7 @@ func (s *tables) nodeEntry(part simulator.NodePart) *nodeEntry {
 func (s *tables) restEntry(part simulator.RestPart) *restEntry {
 	parts := s.sim.Parts()
 	e := &restEntry{
-		onVersion: parts.OrphanedOnVersion(&part), punctual: parts.Punctual(&part), clientside: parts.Clientside(&part), spent: parts.Spent(&part),
+		onVersion: parts.OrphanedOnVersion(&part), senders: parts.Senders(&part), punctual: parts.Punctual(&part), clientside: parts.Clientside(&part), spent: parts.Spent(&part),
 	}
 	allowed := 0
 	for _, f := range s.sim.Config().Faults {
@@ -317,6 +323,9 @@ func (s *tables) judgeEntry(v verdict.Safety) *judgeEntry {
 	e := &judgeEntry{judged: map[uint32]judged{}}
 	for c := range s.symmetric {
 		e.roles[c] = uint32(v.Role(c + 1))
+		if s.again != nil {
+			s.again.describe(e, &v, c+1)
+		}
 	}
 	return e
 }

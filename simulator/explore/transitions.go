@@ -317,6 +317,9 @@ func (s *transitions) computeJudged(id, events uint32) (h judged) {
 	v := s.judgeTab.keys[id]
 	list := s.events.entries[events]
 	for i := range list {
+		if s.again != nil {
+			v.ObserveVersion(&list[i])
+		}
 		h.found |= observe(&v, &s.judge, s.probe, i, &list[i])
 	}
 	for _, w := range v.Words() {
@@ -324,6 +327,9 @@ func (s *transitions) computeJudged(id, events uint32) (h judged) {
 	}
 	if s.sim.Config().Guard == history.Naive { // FENCED depends on an earlier stale write
 		v.Forget()
+	}
+	if s.again != nil {
+		v.ForgetCounts()
 	}
 	h.to = s.judgeTab.id(v)
 	return h

@@ -161,16 +161,14 @@ type prover struct {
 	search  *search
 	endless bool
 	most    int
-	full    simulator.RestPart           // with all faults
-	fresh   uint32                       // the part of a client at rest
-	absent  [simulator.MaxClients]uint32 // the parts of clients that are dead, and of the probe, which has not begun
-	idle    uint32                       // what the judges know of a client at rest
-	calm    uint32                       // the rest without orphans and faults
-	unbound uint32                       // a server with no connections, and nothing else
-	divides bool                         // views have the connections of their clients
-	anew    viewOf                       // a client at rest without a name
-	named   map[uint32]uint16            // the clients that a server's part names; see namesOf
-	orders  map[int][][]int              // see permutations
+	full    simulator.RestPart // with all faults
+	rests
+	idle    uint32          // what the judges know of a client at rest
+	calm    uint32          // the rest without orphans and faults
+	unbound uint32          // a server with no connections, and nothing else
+	divides bool            // views have the connections of their clients
+	anew    viewOf          // a client at rest without a name
+	orders  map[int][][]int // see permutations
 
 	groups map[shared]*group
 	queue  []queued
@@ -200,7 +198,7 @@ type queued struct {
 }
 
 func newProver(sim *simulator.Simulator, opt Options, endless bool, most int) (*prover, error) {
-	p := &prover{search: newSearch(sim, opt), endless: endless, most: most, named: map[uint32]uint16{}, groups: map[shared]*group{},
+	p := &prover{search: newSearch(sim, opt), endless: endless, most: most, groups: map[shared]*group{},
 		orders: map[int][][]int{},
 		struck: map[simulator.Verb]bool{}}
 	p.tables = p.search.tables
@@ -209,36 +207,15 @@ func newProver(sim *simulator.Simulator, opt Options, endless bool, most int) (*
 	p.full = sim.Parts().Rest(&w)
 	p.calm = p.restTab.id(simulator.RestPart{})
 	p.idle = p.judgeTab.id(verdict.Safety{})
-	for c := range p.symmetric {
-		p.absent[c] = p.clientTab[c].id(simulator.DeadPart())
-	}
-	p.absent[p.probe-1] = p.client(p.probe-1, &w) // it has not begun
 	p.divides = p.nodes == 1 && sim.Parts().Connected()
 	p.unbound = p.connections(p.node(0, &w), 1)
-	for _, c := range sim.Enabled(&w, nil) {
-		if c.Client != 1 || c.Verb != simulator.Start {
-			continue
-		}
-		if _, err := sim.Step(&w, c); err != nil {
-			return nil, err
-		}
-		break
-	}
 	var err error
-	p.fresh, err = p.search.quotient.class(0, p.client(0, &w))
+	p.rests, err = p.search.newRests()
 	p.anew = viewOf{part: p.fresh, orphans: p.calm, judge: p.idle, conns: p.unbound}
-	if rest := sim.Parts().RestOf(1, &p.clientTab[0].keys[p.fresh]); rest.Drawn {
+	if p.drawn {
 		p.proved.Once = i18n.New("prove.once.token")
 	}
 	return p, err
-}
-
-// restOf is that of client c, from 0, after its attempt; zero: it does not rest, or has not made the attempt.
-func (p *prover) restOf(c int, id uint32) simulator.Rest {
-	if r := p.sim.Parts().RestOf(c+1, &p.clientTab[c].keys[id]); r.Stage > 1 {
-		return r
-	}
-	return simulator.Rest{}
 }
 
 // ended reports whether client c, from 0, has come to its end, or rests after its attempt and nothing of it goes on.
@@ -669,19 +646,7 @@ func (p *prover) namesOf(state []uint32) (names uint16) {
 	shared := p.judgeTab.keys[state[p.judgeAt]]
 	names = shared.Names()
 	for n := range p.nodes {
-		id := state[p.clients+n]
-		in, known := p.named[id]
-		if !known {
-			part := p.nodeTab.keys[id]
-			for c := 1; c <= p.symmetric; c++ {
-				to := *history.Swap(uint8(c), uint8(p.clients))
-				if renamed, err := p.sim.Symmetry().Node(part, &to); err != nil || renamed != part {
-					in |= 1 << c
-				}
-			}
-			p.named[id] = in
-		}
-		names |= in
+		names |= p.namedBy(state[p.clients+n])
 	}
 	return names
 }

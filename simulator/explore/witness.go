@@ -12,6 +12,12 @@ import (
 func (s *search) witnesses(r *Result) (err error) {
 	for i := range r.Found {
 		f := &r.Found[i]
+		if s.again != nil {
+			if f.Attempts, err = s.attemptsOn(s.visited.found[finding{f.Verdict, f.cause}]); err != nil {
+				return err
+			}
+			continue
+		}
 		if f.Choices, err = s.path(s.visited.found[finding{f.Verdict, f.cause}]); err != nil {
 			return err
 		}

@@ -108,6 +108,8 @@ type Safety struct {
 	met      met  // for ORPHAN; see RefusedByOrphan
 	answered bool // for STARVED; see InVain
 
+	endless endless
+
 	words wordSet // what was found so far
 }
 

@@ -28,10 +28,10 @@ func (s *Safety) Rename(to *history.Names) {
 }
 
 // sets are all sets of clients of the judges.
-func (s *Safety) sets() [11]*clients {
+func (s *Safety) sets() [14]*clients {
 	r := &s.reading
 	return [...]*clients{&r.acquiring, &r.inside, &r.leaving, &r.releasing, &r.dead, &s.lie.asking, &s.lie.decided,
-		&s.lie.had, &s.lie.lacked, &s.staleWrite.readers, &s.met.clients}
+		&s.lie.had, &s.lie.lacked, &s.staleWrite.readers, &s.met.clients, &s.endless.newest, &s.endless.outdated, &s.endless.refused}
 }
 
 func (s clients) renamed(to *history.Names) (renamed clients) {

@@ -9,12 +9,12 @@ import (
 )
 
 // codecPath is the path of a field of Safety.
-var codecPath = regexp.MustCompile(`^(reading|overlap|staleWrite|fence|wrongDel|lie|met|answered|words)(\.[a-z]\w*|\.\d+)*$`)
+var codecPath = regexp.MustCompile(`^(reading|overlap|staleWrite|fence|wrongDel|lie|met|answered|endless|words)(\.[a-z]\w*|\.\d+)*$`)
 
 // In texts every client has the name that it has in tokens, c1. and the like, so that renaming texts renames the judges.
 
 // setNames are the sets of clients, in their order.
-var setNames = [...]string{"acquiring", "inside", "leaving", "releasing", "dead", "asking", "decided", "had", "lacked", "readers", "met"}
+var setNames = [...]string{"acquiring", "inside", "leaving", "releasing", "dead", "asking", "decided", "had", "lacked", "readers", "met", "newest", "outdated", "refused"}
 
 // clientName is client c in texts; none: no client made the key.
 func (c client8) name() string {

@@ -1,0 +1,185 @@
+package study
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"locklab/algorithms/lock"
+	"locklab/faults"
+	"locklab/simulator"
+	"locklab/simulator/client"
+	"locklab/simulator/explore"
+	"locklab/simulator/i18n"
+)
+
+// AnyAttempts in place of a number of attempts: any number of them, at any timing; see explore.SearchAgain. What is found has its
+// witnesses in searches of as many attempts as they need; see Search.Ways.
+const AnyAttempts = -2
+
+const (
+	mostAttempts = 9
+	// wayStates bound a search for a witness.
+	wayStates = 3_000_000
+)
+
+// forAgain is b with what was left open as a search of any number of attempts has it.
+func (b Bounds) forAgain() Bounds {
+	if b.Timing == AutoTiming {
+		b.Timing = AnyTiming
+	}
+	if b.Uses == AutoUses {
+		b.Uses = 0
+	}
+	return b
+}
+
+// counted is b with so many attempts, and with each fault so often if none is used up.
+func (b Bounds) counted(attempts, times int) Bounds {
+	b.Attempts = attempts
+	if b.Endless {
+		b.Budget = faults.Budget(strings.ReplaceAll(string(b.Budget), "=1", fmt.Sprintf("=%d", times)))
+	}
+	b.Endless = false
+	return b
+}
+
+// checkAgain returns an error if b asks for what a search of any number of attempts does not do.
+func (b Bounds) checkAgain(entry lock.Entry) error {
+	flag := ""
+	switch {
+	case b.Attempts != AnyAttempts:
+		if b.Endless {
+			return i18n.Errorf("error.again.endless", "budget", b.budget())
+		}
+		return nil
+	case b.Timing == Lockstep:
+		flag = "--timing lockstep"
+	case b.Uses != 0 && b.Uses != AutoUses:
+		flag = "--uses " + FormatUses(b.Uses)
+	case b.Tokens != client.Unique:
+		flag = "--tokens " + b.Tokens.String()
+	case b.Skew != 0:
+		flag = "--skew " + b.Skew.String()
+	case b.Fenced:
+		flag = "--fenced"
+	case b.Causes:
+		flag = "--all"
+	case b.Checkpoint != "":
+		flag = "--checkpoint " + b.Checkpoint
+	case entry.Sessions():
+		return i18n.Errorf("error.again.sessions", "lock", entry.ID)
+	}
+	if flag != "" {
+		return i18n.Errorf("error.again.with", "flag", flag)
+	}
+	return b.forAgain().counted(1, 1).Check(entry)
+}
+
+// exploreAgain is Explore of any number of attempts.
+func exploreAgain(ctx context.Context, entry lock.Entry, b Bounds) (*Search, error) {
+	b = b.forAgain()
+	m, err := b.counted(1, 1).Model(entry)
+	if err != nil {
+		return nil, err
+	}
+	result, err := explore.SearchAgain(ctx, m, b.Endless)
+	if result == nil && errors.Is(err, ctx.Err()) {
+		return nil, err
+	}
+	if err != nil && !errors.Is(err, ctx.Err()) {
+		return nil, i18n.Errorf("error.cause", "of", entry.ID, "cause", err)
+	}
+	s := &Search{Strategy: entry, Bounds: b.Settled(entry), Result: result}
+	if err == nil {
+		err = s.findWays(ctx)
+	}
+	return s, err
+}
+
+// findWays searches for the witnesses of what was found.
+func (s *Search) findWays(ctx context.Context) error {
+	sought := s.Result.Found
+	s.Result.Found = nil
+	for more := range 2 { // clients that stop early may have to go on
+		for attempts := 1; attempts <= mostAttempts && len(sought) > 0; attempts++ {
+			var these []explore.Witness
+			for _, w := range sought {
+				if w.Attempts+more == attempts {
+					these = append(these, w)
+				}
+			}
+			way, err := s.way(ctx, attempts, these)
+			if err != nil {
+				return err
+			}
+			if way == nil {
+				continue
+			}
+			s.Ways = append(s.Ways, way)
+			for _, w := range way.Witnesses {
+				s.Result.Found, s.Witnesses = append(s.Result.Found, w.Witness), append(s.Witnesses, w)
+			}
+			sought = slices.DeleteFunc(sought, func(w explore.Witness) bool {
+				return slices.ContainsFunc(s.Witnesses, func(found Witness) bool { return found.Verdict == w.Verdict })
+			})
+		}
+	}
+	for _, w := range sought {
+		s.Open = append(s.Open, w.Verdict)
+	}
+	order := explore.Words()
+	slices.SortFunc(s.Result.Found, func(a, b explore.Witness) int { return slices.Index(order, a.Verdict) - slices.Index(order, b.Verdict) })
+	slices.SortFunc(s.Witnesses, func(a, b Witness) int { return slices.Index(order, a.Verdict) - slices.Index(order, b.Verdict) })
+	return nil
+}
+
+// way searches so many attempts for some verdicts; nil: it has found none.
+func (s *Search) way(ctx context.Context, attempts int, wanted []explore.Witness) (*Search, error) {
+	if len(wanted) == 0 {
+		return nil, nil
+	}
+	times := 1
+	for i := range wanted {
+		times = max(times, wanted[i].Par)
+	}
+	b := s.Bounds.counted(attempts, times)
+	b.MaxStates = wayStates
+	m, err := b.Model(s.Strategy)
+	if err != nil {
+		return nil, err
+	}
+	r, err := explore.Confirm(ctx, m, wanted)
+	if err != nil {
+		return nil, err
+	}
+	r.Found = slices.DeleteFunc(r.Found, func(w explore.Witness) bool {
+		return !slices.ContainsFunc(wanted, func(one explore.Witness) bool { return one.Verdict == w.Verdict })
+	})
+	way := &Search{Strategy: s.Strategy, Bounds: b, Result: r}
+	for _, w := range r.Found {
+		way.Witnesses = append(way.Witnesses, Witness{w, b.trace(s.Strategy, w.Choices)})
+	}
+	if len(r.Found) == 0 {
+		return nil, nil
+	}
+	return way, nil
+}
+
+// AnyClients in place of a number of clients: any number of them; see ProveQuickly.
+const AnyClients = -1
+
+// ParseClients reads Bounds.Clients: a number, or "any".
+func ParseClients(written string) (int, error) {
+	if written == AnyTimes {
+		return AnyClients, nil
+	}
+	n, err := strconv.Atoi(written)
+	if err != nil {
+		return 0, i18n.Errorf("error.clients", "value", written, "most", simulator.MaxClients-2)
+	}
+	return n, nil
+}

@@ -1,0 +1,305 @@
+package explore
+
+import (
+	"context"
+	"math/bits"
+	"slices"
+
+	"locklab/simulator"
+	"locklab/simulator/history"
+	"locklab/simulator/i18n"
+	"locklab/simulator/verdict"
+)
+
+// A search of any number of attempts has one state less for each attempt that it need not count. A client that rests, and of which
+// nothing goes on, begins anew under another name if its code remembers nothing and draws its tokens anew: to code and servers it is
+// a new client. Its former name is a spare one, which cannot act, and is mentioned by servers, judges and requests under way until none
+// of them does any more; then it is free. Spare names are parts of dead clients, so that symmetry.go sorts them like all others.
+// To the judges the attempts of a client then are clients of their own, and versions of the resource are older or
+// not (verdict.Safety.ObserveVersion). Clients may stop at any rest: the probe may begin when all of them rest or are dead.
+//
+// This counts without end, and is named: memory that is kept between two attempts, tokens that are drawn once, ids of threads, threads that go on at
+// rest in attempt after attempt, clocks that are read, more names than there are spare ones.
+//
+// What is found has no choices: the way is that of clients that have more names than one. Its attempts are counted, and a search of so
+// many attempts finds the witness.
+
+// Spares is the number of spare names.
+const Spares = 3
+
+// overlapping is the number of attempts that a client makes at most before a rest at which nothing of it goes on.
+const overlapping = 2
+
+// rests are parts of clients that rest.
+type rests struct {
+	fresh  uint32                       // the class of a client that has made no attempt
+	absent [simulator.MaxClients]uint32 // of clients that are dead, and of the probe, which has not begun
+	drawn  bool                         // its code draws a token before the first attempt
+}
+
+// newRests computes the parts of clients that rest.
+func (s *search) newRests() (r rests, err error) {
+	for c := range s.symmetric {
+		r.absent[c] = s.clientTab[c].id(simulator.DeadPart())
+	}
+	w := s.sim.NewWorld()
+	r.absent[s.probe-1] = s.client(s.probe-1, &w)
+	for _, c := range s.sim.Enabled(&w, nil) {
+		if c.Client != 1 || c.Verb != simulator.Start {
+			continue
+		}
+		if _, err := s.sim.Step(&w, c); err != nil {
+			return r, err
+		}
+		break
+	}
+	r.fresh, err = s.quotient.class(0, s.client(0, &w))
+	r.drawn = s.sim.Parts().RestOf(1, &s.clientTab[0].keys[r.fresh]).Drawn
+	return r, err
+}
+
+// restOf is that of client c, from 0, after its attempt; zero: it does not rest, or has not made the attempt.
+func (t *tables) restOf(c int, id uint32) simulator.Rest {
+	if r := t.sim.Parts().RestOf(c+1, &t.clientTab[c].keys[id]); r.Stage > 1 {
+		return r
+	}
+	return simulator.Rest{}
+}
+
+// namedBy is the set of clients, bit c for client c from 1, that a server's part names.
+func (t *tables) namedBy(node uint32) (names uint16) {
+	if in := t.named.at(node); in != unseen {
+		return uint16(in)
+	}
+	t.numbers.lacking()
+	part := t.nodeTab.keys[node]
+	for c := 1; c <= t.symmetric; c++ {
+		to := *history.Swap(uint8(c), uint8(t.clients))
+		if renamed, err := t.sim.Symmetry().Node(part, &to); err != nil || renamed != part {
+			names |= 1 << c
+		}
+	}
+	t.named.set(node, uint32(names))
+	return names
+}
+
+// again has clients begin anew.
+type again struct {
+	rests
+	*tables
+	quotient *quotient
+	gone     uint32 // the class of spare names
+	active   int    // clients that make attempts; the others of those that are symmetric are spare names
+	endless  bool   // no fault is ever used up
+	full     simulator.RestPart
+
+	ready                 column // by class: how a client of it goes on; see goesOn
+	refilled, unversioned column
+	settled               [simulator.MaxClients]column
+	attempted             [simulator.MaxClients][simulator.MaxClients]column
+}
+
+// The values of again.ready.
+const (
+	acting  uint32 = iota // it goes on
+	resting               // it has begun anew
+	anew                  // it begins anew
+)
+
+// newAgain makes the again of a search, whose clients without the probe are active ones and spares.
+func (s *search) newAgain(active int, endless bool) (err error) {
+	a := &again{tables: s.tables, quotient: s.quotient, active: active, endless: endless}
+	if a.rests, err = s.newRests(); err != nil {
+		return err
+	}
+	if a.gone, err = s.quotient.class(0, a.absent[0]); err != nil {
+		return err
+	}
+	if a.drawn {
+		s.numbers.exceed("limit.again.token")
+	}
+	w := s.sim.NewWorld()
+	a.full = s.sim.Parts().Rest(&w)
+	s.tables.again, s.quotient.again = a, a
+	return nil
+}
+
+// describe adds to what is known of judges.
+func (a *again) describe(e *judgeEntry, v *verdict.Safety, c int) {
+	role := v.Role(c)
+	e.roles[c-1] = uint32(role ^ role>>24)
+	e.left = v.Unsettled()
+	if v.Mentions(c) {
+		e.known |= 1 << c
+	}
+}
+
+// begin makes the spare names of the first state.
+func (a *again) begin(state []uint32) {
+	for c := a.active; c < a.symmetric; c++ {
+		state[c] = a.absent[c]
+	}
+}
+
+// refill has a state forget how many faults were injected, and the version of the resource.
+func (a *again) refill(state []uint32) {
+	if a.endless {
+		state[a.restAt] = a.restTab.image(&a.refilled, state[a.restAt], func(r simulator.RestPart) simulator.RestPart { return r.WithBudgetOf(&a.full) })
+	}
+	state[a.restAt] = a.restTab.image(&a.unversioned, state[a.restAt], simulator.RestPart.WithoutVersion)
+}
+
+// goesOn returns what a client of a class does next.
+func (a *again) goesOn(class uint32) uint32 {
+	if how := a.ready.at(class); how != unseen {
+		return how
+	}
+	a.numbers.lacking()
+	how, r := acting, a.sim.Parts().RestOf(1, &a.clientTab[0].keys[class])
+	switch {
+	case class == a.fresh:
+		how = resting
+	case r.Stage == 0:
+	case !r.Busy && r.Kept:
+		a.numbers.exceed("limit.again.memory")
+	case !r.Busy:
+		how = anew
+	case r.Stage > overlapping:
+		a.numbers.exceed("limit.again.busy", "n", overlapping)
+	}
+	a.ready.set(class, how)
+	return how
+}
+
+// mentioned are the clients, bit c for client c from 1, that something in a state mentions.
+func (a *again) mentioned(state []uint32) uint16 {
+	names := a.restTab.entries[state[a.restAt]].senders | a.judgeTab.entries[state[a.judgeAt]].known
+	for n := range a.nodes {
+		names |= a.namedBy(state[a.clients+n])
+	}
+	return names
+}
+
+// renew has clients of a state, in which they are classes, begin anew. to has the new places of all.
+func (a *again) renew(state []uint32, to *history.Names) {
+	for c := range a.symmetric {
+		if a.goesOn(state[c]) != anew {
+			continue
+		}
+		next := c
+		if named := a.mentioned(state); named>>(c+1)&1 != 0 {
+			if next = a.spare(state, named); next < 0 {
+				a.numbers.lacking()
+				a.numbers.exceed("limit.again.names", "n", a.symmetric)
+				return
+			}
+		}
+		state[c], state[next] = a.gone, a.fresh
+		to[c+1], to[next+1] = to[next+1], to[c+1]
+		state[a.judgeAt] = a.judgeTab.image(&a.attempted[c][next], state[a.judgeAt], func(v verdict.Safety) verdict.Safety { return v.Attempted(c+1, next+1) })
+	}
+}
+
+// spare is a name, from 0, that is not mentioned; below 0: there is none.
+func (a *again) spare(state []uint32, named uint16) int {
+	for c := range a.symmetric {
+		if state[c] == a.gone && named>>(c+1)&1 == 0 {
+			return c
+		}
+	}
+	return none
+}
+
+// settle has the judges forget what clients of a state have read and will not write on.
+func (a *again) settle(state []uint32) {
+	rest := a.restTab.entries[state[a.restAt]]
+	for left := a.judgeTab.entries[state[a.judgeAt]].left &^ rest.senders; left != 0; left &= left - 1 {
+		c := bits.TrailingZeros16(left) - 1
+		if e := a.clientTab[0].entries[state[c]]; e.onVersion || a.sim.Traits().OldBases && !e.finished && a.goesOn(state[c]) == acting {
+			continue
+		}
+		state[a.judgeAt] = a.judgeTab.image(&a.settled[c], state[a.judgeAt], func(v verdict.Safety) verdict.Safety { return v.Settled(c + 1) })
+	}
+}
+
+// rested reports whether client c, from 0, under its own number, rests before an attempt: it may make no other.
+func (s *successors) rested(c int, state []uint32) bool {
+	if s.again == nil || c >= s.symmetric {
+		return false
+	}
+	class, err := s.quotient.class(c, state[c])
+	return err == nil && class == s.again.fresh
+}
+
+// checkAgain returns an error if a process was seen to have a name for its whole life.
+func (s *search) checkAgain() error {
+	if s.again != nil && s.sim.Parts().Lasting() {
+		return &simulator.LimitError{What: i18n.New("limit.again.thread")}
+	}
+	return nil
+}
+
+// attemptsOn returns the largest number of attempts of a client on the way to a discovery, 1 at least.
+func (s *search) attemptsOn(d *discovery) (most int, err error) {
+	type step struct {
+		state  uint32
+		choice uint16
+	}
+	var way []step
+	for at := (step{d.state, d.choice}); ; at = (step{s.visited.states.parent(at.state), s.visited.states.via(at.state)}) {
+		if way = append(way, at); at.state == 0 {
+			break
+		}
+	}
+	slices.Reverse(way)
+	owner, made := history.Same(), [simulator.MaxClients + 1]int{}
+	for _, at := range way {
+		c := s.choices[at.choice]
+		if err := s.loadState(at.state); err != nil {
+			return 0, err
+		}
+		if c.Verb == simulator.Start && int(c.Client) <= s.symmetric && s.sim.Parts().RestOf(int(c.Client), &s.clientTab[c.Client-1].keys[s.successors.cur[c.Client-1]]).Stage > 0 {
+			made[owner[c.Client]]++
+		}
+		to, _, err := s.redo(at.state, c)
+		if err != nil {
+			return 0, err
+		}
+		before := owner
+		for place, now := range to {
+			owner[now] = before[place]
+		}
+	}
+	return max(1, slices.Max(made[:])), nil
+}
+
+// countsWithoutEnd names what keeps a search of any number of attempts from an end, if something was refuted; zero: nothing does.
+func (o *Options) countsWithoutEnd(weaker assumptions, seen simulator.Traits) i18n.Message {
+	switch {
+	case o.active == 0:
+	case seen.ReadsClock, seen.Grain > 0: // time stamps grow older
+		return i18n.New("limit.again.clock")
+	case weaker.Symmetric == 0:
+		return i18n.New("limit.again.alike", "why", weaker.asymmetry.Error())
+	}
+	return i18n.Message{}
+}
+
+// SearchAgain searches m with any number of attempts in place of m's; endless: with faults that are never used up. What it finds has the
+// number of attempts that its way takes, and no choices. m must have a probe. The errors are those of [Exhaust].
+func SearchAgain(ctx context.Context, m *Model, endless bool) (*Result, error) {
+	named := *m
+	named.Clients, named.Attempts = min(m.Clients+Spares, simulator.MaxClients-1), overlapping+1
+	sim, err := named.Simulator()
+	if err != nil {
+		return nil, err
+	}
+	defer sim.Close()
+	opt := named.Options()
+	opt.active, opt.endless = m.Clients, endless
+	r, err := Exhaust(ctx, sim, opt)
+	if r != nil && endless { // the states do not tell how many faults were injected
+		r.Found = slices.DeleteFunc(r.Found, func(w Witness) bool { return w.Verdict == verdict.Starved && w.Par > 0 })
+	}
+	return r, err
+}

@@ -1,0 +1,71 @@
+package verdict
+
+import "locklab/simulator/history"
+
+// endless is what the judges remember of clients that make any number of attempts: nothing that counts without end. Of an
+// accepted write only its order to what clients have read matters. So clients that have read the resource since the last accepted
+// write of another client are newest, and those that have not are outdated. Only a search of any number of attempts uses it.
+type endless struct {
+	newest, outdated clients
+	refused          clients // have made an attempt, as long as InVain
+}
+
+// ObserveVersion is called before Observe where versions of the resource are all 0: a read makes its client the newest, an accepted
+// write makes all others outdated, and the judge of stale writes learns which the writer is. A write that is stale itself makes
+// others outdated, too: STALE-WRITE has been found then.
+func (s *Safety) ObserveVersion(e *history.Event) {
+	c := client8(e.Client)
+	switch e.Kind {
+	case history.Read:
+		s.endless.newest.add(c)
+		s.endless.outdated.remove(c)
+	case history.Write:
+		*s = s.Outdated(e.Client, s.endless.outdated.has(c))
+		if e.OK {
+			s.endless.outdated |= s.endless.newest &^ only(c)
+			s.endless.newest &= only(c)
+		}
+	}
+}
+
+// ForgetCounts forgets what only ObserveVersion has said, and which clients were refused if that is in vain no more.
+func (s *Safety) ForgetCounts() {
+	s.ForgetWrites()
+	if !s.InVain() {
+		s.endless.refused = 0
+	}
+}
+
+// Unsettled are the clients, bit c for client c, of which Settled would forget something.
+func (s *Safety) Unsettled() (names uint16) {
+	for c := range client8(MaxClients) {
+		if (s.endless.newest | s.endless.outdated).has(c+1) || s.reading.former[c] != 0 {
+			names |= 2 << c
+		}
+	}
+	return names
+}
+
+// Settled returns s without what client c, from 1, has read, and without the attempts of its processes that have died. It is
+// for a client that will not write on what it has read, and of which no request is under way that it does not wait for.
+func (s Safety) Settled(c int) Safety {
+	s.endless.newest.remove(client8(c))
+	s.endless.outdated.remove(client8(c))
+	s.reading.former[c-1] = 0
+	return s
+}
+
+// Mentions reports whether s knows anything of client c, from 1.
+func (s *Safety) Mentions(c int) bool { return s.Role(c) != 0 || s.reading.former[c-1] != 0 }
+
+// Attempted returns s after client c, from 1, has made an attempt and goes on as client next.
+func (s Safety) Attempted(c, next int) Safety {
+	s.endless.refused.remove(client8(c))
+	if s.InVain() {
+		s.endless.refused.add(client8(next))
+	}
+	return s
+}
+
+// AttemptsInVain returns the number of clients that have made an attempt, if InVain.
+func (s *Safety) AttemptsInVain() int { return s.endless.refused.size() }
