@@ -151,6 +151,10 @@
 // machine to machine; and a checkpoint of all of them at one layer. A machine that is lost
 // loses the search back to that. No search of the lab is that large.
 //
+// # Any number of attempts
+//
+// [SearchAgain] searches a number of clients that make any number of attempts: one that rests and keeps nothing begins anew; see again.go.
+//
 // # Any number of clients
 //
 // [ProveFor] computes what any number of clients can come to, in any number of attempts, from views of one client; see views.go.

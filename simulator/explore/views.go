@@ -30,7 +30,8 @@ import (
 // view, another one, or none that can still act. These are never mixed up: of the clients of a world one at most is the
 // owner, and a key without an owner stays so. A client that has come to its end begins anew as another one; its former name
 // has no owner, or is that of a ghost. So does a process that rests after an attempt: if nothing of it goes on, it remembers
-// nothing and draws its tokens anew, it is a new client to code and servers, and the views are those of any number of attempts.
+// nothing and draws its tokens anew, it is a new client to code and servers, and the views are those of any number of attempts. The
+// id of its thread would be an old name: [simulator.Parts.Lasting].
 // To the judges its attempts then are clients of their own. Else each client takes the lock once (Proof.Once).
 //
 // What a client learns of others by name, as the owner of a key, is not renamed with them: code is to do the same whichever
