@@ -119,12 +119,12 @@ func (x *exploreFlags) run(e *env, args []string) error {
 		return err
 	}
 	if x.Clients == study.AnyClients {
-		return x.prove(e, entry)
+		return proveFor(x, e, entry)
 	}
 	if x.Bounds.Budget, x.Endless, err = study.EndlessBudget(string(x.Bounds.Budget)); err != nil {
 		return err
 	}
-	if err := x.CheckSearch(entry); err != nil {
+	if err := study.CheckSearch(entry, x.Bounds); err != nil {
 		return err
 	}
 	files, err := x.checkFiles(e)
@@ -169,8 +169,8 @@ func (x *exploreFlags) run(e *env, args []string) error {
 	return cmp.Or(shown.show(e, files), unanswered)
 }
 
-// prove is the search for any number of clients: a proof.
-func (x *exploreFlags) prove(e *env, entry lock.Entry) error {
+// proveFor is the search for any number of clients: a proof.
+func proveFor(x *exploreFlags, e *env, entry lock.Entry) error {
 	for _, flag := range x.given() {
 		fits := x.Attempts < 0 && flag == "attempts" || x.Timing != study.Lockstep && flag == "timing" || x.Uses == 0 && flag == "uses"
 		if !fits && !slices.Contains([]string{"clients", "budget", "ttl", "work", "nodes", "json", "lang"}, flag) {
@@ -178,7 +178,7 @@ func (x *exploreFlags) prove(e *env, entry lock.Entry) error {
 		}
 	}
 	p := &proveFlags{boundFlags: x.boundFlags, budget: string(x.Bounds.Budget), quick: true}
-	return p.prove(e, entry, study.ProveQuickly)
+	return prove(e, p, entry, study.ProveQuickly)
 }
 
 // checkFiles checks the files that are written and returns them, those of the doom curve last.

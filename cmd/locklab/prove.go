@@ -89,11 +89,11 @@ func (p *proveFlags) run(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	return p.prove(e, entry, study.Prove)
+	return prove(e, p, entry, study.Prove)
 }
 
 // prove makes a proof, and shows it.
-func (p *proveFlags) prove(e *env, entry lock.Entry, by func(context.Context, lock.Entry, study.Bounds, bool) (*study.Proof, error)) error {
+func prove(e *env, p *proveFlags, entry lock.Entry, by func(context.Context, lock.Entry, study.Bounds, bool) (*study.Proof, error)) error {
 	budget, endless, err := study.EndlessBudget(p.budget)
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func (p *proveFlags) prove(e *env, entry lock.Entry, by func(context.Context, lo
 		err = e.write(p.certificate, replaces, views.Write)
 	}
 	if p.quick && !proof.Ended() {
-		return noAnswer("error.explore.unended", "most", study.QuickViews, "command", p.command(entry.ID))
+		return noAnswer("error.explore.unended", "most", study.QuickViews, "command", commandOf(p, entry.ID))
 	}
 	if proof.Refused != nil || len(proof.Open) > 0 {
 		err = errors.Join(err, noAnswer("error.prove.open"))
@@ -265,7 +265,7 @@ func (p *proveFlags) print(e *env, proof *study.Proof) {
 	}
 	switch {
 	case p.quick && !proof.Ended():
-		e.Next(p.command(lock.ID))
+		e.Next(commandOf(p, lock.ID))
 		return
 	case proof.Refused != nil:
 		e.Next("locklab explore " + lock.ID)
@@ -284,8 +284,8 @@ func (p *proveFlags) print(e *env, proof *study.Proof) {
 	e.Next("locklab explore "+lock.ID+" --budget '"+string(p.Bounds.Budget)+"' --timing any", "locklab explain "+lock.ID)
 }
 
-// command is the one that makes the proof.
-func (p *proveFlags) command(lock string) string {
+// commandOf is the one that makes the proof.
+func commandOf(p *proveFlags, lock string) string {
 	line := "locklab prove " + lock + " --budget '" + p.budget + "'"
 	for _, b := range p.Unlike(study.DefaultBounds(), "nodes", "ttl", "work") {
 		line += " --" + b.Name + " " + b.Value

@@ -27,7 +27,7 @@ const (
 )
 
 // forAgain is b with what was left open as a search of any number of attempts has it.
-func (b Bounds) forAgain() Bounds {
+func forAgain(b Bounds) Bounds {
 	if b.Timing == AutoTiming {
 		b.Timing = AnyTiming
 	}
@@ -38,7 +38,7 @@ func (b Bounds) forAgain() Bounds {
 }
 
 // counted is b with so many attempts, and with each fault so often if none is used up.
-func (b Bounds) counted(attempts, times int) Bounds {
+func counted(b Bounds, attempts, times int) Bounds {
 	b.Attempts = attempts
 	if b.Endless {
 		b.Budget = faults.Budget(strings.ReplaceAll(string(b.Budget), "=1", fmt.Sprintf("=%d", times)))
@@ -48,12 +48,12 @@ func (b Bounds) counted(attempts, times int) Bounds {
 }
 
 // checkAgain returns an error if b asks for what a search of any number of attempts does not do.
-func (b Bounds) checkAgain(entry lock.Entry) error {
+func checkAgain(b Bounds, entry lock.Entry) error {
 	flag := ""
 	switch {
 	case b.Attempts != AnyAttempts:
 		if b.Endless {
-			return i18n.Errorf("error.again.endless", "budget", b.budget())
+			return i18n.Errorf("error.again.endless", "budget", writtenBudget(b))
 		}
 		return nil
 	case b.Timing == Lockstep:
@@ -76,13 +76,13 @@ func (b Bounds) checkAgain(entry lock.Entry) error {
 	if flag != "" {
 		return i18n.Errorf("error.again.with", "flag", flag)
 	}
-	return b.forAgain().counted(1, 1).Check(entry)
+	return counted(forAgain(b), 1, 1).Check(entry)
 }
 
 // exploreAgain is Explore of any number of attempts.
 func exploreAgain(ctx context.Context, entry lock.Entry, b Bounds) (*Search, error) {
-	b = b.forAgain()
-	m, err := b.counted(1, 1).Model(entry)
+	b = forAgain(b)
+	m, err := counted(b, 1, 1).Model(entry)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func (s *Search) way(ctx context.Context, attempts int, wanted []explore.Witness
 	for i := range wanted {
 		times = max(times, wanted[i].Par)
 	}
-	b := s.Bounds.counted(attempts, times)
+	b := counted(s.Bounds, attempts, times)
 	b.MaxStates = wayStates
 	m, err := b.Model(s.Strategy)
 	if err != nil {

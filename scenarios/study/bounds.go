@@ -199,7 +199,7 @@ func replicas(budget []simulator.FaultBudget) int {
 // String writes the bounds as ParseBounds reads them.
 func (b Bounds) String() string {
 	text := fmt.Sprintf("clients=%d,attempts=%s,retries=%s,nodes=%d,ttl=%v,fenced=%t,budget=%s",
-		b.Clients, FormatAttempts(b.Attempts), FormatRetries(b.Retries), b.Nodes, b.TTL, b.Fenced, inLink(b.budget()))
+		b.Clients, FormatAttempts(b.Attempts), FormatRetries(b.Retries), b.Nodes, b.TTL, b.Fenced, inLink(writtenBudget(b)))
 	for _, u := range slices.Concat(b.Unlike(Bounds{}, "timing"), b.Unusual(), b.Unlike(Bounds{}, "idle")) {
 		text += "," + u.Name + "=" + inLink(u.Value)
 	}
@@ -237,7 +237,7 @@ func (b Bounds) Flags() string {
 	if b.Uses == 0 { // where it is left out it is auto
 		line += " --uses none"
 	}
-	return line + fmt.Sprintf(" --budget '%s' --max-states %d", b.budget(), b.MaxStates)
+	return line + fmt.Sprintf(" --budget '%s' --max-states %d", writtenBudget(b), b.MaxStates)
 }
 
 // FormatRetries writes Bounds.Retries: "auto" or a number.
@@ -431,10 +431,10 @@ func (b Bounds) title(entry lock.Entry) string {
 func (b Bounds) Scenario() race.Scenario { return race.Scenario{ID: SearchID} }
 
 // Faults is the budget, for texts; "none" if it is empty.
-func (b Bounds) Faults() string { return cmp.Or(b.budget(), faults.NoFaults) }
+func (b Bounds) Faults() string { return cmp.Or(writtenBudget(b), faults.NoFaults) }
 
-// budget writes the budget as EndlessBudget reads it.
-func (b Bounds) budget() string {
+// writtenBudget writes the budget of b as EndlessBudget reads it.
+func writtenBudget(b Bounds) string {
 	if b.Endless {
 		return strings.ReplaceAll(string(b.Budget), "=1", "="+AnyTimes)
 	}

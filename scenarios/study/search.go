@@ -105,7 +105,7 @@ const SearchID = "search"
 // ctx ends, the search so far comes with ctx's error; nil if it ended before the
 // checkpoint was read.
 func Explore(ctx context.Context, entry lock.Entry, b Bounds) (*Search, error) {
-	if err := b.CheckSearch(entry); err != nil {
+	if err := CheckSearch(entry, b); err != nil {
 		return nil, err
 	}
 	if b.Attempts == AnyAttempts {

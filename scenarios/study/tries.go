@@ -242,8 +242,8 @@ func (b Bounds) WithUsualAttempts() Bounds {
 }
 
 // CheckSearch says what is wrong with the bounds of a search of this lock, and what would be right.
-func (b Bounds) CheckSearch(entry lock.Entry) error {
-	if err := b.checkAgain(entry); err != nil || b.Attempts == AnyAttempts {
+func CheckSearch(entry lock.Entry, b Bounds) error {
+	if err := checkAgain(b, entry); err != nil || b.Attempts == AnyAttempts {
 		return err
 	}
 	return b.WithUsualAttempts().Check(entry)

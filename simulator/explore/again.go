@@ -38,7 +38,7 @@ type rests struct {
 }
 
 // newRests computes the parts of clients that rest.
-func (s *search) newRests() (r rests, err error) {
+func newRests(s *search) (r rests, err error) {
 	for c := range s.symmetric {
 		r.absent[c] = s.clientTab[c].id(simulator.DeadPart())
 	}
@@ -56,14 +56,6 @@ func (s *search) newRests() (r rests, err error) {
 	r.fresh, err = s.quotient.class(0, s.client(0, &w))
 	r.drawn = s.sim.Parts().RestOf(1, &s.clientTab[0].keys[r.fresh]).Drawn
 	return r, err
-}
-
-// restOf is that of client c, from 0, after its attempt; zero: it does not rest, or has not made the attempt.
-func (t *tables) restOf(c int, id uint32) simulator.Rest {
-	if r := t.sim.Parts().RestOf(c+1, &t.clientTab[c].keys[id]); r.Stage > 1 {
-		return r
-	}
-	return simulator.Rest{}
 }
 
 // namedBy is the set of clients, bit c for client c from 1, that a server's part names.
@@ -107,9 +99,9 @@ const (
 )
 
 // newAgain makes the again of a search, whose clients without the probe are active ones and spares.
-func (s *search) newAgain(active int, endless bool) (err error) {
+func newAgain(s *search, active int, endless bool) (err error) {
 	a := &again{tables: s.tables, quotient: s.quotient, active: active, endless: endless}
-	if a.rests, err = s.newRests(); err != nil {
+	if a.rests, err = newRests(s); err != nil {
 		return err
 	}
 	if a.gone, err = s.quotient.class(0, a.absent[0]); err != nil {
@@ -240,7 +232,7 @@ func (s *search) checkAgain() error {
 }
 
 // attemptsOn returns the largest number of attempts of a client on the way to a discovery, 1 at least.
-func (s *search) attemptsOn(d *discovery) (most int, err error) {
+func attemptsOn(s *search, d *discovery) (most int, err error) {
 	type step struct {
 		state  uint32
 		choice uint16

@@ -103,7 +103,7 @@ func (s *search) visitLayers(ctx context.Context, k *checkpointer) error {
 // begin enters the first state.
 func (s *search) begin() error {
 	if s.opt.active > 0 {
-		if err := s.newAgain(s.opt.active, s.opt.endless); err != nil {
+		if err := newAgain(s, s.opt.active, s.opt.endless); err != nil {
 			return err
 		}
 	}

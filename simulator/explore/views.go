@@ -211,12 +211,20 @@ func newProver(sim *simulator.Simulator, opt Options, endless bool, most int) (*
 	p.divides = p.nodes == 1 && sim.Parts().Connected()
 	p.unbound = p.connections(p.node(0, &w), 1)
 	var err error
-	p.rests, err = p.search.newRests()
+	p.rests, err = newRests(p.search)
 	p.anew = viewOf{part: p.fresh, orphans: p.calm, judge: p.idle, conns: p.unbound}
 	if p.drawn {
 		p.proved.Once = i18n.New("prove.once.token")
 	}
 	return p, err
+}
+
+// restOf is that of client c, from 0, after its attempt; zero: it does not rest, or has not made the attempt.
+func (p *prover) restOf(c int, id uint32) simulator.Rest {
+	if r := p.sim.Parts().RestOf(c+1, &p.clientTab[c].keys[id]); r.Stage > 1 {
+		return r
+	}
+	return simulator.Rest{}
 }
 
 // ended reports whether client c, from 0, has come to its end, or rests after its attempt and nothing of it goes on.

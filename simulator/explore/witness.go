@@ -13,7 +13,7 @@ func (s *search) witnesses(r *Result) (err error) {
 	for i := range r.Found {
 		f := &r.Found[i]
 		if s.again != nil {
-			if f.Attempts, err = s.attemptsOn(s.visited.found[finding{f.Verdict, f.cause}]); err != nil {
+			if f.Attempts, err = attemptsOn(s, s.visited.found[finding{f.Verdict, f.cause}]); err != nil {
 				return err
 			}
 			continue
