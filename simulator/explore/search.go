@@ -49,11 +49,11 @@ func SearchPlainly(ctx context.Context, rules *Rules, each func(way []simulator.
 	s := &PlainSearch{Found: map[verdict.Word]PlainWitness{}, rules: rules, each: each, visited: map[uint64]arrival{}, seed: maphash.MakeSeed()}
 	start := rules.Start()
 	s.reach(&start, arrival{})
-	for frontier := []Position{start}; len(frontier) > 0; {
-		var next []Position
-		for i := range frontier {
+	for frontier := []*Position{&start}; len(frontier) > 0; {
+		var next []*Position
+		for _, from := range frontier {
 			var err error
-			if next, err = s.expand(&frontier[i], next); err == nil {
+			if next, err = s.expand(from, next); err == nil {
 				err = ctx.Err()
 			}
 			if err != nil {
@@ -67,7 +67,7 @@ func SearchPlainly(ctx context.Context, rules *Rules, each func(way []simulator.
 }
 
 // expand makes every choice that is allowed in a position, and appends those positions that are new.
-func (s *PlainSearch) expand(from *Position, next []Position) ([]Position, error) {
+func (s *PlainSearch) expand(from *Position, next []*Position) ([]*Position, error) {
 	key, allowed := s.hash(from), s.rules.Allowed(from)
 	if len(allowed) == 0 && s.each != nil {
 		return next, s.each(s.way(key), from)
@@ -81,7 +81,8 @@ func (s *PlainSearch) expand(from *Position, next []Position) ([]Position, error
 		how := arrival{key, c}
 		s.find(words, &s.to, how)
 		if s.reach(&s.to, how) {
-			next = append(next, s.to)
+			to := s.to
+			next = append(next, &to)
 		} else if s.each != nil {
 			err = s.each(append(s.way(key), c), &s.to)
 		}
