@@ -310,12 +310,17 @@ func (s *source) addKind() {
 // takes one file. The tests of the contract then pass, the
 // golden file of the derived cells does not change, and commands show the fault's own
 // sentences. To add a language takes one folder, here with one file, which has the texts of
-// the faults too.
+// the faults too. Before the lock has its lines, it runs in every command, and each says that the
+// contract does not cover it: its results are neither expected nor unexpected.
 func TestAdditions(t *testing.T) {
 	s := newSource(t, addedLock, addedRace, addedFault)
 	s.show("reports/text/faults/migrate.txt", migrateTexts)
 	s.show("reports/text/xx/all.txt", otherLanguage()+migrateElsewhere)
-	s.show("scenarios/contract/contract.txt", s.read("scenarios/contract/contract.txt")+lockLines(t)+raceLines()+faultLines)
+	lines := s.read("scenarios/contract/contract.txt") + raceLines() + faultLines
+	s.show("scenarios/contract/contract.txt", lines)
+	p := s.build()
+	t.Run("uncontracted", func(t *testing.T) { p.testUncontracted(t) })
+	s.show("scenarios/contract/contract.txt", lines+lockLines(t))
 	s.passes("./scenarios/contract", strings.Join([]string{
 		"^TestContractIsComplete$", "^TestProfiles$", "^TestDerivedCells$", "^TestNames$", "^TestProofsCoverEverything$",
 		"^TestContract$/^(added-lock|token)$", "^TestContract$/^[a-z-]*$/^added-race$", "^TestProofs$/^(token|setnx)$/migrate",
@@ -325,7 +330,6 @@ func TestAdditions(t *testing.T) {
 	s.passes("./faults", ".", "TestVerbs", "TestTitles", "TestEveryFault")
 	s.passes("./reports/text", ".", "TestLanguagesCorrespond", "TestTextsAreUsed", "TestTextsHaveOneWidth")
 
-	p := s.build()
 	p.says("list faults --lang both --width 200", "^ +migrate +a virtual machine moves to another host, and stands still meanwhile / .* / 虚拟机迁移到另一台宿主机，其间停顿$")
 	p.says("run token added-race --color always", "\x1b\\[33mMOVES\x1b\\[0m 1ms, \x1b\\[33mPAUSE")
 	p.says("run token added-race --view table", " c1 +MOVES 1ms ")
@@ -376,12 +380,10 @@ func otherLanguage() string {
 	return b.String()
 }
 
-// TestAddedLock: a lock that the contract does not cover runs in every command, and each
-// says so: its results are neither expected nor unexpected. With its lines in the contract
-// it changes the golden files of the list and of the grid, and no other.
+// TestAddedLock: a lock with its lines in the contract changes the golden files of the list and of the
+// grid, and no other.
 func TestAddedLock(t *testing.T) {
 	s := newSource(t, addedLock)
-	t.Run("uncontracted", func(t *testing.T) { s.build().testUncontracted(t) })
 	s.show("scenarios/contract/contract.txt", s.read("scenarios/contract/contract.txt")+lockLines(t))
 	out, _ := s.goCommand("test", "-count=1", "-v", "-vet=off", "-run", "^Test(Outputs|WholeGrid|VerifyOutput|SearchCharts|Transcripts|README)$", "./cmd/locklab", "./scenarios")
 	results := map[string][]string{}
