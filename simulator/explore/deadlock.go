@@ -21,7 +21,7 @@ func (p *prover) deadlock() error {
 	for s, g := range p.groups {
 		for _, v := range g.views {
 			named := slices.ContainsFunc(v.names[:s.names], func(is status) bool { return is != nobody })
-			if (v.part != p.fresh || named) && !p.restOf(0, v.part).Busy {
+			if (v.part != p.fresh || named) && !restAfter(p.tables, 0, v.part).Busy {
 				continue
 			}
 			state := make([]uint32, p.stride())

@@ -219,9 +219,9 @@ func newProver(sim *simulator.Simulator, opt Options, endless bool, most int) (*
 	return p, err
 }
 
-// restOf is that of client c, from 0, after its attempt; zero: it does not rest, or has not made the attempt.
-func (p *prover) restOf(c int, id uint32) simulator.Rest {
-	if r := p.sim.Parts().RestOf(c+1, &p.clientTab[c].keys[id]); r.Stage > 1 {
+// restAfter is that of client c, from 0, after its attempt; zero: it does not rest, or has not made the attempt.
+func restAfter(t *tables, c int, id uint32) simulator.Rest {
+	if r := t.sim.Parts().RestOf(c+1, &t.clientTab[c].keys[id]); r.Stage > 1 {
 		return r
 	}
 	return simulator.Rest{}
@@ -229,7 +229,7 @@ func (p *prover) restOf(c int, id uint32) simulator.Rest {
 
 // ended reports whether client c, from 0, has come to its end, or rests after its attempt and nothing of it goes on.
 func (p *prover) ended(c int, id uint32) bool {
-	r := p.restOf(c, id)
+	r := restAfter(p.tables, c, id)
 	switch {
 	case r.Stage == 0:
 		return p.clientTab[c].keys[id].Ended()
@@ -243,7 +243,7 @@ func (p *prover) ended(c int, id uint32) bool {
 
 // again reports whether a move begins a second attempt.
 func (p *prover) again(state []uint32, m *move) bool {
-	return m.client >= 0 && p.choices[m.choice].Verb == simulator.Start && p.restOf(int(m.client), state[m.client]).Stage > 1
+	return m.client >= 0 && p.choices[m.choice].Verb == simulator.Start && restAfter(p.tables, int(m.client), state[m.client]).Stage > 1
 }
 
 // close computes all views.
@@ -508,7 +508,7 @@ func (p *prover) step(m *move, gone uint16, of *shared, idle *viewOf) (same bool
 	if err := p.project(n.next, gone, 1-int(max(m.client, 0))); err != nil {
 		return false, err
 	}
-	if m.client >= 0 && m.pass == 0 && p.restOf(int(m.client), n.cur[m.client]).Busy && changesKey(p.events.entries[seen]) {
+	if m.client >= 0 && m.pass == 0 && restAfter(p.tables, int(m.client), n.cur[m.client]).Busy && changesKey(p.events.entries[seen]) {
 		p.found.add(verdict.Deadlock) // see deadlock
 	}
 	if m.pass > 0 {
@@ -560,7 +560,7 @@ func (p *prover) project(state []uint32, gone uint16, idle int) error {
 		if !one.isActing {
 			gone |= 1 << (c + 1)
 		}
-		if one.ended && p.restOf(c, state[c]).Stage > 0 && p.connections(state[p.clients], c+1) != p.unbound {
+		if one.ended && restAfter(p.tables, c, state[c]).Stage > 0 && p.connections(state[p.clients], c+1) != p.unbound {
 			p.proved.Once = i18n.New("prove.once.connection")
 		}
 	}
