@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -57,7 +58,7 @@ func (b Bounds) filled() Bounds {
 
 // Any in place of a number of Bounds.Clients has Check prove the code for any number of processes, as locklab prove does a lock
 // of the lab.
-const Any = -1
+const Any = math.MinInt32
 
 // A Claim is what a test says of its lock.
 type Claim struct {
