@@ -1,9 +1,7 @@
 package simulator
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"locklab/simulator/node"
 	"locklab/simulator/process"
@@ -70,32 +68,6 @@ func (ps Parts) WithOrphans(r RestPart, other *RestPart) RestPart {
 
 // Orphaned reports whether a request is under way for which no client waits.
 func (r *RestPart) Orphaned() bool { return r.orphans != 0 }
-
-// Lasting reports whether the first client was seen to ask servers by a name that its process keeps for its whole life, and not for
-// one attempt: the id of its thread. Tokens that are drawn have other names; see process.Code.Token.
-func (ps Parts) Lasting() bool {
-	p := ps.s.clients.procs[0]
-	for at := range p.Len() {
-		e := p.At(uint32(at))
-		name := fmt.Sprintf("c1.%d", e.Born)
-		for t := range e.Ops {
-			if o := &e.Ops[t]; o.Kind.ToServer() && slices.ContainsFunc(ps.s.clients.words.Requests.Words(o.Arg), func(word string) bool { return hasName(word, name) }) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// hasName reports whether a text has a name that no further digit follows.
-func hasName(text, name string) bool {
-	for at := strings.Index(text, name); at >= 0; at = strings.Index(text, name) {
-		if text = text[at+len(name):]; text == "" || text[0] < '0' || text[0] > '9' {
-			return true
-		}
-	}
-	return false
-}
 
 // WithBudgetOf is the rest with the faults that another one has left.
 func (r RestPart) WithBudgetOf(other *RestPart) RestPart {

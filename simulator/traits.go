@@ -1,6 +1,11 @@
 package simulator
 
-import "time"
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
 
 // Traits record the actions of code that were seen so far, which decide what belongs to a state. Each can become
 // true, and stays so.
@@ -32,3 +37,29 @@ func (s *Simulator) Traits() Traits {
 
 // OfTime are those that decide what of the present time belongs to a state.
 func (t Traits) OfTime() Traits { return Traits{ReadsClock: t.ReadsClock, Grain: t.Grain} }
+
+// Lasting reports whether the first client was seen to ask servers by a name that its process keeps for its whole life, and not for
+// one attempt: the id of its thread. Tokens that are drawn have other names; see process.Code.Token.
+func (ps Parts) Lasting() bool {
+	p := ps.s.clients.procs[0]
+	for at := range p.Len() {
+		e := p.At(uint32(at))
+		name := fmt.Sprintf("c1.%d", e.Born)
+		for t := range e.Ops {
+			if o := &e.Ops[t]; o.Kind.ToServer() && slices.ContainsFunc(ps.s.clients.words.Requests.Words(o.Arg), func(word string) bool { return hasName(word, name) }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// hasName reports whether a text has a name that no further digit follows.
+func hasName(text, name string) bool {
+	for at := strings.Index(text, name); at >= 0; at = strings.Index(text, name) {
+		if text = text[at+len(name):]; text == "" || text[0] < '0' || text[0] > '9' {
+			return true
+		}
+	}
+	return false
+}
