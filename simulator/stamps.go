@@ -29,12 +29,11 @@ type Stamps struct {
 func (s *Simulator) Stamps() *Stamps { return &s.stamps }
 
 // In implements process.Stamps.
-func (st *Stamps) In(answer int64) (grain, first time.Duration) {
+func (st *Stamps) In(answer int64) clock.Stamps {
 	if !st.s.measures {
-		return 0, 0
+		return clock.NoStamps
 	}
-	has := st.s.clients.words.Answers.Stamps(uint32(answer))
-	return has.Grain, has.First
+	return st.s.clients.words.Answers.Stamps(uint32(answer))
 }
 
 // Grain is the time by whole numbers of which stamps count from the present; 0: they do not.
@@ -52,7 +51,10 @@ func (st *Stamps) Asked(o *process.Op, by time.Duration) uint32 {
 
 // note notes that an operation has a stamp, where clients measure and servers can have it moved.
 func (st *Stamps) note(o *process.Op) {
-	if _, can := st.s.kind.(node.Stamping); can && st.s.measures && o.Kind == process.Request {
+	if !st.s.measures || o.Kind != process.Request {
+		return
+	}
+	if _, can := st.s.kind.(node.Stamping); can {
 		st.seen = max(st.seen, st.s.clients.words.Requests.Stamps(o.Arg).Grain)
 	}
 }
@@ -65,7 +67,7 @@ func (st *Stamps) zero(c *clock.State, now time.Duration) {
 	c.Zero(now, st.Present(), max(st.grain, time.Millisecond))
 }
 
-// ofDay is what a thread of a client waits for with the time of day in its stamps.
+// ofDay returns an operation of a client with the time of day in its stamps.
 func (st *Stamps) ofDay(p *node.ClientProcess, o *process.Op) *process.Op {
 	by := p.Clock.Zeroed()
 	if by == 0 || o.Kind != process.Request || st.s.clients.words.Requests.Stamps(o.Arg).Grain == 0 {
@@ -78,11 +80,7 @@ func (st *Stamps) ofDay(p *node.ClientProcess, o *process.Op) *process.Op {
 
 // received reports whether a reply with a stamp is on its way to a thread that waits for o.
 func (st *Stamps) received(th *node.Thread, o *process.Op) bool {
-	if th.Phase != node.Answered || th.Reply == node.LostConn || !o.Kind.ToServer() {
-		return false
-	}
-	grain, _ := st.In(int64(th.Reply))
-	return grain > 0
+	return th.Phase == node.Answered && th.Reply != node.LostConn && o.Kind.ToServer() && st.In(int64(th.Reply)).Grain > 0
 }
 
 // receive has the stamps of a new reply count as the client does that it is on its way to.
@@ -120,7 +118,7 @@ func (st *Stamps) Present() time.Duration {
 // Recent is a time that is as far within a grain as now is, and as near to Present as can be.
 func (st *Stamps) Recent(now time.Duration) time.Duration { return now - st.passed(now) }
 
-// passed is how many whole grains a world has had since the Present.
+// passed returns the time that a world has had since the Present, in whole grains.
 func (st *Stamps) passed(now time.Duration) time.Duration {
 	if st.grain == 0 {
 		return 0

@@ -213,10 +213,9 @@ type brokenBy struct {
 
 // broken lists what searches have found of that which views do not exclude.
 func broken(proof *study.Proof) (all []brokenBy) {
-	for _, word := range explore.Provable {
-		if s, w := proof.BrokenBy(word); s != nil {
-			all = append(all, brokenBy{*w, s.Bounds.Clients})
-		}
+	for _, w := range proof.Witnesses() {
+		s, _ := proof.BrokenBy(w.Verdict)
+		all = append(all, brokenBy{w, s.Bounds.Clients})
 	}
 	return all
 }

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"locklab/algorithms/lock"
-	"locklab/faults"
 	"locklab/simulator"
 	"locklab/simulator/client"
 	"locklab/simulator/explore"
@@ -41,7 +39,7 @@ func forAgain(b Bounds) Bounds {
 func counted(b Bounds, attempts, times int) Bounds {
 	b.Attempts = attempts
 	if b.Endless {
-		b.Budget = faults.Budget(strings.ReplaceAll(string(b.Budget), "=1", fmt.Sprintf("=%d", times)))
+		b.Budget = inTimes(b.Budget, fmt.Sprint(times))
 	}
 	b.Endless = false
 	return b

@@ -37,8 +37,8 @@ func wordsOf(s *study.Search) (words []verdict.Word) {
 	return words
 }
 
-// TestAnyAttempts: what one to four attempts come to is what any number of them comes to, and what that comes to some number of them
-// shows, by a run that can be replayed.
+// TestAnyAttempts: a search of any number of attempts finds all verdicts of searches of one to four. Each of its own
+// has a run that can be replayed.
 func TestAnyAttempts(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches")
 	locks, most, states := []string{"setnx-expire", "token"}, 3, 10_000
@@ -74,7 +74,7 @@ func TestAnyAttempts(t *testing.T) {
 	}
 }
 
-// TestAnyAttemptsOfRuns: random runs of many attempts come to nothing that a search of any number of them has not found.
+// TestAnyAttemptsOfRuns: a search of any number of attempts has found all verdicts of random runs with six.
 func TestAnyAttemptsOfRuns(t *testing.T) {
 	effort.Unwatched(t, "one goroutine steps")
 	runs := 60

@@ -1,7 +1,6 @@
 package study
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -431,12 +430,12 @@ func (b Bounds) title(entry lock.Entry) string {
 func (b Bounds) Scenario() race.Scenario { return race.Scenario{ID: SearchID} }
 
 // Faults is the budget, for texts; "none" if it is empty.
-func (b Bounds) Faults() string { return cmp.Or(writtenBudget(b), faults.NoFaults) }
+func (b Bounds) Faults() string { return FormatBudget(b.Budget, b.Endless) }
 
-// writtenBudget writes the budget of b as EndlessBudget reads it.
+// writtenBudget writes the budget of b as EndlessBudget reads it; "" if it is empty.
 func writtenBudget(b Bounds) string {
 	if b.Endless {
-		return strings.ReplaceAll(string(b.Budget), "=1", "="+AnyTimes)
+		return string(inTimes(b.Budget, AnyTimes))
 	}
 	return string(b.Budget)
 }

@@ -146,10 +146,12 @@ func ProofBounds() Bounds {
 
 // FormatBudget writes a budget as EndlessBudget reads it; "none" if it is empty.
 func FormatBudget(b faults.Budget, endless bool) string {
-	if endless {
-		return strings.ReplaceAll(string(b), "=1", "="+AnyTimes)
-	}
-	return string(cmp.Or(b, faults.NoFaults))
+	return cmp.Or(writtenBudget(Bounds{Budget: b, Endless: endless}), faults.NoFaults)
+}
+
+// inTimes is an endless budget, as EndlessBudget returns it, in which each fault strikes so many times.
+func inTimes(b faults.Budget, times string) faults.Budget {
+	return faults.Budget(strings.ReplaceAll(string(b), "=1", "="+times))
 }
 
 // findWitnesses searches few clients for these verdicts; those that none finds are Open. Where each client takes the
@@ -194,7 +196,7 @@ func (p *Proof) few(b Bounds, size size, most proofLimits) Bounds {
 		few.Timing, few.Hopeful = Lockstep, 0
 	}
 	if p.Endless {
-		few.Budget = faults.Budget(strings.ReplaceAll(string(b.Budget), "=1", fmt.Sprintf("=%d", size.faults)))
+		few.Budget = inTimes(b.Budget, fmt.Sprint(size.faults))
 	}
 	return few
 }

@@ -212,11 +212,11 @@ type Stamping interface {
 // A Connected kind has states that keep something of clients' connections which matters to these clients only.
 type Connected interface{ Connections() Connections }
 
-// Connections are what states keep of clients' connections.
+// Connections divides states into the connections of single clients and the rest.
 type Connections interface {
-	// Of is a state with what another one keeps of the connections of client c, and nothing else.
+	// Of returns a state with the connections of client c in s, and nothing else.
 	Of(s State, c int8) State
-	// Without is a state without that of all clients, and With is one with that of another one as well.
+	// Without returns s without the connections of all clients, and With returns s with those of another state as well.
 	Without(s State) State
 	With(s, other State) State
 }

@@ -94,8 +94,8 @@ func (c *checked) strides(p *Process, at uint32) (list []time.Duration) {
 	return list
 }
 
-// toEpoch is by how much the readings and stamps of a history are later, a negative time, so that the first of them comes to the
-// Epoch, where a run begins; 0 where no stamps count.
+// toEpoch returns the negative time that brings the first of the readings and stamps of a history to the Epoch, where a run begins;
+// 0 where no stamps count.
 func (c *checked) toEpoch(p *Process, at uint32) time.Duration {
 	if p.Stamps == nil || p.Stamps.Grain() == 0 {
 		return 0
@@ -103,9 +103,8 @@ func (c *checked) toEpoch(p *Process, at uint32) time.Duration {
 	first := clock.Never
 	for ; p.entries[at].Reads; at = p.entries[at].Parent {
 		e := &p.entries[at]
-		if in := stampsIn(p, e.Parent, e.Seen); in.grain > 0 {
-			first = min(first, in.first)
-		} else if e.Seen.Kind == ClockRead {
+		first = min(first, stampsIn(p, e.Parent, e.Seen).First)
+		if e.Seen.Kind == ClockRead {
 			first = min(first, time.Duration(e.Seen.Val))
 		}
 	}
@@ -132,7 +131,7 @@ func (c *checked) newYears(p *Process, at uint32) (list []time.Duration) {
 	return append(list, c.toNewYear(p, first))
 }
 
-// toNewYear is the time from a reading to the first whole grain after it, counted from the reading, in another year.
+// toNewYear returns the time from a reading, in whole grains, to the beginning of the next year or just after.
 func (c *checked) toNewYear(p *Process, reading time.Duration) time.Duration {
 	t := clock.Epoch.Add(reading)
 	return -clock.Floor(t.Sub(time.Date(t.Year()+1, time.January, 1, 0, 0, 0, 0, time.UTC)), c.grain(p))
@@ -159,7 +158,8 @@ func (e *TimeOfDayError) Error() string {
 
 // CheckMeasures runs the code again in every history with readings that was not tried before,
 // with later readings: as much later as brings its first or its last reading to the beginning of
-// a year, and by some number of strides; see Stride. Where stamps count, the first reading or stamp comes to the Epoch as well. Each place in the code is met by histories
+// a year, and by some number of strides; see Stride. Where stamps count, the first reading or stamp comes to
+// the Epoch as well. Each place in the code is met by histories
 // that are later by each number of them. Where the code does something else the error is a
 // *TimeOfDayError. It runs the longest histories only: shorter ones begin them.
 func (p *Process) CheckMeasures() error {
@@ -201,30 +201,27 @@ func (p *Process) checkLater(at uint32, by time.Duration) error {
 type Stamps interface {
 	// Grain is the time of which they are later by whole numbers; 0: none was met.
 	Grain() time.Duration
-	// In returns the grain of the stamps in an answer, 0 if there are none, and the first time that they show, since the Epoch.
-	In(answer int64) (grain, first time.Duration)
-	// Later is an answer in which all stamps are later, and Asked what an operation asks for, likewise.
+	// In returns those in an answer.
+	In(answer int64) clock.Stamps
+	// Later returns an answer in which all stamps are later, and Asked the request of an operation, likewise.
 	Later(answer int64, by time.Duration) int64
 	Asked(o *Op, by time.Duration) uint32
 }
 
-// stamps are those of an answer.
-type stamps struct{ grain, first time.Duration }
-
-// stampsIn are the stamps of what is observed at an entry.
-func stampsIn(p *Process, at uint32, s Observation) (in stamps) {
+// stampsIn returns the stamps in what is observed at an entry.
+func stampsIn(p *Process, at uint32, s Observation) clock.Stamps {
 	if answered := s.Kind == Replied || s.Kind == TimedOut && s.Val != 0; p.Stamps != nil && answered && p.entries[at].Ops[s.Thread].Kind.ToServer() {
-		in.grain, in.first = p.Stamps.In(s.Val)
+		return p.Stamps.In(s.Val)
 	}
-	return in
+	return clock.NoStamps
 }
 
-// later is what is observed that leads to an entry, and what the code is to do then, at another time of day.
+// later returns the observation that leads to an entry, and the actions that the code is to take then, at another time of day.
 func later(p *Process, e *Entry, s Observation, by time.Duration) (Observation, *Entry) {
 	switch {
 	case s.Kind == ClockRead:
 		s.Val += int64(by)
-	case stampsIn(p, e.Parent, s).grain > 0:
+	case stampsIn(p, e.Parent, s).Grain > 0:
 		s.Val = p.Stamps.Later(s.Val, by)
 	}
 	if p.Stamps == nil {

@@ -293,7 +293,7 @@ func (p *Process) record(at uint32, s Observation, e Entry) (uint32, error) {
 	}
 	e.Parent, e.Seen = at, s
 	e.inherit(&p.entries[at])
-	e.Reads = e.Reads || stampsIn(p, at, s).grain > 0
+	e.Reads = e.Reads || stampsIn(p, at, s).Grain > 0
 	p.add(e)
 	p.link(at, s, to)
 	return to, nil

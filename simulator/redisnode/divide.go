@@ -9,8 +9,8 @@ import (
 
 var _ node.Connected = (*Kind)(nil)
 
-// connections are what states keep of connections that watch keys: that matters to their clients only, and what others do to
-// these keys is done to it wherever it is. What they keep of those that have subscribed does not: PUBLISH answers how many there are.
+// connections divides states into the connections that watch keys, each of which matters to its client only, and the rest. Those that
+// have subscribed stay there: PUBLISH answers how many there are.
 type connections struct{ x *Executor }
 
 // Connections implements [node.Connected].

@@ -2,7 +2,7 @@ package verdict
 
 import "locklab/simulator/history"
 
-// endless is what the judges remember of clients that make any number of attempts: nothing that counts without end. Of an
+// endless is the memory of the judges for clients that make any number of attempts: nothing in it counts without end. Of an
 // accepted write only its order to what clients have read matters. So clients that have read the resource since the last accepted
 // write of another client are newest, and those that have not are outdated. Only a search of any number of attempts uses it.
 type endless struct {
@@ -28,7 +28,7 @@ func (s *Safety) ObserveVersion(e *history.Event) {
 	}
 }
 
-// ForgetCounts forgets what only ObserveVersion has said, and which clients were refused if that is in vain no more.
+// ForgetCounts drops the writes that ObserveVersion has passed on and, unless all attempts so far are in vain, the refused clients.
 func (s *Safety) ForgetCounts() {
 	s.ForgetWrites()
 	if !s.InVain() {

@@ -16,7 +16,7 @@ const Midst = 5 * 24 * time.Hour
 // stampUnits are the units in which a stamp may count, by its number of digits.
 var stampUnits = map[int]time.Duration{10: time.Second, 13: time.Millisecond, 16: time.Microsecond, 19: time.Nanosecond}
 
-// Stamps are what the stamps in texts have in common. Grain is the shortest time by which all of them can be later:
+// Stamps holds properties of all stamps in some texts. Grain is the shortest time by which all of them can be later:
 // a second if one shows seconds, else a millisecond; 0: there is none. First is the first time that they show, since the Epoch.
 type Stamps struct{ Grain, First time.Duration }
 
