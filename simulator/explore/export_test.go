@@ -223,7 +223,11 @@ func (p *prover) missing(state []uint32, clients int, of *resource) (missing int
 				swap := *history.Swap(1, uint8(c))
 				own.Rename(&swap)
 				mine, _ = p.sim.Symmetry().Rest(mine, &swap)
-				v := viewOf{orphans: p.restTab.id(mine), judge: p.judgeTab.id(own), part: p.absent[0], conns: p.connections(state[p.clients], c)}
+				v := viewOf{orphans: p.restTab.id(mine), judge: p.judgeTab.id(own), part: p.absent[0], conns: p.unbound}
+				if p.divides {
+					conns, _ := p.sim.Symmetry().Node(p.sim.Parts().ConnectionsOf(p.nodeTab.keys[state[p.clients]], c), &swap)
+					v.conns = p.nodeTab.id(conns)
+				}
 				if p.clientTab[c-1].entries[state[c-1]].onVersion || p.restTab.entries[v.orphans].onVersion {
 					v.base = of.base(c)
 				}

@@ -164,10 +164,13 @@ type prover struct {
 	most    int
 	full    simulator.RestPart // with all faults
 	rests
-	idle    uint32          // what the judges know of a client at rest
-	calm    uint32          // the rest without orphans and faults
-	unbound uint32          // a server with no connections, and nothing else
-	divides bool            // views have the connections of their clients
+	idle    uint32 // what the judges know of a client at rest
+	calm    uint32 // the rest without orphans and faults
+	unbound uint32 // a server with no connections, and nothing else
+	divides bool   // views have the connections of their clients
+	namings map[shared][]naming
+	owned   [2]owned        // by client
+	bare    column          // servers without what they keep of connections
 	anew    viewOf          // a client at rest without a name
 	orders  map[int][][]int // see permutations
 
@@ -192,6 +195,9 @@ type group struct {
 	alone map[viewOf]map[simulator.Choice]bool
 }
 
+// owned are what a client has of the servers, of the rest and of what the judges know, as client 1 would have it, by their numbers.
+type owned struct{ conns, orphans, judges column }
+
 // A queued view is at a place of its group.
 type queued struct {
 	of shared
@@ -200,7 +206,7 @@ type queued struct {
 
 func newProver(sim *simulator.Simulator, opt Options, endless bool, most int) (*prover, error) {
 	p := &prover{search: newSearch(sim, opt), endless: endless, most: most, groups: map[shared]*group{},
-		orders: map[int][][]int{},
+		orders: map[int][][]int{}, namings: map[shared][]naming{},
 		struck: map[simulator.Verb]bool{}}
 	p.tables = p.search.tables
 	p.search.successors.noReduction = true
@@ -209,7 +215,9 @@ func newProver(sim *simulator.Simulator, opt Options, endless bool, most int) (*
 	p.calm = p.restTab.id(simulator.RestPart{})
 	p.idle = p.judgeTab.id(verdict.Safety{})
 	p.divides = p.nodes == 1 && sim.Parts().Connected()
-	p.unbound = p.connections(p.node(0, &w), 1)
+	if p.divides {
+		p.unbound = p.nodeTab.id(sim.Parts().ConnectionsOf(p.nodeTab.keys[p.node(0, &w)], 1))
+	}
 	var err error
 	p.rests, err = newRests(p.search)
 	p.anew = viewOf{part: p.fresh, orphans: p.calm, judge: p.idle, conns: p.unbound}
@@ -442,28 +450,24 @@ func (p *prover) noteAlone(s *shared, v *viewOf, m *move) {
 
 // join adds to a state what a view has of its client, as client c.
 func (p *prover) join(state []uint32, v *viewOf, c int) error {
-	rest := p.restTab.keys[v.orphans]
-	judge := p.judgeTab.keys[v.judge]
-	conns := p.nodeTab.keys[v.conns]
-	if c != 1 {
-		to := *history.Swap(1, uint8(c))
-		var err error
-		if rest, err = p.sim.Symmetry().Rest(rest, &to); err == nil {
-			conns, err = p.sim.Symmetry().Node(conns, &to)
-		}
+	to := *history.Swap(1, uint8(c))
+	if v.conns != p.unbound {
+		conns, err := p.sim.Symmetry().Node(p.nodeTab.keys[v.conns], &to)
 		if err != nil {
 			return fmt.Errorf("explore: %w", err)
 		}
-		judge.Rename(&to)
-	}
-	if v.conns != p.unbound {
 		node := &state[p.clients]
 		*node = p.nodeTab.id(p.sim.Parts().WithConnections(p.nodeTab.keys[*node], conns))
 	}
-	if rest.Orphaned() {
+	if rest := p.restTab.keys[v.orphans]; rest.Orphaned() {
+		rest, err := p.sim.Symmetry().Rest(rest, &to)
+		if err != nil {
+			return fmt.Errorf("explore: %w", err)
+		}
 		state[p.restAt] = p.restTab.id(p.sim.Parts().WithOrphans(p.restTab.keys[state[p.restAt]], &rest))
 	}
-	all := p.judgeTab.keys[state[p.judgeAt]]
+	judge, all := p.judgeTab.keys[v.judge], p.judgeTab.keys[state[p.judgeAt]]
+	judge.Rename(&to)
 	all.Add(&judge)
 	state[p.judgeAt] = p.judgeTab.id(all)
 	return nil
@@ -539,67 +543,95 @@ func (p *prover) noteVersions(events uint32) {
 	}
 }
 
-// An actor is what a client of a world of two has.
+// An actor is what a client of a world of two has, as client 1 would have it.
 type actor struct {
-	orphans  simulator.RestPart
-	ended    bool
-	isActing bool // it can still act: it lives on, or is a ghost
+	conns, orphans, judge uint32
+	ended                 bool
+	isActing              bool // it can still act: it lives on, or is a ghost
+}
+
+// actor is client c, from 0, of a state.
+func (p *prover) actor(state []uint32, c int) (a actor, err error) {
+	parts, swap, own := p.sim.Parts(), history.Swap(1, uint8(c+1)), &p.owned[c]
+	a.conns = p.unbound
+	if p.divides {
+		a.conns = p.nodeTab.image(&own.conns, state[p.clients], func(n simulator.NodePart) simulator.NodePart {
+			n, err = p.sim.Symmetry().Node(parts.ConnectionsOf(n, c+1), swap)
+			return n
+		})
+	}
+	if err == nil {
+		a.orphans = p.restTab.image(&own.orphans, state[p.restAt], func(r simulator.RestPart) simulator.RestPart {
+			r, err = p.sim.Symmetry().Rest(parts.OrphansOf(&r, c+1), swap)
+			return r
+		})
+	}
+	if err != nil {
+		return a, fmt.Errorf("explore: %w", err)
+	}
+	a.judge = p.judgeTab.image(&own.judges, state[p.judgeAt], func(v verdict.Safety) verdict.Safety {
+		v = v.Of(c + 1)
+		v.Rename(swap)
+		return v
+	})
+	a.ended = p.ended(c, state[c])
+	a.isActing = !a.ended || p.restTab.keys[a.orphans].Orphaned()
+	return a, nil
 }
 
 // project enters the views of the two clients of a world, and notes that of one of them, from 0.
 func (p *prover) project(state []uint32, gone uint16, idle int) error {
-	rest := p.restTab.keys[state[p.restAt]]
-	judge := p.judgeTab.keys[state[p.judgeAt]]
-	calm := rest.WithoutOrphans()
 	var clients [2]actor
 	for c := range clients {
-		one := &clients[c]
-		one.orphans = p.sim.Parts().OrphansOf(&rest, c+1)
-		one.ended = p.ended(c, state[c])
-		one.isActing = !one.ended || one.orphans.Orphaned()
+		one, err := p.actor(state, c)
+		if err != nil {
+			return err
+		}
+		clients[c] = one
 		if !one.isActing {
 			gone |= 1 << (c + 1)
 		}
-		if one.ended && restAfter(p.tables, c, state[c]).Stage > 0 && p.connections(state[p.clients], c+1) != p.unbound {
+		if one.ended && one.conns != p.unbound && restAfter(p.tables, c, state[c]).Stage > 0 {
 			p.proved.Once = i18n.New("prove.once.connection")
 		}
 	}
 	common := slices.Clone(state)
 	if p.divides {
-		common[p.clients] = p.nodeTab.id(p.sim.Parts().WithoutConnections(p.nodeTab.keys[state[p.clients]]))
+		common[p.clients] = p.nodeTab.image(&p.bare, state[p.clients], p.sim.Parts().WithoutConnections)
 	}
-	common[p.restAt], common[p.judgeAt] = p.restTab.id(calm), p.judgeTab.id(judge.Shared(gone))
-	names := p.namesOf(common)
-	if bits.OnesCount16(names) > Outsiders {
-		return &NotProvableError{i18n.New("prove.many", "most", fmt.Sprint(Outsiders))}
+	common[p.restAt] = p.restTab.id(p.restTab.keys[state[p.restAt]].WithoutOrphans())
+	common[p.judgeAt] = p.judgeTab.id(p.judgeTab.keys[state[p.judgeAt]].Shared(gone))
+	namings, err := p.canonical(common)
+	if err != nil {
+		return err
 	}
-	return p.canonical(common, names, func(s shared, slots []int) error {
+	for _, f := range namings {
 		for c := range clients {
 			one := &clients[c]
 			v := p.anew
-			v.names = statuses(slots, gone, c+1, one.isActing)
+			v.names = statuses(f.slots, gone, c+1, one.isActing)
 			if one.ended { // it begins anew, under a name of its own
 				next := v
-				for i := range slots {
+				for i := range f.slots {
 					if next.names[i] == self {
 						next.names[i] = other
 					}
 				}
-				p.add(s, next)
+				p.add(f.shared, next)
 			}
 			if !one.isActing {
 				continue
 			}
-			if err := p.describe(&v, state, c, &one.orphans, &judge, one.ended); err != nil {
+			if err := p.describe(&v, state, c, one); err != nil {
 				return err
 			}
-			p.add(s, v)
+			p.add(f.shared, v)
 			if c == idle {
-				p.unchanged, p.unmoved = s, v
+				p.unchanged, p.unmoved = f.shared, v
 			}
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // statuses are those of the names of a shared part for client c, from 1. gone cannot act.
@@ -617,37 +649,16 @@ func statuses(slots []int, gone uint16, c int, acting bool) (of [Outsiders]statu
 	return of
 }
 
-// describe puts what client c, from 0, is into a view, as client 1.
-func (p *prover) describe(v *viewOf, state []uint32, c int, orphans *simulator.RestPart, judge *verdict.Safety, ghost bool) (err error) {
-	own, mine := judge.Of(c+1), *orphans
-	v.conns = p.connections(state[p.clients], c+1)
-	if c > 0 {
-		to := *history.Swap(1, uint8(c+1))
-		if mine, err = p.sim.Symmetry().Rest(mine, &to); err != nil {
-			return fmt.Errorf("explore: %w", err)
-		}
-		own.Rename(&to)
-	}
-	v.orphans, v.judge = p.restTab.id(mine), p.judgeTab.id(own)
+// describe puts what client c, from 0, is into a view.
+func (p *prover) describe(v *viewOf, state []uint32, c int, is *actor) (err error) {
+	v.conns, v.orphans, v.judge = is.conns, is.orphans, is.judge
 	if p.clientTab[c].entries[state[c]].onVersion || p.restTab.entries[v.orphans].onVersion {
 		v.base = p.bases[c]
 	}
-	if v.part = p.absent[0]; !ghost {
+	if v.part = p.absent[0]; !is.ended {
 		v.part, err = p.search.quotient.class(c, state[c])
 	}
 	return err
-}
-
-// connections are those of client c, from 1, at the only server, as client 1 would have them.
-func (p *prover) connections(node uint32, c int) uint32 {
-	if !p.divides {
-		return p.unbound
-	}
-	own := p.sim.Parts().ConnectionsOf(p.nodeTab.keys[node], c)
-	if c != 1 {
-		own, _ = p.sim.Symmetry().Node(own, history.Swap(1, uint8(c))) // its error is noted
-	}
-	return p.nodeTab.id(own)
 }
 
 // namesOf is the set of clients, bit c for client c from 1, that the shared part of a state names.
@@ -660,20 +671,41 @@ func (p *prover) namesOf(state []uint32) (names uint16) {
 	return names
 }
 
-// canonical calls enter with the shared part of a state under canonical names, and with the clients, from 1, that these
-// are: with each order of them that gives the same.
-func (p *prover) canonical(state []uint32, names uint16, enter func(s shared, slots []int) error) error {
+// A naming is the shared part of a state under canonical names, and the clients, from 1, that these are.
+type naming struct {
+	shared
+	slots []int
+}
+
+// sharedBy is the shared part of a state.
+func (p *prover) sharedBy(state []uint32) (s shared) {
+	copy(s.nodes[:], state[p.clients:p.restAt])
+	s.rest, s.judge = state[p.restAt], state[p.judgeAt]
+	return s
+}
+
+// canonical returns the shared part of a state under canonical names, with each order of the clients that gives the same.
+func (p *prover) canonical(state []uint32) (least []naming, err error) {
+	key := p.sharedBy(state)
+	if p.namings[key] == nil {
+		p.namings[key], err = p.canonize(state)
+	}
+	return p.namings[key], err
+}
+
+// canonize is canonical, computed anew.
+func (p *prover) canonize(state []uint32) ([]naming, error) {
+	names := p.namesOf(state)
+	if bits.OnesCount16(names) > Outsiders {
+		return nil, &NotProvableError{i18n.New("prove.many", "most", fmt.Sprint(Outsiders))}
+	}
 	var list []int
 	for c := 1; c <= p.symmetric; c++ {
 		if names>>c&1 != 0 {
 			list = append(list, c)
 		}
 	}
-	type form struct {
-		shared
-		slots []int
-	}
-	var all []form
+	var all []naming
 	for _, order := range p.permutations(len(list)) {
 		slots := make([]int, len(list))
 		for i, k := range order {
@@ -699,27 +731,18 @@ func (p *prover) canonical(state []uint32, names uint16, enter func(s shared, sl
 		renamed := slices.Clone(state)
 		if to != history.Same() {
 			if err := p.search.quotient.rename(renamed, &to); err != nil {
-				return err
+				return nil, err
 			}
 		}
-		f := form{shared{rest: renamed[p.restAt], judge: renamed[p.judgeAt], names: uint8(len(list))}, slots}
-		for n := range p.nodes {
-			f.nodes[n] = renamed[p.clients+n]
-		}
+		f := naming{p.sharedBy(renamed), slots}
+		f.names = uint8(len(list))
 		all = append(all, f)
 	}
-	compare := func(a, b form) int {
+	compare := func(a, b naming) int {
 		return cmp.Or(slices.Compare(a.nodes[:], b.nodes[:]), cmp.Compare(a.judge, b.judge), cmp.Compare(a.rest, b.rest))
 	}
 	least := slices.MinFunc(all, compare)
-	for _, f := range all {
-		if compare(f, least) == 0 {
-			if err := enter(f.shared, f.slots); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return slices.DeleteFunc(all, func(f naming) bool { return compare(f, least) != 0 }), nil
 }
 
 // permutations are the orders of n things.
