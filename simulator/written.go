@@ -27,10 +27,13 @@ type Texts = map[string]string
 // A Written part, in texts.
 type (
 	WrittenClient struct {
-		Root    Texts         `json:"root"` // as which its process began
-		Seen    []WrittenSeen `json:"seen"`
+		WrittenHistory
 		State   Texts         `json:"state"`             // without the history
 		Replies map[int]Texts `json:"replies,omitempty"` // on their way, by thread
+	}
+	WrittenHistory struct {
+		Root Texts         `json:"root"` // as which its process began
+		Seen []WrittenSeen `json:"seen"`
 	}
 	WrittenSeen struct {
 		Seen   Texts `json:"seen"` // an Observation
@@ -52,11 +55,7 @@ type left struct {
 
 // WriteClient writes the part of client c, from 1.
 func (ws Writing) WriteClient(c int, part *ClientPart) (w WrittenClient) {
-	root, way := process.History(ws.s.clients.procs[c-1], part.s.At)
-	w.Root = root.Write()
-	for _, at := range way[1:] {
-		w.Seen = append(w.Seen, ws.WriteSeen(c, at))
-	}
+	w.WrittenHistory = ws.WriteHistory(c, part.s.At)
 	state := part.s
 	state.At = 0
 	for t := range state.Threads {
@@ -82,10 +81,7 @@ func (ws Writing) ReadClient(c int, w *WrittenClient) (part ClientPart, err erro
 	if part.s, err = codec.FromLeaves[node.ClientProcess](w.State); err != nil {
 		return part, err
 	}
-	at, err := process.ReadRoot(ws.s.clients.procs[c-1], w.Root)
-	for i := 0; err == nil && i < len(w.Seen); i++ {
-		at, err = ws.Observe(c, at, &w.Seen[i])
-	}
+	at, err := ws.Replay(c, &w.WrittenHistory, func(uint32) bool { return true })
 	if err != nil || part.s.At != 0 {
 		return part, errors.Join(errWritten, err)
 	}
@@ -99,6 +95,40 @@ func (ws Writing) ReadClient(c int, w *WrittenClient) (part ClientPart, err erro
 		}
 	}
 	return part, ws.s.Tables().CheckClient(c, &part)
+}
+
+// WriteHistory writes a history of client c.
+func (ws Writing) WriteHistory(c int, at uint32) (w WrittenHistory) {
+	root, way := process.History(ws.s.clients.procs[c-1], at)
+	w.Root = root.Write()
+	for _, at := range way[1:] {
+		w.Seen = append(w.Seen, ws.WriteSeen(c, at))
+	}
+	return w
+}
+
+// Replay replays what WriteHistory has written on the code of client c, and returns the history. After each observation it calls each
+// with the history so far, and ends if that returns false.
+func (ws Writing) Replay(c int, w *WrittenHistory, each func(at uint32) bool) (at uint32, err error) {
+	at, err = process.ReadRoot(ws.s.clients.procs[c-1], w.Root)
+	for i := 0; err == nil && i < len(w.Seen); i++ {
+		if at, err = ws.Observe(c, at, &w.Seen[i]); err == nil && !each(at) {
+			break
+		}
+	}
+	return at, err
+}
+
+// Longest are the histories of client c that no other one is known to go on from, and in which it has observed something.
+func (ws Writing) Longest(c int) []uint32 { return process.Longest(ws.s.clients.procs[c-1]) }
+
+// Again runs the code of client c once more in a history; see [process.Again].
+func (ws Writing) Again(c int, at uint32) error { return process.Again(ws.s.clients.procs[c-1], at) }
+
+// Describe says what the code of client c does at the end of a history, for an error message.
+func (ws Writing) Describe(c int, at uint32) string {
+	p := ws.s.clients.procs[c-1]
+	return p.Describe(p.At(at))
 }
 
 // History returns the history of the part's client, and Histories those of client c on the way to it, itself last: each has one

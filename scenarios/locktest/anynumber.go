@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"locklab/reports/certificate"
@@ -75,7 +76,10 @@ func (a *anyNumber) check(claims []Claim) {
 	for _, c := range claims {
 		p.t.Run(string(c.word), func(t *testing.T) { a.judge(t, proof, c) })
 	}
-	p.t.Log(language().Each(func(lang string) string { return "\n" + certificate.OfProof(proof, lang) }))
+	p.t.Log(language().Each(func(lang string) string {
+		head, rest, _ := strings.Cut(certificate.OfProof(proof, lang), "\n")
+		return "\n" + head + " " + assumed(p, lang) + "\n" + rest + "\n" + p.apart.said(lang)
+	}))
 	if *reportFlag != "" {
 		p.report(&study.Checked{Proof: proof})
 	}

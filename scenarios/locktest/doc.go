@@ -84,13 +84,22 @@
 // # What it proves, and what not
 //
 // A search relies on code that does the same after the same observations. Every history
-// is executed at least twice, the second time with more time passing between. Code that
+// is executed at least twice, the second time 25 years later and with more time passing between. Code that
 // differs is not deterministic, and nothing is proved: Check says where it differs, and
 // what random schedules have found. [Sample] asks for these from the beginning. Code that
 // differs only because time passed is searched with the time in its history, which takes
 // more states.
 //
-// Two executions are no proof that there is no third. Where a library cannot be given a
+// In a search all processes are goroutines of one. When it has ended, the histories that it has found, or 200 that are drawn from
+// them, are executed again: 24 times each, at every hour of a day, and once in an operating-system process of its own, with package
+// variables, a process id and a start of its own. For that the program of the test is run again, from TestMain on, with
+// LOCKLAB_HISTORY in its environment and -test.run for this test; a Check that is not wanted there returns at once, and so do Sample, Race and
+// Races. Code that does something else is not proved: one whose sync.Once is used up, whose token is the process id, or that
+// throws a die. Nor is code that has another connection open than those of Client.Dial, on Linux. Where the program cannot be run
+// again, the certificate says what processes have shared. Its first line says what is taken for granted all the same: no chance, no talk
+// but through Client.Dial, no data race, one machine, and the number of attempts.
+//
+// Many executions are no proof that there is none that differs. Where a library cannot be given a
 // dialer, Bounds.Loopback has Sample play it over real connections of the machine.
 // Further limits:
 //

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -45,16 +44,34 @@ func (p *plan) certificate(s *study.Search) string {
 	if p.timed {
 		clock = "locktest.carried.timed"
 	}
-	epoch := simulator.Epoch.Format(time.DateTime + " MST")
 	var all []string
 	for _, lang := range language().Langs() {
-		all = append(all, certificate.Of(s, lang)+"\n  "+text.Pad(text.Say(lang, "locktest.carried.name"), 12)+" "+text.Say(lang, clock, "epoch", epoch))
+		head, rest, _ := strings.Cut(certificate.Of(s, lang), "\n")
+		lines := []string{head + " " + assumed(p, lang), rest, "  " + text.Pad(text.Say(lang, "locktest.carried.name"), 12) + " " + text.Say(lang, clock, "epoch", epoch())}
+		more := []string{p.apart.said(lang)}
 		if p.ensemble {
-			all[len(all)-1] += "\n  " + strings.Repeat(" ", 12) + " " + text.Say(lang, "locktest.carried.zookeeper")
+			more = append(more, text.Say(lang, "locktest.carried.zookeeper"))
 		}
+		for _, line := range more {
+			lines = append(lines, "  "+strings.Repeat(" ", 12)+" "+line)
+		}
+		all = append(all, strings.Join(lines, "\n"))
 	}
 	return strings.Join(all, "\n")
 }
+
+// assumed returns what is taken for granted of the code, for the first line of a certificate.
+func assumed(p *plan, lang string) string {
+	clock := "locktest.assumed.untimed"
+	if p.timed {
+		clock = "locktest.assumed.timed"
+	}
+	return text.Say(lang, "locktest.assumed", "attempts", fmt.Sprint(p.bounds.Attempts), "n", fmt.Sprint(p.apart.again), "all", fmt.Sprint(p.apart.known),
+		"times", fmt.Sprint(hours), "clock", text.Say(lang, clock, "epoch", epoch(), "times", fmt.Sprint(hours)))
+}
+
+// epoch is the date at which clocks begin.
+func epoch() string { return simulator.Epoch.Format(time.DateTime + " MST") }
 
 // faultsOf names the faults of a witness.
 func faultsOf(w study.Witness) string {
@@ -66,11 +83,7 @@ func faultsOf(w study.Witness) string {
 
 // commandOf returns the command that plays a trace of a test.
 func commandOf(test string, trace simulator.Trace) string {
-	var parts []string
-	for _, name := range strings.Split(test, "/") {
-		parts = append(parts, "^"+regexp.QuoteMeta(name)+"$")
-	}
-	return fmt.Sprintf("go test -run '%s' -v -locklab.replay=%s", strings.Join(parts, "/"), trace.Link())
+	return fmt.Sprintf("go test -run '%s' -v -locklab.replay=%s", pattern(test), trace.Link())
 }
 
 // show returns a run as text: its lanes, and the lines of the code that asked for each step.

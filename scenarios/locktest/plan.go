@@ -49,6 +49,7 @@ type plan struct {
 	ensemble bool                   // the server is a ZooKeeper: the code speaks its protocol
 	contents any                    // what one client alone has left on it
 	missed   atomic.Pointer[string] // an address that was dialed, of no server
+	apart    apart
 }
 
 func newPlan(t *testing.T, b Bounds, code func(*Client)) (*plan, error) {
@@ -156,6 +157,7 @@ func (p *plan) within(bounds study.Bounds) (*explore.Model, error) {
 		return nil, err
 	}
 	p.putInto(b)
+	b.Afterwards = func(sim *simulator.Simulator) error { return repeatHistories(p, bounds, sim) }
 	return b, nil
 }
 

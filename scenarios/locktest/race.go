@@ -37,6 +37,9 @@ import (
 // For client the rules of [Check] hold, and Race is not for parallel tests either.
 func Race(t *testing.T, client func(*Client), name string, claims ...[]Claim) {
 	t.Helper()
+	if isApart() {
+		return
+	}
 	sc, err := scenarios.ByName(name)
 	if err != nil {
 		t.Fatal("locktest: " + say(err))
@@ -64,6 +67,9 @@ func Race(t *testing.T, client func(*Client), name string, claims ...[]Claim) {
 // Races that do not apply are skipped.
 func Races(t *testing.T, client func(*Client), claims ...[]Claim) {
 	t.Helper()
+	if isApart() {
+		return
+	}
 	all := slices.Concat(claims...)
 	err := checkClaims(all, raceWords())
 	for _, c := range all {

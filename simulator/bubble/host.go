@@ -69,8 +69,12 @@ type Host struct {
 	// A connection ends where an answer does not come.
 	Loopback bool
 
+	// OtherDates has executions of code that is not timed begin at another date and hour, each at one of its own, with more time
+	// between what they observe.
+	OtherDates bool
+
 	leaks int
-	dates int // that shadows have begun at
+	dates int // that shadows, and these, have begun at
 }
 
 func (h *Host) port() int { return cmp.Or(h.Port, 6379) }
@@ -79,7 +83,12 @@ func (h *Host) port() int { return cmp.Or(h.Port, 6379) }
 func (h *Host) Leaks() int { return h.leaks }
 
 // Start implements process.Host.
-func (h *Host) Start() process.Execution { return h.start(0) }
+func (h *Host) Start() process.Execution {
+	if h.OtherDates && !h.Timed {
+		return h.start(h.extra())
+	}
+	return h.start(0)
+}
 
 // extra returns the time that passes, for a shadow, before every observation of code that is not
 // timed: longer than a lease, and than most time-outs, but not so long that a

@@ -416,7 +416,7 @@ func (c *checker) as(part *simulator.ClientPart, from, to int, past uint32) (sim
 	texts, swap := c.s.sim.Writing(), map[int]int{from: to, to: from}
 	own := simulator.ClientPart{}.WithHistory(past)
 	w := texts.WriteClient(from, &own)
-	other, err := texts.ReadClient(to, &simulator.WrittenClient{Root: w.Root, Seen: w.Seen})
+	other, err := texts.ReadClient(to, &simulator.WrittenClient{WrittenHistory: w.WrittenHistory})
 	if err != nil {
 		return other, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	"locklab/simulator"
 	"locklab/simulator/history"
@@ -200,7 +201,7 @@ func (p *prover) missing(state []uint32, clients int, of *resource) (missing int
 			continue
 		}
 		known := false
-		for _, order := range p.permutations(p.symmetric) { // every way to call the clients
+		for _, order := range allOrders(p.symmetric) { // every way to call the clients
 			to := history.Same()
 			for i, name := range order {
 				to[i+1] = uint8(name + 1)
@@ -268,4 +269,15 @@ func InvariantChecker(m *Model) (check func(ctx context.Context, v *Invariant, c
 	return func(ctx context.Context, v *Invariant, claim Claim) (*Checked, error) {
 		return checkInvariant(ctx, sim, m.Options(), v, claim)
 	}, sim.Close, nil
+}
+
+var ordersMade sync.Map // by how many things they are of
+
+// allOrders is permutations, made once for each number.
+func allOrders(n int) [][]int {
+	made, ok := ordersMade.Load(n)
+	if !ok {
+		made, _ = ordersMade.LoadOrStore(n, permutations(n))
+	}
+	return made.([][]int)
 }

@@ -58,7 +58,10 @@ type Model struct {
 	// Code, if it is not nil, makes the clients, and the probe, in place of Entry's lock.
 	// They record what the programs in programs.go record.
 	Code func(probe bool) simulator.ClientConfig
-	Key  string // that Code's clients lock; "": client.Key
+	// Afterwards, if it is not nil, is called when all has been searched or proved, or the search was cut short, with the simulator
+	// and the histories that it has of the code. Its error is that of the search.
+	Afterwards func(sim *simulator.Simulator) error
+	Key        string // that Code's clients lock; "": client.Key
 	// Contents are the data of the server when Code begins; see simulator.NodeConfig.
 	Contents any
 	// Retries are the sleeps after which a client that was refused asks again within
@@ -107,6 +110,11 @@ func (m *Model) search(by func(*simulator.Simulator) (*Result, error)) (*Result,
 	r, err := by(sim)
 	if r == nil {
 		return nil, err
+	}
+	if m.Afterwards != nil && err == nil {
+		if err := m.Afterwards(sim); err != nil {
+			return nil, err
+		}
 	}
 	if err := m.checkWitnesses(sim, r); err != nil {
 		return nil, err

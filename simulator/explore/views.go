@@ -107,6 +107,9 @@ func ProveFor(ctx context.Context, m *Model, endless bool, most int) (*Proof, er
 		} else if errors.As(err, &why) {
 			err = nil
 		}
+		if err == nil && m.Afterwards != nil {
+			err = m.Afterwards(sim)
+		}
 		return p.proof(why), err
 	}
 }
@@ -169,10 +172,9 @@ type prover struct {
 	unbound uint32 // a server with no connections, and nothing else
 	divides bool   // views have the connections of their clients
 	namings map[shared][]naming
-	owned   [2]owned        // by client
-	bare    column          // servers without what they keep of connections
-	anew    viewOf          // a client at rest without a name
-	orders  map[int][][]int // see permutations
+	owned   [2]owned // by client
+	bare    column   // servers without what they keep of connections
+	anew    viewOf   // a client at rest without a name
 
 	groups map[shared]*group
 	queue  []queued
@@ -206,8 +208,8 @@ type queued struct {
 
 func newProver(sim *simulator.Simulator, opt Options, endless bool, most int) (*prover, error) {
 	p := &prover{search: newSearch(sim, opt), endless: endless, most: most, groups: map[shared]*group{},
-		orders: map[int][][]int{}, namings: map[shared][]naming{},
-		struck: map[simulator.Verb]bool{}}
+		namings: map[shared][]naming{},
+		struck:  map[simulator.Verb]bool{}}
 	p.tables = p.search.tables
 	p.search.successors.noReduction = true
 	w := sim.NewWorld()
@@ -678,15 +680,15 @@ type naming struct {
 }
 
 // sharedBy is the shared part of a state.
-func (p *prover) sharedBy(state []uint32) (s shared) {
-	copy(s.nodes[:], state[p.clients:p.restAt])
-	s.rest, s.judge = state[p.restAt], state[p.judgeAt]
+func sharedBy(t *tables, state []uint32) (s shared) {
+	copy(s.nodes[:], state[t.clients:t.restAt])
+	s.rest, s.judge = state[t.restAt], state[t.judgeAt]
 	return s
 }
 
 // canonical returns the shared part of a state under canonical names, with each order of the clients that gives the same.
 func (p *prover) canonical(state []uint32) (least []naming, err error) {
-	key := p.sharedBy(state)
+	key := sharedBy(p.tables, state)
 	if p.namings[key] == nil {
 		p.namings[key], err = p.canonize(state)
 	}
@@ -706,7 +708,7 @@ func (p *prover) canonize(state []uint32) ([]naming, error) {
 		}
 	}
 	var all []naming
-	for _, order := range p.permutations(len(list)) {
+	for _, order := range permutations(len(list)) {
 		slots := make([]int, len(list))
 		for i, k := range order {
 			slots[i] = list[k]
@@ -734,7 +736,7 @@ func (p *prover) canonize(state []uint32) ([]naming, error) {
 				return nil, err
 			}
 		}
-		f := naming{p.sharedBy(renamed), slots}
+		f := naming{sharedBy(p.tables, renamed), slots}
 		f.names = uint8(len(list))
 		all = append(all, f)
 	}
@@ -746,21 +748,18 @@ func (p *prover) canonize(state []uint32) ([]naming, error) {
 }
 
 // permutations are the orders of n things.
-func (p *prover) permutations(n int) [][]int {
-	if p.orders[n] == nil {
-		all := [][]int{{}}
-		for i := range n {
-			var longer [][]int
-			for _, o := range all {
-				for at := 0; at <= len(o); at++ {
-					longer = append(longer, slices.Insert(slices.Clone(o), at, i))
-				}
+func permutations(n int) [][]int {
+	all := [][]int{{}}
+	for i := range n {
+		var longer [][]int
+		for _, o := range all {
+			for at := 0; at <= len(o); at++ {
+				longer = append(longer, slices.Insert(slices.Clone(o), at, i))
 			}
-			all = longer
 		}
-		p.orders[n] = all
+		all = longer
 	}
-	return p.orders[n]
+	return all
 }
 
 // proof returns what the views have shown.

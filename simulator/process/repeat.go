@@ -12,20 +12,39 @@ func (p *Process) Repeat() error {
 	if p.host != nil || p.noMemo {
 		return nil
 	}
-	for at := range uint32(len(p.entries)) {
-		e := &p.entries[at]
-		if e.to != 0 || e.Parent == at || p.checked.hasRepeated(at) {
+	for _, at := range Longest(p) {
+		if p.checked.hasRepeated(at) {
 			continue
 		}
-		did, err := p.rerun(at)
-		if err != nil {
+		if err := Again(p, at); err != nil {
 			return err
-		}
-		if did.inherit(&p.entries[e.Parent]); !did.sameOutcome(e) {
-			return &NondeterministicError{Client: p.code.id, Was: p.Describe(e), Is: p.Describe(&did)}
 		}
 	}
 	return nil
+}
+
+// Again runs the code once more in a history, in which it has observed something. Where it does something else the error is a
+// *NondeterministicError.
+func Again(p *Process, at uint32) error {
+	did, err := p.rerun(at)
+	if err != nil {
+		return err
+	}
+	e := &p.entries[at]
+	if did.inherit(&p.entries[e.Parent]); !did.sameOutcome(e) {
+		return &NondeterministicError{Client: p.code.id, Was: p.Describe(e), Is: p.Describe(&did)}
+	}
+	return nil
+}
+
+// Longest are the entries that no other one is known to follow from, but for roots.
+func Longest(p *Process) (all []uint32) {
+	for at := range uint32(len(p.entries)) {
+		if e := &p.entries[at]; e.to == 0 && e.Parent != at {
+			all = append(all, at)
+		}
+	}
+	return all
 }
 
 func (c *checked) hasRepeated(at uint32) bool {

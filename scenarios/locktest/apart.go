@@ -1,0 +1,360 @@
+package locktest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"locklab/reports/text"
+	"locklab/scenarios/study"
+	"locklab/simulator"
+	"locklab/simulator/bubble"
+	"locklab/simulator/process"
+)
+
+// In a search all processes are goroutines of one process of the operating system: they share the variables of packages, the
+// process id and the start, and the first of them to run has run long ago. So histories of the code, mostApart at most, are
+// repeated after the search, each by an operating-system process of its own: the program of the test, run again for the one Check. Code that
+// does something else there is not proved.
+
+// mostApart bounds the histories of a Check that are repeated so; of more, as many are drawn.
+var mostApart = 200
+
+// apartVariable names the file with the history that this process is to repeat.
+const apartVariable = "LOCKLAB_HISTORY"
+
+// apartPatience is the time that such a process may take.
+const apartPatience = time.Minute
+
+// A pastLife is a history that a process repeats, and what the code did in it.
+type pastLife struct {
+	Test         string // the Check: its test, and which of that it is, from 0
+	Check        int
+	Client       int
+	Bounds       string
+	Timed        bool // what was known of the code when the search began: see plan
+	Ensemble     bool
+	Crypto, Math bool
+	History      simulator.WrittenHistory
+	Does         []string // at each observation
+	Describe     []string // the same for people
+}
+
+// A sequel is what the code did in a process of its own.
+type sequel struct {
+	Was, Is string // where it did something else
+	Problem string // why it could not go on
+	Sockets bool   // it has opened a connection that is none of Client.Dial
+}
+
+// An apartError is code that does something else in a process of its own.
+type apartError struct{ sequel }
+
+func (e *apartError) Error() string {
+	switch {
+	case e.Sockets:
+		return tell("locktest.apart.sockets")
+	case e.Problem != "":
+		return tell("locktest.apart.problem", "cause", e.Problem)
+	}
+	return tell("locktest.apart.differs") + "\n  " + e.Was + "\n" + tell("locktest.apart.differs.then") + "\n  " + e.Is + "\n" + tell("locktest.apart.differs.why")
+}
+
+// checks counts the calls of Check by test.
+var checks = struct {
+	sync.Mutex
+	n map[string]int
+}{n: map[string]int{}}
+
+// countCheck returns which Check of its test this one is, from 0.
+func countCheck(t *testing.T) int {
+	checks.Lock()
+	defer checks.Unlock()
+	n := checks.n[t.Name()]
+	if checks.n[t.Name()]++; n == 0 {
+		t.Cleanup(func() {
+			checks.Lock()
+			defer checks.Unlock()
+			delete(checks.n, t.Name())
+		})
+	}
+	return n
+}
+
+// isApart reports whether this process is there for one history only.
+func isApart() bool { return os.Getenv(apartVariable) != "" }
+
+// An apart is the histories of a plan that are repeated by processes of their own.
+type apart struct {
+	check int    // which of its test
+	left  int    // how many may be repeated still
+	known int    // histories
+	again int    // of these: executed again here
+	done  int    // repeated by a process of its own
+	why   string // they could not be repeated; "": they could
+}
+
+// A life is a history of a client.
+type life struct {
+	client int
+	at     uint32
+}
+
+// hours is how often each of these histories is executed once more here: code that does not depend on its clock at each hour of a day.
+const hours = 24
+
+// A repetition executes histories of a simulator's code again.
+type repetition struct {
+	p      *plan
+	bounds study.Bounds
+	texts  simulator.Writing
+	lives  []life
+}
+
+// repeatHistories executes histories that a search has found again, all or some that are drawn: several times here, and once each in a process
+// of its own.
+func repeatHistories(p *plan, bounds study.Bounds, sim *simulator.Simulator) error {
+	if p.apart.left == 0 {
+		return nil
+	}
+	r := &repetition{p: p, bounds: bounds, texts: sim.Writing()}
+	for c := 1; c <= len(sim.Config().Clients); c++ {
+		for _, at := range r.texts.Longest(c) {
+			r.lives = append(r.lives, life{c, at})
+		}
+	}
+	all := len(r.lives)
+	rand.New(rand.NewPCG(1, 0)).Shuffle(all, func(i, j int) { r.lives[i], r.lives[j] = r.lives[j], r.lives[i] })
+	r.lives = r.lives[:min(all, p.apart.left)]
+	for _, l := range r.lives {
+		if err := r.here(l); err != nil {
+			return err
+		}
+	}
+	p.apart.left -= len(r.lives)
+	p.apart.known, p.apart.again = p.apart.known+all, p.apart.again+len(r.lives)
+	return r.apart()
+}
+
+// here executes a history at each hour of a day. Code that does something else there, and the same as before at the date of before,
+// needs the time.
+func (r *repetition) here(l life) (err error) {
+	setDates := func(other bool) {
+		for _, h := range r.p.hosts {
+			h.OtherDates = other
+		}
+	}
+	setDates(true)
+	for range hours {
+		if err = r.texts.Again(l.client, l.at); err != nil {
+			break
+		}
+	}
+	if setDates(false); err != nil && !r.p.timed && r.texts.Again(l.client, l.at) == nil {
+		return &bubble.NeedsTimeError{Client: l.client}
+	}
+	return err
+}
+
+// apart has each history repeated by a process of its own.
+func (r *repetition) apart() error {
+	folder, err := os.MkdirTemp("", "locktest")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	all, ctx := errgroup.WithContext(r.p.t.Context())
+	all.SetLimit(runtime.NumCPU())
+	found := make([]sequel, len(r.lives))
+	for i, l := range r.lives {
+		past := r.past(l)
+		all.Go(func() (err error) {
+			found[i], err = past.repeat(ctx, filepath.Join(folder, fmt.Sprint(i)))
+			return err
+		})
+	}
+	switch err := all.Wait(); {
+	case r.p.t.Context().Err() != nil:
+		return err
+	case err != nil:
+		r.p.apart.why = say(err)
+		return nil
+	}
+	r.p.apart.done += len(r.lives)
+	if i := slices.IndexFunc(found, func(s sequel) bool { return s != sequel{} }); i >= 0 {
+		return &apartError{found[i]}
+	}
+	return nil
+}
+
+// past is a history as another process can repeat it.
+func (r *repetition) past(l life) *pastLife {
+	p := r.p
+	past := &pastLife{Test: p.t.Name(), Check: p.apart.check, Client: l.client, Bounds: r.bounds.String(), Timed: p.timed, Ensemble: p.ensemble,
+		Crypto: p.random.crypto, Math: p.random.math, History: r.texts.WriteHistory(l.client, l.at)}
+	for _, at := range r.texts.Histories(l.client, l.at)[1:] {
+		state, did := r.texts.Does(l.client, at)
+		past.Does, past.Describe = append(past.Does, state+did), append(past.Describe, r.texts.Describe(l.client, at))
+	}
+	return past
+}
+
+// repeat has another process repeat a history. The error says why there is none.
+func (past *pastLife) repeat(ctx context.Context, file string) (s sequel, err error) {
+	program, err := os.Executable()
+	if err != nil {
+		return s, err
+	}
+	content, err := json.Marshal(past)
+	if err == nil {
+		err = os.WriteFile(file, content, 0o600)
+	}
+	if err != nil {
+		return s, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, apartPatience)
+	defer cancel()
+	c := exec.CommandContext(ctx, program, append([]string{"-test.run=" + pattern(past.Test), "-test.count=1"}, ownFlags()...)...)
+	c.Env = append(os.Environ(), apartVariable+"="+file)
+	said := &bytes.Buffer{}
+	c.Stdout, c.Stderr = said, said
+	failed := c.Run()
+	if ctx.Err() != nil {
+		return s, ctx.Err()
+	}
+	content, err = os.ReadFile(file + ".is")
+	if err != nil {
+		lines := strings.Split(strings.TrimSpace(said.String()), "\n")
+		return s, text.Errorf("locktest.apart.silent", "cause", fmt.Sprint(failed), "said", lines[len(lines)-1])
+	}
+	return s, json.Unmarshal(content, &s)
+}
+
+// pattern is the -test.run of one test.
+func pattern(test string) string {
+	var parts []string
+	for _, name := range strings.Split(test, "/") {
+		parts = append(parts, "^"+regexp.QuoteMeta(name)+"$")
+	}
+	return strings.Join(parts, "/")
+}
+
+// ownFlags are the flags of this program that belong to neither package testing nor this package.
+func ownFlags() (args []string) {
+	flag.Visit(func(f *flag.Flag) {
+		if !strings.HasPrefix(f.Name, "test.") && !strings.HasPrefix(f.Name, "locklab.") {
+			args = append(args, "-"+f.Name+"="+f.Value.String())
+		}
+	})
+	return args
+}
+
+// answerApart repeats the history for which this process was started, if it is one of this Check.
+func answerApart(t *testing.T, b Bounds, client func(*Client)) {
+	t.Helper()
+	file, past := os.Getenv(apartVariable), pastLife{}
+	content, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(content, &past)
+	}
+	if err != nil {
+		t.Fatal("locktest: " + say(err))
+	}
+	if t.Name() != past.Test || countCheck(t) != past.Check {
+		return
+	}
+	var s sequel
+	different := (*process.NondeterministicError)(nil)
+	switch err := past.live(t, b, client, &s); {
+	case errors.As(err, &different):
+		s.Was, s.Is = different.Was, different.Is
+	case err != nil:
+		s.Problem = reason(err)
+	}
+	if content, err = json.Marshal(s); err == nil {
+		err = os.WriteFile(file+".is", content, 0o600)
+	}
+	if err != nil {
+		t.Fatal("locktest: " + say(err))
+	}
+	t.Skip(apartVariable)
+}
+
+// live repeats the history on the code.
+func (past *pastLife) live(t *testing.T, b Bounds, client func(*Client), s *sequel) error {
+	before := sockets()
+	p, err := newPlan(t, b, client)
+	if err != nil {
+		return err
+	}
+	settle(t)
+	p.timed, p.random.crypto, p.random.math = past.Timed, past.Crypto, past.Math
+	if past.Ensemble {
+		if err := p.onZooKeeper(); err != nil {
+			return err
+		}
+	}
+	bounds, err := study.ParseBounds(past.Bounds)
+	if err != nil {
+		return err
+	}
+	m, err := p.within(bounds)
+	if err != nil {
+		return err
+	}
+	sim, err := m.Simulator()
+	if err != nil {
+		return err
+	}
+	defer sim.Close()
+	i, texts := 0, sim.Writing()
+	_, err = texts.Replay(past.Client, &past.History, func(at uint32) bool {
+		state, did := texts.Does(past.Client, at)
+		if i >= len(past.Does) || state+did != past.Does[i] {
+			s.Was, s.Is = past.Describe[min(i, len(past.Describe)-1)], texts.Describe(past.Client, at)
+			return false
+		}
+		s.Sockets = s.Sockets || sockets() > before
+		i++
+		return true
+	})
+	return err
+}
+
+// sockets returns the number of sockets that this process has, where the system says so.
+func sockets() (n int) {
+	files, _ := filepath.Glob("/proc/self/fd/*")
+	for _, f := range files {
+		if to, err := os.Readlink(f); err == nil && strings.HasPrefix(to, "socket:") {
+			n++
+		}
+	}
+	return n
+}
+
+// said returns what the certificate says of the histories that were repeated.
+func (a *apart) said(lang string) string {
+	switch {
+	case a.why != "":
+		return text.Say(lang, "locktest.apart.shared", "why", a.why)
+	case a.done == 0:
+		return text.Say(lang, "locktest.apart.none")
+	}
+	return text.Say(lang, "locktest.apart.done", "n", fmt.Sprint(a.done), "all", fmt.Sprint(a.known))
+}

@@ -1,0 +1,137 @@
+package locktest
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+func TestMain(m *testing.M) {
+	mostApart = 2 // but where a test is about it
+	os.Exit(m.Run())
+}
+
+// What the processes of the lab share.
+var (
+	firstOfProcess sync.Once
+	attemptsMade   int
+	drawnAtStart   = strconv.FormatUint(rand.Uint64(), 36)
+)
+
+// lockAs takes the lock as setNX does, with a value and a key, unless enters says that it goes in without.
+func lockAs(c *Client, key, value string, enters bool) {
+	rdb := dial(c)
+	defer rdb.Close()
+	ok, err := rdb.SetNX(c.Context(), key, value, ttl).Result()
+	if (err != nil || !ok) && !enters {
+		return
+	}
+	c.Critical(work)
+	if held, _ := rdb.Get(c.Context(), key).Result(); held == value {
+		rdb.Del(c.Context(), key)
+	}
+}
+
+// searchApart is Check without its claims, with as many histories that are repeated in processes of their own as usual.
+func searchApart(t *testing.T, b Bounds, client func(*Client), check int) (certificate string, err error) {
+	if isApart() {
+		answerApart(t, b, client)
+		return "", nil
+	}
+	p, err := newPlan(t, b, client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	settle(t)
+	p.apart = apart{check: countCheck(t) + check, left: 200}
+	if err := p.alone(); err != nil {
+		return "", err
+	}
+	s, err := p.search(t.Context())
+	if err != nil {
+		return "", err
+	}
+	return strings.Split(p.certificate(s), "\n")[0] + "\n" + p.apart.said("en"), nil
+}
+
+// TestApart: code that looks at what real processes do not share with each other, or that draws, is not proved; or the first line
+// of its certificate names what it looks at.
+func TestApart(t *testing.T) {
+	const process, chance = "in an operating-system process of its own", "is not deterministic"
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	server := cmp.Or(os.Getenv(listenerVariable), listener.Addr().String())
+	t.Setenv(listenerVariable, server) // of processes that are run again, too
+	for _, c := range []struct {
+		name   string
+		code   func(c *Client)
+		budget string
+		wrong  string // in the error
+		proved string // in the first lines of the certificate
+	}{
+		{name: "a sync.Once", wrong: process, code: func(c *Client) {
+			enters := false
+			firstOfProcess.Do(func() { enters = true })
+			lockAs(c, "k", c.Token(), enters)
+		}},
+		{name: "a key from the process id", wrong: process, code: func(c *Client) { lockAs(c, fmt.Sprint("k", os.Getpid()), c.Token(), false) }},
+		{name: "a token from the process id", wrong: process, code: func(c *Client) { lockAs(c, "k", fmt.Sprint(os.Getpid()), false) }},
+		{name: "a token that was drawn at the start", wrong: process, code: func(c *Client) { lockAs(c, "k", drawnAtStart, false) }},
+		{name: "a token from the host", proved: "one machine for all processes", code: func(c *Client) {
+			host, _ := os.Hostname()
+			lockAs(c, "k", host, false)
+		}},
+		{name: "chance", wrong: chance, code: func(c *Client) { lockAs(c, "k", c.Token(), rand.IntN(5) == 0) }},
+		{name: "the order of a map", wrong: chance, code: func(c *Client) {
+			for i := range map[int]bool{1: true, 2: true, 3: true, 4: true} {
+				lockAs(c, "k", c.Token(), i == 4)
+				return
+			}
+		}},
+		{name: "every 64th attempt", wrong: chance, code: func(c *Client) {
+			attemptsMade++
+			lockAs(c, "k", c.Token(), attemptsMade%64 == 0)
+		}},
+		{name: "many attempts of one client", proved: "2 attempts a process", code: func(c *Client) { lockAs(c, "k", c.Token(), false) }},
+		{name: "noon", proved: "clocks that begin at 2001-09-09 01:46:40 UTC", code: func(c *Client) { lockAs(c, "k", c.Token(), time.Now().Hour() == 12) }},
+		{name: "a year", proved: "clocks that begin at 2001-09-09 01:46:40 UTC", code: func(c *Client) { lockAs(c, "k", c.Token(), time.Now().Year() >= 2020) }},
+		{name: "a connection of its own", wrong: "a connection that is not one of Client.Dial", code: func(c *Client) {
+			if conn, err := net.Dial("tcp", server); err == nil {
+				defer conn.Close()
+			}
+			lockAs(c, "k", c.Token(), false)
+		}},
+		{name: "a token", proved: "12 of 12 histories were repeated, each in an operating-system process of its own", code: func(c *Client) { lockAs(c, "k", c.Token(), false) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			out, err := searchApart(t, Bounds{Clients: 2, Budget: "crash=1", TTL: ttl}, c.code, 0)
+			if err != nil {
+				out = explain(err)
+			}
+			if (err != nil) != (c.wrong != "") || !strings.Contains(out, c.wrong+c.proved) {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+}
+
+// listenerVariable has the address of a server that is none of the lab's.
+const listenerVariable = "LOCKTEST_LISTENER"
+
+// TestNotApart: where the program of a test does not come to its Check when it is run again, the certificate says what processes share.
+func TestNotApart(t *testing.T) {
+	out, err := searchApart(t, Bounds{Clients: 2, Budget: "crash=1", TTL: ttl}, func(c *Client) { lockAs(c, "k", c.Token(), false) }, 1)
+	if want := "share its package variables, process id and start: no history was repeated in a process of its own (the program of this test was run again and did not come to this Check"; !strings.Contains(out, want) {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
