@@ -3,7 +3,7 @@ package locktest
 import (
 	"bytes"
 	"context"
-	"encoding/json"
+	"encoding/gob"
 	"errors"
 	"flag"
 	"fmt"
@@ -29,12 +29,12 @@ import (
 )
 
 // In a search all processes are goroutines of one process of the operating system: they share the variables of packages, the
-// process id and the start, and the first of them to run has run long ago. So histories of the code, mostApart at most, are
+// process id and the start, and the first of them to run has run long ago. So histories of the code, 200 at most, are
 // repeated after the search, each by an operating-system process of its own: the program of the test, run again for the one Check. Code that
 // does something else there is not proved.
 
-// mostApart bounds the histories of a Check that are repeated so; of more, as many are drawn.
-var mostApart = 200
+// apartFlag bounds the histories of a Check that are repeated so; of more, as many are drawn.
+var apartFlag = flag.Int("locklab.apart", 200, "after a search, execute so many of its histories again, each in an operating-system process of its own too")
 
 // apartVariable names the file with the history that this process is to repeat.
 const apartVariable = "LOCKLAB_HISTORY"
@@ -221,11 +221,7 @@ func (past *pastLife) repeat(ctx context.Context, file string) (s sequel, err er
 	if err != nil {
 		return s, err
 	}
-	content, err := json.Marshal(past)
-	if err == nil {
-		err = os.WriteFile(file, content, 0o600)
-	}
-	if err != nil {
+	if err := writeGob(file, past); err != nil {
 		return s, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, apartPatience)
@@ -238,12 +234,31 @@ func (past *pastLife) repeat(ctx context.Context, file string) (s sequel, err er
 	if ctx.Err() != nil {
 		return s, ctx.Err()
 	}
-	content, err = os.ReadFile(file + ".is")
-	if err != nil {
+	if err := readGob(file+isSuffix, &s); err != nil {
 		lines := strings.Split(strings.TrimSpace(said.String()), "\n")
 		return s, text.Errorf("locktest.apart.silent", "cause", fmt.Sprint(failed), "said", lines[len(lines)-1])
 	}
-	return s, json.Unmarshal(content, &s)
+	return s, nil
+}
+
+// isSuffix ends the name of the file with the answer.
+const isSuffix = ".is"
+
+// writeGob and readGob keep texts that are no UTF-8, as JSON does not.
+func writeGob(file string, v any) error {
+	var content bytes.Buffer
+	if err := gob.NewEncoder(&content).Encode(v); err != nil {
+		return err
+	}
+	return os.WriteFile(file, content.Bytes(), 0o600)
+}
+
+func readGob(file string, v any) error {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	return gob.NewDecoder(bytes.NewReader(content)).Decode(v)
 }
 
 // pattern is the -test.run of one test.
@@ -269,11 +284,7 @@ func ownFlags() (args []string) {
 func answerApart(t *testing.T, b Bounds, client func(*Client)) {
 	t.Helper()
 	file, past := os.Getenv(apartVariable), pastLife{}
-	content, err := os.ReadFile(file)
-	if err == nil {
-		err = json.Unmarshal(content, &past)
-	}
-	if err != nil {
+	if err := readGob(file, &past); err != nil {
 		t.Fatal("locktest: " + say(err))
 	}
 	if t.Name() != past.Test || countCheck(t) != past.Check {
@@ -287,10 +298,7 @@ func answerApart(t *testing.T, b Bounds, client func(*Client)) {
 	case err != nil:
 		s.Problem = reason(err)
 	}
-	if content, err = json.Marshal(s); err == nil {
-		err = os.WriteFile(file+".is", content, 0o600)
-	}
-	if err != nil {
+	if err := writeGob(file+isSuffix, s); err != nil {
 		t.Fatal("locktest: " + say(err))
 	}
 	t.Skip(apartVariable)

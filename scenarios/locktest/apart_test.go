@@ -2,6 +2,7 @@ package locktest
 
 import (
 	"cmp"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -14,7 +15,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	mostApart = 2 // but where a test is about it
+	flag.Parse()
+	*apartFlag = min(*apartFlag, 2) // but where a test is about it
 	os.Exit(m.Run())
 }
 

@@ -106,7 +106,7 @@ func Check(t *testing.T, b Bounds, client func(*Client), claims ...[]Claim) {
 		return
 	}
 	p, all := prepare(t, b, client, claims)
-	p.apart = apart{check: countCheck(t), left: mostApart}
+	p.apart = apart{check: countCheck(t), left: *apartFlag}
 	if *replayFlag != "" {
 		p.replay(*replayFlag)
 		return
