@@ -155,18 +155,13 @@ func repeatHistories(p *plan, bounds study.Bounds, sim *simulator.Simulator) err
 // here executes a history at each hour of a day. Code that does something else there, and the same as before at the date of before,
 // needs the time.
 func (r *repetition) here(l life) (err error) {
-	setDates := func(other bool) {
-		for _, h := range r.p.hosts {
-			h.OtherDates = other
-		}
-	}
-	setDates(true)
+	r.p.dates = true
 	for range hours {
 		if err = r.texts.Again(l.client, l.at); err != nil {
 			break
 		}
 	}
-	if setDates(false); err != nil && !r.p.timed && r.texts.Again(l.client, l.at) == nil {
+	if r.p.dates = false; err != nil && !r.p.timed && r.texts.Again(l.client, l.at) == nil {
 		return &bubble.NeedsTimeError{Client: l.client}
 	}
 	return err

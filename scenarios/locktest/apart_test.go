@@ -137,3 +137,42 @@ func TestNotApart(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
+
+// TestEndless: code that asks again and again in a history without end is named, and takes no memory for that.
+func TestEndless(t *testing.T) {
+	for _, c := range []struct {
+		name, want string
+		code       func(c *Client)
+	}{
+		{"a loop without a pause", "the code of c2 has asked 100 times without letting time pass", func(c *Client) {
+			rdb := dial(c)
+			defer rdb.Close()
+			for ok, err := false, error(nil); !ok; {
+				if ok, err = rdb.SetNX(c.Context(), "k", c.Token(), ttl).Result(); err != nil {
+					return
+				}
+			}
+			c.Critical(work)
+			rdb.Del(c.Context(), "k")
+		}},
+		{"a ticker that is not stopped", "the function of c2 has returned, and a goroutine that it has started has asked 100 times since", func(c *Client) {
+			rdb := dial(c)
+			if ok, err := rdb.SetNX(c.Context(), "k", c.Token(), ttl).Result(); err != nil || !ok {
+				return
+			}
+			go func() {
+				for range time.NewTicker(ttl / 3).C {
+					rdb.Expire(c.Context(), "k", ttl)
+				}
+			}()
+			c.Critical(work)
+			rdb.Del(c.Context(), "k")
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if out, err := searchApart(t, Bounds{Clients: 2, Budget: "crash=1", TTL: ttl}, c.code, 0); err == nil || !strings.Contains(explain(err), c.want) {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+	}
+}

@@ -129,5 +129,6 @@
 // What cannot be carried is said within seconds, with the goroutine's stack, and is never
 // a proof: a mutex that is held while a request is under way, a channel or pool that was
 // made outside the client's function, a channel on which no goroutine will ever send, a
-// command that the lab does not simulate, a client that never ends.
+// command that the lab does not simulate, a client that never ends, a loop that asks again at once
+// (100 times), a goroutine that goes on asking when its client's function has returned (100 times).
 package locktest

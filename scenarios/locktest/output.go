@@ -128,6 +128,7 @@ func reason(err error) string {
 	var (
 		stall    *bubble.StallError
 		panicked *bubble.PanicError
+		endless  *bubble.EndlessError
 		limit    *simulator.LimitError
 	)
 	switch {
@@ -135,6 +136,10 @@ func reason(err error) string {
 		return "locktest: " + tell("locktest.stall.head") + "\n" + stalled(stall) + "\n" + stall.Stack + "\n" + tell("locktest.stall.rule")
 	case errors.As(err, &panicked):
 		return "locktest: " + tell("locktest.panicked", "client", nameOf(panicked.Client), "value", fmt.Sprint(panicked.Value)) + "\n" + panicked.Stack
+	case errors.As(err, &endless) && endless.Ended:
+		return "locktest: " + tell("locktest.endless.ended", "client", nameOf(endless.Client), "n", fmt.Sprint(endless.Asks))
+	case errors.As(err, &endless):
+		return "locktest: " + tell("locktest.endless", "client", nameOf(endless.Client), "n", fmt.Sprint(endless.Asks))
 	case errors.As(err, &limit):
 		return "locktest: " + tell("locktest.incomplete", "cause", say(limit))
 	}

@@ -37,11 +37,12 @@ type plan struct {
 	any      *anyNumber  // Bounds.Clients is Any: bounds and study are for single runs; nil: it is a number
 	numbered atomic.Bool // the code has asked for its client's number
 	random   *random
-	folder   string // of the code
-	timed    bool   // the code gets the time with every observation
-	watch    bool   // the lines of the code are noted
-	once     bool   // nothing is compared: see bubble.Host.Once
-	hosts    []*bubble.Host
+	folder   string                 // of the code
+	timed    bool                   // the code gets the time with every observation
+	watch    bool                   // the lines of the code are noted
+	once     bool                   // nothing is compared: see bubble.Host.Once
+	leaks    int                    // executions that have left goroutines behind
+	dates    bool                   // executions begin at other dates: see bubble.Host.OtherDates
 	wanted   atomic.Int32           // the highest server that the code asked for and that there is not
 	env      atomic.Bool            // the code has called Env
 	lease    time.Duration          // that one client alone has got; 0: one without an end
@@ -186,11 +187,11 @@ func (p *plan) client(program func(*bubble.Handle)) simulator.ClientConfig {
 			h := &bubble.Host{
 				T: p.t, ID: id, Program: program, Timed: p.timed, Horizon: 3 * p.bounds.TTL,
 				Open: open, Servers: p.bounds.Servers, Port: port, Random: p.random.seed, Once: p.once || p.bounds.Loopback, Loopback: p.bounds.Loopback,
+				OtherDates: func() bool { return p.dates }, Leaked: func() { p.leaks++ },
 			}
 			if p.watch {
 				h.Watch = p.shows
 			}
-			p.hosts = append(p.hosts, h)
 			return h
 		},
 	}

@@ -40,6 +40,8 @@ type execution struct {
 	ahead   time.Duration // the same, where lookAhead has let it run on
 	signal  chan struct{} // made in the bubble: the code has done something
 	steps   []step
+	asked   int  // what it has observed in this instant, or since its program has ended
+	wasOver bool // it had ended at the last observation
 	slots   [process.MaxThreads]*wait
 	timer   timer
 	ops     [process.MaxThreads]process.Op
@@ -259,7 +261,22 @@ func (x *execution) observe(s process.TimedObservation) (process.Entry, error) {
 	}
 	x.ops = e.Ops
 	x.steps = append(x.steps, step{seen: s, entry: e})
-	return e, nil
+	return e, x.ends(s.Kind)
+}
+
+// mostAsks is how often code may ask without letting time pass, or after its program has ended.
+const mostAsks = 100
+
+// ends counts what code observes without letting time pass, and since its program has ended. The error is an *EndlessError.
+func (x *execution) ends(seen process.ObservationKind) error {
+	over := x.finished()
+	if x.asked++; over != x.wasOver || !over && (seen == process.Slept || seen == process.TimedOut) {
+		x.asked = 0
+	}
+	if x.wasOver = over; x.asked > mostAsks {
+		return &EndlessError{Client: x.h.ID, Ended: over, Asks: mostAsks}
+	}
+	return nil
 }
 
 // pass lets the time pass that an observation takes. It runs in the agent.
@@ -627,17 +644,17 @@ func (x *execution) Stop() {
 	case <-x.ended:
 		return
 	case <-limit.C:
-		x.h.leaks++
+		x.h.leak()
 		return
 	}
 	close(x.orders)
 	select {
 	case <-x.ended:
 	case <-limit.C:
-		x.h.leaks++
+		x.h.leak()
 	}
 	if x.dropped != nil {
-		x.h.leaks++
+		x.h.leak()
 	}
 }
 

@@ -69,25 +69,30 @@ type Host struct {
 	// A connection ends where an answer does not come.
 	Loopback bool
 
-	// OtherDates has executions of code that is not timed begin at another date and hour, each at one of its own, with more time
-	// between what they observe.
-	OtherDates bool
+	// OtherDates, if it is not nil, is asked when an execution of code that is not timed begins: whether at another date and hour, each
+	// at one of its own, with more time between what it observes.
+	OtherDates func() bool
+	// Leaked, if it is not nil, is called when an execution has left goroutines behind that nothing can wake.
+	Leaked func()
 
-	leaks int
-	dates int // that shadows, and these, have begun at
+	dates int // that shadows, and executions at other dates, have begun at
 }
 
 func (h *Host) port() int { return cmp.Or(h.Port, 6379) }
 
-// Leaks returns the number of executions that have left goroutines behind that nothing can wake.
-func (h *Host) Leaks() int { return h.leaks }
-
 // Start implements process.Host.
 func (h *Host) Start() process.Execution {
-	if h.OtherDates && !h.Timed {
+	if h.OtherDates != nil && h.OtherDates() && !h.Timed {
 		return h.start(h.extra())
 	}
 	return h.start(0)
+}
+
+// leak notes that an execution has left goroutines behind.
+func (h *Host) leak() {
+	if h.Leaked != nil {
+		h.Leaked()
+	}
 }
 
 // extra returns the time that passes, for a shadow, before every observation of code that is not
@@ -129,6 +134,20 @@ func (e *StallError) Error() string {
 		return fmt.Sprintf("simulator: the code of c%d did not come to rest within %v of real time", e.Client, e.After)
 	}
 	return fmt.Sprintf("simulator: the code of c%d did not come to rest within %v of real time: a goroutine is in [%s], which is no wait that time or a server could end\n%s", e.Client, e.After, e.State, e.Stack)
+}
+
+// EndlessError is code that asks again and again in a history without end.
+type EndlessError struct {
+	Client int
+	Ended  bool // its program has ended, and a goroutine goes on; else no time passes between its requests
+	Asks   int  // how often it has asked so
+}
+
+func (e *EndlessError) Error() string {
+	if e.Ended {
+		return fmt.Sprintf("simulator: the program of c%d has ended, and its code has asked %d times since", e.Client, e.Asks)
+	}
+	return fmt.Sprintf("simulator: the code of c%d has asked %d times without letting time pass", e.Client, e.Asks)
 }
 
 // PanicError is code that panicked.
