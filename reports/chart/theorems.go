@@ -54,27 +54,57 @@ func (c *Theorems) Takeaway(lang string) string {
 
 // Notes implements Chart.
 func (c *Theorems) Notes(lang string) []string {
-	return []string{c.reasons(lang), say(lang, "theorems.bounds", "budgets", text.Join(lang, "grid.join", c.Budgets))}
+	notes := []string{c.reasons(lang)}
+	if held := c.lemmas(lang); held != "" {
+		notes = append(notes, say(lang, "theorems.lemmas", "lemmas", held))
+	}
+	return append(notes, say(lang, "theorems.bounds", "budgets", text.Join(lang, "grid.join", c.Budgets)))
 }
 
 // reasons says of which locks there is no proof for any number, and why.
 func (c *Theorems) reasons(lang string) string {
-	type reason struct{ why, lock, budget string }
-	var all []reason
+	groups := c.byLock(func(t *study.Theorem) []string {
+		return slices.DeleteFunc([]string{t.Why}, func(why string) bool { return why == "" })
+	})
+	return text.Join(lang, "grid.both", lists.Each(groups, func(g []keyed) string {
+		return say(lang, "theorems.reason", "lock", g[0].lock, "budgets", c.which(lang, g), "why", say(lang, "theorems."+g[0].key))
+	}))
+}
+
+// lemmas says which lemmas hold proofs of which locks up.
+func (c *Theorems) lemmas(lang string) string {
+	groups := c.byLock(func(t *study.Theorem) []string { return t.Lemmas })
+	byLemma := lists.Gather(groups, func(a, b []keyed) bool { return a[0].key == b[0].key })
+	return text.Join(lang, "grid.join", lists.Each(byLemma, func(of [][]keyed) string {
+		locks := lists.Each(of, func(g []keyed) string {
+			return say(lang, "theorems.lemma.lock", "lock", g[0].lock, "budgets", c.which(lang, g))
+		})
+		return say(lang, "theorems.lemma", "lemma", say(lang, "prove.lemma."+of[0][0].key), "locks", text.Join(lang, "chart.list", locks))
+	}))
+}
+
+// keyed is the key of a text that is about a lock under a budget.
+type keyed struct{ key, lock, budget string }
+
+// byLock returns the keys that theorems have, each once, those of a lock with the same key together.
+func (c *Theorems) byLock(keys func(*study.Theorem) []string) [][]keyed {
+	var all []keyed
 	for i := range c.All {
-		t := &c.All[i]
-		if one := (reason{t.Why, t.Strategy, head(t.Budget)}); t.Why != "" && !slices.Contains(all, one) {
-			all = append(all, one)
+		for _, key := range keys(&c.All[i]) {
+			if one := (keyed{key, c.All[i].Strategy, head(c.All[i].Budget)}); !slices.Contains(all, one) {
+				all = append(all, one)
+			}
 		}
 	}
-	groups := lists.Gather(all, func(a, b reason) bool { return a.why == b.why && a.lock == b.lock })
-	return text.Join(lang, "grid.both", lists.Each(groups, func(g []reason) string {
-		which := text.Join(lang, "chart.list", lists.Each(g, func(r reason) string { return r.budget }))
-		if len(g) == len(c.Budgets) {
-			which = say(lang, "theorems.always")
-		}
-		return say(lang, "theorems.reason", "lock", g[0].lock, "budgets", which, "why", say(lang, "theorems."+g[0].why))
-	}))
+	return lists.Gather(all, func(a, b keyed) bool { return a.key == b.key && a.lock == b.lock })
+}
+
+// which names the budgets of a group.
+func (c *Theorems) which(lang string, g []keyed) string {
+	if len(g) == len(c.Budgets) {
+		return say(lang, "theorems.always")
+	}
+	return text.Join(lang, "chart.list", lists.Each(g, func(k keyed) string { return k.budget }))
 }
 
 // head is a budget as the head of a column: without how often.
@@ -93,9 +123,9 @@ func markOf(t *study.Theorem) string {
 }
 
 func (c *Theorems) records() [][]any {
-	return csvLines("strategy budget verdict extent clients par trace why", lists.Indices(c.All), func(i int) []any {
+	return csvLines("strategy budget verdict extent clients par trace why lemmas", lists.Indices(c.All), func(i int) []any {
 		t := &c.All[i]
-		line := []any{t.Strategy, t.Budget, t.Verdict, t.Extent, "", "", t.Trace, t.Why}
+		line := []any{t.Strategy, t.Budget, t.Verdict, t.Extent, "", "", t.Trace, t.Why, strings.Join(t.Lemmas, " ")}
 		if t.Extent == study.Fails {
 			line[4], line[5] = t.Clients, t.Par
 		}

@@ -20,10 +20,11 @@ type Theorem struct {
 	Budget   string       `json:"budget"`
 	Verdict  verdict.Word `json:"verdict"`
 	Extent   Extent       `json:"extent"`
-	Clients  int          `json:"clients"`         // of the shortest run that comes to it, if its extent is Fails
-	Par      int          `json:"par"`             // the faults of that run
-	Trace    string       `json:"trace,omitempty"` // its link
-	Why      string       `json:"why,omitempty"`   // it is not proved for any number of clients and attempts: the key of a text
+	Clients  int          `json:"clients"`          // of the shortest run that comes to it, if its extent is Fails
+	Par      int          `json:"par"`              // the faults of that run
+	Trace    string       `json:"trace,omitempty"`  // its link
+	Why      string       `json:"why,omitempty"`    // it is not proved for any number of clients and attempts: the key of a text
+	Lemmas   []string     `json:"lemmas,omitempty"` // of LemmaKeys: those that hold in all views of its proof
 }
 
 // An Extent says for whom a verdict is impossible.
@@ -103,6 +104,9 @@ func checkTheorems(id, budget string, all []Theorem, v *share.Values) {
 		share.Is(v, path+"budget", all[i].Budget, budget)
 		share.Is(v, path+"verdict", all[i].Verdict, explore.Provable[i])
 		share.OneOf(v, path+"extent", all[i].Extent, Extents())
+		for _, l := range all[i].Lemmas {
+			share.OneOf(v, path+"lemmas", l, LemmaKeys)
+		}
 	}
 }
 
@@ -135,15 +139,25 @@ func (t *Theorem) take(p *Proof) {
 	case s != nil:
 		t.Extent, t.Clients, t.Par, t.Trace = Fails, s.Bounds.Clients, w.Par, w.Trace.Link()
 	case slices.Contains(p.Proved(), t.Verdict) && p.Once.IsZero():
-		t.Extent = Unbounded
+		t.Extent, t.Lemmas = Unbounded, p.lemmas()
 	case slices.Contains(p.Proved(), t.Verdict):
-		t.Extent, t.Why = OneAttempt, p.Once.Key
+		t.Extent, t.Why, t.Lemmas = OneAttempt, p.Once.Key, p.lemmas()
 	default:
 		t.Why = cmp.Or(t.Why, "prove.open")
 		if p.Searched {
 			t.Extent = Bounded
 		}
 	}
+}
+
+// lemmas are those that hold in all views of a proof which they are about.
+func (p *Proof) lemmas() (keys []string) {
+	for _, l := range Lemmas(ViewRows(p.Invariant)) {
+		if l.Of > 0 && l.Against == 0 {
+			keys = append(keys, l.Key)
+		}
+	}
+	return keys
 }
 
 // reason is the key of the text that says why there is no proof; "": there is one. Limits other than those of views are "prove.limit".

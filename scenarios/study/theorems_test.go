@@ -1,6 +1,7 @@
 package study_test
 
 import (
+	"strings"
 	"testing"
 
 	"locklab/algorithms/lock"
@@ -32,6 +33,9 @@ func TestTheorems(t *testing.T) {
 				if decided := one.Extent == study.Unbounded || one.Extent == study.Fails; !decided && one.Why == "" {
 					t.Errorf("%s, %s, %s: no reason", entry.ID, budget, word)
 				}
+				if proved := one.Extent == study.Unbounded || one.Extent == study.OneAttempt; (one.Lemmas != nil) != proved {
+					t.Errorf("%s, %s, %s: lemmas %q", entry.ID, budget, word, one.Lemmas)
+				}
 				if one.Extent == study.Fails && (one.Trace == "" || one.Clients < 2) {
 					t.Errorf("%s, %s, %s: %+v", entry.ID, budget, word, one)
 				}
@@ -40,5 +44,12 @@ func TestTheorems(t *testing.T) {
 				t.Errorf("%s, %s: %s, want %s", entry.ID, budget, got, want[l*len(table.Budgets)+k])
 			}
 		}
+	}
+	// A key that its owner has left behind stays where it has no time to live.
+	if got := strings.Join(table.At(0, 0, 0).Lemmas, " "); got != "inside kept" {
+		t.Errorf("setnx, crash=any: lemmas %s", got)
+	}
+	if got := strings.Join(table.At(1, 0, 3).Lemmas, " "); got != "inside kept ends" {
+		t.Errorf("reentrant, crash=any: lemmas %s", got)
 	}
 }

@@ -104,6 +104,9 @@ type Lemma struct {
 	Of, Against int
 }
 
+// LemmaKeys are the keys of all lemmas.
+var LemmaKeys = []string{"inside", "kept", "ends"}
+
 // Lemmas are what the views of a proof say of all clients: computed from the rows, whatever the lock is.
 func Lemmas(rows []ViewRow) []Lemma {
 	count := func(key string, about, true func(r *ViewRow) bool) Lemma {
