@@ -153,8 +153,7 @@ func (s *quotient) canonicalizeNames(state []uint32) (to history.Names, err erro
 }
 
 // sort sorts the classes of a state, and returns the new number of every client.
-func (s *quotient) sort(state []uint32) (to history.Names, err error) {
-	to = history.Same()
+func (s *quotient) sort(state []uint32) (history.Names, error) {
 	var order [simulator.MaxClients]int
 	var rank [simulator.MaxClients]uint64
 	roles := &s.judgeTab.entries[state[s.judgeAt]].roles
@@ -169,8 +168,9 @@ func (s *quotient) sort(state []uint32) (to history.Names, err error) {
 		}
 	}
 	if !moved {
-		return to, nil
+		return history.Same(), nil
 	}
+	to := history.Same()
 	var classes [simulator.MaxClients]uint32
 	copy(classes[:], state[:s.symmetric])
 	for place, c := range order[:s.symmetric] {
