@@ -130,7 +130,7 @@ type repetition struct {
 // repeatHistories executes histories that a search has found again, all or some that are drawn: several times here, and once each in a process
 // of its own.
 func repeatHistories(p *plan, bounds study.Bounds, sim *simulator.Simulator) error {
-	if p.apart.left == 0 {
+	if p.apart.left <= 0 {
 		return nil
 	}
 	r := &repetition{p: p, bounds: bounds, texts: sim.Writing()}
@@ -349,6 +349,14 @@ func sockets() (n int) {
 		}
 	}
 	return n
+}
+
+// ofRuns is the first key if histories were executed again, and the second if each was executed twice only.
+func (a *apart) ofRuns(again, twice string) string {
+	if a.again > 0 {
+		return again
+	}
+	return twice
 }
 
 // said returns what the certificate says of the histories that were repeated.

@@ -40,7 +40,7 @@ func again(test string, trace simulator.Trace) string {
 
 // certificate returns what a search covered, and what it relies on.
 func (p *plan) certificate(s *study.Search) string {
-	clock := "locktest.carried.untimed"
+	clock := p.apart.ofRuns("locktest.carried.untimed", "locktest.carried.untimed.twice")
 	if p.timed {
 		clock = "locktest.carried.timed"
 	}
@@ -62,12 +62,13 @@ func (p *plan) certificate(s *study.Search) string {
 
 // assumed returns what is taken for granted of the code, for the first line of a certificate.
 func assumed(p *plan, lang string) string {
-	clock := "locktest.assumed.untimed"
+	n, all, times := fmt.Sprint(p.apart.again), fmt.Sprint(p.apart.known), fmt.Sprint(hours)
+	clock := text.Say(lang, p.apart.ofRuns("locktest.assumed.untimed", "locktest.assumed.untimed.twice"), "times", times)
 	if p.timed {
-		clock = "locktest.assumed.timed"
+		clock = text.Say(lang, "locktest.assumed.timed", "epoch", epoch())
 	}
-	return text.Say(lang, "locktest.assumed", "attempts", fmt.Sprint(p.bounds.Attempts), "n", fmt.Sprint(p.apart.again), "all", fmt.Sprint(p.apart.known),
-		"times", fmt.Sprint(hours), "clock", text.Say(lang, clock, "epoch", epoch(), "times", fmt.Sprint(hours)))
+	return text.Say(lang, "locktest.assumed", "attempts", fmt.Sprint(p.bounds.Attempts), "clock", clock,
+		"runs", text.Say(lang, p.apart.ofRuns("locktest.assumed.runs", "locktest.assumed.runs.twice"), "n", n, "all", all, "times", times))
 }
 
 // epoch is the date at which clocks begin.
