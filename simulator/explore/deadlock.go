@@ -18,22 +18,21 @@ type asker struct {
 // ever changes a key, a DEADLOCK is not excluded.
 func (p *prover) deadlock() error {
 	a := &asker{search: p.search, been: newStore(p.stride())}
-	for s, g := range p.groups {
-		for _, v := range g.views {
-			named := slices.ContainsFunc(v.names[:s.names], func(is status) bool { return is != nobody })
-			if (v.part != p.fresh || named) && !restAfter(p.tables, 0, v.part).Busy {
-				continue
-			}
-			state := make([]uint32, p.stride())
-			copy(state, p.absent[:p.clients])
-			copy(state[p.clients:], s.nodes[:p.nodes])
-			state[p.restAt], state[p.judgeAt] = p.calm, s.judge
-			if !a.search.successors.settled(state) {
-				continue
-			}
-			if err := a.ask(state); err != nil {
-				return err
-			}
+	for _, q := range p.queue { // all views, in the order in which they were met
+		s, v := &q.of, &p.groups[q.of].views[q.at]
+		named := slices.ContainsFunc(v.names[:s.names], func(is status) bool { return is != nobody })
+		if (v.part != p.fresh || named) && !restAfter(p.tables, 0, v.part).Busy {
+			continue
+		}
+		state := make([]uint32, p.stride())
+		copy(state, p.absent[:p.clients])
+		copy(state[p.clients:], s.nodes[:p.nodes])
+		state[p.restAt], state[p.judgeAt] = p.calm, s.judge
+		if !a.search.successors.settled(state) {
+			continue
+		}
+		if err := a.ask(state); err != nil {
+			return err
 		}
 	}
 	var deadlock wordSet
