@@ -64,7 +64,10 @@ func (c *Theorems) Notes(lang string) []string {
 // reasons says of which locks there is no proof for any number, and why.
 func (c *Theorems) reasons(lang string) string {
 	groups := c.byLock(func(t *study.Theorem) []string {
-		return slices.DeleteFunc([]string{t.Why}, func(why string) bool { return why == "" })
+		if t.Why == "" {
+			return nil
+		}
+		return []string{t.Why}
 	})
 	return text.Join(lang, "grid.both", lists.Each(groups, func(g []keyed) string {
 		return say(lang, "theorems.reason", "lock", g[0].lock, "budgets", c.which(lang, g), "why", say(lang, "theorems."+g[0].key))

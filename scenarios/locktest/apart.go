@@ -103,7 +103,7 @@ func isApart() bool { return os.Getenv(apartVariable) != "" }
 // An apart is the histories of a plan that are repeated by processes of their own.
 type apart struct {
 	check int    // which of its test
-	left  int    // how many may be repeated still
+	left  int    // histories that may be repeated still
 	known int    // histories
 	again int    // of these: executed again here
 	done  int    // repeated by a process of its own
@@ -116,7 +116,7 @@ type life struct {
 	at     uint32
 }
 
-// hours is how often each of these histories is executed once more here: code that does not depend on its clock at each hour of a day.
+// hours is the number of further executions of each of these histories here, at each hour of a day if the code does not depend on its clock.
 const hours = 24
 
 // A repetition executes histories of a simulator's code again.
@@ -184,17 +184,18 @@ func (r *repetition) apart() error {
 			return err
 		})
 	}
-	switch err := all.Wait(); {
+	err = all.Wait()
+	differs := slices.IndexFunc(found, func(s sequel) bool { return s != sequel{} })
+	switch {
 	case r.p.t.Context().Err() != nil:
 		return err
+	case differs >= 0: // whether or not others could be repeated
+		return &apartError{found[differs]}
 	case err != nil:
 		r.p.apart.why = say(err)
 		return nil
 	}
 	r.p.apart.done += len(r.lives)
-	if i := slices.IndexFunc(found, func(s sequel) bool { return s != sequel{} }); i >= 0 {
-		return &apartError{found[i]}
-	}
 	return nil
 }
 
@@ -226,6 +227,9 @@ func (past *pastLife) repeat(ctx context.Context, file string) (s sequel, err er
 	said := &bytes.Buffer{}
 	c.Stdout, c.Stderr = said, said
 	failed := c.Run()
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return sequel{Problem: say(text.Errorf("locktest.apart.slow", "after", apartPatience))}, nil
+	}
 	if ctx.Err() != nil {
 		return s, ctx.Err()
 	}

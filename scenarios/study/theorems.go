@@ -105,7 +105,7 @@ func checkTheorems(id, budget string, all []Theorem, v *share.Values) {
 		share.Is(v, path+"verdict", all[i].Verdict, explore.Provable[i])
 		share.OneOf(v, path+"extent", all[i].Extent, Extents())
 		for _, l := range all[i].Lemmas {
-			share.OneOf(v, path+"lemmas", l, LemmaKeys)
+			share.OneOf(v, path+"lemmas", l, LemmaKeys())
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"locklab/simulator"
 	"locklab/simulator/client"
 	"locklab/simulator/explore"
+	"locklab/simulator/lists"
 )
 
 // A ViewRow is the views of a proof, on one server, that agree in where their client is and in whose the key is.
@@ -104,8 +105,8 @@ type Lemma struct {
 	Of, Against int
 }
 
-// LemmaKeys are the keys of all lemmas.
-var LemmaKeys = []string{"inside", "kept", "ends"}
+// LemmaKeys returns the keys of all lemmas.
+func LemmaKeys() []string { return lists.Each(Lemmas(nil), func(l Lemma) string { return l.Key }) }
 
 // Lemmas are what the views of a proof say of all clients: computed from the rows, whatever the lock is.
 func Lemmas(rows []ViewRow) []Lemma {

@@ -261,14 +261,14 @@ func (x *execution) observe(s process.TimedObservation) (process.Entry, error) {
 	}
 	x.ops = e.Ops
 	x.steps = append(x.steps, step{seen: s, entry: e})
-	return e, x.ends(s.Kind)
+	return e, x.countAsks(s.Kind)
 }
 
-// mostAsks is how often code may ask without letting time pass, or after its program has ended.
+// mostAsks bounds the requests of code that lets no time pass between them, and those after its program has ended.
 const mostAsks = 100
 
-// ends counts what code observes without letting time pass, and since its program has ended. The error is an *EndlessError.
-func (x *execution) ends(seen process.ObservationKind) error {
+// countAsks counts what code observes without letting time pass, and since its program has ended. The error is an *EndlessError.
+func (x *execution) countAsks(seen process.ObservationKind) error {
 	over := x.finished()
 	if x.asked++; over != x.wasOver || !over && (seen == process.Slept || seen == process.TimedOut) {
 		x.asked = 0

@@ -140,7 +140,7 @@ func (e *StallError) Error() string {
 type EndlessError struct {
 	Client int
 	Ended  bool // its program has ended, and a goroutine goes on; else no time passes between its requests
-	Asks   int  // how often it has asked so
+	Asks   int  // requests of that kind
 }
 
 func (e *EndlessError) Error() string {

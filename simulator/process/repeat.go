@@ -26,6 +26,9 @@ func (p *Process) Repeat() error {
 // Again runs the code once more in a history, in which it has observed something. Where it does something else the error is a
 // *NondeterministicError.
 func Again(p *Process, at uint32) error {
+	if p.host != nil {
+		defer p.stop() // nothing goes on from the end of a history as this host may have begun it: bubble.Host.OtherDates
+	}
 	did, err := p.rerun(at)
 	if err != nil {
 		return err

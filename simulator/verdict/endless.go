@@ -28,7 +28,7 @@ func (s *Safety) ObserveVersion(e *history.Event) {
 	}
 }
 
-// ForgetCounts drops the writes that ObserveVersion has passed on and, unless all attempts so far are in vain, the refused clients.
+// ForgetCounts drops the writes that ObserveVersion has returned and, unless no attempt has succeeded so far, the refused clients.
 func (s *Safety) ForgetCounts() {
 	s.ForgetWrites()
 	if !s.InVain() {
