@@ -25,6 +25,9 @@ type Config struct {
 	// whose connection broke or whose answer did not come, at once. A ZooKeeper's client
 	// does not.
 	ClientRetries int
+	// Drawn, if it is not nil, returns a text with values as code draws them in the place of names that stand for these: see
+	// bubble.Drawn. What Redis servers do must then be the same with them; where it is not, the step ends with a *node.DrawnError.
+	Drawn func(text string) string
 	// Timing bounds how long things take. Without one a message takes as long as the
 	// scheduler likes, and timers are exact.
 	Timing *Timing

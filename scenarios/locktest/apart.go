@@ -51,6 +51,7 @@ type pastLife struct {
 	Timed        bool // what was known of the code when the search began: see plan
 	Ensemble     bool
 	Crypto, Math bool
+	Drawn        *bubble.Drawn
 	History      simulator.WrittenHistory
 	Does         []string // at each observation
 	Describe     []string // the same for people
@@ -61,6 +62,7 @@ type sequel struct {
 	Was, Is string // where it did something else
 	Problem string // why it could not go on
 	Sockets bool   // it has opened a connection that is none of Client.Dial
+	Drew    string // the values that it has named, each with a zero behind it: see bubble.Drawn
 }
 
 // An apartError is code that does something else in a process of its own.
@@ -185,12 +187,15 @@ func (r *repetition) apart() error {
 		})
 	}
 	err = all.Wait()
-	differs := slices.IndexFunc(found, func(s sequel) bool { return s != sequel{} })
+	drawn := drawnTwice(found)
+	differs := slices.IndexFunc(found, func(s sequel) bool { return s.Sockets || s.Problem != "" || s.Is != "" })
 	switch {
 	case r.p.t.Context().Err() != nil:
 		return err
 	case differs >= 0: // whether or not others could be repeated
 		return &apartError{found[differs]}
+	case drawn != "":
+		return text.Errorf("locktest.apart.drawn", "value", fmt.Sprintf("%q", drawn))
 	case err != nil:
 		r.p.apart.why = say(err)
 		return nil
@@ -199,11 +204,26 @@ func (r *repetition) apart() error {
 	return nil
 }
 
+// drawnTwice returns a value that two processes have drawn: so it is not drawn by chance, as one that counts in a variable of its package;
+// "": there is none.
+func drawnTwice(all []sequel) string {
+	by := map[string]bool{}
+	for _, s := range all {
+		for value := range strings.SplitSeq(strings.TrimSuffix(s.Drew, "\x00"), "\x00") {
+			if value != "" && by[value] {
+				return value
+			}
+			by[value] = true
+		}
+	}
+	return ""
+}
+
 // past is a history as another process can repeat it.
 func (r *repetition) past(l life) *pastLife {
 	p := r.p
 	past := &pastLife{Test: p.t.Name(), Check: p.apart.check, Client: l.client, Bounds: r.bounds.String(), Timed: p.timed, Ensemble: p.ensemble,
-		Crypto: p.random.crypto, Math: p.random.math, History: r.texts.WriteHistory(l.client, l.at)}
+		Crypto: p.random.crypto, Math: p.random.math, Drawn: p.drawn, History: r.texts.WriteHistory(l.client, l.at)}
 	for _, at := range r.texts.Histories(l.client, l.at)[1:] {
 		state, did := r.texts.Does(l.client, at)
 		past.Does, past.Describe = append(past.Does, state+did), append(past.Describe, r.texts.Describe(l.client, at))
@@ -312,6 +332,7 @@ func (past *pastLife) live(t *testing.T, b Bounds, client func(*Client), s *sequ
 	}
 	settle(t)
 	p.timed, p.random.crypto, p.random.math = past.Timed, past.Crypto, past.Math
+	p.drawn.With(past.Drawn)
 	if past.Ensemble {
 		if err := p.onZooKeeper(); err != nil {
 			return err
@@ -330,6 +351,7 @@ func (past *pastLife) live(t *testing.T, b Bounds, client func(*Client), s *sequ
 		return err
 	}
 	defer sim.Close()
+	defer func() { s.Drew = p.drawn.Values() }()
 	i, texts := 0, sim.Writing()
 	_, err = texts.Replay(past.Client, &past.History, func(at uint32) bool {
 		state, did := texts.Does(past.Client, at)

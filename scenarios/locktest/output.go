@@ -52,6 +52,9 @@ func (p *plan) certificate(s *study.Search) string {
 		if p.ensemble {
 			more = append(more, text.Say(lang, "locktest.carried.zookeeper"))
 		}
+		if places := p.drawn.Where(); places != "" {
+			more = append(more, text.Say(lang, "locktest.carried.drawn", "places", places))
+		}
 		for _, line := range more {
 			lines = append(lines, "  "+strings.Repeat(" ", 12)+" "+line)
 		}

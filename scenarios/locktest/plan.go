@@ -37,6 +37,7 @@ type plan struct {
 	any      *anyNumber  // Bounds.Clients is Any: bounds and study are for single runs; nil: it is a number
 	numbered atomic.Bool // the code has asked for its client's number
 	random   *random
+	drawn    *bubble.Drawn          // what the code draws and sends to Redis servers
 	folder   string                 // of the code
 	timed    bool                   // the code gets the time with every observation
 	watch    bool                   // the lines of the code are noted
@@ -54,7 +55,7 @@ type plan struct {
 }
 
 func newPlan(t *testing.T, b Bounds, code func(*Client)) (*plan, error) {
-	p := &plan{t: t, reportTo: t, code: code, timed: b.Loopback}
+	p := &plan{t: t, reportTo: t, code: code, timed: b.Loopback, drawn: bubble.NewDrawn()}
 	if b.Clients == Any {
 		var err error
 		if p.any, err = newAnyNumber(p, &b); err != nil {
@@ -165,6 +166,9 @@ func (p *plan) within(bounds study.Bounds) (*explore.Model, error) {
 // putInto puts the code in place of the lock of a search.
 func (p *plan) putInto(b *explore.Model) {
 	b.Key, b.Contents = p.bounds.Key, p.contents
+	if !p.ensemble && len(p.drawn.Places) > 0 {
+		b.Drawn = p.drawn.Value
+	}
 	b.Code = func(probe bool) simulator.ClientConfig {
 		if probe {
 			config := p.client(p.probe(b))
@@ -188,6 +192,9 @@ func (p *plan) client(program func(*bubble.Handle)) simulator.ClientConfig {
 				T: p.t, ID: id, Program: program, Timed: p.timed, Horizon: 3 * p.bounds.TTL,
 				Open: open, Servers: p.bounds.Servers, Port: port, Random: p.random.seed, Once: p.once || p.bounds.Loopback, Loopback: p.bounds.Loopback,
 				OtherDates: func() bool { return p.dates }, Leaked: func() { p.leaks++ },
+			}
+			if !p.ensemble {
+				h.Drawn = p.drawn
 			}
 			if p.watch {
 				h.Watch = p.shows
@@ -287,19 +294,24 @@ func (p *plan) probe(b *explore.Model) func(*bubble.Handle) {
 }
 
 // untilTimed calls f, and once more if the code turns out to need the time, or to draw
-// random numbers.
+// random numbers or values.
 func (p *plan) untilTimed(f func() error) error {
 	for {
 		err := f()
 		needs := (*bubble.NeedsTimeError)(nil)
 		switch {
-		case p.random.begins():
+		case p.draws(err):
 		case errors.As(err, &needs) && !p.timed:
 			p.timed = true
 		default:
 			return err
 		}
 	}
+}
+
+// draws reports whether the code has turned out to draw random numbers, or values, since the last call.
+func (p *plan) draws(err error) bool {
+	return p.random.begins() || errors.As(err, new(*bubble.DrawnError))
 }
 
 // search makes the search of the plan. One that ctx ends has what was found by then.
@@ -349,9 +361,9 @@ func (e *runError) Unwrap() error { return e.error }
 
 // withRun returns an error of a search with the run that has led to it, if it can be played.
 func (p *plan) withRun(bounds study.Bounds, err error) error {
-	where, needs := (*explore.ScheduleError)(nil), (*bubble.NeedsTimeError)(nil)
-	if p.random.look(); p.random.noticed || !errors.As(err, &where) || errors.As(err, &needs) {
-		return err // the first two: the search begins anew
+	where := (*explore.ScheduleError)(nil)
+	if p.random.look(); p.random.noticed || !errors.As(err, &where) || errors.As(err, new(*bubble.NeedsTimeError)) || errors.As(err, new(*bubble.DrawnError)) {
+		return err // but for the second: the search begins anew
 	}
 	last := len(where.Choices) - 1
 	o, failed := p.playWithin(bounds, where.Choices[:last])

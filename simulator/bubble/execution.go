@@ -89,7 +89,11 @@ type wait struct {
 }
 
 func (h *Host) start(extra time.Duration) *execution {
-	x := &execution{h: h, extra: extra, open: h.Open(), orders: make(chan func()), reports: make(chan struct{}), ended: make(chan struct{})}
+	open := h.Open()
+	if h.Drawn != nil {
+		open = h.Drawn.execution(h.ID, open)
+	}
+	x := &execution{h: h, extra: extra, open: open, orders: make(chan func()), reports: make(chan struct{}), ended: make(chan struct{})}
 	go func() {
 		defer close(x.ended)
 		if h.Loopback {
@@ -395,7 +399,7 @@ func (x *execution) vacant(last bool) (at int) {
 // shadow has another bubble go through the same history, compares, and finds in how long
 // the code does something by itself. While it does nothing, the shadow has let as much time
 // pass as it lets pass before the next observation, and goes on with that.
-func (x *execution) shadow(e *process.Entry) (in time.Duration, found bool, err error) {
+func (x *execution) shadow(*process.Entry) (in time.Duration, found bool, err error) {
 	y := x.second
 	x.second = nil
 	if y == nil {
@@ -412,22 +416,28 @@ func (x *execution) shadow(e *process.Entry) (in time.Duration, found bool, err 
 		}
 		y.Stop()
 	}()
-	differs, err := y.repeat(x.steps)
+	was, differs, err := y.repeat(x.steps)
 	if stall := (*StallError)(nil); errors.As(err, &stall) {
 		return 0, false, err
 	}
 	if (differs != nil || err != nil) && y.extra > 0 {
 		z := x.h.start(0)
 		defer z.Stop()
-		if again, err := z.repeat(x.steps); err == nil && again == nil {
+		wasNow, differsNow, failed := z.repeat(x.steps)
+		if failed == nil && differsNow == nil {
 			return 0, false, &NeedsTimeError{x.h.ID}
+		}
+		if failed == nil && err == nil {
+			was, differs = wasNow, differsNow
 		}
 	}
 	switch {
 	case err != nil:
 		return 0, false, err
+	case differs != nil && x.h.Drawn != nil && x.h.Drawn.learn(was, differs):
+		return 0, false, &DrawnError{x.h.ID}
 	case differs != nil:
-		return 0, false, &process.DifferentError{Was: *e, Is: *differs}
+		return 0, false, &process.DifferentError{Was: *was, Is: *differs}
 	}
 	return y.lookOn()
 }
@@ -471,21 +481,21 @@ func (x *execution) lookAhead(*process.Entry) (in time.Duration, found bool, err
 }
 
 // repeat runs what is left of a history and compares what the code does with what it
-// did. differs is what it did otherwise.
-func (x *execution) repeat(steps []step) (differs *process.Entry, err error) {
+// did. differs is the first that it did otherwise than was.
+func (x *execution) repeat(steps []step) (was, differs *process.Entry, err error) {
 	for i := len(x.steps); i < len(steps); i++ {
 		if i > 0 {
 			x.timer, x.ops = steps[i-1].timer, steps[i-1].ops
 		}
 		e, err := x.observe(steps[i].seen)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if !e.SameActions(&steps[i].entry) {
-			return &e, nil
+			return &steps[i].entry, &e, nil
 		}
 	}
-	return nil, nil
+	return nil, nil, nil
 }
 
 // setTimer enters what the code is going to do by itself.

@@ -72,6 +72,8 @@ type Host struct {
 	// OtherDates, if it is not nil, is asked when an execution of code that is not timed begins: whether at another date and hour, each
 	// at one of its own, with more time between what it observes.
 	OtherDates func() bool
+	// Drawn, if it is not nil, gives names to the values that the code draws and sends to Redis servers.
+	Drawn *Drawn
 	// Leaked, if it is not nil, is called when an execution has left goroutines behind that nothing can wake.
 	Leaked func()
 

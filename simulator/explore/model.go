@@ -61,7 +61,8 @@ type Model struct {
 	// Afterwards, if it is not nil, is called when all has been searched or proved, or the search was cut short, with the simulator
 	// and the histories that it has of the code. Its error is that of the search.
 	Afterwards func(sim *simulator.Simulator) error
-	Key        string // that Code's clients lock; "": client.Key
+	Drawn      func(text string) string // what Code draws; see simulator.Config
+	Key        string                   // that Code's clients lock; "": client.Key
 	// Contents are the data of the server when Code begins; see simulator.NodeConfig.
 	Contents any
 	// Retries are the sleeps after which a client that was refused asks again within
@@ -217,7 +218,7 @@ func (m *Model) Patience() time.Duration {
 
 // Simulator builds the simulator; the caller closes it.
 func (m *Model) Simulator() (*simulator.Simulator, error) {
-	config := simulator.Config{Faults: m.Faults, Guard: m.guard(), Timeout: m.Patience(), Servers: m.Servers, ClientRetries: m.ClientRetries}
+	config := simulator.Config{Faults: m.Faults, Guard: m.guard(), Timeout: m.Patience(), Servers: m.Servers, ClientRetries: m.ClientRetries, Drawn: m.Drawn}
 	if t := m.Timing; t != nil {
 		config.Timing = &t.Timing
 	}

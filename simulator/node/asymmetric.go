@@ -30,3 +30,11 @@ type StampError struct{ Command []string }
 func (e *StampError) Error() string {
 	return fmt.Sprintf("simulator: what a server does at %q depends on the time of day", e.Command)
 }
+
+// DrawnError says that what a server does at a command depends on what values are that code draws by chance, and not only on which of them are
+// equal.
+type DrawnError struct{ Command []string }
+
+func (e *DrawnError) Error() string {
+	return fmt.Sprintf("simulator: what a server does at %q depends on what the values in it are that the code draws by chance", e.Command)
+}

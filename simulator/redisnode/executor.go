@@ -20,6 +20,9 @@ import (
 // whatever remains; a command that does look gets an entry for each remainder
 // (and clock reading) that occurs.
 type Executor struct {
+	// Drawn is that of simulator.Config. To be set before the first step.
+	Drawn func(text string) string
+
 	memo   *memo.Memo
 	engine *engine
 
@@ -160,6 +163,9 @@ func (x *Executor) apply(d *Data, now time.Duration, b uint32) (*Effect, error) 
 	}
 	if err == nil && x.memo.Grain > 0 {
 		err = x.checkStamps(execution{*d, now, b, eff})
+	}
+	if err == nil && x.Drawn != nil {
+		err = x.checkDrawn(execution{*d, now, b, eff})
 	}
 	if err != nil {
 		return nil, err

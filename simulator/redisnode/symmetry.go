@@ -9,6 +9,7 @@ import (
 	"locklab/simulator/internal/codec"
 	"locklab/simulator/node"
 	"locklab/simulator/process"
+	"locklab/simulator/resp"
 )
 
 // An execution is a batch that is to be executed on data. A search that treats clients as
@@ -89,6 +90,30 @@ func (x *Executor) checkStamps(e execution) error {
 		}
 	}
 	return nil
+}
+
+// checkDrawn checks that the effect of a batch is the same, but for names, with values as code draws them in the place of names: a
+// script that takes a value for a number, for example, does something else with a name.
+func (x *Executor) checkDrawn(e execution) error {
+	if e.eff.valued {
+		return nil
+	}
+	e.eff.valued = true
+	b, valued := x.batches.At(e.batch&^refuseWrites), e.data
+	commands := codec.Replace(b.commands, x.Drawn)
+	keys := func(of uint32) keyspace { return codec.Replace(*x.keyspaces.At(of), x.Drawn).sortedWithin() }
+	if x.become(&valued, keys(valued.keyspace), x.Drawn); valued.keyspace == e.data.keyspace && string(writeBatch(commands)) == string(writeBatch(b.commands)) {
+		return nil
+	}
+	eff, err := x.look(&valued, e.now, x.batches.ID(batch{commands: commands, on: b.on})|e.batch&refuseWrites)
+	if err != nil {
+		return err
+	}
+	eff.valued = true
+	if resp.Replace(x.replies.At(e.eff.Reply).resp, x.Drawn) != x.replies.At(eff.Reply).resp || x.keyspaces.ID(keys(e.eff.To)) != eff.To || !slices.Equal(e.eff.Lives, eff.Lives) {
+		return &node.DrawnError{Command: x.commandOf(e)}
+	}
+	return x.memo.Room.Exceeded
 }
 
 // become gives data another keyspace, in which the keys have other names.

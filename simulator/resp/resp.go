@@ -99,6 +99,24 @@ func All(text string) (values []any, err error) {
 	return values, nil
 }
 
+// Replace returns a text that consists of values, with f of each string in its place.
+func Replace(text string, f func(string) string) string {
+	var out strings.Builder
+	for text != "" {
+		line, rest, _ := strings.Cut(text, "\r\n")
+		n, err := strconv.Atoi(strings.TrimPrefix(line, "$"))
+		if !strings.HasPrefix(line, "$") || err != nil || n < 0 || n > len(rest) {
+			fmt.Fprintf(&out, "%s\r\n", line)
+			text = rest
+			continue
+		}
+		word := f(rest[:n])
+		fmt.Fprintf(&out, "$%d\r\n%s\r\n", len(word), word)
+		text = strings.TrimPrefix(rest[n:], "\r\n")
+	}
+	return out.String()
+}
+
 // Command reads one command, an array of at least one text, off s.
 func Command(s string) (words []string, rest string, err error) {
 	in := bytes.NewBufferString(s)

@@ -1,9 +1,6 @@
 package libraries
 
 import (
-	"context"
-	"crypto/tls"
-	"net"
 	"testing"
 
 	"github.com/redis/rueidis"
@@ -14,12 +11,7 @@ import (
 func TestRueidis(t *testing.T) {
 	b := locktest.Bounds{Clients: 2, Budget: "crash=1,pause=1", TTL: ttl, Schedules: 300}
 	locktest.Sample(t, b, func(c *locktest.Client) {
-		rdb, err := rueidis.NewClient(rueidis.ClientOption{
-			InitAddress: []string{c.Addr(1)}, DisableCache: true, AlwaysRESP2: true, DisableRetry: true, ForceSingleClient: true, ConnWriteTimeout: ttl,
-			DialCtxFn: func(ctx context.Context, addr string, _ *net.Dialer, _ *tls.Config) (net.Conn, error) {
-				return c.Dial(ctx, "tcp", addr)
-			},
-		})
+		rdb, err := rueidis.NewClient(rueidisOf(c))
 		if err != nil {
 			return
 		}

@@ -1,0 +1,158 @@
+package locktest
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"locklab/simulator/effort"
+	"locklab/simulator/node"
+	"locklab/simulator/process"
+)
+
+// lockWith takes the lock with a value, and gives it back by a script that gets the value.
+func lockWith(c *Client, value string, script *redis.Script) {
+	rdb := dial(c)
+	defer rdb.Close()
+	if ok, err := rdb.SetNX(c.Context(), "k", value, ttl).Result(); err != nil || !ok {
+		return
+	}
+	c.Critical(work)
+	script.Run(c.Context(), rdb, []string{"k"}, value)
+}
+
+func randomToken() string { return strconv.FormatUint(rand.Uint64(), 10) }
+
+var blindDelete = redis.NewScript(`return redis.call("del", KEYS[1])`)
+
+// TestDrawnTokens: tokens of math/rand/v2 are searched like those of Client.Token, and come to the same.
+func TestDrawnTokens(t *testing.T) {
+	b := Bounds{Clients: 2, Budget: "crash=1,pause=1", TTL: ttl, AnyTiming: true}
+	t.Run("kept", func(t *testing.T) {
+		Check(t, b, func(c *Client) { lockWith(c, randomToken(), compareAndDelete) }, Holds("WRONG-DEL", "DEADLOCK"), Breaks("OVERLAP", 1))
+	})
+	t.Run("blind", func(t *testing.T) {
+		Check(t, b, func(c *Client) { lockWith(c, randomToken(), blindDelete) }, Breaks("WRONG-DEL", 1))
+	})
+	t.Run("any", func(t *testing.T) {
+		Check(t, Bounds{Clients: Any, Budget: "crash=any", TTL: ttl}, func(c *Client) { lockWith(c, randomToken(), compareAndDelete) }, Holds("OVERLAP", "WRONG-DEL"))
+	})
+}
+
+// TestDrawnAsTokens: a search with drawn tokens visits as many states as one with those of Client.Token.
+func TestDrawnAsTokens(t *testing.T) {
+	states := func(token func(c *Client) string) int {
+		p, _ := prepare(t, Bounds{Clients: 2, Budget: "crash=1,pause=1", TTL: ttl}, func(c *Client) { lockWith(c, token(c), compareAndDelete) }, nil)
+		s, err := p.search(t.Context())
+		if err != nil || !s.Complete || !s.Symmetry {
+			t.Fatalf("%v, %+v", err, s)
+		}
+		return s.States
+	}
+	if drawn, own := states(func(*Client) string { return randomToken() }), states((*Client).Token); drawn != own {
+		t.Errorf("%d states with drawn tokens, %d with those of Client.Token", drawn, own)
+	}
+}
+
+// TestDrawnByOthers: what another client has drawn looks like what one draws oneself.
+func TestDrawnByOthers(t *testing.T) {
+	format := func() string {
+		return fmt.Sprintf("%016x-%s", rand.Uint64(), strings.ToUpper(strconv.FormatUint(rand.Uint64(), 36)))
+	}
+	seen, own := 0, 0
+	p, _ := prepare(t, Bounds{Clients: 2, TTL: ttl}, func(c *Client) {
+		token := format()
+		rdb := dial(c)
+		defer rdb.Close()
+		ok, err := rdb.SetNX(c.Context(), "k", token, ttl).Result()
+		if err != nil {
+			return
+		}
+		held, err := rdb.Get(c.Context(), "k").Result()
+		switch _, failed := strconv.ParseUint(strings.Split(held, "-")[0], 16, 64); {
+		case err != nil:
+		case failed != nil:
+			panic(held)
+		case held == token:
+			own++
+		default:
+			seen++
+		}
+		if ok {
+			c.Critical(work)
+			compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token)
+		}
+	}, nil)
+	if _, err := p.search(t.Context()); err != nil {
+		t.Fatal(explain(err))
+	}
+	if seen == 0 || own == 0 {
+		t.Errorf("read %d values of others, %d own ones", seen, own)
+	}
+}
+
+// counted counts in a variable of the package, from 1 in every process of the operating system.
+var counted int
+
+// TestDrawnOtherwise: values that are more than tokens, or not drawn by chance, are no proof.
+func TestDrawnOtherwise(t *testing.T) {
+	odd := redis.NewScript(`if tonumber(ARGV[1]) and tonumber(ARGV[1]) > 5 then return redis.call("del", KEYS[1]) end return 0`)
+	length := redis.NewScript(`if #ARGV[1] > 8 then return redis.call("del", KEYS[1]) end return 0`)
+	two := 0
+	for name, c := range map[string]struct {
+		code func(c *Client)
+		is   func(err error) bool
+	}{
+		"number":     {func(c *Client) { lockWith(c, randomToken(), odd) }, isDrawn},
+		"length":     {func(c *Client) { lockWith(c, randomToken(), length) }, isDrawn},
+		"two values": {func(c *Client) { two++; lockWith(c, strconv.Itoa(two%2), compareAndDelete) }, isDifferent},
+		"branch": {func(c *Client) {
+			token := randomToken()
+			if token < "15" {
+				time.Sleep(time.Second)
+			}
+			lockWith(c, token, compareAndDelete)
+		}, isDifferent},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := newPlan(t, Bounds{Clients: 2, Budget: "crash=1", TTL: ttl}, c.code)
+			if err != nil {
+				t.Fatal(err)
+			}
+			settle(t)
+			if err = p.alone(); err == nil {
+				_, err = p.search(t.Context())
+			}
+			if !c.is(err) {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
+func isDrawn(err error) bool { return errors.As(err, new(*node.DrawnError)) }
+
+func isDifferent(err error) bool { return errors.As(err, new(*process.NondeterministicError)) }
+
+// TestDrawnTwice: tokens that count in a variable of the package differ in each execution, and are equal in processes of their own.
+func TestDrawnTwice(t *testing.T) {
+	_, err := searchApart(t, Bounds{Clients: 2, TTL: ttl}, func(c *Client) { counted++; lockWith(c, strconv.Itoa(counted), compareAndDelete) }, 0)
+	if isApart() {
+		return
+	}
+	if err == nil || !strings.Contains(say(err), "two processes") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestDrawnSample: random tokens are sampled, too.
+func TestDrawnSample(t *testing.T) {
+	effort.Unwatched(t, "one goroutine plays")
+	Sample(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl, Schedules: 200}, func(c *Client) { lockWith(c, randomToken(), compareAndDelete) }, Holds("WRONG-DEL"))
+}
