@@ -1,7 +1,6 @@
 package locktest
 
 import (
-	"crypto/rand"
 	"errors"
 	"slices"
 	"strings"
@@ -179,14 +178,6 @@ func TestAnyRefuses(t *testing.T) {
 		what, want string
 		code       func(*Client)
 	}{
-		{"a random token", "do not treat all clients alike", func(c *Client) {
-			rdb := dial(c)
-			defer rdb.Close()
-			if token := rand.Text(); take(c, rdb, token) {
-				c.Critical(work)
-				compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token)
-			}
-		}},
 		{"the number of the client", "asks for its client's number", func(c *Client) {
 			if c.ID() < 4 {
 				withToken(c)

@@ -51,6 +51,7 @@ type pastLife struct {
 	Timed        bool // what was known of the code when the search began: see plan
 	Ensemble     bool
 	Crypto, Math bool
+	Same         bool
 	Drawn        *bubble.Drawn
 	History      simulator.WrittenHistory
 	Does         []string // at each observation
@@ -223,7 +224,7 @@ func drawnTwice(all []sequel) string {
 func (r *repetition) past(l life) *pastLife {
 	p := r.p
 	past := &pastLife{Test: p.t.Name(), Check: p.apart.check, Client: l.client, Bounds: r.bounds.String(), Timed: p.timed, Ensemble: p.ensemble,
-		Crypto: p.random.crypto, Math: p.random.math, Drawn: p.drawn, History: r.texts.WriteHistory(l.client, l.at)}
+		Crypto: p.random.crypto, Math: p.random.math, Same: p.random.same, Drawn: p.drawn, History: r.texts.WriteHistory(l.client, l.at)}
 	for _, at := range r.texts.Histories(l.client, l.at)[1:] {
 		state, did := r.texts.Does(l.client, at)
 		past.Does, past.Describe = append(past.Does, state+did), append(past.Describe, r.texts.Describe(l.client, at))
@@ -331,7 +332,7 @@ func (past *pastLife) live(t *testing.T, b Bounds, client func(*Client), s *sequ
 		return err
 	}
 	settle(t)
-	p.timed, p.random.crypto, p.random.math = past.Timed, past.Crypto, past.Math
+	p.timed, p.random.crypto, p.random.math, p.random.same = past.Timed, past.Crypto, past.Math, past.Same
 	p.drawn.With(past.Drawn)
 	if past.Ensemble {
 		if err := p.onZooKeeper(); err != nil {

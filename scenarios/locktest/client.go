@@ -81,8 +81,8 @@ func (c *Client) ID() int {
 	return c.process.ID()
 }
 
-// Token returns a value that no process of a run returns again. It names the client, so
-// that the search can use symmetry; with random tokens of crypto/rand it cannot.
+// Token returns a value that no process of a run returns again. It names the client. Values that the code draws by chance are given such
+// names: see the package.
 func (c *Client) Token() string { return c.process.Token() }
 
 // usualTimeout is the time that the clients of Env wait for an answer, as elsewhere in the lab.

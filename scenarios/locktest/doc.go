@@ -37,7 +37,9 @@
 // Anything that package testing/synctest carries: clocks, timers, tickers, contexts,
 // goroutines, channels, any library that takes a dialer. It runs in a bubble of its own,
 // whose clock stands still until the search says otherwise; its connections end in the
-// search. crypto/rand is seeded. math/rand is seeded if the go.mod or the test says so:
+// search. What it draws by chance and sends to a Redis as a value of its own, a token, may come from anywhere, a package for UUIDs or
+// math/rand/v2: each value has a name, and is searched like that of Client.Token. Other random numbers, such as how long it
+// waits, are the same in each execution of a history if they are of crypto/rand, or of math/rand and the go.mod or the test says so:
 //
 //	//go:debug randseednop=0
 //
@@ -67,7 +69,7 @@
 // says breaks is found with two or three processes. The verdicts are OVERLAP, STALE-WRITE, WRONG-DEL, LIE, ORPHAN and DEADLOCK.
 // Refused is code
 //
-//   - whose behaviour depends on its clock, or that draws random tokens: Client.Token names the process;
+//   - whose behaviour depends on its clock;
 //   - that calls Client.ID, or does different things after reading the values of different other processes; it may compare a value
 //     with its own in a script on the server, and not in the client;
 //   - on a ZooKeeper, with Bounds.Fenced, or with Bounds.Loopback;
@@ -119,8 +121,11 @@
 //     commands to each of three servers: 90 orders, after each of the 6 of its requests for
 //     the lock. One client alone comes to 1.4 million states, two to more than 5 million
 //     within half of the depth: they are sampled.
-//   - Random tokens do not identify the clients for the search, so that it goes without
-//     symmetry and visits up to twice as much; Client.Token does.
+//   - Tokens that are drawn by chance are words of commands to a Redis, different in each execution, and only compared with each
+//     other: by the code, and by servers, which execute each command with names and with values like those drawn. A token that is
+//     a part of a word makes that word a token. Two processes that draw the same one, as a counter of the package does, are found when
+//     histories are repeated. Where the code draws by chance what is more than that, its random numbers are the same in
+//     each execution, if they can be: then they do not name the clients, and there is no symmetry.
 //   - On a ZooKeeper it supports locks by ephemeral znodes, alone or in a queue; there is no
 //     access control, no multi, no container and no ctime.
 //   - Faults that set the wall clock of a process are refused.

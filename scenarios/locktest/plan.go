@@ -22,6 +22,7 @@ import (
 	"locklab/simulator/bubble"
 	"locklab/simulator/explore"
 	"locklab/simulator/history"
+	"locklab/simulator/node"
 	"locklab/simulator/process"
 	"locklab/simulator/schedule"
 )
@@ -300,7 +301,7 @@ func (p *plan) untilTimed(f func() error) error {
 		err := f()
 		needs := (*bubble.NeedsTimeError)(nil)
 		switch {
-		case p.draws(err):
+		case draws(p, err):
 		case errors.As(err, &needs) && !p.timed:
 			p.timed = true
 		default:
@@ -309,9 +310,18 @@ func (p *plan) untilTimed(f func() error) error {
 	}
 }
 
-// draws reports whether the code has turned out to draw random numbers, or values, since the last call.
-func (p *plan) draws(err error) bool {
-	return p.random.begins() || errors.As(err, new(*bubble.DrawnError))
+// draws reports whether the code has turned out to draw random numbers, or values, since the last call; or more than values, so that it has to
+// draw the same each time.
+func draws(p *plan, err error) bool {
+	if p.random.begins() || errors.As(err, new(*bubble.DrawnError)) {
+		return true
+	}
+	more := !p.random.same && (p.random.crypto || p.random.math) &&
+		(errors.As(err, new(*process.NondeterministicError)) || errors.As(err, new(*node.DrawnError)))
+	if more {
+		p.random.same, p.drawn = true, bubble.NewDrawn()
+	}
+	return more
 }
 
 // search makes the search of the plan. One that ctx ends has what was found by then.

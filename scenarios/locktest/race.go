@@ -188,7 +188,7 @@ func (r *racer) play(sc race.Scenario) (*race.Outcome, error) {
 		return r.replay(sc, s)
 	}
 	o, err := r.runner.Play(r.plan.entry, sc, s)
-	for r.plan.draws(err) {
+	for draws(r.plan, err) {
 		r.runner = race.Runner{Code: r.runner.Code}
 		o, err = r.runner.Play(r.plan.entry, sc, s)
 	}

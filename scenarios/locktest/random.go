@@ -8,11 +8,13 @@ import (
 	"testing/cryptotest"
 )
 
-// random makes what code takes for random a function of its history. Seeding costs as
+// random makes what code takes for random a function of its history, if it is more than tokens: as long as that does not show,
+// each execution draws others. Seeding costs as
 // much as running the code does, so it begins when the code has drawn a number: until
 // then the generators of the process stand where their copies stand.
 type random struct {
 	crypto, math bool // the code draws from the generator: it is seeded whenever the code runs on
+	same         bool // each execution draws the same
 	noticed      bool // one of them has become true: what ran before was not seeded
 	cryptoCopy   io.Reader
 	mathCopy     *rand.Rand
@@ -50,9 +52,12 @@ func (r *random) look() {
 	}
 }
 
-// seed is called before the code of a bubble, whose test is t, runs on.
-func (r *random) seed(t *testing.T, n uint64) {
+// seed is called before the code of a bubble, whose test is t, runs on, in an execution.
+func (r *random) seed(t *testing.T, n uint64, execution int) {
 	r.look()
+	if !r.same {
+		n += uint64(execution) << 40
+	}
 	if r.crypto {
 		cryptotest.SetGlobalRandom(t, n)
 	}

@@ -22,6 +22,7 @@ import (
 // the lab while the agent waits for an order.
 type execution struct {
 	h       *Host
+	number  int           // of its host's
 	extra   time.Duration // see Host.extra; 0: this is no shadow, or the code is timed
 	open    func(server int) process.Wire
 	orders  chan func() // made outside the bubble, as are the next two
@@ -93,7 +94,8 @@ func (h *Host) start(extra time.Duration) *execution {
 	if h.Drawn != nil {
 		open = h.Drawn.execution(h.ID, open)
 	}
-	x := &execution{h: h, extra: extra, open: open, orders: make(chan func()), reports: make(chan struct{}), ended: make(chan struct{})}
+	h.executions++
+	x := &execution{h: h, number: h.executions, extra: extra, open: open, orders: make(chan func()), reports: make(chan struct{}), ended: make(chan struct{})}
 	go func() {
 		defer close(x.ended)
 		if h.Loopback {
@@ -229,7 +231,7 @@ func (x *execution) observe(s process.TimedObservation) (process.Entry, error) {
 	x.mu.Unlock()
 	err := x.order(func() {
 		if x.h.Random != nil && !x.h.Loopback {
-			x.h.Random(x.t, uint64(x.h.ID)<<32|uint64(len(x.steps)))
+			x.h.Random(x.t, uint64(x.h.ID)<<32|uint64(len(x.steps)), x.number)
 		}
 		x.pass(s, w, wake)
 		switch {

@@ -52,10 +52,9 @@ type Host struct {
 	// Servers is the number of servers, and Port the one at which they listen; 0: a Redis's.
 	Servers int
 	Port    int
-	// Random, if it is not nil, is called before the code runs on, with the test of the
-	// bubble and a number that follows from the client and the length of its history: to
-	// seed what is random.
-	Random func(t *testing.T, seed uint64)
+	// Random, if it is not nil, is called before the code runs on, to seed what is random: with the test of the
+	// bubble, a number that follows from the client and the length of its history, and that of the execution, from 1.
+	Random func(t *testing.T, seed uint64, execution int)
 	// Watch says of a source file whether its lines are to stand in Entry.Code; nil: of
 	// none.
 	Watch func(file string) bool
@@ -77,7 +76,8 @@ type Host struct {
 	// Leaked, if it is not nil, is called when an execution has left goroutines behind that nothing can wake.
 	Leaked func()
 
-	dates int // that shadows, and executions at other dates, have begun at
+	executions int
+	dates      int // that shadows, and executions at other dates, have begun at
 }
 
 func (h *Host) port() int { return cmp.Or(h.Port, 6379) }
