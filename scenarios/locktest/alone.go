@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -41,6 +42,9 @@ func (p *plan) aloneOnce() error {
 		return err
 	case missed:
 		return text.Errorf("locktest.alone.missed", "address", *p.missed.Load())
+	case !p.dialed.Load() && !p.bounds.Loopback:
+		file, line := placeOf(p.code)
+		return text.Errorf("locktest.alone.undialed", "line", fmt.Sprintf("%s:%d", filepath.Base(file), line))
 	case !f.entered:
 		return text.Errorf("locktest.alone.nobody")
 	}

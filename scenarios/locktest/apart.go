@@ -46,6 +46,7 @@ const apartPatience = time.Minute
 type pastLife struct {
 	Test         string // the Check: its test, and which of that it is, from 0
 	Check        int
+	Trial        bool // instead of a history: one client alone
 	Client       int
 	Bounds       string
 	Timed        bool // what was known of the code when the search began: see plan
@@ -234,12 +235,18 @@ func (r *repetition) past(l life) *pastLife {
 
 // repeat has another process repeat a history. The error says why there is none.
 func (past *pastLife) repeat(ctx context.Context, file string) (s sequel, err error) {
+	s, _, err = past.run(ctx, file)
+	return s, err
+}
+
+// run is repeat, and returns what the process has printed.
+func (past *pastLife) run(ctx context.Context, file string) (s sequel, printed string, err error) {
 	program, err := os.Executable()
 	if err != nil {
-		return s, err
+		return s, "", err
 	}
 	if err := writeGob(file, past); err != nil {
-		return s, err
+		return s, "", err
 	}
 	ctx, cancel := context.WithTimeout(ctx, apartPatience)
 	defer cancel()
@@ -249,16 +256,16 @@ func (past *pastLife) repeat(ctx context.Context, file string) (s sequel, err er
 	c.Stdout, c.Stderr = said, said
 	failed := c.Run()
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return sequel{Problem: say(text.Errorf("locktest.apart.slow", "after", apartPatience))}, nil
+		return sequel{Problem: say(text.Errorf("locktest.apart.slow", "after", apartPatience))}, "", nil
 	}
 	if ctx.Err() != nil {
-		return s, ctx.Err()
+		return s, "", ctx.Err()
 	}
 	if err := readGob(file+isSuffix, &s); err != nil {
 		lines := strings.Split(strings.TrimSpace(said.String()), "\n")
-		return s, text.Errorf("locktest.apart.silent", "cause", fmt.Sprint(failed), "said", lines[len(lines)-1])
+		return s, said.String(), text.Errorf("locktest.apart.silent", "cause", fmt.Sprint(failed), "said", lines[len(lines)-1])
 	}
-	return s, nil
+	return s, said.String(), nil
 }
 
 // isSuffix ends the name of the file with the answer.
@@ -312,7 +319,11 @@ func answerApart(t *testing.T, b Bounds, client func(*Client)) {
 	}
 	var s sequel
 	different := (*process.NondeterministicError)(nil)
-	switch err := past.live(t, b, client, &s); {
+	live := past.live
+	if past.Trial {
+		live = past.tryAlone
+	}
+	switch err := live(t, b, client, &s); {
 	case errors.As(err, &different):
 		s.Was, s.Is = different.Was, different.Is
 	case err != nil:
@@ -322,6 +333,43 @@ func answerApart(t *testing.T, b Bounds, client func(*Client)) {
 		t.Fatal("locktest: " + say(err))
 	}
 	t.Skip(apartVariable)
+}
+
+// outside is what the runtime says, and ends the process with, if an execution uses a channel or a timer that another one has made.
+const outside = "from outside bubble"
+
+// tryApart runs one client alone in a process of its own, which ends if the code keeps in a variable of its package what one execution has made.
+func tryApart(t *testing.T, check int, client func(*Client)) error {
+	if *apartFlag <= 0 {
+		return nil
+	}
+	past := &pastLife{Test: t.Name(), Check: check, Trial: true}
+	_, printed, err := past.run(t.Context(), filepath.Join(t.TempDir(), "trial"))
+	if at := strings.Index(printed, outside); err != nil && at >= 0 {
+		return text.Errorf("locktest.outside", "line", lineIn(printed[at:], folderOf(client)))
+	}
+	return nil
+}
+
+// lineIn returns the first line of a file in a folder that a stack names.
+func lineIn(stack, folder string) string {
+	for line := range strings.Lines(stack) {
+		at, _, _ := strings.Cut(strings.TrimSpace(line), " +0x")
+		if file, _, ok := strings.Cut(at, ".go:"); ok && filepath.Dir(file) == folder {
+			return filepath.Base(at)
+		}
+	}
+	return "?"
+}
+
+// tryAlone runs one client alone.
+func (past *pastLife) tryAlone(t *testing.T, b Bounds, client func(*Client), _ *sequel) error {
+	p, err := newPlan(t, b, client)
+	if err != nil {
+		return err
+	}
+	settle(t)
+	return p.alone()
 }
 
 // live repeats the history on the code.

@@ -63,6 +63,7 @@ func (c *Client) Addr(n int) string {
 // go-redis, redigo's DialContextFunc and rueidis's DialCtxFn want, and zk.WithDialer of
 // go-zookeeper but for the context.
 func (c *Client) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	c.plan.dialed.Store(true)
 	conn, err := c.process.Dial(ctx, network, addr)
 	if err != nil && ctx.Err() == nil {
 		c.plan.missed.Store(&addr)

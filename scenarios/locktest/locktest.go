@@ -105,8 +105,12 @@ func Check(t *testing.T, b Bounds, client func(*Client), claims ...[]Claim) {
 		answerApart(t, b, client)
 		return
 	}
+	check := countCheck(t)
+	if err := tryApart(t, check, client); err != nil {
+		t.Fatal("locktest: " + say(err))
+	}
 	p, all := prepare(t, b, client, claims)
-	p.apart = apart{check: countCheck(t), left: *apartFlag}
+	p.apart = apart{check: check, left: *apartFlag}
 	if *replayFlag != "" {
 		p.replay(*replayFlag)
 		return

@@ -352,7 +352,7 @@ func TestCannotBeCarried(t *testing.T) {
 			locked(rdb, c)
 			c.Critical(work)
 		}, `the code writes the keys ["other" "k"] before it enters: say in Bounds.Key`},
-		"no key":          {func(c *Client) { c.Critical(work) }, "the code writes no key before it enters"},
+		"no key":          {func(c *Client) { rdb := dial(c); defer rdb.Close(); rdb.Get(c.Context(), "k"); c.Critical(work) }, "the code writes no key before it enters"},
 		"a sleep outside": {func(c *Client) { <-sleepOutside() }, "a goroutine is in [chan receive]"},
 		"unknown server":  {func(c *Client) { c.Addr(2) }, "there is no server 2: the setup has 1"},
 		"a dead channel":  {func(c *Client) { <-make(chan int) }, "waits for no server and no time: a goroutine is in [chan receive]"},

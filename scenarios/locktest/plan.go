@@ -51,6 +51,7 @@ type plan struct {
 	fences   bool                   // it came with a fencing token
 	ensemble bool                   // the server is a ZooKeeper: the code speaks its protocol
 	contents any                    // what one client alone has left on it
+	dialed   atomic.Bool            // the code has called Dial
 	missed   atomic.Pointer[string] // an address that was dialed, of no server
 	apart    apart
 }
@@ -73,10 +74,20 @@ func newPlan(t *testing.T, b Bounds, code func(*Client)) (*plan, error) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	file, _ := runtime.FuncForPC(reflect.ValueOf(code).Pointer()).FileLine(reflect.ValueOf(code).Pointer())
-	p.folder = filepath.Dir(file)
+	p.folder = folderOf(code)
 	p.random = newRandom(t)
 	return p, nil
+}
+
+// placeOf returns the file and the line in which a client's function begins.
+func placeOf(code func(*Client)) (file string, line int) {
+	at := reflect.ValueOf(code).Pointer()
+	return runtime.FuncForPC(at).FileLine(at)
+}
+
+func folderOf(code func(*Client)) string {
+	file, _ := placeOf(code)
+	return filepath.Dir(file)
 }
 
 // onZooKeeper makes the server a ZooKeeper. A lease is then the time-out of a session.
