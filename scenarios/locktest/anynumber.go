@@ -76,9 +76,9 @@ func (a *anyNumber) check(claims []Claim) {
 	for _, c := range claims {
 		p.t.Run(string(c.word), func(t *testing.T) { a.judge(t, proof, c) })
 	}
-	p.t.Log(language().Each(func(lang string) string {
+	p.t.Log(brief(func(lang string) string {
 		head, rest, _ := strings.Cut(certificate.OfProof(proof, lang), "\n")
-		return "\n" + head + " " + assumed(p, lang) + "\n" + rest + "\n" + p.apart.said(lang)
+		return head + " " + assumed(p, lang) + "\n" + rest + "\n" + p.apart.said(lang)
 	}))
 	if *reportFlag != "" {
 		p.report(&study.Checked{Proof: proof})
@@ -128,7 +128,7 @@ func (a *anyNumber) judge(t *testing.T, proof *study.Proof, c Claim) {
 	}
 	if s, w := proof.BrokenBy(c.word); s != nil {
 		keep(t, a.plan.t.Name(), *w)
-		why = a.plan.broken(s, *w, why)
+		why = a.plan.broken(*w, why)
 	}
 	t.Error(why)
 }

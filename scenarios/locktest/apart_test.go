@@ -60,7 +60,7 @@ func searchApart(t *testing.T, b Bounds, client func(*Client), check int) (certi
 	if err != nil {
 		return "", err
 	}
-	return strings.Split(p.certificate(s), "\n")[0] + "\n" + p.apart.said("en"), nil
+	return strings.Split(p.certificate(s, "en"), "\n")[0] + "\n" + p.apart.said("en"), nil
 }
 
 // TestApart: code that looks at what real processes do not share with each other, or that draws, is not proved; or the first line

@@ -23,7 +23,7 @@ func TestDate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out := p.certificate(s); !p.timed || !strings.Contains(out, "no other date than 2001-09-09 01:46:40 UTC") {
+	if out := p.certificate(s, "en"); !p.timed || !strings.Contains(out, "no other date than 2001-09-09 01:46:40 UTC") {
 		t.Errorf("timed: %v\n%s", p.timed, out)
 	}
 }

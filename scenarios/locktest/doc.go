@@ -19,7 +19,7 @@
 // [Check] visits everything that the processes can come to within the bounds: every
 // order of messages, every fault of the budget at every place. It does so in lockstep, one
 // schedule in which messages take no time, or, with Bounds.AnyTiming, at every timing; the
-// certificate lists what may happen and what was assumed. What it does not find
+// certificate lists what may happen and what was assumed, in full with -locklab.details. What it does not find
 // cannot happen there; what it finds it shows on the shortest way, with the lines of
 // your code, and a flag that plays exactly that run: -locklab.replay. With -locklab.keep
 // the witness of a failed test is kept in testdata/locklab and is played first from then
@@ -100,6 +100,8 @@
 // throws a die. Nor is code that has another connection open than those of Client.Dial, on Linux. Where the program cannot be run
 // again, the certificate says what processes have shared. Its first line says what is taken for granted all the same: no chance, no talk
 // but through Client.Dial, no data race, one machine, and the number of attempts.
+//
+// A search ends after a minute, or before it uses more than 1 GB, and then proves nothing: Bounds.MaxTime and Bounds.MaxBytes.
 //
 // Many executions are no proof that there is none that differs. Where a library cannot be given a
 // dialer, Bounds.Loopback has Sample play it over real connections of the machine.

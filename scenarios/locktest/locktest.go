@@ -41,7 +41,11 @@ type Bounds struct {
 	AnyTiming bool
 	Fenced    bool // the resource refuses fencing tokens below the highest it has seen
 	MaxStates int  // ends a search; 0: 5 million
-	Schedules int  // how many Sample plays; 0: 1000
+	// MaxTime ends a search, which then proves nothing; 0: a minute, below 0: it has no end. With Clients: Any it plays no part.
+	MaxTime time.Duration
+	// MaxBytes ends a search before the program of the test uses more memory; 0: 1 GB (1 << 30), below 0: any amount.
+	MaxBytes  int64
+	Schedules int // how many Sample plays; 0: 1000
 	// Loopback is for a library that cannot be given a dialer: Client.Addr is then a real
 	// address of this machine. Only Sample can do that. The code runs on the machine's
 	// clock and must not sleep; where an answer does not come, its connection ends.
@@ -52,6 +56,7 @@ func (b Bounds) filled() Bounds {
 	b.Attempts = cmp.Or(b.Attempts, 2)
 	b.Servers = cmp.Or(b.Servers, 1)
 	b.MaxStates = cmp.Or(b.MaxStates, 5_000_000)
+	b.MaxTime, b.MaxBytes = cmp.Or(b.MaxTime, time.Minute), cmp.Or(b.MaxBytes, 1<<30)
 	b.Schedules = cmp.Or(b.Schedules, 1000)
 	return b
 }
@@ -115,7 +120,7 @@ func Check(t *testing.T, b Bounds, client func(*Client), claims ...[]Claim) {
 		p.replay(*replayFlag)
 		return
 	}
-	if p.playKept(all) {
+	if p.playKept(all) && *reportFlag == "" {
 		return
 	}
 	if p.any != nil {
@@ -142,9 +147,7 @@ func Check(t *testing.T, b Bounds, client func(*Client), claims ...[]Claim) {
 	for _, c := range all {
 		t.Run(string(c.word), func(t *testing.T) { p.judge(t, s, c) })
 	}
-	if !t.Failed() || !s.Complete {
-		t.Log("\n" + p.certificate(s))
-	}
+	t.Log(brief(func(lang string) string { return p.certificate(s, lang) }))
 	p.reportLeaks()
 }
 
@@ -165,6 +168,10 @@ func prepare(t *testing.T, b Bounds, client func(*Client), claims [][]Claim) (*p
 		}
 	}
 	settle(t)
+	if most := p.bounds.MaxBytes; most > 0 {
+		before := debug.SetMemoryLimit(most)
+		t.Cleanup(func() { debug.SetMemoryLimit(before) })
+	}
 	if err := errors.Join(p.alone(), p.checkLease()); err != nil {
 		t.Fatal(explain(err))
 	}
@@ -245,13 +252,13 @@ func (p *plan) judge(t *testing.T, s *study.Search, c Claim) {
 	case i < 0 && !s.Complete:
 		t.Error(tell("locktest.judge.cut", "verdict", string(c.word), "limit", p.cutBy(s))) // the certificate stands below
 	case i < 0 && c.breaks:
-		t.Error(tell("locktest.judge.holds", "verdict", string(c.word), "par", fmt.Sprint(c.par)) + "\n" + p.certificate(s))
+		t.Error(tell("locktest.judge.holds", "verdict", string(c.word), "par", fmt.Sprint(c.par)))
 	case i < 0:
 	case !c.breaks:
-		t.Error(p.broken(s, s.Witnesses[i], tell("locktest.judge.breaks")))
+		t.Error(p.broken(s.Witnesses[i], tell("locktest.judge.breaks")))
 		keep(t, p.t.Name(), s.Witnesses[i])
 	case s.Witnesses[i].Par != c.par:
-		t.Error(p.broken(s, s.Witnesses[i], tell("locktest.judge.par", "claim", fmt.Sprint(c.par), "verdict", string(c.word), "par", fmt.Sprint(s.Witnesses[i].Par))))
+		t.Error(p.broken(s.Witnesses[i], tell("locktest.judge.par", "claim", fmt.Sprint(c.par), "verdict", string(c.word), "par", fmt.Sprint(s.Witnesses[i].Par))))
 		keep(t, p.t.Name(), s.Witnesses[i])
 	}
 }
@@ -259,6 +266,10 @@ func (p *plan) judge(t *testing.T, s *study.Search, c Claim) {
 // cutBy returns why a search is not complete.
 func (p *plan) cutBy(s *study.Search) string {
 	switch {
+	case p.late:
+		return tell("locktest.cut.time", "time", p.bounds.MaxTime.String(), "states", fmt.Sprint(s.States))
+	case s.OutOfMemory:
+		return tell("locktest.cut.memory", "bytes", fmt.Sprint(p.bounds.MaxBytes), "states", fmt.Sprint(s.States))
 	case s.Bounds.Timing == study.AnyTiming && p.timed:
 		return tell("locktest.cut.timed", "states", fmt.Sprint(s.States))
 	case s.Limit.IsZero():

@@ -182,8 +182,8 @@ func TestBroken(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, w := range s.Witnesses {
-		out := p.broken(s, w, "because")
-		for _, want := range []string{"because", "PAUSE", "locktest/locktest_test.go:", "Found within these bounds", "-locklab.replay=" + w.Trace.Link()} {
+		out := p.broken(w, "because")
+		for _, want := range []string{"because", "PAUSE", "locktest/locktest_test.go:", "-locklab.replay=" + w.Trace.Link()} {
 			if !strings.Contains(out, want) {
 				t.Errorf("%s: %q is missing in\n%s", w.Verdict, want, out)
 			}
@@ -212,7 +212,7 @@ func TestLanguage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	broken := func() string { return p.broken(s, s.Witnesses[0], tell("locktest.judge.breaks")) }
+	broken := func() string { return p.broken(s.Witnesses[0], tell("locktest.judge.breaks")) }
 	bad := func() string { return explain(&bubble.StallError{Client: 2, Stuck: true, State: "chan receive"}) }
 	for _, test := range []struct{ flag, own, locale, want, not string }{
 		{"", "", "zh_CN.UTF-8", "测试断言它不会发生", "the code at each step"},
@@ -449,6 +449,23 @@ func TestCutShort(t *testing.T) {
 		t.Fatalf("%v, complete %t", err, s.Complete)
 	}
 	if got := p.cutBy(s); !strings.Contains(got, "Bounds.MaxStates is 100") {
+		t.Errorf("cut short by %q", got)
+	}
+}
+
+// A search ends at a time and at an amount of memory, and says so.
+func TestCutShortByTheMachine(t *testing.T) {
+	p, _ := prepare(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl, MaxTime: time.Nanosecond}, setNX, nil)
+	s, err := p.search(t.Context())
+	if err != nil || s.Complete || !strings.Contains(p.cutBy(s), "states 1ns were over") {
+		t.Errorf("%v, cut short by %q", err, p.cutBy(s))
+	}
+	p, _ = prepare(t, Bounds{Clients: 3, Budget: "crash=1,pause=1", TTL: ttl, AnyTiming: true, MaxBytes: 8 << 20}, setNX, nil)
+	s, err = p.search(t.Context())
+	if err != nil || s.Complete {
+		t.Fatalf("%v, %+v", err, s)
+	}
+	if got := p.cutBy(s); !strings.Contains(got, "more than 8388608 bytes") {
 		t.Errorf("cut short by %q", got)
 	}
 }

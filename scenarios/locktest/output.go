@@ -2,6 +2,7 @@ package locktest
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -23,14 +24,14 @@ import (
 )
 
 // broken returns what a test prints of a verdict that it did not expect.
-func (p *plan) broken(s *study.Search, w study.Witness, why string) string {
+func (p *plan) broken(w study.Witness, why string) string {
 	out := tell("locktest.broken", "verdict", string(w.Verdict), "faults", faultsOf(w), "why", why) + "\n" +
 		language().Each(func(lang string) string { return reports.Meaning(w.Verdict, lang) }) + "\n\n"
 	o, err := p.play(w.Trace)
 	if err != nil {
 		return out + tell("locktest.unplayable", "cause", explain(err))
 	}
-	return out + show(o) + "\n" + p.certificate(s) + "\n\n" + again(p.t.Name(), w.Trace)
+	return out + show(o) + "\n" + again(p.t.Name(), w.Trace)
 }
 
 // again returns the commands that play a trace once more, and against another lock.
@@ -38,29 +39,39 @@ func again(test string, trace simulator.Trace) string {
 	return tell("locktest.again") + "\n  " + commandOf(test, trace) + "\n" + tell("locktest.against") + "\n  locklab replay " + trace.Link() + " --against token"
 }
 
+// detailsFlag has tests print whole certificates.
+var detailsFlag = flag.Bool("locklab.details", false, "print what was searched and assumed in full, in place of its first line")
+
+// brief returns a certificate as a test prints it: with -locklab.details in full, else its first line.
+func brief(full func(lang string) string) string {
+	return language().Each(func(lang string) string {
+		head, rest, _ := strings.Cut(full(lang), "\n")
+		if *detailsFlag {
+			return "\n" + head + "\n" + rest
+		}
+		return "\n" + head + "\n" + text.Say(lang, "locktest.details")
+	})
+}
+
 // certificate returns what a search covered, and what it relies on.
-func (p *plan) certificate(s *study.Search) string {
+func (p *plan) certificate(s *study.Search, lang string) string {
 	clock := p.apart.ofRuns("locktest.carried.untimed", "locktest.carried.untimed.twice")
 	if p.timed {
 		clock = "locktest.carried.timed"
 	}
-	var all []string
-	for _, lang := range language().Langs() {
-		head, rest, _ := strings.Cut(certificate.Of(s, lang), "\n")
-		lines := []string{head + " " + assumed(p, lang), rest, "  " + text.Pad(text.Say(lang, "locktest.carried.name"), 12) + " " + text.Say(lang, clock, "epoch", epoch())}
-		more := []string{p.apart.said(lang)}
-		if p.ensemble {
-			more = append(more, text.Say(lang, "locktest.carried.zookeeper"))
-		}
-		if places := p.drawn.Where(); places != "" {
-			more = append(more, text.Say(lang, "locktest.carried.drawn", "places", places))
-		}
-		for _, line := range more {
-			lines = append(lines, "  "+strings.Repeat(" ", 12)+" "+line)
-		}
-		all = append(all, strings.Join(lines, "\n"))
+	head, rest, _ := strings.Cut(certificate.Of(s, lang), "\n")
+	lines := []string{head + " " + assumed(p, lang), rest, "  " + text.Pad(text.Say(lang, "locktest.carried.name"), 12) + " " + text.Say(lang, clock, "epoch", epoch())}
+	more := []string{p.apart.said(lang)}
+	if p.ensemble {
+		more = append(more, text.Say(lang, "locktest.carried.zookeeper"))
 	}
-	return strings.Join(all, "\n")
+	if places := p.drawn.Where(); places != "" {
+		more = append(more, text.Say(lang, "locktest.carried.drawn", "places", places))
+	}
+	for _, line := range more {
+		lines = append(lines, "  "+strings.Repeat(" ", 12)+" "+line)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // assumed returns what is taken for granted of the code, for the first line of a certificate.

@@ -37,7 +37,7 @@ func TestOutside(t *testing.T) {
 
 // TestUndialed: code that does not dial the lab is told how to.
 func TestUndialed(t *testing.T) {
-	redis.SetLogger(&logging.VoidLogger{}) // nobody listens there
+	redis.SetLogger(&logging.VoidLogger{})                               // nobody listens there
 	p, err := newPlan(t, Bounds{Clients: 2, TTL: ttl}, func(c *Client) { // instead
 		rdb := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", MaxRetries: -1})
 		defer rdb.Close()

@@ -43,6 +43,7 @@ type plan struct {
 	timed    bool                   // the code gets the time with every observation
 	watch    bool                   // the lines of the code are noted
 	once     bool                   // nothing is compared: see bubble.Host.Once
+	late     bool                   // Bounds.MaxTime has ended the search
 	leaks    int                    // executions that have left goroutines behind
 	dates    bool                   // executions begin at other dates: see bubble.Host.OtherDates
 	wanted   atomic.Int32           // the highest server that the code asked for and that there is not
@@ -67,7 +68,7 @@ func newPlan(t *testing.T, b Bounds, code func(*Client)) (*plan, error) {
 	b = b.filled()
 	p.bounds = b
 	p.entry = lock.Entry{ID: t.Name(), Family: lock.OneStep, Nodes: b.Servers, TTL: b.TTL, Unit: time.Nanosecond, Expiry: lock.ExpiryServer}
-	p.study = study.Bounds{Scope: explore.Scope{Clients: b.Clients, Attempts: b.Attempts, Nodes: b.Servers, TTL: b.TTL, Fenced: b.Fenced, Limits: explore.Limits{MaxStates: b.MaxStates}}, Budget: faults.Budget(b.Budget)}
+	p.study = study.Bounds{Scope: explore.Scope{Clients: b.Clients, Attempts: b.Attempts, Nodes: b.Servers, TTL: b.TTL, Fenced: b.Fenced, Limits: explore.Limits{MaxStates: b.MaxStates, MaxBytes: max(b.MaxBytes, 0)}}, Budget: faults.Budget(b.Budget)}
 	if b.AnyTiming {
 		p.study.Timing = study.AnyTiming
 	}
@@ -335,11 +336,21 @@ func draws(p *plan, err error) bool {
 	return more
 }
 
-// search makes the search of the plan. One that ctx ends has what was found by then.
+// search makes the search of the plan. One that ctx or Bounds.MaxTime ends has what was found by then.
 func (p *plan) search(ctx context.Context) (*study.Search, error) {
+	if most := p.bounds.MaxTime; most > 0 {
+		timed, cancel := context.WithTimeout(ctx, most)
+		defer cancel()
+		ctx = timed
+	}
 	s, err := p.searchWithin(ctx, p.study)
-	if s != nil && errors.Is(err, context.Canceled) {
+	ended := ctx.Err() != nil && errors.Is(err, ctx.Err())
+	p.late = ended && errors.Is(err, context.DeadlineExceeded)
+	switch {
+	case ended && s != nil:
 		return s, nil
+	case p.late:
+		return nil, text.Errorf("locktest.late.time", "time", p.bounds.MaxTime)
 	}
 	return s, err
 }

@@ -426,7 +426,7 @@ func (p *Process) rerunLater(at uint32, by time.Duration) (did Entry, err error)
 		}
 		did, err = p.run.Observe(what, is)
 		if err == nil && !is.SameActions(&did) {
-			err = &NondeterministicError{Client: p.code.id, Was: p.Describe(e), Is: p.Describe(&did)}
+			err = different(p, e, &did)
 		}
 		if err != nil {
 			p.stop()
@@ -443,9 +443,25 @@ func (p *Process) rerunLater(at uint32, by time.Duration) (did Entry, err error)
 // nondeterministic is err, in words if it is a DifferentError.
 func (p *Process) nondeterministic(err error) error {
 	if d := (*DifferentError)(nil); errors.As(err, &d) {
-		return &NondeterministicError{Client: p.code.id, Was: p.Describe(&d.Was), Is: p.Describe(&d.Is)}
+		return different(p, &d.Was, &d.Is)
 	}
 	return err
+}
+
+// different is the error that the code did something else at an entry. Where that is not in the words for it, it has what differs besides.
+func different(p *Process, was, is *Entry) *NondeterministicError {
+	e := &NondeterministicError{Client: p.code.id, Was: p.Describe(was), Is: p.Describe(is)}
+	if e.Was != e.Is {
+		return e
+	}
+	for t := range was.Ops {
+		if was.Ops[t] != is.Ops[t] {
+			e.Was, e.Is = e.Was+fmt.Sprintf(" (thread %d: %+v)", t, was.Ops[t]), e.Is+fmt.Sprintf(" (thread %d: %+v)", t, is.Ops[t])
+			return e
+		}
+	}
+	e.Was, e.Is = e.Was+fmt.Sprintf(" (threads that went on: %b, records: %+v)", was.Fresh, was.Notes), e.Is+fmt.Sprintf(" (threads that went on: %b, records: %+v)", is.Fresh, is.Notes)
+	return e
 }
 
 // start begins an execution that has observed nothing, at an entry without a parent.

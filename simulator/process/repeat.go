@@ -35,7 +35,7 @@ func Again(p *Process, at uint32) error {
 	}
 	e := &p.entries[at]
 	if did.inherit(&p.entries[e.Parent]); !did.sameOutcome(e) {
-		return &NondeterministicError{Client: p.code.id, Was: p.Describe(e), Is: p.Describe(&did)}
+		return different(p, e, &did)
 	}
 	return nil
 }
