@@ -86,7 +86,7 @@ type exploreFlags struct {
 
 func exploreCommand() *command {
 	x := &exploreFlags{boundFlags: boundFlags{Bounds: study.DefaultBounds()}, memory: 4096}
-	x.MaxStates = 20_000_000
+	x.MaxStates = study.UsualStates
 	return &command{
 		use: "explore STRATEGY", args: exactly(1, "lock"), complete: aLock, flags: x.add, run: x.run,
 		examples: []string{"explore token", "explore redlock --nodes 3 --budget restart=1", "explore setnx --clients 3 --budget crash=1 --json",

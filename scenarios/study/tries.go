@@ -22,6 +22,9 @@ const (
 	AutoStates = 3_000_000
 	// OneAttemptStates is for AutoAttempts: the search of one attempt each.
 	OneAttemptStates = 6_000_000
+	// UsualStates are the limit of a search that says how much it does. One that leaves timing and attempts open ends at AutoStates in
+	// its place: it takes ten seconds, and has other searches beside it.
+	UsualStates = 20_000_000
 	// shortStates are for a second attempt that will not be complete.
 	shortStates = 500_000
 
@@ -134,6 +137,9 @@ func exploreOpen(ctx context.Context, entry lock.Entry, b Bounds) (*Search, erro
 		for _, b := range r.list(t) {
 			if t.as == answer && t.attempts == 0 && !r.follows(i) {
 				b = b.unlimited(r.bounds)
+				if r.auto() && b.MaxStates == UsualStates {
+					b.MaxStates = AutoStates
+				}
 			}
 			s, err := Explore(ctx, entry, b)
 			r.add(t, s)
