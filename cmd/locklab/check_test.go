@@ -231,11 +231,14 @@ func TestCheckContract(t *testing.T) {
 // The whole way: the template's test is built and run, and shown.
 func TestCheckTemplate(t *testing.T) {
 	effort.OnlyExhaustive(t, "builds and searches a module of its own")
-	code, out, errs := call(t, "check", template, "--strategies", "token", "--view", "explore,matrix,explain")
+	file := filepath.Join(t.TempDir(), "own.txt")
+	if err := os.WriteFile(file, []byte(ownContract), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errs := call(t, "check", template, "--strategies", "token", "--view", "explore,matrix,explain", "--contract", file)
 	if code != exitOK || !strings.Contains(out, "TestMyLock: Found within these bounds") || !strings.Contains(out, "rdb.SetNX(c.Context()") {
 		t.Errorf("exit status %d, %s\n%s", code, errs, out)
 	}
-	file := filepath.Join(t.TempDir(), "own.txt")
 	if err := os.WriteFile(file, []byte("[search clients=1 budget=crash=1]\nTestMyLock HOLDS\n[gc-pause]\nTestMyLock HOLDS\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}

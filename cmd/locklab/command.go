@@ -61,7 +61,7 @@ func groups() []group {
 	return []group{
 		{"start", []*command{demoCommand(), runCommand(), explainCommand(), playCommand(), serveCommand()}},
 		{"compare", []*command{matrixCommand(), chartCommand()}},
-		{"prove", []*command{exploreCommand(), proveCommand(), verifyCommand(), checkCommand(), judgeCommand()}},
+		{"prove", []*command{exploreCommand(), proveCommand(), verifyCommand(), initCommand(), checkCommand(), judgeCommand()}},
 		{"more", []*command{
 			listCommand(), replayCommand(), lessonCommand(), liveCommand(), secondOpinionCommand(), fleetCommand(), mergeCommand(), completionCommand(),
 		}},
