@@ -32,6 +32,7 @@ type Client struct {
 	inside   bool
 	worked   bool // the section has taken its time
 	thrown   bool // the section has ended by an exception
+	said     bool // see Says
 }
 
 // section has the actions of a holder.
@@ -130,6 +131,20 @@ func (c *Client) CriticalWithToken(token uint64, work func(r *Resource)) {
 	c.inside = false
 	c.process.Record(history.Event{Kind: history.Leave})
 	c.process.Record(history.Event{Kind: history.Release})
+}
+
+// Says tells what the lock has said of itself: to be called after Critical, with whether the release has given back what the client had, once
+// in an attempt and if the lock says so; where it says that it does not know, Says is not called. LIE is looked for only of code that calls it.
+func (c *Client) Says(held bool) {
+	switch {
+	case !c.entered || c.inside:
+		panic("Says is called before the client has released: call it after Critical, with what the release has returned")
+	case c.said:
+		panic("Says is called twice in one attempt: call it once, with what the release has returned")
+	}
+	c.said = true
+	c.plan.says.Store(true)
+	c.process.Record(history.Event{Kind: history.Released, OK: held, Claims: true})
 }
 
 // takeTime lets the time pass that the section takes, once.

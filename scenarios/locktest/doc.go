@@ -25,6 +25,8 @@
 // the witness of a failed test is kept in testdata/locklab and is played first from then
 // on.
 //
+// What the code makes of its release, Client.Says tells the search: without it no LIE is looked for.
+//
 // With Clients: [Any] it proves the lock for any number of processes, each of which locks once, at any timing; the budget may then
 // say crash=any. Code that views do not do for is refused with the reason: see "Any number of processes".
 //

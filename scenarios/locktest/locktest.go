@@ -162,11 +162,6 @@ func prepare(t *testing.T, b Bounds, client func(*Client), claims [][]Claim) (*p
 	if err := checkClaims(all, claimable(p)); err != nil {
 		t.Fatal("locktest: " + say(err))
 	}
-	if all == nil {
-		for _, w := range claimable(p) {
-			all = append(all, Claim{word: w})
-		}
-	}
 	settle(t)
 	if most := p.bounds.MaxBytes; most > 0 {
 		before := debug.SetMemoryLimit(most)
@@ -174,6 +169,16 @@ func prepare(t *testing.T, b Bounds, client func(*Client), claims [][]Claim) (*p
 	}
 	if err := errors.Join(p.alone(), p.checkLease()); err != nil {
 		t.Fatal(explain(err))
+	}
+	if i := slices.IndexFunc(all, func(c Claim) bool { return c.word == verdict.Lie }); i >= 0 && !p.says.Load() {
+		t.Fatal("locktest: " + tell("locktest.claim.unsaid"))
+	}
+	if all == nil {
+		for _, w := range claimable(p) {
+			if w != verdict.Lie || p.says.Load() {
+				all = append(all, Claim{word: w})
+			}
+		}
 	}
 	return p, all
 }

@@ -48,6 +48,7 @@ type plan struct {
 	dates    bool                   // executions begin at other dates: see bubble.Host.OtherDates
 	wanted   atomic.Int32           // the highest server that the code asked for and that there is not
 	env      atomic.Bool            // the code has called Env
+	says     atomic.Bool            // the code has called Says
 	lease    time.Duration          // that one client alone has got; 0: one without an end
 	fences   bool                   // it came with a fencing token
 	ensemble bool                   // the server is a ZooKeeper: the code speaks its protocol
@@ -277,7 +278,9 @@ func (p *plan) attempt(one *Client) bool {
 // not known, shows in whether all requests of the attempt had answers.
 func (c *Client) ends() {
 	if c.entered {
-		c.process.Record(history.Event{Kind: history.Released, OK: true})
+		if !c.said {
+			c.process.Record(history.Event{Kind: history.Released, OK: true})
+		}
 		return
 	}
 	note := c.note
@@ -373,7 +376,7 @@ func (p *plan) searchWithin(ctx context.Context, bounds study.Bounds) (s *study.
 		if result == nil {
 			return p.withRun(bounds, err)
 		}
-		s = &study.Search{Strategy: p.entry, Bounds: bounds.Settled(p.entry), Result: result}
+		s = &study.Search{Strategy: p.entry, Bounds: bounds.Settled(p.entry), Result: result, Unsaid: !p.says.Load()}
 		for _, w := range result.Found {
 			s.Witnesses = append(s.Witnesses, study.Witness{Witness: w, Trace: p.traceWithin(s.Bounds, w.Choices)})
 		}

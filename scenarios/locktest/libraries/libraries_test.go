@@ -141,7 +141,7 @@ func TestLibraries(t *testing.T) {
 
 // claims are that some verdicts come about with one fault, and no others.
 func claims(breaks []string) (claims [][]locktest.Claim) {
-	for _, word := range []string{"OVERLAP", "STALE-WRITE", "WRONG-DEL", "LIE", "ORPHAN", "DEADLOCK", "STARVED"} {
+	for _, word := range []string{"OVERLAP", "STALE-WRITE", "WRONG-DEL", "ORPHAN", "DEADLOCK", "STARVED"} {
 		if slices.Contains(breaks, word) {
 			claims = append(claims, locktest.Breaks(word, 1))
 		} else {
