@@ -76,10 +76,10 @@ func (e *DrawnError) Error() string {
 	return fmt.Sprintf("simulator: c%d draws values that it sends", e.Client)
 }
 
-// firstName is the number of the first value that is drawn. Those of Handle.Token are below.
-const firstName = 1001
+// nameOf names the n-th value, from 1, that an execution draws; drawnName finds such names. The numbers of Handle.Token have fewer digits.
+func nameOf(client, n int) string { return fmt.Sprintf("c%d.1%03d", client, n) }
 
-var drawnName = regexp.MustCompile(`\bc[1-8]\.1[0-9]{3}\b`)
+var drawnName = regexp.MustCompile(`\bc[1-8]\.1[0-9]{3,}\b`)
 
 // Value is a text with a value like those that are drawn in the place of each name.
 func (d *Drawn) Value(text string) string {
@@ -214,8 +214,8 @@ func (n *names) named(command []string) ([]string, error) {
 			n.Constants[word] = true
 			return command, &DrawnError{n.client}
 		default:
-			name = fmt.Sprintf("c%d.%d", n.client, firstName+n.drawn)
 			n.drawn++
+			name = nameOf(n.client, n.drawn)
 			n.by[word], n.Like[name] = n.execution, word
 			n.name[word], n.value[name] = name, word
 		}
