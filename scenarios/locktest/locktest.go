@@ -41,7 +41,8 @@ type Bounds struct {
 	AnyTiming bool
 	Fenced    bool // the resource refuses fencing tokens below the highest it has seen
 	MaxStates int  // ends a search; 0: 5 million
-	// MaxTime ends a search, which then proves nothing; 0: a minute, below 0: it has no end. With Clients: Any it plays no part.
+	// MaxTime ends a search for which processors have worked so long, which then proves nothing; 0: as -locklab.time says, a minute; below 0: it
+	// has no end. With Clients: Any it plays no part.
 	MaxTime time.Duration
 	// MaxBytes ends a search before the program of the test uses more memory; 0: 1 GB (1 << 30), below 0: any amount.
 	MaxBytes  int64
@@ -56,7 +57,7 @@ func (b Bounds) filled() Bounds {
 	b.Attempts = cmp.Or(b.Attempts, 2)
 	b.Servers = cmp.Or(b.Servers, 1)
 	b.MaxStates = cmp.Or(b.MaxStates, 5_000_000)
-	b.MaxTime, b.MaxBytes = cmp.Or(b.MaxTime, time.Minute), cmp.Or(b.MaxBytes, 1<<30)
+	b.MaxTime, b.MaxBytes = cmp.Or(b.MaxTime, *timeFlag), cmp.Or(b.MaxBytes, 1<<30)
 	b.Schedules = cmp.Or(b.Schedules, 1000)
 	return b
 }

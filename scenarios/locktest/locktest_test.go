@@ -457,7 +457,7 @@ func TestCutShort(t *testing.T) {
 func TestCutShortByTheMachine(t *testing.T) {
 	p, _ := prepare(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl, MaxTime: time.Nanosecond}, setNX, nil)
 	s, err := p.search(t.Context())
-	if err != nil || s.Complete || !strings.Contains(p.cutBy(s), "states 1ns were over") {
+	if err != nil || s.Complete || !strings.Contains(p.cutBy(s), "states processors had worked for 1ns") {
 		t.Errorf("%v, cut short by %q", err, p.cutBy(s))
 	}
 	p, _ = prepare(t, Bounds{Clients: 3, Budget: "crash=1,pause=1", TTL: ttl, AnyTiming: true, MaxBytes: 8 << 20}, setNX, nil)

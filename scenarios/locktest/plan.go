@@ -341,14 +341,11 @@ func draws(p *plan, err error) bool {
 
 // search makes the search of the plan. One that ctx or Bounds.MaxTime ends has what was found by then.
 func (p *plan) search(ctx context.Context) (*study.Search, error) {
-	if most := p.bounds.MaxTime; most > 0 {
-		timed, cancel := context.WithTimeout(ctx, most)
-		defer cancel()
-		ctx = timed
-	}
+	ctx, cancel := within(ctx, p.bounds.MaxTime)
+	defer cancel()
 	s, err := p.searchWithin(ctx, p.study)
 	ended := ctx.Err() != nil && errors.Is(err, ctx.Err())
-	p.late = ended && errors.Is(err, context.DeadlineExceeded)
+	p.late = ended && context.Cause(ctx) == errLate
 	switch {
 	case ended && s != nil:
 		return s, nil
