@@ -33,6 +33,14 @@ func initCommand() *command {
 // templateFolder is where the lab has the test that is copied.
 const templateFolder = "scenarios/locktest/template"
 
+// The files that init writes.
+const (
+	testName     = "mylock_test.go"
+	contractName = "contract.txt"
+	moduleName   = "go.mod"
+	sumName      = "go.sum"
+)
+
 // ownContract is the contract of the template's test, which its claims are part of.
 const ownContract = `# What the test in this folder comes to: locklab check FOLDER --contract FOLDER/contract.txt
 [search budget=crash=1,pause=1]
@@ -49,22 +57,22 @@ func (i *initFlags) run(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	files := map[string][]byte{"contract.txt": []byte(ownContract)}
-	for _, file := range []string{"mylock_test.go", "go.mod", "go.sum"} {
+	files := map[string][]byte{contractName: []byte(ownContract)}
+	for _, file := range []string{testName, moduleName, sumName} {
 		if files[file], err = os.ReadFile(filepath.Join(lab, templateFolder, file)); err != nil {
 			return text.Errorf("error.init.lab", "folder", lab, "cause", err)
 		}
 	}
-	files["mylock_test.go"] = bytes.Replace(files["mylock_test.go"], []byte("package mylock"), []byte("package "+name), 1)
+	files[testName] = bytes.Replace(files[testName], []byte("package mylock"), []byte("package "+name), 1)
 	module := moduleAbove(folder)
 	replace, lines := fmt.Sprintf("replace locklab => %q\n", lab), ""
 	if module == "" {
-		_, rest, _ := strings.Cut(string(files["go.mod"]), "\ngo ")
+		_, rest, _ := strings.Cut(string(files[moduleName]), "\ngo ")
 		rest, _, _ = strings.Cut(rest, "// Until")
-		files["go.mod"] = []byte("module example.com/" + name + "\n\ngo " + rest + replace)
+		files[moduleName] = []byte("module example.com/" + name + "\n\ngo " + rest + replace)
 	} else {
-		delete(files, "go.mod")
-		delete(files, "go.sum")
+		delete(files, moduleName)
+		delete(files, sumName)
 		lines = "godebug randseednop=0\nrequire locklab v0.0.0\n" + replace
 	}
 	if err := writeNew(folder, files); err != nil {
@@ -82,7 +90,7 @@ func (i *initFlags) run(e *env, args []string) error {
 		if module != "" {
 			e.Printf("%s\n\n%s\n", e.Say("init.module", "file", module), lines)
 		}
-		e.Next(fmt.Sprintf("cd %s && go mod tidy && go test .", args[0]), fmt.Sprintf("locklab check %s --contract %s", args[0], filepath.Join(args[0], "contract.txt")))
+		e.Next(fmt.Sprintf("cd %s && go mod tidy && go test .", args[0]), fmt.Sprintf("locklab check %s --contract %s", args[0], filepath.Join(args[0], contractName)))
 	})
 	return nil
 }
@@ -96,7 +104,7 @@ func (i *initFlags) labFolder() (string, error) {
 	}
 	lab, err := filepath.Abs(lab)
 	if err == nil {
-		_, err = os.Stat(filepath.Join(lab, templateFolder, "go.mod"))
+		_, err = os.Stat(filepath.Join(lab, templateFolder, moduleName))
 	}
 	if err != nil {
 		return "", text.Errorf("error.init.lab", "folder", lab, "cause", err)
@@ -128,7 +136,7 @@ func packageIn(folder string) (path, name string, err error) {
 // moduleAbove returns the go.mod of the module that a folder is in; "": there is none.
 func moduleAbove(folder string) string {
 	for at := folder; ; at = filepath.Dir(at) {
-		file := filepath.Join(at, "go.mod")
+		file := filepath.Join(at, moduleName)
 		if _, err := os.Stat(file); err == nil {
 			return file
 		}

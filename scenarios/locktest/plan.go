@@ -345,7 +345,7 @@ func (p *plan) search(ctx context.Context) (*study.Search, error) {
 	defer cancel()
 	s, err := p.searchWithin(ctx, p.study)
 	ended := ctx.Err() != nil && errors.Is(err, ctx.Err())
-	p.late = ended && context.Cause(ctx) == errLate
+	p.late = ended && context.Cause(ctx) == context.DeadlineExceeded
 	switch {
 	case ended && s != nil:
 		return s, nil

@@ -2,7 +2,6 @@ package locktest
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"syscall"
 	"time"
@@ -20,10 +19,7 @@ func worked() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// errLate is the cause of the end of a search that has taken too long.
-var errLate = errors.New("locktest: Bounds.MaxTime")
-
-// within returns ctx, which ends with errLate when processors have worked for so long; 0 or below: it does not.
+// within returns ctx, which ends with the cause context.DeadlineExceeded when processors have worked for so long; 0 or below: it does not.
 func within(ctx context.Context, most time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	if most > 0 {
@@ -37,7 +33,7 @@ func within(ctx context.Context, most time.Duration) (context.Context, context.C
 					return
 				}
 			}
-			cancel(errLate)
+			cancel(context.DeadlineExceeded)
 		}()
 	}
 	return ctx, func() { cancel(nil) }
