@@ -103,7 +103,7 @@
 // again, the certificate says what processes have shared. Its first line says what is taken for granted all the same: no chance, no talk
 // but through Client.Dial, no data race, one machine, and the number of attempts.
 //
-// A search ends when processors have worked for a minute, or before it uses more than 1 GB, and then proves nothing: Bounds.MaxTime or
+// A search ends when processors have worked for a minute, or before it uses 1 GB more than the program had, and then proves nothing: Bounds.MaxTime or
 // -locklab.time, and Bounds.MaxBytes.
 //
 // Many executions are no proof that there is none that differs. Where a library cannot be given a

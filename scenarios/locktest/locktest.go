@@ -19,6 +19,7 @@ import (
 	"locklab/scenarios/share"
 	"locklab/scenarios/study"
 	"locklab/simulator"
+	"locklab/simulator/explore"
 	"locklab/simulator/process"
 	"locklab/simulator/verdict"
 )
@@ -44,7 +45,7 @@ type Bounds struct {
 	// MaxTime ends a search for which processors have worked so long, which then proves nothing; 0: as -locklab.time says, a minute; below 0: it
 	// has no end. With Clients: Any it plays no part.
 	MaxTime time.Duration
-	// MaxBytes ends a search before the program of the test uses more memory; 0: 1 GB (1 << 30), below 0: any amount.
+	// MaxBytes ends a search before the program of the test uses so much more memory than before; 0: 1 GB (1 << 30), below 0: any amount.
 	MaxBytes  int64
 	Schedules int // how many Sample plays; 0: 1000
 	// Loopback is for a library that cannot be given a dialer: Client.Addr is then a real
@@ -165,7 +166,8 @@ func prepare(t *testing.T, b Bounds, client func(*Client), claims [][]Claim) (*p
 	}
 	settle(t)
 	if most := p.bounds.MaxBytes; most > 0 {
-		before := debug.SetMemoryLimit(most)
+		p.study.MaxBytes = explore.Memory() + most // of the tests before something is left
+		before := debug.SetMemoryLimit(p.study.MaxBytes)
 		t.Cleanup(func() { debug.SetMemoryLimit(before) })
 	}
 	if err := errors.Join(p.alone(), p.checkLease()); err != nil {

@@ -210,11 +210,11 @@ func (v *visited) report(visited int) {
 // its checkpoint.
 func (v *visited) short() bool {
 	most := v.opt.MaxBytes - v.opt.MaxBytes/8 - v.states.growth()
-	if memory() <= most {
+	if Memory() <= most {
 		return false
 	}
 	debug.FreeOSMemory()
-	return memory() > most
+	return Memory() > most
 }
 
 // enter counts an arc, and numbers and queues the state that it leads to if that is new.
@@ -281,8 +281,8 @@ func (v *visited) result() *Result {
 	return r
 }
 
-// memory returns the bytes that the program has from the operating system.
-func memory() int64 {
+// Memory returns the bytes that the program has from the operating system, which Limits.MaxBytes bounds.
+func Memory() int64 {
 	m := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(m)
 	return int64(m[0].Value.Uint64() - m[1].Value.Uint64())
