@@ -30,7 +30,7 @@ func initCommand() *command {
 	}
 }
 
-// templateFolder is where the lab has the test that is copied.
+// templateFolder has the test that is copied, below the lab.
 const templateFolder = "scenarios/locktest/template"
 
 // The files that init writes.

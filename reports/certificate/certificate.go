@@ -89,7 +89,7 @@ func linesOf(s *study.Search, lang string) []line {
 	if names := s.Untriggered(); names != nil {
 		c.line("untriggered", "faults", strings.Join(names, ", "))
 	}
-	c.line("looked", "verdicts", reports.Words(slices.DeleteFunc(explore.Words(), func(w verdict.Word) bool { return s.Unsaid && w == verdict.Lie })))
+	c.line("looked", "verdicts", reports.Words(slices.DeleteFunc(explore.Words(), func(w verdict.Word) bool { return s.NoClaims && w == verdict.Lie })))
 	if b.Attempts == study.AnyAttempts {
 		c.line("unchecked.any")
 	} else {

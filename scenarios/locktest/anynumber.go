@@ -69,6 +69,7 @@ func (a *anyNumber) check(claims []Claim) {
 		p.unknown("locktest.unknown.error")
 		p.t.Fatal(explain(err))
 	}
+	proof.Search.NoClaims = !p.says.Load()
 	if why := a.unproved(proof); why != "" {
 		p.unknown("locktest.unknown.unproved")
 		p.t.Fatal("locktest: " + tell("locktest.any.refused", "why", why))

@@ -161,7 +161,7 @@ func TestAnyAgrees(t *testing.T) {
 
 // TestAnyContradicted: a claim is wrong too where nothing breaks what it says is broken, and where nothing is decided.
 func TestAnyContradicted(t *testing.T) {
-	proof := &study.Proof{Proof: &explore.Proof{Closed: true, Harms: []verdict.Word{verdict.Orphan}}, Open: []verdict.Word{verdict.Orphan}}
+	proof := &study.Proof{Proof: &explore.Proof{Closed: true, Harms: []verdict.Word{verdict.Orphan}}, Search: &study.Search{}, Open: []verdict.Word{verdict.Orphan}}
 	for want, claim := range map[string]Claim{
 		"": Holds("OVERLAP")[0], "it cannot happen": Breaks("OVERLAP", 1)[0], "neither proved": Holds("ORPHAN")[0], "nor found": Breaks("ORPHAN", 1)[0],
 	} {

@@ -52,8 +52,8 @@ type pastLife struct {
 	Timed        bool // what was known of the code when the search began: see plan
 	Ensemble     bool
 	Crypto, Math bool
-	Same         bool
-	Drawn        *bubble.Drawn
+	Same         bool          // see random
+	Drawn        *bubble.Drawn // nil: of a trial
 	History      simulator.WrittenHistory
 	Does         []string // at each observation
 	Describe     []string // the same for people
@@ -61,10 +61,10 @@ type pastLife struct {
 
 // A sequel is what the code did in a process of its own.
 type sequel struct {
-	Was, Is string // where it did something else
-	Problem string // why it could not go on
-	Sockets bool   // it has opened a connection that is none of Client.Dial
-	Drew    string // the values that it has named, each with a zero behind it: see bubble.Drawn
+	Was, Is string   // where it did something else
+	Problem string   // why it could not go on
+	Sockets bool     // it has opened a connection that is none of Client.Dial
+	Drew    []string // the values that it has named: see bubble.Drawn
 }
 
 // An apartError is code that does something else in a process of its own.
@@ -184,7 +184,7 @@ func (r *repetition) apart() error {
 	for i, l := range r.lives {
 		past := r.past(l)
 		all.Go(func() (err error) {
-			found[i], err = past.repeat(ctx, filepath.Join(folder, fmt.Sprint(i)))
+			found[i], _, err = past.repeat(ctx, filepath.Join(folder, fmt.Sprint(i)))
 			return err
 		})
 	}
@@ -211,8 +211,8 @@ func (r *repetition) apart() error {
 func drawnTwice(all []sequel) string {
 	by := map[string]bool{}
 	for _, s := range all {
-		for value := range strings.SplitSeq(strings.TrimSuffix(s.Drew, "\x00"), "\x00") {
-			if value != "" && by[value] {
+		for _, value := range s.Drew {
+			if by[value] {
 				return value
 			}
 			by[value] = true
@@ -233,14 +233,8 @@ func (r *repetition) past(l life) *pastLife {
 	return past
 }
 
-// repeat has another process repeat a history. The error says why there is none.
-func (past *pastLife) repeat(ctx context.Context, file string) (s sequel, err error) {
-	s, _, err = past.run(ctx, file)
-	return s, err
-}
-
-// run is repeat, and returns what the process has printed.
-func (past *pastLife) run(ctx context.Context, file string) (s sequel, printed string, err error) {
+// repeat has another process repeat a history, and returns what that process has printed. The error says why there is no sequel.
+func (past *pastLife) repeat(ctx context.Context, file string) (s sequel, printed string, err error) {
 	program, err := os.Executable()
 	if err != nil {
 		return s, "", err
@@ -335,7 +329,7 @@ func answerApart(t *testing.T, b Bounds, client func(*Client)) {
 	t.Skip(apartVariable)
 }
 
-// outside is what the runtime says, and ends the process with, if an execution uses a channel or a timer that another one has made.
+// outside stands in the fatal error of the runtime when an execution uses a channel or a timer that another one has made.
 const outside = "from outside bubble"
 
 // tryApart runs one client alone in a process of its own, which ends if the code keeps in a variable of its package what one execution has made.
@@ -344,7 +338,7 @@ func tryApart(t *testing.T, check int, client func(*Client)) error {
 		return nil
 	}
 	past := &pastLife{Test: t.Name(), Check: check, Trial: true}
-	_, printed, err := past.run(t.Context(), filepath.Join(t.TempDir(), "trial"))
+	_, printed, err := past.repeat(t.Context(), filepath.Join(t.TempDir(), "trial"))
 	if at := strings.Index(printed, outside); err != nil && at >= 0 {
 		return text.Errorf("locktest.outside", "line", lineIn(printed[at:], folderOf(client)))
 	}
@@ -381,7 +375,7 @@ func (past *pastLife) live(t *testing.T, b Bounds, client func(*Client), s *sequ
 	}
 	settle(t)
 	p.timed, p.random.crypto, p.random.math, p.random.same = past.Timed, past.Crypto, past.Math, past.Same
-	p.drawn.With(past.Drawn)
+	p.drawn.Add(past.Drawn)
 	if past.Ensemble {
 		if err := p.onZooKeeper(); err != nil {
 			return err

@@ -68,7 +68,7 @@
 //
 // With Bounds.Clients [Any] the views of package explore are those of one process of yours. Its histories are not merged, as those of
 // the lab's own locks are; since each process runs the code once, they are few. What a claim says holds is proved, and what it
-// says breaks is found with two or three processes. The verdicts are OVERLAP, STALE-WRITE, WRONG-DEL, LIE, ORPHAN and DEADLOCK.
+// says breaks is found with two or three processes. The verdicts are OVERLAP, STALE-WRITE, WRONG-DEL, ORPHAN, DEADLOCK, and LIE with Client.Says.
 // Refused is code
 //
 //   - whose behaviour depends on its clock;

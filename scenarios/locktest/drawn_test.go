@@ -53,6 +53,10 @@ func TestDrawnAsTokens(t *testing.T) {
 		if err != nil || !s.Complete || !s.Symmetry {
 			t.Fatalf("%v, %+v", err, s)
 		}
+		head, _, _ := strings.Cut(p.certificate(s, "en"), "\n")
+		if named := strings.Contains(head, "taken to be different"); named != (p.drawn.Where() != "") {
+			t.Errorf("%q has tokens drawn at %q", head, p.drawn.Where())
+		}
 		return s.States
 	}
 	if drawn, own := states(func(*Client) string { return randomToken() }), states((*Client).Token); drawn != own {

@@ -81,8 +81,12 @@ func assumed(p *plan, lang string) string {
 	if p.timed {
 		clock = text.Say(lang, "locktest.assumed.timed", "epoch", epoch())
 	}
-	return text.Say(lang, "locktest.assumed", "attempts", fmt.Sprint(p.bounds.Attempts), "clock", clock,
+	said := text.Say(lang, "locktest.assumed", "attempts", fmt.Sprint(p.bounds.Attempts), "clock", clock,
 		"runs", text.Say(lang, p.apart.ofRuns("locktest.assumed.runs", "locktest.assumed.runs.twice"), "n", n, "all", all, "times", times))
+	if places := p.drawn.Where(); places != "" {
+		said += " " + text.Say(lang, "locktest.assumed.drawn", "places", places)
+	}
+	return said
 }
 
 // epoch is the date at which clocks begin.

@@ -35,7 +35,7 @@ func TestOutside(t *testing.T) {
 	}
 }
 
-// TestUndialed: code that does not dial the lab is told how to.
+// TestUndialed: code that does not dial the lab gets a message that says how to.
 func TestUndialed(t *testing.T) {
 	redis.SetLogger(&logging.VoidLogger{})                               // nobody listens there
 	p, err := newPlan(t, Bounds{Clients: 2, TTL: ttl}, func(c *Client) { // instead

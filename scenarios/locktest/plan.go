@@ -373,7 +373,7 @@ func (p *plan) searchWithin(ctx context.Context, bounds study.Bounds) (s *study.
 		if result == nil {
 			return p.withRun(bounds, err)
 		}
-		s = &study.Search{Strategy: p.entry, Bounds: bounds.Settled(p.entry), Result: result, Unsaid: !p.says.Load()}
+		s = &study.Search{Strategy: p.entry, Bounds: bounds.Settled(p.entry), Result: result, NoClaims: !p.says.Load()}
 		for _, w := range result.Found {
 			s.Witnesses = append(s.Witnesses, study.Witness{Witness: w, Trace: p.traceWithin(s.Bounds, w.Choices)})
 		}

@@ -1,11 +1,14 @@
 package locktest
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
 
+	"locklab/scenarios/study"
+	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
 
@@ -51,6 +54,10 @@ func TestSaysNothing(t *testing.T) {
 		if strings.Contains(line, "looked for ") && strings.Contains(line, "WRONG-DEL") && strings.Contains(line, string(verdict.Lie)) {
 			t.Error(line)
 		}
+	}
+	proof := &study.Proof{Proof: &explore.Proof{Closed: true}, Search: s}
+	if !s.NoClaims || slices.Contains(proof.Proved(), verdict.Lie) || !slices.Contains(proof.Proved(), verdict.Overlap) {
+		t.Errorf("proved: %v", proof.Proved())
 	}
 	for _, c := range claims {
 		if c.word == verdict.Lie {

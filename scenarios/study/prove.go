@@ -246,10 +246,12 @@ func (p *Proof) Witnesses() (all []Witness) {
 	return all
 }
 
-// Proved are the verdicts that are impossible for any number of clients.
+// Proved returns the verdicts that are impossible for any number of clients, but for LIE of code that claims nothing.
 func (p *Proof) Proved() []verdict.Word {
 	if !p.Closed {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(explore.Provable), func(w verdict.Word) bool { return slices.Contains(p.Harms, w) })
+	return slices.DeleteFunc(slices.Clone(explore.Provable), func(w verdict.Word) bool {
+		return slices.Contains(p.Harms, w) || p.Search.NoClaims && w == verdict.Lie
+	})
 }

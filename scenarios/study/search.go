@@ -34,8 +34,8 @@ type Search struct {
 	// Boundary says which verdicts of Result.Found are met only at the very instant at which something
 	// ends; nil: FindBoundary was not called.
 	Boundary map[verdict.Word]explore.Boundary
-	// Unsaid: the code does not say whether a release has given the lock back, so that no LIE can be seen.
-	Unsaid bool
+	// NoClaims: the code does not say whether a release has given the lock back, so that no LIE can be seen.
+	NoClaims bool
 }
 
 // boundaryStates are searched at least for Search.Boundary.

@@ -24,7 +24,7 @@ import (
 // Where requests have such values is found by comparing executions. That code does the same whatever it has drawn, but for names, is
 // checked where each history is executed again. What servers do is the simulator's to check: see [Drawn.Value].
 type Drawn struct {
-	// Places are where requests have drawn values, each with one that was seen there.
+	// Places has the places of drawn values in requests, each with one that was seen there.
 	Places map[Place]string
 	// Constants are values at these places that two executions had: they are not drawn.
 	Constants map[string]bool
@@ -60,12 +60,11 @@ func NewDrawn() *Drawn {
 	return &Drawn{Places: map[Place]string{}, Constants: map[string]bool{}, Like: map[string]string{}, by: map[string]int{}, sent: map[uint32]string{}}
 }
 
-// With is d with what another one has found.
-func (d *Drawn) With(o *Drawn) *Drawn {
+// Add adds what another one has found.
+func (d *Drawn) Add(o *Drawn) {
 	maps.Copy(d.Places, o.Places)
 	maps.Copy(d.Constants, o.Constants)
 	maps.Copy(d.Like, o.Like)
-	return d
 }
 
 // DrawnError says that code turned out to draw a value. It is a way to go on, not a failure: the Drawn of its host knows that now, so that
@@ -91,17 +90,15 @@ func (d *Drawn) Value(text string) string {
 	return drawnName.ReplaceAllStringFunc(text, func(name string) string { return d.value(name, 0) })
 }
 
-// Values returns the values that have names, each with a zero behind it.
-func (d *Drawn) Values() (all string) {
+// Values returns the values that executions have drawn, sorted.
+func (d *Drawn) Values() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, value := range slices.Sorted(maps.Keys(d.by)) {
-		all += value + "\x00"
-	}
-	return all
+	return slices.Sorted(maps.Keys(d.by))
 }
 
-// value is like what was drawn where a name was: digits in the place of digits, letters in that of letters; each time another. d.mu is held.
+// value returns a value for a name, like those drawn at its place: digits in the place of digits, letters in that of letters. It differs with time.
+// d.mu is held.
 func (d *Drawn) value(name string, time int) string {
 	like := d.Like[name]
 	if like == "" { // of an execution elsewhere
@@ -148,13 +145,13 @@ func (d *Drawn) learn(was, is *process.Entry) bool {
 		if _, known := d.Places[place]; known || d.Constants[value] {
 			return false // by its name it differs, too
 		}
-		d.Places[place] = value
 	}
+	maps.Copy(d.Places, found)
 	return len(found) > 0
 }
 
-// compare adds the places at which two texts of commands have different words. It reports whether they are alike otherwise, and the words no
-// other order of the same.
+// compare adds the places at which two texts of commands have different words. It reports whether nothing else differs, and no word stands in
+// both texts at different places.
 func compare(of, with string, found map[Place]string) bool {
 	for of != "" && with != "" {
 		a, restOf, err1 := resp.Command(of)
