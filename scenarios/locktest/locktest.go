@@ -169,7 +169,8 @@ func prepare(t *testing.T, b Bounds, client func(*Client), claims [][]Claim) (*p
 	}
 	settle(t)
 	if most := p.bounds.MaxBytes; most > 0 {
-		p.study.MaxBytes = explore.Memory() + most // of the tests before something is left
+		debug.FreeOSMemory() // what earlier tests have left would be room for this one
+		p.study.MaxBytes = explore.Memory() + most
 		before := debug.SetMemoryLimit(p.study.MaxBytes)
 		t.Cleanup(func() { debug.SetMemoryLimit(before) })
 	}
