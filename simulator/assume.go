@@ -1,6 +1,10 @@
 package simulator
 
-import "locklab/simulator/process"
+import (
+	"time"
+
+	"locklab/simulator/process"
+)
 
 // Assumptions hold what a simulator takes for granted of code and servers, so that fewer worlds differ. The zero
 // value assumes nothing. Each is a hypothesis; where a step, or a check, refutes it, the error is the one named here.
@@ -19,6 +23,8 @@ type Assumptions struct {
 	// Measures: clients use their clocks only to measure how long something takes (data independence); see
 	// measure. Refuted by a *process.TimeOfDayError of CheckMeasures.
 	Measures bool
+	// Ages: see there. Needs Measures. Refuted by an *OldStampError of CheckMeasures or Step.
+	Ages Ages
 	// Creations: code learns only of transactions that create something, so that an ensemble numbers no
 	// others (data independence); see node.Sessions. No check tries it: it follows from what
 	// requests can ask for, and a simulator whose code opens connections of its own does not assume it.
@@ -28,20 +34,27 @@ type Assumptions struct {
 	Rests bool
 }
 
+// Ages bound the ages of time stamps that code and servers can tell apart (extrapolation; Behrmann, Bouyer, Larsen and Pelánek
+// 2004). The zero value does not.
+type Ages struct {
+	Ancient time.Duration // to a client all stamps are one that were so old when it first read its clock
+	Span    time.Duration // no client measures for longer; servers cannot tell apart stamps that are older than both together
+}
+
 // Usual are the assumptions of a new simulator.
 var Usual = Assumptions{Rests: true}
 
 // NoStrongerThan reports whether all that a assumes, b assumes as well.
 func (a Assumptions) NoStrongerThan(b Assumptions) bool {
 	within := func(is, may bool) bool { return may || !is }
-	return (a.Symmetric == 0 || a.Symmetric == b.Symmetric) && a.Merging <= b.Merging &&
+	return within(a.Ages != Ages{}, b.Ages != Ages{}) && a.Ages.Ancient >= b.Ages.Ancient && a.Ages.Span >= b.Ages.Span && (a.Symmetric == 0 || a.Symmetric == b.Symmetric) && a.Merging <= b.Merging &&
 		within(a.Strangers, b.Strangers) && within(a.Measures, b.Measures) && within(a.Creations, b.Creations) && within(a.Rests, b.Rests)
 }
 
 // Assume has worlds from now on assume a. Earlier worlds are void.
 func (s *Simulator) Assume(a Assumptions) {
 	moved := s.stamps.seen != s.stamps.grain
-	if s.stamps.move(s.stamps.seen); a == s.assumed && !moved {
+	if s.stamps.move(s.stamps.seen, a.Ages); a == s.assumed && !moved {
 		return
 	}
 	s.assumed = a

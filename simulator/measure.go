@@ -18,7 +18,7 @@ func (s *Simulator) measure(on bool) {
 		return
 	}
 	s.measures, s.measured, s.stamps.seen = on, false, 0
-	s.stamps.move(0)
+	s.stamps.move(0, s.assumed.Ages)
 	for _, p := range s.clients.procs {
 		p.Clear()
 	}

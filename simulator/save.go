@@ -52,7 +52,7 @@ func (ts Tables) Save(w *codec.Writer, from, m TableSizes) {
 func (ts Tables) Load(r *codec.Reader) error {
 	before := ts.Sizes()
 	r.Get(&ts.s.readsClock, &ts.s.measured, &ts.s.stamps.seen)
-	ts.s.stamps.move(ts.s.stamps.seen)
+	ts.s.stamps.move(ts.s.stamps.seen, ts.s.assumed.Ages)
 	ts.s.measures = ts.s.measures && !ts.s.readsClock
 	if err := ts.s.memo.Load(r); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"fmt"
 	"time"
 
 	"locklab/simulator/internal/clock"
@@ -16,6 +17,13 @@ import (
 // moved where one passes them to the other. That code does the same at other times of day, with stamps that are as
 // much later as its readings, is checked in all of its histories (process.Process.CheckMeasures), and that servers do
 // in all of their effects.
+//
+// Stamps that servers keep grow older without end. With Assumptions.Ages all stamps are one to a client that were ancient
+// when it first read its clock, and those that servers keep grow no older than Ancient and Span together: then they
+// are ancient to all clients, since none measures for longer than Span. Two different stamps are never taken for the same:
+// a request with a stamp that is ancient by then refutes the assumption, and so a stamp that is written after a client has
+// read an ancient one is not ancient to it. That code and servers do the same with ancient stamps that are older still is checked as
+// above.
 
 // Stamps are the time stamps in what clients and servers exchange.
 type Stamps struct {
@@ -23,6 +31,19 @@ type Stamps struct {
 	seen  time.Duration // Traits.Grain
 	grain time.Duration // by which stamps count from the present; 0: they do not
 	op    process.Op    // memory of ofDay
+
+	ages Ages           // Assumptions.Ages, where stamps count from the present
+	err  *OldStampError // what has refuted them in this step; nil: nothing
+}
+
+// An OldStampError is an operation that refutes Assumptions.Ages.
+type OldStampError struct {
+	Command []string
+	Span    bool // it is answered when the client has measured for too long; else it has an ancient stamp
+}
+
+func (e *OldStampError) Error() string {
+	return fmt.Sprintf("simulator: %q has, or receives, a time stamp that is older than what is assumed", e.Command)
 }
 
 // Stamps returns the time stamps of the simulator's worlds.
@@ -39,13 +60,13 @@ func (st *Stamps) In(answer int64) clock.Stamps {
 // Grain is the time by whole numbers of which stamps count from the present; 0: they do not.
 func (st *Stamps) Grain() time.Duration { return st.grain }
 
-// Later implements process.Stamps.
-func (st *Stamps) Later(answer int64, by time.Duration) int64 {
+// Moved implements process.Stamps.
+func (st *Stamps) Moved(answer int64, by clock.Shift) int64 {
 	return int64(st.s.clients.words.Answers.Moved(uint32(answer), by))
 }
 
 // Asked implements process.Stamps.
-func (st *Stamps) Asked(o *process.Op, by time.Duration) uint32 {
+func (st *Stamps) Asked(o *process.Op, by clock.Shift) uint32 {
 	return st.s.clients.words.Of(o).Moved(o.Arg, by)
 }
 
@@ -60,7 +81,29 @@ func (st *Stamps) note(o *process.Op) {
 }
 
 // move has stamps count from the present from now on, by whole grains, or not (0). Earlier worlds are void.
-func (st *Stamps) move(grain time.Duration) { st.grain, st.s.memo.Grain = grain, grain }
+func (st *Stamps) move(grain time.Duration, ages Ages) {
+	st.grain, st.ages = grain, Ages{}
+	if grain > 0 && ages != (Ages{}) {
+		st.ages = Ages{clock.Floor(ages.Ancient, grain), clock.Floor(ages.Span, grain)}
+	}
+	st.s.memo.Grain, st.s.memo.Oldest = grain, st.oldest()
+}
+
+// Ancient implements process.Stamps.
+func (st *Stamps) Ancient() time.Duration {
+	if st.ages == (Ages{}) {
+		return 0
+	}
+	return clock.Midst - st.ages.Ancient
+}
+
+// oldest is the earliest stamp that servers keep, as a time since the Epoch; 0: any.
+func (st *Stamps) oldest() time.Duration {
+	if st.ages == (Ages{}) {
+		return 0
+	}
+	return clock.Midst - st.ages.Ancient - st.ages.Span
+}
 
 // zero has a clock that is read for the first time show no time of day.
 func (st *Stamps) zero(c *clock.State, now time.Duration) {
@@ -74,7 +117,7 @@ func (st *Stamps) ofDay(p *node.ClientProcess, o *process.Op) *process.Op {
 		return o
 	}
 	st.op = *o
-	st.op.Arg = st.s.clients.words.Requests.Moved(o.Arg, by)
+	st.op.Arg = st.s.clients.words.Requests.Moved(o.Arg, clock.Shift{By: by})
 	return &st.op
 }
 
@@ -91,7 +134,17 @@ func (st *Stamps) receive(now time.Duration, p *node.ClientProcess, th *node.Thr
 	if !p.Clock.Measures {
 		st.zero(&p.Clock, now)
 	}
-	th.Reply = st.s.clients.words.Answers.Moved(th.Reply, -p.Clock.Zeroed())
+	th.Reply = st.s.clients.words.Answers.Moved(th.Reply, clock.Shift{By: -p.Clock.Zeroed(), Oldest: st.Ancient()})
+	if st.ages != (Ages{}) && p.Clock.Read(now) > clock.Midst+st.ages.Span {
+		st.err = &OldStampError{st.s.clients.cmd(o), true}
+	}
+}
+
+// send notes that a request is executed at now that has an ancient stamp.
+func (st *Stamps) send(now time.Duration, o *process.Op) {
+	if st.ages != (Ages{}) && o.Kind == process.Request && st.s.clients.words.Requests.Stamps(o.Arg).First <= now-st.ages.Ancient {
+		st.err = &OldStampError{st.s.clients.cmd(o), false}
+	}
 }
 
 // forget has the clock of client c show the time of day again if nothing counts from another time any more.
@@ -131,12 +184,12 @@ func (st *Stamps) node(state node.State, by time.Duration) node.State {
 	if by == 0 {
 		return state
 	}
-	return st.s.kind.(node.Stamping).Moved(state, by)
+	return st.s.kind.(node.Stamping).Moved(state, clock.Shift{By: by, Oldest: st.oldest()})
 }
 
 // orphan is an orphaned request in which stamps are later, likewise.
 func (st *Stamps) orphan(o *node.Orphan, by time.Duration) {
 	if by != 0 && o.Op.Kind == process.Request {
-		o.Op.Arg = st.s.clients.words.Requests.Moved(o.Op.Arg, by)
+		o.Op.Arg = st.s.clients.words.Requests.Moved(o.Op.Arg, clock.Shift{By: by, Oldest: st.oldest()})
 	}
 }

@@ -20,6 +20,9 @@ func (s *Simulator) Step(w *World, c Choice) ([]history.Event, error) {
 	v := s.view(w)
 	err := v.step(c)
 	v.boundAnswers()
+	if stale := s.stamps.err; stale != nil && err == nil {
+		err, s.stamps.err = stale, nil
+	}
 	if s.room.Exceeded != nil {
 		err = s.room.Take()
 	}
@@ -209,6 +212,7 @@ func (v *view) wake(c Choice, p *node.ClientProcess, begins bool) error {
 func (v *view) arrive(c Choice, th *node.Thread) error {
 	o := v.Op(c.Client, c.Thread)
 	if o.Kind.ToServer() {
+		v.s.stamps.send(v.w.now, o)
 		return v.notice(node.Arrived, c.Client, c.Thread)
 	}
 	th.Answer(v.arriveResource(o, c.Client, th.Msg))

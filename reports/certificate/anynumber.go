@@ -7,6 +7,7 @@ import (
 
 	"locklab/reports/text"
 	"locklab/scenarios/study"
+	"locklab/simulator"
 )
 
 // AnyNumber says what may happen in a proof for any number of clients, and what it takes for granted, a sentence each.
@@ -19,6 +20,9 @@ func AnyNumber(p *study.Proof, lang string) []string {
 		list = append(list, text.Say(lang, "prove.assumed.attempts"))
 	} else {
 		list = append(list, text.Say(lang, "prove.assumed.once", "why", text.SayMessage(lang, p.Once)))
+	}
+	if ages := p.Assumed.Ages; ages != (simulator.Ages{}) {
+		list = append(list, text.Say(lang, "prove.assumed.ages", "ancient", ages.Ancient.String(), "span", ages.Span.String(), "both", (ages.Ancient+ages.Span).String()))
 	}
 	for _, key := range []string{"names", "resource", "urgent"} {
 		list = append(list, text.Say(lang, "prove.assumed."+key))

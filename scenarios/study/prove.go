@@ -129,7 +129,7 @@ func proveViews(ctx context.Context, entry lock.Entry, b Bounds, endless bool, m
 	if p.Once.IsZero() {
 		p.Once = code.Once
 	}
-	p.Search.Result = &explore.Result{Complete: p.Closed, Lengths: p.Lengths, Measures: p.Measures, Assumed: p.Assumed, Symmetry: true,
+	p.Search.Result = &explore.Result{Complete: p.Closed, Lengths: p.Lengths, Measures: p.Measures, Grain: p.Grain, Assumed: p.Assumed, Symmetry: true,
 		Histories: p.Histories, Repeated: p.Closed, Triggered: p.Triggered}
 	if names := p.Search.Untriggered(); p.Refused == nil && names != nil { // nothing is said of them
 		p.Closed, p.Refused = false, &explore.NotProvableError{Why: i18n.New("prove.untriggered", "faults", strings.Join(names, ", "))}

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"errors"
+	"time"
 
 	"locklab/simulator"
 	"locklab/simulator/node"
@@ -62,6 +63,26 @@ func (a assumptions) refine(counterexample error, seen simulator.Traits) (weaker
 		return a, false
 	}
 	return a, true
+}
+
+// olderStamps doubles one of a.Ages, most at most, if a counterexample refutes it; false: it does not, or it was most.
+func (a *assumptions) olderStamps(counterexample error, most time.Duration) bool {
+	old, dated, stamp := (*simulator.OldStampError)(nil), (*process.TimeOfDayError)(nil), (*node.StampError)(nil)
+	age := &a.Ages.Ancient
+	switch {
+	case errors.As(counterexample, &old):
+		if old.Span {
+			age = &a.Ages.Span
+		}
+	case errors.As(counterexample, &dated) && dated.Ancient, errors.As(counterexample, &stamp):
+	default:
+		return false
+	}
+	if *age == 0 || *age >= most {
+		return false
+	}
+	*age = min(2**age, most)
+	return true
 }
 
 var errNewTrait = errors.New("explore: a clock was read, or used to measure, replicas were waited for, a request was abandoned, or an old version was written on, for the first time")

@@ -74,7 +74,7 @@ func checkInvariant(ctx context.Context, sim *simulator.Simulator, opt Options, 
 		case err != nil:
 			return nil, err
 		case sim.Traits().ReadsClock, sim.Traits().Grain > 0:
-			return nil, unproved("prove.clock")
+			return nil, unproved("prove.clock", "leases", fmt.Sprint(leasesToAncient))
 		case sim.Traits() == seen:
 			return &c.size, c.s.checkCode()
 		}

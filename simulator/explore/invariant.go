@@ -15,6 +15,7 @@ type Invariant struct {
 	Views   []WrittenView             `json:"views"`
 
 	connected bool // views have connections, which are not written
+	stamped   bool // time stamps count from the present
 }
 
 // A WrittenShared is what all clients share.
@@ -42,7 +43,7 @@ var (
 
 // invariant writes the views, in the order in which they were found.
 func (p *prover) invariant() (*Invariant, error) {
-	v := &Invariant{}
+	v := &Invariant{stamped: p.sim.Stamps().Grain() > 0}
 	parts, clients := map[shared]int{}, map[uint32]int{p.absent[0]: -1}
 	for _, q := range p.queue {
 		at, known := parts[q.of]
@@ -91,11 +92,13 @@ func (v *Invariant) Without(view int) *Invariant {
 }
 
 // Unchecked is the key of why the checker cannot check the invariant, if it was computed here; "": it can. It knows nothing of what
-// servers keep of connections.
+// servers keep of connections, nor of simulator.Ages.
 func (v *Invariant) Unchecked() string {
 	switch {
 	case v.connected:
 		return "error.prove.connected"
+	case v.stamped:
+		return "error.prove.stamped"
 	case v.namesClients():
 		return "error.prove.named"
 	}

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math/bits"
 	"slices"
+	"time"
 
 	"locklab/simulator"
 	"locklab/simulator/history"
@@ -44,6 +45,9 @@ import (
 // A DEADLOCK is found by the probe from a shared part whose clients have all come to their ends, or where both clients of a
 // world wait without end (see deadlock.go).
 //
+// Time stamps in data grow older without end. From some age on code and servers are to do the same however old they are: see
+// [simulator.Ages], which begin small and are doubled where a step, or a check of the code, refutes them.
+//
 // Not looked for are FENCED, BLOCKED and STARVED.
 
 // Provable are the verdicts that views are asked about.
@@ -58,10 +62,11 @@ type Proof struct {
 	// Harms are the verdicts that some world of two has come to. It may be that no run does.
 	Harms  []verdict.Word
 	Closed bool // nothing is new: what is not among the harms is impossible
-	// Assumed, Lengths, Measures, Histories and Triggered are as those of a [Result].
+	// Assumed, Lengths, Measures, Grain, Histories and Triggered are as those of a [Result].
 	Assumed   simulator.Assumptions
 	Lengths   []simulator.Length
 	Measures  bool
+	Grain     time.Duration
 	Histories int
 	Triggered []simulator.Verb
 	Refused   error // why there is no proof; nil: there is one
@@ -70,6 +75,9 @@ type Proof struct {
 	// Once gives the reason for which each client takes the lock once; zero: any number of times.
 	Once i18n.Message
 }
+
+// leasesToAncient is the number of leases after which a time stamp is ancient at the latest: see simulator.Ages.
+const leasesToAncient = 4
 
 // worldsPerView bounds the worlds of two: so many times as many as there may be views.
 const worldsPerView = 100
@@ -95,8 +103,14 @@ func ProveFor(ctx context.Context, m *Model, endless bool, most int) (*Proof, er
 		switch weaker, refuted := opt.assumed.refine(err, sim.Traits()); {
 		case refuted && weaker.Symmetric == 0:
 			return p.proof(&NotProvableError{i18n.New("prove.names", "why", weaker.asymmetry.Error())}), nil
-		case refuted && (sim.Traits().ReadsClock || sim.Traits().Grain > 0): // time stamps grow older without end
-			return p.proof(&NotProvableError{i18n.New("prove.clock")}), nil
+		case errors.Is(err, errNewTrait) && sim.Traits().Grain > 0 && !sim.Traits().ReadsClock:
+			opt.assumed = weaker
+			opt.assumed.Ages = simulator.Ages{Ancient: m.TTL / 6, Span: m.TTL * 5 / 4} // else time stamps would grow older without end
+			continue
+		case opt.assumed.olderStamps(err, leasesToAncient*m.TTL):
+			continue
+		case refuted && (sim.Traits().ReadsClock || sim.Traits().Grain > 0):
+			return p.proof(&NotProvableError{i18n.New("prove.clock", "leases", fmt.Sprint(leasesToAncient))}), nil
 		case refuted:
 			opt.assumed = weaker
 			continue
@@ -770,7 +784,7 @@ func (p *prover) proof(why *NotProvableError) *Proof {
 	}
 	p.search.learn()
 	r.Histories, r.Assumed, r.Lengths = p.sim.Histories(), p.search.opt.assumed.Assumptions, p.search.lengths.List
-	r.Measures, r.Triggered = p.sim.Traits().Measured, slices.Sorted(maps.Keys(p.struck))
+	r.Measures, r.Grain, r.Triggered = p.sim.Traits().Measured, p.sim.Stamps().Grain(), slices.Sorted(maps.Keys(p.struck))
 	r.Harms = slices.DeleteFunc(p.found.list(), func(w verdict.Word) bool { return !slices.Contains(Provable, w) })
 	return r
 }

@@ -35,6 +35,9 @@ type Memo struct {
 	// Grain above 0: time stamps in texts count from the present, by whole grains. What servers do must then be the same
 	// at other times of day; where it is not, the step ends with a *node.StampError.
 	Grain time.Duration
+	// Oldest above 0: stamps that are no later than this, since the Epoch, stand for all that are older still. What servers do must be
+	// the same with those; where it is not, the step ends with a *node.StampError.
+	Oldest time.Duration
 	// OnClear is called after all entries were discarded.
 	OnClear func()
 

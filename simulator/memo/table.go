@@ -1,8 +1,6 @@
 package memo
 
 import (
-	"time"
-
 	"locklab/simulator/history"
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/internal/codec"
@@ -20,10 +18,10 @@ type Table[K comparable, E any] struct {
 	moved  map[movedID]uint32
 }
 
-// A movedID is an entry whose time stamps are later.
+// A movedID is an entry whose time stamps are moved.
 type movedID struct {
 	id uint32
-	by time.Duration
+	by clock.Shift
 }
 
 // Entries describes the entries of a table: plain values, as package codec has them. Only What and
@@ -127,8 +125,8 @@ func (t *Table[K, E]) Stamps(id uint32) clock.Stamps {
 }
 
 // Moved implements [node.Vocabulary].
-func (t *Table[K, E]) Moved(id uint32, by time.Duration) uint32 {
-	if by == 0 || t.Stamps(id).Grain == 0 {
+func (t *Table[K, E]) Moved(id uint32, by clock.Shift) uint32 {
+	if by == (clock.Shift{}) || t.Stamps(id).Grain == 0 {
 		return id
 	}
 	to, ok := t.moved[movedID{id, by}]

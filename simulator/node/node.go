@@ -167,9 +167,9 @@ type Vocabulary interface {
 	Named(id uint32) bool
 	Renamed(id uint32, to *history.Names) uint32
 	Same(a, b uint32, to *history.Names) bool
-	// Stamps are the time stamps in an entry, and Moved is the entry with all of them later by whole grains.
+	// Stamps are the time stamps in an entry, and Moved is the entry with all of them moved.
 	Stamps(id uint32) clock.Stamps
-	Moved(id uint32, by time.Duration) uint32
+	Moved(id uint32, by clock.Shift) uint32
 	// Write returns an entry in texts, as package codec has them, and Read is the number of the entry of which Write has
 	// returned these, which it adds.
 	Write(id uint32) map[string]string
@@ -205,8 +205,8 @@ type Written interface {
 
 // A Stamping kind has states in which time stamps (see clock.Stamps) can be moved.
 type Stamping interface {
-	// Moved is a state in which all stamps in texts are later by whole grains.
-	Moved(s State, by time.Duration) State
+	// Moved is a state in which all stamps in texts are moved.
+	Moved(s State, by clock.Shift) State
 }
 
 // A Connected kind has states that keep something of clients' connections which matters to these clients only.

@@ -111,6 +111,29 @@ func (c *checked) toEpoch(p *Process, at uint32) time.Duration {
 	return -clock.Floor(first, c.grain(p))
 }
 
+// shifts are those with which a history is tried.
+func (c *checked) shifts(p *Process, at uint32) []clock.Shift {
+	list := ancient(p, at)
+	for _, by := range slices.Concat(c.newYears(p, at), c.strides(p, at), []time.Duration{c.toEpoch(p, at)}) {
+		list = append(list, clock.Shift{By: by})
+	}
+	return list
+}
+
+// ancient are the shifts that make the ancient stamps of a history more ancient; nil: it has none.
+func ancient(p *Process, at uint32) []clock.Shift {
+	if p.Stamps == nil {
+		return nil
+	}
+	oldest := p.Stamps.Ancient()
+	for ; p.entries[at].Reads; at = p.entries[at].Parent {
+		if stampsIn(p, p.entries[at].Parent, p.entries[at].Seen).First <= oldest {
+			return clock.MoreAncient(oldest)
+		}
+	}
+	return nil
+}
+
 // newYears are by how much the readings of a history are later so that the first of them, or the
 // last, comes to the beginning of a year, UTC: of a month, a day, an hour, a minute, a second and
 // a millisecond, with the readings before it on the other side. Any other reading comes there in
@@ -149,6 +172,7 @@ func (c *checked) grain(p *Process) time.Duration {
 type TimeOfDayError struct {
 	Client  int // from 1
 	By      time.Duration
+	Ancient bool   // ancient stamps are earlier by -By; else all readings and stamps are later
 	Was, Is string // what it does, and what it does if all readings of its clock are later by By
 }
 
@@ -169,7 +193,7 @@ func (p *Process) CheckMeasures() error {
 		if c.sure[at] || e.to != 0 || !e.Reads {
 			continue
 		}
-		for _, by := range slices.Concat(c.newYears(p, at), c.strides(p, at), []time.Duration{c.toEpoch(p, at)}) {
+		for _, by := range c.shifts(p, at) {
 			if err := p.checkLater(at, by); err != nil {
 				return err
 			}
@@ -181,18 +205,18 @@ func (p *Process) CheckMeasures() error {
 	return nil
 }
 
-func (p *Process) checkLater(at uint32, by time.Duration) error {
+func (p *Process) checkLater(at uint32, by clock.Shift) error {
 	did, err := p.rerunLater(at, by)
 	p.stop()
 	other, e := (*NondeterministicError)(nil), &p.entries[at]
 	did.inherit(&p.entries[e.Parent])
 	switch {
 	case errors.As(err, &other):
-		return &TimeOfDayError{p.code.id, by, other.Was, other.Is}
+		return &TimeOfDayError{p.code.id, by.By - by.Older, by.Older > 0, other.Was, other.Is}
 	case err != nil:
 		return err
 	case !did.sameOutcome(e):
-		return &TimeOfDayError{p.code.id, by, p.Describe(e), p.Describe(&did)}
+		return &TimeOfDayError{p.code.id, by.By - by.Older, by.Older > 0, p.Describe(e), p.Describe(&did)}
 	}
 	return nil
 }
@@ -203,9 +227,11 @@ type Stamps interface {
 	Grain() time.Duration
 	// In returns those in an answer.
 	In(answer int64) clock.Stamps
-	// Later returns an answer in which all stamps are later, and Asked the request of an operation, likewise.
-	Later(answer int64, by time.Duration) int64
-	Asked(o *Op, by time.Duration) uint32
+	// Moved returns an answer in which all stamps are moved, and Asked the request of an operation, likewise.
+	Moved(answer int64, by clock.Shift) int64
+	Asked(o *Op, by clock.Shift) uint32
+	// Ancient is the time since the Epoch up to which all stamps in answers are one; 0: all of them count.
+	Ancient() time.Duration
 }
 
 // stampsIn returns the stamps in what is observed at an entry.
@@ -217,12 +243,12 @@ func stampsIn(p *Process, at uint32, s Observation) clock.Stamps {
 }
 
 // later returns the observation that leads to an entry, and the actions that the code is to take then, at another time of day.
-func later(p *Process, e *Entry, s Observation, by time.Duration) (Observation, *Entry) {
+func later(p *Process, e *Entry, s Observation, by clock.Shift) (Observation, *Entry) {
 	switch {
 	case s.Kind == ClockRead:
-		s.Val += int64(by)
+		s.Val += int64(by.By)
 	case stampsIn(p, e.Parent, s).Grain > 0:
-		s.Val = p.Stamps.Later(s.Val, by)
+		s.Val = p.Stamps.Moved(s.Val, by)
 	}
 	if p.Stamps == nil {
 		return s, e

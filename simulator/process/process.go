@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"locklab/simulator/history"
+	"locklab/simulator/internal/clock"
 	"locklab/simulator/internal/codec"
 	"locklab/simulator/internal/table"
 )
@@ -403,11 +404,11 @@ func (p *Process) known(at uint32, s Observation) (to uint32, ok bool) {
 // rerun brings an execution to entry at. Code that does something else than it did
 // the first time has looked at something that the simulator did not give it.
 // It returns what the code did last.
-func (p *Process) rerun(at uint32) (did Entry, err error) { return p.rerunLater(at, 0) }
+func (p *Process) rerun(at uint32) (did Entry, err error) { return p.rerunLater(at, clock.Shift{}) }
 
-// rerunLater is rerun with a clock that shows so much more at every reading. If that is not 0,
+// rerunLater is rerun with a clock that shows so much more at every reading, and with stamps that are moved. If anything is,
 // the execution is of no further use.
-func (p *Process) rerunLater(at uint32, by time.Duration) (did Entry, err error) {
+func (p *Process) rerunLater(at uint32, by clock.Shift) (did Entry, err error) {
 	var path []uint32
 	from := at
 	for p.entries[from].Parent != from {
@@ -421,7 +422,7 @@ func (p *Process) rerunLater(at uint32, by time.Duration) (did Entry, err error)
 		e := &p.entries[path[i]]
 		_, what := p.input(e.Parent, e.Seen)
 		is := e
-		if by != 0 {
+		if by != (clock.Shift{}) {
 			what.Observation, is = later(p, e, what.Observation, by)
 		}
 		did, err = p.run.Observe(what, is)
@@ -434,7 +435,7 @@ func (p *Process) rerunLater(at uint32, by time.Duration) (did Entry, err error)
 		}
 	}
 	p.at = at
-	if by == 0 {
+	if by == (clock.Shift{}) {
 		p.checked.noteRepeated(p, at)
 	}
 	return did, nil

@@ -281,7 +281,7 @@ func (k *Kind) Rename(state node.State, to *history.Names) node.State {
 }
 
 // Moved implements [node.Stamping].
-func (k *Kind) Moved(state node.State, by time.Duration) node.State {
+func (k *Kind) Moved(state node.State, by clock.Shift) node.State {
 	s := state.(State)
 	for d := range s.all {
 		k.Executor.move(d, by)

@@ -63,22 +63,28 @@ func (x *Executor) rename(d *Data, to *history.Names) {
 }
 
 // move moves the time stamps in data.
-func (x *Executor) move(d *Data, by time.Duration) {
+func (x *Executor) move(d *Data, by clock.Shift) {
 	if to := x.keyspaces.Moved(d.keyspace, by); to != d.keyspace {
 		x.become(d, *x.keyspaces.At(to), func(name string) string { return clock.MoveStamps(name, by) })
 	}
 }
 
-// checkStamps checks that the effect of a batch is the same at other times of day, with stamps that are as much later.
+// checkStamps checks that the effect of a batch is the same at other times of day, with stamps that are as much later; and
+// where data holds ancient ones, that it is the same with more ancient ones.
 func (x *Executor) checkStamps(e execution) error {
 	batch, refuses := e.batch&^refuseWrites, e.batch&refuseWrites
-	first := min(x.batches.Stamps(batch).First, x.keyspaces.Stamps(e.data.keyspace).First)
+	kept := x.keyspaces.Stamps(e.data.keyspace).First
+	first := min(x.batches.Stamps(batch).First, kept)
 	if e.eff.moved || first == clock.Never {
 		return nil
 	}
 	e.eff.moved = true
 	stride := process.Stride.Truncate(x.memo.Grain)
-	for _, by := range [3]time.Duration{-clock.Floor(first, x.memo.Grain), stride, process.Strides * stride} {
+	shifts := []clock.Shift{{By: -clock.Floor(first, x.memo.Grain)}, {By: stride}, {By: process.Strides * stride}}
+	if kept <= x.memo.Oldest {
+		shifts = append(shifts, clock.MoreAncient(x.memo.Oldest)...)
+	}
+	for _, by := range shifts {
 		later := e.data
 		x.move(&later, by)
 		eff, err := x.look(&later, e.now, x.batches.Moved(batch, by)|refuses)

@@ -40,13 +40,37 @@ func Floor(t, grain time.Duration) time.Duration {
 	return whole
 }
 
-// MoveStamps returns a text with all stamps in it later by d, a whole number of grains.
-func MoveStamps(text string, d time.Duration) string {
+// A Shift moves stamps, by whole numbers of grains.
+type Shift struct {
+	By     time.Duration // they are later by so much
+	Oldest time.Duration // those that are then no later than this, since the Epoch, become this; 0: none do
+	Older  time.Duration // and earlier than this by so much
+}
+
+// Of returns a time since the Epoch after the shift.
+func (s Shift) Of(t time.Duration) time.Duration {
+	if t += s.By; s.Oldest > 0 && t <= s.Oldest {
+		return s.Oldest - s.Older
+	}
+	return t
+}
+
+// MoreAncient are shifts that make the stamps up to oldest older still: by a second, an hour, and days.
+func MoreAncient(oldest time.Duration) (list []Shift) {
+	for _, d := range [...]time.Duration{time.Second, time.Hour, 61 * time.Hour} {
+		list = append(list, Shift{Oldest: oldest, Older: d})
+	}
+	return list
+}
+
+// MoveStamps returns a text with all stamps in it moved.
+func MoveStamps(text string, by Shift) string {
 	var moved strings.Builder
 	rest := 0
 	eachStamp(text, func(from, to int, stamp int64, unit time.Duration) {
 		moved.WriteString(text[rest:from])
-		moved.WriteString(strconv.FormatInt(stamp+int64(d/unit), 10))
+		epoch := Epoch.UnixNano() / int64(unit)
+		moved.WriteString(strconv.FormatInt(epoch+int64(by.Of(time.Duration(stamp-epoch)*unit)/unit), 10))
 		rest = to
 	})
 	if rest == 0 {

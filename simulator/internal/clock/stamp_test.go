@@ -30,7 +30,7 @@ func TestStamps(t *testing.T) {
 		if got.Add(test.text); got.Grain != test.grain {
 			t.Errorf("%q: grain %v, want %v", test.text, got.Grain, test.grain)
 		}
-		if got := MoveStamps(test.text, 3*time.Second); got != test.later {
+		if got := MoveStamps(test.text, Shift{By: 3 * time.Second}); got != test.later {
 			t.Errorf("%q: 3 s later %q, want %q", test.text, got, test.later)
 		}
 	}
