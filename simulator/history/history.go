@@ -146,8 +146,8 @@ type Event struct {
 	// Note is the text of an error (Refuse, Released, Timeout, Broken) or a short remark.
 	Note string `json:"note,omitempty"`
 
-	// Rests says that none of Client's threads waits for an answer meanwhile (Sleep). It is
-	// not written out: judges of a run that was read from a file have no need of it.
+	// Rests says that its code has Client wait, and that none of its threads waits for an
+	// answer meanwhile (Sleep). It is not written out.
 	Rests bool `json:"-"`
 
 	// Code are the lines of Client's code that made the call of a Send or a Sleep: "file.go:12", the

@@ -475,11 +475,11 @@ func (p *Process) start(from *Entry) {
 	p.run = p.code.live
 }
 
-// Rests reports whether no thread waits for an answer: those there are sleep, wait for each
-// other, or listen.
+// Rests reports whether no thread waits for an answer, or rests as it likes: those there are
+// sleep, wait for each other, or listen.
 func (e *Entry) Rests() bool {
 	return !slices.ContainsFunc(e.Ops[:], func(o Op) bool {
-		return o.Kind == Request || o.Kind == Read || o.Kind == Write || o.Kind == Clocked || o.Kind == Listed
+		return o.Kind == Request || o.Kind == Read || o.Kind == Write || o.Kind == Idle || o.Kind == Clocked || o.Kind == Listed
 	})
 }
 

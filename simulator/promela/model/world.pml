@@ -821,7 +821,7 @@ inline observe(c) {
 			if
 			:: (which >> idx) & 1 ->
 				CLEAR(TH(c,idx));
-				rests = rests || op_kind == OP_SLEEP || op_kind == OP_WATCH || op_kind == OP_REST;
+				rests = rests || op_kind == OP_SLEEP || op_kind == OP_WATCH;
 				if
 				:: op_kind == OP_NONE
 				:: op_kind == OP_BEGIN -> TH(c,idx).phase = UNBORN; TH(c,idx).latest = (STEP > 0 -> op_arg : 0)
