@@ -415,7 +415,7 @@ func (v *view) arm(c int8, p *node.ClientProcess, entry *process.Entry) (reading
 				th.Latest = v.s.config.Timing.late(th.Due)
 			}
 			e := v.EmitClient(history.Sleep, c, int8(t))
-			e.D, e.Code = o.D, entry.CodeOf(t)
+			e.D, e.Code, e.Rests = o.D, entry.CodeOf(t), entry.Rests()
 		default:
 			v.w.sent++
 			th.Msg = v.w.sent

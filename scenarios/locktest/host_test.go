@@ -2,6 +2,7 @@ package locktest
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -12,7 +13,7 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/reports/text"
-	"locklab/scenarios/race"
+	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator/client"
 	"locklab/simulator/effort"
@@ -38,7 +39,7 @@ func TestBothHosts(t *testing.T) {
 		{"watchdog", "pause=1", false},
 	} {
 		t.Run(test.id+" "+test.budget, func(t *testing.T) {
-			own, s, _ := onBothHosts(t, test.id, study.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 2, TTL: 9 * time.Second, Nodes: 1}, Budget: faults.Budget(test.budget)}, test.same)
+			own, s, _ := onBothHosts(t, racetest.Lock(t, test.id), study.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 2, TTL: 9 * time.Second, Nodes: 1}, Budget: faults.Budget(test.budget)}, test.same)
 			if diff := cmp.Diff(found(own, test.same), found(s, test.same)); diff != "" {
 				t.Errorf("on coroutines and in bubbles:\n%s", diff)
 			}
@@ -48,14 +49,10 @@ func TestBothHosts(t *testing.T) {
 
 // onBothHosts searches a lock of the lab on its own host and in bubbles. keeps: as in bubbles, its
 // clients keep all that they observe.
-func onBothHosts(t *testing.T, id string, bounds study.Bounds, keeps bool) (own, s *study.Search, p *plan) {
+func onBothHosts(t *testing.T, entry lock.Entry, bounds study.Bounds, keeps bool) (own, s *study.Search, p *plan) {
 	t.Helper()
-	entry, err := race.Strategy(id)
-	if err != nil {
-		t.Fatal(err)
-	}
 	b := Bounds{Clients: bounds.Clients, Attempts: bounds.Attempts, Budget: string(bounds.Budget), TTL: bounds.TTL, Key: client.Key, AnyTiming: bounds.Timing == study.AnyTiming}
-	p, err = newPlan(t, b, func(c *Client) {
+	p, err := newPlan(t, b, func(c *Client) {
 		lease, err := entry.New(c.Env()).Acquire(context.Background(), client.Key)
 		if err != nil {
 			return
@@ -81,6 +78,48 @@ func onBothHosts(t *testing.T, id string, bounds study.Bounds, keeps bool) (own,
 	return own, s, p
 }
 
+// A key that its living owner does not believe to hold is an ORPHAN as soon as another waits for it, on both
+// hosts: whether that one is willing to wait until the key has expired makes no difference. The key of a
+// dead owner is none.
+func TestOrphanWhateverThePatience(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches, and the lock is a process of its own")
+	token := racetest.Lock(t, "token")
+	for budget, want := range map[string]map[string]int{"lose-reply=1": {"ORPHAN": 1}, "crash=1": {}} {
+		for _, patience := range []time.Duration{0, 3 * time.Second, 6 * time.Second, 12 * time.Second} {
+			t.Run(budget+" "+patience.String(), func(t *testing.T) {
+				waiter := lock.Entry{ID: "waiter", Nodes: 1, TTL: ttl, Unit: token.Unit, Expiry: token.Expiry, New: func(env lock.Env) lock.Strategy {
+					return &waiter{token.New(env), env.Clock, patience}
+				}}
+				bounds := study.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 1, TTL: 9 * time.Second, Nodes: 1}, Budget: faults.Budget(budget)}
+				own, s, _ := onBothHosts(t, waiter, bounds, false)
+				for host, search := range map[string]*study.Search{"coroutines": own, "bubbles": s} {
+					if diff := cmp.Diff(want, found(search, false)); diff != "" || !search.Complete {
+						t.Errorf("on %s, complete %t:\n%s", host, search.Complete, diff)
+					}
+				}
+			})
+		}
+	}
+}
+
+// A waiter tries again while it is refused, and gives up when it has waited for patience.
+type waiter struct {
+	lock.Strategy
+	clock    lock.Clock
+	patience time.Duration
+}
+
+func (w *waiter) Acquire(ctx context.Context, key string) (lock.Lease, error) {
+	const rest = 1500 * time.Millisecond
+	for waited := time.Duration(0); ; waited += rest {
+		lease, err := w.Strategy.Acquire(ctx, key)
+		if !errors.Is(err, lock.ErrNotAcquired) || waited >= w.patience {
+			return lease, err
+		}
+		w.clock.Sleep(rest)
+	}
+}
+
 // TestBothHostsAtAnyTiming: the same at any timing, with as many histories and steps where the
 // code need not be timed.
 func TestBothHostsAtAnyTiming(t *testing.T) {
@@ -97,7 +136,7 @@ func TestBothHostsAtAnyTiming(t *testing.T) {
 	} {
 		t.Run(test.id+" "+test.budget, func(t *testing.T) {
 			bounds := study.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 1, TTL: 9 * time.Second, Nodes: 1}, Budget: faults.Budget(test.budget), Timing: study.AnyTiming}
-			own, s, p := onBothHosts(t, test.id, bounds, !test.timed)
+			own, s, p := onBothHosts(t, racetest.Lock(t, test.id), bounds, !test.timed)
 			want, got := found(own, !test.timed), found(s, !test.timed)
 			for _, counted := range []string{"states", "transitions"} { // in a bubble a crash or a pause may strike before the client wants the lock
 				delete(want, counted)
@@ -118,7 +157,7 @@ func TestBothHostsAtAnyTiming(t *testing.T) {
 // Code that looks at its clock has exact timers at any timing: other bounds are refused.
 func TestLateTimersOfTimedCode(t *testing.T) {
 	bounds := study.Bounds{Scope: explore.Scope{Clients: 1, Attempts: 1, TTL: 9 * time.Second, Nodes: 1}, Timing: study.AnyTiming}
-	_, _, p := onBothHosts(t, "client-expiry", bounds, false)
+	_, _, p := onBothHosts(t, racetest.Lock(t, "client-expiry"), bounds, false)
 	bounds.Lateness = 750 * time.Millisecond
 	if _, err := p.searchWithin(t.Context(), bounds); err == nil || !strings.Contains(text.SayError("en", err), "lateness=750ms") {
 		t.Errorf("error %v", err)

@@ -53,17 +53,21 @@ func (s *successors) first(state []uint32) (int, error) {
 		if next := s.clientTab[c].entries[eff.client]; s.step > 0 && e.due > 0 && e.begun && !(next.timeless && next.due > 0) {
 			continue // when it does this makes a difference
 		}
-		if s.transitions.unjudged(eff.events) && !s.transitions.endangered(servers, state) {
+		if s.transitions.unjudged(eff.events, state) && !s.transitions.endangered(servers, state) {
 			return c, nil
 		}
 	}
 	return -1, nil
 }
 
-// unjudged reports whether these events change nothing for any verdict; an Acquire does not.
-func (s *transitions) unjudged(events uint32) bool {
-	for i := range s.events.entries[events] {
-		if s.events.entries[events][i].Kind != history.Acquire {
+// unjudged reports whether these events of a client change nothing for any verdict; an Acquire does not. Nor
+// does a Sleep of an attempt that no orphan has refused, unless a request of that client can still meet one.
+func (s *transitions) unjudged(events uint32, state []uint32) bool {
+	list, judges := s.events.entries[events], &s.judgeTab.keys[state[s.judgeAt]]
+	for i := range list {
+		e := &list[i]
+		late := s.restTab.entries[state[s.restAt]].senders&(1<<e.Client) != 0
+		if e.Kind != history.Acquire && !(e.Kind == history.Sleep && !late && !judges.RefusedByOrphan(e)) {
 			return false
 		}
 	}

@@ -99,7 +99,7 @@ func (r *Rules) Judge(p *Position, events []history.Event) (words []verdict.Word
 	for i := range events {
 		e := &events[i]
 		mine := e.Client == r.probe
-		if p.judges.RefusedByOrphan(&r.judge, e) {
+		if p.judges.RefusedByOrphan(e) {
 			words = append(words, verdict.Orphan)
 		}
 		p.judges.Observe(&r.judge, i, e, func(f verdict.Finding) { words = append(words, f.Verdict) })

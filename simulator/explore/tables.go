@@ -350,7 +350,7 @@ func (s *tables) recordEvents(now time.Duration, events []history.Event) uint32 
 	list := make([]history.Event, 0, len(events))
 	for i := range events {
 		e := events[i]
-		if !verdict.Matters(e.Kind) {
+		if !verdict.Matters(e.Kind) && !e.Rests {
 			continue
 		}
 		e.At = max(e.At-now, 0) // what has ended before time passed: no judge looks at when that was
@@ -358,6 +358,9 @@ func (s *tables) recordEvents(now time.Duration, events []history.Event) uint32 
 			e.Until -= now
 		}
 		e.Msg, e.Cmd, e.Reply, e.Skew = 0, nil, "", 0
+		if e.Rests {
+			e.D, e.Code = 0, nil
+		}
 		if e.Kind == history.Read {
 			e.Version, e.Token = 0, 0
 		}

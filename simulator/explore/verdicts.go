@@ -89,7 +89,7 @@ func (m *Model) allRefused(h *history.History) bool {
 // observe tells the judges one event, and says what a search finds besides what
 // they remember: a refusal by an orphan, and the report of the probe.
 func observe(judges *verdict.Safety, c *verdict.Case, probe, i int, e *history.Event) (found wordSet) {
-	if judges.RefusedByOrphan(c, e) {
+	if judges.RefusedByOrphan(e) {
 		found.add(verdict.Orphan)
 	}
 	if e.Client == probe && ReportsDeadlock(e) {

@@ -146,6 +146,10 @@ type Event struct {
 	// Note is the text of an error (Refuse, Released, Timeout, Broken) or a short remark.
 	Note string `json:"note,omitempty"`
 
+	// Rests says that its code has Client wait, and that none of its threads waits for an
+	// answer meanwhile (Sleep). It is not written out.
+	Rests bool `json:"-"`
+
 	// Code are the lines of Client's code that made the call of a Send or a Sleep: "file.go:12", the
 	// innermost call first. Only if the run was to record it; it is not written out.
 	// Shared: do not change it.

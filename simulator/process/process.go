@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -473,6 +474,14 @@ func (p *Process) start(from *Entry) {
 	}
 	p.code.live = newExecution(p, from)
 	p.run = p.code.live
+}
+
+// Rests reports whether no thread waits for an answer, or rests as it likes: those there are
+// sleep, wait for each other, or listen.
+func (e *Entry) Rests() bool {
+	return !slices.ContainsFunc(e.Ops[:], func(o Op) bool {
+		return o.Kind == Request || o.Kind == Read || o.Kind == Write || o.Kind == Idle || o.Kind == Clocked || o.Kind == Listed
+	})
 }
 
 // SameActions reports whether code that has observed the same did the same in both.

@@ -429,10 +429,11 @@ func (c *oracle) lie(i int) {
 	}
 }
 
-// orphan findings the owner of the key that made a refusal.
+// orphan findings the owner of the key that made a refusal, or that an attempt waits for.
 func (c *oracle) orphan(i int) {
 	e := &c.h.Events[i]
-	if e.Kind != history.Refuse || !e.Claims {
+	refused := e.Kind == history.Refuse && e.Claims
+	if waits := e.Kind == history.Sleep && e.Rests && c.asks(i, e.Client); !refused && !waits {
 		return
 	}
 	others := func(j int) []int {

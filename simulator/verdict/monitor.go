@@ -79,9 +79,11 @@ type Monitor struct {
 func (m *Monitor) Observe(c *Case, i int, e *history.Event, found func(Finding)) {
 	switch {
 	case Matters(e.Kind):
-		byOrphan := m.RefusedByOrphan(c, e)
+		byOrphan := m.RefusedByOrphan(e)
 		m.Safety.observe(c, i, e, found)
 		m.Progress.observe(c, &m.Safety, i, e, byOrphan, found)
+	case m.RefusedByOrphan(e):
+		m.orphan.refuse(client8(e.Client))
 	case e.Kind == history.Pause || e.Kind == history.Resume: // one judge of Progress needs them, no search does
 		m.unwoken.observe(&input{run: c, reading: &m.reading, i: i, event: e, at: e.At, found: found})
 	}

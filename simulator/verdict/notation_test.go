@@ -34,6 +34,7 @@ import (
 //	8 n1 replicate 1 replica 1; none is replica 0; and failover
 //	8 n1 split 2            the old master lives on, with client 2; and heal
 //	2 c1 apply              n1 executes a request of c1; "apply@3" on n3
+//	4 c2 rest               sleeps with no request under way; "sleep": with one
 //	4 c1 read               of the resource
 //	5 c1 write 0            accepted, based on version 0; "write 0 refused"
 func tell(t testing.TB, text string) *history.History {
@@ -95,6 +96,8 @@ func (b *teller) event(words []string) {
 	switch verb {
 	case "set", "renew", "del":
 		b.change(&e, verb, args)
+	case "rest":
+		e.Kind, e.Rests = history.Sleep, true
 	case "other":
 		e.Kind, e.Key, e.After, e.Until = history.Change, "other", args[0], history.Forever
 	case "read":

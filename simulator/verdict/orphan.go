@@ -22,9 +22,11 @@ import (
 //     Otherwise every release that gives up on a slow answer would be one for the
 //     milliseconds until its command arrives.
 //   - It refused a client if a server on which it stood executed a request of that
-//     client's attempt, and the attempt ended with the answer that another has the lock
-//     (a Refuse with Claims) while it still stood. An attempt that had its answer before
-//     there was an orphan, or that heard no answer, was not refused by it.
+//     client's attempt, and while it still stood the attempt either ended with the answer
+//     that another has the lock (a Refuse with Claims) or began to wait (a Sleep with no
+//     request under way). How long the client is willing to wait thus makes no difference.
+//     An attempt that had its answer before there was an orphan, or that heard no answer,
+//     was not refused by it; nor one that takes the orphan over without waiting.
 //   - Forever: it outlasts the run, and has no time to live on a quorum.
 type orphan struct {
 	open     clients                   // whose orphans exist
@@ -32,9 +34,12 @@ type orphan struct {
 	since    [MaxClients]time.Duration // …and since when
 }
 
+// refuse notes that a client was refused by the orphans of others.
+func (p *orphan) refuse(c client8) { p.refusing |= p.open &^ only(c) }
+
 func (p *orphan) observe(in *input, refuses bool) {
 	if refuses {
-		p.refusing |= p.open &^ only(client8(in.event.Client))
+		p.refuse(client8(in.event.Client))
 	}
 	now := orphaned(in)
 	if now == p.open {
@@ -77,9 +82,9 @@ func (m *met) forget(in *input) {
 
 // RefusedByOrphan reports whether e, which s has not observed yet, refuses a client because
 // of another's orphan. s does not remember it: a search that has to know calls it for
-// every event.
-func (s *Safety) RefusedByOrphan(c *Case, e *history.Event) bool {
-	return e.Kind == history.Refuse && e.Claims && s.met.has(client8(e.Client))
+// every event, also for a Sleep.
+func (s *Safety) RefusedByOrphan(e *history.Event) bool {
+	return (e.Kind == history.Refuse && e.Claims || e.Kind == history.Sleep && e.Rests) && s.met.has(client8(e.Client))
 }
 
 // close ends the orphan of c, and reports it if another client was refused.

@@ -52,7 +52,7 @@ type walker struct {
 }
 
 func (g *wild) event(c int) {
-	switch n := g.IntN(24); {
+	switch n := g.IntN(26); {
 	case n < 10:
 		g.walk(c)
 	case n < 13:
@@ -61,6 +61,8 @@ func (g *wild) event(c int) {
 		g.add(history.Event{Kind: history.Apply, Client: c, Node: g.node(), Lease: g.lease(c)})
 	case n < 16:
 		g.copy()
+	case n < 18:
+		g.add(history.Event{Kind: history.Sleep, Client: c, Rests: n == 16})
 	default:
 		g.change(c)
 	}
@@ -244,7 +246,7 @@ func charges(h *history.History) (list []violation) {
 	var s Safety
 	for i := range h.Events {
 		e := &h.Events[i]
-		if s.RefusedByOrphan(&c, e) {
+		if s.RefusedByOrphan(e) {
 			list = append(list, violation{Word: string(Orphan), Event: i})
 		}
 		s.Observe(&c, i, e, func(f Finding) {

@@ -216,6 +216,11 @@ func TestOrphan(t *testing.T) {
 	judge(t, []row{
 		{rule: "a request that arrives after its client gave up, and keeps another out", text: late + "3 c2 acquire | 3 c2 apply | 3 c2 refuse | 12 n1 expire",
 			want: "ORPHAN 1 2..12, BLOCKED 1 2 2..12"},
+		{rule: "and if the other waits it out", text: late + "3 c2 acquire | 3 c2 apply | 4 c2 rest | 12 n1 expire | 13 c2 apply | 13 c2 set b until 23 | 13 c2 enter",
+			want: "ORPHAN 1 2..12"},
+		{rule: "who takes it over without waiting is not refused", text: late + "3 c2 acquire | 3 c2 apply | 3 c2 sleep | 4 c2 apply | 4 c2 set b until 14 | 5 c2 enter"},
+		{rule: "nor who waits for something else", text: late + "2 c2 acquire | 3 c2 rest | 4 c2 apply | 4 c2 set b until 14 | 5 c2 enter"},
+		{rule: "nor who had met it in an earlier attempt", text: late + "2 c2 acquire | 2 c2 apply | 3 c2 refuse timeout | 4 c2 rest | 5 c2 acquire | 5 c2 rest | 6 c2 set b until 16 | 6 c2 enter", want: "BLOCKED 1 2 2..6"},
 		{rule: "if it refuses nobody it does not count", text: late + "3 c2 acquire | 12 n1 expire | 13 c2 refuse"},
 		{rule: "a refusal of its own owner does not count", text: late + "3 c1 acquire | 3 c1 apply | 3 c1 refuse | 12 n1 expire", want: "BLOCKED 1 2..12"},
 		{rule: "it ends when its owner enters after all", text: late + "3 c2 acquire | 3 c2 apply | 3 c2 refuse | 4 c1 acquire | 4 c1 enter", want: "ORPHAN 1 2..4, BLOCKED 1 2 2..4"},

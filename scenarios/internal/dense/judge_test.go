@@ -190,6 +190,10 @@ func (j *judge) move(e *history.Event, c *part) {
 			j.add("ORPHAN")
 		}
 		j.rest(e.Client, c)
+	case history.Sleep: // with nothing to wait for but the orphans that it has met
+		if e.Rests && len(c.met) > 0 {
+			j.add("ORPHAN")
+		}
 	case history.Leave:
 		c.inside, c.read, c.leaving = false, false, true
 	case history.Release:

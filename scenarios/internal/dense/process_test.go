@@ -208,6 +208,7 @@ func (c clock) Now() time.Time { return epoch.Add(c.p.w.now + c.p.ahead) }
 
 func (c clock) Sleep(d time.Duration) {
 	t := c.p.w.running
+	c.p.note(history.Event{Kind: history.Sleep, D: d, Rests: c.p.asking == 0})
 	t.mustWait(func(k *turn) { t.later(d, c.p.w.lateness, k.wake) })
 }
 

@@ -178,7 +178,7 @@ hidden int STEP, LATENCY, LATENESS, TTL, SPARE, CRASHES, EXPIRES, PAUSES, PAUSE,
 hidden byte cli, cli2, thr, srv, srv2, idx, idx2; /* counters; those with a 2 are the judges' */
 hidden byte note, notes, remark, lease;           /* of a client, and under which lease */
 hidden byte from;                                 /* who has sent the request that arrives; 0: none does */
-hidden byte which, stand, place, obs;
+hidden byte which, stand, place, obs, rests;
 hidden byte act_what, act_client, owner, subject, occupied, held, elsewhere, thr2;
 hidden int act_op, act_reply;
 hidden byte made_it, exists, forever, touched, ended;
@@ -448,6 +448,24 @@ inline judge_note(c) {
 		fi
 	fi;
 	after_event()
+}
+
+/* A client has begun to wait. If it is not for an answer, it is for the orphan that it has met. */
+inline judge_rest(c) {
+	idx = 0;
+	do
+	:: idx < THREADS ->
+		if
+		:: TH(c,idx).phase == IDLE || TH(c,idx).phase == UNBORN || TH(c,idx).phase == ASLEEP
+		:: else -> rests = 0
+		fi;
+		idx++
+	:: else -> break
+	od;
+	if
+	:: rests && reading == THREADS && HAS(met, c) -> FOUND(ORPHAN)
+	:: else
+	fi
 }
 
 /* A server executes a request of a client. */
@@ -794,7 +812,7 @@ inline observe(c) {
 			idx++
 		:: else -> break
 		od;
-		reading = THREADS;
+		reading = THREADS; rests = 0;
 		idx = 0;
 		do
 		:: idx < THREADS ->
@@ -803,6 +821,7 @@ inline observe(c) {
 			if
 			:: (which >> idx) & 1 ->
 				CLEAR(TH(c,idx));
+				rests = rests || op_kind == OP_SLEEP || op_kind == OP_WATCH;
 				if
 				:: op_kind == OP_NONE
 				:: op_kind == OP_BEGIN -> TH(c,idx).phase = UNBORN; TH(c,idx).latest = (STEP > 0 -> op_arg : 0)
@@ -829,6 +848,7 @@ inline observe(c) {
 			idx++
 		:: else -> break
 		od;
+		judge_rest(c);
 		P(c).at = into;
 		if
 		:: reading < THREADS -> thr = reading; kind = CLOCKREAD; value = present
