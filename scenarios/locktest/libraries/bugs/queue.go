@@ -64,17 +64,16 @@ func await(ctx context.Context, conn *zk.Conn, own string) (bool, error) {
 		case i == 0:
 			return true, nil
 		default:
-			var exists bool
 			var gone <-chan zk.Event
-			err = retry(func() (err error) {
-				exists, _, gone, err = conn.ExistsW(path.Join(parent, places[i-1]))
+			err := retry(func() (err error) {
+				_, _, gone, err = conn.GetW(path.Join(parent, places[i-1])) // which watches no place that is gone
 				return err
 			})
+			if errors.Is(err, zk.ErrNoNode) {
+				continue
+			}
 			if err != nil {
 				return false, err
-			}
-			if !exists {
-				continue
 			}
 			select {
 			case <-gone:
