@@ -15,7 +15,8 @@ import (
 // The reduction does not apply to a step that the judges see, because they compare the
 // order of the clients' steps; nor if a fault of a server is possible for which the
 // client waits before or after the step, because then the reply could be lost instead,
-// or the next request not yet be under way. Reduction keeps every verdict and every end
+// or the next request not yet be under way; nor, at any timing, where SLOW is looked for: how long a
+// step waits then makes a difference. Reduction keeps every verdict and every end
 // of a run. It does not keep the number of steps to a verdict, so witnesses are searched
 // for without it.
 
@@ -60,10 +61,11 @@ func (s *successors) first(state []uint32) (int, error) {
 	return -1, nil
 }
 
-// unjudged reports whether these events change nothing for any verdict; an Acquire does not.
+// unjudged reports whether the order of these events and those of other clients makes no difference to any verdict: that
+// of an Acquire and of a Send does not.
 func (s *transitions) unjudged(events uint32) bool {
 	for i := range s.events.entries[events] {
-		if s.events.entries[events][i].Kind != history.Acquire {
+		if k := s.events.entries[events][i].Kind; k != history.Acquire && k != history.Send {
 			return false
 		}
 	}

@@ -15,6 +15,7 @@ import (
 type tables struct {
 	sim       *simulator.Simulator
 	numbers   *numbers
+	judge     verdict.Case
 	clients   int
 	nodes     int
 	symmetric int    // so many clients, from the first, run the same code; 0 or 1: symmetry is not used
@@ -185,7 +186,7 @@ type effectKey struct {
 
 func newTables(sim *simulator.Simulator, opt *Options) *tables {
 	s := &tables{
-		sim: sim, clients: len(sim.Config().Clients), nodes: len(sim.Config().Nodes), probe: opt.Probe,
+		sim: sim, judge: verdict.CaseOf(&opt.Case), clients: len(sim.Config().Clients), nodes: len(sim.Config().Nodes), probe: opt.Probe,
 		numbers:   &numbers{ids: cmp.Or(opt.Plain.IDs, maxIDs), choices: cmp.Or(opt.Plain.Choices, maxChoices)},
 		symmetric: opt.assumed.Symmetric, byCause: opt.Causes,
 		choiceID: map[simulator.Choice]uint16{},
@@ -350,7 +351,7 @@ func (s *tables) recordEvents(now time.Duration, events []history.Event) uint32 
 	list := make([]history.Event, 0, len(events))
 	for i := range events {
 		e := events[i]
-		if !verdict.Matters(e.Kind) {
+		if !s.judge.Needs(e.Kind) {
 			continue
 		}
 		e.At = max(e.At-now, 0) // what has ended before time passed: no judge looks at when that was
