@@ -330,7 +330,9 @@ func raceVerdict(word string) (ExpectedVerdict, error) {
 
 // searchVerdict reads a verdict of a search within b: "HOLDS" or "OVERLAP@1".
 func searchVerdict(b study.Bounds) func(written string) (ExpectedVerdict, error) {
-	return func(written string) (ExpectedVerdict, error) { return readPar(written, "error.contract.found", b.Words()) }
+	return func(written string) (ExpectedVerdict, error) {
+		return readPar(written, "error.contract.found", b.Words())
+	}
 }
 
 // proofVerdict reads a verdict of a proof, as searchVerdict does.

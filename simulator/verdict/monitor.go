@@ -142,6 +142,9 @@ func (s *Safety) Pass(c *Case, i int, now time.Duration, found func(Finding)) {
 	s.slow.pass(&input{run: c, reading: &s.reading, i: i, at: now, found: found, words: &s.words})
 }
 
+// Stage returns the stage of a client, from 1.
+func (s *Safety) Stage(client int) Stage { return s.reading.Stage(client) }
+
 // Unanswered reports whether a client has asked for the lock and waits for the answer, where
 // history.History.Slow is given.
 func (s *Safety) Unanswered() bool { return s.slow.asking != 0 }
