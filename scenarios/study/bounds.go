@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -111,14 +112,8 @@ func (b Bounds) Check(entry lock.Entry) error {
 		return i18n.Errorf("error.bound.skew", "value", b.Skew, "step", b.Step(), "most", maxSkewSteps*b.Step())
 	case b.MaxStates < 0:
 		return i18n.Errorf("error.bound.states", "value", b.MaxStates)
-	case b.Slow < 0 || b.Slow > longest:
-		return i18n.Errorf("error.bound.slow", "value", b.Slow, "most", longest)
-	case b.Noisy < 0 || b.Noisy > mostNoisy:
-		return i18n.Errorf("error.bound.noisy", "value", b.Noisy, "most", mostNoisy)
-	case b.Noisy > 0 && slices.Contains(b.timings(), AnyTiming): // requests a step apart may be in one second or in two
-		return i18n.Errorf("error.bound.noisy.any", "value", b.Noisy)
 	}
-	if err := b.canInject(entry); err != nil {
+	if err := cmp.Or(b.canJudge(), b.canInject(entry)); err != nil {
 		return err
 	}
 	if entry.Sessions() && b.Allows(faults.Return) {
@@ -135,6 +130,20 @@ func (b Bounds) Check(entry lock.Entry) error {
 		env.Nodes = env.Nodes[:min(b.Nodes, len(env.Nodes))]
 	}
 	return race.CheckEnv(entry, env)
+}
+
+// canJudge refuses bounds of verdicts that are none, and to count requests at any timing: two that are less than a step apart may be
+// in one second or in two.
+func (b Bounds) canJudge() error {
+	switch {
+	case b.Slow < 0 || b.Slow > longest:
+		return i18n.Errorf("error.bound.slow", "value", b.Slow, "most", longest)
+	case b.Noisy < 0 || b.Noisy > mostNoisy:
+		return i18n.Errorf("error.bound.noisy", "value", b.Noisy, "most", mostNoisy)
+	case b.Noisy > 0 && slices.Contains(b.timings(), AnyTiming):
+		return i18n.Errorf("error.bound.noisy.any", "value", b.Noisy)
+	}
+	return nil
 }
 
 // canInject refuses a budget with a clock that jumps by nothing, or with lists of servers that may

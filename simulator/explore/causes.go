@@ -11,8 +11,8 @@ import (
 )
 
 // With Options.Causes a state has the faults that were injected on the way to it, each
-// with what the client was doing that it hit, sorted. Ways to one verdict by different
-// causes then stay apart.
+// with what the client was doing that it hit, sorted; for CausesOf only with where that one was in its use
+// of the lock. Ways to one verdict by different causes then stay apart.
 
 // cause is the number of a state's causes.
 func (s *tables) cause(state []uint32) uint32 {
