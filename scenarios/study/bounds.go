@@ -113,7 +113,7 @@ func (b Bounds) Check(entry lock.Entry) error {
 	case b.MaxStates < 0:
 		return i18n.Errorf("error.bound.states", "value", b.MaxStates)
 	}
-	if err := cmp.Or(b.canJudge(), b.canInject(entry)); err != nil {
+	if err := cmp.Or(canJudge(b), b.canInject(entry)); err != nil {
 		return err
 	}
 	if entry.Sessions() && b.Allows(faults.Return) {
@@ -134,7 +134,7 @@ func (b Bounds) Check(entry lock.Entry) error {
 
 // canJudge refuses bounds of verdicts that are none, and to count requests at any timing: two that are less than a step apart may be
 // in one second or in two.
-func (b Bounds) canJudge() error {
+func canJudge(b Bounds) error {
 	switch {
 	case b.Slow < 0 || b.Slow > longest:
 		return i18n.Errorf("error.bound.slow", "value", b.Slow, "most", longest)
