@@ -298,7 +298,7 @@ func (v *wording) mark(f verdict.Finding) string {
 // lasting is the length of a finding whose length is the point of it.
 func (v *wording) lasting(f verdict.Finding) string {
 	switch f.Verdict {
-	case verdict.Orphan, verdict.Deadlock, verdict.Blocked, verdict.Starved:
+	case verdict.Orphan, verdict.Deadlock, verdict.Blocked, verdict.Starved, verdict.Slow:
 	default:
 		return ""
 	}

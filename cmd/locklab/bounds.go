@@ -15,7 +15,7 @@ type boundFlags struct{ study.Bounds }
 func (b *boundFlags) add(f *flags, names ...string) {
 	all := map[string]any{
 		"attempts": &b.Attempts, "budget": &b.Budget, "clients": &b.Clients, "client-retries": &b.ClientRetries, "fenced": &b.Fenced,
-		"max-states": &b.MaxStates, "nodes": &b.Nodes, "skew": &b.Skew, "ttl": &b.TTL, "work": &b.Work,
+		"max-states": &b.MaxStates, "nodes": &b.Nodes, "noisy": &b.Noisy, "skew": &b.Skew, "slow": &b.Slow, "ttl": &b.TTL, "work": &b.Work,
 	}
 	for _, name := range names {
 		f.add(name, all[name])

@@ -97,7 +97,7 @@ func exploreCommand() *command {
 
 func (x *exploreFlags) add(f *flags) {
 	x.given = f.given
-	x.boundFlags.add(f, "nodes", "budget", "ttl", "work", "client-retries", "skew", "fenced", "max-states")
+	x.boundFlags.add(f, "nodes", "budget", "ttl", "work", "client-retries", "skew", "fenced", "slow", "noisy", "max-states")
 	x.addLate(f)
 	parse(f, "clients", fmt.Sprint(x.Clients), &x.Clients, study.ParseClients)
 	parse(f, "attempts", "auto", &x.Attempts, study.ParseAttempts)

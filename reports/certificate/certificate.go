@@ -89,13 +89,20 @@ func linesOf(s *study.Search, lang string) []line {
 	if names := s.Untriggered(); names != nil {
 		c.line("untriggered", "faults", strings.Join(names, ", "))
 	}
-	c.line("looked", "verdicts", reports.Words(slices.DeleteFunc(explore.Words(), func(w verdict.Word) bool { return s.NoClaims && w == verdict.Lie })))
+	c.line("looked", "verdicts", looked(s))
 	if b.Attempts == study.AnyAttempts {
 		c.line("unchecked.any")
 	} else {
 		c.line("unchecked")
 	}
 	return c.lines
+}
+
+// looked names the verdicts that were looked for, with the bounds of those that have one.
+func looked(s *study.Search) string {
+	words := slices.DeleteFunc(s.Bounds.Words(), func(w verdict.Word) bool { return s.NoClaims && w == verdict.Lie })
+	bounds := strings.NewReplacer(string(verdict.Slow), fmt.Sprintf("%s (> %v)", verdict.Slow, s.Bounds.Slow), string(verdict.Noisy), fmt.Sprintf("%s (> %d/s)", verdict.Noisy, s.Bounds.Noisy))
+	return bounds.Replace(reports.Words(words))
 }
 
 // listOthers adds what other searches of the lock have come to, and which verdicts are met at a
@@ -141,7 +148,7 @@ func (c *certificate) listReductions(s *study.Search) {
 	case s.Result.Measures:
 		clock = "certificate.clock.measured"
 	}
-	c.line("reduction", "symmetry", used(s.Result.Symmetry), "order", used(!s.Bounds.Causes), "clock", c.say(clock))
+	c.line("reduction", "symmetry", used(s.Result.Symmetry), "order", used(!s.Bounds.Causes && (s.Bounds.Slow == 0 || s.Bounds.Timing == study.Lockstep)), "clock", c.say(clock))
 	c.list("hypotheses", c.hypotheses(s))
 	switch why := &s.Result.Asymmetry; {
 	case why.Command != nil:

@@ -64,7 +64,7 @@ type Look struct {
 // order of package verdict, then what never ends before what a TTL ends.
 var words = []verdict.Word{
 	verdict.Overlap, verdict.StaleWrite, verdict.Fenced, verdict.WrongDel, verdict.Lie,
-	verdict.Deadlock, verdict.Starved, verdict.Orphan, verdict.Blocked,
+	verdict.Deadlock, verdict.Starved, verdict.Orphan, verdict.Blocked, verdict.Slow, verdict.Noisy,
 	verdict.Unknown, verdict.Vacuous, verdict.Holds, verdict.NA,
 }
 
@@ -78,6 +78,8 @@ var looks = map[verdict.Word]Look{
 	verdict.Deadlock:   {"@", classStuck},
 	verdict.Blocked:    {">", classSlow},
 	verdict.Starved:    {"*", classStuck},
+	verdict.Slow:       {"~", classSlow},
+	verdict.Noisy:      {"+", classSlow},
 	verdict.Holds:      {"-", classHolds},
 	verdict.Unknown:    {"?", classUnknown},
 	verdict.Vacuous:    {"0", classUnknown},

@@ -136,7 +136,7 @@ func (p *parser) section(line string) error {
 		p.row = p.lockRow
 	case kind == "search":
 		b, err := searchBounds(rest)
-		return p.within(Expectation{Bounds: b}, searchVerdict, err)
+		return p.within(Expectation{Bounds: b}, searchVerdict(b), err)
 	case kind == "prove":
 		b, of, err := proofBounds(rest)
 		return p.within(Expectation{Bounds: b, AnyNumber: of}, proofVerdict, err)
@@ -328,9 +328,11 @@ func raceVerdict(word string) (ExpectedVerdict, error) {
 	return ExpectedVerdict{verdict.Word(word), noPar}, nil
 }
 
-// searchVerdict reads a verdict of a search: "HOLDS" or "OVERLAP@1".
-func searchVerdict(written string) (ExpectedVerdict, error) {
-	return readPar(written, "error.contract.found", explore.Words())
+// searchVerdict reads a verdict of a search within b: "HOLDS" or "OVERLAP@1".
+func searchVerdict(b study.Bounds) func(written string) (ExpectedVerdict, error) {
+	return func(written string) (ExpectedVerdict, error) {
+		return readPar(written, "error.contract.found", b.Words())
+	}
 }
 
 // proofVerdict reads a verdict of a proof, as searchVerdict does.

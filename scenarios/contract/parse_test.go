@@ -20,6 +20,8 @@ func TestSearchBounds(t *testing.T) {
 			"locklab explore redlock --timing lockstep --clients 2 --attempts 2 --uses none --budget '' --max-states 4000000"},
 		"[search timing=any uses=check,give-up client-retries=3]": {"clients=2,attempts=2,timing=any,uses=check,give-up,client-retries=3,budget=none",
 			"locklab explore redlock --timing any --clients 2 --attempts 2 --uses check,give-up --client-retries 3 --budget '' --max-states 4000000"},
+		"[search slow=2s noisy=5]": {"clients=2,attempts=2,slow=2s,noisy=5,budget=none",
+			"locklab explore redlock --timing lockstep --clients 2 --attempts 2 --slow 2s --noisy 5 --uses none --budget '' --max-states 4000000"},
 		"[prove]":                  {"clients=any,attempts=any,budget=none", "locklab prove redlock --budget 'none'"},
 		"[prove budget=crash=any]": {"clients=any,attempts=any,budget=crash=any", "locklab prove redlock --budget 'crash=any'"},
 		"[prove attempts=any budget=crash=1,pause=1@2s]": {
@@ -155,6 +157,7 @@ func TestParseRefuses(t *testing.T) {
 		{"a bound that is no number", "[search clients=many]\n", `c.txt:1: bound "clients=many"`},
 		{"no limit", "[search max-states=0]\n", `c.txt:1: bound "max-states=0": give a number of states from 1`},
 		{"clients out of range", "[search clients=9]\ntoken HOLDS\n", "c.txt:1: clients=9: give 1 to 6"},
+		{"a verdict without its bound", "[search noisy=5]\ntoken NOISY@0 SLOW@1\n", `c.txt:2: a search does not look for "SLOW@1"`},
 		{"no lease", "[search ttl=0s]\ntoken HOLDS\n", "c.txt:2: "},
 		{"servers for a lock of one", "[search nodes=3]\n\ntoken HOLDS\n", "c.txt:3: nodes=3: token locks on one server"},
 		{"a session of no length", "[search ttl=0s]\n\nzk-recheck HOLDS\n", "c.txt:3: ttl=0s: zk-recheck locks by a session"},
@@ -214,7 +217,8 @@ func TestNames(t *testing.T) {
 // Every bound that has a name can be given, once, and shows in the subject unless it is usual.
 func TestEveryBound(t *testing.T) {
 	values := map[string]string{"clients": "3", "attempts": "1", "retries": "2", "nodes": "3", "ttl": "18s", "fenced": "false", "timing": "any", "work": "5s", "latency": "750ms", "lateness": "0s",
-		"uses": "check", "client-retries": "3", "skew": "3s", "tokens": "thread", "idle": "true", "budget": "crash=1", "max-states": "7"}
+		"uses": "check", "client-retries": "3", "skew": "3s", "tokens": "thread", "slow": "2s", "noisy": "5", "idle": "true",
+		"budget": "crash=1", "max-states": "7"}
 	for _, name := range contract.BoundNames() {
 		value, ok := values[name]
 		if !ok {

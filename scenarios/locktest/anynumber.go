@@ -26,7 +26,7 @@ type anyNumber struct {
 
 // newAnyNumber reads bounds of any number of clients, and makes b those of single runs: of two clients, with each fault once.
 func newAnyNumber(p *plan, b *Bounds) (*anyNumber, error) {
-	if b.Attempts > 1 || b.Fenced || b.Loopback {
+	if b.Attempts > 1 || b.Fenced || b.Loopback || b.Slow != 0 || b.Noisy != 0 {
 		return nil, text.Errorf("locktest.bounds.any")
 	}
 	budget, endless, err := study.EndlessBudget(b.Budget)
@@ -42,7 +42,7 @@ func claimable(p *plan) []verdict.Word {
 	if p.any != nil {
 		return explore.Provable
 	}
-	return explore.Words()
+	return p.study.Words()
 }
 
 // isOfFew reports whether a trace is of one of the searches for a witness.

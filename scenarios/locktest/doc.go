@@ -25,7 +25,9 @@
 // the witness of a failed test is kept in testdata/locklab and is played first from then
 // on.
 //
-// What the code makes of its release, Client.Says tells the search: without it no LIE is looked for.
+// What the code makes of its release, Client.Says tells the search: without it no LIE is looked for. With Bounds.Slow it looks for SLOW,
+// an attempt that waits for longer, as for a hung server without a read time-out; with Bounds.Noisy for NOISY, more requests a second
+// while waiting. A claim may name a fault and its victim as the cause: Breaks("OVERLAP", 1).By("expire-session", Waiter).
 //
 // With Clients: [Any] it proves the lock for any number of processes, each of which locks once, at any timing; the budget may then
 // say crash=any. Code that views do not do for is refused with the reason: see "Any number of processes".

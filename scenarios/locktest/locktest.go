@@ -41,7 +41,12 @@ type Bounds struct {
 	// its clock takes very many states at any timing.
 	AnyTiming bool
 	Fenced    bool // the resource refuses fencing tokens below the highest it has seen
-	MaxStates int  // ends a search; 0: 5 million
+	// Slow has Check look for SLOW: an attempt that lasts longer from the call of the code to Client.Critical, or to its return without that;
+	// pauses of its process do not count. Noisy has it look for NOISY: a client that sends more requests to servers within one
+	// second while it waits. Noisy is for lockstep; neither is for Any. 0: it looks for neither.
+	Slow      time.Duration
+	Noisy     int
+	MaxStates int // ends a search; 0: 5 million
 	// MaxTime ends a search for which processors have worked so long, which then proves nothing; 0: as -locklab.time says, a minute; below 0: it
 	// has no end. With Clients: Any it plays no part.
 	MaxTime time.Duration
@@ -72,7 +77,26 @@ type Claim struct {
 	word   verdict.Word
 	breaks bool
 	par    int
+	causes []cause
 }
+
+// Claims are those of Breaks, of which By says more.
+type Claims []Claim
+
+// cause is a fault on the way to a verdict, and its victim: one of these; none: whoever it is.
+type cause struct {
+	fault   string
+	victims []Victim
+}
+
+// A Victim is where a process was in its use of the lock when a fault struck it.
+type Victim = explore.Victim
+
+// The victims of By.
+const (
+	Waiter = explore.Waiter // it had asked for the lock and had no answer
+	Holder = explore.Holder // it was in Client.Critical, or gave the lock back
+)
 
 // Holds claims that none of the verdicts comes about, whatever happens within the
 // bounds.
@@ -85,8 +109,20 @@ func Holds(words ...string) []Claim {
 }
 
 // Breaks claims that the verdict comes about with so many faults, and not with fewer.
-func Breaks(word string, par int) []Claim {
-	return []Claim{{word: verdict.Word(word), breaks: true, par: par}}
+func Breaks(word string, par int) Claims {
+	return Claims{{word: verdict.Word(word), breaks: true, par: par}}
+}
+
+// By claims besides that it can come about so by this fault of the budget, which strikes one of these victims; none: whoever
+// it strikes. Each call of By is about another one of the faults. It takes a search of its own.
+//
+//	locktest.Breaks("OVERLAP", 1).By("expire-session", locktest.Waiter)
+func (c Claims) By(fault string, victims ...Victim) Claims {
+	c = slices.Clone(c)
+	for i := range c {
+		c[i].causes = append(slices.Clone(c[i].causes), cause{fault, victims})
+	}
+	return c
 }
 
 var (
@@ -164,7 +200,7 @@ func prepare(t *testing.T, b Bounds, client func(*Client), claims [][]Claim) (*p
 		t.Fatal("locktest: " + say(err))
 	}
 	all := slices.Concat(claims...)
-	if err := checkClaims(all, claimable(p)); err != nil {
+	if err := cmp.Or(checkBounded(all, p), checkClaims(all, claimable(p)), checkCauses(all, p)); err != nil {
 		t.Fatal("locktest: " + say(err))
 	}
 	settle(t)
@@ -257,6 +293,16 @@ func checkClaims(claims []Claim, words []verdict.Word) error {
 	return nil
 }
 
+// checkBounded returns an error if a claim is about a verdict that is looked for only within a bound, which p does not have.
+func checkBounded(claims []Claim, p *plan) error {
+	for _, c := range claims {
+		if p.any == nil && (c.word == verdict.Slow && p.bounds.Slow == 0 || c.word == verdict.Noisy && p.bounds.Noisy == 0) {
+			return text.Errorf("locktest.claim.bound", "verdict", c.word)
+		}
+	}
+	return nil
+}
+
 // judge compares a search with one claim.
 func (p *plan) judge(t *testing.T, s *study.Search, c Claim) {
 	i := slices.IndexFunc(s.Witnesses, func(w study.Witness) bool { return w.Verdict == c.word })
@@ -272,6 +318,10 @@ func (p *plan) judge(t *testing.T, s *study.Search, c Claim) {
 	case s.Witnesses[i].Par != c.par:
 		t.Error(p.broken(s.Witnesses[i], tell("locktest.judge.par", "claim", fmt.Sprint(c.par), "verdict", string(c.word), "par", fmt.Sprint(s.Witnesses[i].Par))))
 		keep(t, p.t.Name(), s.Witnesses[i])
+	case c.causes != nil:
+		if why := contradictedByCauses(t.Context(), p, s, c); why != "" {
+			t.Error(p.broken(s.Witnesses[i], why))
+		}
 	}
 }
 

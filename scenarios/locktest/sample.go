@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"locklab/reports/text"
@@ -29,6 +30,9 @@ func Sample(t *testing.T, b Bounds, client func(*Client), claims ...[]Claim) {
 	}
 	if b.Clients == Any {
 		t.Fatal("locktest: " + tell("locktest.sample.any"))
+	}
+	if err := refuseCauses(slices.Concat(claims...)); err != nil {
+		t.Fatal("locktest: " + say(err))
 	}
 	p, all := prepare(t, b, client, claims)
 	found, n, err := p.sample()

@@ -64,6 +64,10 @@ func checkAgain(b Bounds, entry lock.Entry) error {
 		flag = "--skew " + b.Skew.String()
 	case b.Fenced:
 		flag = "--fenced"
+	case b.Slow != 0:
+		flag = "--slow " + b.Slow.String()
+	case b.Noisy != 0:
+		flag = "--noisy " + strconv.Itoa(b.Noisy)
 	case b.Causes:
 		flag = "--all"
 	case b.Checkpoint != "":

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -66,6 +67,9 @@ const (
 	longest = 365 * 24 * time.Hour
 )
 
+// mostNoisy is the most that Bounds.Noisy may be: requests of one client a second.
+const mostNoisy = 10_000
+
 // Check says what is wrong with the bounds for this lock, and what would be right.
 func (b Bounds) Check(entry lock.Entry) error {
 	always := !slices.Contains(b.timings(), Lockstep)
@@ -109,7 +113,7 @@ func (b Bounds) Check(entry lock.Entry) error {
 	case b.MaxStates < 0:
 		return i18n.Errorf("error.bound.states", "value", b.MaxStates)
 	}
-	if err := b.canInject(entry); err != nil {
+	if err := cmp.Or(canJudge(b), b.canInject(entry)); err != nil {
 		return err
 	}
 	if entry.Sessions() && b.Allows(faults.Return) {
@@ -126,6 +130,20 @@ func (b Bounds) Check(entry lock.Entry) error {
 		env.Nodes = env.Nodes[:min(b.Nodes, len(env.Nodes))]
 	}
 	return race.CheckEnv(entry, env)
+}
+
+// canJudge refuses bounds of verdicts that are none, and to count requests at any timing: two that are less than a step apart may be
+// in one second or in two.
+func canJudge(b Bounds) error {
+	switch {
+	case b.Slow < 0 || b.Slow > longest:
+		return i18n.Errorf("error.bound.slow", "value", b.Slow, "most", longest)
+	case b.Noisy < 0 || b.Noisy > mostNoisy:
+		return i18n.Errorf("error.bound.noisy", "value", b.Noisy, "most", mostNoisy)
+	case b.Noisy > 0 && slices.Contains(b.timings(), AnyTiming):
+		return i18n.Errorf("error.bound.noisy.any", "value", b.Noisy)
+	}
+	return nil
 }
 
 // canInject refuses a budget with a clock that jumps by nothing, or with lists of servers that may
@@ -221,7 +239,7 @@ func (b Bounds) Unlike(usual Bounds, names ...string) (list []Bound) {
 
 // Unusual are the bounds that were set of those that are usually not.
 func (b Bounds) Unusual() []Bound {
-	return b.Unlike(Bounds{}, "work", "latency", "lateness", "uses", "client-retries", "skew", "tokens")
+	return b.Unlike(Bounds{}, "work", "latency", "lateness", "uses", "client-retries", "skew", "tokens", "slow", "noisy")
 }
 
 // Flags are those of locklab explore that give these bounds.
@@ -341,6 +359,8 @@ var bounds = []bound{
 	length("skew", func(b *Bounds) *time.Duration { return &b.Skew }),
 	boundOf("tokens", i18n.Message{},
 		func(b *Bounds) *client.Tokens { return &b.Tokens }, ParseTokens, client.Tokens.String),
+	length("slow", func(b *Bounds) *time.Duration { return &b.Slow }),
+	integer("noisy", func(b *Bounds) *int { return &b.Noisy }),
 	switched("idle", func(b *Bounds) *bool { return &b.Idle }),
 	boundOf("budget", i18n.Message{}, func(b *Bounds) *faults.Budget { return &b.Budget }, budgetInLink, func(b faults.Budget) string { return string(b) }),
 }

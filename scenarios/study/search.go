@@ -193,6 +193,8 @@ func OutcomeOf(b *explore.Model, run *schedule.Run) *race.Outcome {
 			confirmDeadlock(b, &h, &o.Judgement)
 		case verdict.Starved:
 			o.Judgement.Findings = append(o.Judgement.Findings, starvation(b, &h))
+		case verdict.Slow:
+			confirmSlow(b, &h, &o.Judgement)
 		}
 	}
 	if o.Verdicts == nil {
@@ -216,6 +218,13 @@ func confirmDeadlock(b *explore.Model, h *history.History, j *verdict.Judgement)
 	}
 	if waiting := b.Waiting(h); waiting != nil {
 		j.Findings = append(j.Findings, verdict.Finding{Verdict: verdict.Deadlock, Clients: waiting, From: h.End, To: h.End, Forever: true, Event: len(h.Events) - 1})
+	}
+}
+
+// confirmSlow adds the finding that clients wait without end for an answer, unless the judges have seen one wait for too long.
+func confirmSlow(b *explore.Model, h *history.History, j *verdict.Judgement) {
+	if !slices.ContainsFunc(j.Findings, func(f verdict.Finding) bool { return f.Verdict == verdict.Slow }) {
+		j.Findings = append(j.Findings, verdict.Finding{Verdict: verdict.Slow, Clients: b.Waiting(h), From: h.End, To: h.End, Forever: true, Event: len(h.Events) - 1})
 	}
 }
 

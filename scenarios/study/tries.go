@@ -7,7 +7,6 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/faults"
-	"locklab/simulator/explore"
 )
 
 // AutoAttempts in place of a number of attempts: usualAttempts or, where that search is not
@@ -298,7 +297,7 @@ func (s *Search) addWitnesses(other *Search) {
 		}
 		s.Witnesses = append(s.Witnesses, w)
 	}
-	order := explore.Words()
+	order := s.Bounds.Words()
 	slices.SortStableFunc(s.Witnesses, func(a, b Witness) int { return slices.Index(order, a.Verdict) - slices.Index(order, b.Verdict) })
 }
 

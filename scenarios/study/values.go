@@ -105,6 +105,8 @@ func (c *searchCheck) asks(path string, b Bounds) {
 	share.Is(v, path+"ClientRetries", b.ClientRetries, asked.ClientRetries)
 	share.Is(v, path+"Skew", b.Skew, asked.Skew)
 	share.Is(v, path+"Tokens", b.Tokens, asked.Tokens)
+	share.Is(v, path+"Slow", b.Slow, asked.Slow)
+	share.Is(v, path+"Noisy", b.Noisy, asked.Noisy)
 	if !asked.open() {
 		settled := asked.Settled(c.entry)
 		share.Is(v, path+"Attempts", b.Attempts, settled.Attempts)
@@ -180,7 +182,7 @@ func (c *searchCheck) counts(path string, s *Search) {
 // witness refuses a way that is none of the lock's, or that does not lead where it says.
 func (c *searchCheck) witness(path string, w *Witness) {
 	v := c.Values
-	share.OneOf(v, path+"verdict", w.Verdict, explore.Words())
+	share.OneOf(v, path+"verdict", w.Verdict, c.asked.Words())
 	share.Is(v, path+"trace (lock)", w.Trace.Strategy, c.entry.ID)
 	share.Is(v, path+"trace (race)", w.Trace.Scenario, SearchID)
 	share.Is(v, path+"par", w.Par, simulator.FaultsIn(w.Choices))

@@ -90,6 +90,14 @@
 // client waits for its turn all the same, that is a DEADLOCK; the probe's begin stands for
 // it in a witness.
 //
+// # Bounds of verdicts
+//
+// With Scope.Slow and Scope.Noisy, SLOW and NOISY are looked for as well. Since when a client waits and the requests of its running second
+// are then part of the state, with the judges. At any timing there is no partial-order reduction with Slow: a step that
+// waits makes an attempt longer. Of attempts that are longer than Slow in real time one is longer in whole steps as well (the two
+// ends can be rounded apart); the requests of a second have no such like, so Noisy is for lockstep. Neither is for any number
+// of attempts or clients.
+//
 // # Symmetry
 //
 // Clients that run the same code are interchangeable: a state in which c1 holds and c2

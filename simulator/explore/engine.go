@@ -46,10 +46,10 @@ func newPass(sim *simulator.Simulator, opt *Options, wanted []Witness) *search {
 
 func newSearch(sim *simulator.Simulator, opt Options) *search {
 	tables := newTables(sim, &opt)
-	s := &search{opt: opt, tables: tables, transitions: &transitions{tables: tables, judge: verdict.CaseOf(&opt.Case), passed: map[time.Duration]*passed{}}, quotient: newQuotient(tables, &opt)}
+	s := &search{opt: opt, tables: tables, transitions: &transitions{tables: tables, passed: map[time.Duration]*passed{}}, quotient: newQuotient(tables, &opt)}
 	s.successors = &successors{
 		tables: tables, transitions: s.transitions, quotient: s.quotient,
-		step: opt.Step, outliving: opt.outliving, noReduction: opt.Plain.Order,
+		step: opt.Step, outliving: opt.outliving, noReduction: opt.Plain.Order || opt.Case.Slow > 0 && opt.Step > 0,
 	}
 	s.visited = newVisited(s.stride(), &s.opt)
 	s.successors.next, s.successors.cur = make([]uint32, s.stride()), make([]uint32, s.stride())

@@ -56,6 +56,7 @@ type Options struct {
 	Checkpoint checkpoint.Config
 
 	outliving bool        // see AtBoundary
+	victims   bool        // with Causes: they are as Cause has them; see CausesOf
 	active    int         // so many clients make any number of attempts, see again.go; 0: attempts are counted
 	endless   bool        // with active: no fault is ever used up
 	assumed   assumptions // of the present pass

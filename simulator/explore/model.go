@@ -25,6 +25,8 @@ type Scope struct {
 	Uses          client.Uses   // what clients may do besides; see package client. GiveUp needs Durations
 	ClientRetries int           // of the clients' library, which sends a command again; see simulator.Config
 	Tokens        client.Tokens // what the clients and the probe take as their own value
+	Slow          time.Duration // an Acquire that lasts longer is SLOW; 0: none is
+	Noisy         int           // a client that waits with more requests a second is NOISY; 0: none is. In lockstep only
 	Limits
 }
 
@@ -142,7 +144,7 @@ func (m *Model) leadTo(sim *simulator.Simulator, choices []simulator.Choice, to 
 		if err != nil {
 			return false
 		}
-		h.Events = append(h.Events, events...)
+		h.Events, h.End = append(h.Events, events...), w.Now()
 	}
 	return slices.Contains(m.Verdicts(&h, choices), to)
 }
@@ -194,6 +196,7 @@ func (m *Model) Case() history.History {
 	}
 	h := client.History(m.Entry, clients, m.TTL)
 	h.Probe, h.Nodes, h.Key, h.Guard = probe, m.Nodes, cmp.Or(m.Key, h.Key), m.guard()
+	h.Slow, h.Noisy = m.Slow, m.Noisy
 	return h
 }
 

@@ -201,6 +201,9 @@ func (s *successors) startProbe() {
 			m := s.ownMove(s.probe-1, k)
 			m.found = 0
 			m.found.add(verdict.Deadlock)
+			if s.judgeTab.keys[s.cur[s.judgeAt]].Unanswered() { // no answer can come any more
+				m.found.add(verdict.Slow)
+			}
 			s.moves = append(s.moves, m)
 		}
 	}

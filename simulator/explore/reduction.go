@@ -15,7 +15,8 @@ import (
 // The reduction does not apply to a step that the judges see, because they compare the
 // order of the clients' steps; nor if a fault of a server is possible for which the
 // client waits before or after the step, because then the reply could be lost instead,
-// or the next request not yet be under way. Reduction keeps every verdict and every end
+// or the next request not yet be under way; nor, at any timing, where SLOW is looked for: how long a
+// step waits then makes a difference. Reduction keeps every verdict and every end
 // of a run. It does not keep the number of steps to a verdict, so witnesses are searched
 // for without it.
 
@@ -60,14 +61,15 @@ func (s *successors) first(state []uint32) (int, error) {
 	return -1, nil
 }
 
-// unjudged reports whether these events of a client change nothing for any verdict; an Acquire does not. Nor
-// does a Sleep of an attempt that no orphan has refused, unless a request of that client can still meet one.
+// unjudged reports whether the order of these events and those of other clients makes no difference to any verdict: that
+// of an Acquire and of a Send does not. Nor does that of a Sleep of an attempt that no orphan has refused, unless a request of that client
+// can still meet one.
 func (s *transitions) unjudged(events uint32, state []uint32) bool {
 	list, judges := s.events.entries[events], &s.judgeTab.keys[state[s.judgeAt]]
 	for i := range list {
 		e := &list[i]
 		late := s.restTab.entries[state[s.restAt]].senders&(1<<e.Client) != 0
-		if e.Kind != history.Acquire && !(e.Kind == history.Sleep && !late && !judges.RefusedByOrphan(e)) {
+		if e.Kind != history.Acquire && e.Kind != history.Send && !(e.Kind == history.Sleep && !late && !judges.RefusedByOrphan(e)) {
 			return false
 		}
 	}

@@ -91,7 +91,9 @@ func (r *Rules) Step(p *Position, c simulator.Choice) (events []history.Event, w
 	case c.Verb == simulator.Start, c.Verb == simulator.Choose: // with a clock that is off
 		p.begun |= 1 << c.Client
 	}
-	return events, r.Judge(p, events), nil
+	words = r.Judge(p, events)
+	p.judges.Pass(&r.judge, 0, p.World.Now(), func(f verdict.Finding) { words = append(words, f.Verdict) })
+	return events, words, nil
 }
 
 // Judge shows events to the judges.
@@ -99,12 +101,18 @@ func (r *Rules) Judge(p *Position, events []history.Event) (words []verdict.Word
 	for i := range events {
 		e := &events[i]
 		mine := e.Client == r.probe
+		if mine && e.Kind == history.Acquire && !r.allEnded(p) {
+			words = append(words, verdict.Deadlock)
+			if p.judges.Unanswered() {
+				words = append(words, verdict.Slow)
+			}
+		}
 		if p.judges.RefusedByOrphan(e) {
 			words = append(words, verdict.Orphan)
 		}
 		p.judges.Observe(&r.judge, i, e, func(f verdict.Finding) { words = append(words, f.Verdict) })
 		stuck := mine && ReportsDeadlock(e)
-		if stuck || mine && e.Kind == history.Acquire && !r.allEnded(p) {
+		if stuck {
 			words = append(words, verdict.Deadlock)
 		}
 		switch {

@@ -15,11 +15,13 @@ import (
 type tables struct {
 	sim       *simulator.Simulator
 	numbers   *numbers
+	judge     verdict.Case
 	clients   int
 	nodes     int
 	symmetric int    // so many clients, from the first, run the same code; 0 or 1: symmetry is not used
 	probe     int    // the client that begins when all others have finished; 0: none
 	byCause   bool   // the causes are part of the state
+	victims   bool   // as in Options
 	again     *again // nil: the attempts are counted
 
 	restAt, judgeAt, causeAt, timeAt int // words of a state
@@ -185,9 +187,9 @@ type effectKey struct {
 
 func newTables(sim *simulator.Simulator, opt *Options) *tables {
 	s := &tables{
-		sim: sim, clients: len(sim.Config().Clients), nodes: len(sim.Config().Nodes), probe: opt.Probe,
+		sim: sim, judge: verdict.CaseOf(&opt.Case), clients: len(sim.Config().Clients), nodes: len(sim.Config().Nodes), probe: opt.Probe,
 		numbers:   &numbers{ids: cmp.Or(opt.Plain.IDs, maxIDs), choices: cmp.Or(opt.Plain.Choices, maxChoices)},
-		symmetric: opt.assumed.Symmetric, byCause: opt.Causes,
+		symmetric: opt.assumed.Symmetric, byCause: opt.Causes, victims: opt.victims,
 		choiceID: map[simulator.Choice]uint16{},
 	}
 	s.restAt = s.clients + s.nodes
@@ -350,7 +352,7 @@ func (s *tables) recordEvents(now time.Duration, events []history.Event) uint32 
 	list := make([]history.Event, 0, len(events))
 	for i := range events {
 		e := events[i]
-		if !verdict.Matters(e.Kind) && !e.Rests {
+		if !s.judge.Needs(e.Kind) && !e.Rests {
 			continue
 		}
 		e.At = max(e.At-now, 0) // what has ended before time passed: no judge looks at when that was

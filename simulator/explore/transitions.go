@@ -14,7 +14,6 @@ import (
 // effects of moves on parts.
 type transitions struct {
 	*tables
-	judge verdict.Case
 
 	effects    memo
 	scratch    simulator.World // memory of effect
@@ -226,7 +225,7 @@ func (s *transitions) passTime(state, next []uint32, c simulator.Choice) (found 
 		})
 	}
 	if d > 0 {
-		next[s.judgeAt] = s.passJudges(state[s.judgeAt], d)
+		next[s.judgeAt], found = s.passJudges(state[s.judgeAt], d)
 	}
 	for n := range s.nodes {
 		eff, err := s.passNode(n, state, c)
@@ -239,11 +238,20 @@ func (s *transitions) passTime(state, next []uint32, c simulator.Choice) (found 
 	return found, nil
 }
 
-func (s *transitions) passJudges(id uint32, d time.Duration) uint32 {
+// passJudges tells the judges that time d has passed, and returns what they find by that alone.
+func (s *transitions) passJudges(id uint32, d time.Duration) (to uint32, found wordSet) {
+	if s.judgeTab.keys[id].Unanswered() {
+		v := s.judgeTab.keys[id]
+		v.Pass(&s.judge, 0, d, func(f verdict.Finding) { found.add(f.Verdict) })
+	}
 	return s.judgeTab.image(&s.after(d).judges, id, func(v verdict.Safety) verdict.Safety {
+		v.Pass(&s.judge, 0, d, nil)
+		if s.sim.Config().Guard == history.Naive { // as in computeJudged
+			v.Forget()
+		}
 		v.Rebase(d)
 		return v
-	})
+	}), found
 }
 
 func (s *transitions) passNode(n int, state []uint32, c simulator.Choice) (effect, error) {

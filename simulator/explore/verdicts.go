@@ -13,7 +13,14 @@ import (
 // that every attempt of every client was refused without cause, although no fault was injected:
 // a bounded search has no further rounds. DEADLOCK is also a client that waits for
 // its turn when nothing is left to happen.
-func Words() []verdict.Word { return slices.Clone(order) }
+func Words() []verdict.Word { return Scope{}.Words() }
+
+// Words are those of [Words], and SLOW and NOISY if their bounds are given.
+func (s Scope) Words() []verdict.Word {
+	return slices.DeleteFunc(slices.Clone(order), func(w verdict.Word) bool {
+		return w == verdict.Slow && s.Slow == 0 || w == verdict.Noisy && s.Noisy == 0
+	})
+}
 
 // Verdicts are those of Words that a search finds in a run of m, in their order.
 func (m *Model) Verdicts(h *history.History, choices []simulator.Choice) (words []verdict.Word) {
@@ -21,15 +28,20 @@ func (m *Model) Verdicts(h *history.History, choices []simulator.Choice) (words 
 	var found wordSet
 	inVain := true
 	c := verdict.CaseOf(h)
-	if m.Waiting(h) != nil {
+	stuck := m.Waiting(h) != nil
+	if stuck {
 		found.add(verdict.Deadlock)
 	}
 	for i := range h.Events {
+		if stuck && h.Events[i].Client > m.Clients && judges.Unanswered() {
+			found.add(verdict.Slow)
+		}
 		found |= observe(&judges, &c, m.Clients+1, i, &h.Events[i])
 		if h.Events[i].Client <= m.Clients { // not the probe
 			inVain = judges.InVain()
 		}
 	}
+	judges.Pass(&c, len(h.Events)-1, h.End, nil)
 	for _, w := range judges.Words() {
 		found.add(w)
 	}

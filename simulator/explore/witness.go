@@ -166,7 +166,7 @@ func (s *search) redo(id uint32, c simulator.Choice) (to history.Names, w simula
 func (s *search) step(w *simulator.World, c simulator.Choice, next []uint32) (found wordSet, err error) {
 	judges := s.successors.cur[s.judgeAt]
 	if c.Verb == simulator.Pass {
-		judges = s.transitions.passJudges(judges, c.D)
+		judges, found = s.transitions.passJudges(judges, c.D)
 	}
 	events, err := s.sim.Step(w, c)
 	if err != nil {
@@ -174,5 +174,5 @@ func (s *search) step(w *simulator.World, c simulator.Choice, next []uint32) (fo
 	}
 	kept := s.recordEvents(w.Now(), events)
 	s.takeState(w, judges, next)
-	return s.transitions.judgeEvents(next, kept), nil
+	return found | s.transitions.judgeEvents(next, kept), nil
 }

@@ -23,6 +23,10 @@ type History struct {
 	// Holders is, for each client, how many may be inside together with it, itself
 	// counted: 1 for a lock that excludes, AnyNumber for a reader. Nil: 1 for each.
 	Holders []int `json:"holders,omitempty"`
+	// Slow is the longest that an Acquire may last, and Noisy the number of requests a second that a client
+	// may send while it waits; 0: no verdict depends on it.
+	Slow  time.Duration `json:"slow_ns,omitempty"`
+	Noisy int           `json:"noisy,omitempty"`
 	// Probe is the client that a search adds: it asks for the lock when all others are done,
 	// to see whether it can still be had. 0: there is none.
 	Probe int `json:"probe,omitempty"`

@@ -173,6 +173,8 @@ func Fits(b *explore.Model) error {
 		return unfit("promela.probe")
 	case len(b.Skews) > 0:
 		return unfit("promela.skew")
+	case b.Slow > 0 || b.Noisy > 0:
+		return unfit("promela.bounds")
 	}
 	for _, f := range b.Faults {
 		switch f.Fault.Name {

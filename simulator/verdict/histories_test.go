@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 //go:embed testdata/histories.txt
@@ -49,6 +50,11 @@ func TestHistories(t *testing.T) {
 				switch name {
 				case "nodes":
 					h.Nodes, _ = strconv.Atoi(value)
+				case "slow":
+					ms, _ := strconv.Atoi(value)
+					h.Slow = time.Duration(ms) * time.Millisecond
+				case "noisy":
+					h.Noisy, _ = strconv.Atoi(value)
 				case "horizon":
 					h.Horizon = true
 				default:
@@ -63,7 +69,7 @@ func TestHistories(t *testing.T) {
 			}
 		})
 	}
-	for _, w := range []Word{Overlap, StaleWrite, Fenced, WrongDel, Lie, Orphan, Deadlock, Blocked, Starved} {
+	for _, w := range []Word{Overlap, StaleWrite, Fenced, WrongDel, Lie, Orphan, Deadlock, Blocked, Starved, Slow, Noisy} {
 		for _, kind := range []string{"yes", "no", "edge"} {
 			if !seen[w][kind] {
 				t.Errorf("no case of %s is marked %q", w, kind)

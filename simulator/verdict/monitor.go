@@ -25,6 +25,10 @@ type Case struct {
 	quorum  int // how many nodes make a majority
 	bars    int // how many nodes keep the others from being one
 
+	probe int           // the client that is not judged by slow and noisy; 0: none
+	slow  time.Duration // 0: no Acquire is SLOW
+	noisy int           // 0: no client is NOISY
+
 	room [MaxClients]int // how many may be inside together with this client, itself counted
 }
 
@@ -37,7 +41,8 @@ func CaseOf(h *history.History) Case {
 			h.Clients, h.Nodes, MaxClients, MaxNodes))
 	}
 	nodes := max(h.Nodes, 1)
-	c := Case{key: h.Key, ttl: h.TTL, clients: h.Clients, nodes: nodes, quorum: h.Quorum(), bars: h.Asked() - h.Quorum() + 1}
+	c := Case{key: h.Key, ttl: h.TTL, clients: h.Clients, nodes: nodes, quorum: h.Quorum(), bars: h.Asked() - h.Quorum() + 1,
+		probe: h.Probe, slow: h.Slow, noisy: h.Noisy}
 	if !h.ZooKeeper {
 		c.stamp = h.TTL
 	}
@@ -77,14 +82,17 @@ type Monitor struct {
 // Observe gives the judges the next event, the i-th of its history, and calls found
 // for every verdict that it completes; found may be nil. It keeps neither e nor found.
 func (m *Monitor) Observe(c *Case, i int, e *history.Event, found func(Finding)) {
-	switch {
-	case Matters(e.Kind):
-		byOrphan := m.RefusedByOrphan(e)
+	byOrphan := m.RefusedByOrphan(e)
+	if Matters(e.Kind) {
 		m.Safety.observe(c, i, e, found)
 		m.Progress.observe(c, &m.Safety, i, e, byOrphan, found)
-	case m.RefusedByOrphan(e):
+		return
+	}
+	m.Safety.Observe(c, i, e, found)
+	if byOrphan {
 		m.orphan.refuse(client8(e.Client))
-	case e.Kind == history.Pause || e.Kind == history.Resume: // one judge of Progress needs them, no search does
+	}
+	if e.Kind == history.Pause || e.Kind == history.Resume { // one judge of Progress needs them
 		m.unwoken.observe(&input{run: c, reading: &m.reading, i: i, event: e, at: e.At, found: found})
 	}
 }
@@ -92,12 +100,13 @@ func (m *Monitor) Observe(c *Case, i int, e *history.Event, found func(Finding))
 // Finish tells the judges that the run has ended, at true time end; last is the index
 // of the last event, horizon as in history.History.
 func (m *Monitor) Finish(c *Case, end time.Duration, horizon bool, last int, found func(Finding)) {
+	m.Safety.Pass(c, last, end, found)
 	m.Progress.finish(&input{run: c, reading: &m.reading, i: last, at: end, found: found}, horizon)
 }
 
-// Safety is the judges of exclusion. It keeps only one kind of times: when the lease of
-// a key without a time to live lapses (see wrongdel.go); [Safety.Rebase] makes these
-// relative, so that equal states compare equal.
+// Safety is the judges of exclusion, and those of the bounds that may be given. Of times it keeps when
+// the lease of a key without a time to live lapses (see wrongdel.go) and what slow.go and noisy.go need;
+// [Safety.Rebase] makes these relative, so that equal states compare equal.
 type Safety struct {
 	reading Reading
 
@@ -110,6 +119,9 @@ type Safety struct {
 	met      met  // for ORPHAN; see RefusedByOrphan
 	answered bool // for STARVED; see InVain
 
+	slow  slow
+	noisy noisy
+
 	endless endless
 
 	words wordSet // what was found so far
@@ -117,10 +129,28 @@ type Safety struct {
 
 // Observe is Monitor.Observe for these judges alone.
 func (s *Safety) Observe(c *Case, i int, e *history.Event, found func(Finding)) {
-	if Matters(e.Kind) {
+	switch {
+	case Matters(e.Kind):
 		s.observe(c, i, e, found)
+	case c.Needs(e.Kind):
+		in := input{run: c, reading: &s.reading, i: i, event: e, at: e.At, found: found, words: &s.words}
+		s.slow.observe(&in)
+		s.noisy.observe(&in)
 	}
 }
+
+// Pass tells the judges that it is now, true time, and no event: an attempt can have lasted too long. i is
+// the index of the last event.
+func (s *Safety) Pass(c *Case, i int, now time.Duration, found func(Finding)) {
+	s.slow.pass(&input{run: c, reading: &s.reading, i: i, at: now, found: found, words: &s.words})
+}
+
+// Stage returns the stage of a client, from 1.
+func (s *Safety) Stage(client int) Stage { return s.reading.Stage(client) }
+
+// Unanswered reports whether a client has asked for the lock and waits for the answer, where
+// history.History.Slow is given.
+func (s *Safety) Unanswered() bool { return s.slow.asking != 0 }
 
 // observe gives every judge e with the reading before e, and then adds e to the
 // reading.
@@ -135,6 +165,8 @@ func (s *Safety) observe(c *Case, i int, e *history.Event, found func(Finding)) 
 	s.met.observe(&in, s.lie.asking)
 	s.reading.Observe(c, e)
 	s.met.forget(&in)
+	s.slow.observe(&in)
+	s.noisy.observe(&in)
 	s.answered = s.answered || e.Kind == history.Enter || e.Kind == history.Refuse && (e.Note == history.GaveUp || !s.reading.unhindered())
 }
 
@@ -158,7 +190,11 @@ func (s *Safety) InVain() bool { return !s.answered }
 // Rebase makes now, the true time of the last event or later, the zero of the times of
 // the events to come, and forgets what is over. Two states with the same futures then
 // compare equal, whenever they were reached.
-func (s *Safety) Rebase(now time.Duration) { s.reading.rebase(now) }
+func (s *Safety) Rebase(now time.Duration) {
+	s.reading.rebase(now)
+	s.slow.rebase(now)
+	s.noisy.rebase(now)
+}
 
 // Forget drops the verdicts found so far and keeps what the judges need for the
 // events to come; Words then lists only what comes after. A search calls it after it
@@ -263,5 +299,10 @@ const (
 
 func oneOf(kinds uint64, k history.EventKind) bool { return kinds>>k&1 != 0 }
 
-// Matters reports whether any judge of a search needs events of kind k.
+// Needs reports whether any judge of a search of this run needs events of kind k.
+func (c *Case) Needs(k history.EventKind) bool {
+	return Matters(k) || c.slow > 0 && (k == history.Pause || k == history.Resume) || c.noisy > 0 && k == history.Send
+}
+
+// Matters reports whether any judge of every search needs events of kind k.
 func Matters(k history.EventKind) bool { return oneOf(ofClients|ofNodes, k) }

@@ -33,7 +33,7 @@ import (
 //	8 n1 sync               its disk has caught up
 //	8 n1 replicate 1 replica 1; none is replica 0; and failover
 //	8 n1 split 2            the old master lives on, with client 2; and heal
-//	2 c1 apply              n1 executes a request of c1; "apply@3" on n3
+//	2 c1 apply              n1 executes a request of c1; "apply@3" on n3; send leaves c1 for n1
 //	4 c2 rest               sleeps with no request under way; "sleep": with one
 //	4 c1 read               of the resource
 //	5 c1 write 0            accepted, based on version 0; "write 0 refused"
@@ -102,8 +102,8 @@ func (b *teller) event(words []string) {
 		e.Kind, e.Key, e.After, e.Until = history.Change, "other", args[0], history.Forever
 	case "read":
 		e.Kind, e.Node, e.Version = history.Read, history.Resource, b.version
-	case "apply":
-		e.Kind = history.Apply
+	case "apply", "send":
+		_ = e.Kind.UnmarshalText([]byte(verb))
 	case "write":
 		b.write(&e, args)
 	default:

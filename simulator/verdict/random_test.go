@@ -240,6 +240,78 @@ func TestOverlapTwin(t *testing.T) {
 	}
 }
 
+// SLOW against its definition, attempt by attempt.
+func TestSlowTwin(t *testing.T) {
+	hit := 0
+	for seed := range uint64(2000) {
+		h := random(seed)
+		h.Slow = 5 * time.Millisecond
+		var want []Finding
+		for i, e := range h.Events {
+			if e.Kind != history.Acquire || e.Note != "" {
+				continue
+			}
+			f := Finding{Verdict: Slow, Clients: []int{e.Client}, From: e.At, To: h.End, Event: len(h.Events) - 1}
+			rest := h.Events[i+1:]
+			if n := slices.IndexFunc(rest, func(f history.Event) bool {
+				return f.Client == e.Client && (f.Kind == history.Enter || f.Kind == history.Refuse || f.Kind == history.Crash)
+			}); n >= 0 {
+				f.To = rest[n].At
+			}
+			if n := slices.IndexFunc(rest, func(f history.Event) bool { return f.At > e.At+h.Slow }); n >= 0 {
+				f.Event = i + 1 + n // the first by which it shows
+			}
+			if f.To-f.From > h.Slow {
+				want = append(want, f)
+			}
+		}
+		hit += len(want)
+		sameFindings(t, seed, found(Judge(h), Slow), want)
+	}
+	if hit == 0 {
+		t.Error("no attempt is slow in any of the histories")
+	}
+}
+
+// TestBoundsRebase: what the judges of the bounds know counts from the present, and names clients by their new names.
+func TestBoundsRebase(t *testing.T) {
+	state := func(text string, bound history.History) (Case, Safety) {
+		h := tell(t, text)
+		h.Clients, h.Slow, h.Noisy = 2, bound.Slow, bound.Noisy
+		c := CaseOf(h)
+		var s Safety
+		for i := range h.Events {
+			s.Observe(&c, i, &h.Events[i], nil)
+		}
+		s.Rebase(h.End)
+		return c, s
+	}
+	swap := history.Swap(1, 2)
+	for _, bound := range []history.History{{}, {Slow: 5 * time.Millisecond}, {Noisy: 1}} {
+		given := bound.Slow > 0 || bound.Noisy > 0
+		c, soon := state("0 c1 acquire | 0 c1 send | 2 n1 up", bound)
+		_, late := state("7 c1 acquire | 7 c1 send | 9 n1 up", bound)
+		_, other := state("0 c2 acquire | 0 c2 send | 2 n1 up", bound)
+		_, longer := state("0 c1 acquire | 0 c1 send | 3 n1 up", bound)
+		if other.Rename(swap); soon != late || soon != other {
+			t.Errorf("%+v: a later time or another name makes another state", bound)
+		}
+		if (soon == longer) == given {
+			t.Errorf("%+v: how long a client waits is in the state: %t, want %t", bound, !given, given)
+		}
+		var words []Word
+		note := func(f Finding) { words = append(words, f.Verdict) }
+		if soon.Pass(&c, 0, 3*time.Millisecond, note); words != nil {
+			t.Errorf("%+v: after 5 ms: %v", bound, words)
+		}
+		soon.Pass(&c, 0, 4*time.Millisecond, note)
+		soon.Observe(&c, 0, &history.Event{Kind: history.Send, Client: 1, Node: 1, At: 4 * time.Millisecond}, note)
+		if want := map[bool][]Word{bound.Slow > 0: {Slow}, bound.Noisy > 0: {Noisy}}[true]; !slices.Equal(words, want) {
+			t.Errorf("%+v: after 6 ms, with one more request: %v, want %v", bound, words, want)
+		}
+	}
+}
+
 // charges are what the judges say of what the second opinion judges too, in its words.
 func charges(h *history.History) (list []violation) {
 	c := CaseOf(h)
@@ -250,7 +322,7 @@ func charges(h *history.History) (list []violation) {
 			list = append(list, violation{Word: string(Orphan), Event: i})
 		}
 		s.Observe(&c, i, e, func(f Finding) {
-			if f.Verdict != Overlap {
+			if f.Verdict != Overlap && f.Verdict != Slow && f.Verdict != Noisy {
 				list = append(list, violation{Word: string(f.Verdict), Clients: f.Clients, Event: i})
 			}
 		})

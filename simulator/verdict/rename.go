@@ -23,11 +23,13 @@ func (s *Safety) Rename(to *history.Names) {
 			f.copied[n][i].owner = f.copied[n][i].owner.renamed(to)
 		}
 	}
+	s.slow.rename(to)
+	s.noisy.rename(to)
 	s.staleWrite.last.by = s.staleWrite.last.by.renamed(to)
 	s.staleWrite.other.by = s.staleWrite.other.by.renamed(to)
 }
 
-// sets are all sets of clients of the judges.
+// sets are all sets of clients of the judges but those of slow and noisy, which views do without.
 func (s *Safety) sets() [14]*clients {
 	r := &s.reading
 	return [...]*clients{&r.acquiring, &r.inside, &r.leaving, &r.releasing, &r.dead, &s.lie.asking, &s.lie.decided,

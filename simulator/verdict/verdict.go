@@ -22,6 +22,8 @@
 //   - BLOCKED: the lock is free and refused, for a time.
 //   - STARVED: no client wins although nothing stands in the way, or one client is overtaken
 //     again and again.
+//   - SLOW: a client asks for the lock and has no answer for longer than a bound that was given.
+//   - NOISY: a client that waits for the lock sends more requests a second than a bound that was given.
 //
 // They rest on these terms:
 //
@@ -66,6 +68,8 @@ const (
 	Deadlock Word = "DEADLOCK" // the lock is refused for good, although nobody has it
 	Blocked  Word = "BLOCKED"  // nobody had the lock, and still it was refused, for a time
 	Starved  Word = "STARVED"  // nobody wins although nothing stands in the way, or one client is overtaken again and again
+	Slow     Word = "SLOW"     // an Acquire lasts longer than history.History.Slow
+	Noisy    Word = "NOISY"    // a client that waits sends more than history.History.Noisy requests a second
 )
 
 // Neither.
@@ -118,7 +122,7 @@ func Judge(h *history.History) Judgement {
 		if m.fence.refused && !refused {
 			fenced = Finding{Verdict: Fenced, Clients: []int{e.Client}, From: e.At, To: e.At, Event: i}
 		}
-		r.closeOverlaps(e)
+		r.close(e)
 	}
 	m.Finish(&c, h.End, h.Horizon, len(h.Events)-1, note)
 	r.finish(h.End)
@@ -132,26 +136,24 @@ func Judge(h *history.History) Judgement {
 // A record keeps what the judges find in one run.
 type record struct {
 	findings []Finding
-	open     []int // the OVERLAP findings whose end has not been seen
+	open     []int // the findings of OVERLAP and SLOW whose end has not been seen
 }
 
 func (r *record) note(f Finding) {
-	if f.Verdict == Overlap {
+	if f.Verdict == Overlap || f.Verdict == Slow {
 		r.open = append(r.open, len(r.findings))
 	}
 	r.findings = append(r.findings, f)
 }
 
-// closeOverlaps gives the OVERLAPs that end with e their To. The judge itself reports
-// an overlap when it begins: a search has to know at once, and a state that remembered
-// the beginning would never recur.
-func (r *record) closeOverlaps(e *history.Event) {
-	if len(r.open) == 0 || !endsInside(e.Kind) {
-		return
-	}
+// close gives the findings that end with e their To. The judges themselves report an OVERLAP when
+// it begins and a SLOW when it is one: a search has to know at once, and a state that remembered the
+// beginning would never recur.
+func (r *record) close(e *history.Event) {
 	r.open = slices.DeleteFunc(r.open, func(i int) bool {
 		f := &r.findings[i]
-		if !slices.Contains(f.Clients, e.Client) {
+		over := f.Verdict == Overlap && endsInside(e.Kind) || f.Verdict == Slow && ends(e.Kind)
+		if !over || !slices.Contains(f.Clients, e.Client) {
 			return false
 		}
 		f.To = e.At
@@ -159,7 +161,7 @@ func (r *record) closeOverlaps(e *history.Event) {
 	})
 }
 
-// finish lets the OVERLAPs that are still open end with the run.
+// finish lets what is still open end with the run.
 func (r *record) finish(end time.Duration) {
 	for _, i := range r.open {
 		r.findings[i].To = end

@@ -11,7 +11,7 @@ import (
 // The words in the order in which a Judgement lists them.
 var (
 	safetyWords   = []Word{Overlap, StaleWrite, Fenced, WrongDel, Lie}
-	progressWords = []Word{Orphan, Deadlock, Blocked, Starved}
+	progressWords = []Word{Orphan, Deadlock, Blocked, Starved, Slow, Noisy}
 	order         = slices.Concat(safetyWords, progressWords, []Word{Unknown})
 	all           = slices.Concat(order, []Word{Holds, Vacuous, NA})
 )
@@ -48,8 +48,8 @@ func (w Word) progress() bool { return slices.Contains(progressWords, w) }
 
 // Harm reports whether w is a failure: exclusion broken, a false report, or no progress.
 // A wait that ends by itself (ORPHAN, BLOCKED) is the price of a time to live, and no
-// failure.
-func (w Word) Harm() bool { return w.Broken() && w != Orphan && w != Blocked }
+// failure; nor is what a bound says that was given (SLOW, NOISY).
+func (w Word) Harm() bool { return w.safety() || w == Deadlock || w == Starved }
 
 // Fails reports whether a run with these verdicts is a failure: a Harm is among them. An overlap is none
 // whose late writes the resource refused (FENCED): exclusion was broken, and the data is safe.

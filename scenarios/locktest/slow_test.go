@@ -1,0 +1,154 @@
+package locktest
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"locklab/reports/text"
+	"locklab/simulator/effort"
+	"locklab/simulator/explore"
+)
+
+// waiting is setNX with a library that waits so long for an answer; below 0: for ever.
+func waiting(timeout time.Duration) func(c *Client) {
+	return func(c *Client) {
+		rdb := redis.NewClient(&redis.Options{Addr: c.Addr(1), Dialer: c.Dial, MaxRetries: -1, ReadTimeout: timeout})
+		defer rdb.Close()
+		if ok, err := rdb.SetNX(c.Context(), "k", c.Token(), ttl).Result(); err != nil || !ok {
+			return
+		}
+		c.Critical(work)
+		rdb.Del(c.Context(), "k")
+	}
+}
+
+// TestSlow: a server that is hung makes an attempt of a lock without a read time-out last for as long.
+func TestSlow(t *testing.T) {
+	b := Bounds{Clients: 2, Attempts: 1, Budget: "hang=1@10s", TTL: ttl, Slow: 4 * time.Second}
+	t.Run("no time-out", func(t *testing.T) { Check(t, b, waiting(-1), Breaks("SLOW", 1)) })
+	t.Run("time-out", func(t *testing.T) { Check(t, b, waiting(2*time.Second), Holds("SLOW")) })
+	t.Run("any timing", func(t *testing.T) {
+		effort.Unwatched(t, "one goroutine searches")
+		b := b
+		b.AnyTiming = true
+		Check(t, b, waiting(-1), Breaks("SLOW", 1))
+	})
+}
+
+// polling asks again and again until it has the lock, with so much time between.
+func polling(every time.Duration) func(c *Client) {
+	return func(c *Client) {
+		rdb := dial(c)
+		defer rdb.Close()
+		token := c.Token()
+		for {
+			if ok, err := rdb.SetNX(c.Context(), "k", token, ttl).Result(); err != nil {
+				return
+			} else if ok {
+				break
+			}
+			time.Sleep(every)
+		}
+		c.Critical(work)
+		compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token)
+	}
+}
+
+// TestNoisy: a client that polls every 10 ms sends more than 50 requests a second, one that polls every 500 ms does not.
+func TestNoisy(t *testing.T) {
+	b := Bounds{Clients: 2, Attempts: 1, TTL: ttl, Noisy: 50}
+	t.Run("10ms", func(t *testing.T) { Check(t, b, polling(10*time.Millisecond), Breaks("NOISY", 0)) })
+	t.Run("500ms", func(t *testing.T) { Check(t, b, polling(500*time.Millisecond), Holds("NOISY")) })
+}
+
+// TestBoundsOfVerdicts: a claim about a verdict whose bound is not given is refused, and bounds where they are not for.
+func TestBoundsOfVerdicts(t *testing.T) {
+	p, err := newPlan(t, Bounds{Clients: 2, TTL: ttl}, setNX)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, claims := range [][]Claim{Holds("SLOW"), Breaks("NOISY", 0)} {
+		if err := checkBounded(claims, p); err == nil || !strings.Contains(text.SayError("en", err), "give Bounds.Slow for SLOW") {
+			t.Errorf("%v: %v", claims, err)
+		}
+	}
+	for _, b := range []Bounds{
+		{Clients: 2, TTL: ttl, Slow: -1}, {Clients: 2, TTL: ttl, Noisy: -1}, {Clients: 2, TTL: ttl, Noisy: 9, AnyTiming: true},
+		{Clients: Any, TTL: ttl, Slow: time.Second}, {Clients: Any, TTL: ttl, Noisy: 9},
+	} {
+		if _, err := newPlan(t, b, setNX); err == nil {
+			t.Errorf("%+v is accepted", b)
+		}
+	}
+}
+
+// TestBy: a claim with a cause holds if the verdict comes about by that fault and victim, and else its message says by which.
+func TestBy(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
+	b := Bounds{Clients: 2, Budget: "pause=1,lose-reply=1", TTL: ttl}
+	Check(t, b, setNX, Breaks("OVERLAP", 1).By("pause", Holder))
+	p, claims := prepare(t, b, setNX, nil)
+	s, err := p.search(t.Context())
+	if err != nil || claims == nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		claim Claims
+		want  string // "": borne out
+	}{
+		{Breaks("OVERLAP", 1).By("pause"), ""},
+		{Breaks("OVERLAP", 1).By("pause", Waiter, Holder), ""},
+		{Breaks("OVERLAP", 1).By("lose-reply"), `the test says Breaks("OVERLAP", 1).By("lose-reply"). It takes 1 faults, but these do not cause it. What does: Breaks("OVERLAP", 1).By("pause", locktest.`},
+		{Breaks("ORPHAN", 1).By("lose-reply", Waiter), ""},
+	} {
+		if got := contradictedByCauses(t.Context(), p, s, test.claim[0]); got != test.want && (test.want == "" || !strings.HasPrefix(got, test.want)) {
+			t.Errorf("%s: %q, want %q", written(test.claim[0]), got, test.want)
+		}
+	}
+}
+
+// TestBadBy: unknown faults and victims are refused by name before the search.
+func TestBadBy(t *testing.T) {
+	p, err := newPlan(t, Bounds{Clients: 2, TTL: ttl, Budget: "pause=1"}, setNX)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		claim Claims
+		want  string
+	}{
+		{Breaks("OVERLAP", 1).By("pauze"), "pauze"},
+		{Breaks("OVERLAP", 1).By("crash"), `Bounds.Budget is "pause=1", which has no such fault`},
+		{Breaks("OVERLAP", 1).By("pause", "reader"), `"reader"`},
+		{Breaks("OVERLAP", 1).By("pause").By("pause"), "2 faults"},
+	} {
+		if err := checkCauses(test.claim, p); err == nil || !strings.Contains(text.SayError("en", err), test.want) {
+			t.Errorf("%s: %v, want %q", written(test.claim[0]), err, test.want)
+		}
+	}
+	if refuseCauses(Breaks("OVERLAP", 1).By("pause")) == nil || refuseCauses(Breaks("OVERLAP", 1)) != nil {
+		t.Error("By is for Check alone")
+	}
+}
+
+// TestBorneOut: each cause of a claim is another one of the way.
+func TestBorneOut(t *testing.T) {
+	pause := func(v Victim) explore.Cause { return explore.Cause{Fault: "pause", Victim: v} }
+	way := []explore.Cause{pause(Holder), pause(Waiter)}
+	for _, test := range []struct {
+		claim Claims
+		want  bool
+	}{
+		{Breaks("OVERLAP", 2).By("pause").By("pause", Holder), true}, // the first is the waiter
+		{Breaks("OVERLAP", 2).By("pause", Holder).By("pause", Holder), false},
+		{Breaks("OVERLAP", 2).By("pause", Waiter), true},
+		{Breaks("OVERLAP", 2).By("crash"), false},
+	} {
+		if got := borneOut(test.claim[0].causes, way); got != test.want {
+			t.Errorf("%s: %t", written(test.claim[0]), got)
+		}
+	}
+}
