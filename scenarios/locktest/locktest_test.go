@@ -441,6 +441,43 @@ func TestScheduleOfErrors(t *testing.T) {
 	}
 }
 
+// Code may look a name up by Client.ID: the probe has one of the numbers, and a witness and an error call it a probe.
+func TestProbe(t *testing.T) {
+	names := [...]string{"alice", "bob"}
+	lock := func(c *Client) {
+		rdb := dial(c)
+		defer rdb.Close()
+		if ok, err := rdb.SetNX(c.Context(), "k", names[c.ID()-1], 0).Result(); err != nil || !ok {
+			return
+		}
+		c.Critical(work)
+		rdb.Del(c.Context(), "k")
+	}
+	p, _ := prepare(t, Bounds{Clients: len(names), Budget: "crash=1", TTL: ttl}, lock, nil)
+	s, err := p.search(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Witnesses) != 1 || s.Witnesses[0].Verdict != verdict.Deadlock {
+		t.Fatalf("found %v", s.Witnesses)
+	}
+	if out := p.broken(s.Witnesses[0], ""); !strings.Contains(out, "c3 probe") {
+		t.Errorf("no probe in\n%s", out)
+	}
+	if got := p.certificate(s, "en"); !strings.Contains(got, "is c2 started again") {
+		t.Errorf("no number of the probe in\n%s", got)
+	}
+	p, _ = prepare(t, Bounds{Clients: len(names), Budget: "crash=1", TTL: ttl}, func(c *Client) {
+		if c.probe {
+			panic("a bug")
+		}
+		lock(c)
+	}, nil)
+	if _, err := p.search(t.Context()); err == nil || !strings.Contains(explain(err), "c3, the probe") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // A search that is cut short says by what.
 func TestCutShort(t *testing.T) {
 	p, _ := prepare(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl, MaxStates: 100}, setNX, nil)
