@@ -18,6 +18,7 @@ import (
 	"locklab/simulator/bubble"
 	"locklab/simulator/effort"
 	"locklab/simulator/explore"
+	"locklab/simulator/i18n"
 	"locklab/simulator/process"
 	"locklab/simulator/verdict"
 )
@@ -441,6 +442,26 @@ func TestScheduleOfErrors(t *testing.T) {
 	}
 }
 
+// A certificate names no flag of locklab explore, which Bounds lack.
+func TestNoForeignFlags(t *testing.T) {
+	for _, b := range []Bounds{
+		{Clients: 1, Attempts: 1, Budget: "crash=1,return=1", TTL: ttl},
+		{Clients: 1, Attempts: 1, TTL: ttl, Servers: 3, AnyTiming: true},
+	} {
+		p, _ := prepare(t, b, setNX, nil)
+		s, err := p.search(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Result.Limit = i18n.New("limit.hopeless", "n", 1)
+		for _, lang := range []string{"en", "zh"} {
+			if got := p.certificate(s, lang); strings.Contains(got, "--") {
+				t.Errorf("%+v:\n%s", b, got)
+			}
+		}
+	}
+}
+
 // Code may look a name up by Client.ID: the probe has one of the numbers, and a witness and an error call it a probe.
 func TestProbe(t *testing.T) {
 	names := [...]string{"alice", "bob"}
@@ -565,17 +586,19 @@ func TestBadBounds(t *testing.T) {
 		{func(b *Bounds) { b.Clients = 70 }, "clients=70"},
 		{func(b *Bounds) { b.Clients = -1 }, "clients=-1"},
 		{func(b *Bounds) { b.Attempts = -1 }, "attempts=-1"},
-		{func(b *Bounds) { b.MaxStates = -1 }, "-1"},
+		{func(b *Bounds) { b.MaxStates = -1 }, "Bounds.MaxStates is -1"},
 		{func(b *Bounds) { b.Schedules = -1 }, "Bounds.Schedules is -1"},
 		{func(b *Bounds) { b.Servers = -1 }, "-1"},
 		{func(b *Bounds) { b.Servers = 2 }, "Bounds.Servers is 2"},
 		{func(b *Bounds) { b.Budget = "krash=1" }, "krash"},
+		{func(b *Bounds) { b.Budget = "crash=1,node-rate=1" }, "cannot carry node-rate"},
+		{func(b *Bounds) { b.Fenced, b.Servers = true, 3 }, "fenced: a fencing token"},
 		{func(b *Bounds) { b.Budget = "client-clock=1@10s" }, "sets the wall clock"},
 	} {
 		b := good
 		test.change(&b)
 		_, err := newPlan(t, b, setNX)
-		if err == nil || !strings.Contains(text.SayError("en", err), test.want) {
+		if err == nil || !strings.Contains(text.SayError("en", err), test.want) || strings.Contains(text.SayError("en", err), " --") {
 			t.Errorf("%+v: %v, want %q", b, err, test.want)
 		}
 	}

@@ -114,6 +114,8 @@ func (p *plan) check() error {
 		return text.Errorf("locktest.bounds.nil")
 	case b.Clients == 0:
 		return text.Errorf("locktest.bounds.clients")
+	case b.MaxStates < 0:
+		return text.Errorf("locktest.bounds.states", "n", b.MaxStates)
 	case b.Schedules < 0:
 		return text.Errorf("locktest.bounds.schedules", "n", b.Schedules)
 	case b.TTL <= 0:
@@ -132,6 +134,11 @@ func (p *plan) check() error {
 
 // checkBudget refuses faults that cannot befall code in a bubble.
 func checkBudget(written faults.Budget) error {
+	for _, rate := range []string{"client-rate", "node-rate"} {
+		if strings.Contains(string(written), rate+"=") {
+			return text.Errorf("locktest.bounds.rate", "budget", written, "fault", rate)
+		}
+	}
 	budget, err := written.Parse()
 	for _, a := range budget {
 		if a.Fault == faults.ClientClock {
