@@ -17,7 +17,7 @@ RACE = -race -gcflags=github.com/go-zookeeper/zk=-race=false
 # Tests leave out the largest searches unless this is set; check and CI set it.
 EXHAUSTIVE = LOCKLAB_EXHAUSTIVE=1
 
-.PHONY: help run page verify live theorems second-opinion test libraries hunt mutants check lint race fuzz vuln bench costs update
+.PHONY: help run page verify live theorems second-opinion test libraries hunt mutants check lint race fuzz vuln bench costs rename update
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -97,7 +97,7 @@ JOBS ?= 2
 fuzz: ## every fuzz target for TIME=30s, JOBS=2 at a time
 	@bin=$$(mktemp -d) && trap 'rm -rf "$$bin"' EXIT && cache=$$($(GO) env GOCACHE)/fuzz/locklab && \
 	if test -w /dev/shm; then export FILES=/dev/shm; else export FILES="$${TMPDIR:-/tmp}"; fi && \
-	$(GO) test -c -ldflags=-w -gcflags='locklab/...=-d=libfuzzer -dwarf=false' -o "$$bin/" $$(grep -rlE '^func Fuzz' --include='*_test.go' . | xargs -n 1 dirname | sort -u) && \
+	$(GO) test -c -ldflags=-w -gcflags="$$($(GO) list -m)/...=-d=libfuzzer -dwarf=false" -o "$$bin/" $$(grep -rlE '^func Fuzz' --include='*_test.go' . | xargs -n 1 dirname | sort -u) && \
 	grep -rEo '^func Fuzz[A-Za-z]+' --include='*_test.go' . | sed -E 's|/[^/]*:func | |' | xargs -P $(JOBS) -L 1 sh -c ' \
 	  cd "$$2" && out=$$(TMPDIR="$$FILES" "$$0/$$(basename "$$2").test" -test.run "^$$" -test.fuzz "^$$3\$$" -test.fuzzcachedir "$$1/$$2" -test.fuzztime $(TIME) -test.fuzzminimizetime 50x -test.parallel 1 2>&1 </dev/null) || \
 	  test "$$(echo "$$out" | grep -A 1 "^--- FAIL: " | tail -n +2)" = "    context deadline exceeded" || { echo "$$2 $$3: $$out"; exit 255; }; \
@@ -112,6 +112,17 @@ bench: ## benchmarks with allocations
 
 costs: ## measure what long tasks cost, so that shares are even
 	$(GO) test -count=1 -timeout 60m -run '^TestCosts$$' ./cmd/locklab -costs
+
+MODULE ?=
+# The path of the module stands in imports, comments about them, and the three go.mod; programs read it from what they were built of.
+OURS = (algorithms|cmd|faults|reports|scenarios|simulator)
+rename: ## give the module another path, everywhere: MODULE=github.com/you/locklab
+	@test -n "$(MODULE)" || { echo "say which: make rename MODULE=github.com/you/locklab" >&2; exit 2; }
+	@old=$$($(GO) list -m) && \
+	grep -rlE "\b$$old/$(OURS)" --include='*.go' . | xargs sed -i.old -E "s#(^|[^A-Za-z0-9_./-])$$old/$(OURS)\b#\1$(MODULE)/\2#g" && \
+	find . -name go.mod | xargs sed -i.old -E "s#^((module|replace)?[[:space:]])$$old([/[:space:]]|\$$)#\1$(MODULE)\3#"
+	@find . -name '*.go.old' -o -name go.mod.old | xargs rm
+	@gofmt -w .
 
 update: ## write the golden files anew; read the diff before you commit it
 	$(EXHAUSTIVE) $(GO) test ./reports/... ./scenarios ./scenarios/contract ./scenarios/study ./cmd/... ./algorithms/redis -update
