@@ -55,6 +55,7 @@ type plan struct {
 	contents any                    // what one client alone has left on it
 	dialed   atomic.Bool            // the code has called Dial
 	missed   atomic.Pointer[string] // an address that was dialed, of no server
+	turn     *bubble.Turn           // the code keeps in a variable of its package what an execution has made; nil: it does not
 	apart    apart
 }
 
@@ -212,7 +213,7 @@ func (p *plan) client(program func(*bubble.Handle)) simulator.ClientConfig {
 			h := &bubble.Host{
 				T: p.t, ID: id, Program: program, Timed: p.timed, Horizon: 3 * p.bounds.TTL,
 				Open: open, Servers: p.bounds.Servers, Port: port, Random: p.random.seed, Once: p.once || p.bounds.Loopback, Loopback: p.bounds.Loopback,
-				OtherDates: func() bool { return p.dates }, Leaked: func() { p.leaks++ },
+				OtherDates: func() bool { return p.dates }, Leaked: func() { p.leaks++ }, Turn: p.turn,
 			}
 			if !p.ensemble {
 				h.Drawn = p.drawn
