@@ -17,7 +17,7 @@ RACE = -race -gcflags=github.com/go-zookeeper/zk=-race=false
 # Tests leave out the largest searches unless this is set; check and CI set it.
 EXHAUSTIVE = LOCKLAB_EXHAUSTIVE=1
 
-.PHONY: help run page verify live theorems second-opinion test libraries hunt mutants check lint race fuzz vuln bench costs rename update
+.PHONY: help run page verify live theorems second-opinion test libraries newest hunt mutants check lint race fuzz vuln bench costs rename update
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -60,6 +60,13 @@ libraries: ## search the locks of libraries, and the template of a test of your 
 	cd scenarios/locktest/libraries && $(GO) vet . && $(GO) test -count=1 . -locklab.apart=20
 	cd scenarios/locktest/template && $(GO) vet . && $(GO) test -count=1 .
 
+GOREDIS = github.com/redis/go-redis/v9
+newest: ## what touches go-redis, with the newest of its versions; go.mod requires the lowest with which all tests pass
+	@mod=$$(mktemp -d) && trap 'rm -rf "$$mod"' EXIT && cp go.mod "$$mod/go.mod" && cp go.sum "$$mod/go.sum" && \
+	version=$$($(GO) list -m -versions $(GOREDIS) | tr ' ' '\n' | grep -E '^v[0-9.]+$$' | tail -1) && echo "$(GOREDIS) $$version" && \
+	$(GO) get -modfile="$$mod/go.mod" $(GOREDIS)@$$version && \
+	$(TEST) -modfile="$$mod/go.mod" -mod=mod ./algorithms/... ./simulator/redisnode ./simulator/live ./scenarios/fleet ./scenarios/locktest
+
 RUNS ?= 1000000
 SEED ?= 1
 KILLS ?= 10000
@@ -72,7 +79,7 @@ hunt: ## RUNS=1000000 random runs in dense time and all of lockstep against the 
 mutants: ## spoil the locks in fifty small ways: what search finds, and the score
 	$(EXHAUSTIVE) $(GO) test -count=1 -run '^TestMutants$$' -v ./scenarios/study
 
-check: lint libraries verify race ## what CI runs beside test: lint, libraries, the proofs, race, and all searches
+check: lint libraries newest verify race ## what CI runs beside test: lint, libraries, the newest go-redis, the proofs, race, and all searches
 	$(EXHAUSTIVE) $(TEST) -timeout 30m ./...
 
 lint: ## format, modules, vet, staticcheck
