@@ -17,7 +17,7 @@ RACE = -race -gcflags=github.com/go-zookeeper/zk=-race=false
 # Tests leave out the largest searches unless this is set; check and CI set it.
 EXHAUSTIVE = LOCKLAB_EXHAUSTIVE=1
 
-.PHONY: help run page verify live theorems second-opinion test libraries hunt mutants check lint race fuzz vuln bench costs update
+.PHONY: help run page verify live theorems second-opinion test libraries newest hunt mutants check lint race fuzz vuln bench costs rename update
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -60,6 +60,13 @@ libraries: ## search the locks of libraries, and the template of a test of your 
 	cd scenarios/locktest/libraries && $(GO) vet ./... && $(GO) test -count=1 ./... -locklab.apart=20
 	cd scenarios/locktest/template && $(GO) vet . && $(GO) test -count=1 .
 
+GOREDIS = github.com/redis/go-redis/v9
+newest: ## what touches go-redis, with the newest of its versions; go.mod requires the lowest with which all tests pass
+	@mod=$$(mktemp -d) && trap 'rm -rf "$$mod"' EXIT && cp go.mod "$$mod/go.mod" && cp go.sum "$$mod/go.sum" && \
+	version=$$($(GO) list -m -versions $(GOREDIS) | tr ' ' '\n' | grep -E '^v[0-9.]+$$' | tail -1) && echo "$(GOREDIS) $$version" && \
+	$(GO) get -modfile="$$mod/go.mod" $(GOREDIS)@$$version && \
+	$(TEST) -modfile="$$mod/go.mod" -mod=mod ./algorithms/... ./simulator/redisnode ./simulator/live ./scenarios/fleet ./scenarios/locktest
+
 RUNS ?= 1000000
 SEED ?= 1
 KILLS ?= 10000
@@ -72,7 +79,7 @@ hunt: ## RUNS=1000000 random runs in dense time and all of lockstep against the 
 mutants: ## spoil the locks in fifty small ways: what search finds, and the score
 	$(EXHAUSTIVE) $(GO) test -count=1 -run '^TestMutants$$' -v ./scenarios/study
 
-check: lint libraries verify race ## what CI runs beside test: lint, libraries, the proofs, race, and all searches
+check: lint libraries newest verify race ## what CI runs beside test: lint, libraries, the newest go-redis, the proofs, race, and all searches
 	$(EXHAUSTIVE) $(TEST) -timeout 30m ./...
 
 lint: ## format, modules, vet, staticcheck
@@ -97,7 +104,7 @@ JOBS ?= 2
 fuzz: ## every fuzz target for TIME=30s, JOBS=2 at a time
 	@bin=$$(mktemp -d) && trap 'rm -rf "$$bin"' EXIT && cache=$$($(GO) env GOCACHE)/fuzz/locklab && \
 	if test -w /dev/shm; then export FILES=/dev/shm; else export FILES="$${TMPDIR:-/tmp}"; fi && \
-	$(GO) test -c -ldflags=-w -gcflags='locklab/...=-d=libfuzzer -dwarf=false' -o "$$bin/" $$(grep -rlE '^func Fuzz' --include='*_test.go' . | xargs -n 1 dirname | sort -u) && \
+	$(GO) test -c -ldflags=-w -gcflags="$$($(GO) list -m)/...=-d=libfuzzer -dwarf=false" -o "$$bin/" $$(grep -rlE '^func Fuzz' --include='*_test.go' . | xargs -n 1 dirname | sort -u) && \
 	grep -rEo '^func Fuzz[A-Za-z]+' --include='*_test.go' . | sed -E 's|/[^/]*:func | |' | xargs -P $(JOBS) -L 1 sh -c ' \
 	  cd "$$2" && out=$$(TMPDIR="$$FILES" "$$0/$$(basename "$$2").test" -test.run "^$$" -test.fuzz "^$$3\$$" -test.fuzzcachedir "$$1/$$2" -test.fuzztime $(TIME) -test.fuzzminimizetime 50x -test.parallel 1 2>&1 </dev/null) || \
 	  test "$$(echo "$$out" | grep -A 1 "^--- FAIL: " | tail -n +2)" = "    context deadline exceeded" || { echo "$$2 $$3: $$out"; exit 255; }; \
@@ -112,6 +119,17 @@ bench: ## benchmarks with allocations
 
 costs: ## measure what long tasks cost, so that shares are even
 	$(GO) test -count=1 -timeout 60m -run '^TestCosts$$' ./cmd/locklab -costs
+
+MODULE ?=
+# The path of the module stands in imports, comments about them, and the three go.mod; programs read it from what they were built of.
+OURS = (algorithms|cmd|faults|reports|scenarios|simulator)
+rename: ## give the module another path, everywhere: MODULE=github.com/you/locklab
+	@test -n "$(MODULE)" || { echo "say which: make rename MODULE=github.com/you/locklab" >&2; exit 2; }
+	@old=$$($(GO) list -m) && \
+	grep -rlE "\b$$old/$(OURS)" --include='*.go' . | xargs sed -i.old -E "s#(^|[^A-Za-z0-9_./-])$$old/$(OURS)\b#\1$(MODULE)/\2#g" && \
+	find . -name go.mod | xargs sed -i.old -E "s#^((module|replace)?[[:space:]])$$old([/[:space:]]|\$$)#\1$(MODULE)\3#"
+	@find . -name '*.go.old' -o -name go.mod.old | xargs rm
+	@gofmt -w .
 
 update: ## write the golden files anew; read the diff before you commit it
 	$(EXHAUSTIVE) $(GO) test ./reports/... ./scenarios ./scenarios/contract ./scenarios/study ./cmd/... ./algorithms/redis -update

@@ -93,7 +93,7 @@ func (d *drawing) withRedis(line []string, redis string) []string {
 func (d *drawing) heads() []string {
 	line := []string{"t/ms"}
 	for c := range d.clients {
-		line = append(line, clientName(c+1))
+		line = append(line, d.name(c+1))
 	}
 	title := serverName(d.words.h) + ": " + d.words.h.Key
 	if d.words.h.Local {
@@ -103,6 +103,14 @@ func (d *drawing) heads() []string {
 		title = eachNode(d.words.h, func(n int) string { return nodeName(n + 1) }) + "  " + d.words.h.Key
 	}
 	return d.withRedis(append(line, ""), title)
+}
+
+// name is the name of a client where it stands first; the probe's says what it is.
+func (d *drawing) name(client int) string {
+	if client == d.words.h.Probe {
+		return clientName(client) + " " + d.words.say("term.probe.name")
+	}
+	return clientName(client)
 }
 
 // eachNode writes something of each server, in columns.
@@ -239,7 +247,7 @@ func (d *drawing) listed(r *row) [][]string {
 	when, redis := d.when(r), d.servers(r)
 	for c := range r.cells {
 		if text := d.words.cell(&r.cells[c], r.to); text != "" {
-			out = append(out, []string{when, clientName(c + 1), text, redis})
+			out = append(out, []string{when, d.name(c + 1), text, redis})
 			when, redis = "", ""
 		}
 	}

@@ -126,7 +126,7 @@ func imports(t *testing.T, dir string) (own []string) {
 		t.Fatal(err)
 	}
 	for _, path := range p.Imports {
-		if rest, ok := strings.CutPrefix(path, "locklab/"); ok {
+		if rest, ok := strings.CutPrefix(path, modulePath()+"/"); ok {
 			own = append(own, rest)
 		}
 	}

@@ -124,7 +124,7 @@ func (h *house) measure(t *testing.T, dir string) {
 		imported := map[string]string{} // a name in this file -> the folder of our own package
 		for _, spec := range file.Imports {
 			full, _ := strconv.Unquote(spec.Path.Value)
-			if own, ok := strings.CutPrefix(full, "locklab/"); ok {
+			if own, ok := strings.CutPrefix(full, modulePath()+"/"); ok {
 				imported[path.Base(own)] = own
 			}
 		}

@@ -65,7 +65,7 @@ func (i *initFlags) run(e *env, args []string) error {
 	}
 	files[testName] = bytes.Replace(files[testName], []byte("package mylock"), []byte("package "+name), 1)
 	module := moduleAbove(folder)
-	replace, lines := fmt.Sprintf("replace locklab => %q\n", lab), ""
+	replace, lines := fmt.Sprintf("replace %s => %q\n", modulePath(), lab), ""
 	if module == "" {
 		_, rest, _ := strings.Cut(string(files[moduleName]), "\ngo ")
 		rest, _, _ = strings.Cut(rest, "// Until")
@@ -73,7 +73,7 @@ func (i *initFlags) run(e *env, args []string) error {
 	} else {
 		delete(files, moduleName)
 		delete(files, sumName)
-		lines = "godebug randseednop=0\nrequire locklab v0.0.0\n" + replace
+		lines = "godebug randseednop=0\nrequire " + modulePath() + " v0.0.0\n" + replace
 	}
 	if err := writeNew(folder, files); err != nil {
 		return err

@@ -17,7 +17,7 @@ func TestInit(t *testing.T) {
 		t.Fatalf("exit status %d, %s%s", code, out, errs)
 	}
 	module := content(t, own, "go.mod")
-	for _, want := range []string{"module example.com/mylock\n\ngo 1.", "godebug randseednop=0", "\nreplace locklab => \"/"} {
+	for _, want := range []string{"module example.com/mylock\n\ngo 1.", "godebug randseednop=0", "\nreplace " + modulePath() + " => \"/"} {
 		if !strings.Contains(module, want) {
 			t.Errorf("%q is missing in\n%s", want, module)
 		}
@@ -45,7 +45,7 @@ func TestInit(t *testing.T) {
 		}
 	}
 	code, out, errs = call(t, "init", filepath.Join(dir, "cart"))
-	if code != exitOK || !strings.Contains(out, "require locklab v0.0.0\nreplace locklab => ") {
+	if code != exitOK || !strings.Contains(out, "require "+modulePath()+" v0.0.0\nreplace "+modulePath()+" => ") {
 		t.Errorf("exit status %d, %s%s", code, out, errs)
 	}
 	if test := content(t, dir, "cart/mylock_test.go"); !strings.HasPrefix(test, "package basket\n") {

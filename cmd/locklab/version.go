@@ -33,6 +33,12 @@ func printVersion(e *env) {
 	})
 }
 
+// modulePath is the path of the lab's module, which go.mod alone knows: see make rename.
+func modulePath() string {
+	info, _ := debug.ReadBuildInfo() // a program that was built from a module has it
+	return info.Main.Path
+}
+
 // commitOf returns the first digits of the commit that the program was built from, with "+dirty" if files
 // had changed since. "": it was built without (go build -buildvcs=false, go run, a test).
 func commitOf(settings []debug.BuildSetting) string {

@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 
 	"locklab/reports/board"
@@ -79,7 +80,8 @@ func write(dir string) error {
 
 // compile builds the engine.
 func compile(file string) error {
-	c := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", file, "locklab/cmd/page")
+	built, _ := debug.ReadBuildInfo() // a program that was built from a module has it
+	c := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", file, built.Main.Path+"/cmd/page")
 	c.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
 	if out, err := c.CombinedOutput(); err != nil {
 		return text.Errorf("error.page.compile", "cause", err, "output", string(out))

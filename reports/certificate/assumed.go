@@ -77,12 +77,15 @@ func searched(s *study.Search) *explore.Model {
 	return b
 }
 
+// isOwn reports whether the search is one of package locktest, of code that is no lock of the lab: there are no flags of locklab explore.
+func isOwn(s *study.Search) bool { return s.Strategy.New == nil }
+
 // Assumed lists, in a language of package text, what the search takes for granted.
 func Assumed(s *study.Search, lang string) []string {
 	assumed := sentencesOf(lang, "certificate.assumed.")
 	b := searched(s)
 	program := assumed("program")
-	if out := s.Bounds.LeftOut(s.Strategy); s.Strategy.New == nil {
+	if out := s.Bounds.LeftOut(s.Strategy); isOwn(s) {
 		program = assumed("program.own")
 	} else if len(out) > 0 {
 		program = assumed("program.without", "uses", strings.Join(out, ", "))
@@ -91,7 +94,7 @@ func Assumed(s *study.Search, lang string) []string {
 	switch {
 	case s.Strategy.Sessions():
 		waits, expiry = assumed("patience.session", "patience", (b.TTL*2/3).String()), assumed("expiry.session")
-	case s.Strategy.New == nil: // code of a test
+	case isOwn(s):
 		waits = assumed("patience.own")
 	case b.ClientRetries > 0:
 		waits = assumed("patience.retries", "patience", b.Patience().String())
@@ -137,7 +140,10 @@ func ofClocks(s *study.Search, assumed sentences) []string {
 	if s.Bounds.Allows(faults.PauseThread) {
 		list = append(list, assumed("threads"))
 	}
-	if s.Bounds.Allows(faults.Return) {
+	switch {
+	case s.Bounds.Allows(faults.Return) && isOwn(s):
+		list = append(list, assumed("return.own"))
+	case s.Bounds.Allows(faults.Return):
 		list = append(list, assumed("return"))
 	}
 	if n := s.Strategy.Shards; n > 0 {
@@ -160,7 +166,10 @@ func ofSteps(s *study.Search, b *explore.Model, expiry string, assumed sentences
 		list = append(list, assumed("whole", "bounds", wholeSteps(grid.Rounded, t.Step, assumed)))
 	}
 	list = append(list, offSteps(s, &grid, assumed)...)
-	if t.Latency == 0 {
+	switch {
+	case t.Latency == 0 && isOwn(s):
+		list = append(list, assumed("latency.own"))
+	case t.Latency == 0:
 		list = append(list, assumed("latency", "step", t.Step.String()))
 	}
 	if t.Lateness == 0 {

@@ -47,6 +47,7 @@ type pastLife struct {
 	Test         string // the Check: its test, and which of that it is, from 0
 	Check        int
 	Trial        bool // instead of a history: one client alone
+	Turns        bool // executions take turns: see plan
 	Client       int
 	Bounds       string
 	Timed        bool // what was known of the code when the search began: see plan
@@ -224,7 +225,7 @@ func drawnTwice(all []sequel) string {
 // past is a history as another process can repeat it.
 func (r *repetition) past(l life) *pastLife {
 	p := r.p
-	past := &pastLife{Test: p.t.Name(), Check: p.apart.check, Client: l.client, Bounds: r.bounds.String(), Timed: p.timed, Ensemble: p.ensemble,
+	past := &pastLife{Test: p.t.Name(), Check: p.apart.check, Client: l.client, Bounds: r.bounds.String(), Timed: p.timed, Ensemble: p.ensemble, Turns: p.turn != nil,
 		Crypto: p.random.crypto, Math: p.random.math, Same: p.random.same, Drawn: p.drawn, History: r.texts.WriteHistory(l.client, l.at)}
 	for _, at := range r.texts.Histories(l.client, l.at)[1:] {
 		state, did := r.texts.Does(l.client, at)
@@ -332,17 +333,23 @@ func answerApart(t *testing.T, b Bounds, client func(*Client)) {
 // outside stands in the fatal error of the runtime when an execution uses a channel or a timer that another one has made.
 const outside = "from outside bubble"
 
-// tryApart runs one client alone in a process of its own, which ends if the code keeps in a variable of its package what one execution has made.
-func tryApart(t *testing.T, check int, client func(*Client)) error {
+// tryApart runs one client alone in a process of its own, which ends if the code keeps in a variable of its package what one execution has made,
+// and another one uses that. turns are those that executions have to take so that it does not; nil: they need none. The error names the line
+// of code that uses such a thing even so.
+func tryApart(t *testing.T, check int, client func(*Client)) (turns *bubble.Turn, err error) {
 	if *apartFlag <= 0 {
-		return nil
+		return nil, nil
 	}
-	past := &pastLife{Test: t.Name(), Check: check, Trial: true}
-	_, printed, err := past.repeat(t.Context(), filepath.Join(t.TempDir(), "trial"))
-	if at := strings.Index(printed, outside); err != nil && at >= 0 {
-		return text.Errorf("locktest.outside", "line", lineIn(printed[at:], folderOf(client)))
+	for _, turns := range []*bubble.Turn{nil, {}} {
+		past := &pastLife{Test: t.Name(), Check: check, Trial: true, Turns: turns != nil}
+		_, printed, failed := past.repeat(t.Context(), filepath.Join(t.TempDir(), "trial"))
+		at := strings.Index(printed, outside)
+		if failed == nil || at < 0 {
+			return turns, nil
+		}
+		err = text.Errorf("locktest.outside", "line", lineIn(printed[at:], folderOf(client)))
 	}
-	return nil
+	return nil, err
 }
 
 // lineIn returns the first line of a file in a folder that a stack names.
@@ -363,7 +370,15 @@ func (past *pastLife) tryAlone(t *testing.T, b Bounds, client func(*Client), _ *
 		return err
 	}
 	settle(t)
+	takeTurns(p, past)
 	return p.alone()
+}
+
+// takeTurns has executions take turns if those of the process that has started this one do.
+func takeTurns(p *plan, past *pastLife) {
+	if past.Turns {
+		p.turn = &bubble.Turn{}
+	}
 }
 
 // live repeats the history on the code.
@@ -374,6 +389,7 @@ func (past *pastLife) live(t *testing.T, b Bounds, client func(*Client), s *sequ
 		return err
 	}
 	settle(t)
+	takeTurns(p, past)
 	p.timed, p.random.crypto, p.random.math, p.random.same = past.Timed, past.Crypto, past.Math, past.Same
 	p.drawn.Add(past.Drawn)
 	if past.Ensemble {

@@ -76,10 +76,14 @@ func (c *Client) Dial(ctx context.Context, network, addr string) (net.Conn, erro
 // deadline: context.WithTimeout(c.Context(), …).
 func (c *Client) Context() context.Context { return c.process.Context() }
 
-// ID is the client's number, from 1. Code that depends on it is searched without
-// symmetry, and is not proved for Any.
+// ID is the client's number, from 1 to Bounds.Clients; in a race there may be more clients. The probe, a further process that
+// requests the lock when all others have ended, has the number of the last of them, as one that is started again has. Code that depends
+// on it is searched without symmetry, and is not proved for Any.
 func (c *Client) ID() int {
 	c.plan.numbered.Store(true)
+	if c.probe {
+		return c.process.ID() - 1
+	}
 	return c.process.ID()
 }
 

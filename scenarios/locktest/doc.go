@@ -140,7 +140,8 @@
 //
 // What cannot be carried is said within seconds, with the goroutine's stack or the line, and is never
 // a proof: a client in a variable of the package, which one execution makes and another one uses (found by running the code alone in a process of
-// its own, unless -locklab.apart is 0), code that makes no connection by Client.Dial, a mutex that is held while a request is under way, a channel or pool that was
+// its own, unless -locklab.apart is 0; if each call of the client's function sets the variable before it uses it, executions run one at a
+// time, and nothing is refused), code that makes no connection by Client.Dial, a mutex that is held while a request is under way, a channel or pool that was
 // made outside the client's function, a channel on which no goroutine will ever send, a
 // command that the lab does not simulate, a client that never ends, a loop that asks again at once
 // (100 times), a goroutine that goes on asking when its client's function has returned (100 times).

@@ -135,8 +135,8 @@ var (
 // verdicts of a search.
 //
 // client is called for every attempt of every process, very often, each time in a bubble
-// of testing/synctest: it must keep its state in local variables, make its connections
-// itself and close them.
+// of testing/synctest: it must keep its state in local variables, or in those of its package that it sets before it uses them, make its
+// connections itself and close them.
 //
 // Check is not for parallel tests.
 func Check(t *testing.T, b Bounds, client func(*Client), claims ...[]Claim) {
@@ -150,12 +150,16 @@ func Check(t *testing.T, b Bounds, client func(*Client), claims ...[]Claim) {
 	}
 	check := countCheck(t)
 	skipOthers(t)
-	if *replayFlag == "" {
-		if err := tryApart(t, check, client); err != nil {
-			t.Fatal("locktest: " + say(err))
-		}
+	turns, err := tryApart(t, check, client)
+	if err != nil {
+		t.Fatal("locktest: " + say(err))
 	}
-	p, all := prepare(t, b, client, claims)
+	p, err := newPlan(t, b, client)
+	if err != nil {
+		t.Fatal("locktest: " + say(err))
+	}
+	p.turn = turns
+	all := ready(p, claims)
 	p.apart = apart{check: check, left: *apartFlag}
 	if *replayFlag != "" {
 		p.replay(*replayFlag)
@@ -192,13 +196,20 @@ func Check(t *testing.T, b Bounds, client func(*Client), claims ...[]Claim) {
 	p.reportLeaks()
 }
 
-// prepare makes the plan of a test. It plays one client alone, to see that it enters.
+// prepare makes the plan of a test, and readies it.
 func prepare(t *testing.T, b Bounds, client func(*Client), claims [][]Claim) (*plan, []Claim) {
 	t.Helper()
 	p, err := newPlan(t, b, client)
 	if err != nil {
 		t.Fatal("locktest: " + say(err))
 	}
+	return p, ready(p, claims)
+}
+
+// ready plays one client alone, to see that it enters, and returns the claims.
+func ready(p *plan, claims [][]Claim) []Claim {
+	t := p.t
+	t.Helper()
 	all := slices.Concat(claims...)
 	if err := cmp.Or(checkBounded(all, p), checkClaims(all, claimable(p)), checkCauses(all, p)); err != nil {
 		t.Fatal("locktest: " + say(err))
@@ -223,7 +234,7 @@ func prepare(t *testing.T, b Bounds, client func(*Client), claims [][]Claim) (*p
 			}
 		}
 	}
-	return p, all
+	return all
 }
 
 // settle makes t a test in which code can be searched.

@@ -18,6 +18,7 @@ import (
 	"locklab/simulator/bubble"
 	"locklab/simulator/effort"
 	"locklab/simulator/explore"
+	"locklab/simulator/i18n"
 	"locklab/simulator/process"
 	"locklab/simulator/verdict"
 )
@@ -441,6 +442,63 @@ func TestScheduleOfErrors(t *testing.T) {
 	}
 }
 
+// A certificate names no flag of locklab explore, which Bounds lack.
+func TestNoForeignFlags(t *testing.T) {
+	for _, b := range []Bounds{
+		{Clients: 1, Attempts: 1, Budget: "crash=1,return=1", TTL: ttl},
+		{Clients: 1, Attempts: 1, TTL: ttl, Servers: 3, AnyTiming: true},
+	} {
+		p, _ := prepare(t, b, setNX, nil)
+		s, err := p.search(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Result.Limit = i18n.New("limit.hopeless", "n", 1)
+		for _, lang := range []string{"en", "zh"} {
+			if got := p.certificate(s, lang); strings.Contains(got, "--") {
+				t.Errorf("%+v:\n%s", b, got)
+			}
+		}
+	}
+}
+
+// Code may look a name up by Client.ID: the probe has one of the numbers, and a witness and an error call it a probe.
+func TestProbe(t *testing.T) {
+	names := [...]string{"alice", "bob"}
+	lock := func(c *Client) {
+		rdb := dial(c)
+		defer rdb.Close()
+		if ok, err := rdb.SetNX(c.Context(), "k", names[c.ID()-1], 0).Result(); err != nil || !ok {
+			return
+		}
+		c.Critical(work)
+		rdb.Del(c.Context(), "k")
+	}
+	p, _ := prepare(t, Bounds{Clients: len(names), Budget: "crash=1", TTL: ttl}, lock, nil)
+	s, err := p.search(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Witnesses) != 1 || s.Witnesses[0].Verdict != verdict.Deadlock {
+		t.Fatalf("found %v", s.Witnesses)
+	}
+	if out := p.broken(s.Witnesses[0], ""); !strings.Contains(out, "c3 probe") {
+		t.Errorf("no probe in\n%s", out)
+	}
+	if got := p.certificate(s, "en"); !strings.Contains(got, "is c2 started again") {
+		t.Errorf("no number of the probe in\n%s", got)
+	}
+	p, _ = prepare(t, Bounds{Clients: len(names), Budget: "crash=1", TTL: ttl}, func(c *Client) {
+		if c.probe {
+			panic("a bug")
+		}
+		lock(c)
+	}, nil)
+	if _, err := p.search(t.Context()); err == nil || !strings.Contains(explain(err), "c3, the probe") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // A search that is cut short says by what.
 func TestCutShort(t *testing.T) {
 	p, _ := prepare(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl, MaxStates: 100}, setNX, nil)
@@ -528,17 +586,19 @@ func TestBadBounds(t *testing.T) {
 		{func(b *Bounds) { b.Clients = 70 }, "clients=70"},
 		{func(b *Bounds) { b.Clients = -1 }, "clients=-1"},
 		{func(b *Bounds) { b.Attempts = -1 }, "attempts=-1"},
-		{func(b *Bounds) { b.MaxStates = -1 }, "-1"},
+		{func(b *Bounds) { b.MaxStates = -1 }, "Bounds.MaxStates is -1"},
 		{func(b *Bounds) { b.Schedules = -1 }, "Bounds.Schedules is -1"},
 		{func(b *Bounds) { b.Servers = -1 }, "-1"},
 		{func(b *Bounds) { b.Servers = 2 }, "Bounds.Servers is 2"},
 		{func(b *Bounds) { b.Budget = "krash=1" }, "krash"},
+		{func(b *Bounds) { b.Budget = "crash=1,node-rate=1" }, "cannot carry node-rate"},
+		{func(b *Bounds) { b.Fenced, b.Servers = true, 3 }, "fenced: a fencing token"},
 		{func(b *Bounds) { b.Budget = "client-clock=1@10s" }, "sets the wall clock"},
 	} {
 		b := good
 		test.change(&b)
 		_, err := newPlan(t, b, setNX)
-		if err == nil || !strings.Contains(text.SayError("en", err), test.want) {
+		if err == nil || !strings.Contains(text.SayError("en", err), test.want) || strings.Contains(text.SayError("en", err), " --") {
 			t.Errorf("%+v: %v, want %q", b, err, test.want)
 		}
 	}

@@ -83,6 +83,9 @@ func assumed(p *plan, lang string) string {
 	}
 	said := text.Say(lang, "locktest.assumed", "attempts", fmt.Sprint(p.bounds.Attempts), "clock", clock,
 		"runs", text.Say(lang, p.apart.ofRuns("locktest.assumed.runs", "locktest.assumed.runs.twice"), "n", n, "all", all, "times", times))
+	if p.numbered.Load() {
+		said += " " + text.Say(lang, "locktest.assumed.numbered", "client", clientName(p.bounds.Clients))
+	}
 	if places := p.drawn.Where(); places != "" {
 		said += " " + text.Say(lang, "locktest.assumed.drawn", "places", places)
 	}
@@ -152,21 +155,21 @@ func reason(err error) string {
 	)
 	switch {
 	case errors.As(err, &stall):
-		return "locktest: " + tell("locktest.stall.head") + "\n" + stalled(stall) + "\n" + stall.Stack + "\n" + tell("locktest.stall.rule")
+		return "locktest: " + tell("locktest.stall.head") + "\n" + stalled(err, stall) + "\n" + stall.Stack + "\n" + tell("locktest.stall.rule")
 	case errors.As(err, &panicked):
-		return "locktest: " + tell("locktest.panicked", "client", nameOf(panicked.Client), "value", fmt.Sprint(panicked.Value)) + "\n" + panicked.Stack
+		return "locktest: " + tell("locktest.panicked", "client", nameOf(err, panicked.Client), "value", fmt.Sprint(panicked.Value)) + "\n" + panicked.Stack
 	case errors.As(err, &endless) && endless.Ended:
-		return "locktest: " + tell("locktest.endless.ended", "client", nameOf(endless.Client), "n", fmt.Sprint(endless.Asks))
+		return "locktest: " + tell("locktest.endless.ended", "client", nameOf(err, endless.Client), "n", fmt.Sprint(endless.Asks))
 	case errors.As(err, &endless):
-		return "locktest: " + tell("locktest.endless", "client", nameOf(endless.Client), "n", fmt.Sprint(endless.Asks))
+		return "locktest: " + tell("locktest.endless", "client", nameOf(err, endless.Client), "n", fmt.Sprint(endless.Asks))
 	case errors.As(err, &limit):
 		return "locktest: " + tell("locktest.incomplete", "cause", say(limit))
 	}
 	return "locktest: " + strings.TrimPrefix(strings.TrimPrefix(say(err), "explore: "), "simulator: ")
 }
 
-// stalled returns why code cannot be carried that does not wait as it should.
-func stalled(e *bubble.StallError) string {
+// stalled returns why code cannot be carried that does not wait as it should; err has the run.
+func stalled(err error, e *bubble.StallError) string {
 	key := "locktest.stall.waits"
 	switch {
 	case e.Stuck:
@@ -174,16 +177,25 @@ func stalled(e *bubble.StallError) string {
 	case e.State == "":
 		key = "locktest.stall.runs"
 	}
-	return tell(key, "client", nameOf(e.Client), "state", e.State, "after", e.After.String())
+	return tell(key, "client", nameOf(err, e.Client), "state", e.State, "after", e.After.String())
 }
 
-func nameOf(n int) string { return fmt.Sprintf("c%d", n) }
+// nameOf is the name of a client that an error is about; the probe's says what it is.
+func nameOf(err error, client int) string {
+	at := (*runError)(nil)
+	if errors.As(err, &at) && at.run.History.Probe == client {
+		return tell("locktest.probe", "client", clientName(client))
+	}
+	return clientName(client)
+}
+
+func clientName(n int) string { return fmt.Sprintf("c%d", n) }
 
 // sampled returns what a test says of code that is not deterministic.
 func (p *plan) sampled(err error, claims []Claim) string {
 	different := (*process.NondeterministicError)(nil)
 	errors.As(err, &different)
-	out := fmt.Sprintf("locktest: %s\n  %s\n%s\n  %s\n%s\n%s", tell("locktest.sampled", "client", nameOf(different.Client)), different.Was,
+	out := fmt.Sprintf("locktest: %s\n  %s\n%s\n  %s\n%s\n%s", tell("locktest.sampled", "client", nameOf(err, different.Client)), different.Was,
 		tell("locktest.sampled.then"), different.Is, tell("locktest.sampled.why"), until(err))
 	found, n, err := p.sample()
 	if err != nil {

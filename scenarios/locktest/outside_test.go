@@ -9,27 +9,76 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/logging"
+
+	"locklab/simulator/bubble"
 )
 
-// shared is set by each execution, and used by others.
+// shared is a client as programs have them.
 var shared *redis.Client
 
-// TestOutside: code that keeps in a variable of its package what an execution has made is named with the line that uses it. The runtime
-// would end the program there.
-func TestOutside(t *testing.T) {
+func withShared(c *Client) {
+	token := c.Token()
+	if ok, err := shared.SetNX(c.Context(), "k", token, ttl).Result(); err != nil || !ok { // that of another execution
+		return
+	}
+	c.Critical(work)
+	compareAndDelete.Run(c.Context(), shared, []string{"k"}, token)
+}
+
+// TestShared: code may set variables of its package first of all. It is searched like code that has them to itself.
+func TestShared(t *testing.T) {
+	bounds := Bounds{Clients: 2, Budget: "crash=1,pause=1", TTL: ttl}
 	code := func(c *Client) {
 		shared = dial(c)
-		if ok, err := shared.SetNX(c.Context(), "k", "1", ttl).Result(); err != nil || !ok {
+		defer shared.Close()
+		withShared(c)
+	}
+	Check(t, bounds, code, Holds("WRONG-DEL"), Breaks("OVERLAP", 1))
+	if isApart() {
+		return
+	}
+	p, _ := prepare(t, bounds, func(c *Client) {
+		rdb := dial(c)
+		defer rdb.Close()
+		token := c.Token()
+		if ok, err := rdb.SetNX(c.Context(), "k", token, ttl).Result(); err != nil || !ok {
 			return
 		}
 		c.Critical(work)
-		shared.Del(c.Context(), "k") // that of another execution
+		compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token)
+	}, nil)
+	turning, err := newPlan(t, bounds, code)
+	if err != nil {
+		t.Fatal(err)
+	}
+	turning.turn = &bubble.Turn{}
+	ready(turning, nil)
+	want, err := p.search(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := turning.search(t.Context())
+	if err != nil {
+		t.Fatal(explain(err))
+	}
+	if got.States != want.States || fmt.Sprint(got.Pars()) != fmt.Sprint(want.Pars()) {
+		t.Errorf("%d states and %v, and with a variable of its own %d and %v", got.States, got.Pars(), want.States, want.Pars())
+	}
+}
+
+// TestOutside: code that uses what another execution has made is named with the line that does so. The runtime would end the program there.
+func TestOutside(t *testing.T) {
+	code := func(c *Client) {
+		if shared == nil {
+			shared = dial(c)
+		}
+		withShared(c)
 	}
 	if isApart() {
 		answerApart(t, Bounds{Clients: 2, TTL: ttl}, code)
 		return
 	}
-	err := tryApart(t, countCheck(t), code)
+	_, err := tryApart(t, countCheck(t), code)
 	if err == nil || !strings.Contains(say(err), lineWith(t, "// that of another execution")+" uses a connection pool") {
 		t.Errorf("%v", err)
 	}

@@ -55,6 +55,7 @@ type plan struct {
 	contents any                    // what one client alone has left on it
 	dialed   atomic.Bool            // the code has called Dial
 	missed   atomic.Pointer[string] // an address that was dialed, of no server
+	turn     *bubble.Turn           // the code keeps in a variable of its package what an execution has made; nil: it does not
 	apart    apart
 }
 
@@ -114,6 +115,8 @@ func (p *plan) check() error {
 		return text.Errorf("locktest.bounds.nil")
 	case b.Clients == 0:
 		return text.Errorf("locktest.bounds.clients")
+	case b.MaxStates < 0:
+		return text.Errorf("locktest.bounds.states", "n", b.MaxStates)
 	case b.Schedules < 0:
 		return text.Errorf("locktest.bounds.schedules", "n", b.Schedules)
 	case b.TTL <= 0:
@@ -132,6 +135,11 @@ func (p *plan) check() error {
 
 // checkBudget refuses faults that cannot befall code in a bubble.
 func checkBudget(written faults.Budget) error {
+	for _, rate := range []string{"client-rate", "node-rate"} {
+		if strings.Contains(string(written), rate+"=") {
+			return text.Errorf("locktest.bounds.rate", "budget", written, "fault", rate)
+		}
+	}
 	budget, err := written.Parse()
 	for _, a := range budget {
 		if a.Fault == faults.ClientClock {
@@ -205,7 +213,7 @@ func (p *plan) client(program func(*bubble.Handle)) simulator.ClientConfig {
 			h := &bubble.Host{
 				T: p.t, ID: id, Program: program, Timed: p.timed, Horizon: 3 * p.bounds.TTL,
 				Open: open, Servers: p.bounds.Servers, Port: port, Random: p.random.seed, Once: p.once || p.bounds.Loopback, Loopback: p.bounds.Loopback,
-				OtherDates: func() bool { return p.dates }, Leaked: func() { p.leaks++ },
+				OtherDates: func() bool { return p.dates }, Leaked: func() { p.leaks++ }, Turn: p.turn,
 			}
 			if !p.ensemble {
 				h.Drawn = p.drawn

@@ -96,6 +96,7 @@ func (h *Host) start(extra time.Duration) *execution {
 	}
 	h.executions++
 	x := &execution{h: h, number: h.executions, extra: extra, open: open, orders: make(chan func()), reports: make(chan struct{}), ended: make(chan struct{})}
+	h.Turn.take(x)
 	go func() {
 		defer close(x.ended)
 		if h.Loopback {
@@ -404,7 +405,7 @@ func (x *execution) vacant(last bool) (at int) {
 func (x *execution) shadow(*process.Entry) (in time.Duration, found bool, err error) {
 	y := x.second
 	x.second = nil
-	if y == nil {
+	if y == nil || y.lost {
 		extra := x.h.extra()
 		if x.h.Timed {
 			extra = 0
@@ -646,6 +647,7 @@ func (x *execution) Stop() {
 	limit := time.NewTimer(patience)
 	defer limit.Stop()
 	x.lost = true
+	came := x.elapsed
 	select {
 	case x.orders <- x.drain:
 	case <-x.ended:
@@ -653,6 +655,7 @@ func (x *execution) Stop() {
 	}
 	select {
 	case <-x.reports:
+		x.elapsed = came // see Host.Turn: its history ends here
 	case <-x.ended:
 		return
 	case <-limit.C:

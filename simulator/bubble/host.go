@@ -73,6 +73,10 @@ type Host struct {
 	OtherDates func() bool
 	// Drawn, if it is not nil, gives names to the values that the code draws and sends to Redis servers.
 	Drawn *Drawn
+	// Turn, if it is not nil, is that of all hosts whose executions run one at a time: for code that keeps in a variable of its package
+	// what an execution has made. Where another one has run in between, an execution begins anew and goes through its history. Code
+	// that is run Once has no Turn.
+	Turn *Turn
 	// Leaked, if it is not nil, is called when an execution has left goroutines behind that nothing can wake.
 	Leaked func()
 
@@ -85,9 +89,9 @@ func (h *Host) port() int { return cmp.Or(h.Port, 6379) }
 // Start implements process.Host.
 func (h *Host) Start() process.Execution {
 	if h.OtherDates != nil && h.OtherDates() && !h.Timed {
-		return h.start(h.extra())
+		return h.takingTurns(h.start(h.extra()))
 	}
-	return h.start(0)
+	return h.takingTurns(h.start(0))
 }
 
 // leak notes that an execution has left goroutines behind.
