@@ -26,7 +26,7 @@ type mutex interface {
 // work reads the resource and writes it.
 func work(r *locktest.Resource) { r.Write(r.Read() + 1) }
 
-// longWork takes a lease and a half between the two.
+// longWork takes a lease and a half between the two, and two fifths of a lease to write.
 func longWork(r *locktest.Resource) {
 	n := r.Read()
 	time.Sleep(ttl * 3 / 2)
@@ -58,7 +58,7 @@ func onRedis[M mutex](
 	}
 }
 
-// sherlock renews the lease once in work of a lease and a third, and gives up where it cannot.
+// sherlock renews the lease once in work that takes a lease and a half, and gives up the work where it cannot.
 func sherlock(v bugs.Version, c *locktest.Client) {
 	rdb := redis.NewClient(&redis.Options{Addr: c.Addr(1), Dialer: c.Dial, MaxRetries: -1})
 	defer rdb.Close()
@@ -69,8 +69,8 @@ func sherlock(v bugs.Version, c *locktest.Client) {
 		if ok, err := m.Renew(c.Context()); err != nil || !ok {
 			return
 		}
-		time.Sleep(ttl * 2 / 3)
-		r.Write(n + 1)
+		time.Sleep(ttl / 2)
+		r.Write(n + 1) // takes two fifths of a lease
 	})
 }
 
