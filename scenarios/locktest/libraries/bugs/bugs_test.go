@@ -33,7 +33,8 @@ func longWork(r *locktest.Resource) {
 	r.Write(n + 1)
 }
 
-// use takes the lock, works and gives it back.
+// use takes the lock, works and gives it back. It waits without a deadline: with one, even of three leases, a wait that
+// would have no end is not found.
 func use(c *locktest.Client, m mutex, work func(*locktest.Resource)) {
 	if ok, err := m.Acquire(c.Context()); err != nil || !ok {
 		return
