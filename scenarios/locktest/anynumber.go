@@ -104,7 +104,7 @@ func (a *anyNumber) prove(ctx context.Context) (proof *study.Proof, err error) {
 // model is the code within bounds. Of code that gets the time with every observation there are no views: its clock would be part of them.
 func (a *anyNumber) model(b study.Bounds) (*explore.Model, error) {
 	if a.plan.timed {
-		return nil, &explore.NotProvableError{Why: i18n.New("prove.clock")}
+		return nil, &explore.NotProvableError{Why: i18n.New("prove.timed")}
 	}
 	return a.plan.within(b)
 }

@@ -230,7 +230,7 @@ func TestAnyRefuses(t *testing.T) {
 // TestAnyBounds: what has no meaning for any number of clients is refused.
 func TestAnyBounds(t *testing.T) {
 	for want, b := range map[string]Bounds{
-		"Fenced and Loopback": {Fenced: true},
+		"Fenced, Loopback": {Fenced: true},
 		"unless it is 1":      {Attempts: 2},
 		"write any in each":   {Budget: "crash=any,pause=1"},
 		"client-clock":        {Budget: "client-clock=any@10s"},

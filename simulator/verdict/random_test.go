@@ -258,7 +258,7 @@ func TestSlowTwin(t *testing.T) {
 			}); n >= 0 {
 				f.To = rest[n].At
 			}
-			if n := slices.IndexFunc(rest, func(f history.Event) bool { return f.At > e.At+h.Slow }); n >= 0 {
+			if n := slices.IndexFunc(rest, func(f history.Event) bool { return f.At > e.At+h.Slow && f.Kind != history.Sleep }); n >= 0 {
 				f.Event = i + 1 + n // the first by which it shows
 			}
 			if f.To-f.From > h.Slow {
