@@ -28,6 +28,9 @@ func (p *prover) deadlock() error {
 		copy(state, p.absent[:p.clients])
 		copy(state[p.clients:], s.nodes[:p.nodes])
 		state[p.restAt], state[p.judgeAt] = p.calm, s.judge
+		if len(state) > p.timeAt {
+			state[p.timeAt] = s.present
+		}
 		if !a.search.successors.settled(state) {
 			continue
 		}

@@ -144,7 +144,8 @@ func (e *NotProvableError) Error() string { return fmt.Sprint(e.Why) }
 type shared struct {
 	nodes       [simulator.MaxNodes]uint32
 	rest, judge uint32
-	names       uint8 // how many it names
+	present     uint32 // where in a whole grain of time stamps the present is, if that makes a difference
+	names       uint8  // how many it names
 }
 
 // A status says who a name of the shared part is for a view.
@@ -277,6 +278,9 @@ func (p *prover) close(ctx context.Context) error {
 	s := shared{rest: p.restTab.id(p.full.WithoutOrphans()), judge: p.idle}
 	for n := range p.nodes {
 		s.nodes[n] = p.node(n, &w)
+	}
+	if p.stride() > p.timeAt {
+		s.present = p.times.id(p.sim.Stamps().Recent(w.Now()))
 	}
 	p.add(s, p.anew)
 	for i := 0; i < len(p.queue); i++ {
@@ -432,6 +436,9 @@ func (p *prover) put(s *shared, a, b *viewOf) (gone uint16, err error) {
 	}
 	for n := range p.nodes {
 		cur[p.clients+n] = s.nodes[n]
+	}
+	if len(cur) > p.timeAt {
+		cur[p.timeAt] = s.present
 	}
 	cur[p.restAt], cur[p.judgeAt] = s.rest, s.judge
 	if to != history.Same() {
@@ -697,6 +704,9 @@ type naming struct {
 func sharedBy(t *tables, state []uint32) (s shared) {
 	copy(s.nodes[:], state[t.clients:t.restAt])
 	s.rest, s.judge = state[t.restAt], state[t.judgeAt]
+	if len(state) > t.timeAt {
+		s.present = state[t.timeAt]
+	}
 	return s
 }
 
