@@ -68,7 +68,7 @@ func TestViewsCover(t *testing.T) {
 // client.
 func TestViewsFindHarms(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches")
-	locks := []string{"setnx", "setnx-expire", "token", "thread-id"}
+	locks := []string{"setnx", "setnx-expire", "token", "thread-id", "cron-v2"}
 	if effort.Exhaustive() {
 		locks = append(locks, "constant", "lock-delay", "set-ifeq", "reentrant", "watch-multi", "watch-del")
 	}

@@ -75,3 +75,28 @@ func TestZero(t *testing.T) {
 		t.Errorf("restored: %+v, want %+v", c, was)
 	}
 }
+
+// TestShift: what is old enough becomes as old as that, or older, and nothing else does.
+func TestShift(t *testing.T) {
+	const oldest = 10 * time.Second
+	for _, test := range []struct {
+		shift    Shift
+		at, want time.Duration
+	}{
+		{Shift{}, 7 * time.Second, 7 * time.Second},
+		{Shift{By: time.Second}, 7 * time.Second, 8 * time.Second},
+		{Shift{Oldest: oldest}, 7 * time.Second, oldest},
+		{Shift{Oldest: oldest}, oldest + 1, oldest + 1},
+		{Shift{By: -time.Second, Oldest: oldest}, oldest + 1, oldest},
+		{Shift{By: 4 * time.Second, Oldest: oldest}, 7 * time.Second, 11 * time.Second},
+		{Shift{Oldest: oldest, Older: 3 * time.Second}, oldest, 7 * time.Second},
+		{Shift{Oldest: oldest, Older: 3 * time.Second}, oldest + 1, oldest + 1},
+	} {
+		if got := test.shift.Of(test.at); got != test.want {
+			t.Errorf("%+v: %v becomes %v, want %v", test.shift, test.at, got, test.want)
+		}
+	}
+	if got := MoveStamps("1000000007, c1.1, 1000000012000", Shift{Oldest: oldest}); got != "1000000010, c1.1, 1000000012000" {
+		t.Errorf("stamps up to 10 s: %q", got)
+	}
+}

@@ -1,0 +1,63 @@
+package explore_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"locklab/algorithms/lock"
+	"locklab/faults"
+	"locklab/scenarios/study"
+	"locklab/simulator/effort"
+	"locklab/simulator/explore"
+	"locklab/simulator/verdict"
+)
+
+// A patient lock writes down when it was taken, and enters beside a holder that has it for too long.
+type patient struct {
+	env    lock.Env
+	leases time.Duration
+}
+
+func (p *patient) Acquire(ctx context.Context, key string) (lock.Lease, error) {
+	now := p.env.Clock.Now()
+	taken, err := p.env.Nodes[0].SetNX(ctx, key, now.UnixMilli(), 0).Result()
+	if err != nil || taken {
+		return fallingLease{&falling{node: p.env.Nodes[0]}, key}, err
+	}
+	since, err := p.env.Nodes[0].Get(ctx, key).Int64()
+	if err != nil || now.Sub(time.UnixMilli(since)) <= p.leases*p.env.TTL {
+		return nil, lock.ErrNotAcquired
+	}
+	return fallingLease{&falling{node: p.env.Nodes[0]}, key}, nil
+}
+
+// TestViewsOfStamps: a time stamp in a key grows older without end, and views close all the same. Of code that compares its age with more than
+// four leases there is no proof.
+func TestViewsOfStamps(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
+	proof, err := explore.ProveFor(t.Context(), viewModel(t, "cron-v2", "crash=1"), true, 5_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !proof.Closed || proof.Assumed.Ages.Ancient == 0 || !slices.Equal(proof.Harms, []verdict.Word{verdict.Deadlock}) {
+		t.Errorf("cron-v2: closed %t, %+v, two clients come to %v; %v", proof.Closed, proof.Assumed.Ages, proof.Harms, proof.Refused)
+	}
+
+	entry := lock.Entry{ID: "patient", Nodes: 1, New: func(env lock.Env) lock.Strategy { return &patient{env, 30} }}
+	b := study.DefaultBounds()
+	b.Timing, b.Clients, b.Attempts, b.Retries, b.Budget, b.Nodes, b.Uses = study.AnyTiming, 2+explore.Outsiders, 2, 0, faults.Budget("crash=1"), 1, 0
+	m, err := b.Settled(entry).Model(entry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proof, err = explore.ProveFor(t.Context(), m, true, 20_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if why := (*explore.NotProvableError)(nil); !errors.As(proof.Refused, &why) || why.Why.Key != "prove.clock" {
+		t.Errorf("a lock that compares with 30 leases: closed %t, %+v, %v", proof.Closed, proof.Assumed.Ages, proof.Refused)
+	}
+}
