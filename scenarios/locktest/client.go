@@ -72,8 +72,8 @@ func (c *Client) Dial(ctx context.Context, network, addr string) (net.Conn, erro
 	return conn, err
 }
 
-// Context is cancelled when the process ends. For a lock that waits inside, give it a
-// deadline: context.WithTimeout(c.Context(), …).
+// Context is cancelled when the process ends. A lock that waits inside, for ever, shows a DEADLOCK where it could never get in; with a
+// deadline, context.WithTimeout(c.Context(), …), it gives up, and searches take fewer states.
 func (c *Client) Context() context.Context { return c.process.Context() }
 
 // ID is the client's number, from 1 to Bounds.Clients; in a race there may be more clients. The probe, a further process that
@@ -138,7 +138,7 @@ func (c *Client) CriticalWithToken(token uint64, work func(r *Resource)) {
 }
 
 // Says tells what the lock has said of itself: to be called after Critical, with whether the release has given back what the client had, once
-// in an attempt and if the lock says so; where it says that it does not know, Says is not called. LIE is looked for only of code that calls it.
+// in an attempt and if the lock says so; after an error, where it does not know, Says is not called. LIE is looked for only of code that calls it.
 func (c *Client) Says(held bool) {
 	switch {
 	case !c.entered || c.inside:
@@ -191,7 +191,7 @@ func (r *Resource) Read() int {
 	return r.base
 }
 
-// Write writes the resource, after the time that the client works. value
+// Write writes the resource, after the time that the client works: two fifths of Bounds.TTL, beside what the code sleeps. value
 // is one more than was read: the write builds on that. A write after a read that had no
 // answer does not happen.
 func (r *Resource) Write(value int) {

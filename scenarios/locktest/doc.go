@@ -36,6 +36,28 @@
 // command locklab check runs such tests of a package and shows what they find in the
 // views of the lab's own locks; -locklab.report writes it as data.
 //
+// # What is looked for
+//
+// Holds and Breaks take these words; a verdict that no claim names is not checked once there is a claim.
+//
+//   - OVERLAP: two clients are inside at once. FENCED: they are, and with Bounds.Fenced the resource has refused the late write.
+//   - STALE-WRITE: the resource has accepted a write that came too late.
+//   - WRONG-DEL: a release has removed the lock of another client.
+//   - LIE: a release has returned the wrong answer; of code with Client.Says.
+//   - ORPHAN: a lock stands that its client has left behind by a failed acquire or release, and refuses others until it expires.
+//   - DEADLOCK: nobody gets the lock ever again. STARVED: nobody has got it in the whole run. A wait that a time to live ends is
+//     neither: a wait without a deadline is what a DEADLOCK shows in.
+//   - SLOW and NOISY: with Bounds.Slow and Bounds.Noisy, see there.
+//
+// Faults of a budget, a number of times each (crash=1,pause=2), and up to a length (pause=1@2s): crash, return (a crashed process starts
+// again), pause, pause-thread, hang (the server answers nothing for a while), lose-request, lose-reply (the client has a time-out, or
+// on a ZooKeeper a broken connection), delay, restart, failover, split, evict, flush, delete; of a ZooKeeper also expire-session. What
+// does not apply is refused by name.
+//
+// In lockstep, a message takes no time, and clients ask at few moments: at once, 1.1 leases after an attempt, and when their code
+// wakes. Work takes two fifths of a lease, in Resource.Write or at the end of Client.Critical; code that renews may take longer there: it
+// may sleep and call its lock inside of Critical.
+//
 // # What the code may do
 //
 // Anything that package testing/synctest carries: clocks, timers, tickers, contexts,
