@@ -45,7 +45,7 @@
 //   - WRONG-DEL: a release has removed the lock of another client.
 //   - LIE: a release has returned the wrong answer; of code with Client.Says.
 //   - ORPHAN: a lock stands that its client has left behind by a failed acquire or release, and refuses others until it expires.
-//   - DEADLOCK: nobody gets the lock ever again. STARVED: nobody has got it in the whole run. A wait that a time to live ends is
+//   - DEADLOCK: no client ever gets the lock again. STARVED: none has got it in the whole run. A wait that a time to live ends is
 //     neither: a wait without a deadline is what a DEADLOCK shows in.
 //   - SLOW and NOISY: with Bounds.Slow and Bounds.Noisy, see there.
 //
