@@ -166,6 +166,7 @@ var inEnglish = map[string]string{
 	"simulator/verdict/written.go":                 "prove --check says which client or view it cannot read",
 	"simulator/written.go":                         "prove --check says which client or view it cannot read",
 	"simulator/promela/promela.go":                 "never leaves the package, which begins anew",
+	"scenarios/locktest/libraries/bugs/queue.go":   "what the port of a library returns, as in its own language",
 }
 
 // Errors that users see stand in the catalogues: no code says one in English.
