@@ -21,7 +21,7 @@ func TestListsAreToldApart(t *testing.T) {
 	text := fmt.Sprintf("%+v\n%+v\n", first, second)
 	// the note of one event that prints as the two
 	one := history.Event{Kind: history.Enter}
-	end := " Code:[]}\n"
+	end := " Rests:false Code:[]}\n"
 	one.Note = text[len(fmt.Sprintf("%+v\n", one))-len(end) : len(text)-len(end)]
 	a, b := []history.Event{first, second}, []history.Event{one}
 	if fmt.Sprintf("%+v\n", one) != text {

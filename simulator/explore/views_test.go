@@ -142,7 +142,7 @@ func TestViewsKnownHarms(t *testing.T) {
 // TestViewsRefuse: what views do not do for is named before minutes are spent.
 func TestViewsRefuse(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches")
-	for id, want := range map[string]string{"getset": "prove.clock", "client-expiry": "prove.clock"} {
+	for id, want := range map[string]string{"getset": "prove.views", "client-expiry": "prove.clock"} {
 		proof, err := explore.ProveFor(t.Context(), viewModel(t, id, "crash=1"), false, 20_000)
 		if err != nil {
 			t.Fatal(err)
