@@ -23,7 +23,7 @@ type Assumptions struct {
 	// Measures: clients use their clocks only to measure how long something takes (data independence); see
 	// measure. Refuted by a *process.TimeOfDayError of CheckMeasures.
 	Measures bool
-	// Ages: see there. Needs Measures. Refuted by an *OldStampError of CheckMeasures or Step.
+	// Ages: see there. Needs Measures. Refuted by an *OldStampError of CheckMeasures, CheckOld or Step.
 	Ages Ages
 	// Creations: code learns only of transactions that create something, so that an ensemble numbers no
 	// others (data independence); see node.Sessions. No check tries it: it follows from what

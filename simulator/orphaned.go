@@ -124,7 +124,7 @@ func (v *view) arriveOrphan(c Choice) error {
 	}
 	held, err := "", error(nil)
 	if o.Op.Kind.ToServer() {
-		v.s.stamps.send(v.w.now, &o.Op)
+		v.s.stamps.arrive(v.w.now, &o.Op)
 		held, err = v.happen(node.Event{What: node.ArrivedOrphan, Orphan: &o})
 	} else {
 		v.arriveResource(&o.Op, o.From, o.Msg)

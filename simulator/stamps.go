@@ -21,9 +21,9 @@ import (
 // Stamps that servers keep grow older without end. With Assumptions.Ages all stamps are one to a client that were ancient
 // when it first read its clock, and those that servers keep grow no older than Ancient and Span together: then they
 // are ancient to all clients, since none measures for longer than Span. Two different stamps are never taken for the same:
-// a request with a stamp that is ancient by then refutes the assumption, and so a stamp that is written after a client has
-// read an ancient one is not ancient to it. That code and servers do the same with ancient stamps that are older still is checked as
-// above.
+// a request with a stamp that is ancient by then refutes the assumption, so that a stamp which is written after a client has
+// read an ancient one is not ancient to it; and so do two different ancient stamps on servers at a time (see CheckOld). That code
+// and servers do the same with ancient stamps that are older still is checked as above.
 
 // Stamps are the time stamps in what clients and servers exchange.
 type Stamps struct {
@@ -36,13 +36,16 @@ type Stamps struct {
 	err  *OldStampError // what has refuted them in this step; nil: nothing
 }
 
-// An OldStampError is an operation that refutes Assumptions.Ages.
+// An OldStampError is an operation, or the data of servers, that refutes Assumptions.Ages.
 type OldStampError struct {
-	Command []string
-	Span    bool // it is answered when the client has measured for too long; else it has an ancient stamp
+	Command []string // nil: servers hold two different ancient stamps
+	Span    bool     // it is answered when the client has measured for too long; else it has an ancient stamp
 }
 
 func (e *OldStampError) Error() string {
+	if e.Command == nil {
+		return "simulator: servers hold two different time stamps that are older than what is assumed"
+	}
 	return fmt.Sprintf("simulator: %q has, or receives, a time stamp that is older than what is assumed", e.Command)
 }
 
@@ -140,11 +143,27 @@ func (st *Stamps) receive(now time.Duration, p *node.ClientProcess, th *node.Thr
 	}
 }
 
-// send notes that a request is executed at now that has an ancient stamp.
-func (st *Stamps) send(now time.Duration, o *process.Op) {
+// arrive notes that a request is executed at now that has an ancient stamp.
+func (st *Stamps) arrive(now time.Duration, o *process.Op) {
 	if st.ages != (Ages{}) && o.Kind == process.Request && st.s.clients.words.Requests.Stamps(o.Arg).First <= now-st.ages.Ancient {
 		st.err = &OldStampError{st.s.clients.cmd(o), false}
 	}
+}
+
+// CheckOld returns an *OldStampError if servers with these parts hold two different stamps that a client which reads its clock
+// now would take for one.
+func (st *Stamps) CheckOld(servers ...NodePart) error {
+	if st.ages == (Ages{}) {
+		return nil
+	}
+	all := clock.NoStamps
+	for _, n := range servers {
+		all = all.With(st.s.kind.(node.Stamping).Stamps(n.s))
+	}
+	if all.Second <= st.Ancient() {
+		return &OldStampError{}
+	}
+	return nil
 }
 
 // forget has the clock of client c show the time of day again if nothing counts from another time any more.

@@ -212,7 +212,7 @@ func (v *view) wake(c Choice, p *node.ClientProcess, begins bool) error {
 func (v *view) arrive(c Choice, th *node.Thread) error {
 	o := v.Op(c.Client, c.Thread)
 	if o.Kind.ToServer() {
-		v.s.stamps.send(v.w.now, o)
+		v.s.stamps.arrive(v.w.now, o)
 		return v.notice(node.Arrived, c.Client, c.Thread)
 	}
 	th.Answer(v.arriveResource(o, c.Client, th.Msg))

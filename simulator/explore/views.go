@@ -721,6 +721,9 @@ func (p *prover) canonical(state []uint32) (least []naming, err error) {
 
 // canonize is canonical, computed anew.
 func (p *prover) canonize(state []uint32) ([]naming, error) {
+	if err := p.checkOld(state); err != nil {
+		return nil, err
+	}
 	names := p.namesOf(state)
 	if bits.OnesCount16(names) > Outsiders {
 		return nil, &NotProvableError{i18n.New("prove.many", "most", fmt.Sprint(Outsiders))}
@@ -769,6 +772,15 @@ func (p *prover) canonize(state []uint32) ([]naming, error) {
 	}
 	least := slices.MinFunc(all, compare)
 	return slices.DeleteFunc(all, func(f naming) bool { return compare(f, least) != 0 }), nil
+}
+
+// checkOld returns an error if the servers' parts of a state refute [simulator.Ages].
+func (p *prover) checkOld(state []uint32) error {
+	var servers []simulator.NodePart
+	for n := range p.nodes {
+		servers = append(servers, p.nodeTab.keys[state[p.clients+n]])
+	}
+	return p.sim.Stamps().CheckOld(servers...)
 }
 
 // permutations are the orders of n things.

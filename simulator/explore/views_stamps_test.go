@@ -3,6 +3,7 @@ package explore_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -34,8 +35,29 @@ func (p *patient) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 	return fallingLease{&falling{node: p.env.Nodes[0]}, key}, nil
 }
 
+// A register lock writes down two times. It enters beside a holder whose times are older than half a lease and differ, as they always do.
+type register struct{ env lock.Env }
+
+func (r *register) Acquire(ctx context.Context, key string) (lock.Lease, error) {
+	now, node := r.env.Clock.Now(), r.env.Nodes[0]
+	lease := fallingLease{&falling{node: node}, key}
+	taken, err := node.SetNX(ctx, key, fmt.Sprint(now.UnixMilli(), " ", now.Add(time.Second).UnixMilli()), 0).Result()
+	if err != nil || taken {
+		return lease, err
+	}
+	held, err := node.Get(ctx, key).Result()
+	if err != nil {
+		return nil, lock.ErrNotAcquired
+	}
+	var first, second int64
+	if _, err = fmt.Sscan(held, &first, &second); err != nil || first == second || now.Sub(time.UnixMilli(second)) <= r.env.TTL/2 {
+		return nil, lock.ErrNotAcquired
+	}
+	return lease, nil
+}
+
 // TestViewsOfStamps: a time stamp in a key grows older without end, and views close all the same. Of code that compares its age with more than
-// four leases there is no proof.
+// four leases there is no proof, and two old stamps are never taken for one.
 func TestViewsOfStamps(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches")
 	proof, err := explore.ProveFor(t.Context(), viewModel(t, "cron-v2", "crash=1"), true, 5_000)
@@ -46,18 +68,26 @@ func TestViewsOfStamps(t *testing.T) {
 		t.Errorf("cron-v2: closed %t, %+v, two clients come to %v; %v", proof.Closed, proof.Assumed.Ages, proof.Harms, proof.Refused)
 	}
 
-	entry := lock.Entry{ID: "patient", Nodes: 1, New: func(env lock.Env) lock.Strategy { return &patient{env, 30} }}
+	proof = proveStamps(t, lock.Entry{ID: "patient", Nodes: 1, New: func(env lock.Env) lock.Strategy { return &patient{env, 30} }}, 20_000)
+	if why := (*explore.NotProvableError)(nil); !errors.As(proof.Refused, &why) || why.Why.Key != "prove.clock" {
+		t.Errorf("a lock that compares with 30 leases: closed %t, %+v, %v", proof.Closed, proof.Assumed.Ages, proof.Refused)
+	}
+	proof = proveStamps(t, lock.Entry{ID: "register", Nodes: 1, New: func(env lock.Env) lock.Strategy { return &register{env} }}, 5_000)
+	if !slices.Contains(proof.Harms, verdict.Overlap) {
+		t.Errorf("a lock that compares two old stamps: closed %t, %+v, two clients come to %v; %v", proof.Closed, proof.Assumed.Ages, proof.Harms, proof.Refused)
+	}
+}
+
+func proveStamps(t *testing.T, entry lock.Entry, most int) *explore.Proof {
 	b := study.DefaultBounds()
 	b.Timing, b.Clients, b.Attempts, b.Retries, b.Budget, b.Nodes, b.Uses = study.AnyTiming, 2+explore.Outsiders, 2, 0, faults.Budget("crash=1"), 1, 0
 	m, err := b.Settled(entry).Model(entry)
 	if err != nil {
 		t.Fatal(err)
 	}
-	proof, err = explore.ProveFor(t.Context(), m, true, 20_000)
+	proof, err := explore.ProveFor(t.Context(), m, true, most)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if why := (*explore.NotProvableError)(nil); !errors.As(proof.Refused, &why) || why.Why.Key != "prove.clock" {
-		t.Errorf("a lock that compares with 30 leases: closed %t, %+v, %v", proof.Closed, proof.Assumed.Ages, proof.Refused)
-	}
+	return proof
 }

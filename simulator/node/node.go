@@ -205,6 +205,8 @@ type Written interface {
 
 // A Stamping kind has states in which time stamps (see clock.Stamps) can be moved.
 type Stamping interface {
+	// Stamps are the stamps in texts.
+	Stamps(s State) clock.Stamps
 	// Moved is a state in which all stamps in texts are moved.
 	Moved(s State, by clock.Shift) State
 }

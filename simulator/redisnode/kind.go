@@ -280,6 +280,15 @@ func (k *Kind) Rename(state node.State, to *history.Names) node.State {
 	return s
 }
 
+// Stamps implements [node.Stamping].
+func (k *Kind) Stamps(state node.State) clock.Stamps {
+	s, has := state.(State), clock.NoStamps
+	for d := range s.all {
+		has = has.With(k.Executor.keyspaces.Stamps(d.keyspace))
+	}
+	return has
+}
+
 // Moved implements [node.Stamping].
 func (k *Kind) Moved(state node.State, by clock.Shift) node.State {
 	s := state.(State)

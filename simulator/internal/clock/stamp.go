@@ -17,18 +17,36 @@ const Midst = 5 * 24 * time.Hour
 var stampUnits = map[int]time.Duration{10: time.Second, 13: time.Millisecond, 16: time.Microsecond, 19: time.Nanosecond}
 
 // Stamps holds properties of all stamps in some texts. Grain is the shortest time by which all of them can be later:
-// a second if one shows seconds, else a millisecond; 0: there is none. First is the first time that they show, since the Epoch.
-type Stamps struct{ Grain, First time.Duration }
+// a second if one shows seconds, else a millisecond; 0: there is none. First is the first time that they show, since the Epoch,
+// and Second the first of the others; Never: there is none.
+type Stamps struct{ Grain, First, Second time.Duration }
 
 // NoStamps are those of no text.
-var NoStamps = Stamps{First: Never}
+var NoStamps = Stamps{First: Never, Second: Never}
 
 // Add adds the stamps in a text.
 func (s *Stamps) Add(text string) {
 	eachStamp(text, func(_, _ int, stamp int64, unit time.Duration) {
 		s.Grain = max(s.Grain, unit, time.Millisecond)
-		s.First = min(s.First, time.Duration(stamp-Epoch.UnixNano()/int64(unit))*unit)
+		s.add(time.Duration(stamp-Epoch.UnixNano()/int64(unit)) * unit)
 	})
+}
+
+func (s *Stamps) add(t time.Duration) {
+	switch {
+	case t < s.First:
+		s.First, s.Second = t, s.First
+	case t > s.First:
+		s.Second = min(s.Second, t)
+	}
+}
+
+// With returns the properties of the stamps of s and o together.
+func (s Stamps) With(o Stamps) Stamps {
+	s.Grain = max(s.Grain, o.Grain)
+	s.add(o.First)
+	s.add(o.Second)
+	return s
 }
 
 // Floor is the last whole grain of a time, before the Epoch too.

@@ -36,14 +36,18 @@ func TestStamps(t *testing.T) {
 	}
 }
 
-// TestFirstStamp: the first of all stamps counts, in whatever unit.
+// TestFirstStamp: the first two of all stamps count, in whatever unit, once each.
 func TestFirstStamp(t *testing.T) {
 	first := NoStamps
-	for _, text := range []string{"none", "1000000012", "1000000011500 1000000013000", "1000000011750000"} {
+	for _, text := range []string{"none", "1000000012", "1000000011500 1000000013000", "1000000011500 1000000011750000"} {
 		first.Add(text)
 	}
-	if want := (Stamps{time.Second, 11500 * time.Millisecond}); first != want {
+	if want := (Stamps{time.Second, 11500 * time.Millisecond, 11750 * time.Millisecond}); first != want {
 		t.Errorf("%+v, want %+v", first, want)
+	}
+	one, other := Stamps{1, 5, Never}, Stamps{2, 3, 5}
+	if want := (Stamps{2, 3, 5}); one.With(other) != want || other.With(one) != want || one.With(one) != one || one.With(NoStamps) != one {
+		t.Errorf("together: %+v and %+v, want %+v", one.With(other), other.With(one), want)
 	}
 }
 
