@@ -38,7 +38,8 @@
 //
 // # What is looked for
 //
-// Holds and Breaks take these words; a verdict that no claim names is not checked once there is a claim.
+// Holds and Breaks take these words; a verdict that no claim names is not checked once there is a claim, but for Finds, whose claims are about
+// all of them.
 //
 //   - OVERLAP: two clients are inside at once. FENCED: they are, and with Bounds.Fenced the resource has refused the late write.
 //   - STALE-WRITE: the resource has accepted a write that came too late.

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/cryptotest"
@@ -78,6 +79,7 @@ type Claim struct {
 	breaks bool
 	par    int
 	causes []cause
+	others bool // of all verdicts without a claim: they do not come about
 }
 
 // Claims are those of Breaks, of which By says more.
@@ -123,6 +125,26 @@ func (c Claims) By(fault string, victims ...Victim) Claims {
 		c[i].causes = append(slices.Clone(c[i].causes), cause{fault, victims})
 	}
 	return c
+}
+
+// Finds claims that these verdicts come about, each with one fault, or with as many as stand behind an @, and not with fewer; and that
+// no other does.
+//
+//	locktest.Finds("OVERLAP STALE-WRITE LIE@0")
+func Finds(verdicts string) []Claim {
+	claims := []Claim{{others: true}}
+	for _, v := range strings.Fields(verdicts) {
+		word, number, counted := strings.Cut(v, "@")
+		par, err := strconv.Atoi(number)
+		switch {
+		case !counted:
+			par = 1
+		case err != nil:
+			word = v // which is refused
+		}
+		claims = append(claims, Breaks(word, par)...)
+	}
+	return claims
 }
 
 var (
@@ -228,10 +250,20 @@ func ready(p *plan, claims [][]Claim) []Claim {
 		t.Fatal("locktest: " + tell("locktest.claim.silent"))
 	}
 	if all == nil {
-		for _, w := range claimable(p) {
-			if w != verdict.Lie || p.says.Load() {
-				all = append(all, Claim{word: w})
-			}
+		all = []Claim{{others: true}}
+	}
+	return withOthers(all, slices.DeleteFunc(slices.Clone(claimable(p)), func(w verdict.Word) bool { return w == verdict.Lie && !p.says.Load() }))
+}
+
+// withOthers returns claims, with one about each of words that has none if the others are claimed not to come about.
+func withOthers(claims []Claim, words []verdict.Word) []Claim {
+	all := slices.DeleteFunc(slices.Clone(claims), func(c Claim) bool { return c.others })
+	if len(all) == len(claims) {
+		return claims
+	}
+	for _, w := range words {
+		if !slices.ContainsFunc(all, func(c Claim) bool { return c.word == w }) {
+			all = append(all, Claim{word: w})
 		}
 	}
 	return all
@@ -285,7 +317,7 @@ func seedable(t *testing.T) (err error) {
 // checkClaims returns what is wrong with claims, each about one of words.
 func checkClaims(claims []Claim, words []verdict.Word) error {
 	for i, c := range claims {
-		if !slices.Contains(words, c.word) {
+		if !c.others && !slices.Contains(words, c.word) {
 			var all []string
 			for _, w := range words {
 				all = append(all, string(w))

@@ -48,6 +48,7 @@ func Race(t *testing.T, client func(*Client), name string, claims ...[]Claim) {
 	if err := cmp.Or(checkClaims(all, raceWords()), refuseCauses(all)); err != nil {
 		t.Fatal("locktest: " + say(err))
 	}
+	all = withOthers(all, raceWords())
 	r := newRacer(t, Bounds{}, client)
 	o, err := r.play(sc)
 	if err != nil {
@@ -80,6 +81,7 @@ func Races(t *testing.T, client func(*Client), claims ...[]Claim) {
 	if err != nil {
 		t.Fatal("locktest: " + say(err))
 	}
+	all = withOthers(all, raceWords())
 	r := newRacer(t, Bounds{}, client)
 	r.each = true
 	table, err := r.playAll()

@@ -42,6 +42,39 @@ func TestSays(t *testing.T) {
 	})
 }
 
+// TestFinds: the verdicts that come about are named, with their faults, and all others are claims as well.
+func TestFinds(t *testing.T) {
+	code := saying(compareAndDelete, func(int) bool { return true })
+	for finds, want := range map[string]string{
+		"OVERLAP STALE-WRITE LIE@1":      "",
+		"OVERLAP STALE-WRITE@0 LIE":      "STALE-WRITE",
+		"OVERLAP LIE":                    "STALE-WRITE",
+		"OVERLAP STALE-WRITE":            "LIE",
+		"OVERLAP STALE-WRITE LIE ORPHAN": "ORPHAN",
+	} {
+		p, claims := prepare(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl}, code, [][]Claim{Finds(finds)})
+		s, err := p.search(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var wrong []string
+		for _, c := range claims {
+			i := slices.IndexFunc(s.Witnesses, func(w study.Witness) bool { return w.Verdict == c.word })
+			if found := i >= 0; found != c.breaks || found && s.Witnesses[i].Par != c.par {
+				wrong = append(wrong, string(c.word))
+			}
+		}
+		if got := strings.Join(wrong, " "); got != want {
+			t.Errorf("%q: %q differ, want %q", finds, got, want)
+		}
+	}
+	for _, finds := range []string{"OVERLAP@one", "OVERLAP@-1", "NONE", "LIE LIE"} {
+		if checkClaims(Finds(finds), explore.Words()) == nil {
+			t.Errorf("%q is not refused", finds)
+		}
+	}
+}
+
 // TestSaysNothing: of code that says nothing no LIE is looked for, by default or by a claim.
 func TestSaysNothing(t *testing.T) {
 	p, claims := prepare(t, Bounds{Clients: 2, TTL: ttl}, setNX, nil)

@@ -14,7 +14,6 @@ import (
 	"locklab/scenarios/study"
 	"locklab/simulator/effort"
 	"locklab/simulator/explore"
-	"locklab/simulator/history"
 )
 
 // What is written comes back: the search with its certificate and traces, and the runs
@@ -77,7 +76,7 @@ func TestChecked(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want.History, got.History, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(history.Event{}, "Rests")); diff != "" {
+		if diff := cmp.Diff(want.History, got.History, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("the history:\n%s", diff)
 		}
 		if diff := cmp.Diff(want.Judgement, got.Judgement, cmpopts.EquateEmpty()); diff != "" || got.Scenario.ID != want.Scenario.ID || got.Trace.Link() != want.Trace.Link() {

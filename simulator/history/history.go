@@ -151,8 +151,8 @@ type Event struct {
 	Note string `json:"note,omitempty"`
 
 	// Rests says that its code has Client wait, and that none of its threads waits for an
-	// answer meanwhile (Sleep). It is not written out.
-	Rests bool `json:"-"`
+	// answer meanwhile (Sleep).
+	Rests bool `json:"rests,omitempty"`
 
 	// Code are the lines of Client's code that made the call of a Send or a Sleep: "file.go:12", the
 	// innermost call first. Only if the run was to record it; it is not written out.

@@ -1,7 +1,6 @@
 package libraries
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/hibiken/asynq"
@@ -32,7 +31,7 @@ func TestAsynq(t *testing.T) {
 	} {
 		t.Run(test.budget, func(t *testing.T) {
 			b := locktest.Bounds{Clients: 2, Budget: test.budget, TTL: ttl, Key: "asynq:{default}:unique:t:"}
-			locktest.Check(t, b, asynqUnique, claims(strings.Fields(test.breaks))...)
+			locktest.Check(t, b, asynqUnique, locktest.Finds(test.breaks))
 		})
 	}
 }

@@ -4,8 +4,6 @@ package libraries
 
 import (
 	"context"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -134,21 +132,9 @@ func TestLibraries(t *testing.T) {
 			if test.name == "go-zero" {
 				lease += 500 * time.Millisecond // which it adds to what it is asked for
 			}
-			locktest.Check(t, locktest.Bounds{Clients: 2, Budget: test.budget, TTL: lease}, test.code, claims(strings.Fields(test.breaks))...)
+			locktest.Check(t, locktest.Bounds{Clients: 2, Budget: test.budget, TTL: lease}, test.code, locktest.Finds(test.breaks))
 		})
 	}
-}
-
-// claims are that some verdicts come about with one fault, and no others.
-func claims(breaks []string) (claims [][]locktest.Claim) {
-	for _, word := range []string{"OVERLAP", "STALE-WRITE", "WRONG-DEL", "ORPHAN", "DEADLOCK", "STARVED"} {
-		if slices.Contains(breaks, word) {
-			claims = append(claims, locktest.Breaks(word, 1))
-		} else {
-			claims = append(claims, locktest.Holds(word))
-		}
-	}
-	return claims
 }
 
 // TestRacesOfLibraries plays the lab's races with the libraries that people use most.

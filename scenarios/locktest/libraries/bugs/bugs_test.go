@@ -3,8 +3,6 @@ package bugs_test
 import (
 	"context"
 	"net"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -159,26 +157,10 @@ func TestBugs(t *testing.T) {
 		}{{"old", bugs.Old, test.old}, {"fixed", bugs.Fixed, test.fixed}} {
 			t.Run(test.lock+" "+test.budget+" "+version.name, func(t *testing.T) {
 				b := locktest.Bounds{Clients: 2, Budget: test.budget, TTL: ttl}
-				locktest.Check(t, b, func(c *locktest.Client) { locks[test.lock](version.v, c) }, claims(version.finds)...)
+				locktest.Check(t, b, func(c *locktest.Client) { locks[test.lock](version.v, c) }, locktest.Finds(version.finds))
 			})
 		}
 	}
-}
-
-// claims are that the verdicts of a row of found come about, and no others.
-func claims(finds string) (claims [][]locktest.Claim) {
-	words := strings.Fields(finds)
-	for _, word := range []string{"OVERLAP", "STALE-WRITE", "WRONG-DEL", "LIE", "ORPHAN", "DEADLOCK", "STARVED"} {
-		switch {
-		case slices.Contains(words, word):
-			claims = append(claims, locktest.Breaks(word, 1))
-		case slices.Contains(words, word+"@0"):
-			claims = append(claims, locktest.Breaks(word, 0))
-		default:
-			claims = append(claims, locktest.Holds(word))
-		}
-	}
-	return claims
 }
 
 // TestToldApart: each lock has a row in which the two versions differ.
