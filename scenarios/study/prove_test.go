@@ -79,10 +79,10 @@ func TestProveOfOneAttempt(t *testing.T) {
 		t.Errorf("reentrant: closed %t, once %v, proved %v", p.Closed, p.Once, p.Proved())
 	}
 	b.Budget = "pause=1"
-	if p, err = study.Prove(t.Context(), racetest.Lock(t, "getset"), b, false); err != nil {
+	if p, err = study.Prove(t.Context(), racetest.Lock(t, "queue"), b, false); err != nil {
 		t.Fatal(err)
 	}
 	if p.Refused == nil || p.Proved() != nil || len(p.Broken) == 0 || slices.Contains(p.Open, verdict.Overlap) {
-		t.Errorf("getset: refused %v, proved %v, open %v, %d searches", p.Refused, p.Proved(), p.Open, len(p.Broken))
+		t.Errorf("queue: refused %v, proved %v, open %v, %d searches", p.Refused, p.Proved(), p.Open, len(p.Broken))
 	}
 }

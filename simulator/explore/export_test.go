@@ -38,12 +38,18 @@ func Forge(ctx context.Context, m *Model, fault simulator.Choice) error {
 	return s.run(ctx, k)
 }
 
-// Uncovered closes the views of m, visits the states of so many clients that can follow, most at most, and returns the number of
-// those that were visited and of the clients' views that are not among them, with the verdicts that were met.
-func Uncovered(ctx context.Context, m *Model, endless bool, clients, most, without int) (states, missing int, found []verdict.Word, err error) {
+// A Covering is what states of so many clients, which were visited, have shown of the views: the number of the clients' views that are
+// not among them, and the verdicts that were met.
+type Covering struct {
+	Clients, States, Missing int
+	Found                    []verdict.Word
+}
+
+// Uncovered closes the views of m, and visits the states that can follow, most at most, for each number of clients.
+func Uncovered(ctx context.Context, m *Model, endless bool, clients []int, most, without int) ([]Covering, error) {
 	sim, err := m.Simulator()
 	if err != nil {
-		return 0, 0, nil, err
+		return nil, err
 	}
 	defer sim.Close()
 	defer sim.Assume(simulator.Usual)
@@ -53,26 +59,40 @@ func Uncovered(ctx context.Context, m *Model, endless bool, clients, most, witho
 		sim.Assume(opt.assumed.Assumptions)
 		p, err := newProver(sim, opt, endless, 1_000_000)
 		if err != nil {
-			return 0, 0, nil, err
+			return nil, err
 		}
-		if err = p.close(ctx); err == nil {
-			n := 0
-			for _, g := range p.groups { // without: every so many-th view is taken out; 0: none is
-				for _, v := range g.views {
-					if n++; without > 0 && n%without == 0 {
-						delete(g.known, v)
-					}
-				}
-			}
-			states, missing, words, err := p.uncovered(clients, most)
-			return states, missing, words.list(), err
+		list, err := p.uncoveredOf(ctx, clients, most, without)
+		if err == nil {
+			return list, nil
 		}
 		weaker, refuted := opt.assumed.refine(err, sim.Traits())
 		if !refuted || weaker.Symmetric == 0 {
-			return 0, 0, nil, err
+			return nil, err
 		}
 		opt.assumed = weaker
 	}
+}
+
+func (p *prover) uncoveredOf(ctx context.Context, clients []int, most, without int) (list []Covering, err error) {
+	if err := p.close(ctx); err != nil {
+		return nil, err
+	}
+	n := 0
+	for _, g := range p.groups { // without: every so many-th view is taken out; 0: none is
+		for _, v := range g.views {
+			if n++; without > 0 && n%without == 0 {
+				delete(g.known, v)
+			}
+		}
+	}
+	for _, c := range clients {
+		states, missing, words, err := p.uncovered(c, most)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, Covering{c, states, missing, words.list()})
+	}
+	return list, nil
 }
 
 func (p *prover) uncovered(clients, most int) (states, missing int, found wordSet, err error) {
@@ -196,66 +216,79 @@ func (p *prover) missing(state []uint32, clients int, of *resource) (missing int
 	if p.divides {
 		common[p.clients] = p.nodeTab.id(p.sim.Parts().WithoutConnections(p.nodeTab.keys[state[p.clients]]))
 	}
+	named := p.named(common)
 	for c := 1; c <= clients; c++ {
 		if !acts(c) {
 			continue
 		}
-		known := false
-		for _, order := range allOrders(p.symmetric) { // every way to call the clients
-			to := history.Same()
-			for i, name := range order {
-				to[i+1] = uint8(name + 1)
-			}
-			renamed := slices.Clone(common)
-			if p.search.quotient.rename(renamed, &to) != nil {
-				continue
-			}
-			s := shared{rest: renamed[p.restAt], judge: renamed[p.judgeAt]}
-			for n := range p.nodes {
-				s.nodes[n] = renamed[p.clients+n]
-			}
-			for names := range uint8(Outsiders + 1) {
-				s.names = names
-				g := p.groups[s]
-				if g == nil {
-					continue
-				}
-				own, mine := judge.Of(c), p.sim.Parts().OrphansOf(&rest, c)
-				swap := *history.Swap(1, uint8(c))
-				own.Rename(&swap)
-				mine, _ = p.sim.Symmetry().Rest(mine, &swap)
-				v := viewOf{orphans: p.restTab.id(mine), judge: p.judgeTab.id(own), part: p.absent[0], conns: p.unbound}
-				if p.divides {
-					conns, _ := p.sim.Symmetry().Node(p.sim.Parts().ConnectionsOf(p.nodeTab.keys[state[p.clients]], c), &swap)
-					v.conns = p.nodeTab.id(conns)
-				}
-				if p.clientTab[c-1].entries[state[c-1]].onVersion || p.restTab.entries[v.orphans].onVersion {
-					v.base = of.base(c)
-				}
-				if !p.ended(c-1, state[c-1]) {
-					v.part, _ = p.search.quotient.class(c-1, state[c-1])
-				}
-				for i := range names {
-					for who := 1; who <= p.symmetric; who++ {
-						switch {
-						case to[who] != 3+i:
-						case !acts(who):
-							v.names[i] = nobody
-						case who == c:
-							v.names[i] = self
-						default:
-							v.names[i] = other
-						}
+		own, mine := judge.Of(c), p.sim.Parts().OrphansOf(&rest, c)
+		swap := *history.Swap(1, uint8(c))
+		own.Rename(&swap)
+		mine, _ = p.sim.Symmetry().Rest(mine, &swap)
+		v := viewOf{orphans: p.restTab.id(mine), judge: p.judgeTab.id(own), part: p.absent[0], conns: p.unbound}
+		if p.divides {
+			conns, _ := p.sim.Symmetry().Node(p.sim.Parts().ConnectionsOf(p.nodeTab.keys[state[p.clients]], c), &swap)
+			v.conns = p.nodeTab.id(conns)
+		}
+		if p.clientTab[c-1].entries[state[c-1]].onVersion || p.restTab.entries[v.orphans].onVersion {
+			v.base = of.base(c)
+		}
+		if !p.ended(c-1, state[c-1]) {
+			v.part, _ = p.search.quotient.class(c-1, state[c-1])
+		}
+		known := slices.ContainsFunc(named, func(n namedGroup) bool {
+			v := v
+			for i := range n.names {
+				for who := 1; who <= p.symmetric; who++ {
+					switch {
+					case n.to[who] != 3+i:
+					case !acts(who):
+						v.names[i] = nobody
+					case who == c:
+						v.names[i] = self
+					default:
+						v.names[i] = other
 					}
 				}
-				known = known || g.known[v]
 			}
-		}
+			return n.known[v]
+		})
 		if !known {
 			missing++
 		}
 	}
 	return missing
+}
+
+// A namedGroup holds the views that are known with a shared part under some names.
+type namedGroup struct {
+	to    history.Names
+	names uint8
+	known map[viewOf]bool
+}
+
+// named finds what is known with the shared part of a state, in every way to call the clients.
+func (p *prover) named(common []uint32) (list []namedGroup) {
+	for _, order := range allOrders(p.symmetric) {
+		to := history.Same()
+		for i, name := range order {
+			to[i+1] = uint8(name + 1)
+		}
+		renamed := slices.Clone(common)
+		if p.search.quotient.rename(renamed, &to) != nil {
+			continue
+		}
+		s := shared{rest: renamed[p.restAt], judge: renamed[p.judgeAt]}
+		for n := range p.nodes {
+			s.nodes[n] = renamed[p.clients+n]
+		}
+		for s.names = range uint8(Outsiders + 1) {
+			if g := p.groups[s]; g != nil {
+				list = append(list, namedGroup{to, s.names, g.known})
+			}
+		}
+	}
+	return list
 }
 
 // InvariantChecker returns CheckInvariant for one model, whose simulator keeps its tables from one call to the next. The
