@@ -143,7 +143,7 @@ func TestViewsKnownHarms(t *testing.T) {
 func TestViewsRefuse(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches")
 	for id, want := range map[string]string{"getset": "prove.views", "client-expiry": "prove.clock"} {
-		proof, err := explore.ProveFor(t.Context(), viewModel(t, id, "crash=1"), false, 20_000)
+		proof, err := explore.ProveFor(t.Context(), viewModel(t, id, "crash=1"), false, 2_000)
 		if err != nil {
 			t.Fatal(err)
 		}
