@@ -158,7 +158,7 @@ func (st *Stamps) CheckOld(servers ...NodePart) error {
 	}
 	all := clock.NoStamps
 	for _, n := range servers {
-		all = all.With(st.s.kind.(node.Stamping).Stamps(n.s))
+		all = all.With(st.s.kind.(node.Stamping).Stamps().In(n.s))
 	}
 	if all.Second <= st.Ancient() {
 		return &OldStampError{}
@@ -203,7 +203,7 @@ func (st *Stamps) node(state node.State, by time.Duration) node.State {
 	if by == 0 {
 		return state
 	}
-	return st.s.kind.(node.Stamping).Moved(state, clock.Shift{By: by, Oldest: st.oldest()})
+	return st.s.kind.(node.Stamping).Stamps().Moved(state, clock.Shift{By: by, Oldest: st.oldest()})
 }
 
 // orphan is an orphaned request in which stamps are later, likewise.

@@ -204,10 +204,12 @@ type Written interface {
 }
 
 // A Stamping kind has states in which time stamps (see clock.Stamps) can be moved.
-type Stamping interface {
-	// Stamps are the stamps in texts.
-	Stamps(s State) clock.Stamps
-	// Moved is a state in which all stamps in texts are moved.
+type Stamping interface{ Stamps() Stamps }
+
+// Stamps finds and moves the time stamps in texts of states.
+type Stamps interface {
+	In(s State) clock.Stamps
+	// Moved is a state in which all of them are moved.
 	Moved(s State, by clock.Shift) State
 }
 

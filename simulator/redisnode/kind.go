@@ -281,19 +281,22 @@ func (k *Kind) Rename(state node.State, to *history.Names) node.State {
 }
 
 // Stamps implements [node.Stamping].
-func (k *Kind) Stamps(state node.State) clock.Stamps {
+func (k *Kind) Stamps() node.Stamps { return stamps{k.Executor} }
+
+type stamps struct{ x *Executor }
+
+func (st stamps) In(state node.State) clock.Stamps {
 	s, has := state.(State), clock.NoStamps
 	for d := range s.all {
-		has = has.With(k.Executor.keyspaces.Stamps(d.keyspace))
+		has = has.With(st.x.keyspaces.Stamps(d.keyspace))
 	}
 	return has
 }
 
-// Moved implements [node.Stamping].
-func (k *Kind) Moved(state node.State, by clock.Shift) node.State {
+func (st stamps) Moved(state node.State, by clock.Shift) node.State {
 	s := state.(State)
 	for d := range s.all {
-		k.Executor.move(d, by)
+		st.x.move(d, by)
 	}
 	return s
 }
