@@ -721,7 +721,7 @@ func (p *prover) canonical(state []uint32) (least []naming, err error) {
 
 // canonize is canonical, computed anew.
 func (p *prover) canonize(state []uint32) ([]naming, error) {
-	if err := p.checkOld(state); err != nil {
+	if err := p.sim.Stamps().CheckOld(serversOf(p.tables, state)...); err != nil {
 		return nil, err
 	}
 	names := p.namesOf(state)
@@ -774,13 +774,12 @@ func (p *prover) canonize(state []uint32) ([]naming, error) {
 	return slices.DeleteFunc(all, func(f naming) bool { return compare(f, least) != 0 }), nil
 }
 
-// checkOld returns an error if the servers' parts of a state refute [simulator.Ages].
-func (p *prover) checkOld(state []uint32) error {
-	var servers []simulator.NodePart
-	for n := range p.nodes {
-		servers = append(servers, p.nodeTab.keys[state[p.clients+n]])
+// serversOf are the servers' parts of a state.
+func serversOf(t *tables, state []uint32) (parts []simulator.NodePart) {
+	for _, n := range state[t.clients:t.restAt] {
+		parts = append(parts, t.nodeTab.keys[n])
 	}
-	return p.sim.Stamps().CheckOld(servers...)
+	return parts
 }
 
 // permutations are the orders of n things.
