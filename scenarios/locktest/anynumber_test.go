@@ -33,6 +33,7 @@ func withToken(c *Client) {
 
 // TestAny: a lock is proved for any number of clients, and what breaks it is found.
 func TestAny(t *testing.T) {
+	effort.Unwatched(t, "TestLoopback and TestPolling show the goroutines of a bubble")
 	Check(t, Bounds{Clients: Any, Budget: "crash=any", TTL: ttl}, withToken)
 	Check(t, Bounds{Clients: Any, Budget: "restart=1", TTL: ttl}, withToken,
 		Holds("WRONG-DEL", "ORPHAN", "DEADLOCK"), Breaks("OVERLAP", 1), Breaks("STALE-WRITE", 1))

@@ -145,6 +145,7 @@ func TestPubSub(t *testing.T) {
 // that was executed the first time is then refused: the client has the lock and does not
 // know.
 func TestRetriesOfGoRedis(t *testing.T) {
+	effort.Unwatched(t, "TestLoopback and TestPolling show the goroutines of a bubble")
 	Check(t, Bounds{Clients: 2, Budget: "lose-reply=1", TTL: ttl}, func(c *Client) {
 		rdb := redis.NewClient(&redis.Options{Addr: c.Addr(1), Dialer: c.Dial})
 		defer rdb.Close()
