@@ -55,7 +55,7 @@ func TestFinds(t *testing.T) {
 		"OVERLAP STALE-WRITE":            "LIE",
 		"OVERLAP STALE-WRITE LIE ORPHAN": "ORPHAN",
 	} {
-		p, claims := prepare(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl}, code, [][]Claim{Finds(finds)})
+		p, claims := prepare(t, Bounds{Clients: 2, Budget: "evict=1", TTL: ttl}, code, [][]Claim{Finds(finds)})
 		s, err := p.search(t.Context())
 		if err != nil {
 			t.Fatal(err)

@@ -73,6 +73,3 @@ require (
 )
 
 replace locklab => ../../..
-
-// redsync asks for a later one, which it does not need. With this one the lab's packages are compiled once for both modules.
-replace github.com/redis/go-redis/v9 => github.com/redis/go-redis/v9 v9.22.0
