@@ -7,7 +7,7 @@ go 1.26.0
 godebug randseednop=0
 
 require (
-	github.com/redis/go-redis/v9 v9.21.0
+	github.com/redis/go-redis/v9 v9.22.0
 	locklab v0.0.0
 )
 
@@ -23,6 +23,7 @@ require (
 	github.com/yuin/gopher-lua v1.1.1 // indirect
 	go.uber.org/atomic v1.12.0 // indirect
 	golang.org/x/sync v0.24.0 // indirect
+	golang.org/x/sys v0.49.0 // indirect
 )
 
 // Until the lab has a public path: name the folder of your clone here.
