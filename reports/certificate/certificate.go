@@ -240,7 +240,24 @@ func Claim(s *study.Search, lang string) string {
 		found = text.Say(lang, "certificate.proved.some", "verdicts", joined(words, lang))
 	}
 	return text.Say(lang, head, "who", who(s.Bounds, lang),
-		"when", text.Say(lang, "certificate.proved.when."+s.Scope()), "found", found, "others", othersFound(s, lang))
+		"when", when(s, lang), "found", found, "others", othersFound(s, lang))
+}
+
+// when returns at which timing a headline is true.
+func when(s *study.Search, lang string) string {
+	if slices.ContainsFunc(s.Beside, func(o *study.Search) bool { return saysMore(o, s) }) {
+		return text.Say(lang, "certificate.proved.when.both")
+	}
+	return text.Say(lang, "certificate.proved.when."+s.Scope())
+}
+
+// saysMore reports whether a complete search at every timing is of all that s is of in lockstep, and comes to nothing else.
+func saysMore(o, s *study.Search) bool {
+	a, b := o.Bounds, s.Bounds
+	same := a.Clients == b.Clients && a.Attempts == b.Attempts && a.Nodes == b.Nodes && a.Uses == b.Uses && a.Faults() == b.Faults()
+	found := s.Verdicts()
+	return s.Scope() == study.ScopeLockstep && o.Scope() == study.ScopeAny && same &&
+		!slices.ContainsFunc(o.Verdicts(), func(w verdict.Word) bool { return !slices.Contains(found, w) })
 }
 
 // othersFound returns which verdicts other searches have found that s has not, and what these

@@ -38,8 +38,9 @@ type Bounds struct {
 	// AnyTiming has Check search every timing, as locklab explore --timing any does: clients come
 	// and work when they like, messages and timers take up to a twelfth of TTL (messages of
 	// several servers none), pauses strike before a request is sent as well. false: lockstep, one
-	// schedule, in which only the order and the moments of faults are free. Code that looks at
-	// its clock takes very many states at any timing.
+	// schedule, in which only the order and the moments of faults are free, and every timing beside
+	// it, as far as Beside goes: the certificate says whether that was all. Code that looks at
+	// its clock takes very many states at any timing, and has none beside lockstep.
 	AnyTiming bool
 	Fenced    bool // the resource refuses fencing tokens below the highest it has seen
 	// Slow has Check look for SLOW: an attempt that lasts longer from the call of the code to Client.Critical, or to its return without that;
@@ -48,6 +49,7 @@ type Bounds struct {
 	Slow      time.Duration
 	Noisy     int
 	MaxStates int // ends a search; 0: 5 million
+	Beside    int // ends the search at any timing beside one in lockstep, in states; 0: 250,000; below 0: there is none
 	// MaxTime ends a search for which processors have worked so long, which then proves nothing; 0: as -locklab.time says, a minute; below 0: it
 	// has no end. With Clients: Any it plays no part.
 	MaxTime time.Duration
@@ -64,6 +66,7 @@ func (b Bounds) filled() Bounds {
 	b.Attempts = cmp.Or(b.Attempts, 2)
 	b.Servers = cmp.Or(b.Servers, 1)
 	b.MaxStates = cmp.Or(b.MaxStates, 5_000_000)
+	b.Beside = cmp.Or(b.Beside, 250_000)
 	b.MaxTime, b.MaxBytes = cmp.Or(b.MaxTime, *timeFlag), cmp.Or(b.MaxBytes, 1<<30)
 	b.Schedules = cmp.Or(b.Schedules, 1000)
 	return b
@@ -194,8 +197,11 @@ func Check(t *testing.T, b Bounds, client func(*Client), claims ...[]Claim) {
 		p.any.check(all)
 		return
 	}
-	began := time.Now()
+	began, before := time.Now(), worked()
 	s, err := p.search(t.Context())
+	if err == nil {
+		err = searchBeside(t.Context(), p, s, before)
+	}
 	if err == nil && *reportFlag != "" {
 		var found *study.Checked
 		if found, err = p.examine(s, time.Since(began)); err == nil {
@@ -362,7 +368,7 @@ func (p *plan) judge(t *testing.T, s *study.Search, c Claim) {
 		t.Error(p.broken(s.Witnesses[i], tell("locktest.judge.par", "claim", fmt.Sprint(c.par), "verdict", string(c.word), "par", fmt.Sprint(s.Witnesses[i].Par))))
 		keep(t, p.t.Name(), s.Witnesses[i])
 	case c.causes != nil:
-		if why := contradictedByCauses(t.Context(), p, s, c); why != "" {
+		if why := contradictedByCauses(t.Context(), p, s.FoundBy(s.Witnesses[i]), c); why != "" {
 			t.Error(p.broken(s.Witnesses[i], why))
 		}
 	}

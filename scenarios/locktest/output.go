@@ -62,6 +62,9 @@ func (p *plan) certificate(s *study.Search, lang string) string {
 	head, rest, _ := strings.Cut(certificate.Of(s, lang), "\n")
 	lines := []string{head + " " + assumed(p, lang), rest, "  " + text.Pad(text.Say(lang, "locktest.carried.name"), 12) + " " + text.Say(lang, clock, "epoch", epoch())}
 	more := []string{p.apart.said(lang)}
+	if p.aside != nil {
+		more = append(more, text.Say(lang, "locktest.carried.aside", "cause", strings.TrimPrefix(text.SayError(lang, p.aside), "simulator: ")))
+	}
 	if p.ensemble {
 		more = append(more, text.Say(lang, "locktest.carried.zookeeper"))
 	}

@@ -57,6 +57,7 @@ type plan struct {
 	missed   atomic.Pointer[string] // an address that was dialed, of no server
 	turn     *bubble.Turn           // the code keeps in a variable of its package what an execution has made; nil: it does not
 	apart    apart
+	aside    error // why there is no search at any timing beside the one in lockstep; nil: there is one, or none was to be made
 }
 
 func newPlan(t *testing.T, b Bounds, code func(*Client)) (*plan, error) {
@@ -171,7 +172,7 @@ func (p *plan) isOwn(trace simulator.Trace) bool {
 	if p.any != nil {
 		return p.any.isOfFew(trace)
 	}
-	return slices.ContainsFunc([]study.Bounds{p.study, settled(p.study, true), p.lockstep()}, func(b study.Bounds) bool { return b.String() == trace.Settings })
+	return slices.ContainsFunc([]study.Bounds{p.study, settled(p.study, true), p.lockstep(), besides(p)}, func(b study.Bounds) bool { return b.String() == trace.Settings })
 }
 
 // within is a search of the code within bounds.

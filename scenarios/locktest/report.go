@@ -92,7 +92,7 @@ func (p *plan) examine(s *study.Search, took time.Duration) (*study.Checked, err
 func (p *plan) withRuns(s *study.Search, took time.Duration) (*study.CheckedSearch, error) {
 	out := study.CheckedSearch{Search: s, Seconds: took.Seconds()}
 	for _, w := range s.Witnesses {
-		o, err := p.playWithin(s.Bounds, w.Choices)
+		o, err := p.play(w.Trace)
 		if err != nil {
 			return nil, err
 		}

@@ -277,6 +277,16 @@ func (b Bounds) limited(states int) Bounds {
 	return b
 }
 
+// Add adds a search of the same lock that was made beside s, and what it has found.
+func (s *Search) Add(o *Search) {
+	if o.Complete {
+		s.Beside = append(s.Beside, o)
+	} else {
+		s.Cut = append(s.Cut, o)
+	}
+	s.addWitnesses(o)
+}
+
 // addOthers adds what the searches have found that were made before s and beside it.
 func (s *Search) addOthers() {
 	for _, other := range slices.Concat(s.Cut, s.Beside) {

@@ -132,7 +132,7 @@ func TestLibraries(t *testing.T) {
 			if test.name == "go-zero" {
 				lease += 500 * time.Millisecond // which it adds to what it is asked for
 			}
-			locktest.Check(t, locktest.Bounds{Clients: 2, Budget: test.budget, TTL: lease}, test.code, locktest.Finds(test.breaks))
+			locktest.Check(t, locktest.Bounds{Clients: 2, Budget: test.budget, TTL: lease, Beside: 20_000}, test.code, locktest.Finds(test.breaks))
 		})
 	}
 }
