@@ -91,10 +91,10 @@ type wait struct {
 
 func (h *Host) start(extra time.Duration) *execution {
 	open := h.Open()
-	if h.Drawn != nil {
-		open = h.Drawn.execution(h.ID, open)
-	}
 	h.executions++
+	if h.Drawn != nil {
+		open = h.Drawn.execution(drawer{h.ID, h.executions}, open)
+	}
 	x := &execution{h: h, number: h.executions, extra: extra, open: open, orders: make(chan func()), reports: make(chan struct{}), ended: make(chan struct{})}
 	h.Turn.take(x)
 	go func() {
