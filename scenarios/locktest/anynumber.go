@@ -51,7 +51,7 @@ func (a *anyNumber) isOfFew(trace simulator.Trace) bool {
 	if err != nil {
 		return false
 	}
-	own := settled(a.plan.study, a.plan.timed)
+	own := settled(a.plan.study, a.plan.timed, a.plan.dated)
 	b.Clients, b.Attempts, b.Budget = own.Clients, own.Attempts, own.Budget
 	return b.String() == own.String()
 }
@@ -79,7 +79,7 @@ func (a *anyNumber) check(claims []Claim) {
 	}
 	p.t.Log(brief(func(lang string) string {
 		head, rest, _ := strings.Cut(certificate.OfProof(proof, lang), "\n")
-		return head + " " + assumed(p, lang) + "\n" + rest + "\n" + p.apart.said(lang)
+		return head + " " + assumed(p, proof.Measures, lang) + "\n" + rest + "\n" + p.apart.said(lang)
 	}))
 	if *reportFlag != "" {
 		p.report(&study.Checked{Proof: proof})

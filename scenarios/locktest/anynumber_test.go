@@ -37,6 +37,18 @@ func TestAny(t *testing.T) {
 	Check(t, Bounds{Clients: Any, Budget: "crash=any", TTL: ttl}, withToken)
 	Check(t, Bounds{Clients: Any, Budget: "restart=1", TTL: ttl}, withToken,
 		Holds("WRONG-DEL", "ORPHAN", "DEADLOCK"), Breaks("OVERLAP", 1), Breaks("STALE-WRITE", 1))
+	Check(t, Bounds{Clients: Any, Budget: "crash=any", Key: "k", TTL: ttl}, func(c *Client) {
+		rdb := dial(c)
+		defer rdb.Close()
+		token := c.Token()
+		if !take(c, rdb, token) {
+			if who, err := rdb.Get(c.Context(), "k").Result(); err != nil || who != token { // whoever it is, it ends
+				return
+			}
+		}
+		c.Critical(work)
+		compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token)
+	})
 }
 
 // planOfAny is the plan of a test for any number of clients, with what a proof says of it.
@@ -199,6 +211,7 @@ func TestAnyRefuses(t *testing.T) {
 			token := c.Token()
 			if !take(c, rdb, token) {
 				if who, err := rdb.Get(c.Context(), "k").Result(); err != nil || who != token {
+					rdb.Exists(c.Context(), "k")
 					return
 				}
 			}

@@ -201,6 +201,7 @@ func (x *execution) Observe(s process.TimedObservation, known *process.Entry) (p
 
 // hold keeps the first place from being empty before the program has ended, if what it waits
 // for stands in another one: a process whose first thread waits for nothing has come to its end.
+// It rests when nothing else of it goes on.
 func (x *execution) hold(e *process.Entry) {
 	held := len(x.steps) > 1 && x.steps[len(x.steps)-2].ops[0].Kind == process.Join
 	holds := e.Ops[0].Kind == process.None && e.Ops != [process.MaxThreads]process.Op{} && !x.finished()
@@ -211,6 +212,7 @@ func (x *execution) hold(e *process.Entry) {
 		e.Fresh |= 1
 	}
 	x.ops, x.steps[len(x.steps)-1].ops = e.Ops, e.Ops
+	e.Resting = e.Ops == [process.MaxThreads]process.Op{} && x.finished()
 }
 
 // observe gives s to what waits for it and lets the code run.

@@ -99,7 +99,8 @@ func Confirm(ctx context.Context, m *Model, wanted []Witness) (*Result, error) {
 	return m.search(func(sim *simulator.Simulator) (*Result, error) {
 		opt := m.Options()
 		opt.assumed = opt.assumptions(sim)
-		return pass(ctx, sim, &opt, nil, wanted)
+		r, err := pass(ctx, sim, &opt, nil, wanted)
+		return opt.after(sim, r, err)
 	})
 }
 
@@ -113,11 +114,6 @@ func (m *Model) search(by func(*simulator.Simulator) (*Result, error)) (*Result,
 	r, err := by(sim)
 	if r == nil {
 		return nil, err
-	}
-	if m.Afterwards != nil && err == nil {
-		if err := m.Afterwards(sim); err != nil {
-			return nil, err
-		}
 	}
 	if err := m.checkWitnesses(sim, r); err != nil {
 		return nil, err
@@ -180,11 +176,12 @@ func properSubset(a, b []string) bool {
 func (m *Model) Options() Options {
 	opt := Options{
 		Step: m.step(), Unending: m.Timing != nil && m.Timing.Idle == simulator.Never,
-		Case: m.Case(), Symmetric: m.Clients, Limits: m.Limits, Checkpoint: m.Checkpoint,
+		Case: m.Case(), Symmetric: m.Clients, Limits: m.Limits, Checkpoint: m.Checkpoint, afterwards: m.Afterwards,
 	}
 	if !m.NoProbe {
 		opt.Probe = m.Clients + 1
 	}
+	opt.Plain.Histories = opt.Plain.Histories || m.Code != nil // which is not merged
 	return opt
 }
 
