@@ -90,23 +90,15 @@ func (a *anyNumber) check(claims []Claim) {
 // prove proves what it can of the code.
 func (a *anyNumber) prove(ctx context.Context) (proof *study.Proof, err error) {
 	p := a.plan
-	code := &study.Code{Model: a.model, Search: p.searchWithin, Once: i18n.New("prove.once.memory")}
+	code := &study.Code{Model: p.within, Search: p.searchWithin, Once: i18n.New("prove.once.memory")}
 	err = p.untilTimed(func() error {
-		proof, err = study.ProveCode(ctx, p.entry, p.study, a.endless, code)
+		proof, err = study.ProveCode(ctx, p.entry, settled(p.study, p.timed, p.dated), a.endless, code)
 		return err
 	})
 	if why := (*explore.NotProvableError)(nil); errors.As(err, &why) {
 		return &study.Proof{Proof: &explore.Proof{Refused: why}}, nil
 	}
 	return proof, err
-}
-
-// model is the code within bounds. Of code that gets the time with every observation there are no views: its clock would be part of them.
-func (a *anyNumber) model(b study.Bounds) (*explore.Model, error) {
-	if a.plan.timed {
-		return nil, &explore.NotProvableError{Why: i18n.New("prove.timed")}
-	}
-	return a.plan.within(b)
 }
 
 // unproved returns why there is no proof; "": there is one.

@@ -96,7 +96,7 @@
 // says breaks is found with two or three processes. The verdicts are OVERLAP, STALE-WRITE, WRONG-DEL, ORPHAN, DEADLOCK, and LIE with Client.Says.
 // Refused is code
 //
-//   - whose behaviour depends on its clock;
+//   - whose behaviour depends on the time of day; it may measure how long something takes, which makes many views;
 //   - that calls Client.ID, or does different things after reading the values of different other processes; it may compare a value
 //     with its own in a script on the server, and in the client if it ends where they differ;
 //   - on a ZooKeeper, with Bounds.Fenced, or with Bounds.Loopback;
