@@ -52,7 +52,7 @@ func (a *anyNumber) isOfFew(trace simulator.Trace) bool {
 		return false
 	}
 	own := settled(a.plan.study, a.plan.timed, a.plan.dated)
-	b.Clients, b.Attempts, b.Budget = own.Clients, own.Attempts, own.Budget
+	b.Clients, b.Attempts, b.Budget, b.Epoch = own.Clients, own.Attempts, own.Budget, 0
 	return b.String() == own.String()
 }
 

@@ -171,7 +171,9 @@ func (p *plan) isOwn(trace simulator.Trace) bool {
 	if p.any != nil {
 		return p.any.isOfFew(trace)
 	}
-	return slices.ContainsFunc([]study.Bounds{p.study, settled(p.study, true, false), settled(p.study, true, true), p.lockstep()}, func(b study.Bounds) bool { return b.String() == trace.Settings })
+	is, err := study.ParseBounds(trace.Settings)
+	is.Epoch = 0 // whenever it was found
+	return slices.ContainsFunc([]study.Bounds{p.study, settled(p.study, true, false), settled(p.study, true, true), p.lockstep()}, func(b study.Bounds) bool { return err == nil && b.String() == is.String() })
 }
 
 // within is a search of the code within bounds.

@@ -332,8 +332,8 @@ func (x *execution) woke(wake, timed bool, before time.Duration) error {
 }
 
 // early is by how much the bubble's clock begins before the epoch of the lab's, so that
-// a client's clock may be behind.
-const early = 24 * time.Hour
+// a client's clock may be behind: package synctest has them begin in 2000.
+var early = clock.Epoch.Sub(time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC))
 
 // took is the least time that an observation takes.
 func took(w *wait, k process.ObservationKind) time.Duration {

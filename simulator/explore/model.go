@@ -70,6 +70,7 @@ type Model struct {
 	// Retries are the sleeps after which a client that was refused asks again within
 	// one attempt, by its own clock; see [RetrySleeps]. Empty: it asks once.
 	Retries  []time.Duration
+	Epoch    simulator.Date    // when clocks begin
 	Replicas int               // each server has at least so many; the lock may want more
 	Servers  simulator.Servers // of a lock that is neither on Redis nor on a ZooKeeper
 	Faults   []simulator.FaultBudget
@@ -218,7 +219,7 @@ func (m *Model) Patience() time.Duration {
 
 // Simulator builds the simulator; the caller closes it.
 func (m *Model) Simulator() (*simulator.Simulator, error) {
-	config := simulator.Config{Faults: m.Faults, Guard: m.guard(), Timeout: m.Patience(), Servers: m.Servers, ClientRetries: m.ClientRetries, Drawn: m.Drawn}
+	config := simulator.Config{Faults: m.Faults, Guard: m.guard(), Timeout: m.Patience(), Servers: m.Servers, ClientRetries: m.ClientRetries, Drawn: m.Drawn, Epoch: m.Epoch}
 	if t := m.Timing; t != nil {
 		config.Timing = &t.Timing
 	}
