@@ -28,6 +28,7 @@ type Config struct {
 	// Drawn, if it is not nil, returns a text with values as code draws them in the place of names that stand for these: see
 	// bubble.Drawn. What Redis servers do must then be the same with them; where it is not, the step ends with a *node.DrawnError.
 	Drawn func(text string) string
+	Epoch Date // when right clocks begin
 	// Timing bounds how long things take. Without one a message takes as long as the
 	// scheduler likes, and timers are exact.
 	Timing *Timing
@@ -47,6 +48,7 @@ type ClientConfig struct {
 	// have one, or none.
 	Host   func(id int, open func() func(server int) process.Wire) process.Host
 	Timed  bool          // Host's code learns with every observation what its clock shows; see process.Process.SetHost
+	Rests  bool          // and looks at it only when it has rested once
 	Offset time.Duration // what its clock is ahead of true time at the start, up to 100 years either way
 	PPM    int32         // microseconds that its clock gains per true second, up to 500,000 either way
 	// Skews are by how much else its clock may be ahead at the start, each up to 100 years
@@ -110,6 +112,7 @@ func (c *Config) check() error {
 	var k check
 	k.wrong(len(c.Clients) < 1 || len(c.Clients) > MaxClients, "%d clients: give 1 to %d", len(c.Clients), MaxClients)
 	k.wrong(len(c.Nodes) < 1 || len(c.Nodes) > MaxNodes, "%d servers: give 1 to %d", len(c.Nodes), MaxNodes)
+	k.wrong(c.Epoch < 0 || c.Epoch >= datesEnd, "clocks that begin at %d: give Unix milliseconds, up to %d", c.Epoch, datesEnd)
 	k.wrong(c.Timeout < 0, "a time-out of %v: give 0 or more", c.Timeout)
 	k.wrong(c.ClientRetries < 0, "%d retries by the clients' library: give 0 or more", c.ClientRetries)
 	if t := c.Timing; t != nil {

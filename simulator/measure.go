@@ -10,10 +10,9 @@ import (
 // is no part of a world then, and Traits.ReadsClock stays false unless a server's clock is
 // read too. CheckMeasures tries whether the code does nothing else with its clock.
 //
-// It does not apply to clocks with a rate of their own, and to the code of a Host. Worlds of
-// before mean nothing any more.
+// It does not apply to clocks with a rate of their own. Worlds of before mean nothing any more.
 func (s *Simulator) measure(on bool) {
-	on = on && !s.readsClock && s.config.Clients[0].Host == nil
+	on = on && !s.readsClock
 	if s.measures == on {
 		return
 	}

@@ -226,12 +226,13 @@ func (sym *Symmetry) CheckStrangers() error {
 		}
 		class, err := first.Forget(at)
 		for other := 2; err == nil && other <= sym.s.assumed.Symmetric; other++ {
-			seen, to := e.Seen, uint32(0)
+			seen, to, same := e.Seen, uint32(0), false
 			seen.Val = int64(answers.Renamed(uint32(seen.Val), sym.strangers(1, 1, uint8(other))))
 			if to, err = first.Advance(e.Parent, seen); err == nil {
+				same = e.SameActions(first.At(to)) // of classes that rest, only what follows is the same
 				to, err = first.Forget(to)
 			}
-			if err == nil && to != class {
+			if err == nil && (to != class || !same) {
 				err = &AsymmetricError{Reply: answers.Words(uint32(e.Seen.Val))[0]}
 			}
 		}

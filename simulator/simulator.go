@@ -71,6 +71,10 @@ func New(c Config) (*Simulator, error) {
 		c.Servers = newServers
 	}
 	var err error
+	c.Nodes = slices.Clone(c.Nodes)
+	for i := range c.Nodes {
+		c.Nodes[i].Offset += c.Epoch.Ahead()
+	}
 	if s.kind, err = c.Servers(&c, s.memo); err != nil {
 		return nil, err
 	}
@@ -96,7 +100,7 @@ func (s *Simulator) newProcess(id int, config *ClientConfig) *process.Process {
 	}
 	if config.Host != nil {
 		dialer := s.kind.(node.Dialer)
-		p.SetHost(config.Host(id, func() func(int) process.Wire { return dialer.Dial(p.Code()) }), config.Timed)
+		p.SetHost(config.Host(id, func() func(int) process.Wire { return dialer.Dial(p.Code()) }), config.Timed, config.Rests)
 	}
 	c.Code = p.Code()
 	return p
@@ -127,7 +131,7 @@ func (s *Simulator) NewWorld() World {
 	*w = World{}
 	for i, c := range s.config.Clients {
 		p := &w.procs[i]
-		p.Clock = clock.State{Offset: c.Offset, PPM: c.PPM}
+		p.Clock = clock.State{Offset: c.Offset + s.config.Epoch.Ahead(), PPM: c.PPM}
 		p.List = 1<<c.List - 1
 		p.Threads[0] = node.Thread{Phase: node.Unborn}
 		if s.config.Timing != nil {

@@ -1,6 +1,8 @@
 package simulator
 
 import (
+	"time"
+
 	"locklab/simulator/history"
 	"locklab/simulator/i18n"
 	"locklab/simulator/internal/clock"
@@ -91,8 +93,13 @@ func (v *view) Emit(k history.EventKind) *history.Event {
 func (v *view) EmitClient(k history.EventKind, c, thread int8) *history.Event {
 	e := v.Emit(k)
 	e.Client, e.Thread = int(c), int(thread)
-	e.Skew = v.w.procs[c-1].Clock.Read(v.w.now) - v.w.now
+	e.Skew = v.skew(&v.w.procs[c-1])
 	return e
+}
+
+// skew is by how much a client's clock is ahead of one that is right.
+func (v *view) skew(p *node.ClientProcess) time.Duration {
+	return p.Clock.Read(v.w.now) - v.w.now - v.s.config.Epoch.Ahead()
 }
 
 // emitMessage is EmitClient of what happens to a request of a thread, or to its reply.
@@ -335,7 +342,7 @@ func (v *view) Observe(c, thread int8, seen process.Observation) error {
 			v.s.events = append(v.s.events, entry.Notes[i])
 			e := &v.s.events[len(v.s.events)-1]
 			e.At = v.w.now
-			e.Skew = p.Clock.Read(v.w.now) - v.w.now
+			e.Skew = v.skew(p)
 		}
 		reading := v.arm(c, p, entry)
 		if reading < 0 {

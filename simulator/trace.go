@@ -24,7 +24,7 @@ import (
 type Trace struct {
 	Strategy string
 	Scenario string
-	Settings string // as the scenario writes and reads them
+	Settings string // as the scenario writes and reads them; see EpochSetting
 	Choices  []Choice
 }
 
@@ -53,6 +53,7 @@ func (t Trace) Link() string {
 // plain is the content of the link.
 func (t Trace) plain() []byte {
 	w := linkForm{}
+	t.Settings = inLink(t.Settings)
 	w.trace(&t)
 	for _, c := range t.Choices {
 		w.choice(&c)
@@ -118,6 +119,7 @@ func parseTrace(b []byte) (t Trace, err error) {
 	if r.failed {
 		return Trace{}, i18n.Errorf("error.trace.nonsense", "cause", ErrTraceDamaged)
 	}
+	t.Settings = fromLink(t.Settings)
 	return t, nil
 }
 

@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
@@ -15,13 +16,17 @@ import (
 	"time"
 
 	"locklab/reports/text"
+	"locklab/simulator/history"
 	"locklab/simulator/internal/clock"
 )
 
 // golden is a link that must stay readable, and that its trace must continue to give. If
 // this test fails, saved links are broken: fix the code, or raise TraceVersion and
 // announce it in the release notes.
-const golden = "locklab2-Yi3Jz07N40hP1i1ILC1OlShOTU2xNdBJzslMzSsptjXSKSnJsTU0KOYUYLzAzyTALMA4b8taJhZF1mY2BXamOg52BQEGBlUGxv9H_4oABgARENeD"
+const golden = "locklab2-Yi3Jz07N40hP1i1ILC1O1SlOTU2xNdBJzslMzSsptjXSKSnJsTU0KNZJLchPzrA1NLcwgANOAcYL_EwCzAKM87asZWJRZG1mU2BnquNgVxBgYFBlYPx_9K8IYADLbNw8"
+
+// undatedGolden is the same without a date, as links were written once: their clocks began in 2001.
+const undatedGolden = "locklab2-Yi3Jz07N40hP1i1ILC1OlShOTU2xNdBJzslMzSsptjXSKSnJsTU0KOYUYLzAzyTALMA4b8taJhZF1mY2BXamOg52BQEGBlUGxv9H_4oABgARENeD"
 
 var goldenTrace = Trace{
 	Strategy: "token",
@@ -49,6 +54,49 @@ func TestGoldenLink(t *testing.T) {
 	}
 	if got, err := ParseLink(golden); err != nil || !reflect.DeepEqual(got, goldenTrace) {
 		t.Errorf("the link now reads %+v, %v", got, err)
+	}
+	was := goldenTrace
+	was.Settings += ",epoch=1000000000000"
+	if got, err := ParseLink(undatedGolden); err != nil || !reflect.DeepEqual(got, was) {
+		t.Errorf("the link without a date now reads %+v, %v", got, err)
+	}
+	if got, err := ParseLink(was.Link()); err != nil || !reflect.DeepEqual(got, was) {
+		t.Errorf("a link of another date now reads %+v, %v", got, err)
+	}
+}
+
+// TestDate: the clocks of clients and servers begin at the date of the config, and are right then.
+func TestDate(t *testing.T) {
+	config := Config{Epoch: undated, Nodes: []NodeConfig{{}}, Clients: []ClientConfig{{Offset: time.Second, Program: func(c *Client) {
+		server, _ := c.Redis(1).Time(context.Background()).Result()
+		c.Record(history.Event{Kind: history.Acquire, Note: c.Clock().Now().Format(time.DateTime) + server.UTC().Format(" 2006")})
+	}}}}
+	sim, err := New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sim.Close()
+	w, seen := sim.NewWorld(), ""
+	for _, verb := range []Verb{Start, Arrive, Answer} {
+		events, err := sim.Step(&w, Choice{Verb: verb, Client: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range events {
+			if e.Client > 0 && e.Kind != history.Apply && e.Skew != time.Second {
+				t.Errorf("%v: its clock is ahead by %v", e.Kind, e.Skew)
+			}
+			if e.Kind == history.Acquire {
+				seen = e.Note
+			}
+		}
+	}
+	if seen != "2001-09-09 01:46:41 2001" {
+		t.Errorf("it reads %q", seen)
+	}
+	config.Epoch = -1
+	if _, err := New(config); err == nil {
+		t.Error("a date before 1970 is accepted")
 	}
 }
 

@@ -108,7 +108,7 @@ func put(t testing.TB, in any, path []string, value any) {
 
 const (
 	// otherLink is of setnx, to an OVERLAP after a restart.
-	otherLink = "locklab2-FMgxCsJAEAXQmKCQbo-wldU0ESws5gSeYt390cA6yswXPL7Yvn2A9j0EitfHtfYNxtCTFBLPN0MXcdA3hJ7FXg1_IbteQlZYRdO19IDcPu0OqiNYnLrMaUxTOg67Yc5jnvJvAFsjTDQ"
+	otherLink = "locklab2-PMixqsIwFAbg3pYrdMsjZHI6gxFEHc6zSEz-2kJMS84v-Pji4jd-_wbW984QW5pvqSyoND1KJPHcaBqkgW2B6UnqmvEdsujVZEJNyDrFYpD7Kz9AbTDGRg2CbU2zhvPl8DO63g1u3_11o-_94D8DALEYUYQ"
 	escape    = "\x1b]0;owned\a"
 )
 

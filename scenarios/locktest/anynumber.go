@@ -51,8 +51,8 @@ func (a *anyNumber) isOfFew(trace simulator.Trace) bool {
 	if err != nil {
 		return false
 	}
-	own := settled(a.plan.study, a.plan.timed)
-	b.Clients, b.Attempts, b.Budget = own.Clients, own.Attempts, own.Budget
+	own := settled(a.plan.study, a.plan.timed, a.plan.dated)
+	b.Clients, b.Attempts, b.Budget, b.Epoch = own.Clients, own.Attempts, own.Budget, 0
 	return b.String() == own.String()
 }
 
@@ -79,7 +79,7 @@ func (a *anyNumber) check(claims []Claim) {
 	}
 	p.t.Log(brief(func(lang string) string {
 		head, rest, _ := strings.Cut(certificate.OfProof(proof, lang), "\n")
-		return head + " " + assumed(p, lang) + "\n" + rest + "\n" + p.apart.said(lang)
+		return head + " " + assumed(p, proof.Measures, lang) + "\n" + rest + "\n" + p.apart.said(lang)
 	}))
 	if *reportFlag != "" {
 		p.report(&study.Checked{Proof: proof})
@@ -90,23 +90,15 @@ func (a *anyNumber) check(claims []Claim) {
 // prove proves what it can of the code.
 func (a *anyNumber) prove(ctx context.Context) (proof *study.Proof, err error) {
 	p := a.plan
-	code := &study.Code{Model: a.model, Search: p.searchWithin, Once: i18n.New("prove.once.memory")}
+	code := &study.Code{Model: p.within, Search: p.searchWithin, Once: i18n.New("prove.once.memory")}
 	err = p.untilTimed(func() error {
-		proof, err = study.ProveCode(ctx, p.entry, p.study, a.endless, code)
+		proof, err = study.ProveCode(ctx, p.entry, settled(p.study, p.timed, p.dated), a.endless, code)
 		return err
 	})
 	if why := (*explore.NotProvableError)(nil); errors.As(err, &why) {
 		return &study.Proof{Proof: &explore.Proof{Refused: why}}, nil
 	}
 	return proof, err
-}
-
-// model is the code within bounds. Of code that gets the time with every observation there are no views: its clock would be part of them.
-func (a *anyNumber) model(b study.Bounds) (*explore.Model, error) {
-	if a.plan.timed {
-		return nil, &explore.NotProvableError{Why: i18n.New("prove.timed")}
-	}
-	return a.plan.within(b)
 }
 
 // unproved returns why there is no proof; "": there is one.

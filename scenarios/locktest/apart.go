@@ -54,6 +54,7 @@ type pastLife struct {
 	Ensemble     bool
 	Crypto, Math bool
 	Same         bool          // see random
+	Process      uint64        // likewise
 	Drawn        *bubble.Drawn // nil: of a trial
 	History      simulator.WrittenHistory
 	Does         []string // at each observation
@@ -184,6 +185,7 @@ func (r *repetition) apart() error {
 	found := make([]sequel, len(r.lives))
 	for i, l := range r.lives {
 		past := r.past(l)
+		past.Process = uint64(i + 1)
 		all.Go(func() (err error) {
 			found[i], _, err = past.repeat(ctx, filepath.Join(folder, fmt.Sprint(i)))
 			return err
@@ -390,7 +392,7 @@ func (past *pastLife) live(t *testing.T, b Bounds, client func(*Client), s *sequ
 	}
 	settle(t)
 	takeTurns(p, past)
-	p.timed, p.random.crypto, p.random.math, p.random.same = past.Timed, past.Crypto, past.Math, past.Same
+	p.timed, p.random.crypto, p.random.math, p.random.same, p.random.process = past.Timed, past.Crypto, past.Math, past.Same, past.Process
 	p.drawn.Add(past.Drawn)
 	if past.Ensemble {
 		if err := p.onZooKeeper(); err != nil {

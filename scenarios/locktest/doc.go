@@ -96,9 +96,9 @@
 // says breaks is found with two or three processes. The verdicts are OVERLAP, STALE-WRITE, WRONG-DEL, ORPHAN, DEADLOCK, and LIE with Client.Says.
 // Refused is code
 //
-//   - whose behaviour depends on its clock;
+//   - whose behaviour depends on the time of day; it may measure how long something takes, which makes many views;
 //   - that calls Client.ID, or does different things after reading the values of different other processes; it may compare a value
-//     with its own in a script on the server, and not in the client;
+//     with its own in a script on the server, and in the client if it ends where they differ;
 //   - on a ZooKeeper, with Bounds.Fenced, or with Bounds.Loopback;
 //   - that has more than 100000 views, as long faults and several servers make them.
 //
@@ -116,7 +116,7 @@
 // is executed at least twice, the second time 25 years later and with more time passing between. Code that
 // differs is not deterministic, and nothing is proved: Check says where it differs, and
 // what random schedules have found. [Sample] asks for these from the beginning. Code that
-// differs only because time passed is searched with the time in its history, which takes
+// differs only because time passed is searched with the time that it measures in its history, which takes
 // more states.
 //
 // In a search all processes are goroutines of one. When it has ended, the histories that it has found, or 200 that are drawn from
@@ -135,10 +135,11 @@
 // dialer, Bounds.Loopback has Sample play it over real connections of the machine.
 // Further limits:
 //
-//   - At any timing, what code that looks at its clock has seen stands in the state: few such
-//     locks are searched to the end. Timers of such code are exact, and a client wants the lock
-//     within a lease and a half, so that time has an end; the certificate says so. Code that
-//     does not is searched like the lab's own locks. Sample is in lockstep.
+//   - Code that uses its clock only to measure how long something takes is searched without the time of day; its histories are executed
+//     again at other times. What it has measured since its first attempt stands in the state: at any timing one attempt of each client
+//     is searched to the end, and seldom two. Timers of code that looks at its clock are exact. Where the time of day makes a difference
+//     it stands in the state too, and at any timing a client then wants the lock within a lease and a half, so that time has an
+//     end; the certificate says so. Sample is in lockstep.
 //   - A goroutine that was to wake while its process was paused reads the instant for which
 //     its timer was set. If an answer comes at that moment too, the timer is first.
 //   - What code does by itself later than three leases after its last observation, while

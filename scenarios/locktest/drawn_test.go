@@ -1,6 +1,7 @@
 package locktest
 
 import (
+	cryptorand "crypto/rand"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -60,8 +61,11 @@ func TestDrawnAsTokens(t *testing.T) {
 		}
 		return s.States
 	}
-	if drawn, own := states(func(*Client) string { return randomToken() }), states((*Client).Token); drawn != own {
-		t.Errorf("%d states with drawn tokens, %d with those of Client.Token", drawn, own)
+	own := states((*Client).Token)
+	for name, draw := range map[string]func() string{"math/rand/v2": randomToken, "crypto/rand": cryptorand.Text} {
+		if drawn := states(func(*Client) string { return draw() }); drawn != own {
+			t.Errorf("%d states with tokens of %s, %d with those of Client.Token", drawn, name, own)
+		}
 	}
 }
 

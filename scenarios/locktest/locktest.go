@@ -39,8 +39,8 @@ type Bounds struct {
 	// and work when they like, messages and timers take up to a twelfth of TTL (messages of
 	// several servers none), pauses strike before a request is sent as well. false: lockstep, one
 	// schedule, in which only the order and the moments of faults are free, and every timing beside
-	// it, as far as Beside goes: the certificate says whether that was all. Code that looks at
-	// its clock takes very many states at any timing, and has none beside lockstep.
+	// it, as far as Beside goes: the certificate says whether that was all. Code that looks at its
+	// clock takes many states at any timing, and has none beside lockstep: give it one attempt.
 	AnyTiming bool
 	Fenced    bool // the resource refuses fencing tokens below the highest it has seen
 	// Slow has Check look for SLOW: an attempt that lasts longer from the call of the code to Client.Critical, or to its return without that;
@@ -381,7 +381,7 @@ func (p *plan) cutBy(s *study.Search) string {
 		return tell("locktest.cut.time", "time", p.bounds.MaxTime.String(), "states", fmt.Sprint(s.States))
 	case s.OutOfMemory:
 		return tell("locktest.cut.memory", "bytes", fmt.Sprint(p.bounds.MaxBytes), "states", fmt.Sprint(s.States))
-	case s.Bounds.Timing == study.AnyTiming && p.timed:
+	case s.Bounds.Timing == study.AnyTiming && p.dated:
 		return tell("locktest.cut.timed", "states", fmt.Sprint(s.States))
 	case s.Limit.IsZero():
 		return tell("locktest.cut", "states", fmt.Sprint(s.Bounds.MaxStates))

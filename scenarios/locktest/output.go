@@ -56,11 +56,14 @@ func brief(full func(lang string) string) string {
 // certificate returns what a search covered, and what it relies on.
 func (p *plan) certificate(s *study.Search, lang string) string {
 	clock := p.apart.ofRuns("locktest.carried.untimed", "locktest.carried.untimed.twice")
-	if p.timed {
+	switch {
+	case s.Measures:
+		clock = "locktest.carried.measures"
+	case p.timed:
 		clock = "locktest.carried.timed"
 	}
 	head, rest, _ := strings.Cut(certificate.Of(s, lang), "\n")
-	lines := []string{head + " " + assumed(p, lang), rest, "  " + text.Pad(text.Say(lang, "locktest.carried.name"), 12) + " " + text.Say(lang, clock, "epoch", epoch())}
+	lines := []string{head + " " + assumed(p, s.Measures, lang), rest, "  " + text.Pad(text.Say(lang, "locktest.carried.name"), 12) + " " + text.Say(lang, clock, "epoch", epoch())}
 	more := []string{p.apart.said(lang)}
 	if p.aside != nil {
 		more = append(more, text.Say(lang, "locktest.carried.aside", "cause", strings.TrimPrefix(text.SayError(lang, p.aside), "simulator: ")))
@@ -77,11 +80,14 @@ func (p *plan) certificate(s *study.Search, lang string) string {
 	return strings.Join(lines, "\n")
 }
 
-// assumed returns what is taken for granted of the code, for the first line of a certificate.
-func assumed(p *plan, lang string) string {
+// assumed returns what is taken for granted of the code, for the first line of a certificate. measures: it uses its clock to measure only.
+func assumed(p *plan, measures bool, lang string) string {
 	n, all, times := fmt.Sprint(p.apart.again), fmt.Sprint(p.apart.known), fmt.Sprint(hours)
 	clock := text.Say(lang, p.apart.ofRuns("locktest.assumed.untimed", "locktest.assumed.untimed.twice"), "times", times)
-	if p.timed {
+	switch {
+	case measures:
+		clock = text.Say(lang, "locktest.assumed.measures")
+	case p.timed:
 		clock = text.Say(lang, "locktest.assumed.timed", "epoch", epoch())
 	}
 	said := text.Say(lang, "locktest.assumed", "attempts", fmt.Sprint(p.bounds.Attempts), "clock", clock,

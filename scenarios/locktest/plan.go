@@ -41,6 +41,7 @@ type plan struct {
 	drawn    *bubble.Drawn          // what the code draws and sends to Redis servers
 	folder   string                 // of the code
 	timed    bool                   // the code gets the time with every observation
+	dated    bool                   // at any timing: and the time of day is part of the state
 	watch    bool                   // the lines of the code are noted
 	once     bool                   // nothing is compared: see bubble.Host.Once
 	late     bool                   // Bounds.MaxTime has ended the search
@@ -157,12 +158,11 @@ func (p *plan) lockstep() study.Bounds {
 	return b
 }
 
-// settled returns bounds as they are searched. At any timing code that is timed has its clock in the
-// state, so that it may not wait without end; and since a bubble that is woken late shows the
-// instant of its timer, its timers are exact.
-func settled(bounds study.Bounds, timed bool) study.Bounds {
+// settled returns bounds as they are searched. At any timing the timers of code that is timed are exact, since a bubble
+// that is woken late shows the instant of its timer; and code that has the time of day in the state may not wait without end.
+func settled(bounds study.Bounds, timed, dated bool) study.Bounds {
 	if bounds.Timing == study.AnyTiming && timed {
-		bounds.Idle, bounds.Lateness = true, study.AtOnce
+		bounds.Idle, bounds.Lateness = bounds.Idle || dated, study.AtOnce
 	}
 	return bounds
 }
@@ -172,7 +172,9 @@ func (p *plan) isOwn(trace simulator.Trace) bool {
 	if p.any != nil {
 		return p.any.isOfFew(trace)
 	}
-	return slices.ContainsFunc([]study.Bounds{p.study, settled(p.study, true), p.lockstep(), besides(p)}, func(b study.Bounds) bool { return b.String() == trace.Settings })
+	is, err := study.ParseBounds(trace.Settings)
+	is.Epoch = 0 // whenever it was found
+	return slices.ContainsFunc([]study.Bounds{p.study, settled(p.study, true, false), settled(p.study, true, true), p.lockstep(), besides(p)}, func(b study.Bounds) bool { return err == nil && b.String() == is.String() })
 }
 
 // within is a search of the code within bounds.
@@ -198,7 +200,9 @@ func (p *plan) putInto(b *explore.Model) {
 			config.Near = true // as in package explore
 			return config
 		}
-		return p.client(p.contender(b))
+		config := p.client(p.contender(b))
+		config.Rests = b.Timing != nil
+		return config
 	}
 }
 
@@ -328,6 +332,8 @@ func (p *plan) untilTimed(f func() error) error {
 		case draws(p, err):
 		case errors.As(err, &needs) && !p.timed:
 			p.timed = true
+		case errors.Is(err, explore.ErrReadsClock) && !p.dated:
+			p.dated = true
 		default:
 			return err
 		}
@@ -370,13 +376,10 @@ func (p *plan) searchWithin(ctx context.Context, bounds study.Bounds) (s *study.
 		if bounds.Timing == study.AnyTiming && p.timed && bounds.Lateness > 0 {
 			return text.Errorf("locktest.late", "lateness", bounds.Lateness)
 		}
-		bounds := settled(bounds, p.timed)
+		bounds := settled(bounds, p.timed, p.dated)
 		b, err := p.within(bounds)
 		if err != nil {
 			return err
-		}
-		if b.Timing != nil && p.timed { // it seldom completes, and is slow
-			b.Hopeful = b.MaxStates / 4
 		}
 		result, err := explore.Search(ctx, b)
 		if result == nil {
@@ -435,7 +438,7 @@ func (p *plan) play(trace simulator.Trace) (*race.Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.timed = p.timed || b.Idle
+	p.timed, p.dated = p.timed || b.Lateness == study.AtOnce, p.dated || b.Idle
 	return p.playWithin(b, trace.Choices)
 }
 

@@ -210,6 +210,11 @@ func (r *racer) replay(sc race.Scenario, s race.Settings) (*race.Outcome, error)
 	if trace.Scenario != sc.ID {
 		return nil, &otherRaceError{trace.Scenario, sc.ID}
 	}
+	its, err := s.With(trace.Settings)
+	if err != nil {
+		return nil, err
+	}
+	s.Epoch = its.Epoch
 	p, err := sc.Prepare(r.plan.entry, s, r.runner.Code)
 	if err != nil {
 		return nil, err

@@ -13,9 +13,10 @@ import (
 // much as running the code does, so it begins when the code has drawn a number: until
 // then the generators of the process stand where their copies stand.
 type random struct {
-	crypto, math bool // the code draws from the generator: it is seeded whenever the code runs on
-	same         bool // each execution draws the same
-	noticed      bool // one of them has become true: what ran before was not seeded
+	crypto, math bool   // the code draws from the generator: it is seeded whenever the code runs on
+	same         bool   // each execution draws the same
+	noticed      bool   // one of them has become true: what ran before was not seeded
+	process      uint64 // of which executions draw other values than those of another one; 0: the one that searches
 	cryptoCopy   io.Reader
 	mathCopy     *rand.Rand
 }
@@ -56,7 +57,7 @@ func (r *random) look() {
 func (r *random) seed(t *testing.T, n uint64, execution int) {
 	r.look()
 	if !r.same {
-		n += uint64(execution) << 40
+		n += uint64(execution)<<40 + r.process*goldenRatio
 	}
 	if r.crypto {
 		cryptotest.SetGlobalRandom(t, n)
@@ -65,6 +66,9 @@ func (r *random) seed(t *testing.T, n uint64, execution int) {
 		seedMath(n)
 	}
 }
+
+// goldenRatio is that of 2^64: its multiples are far apart.
+const goldenRatio = 0x9e3779b97f4a7c15
 
 // begins reports whether code has turned out to draw since the last call. What it did until
 // then may depend on that.

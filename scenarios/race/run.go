@@ -135,7 +135,7 @@ func (sc Scenario) Prepare(entry lock.Entry, s Settings, code *Code) (*Prepared,
 	if err != nil {
 		return nil, err
 	}
-	config := simulator.Config{Faults: budget, Timeout: s.Timeout, Guard: sc.Guard}
+	config := simulator.Config{Faults: budget, Timeout: s.Timeout, Guard: sc.Guard, Epoch: s.Epoch}
 	if config.Timeout == 0 && entry.Nodes > 1 {
 		config.Timeout = 50 * time.Millisecond
 	}

@@ -8,24 +8,26 @@ import (
 	"time"
 
 	"locklab/faults"
+	"locklab/simulator"
 	"locklab/simulator/i18n"
 )
 
 // Settings are the numbers of a run.
 type Settings struct {
-	Seed    uint64        // 0: every message takes exactly Latency; otherwise latencies are random
-	TTL     time.Duration // the lease that clients ask for
-	Clients int           // how many
-	Retry   time.Duration // pause of a client after a refusal
-	Latency time.Duration // mean one-way delay of a message
-	Timeout time.Duration // time that a client waits for one answer; 0: 3 s, or 50 ms with several servers
-	Horizon time.Duration // true time at which the run ends
-	Pause   time.Duration // length of a pause of a process
-	Skew    time.Duration // how far one client's clock is off
-	Jump    time.Duration // how far a clock jumps
-	Lag     time.Duration // time that a change takes to reach a replica
-	Drift   time.Duration // what a clock that runs at a wrong rate gains or loses in a true second, up to MaxDrift
-	Budget  faults.Budget // faults that may be injected; "": those that the scenario needs
+	Seed    uint64         // 0: every message takes exactly Latency; otherwise latencies are random
+	TTL     time.Duration  // the lease that clients ask for
+	Clients int            // how many
+	Retry   time.Duration  // pause of a client after a refusal
+	Latency time.Duration  // mean one-way delay of a message
+	Timeout time.Duration  // time that a client waits for one answer; 0: 3 s, or 50 ms with several servers
+	Horizon time.Duration  // true time at which the run ends
+	Pause   time.Duration  // length of a pause of a process
+	Skew    time.Duration  // how far one client's clock is off
+	Jump    time.Duration  // how far a clock jumps
+	Lag     time.Duration  // time that a change takes to reach a replica
+	Drift   time.Duration  // what a clock that runs at a wrong rate gains or loses in a true second, up to MaxDrift
+	Epoch   simulator.Date // when clocks begin
+	Budget  faults.Budget  // faults that may be injected; "": those that the scenario needs
 }
 
 // Standard returns the numbers that scenarios share, so that their results can be
@@ -72,7 +74,7 @@ var durations = []setting{
 	{"drift", func(s *Settings) *time.Duration { return &s.Drift }},
 }
 
-// SettingNames returns the names that With knows.
+// SettingNames returns the names that With knows, but for the date, which only links have.
 func SettingNames() []string {
 	names := []string{"seed", "clients", "budget"}
 	for _, d := range durations {
@@ -130,6 +132,9 @@ func (s Settings) String() string {
 	if s.Budget != "" {
 		items = append(items, "budget="+strings.ReplaceAll(string(s.Budget), ",", "+"))
 	}
+	if s.Epoch != 0 {
+		items = append(items, simulator.EpochSetting+"="+s.Epoch.String())
+	}
 	return strings.Join(items, ",")
 }
 
@@ -166,6 +171,9 @@ func (s *Settings) set(base *Settings, name, value string) (err error) {
 			return i18n.Errorf("error.setting.clients")
 		}
 		return nil
+	case simulator.EpochSetting: // of links
+		s.Epoch, err = simulator.ParseDate(value)
+		return err
 	case "budget":
 		s.Budget = faults.Budget(strings.ReplaceAll(value, "+", ","))
 		_, err = s.Budget.Parse()

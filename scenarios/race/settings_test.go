@@ -22,7 +22,7 @@ import (
 func everything() race.Settings {
 	return race.Settings{
 		Seed: 7, TTL: time.Second, Clients: 2, Retry: time.Second, Latency: time.Millisecond, Timeout: time.Second,
-		Horizon: time.Minute, Pause: time.Second, Skew: time.Second, Jump: time.Second, Lag: time.Second, Drift: time.Second, Budget: "crash=1,pause=2@5s",
+		Horizon: time.Minute, Pause: time.Second, Skew: time.Second, Jump: time.Second, Lag: time.Second, Drift: time.Second, Budget: "crash=1,pause=2@5s", Epoch: 1_000_000_000_000,
 	}
 }
 

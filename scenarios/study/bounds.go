@@ -44,6 +44,7 @@ type Bounds struct {
 	// Idle bounds, with AnyTiming, how long a client waits before it wants the lock.
 	// Explore sets it where code reads a clock: without a bound time has no end.
 	Idle       bool
+	Epoch      simulator.Date   // when clocks begin
 	Checkpoint string           // file that keeps the search, see checkpoint.Config; "": none
 	Now        func() time.Time `json:"-"` // wall clock for Checkpoint
 }
@@ -217,7 +218,7 @@ func replicas(budget []simulator.FaultBudget) int {
 func (b Bounds) String() string {
 	text := fmt.Sprintf("clients=%d,attempts=%s,retries=%s,nodes=%d,ttl=%v,fenced=%t,budget=%s",
 		b.Clients, FormatAttempts(b.Attempts), FormatRetries(b.Retries), b.Nodes, b.TTL, b.Fenced, inLink(writtenBudget(b)))
-	for _, u := range slices.Concat(b.Unlike(Bounds{}, "timing"), b.Unusual(), b.Unlike(Bounds{}, "idle")) {
+	for _, u := range slices.Concat(b.Unlike(Bounds{}, "timing"), b.Unusual(), b.Unlike(Bounds{}, "idle", simulator.EpochSetting)) {
 		text += "," + u.Name + "=" + inLink(u.Value)
 	}
 	return text
@@ -362,6 +363,7 @@ var bounds = []bound{
 	length("slow", func(b *Bounds) *time.Duration { return &b.Slow }),
 	integer("noisy", func(b *Bounds) *int { return &b.Noisy }),
 	switched("idle", func(b *Bounds) *bool { return &b.Idle }),
+	boundOf(simulator.EpochSetting, i18n.Message{}, func(b *Bounds) *simulator.Date { return &b.Epoch }, simulator.ParseDate, simulator.Date.String),
 	boundOf("budget", i18n.Message{}, func(b *Bounds) *faults.Budget { return &b.Budget }, budgetInLink, func(b faults.Budget) string { return string(b) }),
 }
 
@@ -381,10 +383,12 @@ func indexOf(name string) int {
 	return slices.IndexFunc(bounds, func(one bound) bool { return one.name == name })
 }
 
-// BoundNames are the names of the bounds that Set sets.
+// BoundNames are the names of the bounds that Set sets, but for the date, which only links have.
 func BoundNames() (names []string) {
 	for _, one := range bounds {
-		names = append(names, one.name)
+		if one.name != simulator.EpochSetting {
+			names = append(names, one.name)
+		}
 	}
 	return names
 }
@@ -432,7 +436,7 @@ func (b Bounds) Model(entry lock.Entry) (*explore.Model, error) {
 	}
 	return &explore.Model{
 		Scope: b.Scope, Entry: entry, Timing: b.timing(entry), Inside: b.Work, Retries: explore.RetrySleeps(b.TTL, b.Retries),
-		Replicas: replicas(budget), Faults: budget, ClockJumps: clockJumps(budget) + b.Skew, Skews: b.skews(),
+		Replicas: replicas(budget), Faults: budget, Epoch: b.Epoch, ClockJumps: clockJumps(budget) + b.Skew, Skews: b.skews(),
 		Checkpoint: checkpoint.Config{File: b.Checkpoint, Search: b.title(entry), Now: b.Now},
 	}, nil
 }

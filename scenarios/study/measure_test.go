@@ -58,6 +58,7 @@ func TestMeasures(t *testing.T) {
 		"at minute 3, once":   {func(before, _ time.Time) bool { return before.Minute() == 3 }, false},
 		"at noon":             {func(_, after time.Time) bool { return after.Hour() == 12 }, false},
 		"on Thursdays":        {func(_, after time.Time) bool { return after.Weekday() == time.Thursday }, false},
+		"from 2040 on":        {func(_, after time.Time) bool { return after.Year() >= 2040 }, false},
 		"in February":         {func(_, after time.Time) bool { return after.Month() == time.February }, false},
 		"in another year":     {func(before, after time.Time) bool { return before.Year() != after.Year() }, false},
 		"it does not matter":  {func(_, _ time.Time) bool { return false }, true},

@@ -54,12 +54,12 @@ func TestStamps(t *testing.T) {
 		"never":               {time.Millisecond, func(int64, int64) bool { return false }, time.Millisecond},
 		"in even seconds":     {time.Millisecond, func(_, stamp int64) bool { return stamp/1000%2 == 0 }, 0},
 		"in even seconds, s":  {time.Second, func(_, stamp int64) bool { return stamp%2 == 0 }, 0},
-		"in the first minute": {time.Millisecond, func(_, stamp int64) bool { return stamp < 1_000_000_060_000 }, 0},
-		"a year later":        {time.Millisecond, func(now, _ int64) bool { return now > 1_031_536_000_000 }, 0},
+		"in the first minute": {time.Millisecond, func(_, stamp int64) bool { return stamp < 1_780_000_060_000 }, 0},
+		"a year later":        {time.Millisecond, func(now, _ int64) bool { return now > 1_811_536_000_000 }, 0},
 		"at noon":             {time.Millisecond, func(now, _ int64) bool { return time.UnixMilli(now).UTC().Hour() == 12 }, 0},
 		"with a 9 in it":      {time.Millisecond, func(_, stamp int64) bool { return has(stamp, "9") }, 0},
 		"in half a second":    {time.Millisecond, func(_, stamp int64) bool { return stamp%1000 < 500 }, 0},
-		"fifteen seconds in":  {time.Millisecond, func(now, _ int64) bool { return now > 1_000_000_015_000 }, 0},
+		"fifteen seconds in":  {time.Millisecond, func(now, _ int64) bool { return now > 1_780_000_015_000 }, 0},
 	} {
 		entry := written(test.unit, test.over)
 		for _, budget := range []string{"crash=1", "pause=1@10s", "client-clock=1@10s"} {
@@ -83,8 +83,8 @@ func TestStampsInScripts(t *testing.T) {
 		`local held = redis.call('get', KEYS[1]) if held and tonumber(held) >= tonumber(ARGV[1]) then return 0 end redis.call('set', KEYS[1], ARGV[1]) return 1`:          time.Millisecond,
 		`local held = redis.call('get', KEYS[1]) if held and tonumber(held) % 2000 ~= 0 then return 0 end redis.call('set', KEYS[1], ARGV[1]) return 1`:                   0,
 		`local held = redis.call('get', KEYS[1]) if held and string.sub(held, 10, 10) == '0' then return 0 end redis.call('set', KEYS[1], ARGV[1]) return 1`:              0,
-		`local held = redis.call('get', KEYS[1]) if held and tonumber(held) < 1000000300000 then return 0 end redis.call('set', KEYS[1], ARGV[1]) return 1`:               0,
-		`local held = redis.call('get', KEYS[1]) if held and tonumber(held) < 10 ^ 12 + 300000 then return 0 end redis.call('set', KEYS[1], ARGV[1]) return 1`:            0,
+		`local held = redis.call('get', KEYS[1]) if held and tonumber(held) < 1780000300000 then return 0 end redis.call('set', KEYS[1], ARGV[1]) return 1`:               0,
+		`local held = redis.call('get', KEYS[1]) if held and tonumber(held) < 178 * 10 ^ 10 + 300000 then return 0 end redis.call('set', KEYS[1], ARGV[1]) return 1`:      0,
 		`if redis.call('exists', KEYS[1]) == 1 then return 0 end redis.call('set', KEYS[1], string.sub(ARGV[1], 1, 12)) return 1`:                                         0,
 		`if redis.call('exists', KEYS[1]) == 1 then return 0 end redis.call('set', KEYS[1], ARGV[1]) redis.call('pexpireat', KEYS[1], tonumber(ARGV[1]) + 3000) return 1`: 0,
 	} {

@@ -33,9 +33,12 @@ type Drawn struct {
 
 	mu         sync.Mutex
 	executions int
-	by         map[string]int    // values, by the execution that drew them
+	by         map[string]drawer // values, by the execution that drew them
 	sent       map[uint32]string // by Op.Arg, what stands for it
 }
+
+// A drawer is an execution of a client's code by its number. In another search with the same Drawn, one with that number draws the same.
+type drawer struct{ client, number int }
 
 // A Place is a word of a command, from 1, which the server's name for it stands before.
 type Place struct {
@@ -57,7 +60,7 @@ func (d *Drawn) Where() string {
 
 // NewDrawn knows of no values.
 func NewDrawn() *Drawn {
-	return &Drawn{Places: map[Place]string{}, Constants: map[string]bool{}, Like: map[string]string{}, by: map[string]int{}, sent: map[uint32]string{}}
+	return &Drawn{Places: map[Place]string{}, Constants: map[string]bool{}, Like: map[string]string{}, by: map[string]drawer{}, sent: map[uint32]string{}}
 }
 
 // Add adds what another one has found.
@@ -182,17 +185,18 @@ const mostConstants = 20
 // names are the values of one execution.
 type names struct {
 	*Drawn
-	client, execution int
-	drawn             int // so many
-	name, value       map[string]string
+	drawer
+	execution   int // of Drawn
+	drawn       int // so many
+	name, value map[string]string
 }
 
 // execution returns open with named values, for an execution of a client's code.
-func (d *Drawn) execution(client int, open func(server int) process.Wire) func(server int) process.Wire {
+func (d *Drawn) execution(by drawer, open func(server int) process.Wire) func(server int) process.Wire {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.executions++
-	n := &names{Drawn: d, client: client, execution: d.executions, name: map[string]string{}, value: map[string]string{}}
+	n := &names{Drawn: d, drawer: by, execution: d.executions, name: map[string]string{}, value: map[string]string{}}
 	return func(server int) process.Wire { return &namedWire{Wire: open(server), of: n} }
 }
 
@@ -207,13 +211,13 @@ func (n *names) named(command []string) ([]string, error) {
 		case known && (drawn || len(word) >= unmistakable):
 		case !drawn || n.Constants[word] || len(n.Constants) > mostConstants:
 			continue
-		case by != 0 && by != n.execution:
+		case by != drawer{} && by != n.drawer:
 			n.Constants[word] = true
 			return command, &DrawnError{n.client}
 		default:
 			n.drawn++
 			name = nameOf(n.client, n.drawn)
-			n.by[word], n.Like[name] = n.execution, word
+			n.by[word], n.Like[name] = n.drawer, word
 			n.name[word], n.value[name] = name, word
 		}
 		command[i] = name

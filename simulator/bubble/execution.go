@@ -91,10 +91,10 @@ type wait struct {
 
 func (h *Host) start(extra time.Duration) *execution {
 	open := h.Open()
-	if h.Drawn != nil {
-		open = h.Drawn.execution(h.ID, open)
-	}
 	h.executions++
+	if h.Drawn != nil {
+		open = h.Drawn.execution(drawer{h.ID, h.executions}, open)
+	}
 	x := &execution{h: h, number: h.executions, extra: extra, open: open, orders: make(chan func()), reports: make(chan struct{}), ended: make(chan struct{})}
 	h.Turn.take(x)
 	go func() {
@@ -201,6 +201,7 @@ func (x *execution) Observe(s process.TimedObservation, known *process.Entry) (p
 
 // hold keeps the first place from being empty before the program has ended, if what it waits
 // for stands in another one: a process whose first thread waits for nothing has come to its end.
+// It rests when nothing else of it goes on.
 func (x *execution) hold(e *process.Entry) {
 	held := len(x.steps) > 1 && x.steps[len(x.steps)-2].ops[0].Kind == process.Join
 	holds := e.Ops[0].Kind == process.None && e.Ops != [process.MaxThreads]process.Op{} && !x.finished()
@@ -211,6 +212,7 @@ func (x *execution) hold(e *process.Entry) {
 		e.Fresh |= 1
 	}
 	x.ops, x.steps[len(x.steps)-1].ops = e.Ops, e.Ops
+	e.Resting = e.Ops == [process.MaxThreads]process.Op{} && x.finished()
 }
 
 // observe gives s to what waits for it and lets the code run.
@@ -330,8 +332,8 @@ func (x *execution) woke(wake, timed bool, before time.Duration) error {
 }
 
 // early is by how much the bubble's clock begins before the epoch of the lab's, so that
-// a client's clock may be behind.
-const early = 24 * time.Hour
+// a client's clock may be behind: package synctest has them begin in 2000.
+var early = clock.Epoch.Sub(time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC))
 
 // took is the least time that an observation takes.
 func took(w *wait, k process.ObservationKind) time.Duration {

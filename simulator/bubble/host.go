@@ -19,7 +19,7 @@
 // Code whose behaviour does not depend on its clock needs no time in its history. So an
 // execution that is not timed lets as little time pass as possible, and the shadow a lot
 // more, at another date and hour. If they differ, or if a timer runs beside something else, the code must be
-// timed: [NeedsTimeError].
+// timed: [NeedsTimeError]. Whether it then uses its clock only to measure is tried like that of coroutines: see process.Process.CheckMeasures.
 //
 // # What it cannot carry
 //
@@ -106,12 +106,11 @@ func (h *Host) leak() {
 // connection pool drops what is idle.
 func (h *Host) extra() time.Duration { return h.Horizon }
 
-// otherDate returns how much later the clock of the next shadow of code that is not timed begins: 25 years,
+// otherDate returns how much later the clock of the next shadow of code that is not timed begins: process.Years,
 // and each time another hour and second. One history has few shadows, which see few hours of the day.
 func (h *Host) otherDate() time.Duration {
 	h.dates++
-	const year = 365*24*time.Hour + 6*time.Hour
-	return 25*year + time.Duration(h.dates)*(time.Hour+time.Second)
+	return process.Years + time.Duration(h.dates)*(time.Hour+time.Second)
 }
 
 // NeedsTimeError says that what the code does depends on its clock, so that it has to be

@@ -55,6 +55,8 @@ type Options struct {
 	// Checkpoint is the file from which a search that was stopped can go on.
 	Checkpoint checkpoint.Config
 
+	afterwards func(sim *simulator.Simulator) error // Model.Afterwards
+
 	outliving bool        // see AtBoundary
 	victims   bool        // with Causes: they are as Cause has them; see CausesOf
 	active    int         // so many clients make any number of attempts, see again.go; 0: attempts are counted
@@ -77,7 +79,18 @@ func Exhaust(ctx context.Context, sim *simulator.Simulator, opt Options) (r *Res
 	defer sim.Assume(simulator.Usual)
 	r, err = passes(ctx, sim, &opt, k)
 	k.finish(r, err)
-	return r, err
+	return opt.after(sim, r, err)
+}
+
+// after calls Model.Afterwards, while what the search has assumed still counts.
+func (o *Options) after(sim *simulator.Simulator, r *Result, err error) (*Result, error) {
+	if o.afterwards == nil || r == nil || err != nil {
+		return r, err
+	}
+	if err := o.afterwards(sim); err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
 // passes makes the pass that finds which verdicts there are, and the one that finds the shortest way to

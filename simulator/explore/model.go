@@ -70,6 +70,7 @@ type Model struct {
 	// Retries are the sleeps after which a client that was refused asks again within
 	// one attempt, by its own clock; see [RetrySleeps]. Empty: it asks once.
 	Retries  []time.Duration
+	Epoch    simulator.Date    // when clocks begin
 	Replicas int               // each server has at least so many; the lock may want more
 	Servers  simulator.Servers // of a lock that is neither on Redis nor on a ZooKeeper
 	Faults   []simulator.FaultBudget
@@ -99,7 +100,8 @@ func Confirm(ctx context.Context, m *Model, wanted []Witness) (*Result, error) {
 	return m.search(func(sim *simulator.Simulator) (*Result, error) {
 		opt := m.Options()
 		opt.assumed = opt.assumptions(sim)
-		return pass(ctx, sim, &opt, nil, wanted)
+		r, err := pass(ctx, sim, &opt, nil, wanted)
+		return opt.after(sim, r, err)
 	})
 }
 
@@ -113,11 +115,6 @@ func (m *Model) search(by func(*simulator.Simulator) (*Result, error)) (*Result,
 	r, err := by(sim)
 	if r == nil {
 		return nil, err
-	}
-	if m.Afterwards != nil && err == nil {
-		if err := m.Afterwards(sim); err != nil {
-			return nil, err
-		}
 	}
 	if err := m.checkWitnesses(sim, r); err != nil {
 		return nil, err
@@ -180,11 +177,12 @@ func properSubset(a, b []string) bool {
 func (m *Model) Options() Options {
 	opt := Options{
 		Step: m.step(), Unending: m.Timing != nil && m.Timing.Idle == simulator.Never,
-		Case: m.Case(), Symmetric: m.Clients, Limits: m.Limits, Checkpoint: m.Checkpoint,
+		Case: m.Case(), Symmetric: m.Clients, Limits: m.Limits, Checkpoint: m.Checkpoint, afterwards: m.Afterwards,
 	}
 	if !m.NoProbe {
 		opt.Probe = m.Clients + 1
 	}
+	opt.Plain.Histories = opt.Plain.Histories || m.Code != nil // which is not merged
 	return opt
 }
 
@@ -221,7 +219,7 @@ func (m *Model) Patience() time.Duration {
 
 // Simulator builds the simulator; the caller closes it.
 func (m *Model) Simulator() (*simulator.Simulator, error) {
-	config := simulator.Config{Faults: m.Faults, Guard: m.guard(), Timeout: m.Patience(), Servers: m.Servers, ClientRetries: m.ClientRetries, Drawn: m.Drawn}
+	config := simulator.Config{Faults: m.Faults, Guard: m.guard(), Timeout: m.Patience(), Servers: m.Servers, ClientRetries: m.ClientRetries, Drawn: m.Drawn, Epoch: m.Epoch}
 	if t := m.Timing; t != nil {
 		config.Timing = &t.Timing
 	}

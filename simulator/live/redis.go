@@ -39,6 +39,7 @@ func (r *redisServers) start(sim *simulator.Simulator) (err error) {
 	}
 	var all errgroup.Group
 	for _, c := range config.Nodes {
+		c.Offset += config.Epoch.Ahead()
 		g := r.newGroup(c)
 		r.run.Servers += c.Replicas + 1
 		all.Go(func() error {

@@ -79,8 +79,12 @@ type TimedObservation struct {
 //
 // With timed, the code may look at its clock whenever it runs: it learns with every
 // observation what the clock shows. In the table an observation is then two, and the
-// second one is a ClockRead: the process asks for it by the operation Clocked.
-func (p *Process) SetHost(h Host, timed bool) { p.host, p.timed = h, timed }
+// second one is a ClockRead: the process asks for it by the operation Clocked. With rests the
+// program does not look at its clock before the rest with which it begins has ended.
+func (p *Process) SetHost(h Host, timed, rests bool) { p.host, p.timed, p.rests = h, timed, rests }
+
+// learnsTime reports whether the process learns with an observation what its clock shows.
+func learnsTime(p *Process, s Observation) bool { return p.timed && !(p.rests && s.Kind == Started) }
 
 // readsClock returns the entry of a timed process when s is observed at an entry: the thread
 // that observes it first reads the clock.
@@ -93,7 +97,7 @@ func (p *Process) readsClock(at uint32, s Observation) Entry {
 // input returns what the execution observes when the process observes s at an entry, and the
 // entry at which the execution then is: where a process is timed that is one observation before.
 func (p *Process) input(at uint32, s Observation) (from uint32, what TimedObservation) {
-	if !p.timed {
+	if !learnsTime(p, s) {
 		return at, TimedObservation{Observation: s}
 	}
 	e := &p.entries[at]

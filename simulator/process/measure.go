@@ -19,10 +19,11 @@ import (
 // Strides times as much. So each reading comes to be at every second of a minute, every minute of
 // an hour, every hour of a day, every day of the week and in every month of the year: one stride
 // moves none of the first four by more than one place, and sixty of them move each all the way
-// round. The 16 ms move it within the second.
+// round. The 16 ms move it within the second. Years is by how much they are later once more: 25 of them.
 const (
 	Stride  = 29*24*time.Hour + time.Hour + 59*time.Second + 16*time.Millisecond
 	Strides = 60
+	Years   = 25 * (365*24*time.Hour + 6*time.Hour)
 )
 
 // allStrides has a bit for each number of strides, from bit 1.
@@ -114,7 +115,7 @@ func (c *checked) toEpoch(p *Process, at uint32) time.Duration {
 // shifts are those with which a history is tried.
 func (c *checked) shifts(p *Process, at uint32) []clock.Shift {
 	list := ancient(p, at)
-	for _, by := range slices.Concat(c.newYears(p, at), c.strides(p, at), []time.Duration{c.toEpoch(p, at)}) {
+	for _, by := range slices.Concat(c.newYears(p, at), c.strides(p, at), []time.Duration{c.toEpoch(p, at), Years}) {
 		list = append(list, clock.Shift{By: by})
 	}
 	return list
@@ -182,7 +183,7 @@ func (e *TimeOfDayError) Error() string {
 
 // CheckMeasures runs the code again in every history with readings that was not tried before,
 // with later readings: as much later as brings its first or its last reading to the beginning of
-// a year, and by some number of strides; see Stride. Where stamps count, the first reading or stamp comes to
+// a year, by some number of strides, and by Years; see Stride. Where stamps count, the first reading or stamp comes to
 // the Epoch as well. Each place in the code is met by histories
 // that are later by each number of them. Where the code does something else the error is a
 // *TimeOfDayError. It runs the longest histories only: shorter ones begin them.
@@ -242,12 +243,14 @@ func stampsIn(p *Process, at uint32, s Observation) clock.Stamps {
 	return clock.NoStamps
 }
 
-// later returns the observation that leads to an entry, and the actions that the code is to take then, at another time of day.
-func later(p *Process, e *Entry, s Observation, by clock.Shift) (Observation, *Entry) {
+// later returns the observation with which the code goes on from one entry to another, and the actions that it is to take then, at
+// another time of day.
+func later(p *Process, from uint32, e *Entry, s TimedObservation, by clock.Shift) (TimedObservation, *Entry) {
+	s.Now += by.By
 	switch {
 	case s.Kind == ClockRead:
 		s.Val += int64(by.By)
-	case stampsIn(p, e.Parent, s).Grain > 0:
+	case stampsIn(p, from, s.Observation).Grain > 0:
 		s.Val = p.Stamps.Moved(s.Val, by)
 	}
 	if p.Stamps == nil {

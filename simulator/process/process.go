@@ -53,6 +53,7 @@ type Process struct {
 	parked  []parked  // others, of a host
 	host    Host      // nil: coroutines
 	timed   bool      // see SetHost
+	rests   bool      // likewise
 	// Stamps has the stamps of answers count as readings of the clock, and those of requests be later where these are
 	// tried later. To be set before the first observation; nil: there are none.
 	Stamps  Stamps
@@ -264,7 +265,7 @@ func (p *Process) step(at uint32, s Observation) (uint32, error) {
 	if to, ok := p.known(at, s); ok && !p.noMemo {
 		return to, nil
 	}
-	if p.timed && s.Kind != ClockRead {
+	if learnsTime(p, s) && s.Kind != ClockRead {
 		return p.record(at, s, p.readsClock(at, s))
 	}
 	from, what := p.input(at, s)
@@ -421,10 +422,10 @@ func (p *Process) rerunLater(at uint32, by clock.Shift) (did Entry, err error) {
 	p.start(&p.entries[from])
 	for i := len(path) - 1; i >= 0; i-- {
 		e := &p.entries[path[i]]
-		_, what := p.input(e.Parent, e.Seen)
+		asked, what := p.input(e.Parent, e.Seen)
 		is := e
 		if by != (clock.Shift{}) {
-			what.Observation, is = later(p, e, what.Observation, by)
+			what, is = later(p, asked, e, what, by)
 		}
 		did, err = p.run.Observe(what, is)
 		if err == nil && !is.SameActions(&did) {

@@ -40,10 +40,10 @@ func Followers(p *Process, at uint32) (pairs [][2]uint32) {
 	return pairs
 }
 
-// ReadRoot returns the root entry of which Write has returned these texts, of a program that has not begun.
+// ReadRoot returns the root entry of which Write has returned these texts, of a program that has not begun, or has ended.
 func ReadRoot(p *Process, written map[string]string) (uint32, error) {
 	r, err := codec.FromLeaves[root](written)
-	if err == nil && (r.main.Kind != Begin || r.kept != NoMemory) {
+	if err == nil && (r.main.Kind != Begin && r.main != Op{} || r.kept != NoMemory) {
 		err = errRoot
 	}
 	if err != nil {

@@ -124,7 +124,7 @@ return 1
 // lockCommand is a random command as strategies send them, on one of two keys.
 // Lifetimes are hours, so that a slow machine ends none, or nothing.
 func lockCommand(rng *rand.Rand) []string {
-	key, value := pick(rng, "lock", "other"), pick(rng, "1", "c1.1", "c2.1", "1000000020000")
+	key, value := pick(rng, "lock", "other"), pick(rng, "1", "c1.1", "c2.1", "1780000020000")
 	field := pick(rng, "c1:1", "c2:1")
 	s, ms := strconv.Itoa(10000*(1+rng.IntN(3))), strconv.Itoa(10_000_000*(1+rng.IntN(3)))
 	script := pick(rng, lockScripts...)

@@ -206,7 +206,7 @@ func TestServer(t *testing.T) {
 			PTTL k -> -1
 			SET k mine EX 2 GET IFEQ yours -> "last"
 			SET k mine EX 2 GET IFEQ last -> "last"
-			SET k IFEQ IFEQ mine GET PXAT 1000000001000 -> "mine"
+			SET k IFEQ IFEQ mine GET PXAT 1780000001000 -> "mine"
 			GET k -> "IFEQ"
 			PTTL k -> 200
 			SET none v IFEQ v GET -> (nil)
@@ -228,39 +228,39 @@ func TestServer(t *testing.T) {
 			GET k -> "mine"
 			TYPE h -> hash`,
 		"deadlines by the clock": `
-			SET k v PXAT 1000000010000 -> OK
+			SET k v PXAT 1780000010000 -> OK
 			+4s
 			PTTL k -> 6000
-			PEXPIRETIME k -> 1000000010000
-			GETEX k PXAT 1000000005000 -> "v"
+			PEXPIRETIME k -> 1780000010000
+			GETEX k PXAT 1780000005000 -> "v"
 			PTTL k -> 1000
-			PEXPIREAT k 1000000004000 -> 1
+			PEXPIREAT k 1780000004000 -> 1
 			EXISTS k -> 0
-			SET k v PXAT 1000000003000 -> OK
+			SET k v PXAT 1780000003000 -> OK
 			EXISTS k -> 0
-			SET k v NX PXAT 1000000004000 -> OK
+			SET k v NX PXAT 1780000004000 -> OK
 			EXISTS k -> 0
-			SET k v NX EXAT 1000000004 -> OK
+			SET k v NX EXAT 1780000004 -> OK
 			EXISTS k -> 0
 			SET k v PX 10 -> OK
-			GETEX k EXAT 1000000004 -> "v"
+			GETEX k EXAT 1780000004 -> "v"
 			EXISTS k -> 0
-			EVAL return(redis.call('SET',KEYS[1],'v','NX','pxat',ARGV[1])) 1 k 1000000004000 -> OK
+			EVAL return(redis.call('SET',KEYS[1],'v','NX','pxat',ARGV[1])) 1 k 1780000004000 -> OK
 			EXISTS k -> 0
 			SET k IFEQ -> OK
-			SET k v IFEQ IFEQ PXAT 1000000004000 -> OK
+			SET k v IFEQ IFEQ PXAT 1780000004000 -> OK
 			EXISTS k -> 0
-			SET PXAT v PXAT 1000000004001 -> OK
+			SET PXAT v PXAT 1780000004001 -> OK
 			PTTL PXAT -> 1`,
 		"the clock is read in whole milliseconds": `
 			+1500us
-			TIME -> ["1000000000" "1000"]
+			TIME -> ["1780000000" "1000"]
 			+400us
-			TIME -> ["1000000000" "1000"]
+			TIME -> ["1780000000" "1000"]
 			+100us
-			TIME -> ["1000000000" "2000"]
+			TIME -> ["1780000000" "2000"]
 			+2s
-			TIME -> ["1000000002" "2000"]`,
+			TIME -> ["1780000002" "2000"]`,
 		"scripts are cached until they are flushed": `
 			EVALSHA e0e1f9fabfc9d4800c877a703b823ac0578ff8db 0 -> (error) NOSCRIPT No matching script. Please use EVAL.
 			SCRIPT LOAD return -> "63143b6f8007b98c53ca2149822777b3566f9241"

@@ -137,6 +137,12 @@ func TestLibraries(t *testing.T) {
 	}
 }
 
+// TestRedsyncAtAnyTiming: redsync reads the clock, and is searched to the end all the same.
+func TestRedsyncAtAnyTiming(t *testing.T) {
+	b := locktest.Bounds{Clients: 2, Attempts: 1, Budget: "crash=1", TTL: ttl, AnyTiming: true}
+	locktest.Check(t, b, redsyncOn(1, redsync.WithTries(1)), locktest.Finds(""))
+}
+
 // TestRacesOfLibraries plays the lab's races with the libraries that people use most.
 func TestRacesOfLibraries(t *testing.T) {
 	for name, code := range map[string]func(c *locktest.Client){"redsync": redsyncOn(1, redsync.WithTries(1)), "redislock": redislockOnce} {

@@ -12,9 +12,10 @@ const Never time.Duration = 1<<63 - 1
 const EndOfTime = 100 * 365 * 24 * time.Hour
 
 // Epoch is the wall-clock reading of a right clock at the start of a run. It is
-// round, so that a timestamp in a transcript can be read: 1000000020000 is
-// twenty seconds after the start, in Unix milliseconds.
-var Epoch = time.UnixMilli(1_000_000_000_000).UTC()
+// round, so that a timestamp in a transcript can be read: 1780000020000 is
+// twenty seconds after the start, in Unix milliseconds; and recent, as code may take
+// that for granted. It is 28 May 2026.
+var Epoch = time.UnixMilli(1_780_000_000_000).UTC()
 
 // Later is d after now; Never if that is beyond EndOfTime.
 func Later(now, d time.Duration) time.Duration {

@@ -14,17 +14,17 @@ func TestStamps(t *testing.T) {
 	}{
 		{"", 0, ""},
 		{"c1.1", 0, "c1.1"},
-		{"1000000000000", time.Millisecond, "1000000003000"},
-		{"c2:1000000012750 1000000012750000", time.Millisecond, "c2:1000000015750 1000000015750000"},
-		{"1000000012750123456", time.Millisecond, "1000000015750123456"},
-		{"1000000012", time.Second, "1000000015"},
-		{"at 1000000012 or 1000000012750", time.Second, "at 1000000015 or 1000000015750"},
+		{"1780000000000", time.Millisecond, "1780000003000"},
+		{"c2:1780000012750 1780000012750000", time.Millisecond, "c2:1780000015750 1780000015750000"},
+		{"1780000012750123456", time.Millisecond, "1780000015750123456"},
+		{"1780000012", time.Second, "1780000015"},
+		{"at 1780000012 or 1780000012750", time.Second, "at 1780000015 or 1780000015750"},
 		{"999999999999", 0, "999999999999"},
-		{"1000864000000", time.Millisecond, "1000864003000"}, // ten days, and
-		{"1000864000001", 0, "1000864000001"},
+		{"1780864000000", time.Millisecond, "1780864003000"}, // ten days, and
+		{"1780864000001", 0, "1780864000001"},
 		{"10000000000000", 0, "10000000000000"}, // a digit more
 		{"99999999999999999999999", 0, "99999999999999999999999"},
-		{"x1000000012750y", time.Millisecond, "x1000000015750y"},
+		{"x1780000012750y", time.Millisecond, "x1780000015750y"},
 	} {
 		got := NoStamps
 		if got.Add(test.text); got.Grain != test.grain {
@@ -39,7 +39,7 @@ func TestStamps(t *testing.T) {
 // TestFirstStamp: the first two of all stamps count, in whatever unit, once each.
 func TestFirstStamp(t *testing.T) {
 	first := NoStamps
-	for _, text := range []string{"none", "1000000012", "1000000011500 1000000013000", "1000000011500 1000000011750000"} {
+	for _, text := range []string{"none", "1780000012", "1780000011500 1780000013000", "1780000011500 1780000011750000"} {
 		first.Add(text)
 	}
 	if want := (Stamps{time.Second, 11500 * time.Millisecond, 11750 * time.Millisecond}); first != want {
@@ -100,7 +100,7 @@ func TestShift(t *testing.T) {
 			t.Errorf("%+v: %v becomes %v, want %v", test.shift, test.at, got, test.want)
 		}
 	}
-	if got := MoveStamps("1000000007, c1.1, 1000000012000", Shift{Oldest: oldest}); got != "1000000010, c1.1, 1000000012000" {
+	if got := MoveStamps("1780000007, c1.1, 1780000012000", Shift{Oldest: oldest}); got != "1780000010, c1.1, 1780000012000" {
 		t.Errorf("stamps up to 10 s: %q", got)
 	}
 }
