@@ -251,7 +251,8 @@ func when(s *study.Search, lang string) string {
 	return text.Say(lang, "certificate.proved.when."+s.Scope())
 }
 
-// saysMore reports whether a complete search at every timing is of all that s is of in lockstep, and comes to nothing else.
+// saysMore reports whether o, a complete search at every timing, has the bounds of s, which is in lockstep, and has found no
+// verdict that s has not.
 func saysMore(o, s *study.Search) bool {
 	a, b := o.Bounds, s.Bounds
 	same := a.Clients == b.Clients && a.Attempts == b.Attempts && a.Nodes == b.Nodes && a.Uses == b.Uses && a.Faults() == b.Faults()

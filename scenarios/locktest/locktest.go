@@ -39,7 +39,7 @@ type Bounds struct {
 	// and work when they like, messages and timers take up to a twelfth of TTL (messages of
 	// several servers none), pauses strike before a request is sent as well. false: lockstep, one
 	// schedule, in which only the order and the moments of faults are free, and every timing beside
-	// it, as far as Beside goes: the certificate says whether that was all. Code that looks at its
+	// it, as far as Beside goes: the first line of the certificate names both if that was all. Code that looks at its
 	// clock takes many states at any timing, and has none beside lockstep: give it one attempt.
 	AnyTiming bool
 	Fenced    bool // the resource refuses fencing tokens below the highest it has seen
