@@ -255,7 +255,7 @@ func when(s *study.Search, lang string) string {
 // verdict that s has not.
 func saysMore(o, s *study.Search) bool {
 	a, b := o.Bounds, s.Bounds
-	same := a.Clients == b.Clients && a.Attempts == b.Attempts && a.Nodes == b.Nodes && a.Uses == b.Uses && a.Faults() == b.Faults()
+	same := a.Clients == b.Clients && a.Attempts == b.Attempts && a.Nodes == b.Nodes && a.Uses == b.Uses && a.Faults() == b.Faults() && a.Slow == b.Slow && a.Noisy == b.Noisy && !o.Inconclusive()
 	found := s.Verdicts()
 	return s.Scope() == study.ScopeLockstep && o.Scope() == study.ScopeAny && same &&
 		!slices.ContainsFunc(o.Verdicts(), func(w verdict.Word) bool { return !slices.Contains(found, w) })

@@ -34,16 +34,23 @@ func searchBeside(ctx context.Context, p *plan, s *study.Search, began time.Dura
 	}
 	ctx, cancel := within(ctx, left)
 	defer cancel()
+	drawn, same := p.drawn, p.random.same
 	o, err := p.searchWithin(ctx, besides(p))
 	switch {
-	case p.timed:
-		p.timed, p.aside = false, text.Errorf("locktest.beside.clock")
 	case errors.As(err, new(*process.NondeterministicError)), errors.As(err, new(*simulator.LimitError)):
 		p.aside = err
+	case p.timed:
+		p.aside = text.Errorf("locktest.beside.clock")
 	case err != nil && !errors.Is(err, ctx.Err()):
 		return err
 	case o != nil:
 		s.Add(o)
+		if p.drawn != drawn {
+			p.drawn.Add(drawn) // what s assumes
+		}
+	}
+	if p.aside != nil { // what is known of the code is what s has shown
+		p.timed, p.dated, p.drawn, p.random.same = false, false, drawn, same
 	}
 	return nil
 }

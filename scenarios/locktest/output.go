@@ -66,7 +66,7 @@ func (p *plan) certificate(s *study.Search, lang string) string {
 	lines := []string{head + " " + assumed(p, s.Measures, lang), rest, "  " + text.Pad(text.Say(lang, "locktest.carried.name"), 12) + " " + text.Say(lang, clock, "epoch", epoch())}
 	more := []string{p.apart.said(lang)}
 	if p.aside != nil {
-		more = append(more, text.Say(lang, "locktest.carried.aside", "cause", strings.TrimPrefix(text.SayError(lang, p.aside), "simulator: ")))
+		more = append(more, text.Say(lang, "locktest.carried.aside", "cause", unprefixed(text.SayError(lang, p.aside))))
 	}
 	if p.ensemble {
 		more = append(more, text.Say(lang, "locktest.carried.zookeeper"))
@@ -174,7 +174,12 @@ func reason(err error) string {
 	case errors.As(err, &limit):
 		return "locktest: " + tell("locktest.incomplete", "cause", say(limit))
 	}
-	return "locktest: " + strings.TrimPrefix(strings.TrimPrefix(say(err), "explore: "), "simulator: ")
+	return "locktest: " + unprefixed(say(err))
+}
+
+// unprefixed is an error without the names of the lab's packages.
+func unprefixed(said string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(said, "explore: "), "simulator: ")
 }
 
 // stalled returns why code cannot be carried that does not wait as it should; err has the run.
