@@ -212,12 +212,10 @@ func (b *browser) key(key string) {
 	}
 }
 
-// keys types keys without waiting for what they do.
+// keys presses keys at one instant of the page, so that all of them wait in its line before the first is done.
 func (b *browser) keys(keys string) {
 	b.t.Helper()
-	for _, key := range keys {
-		b.key(string(key))
-	}
+	b.do(fmt.Sprintf(`for (const key of %q) document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }))`, keys))
 }
 
 // A point is one of the window.
