@@ -35,6 +35,14 @@ func (s *Simulator) Repeat() error {
 	return nil
 }
 
+// Tried returns the number of histories whose orders were tried in one way; see process.Process.Tried.
+func (s *Simulator) Tried() (n int) {
+	for _, p := range s.clients.procs {
+		n += p.Tried()
+	}
+	return n
+}
+
 // CheckMeasures tries the code that has read a clock to measure at other times of day; see
 // process.Process.CheckMeasures. Where it does something else, the error is a
 // *process.TimeOfDayError.
@@ -42,8 +50,8 @@ func (s *Simulator) CheckMeasures() error {
 	if !s.measured {
 		return nil
 	}
-	for _, p := range s.clients.procs {
-		if err := p.CheckMeasures(); err != nil {
+	for i, p := range s.clients.procs {
+		if err := p.CheckMeasures(s.symmetry.represents(i + 1)); err != nil {
 			return err
 		}
 	}

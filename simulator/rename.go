@@ -78,6 +78,22 @@ func (sym *Symmetry) representative(c int, at uint32) (uint32, error) {
 	return to, nil
 }
 
+// represents returns what reports whether an entry of client c represents itself, see process.Process.Represents: symmetric clients have
+// the classes of client 1.
+func (sym *Symmetry) represents(c int) func(at uint32) bool {
+	first := sym.s.clients.procs[0]
+	if c == 1 || c > sym.s.assumed.Symmetric {
+		return sym.s.clients.procs[c-1].Represents
+	}
+	others := map[uint32]bool{}
+	for at := range uint32(first.Len()) {
+		if to, ok := sym.renamed[renamedHistory{1, c, at}]; ok && !first.Represents(at) {
+			others[to] = true
+		}
+	}
+	return func(at uint32) bool { return !others[at] }
+}
+
 // Client is the part of client from (1-based) as if client to were in its
 // place. Both must run the same code. The error is an *AsymmetricError, or one
 // of Step's.

@@ -136,6 +136,7 @@ type repetition struct {
 // repeatHistories executes histories that a search has found again, all or some that are drawn: several times here, and once each in a process
 // of its own.
 func repeatHistories(p *plan, bounds study.Bounds, sim *simulator.Simulator) error {
+	p.orders += sim.Tried()
 	if p.apart.left <= 0 {
 		return nil
 	}

@@ -95,6 +95,9 @@ func assumed(p *plan, measures bool, lang string) string {
 	if p.numbered.Load() {
 		said += " " + text.Say(lang, "locktest.assumed.numbered", "client", clientName(p.bounds.Clients))
 	}
+	if p.orders > 0 {
+		said += " " + text.Say(lang, "locktest.assumed.orders", "n", fmt.Sprint(p.orders))
+	}
 	if places := p.drawn.Where(); places != "" {
 		said += " " + text.Say(lang, "locktest.assumed.drawn", "places", places)
 	}

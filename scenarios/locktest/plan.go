@@ -58,6 +58,7 @@ type plan struct {
 	missed   atomic.Pointer[string] // an address that was dialed, of no server
 	turn     *bubble.Turn           // the code keeps in a variable of its package what an execution has made; nil: it does not
 	apart    apart
+	orders   int   // histories whose orders were tried in one way
 	aside    error // why there is no search at any timing beside the one in lockstep; nil: there is one, or none was to be made
 }
 

@@ -31,7 +31,10 @@ func (o *Options) assumptions(sim *simulator.Simulator) (a assumptions) {
 		a.Symmetric = o.Symmetric
 	}
 	switch {
-	case without.Histories || o.Step == 0:
+	case without.Histories:
+	case o.own:
+		a.Merging = process.MergeOrders
+	case o.Step == 0:
 	case sim.KeepsSessions(): // whose answers name much that code soon forgets: too many histories
 		a.Merging = process.MergeOrders
 	default:

@@ -56,6 +56,7 @@ type Options struct {
 	Checkpoint checkpoint.Config
 
 	afterwards func(sim *simulator.Simulator) error // Model.Afterwards
+	own        bool                                 // Model.Code is set
 
 	outliving bool        // see AtBoundary
 	victims   bool        // with Causes: they are as Cause has them; see CausesOf

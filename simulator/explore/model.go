@@ -182,7 +182,7 @@ func (m *Model) Options() Options {
 	if !m.NoProbe {
 		opt.Probe = m.Clients + 1
 	}
-	opt.Plain.Histories = opt.Plain.Histories || m.Code != nil // which is not merged
+	opt.own = m.Code != nil
 	return opt
 }
 

@@ -94,6 +94,14 @@ func (p *Process) readsClock(at uint32, s Observation) Entry {
 	return e
 }
 
+// lastRun returns the entry up to which code has run in a history: the one before, where its clock is still to be read.
+func (p *Process) lastRun(at uint32) uint32 {
+	if e := &p.entries[at]; e.Parent != at && learnsTime(p, e.Seen) && e.Seen.Kind != ClockRead {
+		return e.Parent
+	}
+	return at
+}
+
 // input returns what the execution observes when the process observes s at an entry, and the
 // entry at which the execution then is: where a process is timed that is one observation before.
 func (p *Process) input(at uint32, s Observation) (from uint32, what TimedObservation) {

@@ -186,12 +186,16 @@ func (e *TimeOfDayError) Error() string {
 // a year, by some number of strides, and by Years; see Stride. Where stamps count, the first reading or stamp comes to
 // the Epoch as well. Each place in the code is met by histories
 // that are later by each number of them. Where the code does something else the error is a
-// *TimeOfDayError. It runs the longest histories only: shorter ones begin them.
-func (p *Process) CheckMeasures() error {
+// *TimeOfDayError. It runs the longest histories only: shorter ones begin them; and of a Host's code those that represent themselves.
+func (p *Process) CheckMeasures(represents func(at uint32) bool) error {
 	p.checked.grow(p)
 	for at := range uint32(len(p.entries)) {
+		if p.entries[at].to != 0 || !represents(at) {
+			continue
+		}
+		at := p.lastRun(at)
 		e, c := &p.entries[at], &p.checked
-		if c.sure[at] || e.to != 0 || !e.Reads {
+		if c.sure[at] || !e.Reads {
 			continue
 		}
 		for _, by := range c.shifts(p, at) {

@@ -30,6 +30,7 @@ type merged struct {
 	chains  map[chain]uint32   // numbers, from 1
 	answers map[question][]int64
 	again   int // members that are not the first of their class
+	orders
 	divided
 }
 
@@ -114,13 +115,16 @@ func (e *SplitError) Error() string {
 }
 
 // Merge has Forget share one entry among histories with equal future behaviour, refined by
-// counterexample. A change empties the table. The code of a Host is not merged.
+// counterexample. A change empties the table. Of the code of a Host only orders are merged; see SetHost.
 func (p *Process) Merge(by Merging) {
 	if p.merged == nil && by == NoMerging || p.merged != nil && p.merged.by == by {
 		return
 	}
 	p.merged = nil
-	if by != NoMerging && p.host == nil && !p.keeps && !p.noMemo {
+	if p.host != nil {
+		by = min(by, MergeOrders)
+	}
+	if by != NoMerging && !p.keeps && !p.noMemo {
 		p.merged = &merged{p: p, by: by}
 	}
 	p.Clear()
@@ -134,7 +138,7 @@ func (m *merged) clear() {
 
 // undo removes all classes.
 func (m *merged) undo() {
-	m.classes, m.called, m.again = nil, map[state][]uint32{}, 0
+	m.classes, m.called, m.again, m.orders = nil, map[state][]uint32{}, 0, orders{}
 	for i := range m.of {
 		m.of[i].class = outside
 	}
@@ -248,7 +252,7 @@ func (m *merged) place(at uint32, ahead int) error {
 	c := uint32(len(m.classes))
 	m.classes = append(m.classes, class{})
 	m.called[k] = append(m.called[k], c)
-	m.put(c, at, p.entries[at].Resting)
+	m.put(membership{c, at})
 	if ahead == 0 {
 		return nil
 	}
@@ -290,29 +294,40 @@ func (m *merged) likely(at uint32) (all []Observation) {
 	return nil
 }
 
-// put makes an entry a member of a class. Of those that rest only the first one observes what
-// follows: their memories are equal.
-func (m *merged) put(c, at uint32, resting bool) {
-	m.of[at].class = c
-	if len(m.classes[c].Members) > 0 {
-		if resting {
-			return
+// put makes an entry a member of a class, which observes what the class does unless that is full.
+func (m *merged) put(as membership) {
+	m.of[as.entry].class = as.class
+	if m.full(as) {
+		if m.p.host != nil {
+			m.untried = append(m.untried, as.entry)
 		}
+		return
+	}
+	c := &m.classes[as.class]
+	if len(c.Members) > 0 {
 		m.again++
 	}
-	m.classes[c].Members = append(m.classes[c].Members, at)
+	c.Members = append(c.Members, as.entry)
+}
+
+// full reports whether a class follows no other member in what it observes. Members that rest have equal memories; of a Host's see orders.
+func (m *merged) full(as membership) bool {
+	members := len(m.classes[as.class].Members)
+	if m.p.host != nil {
+		return members >= mostFollowed
+	}
+	return members > 0 && m.p.entries[as.entry].Resting
 }
 
 // join makes an entry a member of a class if it is one already, or fits.
 func (m *merged) join(c, at uint32) (bool, error) {
-	p := m.p
 	var joined []membership
 	ok, err := m.fits(membership{c, at}, &joined)
 	if !ok || err != nil {
 		return false, err
 	}
 	for _, one := range joined {
-		m.put(one.class, one.entry, p.entries[one.entry].Resting)
+		m.put(one)
 	}
 	return true, nil
 }
@@ -330,7 +345,7 @@ func (m *merged) fits(as membership, joined *[]membership) (bool, error) {
 	if m.state(first) != m.state(as.entry) || m.apart(first, as.entry) {
 		return false, nil
 	}
-	if p.entries[first].Resting {
+	if m.full(as) {
 		*joined = append(*joined, as)
 		return true, nil
 	}
@@ -446,7 +461,7 @@ func (m *merged) load(classes []class, d divided) error {
 			if int(at) >= p.Len() || m.of[at].class != outside || m.state(at) != m.state(one.Members[0]) {
 				return errClasses
 			}
-			m.put(uint32(c), at, false)
+			m.put(membership{uint32(c), at})
 		}
 		m.classes[c].Used = one.Used
 		k := m.state(one.Members[0])

@@ -7,9 +7,12 @@ package process
 
 // Repeat runs the code once more in every history in which it has run only once. Where it does
 // something else the error is a *NondeterministicError. It runs the longest histories only: the
-// shorter ones begin them. A Host runs each history twice by itself.
+// shorter ones begin them. A Host runs each history twice by itself; with Merge those that stand for no others go on.
 func (p *Process) Repeat() error {
-	if p.host != nil || p.noMemo {
+	switch {
+	case p.host != nil && p.merged != nil:
+		return p.merged.try()
+	case p.host != nil || p.noMemo:
 		return nil
 	}
 	for _, at := range Longest(p) {
@@ -44,7 +47,9 @@ func Again(p *Process, at uint32) error {
 func Longest(p *Process) (all []uint32) {
 	for at := range uint32(len(p.entries)) {
 		if e := &p.entries[at]; e.to == 0 && e.Parent != at {
-			all = append(all, at)
+			if ran := p.lastRun(at); ran == at || p.entries[ran].to == at && p.entries[ran].Parent != ran {
+				all = append(all, ran)
+			}
 		}
 	}
 	return all

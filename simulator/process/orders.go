@@ -1,0 +1,114 @@
+package process
+
+// A Host's code takes long to run, and what several threads observe comes in many orders: three answers in six, those of two
+// requests to each of three servers in thirty-six. A class of a Host's histories therefore follows only two of its members. Each
+// other one goes on in one way, to the end, as the class did (Process.Repeat); what only other ways show is not seen. Where it
+// does something else the classes are divided, as everywhere.
+
+// mostFollowed is the number of members that a class of a Host's histories follows.
+const mostFollowed = 2
+
+// orders are the histories of a Host's code that their classes do not follow.
+type orders struct {
+	untried []uint32 // entries
+	tried   int      // others, so many
+}
+
+// try has each untried history go on in one way: each in another one. Where some do something else than their classes, all members of
+// those go on in that way, so that one division distinguishes them.
+func (m *merged) try() error {
+	var split *difference
+	divided := map[uint32]bool{} // classes
+	for _, at := range m.untried {
+		c := m.of[at].class
+		if divided[c] {
+			continue
+		}
+		way, err := m.goOn(at)
+		if err != nil {
+			return err
+		}
+		if m.tried++; way == nil {
+			continue
+		}
+		divided[c] = true
+		if split, err = m.distinguish(c, way, split); err != nil {
+			return err
+		}
+	}
+	m.untried = nil
+	if split != nil {
+		return m.divide(split.was, split.is)
+	}
+	return nil
+}
+
+// goOn has a history go on as its class did. It returns the way up to where it does something else; nil: nowhere.
+func (m *merged) goOn(at uint32) (way []Observation, err error) {
+	p := m.p
+	if _, err := p.rerun(p.lastRun(at)); err != nil {
+		return nil, err
+	}
+	defer p.stop() // the table has nothing of how it goes on
+	for c := &m.classes[m.of[at].class]; len(c.Used) > 0; {
+		s := c.Used[m.tried%len(c.Used)]
+		way = append(way, s)
+		to, _ := p.known(c.Members[0], s)
+		if p.lastRun(to) == to {
+			_, what := p.input(c.Members[0], s)
+			is := p.entries[to]
+			if did, err := p.run.Observe(what, &is); err != nil || !did.SameActions(&is) {
+				return way, nil
+			}
+		}
+		c = &m.classes[m.of[to].class]
+	}
+	return nil, nil
+}
+
+// A difference is two entries of one class that do different things.
+type difference struct{ was, is uint32 }
+
+// distinguish has all entries of a class go on in a way, on which one does something else than the class. That is found, or split.
+func (m *merged) distinguish(class uint32, way []Observation, split *difference) (*difference, error) {
+	p := m.p
+	for at := range uint32(len(m.of)) {
+		if m.of[at].class != class {
+			continue
+		}
+		c, is := class, at
+		for _, s := range way {
+			was, _ := p.known(m.classes[c].Members[0], s)
+			to, err := p.step(is, s)
+			if err != nil {
+				return nil, m.differs(was, err)
+			}
+			if !p.entries[was].SameActions(&p.entries[to]) {
+				split = &difference{was, to}
+				break
+			}
+			c, is = m.of[was].class, to
+		}
+	}
+	if split == nil {
+		return nil, &SplitError{Client: p.code.id, A: p.Describe(&p.entries[m.classes[class].Members[0]]), B: "something else", End: true}
+	}
+	return split, nil
+}
+
+// Tried returns the number of histories of a Host's code that differ from others in the order of what their threads have observed, and
+// have gone on in one way only.
+func (p *Process) Tried() int {
+	if p.merged == nil {
+		return 0
+	}
+	return p.merged.tried
+}
+
+// Represents reports whether an entry of a Host's code represents itself; false: another order of what its threads have observed does.
+func (p *Process) Represents(at uint32) bool {
+	if p.merged == nil || p.host == nil || p.merged.of[at].class == outside {
+		return true
+	}
+	return p.merged.classes[p.merged.of[at].class].Members[0] == at
+}
