@@ -8,9 +8,10 @@ import (
 	"locklab/scenarios/locktest"
 )
 
+// TestRueidis: SET NX and DEL on rueidis, which asks from goroutines of its own.
 func TestRueidis(t *testing.T) {
-	b := locktest.Bounds{Clients: 2, Budget: "crash=1,pause=1", TTL: ttl, Schedules: 300}
-	locktest.Sample(t, b, func(c *locktest.Client) {
+	b := locktest.Bounds{Clients: 2, Budget: "pause=1", TTL: ttl}
+	locktest.Check(t, b, func(c *locktest.Client) {
 		rdb, err := rueidis.NewClient(rueidisOf(c))
 		if err != nil {
 			return
@@ -22,5 +23,5 @@ func TestRueidis(t *testing.T) {
 		}
 		c.Critical(work)
 		rdb.Do(c.Context(), rdb.B().Del().Key("k").Build())
-	}, locktest.Holds("DEADLOCK"), locktest.Breaks("OVERLAP", 1), locktest.Breaks("WRONG-DEL", 1))
+	}, locktest.Finds("OVERLAP STALE-WRITE WRONG-DEL"))
 }
