@@ -92,8 +92,8 @@
 //
 // # Any number of processes
 //
-// With Bounds.Clients [Any] the views of package explore are those of one process of yours. Its histories are not merged, as those of
-// the lab's own locks are; since each process runs the code once, they are few. What a claim says holds is proved, and what it
+// With Bounds.Clients [Any] the views of package explore are those of one process of yours. Of its histories only orders are merged, unlike those of
+// the lab's own locks; since each process runs the code once, they are few. What a claim says holds is proved, and what it
 // says breaks is found with two or three processes. The verdicts are OVERLAP, STALE-WRITE, WRONG-DEL, ORPHAN, DEADLOCK, and LIE with Client.Says.
 // Refused is code
 //
