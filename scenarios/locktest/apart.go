@@ -137,9 +137,6 @@ type repetition struct {
 // of its own.
 func repeatHistories(p *plan, bounds study.Bounds, sim *simulator.Simulator) error {
 	p.orders += sim.Tried()
-	if p.apart.left <= 0 {
-		return nil
-	}
 	r := &repetition{p: p, bounds: bounds, texts: sim.Writing()}
 	for c := 1; c <= len(sim.Config().Clients); c++ {
 		for _, at := range r.texts.Longest(c) {
@@ -147,6 +144,9 @@ func repeatHistories(p *plan, bounds study.Bounds, sim *simulator.Simulator) err
 		}
 	}
 	all := len(r.lives)
+	if p.apart.known += all; p.apart.left <= 0 {
+		return nil
+	}
 	rand.New(rand.NewPCG(1, 0)).Shuffle(all, func(i, j int) { r.lives[i], r.lives[j] = r.lives[j], r.lives[i] })
 	r.lives = r.lives[:min(all, p.apart.left)]
 	for _, l := range r.lives {
@@ -155,7 +155,7 @@ func repeatHistories(p *plan, bounds study.Bounds, sim *simulator.Simulator) err
 		}
 	}
 	p.apart.left -= len(r.lives)
-	p.apart.known, p.apart.again = p.apart.known+all, p.apart.again+len(r.lives)
+	p.apart.again += len(r.lives)
 	return r.apart()
 }
 

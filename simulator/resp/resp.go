@@ -73,18 +73,33 @@ func read(in Source, raw *strings.Builder, depth int) (any, error) {
 
 // readBulk reads a text of n bytes and the end of its line.
 func readBulk(in Source, raw *strings.Builder, n int) (any, error) {
-	var b strings.Builder
-	if _, err := io.CopyN(&b, in, int64(n)+2); err != nil {
+	whole, err := readText(in, n+2)
+	if err != nil {
 		return nil, err
 	}
 	if raw != nil {
-		raw.WriteString(b.String())
+		raw.WriteString(whole)
 	}
-	text, ended := strings.CutSuffix(b.String(), "\r\n")
+	text, ended := strings.CutSuffix(whole, "\r\n")
 	if !ended {
 		return nil, fmt.Errorf("the server sent %q, which is longer than it says", text)
 	}
 	return text, nil
+}
+
+// readText reads n bytes. A server may only say that there are very many.
+func readText(in Source, n int) (string, error) {
+	if n > 1<<12 {
+		var b strings.Builder
+		_, err := io.CopyN(&b, in, int64(n))
+		return b.String(), err
+	}
+	b := make([]byte, n)
+	_, err := io.ReadFull(in, b)
+	if err == io.ErrUnexpectedEOF {
+		err = io.EOF
+	}
+	return string(b), err
 }
 
 // All reads the values that a text consists of, up to the first that is none.
