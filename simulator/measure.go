@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"locklab/simulator/node"
+	"locklab/simulator/process"
 )
 
 // measure has clients that read their clocks use them only to measure how long something takes:
@@ -35,10 +36,10 @@ func (s *Simulator) Repeat() error {
 	return nil
 }
 
-// Tried returns the number of histories whose orders were tried in one way; see process.Process.Tried.
-func (s *Simulator) Tried() (n int) {
+// Tried returns the number of histories whose orders were tried in one way; see process.Tried.
+func Tried(s *Simulator) (n int) {
 	for _, p := range s.clients.procs {
-		n += p.Tried()
+		n += process.Tried(p)
 	}
 	return n
 }

@@ -78,16 +78,16 @@ func (sym *Symmetry) representative(c int, at uint32) (uint32, error) {
 	return to, nil
 }
 
-// represents returns what reports whether an entry of client c represents itself, see process.Process.Represents: symmetric clients have
+// represents returns what reports whether an entry of client c represents itself, see process.Represents: symmetric clients have
 // the classes of client 1.
 func (sym *Symmetry) represents(c int) func(at uint32) bool {
 	first := sym.s.clients.procs[0]
 	if c == 1 || c > sym.s.assumed.Symmetric {
-		return sym.s.clients.procs[c-1].Represents
+		return func(at uint32) bool { return process.Represents(sym.s.clients.procs[c-1], at) }
 	}
 	others := map[uint32]bool{}
 	for at := range uint32(first.Len()) {
-		if to, ok := sym.renamed[renamedHistory{1, c, at}]; ok && !first.Represents(at) {
+		if to, ok := sym.renamed[renamedHistory{1, c, at}]; ok && !process.Represents(first, at) {
 			others[to] = true
 		}
 	}

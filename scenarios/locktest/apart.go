@@ -136,7 +136,7 @@ type repetition struct {
 // repeatHistories executes histories that a search has found again, all or some that are drawn: several times here, and once each in a process
 // of its own.
 func repeatHistories(p *plan, bounds study.Bounds, sim *simulator.Simulator) error {
-	p.orders += sim.Tried()
+	p.orders += simulator.Tried(sim)
 	r := &repetition{p: p, bounds: bounds, texts: sim.Writing()}
 	for c := 1; c <= len(sim.Config().Clients); c++ {
 		for _, at := range r.texts.Longest(c) {

@@ -95,7 +95,7 @@ func (p *Process) readsClock(at uint32, s Observation) Entry {
 }
 
 // lastRun returns the entry up to which code has run in a history: the one before, where its clock is still to be read.
-func (p *Process) lastRun(at uint32) uint32 {
+func lastRun(p *Process, at uint32) uint32 {
 	if e := &p.entries[at]; e.Parent != at && learnsTime(p, e.Seen) && e.Seen.Kind != ClockRead {
 		return e.Parent
 	}

@@ -193,7 +193,7 @@ func (p *Process) CheckMeasures(represents func(at uint32) bool) error {
 		if p.entries[at].to != 0 || !represents(at) {
 			continue
 		}
-		at := p.lastRun(at)
+		at := lastRun(p, at)
 		e, c := &p.entries[at], &p.checked
 		if c.sure[at] || !e.Reads {
 			continue

@@ -46,7 +46,7 @@ func (m *merged) try() error {
 // goOn has a history go on as its class did. It returns the way up to where it does something else; nil: nowhere.
 func (m *merged) goOn(at uint32) (way []Observation, err error) {
 	p := m.p
-	if _, err := p.rerun(p.lastRun(at)); err != nil {
+	if _, err := p.rerun(lastRun(p, at)); err != nil {
 		return nil, err
 	}
 	defer p.stop() // the table has nothing of how it goes on
@@ -54,7 +54,7 @@ func (m *merged) goOn(at uint32) (way []Observation, err error) {
 		s := c.Used[m.tried%len(c.Used)]
 		way = append(way, s)
 		to, _ := p.known(c.Members[0], s)
-		if p.lastRun(to) == to {
+		if lastRun(p, to) == to {
 			_, what := p.input(c.Members[0], s)
 			is := p.entries[to]
 			if did, err := p.run.Observe(what, &is); err != nil || !did.SameActions(&is) {
@@ -98,7 +98,7 @@ func (m *merged) distinguish(class uint32, way []Observation, split *difference)
 
 // Tried returns the number of histories of a Host's code that differ from others in the order of what their threads have observed, and
 // have gone on in one way only.
-func (p *Process) Tried() int {
+func Tried(p *Process) int {
 	if p.merged == nil {
 		return 0
 	}
@@ -106,7 +106,7 @@ func (p *Process) Tried() int {
 }
 
 // Represents reports whether an entry of a Host's code represents itself; false: another order of what its threads have observed does.
-func (p *Process) Represents(at uint32) bool {
+func Represents(p *Process, at uint32) bool {
 	if p.merged == nil || p.host == nil || p.merged.of[at].class == outside {
 		return true
 	}

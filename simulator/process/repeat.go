@@ -47,7 +47,7 @@ func Again(p *Process, at uint32) error {
 func Longest(p *Process) (all []uint32) {
 	for at := range uint32(len(p.entries)) {
 		if e := &p.entries[at]; e.to == 0 && e.Parent != at {
-			if ran := p.lastRun(at); ran == at || p.entries[ran].to == at && p.entries[ran].Parent != ran {
+			if ran := lastRun(p, at); ran == at || p.entries[ran].to == at && p.entries[ran].Parent != ran {
 				all = append(all, ran)
 			}
 		}
