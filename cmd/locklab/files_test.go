@@ -386,7 +386,7 @@ func TestInputTooLarge(t *testing.T) {
 // The program stays within a tenth of --max-memory, and a search that would need more is
 // given up with the setting that gets further.
 func TestExploreKeepsToMemory(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
+	effort.OnlyExhaustive(t, "it fills its memory; one goroutine searches")
 	const most = 100
 	c := program(t, "explore", "redlock", "--clients", "3", "--nodes", "3", "--budget", "crash=1,restart=1", "--max-states", "0", "--max-memory", fmt.Sprint(most))
 	var errs bytes.Buffer

@@ -117,7 +117,7 @@ type killer struct {
 // refuses the state that was altered. ROUNDS=10000 disturbs so many; a round is the same every
 // time, but for the moments of its signals.
 func TestKilled(t *testing.T) {
-	effort.Unwatched(t, "the work is done by processes of one command each")
+	effort.OnlyExhaustive(t, "it kills a hundred commands; the work is done by processes of one command each")
 	rounds := 16
 	if effort.Exhaustive() {
 		rounds = 60

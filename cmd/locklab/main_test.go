@@ -168,7 +168,7 @@ func TestRaceNamesLocks(t *testing.T) {
 
 // The whole grid: its text, and its JSON, in which every cell is as contracted.
 func TestWholeGrid(t *testing.T) {
-	effort.Unwatched(t, "TestContract plays the same cells side by side")
+	effort.OnlyExhaustive(t, "it plays every race; TestContract plays the same cells side by side")
 	t.Run("text", func(t *testing.T) {
 		code, out, errs := call(t, "matrix")
 		if code != 0 || errs != "" {

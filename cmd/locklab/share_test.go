@@ -60,7 +60,7 @@ setnx    HOLDS
 // TestMerge: what the shares of a command come to is what one machine gives, byte for
 // byte: the text, the JSON, the exit status, what is said of deviations, and every file.
 func TestMerge(t *testing.T) {
-	effort.Unwatched(t, "TestMergeRefuses reads shares as well")
+	effort.OnlyExhaustive(t, "it searches for seconds; TestMergeRefuses reads shares as well")
 	t.Parallel()
 	dir := t.TempDir()
 	contract, order := filepath.Join(dir, "my-contract.txt"), filepath.Join(dir, "order.txt")

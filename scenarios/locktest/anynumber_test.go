@@ -66,7 +66,7 @@ func planOfAny(t *testing.T, b Bounds, code func(*Client)) (*plan, *study.Proof)
 // TestAnyIsAnInvariant: the views of code in bubbles stand before the checker of certificates, which shares only the moves with what has made
 // them, and with one view less they do not.
 func TestAnyIsAnInvariant(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
+	effort.OnlyExhaustive(t, "it closes views for seconds; one goroutine searches")
 	for name, code := range map[string]func(*Client){"token": withToken, "measuring": valid(func(*Client, *redis.Client) {})} {
 		measures, budget := name == "measuring", "crash=any"
 		if measures { // it has many views

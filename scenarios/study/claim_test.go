@@ -87,7 +87,7 @@ func TestClaimNamesWhatOthersFound(t *testing.T) {
 // Whatever any of the searches has found is in the headline: in its first part what the search has
 // found that it is about, and no more, and in the rest what others have found.
 func TestClaimNamesAllWitnesses(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
+	effort.OnlyExhaustive(t, "it searches for seconds; one goroutine searches")
 	t.Parallel()
 	others := 0
 	for _, test := range []struct{ id, budget string }{

@@ -16,7 +16,7 @@ import (
 // as the search. CI asks about all milestones by "make second-opinion", and about a lock that reads its
 // clock at any timing; here are other faults, and locks on ZooKeeper whose clients wait for watches.
 func TestSecondOpinion(t *testing.T) {
-	effort.Unwatched(t, "one goroutine judges")
+	effort.OnlyExhaustive(t, "so does make second-opinion; one goroutine judges")
 	t.Parallel()
 	effort.Need(t, promela.Installed())
 	ask := func(id, budget string, timing study.Mode, change ...func(b *study.Bounds)) {

@@ -29,7 +29,7 @@ func TestEndlessBudget(t *testing.T) {
 
 // TestProve: a proof says what is impossible, what breaks with which clients, and nothing where a fault strikes nowhere.
 func TestProve(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
+	effort.OnlyExhaustive(t, "it proves twenty locks; one goroutine searches")
 	for _, c := range []struct {
 		budget  string
 		proved  []verdict.Word

@@ -15,7 +15,7 @@ import (
 
 // TestProveMutants: no verdict that a search of two or three clients finds in a lock with a planted defect is proved absent.
 func TestProveMutants(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
+	effort.OnlyExhaustive(t, "it searches for seconds; one goroutine searches")
 	t.Parallel()
 	defects := tokenDefects()
 	if effort.Exhaustive() {

@@ -39,7 +39,7 @@ func written(unit time.Duration, over func(now, stamp int64) bool) lock.Entry {
 // of day is no part of a state. Code that looks at them otherwise is found out. In either case the search finds what
 // it finds with the time of day.
 func TestStamps(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
+	effort.OnlyExhaustive(t, "it searches for seconds; one goroutine searches")
 	t.Parallel()
 	has := func(n int64, digits string) bool { return strings.Contains(strconv.FormatInt(n, 10), digits) }
 	for name, test := range map[string]struct {

@@ -202,7 +202,7 @@ var toothless = map[string]string{
 // verdict that this lock does not have without the faults and uses of the row. A row without a
 // wrong lock is an error: give it one, other bounds, or no place.
 func TestEveryProofCanFail(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
+	effort.OnlyExhaustive(t, "it makes a hundred searches; one goroutine searches")
 	t.Parallel()
 	used, unknown := map[string]bool{}, len(toothless)
 	calm := map[string]map[verdict.Word]bool{} // what a wrong lock does without faults, by its flaw, name and bounds

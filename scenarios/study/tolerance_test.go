@@ -161,7 +161,7 @@ func sizes(limit int) (sizes []int) {
 
 // A rival that requests in every part of a lease does not get in sooner.
 func TestToleranceAskingMore(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
+	effort.OnlyExhaustive(t, "it searches for seconds; one goroutine searches")
 	t.Parallel()
 	often := study.UsualRivals()
 	often.Retries = slices.Repeat([]time.Duration{often.TTL / study.LeaseParts}, 48)

@@ -58,7 +58,7 @@ func same(t *testing.T, what string, a, b []byte) {
 // TestPlayedTwice: a run depends only on lock, scenario and settings, and its link
 // contains all that is needed to replay it.
 func TestPlayedTwice(t *testing.T) {
-	effort.Unwatched(t, "one goroutine plays")
+	effort.OnlyExhaustive(t, "it plays every race twice; one goroutine plays")
 	racetest.EveryCell(t, func(t *testing.T, e lock.Entry, sc race.Scenario, s race.Settings) {
 		var first []byte
 		var link string

@@ -132,7 +132,7 @@ func TestCheckpoint(t *testing.T) {
 // wait in line, at 5,000 states and at random ones: an intact file is not refused, and the
 // search goes on from it.
 func TestCheckpointLarge(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
+	effort.OnlyExhaustive(t, "it searches for seconds; one goroutine searches")
 	random := rand.New(rand.NewPCG(3, 4))
 	const enough = 9000
 	for _, f := range []struct{ lock, bounds string }{
@@ -255,7 +255,7 @@ func (w *watcher) Err() error {
 // between layers, within one, and while it writes the file. A log only grows, so that is
 // its first bytes.
 func TestCheckpointKilled(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
+	effort.OnlyExhaustive(t, "it searches for seconds; one goroutine searches")
 	random, within := rand.New(rand.NewPCG(1, 2)), 0
 	for _, f := range searches {
 		t.Run(f.lock+" "+f.bounds, func(t *testing.T) {

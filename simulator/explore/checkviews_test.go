@@ -45,7 +45,7 @@ func proved(t *testing.T, id, budget string, endless bool) *provedCell {
 // TestCheckerAcceptsProofs: what is proved is accepted, with as many worlds, by a checker that shares only the moves, the judges and
 // the code with the prover.
 func TestCheckerAcceptsProofs(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
+	effort.OnlyExhaustive(t, "it closes views for seconds; one goroutine searches")
 	locks, budgets := []string{"setnx", "setnx-expire", "token", "watchdog"}, []string{"crash=1"}
 	if hunting() {
 		locks, budgets = append(locks, "constant", "lock-delay", "watch-del", "set-ifeq"), viewBudgets
@@ -87,7 +87,7 @@ func (p *provedCell) hasTwin(view int) bool {
 
 // TestCheckerMissesAView: of a set without one of its views the checker says so, whichever it is, unless another one does for it.
 func TestCheckerMissesAView(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
+	effort.OnlyExhaustive(t, "it closes views for seconds; one goroutine searches")
 	drawn := 6
 	if hunting() {
 		drawn = 250

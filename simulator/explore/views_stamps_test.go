@@ -59,7 +59,7 @@ func (r *register) Acquire(ctx context.Context, key string) (lock.Lease, error) 
 // TestViewsOfStamps: a time stamp in a key grows older without end, and views close all the same. Of code that compares its age with more than
 // four leases there is no proof, and two old stamps are never taken for one.
 func TestViewsOfStamps(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
+	effort.OnlyExhaustive(t, "it closes views for seconds; one goroutine searches")
 	proof, err := explore.ProveFor(t.Context(), viewModel(t, "cron-v2", "crash=1"), true, 5_000)
 	if err != nil {
 		t.Fatal(err)

@@ -41,7 +41,7 @@ var viewBudgets = []string{"", "crash=1", "pause=1@2s", "lose-reply=1", "lose-re
 // TestViewsCover: every client of every state of two, three and four clients is in one of the views, and every verdict that such
 // states come to is one that some two views come to. Without some of the views the test fails.
 func TestViewsCover(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
+	effort.OnlyExhaustive(t, "it closes views for seconds; one goroutine searches")
 	locks, states := []string{"setnx", "token", "thread-id", "watch-del"}, 300
 	if effort.Exhaustive() {
 		locks, states = []string{"setnx", "setnx-expire", "token", "thread-id", "reentrant", "watch-multi"}, 1500
@@ -67,7 +67,7 @@ func TestViewsCover(t *testing.T) {
 // TestViewsFindHarms: what a search of few clients finds is never excluded by the views, also in a second attempt and with a third
 // client.
 func TestViewsFindHarms(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
+	effort.OnlyExhaustive(t, "it closes views for seconds; one goroutine searches")
 	locks := []string{"setnx", "setnx-expire", "token", "thread-id", "cron-v2"}
 	if effort.Exhaustive() {
 		locks = append(locks, "constant", "lock-delay", "set-ifeq", "reentrant", "watch-multi", "watch-del")
@@ -156,7 +156,7 @@ func TestViewsRefuse(t *testing.T) {
 // TestViewsOfThreads: code that has the id of its thread in requests has it in the next attempt too, where a request of the last one
 // strikes it: a search of two attempts comes to OVERLAP. So its proof is of one attempt.
 func TestViewsOfThreads(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
+	effort.OnlyExhaustive(t, "it closes views for seconds; one goroutine searches")
 	for id, once := range map[string]string{"thread-id-lua": "prove.once.thread", "token": ""} {
 		proof, err := explore.ProveFor(t.Context(), viewModel(t, id, "delay=1@20s"), false, 20_000)
 		if err != nil || !proof.Closed || proof.Once.Key != once || slices.Contains(proof.Harms, verdict.Overlap) {
