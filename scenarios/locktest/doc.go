@@ -92,8 +92,8 @@
 //
 // # Any number of processes
 //
-// With Bounds.Clients [Any] the views of package explore are those of one process of yours. Of its histories only orders are merged, unlike those of
-// the lab's own locks; since each process runs the code once, they are few. What a claim says holds is proved, and what it
+// With Bounds.Clients [Any] the views of package explore are those of one process of yours. Of its histories only orders are merged,
+// unlike those of the lab's own locks; since each process runs the code once, they are few. What a claim says holds is proved, and what it
 // says breaks is found with two or three processes. The verdicts are OVERLAP, STALE-WRITE, WRONG-DEL, ORPHAN, DEADLOCK, and LIE with Client.Says.
 // Refused is code
 //
@@ -151,7 +151,8 @@
 //     a majority has answered. Orders after which the code does the same are taken for one as long as it goes on alike: two of them
 //     are followed in all ways, each other one in one way to the end, and what differs is searched. The certificate has how many
 //     were tried so. Redsync on three servers is searched to the end with crash=1: with one attempt each 25,025 states (799,042 if
-//     no orders are merged), with two 366,085; at any timing, one attempt each, 2,044,725. Under pause=1 it reads its clock at too many moments, and is sampled.
+//     no orders are merged), with two 366,085; at any timing, one attempt each, 2,044,725. Under pause=1 it reads its clock at too
+//     many moments, and is sampled.
 //   - Tokens that are drawn by chance are words of commands to a Redis, different in each execution, and only compared with each
 //     other: by the code, and by servers, which execute each command with names and with values like those drawn. A token that is
 //     a part of a word makes that word a token. Two processes that draw the same one, as a counter of the package does, are found when

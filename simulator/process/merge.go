@@ -115,15 +115,15 @@ func (e *SplitError) Error() string {
 }
 
 // Merge has Forget share one entry among histories with equal future behaviour, refined by
-// counterexample. A change empties the table. Of the code of a Host only orders are merged; see SetHost.
+// counterexample. A change empties the table. Of the code of a Host only orders are merged; see orders.
 func (p *Process) Merge(by Merging) {
+	if p.host != nil {
+		by = min(by, MergeOrders)
+	}
 	if p.merged == nil && by == NoMerging || p.merged != nil && p.merged.by == by {
 		return
 	}
 	p.merged = nil
-	if p.host != nil {
-		by = min(by, MergeOrders)
-	}
 	if by != NoMerging && !p.keeps && !p.noMemo {
 		p.merged = &merged{p: p, by: by}
 	}
