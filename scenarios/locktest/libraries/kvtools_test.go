@@ -1,6 +1,7 @@
 package libraries
 
 import (
+	"strings"
 	"testing"
 
 	kvredis "github.com/kvtools/redis"
@@ -42,7 +43,7 @@ func TestValkeyrie(t *testing.T) {
 		{"JSONCodec", kvredis.JSONCodec{}, "lose-reply=1", "ORPHAN"},
 		{"RawCodec", kvredis.RawCodec{}, "", "ORPHAN@0"},
 	} {
-		t.Run(test.name+" "+test.budget, func(t *testing.T) {
+		t.Run(strings.TrimSpace(test.name+" "+test.budget), func(t *testing.T) {
 			b := locktest.Bounds{Clients: 2, Budget: test.budget, TTL: ttl, Loopback: true, Schedules: 100}
 			locktest.Sample(t, b, valkeyrieStore(test.codec), locktest.Finds(test.breaks))
 		})
