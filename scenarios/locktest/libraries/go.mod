@@ -7,10 +7,13 @@ godebug randseednop=0
 
 require (
 	github.com/bsm/redislock v0.9.4
+	github.com/go-co-op/gocron-redis-lock/v2 v2.2.1
 	github.com/go-redsync/redsync/v4 v4.18.1
 	github.com/go-zookeeper/zk v1.0.4
 	github.com/gomodule/redigo v1.9.3
 	github.com/hibiken/asynq v0.26.0
+	github.com/kvtools/redis v1.1.0
+	github.com/kvtools/valkeyrie v1.0.0
 	github.com/redis/go-redis/v9 v9.23.0
 	github.com/redis/rueidis v1.0.79
 	github.com/zeromicro/go-zero v1.10.3
@@ -25,6 +28,7 @@ require (
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/clipperhouse/uax29/v2 v2.2.0 // indirect
 	github.com/fatih/color v1.18.0 // indirect
+	github.com/go-co-op/gocron/v2 v2.16.6 // indirect
 	github.com/go-logr/logr v1.4.3 // indirect
 	github.com/go-logr/stdr v1.2.2 // indirect
 	github.com/google/uuid v1.6.0 // indirect
