@@ -48,7 +48,7 @@ func onThree(looks, round int, order []int) func(c *Client) {
 	}
 }
 
-// TestOrders: the orders of several servers' answers are merged, with as many verdicts and fewer states. Code that remembers one of them
+// TestOrders: the orders of several servers' answers are merged, with the same verdicts and fewer states. Code that remembers one of them
 // is found all the same, whichever it is.
 func TestOrders(t *testing.T) {
 	effort.Unwatched(t, "TestLoopback and TestPolling show the goroutines of a bubble")

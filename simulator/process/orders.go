@@ -1,7 +1,7 @@
 package process
 
 // A Host's code takes long to run, and what several threads observe comes in many orders: three answers in six, those of two
-// requests to each of three servers in thirty-six. A class of a Host's histories therefore follows only two of its members. Each
+// rounds of requests to three servers in thirty-six. A class of a Host's histories therefore follows only two of its members. Each
 // other one goes on in one way, to the end, as the class did (Process.Repeat); what only other ways show is not seen. Where it
 // does something else the classes are divided, as everywhere.
 

@@ -7,7 +7,8 @@ package process
 
 // Repeat runs the code once more in every history in which it has run only once. Where it does
 // something else the error is a *NondeterministicError. It runs the longest histories only: the
-// shorter ones begin them. A Host runs each history twice by itself; with Merge those that stand for no others go on.
+// shorter ones begin them. A Host runs each history twice by itself; with Merge, histories that their class
+// does not follow go on in one way; see orders.
 func (p *Process) Repeat() error {
 	switch {
 	case p.host != nil && p.merged != nil:

@@ -1,8 +1,6 @@
 package libraries
 
 import (
-	"testing"
-
 	redislock "github.com/go-co-op/gocron-redis-lock/v2"
 
 	"locklab/scenarios/locktest"
@@ -23,17 +21,4 @@ func gocronLocker(c *locktest.Client) {
 	}
 	c.Critical(work)
 	_ = l.Unlock(c.Context())
-}
-
-// TestGocron: the lock of gocron's jobs does as redsync does.
-func TestGocron(t *testing.T) {
-	for _, test := range []struct{ budget, breaks string }{
-		{"crash=1,pause=1", "OVERLAP STALE-WRITE"},
-		{"lose-reply=1", ""},
-	} {
-		t.Run(test.budget, func(t *testing.T) {
-			b := locktest.Bounds{Clients: 2, Budget: test.budget, TTL: ttl, Beside: 20_000}
-			locktest.Check(t, b, gocronLocker, locktest.Finds(test.breaks))
-		})
-	}
 }

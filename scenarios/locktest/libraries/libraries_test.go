@@ -122,6 +122,8 @@ func TestLibraries(t *testing.T) {
 		{"redsync", redsyncOn(1, redsync.WithTries(1)), "lose-reply=1", ""},
 		{"redsync retrying", redsyncOn(1, redsync.WithTries(2), redsync.WithRetryDelay(ttl*2/5)), "pause=1", "OVERLAP STALE-WRITE"},
 		{"redsync on redigo", redsyncOnRedigo, "crash=1,pause=1", "OVERLAP STALE-WRITE"},
+		{"gocron", gocronLocker, "crash=1,pause=1", "OVERLAP STALE-WRITE"},
+		{"gocron", gocronLocker, "lose-reply=1", ""},
 		{"redislock", redislockOnce, "crash=1,pause=1", "OVERLAP STALE-WRITE"},
 		{"redislock", redislockOnce, "lose-reply=1", "ORPHAN"},
 		{"redislock retrying", redislockRetrying, "pause=1", "OVERLAP STALE-WRITE ORPHAN"},

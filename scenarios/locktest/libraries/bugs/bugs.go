@@ -28,7 +28,7 @@ const (
 	Fixed Version = true
 )
 
-// newToken returns a value that nobody else has.
+// newToken returns a value that no other call returns.
 func newToken() string { return rand.Text() }
 
 // deleteOwn deletes the key if it has the caller's value.
