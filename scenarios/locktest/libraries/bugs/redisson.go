@@ -18,7 +18,7 @@ end
 return redis.call("pttl", KEYS[1])`)
 
 // unlockScript is Redisson's: it returns nil to one that does not have the lock, 0 to one that had it more than once,
-// and 1 to one that has lost it. The message to those who wait is left out.
+// and 1 to one that has released it. The message to those who wait is left out.
 var unlockScript = redis.NewScript(`if redis.call("hexists", KEYS[1], ARGV[2]) == 0 then return nil end
 if redis.call("hincrby", KEYS[1], ARGV[2], -1) > 0 then
 	redis.call("pexpire", KEYS[1], ARGV[1])
