@@ -68,20 +68,21 @@ func (all *clients) enabled(p *node.ClientProcess, now time.Duration, c int8, bu
 	if p.Dead {
 		return buf
 	}
-	stopped := p.Stopped()
+	stopped, branching := p.Stopped(), all.entry(c, p).Branching()
 	if (p.Paused || stopped > 0) && (p.Open || p.Until <= now) {
 		buf = append(buf, Choice{Verb: Resume, Client: c, Thread: stopped})
 	}
 	for t := range p.Threads {
 		th := &p.Threads[t]
 		ch := Choice{Verb: nextOf(th, now), Client: c, Thread: int8(t)}
-		if p.Stands(t) && ch.Verb != Arrive && ch.Verb != Unblock { // the network goes on
+		stands := p.Stands(t) || branching >= 0 && t != branching
+		if stands && ch.Verb != Arrive && ch.Verb != Unblock { // the network goes on
 			continue
 		}
 		if ch.Verb != 0 {
 			buf = append(buf, ch)
 		}
-		if p.Stands(t) {
+		if stands {
 			continue
 		}
 		if ch.Verb == Wake || ch.Verb == Start {
@@ -117,11 +118,11 @@ func nextOf(th *node.Thread, now time.Duration) Verb {
 	return 0
 }
 
-// otherWays is the number of other ways than by its waking in which client c's sleeping thread may
+// otherWays is the number of other ways than by its waking in which client c's sleeping, or branching, thread may
 // go on, or of other clocks than one that is right with which its program may begin.
 func (all *clients) otherWays(p *node.ClientProcess, c int8, thread int) int8 {
 	switch o := all.op(c, p, thread); {
-	case o.Kind == process.Idle:
+	case o.Kind == process.Idle, o.Kind == process.Branch:
 		return int8(o.Arg)
 	case o.Kind == process.Begin && p.At == 0:
 		return int8(len(all.config.Clients[c-1].Skews))

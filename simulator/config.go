@@ -46,11 +46,13 @@ type ClientConfig struct {
 	// used. id is the client's number, and each call of open makes the connections of
 	// one execution: a new connection to a server, from 1. At a ZooKeeper all clients
 	// have one, or none.
-	Host   func(id int, open func() func(server int) process.Wire) process.Host
-	Timed  bool          // Host's code learns with every observation what its clock shows; see process.Process.SetHost
-	Rests  bool          // and looks at it only when it has rested once
-	Offset time.Duration // what its clock is ahead of true time at the start, up to 100 years either way
-	PPM    int32         // microseconds that its clock gains per true second, up to 500,000 either way
+	Host  func(id int, open func() func(server int) process.Wire) process.Host
+	Timed bool // Host's code learns with every observation what its clock shows; see process.Process.SetHost
+	Rests bool // and looks at it only when it has rested once
+	// Branches are the places at which Host's code may go on in several ways after one history; nil: that is an error.
+	Branches process.Branches
+	Offset   time.Duration // what its clock is ahead of true time at the start, up to 100 years either way
+	PPM      int32         // microseconds that its clock gains per true second, up to 500,000 either way
 	// Skews are by how much else its clock may be ahead at the start, each up to 100 years
 	// either way; which, the scheduler says when the program begins. At most MaxSkews.
 	Skews []time.Duration

@@ -101,6 +101,7 @@ func (s *Simulator) newProcess(id int, config *ClientConfig) *process.Process {
 	if config.Host != nil {
 		dialer := s.kind.(node.Dialer)
 		p.SetHost(config.Host(id, func() func(int) process.Wire { return dialer.Dial(p.Code()) }), config.Timed, config.Rests)
+		p.Branches = config.Branches
 	}
 	c.Code = p.Code()
 	return p

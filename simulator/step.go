@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"fmt"
 	"time"
 
 	"locklab/simulator/history"
@@ -205,7 +206,10 @@ func (v *view) wake(c Choice, p *node.ClientProcess, begins bool) error {
 		if seen.Kind = process.Slept; c.Verb == Choose {
 			seen.Val = int64(c.Node)
 		}
-		v.EmitClient(history.Wake, c.Client, c.Thread)
+		e := v.EmitClient(history.Wake, c.Client, c.Thread)
+		if o := v.Op(c.Client, c.Thread); o.Kind == process.Branch {
+			e.Note = fmt.Sprintf(history.Way, seen.Val+1, o.Arg+1)
+		}
 	case c.Verb == Choose: // its clock is off
 		skew := v.s.config.Clients[c.Client-1].Skews[c.Node-1]
 		p.Clock.Offset += skew
@@ -408,6 +412,8 @@ func (v *view) arm(c int8, p *node.ClientProcess, entry *process.Entry) (reading
 			reading = t
 		case process.Join:
 			*th = node.Thread{Phase: node.Joining}
+		case process.Branch:
+			*th = node.Thread{Phase: node.Asleep, Due: v.w.now, Latest: v.w.now}
 		case process.Listen:
 			v.w.sent++
 			*th = node.Thread{Phase: node.Listening, Msg: v.w.sent, Due: v.s.config.Timing.giveUpAt(v.w.now, p.Clock, o.D)}

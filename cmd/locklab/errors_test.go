@@ -145,6 +145,7 @@ var inEnglish = map[string]string{
 	"simulator/internal/codec/codec.go":            "a mistake of locklab: a checkpoint whose checksum fits is wrong",
 	"simulator/orphaned.go":                        "a mistake of locklab: a choice that the search itself has made",
 	"simulator/process/process.go":                 "a mistake of locklab: a checkpoint whose checksum fits is wrong",
+	"simulator/process/branches.go":                "never leaves the package, which tries again",
 	"simulator/process/merge.go":                   "a mistake of locklab: a checkpoint whose checksum fits is wrong",
 	"simulator/process/execution.go":               "for the author of a lock whose code panics",
 	"simulator/live/pool.go":                       "never reaches a user: the servers are not used again",

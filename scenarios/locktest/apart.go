@@ -2,6 +2,7 @@ package locktest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/gob"
 	"errors"
@@ -56,6 +57,7 @@ type pastLife struct {
 	Same         bool          // see random
 	Process      uint64        // likewise
 	Drawn        *bubble.Drawn // nil: of a trial
+	Branches     process.Branches
 	History      simulator.WrittenHistory
 	Does         []string // at each observation
 	Describe     []string // the same for people
@@ -64,6 +66,7 @@ type pastLife struct {
 // A sequel is what the code did in a process of its own.
 type sequel struct {
 	Was, Is string   // where it did something else
+	At      int      // after which of its observations, from 0
 	Problem string   // why it could not go on
 	Sockets bool     // it has opened a connection that is none of Client.Dial
 	Drew    []string // the values that it has named: see bubble.Drawn
@@ -168,8 +171,8 @@ func (r *repetition) here(l life) (err error) {
 			break
 		}
 	}
-	if r.p.dates = false; err != nil && !r.p.timed && r.texts.Again(l.client, l.at) == nil {
-		return &bubble.NeedsTimeError{Client: l.client}
+	if r.p.dates = false; err != nil && !r.p.timed {
+		err = cmp.Or(r.texts.ByChance(l.client, l.at), error(&bubble.NeedsTimeError{Client: l.client}))
 	}
 	return err
 }
@@ -199,7 +202,7 @@ func (r *repetition) apart() error {
 	case r.p.t.Context().Err() != nil:
 		return err
 	case differs >= 0: // whether or not others could be repeated
-		return &apartError{found[differs]}
+		return r.chanceOr(r.lives[differs], &apartError{found[differs]})
 	case drawn != "":
 		return text.Errorf("locktest.apart.drawn", "value", fmt.Sprintf("%q", drawn))
 	case err != nil:
@@ -208,6 +211,17 @@ func (r *repetition) apart() error {
 	}
 	r.p.apart.done += len(r.lives)
 	return nil
+}
+
+// chanceOr returns the error that a history goes on by chance, if it does; else that it goes on otherwise in another process.
+func (r *repetition) chanceOr(l life, other *apartError) error {
+	way := r.texts.Histories(l.client, l.at)[1:]
+	if other.Is != "" && other.At < len(way) {
+		if err := r.texts.ByBranch(l.client, way[other.At], other.Is); err != nil {
+			return err
+		}
+	}
+	return cmp.Or(r.texts.ByChance(l.client, l.at), error(other))
 }
 
 // drawnTwice returns a value that two processes have drawn: so it is not drawn by chance, as one that counts in a variable of its package;
@@ -229,7 +243,7 @@ func drawnTwice(all []sequel) string {
 func (r *repetition) past(l life) *pastLife {
 	p := r.p
 	past := &pastLife{Test: p.t.Name(), Check: p.apart.check, Client: l.client, Bounds: r.bounds.String(), Timed: p.timed, Ensemble: p.ensemble, Turns: p.turn != nil,
-		Crypto: p.random.crypto, Math: p.random.math, Same: p.random.same, Drawn: p.drawn, History: r.texts.WriteHistory(l.client, l.at)}
+		Crypto: p.random.crypto, Math: p.random.math, Same: p.random.same, Drawn: p.drawn, Branches: p.branches, History: r.texts.WriteHistory(l.client, l.at)}
 	for _, at := range r.texts.Histories(l.client, l.at)[1:] {
 		state, did := r.texts.Does(l.client, at)
 		past.Does, past.Describe = append(past.Does, state+did), append(past.Describe, r.texts.Describe(l.client, at))
@@ -395,6 +409,7 @@ func (past *pastLife) live(t *testing.T, b Bounds, client func(*Client), s *sequ
 	takeTurns(p, past)
 	p.timed, p.random.crypto, p.random.math, p.random.same, p.random.process = past.Timed, past.Crypto, past.Math, past.Same, past.Process
 	p.drawn.Add(past.Drawn)
+	p.branches = past.Branches
 	if past.Ensemble {
 		if err := p.onZooKeeper(); err != nil {
 			return err
@@ -418,7 +433,7 @@ func (past *pastLife) live(t *testing.T, b Bounds, client func(*Client), s *sequ
 	_, err = texts.Replay(past.Client, &past.History, func(at uint32) bool {
 		state, did := texts.Does(past.Client, at)
 		if i >= len(past.Does) || state+did != past.Does[i] {
-			s.Was, s.Is = past.Describe[min(i, len(past.Describe)-1)], texts.Describe(past.Client, at)
+			s.Was, s.Is, s.At = past.Describe[min(i, len(past.Describe)-1)], texts.Describe(past.Client, at), i
 			return false
 		}
 		s.Sockets = s.Sockets || sockets() > before

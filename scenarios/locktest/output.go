@@ -98,6 +98,9 @@ func assumed(p *plan, measures bool, lang string) string {
 	if p.orders > 0 {
 		said += " " + text.Say(lang, "locktest.assumed.orders", "n", fmt.Sprint(p.orders))
 	}
+	if n := len(p.branches); n > 0 {
+		said += " " + text.Say(lang, "locktest.assumed.branches", "n", fmt.Sprint(n), "quiet", fmt.Sprint(p.branches.Quiet()))
+	}
 	if places := p.drawn.Where(); places != "" {
 		said += " " + text.Say(lang, "locktest.assumed.drawn", "places", places)
 	}
@@ -127,11 +130,15 @@ func show(o *race.Outcome) string {
 	out.WriteString("\n" + tell("locktest.steps") + "\n")
 	for i := range o.History.Events {
 		e := &o.History.Events[i]
-		if len(e.Code) == 0 || e.Kind != history.Send && e.Kind != history.Sleep {
+		way, of := 0, 0
+		fmt.Sscanf(e.Note, history.Way, &way, &of)
+		if e.Kind != history.Wake && len(e.Code) == 0 || e.Kind != history.Send && e.Kind != history.Sleep && of == 0 {
 			continue
 		}
 		what := tell("locktest.step.sleeps", "span", e.D.String())
 		switch {
+		case of > 0:
+			what = tell("locktest.step.way", "way", fmt.Sprint(way), "of", fmt.Sprint(of))
 		case e.Node == history.Resource:
 			what = tell("locktest.step.resource")
 		case e.Kind == history.Send:

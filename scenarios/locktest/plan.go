@@ -39,6 +39,7 @@ type plan struct {
 	numbered atomic.Bool // the code has asked for its client's number
 	random   *random
 	drawn    *bubble.Drawn          // what the code draws and sends to Redis servers
+	branches process.Branches       // where the code goes on in several ways
 	folder   string                 // of the code
 	timed    bool                   // the code gets the time with every observation
 	dated    bool                   // at any timing: and the time of day is part of the state
@@ -63,7 +64,7 @@ type plan struct {
 }
 
 func newPlan(t *testing.T, b Bounds, code func(*Client)) (*plan, error) {
-	p := &plan{t: t, reportTo: t, code: code, timed: b.Loopback, drawn: bubble.NewDrawn()}
+	p := &plan{t: t, reportTo: t, code: code, timed: b.Loopback, drawn: bubble.NewDrawn(), branches: process.Branches{}}
 	if b.Clients == Any {
 		var err error
 		if p.any, err = newAnyNumber(p, &b); err != nil {
@@ -213,8 +214,12 @@ func (p *plan) client(program func(*bubble.Handle)) simulator.ClientConfig {
 	if p.ensemble {
 		port = 2181
 	}
+	branches := p.branches
+	if p.once {
+		branches = nil // one execution, one way
+	}
 	return simulator.ClientConfig{
-		Timed: p.timed,
+		Timed: p.timed, Branches: branches,
 		Host: func(id int, open func() func(int) process.Wire) process.Host {
 			h := &bubble.Host{
 				T: p.t, ID: id, Program: program, Timed: p.timed, Horizon: 3 * p.bounds.TTL,
@@ -323,14 +328,14 @@ func (p *plan) probe(b *explore.Model) func(*bubble.Handle) {
 	}
 }
 
-// untilTimed calls f, and once more if the code turns out to need the time, or to draw
-// random numbers or values.
+// untilTimed calls f, and once more if the code turns out to need the time, to draw
+// random numbers or values, or to go on in several ways.
 func (p *plan) untilTimed(f func() error) error {
 	for {
 		err := f()
 		needs := (*bubble.NeedsTimeError)(nil)
 		switch {
-		case draws(p, err):
+		case draws(p, err), p.branches.Learn(err), drawsMore(p, err):
 		case errors.As(err, &needs) && !p.timed:
 			p.timed = true
 		case errors.Is(err, explore.ErrReadsClock) && !p.dated:
@@ -341,16 +346,17 @@ func (p *plan) untilTimed(f func() error) error {
 	}
 }
 
-// draws reports whether the code has turned out to draw random numbers, or values, since the last call; or more than values, so that it has to
-// draw the same each time.
+// draws reports whether the code has turned out to draw random numbers, or values, since the last call.
 func draws(p *plan, err error) bool {
-	if p.random.begins() || errors.As(err, new(*bubble.DrawnError)) {
-		return true
-	}
+	return p.random.begins() || errors.As(err, new(*bubble.DrawnError))
+}
+
+// drawsMore reports whether the code has turned out to draw more than values by chance, so that it has to draw the same each time.
+func drawsMore(p *plan, err error) bool {
 	more := !p.random.same && (p.random.crypto || p.random.math) &&
 		(errors.As(err, new(*process.NondeterministicError)) || errors.As(err, new(*node.DrawnError)))
 	if more {
-		p.random.same, p.drawn = true, bubble.NewDrawn()
+		p.random.same, p.drawn, p.branches = true, bubble.NewDrawn(), process.Branches{}
 	}
 	return more
 }
@@ -440,7 +446,14 @@ func (p *plan) play(trace simulator.Trace) (*race.Outcome, error) {
 		return nil, err
 	}
 	p.timed, p.dated = p.timed || b.Lateness == study.AtOnce, p.dated || b.Idle
-	return p.playWithin(b, trace.Choices)
+	o, err := p.playWithin(b, trace.Choices)
+	if errors.As(err, new(*simulator.NotEnabledError)) { // it may be of code that goes on in several ways
+		p.branches.Everywhere()
+		if again, err := p.playWithin(b, trace.Choices); err == nil {
+			return again, nil
+		}
+	}
+	return o, err
 }
 
 func (p *plan) playWithin(bounds study.Bounds, choices []simulator.Choice) (o *race.Outcome, err error) {

@@ -174,13 +174,15 @@ const briefly = 10 * time.Millisecond
 
 // client is a client of a race: it calls the code until that has entered.
 func (r *racer) client(s race.Settings, spec race.ClientSpec) simulator.ClientConfig {
-	return r.plan.client(func(c *bubble.Handle) {
+	config := r.plan.client(func(c *bubble.Handle) {
 		does := section{work: spec.Work, tail: spec.Tail, fails: spec.Fails}
 		for !r.plan.attempt(&Client{process: c, first: spec.First, section: does, timeout: s.Timeout}) && !spec.Once {
 			c.Ask(process.Op{Kind: process.Sleep, D: spec.Retry})
 		}
 		c.Record(history.Event{Kind: history.Done})
 	})
+	config.Branches = nil // a race is one run
+	return config
 }
 
 // play plays a race, or the link that the test is to play.
@@ -190,7 +192,7 @@ func (r *racer) play(sc race.Scenario) (*race.Outcome, error) {
 		return r.replay(sc, s)
 	}
 	o, err := r.runner.Play(r.plan.entry, sc, s)
-	for draws(r.plan, err) {
+	for draws(r.plan, err) || drawsMore(r.plan, err) {
 		r.runner = race.Runner{Code: r.runner.Code}
 		o, err = r.runner.Play(r.plan.entry, sc, s)
 	}

@@ -187,10 +187,13 @@ func (x *execution) Observe(s process.TimedObservation, known *process.Entry) (p
 		return e, nil
 	}
 	find := x.shadow
-	if x.h.Once {
+	switch {
+	case x.h.Once:
 		find = x.lookAhead
+	case s.Last: // it can be its own shadow
+		find = x.lookOn
 	}
-	in, found, err := find(&e)
+	in, found, err := find()
 	if err != nil {
 		return e, err
 	}
@@ -253,6 +256,7 @@ func (x *execution) observe(s process.TimedObservation) (process.Entry, error) {
 		return process.Entry{}, err
 	}
 	if err := x.woke(wake, s.Timed, before); err != nil {
+		err.At, err.Branch = armed(x.steps), x.steps[armed(x.steps)].seen.Branch
 		return process.Entry{}, err
 	}
 	x.slots[s.Thread] = nil
@@ -311,7 +315,7 @@ func (x *execution) pass(s process.TimedObservation, w *wait, wake bool) {
 
 // woke compares when the code has done something by itself with when it was to do that.
 // The shadow found out; code that draws the length of its sleeps does something else.
-func (x *execution) woke(wake, timed bool, before time.Duration) error {
+func (x *execution) woke(wake, timed bool, before time.Duration) *process.DifferentError {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if !wake || x.h.Once || !x.acted {
@@ -329,6 +333,15 @@ func (x *execution) woke(wake, timed bool, before time.Duration) error {
 	is := was
 	is.Ops[slot].D += got - want
 	return &process.DifferentError{Was: was, Is: is}
+}
+
+// armed is the step after which the code has waited until it has done something by itself.
+func armed(steps []step) int {
+	at := len(steps) - 1
+	for at > 0 && steps[at-1].timer == steps[at].timer {
+		at--
+	}
+	return at
 }
 
 // early is by how much the bubble's clock begins before the epoch of the lab's, so that
@@ -404,47 +417,81 @@ func (x *execution) vacant(last bool) (at int) {
 // shadow has another bubble go through the same history, compares, and finds in how long
 // the code does something by itself. While it does nothing, the shadow has let as much time
 // pass as it lets pass before the next observation, and goes on with that.
-func (x *execution) shadow(*process.Entry) (in time.Duration, found bool, err error) {
-	y := x.second
-	x.second = nil
-	if y == nil || y.lost {
-		extra := x.h.extra()
-		if x.h.Timed {
-			extra = 0
-		}
-		y = x.h.start(extra)
+func (x *execution) shadow() (in time.Duration, found bool, err error) {
+	extra := x.h.extra()
+	if x.h.Timed {
+		extra = 0
 	}
-	defer func() {
-		if y.later = y.extra > 0 && err == nil && !found; y.later {
-			x.second = y
-			return
+	y, err := x.another(extra)
+	stall, different := (*StallError)(nil), (*process.DifferentError)(nil)
+	if extra > 0 && err != nil && !errors.As(err, &stall) {
+		if failed := needsTime(x); failed != nil {
+			err = failed
+		}
+	}
+	if errors.As(err, &different) && x.h.Drawn != nil && x.h.Drawn.learn(&different.Was, &different.Is) {
+		err = &DrawnError{x.h.ID}
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	in, found, err = y.lookOn()
+	if y.later = y.extra > 0 && err == nil && !found; y.later {
+		x.second = y
+	} else {
+		y.Stop()
+	}
+	return in, found, err
+}
+
+// mostShadows bounds the executions that begin until one takes the same of several ways.
+const mostShadows = 1000
+
+// another has the shadow of the last observation, or a new execution with so much more time, go through the same history. The error is a
+// *process.DifferentError if it does something else.
+func (x *execution) another(extra time.Duration) (y *execution, err error) {
+	y, x.second = x.second, nil
+	var others []process.Entry // what the code does otherwise in the end
+	for range mostShadows {
+		if y == nil || y.lost || y.extra != extra {
+			y = x.h.start(extra)
+		}
+		if err = y.repeat(x.steps); err == nil {
+			return y, nil
 		}
 		y.Stop()
-	}()
-	was, differs, err := y.repeat(x.steps)
-	if stall := (*StallError)(nil); errors.As(err, &stall) {
-		return 0, false, err
-	}
-	if (differs != nil || err != nil) && y.extra > 0 {
-		z := x.h.start(0)
-		defer z.Stop()
-		wasNow, differsNow, failed := z.repeat(x.steps)
-		if failed == nil && differsNow == nil {
-			return 0, false, &NeedsTimeError{x.h.ID}
+		different := (*process.DifferentError)(nil)
+		if !errors.As(err, &different) || !different.Branch {
+			return nil, err
 		}
-		if failed == nil && err == nil {
-			was, differs = wasNow, differsNow
+		known := slices.ContainsFunc(others, func(e process.Entry) bool { return e.SameActions(&different.Is) })
+		if different.At == len(x.steps)-1 && !known {
+			if others = append(others, different.Is); len(others) >= process.MostWays {
+				different.Branch, different.At = false, -1
+				return nil, err
+			}
 		}
 	}
-	switch {
-	case err != nil:
-		return 0, false, err
-	case differs != nil && x.h.Drawn != nil && x.h.Drawn.learn(was, differs):
-		return 0, false, &DrawnError{x.h.ID}
-	case differs != nil:
-		return 0, false, &process.DifferentError{Was: *was, Is: *differs}
+	return nil, err
+}
+
+// timeTrials is the number of executions that show that chance is not why code does something else at another time.
+const timeTrials = 10
+
+// needsTime executes the same history with no more time than it had, after one with more has come to something else. The error is a
+// *NeedsTimeError if all do the same as the first; nil: one has failed otherwise.
+func needsTime(x *execution) error {
+	for range timeTrials {
+		y, err := x.another(0)
+		if different := (*process.DifferentError)(nil); errors.As(err, &different) {
+			return err
+		}
+		if err != nil {
+			return nil
+		}
+		y.Stop()
 	}
-	return y.lookOn()
+	return &NeedsTimeError{x.h.ID}
 }
 
 // lookOn lets time pass until the code of x does something by itself, and says in how
@@ -475,7 +522,7 @@ const idleHorizon = 24 * time.Hour
 
 // lookAhead is shadow without a second execution: only where the code waits for nothing
 // else does this one run ahead.
-func (x *execution) lookAhead(*process.Entry) (in time.Duration, found bool, err error) {
+func (x *execution) lookAhead() (in time.Duration, found bool, err error) {
 	if x.waits() || x.h.Loopback {
 		return 0, false, nil
 	}
@@ -485,22 +532,22 @@ func (x *execution) lookAhead(*process.Entry) (in time.Duration, found bool, err
 	return in, found, err
 }
 
-// repeat runs what is left of a history and compares what the code does with what it
-// did. differs is the first that it did otherwise than was.
-func (x *execution) repeat(steps []step) (was, differs *process.Entry, err error) {
+// repeat runs what is left of a history. The error is a *process.DifferentError where the code does something else than it did.
+func (x *execution) repeat(steps []step) error {
 	for i := len(x.steps); i < len(steps); i++ {
 		if i > 0 {
 			x.timer, x.ops = steps[i-1].timer, steps[i-1].ops
+			x.steps[i-1].timer = x.timer
 		}
 		e, err := x.observe(steps[i].seen)
 		if err != nil {
-			return nil, nil, err
+			return err
 		}
 		if !e.SameActions(&steps[i].entry) {
-			return &steps[i].entry, &e, nil
+			return &process.DifferentError{Was: steps[i].entry, Is: e, At: i, Branch: steps[i].seen.Branch}
 		}
 	}
-	return nil, nil, nil
+	return nil
 }
 
 // setTimer enters what the code is going to do by itself.

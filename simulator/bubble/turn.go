@@ -31,13 +31,9 @@ type interrupted struct{ *execution }
 // Observe implements process.Execution.
 func (i *interrupted) Observe(s process.TimedObservation, known *process.Entry) (process.Entry, error) {
 	if x := i.execution; x.lost {
-		again := x.h.start(x.extra)
-		was, differs, err := again.repeat(x.steps)
-		switch {
-		case err != nil:
+		again, err := x.another(x.extra)
+		if err != nil {
 			return process.Entry{}, err
-		case differs != nil:
-			return process.Entry{}, &process.DifferentError{Was: *was, Is: *differs}
 		}
 		again.steps, again.timer, again.ops = x.steps, x.timer, x.ops
 		i.execution = again

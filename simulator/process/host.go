@@ -71,8 +71,10 @@ func (p *Process) unpark(at uint32) bool {
 // TimedObservation is an observation with the time at which it is made.
 type TimedObservation struct {
 	Observation
-	Timed bool          // Now is known: see Process.SetHost
-	Now   time.Duration // what the client's clock shows, since the epoch
+	Timed  bool          // Now is known: see Process.SetHost
+	Now    time.Duration // what the client's clock shows, since the epoch
+	Branch bool          // the code may go on in several ways: an execution that only compares takes the same as the first one
+	Last   bool          // the execution is to be stopped after it
 }
 
 // SetHost has h run the code. To be called before the first observation.
@@ -94,17 +96,26 @@ func (p *Process) readsClock(at uint32, s Observation) Entry {
 	return e
 }
 
-// lastRun returns the entry up to which code has run in a history: the one before, where its clock is still to be read.
+// lastRun returns the entry up to which code has run in a history: one before, where its clock is still to be read or its way is open.
 func lastRun(p *Process, at uint32) uint32 {
-	if e := &p.entries[at]; e.Parent != at && learnsTime(p, e.Seen) && e.Seen.Kind != ClockRead {
+	switch e := &p.entries[at]; {
+	case e.Parent == at || p.entries[e.Parent].Branching() >= 0:
+	case e.Branching() >= 0:
+		return lastRun(p, e.Parent)
+	case learnsTime(p, e.Seen) && e.Seen.Kind != ClockRead:
 		return e.Parent
 	}
 	return at
 }
 
 // input returns what the execution observes when the process observes s at an entry, and the
-// entry at which the execution then is: where a process is timed that is one observation before.
+// entry at which the execution then is: where a process is timed, or takes one of several ways, that is one observation before.
 func (p *Process) input(at uint32, s Observation) (from uint32, what TimedObservation) {
+	if e := &p.entries[at]; e.Branching() >= 0 {
+		from, what = p.input(e.Parent, e.Seen)
+		what.Branch = true
+		return from, what
+	}
 	if !learnsTime(p, s) {
 		return at, TimedObservation{Observation: s}
 	}
@@ -149,6 +160,10 @@ func (e *ProtocolError) Unwrap() error { return e.Err }
 
 // DifferentError is returned by an Execution whose code did two different things after
 // the same observations. [Process.Advance] makes a [NondeterministicError] of it.
-type DifferentError struct{ Was, Is Entry }
+type DifferentError struct {
+	Was, Is Entry
+	At      int  // after which of the execution's observations, from 0; -1: by chance, in more than MostWays
+	Branch  bool // that was one after which the code may do either
+}
 
 func (*DifferentError) Error() string { return "simulator: code is not deterministic" }

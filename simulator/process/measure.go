@@ -215,6 +215,11 @@ func (p *Process) checkLater(at uint32, by clock.Shift) error {
 	p.stop()
 	other, e := (*NondeterministicError)(nil), &p.entries[at]
 	did.inherit(&p.entries[e.Parent])
+	if p.host != nil && errors.As(err, &other) {
+		if err := ByChance(p, at); err != nil {
+			return err
+		}
+	}
 	switch {
 	case errors.As(err, &other):
 		return &TimeOfDayError{p.code.id, by.By - by.Older, by.Older > 0, other.Was, other.Is}

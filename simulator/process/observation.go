@@ -11,7 +11,7 @@ type Observation struct {
 	Thread uint8
 	Kind   ObservationKind
 	// Val is, Replied and Notified: the number of the answer; TimedOut: the message
-	// that comes when the time is over, 0: none; Slept, after Idle: the way in which the
+	// that comes when the time is over, 0: none; Slept, after Idle or Branch: the way in which the
 	// thread goes on; ClockRead: the reading; ListRead: the servers, bit n-1 for server n; of the resource: its answer.
 	Val int64
 }

@@ -45,6 +45,16 @@ func (m *merged) try() error {
 
 // goOn has a history go on as its class did. It returns the way up to where it does something else; nil: nowhere.
 func (m *merged) goOn(at uint32) (way []Observation, err error) {
+	for range mostTries {
+		if way, err = m.goOnOnce(at); err != errOtherWay {
+			return way, err
+		}
+	}
+	return way, nil
+}
+
+// goOnOnce is goOn of one execution. The error is errOtherWay if that does not take the ways of the class.
+func (m *merged) goOnOnce(at uint32) (way []Observation, err error) {
 	p := m.p
 	if _, err := p.rerun(lastRun(p, at)); err != nil {
 		return nil, err
@@ -57,7 +67,12 @@ func (m *merged) goOn(at uint32) (way []Observation, err error) {
 		if lastRun(p, to) == to {
 			_, what := p.input(c.Members[0], s)
 			is := p.entries[to]
-			if did, err := p.run.Observe(what, &is); err != nil || !did.SameActions(&is) {
+			did, err := p.run.Observe(what, &is)
+			switch {
+			case err == nil && did.SameActions(&is):
+			case what.Branch:
+				return way, errOtherWay
+			default:
 				return way, nil
 			}
 		}

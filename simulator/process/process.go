@@ -13,7 +13,6 @@
 package process
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -56,13 +55,15 @@ type Process struct {
 	rests   bool      // likewise
 	// Stamps has the stamps of answers count as readings of the clock, and those of requests be later where these are
 	// tried later. To be set before the first observation; nil: there are none.
-	Stamps  Stamps
-	starts  int // how often the program was started
-	resumed int // how often a coroutine was let run
-	noMemo  bool
-	keeps   bool    // see KeepHistories
-	merged  *merged // nil: see Merge
-	checked checked // see Repeat and CheckMeasures
+	Stamps Stamps
+	// Branches are the places at which the code of a Host may go on in several ways; nil: it may not. To be set before the first observation.
+	Branches Branches
+	starts   int // how often the program was started
+	resumed  int // how often a coroutine was let run
+	noMemo   bool
+	keeps    bool    // see KeepHistories
+	merged   *merged // nil: see Merge
+	checked  checked // see Repeat and CheckMeasures
 }
 
 // Code is a process as its own code and the client library of its servers see it: what they may
@@ -150,6 +151,7 @@ const (
 	Listen                // waits for a message on a connection
 	Watch                 // sleeps, unless its server sends a notification
 	Listed                // reads the client's list of servers: answered at once
+	Branch                // goes on at once, as the scheduler likes; Arg: in how many other ways it may
 )
 
 // ToServer reports whether a server answers it.
@@ -269,15 +271,13 @@ func (p *Process) step(at uint32, s Observation) (uint32, error) {
 		return p.record(at, s, p.readsClock(at, s))
 	}
 	from, what := p.input(at, s)
-	if (p.run == nil || p.at != from || p.noMemo) && !p.unpark(from) {
-		if _, err := p.rerun(from); err != nil {
-			return 0, err
+	if len(p.Branches) > 0 {
+		if quiet := p.Branches.at(turn{from: from, what: what}.place(p)); quiet > 0 {
+			return branch(p, at, s, quiet)
 		}
 	}
-	e, err := p.run.Observe(what, nil)
+	e, err := observes(p, from, what)
 	if err != nil {
-		err = p.nondeterministic(err)
-		p.stop() // it stands nowhere now
 		return 0, err
 	}
 	to, err := p.record(at, s, e)
@@ -411,44 +411,33 @@ func (p *Process) rerun(at uint32) (did Entry, err error) { return p.rerunLater(
 // rerunLater is rerun with a clock that shows so much more at every reading, and with stamps that are moved. If anything is,
 // the execution is of no further use.
 func (p *Process) rerunLater(at uint32, by clock.Shift) (did Entry, err error) {
-	var path []uint32
-	from := at
-	for p.entries[from].Parent != from {
-		path = append(path, from)
-		from, _ = p.input(p.entries[from].Parent, p.entries[from].Seen)
-	}
-	p.park()
-	p.starts++
-	p.start(&p.entries[from])
-	for i := len(path) - 1; i >= 0; i-- {
-		e := &p.entries[path[i]]
-		asked, what := p.input(e.Parent, e.Seen)
-		is := e
-		if by != (clock.Shift{}) {
-			what, is = later(p, asked, e, what, by)
+	root, all := turns(p, at)
+	err = untilTaken(p, func() error {
+		p.park()
+		p.starts++
+		p.start(&p.entries[root])
+		for i, t := range all {
+			is := &p.entries[t.to]
+			if by != (clock.Shift{}) {
+				t.what, is = later(p, t.from, is, t.what, by)
+			}
+			if did, err = p.run.Observe(t.what, is); err != nil {
+				err = failed(p, err, all)
+			} else if !is.SameActions(&did) {
+				err = all[i].differs(p, &did)
+			}
+			if err != nil {
+				p.stop()
+				return err
+			}
 		}
-		did, err = p.run.Observe(what, is)
-		if err == nil && !is.SameActions(&did) {
-			err = different(p, e, &did)
-		}
-		if err != nil {
-			p.stop()
-			return did, p.nondeterministic(err)
-		}
-	}
+		return nil
+	})
 	p.at = at
-	if by == (clock.Shift{}) {
+	if err == nil && by == (clock.Shift{}) {
 		p.checked.noteRepeated(p, at)
 	}
-	return did, nil
-}
-
-// nondeterministic is err, in words if it is a DifferentError.
-func (p *Process) nondeterministic(err error) error {
-	if d := (*DifferentError)(nil); errors.As(err, &d) {
-		return different(p, &d.Was, &d.Is)
-	}
-	return err
+	return did, err
 }
 
 // different is the error that the code did something else at an entry. Where that is not in the words for it, it has what differs besides.
@@ -481,7 +470,7 @@ func (p *Process) start(from *Entry) {
 // sleep, wait for each other, or listen.
 func (e *Entry) Rests() bool {
 	return !slices.ContainsFunc(e.Ops[:], func(o Op) bool {
-		return o.Kind == Request || o.Kind == Read || o.Kind == Write || o.Kind == Idle || o.Kind == Clocked || o.Kind == Listed
+		return o.Kind == Request || o.Kind == Read || o.Kind == Write || o.Kind == Idle || o.Kind == Clocked || o.Kind == Listed || o.Kind == Branch
 	})
 }
 
@@ -496,6 +485,7 @@ func (e *Entry) SameActions(o *Entry) bool {
 type NondeterministicError struct {
 	Client  int    // from 1
 	Was, Is string // what it did, and then waited for, the first and the second time
+	place   string // in the code, for Branches; "": no such
 }
 
 func (e *NondeterministicError) Error() string {
@@ -535,7 +525,7 @@ func (p *Process) waitsFor(ops *[MaxThreads]Op) string {
 		case Idle:
 			s += "rest"
 		default:
-			s += [...]string{Begin: "begin", Read: "read the resource", Write: "write the resource", Clocked: "read the clock", Join: "wait for its tasks", Listen: "listen for a message", Listed: "read its list of servers"}[o.Kind]
+			s += [...]string{Begin: "begin", Read: "read the resource", Write: "write the resource", Clocked: "read the clock", Join: "wait for its tasks", Listen: "listen for a message", Listed: "read its list of servers", Branch: "go on in one of several ways"}[o.Kind]
 		}
 	}
 	if s == "" {

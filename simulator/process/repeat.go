@@ -44,6 +44,20 @@ func Again(p *Process, at uint32) error {
 	return nil
 }
 
+// ByChance executes a history, after which code has done something else at another time or place, again and again as it was. The error is a
+// *NondeterministicError if it does something else then as well: so the time or the place was not the reason.
+func ByChance(p *Process, at uint32) error {
+	for range runsByChance {
+		if err := Again(p, at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runsByChance is the number of executions after which something that half of them do would have shown itself.
+const runsByChance = 10
+
 // Longest are the entries that no other one is known to follow from, but for roots.
 func Longest(p *Process) (all []uint32) {
 	for at := range uint32(len(p.entries)) {

@@ -1,0 +1,106 @@
+package locktest
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"locklab/simulator"
+	"locklab/simulator/effort"
+)
+
+// renews is a lock that a ticker renews, as people write it: where an answer comes late the ticker and the end of the section are
+// ready at the same moment, and select takes either.
+func renews(c *Client) {
+	rdb := dial(c)
+	defer rdb.Close()
+	token := c.Token()
+	if ok, err := rdb.SetNX(c.Context(), "k", token, ttl).Result(); err != nil || !ok {
+		return
+	}
+	stop, stopped := context.WithCancel(c.Context())
+	var renewing sync.WaitGroup
+	renewing.Go(func() {
+		tick := time.NewTicker(ttl / 3)
+		defer tick.Stop()
+		for {
+			select {
+			case <-stop.Done():
+				return
+			case <-tick.C:
+				rdb.Expire(c.Context(), "k", ttl)
+			}
+		}
+	})
+	c.Critical(work)
+	stopped()
+	renewing.Wait()
+	compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token)
+}
+
+// TestBranches: a select with two ready cases is searched in both ways, in the same states each time.
+func TestBranches(t *testing.T) {
+	effort.OnlyExhaustive(t, "TestEitherWay shows ways of few histories; one goroutine searches")
+	want := ""
+	for range 2 {
+		p, _ := prepare(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl}, renews, nil)
+		s, err := p.search(t.Context())
+		if err != nil || !s.Complete || len(p.branches) == 0 {
+			t.Fatalf("%s\n%v", explain(err), p.branches)
+		}
+		found := fmt.Sprint(s.States, s.Histories, s.Pars(), p.branches)
+		if want == "" {
+			want = found
+		}
+		if found != want {
+			t.Errorf("%s, and before %s", found, want)
+		}
+	}
+}
+
+// either enters without the lock if select takes one of two ready cases.
+func either(c *Client) {
+	rdb := dial(c)
+	defer rdb.Close()
+	a, b := make(chan bool, 1), make(chan bool, 1)
+	ok := rdb.SetNX(c.Context(), "k", c.Token(), ttl).Val()
+	a <- ok
+	b <- true
+	select {
+	case ok = <-a:
+	case ok = <-b:
+	}
+	if ok {
+		c.Critical(work)
+		rdb.Del(c.Context(), "k")
+	}
+}
+
+// TestEitherWay: what only one of two ways leads to is found, its run shows the way and can be played from its link.
+func TestEitherWay(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches, and the lock is a process of its own")
+	b := Bounds{Clients: 2, Attempts: 1, TTL: ttl}
+	p, _ := prepare(t, b, either, nil)
+	s, err := p.search(t.Context())
+	if err != nil || !s.Complete || len(s.Witnesses) == 0 {
+		t.Fatalf("%s, %+v", explain(err), s)
+	}
+	if out := p.certificate(s, "en"); !strings.Contains(out, "seen at 1 of its places") || !strings.Contains(out, "at least 20 executions") {
+		t.Error(out)
+	}
+	trace, err := simulator.ParseLink(s.Witnesses[0].Trace.Link())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, _ = prepare(t, b, either, nil)
+	o, err := p.play(trace)
+	if err != nil {
+		t.Fatal(explain(err))
+	}
+	if out := show(o); words(o) == "" || !strings.Contains(out, "by chance") {
+		t.Errorf("%q\n%s", words(o), out)
+	}
+}
