@@ -187,13 +187,19 @@ type prover struct {
 	unbound uint32 // a server with no connections, and nothing else
 	divides bool   // views have the connections of their clients
 	namings map[shared][]naming
-	owned   [2]owned // by client
-	bare    column   // servers without what they keep of connections
-	anew    viewOf   // a client at rest without a name
+	owned   [2]owned   // by client
+	bare    column     // servers without what they keep of connections
+	calmed  column     // the rest without orphans
+	renewed column     // the rest with all faults
+	joined  [2]judging // what the judges know with what they know in a view, by client
+	common  judging    // what the judges know of no client, by who cannot act
+	anew    viewOf     // a client at rest without a name
 
 	groups map[shared]*group
 	queue  []queued
-	bases  [2]base // of the clients of the present world
+	moves  []move   // of the present world
+	cur    []uint32 // the present world
+	bases  [2]base  // of its clients
 	found  wordSet
 	struck map[simulator.Verb]bool // the faults that were injected
 	proved Proof
@@ -209,8 +215,16 @@ type group struct {
 	// alone are the choices of a view's client, as client 1, that change nothing but its own part and that no judge sees:
 	// what they lead to was entered once, with whomever it shares a world.
 	// The same goes for time that passes.
-	alone map[viewOf]map[simulator.Choice]bool
+	alone map[aloneAt]bool
 }
+
+type aloneAt struct {
+	view   viewOf
+	choice simulator.Choice
+}
+
+// judging is a function of what the judges know and of another number, as far as it is known.
+type judging map[uint64]uint32
 
 // owned are what a client has of the servers, of the rest and of what the judges know, as client 1 would have it, by their numbers.
 type owned struct{ conns, orphans, judges column }
@@ -224,7 +238,7 @@ type queued struct {
 func newProver(sim *simulator.Simulator, opt Options, endless bool, most int) (*prover, error) {
 	p := &prover{search: newSearch(sim, opt), endless: endless, most: most, groups: map[shared]*group{},
 		namings: map[shared][]naming{},
-		struck:  map[simulator.Verb]bool{}}
+		struck:  map[simulator.Verb]bool{}, joined: [2]judging{{}, {}}, common: judging{}}
 	p.tables = p.search.tables
 	p.search.successors.noReduction = true
 	w := sim.NewWorld()
@@ -337,7 +351,7 @@ func (p *prover) report(made int) {
 func (p *prover) add(s shared, v viewOf) {
 	g := p.groups[s]
 	if g == nil {
-		g = &group{known: map[viewOf]bool{}, alone: map[viewOf]map[simulator.Choice]bool{}}
+		g = &group{known: map[viewOf]bool{}, alone: map[aloneAt]bool{}}
 		p.groups[s] = g
 	}
 	if g.known[v] {
@@ -373,43 +387,34 @@ func (p *prover) world(s *shared, a, b viewOf) error {
 	if err := p.search.successors.listMoves(); err != nil {
 		return err
 	}
-	moves, state := slices.Clone(p.search.successors.moves), slices.Clone(p.search.successors.cur)
+	p.moves, p.cur = append(p.moves[:0], p.search.successors.moves...), append(p.cur[:0], p.search.successors.cur...)
+	state, g, views := p.cur, p.groups[*s], [2]viewOf{a, b}
 	p.bases = [2]base{a.base, b.base}
-	for i := range moves {
-		m := &moves[i]
+	for i := range p.moves {
+		m := &p.moves[i]
 		if m.client >= 2 {
 			p.found |= m.found // both wait without end
 			continue
 		}
 		copy(p.search.successors.cur, state)
-		by, idle := p.movers(m, &a, &b)
-		if p.again(state, m) || by != nil && !slices.ContainsFunc(by, func(v *viewOf) bool { return !p.madeAlone(s, v, m) }) {
+		by, first := views[:], p.choices[m.choice] // the views that it changes, and the choice as client 1 would make it
+		if first.Client = 1; m.pass == 0 {
+			by = views[max(m.client, 0) : m.client+1] // none: it is a move of no client
+		}
+		if p.again(state, m) || len(by) > 0 && !slices.ContainsFunc(by, func(v viewOf) bool { return !g.alone[aloneAt{v, first}] }) {
 			continue
 		}
-		same, err := p.step(m, gone, s, idle)
+		same, err := p.step(m, gone, s, &views[1-max(m.client, 0)])
 		if err != nil {
 			return err
 		}
 		if same {
 			for _, v := range by {
-				p.noteAlone(s, v, m)
+				g.alone[aloneAt{v, first}] = true
 			}
 		}
 	}
 	return nil
-}
-
-// movers are the views of a world that a move changes, and that of the client that does not move.
-func (p *prover) movers(m *move, a, b *viewOf) (by []*viewOf, idle *viewOf) {
-	switch {
-	case m.pass > 0:
-		return []*viewOf{a, b}, nil
-	case m.client == 0:
-		return []*viewOf{a}, b
-	case m.client == 1:
-		return []*viewOf{b}, a
-	}
-	return nil, b
 }
 
 // put puts the world of two views into cur. gone are the outsiders, bit c for client c, that cannot act.
@@ -452,25 +457,6 @@ func (p *prover) put(s *shared, a, b *viewOf) (gone uint16, err error) {
 	return gone, p.join(cur, b, 2)
 }
 
-// asFirst is the choice of a move as client 1 would make it.
-func (p *prover) asFirst(m *move) simulator.Choice {
-	c := p.choices[m.choice]
-	c.Client = 1
-	return c
-}
-
-func (p *prover) madeAlone(s *shared, v *viewOf, m *move) bool {
-	return p.groups[*s].alone[*v][p.asFirst(m)]
-}
-
-func (p *prover) noteAlone(s *shared, v *viewOf, m *move) {
-	g := p.groups[*s]
-	if g.alone[*v] == nil {
-		g.alone[*v] = map[simulator.Choice]bool{}
-	}
-	g.alone[*v][p.asFirst(m)] = true
-}
-
 // join adds to a state what a view has of its client, as client c.
 func (p *prover) join(state []uint32, v *viewOf, c int) error {
 	to := *history.Swap(1, uint8(c))
@@ -489,11 +475,25 @@ func (p *prover) join(state []uint32, v *viewOf, c int) error {
 		}
 		state[p.restAt] = p.restTab.id(p.sim.Parts().WithOrphans(p.restTab.keys[state[p.restAt]], &rest))
 	}
-	judge, all := p.judgeTab.keys[v.judge], p.judgeTab.keys[state[p.judgeAt]]
-	judge.Rename(&to)
-	all.Add(&judge)
-	state[p.judgeAt] = p.judgeTab.id(all)
+	state[p.judgeAt] = p.judge(p.joined[c-1], state[p.judgeAt], v.judge, func(all *verdict.Safety) {
+		judge := p.judgeTab.keys[v.judge]
+		judge.Rename(&to)
+		all.Add(&judge)
+	})
 	return nil
+}
+
+// judge is what judges know after change, which is done once for each of known.
+func (p *prover) judge(known judging, judges, by uint32, change func(*verdict.Safety)) uint32 {
+	key := uint64(judges)<<32 | uint64(by)
+	to, is := known[key]
+	if !is {
+		all := p.judgeTab.keys[judges]
+		change(&all)
+		to = p.judgeTab.id(all)
+		known[key] = to
+	}
+	return to
 }
 
 // step makes a move of the world in cur, and enters what the two clients then are. It reports whether what is shared, before
@@ -528,7 +528,7 @@ func (p *prover) step(m *move, gone uint16, of *shared, idle *viewOf) (same bool
 		p.struck[n.choices[m.choice].Verb] = true
 	}
 	if p.endless { // before what no fault can need is dropped
-		n.next[p.restAt] = p.restTab.id(p.restTab.keys[n.next[p.restAt]].WithBudgetOf(&p.full))
+		n.next[p.restAt] = p.restTab.image(&p.renewed, n.next[p.restAt], func(r simulator.RestPart) simulator.RestPart { return r.WithBudgetOf(&p.full) })
 	}
 	p.search.quotient.drop(n.next)
 	p.unchanged = shared{}
@@ -622,8 +622,8 @@ func (p *prover) project(state []uint32, gone uint16, idle int) error {
 	if p.divides {
 		common[p.clients] = p.nodeTab.image(&p.bare, state[p.clients], p.sim.Parts().WithoutConnections)
 	}
-	common[p.restAt] = p.restTab.id(p.restTab.keys[state[p.restAt]].WithoutOrphans())
-	common[p.judgeAt] = p.judgeTab.id(p.judgeTab.keys[state[p.judgeAt]].Shared(gone))
+	common[p.restAt] = p.restTab.image(&p.calmed, state[p.restAt], simulator.RestPart.WithoutOrphans)
+	common[p.judgeAt] = p.judge(p.common, state[p.judgeAt], uint32(gone), func(all *verdict.Safety) { *all = all.Shared(gone) })
 	namings, err := p.canonical(common)
 	if err != nil {
 		return err
