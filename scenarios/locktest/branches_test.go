@@ -104,3 +104,32 @@ func TestEitherWay(t *testing.T) {
 		t.Errorf("%q\n%s", words(o), out)
 	}
 }
+
+// TestEndsWhatItHasStarted: where the end of an execution leaves a goroutine behind that only its code can end, that code is let go on in
+// those that follow.
+func TestEndsWhatItHasStarted(t *testing.T) {
+	effort.Unwatched(t, "TestPolling shows the goroutines of a bubble")
+	p, _ := prepare(t, Bounds{Clients: 2, Attempts: 1, Budget: "crash=1", TTL: ttl}, func(c *Client) {
+		rdb := dial(c)
+		defer rdb.Close()
+		ok := rdb.SetNX(c.Context(), "k", c.Token(), ttl).Val()
+		stop := make(chan bool)
+		go func() {
+			for tick := time.Tick(time.Second); ; {
+				select {
+				case <-stop:
+					return
+				case <-tick:
+				}
+			}
+		}()
+		if ok {
+			c.Critical(work)
+		}
+		stop <- true
+	}, nil)
+	s, err := p.search(t.Context())
+	if err != nil || !s.Complete || p.leaks == 0 || p.leaks > 3 { // one of each client at most, and of the probe
+		t.Errorf("%s, %+v, %d leaks", explain(err), s, p.leaks)
+	}
+}

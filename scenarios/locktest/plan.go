@@ -224,7 +224,7 @@ func (p *plan) client(program func(*bubble.Handle)) simulator.ClientConfig {
 			h := &bubble.Host{
 				T: p.t, ID: id, Program: program, Timed: p.timed, Horizon: 3 * p.bounds.TTL,
 				Open: open, Servers: p.bounds.Servers, Port: port, Random: p.random.seed, Once: p.once || p.bounds.Loopback, Loopback: p.bounds.Loopback,
-				OtherDates: func() bool { return p.dates }, Leaked: func() { p.leaks++ }, Turn: p.turn,
+				OtherDates: func() bool { return p.dates }, Leaked: func() { p.leaks++ }, Leaky: p.leaks > 0, Turn: p.turn,
 			}
 			if !p.ensemble {
 				h.Drawn = p.drawn
@@ -249,7 +249,7 @@ func (p *plan) contender(b *explore.Model) func(*bubble.Handle) {
 	if b.Timing != nil {
 		return func(c *bubble.Handle) {
 			for range b.Attempts {
-				c.Ask(process.Op{Kind: process.Idle, D: b.Timing.Idle})
+				c.Rest(process.Op{Kind: process.Idle, D: b.Timing.Idle})
 				p.attempt(&Client{process: c, section: section{work: b.Timing.Work, idle: true}})
 			}
 			c.Record(history.Event{Kind: history.Done})
@@ -258,14 +258,14 @@ func (p *plan) contender(b *explore.Model) func(*bubble.Handle) {
 	return func(c *bubble.Handle) {
 		for i := range b.Attempts {
 			if i > 0 {
-				c.Ask(process.Op{Kind: process.Sleep, D: b.Between()})
+				c.Rest(process.Op{Kind: process.Sleep, D: b.Between()})
 			}
 			entered := p.attempt(&Client{process: c, section: section{work: b.Work()}})
 			for _, sleep := range b.Retries {
 				if entered {
 					break
 				}
-				c.Ask(process.Op{Kind: process.Sleep, D: sleep})
+				c.Rest(process.Op{Kind: process.Sleep, D: sleep})
 				entered = p.attempt(&Client{process: c, section: section{work: b.Work()}})
 			}
 		}
@@ -319,7 +319,7 @@ func (p *plan) probe(b *explore.Model) func(*bubble.Handle) {
 			return
 		}
 		for {
-			c.Ask(process.Op{Kind: process.Sleep, D: 2*b.Between() + b.ClockJumps})
+			c.Rest(process.Op{Kind: process.Sleep, D: 2*b.Between() + b.ClockJumps})
 			one := &Client{process: c, probe: true, note: explore.ProbeRefused}
 			if p.attempt(one) || one.answered() {
 				return

@@ -78,7 +78,7 @@ func (c *Handle) Ask(o process.Op) process.Observation {
 	x.mu.Lock()
 	if x.dead {
 		x.mu.Unlock()
-		runtime.Goexit()
+		return stopped(x)
 	}
 	w.code = x.callers()
 	if o.Kind != process.Sleep {
@@ -87,11 +87,17 @@ func (c *Handle) Ask(o process.Op) process.Observation {
 	x.asks = append(x.asks, w)
 	x.act()
 	x.mu.Unlock()
-	s, ok := <-w.done
-	if !ok {
+	if s, ok := <-w.done; ok {
+		return s
+	}
+	return stopped(x)
+}
+
+// Rest is Ask of a program between two calls of what it runs: it ends where the execution is being stopped.
+func (c *Handle) Rest(o process.Op) {
+	if c.Ask(o); c.x.stopping() {
 		runtime.Goexit()
 	}
-	return s
 }
 
 // Addr is the address of server n, from 1, for Dial.

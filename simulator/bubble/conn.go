@@ -54,6 +54,16 @@ func (x *execution) stopping() bool {
 	return x.dead
 }
 
+// stopped ends a goroutine of code that is being stopped, or lets it go on: see Host.Leaky.
+func stopped(x *execution) process.Observation {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.failures++; !x.h.Leaky || x.failures > maxFailures {
+		runtime.Goexit()
+	}
+	return process.Observation{Kind: process.Slept}
+}
+
 // refused is the error of a connection of code that is being stopped. Code that does
 // not give up is ended.
 func (x *execution) refused() error {

@@ -79,6 +79,9 @@ type Host struct {
 	Turn *Turn
 	// Leaked, if it is not nil, is called when an execution has left goroutines behind that nothing can wake.
 	Leaked func()
+	// Leaky says that executions have left goroutines behind. The code of those that are stopped then goes on, while all that it asks for
+	// fails, so that it ends what it has started.
+	Leaky bool
 
 	executions int
 	dates      int // that shadows, and executions at other dates, have begun at
@@ -96,6 +99,7 @@ func (h *Host) Start() process.Execution {
 
 // leak notes that an execution has left goroutines behind.
 func (h *Host) leak() {
+	h.Leaky = true
 	if h.Leaked != nil {
 		h.Leaked()
 	}
