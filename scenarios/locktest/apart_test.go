@@ -104,6 +104,7 @@ func TestApart(t *testing.T) {
 				return
 			}
 		}},
+		{name: "a select", few: true, proved: "OVERLAP, STALE-WRITE, WRONG-DEL can occur", code: either},
 		{name: "every 64th attempt", wrong: "is not deterministic", code: func(c *Client) {
 			attemptsMade++
 			lockAs(c, "k", c.Token(), attemptsMade%64 == 0)

@@ -84,11 +84,12 @@ func TestEitherWay(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches, and the lock is a process of its own")
 	b := Bounds{Clients: 2, Attempts: 1, TTL: ttl}
 	p, _ := prepare(t, b, either, nil)
+	p.branches.Everywhere() // few histories come there, and two executions of each may do the same
 	s, err := p.search(t.Context())
 	if err != nil || !s.Complete || len(s.Witnesses) == 0 {
-		t.Fatalf("%s, %+v", explain(err), s)
+		t.Fatalf("%v, %+v, %v", err, s, p.branches)
 	}
-	if out := p.certificate(s, "en"); !strings.Contains(out, "seen at 1 of its places") || !strings.Contains(out, "at least 20 executions") {
+	if out := p.certificate(s, "en"); !strings.Contains(out, "at least 20 executions in a row showed no further way") {
 		t.Error(out)
 	}
 	trace, err := simulator.ParseLink(s.Witnesses[0].Trace.Link())

@@ -98,8 +98,8 @@ func assumed(p *plan, measures bool, lang string) string {
 	if p.orders > 0 {
 		said += " " + text.Say(lang, "locktest.assumed.orders", "n", fmt.Sprint(p.orders))
 	}
-	if n := len(p.branches); n > 0 {
-		said += " " + text.Say(lang, "locktest.assumed.branches", "n", fmt.Sprint(n), "quiet", fmt.Sprint(p.branches.Quiet()))
+	if len(p.branches) > 0 {
+		said += " " + text.Say(lang, "locktest.assumed.branches", "quiet", fmt.Sprint(p.branches.Quiet()))
 	}
 	if places := p.drawn.Where(); places != "" {
 		said += " " + text.Say(lang, "locktest.assumed.drawn", "places", places)
