@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"cmp"
 	"locklab/simulator/history"
 	"locklab/simulator/node"
 	"locklab/simulator/process"
@@ -170,6 +171,9 @@ func (sym *Symmetry) follow(at uint32, a, b *process.Process) (uint32, error) {
 		return 0, err
 	}
 	if !sym.sameActions(&e, b.At(to), swap) {
+		if err := cmp.Or(process.ByChance(a, at), process.ByChance(b, to)); err != nil {
+			return 0, err
+		}
 		return 0, &AsymmetricError{Does: a.Describe(&e)}
 	}
 	sym.renamed[key] = to

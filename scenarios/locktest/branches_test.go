@@ -134,3 +134,14 @@ func TestEndsWhatItHasStarted(t *testing.T) {
 		t.Errorf("%s, %+v, %d leaks", explain(err), s, p.leaks)
 	}
 }
+
+// TestEitherWayOfAny: so are both ways for any number of clients.
+func TestEitherWayOfAny(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
+	p, _ := prepare(t, Bounds{Clients: Any, Budget: "crash=any", Key: "k", TTL: ttl}, either, nil)
+	p.branches.Everywhere()
+	proof, err := p.any.prove(t.Context())
+	if err != nil || p.any.unproved(proof) != "" || len(proof.Broken) == 0 {
+		t.Fatalf("%v, %+v", err, proof)
+	}
+}

@@ -215,7 +215,7 @@ func (p *Process) checkLater(at uint32, by clock.Shift) error {
 	p.stop()
 	other, e := (*NondeterministicError)(nil), &p.entries[at]
 	did.inherit(&p.entries[e.Parent])
-	if p.host != nil && errors.As(err, &other) {
+	if errors.As(err, &other) {
 		if err := ByChance(p, at); err != nil {
 			return err
 		}

@@ -44,9 +44,17 @@ func Again(p *Process, at uint32) error {
 	return nil
 }
 
-// ByChance executes a history, after which code has done something else at another time or place, again and again as it was. The error is a
-// *NondeterministicError if it does something else then as well: so the time or the place was not the reason.
+// ByChance executes a history of a Host's code, after which that has done something else at another time, elsewhere or for another client,
+// again and again as it was. The error is a *NondeterministicError if it does something else then as well, or goes on in several ways: so that
+// was not the reason.
 func ByChance(p *Process, at uint32) error {
+	if p.host == nil {
+		return nil
+	}
+	if e := &p.entries[at]; e.Branching() >= 0 {
+		return ByBranch(p, at, "what it does in one way only")
+	}
+	at = lastRun(p, at)
 	for range runsByChance {
 		if err := Again(p, at); err != nil {
 			return err
