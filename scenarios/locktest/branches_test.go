@@ -49,9 +49,9 @@ func TestBranches(t *testing.T) {
 		p, _ := prepare(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl}, renews, nil)
 		s, err := p.search(t.Context())
 		if err != nil || !s.Complete || len(p.branches) == 0 {
-			t.Fatalf("%s\n%v", explain(err), p.branches)
+			t.Fatalf("%v, %+v, %v", err, s, p.branches)
 		}
-		found := fmt.Sprint(s.States, s.Histories, s.Pars(), p.branches)
+		found := fmt.Sprint(s.States, s.Histories, s.Pars())
 		if want == "" {
 			want = found
 		}
@@ -131,7 +131,7 @@ func TestEndsWhatItHasStarted(t *testing.T) {
 	}, nil)
 	s, err := p.search(t.Context())
 	if err != nil || !s.Complete || p.leaks == 0 || p.leaks > 3 { // one of each client at most, and of the probe
-		t.Errorf("%s, %+v, %d leaks", explain(err), s, p.leaks)
+		t.Errorf("%v, %+v, %d leaks", err, s, p.leaks)
 	}
 }
 
