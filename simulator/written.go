@@ -125,12 +125,12 @@ func (ws Writing) Longest(c int) []uint32 { return process.Longest(ws.s.clients.
 // Again runs the code of client c once more in a history; see [process.Again].
 func (ws Writing) Again(c int, at uint32) error { return process.Again(ws.s.clients.procs[c-1], at) }
 
-// ByChance says whether the code of client c does something else by chance; see [process.ByChance].
+// ByChance executes a history of client c again, whose code may go on by chance; see [process.ByChance].
 func (ws Writing) ByChance(c int, at uint32) error {
 	return process.ByChance(ws.s.clients.procs[c-1], at)
 }
 
-// ByBranch says whether the code of client c may go on in several ways where another execution has done something else; see [process.ByBranch].
+// ByBranch returns the error that the code of client c may go on in several ways at the end of a history; see [process.ByBranch].
 func (ws Writing) ByBranch(c int, at uint32, is string) error {
 	return process.ByBranch(ws.s.clients.procs[c-1], at, is)
 }

@@ -478,7 +478,7 @@ func (x *execution) another(extra time.Duration) (y *execution, err error) {
 // timeTrials is the number of executions that show that chance is not why code does something else at another time.
 const timeTrials = 10
 
-// needsTime executes the same history with no more time than it had, after one with more has come to something else. The error is a
+// needsTime executes the same history in the time that it took, after one with more time has come to something else. The error is a
 // *NeedsTimeError if all do the same as the first; nil: one has failed otherwise.
 func needsTime(x *execution) error {
 	for range timeTrials {
