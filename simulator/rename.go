@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"cmp"
+
 	"locklab/simulator/history"
 	"locklab/simulator/node"
 	"locklab/simulator/process"

@@ -56,35 +56,7 @@ func TestCheck(t *testing.T) {
 // ask whose the key is by now.
 func TestRenewing(t *testing.T) {
 	effort.Unwatched(t, "the other tests of the package show the same")
-	Check(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl}, func(c *Client) {
-		rdb := dial(c)
-		defer rdb.Close()
-		token := c.Token()
-		if ok, err := rdb.SetNX(c.Context(), "k", token, ttl).Result(); err != nil || !ok {
-			return
-		}
-		stop, stopped := context.WithCancel(c.Context())
-		var renewing sync.WaitGroup
-		renewing.Go(func() {
-			tick := time.NewTicker(ttl / 3)
-			defer tick.Stop()
-			for {
-				select {
-				case <-stop.Done():
-					return
-				case <-tick.C:
-					if stop.Err() != nil {
-						return // of two cases that are ready, select takes either
-					}
-					rdb.Expire(c.Context(), "k", ttl)
-				}
-			}
-		})
-		c.Critical(work)
-		stopped()
-		renewing.Wait()
-		compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token)
-	}, Holds("DEADLOCK"), Breaks("WRONG-DEL", 1))
+	Check(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl}, renews(true), Holds("DEADLOCK"), Breaks("WRONG-DEL", 1))
 }
 
 // A lock that waits inside: it polls with time.After until its context ends.

@@ -483,7 +483,7 @@ func (p *prover) join(state []uint32, v *viewOf, c int) error {
 	return nil
 }
 
-// judge is what judges know after change, which is done once for each of known.
+// judge returns the number of what judges know after a change, which is made once for each key of known.
 func (p *prover) judge(known judging, judges, by uint32, change func(*verdict.Safety)) uint32 {
 	key := uint64(judges)<<32 | uint64(by)
 	to, is := known[key]

@@ -64,7 +64,7 @@ func (e *Entry) Branching() int {
 	return slices.IndexFunc(e.Ops[:], func(o Op) bool { return o.Kind == Branch })
 }
 
-// A turn is what an execution observes after an entry, on its way to another one.
+// A turn leads an execution from an entry to another one, by what it observes.
 type turn struct {
 	from, to uint32
 	what     TimedObservation
@@ -123,7 +123,6 @@ func untilTaken(p *Process, try func() error) (err error) {
 		if err = try(); err != errOtherWay {
 			return err
 		}
-		p.stop()
 	}
 	return &NondeterministicError{Client: p.code.id, Was: "what it has done in a history", Is: fmt.Sprintf("something else in each of %d executions", mostTries)}
 }
@@ -160,7 +159,7 @@ func ByBranch(p *Process, at uint32, is string) error {
 	return &NondeterministicError{Client: p.code.id, Was: p.Describe(&p.entries[at]), Is: is, place: place}
 }
 
-// A way is what the code does after a history.
+// A way has what the code does after a history.
 type way struct {
 	does Entry
 	seen int // executions that have taken it

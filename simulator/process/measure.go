@@ -1,6 +1,7 @@
 package process
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -215,14 +216,9 @@ func (p *Process) checkLater(at uint32, by clock.Shift) error {
 	p.stop()
 	other, e := (*NondeterministicError)(nil), &p.entries[at]
 	did.inherit(&p.entries[e.Parent])
-	if errors.As(err, &other) {
-		if err := ByChance(p, at); err != nil {
-			return err
-		}
-	}
 	switch {
 	case errors.As(err, &other):
-		return &TimeOfDayError{p.code.id, by.By - by.Older, by.Older > 0, other.Was, other.Is}
+		return cmp.Or(ByChance(p, at), error(&TimeOfDayError{p.code.id, by.By - by.Older, by.Older > 0, other.Was, other.Is}))
 	case err != nil:
 		return err
 	case !did.sameOutcome(e):

@@ -128,7 +128,7 @@ type Op struct {
 	Kind  OpKind
 	Node  int8          // Request, Listen: the server, from 1; Read, Write: history.Resource
 	Lease uint8         // Request, Read, Write: as in history.Event
-	Arg   uint32        // Request, Listen, Watch: what is asked, a number of the server's tables; Idle: in how many other ways it may go on; Begin, Sleep: as Rest and RestFor have it
+	Arg   uint32        // Request, Listen, Watch: what is asked, a number of the server's tables; Idle, Branch: in how many other ways it may go on; Begin, Sleep: as Rest and RestFor have it
 	D     time.Duration // Begin, Sleep, Idle, Listen, Watch: how long at most, on the client's clock; Request: as well, 0 is the configured time
 	Base  int32         // Write: the version that was read
 	Token uint64        // Read, Write: fencing token
@@ -151,7 +151,7 @@ const (
 	Listen                // waits for a message on a connection
 	Watch                 // sleeps, unless its server sends a notification
 	Listed                // reads the client's list of servers: answered at once
-	Branch                // goes on at once, as the scheduler likes; Arg: in how many other ways it may
+	Branch                // goes on at once, in a way that the scheduler likes
 )
 
 // ToServer reports whether a server answers it.
