@@ -339,7 +339,7 @@ func withoutScript(sc *race.Scenario) { sc.Script = nil }
 // TestTriggeredCanFail: in a run of a mutant the scenario is not reached, whichever lock
 // is played, and the verdict is VACUOUS.
 func TestTriggeredCanFail(t *testing.T) {
-	effort.Unwatched(t, "one goroutine plays")
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine plays")
 	t.Parallel()
 	covered := map[string]bool{}
 	for _, m := range mutants {

@@ -105,7 +105,7 @@ func TestBacking(t *testing.T) {
 // No line of an explanation is wider than the output, in either language, but for
 // commands, which must stay in one piece.
 func TestExplanationsFit(t *testing.T) {
-	effort.Unwatched(t, "one goroutine explains")
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine explains")
 	pages := [][]string{{"token"}, {"redlock"}, {"R18"}, {"watchdog", "R15"}, {"redlock", "restart"}, {"mutex", "calm"}, {"path"}, {"interview"}, {"glossary"}, {"interview", "redlock"}}
 	for _, page := range pages {
 		for lang, widths := range map[string][]int{"en": {80, 120}, "zh": {80, 120}, "both": {80}} {
@@ -153,7 +153,7 @@ func TestMechanismLeadsOn(t *testing.T) {
 // What a search has found is explained like a race: its lanes, its code, its doom, and
 // the other locks under the same bad luck.
 func TestExplainWitness(t *testing.T) {
-	effort.Unwatched(t, "one goroutine explains")
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine explains")
 	_, out, _ := call(t, "explore", "token", "--budget", "pause=1", "--json")
 	link := ""
 	for line := range strings.Lines(out) {
@@ -174,7 +174,7 @@ func TestExplainWitness(t *testing.T) {
 
 // All locks and all races can be explained, and each page has its texts.
 func TestExplainAll(t *testing.T) {
-	effort.Unwatched(t, "one goroutine explains")
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine explains")
 	for _, e := range algorithms.All() {
 		var out bytes.Buffer
 		if err := teacher(t, &out, "zh", 100).Lock(e); err != nil || !strings.Contains(out.String(), "怎么工作") {

@@ -402,7 +402,7 @@ func TestExploreKeepsToMemory(t *testing.T) {
 
 // So does verify.
 func TestVerifyKeepsToMemory(t *testing.T) {
-	effort.Unwatched(t, "TestVerify of package contract searches on all cores")
+	effort.OnlyExhaustive(t, "it takes seconds; TestVerify of package contract searches on all cores")
 	const most = 100
 	file := contractFile(t, "[search clients=3 nodes=3 budget=crash=1,restart=1 max-states=100000000]\nredlock redlock-drift HOLDS\n")
 	c := program(t, "verify", "--contract", file, "--max-memory", fmt.Sprint(most))

@@ -15,6 +15,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"locklab/reports/text"
+	"locklab/simulator/effort"
 	"locklab/simulator/realserver"
 	"locklab/simulator/realserver/servertest"
 )
@@ -69,6 +70,7 @@ func TestLiveMatrix(t *testing.T) {
 
 // Shares of a table, put together where there is no redis-server, are the table of one machine.
 func TestLiveInShares(t *testing.T) {
+	effort.OnlyExhaustive(t, "it takes seconds; TestLive shows the same goroutines")
 	needLive(t)
 	dir := t.TempDir()
 	args := []string{"live", "matrix", "--strategies", "token,delifeq", "--scenarios", "restart,R25,R18"}
@@ -186,6 +188,7 @@ func TestLiveRedis(t *testing.T) {
 // TestLiveRedisOfOthers: nothing is published that somebody else might get, and before scripts are
 // left in a cache that is said, with their number.
 func TestLiveRedisOfOthers(t *testing.T) {
+	effort.OnlyExhaustive(t, "it takes seconds; TestLive shows the same goroutines")
 	addr := servertest.Redis(t)
 	listener, err := realserver.AddressOf(addr).Dial()
 	if err != nil {

@@ -576,7 +576,7 @@ func TestInterrupted(t *testing.T) {
 // The numbers of a report are those of testdata. Package chart tests how pictures are
 // drawn; -update draws that of the README.
 func TestReport(t *testing.T) {
-	effort.Unwatched(t, "one goroutine writes")
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine writes")
 	dir := t.TempDir()
 	write := func(locks ...string) {
 		code, _, errs := call(t, "matrix", "--strategies", strings.Join(locks, ","), "--scenarios", strings.Join(report.DemoRaces, ","), "-o", dir)

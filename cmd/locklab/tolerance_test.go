@@ -14,7 +14,7 @@ import (
 
 // What people see of the charts from search.
 func TestSearchCharts(t *testing.T) {
-	effort.Unwatched(t, "TestSearchOnTwoCores and TestFindParsGivenUp search side by side as well")
+	effort.OnlyExhaustive(t, "it takes seconds; TestSearchOnTwoCores and TestFindParsGivenUp search side by side as well")
 	for name, args := range map[string][]string{
 		"tolerance": {"tolerance", "--strategies", "setnx,getset,token"},
 		"par":       {"par", "--strategies", "setnx,getset,token"},

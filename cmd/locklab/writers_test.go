@@ -74,7 +74,7 @@ func whole(t *testing.T, dir string, files []string) {
 // Standard output that is full, or that nobody reads, does not keep any command from
 // writing its files.
 func TestWritersDespiteLostOutput(t *testing.T) {
-	effort.Unwatched(t, "the work is done by processes of one command each")
+	effort.OnlyExhaustive(t, "it takes seconds; the work is done by processes of one command each")
 	eachWriter(t, func(t *testing.T, w writer, c *exec.Cmd, dir string) {
 		full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 		effort.Need(t, err) // only Linux has /dev/full
@@ -107,7 +107,7 @@ func TestWritersDespiteLostOutput(t *testing.T) {
 // A disk that becomes full leaves what was there: the older files, whole, and nothing
 // half-written. What was found is printed.
 func TestWritersOnFullDisk(t *testing.T) {
-	effort.Unwatched(t, "the work is done by processes of one command each")
+	effort.OnlyExhaustive(t, "it takes seconds; the work is done by processes of one command each")
 	const older = "what was there before"
 	for _, disk := range []struct {
 		what, says string

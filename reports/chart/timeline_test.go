@@ -66,7 +66,7 @@ func TestTimelineSaysWhatHappened(t *testing.T) {
 
 // Each race of a lock can be drawn, as 16:9, and no place is outside the picture. Every verdict has a finding.
 func TestEveryRunIsDrawn(t *testing.T) {
-	effort.Unwatched(t, "one goroutine draws")
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine draws")
 	for _, id := range []string{"mutex", "token", "redlock", "zk-recheck"} {
 		for _, sc := range scenarios.All() {
 			r := timelineOf(t, id, sc.ID)

@@ -50,7 +50,7 @@ func kinds(l *Lesson) string {
 // A lesson tells how a lock works, in which races it fails, and what the next lock does about one of them. The debate
 // belongs to Redlock.
 func TestLessonIsInOrder(t *testing.T) {
-	effort.Unwatched(t, "one goroutine plays")
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine plays")
 	for names, want := range map[string]string{
 		"setnx-expire redlock":              "plan how race next how race debate quiz end",
 		"token":                             "plan how race next quiz end",
@@ -185,7 +185,7 @@ func TestParse(t *testing.T) {
 // The file has every text of the lesson as HTML, so that nothing is lost if its script fails; it is well-formed, the
 // same each time, names no other place, and is in one language.
 func TestFileHasAllTexts(t *testing.T) {
-	effort.Unwatched(t, "one goroutine plays")
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine plays")
 	for _, lang := range text.Languages() {
 		l := makeLesson(t, "setnx-expire redlock", Options{Lang: lang, Questions: 3, Seed: 1})
 		var b, again bytes.Buffer

@@ -47,7 +47,7 @@ var element = regexp.MustCompile(`</?[a-z0-9]+>`)
 
 // Markdown and HTML lose no word of any explanation, in any language, and the HTML is well-formed.
 func TestBlocksLoseNothing(t *testing.T) {
-	effort.Unwatched(t, "one goroutine explains")
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine explains")
 	stage := NewStage()
 	for _, lang := range text.Languages() {
 		for _, name := range everyPage() {

@@ -172,7 +172,7 @@ func TestNoVerdictIsTyped(t *testing.T) {
 // A verdict in a bracket comes with the run that it is from, by the name of its race. And no
 // other text has a verdict in a bracket, where nothing would say whose it is.
 func TestBracketsNameTheirRun(t *testing.T) {
-	effort.Unwatched(t, "one goroutine explains")
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine explains")
 	bracket := regexp.MustCompile(`[(（][^()（）]*\b(OVERLAP|STALE-WRITE|FENCED|WRONG-DEL|ORPHAN|DEADLOCK|LIE|STARVED|BLOCKED|HOLDS)\b[^()（）]*[)）]`)
 	names := []string{}
 	for _, sc := range scenarios.All() {

@@ -57,7 +57,7 @@ func section(c *race.ClientSpec, hold time.Duration, waits bool) {
 // The window is the share of moments of a hold in which a pause does harm, played on the
 // simulator: at one random moment in each of n equal parts of the hold.
 func TestWindowAgainstRuns(t *testing.T) {
-	effort.Unwatched(t, "one goroutine counts")
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine counts")
 	const n = 16
 	all := subjects(t)
 	for _, c := range []struct {

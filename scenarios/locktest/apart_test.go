@@ -69,7 +69,7 @@ func searchApart(t *testing.T, b Bounds, client func(*Client), check int) (certi
 // TestApart: code that looks at what real processes do not share with each other, or that draws, is not proved; or the first line
 // of its certificate names what it looks at.
 func TestApart(t *testing.T) {
-	effort.Unwatched(t, "TestDrawnTwice shows the processes")
+	effort.OnlyExhaustive(t, "it takes seconds; TestDrawnTwice shows the processes")
 	const process, chance = "in an operating-system process of its own", "OVERLAP, STALE-WRITE can occur"
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -149,7 +149,7 @@ func TestNotApart(t *testing.T) {
 
 // TestEndless: code that asks again and again in a history without end is named, and takes no memory for that.
 func TestEndless(t *testing.T) {
-	effort.Unwatched(t, "TestLoopback and TestPolling show the goroutines of a bubble")
+	effort.OnlyExhaustive(t, "it takes seconds; TestLoopback and TestPolling show the goroutines of a bubble")
 	for _, c := range []struct {
 		name, want string
 		code       func(c *Client)

@@ -142,7 +142,7 @@ func TestEndsWhatItHasStarted(t *testing.T) {
 
 // TestEitherWayOfAny: so are both ways for any number of clients.
 func TestEitherWayOfAny(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
 	p, _ := prepare(t, Bounds{Clients: Any, Budget: "crash=any", Key: "k", TTL: ttl}, either, nil)
 	p.branches.Everywhere()
 	proof, err := p.any.prove(t.Context())

@@ -55,7 +55,7 @@ func TestCheck(t *testing.T) {
 // A renewing goroutine with a ticker, as in many tutorials on watchdogs: EXPIRE does not
 // ask whose the key is by now.
 func TestRenewing(t *testing.T) {
-	effort.Unwatched(t, "the other tests of the package show the same")
+	effort.OnlyExhaustive(t, "it takes seconds; the other tests of the package show the same")
 	Check(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl}, renews(true), Holds("DEADLOCK"), Breaks("WRONG-DEL", 1))
 }
 
@@ -269,7 +269,7 @@ func TestTwice(t *testing.T) {
 
 // Each of these ends within seconds, with a sentence of its own, and never in a proof.
 func TestCannotBeCarried(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches, and the lock is a process of its own")
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches, and the lock is a process of its own")
 	var global sync.Mutex
 	outside := make(chan struct{})
 	asked, slept := make(chan struct{}), make(chan struct{})

@@ -51,7 +51,7 @@ func onThree(looks, round int, order []int) func(c *Client) {
 // TestOrders: the orders of several servers' answers are merged, with the same verdicts and fewer states. Code that remembers one of them
 // is found all the same, whichever it is.
 func TestOrders(t *testing.T) {
-	effort.Unwatched(t, "TestLoopback and TestPolling show the goroutines of a bubble")
+	effort.OnlyExhaustive(t, "it takes seconds; TestLoopback and TestPolling show the goroutines of a bubble")
 	found := func(t *testing.T, merged bool, code func(c *Client)) (states, tried int, pars []string) {
 		p, _ := prepare(t, Bounds{Clients: 2, Attempts: 1, Servers: 3, TTL: ttl}, code, nil)
 		p.study.Plain.Histories = !merged
@@ -66,11 +66,7 @@ func TestOrders(t *testing.T) {
 	if tried == 0 || none > 0 || many < 2*few || !slices.Equal(pars, plainly) || slices.Contains(pars, "OVERLAP@0") {
 		t.Errorf("%d states, %d orders tried, and %v; without merging %d states, %d orders, and %v", few, tried, pars, many, none, plainly)
 	}
-	orders := [][]int{{2, 3, 1}, {1, 2, 3}, {1, 3, 2}, {2, 1, 3}, {3, 1, 2}, {3, 2, 1}}
-	if !effort.Exhaustive() {
-		orders = orders[:1]
-	}
-	for _, order := range orders {
+	for _, order := range [][]int{{2, 3, 1}, {1, 2, 3}, {1, 3, 2}, {2, 1, 3}, {3, 1, 2}, {3, 2, 1}} {
 		for round := range 2 {
 			t.Run(fmt.Sprint(order, " in round ", round), func(t *testing.T) {
 				if _, _, pars := found(t, true, onThree(1, round, order)); !slices.Contains(pars, "OVERLAP@0") {

@@ -31,7 +31,7 @@ func saying(script *redis.Script, how func(deleted int) bool) func(c *Client) {
 
 // TestSays: what code says of its release is compared with what it held.
 func TestSays(t *testing.T) {
-	effort.Unwatched(t, "TestLoopback and TestPolling show the goroutines of a bubble")
+	effort.OnlyExhaustive(t, "it takes seconds; TestLoopback and TestPolling show the goroutines of a bubble")
 	b := Bounds{Clients: 2, Budget: "pause=1", TTL: ttl}
 	t.Run("honest", func(t *testing.T) {
 		Check(t, b, saying(compareAndDelete, func(deleted int) bool { return deleted > 0 }), Holds("LIE", "WRONG-DEL"))

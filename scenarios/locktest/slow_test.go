@@ -88,7 +88,7 @@ func TestBoundsOfVerdicts(t *testing.T) {
 
 // TestBy: a claim with a cause holds if the verdict comes about by that fault and victim, and else its message says by which.
 func TestBy(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
 	b := Bounds{Clients: 2, Budget: "pause=1,lose-reply=1", TTL: ttl}
 	Check(t, b, setNX, Breaks("OVERLAP", 1).By("pause", Holder))
 	p, claims := prepare(t, b, setNX, nil)

@@ -69,7 +69,7 @@ func recipe(c *Client) {
 // deletes the znode of whoever has the lock by then. In a queue every znode has a name of
 // its own.
 func TestZooKeeper(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches, and the lock is a process of its own")
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches, and the lock is a process of its own")
 	b := Bounds{Clients: 2, Attempts: 1, Budget: "pause=1", TTL: ttl}
 	t.Run("ephemeral", func(t *testing.T) {
 		b := Bounds{Clients: 2, Budget: "expire-session=1", TTL: ttl}
@@ -84,7 +84,7 @@ func TestZooKeeper(t *testing.T) {
 
 // A process that lives keeps its session, and the lock with it, if it does not release.
 func TestZooKeeperNeverClosed(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches, and the lock is a process of its own")
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches, and the lock is a process of its own")
 	b := Bounds{Clients: 2, TTL: ttl}
 	Check(t, b, func(c *Client) {
 		l := zk.NewLock(session(c), "/lock", everybody)

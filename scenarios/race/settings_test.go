@@ -137,7 +137,7 @@ func TestRefusals(t *testing.T) {
 // TestExtremesEnd: extreme settings that are allowed give a run that ends with a verdict,
 // in every scenario that has the setting.
 func TestExtremesEnd(t *testing.T) {
-	effort.Unwatched(t, "one goroutine plays")
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine plays")
 	t.Parallel()
 	type run struct {
 		entry    lock.Entry
@@ -198,7 +198,7 @@ func extremists(t *testing.T) (locks []lock.Entry) {
 // TestLongestRun: the longest run that is not refused, of a lock that refuses and renews
 // until the end, fits into memory.
 func TestLongestRun(t *testing.T) {
-	effort.Unwatched(t, "one goroutine plays")
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine plays")
 	t.Parallel()
 	const most = 100_000 // choices; a run of so many takes some 30 MB
 	e, sc := racetest.Cell(t, "watchdog", "dead-business")

@@ -29,7 +29,7 @@ import (
 // nothing else. Without symmetry, where every client has a table of its own, reduction
 // also keeps every history that a client can observe.
 func TestExploreReductions(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
 	t.Parallel()
 	same := func(t *testing.T, entry lock.Entry, b study.Bounds) {
 		both := searched(t, entry, b, nil)
@@ -59,7 +59,7 @@ func TestExploreReductions(t *testing.T) {
 // TestExploreWitnesses: each counterexample of a search shows its verdict, keeps the
 // rules, and contains no choice that could be left out.
 func TestExploreWitnesses(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
 	t.Parallel()
 	found := map[verdict.Word]bool{}
 	look := func(entry lock.Entry, b study.Bounds) {
@@ -319,7 +319,7 @@ func TestExploreCutShort(t *testing.T) {
 // TestExploreTwice: a search depends only on its bounds, neither on the order of a map
 // nor on the number of processors.
 func TestExploreTwice(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
 	for _, entry := range algorithms.Milestones() {
 		said := ""
 		for _, procs := range []int{2, 1} {

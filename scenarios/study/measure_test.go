@@ -36,7 +36,7 @@ func clocked(late func(before, after time.Time) bool) lock.Entry {
 // day is no part of a state. Code that does otherwise is found out, whatever it looks at. In
 // either case the search finds what it finds with the time of day.
 func TestMeasures(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
 	t.Parallel()
 	day := simulator.Epoch
 	for name, test := range map[string]struct {

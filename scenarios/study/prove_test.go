@@ -68,7 +68,7 @@ func TestProve(t *testing.T) {
 // TestProveOfOneAttempt: what a second attempt comes to is not proved, although each client takes the lock once; and where there is
 // no proof, searches still find what breaks.
 func TestProveOfOneAttempt(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
 	b := study.DefaultBounds()
 	b.Budget = "crash=1"
 	p, err := study.Prove(t.Context(), racetest.Lock(t, "reentrant"), b, true)

@@ -18,7 +18,7 @@ import (
 // Skew breaks locks that compare times of two clients, once it is as long as a lease outlasts
 // the work; and no lock that only measures how long something took.
 func TestSkew(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
 	overlap := map[verdict.Word]int{verdict.Overlap: 0}
 	for _, test := range []struct {
 		id     string

@@ -36,7 +36,7 @@ func polling(pause time.Duration, times int) lock.Entry {
 
 // TestDumbTwinOfBounds: the search finds SLOW and NOISY where its twin does, whose times are absolute.
 func TestDumbTwinOfBounds(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
 	token := racetest.Lock(t, "token")
 	for name, test := range map[string]struct {
 		entry  lock.Entry

@@ -51,7 +51,7 @@ func byNumber(a, b string) int { return strings.Compare(a[len(a)-10:], b[len(b)-
 // makes a difference of them does not. In either case the search finds what it finds without
 // symmetry.
 func TestEnsembleAlike(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
 	t.Parallel()
 	for name, test := range map[string]struct {
 		first func(own string, children []string) bool
@@ -84,7 +84,7 @@ func TestEnsembleAlike(t *testing.T) {
 // What a client has read may name the other one. Code that only compares it with its own name
 // treats both alike; with three clients, what one has read of another keeps them apart.
 func TestRepliesThatName(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
 	t.Parallel()
 	reads := func(mine func(holder, token string) bool) lock.Entry {
 		return own("reads", func(env lock.Env) lock.Strategy {
@@ -142,7 +142,7 @@ func TestSymmetry(t *testing.T) {
 // TestZooKeeperRests: between two attempts a client of an ensemble forgets what it has observed,
 // but for the watches that are left behind.
 func TestZooKeeperRests(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
 	t.Parallel()
 	for _, id := range []string{"zk-naive", "zk-herd", "zk-protected"} {
 		entry := patient(racetest.Lock(t, id), 0)
@@ -173,7 +173,7 @@ func TestRenamedWalks(t *testing.T) {
 	for _, e := range algorithms.OnZooKeeper() {
 		entries = append(entries, patient(e, 3*time.Second))
 	}
-	seeds := uint64(20)
+	seeds := uint64(10)
 	if effort.Exhaustive() {
 		seeds = 80
 	}

@@ -31,9 +31,9 @@ func everyTiming(entry lock.Entry, clients, attempts int, budget string) study.B
 // end.
 func TestDumbTwinAtAnyTiming(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches")
-	budgets := []string{"", "crash=1", "lose-reply=1"}
+	budgets := []string{"", "crash=1"}
 	if effort.Exhaustive() {
-		budgets = append(budgets, "pause=1@5s", "restart=1@1s", "lose-request=1")
+		budgets = append(budgets, "lose-reply=1", "pause=1@5s", "restart=1@1s", "lose-request=1")
 	}
 	for _, id := range []string{"setnx", "token"} {
 		if effort.Exhaustive() && id == "token" {
@@ -103,7 +103,7 @@ func TestDumbTwinOfUses(t *testing.T) {
 
 // Every witness of a search of every timing can be played, and comes to its verdict.
 func TestWitnessesAtAnyTiming(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
 	for _, id := range []string{"setnx-expire", "token", "getset"} {
 		for _, budget := range []string{"crash=1", "pause=1@5s", "lose-reply=1", "failover=1", "delay=1@15s"} {
 			entry := racetest.Lock(t, id)
@@ -267,7 +267,7 @@ func TestLateRequestIsNoDeadlock(t *testing.T) {
 // Verdicts do not depend on the unit of time: they are the same from the shortest lease to
 // the longest.
 func TestVerdictsScale(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
 	for _, id := range []string{"setnx", "token", "getset"} {
 		for _, budget := range []string{"crash=1", "pause=1"} {
 			want := foundBy(t, id, small(racetest.Lock(t, id), 2, 2, budget))
@@ -332,7 +332,7 @@ func TestInconclusive(t *testing.T) {
 // With AutoAttempts clients take the lock twice where every timing of that can be searched, and
 // else once, with other searches beside it.
 func TestAutoAttempts(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
 	for _, test := range []struct {
 		name, id    string
 		timing      study.Mode

@@ -44,7 +44,7 @@ var theory = map[string]map[string]int{ // 0: falls at no size
 var debate = map[string]int{"pause": 12, "client-clock": 0, "node-clock": 12, "failover": 1, "restart": 1}
 
 func TestTolerance(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
 	for id, want := range theory {
 		t.Run(id, func(t *testing.T) {
 			t.Parallel()
@@ -55,7 +55,7 @@ func TestTolerance(t *testing.T) {
 
 // TestToleranceDebate searches only the sizes next to the limit.
 func TestToleranceDebate(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
 	for _, h := range study.Hazards() {
 		t.Run(h.Fault, func(t *testing.T) {
 			t.Parallel()
@@ -283,7 +283,7 @@ func TestFindParsGivenUp(t *testing.T) {
 // instant, and a millisecond less is harmless. The watchdog's limit of 13.3 parts lies between two
 // sizes, so that the next one is well beyond it.
 func TestToleranceBoundary(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
 	t.Parallel()
 	for id, want := range map[string]bool{"token": true, "watchdog": false} {
 		l, err := study.UsualRivals().Limit(t.Context(), racetest.Lock(t, id), study.Hazard{Fault: "pause", Sized: true})

@@ -127,7 +127,7 @@ func TestProductionKeepsNothing(t *testing.T) {
 // TestMatrixIsPlay: Matrix gives the same as playing its cells one by one, on any number
 // of processors.
 func TestMatrixIsPlay(t *testing.T) {
-	effort.Unwatched(t, "TestSweepIsDeterministic shows the same goroutines")
+	effort.OnlyExhaustive(t, "it takes seconds; TestSweepIsDeterministic shows the same goroutines")
 	single := map[[2]string][]byte{}
 	for _, sc := range scenarios.All() {
 		for _, e := range algorithms.Milestones() {

@@ -259,8 +259,10 @@ func observed(t *testing.T, entry lock.Entry, b study.Bounds) *explore.Result {
 func TestDumbTwin(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches")
 	atSize(t, algorithms.Milestones(), 2, 1, slices.Concat(clientFaults, serverFaults), compare)
-	atSize(t, oneServer(), 2, 2, clientFaults, compare)
-	atSize(t, oneServer(), 3, 1, []string{"crash=1", "pause=1@5s"}, compare)
+	if effort.Exhaustive() {
+		atSize(t, oneServer(), 2, 2, clientFaults, compare)
+		atSize(t, oneServer(), 3, 1, []string{"crash=1", "pause=1@5s"}, compare)
+	}
 	sharded := []lock.Entry{racetest.Lock(t, "sharded"), racetest.Lock(t, "sharded-token")}
 	atSize(t, sharded, 2, 1, []string{"server-list=1", "crash=1", "server-list=1,crash=1"}, compare)
 }

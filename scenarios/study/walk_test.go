@@ -29,13 +29,10 @@ var walks = []struct {
 // TestExploreWalks: at bounds that are too large for a twin, random runs meet no verdict
 // that the search excludes, and none with fewer faults than par.
 func TestExploreWalks(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
 	t.Parallel()
-	seeds := 400
+	const seeds = 400
 	budgets := []string{"crash=1,lose-reply=1", "pause=1@5s", "client-clock=1@10s,crash=1", "crash=1,pause=1", "failover=1,lose-request=1", "node-clock=1@10s,restart=1"}
-	if !effort.Exhaustive() {
-		seeds, budgets = 200, budgets[:4]
-	}
 	met := map[string]bool{}
 	for _, entry := range algorithms.Milestones() {
 		clients, attempts, strikes := 3, 2, budgets

@@ -55,7 +55,7 @@ func TestDumbTwinOnZooKeeper(t *testing.T) {
 
 // The verdicts of each lock in the races that apply to all of them.
 func TestZooKeeperPlays(t *testing.T) {
-	effort.Unwatched(t, "one goroutine plays")
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine plays")
 	t.Parallel()
 	for _, sc := range scenarios.All() {
 		want, told := map[string]string{

@@ -92,7 +92,7 @@ func same(t *testing.T, what string, got, want *study.Search) {
 // TestCheckpoint stops searches at many points and continues them, to the end or to the
 // next stop: the result is that of a search that was never stopped.
 func TestCheckpoint(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
 	for _, f := range searches {
 		t.Run(f.lock+" "+f.bounds, func(t *testing.T) {
 			whole := search(t, t.Context(), f.lock, f.bounds, f.causes, "", 0)
@@ -191,7 +191,7 @@ func (c *countdown) Err() error {
 
 // TestCheckpointSecondPass stops searches while they look for the shortest ways.
 func TestCheckpointSecondPass(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
 	for _, f := range searches {
 		t.Run(f.lock+" "+f.bounds, func(t *testing.T) {
 			const plenty = 1 << 30

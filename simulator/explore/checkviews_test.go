@@ -122,7 +122,7 @@ func TestCheckerMissesAView(t *testing.T) {
 // TestCheckerRefusesOthers: views prove nothing of another lock, of more faults or a longer lease, of a harm that they come to, or if
 // anything of a view is changed.
 func TestCheckerRefusesOthers(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
 	refused := func(what, id, budget string, v *explore.Invariant, claim explore.Claim, key string) {
 		t.Helper()
 		_, err := explore.CheckInvariant(t.Context(), viewModel(t, id, budget), v, claim)

@@ -147,7 +147,7 @@ func (tw *twin) harmed(events []history.Event) bool {
 // TestDoomTwin: the shares from the graph equal those from trying out every continuation,
 // to the last digit of a float, for every step of every counterexample.
 func TestDoomTwin(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
 	ends := 0
 	for _, id := range []string{"setnx", "setnx-expire", "getset", "token", "watchdog"} {
 		for _, budget := range []string{"crash=1", "pause=1", "pause=1@10s", "restart=1", "lose-reply=1"} {

@@ -118,7 +118,7 @@ func goOnFrom(t testing.TB, file, lock, bounds string) (*study.Search, error) {
 // change does not matter to what is found: it never ends in a panic, or in a claim that was
 // not searched. Files are of a search that goes on, and of a finished one.
 func TestCheckpointAltered(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
 	for _, f := range []struct {
 		lock, bounds string
 		stop         int
@@ -171,7 +171,7 @@ func proves(s *study.Search) bool {
 // that was not searched: not one of a search that is done or as good as done, and not one
 // that looks for the shortest ways.
 func TestCheckpointRelabelled(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
 	const nothing = "clients=2,attempts=1,ttl=9s,budget="
 	const crash = "clients=2,attempts=1,ttl=9s,budget=crash=1"
 	const pause = "clients=2,attempts=1,ttl=9s,budget=pause=1"

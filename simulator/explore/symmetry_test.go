@@ -305,7 +305,7 @@ func condition(rng *rand.Rand, deep int) string {
 // TestRandomServers: whatever a script makes of names, a search with symmetry finds what
 // one without finds.
 func TestRandomServers(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
 	rng := rand.New(rand.NewPCG(20, 26))
 	kinds := map[bool]int{}
 	for n := range 80 {

@@ -64,7 +64,7 @@ func (f *falling) full(ctx context.Context, key string, marks ...string) bool {
 // TestViewsOfFallingLocks: a harm that takes three or four clients, a third attempt or a second fault is never excluded for any
 // number of them.
 func TestViewsOfFallingLocks(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
 	type wrong = func(f *falling, ctx context.Context, key string, taken bool, err error) (bool, error)
 	third := func(then wrong) wrong {
 		return func(f *falling, ctx context.Context, key string, taken bool, err error) (bool, error) {

@@ -109,7 +109,7 @@ func TestViewsFindHarms(t *testing.T) {
 
 // TestViewsKnownHarms: what breaks these locks is among what views come to, and what does not is not.
 func TestViewsKnownHarms(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
 	for _, c := range []struct {
 		id, budget string
 		endless    bool

@@ -76,7 +76,7 @@ func spin(t *testing.T, b *explore.Model, change func(m *model)) string {
 // The tables that are written beside a model are all that it needs: it is searched again
 // without the lab, and comes to the same.
 func TestSecondOpinionStandsAlone(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
 	needSpin(t)
 	b, dir := question(t, "token", "pause=1"), t.TempDir()
 	r, err := Check(t.Context(), b, "token")

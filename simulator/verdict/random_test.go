@@ -356,7 +356,7 @@ func sameCharges(h *history.History) string {
 
 // The second opinion must say of every history what the judges say.
 func TestSecondOpinionOfCharges(t *testing.T) {
-	effort.Unwatched(t, "one goroutine judges")
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine judges")
 	count := map[string]int{}
 	for seed := range uint64(20000) {
 		h := random(seed)
