@@ -31,8 +31,8 @@ type chunk struct {
 const (
 	missing    = -1
 	chunkSize  = 1 << 6
-	roundSize  = 1 << 12
-	leastRound = 1 << 9 // fewer states are visited sooner than workers are started
+	roundSize  = 1 << 10
+	leastRound = 1 << 8 // fewer states are visited sooner than workers are started
 )
 
 // lacking is called before anything is computed that the tables lack.
@@ -71,8 +71,8 @@ func (c *chunk) begin(i int) int {
 // look computes a round from the first of these states; false: there is none, since there is one
 // core, there are few states, or too much was missing the last time.
 func (a *lookahead) look(s *search, layer []uint32, states *store) bool {
-	if 4*a.missed > a.size {
-		a.rests = 4 * roundSize
+	if 2*a.missed > a.size {
+		a.rests = roundSize
 	}
 	a.size, a.at, a.missed = 0, 0, 0
 	if a.rests > 0 {

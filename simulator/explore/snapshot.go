@@ -202,13 +202,12 @@ func (s *store) load(r *codec.Reader) error {
 
 // indexAll makes the index of all states.
 func (s *store) indexAll() {
-	size := len(s.index)
-	for s.n*5 > size*4 {
-		size *= 2
+	for s.index.full(s.n) {
+		s.index = make(index, 2*len(s.index))
 	}
-	s.index = make([]slot, size)
+	clear(s.index)
 	for id := range s.n {
-		s.put(slot{uint32(id) + 1, tagOf(s.words(uint32(id)))})
+		s.index.put(slot{uint32(id) + 1, tagOf(s.words(uint32(id)))})
 	}
 }
 

@@ -6,7 +6,7 @@ type store struct {
 	width  int // words of a state
 	blocks []block
 	n      int
-	index  []slot // open addressing
+	index  index
 }
 
 // block is blockSize states.
@@ -29,11 +29,43 @@ const (
 	blockSize = 1 << blockBits
 )
 
-// slot is the number of a state plus one, with its tag, some bits of its hash. The last of these say where the index
-// has it, the others tell most other states apart without a look at their words.
+// An index finds numbers by tags, some bits of the hashes of what has the numbers: open addressing.
+type index []slot
+
+// slot is a number plus one, with its tag. The last bits of this say where the index has the number, the others tell
+// most of what has other numbers apart without a look at it.
 type slot struct{ id, tag uint32 }
 
-func newStore(width int) *store { return &store{width: width, index: make([]slot, 1<<10)} }
+// at is where the index has a tag, or would have it, unless there is another in its place.
+func (x index) at(tag uint32) uint32 { return tag & uint32(len(x)-1) }
+
+// after is the place that follows.
+func (x index) after(at uint32) uint32 { return x.at(at + 1) }
+
+// full reports whether an index with so many numbers is to grow.
+func (x index) full(n int) bool { return n*5 > len(x)*4 }
+
+// put enters a number that the index has not.
+func (x index) put(new slot) {
+	at := x.at(new.tag)
+	for x[at].id != 0 {
+		at = x.after(at)
+	}
+	x[at] = new
+}
+
+// grown is x with twice the places. It looks at nothing that has a number: where the index has that depends on its tag.
+func (x index) grown() index {
+	to := make(index, 2*len(x))
+	for _, there := range x {
+		if there.id != 0 {
+			to.put(there)
+		}
+	}
+	return to
+}
+
+func newStore(width int) *store { return &store{width: width, index: make(index, 1<<10)} }
 
 func (s *store) words(id uint32) []uint32 {
 	at := int(id&(blockSize-1)) * s.width
@@ -52,10 +84,9 @@ func (s *store) depth(id uint32) uint32  { return s.blocks[id>>blockBits].depth[
 // slotOf returns where the index has a state, or would have it, and the tag of its hash.
 func (s *store) slotOf(words []uint32) (at, tag uint32) {
 	tag = tagOf(words)
-	mask := uint32(len(s.index) - 1)
-	at = tag & mask
+	at = s.index.at(tag)
 	for s.index[at].id != 0 && (s.index[at].tag != tag || !same(s.words(s.index[at].id-1), words)) {
-		at = (at + 1) & mask
+		at = s.index.after(at)
 	}
 	return at, tag
 }
@@ -81,8 +112,8 @@ func (s *store) add(words []uint32, parent uint32, via uint16, depth uint32) (id
 	b.parent[i], b.via[i], b.depth[i] = parent, via, depth
 	s.index[at] = slot{id + 1, tag}
 	s.n++
-	if s.n*5 > len(s.index)*4 {
-		s.grow()
+	if s.index.full(s.n) {
+		s.index = s.index.grown()
 	}
 	return id, true
 }
@@ -93,31 +124,10 @@ func (s *store) shorten(id, parent uint32, via uint16, depth uint32) {
 	b.parent[i], b.via[i], b.depth[i] = parent, via, depth
 }
 
-// grow doubles the index. It looks at no state: where the index has one depends on its tag.
-func (s *store) grow() {
-	old := s.index
-	s.index = make([]slot, 2*len(old))
-	for _, there := range old {
-		if there.id != 0 {
-			s.put(there)
-		}
-	}
-}
-
-// put enters a state that the index has not.
-func (s *store) put(new slot) {
-	mask := uint32(len(s.index) - 1)
-	at := new.tag & mask
-	for s.index[at].id != 0 {
-		at = (at + 1) & mask
-	}
-	s.index[at] = new
-}
-
 // growth is the memory of a larger index, if one will soon be needed beside the present one.
 func (s *store) growth() int64 {
 	const soon = 1 << 17
-	if (s.n+soon)*5 <= len(s.index)*4 {
+	if !s.index.full(s.n + soon) {
 		return 0
 	}
 	return 2 * int64(len(s.index)) * 8

@@ -2,6 +2,7 @@ package explore
 
 import (
 	"cmp"
+	"hash/maphash"
 	"time"
 
 	"locklab/simulator"
@@ -45,24 +46,33 @@ type table[K comparable, E any] struct {
 	*numbers
 	of      string // what its entries are, as in table.Room.Next
 	fresh   func(K) E
-	ids     map[K]uint32
+	seed    maphash.Seed
+	index   index // a map would have each value once more
 	keys    []K
 	entries []E
 }
 
 func newTable[K comparable, E any](n *numbers, of string, fresh func(K) E) table[K, E] {
-	return table[K, E]{numbers: n, of: of, fresh: fresh, ids: map[K]uint32{}}
+	return table[K, E]{numbers: n, of: of, fresh: fresh, seed: maphash.MakeSeed(), index: make(index, 1<<4)}
 }
 
 // number is the number of a value, and whether it is new, without an entry yet.
 func (t *table[K, E]) number(k K) (id uint32, fresh bool) {
-	if id, ok := t.ids[k]; ok {
-		return id, false
+	tag := uint32(maphash.Comparable(t.seed, k))
+	at := t.index.at(tag)
+	for t.index[at].id != 0 {
+		if id := t.index[at].id - 1; t.index[at].tag == tag && t.keys[id] == k {
+			return id, false
+		}
+		at = t.index.after(at)
 	}
 	t.lacking()
 	if id, fresh = t.next(len(t.keys), t.of); fresh {
-		t.ids[k] = id
+		t.index[at] = slot{id + 1, tag}
 		t.keys, t.entries = append(t.keys, k), append(t.entries, *new(E))
+		if t.index.full(len(t.keys)) {
+			t.index = t.index.grown()
+		}
 	}
 	return id, fresh
 }
