@@ -313,7 +313,11 @@ func (c *conn) exchange() error {
 	default:
 		o.D = max(c.Deadline.Sub(c.of.p.Clock().Now()), 0) // by the client's own clock
 	}
-	c.in, err = c.received(o, c.of.p.MustAsk(o))
+	s, ok := c.of.p.Ask(o)
+	if !ok {
+		return net.ErrClosed
+	}
+	c.in, err = c.received(o, s)
 	return err
 }
 
