@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -370,5 +371,36 @@ func BenchmarkExplore(b *testing.B) {
 			b.ReportMetric(transitions/b.Elapsed().Seconds(), "transitions/s")
 			b.ReportMetric(bytes, "bytes/state")
 		})
+	}
+}
+
+// BenchmarkDefaults is the search of each lock as "locklab explore" makes it, on one core and on two, with the most
+// memory that the program had of the system. All of them take some twelve minutes.
+func BenchmarkDefaults(b *testing.B) {
+	for _, entry := range algorithms.All() {
+		bounds := study.DefaultBounds()
+		bounds.Timing, bounds.Attempts, bounds.Uses, bounds.Retries = study.AutoTiming, study.AutoAttempts, study.AutoUses, study.AutoRetries
+		bounds.MaxStates = study.UsualStates
+		var most int64
+		bounds.Progress = func(*explore.Result) { most = max(most, explore.Memory()) }
+		for _, cores := range []int{1, 2} {
+			b.Run(fmt.Sprintf("%s/%d", entry.ID, cores), func(b *testing.B) {
+				onProcs(cores, func() {
+					for b.Loop() {
+						s, err := study.Explore(b.Context(), entry, bounds)
+						if err == nil {
+							err = s.FindBoundary(b.Context())
+						}
+						if err != nil {
+							b.Fatal(err)
+						}
+						b.ReportMetric(float64(s.States), "states")
+						b.ReportMetric(float64(most>>20), "MB")
+					}
+				})
+				debug.FreeOSMemory()
+				most = 0
+			})
+		}
 	}
 }
