@@ -70,7 +70,9 @@ func TestLiveMatrix(t *testing.T) {
 
 // Shares of a table, put together where there is no redis-server, are the table of one machine.
 func TestLiveInShares(t *testing.T) {
-	effort.OnlyExhaustive(t, "it takes seconds; TestLive shows the same goroutines")
+	if !effort.Watched {
+		effort.OnlyExhaustive(t, "it takes seconds")
+	}
 	needLive(t)
 	dir := t.TempDir()
 	args := []string{"live", "matrix", "--strategies", "token,delifeq", "--scenarios", "restart,R25,R18"}
@@ -188,7 +190,9 @@ func TestLiveRedis(t *testing.T) {
 // TestLiveRedisOfOthers: nothing is published that somebody else might get, and before scripts are
 // left in a cache that is said, with their number.
 func TestLiveRedisOfOthers(t *testing.T) {
-	effort.OnlyExhaustive(t, "it takes seconds; TestLive shows the same goroutines")
+	if !effort.Watched {
+		effort.OnlyExhaustive(t, "it takes seconds")
+	}
 	addr := servertest.Redis(t)
 	listener, err := realserver.AddressOf(addr).Dial()
 	if err != nil {

@@ -24,25 +24,24 @@ func addMemory(f *flags, megabytes *int64) {
 // code is about what the program takes of which the garbage collector knows nothing.
 const code = 20 << 20
 
-// garbage is how much of it, in percent of what lives, the collector lets stand during a search. Most of what lives
-// then has no pointers, so that half as much as usual costs nothing that could be measured.
+// garbage is the GOGC of a search: half of the usual one, since most of what a search keeps has no pointers and takes
+// the collector no time.
 const garbage = 50
 
 // keepWithin has the garbage collector keep the program within --max-memory, and returns
-// the bytes that are for searches; 0: no limit.
+// the bytes that are for searches; 0: no limit. A GOGC of the environment stays.
 func keepWithin(megabytes int64) (bytes int64, restore func()) {
-	percent := debug.SetGCPercent(garbage)
-	if percent != 100 { // GOGC says otherwise
+	percent, limit := debug.SetGCPercent(garbage), debug.SetMemoryLimit(-1)
+	if percent != 100 {
 		debug.SetGCPercent(percent)
 	}
-	if megabytes == 0 {
-		return 0, func() { debug.SetGCPercent(percent) }
+	if megabytes > 0 {
+		bytes = megabytes << 20
+		bytes -= min(code, bytes/2)
+		debug.SetMemoryLimit(bytes)
 	}
-	bytes = megabytes << 20
-	bytes -= min(code, bytes/2)
-	before := debug.SetMemoryLimit(bytes)
 	return bytes, func() {
 		debug.SetGCPercent(percent)
-		debug.SetMemoryLimit(before)
+		debug.SetMemoryLimit(limit)
 	}
 }

@@ -48,7 +48,7 @@ var lockstepSample = append(lockstepQuick,
 	lockstepCase{"watchdog", "hang=1@9s"}, lockstepCase{"watchdog", "delay=1@9750ms"},
 	lockstepCase{"redisson-lease", "hang=1@9s"}, lockstepCase{"redisson-rearm", "delay=1@9750ms"})
 
-// lockstepQuick are those of the sample that take less than a second each.
+// lockstepQuick are those of the sample that take two seconds each at most.
 var lockstepQuick = []lockstepCase{
 	{"reentrant", ""}, {"reentrant-increment", "crash=1"}, {"reentrant-decrement", ""}, {"reentrant-forget", ""}, {"reentrant-refused", ""}, {"reentrant-keyed", ""},
 	{"queue", "crash=1"}, {"evalsha", "restart=1"}, {"cron-v2", ""}, {"mutex", ""}, {"spin-reentrant", ""},
