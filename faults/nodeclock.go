@@ -11,7 +11,7 @@ const verbNodeClock = simulator.FaultVerb + 5
 // NodeClock makes a server's clock jump. Redis expires keys by the wall clock, so a
 // jump forward ends leases early and a jump back prolongs them.
 var NodeClock = &simulator.Fault{
-	Name: "node-clock", Verb: verbNodeClock,
+	Name: "node-clock", Verb: verbNodeClock, Rewinds: true,
 	// Choices offers the jumps of FaultContext.Jumps. Where a key ends at the instant to which the
 	// clock jumps, the jump is offered once more with that key still standing.
 	Choices: func(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {

@@ -171,12 +171,6 @@ func (p *ClientPart) Timeless() bool {
 	return true
 }
 
-// Clientside reports whether no fault is left at which a server loses data, or is replaced by a
-// replica; see [Fault].
-func (ps Parts) Clientside(r *RestPart) bool {
-	return ps.leaves(r, func(f *Fault) bool { return f.Clientside })
-}
-
 // StrikesClient reports whether c is a fault that reaches no server, also if it names one.
 func (ps Parts) StrikesClient(c Choice) bool {
 	return slices.ContainsFunc(ps.s.config.Faults, func(f FaultBudget) bool { return f.Fault.Verb == c.Verb && f.Fault.Clientside })
@@ -192,20 +186,31 @@ func (p NodePart) WithoutCopies() NodePart {
 	return p
 }
 
-// Punctual reports whether no fault is left that breaks connections, or holds up messages or
-// threads; see [Fault].
-func (ps Parts) Punctual(r *RestPart) bool {
-	return ps.leaves(r, func(f *Fault) bool { return f.Punctual })
+// WithoutAges is a server's part, whose clock never goes back, without how long ago keys have ended that its replicas and its
+// disk still hold: they never live again.
+func (p NodePart) WithoutAges() NodePart {
+	if f, ok := p.s.(node.Failing); ok {
+		p.s = f.WithoutAges()
+	}
+	return p
 }
 
-// leaves reports whether all faults that the budget has left are of a kind.
-func (ps Parts) leaves(r *RestPart, of func(*Fault) bool) bool {
+// A FaultsLeft says what no fault that the budget has left does; see [Fault].
+type FaultsLeft struct {
+	Punctual   bool // none breaks connections, or holds up messages or threads
+	Clientside bool // none has a server lose data, or be replaced by a replica
+	Advancing  bool // none sets the clocks of servers back
+}
+
+// Left returns what no fault does that the budget has left.
+func (ps Parts) Left(r *RestPart) FaultsLeft {
+	l := FaultsLeft{true, true, true}
 	for i, f := range ps.s.config.Faults {
-		if r.budget[i] > 0 && !of(f.Fault) {
-			return false
+		if r.budget[i] > 0 {
+			l.Punctual, l.Clientside, l.Advancing = l.Punctual && f.Fault.Punctual, l.Clientside && f.Fault.Clientside, l.Advancing && !f.Fault.Rewinds
 		}
 	}
-	return true
+	return l
 }
 
 // WithoutTimeouts is client c's part without the time-outs of its requests that cannot come

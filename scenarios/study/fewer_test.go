@@ -73,7 +73,7 @@ func TestMergedHistories(t *testing.T) {
 	fewerStates(t, ask(locks, 20_000, "crash=1"), func(o *explore.Options) { o.Plain.Histories = true })
 }
 
-// TestDropped: states without time-outs that cannot come, copies that nothing reads and
+// TestDropped: states without time-outs that cannot come, copies that nothing reads, how long ago their keys have ended, and
 // versions that nobody compares.
 func TestDropped(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches")
@@ -82,9 +82,10 @@ func TestDropped(t *testing.T) {
 		return ask([]lock.Entry{racetest.Lock(t, id)}, 400_000, budgets...)
 	}
 	// where a time-out comes, or a copy is read, before the budget is spent and after it
-	questions := append(of("token", "delay=1@3s", "lose-reply=1"), of("token-wait", "failover=1", "crash=1")...)
+	questions := append(of("token", "delay=1@3s", "lose-reply=1", "failover=1"), of("token-wait", "failover=1", "crash=1")...)
 	if effort.Exhaustive() {
 		questions = append(questions, of("token", "lose-request=1", "hang=1@5s", "restart=1@1s", "pause=1@3s", "split=1")...)
+		questions = append(questions, of("setnx-expire", "failover=1", "restart=1@10s", "failover=1,node-clock=1@10s")...)
 		questions = append(questions, of("token-wait", "split=1", "restart=1@1s", "delay=1@3s")...)
 		questions = append(questions, of("zk-recheck", "expire-session=1", "lose-reply=1", "delay=1@3s")...)
 		questions = append(questions, ask(algorithms.All(), 30_000, "crash=1")...)

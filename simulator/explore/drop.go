@@ -14,14 +14,16 @@ import (
 //     with one another only.
 //   - Time-outs that cannot come, if no fault is left that holds up messages or threads: the
 //     answer arrives before the client may give up waiting for it.
+//   - How long ago keys of replicas and disks have come to their ends, if no fault is left that sets the
+//     clocks of servers back.
 //   - What replicas and disks hold, and whose it is, if no fault is left that strikes servers:
 //     nothing reads that but a server in whose place it comes.
 //
 // A server that does not serve, or is split, may still hold a message up, or read what
-// another one holds.
-func (s *quotient) drop(state []uint32) {
+// another one holds. It reports whether time-outs were dropped.
+func (s *quotient) drop(state []uint32) (timeouts bool) {
 	if !s.drops {
-		return
+		return false
 	}
 	rest := s.restTab.entries[state[s.restAt]]
 	if !s.versions && !rest.onVersion {
@@ -29,21 +31,29 @@ func (s *quotient) drop(state []uint32) {
 	}
 	for n := range s.nodes {
 		if e := s.nodeTab.entries[state[s.clients+n]]; !e.serving || e.split {
-			return
+			return false
 		}
 	}
-	if rest.punctual {
-		s.dropTimeouts(state)
+	if rest.left.Punctual {
+		for c := range s.clients {
+			state[c] = s.withoutTimeouts(c, state[c])
+		}
 	}
-	if rest.clientside {
+	switch {
+	case rest.left.Clientside:
 		s.dropCopies(state)
+	case rest.left.Advancing:
+		for n := s.clients; n < s.restAt; n++ {
+			state[n] = s.nodeTab.image(&s.dropped.ages, state[n], simulator.NodePart.WithoutAges)
+		}
 	}
+	return rest.left.Punctual
 }
 
 // dropped are the components without what drop drops from them.
 type dropped struct {
-	timeouts                             [simulator.MaxClients]column
-	copies, versions, writes, judgedCopy column
+	timeouts                                   [simulator.MaxClients]column
+	copies, ages, versions, writes, judgedCopy column
 }
 
 func (s *quotient) dropVersions(state []uint32) {
@@ -59,12 +69,11 @@ func (s *quotient) dropVersions(state []uint32) {
 	})
 }
 
-func (s *quotient) dropTimeouts(state []uint32) {
-	for c := range s.clients {
-		state[c] = s.clientTab[c].image(&s.dropped.timeouts[c], state[c], func(p simulator.ClientPart) simulator.ClientPart {
-			return s.sim.Parts().WithoutTimeouts(c+1, p)
-		})
-	}
+// withoutTimeouts is a state of client c, from 0, without time-outs that cannot come.
+func (s *quotient) withoutTimeouts(c int, id uint32) uint32 {
+	return s.clientTab[c].image(&s.dropped.timeouts[c], id, func(p simulator.ClientPart) simulator.ClientPart {
+		return s.sim.Parts().WithoutTimeouts(c+1, p)
+	})
 }
 
 func (s *quotient) dropCopies(state []uint32) {

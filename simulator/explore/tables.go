@@ -159,8 +159,7 @@ type restEntry struct {
 	senders    uint16 // see Parts.Senders
 	spent      int
 	mayFault   bool // the budget is not used up
-	punctual   bool // no fault is left that holds anything up; see Simulator.Punctual
-	clientside bool // no fault is left that strikes servers; see Simulator.Clientside
+	left       simulator.FaultsLeft
 	onVersion  bool // a request to the resource is under way that nobody waits for
 }
 
@@ -317,7 +316,7 @@ func (s *tables) nodeEntry(part simulator.NodePart) *nodeEntry {
 func (s *tables) restEntry(part simulator.RestPart) *restEntry {
 	parts := s.sim.Parts()
 	e := &restEntry{
-		onVersion: parts.OrphanedOnVersion(&part), senders: parts.Senders(&part), punctual: parts.Punctual(&part), clientside: parts.Clientside(&part), spent: parts.Spent(&part),
+		onVersion: parts.OrphanedOnVersion(&part), senders: parts.Senders(&part), left: parts.Left(&part), spent: parts.Spent(&part),
 	}
 	allowed := 0
 	for _, f := range s.sim.Config().Faults {

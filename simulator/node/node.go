@@ -298,6 +298,8 @@ type Failing interface {
 	Split() bool          // its old master lives on
 	Behind() bool         // a replica, or its disk, lacks something
 	WithoutCopies() State // without what its replicas, and its disk, hold
+	// WithoutAges is a state as Relative returns it, without how long ago keys have ended that its replicas, and its disk, still hold.
+	WithoutAges() State
 }
 
 // A Sessions kind keeps sessions of clients: what befalls a client reaches its server.

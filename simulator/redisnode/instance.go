@@ -179,7 +179,7 @@ func (s *instance) serve(a arrival) (answer uint32, err error) {
 
 // arriveOrphan has a request arrive for whose answer no thread waits.
 func (s *instance) arriveOrphan(o *node.Orphan) (why string, err error) {
-	switch s.reached(o.From) {
+	switch reachedBy(o.From, s.State) {
 	case hung:
 		o.Hold = s.until
 		return "refused.orphan.held", nil

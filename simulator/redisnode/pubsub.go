@@ -167,7 +167,7 @@ func (e *engine) deliver(conns []connection) (fits bool) {
 // ready reports whether there is something to send: a message, or that its server does not know
 // the connection any more.
 func (r request) subscription() (ready bool, s *connection) {
-	if r.at.reached(r.c) != serving {
+	if reachedBy(r.c, r.at.State) != serving {
 		return false, nil
 	}
 	s = r.at.x.keys(r.at.side(r.c).data).conn(r.batch().on.name)

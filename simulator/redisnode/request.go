@@ -37,7 +37,7 @@ func (r request) arrival(batch uint32) arrival { return arrival{r.c, r.op.Lease,
 
 // arrive has the request reach its server.
 func (r request) arrive() error {
-	switch r.at.reached(r.c) {
+	switch reachedBy(r.c, r.at.State) {
 	case down:
 		r.th.Answer(node.LostConn)
 		return nil

@@ -96,6 +96,19 @@ func (s State) WithoutCopies() node.State {
 	return s
 }
 
+// WithoutAges is a server, as Relative returns it and not split, in which keys of replicas and of the disk that have ended have ended just now.
+func (s State) WithoutAges() node.State {
+	for d := range s.all {
+		for i := range d.deadline {
+			d.deadline[i] = max(d.deadline[i], ended)
+		}
+	}
+	return s
+}
+
+// ended in place of a deadline of a copy is an earlier one.
+const ended = -1
+
 // Behind reports whether a replica, or the disk, lacks something.
 func (s State) Behind() bool { return s.behind != 0 }
 
@@ -108,8 +121,8 @@ func (s State) Hung() bool { return s.outage == hung }
 // Split reports whether the server's old master lives on.
 func (s State) Split() bool { return s.cut != 0 }
 
-// reached returns the outage of what a client reaches of the server.
-func (s *State) reached(client int8) outage {
+// reachedBy returns the outage of what a client reaches of the server.
+func reachedBy(client int8, s *State) outage {
 	if s.outage != serving && s.cut.Has(client) {
 		return serving
 	}
