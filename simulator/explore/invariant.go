@@ -45,6 +45,7 @@ var (
 func (p *prover) invariant() (*Invariant, error) {
 	v := &Invariant{stamped: p.sim.Stamps().Grain() > 0}
 	parts, clients := map[shared]int{}, map[uint32]int{p.absent[0]: -1}
+	judges, orphans := map[uint32]simulator.Texts{}, map[uint32][]simulator.Texts{}
 	for _, q := range p.queue {
 		at, known := parts[q.of]
 		if !known {
@@ -62,8 +63,13 @@ func (p *prover) invariant() (*Invariant, error) {
 			clients[one.part], v.Clients = client, append(v.Clients, p.sim.Writing().WriteClient(1, &p.clientTab[0].keys[one.part]))
 		}
 		v.connected = v.connected || one.conns != p.unbound
-		w := WrittenView{Shared: at, Client: client, Base: baseNames[one.base], Judges: p.judgeTab.keys[one.judge].Write(),
-			Orphans: p.sim.Writing().WriteRest(&p.restTab.keys[one.orphans]).Orphans}
+		if _, known := judges[one.judge]; !known {
+			judges[one.judge] = p.judgeTab.keys[one.judge].Write()
+		}
+		if _, known := orphans[one.orphans]; !known {
+			orphans[one.orphans] = p.sim.Writing().WriteRest(&p.restTab.keys[one.orphans]).Orphans
+		}
+		w := WrittenView{Shared: at, Client: client, Base: baseNames[one.base], Judges: judges[one.judge], Orphans: orphans[one.orphans]}
 		for _, name := range one.names[:q.of.names] {
 			w.Names = append(w.Names, statusNames[name])
 		}

@@ -10,6 +10,7 @@ type Plain struct {
 	Rests        bool // clients keep what they have observed when they rest and when they have ended, too
 	Parts        bool // a state keeps what nothing that follows depends on, see drop; so in lockstep
 	Clocks       bool // a state has the time of day wherever a clock was read, also if it only measures
+	Faces        bool // views with one face are in a world with every other each; see faces.go
 	Workers      bool // one goroutine computes what follows from the states; see lookahead.go
 
 	// For tests, which cannot wait for billions of states; 0: as many as there can be.

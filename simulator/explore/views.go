@@ -1,17 +1,14 @@
 package explore
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
-	"math/bits"
 	"slices"
 	"time"
 
 	"locklab/simulator"
-	"locklab/simulator/history"
 	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
 )
@@ -21,18 +18,19 @@ import (
 // faults that are left. The set of views begins with a client at rest. Any two views of it that agree about what is
 // shared make a world of two clients; each of its moves is made by the simulator's own Step; and both clients of the
 // world that follows are views of the set, until nothing is new. Then every client of every run, with however many
-// others, is in one of the views, and a harm that no world of two shows does not exist. That holds since a move reaches
-// one client and the shared part, or time passes for all: a client that does not move is in a world with the one that
-// does, and keeps its part. What else happens in worlds of two is too much and not too little: deadlines of the clients
-// that are left out do not keep time from passing.
+// others, is in one of the views, and a harm that no world of two shows does not exist. (Which of these worlds need not
+// be made: faces.go.) That holds since a move reaches one client and the shared part, or time passes for all: a client that
+// does not move is in a world with the one that does, and keeps its part. What else happens in worlds of two is too much
+// and not too little: deadlines of the clients that are left out do not keep time from passing.
 //
 // A client has everything that bears its name: its process, its requests under way, also when it has given up or died
-// (a ghost), what the only server keeps of its connections (which keys they watch), and what the judges know of it. In what is shared it is named: the owner of a key is the client of the
-// view, another one, or none that can still act. These are never mixed up: of the clients of a world one at most is the
-// owner, and a key without an owner stays so. A client that has come to its end begins anew as another one; its former name
-// has no owner, or is that of a ghost. So does a process that rests after an attempt: if nothing of it goes on, it remembers
-// nothing and draws its tokens anew, it is a new client to code and servers, and the views are those of any number of attempts. The
-// id of its thread would be an old name: [simulator.Parts.Lasting].
+// (a ghost), what the only server keeps of its connections (which keys they watch, and what replicas lack of them), and what
+// the judges know of it. In what is shared it is named: the owner of a key is the client of the view, another one, or none
+// that can still act. These are never mixed up: of the clients of a world one at most is the owner, and a key without an
+// owner stays so. A client that has come to its end begins anew as another one; its former name has no owner, or is that of
+// a ghost. So does a process that rests after an attempt: if nothing of it goes on, it remembers nothing and draws its
+// tokens anew, it is a new client to code and servers, and the views are those of any number of attempts. The id of its
+// thread would be an old name: [simulator.Parts.Lasting].
 // To the judges its attempts then are clients of their own. Else each client takes the lock once (Proof.Once).
 //
 // What a client learns of others by name, as the owner of a key, is not renamed with them: code is to do the same whichever
@@ -82,6 +80,9 @@ const leasesToAncient = 4
 // worldsPerView bounds the worlds of two: so many times as many as there may be views.
 const worldsPerView = 100
 
+// mostHistories bounds the histories that the code of a lock has been executed through: some ten thousand take ten seconds.
+const mostHistories = 50_000
+
 // ProveFor computes the views of m, most at most, which has five clients and a probe, and two attempts, of which only the first is made. With
 // endless, no fault is ever used up. The error is about code that the simulator cannot run, or ctx's.
 func ProveFor(ctx context.Context, m *Model, endless bool, most int) (*Proof, error) {
@@ -105,7 +106,7 @@ func ProveFor(ctx context.Context, m *Model, endless bool, most int) (*Proof, er
 			return p.proof(&NotProvableError{i18n.New("prove.names", "why", weaker.asymmetry.Error())}), nil
 		case errors.Is(err, errNewTrait) && sim.Traits().Grain > 0 && !sim.Traits().ReadsClock:
 			opt.assumed = weaker
-			opt.assumed.Ages = simulator.Ages{Ancient: m.TTL / 6, Span: m.TTL * 5 / 4} // else time stamps would grow older without end
+			opt.assumed.Ages = simulator.Ages{Ancient: m.TTL / 6, Span: m.TTL * 5 / 2} // else time stamps would grow older without end
 			continue
 		case opt.assumed.olderStamps(err, leasesToAncient*m.TTL):
 			continue
@@ -187,44 +188,58 @@ type prover struct {
 	unbound uint32 // a server with no connections, and nothing else
 	divides bool   // views have the connections of their clients
 	namings map[shared][]naming
-	owned   [2]owned   // by client
-	bare    column     // servers without what they keep of connections
-	calmed  column     // the rest without orphans
-	renewed column     // the rest with all faults
-	joined  [2]judging // what the judges know with what they know in a view, by client
-	common  judging    // what the judges know of no client, by who cannot act
-	anew    viewOf     // a client at rest without a name
+	owned   [2]owned  // by client
+	bare    column    // servers without what they keep of connections
+	calmed  column    // the rest without orphans
+	renewed column    // the rest with all faults
+	joined  [2]joined // what is shared with what a view has of it, by client
+	common  ofTwo     // what the judges know of no client, by who cannot act
+	anew    viewOf    // a client at rest without a name
 
 	groups map[shared]*group
 	queue  []queued
 	moves  []move   // of the present world
 	cur    []uint32 // the present world
+	shares []uint32 // memory of project
+	second []change // likewise
 	bases  [2]base  // of its clients
 	found  wordSet
 	struck map[simulator.Verb]bool // the faults that were injected
 	proved Proof
-
-	unchanged shared // of the last step
-	unmoved   viewOf
 }
 
 // A group is the views of one shared part.
 type group struct {
-	views []viewOf
+	views []viewOf // as they were found
 	known map[viewOf]bool
-	// alone are the choices of a view's client, as client 1, that change nothing but its own part and that no judge sees:
-	// what they lead to was entered once, with whomever it shares a world.
-	// The same goes for time that passes.
+	alike map[face]*alike
+	faces []*alike // as they were found
+	// alone are the choices of a view's client that change nothing but its own part and that no judge sees: what they lead to
+	// was entered once, with whomever it shares a world. The same goes for time that passes.
 	alone map[aloneAt]bool
 }
 
 type aloneAt struct {
-	view   viewOf
-	choice simulator.Choice
+	view   int
+	choice uint16
 }
 
-// judging is a function of what the judges know and of another number, as far as it is known.
-type judging map[uint64]uint32
+// ofTwo is a function of two numbers, as far as it is known.
+type ofTwo map[uint64]uint32
+
+// value is that for two numbers, which is computed once.
+func (p ofTwo) value(a, b uint32, compute func() uint32) uint32 {
+	key := uint64(a)<<32 | uint64(b)
+	to, known := p[key]
+	if !known {
+		to = compute()
+		p[key] = to
+	}
+	return to
+}
+
+// joined are parts with what a view has of them, by the numbers of the two.
+type joined struct{ conns, orphans, judges ofTwo }
 
 // owned are what a client has of the servers, of the rest and of what the judges know, as client 1 would have it, by their numbers.
 type owned struct{ conns, orphans, judges column }
@@ -238,7 +253,7 @@ type queued struct {
 func newProver(sim *simulator.Simulator, opt Options, endless bool, most int) (*prover, error) {
 	p := &prover{search: newSearch(sim, opt), endless: endless, most: most, groups: map[shared]*group{},
 		namings: map[shared][]naming{},
-		struck:  map[simulator.Verb]bool{}, joined: [2]judging{{}, {}}, common: judging{}}
+		struck:  map[simulator.Verb]bool{}, joined: [2]joined{{ofTwo{}, ofTwo{}, ofTwo{}}, {ofTwo{}, ofTwo{}, ofTwo{}}}, common: ofTwo{}}
 	p.tables = p.search.tables
 	p.search.successors.noReduction = true
 	w := sim.NewWorld()
@@ -298,12 +313,8 @@ func (p *prover) close(ctx context.Context) error {
 	}
 	p.add(s, p.anew)
 	for i := 0; i < len(p.queue); i++ {
-		q := p.queue[i]
-		g := p.groups[q.of]
-		for _, b := range g.views[:q.at+1] {
-			if err := p.world(&q.of, g.views[q.at], b); err != nil {
-				return err
-			}
+		if err := p.meet(p.queue[i]); err != nil {
+			return err
 		}
 		p.report(i)
 		if err := p.search.checkSoon(); err != nil {
@@ -318,6 +329,8 @@ func (p *prover) close(ctx context.Context) error {
 			return &NotProvableError{i18n.New("prove.views", "most", fmt.Sprint(p.most))}
 		case p.proved.Worlds > worldsPerView*p.most:
 			return &NotProvableError{i18n.New("prove.worlds", "most", fmt.Sprint(worldsPerView*p.most))}
+		case p.sim.Histories() > mostHistories:
+			return &NotProvableError{i18n.New("prove.histories", "most", fmt.Sprint(mostHistories))}
 		case p.numbers.full != nil:
 			return p.numbers.full
 		}
@@ -351,7 +364,7 @@ func (p *prover) report(made int) {
 func (p *prover) add(s shared, v viewOf) {
 	g := p.groups[s]
 	if g == nil {
-		g = &group{known: map[viewOf]bool{}, alone: map[aloneAt]bool{}}
+		g = &group{known: map[viewOf]bool{}, alike: map[face]*alike{}, alone: map[aloneAt]bool{}}
 		p.groups[s] = g
 	}
 	if g.known[v] {
@@ -361,440 +374,6 @@ func (p *prover) add(s shared, v viewOf) {
 	g.views = append(g.views, v)
 	p.proved.Views++
 	p.queue = append(p.queue, queued{s, len(g.views) - 1})
-}
-
-// agree reports whether two views can be of one world.
-func agree(s *shared, a, b *viewOf) bool {
-	for i := range s.names {
-		x, y := a.names[i], b.names[i]
-		if !(x == y && x != self || x == self && y == other || x == other && y == self) {
-			return false
-		}
-	}
-	return true
-}
-
-// world makes all moves of the world of two views.
-func (p *prover) world(s *shared, a, b viewOf) error {
-	if !agree(s, &a, &b) {
-		return nil
-	}
-	p.proved.Worlds++
-	gone, err := p.put(s, &a, &b)
-	if err != nil {
-		return err
-	}
-	if err := p.search.successors.listMoves(); err != nil {
-		return err
-	}
-	p.moves, p.cur = append(p.moves[:0], p.search.successors.moves...), append(p.cur[:0], p.search.successors.cur...)
-	state, g, views := p.cur, p.groups[*s], [2]viewOf{a, b}
-	p.bases = [2]base{a.base, b.base}
-	for i := range p.moves {
-		m := &p.moves[i]
-		if m.client >= 2 {
-			p.found |= m.found // both wait without end
-			continue
-		}
-		copy(p.search.successors.cur, state)
-		by, first := views[:], p.choices[m.choice] // the views that it changes, and the choice as client 1 would make it
-		if first.Client = 1; m.pass == 0 {
-			by = views[max(m.client, 0) : m.client+1] // none: it is a move of no client
-		}
-		if p.again(state, m) || len(by) > 0 && !slices.ContainsFunc(by, func(v viewOf) bool { return !g.alone[aloneAt{v, first}] }) {
-			continue
-		}
-		same, err := p.step(m, gone, s, &views[1-max(m.client, 0)])
-		if err != nil {
-			return err
-		}
-		if same {
-			for _, v := range by {
-				g.alone[aloneAt{v, first}] = true
-			}
-		}
-	}
-	return nil
-}
-
-// put puts the world of two views into cur. gone are the outsiders, bit c for client c, that cannot act.
-func (p *prover) put(s *shared, a, b *viewOf) (gone uint16, err error) {
-	cur := p.search.successors.cur
-	to := history.Same()
-	for i := range s.names {
-		outsider := uint8(3 + i)
-		switch {
-		case a.names[i] == self:
-			to[outsider], to[1] = 1, outsider
-		case b.names[i] == self:
-			to[outsider], to[2] = 2, outsider
-		case a.names[i] == nobody:
-			gone |= 1 << outsider
-		}
-	}
-	cur[0] = a.part
-	if cur[1], err = p.search.quotient.ofClass(b.part, 1); err != nil {
-		return 0, err
-	}
-	for c := 2; c < p.clients; c++ {
-		cur[c] = p.absent[c]
-	}
-	for n := range p.nodes {
-		cur[p.clients+n] = s.nodes[n]
-	}
-	if len(cur) > p.timeAt {
-		cur[p.timeAt] = s.present
-	}
-	cur[p.restAt], cur[p.judgeAt] = s.rest, s.judge
-	if to != history.Same() {
-		if err := p.search.quotient.rename(cur, &to); err != nil {
-			return 0, err
-		}
-	}
-	if err := p.join(cur, a, 1); err != nil {
-		return 0, err
-	}
-	return gone, p.join(cur, b, 2)
-}
-
-// join adds to a state what a view has of its client, as client c.
-func (p *prover) join(state []uint32, v *viewOf, c int) error {
-	to := *history.Swap(1, uint8(c))
-	if v.conns != p.unbound {
-		conns, err := p.sim.Symmetry().Node(p.nodeTab.keys[v.conns], &to)
-		if err != nil {
-			return fmt.Errorf("explore: %w", err)
-		}
-		node := &state[p.clients]
-		*node = p.nodeTab.id(p.sim.Parts().WithConnections(p.nodeTab.keys[*node], conns))
-	}
-	if rest := p.restTab.keys[v.orphans]; rest.Orphaned() {
-		rest, err := p.sim.Symmetry().Rest(rest, &to)
-		if err != nil {
-			return fmt.Errorf("explore: %w", err)
-		}
-		state[p.restAt] = p.restTab.id(p.sim.Parts().WithOrphans(p.restTab.keys[state[p.restAt]], &rest))
-	}
-	state[p.judgeAt] = p.judge(p.joined[c-1], state[p.judgeAt], v.judge, func(all *verdict.Safety) {
-		judge := p.judgeTab.keys[v.judge]
-		judge.Rename(&to)
-		all.Add(&judge)
-	})
-	return nil
-}
-
-// judge returns the number of what judges know after a change, which is made once for each key of known.
-func (p *prover) judge(known judging, judges, by uint32, change func(*verdict.Safety)) uint32 {
-	key := uint64(judges)<<32 | uint64(by)
-	to, is := known[key]
-	if !is {
-		all := p.judgeTab.keys[judges]
-		change(&all)
-		to = p.judgeTab.id(all)
-		known[key] = to
-	}
-	return to
-}
-
-// step makes a move of the world in cur, and enters what the two clients then are. It reports whether what is shared, before
-// the shared part of, and the client that did not move, before the view of it, are the same; or, of time that passes, whether it is
-// quiet.
-func (p *prover) step(m *move, gone uint16, of *shared, idle *viewOf) (same bool, err error) {
-	n := p.search.successors
-	copy(n.next, n.cur)
-	var found wordSet
-	seen := uint32(0) // by the judges, who know both clients
-	if m.pass > 0 || m.together {
-		words, err := p.search.transitions.passTime(n.cur, n.next, n.choices[m.choice])
-		if err != nil {
-			return false, err
-		}
-		found = words
-		if same, err = p.search.transitions.quiet(n.cur, n.choices[m.choice]); err != nil {
-			return false, err
-		}
-	} else {
-		if seen, err = n.apply(m); err != nil {
-			return false, err
-		}
-		before := p.bases
-		p.noteVersions(seen)
-		found = p.search.transitions.judgeEvents(n.next, seen)
-		defer func() { p.bases = before }()
-	}
-	p.proved.Transitions++
-	p.found |= found
-	if m.fault {
-		p.struck[n.choices[m.choice].Verb] = true
-	}
-	if p.endless { // before what no fault can need is dropped
-		n.next[p.restAt] = p.restTab.image(&p.renewed, n.next[p.restAt], func(r simulator.RestPart) simulator.RestPart { return r.WithBudgetOf(&p.full) })
-	}
-	p.search.quotient.drop(n.next)
-	p.unchanged = shared{}
-	if err := p.project(n.next, gone, 1-int(max(m.client, 0))); err != nil {
-		return false, err
-	}
-	if m.client >= 0 && m.pass == 0 && restAfter(p.tables, int(m.client), n.cur[m.client]).Busy && changesKey(p.events.entries[seen]) {
-		p.found.add(verdict.Deadlock) // see deadlock
-	}
-	if m.pass > 0 {
-		return same, nil
-	}
-	return seen == 0 && p.unchanged == *of && p.unmoved == *idle, nil
-}
-
-// changesKey reports whether a key changes in events.
-func changesKey(events []history.Event) bool {
-	return slices.ContainsFunc(events, func(e history.Event) bool { return e.Kind == history.Change })
-}
-
-// noteVersions tells the clients of a world, and its judges, which of them read and write.
-func (p *prover) noteVersions(events uint32) {
-	list := p.events.entries[events]
-	for i := range list {
-		switch e := &list[i]; {
-		case e.Kind == history.Read:
-			p.bases[e.Client-1] = newest
-		case e.Kind == history.Write:
-			judge := &p.search.successors.next[p.judgeAt]
-			*judge = p.judgeTab.id(p.judgeTab.keys[*judge].Outdated(e.Client, p.bases[e.Client-1] == outdated))
-			if other := &p.bases[2-e.Client]; e.OK && *other == newest {
-				*other = outdated
-			}
-		}
-	}
-}
-
-// An actor is what a client of a world of two has, as client 1 would have it.
-type actor struct {
-	conns, orphans, judge uint32
-	ended                 bool
-	isActing              bool // it can still act: it lives on, or is a ghost
-}
-
-// actor is client c, from 0, of a state.
-func (p *prover) actor(state []uint32, c int) (a actor, err error) {
-	parts, swap, own := p.sim.Parts(), history.Swap(1, uint8(c+1)), &p.owned[c]
-	a.conns = p.unbound
-	if p.divides {
-		a.conns = p.nodeTab.image(&own.conns, state[p.clients], func(n simulator.NodePart) simulator.NodePart {
-			n, err = p.sim.Symmetry().Node(parts.ConnectionsOf(n, c+1), swap)
-			return n
-		})
-	}
-	if err == nil {
-		a.orphans = p.restTab.image(&own.orphans, state[p.restAt], func(r simulator.RestPart) simulator.RestPart {
-			r, err = p.sim.Symmetry().Rest(parts.OrphansOf(&r, c+1), swap)
-			return r
-		})
-	}
-	if err != nil {
-		return a, fmt.Errorf("explore: %w", err)
-	}
-	a.judge = p.judgeTab.image(&own.judges, state[p.judgeAt], func(v verdict.Safety) verdict.Safety {
-		v = v.Of(c + 1)
-		v.Rename(swap)
-		return v
-	})
-	a.ended = p.ended(c, state[c])
-	a.isActing = !a.ended || p.restTab.keys[a.orphans].Orphaned()
-	return a, nil
-}
-
-// project enters the views of the two clients of a world, and notes that of one of them, from 0.
-func (p *prover) project(state []uint32, gone uint16, idle int) error {
-	var clients [2]actor
-	for c := range clients {
-		one, err := p.actor(state, c)
-		if err != nil {
-			return err
-		}
-		clients[c] = one
-		if !one.isActing {
-			gone |= 1 << (c + 1)
-		}
-		if one.ended && one.conns != p.unbound && restAfter(p.tables, c, state[c]).Stage > 0 {
-			p.proved.Once = i18n.New("prove.once.connection")
-		}
-	}
-	common := slices.Clone(state)
-	if p.divides {
-		common[p.clients] = p.nodeTab.image(&p.bare, state[p.clients], p.sim.Parts().WithoutConnections)
-	}
-	common[p.restAt] = p.restTab.image(&p.calmed, state[p.restAt], simulator.RestPart.WithoutOrphans)
-	common[p.judgeAt] = p.judge(p.common, state[p.judgeAt], uint32(gone), func(all *verdict.Safety) { *all = all.Shared(gone) })
-	namings, err := p.canonical(common)
-	if err != nil {
-		return err
-	}
-	for _, f := range namings {
-		for c := range clients {
-			one := &clients[c]
-			v := p.anew
-			v.names = statuses(f.slots, gone, c+1, one.isActing)
-			if one.ended { // it begins anew, under a name of its own
-				next := v
-				for i := range f.slots {
-					if next.names[i] == self {
-						next.names[i] = other
-					}
-				}
-				p.add(f.shared, next)
-			}
-			if !one.isActing {
-				continue
-			}
-			if err := p.describe(&v, state, c, one); err != nil {
-				return err
-			}
-			p.add(f.shared, v)
-			if c == idle {
-				p.unchanged, p.unmoved = f.shared, v
-			}
-		}
-	}
-	return nil
-}
-
-// statuses are those of the names of a shared part for client c, from 1. gone cannot act.
-func statuses(slots []int, gone uint16, c int, acting bool) (of [Outsiders]status) {
-	for i, name := range slots {
-		switch {
-		case gone>>name&1 != 0:
-			of[i] = nobody
-		case name == c && acting:
-			of[i] = self
-		default:
-			of[i] = other
-		}
-	}
-	return of
-}
-
-// describe puts what client c, from 0, is into a view.
-func (p *prover) describe(v *viewOf, state []uint32, c int, is *actor) (err error) {
-	v.conns, v.orphans, v.judge = is.conns, is.orphans, is.judge
-	if p.clientTab[c].entries[state[c]].onVersion || p.restTab.entries[v.orphans].onVersion {
-		v.base = p.bases[c]
-	}
-	if v.part = p.absent[0]; !is.ended {
-		v.part, err = p.search.quotient.class(c, state[c])
-	}
-	return err
-}
-
-// namesOf is the set of clients, bit c for client c from 1, that the shared part of a state names.
-func (p *prover) namesOf(state []uint32) (names uint16) {
-	shared := p.judgeTab.keys[state[p.judgeAt]]
-	names = shared.Names()
-	for n := range p.nodes {
-		names |= p.namedBy(state[p.clients+n])
-	}
-	return names
-}
-
-// A naming is the shared part of a state under canonical names, and the clients, from 1, that these are.
-type naming struct {
-	shared
-	slots []int
-}
-
-// sharedBy is the shared part of a state.
-func sharedBy(t *tables, state []uint32) (s shared) {
-	copy(s.nodes[:], state[t.clients:t.restAt])
-	s.rest, s.judge = state[t.restAt], state[t.judgeAt]
-	if len(state) > t.timeAt {
-		s.present = state[t.timeAt]
-	}
-	return s
-}
-
-// canonical returns the shared part of a state under canonical names, with each order of the clients that gives the same.
-func (p *prover) canonical(state []uint32) (least []naming, err error) {
-	key := sharedBy(p.tables, state)
-	if p.namings[key] == nil {
-		p.namings[key], err = p.canonize(state)
-	}
-	return p.namings[key], err
-}
-
-// canonize is canonical, computed anew.
-func (p *prover) canonize(state []uint32) ([]naming, error) {
-	if err := p.sim.Stamps().CheckOld(serversOf(p.tables, state)...); err != nil {
-		return nil, err
-	}
-	names := p.namesOf(state)
-	if bits.OnesCount16(names) > Outsiders {
-		return nil, &NotProvableError{i18n.New("prove.many", "most", fmt.Sprint(Outsiders))}
-	}
-	var list []int
-	for c := 1; c <= p.symmetric; c++ {
-		if names>>c&1 != 0 {
-			list = append(list, c)
-		}
-	}
-	var all []naming
-	for _, order := range permutations(len(list)) {
-		slots := make([]int, len(list))
-		for i, k := range order {
-			slots[i] = list[k]
-		}
-		to, used := history.Same(), uint16(0)
-		for i, name := range slots {
-			to[name] = uint8(3 + i)
-			used |= 1 << (3 + i)
-		}
-		// The names that are not used get what is left.
-		free := 1
-		for c := 1; c <= p.symmetric; c++ {
-			if names>>c&1 != 0 {
-				continue
-			}
-			for used>>free&1 != 0 {
-				free++
-			}
-			to[c] = uint8(free)
-			used |= 1 << free
-		}
-		renamed := slices.Clone(state)
-		if to != history.Same() {
-			if err := p.search.quotient.rename(renamed, &to); err != nil {
-				return nil, err
-			}
-		}
-		f := naming{sharedBy(p.tables, renamed), slots}
-		f.names = uint8(len(list))
-		all = append(all, f)
-	}
-	compare := func(a, b naming) int {
-		return cmp.Or(slices.Compare(a.nodes[:], b.nodes[:]), cmp.Compare(a.judge, b.judge), cmp.Compare(a.rest, b.rest))
-	}
-	least := slices.MinFunc(all, compare)
-	return slices.DeleteFunc(all, func(f naming) bool { return compare(f, least) != 0 }), nil
-}
-
-// serversOf are the servers' parts of a state.
-func serversOf(t *tables, state []uint32) (parts []simulator.NodePart) {
-	for _, n := range state[t.clients:t.restAt] {
-		parts = append(parts, t.nodeTab.keys[n])
-	}
-	return parts
-}
-
-// permutations are the orders of n things.
-func permutations(n int) [][]int {
-	all := [][]int{{}}
-	for i := range n {
-		var longer [][]int
-		for _, o := range all {
-			for at := 0; at <= len(o); at++ {
-				longer = append(longer, slices.Insert(slices.Clone(o), at, i))
-			}
-		}
-		all = longer
-	}
-	return all
 }
 
 // proof returns what the views have shown.

@@ -164,3 +164,44 @@ func TestViewsOfThreads(t *testing.T) {
 		}
 	}
 }
+
+// TestFaces: the same views are found, and the same verdicts, as if each view were in a world with every other, one by one.
+func TestFaces(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
+	locks, budgets, most := []string{"setnx", "token", "reentrant", "watch-del"}, []string{"crash=1", "lose-reply=1"}, 3_000
+	if effort.Exhaustive() {
+		locks = append(locks, "setnx-expire", "lock-delay", "set-ifeq", "cron-v2", "watchdog", "watch-multi", "at-least-for", "token-wait")
+		budgets = append(budgets, "pause=1@2s", "restart=1", "failover=1", "delay=1@2s")
+	}
+	closed := 0
+	for _, id := range locks {
+		for _, budget := range budgets {
+			for _, endless := range []bool{false, true} {
+				m := viewModel(t, id, budget)
+				quick, err := explore.ProveFor(t.Context(), m, endless, most)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !quick.Closed {
+					continue
+				}
+				m.Plain.Faces = true
+				slow, err := explore.ProveFor(t.Context(), m, endless, most)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !slow.Closed {
+					continue
+				}
+				closed++
+				if quick.Views != slow.Views || !slices.Equal(quick.Harms, slow.Harms) || quick.Once.Key != slow.Once.Key || quick.Worlds > slow.Worlds {
+					t.Errorf("%s, %s, endless %t: %d views in %d worlds, %v, %v; one by one %d views in %d worlds, %v, %v", id, budget, endless,
+						quick.Views, quick.Worlds, quick.Harms, quick.Once, slow.Views, slow.Worlds, slow.Harms, slow.Once)
+				}
+			}
+		}
+	}
+	if closed < len(locks)*len(budgets)/2 {
+		t.Errorf("only %d sets of views were compared", closed)
+	}
+}
