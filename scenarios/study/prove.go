@@ -50,7 +50,7 @@ func EndlessBudget(written string) (faults.Budget, bool, error) {
 type proofLimits struct{ views, states, hopeful int }
 
 var (
-	usualLimits = proofLimits{views: 100_000, states: 300_000}
+	usualLimits = proofLimits{views: 300_000, states: 300_000}
 	codeLimits  = proofLimits{views: 100_000, states: 20_000, hopeful: 10_000} // code of a test, which is slower
 	quickLimits = proofLimits{views: QuickViews, states: 30_000}
 )
@@ -66,7 +66,7 @@ func ProveQuickly(ctx context.Context, entry lock.Entry, b Bounds, endless bool)
 // Ended reports whether there were not too many views.
 func (p *Proof) Ended() bool {
 	why := (*explore.NotProvableError)(nil)
-	return !errors.As(p.Refused, &why) || why.Why.Key != "prove.views" && why.Why.Key != "prove.worlds"
+	return !errors.As(p.Refused, &why) || !slices.Contains([]string{"prove.views", "prove.worlds", "prove.histories"}, why.Why.Key)
 }
 
 // Prove proves what it can for any number of clients, at any timing within b, whose Clients, Attempts, Retries and Uses play
