@@ -102,11 +102,14 @@ func (n ServerTarget) Split(c ClientTarget, replica int8) (why string) {
 
 // StepClock moves the clock of the server by d, and with it the end of every
 // key that has one. With pending a key that ends at the instant to which the clock jumps has not
-// ended yet; that needs a Timing. To set it back, a fault that Rewinds must be in the config.
+// ended yet; that needs a Timing. Only a fault that Rewinds sets it back.
 func (n ServerTarget) StepClock(d time.Duration, pending bool) (why string) {
 	return n.strike(func(k node.Fallible) string {
 		if pending && n.f.v.s.config.Timing == nil {
 			return "refused.standing"
+		}
+		if d < 0 && !n.f.budget.Fault.Rewinds {
+			return "refused.rewind"
 		}
 		return k.StepClock(n.f.v, int8(n.ID), d, pending)
 	})

@@ -7,6 +7,7 @@ import (
 
 	"locklab/reports"
 	"locklab/reports/internal/samples"
+	"locklab/reports/text"
 	"locklab/scenarios/study"
 )
 
@@ -31,6 +32,17 @@ func theoremsSample() *Theorems {
 		}
 	}
 	return c
+}
+
+// TestTheoremReasons: each reason for which a proof is of one attempt has a short text for the table, in each language.
+func TestTheoremReasons(t *testing.T) {
+	for _, lang := range text.Languages() {
+		for _, key := range text.In(lang).Keys("prove.once.") {
+			if !text.In(lang).Has("theorems." + key) {
+				t.Errorf("%s: no text theorems.%s", lang, key)
+			}
+		}
+	}
 }
 
 func TestTheorems(t *testing.T) {

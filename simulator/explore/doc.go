@@ -79,8 +79,8 @@
 //
 // At any timing a state does not hold what nothing that follows depends on, by the faults
 // that the budget has left: time-outs that cannot come before their answer, what replicas
-// and disks hold that will never take a server's place, and versions of the resource that
-// no comparison can reach any more (drop.go).
+// and disks hold that will never take a server's place, how long ago their keys have come to
+// their ends, and versions of the resource that no comparison can reach any more (drop.go).
 //
 // # Uses
 //

@@ -10,7 +10,7 @@ type Plain struct {
 	Rests        bool // clients keep what they have observed when they rest and when they have ended, too
 	Parts        bool // a state keeps what nothing that follows depends on, see drop; so in lockstep
 	Clocks       bool // a state has the time of day wherever a clock was read, also if it only measures
-	Faces        bool // views with one face are in a world with every other each; see faces.go
+	Faces        bool // each view is in a world with every other, and makes all moves in each; see faces.go
 	Workers      bool // one goroutine computes what follows from the states; see lookahead.go
 
 	// For tests, which cannot wait for billions of states; 0: as many as there can be.
@@ -20,5 +20,5 @@ type Plain struct {
 	SaveAfter int
 }
 
-// Plainest does without all reductions.
+// Plainest does without all reductions of a search.
 var Plainest = Plain{Symmetry: true, Order: true, Transactions: true, Histories: true, Rests: true, Parts: true, Clocks: true, Workers: true}

@@ -80,7 +80,7 @@ const leasesToAncient = 4
 // worldsPerView bounds the worlds of two: so many times as many as there may be views.
 const worldsPerView = 100
 
-// mostHistories bounds the histories that the code of a lock has been executed through: some ten thousand take ten seconds.
+// mostHistories bounds the histories of all clients together, through each of which the code is executed, in up to half a minute.
 const mostHistories = 50_000
 
 // ProveFor computes the views of m, most at most, which has five clients and a probe, and two attempts, of which only the first is made. With
@@ -215,7 +215,8 @@ type group struct {
 	alike map[face]*alike
 	faces []*alike // as they were found
 	// alone are the choices of a view's client that change nothing but its own part and that no judge sees: what they lead to
-	// was entered once, with whomever it shares a world. The same goes for time that passes.
+	// was entered once, with whomever it shares a world. (A command that a server executes is seen by judges.) The same goes for
+	// time that passes.
 	alone map[aloneAt]bool
 }
 

@@ -52,7 +52,7 @@ func (p *prover) world(s *shared, at int, others *alike) error {
 		if err != nil {
 			return err
 		}
-		if alone {
+		if alone && !p.search.opt.Plain.Faces {
 			g.alone[key] = true
 		}
 	}
