@@ -9,8 +9,8 @@ import (
 // A view's face is what the other client of a world can notice of it: who it is for the servers, what the judges know of
 // it, which of its requests are under way, and whether time may pass. Where one of two clients makes a move, the other
 // keeps its part: the move is the same beside all views with one face, and makes the same of each of them. So one view of
-// each face is in a world with every view of the shared part, and what moves of others make of it is made of all that are
-// alike. The views that are found are those of the worlds of any two, which are many times as many: see Plain.Faces.
+// each face is in a world with every view of the shared part, and what moves of others make of it is made of all with
+// that face. The views that are found are those of the worlds of any two, which are many times as many: see Plain.Faces.
 
 // A face is all of a view that the moves of another client in the same world depend on, or change.
 type face struct {
@@ -22,8 +22,8 @@ type face struct {
 	onVersion      bool          // see clientEntry
 }
 
-// alike are the views of one shared part with one face.
-type alike struct {
+// faceViews are the views of one shared part with one face.
+type faceViews struct {
 	first   viewOf   // of them: it is in a world with every other view
 	parts   []uint32 // of those that were met
 	changes []change // what moves of others make of them
@@ -65,10 +65,10 @@ func (p *prover) meet(q queued) error {
 	if err != nil {
 		return err
 	}
-	own := g.alike[f]
+	own := g.byFace[f]
 	if own == nil {
-		own = &alike{first: v, known: map[change]bool{}}
-		g.alike[f], g.faces = own, append(g.faces, own)
+		own = &faceViews{first: v, known: map[change]bool{}}
+		g.byFace[f], g.faces = own, append(g.faces, own)
 		for before := range q.at {
 			if err := p.world(&q.of, before, own); err != nil {
 				return err
@@ -89,8 +89,8 @@ func (p *prover) meet(q queued) error {
 	return nil
 }
 
-// changed notes what a move of another client makes of views that are alike.
-func (p *prover) changed(all *alike, to *change) error {
+// changed notes what a move of another client makes of the views with one face.
+func (p *prover) changed(all *faceViews, to *change) error {
 	if all.known[*to] {
 		return nil
 	}

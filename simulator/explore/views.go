@@ -210,10 +210,10 @@ type prover struct {
 
 // A group is the views of one shared part.
 type group struct {
-	views []viewOf // as they were found
-	known map[viewOf]bool
-	alike map[face]*alike
-	faces []*alike // as they were found
+	views  []viewOf // as they were found
+	known  map[viewOf]bool
+	byFace map[face]*faceViews
+	faces  []*faceViews // as they were found
 	// alone are the choices of a view's client that change nothing but its own part and that no judge sees: what they lead to
 	// was entered once, with whomever it shares a world. (A command that a server executes is seen by judges.) The same goes for
 	// time that passes.
@@ -365,7 +365,7 @@ func (p *prover) report(made int) {
 func (p *prover) add(s shared, v viewOf) {
 	g := p.groups[s]
 	if g == nil {
-		g = &group{known: map[viewOf]bool{}, alike: map[face]*alike{}, alone: map[aloneAt]bool{}}
+		g = &group{known: map[viewOf]bool{}, byFace: map[face]*faceViews{}, alone: map[aloneAt]bool{}}
 		p.groups[s] = g
 	}
 	if g.known[v] {

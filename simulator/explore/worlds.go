@@ -22,7 +22,7 @@ func agree(s *shared, a, b *viewOf) bool {
 }
 
 // world makes the moves of the world of a view with those of one face, but for those of the others alone.
-func (p *prover) world(s *shared, at int, others *alike) error {
+func (p *prover) world(s *shared, at int, others *faceViews) error {
 	g := p.groups[*s]
 	a, b := g.views[at], others.first
 	if !agree(s, &a, &b) {
@@ -132,7 +132,7 @@ func (p *prover) join(state []uint32, v *viewOf, c int) error {
 
 // step makes a move of the world in cur, and enters what client 1 then is, and what the move makes of the others. It reports
 // whether nothing else changes, so that it need not be made in other worlds; of time that passes, whether it is quiet.
-func (p *prover) step(m *move, gone uint16, s *shared, others *alike) (alone bool, err error) {
+func (p *prover) step(m *move, gone uint16, s *shared, others *faceViews) (alone bool, err error) {
 	n := p.search.successors
 	copy(n.next, n.cur)
 	var found wordSet

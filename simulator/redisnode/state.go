@@ -96,8 +96,8 @@ func (s State) WithoutCopies() node.State {
 	return s
 }
 
-// WithoutAges is a server, as Relative returns it and not split, in which keys of replicas and of the disk that have ended have ended just now. (A key of
-// the server itself that has ended is there no more.)
+// WithoutAges is a server, as Relative returns it and not split, in which keys of replicas and of the disk that have ended
+// have ended just now. (The server itself has removed such keys.)
 func (s State) WithoutAges() node.State {
 	for d := range s.all {
 		for i := range d.deadline {
