@@ -484,6 +484,18 @@ func TestJumpsNeedASizeToBeOffered(t *testing.T) {
 	s.step(t, faults.HangOf(1, time.Hour))
 }
 
+// Only a fault that says so sets a server's clock back: searches rely on it.
+func TestRewinds(t *testing.T) {
+	s := newStage(t, "node-clock=2")
+	silent := *faults.NodeClock
+	silent.Rewinds = false
+	for i := range s.sim.Config().Faults {
+		s.sim.Config().Faults[i].Fault = &silent
+	}
+	s.step(t, faults.NodeClockOf(1, time.Second))
+	s.refused(t, faults.NodeClockOf(1, -time.Second), "does not say that it sets clocks of servers back")
+}
+
 // The dead, and those whose program has ended, are left alone.
 func TestNobodyIsStruckTwice(t *testing.T) {
 	s := newStage(t, "crash=9,pause=9,client-clock=9@1s")

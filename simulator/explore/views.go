@@ -200,9 +200,9 @@ type prover struct {
 	queue  []queued
 	moves  []move   // of the present world
 	cur    []uint32 // the present world
+	bases  [2]base  // of its clients
 	shares []uint32 // memory of project
 	second []change // likewise
-	bases  [2]base  // of its clients
 	found  wordSet
 	struck map[simulator.Verb]bool // the faults that were injected
 	proved Proof
