@@ -45,54 +45,29 @@ type Covering struct {
 	Found                    []verdict.Word
 }
 
-// Uncovered closes the views of m, and visits the states that can follow, most at most, for each number of clients.
-func Uncovered(ctx context.Context, m *Model, endless bool, clients []int, most, without int) ([]Covering, error) {
-	sim, err := m.Simulator()
-	if err != nil {
-		return nil, err
-	}
-	defer sim.Close()
-	defer sim.Assume(simulator.Usual)
-	opt := m.Options()
-	opt.assumed = opt.viewAssumptions(sim)
-	for {
-		sim.Assume(opt.assumed.Assumptions)
-		p, err := newProver(sim, opt, endless, 1_000_000)
-		if err != nil {
-			return nil, err
-		}
-		list, err := p.uncoveredOf(ctx, clients, most, without)
-		if err == nil {
-			return list, nil
-		}
-		weaker, refuted := opt.assumed.refine(err, sim.Traits())
-		if !refuted || weaker.Symmetric == 0 {
-			return nil, err
-		}
-		opt.assumed = weaker
-	}
-}
-
-func (p *prover) uncoveredOf(ctx context.Context, clients []int, most, without int) (list []Covering, err error) {
-	if err := p.close(ctx); err != nil {
-		return nil, err
-	}
-	n := 0
-	for _, g := range p.groups { // without: every so many-th view is taken out; 0: none is
-		for _, v := range g.views {
-			if n++; without > 0 && n%without == 0 {
-				delete(g.known, v)
+// Uncovered closes the views of m, most at most, and visits the states that can follow, some at most, for each number of clients. With
+// without, every so many-th view is taken out. The list is empty if the views are not closed.
+func Uncovered(ctx context.Context, m *Model, endless bool, most int, clients []int, some, without int) (list []Covering, err error) {
+	_, err = proveAnd(ctx, m, endless, most, func(p *prover) error {
+		n := 0
+		for _, g := range p.groups {
+			for _, v := range g.views {
+				if n++; without > 0 && n%without == 0 {
+					delete(g.known, v)
+				}
 			}
 		}
-	}
-	for _, c := range clients {
-		states, missing, words, err := p.uncovered(c, most)
-		if err != nil {
-			return nil, err
+		list = nil
+		for _, c := range clients {
+			states, missing, words, err := p.uncovered(c, some)
+			if err != nil {
+				return err
+			}
+			list = append(list, Covering{c, states, missing, words.list()})
 		}
-		list = append(list, Covering{c, states, missing, words.list()})
-	}
-	return list, nil
+		return nil
+	})
+	return list, err
 }
 
 func (p *prover) uncovered(clients, most int) (states, missing int, found wordSet, err error) {

@@ -86,6 +86,11 @@ const mostHistories = 50_000
 // ProveFor computes the views of m, most at most, which has five clients and a probe, and two attempts, of which only the first is made. With
 // endless, no fault is ever used up. The error is about code that the simulator cannot run, or ctx's.
 func ProveFor(ctx context.Context, m *Model, endless bool, most int) (*Proof, error) {
+	return proveAnd(ctx, m, endless, most, func(*prover) error { return nil })
+}
+
+// proveAnd is ProveFor, and calls then once the views are closed; its error takes the place of a proof.
+func proveAnd(ctx context.Context, m *Model, endless bool, most int, then func(*prover) error) (*Proof, error) {
 	sim, err := m.Simulator()
 	if err != nil {
 		return nil, err
@@ -100,7 +105,9 @@ func ProveFor(ctx context.Context, m *Model, endless bool, most int) (*Proof, er
 		if err != nil {
 			return nil, err
 		}
-		err = p.close(ctx)
+		if err = p.close(ctx); err == nil {
+			err = then(p)
+		}
 		switch weaker, refuted := opt.assumed.refine(err, sim.Traits()); {
 		case refuted && weaker.Symmetric == 0:
 			return p.proof(&NotProvableError{i18n.New("prove.names", "why", weaker.asymmetry.Error())}), nil
