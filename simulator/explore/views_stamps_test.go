@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/scenarios/study"
@@ -15,6 +17,14 @@ import (
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
+
+// A bare lease deletes the key, whose ever it is.
+type bare struct {
+	node redis.UniversalClient
+	key  string
+}
+
+func (l bare) Release(ctx context.Context) error { return l.node.Del(ctx, l.key).Err() }
 
 // A patient lock writes down when it was taken, and enters beside a holder that has it for too long.
 type patient struct {
@@ -26,13 +36,13 @@ func (p *patient) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 	now := p.env.Clock.Now()
 	taken, err := p.env.Nodes[0].SetNX(ctx, key, now.UnixMilli(), 0).Result()
 	if err != nil || taken {
-		return fallingLease{&falling{node: p.env.Nodes[0]}, key}, err
+		return bare{p.env.Nodes[0], key}, err
 	}
 	since, err := p.env.Nodes[0].Get(ctx, key).Int64()
 	if err != nil || now.Sub(time.UnixMilli(since)) <= p.leases*p.env.TTL {
 		return nil, lock.ErrNotAcquired
 	}
-	return fallingLease{&falling{node: p.env.Nodes[0]}, key}, nil
+	return bare{p.env.Nodes[0], key}, nil
 }
 
 // A register lock writes down two times. It enters beside a holder whose times are older than half a lease and differ, as they always do.
@@ -40,7 +50,7 @@ type register struct{ env lock.Env }
 
 func (r *register) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 	now, node := r.env.Clock.Now(), r.env.Nodes[0]
-	lease := fallingLease{&falling{node: node}, key}
+	lease := bare{node, key}
 	taken, err := node.SetNX(ctx, key, fmt.Sprint(now.UnixMilli(), " ", now.Add(time.Second).UnixMilli()), 0).Result()
 	if err != nil || taken {
 		return lease, err
