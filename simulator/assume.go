@@ -3,6 +3,7 @@ package simulator
 import (
 	"time"
 
+	"locklab/simulator/history"
 	"locklab/simulator/process"
 )
 
@@ -25,6 +26,9 @@ type Assumptions struct {
 	Measures bool
 	// Ages: see there. Needs Measures. Refuted by an *OldStampError of CheckMeasures, CheckOld or Step.
 	Ages Ages
+	// Counters: what code and servers do is the same however far beyond this a counter has counted, but for its number, as that of a
+	// fencing token; 0: it may not be. Needs Merging. Refuted by a *node.CountError of Step or Symmetry.CheckStrangers.
+	Counters int
 	// Creations: code learns only of transactions that create something, so that an ensemble numbers no
 	// others (data independence); see node.Sessions. No check tries it: it follows from what
 	// requests can ask for, and a simulator whose code opens connections of its own does not assume it.
@@ -48,7 +52,7 @@ var Usual = Assumptions{Rests: true}
 func (a Assumptions) NoStrongerThan(b Assumptions) bool {
 	within := func(is, may bool) bool { return may || !is }
 	return within(a.Ages != Ages{}, b.Ages != Ages{}) && a.Ages.Ancient >= b.Ages.Ancient && a.Ages.Span >= b.Ages.Span && (a.Symmetric == 0 || a.Symmetric == b.Symmetric) && a.Merging <= b.Merging &&
-		within(a.Strangers, b.Strangers) && within(a.Measures, b.Measures) && within(a.Creations, b.Creations) && within(a.Rests, b.Rests)
+		within(a.Strangers, b.Strangers) && within(a.Measures, b.Measures) && within(a.Counters > 0, b.Counters > 0) && a.Counters >= b.Counters && within(a.Creations, b.Creations) && within(a.Rests, b.Rests)
 }
 
 // Assume has worlds from now on assume a. Earlier worlds are void.
@@ -57,9 +61,14 @@ func (s *Simulator) Assume(a Assumptions) {
 	if s.stamps.move(s.stamps.seen, a.Ages); a == s.assumed && !moved {
 		return
 	}
-	s.assumed = a
+	if s.assumed.Counters != a.Counters {
+		s.memo.Clear()
+		moved = true
+	}
+	s.assumed, s.memo.Most, s.memo.Counts = a, a.Counters, false
 	for i, p := range s.clients.procs {
 		p.KeepHistories(!a.Rests)
+		p.Unfenced = a.Counters > 0 && s.config.Guard != history.Fenced
 		if moved {
 			p.Clear()
 		}

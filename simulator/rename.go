@@ -233,28 +233,35 @@ func stranger(c int) uint8 {
 	return 1
 }
 
-// CheckStrangers checks Assumptions.Strangers in every history of the first client: if the answer that it
-// observes last names other clients, then the history belongs to the same class if it names any one in their place.
+// CheckStrangers checks Assumptions.Strangers and Counters in every history of the first client: if the answer that it
+// observes last names other clients, then the history belongs to the same class if it names any one in their place; and so if it has the
+// number of a counter, and a higher one in its place.
 func (sym *Symmetry) CheckStrangers() error {
 	first, answers := sym.s.clients.procs[0], sym.s.clients.words.Answers
-	if !sym.s.assumed.Strangers {
-		return nil
-	}
 	for at := uint32(0); int(at) < first.Len(); at++ {
 		e := *first.At(at)
-		if e.Parent == at || !answered(&first.At(e.Parent).Ops[e.Seen.Thread], e.Seen) || !answers.Named(uint32(e.Seen.Val)) {
+		if e.Parent == at || !answered(&first.At(e.Parent).Ops[e.Seen.Thread], e.Seen) {
 			continue
 		}
+		answer := uint32(e.Seen.Val)
+		others := sym.counted(answer)
+		var wrong error = &node.CountError{Reply: answers.Words(answer)[0]}
+		if sym.s.assumed.Strangers && answers.Named(answer) {
+			wrong = &AsymmetricError{Reply: answers.Words(answer)[0]}
+			for other := 2; other <= sym.s.assumed.Symmetric; other++ {
+				others = append(others, answers.Renamed(answer, sym.strangers(1, 1, uint8(other))))
+			}
+		}
 		class, err := first.Forget(at)
-		for other := 2; err == nil && other <= sym.s.assumed.Symmetric; other++ {
+		for i := 0; err == nil && i < len(others); i++ {
 			seen, to, same := e.Seen, uint32(0), false
-			seen.Val = int64(answers.Renamed(uint32(seen.Val), sym.strangers(1, 1, uint8(other))))
+			seen.Val = int64(others[i])
 			if to, err = first.Advance(e.Parent, seen); err == nil {
 				same = e.SameActions(first.At(to)) // of classes that rest, only what follows is the same
 				to, err = first.Forget(to)
 			}
 			if err == nil && (to != class || !same) {
-				err = &AsymmetricError{Reply: answers.Words(uint32(e.Seen.Val))[0]}
+				err = wrong
 			}
 		}
 		if err != nil {
@@ -262,6 +269,19 @@ func (sym *Symmetry) CheckStrangers() error {
 		}
 	}
 	return nil
+}
+
+// counted are the answers that a server gives in place of one where a counter has counted further.
+func (sym *Symmetry) counted(answer uint32) (others []uint32) {
+	if sym.s.memo.Counted == nil {
+		return nil
+	}
+	for _, of := range sym.s.memo.Counted.All() {
+		if of[0] == answer {
+			others = append(others, of[1])
+		}
+	}
+	return others
 }
 
 // answer is an answer with clients renamed. Where more than two are symmetric none may be named without

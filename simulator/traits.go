@@ -54,6 +54,9 @@ func (ps Parts) Lasting() bool {
 	return false
 }
 
+// Counts reports whether a counter has counted as far as Assumptions.Counters.
+func (ps Parts) Counts() bool { return ps.s.memo.Counts }
+
 // hasName reports whether a text has a name that no further digit follows.
 func hasName(text, name string) bool {
 	for at := strings.Index(text, name); at >= 0; at = strings.Index(text, name) {

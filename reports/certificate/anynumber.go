@@ -24,10 +24,19 @@ func AnyNumber(p *study.Proof, lang string) []string {
 	if ages := p.Assumed.Ages; ages != (simulator.Ages{}) {
 		list = append(list, text.Say(lang, "prove.assumed.ages", "ancient", ages.Ancient.String(), "span", ages.Span.String(), "both", (ages.Ancient+ages.Span).String()))
 	}
+	list = append(list, counters(p.Assumed, lang)...)
 	for _, key := range []string{"names", "resource", "urgent"} {
 		list = append(list, text.Say(lang, "prove.assumed."+key))
 	}
 	return list
+}
+
+// counters says what is assumed of counters, if anything is.
+func counters(a simulator.Assumptions, lang string) []string {
+	if a.Counters == 0 {
+		return nil
+	}
+	return []string{text.Say(lang, "prove.assumed.counters", "most", fmt.Sprint(a.Counters))}
 }
 
 // OfProof returns the certificate of a proof in a language of package text: what is impossible, what is not, and AnyNumber.

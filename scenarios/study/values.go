@@ -157,6 +157,7 @@ func (c *searchCheck) counts(path string, s *Search) {
 	share.Range(v, path+"Bytes", r.Bytes, 0, mostCounted)
 	share.Range(v, path+"Histories", r.Histories, 0, mostCounted)
 	share.Range(v, path+"Assumed.Merging", r.Assumed.Merging, process.NoMerging, process.MergeHistories)
+	share.Range(v, path+"Assumed.Counters", r.Assumed.Counters, 0, mostCounted)
 	share.Range(v, path+"Assumed.Symmetric", r.Assumed.Symmetric, 0, s.Bounds.Clients)
 	share.Is(v, path+"Symmetry", r.Symmetry, r.Assumed.Symmetric > 1)
 	cut := r.Open > 0 || r.OutOfMemory || !r.Limit.IsZero()

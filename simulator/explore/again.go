@@ -18,6 +18,8 @@ import (
 // To the judges the attempts of a client then are clients of their own, and versions of the resource are older or
 // not (verdict.Safety.ObserveVersion). Clients may stop at any rest: the probe may begin when all of them rest or are dead.
 //
+// A counter of a server stands still as in proofs for any number of clients: see views.go.
+//
 // This counts without end, and is named: memory that is kept between two attempts, tokens that are drawn once, ids of threads, threads that go on at
 // rest in attempt after attempt, clocks that are read, more names than there are spare ones.
 //
@@ -271,6 +273,8 @@ func (o *Options) countsWithoutEnd(weaker assumptions, seen simulator.Traits) i1
 	case o.active == 0:
 	case seen.ReadsClock, seen.Grain > 0: // time stamps grow older
 		return i18n.New("limit.again.clock")
+	case o.assumed.Counters > 0 && weaker.Counters == 0:
+		return i18n.New("limit.again.counter")
 	case weaker.Symmetric == 0:
 		return i18n.New("limit.again.alike", "why", weaker.asymmetry.Error())
 	}

@@ -26,7 +26,9 @@ type assumptions struct {
 func (o *Options) assumptions(sim *simulator.Simulator) (a assumptions) {
 	without := o.Plain
 	a.Rests, a.Measures, a.Creations = !without.Rests, !without.Clocks, !without.Transactions
-	a.Strangers = o.active > 0
+	if a.Strangers = o.active > 0; a.Strangers {
+		a.Counters = counted[0]
+	}
 	if !without.Symmetry {
 		a.Symmetric = o.Symmetric
 	}
@@ -43,14 +45,24 @@ func (o *Options) assumptions(sim *simulator.Simulator) (a assumptions) {
 	return a
 }
 
+// counted are how far counters count, where that is assumed: the next one where the first is refuted, as by a lock whose value is "1".
+var counted = [...]int{1, 3}
+
 // refine returns what is left of a after an error has refuted something of it; false: it has not. seen is what
 // code was seen to do.
 func (a assumptions) refine(counterexample error, seen simulator.Traits) (weaker assumptions, refuted bool) {
 	asymmetric, split := (*simulator.AsymmetricError)(nil), (*process.SplitError)(nil)
+	count := (*node.CountError)(nil)
 	dated, stamp := (*process.TimeOfDayError)(nil), (*node.StampError)(nil)
 	switch {
 	case errors.As(counterexample, &dated), errors.As(counterexample, &stamp):
 		a.Measures = false
+	case errors.As(counterexample, &count):
+		if a.Counters != counted[0] {
+			a.Counters = 0
+			break
+		}
+		a.Counters = counted[1]
 	case errors.As(counterexample, &split):
 		if split.End { // else the process has refined its classes
 			a.Merging--
@@ -86,6 +98,14 @@ func (a *assumptions) olderStamps(counterexample error, most time.Duration) bool
 	}
 	*age = min(2**age, most)
 	return true
+}
+
+// held are the hypotheses that a search ended with; none of counters where none has counted that far.
+func (a assumptions) held(sim *simulator.Simulator) simulator.Assumptions {
+	if !sim.Parts().Counts() {
+		a.Counters = 0
+	}
+	return a.Assumptions
 }
 
 var errNewTrait = errors.New("explore: a clock was read, or used to measure, replicas were waited for, a request was abandoned, or an old version was written on, for the first time")

@@ -82,7 +82,7 @@ func (s *search) result() *Result {
 	r := s.visited.result()
 	r.ReadsClock, r.Symmetry = s.sim.Traits().ReadsClock, s.symmetric > 1
 	r.Measures, r.Grain = s.sim.Traits().Measured && !r.ReadsClock, s.sim.Stamps().Grain()
-	r.Assumed, r.Asymmetry, r.Repeated = s.opt.assumed.Assumptions, s.opt.assumed.asymmetry, s.repeated
+	r.Assumed, r.Asymmetry, r.Repeated = s.opt.assumed.held(s.sim), s.opt.assumed.asymmetry, s.repeated
 	r.Lengths = slices.SortedFunc(slices.Values(s.lengths.List[:min(s.visited.lengths, len(s.lengths.List))]), simulator.Length.Compare)
 	for ch, injected := range s.visited.triggered {
 		if v := s.choices[ch].Verb; injected && !slices.Contains(r.Triggered, v) {

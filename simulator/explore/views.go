@@ -46,6 +46,9 @@ import (
 // Time stamps in data grow older without end. From some age on code and servers are to do the same however old they are: see
 // [simulator.Ages], which begin small and are doubled where a step, or a check of the code, refutes them.
 //
+// Counters that servers keep, as for fencing tokens, count without end. From 1 on, or from 3, they stand still, and code and servers are to
+// do the same however far one has counted: simulator.Assumptions, Counters.
+//
 // Not looked for are FENCED, BLOCKED and STARVED.
 
 // Provable are the verdicts that views are asked about.
@@ -117,6 +120,8 @@ func proveAnd(ctx context.Context, m *Model, endless bool, most int, then func(*
 			continue
 		case opt.assumed.olderStamps(err, leasesToAncient*m.TTL):
 			continue
+		case refuted && opt.assumed.Counters > 0 && weaker.Counters == 0:
+			return p.proof(&NotProvableError{i18n.New("prove.counter")}), nil
 		case refuted && (sim.Traits().ReadsClock || sim.Traits().Grain > 0):
 			return p.proof(&NotProvableError{i18n.New("prove.clock", "leases", fmt.Sprint(leasesToAncient))}), nil
 		case refuted:
@@ -139,7 +144,7 @@ func proveAnd(ctx context.Context, m *Model, endless bool, most int, then func(*
 // viewAssumptions are those with which views begin.
 func (o *Options) viewAssumptions(sim *simulator.Simulator) assumptions {
 	a := o.assumptions(sim)
-	a.Strangers = true
+	a.Strangers, a.Counters = true, counted[0]
 	return a
 }
 
@@ -391,7 +396,7 @@ func (p *prover) proof(why *NotProvableError) *Proof {
 		r.Refused, r.Closed = why, false
 	}
 	p.search.learn()
-	r.Histories, r.Assumed, r.Lengths = p.sim.Histories(), p.search.opt.assumed.Assumptions, p.search.lengths.List
+	r.Histories, r.Assumed, r.Lengths = p.sim.Histories(), p.search.opt.assumed.held(p.sim), p.search.lengths.List
 	r.Measures, r.Grain, r.Triggered = p.sim.Traits().Measured, p.sim.Stamps().Grain(), slices.Sorted(maps.Keys(p.struck))
 	r.Harms = slices.DeleteFunc(p.found.list(), func(w verdict.Word) bool { return !slices.Contains(Provable, w) })
 	return r

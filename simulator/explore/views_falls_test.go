@@ -24,6 +24,7 @@ type falling struct {
 	env   lock.Env
 	name  string // of its code, which is not here: of what closures keep nothing is known, and the proof would be of one attempt
 	asked int
+	marks map[string]bool
 }
 
 // A code is that of a falling lock; release is deleteOwn if it is nil.

@@ -81,7 +81,7 @@ func TestViewsFindHarms(t *testing.T) {
 	effort.OnlyExhaustive(t, "it closes views for seconds; one goroutine searches")
 	locks := []string{"setnx", "setnx-expire", "token", "thread-id", "cron-v2"}
 	if effort.Exhaustive() {
-		locks = append(locks, "constant", "lock-delay", "set-ifeq", "reentrant", "watch-multi", "watch-del")
+		locks = append(locks, "constant", "lock-delay", "set-ifeq", "reentrant", "watch-multi", "watch-del", "redislock-fence")
 	}
 	decided := 0
 	for _, id := range locks {

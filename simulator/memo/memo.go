@@ -38,6 +38,12 @@ type Memo struct {
 	// Oldest above 0: stamps that are no later than this, since the Epoch, stand for all that are older still. What servers do must be
 	// the same with those; where it is not, the step ends with a *node.StampError.
 	Oldest time.Duration
+	// Most above 0: a counter that has counted so far stands for all that have counted further. What servers do must be
+	// the same with those, but for the number; where it is not, the step ends with a *node.CountError. Counts: one has counted that far.
+	// Counted are the answers that are others if one has counted further, each with such another one. The kind makes it, or nil.
+	Most    int
+	Counts  bool
+	Counted *Table[[2]uint32, [2]uint32]
 	// OnClear is called after all entries were discarded.
 	OnClear func()
 

@@ -31,6 +31,19 @@ func (e *StampError) Error() string {
 	return fmt.Sprintf("simulator: what a server does at %q depends on the time of day", e.Command)
 }
 
+// CountError says that what a server does at a command, or code after a reply, depends on how far a counter has counted.
+type CountError struct {
+	Command []string // nil: of code
+	Reply   string
+}
+
+func (e *CountError) Error() string {
+	if e.Command == nil {
+		return fmt.Sprintf("simulator: what the code does after the reply %s depends on how far a counter has counted", e.Reply)
+	}
+	return fmt.Sprintf("simulator: what a server does at %q depends on how far a counter has counted", e.Command)
+}
+
 // DrawnError says that what a server does at a command depends on what values are that code draws by chance, and not only on which of them are
 // equal.
 type DrawnError struct{ Command []string }

@@ -173,6 +173,14 @@ func (x *execution) entry() Entry {
 			e.Kept = x.kept
 		}
 	}
+	if x.p.Unfenced {
+		for t := range e.Ops {
+			e.Ops[t].Token = 0
+		}
+		for i := range e.Notes {
+			e.Notes[i].Token = 0
+		}
+	}
 	if x.p.code.watched != "" {
 		e.Code = slices.Clone(x.code[:])
 	}

@@ -58,6 +58,8 @@ type Process struct {
 	Stamps Stamps
 	// Branches are the places at which the code of a Host may go on in several ways; nil: it may not. To be set before the first observation.
 	Branches Branches
+	// Unfenced: the program leaves out fencing tokens, which the resource does not look at. Earlier entries are void when it changes.
+	Unfenced bool
 	starts   int // how often the program was started
 	resumed  int // how often a coroutine was let run
 	noMemo   bool

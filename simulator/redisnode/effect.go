@@ -19,6 +19,7 @@ type Effect struct {
 	needs   needs
 	checked uint8 // number of clients, from the first, that were found interchangeable
 	moved   bool  // it was tried at other times of day
+	counted bool  // it was tried with counters that have counted further
 	valued  bool  // it was tried with values in the place of names
 }
 

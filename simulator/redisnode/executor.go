@@ -36,6 +36,7 @@ type Executor struct {
 	less      memo.Map[[2]uint32, uint32] // keyspace, place -> the same without that key
 	orbit     memo.Orbit[execution]
 
+	further int   // by how much counters have counted beyond memo.Most, which is tried: see stand
 	spare   int64 // milliseconds that a key lives from its deadline on
 	listens bool  // some connection has subscribed
 }
@@ -86,6 +87,7 @@ func newExecutor(m *memo.Memo, spare int64) (*Executor, error) {
 		Fill: reply.worded, Text: reply.words, First: []reply{{}}})
 	x.batches = memo.NewTable(m, memo.Entries[batchKey, batch]{What: requests, Key: batch.key,
 		Fill: x.completed, Text: batch.words, Check: batch.check})
+	m.Counted = memo.NewTable(m, memo.Entries[[2]uint32, [2]uint32]{What: "limit.of.replies", Key: func(of [2]uint32) [2]uint32 { return of }})
 	x.orbit = memo.Orbit[execution]{Checked: func(x execution) *uint8 { return &x.eff.checked },
 		Renamed: x.renamedExecution, Commutes: x.commute, Text: x.commandOf}
 	m.OnClear = func() {
@@ -164,6 +166,9 @@ func (x *Executor) apply(d *Data, now time.Duration, b uint32) (*Effect, error) 
 	if err == nil && x.memo.Grain > 0 {
 		err = x.checkStamps(execution{*d, now, b, eff})
 	}
+	if err == nil && x.memo.Most > 0 {
+		err = x.checkCounters(execution{*d, now, b, eff})
+	}
 	if err == nil && x.Drawn != nil {
 		err = x.checkDrawn(execution{*d, now, b, eff})
 	}
@@ -238,7 +243,7 @@ func (x *Executor) run(d *Data, now time.Duration, b uint32, n needs) (*Effect, 
 	case len(out.ttls) > MaxKeys:
 		return nil, table.Limit("limit.keys", "most", MaxKeys)
 	}
-	eff := &Effect{To: x.keyspaces.ID(out.keys), Reply: x.internReply(out.reply), needs: n}
+	eff := &Effect{To: x.keyspaces.ID(x.stand(x.keys(d), out.keys)), Reply: x.internReply(out.reply), needs: n}
 	if n == needsNothing && x.memo.Room.Exceeded == nil {
 		x.engine.held = int64(eff.To)
 	}
