@@ -61,11 +61,11 @@ func (s *Simulator) Assume(a Assumptions) {
 	if s.stamps.move(s.stamps.seen, a.Ages); a == s.assumed && !moved {
 		return
 	}
-	if s.assumed.Counters != a.Counters {
+	if s.assumed.Counters != a.Counters || s.assumed.Strangers != a.Strangers {
 		s.memo.Clear()
 		moved = true
 	}
-	s.assumed, s.memo.Most, s.memo.Counts = a, a.Counters, false
+	s.assumed, s.memo.Most, s.memo.Counts, s.memo.Attempts = a, a.Counters, false, a.Strangers
 	for i, p := range s.clients.procs {
 		p.KeepHistories(!a.Rests)
 		p.Unfenced = a.Counters > 0 && s.config.Guard != history.Fenced

@@ -234,8 +234,8 @@ func stranger(c int) uint8 {
 }
 
 // CheckStrangers checks Assumptions.Strangers and Counters in every history of the first client: if the answer that it
-// observes last names other clients, then the history belongs to the same class if it names any one in their place; and so if it has the
-// number of a counter, and a higher one in its place.
+// observes last names other clients, then the history belongs to the same class if it names any one in their place, or other
+// attempts of its own process; and so if it has the number of a counter, and a higher one in its place.
 func (sym *Symmetry) CheckStrangers() error {
 	first, answers := sym.s.clients.procs[0], sym.s.clients.words.Answers
 	for at := uint32(0); int(at) < first.Len(); at++ {
@@ -251,6 +251,7 @@ func (sym *Symmetry) CheckStrangers() error {
 			for other := 2; other <= sym.s.assumed.Symmetric; other++ {
 				others = append(others, answers.Renamed(answer, sym.strangers(1, 1, uint8(other))))
 			}
+			others = append(others, answers.Replaced(answer, func(s string) string { return history.OfOne(s, 1) }))
 		}
 		class, err := first.Forget(at)
 		for i := 0; err == nil && i < len(others); i++ {

@@ -24,11 +24,19 @@ func AnyNumber(p *study.Proof, lang string) []string {
 	if ages := p.Assumed.Ages; ages != (simulator.Ages{}) {
 		list = append(list, text.Say(lang, "prove.assumed.ages", "ancient", ages.Ancient.String(), "span", ages.Span.String(), "both", (ages.Ancient+ages.Span).String()))
 	}
-	list = append(list, counters(p.Assumed, lang)...)
+	list = append(append(list, tried(s, lang)...), counters(p.Assumed, lang)...)
 	for _, key := range []string{"names", "resource", "urgent"} {
 		list = append(list, text.Say(lang, "prove.assumed."+key))
 	}
 	return list
+}
+
+// tried says with which attempts code was tried; not that of a bubble, which is not.
+func tried(s *study.Search, lang string) []string {
+	if isOwn(s) {
+		return nil
+	}
+	return []string{text.Say(lang, "prove.assumed.tried")}
 }
 
 // counters says what is assumed of counters, if anything is.

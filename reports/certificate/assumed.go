@@ -104,6 +104,7 @@ func Assumed(s *study.Search, lang string) []string {
 		list := append(ofSteps(s, b, expiry, assumed), waits, assumed("fresh"))
 		if s.Bounds.Attempts == study.AnyAttempts {
 			list = append(list, text.Say(lang, "prove.assumed.attempts"), text.Say(lang, "prove.assumed.names"))
+			list = append(list, tried(s, lang)...)
 			list = append(list, counters(s.Result.Assumed, lang)...)
 		}
 		return append(append(list, clocks...), program, assumed("function"), assumed("probe"))

@@ -273,8 +273,8 @@ func (o *Options) countsWithoutEnd(weaker assumptions, seen simulator.Traits) i1
 	case o.active == 0:
 	case seen.ReadsClock, seen.Grain > 0: // time stamps grow older
 		return i18n.New("limit.again.clock")
-	case o.assumed.Counters > 0 && weaker.Counters == 0:
-		return i18n.New("limit.again.counter")
+	case !weaker.Rests:
+		return i18n.New("limit.again.rest")
 	case weaker.Symmetric == 0:
 		return i18n.New("limit.again.alike", "why", weaker.asymmetry.Error())
 	}
@@ -285,7 +285,7 @@ func (o *Options) countsWithoutEnd(weaker assumptions, seen simulator.Traits) i1
 // number of attempts that its way takes, and no choices. m must have a probe. The errors are those of [Exhaust].
 func SearchAgain(ctx context.Context, m *Model, endless bool) (*Result, error) {
 	named := *m
-	named.Clients, named.Attempts = min(m.Clients+Spares, simulator.MaxClients-1), overlapping+1
+	named.Clients, named.Attempts = min(m.Clients+Spares, simulator.MaxClients-1), attemptsTried
 	sim, err := named.Simulator()
 	if err != nil {
 		return nil, err

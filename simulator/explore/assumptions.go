@@ -52,7 +52,7 @@ var counted = [...]int{1, 3}
 // code was seen to do.
 func (a assumptions) refine(counterexample error, seen simulator.Traits) (weaker assumptions, refuted bool) {
 	asymmetric, split := (*simulator.AsymmetricError)(nil), (*process.SplitError)(nil)
-	count := (*node.CountError)(nil)
+	count, rest := (*node.CountError)(nil), (*simulator.RestError)(nil)
 	dated, stamp := (*process.TimeOfDayError)(nil), (*node.StampError)(nil)
 	switch {
 	case errors.As(counterexample, &dated), errors.As(counterexample, &stamp):
@@ -63,6 +63,8 @@ func (a assumptions) refine(counterexample error, seen simulator.Traits) (weaker
 			break
 		}
 		a.Counters = counted[1]
+	case errors.As(counterexample, &rest):
+		a.Rests = false
 	case errors.As(counterexample, &split):
 		if split.End { // else the process has refined its classes
 			a.Merging--

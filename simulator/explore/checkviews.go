@@ -46,6 +46,7 @@ func unproved(key string, args ...any) error { return &InvariantError{i18n.New(k
 // of it, and that none of these worlds shows a harm that is claimed to be absent. m is as for ProveFor. The error is an
 // *InvariantError if the set does not prove the claim.
 func CheckInvariant(ctx context.Context, m *Model, v *Invariant, claim Claim) (*Checked, error) {
+	m = m.ofViews()
 	sim, err := m.Simulator()
 	if err != nil {
 		return nil, err
@@ -711,7 +712,9 @@ func (c *checker) ended(i int, id uint32) (bool, error) {
 // can do nothing any more may be taken over makes no difference.
 func (s *WrittenShared) share(judges simulator.Texts, gone uint16) (named []int) {
 	s.Judges = simulator.Texts{}
-	owners := clientNames.FindAllString(fmt.Sprint(slices.Collect(maps.Values(judges))), -1)
+	stay := maps.Clone(judges)
+	maps.DeleteFunc(stay, func(path, _ string) bool { return aside.MatchString(path) })
+	owners := clientNames.FindAllString(fmt.Sprint(slices.Collect(maps.Values(stay))), -1)
 	for path, text := range judges {
 		of, dead := strings.CutPrefix(path, "dead.")
 		if aside.MatchString(path) || clientNames.MatchString(path) && !(dead && slices.Contains(owners, of)) {

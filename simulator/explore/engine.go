@@ -69,6 +69,9 @@ func (s *search) run(ctx context.Context, k *checkpointer) error {
 	if wrong := s.checkCode(); wrong != nil {
 		return wrong
 	}
+	if wrong := s.sim.Symmetry().CheckRests(); wrong != nil {
+		return wrong
+	}
 	s.repeated = true
 	return err
 }

@@ -269,6 +269,7 @@ func (p *prover) named(common []uint32) (list []namedGroup) {
 // InvariantChecker returns CheckInvariant for one model, whose simulator keeps its tables from one call to the next. The
 // caller closes it.
 func InvariantChecker(m *Model) (check func(ctx context.Context, v *Invariant, claim Claim) (*Checked, error), end func(), err error) {
+	m = m.ofViews()
 	sim, err := m.Simulator()
 	if err != nil {
 		return nil, nil, err

@@ -17,6 +17,7 @@ type Invariant struct {
 	connected bool // views have connections, which are not written
 	stamped   bool // time stamps count from the present
 	counted   bool // a counter stands still
+	kept      bool // processes keep something from one attempt to the next
 }
 
 // A WrittenShared is what all clients share.
@@ -44,7 +45,7 @@ var (
 
 // invariant writes the views, in the order in which they were found.
 func (p *prover) invariant() (*Invariant, error) {
-	v := &Invariant{stamped: p.sim.Stamps().Grain() > 0, counted: p.sim.Parts().Counts()}
+	v := &Invariant{stamped: p.sim.Stamps().Grain() > 0, counted: p.sim.Parts().Counts(), kept: p.proved.Once.Key == "prove.once.memory"}
 	parts, clients := map[shared]int{}, map[uint32]int{p.absent[0]: -1}
 	judges, orphans := map[uint32]simulator.Texts{}, map[uint32][]simulator.Texts{}
 	for _, q := range p.queue {
@@ -99,13 +100,15 @@ func (v *Invariant) Without(view int) *Invariant {
 }
 
 // Unchecked is the key of why the checker cannot check the invariant, if it was computed here; "": it can. It knows nothing of what
-// servers keep of connections, nor of simulator.Ages and Assumptions.Counters.
+// servers keep of connections, nor of what processes keep from one attempt to the next, simulator.Ages and Assumptions.Counters.
 func (v *Invariant) Unchecked() string {
 	switch {
 	case v.connected:
 		return "error.prove.connected"
 	case v.stamped:
 		return "error.prove.stamped"
+	case v.kept:
+		return "error.prove.kept"
 	case v.counted:
 		return "error.prove.counted"
 	case v.namesClients():

@@ -65,6 +65,14 @@ func (m *memoryWriter) write(v reflect.Value) {
 	}
 	m.number(uint64(v.Kind()))
 	switch v.Kind() {
+	case reflect.Slice, reflect.Interface, reflect.Pointer, reflect.Map, reflect.Func: // none is another memory than an empty one
+		if v.IsNil() {
+			m.number(0)
+			return
+		}
+		m.number(1)
+	}
+	switch v.Kind() {
 	case reflect.Bool:
 		m.text(map[bool]string{true: "true"}[v.Bool()])
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
@@ -90,14 +98,10 @@ func (m *memoryWriter) write(v reflect.Value) {
 		}
 		m.plain = m.plain && !(m.inMaps && v.Cap() > 0)
 	case reflect.Interface:
-		if !v.IsNil() {
-			m.text(v.Elem().Type().String())
-			m.write(v.Elem())
-		}
+		m.text(v.Elem().Type().String())
+		m.write(v.Elem())
 	case reflect.Pointer:
-		if !v.IsNil() {
-			m.pointer(v)
-		}
+		m.pointer(v)
 	case reflect.Map:
 		m.entries(v)
 	case reflect.Func:
@@ -184,9 +188,6 @@ func (m *memoryWriter) entries(v reflect.Value) {
 // function writes a function of a package, or a method of something that is written
 // itself. What any other closure keeps cannot be seen.
 func (m *memoryWriter) function(v reflect.Value) {
-	if v.IsNil() {
-		return
-	}
 	name := runtime.FuncForPC(v.Pointer()).Name()
 	m.text(name)
 	of, method, bound := strings.Cut(strings.TrimSuffix(name[strings.LastIndex(name, "/")+1:], "-fm"), ".")

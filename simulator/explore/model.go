@@ -248,3 +248,14 @@ func (m *Model) client(probe bool) simulator.ClientConfig {
 	}
 	return simulator.ClientConfig{Program: m.contender, Skews: m.Skews, List: list}
 }
+
+// attemptsTried are the attempts that code has, of which only the first is made in worlds: in the others it is tried whether they are like
+// the first.
+const attemptsTried = 5
+
+// ofViews is m with as many attempts as are tried.
+func (m *Model) ofViews() *Model {
+	more := *m
+	more.Attempts = max(m.Attempts, attemptsTried)
+	return &more
+}

@@ -83,10 +83,13 @@ const leasesToAncient = 4
 // worldsPerView bounds the worlds of two: so many times as many as there may be views.
 const worldsPerView = 100
 
+// mostCounting bounds the views where the number of a counter makes a difference.
+const mostCounting = 20_000
+
 // mostHistories bounds the histories of all clients together, through each of which the code is executed, in up to half a minute.
 const mostHistories = 50_000
 
-// ProveFor computes the views of m, most at most, which has five clients and a probe, and two attempts, of which only the first is made. With
+// ProveFor computes the views of m, most at most, which has five clients and a probe, and two attempts or more, of which only the first is made. With
 // endless, no fault is ever used up. The error is about code that the simulator cannot run, or ctx's.
 func ProveFor(ctx context.Context, m *Model, endless bool, most int) (*Proof, error) {
 	return proveAnd(ctx, m, endless, most, func(*prover) error { return nil })
@@ -94,6 +97,7 @@ func ProveFor(ctx context.Context, m *Model, endless bool, most int) (*Proof, er
 
 // proveAnd is ProveFor, and calls then once the views are closed; its error takes the place of a proof.
 func proveAnd(ctx context.Context, m *Model, endless bool, most int, then func(*prover) error) (*Proof, error) {
+	m = m.ofViews()
 	sim, err := m.Simulator()
 	if err != nil {
 		return nil, err
@@ -120,12 +124,14 @@ func proveAnd(ctx context.Context, m *Model, endless bool, most int, then func(*
 			continue
 		case opt.assumed.olderStamps(err, leasesToAncient*m.TTL):
 			continue
-		case refuted && opt.assumed.Counters > 0 && weaker.Counters == 0:
-			return p.proof(&NotProvableError{i18n.New("prove.counter")}), nil
+		case refuted && !weaker.Rests:
+			return p.proof(&NotProvableError{i18n.New("prove.rest")}), nil
 		case refuted && (sim.Traits().ReadsClock || sim.Traits().Grain > 0):
 			return p.proof(&NotProvableError{i18n.New("prove.clock", "leases", fmt.Sprint(leasesToAncient))}), nil
 		case refuted:
-			opt.assumed = weaker
+			if opt.assumed = weaker; weaker.Counters == 0 { // there is an end only if it counts down again
+				most = min(most, mostCounting)
+			}
 			continue
 		}
 		var why *NotProvableError
@@ -339,7 +345,7 @@ func (p *prover) close(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case p.proved.Views > p.most:
-			return &NotProvableError{i18n.New("prove.views", "most", fmt.Sprint(p.most))}
+			return tooMany(p.search.opt.assumed, p.most)
 		case p.proved.Worlds > worldsPerView*p.most:
 			return &NotProvableError{i18n.New("prove.worlds", "most", fmt.Sprint(worldsPerView*p.most))}
 		case p.sim.Histories() > mostHistories:
@@ -351,7 +357,7 @@ func (p *prover) close(ctx context.Context) error {
 	if err := p.deadlock(); err != nil {
 		return err
 	}
-	if err := p.sim.Symmetry().CheckStrangers(); err != nil {
+	if err := errors.Join(p.sim.Symmetry().CheckStrangers(), p.sim.Symmetry().CheckRests()); err != nil {
 		return err
 	}
 	p.proved.Closed = true
@@ -364,6 +370,14 @@ func (p *prover) close(ctx context.Context) error {
 	var err error
 	p.proved.Invariant, err = p.invariant()
 	return err
+}
+
+// tooMany is the reason why there is no proof if there are more views than may be.
+func tooMany(assumed assumptions, most int) error {
+	if assumed.Counters == 0 {
+		return &NotProvableError{i18n.New("prove.counter", "most", fmt.Sprint(most))}
+	}
+	return &NotProvableError{i18n.New("prove.views", "most", fmt.Sprint(most))}
 }
 
 // report calls Progress now and then: a view counts as a state.

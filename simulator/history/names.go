@@ -1,5 +1,11 @@
 package history
 
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+)
+
 // MaxClients is the number of client processes that a run may have.
 const MaxClients = 8
 
@@ -42,6 +48,47 @@ func (to *Names) Rename(s string) string {
 		return s
 	}
 	return string(b)
+}
+
+var name = regexp.MustCompile(`\bc([1-8])\.([0-9]{1,9})`)
+
+// Later gives client c in a text, or all of them (0), the tokens that it draws when it has drawn so many more: c2.1 becomes c2.4.
+func Later(s string, c int, drawn int) string {
+	return renumbered(s, func(client, n int) (int, int) {
+		if c == 0 || client == c {
+			n += drawn
+		}
+		return client, n
+	})
+}
+
+// OfOne gives all clients in a text names that client c has never had, each others: as if the text named other attempts of it.
+func OfOne(s string, c int) string {
+	return renumbered(s, func(client, n int) (int, int) {
+		if client != c {
+			n += 1000 * client
+		}
+		return c, n
+	})
+}
+
+// Named is the client that a text names first; 0: it names none.
+func Named(s string) int {
+	if at := name.FindStringIndex(s); at != nil {
+		return int(s[at[0]+1] - '0')
+	}
+	return 0
+}
+
+func renumbered(s string, to func(client, n int) (int, int)) string {
+	return name.ReplaceAllStringFunc(s, func(named string) string {
+		n, err := strconv.Atoi(named[3:])
+		if err != nil {
+			return named
+		}
+		client, n := to(int(named[1]-'0'), n)
+		return fmt.Sprintf("c%d.%d", client, n)
+	})
 }
 
 func isWord(c byte) bool {

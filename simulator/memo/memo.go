@@ -44,6 +44,9 @@ type Memo struct {
 	Most    int
 	Counts  bool
 	Counted *Table[[2]uint32, [2]uint32]
+	// Attempts has every effect tried with the names that clients have in later attempts, and with those of other attempts in the place of
+	// other clients; where it is not the same, the step ends with a *node.AsymmetricError.
+	Attempts bool
 	// OnClear is called after all entries were discarded.
 	OnClear func()
 

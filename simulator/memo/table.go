@@ -34,8 +34,10 @@ type Entries[K comparable, E any] struct {
 	// Rename renames the clients in an entry; nil: those in its texts. Sort brings an entry whose
 	// texts were renamed into its canonical form.
 	Rename func(E, *history.Names) E
-	Sort   func(E) E
-	Check  func(E) error // of an entry that was read from a file
+	// Replace is an entry with other texts, but for names that connections have; nil: all are replaced.
+	Replace func(E, func(string) string) E
+	Sort    func(E) E
+	Check   func(E) error // of an entry that was read from a file
 
 	First []E // from number 0 on, in every table
 }
@@ -109,6 +111,20 @@ func (t *Table[K, E]) Renamed(id uint32, to *history.Names) uint32 { return t.ID
 // Same implements [node.Vocabulary].
 func (t *Table[K, E]) Same(a, b uint32, to *history.Names) bool {
 	return t.Key(t.renamed(a, to)) == t.Key(t.list[b])
+}
+
+// Replaced implements [node.Vocabulary].
+func (t *Table[K, E]) Replaced(id uint32, text func(string) string) uint32 {
+	var e E
+	if t.Replace != nil {
+		e = t.Replace(t.list[id], text)
+	} else {
+		e = codec.Replace(t.list[id], text)
+	}
+	if t.Sort != nil {
+		e = t.Sort(e)
+	}
+	return t.ID(e)
 }
 
 // Stamps implements [node.Vocabulary].

@@ -167,6 +167,8 @@ type Vocabulary interface {
 	Named(id uint32) bool
 	Renamed(id uint32, to *history.Names) uint32
 	Same(a, b uint32, to *history.Names) bool
+	// Replaced is an entry with other texts.
+	Replaced(id uint32, text func(string) string) uint32
 	// Stamps are the time stamps in an entry, and Moved is the entry with all of them moved.
 	Stamps(id uint32) clock.Stamps
 	Moved(id uint32, by clock.Shift) uint32

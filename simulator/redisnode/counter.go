@@ -29,20 +29,20 @@ func (k *keyValue) counter() int {
 
 // with is s with another value of a string.
 func (s keyspace) with(key string, value int) keyspace {
-	s.keys = slices.Clone(s.keys)
+	s.keys, s.ttls = slices.Clone(s.keys), 0
 	s.find(key).parts = []string{strconv.Itoa(value)}
 	return s
 }
 
 // stand has the counters of to stand still that were at memo.Most in from, or as much further as is tried, and have counted by one.
-func (x *Executor) stand(from *keyspace, to keyspace) keyspace {
+func (x *Executor) stand(from *keyspace, to keyspace) (stood keyspace, stands bool) {
 	for i := range to.keys {
 		name := to.keys[i].name
 		if was := from.find(name).counter(); x.memo.Most > 0 && was == x.memo.Most+x.further && to.keys[i].counter() == was+1 {
-			to, x.memo.Counts = to.with(name, was), true
+			to, stands, x.memo.Counts = to.with(name, was), true, true
 		}
 	}
-	return to
+	return to, stands
 }
 
 // checkCounters checks that the effect of a batch is the same, but for its number, where a counter has counted further.

@@ -21,6 +21,7 @@ type Effect struct {
 	moved   bool  // it was tried at other times of day
 	counted bool  // it was tried with counters that have counted further
 	valued  bool  // it was tried with values in the place of names
+	named   bool  // it was tried with names of other attempts
 }
 
 // ReadsLeft reports whether the effect depends on how long keys have still to live, and ReadsClock

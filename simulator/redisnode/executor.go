@@ -10,6 +10,7 @@ import (
 	"locklab/simulator/internal/table"
 	"locklab/simulator/memo"
 	"locklab/simulator/node"
+	"locklab/simulator/resp"
 )
 
 // An Executor executes batches of commands on data: it is mostly a memo of what the engine does,
@@ -82,11 +83,11 @@ func newExecutor(m *memo.Memo, spare int64) (*Executor, error) {
 	const requests = "limit.of.requests"
 	x.asked = memo.NewTable(m, memo.Entries[askedKey, node.Length]{What: requests, Key: keyOf, Fill: x.noted})
 	x.keyspaces = memo.NewTable(m, memo.Entries[string, keyspace]{What: "limit.of.contents", Key: codec.Key[keyspace],
-		Fill: keyspace.counted, Sort: keyspace.sortedWithin, First: []keyspace{{}}})
+		Fill: keyspace.counted, Sort: keyspace.sortedWithin, Replace: keyspace.replaced, First: []keyspace{{}}})
 	x.replies = memo.NewTable(m, memo.Entries[string, reply]{What: "limit.of.replies", Key: reply.key,
-		Fill: reply.worded, Text: reply.words, First: []reply{{}}})
+		Fill: reply.worded, Text: reply.words, Replace: reply.replaced, First: []reply{{}}})
 	x.batches = memo.NewTable(m, memo.Entries[batchKey, batch]{What: requests, Key: batch.key,
-		Fill: x.completed, Text: batch.words, Check: batch.check})
+		Fill: x.completed, Text: batch.words, Check: batch.check, Replace: batch.replaced})
 	m.Counted = memo.NewTable(m, memo.Entries[[2]uint32, [2]uint32]{What: "limit.of.replies", Key: func(of [2]uint32) [2]uint32 { return of }})
 	x.orbit = memo.Orbit[execution]{Checked: func(x execution) *uint8 { return &x.eff.checked },
 		Renamed: x.renamedExecution, Commutes: x.commute, Text: x.commandOf}
@@ -108,9 +109,18 @@ func (r reply) worded() reply {
 
 func (r reply) words() []string { return []string{r.text} }
 
+func (r reply) replaced(text func(string) string) reply {
+	return reply{resp: resp.Replace(r.resp, text)}
+}
+
 func (x *Executor) internReply(resp string) uint32 { return x.replies.ID(reply{resp: resp}) }
 
 func (b batch) key() batchKey { return batchKey{b.on, string(writeBatch(b.commands))} }
+
+func (b batch) replaced(text func(string) string) batch {
+	b.commands = codec.Replace(b.commands, text)
+	return batch{commands: b.commands, on: b.on}
+}
 
 func (b batch) words() []string { return b.text }
 
@@ -168,6 +178,9 @@ func (x *Executor) apply(d *Data, now time.Duration, b uint32) (*Effect, error) 
 	}
 	if err == nil && x.memo.Most > 0 {
 		err = x.checkCounters(execution{*d, now, b, eff})
+	}
+	if err == nil && x.memo.Attempts {
+		err = x.checkAttempts(execution{*d, now, b, eff})
 	}
 	if err == nil && x.Drawn != nil {
 		err = x.checkDrawn(execution{*d, now, b, eff})
@@ -243,8 +256,9 @@ func (x *Executor) run(d *Data, now time.Duration, b uint32, n needs) (*Effect, 
 	case len(out.ttls) > MaxKeys:
 		return nil, table.Limit("limit.keys", "most", MaxKeys)
 	}
-	eff := &Effect{To: x.keyspaces.ID(x.stand(x.keys(d), out.keys)), Reply: x.internReply(out.reply), needs: n}
-	if n == needsNothing && x.memo.Room.Exceeded == nil {
+	stood, stands := x.stand(x.keys(d), out.keys)
+	eff := &Effect{To: x.keyspaces.ID(stood), Reply: x.internReply(out.reply), needs: n}
+	if n == needsNothing && !stands && x.memo.Room.Exceeded == nil {
 		x.engine.held = int64(eff.To)
 	}
 	from, to := x.keys(d), x.keyspaces.At(eff.To)

@@ -3,6 +3,8 @@ package redisnode
 import (
 	"slices"
 	"strings"
+
+	"locklab/simulator/internal/codec"
 )
 
 // A keyspace is a server's data without the times: which keys there are, of what
@@ -104,6 +106,15 @@ func (s keyspace) counted() keyspace {
 		}
 	}
 	return s
+}
+
+// replaced is s with other texts, but for the names of connections.
+func (s keyspace) replaced(text func(string) string) keyspace {
+	to := codec.Replace(s, text)
+	for i := range to.conns {
+		to.conns[i].name = s.conns[i].name
+	}
+	return to.sortedWithin()
 }
 
 // sortedWithin is sorted for a keyspace in which texts were replaced, within its parts too.

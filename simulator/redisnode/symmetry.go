@@ -2,6 +2,7 @@ package redisnode
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"locklab/simulator/history"
@@ -9,7 +10,6 @@ import (
 	"locklab/simulator/internal/codec"
 	"locklab/simulator/node"
 	"locklab/simulator/process"
-	"locklab/simulator/resp"
 )
 
 // An execution is a batch that is to be executed on data. A search that treats clients as
@@ -42,18 +42,23 @@ func (x *Executor) commute(a, b execution, to *history.Names) bool {
 	if !x.replies.Same(a.eff.Reply, b.eff.Reply, to) || !x.keyspaces.Same(a.eff.To, b.eff.To, to) {
 		return false
 	}
+	return x.sameLives(a, b, to.Rename) && len(a.eff.Changes) == len(b.eff.Changes) && !slices.ContainsFunc(a.eff.Changes, func(a Change) bool {
+		return !slices.ContainsFunc(b.eff.Changes, func(b Change) bool { return to.Rename(a.Key) == b.Key })
+	})
+}
+
+// sameLives reports whether two executions give keys the same lifetimes, of which the second one has other names.
+func (x *Executor) sameLives(a, b execution, name func(string) string) bool {
 	before, after, became := x.keys(&a.data), x.keyspaces.At(a.eff.To), x.keyspaces.At(b.eff.To)
 	for i, l := range a.eff.Lives {
 		if l.Keep >= 0 {
-			l.Keep = x.keys(&b.data).place(to.Rename(before.expiring(l.Keep).name))
+			l.Keep = x.keys(&b.data).place(name(before.expiring(l.Keep).name))
 		}
-		if b.eff.Lives[became.place(to.Rename(after.expiring(i).name))] != l {
+		if b.eff.Lives[became.place(name(after.expiring(i).name))] != l {
 			return false
 		}
 	}
-	return len(a.eff.Changes) == len(b.eff.Changes) && !slices.ContainsFunc(a.eff.Changes, func(a Change) bool {
-		return !slices.ContainsFunc(b.eff.Changes, func(b Change) bool { return to.Rename(a.Key) == b.Key })
-	})
+	return true
 }
 
 // rename renames the clients in data.
@@ -105,21 +110,59 @@ func (x *Executor) checkDrawn(e execution) error {
 		return nil
 	}
 	e.eff.valued = true
-	b, valued := x.batches.At(e.batch&^refuseWrites), e.data
-	commands := codec.Replace(b.commands, x.Drawn)
-	keys := func(of uint32) keyspace { return codec.Replace(*x.keyspaces.At(of), x.Drawn).sortedWithin() }
-	if x.become(&valued, keys(valued.keyspace), x.Drawn); valued.keyspace == e.data.keyspace && string(writeBatch(commands)) == string(writeBatch(b.commands)) {
-		return nil
-	}
-	eff, err := x.look(&valued, e.now, x.batches.ID(batch{commands: commands, on: b.on})|e.batch&refuseWrites)
-	if err != nil {
+	valued, err := x.replaced(e, x.Drawn)
+	switch {
+	case err != nil:
 		return err
-	}
-	eff.valued = true
-	if resp.Replace(x.replies.At(e.eff.Reply).resp, x.Drawn) != x.replies.At(eff.Reply).resp || x.keyspaces.ID(keys(e.eff.To)) != eff.To || !slices.Equal(e.eff.Lives, eff.Lives) {
+	case valued == nil:
 		return &node.DrawnError{Command: x.commandOf(e)}
 	}
-	return x.memo.Room.Exceeded
+	valued.valued = true
+	return nil
+}
+
+// laterBy are the numbers of tokens that clients have drawn before the attempts with whose names an effect is tried.
+var laterBy = [...]int{1, 2, 7, 98}
+
+// checkAttempts checks that the effect of a batch is the same, but for names, in later attempts, and where other attempts of the client are
+// in the place of other clients.
+func (x *Executor) checkAttempts(e execution) error {
+	if e.eff.named {
+		return nil
+	}
+	e.eff.named = true
+	texts := []func(string) string{}
+	for _, by := range laterBy {
+		texts = append(texts, func(s string) string { return history.Later(s, 0, by) })
+	}
+	if asks := history.Named(strings.Join(x.commandOf(e), " ")); asks > 0 {
+		texts = append(texts, func(s string) string { return history.OfOne(s, asks) })
+	}
+	for _, text := range texts {
+		if eff, err := x.replaced(e, text); err != nil {
+			return err
+		} else if eff == nil {
+			return &node.AsymmetricError{Command: x.commandOf(e)}
+		}
+	}
+	return nil
+}
+
+// replaced returns the effect of a batch on data, both with other texts; nil: it is not the effect with those.
+func (x *Executor) replaced(e execution, text func(string) string) (*Effect, error) {
+	to, batch := e.data, x.batches.Replaced(e.batch&^refuseWrites, text)
+	x.become(&to, x.keys(&e.data).replaced(text), text)
+	if to.keyspace == e.data.keyspace && batch == e.batch&^refuseWrites {
+		return e.eff, nil
+	}
+	eff, err := x.look(&to, e.now, batch|e.batch&refuseWrites)
+	if err != nil {
+		return nil, err
+	}
+	if x.replies.Replaced(e.eff.Reply, text) != eff.Reply || x.keyspaces.Replaced(e.eff.To, text) != eff.To || !x.sameLives(execution{e.data, 0, 0, e.eff}, execution{to, 0, 0, eff}, text) {
+		return nil, x.memo.Room.Exceeded
+	}
+	return eff, x.memo.Room.Exceeded
 }
 
 // become gives data another keyspace, in which the keys have other names.

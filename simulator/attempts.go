@@ -1,0 +1,158 @@
+package simulator
+
+import (
+	"fmt"
+	"slices"
+
+	"locklab/simulator/history"
+	"locklab/simulator/process"
+)
+
+// RestError says that code does something else in an attempt than it does in that attempt of a process of which nothing but the
+// memory of its strategy is left: it keeps something elsewhere, as in a global variable, or looks at how often it has drawn a token.
+type RestError struct{ Was, Is string }
+
+func (e *RestError) Error() string {
+	return fmt.Sprintf("simulator: after a rest the code does %s, and %s if its process is the same", e.Was, e.Is)
+}
+
+// mostTried bounds the histories that CheckRests tries.
+const mostTried = 2_000
+
+// attempts try Assumptions.Rests: a process of the first client's code that never forgets follows histories of the first client in later
+// attempts.
+type attempts struct {
+	*Symmetry
+	first, twin *process.Process
+	roots       []uint32 // by history of the first client, that without observations with which it begins
+	after       []uint32 // histories of twin with some attempts, after which it rests
+}
+
+// CheckRests checks Assumptions.Rests in histories of the first client, evenly drawn if they are more than mostTried: where a process
+// rests and keeps nothing, its code does in the next attempt what it does in one before which nothing was observed. With
+// Assumptions.Strangers that is the first attempt, with other tokens. It returns a *RestError if it does not. Code of a Host is not tried.
+func (sym *Symmetry) CheckRests() error {
+	if !sym.s.assumed.Rests || sym.s.config.Clients[0].Host != nil || sym.s.sessions != nil {
+		return nil
+	}
+	a := &attempts{Symmetry: sym, first: sym.s.clients.procs[0], twin: sym.s.newProcess(1, &sym.s.config.Clients[0])}
+	a.twin.KeepHistories(true)
+	a.twin.Unfenced = a.first.Unfenced
+	defer a.twin.Close()
+	var rests []uint32
+	for at := range uint32(a.first.Len()) {
+		e := a.first.At(at)
+		if e.Parent == at {
+			a.roots = append(a.roots, at)
+			continue
+		}
+		a.roots = append(a.roots, a.roots[e.Parent])
+		if e.Resting && e.Kept == process.NoMemory && e.Ops[0].Kind != process.None {
+			rests = append(rests, at)
+		}
+	}
+	if err := a.rest(rests); err != nil {
+		return err
+	}
+	list := process.Longest(a.first)
+	for i := range min(len(list), mostTried) {
+		at := list[i*len(list)/min(len(list), mostTried)]
+		fit := slices.DeleteFunc(slices.Clone(a.after), func(from uint32) bool { return !a.fits(from, at) })
+		if len(fit) == 0 {
+			continue
+		}
+		if _, err := a.follow(fit[i%len(fit)], at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rest has the twin begin, and make one, two and three attempts that end in a rest.
+func (a *attempts) rest(rests []uint32) error {
+	last := []uint32{0}
+	for range 4 {
+		var next []uint32
+		for i, from := range last {
+			fit := slices.DeleteFunc(slices.Clone(rests), func(at uint32) bool { return !a.fits(from, at) })
+			for n := range min(len(fit), 2) {
+				to, err := a.follow(from, fit[(i+n*len(fit)/2)%len(fit)])
+				if err != nil {
+					return err
+				}
+				if a.twin.At(to).Ops[0].Kind != process.None { // else it was its last attempt
+					next = append(next, to)
+				}
+			}
+		}
+		a.after, last = append(a.after, next...), next
+	}
+	return nil
+}
+
+// fits reports whether the twin, which rests, can follow a history of the first client.
+func (a *attempts) fits(from, at uint32) bool {
+	is, root := a.twin.At(from), a.first.At(a.roots[at])
+	switch {
+	case from == 0 || a.roots[at] == 0: // it has not begun
+		return from == a.roots[at]
+	case a.s.assumed.Strangers:
+		return root.Tokens == 0
+	}
+	return is.Tokens == root.Tokens && is.Ops[0] == root.Ops[0]
+}
+
+// follow has the twin, which rests, observe what the first client has observed in a history, with its own tokens, and do the same.
+func (a *attempts) follow(from, at uint32) (uint32, error) {
+	var way []uint32
+	for ; at != a.roots[at]; at = a.first.At(at).Parent {
+		way = append(way, at)
+	}
+	drawn := int(a.twin.At(from).Tokens) - int(a.first.At(at).Tokens)
+	later := func(s string) string { return history.Later(s, 1, drawn) }
+	for _, at := range slices.Backward(way) {
+		was := *a.first.At(at)
+		seen := was.Seen
+		if drawn > 0 && answered(&a.first.At(was.Parent).Ops[seen.Thread], seen) {
+			seen.Val = int64(a.s.clients.words.Answers.Replaced(uint32(seen.Val), later))
+		}
+		to, err := a.twin.Advance(from, seen)
+		if err != nil {
+			return 0, err
+		}
+		if is := *a.twin.At(to); !a.same(was, is, later) {
+			return 0, &RestError{a.first.Describe(&was), a.twin.Describe(&is)}
+		}
+		from = to
+	}
+	return from, a.s.room.Take()
+}
+
+// same reports whether two entries ask for and record the same, with the tokens of another attempt.
+func (a *attempts) same(was, is process.Entry, later func(string) string) bool {
+	if was.Fresh != is.Fresh || len(was.Notes) != len(is.Notes) || was.Resting != is.Resting || was.Resting && was.Kept == process.NoMemory && is.Kept != was.Kept {
+		return false
+	}
+	for i := range was.Notes {
+		x, y := &was.Notes[i], &is.Notes[i]
+		if x.Kind != y.Kind || x.OK != y.OK || x.Claims != y.Claims || x.Token != y.Token || later(x.Note) != y.Note {
+			return false
+		}
+	}
+	for t := range was.Ops {
+		x, y := was.Ops[t], is.Ops[t]
+		switch {
+		case x.Kind == process.Begin && y.Kind == process.Begin:
+			x.Arg = y.Arg // at another stage
+		case (x.Kind.ToServer() || x.Kind == process.Watch) && y.Kind == x.Kind && a.s.clients.words.Of(&x).Replaced(x.Arg, later) == y.Arg:
+			x.Arg = y.Arg
+		}
+		if x.Lease > 0 && y.Lease > 0 {
+			x.Lease = y.Lease
+		}
+		if x != y {
+			return false
+		}
+	}
+	return true
+}
