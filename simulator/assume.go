@@ -14,8 +14,8 @@ type Assumptions struct {
 	// and for servers. Refuted by an *AsymmetricError of Step. Below 2: none are.
 	Symmetric int
 	// Strangers: where more than two clients are symmetric, what code does is the same whichever other
-	// client an answer names (data independence). Needs Merging. Refuted by an *AsymmetricError of
-	// Symmetry.CheckStrangers.
+	// client an answer names, or which other attempt of its own, and servers do the same with the tokens of any attempt (data
+	// independence). Needs Merging. Refuted by an *AsymmetricError of Step or Symmetry.CheckStrangers.
 	Strangers bool
 	// Merging: histories of observations with equal future behaviour are one (bisimulation); see process.Process.Merge.
 	// Symmetric clients have the classes of the first. Refuted by a *process.SplitError of Step; the
@@ -34,7 +34,7 @@ type Assumptions struct {
 	// requests can ask for, and a simulator whose code opens connections of its own does not assume it.
 	Creations bool
 	// Rests: what a process at rest, or at its end, has observed is dead (dead variables), but for the memory of
-	// its strategy, which is read; see process.Process.Forget.
+	// its strategy, which is read; see process.Process.Forget. Refuted by a *RestError of Symmetry.CheckRests.
 	Rests bool
 }
 

@@ -17,7 +17,7 @@ func (e *RestError) Error() string {
 }
 
 // mostTried bounds the histories that CheckRests tries.
-const mostTried = 2_000
+const mostTried = 1_000
 
 // attempts try Assumptions.Rests: a process of the first client's code that never forgets follows histories of the first client in later
 // attempts.

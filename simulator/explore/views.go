@@ -31,6 +31,8 @@ import (
 // a ghost. So does a process that rests after an attempt: if nothing of it goes on, it remembers nothing and draws its
 // tokens anew, it is a new client to code and servers, and the views are those of any number of attempts. The id of its
 // thread would be an old name: [simulator.Parts.Lasting].
+// Both try whether that is so: code in the second to fourth attempt of one process (simulator.Symmetry, CheckRests), servers with the tokens of later
+// attempts (simulator.Assumptions, Strangers).
 // To the judges its attempts then are clients of their own. Else each client takes the lock once (Proof.Once).
 //
 // What a client learns of others by name, as the owner of a key, is not renamed with them: code is to do the same whichever
