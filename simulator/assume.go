@@ -63,9 +63,9 @@ func (s *Simulator) Assume(a Assumptions) {
 	}
 	if s.assumed.Counters != a.Counters || s.assumed.Strangers != a.Strangers {
 		s.memo.Clear()
-		moved = true
+		s.memo.Most, s.memo.Counts, s.memo.Attempts, moved = a.Counters, false, a.Strangers, true
 	}
-	s.assumed, s.memo.Most, s.memo.Counts, s.memo.Attempts = a, a.Counters, false, a.Strangers
+	s.assumed = a
 	for i, p := range s.clients.procs {
 		p.KeepHistories(!a.Rests)
 		p.Unfenced = a.Counters > 0 && s.config.Guard != history.Fenced

@@ -16,8 +16,11 @@ func (e *RestError) Error() string {
 	return fmt.Sprintf("simulator: after a rest the code does %s, and %s if its process is the same", e.Was, e.Is)
 }
 
-// mostTried bounds the histories that CheckRests tries.
-const mostTried = 1_000
+// mostTried bounds the histories that CheckRests tries, and mostFirst the first attempts after which it does.
+const (
+	mostTried = 500
+	mostFirst = 250
+)
 
 // attempts try Assumptions.Rests: a process of the first client's code that never forgets follows histories of the first client in later
 // attempts.
@@ -68,15 +71,22 @@ func (sym *Symmetry) CheckRests() error {
 	return nil
 }
 
-// rest has the twin begin, and make one, two and three attempts that end in a rest.
+// rest has the twin begin, and then make one, two and three attempts that end in a rest.
 func (a *attempts) rest(rests []uint32) error {
 	last := []uint32{0}
-	for range 4 {
+	for made := range 4 {
 		var next []uint32
+		each := 2
+		switch {
+		case made == 1: // only one of many first attempts may have kept something
+			each = mostFirst / max(len(last), 1)
+		case len(last) > 4:
+			last = []uint32{last[0], last[len(last)/3], last[2*len(last)/3], last[len(last)-1]}
+		}
 		for i, from := range last {
 			fit := slices.DeleteFunc(slices.Clone(rests), func(at uint32) bool { return !a.fits(from, at) })
-			for n := range min(len(fit), 2) {
-				to, err := a.follow(from, fit[(i+n*len(fit)/2)%len(fit)])
+			for n := range min(len(fit), each) {
+				to, err := a.follow(from, fit[(i+n*len(fit)/min(len(fit), each))%len(fit)])
 				if err != nil {
 					return err
 				}

@@ -251,7 +251,7 @@ func (sym *Symmetry) CheckStrangers() error {
 			for other := 2; other <= sym.s.assumed.Symmetric; other++ {
 				others = append(others, answers.Renamed(answer, sym.strangers(1, 1, uint8(other))))
 			}
-			others = append(others, answers.Replaced(answer, func(s string) string { return history.OfOne(s, 1) }))
+			others = append(others, answers.Replaced(answer, func(s string) string { return history.OfOne(s, 1, history.Clients{}) }))
 		}
 		class, err := first.Forget(at)
 		for i := 0; err == nil && i < len(others); i++ {

@@ -50,7 +50,8 @@ func (to *Names) Rename(s string) string {
 	return string(b)
 }
 
-var name = regexp.MustCompile(`\bc([1-8])\.([0-9]{1,9})`)
+// name is one where isWord ends, as Rename finds it.
+var name = regexp.MustCompile(`(^|[^0-9A-Za-z])c([1-8])\.([0-9]{1,9})`)
 
 // Later gives client c in a text, or all of them (0), the tokens that it draws when it has drawn so many more: c2.1 becomes c2.4.
 func Later(s string, c int, drawn int) string {
@@ -62,32 +63,37 @@ func Later(s string, c int, drawn int) string {
 	})
 }
 
-// OfOne gives all clients in a text names that client c has never had, each others: as if the text named other attempts of it.
-func OfOne(s string, c int) string {
+// Clients are some of them, by their numbers.
+type Clients [MaxClients + 1]bool
+
+// OfOne gives all clients in a text, but for some, names that client c has never had, each others: as if the text named other attempts
+// of it.
+func OfOne(s string, c int, but Clients) string {
 	return renumbered(s, func(client, n int) (int, int) {
-		if client != c {
-			n += 1000 * client
+		if client == c || but[client] {
+			return client, n
 		}
-		return c, n
+		return c, n + 1000*client
 	})
 }
 
-// Named is the client that a text names first; 0: it names none.
-func Named(s string) int {
-	if at := name.FindStringIndex(s); at != nil {
-		return int(s[at[0]+1] - '0')
+// Named are the clients that a text names.
+func Named(s string) (named []int) {
+	for _, m := range name.FindAllStringSubmatch(s, -1) {
+		named = append(named, int(m[2][0]-'0'))
 	}
-	return 0
+	return named
 }
 
 func renumbered(s string, to func(client, n int) (int, int)) string {
 	return name.ReplaceAllStringFunc(s, func(named string) string {
-		n, err := strconv.Atoi(named[3:])
+		m := name.FindStringSubmatch(named)
+		n, err := strconv.Atoi(m[3])
 		if err != nil {
 			return named
 		}
-		client, n := to(int(named[1]-'0'), n)
-		return fmt.Sprintf("c%d.%d", client, n)
+		client, n := to(int(m[2][0]-'0'), n)
+		return fmt.Sprintf("%sc%d.%d", m[1], client, n)
 	})
 }
 

@@ -13,7 +13,13 @@ import (
 // itself, which is tried with two of them in every effect, and so is code, see simulator.Assumptions.Counters.
 
 // countedFurther are how much further a counter has counted with which an effect is tried.
-var countedFurther = [...]int{1, 1000}
+var countedFurther = [...]int{1, 2, 3, 4, 5, 6, 7, 8, 9, 1000}
+
+// far are counters that have counted further by so much.
+type far struct {
+	names []string
+	by    int
+}
 
 // counter is the number that a string is; below 0: it is none.
 func (k *keyValue) counter() int {
@@ -34,15 +40,22 @@ func (s keyspace) with(key string, value int) keyspace {
 	return s
 }
 
-// stand has the counters of to stand still that were at memo.Most in from, or as much further as is tried, and have counted by one.
-func (x *Executor) stand(from *keyspace, to keyspace) (stood keyspace, stands bool) {
+// stand has the counters of to stand still that were at memo.Most in from, or further if that is tried, and have counted by one; stood are
+// their names.
+func (x *Executor) stand(from *keyspace, to keyspace) (_ keyspace, stood []string) {
+	if x.memo.Most == 0 {
+		return to, nil
+	}
 	for i := range to.keys {
-		name := to.keys[i].name
-		if was := from.find(name).counter(); x.memo.Most > 0 && was == x.memo.Most+x.further && to.keys[i].counter() == was+1 {
-			to, stands, x.memo.Counts = to.with(name, was), true, true
+		name, most := to.keys[i].name, x.memo.Most
+		if slices.Contains(x.far.names, name) {
+			most += x.far.by
+		}
+		if from.find(name).counter() == most && to.keys[i].counter() == most+1 {
+			to, stood, x.memo.Counts = to.with(name, most), append(stood, name), true
 		}
 	}
-	return to, stands
+	return to, stood
 }
 
 // checkCounters checks that the effect of a batch is the same, but for its number, where a counter has counted further.
@@ -51,25 +64,31 @@ func (x *Executor) checkCounters(e execution) error {
 		return nil
 	}
 	e.eff.counted = true
-	from := *x.keys(&e.data)
-	for i := range from.keys {
-		if from.keys[i].counter() != x.memo.Most {
-			continue
+	from, sets, all := *x.keys(&e.data), [][]string{}, []string{}
+	for _, k := range from.keys {
+		if k.counter() == x.memo.Most {
+			sets, all = append(sets, []string{k.name}), append(all, k.name)
 		}
-		name := from.keys[i].name
+	}
+	if len(all) > 1 {
+		sets = append(sets, all)
+	}
+	for _, names := range sets {
 		for _, by := range countedFurther {
-			further, to := e.data, *x.keyspaces.At(e.eff.To)
-			further.keyspace = x.keyspaces.ID(from.with(name, x.memo.Most+by))
-			if to.find(name).counter() == x.memo.Most {
-				to = to.with(name, x.memo.Most+by)
+			further, before, to := e.data, from, *x.keyspaces.At(e.eff.To)
+			for _, name := range names {
+				if before = before.with(name, x.memo.Most+by); to.find(name).counter() == x.memo.Most {
+					to = to.with(name, x.memo.Most+by)
+				}
 			}
-			x.further = by
+			further.keyspace = x.keyspaces.ID(before)
+			x.far = far{names, by}
 			eff, err := x.run(&further, e.now, e.batch, e.eff.needs) // not to be remembered: such a number that was set does not stand still
-			x.further = 0
+			x.far = far{}
 			if err != nil {
 				return err
 			}
-			if eff.needs != e.eff.needs || eff.To != x.keyspaces.ID(to) || !slices.Equal(eff.Lives, e.eff.Lives) || !countsFurther(x.replies.At(e.eff.Reply).text, x.replies.At(eff.Reply).text, by) {
+			if eff.needs != e.eff.needs || !slices.Equal(eff.stood, e.eff.stood) || eff.To != x.keyspaces.ID(to) || !slices.Equal(eff.Lives, e.eff.Lives) || !countsFurther(x.replies.At(e.eff.Reply).text, x.replies.At(eff.Reply).text, by) {
 				return &node.CountError{Command: x.commandOf(e)}
 			}
 			if eff.Reply != e.eff.Reply {

@@ -17,11 +17,12 @@ type Effect struct {
 	// needs names what the effect depends on besides the keyspace and the batch. An effect with needs
 	// in Executor.effects holds nothing else: Executor.exact has the rest.
 	needs   needs
-	checked uint8 // number of clients, from the first, that were found interchangeable
-	moved   bool  // it was tried at other times of day
-	counted bool  // it was tried with counters that have counted further
-	valued  bool  // it was tried with values in the place of names
-	named   bool  // it was tried with names of other attempts
+	stood   []string // the counters that stand still, but were written
+	checked uint8    // number of clients, from the first, that were found interchangeable
+	moved   bool     // it was tried at other times of day
+	counted bool     // it was tried with counters that have counted further
+	valued  bool     // it was tried with values in the place of names
+	named   bool     // it was tried with names of other attempts
 }
 
 // ReadsLeft reports whether the effect depends on how long keys have still to live, and ReadsClock

@@ -37,7 +37,7 @@ type Executor struct {
 	less      memo.Map[[2]uint32, uint32] // keyspace, place -> the same without that key
 	orbit     memo.Orbit[execution]
 
-	further int   // by how much counters have counted beyond memo.Most, which is tried: see stand
+	far     far   // which counter has counted beyond memo.Most, which is tried: see stand
 	spare   int64 // milliseconds that a key lives from its deadline on
 	listens bool  // some connection has subscribed
 }
@@ -256,9 +256,9 @@ func (x *Executor) run(d *Data, now time.Duration, b uint32, n needs) (*Effect, 
 	case len(out.ttls) > MaxKeys:
 		return nil, table.Limit("limit.keys", "most", MaxKeys)
 	}
-	stood, stands := x.stand(x.keys(d), out.keys)
-	eff := &Effect{To: x.keyspaces.ID(stood), Reply: x.internReply(out.reply), needs: n}
-	if n == needsNothing && !stands && x.memo.Room.Exceeded == nil {
+	keys, stood := x.stand(x.keys(d), out.keys)
+	eff := &Effect{To: x.keyspaces.ID(keys), Reply: x.internReply(out.reply), needs: n, stood: stood}
+	if n == needsNothing && stood == nil && x.memo.Room.Exceeded == nil {
 		x.engine.held = int64(eff.To)
 	}
 	from, to := x.keys(d), x.keyspaces.At(eff.To)

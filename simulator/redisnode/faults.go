@@ -159,7 +159,7 @@ func (k *Kind) Command(w node.World, n int8, note string, args ...string) (why s
 	for i := range eff.Changes {
 		s.own().emitChange(0, &eff.Changes[i])
 	}
-	if len(eff.Changes) > 0 {
+	if len(eff.Changes)+len(eff.stood) > 0 {
 		s.leaveBehind()
 	}
 	return "", nil

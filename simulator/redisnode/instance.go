@@ -165,7 +165,7 @@ func (s *instance) serve(a arrival) (answer uint32, err error) {
 		to.emitChange(int(a.from), ch).Lease = int(a.lease)
 	}
 	if to.data == &s.data && s.config.copies() > 0 {
-		if len(eff.Changes) > 0 {
+		if len(eff.Changes)+len(eff.stood) > 0 {
 			s.leaveBehind()
 		}
 		for i := range s.lacks[:s.config.Replicas] {

@@ -2,7 +2,6 @@ package redisnode
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"locklab/simulator/history"
@@ -121,8 +120,12 @@ func (x *Executor) checkDrawn(e execution) error {
 	return nil
 }
 
-// laterBy are the numbers of tokens that clients have drawn before the attempts with whose names an effect is tried.
-var laterBy = [...]int{1, 2, 7, 98}
+// laterBy are the numbers of tokens that clients have drawn before the attempts with whose names an effect is tried, all of them;
+// oneLaterBy are those of one client, while the others have drawn none.
+var (
+	laterBy    = [...]int{1, 2, 3, 4, 5, 6, 7, 8, 9, 98}
+	oneLaterBy = [...]int{1, 98}
+)
 
 // checkAttempts checks that the effect of a batch is the same, but for names, in later attempts, and where other attempts of the client are
 // in the place of other clients.
@@ -131,12 +134,28 @@ func (x *Executor) checkAttempts(e execution) error {
 		return nil
 	}
 	e.eff.named = true
+	var named history.Clients
+	note := func(s string) string {
+		for _, c := range history.Named(s) {
+			named[c] = true
+		}
+		return s
+	}
+	codec.Replace(x.batches.At(e.batch&^refuseWrites).commands, note)
+	asking := named
+	codec.Replace(*x.keys(&e.data), note)
 	texts := []func(string) string{}
 	for _, by := range laterBy {
 		texts = append(texts, func(s string) string { return history.Later(s, 0, by) })
 	}
-	if asks := history.Named(strings.Join(x.commandOf(e), " ")); asks > 0 {
-		texts = append(texts, func(s string) string { return history.OfOne(s, asks) })
+	for c, is := range named {
+		if !is {
+			continue
+		}
+		for _, by := range oneLaterBy {
+			texts = append(texts, func(s string) string { return history.Later(s, c, by) })
+		}
+		texts = append(texts, func(s string) string { return history.OfOne(s, c, asking) }, func(s string) string { return history.OfOne(s, c, history.Clients{}) })
 	}
 	for _, text := range texts {
 		if eff, err := x.replaced(e, text); err != nil {
