@@ -43,7 +43,7 @@ var viewBudgets = []string{"", "crash=1", "pause=1@2s", "lose-reply=1", "lose-re
 // states come to is one that some two views come to. Without some of the views the test fails.
 func TestViewsCover(t *testing.T) {
 	effort.OnlyExhaustive(t, "it closes views for seconds; one goroutine searches")
-	locks, states := []string{"setnx", "setnx-expire", "token", "thread-id", "reentrant", "watch-multi"}, 1500
+	locks, states := []string{"setnx", "setnx-expire", "token", "watchdog", "thread-id", "watch-multi"}, 1500
 	if hunting() {
 		locks = nil
 		for _, e := range redislocks.All() {
