@@ -140,7 +140,8 @@ func (a *attempts) follow(from, at uint32) (uint32, error) {
 
 // same reports whether two entries ask for and record the same, with the tokens of another attempt.
 func (a *attempts) same(was, is process.Entry, later func(string) string) bool {
-	if was.Fresh != is.Fresh || len(was.Notes) != len(is.Notes) || was.Resting != is.Resting || was.Resting && was.Kept == process.NoMemory && is.Kept != was.Kept {
+	forgets := was.Resting && was.Kept == process.NoMemory
+	if was.Fresh != is.Fresh || len(was.Notes) != len(is.Notes) || was.Resting != is.Resting || forgets && is.Kept != was.Kept {
 		return false
 	}
 	for i := range was.Notes {

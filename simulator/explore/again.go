@@ -273,7 +273,7 @@ func (o *Options) countsWithoutEnd(weaker assumptions, seen simulator.Traits) i1
 	case o.active == 0:
 	case seen.ReadsClock, seen.Grain > 0: // time stamps grow older
 		return i18n.New("limit.again.clock")
-	case !weaker.Rests:
+	case o.assumed.Rests && !weaker.Rests:
 		return i18n.New("limit.again.rest")
 	case weaker.Symmetric == 0:
 		return i18n.New("limit.again.alike", "why", weaker.asymmetry.Error())

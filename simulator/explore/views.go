@@ -31,8 +31,8 @@ import (
 // a ghost. So does a process that rests after an attempt: if nothing of it goes on, it remembers nothing and draws its
 // tokens anew, it is a new client to code and servers, and the views are those of any number of attempts. The id of its
 // thread would be an old name: [simulator.Parts.Lasting].
-// Both try whether that is so: code in the second to fourth attempt of one process (simulator.Symmetry, CheckRests), servers with the tokens of later
-// attempts (simulator.Assumptions, Strangers).
+// Whether that is so is tried: with code in the second to fourth attempt of one process (simulator.Symmetry, CheckRests), and with servers
+// at the tokens of later attempts (simulator.Assumptions, Strangers).
 // To the judges its attempts then are clients of their own. Else each client takes the lock once (Proof.Once).
 //
 // What a client learns of others by name, as the owner of a key, is not renamed with them: code is to do the same whichever
@@ -48,8 +48,8 @@ import (
 // Time stamps in data grow older without end. From some age on code and servers are to do the same however old they are: see
 // [simulator.Ages], which begin small and are doubled where a step, or a check of the code, refutes them.
 //
-// Counters that servers keep, as for fencing tokens, count without end. From 1 on, or from 3, they stand still, and code and servers are to
-// do the same however far one has counted: simulator.Assumptions, Counters.
+// Counters that servers keep, as for fencing tokens, count without end. From 1 on, or from 3, they stand still, and code and servers are
+// to do the same however far one has counted: simulator.Assumptions, Counters.
 //
 // Not looked for are FENCED, BLOCKED and STARVED.
 
@@ -91,8 +91,8 @@ const mostCounting = 100_000
 // mostHistories bounds the histories of all clients together, through each of which the code is executed, in up to half a minute.
 const mostHistories = 50_000
 
-// ProveFor computes the views of m, most at most, which has five clients and a probe, and two attempts or more, of which only the first is made. With
-// endless, no fault is ever used up. The error is about code that the simulator cannot run, or ctx's.
+// ProveFor computes the views of m, most at most, which has five clients and a probe, and two attempts or more, of which only the first
+// is made. With endless, no fault is ever used up. The error is about code that the simulator cannot run, or ctx's.
 func ProveFor(ctx context.Context, m *Model, endless bool, most int) (*Proof, error) {
 	return proveAnd(ctx, m, endless, most, func(*prover) error { return nil })
 }
@@ -126,7 +126,7 @@ func proveAnd(ctx context.Context, m *Model, endless bool, most int, then func(*
 			continue
 		case opt.assumed.olderStamps(err, leasesToAncient*m.TTL):
 			continue
-		case refuted && !weaker.Rests:
+		case refuted && opt.assumed.Rests && !weaker.Rests:
 			return p.proof(&NotProvableError{i18n.New("prove.rest")}), nil
 		case refuted && (sim.Traits().ReadsClock || sim.Traits().Grain > 0):
 			return p.proof(&NotProvableError{i18n.New("prove.clock", "leases", fmt.Sprint(leasesToAncient))}), nil

@@ -10,7 +10,7 @@ import (
 
 // A counter is a string that a command raises by one. Of a lock that draws fencing tokens it grows without end. Where Memo.Most is above
 // 0 it stands still there, and stands for all that have counted further: servers are to do the same with these, but for the number
-// itself, which is tried with two of them in every effect, and so is code, see simulator.Assumptions.Counters.
+// itself. Some of them are tried in every effect, and so is code with their answers; see simulator.Assumptions, Counters.
 
 // countedFurther are how much further a counter has counted with which an effect is tried.
 var countedFurther = [...]int{1, 2, 3, 4, 5, 6, 7, 8, 9, 1000}
@@ -88,7 +88,8 @@ func (x *Executor) checkCounters(e execution) error {
 			if err != nil {
 				return err
 			}
-			if eff.needs != e.eff.needs || !slices.Equal(eff.stood, e.eff.stood) || eff.To != x.keyspaces.ID(to) || !slices.Equal(eff.Lives, e.eff.Lives) || !countsFurther(x.replies.At(e.eff.Reply).text, x.replies.At(eff.Reply).text, by) {
+			same := eff.needs == e.eff.needs && slices.Equal(eff.stood, e.eff.stood) && slices.Equal(eff.Lives, e.eff.Lives)
+			if !same || eff.To != x.keyspaces.ID(to) || !countsFurther(x.replies.At(e.eff.Reply).text, x.replies.At(eff.Reply).text, by) {
 				return &node.CountError{Command: x.commandOf(e)}
 			}
 			if eff.Reply != e.eff.Reply {

@@ -155,7 +155,9 @@ func (x *Executor) checkAttempts(e execution) error {
 		for _, by := range oneLaterBy {
 			texts = append(texts, func(s string) string { return history.Later(s, c, by) })
 		}
-		texts = append(texts, func(s string) string { return history.OfOne(s, c, asking) }, func(s string) string { return history.OfOne(s, c, history.Clients{}) })
+		for _, but := range []history.Clients{asking, {}} {
+			texts = append(texts, func(s string) string { return history.OfOne(s, c, but) })
+		}
 	}
 	for _, text := range texts {
 		if eff, err := x.replaced(e, text); err != nil {
@@ -178,7 +180,8 @@ func (x *Executor) replaced(e execution, text func(string) string) (*Effect, err
 	if err != nil {
 		return nil, err
 	}
-	if x.replies.Replaced(e.eff.Reply, text) != eff.Reply || x.keyspaces.Replaced(e.eff.To, text) != eff.To || !x.sameLives(execution{e.data, 0, 0, e.eff}, execution{to, 0, 0, eff}, text) {
+	same := x.replies.Replaced(e.eff.Reply, text) == eff.Reply && x.keyspaces.Replaced(e.eff.To, text) == eff.To
+	if !same || !x.sameLives(e, execution{data: to, eff: eff}, text) {
 		return nil, x.memo.Room.Exceeded
 	}
 	return eff, x.memo.Room.Exceeded
