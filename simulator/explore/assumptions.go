@@ -45,7 +45,7 @@ func (o *Options) assumptions(sim *simulator.Simulator) (a assumptions) {
 	return a
 }
 
-// counted are how far counters count, where that is assumed: the next one where the first is refuted, as by a lock whose value is "1".
+// counted are the numbers at which counters stand still: the second one where the first is refuted, as by a lock whose value is "1".
 var counted = [...]int{1, 3}
 
 // refine returns what is left of a after an error has refuted something of it; false: it has not. seen is what

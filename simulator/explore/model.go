@@ -249,8 +249,7 @@ func (m *Model) client(probe bool) simulator.ClientConfig {
 	return simulator.ClientConfig{Program: m.contender, Skews: m.Skews, List: list}
 }
 
-// attemptsTried are the attempts that code has, of which only the first is made in worlds: in the others it is tried whether they are like
-// the first.
+// attemptsTried is the number of attempts that code has. Only the first is made in worlds; the others are tried, whether they are like it.
 const attemptsTried = 5
 
 // ofViews is m with as many attempts as are tried.

@@ -12,7 +12,7 @@ import (
 // 0 it stands still there, and stands for all that have counted further: servers are to do the same with these, but for the number
 // itself. Some of them are tried in every effect, and so is code with their answers; see simulator.Assumptions, Counters.
 
-// countedFurther are how much further a counter has counted with which an effect is tried.
+// countedFurther are the numbers by which counters have counted further when an effect is tried.
 var countedFurther = [...]int{1, 2, 3, 4, 5, 6, 7, 8, 9, 1000}
 
 // far are counters that have counted further by so much.
