@@ -12,10 +12,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
-	"time"
 
 	"locklab/faults"
-	"locklab/scenarios/study"
 	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
@@ -256,20 +254,14 @@ func TestCheckerOfFallingLocks(t *testing.T) {
 		}},
 	} {
 		entry := fallingEntry(name, code{acquire: c.acquire})
-		b := study.DefaultBounds()
-		b.Timing, b.Retries, b.Nodes, b.Work, b.Budget, b.Attempts, b.Clients = study.AnyTiming, 0, 1, 3*time.Second, c.budget, 2, 2+explore.Outsiders
-		m, err := b.Settled(entry).Model(entry)
-		if err != nil {
-			t.Fatal(err)
-		}
-		proof, err := explore.ProveFor(t.Context(), m, false, 10_000)
-		if err != nil || !proof.Closed || proof.Invariant.Unchecked() != c.unchecked {
-			t.Fatalf("%s: %v, %v", name, err, proof)
+		proof, _ := proofOf(t, entry, viewBounds(c.budget), false, 10_000)
+		if !proof.Closed || proof.Invariant.Unchecked() != c.unchecked {
+			t.Fatalf("%s: %v", name, proof)
 		}
 		if c.unchecked != "" {
 			continue
 		}
-		if _, err := explore.CheckInvariant(t.Context(), m, proof.Invariant, explore.Claim{}); err != nil {
+		if _, err := explore.CheckInvariant(t.Context(), modelOf(t, entry, viewBounds(c.budget)), proof.Invariant, explore.Claim{}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -72,17 +72,8 @@ func TestViewsOfLaterAttempts(t *testing.T) {
 		if !comesTo(t, entry, b, verdict.Overlap) {
 			t.Errorf("%s: 2 clients with %d attempts do not come to OVERLAP", c.name, c.attempts)
 		}
-		b.Timing, b.Attempts, b.Clients = study.AnyTiming, 2, 2+explore.Outsiders
-		m, err := b.Settled(entry).Model(entry)
-		if err != nil {
-			t.Fatal(err)
-		}
-		proof, err := explore.ProveFor(t.Context(), m, false, 10_000)
-		if err != nil {
-			t.Fatal(err)
-		}
-		why, _ := proof.Refused.(*explore.NotProvableError)
-		if proof.Closed != (c.refused == "") || why != nil && why.Why.Key != c.refused || proof.Closed && proof.Once.Key != c.once {
+		proof, refused := proofOf(t, entry, viewBounds(c.budget), false, 10_000)
+		if refused != c.refused || proof.Once.Key != c.once && refused == "" {
 			t.Errorf("%s: closed %t, once %v, %v", c.name, proof.Closed, proof.Once, proof.Refused)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	"locklab/scenarios/study"
 	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 )
@@ -14,10 +13,7 @@ import (
 // else when the counter has counted far, or that compares two numbers of it, is refused.
 func TestViewsOfCounters(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches")
-	proof, err := explore.ProveFor(t.Context(), viewModel(t, "redislock-fence", "crash=1"), true, 5_000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	proof, _ := proofOf(t, lockOf(t, "redislock-fence"), viewBounds("crash=1"), true, 5_000)
 	if !proof.Closed || len(proof.Harms) > 0 || proof.Assumed.Counters == 0 {
 		t.Errorf("redislock-fence: closed %t, %v, counters %d; %v", proof.Closed, proof.Harms, proof.Assumed.Counters, proof.Refused)
 	}
@@ -69,26 +65,15 @@ func TestViewsOfCounters(t *testing.T) {
 			return taken, f.node.Decr(ctx, key+":n").Err()
 		}},
 	} {
-		b := study.DefaultBounds()
-		b.Timing, b.Clients, b.Attempts, b.Retries, b.Budget, b.Nodes = study.AnyTiming, 2+explore.Outsiders, 2, 0, "crash=1", 1
 		entry := fallingEntry(name, code{acquire: c.code})
-		m, err := b.Settled(entry).Model(entry)
-		if err != nil {
-			t.Fatal(err)
-		}
-		proof, err := explore.ProveFor(t.Context(), m, true, 20_000)
-		if err != nil {
-			t.Fatal(err)
-		}
-		why, ok := proof.Refused.(*explore.NotProvableError)
-		if proof.Closed != (c.refused == "") || ok && why.Why.Key != c.refused {
-			t.Errorf("%s: closed %t, %v, %v", name, proof.Closed, proof.Harms, proof.Refused)
+		if proof, refused := proofOf(t, entry, viewBounds("crash=1"), true, 20_000); refused != c.refused {
+			t.Errorf("%s: %v, %v", name, proof.Harms, proof.Refused)
 		}
 	}
 	for _, id := range []string{"constant", "setnx"} { // their value is no counter
-		proof, err := explore.ProveFor(t.Context(), viewModel(t, id, "crash=1"), true, 5_000)
-		if err != nil || !proof.Closed || proof.Assumed.Counters != 0 || slices.Contains(proof.Harms, explore.Provable[0]) {
-			t.Errorf("%s: %v, closed %t, %+v", id, err, proof.Closed, proof.Assumed)
+		proof, _ := proofOf(t, lockOf(t, id), viewBounds("crash=1"), true, 5_000)
+		if !proof.Closed || proof.Assumed.Counters != 0 || slices.Contains(proof.Harms, explore.Provable[0]) {
+			t.Errorf("%s: closed %t, %+v", id, proof.Closed, proof.Assumed)
 		}
 	}
 }

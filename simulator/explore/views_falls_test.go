@@ -175,17 +175,7 @@ const mostChecked = 1500
 // comes to something else than the proof; what a process keeps is not for the checker. It reports whether there is a proof.
 func neverExcluded(t *testing.T, entry lock.Entry, b study.Bounds, endless bool, harm verdict.Word, again bool) bool {
 	t.Helper()
-	model := func() *explore.Model {
-		m, err := b.Settled(entry).Model(entry)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return m
-	}
-	proof, err := explore.ProveFor(t.Context(), model(), endless, 10_000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	proof, _ := proofOf(t, entry, b, endless, 10_000)
 	excluded := proof.Closed && !slices.Contains(proof.Harms, harm)
 	if excluded && (!again || proof.Once.IsZero()) {
 		t.Errorf("%s is excluded; endless %t, once: %v", harm, endless, proof.Once)
@@ -201,11 +191,11 @@ func neverExcluded(t *testing.T, entry lock.Entry, b study.Bounds, endless bool,
 			claim.Absent = append(claim.Absent, word)
 		}
 	}
-	if _, err := explore.CheckInvariant(t.Context(), model(), proof.Invariant, claim); err != nil {
+	if _, err := explore.CheckInvariant(t.Context(), modelOf(t, entry, b), proof.Invariant, claim); err != nil {
 		t.Errorf("without %v: %v", claim.Absent, err)
 	}
 	if claim.Absent = []verdict.Word{harm}; !excluded {
-		if _, err := explore.CheckInvariant(t.Context(), model(), proof.Invariant, claim); err == nil {
+		if _, err := explore.CheckInvariant(t.Context(), modelOf(t, entry, b), proof.Invariant, claim); err == nil {
 			t.Errorf("the views are said to exclude %s", harm)
 		}
 	}
@@ -252,24 +242,8 @@ func TestViewsOfStrangers(t *testing.T) {
 		}},
 	} {
 		entry := fallingEntry(name, code{acquire: refused(c.wrong)})
-		b := study.DefaultBounds()
-		b.Timing, b.Clients, b.Attempts, b.Retries, b.Budget, b.Nodes = study.AnyTiming, 2+explore.Outsiders, 2, 0, "crash=1", 1
-		m, err := b.Settled(entry).Model(entry)
-		if err != nil {
-			t.Fatal(err)
-		}
-		proof, err := explore.ProveFor(t.Context(), m, true, 20_000)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if c.refused == "" {
-			if !proof.Closed {
-				t.Errorf("%s: %v", name, proof.Refused)
-			}
-			continue
-		}
-		if why, ok := proof.Refused.(*explore.NotProvableError); !ok || proof.Closed || why.Why.Key != c.refused {
-			t.Errorf("%s: %v, closed %t", name, proof.Refused, proof.Closed)
+		if proof, why := proofOf(t, entry, viewBounds("crash=1"), true, 20_000); why != c.refused {
+			t.Errorf("%s: %v", name, proof.Refused)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package explore_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -11,10 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"locklab/algorithms/lock"
-	"locklab/faults"
-	"locklab/scenarios/study"
 	"locklab/simulator/effort"
-	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
 
@@ -70,34 +66,17 @@ func (r *register) Acquire(ctx context.Context, key string) (lock.Lease, error) 
 // four leases there is no proof, and two old stamps are never taken for one.
 func TestViewsOfStamps(t *testing.T) {
 	effort.OnlyExhaustive(t, "it closes views for seconds; one goroutine searches")
-	proof, err := explore.ProveFor(t.Context(), viewModel(t, "cron-v2", "crash=1"), true, 5_000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	proof, _ := proofOf(t, lockOf(t, "cron-v2"), viewBounds("crash=1"), true, 5_000)
 	if !proof.Closed || proof.Assumed.Ages.Ancient == 0 || !slices.Equal(proof.Harms, []verdict.Word{verdict.Deadlock}) {
 		t.Errorf("cron-v2: closed %t, %+v, two clients come to %v; %v", proof.Closed, proof.Assumed.Ages, proof.Harms, proof.Refused)
 	}
 
-	proof = proveStamps(t, lock.Entry{ID: "patient", Nodes: 1, New: func(env lock.Env) lock.Strategy { return &patient{env, 30} }}, 20_000)
-	if why := (*explore.NotProvableError)(nil); !errors.As(proof.Refused, &why) || why.Why.Key != "prove.clock" {
+	proof, refused := proofOf(t, lock.Entry{ID: "patient", Nodes: 1, New: func(env lock.Env) lock.Strategy { return &patient{env, 30} }}, viewBounds("crash=1"), true, 20_000)
+	if refused != "prove.clock" {
 		t.Errorf("a lock that compares with 30 leases: closed %t, %+v, %v", proof.Closed, proof.Assumed.Ages, proof.Refused)
 	}
-	proof = proveStamps(t, lock.Entry{ID: "register", Nodes: 1, New: func(env lock.Env) lock.Strategy { return &register{env} }}, 5_000)
+	proof, _ = proofOf(t, lock.Entry{ID: "register", Nodes: 1, New: func(env lock.Env) lock.Strategy { return &register{env} }}, viewBounds("crash=1"), true, 5_000)
 	if !slices.Contains(proof.Harms, verdict.Overlap) {
 		t.Errorf("a lock that compares two old stamps: closed %t, %+v, two clients come to %v; %v", proof.Closed, proof.Assumed.Ages, proof.Harms, proof.Refused)
 	}
-}
-
-func proveStamps(t *testing.T, entry lock.Entry, most int) *explore.Proof {
-	b := study.DefaultBounds()
-	b.Timing, b.Clients, b.Attempts, b.Retries, b.Budget, b.Nodes, b.Uses = study.AnyTiming, 2+explore.Outsiders, 2, 0, faults.Budget("crash=1"), 1, 0
-	m, err := b.Settled(entry).Model(entry)
-	if err != nil {
-		t.Fatal(err)
-	}
-	proof, err := explore.ProveFor(t.Context(), m, true, most)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return proof
 }

@@ -13,7 +13,6 @@ import (
 	"locklab/faults"
 	"locklab/scenarios/study"
 	"locklab/simulator/effort"
-	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
 
@@ -62,7 +61,7 @@ var standIns = []struct {
 		n, err := f.node.Incr(ctx, key+":n").Result()
 		return n%4 == 0, err
 	})}},
-	{"a counter that saturates", "", 4, 1, study.Lockstep, code{acquire: refused(byScript(
+	{"a counter that saturates", "", 5, 1, study.Lockstep, code{acquire: refused(byScript(
 		`local n = tonumber(redis.call('GET', KEYS[1]..':n') or '0') if n < 3 then redis.call('INCR', KEYS[1]..':n') end return n == 3 and 1 or 0`))}},
 	{"token ends in 5, for a script", "", 2, 5, study.Lockstep, code{acquire: refused(byScript(`return string.sub(ARGV[1], -1) == '5' and 1 or 0`))}},
 	{"watched counter", "", 3, 1, study.AnyTiming, code{acquire: refused(watchCounter)}},
@@ -110,8 +109,6 @@ var standIns = []struct {
 	})}},
 	{"counter with a time to live", "", 4, 1, study.Lockstep, code{acquire: refused(byScript(
 		`local n = redis.call('INCR', KEYS[1]..':n') redis.call('PEXPIRE', KEYS[1]..':n', ARGV[2] / n) return n == 3 and 1 or 0`))}},
-	{"counter's time to live from its number", "", 4, 1, study.AnyTiming, code{acquire: refused(byScript(
-		`local n = redis.call('INCR', KEYS[1]..':n') if n < 3 then return 0 end redis.call('PEXPIRE', KEYS[1], 1) return 0`))}},
 	{"two in line of unequal numbers, no own name", "", 2, 2, study.AnyTiming, code{acquire: refused(func(f *asking, ctx context.Context, key string) (bool, error) {
 		if err := f.node.Set(ctx, key+":me", f.token, f.env.TTL).Err(); err != nil {
 			return false, err
@@ -210,7 +207,7 @@ var standIns = []struct {
 			n, err := wait()
 			return n == 0, err // the replica lacks that it was counted
 		}}},
-	{"a counter beyond 0 is renewed for nothing", "", 3, 1, study.AnyTiming, code{acquire: refused(byScript(
+	{"a counter beyond 0 is renewed for nothing", "", 5, 1, study.Lockstep, code{acquire: refused(byScript(
 		`if redis.call('GET', KEYS[1]..':n') == '1' then redis.call('SET', KEYS[1]..':n', 2) return 0 end
 		if redis.call('GET', KEYS[1]..':n') == '2' then redis.call('SET', KEYS[1]..':n', 3) return 0 end
 		if redis.call('GET', KEYS[1]..':n') == '3' then return 1 end
@@ -260,21 +257,6 @@ var standIns = []struct {
 		return n >= 2 and redis.call('PTTL', KEYS[1]..':n') <= ARGV[2] / 6 and 1 or 0`))}},
 	{"one number higher than the owner's", "", 2, 2, study.AnyTiming, code{acquire: refused(byScript(number + `local who = redis.call('GET', KEYS[1])
 		return who and number(ARGV[1]) - number(who) == 1 and 1 or 0`))}},
-	{"many refusals, and one of them is kept", "", 2, 2, study.AnyTiming, code{acquire: func(f *asking, ctx context.Context, key string) (bool, error) {
-		if _, ok := made.Load(f.falling); ok {
-			return true, nil
-		}
-		for i, name := range []string{"", "x", "y", "z"} {
-			taken, err := f.set(ctx, key+name)
-			if err != nil || taken && i == 0 {
-				return taken, err
-			}
-			if !taken && i == 2 {
-				made.Store(f.falling, true)
-			}
-		}
-		return false, nil
-	}}},
 	{"a global variable of a lost reply", "lose-reply=1", 2, 2, study.AnyTiming, code{
 		acquire: func(f *asking, ctx context.Context, key string) (bool, error) {
 			if _, ok := made.Load(f.falling); ok {
@@ -294,7 +276,6 @@ var standIns = []struct {
 // a harm is excluded for any number of clients, or by a search of any number of attempts.
 func TestViewsOfStandIns(t *testing.T) {
 	effort.OnlyExhaustive(t, "it searches for a minute; one goroutine searches")
-	fall := 0
 	for _, c := range standIns {
 		t.Run(strings.ReplaceAll(c.name, " ", "-"), func(t *testing.T) {
 			entry := fallingEntry(c.name, c.code)
@@ -305,19 +286,10 @@ func TestViewsOfStandIns(t *testing.T) {
 			b.Retries, b.Nodes, b.Work, b.Budget, b.MaxStates = 0, 1, 3*time.Second, c.budget, 300_000
 			b.Timing, b.Clients, b.Attempts = c.timing, c.clients, c.attempts
 			if !comesTo(t, entry, b, verdict.Overlap) {
-				return
+				t.Fatalf("%d clients with %d attempts do not come to OVERLAP", c.clients, c.attempts)
 			}
-			fall++
-			b.Timing, b.Attempts, b.Clients = study.AnyTiming, 2, 2+explore.Outsiders
 			for _, endless := range []bool{false, true}[:len(c.budget.Faults())+1] {
-				m, err := b.Settled(entry).Model(entry)
-				if err != nil {
-					t.Fatal(err)
-				}
-				proof, err := explore.ProveFor(t.Context(), m, endless, 10_000)
-				if err != nil {
-					t.Fatal(err)
-				}
+				proof, _ := proofOf(t, entry, viewBounds(c.budget), endless, 10_000)
 				if proof.Closed && !slices.Contains(proof.Harms, verdict.Overlap) && (c.attempts == 1 || proof.Once.IsZero()) {
 					t.Errorf("OVERLAP is excluded; endless %t, once %v, counters %d", endless, proof.Once.Key, proof.Assumed.Counters)
 				}
@@ -334,9 +306,6 @@ func TestViewsOfStandIns(t *testing.T) {
 				t.Error("OVERLAP is excluded by a search of any number of attempts")
 			}
 		})
-	}
-	if fall < 25 {
-		t.Errorf("only %d locks fall", fall)
 	}
 }
 
@@ -372,16 +341,8 @@ func TestViewsOfCountersThatNothingReads(t *testing.T) {
 		}
 		return taken, f.node.Incr(ctx, name).Err()
 	}
-	entry := fallingEntry(t.Name(), code{acquire: two})
-	b := study.DefaultBounds()
-	b.Timing, b.Clients, b.Attempts, b.Retries, b.Budget, b.Nodes = study.AnyTiming, 2+explore.Outsiders, 2, 0, "", 1
-	m, err := b.Settled(entry).Model(entry)
-	if err != nil {
-		t.Fatal(err)
-	}
-	proof, err := explore.ProveFor(t.Context(), m, false, 10_000)
-	if err != nil || !proof.Closed {
-		t.Errorf("two counters that nothing looks at: %v, %v", err, proof.Refused)
+	if _, refused := proofOf(t, fallingEntry(t.Name(), code{acquire: two}), viewBounds(""), false, 10_000); refused != "" {
+		t.Error(refused)
 	}
 }
 
@@ -419,17 +380,8 @@ func TestViewsOfNamesInTexts(t *testing.T) {
 			return taken, err
 		}},
 	} {
-		entry := fallingEntry(name, c)
-		b := study.DefaultBounds()
-		b.Timing, b.Clients, b.Attempts, b.Retries, b.Budget, b.Nodes = study.AnyTiming, 2+explore.Outsiders, 2, 0, "", 1
-		m, err := b.Settled(entry).Model(entry)
-		if err != nil {
-			t.Fatal(err)
-		}
-		proof, err := explore.ProveFor(t.Context(), m, false, 10_000)
-		if err != nil || !proof.Closed {
-			t.Errorf("%s: %v, %v", name, err, proof.Refused)
-			continue
+		if _, refused := proofOf(t, fallingEntry(name, c), viewBounds(""), false, 10_000); refused != "" {
+			t.Errorf("%s: %s", name, refused)
 		}
 	}
 }

@@ -17,14 +17,39 @@ import (
 // viewModel is that of a proof for any number of clients.
 func viewModel(t testing.TB, id, budget string) *explore.Model {
 	t.Helper()
-	entry := lockOf(t, id)
+	return modelOf(t, lockOf(t, id), viewBounds(faults.Budget(budget)))
+}
+
+// viewBounds are those of a proof for any number of clients.
+func viewBounds(budget faults.Budget) study.Bounds {
 	b := study.DefaultBounds()
-	b.Timing, b.Attempts, b.Retries, b.Clients, b.Budget, b.Nodes, b.Uses = study.AnyTiming, 2, 0, 2+explore.Outsiders, faults.Budget(budget), 1, 0
+	b.Timing, b.Attempts, b.Retries, b.Clients, b.Budget, b.Nodes, b.Uses = study.AnyTiming, 2, 0, 2+explore.Outsiders, budget, 1, 0
+	return b
+}
+
+func modelOf(t testing.TB, entry lock.Entry, b study.Bounds) *explore.Model {
+	t.Helper()
 	m, err := b.Settled(entry).Model(entry)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return m
+}
+
+// proofOf is what views show of a lock, and why they prove nothing: the key of a text, "" if they do.
+func proofOf(t testing.TB, entry lock.Entry, b study.Bounds, endless bool, most int) (proof *explore.Proof, refused string) {
+	t.Helper()
+	proof, err := explore.ProveFor(t.Context(), modelOf(t, entry, b), endless, most)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if why, ok := proof.Refused.(*explore.NotProvableError); ok {
+		refused = why.Why.Key
+	}
+	if proof.Closed != (proof.Refused == nil) {
+		t.Errorf("%s: closed %t, and %v", entry.ID, proof.Closed, proof.Refused)
+	}
+	return proof, refused
 }
 
 func lockOf(t testing.TB, id string) lock.Entry {
