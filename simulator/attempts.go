@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"locklab/simulator/history"
+	"locklab/simulator/node"
 	"locklab/simulator/process"
 )
 
@@ -16,10 +17,10 @@ func (e *RestError) Error() string {
 	return fmt.Sprintf("simulator: after a rest the code does %s, and %s if its process is the same", e.Was, e.Is)
 }
 
-// mostTried bounds the histories that CheckRests tries, and mostFirst the first attempts after which it does.
+// MostTried bounds the histories that CheckRests tries, and MostFirst the first attempts after which it does.
 const (
-	mostTried = 500
-	mostFirst = 250
+	MostTried = 500
+	MostFirst = 250
 )
 
 // attempts try Assumptions.Rests: a process of the first client's code that never forgets follows histories of the first client in later
@@ -31,7 +32,7 @@ type attempts struct {
 	after       []uint32 // histories of twin with some attempts, after which it rests
 }
 
-// CheckRests checks Assumptions.Rests in histories of the first client, evenly drawn if they are more than mostTried: where a process
+// CheckRests checks Assumptions.Rests in histories of the first client, evenly drawn if they are more than MostTried: where a process
 // rests and keeps nothing, its code does in the next attempt what it does in one before which nothing was observed. With
 // Assumptions.Strangers that is the first attempt, with other tokens. It returns a *RestError if it does not. Code of a Host is not tried.
 func (sym *Symmetry) CheckRests() error {
@@ -58,8 +59,8 @@ func (sym *Symmetry) CheckRests() error {
 		return err
 	}
 	list := process.Longest(a.first)
-	for i := range min(len(list), mostTried) {
-		at := list[i*len(list)/min(len(list), mostTried)]
+	for i := range min(len(list), MostTried) {
+		at := list[i*len(list)/min(len(list), MostTried)]
 		fit := slices.DeleteFunc(slices.Clone(a.after), func(from uint32) bool { return !a.fits(from, at) })
 		if len(fit) == 0 {
 			continue
@@ -79,7 +80,7 @@ func (a *attempts) rest(rests []uint32) error {
 		each := 2
 		switch {
 		case made == 1: // only one of many first attempts may have kept something
-			each = mostFirst / max(len(last), 1)
+			each = MostFirst / max(len(last), 1)
 		case len(last) > 4:
 			last = []uint32{last[0], last[len(last)/3], last[2*len(last)/3], last[len(last)-1]}
 		}
@@ -141,29 +142,17 @@ func (a *attempts) follow(from, at uint32) (uint32, error) {
 // same reports whether two entries ask for and record the same, with the tokens of another attempt.
 func (a *attempts) same(was, is process.Entry, later func(string) string) bool {
 	forgets := was.Resting && was.Kept == process.NoMemory
-	if was.Fresh != is.Fresh || len(was.Notes) != len(is.Notes) || was.Resting != is.Resting || forgets && is.Kept != was.Kept {
+	if was.Resting != is.Resting || forgets && is.Kept != was.Kept {
 		return false
 	}
-	for i := range was.Notes {
-		x, y := &was.Notes[i], &is.Notes[i]
-		if x.Kind != y.Kind || x.OK != y.OK || x.Claims != y.Claims || x.Token != y.Token || later(x.Note) != y.Note {
-			return false
-		}
-	}
-	for t := range was.Ops {
-		x, y := was.Ops[t], is.Ops[t]
-		switch {
-		case x.Kind == process.Begin && y.Kind == process.Begin:
-			x.Arg = y.Arg // at another stage
-		case (x.Kind.ToServer() || x.Kind == process.Watch) && y.Kind == x.Kind && a.s.clients.words.Of(&x).Replaced(x.Arg, later) == y.Arg:
-			x.Arg = y.Arg
-		}
+	for t := range was.Ops { // of another attempt, at another stage
+		x, y := &was.Ops[t], &is.Ops[t]
 		if x.Lease > 0 && y.Lease > 0 {
-			x.Lease = y.Lease
+			y.Lease = x.Lease
 		}
-		if x != y {
-			return false
+		if x.Kind == process.Begin && y.Kind == process.Begin {
+			y.Arg = x.Arg
 		}
 	}
-	return true
+	return a.sameActions(&was, &is, later, func(of node.Vocabulary, x, y uint32) bool { return of.Replaced(x, later) == y })
 }

@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"cmp"
+	"slices"
 
 	"locklab/simulator/history"
 	"locklab/simulator/node"
@@ -171,7 +172,7 @@ func (sym *Symmetry) follow(at uint32, a, b *process.Process) (uint32, error) {
 	if err != nil {
 		return 0, err
 	}
-	if !sym.sameActions(&e, b.At(to), swap) {
+	if !sym.sameActions(&e, b.At(to), swap.Rename, func(of node.Vocabulary, x, y uint32) bool { return of.Same(x, y, swap) }) {
 		if err := cmp.Or(process.ByChance(a, at), process.ByChance(b, to)); err != nil {
 			return 0, err
 		}
@@ -192,20 +193,21 @@ func answered(o *process.Op, seen process.Observation) bool {
 	return seen.Kind == process.TimedOut && o.Kind.ToServer() && seen.Val != 0
 }
 
-// sameActions reports whether two entries ask for and record the same, but for names.
-func (sym *Symmetry) sameActions(a, b *process.Entry, names *history.Names) bool {
+// sameActions reports whether two entries ask for and record the same, but for texts: those of b are those of a with other names, and
+// what a asks for is then what b does.
+func (sym *Symmetry) sameActions(a, b *process.Entry, text func(string) string, is func(of node.Vocabulary, a, b uint32) bool) bool {
 	if a.Fresh != b.Fresh || len(a.Notes) != len(b.Notes) {
 		return false
 	}
 	for i := range a.Notes {
 		x, y := &a.Notes[i], &b.Notes[i]
-		if x.Kind != y.Kind || x.OK != y.OK || x.Claims != y.Claims || x.Token != y.Token || names.Rename(x.Note) != y.Note {
+		if x.Kind != y.Kind || x.OK != y.OK || x.Claims != y.Claims || x.Token != y.Token || text(x.Note) != y.Note {
 			return false
 		}
 	}
 	for t := range a.Ops {
 		x, y := a.Ops[t], b.Ops[t]
-		if (x.Kind.ToServer() || x.Kind == process.Watch) && y.Kind == x.Kind && sym.s.clients.words.Of(&x).Same(x.Arg, y.Arg, names) {
+		if (x.Kind.ToServer() || x.Kind == process.Watch) && y.Kind == x.Kind && is(sym.s.clients.words.Of(&x), x.Arg, y.Arg) {
 			x.Arg = y.Arg
 		}
 		if x != y {
@@ -237,14 +239,14 @@ func stranger(c int) uint8 {
 // observes last names other clients, then the history belongs to the same class if it names any one in their place, or other
 // attempts of its own process; and so if it has the number of a counter, and a higher one in its place.
 func (sym *Symmetry) CheckStrangers() error {
-	first, answers := sym.s.clients.procs[0], sym.s.clients.words.Answers
+	first, answers, further := sym.s.clients.procs[0], sym.s.clients.words.Answers, sym.counted()
 	for at := uint32(0); int(at) < first.Len(); at++ {
 		e := *first.At(at)
 		if e.Parent == at || !answered(&first.At(e.Parent).Ops[e.Seen.Thread], e.Seen) {
 			continue
 		}
 		answer := uint32(e.Seen.Val)
-		others := sym.counted(answer)
+		others := slices.Clone(further[answer])
 		var wrong error = &node.CountError{Reply: answers.Words(answer)[0]}
 		if sym.s.assumed.Strangers && answers.Named(answer) {
 			wrong = &AsymmetricError{Reply: answers.Words(answer)[0]}
@@ -272,17 +274,15 @@ func (sym *Symmetry) CheckStrangers() error {
 	return nil
 }
 
-// counted are the answers that a server gives in place of one where a counter has counted further.
-func (sym *Symmetry) counted(answer uint32) (others []uint32) {
-	if sym.s.memo.Counted == nil {
-		return nil
-	}
-	for _, of := range sym.s.memo.Counted.All() {
-		if of[0] == answer {
-			others = append(others, of[1])
+// counted are, by answer, those that a server gives in place of it where a counter has counted further.
+func (sym *Symmetry) counted() map[uint32][]uint32 {
+	further := map[uint32][]uint32{}
+	if sym.s.memo.Counted != nil {
+		for _, of := range sym.s.memo.Counted.All() {
+			further[of[0]] = append(further[of[0]], of[1])
 		}
 	}
-	return others
+	return further
 }
 
 // answer is an answer with clients renamed. Where more than two are symmetric none may be named without

@@ -36,7 +36,7 @@ func tried(s *study.Search, lang string) []string {
 	if isOwn(s) {
 		return nil
 	}
-	return []string{text.Say(lang, "prove.assumed.tried")}
+	return []string{text.Say(lang, "prove.assumed.tried", "histories", fmt.Sprint(simulator.MostTried), "first", fmt.Sprint(simulator.MostFirst))}
 }
 
 // counters says what is assumed of counters, if anything is.

@@ -712,9 +712,12 @@ func (c *checker) ended(i int, id uint32) (bool, error) {
 // can do nothing any more may be taken over makes no difference.
 func (s *WrittenShared) share(judges simulator.Texts, gone uint16) (named []int) {
 	s.Judges = simulator.Texts{}
-	stay := maps.Clone(judges)
-	maps.DeleteFunc(stay, func(path, _ string) bool { return aside.MatchString(path) })
-	owners := clientNames.FindAllString(fmt.Sprint(slices.Collect(maps.Values(stay))), -1)
+	var owners []string
+	for path, text := range judges {
+		if !aside.MatchString(path) {
+			owners = append(owners, clientNames.FindAllString(text, -1)...)
+		}
+	}
 	for path, text := range judges {
 		of, dead := strings.CutPrefix(path, "dead.")
 		if aside.MatchString(path) || clientNames.MatchString(path) && !(dead && slices.Contains(owners, of)) {

@@ -108,6 +108,7 @@ func proveAnd(ctx context.Context, m *Model, endless bool, most int, then func(*
 	defer sim.Assume(simulator.Usual)
 	opt := m.Options()
 	opt.assumed = opt.viewAssumptions(sim)
+	counts := false // the number of a counter makes a difference
 	for {
 		sim.Assume(opt.assumed.Assumptions)
 		p, err := newProver(sim, opt, endless, most)
@@ -131,9 +132,10 @@ func proveAnd(ctx context.Context, m *Model, endless bool, most int, then func(*
 		case refuted && (sim.Traits().ReadsClock || sim.Traits().Grain > 0):
 			return p.proof(&NotProvableError{i18n.New("prove.clock", "leases", fmt.Sprint(leasesToAncient))}), nil
 		case refuted:
-			if opt.assumed = weaker; weaker.Counters == 0 { // there is an end only if it counts down again
-				most = min(most, mostCounting)
+			if weaker.Counters == 0 && sim.Parts().Counts() { // there is an end only if it counts down again
+				counts, most = true, min(most, mostCounting)
 			}
+			opt.assumed = weaker
 			continue
 		}
 		var why *NotProvableError
@@ -141,6 +143,9 @@ func proveAnd(ctx context.Context, m *Model, endless bool, most int, then func(*
 			why, err = &NotProvableError{what}, nil
 		} else if errors.As(err, &why) {
 			err = nil
+		}
+		if counts && why != nil && why.Why.Key == "prove.views" {
+			why.Why = i18n.New("prove.counter", "most", fmt.Sprint(most))
 		}
 		if err == nil && m.Afterwards != nil {
 			err = m.Afterwards(sim)
@@ -347,7 +352,7 @@ func (p *prover) close(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case p.proved.Views > p.most:
-			return tooMany(p.search.opt.assumed, p.most)
+			return &NotProvableError{i18n.New("prove.views", "most", fmt.Sprint(p.most))}
 		case p.proved.Worlds > worldsPerView*p.most:
 			return &NotProvableError{i18n.New("prove.worlds", "most", fmt.Sprint(worldsPerView*p.most))}
 		case p.sim.Histories() > mostHistories:
@@ -375,14 +380,6 @@ func (p *prover) close(ctx context.Context) error {
 	var err error
 	p.proved.Invariant, err = p.invariant()
 	return err
-}
-
-// tooMany is the reason why there is no proof if there are more views than may be.
-func tooMany(assumed assumptions, most int) error {
-	if assumed.Counters == 0 {
-		return &NotProvableError{i18n.New("prove.counter", "most", fmt.Sprint(most))}
-	}
-	return &NotProvableError{i18n.New("prove.views", "most", fmt.Sprint(most))}
 }
 
 // report calls Progress now and then: a view counts as a state.

@@ -10,7 +10,7 @@ import (
 )
 
 // TestViewsUnsound: each mistake that proves too much, planted into the prover, leaves clients of few without a view. The compiler gets
-// the spoiled file as an overlay.
+// the changed file as an overlay.
 func TestViewsUnsound(t *testing.T) {
 	if !hunting() {
 		t.Skip("make hunt runs it: it compiles the prover once for each mistake")

@@ -2,8 +2,8 @@ package history
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
+	"strings"
 )
 
 // MaxClients is the number of client processes that a run may have.
@@ -28,15 +28,21 @@ func Same() (to Names) {
 	return to
 }
 
-// Rename renames the clients in the tokens that a text holds: c2.1 and the like
-// (see process.Code.Token). A token that is cut short or hashed is not
-// found.
+// nextName is the place of the next name of a client in a text from a place on: c2. and the like (see process.Code.Token), with its dot,
+// which begins a word. Below 0: there is none. A token that is cut short or hashed is not found.
+func nextName(s string, from int) int {
+	for i := from; i+2 < len(s); i++ {
+		if s[i] == 'c' && s[i+1] >= '1' && s[i+1] <= '8' && s[i+2] == '.' && (i == 0 || !isWord(s[i-1])) {
+			return i
+		}
+	}
+	return -1
+}
+
+// Rename renames the clients in the tokens that a text holds.
 func (to *Names) Rename(s string) string {
 	var b []byte
-	for i := 0; i+2 < len(s); i++ {
-		if s[i] != 'c' || s[i+1] < '1' || s[i+1] > '8' || s[i+2] != '.' || i > 0 && isWord(s[i-1]) {
-			continue
-		}
+	for i := nextName(s, 0); i >= 0; i = nextName(s, i+1) {
 		if name := to[s[i+1]-'0']; name != 0 && name != s[i+1]-'0' {
 			if b == nil {
 				b = []byte(s)
@@ -49,9 +55,6 @@ func (to *Names) Rename(s string) string {
 	}
 	return string(b)
 }
-
-// name is one where isWord ends, as Rename finds it.
-var name = regexp.MustCompile(`(^|[^0-9A-Za-z])c([1-8])\.([0-9]{1,9})`)
 
 // Later gives client c in a text, or all of them (0), the tokens that it draws when it has drawn so many more: c2.1 becomes c2.4.
 func Later(s string, c int, drawn int) string {
@@ -78,23 +81,29 @@ func OfOne(s string, c int, but Clients) string {
 }
 
 // Named are the clients that a text names.
-func Named(s string) (named []int) {
-	for _, m := range name.FindAllStringSubmatch(s, -1) {
-		named = append(named, int(m[2][0]-'0'))
+func Named(s string) (named Clients) {
+	for i := nextName(s, 0); i >= 0; i = nextName(s, i+1) {
+		named[s[i+1]-'0'] = true
 	}
 	return named
 }
 
+// renumbered gives each token in a text another client and number.
 func renumbered(s string, to func(client, n int) (int, int)) string {
-	return name.ReplaceAllStringFunc(s, func(named string) string {
-		m := name.FindStringSubmatch(named)
-		n, err := strconv.Atoi(m[3])
-		if err != nil {
-			return named
+	var b strings.Builder
+	done := 0
+	for i := nextName(s, 0); i >= 0; i = nextName(s, i+1) {
+		end := i + 3
+		for end < len(s) && s[end] >= '0' && s[end] <= '9' {
+			end++
 		}
-		client, n := to(int(m[2][0]-'0'), n)
-		return fmt.Sprintf("%sc%d.%d", m[1], client, n)
-	})
+		if n, err := strconv.Atoi(s[i+3 : end]); err == nil {
+			client, n := to(int(s[i+1]-'0'), n)
+			fmt.Fprintf(&b, "%sc%d.%d", s[done:i], client, n)
+			done = end
+		}
+	}
+	return b.String() + s[done:]
 }
 
 func isWord(c byte) bool {
@@ -102,6 +111,4 @@ func isWord(c byte) bool {
 }
 
 // NamesAny reports whether a text names a client.
-func NamesAny(s string) bool {
-	return (&Names{1: 2, 2: 1}).Rename(s) != s || (&Names{3: 4, 4: 3, 5: 6, 6: 5, 7: 8, 8: 7}).Rename(s) != s
-}
+func NamesAny(s string) bool { return nextName(s, 0) >= 0 }

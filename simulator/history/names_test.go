@@ -15,9 +15,9 @@ func TestNumbers(t *testing.T) {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
 	}
-	for text, want := range map[string]int{"lock c3.1 c2.1": 3, "lock abc2.1": 0, "": 0} {
-		if got := Named(text); len(got) == 0 && want > 0 || len(got) > 0 && got[0] != want {
-			t.Errorf("%q names %d, want %d", text, got, want)
+	for text, want := range map[string]Clients{"lock c3.1 c2.1": {2: true, 3: true}, "lock abc2.1": {}, "": {}, "owner_c4.1": {4: true}} {
+		if got := Named(text); got != want || NamesAny(text) != (want != Clients{}) {
+			t.Errorf("%q names %v, want %v", text, got, want)
 		}
 	}
 }

@@ -34,7 +34,7 @@ type Entries[K comparable, E any] struct {
 	// Rename renames the clients in an entry; nil: those in its texts. Sort brings an entry whose
 	// texts were renamed into its canonical form.
 	Rename func(E, *history.Names) E
-	// Replace is an entry with other texts, but for names that connections have; nil: all are replaced.
+	// Replace is an entry with other texts, but for names that connections have, in its canonical form; nil: all are replaced.
 	Replace func(E, func(string) string) E
 	Sort    func(E) E
 	Check   func(E) error // of an entry that was read from a file
@@ -115,16 +115,10 @@ func (t *Table[K, E]) Same(a, b uint32, to *history.Names) bool {
 
 // Replaced implements [node.Vocabulary].
 func (t *Table[K, E]) Replaced(id uint32, text func(string) string) uint32 {
-	var e E
 	if t.Replace != nil {
-		e = t.Replace(t.list[id], text)
-	} else {
-		e = codec.Replace(t.list[id], text)
+		return t.ID(t.Replace(t.list[id], text))
 	}
-	if t.Sort != nil {
-		e = t.Sort(e)
-	}
-	return t.ID(e)
+	return t.ID(t.replaced(id, text))
 }
 
 // Stamps implements [node.Vocabulary].
@@ -147,11 +141,7 @@ func (t *Table[K, E]) Moved(id uint32, by clock.Shift) uint32 {
 	}
 	to, ok := t.moved[movedID{id, by}]
 	if !ok {
-		e := codec.Replace(t.list[id], func(text string) string { return clock.MoveStamps(text, by) })
-		if t.Sort != nil {
-			e = t.Sort(e)
-		}
-		to = t.ID(e)
+		to = t.ID(t.replaced(id, func(text string) string { return clock.MoveStamps(text, by) }))
 		t.moved[movedID{id, by}] = to
 	}
 	return to
@@ -179,7 +169,12 @@ func (t *Table[K, E]) renamed(id uint32, to *history.Names) E {
 	if t.Rename != nil {
 		return t.Rename(t.list[id], to)
 	}
-	e := codec.Replace(t.list[id], to.Rename)
+	return t.replaced(id, to.Rename)
+}
+
+// replaced is an entry with other texts, in its canonical form.
+func (t *Table[K, E]) replaced(id uint32, text func(string) string) E {
+	e := codec.Replace(t.list[id], text)
 	if t.Sort != nil {
 		return t.Sort(e)
 	}

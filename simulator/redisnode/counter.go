@@ -12,7 +12,8 @@ import (
 // 0 it stands still there, and stands for all that have counted further: servers are to do the same with these, but for the number
 // itself. Some of them are tried in every effect, and so is code with their answers; see simulator.Assumptions, Counters.
 
-// countedFurther are the numbers by which counters have counted further when an effect is tried.
+// countedFurther are the numbers by which counters have counted further when an effect is tried. The text
+// prove.assumed.counters has them.
 var countedFurther = [...]int{1, 2, 3, 4, 5, 6, 7, 8, 9, 1000}
 
 // far are counters that have counted further by so much.
@@ -60,10 +61,6 @@ func (x *Executor) stand(from *keyspace, to keyspace) (_ keyspace, stood []strin
 
 // checkCounters checks that the effect of a batch is the same, but for its number, where a counter has counted further.
 func (x *Executor) checkCounters(e execution) error {
-	if e.eff.counted {
-		return nil
-	}
-	e.eff.counted = true
 	from, sets, all := *x.keys(&e.data), [][]string{}, []string{}
 	for _, k := range from.keys {
 		if k.counter() == x.memo.Most {

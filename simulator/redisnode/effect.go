@@ -20,9 +20,7 @@ type Effect struct {
 	stood   []string // the counters that stand still, but were written
 	checked uint8    // number of clients, from the first, that were found interchangeable
 	moved   bool     // it was tried at other times of day
-	counted bool     // it was tried with counters that have counted further
-	valued  bool     // it was tried with values in the place of names
-	named   bool     // it was tried with names of other attempts
+	tried   bool     // with other counters, other attempts, and values in the place of names
 }
 
 // ReadsLeft reports whether the effect depends on how long keys have still to live, and ReadsClock

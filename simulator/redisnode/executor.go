@@ -118,8 +118,7 @@ func (x *Executor) internReply(resp string) uint32 { return x.replies.ID(reply{r
 func (b batch) key() batchKey { return batchKey{b.on, string(writeBatch(b.commands))} }
 
 func (b batch) replaced(text func(string) string) batch {
-	b.commands = codec.Replace(b.commands, text)
-	return batch{commands: b.commands, on: b.on}
+	return batch{commands: codec.Replace(b.commands, text), on: b.on}
 }
 
 func (b batch) words() []string { return b.text }
@@ -176,14 +175,9 @@ func (x *Executor) apply(d *Data, now time.Duration, b uint32) (*Effect, error) 
 	if err == nil && x.memo.Grain > 0 {
 		err = x.checkStamps(execution{*d, now, b, eff})
 	}
-	if err == nil && x.memo.Most > 0 {
-		err = x.checkCounters(execution{*d, now, b, eff})
-	}
-	if err == nil && x.memo.Attempts {
-		err = x.checkAttempts(execution{*d, now, b, eff})
-	}
-	if err == nil && x.Drawn != nil {
-		err = x.checkDrawn(execution{*d, now, b, eff})
+	if err == nil && !eff.tried {
+		eff.tried = true
+		err = x.try(execution{*d, now, b, eff})
 	}
 	if err != nil {
 		return nil, err

@@ -102,13 +102,23 @@ func (x *Executor) checkStamps(e execution) error {
 	return nil
 }
 
+// try tries an effect in each way in which it stands for others.
+func (x *Executor) try(e execution) (err error) {
+	if x.memo.Most > 0 {
+		err = x.checkCounters(e)
+	}
+	if err == nil && x.memo.Attempts {
+		err = x.checkAttempts(e)
+	}
+	if err == nil && x.Drawn != nil {
+		err = x.checkDrawn(e)
+	}
+	return err
+}
+
 // checkDrawn checks that the effect of a batch is the same, but for names, with values as code draws them in the place of names: a
 // script that takes a value for a number, for example, does something else with a name.
 func (x *Executor) checkDrawn(e execution) error {
-	if e.eff.valued {
-		return nil
-	}
-	e.eff.valued = true
 	valued, err := x.replaced(e, x.Drawn)
 	switch {
 	case err != nil:
@@ -116,12 +126,12 @@ func (x *Executor) checkDrawn(e execution) error {
 	case valued == nil:
 		return &node.DrawnError{Command: x.commandOf(e)}
 	}
-	valued.valued = true
+	valued.tried = true
 	return nil
 }
 
 // laterBy are the numbers of tokens that clients have drawn before the attempts with whose names an effect is tried, all of them;
-// oneLaterBy are those of one client, while the others have drawn none.
+// oneLaterBy are those of one client, while the others have drawn none. The text prove.assumed.tried has them.
 var (
 	laterBy    = [...]int{1, 2, 3, 4, 5, 6, 7, 8, 9, 98}
 	oneLaterBy = [...]int{1, 98}
@@ -130,14 +140,10 @@ var (
 // checkAttempts checks that the effect of a batch is the same, but for names, in later attempts, and where other attempts of the client are
 // in the place of other clients.
 func (x *Executor) checkAttempts(e execution) error {
-	if e.eff.named {
-		return nil
-	}
-	e.eff.named = true
 	var named history.Clients
 	note := func(s string) string {
-		for _, c := range history.Named(s) {
-			named[c] = true
+		for c, is := range history.Named(s) {
+			named[c] = named[c] || is
 		}
 		return s
 	}
