@@ -39,7 +39,7 @@ func Forge(ctx context.Context, m *Model, fault simulator.Choice) error {
 }
 
 // A Covering is what states of so many clients, which were visited, have shown of the views: the number of the clients' views that are
-// not among them, and the verdicts that were met.
+// not among them, or of each two clients' pairs, and the verdicts that were met.
 type Covering struct {
 	Clients, States, Missing int
 	Found                    []verdict.Word
@@ -48,7 +48,7 @@ type Covering struct {
 // Uncovered closes the views of m, most at most, and visits the states that can follow, some at most, for each number of clients. With
 // without, every so many-th view is taken out. The list is empty if the views are not closed.
 func Uncovered(ctx context.Context, m *Model, endless bool, most int, clients []int, some, without int) (list []Covering, err error) {
-	_, err = proveAnd(ctx, m, endless, most, func(p *prover) error {
+	_, err = proveAnd(ctx, m, endless, most, func(p *prover) (err error) {
 		n := 0
 		for _, g := range p.groups {
 			for _, v := range g.views {
@@ -57,26 +57,54 @@ func Uncovered(ctx context.Context, m *Model, endless bool, most int, clients []
 				}
 			}
 		}
-		list = nil
-		for _, c := range clients {
-			states, missing, words, err := p.uncovered(c, some)
-			if err != nil {
-				return err
-			}
-			list = append(list, Covering{c, states, missing, words.list()})
-		}
-		return nil
+		list, err = p.uncovered(clients, some, p.missing)
+		return err
 	})
 	return list, err
 }
 
-func (p *prover) uncovered(clients, most int) (states, missing int, found wordSet, err error) {
+// UncoveredPairs is Uncovered for pairs, one of which is taken out with without.
+func UncoveredPairs(ctx context.Context, m *Model, endless bool, most int, clients []int, some, without int) (list []Covering, err error) {
+	_, err = proveAnd(ctx, m, endless, most, func(p *prover) error {
+		q, err := p.pairer()
+		if err != nil {
+			return err
+		}
+		if ended, err := q.close(ctx); err != nil || !ended {
+			return err
+		}
+		for i, pair := range q.pairs {
+			if without > 0 && (i+1)%without == 0 {
+				delete(q.companies[pair.of].known, [2]int{pair.a, pair.b})
+			}
+		}
+		list, err = q.uncovered(clients, some, q.missing)
+		return err
+	})
+	return list, err
+}
+
+// uncovered visits states of each number of clients.
+func (p *prover) uncovered(clients []int, some int, missing func(state []uint32, clients int, of *resource) int) (list []Covering, err error) {
+	for _, c := range clients {
+		covering, err := p.visit(c, some, missing)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, covering)
+	}
+	return list, nil
+}
+
+// visit visits some states of so many clients.
+func (p *prover) visit(clients, most int, missing func(state []uint32, clients int, of *resource) int) (c Covering, err error) {
 	w := p.sim.NewWorld()
 	start := make([]uint32, p.stride())
 	copy(start, p.absent[:p.clients])
-	for c := range clients {
-		if start[c], err = p.search.quotient.ofClass(p.fresh, c); err != nil {
-			return 0, 0, 0, err
+	found := wordSet(0)
+	for one := range clients {
+		if start[one], err = p.search.quotient.ofClass(p.fresh, one); err != nil {
+			return c, err
 		}
 	}
 	for n := range p.nodes {
@@ -90,14 +118,14 @@ func (p *prover) uncovered(clients, most int) (states, missing int, found wordSe
 	key := func(at position) string { return fmt.Sprint(at) }
 	first := position{state: start}
 	seen := map[string]bool{key(first): true}
-	for queue := []position{first}; len(queue) > 0 && states < most; queue = queue[1:] {
+	for queue := []position{first}; len(queue) > 0 && c.States < most; queue = queue[1:] {
 		at := queue[0]
 		state := at.state
-		states++
-		missing += p.missing(state, clients, &at.resource)
+		c.States++
+		c.Missing += missing(state, clients, &at.resource)
 		copy(p.search.successors.cur, state)
 		if err := p.search.successors.listMoves(); err != nil {
-			return 0, 0, 0, err
+			return c, err
 		}
 		for _, m := range slices.Clone(p.search.successors.moves) {
 			if int(m.client) >= clients || p.again(state, &m) {
@@ -110,12 +138,12 @@ func (p *prover) uncovered(clients, most int) (states, missing int, found wordSe
 			to := at.resource
 			if m.pass > 0 || m.together {
 				if words, err = p.search.transitions.passTime(n.cur, n.next, n.choices[m.choice]); err != nil {
-					return 0, 0, 0, err
+					return c, err
 				}
 			} else {
 				events, err := n.apply(&m)
 				if err != nil {
-					return 0, 0, 0, err
+					return c, err
 				}
 				words = p.search.transitions.judgeEvents(n.next, numberList(&p.events, to.serve(p.events.entries[events])))
 			}
@@ -131,7 +159,8 @@ func (p *prover) uncovered(clients, most int) (states, missing int, found wordSe
 			}
 		}
 	}
-	return states, missing, found, nil
+	c.Clients, c.Found = clients, found.list()
+	return c, nil
 }
 
 // A resource has true versions: what each client has read, and one more, and what it has written.
@@ -174,9 +203,36 @@ func (r *resource) base(c int) base {
 
 // missing counts the clients of a state whose views are not known under any names.
 func (p *prover) missing(state []uint32, clients int, of *resource) (missing int) {
+	views, named := p.viewsOf(state, clients, of)
+	for _, v := range views {
+		if !slices.ContainsFunc(named, func(n namedGroup) bool { _, known := p.groups[n.of].known[v(n)]; return known }) {
+			missing++
+		}
+	}
+	return missing
+}
+
+// missing counts each two clients of a state that are not known as a pair under any names.
+func (q *pairer) missing(state []uint32, clients int, of *resource) (missing int) {
+	views, named := q.viewsOf(state, clients, of)
+	for i, v := range views {
+		for _, w := range views[:i] {
+			if !slices.ContainsFunc(named, func(n namedGroup) bool {
+				a, known := q.groups[n.of].known[v(n)]
+				b, both := q.groups[n.of].known[w(n)]
+				return known && both && q.companies[n.of].known[[2]int{min(a, b), max(a, b)}]
+			}) {
+				missing++
+			}
+		}
+	}
+	return missing
+}
+
+// viewsOf are the views of the clients of a state that can act, under the names of a group, and the groups of its shared part.
+func (p *prover) viewsOf(state []uint32, clients int, of *resource) (views []func(namedGroup) viewOf, named []namedGroup) {
 	rest, judge := p.restTab.keys[state[p.restAt]], p.judgeTab.keys[state[p.judgeAt]]
 	common := slices.Clone(state)
-	calm := rest.WithoutOrphans()
 	acts := func(c int) bool {
 		orphans := p.sim.Parts().OrphansOf(&rest, c)
 		return c <= clients && (!p.ended(c-1, state[c-1]) || orphans.Orphaned())
@@ -187,11 +243,10 @@ func (p *prover) missing(state []uint32, clients int, of *resource) (missing int
 			gone |= 1 << c
 		}
 	}
-	common[p.restAt], common[p.judgeAt] = p.restTab.id(calm), p.judgeTab.id(judge.Shared(gone))
+	common[p.restAt], common[p.judgeAt] = p.restTab.id(rest.WithoutOrphans()), p.judgeTab.id(judge.Shared(gone))
 	if p.divides {
 		common[p.clients] = p.nodeTab.id(p.sim.Parts().WithoutConnections(p.nodeTab.keys[state[p.clients]]))
 	}
-	named := p.named(common)
 	for c := 1; c <= clients; c++ {
 		if !acts(c) {
 			continue
@@ -211,12 +266,12 @@ func (p *prover) missing(state []uint32, clients int, of *resource) (missing int
 		if !p.ended(c-1, state[c-1]) {
 			v.part, _ = p.search.quotient.class(c-1, state[c-1])
 		}
-		known := slices.ContainsFunc(named, func(n namedGroup) bool {
+		views = append(views, func(n namedGroup) viewOf {
 			v := v
-			for i := range n.names {
+			for i := range n.of.names {
 				for who := 1; who <= p.symmetric; who++ {
 					switch {
-					case n.to[who] != 3+i:
+					case int(n.to[who]) != p.size+1+int(i):
 					case !acts(who):
 						v.names[i] = nobody
 					case who == c:
@@ -226,20 +281,16 @@ func (p *prover) missing(state []uint32, clients int, of *resource) (missing int
 					}
 				}
 			}
-			return n.known[v]
+			return v
 		})
-		if !known {
-			missing++
-		}
 	}
-	return missing
+	return views, p.named(common)
 }
 
-// A namedGroup holds the views that are known with a shared part under some names.
+// A namedGroup is a known shared part that a state has under some names.
 type namedGroup struct {
-	to    history.Names
-	names uint8
-	known map[viewOf]bool
+	to history.Names
+	of shared
 }
 
 // named finds what is known with the shared part of a state, in every way to call the clients.
@@ -258,8 +309,8 @@ func (p *prover) named(common []uint32) (list []namedGroup) {
 			s.nodes[n] = renamed[p.clients+n]
 		}
 		for s.names = range uint8(Outsiders + 1) {
-			if g := p.groups[s]; g != nil {
-				list = append(list, namedGroup{to, s.names, g.known})
+			if p.groups[s] != nil {
+				list = append(list, namedGroup{to, s})
 			}
 		}
 	}

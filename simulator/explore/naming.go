@@ -52,8 +52,8 @@ func (p *prover) canonize(state []uint32) ([]naming, error) {
 		return nil, err
 	}
 	names := p.namesOf(state)
-	if bits.OnesCount16(names) > Outsiders {
-		return nil, &NotProvableError{i18n.New("prove.many", "most", fmt.Sprint(Outsiders))}
+	if most := min(Outsiders, p.symmetric-p.size); bits.OnesCount16(names) > most {
+		return nil, &NotProvableError{i18n.New("prove.many", "most", fmt.Sprint(most))}
 	}
 	var list []int
 	for c := 1; c <= p.symmetric; c++ {
@@ -69,8 +69,9 @@ func (p *prover) canonize(state []uint32) ([]naming, error) {
 		}
 		to, used := history.Same(), uint16(0)
 		for i, name := range slots {
-			to[name] = uint8(3 + i)
-			used |= 1 << (3 + i)
+			outsider := p.size + 1 + i
+			to[name] = uint8(outsider)
+			used |= 1 << outsider
 		}
 		// The names that are not used get what is left.
 		free := 1

@@ -63,8 +63,11 @@ const Outsiders = 3
 type Proof struct {
 	Views, Worlds, Transitions int
 	// Harms are the verdicts that some world of two has come to. It may be that no run does.
-	Harms  []verdict.Word
-	Closed bool // nothing is new: what is not among the harms is impossible
+	Harms []verdict.Word
+	// Paired are verdicts that some world of two has come to, and no world of three of which each two are a Pair; see ProvePairs.
+	Paired         []verdict.Word
+	Pairs, Triples int
+	Closed         bool // nothing is new: what is not among the harms is impossible
 	// Assumed, Lengths, Measures, Grain, Histories and Triggered are as those of a [Result].
 	Assumed   simulator.Assumptions
 	Lengths   []simulator.Length
@@ -204,6 +207,7 @@ type viewOf struct {
 type prover struct {
 	*tables
 	search  *search
+	size    int // clients of a world: two, or three (pairs.go)
 	endless bool
 	most    int
 	full    simulator.RestPart // with all faults
@@ -213,21 +217,21 @@ type prover struct {
 	unbound uint32 // a server with no connections, and nothing else
 	divides bool   // views have the connections of their clients
 	namings map[shared][]naming
-	owned   [2]owned  // by client
-	bare    column    // servers without what they keep of connections
-	calmed  column    // the rest without orphans
-	renewed column    // the rest with all faults
-	joined  [2]joined // what is shared with what a view has of it, by client
-	common  ofTwo     // what the judges know of no client, by who cannot act
-	anew    viewOf    // a client at rest without a name
+	owned   [mostWorld]owned  // by client
+	bare    column            // servers without what they keep of connections
+	calmed  column            // the rest without orphans
+	renewed column            // the rest with all faults
+	joined  [mostWorld]joined // what is shared with what a view has of it, by client
+	common  ofTwo             // what the judges know of no client, by who cannot act
+	anew    viewOf            // a client at rest without a name
 
 	groups map[shared]*group
 	queue  []queued
-	moves  []move   // of the present world
-	cur    []uint32 // the present world
-	bases  [2]base  // of its clients
-	shares []uint32 // memory of project
-	second []change // likewise
+	moves  []move          // of the present world
+	cur    []uint32        // the present world
+	bases  [mostWorld]base // of its clients
+	shares []uint32        // memory of project
+	after  []projection    // likewise
 	found  wordSet
 	struck map[simulator.Verb]bool // the faults that were injected
 	proved Proof
@@ -235,8 +239,8 @@ type prover struct {
 
 // A group is the views of one shared part.
 type group struct {
-	views  []viewOf // as they were found
-	known  map[viewOf]bool
+	views  []viewOf       // as they were found
+	known  map[viewOf]int // where each is
 	byFace map[face]*faceViews
 	faces  []*faceViews // as they were found
 	// alone are the choices of a view's client that change nothing but its own part and that no judge sees: what they lead to
@@ -277,9 +281,11 @@ type queued struct {
 }
 
 func newProver(sim *simulator.Simulator, opt Options, endless bool, most int) (*prover, error) {
-	p := &prover{search: newSearch(sim, opt), endless: endless, most: most, groups: map[shared]*group{},
-		namings: map[shared][]naming{},
-		struck:  map[simulator.Verb]bool{}, joined: [2]joined{{ofTwo{}, ofTwo{}, ofTwo{}}, {ofTwo{}, ofTwo{}, ofTwo{}}}, common: ofTwo{}}
+	p := &prover{search: newSearch(sim, opt), size: 2, endless: endless, most: most, groups: map[shared]*group{}, namings: map[shared][]naming{},
+		struck: map[simulator.Verb]bool{}, common: ofTwo{}}
+	for c := range p.joined {
+		p.joined[c] = joined{ofTwo{}, ofTwo{}, ofTwo{}}
+	}
 	p.tables = p.search.tables
 	p.search.successors.noReduction = true
 	w := sim.NewWorld()
@@ -326,9 +332,8 @@ func (p *prover) again(state []uint32, m *move) bool {
 	return m.client >= 0 && p.choices[m.choice].Verb == simulator.Start && restAfter(p.tables, int(m.client), state[m.client]).Stage > 1
 }
 
-// close computes all views.
-func (p *prover) close(ctx context.Context) error {
-	seen := p.sim.Traits()
+// start is what is shared at the start.
+func (p *prover) start() shared {
 	w := p.sim.NewWorld()
 	s := shared{rest: p.restTab.id(p.full.WithoutOrphans()), judge: p.idle}
 	for n := range p.nodes {
@@ -337,7 +342,13 @@ func (p *prover) close(ctx context.Context) error {
 	if p.stride() > p.timeAt {
 		s.present = p.times.id(p.sim.Stamps().Recent(w.Now()))
 	}
-	p.add(s, p.anew)
+	return s
+}
+
+// close computes all views.
+func (p *prover) close(ctx context.Context) error {
+	seen := p.sim.Traits()
+	p.add(p.start(), p.anew)
 	for i := 0; i < len(p.queue); i++ {
 		if err := p.meet(p.queue[i]); err != nil {
 			return err
@@ -389,20 +400,22 @@ func (p *prover) report(made int) {
 	}
 }
 
-// add enters a view of a shared part.
-func (p *prover) add(s shared, v viewOf) {
+// add enters a view of a shared part, and returns its place.
+func (p *prover) add(s shared, v viewOf) int {
 	g := p.groups[s]
 	if g == nil {
-		g = &group{known: map[viewOf]bool{}, byFace: map[face]*faceViews{}, alone: map[aloneAt]bool{}}
+		g = &group{known: map[viewOf]int{}, byFace: map[face]*faceViews{}, alone: map[aloneAt]bool{}}
 		p.groups[s] = g
 	}
-	if g.known[v] {
-		return
+	if at, known := g.known[v]; known {
+		return at
 	}
-	g.known[v] = true
+	at := len(g.views)
+	g.known[v] = at
 	g.views = append(g.views, v)
 	p.proved.Views++
-	p.queue = append(p.queue, queued{s, len(g.views) - 1})
+	p.queue = append(p.queue, queued{s, at})
+	return at
 }
 
 // proof returns what the views have shown.

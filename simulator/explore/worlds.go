@@ -21,6 +21,9 @@ func agree(s *shared, a, b *viewOf) bool {
 	return true
 }
 
+// mostWorld is the largest number of clients of a world.
+const mostWorld = 3
+
 // world makes the moves of the world of a view with those of one face, but for those of the others alone.
 func (p *prover) world(s *shared, at int, others *faceViews) error {
 	g := p.groups[*s]
@@ -29,25 +32,16 @@ func (p *prover) world(s *shared, at int, others *faceViews) error {
 		return nil
 	}
 	p.proved.Worlds++
-	gone, err := p.put(s, &a, &b)
+	gone, err := p.listWorld(s, &a, &b)
 	if err != nil {
 		return err
 	}
-	if err := p.search.successors.listMoves(); err != nil {
-		return err
-	}
-	p.moves, p.cur = append(p.moves[:0], p.search.successors.moves...), append(p.cur[:0], p.search.successors.cur...)
-	p.bases = [2]base{a.base, b.base}
 	for i := range p.moves {
 		m := &p.moves[i]
-		if m.client >= 2 {
-			p.found |= m.found // both wait without end
-		}
 		key := aloneAt{at, m.choice}
 		if m.client > 0 || p.again(p.cur, m) || g.alone[key] {
 			continue
 		}
-		copy(p.search.successors.cur, p.cur)
 		alone, err := p.step(m, gone, s, others)
 		if err != nil {
 			return err
@@ -59,27 +53,49 @@ func (p *prover) world(s *shared, at int, others *faceViews) error {
 	return nil
 }
 
-// put puts the world of two views into cur. gone are the outsiders, bit c for client c, that cannot act.
-func (p *prover) put(s *shared, a, b *viewOf) (gone uint16, err error) {
+// listWorld puts the world of some views into cur, and its moves into moves.
+func (p *prover) listWorld(s *shared, views ...*viewOf) (gone uint16, err error) {
+	if gone, err = p.put(s, views...); err != nil {
+		return 0, err
+	}
+	if err := p.search.successors.listMoves(); err != nil {
+		return 0, err
+	}
+	p.moves, p.cur = append(p.moves[:0], p.search.successors.moves...), append(p.cur[:0], p.search.successors.cur...)
+	for c, v := range views {
+		p.bases[c] = v.base
+	}
+	for i := range p.moves {
+		if m := &p.moves[i]; int(m.client) >= p.size {
+			p.found |= m.found // all wait without end
+		}
+	}
+	return gone, nil
+}
+
+// put puts the world of some views, as clients 1, 2 and so on, into the searched state. gone are the outsiders, bit c for client c, that
+// cannot act.
+func (p *prover) put(s *shared, views ...*viewOf) (gone uint16, err error) {
 	cur := p.search.successors.cur
 	to := history.Same()
 	for i := range s.names {
-		outsider := uint8(3 + i)
-		switch {
-		case a.names[i] == self:
-			to[outsider], to[1] = 1, outsider
-		case b.names[i] == self:
-			to[outsider], to[2] = 2, outsider
-		case a.names[i] == nobody:
+		outsider := uint8(p.size + 1 + int(i))
+		if views[0].names[i] == nobody {
 			gone |= 1 << outsider
 		}
+		for c, v := range views {
+			if v.names[i] == self {
+				to[outsider], to[c+1] = uint8(c+1), outsider
+			}
+		}
 	}
-	cur[0] = a.part
-	if cur[1], err = p.search.quotient.ofClass(b.part, 1); err != nil {
-		return 0, err
-	}
-	for c := 2; c < p.clients; c++ {
+	for c := range p.clients {
 		cur[c] = p.absent[c]
+	}
+	for c, v := range views {
+		if cur[c], err = p.search.quotient.ofClass(v.part, c); err != nil {
+			return 0, err
+		}
 	}
 	for n := range p.nodes {
 		cur[p.clients+n] = s.nodes[n]
@@ -93,10 +109,12 @@ func (p *prover) put(s *shared, a, b *viewOf) (gone uint16, err error) {
 			return 0, err
 		}
 	}
-	if err := p.join(cur, a, 1); err != nil {
-		return 0, err
+	for c, v := range views {
+		if err := p.join(cur, v, c+1); err != nil {
+			return 0, err
+		}
 	}
-	return gone, p.join(cur, b, 2)
+	return gone, nil
 }
 
 // join adds to a state what a view has of its client, as client c.
@@ -133,57 +151,71 @@ func (p *prover) join(state []uint32, v *viewOf, c int) error {
 // step makes a move of the world in cur, and enters what client 1 then is, and what the move makes of the others. It reports
 // whether nothing else changes, so that it need not be made in other worlds; of time that passes, whether it is quiet.
 func (p *prover) step(m *move, gone uint16, s *shared, others *faceViews) (alone bool, err error) {
-	n := p.search.successors
-	copy(n.next, n.cur)
+	made, err := p.follow(m, gone)
+	if err != nil {
+		return false, err
+	}
+	same := false
+	for i := range p.after {
+		to := &p.after[i]
+		if to.acting[0] {
+			p.add(to.shared, to.views[0])
+		}
+		if m.client < 0 || m.pass > 0 || !to.acting[1] { // of time that passes, each of the others is client 1 too, beside views with the face of client 1
+			continue
+		}
+		c := change{to.shared, to.views[1], made.timeouts}
+		same = same || c.shared == *s && c.viewOf == others.first
+		c.part = 0
+		if err := p.changed(others, &c); err != nil {
+			return false, err
+		}
+	}
+	return made.quiet || made.seen == 0 && same, nil
+}
+
+// A made move is what more is to be known of it than the states that follow.
+type made struct {
+	seen     uint32 // by the judges, who know all clients
+	quiet    bool   // time passed, and nothing else
+	timeouts bool   // see drop
+}
+
+// follow makes a move of the world in cur, and puts what its clients then are into after.
+func (p *prover) follow(m *move, gone uint16) (done made, err error) {
+	n, before := p.search.successors, p.bases
+	copy(n.cur, p.cur)
+	copy(n.next, p.cur)
+	defer func() { p.bases = before }()
 	var found wordSet
-	seen := uint32(0) // by the judges, who know both clients
 	if m.pass > 0 || m.together {
-		words, err := p.search.transitions.passTime(n.cur, n.next, n.choices[m.choice])
-		if err != nil {
-			return false, err
+		if found, err = p.search.transitions.passTime(n.cur, n.next, n.choices[m.choice]); err != nil {
+			return done, err
 		}
-		found = words
-		if alone, err = p.search.transitions.quiet(n.cur, n.choices[m.choice]); err != nil {
-			return false, err
+		if done.quiet, err = p.search.transitions.quiet(n.cur, n.choices[m.choice]); err != nil {
+			return done, err
 		}
+		done.quiet = done.quiet && m.pass > 0
 	} else {
-		if seen, err = n.apply(m); err != nil {
-			return false, err
+		if done.seen, err = n.apply(m); err != nil {
+			return done, err
 		}
-		before := p.bases
-		p.noteVersions(seen)
-		found = p.search.transitions.judgeEvents(n.next, seen)
-		defer func() { p.bases = before }()
+		p.noteVersions(done.seen)
+		found = p.search.transitions.judgeEvents(n.next, done.seen)
 	}
 	p.proved.Transitions++
 	p.found |= found
 	if m.fault {
 		p.struck[n.choices[m.choice].Verb] = true
 	}
+	if m.client >= 0 && m.pass == 0 && restAfter(p.tables, int(m.client), n.cur[m.client]).Busy && changesKey(p.events.entries[done.seen]) {
+		p.found.add(verdict.Deadlock) // see deadlock
+	}
 	if p.endless { // before what no fault can need is dropped
 		n.next[p.restAt] = p.restTab.image(&p.renewed, n.next[p.restAt], func(r simulator.RestPart) simulator.RestPart { return r.WithBudgetOf(&p.full) })
 	}
-	timeouts := p.search.quotient.drop(n.next)
-	changes, err := p.project(n.next, gone)
-	if err != nil {
-		return false, err
-	}
-	if m.client < 0 || m.pass > 0 { // each of the others makes this move too, beside views with the face of client 1
-		return alone && m.pass > 0, nil
-	}
-	same := false
-	for i := range changes {
-		c := &changes[i]
-		same = same || c.shared == *s && c.viewOf == others.first
-		c.part, c.timeouts = 0, timeouts
-		if err := p.changed(others, c); err != nil {
-			return false, err
-		}
-	}
-	if restAfter(p.tables, int(m.client), n.cur[m.client]).Busy && changesKey(p.events.entries[seen]) {
-		p.found.add(verdict.Deadlock) // see deadlock
-	}
-	return seen == 0 && same, nil
+	done.timeouts = p.search.quotient.drop(n.next)
+	return done, p.project(n.next, gone)
 }
 
 // changesKey reports whether a key changes in events.
@@ -201,14 +233,16 @@ func (p *prover) noteVersions(events uint32) {
 		case e.Kind == history.Write:
 			judge := &p.search.successors.next[p.judgeAt]
 			*judge = p.judgeTab.id(p.judgeTab.keys[*judge].Outdated(e.Client, p.bases[e.Client-1] == outdated))
-			if other := &p.bases[2-e.Client]; e.OK && *other == newest {
-				*other = outdated
+			for c := range p.bases {
+				if e.OK && c != e.Client-1 && p.bases[c] == newest {
+					p.bases[c] = outdated
+				}
 			}
 		}
 	}
 }
 
-// An actor is what a client of a world of two has, as client 1 would have it.
+// An actor is what a client of a world has, as client 1 would have it.
 type actor struct {
 	conns, orphans, judge uint32
 	ended                 bool
@@ -244,13 +278,20 @@ func (p *prover) actor(state []uint32, c int) (a actor, err error) {
 	return a, nil
 }
 
-// project enters the view of client 1, and those of clients that begin anew, and returns what client 2 is.
-func (p *prover) project(state []uint32, gone uint16) (second []change, err error) {
-	var clients [2]actor
-	for c := range clients {
+// A projection is what the clients of a world are with what they share, under some names.
+type projection struct {
+	shared
+	views  [mostWorld]viewOf
+	acting [mostWorld]bool // those that have one
+}
+
+// project puts what the clients of a state are into after.
+func (p *prover) project(state []uint32, gone uint16) error {
+	var clients [mostWorld]actor
+	for c := range p.size {
 		one, err := p.actor(state, c)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		clients[c] = one
 		if !one.isActing {
@@ -261,7 +302,7 @@ func (p *prover) project(state []uint32, gone uint16) (second []change, err erro
 		}
 	}
 	common := append(p.shares[:0], state...)
-	p.shares, p.second = common, p.second[:0]
+	p.shares, p.after = common, p.after[:0]
 	if p.divides {
 		common[p.clients] = p.nodeTab.image(&p.bare, state[p.clients], p.sim.Parts().WithoutConnections)
 	}
@@ -271,45 +312,32 @@ func (p *prover) project(state []uint32, gone uint16) (second []change, err erro
 	})
 	namings, err := p.canonical(common)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, f := range namings {
-		for c := range clients {
+		to := projection{shared: f.shared}
+		for c := range p.size {
 			one := &clients[c]
-			v := p.anew
-			v.names = statuses(f.slots, gone, c+1, one.isActing)
-			if one.ended { // it begins anew, under a name of its own
-				next := v
-				for i := range f.slots {
-					if next.names[i] == self {
-						next.names[i] = other
-					}
-				}
-				p.add(f.shared, next)
-			}
-			if !one.isActing {
+			if to.acting[c] = one.isActing; !one.isActing {
 				continue
 			}
-			if err := p.describe(&v, state, c, one); err != nil {
-				return nil, err
+			to.views[c].names = statuses(f.slots, gone, c+1)
+			if err := p.describe(&to.views[c], state, c, one); err != nil {
+				return err
 			}
-			if c == 0 {
-				p.add(f.shared, v)
-				continue
-			}
-			p.second = append(p.second, change{shared: f.shared, viewOf: v})
 		}
+		p.after = append(p.after, to)
 	}
-	return p.second, nil
+	return nil
 }
 
-// statuses are those of the names of a shared part for client c, from 1. gone cannot act.
-func statuses(slots []int, gone uint16, c int, acting bool) (of [Outsiders]status) {
+// statuses are those of the names of a shared part for client c, from 1, which can act. gone cannot.
+func statuses(slots []int, gone uint16, c int) (of [Outsiders]status) {
 	for i, name := range slots {
 		switch {
 		case gone>>name&1 != 0:
 			of[i] = nobody
-		case name == c && acting:
+		case name == c:
 			of[i] = self
 		default:
 			of[i] = other

@@ -1,0 +1,192 @@
+package explore
+
+import (
+	"cmp"
+	"context"
+	"math/bits"
+)
+
+// Two views of one shared part need not be of one run: each client may have come there on a way of its own. So a world of two may come to
+// a harm that no run has, above all where a lock lives on time that a server does not keep, as in "write, wait, read again". Then the
+// views are those of two clients: pairs. The set of pairs begins with two clients at rest; any three views of which each two are a pair
+// make a world of three; and each two clients of the world that follows are a pair, until nothing is new. All else is as in views.go: two
+// clients of which one at most moves are in a world with the one that moves, so that each two of each run, with however many others, are
+// a pair. There are always more clients at rest: of one that has come to its end, or of a run of two, nothing is lost.
+//
+// Pairs are many more than views. So they are made for locks with few views, and where these do not do.
+
+const (
+	mostViewsOfPairs = 10_000 // of one client; where there are more, pairs are not begun
+	mostPairs        = 100_000
+	mostTriples      = 2_000_000 // worlds of three
+)
+
+// ProvePairs is ProveFor, and then looks for the harms of its proof in worlds of three clients. Those that none comes to are not among
+// the harms then, but Paired.
+func ProvePairs(ctx context.Context, m *Model, endless bool, most int) (*Proof, error) {
+	return proveAnd(ctx, m, endless, most, func(p *prover) error { return p.pairUp(ctx) })
+}
+
+// pairUp computes the pairs, and takes from the harms of views those that pairs exclude: none, if there are too many pairs.
+func (p *prover) pairUp(ctx context.Context) error {
+	if p.proved.Views > mostViewsOfPairs {
+		return nil
+	}
+	q, err := p.pairer()
+	if err != nil {
+		return err
+	}
+	if ended, err := q.close(ctx); err != nil || !ended {
+		return err
+	}
+	p.proved.Pairs, p.proved.Triples = len(q.pairs), q.proved.Worlds
+	p.proved.Paired = (p.found &^ q.found).list()
+	p.found &= q.found
+	return nil
+}
+
+// A pairer computes the set of pairs.
+type pairer struct {
+	*prover
+	companies map[shared]*company
+	pairs     []pair // as they were found
+}
+
+// pairer returns one for the same model and assumptions.
+func (p *prover) pairer() (*pairer, error) {
+	of, err := newProver(p.sim, p.search.opt, p.endless, p.most)
+	if err != nil {
+		return nil, err
+	}
+	of.size = mostWorld
+	return &pairer{prover: of, companies: map[shared]*company{}}, nil
+}
+
+// A pair is two views, at their places of a group.
+type pair struct {
+	of   shared
+	a, b int
+}
+
+// A company is the pairs of one shared part.
+type company struct {
+	known map[[2]int]bool // the smaller place first
+	met   []places        // by view: those with which it is a pair whose worlds were made
+	alone map[aloneAt]int // what a choice makes of a view where it changes nothing else
+}
+
+// places is a set of places.
+type places []uint64
+
+func (s *places) add(at int) {
+	for len(*s) <= at/64 {
+		*s = append(*s, 0)
+	}
+	(*s)[at/64] |= 1 << (at % 64)
+}
+
+// close computes all pairs. It reports whether there are not too many.
+func (q *pairer) close(ctx context.Context) (ended bool, err error) {
+	s := q.start()
+	q.enter(s, &q.anew, &q.anew)
+	for i := 0; i < len(q.pairs); i++ {
+		if err := q.meet(q.pairs[i]); err != nil {
+			return false, err
+		}
+		if err := cmp.Or(q.search.checkSoon(), ctx.Err(), q.numbers.full); err != nil {
+			return false, err
+		}
+		if len(q.pairs) > mostPairs || q.proved.Worlds > mostTriples {
+			return false, nil
+		}
+	}
+	return true, q.deadlock()
+}
+
+// enter enters two views of a shared part as a pair.
+func (q *pairer) enter(s shared, v, w *viewOf) {
+	q.enterAt(s, q.add(s, *v), q.add(s, *w))
+}
+
+func (q *pairer) enterAt(s shared, a, b int) {
+	c := q.companies[s]
+	if c == nil {
+		c = &company{known: map[[2]int]bool{}, alone: map[aloneAt]int{}}
+		q.companies[s] = c
+	}
+	if key := [2]int{min(a, b), max(a, b)}; !c.known[key] {
+		c.known[key] = true
+		q.pairs = append(q.pairs, pair{s, key[0], key[1]})
+	}
+}
+
+// meet makes the worlds of a pair with each view that is a pair with both.
+func (q *pairer) meet(p pair) error {
+	c := q.companies[p.of]
+	for len(c.met) <= p.b {
+		c.met = append(c.met, nil)
+	}
+	c.met[p.a].add(p.b)
+	c.met[p.b].add(p.a)
+	for i := range min(len(c.met[p.a]), len(c.met[p.b])) {
+		for both := c.met[p.a][i] & c.met[p.b][i]; both != 0; both &= both - 1 {
+			if err := q.three(&p.of, c, [mostWorld]int{p.a, p.b, i*64 + bits.TrailingZeros64(both)}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// three makes all moves of a world of three.
+func (q *pairer) three(s *shared, c *company, at [mostWorld]int) error {
+	q.proved.Worlds++
+	for i := range at {
+		first, second, third := at[i], at[(i+1)%3], at[(i+2)%3]
+		if i > 0 && first == at[0] || i > 1 && first == at[1] {
+			continue // its moves are those of its like
+		}
+		g := q.groups[*s]
+		views := [mostWorld]viewOf{g.views[first], g.views[second], g.views[third]}
+		gone, err := q.listWorld(s, &views[0], &views[1], &views[2])
+		if err != nil {
+			return err
+		}
+		for k := range q.moves {
+			m := &q.moves[k]
+			if m.client > 0 || i > 0 && (m.client < 0 || m.pass > 0) || q.again(q.cur, m) {
+				continue
+			}
+			key := aloneAt{first, m.choice}
+			if to, known := c.alone[key]; known {
+				q.enterAt(*s, to, second)
+				q.enterAt(*s, to, third)
+				continue
+			}
+			made, err := q.follow(m, gone)
+			if err != nil {
+				return err
+			}
+			q.enterAfter()
+			if to := &q.after[0]; m.client == 0 && m.pass == 0 && made.seen == 0 && len(q.after) == 1 &&
+				to.shared == *s && to.acting[0] && to.views[1] == views[1] && to.views[2] == views[2] {
+				c.alone[key] = q.add(*s, to.views[0])
+			}
+		}
+	}
+	return nil
+}
+
+// enterAfter enters each two clients of the world that follows.
+func (q *pairer) enterAfter() {
+	for i := range q.after {
+		to := &q.after[i]
+		for a := range q.size {
+			for b := range a {
+				if to.acting[a] && to.acting[b] {
+					q.enter(to.shared, &to.views[b], &to.views[a])
+				}
+			}
+		}
+	}
+}
