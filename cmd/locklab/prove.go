@@ -242,7 +242,7 @@ func (p *proveFlags) print(e *env, proof *study.Proof) {
 		}
 	}
 	for _, w := range proof.Proved() {
-		e.Wrap("  "+text.Pad(string(w), 12), e.Say("prove.never"))
+		e.Wrap("  "+text.Pad(string(w), 12), e.Say(certificate.Never(proof, w)))
 	}
 	all := broken(proof)
 	for _, w := range all {
@@ -250,7 +250,7 @@ func (p *proveFlags) print(e *env, proof *study.Proof) {
 	}
 	if proof.Refused == nil {
 		for _, w := range proof.Open {
-			e.Wrap("  "+text.Pad(string(w), 12), e.Say("prove.open"))
+			e.Wrap("  "+text.Pad(string(w), 12), e.Say(certificate.Open(proof)))
 		}
 	}
 	if len(all) > 0 {
@@ -277,6 +277,9 @@ func (p *proveFlags) print(e *env, proof *study.Proof) {
 		}
 	}
 	e.Sentence("prove.size", "views", fmt.Sprint(proof.Views), "worlds", fmt.Sprint(proof.Worlds), "moves", fmt.Sprint(proof.Transitions))
+	if proof.Pairs > 0 {
+		e.Sentence("prove.pairs", "pairs", fmt.Sprint(proof.Pairs), "triples", fmt.Sprint(proof.Triples))
+	}
 	if p.views {
 		printViews(e, proof)
 	}

@@ -22,7 +22,7 @@ type Proof struct {
 	Search  *Search
 	Endless bool // no fault is ever used up
 	// Broken are the verdicts that searches of few clients have found, each with its shortest way; Open are those that
-	// some two views come to and no search has found.
+	// some two views come to, and three of which each two are a pair, if there are pairs, and no search has found.
 	Broken []*Search
 	Open   []verdict.Word
 	// Searched: two clients that take the lock once were searched completely, with each fault once.
@@ -185,6 +185,26 @@ func (p *Proof) findWitnesses(ctx context.Context, b Bounds, harms []verdict.Wor
 			p.Broken = append(p.Broken, s)
 		}
 	}
+	if p.Closed && len(p.Open) > 0 {
+		return p.pairUp(ctx, most, code)
+	}
+	return nil
+}
+
+// pairUp takes from what is Open what pairs of views exclude.
+func (p *Proof) pairUp(ctx context.Context, most proofLimits, code *Code) error {
+	m, err := code.Model(p.Search.Bounds)
+	if err != nil {
+		return err
+	}
+	by, err := explore.ProvePairs(ctx, m, p.Endless, most.views)
+	if err != nil {
+		return err
+	}
+	p.Pairs, p.Triples = by.Pairs, by.Triples
+	p.Paired = slices.DeleteFunc(by.Paired, func(w verdict.Word) bool { return !slices.Contains(p.Open, w) })
+	paired := func(w verdict.Word) bool { return slices.Contains(p.Paired, w) }
+	p.Open, p.Harms = slices.DeleteFunc(p.Open, paired), slices.DeleteFunc(p.Harms, paired)
 	return nil
 }
 

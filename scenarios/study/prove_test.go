@@ -1,9 +1,14 @@
 package study_test
 
 import (
+	"context"
+	"encoding/json"
 	"slices"
 	"testing"
 
+	"github.com/redis/go-redis/v9"
+
+	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
@@ -84,5 +89,51 @@ func TestProveOfOneAttempt(t *testing.T) {
 	}
 	if p.Refused == nil || p.Proved() != nil || len(p.Broken) == 0 || slices.Contains(p.Open, verdict.Overlap) {
 		t.Errorf("queue: refused %v, proved %v, open %v, %d searches", p.Refused, p.Proved(), p.Open, len(p.Broken))
+	}
+}
+
+// nameless is a lock whose key names no client.
+type nameless struct{ env lock.Env }
+
+func (n *nameless) Acquire(ctx context.Context, key string) (lock.Lease, error) {
+	taken, err := n.env.Nodes[0].SetNX(ctx, key+":taken", "x", 0).Result()
+	if err == nil && !taken {
+		err = lock.ErrNotAcquired
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &namelessLease{n.env.Nodes[0], key + ":taken"}, nil
+}
+
+type namelessLease struct {
+	node redis.UniversalClient
+	key  string
+}
+
+func (l *namelessLease) Release(ctx context.Context) error { return l.node.Del(ctx, l.key).Err() }
+
+// TestProveWithPairs: what views of one client come to and pairs do not is proved, also on its way between machines, and not in the
+// certificate of the views.
+func TestProveWithPairs(t *testing.T) {
+	entry := lock.Entry{ID: "nameless", Nodes: 1, New: func(env lock.Env) lock.Strategy { return &nameless{env} }}
+	p, err := study.Prove(t.Context(), entry, study.ProofBounds(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	paired := []verdict.Word{verdict.Overlap, verdict.StaleWrite}
+	if !slices.Equal(p.Paired, paired) || !slices.Contains(p.Proved(), verdict.Overlap) || slices.Contains(p.Open, verdict.Overlap) {
+		t.Errorf("pairs exclude %v, proved are %v, open %v", p.Paired, p.Proved(), p.Open)
+	}
+	if views := p.Certificate(""); views == nil || slices.Contains(views.Absent, verdict.Overlap) || !slices.Contains(views.Absent, verdict.WrongDel) {
+		t.Errorf("the certificate: %+v", views)
+	}
+	sent, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got study.Proof
+	if err := json.Unmarshal(sent, &got); err != nil || !slices.Equal(got.Paired, paired) || got.Pairs != p.Pairs || got.Triples != p.Triples {
+		t.Errorf("read again, pairs exclude %v, of %d and %d: %v", got.Paired, got.Pairs, got.Triples, err)
 	}
 }

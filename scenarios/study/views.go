@@ -38,16 +38,17 @@ const (
 // maxViewsFile bounds a file with views, in bytes.
 const maxViewsFile = 1 << 28
 
-// Certificate returns the certificate of a proof with that budget; nil: nothing is proved.
+// Certificate returns the certificate of what views of one client prove with that budget; nil: they prove nothing.
 func (p *Proof) Certificate(budget string) *Views {
-	if len(p.Proved()) == 0 || p.Invariant == nil {
+	absent := slices.DeleteFunc(p.Proved(), func(w verdict.Word) bool { return slices.Contains(p.Paired, w) })
+	if len(absent) == 0 || p.Invariant == nil {
 		return nil
 	}
 	b, attempts := p.Search.Bounds, AnyTimes
 	if !p.Once.IsZero() {
 		attempts = "once"
 	}
-	return &Views{ViewsFormat, ViewsVersion, p.Search.Strategy.ID, budget, b.TTL.String(), b.Work.String(), b.Nodes, attempts, p.Proved(), p.Invariant}
+	return &Views{ViewsFormat, ViewsVersion, p.Search.Strategy.ID, budget, b.TTL.String(), b.Work.String(), b.Nodes, attempts, absent, p.Invariant}
 }
 
 // Write writes the certificate, one view a line.

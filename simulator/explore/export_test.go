@@ -66,7 +66,7 @@ func Uncovered(ctx context.Context, m *Model, endless bool, most int, clients []
 // UncoveredPairs is Uncovered for pairs, one of which is taken out with without.
 func UncoveredPairs(ctx context.Context, m *Model, endless bool, most int, clients []int, some, without int) (list []Covering, err error) {
 	_, err = proveAnd(ctx, m, endless, most, func(p *prover) error {
-		q, err := p.pairer()
+		q, err := newPairer(p)
 		if err != nil {
 			return err
 		}
@@ -78,7 +78,7 @@ func UncoveredPairs(ctx context.Context, m *Model, endless bool, most int, clien
 				delete(q.companies[pair.of].known, [2]int{pair.a, pair.b})
 			}
 		}
-		list, err = q.uncovered(clients, some, q.missing)
+		list, err = q.of.uncovered(clients, some, q.missing)
 		return err
 	})
 	return list, err
@@ -128,7 +128,7 @@ func (p *prover) visit(clients, most int, missing func(state []uint32, clients i
 			return c, err
 		}
 		for _, m := range slices.Clone(p.search.successors.moves) {
-			if int(m.client) >= clients || p.again(state, &m) {
+			if int(m.client) >= clients || beginsAgain(p.tables, state, &m) {
 				continue
 			}
 			n := p.search.successors
@@ -214,12 +214,12 @@ func (p *prover) missing(state []uint32, clients int, of *resource) (missing int
 
 // missing counts each two clients of a state that are not known as a pair under any names.
 func (q *pairer) missing(state []uint32, clients int, of *resource) (missing int) {
-	views, named := q.viewsOf(state, clients, of)
+	views, named := q.of.viewsOf(state, clients, of)
 	for i, v := range views {
 		for _, w := range views[:i] {
 			if !slices.ContainsFunc(named, func(n namedGroup) bool {
-				a, known := q.groups[n.of].known[v(n)]
-				b, both := q.groups[n.of].known[w(n)]
+				a, known := q.of.groups[n.of].known[v(n)]
+				b, both := q.of.groups[n.of].known[w(n)]
 				return known && both && q.companies[n.of].known[[2]int{min(a, b), max(a, b)}]
 			}) {
 				missing++

@@ -3,6 +3,7 @@ package explore
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math/bits"
 )
 
@@ -24,42 +25,47 @@ const (
 // ProvePairs is ProveFor, and then looks for the harms of its proof in worlds of three clients. Those that none comes to are not among
 // the harms then, but Paired.
 func ProvePairs(ctx context.Context, m *Model, endless bool, most int) (*Proof, error) {
-	return proveAnd(ctx, m, endless, most, func(p *prover) error { return p.pairUp(ctx) })
+	return proveAnd(ctx, m, endless, most, func(p *prover) error { return pairUp(ctx, p) })
 }
 
-// pairUp computes the pairs, and takes from the harms of views those that pairs exclude: none, if there are too many pairs.
-func (p *prover) pairUp(ctx context.Context) error {
+// pairUp computes the pairs, and takes from the harms of views those that pairs exclude: none, if pairs are
+// beyond their bounds.
+func pairUp(ctx context.Context, p *prover) error {
 	if p.proved.Views > mostViewsOfPairs {
 		return nil
 	}
-	q, err := p.pairer()
+	q, err := newPairer(p)
 	if err != nil {
 		return err
 	}
-	if ended, err := q.close(ctx); err != nil || !ended {
+	ended, err := q.close(ctx)
+	if more := (*NotProvableError)(nil); errors.As(err, &more) {
+		return nil
+	}
+	if err != nil || !ended {
 		return err
 	}
-	p.proved.Pairs, p.proved.Triples = len(q.pairs), q.proved.Worlds
-	p.proved.Paired = (p.found &^ q.found).list()
-	p.found &= q.found
+	p.proved.Pairs, p.proved.Triples = len(q.pairs), q.of.proved.Worlds
+	p.proved.Paired = (p.found &^ q.of.found).list()
+	p.found &= q.of.found
 	return nil
 }
 
 // A pairer computes the set of pairs.
 type pairer struct {
-	*prover
+	of        *prover // of views of one client: those of the pairs
 	companies map[shared]*company
 	pairs     []pair // as they were found
 }
 
-// pairer returns one for the same model and assumptions.
-func (p *prover) pairer() (*pairer, error) {
+// newPairer returns one for the model and the assumptions of a prover.
+func newPairer(p *prover) (*pairer, error) {
 	of, err := newProver(p.sim, p.search.opt, p.endless, p.most)
 	if err != nil {
 		return nil, err
 	}
 	of.size = mostWorld
-	return &pairer{prover: of, companies: map[shared]*company{}}, nil
+	return &pairer{of: of, companies: map[shared]*company{}}, nil
 }
 
 // A pair is two views, at their places of a group.
@@ -87,25 +93,26 @@ func (s *places) add(at int) {
 
 // close computes all pairs. It reports whether there are not too many.
 func (q *pairer) close(ctx context.Context) (ended bool, err error) {
-	s := q.start()
-	q.enter(s, &q.anew, &q.anew)
+	s := atStart(q.of)
+	q.enter(s, &q.of.anew, &q.of.anew)
 	for i := 0; i < len(q.pairs); i++ {
 		if err := q.meet(q.pairs[i]); err != nil {
 			return false, err
 		}
-		if err := cmp.Or(q.search.checkSoon(), ctx.Err(), q.numbers.full); err != nil {
+		report(q.of.search.opt.Progress, len(q.pairs), q.of.proved.Transitions, i)
+		if err := cmp.Or(q.of.search.checkSoon(), ctx.Err(), q.of.numbers.full); err != nil {
 			return false, err
 		}
-		if len(q.pairs) > mostPairs || q.proved.Worlds > mostTriples {
+		if len(q.pairs) > mostPairs || q.of.proved.Worlds > mostTriples {
 			return false, nil
 		}
 	}
-	return true, q.deadlock()
+	return true, q.of.deadlock()
 }
 
 // enter enters two views of a shared part as a pair.
 func (q *pairer) enter(s shared, v, w *viewOf) {
-	q.enterAt(s, q.add(s, *v), q.add(s, *w))
+	q.enterAt(s, q.of.add(s, *v), q.of.add(s, *w))
 }
 
 func (q *pairer) enterAt(s shared, a, b int) {
@@ -140,21 +147,21 @@ func (q *pairer) meet(p pair) error {
 
 // three makes all moves of a world of three.
 func (q *pairer) three(s *shared, c *company, at [mostWorld]int) error {
-	q.proved.Worlds++
+	q.of.proved.Worlds++
 	for i := range at {
 		first, second, third := at[i], at[(i+1)%3], at[(i+2)%3]
 		if i > 0 && first == at[0] || i > 1 && first == at[1] {
 			continue // its moves are those of its like
 		}
-		g := q.groups[*s]
+		g := q.of.groups[*s]
 		views := [mostWorld]viewOf{g.views[first], g.views[second], g.views[third]}
-		gone, err := q.listWorld(s, &views[0], &views[1], &views[2])
+		gone, err := q.of.listWorld(s, &views[0], &views[1], &views[2])
 		if err != nil {
 			return err
 		}
-		for k := range q.moves {
-			m := &q.moves[k]
-			if m.client > 0 || i > 0 && (m.client < 0 || m.pass > 0) || q.again(q.cur, m) {
+		for k := range q.of.moves {
+			m := &q.of.moves[k]
+			if m.client > 0 || i > 0 && (m.client < 0 || m.pass > 0) || beginsAgain(q.of.tables, q.of.cur, m) {
 				continue
 			}
 			key := aloneAt{first, m.choice}
@@ -163,14 +170,14 @@ func (q *pairer) three(s *shared, c *company, at [mostWorld]int) error {
 				q.enterAt(*s, to, third)
 				continue
 			}
-			made, err := q.follow(m, gone)
+			made, err := q.of.follow(m, gone)
 			if err != nil {
 				return err
 			}
 			q.enterAfter()
-			if to := &q.after[0]; m.client == 0 && m.pass == 0 && made.seen == 0 && len(q.after) == 1 &&
+			if to := &q.of.after[0]; m.client == 0 && m.pass == 0 && made.seen == 0 && len(q.of.after) == 1 &&
 				to.shared == *s && to.acting[0] && to.views[1] == views[1] && to.views[2] == views[2] {
-				c.alone[key] = q.add(*s, to.views[0])
+				c.alone[key] = q.of.add(*s, to.views[0])
 			}
 		}
 	}
@@ -179,9 +186,9 @@ func (q *pairer) three(s *shared, c *company, at [mostWorld]int) error {
 
 // enterAfter enters each two clients of the world that follows.
 func (q *pairer) enterAfter() {
-	for i := range q.after {
-		to := &q.after[i]
-		for a := range q.size {
+	for i := range q.of.after {
+		to := &q.of.after[i]
+		for a := range q.of.size {
 			for b := range a {
 				if to.acting[a] && to.acting[b] {
 					q.enter(to.shared, &to.views[b], &to.views[a])

@@ -327,13 +327,13 @@ func (p *prover) ended(c int, id uint32) bool {
 	return !r.Busy
 }
 
-// again reports whether a move begins a second attempt.
-func (p *prover) again(state []uint32, m *move) bool {
-	return m.client >= 0 && p.choices[m.choice].Verb == simulator.Start && restAfter(p.tables, int(m.client), state[m.client]).Stage > 1
+// beginsAgain reports whether a move begins a second attempt.
+func beginsAgain(t *tables, state []uint32, m *move) bool {
+	return m.client >= 0 && t.choices[m.choice].Verb == simulator.Start && restAfter(t, int(m.client), state[m.client]).Stage > 1
 }
 
-// start is what is shared at the start.
-func (p *prover) start() shared {
+// atStart is what is shared at the start.
+func atStart(p *prover) shared {
 	w := p.sim.NewWorld()
 	s := shared{rest: p.restTab.id(p.full.WithoutOrphans()), judge: p.idle}
 	for n := range p.nodes {
@@ -348,12 +348,12 @@ func (p *prover) start() shared {
 // close computes all views.
 func (p *prover) close(ctx context.Context) error {
 	seen := p.sim.Traits()
-	p.add(p.start(), p.anew)
+	p.add(atStart(p), p.anew)
 	for i := 0; i < len(p.queue); i++ {
 		if err := p.meet(p.queue[i]); err != nil {
 			return err
 		}
-		p.report(i)
+		report(p.search.opt.Progress, p.proved.Views, p.proved.Transitions, i)
 		if err := p.search.checkSoon(); err != nil {
 			return err
 		}
@@ -393,10 +393,10 @@ func (p *prover) close(ctx context.Context) error {
 	return err
 }
 
-// report calls Progress now and then: a view counts as a state.
-func (p *prover) report(made int) {
-	if show := p.search.opt.Progress; show != nil && made%256 == 0 {
-		show(&Result{States: p.proved.Views, Transitions: p.proved.Transitions, Open: len(p.queue) - made})
+// report calls Progress now and then: a view, or a pair of them, counts as a state.
+func report(show func(*Result), found, transitions, made int) {
+	if show != nil && made%256 == 0 {
+		show(&Result{States: found, Transitions: transitions, Open: found - made})
 	}
 }
 

@@ -79,4 +79,3 @@ func TestPairsCover(t *testing.T) {
 		t.Errorf("without every seventh pair: %+v", list)
 	}
 }
-

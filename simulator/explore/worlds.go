@@ -39,7 +39,7 @@ func (p *prover) world(s *shared, at int, others *faceViews) error {
 	for i := range p.moves {
 		m := &p.moves[i]
 		key := aloneAt{at, m.choice}
-		if m.client > 0 || p.again(p.cur, m) || g.alone[key] {
+		if m.client > 0 || beginsAgain(p.tables, p.cur, m) || g.alone[key] {
 			continue
 		}
 		alone, err := p.step(m, gone, s, others)
