@@ -186,18 +186,18 @@ func (p *Proof) findWitnesses(ctx context.Context, b Bounds, harms []verdict.Wor
 		}
 	}
 	if p.Closed && len(p.Open) > 0 {
-		return p.pairUp(ctx, most, code)
+		return p.pairUp(ctx, code)
 	}
 	return nil
 }
 
 // pairUp takes from what is Open what pairs of views exclude.
-func (p *Proof) pairUp(ctx context.Context, most proofLimits, code *Code) error {
+func (p *Proof) pairUp(ctx context.Context, code *Code) error {
 	m, err := code.Model(p.Search.Bounds)
 	if err != nil {
 		return err
 	}
-	by, err := explore.ProvePairs(ctx, m, p.Endless, most.views)
+	by, err := explore.ProvePairs(ctx, m, p.Endless, p.Proof)
 	if err != nil {
 		return err
 	}

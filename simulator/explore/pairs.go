@@ -22,18 +22,17 @@ const (
 	mostTriples      = 2_000_000 // worlds of three
 )
 
-// ProvePairs is ProveFor, and then looks for the harms of its proof in worlds of three clients. Those that none comes to are not among
-// the harms then, but Paired.
-func ProvePairs(ctx context.Context, m *Model, endless bool, most int) (*Proof, error) {
-	return proveAnd(ctx, m, endless, most, func(p *prover) error { return pairUp(ctx, p) })
+// ProvePairs looks for the harms of a closed proof that ProveFor has made of m in worlds of three clients, and returns the proof with
+// those that none comes to as Paired. If pairs are beyond their bounds, that is the proof as it was.
+func ProvePairs(ctx context.Context, m *Model, endless bool, of *Proof) (*Proof, error) {
+	if of.Views > mostViewsOfPairs {
+		return of, nil
+	}
+	return proveAnd(ctx, m, endless, of.Views, func(p *prover) error { return pairUp(ctx, p) })
 }
 
-// pairUp computes the pairs, and takes from the harms of views those that pairs exclude: none, if pairs are
-// beyond their bounds.
+// pairUp computes the pairs, and takes from the harms of views those that pairs exclude.
 func pairUp(ctx context.Context, p *prover) error {
-	if p.proved.Views > mostViewsOfPairs {
-		return nil
-	}
 	q, err := newPairer(p)
 	if err != nil {
 		return err

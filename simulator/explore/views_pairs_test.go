@@ -27,7 +27,8 @@ func TestPairs(t *testing.T) {
 	entry := fallingEntry("nameless", nameless)
 	excluded := []verdict.Word{verdict.Overlap, verdict.StaleWrite}
 	for budget, safe := range map[faults.Budget]bool{"": true, "crash=1": true, "lose-reply=1": true, "pause=1@2s": true, "restart=1": false} {
-		proof, err := explore.ProvePairs(t.Context(), modelOf(t, entry, viewBounds(budget)), false, 20_000)
+		views, _ := proofOf(t, entry, viewBounds(budget), false, 20_000)
+		proof, err := explore.ProvePairs(t.Context(), modelOf(t, entry, viewBounds(budget)), false, views)
 		switch {
 		case err != nil:
 			t.Fatal(err)
