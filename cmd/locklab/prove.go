@@ -251,6 +251,7 @@ func (p *proveFlags) print(e *env, proof *study.Proof) {
 	if proof.Refused == nil {
 		for _, w := range proof.Open {
 			e.Wrap("  "+text.Pad(string(w), 12), e.Say(certificate.Open(proof)))
+			printCulprit(e, proof, w)
 		}
 	}
 	if len(all) > 0 {
@@ -284,6 +285,19 @@ func (p *proveFlags) print(e *env, proof *study.Proof) {
 		printViews(e, proof)
 	}
 	e.Next("locklab explore "+lock.ID+" --budget '"+string(p.Bounds.Budget)+"' --timing any", "locklab explain "+lock.ID)
+}
+
+// printCulprit prints two views that come to a verdict.
+func printCulprit(e *env, proof *study.Proof, word verdict.Word) {
+	views, move := proof.Culprit(word)
+	if move == "" {
+		return
+	}
+	for _, lang := range e.Langs() {
+		say := func(key string) string { return text.Say(lang, "prove.views."+key) }
+		e.Wrap(text.Pad("", 14), text.Say(lang, "prove.culprit", "one", say("stage."+views[0].Stage), "key", say("owner."+views[0].Owner),
+			"other", say("stage."+views[1].Stage), "its", say("owner."+views[1].Owner), "move", move))
+	}
 }
 
 // commandOf is the one that makes the proof.

@@ -12,6 +12,7 @@ import (
 	"locklab/simulator/client"
 	"locklab/simulator/explore"
 	"locklab/simulator/lists"
+	"locklab/simulator/verdict"
 )
 
 // A ViewRow is the views of a proof, on one server, that agree in where their client is and in whose the key is.
@@ -31,15 +32,10 @@ var (
 // ViewRows sorts views into rows, by the client and then by the key. nil: there are several servers.
 func ViewRows(v *explore.Invariant) (rows []ViewRow) {
 	for i := range v.Views {
-		one, s := &v.Views[i], &v.Shared[v.Views[i].Shared]
-		if len(s.Servers) != 1 {
+		if len(v.Shared[v.Views[i].Shared].Servers) != 1 {
 			return nil
 		}
-		row := ViewRow{Stage: stageOf(one), Owner: ownerOf(one, s), Views: 1}
-		if row.Owner != "free" {
-			row.Least = left(s.Servers[0])
-			row.Most = row.Least
-		}
+		row := rowOf(v, i)
 		at := slices.IndexFunc(rows, func(r ViewRow) bool { return r.Stage == row.Stage && r.Owner == row.Owner })
 		if at < 0 {
 			rows = append(rows, row)
@@ -53,6 +49,30 @@ func ViewRows(v *explore.Invariant) (rows []ViewRow) {
 		return cmp.Or(stages, slices.Index(viewOwners, a.Owner)-slices.Index(viewOwners, b.Owner))
 	})
 	return rows
+}
+
+// rowOf is the row of one view.
+func rowOf(v *explore.Invariant, at int) ViewRow {
+	one := &v.Views[at]
+	s := &v.Shared[one.Shared]
+	row := ViewRow{Stage: stageOf(one), Owner: ownerOf(one, s), Views: 1}
+	if row.Owner != "free" {
+		row.Least = left(s.Servers[0])
+		row.Most = row.Least
+	}
+	return row
+}
+
+// Culprit returns the two views of the first world that came to a verdict, and the move; "": it is not known.
+func (p *Proof) Culprit(word verdict.Word) (views [2]ViewRow, move string) {
+	at := slices.IndexFunc(p.Culprits, func(c explore.Culprit) bool { return c.Verdict == word })
+	if at < 0 || p.Invariant == nil {
+		return views, ""
+	}
+	for i, view := range p.Culprits[at].Views {
+		views[i] = rowOf(p.Invariant, view)
+	}
+	return views, p.Culprits[at].Move
 }
 
 // stageOf returns the stage of a view's client, by what the judges know.

@@ -47,6 +47,9 @@ var (
 func (p *prover) invariant() (*Invariant, error) {
 	v := &Invariant{stamped: p.sim.Stamps().Grain() > 0, counted: p.sim.Parts().Counts(), kept: p.proved.Once.Key == "prove.once.memory"}
 	parts, clients := map[shared]int{}, map[uint32]int{p.absent[0]: -1}
+	for _, c := range p.culprits {
+		p.proved.Culprits = append(p.proved.Culprits, Culprit{Verdict: c.verdict, Move: p.sim.Describe(c.move)})
+	}
 	judges, orphans := map[uint32]simulator.Texts{}, map[uint32][]simulator.Texts{}
 	for _, q := range p.queue {
 		at, known := parts[q.of]
@@ -76,6 +79,13 @@ func (p *prover) invariant() (*Invariant, error) {
 			w.Names = append(w.Names, statusNames[name])
 		}
 		v.Views = append(v.Views, w)
+		for i := range p.culprits {
+			for k, at := range p.culprits[i].views {
+				if p.culprits[i].of == q.of && at == q.at {
+					p.proved.Culprits[i].Views[k] = len(v.Views) - 1
+				}
+			}
+		}
 	}
 	return v, nil
 }

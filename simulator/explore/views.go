@@ -67,7 +67,8 @@ type Proof struct {
 	// Paired are verdicts that some world of two has come to, and no world of three of which each two are a Pair; see ProvePairs.
 	Paired         []verdict.Word
 	Pairs, Triples int
-	Closed         bool // nothing is new: what is not among the harms is impossible
+	Culprits       []Culprit // of each harm, but for a DEADLOCK that no move comes to
+	Closed         bool      // nothing is new: what is not among the harms is impossible
 	// Assumed, Lengths, Measures, Grain, Histories and Triggered are as those of a [Result].
 	Assumed   simulator.Assumptions
 	Lengths   []simulator.Length
@@ -80,6 +81,14 @@ type Proof struct {
 	Invariant *Invariant
 	// Once gives the reason for which each client takes the lock once; zero: any number of times.
 	Once i18n.Message
+}
+
+// A Culprit is the first world of two that has come to a verdict: the places of its views in the Invariant, and the move, of which c1 is
+// the client of the first view, and c2 that of the second.
+type Culprit struct {
+	Verdict verdict.Word
+	Views   [2]int
+	Move    string
 }
 
 // leasesToAncient is the number of leases after which a time stamp is ancient at the latest: see simulator.Ages.
@@ -225,16 +234,17 @@ type prover struct {
 	common  ofTwo             // what the judges know of no client, by who cannot act
 	anew    viewOf            // a client at rest without a name
 
-	groups map[shared]*group
-	queue  []queued
-	moves  []move          // of the present world
-	cur    []uint32        // the present world
-	bases  [mostWorld]base // of its clients
-	shares []uint32        // memory of project
-	after  []projection    // likewise
-	found  wordSet
-	struck map[simulator.Verb]bool // the faults that were injected
-	proved Proof
+	groups   map[shared]*group
+	queue    []queued
+	moves    []move          // of the present world
+	cur      []uint32        // the present world
+	bases    [mostWorld]base // of its clients
+	shares   []uint32        // memory of project
+	after    []projection    // likewise
+	found    wordSet
+	culprits []culprit
+	struck   map[simulator.Verb]bool // the faults that were injected
+	proved   Proof
 }
 
 // A group is the views of one shared part.

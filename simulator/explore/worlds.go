@@ -32,6 +32,7 @@ func (p *prover) world(s *shared, at int, others *faceViews) error {
 		return nil
 	}
 	p.proved.Worlds++
+	before := p.found
 	gone, err := p.listWorld(s, &a, &b)
 	if err != nil {
 		return err
@@ -49,8 +50,20 @@ func (p *prover) world(s *shared, at int, others *faceViews) error {
 		if alone && !p.search.opt.Plain.Faces {
 			g.alone[key] = true
 		}
+		for _, w := range (p.found &^ before).list() {
+			p.culprits = append(p.culprits, culprit{w, *s, [2]int{at, g.known[b]}, p.choices[m.choice]})
+		}
+		before = p.found
 	}
 	return nil
+}
+
+// A culprit is the first world of two that has come to a verdict, by the places of its views, and by which move.
+type culprit struct {
+	verdict verdict.Word
+	of      shared
+	views   [2]int
+	move    simulator.Choice
 }
 
 // listWorld puts the world of some views into cur, and its moves into moves.
