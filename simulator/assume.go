@@ -33,6 +33,9 @@ type Assumptions struct {
 	// others (data independence); see node.Sessions. No check tries it: it follows from what
 	// requests can ask for, and a simulator whose code opens connections of its own does not assume it.
 	Creations bool
+	// Ordered: of the numbers that an ensemble counts, and that its answers name, and of those of the tokens of clients, code depends on the
+	// order only (data independence). Needs Creations. Refuted by an *OrderError of Symmetry.Recounted or Symmetry.CheckOrder.
+	Ordered bool
 	// Rests: what a process at rest, or at its end, has observed is dead (dead variables), but for the memory of
 	// its strategy, which is read; see process.Process.Forget. Refuted by a *RestError of Symmetry.CheckRests.
 	Rests bool
@@ -54,7 +57,8 @@ func (a Assumptions) NoStrongerThan(b Assumptions) bool {
 	ages := within(a.Ages != Ages{}, b.Ages != Ages{}) && a.Ages.Ancient >= b.Ages.Ancient && a.Ages.Span >= b.Ages.Span
 	counters := a.Counters == 0 || b.Counters > 0 && a.Counters >= b.Counters
 	return ages && counters && (a.Symmetric == 0 || a.Symmetric == b.Symmetric) && a.Merging <= b.Merging &&
-		within(a.Strangers, b.Strangers) && within(a.Measures, b.Measures) && within(a.Creations, b.Creations) && within(a.Rests, b.Rests)
+		within(a.Strangers, b.Strangers) && within(a.Measures, b.Measures) && within(a.Creations, b.Creations) &&
+		within(a.Ordered, b.Ordered) && within(a.Rests, b.Rests)
 }
 
 // Assume has worlds from now on assume a. Earlier worlds are void.

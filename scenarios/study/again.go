@@ -72,8 +72,6 @@ func checkAgain(b Bounds, entry lock.Entry) error {
 		flag = "--all"
 	case b.Checkpoint != "":
 		flag = "--checkpoint " + b.Checkpoint
-	case entry.Sessions():
-		return i18n.Errorf("error.again.sessions", "lock", entry.ID)
 	case b.Settled(entry).Nodes > 1: // what one attempt left behind on few of them the next one still owns
 		return i18n.Errorf("error.again.servers", "lock", entry.ID)
 	}

@@ -15,6 +15,7 @@ import (
 // nothing goes on, begins anew under another name if its code remembers nothing and draws its tokens anew: to code and servers it is
 // a new client. Its former name is a spare one, which cannot act, and is mentioned by servers, judges and requests under way until none
 // of them does any more; then it is free. Spare names are parts of dead clients, so that symmetry.go sorts them like all others.
+// Where servers keep sessions, which outlast attempts, it begins anew under its own name; see recount.go.
 // To the judges the attempts of a client then are clients of their own, and versions of the resource are older or
 // not (verdict.Safety.ObserveVersion). Clients may stop at any rest: the probe may begin when all of them rest or are dead.
 //
@@ -82,9 +83,10 @@ type again struct {
 	rests
 	*tables
 	quotient *quotient
-	gone     uint32 // the class of spare names
-	active   int    // clients that make attempts; the others of those that are symmetric are spare names
-	endless  bool   // no fault is ever used up
+	gone     uint32    // the class of spare names
+	active   int       // clients that make attempts; the others of those that are symmetric are spare names
+	endless  bool      // no fault is ever used up
+	recounts *recounts // nil: clients begin anew under another name
 	full     simulator.RestPart
 
 	ready                 column // by class: how a client of it goes on; see goesOn
@@ -114,6 +116,9 @@ func newAgain(s *search, active int, endless bool) (err error) {
 	}
 	w := s.sim.NewWorld()
 	a.full = s.sim.Parts().Rest(&w)
+	if s.sim.KeepsSessions() {
+		a.recounts = newRecounts(a)
+	}
 	s.tables.again, s.quotient.again = a, a
 	return nil
 }
@@ -149,20 +154,29 @@ func (a *again) goesOn(class uint32) uint32 {
 		return how
 	}
 	a.numbers.lacking()
-	how, r := acting, a.sim.Parts().RestOf(1, &a.clientTab[0].keys[class])
-	switch {
-	case class == a.fresh:
-		how = resting
-	case r.Stage == 0:
-	case !r.Busy && r.Kept:
-		a.numbers.exceed("limit.again.memory")
-	case !r.Busy:
-		how = anew
-	case r.Stage > overlapping:
-		a.numbers.exceed("limit.again.busy", "n", overlapping)
+	how := resting
+	if class != a.fresh {
+		how = a.after(0, class)
 	}
 	a.ready.set(class, how)
 	return how
+}
+
+// after returns what client c, from 0, does next in a state of its own.
+func (a *again) after(c int, id uint32) uint32 {
+	r := a.sim.Parts().RestOf(c+1, &a.clientTab[c].keys[id])
+	switch {
+	case r.Stage == 0:
+	case !r.Busy && r.Kept:
+		a.numbers.exceed("limit.again.memory")
+	case !r.Busy && r.Stage == 1:
+		return resting
+	case !r.Busy:
+		return anew
+	case r.Stage > overlapping:
+		a.numbers.exceed("limit.again.busy", "n", overlapping)
+	}
+	return acting
 }
 
 // mentioned are the clients, bit c for client c from 1, that something in a state mentions.
@@ -190,8 +204,13 @@ func (a *again) renew(state []uint32, to *history.Names) {
 		}
 		state[c], state[next] = a.gone, a.fresh
 		to[c+1], to[next+1] = to[next+1], to[c+1]
-		state[a.judgeAt] = a.judgeTab.image(&a.attempted[c][next], state[a.judgeAt], func(v verdict.Safety) verdict.Safety { return v.Attempted(c+1, next+1) })
+		a.attempt(state, c, next)
 	}
+}
+
+// attempt notes that client c has made an attempt and goes on as another one, both from 0.
+func (a *again) attempt(state []uint32, c, next int) {
+	state[a.judgeAt] = a.judgeTab.image(&a.attempted[c][next], state[a.judgeAt], func(v verdict.Safety) verdict.Safety { return v.Attempted(c+1, next+1) })
 }
 
 // spare is a name, from 0, that is not mentioned; below 0: there is none.
@@ -222,7 +241,7 @@ func (s *successors) rested(c int, state []uint32) bool {
 		return false
 	}
 	class, err := s.quotient.class(c, state[c])
-	return err == nil && class == s.again.fresh
+	return err == nil && s.again.goesOn(class) == resting
 }
 
 // checkAgain returns an error if a process was seen to have a name for its whole life.
@@ -275,6 +294,8 @@ func (o *Options) countsWithoutEnd(weaker assumptions, seen simulator.Traits) i1
 		return i18n.New("limit.again.clock")
 	case o.assumed.Rests && !weaker.Rests:
 		return i18n.New("limit.again.rest")
+	case o.assumed.Ordered && !weaker.Ordered:
+		return i18n.New("limit.again.order")
 	case weaker.Symmetric == 0:
 		return i18n.New("limit.again.alike", "why", weaker.asymmetry.Error())
 	}
@@ -285,7 +306,10 @@ func (o *Options) countsWithoutEnd(weaker assumptions, seen simulator.Traits) i1
 // number of attempts that its way takes, and no choices. m must have a probe. The errors are those of [Exhaust].
 func SearchAgain(ctx context.Context, m *Model, endless bool) (*Result, error) {
 	named := *m
-	named.Clients, named.Attempts = min(m.Clients+Spares, simulator.MaxClients-1), attemptsTried
+	named.Attempts = attemptsTried
+	if !m.Entry.Sessions() {
+		named.Clients = min(m.Clients+Spares, simulator.MaxClients-1)
+	}
 	sim, err := named.Simulator()
 	if err != nil {
 		return nil, err

@@ -26,8 +26,9 @@ type assumptions struct {
 func (o *Options) assumptions(sim *simulator.Simulator) (a assumptions) {
 	without := o.Plain
 	a.Rests, a.Measures, a.Creations = !without.Rests, !without.Clocks, !without.Transactions
-	if a.Strangers = o.active > 0; a.Strangers {
-		a.Counters = counted[0]
+	if o.active > 0 {
+		a.Counters, a.Ordered = counted[0], sim.KeepsSessions()
+		a.Strangers = !a.Ordered
 	}
 	if !without.Symmetry {
 		a.Symmetric = o.Symmetric
@@ -52,7 +53,7 @@ var counted = [...]int{1, 3}
 // code was seen to do.
 func (a assumptions) refine(counterexample error, seen simulator.Traits) (weaker assumptions, refuted bool) {
 	asymmetric, split := (*simulator.AsymmetricError)(nil), (*process.SplitError)(nil)
-	count, rest := (*node.CountError)(nil), (*simulator.RestError)(nil)
+	count, rest, order := (*node.CountError)(nil), (*simulator.RestError)(nil), (*simulator.OrderError)(nil)
 	dated, stamp := (*process.TimeOfDayError)(nil), (*node.StampError)(nil)
 	switch {
 	case errors.As(counterexample, &dated), errors.As(counterexample, &stamp):
@@ -63,6 +64,8 @@ func (a assumptions) refine(counterexample error, seen simulator.Traits) (weaker
 			break
 		}
 		a.Counters = counted[1]
+	case errors.As(counterexample, &order):
+		a.Ordered = false
 	case errors.As(counterexample, &rest):
 		a.Rests = false
 	case errors.As(counterexample, &split):

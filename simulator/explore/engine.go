@@ -63,7 +63,7 @@ func (s *search) run(ctx context.Context, k *checkpointer) error {
 	if !claims || err != nil && !errors.Is(err, ctx.Err()) {
 		return err
 	}
-	if wrong := errors.Join(s.checkAgain(), s.sim.Symmetry().CheckStrangers()); wrong != nil {
+	if wrong := errors.Join(s.checkAgain(), s.sim.Symmetry().CheckStrangers(), s.sim.Symmetry().CheckOrder()); wrong != nil {
 		return wrong
 	}
 	if wrong := s.checkCode(); wrong != nil {

@@ -133,6 +133,11 @@ func (s *quotient) canonicalizeNames(state []uint32) (to history.Names, err erro
 		s.again.refill(state)
 	}
 	s.drop(state)
+	if s.again != nil && s.again.recounts != nil {
+		if err := s.again.recounts.recount(state); err != nil {
+			return to, fmt.Errorf("explore: %w", err)
+		}
+	}
 	if s.symmetric < 2 {
 		return to, nil
 	}
@@ -143,7 +148,9 @@ func (s *quotient) canonicalizeNames(state []uint32) (to history.Names, err erro
 	}
 	if s.again != nil {
 		s.again.settle(state)
-		s.again.renew(state, &to)
+		if s.again.recounts == nil {
+			s.again.renew(state, &to)
+		}
 	}
 	after, err := s.sort(state)
 	for c, place := range to {

@@ -37,6 +37,8 @@ type Entries[K comparable, E any] struct {
 	// Replace is an entry with other texts, but for names that connections have, in its canonical form; nil: all are replaced.
 	Replace func(E, func(string) string) E
 	Sort    func(E) E
+	// Recount is an entry with other numbers of what counts, in its canonical form; nil: those in its texts.
+	Recount func(E, history.Recount) E
 	Check   func(E) error // of an entry that was read from a file
 
 	First []E // from number 0 on, in every table
@@ -119,6 +121,14 @@ func (t *Table[K, E]) Replaced(id uint32, text func(string) string) uint32 {
 		return t.ID(t.Replace(t.list[id], text))
 	}
 	return t.ID(t.replaced(id, text))
+}
+
+// Recounted implements [node.Vocabulary].
+func (t *Table[K, E]) Recounted(id uint32, f history.Recount) uint32 {
+	if t.Recount != nil {
+		return t.ID(t.Recount(t.list[id], f))
+	}
+	return t.ID(t.replaced(id, f.Text))
 }
 
 // Stamps implements [node.Vocabulary].

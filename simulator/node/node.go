@@ -169,6 +169,8 @@ type Vocabulary interface {
 	Same(a, b uint32, to *history.Names) bool
 	// Replaced is an entry with other texts.
 	Replaced(id uint32, text func(string) string) uint32
+	// Recounted is an entry with other numbers of what counts.
+	Recounted(id uint32, f history.Recount) uint32
 	// Stamps are the time stamps in an entry, and Moved is the entry with all of them moved.
 	Stamps(id uint32) clock.Stamps
 	Moved(id uint32, by clock.Shift) uint32
@@ -312,6 +314,8 @@ type Sessions interface {
 	// CountCreations has only transactions that create something have numbers from now on, if it
 	// can; no code learns of the others.
 	CountCreations(on bool)
+	// Recounted is a server's state with other numbers of what counts.
+	Recounted(s State, f history.Recount) State
 }
 
 // HangUp breaks the connections of some clients to server n: their threads see it

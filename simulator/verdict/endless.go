@@ -69,3 +69,26 @@ func (s Safety) Attempted(c, next int) Safety {
 
 // AttemptsInVain returns the number of clients that have made an attempt, if InVain.
 func (s *Safety) AttemptsInVain() int { return s.endless.refused.size() }
+
+// Recounted returns s with other numbers of attempts.
+func (s Safety) Recounted(f history.Recount) Safety {
+	lease := func(of client8, lease *uint8) {
+		if of != 0 && of != nobody && *lease != 0 {
+			*lease = uint8(f(history.Leases+history.Counter(of), int64(*lease), false))
+		}
+	}
+	r := &s.reading
+	for c := range client8(MaxClients) {
+		lease(c+1, &r.made[c])
+		lease(c+1, &r.former[c])
+	}
+	for n := range r.grant {
+		lease(r.grant[n].owner, &r.grant[n].lease)
+		for i := range r.copied[n] {
+			lease(r.copied[n][i].owner, &r.copied[n][i].lease)
+		}
+	}
+	lease(s.staleWrite.last.by, &s.staleWrite.last.lease)
+	lease(s.staleWrite.other.by, &s.staleWrite.other.lease)
+	return s
+}

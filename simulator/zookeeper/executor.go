@@ -32,12 +32,12 @@ func newExecutor(config Config, m *memo.Memo) *Executor {
 	m.Asymmetric = true
 	const what = "limit.of.zookeeper"
 	x.contents = memo.NewTable(m, memo.Entries[string, contents]{What: what, Key: codec.Key[contents],
-		Fill: contents.lined, Rename: contents.renamed})
-	x.memories = memo.NewTable(m, memo.Entries[string, memory]{What: what, Key: codec.Key[memory], First: []memory{{}}})
+		Fill: contents.lined, Rename: contents.renamed, Recount: contents.recounted})
+	x.memories = memo.NewTable(m, memo.Entries[string, memory]{What: what, Key: codec.Key[memory], Recount: memory.recounted, First: []memory{{}}})
 	x.requests = memo.NewTable(m, memo.Entries[wireRequest, storedRequest]{What: what, Key: storedRequest.key,
 		Fill: x.worded, Text: storedRequest.words})
 	x.answers = memo.NewTable(m, memo.Entries[string, storedAnswer]{What: what, Key: codec.Key[storedAnswer],
-		Text: storedAnswer.words, Sort: storedAnswer.sorted})
+		Text: storedAnswer.words, Sort: storedAnswer.sorted, Recount: storedAnswer.recounted})
 	x.watches = memo.NewTable(m, memo.Entries[Watch, Watch]{What: what, Key: Watch.key, Text: Watch.words})
 	x.orbit = memo.Orbit[act]{Checked: func(a act) *uint8 { return &x.effects[a].checked },
 		Renamed: x.renamedEffect, Commutes: x.commute, Text: x.actText}

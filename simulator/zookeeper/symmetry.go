@@ -1,7 +1,6 @@
 package zookeeper
 
 import (
-	"cmp"
 	"slices"
 
 	"locklab/simulator/history"
@@ -80,7 +79,7 @@ func (from contents) renamed(to *history.Names) contents {
 	for i := range s.state.nodes {
 		s.state.nodes[i].owner = renamed(s.state.nodes[i].owner)
 	}
-	slices.SortFunc(s.state.nodes, func(a, b znode) int { return cmp.Compare(a.path, b.path) })
+	slices.SortFunc(s.state.nodes, znode.compare)
 	for i := range s.state.sessions {
 		s.state.sessions[i] = renamed(s.state.sessions[i])
 	}

@@ -22,6 +22,8 @@ type znode struct {
 	owner   SessionID
 }
 
+func (n znode) compare(o znode) int { return cmp.Compare(n.path, o.path) }
+
 // find is the place of path among the nodes.
 func (s *State) find(path string) (int, bool) {
 	return slices.BinarySearchFunc(s.nodes, path, func(n znode, path string) int { return cmp.Compare(n.path, path) })

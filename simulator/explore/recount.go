@@ -1,0 +1,126 @@
+package explore
+
+import (
+	"locklab/simulator"
+	"locklab/simulator/history"
+)
+
+// Where servers keep sessions, a client that rests begins anew under its own name: its session goes on, and with it what its earlier
+// attempts have left. What tells attempts apart are the numbers of its tokens and leases. They count without end, and so do the numbers that
+// an ensemble gives to transactions and to the children of a znode. But all of them are only compared (simulator.Assumptions, Ordered). So
+// in each state those that anything mentions (servers, what clients have observed, judges, requests under way) are the smallest ones in
+// their order, and each counter stands at the greatest one that is mentioned and that it has counted. A counter that stands back gives a
+// number again that nothing mentions.
+
+// recounts has the numbers of states be the smallest ones.
+type recounts struct {
+	*again
+	of       [simulator.MaxClients + simulator.MaxNodes + 2]column // by word: which of mentions
+	mentions []mention
+	ids      map[mention]uint32
+	images   map[recounting]uint32
+	sets     map[history.Numbers]uint32
+}
+
+// A mention has the numbers of a component.
+type mention struct {
+	numbers, counters history.Numbers
+	anew              bool // it is a client that begins anew
+}
+
+// recounting is a component in whose state other numbers are mentioned.
+type recounting struct{ word, id, set uint32 }
+
+func newRecounts(a *again) *recounts {
+	return &recounts{again: a, ids: map[mention]uint32{}, images: map[recounting]uint32{}, sets: map[history.Numbers]uint32{}}
+}
+
+// recount has clients of a state begin anew, and its numbers be the smallest ones.
+func (r *recounts) recount(state []uint32) error {
+	for c := range r.symmetric {
+		if m, err := r.mentionedIn(c, state[c]); err != nil {
+			return err
+		} else if m.anew {
+			r.attempt(state, c, c)
+		}
+	}
+	all, set := history.NoNumbers(), unseen
+	for word := range r.judgeAt + 1 {
+		m, err := r.mentionedIn(word, state[word])
+		if err != nil {
+			return err
+		}
+		all = all.With(&m.numbers)
+	}
+	for word := range r.judgeAt + 1 {
+		if m := &r.mentions[r.of[word].at(state[word])]; !m.anew && all.Keep(&m.numbers) && all.Keep(&m.counters) {
+			continue
+		}
+		if set == unseen {
+			set = numbered(r, r.sets, all)
+		}
+		key := recounting{uint32(word), state[word], set}
+		to, known := r.images[key]
+		if !known {
+			r.numbers.lacking()
+			var err error
+			if to, err = r.with(word, state[word], all.Ranks); err != nil {
+				return err
+			}
+			r.images[key] = to
+		}
+		state[word] = to
+	}
+	return nil
+}
+
+// mentionedIn returns the numbers of a component, and what it does next if it is a client.
+func (r *recounts) mentionedIn(word int, id uint32) (*mention, error) {
+	at := r.of[word].at(id)
+	if at == unseen {
+		r.numbers.lacking()
+		m, far := mention{numbers: history.NoNumbers(), counters: history.NoNumbers()}, false
+		if _, err := r.with(word, id, m.numbers.Note(&m.counters, &far)); err != nil {
+			return nil, err
+		}
+		if far {
+			r.numbers.exceed("limit.again.numbers")
+		}
+		m.anew = word < r.symmetric && r.after(word, id) == anew
+		before := len(r.ids)
+		if at = numbered(r, r.ids, m); len(r.ids) > before {
+			r.mentions = append(r.mentions, m)
+		}
+		r.of[word].set(id, at)
+	}
+	return &r.mentions[at], nil
+}
+
+// numbered is the number of a value, which it has from now on.
+func numbered[K comparable](r *recounts, ids map[K]uint32, k K) uint32 {
+	id, ok := ids[k]
+	if !ok {
+		r.numbers.lacking()
+		id = uint32(len(ids))
+		ids[k] = id
+	}
+	return id
+}
+
+// with is a component with other numbers.
+func (r *recounts) with(word int, id uint32, f history.Recount) (to uint32, err error) {
+	symmetry := r.sim.Symmetry()
+	switch {
+	case word < r.clients:
+		part, err := symmetry.Recounted(r.clientTab[word].keys[id], word+1, f)
+		if err != nil {
+			return id, err
+		}
+		return r.clientTab[word].id(part), nil
+	case word < r.restAt:
+		return r.nodeTab.id(symmetry.RecountedNode(r.nodeTab.keys[id], f)), nil
+	case word == r.restAt:
+		return r.restTab.id(symmetry.RecountedRest(r.restTab.keys[id], f)), nil
+	}
+	return r.judgeTab.id(r.judgeTab.keys[id].Recounted(f)), nil
+}
