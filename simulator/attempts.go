@@ -36,7 +36,7 @@ type attempts struct {
 // rests and keeps nothing, its code does in the next attempt what it does in one before which nothing was observed. With
 // Assumptions.Strangers that is the first attempt, with other tokens. It returns a *RestError if it does not. Code of a Host is not tried.
 func (sym *Symmetry) CheckRests() error {
-	if !sym.s.assumed.Rests || sym.s.config.Clients[0].Host != nil || sym.s.sessions != nil {
+	if !sym.s.assumed.Rests || sym.s.config.Clients[0].Host != nil || sym.s.sessions != nil && !sym.s.assumed.Ordered {
 		return nil
 	}
 	a := &attempts{Symmetry: sym, first: sym.s.clients.procs[0], twin: sym.s.newProcess(1, &sym.s.config.Clients[0])}
@@ -109,6 +109,8 @@ func (a *attempts) fits(from, at uint32) bool {
 		return from == a.roots[at]
 	case a.s.assumed.Strangers:
 		return root.Tokens == 0
+	case a.s.assumed.Ordered:
+		return root.Tokens <= is.Tokens && root.Memory == is.Memory
 	}
 	return is.Tokens == root.Tokens && is.Ops[0] == root.Ops[0]
 }

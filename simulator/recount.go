@@ -78,13 +78,13 @@ func (sym *Symmetry) recounted(at uint32, a, b *process.Process, f history.Recou
 	return to, nil
 }
 
-// orderTried are the numbers by which others are further when Assumptions.Ordered is tried, and mostOrdered bounds the histories. The text
-// assumed.ordered has them.
+// orderTried are the numbers by which others are further when Assumptions.Ordered is tried, and MostOrdered bounds the histories. The text
+// prove.assumed.ordered has them.
 var orderTried = [...]int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 1000, 1_000_000_000}
 
-const mostOrdered = 200
+const MostOrdered = 200
 
-// CheckOrder checks Assumptions.Ordered in histories of the first client, evenly drawn if they are more than mostOrdered: where all numbers
+// CheckOrder checks Assumptions.Ordered in histories of the first client, evenly drawn if they are more than MostOrdered: where all numbers
 // of a counter are further, or those from one of them on, its code does the same. It returns an *OrderError if it does not.
 func (sym *Symmetry) CheckOrder() error {
 	if !sym.s.assumed.Ordered {
@@ -95,8 +95,8 @@ func (sym *Symmetry) CheckOrder() error {
 	twin.Unfenced = first.Unfenced
 	defer twin.Close()
 	list := process.Longest(first)
-	for i := range min(len(list), mostOrdered) {
-		at := list[i*len(list)/min(len(list), mostOrdered)]
+	for i := range min(len(list), MostOrdered) {
+		at := list[i*len(list)/min(len(list), MostOrdered)]
 		all, counters, far := history.NoNumbers(), history.NoNumbers(), false
 		if _, err := sym.recounted(at, first, first, all.Note(&counters, &far)); err != nil {
 			return err

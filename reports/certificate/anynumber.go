@@ -33,11 +33,14 @@ func AnyNumber(p *study.Proof, lang string) []string {
 }
 
 // tried says with which attempts code was tried; not that of a bubble, which is not.
-func tried(s *study.Search, lang string) []string {
+func tried(s *study.Search, lang string) []string { return triedBy(s, "prove.assumed.tried", lang) }
+
+// triedBy is tried in the words of another text.
+func triedBy(s *study.Search, key, lang string) []string {
 	if isOwn(s) {
 		return nil
 	}
-	return []string{text.Say(lang, "prove.assumed.tried", "histories", fmt.Sprint(simulator.MostTried), "first", fmt.Sprint(simulator.MostFirst))}
+	return []string{text.Say(lang, key, "histories", fmt.Sprint(simulator.MostTried), "first", fmt.Sprint(simulator.MostFirst))}
 }
 
 // counters says what is assumed of counters, if anything is.

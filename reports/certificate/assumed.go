@@ -103,9 +103,7 @@ func Assumed(s *study.Search, lang string) []string {
 	if b.Timing != nil {
 		list := append(ofSteps(s, b, expiry, assumed), waits, assumed("fresh"))
 		if s.Bounds.Attempts == study.AnyAttempts {
-			list = append(list, text.Say(lang, "prove.assumed.attempts"), text.Say(lang, "prove.assumed.names"))
-			list = append(list, tried(s, lang)...)
-			list = append(list, counters(s.Result.Assumed, lang)...)
+			list = append(list, ofAttempts(s, lang)...)
 		}
 		return append(append(list, clocks...), program, assumed("function"), assumed("probe"))
 	}
@@ -119,6 +117,15 @@ func Assumed(s *study.Search, lang string) []string {
 		assumed("instant"), waits,
 	}
 	return append(append(list, clocks...), program, assumed("function"), assumed("lengths"), assumed("probe"))
+}
+
+// ofAttempts lists what is taken for granted of any number of attempts.
+func ofAttempts(s *study.Search, lang string) []string {
+	if s.Strategy.Sessions() {
+		return append(triedBy(s, "prove.assumed.tried.session", lang), text.Say(lang, "prove.assumed.ordered", "n", fmt.Sprint(simulator.MostOrdered)))
+	}
+	list := []string{text.Say(lang, "prove.assumed.attempts"), text.Say(lang, "prove.assumed.names")}
+	return append(append(list, tried(s, lang)...), counters(s.Result.Assumed, lang)...)
 }
 
 // ofClocks lists what is taken for granted of clocks, threads, tokens and transactions.

@@ -295,7 +295,7 @@ func (o *Options) countsWithoutEnd(weaker assumptions, seen simulator.Traits) i1
 	case o.assumed.Rests && !weaker.Rests:
 		return i18n.New("limit.again.rest")
 	case o.assumed.Ordered && !weaker.Ordered:
-		return i18n.New("limit.again.order")
+		return i18n.New("limit.again.order", "why", weaker.disorder)
 	case weaker.Symmetric == 0:
 		return i18n.New("limit.again.alike", "why", weaker.asymmetry.Error())
 	}

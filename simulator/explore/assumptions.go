@@ -20,6 +20,7 @@ import (
 type assumptions struct {
 	simulator.Assumptions
 	asymmetry simulator.AsymmetricError // why clients are not interchangeable; the zero value: they are
+	disorder  string                    // why more than the order of numbers makes a difference; "": it does not
 }
 
 // assumptions are those with which a search begins.
@@ -65,7 +66,7 @@ func (a assumptions) refine(counterexample error, seen simulator.Traits) (weaker
 		}
 		a.Counters = counted[1]
 	case errors.As(counterexample, &order):
-		a.Ordered = false
+		a.Ordered, a.disorder = false, order.Error()
 	case errors.As(counterexample, &rest):
 		a.Rests = false
 	case errors.As(counterexample, &split):
