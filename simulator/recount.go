@@ -80,7 +80,7 @@ func (sym *Symmetry) recounted(at uint32, a, b *process.Process, f history.Recou
 
 // orderTried are the numbers by which others are further when Assumptions.Ordered is tried, and MostOrdered bounds the histories. The text
 // prove.assumed.ordered has them.
-var orderTried = [...]int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 1000, 1_000_000_000}
+var orderTried = [...]int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 98, 1000, 1_000_000_000}
 
 const MostOrdered = 200
 
