@@ -81,7 +81,8 @@ func TestAnyAttemptsOfRuns(t *testing.T) {
 	if effort.Exhaustive() {
 		runs = 300
 	}
-	for _, c := range []struct{ id, budget string }{{"setnx-expire", "pause=2"}, {"token", "lose-reply=2,pause=1"}, {"token", "crash=1,return=1"}, {"setnx", "lose-request=2"}} {
+	for _, c := range []struct{ id, budget string }{{"setnx-expire", "pause=2"}, {"token", "lose-reply=2,pause=1"}, {"token", "crash=1,return=1"}, {"setnx", "lose-request=2"},
+		{"zk-naive", "lose-reply=1"}, {"zk-herd", "expire-session=1"}} {
 		entry := racetest.Lock(t, c.id)
 		s, err := study.Explore(t.Context(), entry, again(entry, 2, c.budget))
 		if err != nil || !s.Complete {

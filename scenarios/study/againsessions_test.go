@@ -14,24 +14,26 @@ import (
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator/effort"
+	"locklab/simulator/i18n"
 )
 
 // TestAnyAttemptsOnZooKeeper: a search of any number of attempts finds all verdicts of searches of two, and of three where that is small, of
 // each lock that lives on sessions. What it finds has a run that can be replayed. What goes on in the background of later attempts is named.
 func TestAnyAttemptsOnZooKeeper(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches")
-	locks, states := []lock.Entry{racetest.Lock(t, "zk-naive"), racetest.Lock(t, "zk-herd"), racetest.Lock(t, "zk-protected")}, 20_000
+	locks, budgets, states := []lock.Entry{racetest.Lock(t, "zk-naive"), racetest.Lock(t, "zk-protected"), racetest.Lock(t, "zk-write")}, []string{"crash=1", "pause=1"}, 20_000
 	if effort.Exhaustive() {
-		locks, states = algorithms.OnZooKeeper(), 400_000
+		locks, budgets, states = algorithms.OnZooKeeper(), []string{"", "crash=1", "pause=1", "lose-reply=1", "lose-request=1", "expire-session=1"}, 400_000
 	}
 	for _, entry := range locks {
-		for _, budget := range []string{"", "crash=1", "pause=1", "lose-reply=1", "lose-request=1", "expire-session=1"} {
+		for _, budget := range budgets {
 			s, err := study.Explore(t.Context(), entry, again(entry, 2, budget))
 			if err != nil || len(s.Open) > 0 {
 				t.Fatalf("%s, %s: %v, open %v", entry.ID, budget, err, s.Open)
 			}
 			if !s.Complete {
-				if background := !slices.Contains([]string{"zk-naive", "zk-herd", "zk-recheck", "zk-protected"}, entry.ID); !background || s.Limit.Key != "limit.again.busy" {
+				background := !slices.Contains([]string{"zk-naive", "zk-herd", "zk-recheck", "zk-protected"}, entry.ID) && budget != "" && budget != "crash=1"
+				if !background || s.Limit.Key != "limit.again.busy" {
 					t.Errorf("%s, %s: %v after %d states", entry.ID, budget, s.Limit, s.States)
 				}
 				continue
@@ -150,6 +152,18 @@ func TestAnyAttemptsOfNumbers(t *testing.T) {
 			t.Errorf("%q: %v", letIn, err)
 		case s.Limit.Key != want || s.Complete != (want == ""):
 			t.Errorf("%q: complete %t, %v, %v", letIn, s.Complete, s.Limit, wordsOf(s))
+		}
+	}
+}
+
+// TestAnyAttemptsOfSessions: faults that are never used up are refused where what attempts leave in sessions may pile up.
+func TestAnyAttemptsOfSessions(t *testing.T) {
+	entry := racetest.Lock(t, "zk-naive")
+	for budget, want := range map[string]bool{"crash=any": true, "expire-session=any": true, "crash=any,pause=any": false, "lose-reply=any": false, "lose-reply=1": true} {
+		err := study.CheckSearch(entry, again(entry, 2, budget))
+		said := i18n.Error(nil)
+		if is := err == nil; is != want || !is && (!errors.As(err, &said) || said.Message().Key != "error.again.sessions") {
+			t.Errorf("%s: %v", budget, err)
 		}
 	}
 }
