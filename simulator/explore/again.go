@@ -117,7 +117,7 @@ func newAgain(s *search, active int, endless bool) (err error) {
 	w := s.sim.NewWorld()
 	a.full = s.sim.Parts().Rest(&w)
 	if s.sim.KeepsSessions() {
-		a.recounts = newRecounts(a)
+		a.recounts = &recounts{again: a, images: map[recounting]uint32{}}
 	}
 	s.tables.again, s.quotient.again = a, a
 	return nil

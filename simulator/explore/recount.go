@@ -15,11 +15,8 @@ import (
 // recounts has the numbers of states be the smallest ones.
 type recounts struct {
 	*again
-	of       [simulator.MaxClients + simulator.MaxNodes + 2]column // by word: which of mentions
-	mentions []mention
-	ids      map[mention]uint32
+	mentions [simulator.MaxClients + simulator.MaxNodes + 2][]*mention // by word and component; nil: not known yet
 	images   map[recounting]uint32
-	sets     map[history.Numbers]uint32
 }
 
 // A mention has the numbers of a component.
@@ -28,11 +25,10 @@ type mention struct {
 	anew              bool // it is a client that begins anew
 }
 
-// recounting is a component in whose state other numbers are mentioned.
-type recounting struct{ word, id, set uint32 }
-
-func newRecounts(a *again) *recounts {
-	return &recounts{again: a, ids: map[mention]uint32{}, images: map[recounting]uint32{}, sets: map[history.Numbers]uint32{}}
+// recounting is a component in whose state some numbers are mentioned.
+type recounting struct {
+	word, id uint32
+	numbers  history.Numbers
 }
 
 // recount has clients of a state begin anew, and its numbers be the smallest ones.
@@ -44,22 +40,19 @@ func (r *recounts) recount(state []uint32) error {
 			r.attempt(state, c, c)
 		}
 	}
-	all, set := history.NoNumbers(), unseen
+	all := history.NoNumbers()
 	for word := range r.judgeAt + 1 {
 		m, err := r.mentionedIn(word, state[word])
 		if err != nil {
 			return err
 		}
-		all = all.With(&m.numbers)
+		all.Add(&m.numbers)
 	}
 	for word := range r.judgeAt + 1 {
-		if m := &r.mentions[r.of[word].at(state[word])]; !m.anew && all.Keep(&m.numbers) && all.Keep(&m.counters) {
+		if m := r.mentions[word][state[word]]; !m.anew && all.Keep(&m.numbers) && all.Keep(&m.counters) {
 			continue
 		}
-		if set == unseen {
-			set = numbered(r, r.sets, all)
-		}
-		key := recounting{uint32(word), state[word], set}
+		key := recounting{uint32(word), state[word], all}
 		to, known := r.images[key]
 		if !known {
 			r.numbers.lacking()
@@ -76,35 +69,24 @@ func (r *recounts) recount(state []uint32) error {
 
 // mentionedIn returns the numbers of a component, and what it does next if it is a client.
 func (r *recounts) mentionedIn(word int, id uint32) (*mention, error) {
-	at := r.of[word].at(id)
-	if at == unseen {
-		r.numbers.lacking()
-		m, far := mention{numbers: history.NoNumbers(), counters: history.NoNumbers()}, false
-		if _, err := r.with(word, id, m.numbers.Note(&m.counters, &far)); err != nil {
-			return nil, err
-		}
-		if far {
-			r.numbers.exceed("limit.again.numbers")
-		}
-		m.anew = word < r.symmetric && r.after(word, id) == anew
-		before := len(r.ids)
-		if at = numbered(r, r.ids, m); len(r.ids) > before {
-			r.mentions = append(r.mentions, m)
-		}
-		r.of[word].set(id, at)
+	list := &r.mentions[word]
+	if int(id) < len(*list) && (*list)[id] != nil {
+		return (*list)[id], nil
 	}
-	return &r.mentions[at], nil
-}
-
-// numbered is the number of a value, which it has from now on.
-func numbered[K comparable](r *recounts, ids map[K]uint32, k K) uint32 {
-	id, ok := ids[k]
-	if !ok {
-		r.numbers.lacking()
-		id = uint32(len(ids))
-		ids[k] = id
+	r.numbers.lacking()
+	m, far := &mention{numbers: history.NoNumbers(), counters: history.NoNumbers()}, false
+	if _, err := r.with(word, id, m.numbers.Note(&m.counters, &far)); err != nil {
+		return nil, err
 	}
-	return id
+	if far {
+		r.numbers.exceed("limit.again.numbers")
+	}
+	m.anew = word < r.symmetric && r.after(word, id) == anew
+	for len(*list) <= int(id) {
+		*list = append(*list, nil)
+	}
+	(*list)[id] = m
+	return m, nil
 }
 
 // with is a component with other numbers.

@@ -59,12 +59,11 @@ func Further(counter Counter, from, by int64) Recount {
 	}
 }
 
-// With are the numbers of both.
-func (all Numbers) With(more *Numbers) Numbers {
+// Add adds the numbers of another set.
+func (all *Numbers) Add(more *Numbers) {
 	for of, set := range more {
 		all[of] |= set
 	}
-	return all
 }
 
 // Ranks gives the numbers of a set the smallest ones in the same order. A counter goes back to the greatest number that is still in the set.
