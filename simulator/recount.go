@@ -21,8 +21,11 @@ func (e *OrderError) Error() string {
 // its attempts. Where it rests the attempt that comes next is the first. That its code then does the same, but for numbers, is checked: the
 // error is an *OrderError, or one of Step's.
 func (sym *Symmetry) Recounted(part ClientPart, c int, f history.Recount) (ClientPart, error) {
-	if part.s.Dead {
+	switch {
+	case part.s.Dead:
 		return part, nil
+	case sym.s.memo.Asymmetric: // code of connections observes all numbers, and that of a session as well
+		return part, &AsymmetricError{Session: true}
 	}
 	for t := range part.s.Threads {
 		th := &part.s.Threads[t]

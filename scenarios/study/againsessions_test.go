@@ -15,15 +15,18 @@ import (
 	"locklab/scenarios/study"
 	"locklab/simulator/effort"
 	"locklab/simulator/i18n"
+	"locklab/simulator/verdict"
 )
 
 // TestAnyAttemptsOnZooKeeper: a search of any number of attempts finds all verdicts of searches of two, and of three where that is small, of
 // each lock that lives on sessions. What it finds has a run that can be replayed. What goes on in the background of later attempts is named.
 func TestAnyAttemptsOnZooKeeper(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches")
-	locks, budgets, states := []lock.Entry{racetest.Lock(t, "zk-naive"), racetest.Lock(t, "zk-protected"), racetest.Lock(t, "zk-write")}, []string{"crash=1", "pause=1"}, 20_000
+	locks := []lock.Entry{racetest.Lock(t, "zk-naive"), racetest.Lock(t, "zk-protected"), racetest.Lock(t, "zk-write")}
+	budgets, states := []string{"crash=1", "pause=1"}, 20_000
 	if effort.Exhaustive() {
-		locks, budgets, states = algorithms.OnZooKeeper(), []string{"", "crash=1", "pause=1", "lose-reply=1", "lose-request=1", "expire-session=1"}, 400_000
+		locks, states = algorithms.OnZooKeeper(), 400_000
+		budgets = []string{"", "crash=1", "pause=1", "lose-reply=1", "lose-request=1", "expire-session=1"}
 	}
 	for _, entry := range locks {
 		for _, budget := range budgets {
@@ -119,6 +122,14 @@ func (l *placed) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 		all = append(all, number)
 	}
 	number, err := strconv.Atoi(strings.TrimPrefix(own, path+"/lock-"))
+	if err == nil && l.letIn == "after two" && l.refused(number, all) {
+		for _, mark := range []string{"/locks/a", "/locks/b"} {
+			if _, err := l.zk.Create(ctx, mark, lock.Persistent); err == nil {
+				return nil, cmp.Or(l.zk.Delete(ctx, own), lock.ErrNotAcquired)
+			}
+		}
+		return placedLease{l.zk, own}, nil
+	}
 	if err != nil || l.refused(number, all) {
 		return nil, cmp.Or(err, l.zk.Delete(ctx, own), lock.ErrNotAcquired)
 	}
@@ -159,11 +170,31 @@ func TestAnyAttemptsOfNumbers(t *testing.T) {
 // TestAnyAttemptsOfSessions: faults that are never used up are refused where what attempts leave in sessions may pile up.
 func TestAnyAttemptsOfSessions(t *testing.T) {
 	entry := racetest.Lock(t, "zk-naive")
-	for budget, want := range map[string]bool{"crash=any": true, "expire-session=any": true, "crash=any,pause=any": false, "lose-reply=any": false, "lose-reply=1": true} {
+	for budget, want := range map[string]bool{
+		"crash=any": true, "expire-session=any": true, "lose-reply=1": true, "lose-reply=any": false, "crash=any,pause=any": false,
+	} {
 		err := study.CheckSearch(entry, again(entry, 2, budget))
 		said := i18n.Error(nil)
 		if is := err == nil; is != want || !is && (!errors.As(err, &said) || said.Message().Key != "error.again.sessions") {
 			t.Errorf("%s: %v", budget, err)
+		}
+	}
+}
+
+// TestAnyAttemptsOnZooKeeperAtTheThird: a lock that falls at the third attempt of one of two clients, and not before, is found to.
+func TestAnyAttemptsOnZooKeeperAtTheThird(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
+	entry := racetest.Lock(t, "zk-recheck")
+	entry.ID, entry.New = "placed", func(env lock.Env) lock.Strategy { return &placed{env.ZooKeeper, env.Tokens, "after two"} }
+	for attempts, want := range map[int]bool{2: false, 3: true, study.AnyAttempts: true} {
+		b := again(entry, 2, "")
+		b.Attempts = attempts
+		s, err := study.Explore(t.Context(), entry, b)
+		if err != nil || !s.Complete || slices.Contains(wordsOf(s), verdict.Overlap) != want {
+			t.Fatalf("%d attempts: %v, %v", attempts, err, s)
+		}
+		if attempts == study.AnyAttempts && (len(s.Ways) != 1 || s.Ways[0].Bounds.Attempts != 3) {
+			t.Errorf("its witness is not of three attempts: %v", s.Ways)
 		}
 	}
 }

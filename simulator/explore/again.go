@@ -169,7 +169,7 @@ func (a *again) after(c int, id uint32) uint32 {
 	case r.Stage == 0:
 	case !r.Busy && r.Kept:
 		a.numbers.exceed("limit.again.memory")
-	case !r.Busy && r.Stage == 1:
+	case !r.Busy && r.Stage == 1 && a.recounts != nil:
 		return resting
 	case !r.Busy:
 		return anew

@@ -128,7 +128,8 @@ func TestRecount(t *testing.T) {
 			least.recount(t)
 			want := own
 			want.recount(t)
-			if want.contents != least.contents || want.memories != least.memories || !slices.Equal(want.answers[0], least.answers[0]) || !slices.Equal(want.answers[1], least.answers[1]) {
+			known := slices.Equal(want.answers[0], least.answers[0]) && slices.Equal(want.answers[1], least.answers[1])
+			if !known || want.contents != least.contents || want.memories != least.memories {
 				t.Fatalf("seed %d, step %d: with the smallest numbers the ensemble holds\n%v\nand with its own, which are then made smaller,\n%v", seed, i,
 					*k.Executor.contents.At(least.contents), *k.Executor.contents.At(want.contents))
 			}
