@@ -286,7 +286,7 @@ func (c *checker) alike(a, b uint32, compared map[[2]uint32]bool) bool {
 // maxCompared is more than any two histories are compared in.
 const maxCompared = 1 << 18
 
-// together names the clients of a world of two views: the shared part's c3, c4 and c5 that are one of the two, and those that cannot act.
+// together names the clients of a world of two views: the shared part's c3 to c6 that are one of the two, and those that cannot act.
 func together(a, b *member) (to map[int]int, gone uint16, ok bool) {
 	to = map[int]int{}
 	for i := range a.Names {
@@ -752,7 +752,7 @@ func own(judges simulator.Texts, c int) simulator.Texts {
 	return renameTexts(mine, map[int]int{c: 1})
 }
 
-// A form is a shared part under the names c3, c4 and c5. slots are the clients that these were before.
+// A form is a shared part under the names c3 to c6. slots are the clients that these were before.
 type form struct {
 	text   string
 	shared WrittenShared

@@ -284,7 +284,7 @@ func (p *prover) viewsOf(state []uint32, clients int, of *resource) (views []fun
 			return v
 		})
 	}
-	return views, p.named(common)
+	return views, p.named(common, clients)
 }
 
 // A namedGroup is a known shared part that a state has under some names.
@@ -293,9 +293,12 @@ type namedGroup struct {
 	of shared
 }
 
-// named finds what is known with the shared part of a state, in every way to call the clients.
-func (p *prover) named(common []uint32) (list []namedGroup) {
+// named finds what is known with the shared part of a state, in every way to call its clients.
+func (p *prover) named(common []uint32, clients int) (list []namedGroup) {
 	for _, order := range allOrders(p.symmetric) {
+		if !slices.IsSorted(order[clients:]) {
+			continue // it calls its clients as another one does
+		}
 		to := history.Same()
 		for i, name := range order {
 			to[i+1] = uint8(name + 1)

@@ -8,7 +8,7 @@ import (
 )
 
 // An Invariant is a closed set of views in texts, from which they can be rebuilt: an inductive invariant of any number of
-// clients, which [CheckInvariant] checks. A shared part calls the clients that it names c3, c4 and c5; a view's client is c1.
+// clients, which [CheckInvariant] checks. A shared part calls the clients that it names c3 to c6; a view's client is c1.
 type Invariant struct {
 	Shared  []WrittenShared           `json:"shared"`
 	Clients []simulator.WrittenClient `json:"clients"`
@@ -35,7 +35,7 @@ type WrittenView struct {
 	Orphans []simulator.Texts `json:"orphans,omitempty"`
 	Judges  simulator.Texts   `json:"judges,omitempty"`
 	Base    string            `json:"base"`            // newest, outdated, or unread: how new what it has read is
-	Names   []string          `json:"names,omitempty"` // whom c3, c4 and c5 are: self, other, or nobody
+	Names   []string          `json:"names,omitempty"` // whom c3 to c6 are: self, other, or nobody
 }
 
 var (

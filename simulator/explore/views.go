@@ -57,7 +57,7 @@ import (
 var Provable = []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.WrongDel, verdict.Lie, verdict.Orphan, verdict.Deadlock}
 
 // Outsiders is the number of clients that a shared part can name beside the two of a world.
-const Outsiders = 3
+const Outsiders = 4
 
 // A Proof is what the set of views has shown.
 type Proof struct {
@@ -103,7 +103,7 @@ const mostCounting = 100_000
 // mostHistories bounds the histories of all clients together, through each of which the code is executed, in up to half a minute.
 const mostHistories = 50_000
 
-// ProveFor computes the views of m, most at most, which has five clients and a probe, and two attempts or more, of which only the first
+// ProveFor computes the views of m, most at most, which has 2+Outsiders clients and a probe, and two attempts or more, of which only the first
 // is made. With endless, no fault is ever used up. The error is about code that the simulator cannot run, or ctx's.
 func ProveFor(ctx context.Context, m *Model, endless bool, most int) (*Proof, error) {
 	return proveAnd(ctx, m, endless, most, func(*prover) error { return nil })

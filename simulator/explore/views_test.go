@@ -100,6 +100,22 @@ func TestViewsCover(t *testing.T) {
 	}
 }
 
+// TestViewsCoverServers is TestViewsCover for Redlock on three servers, each of which names an owner.
+func TestViewsCoverServers(t *testing.T) {
+	effort.OnlyExhaustive(t, "it closes views for seconds; one goroutine searches")
+	b := viewBounds("")
+	b.Nodes = 3
+	list, err := explore.Uncovered(t.Context(), modelOf(t, lockOf(t, "redlock-failfast"), b), false, 200_000, []int{2, 3, 4}, 1500, 0)
+	if err != nil || len(list) != 3 {
+		t.Fatalf("%d sets of views are closed: %v", len(list), err)
+	}
+	for _, c := range list {
+		if c.Missing > 0 {
+			t.Errorf("views are not known: %+v", c)
+		}
+	}
+}
+
 // TestViewsFindHarms: what a search of few clients finds is never excluded by the views, also in a second attempt and with a third
 // client.
 func TestViewsFindHarms(t *testing.T) {
