@@ -41,7 +41,7 @@ func TestViewsUnsound(t *testing.T) {
 		{"two clients that stay are a pair as they were", "pairs.go",
 			"for b := range a {", "for b := range min(a, 1) {"},
 		{"a move that changes others is made with two of them", "pairs.go",
-			"to.acting[0] && to.views[1] == views[1] && to.views[2] == views[2]", "to.acting[0]"},
+			"to.shared == *s && to.acting[0] && to.views[1] == views[1] && to.views[2] == views[2]", "to.acting[0]"},
 		{"a pair meets those that come later, and not those that came before", "pairs.go",
 			"c.met[p.b].add(p.a)", "_ = p.a"},
 	} {
