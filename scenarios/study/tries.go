@@ -7,6 +7,7 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/faults"
+	"locklab/simulator/explore"
 )
 
 // AutoAttempts in place of a number of attempts: usualAttempts or, where that search is not
@@ -57,8 +58,8 @@ const (
 	roles
 )
 
-// tries are made in this order. The certificate has a line for each that was made; those that are not complete
-// are in Search.Cut.
+// tries are made in this order; on idle cores some begin before their turn, see ahead. The certificate has a line for each that
+// was made; those that are not complete are in Search.Cut.
 var tries = []try{
 	// One attempt tells soon how large the rest is.
 	{as: answer, when: (*tried).auto, timing: AnyTiming, attempts: 1, states: OneAttemptStates},
@@ -129,18 +130,15 @@ func exploreOpen(ctx context.Context, entry lock.Entry, b Bounds) (*Search, erro
 	if b.Checkpoint != "" {
 		return Explore(ctx, entry, r.bounds.closed())
 	}
+	a := &ahead{ctx: ctx, entry: entry, begun: map[string]*early{}}
+	defer a.end()
 	for i, t := range tries {
-		if r.complete[t.as] {
-			continue
-		}
-		for _, b := range r.list(t) {
-			if t.as == answer && t.attempts == 0 && !r.follows(i) {
-				b = b.unlimited(r.bounds)
-				if r.auto() && b.MaxStates == UsualStates {
-					b.MaxStates = AutoStates
-				}
-			}
-			s, err := Explore(ctx, entry, b)
+		list := r.list(i)
+		for n, b := range list {
+			now := *r // which does not change meanwhile
+			s, err := a.search(b, func(begun map[string]*early) []Bounds {
+				return now.certain(i, b, list[n+1:], begun)
+			})
 			r.add(t, s)
 			if err != nil && t.as != answer {
 				err = errors.Join(ErrBeside, err)
@@ -164,8 +162,54 @@ func (b Bounds) closed() Bounds {
 	return b
 }
 
-// list returns the bounds of a try; none: it is not made.
-func (r *tried) list(t try) (list []Bounds) {
+// list returns the bounds of the searches of try i; none: it is not made.
+func (r *tried) list(i int) []Bounds {
+	t := tries[i]
+	if r.complete[t.as] {
+		return nil
+	}
+	list := r.bounded(t)
+	if t.as == answer && t.attempts == 0 && !r.follows(i) {
+		for n := range list {
+			list[n] = list[n].unlimited(r.bounds)
+			if r.auto() && list[n].MaxStates == UsualStates {
+				list[n].MaxStates = AutoStates
+			}
+		}
+	}
+	return list
+}
+
+// certain lists the searches that follow one of try i, after the rest of that try, whether it comes to an end or is cut short: none follow
+// the first attempt for sure. Those before them that have not ended are expected to be cut short.
+func (r *tried) certain(i int, b Bounds, rest []Bounds, begun map[string]*early) []Bounds {
+	if r.once == nil && r.auto() {
+		return nil // how many states it has decides
+	}
+	var lists [2][]Bounds
+	for k, complete := range []bool{true, false} {
+		then := *r
+		then.cut, then.beside = nil, nil // not the same lists
+		then.add(tries[i], &Search{Strategy: r.entry, Bounds: b, Result: &explore.Result{Complete: complete}})
+		lists[k] = slices.Clone(rest)
+		for next := i + 1; next < len(tries); next++ {
+			for _, b := range then.list(next) {
+				s := &Search{Strategy: r.entry, Bounds: b, Result: &explore.Result{}}
+				if e := begun[keyOf(b)]; e != nil && e.s != nil {
+					s = e.s
+				}
+				lists[k] = append(lists[k], b)
+				then.add(tries[next], s)
+			}
+		}
+	}
+	return slices.DeleteFunc(lists[0], func(b Bounds) bool {
+		return !slices.ContainsFunc(lists[1], func(other Bounds) bool { return keyOf(b) == keyOf(other) })
+	})
+}
+
+// bounded returns the bounds of the searches of a try within its limit.
+func (r *tried) bounded(t try) (list []Bounds) {
 	if t.when != nil && !t.when(r) || !slices.Contains(r.bounds.timings(), t.timing) {
 		return nil
 	}
@@ -201,7 +245,7 @@ func (r *tried) list(t try) (list []Bounds) {
 
 // follows reports whether another search for the answer can follow a try.
 func (r *tried) follows(i int) bool {
-	return slices.ContainsFunc(tries[i+1:], func(t try) bool { return t.as == answer && r.list(t) != nil })
+	return slices.ContainsFunc(tries[i+1:], func(t try) bool { return t.as == answer && r.bounded(t) != nil })
 }
 
 // add notes what a try has come to; nil: nothing. A fault alone about which nothing is said is left out.

@@ -7,7 +7,7 @@ import (
 )
 
 // After its first states a search looks up nearly all that follows from a state: the tables have it.
-// So before the states of a round are visited in their order, workers, as many as GOMAXPROCS, compute
+// So before the states of a round are visited in their order, workers, one for each core that no other search has, compute
 // what follows from each of them, on tables that are only read meanwhile. A state for which the tables lack
 // something is left to the search, which computes it in its turn. So everything is numbered in
 // the same order as without workers, and every result is the same on any number of cores.
@@ -21,6 +21,12 @@ type lookahead struct {
 	missed  int     // and so many of these lacked something
 	rests   int     // states that are visited before the next round
 }
+
+// searches are the models that are searched at the same time. They share the cores.
+var searches atomic.Int32
+
+// Idle returns the number of cores that no search of a model has for itself.
+func Idle() int { return max(runtime.GOMAXPROCS(0)-int(searches.Load()), 0) }
 
 // chunk is some states that one worker computes, one after the other.
 type chunk struct {
@@ -79,7 +85,7 @@ func (a *lookahead) look(s *search, layer []uint32, states *store) bool {
 		a.rests--
 		return false
 	}
-	cores := runtime.GOMAXPROCS(0)
+	cores := min(1+Idle(), runtime.GOMAXPROCS(0))
 	if cores == 1 || s.opt.Plain.Workers || s.opt.Causes || len(layer) < leastRound || s.numbers.full != nil {
 		return false
 	}

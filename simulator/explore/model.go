@@ -107,6 +107,8 @@ func Confirm(ctx context.Context, m *Model, wanted []Witness) (*Result, error) {
 
 // search builds the simulator of m and has it searched.
 func (m *Model) search(by func(*simulator.Simulator) (*Result, error)) (*Result, error) {
+	searches.Add(1)
+	defer searches.Add(-1)
 	sim, err := m.Simulator()
 	if err != nil {
 		return nil, err
