@@ -1,6 +1,7 @@
 package explore_test
 
 import (
+	"context"
 	"slices"
 	"testing"
 
@@ -113,6 +114,33 @@ func TestViewsCoverServers(t *testing.T) {
 		if c.Missing > 0 {
 			t.Errorf("views are not known: %+v", c)
 		}
+	}
+}
+
+// TestViewsOfServers: Redlock holds on three servers with any number of clients, if nothing fails. One that is content with fewer than a
+// majority does not.
+func TestViewsOfServers(t *testing.T) {
+	effort.OnlyExhaustive(t, "it closes views for seconds; one goroutine searches")
+	b := viewBounds("")
+	b.Nodes = 3
+	proof, refused := proofOf(t, lockOf(t, "redlock"), b, false, 200_000)
+	if refused != "" || len(proof.Harms) > 0 || !proof.Once.IsZero() {
+		t.Errorf("redlock: refused %q, harms %v, once %v", refused, proof.Harms, proof.Once)
+	}
+	one := fallingEntry("one of three", code{
+		acquire: func(f *asking, ctx context.Context, key string) (bool, error) {
+			for _, node := range f.env.Nodes {
+				if taken, err := node.SetNX(ctx, key, f.token, f.env.TTL).Result(); taken || err != nil {
+					f.node = node
+					return taken, err
+				}
+			}
+			return false, nil
+		},
+	})
+	one.Nodes = 3
+	if proof, _ := proofOf(t, one, b, false, 50_000); !slices.Contains(proof.Harms, verdict.Overlap) { // its views are more
+		t.Errorf("one of three: harms %v", proof.Harms)
 	}
 }
 
