@@ -10,14 +10,14 @@ import (
 	"locklab/simulator/process"
 )
 
-// OrderError says that what the code of a client does depends on more of the numbers that it learns than their order.
+// OrderError says that what the code of a client does depends on more of the numbers that it observes than their order.
 type OrderError struct{ Was, Is string }
 
 func (e *OrderError) Error() string {
 	return fmt.Sprintf("simulator: the code does %s, and %s after other numbers in the same order", e.Was, e.Is)
 }
 
-// Recounted is the part of client c, from 1, which has learned other numbers in the place of those of an ensemble, of its tokens, and of
+// Recounted is the part of client c, from 1, which has observed other numbers in the place of those of an ensemble, of its tokens, and of
 // its attempts. Where it rests the attempt that comes next is the first. That its code then does the same, but for numbers, is checked: the
 // error is an *OrderError, or one of Step's.
 func (sym *Symmetry) Recounted(part ClientPart, c int, f history.Recount) (ClientPart, error) {

@@ -342,7 +342,7 @@ func beginsAgain(t *tables, state []uint32, m *move) bool {
 	return m.client >= 0 && t.choices[m.choice].Verb == simulator.Start && restAfter(t, int(m.client), state[m.client]).Stage > 1
 }
 
-// atStart is what is shared at the start.
+// atStart returns the shared part of the start.
 func atStart(p *prover) shared {
 	w := p.sim.NewWorld()
 	s := shared{rest: p.restTab.id(p.full.WithoutOrphans()), judge: p.idle}

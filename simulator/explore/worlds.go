@@ -187,7 +187,7 @@ func (p *prover) step(m *move, gone uint16, s *shared, others *faceViews) (alone
 	return made.quiet || made.seen == 0 && same, nil
 }
 
-// A made move is what more is to be known of it than the states that follow.
+// A made move has what the states that follow do not show of it.
 type made struct {
 	seen     uint32 // by the judges, who know all clients
 	quiet    bool   // time passed, and nothing else
@@ -291,7 +291,7 @@ func (p *prover) actor(state []uint32, c int) (a actor, err error) {
 	return a, nil
 }
 
-// A projection is what the clients of a world are with what they share, under some names.
+// A projection has the views of the clients of a world, and what they share, under some names.
 type projection struct {
 	shared
 	views  [mostWorld]viewOf
