@@ -32,6 +32,14 @@ type attempts struct {
 	after       []uint32 // histories of twin with some attempts, after which it rests
 }
 
+// drawn are some of a list, evenly drawn: all, if they are not more than most.
+func drawn(list []uint32, most int) (some []uint32) {
+	for i := range min(len(list), most) {
+		some = append(some, list[i*len(list)/min(len(list), most)])
+	}
+	return some
+}
+
 // CheckRests checks Assumptions.Rests in histories of the first client, evenly drawn if they are more than MostTried: where a process
 // rests and keeps nothing, its code does in the next attempt what it does in one before which nothing was observed. With
 // Assumptions.Strangers that is the first attempt, with other tokens. It returns a *RestError if it does not. Code of a Host is not tried.
@@ -58,9 +66,7 @@ func (sym *Symmetry) CheckRests() error {
 	if err := a.rest(rests); err != nil {
 		return err
 	}
-	list := process.Longest(a.first)
-	for i := range min(len(list), MostTried) {
-		at := list[i*len(list)/min(len(list), MostTried)]
+	for i, at := range drawn(process.Longest(a.first), MostTried) {
 		fit := slices.DeleteFunc(slices.Clone(a.after), func(from uint32) bool { return !a.fits(from, at) })
 		if len(fit) == 0 {
 			continue

@@ -97,9 +97,7 @@ func (sym *Symmetry) CheckOrder() error {
 	twin.KeepHistories(true)
 	twin.Unfenced = first.Unfenced
 	defer twin.Close()
-	list := process.Longest(first)
-	for i := range min(len(list), MostOrdered) {
-		at := list[i*len(list)/min(len(list), MostOrdered)]
+	for _, at := range drawn(process.Longest(first), MostOrdered) {
 		all, counters, far := history.NoNumbers(), history.NoNumbers(), false
 		if _, err := sym.recounted(at, first, first, all.Note(&counters, &far)); err != nil {
 			return err

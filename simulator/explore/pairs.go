@@ -8,8 +8,8 @@ import (
 )
 
 // Two views of one shared part need not be of one run: each client may have come there on a way of its own. So a world of two may come to
-// a harm that no run has, above all where a lock lives on time that a server does not keep, as in "write, wait, read again". Then the
-// views are those of two clients: pairs. The set of pairs begins with two clients at rest; any three views of which each two are a pair
+// a harm that no run has: where a key names no client, for example, any two can be inside, since a third one may have given the lock back.
+// Then the views are those of two clients: pairs. The set of pairs begins with two clients at rest; any three views of which each two are a pair
 // make a world of three; and each two clients of the world that follows are a pair, until nothing is new. All else is as in views.go: two
 // clients of which one at most moves are in a world with the one that moves, so that each two of each run, with however many others, are
 // a pair. There are always more clients at rest: of one that has come to its end, or of a run of two, nothing is lost.
@@ -148,7 +148,7 @@ func (q *pairer) meet(p pair) error {
 func (q *pairer) three(s *shared, c *company, at [mostWorld]int) error {
 	q.of.proved.Worlds++
 	for i := range at {
-		first, second, third := at[i], at[(i+1)%3], at[(i+2)%3]
+		first, second, third := at[i], at[(i+1)%mostWorld], at[(i+2)%mostWorld]
 		if i > 0 && first == at[0] || i > 1 && first == at[1] {
 			continue // its moves are those of its like
 		}

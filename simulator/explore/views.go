@@ -27,8 +27,8 @@ import (
 // (a ghost), what the only server keeps of its connections (which keys they watch, and what replicas lack of them), and what
 // the judges know of it. In what is shared it is named: the owner of a key is the client of the view, another one, or none
 // that can still act. These are never mixed up: of the clients of a world one at most is the owner, and a key without an
-// owner stays so. A client that has come to its end begins anew as another one; its former name has no owner, or is that of
-// a ghost. So does a process that rests after an attempt: if nothing of it goes on, it remembers nothing and draws its
+// owner stays so. A client that has come to its end begins anew as another one, of which there are always more at rest; its
+// former name has no owner, or is that of a ghost. So does a process that rests after an attempt: if nothing of it goes on, it remembers nothing and draws its
 // tokens anew, it is a new client to code and servers, and the views are those of any number of attempts. The id of its
 // thread would be an old name: [simulator.Parts.Lasting].
 // Whether that is so is tried: with code in the second to fourth attempt of one process (simulator.Symmetry, CheckRests), and with servers

@@ -37,7 +37,7 @@ func modelOf(t testing.TB, entry lock.Entry, b study.Bounds) *explore.Model {
 	return m
 }
 
-// proofOf is what views show of a lock, and why they prove nothing: the key of a text, "" if they do.
+// proofOf returns a proof by views, and the key of the reason for which there is none, "" if there is one.
 func proofOf(t testing.TB, entry lock.Entry, b study.Bounds, endless bool, most int) (proof *explore.Proof, refused string) {
 	t.Helper()
 	proof, err := explore.ProveFor(t.Context(), modelOf(t, entry, b), endless, most)

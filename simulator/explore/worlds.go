@@ -32,11 +32,11 @@ func (p *prover) world(s *shared, at int, others *faceViews) error {
 		return nil
 	}
 	p.proved.Worlds++
-	before := p.found
 	gone, err := p.listWorld(s, &a, &b)
 	if err != nil {
 		return err
 	}
+	before := p.found // without what no move comes to
 	for i := range p.moves {
 		m := &p.moves[i]
 		key := aloneAt{at, m.choice}
