@@ -1,0 +1,272 @@
+package database
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+)
+
+// A scope is what an expression is evaluated with.
+type scope struct {
+	dialect  Dialect
+	table    *Table
+	row      []Value // nil: there is none
+	proposed []Value // the row that an INSERT would write
+	args     []Value
+	start    int64 // when the statement began
+	now      int64 // what NOW(3) and now() say
+	clock    int64 // what clock_timestamp() says
+	horizon  int64
+}
+
+// problem is why an expression cannot be evaluated; it ends the statement.
+type problem struct{ reason string }
+
+func (p *problem) fail(format string, args ...any) Value {
+	if p.reason == "" {
+		p.reason = fmt.Sprintf(format, args...)
+	}
+	return Value{}
+}
+
+// eval evaluates an expression.
+func (s *scope) eval(e Expression, p *problem) Value {
+	var stack []Value
+	for _, n := range e {
+		at := len(stack) - n.op.operands()
+		var v Value
+		if operands := stack[at:]; len(operands) == 0 {
+			v = s.leaf(n, p)
+		} else {
+			v = s.apply(n, operands, p)
+		}
+		stack = append(stack[:at], v)
+	}
+	return stack[0]
+}
+
+// holds reports whether all conditions are true.
+func (s *scope) holds(conditions []Expression, p *problem) bool {
+	for _, e := range conditions {
+		switch v := s.eval(e, p); {
+		case v.Type == Null:
+			return false
+		case v.Type != Bool:
+			p.fail("a condition that is no comparison")
+			return false
+		case v.Int == 0:
+			return false
+		}
+	}
+	return true
+}
+
+func (s *scope) leaf(n node, p *problem) Value {
+	switch n.op {
+	case opText:
+		return TextValue(n.text)
+	case opInteger:
+		return IntegerValue(n.n)
+	case opParam:
+		v := s.args[n.n]
+		if v.Type == Timestamp {
+			v.Int += s.start
+			return s.recent(v, p)
+		}
+		return v
+	case opColumn, opProposed:
+		row := s.row
+		if n.op == opProposed {
+			row = s.proposed
+		}
+		at := s.table.column(n.text)
+		if at < 0 || row == nil {
+			return p.fail("the column %s does not exist here", n.text)
+		}
+		return row[at]
+	case opNow:
+		return Value{Type: Timestamp, Int: s.now}
+	case opClock:
+		return Value{Type: Timestamp, Int: s.clock}
+	}
+	return Value{}
+}
+
+// recent checks that a time does not lie further back than a State keeps times apart.
+func (s *scope) recent(v Value, p *problem) Value {
+	if v.Int < s.now-s.horizon {
+		return p.fail("a time of more than %d ms ago: the State has been made with this horizon", s.horizon)
+	}
+	return v
+}
+
+func (s *scope) apply(n node, a []Value, p *problem) Value {
+	switch n.op {
+	case opIsNull:
+		return truth(a[0].Type == Null)
+	case opNotNull:
+		return truth(a[0].Type != Null)
+	case opIf:
+		if a[0].Type == Bool && a[0].Int != 0 {
+			return a[1]
+		}
+		if a[0].Type != Bool && a[0].Type != Null {
+			return p.fail("IF of what is no comparison")
+		}
+		return a[2]
+	case opNot, opAnd, opOr:
+		return s.logic(n.op, a, p)
+	}
+	for _, v := range a {
+		if v.Type == Null {
+			return Value{}
+		}
+	}
+	switch n.op {
+	case opInterval:
+		return s.interval(n.n, a[0], p)
+	case opHash:
+		if a[0].Type != Text {
+			return p.fail("hashtext of a %s", a[0].Type)
+		}
+		return Value{Type: hashed, Text: a[0].Text}
+	case opAdd, opSubtract, opTimes:
+		return s.arithmetic(n.op, a[0], a[1], p)
+	}
+	if a[0].Type != a[1].Type || a[0].Type > Timestamp {
+		return p.fail("a comparison of %s with %s", a[0].Type, a[1].Type)
+	}
+	if a[0].Type == Timestamp && a[0].Int == past && a[1].Int == past {
+		return p.fail("a comparison of two times of more than %d ms ago", s.horizon)
+	}
+	c := cmp.Or(cmp.Compare(a[0].Text, a[1].Text), cmp.Compare(a[0].Int, a[1].Int))
+	return truth(map[op]bool{opEqual: c == 0, opUnequal: c != 0, opLess: c < 0, opAtMost: c <= 0, opMore: c > 0, opAtLeast: c >= 0}[n.op])
+}
+
+// logic is that of three truths.
+func (s *scope) logic(o op, a []Value, p *problem) Value {
+	unknown := false
+	for _, v := range a {
+		switch {
+		case v.Type == Null:
+			unknown = true
+		case v.Type != Bool:
+			return p.fail("NOT, AND, OR of what is no comparison")
+		case o == opNot:
+			return truth(v.Int == 0)
+		case (v.Int != 0) == (o == opOr):
+			return v
+		}
+	}
+	if unknown {
+		return Value{}
+	}
+	return truth(o == opAnd)
+}
+
+func (s *scope) interval(ms int64, v Value, p *problem) Value {
+	switch {
+	case v.Type != Integer:
+		return p.fail("an interval of a %s", v.Type)
+	case ms == 0 && v.Int%1000 != 0:
+		return p.fail("an interval of %d microseconds, which are no whole milliseconds", v.Int)
+	case ms == 0:
+		return Value{Type: interval, Int: v.Int / 1000}
+	case v.Int > math.MaxInt32 || v.Int < -math.MaxInt32:
+		return p.fail("an interval of more than 31 bits")
+	}
+	return Value{Type: interval, Int: v.Int * ms}
+}
+
+// arithmetic is that of integers, and of a time and an interval.
+func (s *scope) arithmetic(o op, a, b Value, p *problem) Value {
+	if a.Type == interval && b.Type == Timestamp && o == opAdd {
+		a, b = b, a
+	}
+	sum := a.Int + b.Int
+	if o == opSubtract {
+		sum = a.Int - b.Int
+	}
+	switch {
+	case a.Type == Timestamp && b.Type == interval && o != opTimes:
+		if a.Int == past {
+			return p.fail("a sum with a time of more than %d ms ago", s.horizon)
+		}
+		a.Int = sum
+		return s.recent(a, p)
+	case a.Type != Integer || b.Type != Integer:
+		return p.fail("%s %s %s", a.Type, texts[o], b.Type)
+	case max(a.Int, b.Int) > math.MaxInt32<<16 || min(a.Int, b.Int) < -math.MaxInt32<<16 || o == opTimes && (max(a.Int, b.Int) > math.MaxInt32 || min(a.Int, b.Int) < -math.MaxInt32):
+		return p.fail("numbers of more than 47 bits in a sum, of 31 in a product")
+	case o == opTimes:
+		sum = a.Int * b.Int
+	}
+	return IntegerValue(sum)
+}
+
+// fits reports whether a value may stand in a column.
+func (s *scope) fits(c Column, v Value, p *problem) Value {
+	switch {
+	case v.Type != Null && v.Type != c.Type:
+		return p.fail("a %s in column %s of %s", v.Type, c.Name, c.Type)
+	case v.Type == Timestamp && v.Int == past:
+		return p.fail("a copy of a time of more than %d ms ago", s.horizon)
+	}
+	return v
+}
+
+// shown are the values of a SELECT or RETURNING.
+func (s *scope) shown(items []Expression, p *problem) (row []Value) {
+	for _, e := range items {
+		v := s.eval(e, p)
+		switch {
+		case v.Type == Timestamp:
+			p.fail("a time in a reply, since a State has no date")
+		case v.Type > Bool:
+			p.fail("%s in a reply", v.Type)
+		case v.Type == Bool && s.dialect.innodb():
+			v.Type = Integer
+		}
+		row = append(row, v)
+	}
+	return row
+}
+
+// keyOf finds the primary key that conditions ask for: a comparison of each of its columns with a value.
+func (s *scope) keyOf(conditions []Expression, p *problem) (key []Value, ok bool) {
+	for _, name := range s.table.Key {
+		found := false
+		for _, e := range conditions {
+			v, is := s.equals(name, e, p)
+			if is && !found {
+				key, found = append(key, v), true
+			}
+		}
+		if !found {
+			return nil, false
+		}
+	}
+	return key, true
+}
+
+// equals reads "column = value".
+func (s *scope) equals(column string, e Expression, p *problem) (v Value, ok bool) {
+	last := len(e) - 1
+	if e[last].op != opEqual {
+		return v, false
+	}
+	at := last - size(e[:last])
+	left, right := e[:at], e[at:last]
+	if len(right) == 1 && right[0] == (node{op: opColumn, text: column}) {
+		left, right = right, left
+	}
+	if len(left) != 1 || left[0] != (node{op: opColumn, text: column}) {
+		return v, false
+	}
+	for _, n := range right {
+		if n.op == opColumn || n.op == opProposed {
+			return v, false
+		}
+	}
+	return s.eval(right, p), true
+}

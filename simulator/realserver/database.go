@@ -1,0 +1,111 @@
+package realserver
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"locklab/simulator/i18n"
+)
+
+// ErrNoMariaDB and ErrNoPostgreSQL are that a server, or the program that makes its first files, is missing.
+var (
+	ErrNoMariaDB    = i18n.Errorf("error.live.mariadb")
+	ErrNoPostgreSQL = i18n.Errorf("error.live.postgresql")
+)
+
+// postgresFolders are where Debian has PostgreSQL's programs, which are not on the path.
+const postgresFolders = "/usr/lib/postgresql/*/bin"
+
+// find returns the paths of programs, which are on the path or in one of some folders.
+func find(missing error, folders []string, programs ...string) (paths []string, err error) {
+	for _, name := range programs {
+		path, err := exec.LookPath(name)
+		for i := len(folders) - 1; i >= 0 && err != nil; i-- {
+			path, err = exec.LookPath(filepath.Join(folders[i], name))
+		}
+		if err != nil {
+			return nil, missing
+		}
+		paths = append(paths, path)
+	}
+	return paths, nil
+}
+
+// FindMariaDB returns the paths of mariadbd and mariadb-install-db; without one the error is ErrNoMariaDB.
+func FindMariaDB() (paths []string, err error) {
+	return find(ErrNoMariaDB, []string{"/usr/sbin"}, "mariadbd", "mariadb-install-db")
+}
+
+// FindPostgreSQL returns the paths of postgres and initdb; without one the error is ErrNoPostgreSQL.
+func FindPostgreSQL() (paths []string, err error) {
+	folders, _ := filepath.Glob(postgresFolders) // the pattern is well formed
+	return find(ErrNoPostgreSQL, folders, "postgres", "initdb")
+}
+
+// as is a command that runs another one as a user, if this process is root, under which PostgreSQL does not run.
+// The user owns dir then.
+func as(user, dir string) ([]string, error) {
+	if os.Getuid() != 0 {
+		return nil, nil
+	}
+	if out, err := exec.Command("chown", "-R", user, dir).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("chown %s: %s", dir, out)
+	}
+	return []string{"setpriv", "--reuid=" + user, "--regid=" + user, "--clear-groups", "--"}, nil
+}
+
+// prepare runs the program that makes the first files of a server.
+func prepare(ctx context.Context, command ...string) error {
+	if out, err := exec.CommandContext(ctx, command[0], command[1:]...).CombinedOutput(); err != nil {
+		return i18n.Errorf("error.live.start", "server", filepath.Base(command[0]), "log", string(out))
+	}
+	return nil
+}
+
+// StartMariaDB runs a MariaDB on a free loopback port, with dir, which other users may enter, for its files. Its user root
+// has no password, and its database test is empty.
+func StartMariaDB(ctx context.Context, dir string) (*Process, error) {
+	paths, err := FindMariaDB()
+	if err != nil {
+		return nil, err
+	}
+	user, err := as("mysql", dir)
+	if err != nil {
+		return nil, err
+	}
+	data := filepath.Join(dir, "data")
+	if err := prepare(ctx, append(user, paths[1], "--no-defaults", "--datadir="+data, "--auth-root-authentication-method=normal")...); err != nil {
+		return nil, err
+	}
+	return start(ctx, "mariadbd", "ready for connections", nil, func(port string) []string {
+		return append(user, paths[0], "--no-defaults", "--datadir="+data, "--bind-address=127.0.0.1", "--port="+port,
+			"--socket="+filepath.Join(dir, "s"), "--skip-name-resolve", "--innodb-buffer-pool-size=8M", "--innodb-log-file-size=4M", "--innodb-flush-log-at-trx-commit=0")
+	})
+}
+
+// StartPostgreSQL runs a PostgreSQL on a free loopback port, with dir, which other users may enter, for its files, and
+// further settings NAME=VALUE. Its user postgres has no password, and its database postgres, in the order of bytes, is empty.
+func StartPostgreSQL(ctx context.Context, dir string, settings ...string) (*Process, error) {
+	paths, err := FindPostgreSQL()
+	if err != nil {
+		return nil, err
+	}
+	user, err := as("postgres", dir)
+	if err != nil {
+		return nil, err
+	}
+	data := filepath.Join(dir, "data")
+	if err := prepare(ctx, append(user, paths[1], "-D", data, "-U", "postgres", "-A", "trust", "-N", "-E", "UTF8", "--locale=C")...); err != nil {
+		return nil, err
+	}
+	return start(ctx, "postgres", "ready to accept connections", nil, func(port string) []string {
+		command := append(user, paths[0], "-D", data, "-k", "", "-p", port)
+		for _, s := range append([]string{"listen_addresses=127.0.0.1", "fsync=off"}, settings...) {
+			command = append(command, "-c", s)
+		}
+		return command
+	})
+}
