@@ -225,7 +225,7 @@ func (a *act) run(id SessionID) (Reply, wish) {
 		return Reply{}, wish{}
 	case Commit, Rollback:
 		r := Reply{}
-		if p.failed {
+		if p.failed && st.Verb == Commit {
 			r.Text = "ROLLBACK"
 		}
 		a.endTransaction(id, st.Verb == Commit && !p.failed)

@@ -25,7 +25,9 @@ func (a *act) call(id SessionID) (Reply, wish) {
 	case len(values) == 2 && (values[1].Type != Integer || values[1].Int < 0):
 		problem.fail("GET_LOCK with a time-out that is not a number of whole seconds, 0 or more")
 	default:
-		name.Text = strings.ToLower(name.Text)
+		if a.dialect == MySQL {
+			name.Text = strings.ToLower(name.Text)
+		}
 		return a.userLock(id, name, values)
 	}
 	return notCarried(problem.reason), wish{}

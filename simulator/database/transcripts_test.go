@@ -113,7 +113,7 @@ var transcripts = []transcript{
 		A: DELETE FROM locks WHERE name = 'm' => 1
 		A: SELECT GET_LOCK('g', 10) => [[1]]
 		B: SELECT n FROM locks WHERE name = 'm' FOR UPDATE => waits A
-		C: SELECT GET_LOCK('G', 10) => waits A
+		C: SELECT GET_LOCK('g', 10) => waits A
 		A: (closes) => B [[7]], C [[1]]
 	`},
 	{MariaDB, "named locks are counted, and outlive transactions", `

@@ -65,7 +65,7 @@ func prepare(ctx context.Context, command ...string) error {
 	return nil
 }
 
-// StartMariaDB runs a MariaDB on a free loopback port, with dir, which other users may enter, for its files. Its user root
+// StartMariaDB runs a MariaDB on a free loopback port, with dir, in a folder that other users may enter, for its files. Its user root
 // has no password, and its database test is empty.
 func StartMariaDB(ctx context.Context, dir string) (*Process, error) {
 	paths, err := FindMariaDB()
@@ -86,7 +86,7 @@ func StartMariaDB(ctx context.Context, dir string) (*Process, error) {
 	})
 }
 
-// StartPostgreSQL runs a PostgreSQL on a free loopback port, with dir, which other users may enter, for its files, and
+// StartPostgreSQL runs a PostgreSQL on a free loopback port, with dir, in a folder that other users may enter, for its files, and
 // further settings NAME=VALUE. Its user postgres has no password, and its database postgres, in the order of bytes, is empty.
 func StartPostgreSQL(ctx context.Context, dir string, settings ...string) (*Process, error) {
 	paths, err := FindPostgreSQL()

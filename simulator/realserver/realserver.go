@@ -16,15 +16,19 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 
 	"locklab/simulator/i18n"
 )
 
-// IsMissing reports whether err is that a program is missing here: ErrNoRedis, ErrNoCompiler or ErrNoZooKeeper.
+// IsMissing reports whether err is that a program is missing here: ErrNoRedis, ErrNoCompiler, ErrNoZooKeeper, ErrNoMariaDB or
+// ErrNoPostgreSQL.
 func IsMissing(err error) bool {
-	return errors.Is(err, ErrNoRedis) || errors.Is(err, ErrNoCompiler) || errors.Is(err, ErrNoZooKeeper)
+	return slices.ContainsFunc([]error{ErrNoRedis, ErrNoCompiler, ErrNoZooKeeper, ErrNoMariaDB, ErrNoPostgreSQL}, func(missing error) bool {
+		return errors.Is(err, missing)
+	})
 }
 
 // A Process is a server that runs.

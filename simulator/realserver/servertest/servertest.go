@@ -32,6 +32,35 @@ func ZooKeeper(t testing.TB, dataDir string) string {
 	return during(t, p, err)
 }
 
+// MariaDB runs a MariaDB on a free loopback port, and returns its address; see realserver.StartMariaDB.
+func MariaDB(t testing.TB) string {
+	t.Helper()
+	_, err := realserver.FindMariaDB()
+	Need(t, err)
+	p, err := realserver.StartMariaDB(t.Context(), folder(t))
+	return during(t, p, err)
+}
+
+// PostgreSQL runs a PostgreSQL on a free loopback port, and returns its address; see realserver.StartPostgreSQL.
+func PostgreSQL(t testing.TB, settings ...string) string {
+	t.Helper()
+	_, err := realserver.FindPostgreSQL()
+	Need(t, err)
+	p, err := realserver.StartPostgreSQL(t.Context(), folder(t), settings...)
+	return during(t, p, err)
+}
+
+// folder is a temporary folder into which another user can be let, unlike that of testing.
+func folder(t testing.TB) string {
+	t.Helper()
+	f, err := realserver.NewFolder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(f.Close)
+	return f.Path
+}
+
 func during(t testing.TB, p *realserver.Process, err error) string {
 	t.Helper()
 	if err != nil {

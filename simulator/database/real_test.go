@@ -1,0 +1,417 @@
+package database_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/lib/pq"
+	"pgregory.net/rapid"
+
+	. "locklab/simulator/database"
+	"locklab/simulator/effort"
+	"locklab/simulator/realserver/servertest"
+)
+
+// A server is a real one, with the sessions of a case.
+type server struct {
+	dialect  Dialect
+	db       *sql.DB
+	admin    *sql.Conn
+	purger   *sql.Conn // MariaDB
+	asked    time.Time // MariaDB: who waits for whom
+	blocking map[int64]map[int64]bool
+	sessions [3]*client
+	got      []string // answers of the present step, "B [[1]]", but for that of the session itself
+	own      string
+	actor    int
+}
+
+// A client is a session of a real server.
+type client struct {
+	conn   *sql.Conn
+	pid    int64
+	answer chan string // of the statement that runs
+	busy   bool
+}
+
+func connect(t *testing.T, d Dialect) *server {
+	s := &server{dialect: d}
+	var err error
+	if d == PostgreSQL {
+		s.db, err = sql.Open("postgres", "postgres://postgres@"+servertest.PostgreSQL(t, "deadlock_timeout=20ms")+"/postgres?sslmode=disable")
+	} else {
+		mysql.SetLogger(quiet{})
+		s.db, err = sql.Open("mysql", "root@tcp("+servertest.MariaDB(t)+")/test")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.db.Close() })
+	s.db.SetMaxIdleConns(0)
+	if s.admin, err = s.db.Conn(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if d != PostgreSQL {
+		if s.purger, err = s.db.Conn(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.purger.ExecContext(t.Context(), "SET SESSION max_statement_time = 0.05"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+// purge waits until InnoDB has removed deleted rows; those of transactions that an open one still hides it cannot.
+func (s *server) purge() {
+	s.purger.ExecContext(context.Background(), "SET GLOBAL innodb_max_purge_lag_wait = 0")
+}
+
+type quiet struct{}
+
+func (quiet) Print(...any) {}
+
+func (s *server) must(t testing.TB, text string, args ...any) {
+	t.Helper()
+	if _, err := s.admin.ExecContext(context.Background(), text, args...); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+}
+
+// begin makes the table anew, and three sessions.
+func (s *server) begin(t testing.TB) {
+	for i := range s.sessions {
+		s.end(t, i)
+	}
+	s.must(t, "DROP TABLE IF EXISTS locks")
+	s.must(t, locksTable.Create(s.dialect))
+	s.must(t, "INSERT INTO locks (name, owner, n) VALUES ('m', 'x', 7)")
+	for i := range s.sessions {
+		s.open(t, i)
+	}
+}
+
+func (s *server) open(t testing.TB, i int) {
+	conn, err := s.db.Conn(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &client{conn: conn, answer: make(chan string, 1)}
+	pid := "SELECT CONNECTION_ID()"
+	if s.dialect == PostgreSQL {
+		pid = "SELECT pg_backend_pid()"
+	}
+	if err := conn.QueryRowContext(context.Background(), pid).Scan(&c.pid); err != nil {
+		t.Fatal(err)
+	}
+	s.sessions[i] = c
+}
+
+// end kills a session, and waits for its end.
+func (s *server) end(t testing.TB, i int) {
+	c := s.sessions[i]
+	if c == nil {
+		return
+	}
+	if s.dialect == PostgreSQL {
+		s.must(t, "SELECT pg_terminate_backend($1)", c.pid)
+		s.until(t, "SELECT count(*) FROM pg_stat_activity WHERE pid = $1", c.pid)
+	} else {
+		s.admin.ExecContext(context.Background(), fmt.Sprintf("KILL %d", c.pid)) // it may be gone
+		s.until(t, "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = ?", c.pid)
+	}
+	if c.busy {
+		<-c.answer
+	}
+	c.conn.Close()
+	s.sessions[i] = nil
+}
+
+// until asks until the answer is 0.
+func (s *server) until(t testing.TB, query string, args ...any) {
+	for n := 1; n != 0; {
+		if err := s.admin.QueryRowContext(context.Background(), query, args...).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// run runs a statement and returns the answer in the notation of shown.
+func (c *client) run(st Statement, text string) string {
+	ctx := context.Background()
+	if st.Verb != Ping && st.Verb != Select && st.Verb != Call && len(st.Items) == 0 {
+		r, err := c.conn.ExecContext(ctx, text)
+		if err != nil {
+			return errorText(err)
+		}
+		n, _ := r.RowsAffected()
+		return fmt.Sprint(n)
+	}
+	rows, err := c.conn.QueryContext(ctx, text)
+	if err != nil {
+		return errorText(err)
+	}
+	defer rows.Close()
+	names, _ := rows.Columns()
+	var all [][]Value
+	for rows.Next() {
+		fields, at := make([]any, len(names)), make([]any, len(names))
+		for i := range fields {
+			at[i] = &fields[i]
+		}
+		if err := rows.Scan(at...); err != nil {
+			return err.Error()
+		}
+		var row []Value
+		for _, f := range fields {
+			switch f := f.(type) {
+			case nil:
+				row = append(row, Value{})
+			case int64:
+				row = append(row, IntegerValue(f))
+			case bool:
+				row = append(row, Value{Type: Bool, Int: map[bool]int64{true: 1}[f]})
+			case string:
+				row = append(row, TextValue(f))
+			case []byte:
+				row = append(row, TextValue(string(f)))
+			}
+		}
+		all = append(all, row)
+	}
+	if err := rows.Err(); err != nil {
+		return errorText(err)
+	}
+	return fmt.Sprint(all)
+}
+
+func errorText(err error) string {
+	var my *mysql.MySQLError
+	var pg *pq.Error
+	switch {
+	case errors.As(err, &my):
+		return fmt.Sprint("error ", my.Number)
+	case errors.As(err, &pg):
+		return fmt.Sprint("error ", pg.Code)
+	}
+	return err.Error()
+}
+
+// do begins a line of a transcript.
+func (s *server) do(t testing.TB, line string) {
+	who, text, _ := strings.Cut(line, ": ")
+	i := int(who[0] - 'A')
+	c := s.sessions[i]
+	s.got, s.own, s.actor = nil, "", -1
+	switch text {
+	case "(closes)":
+		s.end(t, i)
+		s.open(t, i)
+	case "(is cancelled)":
+		if s.dialect == PostgreSQL {
+			s.must(t, "SELECT pg_cancel_backend($1)", c.pid)
+		} else {
+			s.must(t, fmt.Sprintf("KILL QUERY %d", c.pid))
+		}
+	default:
+		st, err := Parse(s.dialect, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.actor, c.busy = i, true
+		go func() { c.answer <- c.run(st, text) }()
+	}
+}
+
+// seen is the present picture: the answers of this step so far, and who waits for whom.
+func (s *server) seen(t testing.TB) string {
+	for i, c := range s.sessions {
+		select {
+		case answer := <-c.answer:
+			c.busy = false
+			if i == s.actor {
+				s.own = answer
+			} else {
+				s.got = append(s.got, letter(SessionID(i+1))+" "+answer)
+			}
+		default:
+		}
+	}
+	slices.Sort(s.got)
+	var waits []string
+	for i, c := range s.sessions {
+		if c.busy {
+			waits = append(waits, letter(SessionID(i+1))+" waits"+s.blockers(t, c))
+		}
+	}
+	return fmt.Sprintf("own %s, others %v, %v", s.own, s.got, waits)
+}
+
+// blockers asks the server for whom a session waits.
+func (s *server) blockers(t testing.TB, c *client) (all string) {
+	if s.dialect == PostgreSQL {
+		s.ask(t, "SELECT $1::bigint, unnest(pg_blocking_pids($1::int))", c.pid)
+	} else {
+		var state sql.NullString
+		s.admin.QueryRowContext(context.Background(), "SELECT STATE FROM information_schema.PROCESSLIST WHERE ID = ?", c.pid).Scan(&state)
+		if state.String == "User lock" {
+			return " for a named lock"
+		}
+		// The server answers from its memory until it was not asked for 100 ms.
+		if time.Since(s.asked) > 105*time.Millisecond {
+			s.ask(t, `SELECT r.trx_mysql_thread_id, b.trx_mysql_thread_id FROM information_schema.INNODB_LOCK_WAITS w
+				JOIN information_schema.INNODB_TRX r ON r.trx_id = w.requesting_trx_id
+				JOIN information_schema.INNODB_TRX b ON b.trx_id = w.blocking_trx_id`)
+			s.asked = time.Now()
+		}
+	}
+	for i, o := range s.sessions {
+		if s.blocking[c.pid][o.pid] {
+			all += " " + letter(SessionID(i+1))
+		}
+	}
+	return all
+}
+
+// ask asks for pairs of sessions of which the first one waits for the second one.
+func (s *server) ask(t testing.TB, query string, args ...any) {
+	rows, err := s.admin.QueryContext(context.Background(), query, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	s.blocking = map[int64]map[int64]bool{}
+	for rows.Next() {
+		var who, whom int64
+		if err := rows.Scan(&who, &whom); err != nil {
+			t.Fatal(err)
+		}
+		if s.blocking[who] == nil {
+			s.blocking[who] = map[int64]bool{}
+		}
+		s.blocking[who][whom] = true
+	}
+}
+
+// picture is what the server must come to after a step of a session that the State has answered so.
+func picture(s State, actor, said string) string {
+	own := ""
+	var others []string
+	for _, part := range strings.Split(said, ", ") {
+		switch {
+		case strings.HasPrefix(part, actor+" "):
+			own = part[2:]
+		case len(part) > 2 && part[1] == ' ':
+			others = append(others, part)
+		case !strings.HasPrefix(part, "waits"):
+			own = part
+		}
+	}
+	slices.Sort(others)
+	var waits []string
+	for id := SessionID(1); id <= 3; id++ {
+		if who := waitsFor(s, id); who != "" {
+			if s.ByName(id) && s.Dialect() != PostgreSQL {
+				who = " for a named lock"
+			}
+			waits = append(waits, letter(id)+" waits"+who)
+		}
+	}
+	if own == "ROLLBACK" {
+		own = "0"
+	}
+	return fmt.Sprintf("own %s, others %v, %v", own, others, waits)
+}
+
+// anyone is a picture without the names of those who were answered.
+func anyone(picture string) string {
+	words := strings.FieldsFunc(picture, func(r rune) bool { return strings.ContainsRune(" ,[]ABC", r) })
+	slices.Sort(words)
+	return strings.Join(words, " ")
+}
+
+// step runs a line on the State and on the server, and returns the difference to which they come.
+func (s *server) step(t testing.TB, state State, line string) (State, string, error) {
+	racing := state.Racing()
+	next, said := do(t, state, line)
+	if strings.Contains(line, "(closes)") || strings.Contains(line, "(is cancelled)") {
+		said = strings.TrimPrefix(said, "0")
+	}
+	s.do(t, line)
+	want, got := picture(next, line[:1], said), ""
+	for deadline := time.Now().Add(3 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		got = s.seen(t)
+		if id := s.victim(); id != 0 && next.InCycle() != 0 { // PostgreSQL: who looked first
+			var woken []Woken
+			next, woken = next.CheckDeadlock(id)
+			for _, w := range woken {
+				said += ", " + letter(w.Session) + " " + shown(w.Reply)
+			}
+			want = picture(next, line[:1], said)
+		}
+		if next.InCycle() == 0 && (got == want || racing && anyone(got) == anyone(want)) {
+			if s.dialect != PostgreSQL {
+				s.purge()
+			}
+			return next, said, nil
+		}
+	}
+	return next, said, fmt.Errorf("%s\n\tserver %s\n\tState  %s", line, got, want)
+}
+
+// victim is the session that PostgreSQL has chosen in this step; 0: none.
+func (s *server) victim() SessionID {
+	if s.own == "error 40P01" {
+		return SessionID(s.actor + 1)
+	}
+	for _, answer := range s.got {
+		if strings.HasSuffix(answer, "error 40P01") {
+			return SessionID(answer[0]-'A') + 1
+		}
+	}
+	return 0
+}
+
+// TestRealTranscripts plays the transcripts on servers, but for those in which time passes.
+func TestRealTranscripts(t *testing.T) {
+	for _, d := range []Dialect{MariaDB, PostgreSQL} {
+		t.Run(d.String(), func(t *testing.T) {
+			s := connect(t, d)
+			played := 0
+			for _, c := range transcripts {
+				if c.dialect != d || strings.Contains(c.lines, " ms)") || strings.Contains(c.lines, "(times out)") {
+					continue
+				}
+				played++
+				s.begin(t)
+				state := newState(d)
+				for _, line := range c.split() {
+					if strings.Contains(line[0], "looks for") {
+						break // the server has looked, and perhaps the other one first
+					}
+					var err error
+					if state, _, err = s.step(t, state, line[0]); err != nil {
+						t.Errorf("%s: %v", c.fact, err)
+						break
+					}
+				}
+			}
+			for i := range s.sessions {
+				s.end(t, i)
+			}
+			if played < 10 {
+				t.Errorf("only %d transcripts", played)
+			}
+		})
+	}
+}
+
+var _ = rapid.Check
+var _ = effort.Cases
