@@ -71,6 +71,8 @@ func (s State) GiveUp(id SessionID, why Reason) (State, []Woken) {
 	a := act{State: s.clone()}
 	var reply Reply
 	switch innodb := s.dialect.innodb(); {
+	case innodb && why == Cancelled && p.on.kind == onName:
+		reply = one(p.text.Function, Value{})
 	case innodb && why == Cancelled:
 		reply = failure(QueryInterrupted)
 	case innodb && p.on.kind == onName:

@@ -111,7 +111,7 @@ func (p *parser) split(text string) (all []token) {
 			if s == "!=" {
 				s = "<>"
 			}
-			if !strings.Contains("<>=(),.+-*;?::", s) {
+			if len(s) == 1 && !strings.Contains("<>=(),.+-*;?", s) {
 				p.tokens = []token{{symbol, s, s}}
 				p.refuse("words, 'texts', numbers, placeholders, and ( ) , . = <> < > <= >= + - *")
 			}

@@ -17,7 +17,7 @@ var locksTable = Table{
 }
 
 func newState(d Dialect) State {
-	s := New(d, []Table{locksTable}, Options{Horizon: 60_000})
+	s := New(d, []Table{locksTable}, Options{Horizon: 3_600_000})
 	for id := SessionID(1); id <= 3; id++ {
 		s = s.Connect(id)
 	}
