@@ -27,3 +27,15 @@ func (s State) InCycle() SessionID {
 
 // ByName reports whether a session waits for a named lock.
 func (s State) ByName(id SessionID) bool { return s.find(id).on.kind == onName }
+
+// Exclusive reports whether no row is held by two of which one holds it exclusively.
+func (s State) Exclusive() bool {
+	for i, a := range s.locks {
+		for _, b := range s.locks[:i] {
+			if !a.mode.gap() && !b.mode.gap() && a.session != b.session && a.table == b.table && compareKeys(a.key, b.key) == 0 && a.mode+b.mode > 2*shared {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -471,8 +471,11 @@ var anyByte = rapid.Custom(func(t *rapid.T) (n int) {
 
 // line is the move as a line of a transcript.
 func (m move) line(d Dialect) string {
+	if d == MySQL {
+		d = MariaDB
+	}
 	text := programs[d][m.what%len(programs[d])]
-	text = strings.ReplaceAll(text, "%k", "'"+[]string{"k", "m", "p"}[m.key%3]+"'")
+	text = strings.ReplaceAll(text, "%k", "'"+[]string{"k", "m", "k", "m", "p"}[m.key%5]+"'")
 	return letter(SessionID(m.who%3+1)) + ": " + strings.ReplaceAll(text, "%o", "'"+[]string{"x", "y"}[m.owner%2]+"'")
 }
 
