@@ -68,50 +68,72 @@ func (w wish) same(o wish) bool {
 
 // blockers are the sessions that keep a session from what it wishes, in the order of their numbers: those that hold
 // it, and those that have wished it earlier.
-func (s *State) blockers(id SessionID, w wish) (all []SessionID) {
+func (s *State) blockers(id SessionID, w wish) []SessionID {
+	all := append(s.holders(id, w), s.ahead(id, w)...)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// holders are the others that hold what a session wishes.
+func (s *State) holders(id SessionID, w wish) (all []SessionID) {
 	add := func(o SessionID) {
-		if o != id && o != 0 && !slices.Contains(all, o) {
+		if o != id && o != 0 {
 			all = append(all, o)
 		}
 	}
-	switch w.kind {
-	case onRow, onWriter:
-		t := &s.tables[w.table]
-		if i, ok := t.at(w.key); ok {
-			add(t.rows[i].writer)
-		}
-		for _, l := range s.locks {
-			if w.kind == onRow && l.table == w.table && !l.mode.gap() && l.mode+w.mode > 2*shared && compareKeys(l.key, w.key) == 0 {
-				add(l.session)
-			}
-		}
-	case onGap:
-		heir := s.tables[w.table].heir(w.key)
-		for _, l := range s.locks {
-			if l.table == w.table && l.mode.gap() && compareKeys(l.key, heir) == 0 {
-				add(l.session)
-			}
-		}
-	case onName:
+	if w.kind == onName {
 		for _, n := range s.named {
 			if n.name == w.name {
 				add(n.session)
 			}
 		}
+		return all
 	}
-	if w.kind == onRow || w.kind == onName {
-		for _, o := range s.queue {
-			p := s.find(o)
-			if o == id && p.on.same(w) { // those behind it wish later
-				break
-			}
-			if p.on.same(w) && (w.kind == onName || p.on.mode+w.mode > 2*shared) {
-				add(o)
-			}
+	if w.kind == nothing {
+		return nil
+	}
+	t, key := &s.tables[w.table], w.key
+	if i, ok := t.at(key); ok && w.kind != onGap {
+		add(t.rows[i].writer)
+	}
+	if w.kind == onGap {
+		key = t.heir(key)
+	}
+	for _, l := range s.locks {
+		conflicts := w.kind == onGap && l.mode.gap() || w.kind == onRow && !l.mode.gap() && l.mode+w.mode > 2*shared
+		if conflicts && l.table == w.table && compareKeys(l.key, key) == 0 {
+			add(l.session)
 		}
 	}
-	slices.Sort(all)
 	return all
+}
+
+// ahead are the others that have wished the same earlier, in the order of their waits.
+func (s *State) ahead(id SessionID, w wish) (all []SessionID) {
+	for _, o := range s.queue {
+		p := s.find(o)
+		switch {
+		case !p.on.same(w) || w.kind != onRow && w.kind != onName:
+		case o == id: // those behind it wish later
+			return all
+		case w.kind == onName || p.on.mode+w.mode > 2*shared:
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+// edges are those of whom a search for deadlocks takes that a session waits for them. InnoDB looks at holders, and only
+// without any at the first one of those ahead.
+func (s *State) edges(id SessionID, w wish) []SessionID {
+	if !s.dialect.innodb() || w.kind == onName {
+		return s.blockers(id, w)
+	}
+	if all := s.holders(id, w); len(all) > 0 {
+		return all
+	}
+	all := s.ahead(id, w)
+	return all[:min(1, len(all))]
 }
 
 // heir is the key of the first row behind a key; nil: none.
@@ -233,7 +255,7 @@ func (s *State) cycle(id SessionID) []SessionID {
 			return false
 		}
 		path = append(path, at)
-		for _, next := range s.blockers(at, p.on) {
+		for _, next := range s.edges(at, p.on) {
 			if next == id {
 				return true
 			}

@@ -77,6 +77,18 @@ var transcripts = []transcript{
 		A: INSERT INTO locks (name) VALUES ('k') => waits B
 		B: INSERT INTO locks (name) VALUES ('k') => error 1213, A 1
 	`},
+	{MariaDB, "who waits in line for a row is part of a deadlock only by the one that holds it", `
+		A: INSERT INTO locks (name) VALUES ('k') => 1
+		A: BEGIN => 0
+		A: DELETE FROM locks WHERE name = 'm' AND n = 0 => 0
+		B: BEGIN => 0
+		C: BEGIN => 0
+		C: DELETE FROM locks WHERE name = 'k' AND n = 0 => 0
+		B: DELETE FROM locks WHERE name = 'k' => waits C
+		A: DELETE FROM locks WHERE name = 'k' => waits B C
+		C: DELETE FROM locks WHERE name = 'm' => error 1213, B 1
+		B: COMMIT => 0, A 0
+	`},
 	{MariaDB, "a gap is up to the next key", `
 		A: BEGIN => 0
 		A: DELETE FROM locks WHERE name = 'k' => 0
