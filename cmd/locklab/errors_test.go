@@ -130,6 +130,7 @@ var inEnglish = map[string]string{
 	"scenarios/share/part.go":                      "never reaches a user: a share is printed then",
 	"scenarios/cost/simulation.go":                 "a mistake of locklab, whose own policies are played",
 	"scenarios/cost/contention.go":                 "a mistake of locklab, which loses a request",
+	"simulator/database/parse.go":                  "for the programmer of a lock whose statement is not understood",
 	"simulator/realserver/redis.go":                "what a redis-server must not answer to the lab itself",
 	"scenarios/cost/connection.go":                 "a mistake of locklab, whose own policies are played",
 	"scenarios/cost/session.go":                    "a mistake of locklab, whose own policies are played",

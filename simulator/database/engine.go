@@ -180,6 +180,13 @@ func (a *act) endTransaction(id SessionID, commit bool) {
 	p.open, p.failed, p.began, p.written, p.local, p.localTo = false, false, 0, 0, false, 0
 	a.locks = slices.DeleteFunc(a.locks, func(l lock) bool { return l.session == id })
 	a.named = slices.DeleteFunc(a.named, func(n namedLock) bool { return n.session == id && n.transaction })
+	for i := range a.sessions {
+		if on := &a.sessions[i].on; slices.Contains(on.among, id) {
+			if on.among = slices.DeleteFunc(slices.Clone(on.among), func(o SessionID) bool { return o == id }); len(on.among) == 0 {
+				*on = wish{}
+			}
+		}
+	}
 	for ti := range a.tables {
 		t := &a.tables[ti]
 		for i := len(t.rows) - 1; i >= 0; i-- {

@@ -60,6 +60,8 @@ type wish struct {
 	mode    mode
 	name    Value
 	seconds int64 // of GET_LOCK
+	// among are those that had locked the gap when the wait began. InnoDB looks for others only when these have gone.
+	among []SessionID
 }
 
 func (w wish) same(o wish) bool {
@@ -77,7 +79,7 @@ func (s *State) blockers(id SessionID, w wish) []SessionID {
 // holders are the others that hold what a session wishes.
 func (s *State) holders(id SessionID, w wish) (all []SessionID) {
 	add := func(o SessionID) {
-		if o != id && o != 0 {
+		if o != id && o != 0 && (w.among == nil || slices.Contains(w.among, o)) {
 			all = append(all, o)
 		}
 	}
@@ -210,9 +212,13 @@ func (s *State) removeRow(ti int, key []Value) {
 	}
 	s.locks = slices.DeleteFunc(s.locks, here)
 	for _, id := range s.queue {
-		if p := s.find(id); p.on.kind == onRow && p.on.table == ti && compareKeys(p.on.key, key) == 0 {
+		switch p := s.find(id); {
+		case p.on.table != ti:
+		case p.on.kind == onRow && compareKeys(p.on.key, key) == 0:
 			s.hold(lock{ti, heir, p.on.mode + sharedGap - shared, id})
 			p.on = wish{}
+		case p.on.kind == onGap && compareKeys(t.heir(p.on.key), heir) == 0:
+			p.on.among = nil
 		}
 	}
 }

@@ -3,6 +3,7 @@ package database
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -70,81 +71,45 @@ func (p *parser) refuse(understood string) {
 	panic(refusal{fmt.Errorf("%s: %q is not understood here, but %s", p.d, shown, understood)})
 }
 
-// symbols are all that have more than one character; "!=" is "<>".
-var symbols = []string{"<>", "!=", "<=", ">=", "::"}
-
-func isLetter(c byte) bool { return c == '_' || c|32 >= 'a' && c|32 <= 'z' }
-func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
+// forms are those of tokens: blanks, words, placeholders and numbers, texts, names in the quotes of MySQL and PostgreSQL,
+// symbols.
+var forms = regexp.MustCompile("^(?:([ \\t\\r\\n]+)|([A-Za-z_][A-Za-z_0-9]*)|(\\$?[0-9]+)|('(?:[^'\\x00]|'')*')|(`[^`\\x00]+`)|(\"[^\"\\x00]+\")|(<>|!=|<=|>=|::|[<>=(),.+*;?-]))")
 
 // split divides a text into tokens.
 func (p *parser) split(text string) (all []token) {
-	for i := 0; i < len(text); {
-		start := i
-		c := text[i]
-		switch {
-		case strings.IndexByte(" \t\r\n", c) >= 0:
-			i++
-			continue
-		case isLetter(c):
-			for i < len(text) && (isLetter(text[i]) || isDigit(text[i])) {
-				i++
-			}
-			all = append(all, token{word, strings.ToUpper(text[start:i]), text[start:i]})
-		case isDigit(c), c == '$' && p.d == PostgreSQL:
-			for i++; i < len(text) && isDigit(text[i]); i++ {
-			}
-			all = append(all, token{number, text[start:i], text[start:i]})
-		case c == '\'', c == '`' && p.d.innodb(), c == '"' && !p.d.innodb():
-			content, n := p.quoted(text[i:])
-			i += n
-			class := name
-			if c == '\'' {
-				class = literal
-			}
-			all = append(all, token{class, content, text[start:i]})
-		default:
-			s := text[i : i+1]
-			if k := slices.IndexFunc(symbols, func(s string) bool { return strings.HasPrefix(text[i:], s) }); k >= 0 {
-				s = symbols[k]
-			}
-			i += len(s)
-			if s == "!=" {
-				s = "<>"
-			}
-			if len(s) == 1 && !strings.Contains("<>=(),.+-*;?", s) {
-				p.tokens = []token{{symbol, s, s}}
-				p.refuse("words, 'texts', numbers, placeholders, and ( ) , . = <> < > <= >= + - *")
-			}
-			all = append(all, token{symbol, s, s})
+	for text != "" {
+		m := forms.FindStringSubmatch(text)
+		if m == nil {
+			p.refuseText(text, "words, 'texts', quoted names, numbers, placeholders, and ( ) , . = <> < > <= >= + - *")
 		}
+		t := token{raw: m[0]}
+		switch text = text[len(m[0]):]; {
+		case m[1] != "":
+			continue
+		case m[2] != "":
+			t.class, t.text = word, strings.ToUpper(m[2])
+		case m[3] != "":
+			t.class, t.text = number, m[3]
+		case m[4] != "":
+			if t.class, t.text = literal, strings.ReplaceAll(m[4][1:len(m[4])-1], "''", "'"); p.d.innodb() && strings.Contains(t.text, `\`) {
+				p.refuseText(m[4], "a text without backslashes")
+			}
+		case m[5] != "" && p.d.innodb(), m[6] != "" && !p.d.innodb():
+			t.class, t.text = name, m[0][1:len(m[0])-1]
+		case m[7] != "":
+			t.text = strings.Replace(m[7], "!=", "<>", 1)
+		default:
+			p.refuseText(m[0], "'texts', and names without these quotes")
+		}
+		all = append(all, t)
 	}
 	return append(all, token{})
 }
 
-// quoted reads a text up to the quote with which it begins, which is doubled inside.
-func (p *parser) quoted(text string) (content string, length int) {
-	quote := text[0]
-	var b strings.Builder
-	for i := 1; i < len(text); i++ {
-		switch c := text[i]; {
-		case c == '\\' && quote == '\'' && p.d.innodb(), c == 0:
-			p.tokens = []token{{literal, text, text}}
-			p.refuse("a text without backslashes and zeros")
-		case c != quote:
-			b.WriteByte(c)
-		case i+1 < len(text) && text[i+1] == quote:
-			b.WriteByte(quote)
-			i++
-		case b.Len() == 0 && quote != '\'':
-			p.tokens = []token{{name, text, text}}
-			p.refuse("a name")
-		default:
-			return b.String(), i + 1
-		}
-	}
-	p.tokens = []token{{literal, text, text}}
-	p.refuse("a text that ends")
-	return "", 0
+// refuseText refuses what is no token.
+func (p *parser) refuseText(text, understood string) {
+	p.tokens = []token{{symbol, text, text}}
+	p.refuse(understood)
 }
 
 func (p *parser) peek() token {
@@ -314,16 +279,12 @@ func (p *parser) set() {
 
 // countAndUnit divides "10 seconds"; -1 is no number.
 func countAndUnit(text string) (n int64, unit string) {
-	text = strings.TrimSpace(text)
-	end := 0
-	for end < len(text) && isDigit(text[end]) {
-		end++
-	}
-	n, err := strconv.ParseInt(text[:end], 10, 64)
+	unit = strings.TrimLeft(strings.TrimSpace(text), "0123456789")
+	n, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(text), unit), 10, 64)
 	if err != nil {
 		return -1, ""
 	}
-	return n, strings.TrimSpace(text[end:])
+	return n, strings.TrimSpace(unit)
 }
 
 // number reads a number without a sign.

@@ -147,11 +147,11 @@ func (c *change) selects() (Reply, wish) {
 func (c *change) columns(r Reply) Reply {
 	if r.Code == OK {
 		for _, e := range c.st.Items {
-			text := e.print(c.dialect)
+			name := "?column?" // as PostgreSQL says; MySQL repeats the expression
 			if len(e) == 1 && e[0].op == opColumn {
-				text = e[0].text
+				name = e[0].text
 			}
-			r.Columns = append(r.Columns, text)
+			r.Columns = append(r.Columns, name)
 		}
 	}
 	return r
@@ -220,11 +220,15 @@ func (c *change) insert() (Reply, wish) {
 		c.problem.fail("ON CONFLICT of columns that are not the primary key")
 	}
 	i, exists := c.table().at(key)
-	switch w := (wish{kind: onGap, table: c.ti, key: key}); {
+	gap := wish{kind: onGap, table: c.ti, key: key}
+	if c.dialect.innodb() && !exists {
+		gap.among = c.blockers(c.id, gap)
+	}
+	switch {
 	case c.problem.reason != "":
 		return Reply{}, wish{}
-	case !exists && c.dialect.innodb() && len(c.blockers(c.id, w)) > 0:
-		return Reply{}, w
+	case len(gap.among) > 0:
+		return Reply{}, gap
 	case !exists:
 		c.insertRow(c.ti, row{key: key, new: values, writer: c.id})
 		c.find(c.id).written++

@@ -2,7 +2,6 @@ package realserver
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -52,7 +51,7 @@ func as(user, dir string) ([]string, error) {
 		return nil, nil
 	}
 	if out, err := exec.Command("chown", "-R", user, dir).CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("chown %s: %s", dir, out)
+		return nil, i18n.Errorf("error.live.start", "server", "chown", "log", string(out))
 	}
 	return []string{"setpriv", "--reuid=" + user, "--regid=" + user, "--clear-groups", "--"}, nil
 }
