@@ -25,6 +25,7 @@
 //	InnoDB
 //	(t) a row is locked by its primary key, whether it meets the condition or not
 //	(t) a key that is not there locks the gap up to the next key; an insert into it waits
+//	(t) SKIP LOCKED that skips the row locks the gap behind it
 //	(t) a duplicate leaves a shared lock; with ON DUPLICATE KEY UPDATE an exclusive one
 //	(t) a row that is removed leaves its locks, and those waited for, on the gap
 //	(t) a deadlock is found when its last wait begins; the transaction of the least weight is rolled back, of several that of

@@ -240,7 +240,7 @@ func (a *act) run(id SessionID) (Reply, wish) {
 		a.endTransaction(id, st.Verb == Commit && !p.failed)
 		return r, wish{}
 	case Set:
-		return a.set(p), wish{}
+		return set(a.dialect, p), wish{}
 	case Call:
 		return a.call(id)
 	}
@@ -248,7 +248,7 @@ func (a *act) run(id SessionID) (Reply, wish) {
 	if ti < 0 {
 		return notCarried("the table " + st.Table + " does not exist"), wish{}
 	}
-	c := &change{act: a, sc: a.scope(id, &a.tables[ti].def), id: id, st: st, ti: ti, problem: &problem{}}
+	c := &change{s: &a.State, sc: a.scope(id, &a.tables[ti].def), id: id, st: st, ti: ti, problem: &problem{}}
 	before := a.State.clone()
 	r, on := c.execute()
 	if c.problem.reason != "" { // nothing has happened
@@ -268,9 +268,10 @@ func (a *act) scope(id SessionID, t *Table) scope {
 	return s
 }
 
-func (a *act) set(p *session) Reply {
+// set sets the time-out of locks.
+func set(d Dialect, p *session) Reply {
 	switch {
-	case a.dialect.innodb() || !p.text.Local && !p.open:
+	case d.innodb() || !p.text.Local && !p.open:
 		p.timeout = p.text.Timeout
 	case p.open && p.text.Local:
 		p.local, p.localTo = true, p.text.Timeout

@@ -6,7 +6,7 @@ import (
 
 // A change is a statement on the rows of one table.
 type change struct {
-	*act
+	s       *State
 	sc      scope
 	id      SessionID
 	st      Statement
@@ -14,7 +14,7 @@ type change struct {
 	problem *problem
 }
 
-func (c *change) table() *table { return &c.tables[c.ti] }
+func (c *change) table() *table { return &c.s.tables[c.ti] }
 
 // execute replies, or says what the statement waits for.
 func (c *change) execute() (Reply, wish) {
@@ -72,31 +72,33 @@ func (c *change) reach(key []Value) (version []Value, r Reply, on wish) {
 	w := wish{kind: onRow, table: c.ti, key: key, mode: exclusive}
 	_, exists := c.table().at(key)
 	version = c.version(key)
-	p := c.find(c.id)
-	switch innodb := c.dialect.innodb(); {
+	p := c.s.find(c.id)
+	switch innodb := c.s.dialect.innodb(); {
 	case slices.ContainsFunc(key, func(v Value) bool { return v.Type == Null }), !innodb && (version == nil || p.gone):
 		return nil, r, on
 	case !exists:
-		c.hold(lock{c.ti, c.table().heir(key), exclusiveGap, c.id})
+		c.s.hold(lock{c.ti, c.table().heir(key), exclusiveGap, c.id})
 		return nil, r, on
 	case !innodb && !p.moved && !c.meets(version, nil):
 		return nil, r, on
-	case !c.lockRow(c.id, w):
+	case !c.s.lockRow(c.id, w):
 		switch {
 		case c.st.Verb != Select || c.st.Locking == ForUpdate:
 			on = w
+		case c.st.Locking == SkipLocked && innodb: // the search goes on to the next key
+			c.s.hold(lock{c.ti, c.table().heir(key), exclusiveGap, c.id})
 		case c.st.Locking == NoWait:
-			r = failure(map[Dialect]Code{MariaDB: LockWaitTimeout, MySQL: LockNowait, PostgreSQL: LockNotAvailable}[c.dialect])
+			r = failure(map[Dialect]Code{MariaDB: LockWaitTimeout, MySQL: LockNowait, PostgreSQL: LockNotAvailable}[c.s.dialect])
 		}
 		return nil, r, on
 	case version == nil: // deleted by this transaction
-		c.hold(lock{c.ti, key, exclusiveGap, c.id})
+		c.s.hold(lock{c.ti, key, exclusiveGap, c.id})
 		return nil, r, on
 	}
 	if p.moved {
 		c.sc.clock = 0
 	}
-	if (c.dialect.innodb() || p.moved) && !c.meets(version, nil) {
+	if (c.s.dialect.innodb() || p.moved) && !c.meets(version, nil) {
 		return nil, r, on
 	}
 	return version, r, on
@@ -106,10 +108,10 @@ func (c *change) reach(key []Value) (version []Value, r Reply, on wish) {
 func (c *change) selects() (Reply, wish) {
 	key, exact := c.key()
 	keys := [][]Value{key}
-	plain, innodb := c.st.Locking == Plain, c.dialect.innodb()
+	plain, innodb := c.st.Locking == Plain, c.s.dialect.innodb()
 	ordered := slices.Equal(c.st.Order, c.sc.table.Key)
 	switch {
-	case plain && innodb && c.find(c.id).open:
+	case plain && innodb && c.s.find(c.id).open:
 		c.problem.fail("SELECT without FOR UPDATE in a transaction, which reads a snapshot")
 	case len(c.st.Order) > 0 && !ordered:
 		c.problem.fail("an order that is not that of the primary key")
@@ -170,9 +172,9 @@ func (c *change) returning(version []Value, affected int64) Reply {
 func (c *change) write(key, version []Value) {
 	i, _ := c.table().at(key)
 	r := &c.table().rows[i]
-	r.reborn = r.reborn || !c.dialect.innodb() && r.writer == c.id && r.new == nil && r.old != nil
+	r.reborn = r.reborn || !c.s.dialect.innodb() && r.writer == c.id && r.new == nil && r.old != nil
 	r.new, r.writer = version, c.id
-	c.find(c.id).written++
+	c.s.find(c.id).written++
 }
 
 // update changes a row as the assignments say. MySQL counts a row only if it is another one then.
@@ -189,11 +191,11 @@ func (c *change) update(key, version, proposed []Value, affected int64) Reply {
 		if slices.Contains(c.sc.table.Key, set.Column) && v != version[at] {
 			c.problem.fail("another primary key for a row")
 		}
-		if next[at] = v; c.dialect.innodb() {
+		if next[at] = v; c.s.dialect.innodb() {
 			c.sc.row = slices.Clone(next) // MySQL goes on with what it has assigned
 		}
 	}
-	if c.dialect.innodb() && slices.Equal(next, version) {
+	if c.s.dialect.innodb() && slices.Equal(next, version) {
 		return Reply{}
 	}
 	c.write(key, next)
@@ -221,8 +223,8 @@ func (c *change) insert() (Reply, wish) {
 	}
 	i, exists := c.table().at(key)
 	gap := wish{kind: onGap, table: c.ti, key: key}
-	if c.dialect.innodb() && !exists {
-		gap.among = c.blockers(c.id, gap)
+	if c.s.dialect.innodb() && !exists {
+		gap.among = c.s.blockers(c.id, gap)
 	}
 	switch {
 	case c.problem.reason != "":
@@ -230,19 +232,19 @@ func (c *change) insert() (Reply, wish) {
 	case len(gap.among) > 0:
 		return Reply{}, gap
 	case !exists:
-		c.insertRow(c.ti, row{key: key, new: values, writer: c.id})
-		c.find(c.id).written++
+		c.s.insertRow(c.ti, row{key: key, new: values, writer: c.id})
+		c.s.find(c.id).written++
 		return c.returning(values, 1), wish{}
 	}
 	w := wish{kind: onWriter, table: c.ti, key: key}
-	if writer := c.table().rows[i].writer; !c.dialect.innodb() && writer != 0 && writer != c.id {
+	if writer := c.table().rows[i].writer; !c.s.dialect.innodb() && writer != 0 && writer != c.id {
 		return Reply{}, w
 	}
 	w.kind, w.mode = onRow, shared
 	if c.st.Conflict == Replace {
 		w.mode = exclusive
 	}
-	if (c.dialect.innodb() || c.st.Conflict == Replace && c.version(key) != nil) && !c.lockRow(c.id, w) {
+	if (c.s.dialect.innodb() || c.st.Conflict == Replace && c.version(key) != nil) && !c.s.lockRow(c.id, w) {
 		return Reply{}, w
 	}
 	version := c.version(key)
@@ -259,14 +261,14 @@ func (c *change) conflict(key, version, values []Value) Reply {
 	switch affected := int64(1); {
 	case c.st.Conflict == Ignore:
 		return c.columns(Reply{})
-	case c.st.Conflict == Fail && c.dialect.innodb():
+	case c.st.Conflict == Fail && c.s.dialect.innodb():
 		return failure(DuplicateEntry)
 	case c.st.Conflict == Fail:
 		return failure(UniqueViolation)
 	case !c.meets(version, values):
 		return c.columns(Reply{})
 	default:
-		if c.dialect.innodb() {
+		if c.s.dialect.innodb() {
 			affected = 2
 		}
 		return c.update(key, version, values, affected)

@@ -99,6 +99,7 @@ var transcripts = []transcript{
 	{MariaDB, "a wait that times out undoes the statement, and not the transaction", `
 		A: BEGIN => 0
 		A: UPDATE locks SET owner = 'a' WHERE name = 'm' => 1
+		B: SET SESSION innodb_lock_wait_timeout = 1 => 0
 		B: BEGIN => 0
 		B: INSERT INTO locks (name) VALUES ('b') => 1
 		B: DELETE FROM locks WHERE name = 'm' => waits A
@@ -112,6 +113,14 @@ var transcripts = []transcript{
 		B: SELECT n FROM locks WHERE name = 'm' FOR UPDATE NOWAIT => error 1205
 		B: SELECT n FROM locks WHERE name = 'm' FOR UPDATE SKIP LOCKED => []
 		B: SELECT n FROM locks WHERE name = 'm' => [[7]]
+	`},
+	{MariaDB, "SKIP LOCKED that skips a row locks the gap behind it", `
+		A: BEGIN => 0
+		A: SELECT n FROM locks WHERE name = 'm' FOR UPDATE => [[7]]
+		B: BEGIN => 0
+		B: SELECT n FROM locks WHERE name = 'm' FOR UPDATE SKIP LOCKED => []
+		A: INSERT INTO locks (name) VALUES ('p') => waits B
+		B: COMMIT => 0, A 1
 	`},
 	{MariaDB, "BEGIN commits", `
 		A: BEGIN => 0
@@ -139,7 +148,7 @@ var transcripts = []transcript{
 		A: SELECT RELEASE_LOCK('g') => [[1]]
 		B: SELECT IS_FREE_LOCK('g') => [[0]]
 		B: SELECT GET_LOCK('g', 10) => waits A
-		C: SELECT GET_LOCK('g', 10) => waits A B
+		C: SELECT GET_LOCK('g', 1) => waits A B
 		A: SELECT RELEASE_LOCK('g') => [[1]], B [[1]]
 		C: (times out) => C [[0]]
 	`},
@@ -240,6 +249,17 @@ var transcripts = []transcript{
 		A: SELECT 1 => error 25P02
 		B: DELETE FROM locks WHERE name = 'm' AND n = 7 => 1
 		A: COMMIT => ROLLBACK
+	`},
+	{PostgreSQL, "a wait that times out undoes the transaction", `
+		A: BEGIN => 0
+		A: SELECT n FROM locks WHERE name = 'm' FOR UPDATE => [[7]]
+		B: BEGIN => 0
+		B: SET LOCAL lock_timeout = '700ms' => 0
+		B: INSERT INTO locks (name) VALUES ('b') => 1
+		B: DELETE FROM locks WHERE name = 'm' => waits A
+		C: INSERT INTO locks (name) VALUES ('b') => waits B
+		B: (times out) => B error 55P03, C 1
+		B: COMMIT => ROLLBACK
 	`},
 	{PostgreSQL, "a deadlock ends when one looks for it", `
 		A: INSERT INTO locks (name) VALUES ('k') => 1
