@@ -189,3 +189,16 @@ func TestRenamed(t *testing.T) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }
+
+// TestOldGetLock: before MySQL 5.7.5 a session had one named lock, and taking another one released it.
+func TestOldGetLock(t *testing.T) {
+	s := New(MySQL, []Table{locksTable}, Options{OldGetLock: true}).Connect(1).Connect(2)
+	for _, c := range [][2]string{
+		{"A: SELECT GET_LOCK('a', 1)", "[[1]]"}, {"B: SELECT GET_LOCK('a', 1)", "waits A"}, {"A: SELECT GET_LOCK('b', 1)", "[[1]], B [[1]]"},
+	} {
+		var got string
+		if s, got = do(t, s, c[0]); got != c[1] {
+			t.Errorf("%s => %s, want %s", c[0], got, c[1])
+		}
+	}
+}

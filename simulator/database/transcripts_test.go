@@ -181,6 +181,16 @@ var transcripts = []transcript{
 		A: COMMIT => 0, B 0
 		B: UPDATE locks SET owner = 'b' WHERE name = 'm' AND expires < NOW(3) => 1
 	`},
+	{MySQL, "as the manual has it, a deadlock of named locks is 3058, their names are the same in capitals, and NOWAIT is 3572", `
+		A: SELECT GET_LOCK('a', 10) => [[1]]
+		B: SELECT GET_LOCK('b', 10) => [[1]]
+		A: SELECT GET_LOCK('B', 10) => waits B
+		B: SELECT GET_LOCK('A', 10) => error 3058
+		B: SELECT RELEASE_LOCK('B') => [[1]], A [[1]]
+		A: BEGIN => 0
+		A: SELECT n FROM locks WHERE name = 'm' FOR UPDATE => [[7]]
+		B: SELECT n FROM locks WHERE name = 'm' FOR UPDATE NOWAIT => error 3572
+	`},
 	{PostgreSQL, "a row that another transaction has updated is waited for, and the condition is evaluated again", `
 		A: BEGIN => 0
 		A: UPDATE locks SET owner = 'a' WHERE name = 'm' => 1
