@@ -362,7 +362,7 @@ func (s *server) step(t testing.TB, state State, line string) (State, string, er
 			want = picture(next, actor, said)
 		}
 		if next.InCycle() == 0 && (got == want || racing && anyone(got) == anyone(want)) {
-			if s.dialect != PostgreSQL {
+			if s.dialect != PostgreSQL && !strings.Contains(line, "_LOCK") && !strings.Contains(line, "BEGIN") {
 				s.purge()
 			}
 			return next, said, nil
@@ -459,7 +459,7 @@ type move struct{ who, what, key, owner int }
 // moves are those of a program, in two levels: so it is long, and can be shrunk to few moves.
 var moves = rapid.SliceOfN(rapid.SliceOfN(rapid.Custom(func(t *rapid.T) move {
 	return move{anyByte.Draw(t, "who"), anyByte.Draw(t, "what"), anyByte.Draw(t, "key"), anyByte.Draw(t, "owner")}
-}), 1, 20), 3, 12)
+}), 6, 20), 3, 12)
 
 // anyByte is as often large as small; the numbers of rapid are mostly small.
 var anyByte = rapid.Custom(func(t *rapid.T) (n int) {
@@ -489,12 +489,15 @@ func TestRealServer(t *testing.T) {
 		t.Run(d.String(), func(t *testing.T) {
 			s := connect(t, d)
 			met := map[string]int{}
-			effort.Cases(t, 25, 250)
+			effort.Cases(t, 15, 150)
 			rapid.Check(t, func(rt *rapid.T) {
 				s.begin(t)
 				state := newState(d)
 				var lines []string
-				for _, m := range slices.Concat(moves.Draw(rt, "moves")...) {
+				for i, m := range slices.Concat(moves.Draw(rt, "moves")...) {
+					if i < 3 && m.owner%4 != 0 { // most begin with transactions
+						m.who, m.what = i, 0
+					}
 					line := m.line(d)
 					waits := waitsFor(state, SessionID(m.who%3+1)) != ""
 					if next, said := do(t, state, line); strings.HasPrefix(said, "not carried") || waits != strings.Contains(line, "(is cancelled)") && !strings.Contains(line, "(closes)") || next.Racing() {

@@ -92,7 +92,6 @@ func (c *change) reach(key []Value) (version []Value, r Reply, on wish) {
 		}
 		return nil, r, on
 	case version == nil: // deleted by this transaction
-		c.s.hold(lock{c.ti, key, exclusiveGap, c.id})
 		return nil, r, on
 	}
 	if p.moved {

@@ -122,6 +122,12 @@ var transcripts = []transcript{
 		A: INSERT INTO locks (name) VALUES ('p') => waits B
 		B: COMMIT => 0, A 1
 	`},
+	{MariaDB, "a row that the transaction itself has deleted leaves no lock of the gap", `
+		A: BEGIN => 0
+		A: DELETE FROM locks WHERE name = 'm' => 1
+		A: SELECT n FROM locks WHERE name = 'm' FOR UPDATE => []
+		B: INSERT INTO locks (name) VALUES ('k') => 1
+	`},
 	{MariaDB, "BEGIN commits", `
 		A: BEGIN => 0
 		A: DELETE FROM locks WHERE name = 'm' => 1
