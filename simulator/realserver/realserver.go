@@ -1,4 +1,4 @@
-// Package realserver runs real servers: redis-servers on loopback ports in a folder of
+// Package realserver runs real servers: redis-servers (and ZooKeeper, MariaDB, PostgreSQL) on loopback ports in a folder of
 // their own, with a clock that their user moves (Clock), and with a Gate on a connection
 // between two of them. Package servertest runs one for the length of a test.
 //
