@@ -353,7 +353,7 @@ func (s *server) step(t testing.TB, state State, line string) (State, string, er
 	want, got := picture(next, actor, said), ""
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		got = s.seen(t)
-		if id := s.victim(); id != 0 && next.InCycle() != 0 { // PostgreSQL: who looked first
+		for _, id := range s.victims() { // PostgreSQL: who looked first
 			var woken []Woken
 			next, woken = next.CheckDeadlock(id)
 			for _, w := range woken {
@@ -371,17 +371,17 @@ func (s *server) step(t testing.TB, state State, line string) (State, string, er
 	return next, said, fmt.Errorf("%s\n\tserver %s\n\tState  %s", line, got, want)
 }
 
-// victim is the session that PostgreSQL has chosen in this step; 0: none.
-func (s *server) victim() SessionID {
+// victims are the sessions that PostgreSQL has chosen in this step.
+func (s *server) victims() (all []SessionID) {
 	if s.own == "error 40P01" {
-		return SessionID(s.actor + 1)
+		all = append(all, SessionID(s.actor+1))
 	}
 	for _, answer := range s.got {
 		if strings.HasSuffix(answer, "error 40P01") {
-			return SessionID(answer[0]-'A') + 1
+			all = append(all, SessionID(answer[0]-'A')+1)
 		}
 	}
-	return 0
+	return all
 }
 
 // TestRealTranscripts plays the transcripts on servers, but for those in which the clock moves.
