@@ -47,8 +47,8 @@
 //	order of those that go on together      the servers' threads race; here it is that in which they began to wait
 //	weight of a transaction                 insert intentions that were granted are not counted, nor pages
 //	MySQL 8's order of grants               it prefers transactions that block many; here all are in line
-//	victim of named locks on MariaDB        while others wait in line in the cycle it may be another one; here it is always the
-//	                                        one that closes the cycle
+//	victim of named locks on MariaDB        a session that was one before may be spared later; here it is always the one that
+//	                                        closes the cycle
 //	victim on PostgreSQL                    who waits in line within a deadlock of others may look first, and fails as well:
 //	                                        the caller decides who looks when
 //	hashtext                                of two texts it is never the same

@@ -1,14 +1,11 @@
 package database
 
 // Racing reports whether two statements wait that go on at the same time on a server, so that its threads decide
-// which comes first, or from whose deadlock another victim may come.
+// which comes first.
 func (s State) Racing() bool {
 	for i, a := range s.queue {
 		for _, b := range s.queue[:i] {
 			one, two := s.find(a).on, s.find(b).on
-			if s.dialect.innodb() && one.kind == onName && one.same(two) {
-				return true // in line for a name: of a deadlock then, either may be the victim
-			}
 			ordered := one.kind == onName && two.kind == onName || s.dialect.innodb() && one.same(two) && one.mode == exclusive && two.mode == exclusive
 			if !ordered && !(one.kind == onName || two.kind == onName) {
 				return true

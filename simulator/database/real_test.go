@@ -494,6 +494,7 @@ func TestRealServer(t *testing.T) {
 				s.begin(t)
 				state := newState(d)
 				var lines []string
+				named := 0 // deadlocks of named locks: MariaDB may spare who was a victim before
 				for i, m := range slices.Concat(moves.Draw(rt, "moves")...) {
 					if i < 3 && m.owner%4 != 0 { // most begin with transactions
 						m.who, m.what = i, 0
@@ -502,6 +503,10 @@ func TestRealServer(t *testing.T) {
 					waits := waitsFor(state, SessionID(m.who%3+1)) != ""
 					if next, said := do(t, state, line); strings.HasPrefix(said, "not carried") || waits != strings.Contains(line, "(is cancelled)") && !strings.Contains(line, "(closes)") || next.Racing() {
 						continue
+					} else if strings.Contains(line, "GET_LOCK") && strings.Contains(said, "error 1213") {
+						if named++; named > 1 {
+							break
+						}
 					}
 					var said string
 					var err error
