@@ -180,11 +180,14 @@ func (s *search) expand(id uint32, words []uint32) error {
 	}
 	before := len(next.out.arcs)
 	err := next.expand(id)
-	if failed := (*failedMove)(nil); err != nil && errors.As(err, &failed) {
-		failed.from = id
-	}
 	if s.numbers.full != nil {
 		next.out.cut(before) // their numbers may be wrong
+	}
+	if err == nil && s.numbers.full == nil {
+		return nil
+	}
+	if failed := (*failedMove)(nil); errors.As(err, &failed) {
+		failed.from = id
 	}
 	return errors.Join(err, s.numbers.full)
 }

@@ -202,13 +202,15 @@ func (s *quotient) rename(state []uint32, to *history.Names) error {
 	var wrong error
 	for n := s.clients; n < s.restAt && wrong == nil; n++ {
 		state[n] = s.nodeTab.image(&memory.nodes, state[n], func(p simulator.NodePart) simulator.NodePart {
-			p, wrong = s.sim.Symmetry().Node(p, to)
+			names := *to // only what is computed anew takes memory
+			p, wrong = s.sim.Symmetry().Node(p, &names)
 			return p
 		})
 	}
 	if wrong == nil {
 		state[s.restAt] = s.restTab.image(&memory.rest, state[s.restAt], func(p simulator.RestPart) simulator.RestPart {
-			p, wrong = s.sim.Symmetry().Rest(p, to)
+			names := *to
+			p, wrong = s.sim.Symmetry().Rest(p, &names)
 			return p
 		})
 	}
@@ -216,7 +218,8 @@ func (s *quotient) rename(state []uint32, to *history.Names) error {
 		return fmt.Errorf("explore: %w", wrong)
 	}
 	state[s.judgeAt] = s.judgeTab.image(&memory.judges, state[s.judgeAt], func(v verdict.Safety) verdict.Safety {
-		v.Rename(to)
+		names := *to
+		v.Rename(&names)
 		return v
 	})
 	return nil

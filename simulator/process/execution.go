@@ -45,10 +45,8 @@ type execution struct {
 
 // thread is one coroutine, or a timer that has not fired yet.
 type thread struct {
-	timer *timer // not nil: not started yet
-	next  func() (Op, bool)
-	stop  func()
-	yield func(Op) bool
+	timer *timer      // not nil: not started yet
+	on    *coroutine  // on which it runs
 	given Observation // the answer to its last operation
 	lease uint8       // the attempt to which it belongs
 	join  *join       // not nil: the task that it runs is one of several
@@ -71,16 +69,47 @@ func newExecution(p *Process, from *Entry) *execution {
 // notBegun are the operations of the threads of a process before its program begins.
 var notBegun = [MaxThreads]Op{{Kind: Begin}}
 
+// start has a thread run f on a coroutine that is idle, or on a new one.
 func (x *execution) start(slot int, f func()) {
-	t := &x.threads[slot]
-	t.timer = nil
-	t.next, t.stop = iter.Pull(func(yield func(Op) bool) {
-		growStack()
-		t.yield = yield
-		debug.SetPanicOnFault(true)
+	var on *coroutine
+	if n := len(x.p.idle); n > 0 {
+		on, x.p.idle = x.p.idle[n-1], x.p.idle[:n-1]
+	} else {
+		on = newCoroutine()
+	}
+	on.code = func() {
 		defer x.unwound()
 		f()
+	}
+	x.threads[slot].timer, x.threads[slot].on = nil, on
+}
+
+// ended has the coroutine of a thread that has come to its end wait for other code.
+func (x *execution) ended(slot int) {
+	x.p.idle = append(x.p.idle, x.threads[slot].on)
+	x.threads[slot] = thread{}
+}
+
+// A coroutine runs threads, one after the other: to make one takes as long as some commands.
+type coroutine struct {
+	next  func() (Op, bool) // runs the code up to its next operation, or to its end
+	stop  func()
+	yield func(Op) bool
+	code  func() // nil: it has ended
+}
+
+func newCoroutine() *coroutine {
+	c := &coroutine{}
+	c.next, c.stop = iter.Pull(func(yield func(Op) bool) {
+		c.yield = yield
+		debug.SetPanicOnFault(true)
+		for goesOn := true; goesOn; goesOn = yield(Op{}) {
+			growStack()
+			c.code()
+			c.code = nil
+		}
 	})
+	return c
 }
 
 // growStack gives the goroutine at once the stack that a command of a client library takes. A quarter of
@@ -142,16 +171,16 @@ func (x *execution) resume(slot int, s Observation) {
 	x.current = slot
 	x.running.Store(true)
 	watched := x.enter()
-	o, ok := t.next() // runs the code up to its next operation
+	o, _ := t.on.next()
 	x.leave(watched)
 	x.running.Store(false)
 	if x.p.resumed++; x.p.resumed < 1000 {
 		runtime.Gosched() // a goroutine that the code has started shows itself now
 	}
 	var ended *join
-	if !ok {
-		o, ended = Op{}, t.join
-		*t = thread{}
+	if t.on.code == nil {
+		ended = t.join
+		x.ended(slot)
 	}
 	x.ops[slot] = o
 	x.fresh |= 1 << slot
@@ -191,11 +220,12 @@ func (x *execution) entry() Entry {
 func (x *execution) Stop() {
 	x.dead = true
 	for i := range x.threads {
-		if stop := x.threads[i].stop; stop != nil {
+		if on := x.threads[i].on; on != nil {
 			x.current = i
 			x.running.Store(true)
-			stop()
+			on.next()
 			x.running.Store(false)
+			x.ended(i)
 		}
 	}
 }
@@ -217,7 +247,7 @@ func (p *Code) Ask(o Op) (s Observation, ok bool) {
 		o.Lease = t.lease
 	}
 	o.Open = t.hastens(&o)
-	if !t.yield(o) {
+	if !t.on.yield(o) || x.dead {
 		return Observation{}, false
 	}
 	t.expire(&o)
@@ -236,7 +266,7 @@ func (p *Code) MustAsk(o Op) Observation {
 // Own ends a goroutine that uses the process and is none of its coroutines: the
 // code has started it by itself.
 func (p *Code) Own() {
-	if x := p.live; x == nil || !x.running.Load() || !coroutine() {
+	if x := p.live; x == nil || !x.running.Load() || !onCoroutine() {
 		p.foreign.Store(true)
 		runtime.Goexit()
 	}
@@ -314,7 +344,7 @@ func (p *Code) Anew(f func()) {
 // alone reports whether the main thread is the only one.
 func (x *execution) alone() bool {
 	for i := 1; i < MaxThreads; i++ {
-		if x.threads[i].timer != nil || x.threads[i].next != nil {
+		if x.threads[i].timer != nil || x.threads[i].on != nil {
 			return false
 		}
 	}
@@ -360,10 +390,10 @@ func (p *Code) Token() string {
 	return "c" + strconv.Itoa(p.id) + "." + strconv.FormatUint(p.live.tokens, 10)
 }
 
-// coroutine reports whether the goroutine that runs is a coroutine of a process. What SetPanicOnFault
+// onCoroutine reports whether the goroutine that runs is a coroutine of a process. What SetPanicOnFault
 // says holds for one goroutine, not for those that it starts, so that it tells them apart; to read a
 // goroutine's name would walk its stack.
-func coroutine() bool {
+func onCoroutine() bool {
 	set := debug.SetPanicOnFault(true)
 	debug.SetPanicOnFault(set)
 	return set
@@ -371,7 +401,7 @@ func coroutine() bool {
 
 // unwind ends the coroutine that runs, or a foreign goroutine in its place.
 func (p *Code) unwind() {
-	if p.live != nil && !coroutine() {
+	if p.live != nil && !onCoroutine() {
 		p.foreign.Store(true)
 		runtime.Goexit()
 	}
@@ -381,7 +411,7 @@ func (p *Code) unwind() {
 // vacant is a place for another thread; -1: there is none.
 func (x *execution) vacant() int {
 	for i := 1; i < MaxThreads; i++ {
-		if x.threads[i].timer == nil && x.threads[i].next == nil {
+		if x.threads[i].timer == nil && x.threads[i].on == nil {
 			return i
 		}
 	}

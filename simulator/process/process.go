@@ -62,6 +62,7 @@ type Process struct {
 	Unfenced bool
 	starts   int // how often the program was started
 	resumed  int // how often a coroutine was let run
+	idle     []*coroutine
 	noMemo   bool
 	keeps    bool    // see KeepHistories
 	merged   *merged // nil: see Merge
@@ -224,6 +225,10 @@ func (p *Process) Clear() {
 // Close unwinds the code.
 func (p *Process) Close() {
 	p.stopAll()
+	for _, c := range p.idle {
+		c.stop()
+	}
+	p.idle = nil
 	p.code.lib.Close()
 }
 

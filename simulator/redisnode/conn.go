@@ -294,6 +294,9 @@ var errMachineClock = errors.New("simulator: a read deadline by the machine's cl
 // endOfTime is later than any clock of a world.
 var endOfTime = clock.Epoch.Add(2 * clock.EndOfTime)
 
+// unwound is the last answer that code gets when it is unwound, whatever it has asked for.
+const unwound = "-ERR the process has ended\r\n"
+
 // exchange sends what has been written and waits for the answer, or for a message to
 // which the connection has subscribed.
 func (c *conn) exchange() error {
@@ -314,7 +317,11 @@ func (c *conn) exchange() error {
 		o.D = max(c.Deadline.Sub(c.of.p.Clock().Now()), 0) // by the client's own clock
 	}
 	s, ok := c.of.p.Ask(o)
-	if !ok {
+	switch {
+	case !ok && c.number == 0: // as good as new: its pool keeps it
+		c.in = unwound
+		return nil
+	case !ok:
 		return net.ErrClosed
 	}
 	c.in, err = c.received(o, s)
