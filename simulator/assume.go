@@ -84,8 +84,8 @@ func (s *Simulator) Assume(a Assumptions) {
 			p.Merge(a.Merging)
 		}
 	}
-	if s.sessions != nil {
-		s.sessions.CountCreations(a.Creations)
+	if s.numbers != nil {
+		s.numbers.CountCreations(a.Creations)
 	}
 	s.measure(a.Measures)
 	s.memo.Symmetric = uint8(a.Symmetric)

@@ -24,7 +24,7 @@ type Clock = process.Clock
 func (c *Client) Redis(n int) *redis.Client {
 	connections, ok := c.Library().(*redisnode.Connections)
 	if !ok {
-		panic("there is no Redis: the server is a ZooKeeper")
+		panic("there is no Redis: the server is another one")
 	}
 	return connections.Client(n)
 }

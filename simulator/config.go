@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"locklab/simulator/database"
 	"locklab/simulator/history"
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/process"
@@ -74,12 +75,11 @@ type NodeConfig struct {
 	AOF         AOF           // what a crash leaves; the zero value is nothing
 	Offset      time.Duration // as of a client
 	PPM         int32         // as of a client
-	// Session above 0 makes the server a ZooKeeper ensemble, which must be alone:
-	// the time-out of the clients' sessions, on its clock. All else but PPM is for
-	// a Redis.
+	// Session is the time-out of the clients' sessions, on its clock. Above 0 it makes a server without other Contents a ZooKeeper
+	// ensemble, which must be alone: all else but PPM is for a Redis. A database has one or none (0).
 	Session time.Duration
 	// Contents are the data at the start, a value of its kind: of an ensemble a
-	// [zookeeper.Contents]. nil: nothing.
+	// [zookeeper.Contents], and of a database, which must be alone as well, a [database.Contents]. nil: nothing.
 	Contents any
 }
 
@@ -127,7 +127,12 @@ func (c *Config) check() error {
 		k.wrong(c.Clients[i].List < 0 || c.Clients[i].List > len(c.Nodes),
 			"client %d has %d servers on its list: give 0 to %d", i+1, c.Clients[i].List, len(c.Nodes))
 	}
-	if k.err == nil {
+	switch _, isDatabase := c.Nodes[0].Contents.(database.Contents); {
+	case isDatabase:
+		k.wrong(len(c.Nodes) > 1, "a database beside other servers: give it alone")
+		k.wrong(c.Nodes[0].Session < 0, "an idle time-out of %v: give 0 or more", c.Nodes[0].Session)
+		k.wrong(slices.ContainsFunc(c.Clients, func(one ClientConfig) bool { return one.Host != nil }), "a database and code that opens connections: give no Host")
+	case k.err == nil:
 		k.zooKeeper(c)
 	}
 	for i := range c.Nodes {

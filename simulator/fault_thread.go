@@ -47,7 +47,7 @@ func (t ThreadTarget) Unsent() bool {
 	switch timing := t.f.v.s.config.Timing; {
 	case th.Phase != node.Asking || th.Hold > now:
 		return false
-	case t.f.v.s.sessions != nil && t.op().Kind.ToServer():
+	case t.f.v.s.numbers != nil && t.op().Kind.ToServer():
 		return false // a session's library sends in a thread of its own
 	default:
 		return timing == nil || max(th.Latest, now) == clock.Later(now, t.f.v.s.clients.latency(int8(t.Client), t.op()))

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"locklab/simulator/database"
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/memo"
 	"locklab/simulator/node"
@@ -15,9 +16,14 @@ import (
 // kind.
 type Servers func(c *Config, m *memo.Memo) (node.Kind, error)
 
-// newServers makes Redis servers or, where sessions have a time-out, a ZooKeeper ensemble.
+// newServers makes Redis servers, or what holds the contents of the first one: a database, or a ZooKeeper ensemble, which sessions
+// with a time-out make of one without contents.
 func newServers(c *Config, m *memo.Memo) (node.Kind, error) {
-	if first := &c.Nodes[0]; first.Session > 0 {
+	first := &c.Nodes[0]
+	if contents, ok := first.Contents.(database.Contents); ok {
+		return database.NewKind(database.Config{Contents: contents, Idle: first.Session, Replicas: first.Replicas, Horizon: c.rewound(), EarlyEnd: c.Timing != nil, Clock: clock.State{Offset: first.Offset, PPM: first.PPM}}, m), nil
+	}
+	if first.Session > 0 {
 		contents, _ := first.Contents.(zookeeper.Contents)
 		return zookeeper.NewKind(zookeeper.Config{Session: first.Session, Contents: contents, Wires: c.Clients[0].Host != nil, Clock: clock.State{Offset: first.Offset, PPM: first.PPM}}, m), nil
 	}
@@ -30,6 +36,19 @@ func newServers(c *Config, m *memo.Memo) (node.Kind, error) {
 		k.Retries, k.Executor.Drawn = c.ClientRetries, c.Drawn
 	}
 	return k, err
+}
+
+// rewound is by how much clocks of servers may be set back.
+func (c *Config) rewound() (d time.Duration) {
+	for _, f := range c.Faults {
+		if f.Fault.Rewinds && f.Max == 0 {
+			return clock.EndOfTime
+		}
+		if f.Fault.Rewinds {
+			d += time.Duration(f.Times) * f.Max
+		}
+	}
+	return d
 }
 
 // happen has an event happen at the servers.

@@ -22,6 +22,7 @@ type Simulator struct {
 	kind     node.Kind
 	fallible node.Fallible // kind, if it is one; else nil
 	sessions node.Sessions // as well
+	numbers  node.Numbering
 	holding  node.Holding
 	orphans  *memo.Table[string, []node.Orphan]
 	symmetry Symmetry
@@ -81,6 +82,7 @@ func New(c Config) (*Simulator, error) {
 	s.clients.words = s.kind.Words()
 	s.fallible, _ = s.kind.(node.Fallible)
 	s.sessions, _ = s.kind.(node.Sessions)
+	s.numbers, _ = s.kind.(node.Numbering)
 	s.holding, _ = s.kind.(node.Holding)
 	s.clients.patient, _ = s.kind.(node.Patient)
 	for i, client := range c.Clients {

@@ -13,6 +13,7 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/simulator"
+	"locklab/simulator/database"
 	"locklab/simulator/history"
 	"locklab/simulator/redisnode"
 )
@@ -35,6 +36,10 @@ func Environment(c *simulator.Client, ttl time.Duration, nodes int) lock.Env {
 	env := lock.Env{Clock: c.Clock(), Parallel: c.Parallel, Tokens: c, TTL: ttl, Thread: fmt.Sprintf("c%d.%d", c.ID(), c.Born())}
 	if session := c.ZooKeeper(); session != nil {
 		env.ZooKeeper = Session{requester{session}}
+		return env
+	}
+	if pool, ok := c.Library().(*database.Pool); ok {
+		env.DB = pool.DB()
 		return env
 	}
 	if _, redis := c.Library().(*redisnode.Connections); !redis {

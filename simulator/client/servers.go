@@ -6,18 +6,53 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/simulator"
+	"locklab/simulator/database"
 	"locklab/simulator/history"
 	"locklab/simulator/zookeeper"
 )
 
-// Servers returns the servers of a lock: n servers like one, or a ZooKeeper ensemble with
-// sessions of length ttl, on which the lock has been used before.
+// Servers returns the servers of a lock: n servers like one; or a ZooKeeper ensemble with
+// sessions of length ttl, on which the lock has been used before; or one database like one, which ends idle sessions after ttl if
+// the lock lasts as long as its session.
 func Servers(entry lock.Entry, ttl time.Duration, like simulator.NodeConfig, n int) []simulator.NodeConfig {
 	if entry.OnZooKeeper() {
 		lines := map[string]string{entry.Line(Key): Key, entry.Line(OtherKey): OtherKey}
 		return []simulator.NodeConfig{{Session: ttl, Contents: zookeeper.Contents{Znodes: QueuedAt(entry.Line(Key)), Lines: lines}}}
 	}
+	if entry.Database != "" {
+		like.Contents = tables(entry)
+		if entry.Sessions() {
+			like.Session = ttl
+		}
+		return []simulator.NodeConfig{like}
+	}
 	return slices.Repeat([]simulator.NodeConfig{like}, n)
+}
+
+// tables returns the database of a lock: the table of package locklab/algorithms/database, with the deadline that the lock has, and with
+// the rows of the keys if it needs them.
+func tables(entry lock.Entry) database.Contents {
+	dialect := database.MariaDB
+	if entry.Database == lock.PostgreSQL {
+		dialect = database.PostgreSQL
+	}
+	locks := database.Table{Name: "locks", Key: []string{"name"}, Columns: []database.Column{
+		{Name: "name", Type: database.Text}, {Name: "owner", Type: database.Text}, {Name: "version", Type: database.Integer},
+	}}
+	switch entry.Expiry {
+	case lock.ExpiryServer:
+		locks.Columns = append(locks.Columns, database.Column{Name: "until", Type: database.Timestamp})
+	case lock.ExpiryClients:
+		locks.Columns = append(locks.Columns, database.Column{Name: "until_ms", Type: database.Integer})
+	}
+	if entry.Rows {
+		for _, key := range []string{Key, OtherKey} {
+			row := make([]database.Value, len(locks.Columns))
+			row[0], row[2] = database.TextValue(key), database.IntegerValue(0)
+			locks.Rows = append(locks.Rows, row)
+		}
+	}
+	return database.Contents{Dialect: dialect, Tables: []database.Table{locks}}
 }
 
 // QueuedAt returns an ensemble on which a client has queued at each of the paths and left.
@@ -37,7 +72,7 @@ func QueuedAt(paths ...string) zookeeper.State {
 // History is a history of clients that use a lock, before its first event.
 func History(entry lock.Entry, clients int, ttl time.Duration) history.History {
 	return history.History{
-		Strategy: entry.ID, Clients: clients, Nodes: entry.Servers(), Shards: entry.Shards > 0, Key: Key, ZooKeeper: entry.OnZooKeeper(), Local: entry.Family == lock.OneProcess,
+		Strategy: entry.ID, Clients: clients, Nodes: entry.Servers(), Shards: entry.Shards > 0, Key: Key, ZooKeeper: entry.OnZooKeeper(), Database: entry.Database != "", Local: entry.Family == lock.OneProcess,
 		Holders: Holders(entry, clients), TTL: ttl,
 	}
 }

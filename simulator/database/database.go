@@ -33,7 +33,7 @@ type Options struct {
 }
 
 type table struct {
-	def  Table // without rows
+	def  Table `codec:"derived"` // without rows; see withTables
 	rows []row // by key
 }
 
@@ -185,7 +185,7 @@ func (s State) Shift(d int64) State {
 	s = s.clone()
 	for i := range s.sessions {
 		p := &s.sessions[i]
-		if p.open && !s.dialect.innodb() {
+		if p.open && !s.dialect.innodb() && s.timed() {
 			p.began -= d
 		}
 		if p.waiting {
@@ -200,6 +200,13 @@ func (s State) Shift(d int64) State {
 	})
 	s.trim()
 	return s
+}
+
+// timed reports whether rows have times, so that it matters when a transaction began.
+func (s *State) timed() bool {
+	return slices.ContainsFunc(s.tables, func(t table) bool {
+		return slices.ContainsFunc(t.def.Columns, func(c Column) bool { return c.Type == Timestamp })
+	})
 }
 
 // times replaces all times of rows.

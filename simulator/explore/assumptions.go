@@ -34,12 +34,13 @@ func (o *Options) assumptions(sim *simulator.Simulator) (a assumptions) {
 	if !without.Symmetry {
 		a.Symmetric = o.Symmetric
 	}
+	_, numbers := sim.Kind().(node.Numbering)
 	switch {
 	case without.Histories:
 	case o.own:
 		a.Merging = process.MergeOrders
 	case o.Step == 0:
-	case sim.KeepsSessions(): // whose answers name much that code soon forgets: too many histories
+	case numbers: // whose answers name much that code soon forgets: too many histories
 		a.Merging = process.MergeOrders
 	default:
 		a.Merging = process.MergeHistories

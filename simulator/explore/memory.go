@@ -2,6 +2,7 @@ package explore
 
 import (
 	"cmp"
+	"database/sql"
 	"encoding/binary"
 	"math"
 	"reflect"
@@ -13,6 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"locklab/simulator"
+	"locklab/simulator/database"
 	"locklab/simulator/process"
 )
 
@@ -21,7 +23,7 @@ import (
 // whose memory cannot be read, as a closure or a channel. Of what the simulator gives to a
 // client only the name is written: a connection that is idle remembers nothing.
 func memoryOf(c *simulator.Client, v any) (memory string, plain bool) {
-	m := &memoryWriter{client: reflect.ValueOf(c).Pointer(), code: reflect.ValueOf(c.Code).Pointer(), seen: map[place]int{}, objects: map[uintptr]int{}, plain: true}
+	m := &memoryWriter{of: c, client: reflect.ValueOf(c).Pointer(), code: reflect.ValueOf(c.Code).Pointer(), seen: map[place]int{}, objects: map[uintptr]int{}, plain: true}
 	m.write(reflect.ValueOf(v))
 	return string(m.out), m.plain
 }
@@ -30,9 +32,10 @@ type memoryWriter struct {
 	out     []byte
 	seen    map[place]int   // numbers, in the order in which they were reached
 	objects map[uintptr]int // the numbers of structs
-	client  uintptr         // whose lock it is
-	code    uintptr         // of that client, which has most of its methods
-	inMaps  bool            // in the key of a map: nothing that points, because maps have no order
+	of      *simulator.Client
+	client  uintptr // whose lock it is, the address of of
+	code    uintptr // of that client, which has most of its methods
+	inMaps  bool    // in the key of a map: nothing that points, because maps have no order
 	plain   bool
 }
 
@@ -151,6 +154,10 @@ func (m *memoryWriter) environment(v reflect.Value) bool {
 		m.text(v.Type().String())
 	case reflect.TypeFor[*redis.Client]():
 		m.text((*redis.Client)(at).Options().Addr)
+	case reflect.TypeFor[*sql.DB](): // what its pool remembers its library says
+		m.text("database")
+		pool, ok := m.of.Library().(*database.Pool)
+		m.plain = m.plain && ok && pool.DB() == (*sql.DB)(at)
 	case reflect.TypeFor[*redis.Script]():
 		m.text((*redis.Script)(at).Hash())
 	default:
@@ -172,7 +179,7 @@ func (m *memoryWriter) entries(v reflect.Value) {
 	}
 	var list []entry
 	for it := v.MapRange(); it.Next(); {
-		w := &memoryWriter{client: m.client, code: m.code, seen: map[place]int{}, objects: map[uintptr]int{}, inMaps: true, plain: true}
+		w := &memoryWriter{of: m.of, client: m.client, code: m.code, seen: map[place]int{}, objects: map[uintptr]int{}, inMaps: true, plain: true}
 		w.write(it.Key())
 		m.plain = m.plain && w.plain
 		list = append(list, entry{string(w.out), it.Value()})

@@ -17,6 +17,7 @@ type History struct {
 	Shards    bool          `json:"shards,omitempty"`    // the key is on one of the servers, which each client chooses
 	Key       string        `json:"key"`                 // the key that is locked
 	ZooKeeper bool          `json:"zookeeper,omitempty"` // the server is a ZooKeeper ensemble and not a Redis
+	Database  bool          `json:"database,omitempty"`  // the server is a database
 	Local     bool          `json:"local,omitempty"`     // the lock is inside one process: no server plays a part
 	TTL       time.Duration `json:"ttl_ns"`              // the lease that the clients ask for, on the clock that the lock uses
 	Guard     Guard         `json:"guard,omitempty"`     // what the resource does about a write that comes too late

@@ -9,8 +9,8 @@
 // those of them that the simulator needs. Time in a State is true time. Relative makes it count from
 // the present, so that equal futures are equal values, and Absolute undoes that.
 //
-// What only some kinds can do are further interfaces: [Fallible], [Sessions], [Patient], [Timekeeper],
-// [Holding], [Dialer].
+// What only some kinds can do are further interfaces: [Fallible], [Sessions], [Numbering], [Patient], [Timekeeper],
+// [Holding], [Dialer], [Connected], [Written], [Stamping].
 //
 // To add a kind: write the package, and give Config.Servers of the simulator a function that makes
 // it. The register of package simulator's tests is one in some hundred lines.
@@ -311,6 +311,10 @@ type Sessions interface {
 	// HasSession reports whether a server has a session of client c, and EndSession has it end now.
 	HasSession(w World, c int8) bool
 	EndSession(w World, c int8) (why string)
+}
+
+// A Numbering kind has servers that number all that they do, and clients learn the numbers.
+type Numbering interface {
 	// CountCreations has only transactions that create something have numbers from now on, if it
 	// can; no code learns of the others.
 	CountCreations(on bool)

@@ -161,6 +161,8 @@ func Installed() error {
 // error is an *UnfitError.
 func Fits(b *explore.Model) error {
 	switch {
+	case b.Entry.Database != "":
+		return unfit("promela.database")
 	case b.Entry.OnZooKeeper() && b.Code != nil:
 		return unfit("promela.zookeeper")
 	case b.Entry.Holders != 0 && b.Entry.Holders != 1:

@@ -29,6 +29,7 @@ type Contents struct {
 var (
 	_ world.Kind       = (*Kind)(nil)
 	_ world.Sessions   = (*Kind)(nil)
+	_ world.Numbering  = (*Kind)(nil)
 	_ world.Patient    = (*Kind)(nil)
 	_ world.Dialer     = (*Kind)(nil)
 	_ world.Timekeeper = (*Kind)(nil)

@@ -1,0 +1,344 @@
+package database
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"fmt"
+	"io"
+	"slices"
+
+	"locklab/simulator/process"
+)
+
+// A Pool is what the code of one process opens connections with: a connector of database/sql, and the pool of
+// connections on it. It has one at the start, opens another when none is free, and keeps free ones. What code sets of the
+// pool it sets before its first statement.
+//
+// A connection that has broken is known to be broken from then on: as with the usual drivers, the
+// pool opens another one in its place if nothing was sent on it since it was free (driver.ErrBadConn), and else the
+// statement fails.
+type Pool struct {
+	kind *Kind
+	p    *process.Code
+	db   *sql.DB // of this execution; nil: not opened yet
+	free []int8  // connections that no code has, the one that was given back last behind
+	kept int     // so many of them, from the first, the pool has not asked for yet in this execution
+	open []*conn // of this execution
+}
+
+var (
+	_ process.Library  = (*Pool)(nil)
+	_ driver.Connector = (*Pool)(nil)
+)
+
+// Library is the pool of process p.
+func (k *Kind) Library(p *process.Code) process.Library { return &Pool{kind: k, p: p} }
+
+// DB returns the pool. It belongs to the simulator; do not close it.
+func (l *Pool) DB() *sql.DB {
+	if l.db == nil {
+		l.db = sql.OpenDB(l)
+		l.db.SetMaxIdleConns(maxConns)
+	}
+	return l.db
+}
+
+// Start has the pool have these connections, and no others.
+func (l *Pool) Start(memory uint32) {
+	l.Close()
+	l.free = slices.Clone(*l.kind.Executor.memories.At(memory))
+	l.kept = len(l.free)
+}
+
+// Stop ends the pool: code that was unwound may not have given its connections back.
+func (l *Pool) Stop() { l.Close() }
+
+// Close ends the pool without a word to the server.
+func (l *Pool) Close() {
+	for _, c := range l.open {
+		c.broken = true
+	}
+	if l.db != nil {
+		l.db.Close()
+	}
+	l.db, l.open, l.free, l.kept = nil, nil, nil, 0
+}
+
+// Idle reports whether code has none of the connections.
+func (l *Pool) Idle() bool {
+	return !slices.ContainsFunc(l.open, func(c *conn) bool { return !c.broken && !slices.Contains(l.free, c.slot) })
+}
+
+// Memory numbers the free connections.
+func (l *Pool) Memory() uint32 { return l.kind.Executor.memories.ID(slices.Clone(l.free)) }
+
+// Driver implements [driver.Connector]. There is no driver by a name.
+func (l *Pool) Driver() driver.Driver { return noDriver{} }
+
+type noDriver struct{}
+
+func (noDriver) Open(string) (driver.Conn, error) {
+	return nil, fmt.Errorf("database: connections of the simulator have no name: use sql.OpenDB")
+}
+
+// Connect opens a connection, in one round trip.
+func (l *Pool) Connect(ctx context.Context) (driver.Conn, error) {
+	if l.kept > 0 {
+		l.kept--
+		c := &conn{of: l, slot: l.free[l.kept], fresh: true}
+		l.free = slices.Delete(l.free, l.kept, l.kept+1)
+		l.open = append(l.open, c)
+		return c, nil
+	}
+	c := &conn{of: l}
+	a, err := c.ask(ctx, request{op: opConnect})
+	if err != nil {
+		return nil, err
+	}
+	c.slot = a.slot
+	l.open = append(l.open, c)
+	return c, nil
+}
+
+// A conn is one connection.
+type conn struct {
+	of     *Pool
+	slot   int8 // by which the server knows it, from 1
+	fresh  bool // nothing was sent on it since it was free
+	broken bool
+}
+
+var (
+	_ driver.Conn            = (*conn)(nil)
+	_ driver.ExecerContext   = (*conn)(nil)
+	_ driver.QueryerContext  = (*conn)(nil)
+	_ driver.ConnBeginTx     = (*conn)(nil)
+	_ driver.SessionResetter = (*conn)(nil)
+	_ driver.Validator       = (*conn)(nil)
+	_ driver.Pinger          = (*conn)(nil)
+)
+
+// ask sends a request and waits for the answer.
+func (c *conn) ask(ctx context.Context, r request) (*storedAnswer, error) {
+	l := c.of
+	if c.broken || !l.p.Running() {
+		return nil, driver.ErrBadConn
+	}
+	defer l.p.Heed(ctx)()
+	r.slot = c.slot
+	fresh := c.fresh
+	c.fresh = false
+	seen := l.p.MustAsk(process.Op{Kind: process.Request, Node: theServer, Arg: l.kind.Executor.requests.ID(storedRequest{request: r})})
+	if err := seen.Err("read"); err != nil {
+		c.broken = true
+		return nil, err
+	}
+	a := l.kind.Executor.answers.At(uint32(seen.Val))
+	switch {
+	case a.closed && fresh:
+		c.broken = true
+		return nil, driver.ErrBadConn
+	case a.closed:
+		c.broken = true
+		return nil, process.Observation{Kind: process.Broken}.Err("read")
+	case a.Code == NotCarried, a.Code == NotFree:
+		process.Exceed("limit.sql", "why", a.Text)
+	case a.Code != OK:
+		return nil, &Error{a.Code, a.Text}
+	}
+	return a, nil
+}
+
+// statement sends a statement.
+func (c *conn) statement(ctx context.Context, text string, args []driver.NamedValue) (*storedAnswer, error) {
+	r := request{op: opStatement, text: text}
+	for _, arg := range args {
+		v, ok := valueOf(arg.Value)
+		if !ok {
+			process.Exceed("limit.sql", "why", fmt.Sprintf("an argument that is a %T", arg.Value))
+		}
+		r.args = append(r.args, v)
+	}
+	if _, err := Parse(c.of.kind.config.Dialect, text); err != nil {
+		process.Exceed("limit.sql", "why", err)
+	}
+	return c.ask(ctx, r)
+}
+
+// ExecContext implements [driver.ExecerContext].
+func (c *conn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
+	a, err := c.statement(ctx, text, args)
+	if err != nil {
+		return nil, err
+	}
+	return driver.RowsAffected(a.Affected), nil
+}
+
+// QueryContext implements [driver.QueryerContext].
+func (c *conn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
+	a, err := c.statement(ctx, text, args)
+	if err != nil {
+		return nil, err
+	}
+	return &rows{columns: a.Columns, left: a.Rows}, nil
+}
+
+// Ping implements [driver.Pinger].
+func (c *conn) Ping(ctx context.Context) error {
+	_, err := c.statement(ctx, "SELECT 1", nil)
+	return err
+}
+
+// Prepare implements [driver.Conn]: nothing is sent before the statement is executed.
+func (c *conn) Prepare(text string) (driver.Stmt, error) { return &stmt{c, text}, nil }
+
+// Begin implements [driver.Conn].
+func (c *conn) Begin() (driver.Tx, error) {
+	return c.BeginTx(context.Background(), driver.TxOptions{})
+}
+
+// BeginTx implements [driver.ConnBeginTx], at the server's default level.
+func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
+	if o.Isolation != 0 || o.ReadOnly {
+		process.Exceed("limit.sql", "why", fmt.Sprintf("a transaction at level %v (read-only: %v): only the server's default is known", sql.IsolationLevel(o.Isolation), o.ReadOnly))
+	}
+	if _, err := c.statement(ctx, "BEGIN", nil); err != nil {
+		return nil, err
+	}
+	return tx{c}, nil
+}
+
+// ResetSession implements [driver.SessionResetter]: code takes the connection from the pool.
+func (c *conn) ResetSession(context.Context) error {
+	if c.broken {
+		return driver.ErrBadConn
+	}
+	c.fresh = true
+	c.of.forget(c)
+	return nil
+}
+
+// IsValid implements [driver.Validator]: code gives the connection back to the pool.
+func (c *conn) IsValid() bool {
+	if !c.broken {
+		c.of.free = append(c.of.free, c.slot)
+	}
+	return !c.broken
+}
+
+// Close closes the connection, which the server notices at once.
+func (c *conn) Close() error {
+	c.of.forget(c)
+	c.of.open = slices.DeleteFunc(c.of.open, func(o *conn) bool { return o == c })
+	if c.broken || !c.of.p.Running() {
+		return nil
+	}
+	_, err := c.ask(context.Background(), request{op: opQuit})
+	c.broken = true
+	return err
+}
+
+// forget has a connection be no free one.
+func (l *Pool) forget(c *conn) {
+	if i := slices.Index(l.free[l.kept:], c.slot); i >= 0 {
+		l.free = slices.Delete(l.free, l.kept+i, l.kept+i+1)
+	}
+}
+
+// tx is a transaction.
+type tx struct{ c *conn }
+
+func (t tx) Commit() error   { return t.end("COMMIT") }
+func (t tx) Rollback() error { return t.end("ROLLBACK") }
+
+func (t tx) end(statement string) error {
+	_, err := t.c.statement(context.Background(), statement, nil)
+	return err
+}
+
+// stmt is a prepared statement.
+type stmt struct {
+	c    *conn
+	text string
+}
+
+func (s *stmt) Close() error  { return nil }
+func (s *stmt) NumInput() int { return -1 }
+
+// Exec implements [driver.Stmt].
+func (s *stmt) Exec(args []driver.Value) (driver.Result, error) {
+	return s.c.ExecContext(context.Background(), s.text, named(args))
+}
+
+// Query implements [driver.Stmt].
+func (s *stmt) Query(args []driver.Value) (driver.Rows, error) {
+	return s.c.QueryContext(context.Background(), s.text, named(args))
+}
+
+func named(args []driver.Value) (list []driver.NamedValue) {
+	for i, v := range args {
+		list = append(list, driver.NamedValue{Ordinal: i + 1, Value: v})
+	}
+	return list
+}
+
+// rows are the rows of an answer.
+type rows struct {
+	columns []string
+	left    [][]Value
+}
+
+func (r *rows) Columns() []string { return r.columns }
+func (r *rows) Close() error      { return nil }
+
+// Next implements [driver.Rows].
+func (r *rows) Next(to []driver.Value) error {
+	if len(r.left) == 0 {
+		return io.EOF
+	}
+	for i, v := range r.left[0] {
+		to[i] = v.driver()
+	}
+	r.left = r.left[1:]
+	return nil
+}
+
+// valueOf is an argument of a driver as a Value.
+func valueOf(arg driver.Value) (v Value, ok bool) {
+	switch arg := arg.(type) {
+	case nil:
+		return Value{}, true
+	case int64:
+		return IntegerValue(arg), true
+	case string:
+		return TextValue(arg), true
+	case []byte:
+		return TextValue(string(arg)), true
+	}
+	return Value{}, false
+}
+
+// driver is a value as a driver gives it to database/sql.
+func (v Value) driver() driver.Value {
+	switch v.Type {
+	case Text:
+		return v.Text
+	case Integer:
+		return v.Int
+	case Bool:
+		return v.Int != 0
+	}
+	return nil
+}
+
+// An Error is what a server has answered instead of executing a statement.
+type Error struct {
+	Code    Code
+	Message string
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Code, e.Message) }
+
+// SQLState returns the code of a PostgreSQL server, as its drivers do.
+func (e *Error) SQLState() string { return e.Code.String() }

@@ -1,0 +1,296 @@
+package database
+
+import (
+	"slices"
+	"time"
+
+	"locklab/simulator/history"
+	"locklab/simulator/internal/clock"
+	"locklab/simulator/memo"
+	world "locklab/simulator/node"
+	"locklab/simulator/process"
+)
+
+// theServer is the number of the server: there is one.
+const theServer = 1
+
+// A Config is the settings of a server. They have been checked.
+type Config struct {
+	Contents
+	// Idle ends a session in which nothing has come for so long, on the server's clock, while it has a
+	// transaction or a lock by a name (wait_timeout, idle_in_transaction_session_timeout); 0: none ends.
+	// Of a session that has nothing it makes no difference but a connection that is opened again.
+	Idle     time.Duration
+	Clock    clock.State   // at the start
+	Horizon  time.Duration // by how much its clock may be set back
+	Replicas int           // 0 to maxReplicas, which receive commits later than the server has answered for them
+	EarlyEnd bool          // an outage may end before its time, by a Resume
+}
+
+// Contents are the dialect of a server and its tables, with the rows that they have at the start.
+type Contents struct {
+	Dialect Dialect
+	Tables  []Table
+}
+
+// A Kind is the database server of a simulator.
+//
+// Connections. A client that crashes or closes a connection, or that stops waiting for an answer, has its connection
+// closed, and the server notices at once: it ends the session, after it has executed what was on its way. A message that is lost
+// breaks the connection for the client only: the server goes on with the session until Config.Idle, if it has a transaction
+// or a lock. A statement that waits is given up with its session; a MySQL server would notice only when its wait ends.
+type Kind struct {
+	// Executor computes what the server does.
+	Executor *Executor
+
+	config Config
+	group  world.Group[DatabaseState]
+	state  server
+}
+
+var (
+	_ world.Kind     = (*Kind)(nil)
+	_ world.Sessions = (*Kind)(nil)
+	_ world.Patient  = (*Kind)(nil)
+)
+
+// NewKind makes the server of a simulator.
+func NewKind(config Config, m *memo.Memo) *Kind {
+	k := &Kind{config: config}
+	k.Executor = newExecutor(&k.config, m)
+	k.state = server{kind: k, x: k.Executor}
+	return k
+}
+
+// A DatabaseState is the server of a world. It is a comparable value; its numbers name entries of its Kind's tables.
+type DatabaseState struct {
+	contents uint32
+	clock    clock.State
+	at       time.Duration // the true time from which the times in the contents count
+	until    time.Duration // when the outage ends, true time
+	// replicas are the contents that replicas have received: what is committed. behind has a bit for each that lacks something.
+	replicas [maxReplicas]uint32
+	behind   uint8
+	outage   outage
+	// ends are the true times at which sessions may no longer stay as they are (see contents.limits); 0: there is none; endsNow: at the
+	// present instant, which has not passed.
+	ends [maxSessions]time.Duration
+}
+
+const endsNow = -1
+
+// Words returns what clients and the server exchange, and the free connections that the clients' pools remember.
+func (k *Kind) Words() world.Words {
+	x := k.Executor
+	return world.Words{Requests: x.requests, Answers: x.answers, Memories: x.memories}
+}
+
+// Start has the rows of the tables, and one connection of each client, which its pool has opened before.
+func (k *Kind) Start(int8, int) world.State {
+	at := contents{state: New(k.config.Dialect, k.config.Tables, Options{Horizon: k.config.Horizon.Milliseconds()})}
+	s := DatabaseState{contents: k.Executor.contents.ID(at), clock: k.config.Clock}
+	for i := range k.config.Replicas {
+		s.replicas[i] = k.Executor.committed(s.contents)
+	}
+	return s
+}
+
+// Patience is without end: the drivers have no time-out for an answer unless one is set.
+func (k *Kind) Patience() time.Duration { return clock.Never }
+
+// Due returns when the next session may no longer stay as it is, or the next deadline in a row comes.
+func (k *Kind) Due(now time.Duration, state world.State) time.Duration {
+	s := state.(DatabaseState)
+	next := clock.Never
+	if s.outage != serving && s.until > now {
+		next = s.until
+	}
+	for _, end := range s.ends {
+		if end > 0 {
+			next = min(next, end)
+		}
+	}
+	for _, l := range k.Executor.contents.At(s.contents).leases {
+		if l.until != forever {
+			next = min(next, s.when(now, l.until))
+		}
+	}
+	return next
+}
+
+// Relative returns the server as a part of a world at now.
+func (k *Kind) Relative(now time.Duration, state world.State, readsClock bool) world.State {
+	s := state.(DatabaseState)
+	s.shift(k.Executor, now)
+	s.move(-now)
+	if !readsClock {
+		s.clock = s.clock.WithinMillisecond(now)
+	}
+	return s
+}
+
+// Absolute undoes Relative.
+func (k *Kind) Absolute(now time.Duration, state world.State) world.State {
+	s := state.(DatabaseState)
+	s.move(now)
+	return s
+}
+
+// shift has the times in the contents count from now, and returns what that changes.
+func (s *DatabaseState) shift(x *Executor, now time.Duration) (changed []leaseChange) {
+	passed := clock.Millis(s.clock.Read(now)) - clock.Millis(s.clock.Read(s.at))
+	s.at = now
+	return s.pass(x, passed)
+}
+
+// pass has so many milliseconds pass on the server's clock, and returns what that changes.
+func (s *DatabaseState) pass(x *Executor, ms int64) (changed []leaseChange) {
+	if ms == 0 {
+		return nil
+	}
+	eff := x.pass(shift{s.contents, ms})
+	s.contents, changed = eff.to, eff.leases
+	for i, r := range s.replicas {
+		s.replicas[i] = x.pass(shift{r, ms}).to
+	}
+	return changed
+}
+
+// when is the true time, from now on, at which a time in the contents comes.
+func (s *DatabaseState) when(now time.Duration, ms int64) time.Duration {
+	return s.clock.When(now, time.Duration(clock.Millis(s.clock.Read(s.at))+ms)*time.Millisecond)
+}
+
+// move moves all true times by d.
+func (s *DatabaseState) move(d time.Duration) {
+	s.at += d
+	if s.outage != serving && s.until != clock.Never {
+		s.until += d
+	}
+	for i := range s.ends {
+		if s.ends[i] > 0 && s.ends[i] != clock.Never {
+			s.ends[i] += d
+		}
+	}
+}
+
+// Rename returns the server with the clients renamed.
+func (k *Kind) Rename(state world.State, to *history.Names) world.State {
+	s := state.(DatabaseState)
+	for i, end := range state.(DatabaseState).ends {
+		s.ends[renamedSession(SessionID(i+1), to)-1] = end
+	}
+	s.contents = k.Executor.contents.Renamed(s.contents, to)
+	for i, r := range s.replicas {
+		s.replicas[i] = k.Executor.contents.Renamed(r, to)
+	}
+	return s
+}
+
+// Has reports whether a state names contents that there are.
+func (k *Kind) Has(state world.State) bool {
+	s := state.(DatabaseState)
+	return k.Executor.contents.Has(s.contents) && s.outage <= hung && s.behind < 1<<maxReplicas &&
+		!slices.ContainsFunc(s.replicas[:], func(r uint32) bool { return !k.Executor.contents.Has(r) })
+}
+
+// Enabled appends that replicas catch up, that an outage ends before its time, and what comes to its end now.
+func (k *Kind) Enabled(_ time.Duration, state world.State, _ int8, buf []world.Choice) []world.Choice {
+	s := state.(DatabaseState)
+	if s.outage != serving && k.config.EarlyEnd {
+		buf = append(buf, world.Choice{Verb: world.Resume, Node: theServer})
+	}
+	for i := range int8(k.config.Replicas) {
+		if s.outage == serving && s.behind>>i&1 != 0 {
+			buf = append(buf, world.Choice{Verb: world.Replicate, Node: theServer, Thread: i})
+		}
+	}
+	for i, end := range s.ends {
+		if end == endsNow {
+			buf = append(buf, world.Choice{Verb: world.End, Client: clientOf(SessionID(i + 1)), Thread: slotOf(SessionID(i + 1)), Node: theServer})
+		}
+	}
+	return buf
+}
+
+// Offers appends, if servers, the answers to statements of client c that have waited.
+func (k *Kind) Offers(w world.World, c int8, servers bool, buf []world.Choice) []world.Choice {
+	if !servers || w.Client(c).Dead {
+		return buf
+	}
+	s := k.open(w)
+	for t := range w.Client(c).Each {
+		if s.answers(c, t) {
+			buf = append(buf, world.Choice{Verb: world.Unblock, Client: c, Thread: t})
+		}
+	}
+	return buf
+}
+
+// HasSession reports whether the server has a session of client c in which something can be lost.
+func (k *Kind) HasSession(w world.World, c int8) bool { return k.open(w).kills(c) != 0 }
+
+// EndSession has the server end that session, as if an administrator had killed it.
+func (k *Kind) EndSession(w world.World, c int8) (why string) {
+	s := k.open(w)
+	slot := s.kills(c)
+	if slot == 0 {
+		return "refused.session"
+	}
+	s.endSession(sessionAt(c, slot))
+	k.group.Close(w)
+	return ""
+}
+
+// open takes the server out of a world. It is good until the next call.
+func (k *Kind) open(w world.World) *server {
+	k.state.w, k.state.DatabaseState = w, &k.group.Open(w)[0]
+	return &k.state
+}
+
+// Step has an event happen.
+func (k *Kind) Step(w world.World, e world.Event) (why string, err error) {
+	s := k.open(w)
+	switch e.What {
+	case world.Chosen:
+		why = k.choose(s, e.Choice)
+	case world.Arrived:
+		s.arrive(e.Client, e.Thread)
+	case world.ArrivedOrphan:
+		why = s.arriveOrphan(e.Orphan)
+	case world.GaveUp:
+		s.hangUp(e.Client, e.Thread)
+	case world.Lost:
+		s.lose(e.Client, e.Thread)
+	case world.Crashed:
+		s.crash(e.Client)
+	case world.Passed:
+		s.passed(e.Pending)
+	case world.Settled:
+		s.end(func(end time.Duration) bool { return end == endsNow })
+	}
+	k.group.Close(w)
+	return why, err
+}
+
+// choose makes a choice of Enabled or Offers happen.
+func (k *Kind) choose(s *server, c world.Choice) (why string) {
+	switch {
+	case c.Verb == world.Unblock && c.Client >= 1 && int(c.Client) <= s.w.Clients() && c.Thread >= 0 && c.Thread < process.MaxThreads:
+		if s.w.Client(c.Client).Dead || !s.answers(c.Client, c.Thread) {
+			return "refused.message"
+		}
+		s.answer(c.Client, c.Thread)
+		return ""
+	case c.Verb == world.End && slices.Contains(k.Enabled(s.w.Now(), *s.DatabaseState, theServer, nil), c):
+		s.endOf(sessionAt(c.Client, c.Thread))
+		return ""
+	case c.Verb == world.End:
+		return "refused.nothing.ends"
+	case c.Node == theServer && c.Verb == world.Replicate && c.Thread < maxReplicas:
+		return s.replicate(c.Thread)
+	case c.Node == theServer && c.Verb == world.Resume:
+		return s.resume()
+	}
+	return "refused.thing"
+}

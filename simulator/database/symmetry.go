@@ -1,0 +1,119 @@
+package database
+
+import (
+	"slices"
+
+	"locklab/simulator/history"
+	"locklab/simulator/internal/codec"
+)
+
+// A search that treats clients as interchangeable needs a server that does not depend on which
+// is which: see [memo.Check].
+
+// renamedSession is a session's place after its client was renamed.
+func renamedSession(id SessionID, to *history.Names) SessionID {
+	if id == 0 {
+		return 0
+	}
+	return sessionAt(int8(to[clientOf(id)]), slotOf(id))
+}
+
+// renamed is contents with the clients renamed.
+func (x *Executor) renamed(from contents, to *history.Names) contents {
+	s := codec.Replace(from, to.Rename)
+	s.state = renumbered(s.state, func(id SessionID) SessionID { return renamedSession(id, to) })
+	for i, c := range from.conns {
+		s.conns[renamedSession(SessionID(i+1), to)-1] = c
+	}
+	for i, id := range s.checked {
+		s.checked[i] = renamedSession(id, to)
+	}
+	slices.Sort(s.checked)
+	for i := range s.ready {
+		s.ready[i].session = renamedSession(s.ready[i].session, to)
+	}
+	return x.sorted(s)
+}
+
+// withTables is a State whose tables were copied without their columns.
+func withTables(s State, tables []table) State {
+	if len(s.tables) > 0 && s.tables[0].def.Name != "" || len(s.tables) > len(tables) {
+		return s
+	}
+	s.tables = slices.Clone(s.tables)
+	for i := range s.tables {
+		s.tables[i].def = tables[i].def
+	}
+	return s
+}
+
+// renumbered is a State whose sessions have other numbers.
+func renumbered(s State, to func(SessionID) SessionID) State {
+	s = s.clone()
+	for i := range s.sessions {
+		s.sessions[i].id = to(s.sessions[i].id)
+	}
+	slices.SortFunc(s.sessions, func(a, b session) int { return int(a.id) - int(b.id) })
+	for i := range s.queue {
+		s.queue[i] = to(s.queue[i])
+	}
+	for i := range s.locks {
+		s.locks[i].session = to(s.locks[i].session)
+	}
+	for i := range s.named {
+		s.named[i].session = to(s.named[i].session)
+	}
+	for _, t := range s.tables {
+		for i := range t.rows {
+			t.rows[i].writer = to(t.rows[i].writer)
+		}
+	}
+	return s
+}
+
+// sorted is contents in which texts were replaced, in canonical form.
+func (x *Executor) sorted(s contents) contents {
+	s.state = withTables(s.state, x.tables).Sorted()
+	s.wake(nil)
+	return s
+}
+
+// renamedEffect is an act with the clients renamed, whose effect is then known.
+func (x *Executor) renamedEffect(a step, to *history.Names) (step, error) {
+	b := a
+	b.client = int8(to[a.client])
+	b.contents = x.contents.Renamed(a.contents, to)
+	if a.kind == stepServe || a.kind == stepServeOrphan {
+		b.arg = x.requests.Renamed(a.arg, to)
+	}
+	if x.effects[b] == nil {
+		x.effects[b] = x.run(b)
+	}
+	return b, nil
+}
+
+// commute reports whether the effect of b, which is a renamed, is that of a, renamed.
+func (x *Executor) commute(a, b step, to *history.Names) bool {
+	p, q := x.effects[a], x.effects[b]
+	if p.waits != q.waits || !x.contents.Same(p.to, q.to, to) {
+		return false
+	}
+	if !p.waits && !x.answers.Same(p.answer, q.answer, to) {
+		return false
+	}
+	return slices.EqualFunc(p.leases, q.leases, func(m, n leaseChange) bool {
+		return m.before.renamed(to) == n.before && m.after.renamed(to) == n.after
+	})
+}
+
+func (l lease) renamed(to *history.Names) lease {
+	return lease{to.Rename(l.key), to.Rename(l.owner), renamedSession(l.session, to), l.until}
+}
+
+// stepText returns the words for an act in an error message.
+func (x *Executor) stepText(a step) []string {
+	if a.kind == stepServe || a.kind == stepServeOrphan {
+		return x.requests.At(a.arg).words()
+	}
+	return []string{[...]string{stepTake: "answer", stepClose: "close", stepLeave: "leave", stepEnd: "end of a session", stepTimeOut: "time-out"}[a.kind]}
+}
