@@ -1,24 +1,25 @@
 // Package algorithms is the list of all locks that people have built on Redis, each in
 // the form in which it was published, in historical order; and of the locks on
-// ZooKeeper, which were meant to be better.
+// ZooKeeper, which were meant to be better, and in databases, which were there before.
 //
 // An author of a lock imports [locklab/algorithms/lock]. A new lock is one file and
-// one line in the list of [locklab/algorithms/redis] or
-// [locklab/algorithms/zookeeper].
+// one line in the list of [locklab/algorithms/redis],
+// [locklab/algorithms/zookeeper] or [locklab/algorithms/database].
 package algorithms
 
 import (
 	"slices"
 	"strings"
 
+	"locklab/algorithms/database"
 	"locklab/algorithms/lock"
 	"locklab/algorithms/redis"
 	"locklab/algorithms/zookeeper"
 )
 
-// All returns all strategies: first those on Redis, then those on a ZooKeeper. The
+// All returns all strategies: first those on Redis, then those on a ZooKeeper, then those in databases. The
 // caller may change the slice.
-func All() []lock.Entry { return slices.Concat(redis.All(), zookeeper.All()) }
+func All() []lock.Entry { return slices.Concat(redis.All(), zookeeper.All(), database.All()) }
 
 // ByName finds a strategy by one of its Names, ignoring case.
 func ByName(name string) (lock.Entry, bool) {
@@ -35,6 +36,9 @@ func OnRedis() []lock.Entry { return redis.All() }
 
 // OnZooKeeper returns the strategies that lock on a ZooKeeper.
 func OnZooKeeper() []lock.Entry { return zookeeper.All() }
+
+// InDatabase returns the strategies that lock in a database.
+func InDatabase() []lock.Entry { return database.All() }
 
 // Milestones returns the six locks that mark the turning points of the history. Each
 // fixes a failure of an earlier one. The caller may change the slice.

@@ -8,7 +8,7 @@ import (
 // sources holds the files of the packages lock, redis and zookeeper. The patterns
 // leave out the names that end in "st.go": those of the tests.
 //
-//go:embed lock/*[^t].go redis/*[^t].go redis/*[^s]t.go zookeeper/*[^t].go
+//go:embed database/*.go lock/*[^t].go redis/*[^t].go redis/*[^s]t.go zookeeper/*[^t].go
 var sources embed.FS
 
 // Sources returns the files of the packages lock, redis and zookeeper as they were

@@ -16,7 +16,7 @@ type Entry struct {
 	Article string   // id of the variant in the articles, for example "003-A"; "": no article has it
 	Also    []string // ids of the same lock in other articles
 	Year    int      // when the idea, in its first form, was released or described in public
-	Nodes   int      // number of independent Redis servers: 1, or the article's number for a quorum; 0: it locks on a ZooKeeper
+	Nodes   int      // number of independent servers: 1, or the article's number for a quorum; 0: it locks on a ZooKeeper
 	// Shards is the number of servers on a client's list at first, of which the client asks one for a
 	// key: Nodes is 1 then, and Env.Nodes may be any number of servers. 0: it asks all of Nodes.
 	Shards int
@@ -31,8 +31,20 @@ type Entry struct {
 	// key queue, the holders first; for a lock that combines several, that of the
 	// first. nil: the lock is on Redis.
 	Line func(key string) string
-	New  func(Env) Strategy // call Check first
+	// Database says in which SQL a lock in a database is written; "": it is in none. Rows says that the
+	// row of every key must exist before the first Acquire, and Fencing that its leases have tokens.
+	Database      Dialect
+	Rows, Fencing bool
+	New           func(Env) Strategy // call Check first
 }
+
+// A Dialect is the SQL of a database, at its defaults.
+type Dialect string
+
+const (
+	MySQL      Dialect = "mysql"      // and MariaDB: REPEATABLE READ, placeholders ?
+	PostgreSQL Dialect = "postgresql" // READ COMMITTED, placeholders $1, $2
+)
 
 // AnyNumber of holders may have a lock at a time.
 const AnyNumber = -1
@@ -61,11 +73,13 @@ const (
 	Redisson   Family = "redisson"
 	Majority   Family = "majority"
 	Line       Family = "line"
+	Rows       Family = "rows"
+	Named      Family = "named"
 )
 
 // Families returns all families, in the order in which their first locks appeared.
 func Families() []Family {
-	return []Family{OneProcess, TwoSteps, Stamps, OneStep, Reentrant, Renewed, Redisson, Majority, Line}
+	return []Family{OneProcess, TwoSteps, Stamps, OneStep, Reentrant, Renewed, Redisson, Majority, Line, Rows, Named}
 }
 
 // Variant returns a lock like e, apart from the arguments. No article has it; see
@@ -118,7 +132,7 @@ func (e Entry) Sessions() bool { return e.Expiry == ExpirySession }
 
 // Fences reports whether the strategy's leases have fencing tokens of their own, so that Fence is not needed. In an
 // ensemble they have a transaction's number.
-func (e Entry) Fences() bool { return e.Ensemble() }
+func (e Entry) Fences() bool { return e.Ensemble() || e.Fencing }
 
 // Servers returns the number of servers that the strategy needs. An ensemble counts
 // as one. A strategy that chooses from a list needs one more than are on the list at first,
@@ -145,7 +159,10 @@ func (e Entry) Asked() int { return max(e.Nodes, 1) }
 // the servers are independent.
 func (e Entry) Check(env Env) error {
 	switch n := len(env.Nodes); {
-	case e.Sessions() && env.ZooKeeper == nil:
+	case e.Database != "" && env.DB == nil:
+		return fmt.Errorf("lock: %s locks in a database, and Env.DB is nil: open one with the driver of %s", e.ID, e.Database)
+	case e.Database != "": // the servers are behind Env.DB
+	case e.OnZooKeeper() && env.ZooKeeper == nil:
 		return fmt.Errorf("lock: %s locks on a ZooKeeper, and Env.ZooKeeper is nil: use zookeeper.OnConn", e.ID)
 	case e.Shards > 0 && n > 0: // a ring of one server is one
 	case e.Nodes == 1 && n != 1:

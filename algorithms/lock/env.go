@@ -2,6 +2,7 @@ package lock
 
 import (
 	"crypto/rand"
+	"database/sql"
 	"encoding/hex"
 	"sync"
 	"time"
@@ -26,7 +27,11 @@ type Env struct {
 	// ZooKeeper is the client's session with an ensemble, for the strategies that
 	// lock there. Otherwise it is nil.
 	ZooKeeper ZooKeeper
-	// Server is a client library for servers that are neither, for the strategies that lock
+	// DB is the client's pool of connections to a database, for the strategies that lock there.
+	// Otherwise it is nil. Its driver must send no statement twice, and have placeholders as
+	// Entry.Database has them.
+	DB *sql.DB
+	// Server is a client library for servers that are none of these, for the strategies that lock
 	// there. Otherwise it is nil.
 	Server any
 	// Clock is the client's own clock. It may be wrong.

@@ -30,7 +30,7 @@ type KeyLock struct {
 	release release
 	renew   *renewalPlan // nil: nothing renews the lease
 	// endless has the renewals that no Release stops, by key.
-	endless map[string]*renewal
+	endless map[string]*lock.Renewal
 }
 
 type (
@@ -79,7 +79,7 @@ func newKeyLock(env lock.Env, values lock.Tokens, create creator, release releas
 
 // renewed adds renewal to the lock.
 func (s *KeyLock) renewed(plan renewalPlan) *KeyLock {
-	s.renew, s.endless = &plan, map[string]*renewal{}
+	s.renew, s.endless = &plan, map[string]*lock.Renewal{}
 	return s
 }
 
@@ -111,12 +111,12 @@ func (s *KeyLock) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 func (s *KeyLock) startRenewal(ctx context.Context, l *keyLease) {
 	plan := s.renew
 	if plan.endless {
-		if old := s.endless[l.key]; old != nil && !old.over() {
+		if old := s.endless[l.key]; old != nil && !old.Over() {
 			return
 		}
 	}
-	r := &renewal{clock: s.clock, every: plan.every, send: func() error { return l.expire(ctx, plan.ttl) }}
-	r.arm(plan.first)
+	r := &lock.Renewal{Clock: s.clock, Every: plan.every, Send: func() error { return l.expire(ctx, plan.ttl) }}
+	r.Arm(plan.first)
 	if plan.endless {
 		s.endless[l.key] = r
 	} else {
@@ -128,7 +128,7 @@ func (s *KeyLock) startRenewal(ctx context.Context, l *keyLease) {
 type keyLease struct {
 	lock       *KeyLock
 	key, value string
-	renewal    *renewal // nil: none, or an endless one
+	renewal    *lock.Renewal // nil: none, or an endless one
 }
 
 // A keyLease has the methods of all powers. Its caller gets one of these, which shows
@@ -164,7 +164,7 @@ func (l *keyLease) withPowers() lock.Lease {
 // Release stops the renewal and then deletes the key.
 func (l *keyLease) Release(ctx context.Context) error {
 	if l.renewal != nil {
-		l.renewal.stop()
+		l.renewal.Stop()
 	}
 	return l.lock.release.send(ctx, l.lock.node, l.key, l.value)
 }

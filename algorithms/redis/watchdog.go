@@ -197,7 +197,7 @@ type watchdogLease struct {
 // key.
 type watched struct {
 	leases  int
-	renewal *renewal
+	renewal *lock.Renewal
 }
 
 // entry returns what the watchdog of a new lease of key renews.
@@ -217,8 +217,8 @@ func (l *watchdogLease) watch(ctx context.Context) {
 		return // without checking whether that one still runs
 	}
 	every := l.lock.period()
-	l.watched.renewal = &renewal{clock: l.lock.clock, every: every, send: func() error { return l.tick(ctx) }}
-	l.watched.renewal.arm(every)
+	l.watched.renewal = &lock.Renewal{Clock: l.lock.clock, Every: every, Send: func() error { return l.tick(ctx) }}
+	l.watched.renewal.Arm(every)
 }
 
 // tick is one renewal, in the timer's thread. Redisson logs a failure and does not tell the
@@ -241,7 +241,7 @@ func (l *watchdogLease) unwatch() {
 		delete(l.lock.entries, l.key)
 	}
 	if w.renewal != nil {
-		w.renewal.stop()
+		w.renewal.Stop()
 	}
 }
 

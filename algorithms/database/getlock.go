@@ -1,0 +1,70 @@
+package database
+
+import (
+	"context"
+
+	"locklab/algorithms/lock"
+)
+
+// getLock is a lock by a name, which MySQL keeps for a session. (1998: MySQL 3.21; since MySQL 5.7.5 and MariaDB 10.0.2
+// a session may have several.)
+//
+// It was meant for locks that are no rows.
+//
+// How it fails: the server ends a session in which nothing came for wait_timeout, and the lock with it, while its holder
+// works on (iTop's issue 209).
+//
+// Ours does not wait (GET_LOCK with 0 seconds), and keeps the connection.
+var getLock = sessionEntry("db-get-lock", lock.Named, 1998, lock.MySQL, getLockSQL)
+
+var getLockSQL = sessionSQL{take: "SELECT GET_LOCK(?, 0)", end: "SELECT RELEASE_LOCK(?)"}
+
+// pooledGetLock is [getLock] by code that does not keep its connection: it calls the pool twice, and the pool takes whichever
+// connection is free. (2017: vault's issue 2700; authentik's issue 23876 is the same on PostgreSQL.)
+//
+// How it fails: if something of the process has the first connection when the lock is given back, here a ping that keeps the
+// session from being idle, another session is asked, which has no such lock. The lock stays with the first one for as
+// long as that is open, and refuses all other processes; the process itself may get it twice.
+var pooledGetLock = getLock.Variant("db-get-lock-pool", 2017, func(env lock.Env) lock.Strategy { return &pooled{env} })
+
+type pooled struct{ env lock.Env }
+
+func (s *pooled) Acquire(ctx context.Context, key string) (lock.Lease, error) {
+	taken, err := yes(ctx, s.env.DB, getLockSQL.take, key)
+	switch {
+	case err != nil:
+		return nil, lock.Unknown("GET_LOCK", key, err)
+	case !taken:
+		return nil, lock.ErrNotAcquired
+	}
+	ping := func() error {
+		_, err := yes(context.WithoutCancel(ctx), s.env.DB, "SELECT 1")
+		return err
+	}
+	l := &pooledLease{s.env, key, &lock.Renewal{Clock: s.env.Clock, Every: s.env.TTL / 3, Send: ping}}
+	l.pings.Arm(s.env.TTL / 3)
+	return l, nil
+}
+
+var _ lock.Reporter = (*pooledLease)(nil)
+
+type pooledLease struct {
+	env   lock.Env
+	key   string
+	pings *lock.Renewal
+}
+
+// Reports implements [lock.Reporter].
+func (l *pooledLease) Reports() {}
+
+func (l *pooledLease) Release(ctx context.Context) error {
+	l.pings.Stop()
+	held, err := yes(ctx, l.env.DB, getLockSQL.end, l.key)
+	switch {
+	case err != nil:
+		return lock.Unknown("RELEASE_LOCK", l.key, err)
+	case !held:
+		return lock.ErrNotHeld
+	}
+	return nil
+}
