@@ -40,8 +40,11 @@ func nodeName(n int) string { return "n" + strconv.Itoa(n) }
 
 // serverName names the one server of a run.
 func serverName(h *history.History) string {
-	if h.ZooKeeper {
+	switch {
+	case h.ZooKeeper:
 		return "zookeeper"
+	case h.Database:
+		return "database"
 	}
 	return "redis"
 }

@@ -68,8 +68,8 @@ func (c *transcript) servers() {
 }
 
 func (c *transcript) address(node int) string {
-	if c.words.h.ZooKeeper {
-		return "zookeeper"
+	if name := serverName(c.words.h); name != "redis" {
+		return name
 	}
 	return "127.0.0.1:" + strconv.Itoa(basePort+max(0, node-1))
 }
@@ -152,7 +152,11 @@ func (c *transcript) command(e history.Event) {
 		replies = strings.SplitN(e.Reply, "; ", len(commands))
 	}
 	for i, cmd := range commands {
-		c.typedLine(c.address(e.Node) + "> " + typed(cmd))
+		line := typed(cmd)
+		if c.words.h.Database { // a statement, and its arguments
+			line = strings.Join(cmd, " ")
+		}
+		c.typedLine(c.address(e.Node) + "> " + line)
 		if i < len(replies) {
 			c.typedLine(cliReply(replies[i]))
 		}

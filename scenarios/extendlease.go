@@ -43,7 +43,7 @@ var renewLate = race.Scenario{
 	Race:     "R34C",
 	Settings: slowAcquire.Settings,
 	Budget:   race.FixedBudget("delay=1"),
-	Needs:    needsRenew,
+	Needs:    needsLaterEnd,
 	Clients: func(s settings) clients {
 		return clients{
 			renewsAfterBreak(s, func(a *race.ClientRun, lease lock.Lease, read error) bool {
@@ -104,7 +104,7 @@ var renewPartly = race.Scenario{
 	Triggered: func(h *history.History) bool {
 		steps := []race.Pattern{c1Enters}
 		for range h.Quorum() {
-			steps = append(steps, race.Event(history.LoseRequest, 1), race.Event(history.Timeout, 1))
+			steps = append(steps, race.GivesUpOn(history.LoseRequest, 1))
 		}
 		return race.InOrderWithout(h, c1Leaves, append(steps, othersAsk)...)
 	},

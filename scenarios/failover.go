@@ -49,7 +49,7 @@ var failoverOther = variant(failoverBehind, "failover-other", "R21C", func(sc *r
 
 // failoverInStep was found by exhaustive search, see proofs.txt.
 var failoverInStep = variant(failover, "failover-in-step", "S3", func(sc *race.Scenario) {
-	sc.Settings, sc.Clients = race.Standard(), lostReply.Clients
+	sc.Settings, sc.Clients, sc.Needs = race.Standard(), lostReply.Clients, needsReplicated
 	sc.Script = func(settings, int) script {
 		return script{{On: race.CreatesKey(1)}, {On: replicates, Do: race.Inject(0, faults.FailoverOf(1))}}
 	}
@@ -87,7 +87,7 @@ var quorumFailover = variant(failover, "quorum-failover", "S5", func(sc *race.Sc
 
 // undoneRelease was found by exhaustive search, see proofs.txt.
 var undoneRelease = variant(failover, "undone-release", "S4", func(sc *race.Scenario) {
-	sc.Needs = needsNoWait
+	sc.Needs = both(needsNoWait, needsReplicated)
 	sc.Clients = func(s settings) clients { return clients{{Work: s.TTL * 3 / 5}, {Start: s.Retry / 2, Work: s.Retry}} }
 	sc.Script = func(s settings, _ int) script { return inject(c1Released, s.Retry/10, faults.FailoverOf(1)) }
 	remembers := func(e *history.Event) bool { return race.CreatesKey(0)(e) && e.After != "" }

@@ -78,7 +78,7 @@ var lateUnlock = race.Scenario{
 	Race:     "S8",
 	Settings: race.Standard(),
 	Budget:   func(nodes int) string { return fmt.Sprintf("delay=%d", race.Quorum(nodes)) },
-	Needs:    needs("session-in-order", func(p race.Profile) bool { return !p.ZooKeeper }),
+	Needs:    needsRequestsApart,
 	Clients: func(s settings) clients {
 		return clients{
 			{Work: s.Retry, Run: func(a *race.ClientRun) { lockAgain(a, s) }},

@@ -110,7 +110,8 @@ var lateAnswer = race.Scenario{
 	Race:     "S1",
 	Settings: race.StandardWith(func(s *settings) { s.Pause = race.Seconds(5) }),
 	Budget:   race.FixedBudget("pause=1"),
-	Needs:    needs("zookeeper-timeout", func(p race.Profile) bool { return !p.ZooKeeper }),
+	Needs: both(needs("zookeeper-timeout", func(p race.Profile) bool { return !p.ZooKeeper }),
+		needs("database-no-timeout", func(p race.Profile) bool { return !p.Database })),
 	Clients: func(s settings) clients {
 		return clients{{Work: s.Retry}, {Start: s.Retry / 2, Work: s.TTL / 2, Tail: s.Retry}}
 	},

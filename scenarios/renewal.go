@@ -57,7 +57,10 @@ var failedRenewal = race.Scenario{
 	Triggered: func(h *history.History) bool {
 		var r renewal
 		lost := func(e *history.Event) bool { return e.Kind == history.LoseReply && e.Msg == r.sent.Msg }
-		return race.InOrderWithout(h, c1Leaves, c1Enters, r.applied, lost, race.Event(history.Timeout, 1), othersAsk)
+		unanswered := func(e *history.Event) bool {
+			return race.Event(history.Timeout, 1)(e) || race.Event(history.Broken, 1)(e)
+		}
+		return race.InOrderWithout(h, c1Leaves, c1Enters, r.applied, lost, unanswered, othersAsk)
 	},
 }
 
@@ -139,7 +142,7 @@ var zombieDaemon = race.Scenario{
 
 // zombieKeeps is zombieDaemon with a second client that crashes.
 var zombieKeeps = variant(zombieDaemon, "zombie-keeps", "R14D", func(sc *race.Scenario) {
-	sc.Budget = race.FixedBudget("pause=1,crash=1")
+	sc.Budget, sc.Needs = race.FixedBudget("pause=1,crash=1"), needsLeftBehind
 	sc.Script = func(s settings, nodes int) script {
 		return append(zombieDaemon.Script(s, nodes), inject(c2Enters, s.Retry, faults.CrashOf(2))...)
 	}

@@ -57,8 +57,15 @@ var restartEverysec = variant(restart, "restart-everysec", "R23", func(sc *race.
 // restartAlways: the same with appendfsync always.
 var restartAlways = variant(restart, "restart-always", "R23B", func(sc *race.Scenario) {
 	sc.AOF = simulator.Always
-	sc.Triggered = race.SequenceWithout(race.LosesKey, c1Enters, race.Event(history.Up, 0), race.OthersSend(1), c1Leaves)
+	kept := race.SequenceWithout(race.LosesKey, c1Enters, race.Event(history.Up, 0), race.OthersSend(1), c1Leaves)
+	committed := race.Sequence(c1Enters, comesCommitted, race.OthersSend(1), c1Leaves)
+	sc.Triggered = func(h *history.History) bool { return kept(h) || committed(h) }
 })
+
+// comesCommitted matches the moment at which a database is back with all commits, which do not include locks of sessions.
+func comesCommitted(e *history.Event) bool {
+	return race.Event(history.Up, 0)(e) && e.Note == "with what was committed"
+}
 
 // restartDelayed: the delayed restarts that the documentation of Redlock recommends.
 var restartDelayed = variant(restart, "restart-delayed", "R23C", func(sc *race.Scenario) {

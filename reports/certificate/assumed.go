@@ -92,6 +92,11 @@ func Assumed(s *study.Search, lang string) []string {
 	}
 	waits, expiry := assumed("patience", "patience", b.Patience().String()), assumed("expiry")
 	switch {
+	case s.Strategy.Database != "":
+		waits, expiry = assumed("patience.database"), assumed("expiry.database")
+		if s.Strategy.Sessions() {
+			expiry = assumed("expiry.database.session")
+		}
 	case s.Strategy.Sessions():
 		waits, expiry = assumed("patience.session", "patience", (b.TTL*2/3).String()), assumed("expiry.session")
 	case isOwn(s):
@@ -121,7 +126,7 @@ func Assumed(s *study.Search, lang string) []string {
 
 // ofAttempts lists what is taken for granted of any number of attempts.
 func ofAttempts(s *study.Search, lang string) []string {
-	if s.Strategy.Sessions() {
+	if s.Strategy.Sessions() || s.Strategy.Database != "" {
 		return append(triedBy(s, "prove.assumed.tried.session", lang), text.Say(lang, "prove.assumed.ordered", "n", fmt.Sprint(simulator.MostOrdered)))
 	}
 	list := []string{text.Say(lang, "prove.assumed.attempts"), text.Say(lang, "prove.assumed.names")}
@@ -161,7 +166,7 @@ func ofClocks(s *study.Search, assumed sentences) []string {
 	if t := s.Bounds.Tokens; t != client.Unique {
 		list = append(list, assumed("tokens."+t.String()))
 	}
-	if s.Strategy.Fences() {
+	if s.Strategy.Ensemble() {
 		list = append(list, assumed("transactions"))
 	}
 	return list
@@ -187,7 +192,7 @@ func ofSteps(s *study.Search, b *explore.Model, expiry string, assumed sentences
 	if list = append(list, expiry); b.Nodes > 1 {
 		list = append(list, assumed("together"))
 	}
-	if s.Strategy.Sessions() {
+	if s.Strategy.Ensemble() {
 		list = append(list, assumed("reconnect"))
 	}
 	return list

@@ -179,7 +179,7 @@ func (c *certificate) hypotheses(s *study.Search) (list []string) {
 	add(a.Merging == process.MergeHistories, "histories")
 	add(a.Measures && s.Result.Measures && s.Result.Grain == 0, "measures")
 	add(s.Result.Grain > 0, "stamps")
-	add(a.Creations && s.Strategy.Fences(), "creations")
+	add(a.Creations && s.Strategy.Ensemble(), "creations")
 	add(a.Rests, "rests")
 	add(list == nil, "none")
 	return list

@@ -63,8 +63,12 @@ func (t *Teacher) session(e lock.Entry) {
 	if t.failed(err) || !slices.ContainsFunc(o.History.Events, isRequest) {
 		return
 	}
-	if e.Expiry == lock.ExpirySession {
-		t.part(t.out.Say("label.session.zookeeper"))
+	label := "label.session.zookeeper"
+	if e.Database != "" {
+		label = "label.session.database"
+	}
+	if e.Database != "" || e.OnZooKeeper() {
+		t.part(t.out.Say(label))
 		t.notation(o)
 		return
 	}

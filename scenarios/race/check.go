@@ -1,6 +1,7 @@
 package race
 
 import (
+	"database/sql"
 	"errors"
 	"strings"
 	"time"
@@ -81,7 +82,10 @@ func CheckEnv(entry lock.Entry, env lock.Env) error {
 // StubEnv returns an environment that entry.Check can inspect. It cannot lock anything.
 func StubEnv(entry lock.Entry, ttl time.Duration) lock.Env {
 	env := lock.Env{Clock: clockwork.NewFakeClock(), Tokens: lock.RandomTokens{}, TTL: ttl}
-	if entry.Sessions() {
+	switch {
+	case entry.Database != "":
+		env.DB = &sql.DB{}
+	case entry.OnZooKeeper():
 		env.ZooKeeper = client.Session{}
 	}
 	for range entry.Servers() {

@@ -33,6 +33,9 @@ type Profile struct {
 	Checks          bool // its lease can be checked by its holder
 	StopsAtMajority bool // once refused by a majority, it asks no further server
 	ZooKeeper       bool // its servers are an ensemble; see lock.Entry.Ensemble
+	Database        bool // its server is a database
+	Keyless         bool // a database keeps it for a session: there is no row that names the holder
+	NoCounter       bool // there is no counter from which it has fencing tokens
 	Shards          bool // its client chooses the server of a key from a list
 	Shares          bool // it has several holders by design
 	UsesEVALSHA     bool // it calls a script by its digest
@@ -45,7 +48,8 @@ type Profile struct {
 func ProfileOf(entry lock.Entry) (Profile, error) { return profileOf(entry, nil) }
 
 func profileOf(entry lock.Entry, code *Code) (Profile, error) {
-	p := Profile{Nodes: entry.Asked(), Shards: entry.Shards > 0, ZooKeeper: entry.Ensemble()}
+	p := Profile{Nodes: entry.Asked(), Shards: entry.Shards > 0, ZooKeeper: entry.Ensemble(),
+		Database: entry.Database != "", Keyless: entry.Database != "" && entry.Sessions(), NoCounter: entry.Database != "" && !entry.Fences()}
 	for _, sc := range profiled {
 		out, err := sc.play(entry, code.settings(sc.Settings), code, false)
 		if err != nil {
@@ -83,6 +87,12 @@ var profiled = []Scenario{
 		Settings: StandardWith(func(s *Settings) { s.Clients = 1 }),
 		Clients:  func(Settings) []ClientSpec { return []ClientSpec{{Run: tryEverything}} },
 	},
+}
+
+// ofAnyOwner reports whether a statement changes the row of a key whoever is its owner.
+func ofAnyOwner(cmd []string) bool {
+	_, where, found := strings.Cut(strings.Join(cmd, " "), " WHERE ")
+	return found && !strings.Contains(where, "owner")
 }
 
 // stopsAtMajority reports whether c2, when it is refused for the first time, has not asked
@@ -142,7 +152,7 @@ func (p *Profile) observe(h *history.History) {
 			name := strings.ToUpper(e.Cmd[0])
 			p.Remote = true
 			p.TwoSteps = p.TwoSteps || acquiring[c] && bare[c]
-			p.ChecksOwner = p.ChecksOwner || releasing[c] && name != "DEL"
+			p.ChecksOwner = p.ChecksOwner || releasing[c] && name != "DEL" && !ofAnyOwner(e.Cmd)
 			p.UsesEVALSHA = p.UsesEVALSHA || name == "EVALSHA"
 			p.UsesWAIT = p.UsesWAIT || slices.ContainsFunc(e.Cmd, func(arg string) bool { return strings.EqualFold(arg, "WAIT") })
 			p.UsesGETSET = p.UsesGETSET || acquiring[c] && name == "GETSET"

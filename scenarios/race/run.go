@@ -85,6 +85,8 @@ func (sc Scenario) WhyNotApplicable(p Profile) Reason {
 		return "no-exclusion"
 	case p.ZooKeeper && sc.notOnEnsemble() != "":
 		return sc.notOnEnsemble()
+	case p.Database && sc.notInDatabase(p) != "":
+		return sc.notInDatabase(p)
 	case p.Shares && !sc.AllowsShared:
 		return "shared"
 	case sc.Needs != nil:

@@ -190,6 +190,7 @@ type Showing struct {
 
 // Reasons why a trace is not shown.
 const (
+	Database       race.Reason = "database"
 	NoZooKeeper    race.Reason = "no-zookeeper"
 	CounterSet     race.Reason = "counter-set"
 	NoServer       race.Reason = "no-server"
@@ -279,6 +280,9 @@ func (b *Bench) show(ctx context.Context, lab *race.Outcome) (*Showing, error) {
 }
 
 func (b *Bench) whyNotShown(lab *race.Outcome) (why race.Reason, missing string) {
+	if lab.Strategy.Database != "" {
+		return Database, ""
+	}
 	if lab.Strategy.Ensemble() && lab.Scenario.SequenceExhausted {
 		return CounterSet, ""
 	}

@@ -99,7 +99,7 @@ func (b Bounds) Check(entry lock.Entry) error {
 		return i18n.Errorf("error.bound.work", "value", b.Work, "most", longest)
 	case b.ClientRetries < 0 || b.ClientRetries > MaxClientRetries:
 		return i18n.Errorf("error.bound.client-retries", "value", b.ClientRetries, "most", MaxClientRetries)
-	case b.ClientRetries > 0 && entry.Sessions():
+	case b.ClientRetries > 0 && (entry.Sessions() || entry.Database != ""):
 		return i18n.Errorf("error.bound.client-retries.zookeeper", "lock", entry.ID)
 	case b.Fenced && !entry.Fences() && b.Settled(entry).Nodes != 1: // see lock.Fence
 		return i18n.Errorf("error.bound.fenced", "lock", entry.ID, "nodes", b.Settled(entry).Nodes)
@@ -117,7 +117,7 @@ func (b Bounds) Check(entry lock.Entry) error {
 	if err := cmp.Or(canJudge(b), b.canInject(entry)); err != nil {
 		return err
 	}
-	if entry.Sessions() && b.Allows(faults.Return) {
+	if (entry.Sessions() || entry.Database != "") && b.Allows(faults.Return) {
 		return i18n.Errorf("error.bound.return", "budget", b.Budget, "lock", entry.ID, "clients", b.Clients+1)
 	}
 	if err := b.canUse(entry); err != nil {

@@ -184,6 +184,7 @@ var teeth = []struct {
 	{"a waiter is not woken", instead("naive-wake"), []string{"*/clients=2,attempts=2,uses=wait,budget=none"}},
 	{"woken is taken for first in line", instead("zk-naive"), []string{"*/clients=3,attempts=1,uses=check,wait,budget=none"}},
 	{"a create that nobody finds again", instead("zk-recheck"), []string{"*/clients=2,attempts=1,timing=any,uses=give-up,budget=none"}},
+	{"a row with an end", instead("db-deadline-now"), []string{"db-row/clients=2,attempts=2,timing=any,budget=pause=1"}},
 	{"a key without an end", instead("setnx"), []string{"*/clients=any,attempts=any,budget=crash=any", "*/clients=any,attempts=once,budget=crash=any"}},
 	{"the id of a thread lets in", instead("redisson-lease"), []string{"*/clients=2,attempts=2,timing=any,tokens=thread,budget=none"}},
 }

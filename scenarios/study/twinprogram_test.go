@@ -90,6 +90,7 @@ func ownSearchOf(t testing.TB, entry lock.Entry, b study.Bounds) (*simulator.Sim
 	}
 	if search.Timing == nil && search.Uses == 0 && !entry.OnZooKeeper() {
 		search.Code = ownPrograms(search)
+		search.Contents = client.Servers(entry, search.TTL, simulator.NodeConfig{}, 1)[0].Contents // of a database
 	}
 	sim, err := search.Simulator()
 	if err != nil {

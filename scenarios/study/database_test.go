@@ -1,0 +1,136 @@
+package study_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"locklab/algorithms"
+	"locklab/algorithms/lock"
+	"locklab/scenarios/study"
+	"locklab/simulator/effort"
+	"locklab/simulator/explore"
+)
+
+// A waitingLock waits for a row: SELECT .. FOR UPDATE without NOWAIT, or GET_LOCK with a time.
+type waitingLock struct {
+	env  lock.Env
+	take string
+}
+
+type waitingLease struct{ conn *sql.Conn }
+
+func (s *waitingLock) Acquire(ctx context.Context, key string) (lock.Lease, error) {
+	conn, err := s.env.DB.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if _, err = conn.ExecContext(ctx, "BEGIN"); err == nil {
+		_, err = conn.ExecContext(ctx, s.take, key)
+	}
+	if err != nil {
+		_, _ = conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
+		conn.Close()
+		return nil, err
+	}
+	return waitingLease{conn}, nil
+}
+
+func (l waitingLease) Release(ctx context.Context) error {
+	defer l.conn.Close()
+	_, err := l.conn.ExecContext(ctx, "COMMIT")
+	return err
+}
+
+func waiting(id string, dialect lock.Dialect, take string) lock.Entry {
+	return lock.Entry{ID: id, Family: lock.Rows, Year: 2001, Nodes: 1, TTL: 10 * time.Second, Unit: time.Millisecond,
+		Expiry: lock.ExpirySession, Database: dialect, Rows: true,
+		New: func(env lock.Env) lock.Strategy { return &waitingLock{env, take} }}
+}
+
+var (
+	waitsInMariaDB    = waiting("waits-in-mariadb", lock.MySQL, "SELECT name FROM locks WHERE name = ? FOR UPDATE")
+	waitsInPostgreSQL = waiting("waits-in-postgresql", lock.PostgreSQL, "SELECT name FROM locks WHERE name = $1 FOR UPDATE")
+)
+
+// TestDumbTwinInDatabase: the search of locks in a database, and of locks that wait there, finds what the simplest search finds, which
+// executes every run anew.
+func TestDumbTwinInDatabase(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
+	budgets := []string{"", "crash=1", "lose-reply=1", "expire-session=1"}
+	if effort.Exhaustive() {
+		budgets = append(budgets, "pause=1", "lose-request=1", "restart=1", "failover=1", "node-clock=1@10s")
+	}
+	for _, entry := range append(algorithms.InDatabase(), waitsInMariaDB, waitsInPostgreSQL) {
+		for _, budget := range budgets {
+			if entry.ID == "db-get-lock-pool" && (budget != "" || !effort.Exhaustive()) { // its pings go on and on
+				continue
+			}
+			b := small(entry, 2, 1, budget)
+			t.Run(fmt.Sprintf("%s/%s", entry.ID, b.Faults()), func(t *testing.T) {
+				t.Parallel()
+				compare(t, entry, b)
+			})
+		}
+	}
+}
+
+// TestPlainInDatabase: at any timing, too, the search finds what one finds without any reduction; and a second one in which clients are
+// interchangeable has no more states than that.
+func TestPlainInDatabase(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
+	budgets := []string{"", "crash=1"}
+	if effort.Exhaustive() {
+		budgets = append(budgets, "pause=1", "lose-reply=1", "expire-session=1", "restart=1", "failover=1")
+	}
+	for _, entry := range append(algorithms.InDatabase(), waitsInMariaDB, waitsInPostgreSQL) {
+		for _, budget := range budgets {
+			if entry.ID == "db-get-lock-pool" || entry.ID == "db-deadline" { // too many states; it looks at its clock
+				continue
+			}
+			b := small(entry, 2, 1, budget)
+			b.Timing = study.AnyTiming
+			t.Run(fmt.Sprintf("%s/%s", entry.ID, b.Faults()), func(t *testing.T) {
+				t.Parallel()
+				r := searched(t, entry, b, nil)
+				plain := searchedUpTo(t, entry, b, func(o *explore.Options) { o.Plain, o.MaxStates = explore.Plainest, 1_500_000 })
+				if !plain.Complete {
+					t.Skipf("%d states and more without reductions", plain.States)
+				}
+				if got, want := listed(prices(r)), listed(prices(plain)); got != want {
+					t.Errorf("found are\n%s\nwithout reductions\n%s", got, want)
+				}
+				if r.States > plain.States {
+					t.Errorf("%d states, without reductions %d", r.States, plain.States)
+				}
+			})
+		}
+	}
+}
+
+// TestWaitsInDatabase: of two clients that wait for a row one gets it when the other's transaction ends, in whatever way; a wait of more than the
+// server's time-out is given up.
+func TestWaitsInDatabase(t *testing.T) {
+	for _, test := range []struct {
+		entry  lock.Entry
+		budget string
+		want   string
+	}{
+		{waitsInMariaDB, "", ""},
+		{waitsInPostgreSQL, "", ""},
+		{waitsInMariaDB, "crash=1", "STALE-WRITE@1"},
+		{waitsInPostgreSQL, "expire-session=1", "OVERLAP@1 STALE-WRITE@1"},
+	} {
+		t.Run(test.entry.ID+" "+test.budget, func(t *testing.T) {
+			b := small(test.entry, 2, 1, test.budget)
+			b.Timing = study.AnyTiming
+			r := searched(t, test.entry, b, nil)
+			if text := strings.Join(r.Pars(), " "); text != test.want {
+				t.Errorf("the search finds %q, want %q", text, test.want)
+			}
+		})
+	}
+}
