@@ -102,6 +102,9 @@ func contenders(policies []string, locks []lock.Entry, ttl time.Duration) (all [
 		return nil, err
 	}
 	for _, e := range locks {
+		if e.Database != "" {
+			return nil, text.Errorf("error.contend.database", "lock", e.ID)
+		}
 		if e.Nodes != 1 || e.Replicas > 0 {
 			return nil, text.Errorf("error.contend.lock", "lock", e.ID)
 		}

@@ -160,6 +160,8 @@ var inEnglish = map[string]string{
 	"simulator/redisnode/conn.go":                  "for the author of a lock that makes a call of go-redis that no lock may make",
 	"simulator/redisnode/engine.go":                "for the author of a lock that sends a command that cannot be simulated",
 	"simulator/redisnode/resp.go":                  "for the author of a lock that writes no RESP",
+	"simulator/database/driver.go":                 "for the author of a lock that opens a database by a name",
+	"simulator/database/written.go":                "prove --check says which client or view it cannot read",
 	"simulator/memo/memo.go":                       "a mistake of locklab: a checkpoint whose checksum fits is wrong",
 	"simulator/resource.go":                        "what the resource answers to the code of a lock",
 	"simulator/save.go":                            "a mistake of locklab: a checkpoint whose checksum fits is wrong",

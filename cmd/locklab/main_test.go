@@ -253,7 +253,7 @@ func TestWrongUse(t *testing.T) {
 		{[]string{"explore", "token", "--uses", "renew,give-up"}, []string{"uses=renew: token does not offer that", "give-up"}},
 		{[]string{"explore", "token", "--uses", "give-up", "--timing", "lockstep"}, []string{"uses=give-up", "timing=any"}},
 		{[]string{"explore", "token", "--client-retries", "6"}, []string{"client-retries=6", "0 to 5"}},
-		{[]string{"explore", "zk-naive", "--client-retries", "1"}, []string{"zk-naive is on a ZooKeeper"}},
+		{[]string{"explore", "zk-naive", "--client-retries", "1"}, []string{"the client library of zk-naive sends nothing again"}},
 		{[]string{"explore", "getset", "--skew", "1s"}, []string{"skew=1s", "a step of this search is 750ms"}},
 		{[]string{"explore", "token", "--tokens", "uniqe"}, []string{`"uniqe"`, "did you mean unique?"}},
 		{[]string{"explore", "setnx", "--tokens", "constant"}, []string{"tokens=constant", "setnx takes no token"}},
