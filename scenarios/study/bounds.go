@@ -101,6 +101,8 @@ func (b Bounds) Check(entry lock.Entry) error {
 		return i18n.Errorf("error.bound.client-retries", "value", b.ClientRetries, "most", MaxClientRetries)
 	case b.ClientRetries > 0 && (entry.Sessions() || entry.Database != ""):
 		return i18n.Errorf("error.bound.client-retries.zookeeper", "lock", entry.ID)
+	case b.Fenced && !entry.Fences() && entry.Database != "":
+		return i18n.Errorf("error.bound.fenced.database", "lock", entry.ID)
 	case b.Fenced && !entry.Fences() && b.Settled(entry).Nodes != 1: // see lock.Fence
 		return i18n.Errorf("error.bound.fenced", "lock", entry.ID, "nodes", b.Settled(entry).Nodes)
 	case (b.Latency != 0 || b.Lateness != 0) && b.Timing == Lockstep:
