@@ -89,7 +89,7 @@ var profiled = []Scenario{
 	},
 }
 
-// ofAnyOwner reports whether a statement changes the row of a key whoever is its owner.
+// ofAnyOwner reports whether a statement changes the row of a key without a look at its owner.
 func ofAnyOwner(cmd []string) bool {
 	_, where, found := strings.Cut(strings.Join(cmd, " "), " WHERE ")
 	return found && !strings.Contains(where, "owner")

@@ -101,10 +101,8 @@ func (b Bounds) Check(entry lock.Entry) error {
 		return i18n.Errorf("error.bound.client-retries", "value", b.ClientRetries, "most", MaxClientRetries)
 	case b.ClientRetries > 0 && (entry.Sessions() || entry.Database != ""):
 		return i18n.Errorf("error.bound.client-retries.zookeeper", "lock", entry.ID)
-	case b.Fenced && !entry.Fences() && entry.Database != "":
-		return i18n.Errorf("error.bound.fenced.database", "lock", entry.ID)
-	case b.Fenced && !entry.Fences() && b.Settled(entry).Nodes != 1: // see lock.Fence
-		return i18n.Errorf("error.bound.fenced", "lock", entry.ID, "nodes", b.Settled(entry).Nodes)
+	case b.Fenced && !entry.Fences() && (entry.Database != "" || b.Settled(entry).Nodes != 1): // see lock.Fence
+		return unfenced(entry, b)
 	case (b.Latency != 0 || b.Lateness != 0) && b.Timing == Lockstep:
 		return i18n.Errorf("error.bound.late.lockstep", "latency", FormatLate(b.Latency), "lateness", FormatLate(b.Lateness))
 	case !b.isLate(b.Latency):
@@ -133,6 +131,14 @@ func (b Bounds) Check(entry lock.Entry) error {
 		env.Nodes = env.Nodes[:min(b.Nodes, len(env.Nodes))]
 	}
 	return race.CheckEnv(entry, env)
+}
+
+// unfenced is the error of fencing tokens for a lock without a counter.
+func unfenced(entry lock.Entry, b Bounds) error {
+	if entry.Database != "" {
+		return i18n.Errorf("error.bound.fenced.database", "lock", entry.ID)
+	}
+	return i18n.Errorf("error.bound.fenced", "lock", entry.ID, "nodes", b.Settled(entry).Nodes)
 }
 
 // canJudge refuses bounds of verdicts that are none, and to count requests at any timing: two that are less than a step apart may be

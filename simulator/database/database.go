@@ -39,11 +39,11 @@ type table struct {
 
 // A row has a committed version and what a transaction has made of it.
 type row struct {
-	key    []Value
-	old    []Value   // committed; nil: none
-	new    []Value   // of writer; nil: deleted
-	writer SessionID // whose transaction has written it; 0: none
-	reborn bool      // PostgreSQL: writer has deleted old before it inserted new
+	key        []Value
+	old        []Value   // committed; nil: none
+	new        []Value   // of writer; nil: deleted
+	writer     SessionID // whose transaction has written it; 0: none
+	reinserted bool      // PostgreSQL: writer has deleted old before it inserted new
 }
 
 // current is the version that a session reads and changes.
@@ -71,7 +71,7 @@ type session struct {
 	start   int64 // when it began
 	clock   int64 // PostgreSQL: when it looked at the row that it waits for
 	moved   bool  // PostgreSQL: that row has another version now
-	gone    bool  // PostgreSQL: that row is no more
+	gone    bool  // PostgreSQL: that row was deleted
 }
 
 // New is a server with tables and their rows, and no session. It panics on a table that Table does not describe.

@@ -32,7 +32,7 @@
 //	    this wait. Weight: rows written, and locks, those of one kind in one table counted once.
 //	(t) 1205 and 1317 undo the statement and not the transaction; NOWAIT is 1205 (MySQL: 3572)
 //	(t) GET_LOCK: counted, outlives transactions; a deadlock of named locks is 1213, which rolls nothing back (MySQL: 3058);
-//	    one of a row and a named lock is not found; names of MariaDB are told apart by their case, those of MySQL are not
+//	    one of a row and a named lock is not found; names of MariaDB are distinguished by their case, those of MySQL are not
 //	PostgreSQL
 //	(t) a row is locked if its committed version meets the condition; after a wait the condition is evaluated on the new
 //	    version, which stays locked either way

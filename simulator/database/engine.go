@@ -211,7 +211,7 @@ func (a *act) endTransaction(id SessionID, commit bool) {
 func (a *act) replaced(ti int, r row) {
 	for i := range a.sessions {
 		if p := &a.sessions[i]; !a.dialect.innodb() && p.on.kind == onRow && p.on.table == ti && compareKeys(p.on.key, r.key) == 0 {
-			p.moved, p.gone = true, p.gone || r.reborn || r.new == nil
+			p.moved, p.gone = true, p.gone || r.reinserted || r.new == nil
 		}
 	}
 }

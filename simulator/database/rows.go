@@ -171,7 +171,7 @@ func (c *change) returning(version []Value, affected int64) Reply {
 func (c *change) write(key, version []Value) {
 	i, _ := c.table().at(key)
 	r := &c.table().rows[i]
-	r.reborn = r.reborn || !c.s.dialect.innodb() && r.writer == c.id && r.new == nil && r.old != nil
+	r.reinserted = r.reinserted || !c.s.dialect.innodb() && r.writer == c.id && r.new == nil && r.old != nil
 	r.new, r.writer = version, c.id
 	c.s.find(c.id).written++
 }
