@@ -15,9 +15,8 @@ import (
 // connections on it. It has one at the start, opens another when none is free, and keeps free ones. What code sets of the
 // pool it sets before its first statement.
 //
-// A connection that has broken is known to be broken from then on: as with the usual drivers, the
-// pool opens another one in its place if nothing was sent on it since it was free (driver.ErrBadConn), and else the
-// statement fails.
+// A connection whose session the server has ended while it was free is opened again when code takes it, as by the usual drivers, which look whether
+// it was closed; here they find out by the request that they then send, which is not executed. If code has it, its statement fails.
 type Pool struct {
 	kind *Kind
 	p    *process.Code
@@ -137,8 +136,7 @@ func (c *conn) ask(ctx context.Context, r request) (*storedAnswer, error) {
 	a := l.kind.Executor.answers.At(uint32(seen.Val))
 	switch {
 	case a.closed && fresh:
-		c.broken = true
-		return nil, driver.ErrBadConn
+		return c.again(ctx, r)
 	case a.closed:
 		c.broken = true
 		return nil, process.Observation{Kind: process.Broken}.Err("read")
@@ -148,6 +146,17 @@ func (c *conn) ask(ctx context.Context, r request) (*storedAnswer, error) {
 		return nil, &Error{a.Code, a.Text}
 	}
 	return a, nil
+}
+
+// again opens another connection in place of one that the server had closed while it was free, and sends a request on that.
+func (c *conn) again(ctx context.Context, r request) (*storedAnswer, error) {
+	c.slot = 0
+	a, err := c.ask(ctx, request{op: opConnect})
+	if err != nil {
+		return nil, err
+	}
+	c.slot = a.slot
+	return c.ask(ctx, r)
 }
 
 // statement sends a statement.

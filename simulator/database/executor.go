@@ -200,6 +200,7 @@ const (
 	stepTake                        // the answer that is ready for the session leaves
 	stepClose                       // the client has closed the connection, and the server notices that
 	stepLeave                       // the client has left the connection, and the server does not notice that
+	stepDepart                      // the client has closed the connection, on which a request is still under way
 	stepEnd                         // the server ends the session
 	stepTimeOut                     // the time is over for which the session may stay as it is
 )
@@ -286,6 +287,12 @@ func (x *Executor) runAt(a step, most int64) *effect {
 		} else {
 			woken = s.close(id, connNone)
 		}
+	case stepDepart:
+		if s.connOf(id) == connOpen {
+			s.setConn(id, connLeft)
+		} else {
+			s.setConn(id, connNone)
+		}
 	case stepEnd:
 		after := connEnded
 		if s.connOf(id) == connLeft {
@@ -323,8 +330,8 @@ func (x *Executor) serve(s *contents, a step, eff *effect) (woken []Woken) {
 		}
 	case r.op == opQuit:
 		woken = s.close(id, connNone)
-	case s.connOf(id) == connNone: // of a session that has ended
-	case s.connOf(id) == connEnded:
+	case orphan && !s.open(id): // the session has ended
+	case !s.open(id):
 		answer.closed = true
 		s.setConn(id, connNone)
 	default:

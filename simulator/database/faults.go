@@ -113,14 +113,17 @@ func (s *server) resume() (why string) {
 	return ""
 }
 
-// replace has the server hold another state, in which there are no sessions. A client notices that its own has ended when it
-// asks for something.
+// replace has the server hold another state, in which there are no sessions. A client that waits for nothing notices that its own has ended when
+// it asks for something.
 func (s *server) replace(state State, source int8) {
 	after := *s.now()
 	for id := SessionID(1); id <= maxSessions; id++ {
 		switch after.connOf(id) {
-		case connOpen:
+		case connOpen, connEnded:
 			after.setConn(id, connEnded)
+			if s.on(clientOf(id), slotOf(id)) >= 0 { // whose connection has broken
+				after.setConn(id, connNone)
+			}
 		case connLeft:
 			after.setConn(id, connNone)
 		}

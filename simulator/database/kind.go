@@ -260,6 +260,9 @@ func (k *Kind) Step(w world.World, e world.Event) (why string, err error) {
 		why = s.arriveOrphan(e.Orphan)
 	case world.GaveUp:
 		s.hangUp(e.Client, e.Thread)
+		if w.Client(e.Client).Threads[e.Thread].Phase == world.Asking {
+			w.Orphan(e.Client, e.Thread)
+		}
 	case world.Lost:
 		s.lose(e.Client, e.Thread)
 	case world.Crashed:

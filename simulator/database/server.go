@@ -182,10 +182,9 @@ func (s *server) hangUp(c, thread int8) {
 		return
 	}
 	slot := s.slotOf(c, thread)
-	if th.Phase == world.Asking || th.Phase == world.Unsent {
-		s.w.Orphan(c, thread)
+	if th.Phase == world.Asking { // it still arrives
 		if slot > 0 {
-			s.take(stepLeave, sessionAt(c, slot))
+			s.take(stepDepart, sessionAt(c, slot))
 		}
 		return
 	}

@@ -115,5 +115,5 @@ func (x *Executor) stepText(a step) []string {
 	if a.kind == stepServe || a.kind == stepServeOrphan {
 		return x.requests.At(a.arg).words()
 	}
-	return []string{[...]string{stepTake: "answer", stepClose: "close", stepLeave: "leave", stepEnd: "end of a session", stepTimeOut: "time-out"}[a.kind]}
+	return []string{[...]string{stepTake: "answer", stepClose: "close", stepLeave: "leave", stepDepart: "depart", stepEnd: "end of a session", stepTimeOut: "time-out"}[a.kind]}
 }
