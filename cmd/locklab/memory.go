@@ -22,7 +22,7 @@ func addMemory(f *flags, megabytes *int64) {
 }
 
 // code is about what the program takes of which the garbage collector knows nothing.
-const code = 20 << 20
+const code = 24 << 20
 
 // garbage is the GOGC of a search: half of the usual one, since most of what a search keeps has no pointers and takes
 // the collector no time.
