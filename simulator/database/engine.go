@@ -118,6 +118,26 @@ func (a *act) settle() {
 		}
 		i = -1
 	}
+	for _, id := range a.queue { // one that had another way out is left when that is gone
+		if c := a.cycle(id); a.dialect.innodb() && a.find(id).on.kind != onName && c != nil {
+			a.sacrifice(id, c)
+			a.settle()
+			return
+		}
+	}
+}
+
+// sacrifice rolls back the transaction of the least weight in a deadlock, of several that of one session.
+func (a *act) sacrifice(id SessionID, deadlock []SessionID) (victim SessionID) {
+	victim = id
+	for _, o := range deadlock {
+		if a.weight(o) < a.weight(victim) {
+			victim = o
+		}
+	}
+	a.endTransaction(victim, false)
+	a.woken = append(a.woken, Woken{victim, a.finish(victim, failure(Deadlock))})
+	return victim
 }
 
 // attempt runs the statement of a session until it ends or waits.
@@ -136,18 +156,12 @@ func (a *act) attempt(id SessionID) Reply {
 		if on.kind == onName {
 			return a.finish(id, failure(map[Dialect]Code{MariaDB: Deadlock, MySQL: UserLockDeadlock}[a.dialect]))
 		}
-		victim := id
-		for _, o := range c {
-			if a.weight(o) < a.weight(victim) {
-				victim = o
-			}
-		}
-		a.endTransaction(victim, false)
-		r := a.finish(victim, failure(Deadlock))
-		if victim == id {
+		if a.sacrifice(id, c) == id {
+			last := len(a.woken) - 1
+			r := a.woken[last].Reply
+			a.woken = a.woken[:last]
 			return r
 		}
-		a.woken = append(a.woken, Woken{victim, r})
 	}
 	return Reply{Waits: true}
 }

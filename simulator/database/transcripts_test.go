@@ -5,6 +5,15 @@ import (
 )
 
 var transcripts = []transcript{
+	{MariaDB, "a deadlock that had another way out is found when that is gone", `
+		A: BEGIN => 0
+		A: INSERT INTO locks (name, owner, n) VALUES ('m', 'y', 1) => error 1062
+		C: BEGIN => 0
+		C: INSERT INTO locks (name, owner, n) VALUES ('m', 'y', 1) => error 1062
+		B: UPDATE locks SET n = n + 1 WHERE name = 'm' => waits A C
+		A: DELETE FROM locks WHERE name = 'm' => waits B C
+		C: COMMIT => 0, B error 1213, A 1
+	`},
 	{MariaDB, "a row that another transaction has updated is waited for, and read as it is then", `
 		A: BEGIN => 0
 		A: UPDATE locks SET owner = 'a' WHERE name = 'm' => 1
