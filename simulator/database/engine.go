@@ -120,7 +120,7 @@ func (a *act) settle() {
 	}
 	for _, id := range a.queue { // one that had another way out is left when that is gone
 		if c := a.cycle(id); a.dialect.innodb() && a.find(id).on.kind != onName && c != nil {
-			a.sacrifice(id, c)
+			sacrifice(a, id, c)
 			a.settle()
 			return
 		}
@@ -128,7 +128,7 @@ func (a *act) settle() {
 }
 
 // sacrifice rolls back the transaction of the least weight in a deadlock, of several that of one session.
-func (a *act) sacrifice(id SessionID, deadlock []SessionID) (victim SessionID) {
+func sacrifice(a *act, id SessionID, deadlock []SessionID) (victim SessionID) {
 	victim = id
 	for _, o := range deadlock {
 		if a.weight(o) < a.weight(victim) {
@@ -156,7 +156,7 @@ func (a *act) attempt(id SessionID) Reply {
 		if on.kind == onName {
 			return a.finish(id, failure(map[Dialect]Code{MariaDB: Deadlock, MySQL: UserLockDeadlock}[a.dialect]))
 		}
-		if a.sacrifice(id, c) == id {
+		if sacrifice(a, id, c) == id {
 			last := len(a.woken) - 1
 			r := a.woken[last].Reply
 			a.woken = a.woken[:last]
