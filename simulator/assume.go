@@ -67,9 +67,9 @@ func (s *Simulator) Assume(a Assumptions) {
 	if s.stamps.move(s.stamps.seen, a.Ages); a == s.assumed && !moved {
 		return
 	}
-	if s.assumed.Counters != a.Counters || s.assumed.Strangers != a.Strangers {
+	if attempts := a.Strangers || a.Ordered; s.assumed.Counters != a.Counters || s.memo.Attempts != attempts || s.assumed.Strangers != a.Strangers {
 		s.memo.Clear()
-		s.memo.Most, s.memo.Counts, s.memo.Attempts, moved = a.Counters, false, a.Strangers, true
+		s.memo.Most, s.memo.Counts, s.memo.Attempts, moved = a.Counters, false, attempts, true
 	}
 	s.assumed = a
 	for i, p := range s.clients.procs {

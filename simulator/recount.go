@@ -120,10 +120,7 @@ func (sym *Symmetry) CheckOrder() error {
 
 // RecountedNode is a server's part with other numbers.
 func (sym *Symmetry) RecountedNode(part NodePart, f history.Recount) NodePart {
-	if sym.s.numbers == nil {
-		return part
-	}
-	return NodePart{sym.s.numbers.Recounted(part.s, f)}
+	return NodePart{sym.s.sessions.Recounted(part.s, f)}
 }
 
 // RecountedRest is the rest with other numbers in the requests under way.

@@ -229,6 +229,9 @@ func (x *Executor) look(a step) *effect {
 		if x.memo.Most > 0 && x.memo.Room.Exceeded == nil {
 			x.memo.Room.Exceeded = x.checkCounters(a, eff)
 		}
+		if x.memo.Attempts && x.memo.Room.Exceeded == nil {
+			x.memo.Room.Exceeded = x.checkAttempts(a, eff)
+		}
 	}
 	if eff.checked < x.memo.Symmetric {
 		if err := memo.Check(x.memo, a, &x.orbit); err != nil {

@@ -5,6 +5,8 @@ import (
 
 	"locklab/simulator/history"
 	"locklab/simulator/internal/codec"
+	"locklab/simulator/memo"
+	world "locklab/simulator/node"
 )
 
 // A search that treats clients as interchangeable needs a server that does not depend on which
@@ -92,6 +94,40 @@ func (x *Executor) renamedEffect(a step, to *history.Names) (step, error) {
 	return b, nil
 }
 
+// checkAttempts checks that an effect is the same, but for names, in later attempts, and where other attempts of a client are in the place of
+// other clients.
+func (x *Executor) checkAttempts(a step, eff *effect) error {
+	var asked request
+	serves := a.kind == stepServe || a.kind == stepServeOrphan
+	if serves {
+		asked = x.requests.At(a.arg).request
+	}
+	for _, text := range memo.LaterTexts(asked, *x.contents.At(a.contents)) {
+		b := a
+		b.contents = x.contents.Replaced(a.contents, text)
+		if serves {
+			b.arg = x.requests.Replaced(a.arg, text)
+		}
+		if b == a {
+			continue
+		}
+		is := x.run(b)
+		same := is.waits == eff.waits && is.to == x.contents.Replaced(eff.to, text) && is.answer == x.answers.Replaced(eff.answer, text)
+		if !same || !slices.EqualFunc(eff.leases, is.leases, func(m, n leaseChange) bool {
+			return m.before.replaced(text) == n.before && m.after.replaced(text) == n.after
+		}) {
+			return &world.AsymmetricError{Command: x.stepText(a)}
+		}
+	}
+	return nil
+}
+
+// replaced is a lease with other texts.
+func (l lease) replaced(text func(string) string) lease {
+	l.key, l.owner = text(l.key), text(l.owner)
+	return l
+}
+
 // commute reports whether the effect of b, which is a renamed, is that of a, renamed.
 func (x *Executor) commute(a, b step, to *history.Names) bool {
 	p, q := x.effects[a], x.effects[b]
@@ -107,7 +143,8 @@ func (x *Executor) commute(a, b step, to *history.Names) bool {
 }
 
 func (l lease) renamed(to *history.Names) lease {
-	return lease{to.Rename(l.key), to.Rename(l.owner), renamedSession(l.session, to), l.until}
+	l.session = renamedSession(l.session, to)
+	return l.replaced(to.Rename)
 }
 
 // stepText returns the words for an act in an error message.
@@ -116,4 +153,14 @@ func (x *Executor) stepText(a step) []string {
 		return x.requests.At(a.arg).words()
 	}
 	return []string{[...]string{stepTake: "answer", stepClose: "close", stepLeave: "leave", stepDepart: "depart", stepEnd: "end of a session", stepTimeOut: "time-out"}[a.kind]}
+}
+
+// Recounted implements [world.Sessions]: owners have tokens, which are counted.
+func (k *Kind) Recounted(state world.State, f history.Recount) world.State {
+	s := state.(DatabaseState)
+	s.contents = k.Executor.contents.Recounted(s.contents, f)
+	for i := range k.config.Replicas {
+		s.replicas[i] = k.Executor.contents.Recounted(s.replicas[i], f)
+	}
+	return s
 }

@@ -75,6 +75,9 @@ func (a assumptions) refine(counterexample error, seen simulator.Traits) (weaker
 			a.Merging--
 		}
 	case errors.As(counterexample, &asymmetric):
+		if a.Symmetric == 0 { // it depends on more than which client is which
+			a.Ordered, a.disorder = false, asymmetric.Error()
+		}
 		a.Symmetric, a.asymmetry = 0, *asymmetric
 	case errors.Is(counterexample, errNewTrait):
 		a.Measures = a.Measures && !seen.ReadsClock

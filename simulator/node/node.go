@@ -311,6 +311,8 @@ type Sessions interface {
 	// HasSession reports whether a server has a session of client c, and EndSession has it end now.
 	HasSession(w World, c int8) bool
 	EndSession(w World, c int8) (why string)
+	// Recounted is a server's state with other numbers of what counts.
+	Recounted(s State, f history.Recount) State
 }
 
 // A Numbering kind has servers that number all that they do, and clients learn the numbers.
@@ -318,8 +320,6 @@ type Numbering interface {
 	// CountCreations has only transactions that create something have numbers from now on, if it
 	// can; no code learns of the others.
 	CountCreations(on bool)
-	// Recounted is a server's state with other numbers of what counts.
-	Recounted(s State, f history.Recount) State
 }
 
 // HangUp breaks the connections of some clients to server n: their threads see it

@@ -7,6 +7,7 @@ import (
 	"locklab/simulator/history"
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/internal/codec"
+	"locklab/simulator/memo"
 	"locklab/simulator/node"
 	"locklab/simulator/process"
 )
@@ -130,42 +131,10 @@ func (x *Executor) checkDrawn(e execution) error {
 	return nil
 }
 
-// laterBy are the numbers of tokens that clients have drawn before the attempts with whose names an effect is tried, all of them;
-// oneLaterBy are those of one client, while the others have drawn none. The text prove.assumed.tried has them.
-var (
-	laterBy    = [...]int{1, 2, 3, 4, 5, 6, 7, 8, 9, 98}
-	oneLaterBy = [...]int{1, 98}
-)
-
 // checkAttempts checks that the effect of a batch is the same, but for names, in later attempts, and where other attempts of the client are
 // in the place of other clients.
 func (x *Executor) checkAttempts(e execution) error {
-	var named history.Clients
-	note := func(s string) string {
-		for c, is := range history.Named(s) {
-			named[c] = named[c] || is
-		}
-		return s
-	}
-	codec.Replace(x.batches.At(e.batch&^refuseWrites).commands, note)
-	asking := named
-	codec.Replace(*x.keys(&e.data), note)
-	texts := []func(string) string{}
-	for _, by := range laterBy {
-		texts = append(texts, func(s string) string { return history.Later(s, 0, by) })
-	}
-	for c, is := range named {
-		if !is {
-			continue
-		}
-		for _, by := range oneLaterBy {
-			texts = append(texts, func(s string) string { return history.Later(s, c, by) })
-		}
-		for _, but := range []history.Clients{asking, {}} {
-			texts = append(texts, func(s string) string { return history.OfOne(s, c, but) })
-		}
-	}
-	for _, text := range texts {
+	for _, text := range memo.LaterTexts(x.batches.At(e.batch&^refuseWrites).commands, *x.keys(&e.data)) {
 		if eff, err := x.replaced(e, text); err != nil {
 			return err
 		} else if eff == nil {

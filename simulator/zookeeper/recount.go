@@ -13,7 +13,7 @@ import (
 // left on it. So with others in the same order it does the same, but for these. A session that begins in place of one that has ended has
 // the number of that; see Kind.CountCreations, without which nothing here applies.
 
-// Recounted implements [world.Numbering].
+// Recounted implements [world.Sessions].
 func (k *Kind) Recounted(state world.State, f history.Recount) world.State {
 	s := state.(EnsembleState)
 	s.contents = k.Executor.contents.Recounted(s.contents, f)
