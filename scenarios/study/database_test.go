@@ -141,3 +141,49 @@ func TestWaitsInDatabase(t *testing.T) {
 		})
 	}
 }
+
+// A greaterLock compares the texts of tokens: a greater one takes the lock from a smaller one, which its own later attempts do at the tenth.
+type greaterLock struct{ env lock.Env }
+
+func (s *greaterLock) Acquire(ctx context.Context, key string) (lock.Lease, error) {
+	token := s.env.Tokens.Token()
+	r, err := s.env.DB.ExecContext(ctx, "UPDATE locks SET owner = ? WHERE name = ? AND (owner IS NULL OR owner < ?)", token, key, token)
+	if err != nil {
+		return nil, err
+	}
+	if n, err := r.RowsAffected(); err != nil || n == 0 {
+		return nil, lock.ErrNotAcquired
+	}
+	return &greaterLease{s.env, key, token}, nil
+}
+
+type greaterLease struct {
+	env        lock.Env
+	key, token string
+}
+
+func (l *greaterLease) Release(ctx context.Context) error {
+	_, err := l.env.DB.ExecContext(ctx, "UPDATE locks SET owner = NULL WHERE name = ? AND owner = ?", l.key, l.token)
+	return err
+}
+
+// TestTokensInDatabase: of a lock whose statements compare the texts of tokens nothing is proved for any number of attempts.
+func TestTokensInDatabase(t *testing.T) {
+	greater := lock.Entry{ID: "greater", Family: lock.Rows, Year: 2006, Nodes: 1, Expiry: lock.ExpiryNone, Database: lock.MySQL, Rows: true,
+		New: func(env lock.Env) lock.Strategy { return &greaterLock{env} }}
+	b := study.ProofBounds()
+	b.Budget = ""
+	p, err := study.Prove(t.Context(), greater, b, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Proof.Closed || p.Proof.Refused == nil {
+		t.Errorf("views prove something of it: %+v", p.Proof)
+	}
+	again := study.DefaultBounds()
+	again.Attempts, again.Budget = study.AnyAttempts, ""
+	r, err := study.Explore(t.Context(), greater, again)
+	if err == nil && r.Complete && len(r.Found) == 0 {
+		t.Error("a search of any number of attempts proves it")
+	}
+}
