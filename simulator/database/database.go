@@ -24,7 +24,7 @@ type State struct {
 
 // Options of a server and of what is kept of the past.
 type Options struct {
-	// Horizon is how many milliseconds before the server's present the times lie that a State keeps apart:
+	// Horizon is the number of milliseconds before the server's present within which a State keeps times apart:
 	// the largest interval that a statement subtracts from NOW, and all jumps back of the clock that are still to
 	// come. Of a time that lies further back only that is kept. A statement that looks further back is not carried.
 	Horizon int64
@@ -268,7 +268,7 @@ func (s State) Next(intervals ...int64) int64 {
 	return next
 }
 
-// A Row is what is seen of a row from outside.
+// A Row is a row with its versions and its holder.
 type Row struct {
 	Committed []Value   // nil: none
 	Written   []Value   // by the transaction of Writer; nil: deleted, or there is no Writer

@@ -11,7 +11,7 @@ import (
 	"locklab/simulator/process"
 )
 
-// A Pool is what the code of one process opens connections with: a connector of database/sql, and the pool of
+// A Pool opens the connections of the code of one process: a connector of database/sql, and the pool of
 // connections on it. It has one at the start, opens another when none is free, and keeps free ones. What code sets of the
 // pool it sets before its first statement.
 //
@@ -341,7 +341,7 @@ func (v Value) driver() driver.Value {
 	return nil
 }
 
-// An Error is what a server has answered instead of executing a statement.
+// An Error is the answer of a server that has not executed a statement.
 type Error struct {
 	Code    Code
 	Message string

@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// A scope is what an expression is evaluated with.
+// A scope holds the values with which an expression is evaluated.
 type scope struct {
 	dialect  Dialect
 	table    *Table

@@ -67,7 +67,7 @@ type contents struct {
 	limits [maxSessions]time.Duration `codec:"derived"`
 }
 
-// A connection is what is known of the session at its place.
+// A connection says who knows the session at its place.
 type connection uint8
 
 const (
@@ -77,7 +77,7 @@ const (
 	connLeft             // the client has left it, and the server has not noticed
 )
 
-// connOf is what is known of a session. The first one of each client is open at the start, and is stored as if that
+// connOf returns who knows a session. The first one of each client is open at the start, and is stored as if that
 // were nothing, so that a client that has not begun has left no trace.
 func (s *contents) connOf(id SessionID) connection { return s.conns[id-1].stored(id) }
 
@@ -111,7 +111,7 @@ const (
 	opQuit
 )
 
-// request is what a client sends on a connection.
+// request is sent by a client on a connection.
 type request struct {
 	op   requestOp
 	slot int8
@@ -152,7 +152,7 @@ func (r storedRequest) words() []string {
 	return words
 }
 
-// storedAnswer is what a server answers.
+// storedAnswer is an answer of a server.
 type storedAnswer struct {
 	Reply
 	slot   int8 // of a new connection
@@ -205,7 +205,7 @@ const (
 	stepTimeOut                     // the time is over for which the session may stay as it is
 )
 
-// An effect is the result of an act on the contents.
+// An effect is the result of a step on the contents.
 type effect struct {
 	to      uint32
 	answer  uint32
@@ -255,7 +255,7 @@ func (x *Executor) pass(s shift) *effect {
 	return eff
 }
 
-// committed is what a replica has that has received all commits.
+// committed returns the contents of a replica that has received all commits.
 func (x *Executor) committed(of uint32) uint32 {
 	to, ok := x.commits[of]
 	if !ok {

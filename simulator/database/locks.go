@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// A mode is how a transaction holds a row, or, on InnoDB, the gap before it.
+// A mode is the strength with which a transaction holds a row, or, on InnoDB, the gap before it.
 type mode uint8
 
 const (
@@ -41,7 +41,7 @@ func (n namedLock) compare(o namedLock) int {
 	return cmp.Or(n.name.compare(o.name), cmp.Compare(n.session, o.session), cmp.Compare(truth(n.transaction).Int, truth(o.transaction).Int))
 }
 
-// A wishKind is what a statement waits for.
+// A wishKind is a kind of lock that a statement waits for.
 type wishKind uint8
 
 const (
@@ -52,7 +52,7 @@ const (
 	onName            // a named lock
 )
 
-// A wish is what a statement waits for.
+// A wish is a lock that a statement waits for.
 type wish struct {
 	kind    wishKind
 	table   int

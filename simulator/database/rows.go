@@ -51,7 +51,7 @@ func (c *change) key() (key []Value, ok bool) {
 	return key, ok && c.problem.reason == ""
 }
 
-// version is what the session sees of a row; nil: none.
+// version returns the version of a row that the session sees; nil: none.
 func (c *change) version(key []Value) []Value {
 	i, ok := c.table().at(key)
 	if !ok {
@@ -254,7 +254,7 @@ func (c *change) insert() (Reply, wish) {
 	return c.conflict(key, version, values), wish{}
 }
 
-// conflict is what an INSERT does on a key that exists.
+// conflict runs an INSERT on a key that exists.
 func (c *change) conflict(key, version, values []Value) Reply {
 	c.sc.clock = 0
 	switch affected := int64(1); {

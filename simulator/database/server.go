@@ -97,7 +97,7 @@ func (s *server) take(kind stepKind, id SessionID) *effect {
 	return eff
 }
 
-// enter puts the effect of an act in place and records what that changes.
+// enter puts the effect of a step in place and records what that changes.
 func (s *server) enter(eff *effect, a step, attempt int) {
 	before := s.now().limits
 	s.contents = eff.to
@@ -244,7 +244,7 @@ func (s *server) endSession(id SessionID) {
 	s.take(stepEnd, id)
 }
 
-// endOf ends how a session is: that it is idle, or its wait.
+// endOf ends the wait of a session, or an idle session.
 func (s *server) endOf(id SessionID) {
 	s.ends[id-1] = 0
 	if waitOf(&s.now().state, id).Session != 0 {

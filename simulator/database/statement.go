@@ -1,6 +1,6 @@
 package database
 
-// A Verb is what a statement does.
+// A Verb is the action of a statement.
 type Verb uint8
 
 const (
@@ -16,7 +16,7 @@ const (
 	Set  // the lock time-out
 )
 
-// A Conflict is what an INSERT does on a key that exists.
+// A Conflict is the action of an INSERT on a key that exists.
 type Conflict uint8
 
 const (
@@ -25,7 +25,7 @@ const (
 	Replace          // ON DUPLICATE KEY UPDATE, ON CONFLICT DO UPDATE: Sets, and Where
 )
 
-// A Locking is how a SELECT locks rows.
+// A Locking is the way in which a SELECT locks rows.
 type Locking uint8
 
 const (

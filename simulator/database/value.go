@@ -122,7 +122,7 @@ func (t Table) Create(d Dialect) string {
 	return fmt.Sprintf("CREATE TABLE %s (%s, PRIMARY KEY (%s))%s", t.Name, strings.Join(parts, ", "), strings.Join(t.Key, ", "), end)
 }
 
-// A Code is how a statement ended: 0 is success, small numbers are MySQL's errors, and large ones are PostgreSQL's
+// A Code is the result of a statement: 0 is success, small numbers are MySQL's errors, and large ones are PostgreSQL's
 // SQLSTATE, five places in base 36.
 type Code uint32
 
@@ -170,7 +170,7 @@ var messages = map[Code]string{
 	QueryCanceled:    "canceling statement due to user request",
 }
 
-// A Reply is what the server answers to a statement.
+// A Reply is the server's answer to a statement.
 type Reply struct {
 	Waits    bool // no answer yet: it comes as a Woken of another act
 	Code     Code
