@@ -401,7 +401,7 @@ func (s *contents) isReady(id SessionID) bool {
 // filled is s with what follows from it.
 func (x *Executor) filled(s contents) contents {
 	s.state = withTables(s.state, x.tables)
-	s.leases = leasesOf(&s.state)
+	s.leases, s.limits = leasesOf(&s.state), [maxSessions]time.Duration{}
 	for i := range s.limits {
 		if holds(&s.state, SessionID(i+1)) {
 			s.limits[i] = x.config.Idle

@@ -55,15 +55,16 @@ func (k *Kind) Read(written map[string]string) (world.State, error) {
 }
 
 // fits reports whether contents that were read are some that a server of this config can have, but for their values: with its
-// tables, and rows and sessions that belong to these. Connections that were divided from a server have no tables.
+// tables, and rows and sessions that belong to these. Connections that were divided from a server are all that their
+// contents have.
 func (s *contents) fits(config *Config) bool {
 	empty := New(config.Dialect, config.Tables, Options{Horizon: config.Horizon.Milliseconds()})
 	ids := func(all []session) bool {
 		return slices.IsSortedFunc(all, func(a, b session) int { return int(a.id) - int(b.id) }) &&
 			!slices.ContainsFunc(all, func(p session) bool { return p.id < 1 || p.id > maxSessions || !s.open(p.id) })
 	}
-	if len(s.state.tables) == 0 {
-		return reflect.DeepEqual(s.state, State{sessions: s.state.sessions}) && ids(s.state.sessions)
+	if reflect.DeepEqual(s.state, State{sessions: s.state.sessions}) {
+		return ids(s.state.sessions)
 	}
 	fits := s.state.dialect == empty.dialect && s.state.options == empty.options && len(s.state.tables) == len(empty.tables) && ids(s.state.sessions)
 	for ti := range s.state.tables {

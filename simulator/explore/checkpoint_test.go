@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"locklab/algorithms"
 	"locklab/reports/certificate"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
@@ -155,6 +156,23 @@ func TestCheckpointLarge(t *testing.T) {
 				if s.Result.Kept.Had == 0 {
 					t.Errorf("stopped at %d states: the file was not used", stop)
 				}
+			}
+		})
+	}
+}
+
+// TestCheckpointOfEveryLock stops a search of every lock early and goes on from its file, which
+// is computed again as a whole: what states contain follows from what is written of them.
+func TestCheckpointOfEveryLock(t *testing.T) {
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
+	for _, e := range algorithms.All() {
+		t.Run(e.ID, func(t *testing.T) {
+			const bounds = "clients=2,attempts=2,ttl=9s,budget=crash=1+pause=1"
+			file := filepath.Join(t.TempDir(), "search")
+			search(t, t.Context(), e.ID, bounds, false, file, 700)
+			s := search(t, t.Context(), e.ID, bounds, false, file, 1400)
+			if same(t, "stopped and gone on", s, search(t, t.Context(), e.ID, bounds, false, "", 1400)); s.Result.Kept.Had == 0 {
+				t.Error("the file was not used")
 			}
 		})
 	}
