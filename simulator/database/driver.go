@@ -169,8 +169,11 @@ func (c *conn) statement(ctx context.Context, text string, args []driver.NamedVa
 		}
 		r.args = append(r.args, v)
 	}
-	if _, err := Parse(c.of.kind.config.Dialect, text); err != nil {
-		process.Exceed("limit.sql", "why", err)
+	if _, ok := c.of.kind.readable.Load(text); !ok {
+		if _, err := Parse(c.of.kind.config.Dialect, text); err != nil {
+			process.Exceed("limit.sql", "why", err)
+		}
+		c.of.kind.readable.Store(text, true)
 	}
 	return c.ask(ctx, r)
 }

@@ -2,6 +2,7 @@ package database
 
 import (
 	"slices"
+	"sync"
 	"time"
 
 	"locklab/simulator/history"
@@ -46,6 +47,8 @@ type Kind struct {
 	config Config
 	group  world.Group[DatabaseState]
 	state  server
+	// readable are texts of statements that can be read.
+	readable sync.Map
 }
 
 var (
