@@ -35,6 +35,7 @@ var (
 	// What a crashed client has locked stays for a while.
 	needsLeftBehind     = both(needsWatchdog, needs("session-crashes", func(p race.Profile) bool { return !p.Keyless }))
 	needsZooKeeper      = needs("not-on-zookeeper", func(p race.Profile) bool { return p.ZooKeeper })
+	needsSession        = needs("no-session", func(p race.Profile) bool { return p.ZooKeeper || p.Keyless })
 	needsZooKeeperCheck = both(needsZooKeeper, needsCheck)
 )
 

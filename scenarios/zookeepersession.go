@@ -11,8 +11,8 @@ import (
 	"locklab/simulator/history"
 )
 
-// Races of a ZooKeeper session that ends, and with it its client's znodes, while the
-// client believes that it holds the lock.
+// Races of a session that ends, and with it what the server keeps for it, while its client
+// believes that it holds the lock.
 
 // sessionPause: Curator's technical note 10.
 var sessionPause = race.Scenario{
@@ -32,14 +32,15 @@ var sessionPause = race.Scenario{
 		race.Event(history.Reconnect, 1)),
 }
 
-// sessionEnds: why Curator's documentation asks for a ConnectionStateListener.
+// sessionEnds: why Curator's documentation asks for a ConnectionStateListener. In a database an administrator ends it:
+// KILL, pg_terminate_backend.
 var sessionEnds = race.Scenario{
 	ID:           "session-ends",
 	Race:         "R40B",
 	AllowsShared: true,
 	Settings:     race.StandardWith(func(s *settings) { s.Clients = 3 }),
 	Budget:       race.FixedBudget("expire-session=1"),
-	Needs:        needsZooKeeper,
+	Needs:        needsSession,
 	Clients: func(s settings) clients {
 		return clients{
 			{Work: s.Retry * 4},
