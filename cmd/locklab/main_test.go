@@ -95,6 +95,7 @@ func TestOutputs(t *testing.T) {
 		"explain.term":      {"explain", "lease", "--lang", "both"},
 		"explain.asynq":     {"explain", "asynq"},
 		"explain.debate":    {"explain", "debate"},
+		"explain.need":      {"explain", "need"},
 		"lesson":            {"lesson", "setnx-expire", "redlock"},
 		"explain.debate.md": {"explain", "debate", "--lang", "zh", "--markdown"},
 		"explain.judge":     {"explain", "judge"},
