@@ -486,11 +486,12 @@ func (m move) line(d Dialect) string {
 // TestRealServer plays random programs of three sessions on a State and on a real server: answers, affected rows, errors, and
 // who waits for whom must agree after every step. Steps after which the threads of the server would race are left out.
 func TestRealServer(t *testing.T) {
+	effort.Cases(t, 15, 60)
 	for _, d := range []Dialect{MariaDB, PostgreSQL} {
 		t.Run(d.String(), func(t *testing.T) {
+			t.Parallel() // both mostly wait for their server
 			s := connect(t, d)
 			met := map[string]int{}
-			effort.Cases(t, 15, 60)
 			rapid.Check(t, func(rt *rapid.T) {
 				s.begin(t)
 				state := newState(d)
