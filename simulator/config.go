@@ -45,8 +45,8 @@ type ClientConfig struct {
 	Program func(*Client)
 	// Host, if it is not nil, runs the code in place of coroutines, and Program is not
 	// used. id is the client's number, and each call of open makes the connections of
-	// one execution: a new connection to a server, from 1. At a ZooKeeper all clients
-	// have one, or none.
+	// one execution: a new connection to a server, from 1. At a ZooKeeper or a
+	// database all clients have one, or none.
 	Host  func(id int, open func() func(server int) process.Wire) process.Host
 	Timed bool // Host's code learns with every observation what its clock shows; see process.Process.SetHost
 	Rests bool // and looks at it only when it has rested once
@@ -131,7 +131,7 @@ func (c *Config) check() error {
 	case isDatabase:
 		k.wrong(len(c.Nodes) > 1, "a database beside other servers: give it alone")
 		k.wrong(c.Nodes[0].Session < 0, "an idle time-out of %v: give 0 or more", c.Nodes[0].Session)
-		k.wrong(slices.ContainsFunc(c.Clients, func(one ClientConfig) bool { return one.Host != nil }), "a database and code that opens connections: give no Host")
+		k.hosts(c, "database")
 	case k.err == nil:
 		k.zooKeeper(c)
 	}
@@ -170,11 +170,18 @@ func (k *check) clock(who string, id int, offset time.Duration, ppm int32) {
 		"the clock of %s %d gains %d ppm: give up to %d either way", who, id, ppm, clock.MaxPPM)
 }
 
+// hosts refuses clients of which some have a Host.
+func (k *check) hosts(c *Config, server string) {
+	other := func(one ClientConfig) bool { return (one.Host == nil) != (c.Clients[0].Host == nil) }
+	k.wrong(slices.ContainsFunc(c.Clients, other),
+		"a %s, some clients whose code opens connections, and some whose does not: give all a Host, or none", server)
+}
+
 // zooKeeper checks a server that is one.
 func (k *check) zooKeeper(c *Config) {
-	other := func(one ClientConfig) bool { return (one.Host == nil) != (c.Clients[0].Host == nil) }
-	k.wrong(c.Nodes[0].Session > 0 && slices.ContainsFunc(c.Clients, other),
-		"a ZooKeeper, some clients whose code opens connections, and some whose does not: give all a Host, or none")
+	if c.Nodes[0].Session > 0 {
+		k.hosts(c, "ZooKeeper")
+	}
 	i := slices.IndexFunc(c.Nodes, func(n NodeConfig) bool { return n.Session != 0 })
 	if i < 0 {
 		return

@@ -31,7 +31,7 @@ func (p *plan) alone() error {
 }
 
 func (p *plan) aloneOnce() error {
-	f := &firstRun{written: map[string]bool{}, gone: map[string]bool{}, lease: map[string]time.Duration{}}
+	f := &firstRun{database: p.bounds.Database != nil, written: map[string]bool{}, gone: map[string]bool{}, lease: map[string]time.Duration{}}
 	err := p.untilTimed(func() error { return p.playAlone(f) })
 	missed := !f.entered && p.missed.Load() != nil
 	if missed && errors.As(err, new(*process.NondeterministicError)) {
@@ -44,7 +44,11 @@ func (p *plan) aloneOnce() error {
 		return text.Errorf("locktest.alone.missed", "address", *p.missed.Load())
 	case !p.dialed.Load() && !p.bounds.Loopback:
 		file, line := placeOf(p.code)
-		return text.Errorf("locktest.alone.undialed", "line", fmt.Sprintf("%s:%d", filepath.Base(file), line))
+		key := "locktest.alone.undialed"
+		if f.database {
+			key = "locktest.alone.unopened"
+		}
+		return text.Errorf(key, "line", fmt.Sprintf("%s:%d", filepath.Base(file), line))
 	case !f.entered:
 		return text.Errorf("locktest.alone.nobody")
 	}
@@ -60,14 +64,15 @@ func (p *plan) aloneOnce() error {
 
 // A firstRun is what one client alone does, until it is done.
 type firstRun struct {
-	entered bool
-	fences  bool                     // with a fencing token
-	keys    []string                 // created before it enters, in order
-	written map[string]bool          // keys, before it enters
-	gone    map[string]bool          // deleted keys; true: after it has entered
-	lease   map[string]time.Duration // of keys, when it enters; 0: without an end
-	asked   time.Duration            // time-out of the session with a ZooKeeper
-	left    zookeeper.Contents       // what it has left on that
+	database bool
+	entered  bool
+	fences   bool                     // with a fencing token
+	keys     []string                 // created before it enters, in order
+	written  map[string]bool          // keys, before it enters
+	gone     map[string]bool          // deleted keys; true: after it has entered
+	lease    map[string]time.Duration // of keys, when it enters; 0: without an end
+	asked    time.Duration            // time-out of the session with a ZooKeeper
+	left     zookeeper.Contents       // what it has left on that
 }
 
 // maxAlone bounds the steps of one client alone.
@@ -132,6 +137,9 @@ func (f *firstRun) note(e *history.Event) {
 		f.lease[e.Key] = 0
 		if e.Until != history.Forever {
 			f.lease[e.Key] = (e.Until - e.At - time.Millisecond).Round(time.Millisecond) // it lives through the last one
+			if f.database {
+				f.lease[e.Key] += time.Millisecond
+			}
 		}
 	}
 }
@@ -153,6 +161,8 @@ func (f *firstRun) key(named string, ensemble bool) (string, error) {
 		return keys[0], nil
 	case len(keys) == 0 && ensemble:
 		return "", text.Errorf("locktest.alone.noznode")
+	case len(keys) == 0 && f.database:
+		return "", text.Errorf("locktest.alone.norow")
 	case len(keys) == 0:
 		return "", text.Errorf("locktest.alone.nokey")
 	}
