@@ -127,11 +127,14 @@ func (c *Config) check() error {
 		k.wrong(c.Clients[i].List < 0 || c.Clients[i].List > len(c.Nodes),
 			"client %d has %d servers on its list: give 0 to %d", i+1, c.Clients[i].List, len(c.Nodes))
 	}
-	switch _, isDatabase := c.Nodes[0].Contents.(database.Contents); {
+	_, isDatabase := c.Nodes[0].Contents.(database.Contents)
+	other := func(one ClientConfig) bool { return (one.Host == nil) != (c.Clients[0].Host == nil) }
+	k.wrong(k.err == nil && (isDatabase || c.Nodes[0].Session > 0) && slices.ContainsFunc(c.Clients, other),
+		"a database or a ZooKeeper, some clients whose code opens connections, and some whose does not: give all a Host, or none")
+	switch {
 	case isDatabase:
 		k.wrong(len(c.Nodes) > 1, "a database beside other servers: give it alone")
 		k.wrong(c.Nodes[0].Session < 0, "an idle time-out of %v: give 0 or more", c.Nodes[0].Session)
-		k.hosts(c, "database")
 	case k.err == nil:
 		k.zooKeeper(c)
 	}
@@ -170,18 +173,8 @@ func (k *check) clock(who string, id int, offset time.Duration, ppm int32) {
 		"the clock of %s %d gains %d ppm: give up to %d either way", who, id, ppm, clock.MaxPPM)
 }
 
-// hosts refuses clients of which some have a Host.
-func (k *check) hosts(c *Config, server string) {
-	other := func(one ClientConfig) bool { return (one.Host == nil) != (c.Clients[0].Host == nil) }
-	k.wrong(slices.ContainsFunc(c.Clients, other),
-		"a %s, some clients whose code opens connections, and some whose does not: give all a Host, or none", server)
-}
-
 // zooKeeper checks a server that is one.
 func (k *check) zooKeeper(c *Config) {
-	if c.Nodes[0].Session > 0 {
-		k.hosts(c, "ZooKeeper")
-	}
 	i := slices.IndexFunc(c.Nodes, func(n NodeConfig) bool { return n.Session != 0 })
 	if i < 0 {
 		return

@@ -44,11 +44,7 @@ func (p *plan) aloneOnce() error {
 		return text.Errorf("locktest.alone.missed", "address", *p.missed.Load())
 	case !p.dialed.Load() && !p.bounds.Loopback:
 		file, line := placeOf(p.code)
-		key := "locktest.alone.undialed"
-		if f.database {
-			key = "locktest.alone.unopened"
-		}
-		return text.Errorf(key, "line", fmt.Sprintf("%s:%d", filepath.Base(file), line))
+		return text.Errorf("locktest.alone.undialed", "line", fmt.Sprintf("%s:%d", filepath.Base(file), line))
 	case !f.entered:
 		return text.Errorf("locktest.alone.nobody")
 	}
@@ -161,8 +157,6 @@ func (f *firstRun) key(named string, ensemble bool) (string, error) {
 		return keys[0], nil
 	case len(keys) == 0 && ensemble:
 		return "", text.Errorf("locktest.alone.noznode")
-	case len(keys) == 0 && f.database:
-		return "", text.Errorf("locktest.alone.norow")
 	case len(keys) == 0:
 		return "", text.Errorf("locktest.alone.nokey")
 	}

@@ -73,11 +73,7 @@ func (p *plan) certificate(s *study.Search, lang string) string {
 		more = append(more, text.Say(lang, "locktest.carried.zookeeper"))
 	}
 	if d := p.bounds.Database; d != nil {
-		idle := text.Say(lang, "locktest.carried.database.awake")
-		if d.Idle > 0 {
-			idle = text.Say(lang, "locktest.carried.database.idle", "idle", d.Idle.String())
-		}
-		more = append(more, text.Say(lang, "locktest.carried.database", "dialect", d.Dialect.String(), "idle", idle))
+		more = append(more, text.Say(lang, "locktest.carried.database", "dialect", d.Dialect.String(), "idle", d.Idle.String()))
 	}
 	if places := p.drawn.Where(); places != "" {
 		more = append(more, text.Say(lang, "locktest.carried.drawn", "places", places))

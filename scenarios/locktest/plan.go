@@ -234,11 +234,8 @@ func (p *plan) putInto(b *explore.Model) {
 // client is the config of a client with a program.
 func (p *plan) client(program func(*bubble.Handle)) simulator.ClientConfig {
 	port := 6379
-	switch {
-	case p.ensemble:
+	if p.ensemble {
 		port = 2181
-	case p.bounds.Database != nil:
-		port = 5432
 	}
 	branches := p.branches
 	if p.once {

@@ -1,7 +1,6 @@
 package database
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -10,56 +9,55 @@ import (
 
 // Check returns the first thing that is wrong with contents.
 func (c *Contents) Check() error {
-	if c.Dialect < MariaDB || c.Dialect > PostgreSQL {
-		return i18n.Errorf("error.database.dialect", "n", uint8(c.Dialect))
+	if c.Dialect < MariaDB || c.Dialect > PostgreSQL || c.Idle < 0 {
+		return i18n.Errorf("error.database.dialect", "n", uint8(c.Dialect), "idle", c.Idle)
 	}
-	if c.Idle < 0 {
-		return i18n.Errorf("error.database.idle", "idle", c.Idle)
-	}
-	for i := range c.Tables {
-		t := &c.Tables[i]
-		if t.Name == "" || t.Name != strings.ToLower(t.Name) || slices.ContainsFunc(c.Tables[:i], func(o Table) bool { return o.Name == t.Name }) {
-			return i18n.Errorf("error.database.name", "name", fmt.Sprintf("%q", t.Name))
+	var names []string
+	for _, t := range c.Tables {
+		if isTaken(t.Name, names) {
+			return i18n.Errorf("error.database.table", "table", t.Name)
 		}
-		if err := t.check(); err != nil {
-			return err
+		names = append(names, t.Name)
+		if key, what := t.check(); key != "" {
+			return i18n.Errorf(key, "table", t.Name, "what", what)
 		}
 	}
 	return nil
 }
 
-func (t *Table) check() error {
-	wrong := func(key string, pairs ...any) error { return i18n.Errorf(key, append(pairs, "table", t.Name)...) }
-	for i, c := range t.Columns {
-		if c.Name == "" || c.Name != strings.ToLower(c.Name) || t.column(c.Name) < i {
-			return wrong("error.database.column", "name", fmt.Sprintf("%q", c.Name))
+// isTaken reports whether a name is that of another thing, or none.
+func isTaken(name string, others []string) bool {
+	return name == "" || name != strings.ToLower(name) || slices.Contains(others, name)
+}
+
+// check returns the text that says what is wrong with a table, "": nothing, and what is it.
+func (t *Table) check() (key string, what any) {
+	var names []string
+	for _, c := range t.Columns {
+		if isTaken(c.Name, names) || c.Type < Text || c.Type > Timestamp {
+			return "error.database.column", c.Name
 		}
-		if c.Type < Text || c.Type > Timestamp {
-			return wrong("error.database.type", "name", c.Name)
-		}
+		names = append(names, c.Name)
 	}
-	if len(t.Key) == 0 {
-		return wrong("error.database.key")
-	}
-	for _, name := range t.Key {
+	for _, name := range append(t.Key, "")[:max(len(t.Key), 1)] {
 		if at := t.column(name); at < 0 || t.Columns[at].Type == Timestamp {
-			return wrong("error.database.key.column", "name", fmt.Sprintf("%q", name))
+			return "error.database.key", name
 		}
 	}
 	for _, name := range []string{t.Owner, t.Until} {
 		if name != "" && t.column(name) < 0 {
-			return wrong("error.database.role", "name", fmt.Sprintf("%q", name))
+			return "error.database.role", name
 		}
 	}
 	for i, row := range t.Rows {
-		fits := len(row) == len(t.Columns)
-		for k := 0; fits && k < len(row); k++ {
-			null := row[k].Type == Null && !slices.Contains(t.Key, t.Columns[k].Name)
-			fits = null || row[k].Type == t.Columns[k].Type
+		fits := func(c Column) bool {
+			v := row[t.column(c.Name)]
+			return v.Type == c.Type || v.Type == Null && !slices.Contains(t.Key, c.Name)
 		}
-		if !fits || slices.ContainsFunc(t.Rows[:i], func(o []Value) bool { return compareKeys(t.key(o), t.key(row)) == 0 }) {
-			return wrong("error.database.row", "n", i+1)
+		if len(row) != len(names) || slices.ContainsFunc(t.Columns, func(c Column) bool { return !fits(c) }) ||
+			slices.ContainsFunc(t.Rows[:i], func(o []Value) bool { return compareKeys(t.key(o), t.key(row)) == 0 }) {
+			return "error.database.row", i + 1
 		}
 	}
-	return nil
+	return "", nil
 }

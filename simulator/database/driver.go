@@ -161,10 +161,6 @@ func (c *conn) ask(ctx context.Context, r request) (*storedAnswer, error) {
 	case a.closed:
 		c.broken = true
 		return nil, process.Observation{Kind: process.Broken}.Err("read")
-	case a.Code == NotCarried, a.Code == NotFree:
-		return nil, c.refuse(r.text, a.Text)
-	case a.Code != OK:
-		return nil, &Error{a.Code, a.Text}
 	}
 	return a, nil
 }
@@ -193,7 +189,16 @@ func (c handle) statement(ctx context.Context, text string, args []driver.NamedV
 	if _, err := Parse(c.dialect(), text); err != nil {
 		return nil, c.refuse(text, err.Error())
 	}
-	return c.ask(ctx, r)
+	a, err := c.ask(ctx, r)
+	switch {
+	case err != nil:
+		return nil, err
+	case a.Code == NotCarried, a.Code == NotFree:
+		return nil, c.refuse(text, a.Text)
+	case a.Code != OK:
+		return nil, &Error{a.Code, a.Text}
+	}
+	return a, nil
 }
 
 // ExecContext implements [driver.ExecerContext].
