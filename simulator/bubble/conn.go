@@ -251,6 +251,7 @@ func (c *conn) SetReadDeadline(t time.Time) error {
 	if c.reading && !t.IsZero() && !t.After(time.Now()) {
 		c.expired = true
 		c.leave()
+		c.x.act()
 		c.wake()
 	}
 	return nil
