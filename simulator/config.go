@@ -45,8 +45,8 @@ type ClientConfig struct {
 	Program func(*Client)
 	// Host, if it is not nil, runs the code in place of coroutines, and Program is not
 	// used. id is the client's number, and each call of open makes the connections of
-	// one execution: a new connection to a server, from 1. At a ZooKeeper all clients
-	// have one, or none.
+	// one execution: a new connection to a server, from 1. At a ZooKeeper or a
+	// database all clients have one, or none.
 	Host  func(id int, open func() func(server int) process.Wire) process.Host
 	Timed bool // Host's code learns with every observation what its clock shows; see process.Process.SetHost
 	Rests bool // and looks at it only when it has rested once
@@ -127,11 +127,14 @@ func (c *Config) check() error {
 		k.wrong(c.Clients[i].List < 0 || c.Clients[i].List > len(c.Nodes),
 			"client %d has %d servers on its list: give 0 to %d", i+1, c.Clients[i].List, len(c.Nodes))
 	}
-	switch _, isDatabase := c.Nodes[0].Contents.(database.Contents); {
+	_, isDatabase := c.Nodes[0].Contents.(database.Contents)
+	other := func(one ClientConfig) bool { return (one.Host == nil) != (c.Clients[0].Host == nil) }
+	k.wrong(k.err == nil && (isDatabase || c.Nodes[0].Session > 0) && slices.ContainsFunc(c.Clients, other),
+		"a database or a ZooKeeper, some clients whose code opens connections, and some whose does not: give all a Host, or none")
+	switch {
 	case isDatabase:
 		k.wrong(len(c.Nodes) > 1, "a database beside other servers: give it alone")
 		k.wrong(c.Nodes[0].Session < 0, "an idle time-out of %v: give 0 or more", c.Nodes[0].Session)
-		k.wrong(slices.ContainsFunc(c.Clients, func(one ClientConfig) bool { return one.Host != nil }), "a database and code that opens connections: give no Host")
 	case k.err == nil:
 		k.zooKeeper(c)
 	}
@@ -172,9 +175,6 @@ func (k *check) clock(who string, id int, offset time.Duration, ppm int32) {
 
 // zooKeeper checks a server that is one.
 func (k *check) zooKeeper(c *Config) {
-	other := func(one ClientConfig) bool { return (one.Host == nil) != (c.Clients[0].Host == nil) }
-	k.wrong(c.Nodes[0].Session > 0 && slices.ContainsFunc(c.Clients, other),
-		"a ZooKeeper, some clients whose code opens connections, and some whose does not: give all a Host, or none")
 	i := slices.IndexFunc(c.Nodes, func(n NodeConfig) bool { return n.Session != 0 })
 	if i < 0 {
 		return

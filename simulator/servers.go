@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -21,7 +22,8 @@ type Servers func(c *Config, m *memo.Memo) (node.Kind, error)
 func newServers(c *Config, m *memo.Memo) (node.Kind, error) {
 	first := &c.Nodes[0]
 	if contents, ok := first.Contents.(database.Contents); ok {
-		return database.NewKind(database.Config{Contents: contents, Idle: first.Session, Replicas: first.Replicas, Horizon: c.rewound(), EarlyEnd: c.Timing != nil, Clock: clock.State{Offset: first.Offset, PPM: first.PPM}}, m), nil
+		contents.Idle = cmp.Or(contents.Idle, first.Session)
+		return database.NewKind(database.Config{Contents: contents, Wires: c.Clients[0].Host != nil, Replicas: first.Replicas, Horizon: c.rewound(), EarlyEnd: c.Timing != nil, Clock: clock.State{Offset: first.Offset, PPM: first.PPM}}, m), nil
 	}
 	if first.Session > 0 {
 		contents, _ := first.Contents.(zookeeper.Contents)

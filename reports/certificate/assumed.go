@@ -97,6 +97,9 @@ func Assumed(s *study.Search, lang string) []string {
 		if s.Strategy.Sessions() {
 			expiry = assumed("expiry.database.session")
 		}
+		if isOwn(s) {
+			waits = assumed("patience.own")
+		}
 	case s.Strategy.Sessions():
 		waits, expiry = assumed("patience.session", "patience", (b.TTL*2/3).String()), assumed("expiry.session")
 	case isOwn(s):

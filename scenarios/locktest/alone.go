@@ -31,7 +31,7 @@ func (p *plan) alone() error {
 }
 
 func (p *plan) aloneOnce() error {
-	f := &firstRun{written: map[string]bool{}, gone: map[string]bool{}, lease: map[string]time.Duration{}}
+	f := &firstRun{database: p.bounds.Database != nil, written: map[string]bool{}, gone: map[string]bool{}, lease: map[string]time.Duration{}}
 	err := p.untilTimed(func() error { return p.playAlone(f) })
 	missed := !f.entered && p.missed.Load() != nil
 	if missed && errors.As(err, new(*process.NondeterministicError)) {
@@ -60,14 +60,15 @@ func (p *plan) aloneOnce() error {
 
 // A firstRun is what one client alone does, until it is done.
 type firstRun struct {
-	entered bool
-	fences  bool                     // with a fencing token
-	keys    []string                 // created before it enters, in order
-	written map[string]bool          // keys, before it enters
-	gone    map[string]bool          // deleted keys; true: after it has entered
-	lease   map[string]time.Duration // of keys, when it enters; 0: without an end
-	asked   time.Duration            // time-out of the session with a ZooKeeper
-	left    zookeeper.Contents       // what it has left on that
+	database bool
+	entered  bool
+	fences   bool                     // with a fencing token
+	keys     []string                 // created before it enters, in order
+	written  map[string]bool          // keys, before it enters
+	gone     map[string]bool          // deleted keys; true: after it has entered
+	lease    map[string]time.Duration // of keys, when it enters; 0: without an end
+	asked    time.Duration            // time-out of the session with a ZooKeeper
+	left     zookeeper.Contents       // what it has left on that
 }
 
 // maxAlone bounds the steps of one client alone.
@@ -132,6 +133,9 @@ func (f *firstRun) note(e *history.Event) {
 		f.lease[e.Key] = 0
 		if e.Until != history.Forever {
 			f.lease[e.Key] = (e.Until - e.At - time.Millisecond).Round(time.Millisecond) // it lives through the last one
+			if f.database {
+				f.lease[e.Key] += time.Millisecond
+			}
 		}
 	}
 }

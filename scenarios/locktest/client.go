@@ -3,6 +3,7 @@ package locktest
 import (
 	"cmp"
 	"context"
+	"database/sql/driver"
 	"fmt"
 	"net"
 	"time"
@@ -13,6 +14,7 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/simulator/bubble"
+	"locklab/simulator/database"
 	"locklab/simulator/history"
 	"locklab/simulator/process"
 )
@@ -70,6 +72,17 @@ func (c *Client) Dial(ctx context.Context, network, addr string) (net.Conn, erro
 		c.plan.missed.Store(&addr)
 	}
 	return conn, err
+}
+
+// Connector opens connections to server n, 1, which is Bounds.Database: sql.OpenDB(c.Connector(1)) takes the place of sql.Open with a
+// driver. The errors of the server have a method SQLState, as those of PostgreSQL's drivers; of MariaDB and MySQL it is their number.
+func (c *Client) Connector(n int) driver.Connector {
+	d := c.plan.bounds.Database
+	if d == nil {
+		panic("Connector is called, and Bounds.Database is nil: give there the database and its tables (a race has none)")
+	}
+	addr := c.Addr(n)
+	return &database.Connector{Dialect: d.Dialect, Dial: func(ctx context.Context) (net.Conn, error) { return c.Dial(ctx, "tcp", addr) }}
 }
 
 // Context is cancelled when the process ends. A lock that waits inside, for ever, shows a DEADLOCK where it could never get in; with a

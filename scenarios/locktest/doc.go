@@ -95,6 +95,23 @@
 // connects again after a while, finds the session ended or not, and hands in its watches.
 // The ensemble has been used before: it holds what one process alone has left.
 //
+// # Databases
+//
+// Code on database/sql has the MariaDB, MySQL or PostgreSQL of Bounds.Database, at its default isolation level, and opens it by
+// [Client.Connector] in place of a driver: sql.OpenDB(c.Connector(1)).
+//
+// The key of the lock is that of a row, with the owner and the end of its lease in the columns that database.Table names, or the name
+// or the number of GET_LOCK and pg_advisory_lock. Bounds.TTL is the lease of a row that has an end, and of other locks the unit of time
+// only. The session of a client that crashes or closes its connection ends; one whose connection breaks for the client only
+// (lose-request, lose-reply) lasts until Contents.Idle.
+//
+// Package database lists the statements that there are. Any other one, a table that was not declared, and an argument that is no text and
+// no integer end the test with the statement, its line, and what is understood there. A client has three open
+// connections at most. A sql.Conn or sql.Tx that two goroutines use at the same time cannot be carried: one holds its mutex while the other
+// waits for it. Errors have a method SQLState, and are none of a driver's types. A deadline of a context makes code timed, which takes many
+// states. Values that the code draws by chance are the same in each execution. There is no
+// [Race] in a database, no locktest.Any and no Bounds.Loopback.
+//
 // # Any number of processes
 //
 // With Bounds.Clients [Any] the views of package explore are those of one process of yours. Of its histories only orders are merged,

@@ -1,12 +1,14 @@
 package locktest_test
 
 import (
+	"database/sql"
 	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"locklab/scenarios/locktest"
+	"locklab/simulator/database"
 )
 
 var release = redis.NewScript(`if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) else return 0 end`)
@@ -49,6 +51,27 @@ func ExampleCheck_any() {
 				c.Critical(func(r *locktest.Resource) { r.Write(r.Read() + 1) })
 				release.Run(c.Context(), rdb, []string{"k"}, token)
 			})
+	}
+	tests = append(tests, test)
+	// Output:
+}
+
+// A row without a deadline: that of a process that has crashed stays.
+func ExampleClient_Connector() {
+	locks := database.Table{Name: "locks", Key: []string{"name"}, Columns: []database.Column{
+		{Name: "name", Type: database.Text}, {Name: "owner", Type: database.Text},
+	}}
+	test := func(t *testing.T) {
+		b := locktest.Bounds{Clients: 2, Budget: "crash=1", TTL: 9 * time.Second, Database: &database.Contents{Dialect: database.MariaDB, Tables: []database.Table{locks}}}
+		locktest.Check(t, b, func(c *locktest.Client) {
+			db := sql.OpenDB(c.Connector(1))
+			defer db.Close()
+			if _, err := db.Exec("INSERT INTO locks (name, owner) VALUES (?, ?)", "k", c.Token()); err != nil {
+				return
+			}
+			c.Critical(func(r *locktest.Resource) { r.Write(r.Read() + 1) })
+			db.Exec("DELETE FROM locks WHERE name = ?", "k")
+		}, locktest.Finds("DEADLOCK"))
 	}
 	tests = append(tests, test)
 	// Output:

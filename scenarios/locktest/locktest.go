@@ -20,6 +20,7 @@ import (
 	"locklab/scenarios/share"
 	"locklab/scenarios/study"
 	"locklab/simulator"
+	"locklab/simulator/database"
 	"locklab/simulator/explore"
 	"locklab/simulator/process"
 	"locklab/simulator/verdict"
@@ -27,10 +28,12 @@ import (
 
 // Bounds say what is searched.
 type Bounds struct {
-	Clients  int           // processes that run the code, 1 to 6, or Any
-	Attempts int           // how often each runs it, 1 to 9; 0: 2; with Any 1
-	Budget   string        // faults that may happen, as in "crash=1,pause=1"; "": none; with Any also "crash=any"
-	Servers  int           // Redis servers: 1, or 3 to 7; 0: 1
+	Clients  int    // processes that run the code, 1 to 6, or Any
+	Attempts int    // how often each runs it, 1 to 9; 0: 2; with Any 1
+	Budget   string // faults that may happen, as in "crash=1,pause=1"; "": none; with Any also "crash=any"
+	Servers  int    // Redis servers: 1, or 3 to 7; 0: 1
+	// Database is the server of code on database/sql, with the tables that there are when it begins; nil: a Redis or a ZooKeeper. See the package.
+	Database *database.Contents
 	TTL      time.Duration // the lease that the code asks for, a multiple of 10ms
 	// Key is the key that the code locks: its value is the holder for the judges.
 	// "": the only key that the code writes.

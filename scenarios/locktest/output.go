@@ -18,6 +18,7 @@ import (
 	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/bubble"
+	"locklab/simulator/database"
 	"locklab/simulator/history"
 	"locklab/simulator/process"
 	"locklab/simulator/verdict"
@@ -70,6 +71,9 @@ func (p *plan) certificate(s *study.Search, lang string) string {
 	}
 	if p.ensemble {
 		more = append(more, text.Say(lang, "locktest.carried.zookeeper"))
+	}
+	if d := p.bounds.Database; d != nil {
+		more = append(more, text.Say(lang, "locktest.carried.database", "dialect", d.Dialect.String(), "idle", d.Idle.String()))
 	}
 	if places := p.drawn.Where(); places != "" {
 		more = append(more, text.Say(lang, "locktest.carried.drawn", "places", places))
@@ -171,8 +175,11 @@ func reason(err error) string {
 		panicked *bubble.PanicError
 		endless  *bubble.EndlessError
 		limit    *simulator.LimitError
+		unknown  *database.StatementError
 	)
 	switch {
+	case errors.As(err, &unknown):
+		return "locktest: " + tell("locktest.statement", "why", unknown.Why) + "\n  " + strings.TrimSpace(unknown.Line+" "+strings.Join(strings.Fields(unknown.Statement), " "))
 	case errors.As(err, &stall):
 		return "locktest: " + tell("locktest.stall.head") + "\n" + stalled(err, stall) + "\n" + stall.Stack + "\n" + tell("locktest.stall.rule")
 	case errors.As(err, &panicked):

@@ -20,6 +20,7 @@ import (
 	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/bubble"
+	"locklab/simulator/database"
 	"locklab/simulator/explore"
 	"locklab/simulator/history"
 	"locklab/simulator/node"
@@ -78,6 +79,11 @@ func newPlan(t *testing.T, b Bounds, code func(*Client)) (*plan, error) {
 	if b.AnyTiming {
 		p.study.Timing = study.AnyTiming
 	}
+	if b.Database != nil {
+		if err := onDatabase(p); err != nil {
+			return nil, err
+		}
+	}
 	if err := p.check(); err != nil {
 		return nil, err
 	}
@@ -109,6 +115,23 @@ func (p *plan) onZooKeeper() error {
 		return text.Errorf("locktest.zookeeper.servers", "n", p.bounds.Servers)
 	}
 	return p.check()
+}
+
+// onDatabase makes the server the database of the bounds.
+func onDatabase(p *plan) error {
+	d := p.bounds.Database
+	if p.bounds.Servers > 1 || p.bounds.Loopback || p.any != nil {
+		return text.Errorf("locktest.bounds.database.beside")
+	}
+	if err := d.Check(); err != nil {
+		return text.Errorf("locktest.bounds.database", "cause", err)
+	}
+	p.entry.Family, p.entry.Database, p.entry.Fencing = lock.Rows, lock.MySQL, true // the code has its tokens itself
+	if d.Dialect == database.PostgreSQL {
+		p.entry.Database = lock.PostgreSQL
+	}
+	p.contents = *d
+	return nil
 }
 
 // check returns what is wrong with the bounds.
@@ -226,7 +249,7 @@ func (p *plan) client(program func(*bubble.Handle)) simulator.ClientConfig {
 				Open: open, Servers: p.bounds.Servers, Port: port, Random: p.random.seed, Once: p.once || p.bounds.Loopback, Loopback: p.bounds.Loopback,
 				OtherDates: func() bool { return p.dates }, Leaked: func() { p.leaks++ }, Leaky: p.leaks > 0, Turn: p.turn,
 			}
-			if !p.ensemble {
+			if !p.ensemble && p.bounds.Database == nil {
 				h.Drawn = p.drawn
 			}
 			if p.watch {

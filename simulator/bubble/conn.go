@@ -194,9 +194,10 @@ func (c *conn) received(w *wait, in []byte, err error) {
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		c.expired = true
-		c.x.unanswered++
 	case err != nil:
 		c.broken = err
+	}
+	if err != nil && !c.closed { // no call waits for the answer to a farewell
 		c.x.unanswered++
 	}
 	c.wake()
@@ -219,16 +220,25 @@ func (c *conn) Close() error {
 		return net.ErrClosed
 	}
 	c.closed = true
-	if c.wait != nil {
-		c.wait = nil
-		x.act()
-	}
+	c.leave()
 	if c.wire.Close() {
 		c.written = true
 		x.act()
 	}
 	c.wake()
 	return nil
+}
+
+// leave ends a wait, for which no answer then comes.
+func (c *conn) leave() {
+	if c.wait == nil {
+		return
+	}
+	if c.wait.op.Kind == process.Request {
+		c.x.unanswered++
+	}
+	c.wait = nil
+	c.x.act()
 }
 
 // SetReadDeadline bounds how long the next request may take. A time that is over ends a
@@ -240,7 +250,7 @@ func (c *conn) SetReadDeadline(t time.Time) error {
 	// The caller runs in a bubble, so that time.Now is this client's clock.
 	if c.reading && !t.IsZero() && !t.After(time.Now()) {
 		c.expired = true
-		c.wait = nil
+		c.leave()
 		c.x.act()
 		c.wake()
 	}

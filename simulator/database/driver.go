@@ -88,7 +88,7 @@ func (l *Pool) Connect(ctx context.Context) (driver.Conn, error) {
 		c := &conn{of: l, slot: l.free[l.kept], fresh: true}
 		l.free = slices.Delete(l.free, l.kept, l.kept+1)
 		l.open = append(l.open, c)
-		return c, nil
+		return handle{c}, nil
 	}
 	c := &conn{of: l}
 	a, err := c.ask(ctx, request{op: opConnect})
@@ -97,10 +97,25 @@ func (l *Pool) Connect(ctx context.Context) (driver.Conn, error) {
 	}
 	c.slot = a.slot
 	l.open = append(l.open, c)
-	return c, nil
+	return handle{c}, nil
 }
 
-// A conn is one connection.
+// A link carries what is sent on a connection.
+type link interface {
+	driver.SessionResetter
+	driver.Validator
+	io.Closer
+	dialect() Dialect
+	parse(text string) error // why a statement cannot be read; nil: it can
+	ask(ctx context.Context, r request) (*storedAnswer, error)
+	// refuse ends the execution of code that has sent what is not carried, and returns the error of its call if it returns.
+	refuse(statement, why string) error
+}
+
+// A handle is a connection of database/sql.
+type handle struct{ link }
+
+// A conn is the link of a connection of a Pool.
 type conn struct {
 	of     *Pool
 	slot   int8 // by which the server knows it, from 1
@@ -109,14 +124,33 @@ type conn struct {
 }
 
 var (
-	_ driver.Conn            = (*conn)(nil)
-	_ driver.ExecerContext   = (*conn)(nil)
-	_ driver.QueryerContext  = (*conn)(nil)
-	_ driver.ConnBeginTx     = (*conn)(nil)
-	_ driver.SessionResetter = (*conn)(nil)
-	_ driver.Validator       = (*conn)(nil)
-	_ driver.Pinger          = (*conn)(nil)
+	_ driver.Conn            = handle{}
+	_ driver.ExecerContext   = handle{}
+	_ driver.QueryerContext  = handle{}
+	_ driver.ConnBeginTx     = handle{}
+	_ driver.SessionResetter = handle{}
+	_ driver.Validator       = handle{}
+	_ driver.Pinger          = handle{}
 )
+
+func (c *conn) dialect() Dialect { return c.of.kind.config.Dialect }
+
+// parse reads each statement once: the code runs again and again.
+func (c *conn) parse(text string) error {
+	if _, ok := c.of.kind.readable.Load(text); ok {
+		return nil
+	}
+	_, err := Parse(c.dialect(), text)
+	if err == nil {
+		c.of.kind.readable.Store(text, true)
+	}
+	return err
+}
+
+func (c *conn) refuse(_, why string) error {
+	process.Exceed("limit.sql", "why", why)
+	return nil
+}
 
 // ask sends a request and waits for the answer.
 func (c *conn) ask(ctx context.Context, r request) (*storedAnswer, error) {
@@ -140,10 +174,6 @@ func (c *conn) ask(ctx context.Context, r request) (*storedAnswer, error) {
 	case a.closed:
 		c.broken = true
 		return nil, process.Observation{Kind: process.Broken}.Err("read")
-	case a.Code == NotCarried, a.Code == NotFree:
-		process.Exceed("limit.sql", "why", a.Text)
-	case a.Code != OK:
-		return nil, &Error{a.Code, a.Text}
 	}
 	return a, nil
 }
@@ -160,26 +190,32 @@ func (c *conn) again(ctx context.Context, r request) (*storedAnswer, error) {
 }
 
 // statement sends a statement.
-func (c *conn) statement(ctx context.Context, text string, args []driver.NamedValue) (*storedAnswer, error) {
+func (c handle) statement(ctx context.Context, text string, args []driver.NamedValue) (*storedAnswer, error) {
 	r := request{op: opStatement, text: text}
 	for _, arg := range args {
 		v, ok := valueOf(arg.Value)
 		if !ok {
-			process.Exceed("limit.sql", "why", fmt.Sprintf("an argument that is a %T", arg.Value))
+			return nil, c.refuse(text, fmt.Sprintf("an argument that is a %T", arg.Value))
 		}
 		r.args = append(r.args, v)
 	}
-	if _, ok := c.of.kind.readable.Load(text); !ok {
-		if _, err := Parse(c.of.kind.config.Dialect, text); err != nil {
-			process.Exceed("limit.sql", "why", err)
-		}
-		c.of.kind.readable.Store(text, true)
+	if err := c.parse(text); err != nil {
+		return nil, c.refuse(text, err.Error())
 	}
-	return c.ask(ctx, r)
+	a, err := c.ask(ctx, r)
+	switch {
+	case err != nil:
+		return nil, err
+	case a.Code == NotCarried, a.Code == NotFree:
+		return nil, c.refuse(text, a.Text)
+	case a.Code != OK:
+		return nil, &Error{a.Code, a.Text}
+	}
+	return a, nil
 }
 
 // ExecContext implements [driver.ExecerContext].
-func (c *conn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
+func (c handle) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
 	a, err := c.statement(ctx, text, args)
 	if err != nil {
 		return nil, err
@@ -188,7 +224,7 @@ func (c *conn) ExecContext(ctx context.Context, text string, args []driver.Named
 }
 
 // QueryContext implements [driver.QueryerContext].
-func (c *conn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
+func (c handle) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
 	a, err := c.statement(ctx, text, args)
 	if err != nil {
 		return nil, err
@@ -197,23 +233,32 @@ func (c *conn) QueryContext(ctx context.Context, text string, args []driver.Name
 }
 
 // Ping implements [driver.Pinger].
-func (c *conn) Ping(ctx context.Context) error {
+func (c handle) Ping(ctx context.Context) error {
 	_, err := c.statement(ctx, "SELECT 1", nil)
 	return err
 }
 
 // Prepare implements [driver.Conn]: nothing is sent before the statement is executed.
-func (c *conn) Prepare(text string) (driver.Stmt, error) { return &stmt{c, text}, nil }
+func (c handle) Prepare(text string) (driver.Stmt, error) { return &stmt{c, text}, nil }
 
 // Begin implements [driver.Conn].
-func (c *conn) Begin() (driver.Tx, error) {
+func (c handle) Begin() (driver.Tx, error) {
 	return c.BeginTx(context.Background(), driver.TxOptions{})
 }
 
+// level is the isolation level at which transactions are by default.
+func (d Dialect) level() sql.IsolationLevel {
+	if d.innodb() {
+		return sql.LevelRepeatableRead
+	}
+	return sql.LevelReadCommitted
+}
+
 // BeginTx implements [driver.ConnBeginTx], at the server's default level.
-func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
-	if o.Isolation != 0 || o.ReadOnly {
-		process.Exceed("limit.sql", "why", fmt.Sprintf("a transaction at level %v (read-only: %v): only the server's default is known", sql.IsolationLevel(o.Isolation), o.ReadOnly))
+func (c handle) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
+	level := sql.IsolationLevel(o.Isolation)
+	if level != sql.LevelDefault && level != c.dialect().level() || o.ReadOnly {
+		return nil, c.refuse("BEGIN", fmt.Sprintf("a transaction at level %v (read-only: %v): only the server's default is known", level, o.ReadOnly))
 	}
 	if _, err := c.statement(ctx, "BEGIN", nil); err != nil {
 		return nil, err
@@ -259,7 +304,7 @@ func (l *Pool) forget(c *conn) {
 }
 
 // tx is a transaction.
-type tx struct{ c *conn }
+type tx struct{ c handle }
 
 func (t tx) Commit() error   { return t.end("COMMIT") }
 func (t tx) Rollback() error { return t.end("ROLLBACK") }
@@ -271,7 +316,7 @@ func (t tx) end(statement string) error {
 
 // stmt is a prepared statement.
 type stmt struct {
-	c    *conn
+	c    handle
 	text string
 }
 

@@ -109,6 +109,7 @@ const (
 	opStatement requestOp = iota
 	opConnect
 	opQuit
+	opRefused // by which a Connector ends code; args: the reason and the line
 )
 
 // request is sent by a client on a connection.

@@ -18,27 +18,30 @@ const theServer = 1
 // A Config is the settings of a server. They have been checked.
 type Config struct {
 	Contents
-	// Idle ends a session in which nothing has come for so long, on the server's clock, while it has a
-	// transaction or a lock by a name (wait_timeout, idle_in_transaction_session_timeout); 0: none ends.
-	// Of a session that has nothing it makes no difference but a connection that is opened again.
-	Idle     time.Duration
 	Clock    clock.State   // at the start
 	Horizon  time.Duration // by how much its clock may be set back
 	Replicas int           // 0 to maxReplicas, which receive commits later than the server has answered for them
 	EarlyEnd bool          // an outage may end before its time, by a Resume
+	// Wires says that the code of clients opens connections. Else each has one from the start.
+	Wires bool
 }
 
 // Contents are the dialect of a server and its tables, with the rows that they have at the start.
 type Contents struct {
 	Dialect Dialect
 	Tables  []Table
+	// Idle ends a session in which nothing has come for so long, on the server's clock, while it has a
+	// transaction or a lock by a name (wait_timeout, idle_in_transaction_session_timeout); 0: none ends, unless
+	// simulator.NodeConfig.Session says so.
+	// Of a session that has nothing it makes no difference but a connection that is opened again.
+	Idle time.Duration
 }
 
 // A Kind is the database server of a simulator.
 //
 // Connections. A client that crashes or closes a connection, or that stops waiting for an answer, has its connection
 // closed, and the server notices at once: it ends the session, after it has executed what was on its way. A message that is lost
-// breaks the connection for the client only: the server goes on with the session until Config.Idle, if it has a transaction
+// breaks the connection for the client only: the server goes on with the session until Contents.Idle, if it has a transaction
 // or a lock. A statement that waits is given up with its session; a MySQL server would notice only when its wait ends.
 type Kind struct {
 	// Executor computes what the server does.
@@ -55,6 +58,7 @@ var (
 	_ world.Kind     = (*Kind)(nil)
 	_ world.Sessions = (*Kind)(nil)
 	_ world.Patient  = (*Kind)(nil)
+	_ world.Dialer   = (*Kind)(nil)
 )
 
 // NewKind makes the server of a simulator.
@@ -88,9 +92,12 @@ func (k *Kind) Words() world.Words {
 	return world.Words{Requests: x.requests, Answers: x.answers, Memories: x.memories}
 }
 
-// Start has the rows of the tables, and one connection of each client, which its pool has opened before.
+// Start has the rows of the tables, and one connection of each client, which its pool has opened before, unless its code opens them.
 func (k *Kind) Start(int8, int) world.State {
 	at := contents{state: New(k.config.Dialect, k.config.Tables, Options{Horizon: k.config.Horizon.Milliseconds()})}
+	for c := int8(1); c <= world.MaxClients && k.config.Wires; c++ {
+		at.setConn(sessionAt(c, 1), connNone)
+	}
 	s := DatabaseState{contents: k.Executor.contents.ID(at), clock: k.config.Clock}
 	for i := range k.config.Replicas {
 		s.replicas[i] = k.Executor.committed(s.contents)

@@ -1,13 +1,15 @@
 package database
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 )
 
-// A lease is a key that a client has: by a row of a table with the columns name and owner, or by a lock that the server keeps for a
+// A lease is a key that a client has: by a row of a table (see [Table]), or by a lock that the server keeps for a
 // session, of a row that has no owner or by a name.
 type lease struct {
 	key     string
@@ -58,10 +60,6 @@ func waitOf(s *State, id SessionID) Wait {
 // leasesOf are the keys that clients have, in order.
 func leasesOf(s *State) (all []lease) {
 	for _, t := range s.tables {
-		name, owner := t.def.column("name"), t.def.column("owner")
-		if name < 0 || owner < 0 {
-			continue
-		}
 		for _, r := range s.Rows(t.def.Name) {
 			if l := t.def.lease(r); l.held() {
 				all = append(all, l)
@@ -69,7 +67,7 @@ func leasesOf(s *State) (all []lease) {
 		}
 	}
 	for _, n := range s.Named() {
-		all = append(all, lease{key: n.Name.Text, session: n.Session, until: forever})
+		all = append(all, lease{key: n.Name.plain(), session: n.Session, until: forever})
 	}
 	slices.SortStableFunc(all, func(a, b lease) int { return slices.Compare([]string{a.key}, []string{b.key}) })
 	return all
@@ -85,12 +83,20 @@ func (t *Table) lease(r Row) (l lease) {
 	if now == nil {
 		return lease{}
 	}
-	l = lease{key: now[t.column("name")].Text, owner: now[t.column("owner")].Text, until: forever}
+	l = lease{until: forever}
+	var key []string
+	for _, v := range t.key(now) {
+		key = append(key, v.plain())
+	}
+	l.key = strings.Join(key, "/")
+	if owner := t.column(cmp.Or(t.Owner, "owner")); owner >= 0 {
+		l.owner = now[owner].plain()
+	}
 	if l.owner == "" {
 		l.session = r.Holder
 		return l
 	}
-	if until := t.column("until"); until >= 0 && now[until].Type == Timestamp {
+	if until := t.column(cmp.Or(t.Until, "until")); until >= 0 && now[until].Type == Timestamp {
 		if l.until = now[until].Int; l.until <= 0 {
 			return lease{}
 		}

@@ -68,6 +68,17 @@ func (v Value) compare(o Value) int {
 
 func compareKeys(a, b []Value) int { return slices.CompareFunc(a, b, Value.compare) }
 
+// plain is a value without quotes, and "" for NULL.
+func (v Value) plain() string {
+	switch v.Type {
+	case Null:
+		return ""
+	case Text, hashed:
+		return v.Text
+	}
+	return v.String()
+}
+
 func (v Value) String() string {
 	switch v.Type {
 	case Null:
@@ -94,6 +105,10 @@ type Table struct {
 	Columns []Column
 	Key     []string // the columns of the primary key, at least one
 	Rows    [][]Value
+	// Owner is the column with the holder of a row's key, which nothing holds while it is NULL or empty; "": owner, if there
+	// is such a column. Where a row itself is the lock it is a column of the key. A row without an owner is held by the transaction
+	// that has locked it exclusively. Until is the column with the end of the lease, which ends it if it is a Timestamp; "": until.
+	Owner, Until string
 }
 
 // column is the place of a column; -1: there is none.

@@ -11,6 +11,7 @@ package codec
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -71,6 +72,13 @@ func (w *Writer) write(b []byte) {
 func Key[V any](v V) string {
 	value := reflect.ValueOf(&v).Elem()
 	return string(planOf(value.Type()).append(make([]byte, 0, 256), value))
+}
+
+// Parse returns the value of type V whose Key is b.
+func Parse[V any](b []byte) (v V, err error) {
+	r := &Reader{r: bufio.NewReaderSize(bytes.NewReader(b), 16)}
+	r.Get(&v)
+	return v, r.Err()
 }
 
 // A plan is what a type has in common for all its values, so that no value has to be asked for it.

@@ -1,0 +1,355 @@
+package locktest
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jonboulle/clockwork"
+
+	"locklab/algorithms/lock"
+	"locklab/faults"
+	"locklab/scenarios/internal/racetest"
+	"locklab/scenarios/study"
+	"locklab/simulator"
+	"locklab/simulator/client"
+	"locklab/simulator/database"
+	"locklab/simulator/effort"
+	"locklab/simulator/explore"
+)
+
+// held is a table of locks, and jobs one whose rows are locked themselves.
+var (
+	held = database.Table{Name: "held", Key: []string{"what"}, Owner: "who", Until: "ends", Columns: []database.Column{
+		{Name: "what", Type: database.Text}, {Name: "who", Type: database.Text}, {Name: "ends", Type: database.Timestamp},
+	}}
+	jobs = database.Table{Name: "jobs", Key: []string{"id"}, Columns: []database.Column{{Name: "id", Type: database.Integer}}, Rows: [][]database.Value{{database.IntegerValue(7)}}}
+)
+
+func mariaDB(tables ...database.Table) *database.Contents {
+	return &database.Contents{Dialect: database.MariaDB, Tables: tables}
+}
+
+func postgreSQL(tables ...database.Table) *database.Contents {
+	return &database.Contents{Dialect: database.PostgreSQL, Tables: tables}
+}
+
+// pooled is code with a pool of its own.
+func pooled(code func(c *Client, db *sql.DB)) func(*Client) {
+	return func(c *Client) {
+		db := sql.OpenDB(c.Connector(1))
+		defer db.Close()
+		code(c, db)
+	}
+}
+
+// onConn takes and releases a lock by a name on one connection. The deadline of asking is in, 0: there is none.
+func onConn(take, end string, in time.Duration) func(*Client) {
+	return pooled(func(c *Client, db *sql.DB) {
+		ctx := c.Context()
+		if in > 0 {
+			short, cancel := context.WithTimeout(ctx, in)
+			defer cancel()
+			ctx = short
+		}
+		conn, err := db.Conn(c.Context())
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		var got sql.NullBool
+		if conn.QueryRowContext(ctx, take, 42).Scan(&got) != nil || !got.Bool {
+			return
+		}
+		c.Critical(work)
+		conn.ExecContext(c.Context(), end, 42)
+	})
+}
+
+// insert is a row without a deadline.
+var insert = pooled(func(c *Client, db *sql.DB) {
+	if _, err := db.ExecContext(c.Context(), "INSERT INTO held (what, who) VALUES (?, ?)", "k", c.Token()); err != nil {
+		return
+	}
+	c.Critical(work)
+	db.ExecContext(c.Context(), "DELETE FROM held WHERE what = ?", "k")
+})
+
+// lease is a row with a deadline on the server's clock.
+var lease = pooled(func(c *Client, db *sql.DB) {
+	token := c.Token()
+	r, err := db.ExecContext(c.Context(), `INSERT INTO held (what, who, ends) VALUES ($1, $2, clock_timestamp() + $3 * interval '1 millisecond')
+		ON CONFLICT (what) DO UPDATE SET who = excluded.who, ends = excluded.ends WHERE held.ends <= clock_timestamp()`, "k", token, ttl.Milliseconds())
+	if err != nil {
+		return
+	}
+	if n, _ := r.RowsAffected(); n == 0 {
+		return
+	}
+	c.Critical(work)
+	db.ExecContext(c.Context(), "DELETE FROM held WHERE what = $1 AND who = $2", "k", token)
+})
+
+// forUpdate locks a row in a transaction.
+var forUpdate = pooled(func(c *Client, db *sql.DB) {
+	tx, err := db.BeginTx(c.Context(), &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+	if err != nil {
+		return
+	}
+	defer tx.Rollback()
+	var id int
+	if tx.QueryRow("SELECT id FROM jobs WHERE id = $1 FOR UPDATE", 7).Scan(&id) != nil {
+		return
+	}
+	c.Critical(work)
+	tx.Commit()
+})
+
+// forgetsConn takes a lock by a name on whichever connection is free, and then has another use of that connection.
+var forgetsConn = pooled(func(c *Client, db *sql.DB) {
+	var got sql.NullBool
+	if db.QueryRowContext(c.Context(), "SELECT GET_LOCK(?, 0)", "k").Scan(&got) != nil || !got.Bool {
+		return
+	}
+	conn, err := db.Conn(c.Context()) // the work has a connection of its own
+	if err != nil {
+		return
+	}
+	c.Critical(work)
+	db.ExecContext(c.Context(), "SELECT RELEASE_LOCK(?)", "k")
+	conn.Close()
+})
+
+// rowIsLock has no column for an owner: the row is the lock.
+var rowIsLock = database.Table{Name: "held", Key: []string{"what"}, Owner: "what", Columns: held.Columns[:1]}
+
+func TestDatabase(t *testing.T) {
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches, and the lock is a process of its own")
+	idle := postgreSQL()
+	idle.Idle = ttl
+	for _, test := range []struct {
+		name     string
+		code     func(*Client)
+		on       *database.Contents
+		budget   string
+		attempts int
+		finds    string
+	}{
+		{"row", insert, mariaDB(held), "crash=1", 2, "DEADLOCK"},
+		{"lease", lease, postgreSQL(held), "crash=1", 2, ""},
+		{"lease", lease, postgreSQL(held), "pause=1", 1, "OVERLAP STALE-WRITE"},
+		{"for update", forUpdate, postgreSQL(jobs), "expire-session=1", 1, "OVERLAP STALE-WRITE"},
+		{"forgets its connection", forgetsConn, mariaDB(), "", 1, "ORPHAN@0"},
+		{"advisory", onConn("SELECT pg_try_advisory_lock($1)", "SELECT pg_advisory_unlock($1)", 0), idle, "lose-reply=1", 2, "ORPHAN"},
+		{"waits for a second", onConn("SELECT pg_try_advisory_lock($1)", "SELECT pg_advisory_unlock($1)", time.Second), idle, "crash=1", 1, ""},
+	} {
+		t.Run(test.name+" "+test.budget, func(t *testing.T) {
+			Check(t, Bounds{Clients: 2, Attempts: test.attempts, Budget: test.budget, TTL: ttl, Database: test.on, Beside: 20_000}, test.code, Finds(test.finds))
+		})
+	}
+	t.Run("any timing", func(t *testing.T) {
+		Check(t, Bounds{Clients: 2, Attempts: 1, Budget: "crash=1", TTL: ttl, Database: mariaDB(rowIsLock), AnyTiming: true}, pooled(func(c *Client, db *sql.DB) {
+			if _, err := db.ExecContext(c.Context(), "INSERT INTO held (what) VALUES ('k')"); err == nil {
+				c.Critical(work)
+				db.ExecContext(c.Context(), "DELETE FROM held WHERE what = 'k'")
+			}
+		}), Finds("DEADLOCK"))
+	})
+}
+
+// The lab's locks in a database come to the same on connections of their own as on the lab's pool.
+func TestDatabaseBothHosts(t *testing.T) {
+	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches, and the lock is a process of its own")
+	for _, test := range []struct{ id, budget string }{
+		{"db-row", "crash=1"},
+		{"db-deadline-now", "pause=1"},
+		{"db-deadline-now", "lose-reply=1"},
+		{"db-for-update", "expire-session=1"},
+		{"db-get-lock", "crash=1"},
+		{"db-advisory", "lose-request=1"},
+		{"db-advisory-xact", "restart=1"},
+	} {
+		t.Run(test.id+" "+test.budget, func(t *testing.T) {
+			entry := racetest.Lock(t, test.id)
+			bounds := study.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 2, TTL: ttl, Nodes: 1}, Budget: faults.Budget(test.budget)}
+			own, err := study.Explore(t.Context(), entry, bounds)
+			if err != nil {
+				t.Fatal(err)
+			}
+			server := client.Servers(entry, ttl, simulator.NodeConfig{}, 1)[0]
+			on := server.Contents.(database.Contents)
+			on.Idle = server.Session
+			p, _ := prepare(t, Bounds{Clients: 2, Budget: test.budget, TTL: ttl, Database: &on}, func(c *Client) {
+				db := sql.OpenDB(c.Connector(1))
+				defer db.Close()
+				env := lock.Env{Clock: clockwork.NewRealClock(), Tokens: c.process, TTL: ttl, Thread: fmt.Sprintf("c%d.0", c.process.ID()), DB: db}
+				lease, err := entry.New(env).Acquire(context.Background(), client.Key)
+				if err != nil {
+					return
+				}
+				c.Critical(work)
+				err = lease.Release(context.Background())
+				if _, reports := lease.(lock.Reporter); reports && (err == nil || errors.Is(err, lock.ErrNotHeld)) {
+					c.Says(err == nil)
+				}
+			}, nil)
+			s, err := p.search(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(pars(own), pars(s)); diff != "" || !own.Complete || !s.Complete {
+				t.Errorf("complete %t, %t; on the lab's pool and on connections of its own:\n%s", own.Complete, s.Complete, diff)
+			}
+			t.Logf("states %d and %d", own.States, s.States)
+		})
+	}
+}
+
+// What the lab does not execute is named, with its line.
+func TestDatabaseRefuses(t *testing.T) {
+	for name, test := range map[string]struct {
+		code  func(c *Client, db *sql.DB) error
+		wants []string
+	}{
+		"statement": {
+			func(_ *Client, db *sql.DB) error { _, err := db.Exec("TRUNCATE held"); return err },
+			[]string{"database_test.go:", "TRUNCATE held", `"TRUNCATE" is not understood here, but SELECT`},
+		},
+		"table": {
+			func(c *Client, db *sql.DB) error {
+				_, err := db.Exec("INSERT INTO heldd (what)\n VALUES ($1)", c.Token())
+				return err
+			},
+			[]string{"database_test.go:", "INSERT INTO heldd (what) VALUES ($1)", "the table heldd does not exist"},
+		},
+		"argument": {
+			func(_ *Client, db *sql.DB) error {
+				_, err := db.Exec("DELETE FROM held WHERE what = $1", time.Now())
+				return err
+			},
+			[]string{"database_test.go:", "DELETE FROM held WHERE what = $1", "an argument that is a time.Time"},
+		},
+		"level": {
+			func(c *Client, db *sql.DB) error {
+				_, err := db.BeginTx(c.Context(), &sql.TxOptions{Isolation: sql.LevelSerializable})
+				return err
+			},
+			[]string{"database_test.go:", "BEGIN", "a transaction at level Serializable"},
+		},
+		"goroutine": {
+			func(_ *Client, db *sql.DB) error {
+				failed := make(chan error)
+				go func() { _, err := db.Exec("VACUUM"); failed <- err }()
+				return <-failed
+			},
+			[]string{"database_test.go:", "VACUUM"},
+		},
+		"protocol": {
+			func(c *Client, _ *sql.DB) error {
+				conn, err := c.Dial(c.Context(), "tcp", c.Addr(1))
+				if err == nil {
+					_, err = conn.Read(make([]byte, 1)) // as the driver of MySQL does
+				}
+				return err
+			},
+			[]string{"sql.OpenDB(c.Connector(1))"},
+		},
+		"another protocol": {
+			func(c *Client, _ *sql.DB) error { return dial(c).Ping(c.Context()).Err() },
+			[]string{"sql.OpenDB(c.Connector(1))"},
+		},
+		"no owner": {
+			func(_ *Client, db *sql.DB) error { return db.Ping() },
+			[]string{"Table.Owner"},
+		},
+		"unopened": {
+			func(*Client, *sql.DB) error { return nil },
+			[]string{"database_test.go:", "sql.OpenDB(c.Connector(1))"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			settle(t)
+			p, err := newPlan(t, Bounds{Clients: 2, TTL: ttl, Database: postgreSQL(held)}, pooled(func(c *Client, db *sql.DB) {
+				if test.code(c, db) == nil {
+					c.Critical(work)
+				}
+			}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err = p.alone(); err == nil {
+				t.Fatal("it is not refused")
+			}
+			said := reason(err)
+			for _, want := range test.wants {
+				if !strings.Contains(said, want) {
+					t.Errorf("it does not name %q:\n%s", want, said)
+				}
+			}
+		})
+	}
+}
+
+// Wrong databases are refused before anything runs.
+func TestBadDatabase(t *testing.T) {
+	with := func(change func(d *database.Contents)) Bounds {
+		d := postgreSQL(held)
+		d.Tables[0].Columns = append([]database.Column{}, held.Columns...)
+		change(d)
+		return Bounds{Clients: 2, TTL: ttl, Database: d}
+	}
+	on := func(change func(t *database.Table)) Bounds {
+		return with(func(d *database.Contents) { change(&d.Tables[0]) })
+	}
+	for want, b := range map[string]Bounds{
+		"dialect 0":             with(func(d *database.Contents) { d.Dialect = 0 }),
+		"dialect 9":             with(func(d *database.Contents) { d.Dialect = 9 }),
+		"idle for -1s":          with(func(d *database.Contents) { d.Idle = -time.Second }),
+		`is called "held"`:      with(func(d *database.Contents) { d.Tables = append(d.Tables, held) }),
+		`is called ""`:          on(func(t *database.Table) { t.Name = "" }),
+		`is called "Held"`:      on(func(t *database.Table) { t.Name = "Held" }),
+		`a column "who"`:        on(func(t *database.Table) { t.Columns[2].Name = "who" }),
+		`a column "ends"`:       on(func(t *database.Table) { t.Columns[2].Type = database.Bool }),
+		`has the column ""`:     on(func(t *database.Table) { t.Key = nil }),
+		`has the column "ends"`: on(func(t *database.Table) { t.Key = []string{"ends"} }),
+		`has the column "id"`:   on(func(t *database.Table) { t.Key = []string{"id"} }),
+		`is "owner", which`:     on(func(t *database.Table) { t.Owner = "owner" }),
+		`is "end", which`:       on(func(t *database.Table) { t.Until = "end" }),
+		"row 1 of":              on(func(t *database.Table) { t.Rows = [][]database.Value{{database.IntegerValue(1), {}, {}}} }),
+		"row 2 of": on(func(t *database.Table) {
+			row := []database.Value{database.TextValue("k"), {}, {}}
+			t.Rows = [][]database.Value{row, row}
+		}),
+	} {
+		_, err := newPlan(t, b, insert)
+		if err == nil || !strings.Contains(say(err), want) {
+			t.Errorf("%q: %v", want, err)
+		}
+	}
+	for _, change := range []func(*Bounds){
+		func(b *Bounds) { b.Servers = 3 }, func(b *Bounds) { b.Loopback = true }, func(b *Bounds) { b.Clients = Any },
+	} {
+		b := with(func(*database.Contents) {})
+		change(&b)
+		if _, err := newPlan(t, b, insert); err == nil || !strings.Contains(say(err), "Bounds.Database is one server") {
+			t.Errorf("%+v: %v", b, err)
+		}
+	}
+}
+
+// Without Bounds.Database there is none.
+func TestNoDatabase(t *testing.T) {
+	settle(t)
+	p, err := newPlan(t, Bounds{Clients: 2, TTL: ttl}, insert)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.alone(); err == nil || !strings.Contains(reason(err), "Bounds.Database is nil") {
+		t.Errorf("%v", err)
+	}
+}
