@@ -105,7 +105,7 @@ func (s *server) enter(eff *effect, a step, attempt int) {
 		switch id := SessionID(i + 1); {
 		case limit == 0:
 			s.ends[i] = 0
-		case limit != before[i], id == sessionAt(a.client, max(a.slot, 1)) && (a.kind == stepServe || a.kind == stepTake):
+		case limit != before[i], a.slot > 0 && id == sessionAt(a.client, a.slot) && (a.kind == stepServe || a.kind == stepTake):
 			s.ends[i] = clock.Later(s.w.Now(), s.clock.After(limit))
 		}
 	}
