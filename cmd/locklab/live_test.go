@@ -307,6 +307,7 @@ func TestLiveLeavesNothing(t *testing.T) {
 		{syscall.SIGTERM, "live matrix --families line", "*/zookeeper/zoo.cfg"},
 		{syscall.SIGTERM, "live matrix --families named", "*/data/postmaster.pid"}, {syscall.SIGKILL, "live matrix --families rows", "*/data/postmaster.pid"},
 	} {
+		t.Log(run.args)
 		signal, tmp := run.signal, openFolder(t)
 		p := program(t, strings.Fields(run.args)...)
 		p.Env = append(p.Env, "TMPDIR="+tmp)

@@ -45,7 +45,7 @@ func FindPostgreSQL() (paths []string, err error) {
 }
 
 // as is a command that runs another one as a user, if this process is root, under which PostgreSQL does not run.
-// The user owns dir then.
+// The user owns dir then, and has its temporary files there.
 func as(user, dir string) ([]string, error) {
 	if os.Getuid() != 0 {
 		return nil, nil
@@ -53,7 +53,7 @@ func as(user, dir string) ([]string, error) {
 	if out, err := exec.Command("chown", "-R", user, dir).CombinedOutput(); err != nil {
 		return nil, i18n.Errorf("error.live.start", "server", "chown", "log", string(out))
 	}
-	return []string{"setpriv", "--reuid=" + user, "--regid=" + user, "--clear-groups", "--"}, nil
+	return []string{"env", "TMPDIR=" + dir, "setpriv", "--reuid=" + user, "--regid=" + user, "--clear-groups", "--"}, nil
 }
 
 // runTool runs a program of a server to its end, unless there is what it makes.
