@@ -39,7 +39,7 @@ verify: ## prove the contract in both directions
 	$(GO) run ./cmd/locklab verify
 
 ROUNDS ?= 1
-live: ## every cell, and the shortest way to each failure, on real servers, ROUNDS=1 times; needs redis-server, cc and zookeeper
+live: ## every cell, and the shortest way to each failure, on real servers, ROUNDS=1 times; needs redis-server, cc, zookeeper, mariadb-server and postgresql
 	$(GO) run -ldflags=-w ./cmd/locklab live matrix --lease 300ms --rounds $(ROUNDS)
 	$(GO) run -ldflags=-w ./cmd/locklab live verify --lease 300ms --rounds $(ROUNDS)
 

@@ -153,6 +153,7 @@ var inEnglish = map[string]string{
 	"simulator/live/server.go":                     "what a redis-server must not answer to the lab itself",
 	"simulator/live/zookeeper.go":                  "what a ZooKeeper must not answer to the lab itself",
 	"simulator/realserver/zookeeperconn.go":        "for a server that does not speak ZooKeeper's protocol, and a mark of errors",
+	"simulator/live/database.go":                   "what a database must not answer to the lab itself",
 	"simulator/live/redis.go":                      "a connection to a redis-server that has failed, with its cause",
 	"simulator/realserver/servertest/line.go":      "for the programmer who compares with a real server",
 	"simulator/realserver/servertest/listening.go": "for a test of where servers listen",

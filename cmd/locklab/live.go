@@ -45,7 +45,7 @@ type liveJSON struct {
 	Round       int               `json:"round,omitempty"`     // that is told of, from 1: the first that disagrees, or the last
 	Lab         []verdict.Word    `json:"lab"`
 	Real        []verdict.Word    `json:"real,omitempty"`
-	Servers     int               `json:"servers,omitempty"` // redis-servers that ran
+	Servers     int               `json:"servers,omitempty"` // that ran, or starts of one
 	Answers     int               `json:"answers,omitempty"` // that were compared
 	Speed       float64           `json:"speed,omitempty"`   // seconds of the trace in one second
 	Stopped     string            `json:"stopped,omitempty"` // why the real run ended before the trace
@@ -103,6 +103,8 @@ func (s *liveServers) add(f *flags) {
 // bench is the bench for one lock.
 func (s *liveServers) bench(ctx context.Context, e lock.Entry) (*reality.Bench, error) {
 	switch {
+	case e.Database != "" && (s.redis != "" || s.zookeeper != ""):
+		return nil, text.Errorf("error.live.database-lock", "lock", e.ID)
 	case s.redis != "" && e.OnZooKeeper():
 		return nil, text.Errorf("error.live.zookeeper-lock", "lock", e.ID)
 	case s.zookeeper != "":
@@ -257,6 +259,8 @@ func printShowing(e *env, b *reality.Bench, s *reality.Showing) {
 		"ttl", reports.Span(s.Lab.History.TTL), "lease", reports.Span(b.Lease), "speed", fmt.Sprintf("%.3g", s.Speed))
 	if s.Lab.Strategy.OnZooKeeper() {
 		ran = e.Say("live.ran.zookeeper", "version", s.Version, "answers", answers)
+	} else if s.Lab.Strategy.Database != "" {
+		ran = e.Say("live.ran.database", "version", s.Version, "n", servers, "answers", answers)
 	} else if b.Given() {
 		ran = e.Say("live.ran.given", "servers", servers, "version", b.Version, "answers", answers,
 			"took", reports.Span(s.Run.Took.Round(100*time.Millisecond)))

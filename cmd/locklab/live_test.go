@@ -28,14 +28,15 @@ func needLive(t *testing.T) {
 	servertest.Need(t, err)
 }
 
-var serverVersion = regexp.MustCompile(`\d+\.\d+\.\d+`)
+var serverVersion = regexp.MustCompile(`\d+\.\d+\.\d+|PostgreSQL \d+\.\d+`)
 
 // What people see of a run on real servers, in both languages, and of a cell that cannot be
 // shown.
 func TestLive(t *testing.T) {
 	needLive(t)
 	servertest.NeedZooKeeper(t)
-	for name, args := range map[string]string{"live.txt": "live run token failover", "live.zookeeper.txt": "live run zk-naive waiter-dies --lang both", "live.zh.txt": "live run delifeq clock-jump --lang zh"} {
+	servertest.NeedDatabases(t)
+	for name, args := range map[string]string{"live.txt": "live run token failover", "live.zookeeper.txt": "live run zk-naive waiter-dies --lang both", "live.database.txt": "live run db-for-update slow-work --lang both", "live.zh.txt": "live run delifeq clock-jump --lang zh"} {
 		code, out, errs := call(t, strings.Fields(args)...)
 		if want := map[string]int{"live.zh.txt": exitNoAnswer}[name]; code != want || errs != "" { // it cannot be shown
 			t.Errorf("%s: exit status %d, want %d, %s", args, code, want, errs)
@@ -266,6 +267,8 @@ func TestLiveRefuses(t *testing.T) {
 		"live run zk-mutex calm --zookeeper here":        `--zookeeper here: give HOST:PORT`,
 		"live run token calm --zookeeper 127.0.0.1:1":    `token locks on a Redis`,
 		"live run zk-mutex calm --zookeeper 127.0.0.1:1": `127.0.0.1:1 cannot be used`,
+		"live run db-row calm --redis 127.0.0.1:1":       `db-row locks in a database`,
+		"live run db-row calm --zookeeper 127.0.0.1:1":   `leave out --redis and --zookeeper`,
 		"live verify extra":                              `extra`,
 	} {
 		if code, out, errs := call(t, strings.Fields(args)...); code != exitUsage || out != "" || !strings.Contains(errs, want) {
@@ -295,14 +298,17 @@ func TestLiveRefuses(t *testing.T) {
 func TestLiveLeavesNothing(t *testing.T) {
 	needLive(t)
 	servertest.NeedZooKeeper(t)
+	servertest.NeedDatabases(t)
 	for _, run := range []struct {
 		signal     syscall.Signal
 		args, sign string // a pattern of what is there when a server of the run is
 	}{
 		{syscall.SIGTERM, "live run setnx crash-holding --lease 10s", "*/server-*"}, {syscall.SIGINT, "live run setnx crash-holding --lease 10s", "*/server-*"}, {syscall.SIGKILL, "live run setnx crash-holding --lease 10s", "*/server-*"},
 		{syscall.SIGTERM, "live matrix --families line", "*/zookeeper/zoo.cfg"},
+		{syscall.SIGTERM, "live matrix --families named", "*/data/postmaster.pid"}, {syscall.SIGKILL, "live matrix --families rows", "*/data/postmaster.pid"},
 	} {
-		signal, tmp := run.signal, t.TempDir()
+		t.Log(run.args)
+		signal, tmp := run.signal, openFolder(t)
 		p := program(t, strings.Fields(run.args)...)
 		p.Env = append(p.Env, "TMPDIR="+tmp)
 		if err := p.Start(); err != nil {
@@ -324,6 +330,20 @@ func TestLiveLeavesNothing(t *testing.T) {
 			t.Errorf("%v: exit status %d, and %v and %v are left", signal, status, servers, files)
 		}
 	}
+}
+
+// openFolder is a temporary folder that other users may enter, as databases must.
+func openFolder(t *testing.T) string {
+	t.Helper()
+	folder, err := os.MkdirTemp("", "")
+	if err == nil {
+		err = os.Chmod(folder, 0o711)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(folder) })
+	return folder
 }
 
 // until waits for something that happens elsewhere.

@@ -1,5 +1,5 @@
 // Package reality holds the lab against real servers: a trace is played in the lab and on
-// redis-servers (package live), and what came of it is compared.
+// real ones (package live), and what came of it is compared.
 package reality
 
 import (
@@ -16,6 +16,7 @@ import (
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator"
+	"locklab/simulator/database"
 	"locklab/simulator/history"
 	"locklab/simulator/i18n"
 	"locklab/simulator/live"
@@ -51,6 +52,14 @@ type Bench struct {
 		version string
 		err     error // why there is none
 	}
+	mariaDB, postgreSQL databaseServer
+}
+
+// A databaseServer is started for the first run.
+type databaseServer struct {
+	mu     sync.Mutex // a run has the server for itself
+	server *live.Database
+	err    error // why there is none
 }
 
 // NewBench finds out what there is. The error is realserver.ErrNoRedis or ErrNoCompiler if
@@ -117,9 +126,38 @@ func (b *Bench) Close() {
 	if p := b.zookeeper.process; p != nil {
 		p.Kill()
 	}
+	for _, d := range []*databaseServer{&b.mariaDB, &b.postgreSQL} {
+		if d.server != nil {
+			d.server.Close()
+		}
+	}
 	if b.pool != nil {
 		b.pool.Close()
 	}
+}
+
+// onDatabase plays a trace on the bench's server of a dialect, which it starts for the first one. Without
+// the package the error is realserver.ErrNoMariaDB or ErrNoPostgreSQL.
+func (b *Bench) onDatabase(ctx context.Context, sim *simulator.Simulator, choices []simulator.Choice) (run *live.Playback, version string, err error) {
+	dialect := sim.Config().Nodes[0].Contents.(database.Contents).Dialect
+	d := &b.mariaDB
+	if dialect == database.PostgreSQL {
+		d = &b.postgreSQL
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.server == nil && d.err == nil {
+		d.server, d.err = live.NewDatabase(ctx, dialect)
+	}
+	if d.err != nil {
+		return nil, "", d.err
+	}
+	version = dialect.String() + " " + d.server.Version
+	if run, err = live.Play(ctx, sim, choices, live.Target{Database: d.server}); err != nil {
+		d.server.Close()
+		d.server = nil // the next run has another
+	}
+	return run, version, err
 }
 
 // onZooKeeper plays a trace on the bench's ZooKeeper, which it starts for the first one. Without
@@ -184,14 +222,17 @@ type Showing struct {
 	Round    int // the one that is compared, from 1: the first that differs from the lab, or the last
 	Real     *race.Outcome
 	Run      *live.Playback
-	Speed    float64 // of the servers' time; 0: it is a ZooKeeper, whose time plays no part
+	Speed    float64 // of the servers' time; 0: it is a ZooKeeper, whose time plays no part, or a database, whose time is set
 	Version  string  // of the servers
 }
 
 // Reasons why a trace is not shown.
 const (
-	Database       race.Reason = "database"
 	NoZooKeeper    race.Reason = "no-zookeeper"
+	NoMariaDB      race.Reason = "no-mariadb"
+	NoPostgreSQL   race.Reason = "no-postgresql"
+	NoReplica      race.Reason = "no-replica"
+	WholeSeconds   race.Reason = "whole-seconds" // the time-out
 	CounterSet     race.Reason = "counter-set"
 	NoServer       race.Reason = "no-server"
 	MissingCommand race.Reason = "missing-command"
@@ -199,7 +240,7 @@ const (
 
 // Reasons returns all of them.
 func Reasons() []race.Reason {
-	all := []race.Reason{NoZooKeeper, CounterSet, NoServer, MissingCommand}
+	all := []race.Reason{NoZooKeeper, NoMariaDB, NoPostgreSQL, NoReplica, WholeSeconds, CounterSet, NoServer, MissingCommand}
 	for _, why := range []live.Reason{live.GivenReplicas, live.GivenFault, live.GivenRate, live.GivenCommand, live.GivenMargin} {
 		all = append(all, race.Reason(why))
 	}
@@ -254,10 +295,8 @@ func (b *Bench) show(ctx context.Context, lab *race.Outcome) (*Showing, error) {
 	defer o.Close()
 	if lab.Strategy.OnZooKeeper() {
 		s.Run, s.Version, err = b.onZooKeeper(ctx, o.Simulator, lab.Trace.Choices)
-		if errors.Is(err, realserver.ErrNoZooKeeper) {
-			s.NotShown = NoZooKeeper
-			return s, nil
-		}
+	} else if lab.Strategy.Database != "" {
+		s.Run, s.Version, err = b.onDatabase(ctx, o.Simulator, lab.Trace.Choices)
 	} else if b.given != nil {
 		why, what := live.WhyNotGiven(o.Simulator.Config(), lab.History.Events)
 		if s.NotShown, s.Missing = race.Reason(why), what; why != "" {
@@ -272,6 +311,12 @@ func (b *Bench) show(ctx context.Context, lab *race.Outcome) (*Showing, error) {
 		s.Version, s.Speed = b.Version, float64(lab.History.TTL)/float64(b.Lease)
 		s.Run, err = live.Play(ctx, o.Simulator, lab.Trace.Choices, live.Target{Speed: s.Speed, Pool: b.pool})
 	}
+	for missing, why := range map[error]race.Reason{realserver.ErrNoZooKeeper: NoZooKeeper, realserver.ErrNoMariaDB: NoMariaDB, realserver.ErrNoPostgreSQL: NoPostgreSQL} {
+		if errors.Is(err, missing) {
+			s.NotShown = why
+			return s, nil
+		}
+	}
 	if err != nil {
 		return nil, i18n.Errorf("error.cause.in", "lock", lab.Strategy.ID, "scenario", lab.Trace.Scenario, "cause", err)
 	}
@@ -280,15 +325,18 @@ func (b *Bench) show(ctx context.Context, lab *race.Outcome) (*Showing, error) {
 }
 
 func (b *Bench) whyNotShown(lab *race.Outcome) (why race.Reason, missing string) {
-	if lab.Strategy.Database != "" {
-		return Database, ""
-	}
 	if lab.Strategy.Ensemble() && lab.Scenario.SequenceExhausted {
 		return CounterSet, ""
+	}
+	if idle := lab.History.TTL; lab.Strategy.Database == lock.MySQL && lab.Strategy.Sessions() && idle%time.Second != 0 {
+		return WholeSeconds, idle.String()
 	}
 	sent := false
 	for i := range lab.History.Events {
 		e := &lab.History.Events[i]
+		if lab.Strategy.Database != "" && e.Kind == history.Failover {
+			return NoReplica, ""
+		}
 		if e.Kind == history.Send && e.Node > 0 {
 			sent = true
 			for _, word := range e.Cmd {

@@ -44,11 +44,20 @@ func TestShow(t *testing.T) {
 		"zk-recheck lost-create":   verdict.Orphan,
 		"zk-protected lost-create": verdict.Holds,
 		"zk-naive waiter-dies":     verdict.Overlap,
+		// In a database: a session that is idle for too long, an answer to COMMIT that is lost, a crash, a lease by the server's clock.
+		"db-get-lock slow-work":        verdict.Overlap,
+		"db-for-update slow-work":      verdict.Overlap,
+		"db-skip-locked lost-release":  verdict.Orphan,
+		"db-advisory restart-always":   verdict.Overlap,
+		"db-deadline-now server-drift": verdict.Overlap,
 	} {
 		t.Run(cell, func(t *testing.T) {
 			t.Parallel()
 			if strings.HasPrefix(cell, "zk-") {
 				servertest.NeedZooKeeper(t)
+			}
+			if strings.HasPrefix(cell, "db-") {
+				servertest.NeedDatabases(t)
 			}
 			entry, sc := find(t, cell)
 			s, err := b.ShowRace(t.Context(), new(race.Runner), entry, sc, sc.Settings)
@@ -83,7 +92,7 @@ func find(t *testing.T, cell string) (lock.Entry, race.Scenario) {
 func TestNotShown(t *testing.T) {
 	t.Parallel()
 	b := bench(t)
-	for cell, why := range map[string]race.Reason{"zk-naive numbers-end": reality.CounterSet, "mutex calm": reality.NoServer, "delifeq gc-pause": reality.MissingCommand} {
+	for cell, why := range map[string]race.Reason{"zk-naive numbers-end": reality.CounterSet, "mutex calm": reality.NoServer, "delifeq gc-pause": reality.MissingCommand, "db-row failover": reality.NoReplica} {
 		entry, sc := find(t, cell)
 		s, err := b.ShowRace(t.Context(), new(race.Runner), entry, sc, sc.Settings)
 		if err != nil || s.NotShown != why || s.Run != nil || s.Agrees() {

@@ -193,8 +193,8 @@ func (c *conn) again(ctx context.Context, r request) (*storedAnswer, error) {
 func (c handle) statement(ctx context.Context, text string, args []driver.NamedValue) (*storedAnswer, error) {
 	r := request{op: opStatement, text: text}
 	for _, arg := range args {
-		v, ok := valueOf(arg.Value)
-		if !ok {
+		v, ok := ValueOf(arg.Value)
+		if !ok || v.Type == Bool {
 			return nil, c.refuse(text, fmt.Sprintf("an argument that is a %T", arg.Value))
 		}
 		r.args = append(r.args, v)
@@ -361,8 +361,8 @@ func (r *rows) Next(to []driver.Value) error {
 	return nil
 }
 
-// valueOf is an argument of a driver as a Value.
-func valueOf(arg driver.Value) (v Value, ok bool) {
+// ValueOf is what a driver takes or gives, as a Value; a time has none.
+func ValueOf(arg driver.Value) (v Value, ok bool) {
 	switch arg := arg.(type) {
 	case nil:
 		return Value{}, true
@@ -372,6 +372,8 @@ func valueOf(arg driver.Value) (v Value, ok bool) {
 		return TextValue(arg), true
 	case []byte:
 		return TextValue(string(arg)), true
+	case bool:
+		return truth(arg), true
 	}
 	return Value{}, false
 }

@@ -46,6 +46,8 @@ type Contents struct {
 type Kind struct {
 	// Executor computes what the server does.
 	Executor *Executor
+	// Real, if it is not nil, is a real server that does the same.
+	Real Real
 
 	config Config
 	group  world.Group[DatabaseState]

@@ -23,10 +23,13 @@ const forever = math.MaxInt64
 // held reports whether there is a lease.
 func (l lease) held() bool { return l.owner != "" || l.session != 0 }
 
+// SessionText is the session of a client's connection as histories have it: as the value of the key that it has locked.
+func SessionText(client, slot int8) string { return fmt.Sprintf("c%d.session%d", client, slot) }
+
 // text is the owner as histories have it: as the value of the key.
 func (l lease) text() string {
 	if l.session != 0 {
-		return fmt.Sprintf("c%d.session%d", clientOf(l.session), slotOf(l.session))
+		return SessionText(clientOf(l.session), slotOf(l.session))
 	}
 	return l.owner
 }

@@ -146,7 +146,7 @@ func (s *server) until(t testing.TB, query string, args ...any) {
 // run runs a statement and returns the answer in the notation of shown.
 func (c *client) run(st Statement, text string) string {
 	ctx := context.Background()
-	if st.Verb != Ping && st.Verb != Select && st.Verb != Call && len(st.Items) == 0 {
+	if !st.HasRows() {
 		r, err := c.conn.ExecContext(ctx, text)
 		if err != nil {
 			return errorText(err)
@@ -171,18 +171,8 @@ func (c *client) run(st Statement, text string) string {
 		}
 		var row []Value
 		for _, f := range fields {
-			switch f := f.(type) {
-			case nil:
-				row = append(row, Value{})
-			case int64:
-				row = append(row, IntegerValue(f))
-			case bool:
-				row = append(row, Value{Type: Bool, Int: map[bool]int64{true: 1}[f]})
-			case string:
-				row = append(row, TextValue(f))
-			case []byte:
-				row = append(row, TextValue(string(f)))
-			}
+			v, _ := ValueOf(f)
+			row = append(row, v)
 		}
 		all = append(all, row)
 	}

@@ -80,19 +80,21 @@ func (s *server) serve(o *process.Op, from int8, msg uint32, kind stepKind) (ans
 	r := s.x.requests.At(o.Arg)
 	a := step{s.contents, o.Arg, kind, from, r.slot}
 	eff := s.x.look(a)
+	answer = s.real(a, eff)
 	e := s.record(history.Apply, from)
 	e.Lease, e.Msg, e.Cmd = int(o.Lease), int(msg), r.words()
 	if e.Reply = "(waits)"; !eff.waits {
-		e.Reply = s.x.answers.At(eff.answer).words()[0]
+		e.Reply = s.x.answers.At(answer).words()[0]
 	}
 	s.enter(eff, a, int(o.Lease))
-	return eff.answer, eff.waits
+	return answer, eff.waits
 }
 
 // take has something happen to a session.
 func (s *server) take(kind stepKind, id SessionID) *effect {
 	a := step{s.contents, 0, kind, clientOf(id), slotOf(id)}
 	eff := s.x.look(a)
+	s.real(a, eff)
 	s.enter(eff, a, 0)
 	return eff
 }
@@ -105,7 +107,7 @@ func (s *server) enter(eff *effect, a step, attempt int) {
 		switch id := SessionID(i + 1); {
 		case limit == 0:
 			s.ends[i] = 0
-		case limit != before[i], id == sessionAt(a.client, max(a.slot, 1)) && (a.kind == stepServe || a.kind == stepTake):
+		case limit != before[i], a.slot > 0 && id == sessionAt(a.client, a.slot) && (a.kind == stepServe || a.kind == stepTake):
 			s.ends[i] = clock.Later(s.w.Now(), s.clock.After(limit))
 		}
 	}
@@ -246,8 +248,8 @@ func (s *server) endSession(id SessionID) {
 
 // endOf ends the wait of a session, or an idle session.
 func (s *server) endOf(id SessionID) {
-	s.ends[id-1] = 0
 	if waitOf(&s.now().state, id).Session != 0 {
+		s.ends[id-1] = 0
 		s.take(stepTimeOut, id)
 	} else {
 		s.endSession(id)

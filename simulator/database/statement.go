@@ -56,6 +56,11 @@ type Statement struct {
 	Params   int      // the number of placeholders
 }
 
+// HasRows reports whether the answer to a statement has rows, even if there are none.
+func (st *Statement) HasRows() bool {
+	return st.Verb == Ping || st.Verb == Select || st.Verb == Call || len(st.Items) > 0
+}
+
 // An Assignment is Column = Value.
 type Assignment struct {
 	Column string

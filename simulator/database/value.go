@@ -116,6 +116,9 @@ func (t *Table) column(name string) int {
 	return slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == name })
 }
 
+// Has reports whether the table has a column.
+func (t *Table) Has(name string) bool { return t.column(name) >= 0 }
+
 // key are the fields of the primary key in a row.
 func (t *Table) key(row []Value) (key []Value) {
 	for _, name := range t.Key {

@@ -318,14 +318,9 @@ func (g *group) compareKeys(old bool, real map[string]value, first int) error {
 		}
 	}
 	number, keys := g.number(old), g.lab[old]
-	names := slices.AppendSeq(slices.Collect(maps.Keys(keys)), maps.Keys(real))
-	slices.Sort(names)
-	for _, name := range slices.Compact(names) {
+	for _, name := range differing(keys, real) {
 		lab, inLab := keys[name]
 		is, inReal := real[name]
-		if lab == is && inLab == inReal {
-			continue
-		}
 		g.differ(Difference{Server: number, Key: name, Lab: keyText(lab, inLab), Real: keyText(is, inReal)})
 		e := history.Event{At: g.now, Kind: history.Change, Node: number, Key: name, Before: lab.text}
 		if inReal {
@@ -337,6 +332,17 @@ func (g *group) compareKeys(old bool, real map[string]value, first int) error {
 		}
 	}
 	return nil
+}
+
+// differing returns the names of the keys that two servers do not hold alike, in order.
+func differing(a, b map[string]value) []string {
+	names := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
+	slices.Sort(names)
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool {
+		v, inA := a[name]
+		w, inB := b[name]
+		return v == w && inA == inB
+	})
 }
 
 // measured has the last event from first on about a key of a server tell what was measured; if

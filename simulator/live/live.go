@@ -1,4 +1,4 @@
-// Package live plays a trace on real redis-servers, and on a real ZooKeeper (see the last section).
+// Package live plays a trace on real redis-servers, and on a real ZooKeeper or database (see the last sections).
 // What follows is about redis-servers.
 //
 // # What is real
@@ -68,6 +68,25 @@
 //
 // Compared are the answers, the news of watches that reach a client, and after each step the
 // znodes with their numbers.
+//
+// # A database
+//
+// With Target.Database the trace is played on a MariaDB or a PostgreSQL, in tables that are made anew.
+//
+// Each connection of a client of the lab is one of the usual driver (go-sql-driver/mysql, lib/pq). Each statement that reaches the
+// server in the trace is executed on it, and the server's answer is what the lock's code gets. Who loses an
+// answer, also that of COMMIT, loses it in the lab: the server's session stays until it is over, or ends at once if it has nothing.
+//
+// A session that is idle ends by the server's own time-out, which is that of the trace: wait_timeout, or
+// idle_in_transaction_session_timeout and idle_session_timeout. The server waits by the clock of the trace, which also is PostgreSQL's
+// time of day, and stands still within a millisecond. For the end of a session the clock is put forward by a millisecond. MariaDB's time of day is the
+// machine's; its idle time has whole seconds. Else a session ends by KILL or pg_terminate_backend, or with its connection. A restart is SIGKILL, or
+// an immediate shutdown of PostgreSQL, and a start with the files that are there.
+//
+// Statements that wait for another session are not played, nor is a failover.
+//
+// Compared are the answers, of an error its code, and after each step the keys that clients have: rows with an owner and with
+// the end of their leases, locks by a name, and in PostgreSQL rows that are locked, with the session that has them.
 package live
 
 import (
@@ -93,6 +112,8 @@ type Target struct {
 	// ZooKeeper is the address of the server for a simulator whose server is a ZooKeeper. All of the above
 	// plays no part then.
 	ZooKeeper string
+	// Database is the server for a simulator whose server is a database of its dialect. All of the above but ZooKeeper plays no part then.
+	Database *Database
 	// Progress, if it is not nil, is called after each choice, and often while a given server's time
 	// passes, with the true time of the trace.
 	Progress func(at time.Duration)
@@ -108,7 +129,7 @@ type Playback struct {
 	// Stopped is the reason why the run ended before the trace: after a difference a choice may not be
 	// possible any more. Nil: it did not.
 	Stopped error
-	Servers int           // redis-servers that ran
+	Servers int           // redis-servers that ran, or starts of another server
 	Took    time.Duration // of the machine's time, from the first choice to the last
 }
 
@@ -142,8 +163,11 @@ type servers interface {
 func Play(ctx context.Context, sim *simulator.Simulator, choices []simulator.Choice, on Target) (run *Playback, err error) {
 	p := &player{ctx: ctx, on: on, run: &Playback{}}
 	var s servers = newRedis(p)
-	if on.ZooKeeper != "" {
+	switch {
+	case on.ZooKeeper != "":
 		s = newZooKeeper(p)
+	case on.Database != nil:
+		s = &databaseRun{player: p, Database: on.Database, sessions: map[place]*databaseSession{}, lab: map[string]value{}, names: map[string]bool{}}
 	}
 	defer func() { err = errors.Join(err, s.close(run)) }()
 	if err := s.start(sim); err != nil {

@@ -16,7 +16,7 @@ import (
 )
 
 // clockSource is a library that servers load before all others, and that tells them the
-// time of day. A server's timers, which go by another clock, stay as they are.
+// time of day. What a server measures by another clock stays as it is, but for the timer of a process (setitimer).
 //
 //go:embed clock.c.txt
 var clockSource string
@@ -54,6 +54,9 @@ func BuildClocks(folder string) (library string, err error) {
 // A Clock is the time of day of a server. It runs, as fast as it was last told, up to an
 // instant at which it stands still. It is used by one goroutine at a time.
 type Clock struct {
+	// Ahead is by how much it has jumped, which timers do not notice. The next Set or Run takes it over.
+	Ahead time.Duration
+
 	library, file string
 	memory        []byte // of the file, which the server maps as well
 	turn          int64
@@ -83,10 +86,10 @@ func (c *Clock) Set(at time.Time) { c.Run(at, at, 0) }
 // Run sets the clock, and lets it gain speed seconds in each second of the machine's, until it shows
 // the other instant.
 func (c *Clock) Run(at, until time.Time, speed float64) {
-	words := (*[5]atomic.Int64)(unsafe.Pointer(unsafe.SliceData(c.memory)))
+	words := (*[6]atomic.Int64)(unsafe.Pointer(unsafe.SliceData(c.memory)))
 	c.turn += 2
 	words[0].Store(c.turn - 1) // an odd turn says that the rest is being written
-	for i, w := range []int64{time.Now().UnixNano(), at.UnixNano(), int64(speed * 1e6), until.UnixNano()} {
+	for i, w := range []int64{time.Now().UnixNano(), at.UnixNano(), int64(speed * 1e6), until.UnixNano(), int64(c.Ahead)} {
 		words[i+1].Store(w)
 	}
 	words[0].Store(c.turn)
@@ -106,4 +109,13 @@ func (c *Clock) env() []string {
 		return nil
 	}
 	return []string{"LD_PRELOAD=" + c.library, "LOCKLAB_CLOCK=" + c.file}
+}
+
+// waits is the environment of a server with the machine's time of day that waits for its clients by this clock, from its last answer on:
+// a time-out of a second or more is over when the clock has passed it.
+func (c *Clock) waits() []string {
+	if c == nil {
+		return nil
+	}
+	return append(c.env(), "LOCKLAB_WAITS=1")
 }

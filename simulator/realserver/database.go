@@ -45,7 +45,7 @@ func FindPostgreSQL() (paths []string, err error) {
 }
 
 // as is a command that runs another one as a user, if this process is root, under which PostgreSQL does not run.
-// The user owns dir then.
+// The user owns dir then, and has its temporary files there.
 func as(user, dir string) ([]string, error) {
 	if os.Getuid() != 0 {
 		return nil, nil
@@ -53,11 +53,14 @@ func as(user, dir string) ([]string, error) {
 	if out, err := exec.Command("chown", "-R", user, dir).CombinedOutput(); err != nil {
 		return nil, i18n.Errorf("error.live.start", "server", "chown", "log", string(out))
 	}
-	return []string{"setpriv", "--reuid=" + user, "--regid=" + user, "--clear-groups", "--"}, nil
+	return []string{"env", "TMPDIR=" + dir, "setpriv", "--reuid=" + user, "--regid=" + user, "--clear-groups", "--"}, nil
 }
 
-// prepare runs the program that makes the first files of a server.
-func prepare(ctx context.Context, command ...string) error {
+// runTool runs a program of a server to its end, unless there is what it makes.
+func runTool(ctx context.Context, makes string, command ...string) error {
+	if _, err := os.Stat(makes); err == nil {
+		return nil
+	}
 	if out, err := exec.CommandContext(ctx, command[0], command[1:]...).CombinedOutput(); err != nil {
 		return i18n.Errorf("error.live.start", "server", filepath.Base(command[0]), "log", string(out))
 	}
@@ -65,8 +68,9 @@ func prepare(ctx context.Context, command ...string) error {
 }
 
 // StartMariaDB runs a MariaDB on a free loopback port, with dir, in a folder that other users may enter, for its files. Its user root
-// has no password, and its database test is empty.
-func StartMariaDB(ctx context.Context, dir string) (*Process, error) {
+// has no password, and its database test is empty, unless a server that was killed has left files in dir. With a clock, it waits for clients by
+// that.
+func StartMariaDB(ctx context.Context, dir string, clock *Clock) (*Process, error) {
 	paths, err := FindMariaDB()
 	if err != nil {
 		return nil, err
@@ -76,18 +80,19 @@ func StartMariaDB(ctx context.Context, dir string) (*Process, error) {
 		return nil, err
 	}
 	data := filepath.Join(dir, "data")
-	if err := prepare(ctx, append(user, paths[1], "--no-defaults", "--datadir="+data, "--auth-root-authentication-method=normal")...); err != nil {
+	if err := runTool(ctx, data, append(user, paths[1], "--no-defaults", "--datadir="+data, "--auth-root-authentication-method=normal")...); err != nil {
 		return nil, err
 	}
-	return start(ctx, "mariadbd", "ready for connections", nil, func(port string) []string {
+	return start(ctx, "mariadbd", "ready for connections", clock.waits(), func(port string) []string {
 		return append(user, paths[0], "--no-defaults", "--datadir="+data, "--bind-address=127.0.0.1", "--port="+port,
-			"--socket="+filepath.Join(dir, "s"), "--skip-name-resolve", "--innodb-buffer-pool-size=8M", "--innodb-log-file-size=4M", "--innodb-flush-log-at-trx-commit=0")
+			"--socket="+filepath.Join(dir, "s"), "--skip-name-resolve", "--innodb-buffer-pool-size=8M", "--innodb-log-file-size=4M", "--innodb-flush-log-at-trx-commit=2")
 	})
 }
 
 // StartPostgreSQL runs a PostgreSQL on a free loopback port, with dir, in a folder that other users may enter, for its files, and
-// further settings NAME=VALUE. Its user postgres has no password, and its database postgres, in the order of bytes, is empty.
-func StartPostgreSQL(ctx context.Context, dir string, settings ...string) (*Process, error) {
+// further settings NAME=VALUE. Its user postgres has no password, and its database postgres, in the order of bytes, is empty, unless a
+// server that was ended by CrashPostgreSQL has left files in dir. With a clock, that is its time of day.
+func StartPostgreSQL(ctx context.Context, dir string, clock *Clock, settings ...string) (*Process, error) {
 	paths, err := FindPostgreSQL()
 	if err != nil {
 		return nil, err
@@ -97,14 +102,30 @@ func StartPostgreSQL(ctx context.Context, dir string, settings ...string) (*Proc
 		return nil, err
 	}
 	data := filepath.Join(dir, "data")
-	if err := prepare(ctx, append(user, paths[1], "-D", data, "-U", "postgres", "-A", "trust", "-N", "-E", "UTF8", "--locale=C")...); err != nil {
+	if err := runTool(ctx, data, append(user, paths[1], "-D", data, "-U", "postgres", "-A", "trust", "-N", "-E", "UTF8", "--locale=C")...); err != nil {
 		return nil, err
 	}
-	return start(ctx, "postgres", "ready to accept connections", nil, func(port string) []string {
+	return start(ctx, "postgres", "ready to accept connections", clock.env(), func(port string) []string {
 		command := append(user, paths[0], "-D", data, "-k", "", "-p", port)
 		for _, s := range append([]string{"listen_addresses=127.0.0.1", "fsync=off"}, settings...) {
 			command = append(command, "-c", s)
 		}
 		return command
 	})
+}
+
+// CrashPostgreSQL ends a PostgreSQL with its files in dir at once, and waits for the end of all its processes, which a Kill would not. It writes
+// nothing more, and recovers when it is started again.
+func CrashPostgreSQL(p *Process, dir string) error {
+	defer p.Kill()
+	folders, _ := filepath.Glob(postgresFolders)
+	paths, err := find(ErrNoPostgreSQL, folders, "pg_ctl")
+	if err != nil {
+		return err
+	}
+	user, err := as("postgres", dir)
+	if err != nil {
+		return err
+	}
+	return runTool(context.Background(), "", append(user, paths[0], "-D", filepath.Join(dir, "data"), "-m", "immediate", "stop")...)
 }

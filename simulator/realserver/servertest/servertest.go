@@ -37,7 +37,7 @@ func MariaDB(t testing.TB) string {
 	t.Helper()
 	_, err := realserver.FindMariaDB()
 	Need(t, err)
-	p, err := realserver.StartMariaDB(t.Context(), folder(t))
+	p, err := realserver.StartMariaDB(t.Context(), folder(t), nil)
 	return during(t, p, err)
 }
 
@@ -46,8 +46,17 @@ func PostgreSQL(t testing.TB, settings ...string) string {
 	t.Helper()
 	_, err := realserver.FindPostgreSQL()
 	Need(t, err)
-	p, err := realserver.StartPostgreSQL(t.Context(), folder(t), settings...)
+	p, err := realserver.StartPostgreSQL(t.Context(), folder(t), nil, settings...)
 	return during(t, p, err)
+}
+
+// NeedDatabases skips a test without MariaDB or PostgreSQL.
+func NeedDatabases(t testing.TB) {
+	t.Helper()
+	_, err := realserver.FindMariaDB()
+	Need(t, err)
+	_, err = realserver.FindPostgreSQL()
+	Need(t, err)
 }
 
 // folder is a temporary folder into which another user can be let, unlike that of testing.
