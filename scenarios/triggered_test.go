@@ -281,7 +281,7 @@ var mutants = []struct {
 	{scenario: "session-pause", mutation: "nobody is paused", change: withoutScript},
 	{scenario: "session-pause", mutation: "the pause is shorter than a session lasts", change: func(sc *race.Scenario) { sc.Settings.Pause = sc.Settings.TTL / 2 }},
 	{scenario: "session-ends", mutation: "the session lives", change: withoutScript},
-	{scenario: "session-ends", mutation: "it ends when c1 is outside", change: onEvent(race.Event(history.Released, 1), faults.ExpireSessionOf(1))},
+	{scenario: "session-ends", mutation: "it ends when c1 is outside", change: onEvent(race.Event(history.Leave, 1), faults.ExpireSessionOf(1))},
 	{scenario: "suspended", mutation: "the connection holds", change: withoutScript},
 	{scenario: "suspended", mutation: "c1 does not ask", change: runs(0, nil)},
 	{scenario: "suspended-ignored", mutation: "the connection holds", change: withoutScript},

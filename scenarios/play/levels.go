@@ -58,6 +58,10 @@ var levels = []Level{
 	{ID: "session", Lock: "zk-protected", Budget: "expire-session=1", Harm: verdict.Overlap, Topic: "zookeeper", Fix: "fence"},
 	{ID: "fence-failover", Lock: "token", Budget: "failover=1", Harm: verdict.StaleWrite, Fenced: true, Topic: "fencing"},
 	{ID: "shards", Lock: "sharded-token", Budget: "server-list=1", Harm: verdict.Overlap, Topic: "production"},
+	{ID: "row", Lock: "db-row", Budget: "crash=1", Harm: verdict.Deadlock, Topic: "database", Fix: "get-lock"},
+	{ID: "get-lock", Lock: "db-get-lock", Budget: "crash=1", Harm: verdict.Deadlock, Topic: "database"},
+	{ID: "killed", Lock: "db-get-lock", Budget: "expire-session=1", Harm: verdict.Overlap, Topic: "database", Fix: "fence"},
+	{ID: "commit", Lock: "db-deadline-now", Budget: "failover=1", Harm: verdict.Overlap, Topic: "database", Fix: "fence"},
 }
 
 // Levels is the course, in its order.

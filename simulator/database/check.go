@@ -39,7 +39,7 @@ func (t *Table) check() (key string, what any) {
 		}
 		names = append(names, c.Name)
 	}
-	for _, name := range append(t.Key, "")[:max(len(t.Key), 1)] {
+	for _, name := range slices.Concat(t.Key, []string{""})[:max(len(t.Key), 1)] {
 		if at := t.column(name); at < 0 || t.Columns[at].Type == Timestamp {
 			return "error.database.key", name
 		}
