@@ -80,7 +80,7 @@ func TestWrongGames(t *testing.T) {
 		{[]string{"play"}, []string{"--level", "--levels"}},
 		{[]string{"play", "tokn"}, []string{`"tokn"`, "did you mean token"}},
 		{[]string{"play", "token", "setnx"}, []string{`"setnx"`}},
-		{[]string{"play", "--level", "99"}, []string{"99", "1 to 28"}},
+		{[]string{"play", "--level", "99"}, []string{"99", "1 to 32"}},
 		{[]string{"play", "--level", "x"}, []string{`--level "x"`}},
 		{[]string{"play", "token", "--level", "1"}, []string{"--level"}},
 		{[]string{"play", "--levels", "token"}, []string{"--levels"}},

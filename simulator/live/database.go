@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -75,10 +76,13 @@ var dialects = map[database.Dialect]dialect{
 	},
 }
 
+// quiet has the driver of all MariaDBs print nothing; errors are returned as well.
+var quiet = sync.OnceValue(func() error { return mysql.SetLogger(&mysql.NopLogger{}) })
+
 // NewDatabase runs a server. The error is realserver.ErrNoMariaDB, ErrNoPostgreSQL or ErrNoCompiler if something is missing. Close ends it and
 // removes its files.
 func NewDatabase(ctx context.Context, of database.Dialect) (d *Database, err error) {
-	if err := mysql.SetLogger(&mysql.NopLogger{}); err != nil {
+	if err := quiet(); err != nil {
 		return nil, err
 	}
 	d = &Database{dialect: dialects[of]}
