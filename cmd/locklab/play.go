@@ -94,7 +94,7 @@ func listLevels(e *env) {
 	e.show(game.LevelsJSON(), func() {
 		e.Wrap("", e.Say("play.levels"))
 		for i, l := range play.Levels() {
-			e.Wrap(fmt.Sprintf("  %2d  %s %s ", i+1, text.Pad(l.Lock, 13), text.Pad(string(l.Harm), 12)), e.Each(func(lang string) string { return game.LevelTitle(l, lang) }))
+			e.Wrap(fmt.Sprintf("  %2d  %s %s ", i+1, text.Pad(l.Lock, 15), text.Pad(string(l.Harm), 12)), e.Each(func(lang string) string { return game.LevelTitle(l, lang) }))
 		}
 		e.Next("locklab play --level 1", "locklab quiz")
 	})
