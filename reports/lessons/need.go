@@ -1,8 +1,6 @@
 package lessons
 
 import (
-	"slices"
-
 	"locklab/algorithms/lock"
 	"locklab/reports"
 	"locklab/reports/text"
@@ -62,25 +60,19 @@ func Need(t *Teacher) error {
 func compared(t *Teacher, sc race.Scenario, locks []lock.Entry) {
 	t.out.Wrap("  ", t.out.First("explain.head", "text", t.out.First("explain.aside", "text",
 		t.out.Each(func(lang string) string { return Story(lang, sc, "title") }), "aside", sc.ID)))
-	var heads []string
-	rank, names := map[string]int{}, map[string][]string{}
+	var all groups
 	for _, e := range locks {
 		o, err := t.stage.Play(e, sc)
 		if t.failed(err) {
 			return
 		}
-		head := reports.Words(o.Verdicts)
-		if names[head] == nil {
-			heads, rank[head] = append(heads, head), rankOf(o.Verdicts)
-		}
 		name := e.ID
 		if d := max(Longest(o, verdict.Blocked), Longest(o, verdict.Orphan)); d > 0 {
 			name = t.out.First("explain.aside", "text", name, "aside", span(t.out.Langs()[0], d))
 		}
-		names[head] = append(names[head], name)
+		all.add(reports.Words(o.Verdicts), o.Verdicts, name)
 	}
-	slices.SortStableFunc(heads, func(x, y string) int { return rank[x] - rank[y] })
-	for _, head := range heads {
-		t.out.Wrap("    ", text.Label(t.out.First("explain.head", "text", head))+list(t.out.Langs()[0], names[head]))
+	for _, g := range all {
+		t.out.Wrap("    ", text.Label(t.out.First("explain.head", "text", g.head))+list(t.out.Langs()[0], g.names))
 	}
 }

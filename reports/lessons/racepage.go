@@ -77,8 +77,7 @@ func (s *Stage) Example(sc race.Scenario) (example *race.Outcome, played []*race
 // the race does not apply, then those that the contract does not cover.
 func (t *Teacher) byResult(sc race.Scenario) {
 	t.part(t.out.Say("label.who"))
-	var heads []string
-	rank, names := map[string]int{}, map[string][]string{}
+	var all groups
 	for _, e := range algorithms.All() {
 		c := contract.CellOf(e, sc)
 		head := reports.Words(c.Words())
@@ -88,17 +87,34 @@ func (t *Teacher) byResult(sc race.Scenario) {
 		if c.Why != "" {
 			head = t.out.First("explain.aside", "text", head, "aside", t.out.Each(func(lang string) string { return reason(lang, "why", c.Why) }))
 		}
-		if names[head] == nil {
-			heads = append(heads, head)
-			rank[head] = rankOf(c.Words())
+		all.add(head, c.Words(), e.ID)
+	}
+	for _, g := range all {
+		t.out.Wrap("  ", t.out.First("explain.head", "text", g.head))
+		t.out.Wrap("    ", list(t.out.Langs()[0], g.names))
+	}
+}
+
+// A group is the locks that come to one result.
+type group struct {
+	head  string
+	rank  int
+	names []string
+}
+
+// groups are in the order of their ranks, and those of one rank in the order in which they were met.
+type groups []group
+
+func (all *groups) add(head string, words []verdict.Word, name string) {
+	at := slices.IndexFunc(*all, func(g group) bool { return g.head == head })
+	if at < 0 {
+		rank := rankOf(words)
+		if at = slices.IndexFunc(*all, func(g group) bool { return g.rank > rank }); at < 0 {
+			at = len(*all)
 		}
-		names[head] = append(names[head], e.ID)
+		*all = slices.Insert(*all, at, group{head: head, rank: rank})
 	}
-	slices.SortStableFunc(heads, func(x, y string) int { return rank[x] - rank[y] })
-	for _, head := range heads {
-		t.out.Wrap("  ", t.out.First("explain.head", "text", head))
-		t.out.Wrap("    ", list(t.out.Langs()[0], names[head]))
-	}
+	(*all)[at].names = append((*all)[at].names, name)
 }
 
 // rankOf orders the results of a race.

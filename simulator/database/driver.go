@@ -361,7 +361,7 @@ func (r *rows) Next(to []driver.Value) error {
 	return nil
 }
 
-// ValueOf is what a driver takes or gives, as a Value; a time has none.
+// ValueOf returns the Value of what a driver takes or gives. A time has none.
 func ValueOf(arg driver.Value) (v Value, ok bool) {
 	switch arg := arg.(type) {
 	case nil:

@@ -46,11 +46,14 @@ const (
 
 // real has the real server do a step that is not in place yet; the answer is the one to send.
 func (s *server) real(a step, eff *effect) (answer uint32) {
+	if s.kind.Real == nil {
+		return eff.answer
+	}
 	was, id := s.now(), sessionAt(a.client, max(a.slot, 1))
 	orphan := a.kind == stepServeOrphan
 	serves := a.kind == stepServe || orphan
 	r := s.x.requests.At(a.arg)
-	if s.kind.Real == nil || !was.open(id) || serves && r.op == opConnect || !serves && s.x.contents.At(eff.to).open(id) && a.kind != stepTake && a.kind != stepTimeOut {
+	if !was.open(id) || serves && r.op == opConnect || !serves && s.x.contents.At(eff.to).open(id) && a.kind != stepTake && a.kind != stepTimeOut {
 		return eff.answer // sessions begin with their first statement
 	}
 	do := Action{Client: a.client, Slot: slotOf(id), Has: holds(&was.state, id), Left: clock.Never}

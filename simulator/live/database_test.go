@@ -64,7 +64,8 @@ func asks(d database.Dialect, ping bool) func(c *simulator.Client) {
 	}
 }
 
-// TestDatabase: on a real server an idle session keeps what it has until its time-out, and no longer, or is killed; and what somebody else does is noticed.
+// TestDatabase: on a real server a session keeps what it has until its idle time is over or it is killed. A session that is killed outside the
+// trace is noticed.
 func TestDatabase(t *testing.T) {
 	for d := range holding {
 		t.Run(d.String(), func(t *testing.T) {

@@ -334,7 +334,7 @@ func (g *group) compareKeys(old bool, real map[string]value, first int) error {
 	return nil
 }
 
-// differing returns the names of the keys that two servers do not hold alike, in order.
+// differing returns the names of the keys in which two servers differ, in order.
 func differing(a, b map[string]value) []string {
 	names := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
 	slices.Sort(names)
