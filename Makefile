@@ -57,7 +57,7 @@ test: ## all tests but the proofs (make verify); without the largest searches un
 	$(TEST) -timeout 30m ./...
 
 libraries: ## search the locks of libraries, and the template of a test of your own lock
-	cd scenarios/locktest/libraries && $(GO) vet ./... && $(GO) test -count=1 -timeout 30m ./... -locklab.apart=20
+	cd scenarios/locktest/libraries && $(GO) vet ./... && $(GO) test -count=1 -timeout 30m ./... -locklab.apart=20 -locklab.time=0
 	cd scenarios/locktest/template && $(GO) vet . && $(GO) test -count=1 .
 
 GOREDIS = github.com/redis/go-redis/v9
