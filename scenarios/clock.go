@@ -112,6 +112,7 @@ var clockJump = race.Scenario{
 var doubleRun = race.Scenario{
 	ID:           "double-run",
 	Race:         "R44",
+	Data:         true,
 	AllowsShared: true,
 	Settings:     race.StandardWith(func(s *settings) { s.Clients, s.Skew = 3, race.Seconds(2) }),
 	Clients: func(s settings) clients {

@@ -11,10 +11,11 @@ import (
 var lateWrite = race.Scenario{
 	ID:       "late-write",
 	Race:     "R20",
+	Data:     true,
 	Settings: race.Standard(),
 	Budget:   race.FixedBudget("delay=1"),
 	Clients: func(s settings) clients {
-		return clients{{Work: s.Retry}, {Start: s.Retry / 2, Work: s.Retry, Tail: s.TTL / 2}}
+		return clients{{Work: s.Retry}, {Start: s.Retry / 2, Work: s.Retry, Tail: s.TTL * 3 / 5}} // until the write arrives
 	},
 	Script: func(s settings, _ int) script {
 		writes := func(e *history.Event) bool {
@@ -25,13 +26,12 @@ var lateWrite = race.Scenario{
 			{On: writes, Do: race.Inject(0, faults.DelayOf(1, 0, s.TTL*3/5))},
 		}
 	},
-	Triggered: race.Sequence(wroteLate(accepted)...),
+	Triggered: race.Sequence(race.Event(history.Delay, 1), c2Writes, race.Event(history.Write, 1)),
 }
 
 // lateWriteFenced is lateWrite with fencing tokens.
 var lateWriteFenced = variant(lateWrite, "late-write-fenced", "R20F", func(sc *race.Scenario) {
 	fenced(sc)
-	sc.Triggered = race.Sequence(wroteLate(race.AnyEvent(history.Write))...)
 })
 
 // lateWriteCAS is lateWrite with a resource that compares versions.
@@ -40,14 +40,8 @@ var lateWriteCAS = variant(lateWriteFenced, "late-write-cas", "R20C", func(sc *r
 	sc.Needs = nil
 })
 
-// wroteLate are the events of a write of c1 that arrives after c2's.
-func wroteLate(arrives race.Pattern) []race.Pattern {
-	return []race.Pattern{
-		race.Event(history.Delay, 1), c1Released, c2Enters,
-		func(e *history.Event) bool { return accepted(e) && e.Client == 2 },
-		func(e *history.Event) bool { return arrives(e) && e.Client == 1 },
-	}
-}
+// c2Writes matches a write of c2 that the resource accepts.
+func c2Writes(e *history.Event) bool { return accepted(e) && e.Client == 2 }
 
 // accepted matches writes that the resource accepts.
 func accepted(e *history.Event) bool { return e.Kind == history.Write && e.OK }

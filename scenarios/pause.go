@@ -14,6 +14,7 @@ import (
 var gcPause = race.Scenario{
 	ID:        "gc-pause",
 	Race:      "R18",
+	Data:      true,
 	Settings:  race.StandardWith(func(s *settings) { s.Pause = race.Seconds(12.5) }),
 	Budget:    race.FixedBudget("pause=1"),
 	Clients:   pauseClients,
@@ -50,10 +51,15 @@ func pauseInside(s settings, _ int) script {
 	return inject(c1Enters, begin, faults.PauseOf(1, s.Pause))
 }
 
-// paused reports whether c1 was paused inside while another client asked. The length of the
+// othersAct matches that another client asks for the lock, or writes without one.
+func othersAct(e *history.Event) bool {
+	return othersAsk(e) || race.EventOfOther(history.Write, 1)(e)
+}
+
+// paused reports whether c1 was paused inside while another client asked, or wrote. The length of the
 // pause does not matter: a pause that is shorter than the lease is the race too.
 func paused(h *history.History) bool {
-	return race.InOrder(h, c1Enters, c1Pauses, othersAsk, c1Resumes, c1Leaves)
+	return race.InOrder(h, c1Enters, c1Pauses, othersAct, c1Resumes, c1Leaves)
 }
 
 // checkThenPause: Kleppmann's answer to the proposal to check before writing, which

@@ -14,6 +14,7 @@ import (
 var slowWork = race.Scenario{
 	ID:           "slow-work",
 	Race:         "R03",
+	Data:         true,
 	AllowsShared: true,
 	Settings:     race.StandardWith(func(s *settings) { s.Clients = 3 }),
 	Clients: func(s settings) clients {

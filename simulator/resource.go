@@ -19,7 +19,8 @@ import (
 // the holder registers by that; here it does by a read, as any accepted write makes
 // what was read before it too old. Unlike there, a read alone shuts no other client
 // out: of two that have read the same, the first to write wins, whichever has the
-// lock.)
+// lock.) Once takes one write, as a unique key does. What is no lock has one of the last three
+// (lock.Guard), which is what its statement does on a database.
 
 // resourceState is the resource in a World.
 type resourceState struct {
@@ -92,6 +93,8 @@ func (r *resourceState) serve(o *process.Op, guard history.Guard, e *history.Eve
 		r.highest = max(r.highest, o.Token)
 	case history.CompareAndSet:
 		accepted = o.Base == r.version
+	case history.Once:
+		accepted = r.version == 0
 	}
 	if o.Kind == process.Read {
 		e.Kind, e.Version = history.Read, int(r.version)

@@ -40,6 +40,9 @@ func All() []lock.Entry {
 		clientDeadline,
 		pooledGetLock,
 		serverDeadline,
+		byVersion,
+		once,
+		byToken,
 	}
 }
 

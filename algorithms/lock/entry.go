@@ -27,6 +27,7 @@ type Entry struct {
 	Unit     time.Duration // Env.TTL must be a whole multiple of it; 0: the strategy ignores Env.TTL
 	Expiry   Expiry        // what ends a lease that nobody releases
 	Holders  int           // how many may hold it at a time: 0 is one; AnyNumber for readers among readers
+	Guard    Guard         // of what is no lock: how the data are kept; "": it is a lock
 	// Line returns, for a lock on a ZooKeeper, the znode under which the clients of
 	// key queue, the holders first; for a lock that combines several, that of the
 	// first. nil: the lock is on Redis.
@@ -48,6 +49,16 @@ const (
 
 // AnyNumber of holders may have a lock at a time.
 const AnyNumber = -1
+
+// A Guard is the condition of the statement that writes the data, by which these are kept without a lock. Any number
+// of clients work at a time, and some in vain.
+type Guard string
+
+const (
+	ByVersion Guard = "compare-and-set" // the version is still the one that was read
+	Once      Guard = "once"            // nothing has been written yet: a unique key
+	ByToken   Guard = "fenced"          // no higher token has read or written
+)
 
 // Expiry is the kind of end of a lease that no client releases.
 type Expiry int
@@ -75,11 +86,12 @@ const (
 	Line       Family = "line"
 	Rows       Family = "rows"
 	Named      Family = "named"
+	Unlocked   Family = "unlocked" // no lock: see Entry.Guard
 )
 
 // Families returns all families, in the order in which their first locks appeared.
 func Families() []Family {
-	return []Family{OneProcess, TwoSteps, Stamps, OneStep, Reentrant, Renewed, Redisson, Majority, Line, Rows, Named}
+	return []Family{OneProcess, TwoSteps, Stamps, OneStep, Reentrant, Renewed, Redisson, Majority, Line, Rows, Named, Unlocked}
 }
 
 // Variant returns a lock like e, apart from the arguments. No article has it; see
@@ -133,6 +145,9 @@ func (e Entry) Sessions() bool { return e.Expiry == ExpirySession }
 // Fences reports whether the strategy's leases have fencing tokens of their own, so that Fence is not needed. In an
 // ensemble they have a transaction's number.
 func (e Entry) Fences() bool { return e.Ensemble() || e.Fencing }
+
+// Local reports whether no server plays a part.
+func (e Entry) Local() bool { return e.Family == OneProcess || e.Guard == ByVersion || e.Guard == Once }
 
 // Servers returns the number of servers that the strategy needs. An ensemble counts
 // as one. A strategy that chooses from a list needs one more than are on the list at first,

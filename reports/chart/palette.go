@@ -136,7 +136,7 @@ var (
 	dashes = [][]vg.Length{
 		nil, {6, 2}, {2, 2}, {8, 2, 2, 2}, {4, 3},
 		{1, 3}, {10, 3}, {6, 2, 2, 2, 2, 2}, {3, 5}, {12, 2, 4, 2}, {2, 6},
-		{5, 1}, {14, 4},
+		{5, 1}, {14, 4}, {3, 1}, {9, 6},
 	}
 )
 
@@ -150,7 +150,7 @@ func styleOf(id string) style {
 	if n < 0 {
 		sum := fnv.New32a()
 		sum.Write([]byte(id))
-		n = int(sum.Sum32() % 728)
+		n = int(sum.Sum32() % 840)
 	}
 	return styleAt(n)
 }

@@ -38,6 +38,7 @@ type Profile struct {
 	NoCounter       bool // there is no counter from which it has fencing tokens
 	Shards          bool // its client chooses the server of a key from a list
 	Shares          bool // it has several holders by design
+	Unlocked        bool // it is no lock; see lock.Guard
 	UsesEVALSHA     bool // it calls a script by its digest
 	WaitsInLine     bool // it has a queue in which it waits for its turn
 }
@@ -49,7 +50,7 @@ func ProfileOf(entry lock.Entry) (Profile, error) { return profileOf(entry, nil)
 
 func profileOf(entry lock.Entry, code *Code) (Profile, error) {
 	p := Profile{Nodes: entry.Asked(), Shards: entry.Shards > 0, ZooKeeper: entry.Ensemble(),
-		Database: entry.Database != "", Keyless: entry.Database != "" && entry.Sessions(), NoCounter: entry.Database != "" && !entry.Fences()}
+		Database: entry.Database != "", Keyless: entry.Database != "" && entry.Sessions(), NoCounter: entry.Database != "" && !entry.Fences(), Unlocked: entry.Guard != ""}
 	for _, sc := range profiled {
 		out, err := sc.play(entry, code.settings(sc.Settings), code, false)
 		if err != nil {
@@ -63,7 +64,7 @@ func profileOf(entry lock.Entry, code *Code) (Profile, error) {
 	}
 	p.Excludes = !slices.Contains(out.Verdicts, verdict.Overlap)
 	p.StopsAtMajority = stopsAtMajority(out.History)
-	p.Shares = p.Excludes && InOrderWithout(out.History, Event(history.Leave, 1), Event(history.Enter, 1), Event(history.Enter, 2))
+	p.Shares = p.Excludes && !p.Unlocked && InOrderWithout(out.History, Event(history.Leave, 1), Event(history.Enter, 1), Event(history.Enter, 2))
 	return p, nil
 }
 
@@ -195,6 +196,7 @@ func releaseAtOnce(lease lock.Lease, err error) error {
 var Calm = Scenario{
 	ID:                  "calm",
 	Race:                "R00",
+	Data:                true,
 	AllowsShared:        true,
 	Settings:            Standard(),
 	IncludeNonExclusive: true,

@@ -58,6 +58,9 @@ type Scenario struct {
 	// AllowsShared applies the race also to locks with several holders by design. The
 	// other races need one of two clients to wait.
 	AllowsShared bool
+	// Data applies the race also to what is no lock (lock.Guard). In the others something happens to a lock: it
+	// is left behind, lost, or given twice.
+	Data bool
 	// Clients returns the clients. If Settings.Clients asks for fewer, the rest is cut
 	// off; if for more, the last one is repeated, a little later each time.
 	Clients func(s Settings) []ClientSpec

@@ -89,6 +89,8 @@ func (sc Scenario) WhyNotApplicable(p Profile) Reason {
 		return sc.notInDatabase(p)
 	case p.Shares && !sc.AllowsShared:
 		return "shared"
+	case p.Unlocked && (!sc.Data || sc.Guard != history.Naive):
+		return "no-lock"
 	case sc.Needs != nil:
 		return sc.Needs(p)
 	}
@@ -128,6 +130,11 @@ type Prepared struct {
 // Close frees the simulator.
 func (p *Prepared) Close() { p.Simulator.Close() }
 
+// guard is that of the resource: the lock's, if it is none.
+func (sc Scenario) guard(entry lock.Entry) history.Guard {
+	return cmp.Or(history.Guard(entry.Guard), sc.Guard)
+}
+
 // Prepare builds the simulator. It depends on the settings that the clients' code sees
 // (TTL, Retry, the durations of the clients); the others may change from run to run. code
 // plays in place of the lock; nil: the lock plays. Whether the scenario applies to the lock
@@ -137,13 +144,14 @@ func (sc Scenario) Prepare(entry lock.Entry, s Settings, code *Code) (*Prepared,
 	if err != nil {
 		return nil, err
 	}
-	config := simulator.Config{Faults: budget, Timeout: s.Timeout, Guard: sc.Guard, Epoch: s.Epoch}
+	guard := sc.guard(entry)
+	config := simulator.Config{Faults: budget, Timeout: s.Timeout, Guard: guard, Epoch: s.Epoch}
 	if config.Timeout == 0 && entry.Nodes > 1 {
 		config.Timeout = 50 * time.Millisecond
 	}
 	clients := sc.clients(s)
 	for _, c := range clients {
-		config.Clients = append(config.Clients, code.client(entry, s, c, sc.Guard == history.Fenced))
+		config.Clients = append(config.Clients, code.client(entry, s, c, guard == history.Fenced))
 	}
 	ppm := sc.NodePPM
 	if sc.FastServers {
@@ -202,7 +210,7 @@ func (p *Prepared) PlayWith(s Settings, triggers []Trigger) (*schedule.Run, erro
 // run's events, which are valid until the next run.
 func (p *Prepared) History(run *schedule.Run, s Settings) *history.History {
 	h := client.History(p.Entry, len(p.Clients), s.TTL)
-	h.Scenario, h.Key, h.Guard = p.Scenario.ID, p.code.key(), p.Scenario.Guard
+	h.Scenario, h.Key, h.Guard = p.Scenario.ID, p.code.key(), p.Scenario.guard(p.Entry)
 	h.End, h.Horizon, h.Events = run.End, run.Horizon, MergeParallel(run.Events)
 	return &h
 }

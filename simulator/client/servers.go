@@ -72,7 +72,7 @@ func QueuedAt(paths ...string) zookeeper.State {
 // History is a history of clients that use a lock, before its first event.
 func History(entry lock.Entry, clients int, ttl time.Duration) history.History {
 	return history.History{
-		Strategy: entry.ID, Clients: clients, Nodes: entry.Servers(), Shards: entry.Shards > 0, Key: Key, ZooKeeper: entry.OnZooKeeper(), Database: entry.Database != "", Local: entry.Family == lock.OneProcess,
+		Strategy: entry.ID, Clients: clients, Nodes: entry.Servers(), Shards: entry.Shards > 0, Key: Key, ZooKeeper: entry.OnZooKeeper(), Database: entry.Database != "", Local: entry.Local(),
 		Holders: Holders(entry, clients), TTL: ttl,
 	}
 }
@@ -81,10 +81,12 @@ func History(entry lock.Entry, clients int, ttl time.Duration) history.History {
 // itself included, as history.History has it; nil: it is exclusive.
 func Holders(entry lock.Entry, clients int) []int {
 	room := entry.Holders
-	switch room {
-	case 0:
+	switch {
+	case entry.Guard != "":
+		room = history.NoLock
+	case room == 0:
 		return nil
-	case lock.AnyNumber:
+	case room == lock.AnyNumber:
 		room = history.AnyNumber
 	}
 	return slices.Repeat([]int{room}, clients)

@@ -201,7 +201,10 @@ func (m *Model) Case() history.History {
 }
 
 func (m *Model) guard() history.Guard {
-	if m.Fenced {
+	switch {
+	case m.Entry.Guard != "":
+		return history.Guard(m.Entry.Guard)
+	case m.Fenced:
 		return history.Fenced
 	}
 	return history.Naive

@@ -59,10 +59,14 @@ const (
 	Naive         Guard = ""                // nothing: it takes every write
 	Fenced        Guard = "fenced"          // it refuses a fencing token lower than the highest it has seen
 	CompareAndSet Guard = "compare-and-set" // it refuses a write that is not based on its newest version
+	Once          Guard = "once"            // it refuses all writes but the first
 )
 
-// AnyNumber in Holders: any number of clients may be inside together.
-const AnyNumber = -1
+// In Holders: any number of clients may be inside together; or there is no lock, and only the data are judged.
+const (
+	AnyNumber = -1
+	NoLock    = -2
+)
 
 // Resource is the Node of an event of the protected resource, which is no lock server.
 const Resource = -1

@@ -14,6 +14,7 @@ import "locklab/simulator/history"
 //   - To refuse the write of the client that has the lock saves nothing, and is not FENCED.
 //     It happens if the fencing token was drawn too late, or if the resource compares
 //     versions and a late write came first.
+//   - Where there is no lock, every write that was refused counts: its client has worked in vain.
 //   - An overlap without a refused write is not FENCED: the clients were lucky.
 //
 // Only the end of a run can tell, so Judge adds the finding, with the first late write that
@@ -24,7 +25,8 @@ type fence struct {
 
 func (f *fence) observe(in *input) {
 	e := in.event
-	if e.Kind == history.Write && !e.OK && in.run.room[e.Client-1] == 1 && !in.holds(client8(e.Client), e.Lease) {
+	c := client8(e.Client)
+	if e.Kind == history.Write && !e.OK && in.run.judgesWrites(c) && (in.run.unlocked || !in.holds(c, e.Lease)) {
 		f.refused = true
 	}
 }

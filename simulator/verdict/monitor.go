@@ -29,7 +29,8 @@ type Case struct {
 	slow  time.Duration // 0: no Acquire is SLOW
 	noisy int           // 0: no client is NOISY
 
-	room [MaxClients]int // how many may be inside together with this client, itself counted
+	room     [MaxClients]int // how many may be inside together with this client, itself counted
+	unlocked bool            // there is no lock: only what is written is judged
 }
 
 // CaseOf takes the Case from the head of a history; Events, End and Horizon
@@ -50,14 +51,17 @@ func CaseOf(h *history.History) Case {
 		c.room[i] = 1
 		switch {
 		case i >= len(h.Holders):
-		case h.Holders[i] == history.AnyNumber:
-			c.room[i] = MaxClients
+		case h.Holders[i] == history.AnyNumber, h.Holders[i] == history.NoLock:
+			c.room[i], c.unlocked = MaxClients, c.unlocked || h.Holders[i] == history.NoLock
 		default:
 			c.room[i] = max(h.Holders[i], 1)
 		}
 	}
 	return c
 }
+
+// judgesWrites reports whether what client c writes is judged: it excludes all others, or there is no lock.
+func (c *Case) judgesWrites(client client8) bool { return c.unlocked || c.room[client-1] == 1 }
 
 // admit panics if e is of a client or node that the run does not have: the judges
 // would blame the wrong one. The nodes that are split have a second number each.

@@ -34,6 +34,8 @@ import "locklab/simulator/history"
 //     while it is inside.
 //   - Clients of a lock that lets several in are not judged: the lock does not say which of
 //     them may write.
+//   - Where there is no lock (lock.Guard), every write is late, and harms another if it overwrites
+//     an update that the writer has not read.
 //
 // There may be no OVERLAP: a write that is long on its way can arrive when its client has
 // properly given the lock back and another has written.
@@ -61,7 +63,7 @@ func (s *staleWrite) observe(in *input) {
 	case history.Leave, history.Done, history.Crash:
 		s.readers.remove(c)
 	case history.Write:
-		if in.event.OK && in.run.room[c-1] == 1 {
+		if in.event.OK && in.run.judgesWrites(c) {
 			s.write(in, wrote{int32(in.event.Version), c, uint8(in.event.Lease)})
 		}
 	}
@@ -87,7 +89,7 @@ func (s *staleWrite) harms(in *input, w wrote) client8 {
 	if int(lost.version) > in.event.Base {
 		return lost.by
 	}
-	if in.holds(w.by, int(w.lease)) {
+	if in.run.unlocked || in.holds(w.by, int(w.lease)) {
 		return 0
 	}
 	disturbed := s.readers &^ only(w.by)
