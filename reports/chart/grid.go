@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"locklab/algorithms/lock"
 	"locklab/reports"
 	"locklab/reports/layout"
 	"locklab/reports/text"
@@ -281,6 +282,9 @@ func (g *Grid) legend(out *layout.Lines) {
 		surprise, open = "[", "("
 	} else if g.hasMore() {
 		put("  +n", sayAll(out, "grid.legend.more"))
+	}
+	if slices.ContainsFunc(g.Strategies, func(r Row) bool { return r.Group == string(lock.Unlocked) }) {
+		put("no-lock-*", sayAll(out, "grid.legend.unlocked"))
 	}
 	if g.count((*Cell).Surprising) > 0 {
 		put(surprise, sayAll(out, "grid.legend.surprise"))

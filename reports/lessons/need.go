@@ -1,11 +1,14 @@
 package lessons
 
 import (
+	"fmt"
+
 	"locklab/algorithms/lock"
 	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/race"
+	"locklab/simulator/history"
 	"locklab/simulator/verdict"
 )
 
@@ -70,9 +73,28 @@ func compared(t *Teacher, sc race.Scenario, locks []lock.Entry) {
 		if d := max(Longest(o, verdict.Blocked), Longest(o, verdict.Orphan)); d > 0 {
 			name = t.out.First("explain.aside", "text", name, "aside", span(t.out.Langs()[0], d))
 		}
+		if n, written := worked(o.History); e.Guard != "" && n > 0 {
+			name = t.out.First("explain.aside", "text", name, "aside", t.out.First("need.worked", "n", fmt.Sprint(n), "written", fmt.Sprint(written)))
+		}
 		all.add(reports.Words(o.Verdicts), o.Verdicts, name)
 	}
 	for _, g := range all {
 		t.out.Wrap("    ", text.Label(t.out.First("explain.head", "text", g.head))+list(t.out.Langs()[0], g.names))
 	}
+}
+
+// worked returns how often clients began their work in a run, and how many writes the resource took; a race that does not apply has no run.
+func worked(h *history.History) (n, written int) {
+	if h == nil {
+		return 0, 0
+	}
+	for i := range h.Events {
+		switch e := &h.Events[i]; {
+		case e.Kind == history.Enter:
+			n++
+		case e.Kind == history.Write && e.OK:
+			written++
+		}
+	}
+	return n, written
 }

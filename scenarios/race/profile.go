@@ -62,9 +62,9 @@ func profileOf(entry lock.Entry, code *Code) (Profile, error) {
 	if err != nil {
 		return p, err
 	}
-	p.Excludes = !slices.Contains(out.Verdicts, verdict.Overlap)
+	p.Excludes = !p.Unlocked && !slices.Contains(out.Verdicts, verdict.Overlap)
 	p.StopsAtMajority = stopsAtMajority(out.History)
-	p.Shares = p.Excludes && !p.Unlocked && InOrderWithout(out.History, Event(history.Leave, 1), Event(history.Enter, 1), Event(history.Enter, 2))
+	p.Shares = p.Excludes && InOrderWithout(out.History, Event(history.Leave, 1), Event(history.Enter, 1), Event(history.Enter, 2))
 	return p, nil
 }
 

@@ -81,7 +81,9 @@ func (r *Runner) Profile(entry lock.Entry) (Profile, error) {
 // "": it applies.
 func (sc Scenario) WhyNotApplicable(p Profile) Reason {
 	switch {
-	case !p.Excludes && !sc.IncludeNonExclusive:
+	case p.Unlocked && (!sc.Data || sc.Guard != history.Naive):
+		return "no-lock"
+	case !p.Excludes && !p.Unlocked && !sc.IncludeNonExclusive:
 		return "no-exclusion"
 	case p.ZooKeeper && sc.notOnEnsemble() != "":
 		return sc.notOnEnsemble()
@@ -89,8 +91,6 @@ func (sc Scenario) WhyNotApplicable(p Profile) Reason {
 		return sc.notInDatabase(p)
 	case p.Shares && !sc.AllowsShared:
 		return "shared"
-	case p.Unlocked && (!sc.Data || sc.Guard != history.Naive):
-		return "no-lock"
 	case sc.Needs != nil:
 		return sc.Needs(p)
 	}

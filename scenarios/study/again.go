@@ -72,6 +72,8 @@ func checkAgain(b Bounds, entry lock.Entry) error {
 		flag = "--all"
 	case b.Checkpoint != "":
 		flag = "--checkpoint " + b.Checkpoint
+	case entry.Guard != "":
+		return i18n.Errorf("error.again.unlocked", "lock", entry.ID)
 	case entry.Ensemble() && b.Endless && b.Budget != "crash=1" && b.Budget != "expire-session=1":
 		return i18n.Errorf("error.again.sessions", "lock", entry.ID, "budget", writtenBudget(b))
 	case b.Settled(entry).Nodes > 1: // what one attempt left behind on few of them the next one still owns

@@ -115,8 +115,8 @@ func proveViews(ctx context.Context, entry lock.Entry, b Bounds, endless bool, m
 		return nil, err
 	}
 	p := &Proof{Endless: endless, Search: &Search{Strategy: entry, Bounds: b.Settled(entry), Result: &explore.Result{}}}
-	if entry.Ensemble() {
-		p.Proof = &explore.Proof{Refused: &explore.NotProvableError{Why: i18n.New("prove.ensemble")}}
+	if why := map[bool]string{entry.Ensemble(): "prove.ensemble", entry.Guard != "": "prove.unlocked"}[true]; why != "" {
+		p.Proof = &explore.Proof{Refused: &explore.NotProvableError{Why: i18n.New(why)}}
 		return p, nil
 	}
 	m, err := code.Model(p.Search.Bounds)

@@ -144,7 +144,7 @@ func (t *Theorem) take(p *Proof) {
 		t.Extent, t.Why, t.Lemmas = OneAttempt, p.Once.Key, p.lemmas()
 	default:
 		t.Why = cmp.Or(t.Why, "prove.open")
-		if p.Searched {
+		if p.Searched && (p.Search.Strategy.Guard == "" || t.Verdict == verdict.StaleWrite) { // without a lock only that is judged
 			t.Extent = Bounded
 		}
 	}

@@ -54,7 +54,7 @@ type quotient struct {
 type renamed struct{ nodes, rest, judges column }
 
 func newQuotient(t *tables, opt *Options) *quotient {
-	return &quotient{tables: t, renames: map[uint32]*renamed{}, drops: !opt.Plain.Parts && opt.Step > 0, versions: t.sim.Traits().OldBases}
+	return &quotient{tables: t, renames: map[uint32]*renamed{}, drops: !opt.Plain.Parts && opt.Step > 0, versions: t.sim.Traits().OldBases || t.sim.Config().Guard == history.Once}
 }
 
 // as is the number of a state of client from, from 0, as one of client to.

@@ -92,6 +92,9 @@ func TestOverlapOfSharedLocks(t *testing.T) {
 
 func TestStaleWrite(t *testing.T) {
 	judge(t, []row{
+		{rule: "without a lock it is a lost update, and nothing else: to write while another works is none", holders: free,
+			text: together + " | 6 c1 enter | 6 c2 enter | 6 c2 read 0 | 7 c1 write 0 | 8 c2 write 0 | 9 c1 write 2", want: "STALE-WRITE 2 1 8"},
+		{rule: "of readers nothing is judged", holders: []int{history.AnyNumber, history.AnyNumber}, text: "1 c1 write 0 | 2 c2 write 0"},
 		{rule: "based on a read that somebody else's write has superseded",
 			text: "1 c1 write 0 | 2 c2 write 0", want: "STALE-WRITE 2 1 2"},
 		{rule: "based on the newest version", text: "1 c1 write 0 | 2 c2 write 1"},
@@ -106,12 +109,17 @@ func TestStaleWrite(t *testing.T) {
 	})
 }
 
+// free are three clients without a lock.
+var free = []int{history.NoLock, history.NoLock, history.NoLock}
+
 func TestFenced(t *testing.T) {
 	const both = has + "10 n1 expire | 11 c2 acquire | 11 c2 set b until 99 | 11 c2 enter | "
 	judge(t, []row{
 		{rule: "the first late write that was refused is named", text: both + "12 c1 write 0 refused | 13 c1 write 0 refused | 14 c1 leave", want: "OVERLAP 1 2 11..14, FENCED 1 12"},
 		{rule: "findings stand in the order of their events",
 			text: both + "13 c1 write 0 refused | 14 c1 leave | 14 c1 release | 14 c1 released | 15 c1 acquire | 15 c1 enter | 16 c2 leave", want: "OVERLAP 1 2 11..14, FENCED 1 13, OVERLAP 2 1 15..16"},
+		{rule: "without a lock every refused write counts", holders: free, text: together + " | 6 c1 write 0 refused", want: "FENCED 1 6"},
+		{rule: "but not beside a lost update", holders: free, text: "1 c1 write 0 | 2 c2 write 0 | 3 c3 write 0 refused", want: "STALE-WRITE 2 1 2"},
 		{rule: "of a lock that lets several in nothing is late", holders: []int{2, 2}, text: both + "12 c1 write 0 refused"},
 	})
 }
