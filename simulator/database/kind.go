@@ -61,6 +61,7 @@ var (
 	_ world.Sessions = (*Kind)(nil)
 	_ world.Patient  = (*Kind)(nil)
 	_ world.Dialer   = (*Kind)(nil)
+	_ world.Stamping = (*Kind)(nil)
 )
 
 // NewKind makes the server of a simulator.
@@ -192,9 +193,32 @@ func (k *Kind) Rename(state world.State, to *history.Names) world.State {
 	for i, end := range state.(DatabaseState).ends {
 		s.ends[renamedSession(SessionID(i+1), to)-1] = end
 	}
-	s.contents = k.Executor.contents.Renamed(s.contents, to)
-	for i, r := range s.replicas {
-		s.replicas[i] = k.Executor.contents.Renamed(r, to)
+	return k.changed(s, func(id uint32) uint32 { return k.Executor.contents.Renamed(id, to) })
+}
+
+// Stamps implements [world.Stamping]: integers are time stamps as the texts of their digits are.
+func (k *Kind) Stamps() world.Stamps { return stamps{k} }
+
+type stamps struct{ *Kind }
+
+func (st stamps) In(state world.State) clock.Stamps {
+	has := clock.NoStamps
+	st.changed(state.(DatabaseState), func(id uint32) uint32 {
+		has = has.With(st.Executor.contents.Stamps(id))
+		return id
+	})
+	return has
+}
+
+func (st stamps) Moved(state world.State, by clock.Shift) world.State {
+	return st.changed(state.(DatabaseState), func(id uint32) uint32 { return st.Executor.contents.Moved(id, by) })
+}
+
+// changed is a server with other contents in the place of its own and of those of its replicas.
+func (k *Kind) changed(s DatabaseState, to func(id uint32) uint32) DatabaseState {
+	s.contents = to(s.contents)
+	for i := range k.config.Replicas {
+		s.replicas[i] = to(s.replicas[i])
 	}
 	return s
 }
