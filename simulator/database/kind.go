@@ -30,6 +30,8 @@ type Config struct {
 type Contents struct {
 	Dialect Dialect
 	Tables  []Table
+	// OldGetLock: see Options.
+	OldGetLock bool
 	// Idle ends a session in which nothing has come for so long, on the server's clock, while it has a
 	// transaction or a lock by a name (wait_timeout, idle_in_transaction_session_timeout); 0: none ends, unless
 	// simulator.NodeConfig.Session says so.
@@ -89,6 +91,10 @@ type DatabaseState struct {
 
 const endsNow = -1
 
+func (c *Config) options() Options {
+	return Options{Horizon: c.Horizon.Milliseconds(), OldGetLock: c.OldGetLock}
+}
+
 // Words returns what clients and the server exchange, and the free connections that the clients' pools remember.
 func (k *Kind) Words() world.Words {
 	x := k.Executor
@@ -97,7 +103,7 @@ func (k *Kind) Words() world.Words {
 
 // Start has the rows of the tables, and one connection of each client, which its pool has opened before, unless its code opens them.
 func (k *Kind) Start(int8, int) world.State {
-	at := contents{state: New(k.config.Dialect, k.config.Tables, Options{Horizon: k.config.Horizon.Milliseconds()})}
+	at := contents{state: New(k.config.Dialect, k.config.Tables, k.config.options())}
 	for c := int8(1); c <= world.MaxClients && k.config.Wires; c++ {
 		at.setConn(sessionAt(c, 1), connNone)
 	}
