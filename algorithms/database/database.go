@@ -31,11 +31,12 @@ import (
 // fix. The caller may change the slice.
 func All() []lock.Entry {
 	return []lock.Entry{
-		getLock,
+		oldGetLock,
 		forUpdate,
 		uniqueRow,
 		advisory,
 		advisoryXact,
+		getLock,
 		skipLocked,
 		clientDeadline,
 		pooledGetLock,

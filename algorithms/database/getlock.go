@@ -6,16 +6,24 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// getLock is a lock by a name, which MySQL keeps for a session. (1998: MySQL 3.21; since MySQL 5.7.5 and MariaDB 10.0.2
-// a session may have several.)
+// oldGetLock is a lock by a name, which MySQL keeps for a session: one for each. (1998: MySQL 3.21; MySQL 5.6 Reference Manual,
+// "GET_LOCK".)
 //
 // It was meant for locks that are no rows.
+//
+// How it fails: who takes a second lock, of whatever name, has lost the first, and no answer says so: GET_LOCK releases it even if the second
+// is refused. Who takes its own once more has it once. And the session may end, as with [getLock].
+//
+// Ours does not wait (GET_LOCK with 0 seconds), and has one connection for all keys of the process, as a script has.
+var oldGetLock = sessionEntry("db-get-lock-old", lock.Named, 1998, lock.MySQL56, sessionSQL{take: getLockSQL.take, end: getLockSQL.end, one: true})
+
+// getLock is [oldGetLock] on a server where a session may have several. (2015: MySQL 5.7, since its milestone 5.7.5; MariaDB since 10.0.2.)
 //
 // How it fails: the server ends a session in which nothing came for wait_timeout, and the lock with it, while its holder
 // works on (iTop's issue 209).
 //
-// Ours does not wait (GET_LOCK with 0 seconds), and keeps the connection.
-var getLock = sessionEntry("db-get-lock", lock.Named, 1998, lock.MySQL, getLockSQL)
+// Ours does not wait, and has a connection for each key.
+var getLock = sessionEntry("db-get-lock", lock.Named, 2015, lock.MySQL, getLockSQL)
 
 var getLockSQL = sessionSQL{take: "SELECT GET_LOCK(?, 0)", end: "SELECT RELEASE_LOCK(?)"}
 

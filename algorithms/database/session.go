@@ -11,10 +11,12 @@ import (
 )
 
 // A sessionLock is a lock that a server keeps for a session: for one connection of the pool, which a lease
-// keeps to itself until its release. When the connection breaks the session ends, and the lock with it.
+// keeps to itself until its release, or which all leases of the process share. When the connection breaks the session ends, and the lock with it.
 type sessionLock struct {
-	env lock.Env
-	how sessionSQL
+	env    lock.Env
+	how    sessionSQL
+	conn   *sql.Conn // of all leases, if how.one; nil: there is none
+	leases int       // on conn
 }
 
 // sessionSQL are the statements of a sessionLock, whose one argument is the key but for begin and a COMMIT.
@@ -22,6 +24,7 @@ type sessionSQL struct {
 	begin string // of its transaction; "": it needs none
 	take  string // asks for the lock and does not wait. It answers with 1 or true if it is given
 	end   string // gives it back. In a transaction it has no answer, else 1 or true if the session had it
+	one   bool   // all leases of the process are of one connection
 }
 
 // sessionEntry is a lock that lasts as long as its session.
@@ -29,7 +32,7 @@ func sessionEntry(id string, family lock.Family, year int, dialect lock.Dialect,
 	return lock.Entry{
 		ID: id, Family: family, Year: year, Nodes: 1, TTL: 10 * time.Second, Unit: time.Millisecond,
 		Expiry: lock.ExpirySession, Database: dialect, Rows: family == lock.Rows,
-		New: func(env lock.Env) lock.Strategy { return &sessionLock{env, how} },
+		New: func(env lock.Env) lock.Strategy { return &sessionLock{env: env, how: how} },
 	}
 }
 
@@ -78,7 +81,7 @@ var advisoryXact = sessionEntry("db-advisory-xact", lock.Named, 2011, lock.Postg
 })
 
 func (s *sessionLock) Acquire(ctx context.Context, key string) (lock.Lease, error) {
-	conn, err := s.env.DB.Conn(ctx)
+	conn, err := s.connect(ctx)
 	if err != nil {
 		return nil, lock.Unknown("connect", key, err)
 	}
@@ -97,18 +100,40 @@ func (s *sessionLock) Acquire(ctx context.Context, key string) (lock.Lease, erro
 	}
 	switch {
 	case err != nil:
-		hangUp(conn)
+		s.leave(conn, err)
 		return nil, lock.Unknown("lock", key, err)
 	case !taken:
-		conn.Close()
+		s.leave(conn, nil)
 		return nil, lock.ErrNotAcquired
 	}
 	return &sessionLease{s, conn, key}, nil
 }
 
-// hangUp closes a connection and does not give it back to its pool: what its session holds is not known.
-func hangUp(conn *sql.Conn) {
-	_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // which closes it
+// connect returns the connection for a lease, which is that of the others, if it is to be one.
+func (s *sessionLock) connect(ctx context.Context) (conn *sql.Conn, err error) {
+	if conn = s.conn; conn == nil {
+		conn, err = s.env.DB.Conn(ctx)
+	}
+	if s.how.one && err == nil {
+		s.conn, s.leases = conn, s.leases+1
+	}
+	return conn, err
+}
+
+// leave gives the connection of a lease back to its pool, unless others are on it. After an error it is closed: what its session holds is
+// not known.
+func (s *sessionLock) leave(conn *sql.Conn, err error) {
+	if conn == s.conn {
+		if s.leases--; s.leases > 0 && err == nil {
+			return
+		}
+		s.conn, s.leases = nil, 0
+	}
+	if err != nil {
+		_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // which closes it
+	} else {
+		conn.Close()
+	}
 }
 
 var (
@@ -141,12 +166,11 @@ func (l *sessionLease) Release(ctx context.Context) (err error) {
 	} else {
 		held, err = yes(ctx, l.conn, l.of.how.end, l.key)
 	}
-	if err != nil {
-		hangUp(l.conn)
+	l.of.leave(l.conn, err)
+	switch {
+	case err != nil:
 		return lock.Unknown("unlock", l.key, err)
-	}
-	l.conn.Close()
-	if !held {
+	case !held:
 		return lock.ErrNotHeld
 	}
 	return nil

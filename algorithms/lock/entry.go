@@ -44,6 +44,7 @@ type Dialect string
 
 const (
 	MySQL      Dialect = "mysql"      // and MariaDB: REPEATABLE READ, placeholders ?
+	MySQL56    Dialect = "mysql-5.6"  // and MariaDB 10.0.1: a session has one named lock at most
 	PostgreSQL Dialect = "postgresql" // READ COMMITTED, placeholders $1, $2
 )
 

@@ -233,6 +233,7 @@ const (
 	NoPostgreSQL   race.Reason = "no-postgresql"
 	NoReplica      race.Reason = "no-replica"
 	WholeSeconds   race.Reason = "whole-seconds" // the time-out
+	OldServer      race.Reason = "old-server"
 	CounterSet     race.Reason = "counter-set"
 	NoServer       race.Reason = "no-server"
 	MissingCommand race.Reason = "missing-command"
@@ -240,7 +241,7 @@ const (
 
 // Reasons returns all of them.
 func Reasons() []race.Reason {
-	all := []race.Reason{NoZooKeeper, NoMariaDB, NoPostgreSQL, NoReplica, WholeSeconds, CounterSet, NoServer, MissingCommand}
+	all := []race.Reason{NoZooKeeper, NoMariaDB, NoPostgreSQL, NoReplica, WholeSeconds, OldServer, CounterSet, NoServer, MissingCommand}
 	for _, why := range []live.Reason{live.GivenReplicas, live.GivenFault, live.GivenRate, live.GivenCommand, live.GivenMargin} {
 		all = append(all, race.Reason(why))
 	}
@@ -327,6 +328,9 @@ func (b *Bench) show(ctx context.Context, lab *race.Outcome) (*Showing, error) {
 func (b *Bench) whyNotShown(lab *race.Outcome) (why race.Reason, missing string) {
 	if lab.Strategy.Ensemble() && lab.Scenario.SequenceExhausted {
 		return CounterSet, ""
+	}
+	if lab.Strategy.Database == lock.MySQL56 {
+		return OldServer, "5.7.5"
 	}
 	if idle := lab.History.TTL; lab.Strategy.Database == lock.MySQL && lab.Strategy.Sessions() && idle%time.Second != 0 {
 		return WholeSeconds, idle.String()

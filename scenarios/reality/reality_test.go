@@ -92,7 +92,8 @@ func find(t *testing.T, cell string) (lock.Entry, race.Scenario) {
 func TestNotShown(t *testing.T) {
 	t.Parallel()
 	b := bench(t)
-	for cell, why := range map[string]race.Reason{"zk-naive numbers-end": reality.CounterSet, "mutex calm": reality.NoServer, "delifeq gc-pause": reality.MissingCommand, "db-row failover": reality.NoReplica} {
+	for cell, why := range map[string]race.Reason{"zk-naive numbers-end": reality.CounterSet, "mutex calm": reality.NoServer, "delifeq gc-pause": reality.MissingCommand, "db-row failover": reality.NoReplica,
+		"db-get-lock-old two-keys": reality.OldServer} {
 		entry, sc := find(t, cell)
 		s, err := b.ShowRace(t.Context(), new(race.Runner), entry, sc, sc.Settings)
 		if err != nil || s.NotShown != why || s.Run != nil || s.Agrees() {

@@ -89,7 +89,7 @@ func TestPlainInDatabase(t *testing.T) {
 	}
 	for _, entry := range append(algorithms.InDatabase(), waitsInMariaDB, waitsInPostgreSQL) {
 		for _, budget := range budgets {
-			if entry.ID == "db-get-lock-pool" || entry.ID == "db-deadline" { // too many states; it looks at its clock
+			if entry.ID == "db-get-lock-pool" || entry.ID == "db-deadline" { // too many states; it looks at its clock: see TestStampsAtAnyTiming
 				continue
 			}
 			b := small(entry, 2, 1, budget)

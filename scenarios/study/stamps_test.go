@@ -106,11 +106,82 @@ func TestStampsInScripts(t *testing.T) {
 	}
 }
 
+// rowed is a lock whose rows hold when a lease ends. It writes down the end as until says, of which that end is the argument, and takes over
+// where ended, of which the present is the argument, and over say so, which look at the end of another.
+func rowed(until, ended string, over func(now, until int64) bool) lock.Entry {
+	entry := own("rowed", func(env lock.Env) lock.Strategy {
+		changed := func(ctx context.Context, statement string, args ...any) (n int64, err error) {
+			r, err := env.DB.ExecContext(ctx, statement, args...)
+			if err == nil {
+				n, err = r.RowsAffected()
+			}
+			return n, err
+		}
+		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
+			now, token := env.Clock.Now(), env.Tokens.Token()
+			end := now.Add(env.TTL).UnixMilli()
+			n, err := changed(ctx, "INSERT IGNORE INTO locks (name, owner, until_ms) VALUES (?, ?, "+until+")", key, token, end)
+			if err == nil && n == 0 {
+				held := int64(0)
+				if err = env.DB.QueryRowContext(ctx, "SELECT until_ms FROM locks WHERE name = ?", key).Scan(&held); err == nil && over(now.UnixMilli(), held) {
+					n, err = changed(ctx, "UPDATE locks SET owner = ?, until_ms = "+until+" WHERE name = ? AND until_ms = ? AND "+ended,
+						token, end, key, held, now.UnixMilli())
+				}
+			}
+			if err == nil && n == 0 {
+				err = lock.ErrNotAcquired
+			}
+			return reporting(func(ctx context.Context) error {
+				return lost(changed(ctx, "UPDATE locks SET owner = NULL, until_ms = ? WHERE name = ? AND owner = ?", env.Clock.Now().UnixMilli(), key, token))
+			}), err
+		})
+	})
+	entry.Database, entry.Expiry = lock.MySQL, lock.ExpiryClients
+	return entry
+}
+
+// TestStampsInRows: the integers in the rows of a database are time stamps as texts are, and a server or a client that looks at them otherwise
+// than by comparing them is found out.
+func TestStampsInRows(t *testing.T) {
+	effort.OnlyExhaustive(t, "it searches for seconds; one goroutine searches")
+	t.Parallel()
+	ended, always := "until_ms <= ?", func(_, _ int64) bool { return true }
+	for name, test := range map[string]struct {
+		until, ended string
+		over         func(now, until int64) bool
+		grain        time.Duration
+	}{
+		"is over":              {"?", ended, always, time.Millisecond},
+		"is over for 2 s":      {"?", "until_ms + 2000 <= ?", always, time.Millisecond},
+		"was over for 2 s":     {"?", ended, func(now, until int64) bool { return now > until+2000 }, time.Millisecond},
+		"2000 s earlier":       {"? - 2 * 1000000", ended, always, time.Millisecond},
+		"in even milliseconds": {"?", ended, func(_, until int64) bool { return until%2 == 0 }, 0},
+		"in even seconds":      {"?", ended, func(_, until int64) bool { return until/1000%2 == 0 }, 0},
+		"fifteen seconds in":   {"?", ended, func(now, _ int64) bool { return now > 1_780_000_015_000 }, 0},
+		"a constant date":      {"?", "until_ms < 1780000300000 AND ? > 0", always, 0},
+		"a hidden date":        {"?", "until_ms < 1780000 * 1000000 + 300000 AND ? > 0", always, 0},
+		"a multiple":           {"?", "(until_ms - 1780000 * 1000000) * 2 <= ? - 1780000 * 1000000", always, 0},
+		"counts from a date":   {"? - 1780000 * 1000000", "until_ms <= ? - 1780000 * 1000000", always, 0},
+	} {
+		entry := rowed(test.until, test.ended, test.over)
+		for _, budget := range []string{"crash=1", "pause=1@10s", "client-clock=1@10s"} {
+			b := small(entry, 2, 1, budget)
+			got, want := searched(t, entry, b, nil), searched(t, entry, b, func(o *explore.Options) { o.Plain.Clocks = true })
+			if listed(prices(got)) != listed(prices(want)) {
+				t.Errorf("%s, %s: found\n%s\nwith the time of day\n%s", name, budget, listed(prices(got)), listed(prices(want)))
+			}
+			if got.Grain != test.grain || got.ReadsClock == (test.grain > 0) {
+				t.Errorf("%s, %s: grain %v; the time of day is part of the state: %t", name, budget, got.Grain, got.ReadsClock)
+			}
+		}
+	}
+}
+
 // TestStampsAtAnyTiming: the locks that write down times, at any timing, without the time of day and with it.
 func TestStampsAtAnyTiming(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
-	entries, budgets := []lock.Entry{racetest.Lock(t, "getset"), racetest.Lock(t, "getset-timeout")}, []string{"crash=1"}
+	entries, budgets := []lock.Entry{racetest.Lock(t, "getset"), racetest.Lock(t, "getset-timeout"), racetest.Lock(t, "db-deadline")}, []string{"crash=1"}
 	if effort.Exhaustive() {
 		entries, budgets = algorithms.All(), append(budgets, "lose-reply=1", "client-clock=1@3s", "return=1")
 	}
@@ -133,7 +204,7 @@ func TestStampsAtAnyTiming(t *testing.T) {
 			}
 		}
 	}
-	if stamped < 2 {
+	if stamped < 3 {
 		t.Errorf("%d searches were compared", stamped)
 	}
 }

@@ -52,7 +52,7 @@ func tables(entry lock.Entry) database.Contents {
 			locks.Rows = append(locks.Rows, row)
 		}
 	}
-	return database.Contents{Dialect: dialect, Tables: []database.Table{locks}}
+	return database.Contents{Dialect: dialect, Tables: []database.Table{locks}, OldGetLock: entry.Database == lock.MySQL56}
 }
 
 // QueuedAt returns an ensemble on which a client has queued at each of the paths and left.

@@ -206,6 +206,9 @@ const (
 	stepTimeOut                     // the time is over for which the session may stay as it is
 )
 
+// serves reports whether a request is served.
+func (a step) serves() bool { return a.kind == stepServe || a.kind == stepServeOrphan }
+
 // An effect is the result of a step on the contents.
 type effect struct {
 	to      uint32
@@ -213,6 +216,7 @@ type effect struct {
 	waits   bool // there is no answer yet
 	leases  []leaseChange
 	checked uint8 // number of clients, from the first, that were found interchangeable
+	moved   bool  // it was found to be the same at other times of day
 }
 
 // shift is time that passes on the server's clock.
@@ -233,6 +237,9 @@ func (x *Executor) look(a step) *effect {
 		if x.memo.Attempts && x.memo.Room.Exceeded == nil {
 			x.memo.Room.Exceeded = x.checkAttempts(a, eff)
 		}
+	}
+	if !eff.moved && x.memo.Grain > 0 && x.memo.Room.Exceeded == nil {
+		x.memo.Room.Exceeded = x.checkStamps(a, eff)
 	}
 	if eff.checked < x.memo.Symmetric {
 		if err := memo.Check(x.memo, a, &x.orbit); err != nil {

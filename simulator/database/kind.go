@@ -30,6 +30,8 @@ type Config struct {
 type Contents struct {
 	Dialect Dialect
 	Tables  []Table
+	// OldGetLock: see Options.
+	OldGetLock bool
 	// Idle ends a session in which nothing has come for so long, on the server's clock, while it has a
 	// transaction or a lock by a name (wait_timeout, idle_in_transaction_session_timeout); 0: none ends, unless
 	// simulator.NodeConfig.Session says so.
@@ -61,6 +63,7 @@ var (
 	_ world.Sessions = (*Kind)(nil)
 	_ world.Patient  = (*Kind)(nil)
 	_ world.Dialer   = (*Kind)(nil)
+	_ world.Stamping = (*Kind)(nil)
 )
 
 // NewKind makes the server of a simulator.
@@ -88,6 +91,10 @@ type DatabaseState struct {
 
 const endsNow = -1
 
+func (c *Config) options() Options {
+	return Options{Horizon: c.Horizon.Milliseconds(), OldGetLock: c.OldGetLock}
+}
+
 // Words returns what clients and the server exchange, and the free connections that the clients' pools remember.
 func (k *Kind) Words() world.Words {
 	x := k.Executor
@@ -96,7 +103,7 @@ func (k *Kind) Words() world.Words {
 
 // Start has the rows of the tables, and one connection of each client, which its pool has opened before, unless its code opens them.
 func (k *Kind) Start(int8, int) world.State {
-	at := contents{state: New(k.config.Dialect, k.config.Tables, Options{Horizon: k.config.Horizon.Milliseconds()})}
+	at := contents{state: New(k.config.Dialect, k.config.Tables, k.config.options())}
 	for c := int8(1); c <= world.MaxClients && k.config.Wires; c++ {
 		at.setConn(sessionAt(c, 1), connNone)
 	}
@@ -192,9 +199,32 @@ func (k *Kind) Rename(state world.State, to *history.Names) world.State {
 	for i, end := range state.(DatabaseState).ends {
 		s.ends[renamedSession(SessionID(i+1), to)-1] = end
 	}
-	s.contents = k.Executor.contents.Renamed(s.contents, to)
-	for i, r := range s.replicas {
-		s.replicas[i] = k.Executor.contents.Renamed(r, to)
+	return k.changed(s, func(id uint32) uint32 { return k.Executor.contents.Renamed(id, to) })
+}
+
+// Stamps implements [world.Stamping]: integers are time stamps as the texts of their digits are.
+func (k *Kind) Stamps() world.Stamps { return stamps{k} }
+
+type stamps struct{ *Kind }
+
+func (st stamps) In(state world.State) clock.Stamps {
+	has := clock.NoStamps
+	st.changed(state.(DatabaseState), func(id uint32) uint32 {
+		has = has.With(st.Executor.contents.Stamps(id))
+		return id
+	})
+	return has
+}
+
+func (st stamps) Moved(state world.State, by clock.Shift) world.State {
+	return st.changed(state.(DatabaseState), func(id uint32) uint32 { return st.Executor.contents.Moved(id, by) })
+}
+
+// changed is a server with other contents in the place of its own and of those of its replicas.
+func (k *Kind) changed(s DatabaseState, to func(id uint32) uint32) DatabaseState {
+	s.contents = to(s.contents)
+	for i := range k.config.Replicas {
+		s.replicas[i] = to(s.replicas[i])
 	}
 	return s
 }

@@ -76,6 +76,14 @@ type node struct {
 	n    int64
 }
 
+// Numeral implements [codec.Numeral].
+func (n *node) Numeral() *int64 {
+	if n.op == opInteger {
+		return &n.n
+	}
+	return nil
+}
+
 type op uint8
 
 const (

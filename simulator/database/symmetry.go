@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"locklab/simulator/history"
+	"locklab/simulator/internal/clock"
 	"locklab/simulator/internal/codec"
 	"locklab/simulator/memo"
 	world "locklab/simulator/node"
@@ -85,7 +86,7 @@ func (x *Executor) renamedEffect(a step, to *history.Names) (step, error) {
 	b := a
 	b.client = int8(to[a.client])
 	b.contents = x.contents.Renamed(a.contents, to)
-	if a.kind == stepServe || a.kind == stepServeOrphan {
+	if a.serves() {
 		b.arg = x.requests.Renamed(a.arg, to)
 	}
 	if x.effects[b] == nil {
@@ -98,28 +99,49 @@ func (x *Executor) renamedEffect(a step, to *history.Names) (step, error) {
 // other clients.
 func (x *Executor) checkAttempts(a step, eff *effect) error {
 	var asked request
-	serves := a.kind == stepServe || a.kind == stepServeOrphan
-	if serves {
+	if a.serves() {
 		asked = x.requests.At(a.arg).request
 	}
 	for _, text := range memo.LaterTexts(asked, *x.contents.At(a.contents)) {
-		b := a
-		b.contents = x.contents.Replaced(a.contents, text)
-		if serves {
-			b.arg = x.requests.Replaced(a.arg, text)
-		}
-		if b == a {
-			continue
-		}
-		is := x.run(b)
-		same := is.waits == eff.waits && is.to == x.contents.Replaced(eff.to, text) && is.answer == x.answers.Replaced(eff.answer, text)
-		if !same || !slices.EqualFunc(eff.leases, is.leases, func(m, n leaseChange) bool {
-			return m.before.replaced(text) == n.before && m.after.replaced(text) == n.after
-		}) {
+		if !x.same(a, eff, text, func(t world.Vocabulary, id uint32) uint32 { return t.Replaced(id, text) }) {
 			return &world.AsymmetricError{Command: x.stepText(a)}
 		}
 	}
 	return nil
+}
+
+// checkStamps checks that an effect is the same at other times of day, with time stamps that are as much later, and with more ancient ones.
+func (x *Executor) checkStamps(a step, eff *effect) error {
+	asked := clock.NoStamps
+	if a.serves() {
+		asked = x.requests.Stamps(a.arg)
+	}
+	for _, by := range x.memo.StampShifts(asked, x.contents.Stamps(a.contents)) {
+		text := func(s string) string { return clock.MoveStamps(s, by) }
+		if !x.same(a, eff, text, func(t world.Vocabulary, id uint32) uint32 { return t.Moved(id, by) }) {
+			return &world.StampError{Command: x.stepText(a)}
+		}
+	}
+	eff.moved = true
+	return nil
+}
+
+// same reports whether an effect is that with other texts, which to gives to entries, and text to leases.
+func (x *Executor) same(a step, eff *effect, text func(string) string, to func(t world.Vocabulary, id uint32) uint32) bool {
+	b := a
+	b.contents = to(x.contents, a.contents)
+	if a.serves() {
+		b.arg = to(x.requests, a.arg)
+	}
+	if b == a {
+		return true
+	}
+	is := x.run(b)
+	return is.waits == eff.waits && is.to == to(x.contents, eff.to) && is.answer == to(x.answers, eff.answer) &&
+		x.contents.At(is.to).limits == x.contents.At(eff.to).limits &&
+		slices.EqualFunc(eff.leases, is.leases, func(m, n leaseChange) bool {
+			return m.before.replaced(text) == n.before && m.after.replaced(text) == n.after
+		})
 }
 
 // replaced is a lease with other texts.
@@ -149,7 +171,7 @@ func (l lease) renamed(to *history.Names) lease {
 
 // stepText returns the words for an act in an error message.
 func (x *Executor) stepText(a step) []string {
-	if a.kind == stepServe || a.kind == stepServeOrphan {
+	if a.serves() {
 		return x.requests.At(a.arg).words()
 	}
 	return []string{[...]string{stepTake: "answer", stepClose: "close", stepLeave: "leave", stepDepart: "depart", stepEnd: "end of a session", stepTimeOut: "time-out"}[a.kind]}
@@ -157,10 +179,5 @@ func (x *Executor) stepText(a step) []string {
 
 // Recounted implements [world.Sessions]: owners have tokens, which are counted.
 func (k *Kind) Recounted(state world.State, f history.Recount) world.State {
-	s := state.(DatabaseState)
-	s.contents = k.Executor.contents.Recounted(s.contents, f)
-	for i := range k.config.Replicas {
-		s.replicas[i] = k.Executor.contents.Recounted(s.replicas[i], f)
-	}
-	return s
+	return k.changed(state.(DatabaseState), func(id uint32) uint32 { return k.Executor.contents.Recounted(id, f) })
 }

@@ -48,6 +48,14 @@ type Value struct {
 	Int  int64
 }
 
+// Numeral implements [codec.Numeral].
+func (v *Value) Numeral() *int64 {
+	if v.Type == Integer {
+		return &v.Int
+	}
+	return nil
+}
+
 // past is a time before every time that a statement can still come to.
 const past = math.MinInt64
 

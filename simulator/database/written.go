@@ -58,7 +58,7 @@ func (k *Kind) Read(written map[string]string) (world.State, error) {
 // tables, and rows and sessions that belong to these. Connections that were divided from a server are all that their
 // contents have.
 func (s *contents) fits(config *Config) bool {
-	empty := New(config.Dialect, config.Tables, Options{Horizon: config.Horizon.Milliseconds()})
+	empty := New(config.Dialect, config.Tables, config.options())
 	ids := func(all []session) bool {
 		return slices.IsSortedFunc(all, func(a, b session) int { return int(a.id) - int(b.id) }) &&
 			!slices.ContainsFunc(all, func(p session) bool { return p.id < 1 || p.id > maxSessions || !s.open(p.id) })

@@ -10,9 +10,11 @@ import (
 	"time"
 
 	"locklab/simulator/history"
+	"locklab/simulator/internal/clock"
 	"locklab/simulator/internal/codec"
 	"locklab/simulator/internal/table"
 	"locklab/simulator/node"
+	"locklab/simulator/process"
 )
 
 // A Memo is the tables of all servers of a simulator, and what the simulator and they tell each
@@ -32,7 +34,7 @@ type Memo struct {
 	// wait for its replicas so far, so that it matters whose writes a replica lacks. Both are set by
 	// the kind, and stay so.
 	ReadsClock, Waits bool
-	// Grain above 0: time stamps in texts count from the present, by whole grains. What servers do must then be the same
+	// Grain above 0: time stamps in texts and numerals count from the present, by whole grains. What servers do must then be the same
 	// at other times of day; where it is not, the step ends with a *node.StampError.
 	Grain time.Duration
 	// Oldest above 0: stamps that are no later than this, since the Epoch, stand for all that are older still. What servers do must be
@@ -89,6 +91,21 @@ func (m *Memo) Len() (n int) {
 		n += e.Len()
 	}
 	return n
+}
+
+// StampShifts are the shifts with which an effect is tried, of a request and of data with these time stamps: to the Epoch and to other times of day;
+// and where data holds ancient ones, to more ancient ones. nil: it need not be.
+func (m *Memo) StampShifts(asked, kept clock.Stamps) []clock.Shift {
+	first := min(asked.First, kept.First)
+	if m.Grain == 0 || first == clock.Never {
+		return nil
+	}
+	stride := process.Stride.Truncate(m.Grain)
+	shifts := []clock.Shift{{By: -clock.Floor(first, m.Grain)}, {By: stride}, {By: process.Strides * stride}}
+	if kept.First <= m.Oldest {
+		shifts = append(shifts, clock.MoreAncient(m.Oldest)...)
+	}
+	return shifts
 }
 
 // Clear discards all entries and keeps the memory. States that were made before mean nothing

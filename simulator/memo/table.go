@@ -135,7 +135,7 @@ func (t *Table[K, E]) Recounted(id uint32, f history.Recount) uint32 {
 func (t *Table[K, E]) Stamps(id uint32) clock.Stamps {
 	for n := len(t.stamps); n < len(t.list); n++ {
 		has := clock.NoStamps
-		codec.Replace(t.list[n], func(text string) string {
+		codec.ReplaceNumerals(t.list[n], func(text string) string {
 			has.Add(text)
 			return text
 		})
@@ -151,7 +151,7 @@ func (t *Table[K, E]) Moved(id uint32, by clock.Shift) uint32 {
 	}
 	to, ok := t.moved[movedID{id, by}]
 	if !ok {
-		to = t.ID(t.replaced(id, func(text string) string { return clock.MoveStamps(text, by) }))
+		to = t.ID(t.sorted(codec.ReplaceNumerals(t.list[id], func(text string) string { return clock.MoveStamps(text, by) })))
 		t.moved[movedID{id, by}] = to
 	}
 	return to
@@ -184,7 +184,10 @@ func (t *Table[K, E]) renamed(id uint32, to *history.Names) E {
 
 // replaced is an entry with other texts, in its canonical form.
 func (t *Table[K, E]) replaced(id uint32, text func(string) string) E {
-	e := codec.Replace(t.list[id], text)
+	return t.sorted(codec.Replace(t.list[id], text))
+}
+
+func (t *Table[K, E]) sorted(e E) E {
 	if t.Sort != nil {
 		return t.Sort(e)
 	}

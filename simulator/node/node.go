@@ -210,7 +210,7 @@ type Written interface {
 // A Stamping kind has states in which time stamps (see clock.Stamps) can be moved.
 type Stamping interface{ Stamps() Stamps }
 
-// Stamps finds and moves the time stamps in texts of states.
+// Stamps finds and moves the time stamps in texts and numerals of states.
 type Stamps interface {
 	In(s State) clock.Stamps
 	// Moved is a state in which all of them are moved.

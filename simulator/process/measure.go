@@ -20,9 +20,9 @@ import (
 // Strides times as much. So each reading comes to be at every second of a minute, every minute of
 // an hour, every hour of a day, every day of the week and in every month of the year: one stride
 // moves none of the first four by more than one place, and sixty of them move each all the way
-// round. The 16 ms move it within the second. Years is by how much they are later once more: 25 of them.
+// round. The 15 ms move it within the second, and from even milliseconds to odd ones. Years is by how much they are later once more: 25 of them.
 const (
-	Stride  = 29*24*time.Hour + time.Hour + 59*time.Second + 16*time.Millisecond
+	Stride  = 29*24*time.Hour + time.Hour + 59*time.Second + 15*time.Millisecond
 	Strides = 60
 	Years   = 25 * (365*24*time.Hour + 6*time.Hour)
 )

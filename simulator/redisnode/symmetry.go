@@ -9,7 +9,6 @@ import (
 	"locklab/simulator/internal/codec"
 	"locklab/simulator/memo"
 	"locklab/simulator/node"
-	"locklab/simulator/process"
 )
 
 // An execution is a batch that is to be executed on data. A search that treats clients as
@@ -78,18 +77,10 @@ func (x *Executor) move(d *Data, by clock.Shift) {
 // where data holds ancient ones, that it is the same with more ancient ones.
 func (x *Executor) checkStamps(e execution) error {
 	batch, refuses := e.batch&^refuseWrites, e.batch&refuseWrites
-	kept := x.keyspaces.Stamps(e.data.keyspace).First
-	first := min(x.batches.Stamps(batch).First, kept)
-	if e.eff.moved || first == clock.Never {
+	if e.eff.moved {
 		return nil
 	}
-	e.eff.moved = true
-	stride := process.Stride.Truncate(x.memo.Grain)
-	shifts := []clock.Shift{{By: -clock.Floor(first, x.memo.Grain)}, {By: stride}, {By: process.Strides * stride}}
-	if kept <= x.memo.Oldest {
-		shifts = append(shifts, clock.MoreAncient(x.memo.Oldest)...)
-	}
-	for _, by := range shifts {
+	for _, by := range x.memo.StampShifts(x.batches.Stamps(batch), x.keyspaces.Stamps(e.data.keyspace)) {
 		later := e.data
 		x.move(&later, by)
 		eff, err := x.look(&later, e.now, x.batches.Moved(batch, by)|refuses)
@@ -100,6 +91,7 @@ func (x *Executor) checkStamps(e execution) error {
 			return &node.StampError{Command: x.commandOf(e)}
 		}
 	}
+	e.eff.moved = true
 	return nil
 }
 

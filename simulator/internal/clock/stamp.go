@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A stamp is a decimal number in a text that shows a time near the Epoch, in Unix seconds, milliseconds,
-// microseconds or nanoseconds.
+// A stamp is a decimal number in a text, or one that stands for a text (see codec.Numeral), that shows a time near the Epoch, in Unix
+// seconds, milliseconds, microseconds or nanoseconds.
 
 // Midst is the time to which clocks are set that show no time of day: so far from the Epoch, on one side, and
 // from the end of what is taken for a stamp, on the other, that stamps have equally many digits.

@@ -17,6 +17,7 @@ import (
 	"io"
 	"reflect"
 	"slices"
+	"strconv"
 	"sync"
 	"unsafe"
 )
@@ -81,11 +82,18 @@ func Parse[V any](b []byte) (v V, err error) {
 	return v, r.Err()
 }
 
+// A Numeral is a plain struct that may stand for a number as a text of its digits does.
+type Numeral interface {
+	// Numeral returns where the number is; nil: there is none.
+	Numeral() *int64
+}
+
 // A plan is what a type has in common for all its values, so that no value has to be asked for it.
 type plan struct {
-	kind   reflect.Kind
-	elem   *plan   // of slices and arrays
-	fields []*plan // of structs; nil: the field is derived
+	kind    reflect.Kind
+	elem    *plan   // of slices and arrays
+	fields  []*plan // of structs; nil: the field is derived
+	numeral bool    // pointers to the struct are Numerals
 }
 
 var plans sync.Map // by reflect.Type
@@ -102,7 +110,7 @@ func planOf(t reflect.Type) *plan {
 	case reflect.Slice, reflect.Array:
 		p.elem = planOf(t.Elem())
 	case reflect.Struct:
-		p.fields = make([]*plan, t.NumField())
+		p.fields, p.numeral = make([]*plan, t.NumField()), reflect.PointerTo(t).Implements(reflect.TypeFor[Numeral]())
 		for i := range p.fields {
 			if f := t.Field(i); f.Tag.Get("codec") != "derived" {
 				p.fields[i] = planOf(f.Type)
@@ -147,14 +155,30 @@ func (p *plan) append(b []byte, v reflect.Value) []byte {
 
 // Replace returns a copy of a plain value in which f has replaced every text. Derived fields of the
 // copy are zero.
-func Replace[V any](v V, f func(string) string) V {
+func Replace[V any](v V, f func(string) string) V { return replace(v, f, func(*int64) {}) }
+
+// ReplaceNumerals is Replace, and f has replaced the digits of every Numeral as well, by others.
+func ReplaceNumerals[V any](v V, f func(string) string) V {
+	return replace(v, f, func(n *int64) {
+		if is, err := strconv.ParseInt(f(strconv.FormatInt(*n, 10)), 10, 64); err == nil {
+			*n = is
+		}
+	})
+}
+
+func replace[V any](v V, f func(string) string, number func(*int64)) V {
 	value := reflect.ValueOf(&v).Elem()
-	planOf(value.Type()).replace(value, f)
+	planOf(value.Type()).replace(value, f, number)
 	return v
 }
 
-func (p *plan) replace(v reflect.Value, f func(string) string) {
+func (p *plan) replace(v reflect.Value, f func(string) string, number func(*int64)) {
 	v = settable(v)
+	if p.numeral {
+		if n := v.Addr().Interface().(Numeral).Numeral(); n != nil {
+			number(n)
+		}
+	}
 	switch p.kind {
 	case reflect.String:
 		v.SetString(f(v.String()))
@@ -165,14 +189,14 @@ func (p *plan) replace(v reflect.Value, f func(string) string) {
 		fallthrough
 	case reflect.Array:
 		for i := range v.Len() {
-			p.elem.replace(v.Index(i), f)
+			p.elem.replace(v.Index(i), f, number)
 		}
 	case reflect.Struct:
 		for i, field := range p.fields {
 			if field == nil {
 				settable(v.Field(i)).SetZero()
 			} else {
-				field.replace(v.Field(i), f)
+				field.replace(v.Field(i), f, number)
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -121,5 +122,33 @@ func TestDerived(t *testing.T) {
 	codec.NewReader(bytes.NewReader(put(t, e))).Get(&read)
 	if e.length = 0; !reflect.DeepEqual(read, e) {
 		t.Errorf("read %+v, written %+v", read, e)
+	}
+}
+
+type counted struct {
+	n  int64
+	is bool
+}
+
+func (c *counted) Numeral() *int64 {
+	if c.is {
+		return &c.n
+	}
+	return nil
+}
+
+// TestReplaceNumerals: the digits of numerals are replaced as texts are, and other numbers are not; of the value itself nothing is.
+func TestReplaceNumerals(t *testing.T) {
+	type list struct {
+		all  []counted
+		text string
+	}
+	from := list{[]counted{{-12, true}, {12, false}, {math.MaxInt64, true}}, "a 12"}
+	got := codec.ReplaceNumerals(from, func(s string) string { return strings.ReplaceAll(s, "12", "345") })
+	if want := (list{[]counted{{-345, true}, {12, false}, {math.MaxInt64, true}}, "a 345"}); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if from.all[0].n != -12 || codec.Replace(from, strings.ToUpper).all[0].n != -12 {
+		t.Errorf("%+v was changed", from)
 	}
 }
