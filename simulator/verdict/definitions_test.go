@@ -291,15 +291,21 @@ func (c *oracle) excludes(client int) bool {
 	return client > len(c.h.Holders) || c.h.Holders[client-1] == 1 || c.h.Holders[client-1] == 0
 }
 
+// unlocked reports whether the run has no lock.
+func (c *oracle) unlocked() bool { return slices.Contains(c.h.Holders, history.NoLock) }
+
+// judged reports whether what a client writes is judged.
+func (c *oracle) judged(client int) bool { return c.unlocked() || c.excludes(client) }
+
 func (c *oracle) staleWrite(i int) {
 	w := &c.h.Events[i]
-	if w.Kind != history.Write || !w.OK || !c.excludes(w.Client) {
+	if w.Kind != history.Write || !w.OK || !c.judged(w.Client) {
 		return
 	}
 	for j := i - 1; j >= 0; j-- { // the latest update that it loses
 		o := &c.h.Events[j]
 		other := o.Client != w.Client || o.Lease != w.Lease
-		if o.Kind == history.Write && o.OK && c.excludes(o.Client) && other && !c.stale[j] {
+		if o.Kind == history.Write && o.OK && c.judged(o.Client) && other && !c.stale[j] {
 			if o.Version > w.Base {
 				c.stale[i] = true
 				c.find("STALE-WRITE", i, w.Client, o.Client)
@@ -309,7 +315,7 @@ func (c *oracle) staleWrite(i int) {
 		}
 	}
 	now := &c.before[i]
-	if now.entitled(c.h, w.Client, w.Lease) {
+	if c.unlocked() || now.entitled(c.h, w.Client, w.Lease) {
 		return
 	}
 	var readers []int
@@ -352,7 +358,7 @@ func (c *oracle) hasRead(client, i int) bool {
 func (c *oracle) fenced() {
 	for i := range c.h.Events {
 		e := &c.h.Events[i]
-		if e.Kind == history.Write && !e.OK && c.excludes(e.Client) && !c.before[i].entitled(c.h, e.Client, e.Lease) {
+		if e.Kind == history.Write && !e.OK && c.judged(e.Client) && (c.unlocked() || !c.before[i].entitled(c.h, e.Client, e.Lease)) {
 			c.find("FENCED", i, e.Client)
 			return
 		}
