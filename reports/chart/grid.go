@@ -32,6 +32,9 @@ type Row struct {
 	Majority    bool   // it asks several servers for their votes
 }
 
+// unlocked reports whether it is no lock: it is not counted among locks.
+func (r Row) unlocked() bool { return r.Group == string(lock.Unlocked) }
+
 // Title describes the lock in a language.
 func (r Row) Title(lang string) string { return text.LockTitle(r.ID, lang) }
 
@@ -283,7 +286,7 @@ func (g *Grid) legend(out *layout.Lines) {
 	} else if g.hasMore() {
 		put("  +n", sayAll(out, "grid.legend.more"))
 	}
-	if slices.ContainsFunc(g.Strategies, func(r Row) bool { return r.Group == string(lock.Unlocked) }) {
+	if slices.ContainsFunc(g.Strategies, Row.unlocked) {
 		put("no-lock-*", sayAll(out, "grid.legend.unlocked"))
 	}
 	if g.count((*Cell).Surprising) > 0 {
@@ -352,6 +355,9 @@ func (g *Grid) tallies() (strategies, scenarios []tally) {
 	scenarios = lists.Each(g.Scenarios, func(s Column) tally { return tally{name: s.name()} })
 	for i := range strategies {
 		for j := range scenarios {
+			if g.Strategies[i].unlocked() {
+				continue
+			}
 			strategies[i].add(g.cell(i, j))
 			scenarios[j].add(g.cell(i, j))
 		}
