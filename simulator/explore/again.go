@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/bits"
 	"slices"
+	"sync"
 
 	"locklab/simulator"
 	"locklab/simulator/history"
@@ -117,7 +118,7 @@ func newAgain(s *search, active int, endless bool) (err error) {
 	w := s.sim.NewWorld()
 	a.full = s.sim.Parts().Rest(&w)
 	if s.sim.KeepsSessions() {
-		a.recounts = &recounts{again: a, images: map[recounting]uint32{}}
+		a.recounts = &recounts{again: a, images: map[recounting]uint32{}, adding: &sync.RWMutex{}}
 	}
 	s.tables.again, s.quotient.again = a, a
 	return nil
@@ -228,7 +229,7 @@ func (a *again) settle(state []uint32) {
 	rest := a.restTab.entries[state[a.restAt]]
 	for left := a.judgeTab.entries[state[a.judgeAt]].left &^ rest.senders; left != 0; left &= left - 1 {
 		c := bits.TrailingZeros16(left) - 1
-		if e := a.clientTab[0].entries[state[c]]; e.onVersion || a.sim.Traits().OldBases && !e.finished && a.goesOn(state[c]) == acting {
+		if e := a.clientTab[0].entries[state[c]]; e.onVersion || a.numbers.traits(a.sim).OldBases && !e.finished && a.goesOn(state[c]) == acting {
 			continue
 		}
 		state[a.judgeAt] = a.judgeTab.image(&a.settled[c], state[a.judgeAt], func(v verdict.Safety) verdict.Safety { return v.Settled(c + 1) })

@@ -123,10 +123,9 @@
 // one, without reduction, ends as soon as it has the shortest way to each of them. The
 // figures of a [Result] are those of the first pass.
 //
-// What follows from the states of a layer (the states of the same cost) is computed by one
-// worker for each core that no other search has, as far as the tables have it, and the rest by one goroutine
-// (lookahead.go). Another one enters it into the set of visited states, always in the same
-// order: a search comes to the same result on any number of cores.
+// What follows from the states of a layer (the states of the same cost) is computed by one goroutine, and ahead of it,
+// as far as the tables have it, by a worker for each further core that no other search has (lookahead.go). Another
+// one enters it into the set of visited states, always in the same order: a search comes to the same result on any number of cores.
 //
 // # Checkpoints
 //

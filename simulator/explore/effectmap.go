@@ -1,7 +1,9 @@
 package explore
 
+import "sync/atomic"
+
 // memo is a map of effects by what they depend on. It is faster than a Go map because
-// it knows the form of the key.
+// it knows the form of the key. While one goroutine puts effects others may get them from copies of the memo.
 type memo struct {
 	slots []memoSlot
 	n     int
@@ -9,7 +11,7 @@ type memo struct {
 
 type memoSlot struct {
 	key  effectKey
-	used bool
+	used uint32 // 1: the slot is filled, and does not change; set last
 	eff  effect
 }
 
@@ -25,7 +27,7 @@ func (m *memo) get(key *effectKey) (effect, bool) {
 		return effect{}, false
 	}
 	mask := uint64(len(m.slots) - 1)
-	for at := key.hash() & mask; m.slots[at].used; at = (at + 1) & mask {
+	for at := key.hash() & mask; atomic.LoadUint32(&m.slots[at].used) != 0; at = (at + 1) & mask {
 		if m.slots[at].key == *key {
 			return m.slots[at].eff, true
 		}
@@ -38,16 +40,17 @@ func (m *memo) put(key effectKey, eff effect) {
 		old := m.slots
 		m.slots, m.n = make([]memoSlot, max(1024, 2*len(old))), 0
 		for i := range old {
-			if old[i].used {
+			if old[i].used != 0 {
 				m.put(old[i].key, old[i].eff)
 			}
 		}
 	}
 	mask := uint64(len(m.slots) - 1)
 	at := key.hash() & mask
-	for m.slots[at].used {
+	for m.slots[at].used != 0 {
 		at = (at + 1) & mask
 	}
-	m.slots[at] = memoSlot{key, true, eff}
+	m.slots[at].key, m.slots[at].eff = key, eff
+	atomic.StoreUint32(&m.slots[at].used, 1)
 	m.n++
 }

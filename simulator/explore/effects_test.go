@@ -35,7 +35,7 @@ func TestClientAlone(t *testing.T) {
 			s := searched(t, b)
 			alone := 0
 			for _, slot := range slices.Clone(s.transitions.effects.slots) {
-				if !slot.used || slot.key.node != unseen {
+				if slot.used == 0 || slot.key.node != unseen {
 					continue
 				}
 				alone++

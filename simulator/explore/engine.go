@@ -142,7 +142,8 @@ func (s *search) visit(ctx context.Context, layer []uint32, k *checkpointer) err
 
 func (s *search) visitAll(ctx context.Context, layer []uint32, states *store, writer *layerWriter, k *checkpointer) error {
 	next, seen := s.successors, s.sim.Traits()
-	s.ahead.at = s.ahead.size
+	s.ahead.end()
+	defer s.ahead.end()
 	next.out = writer.emptyBatch()
 	for i, id := range layer {
 		next.out.at = uint32(i)

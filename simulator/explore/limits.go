@@ -20,6 +20,7 @@ type numbers struct {
 	ids, choices int // at most: entries of a table, kinds of choice
 	full         error
 	readOnly     bool // nothing new is computed; see lookahead
+	seen         simulator.Traits
 }
 
 func (r *numbers) exceed(key string, pairs ...any) {

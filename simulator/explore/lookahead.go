@@ -1,25 +1,37 @@
 package explore
 
 import (
+	"maps"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
+
+	"locklab/simulator"
 )
 
 // After its first states a search looks up nearly all that follows from a state: the tables have it.
-// So before the states of a round are visited in their order, workers, one for each core that no other search has, compute
-// what follows from each of them, on tables that are only read meanwhile. A state for which the tables lack
+// So while it visits the states of a layer in their order, workers, one for each further core that no other search has, look up
+// what follows from those whose turn comes soon. A state for which the tables lack
 // something is left to the search, which computes it in its turn. So everything is numbered in
 // the same order as without workers, and every result is the same on any number of cores.
+//
+// The search goes through a round of states forwards and computes what the workers have not. They go through it backwards, and
+// where they meet the search they go on in the next round. So one waits for another for a chunk at most.
+//
+// Workers read copies of the tables (readers), whose slices share their memory with the tables. What the search appends is beyond the ends
+// of these slices. What it changes in place, columns and memos, it sets once, by an atomic store: a worker has it or lacks
+// it. Maps are copied, but for those of recounts, which have a lock.
 
 // lookahead holds what follows from the states that are visited next, as far as workers have computed it.
 type lookahead struct {
-	workers []*successors
-	chunks  []chunk // of the round
-	size    int     // states of the round
-	at      int     // of them, so many were visited
-	missed  int     // and so many of these lacked something
-	rests   int     // states that are visited before the next round
+	workers       []*worker
+	rounds        [2]round
+	present, next *round                     // of these
+	reader        atomic.Pointer[successors] // with copies of the tables as they were when the present round began
+	working       sync.WaitGroup
+	stopped       atomic.Bool
+	rests         int // states that are visited before the next round
 }
 
 // searches are the models that are searched at the same time. They share the cores.
@@ -28,16 +40,34 @@ var searches atomic.Int32
 // Idle returns the number of cores that no search of a model has for itself.
 func Idle() int { return max(runtime.GOMAXPROCS(0)-int(searches.Load()), 0) }
 
-// chunk is some states that one worker computes, one after the other.
+// worker is the scratch memory of a goroutine, which locks it.
+type worker struct {
+	sync.Mutex
+	cur, next []uint32
+	moves     []move
+}
+
+// round is some states that follow one another.
+type round struct {
+	chunks         [roundSize / chunkSize]chunk
+	size           int // states
+	at             int // of them, so many were visited
+	looked, missed int // of these, so many were computed by workers, and of these so many lacked something
+}
+
+// chunk is some states of a round that one goroutine computes, one after the other.
 type chunk struct {
-	out  batch
-	ends []int // by state: the end of its arcs in out; missing: the tables lacked something
+	sync.Mutex
+	ids   []uint32
+	taken bool // by a worker, or by the search
+	out   batch
+	ends  []int // by state: the end of its arcs in out; missing: the tables lacked something. Empty: the search has taken it
 }
 
 const (
 	missing    = -1
-	chunkSize  = 1 << 6
-	roundSize  = 1 << 10
+	chunkSize  = 1 << 4
+	roundSize  = 1 << 11
 	leastRound = 1 << 8 // fewer states are visited sooner than workers are started
 )
 
@@ -48,20 +78,43 @@ func (r *numbers) lacking() {
 	}
 }
 
+// traits returns what code was seen to do, of readers: by the time at which they were made.
+func (r *numbers) traits(sim *simulator.Simulator) simulator.Traits {
+	if r.readOnly {
+		return r.seen
+	}
+	return sim.Traits()
+}
+
 // follow adds to out what follows from the first of the states that s is to visit, if it is known
 // by now; false: the search has to compute it.
 func (a *lookahead) follow(s *search, layer []uint32, states *store, out *batch) bool {
-	if a.at == a.size && !a.look(s, layer, states) {
+	if a.present.at >= a.present.size && !a.look(s, layer, states) {
 		return false
 	}
-	c, i := &a.chunks[a.at/chunkSize], a.at%chunkSize
-	a.at++
+	r := a.present
+	c, i := &r.chunks[r.at/chunkSize], r.at%chunkSize
+	if i == 0 {
+		c.take()
+	}
+	r.at++
+	if len(c.ends) == 0 {
+		return false
+	}
+	r.looked++
 	if c.ends[i] == missing {
-		a.missed++
+		r.missed++
 		return false
 	}
 	out.copy(&c.out, c.begin(i), c.ends[i])
 	return true
+}
+
+// take has the search take a chunk, or waits until the worker that has taken it has computed it.
+func (c *chunk) take() {
+	c.Lock()
+	c.taken = true
+	c.Unlock()
 }
 
 // begin returns the first arc of a state in out.
@@ -74,65 +127,127 @@ func (c *chunk) begin(i int) int {
 	return 0
 }
 
-// look computes a round from the first of these states; false: there is none, since there is one
+// look begins a round at the first of these states; false: there is none, since there is one
 // core, there are few states, or too much was missing the last time.
 func (a *lookahead) look(s *search, layer []uint32, states *store) bool {
-	if 2*a.missed > a.size {
+	if r := a.present; 2*r.missed > max(r.looked, r.size/4) {
 		a.rests = roundSize
 	}
-	a.size, a.at, a.missed = 0, 0, 0
-	if a.rests > 0 {
-		a.rests--
-		return false
+	a.present.clear()
+	a.present, a.next = a.next, a.present
+	cores, few := min(Idle(), runtime.GOMAXPROCS(0)-1), len(layer)-a.present.size < leastRound
+	if cores <= 0 || few || s.opt.Plain.Workers || s.opt.Causes || s.numbers.full != nil || a.rests > 0 {
+		a.rests = max(a.rests-1, 0)
+		return a.present.size > 0
 	}
-	cores := min(1+Idle(), runtime.GOMAXPROCS(0))
-	if cores == 1 || s.opt.Plain.Workers || s.opt.Causes || len(layer) < leastRound || s.numbers.full != nil {
-		return false
-	}
+	a.reader.Store(newReader(s.successors))
 	for len(a.workers) < cores {
-		a.workers = append(a.workers, another(s.successors))
+		a.workers = append(a.workers, &worker{cur: make([]uint32, s.stride()), next: make([]uint32, s.stride())})
 	}
-	a.size = min(len(layer), roundSize)
-	chunks := (a.size + chunkSize - 1) / chunkSize
-	for len(a.chunks) < chunks {
-		a.chunks = append(a.chunks, chunk{out: batch{width: s.stride()}})
+	if a.present.size == 0 {
+		a.begin(a.present, layer, states, cores)
 	}
-	s.numbers.readOnly = true
-	defer func() { s.numbers.readOnly = false }()
-	var taken atomic.Int32
-	var working sync.WaitGroup
-	for _, w := range a.workers[:cores] {
-		working.Go(func() {
-			for at := int(taken.Add(1)) - 1; at < chunks; at = int(taken.Add(1)) - 1 {
-				a.chunks[at].fill(w, layer[at*chunkSize:min((at+1)*chunkSize, a.size)], states)
-			}
-		})
+	if rest := layer[a.present.size:]; len(rest) >= leastRound {
+		a.begin(a.next, rest, states, cores)
 	}
-	working.Wait()
 	return true
 }
 
-// another shares all but its scratch memory with s.
-func another(s *successors) *successors {
-	o := *s
-	o.cur, o.next, o.moves = make([]uint32, len(s.cur)), make([]uint32, len(s.next)), nil
+// begin begins a round at the first of these states. Nothing works on it.
+func (a *lookahead) begin(r *round, layer []uint32, states *store, cores int) {
+	ids := layer[:min(len(layer), roundSize)]
+	r.size = len(ids)
+	for i := range r.chunks {
+		c := &r.chunks[i]
+		c.Lock()
+		c.ids, c.ends, c.taken = ids[min(len(ids), i*chunkSize):min(len(ids), (i+1)*chunkSize)], c.ends[:0], false
+		c.Unlock()
+	}
+	for _, w := range a.workers[:cores] {
+		a.working.Go(func() { a.work(w, r, states) })
+	}
+}
+
+// clear ends a round, of which the search has taken all or no worker works any longer.
+func (r *round) clear() { r.size, r.at, r.looked, r.missed = 0, 0, 0, 0 }
+
+// work computes those chunks of a round that are not taken, the last one first.
+func (a *lookahead) work(w *worker, r *round, states *store) {
+	w.Lock() // as soon as it has done with the round before
+	defer w.Unlock()
+	for i := len(r.chunks) - 1; i >= 0 && !a.stopped.Load(); i-- {
+		c := &r.chunks[i]
+		if !c.TryLock() {
+			continue
+		}
+		if !c.taken {
+			c.taken = true
+			c.fill(w, a.reader.Load(), states)
+		}
+		c.Unlock()
+	}
+}
+
+// end ends the work on a layer, or has it begin.
+func (a *lookahead) end() {
+	a.stopped.Store(true)
+	a.working.Wait()
+	a.stopped.Store(false)
+	a.reader.Store(nil)
+	a.present, a.next = &a.rounds[0], &a.rounds[1]
+	a.present.clear()
+	a.next.clear()
+}
+
+// newReader makes a copy of s with copies of all tables. What they lack it does not compute.
+func newReader(s *successors) *successors {
+	o, t, made, q := *s, *s.tables, *s.transitions, *s.quotient
+	o.tables, o.transitions, o.quotient = &t, &made, &q
+	t.numbers, t.choiceID, t.clientTab = &numbers{readOnly: true, seen: s.sim.Traits()}, maps.Clone(t.choiceID), slices.Clone(t.clientTab)
+	for c := range t.clientTab {
+		t.clientTab[c].numbers = t.numbers
+	}
+	t.nodeTab.numbers, t.restTab.numbers, t.judgeTab.numbers, t.times.numbers = t.numbers, t.numbers, t.numbers, t.numbers
+	made.tables, made.passed = &t, copied(made.passed)
+	q.tables, q.renames = &t, copied(q.renames)
+	if t.again != nil {
+		a := *t.again
+		a.tables, a.quotient = &t, &q
+		if a.recounts != nil {
+			r := *a.recounts
+			r.again, a.recounts = &a, &r
+		}
+		t.again, q.again = &a, &a
+	}
 	return &o
 }
 
+// copied is a map with copies of the values of another one.
+func copied[K comparable, V any](of map[K]*V) map[K]*V {
+	to := make(map[K]*V, len(of))
+	for k, v := range of {
+		own := *v
+		to[k] = &own
+	}
+	return to
+}
+
 // fill computes a chunk by a worker.
-func (c *chunk) fill(by *successors, ids []uint32, states *store) {
+func (c *chunk) fill(w *worker, read *successors, states *store) {
+	by := *read
+	by.cur, by.next, by.moves, by.out = w.cur, w.next, w.moves, &c.out
 	c.out.clear()
-	c.ends = c.ends[:0]
-	by.out = &c.out
-	for _, id := range ids {
+	c.out.width = len(by.cur)
+	for _, id := range c.ids {
 		before := len(c.out.arcs)
-		if known(by, id, states.words(id)) {
+		if known(&by, id, states.words(id)) {
 			c.ends = append(c.ends, len(c.out.arcs))
 		} else {
 			c.out.cut(before)
 			c.ends = append(c.ends, missing)
 		}
 	}
+	w.moves = by.moves
 }
 
 // known adds what follows from a state to the worker's batch; false: something was missing, or wrong, which the search

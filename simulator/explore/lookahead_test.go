@@ -28,8 +28,8 @@ func TestLookahead(t *testing.T) {
 		with := searched(t, b)
 		b.Plain.Workers = true
 		without := searched(t, b)
-		if len(with.ahead.chunks) == 0 || len(without.ahead.chunks) > 0 {
-			t.Errorf("%s: %d chunks with workers, %d without", id, len(with.ahead.chunks), len(without.ahead.chunks))
+		if len(with.ahead.workers) == 0 || len(without.ahead.workers) > 0 {
+			t.Errorf("%s: %d workers, and %d without them", id, len(with.ahead.workers), len(without.ahead.workers))
 		}
 		if got, want := with.result(), without.result(); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, want %+v", id, got, want)

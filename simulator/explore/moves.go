@@ -244,7 +244,7 @@ func (s *successors) listClient(c int, alone bool) (ready bool) {
 		s.moves = append(s.moves, move{choice: id, client: int8(c), node: int8(n), rest: n < 0})
 	}
 	for k, id := range e.listensID {
-		m := move{choice: id, client: int8(c), node: int8(e.source[k] - 1), rest: s.sim.Traits().Abandons}
+		m := move{choice: id, client: int8(c), node: int8(e.source[k] - 1), rest: s.numbers.traits(s.sim).Abandons}
 		if s.mayTell(&m) {
 			ready = true
 			s.moves = append(s.moves, m)
@@ -277,7 +277,7 @@ func (s *successors) atOnce(verb simulator.Verb, e *clientEntry) bool {
 // ownMove is the k-th thing that client c can do without a server.
 func (s *successors) ownMove(c, k int) move {
 	e := s.clientTab[c].entries[s.cur[c]]
-	m := move{choice: e.ownID[k], client: int8(c), node: none, rest: e.own[k].Verb == simulator.GiveUp || s.sim.Traits().Abandons}
+	m := move{choice: e.ownID[k], client: int8(c), node: none, rest: e.own[k].Verb == simulator.GiveUp || s.numbers.traits(s.sim).Abandons}
 	if s.sim.KeepsSessions() { // its connection may break, or be made again
 		m.node, m.rest = 0, true
 	}

@@ -1,6 +1,8 @@
 package explore
 
 import (
+	"sync"
+
 	"locklab/simulator"
 	"locklab/simulator/history"
 )
@@ -17,6 +19,7 @@ type recounts struct {
 	*again
 	mentions [simulator.MaxClients + simulator.MaxNodes + 2][]*mention // by word and component; nil: not known yet
 	images   map[recounting]uint32
+	adding   *sync.RWMutex // of mentions and images, which copies share; see lookahead.go
 }
 
 // A mention has the numbers of a component.
@@ -33,6 +36,10 @@ type recounting struct {
 
 // recount has clients of a state begin anew, and its numbers be the smallest ones.
 func (r *recounts) recount(state []uint32) error {
+	if r.numbers.readOnly {
+		r.adding.RLock()
+		defer r.adding.RUnlock()
+	}
 	for c := range r.symmetric {
 		if m, err := r.mentionedIn(c, state[c]); err != nil {
 			return err
@@ -60,7 +67,9 @@ func (r *recounts) recount(state []uint32) error {
 			if to, err = r.with(word, state[word], all.Ranks); err != nil {
 				return err
 			}
+			r.adding.Lock()
 			r.images[key] = to
+			r.adding.Unlock()
 		}
 		state[word] = to
 	}
@@ -82,6 +91,8 @@ func (r *recounts) mentionedIn(word int, id uint32) (*mention, error) {
 		r.numbers.exceed("limit.again.numbers")
 	}
 	m.anew = word < r.symmetric && r.after(word, id) == anew
+	r.adding.Lock()
+	defer r.adding.Unlock()
 	for len(*list) <= int(id) {
 		*list = append(*list, nil)
 	}

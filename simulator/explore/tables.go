@@ -3,6 +3,7 @@ package explore
 import (
 	"cmp"
 	"hash/maphash"
+	"sync/atomic"
 	"time"
 
 	"locklab/simulator"
@@ -97,14 +98,15 @@ func (t *table[K, E]) image(in *column, id uint32, f func(K) K) uint32 {
 	return to
 }
 
-// column is a function of the numbers of a table, as far as it is known; unseen: not yet.
+// column is a function of the numbers of a table, as far as it is known; unseen: not yet. While one goroutine sets values others may
+// read copies of the column.
 type column []uint32
 
 const unseen = ^uint32(0)
 
 func (c column) at(id uint32) uint32 {
 	if int(id) < len(c) {
-		return c[id]
+		return atomic.LoadUint32(&c[id])
 	}
 	return unseen
 }
@@ -113,7 +115,7 @@ func (c *column) set(id, to uint32) {
 	for len(*c) <= int(id) {
 		*c = append(*c, unseen)
 	}
-	(*c)[id] = to
+	atomic.StoreUint32(&(*c)[id], to)
 }
 
 // clientEntry holds what is known about one state of one client.
@@ -139,17 +141,7 @@ type clientEntry struct {
 type nodeEntry struct {
 	own     []simulator.Choice // what it can do at once, as server 1
 	split   bool
-	serving bool                            // neither down nor hung
-	due     map[time.Duration]time.Duration // by the present; relative labs use 0
-	after   map[passing]effect
-}
-
-// passing is the key of what the passing of time does to a server.
-type passing struct {
-	d       time.Duration
-	now     uint32
-	server  uint8
-	pending bool
+	serving bool // neither down nor hung
 }
 
 type restEntry struct {
@@ -164,16 +156,9 @@ type restEntry struct {
 }
 
 type judgeEntry struct {
-	judged map[uint32]judged
-	roles  [simulator.MaxClients]uint32 // of the clients, see verdict.Safety.Role
-	known  uint16                       // the clients, bit c for client c, that it mentions
-	left   uint16                       // see verdict.Safety.Unsettled
-}
-
-// judged is the effect of a list of events on the judges.
-type judged struct {
-	to    uint32
-	found wordSet
+	roles [simulator.MaxClients]uint32 // of the clients, see verdict.Safety.Role
+	known uint16                       // the clients, bit c for client c, that it mentions
+	left  uint16                       // see verdict.Safety.Unsettled
 }
 
 // effect is the result of a move: the new numbers of the parts that it reaches, and its
@@ -307,10 +292,7 @@ func (s *tables) clientEntry(c int, part simulator.ClientPart) *clientEntry {
 }
 
 func (s *tables) nodeEntry(part simulator.NodePart) *nodeEntry {
-	return &nodeEntry{
-		own: s.sim.Parts().ReadyNode(1, &part, nil), split: part.Split(), serving: part.Serving(),
-		due: map[time.Duration]time.Duration{}, after: map[passing]effect{},
-	}
+	return &nodeEntry{own: s.sim.Parts().ReadyNode(1, &part, nil), split: part.Split(), serving: part.Serving()}
 }
 
 func (s *tables) restEntry(part simulator.RestPart) *restEntry {
@@ -331,7 +313,7 @@ func (s *tables) restEntry(part simulator.RestPart) *restEntry {
 }
 
 func (s *tables) judgeEntry(v verdict.Safety) *judgeEntry {
-	e := &judgeEntry{judged: map[uint32]judged{}}
+	e := &judgeEntry{}
 	for c := range s.symmetric {
 		e.roles[c] = uint32(v.Role(c + 1))
 		if s.again != nil {

@@ -19,13 +19,17 @@ type transitions struct {
 	scratch    simulator.World // memory of effect
 	faultMemo  memo            // where in faultLists the possible faults are
 	faultLists [][]uint16      // choices
+	dues       memo            // the time until something is due at a server: its high half as node, its low one as rest
+	waits      memo            // what the passing of time does to a server; see passNode
+	judged     memo            // the judges after events, as rest, and what they find, as events
 	passed     map[time.Duration]*passed
 }
 
 // passed are the components after a time, by their numbers.
 type passed struct {
-	clients      [simulator.MaxClients]column
-	rest, judges column
+	id                  uint32 // of the time
+	clients             [simulator.MaxClients]column
+	rest, judges, times column
 }
 
 // after is the memory of what time d does.
@@ -33,7 +37,7 @@ func (s *transitions) after(d time.Duration) *passed {
 	p := s.passed[d]
 	if p == nil {
 		s.numbers.lacking()
-		p = &passed{}
+		p = &passed{id: uint32(len(s.passed))}
 		s.passed[d] = p
 	}
 	return p
@@ -88,7 +92,7 @@ func (s *transitions) effect(state []uint32, m *move) (effect, error) {
 // not look at them. (That of a client of a Redis has neither in its key, unless code abandons
 // requests.)
 func (s *transitions) clientKey(key effectKey, m *move) (alone effectKey, may bool) {
-	if m.fault || m.client < 0 || m.node < 0 || s.sim.Traits().Abandons {
+	if m.fault || m.client < 0 || m.node < 0 || s.numbers.traits(s.sim).Abandons {
 		return key, false
 	}
 	switch s.choices[m.choice].Verb {
@@ -185,14 +189,15 @@ func (s *transitions) due(state []uint32) time.Duration {
 	}
 	now := s.now(state)
 	for n := range s.nodes {
-		e := s.nodeTab.entries[state[s.clients+n]]
-		gone, ok := e.due[now]
+		key := effectKey{node: state[s.clients+n], now: s.nowID(state)}
+		gone, ok := s.dues.get(&key)
 		if !ok {
 			s.numbers.lacking()
-			gone = s.sim.Parts().DueAt(&s.nodeTab.keys[state[s.clients+n]], now)
-			e.due[now] = gone
+			d := s.sim.Parts().DueAt(&s.nodeTab.keys[key.node], now)
+			gone = effect{node: uint32(d >> 32), rest: uint32(d)}
+			s.dues.put(key, gone)
 		}
-		due = min(due, gone)
+		due = min(due, time.Duration(gone.node)<<32|time.Duration(gone.rest))
 	}
 	return due
 }
@@ -203,7 +208,7 @@ func (s *transitions) passTime(state, next []uint32, c simulator.Choice) (found 
 	copy(next, state)
 	now, d, after := s.now(state), c.D, s.after(c.D)
 	if len(state) > s.timeAt {
-		next[s.timeAt] = s.times.id(s.sim.Stamps().Recent(now + d))
+		next[s.timeAt] = s.times.image(&after.times, state[s.timeAt], func(time.Duration) time.Duration { return s.sim.Stamps().Recent(now + d) })
 	}
 	for c := range s.clients {
 		if s.clientTab[c].entries[state[c]].timeless {
@@ -256,12 +261,14 @@ func (s *transitions) passJudges(id uint32, d time.Duration) (to uint32, found w
 
 func (s *transitions) passNode(n int, state []uint32, c simulator.Choice) (effect, error) {
 	id := state[s.clients+n]
-	e := s.nodeTab.entries[id]
-	if c.Verb == simulator.End && !slices.ContainsFunc(e.own, func(own simulator.Choice) bool { return own.Verb == simulator.End }) {
+	if c.Verb == simulator.End && !slices.ContainsFunc(s.nodeTab.entries[id].own, func(own simulator.Choice) bool { return own.Verb == simulator.End }) {
 		return effect{node: id}, nil
 	}
-	key := passing{d: c.D, now: s.nowID(state), server: uint8(n), pending: c.Thread == simulator.Pending} // its events name the server
-	if eff, ok := e.after[key]; ok {
+	key := effectKey{client: s.after(c.D).id, node: id, now: s.nowID(state), who: uint8(n)} // its events name the server
+	if c.Thread == simulator.Pending {
+		key.choice = 1
+	}
+	if eff, ok := s.waits.get(&key); ok {
 		return eff, nil
 	}
 	s.numbers.lacking()
@@ -272,7 +279,7 @@ func (s *transitions) passNode(n int, state []uint32, c simulator.Choice) (effec
 		return effect{}, fmt.Errorf("explore: %w", err)
 	}
 	eff := effect{events: s.recordEvents(w.Now(), events), node: s.node(n, &w)}
-	s.nodeTab.entries[id].after[key] = eff
+	s.waits.put(key, eff)
 	return eff, nil
 }
 
@@ -309,29 +316,29 @@ func (s *transitions) judgeEvents(state []uint32, events uint32) wordSet {
 	if events == 0 {
 		return 0
 	}
-	id := state[s.judgeAt]
-	e := s.judgeTab.entries[id]
-	h, ok := e.judged[events]
+	key := effectKey{node: state[s.judgeAt], rest: events}
+	judged, ok := s.judged.get(&key)
 	if !ok {
 		s.numbers.lacking()
-		h = s.computeJudged(id, events)
-		e.judged[events] = h
+		to, found := s.computeJudged(key.node, events)
+		judged = effect{rest: to, events: uint32(found)}
+		s.judged.put(key, judged)
 	}
-	state[s.judgeAt] = h.to
-	return h.found
+	state[s.judgeAt] = judged.rest
+	return wordSet(judged.events)
 }
 
-func (s *transitions) computeJudged(id, events uint32) (h judged) {
+func (s *transitions) computeJudged(id, events uint32) (to uint32, found wordSet) {
 	v := s.judgeTab.keys[id]
 	list := s.events.entries[events]
 	for i := range list {
 		if s.again != nil {
 			v.ObserveVersion(&list[i])
 		}
-		h.found |= observe(&v, &s.judge, s.probe, i, &list[i])
+		found |= observe(&v, &s.judge, s.probe, i, &list[i])
 	}
 	for _, w := range v.Words() {
-		h.found.add(w)
+		found.add(w)
 	}
 	if s.sim.Config().Guard == history.Naive { // FENCED depends on an earlier stale write
 		v.Forget()
@@ -339,6 +346,5 @@ func (s *transitions) computeJudged(id, events uint32) (h judged) {
 	if s.again != nil {
 		v.ForgetCounts()
 	}
-	h.to = s.judgeTab.id(v)
-	return h
+	return s.judgeTab.id(v), found
 }
