@@ -1,5 +1,6 @@
 // Package database has locks in a relational database, on database/sql: rows that are inserted,
-// rows with a deadline, rows that a transaction locks, and locks that a server keeps by a name.
+// rows with a deadline, rows that a transaction locks, and locks that a server keeps by a name. And it has what is used in
+// place of a lock: a condition of the statement that writes.
 //
 // Every lock is one [lock.Entry]. The comment of its entry names the year and the source, what
 // the lock was meant to fix, how it fails, and where this implementation differs from the
@@ -28,7 +29,7 @@ import (
 )
 
 // All returns the strategies that lock in a database, each after the one that it was meant to
-// fix. The caller may change the slice.
+// fix, and then those without a lock. The caller may change the slice.
 func All() []lock.Entry {
 	return []lock.Entry{
 		oldGetLock,

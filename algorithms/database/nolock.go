@@ -20,7 +20,7 @@ const (
 //
 // It was meant for rows that are seldom changed by two at a time, which need no lock.
 //
-// How it fails: it does not lose an update. But a client that is late has worked in vain, and what it has done elsewhere, a
+// How it fails: it does not lose an update. But the work of a client that is late is discarded, and what it has done elsewhere, a
 // mail, a payment, is done twice.
 //
 // Ours is refused once and does not try again.

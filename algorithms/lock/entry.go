@@ -52,7 +52,7 @@ const (
 const AnyNumber = -1
 
 // A Guard is the condition of the statement that writes the data, by which these are kept without a lock. Any number
-// of clients work at a time, and some in vain.
+// of clients work at a time, and the work of some is discarded.
 type Guard string
 
 const (

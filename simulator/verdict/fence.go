@@ -14,7 +14,7 @@ import "locklab/simulator/history"
 //   - To refuse the write of the client that has the lock saves nothing, and is not FENCED.
 //     It happens if the fencing token was drawn too late, or if the resource compares
 //     versions and a late write came first.
-//   - Where there is no lock, every write that was refused counts: its client has worked in vain.
+//   - Where there is no lock, every write that was refused counts: the work of its client is discarded.
 //   - An overlap without a refused write is not FENCED: the clients were lucky.
 //
 // Only the end of a run can tell, so Judge adds the finding, with the first late write that
