@@ -2,6 +2,7 @@ package explore
 
 import (
 	"fmt"
+	"slices"
 
 	"locklab/simulator"
 	"locklab/simulator/history"
@@ -54,7 +55,10 @@ type quotient struct {
 type renamed struct{ nodes, rest, judges column }
 
 func newQuotient(t *tables, opt *Options) *quotient {
-	return &quotient{tables: t, renames: map[uint32]*renamed{}, drops: !opt.Plain.Parts && opt.Step > 0, versions: t.sim.Traits().OldBases || t.sim.Config().Guard == history.Once}
+	q := &quotient{tables: t, renames: map[uint32]*renamed{}, drops: !opt.Plain.Parts && opt.Step > 0}
+	// Without a lock clients often overlap, and states with the version and without it would stand side by side; or the resource looks at it.
+	q.versions = t.sim.Traits().OldBases || slices.Contains(opt.Case.Holders, history.NoLock)
+	return q
 }
 
 // as is the number of a state of client from, from 0, as one of client to.
