@@ -24,6 +24,9 @@ func TestAll(t *testing.T) {
 		if e.Family == "" || e.New == nil {
 			t.Errorf("%s is incomplete: %+v", e.ID, e)
 		}
+		if (e.Family == lock.Unlocked) != (e.Guard != "") {
+			t.Errorf("%s is of the family %s, and its guard is %q", e.ID, e.Family, e.Guard)
+		}
 		if (e.Nodes == 0) != (e.Expiry == lock.ExpirySession && e.Database == "") {
 			t.Errorf("%s: %d servers and expiry %v disagree", e.ID, e.Nodes, e.Expiry)
 		}

@@ -26,12 +26,16 @@ var lateWrite = race.Scenario{
 			{On: writes, Do: race.Inject(0, faults.DelayOf(1, 0, s.TTL*3/5))},
 		}
 	},
-	Triggered: race.Sequence(race.Event(history.Delay, 1), c2Writes, race.Event(history.Write, 1)),
+	Triggered: func(h *history.History) bool {
+		return race.InOrder(h, wroteLate(accepted)...) ||
+			withoutLock(h) && race.InOrder(h, race.Event(history.Delay, 1), c2Writes, c1Released, race.Event(history.Write, 1))
+	},
 }
 
 // lateWriteFenced is lateWrite with fencing tokens.
 var lateWriteFenced = variant(lateWrite, "late-write-fenced", "R20F", func(sc *race.Scenario) {
 	fenced(sc)
+	sc.Triggered = race.Sequence(wroteLate(race.AnyEvent(history.Write))...)
 })
 
 // lateWriteCAS is lateWrite with a resource that compares versions.
@@ -39,6 +43,14 @@ var lateWriteCAS = variant(lateWriteFenced, "late-write-cas", "R20C", func(sc *r
 	comparing(sc)
 	sc.Needs = nil
 })
+
+// wroteLate are the events of a write of c1 that arrives after c2's.
+func wroteLate(arrives race.Pattern) []race.Pattern {
+	return []race.Pattern{
+		race.Event(history.Delay, 1), c1Released, c2Enters, c2Writes,
+		func(e *history.Event) bool { return arrives(e) && e.Client == 1 },
+	}
+}
 
 // c2Writes matches a write of c2 that the resource accepts.
 func c2Writes(e *history.Event) bool { return accepted(e) && e.Client == 2 }

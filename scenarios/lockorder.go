@@ -25,8 +25,9 @@ var oppositeOrder = race.Scenario{
 		createsOther := func(e *history.Event) bool {
 			return e.Kind == history.Change && e.Client == 2 && e.Key == client.OtherKey && e.Before == ""
 		}
-		refused := func(e *history.Event) bool { return c2Refused(e) || race.CreatesKey(2)(e) } // or c1 has lost it by its own request
-		return race.InOrderWithout(h, race.AnyEvent(history.Enter), race.CreatesKey(1), createsOther, c1Refused, refused)
+		enters := race.AnyEvent(history.Enter)
+		return race.InOrderWithout(h, enters, race.CreatesKey(1), createsOther, c1Refused, c2Refused) || // or c1's request took its own key
+			race.InOrderWithout(h, enters, race.CreatesKey(1), createsOther, race.DeletesKey(1), c1Refused, race.CreatesKey(2))
 	},
 }
 

@@ -51,15 +51,14 @@ func pauseInside(s settings, _ int) script {
 	return inject(c1Enters, begin, faults.PauseOf(1, s.Pause))
 }
 
-// othersAct matches that another client asks for the lock, or writes without one.
-func othersAct(e *history.Event) bool {
-	return othersAsk(e) || race.EventOfOther(history.Write, 1)(e)
-}
-
-// paused reports whether c1 was paused inside while another client asked, or wrote. The length of the
+// paused reports whether c1 was paused inside while another client asked, or wrote without a lock. The length of the
 // pause does not matter: a pause that is shorter than the lease is the race too.
 func paused(h *history.History) bool {
-	return race.InOrder(h, c1Enters, c1Pauses, othersAct, c1Resumes, c1Leaves)
+	others := othersAsk
+	if withoutLock(h) {
+		others = race.EventOfOther(history.Write, 1)
+	}
+	return race.InOrder(h, c1Enters, c1Pauses, others, c1Resumes, c1Leaves)
 }
 
 // checkThenPause: Kleppmann's answer to the proposal to check before writing, which

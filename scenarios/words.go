@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"slices"
 	"time"
 
 	"locklab/scenarios/race"
@@ -40,6 +41,9 @@ var (
 	splits     = race.AnyEvent(history.Split)
 	heals      = race.AnyEvent(history.Heal)
 )
+
+// withoutLock reports whether the run is one of clients that have no lock (lock.Guard).
+func withoutLock(h *history.History) bool { return slices.Contains(h.Holders, history.NoLock) }
 
 // inject is the script of one fault, d of true time after the first event that matches on.
 func inject(on race.Pattern, d time.Duration, fault simulator.Choice) script {

@@ -115,7 +115,14 @@ func proveViews(ctx context.Context, entry lock.Entry, b Bounds, endless bool, m
 		return nil, err
 	}
 	p := &Proof{Endless: endless, Search: &Search{Strategy: entry, Bounds: b.Settled(entry), Result: &explore.Result{}}}
-	if why := map[bool]string{entry.Ensemble(): "prove.ensemble", entry.Guard != "": "prove.unlocked"}[true]; why != "" {
+	why := ""
+	switch {
+	case entry.Ensemble():
+		why = "prove.ensemble"
+	case entry.Guard != "":
+		why = "prove.unlocked"
+	}
+	if why != "" {
 		p.Proof = &explore.Proof{Refused: &explore.NotProvableError{Why: i18n.New(why)}}
 		return p, nil
 	}
