@@ -20,7 +20,7 @@ import (
 // what was read before it too old. Unlike there, a read alone shuts no other client
 // out: of two that have read the same, the first to write wins, whichever has the
 // lock.) Once takes one write, as a unique key does. What is no lock has one of the last three
-// (lock.Guard), which is what its statement does on a database.
+// (lock.Guard), and its statement takes and refuses the same on a database.
 
 // resourceState is the resource in a World.
 type resourceState struct {

@@ -208,6 +208,7 @@ func newReader(s *successors) *successors {
 		t.clientTab[c].numbers = t.numbers
 	}
 	t.nodeTab.numbers, t.restTab.numbers, t.judgeTab.numbers, t.times.numbers = t.numbers, t.numbers, t.numbers, t.numbers
+	t.causes.numbers, t.events.numbers = t.numbers, t.numbers
 	made.tables, made.passed = &t, copied(made.passed)
 	q.tables, q.renames = &t, copied(q.renames)
 	if t.again != nil {
