@@ -73,6 +73,15 @@ func (st *Stamps) Asked(o *process.Op, by clock.Shift) uint32 {
 	return st.s.clients.words.Of(o).Moved(o.Arg, by)
 }
 
+// see looks for stamps in all that clients and servers have exchanged: nothing more is noted when In and Asked do.
+func (st *Stamps) see() {
+	for _, of := range []node.Vocabulary{st.s.clients.words.Answers, st.s.clients.words.Requests} {
+		for id := uint32(0); of.Has(id); id++ {
+			of.Stamps(id)
+		}
+	}
+}
+
 // note notes that an operation has a stamp, where clients measure and servers can have it moved.
 func (st *Stamps) note(o *process.Op) {
 	if !st.s.measures || o.Kind != process.Request {

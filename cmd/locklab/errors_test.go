@@ -144,6 +144,7 @@ var inEnglish = map[string]string{
 	"simulator/explore/explore.go":                 "package study says it in words",
 	"simulator/explore/witness.go":                 "a mistake of locklab",
 	"simulator/internal/codec/codec.go":            "a mistake of locklab: a checkpoint whose checksum fits is wrong",
+	"simulator/internal/table/table.go":            "never leaves a search: what a goroutine has not confirmed is tried again",
 	"simulator/orphaned.go":                        "a mistake of locklab: a choice that the search itself has made",
 	"simulator/process/process.go":                 "a mistake of locklab: a checkpoint whose checksum fits is wrong",
 	"simulator/process/branches.go":                "never leaves the package, which tries again",

@@ -40,6 +40,14 @@ var searches atomic.Int32
 // Idle returns the number of cores that no search of a model has for itself.
 func Idle() int { return max(runtime.GOMAXPROCS(0)-int(searches.Load()), 0) }
 
+// cores returns the number of cores that a search may use.
+func cores(opt *Options) int {
+	if opt.Plain.Workers {
+		return 1
+	}
+	return 1 + min(Idle(), runtime.GOMAXPROCS(0)-1)
+}
+
 // worker is the scratch memory of a goroutine, which locks it.
 type worker struct {
 	sync.Mutex
@@ -135,20 +143,20 @@ func (a *lookahead) look(s *search, layer []uint32, states *store) bool {
 	}
 	a.present.clear()
 	a.present, a.next = a.next, a.present
-	cores, few := min(Idle(), runtime.GOMAXPROCS(0)-1), len(layer)-a.present.size < leastRound
-	if cores <= 0 || few || s.opt.Plain.Workers || s.opt.Causes || s.numbers.full != nil || a.rests > 0 {
+	further, few := cores(&s.opt)-1, len(layer)-a.present.size < leastRound
+	if further <= 0 || few || s.opt.Causes || s.numbers.full != nil || a.rests > 0 {
 		a.rests = max(a.rests-1, 0)
 		return a.present.size > 0
 	}
 	a.reader.Store(newReader(s.successors))
-	for len(a.workers) < cores {
+	for len(a.workers) < further {
 		a.workers = append(a.workers, &worker{cur: make([]uint32, s.stride()), next: make([]uint32, s.stride())})
 	}
 	if a.present.size == 0 {
-		a.begin(a.present, layer, states, cores)
+		a.begin(a.present, layer, states, further)
 	}
 	if rest := layer[a.present.size:]; len(rest) >= leastRound {
-		a.begin(a.next, rest, states, cores)
+		a.begin(a.next, rest, states, further)
 	}
 	return true
 }

@@ -95,7 +95,7 @@ func (m *Model) contender(c *simulator.Client) {
 type user struct {
 	strategy lock.Strategy
 	line     *client.Line
-	fresh    string // what the Strategy's memory held when it was new
+	fresh    string // what the Strategy's memory held when it was new, if the program may rest
 	asks     bool   // to make it is something that a server or a clock sees
 }
 
@@ -104,7 +104,9 @@ func (m *Model) user(c *simulator.Client) (u user) {
 	used := c.Uses()
 	c.Anew(func() { u.strategy, u.line = m.strategy(c) })
 	u.asks = c.Uses() != used
-	u.fresh, _ = memoryOf(c, u.strategy)
+	if c.Stage() < m.Attempts { // it may rest
+		u.fresh, _ = memoryOf(c, u.strategy)
+	}
 	return u
 }
 

@@ -58,6 +58,7 @@ func (t *Table[K, E]) ID(e E) uint32 {
 	if id, ok := t.ids[key]; ok {
 		return id
 	}
+	t.room.Grow()
 	if t.Fill != nil { // which may number others
 		e = t.Fill(e)
 	}
@@ -134,6 +135,7 @@ func (t *Table[K, E]) Recounted(id uint32, f history.Recount) uint32 {
 // Stamps implements [node.Vocabulary].
 func (t *Table[K, E]) Stamps(id uint32) clock.Stamps {
 	for n := len(t.stamps); n < len(t.list); n++ {
+		t.room.Grow()
 		has := clock.NoStamps
 		codec.ReplaceNumerals(t.list[n], func(text string) string {
 			has.Add(text)
@@ -151,6 +153,7 @@ func (t *Table[K, E]) Moved(id uint32, by clock.Shift) uint32 {
 	}
 	to, ok := t.moved[movedID{id, by}]
 	if !ok {
+		t.room.Grow()
 		to = t.ID(t.sorted(codec.ReplaceNumerals(t.list[id], func(text string) string { return clock.MoveStamps(text, by) })))
 		t.moved[movedID{id, by}] = to
 	}

@@ -1,8 +1,6 @@
 package process
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,11 +14,11 @@ import (
 // there; see simulator.Assumptions. Whether code is such is tried: whatever it does in a
 // history with readings, it must do in the same history with all readings later.
 
-// Stride is the unit by which the readings of a history are later when it is tried: by 1 to
+// Stride is the unit by which the readings of a history are later when it is tried: by Years, which are 25 years, and 1 to
 // Strides times as much. So each reading comes to be at every second of a minute, every minute of
 // an hour, every hour of a day, every day of the week and in every month of the year: one stride
 // moves none of the first four by more than one place, and sixty of them move each all the way
-// round. The 15 ms move it within the second, and from even milliseconds to odd ones. Years is by how much they are later once more: 25 of them.
+// round. The 15 ms move it within the second, and from even milliseconds to odd ones.
 const (
 	Stride  = 29*24*time.Hour + time.Hour + 59*time.Second + 15*time.Millisecond
 	Strides = 60
@@ -77,7 +75,7 @@ func withoutDigits(s string) string {
 	}, s)
 }
 
-// strides are the numbers of strides by which a history is later when it is tried: those that a
+// strides are by how much a history is later when it is tried: by Years and numbers of strides, those that a
 // place on its way lacks, and one in turn.
 func (c *checked) strides(p *Process, at uint32) (list []time.Duration) {
 	c.turn = c.turn%Strides + 1
@@ -88,19 +86,20 @@ func (c *checked) strides(p *Process, at uint32) (list []time.Duration) {
 	for from := at; p.entries[from].Reads; from = p.entries[from].Parent {
 		c.tried[c.place[from]] |= lacks
 	}
+	grain := c.grain(p)
 	for n := range time.Duration(Strides + 1) {
 		if lacks&(1<<n) != 0 {
-			list = append(list, n*Stride.Truncate(c.grain(p)))
+			list = append(list, Years.Truncate(grain)+n*Stride.Truncate(grain))
 		}
 	}
 	return list
 }
 
 // toEpoch returns the negative time that brings the first of the readings and stamps of a history to the Epoch, where a run begins;
-// 0 where no stamps count.
-func (c *checked) toEpoch(p *Process, at uint32) time.Duration {
+// nil where no stamps count.
+func (c *checked) toEpoch(p *Process, at uint32) []time.Duration {
 	if p.Stamps == nil || p.Stamps.Grain() == 0 {
-		return 0
+		return nil
 	}
 	first := clock.Never
 	for ; p.entries[at].Reads; at = p.entries[at].Parent {
@@ -110,13 +109,13 @@ func (c *checked) toEpoch(p *Process, at uint32) time.Duration {
 			first = min(first, time.Duration(e.Seen.Val))
 		}
 	}
-	return -clock.Floor(first, c.grain(p))
+	return []time.Duration{-clock.Floor(first, c.grain(p))}
 }
 
 // shifts are those with which a history is tried.
 func (c *checked) shifts(p *Process, at uint32) []clock.Shift {
 	list := ancient(p, at)
-	for _, by := range slices.Concat(c.newYears(p, at), c.strides(p, at), []time.Duration{c.toEpoch(p, at), Years}) {
+	for _, by := range slices.Concat(c.newYears(p, at), c.strides(p, at), c.toEpoch(p, at)) {
 		list = append(list, clock.Shift{By: by})
 	}
 	return list
@@ -153,7 +152,10 @@ func (c *checked) newYears(p *Process, at uint32) (list []time.Duration) {
 		}
 		met, c.newYear[at] = true, true
 	}
-	return append(list, c.toNewYear(p, first))
+	if by := c.toNewYear(p, first); !slices.Contains(list, by) {
+		list = append(list, by)
+	}
+	return list
 }
 
 // toNewYear returns the time from a reading, in whole grains, to the beginning of the next year or just after.
@@ -184,47 +186,37 @@ func (e *TimeOfDayError) Error() string {
 
 // CheckMeasures runs the code again in every history with readings that was not tried before,
 // with later readings: as much later as brings its first or its last reading to the beginning of
-// a year, by some number of strides, and by Years; see Stride. Where stamps count, the first reading or stamp comes to
+// a year, and by Years and some number of strides; see Stride. Where stamps count, the first reading or stamp comes to
 // the Epoch as well. Each place in the code is met by histories
 // that are later by each number of them. Where the code does something else the error is a
 // *TimeOfDayError. It runs the longest histories only: shorter ones begin them; and of a Host's code those that represent themselves.
-func (p *Process) CheckMeasures(represents func(at uint32) bool) error {
+// Twins have no Host.
+func (p *Process) CheckMeasures(represents func(at uint32) bool, twins Twins) error {
 	p.checked.grow(p)
+	c, tried := &p.checked, slices.Clone(p.checked.tried)
+	var trials []trial
 	for at := range uint32(len(p.entries)) {
 		if p.entries[at].to != 0 || !represents(at) {
 			continue
 		}
 		at := lastRun(p, at)
-		e, c := &p.entries[at], &p.checked
-		if c.sure[at] || !e.Reads {
+		if c.sure[at] || !p.entries[at].Reads {
 			continue
 		}
 		for _, by := range c.shifts(p, at) {
-			if err := p.checkLater(at, by); err != nil {
-				return err
-			}
+			trials = append(trials, trial{at, by})
 		}
 		for at := at; !c.sure[at] && p.entries[at].Reads; at = p.entries[at].Parent {
 			c.sure[at] = true
 		}
 	}
-	return nil
-}
-
-func (p *Process) checkLater(at uint32, by clock.Shift) error {
-	did, err := p.rerunLater(at, by)
-	p.stop()
-	other, e := (*NondeterministicError)(nil), &p.entries[at]
-	did.inherit(&p.entries[e.Parent])
-	switch {
-	case errors.As(err, &other):
-		return cmp.Or(ByChance(p, at), error(&TimeOfDayError{p.code.id, by.By - by.Older, by.Older > 0, other.Was, other.Is}))
-	case err != nil:
-		return err
-	case !did.sameOutcome(e):
-		return &TimeOfDayError{p.code.id, by.By - by.Older, by.Older > 0, p.Describe(e), p.Describe(&did)}
+	err := tryAll(p, trials, twins)
+	if err != nil { // not all were made
+		clear(c.sure)
+		clear(c.newYear)
+		copy(c.tried, tried)
 	}
-	return nil
+	return err
 }
 
 // Stamps are the time stamps in what clients and servers exchange, by the numbers of it.

@@ -16,7 +16,10 @@ func TestStride(t *testing.T) {
 	for first := time.Duration(0); first < 40*24*time.Hour; first += 7*time.Hour + 11*time.Minute + 13*time.Second + 251*time.Millisecond {
 		var met [5]map[int]bool
 		for n := range time.Duration(process.Strides + 1) {
-			at := simulator.Epoch.Add(first + n*process.Stride)
+			at := simulator.Epoch.Add(first)
+			if n > 0 {
+				at = at.Add(process.Years + n*process.Stride)
+			}
 			for i, value := range []int{at.Second(), at.Minute(), at.Hour(), int(at.Weekday()), int(at.Month())} {
 				if met[i] == nil {
 					met[i] = map[int]bool{}

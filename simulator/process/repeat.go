@@ -9,22 +9,20 @@ package process
 // something else the error is a *NondeterministicError. It runs the longest histories only: the
 // shorter ones begin them. A Host runs each history twice by itself; with Merge, histories that their class
 // does not follow go on in one way; see orders.
-func (p *Process) Repeat() error {
+func (p *Process) Repeat(twins Twins) error {
 	switch {
 	case p.host != nil && p.merged != nil:
 		return p.merged.try()
 	case p.host != nil || p.noMemo:
 		return nil
 	}
+	var trials []trial
 	for _, at := range Longest(p) {
-		if p.checked.hasRepeated(at) {
-			continue
-		}
-		if err := Again(p, at); err != nil {
-			return err
+		if !p.checked.hasRepeated(at) {
+			trials = append(trials, trial{at: at})
 		}
 	}
-	return nil
+	return tryAll(p, trials, twins)
 }
 
 // Again runs the code once more in a history, in which it has observed something. Where it does something else the error is a

@@ -112,6 +112,9 @@ func (c *Connections) Stop() {
 	}
 }
 
+// Rereads implements process.Rereader.
+func (c *Connections) Rereads() {}
+
 // Idle says that no connection has had a number: all that are left are like new.
 func (c *Connections) Idle() bool { return len(c.numbers) == 0 }
 

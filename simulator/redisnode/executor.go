@@ -136,6 +136,9 @@ func (x *Executor) internBatch(on connRef, wire []byte) (uint32, error) {
 	if id, ok := x.batches.Find(batchKey{on, string(wire)}); ok {
 		return id, nil
 	}
+	if x.memo.Room.ReadOnly {
+		return 0, table.ErrReadOnly
+	}
 	commands, err := ParseBatch(string(wire))
 	if err != nil {
 		return 0, err
