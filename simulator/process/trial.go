@@ -22,7 +22,7 @@ type Rereader interface{ Rereads() }
 // Twins make trials beside a process, each in a goroutine of its own. They are processes with the same program.
 type Twins struct {
 	List []*Process
-	// ReadOnly says whether the tables of servers are only read from now on: by processes, in several goroutines.
+	// ReadOnly has the tables of servers only read from now on, by processes in several goroutines, or no longer.
 	ReadOnly func(on bool)
 }
 
