@@ -51,7 +51,9 @@ func twinsOf(s *Simulator, client, most int) process.Twins {
 		*twins = append(*twins, s.newProcess(client+1, config))
 	}
 	return process.Twins{List: (*twins)[:max(most, 0)], ReadOnly: func(on bool) {
-		s.stamps.see()
+		if on {
+			s.stamps.see()
+		}
 		s.room.ReadOnly = on
 	}}
 }

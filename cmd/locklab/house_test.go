@@ -18,7 +18,7 @@ import (
 // The house stays small enough to be held in one head. What adds a capability may raise
 // mostLines, and says so in its commit; the other bounds stay.
 const (
-	mostLines         = 102_079 // of Go in all packages, without tests
+	mostLines         = 102_082 // of Go in all packages, without tests
 	mostMethods       = 40      // of a type, with those of the types that it embeds
 	mostFunctionLines = 60
 )

@@ -93,7 +93,8 @@ func (t trial) beside(p *Process) (same, known bool) {
 	return t.in(p) == nil, true
 }
 
-// in has a process make the trial. Where the code does something else the error is a *NondeterministicError, or at another time of day a *TimeOfDayError.
+// in has a process make the trial. Where the code does something else the error is a *NondeterministicError, or at another time of day a
+// *TimeOfDayError.
 func (t trial) in(p *Process) error {
 	if t.by == (clock.Shift{}) {
 		return Again(p, t.at)

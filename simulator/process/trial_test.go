@@ -13,7 +13,7 @@ import (
 func TestTwins(t *testing.T) {
 	const histories = 200
 	for name, c := range map[string]struct {
-		// code is what a program does after it has been told something and has read its clock, in one of its executions.
+		// code runs after a program was told something and has read its clock, in one of its executions.
 		code    func(c Clock, told int, read time.Time, execution int64)
 		refused error // an error of this type; nil: none
 	}{
