@@ -6,23 +6,24 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
-// drawing reads the drawing of a README: the number of the row of each package, from the top.
+// contributing has the drawing of the packages.
+const contributing = ".github/CONTRIBUTING.md"
+
+// drawing reads the drawing of packages: the number of the row of each package, from the top.
 // A row is the names of packages, two blanks, and words. A line with a folder alone begins
 // its rows, which are indented; "." is the folder's own package.
-func drawing(t *testing.T, readme string) map[string]int {
+func drawing(t *testing.T) map[string]int {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join("..", "..", readme))
+	content, err := os.ReadFile(filepath.Join("..", "..", contributing))
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, rest, found := strings.Cut(string(content), "```\ncmd/locklab ")
 	block, _, closed := strings.Cut("cmd/locklab "+rest, "```")
 	if !found || !closed {
-		t.Fatalf("%s has no drawing that begins with cmd/locklab", readme)
+		t.Fatalf("%s has no drawing that begins with cmd/locklab", contributing)
 	}
 	floors, folder := map[string]int{}, ""
 	for row, line := range strings.Split(strings.TrimSpace(block), "\n") {
@@ -37,7 +38,7 @@ func drawing(t *testing.T, readme string) map[string]int {
 				name = filepath.ToSlash(filepath.Join(folder, name))
 			}
 			if _, twice := floors[name]; twice {
-				t.Errorf("%s draws %s twice", readme, name)
+				t.Errorf("%s draws %s twice", contributing, name)
 			}
 			floors[name] = row
 		}
@@ -47,23 +48,16 @@ func drawing(t *testing.T, readme string) map[string]int {
 
 // A package imports only packages of lower rows; packages of one row do not know each other.
 func TestImportsGoDown(t *testing.T) {
-	floors := drawing(t, "README.md")
+	floors := drawing(t)
 	for dir, from := range floors {
 		for _, path := range imports(t, dir) {
 			switch to, ok := floors[path]; {
 			case !ok:
-				t.Errorf("%s imports %s, which is not in README's drawing: add it", dir, path)
+				t.Errorf("%s imports %s, which is not in the drawing of %s: add it", dir, path, contributing)
 			case to <= from:
 				t.Errorf("%s imports %s, which is no lower floor", dir, path)
 			}
 		}
-	}
-}
-
-// The Chinese README has the same drawing.
-func TestDrawingsAreTheSame(t *testing.T) {
-	if diff := cmp.Diff(drawing(t, "README.md"), drawing(t, "reports/text/zh/README.md")); diff != "" {
-		t.Errorf("(-README.md +reports/text/zh/README.md):\n%s", diff)
 	}
 }
 
@@ -93,7 +87,7 @@ func TestStrangers(t *testing.T) {
 
 // Every folder with code is drawn, and every drawn package exists.
 func TestAllPackagesAreDrawn(t *testing.T) {
-	floors := drawing(t, "README.md")
+	floors := drawing(t)
 	root := filepath.Join("..", "..")
 	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
 		if err != nil || !d.IsDir() {
@@ -108,7 +102,7 @@ func TestAllPackagesAreDrawn(t *testing.T) {
 		if _, err := build.ImportDir(path, 0); err == nil {
 			rel, _ := filepath.Rel(root, path)
 			if _, ok := floors[filepath.ToSlash(rel)]; !ok {
-				t.Errorf("%s is not in README's drawing: add it", rel)
+				t.Errorf("%s is not in the drawing of %s: add it", rel, contributing)
 			}
 		}
 		return nil
