@@ -1,19 +1,16 @@
 package simulator
 
 import (
-	"bytes"
 	"context"
 	"testing"
 	"time"
 
 	"locklab/simulator/history"
-	"locklab/simulator/internal/codec"
 	"locklab/simulator/process"
 )
 
 // TestHowAClientStands: whether a client has entered and is inside, as a table entry
-// says, agrees with the notes on the way to the entry, also in a simulator that was
-// loaded.
+// says, agrees with the notes on the way to the entry.
 func TestHowAClientStands(t *testing.T) {
 	setup := Config{Nodes: make([]NodeConfig, 1), Clients: []ClientConfig{{Program: func(c *Client) {
 		for _, k := range []history.EventKind{history.Acquire, history.Enter, history.Leave, history.Enter} {
@@ -35,35 +32,24 @@ func TestHowAClientStands(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var b bytes.Buffer
-	out := codec.NewWriter(&b)
-	l.Tables().Save(out, TableSizes{}, l.Tables().Sizes())
-	if err := out.Flush(); err != nil {
-		t.Fatal(err)
-	}
-	loaded := mustLab(t, setup)
-	if err := loaded.Tables().Load(codec.NewReader(&b)); err != nil {
-		t.Fatal(err)
-	}
 	met := map[[2]bool]bool{}
-	for _, p := range []*process.Process{l.clients.procs[0], loaded.clients.procs[0]} {
-		for at := range p.Len() {
-			var path []*process.Entry
-			for n := uint32(at); n != 0; n = p.At(n).Parent {
-				path = append(path, p.At(n))
-			}
-			entered, inside := false, false
-			for i := len(path) - 1; i >= 0; i-- {
-				for _, e := range path[i].Notes {
-					entered = entered || e.Kind == history.Enter
-					inside = e.Kind == history.Enter || inside && e.Kind != history.Leave
-				}
-			}
-			if n := p.At(uint32(at)); n.Entered != entered || n.Inside != inside {
-				t.Errorf("entry %d says entered %v, inside %v; the notes say %v, %v", at, n.Entered, n.Inside, entered, inside)
-			}
-			met[[2]bool{entered, inside}] = true
+	p := l.clients.procs[0]
+	for at := range p.Len() {
+		var path []*process.Entry
+		for n := uint32(at); n != 0; n = p.At(n).Parent {
+			path = append(path, p.At(n))
 		}
+		entered, inside := false, false
+		for i := len(path) - 1; i >= 0; i-- {
+			for _, e := range path[i].Notes {
+				entered = entered || e.Kind == history.Enter
+				inside = e.Kind == history.Enter || inside && e.Kind != history.Leave
+			}
+		}
+		if n := p.At(uint32(at)); n.Entered != entered || n.Inside != inside {
+			t.Errorf("entry %d says entered %v, inside %v; the notes say %v, %v", at, n.Entered, n.Inside, entered, inside)
+		}
+		met[[2]bool{entered, inside}] = true
 	}
 	if len(met) != 3 {
 		t.Errorf("the client stood in %d ways, want 3", len(met))

@@ -1,10 +1,8 @@
 package simulator_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -15,7 +13,6 @@ import (
 	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 	"locklab/simulator/history"
-	"locklab/simulator/internal/codec"
 )
 
 // TestReleaseByWatch: WATCH closes the window between GET and DEL, in which a
@@ -182,37 +179,5 @@ func TestWatchersInSearch(t *testing.T) {
 		if a, b := words(plain), words(quick); !slices.Equal(a, b) || slices.Contains(a, "OVERLAP") != overlap {
 			t.Errorf("%q: found %v, with symmetry and reduction %v; want an overlap: %v", budget, a, b, overlap)
 		}
-	}
-}
-
-// TestSavedWatches: a simulator that was loaded from another continues from the middle of
-// an attempt as the other does.
-func TestSavedWatches(t *testing.T) {
-	setup := simulator.Config{Nodes: []simulator.NodeConfig{{}}, Clients: []simulator.ClientConfig{{Program: watchUser}, {Program: watchUser}}}
-	first, second := simulator.MustLab(t, setup), simulator.MustLab(t, setup)
-	w := first.NewWorld()
-	watching := func(e history.Event) bool { return e.Kind == history.Answer && e.Cmd[0] == "WATCH" }
-	for told := false; !told; {
-		s := take(first, &w, first.Enabled(&w, nil)[0])
-		told = slices.ContainsFunc(s.events, watching)
-	}
-	var file bytes.Buffer
-	out := codec.NewWriter(&file)
-	first.Tables().Save(out, simulator.TableSizes{}, first.Tables().Sizes())
-	if err := out.Flush(); err != nil {
-		t.Fatal(err)
-	}
-	if err := second.Tables().Load(codec.NewReader(&file)); err != nil {
-		t.Fatal(err)
-	}
-	v, transactions := w, 0
-	walk(rand.New(rand.NewPCG(1, 5)), first, &w, 200, func(c simulator.Choice, s step) {
-		again(t, second, &v, []simulator.Choice{c}, []step{s})
-		if slices.ContainsFunc(s.events, func(e history.Event) bool { return e.Kind == history.Apply && e.Cmd[0] == "MULTI" }) {
-			transactions++
-		}
-	})
-	if transactions == 0 {
-		t.Error("nobody came to a transaction")
 	}
 }

@@ -85,8 +85,6 @@ func TestLongNames(t *testing.T) {
 		for _, args := range [][]string{
 			{"run", "token", "calm", "-o", name(".html")},
 			{"explore", "token", "-o", name(".json")},
-			{"explore", "token", "--checkpoint", name("")},
-			{"sweep", "pause/ttl", "--resume", name(".json")},
 			{"sweep", "pause/ttl", "-o", name(".png")},
 			{"par", "-o", name(".csv")},
 			{"verify", "--junit", name(".xml")},

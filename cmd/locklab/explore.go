@@ -16,7 +16,6 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
-	"locklab/simulator/checkpoint"
 	"locklab/simulator/client"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
@@ -47,7 +46,6 @@ type exploreJSON struct {
 	Cut         string         `json:"cut,omitempty"`         // the limit that ended it
 	Beside      []otherJSON    `json:"also_proved,omitempty"` // searches of what this one leaves out
 	Tried       []otherJSON    `json:"not_proved,omitempty"`  // searches that were cut short
-	FromFile    string         `json:"from_file,omitempty"`   // what was taken from --checkpoint's file, not searched here: "part" or "all"
 	Seconds     float64        `json:"seconds,omitempty"`     // only with --time
 	Verdicts    []witnessJSON  `json:"verdicts"`
 	Open        []verdict.Word `json:"open,omitempty"` // neither proved nor shown, of any number of attempts
@@ -90,7 +88,7 @@ func exploreCommand() *command {
 	return &command{
 		use: "explore STRATEGY", args: exactly(1, "lock"), complete: aLock, flags: x.add, run: x.run,
 		examples: []string{"explore token", "explore redlock --nodes 3 --budget restart=1", "explore setnx --clients 3 --budget crash=1 --json",
-			"explore token --budget pause=1 --doom -o doom.png", "explore redlock --nodes 5 --max-states 0 --checkpoint redlock.search",
+			"explore token --budget pause=1 --doom -o doom.png",
 			"explore token --attempts any --budget crash=any", "explore token --clients any --budget crash=any"},
 	}
 }
@@ -107,7 +105,6 @@ func (x *exploreFlags) add(f *flags) {
 	parse(f, "tokens", client.Unique.String(), &x.Tokens, study.ParseTokens)
 	f.add("all", &x.Causes)
 	addMemory(f, &x.memory)
-	f.add("checkpoint", &x.Checkpoint)
 	f.add("time", &x.timed)
 	f.add("doom", &x.doom)
 	f.out(&x.files)
@@ -133,14 +130,11 @@ func (x *exploreFlags) run(e *env, args []string) error {
 	}
 	most, restore := keepWithin(x.memory)
 	defer restore()
-	x.MaxBytes, x.Progress, x.Now = most, searchProgress(e), checkpointClock
+	x.MaxBytes, x.Progress = most, searchProgress(e)
 	began := time.Now()
 	s, err := study.Explore(e.ctx, entry, x.Bounds)
 	if err == nil {
 		err = s.FindBoundary(e.ctx)
-	}
-	if unfit := (*checkpoint.Error)(nil); errors.As(err, &unfit) {
-		return text.Errorf("error.checkpoint", "file", unfit.File, "why", unfit.Why)
 	}
 	stopped, beside := stoppedBy(err), errors.Is(err, study.ErrBeside)
 	if err != nil && !stopped {
@@ -149,10 +143,9 @@ func (x *exploreFlags) run(e *env, args []string) error {
 	if s == nil {
 		return noAnswer("error.stopped")
 	}
-	reportCheckpoint(e, x.Checkpoint, s.Result.Kept)
 	shown, unanswered := &shownSearch{Search: s, memory: x.memory}, error(nil)
 	if x.timed {
-		shown.took = s.Result.Kept.Before + time.Since(began)
+		shown.took = time.Since(began)
 	}
 	if x.doom && len(s.Witnesses) > 0 {
 		w := s.Witnesses[0]
@@ -183,9 +176,6 @@ func proveFor(x *exploreFlags, e *env, entry lock.Entry) error {
 
 // checkFiles checks the files that are written and returns them, those of the doom curve last.
 func (x *exploreFlags) checkFiles(e *env) ([]string, error) {
-	if err := e.checkOutputs("--checkpoint", x.Checkpoint); err != nil {
-		return nil, err
-	}
 	curve, files, err := doomFiles(x.files, x.doom)
 	if err != nil {
 		return nil, err
@@ -198,9 +188,6 @@ func (x *exploreFlags) checkFiles(e *env) ([]string, error) {
 	files = append(files, curve...)
 	return files, e.checkOutputs("-o", files...)
 }
-
-// checkpointClock paces how often searches are saved. It is a variable for tests.
-var checkpointClock = time.Now
 
 // searchProgress shows the progress of the searches that are made in turn: on a terminal in one line that changes, where
 // standard error is another file or a pipe in a line now and then.
@@ -219,33 +206,14 @@ func searchProgress(e *env) func(r *explore.Result) {
 			return
 		}
 		printed = time.Now()
-		seconds := (r.Kept.Before + time.Since(began)).Seconds()
+		seconds := time.Since(began).Seconds()
 		line := e.Say("progress.search", "number", fmt.Sprint(number), "states", fmt.Sprint(r.States), "rate", fmt.Sprintf("%.2f", float64(r.Transitions)/seconds/1e6),
 			"open", fmt.Sprint(r.Open), "memory", fmt.Sprint(r.Bytes>>20))
-		if r.Kept.Has > 0 {
-			line += " " + e.Say("progress.saved", "states", fmt.Sprint(r.Kept.Has))
-		}
 		if ok {
 			fmt.Fprint(f, "\r"+line+" ")
 		} else {
 			fmt.Fprintln(f, line)
 		}
-	}
-}
-
-// reportCheckpoint says what a search read from its checkpoint and wrote to it.
-func reportCheckpoint(e *env, file string, k checkpoint.Kept) {
-	switch {
-	case k.Finished:
-		e.inform("checkpoint.finished", "file", file)
-	case k.Had > 0:
-		e.inform("checkpoint.continued", "file", file, "states", fmt.Sprint(k.Had))
-	}
-	switch {
-	case k.Failed != "":
-		e.inform("checkpoint.failed", "file", file, "states", fmt.Sprint(k.Has), "why", k.Failed)
-	case k.Open:
-		e.inform("checkpoint.saved", "file", file, "states", fmt.Sprint(k.Has))
 	}
 }
 
@@ -271,7 +239,7 @@ func (s *shownSearch) toJSON() exploreJSON {
 		Claim: certificate.Claim(s.Search, "en"), Scope: s.Scope(), MayHappen: certificate.MayHappen(s.Search, "en"), Assumed: certificate.Assumed(s.Search, "en"),
 		States: r.States, Transitions: r.Transitions, Depth: r.Depth, Complete: r.Complete, Cut: text.SayMessage("en", r.Limit),
 		Beside: othersToJSON(s.Beside), Tried: othersToJSON(s.Cut),
-		FromFile: s.FromFile(), Seconds: s.took.Seconds(), Verdicts: []witnessJSON{}, Open: s.Open, Certificate: certificate.Of(s.Search, "en"), Doom: s.doom.Data(),
+		Seconds: s.took.Seconds(), Verdicts: []witnessJSON{}, Open: s.Open, Certificate: certificate.Of(s.Search, "en"), Doom: s.doom.Data(),
 	}
 	for _, f := range b.Budget.Faults() {
 		out.Budget[f.Fault.Name] = anyOr(f.Times, b.Endless)
@@ -310,8 +278,6 @@ func (s *shownSearch) status() error {
 		return noAnswer("error.cut.by", "limit", r.Limit)
 	case !r.Complete:
 		return noAnswer("error.cut")
-	case s.FromFile() == study.FromFile:
-		return noAnswer("error.unsearched")
 	case s.Open != nil:
 		return noAnswer("error.again.open", "verdicts", reports.Words(s.Open))
 	case s.Inconclusive():

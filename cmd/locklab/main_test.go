@@ -28,7 +28,7 @@ import (
 )
 
 // watchedCommands is why the race detector need not see a test of commands.
-const watchedCommands = "TestSweepResumes, TestMergeRefuses and TestFleetProcesses show the goroutines of commands"
+const watchedCommands = "TestMergeRefuses and TestFleetProcesses show the goroutines of commands"
 
 var update = flag.Bool("update", false, "write the golden files and the README's blocks anew")
 
@@ -316,7 +316,6 @@ func TestWrongUse(t *testing.T) {
 		{[]string{"sweep", "pause/ttl", "lag/ttl", "--refine", "1"}, []string{"--refine"}},
 		{[]string{"sweep", "pause/ttl", "--refine", "9"}, []string{"--refine 9", "0 to 8"}},
 		{[]string{"sweep", "pause/ttl", "--refine", "1", "--shard", "1/2"}, []string{"--refine"}},
-		{[]string{"sweep", "pause/ttl", "--resume", "x", "--shard", "1/2"}, []string{"--resume"}},
 		{[]string{"sweep", "client-rate=1"}, []string{`"1"`, "ppm"}},
 		{[]string{"sweep", "pause/ttl", "-o", "x.gif"}, []string{"x.gif", ".png"}},
 		{[]string{"run", "token", "gc-pause", "--seed", "x"}, []string{`--seed "x": give a whole number from 0`}},
@@ -334,7 +333,6 @@ func TestWrongUse(t *testing.T) {
 		{[]string{"replay", good, "--expect", ", "}, []string{"--expect names no verdict"}},
 		{[]string{"verify", "--contract", ""}, []string{"--contract is empty"}},
 		{[]string{"verify", "--junit", ""}, []string{"--junit is empty"}},
-		{[]string{"explore", "token", "--checkpoint", ""}, []string{"--checkpoint is empty"}},
 		{[]string{"help", "nonsense"}, []string{`"nonsense"`}},
 		{[]string{"help", "run", "nonsense"}, []string{`"nonsense"`}},
 		{[]string{"nonsense", "--help"}, []string{`"nonsense"`}},

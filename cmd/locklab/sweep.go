@@ -2,11 +2,8 @@ package main
 
 import (
 	"errors"
-	"io"
-	"io/fs"
 	"slices"
 	"strings"
-	"time"
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
@@ -15,7 +12,6 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/share"
 	"locklab/scenarios/study"
-	"locklab/simulator/i18n"
 	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
@@ -28,7 +24,6 @@ type sweepFlags struct {
 	verdicts []string
 	refine   int
 	waits    bool
-	resume   string
 }
 
 func sweepCommand() *command {
@@ -38,7 +33,7 @@ func sweepCommand() *command {
 		use: "sweep [SETTING[=VALUES] [SETTING[=VALUES]]]", texts: []string{"sweep", "pauses"}, args: between(0, 2, "settings"), flags: s.add, run: s.run, tasks: onFleet,
 		examples: []string{"sweep", "sweep pause/ttl=0.5:1.5:0.05 --refine 3 --strategies token,watchdog -o sweep.png",
 			"sweep client-rate --set work=lease --strategies token,redlock,redlock-drift", "sweep renewal/ttl pause/ttl=0:1:0.1 --strategies watchdog,redlock-extend -o renewal.png",
-			"sweep ttl=5s,10s,30s --set pause=12s --runs 9000 --resume ttl.json"},
+			"sweep ttl=5s,10s,30s --set pause=12s --runs 9000"},
 	}
 }
 
@@ -49,7 +44,6 @@ func (s *sweepFlags) add(f *flags) {
 	f.add("set", &s.set)
 	f.add("verdict", &s.verdicts)
 	ranged(f, "refine", &s.refine, 0, study.MaxRefine, "error.sweep.refine")
-	f.add("resume", &s.resume)
 }
 
 func (s *sweepFlags) run(e *env, args []string) error {
@@ -73,12 +67,7 @@ func (s *sweepFlags) run(e *env, args []string) error {
 				return nil, err
 			}
 		}
-		end, err := resumed(e, args, s.resume)
-		if err != nil {
-			return nil, err
-		}
 		found, err := order.Find(e.ctx, entries, func(steps int) (*share.Work, func()) { return e.work(steps, "progress.runs") })
-		end()
 		if found == nil || errors.Is(err, study.ErrLosses) {
 			return nil, internal(err)
 		}
@@ -107,55 +96,4 @@ func sweepOrder(args []string, set string, verdicts []string) (o study.SweepOrde
 		o.Words = append(o.Words, verdict.Word(w))
 	}
 	return o, nil
-}
-
-// resumed has the tasks of a command computed here, beginning with the results that a file has,
-// and has all results saved there. Without a file it does nothing.
-func resumed(e *env, args []string, file string) (end func(), err error) {
-	none := func() {}
-	if file == "" {
-		return none, nil
-	}
-	if err := e.checkOutputs("--resume", file); err != nil {
-		return none, err
-	}
-	build, err := share.Build()
-	if err != nil {
-		return none, internal(err)
-	}
-	head := share.Share{Build: build, Command: canonical(e.running, args), Stopped: true}
-	saved := &share.Saved{Every: saveEvery}
-	switch content, err := e.read(file, maxInput); {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
-		return none, text.Errorf("error.file", "file", "--resume", "cause", i18n.Bare(err))
-	case len(content) > 0:
-		before, err := share.Read(file, content)
-		switch {
-		case err != nil:
-			return none, err
-		case before.Build != build:
-			return none, text.Errorf("error.resume.build", "file", file, "there", before.Build, "here", build)
-		case !slices.Equal(before.Command, head.Command):
-			return none, text.Errorf("error.resume.command", "file", file, "there", "locklab "+strings.Join(before.Command, " "), "here", "locklab "+strings.Join(head.Command, " "))
-		}
-		saved.Known, saved.File = before.Results, file
-	}
-	saved.Save = func(results []share.Result) error {
-		head.Results = results
-		return e.save(file, head.Write)
-	}
-	saved.Progress, end = taskProgress(e)
-	e.computer = saved
-	return end, nil
-}
-
-// saveEvery is the time between two savings of results. It is a variable for tests.
-var saveEvery = 5 * time.Second
-
-// save writes a file without saying so.
-func (e *env) save(name string, fill func(io.Writer) error) error {
-	quiet := *e
-	quiet.stderr = io.Discard
-	return quiet.write(name, replaces, fill)
 }

@@ -220,14 +220,10 @@ func Elsewhere(s *study.Search, w study.Witness, lang string) string {
 // of the lock have found besides.
 func Claim(s *study.Search, lang string) string {
 	switch {
-	case s.FromFile() == study.FromFile:
-		return text.Say(lang, "certificate.file.all")
 	case !s.Complete:
 		return text.Say(lang, "certificate.cut")
 	case s.Inconclusive():
 		return text.Say(lang, "certificate.untold", "faults", strings.Join(s.Untriggered(), ", "))
-	case s.FromFile() == study.FromFileInPart:
-		return text.Say(lang, "certificate.file.part", "states", fmt.Sprint(s.Result.Kept.Had))
 	}
 	if s.Open != nil {
 		return text.Say(lang, "certificate.undecided", "who", who(s.Bounds, lang), "verdicts", joined(s.Open, lang), "others", othersFound(s, lang))

@@ -70,8 +70,6 @@ func checkAgain(b Bounds, entry lock.Entry) error {
 		flag = "--noisy " + strconv.Itoa(b.Noisy)
 	case b.Causes:
 		flag = "--all"
-	case b.Checkpoint != "":
-		flag = "--checkpoint " + b.Checkpoint
 	case entry.Guard != "":
 		return i18n.Errorf("error.again.unlocked", "lock", entry.ID)
 	case entry.Ensemble() && b.Endless && b.Budget != "crash=1" && b.Budget != "expire-session=1":

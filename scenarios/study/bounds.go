@@ -12,7 +12,6 @@ import (
 	"locklab/faults"
 	"locklab/scenarios/race"
 	"locklab/simulator"
-	"locklab/simulator/checkpoint"
 	"locklab/simulator/client"
 	"locklab/simulator/explore"
 	"locklab/simulator/i18n"
@@ -43,10 +42,8 @@ type Bounds struct {
 	Skew time.Duration
 	// Idle bounds, with AnyTiming, how long a client waits before it wants the lock.
 	// Explore sets it where code reads a clock: without a bound time has no end.
-	Idle       bool
-	Epoch      simulator.Date   // when clocks begin
-	Checkpoint string           // file that keeps the search, see checkpoint.Config; "": none
-	Now        func() time.Time `json:"-"` // wall clock for Checkpoint
+	Idle  bool
+	Epoch simulator.Date // when clocks begin
 }
 
 // MaxClientRetries is the most that Bounds.ClientRetries may be; go-redis's default is 3.
@@ -445,17 +442,7 @@ func (b Bounds) Model(entry lock.Entry) (*explore.Model, error) {
 	return &explore.Model{
 		Scope: b.Scope, Entry: entry, Timing: b.timing(entry), Inside: b.Work, Retries: explore.RetrySleeps(b.TTL, b.Retries),
 		Replicas: replicas(budget), Faults: budget, Epoch: b.Epoch, ClockJumps: clockJumps(budget) + b.Skew, Skews: b.skews(),
-		Checkpoint: checkpoint.Config{File: b.Checkpoint, Search: b.title(entry), Now: b.Now},
 	}, nil
-}
-
-// title says in one line what is searched.
-func (b Bounds) title(entry lock.Entry) string {
-	title := entry.ID + " " + b.Settled(entry).String()
-	if b.Causes {
-		title += " by cause"
-	}
-	return title
 }
 
 // Scenario stands in place of a race in an outcome.

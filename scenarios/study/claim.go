@@ -17,23 +17,6 @@ func (s *Search) FoundBy(w Witness) *Search {
 	return nil
 }
 
-// Of what a search claims, its checkpoint may say a part, or all, that was not searched here.
-const (
-	FromFileInPart = "part" // states that were not all computed again
-	FromFile       = "all"  // which verdicts there are
-)
-
-// FromFile returns how much of the result is taken from the checkpoint; "": nothing.
-func (s *Search) FromFile() string {
-	switch k := s.Result.Kept; {
-	case k.Visited:
-		return FromFile
-	case k.Sampled:
-		return FromFileInPart
-	}
-	return ""
-}
-
 // The scopes of a search: what its proof is about.
 const (
 	ScopeAny      = "any"      // every timing

@@ -8,7 +8,6 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/scenarios/race"
 	"locklab/simulator"
-	"locklab/simulator/checkpoint"
 	"locklab/simulator/explore"
 	"locklab/simulator/history"
 	"locklab/simulator/i18n"
@@ -104,8 +103,7 @@ const SearchID = "search"
 
 // Explore searches everything that a lock can come to within the bounds. Where they leave
 // open the timing, the uses or the attempts, it makes several searches; see Search.Cut. When
-// ctx ends, the search so far comes with ctx's error; nil if it ended before the
-// checkpoint was read.
+// ctx ends, the search so far comes with ctx's error.
 func Explore(ctx context.Context, entry lock.Entry, b Bounds) (*Search, error) {
 	if err := CheckSearch(entry, b); err != nil {
 		return nil, err
@@ -121,11 +119,10 @@ func Explore(ctx context.Context, entry lock.Entry, b Bounds) (*Search, error) {
 		return nil, err
 	}
 	result, err := explore.Search(ctx, search)
-	unfit := (*checkpoint.Error)(nil)
-	if idle := b.idle(); errors.Is(err, explore.ErrReadsClock) || errors.As(err, &unfit) && !b.Idle && unfit.Search == idle.title(entry) {
-		return Explore(ctx, entry, idle)
+	if errors.Is(err, explore.ErrReadsClock) {
+		return Explore(ctx, entry, b.idle())
 	}
-	if unfit != nil || result == nil && errors.Is(err, ctx.Err()) {
+	if result == nil && errors.Is(err, ctx.Err()) {
 		return nil, err
 	}
 	if err != nil && !errors.Is(err, ctx.Err()) {

@@ -127,9 +127,6 @@ func exploreOpen(ctx context.Context, entry lock.Entry, b Bounds) (*Search, erro
 	if timings := r.bounds.timings(); len(timings) == 1 {
 		r.bounds = r.bounds.at(timings[0], entry)
 	}
-	if b.Checkpoint != "" {
-		return Explore(ctx, entry, r.bounds.closed())
-	}
 	a := &ahead{ctx: ctx, entry: entry, begun: map[string]*early{}}
 	defer a.end()
 	for i, t := range tries {
@@ -149,17 +146,6 @@ func exploreOpen(ctx context.Context, entry lock.Entry, b Bounds) (*Search, erro
 		}
 	}
 	return r.result(), nil
-}
-
-// closed is b with nothing open: a checkpoint keeps one search.
-func (b Bounds) closed() Bounds {
-	if b.Timing == AutoTiming {
-		b.Timing = Lockstep
-	}
-	if b.Uses == AutoUses {
-		b.Uses = 0
-	}
-	return b
 }
 
 // list returns the bounds of the searches of try i; none: it is not made.

@@ -11,7 +11,6 @@ import (
 	"locklab/scenarios/race"
 	"locklab/scenarios/share"
 	"locklab/simulator"
-	"locklab/simulator/checkpoint"
 	"locklab/simulator/explore"
 	"locklab/simulator/i18n"
 	"locklab/simulator/process"
@@ -85,7 +84,6 @@ func (c *searchCheck) bounds(path string, b Bounds) {
 	c.asks(path, b)
 	share.Is(c.Values, path+"Causes", b.Causes, c.asked.Causes)
 	share.Is(c.Values, path+"MaxBytes", b.MaxBytes, c.asked.MaxBytes)
-	share.Is(c.Values, path+"Checkpoint", b.Checkpoint, "")
 	if c.asked.open() {
 		share.Range(c.Values, path+"MaxStates", b.MaxStates, 0, mostCounted)
 	} else {
@@ -162,7 +160,6 @@ func (c *searchCheck) counts(path string, s *Search) {
 	share.Is(v, path+"Symmetry", r.Symmetry, r.Assumed.Symmetric > 1)
 	cut := r.Open > 0 || r.OutOfMemory || !r.Limit.IsZero()
 	v.Require(!r.Complete || !cut, path+"Complete", r.Complete, i18n.New("share.want.incomplete"))
-	v.Same(path+"Kept", r.Kept, checkpoint.Kept{})
 	budget := s.Bounds.Budget.Faults()
 	var verbs []simulator.Verb
 	for _, a := range budget {

@@ -2,14 +2,9 @@ package explore
 
 import (
 	"errors"
-	"path/filepath"
 	"testing"
-	"time"
 
-	"locklab/algorithms"
-	"locklab/faults"
 	"locklab/simulator"
-	"locklab/simulator/checkpoint"
 	"locklab/simulator/process"
 )
 
@@ -52,30 +47,5 @@ func TestRefine(t *testing.T) {
 	}
 	if got, _ := strongest.refine(&simulator.AsymmetricError{Does: "GET"}, reads); got.asymmetry.Does != "GET" {
 		t.Errorf("why clients are not interchangeable is lost: %+v", got.asymmetry)
-	}
-}
-
-// TestCheckpointAssumesMore: a file of a search that assumed something is refused by a search that
-// does without it, and accepted by one that does not.
-func TestCheckpointAssumesMore(t *testing.T) {
-	entry, _ := algorithms.ByName("token")
-	allowed, err := faults.Budget("pause=1").Parse()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, without := range map[string]Plain{
-		"nothing": {}, "symmetry": {Symmetry: true}, "rests": {Rests: true}, "clocks": {Clocks: true},
-	} {
-		m := &Model{Entry: entry, Faults: allowed, Scope: Scope{Clients: 2, Attempts: 1, Nodes: 1, TTL: 9 * time.Second}}
-		m.Checkpoint = checkpoint.Config{File: filepath.Join(t.TempDir(), "search"), Search: "token", Now: time.Now}
-		m.MaxStates = 50
-		if r, err := Search(t.Context(), m); err != nil || r.Complete {
-			t.Fatalf("a search that is cut short: %v", err)
-		}
-		m.MaxStates, m.Plain = 0, without
-		r, err := Search(t.Context(), m)
-		if refused := errors.Is(err, errUnsound); refused != (without != Plain{}) || !refused && (err != nil || !r.Complete) {
-			t.Errorf("without %s: %v", name, err)
-		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"locklab/simulator"
-	"locklab/simulator/checkpoint"
 	"locklab/simulator/verdict"
 )
 
@@ -35,16 +34,11 @@ func AtBoundary(ctx context.Context, sim *simulator.Simulator, opt Options, foun
 			wanted = append(wanted, w)
 		}
 	}
-	opt.Causes, opt.Checkpoint, opt.Progress, opt.Hopeful = false, checkpoint.Config{}, nil, 0
+	opt.Causes, opt.Progress, opt.Hopeful = false, nil, 0
 	opt.outliving, opt.MaxStates = true, most
-	k, err := openCheckpoint(ctx, &opt)
-	if err != nil {
-		return nil, err
-	}
-	defer k.release()
 	opt.assumed = opt.assumptions(sim)
 	defer sim.Assume(simulator.Usual)
-	r, err := pass(ctx, sim, &opt, k, wanted)
+	r, err := pass(ctx, sim, &opt, wanted)
 	if err != nil {
 		return nil, err
 	}

@@ -89,7 +89,7 @@ func CausesOf(ctx context.Context, m *Model, of verdict.Word, par int) (ways [][
 	defer sim.Close()
 	opt := m.Options()
 	opt.Causes, opt.victims, opt.assumed = true, true, opt.assumptions(sim)
-	r, err := pass(ctx, sim, &opt, nil, []Witness{{Verdict: of, Par: par}})
+	r, err := pass(ctx, sim, &opt, []Witness{{Verdict: of, Par: par}})
 	if r == nil {
 		return nil, false, err
 	}

@@ -127,11 +127,6 @@
 // as far as the tables have it, by a worker for each further core that no other search has (lookahead.go). Another
 // one enters it into the set of visited states, always in the same order: a search comes to the same result on any number of cores.
 //
-// # Checkpoints
-//
-// A search that was stopped goes on from its checkpoint (package checkpoint) and comes to the same result,
-// number for number, as one that was not.
-//
 // # Larger than a machine
 //
 // A search is not divided among machines. Parts that begin after other first choices could be
@@ -155,8 +150,7 @@
 // It would cost us numbers that all machines agree on, or states that are sent in full; an
 // end that is detected across machines (Dijkstra and Scholten 1980); layers in step, so that
 // the first way to a verdict has the fewest faults; witnesses put together backwards from
-// machine to machine; and a checkpoint of all of them at one layer. A machine that is lost
-// loses the search back to that. No search of the lab is that large.
+// machine to machine. A machine that is lost loses the search. No search of the lab is that large.
 //
 // # Any number of attempts
 //

@@ -63,7 +63,7 @@ func searched(t *testing.T, b *Model) *search {
 		opt := b.Options()
 		opt.Symmetric = 0 // an ensemble knows clients by their sessions
 		s := newSearch(sim, opt)
-		err := s.run(t.Context(), nil)
+		err := s.run(t.Context())
 		if errors.Is(err, errNewTrait) {
 			continue
 		}

@@ -27,7 +27,6 @@ type search struct {
 
 	opt   Options
 	start simulator.World // of the first state as a run has it; zero: as its components have it
-	last  *snapshot       // of where the search could be saved last; nil: there is none
 
 	ahead    lookahead
 	checked  int  // histories at the last checkCode
@@ -57,8 +56,8 @@ func newSearch(sim *simulator.Simulator, opt Options) *search {
 }
 
 // run visits all states, and then checks the code before anything is claimed of it.
-func (s *search) run(ctx context.Context, k *checkpointer) error {
-	err := s.visitLayers(ctx, k)
+func (s *search) run(ctx context.Context) error {
+	err := s.visitLayers(ctx)
 	claims := context.Cause(ctx) != ErrUnwanted && (s.visited.done || len(s.visited.found) > 0)
 	if !claims || err != nil && !errors.Is(err, ctx.Err()) {
 		return err
@@ -76,25 +75,21 @@ func (s *search) run(ctx context.Context, k *checkpointer) error {
 	return err
 }
 
-func (s *search) visitLayers(ctx context.Context, k *checkpointer) error {
-	v := s.visited
-	if v.states.n > 0 {
-		s.learn() // from the tables of a checkpoint
-	} else if err := s.begin(); err != nil {
-		return err
-	}
-	for {
-		if err := k.at(s); err != nil {
+func (s *search) visitLayers(ctx context.Context) error {
+	if s.visited.states.n == 0 { // else the caller has begun
+		if err := s.begin(); err != nil {
 			return err
 		}
-		layer := v.layer()
+	}
+	for {
+		layer := s.visited.layer()
 		if layer == nil {
 			return nil
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := s.visit(ctx, layer, k); err != nil {
+		if err := s.visit(ctx, layer); err != nil {
 			return err
 		}
 		if err := s.checkSoon(); err != nil {
@@ -110,37 +105,33 @@ func (s *search) begin() error {
 			return err
 		}
 	}
-	if err := s.takeStart(s.sim.NewWorld()); err != nil {
+	w := s.sim.NewWorld()
+	s.takeState(&w, s.judgeTab.id(verdict.Safety{}), s.successors.next)
+	if s.again != nil {
+		s.again.begin(s.successors.next)
+	}
+	if err := s.quotient.canonicalize(s.successors.next); err != nil {
 		return err
 	}
 	s.visited.begin(s.successors.next)
 	return nil
 }
 
-// takeStart puts the state in which every run begins into next.
-func (s *search) takeStart(w simulator.World) error {
-	s.takeState(&w, s.judgeTab.id(verdict.Safety{}), s.successors.next)
-	if s.again != nil {
-		s.again.begin(s.successors.next)
-	}
-	return s.quotient.canonicalize(s.successors.next)
-}
-
 // visit makes every choice of every state of a layer.
-func (s *search) visit(ctx context.Context, layer []uint32, k *checkpointer) error {
+func (s *search) visit(ctx context.Context, layer []uint32) error {
 	writer := s.visited.open(len(layer))
-	err := s.visitAll(ctx, layer, s.visited.states.view(), writer, k)
+	err := s.visitAll(ctx, layer, s.visited.states.view(), writer)
 	if s.successors.out != nil {
 		s.write(writer)
 	}
-	writer.close(err == nil)
+	writer.close()
 	if s.visited.stopped.Load() {
 		return nil // errors beyond the end do not count
 	}
 	return s.schedule(err)
 }
 
-func (s *search) visitAll(ctx context.Context, layer []uint32, states *store, writer *layerWriter, k *checkpointer) error {
+func (s *search) visitAll(ctx context.Context, layer []uint32, states *store, writer *layerWriter) error {
 	next, seen := s.successors, s.sim.Traits()
 	s.ahead.end()
 	defer s.ahead.end()
@@ -159,16 +150,15 @@ func (s *search) visitAll(ctx context.Context, layer []uint32, states *store, wr
 			continue
 		}
 		s.write(writer)
-		if stop := ctx.Err(); stop != nil || k.due() {
-			writer.reach(i + 1)
-			if err := errors.Join(stop, k.at(s)); err != nil {
-				return err
-			}
+		if err := ctx.Err(); err != nil {
+			writer.written = i + 1
+			return err
 		}
 		if next.out = writer.emptyBatch(); next.out == nil {
 			return nil
 		}
 	}
+	writer.written = len(layer)
 	return nil
 }
 

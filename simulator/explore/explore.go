@@ -1,13 +1,11 @@
 package explore
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"time"
 
 	"locklab/simulator"
-	"locklab/simulator/checkpoint"
 	"locklab/simulator/history"
 )
 
@@ -26,7 +24,7 @@ func ReportsDeadlock(e *history.Event) bool {
 }
 
 // ErrReadsClock is a search of every timing in which clients wait without end, of code
-// that reads a clock: it has no end. Bound Durations.Idle. Its checkpoint is empty then.
+// that reads a clock: it has no end. Bound Durations.Idle.
 var ErrReadsClock = errors.New("explore: a clock is read by clients that wait without end")
 
 // ErrUnwanted as the cause of a context's end ends a search at once, and without a result.
@@ -55,8 +53,6 @@ type Options struct {
 	// search in which a clock is read ends with ErrReadsClock then.
 	Unending bool
 	Limits
-	// Checkpoint is the file from which a search that was stopped can go on.
-	Checkpoint checkpoint.Config
 
 	afterwards func(sim *simulator.Simulator) error // Model.Afterwards
 	own        bool                                 // Model.Code is set
@@ -69,20 +65,12 @@ type Options struct {
 }
 
 // Exhaust searches everything that sim can come to. sim must not be used otherwise
-// meanwhile. The error is about code that the simulator cannot run, a
-// *checkpoint.Error, or ctx's; with ctx's error comes the result so far, or nil if ctx
-// ended before the checkpoint was read.
-func Exhaust(ctx context.Context, sim *simulator.Simulator, opt Options) (r *Result, err error) {
-	k, err := openCheckpoint(ctx, &opt)
-	if err != nil {
-		return nil, err
-	}
-	defer k.release()
-	defer k.unfit(&r, &err)
+// meanwhile. The error is about code that the simulator cannot run, or ctx's; with ctx's
+// error comes the result so far.
+func Exhaust(ctx context.Context, sim *simulator.Simulator, opt Options) (*Result, error) {
 	opt.assumed = opt.assumptions(sim)
 	defer sim.Assume(simulator.Usual)
-	r, err = passes(ctx, sim, &opt, k)
-	k.finish(r, err)
+	r, err := passes(ctx, sim, &opt)
 	return opt.after(sim, r, err)
 }
 
@@ -99,19 +87,12 @@ func (o *Options) after(sim *simulator.Simulator, r *Result, err error) (*Result
 
 // passes makes the pass that finds which verdicts there are, and the one that finds the shortest way to
 // each of them.
-func passes(ctx context.Context, sim *simulator.Simulator, opt *Options, k *checkpointer) (*Result, error) {
-	r := k.known()
-	if r == nil {
-		var err error
-		if r, err = pass(ctx, sim, opt, k, nil); err != nil {
-			return r, err
-		}
-		k.passed(r)
+func passes(ctx context.Context, sim *simulator.Simulator, opt *Options) (*Result, error) {
+	r, err := pass(ctx, sim, opt, nil)
+	if err != nil || opt.Plain.Order || opt.Causes || opt.active > 0 || len(r.Found) == 0 {
+		return r, err
 	}
-	if opt.Plain.Order || opt.Causes || opt.active > 0 || len(r.Found) == 0 || k.done() {
-		return r, nil
-	}
-	short, err := pass(ctx, sim, opt, k, r.Found)
+	short, err := pass(ctx, sim, opt, r.Found)
 	if short == nil {
 		return r, err
 	}
@@ -133,14 +114,11 @@ func passes(ctx context.Context, sim *simulator.Simulator, opt *Options, k *chec
 // pass is one search. With a list of wanted witnesses it uses no reduction, and ends
 // when it has the shortest way to each. Where what it takes for granted turns out to be
 // wrong, it begins again with less.
-func pass(ctx context.Context, sim *simulator.Simulator, opt *Options, k *checkpointer, wanted []Witness) (*Result, error) {
+func pass(ctx context.Context, sim *simulator.Simulator, opt *Options, wanted []Witness) (*Result, error) {
 	for {
 		sim.Assume(opt.assumed.Assumptions)
-		s, err := k.search(ctx, sim, opt, wanted)
-		if err != nil {
-			return nil, err
-		}
-		err = s.run(ctx, k)
+		s := newPass(sim, opt, wanted)
+		err := s.run(ctx)
 		if context.Cause(ctx) == ErrUnwanted {
 			return nil, ctx.Err()
 		}
@@ -151,7 +129,7 @@ func pass(ctx context.Context, sim *simulator.Simulator, opt *Options, k *checkp
 			return r, nil
 		}
 		if errors.Is(err, errNewTrait) && opt.Unending && (sim.Traits().ReadsClock || sim.Traits().Grain > 0) {
-			return nil, cmp.Or(k.empty(), ErrReadsClock)
+			return nil, ErrReadsClock
 		}
 		if refuted {
 			opt.assumed = weaker
@@ -163,7 +141,6 @@ func pass(ctx context.Context, sim *simulator.Simulator, opt *Options, k *checkp
 		}
 		if err == nil || errors.Is(err, ctx.Err()) {
 			err = errors.Join(err, s.witnesses(r))
-			k.after(s)
 		}
 		return r, err
 	}

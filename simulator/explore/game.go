@@ -73,7 +73,7 @@ func (g *Game) Way(ctx context.Context, choices []simulator.Choice, harm verdict
 		f.search.successors.faultless, f.search.opt.MaxStates, f.search.start = false, most, *w
 		f.search.visited.wanted = []Witness{{Verdict: harm, Par: math.MaxInt}} // by any number of faults
 		f.search.visited.begin(f.search.successors.cur)
-		if err := f.search.run(ctx, nil); err != nil {
+		if err := f.search.run(ctx); err != nil {
 			return err
 		}
 		d := f.search.visited.found[finding{harm, 0}]

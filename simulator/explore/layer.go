@@ -20,12 +20,11 @@ type batch struct {
 	histories int    // entries of the clients' tables when the batch was full
 	lengths   int    // that were met by then
 	width     int
-	size      int // arcs, for which it is full
 	words     []uint32
 	arcs      []arc
 }
 
-// batchSize is the usual number of arcs of a batch.
+// batchSize is the number of arcs for which a batch is full.
 const batchSize = 1 << 12
 
 func (b *batch) add(words []uint32, a arc) {
@@ -40,7 +39,7 @@ func (b *batch) wordsOf(arc int) []uint32 { return b.words[arc*b.width : (arc+1)
 // cut leaves the first n arcs.
 func (b *batch) cut(n int) { b.words, b.arcs = b.words[:n*b.width], b.arcs[:n] }
 
-func (b *batch) full() bool { return len(b.arcs) >= b.size }
+func (b *batch) full() bool { return len(b.arcs) >= batchSize }
 
 func (b *batch) clear() { b.words, b.arcs = b.words[:0], b.arcs[:0] }
 
@@ -49,15 +48,14 @@ func (b *batch) clear() { b.words, b.arcs = b.words[:0], b.arcs[:0] }
 type layerWriter struct {
 	*visited
 	before        int // states visited when the layer began
-	place         int // and how many of them are of the same layer, visited before
-	size          int // states of the layer that are to be visited
+	written       int // states of it from which all that follows is written; 0: that is not known
 	filled, empty chan *batch
 	entering      sync.WaitGroup
 }
 
 // open begins a layer of so many states.
 func (v *visited) open(size int) *layerWriter {
-	w := &layerWriter{visited: v, before: v.expanded, place: v.place, size: size}
+	w := &layerWriter{visited: v, before: v.expanded}
 	if size < 1<<9 {
 		return w
 	}
@@ -93,30 +91,13 @@ func (w *layerWriter) write(b *batch) {
 	w.filled <- b
 }
 
-// reach waits until all that was written is entered, which is what follows from the first
-// n states. No batch may be in use.
-func (w *layerWriter) reach(n int) {
-	if w.filled != nil {
-		for range w.batches {
-			defer func(b *batch) { w.empty <- b }(<-w.empty)
-		}
-	}
-	w.visitedTo(n)
-}
-
-func (w *layerWriter) visitedTo(n int) {
-	if !w.stopped.Load() {
-		w.expanded, w.visited.place = w.before+n, w.place+n
-	}
-}
-
-// close ends the layer. all: every state of it was visited.
-func (w *layerWriter) close(all bool) {
+// close ends the layer, when all that was written is entered.
+func (w *layerWriter) close() {
 	if w.filled != nil {
 		close(w.filled)
 		w.entering.Wait()
 	}
-	if all {
-		w.visitedTo(w.size)
+	if w.written > 0 && !w.stopped.Load() {
+		w.expanded = w.before + w.written
 	}
 }

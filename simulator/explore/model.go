@@ -8,7 +8,6 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/simulator"
-	"locklab/simulator/checkpoint"
 	"locklab/simulator/client"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
@@ -82,8 +81,7 @@ type Model struct {
 	Inside     time.Duration // the work of a client in lockstep; 0: two fifths of a lease
 	// Skews are the times by which the clock of a client may be ahead from the start; see
 	// simulator.ClientConfig. The probe's is right. Not for Code.
-	Skews      []time.Duration
-	Checkpoint checkpoint.Config // the file from which a search that was stopped can go on
+	Skews []time.Duration
 }
 
 // Search builds the simulator of m and searches it. The choices of each witness
@@ -100,7 +98,7 @@ func Confirm(ctx context.Context, m *Model, wanted []Witness) (*Result, error) {
 	return m.search(func(sim *simulator.Simulator) (*Result, error) {
 		opt := m.Options()
 		opt.assumed = opt.assumptions(sim)
-		r, err := pass(ctx, sim, &opt, nil, wanted)
+		r, err := pass(ctx, sim, &opt, wanted)
 		return opt.after(sim, r, err)
 	})
 }
@@ -116,9 +114,6 @@ func (m *Model) search(by func(*simulator.Simulator) (*Result, error)) (*Result,
 	defer sim.Close()
 	r, err := by(sim)
 	if r == nil {
-		return nil, err
-	}
-	if err := m.checkWitnesses(sim, r); err != nil {
 		return nil, err
 	}
 	all := r.Found
@@ -179,7 +174,7 @@ func properSubset(a, b []string) bool {
 func (m *Model) Options() Options {
 	opt := Options{
 		Step: m.step(), Unending: m.Timing != nil && m.Timing.Idle == simulator.Never,
-		Case: m.Case(), Symmetric: m.Clients, Limits: m.Limits, Checkpoint: m.Checkpoint, afterwards: m.Afterwards,
+		Case: m.Case(), Symmetric: m.Clients, Limits: m.Limits, afterwards: m.Afterwards,
 	}
 	if !m.NoProbe {
 		opt.Probe = m.Clients + 1

@@ -15,9 +15,6 @@ type Plain struct {
 
 	// For tests, which cannot wait for billions of states; 0: as many as there can be.
 	IDs, States, Choices int
-	// SaveAfter saves a search wherever it can be, and within a layer after so many arcs; 0:
-	// from time to time.
-	SaveAfter int
 }
 
 // Plainest does without all reductions of a search.

@@ -1,7 +1,6 @@
 package explore_test
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -11,7 +10,6 @@ import (
 	"locklab/faults"
 	"locklab/reports"
 	"locklab/simulator"
-	"locklab/simulator/checkpoint"
 	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 	"locklab/simulator/history"
@@ -20,7 +18,7 @@ import (
 )
 
 // TestRegister: a kind of server that only tests know is searched with symmetry, in lockstep and at any
-// timing; what is found is played again, drawn, and found again by a search that goes on from a file.
+// timing; what is found is played again and drawn.
 func TestRegister(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches")
 	const ttl = 9 * time.Second
@@ -35,7 +33,6 @@ func TestRegister(t *testing.T) {
 			}},
 			Scope:  explore.Scope{Clients: 2, Attempts: 1, Nodes: 1, TTL: ttl},
 			Faults: allowed, Timing: timing, Servers: newRegisters,
-			Checkpoint: checkpoint.Config{File: filepath.Join(t.TempDir(), "search"), Search: "cas", Now: time.Now},
 		}
 		whole, err := explore.Search(t.Context(), b)
 		if err != nil {
@@ -43,17 +40,6 @@ func TestRegister(t *testing.T) {
 		}
 		if !whole.Complete || !whole.Symmetry || !slices.Equal(whole.Pars(), []string{"DEADLOCK@1"}) {
 			t.Errorf("complete %v, symmetry %v, found %q", whole.Complete, whole.Symmetry, whole.Pars())
-		}
-		b.MaxStates, b.Checkpoint.File = whole.States/2, b.Checkpoint.File+"2"
-		for range 2 {
-			again, err := explore.Search(t.Context(), b)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if finished := b.MaxStates == 0; again.Complete != finished || finished && (again.States != whole.States || !slices.Equal(again.Pars(), whole.Pars())) {
-				t.Errorf("from a file: complete %v, %d states, %q, want %d and %q", again.Complete, again.States, again.Pars(), whole.States, whole.Pars())
-			}
-			b.MaxStates = 0
 		}
 		sim, err := b.Simulator()
 		if err != nil {

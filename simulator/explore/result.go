@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"locklab/simulator"
-	"locklab/simulator/checkpoint"
 	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
 )
@@ -15,9 +14,9 @@ import (
 type Result struct {
 	Complete bool // every reachable state was visited
 	// Limit is the limit of the simulator or the search that was exceeded, and what to do about it;
-	// zero: none. A checkpoint holds only results without one.
-	Limit       i18n.Message `codec:"derived"`
-	OutOfMemory bool         // Options.MaxBytes ended it
+	// zero: none.
+	Limit       i18n.Message
+	OutOfMemory bool // Options.MaxBytes ended it
 	States      int
 	Transitions int
 	Depth       int   // steps from the start to the farthest state
@@ -41,7 +40,6 @@ type Result struct {
 	// probe's, and which it has asked of servers. Code may compare others with a clock.
 	Lengths []simulator.Length
 	Found   []Witness
-	Kept    checkpoint.Kept // of Options.Checkpoint
 
 	settled bool // of what was wanted, all was found that there is
 }

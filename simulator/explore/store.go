@@ -81,25 +81,13 @@ func (s *store) parent(id uint32) uint32 { return s.blocks[id>>blockBits].parent
 func (s *store) via(id uint32) uint16    { return s.blocks[id>>blockBits].via[id&(blockSize-1)] }
 func (s *store) depth(id uint32) uint32  { return s.blocks[id>>blockBits].depth[id&(blockSize-1)] }
 
-// slotOf returns where the index has a state, or would have it, and the tag of its hash.
-func (s *store) slotOf(words []uint32) (at, tag uint32) {
-	tag = tagOf(words)
-	at = s.index.at(tag)
+// add numbers a state if it is new.
+func (s *store) add(words []uint32, parent uint32, via uint16, depth uint32) (id uint32, fresh bool) {
+	tag := tagOf(words)
+	at := s.index.at(tag)
 	for s.index[at].id != 0 && (s.index[at].tag != tag || !same(s.words(s.index[at].id-1), words)) {
 		at = s.index.after(at)
 	}
-	return at, tag
-}
-
-// find returns the number of a state, and whether there is one.
-func (s *store) find(words []uint32) (id uint32, found bool) {
-	at, _ := s.slotOf(words)
-	return s.index[at].id - 1, s.index[at].id != 0
-}
-
-// add numbers a state if it is new.
-func (s *store) add(words []uint32, parent uint32, via uint16, depth uint32) (id uint32, fresh bool) {
-	at, tag := s.slotOf(words)
 	if there := s.index[at].id; there != 0 {
 		return there - 1, false
 	}

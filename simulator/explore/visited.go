@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"locklab/simulator/checkpoint"
 	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
 )
@@ -20,8 +19,14 @@ type visited struct {
 	states *store
 	queue  [][][]uint32 // states by faults and steps, in the order in which they were reached so
 	wanted []Witness    // what is to be found; nil: everything is to be visited
-	tally
-	found map[finding]*discovery
+	found  map[finding]*discovery
+
+	spent int // faults of the layer that is visited
+	depth int // and its steps
+
+	transitions, deepest, expanded int
+	histories, lengths             int
+	triggered                      []bool // by choice: a fault that was injected
 
 	done        bool // nothing is left to visit
 	stopped     atomic.Bool
@@ -29,28 +34,7 @@ type visited struct {
 	outOfMemory bool         // Options.MaxBytes is why there is enough
 	looked      bool         // whether there is hope
 	cutAt       uint32       // enough: the place in its layer of the last state whose arcs count
-	kept        bool         // in a checkpoint
-	shortened   []way        // since it was saved last: the ways that were longer
-	checkpoint  checkpoint.Kept
 	batches     []*batch
-}
-
-// tally holds the counts so far.
-type tally struct {
-	spent int // faults of the layer that is visited
-	depth int // and its steps
-	place int // states of it, in their order, from which all that follows is entered
-
-	transitions, deepest, expanded int
-	histories, lengths             int
-	triggered                      []bool // by choice: a fault that was injected
-}
-
-// way is how a state was first reached, before it was reached by a shorter way.
-type way struct {
-	id, parent, depth uint32
-	via               uint16
-	states            uint32 // that there were then
 }
 
 // finding is a verdict by a cause.
@@ -73,7 +57,7 @@ type discovery struct {
 func newVisited(width int, opt *Options) *visited {
 	l := &visited{opt: opt, states: newStore(width), found: map[finding]*discovery{}}
 	for range 16 {
-		l.batches = append(l.batches, &batch{width: width, size: cmp.Or(opt.Plain.SaveAfter, batchSize)})
+		l.batches = append(l.batches, &batch{width: width})
 	}
 	return l
 }
@@ -99,20 +83,23 @@ func (v *visited) enqueue(id uint32, faults int, steps uint32) {
 // layer returns the states that are to be visited next: those with the fewest steps
 // among those with the fewest faults. nil: the search has ended.
 func (v *visited) layer() []uint32 {
-	for ; v.spent < len(v.queue); v.spent, v.depth, v.place = v.spent+1, 0, 0 {
-		for q := v.queue[v.spent]; v.depth < len(q); v.depth, v.place = v.depth+1, 0 {
-			if v.place == 0 { // without those that were reached by a shorter way since
-				q[v.depth] = slices.DeleteFunc(q[v.depth], func(id uint32) bool { return v.states.depth(id) != uint32(v.depth) })
-			}
-			if v.place == len(q[v.depth]) {
-				q[v.depth] = nil
+	if v.stopped.Load() {
+		return nil
+	}
+	for ; v.spent < len(v.queue); v.spent, v.depth = v.spent+1, 0 {
+		for q := v.queue[v.spent]; v.depth < len(q); v.depth++ {
+			layer := q[v.depth]
+			q[v.depth] = nil
+			// without those that were reached by a shorter way since
+			layer = slices.DeleteFunc(layer, func(id uint32) bool { return v.states.depth(id) != uint32(v.depth) })
+			if len(layer) == 0 {
 				continue
 			}
-			if v.stopped.Load() || v.satisfied() {
+			if v.satisfied() {
 				return nil
 			}
 			v.deepest = max(v.deepest, v.depth)
-			return q[v.depth][v.place:]
+			return layer
 		}
 		v.queue[v.spent] = nil
 	}
@@ -206,8 +193,7 @@ func (v *visited) report(visited int) {
 }
 
 // short reports whether the program is about to use more memory than it may. What is garbage
-// does not count. An eighth is left for what comes after the search: its witnesses and
-// its checkpoint.
+// does not count. An eighth is left for what comes after the search: its witnesses.
 func (v *visited) short() bool {
 	most := v.opt.MaxBytes - v.opt.MaxBytes/8 - v.states.growth()
 	if Memory() <= most {
@@ -256,11 +242,7 @@ func (v *visited) discover(a *arc, par, steps int) {
 // of a longer way. Such a state waits until its level begins, because faults count
 // before steps, so nothing has followed from it yet.
 func (v *visited) shorten(id uint32, a *arc, depth uint32) {
-	st := v.states
-	if v.kept {
-		v.shortened = append(v.shortened, way{id, st.parent(id), st.depth(id), st.via(id), uint32(st.n)})
-	}
-	st.shorten(id, a.from, a.via, depth)
+	v.states.shorten(id, a.from, a.via, depth)
 	v.enqueue(id, v.spent, depth)
 }
 
@@ -269,7 +251,7 @@ func (v *visited) result() *Result {
 	r := &Result{
 		settled:  v.ended(),
 		Complete: v.done, States: v.states.n, Transitions: v.transitions, Depth: v.deepest,
-		Open: v.states.n - v.expanded, Bytes: v.states.bytes(), Histories: v.histories, Limit: v.limit, OutOfMemory: v.outOfMemory, Kept: v.checkpoint,
+		Open: v.states.n - v.expanded, Bytes: v.states.bytes(), Histories: v.histories, Limit: v.limit, OutOfMemory: v.outOfMemory,
 	}
 	for f, d := range v.found {
 		r.Found = append(r.Found, Witness{Verdict: f.word, Par: d.par, Steps: d.steps, cause: f.cause})

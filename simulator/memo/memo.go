@@ -1,17 +1,15 @@
 // Package memo holds what every kind of server does with what it has computed, once for all of
 // them. A [Table] numbers values (interning, also called hash consing), so that the state of a
-// server names them by their numbers, equal values by equal ones; it renames the clients in them,
-// and saves them. A [Map] remembers effects, which can be computed again and are not saved.
+// server names them by their numbers, equal values by equal ones; it renames the clients in them.
+// A [Map] remembers effects, which can be computed again from their keys.
 // [Memo.Check] checks that an effect does not depend on which client is which.
 package memo
 
 import (
-	"errors"
 	"time"
 
 	"locklab/simulator/history"
 	"locklab/simulator/internal/clock"
-	"locklab/simulator/internal/codec"
 	"locklab/simulator/internal/table"
 	"locklab/simulator/node"
 	"locklab/simulator/process"
@@ -52,7 +50,7 @@ type Memo struct {
 	// OnClear is called after all entries were discarded.
 	OnClear func()
 
-	tables []saved
+	tables []emptied
 	maps   []emptied
 }
 
@@ -62,24 +60,6 @@ func New(r *table.Room) *Memo { return &Memo{Room: r} }
 type emptied interface {
 	Len() int
 	clear()
-}
-
-type saved interface {
-	emptied
-	save(w *codec.Writer, from, to int)
-	load(r *codec.Reader) error
-}
-
-// Sizes is the number of entries of each table, in the order in which they were made. It only
-// grows.
-type Sizes [8]int
-
-// Sizes returns the present ones.
-func (m *Memo) Sizes() (n Sizes) {
-	for i, t := range m.tables {
-		n[i] = t.Len()
-	}
-	return n
 }
 
 // Len is the number of entries, those of maps included.
@@ -120,30 +100,6 @@ func (m *Memo) Clear() {
 	if m.OnClear != nil {
 		m.OnClear()
 	}
-}
-
-// Save writes what the tables held at to and not yet at from.
-func (m *Memo) Save(w *codec.Writer, from, to Sizes) {
-	w.Put(to)
-	for i, t := range m.tables {
-		t.save(w, from[i], to[i])
-	}
-}
-
-// Load reads what Save wrote into tables that hold what went before, so that every number means
-// the same. From zero on it is read into the tables of a run that has just begun.
-func (m *Memo) Load(r *codec.Reader) error {
-	var to Sizes
-	r.Get(&to)
-	for _, t := range m.tables {
-		if err := t.load(r); err != nil {
-			return err
-		}
-	}
-	if r.Err() == nil && m.Sizes() != to {
-		return errors.New("simulator: saved tables hold something twice")
-	}
-	return r.Err()
 }
 
 // A Map remembers values that can be computed again from their keys.

@@ -196,22 +196,3 @@ func (t *Table[K, E]) sorted(e E) E {
 	}
 	return e
 }
-
-func (t *Table[K, E]) save(w *codec.Writer, from, to int) { w.Put(t.list[from:to]) }
-
-func (t *Table[K, E]) load(r *codec.Reader) error {
-	var list []E
-	r.Get(&list)
-	if r.Err() != nil {
-		return r.Err()
-	}
-	for _, e := range list {
-		if t.Check != nil {
-			if err := t.Check(e); err != nil {
-				return err
-			}
-		}
-		t.ID(e)
-	}
-	return nil
-}

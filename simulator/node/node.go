@@ -5,7 +5,7 @@
 // A server is a value: its [State] is comparable and never changes. What happens to it is an
 // [Event]; Server.Step puts another State in its place. Everything that a kind needs of the world, and
 // does to it, goes through [World]. What clients and servers exchange goes by numbers: a kind keeps
-// it in tables of package memo, which number, rename and save it for all kinds alike; [Words] are
+// it in tables of package memo, which number and rename it for all kinds alike; [Words] are
 // those of them that the simulator needs. Time in a State is true time. Relative makes it count from
 // the present, so that equal futures are equal values, and Absolute undoes that.
 //

@@ -31,19 +31,14 @@ type merged struct {
 	answers map[question][]int64
 	again   int // members that are not the first of their class
 	orders
-	divided
+	divisions int
+	parts     []uint32 // by entry, since the last division: entries of different parts are of different classes; newer entries have none
 }
 
 // A class is histories that are taken for bisimilar.
 type class struct {
 	Members []uint32      // the first one represents them
 	Used    []Observation // what they have observed: all of them all of it
-}
-
-// divided is the result of the divisions so far. It is not changed, but replaced.
-type divided struct {
-	Times int
-	Parts []uint32 // by entry: entries of different parts are of different classes; newer entries have none
 }
 
 // Merging selects the histories of observations that may share a class.
@@ -132,7 +127,7 @@ func (p *Process) Merge(by Merging) {
 
 func (m *merged) clear() {
 	m.undo()
-	m.of, m.divided = nil, divided{}
+	m.of, m.divisions, m.parts = nil, 0, nil
 	m.chains, m.answers = map[chain]uint32{}, map[question][]int64{}
 }
 
@@ -368,7 +363,7 @@ func (m *merged) fits(as membership, joined *[]membership) (bool, error) {
 
 // apart reports whether a division has distinguished two entries.
 func (m *merged) apart(a, b uint32) bool {
-	return int(max(a, b)) < len(m.Parts) && m.Parts[a] != m.Parts[b]
+	return int(max(a, b)) < len(m.parts) && m.parts[a] != m.parts[b]
 }
 
 // differs is that code fails with err where other code does what an entry says. There is
@@ -423,67 +418,6 @@ func (m *merged) divide(a, b uint32) error {
 		}
 	}
 	m.undo()
-	m.divided = divided{m.Times + 1, of}
-	return &SplitError{Client: p.code.id, A: p.Describe(&p.entries[a]), B: p.Describe(&p.entries[b]), End: m.Times > maxDivisions}
+	m.divisions, m.parts = m.divisions+1, of
+	return &SplitError{Client: p.code.id, A: p.Describe(&p.entries[a]), B: p.Describe(&p.entries[b]), End: m.divisions > maxDivisions}
 }
-
-// Sizes says how far a process's table had come at some moment, and which histories were
-// taken for one then.
-type Sizes struct {
-	Entries int
-	classes []class
-	divided
-}
-
-// Sizes is the present moment. Clear makes it void.
-func (p *Process) Sizes() Sizes {
-	s := Sizes{Entries: p.Len()}
-	if p.merged != nil {
-		s.classes, s.divided = slices.Clone(p.merged.classes), p.merged.divided
-	}
-	return s
-}
-
-// load has the classes be what they were when they were saved.
-func (m *merged) load(classes []class, d divided) error {
-	p := m.p
-	m.undo()
-	m.divided = d
-	if len(d.Parts) > p.Len() {
-		return errClasses
-	}
-	m.classes = make([]class, len(classes))
-	for c, one := range classes {
-		if len(one.Members) == 0 {
-			return errClasses
-		}
-		for _, at := range one.Members {
-			if int(at) >= p.Len() || m.of[at].class != outside || m.state(at) != m.state(one.Members[0]) {
-				return errClasses
-			}
-			m.put(membership{uint32(c), at})
-		}
-		m.classes[c].Used = one.Used
-		k := m.state(one.Members[0])
-		m.called[k] = append(m.called[k], uint32(c))
-	}
-	for _, one := range classes {
-		for _, s := range one.Used {
-			does, ok := p.known(one.Members[0], s)
-			for _, at := range one.Members {
-				to, known := p.known(at, s)
-				if known && p.entries[to].Resting { // not all of these are members
-					if err := m.place(to, 0); err != nil {
-						return err
-					}
-				}
-				if !ok || !known || m.of[to].class == outside || m.of[to].class != m.of[does].class {
-					return errClasses
-				}
-			}
-		}
-	}
-	return nil
-}
-
-var errClasses = errors.New("simulator: saved histories that stand for each other do not")

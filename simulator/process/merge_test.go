@@ -1,13 +1,10 @@
 package process
 
 import (
-	"bytes"
 	"errors"
-	"reflect"
 	"testing"
 	"time"
 
-	"locklab/simulator/internal/codec"
 	"locklab/simulator/internal/table"
 )
 
@@ -134,49 +131,6 @@ func TestMergeLooksAhead(t *testing.T) {
 	other := observe(t, p, Observation{Kind: Started}, Observation{Kind: Slept, Val: 1})
 	if first(t, p, other) != other {
 		t.Errorf("history %d is taken for %d", other, first(t, p, other))
-	}
-}
-
-// What was saved at some moment is what the process took for one then, whatever came later.
-func TestMergedIsSaved(t *testing.T) {
-	program := func(p **Process) func() {
-		return func() {
-			for range 4 {
-				(*p).code.Clock().Idle(time.Second, 2)
-			}
-		}
-	}
-	var a, b *Process
-	a, b = newProcess(t, program(&a)), newProcess(t, program(&b))
-	a.Merge(MergeHistories)
-	b.Merge(MergeHistories)
-	way := func(n int64) Observation { return Observation{Kind: Slept, Val: n} }
-	observe(t, a, Observation{Kind: Started}, way(0), way(1))
-	observe(t, a, Observation{Kind: Started}, way(1))
-	then := a.Sizes()
-	observe(t, a, Observation{Kind: Started}, way(2), way(2), way(0))
-	for _, now := range []Sizes{then, a.Sizes()} {
-		var file bytes.Buffer
-		out := codec.NewWriter(&file)
-		a.Save(out, b.Sizes(), now)
-		if err := out.Flush(); err != nil {
-			t.Fatal(err)
-		}
-		if err := b.Load(codec.NewReader(&file)); err != nil {
-			t.Fatal(err)
-		}
-		if !reflect.DeepEqual(b.Sizes(), now) {
-			t.Errorf("loaded are %v, saved %v", b.Sizes(), now)
-		}
-	}
-	damaged := a.Sizes()
-	damaged.classes[len(damaged.classes)-1].Members = []uint32{1, 2}
-	var file bytes.Buffer
-	out := codec.NewWriter(&file)
-	a.Save(out, b.Sizes(), damaged)
-	_ = out.Flush() // a bytes.Buffer takes everything
-	if err := b.Load(codec.NewReader(&file)); err == nil {
-		t.Error("a class of histories that have nothing in common is loaded")
 	}
 }
 

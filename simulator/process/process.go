@@ -21,7 +21,6 @@ import (
 
 	"locklab/simulator/history"
 	"locklab/simulator/internal/clock"
-	"locklab/simulator/internal/codec"
 	"locklab/simulator/internal/table"
 )
 
@@ -539,66 +538,4 @@ func (p *Process) waitsFor(ops *[MaxThreads]Op) string {
 		return "nothing"
 	}
 	return s
-}
-
-// Save writes what the table had at to, and not yet at from.
-func (p *Process) Save(w *codec.Writer, from, to Sizes) {
-	first := max(from.Entries, 1) // the program that has not begun: every process has it
-	w.Put(to.Entries)
-	for _, e := range p.entries[first:to.Entries] {
-		e.next, e.to = Observation{}, 0 // Load finds what follows from what went before
-		w.Put(e)
-	}
-	if p.merged != nil {
-		w.Put(to.classes, to.divided)
-	}
-}
-
-// Load reads what Save wrote into a process that has the entries before that.
-func (p *Process) Load(r *codec.Reader) error {
-	var n int
-	r.Get(&n)
-	for at := p.Len(); at < n && r.Err() == nil; at++ {
-		var e Entry
-		r.Get(&e)
-		if e.Parent > uint32(at) {
-			return fmt.Errorf("simulator: history %d of a client follows from a later one", at)
-		}
-		if e.Seen.Thread >= MaxThreads {
-			return fmt.Errorf("simulator: history %d of a client is that of a thread %d", at, e.Seen.Thread)
-		}
-		p.add(e)
-		if e.Parent == uint32(at) {
-			p.roots[rootAt(&e)] = uint32(at)
-			continue
-		}
-		p.link(e.Parent, e.Seen, uint32(at))
-	}
-	if p.merged == nil || r.Err() != nil {
-		return r.Err()
-	}
-	var classes []class
-	var d divided
-	if r.Get(&classes, &d); r.Err() != nil {
-		return r.Err()
-	}
-	return p.merged.load(classes, d)
-}
-
-// Check runs the code up to an entry and says where it does something else than the
-// table says, which may have been read from a file.
-func (p *Process) Check(at uint32) error {
-	if p.entries[at].Parent == at { // no code has run
-		return nil
-	}
-	did, err := p.rerun(at)
-	if err != nil {
-		return err
-	}
-	e, parent := &p.entries[at], p.entries[at].Parent
-	did.inherit(&p.entries[parent])
-	if !did.sameOutcome(e) {
-		return fmt.Errorf("simulator: history %d of c%d is not what its code comes to", at, p.code.id)
-	}
-	return nil
 }

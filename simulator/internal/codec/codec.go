@@ -1,20 +1,16 @@
-// Package codec writes plain values as bytes and reads them back: numbers,
+// Package codec encodes plain values as bytes and reads them back: numbers,
 // truths, texts, and arrays, slices and structs of these, with the fields that
-// are not exported. Types and names are not written, so a reader must ask for
-// what was put, in the same order.
+// are not exported. Types and names are not written.
 //
 // A field with the tag `codec:"derived"` follows from the others of its struct, and is not written.
 //
 // It exists so that new fields are kept without further code: a list of fields written by hand would
-// go on without the new one, and a search that loses half a judge still comes to an end.
+// go on without the new one, and values that differ in it would count as equal.
 package codec
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/binary"
 	"fmt"
-	"io"
 	"reflect"
 	"slices"
 	"strconv"
@@ -22,64 +18,17 @@ import (
 	"unsafe"
 )
 
-// A Writer writes values. The first error stays; Flush tells it.
-type Writer struct {
-	w   *bufio.Writer
-	buf []byte
-	err error
-}
-
-// NewWriter writes to w.
-func NewWriter(w io.Writer) *Writer { return &Writer{w: bufio.NewWriterSize(w, 1<<16)} }
-
-// Put writes values. It panics on a type that is not plain, a map or a pointer
-// for instance.
-func (w *Writer) Put(values ...any) {
-	for _, v := range values {
-		switch list := reflect.ValueOf(v); {
-		case list.Kind() != reflect.Slice:
-			w.write(planOf(list.Type()).append(w.buf[:0], list))
-		case list.Type().Elem() == reflect.TypeFor[uint16](), list.Type().Elem() == reflect.TypeFor[uint32]():
-			w.write(binary.AppendVarint(w.buf[:0], int64(list.Len())))
-			b, _ := binary.Append(w.buf[:0], binary.LittleEndian, v) // numbers of one size cannot fail
-			w.write(b)
-		default: // in pieces, since it may be long
-			w.write(binary.AppendVarint(w.buf[:0], int64(list.Len())))
-			elem := planOf(list.Type()).elem
-			for i := range list.Len() {
-				w.write(elem.append(w.buf[:0], list.Index(i)))
-			}
-		}
-	}
-}
-
-// Flush hands everything on to the writer below.
-func (w *Writer) Flush() error {
-	if w.err == nil {
-		w.err = w.w.Flush()
-	}
-	return w.err
-}
-
-// write writes b, and keeps its memory for the next value.
-func (w *Writer) write(b []byte) {
-	w.buf = b
-	if w.err == nil {
-		_, w.err = w.w.Write(b)
-	}
-}
-
 // Key returns the encoding of a plain value, which no other value of its type has.
 func Key[V any](v V) string {
 	value := reflect.ValueOf(&v).Elem()
 	return string(planOf(value.Type()).append(make([]byte, 0, 256), value))
 }
 
-// Parse returns the value of type V whose Key is b.
+// Parse returns the value of type V whose Key is b. What was empty comes back as nil.
 func Parse[V any](b []byte) (v V, err error) {
-	r := &Reader{r: bufio.NewReaderSize(bytes.NewReader(b), 16)}
-	r.Get(&v)
-	return v, r.Err()
+	r, value := &reader{rest: b}, reflect.ValueOf(&v).Elem()
+	r.get(planOf(value.Type()), value)
+	return v, r.err
 }
 
 // A Numeral is a plain struct that may stand for a number as a text of its digits does.
@@ -210,117 +159,52 @@ func settable(v reflect.Value) reflect.Value {
 	return reflect.NewAt(v.Type(), unsafe.Pointer(v.UnsafeAddr())).Elem()
 }
 
-// A Reader reads what a Writer wrote. After the first error it reads zeros;
-// Err tells it.
-type Reader struct {
-	r   *bufio.Reader
-	buf []byte
-	err error
+// reader reads values from the rest of an encoding. After the first error it reads zeros.
+type reader struct {
+	rest []byte
+	err  error
 }
 
-// NewReader reads from r.
-func NewReader(r io.Reader) *Reader { return &Reader{r: bufio.NewReaderSize(r, 1<<16)} }
-
-// Err is the first error: the input came to an end, or does not fit.
-func (r *Reader) Err() error { return r.err }
-
-// Get reads values to where pointers point. It panics on types that are not plain. A list of numbers is read into the
-// room that it has, if that is enough. What was empty comes back as nil.
-func (r *Reader) Get(pointers ...any) {
-	for _, p := range pointers {
-		switch p := p.(type) {
-		case *[]uint32:
-			*p = list(r, *p, 4)
-		case *[]uint16:
-			*p = list(r, *p, 2)
-		default:
-			value := reflect.ValueOf(p).Elem()
-			r.get(planOf(value.Type()), value)
-		}
-	}
-}
-
-// chunk is the number of elements for which memory is allocated in one step: a length that does not
-// fit ends with the input, and takes hardly more memory than the input.
-const chunk = 1 << 16
-
-// list reads a list of numbers of so many bytes each into room, if that is enough.
-func list[E any](r *Reader, room []E, size int) []E {
-	n := r.length()
-	if n <= cap(room) {
-		room = room[:n]
-		r.fixed(room, size*n)
-		return room
-	}
-	var all []E
-	for len(all) < n && r.err == nil {
-		from := len(all)
-		all = slices.Grow(all, min(chunk, n-from))[:from+min(chunk, n-from)]
-		r.fixed(all[from:], size*(len(all)-from))
-	}
-	return all
-}
-
-func (r *Reader) room(size int) []byte {
-	r.buf = slices.Grow(r.buf[:0], size)[:size]
-	return r.buf
-}
-
-func (r *Reader) fixed(list any, size int) {
-	r.bytes(r.room(size))
-	if r.err == nil {
-		_, r.err = binary.Decode(r.buf, binary.LittleEndian, list)
-	}
-}
-
-func (r *Reader) bytes(b []byte) {
-	if r.err == nil {
-		_, r.err = io.ReadFull(r.r, b)
-	}
-	if r.err != nil {
-		clear(b)
-	}
-}
-
-func (r *Reader) uint() (n uint64) {
-	if r.err == nil {
-		n, r.err = binary.ReadUvarint(r.r)
-	}
-	return n
-}
-
-func (r *Reader) int() (n int64) {
-	if r.err == nil {
-		n, r.err = binary.ReadVarint(r.r)
-	}
-	return n
-}
-
-// maxLength is more than any list that is put.
-const maxLength = 1 << 32
-
-func (r *Reader) length() int {
-	n := r.int()
-	if n < 0 || n > maxLength {
-		r.fail("a list of %d", n)
-		return 0
-	}
-	return int(n)
-}
-
-func (r *Reader) fail(format string, args ...any) {
-	if r.err == nil {
+func (r *reader) fail(format string, args ...any) {
+	if r.rest = nil; r.err == nil {
 		r.err = fmt.Errorf("plain: "+format+" does not fit", args...)
 	}
 }
 
-func (r *Reader) get(p *plan, v reflect.Value) {
+// take returns the next n bytes, or none if there are fewer.
+func (r *reader) take(n int) []byte {
+	if n < 0 || n > len(r.rest) {
+		r.fail("a length of %d", n)
+		return nil
+	}
+	b := r.rest[:n]
+	r.rest = r.rest[n:]
+	return b
+}
+
+func (r *reader) uint() uint64 {
+	n, size := binary.Uvarint(r.rest)
+	if size <= 0 {
+		r.fail("a number")
+	}
+	r.take(max(size, 0))
+	return n
+}
+
+func (r *reader) int() int64 {
+	n, size := binary.Varint(r.rest)
+	if size <= 0 {
+		r.fail("a number")
+	}
+	r.take(max(size, 0))
+	return n
+}
+
+func (r *reader) get(p *plan, v reflect.Value) {
 	v = settable(v)
 	switch p.kind {
 	case reflect.Bool:
-		var b [1]byte
-		r.bytes(b[:])
-		v.SetBool(b[0] != 0)
+		v.SetBool(slices.Contains(r.take(1), 1))
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		n := r.int()
 		if v.OverflowInt(n) {
@@ -334,21 +218,15 @@ func (r *Reader) get(p *plan, v reflect.Value) {
 		}
 		v.SetUint(n)
 	case reflect.String:
-		var b []byte
-		for n := r.length(); len(b) < n && r.err == nil; {
-			part := r.room(min(chunk, n-len(b)))
-			r.bytes(part)
-			b = append(b, part...)
-		}
-		v.SetString(string(b))
+		v.SetString(string(r.take(int(r.int()))))
 	case reflect.Slice:
-		n := r.length()
+		n := int(r.int())
 		v.SetZero()
+		if n < 0 || n > len(r.rest) { // every element takes a byte at least
+			r.fail("a list of %d", n)
+		}
 		for i := 0; i < n && r.err == nil; i++ {
-			if i == v.Cap() {
-				v.Grow(min(chunk, n-i))
-			}
-			v.SetLen(i + 1)
+			v.Set(reflect.Append(v, reflect.Zero(v.Type().Elem())))
 			r.get(p.elem, v.Index(i))
 		}
 	case reflect.Array:

@@ -1,7 +1,6 @@
 package codec_test
 
 import (
-	"bytes"
 	"math"
 	"reflect"
 	"strings"
@@ -31,72 +30,49 @@ var sample = outer{
 	words: []uint32{0, math.MaxUint32}, none: nil,
 }
 
-func put(t *testing.T, values ...any) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	w := codec.NewWriter(&b)
-	w.Put(values...)
-	if err := w.Flush(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
-}
-
 func TestPlain(t *testing.T) {
-	r := codec.NewReader(bytes.NewReader(put(t, sample, []uint32{1, 2, 3}, []uint16{7}, "end")))
-	var (
-		got   outer
-		words = make([]uint32, 0, 8)
-		short []uint16
-		end   string
-	)
-	roomy := &words[:1][0]
-	r.Get(&got, &words, &short, &end)
-	if r.Err() != nil || !reflect.DeepEqual(got, sample) || end != "end" {
-		t.Errorf("%+v, %q, %v", got, end, r.Err())
-	}
-	if !reflect.DeepEqual(words, []uint32{1, 2, 3}) || !reflect.DeepEqual(short, []uint16{7}) {
-		t.Errorf("%v %v", words, short)
-	}
-	if &words[0] != roomy {
-		t.Error("a list that had room was moved")
+	got, err := codec.Parse[outer]([]byte(codec.Key(sample)))
+	if err != nil || !reflect.DeepEqual(got, sample) {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 
-// If the input ends early, at any byte, the reader returns an error.
+// If the input ends early, at any byte, that is an error.
 func TestPlainCutOff(t *testing.T) {
-	whole := put(t, sample, []uint32{1, 2, 3})
+	whole := []byte(codec.Key(sample))
 	for n := range whole {
-		var (
-			got   outer
-			words []uint32
-		)
-		r := codec.NewReader(bytes.NewReader(whole[:n]))
-		if r.Get(&got, &words); r.Err() == nil {
+		if _, err := codec.Parse[outer](whole[:n]); err == nil {
 			t.Fatalf("%d of %d bytes are enough", n, len(whole))
 		}
 	}
 }
 
 func TestPlainDoesNotFit(t *testing.T) {
-	var small int8
-	r := codec.NewReader(bytes.NewReader(put(t, 1000)))
-	if r.Get(&small); r.Err() == nil {
+	if small, err := codec.Parse[int8]([]byte(codec.Key(1000))); err == nil {
 		t.Errorf("1000 was read as the int8 %d", small)
+	}
+	for _, n := range []int64{-1, 1000, math.MaxInt64, math.MinInt64} {
+		if list, err := codec.Parse[[]inner]([]byte(codec.Key(n))); err == nil {
+			t.Errorf("a list of %d was read as %v", n, list)
+		}
 	}
 }
 
 func TestNotPlain(t *testing.T) {
-	for _, v := range []any{map[int]int{}, &sample, struct{ err error }{}, func() {}} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%T was written", v)
-				}
-			}()
-			put(t, v)
-		}()
-	}
+	refused(t, map[int]int{})
+	refused(t, &sample)
+	refused(t, struct{ err error }{})
+	refused(t, func() {})
+}
+
+func refused[V any](t *testing.T, v V) {
+	t.Helper()
+	defer func() {
+		if recover() == nil {
+			t.Errorf("%T was written", v)
+		}
+	}()
+	codec.Key(v)
 }
 
 // TestDerived: a field that follows from others is neither written nor part of the key, and what
@@ -118,10 +94,9 @@ func TestDerived(t *testing.T) {
 	if e.length = 8; codec.Key(got) != codec.Key(want) || codec.Key(e) == codec.Key(want) {
 		t.Error("the keys are wrong")
 	}
-	var read entry
-	codec.NewReader(bytes.NewReader(put(t, e))).Get(&read)
-	if e.length = 0; !reflect.DeepEqual(read, e) {
-		t.Errorf("read %+v, written %+v", read, e)
+	read, err := codec.Parse[entry]([]byte(codec.Key(e)))
+	if e.length = 0; err != nil || !reflect.DeepEqual(read, e) {
+		t.Errorf("read %+v, written %+v, %v", read, e, err)
 	}
 }
 
