@@ -68,8 +68,7 @@ func completeArguments(e *env, c *command, built *cobra.Command) {
 	}
 }
 
-// completeFlags has a shell complete the values of the flags of all commands, if that is what args ask for:
-// cobra keeps these functions for ever, and a worker of a fleet builds many roots.
+// completeFlags has a shell complete the values of the flags of all commands, if that is what args ask for.
 func completeFlags(e *env, root *cobra.Command, args []string) {
 	if len(args) == 0 || !strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
 		return
