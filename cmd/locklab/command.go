@@ -46,8 +46,7 @@ type division int
 
 const (
 	undivided division = iota
-	inShards           // by --shard; a fleet would do again what is done once, on real servers
-	onFleet            // by --shard and by a fleet
+	inShards           // by --shard
 )
 
 // A group is the commands that help lists below one heading.
@@ -63,7 +62,7 @@ func groups() []group {
 		{"compare", []*command{matrixCommand(), chartCommand()}},
 		{"prove", []*command{exploreCommand(), proveCommand(), verifyCommand(), initCommand(), checkCommand(), judgeCommand()}},
 		{"more", []*command{
-			listCommand(), replayCommand(), lessonCommand(), liveCommand(), secondOpinionCommand(), fleetCommand(), mergeCommand(), completionCommand(),
+			listCommand(), replayCommand(), lessonCommand(), liveCommand(), secondOpinionCommand(), mergeCommand(), completionCommand(),
 		}},
 	}
 }

@@ -68,8 +68,7 @@ func completeArguments(e *env, c *command, built *cobra.Command) {
 	}
 }
 
-// completeFlags has a shell complete the values of the flags of all commands, if that is what args ask for:
-// cobra keeps these functions for ever, and a worker of a fleet builds many roots.
+// completeFlags has a shell complete the values of the flags of all commands, if that is what args ask for.
 func completeFlags(e *env, root *cobra.Command, args []string) {
 	if len(args) == 0 || !strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
 		return
@@ -166,7 +165,7 @@ func lessonSubjects(lang string, _ []string) []cobra.Completion {
 // explainable completes what explain explains: words first, and after one of them what it takes.
 func explainable(lang string, before []string) []cobra.Completion {
 	if len(before) == 0 {
-		words := append([]string{"path", "interview", "debate", "glossary", "asynq", "judge", "need"}, lessons.Terms()...)
+		words := append([]string{"path", "interview", "debate", "glossary", "judge", "need"}, lessons.Terms()...)
 		return slices.Concat(words, locks(lang, nil), races(lang, nil))
 	}
 	switch before[0] {
@@ -174,7 +173,7 @@ func explainable(lang string, before []string) []cobra.Completion {
 		return oneOf(lessons.Topics())(lang, before[1:])
 	case "glossary":
 		return oneOf(lessons.Terms())(lang, before[1:])
-	case "path", "asynq", "debate", "judge", "need":
+	case "path", "debate", "judge", "need":
 		return nil
 	}
 	return aLockAndARace(lang, before)

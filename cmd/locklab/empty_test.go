@@ -50,7 +50,7 @@ func TestEmptyNames(t *testing.T) {
 	if refused < 50 {
 		t.Errorf("%d flags were tried", refused)
 	}
-	for _, args := range [][]string{{"merge", ""}, {"run", "token", ""}, {"replay", ""}, {"explain", ""}, {"fleet", "run", "verify", ""}} {
+	for _, args := range [][]string{{"merge", ""}, {"run", "token", ""}, {"replay", ""}, {"explain", ""}} {
 		if !refuses(t, " is empty: write a value", args) {
 			t.Errorf("%q is not refused", args)
 		}

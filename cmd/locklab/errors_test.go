@@ -95,14 +95,6 @@ func TestWrongUseInChinese(t *testing.T) {
 		{"par", "--shard", "4/3"},
 		{"par", "--shard", "1/3", "-o", "par.png"},
 		{"merge"},
-		{"fleet", "walk"},
-		{"fleet", "run"},
-		{"fleet", "run", "demo"},
-		{"fleet", "run", "--retention", "1s", "par"},
-		{"fleet", "run", "--redis", "here", "par"},
-		{"fleet", "worker"},
-		{"fleet", "worker", "--redis", "redis:///x:y"},
-		{"fleet", "worker", "--password-file", "x"},
 	} {
 		code, _, errs := call(t, append(args, "--lang", "zh")...)
 		if code != exitUsage {
@@ -122,9 +114,6 @@ func TestWrongUseInChinese(t *testing.T) {
 var inEnglish = map[string]string{
 	"simulator/bubble/client.go":                   "for the programmer of a test, beside what package testing prints",
 	"simulator/bubble/execution.go":                "for the programmer of a test, beside what package testing prints",
-	"scenarios/fleet/compare.go":                   "a mark of errors, which have their own words",
-	"scenarios/fleet/redis.go":                     "a mark of errors, which have their own words",
-	"scenarios/fleet/worker.go":                    "never leaves a worker: the chunk goes back to the queue",
 	"scenarios/share/part.go":                      "never reaches a user: a share is printed then",
 	"scenarios/cost/simulation.go":                 "a mistake of locklab, whose own policies are played",
 	"scenarios/cost/contention.go":                 "a mistake of locklab, which loses a request",

@@ -25,7 +25,7 @@ import (
 func explainCommand() *command {
 	var markdown, page bool
 	return &command{
-		use: "explain LOCK | RACE | LOCK RACE | LINK|FILE | path [N] | interview [TOPIC] | debate | glossary | asynq | judge | need | TERM | FAULT | ARTICLE",
+		use: "explain LOCK | RACE | LOCK RACE | LINK|FILE | path [N] | interview [TOPIC] | debate | glossary | judge | need | TERM | FAULT | ARTICLE",
 		examples: []string{
 			"explain redlock", "explain R18 --lang zh", "explain 003-C failed-renewal", "explain path 3", "explain lease",
 			"explain token --html > token.html",
@@ -87,7 +87,7 @@ type explainer struct {
 }
 
 // pages are the pages that are about no lock, race, run or term.
-var pages = []string{"path", "interview", "debate", "glossary", "asynq", "judge", "need"}
+var pages = []string{"path", "interview", "debate", "glossary", "judge", "need"}
 
 func (x *explainer) explain(args []string) error {
 	words := append(slices.Clone(args), "")

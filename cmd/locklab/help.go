@@ -123,7 +123,7 @@ func withChildren(commands []*cobra.Command) (all []*cobra.Command) {
 	return all
 }
 
-// helpName is a command in the keys of its texts: "root", "run", "fleet-run".
+// helpName is a command in the keys of its texts: "root", "run", "live-run".
 func helpName(c *cobra.Command) string {
 	if !c.HasParent() {
 		return "root"

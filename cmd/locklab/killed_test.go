@@ -39,8 +39,6 @@ type killable struct {
 	state string   // what it goes on from: a file, or a folder of files; "": it begins anew
 	files []string // that it writes at its end
 	rare  bool     // it takes long: not in CI
-	// fleet: a worker computes for it, and may be stopped in its place.
-	fleet bool
 	// shared is what the command merges: two shares of it, in files of the state, which may be
 	// stopped in its place.
 	shared string
@@ -54,7 +52,6 @@ func killables() []killable {
 		{args: "rate --strategies token -o DIR/rate.svg", files: []string{"rate.svg", "rate.csv"}},
 		{args: "par --strategies setnx -o DIR/par.svg -o DIR/par.csv", files: []string{"par.svg", "par.csv"}},
 		{args: "tolerance --strategies setnx -o DIR/tolerance.svg -o DIR/tolerance.csv", files: []string{"tolerance.svg", "tolerance.csv"}},
-		{args: "fleet run --cache DIR/state par --strategies setnx,token --attempts 1 -o DIR/par.svg -o DIR/par.csv", state: "state", files: []string{"par.svg", "par.csv"}, fleet: true},
 		{args: "explore token --budget pause=1 --doom --max-states 4000 --timing any --attempts 1 -o DIR/doom.svg", files: []string{"doom.svg", "doom.csv"}},
 		{args: "merge DIR/state/1 DIR/state/2 -o DIR/par.svg -o DIR/par.csv", state: "state", files: []string{"par.svg", "par.csv"}, shared: "par --strategies setnx,token --attempts 1"},
 		{args: "matrix --strategies token --scenarios R18 -o DIR", files: []string{"report.html", "grid.svg", "grid.csv"}, rare: true},
@@ -179,7 +176,7 @@ func (k *killer) round() {
 	}
 }
 
-// disturb runs the command once, and disturbs it, its worker, or a share of what it merges.
+// disturb runs the command once, and disturbs it or a share of what it merges.
 func (k *killer) disturb() {
 	if k.shared != "" && k.IntN(2) == 0 {
 		k.disturbShare()
@@ -194,18 +191,11 @@ func (k *killer) disturb() {
 		signal = signals[k.IntN(len(signals))]
 		moment = k.moment()
 	}
-	theWorker := k.fleet && signal != 0 && k.IntN(2) == 0
 	code, out, errs := k.run(limit, func(r *running) bool {
-		switch {
-		case moment == nil || !moment(time.Since(r.began), r.saves):
+		if moment == nil || !moment(time.Since(r.began), r.saves) {
 			return false
-		case !theWorker:
-			_ = r.Process.Signal(signal) // it may have ended by now
-		case r.worker == nil:
-			return false
-		default:
-			r.stopWorker(signal)
 		}
+		_ = r.Process.Signal(signal) // it may have ended by now
 		return true
 	})
 	k.killed = k.killed || code == -1
@@ -274,10 +264,8 @@ var signals = [...]syscall.Signal{syscall.SIGKILL, syscall.SIGKILL, syscall.SIGI
 // running is a command that runs.
 type running struct {
 	*exec.Cmd
-	began  time.Time
-	saves  int      // how often its state has changed
-	worker *process // that computes for it; nil: there is none
-	halted bool     // the worker was killed, and with it what it computes is lost for long
+	began time.Time
+	saves int // how often its state has changed
 }
 
 // run runs the command, with all that it needs. watch is called all the time until it returns
@@ -302,7 +290,7 @@ func (k *killer) command(args string, limit uint64, watch func(*running) bool) (
 	k.Helper()
 	secrets := k.TempDir()
 	r := &running{Cmd: program(k.T, strings.Fields(strings.ReplaceAll(args, "DIR", k.dir))...)}
-	r.Env = append(r.Env, fmt.Sprint(fileLimit, "=", limit), "LOCKLAB_REDIS=", "TMPDIR="+secrets)
+	r.Env = append(r.Env, fmt.Sprint(fileLimit, "=", limit), "TMPDIR="+secrets)
 	var stdout, stderr overheard
 	r.Stdout, r.Stderr = &stdout, &stderr
 	if err := r.Start(); err != nil {
@@ -317,7 +305,6 @@ func (k *killer) command(args string, limit uint64, watch func(*running) bool) (
 	for {
 		select {
 		case err := <-ended:
-			r.stopWorker(syscall.SIGKILL)
 			code := statusOf(k.T, err)
 			if left, err := os.ReadDir(secrets); code != -1 && (err != nil || len(left) > 0) {
 				k.Errorf("exit status %d: %v is left among temporary files, %v", code, left, err)
@@ -328,31 +315,10 @@ func (k *killer) command(args string, limit uint64, watch func(*running) bool) (
 				last = now
 				r.saves++
 			}
-			if k.fleet && r.worker == nil && !r.halted {
-				if q, ok := queueIn(stderr.String()); ok {
-					r.worker = worker(k.T, q)
-				}
-			}
 			if watch != nil && watch(r) {
 				watch = nil
 			}
 		}
-	}
-}
-
-// stopWorker stops the worker, if there is one. What a killed one was at is given to another
-// only when its lease is over: the coordinator is stopped, too. In place of one that
-// gives it back comes another.
-func (r *running) stopWorker(signal syscall.Signal) {
-	if r.worker == nil {
-		return
-	}
-	_ = r.worker.Process.Signal(signal)
-	_ = r.worker.Wait()
-	r.worker = nil
-	if signal == syscall.SIGKILL {
-		r.halted = true
-		_ = r.Process.Signal(syscall.SIGINT)
 	}
 }
 

@@ -93,7 +93,6 @@ func TestOutputs(t *testing.T) {
 		"explain.path.zh":   {"explain", "path", "5", "--lang", "zh", "--width", "80"},
 		"explain.interview": {"explain", "interview", "ttl"},
 		"explain.term":      {"explain", "lease", "--lang", "both"},
-		"explain.asynq":     {"explain", "asynq"},
 		"explain.debate":    {"explain", "debate"},
 		"explain.need":      {"explain", "need"},
 		"lesson":            {"lesson", "setnx-expire", "redlock"},

@@ -69,7 +69,7 @@ type matrixFlags struct {
 
 func matrixCommand() *command {
 	m := &matrixFlags{}
-	return &command{use: "matrix", texts: []string{"matrix", "pauses"}, args: noArguments, flags: m.add, run: m.run, tasks: onFleet}
+	return &command{use: "matrix", texts: []string{"matrix", "pauses"}, args: noArguments, flags: m.add, run: m.run, tasks: inShards}
 }
 
 func (m *matrixFlags) add(f *flags) {

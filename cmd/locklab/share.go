@@ -24,10 +24,6 @@ type elsewhere struct {
 	// are read, and entered here.
 	inputs map[string]string
 	given  bool
-	// planned receives the command line that computes the same; nil: nothing does.
-	planned func(command []string)
-	// strict forbids what touches this machine: the command comes from another one.
-	strict bool
 }
 
 // divide returns what runs a command whose work can be divided: a share of it, all of it
@@ -35,41 +31,22 @@ type elsewhere struct {
 func divide(e *env, c *command, built *cobra.Command) func(args []string) error {
 	shard := ""
 	(&flags{built.Flags(), e, nil}).add("shard", &shard)
-	if c.tasks == onFleet {
-		built.Annotations[isShared] = "yes"
-	}
 	return func(args []string) error {
 		switch {
 		case e.given("shard"):
 			return computeShare(e, c, args, shard)
 		case e.elsewhere != nil:
-			return computeElsewhere(e, c, args)
+			e.computer = e.elsewhere.computer
 		}
 		return c.run(e, args)
 	}
 }
 
-// isShared is the annotation of a command that a fleet runs.
-const isShared = "shared"
-
-func computeElsewhere(e *env, c *command, args []string) error {
-	if e.elsewhere.strict {
-		if err := refuseShowing(e, "error.fleet.shows"); err != nil {
-			return err
-		}
-	}
-	if e.elsewhere.planned != nil {
-		e.elsewhere.planned(canonical(e.running, args))
-	}
-	e.computer = e.elsewhere.computer
-	return c.run(e, args)
-}
-
 // refuseShowing returns an error if a flag says where results go.
-func refuseShowing(e *env, key string) error {
+func refuseShowing(e *env) error {
 	for _, name := range showing {
 		if f := e.running.Flags().Lookup(name); f != nil && f.Changed && !slices.Contains([]string{"", "[]"}, f.Value.String()) {
-			return text.Errorf(key, "flag", "--"+name)
+			return text.Errorf("error.shard.shows", "flag", "--"+name)
 		}
 	}
 	return nil
@@ -80,14 +57,11 @@ var showing = []string{"out", "junit", "summary", "annotations", "size", "title"
 
 // computeShare computes a share of a command and prints it.
 func computeShare(e *env, c *command, args []string, shard string) error {
-	if e.elsewhere != nil {
-		return text.Errorf("error.shard.elsewhere")
-	}
 	part, err := share.ParsePart(shard)
 	if err != nil {
 		return err
 	}
-	if err := refuseShowing(e, "error.shard.shows"); err != nil {
+	if err := refuseShowing(e); err != nil {
 		return err
 	}
 	build, err := share.Build()

@@ -301,7 +301,6 @@ func TestStrangeShares(t *testing.T) {
 		"help":     {func(s *share.Share) { s.Command = append(s.Command, "--help"); s.Results = nil }, "which cannot be divided"},
 		"escape":   {func(s *share.Share) { s.Command = append(s.Command, escape) }, `its command[4] is "\x1b]0;owned\a"`},
 		"build":    {func(s *share.Share) { s.Build = escape }, "its build is"},
-		"worker":   {func(s *share.Share) { s.Worker = "a\nb" }, "its worker is"},
 		"task":     {func(s *share.Share) { s.Results[0].Task += "\n" }, "its results[0].task is"},
 		"input":    {func(s *share.Share) { s.Inputs = map[string]string{escape: ""} }, "its inputs is"},
 		"tasks":    {func(s *share.Share) { s.Tasks = 7 }, "its tasks is 7"},

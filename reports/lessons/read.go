@@ -28,7 +28,7 @@ type Page struct {
 }
 
 // Find returns the page of one or two words: the path, one of its screens (path 3), the interview, one of its topics
-// (interview ttl), the glossary, the debate, asynq, judge, need, a term, a fault, an article (004), a lock, a race, or a lock in a race (token gc-pause).
+// (interview ttl), the glossary, the debate, judge, need, a term, a fault, an article (004), a lock, a race, or a lock in a race (token gc-pause).
 // ok: false: no page has this name.
 func Find(first, second string) (p Page, ok bool, err error) {
 	switch {
@@ -46,8 +46,6 @@ func Find(first, second string) (p Page, ok bool, err error) {
 		p = glossary(term)
 	case first == "debate":
 		p = Page{Prefix: "debate.", Print: (*Teacher).Debate}
-	case first == "asynq": // the lock of the queue that a fleet uses
-		p = Page{Prefix: "asynq.", Print: (*Teacher).Asynq}
 	case first == "need":
 		p = Page{Prefix: "need.", Print: Need}
 	case first == "judge" && second == "":

@@ -62,7 +62,7 @@ func pageOf(key string) string {
 		if len(part) > 2 {
 			return part[0] + " " + part[1]
 		}
-	case "debate", "asynq", "need":
+	case "debate", "need":
 		return part[0]
 	case "judging":
 		return "judge"

@@ -24,9 +24,8 @@ type Share struct {
 	Command []string `json:"command"`
 	// Inputs are the files that the command reads, by name, such as a contract.
 	Inputs  map[string]string `json:"inputs,omitempty"`
-	Part    string            `json:"share,omitempty"`  // as Part.String
-	Tasks   int               `json:"tasks,omitempty"`  // of all shares
-	Worker  string            `json:"worker,omitempty"` // of a fleet, in place of a part
+	Part    string            `json:"share,omitempty"` // as Part.String
+	Tasks   int               `json:"tasks,omitempty"` // of all shares
 	Stopped bool              `json:"stopped,omitempty"`
 	Results []Result          `json:"results"`
 	Sum     string            `json:"sum"` // SHA-256 of all the rest
@@ -82,7 +81,7 @@ func Read(name string, content []byte) (*Share, error) {
 // and results is checked where they are read.
 func (s *Share) check(name string) error {
 	type field struct{ name, value string }
-	fields := []field{{"build", s.Build}, {"share", s.Part}, {"worker", s.Worker}}
+	fields := []field{{"build", s.Build}, {"share", s.Part}}
 	for i, arg := range s.Command {
 		fields = append(fields, field{fmt.Sprintf("command[%d]", i), arg})
 	}
@@ -223,12 +222,3 @@ func (r *Results) Compute(ctx context.Context, p Plan) ([]json.RawMessage, error
 // value that a task cannot give; nil: they fit, or the command has not asked for
 // them.
 func (r *Results) Unfit() error { return r.unfit }
-
-// Hash is a short name of a build and some content: the same wherever both are the same.
-func Hash(build string, content ...string) string {
-	sum := sha256.New()
-	for _, part := range append([]string{build}, content...) {
-		fmt.Fprintf(sum, "%d %s\n", len(part), part)
-	}
-	return hex.EncodeToString(sum.Sum(nil)[:16])
-}

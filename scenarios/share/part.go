@@ -109,34 +109,3 @@ func (p *Partial) Compute(ctx context.Context, plan Plan) ([]json.RawMessage, er
 	}
 	return none, ErrPartial
 }
-
-// Chosen computes some tasks by name, one after the other.
-type Chosen struct {
-	Tasks   []string
-	Results []Result // in the order of Tasks
-}
-
-// Compute computes the tasks and keeps their results. It returns none. Its error is
-// ErrPartial, that of a task, or that a task is not planned.
-func (c *Chosen) Compute(ctx context.Context, plan Plan) ([]json.RawMessage, error) {
-	at := map[string]int{}
-	for i, t := range plan.Tasks {
-		at[t.ID] = i
-	}
-	none := make([]json.RawMessage, len(plan.Tasks))
-	for _, id := range c.Tasks {
-		i, found := at[id]
-		if !found {
-			return none, i18n.Errorf("error.share.task.none", "task", id)
-		}
-		if err := ctx.Err(); err != nil {
-			return none, err
-		}
-		r, err := plan.Do(ctx, i)
-		if err != nil {
-			return none, err
-		}
-		c.Results = append(c.Results, Result{id, r})
-	}
-	return none, ErrPartial
-}

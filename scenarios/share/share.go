@@ -2,8 +2,8 @@
 //
 // A command plans its work as a list of [Task]s, computes their results with [Each], and
 // shows them. Each computes here, on all cores, unless its [Work] has a [Computer],
-// which computes a part ([Part]), looks results up that other machines have computed
-// ([Results]), or has other machines compute them. A command does not know which. So the
+// which computes a part ([Part]), or looks results up that other machines have computed
+// ([Results]). A command does not know which. So the
 // same code shows the same results wherever they come from: what [Merge] makes of the
 // shares of a command is, byte for byte, what one machine gives.
 //

@@ -23,7 +23,7 @@ func asynqUnique(c *locktest.Client) {
 	_ = inspector.DeleteTask(task.Queue, task.ID)
 }
 
-// TestAsynq: what "locklab explain asynq" says of the lock of unique tasks.
+// TestAsynq: asynq's lock of unique tasks, as a lock of two clients.
 func TestAsynq(t *testing.T) {
 	for _, test := range []struct{ budget, breaks string }{
 		{"crash=1,pause=1", "OVERLAP STALE-WRITE"},
