@@ -83,14 +83,13 @@ type Row struct {
 	Lanes    []string      // what each client does, from 0; "": nothing
 	Servers  string        // what befell the servers
 	Marks    []string      // the verdicts that begin here, as margins have them
-	State                  // after it
 }
 
 // Rows are the lines that Lanes draws.
 func Rows(lang string, h *history.History, j verdict.Judgement) (rows []Row) {
 	v := newWording(lang, h)
 	for _, r := range v.rows(withoutReloads(stepsOf(h, j))) {
-		row := Row{From: r.from, To: r.to, Event: r.last.index, Servers: strings.Join(r.notes, "  "), Marks: r.marks, State: r.last.State.of(h)}
+		row := Row{From: r.from, To: r.to, Event: r.last.index, Servers: strings.Join(r.notes, "  "), Marks: r.marks}
 		for i := range r.cells {
 			row.Lanes = append(row.Lanes, v.cell(&r.cells[i], r.to))
 		}

@@ -39,11 +39,6 @@ func (v *wording) event(view string, s *step, command string) string {
 	return strings.TrimSpace(v.say(key, v.values(s, command)...))
 }
 
-// aboutCommand reports whether what lanes say of an event is about its command.
-func (v *wording) aboutCommand(s *step) bool {
-	return strings.Contains(entry(v.lang, v.key("lane", s)), "{command}")
-}
-
 func (v *wording) key(view string, s *step) string {
 	key := v.keyOf(view+"."+s.Name(), s)
 	if key == "" && s.Kind.Fault() {

@@ -8,7 +8,6 @@
 // for the time, the locale or the terminal.
 //
 //	[Lanes]     a column for each client, the key between them, verdicts in the margin
-//	[Table]     numbered steps, with the key after each of them
 //	[RedisCLI]  commands that can be typed
 //	[Story]     sentences
 //	[Timeline]  a line for each thing that a client or a server does, commands in full
@@ -36,7 +35,7 @@ type Look struct {
 	// event a line.
 	Width int
 	// Lang is the language, as for text.Chosen. text.Both prints every sentence in each
-	// language, and what has no room for several (lanes, tables) in English. Commands,
+	// language, and what has no room for several (lanes) in English. Commands,
 	// verdicts and ids are never translated.
 	Lang string
 	// Color paints verdicts, faults and brackets with ANSI sequences, which take

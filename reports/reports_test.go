@@ -24,7 +24,7 @@ var views = []struct {
 	name string
 	text func(io.Writer, *history.History, verdict.Judgement, Look) error
 }{
-	{"lanes", Lanes}, {"table", Table}, {"redis-cli", RedisCLI}, {"story", Story}, {"timeline", Timeline},
+	{"lanes", Lanes}, {"redis-cli", RedisCLI}, {"story", Story}, {"timeline", Timeline},
 }
 
 func TestTexts(t *testing.T) {
@@ -243,7 +243,6 @@ func TestNamelessFault(t *testing.T) {
 		lines []string
 	}{
 		{Lanes, "en", []string{`^ *100  \.  +-  - +FAULT odd-one \(memory is short\)$`, `^ *200  \. +-  - +n2 FAULT odd-one  \.$`, `^ *300  \. +-  - +FAULT odd-one +\.$`}},
-		{Table, "en", []string{`c2 +FAULT odd-one \(memory is short\)`, `n2 +FAULT odd-one`, `redis +FAULT odd-one`}},
 		{Timeline, "en", []string{`^ *100  C2 +FAULT odd-one \(memory is short\)$`, `^ *200  n2 +FAULT odd-one$`}},
 		{RedisCLI, "en", []string{`^# 100 ms: c2: FAULT odd-one \(memory is short\)$`, `^# 200 ms: n2: FAULT odd-one$`, `^# 300 ms: FAULT odd-one$`}},
 		{Story, "en", []string{`^ *100 ms  A fault hits c2: odd-one\.$`, `^ *200 ms  A fault hits a server: odd-one\.$`}},
@@ -464,29 +463,6 @@ func ExampleRedisCLI() {
 	// # c2
 	// 127.0.0.1:6379> EVALSHA 3f2a9c01d4e5b6a7988899aabbccddeeff001122 1 lock c2-2
 	// (integer) 1
-}
-
-func ExampleTable() {
-	h, j := samples.Quorum()
-	if err := Table(os.Stdout, h, j, Look{Width: 100}); err != nil {
-		fmt.Println(err)
-	}
-	// Output:
-	// step  t/ms  who  what                         reply       redis: lock
-	//    1     0  c1   SET lock c1 NX PX 10000 @n1  OK          c1 -  -   ttl 10000
-	//    2     2  c1   SET lock c1 NX PX 10000 @n2  OK          c1 c1 -   ttl 9998
-	//    3     4  c1   SET lock c1 NX PX 10000 @n3  reply LOST  c1 c1 c1  ttl 9996
-	//    4    54  c1   SET lock c1 NX PX 10000 @n3  TIMEOUT     c1 c1 c1  ttl 9946
-	//    5    54  c1   ENTER                                    c1 c1 c1  ttl 9946
-	//    6  1000  n2   DOWN                                     c1 c1 c1  ttl 9000
-	//    7  1500  n2   RESTART empty                            c1 -  c1  ttl 8500
-	//    8  1700  n3   CLOCK +10s                               c1 -  c1  ttl 0
-	//    9  1700  n3   EXPIRED                                  c1 -  -   ttl 8300
-	//   10  2000  c2   SET lock c2 NX PX 10000 @n1  (nil)       c1 -  -   ttl 8000
-	//   11  2000  c2   SET lock c2 NX PX 10000 @n2  OK          c1 c2 -   ttl 8000
-	//   12  2000  c2   SET lock c2 NX PX 10000 @n3  OK          c1 c2 c2  ttl 8000
-	//   13  2000  c2   ENTER                                    c1 c2 c2  ttl 8000
-	//                  !! OVERLAP c1+c2
 }
 
 const ms = time.Millisecond

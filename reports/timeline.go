@@ -111,11 +111,16 @@ func (v *wording) timeRow(l *timeLine) []string {
 
 // actorName names the actor of a step, with the capital of the articles: C1.
 func (v *wording) actorName(s *step) string {
-	name := v.subject(s)
-	if s.who() > 0 {
-		name = strings.ToUpper(name[:1]) + name[1:]
+	client := strings.ToUpper(clientName(s.Client))
+	switch {
+	case s.who() > 0 && s.Thread > 0:
+		return v.say("timeline.timer", "client", client)
+	case s.who() > 0:
+		return client
+	case v.h.Nodes > 1 && s.Node > 0:
+		return nodeName(s.Node)
 	}
-	return name
+	return serverName(v.h)
 }
 
 // longArgument is the width of an argument or a reply in a timeline, in cells: the path of a

@@ -25,7 +25,7 @@ func liveContendCommand() *command {
 		log      logFlag
 	)
 	c := &chartFlags{numbers: true, next: []string{
-		"locklab live contend -o contend.png", "locklab waiting", "locklab waiting --clients 10 --policies none --article",
+		"locklab live contend -o contend.png", "locklab waiting",
 	}}
 	return &command{
 		use: "contend", texts: []string{"contend", "waiting"}, args: noArguments,

@@ -99,7 +99,7 @@ func TestWaysIn(t *testing.T) {
 		"chart rate --help":                     "rate --help",
 		"play quiz --seed 7 --count 2":          "quiz --seed 7 --count 2",
 		"run " + good:                           "replay " + good,
-		"--width 80 run --against redlock " + good + " --view table": "replay " + good + " --width 80 --against redlock --view table",
+		"--width 80 run --against redlock " + good + " --view story": "replay " + good + " --width 80 --against redlock --view story",
 		"run " + good + " --help":                                    "replay --help",
 		"run " + good + " --json --expect lie":                       "replay " + good + " --json --expect lie",
 	} {

@@ -82,10 +82,10 @@ func words(w []verdict.Word) []verdict.Word {
 }
 
 // viewNames are the ways to show one run, and views what draws them.
-var viewNames = []string{"lanes", "table", "redis", "story"}
+var viewNames = []string{"lanes", "redis", "story"}
 
 var views = map[string]func(io.Writer, *history.History, verdict.Judgement, reports.Look) error{
-	"lanes": reports.Lanes, "table": reports.Table, "redis": reports.RedisCLI, "story": reports.Story,
+	"lanes": reports.Lanes, "redis": reports.RedisCLI, "story": reports.Story,
 }
 
 // runFlags are the flags of "locklab run".

@@ -22,7 +22,6 @@ type sweepFlags struct {
 	runs     int
 	set      string
 	verdicts []string
-	refine   int
 	waits    bool
 }
 
@@ -31,7 +30,7 @@ func sweepCommand() *command {
 	s.chart.next = []string{"locklab sweep pause/ttl -o sweep.png", "locklab run watchdog gc-pause", "locklab matrix"}
 	return &command{
 		use: "sweep [SETTING[=VALUES] [SETTING[=VALUES]]]", texts: []string{"sweep", "pauses"}, args: between(0, 2, "settings"), flags: s.add, run: s.run, tasks: inShards,
-		examples: []string{"sweep", "sweep pause/ttl=0.5:1.5:0.05 --refine 3 --strategies token,watchdog -o sweep.png",
+		examples: []string{"sweep", "sweep pause/ttl=0.5:1.5:0.05 --strategies token,watchdog -o sweep.png",
 			"sweep client-rate --set work=lease --strategies token,redlock,redlock-drift", "sweep renewal/ttl pause/ttl=0:1:0.1 --strategies watchdog,redlock-extend -o renewal.png",
 			"sweep ttl=5s,10s,30s --set pause=12s --runs 9000"},
 	}
@@ -43,7 +42,6 @@ func (s *sweepFlags) add(f *flags) {
 	ranged(f, "runs", &s.runs, 1, 1_000_000, "error.runs")
 	f.add("set", &s.set)
 	f.add("verdict", &s.verdicts)
-	ranged(f, "refine", &s.refine, 0, study.MaxRefine, "error.sweep.refine")
 }
 
 func (s *sweepFlags) run(e *env, args []string) error {
@@ -51,13 +49,10 @@ func (s *sweepFlags) run(e *env, args []string) error {
 		args = []string{"pause/ttl"}
 	}
 	order, err := sweepOrder(args, s.set, s.verdicts)
-	if err == nil && s.refine > 0 && e.elsewhere != nil {
-		err = text.Errorf("error.sweep.refine.share")
-	}
 	if err != nil {
 		return err
 	}
-	order.Runs, order.Refine, order.Waits = s.runs, s.refine, s.waits
+	order.Runs, order.Waits = s.runs, s.waits
 	if err := order.Complete(); err != nil {
 		return err
 	}

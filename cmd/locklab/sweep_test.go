@@ -13,7 +13,7 @@ func TestSweepPictures(t *testing.T) {
 	effort.Unwatched(t, watchedCommands)
 	dir := t.TempDir()
 	for name, args := range map[string]string{
-		"rate": "client-rate --set work=lease --strategies token,redlock --runs 9 --refine 1 --lang zh",
+		"rate": "client-rate --set work=lease --strategies token,redlock --runs 9 --lang zh",
 		"map":  "renewal/ttl=0.3,0.9 pause/ttl=0,0.5,1 --strategies redlock-extend,token --runs 9",
 	} {
 		svg := filepath.Join(dir, name+".svg")

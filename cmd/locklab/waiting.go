@@ -16,14 +16,13 @@ func waitingCommand() *command {
 	var (
 		sizes    []int
 		policies []string
-		article  bool
 		load     = cost.UsualLoad()
 		c        = &chartFlags{numbers: true}
 	)
 	c.next = []string{"locklab waiting -o waiting.png", "locklab price", "locklab explain redisson-lock"}
 	return &command{
 		use: "waiting", args: noArguments, tasks: inShards,
-		examples: []string{"waiting", "waiting --clients 2,100 --policies fixed,backoff,pubsub,line --poll 20ms -o waiting.png", "waiting --clients 10 --policies none --article"},
+		examples: []string{"waiting", "waiting --clients 2,100 --policies fixed,backoff,pubsub,line --poll 20ms -o waiting.png"},
 		flags: func(f *flags) {
 			parse(f, "clients", "2,10,50,200,1000", &sizes, parseSizes)
 			f.add("policies", &policies)
@@ -32,14 +31,10 @@ func waitingCommand() *command {
 			} {
 				ranged(f, flag, is, time.Microsecond, time.Second, "error.waiting.length")
 			}
-			f.add("article", &article)
 			c.addFiles(f)
 		},
 		run: c.run(noLocks, func(e *env, _ []lock.Entry) (chart.Result, error) {
 			chosen, err := pickPolicies(policies)
-			if err == nil && article && e.elsewhere != nil {
-				err = text.Errorf("error.waiting.article")
-			}
 			if err != nil {
 				return nil, err
 			}
@@ -47,9 +42,6 @@ func waitingCommand() *command {
 			work, end := e.work(len(chosen)*len(sizes), "progress.runs")
 			drawn.Results, err = cost.FindWaiting(e.ctx, chosen, sizes, load, work)
 			end()
-			if err == nil && article {
-				drawn.Article, err = cost.Article(e.ctx, nil)
-			}
 			return drawn, err
 		}),
 	}

@@ -1,7 +1,6 @@
 package chart
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -21,7 +20,6 @@ import (
 type WaitingChart struct {
 	Load    cost.Load
 	Results []cost.WaitingResult // by policy, then by number of clients
-	Article []cost.ArticleRun    // article 000 beside our runs; nil: it was not asked for
 }
 
 // Title returns the question of the chart.
@@ -114,60 +112,23 @@ func (c *WaitingChart) text(out *layout.Lines) {
 		}
 	}
 	show(out, saying(), table, func(lang string) []string { return append([]string{c.Takeaway(lang)}, c.notes(lang)...) })
-	if len(c.Article) > 0 {
-		out.Put("", 0)
-		putEach(out, saying(key("waiting.article")))
-		c.article(out)
-		putEach(out, saying(key("waiting.article.note")))
-	}
 }
 
-// article sets our runs beside the figures of article 000.
-func (c *WaitingChart) article(out *layout.Lines) {
-	figure := func(given bool, value string) string {
-		if !given {
-			return "-"
-		}
-		return value
-	}
-	listing(1, 6, "waiting.article.head.", "load second article release article commands", c.Article,
-		func(r cost.ArticleRun) []string {
-			key := "waiting.article.load"
-			if r.Sleep == 0 {
-				key = "waiting.article.load.none"
-			}
-			return []string{say(out.Lang(), key, "requests", thousands(r.Requests), "sleep", length(r.Sleep)),
-				figure(r.Requests > 1, rounded(r.Result.Throughput, 0)), figure(r.Throughput > 0, decimal(r.Throughput)),
-				millis(r.Result.Release), figure(r.Release > 0, r.Release.String()), rounded(r.Result.Commands, 0)}
-		})(out)
-}
-
-// records has one line for each policy and number of clients, and those of article 000.
+// records has one line for each policy and number of clients.
 func (c *WaitingChart) records() [][]any {
 	rows := [][]any{header("policy clients entries handover_mean_s handover_p99_s release_mean_s entries_per_second " +
-		"commands_per_second commands_per_entry server_load jain_index longest_overtaking herd_size " +
-		"article_per_second article_release_s")}
-	line := func(name string, r cost.WaitingResult, article ...any) {
-		if !r.Skipped {
-			rows = append(rows, append([]any{name, r.Clients, r.Entries, r.Handover, r.HandoverP99, r.Release, r.Throughput,
-				r.Commands, r.PerEntry, r.Load, strings.Trim(jain(r.Jain), "-"), r.Overtaken, r.Herd}, article...))
-		}
-	}
+		"commands_per_second commands_per_entry server_load jain_index longest_overtaking herd_size")}
 	for _, r := range c.Results {
-		line(r.Policy, r, "", "")
-	}
-	for _, r := range c.Article {
-		line(fmt.Sprintf("article 000, sleep=%v, requests=%d", r.Sleep, r.Requests), r.Result, r.Throughput, r.Release)
+		if !r.Skipped {
+			rows = append(rows, []any{r.Policy, r.Clients, r.Entries, r.Handover, r.HandoverP99, r.Release, r.Throughput,
+				r.Commands, r.PerEntry, r.Load, strings.Trim(jain(r.Jain), "-"), r.Overtaken, r.Herd})
+		}
 	}
 	return rows
 }
 
 func (c *WaitingChart) data() object {
-	out := object{"takeaway", c.Takeaway("en"), "assumptions", c.Assumptions("en"), "results", c.Results}
-	if len(c.Article) > 0 {
-		out = append(out, "article", c.Article)
-	}
-	return out
+	return object{"takeaway", c.Takeaway("en"), "assumptions", c.Assumptions("en"), "results", c.Results}
 }
 
 // A waitingMeasure is one panel.

@@ -3,7 +3,6 @@ package game
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"locklab/reports"
 	"locklab/reports/motion"
@@ -16,10 +15,11 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// Format is the version of the JSON of this package; new fields do not change it.
-const Format = 1
+// Format is the version of the JSON of this package; new fields do not change it. Version 2 left out fields that
+// repeated the timeline.
+const Format = 2
 
-// PositionJSON is a position, or the run of a question, as JSON. Times are true ones.
+// PositionJSON is a position, or the run of a question, as JSON.
 type PositionJSON struct {
 	Version  int              `json:"version"`
 	Lock     string           `json:"lock"`
@@ -27,15 +27,8 @@ type PositionJSON struct {
 	Bounds   string           `json:"bounds,omitempty"`
 	Link     string           `json:"link"`
 	Steps    int              `json:"steps"`
-	Now      time.Duration    `json:"now_ns"`
-	TTL      time.Duration    `json:"ttl_ns"`
-	Key      string           `json:"key"`
-	Line     bool             `json:"zookeeper,omitempty"` // the lock is a line on a ZooKeeper
 	Verdicts []verdict.Word   `json:"verdicts"`
 	Faults   []FaultJSON      `json:"faults"`
-	Clients  []ClientJSON     `json:"clients"`
-	Keys     []KeyJSON        `json:"keys"`
-	Rows     []RowJSON        `json:"rows"`
 	Moves    []MoveJSON       `json:"moves"`
 	Moving   *motion.Timeline `json:"moving,omitempty"`   // the run so far as a timeline
 	Listings []motion.Listing `json:"listings,omitempty"` // the code in which its clients are
@@ -50,33 +43,6 @@ type FaultJSON struct {
 	Most  int    `json:"most"`
 }
 
-// ClientJSON is the state of a client.
-type ClientJSON struct {
-	Stage  string `json:"stage"`
-	Paused bool   `json:"paused,omitempty"`
-	Probe  bool   `json:"probe,omitempty"` // it looks for deadlocks when all others are done
-}
-
-// KeyJSON is the locked key on one server.
-type KeyJSON struct {
-	Held    bool          `json:"held"`
-	Owner   int           `json:"owner,omitempty"`    // from 1; 0: unknown
-	Until   time.Duration `json:"until_ns,omitempty"` // when it is gone
-	Forever bool          `json:"forever,omitempty"`  // it has no time to live
-	Down    bool          `json:"down,omitempty"`
-}
-
-// RowJSON is one line of the lanes, with the state after it.
-type RowJSON struct {
-	From    time.Duration `json:"from_ns"`
-	To      time.Duration `json:"to_ns"`
-	Lanes   []Words       `json:"lanes"`
-	Servers Words         `json:"servers"`
-	Marks   []Words       `json:"marks,omitempty"`
-	Clients []ClientJSON  `json:"clients"`
-	Keys    []KeyJSON     `json:"keys"`
-}
-
 // MoveJSON is a possible next event, with what it acts on: a picture offers it there.
 type MoveJSON struct {
 	Fault   bool   `json:"fault,omitempty"`
@@ -89,13 +55,12 @@ type MoveJSON struct {
 
 // ToJSON is a position of a game.
 func ToJSON(g *play.Game, p *play.Position) PositionJSON {
-	j := outcomeJSON(withCode(g, p), g.Bounds.Clients)
-	j.Bounds, j.Link, j.Steps, j.Now = g.Bounds.String(), p.Trace.Link(), len(p.Trace.Choices), p.Now
+	j := outcomeJSON(withCode(g, p))
+	j.Bounds, j.Link, j.Steps = g.Bounds.String(), p.Trace.Link(), len(p.Trace.Choices)
 	j.Verdicts = append(j.Verdicts, p.Verdicts...)
 	if j.Moving != nil {
 		j.Moving.Verdicts = j.Verdicts
 	}
-	j.Clients, j.Keys = stateJSON(reports.StateOf(p.Outcome.History), g.Bounds.Clients)
 	for _, f := range p.Faults {
 		j.Faults = append(j.Faults, FaultJSON{f.Name, sayAll(func(lang string) string { return text.FaultTitle(f.Name, lang) }), f.Used, f.Most})
 	}
@@ -137,11 +102,11 @@ func withCode(g *play.Game, p *play.Position) *race.Outcome {
 	return &o
 }
 
-// outcomeJSON is a run; clients after the first so many are probes.
-func outcomeJSON(o *race.Outcome, clients int) PositionJSON {
+// outcomeJSON is a run.
+func outcomeJSON(o *race.Outcome) PositionJSON {
 	j := PositionJSON{
 		Version: Format, Lock: o.Strategy.ID, Title: sayAll(func(lang string) string { return text.LockTitle(o.Strategy.ID, lang) }),
-		Verdicts: []verdict.Word{}, Faults: []FaultJSON{}, Clients: []ClientJSON{}, Keys: []KeyJSON{}, Rows: []RowJSON{}, Moves: []MoveJSON{},
+		Verdicts: []verdict.Word{}, Faults: []FaultJSON{}, Moves: []MoveJSON{},
 	}
 	h := o.History
 	if h == nil {
@@ -151,38 +116,7 @@ func outcomeJSON(o *race.Outcome, clients int) PositionJSON {
 	var book motion.Book
 	book.Add("", moving, listings)
 	j.Moving, j.Listings = moving, book.Listings
-	j.TTL, j.Key, j.Line, j.Now = h.TTL, h.Key, h.ZooKeeper, h.End
-	j.Clients, j.Keys = stateJSON(reports.StateOf(h), clients)
-	said := map[string][]reports.Row{}
-	for _, lang := range text.Languages() {
-		said[lang] = reports.Rows(lang, h, o.Judgement)
-	}
-	for i, r := range said["en"] {
-		row := RowJSON{From: r.From, To: r.To, Servers: sayAll(func(lang string) string { return said[lang][i].Servers })}
-		for c := range r.Lanes {
-			row.Lanes = append(row.Lanes, sayAll(func(lang string) string { return said[lang][i].Lanes[c] }))
-		}
-		for m := range r.Marks {
-			row.Marks = append(row.Marks, sayAll(func(lang string) string { return said[lang][i].Marks[m] }))
-		}
-		row.Clients, row.Keys = stateJSON(r.State, clients)
-		j.Rows = append(j.Rows, row)
-	}
 	return j
-}
-
-func stateJSON(s reports.State, clients int) (cs []ClientJSON, ks []KeyJSON) {
-	for c, at := range s.Clients {
-		cs = append(cs, ClientJSON{at.Name(), at.Paused, c >= clients})
-	}
-	for _, k := range s.Keys {
-		key := KeyJSON{Held: k.Held, Owner: k.Owner, Down: k.Down}
-		if key.Forever = k.Held && k.Until == history.Forever; k.Held && !key.Forever {
-			key.Until = k.Until
-		}
-		ks = append(ks, key)
-	}
-	return cs, ks
 }
 
 // LevelJSON is a level as JSON. Whether it can be solved is not said.
@@ -228,8 +162,8 @@ type QuestionJSON struct {
 func (q *Question) JSON() QuestionJSON {
 	j := QuestionJSON{Kind: q.Kind, Lock: q.Outcome.Strategy.ID, Ask: q.Ask, Answers: q.Answers, Link: q.Link,
 		Race: sayAll(func(lang string) string { return raceTitle(q.Outcome.Scenario.ID, lang) })}
-	if h := q.Outcome.History; h != nil {
-		run := outcomeJSON(q.Outcome, h.Clients)
+	if q.Outcome.History != nil {
+		run := outcomeJSON(q.Outcome)
 		j.Run = &run
 	}
 	return j

@@ -182,7 +182,7 @@ func TestRunsDoNotAnswerTheirQuestions(t *testing.T) {
 				if err := reports.Lanes(&lanes, q.Outcome.History, q.Outcome.Judgement, reports.Look{Brief: true, Width: 200}); err != nil {
 					t.Fatal(err)
 				}
-				states, err := json.Marshal([]any{run.Moving.States, run.Clients, run.Rows})
+				states, err := json.Marshal(run.Moving.States)
 				if err != nil || len(run.Moving.Marks) > 0 || strings.ContainsAny(lanes.String(), "|~!") || strings.Contains(string(states), `"inside`) {
 					t.Errorf("the run shows who is inside: %v, %s\n%s", err, states, &lanes)
 				}

@@ -19,7 +19,6 @@ import (
 	"locklab/scenarios/share"
 	"locklab/simulator/client"
 	"locklab/simulator/i18n"
-	"locklab/simulator/lists"
 	"locklab/simulator/redisnode"
 )
 
@@ -140,37 +139,25 @@ const MaxClients = 2000
 // FindWaiting plays each policy with each number of clients: by policy, then by number. w and
 // ctx are as for study.Matrix. What was not finished is left out.
 func FindWaiting(ctx context.Context, policies []Policy, sizes []int, l Load, w *share.Work) (all []WaitingResult, err error) {
-	var runs []waitingRun
-	for _, p := range policies {
-		for _, n := range sizes {
-			task := share.Task{ID: fmt.Sprintf("waiting %s/clients=%d", p.ID, n), Cost: 5e-3 * float64(n)}
-			runs = append(runs, waitingRun{task, p, n, l})
-		}
+	at := func(i int) (Policy, int) { return policies[i/len(sizes)], sizes[i%len(sizes)] }
+	tasks := make([]share.Task, len(policies)*len(sizes))
+	for i := range tasks {
+		p, n := at(i)
+		tasks[i] = share.Task{ID: fmt.Sprintf("waiting %s/clients=%d", p.ID, n), Cost: 5e-3 * float64(n)}
 	}
-	results, err := playWaiting(ctx, runs, w)
+	results, err := share.Each(ctx, tasks, w, func(ctx context.Context, i int) (WaitingResult, error) {
+		p, n := at(i)
+		return PlayWaiting(ctx, p, n, l)
+	}, func(i int, r *WaitingResult, v *share.Values) {
+		p, n := at(i)
+		r.check(p, n, l, v)
+	})
 	for _, r := range results {
 		if r != nil {
 			all = append(all, *r)
 		}
 	}
 	return all, err
-}
-
-// A waitingRun is what PlayWaiting plays.
-type waitingRun struct {
-	task    share.Task
-	policy  Policy
-	clients int
-	load    Load
-}
-
-func playWaiting(ctx context.Context, runs []waitingRun, w *share.Work) ([]*WaitingResult, error) {
-	tasks := lists.Each(runs, func(r waitingRun) share.Task { return r.task })
-	return share.Each(ctx, tasks, w, func(ctx context.Context, i int) (WaitingResult, error) {
-		return PlayWaiting(ctx, runs[i].policy, runs[i].clients, runs[i].load)
-	}, func(i int, r *WaitingResult, v *share.Values) {
-		r.check(runs[i].policy, runs[i].clients, runs[i].load, v)
-	})
 }
 
 // PlayWaiting plays one policy. The error is ctx's, or about what the simulation does not support.
@@ -455,56 +442,4 @@ func jain(counts []float64) *float64 {
 	}
 	index := total * total / (n * floats.Dot(counts, counts))
 	return &index
-}
-
-// An ArticleRun is a load of article 000 (a hundred clients on one lock), as we play it,
-// beside what the article measured; 0: it gives no figure.
-type ArticleRun struct {
-	Sleep      time.Duration `json:"sleep_ns"` // between two attempts; the article does not give its own
-	Requests   int           `json:"requests"`
-	Result     WaitingResult `json:"result"`
-	Throughput float64       `json:"article_per_second"`
-	Release    time.Duration `json:"article_release_ns"`
-}
-
-// ArticleLoad is calibrated by two of the article's figures: a DEL takes 0.2 ms when the
-// server is idle, and 9.8 ms with a hundred clients that try without a rest. So one command
-// takes the server about a hundredth of the difference. A holder sends one command to the same
-// server, as the article says that its own does. The time of its other work is not given: less
-// than ten milliseconds with everything.
-func ArticleLoad() Load {
-	return Load{Service: 97 * time.Microsecond, Latency: 52 * time.Microsecond, Hold: 500 * time.Microsecond, Inside: 1, TTL: 20 * time.Second}
-}
-
-// Article plays the loads of article 000, with its lock. w and ctx are as for FindWaiting.
-func Article(ctx context.Context, w *share.Work) ([]ArticleRun, error) {
-	const clients = 100
-	all := []ArticleRun{
-		{Requests: 1, Release: 200 * time.Microsecond},
-		{Requests: 1000, Throughput: 49, Release: 9800 * time.Microsecond},
-		{Requests: 100, Throughput: 110},
-	}
-	for _, sleep := range []time.Duration{5, 10, 20, 50, 100} {
-		all = append(all, ArticleRun{Sleep: sleep * time.Millisecond, Requests: 1000, Throughput: 35, Release: 4900 * time.Microsecond})
-	}
-	var runs []waitingRun
-	for _, r := range all {
-		id := fmt.Sprintf("waiting article/sleep=%v,requests=%d", r.Sleep, r.Requests)
-		l := ArticleLoad()
-		if r.Requests > clients {
-			l.Entries = r.Requests
-		}
-		p := Policy{ID: "article", Lock: "getset", rest: func(Attempt) time.Duration { return r.Sleep }}
-		task := share.Task{ID: id, Cost: float64(r.Requests) / 100}
-		runs = append(runs, waitingRun{task, p, min(r.Requests, clients), l})
-	}
-	results, err := playWaiting(ctx, runs, w)
-	var finished []ArticleRun
-	for i, r := range results {
-		if r != nil {
-			all[i].Result = *r
-			finished = append(finished, all[i])
-		}
-	}
-	return finished, err
 }

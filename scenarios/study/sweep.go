@@ -22,13 +22,7 @@ type SweepOrder struct {
 	Waits bool           // as Situation.Waits
 	Words []verdict.Word // a run counts if it ends in one of them
 	Runs  int            // of a point, from 1
-	// Refine is the number of times that each gap is halved between two neighbours whose intervals do not
-	// overlap; only with one axis.
-	Refine int
 }
-
-// MaxRefine is the largest Refine.
-const MaxRefine = 8
 
 // gcPauseLength is the pause of a sweep in which nothing else would go wrong, in leases:
 // that of the race gc-pause.
@@ -57,9 +51,6 @@ func (o *SweepOrder) Complete() error {
 	}
 	if o.Lease && slices.Contains(used, "renewal") {
 		return i18n.Errorf("error.sweep.lease", "name", "renewal")
-	}
-	if len(o.Axes) == 2 && o.Refine > 0 {
-		return i18n.Errorf("error.sweep.refine.axes")
 	}
 	if o.Words == nil {
 		for _, w := range o.Axes[0].Setting.words {
@@ -165,7 +156,7 @@ func (p SweepPoint) MarshalJSON() ([]byte, error) {
 }
 
 // Find plays the runs. Locks must pass Check. progress announces so many tasks, and returns
-// how to compute them and what to call at the end; with Refine it is called for each round.
+// how to compute them and what to call at the end.
 //
 // The random numbers of a run follow from its number: they are the same for every lock and
 // at every point. When ctx ends the error is ctx's, and points have the runs that were
@@ -184,18 +175,7 @@ func (o *SweepOrder) Find(ctx context.Context, locks []lock.Entry, progress func
 		}
 		out.Series = append(out.Series, one)
 	}
-	for round := 0; ; round++ {
-		if err := o.add(ctx, out, locks, all, progress); err != nil || round == o.Refine {
-			return out, err
-		}
-		all = nil
-		for i := range locks {
-			all = append(all, o.tasks(i, o.knees(out.Series[i].Points))...)
-		}
-		if len(all) == 0 {
-			return out, nil
-		}
-	}
+	return out, o.add(ctx, out, locks, all, progress)
 }
 
 // add plays the runs of tasks and adds them to the sweep.
@@ -233,23 +213,6 @@ func (s *SweepSeries) count(at []float64, k, n int) {
 	}
 	s.Points[i].K += k
 	s.Points[i].N += n
-}
-
-// knees are the middles between neighbours whose intervals do not overlap.
-func (o *SweepOrder) knees(points []SweepPoint) (more [][]float64) {
-	for i := 1; i < len(points); i++ {
-		a, b := points[i-1], points[i]
-		aLo, aHi := Wilson(a.K, a.N)
-		bLo, bHi := Wilson(b.K, b.N)
-		middle := (a.At[0] + b.At[0]) / 2
-		if unit := o.Axes[0].Setting.Unit; unit == Number || unit == Drift {
-			middle = float64(int(middle))
-		}
-		if (aHi < bLo || bHi < aLo) && middle > a.At[0] && middle < b.At[0] {
-			more = append(more, []float64{middle})
-		}
-	}
-	return more
 }
 
 // notApplicable says why a sweep has no meaning for a lock; "": it has.

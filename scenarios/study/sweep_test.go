@@ -31,9 +31,9 @@ func locks(t *testing.T, ids ...string) (entries []lock.Entry) {
 }
 
 // sweepOf plays a sweep of "pause/ttl=1,2" or two such, with settings.
-func sweepOf(t *testing.T, runs, refine int, set string, axes []string, ids ...string) *study.Sweep {
+func sweepOf(t *testing.T, runs int, set string, axes []string, ids ...string) *study.Sweep {
 	t.Helper()
-	o := study.SweepOrder{Runs: runs, Refine: refine}
+	o := study.SweepOrder{Runs: runs}
 	for _, arg := range axes {
 		a, err := study.ParseAxis(arg)
 		if err != nil {
@@ -91,7 +91,7 @@ func TestSweepSettings(t *testing.T) {
 		{"retry=100ms,1s", "pause/ttl=2", "token", []int{always, always}},
 	} {
 		t.Run(c.axis+"/"+c.set+"/"+c.lock, func(t *testing.T) {
-			s := sweepOf(t, n, 0, c.set, []string{c.axis}, c.lock)
+			s := sweepOf(t, n, c.set, []string{c.axis}, c.lock)
 			for i, p := range s.Series[0].Points {
 				if p.N != n || c.want[i] >= 0 && p.K != c.want[i] || c.want[i] == -1 && p.K == 0 {
 					t.Errorf("at %v: %d of %d, want %d", p.At, p.K, p.N, c.want[i])
@@ -133,7 +133,7 @@ func TestWorkDuringPause(t *testing.T) {
 // when all clients are done.
 func TestSweepDelays(t *testing.T) {
 	effort.Unwatched(t, "TestSweepIsDeterministic plays side by side as well")
-	s := sweepOf(t, 60, 0, "work=5s", []string{"delay/ttl=0,2"}, "token")
+	s := sweepOf(t, 60, "work=5s", []string{"delay/ttl=0,2"}, "token")
 	if p := s.Series[0].Points; p[0].K != 0 || p[1].K == 0 || p[1].K > 30 {
 		t.Errorf("%+v", p)
 	}
@@ -145,7 +145,7 @@ func TestSweepIsDeterministic(t *testing.T) {
 	var first *study.Sweep
 	for _, procs := range []int{1, 2} {
 		onProcs(procs, func() {
-			s := sweepOf(t, 18, 0, "", []string{"pause/ttl=0.4:1:0.2", "lag=0s,1s"}, "token", "zk-recheck")
+			s := sweepOf(t, 18, "", []string{"pause/ttl=0.4:1:0.2", "lag=0s,1s"}, "token", "zk-recheck")
 			if first == nil {
 				first = s
 			}
@@ -157,28 +157,12 @@ func TestSweepIsDeterministic(t *testing.T) {
 	if first.Series[1].NA == "" || len(first.Series[1].Points) != 0 {
 		t.Errorf("a failover of a ZooKeeper: %+v", first.Series[1])
 	}
-	alone := sweepOf(t, 18, 0, "pause/ttl=0.6", []string{"lag=1s"}, "token")
+	alone := sweepOf(t, 18, "pause/ttl=0.6", []string{"lag=1s"}, "token")
 	i := slices.IndexFunc(first.Series[0].Points, func(p study.SweepPoint) bool {
 		return math.Abs(p.At[0]-0.6) < 1e-9 && p.At[1] == 1
 	})
 	if i < 0 || first.Series[0].Points[i].K != alone.Series[0].Points[0].K {
 		t.Errorf("alone %+v, in a map %+v", alone.Series[0].Points, first.Series[0].Points)
-	}
-}
-
-// Refinement halves the gaps where neighbours differ, and no others.
-func TestSweepRefines(t *testing.T) {
-	effort.Unwatched(t, "TestSweepIsDeterministic plays side by side as well")
-	s := sweepOf(t, 18, 2, "work=5s", []string{"pause/ttl=0:2:0.5"}, "token", "setnx")
-	var xs []float64
-	for _, p := range s.Series[0].Points {
-		xs = append(xs, p.At[0])
-	}
-	if len(xs) <= 5 || !slices.IsSorted(xs) || slices.Max(xs) != 2 || slices.ContainsFunc(xs, func(x float64) bool { return x > 1.5 && x < 2 || x > 0 && x < 0.5 }) {
-		t.Errorf("token was looked at %v", xs)
-	}
-	if len(s.Series[1].Points) != 5 {
-		t.Errorf("setnx does not change, and was looked at %d values", len(s.Series[1].Points))
 	}
 }
 
@@ -199,7 +183,7 @@ func TestSweepErrors(t *testing.T) {
 	}
 	pause, _ := study.ParseAxis("pause/ttl")
 	renewal, _ := study.ParseAxis("renewal/ttl")
-	for _, o := range []study.SweepOrder{{}, {Axes: []study.Axis{pause, pause}}, {Axes: []study.Axis{pause, renewal}, Refine: 1}, {Axes: []study.Axis{renewal}, Lease: true}} {
+	for _, o := range []study.SweepOrder{{}, {Axes: []study.Axis{pause, pause}}, {Axes: []study.Axis{renewal}, Lease: true}} {
 		if err := o.Complete(); err == nil {
 			t.Errorf("%+v goes together", o)
 		}
