@@ -30,7 +30,7 @@ import (
 // liveCommand shows on real servers what the lab says.
 func liveCommand() *command {
 	return &command{
-		use: "live", below: []*command{liveRunCommand(), liveReplayCommand(), liveMatrixCommand(), liveVerifyCommand(), liveContendCommand(), liveSentinelCommand()},
+		use: "live", below: []*command{liveRunCommand(), liveReplayCommand(), liveMatrixCommand(), liveVerifyCommand()},
 		examples: []string{"live run token gc-pause", "live replay LINK", "live matrix -o live.csv"},
 	}
 }

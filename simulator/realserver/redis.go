@@ -5,12 +5,9 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"net"
 	"net/url"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -83,71 +80,10 @@ func (r *Redis) Kill() {
 	}
 }
 
-// Reconnect makes another connection in place of one that the server has ended.
-func (r *Redis) Reconnect() (err error) {
-	r.Close()
-	w, err := r.Address.Dial()
-	if err == nil {
-		r.Conn = w
-	}
-	return err
-}
-
 // Version asks the server for its version.
 func (r *Redis) Version() (string, error) {
 	info, err := r.Info("server")
 	return info["redis_version"], err
-}
-
-// ResetCommands has the server count its commands from 0.
-func (r *Redis) ResetCommands() error {
-	_, err := r.Do("CONFIG", "RESETSTAT")
-	return err
-}
-
-// Commands returns the number of commands that the server has executed, those that scripts call included,
-// by their names in small letters. What connections say of themselves, and what is asked here, is
-// left out.
-func (r *Redis) Commands() (map[string]int, error) {
-	info, err := r.Info("commandstats")
-	if err != nil {
-		return nil, err
-	}
-	counts := map[string]int{}
-	for field, stats := range info {
-		name, _, _ := strings.Cut(strings.TrimPrefix(field, "cmdstat_"), "|") // client|setinfo
-		switch name {
-		case "hello", "client", "select", "auth", "ping", "config", "info", "command":
-			continue
-		}
-		calls, _, _ := strings.Cut(strings.TrimPrefix(stats, "calls="), ",")
-		n, err := strconv.Atoi(calls)
-		if err != nil {
-			return nil, fmt.Errorf("INFO commandstats says %q of %s: %w", stats, field, err)
-		}
-		counts[name] += n
-	}
-	return counts, nil
-}
-
-// StartSentinel runs a Sentinel on a free loopback port, with dir for its files. It watches the master at an
-// address under a name, with Redis's own defaults; so many must agree that the master is down.
-func StartSentinel(ctx context.Context, dir, name, master string, quorum int) (*Process, error) {
-	binary, err := FindRedis()
-	if err != nil {
-		return nil, err
-	}
-	host, port, err := net.SplitHostPort(master)
-	if err != nil {
-		return nil, err
-	}
-	watch := fmt.Sprintf("sentinel monitor %s %s %s %d", name, host, port, quorum)
-	return start(ctx, "redis-sentinel", "+monitor", nil, func(port string) []string {
-		config := filepath.Join(dir, "sentinel-"+port+".conf") // Sentinel keeps what it knows there
-		// Without the file the server says so, and does not start.
-		_ = os.WriteFile(config, []byte(strings.Join([]string{"bind 127.0.0.1", "protected-mode yes", "port " + port, "dir " + dir, watch, ""}, "\n")), 0o600)
-		return []string{binary, config, "--sentinel"}
-	})
 }
 
 // A RedisAddress is that of one database of a redis-server.
