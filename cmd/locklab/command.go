@@ -63,7 +63,7 @@ func groups() []group {
 		{"compare", []*command{matrixCommand(), chartCommand()}},
 		{"prove", []*command{exploreCommand(), proveCommand(), verifyCommand(), initCommand(), checkCommand(), judgeCommand()}},
 		{"more", []*command{
-			listCommand(), replayCommand(), lessonCommand(), liveCommand(), secondOpinionCommand(), fleetCommand(), mergeCommand(), completionCommand(),
+			listCommand(), replayCommand(), lessonCommand(), liveCommand(), fleetCommand(), mergeCommand(), completionCommand(),
 		}},
 	}
 }

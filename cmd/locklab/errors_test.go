@@ -169,7 +169,6 @@ var inEnglish = map[string]string{
 	"simulator/process/written.go":                 "prove --check says which client or view it cannot read",
 	"simulator/verdict/written.go":                 "prove --check says which client or view it cannot read",
 	"simulator/written.go":                         "prove --check says which client or view it cannot read",
-	"simulator/promela/promela.go":                 "never leaves the package, which begins anew",
 	"scenarios/locktest/libraries/bugs/queue.go":   "what the port of a library returns, as in its own language",
 }
 
