@@ -48,10 +48,7 @@ theorems: ## what is proved of every lock for any number of clients, and what br
 	$(GO) run ./cmd/locklab theorems --strategies all -o $(OUT)/theorems.csv -o $(OUT)/theorems.png
 
 second-opinion: ## what SPIN says of the six milestones, and of locks on ZooKeeper; needs spin and cc
-	$(GO) run ./cmd/locklab second-opinion
-	$(GO) run ./cmd/locklab second-opinion setnx setnx-expire token --timing any
-	$(GO) run ./cmd/locklab second-opinion redlock --timing any --attempts 1 --budget crash=1
-	$(GO) run ./cmd/locklab second-opinion zk-naive zk-recheck zk-protected --attempts 1 --uses check,wait --budget lose-reply=1,expire-session=1
+	$(TEST) -count=1 -timeout 30m -v -run '^TestSecondOpinion$$' ./simulator/promela -ask
 
 test: ## all tests but the proofs (make verify); without the largest searches unless LOCKLAB_EXHAUSTIVE=1 is set
 	$(TEST) -timeout 30m ./...

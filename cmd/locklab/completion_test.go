@@ -34,7 +34,6 @@ func TestCompletion(t *testing.T) {
 		{"explain interview ttl ", "", "ttl"},
 		{"explore ", "token", "gc-pause"},
 		{"explore token ", "", "token"},
-		{"second-opinion token ", "redlock", "gc-pause"},
 		{"lesson ", "path debate token R18 stamps", "LINK"},
 		{"lesson token ", "redlock gc-pause", "LINK"},
 		{"lesson token --open ", "worksheet", "lanes"},

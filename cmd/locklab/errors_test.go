@@ -116,9 +116,7 @@ var inEnglish = map[string]string{
 	"simulator/bubble/execution.go":                "for the programmer of a test, beside what package testing prints",
 	"scenarios/share/part.go":                      "never reaches a user: a share is printed then",
 	"scenarios/cost/simulation.go":                 "a mistake of locklab, whose own policies are played",
-	"scenarios/cost/contention.go":                 "a mistake of locklab, which loses a request",
 	"simulator/database/parse.go":                  "for the programmer of a lock whose statement is not understood",
-	"simulator/realserver/redis.go":                "what a redis-server must not answer to the lab itself",
 	"scenarios/cost/connection.go":                 "a mistake of locklab, whose own policies are played",
 	"scenarios/cost/session.go":                    "a mistake of locklab, whose own policies are played",
 	"scenarios/cost/waiting.go":                    "a mistake of locklab, whose own policies are played",
@@ -154,7 +152,6 @@ var inEnglish = map[string]string{
 	"simulator/process/written.go":                 "prove --check says which client or view it cannot read",
 	"simulator/verdict/written.go":                 "prove --check says which client or view it cannot read",
 	"simulator/written.go":                         "prove --check says which client or view it cannot read",
-	"simulator/promela/promela.go":                 "never leaves the package, which begins anew",
 	"scenarios/locktest/libraries/bugs/queue.go":   "what the port of a library returns, as in its own language",
 }
 

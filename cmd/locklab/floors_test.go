@@ -70,7 +70,6 @@ var strangers = map[string][]string{
 	"reports/chart":     {"scenarios/race", "faults", "simulator", "simulator/schedule", "simulator/explore", "simulator/client"}, // they draw results of studies
 	"simulator":         {"algorithms"},                                                                                           // it would treat locks differently
 	"simulator/explore": {"algorithms/redis", "algorithms/zookeeper", "scenarios"},
-	"simulator/promela": {"simulator/schedule"}, // it shares no rules with the lab
 }
 
 func TestStrangers(t *testing.T) {

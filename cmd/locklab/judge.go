@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -45,8 +44,8 @@ func judgeCommand() *command {
 			return nil
 		},
 		flags: func(f *flags) {
-			ranged(f, "within", &j.within, 0, record.MaxWithin, "error.contend.length")
-			ranged(f, "findings", &j.findings, 1, 1000, "error.contend.number")
+			ranged(f, "within", &j.within, 0, record.MaxWithin, "error.judge.length")
+			ranged(f, "findings", &j.findings, 1, 1000, "error.judge.number")
 			f.add("html", &j.html)
 			f.add("schema", &j.schema)
 		},
@@ -323,33 +322,4 @@ func (l *judgedLog) page(e *env) page.Log {
 		})
 	}
 	return p
-}
-
-// A logFlag is --record: a log of what clients on real servers see.
-type logFlag struct {
-	file string
-	text bytes.Buffer
-	to   *record.Recorder
-}
-
-func (l *logFlag) add(f *flags) { f.add("record", &l.file) }
-
-// recorder returns what records; nil: nothing is to be recorded.
-func (l *logFlag) recorder() *record.Recorder {
-	if l.file == "" {
-		return nil
-	}
-	l.to = record.NewRecorder(&l.text)
-	return l.to
-}
-
-// write writes the log.
-func (l *logFlag) write(e *env) error {
-	if l.to == nil {
-		return nil
-	}
-	if err := l.to.Close(); err != nil {
-		return internal(err)
-	}
-	return e.write(l.file, replaces, func(w io.Writer) error { _, err := w.Write(l.text.Bytes()); return err })
 }

@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
+	"os"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
@@ -30,8 +32,8 @@ import (
 // liveCommand shows on real servers what the lab says.
 func liveCommand() *command {
 	return &command{
-		use: "live", below: []*command{liveRunCommand(), liveReplayCommand(), liveMatrixCommand(), liveVerifyCommand(), liveContendCommand(), liveSentinelCommand()},
-		examples: []string{"live run token gc-pause", "live replay LINK", "live matrix -o live.csv"},
+		use: "live", below: []*command{liveRunCommand(), liveMatrixCommand(), liveVerifyCommand()},
+		examples: []string{"live run token gc-pause", "live run LINK", "live matrix -o live.csv"},
 	}
 }
 
@@ -87,52 +89,6 @@ func addLease(f *flags, lease *time.Duration) {
 	ranged(f, "lease", lease, minLease, maxLease, "error.live.lease")
 }
 
-// liveServers are the servers on which one run is shown.
-type liveServers struct {
-	lease     time.Duration
-	zookeeper string // the address of a ZooKeeper that is to be used, or ""
-	redis     string // those of Redis databases, separated by commas, or ""
-}
-
-func (s *liveServers) add(f *flags) {
-	addLease(f, &s.lease)
-	f.add("zookeeper", &s.zookeeper)
-	f.add("redis", &s.redis)
-}
-
-// bench is the bench for one lock.
-func (s *liveServers) bench(ctx context.Context, e lock.Entry) (*reality.Bench, error) {
-	switch {
-	case e.Database != "" && (s.redis != "" || s.zookeeper != ""):
-		return nil, text.Errorf("error.live.database-lock", "lock", e.ID)
-	case s.redis != "" && e.OnZooKeeper():
-		return nil, text.Errorf("error.live.zookeeper-lock", "lock", e.ID)
-	case s.zookeeper != "":
-		if _, _, err := net.SplitHostPort(s.zookeeper); err != nil {
-			return nil, text.Errorf("error.live.address", "value", s.zookeeper)
-		}
-		if !e.OnZooKeeper() {
-			return nil, text.Errorf("error.live.redis-lock", "lock", e.ID)
-		}
-		return reality.OnZooKeeper(s.zookeeper, s.lease)
-	case s.redis == "":
-		b, err := reality.NewBench(ctx, s.lease)
-		return b, liveError(ctx, err)
-	}
-	if s.lease != reality.DefaultLease {
-		return nil, text.Errorf("error.live.redis-lease", "value", s.lease)
-	}
-	var all []realserver.RedisAddress
-	for addr := range strings.SplitSeq(s.redis, ",") {
-		g, err := realserver.ParseRedis(strings.TrimSpace(addr))
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, g)
-	}
-	return reality.OnRedis(all)
-}
-
 // liveError is an error of the machine, or that the user has stopped it.
 func liveError(ctx context.Context, err error) error {
 	switch {
@@ -140,8 +96,6 @@ func liveError(ctx context.Context, err error) error {
 		return err
 	case err != nil && ctx.Err() != nil:
 		return noAnswer("error.stopped")
-	case errors.As(err, new(live.LateError)):
-		return &exitError{exitNoAnswer, err}
 	case err != nil:
 		return &exitError{exitInternal, err}
 	}
@@ -150,65 +104,62 @@ func liveError(ctx context.Context, err error) error {
 
 func liveRunCommand() *command {
 	var (
-		servers  liveServers
+		lease    time.Duration
 		settings []string
 	)
 	return &command{
-		use: "run STRATEGY SCENARIO", texts: []string{"live", "run"}, args: exactly(2, "race"), complete: aLockAndARace,
-		examples: []string{"live run token failover", "live run redlock restart --lease 1s", "live run zk-mutex session-ends --zookeeper 127.0.0.1:2181", "live run token gc-pause --set ttl=1s --set pause=1300ms --redis redis://127.0.0.1:6379/9"},
+		use: "run STRATEGY SCENARIO | LINK", texts: []string{"live", "run"}, args: aRaceOrASavedRun, complete: aLockAndARace,
+		examples: []string{"live run token failover", "live run redlock restart --lease 1s", "live run LINK"},
 		flags: func(f *flags) {
-			servers.add(f)
+			addLease(f, &lease)
 			f.each("set", &settings)
 		},
 		run: func(e *env, args []string) error {
-			entry, sc, s, err := pickRun(args, settings)
+			o, err := playOrReplay(e, args, settings)
 			if err != nil {
 				return err
 			}
-			o, err := race.Play(entry, sc, s)
-			if err != nil {
-				return err
-			}
-			return showLive(e, o, &servers)
+			return showLive(e, o, lease)
 		},
 	}
 }
 
-func liveReplayCommand() *command {
-	var servers liveServers
-	return &command{
-		use: "replay LINK|FILE", texts: []string{"live"}, args: exactly(1, "link"), flags: servers.add,
-		examples: []string{"live replay LINK"},
-		run: func(e *env, args []string) error {
-			t, err := readTrace(e, args[0])
-			if err != nil {
-				return err
-			}
-			o, err := replayed(t, "")
-			if err != nil {
-				return err
-			}
-			return showLive(e, o, &servers)
-		},
+// aRaceOrASavedRun refuses all arguments but a lock and a race, or a run that was saved: a link, or a file that has one.
+func aRaceOrASavedRun(c *cobra.Command, args []string) error {
+	if len(args) == 1 {
+		if _, err := os.Stat(args[0]); err == nil || isLink(args[0]) {
+			return nil
+		}
 	}
+	return exactly(2, "race")(c, args)
+}
+
+// playOrReplay plays a lock in a race with other settings in the lab, or a run that was saved.
+func playOrReplay(e *env, args, settings []string) (*race.Outcome, error) {
+	if len(args) == 1 {
+		if settings != nil {
+			return nil, text.Errorf("error.live.settings", "value", settings[0])
+		}
+		t, err := readTrace(e, args[0])
+		if err != nil {
+			return nil, err
+		}
+		return replayed(t, "")
+	}
+	entry, sc, s, err := pickRun(args, settings)
+	if err != nil {
+		return nil, err
+	}
+	return race.Play(entry, sc, s)
 }
 
 // showLive shows a run of the lab on real servers.
-func showLive(e *env, o *race.Outcome, servers *liveServers) error {
-	b, err := servers.bench(e.ctx, o.Strategy)
+func showLive(e *env, o *race.Outcome, lease time.Duration) error {
+	b, err := reality.NewBench(e.ctx, lease)
 	if err != nil {
-		return err
+		return liveError(e.ctx, err)
 	}
 	defer b.Close()
-	if err := b.Fits(o); err != nil {
-		return err
-	}
-	b.Scripts = func(n int) { e.inform("live.scripts", "n", fmt.Sprint(n)) }
-	if b.Given() && o.History != nil {
-		done, end := e.progress(int(o.History.End/time.Second)+1, "progress.live.seconds")
-		defer end()
-		b.Progress = func(at time.Duration) { done(int(at / time.Second)) }
-	}
 	s := &reality.Showing{Lab: o}
 	if o.NotApplicable == "" {
 		if s, err = b.Show(e.ctx, o); err != nil {
@@ -261,9 +212,6 @@ func printShowing(e *env, b *reality.Bench, s *reality.Showing) {
 		ran = e.Say("live.ran.zookeeper", "version", s.Version, "answers", answers)
 	} else if s.Lab.Strategy.Database != "" {
 		ran = e.Say("live.ran.database", "version", s.Version, "n", servers, "answers", answers)
-	} else if b.Given() {
-		ran = e.Say("live.ran.given", "servers", servers, "version", b.Version, "answers", answers,
-			"took", reports.Span(s.Run.Took.Round(100*time.Millisecond)))
 	}
 	e.Printf("\n%s\n", ran)
 	e.Printf("%s\n%s\n", e.Say("live.verdict.lab", "verdicts", reports.Words(s.Lab.Verdicts)), e.Say("live.verdict.real", "verdicts", reports.Words(s.Real.Verdicts)))
@@ -272,7 +220,7 @@ func printShowing(e *env, b *reality.Bench, s *reality.Showing) {
 	} else {
 		e.Sentence("live.disagrees", "n", fmt.Sprint(len(s.Run.Differences)))
 	}
-	e.Next("locklab replay "+s.Lab.Trace.Link(), "locklab live replay "+s.Lab.Trace.Link())
+	e.Next("locklab replay "+s.Lab.Trace.Link(), "locklab live run "+s.Lab.Trace.Link())
 }
 
 // maxDifferences is the number of differences of a run that are printed; --json has all.
@@ -464,7 +412,7 @@ func printLiveTable(e *env, table *reality.Table, t *liveCount, lease time.Durat
 	for _, c := range t.differ {
 		e.Printf("%s\n", e.Say(inRounds("live.differs", rounds), "round", fmt.Sprint(c.Round), "lock", c.Strategy, "race", c.Scenario, "lab", reports.Words(c.Lab), "real", reports.Words(c.Real)))
 		printDifferences(e, c)
-		e.Printf("  locklab live replay %s\n", c.Trace)
+		e.Printf("  locklab live run %s\n", c.Trace)
 	}
 	e.Sentence(inRounds("live.sum", rounds), "rounds", fmt.Sprint(rounds), "agree", fmt.Sprint(t.agree), "disagree", fmt.Sprint(len(t.differ)))
 	for _, why := range reality.Reasons() {

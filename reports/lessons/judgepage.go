@@ -23,6 +23,6 @@ func (t *Teacher) Judging() error {
 	}
 	t.texts(labelled{"judge.not", "judging.not"}, labelled{"judge.memory", "judging.memory"}, labelled{"judge.go", "judging.go"})
 	t.out.Printf("\n%s\n%s", record.Python, record.Java)
-	t.out.Next("locklab judge --schema", "locklab judge events.jsonl", "locklab live contend --record events.jsonl")
+	t.out.Next("locklab judge --schema", "locklab judge events.jsonl")
 	return t.err
 }

@@ -102,7 +102,6 @@ func (c *conn) execute(args []string) (reply string) {
 	if command != "subscribe" && command != "unsubscribe" {
 		return b.dispatch(args)
 	}
-	b.kinds[command]++
 	if command == "unsubscribe" {
 		b.unsubscribe(c)
 	}

@@ -1,7 +1,6 @@
 // Package cost computes what locks cost: how often each is expected to break in a year
 // (FindRates), the commands and the time of an acquisition (FindPrices), the time after a crash in
-// which no client can enter (FindRecovery), and the cost of ways to wait (FindWaiting, and
-// Contention on a load of requests).
+// which no client can enter (FindRecovery), and the cost of ways to wait (FindWaiting).
 //
 // # Rates
 //

@@ -26,13 +26,12 @@ var epoch = time.Date(2014, time.May, 16, 12, 0, 0, 0, time.UTC)
 // queue.
 type simulation struct {
 	now     time.Duration
-	events  []event        // the next one last
-	service time.Duration  // of one command
-	latency time.Duration  // of one message, on average
-	busy    time.Duration  // when the server has served what has arrived
-	served  int            // commands
-	kinds   map[string]int // of them, and of those that scripts call; in small letters
-	broken  error          // why it cannot go on
+	events  []event       // the next one last
+	service time.Duration // of one command
+	latency time.Duration // of one message, on average
+	busy    time.Duration // when the server has served what has arrived
+	served  int           // commands
+	broken  error         // why it cannot go on
 
 	redis       *miniredis.Miniredis
 	peer        *server.Peer
@@ -51,7 +50,7 @@ type event struct {
 }
 
 func newSimulation(service, latency time.Duration) (*simulation, error) {
-	b := &simulation{service: service, latency: latency, kinds: map[string]int{}, subscribers: map[string][]*conn{}, sessions: map[zookeeper.SessionID]*session{},
+	b := &simulation{service: service, latency: latency, subscribers: map[string][]*conn{}, sessions: map[zookeeper.SessionID]*session{},
 		ensemble: zookeeper.New(), redis: miniredis.NewMiniRedis()}
 	c, err := b.redis.Dial() // starts it, without a listener
 	if err != nil {
@@ -62,7 +61,6 @@ func newSimulation(service, latency time.Duration) (*simulation, error) {
 	b.peer = server.NewPeer(bufio.NewWriter(&b.out))
 	b.hello = b.dispatch([]string{"HELLO", "2"}) // not counted
 	b.redis.Server().SetPreHook(func(_ *server.Peer, cmd string, args ...string) bool {
-		b.kinds[strings.ToLower(cmd)]++
 		if strings.EqualFold(cmd, "PUBLISH") && len(args) == 2 {
 			b.published = append(b.published, args)
 		}

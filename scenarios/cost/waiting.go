@@ -37,8 +37,6 @@ type Load struct {
 	// Entries is the number of acquisitions after which the run ends; 0: each client acquires the
 	// lock once.
 	Entries int
-	// Patience is the time that a client waits before it gives up; 0: for ever.
-	Patience time.Duration
 	// Most ends a run after so many commands, if the lock was acquired LeastEntries times;
 	// 0: none does.
 	Most int
@@ -58,40 +56,38 @@ type Policy struct {
 	ID   string
 	Lock string // of the list
 	Most int    // clients; more are not played: each change wakes all of them. 0: any number
-	// Polls: any lock on a Redis can be waited for in this way.
-	Polls bool
 	// rest returns the pause of a client after a refusal; nil: it waits in the lock's line.
-	rest func(a Attempt) time.Duration
+	rest func(a attempt) time.Duration
 }
 
-// An Attempt is one that was refused.
-type Attempt struct {
-	Load   Load
-	Number int // from 0
-	Random *rand.Rand
-	Redis  redis.Cmdable
+// An attempt is one that was refused.
+type attempt struct {
+	load   Load
+	number int // from 0
+	random *rand.Rand
+	redis  redis.Cmdable
 }
 
 // Policies are all of them.
 func Policies() []Policy {
 	return []Policy{
-		{ID: "none", Lock: "token", Polls: true, rest: func(Attempt) time.Duration { return 0 }},
-		{ID: "fixed", Lock: "token", Polls: true, rest: func(a Attempt) time.Duration { return a.Load.Poll }},
-		{ID: "jitter", Lock: "token", Polls: true, rest: func(a Attempt) time.Duration {
-			return a.Load.Poll/2 + time.Duration(a.Random.Int64N(int64(a.Load.Poll)))
+		{ID: "none", Lock: "token", rest: func(attempt) time.Duration { return 0 }},
+		{ID: "fixed", Lock: "token", rest: func(a attempt) time.Duration { return a.load.Poll }},
+		{ID: "jitter", Lock: "token", rest: func(a attempt) time.Duration {
+			return a.load.Poll/2 + time.Duration(a.random.Int64N(int64(a.load.Poll)))
 		}},
-		{ID: "backoff", Lock: "token", Polls: true, rest: func(a Attempt) time.Duration {
-			return min(a.Load.Poll/8<<min(a.Number, 20), a.Load.Cap)
+		{ID: "backoff", Lock: "token", rest: func(a attempt) time.Duration {
+			return min(a.load.Poll/8<<min(a.number, 20), a.load.Cap)
 		}},
-		{ID: "pttl", Lock: "token", Polls: true, rest: func(a Attempt) time.Duration {
-			left, err := a.Redis.PTTL(context.Background(), client.Key).Result()
+		{ID: "pttl", Lock: "token", rest: func(a attempt) time.Duration {
+			left, err := a.redis.PTTL(context.Background(), client.Key).Result()
 			if err != nil || left < 0 {
 				return 0 // gone meanwhile
 			}
 			return left + time.Millisecond
 		}},
 		{ID: "pubsub", Lock: "redisson-lock"},
-		{ID: "queue", Lock: "queue", rest: func(a Attempt) time.Duration { return a.Load.Poll }},
+		{ID: "queue", Lock: "queue", rest: func(a attempt) time.Duration { return a.load.Poll }},
 		{ID: "herd", Lock: "zk-herd", Most: 50},
 		{ID: "line", Lock: "zk-recheck"},
 	}
@@ -207,13 +203,9 @@ type run struct {
 	inside    int           // clients
 	left      time.Duration // when the last holder left; below 0: none has
 	handovers []float64
-	acquires  []float64
 	releases  []float64
-	gaveUp    int
-	together  int           // entries while another client was inside
-	lost      int           // releases of a lock that was gone
-	requests  int           // not yet begun; below 0: there is no end to them
-	ended     time.Duration // when the last request had ended
+	together  int // entries while another client was inside
+	lost      int // releases of a lock that was gone
 	overtaken int
 }
 
@@ -223,7 +215,7 @@ func newRun(l Load, clients int, p Policy, e lock.Entry) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &run{simulation: b, load: l, counts: make([]float64, clients), left: -1, requests: -1}
+	r := &run{simulation: b, load: l, counts: make([]float64, clients), left: -1}
 	if e.OnZooKeeper() {
 		r.ensemble = client.QueuedAt(e.Line(client.Key)) // as in the simulator's runs
 	}
@@ -257,8 +249,7 @@ func (r *run) add(i int, p Policy, e lock.Entry) {
 	w.lock = e.New(env)
 	r.waiters = append(r.waiters, w)
 	c.start(time.Duration(c.rng.Int64N(int64(r.load.Hold)+1)), func() {
-		for r.broken == nil && r.requests != 0 {
-			r.requests--
+		for r.broken == nil {
 			r.use(w)
 			if r.load.Entries == 0 {
 				return
@@ -285,16 +276,8 @@ func (r *run) close() {
 func (r *run) use(w *waiter) {
 	ctx := context.Background()
 	w.since = r.entries
-	began := r.now
-	lease, err := w.policy.Await(ctx, w.lock, clientClock{&w.process}, Attempt{Load: r.load, Random: w.rng, Redis: w.redis})
-	defer func() { r.ended = r.now }()
-	if r.load.Patience > 0 && errors.Is(err, lock.ErrNotAcquired) {
-		w.since = -1
-		r.gaveUp++
-		return
-	}
+	lease, err := w.policy.await(ctx, w.lock, clientClock{&w.process}, attempt{load: r.load, random: w.rng, redis: w.redis})
 	if err == nil {
-		r.acquires = append(r.acquires, (r.now - began).Seconds())
 		r.enter(w)
 		w.sleep(r.load.Hold)
 		for range r.load.Inside {
@@ -321,35 +304,21 @@ func (r *run) use(w *waiter) {
 	}
 }
 
-// Await acquires a lock, and waits in this way until it gets it. When a.Load.Patience is over on
-// the clock it tries once more, and then gives up with lock.ErrNotAcquired. Its other errors are
-// those of Acquire, and ctx's.
-func (p Policy) Await(ctx context.Context, s lock.Strategy, clock lock.Clock, a Attempt) (lock.Lease, error) {
-	patience := a.Load.Patience
-	if patience == 0 {
-		patience = lock.Forever
-	}
+// await acquires a lock, and waits in this way until it gets it. The error is one of Acquire, but for lock.ErrNotAcquired.
+func (p Policy) await(ctx context.Context, s lock.Strategy, clock lock.Clock, a attempt) (lock.Lease, error) {
 	if p.rest == nil {
 		q, ok := s.(lock.Queuer)
 		if !ok {
 			return nil, fmt.Errorf("waiting: %s has no line", p.Lock)
 		}
-		return q.Await(ctx, client.Key, patience)
+		return q.Await(ctx, client.Key, lock.Forever)
 	}
-	began := clock.Now()
-	for ; ; a.Number++ {
-		waited := clock.Now().Sub(began)
+	for ; ; a.number++ {
 		lease, err := s.Acquire(ctx, client.Key)
 		if !errors.Is(err, lock.ErrNotAcquired) {
 			return lease, err
 		}
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if waited >= patience {
-			return nil, lock.ErrNotAcquired
-		}
-		if d := min(p.rest(a), patience-waited); d > 0 {
+		if d := p.rest(a); d > 0 {
 			clock.Sleep(d)
 		}
 	}
@@ -412,7 +381,7 @@ const mostFigure = 1e12
 
 func (r *run) fill(out *WaitingResult) {
 	out.Entries, out.Jain, out.Overtaken = r.entries, jain(r.counts), r.overtaken
-	out.Handover, out.HandoverP99 = mean(r.handovers, nil), quantiles(r.handovers).P99
+	out.Handover, out.HandoverP99 = mean(r.handovers, nil), p99(r.handovers)
 	out.Release = mean(r.releases, nil)
 	woken := 0
 	for _, w := range r.waiters {
@@ -423,6 +392,15 @@ func (r *run) fill(out *WaitingResult) {
 	out.PerEntry = float64(r.served) / float64(max(r.entries, 1))
 	out.Load = min(out.Commands*r.load.Service.Seconds(), 1)
 	out.Herd = float64(woken) / float64(max(r.entries, 1))
+}
+
+// p99 returns the smallest of some numbers that 99 % of them do not exceed; 0 if there is none.
+func p99(x []float64) float64 {
+	if len(x) == 0 {
+		return 0
+	}
+	x = slices.Sorted(slices.Values(x))
+	return stat.Quantile(0.99, stat.Empirical, x, nil)
 }
 
 // mean returns the mean of numbers, each with its weight; 0 if there is none.

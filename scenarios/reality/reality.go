@@ -33,22 +33,12 @@ type Bench struct {
 	Lease   time.Duration // the length of a lease of a trace, above 0
 	Rounds  int           // how often a trace is played, unless it differs from the lab before; 0: once
 
-	pool    *live.Pool      // nil: the servers are given
+	pool    *live.Pool
 	unknown map[string]bool // words of commands that the redis-server does not know
-	given   []realserver.RedisAddress
-
-	// Progress, if it is not nil, gets the true time that a run has come to on servers that are given: there
-	// time passes as it does.
-	Progress func(at time.Duration)
-
-	// Scripts, if it is not nil, gets before a run the number of scripts that it leaves in the caches of servers that
-	// are given, if it leaves any.
-	Scripts func(n int)
 
 	zookeeper struct {
 		mu      sync.Mutex // a run has the server for itself
 		process *realserver.Process
-		addr    string
 		version string
 		err     error // why there is none
 	}
@@ -77,50 +67,6 @@ func NewBench(ctx context.Context, lease time.Duration) (b *Bench, err error) {
 	return b, nil
 }
 
-// OnZooKeeper is a bench for locks on a ZooKeeper only, with a server that runs at an address.
-// No other client may write to it while a trace is played; see package live.
-func OnZooKeeper(addr string, lease time.Duration) (*Bench, error) {
-	b := &Bench{Lease: lease}
-	b.zookeeper.addr = addr
-	var err error
-	if b.zookeeper.version, err = live.ZooKeeperVersion(addr); err != nil {
-		return nil, i18n.Errorf("error.live.given", "addr", addr, "cause", err)
-	}
-	return b, nil
-}
-
-// OnRedis is a bench for locks on a Redis only, with servers that others run. No other client may
-// write to these databases while a trace is played. See live.CheckGiven for what they must be.
-func OnRedis(given []realserver.RedisAddress) (*Bench, error) {
-	versions, err := live.CheckGiven(given)
-	if err != nil {
-		return nil, err
-	}
-	b := &Bench{Version: strings.Join(slices.Compact(slices.Sorted(slices.Values(versions))), ", "), given: given, unknown: map[string]bool{}}
-	for _, g := range given {
-		if err := live.OnGiven(g, b.probe); err != nil {
-			return nil, err
-		}
-	}
-	return b, nil
-}
-
-// Fits returns an error if the external servers have to be changed before they can play a run of the lab.
-func (b *Bench) Fits(lab *race.Outcome) error {
-	if b.given == nil || lab.History == nil {
-		return nil
-	}
-	o, err := study.Open(lab.Strategy, lab.Trace)
-	if err != nil {
-		return err
-	}
-	defer o.Close()
-	return live.FitsGiven(b.given, o.Simulator.Config(), lab.History.Events)
-}
-
-// Given reports whether the servers are external.
-func (b *Bench) Given() bool { return b.given != nil }
-
 // Close ends the bench's servers, if it has started any, and removes its folder.
 func (b *Bench) Close() {
 	if p := b.zookeeper.process; p != nil {
@@ -131,9 +77,7 @@ func (b *Bench) Close() {
 			d.server.Close()
 		}
 	}
-	if b.pool != nil {
-		b.pool.Close()
-	}
+	b.pool.Close()
 }
 
 // onDatabase plays a trace on the bench's server of a dialect, which it starts for the first one. Without
@@ -166,24 +110,23 @@ func (b *Bench) onZooKeeper(ctx context.Context, sim *simulator.Simulator, choic
 	z := &b.zookeeper
 	z.mu.Lock()
 	defer z.mu.Unlock()
-	if z.addr == "" && z.err == nil {
+	if z.process == nil && z.err == nil {
 		dir := filepath.Join(b.pool.Folder.Path, "zookeeper")
 		if z.err = os.MkdirAll(dir, 0o700); z.err == nil {
 			z.process, z.err = realserver.StartZooKeeper(ctx, dir)
 		}
 		if z.err == nil {
-			z.addr = z.process.Addr
-			z.version, z.err = live.ZooKeeperVersion(z.addr)
+			z.version, z.err = live.ZooKeeperVersion(z.process.Addr)
 		}
 	}
 	if z.err != nil {
 		return nil, "", z.err
 	}
-	run, err = live.Play(ctx, sim, choices, live.Target{ZooKeeper: z.addr})
+	run, err = live.Play(ctx, sim, choices, live.Target{ZooKeeper: z.process.Addr})
 	return run, z.version, err
 }
 
-// look asks a redis-server for its version, and which of the newer commands it knows.
+// look asks a redis-server for its version, and which of the newer commands it knows, about a key that it does not have.
 func (b *Bench) look(ctx context.Context) error {
 	r, err := realserver.NewRedis(ctx, b.pool.Folder.Path, nil)
 	if err != nil {
@@ -193,11 +136,6 @@ func (b *Bench) look(ctx context.Context) error {
 	if b.Version, err = r.Version(); err != nil {
 		return err
 	}
-	return b.probe(r)
-}
-
-// probe asks which of the newer commands a server knows, about a key that it does not have.
-func (b *Bench) probe(r *realserver.Redis) error {
 	for word, command := range map[string][]string{
 		"DELIFEQ": {"DELIFEQ", "k", "v"}, "DELEX": {"DELEX", "k", "IFEQ", "v"}, "IFEQ": {"SET", "k", "v", "IFEQ", "v"},
 	} {
@@ -241,11 +179,7 @@ const (
 
 // Reasons returns all of them.
 func Reasons() []race.Reason {
-	all := []race.Reason{NoZooKeeper, NoMariaDB, NoPostgreSQL, NoReplica, WholeSeconds, OldServer, CounterSet, NoServer, MissingCommand}
-	for _, why := range []live.Reason{live.GivenReplicas, live.GivenFault, live.GivenRate, live.GivenCommand, live.GivenMargin} {
-		all = append(all, race.Reason(why))
-	}
-	return all
+	return []race.Reason{NoZooKeeper, NoMariaDB, NoPostgreSQL, NoReplica, WholeSeconds, OldServer, CounterSet, NoServer, MissingCommand}
 }
 
 // Agrees reports whether every answer, every key and the verdicts were the same on the real
@@ -298,16 +232,6 @@ func (b *Bench) show(ctx context.Context, lab *race.Outcome) (*Showing, error) {
 		s.Run, s.Version, err = b.onZooKeeper(ctx, o.Simulator, lab.Trace.Choices)
 	} else if lab.Strategy.Database != "" {
 		s.Run, s.Version, err = b.onDatabase(ctx, o.Simulator, lab.Trace.Choices)
-	} else if b.given != nil {
-		why, what := live.WhyNotGiven(o.Simulator.Config(), lab.History.Events)
-		if s.NotShown, s.Missing = race.Reason(why), what; why != "" {
-			return s, nil
-		}
-		if n := live.Scripts(lab.History.Events); n > 0 && b.Scripts != nil {
-			b.Scripts(n)
-		}
-		s.Version, s.Speed = b.Version, 1
-		s.Run, err = live.Play(ctx, o.Simulator, lab.Trace.Choices, live.Target{Given: b.given, Progress: b.Progress})
 	} else {
 		s.Version, s.Speed = b.Version, float64(lab.History.TTL)/float64(b.Lease)
 		s.Run, err = live.Play(ctx, o.Simulator, lab.Trace.Choices, live.Target{Speed: s.Speed, Pool: b.pool})

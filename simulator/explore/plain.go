@@ -1,7 +1,7 @@
 package explore
 
 // Plain says what a search does without. The zero value is the search that users make; without
-// any reduction it is that of engine.go alone, with which tests and the second opinion compare.
+// any reduction it is that of engine.go alone, with which tests compare.
 type Plain struct {
 	Symmetry     bool // every client is told apart from those that run the same code
 	Order        bool // no partial-order reduction: every order of independent moves is tried

@@ -269,7 +269,7 @@ func (r *databaseRun) over(at place, how func(*databaseSession) error) error {
 			r.differ(Difference{Server: 1, Client: int(at.client), Key: "session", Lab: sessionText[true], Real: sessionText[false]})
 			return nil
 		}
-		if err := Rest(r.ctx, time.Millisecond); err != nil {
+		if err := rest(r.ctx, time.Millisecond); err != nil {
 			return err
 		}
 	}

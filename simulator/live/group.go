@@ -21,7 +21,6 @@ type group struct {
 	all     *redisServers
 	place   int // among all groups
 	config  simulator.NodeConfig
-	real    *realClock // nil: the server is not given
 	state   clock.State
 	split   int                       // the replica whose place an old master has; -1: there is no split
 	synced  string                    // a folder with what it had at its last fsync
@@ -66,7 +65,7 @@ func (g *group) number(old bool) int {
 
 // sync keeps what a server has on disk: a crash loses what comes after.
 func (g *group) sync() error {
-	if g.config.AOF != simulator.EverySecond || g.real != nil {
+	if g.config.AOF != simulator.EverySecond {
 		return nil
 	}
 	g.synced = g.master.dir + "-synced"
@@ -77,40 +76,26 @@ func (g *group) sync() error {
 func (g *group) inLab() time.Time { return clock.Epoch.Add(g.state.Read(g.now)) }
 
 // pass lets the servers' clock run on by d of true time, up to now.
-func (g *group) pass(d time.Duration) error {
-	if g.real != nil {
-		return g.passReal()
-	}
+func (g *group) pass(d time.Duration) {
 	from, to := g.state.Read(g.now-d), g.state.Read(g.now)
 	for _, s := range g.set.all() {
 		s.clock.Run(clock.Epoch.Add(from), clock.Epoch.Add(to), g.on.Speed*float64(to-from)/float64(d))
 	}
-	return nil
 }
 
-// stand sets the clocks, unless the server is given.
+// stand sets the clocks.
 func (g *group) stand(later time.Duration) {
 	for _, s := range g.set.all() {
-		if s.clock != nil {
-			s.clock.Set(g.inLab().Add(later))
-		}
+		s.clock.Set(g.inLab().Add(later))
 	}
 }
 
-// shown returns what the clock of a server that is ours must show, which TIME tells in whole microseconds.
-func (g *group) shown() time.Time {
-	if g.real != nil {
-		return time.Time{} // passReal has waited
-	}
-	return g.inLab().Truncate(time.Microsecond)
-}
+// shown returns what the servers' clocks must show, which TIME tells in whole microseconds.
+func (g *group) shown() time.Time { return g.inLab().Truncate(time.Microsecond) }
 
 // expire has a server remove a key whose lease is over in the lab.
 func (g *group) expire(s *server, key string) error {
-	switch {
-	case g.real != nil:
-		return g.expireReal(key)
-	case !g.all.early:
+	if !g.all.early {
 		return nil
 	}
 	// The lease is over to the nanosecond; Redis counts whole milliseconds.
@@ -267,7 +252,7 @@ func (g *group) countReplicas(s *server) error {
 		if good == info.good && (!late || s.cutOff != nil) {
 			return nil
 		}
-		if err := Rest(g.ctx, 5*time.Millisecond); err != nil {
+		if err := rest(g.ctx, 5*time.Millisecond); err != nil {
 			return err
 		}
 	}
@@ -282,7 +267,7 @@ func (g *group) wire(q redisnode.Request, s *server) (line, *realserver.Conn, er
 	if w := g.wires[l]; w != nil {
 		return l, w, nil
 	}
-	w, err := s.Address.Dial()
+	w, err := realserver.Dial(s.Addr)
 	if err == nil {
 		g.wires[l] = w
 	}
@@ -311,12 +296,7 @@ func (g *group) hangUp(which func(l line) bool) {
 }
 
 // compareKeys compares all keys of the master, or of the old one, with what the lab's holds.
-func (g *group) compareKeys(old bool, real map[string]value, first int) error {
-	if g.real != nil {
-		if err := g.onLabClock(real); err != nil {
-			return err
-		}
-	}
+func (g *group) compareKeys(old bool, real map[string]value, first int) {
 	number, keys := g.number(old), g.lab[old]
 	for _, name := range differing(keys, real) {
 		lab, inLab := keys[name]
@@ -331,7 +311,6 @@ func (g *group) compareKeys(old bool, real map[string]value, first int) error {
 			delete(keys, name)
 		}
 	}
-	return nil
 }
 
 // differing returns the names of the keys in which two servers differ, in order.

@@ -41,16 +41,6 @@
 // the server's clock is put forward by a millisecond for that moment: Redis counts whole
 // ones. The same holds for a WAIT whose time is over.
 //
-// # Servers that others run
-//
-// With Target.Given nothing is started. The servers' clocks are real and cannot be set, so nothing is scaled:
-// while a lease runs, true time passes as it does on the server (TIME), which is waited for; else it is skipped. A run
-// is late by what its commands take. So a lease may end anywhere within the time that the request that took it may have
-// arrived at, what remains of it may differ within the same bounds (the client's code gets the lab's), and a lease is over when it
-// is so on both. If it may have ended before a request that the lab has in time, nothing is
-// decided (LateError). No key is touched but by the lock's own requests, until in the end those keys are removed that a request or the
-// lab has named. Scripts stay in the server's cache.
-//
 // # A ZooKeeper
 //
 // With Target.ZooKeeper the trace is played on a real ZooKeeper, below a znode of its own, which is gone at the
@@ -96,7 +86,6 @@ import (
 
 	"locklab/simulator"
 	"locklab/simulator/i18n"
-	"locklab/simulator/realserver"
 	"locklab/simulator/schedule"
 )
 
@@ -106,17 +95,11 @@ type Target struct {
 	Speed float64
 	// Pool has the servers, new ones or those of earlier runs.
 	Pool *Pool
-	// Given are the servers to play on, as many as the trace has, in place of new ones: they must pass
-	// CheckGiven and FitsGiven, and WhyNotGiven may have no reason. Speed and Pool play no part then.
-	Given []realserver.RedisAddress
 	// ZooKeeper is the address of the server for a simulator whose server is a ZooKeeper. All of the above
 	// plays no part then.
 	ZooKeeper string
 	// Database is the server for a simulator whose server is a database of its dialect. All of the above but ZooKeeper plays no part then.
 	Database *Database
-	// Progress, if it is not nil, is called after each choice, and often while a given server's time
-	// passes, with the true time of the trace.
-	Progress func(at time.Duration)
 
 	disturb func(choice int, s servers) // in tests: called before each choice
 }
@@ -129,8 +112,7 @@ type Playback struct {
 	// Stopped is the reason why the run ended before the trace: after a difference a choice may not be
 	// possible any more. Nil: it did not.
 	Stopped error
-	Servers int           // redis-servers that ran, or starts of another server
-	Took    time.Duration // of the machine's time, from the first choice to the last
+	Servers int // redis-servers that ran, or starts of another server
 }
 
 // A Difference is where a real server has done something else than the lab's.
@@ -153,8 +135,7 @@ type servers interface {
 	before(c simulator.Choice) error
 	// after does what has happened in the lab by then, the events from first on, and compares.
 	after(c simulator.Choice, first int) error
-	// close ends what was started, or gives it back, after a run; nil: there was an error. It removes what
-	// the run has left on servers that are given.
+	// close ends what was started, or gives it back, after a run; nil: there was an error.
 	close(run *Playback) error
 }
 
@@ -175,7 +156,6 @@ func Play(ctx context.Context, sim *simulator.Simulator, choices []simulator.Cho
 	}
 	w := sim.NewWorld()
 	p.world = &w
-	began := time.Now()
 	for i, c := range choices {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -195,9 +175,7 @@ func Play(ctx context.Context, sim *simulator.Simulator, choices []simulator.Cho
 			p.run.Stopped = err
 			break
 		}
-		p.progress(w.Now())
 	}
-	p.run.Took = time.Since(began)
 	p.run.End, p.run.Horizon = w.Now(), !sim.Quiet(&w)
 	return p.run, nil
 }
@@ -243,10 +221,4 @@ func (p *player) fail(err error) {
 func (p *player) differ(d Difference) {
 	d.At, d.Choice = p.now, p.choice
 	p.run.Differences = append(p.run.Differences, d)
-}
-
-func (p *player) progress(at time.Duration) {
-	if p.on.Progress != nil {
-		p.on.Progress(at)
-	}
 }

@@ -23,7 +23,7 @@ func TestPoolOnLoopback(t *testing.T) {
 		}
 		defer s.end()
 		for _, one := range append(s.replicas, s.master) {
-			servertest.OnlyLoopback(t, os.Getpid(), one.Address.String())
+			servertest.OnlyLoopback(t, os.Getpid(), one.Addr)
 		}
 	}
 }
@@ -62,13 +62,13 @@ func TestPoolEndsWhatIsNotNew(t *testing.T) {
 		if _, err := to.Do(test.leave...); err != nil && !errors.As(err, new(resp.Error)) {
 			t.Fatal(err)
 		}
-		before := s.master.Address.String()
+		before := s.master.Addr
 		p.give(t.Context(), s, &config, false)
 		next, err := p.take(t.Context(), &config, clock.Epoch)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again := next.master.Address.String() == before; again != test.again {
+		if again := next.master.Addr == before; again != test.again {
 			t.Errorf("%q: used again %v, want %v", test.leave, again, test.again)
 		}
 		if n, err := next.master.do("DBSIZE"); err != nil || n != 0 {

@@ -22,21 +22,18 @@ var _ redisnode.Real = (*redisServers)(nil)
 // redisServers are the real redis-servers of one run.
 type redisServers struct {
 	*player
-	pool   *Pool // nil: the servers are given
-	early  bool  // leases end to the nanosecond
+	pool   *Pool
+	early  bool // leases end to the nanosecond
 	groups []*group
 }
 
 func newRedis(p *player) *redisServers { return &redisServers{player: p, pool: p.on.Pool} }
 
-// start has all servers run, side by side, or connects to those that are given.
+// start has all servers run, side by side.
 func (r *redisServers) start(sim *simulator.Simulator) (err error) {
 	sim.Kind().(*redisnode.Kind).Real = r
 	config := sim.Config()
 	r.early = config.Timing != nil
-	if r.on.Given != nil {
-		return r.startGiven(config.Nodes)
-	}
 	var all errgroup.Group
 	for _, c := range config.Nodes {
 		c.Offset += config.Epoch.Ahead()
@@ -61,17 +58,12 @@ func (r *redisServers) start(sim *simulator.Simulator) (err error) {
 }
 
 // close ends what was started, or gives it back.
-func (r *redisServers) close(run *Playback) (err error) {
+func (r *redisServers) close(run *Playback) error {
 	for _, g := range r.groups {
 		g.hangUp(func(line) bool { return true })
-		if g.real != nil {
-			err = errors.Join(err, g.clean())
-			g.master.Close()
-			continue
-		}
 		r.pool.give(r.ctx, &g.set, &g.config, run == nil || run.Stopped != nil || len(run.Differences) > 0)
 	}
-	return err
+	return nil
 }
 
 // server returns the one that a history calls number, if it runs.
@@ -107,14 +99,9 @@ func (r *redisServers) before(c simulator.Choice) error {
 // pass lets the servers' clocks run on by d of true time, and waits for as long as that takes.
 func (r *redisServers) pass(d time.Duration) error {
 	for _, g := range r.groups {
-		if err := g.pass(d); err != nil {
-			return err
-		}
+		g.pass(d)
 	}
-	if r.on.Given != nil {
-		return nil
-	}
-	return Rest(r.ctx, time.Duration(float64(d)/r.on.Speed)) // TIME reports whether it was long enough: see compare
+	return rest(r.ctx, time.Duration(float64(d)/r.on.Speed)) // TIME reports whether it was long enough: see compare
 }
 
 // after does on the servers what has happened in the lab, and compares.
@@ -149,9 +136,6 @@ func (r *redisServers) happened(e *history.Event) error {
 		if e.After == "" {
 			delete(g.lab[old], e.Key)
 			return nil
-		}
-		if g.real != nil {
-			g.real.touched[e.Key] = true
 		}
 		g.lab[old][e.Key] = value{e.After, g.lastMillisecond(e.Until)}
 	case history.Expire:
@@ -198,17 +182,11 @@ func (r *redisServers) execute(q redisnode.Request, lab string) (answer string, 
 		return "", err
 	}
 	_, w, err := g.wire(q, s)
-	if err == nil && g.real != nil {
-		err = g.beforeRequest(q)
-	}
 	if err == nil && q.Commands != nil {
 		err = w.Send(q.Commands...)
 	}
 	if err == nil {
 		answer, err = w.Receive(redisnode.Values(lab))
-	}
-	if err == nil && g.real != nil {
-		return g.afterRequest(lab, answer)
 	}
 	return answer, err
 }
@@ -316,12 +294,10 @@ func (r *redisServers) compare(numbers []int, first int) error {
 				at, keys, err = s.answer()
 			}
 		}
-		if err == nil {
-			err = g.compareKeys(old, keys, first)
-		}
 		if err != nil {
 			return err
 		}
+		g.compareKeys(old, keys, first)
 	}
 	return nil
 }

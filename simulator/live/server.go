@@ -23,7 +23,7 @@ import (
 type server struct {
 	*realserver.Redis
 	dir    string
-	clock  *realserver.Clock  // nil: the server is given
+	clock  *realserver.Clock
 	kinds  map[string]string  // of the keys that it had when it was last asked for all that it holds
 	asked  []string           // keys of known kinds that it was asked for
 	gate   *realserver.Gate   // in front of its master; nil: it has none, or has lost it
@@ -134,7 +134,7 @@ func (s *server) leave() {
 func (s *server) do(args ...string) (any, error) {
 	v, err := s.Do(args...)
 	if err != nil {
-		return nil, fmt.Errorf("%s to %s: %w", strings.Join(args, " "), s.Address, err)
+		return nil, fmt.Errorf("%s to %s: %w", strings.Join(args, " "), s.Addr, err)
 	}
 	return v, nil
 }
@@ -145,7 +145,7 @@ func (s *server) follow(master *server) error {
 		s.gate.Open()
 		return nil
 	}
-	gate, err := realserver.NewGate(master.Address.String())
+	gate, err := realserver.NewGate(master.Addr)
 	if err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func (s *server) catchUp(ctx context.Context, master *server) error {
 	if err != nil {
 		return err
 	}
-	_, port, _ := net.SplitHostPort(s.Address.String())
+	_, port, _ := net.SplitHostPort(s.Addr)
 	for pause := time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
 		r, err := master.replication()
 		if err != nil {
@@ -191,13 +191,13 @@ func (s *server) catchUp(ctx context.Context, master *server) error {
 			}
 		}
 		// WAIT has the master ask its replicas how far they are, which counts as a write.
-		asker, err := master.Address.Dial()
+		asker, err := realserver.Dial(master.Addr)
 		if err != nil {
 			return err
 		}
 		err = asker.Send([]string{"PING"}, []string{"WAIT", "99", "0"})
 		if err == nil {
-			err = Rest(ctx, pause)
+			err = rest(ctx, pause)
 		}
 		asker.Close()
 		if err != nil {
@@ -229,8 +229,8 @@ func (s *server) receivedWait(w *realserver.Conn) error {
 	}
 }
 
-// Rest waits for d, or until ctx ends.
-func Rest(ctx context.Context, d time.Duration) error {
+// rest waits for d, or until ctx ends.
+func rest(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -260,7 +260,7 @@ func (s *server) replication() (r replication, err error) {
 	number := func(text string) int64 {
 		n, wrong := strconv.ParseInt(text, 10, 64)
 		if wrong != nil {
-			err = errors.Join(err, fmt.Errorf("INFO replication of %s: %w", s.Address, wrong))
+			err = errors.Join(err, fmt.Errorf("INFO replication of %s: %w", s.Addr, wrong))
 		}
 		return n
 	}
@@ -281,15 +281,6 @@ func (s *server) replication() (r replication, err error) {
 		}
 	}
 	return r, err
-}
-
-// now returns what TIME answers.
-func (s *server) now() (time.Time, error) {
-	v, err := s.do("TIME")
-	if err != nil {
-		return time.Time{}, err
-	}
-	return timeOf(v)
 }
 
 // timeOf reads what TIME answers.
@@ -325,7 +316,7 @@ func (s *server) ask(expected map[string]value) error {
 		}
 	}
 	if err := s.Send(commands...); err != nil {
-		return fmt.Errorf("KEYS to %s: %w", s.Address, err)
+		return fmt.Errorf("KEYS to %s: %w", s.Addr, err)
 	}
 	return nil
 }
@@ -334,14 +325,14 @@ func (s *server) ask(expected map[string]value) error {
 func (s *server) answer() (at time.Time, keys map[string]value, err error) {
 	answers, err := s.Values(2 + 3*len(s.asked))
 	if err != nil {
-		return at, nil, fmt.Errorf("KEYS to %s: %w", s.Address, err)
+		return at, nil, fmt.Errorf("KEYS to %s: %w", s.Addr, err)
 	}
 	if at, err = timeOf(answers[0]); err != nil {
 		return at, nil, err
 	}
 	names, ok := answers[1].([]any)
 	if !ok {
-		return at, nil, fmt.Errorf("KEYS to %s answers %v", s.Address, answers[1])
+		return at, nil, fmt.Errorf("KEYS to %s answers %v", s.Addr, answers[1])
 	}
 	keys = map[string]value{}
 	for _, n := range names {

@@ -1,10 +1,9 @@
 package promela
 
 import (
+	"flag"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,110 +11,153 @@ import (
 	"time"
 
 	"locklab/algorithms"
-	"locklab/algorithms/lock"
 	"locklab/faults"
-	"locklab/reports/text"
+	"locklab/scenarios/study"
 	"locklab/simulator/client"
 	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 )
 
-// needSpin skips a test without SPIN or a C compiler, or fails it where the environment says CI=true.
-func needSpin(t *testing.T) {
-	t.Helper()
-	effort.Need(t, Installed())
-}
+var makeAsks = flag.Bool("ask", false, "ask what make second-opinion asks, and print the answers with -v")
 
-// question is two clients with two attempts, in lockstep.
-func question(t *testing.T, id, budget string) *explore.Model {
+// question is what both search of a lock: two clients with two attempts, in lockstep, with changes.
+func question(t *testing.T, id, budget string, changes ...func(b *study.Bounds)) *explore.Model {
 	t.Helper()
-	entries := algorithms.All()
-	i := slices.IndexFunc(entries, func(e lock.Entry) bool { return e.ID == id })
-	parsed, err := faults.Budget(budget).Parse()
-	if i < 0 || err != nil {
+	entry, ok := algorithms.ByName(id)
+	b := study.DefaultBounds()
+	b.Attempts, b.Nodes, b.MaxStates = 2, min(3, entry.Servers()), 2_000_000
+	b.Timing, b.Retries, b.Budget = study.Lockstep, 0, faults.Budget(budget)
+	for _, change := range changes {
+		change(&b)
+	}
+	m, err := b.Model(entry)
+	if err != nil || !ok {
 		t.Fatal(id, err)
 	}
-	return &explore.Model{Entry: entries[i], Faults: parsed, Scope: explore.Scope{Clients: 2, Attempts: 2, Nodes: min(entries[i].Servers(), 3), TTL: 9 * time.Second}}
+	return m
 }
 
-// plainly is the lab's answer, without symmetry and without reduction.
-func plainly(t *testing.T, b *explore.Model) string {
+func once(b *study.Bounds)      { b.Attempts = 1 }
+func inLine(b *study.Bounds)    { b.Attempts, b.Uses = 1, client.Check|client.Wait }
+func anyTiming(b *study.Bounds) { b.Timing = study.AnyTiming }
+
+// idle: at any timing a plain search of code that reads its clock ends only with clients that do not wait for ever.
+func idle(b *study.Bounds) { b.Idle = true }
+
+// compare checks that SPIN comes to the same verdicts with the same pars as the usual search, and to as many states and transitions as a
+// plain one. It returns the row of a table.
+func compare(t *testing.T, b *explore.Model) string {
 	t.Helper()
-	sim, err := b.Simulator()
-	if err != nil {
-		t.Fatal(err)
+	usual, err := explore.Search(t.Context(), b)
+	if err != nil || !usual.Complete {
+		t.Fatalf("%s: %v, or the search is not complete", b.Entry.ID, err)
 	}
-	defer sim.Close()
-	opt := b.Options()
-	opt.Plain = explore.Plainest
-	r, err := explore.Exhaust(t.Context(), sim, opt)
-	if err != nil {
-		t.Fatal(err)
+	plain, other := plainly(t, b), spin(t, b, func(*model) {})
+	if pars := slices.Sorted(slices.Values(usual.Pars())); !slices.Equal(pars, other.found) || !reflect.DeepEqual(plain, other) {
+		t.Errorf("%s: SPIN finds %s; the search %v, and without symmetry and reduction %s", b.Entry.ID, other, pars, plain)
 	}
-	var found []Found
-	for _, f := range r.Found {
-		found = append(found, Found{f.Verdict, f.Par})
-	}
-	return answer(found, r.States, r.Transitions)
+	return fmt.Sprintf("%9d %9d  %s", usual.States, other.states, strings.Join(other.found, " "))
 }
 
-func answer(found []Found, states, transitions int) string {
-	slices.SortFunc(found, func(a, b Found) int { return strings.Compare(string(a.Verdict), string(b.Verdict)) })
-	return fmt.Sprintf("%v in %d states, %d transitions", found, states, transitions)
-}
-
-func spin(t *testing.T, b *explore.Model, change func(m *model)) string {
-	t.Helper()
-	r, err := check(t.Context(), b, b.Entry.ID, change)
-	if err != nil {
-		t.Fatal(err)
+// TestSecondOpinion asks about the six milestones, and about locks on a ZooKeeper.
+func TestSecondOpinion(t *testing.T) {
+	if !*makeAsks {
+		t.Skip("make second-opinion asks")
 	}
-	return answer(r.Found, r.States, r.Transitions)
-}
-
-// The tables that are written beside a model are all that it needs: it is searched again
-// without the lab, and comes to the same.
-func TestSecondOpinionStandsAlone(t *testing.T) {
-	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
-	needSpin(t)
-	b, dir := question(t, "token", "pause=1"), t.TempDir()
-	r, err := Check(t.Context(), b, "token")
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := plainly(t, b)
-	if got := answer(r.Found, r.States, r.Transitions); got != want {
-		t.Errorf("SPIN finds %s, the lab %s", got, want)
-	}
-	for name, content := range r.Files {
-		if err := os.WriteFile(filepath.Join(dir, name), content, 0o666); err != nil {
-			t.Fatal(err)
+	effort.Need(t, installed())
+	show := func(row string) { t.Log(row) }
+	show(fmt.Sprintf("%-16s %9s %9s", "states of", "a search", "SPIN"))
+	for _, q := range []struct {
+		locks, budget string
+		changes       []func(b *study.Bounds)
+	}{
+		{"setnx setnx-expire getset token watchdog redlock", "crash=1,pause=1", nil},
+		{"setnx setnx-expire token", "crash=1,pause=1", []func(b *study.Bounds){anyTiming}},
+		{"redlock", "crash=1", []func(b *study.Bounds){anyTiming, once, idle}},
+		{"zk-naive zk-recheck zk-protected", "lose-reply=1,expire-session=1", []func(b *study.Bounds){inLine}},
+	} {
+		for _, id := range strings.Fields(q.locks) {
+			b := question(t, id, q.budget, q.changes...)
+			name := id
+			if b.Timing != nil {
+				name += ", any"
+			}
+			show(fmt.Sprintf("%-16s %s", name, compare(t, b)))
 		}
 	}
-	run := func(name string, args ...string) string {
-		out, err := command(t.Context(), dir, name, args...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(out)
+}
+
+// TestSecondOpinionOfFaults asks about other faults, and about locks on ZooKeeper whose clients wait for watches.
+func TestSecondOpinionOfFaults(t *testing.T) {
+	effort.OnlyExhaustive(t, "so does make second-opinion; one goroutine judges")
+	effort.Need(t, installed())
+	three := func(b *study.Bounds) { b.Clients = 3 }
+	alone := func(b *study.Bounds) { b.Clients = 1 }
+	late := func(b *study.Bounds) { b.Latency, b.Lateness = 1500*time.Millisecond, study.AtOnce }
+	for _, b := range []*explore.Model{
+		question(t, "getset", "lose-reply=1"),
+		question(t, "zk-naive", "expire-session=1", inLine),
+		question(t, "zk-recheck", "lose-reply=1", inLine),
+		// Its client deletes in the background what it could not delete, while it asks for more: several
+		// threads wait on one session.
+		question(t, "zk-multi", "expire-session=1", once, alone),
+		question(t, "token", "pause=1", anyTiming, late),
+		question(t, "watchdog", "pause=1@5s,lose-request=1"),
+		question(t, "redlock", "lose-reply=1"),
+		question(t, "setnx", "lose-reply=1,crash=1", anyTiming),
+		question(t, "zk-herd", "crash=1,expire-session=1"),
+		question(t, "zk-protected", "lose-reply=1", anyTiming, once),
+		question(t, "zk-naive", "pause=1", anyTiming, once),
+		question(t, "zk-multi", "expire-session=1"), // a session that ends moves two lines
+		question(t, "zk-naive", "crash=1", inLine, three),
+	} {
+		t.Log(b.Entry.ID, compare(t, b))
 	}
-	_, how, _ := strings.Cut(string(r.Files["token.pml"]), " *   spin -a token.pml && cc ")
-	how, _, _ = strings.Cut(how, " && ./pan")
-	run("spin", "-a", "token.pml")
-	run("cc", strings.Fields(how)...)
-	alone, err := (&model{}).read(run("./pan", panArgs...))
+}
+
+// plainly is the lab's answer, without symmetry and without reduction, where an ensemble numbers every transaction.
+func plainly(t *testing.T, b *explore.Model) *result {
+	t.Helper()
+	plain := *b
+	plain.Plain = explore.Plainest
+	r, err := explore.Search(t.Context(), &plain)
+	if err != nil || !r.Complete {
+		t.Fatalf("%s: %v, or the search is not complete", b.Entry.ID, err)
+	}
+	return &result{slices.Sorted(slices.Values(r.Pars())), r.States, r.Transitions}
+}
+
+func spin(t *testing.T, b *explore.Model, change func(m *model)) *result {
+	t.Helper()
+	r, err := check(t.Context(), b, change)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%s: %v", b.Entry.ID, err)
 	}
-	if got := answer(alone.Found, alone.States, alone.Transitions); got != want {
-		t.Errorf("SPIN alone finds %s, the lab %s", got, want)
+	return r
+}
+
+// disagrees reports whether SPIN, with a spoiled model, comes to something else than the lab.
+func disagrees(t *testing.T, b *explore.Model, want *result, spoils map[string]func(m *model)) {
+	for name, spoil := range spoils {
+		t.Run(name, func(t *testing.T) {
+			got := spin(t, b, spoil)
+			t.Log(got)
+			if reflect.DeepEqual(got, want) {
+				t.Error("SPIN agrees with the lab all the same")
+			}
+		})
 	}
-	if err := os.WriteFile(filepath.Join(dir, "tables.h"), []byte("6,1,1,0,0,1,0, 7,1,1,1,20000,1,0,1,\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	run("cc", strings.Fields(how)...)
-	if out, err := exec.CommandContext(t.Context(), filepath.Join(dir, "pan"), panArgs...).CombinedOutput(); err == nil || !strings.Contains(string(out), "do not have what is looked up") {
-		t.Errorf("a table that lacks rows: %v, %s", err, out)
+}
+
+// text replaces a part of the model.
+func text(t *testing.T, old, new string) func(m *model) {
+	return func(m *model) {
+		m.mutateText = func(source string) string {
+			if strings.Count(source, old) != 1 {
+				t.Errorf("%q is not there once", old)
+			}
+			return strings.Replace(source, old, new, 1)
+		}
 	}
 }
 
@@ -123,63 +165,34 @@ func TestSecondOpinionStandsAlone(t *testing.T) {
 // SPIN disagree with the lab.
 func TestSecondOpinionCanDisagree(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches")
-	needSpin(t)
+	effort.Need(t, installed())
 	b := question(t, "token", "crash=1,pause=1")
 	want := plainly(t, b)
-	text := func(old, new string) func(m *model) {
-		return func(m *model) {
-			m.mutateText = func(source string) string {
-				if strings.Count(source, old) != 1 {
-					t.Errorf("%q is not there once", old)
-				}
-				return strings.Replace(source, old, new, 1)
-			}
-		}
-	}
 	spoils := map[string]func(m *model){
-		"a judge: nobody overlaps":   text("!HAS(inside, c) && inside != 0 -> FOUND(OVERLAP)", "inside == 255 -> FOUND(OVERLAP)"),
+		"a judge: nobody overlaps":   text(t, "!HAS(inside, c) && inside != 0 -> FOUND(OVERLAP)", "inside == 255 -> FOUND(OVERLAP)"),
 		"an edge: any token deletes": anyTokenDeletes,
 	}
 	if effort.Exhaustive() {
-		spoils["a rule: nobody pauses before it sends"] = text("RUNS(c) && JUST_ASKED(c)", "0")
-		spoils["a judge: a late write is no harm"] = text("value > base ||", "value > base + 99 && value > base ||")
-		spoils["a judge: an orphan never refuses"] = text("(remark & CLAIMS) && HAS(met, c)", "(remark & CLAIMS) && met == 255")
-		spoils["a rule: what a crashed client has sent is lost"] = text(":: TH(C,thr).phase == ASKING -> add_orphan(oper, C, step)", ":: TH(C,thr).phase == 99 -> add_orphan(oper, C, step)")
-		spoils["a rule: a paused client wakes when it could have"] = text("#define RUNS(c) (!P(c).dead && !P(c).paused)", "#define RUNS(c) (!P(c).dead)")
+		spoils["a rule: nobody pauses before it sends"] = text(t, "RUNS(c) && JUST_ASKED(c)", "0")
+		spoils["a judge: a late write is no harm"] = text(t, "value > base ||", "value > base + 99 && value > base ||")
+		spoils["a judge: an orphan never refuses"] = text(t, "(remark & CLAIMS) && HAS(met, c)", "(remark & CLAIMS) && met == 255")
+		spoils["a rule: what a crashed client has sent is lost"] = text(t, ":: TH(C,thr).phase == ASKING -> add_orphan(oper, C, step)", ":: TH(C,thr).phase == 99 -> add_orphan(oper, C, step)")
+		spoils["a rule: a paused client wakes when it could have"] = text(t, "#define RUNS(c) (!P(c).dead && !P(c).paused)", "#define RUNS(c) (!P(c).dead)")
 	}
-	for name, spoil := range spoils {
-		t.Run(name, func(t *testing.T) {
-			got := spin(t, b, spoil)
-			t.Log(got)
-			if got == want {
-				t.Error("SPIN agrees with the lab all the same")
-			}
-		})
-	}
+	disagrees(t, b, want, spoils)
 }
 
 // The same of an ensemble: the rules of sessions and connections, and what it does to its znodes.
 func TestSecondOpinionOfZooKeeperCanDisagree(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches")
-	needSpin(t)
+	effort.Need(t, installed())
 	if !effort.Exhaustive() {
 		t.Skip("it is for exhaustive tests")
 	}
-	b := question(t, "zk-recheck", "lose-reply=1,pause=1@10s")
-	b.Attempts, b.Uses = 1, client.Wait
+	b := question(t, "zk-recheck", "lose-reply=1,pause=1@10s", once, func(b *study.Bounds) { b.Uses = client.Wait })
 	want := plainly(t, b)
-	if got := spin(t, b, func(*model) {}); got != want {
+	if got := spin(t, b, func(*model) {}); !reflect.DeepEqual(got, want) {
 		t.Fatalf("SPIN finds %s, the lab %s", got, want)
-	}
-	text := func(old, new string) func(m *model) {
-		return func(m *model) {
-			m.mutateText = func(source string) string {
-				if strings.Count(source, old) != 1 {
-					t.Errorf("%q is not there once", old)
-				}
-				return strings.Replace(source, old, new, 1)
-			}
-		}
 	}
 	rows := func(what int, change func(values []int)) func(m *model) {
 		return func(m *model) {
@@ -190,20 +203,12 @@ func TestSecondOpinionOfZooKeeperCanDisagree(t *testing.T) {
 			}
 		}
 	}
-	for name, spoil := range map[string]func(m *model){
+	disagrees(t, b, want, map[string]func(m *model){
 		"nobody hears of a watch":                                    rows(8, func(v []int) { v[0] = 0 }),
 		"the first of the line is nobody's":                          rows(6, func(v []int) { v[3] = 0 }),
-		"what is under way when a connection breaks never runs":      text("HAS(alive, c) -> act_op", "0 -> act_op"),
-		"a client that was paused pings in a session that has ended": text("!HAS(alive, c) -> cut_off(c)", "0 -> cut_off(c)"),
-	} {
-		t.Run(name, func(t *testing.T) {
-			got := spin(t, b, spoil)
-			t.Log(got)
-			if got == want {
-				t.Error("SPIN agrees with the lab all the same")
-			}
-		})
-	}
+		"what is under way when a connection breaks never runs":      text(t, "HAS(alive, c) -> act_op", "0 -> act_op"),
+		"a client that was paused pings in a session that has ended": text(t, "!HAS(alive, c) -> cut_off(c)", "0 -> cut_off(c)"),
+	})
 }
 
 // anyTokenDeletes has the release script delete the key of another.
@@ -216,21 +221,14 @@ func anyTokenDeletes(m *model) {
 	}
 }
 
-// What cannot be said is named, with the reason.
+// What the model cannot say is named.
 func TestSecondOpinionUnfit(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches")
-	needSpin(t)
-	for id, why := range map[string]string{"zk-semaphore": "several in", "watch-multi": "transactions", "token-wait": "WAIT"} {
-		if !slices.ContainsFunc(algorithms.All(), func(e lock.Entry) bool { return e.ID == id }) {
-			t.Errorf("no lock %s", id)
-			continue
+	effort.Need(t, installed())
+	for ask, why := range map[[2]string]string{{"zk-semaphore"}: "several in", {"watch-multi"}: "transactions", {"token-wait"}: "WAIT", {"token", "restart=1@1s"}: "restart"} {
+		if _, err := check(t.Context(), question(t, ask[0], ask[1]), func(*model) {}); err == nil || !strings.Contains(err.Error(), why) {
+			t.Errorf("%s: %v, want a word about %s", ask, err, why)
 		}
-		if _, err := Check(t.Context(), question(t, id, ""), id); err == nil || !strings.Contains(text.SayError("en", err), why) {
-			t.Errorf("%s: %v, want a word about %s", id, err, why)
-		}
-	}
-	if _, err := Check(t.Context(), question(t, "token", "restart=1@1s"), "token"); err == nil || !strings.Contains(text.SayError("en", err), "restart") {
-		t.Errorf("restart: %v", err)
 	}
 }
 
@@ -239,7 +237,7 @@ func TestSecondOpinionUnfit(t *testing.T) {
 // Each row of the tables must be one of theirs.
 func TestSecondOpinionTokenByDefinition(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches")
-	needSpin(t)
+	effort.Need(t, installed())
 	b := question(t, "token", "pause=1,lose-reply=1")
 	var m *model
 	spin(t, b, func(learned *model) { m = learned })

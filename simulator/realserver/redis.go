@@ -3,18 +3,8 @@ package realserver
 import (
 	"bufio"
 	"context"
-	"crypto/tls"
-	"errors"
-	"fmt"
 	"net"
-	"net/url"
-	"os"
 	"os/exec"
-	"path/filepath"
-	"strconv"
-	"strings"
-
-	"github.com/redis/go-redis/v9"
 
 	"locklab/simulator/i18n"
 )
@@ -33,8 +23,7 @@ func FindRedis() (path string, err error) {
 // A Redis is a redis-server, with a connection for what no client sends.
 type Redis struct {
 	*Conn
-	Address RedisAddress
-	process *Process // nil: others run it
+	*Process
 }
 
 // Port stands for the server's port in options of StartRedis.
@@ -66,31 +55,18 @@ func NewRedis(ctx context.Context, dir string, clock *Clock, options ...string) 
 	if err != nil {
 		return nil, err
 	}
-	r, err := AddressOf(p.Addr).Connect()
+	w, err := Dial(p.Addr)
 	if err != nil {
 		p.Kill()
 		return nil, err
 	}
-	r.process = p
-	return r, nil
+	return &Redis{w, p}, nil
 }
 
-// Kill ends the server as a crash does, if this process has started it, and the connection.
+// Kill ends the server as a crash does, and the connection.
 func (r *Redis) Kill() {
 	r.Close()
-	if r.process != nil {
-		r.process.Kill()
-	}
-}
-
-// Reconnect makes another connection in place of one that the server has ended.
-func (r *Redis) Reconnect() (err error) {
-	r.Close()
-	w, err := r.Address.Dial()
-	if err == nil {
-		r.Conn = w
-	}
-	return err
+	r.Process.Kill()
 }
 
 // Version asks the server for its version.
@@ -99,128 +75,11 @@ func (r *Redis) Version() (string, error) {
 	return info["redis_version"], err
 }
 
-// ResetCommands has the server count its commands from 0.
-func (r *Redis) ResetCommands() error {
-	_, err := r.Do("CONFIG", "RESETSTAT")
-	return err
-}
-
-// Commands returns the number of commands that the server has executed, those that scripts call included,
-// by their names in small letters. What connections say of themselves, and what is asked here, is
-// left out.
-func (r *Redis) Commands() (map[string]int, error) {
-	info, err := r.Info("commandstats")
+// Dial connects to a redis-server.
+func Dial(addr string) (*Conn, error) {
+	conn, err := net.DialTimeout("tcp", addr, patience)
 	if err != nil {
 		return nil, err
 	}
-	counts := map[string]int{}
-	for field, stats := range info {
-		name, _, _ := strings.Cut(strings.TrimPrefix(field, "cmdstat_"), "|") // client|setinfo
-		switch name {
-		case "hello", "client", "select", "auth", "ping", "config", "info", "command":
-			continue
-		}
-		calls, _, _ := strings.Cut(strings.TrimPrefix(stats, "calls="), ",")
-		n, err := strconv.Atoi(calls)
-		if err != nil {
-			return nil, fmt.Errorf("INFO commandstats says %q of %s: %w", stats, field, err)
-		}
-		counts[name] += n
-	}
-	return counts, nil
-}
-
-// StartSentinel runs a Sentinel on a free loopback port, with dir for its files. It watches the master at an
-// address under a name, with Redis's own defaults; so many must agree that the master is down.
-func StartSentinel(ctx context.Context, dir, name, master string, quorum int) (*Process, error) {
-	binary, err := FindRedis()
-	if err != nil {
-		return nil, err
-	}
-	host, port, err := net.SplitHostPort(master)
-	if err != nil {
-		return nil, err
-	}
-	watch := fmt.Sprintf("sentinel monitor %s %s %s %d", name, host, port, quorum)
-	return start(ctx, "redis-sentinel", "+monitor", nil, func(port string) []string {
-		config := filepath.Join(dir, "sentinel-"+port+".conf") // Sentinel keeps what it knows there
-		// Without the file the server says so, and does not start.
-		_ = os.WriteFile(config, []byte(strings.Join([]string{"bind 127.0.0.1", "protected-mode yes", "port " + port, "dir " + dir, watch, ""}, "\n")), 0o600)
-		return []string{binary, config, "--sentinel"}
-	})
-}
-
-// A RedisAddress is that of one database of a redis-server.
-type RedisAddress struct{ options *redis.Options }
-
-// AddressOf returns the first database of the server at HOST:PORT.
-func AddressOf(addr string) RedisAddress {
-	return RedisAddress{&redis.Options{Network: "tcp", Addr: addr}}
-}
-
-// ParseRedis reads HOST:PORT, or a URL as go-redis has it: redis://, rediss:// (TLS) or unix://, with user,
-// password and database. The error does not repeat the password.
-func ParseRedis(addr string) (a RedisAddress, err error) {
-	shown := addr
-	if strings.Contains(addr, "://") {
-		a.options, err = redis.ParseURL(addr)
-		if scheme, rest, _ := strings.Cut(addr, "://"); strings.Contains(rest, "@") {
-			shown = scheme + "://...@" + rest[strings.LastIndex(rest, "@")+1:]
-		}
-		if wrong := (*url.Error)(nil); errors.As(err, &wrong) { // it repeats all
-			err = wrong.Err
-		}
-	} else if _, _, err = net.SplitHostPort(addr); err == nil {
-		a = AddressOf(addr)
-	}
-	if err != nil {
-		return a, i18n.Errorf("error.live.redis-address", "value", shown, "cause", err)
-	}
-	return a, nil
-}
-
-// String names the server and the database, without the password.
-func (a RedisAddress) String() string {
-	if a.options.DB > 0 {
-		return a.options.Addr + "/" + strconv.Itoa(a.options.DB)
-	}
-	return a.options.Addr
-}
-
-// Connect connects to a server that runs.
-func (a RedisAddress) Connect() (*Redis, error) {
-	w, err := a.Dial()
-	return &Redis{Conn: w, Address: a}, err
-}
-
-// Dial connects, and chooses the database. The error may be a resp.Error.
-func (a RedisAddress) Dial() (w *Conn, err error) {
-	dialer := &net.Dialer{Timeout: patience}
-	var conn net.Conn
-	if a.options.TLSConfig != nil {
-		conn, err = tls.DialWithDialer(dialer, a.options.Network, a.options.Addr, a.options.TLSConfig)
-	} else {
-		conn, err = dialer.Dial(a.options.Network, a.options.Addr)
-	}
-	if err != nil {
-		return nil, err
-	}
-	w = &Conn{conn, bufio.NewReader(conn)}
-	var hello [][]string
-	switch o := a.options; {
-	case o.Username != "":
-		hello = append(hello, []string{"AUTH", o.Username, o.Password})
-	case o.Password != "":
-		hello = append(hello, []string{"AUTH", o.Password})
-	}
-	if a.options.DB > 0 {
-		hello = append(hello, []string{"SELECT", strconv.Itoa(a.options.DB)})
-	}
-	for _, command := range hello {
-		if _, err := w.Do(command...); err != nil {
-			w.Close()
-			return nil, err
-		}
-	}
-	return w, nil
+	return &Conn{conn, bufio.NewReader(conn)}, nil
 }

@@ -91,26 +91,21 @@ func (x *Executor) noteLives(eff *Effect, left []int64, request []string) {
 
 // Effect returns the effect of a request on a keyspace; 0 is the empty one. left is what is left of each
 // key that expires, whole milliseconds, and now the server's clock since the epoch: they
-// matter only if the Effect says so. why is the key of a text that says why the effect is not
-// all that the request does; "": it is.
-func (x *Executor) Effect(
-	keyspace uint32, left []time.Duration, now time.Duration, request uint32,
-) (e *Effect, why string, err error) {
+// matter only if the Effect says so. Nil: the request does more than that, as WAIT, transactions and subscriptions.
+func (x *Executor) Effect(keyspace uint32, left []time.Duration, now time.Duration, request uint32) (*Effect, error) {
 	b := x.batches.At(request)
-	switch {
-	case b.wait != nil:
-		return nil, "promela.wait", nil
-	case b.on.known || b.subscribe || b.transaction.ends || b.transaction.watches != nil:
-		return nil, "promela.connection", nil
+	if b.wait != nil || b.on.known || b.subscribe || b.transaction.ends || b.transaction.watches != nil {
+		return nil, nil
 	}
 	d := Data{keyspace: keyspace}
 	for i := range left {
 		d.deadline[i] = clock.Millis(now) + left[i].Milliseconds()
 	}
-	if e, err = x.look(&d, now, request); err != nil {
-		return nil, "", err
+	e, err := x.look(&d, now, request)
+	if err != nil {
+		return nil, err
 	}
-	return e, "", x.memo.Room.Take()
+	return e, x.memo.Room.Take()
 }
 
 // Drop returns a keyspace without the key at a place among those that expire, and the name of that key.

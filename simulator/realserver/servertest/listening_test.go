@@ -45,12 +45,6 @@ func TestServersOnLoopback(t *testing.T) {
 		}
 		defer p.Kill()
 		OnlyLoopback(t, p.Pid(), p.Addr)
-		s, err := realserver.StartSentinel(t.Context(), t.TempDir(), "m", p.Addr, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer s.Kill()
-		OnlyLoopback(t, s.Pid(), s.Addr)
 	})
 	t.Run("zookeeper", func(t *testing.T) {
 		NeedZooKeeper(t)

@@ -2,7 +2,6 @@ package promela
 
 import (
 	"bufio"
-	"bytes"
 	"fmt"
 	"io"
 	"locklab/simulator"
@@ -141,9 +140,9 @@ func (m *model) opNumber(o process.Op) (int, error) {
 	case process.None:
 		return 0, nil
 	case process.Join, process.Listen:
-		return 0, unfit("promela.waits")
+		return 0, unfit("threads that listen or wait for others")
 	case process.Listed:
-		return 0, unfit("promela.list")
+		return 0, unfit("lists of servers that a client chooses from")
 	case process.Clocked:
 		if !m.clock {
 			m.clock = true
@@ -158,7 +157,7 @@ func (m *model) opNumber(o process.Op) (int, error) {
 		o.Arg = 0 // the entry knows
 	}
 	if o.Open {
-		return 0, unfit("promela.uses")
+		return 0, unfit("clients that give up")
 	}
 	if o.Kind != process.Read && o.Kind != process.Write {
 		o.Base = 0
@@ -173,7 +172,7 @@ func (m *model) opNumber(o process.Op) (int, error) {
 	n := first + len(*list)
 	*list = append(*list, o)
 	if len(*list) > 10_000 {
-		return 0, unfit("promela.large")
+		return 0, unfit("room for so many different requests")
 	}
 	m.number[o] = n
 	return n, nil
@@ -228,7 +227,7 @@ func ms(d time.Duration) (int, error) {
 	case d >= simulator.Never/2:
 		return never, nil
 	case d%time.Millisecond != 0 || d >= never*time.Millisecond/10:
-		return 0, unfit("promela.time", "value", d)
+		return 0, unfit("times that are no milliseconds: " + d.String())
 	}
 	return int(d.Milliseconds()), nil
 }
@@ -242,12 +241,12 @@ func (m *model) serve(keyspace, request uint32, now int, left []int) ([]int, err
 			lives[i] = time.Duration(left[i]-m.spare()) * time.Millisecond
 		}
 	}
-	e, why, err := m.redis.Effect(keyspace, lives, time.Duration(now)*time.Millisecond, request)
+	e, err := m.redis.Effect(keyspace, lives, time.Duration(now)*time.Millisecond, request)
 	switch {
 	case err != nil:
 		return nil, err
-	case why != "":
-		return nil, unfit(why)
+	case e == nil:
+		return nil, unfit("WAIT, transactions and subscriptions")
 	case e.ReadsClock() && !m.clock:
 		m.clock = true
 		return nil, errAgain
@@ -282,43 +281,3 @@ func (m *model) place(i int) int {
 
 // spare is for how many milliseconds a key lives after its time.
 func (m *model) spare() int { return is(m.bounds.Timing == nil) }
-
-// tables are the rows for automata.c.
-func (m *model) tables() []byte {
-	var s bytes.Buffer
-	s.WriteString("/* 1: client, entry, thread, observation, value: entry, threads, notes, ...\n * 2: operation: ...   3: data, request: data, reply, ...   4: 3 by time   5: data, place: data, ...\n * 6: data of an ensemble, act, client, operation, answer: data, answer, ...   7: data: who has a session   8: data, client, watch: whether it ends   9: bound: how long or often\n */\n")
-	for _, r := range m.rows {
-		fmt.Fprint(&s, len(r.key), ",")
-		for _, v := range r.key {
-			fmt.Fprint(&s, v, ",")
-		}
-		fmt.Fprint(&s, " ", len(r.values), ",")
-		for _, v := range r.values {
-			fmt.Fprint(&s, v, ",")
-		}
-		s.WriteString(m.comment(r) + "\n")
-	}
-	return s.Bytes()
-}
-
-// comment says a row in words.
-func (m *model) comment(r row) string {
-	what := ""
-	switch r.key[0] {
-	case 9:
-		what = limits[r.key[1]]
-	case 2:
-		switch {
-		case r.values[0] == 2 && m.zk != nil:
-			what = strings.Join(m.zk.words.Asks(&m.ops[r.key[1]]).Text(), " ")
-		case r.values[0] == 2:
-			what = strings.Join(m.redis.RequestText(uint32(r.values[1])), " ")
-		}
-	case 3, 4:
-		what = fmt.Sprintf("%s: %s -> %s; then %s", m.redis.KeysText(uint32(r.key[1])), strings.Join(m.redis.RequestText(uint32(r.key[2])), " "), m.redis.ReplyText(uint32(r.values[1])), m.redis.KeysText(uint32(r.values[0])))
-	}
-	if what == "" {
-		return ""
-	}
-	return " /* " + strings.NewReplacer("\n", " ", "*/", "* /").Replace(what) + " */"
-}

@@ -29,7 +29,7 @@ type model struct {
 	clock   bool
 	limits  map[string]int
 	rows    []row
-	// In tests, mutations: of the text of the model, and of rows of the tables.
+	// Mutations: of the text of the model, and of rows of the tables. Nil: it is as it is.
 	mutateText func(source string) string
 	mutateRow  func(r *row)
 }
@@ -55,22 +55,17 @@ func newModel(b *explore.Model, sim *simulator.Simulator) *model {
 // differ in nothing else are compiled once.
 var limits = []string{"STEP", "LATENCY", "LATENESS", "TTL", "SPARE", "CRASHES", "EXPIRES", "PAUSES", "PAUSE", "LOST_REPLIES", "LOST_REQUESTS"}
 
-// source returns the model: a comment, sizes, and world.pml.
-func (m *model) source(file string) (head, body string, err error) {
+// source returns the model: sizes, and world.pml.
+func (m *model) source() (string, error) {
 	if err := m.setLimits(); err != nil {
-		return "", "", err
+		return "", err
 	}
-	var h, s strings.Builder
-	fmt.Fprintf(&h, "/* %s, as SPIN sees it. Once its tables are written:\n *   spin -a %s && cc -DTABLES %s && ./pan %s\n * The tables say how long and how often (row 9):", m.bounds.Entry.ID, file, strings.Join(m.compile(), " "), strings.Join(panArgs, " "))
-	for _, name := range limits {
-		fmt.Fprintf(&h, " %s %d", name, m.limits[name])
-	}
-	h.WriteString(".\n */\n")
+	var s strings.Builder
 	m.writeSizes(&s)
 	m.writeSums(&s)
 	m.writeChoices(&s)
 	s.WriteString(world)
-	return h.String(), s.String(), nil
+	return s.String(), nil
 }
 
 // setLimits computes limits.
