@@ -85,7 +85,7 @@ const mostLines = 64
 func transcript(t *testing.T, sc race.Scenario) []byte {
 	var b bytes.Buffer
 	paragraph := func(text string) {
-		for _, line := range wrap(text, 98) {
+		for _, line := range wrap(text, 118) {
 			fmt.Fprintf(&b, "# %s\n", line)
 		}
 		fmt.Fprintln(&b, "#")
@@ -111,21 +111,30 @@ func transcript(t *testing.T, sc race.Scenario) []byte {
 
 	fmt.Fprintf(&b, "\n# A run a line: lock, hash of its events and findings, verdicts. It is drawn by: locklab run LOCK %s\n", sc.ID)
 	fmt.Fprintln(&b, line(t, o))
+	var reasons []string
+	spared := map[string][]string{} // by the reason
 	for _, other := range representatives(t, sc) {
-		if other.ID != e.ID {
-			fmt.Fprintln(&b, line(t, racetest.PlayListed(t, other, sc, sc.Settings)))
+		switch o := racetest.PlayListed(t, other, sc, sc.Settings); {
+		case other.ID == e.ID:
+		case o.NotApplicable == "":
+			fmt.Fprintln(&b, line(t, o))
+		default:
+			why := text.Reason("en", "na", string(o.NotApplicable))
+			if spared[why] == nil {
+				reasons = append(reasons, why)
+			}
+			spared[why] = append(spared[why], other.ID)
 		}
+	}
+	for _, why := range reasons {
+		fmt.Fprintf(&b, "# %v, %s: %s\n", verdict.NA, why, strings.Join(spared[why], " "))
 	}
 	return b.Bytes()
 }
 
 // line describes one run. It differs for any other event, and for any other finding.
 func line(t *testing.T, o *race.Outcome) string {
-	digest := "-"
-	if o.NotApplicable == "" {
-		digest = hash(t, o.History, o.Judgement)
-	}
-	return fmt.Sprintf("%-20s %-12s %s", o.Strategy.ID, digest, words(o))
+	return fmt.Sprintf("%-20s %s %s", o.Strategy.ID, hash(t, o.History, o.Judgement), words(o))
 }
 
 // hash returns 48 bits of a hash of the JSON of a run and of what the judges say of it.
@@ -153,9 +162,6 @@ func settings(s race.Settings) string {
 }
 
 func words(o *race.Outcome) string {
-	if o.NotApplicable != "" {
-		return fmt.Sprintf("%s, %s", verdict.NA, text.Reason("en", "na", string(o.NotApplicable)))
-	}
 	var s []string
 	for _, w := range o.Verdicts {
 		s = append(s, string(w))
