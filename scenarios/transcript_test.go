@@ -94,7 +94,7 @@ func transcript(t *testing.T, sc race.Scenario) []byte {
 	paragraph(fmt.Sprintf("%s (%s): %s", sc.ID, sc.Race, story("title")))
 	paragraph(story("story"))
 	paragraph("Why these numbers: " + story("numbers"))
-	paragraph("Settings: " + settings(sc.Settings))
+	fmt.Fprintf(&b, "# Settings: %s\n", settings(sc.Settings))
 	fmt.Fprintf(&b, "# Time runs downwards, in milliseconds. What a request does stands where its answer arrives.\n")
 
 	e := racetest.Lock(t, cmp.Or(storyLocks[sc.ID], "token"))
