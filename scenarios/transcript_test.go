@@ -2,6 +2,9 @@ package scenarios_test
 
 import (
 	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -9,20 +12,20 @@ import (
 	"strings"
 	"testing"
 
-	"locklab/simulator/effort"
-
 	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
+	"locklab/simulator/effort"
+	"locklab/simulator/history"
 	"locklab/simulator/verdict"
 )
 
 var update = flag.Bool("update", false, "write the transcripts in testdata anew; read the diff before you commit it")
 
-// TestTranscripts compares every scenario with testdata/<scenario>.txt: the story, the
-// numbers, and the runs of its locks. A transcript can be read without this program.
+// TestTranscripts compares every race with testdata/<race>.txt: the story, the numbers, the run of the lock for which
+// the story is told, and a line for the run of each other lock. A transcript can be read without this program.
 func TestTranscripts(t *testing.T) {
 	effort.Unwatched(t, "one goroutine plays")
 	t.Parallel()
@@ -76,13 +79,13 @@ func at(lines []string, i int) string {
 	return "(the end)"
 }
 
-// mostLines is the largest number of lines shown of a lock that holds.
-const mostLines = 40
+// mostLines is the largest number of lines that are drawn of a run.
+const mostLines = 64
 
 func transcript(t *testing.T, sc race.Scenario) []byte {
 	var b bytes.Buffer
 	paragraph := func(text string) {
-		for _, line := range wrap(text, 98) {
+		for _, line := range wrap(text, 118) {
 			fmt.Fprintf(&b, "# %s\n", line)
 		}
 		fmt.Fprintln(&b, "#")
@@ -91,22 +94,60 @@ func transcript(t *testing.T, sc race.Scenario) []byte {
 	paragraph(fmt.Sprintf("%s (%s): %s", sc.ID, sc.Race, story("title")))
 	paragraph(story("story"))
 	paragraph("Why these numbers: " + story("numbers"))
-	paragraph("Settings: " + settings(sc.Settings))
+	fmt.Fprintf(&b, "# Settings: %s\n", settings(sc.Settings))
 	fmt.Fprintf(&b, "# Time runs downwards, in milliseconds. What a request does stands where its answer arrives.\n")
-	for _, e := range representatives(t, sc) {
-		o := racetest.PlayListed(t, e, sc, sc.Settings)
-		from := strings.TrimPrefix(fmt.Sprintf("%s, %d", e.Article, e.Year), ", ")
-		fmt.Fprintf(&b, "\n== %s (%s): %s\n", e.ID, from, words(o))
-		if o.NotApplicable != "" {
-			continue
+
+	e := racetest.Lock(t, cmp.Or(storyLocks[sc.ID], "token"))
+	o := racetest.PlayListed(t, e, sc, sc.Settings)
+	if o.NotApplicable != "" || !o.Reached {
+		t.Fatalf("%s does not happen to %s: name the lock of its story in storyLocks", sc.ID, e.ID)
+	}
+	var lanes bytes.Buffer
+	if err := reports.Lanes(&lanes, o.History, o.Judgement, reports.Look{Width: 120}); err != nil {
+		t.Fatal(err)
+	}
+	from := strings.TrimPrefix(fmt.Sprintf("%s, %d", e.Article, e.Year), ", ")
+	fmt.Fprintf(&b, "\n== %s (%s): %s\n\n%s", e.ID, from, words(o), bounded(lanes.String(), o))
+
+	fmt.Fprintf(&b, "\n# A run a line: lock, hash of its events and findings, verdicts. It is drawn by: locklab run LOCK %s\n", sc.ID)
+	fmt.Fprintln(&b, line(t, o))
+	var reasons []string
+	spared := map[string][]string{} // by the reason
+	for _, other := range representatives(t, sc) {
+		switch o := racetest.PlayListed(t, other, sc, sc.Settings); {
+		case other.ID == e.ID:
+		case o.NotApplicable == "":
+			fmt.Fprintln(&b, line(t, o))
+		default:
+			why := text.Reason("en", "na", string(o.NotApplicable))
+			if spared[why] == nil {
+				reasons = append(reasons, why)
+			}
+			spared[why] = append(spared[why], other.ID)
 		}
-		var lanes bytes.Buffer
-		if err := reports.Lanes(&lanes, o.History, o.Judgement, reports.Look{Width: 120}); err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprintf(&b, "\n%s", bounded(lanes.String(), o))
+	}
+	for _, why := range reasons {
+		fmt.Fprintf(&b, "# %v, %s: %s\n", verdict.NA, why, strings.Join(spared[why], " "))
 	}
 	return b.Bytes()
+}
+
+// line describes one run. It differs for any other event, and for any other finding.
+func line(t *testing.T, o *race.Outcome) string {
+	return fmt.Sprintf("%-20s %s %s", o.Strategy.ID, hash(t, o.History, o.Judgement), words(o))
+}
+
+// hash returns 48 bits of a hash of the JSON of a run and of what the judges say of it.
+func hash(t *testing.T, h *history.History, j verdict.Judgement) string {
+	t.Helper()
+	text, err := json.Marshal(struct {
+		*history.History
+		verdict.Judgement
+	}{h, j})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(text))[:12]
 }
 
 // settings leaves out settings that are zero: unused or default.
@@ -121,9 +162,6 @@ func settings(s race.Settings) string {
 }
 
 func words(o *race.Outcome) string {
-	if o.NotApplicable != "" {
-		return fmt.Sprintf("%s, %s", verdict.NA, text.Reason("en", "na", string(o.NotApplicable)))
-	}
 	var s []string
 	for _, w := range o.Verdicts {
 		s = append(s, string(w))
@@ -131,13 +169,14 @@ func words(o *race.Outcome) string {
 	return strings.Join(s, " ")
 }
 
-// bounded shortens the lanes of a lock that holds.
+// bounded shortens long lanes.
 func bounded(lanes string, o *race.Outcome) string {
 	lines := strings.SplitAfter(lanes, "\n")
-	if o.Verdicts[0].Broken() || len(lines) <= mostLines {
+	if len(lines) <= mostLines {
 		return lanes
 	}
-	return strings.Join(lines[:mostLines], "") + fmt.Sprintf("(%d more lines: locklab run %s %s)\n", len(lines)-mostLines, o.Strategy.ID, o.Scenario.ID)
+	return strings.Join(lines[:mostLines], "") +
+		fmt.Sprintf("(%d more lines: locklab run %s %s)\n", len(lines)-mostLines, o.Strategy.ID, o.Scenario.ID)
 }
 
 func wrap(text string, width int) (lines []string) {

@@ -8,6 +8,34 @@ import (
 	"locklab/algorithms/lock"
 )
 
+// Close returns an error if it gets no answer.
+func TestCronShutdownFails(t *testing.T) {
+	s := newTestbed(t, 1)
+	a := s.process(t, entry(t, "cron-v2"), "A")
+	must(a.Acquire(t.Context(), "lock"))(t)
+	a.conns[0].AddHook(&fault{command: "del", loseRequests: 1})
+	if err := a.Strategy.(lock.Closer).Close(t.Context()); !errors.Is(err, errFault) {
+		t.Errorf("Close: %v, want the fault", err)
+	}
+}
+
+// The time in the key is compared with the reader's clock: a clock that is ahead by
+// more than the lease takes a valid lock. V2 never reads it.
+func TestCronV3TrustsTheReadersClock(t *testing.T) {
+	for id, takes := range map[string]bool{"cron-v2": false, "cron-v3": true} {
+		e := entry(t, id)
+		s := newTestbed(t, 1)
+		a, b := s.process(t, e, "A"), s.process(t, e, "B")
+		must(a.Acquire(t.Context(), "lock"))(t)
+		b.clock.Advance(e.TTL)
+		mustRefuse(t, b, "lock")
+		b.clock.Advance(time.Millisecond)
+		if _, err := b.Acquire(t.Context(), "lock"); (err == nil) != takes {
+			t.Errorf("%s: %v, want it to take the lock: %v", id, err, takes)
+		}
+	}
+}
+
 // immortal is a testbed on which a process died between SETNX and EXPIRE, long ago.
 func immortal(t *testing.T, e lock.Entry) (*testbed, []*process) {
 	t.Helper()
@@ -24,49 +52,6 @@ func immortal(t *testing.T, e lock.Entry) (*testbed, []*process) {
 		others = append(others, p)
 	}
 	return s, others
-}
-
-// Article 004: @PreDestroy deletes the lock, so that a stopped process leaves none. It
-// does not check the owner: an instance that stops lets a second one in.
-func TestCronShutdownOpensAnothersLock(t *testing.T) {
-	for _, id := range []string{"cron-v2", "cron-v3"} {
-		e := entry(t, id)
-		s := newTestbed(t, 1)
-		a, b, c := s.process(t, e, "A"), s.process(t, e, "B"), s.process(t, e, "C")
-		must(a.Acquire(t.Context(), "lock"))(t)
-		mustRefuse(t, b, "lock")
-		if err := b.Strategy.(lock.Closer).Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		must(c.Acquire(t.Context(), "lock"))(t)
-	}
-}
-
-// Close returns an error if it gets no answer.
-func TestCronShutdownFails(t *testing.T) {
-	s := newTestbed(t, 1)
-	a := s.process(t, entry(t, "cron-v2"), "A")
-	must(a.Acquire(t.Context(), "lock"))(t)
-	a.conns[0].AddHook(&fault{command: "del", loseRequests: 1})
-	if err := a.Strategy.(lock.Closer).Close(t.Context()); !errors.Is(err, errFault) {
-		t.Errorf("Close: %v, want the fault", err)
-	}
-}
-
-// Article 004, "doubly safe from deadlock": the key without a TTL blocks V2 for ever,
-// and V3 until the time in it has passed. That much is true.
-func TestCronV3SurvivesTheGap(t *testing.T) {
-	e := entry(t, "cron-v2")
-	_, p := immortal(t, e)
-	p[0].clock.Advance(1000 * e.TTL)
-	mustRefuse(t, p[0], "lock")
-
-	e = entry(t, "cron-v3")
-	s, p := immortal(t, e)
-	must(p[0].Acquire(t.Context(), "lock"))(t)
-	if got := s.ttlLeft(t); got != e.TTL {
-		t.Errorf("%v left after the takeover, want %v", got, e.TTL)
-	}
 }
 
 // A loser's GETSET removes the winner's TTL, and the loser sends no EXPIRE: only the
@@ -91,21 +76,4 @@ func TestCronV3TakesAFreeKeyByGetSet(t *testing.T) {
 	s, p := immortal(t, e)
 	p[0].conns[0].AddHook(&fault{command: "getset", before: func() { s.deleteKey(t, "lock") }})
 	must(p[0].Acquire(t.Context(), "lock"))(t)
-}
-
-// The time in the key is compared with the reader's clock: a clock that is ahead by
-// more than the lease takes a valid lock. V2 never reads it.
-func TestCronV3TrustsTheReadersClock(t *testing.T) {
-	for id, takes := range map[string]bool{"cron-v2": false, "cron-v3": true} {
-		e := entry(t, id)
-		s := newTestbed(t, 1)
-		a, b := s.process(t, e, "A"), s.process(t, e, "B")
-		must(a.Acquire(t.Context(), "lock"))(t)
-		b.clock.Advance(e.TTL)
-		mustRefuse(t, b, "lock")
-		b.clock.Advance(time.Millisecond)
-		if _, err := b.Acquire(t.Context(), "lock"); (err == nil) != takes {
-			t.Errorf("%s: %v, want it to take the lock: %v", id, err, takes)
-		}
-	}
 }

@@ -8,21 +8,6 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// A caller that passes a lease time gets no watchdog, and the lease ends while it is
-// inside.
-func TestRedissonLeaseTime(t *testing.T) {
-	e := entry(t, "redisson-lease")
-	s := newTestbed(t, 1)
-	a, b := s.process(t, e, "A"), s.process(t, e, "B")
-	lease := must(a.Acquire(t.Context(), "lock"))(t)
-	if a.clock.armed() {
-		t.Error("there is a watchdog")
-	}
-	s.lapse(e, b)
-	must(b.Acquire(t.Context(), "lock"))(t)
-	mustRelease(t, lease, lock.ErrNotHeld)
-}
-
 // A renewal that fails is the last one in 3.12.5, but not since 3.44. Neither
 // continues if the lock belongs to another client.
 func TestRedissonRearmsAfterAFailure(t *testing.T) {
@@ -91,25 +76,6 @@ func TestRedissonEntryServesAllHolds(t *testing.T) {
 	}
 }
 
-// Redisson ignores the number of replicas that have the key; token-wait deletes the
-// key if there are none.
-func TestWaitForReplicas(t *testing.T) {
-	for id, drops := range map[string]bool{"redisson-wait": true, "token-wait": false} {
-		e := entry(t, id)
-		s := newTestbed(t, 1)
-		s.replicas.Store(0)
-		a := s.process(t, e, "A")
-		if !drops {
-			mustRefuse(t, a, "lock")
-			if n := s.holding(t, "lock"); n != 0 {
-				t.Errorf("%s: the key is still there", id)
-			}
-			continue
-		}
-		must(a.Acquire(t.Context(), "lock"))(t)
-	}
-}
-
 // The key that no replica has is deleted even if the caller has cancelled its context.
 func TestTokenWaitGivesBackForACallerWhoLeft(t *testing.T) {
 	e := entry(t, "token-wait")
@@ -125,21 +91,6 @@ func TestTokenWaitGivesBackForACallerWhoLeft(t *testing.T) {
 	if n := s.holding(t, "lock"); n != 0 {
 		t.Error("the key is still there")
 	}
-}
-
-// A script whose answer is lost is sent again: an acquire enters twice, and one release is
-// not enough; a release says that the lock was not held.
-func TestRedissonSendsAgain(t *testing.T) {
-	e := entry(t, "redisson-retry")
-	s := newTestbed(t, 1)
-	a, b := s.process(t, e, "A"), s.process(t, e, "B")
-	a.conns[0].AddHook(&fault{command: "eval", loseReplies: 1})
-	mustRelease(t, must(a.Acquire(t.Context(), "lock"))(t), nil)
-	mustRefuse(t, b, "lock")
-	s.lapse(e, b)
-	lease := must(b.Acquire(t.Context(), "lock"))(t)
-	b.conns[0].AddHook(&fault{command: "eval", loseReplies: 1})
-	mustRelease(t, lease, lock.ErrNotHeld)
 }
 
 // A lease that has a fencing token of its own keeps it.

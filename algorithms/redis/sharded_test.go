@@ -23,29 +23,6 @@ func lists(t *testing.T, id string) (s *testbed, a, b *process, listA, listB *[]
 	return s, a, b, listA, listB
 }
 
-// Two clients with one list exclude each other, whatever the list is; with two lists both get the
-// lock if the key moves, and one of them cannot see that.
-func TestShardedByTwoLists(t *testing.T) {
-	for _, id := range []string{"sharded", "sharded-token"} {
-		_, a, b, listA, listB := lists(t, id)
-		for _, list := range [][]int{{0, 1}, {0, 1, 2}, {1}, {2, 0}} {
-			*listA, *listB = list, list
-			lease := must(a.Acquire(t.Context(), "lock"))(t)
-			mustRefuse(t, b, "lock")
-			mustRelease(t, lease, nil)
-		}
-		*listA, *listB = []int{0, 1}, []int{0, 1, 2} // a server is added, and A does not know
-		lease := must(a.Acquire(t.Context(), "lock"))(t)
-		other := must(b.Acquire(t.Context(), "lock"))(t)
-		mustRelease(t, lease, nil)
-		mustRelease(t, other, nil)
-		*listB = []int{1} // the key's server is removed, and A does not know
-		lease = must(a.Acquire(t.Context(), "lock"))(t)
-		must(b.Acquire(t.Context(), "lock"))(t)
-		mustRelease(t, lease, nil)
-	}
-}
-
 // Where the holder's own list changes, its release goes to another server, and the key stays. Only
 // the token says so, and deletes nothing there.
 func TestShardedReleaseByAnotherList(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -17,61 +16,71 @@ import (
 	"locklab/algorithms/lock"
 )
 
-var update = flag.Bool("update", false, "write testdata/*.txt from what the strategies send")
+var update = flag.Bool("update", false, "write testdata/wire.txt from what the strategies send")
 
-// TestWire compares every command that a strategy sends with a transcript in testdata,
-// one for each strategy. The sequence is always the same: A acquires, B is refused, A
-// releases; A acquires again and dies, and B tries again after one lease.
+// TestWire compares every command that a strategy sends with its part of testdata/wire.txt. The sequence is always the
+// same: A acquires, B is refused, A releases; A acquires again and dies, and B tries again after one lease. A script
+// stands before the first strategy that sends it. A strategy that sends the same as an earlier one only names it.
 func TestWire(t *testing.T) {
+	const file = "testdata/wire.txt"
+	scripts, same := map[string]string{}, map[string]string{}
+	got := fmt.Sprintf("# What each strategy sends. The clocks begin at %d ms.\n", epoch.UnixMilli())
+	parts := map[string]string{}
 	for _, e := range algorithms.OnRedis() {
-		t.Run(e.ID, func(t *testing.T) {
-			got := transcript(t, e)
-			golden := filepath.Join("testdata", e.ID+".txt")
-			if *update {
-				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatalf("%v: go test -run TestWire -update writes it", err)
-			}
-			if got != string(want) {
-				t.Errorf("%s differs: read the diff after go test -run TestWire -update\n%s", golden, got)
-			}
-		})
+		r := &recorder{name: e.ID, scripts: scripts}
+		sent := transcript(t, e, r)
+		head := fmt.Sprintf("== %s: TTL %v\n", strings.Join(e.Names(), " "), e.TTL)
+		if first := same[sent]; first != "" {
+			sent = "as " + first + "\n"
+		} else {
+			same[sent] = e.ID
+		}
+		parts[e.ID] = r.written + head + sent
+		got += "\n" + parts[e.ID]
+	}
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("%v: go test -run TestWire -update writes it", err)
+	}
+	if got == string(want) {
+		return
+	}
+	for _, e := range algorithms.OnRedis() {
+		if !strings.Contains(string(want), "\n"+parts[e.ID]) {
+			t.Errorf("%s does not have this: read the diff after go test -run TestWire -update\n%s", file, parts[e.ID])
+		}
+	}
+	if !t.Failed() {
+		t.Errorf("%s has more than the strategies send, or in another order: read the diff after go test -run TestWire -update", file)
 	}
 }
 
-func transcript(t *testing.T, e lock.Entry) string {
-	var log strings.Builder
-	name := e.ID
-	if articles := e.Names()[1:]; len(articles) > 0 {
-		name += " (" + strings.Join(articles, ", ") + ")"
-	}
-	fmt.Fprintf(&log, "# %s\n# TTL %v; clocks begin at %d ms\n", name, e.TTL, epoch.UnixMilli())
+func transcript(t *testing.T, e lock.Entry, r *recorder) (all string) {
 	s := newTestbed(t, e.Servers())
 	a, b := s.process(t, e, "A"), s.process(t, e, "B")
-	seen := map[string]bool{}
 	for _, p := range []*process{a, b} {
 		for i, c := range p.conns {
-			margin := "  "
+			node := ""
 			if len(p.conns) > 1 {
-				margin = fmt.Sprintf("  node %d  ", i+1)
+				node = fmt.Sprint(i + 1)
 			}
-			c.AddHook(recorder{&log, margin, seen})
+			c.AddHook(hook{r, node})
 		}
 	}
+	step := func(what, outcome string) { all += what + ": " + outcome + "\n" + r.taken() }
 	acquire := func(what string, p *process) lock.Lease {
-		fmt.Fprintf(&log, "\n%s\n", what)
 		lease, err := p.Acquire(t.Context(), "lock")
-		fmt.Fprintf(&log, "= %s\n", outcome(err, "acquired"))
+		step(what, outcome(err, "acquired"))
 		return lease
 	}
 	lease := acquire("A acquires", a)
 	acquire("B acquires", b)
-	fmt.Fprint(&log, "\nA releases\n")
-	fmt.Fprintf(&log, "= %s\n", outcome(lease.Release(t.Context()), "released"))
+	step("A releases", outcome(lease.Release(t.Context()), "released"))
 	acquire("A acquires again, and dies", a)
 	later := "one lease and a millisecond"
 	switch d := s.lapse(e, b); {
@@ -81,7 +90,7 @@ func transcript(t *testing.T, e lock.Entry) string {
 		later = d.String()
 	}
 	acquire("B acquires, "+later+" later", b)
-	return log.String()
+	return all
 }
 
 func outcome(err error, done string) string {
@@ -91,52 +100,80 @@ func outcome(err error, done string) string {
 	return done
 }
 
-// A recorder records each command and its reply.
+// A recorder records the commands of a strategy and their replies.
 type recorder struct {
-	log    *strings.Builder
-	margin string
-	seen   map[string]bool // scripts that the log has in full
+	name    string            // the strategy's
+	scripts map[string]string // a name for each script that a strategy has sent
+	written string            // the scripts that this one was the first to send
+	sent    []sent
 }
 
-func (s recorder) DialHook(next redis.DialHook) redis.DialHook { return next }
+// A sent is a command and its reply, or the same ones of several servers in a row.
+type sent struct{ nodes, text string }
 
-func (s recorder) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+// taken returns what was sent since it was last called, as lines.
+func (r *recorder) taken() string {
+	var b strings.Builder
+	for _, s := range r.sent {
+		fmt.Fprintf(&b, "  %s%s\n", s.nodes, s.text)
+	}
+	r.sent = nil
+	return b.String()
+}
+
+// A hook records what one connection sends.
+type hook struct {
+	*recorder
+	node string // its server, where there are several
+}
+
+func (h hook) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (h hook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
 		err := next(ctx, cmds)
 		for _, cmd := range cmds {
-			s.write(cmd, cmd.Err())
+			h.write(cmd, cmd.Err())
 		}
 		return err
 	}
 }
 
-func (s recorder) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+func (h hook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		err := next(ctx, cmd)
-		s.write(cmd, err)
+		h.write(cmd, err)
 		return err
 	}
 }
 
-func (s recorder) write(cmd redis.Cmder, err error) {
-	if cmd.Name() != "hello" { // the connection's greeting, not the strategy's
-		fmt.Fprintf(s.log, "%s%s -> %s\n", s.margin, s.words(cmd.Args()), reply(cmd, err))
+func (h hook) write(cmd redis.Cmder, err error) {
+	if cmd.Name() == "hello" { // the connection's greeting, not the strategy's
+		return
 	}
+	text := fmt.Sprintf("  %s -> %s", h.words(cmd.Args()), reply(cmd, err))
+	if last := len(h.sent) - 1; last >= 0 && h.node != "" && h.sent[last].text == text {
+		h.sent[last].nodes += h.node
+		return
+	}
+	node := ""
+	if h.node != "" {
+		node = "node " + h.node
+	}
+	h.sent = append(h.sent, sent{node, text})
 }
 
-// words joins arguments as one would type them. A script is printed on lines of its
-// own the first time, and not repeated.
-func (s recorder) words(args []any) string {
+// words joins arguments as one would type them. A script has a name, and is written down the first time.
+func (r *recorder) words(args []any) string {
 	var typed []string
 	for _, arg := range args {
 		word := fmt.Sprint(arg)
-		switch {
-		case s.seen[word]:
-			word = "[the same script]"
-		case strings.Contains(word, "\n"):
-			s.seen[word] = true
-			lines := strings.Split(strings.TrimSpace(word), "\n")
-			word = "[\n      " + strings.Join(lines, "\n      ") + "\n  ]"
+		if strings.Contains(word, "\n") {
+			if r.scripts[word] == "" {
+				r.scripts[word] = fmt.Sprintf("[%s %d]", r.name, strings.Count(r.written, "["+r.name+" ")+1)
+				r.written += r.scripts[word] + "\n  " + strings.ReplaceAll(strings.TrimSpace(word), "\n", "\n  ") + "\n\n"
+			}
+			word = r.scripts[word]
 		}
 		typed = append(typed, word)
 	}

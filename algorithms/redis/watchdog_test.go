@@ -1,7 +1,6 @@
 package redis_test
 
 import (
-	"errors"
 	"testing"
 	"time"
 
@@ -48,51 +47,6 @@ func TestWatchdogKeepsTheLease(t *testing.T) {
 	must(b.Acquire(t.Context(), "lock"))(t)
 }
 
-// Article 003 concludes that the lock never goes away. With 3.12.5 one failed
-// renewal is the last one: the holder loses the lock without being told.
-func TestWatchdogFailedRenewalIsFinal(t *testing.T) {
-	e := entry(t, "watchdog")
-	s := newTestbed(t, 1)
-	a, b := s.process(t, e, "A"), s.process(t, e, "B")
-	lease := must(a.Acquire(t.Context(), "lock"))(t)
-	if !a.clock.armed() {
-		t.Fatal("no watchdog after Acquire")
-	}
-	a.conns[0].AddHook(&fault{command: "eval", loseRequests: 1})
-	s.passThird(e, a)
-	if a.clock.armed() {
-		t.Error("the watchdog is armed again after a failed renewal")
-	}
-	s.lapse(e, b)
-	must(b.Acquire(t.Context(), "lock"))(t)
-	mustRelease(t, lease, lock.ErrNotHeld)
-}
-
-// A renewal checks the owner: a process that wakes too late does not change its
-// successor's TTL, and its watchdog ends.
-func TestWatchdogRenewsOnlyItsOwn(t *testing.T) {
-	e := entry(t, "watchdog")
-	s := newTestbed(t, 1)
-	a, b := s.process(t, e, "A"), s.process(t, e, "B")
-	lease := must(a.Acquire(t.Context(), "lock"))(t)
-	s.lapse(e, b)
-	must(b.Acquire(t.Context(), "lock"))(t)
-
-	s.passThird(e, a)
-	if got, want := s.ttlLeft(t), e.TTL-e.TTL/3; got != want {
-		t.Errorf("%v left of B's lease, want %v", got, want)
-	}
-	if a.clock.armed() {
-		t.Error("A's watchdog goes on")
-	}
-	renewer, _ := lock.As[lock.Renewer](lease)
-	if err := renewer.Renew(t.Context()); !errors.Is(err, lock.ErrNotHeld) {
-		t.Errorf("Renew: %v, want %v", err, lock.ErrNotHeld)
-	}
-	mustRelease(t, lease, lock.ErrNotHeld)
-	mustRefuse(t, s.process(t, e, "C"), "lock")
-}
-
 // Release ends the watchdog whatever the answer is; otherwise the key of a failed
 // release would live as long as the process.
 func TestWatchdogEndsWithRelease(t *testing.T) {
@@ -134,31 +88,6 @@ func TestWatchdogReleaseDuringRenewal(t *testing.T) {
 			t.Fatal("the key is back after Release")
 		}
 	}
-}
-
-// Acquiring again increments a counter, and the lock is free after as many releases.
-func TestWatchdogIsReentrant(t *testing.T) {
-	e := entry(t, "watchdog")
-	s := newTestbed(t, 1)
-	a, b := s.process(t, e, "A"), s.process(t, e, "B")
-	outer := must(a.Acquire(t.Context(), "lock"))(t)
-	inner := must(a.Acquire(t.Context(), "lock"))(t)
-	if got := s.values(t, 0)["lock"]; got != "map[A-1:1:2]" {
-		t.Errorf("the key holds %s, want field A-1:1 with 2 holds", got)
-	}
-	s.pass(time.Second)
-	mustRelease(t, inner, nil)
-	if got := s.ttlLeft(t); got != e.TTL {
-		t.Errorf("%v left after the inner release, want %v", got, e.TTL)
-	}
-	mustRefuse(t, b, "lock")
-	s.passThird(e, a)
-	if got := s.ttlLeft(t); got != e.TTL {
-		t.Errorf("%v left: the outer lease is not renewed", got)
-	}
-	mustRelease(t, outer, nil)
-	must(b.Acquire(t.Context(), "lock"))(t)
-	mustRelease(t, inner, lock.ErrNotHeld)
 }
 
 // The last Release publishes on the channel that Redisson's clients listen on; a key

@@ -19,6 +19,9 @@ import (
 func TestGridText(t *testing.T) {
 	g := gridSample()
 	for _, o := range []reports.Look{{Width: reports.NarrowWidth, Lang: "both"}, {Width: 80}, {Width: 20}} {
+		if o.Width == 20 { // each lock by itself: two show what each does
+			g.Strategies, g.Cells = g.Strategies[4:], g.Cells[4:]
+		}
 		samples.Golden(t, fmt.Sprintf("grid.%d.txt", o.Width), func(w io.Writer) error { return Text(w, &g, o) })
 	}
 }

@@ -56,7 +56,23 @@ func rateSample(t testing.TB) *Rate {
 	return &Rate{Rates: *cost.Tabulate(o, all)}
 }
 
-func TestRateCSV(t *testing.T) { samples.Golden(t, "rate.csv", csvOf(rateSample(t))) }
+func TestRateCSV(t *testing.T) { samples.Golden(t, "rate.csv", someTTLs(rateSample(t))) }
+
+// someTTLs writes the head of a table and its lines for three lengths of a lease.
+func someTTLs(r *Rate) func(w io.Writer) error {
+	return func(w io.Writer) error {
+		var all bytes.Buffer
+		if err := CSV(&all, r); err != nil {
+			return err
+		}
+		for line := range strings.Lines(all.String()) {
+			if ttl := strings.Split(line, ",")[2]; ttl == "ttl_s" || ttl == "1" || ttl == "10" || ttl == "120" {
+				io.WriteString(w, line)
+			}
+		}
+		return nil
+	}
+}
 
 // The title of the picture names every lock that breaks as often as the one that breaks most often, of whatever panel.
 func TestRateFindingNamesAll(t *testing.T) {
@@ -151,5 +167,5 @@ func TestNumbers(t *testing.T) {
 func TestRateCSVOfFigures(t *testing.T) {
 	r := rateSample(t)
 	r.Environments = append([]cost.Environment{{ID: "figures"}, {ID: "more"}}, r.Environments...)
-	samples.Golden(t, "rate.csv", csvOf(r))
+	samples.Golden(t, "rate.csv", someTTLs(r))
 }

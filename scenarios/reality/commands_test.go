@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"locklab/algorithms"
@@ -23,8 +24,8 @@ var update = flag.Bool("update", false, "write the list of commands anew")
 // redisnode makes random programs of them.
 var commandsFile = filepath.Join("..", "..", "simulator", "redisnode", "testdata", "commands.json")
 
-// A recorder notes what reaches a server, and answers as the lab does.
-type recorder map[string][][]string
+// A recorder notes the form of what reaches a server, as JSON, and answers as the lab does.
+type recorder map[string]bool
 
 var (
 	aToken  = regexp.MustCompile(`^c\d+[.:].*|^\d{9,}$|^\d{1,2}$`)
@@ -51,9 +52,8 @@ func form(commands [][]string) (out [][]string) {
 
 func (r recorder) Execute(q redisnode.Request, lab string) string {
 	if q.Commands != nil {
-		f := form(q.Commands)
-		b, _ := json.Marshal(f)
-		r[string(b)] = f
+		b, _ := json.Marshal(form(q.Commands))
+		r[string(b)] = true
 	}
 	return lab
 }
@@ -89,20 +89,13 @@ func TestCommands(t *testing.T) {
 			opened.Close()
 		}
 	}
-	var list [][][]string
-	for _, key := range slices.Sorted(maps.Keys(all)) {
-		list = append(list, all[key])
-	}
-	got, err := json.MarshalIndent(list, "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := "[\n" + strings.Join(slices.Sorted(maps.Keys(all)), ",\n") + "\n]\n"
 	if *update {
-		if err := os.WriteFile(commandsFile, append(got, '\n'), 0o644); err != nil {
+		if err := os.WriteFile(commandsFile, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if want, err := os.ReadFile(commandsFile); err != nil || string(want) != string(got)+"\n" {
+	if want, err := os.ReadFile(commandsFile); err != nil || string(want) != got {
 		t.Errorf("%v: locks send other requests than %s says: go test ./scenarios/reality -run TestCommands -update, and read the diff", err, commandsFile)
 	}
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // tell writes a history down from a text: events separated by "|" or line ends, each a
-// time in milliseconds, who, and what. Values before a change, versions of the resource and
+// time in milliseconds, who, and what; after a comma, what the same does at the same time. Values before a change, versions of the resource and
 // the attempts of clients are filled in. Who is c1…c8, n1…n8, or "-" for nobody; "c1/2" is
 // c1 in its second attempt, where that is not the present one.
 //
@@ -42,14 +42,18 @@ func tell(t testing.TB, text string) *history.History {
 	b := teller{t: t, h: &history.History{Key: "lock", Nodes: 1, TTL: 10 * time.Millisecond}}
 	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '|' || r == '\n' }) {
 		part, _, _ = strings.Cut(part, "#")
-		words := strings.Fields(part)
-		if len(words) == 0 {
-			continue
+		var who []string
+		for what := range strings.SplitSeq(part, ",") {
+			words := append(who[:len(who):len(who)], strings.Fields(what)...)
+			if len(words) == 0 {
+				continue
+			}
+			if len(words) < 3 {
+				t.Fatalf("not an event: %q", part)
+			}
+			b.event(words)
+			who = words[:2]
 		}
-		if len(words) < 3 {
-			t.Fatalf("not an event: %q", part)
-		}
-		b.event(words)
 	}
 	return b.h
 }
