@@ -2,8 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
-	"slices"
 	"strings"
 
 	"locklab/algorithms"
@@ -12,24 +10,17 @@ import (
 	"locklab/reports/report"
 	"locklab/reports/text"
 	"locklab/scenarios/cost"
-	"locklab/scenarios/study"
-	"locklab/simulator/i18n"
 	"locklab/simulator/lists"
 )
 
-// rateFlags are the flags of "locklab rate". They change what the file says.
+// rateFlags are the flags of "locklab rate".
 type rateFlags struct {
 	chart        chartFlags
-	file         string
-	settings     map[string]*string // by name, as in the file
+	settings     map[string]*string // by name
 	faults       []string
 	environments []string
 	explain      string
-	limits       string
 }
-
-// maxInput is the largest file that is read, in bytes.
-const maxInput = 64 << 20
 
 // ownEnvironment has the faults of --fault.
 const ownEnvironment = "yours"
@@ -45,7 +36,6 @@ func rateCommand() *command {
 
 func (r *rateFlags) add(f *flags) {
 	r.chart.add(f)
-	f.add("file", &r.file)
 	for _, name := range cost.Settings {
 		r.settings[name] = new("")
 		f.add(name, r.settings[name])
@@ -53,7 +43,6 @@ func (r *rateFlags) add(f *flags) {
 	f.each("fault", &r.faults)
 	f.add("environments", &r.environments)
 	f.add("explain", &r.explain)
-	f.add("limits", &r.limits)
 }
 
 func (r *rateFlags) run(e *env, _ []string) error {
@@ -65,11 +54,11 @@ func (r *rateFlags) run(e *env, _ []string) error {
 	if err != nil {
 		return err
 	}
-	known, err := tolerances(e, entries, r.limits)
+	known, err := report.Tolerance(e.ctx, e.work, entries)
 	if err != nil {
-		return err
+		return internal(err)
 	}
-	found, err := cost.FindRates(e.ctx, order, known)
+	found, err := cost.FindRates(e.ctx, order, &known.Tolerance)
 	if err != nil {
 		return internal(err)
 	}
@@ -80,24 +69,11 @@ func (r *rateFlags) run(e *env, _ []string) error {
 func (r *rateFlags) order(e *env) (cost.RateOrder, error) {
 	cause := func(flag string, err error) error { return text.Errorf("error.cause", "of", flag, "cause", err) }
 	o := cost.UsualRateOrder()
-	read := func(name string) ([]byte, error) {
-		content, err := e.input(name, maxInput)
-		return []byte(content), err
-	}
-	if e.given("file") {
-		content, err := e.input(r.file, maxInput)
-		if err != nil {
-			return o, text.Errorf("error.rate.read", "file", r.file, "cause", i18n.Bare(err))
-		}
-		if err := o.Read(r.file, content, read); err != nil {
-			return o, err
-		}
-	}
 	for _, name := range cost.Settings {
 		if !e.given(name) {
 			continue
 		}
-		if err := o.Set(name, *r.settings[name], read); err != nil {
+		if err := o.Set(name, *r.settings[name]); err != nil {
 			return o, cause("--"+name, err)
 		}
 	}
@@ -106,7 +82,7 @@ func (r *rateFlags) order(e *env) (cost.RateOrder, error) {
 			return o, cause("--environments", err)
 		}
 	}
-	if len(r.faults) > 0 && !e.given("environments") && !e.given("file") {
+	if len(r.faults) > 0 && !e.given("environments") {
 		o.Environments = nil // only what is said
 	}
 	for _, fault := range r.faults {
@@ -114,7 +90,7 @@ func (r *rateFlags) order(e *env) (cost.RateOrder, error) {
 		if !ok {
 			return o, cause("--fault", text.Errorf("error.rate.faultform", "value", fault))
 		}
-		if err := o.AddFault(ownEnvironment, strings.TrimSpace(name), value, read); err != nil {
+		if err := o.AddFault(ownEnvironment, strings.TrimSpace(name), value); err != nil {
 			return o, cause("--fault", err)
 		}
 	}
@@ -142,33 +118,6 @@ func (r *rateFlags) pick(e *env) (entries []lock.Entry, err error) {
 		entries, err = r.chart.locks.pick(algorithms.Milestones())
 	}
 	return entries, cmp.Or(err, r.chart.check(e))
-}
-
-// tolerances searches for the tolerances of locks, unless a file has them.
-func tolerances(e *env, entries []lock.Entry, limits string) (*study.Tolerance, error) {
-	if limits == "" {
-		found, err := report.Tolerance(e.ctx, e.work, entries)
-		return &found.Tolerance, internal(err)
-	}
-	content, err := e.input(limits, maxInput)
-	if err != nil {
-		return nil, text.Errorf("error.rate.read", "file", limits, "cause", i18n.Bare(err))
-	}
-	var saved struct{ Limits []study.Limit }
-	if err := json.Unmarshal([]byte(content), &saved); err != nil || len(saved.Limits) == 0 {
-		return nil, text.Errorf("error.rate.limits", "file", limits)
-	}
-	out := &study.Tolerance{Locks: entries, Hazards: study.Hazards()}
-	for _, entry := range entries {
-		for _, h := range out.Hazards {
-			i := slices.IndexFunc(saved.Limits, func(l study.Limit) bool { return l.Strategy == entry.ID && l.Fault == h.Fault })
-			if i < 0 {
-				return nil, text.Errorf("error.rate.limits.lock", "file", limits, "fault", h.Fault, "lock", entry.ID)
-			}
-			out.Limits = append(out.Limits, saved.Limits[i])
-		}
-	}
-	return out, nil
 }
 
 // show prints the table, or the terms of the first lock, and writes the files.

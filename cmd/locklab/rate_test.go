@@ -12,15 +12,11 @@ import (
 	"locklab/simulator/effort"
 )
 
-// knownLimits are the tolerances of setnx, token and watchdog, as "locklab tolerance
-// --json" prints them.
-const knownLimits = "testdata/rate-limits.json"
-
 func TestRate(t *testing.T) {
 	effort.Unwatched(t, watchedCommands)
 	dir := t.TempDir()
 	files := []string{filepath.Join(dir, "rate.png"), filepath.Join(dir, "rate.svg")}
-	code, out, errs := call(t, "rate", "--limits", knownLimits, "--strategies", "setnx,token,watchdog", "-o", files[0], "-o", files[1])
+	code, out, errs := call(t, "rate", "--strategies", "setnx,token,watchdog", "-o", files[0], "-o", files[1])
 	if code != 0 {
 		t.Fatalf("exit status %d: %s", code, errs)
 	}
@@ -30,7 +26,7 @@ func TestRate(t *testing.T) {
 			t.Errorf("%s: %d bytes, %v", f, len(b), err)
 		}
 	}
-	code, out, errs = call(t, "rate", "--limits", knownLimits, "--explain", "token", "--environments", "azure", "--ttl", "30s",
+	code, out, errs = call(t, "rate", "--explain", "token", "--environments", "azure", "--ttl", "30s",
 		"--hold", "p50=1s,p99=5s,p100=20s", "--fault", "failover=2/year lag=500ms", "--fault", "lose-reply=0.000001")
 	if code != 0 {
 		t.Fatalf("exit status %d: %s", code, errs)
@@ -39,7 +35,7 @@ func TestRate(t *testing.T) {
 }
 
 func TestRateJSON(t *testing.T) {
-	code, out, errs := call(t, "rate", "--limits", knownLimits, "--strategies", "setnx,token", "--json")
+	code, out, errs := call(t, "rate", "--strategies", "setnx,token", "--json")
 	var v struct {
 		Version int
 		Terms   []struct {
@@ -64,28 +60,7 @@ func TestRateJSON(t *testing.T) {
 	}
 }
 
-func TestRateFile(t *testing.T) {
-	dir := t.TempDir()
-	log := filepath.Join(dir, "gc.log")
-	if err := os.WriteFile(log, []byte("10ms\n20s\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(dir, "shop.rate")
-	if err := os.WriteFile(file, []byte("machines = 500\n[gc]\npause = 10/year "+log+"\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	code, out, errs := call(t, "rate", "--limits", knownLimits, "--strategies", "token", "--file", file, "--ttl", "12s")
-	if code != 0 || !strings.Contains(out, "500 machines") || !strings.Contains(out, "gc: pause") || strings.Contains(out, "azure") || !strings.Contains(out, "TTL of 12s") {
-		t.Errorf("exit status %d: %s%s", code, out, errs)
-	}
-}
-
 func TestRateWrongUse(t *testing.T) {
-	dir := t.TempDir()
-	bad := filepath.Join(dir, "bad.rate")
-	if err := os.WriteFile(bad, []byte("machines = 500\nttls = 10s\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
 	for _, c := range []struct {
 		args []string
 		want string
@@ -95,18 +70,14 @@ func TestRateWrongUse(t *testing.T) {
 		{[]string{"rate", "--explain", "token", "-o", "x.gif"}, ".png, .svg or .csv"},
 		{[]string{"rate", "token"}, "token"},
 		{[]string{"rate", "-o", "x.gif"}, ".png, .svg or .csv"},
-		{[]string{"rate", "--file", bad}, bad + `:2: ttls = 10s`},
-		{[]string{"rate", "--file", filepath.Join(dir, "none")}, "none"},
 		{[]string{"rate", "--ttl", "soon"}, `--ttl: "soon"`},
 		{[]string{"rate", "--ttls", "10s"}, `--ttls: "10s" is one TTL`},
 		{[]string{"rate", "--machines", "-1"}, `--machines: "-1"`},
 		{[]string{"rate", "--fault", "pause"}, "how often and how long"},
 		{[]string{"rate", "--fault", "pause=-1/year 3s"}, "-1/year"},
-		{[]string{"rate", "--fault", "pause=1/year " + filepath.Join(dir, "none.log")}, "none.log"},
+		{[]string{"rate", "--fault", "pause=1/year soon"}, `"soon" is no length`},
 		{[]string{"rate", "--environments", "azur"}, "did you mean azure"},
 		{[]string{"rate", "--machines", "3"}, "100 holds"},
-		{[]string{"rate", "--limits", bad}, "no tolerances in it"},
-		{[]string{"rate", "--limits", knownLimits, "--strategies", "redlock"}, "nothing about pause of redlock"},
 	} {
 		if code, out, errs := call(t, c.args...); code != exitUsage || out != "" || !strings.Contains(errs, c.want) {
 			t.Errorf("%v: exit status %d, %q, want it to say %q; standard output %q", c.args, code, errs, c.want, out)
@@ -114,32 +85,40 @@ func TestRateWrongUse(t *testing.T) {
 	}
 }
 
-// Limits that contradict the runs give no number, and no exit status of success.
-func TestRateWithoutAgreement(t *testing.T) {
-	known, err := os.ReadFile(knownLimits)
-	if err != nil {
-		t.Fatal(err)
+// Every field of the JSON: numbers, what has none, and environments from a source and from flags.
+func TestRateAllJSON(t *testing.T) {
+	args := []string{"rate", "--strategies", "setnx,token", "--environments", "cfs,github-2018", "--ttls", "5s,1m",
+		"--fault", "failover=2/year lag=500ms", "--fault", "lose-reply=0.000001", "--json"}
+	code, out, errs := call(t, args...)
+	if code != 0 {
+		t.Fatalf("exit status %d: %s", code, errs)
 	}
-	var saved struct {
-		Limits []map[string]any `json:"limits"`
+	golden(t, "rate.json", []byte(out))
+}
+
+// What explains one lock is written to files too, and printed as JSON.
+func TestRateExplainFiles(t *testing.T) {
+	effort.Unwatched(t, watchedCommands)
+	dir := t.TempDir()
+	explain := []string{"rate", "--environments", "azure", "--ttls", "5s,1m", "--explain", "token"}
+	code, out, errs := call(t, append(explain, "-o", filepath.Join(dir, "rate.svg"))...)
+	if code != 0 || !strings.Contains(out, "66.7") {
+		t.Errorf("exit status %d: %s%s", code, out, errs)
 	}
-	if err := json.Unmarshal(known, &saved); err != nil {
-		t.Fatal(err)
-	}
-	for _, l := range saved.Limits {
-		if l["strategy"] == "token" && l["fault"] == "pause" {
-			l["holds_up_to"], l["falls_at"] = 1, 1.05
+	for _, f := range []string{"rate.svg", "rate.csv"} {
+		if b, err := os.ReadFile(filepath.Join(dir, f)); err != nil || len(b) == 0 {
+			t.Errorf("%s: %d bytes, %v", f, len(b), err)
 		}
 	}
-	changed, err := json.Marshal(saved)
-	if err != nil {
-		t.Fatal(err)
+	code, out, errs = call(t, append(explain, "--json")...)
+	if code != 0 || !json.Valid([]byte(out)) || strings.Contains(out, `"setnx"`) {
+		t.Errorf("exit status %d: %s%s", code, out, errs)
 	}
-	file := filepath.Join(t.TempDir(), "limits.json")
-	if err := os.WriteFile(file, changed, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	code, out, errs := call(t, "rate", "--limits", file, "--strategies", "token", "--environments", "azure", "--json")
+}
+
+// A lock that keeps nobody out once its holder has crashed has no number, and no exit status of success.
+func TestRateWithoutNumber(t *testing.T) {
+	code, out, errs := call(t, "rate", "--strategies", "mutex", "--environments", "azure", "--json")
 	var v struct {
 		Series []struct {
 			Points []struct {
@@ -157,42 +136,11 @@ func TestRateWithoutAgreement(t *testing.T) {
 	}
 }
 
-// Every field of the JSON: numbers, what has none, and environments from a source and from flags.
-func TestRateAllJSON(t *testing.T) {
-	args := []string{"rate", "--limits", knownLimits, "--strategies", "setnx,token", "--environments", "cfs,github-2018", "--ttls", "5s,1m",
-		"--fault", "failover=2/year lag=500ms", "--fault", "lose-reply=0.000001", "--json"}
-	code, out, errs := call(t, args...)
-	if code != 0 {
-		t.Fatalf("exit status %d: %s", code, errs)
-	}
-	golden(t, "rate.json", []byte(out))
-}
-
-// What explains one lock is written to files too, and printed as JSON.
-func TestRateExplainFiles(t *testing.T) {
-	effort.Unwatched(t, watchedCommands)
-	dir := t.TempDir()
-	explain := []string{"rate", "--limits", knownLimits, "--environments", "azure", "--ttls", "5s,1m", "--explain", "token"}
-	code, out, errs := call(t, append(explain, "-o", filepath.Join(dir, "rate.svg"))...)
-	if code != 0 || !strings.Contains(out, "66.7") {
-		t.Errorf("exit status %d: %s%s", code, out, errs)
-	}
-	for _, f := range []string{"rate.svg", "rate.csv"} {
-		if b, err := os.ReadFile(filepath.Join(dir, f)); err != nil || len(b) == 0 {
-			t.Errorf("%s: %d bytes, %v", f, len(b), err)
-		}
-	}
-	code, out, errs = call(t, append(explain, "--json")...)
-	if code != 0 || !json.Valid([]byte(out)) || strings.Contains(out, `"setnx"`) {
-		t.Errorf("exit status %d: %s%s", code, out, errs)
-	}
-}
-
-// Ctrl-C ends with 3, before the tolerances are known and after: nothing is printed or written.
+// Ctrl-C ends with 3: nothing is printed or written.
 func TestRateStopped(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	for _, more := range [][]string{{"--limits", knownLimits}, {}, {"--explain", "token"}, {"--json"}} {
+	for _, more := range [][]string{{}, {"--explain", "token"}, {"--json"}} {
 		file := filepath.Join(t.TempDir(), "x.csv")
 		var out, errs bytes.Buffer
 		args := append([]string{"rate", "--strategies", "token", "-o", file}, more...)

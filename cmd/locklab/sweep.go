@@ -145,6 +145,9 @@ func resumed(e *env, args []string, file string) (end func(), err error) {
 	return end, nil
 }
 
+// maxInput is the largest file that is read, in bytes.
+const maxInput = 64 << 20
+
 // saveEvery is the time between two savings of results. It is a variable for tests.
 var saveEvery = 5 * time.Second
 

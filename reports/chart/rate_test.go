@@ -49,7 +49,7 @@ func rateSample(t testing.TB) *Rate {
 	o := cost.UsualRateOrder()
 	o.Environments = o.Environments[:3]
 	for _, own := range [][2]string{{"restart", "4/year loses=1s"}, {"crash", "1/month"}} {
-		if err := o.AddFault("mine", own[0], own[1], nil); err != nil {
+		if err := o.AddFault("mine", own[0], own[1]); err != nil {
 			t.Fatal(err)
 		}
 	}

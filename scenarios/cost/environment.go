@@ -72,8 +72,8 @@ func Environments() []Environment {
 var causes = []string{"pause", "client-clock", "node-clock", "failover", "restart", "lose-reply", "crash"}
 
 // parseCause reads what is written after the name of a fault, such as
-// "1/18months 30s". read returns the content of a file of lengths.
-func parseCause(fault, value string, read func(name string) ([]byte, error)) (Cause, error) {
+// "1/18months 30s".
+func parseCause(fault, value string) (Cause, error) {
 	c := Cause{Fault: fault}
 	often, rest, _ := strings.Cut(strings.TrimSpace(value), " ")
 	rest = strings.TrimSpace(rest)
@@ -93,7 +93,7 @@ func parseCause(fault, value string, read func(name string) ([]byte, error)) (Ca
 		if rest == "" {
 			return c, i18n.Errorf("error.rate.lengths", "fault", fault, "value", value)
 		}
-		c.Lengths, err = lengthsOrFile(rest, read)
+		c.Lengths, err = ParseLengths(rest)
 	case "failover":
 		c.Window, err = parseWindow("lag", rest, 0)
 	case "restart":
@@ -119,19 +119,6 @@ func parseWindow(name, value string, usual time.Duration) (time.Duration, error)
 		return 0, i18n.Errorf("error.rate.window", "name", name, "value", value)
 	}
 	return d, nil
-}
-
-// lengthsOrFile reads lengths, or those in a file.
-func lengthsOrFile(s string, read func(name string) ([]byte, error)) (Lengths, error) {
-	l, wrong := ParseLengths(s)
-	if wrong == nil || strings.Contains(s, "=") {
-		return l, wrong
-	}
-	content, err := read(s)
-	if err != nil {
-		return l, i18n.Errorf("error.rate.lengths.file", "value", s, "cause", err)
-	}
-	return ReadLengths(s, content)
 }
 
 // units are the times in which faults are counted, in years.

@@ -183,7 +183,7 @@ func (s *Subject) lasting(u Usage, c Cause, t *Term) {
 		t.Long = c.Lengths.LongerThan(max(t.Shortest-1, 0))
 		all := meanOfBoth(c.Lengths, u.Hold, func(d, hold time.Duration) float64 { return harmed(u.TTL, hold, d).Seconds() })
 		mean := u.Hold.Mean(time.Duration.Seconds)
-		share := c.Lengths.sampled(Interval{ratio(all.Lo, mean.Lo), ratio(all.Hi, mean.Hi)})
+		share := Interval{ratio(all.Lo, mean.Lo), ratio(all.Hi, mean.Hi)}
 		t.Window = Interval{ratio(share.Lo, t.Long.Lo), min(ratio(share.Hi, t.Long.Hi), 1)}
 	}
 }

@@ -2,7 +2,6 @@ package cost
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,86 +32,23 @@ func UsualRateOrder() RateOrder {
 	return o
 }
 
-// Read changes the order by what a file says. The error names the file and the line. read
-// returns the content of a file of lengths that is named in it.
-//
-// A line is a setting (machines, acquisitions, hold, work, contended, ttl, ttls), the name of an
-// environment in brackets, or a fault of that environment. An environment without faults
-// is one of Environments. If the file names any, only those are computed.
-func (o *RateOrder) Read(name, content string, read func(name string) ([]byte, error)) error {
-	named := false
-	for n, line := range strings.Split(content, "\n") {
-		text, _, _ := strings.Cut(line, "#")
-		if text = strings.TrimSpace(text); text == "" {
-			continue
-		}
-		if err := o.line(text, &named, read); err != nil {
-			return i18n.Errorf("error.rate.line", "file", name, "line", n+1, "text", text, "cause", err)
-		}
-	}
-	return nil
-}
-
-// line reads one line; named: an environment has been named before it.
-func (o *RateOrder) line(line string, named *bool, read func(name string) ([]byte, error)) error {
-	if id, ok := strings.CutPrefix(line, "["); ok {
-		id, closed := strings.CutSuffix(id, "]")
-		switch {
-		case !closed || !plainName.MatchString(id):
-			return i18n.Errorf("error.rate.section")
-		case !*named:
-			*named, o.Environments = true, nil
-		case withID(o.Environments, id) != nil:
-			return i18n.Errorf("error.rate.twice", "name", id)
-		}
-		e := Environment{ID: id, Quality: Given}
-		if shipped := withID(Environments(), id); shipped != nil {
-			e = *shipped
-		}
-		o.Environments = append(o.Environments, e)
-		return nil
-	}
-	key, value, ok := strings.Cut(line, "=")
-	key, value = strings.TrimSpace(key), strings.TrimSpace(value)
-	switch {
-	case !ok:
-		return i18n.Errorf("error.rate.form")
-	case *named:
-		return o.AddFault(o.Environments[len(o.Environments)-1].ID, key, value, read)
-	}
-	return o.Set(key, value, read)
-}
-
-var plainName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
-
-// withID finds an environment; nil: there is none.
-func withID(all []Environment, id string) *Environment {
-	if i := slices.IndexFunc(all, func(e Environment) bool { return e.ID == id }); i >= 0 {
-		return &all[i]
-	}
-	return nil
-}
-
 // AddFault adds a fault to an environment, which it makes if there is none of this name.
-// The first fault that is added to one of Environments replaces those that it had.
-func (o *RateOrder) AddFault(environment, fault, value string, read func(name string) ([]byte, error)) error {
-	c, err := parseCause(fault, value, read)
+func (o *RateOrder) AddFault(environment, fault, value string) error {
+	c, err := parseCause(fault, value)
 	if err != nil {
 		return err
 	}
-	switch e := withID(o.Environments, environment); {
-	case e == nil:
+	i := slices.IndexFunc(o.Environments, func(e Environment) bool { return e.ID == environment })
+	if i < 0 {
 		o.Environments = append(o.Environments, Environment{ID: environment, Quality: Given, Causes: []Cause{c}})
-	case e.Quality != Given:
-		return i18n.Errorf("error.rate.shipped", "name", environment)
-	default:
-		e.Causes = append(e.Causes, c)
+		return nil
 	}
+	o.Environments[i].Causes = append(o.Environments[i].Causes, c)
 	return nil
 }
 
-// Set changes a setting.
-func (o *RateOrder) Set(key, value string, read func(name string) ([]byte, error)) (err error) {
+// Set changes one of Settings.
+func (o *RateOrder) Set(key, value string) (err error) {
 	switch key {
 	case "machines":
 		n, bad := strconv.Atoi(value)
@@ -131,7 +67,7 @@ func (o *RateOrder) Set(key, value string, read func(name string) ([]byte, error
 			return i18n.Errorf("error.rate.contended", "value", value)
 		}
 	case "hold":
-		if o.Hold, err = lengthsOrFile(value, read); err != nil {
+		if o.Hold, err = ParseLengths(value); err != nil {
 			return err
 		}
 		if !o.Hold.Bounded() {
@@ -146,7 +82,7 @@ func (o *RateOrder) Set(key, value string, read func(name string) ([]byte, error
 	case "ttls":
 		return o.setTTLs(value)
 	default:
-		return i18n.Errorf("error.rate.setting", "name", key, "near", i18n.Near(key, Settings), "names", strings.Join(Settings, ", "))
+		panic("rate: there is no setting " + key)
 	}
 	return nil
 }
@@ -181,15 +117,10 @@ func parseTTL(value string) (time.Duration, error) {
 	return d, nil
 }
 
-// Check returns an error if parts of the order contradict each other.
+// Check returns an error if there are fewer machines than locks held.
 func (o *RateOrder) Check() error {
 	if held := o.Holds().Lo; held > float64(o.Machines) {
 		return i18n.Errorf("error.rate.busy", "machines", o.Machines, "acquisitions", o.PerSecond, "hold", o.Hold, "held", math.Round(held))
-	}
-	for _, e := range o.Environments {
-		if e.Quality == Given && len(e.Causes) == 0 {
-			return i18n.Errorf("error.rate.empty", "name", e.ID, "near", i18n.Near(e.ID, Shipped()))
-		}
 	}
 	return nil
 }

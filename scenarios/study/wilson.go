@@ -14,7 +14,11 @@ func Wilson(k, n int) (lo, hi float64) {
 		return 0, 1
 	}
 	k = min(max(k, 0), n)
-	lo, hi = WilsonShare(float64(k)/float64(n), n)
+	share, size := float64(k)/float64(n), float64(n)
+	scale := 1 + z95*z95/size
+	middle := (share + z95*z95/(2*size)) / scale
+	reach := z95 / scale * math.Sqrt(share*(1-share)/size+z95*z95/(4*size*size))
+	lo, hi = max(0, middle-reach), min(1, middle+reach)
 	if k == 0 {
 		lo = 0 // exactly, whatever rounding made of it
 	}
@@ -22,14 +26,4 @@ func Wilson(k, n int) (lo, hi float64) {
 		hi = 1
 	}
 	return lo, hi
-}
-
-// WilsonShare is Wilson for the mean of n numbers from 0 to 1. Where some lie between it
-// is wider than need be.
-func WilsonShare(share float64, n int) (lo, hi float64) {
-	size := float64(n)
-	scale := 1 + z95*z95/size
-	middle := (share + z95*z95/(2*size)) / scale
-	reach := z95 / scale * math.Sqrt(share*(1-share)/size+z95*z95/(4*size*size))
-	return max(0, middle-reach), min(1, middle+reach)
 }
