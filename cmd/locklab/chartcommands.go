@@ -60,7 +60,7 @@ func theoremsCommand() *command {
 	c, budgets := &chartFlags{next: []string{"locklab theorems -o theorems.png", "locklab prove token", "locklab par"}}, study.TheoremBudgets()
 	return &command{
 		use: "theorems", args: noArguments, tasks: onFleet,
-		examples: []string{"theorems", "theorems --strategies setnx,reentrant --budget crash=any", "theorems --families one-step -o theorems.png -o theorems.csv"},
+		examples: []string{"theorems", "theorems --strategies setnx,token --budget crash=any", "theorems --strategies one-step -o theorems.png -o theorems.csv"},
 		flags: func(f *flags) {
 			c.add(f)
 			f.each("budget", &budgets)
@@ -123,7 +123,7 @@ func priceCommand() *command {
 	c := &chartFlags{numbers: true, next: []string{"locklab price -o price.png", "locklab matrix", "locklab rate"}}
 	return &command{
 		use: "price", args: noArguments,
-		examples: []string{"price", "price --families one-step,majority -o price.png"},
+		examples: []string{"price", "price --strategies one-step,majority -o price.png"},
 		flags:    func(f *flags) { c.addUsual(f, f.e.Say("help.flag.strategies.all")) },
 		run: c.run(algorithms.All, func(e *env, entries []lock.Entry) (chart.Result, error) {
 			w, end := e.work(cost.PriceCells(len(entries)), "progress.cells")

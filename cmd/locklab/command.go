@@ -318,7 +318,7 @@ func knownCommand(root *cobra.Command, args []string) error {
 // searched are words that newcomers type, with the command that shows what they look for.
 var searched = map[string]string{
 	"level": "locklab play --level 1", "levels": "locklab play --levels", "lesson": "locklab explain path", "lessons": "locklab explain path",
-	"redis": "locklab list", "zookeeper": "locklab list --families line", "kleppmann": "locklab explain debate", "antirez": "locklab explain debate",
+	"redis": "locklab list", "zookeeper": "locklab list --strategies line", "kleppmann": "locklab explain debate", "antirez": "locklab explain debate",
 }
 
 // meantBy returns the command that was meant by names without a command: a lock and a race are run, one

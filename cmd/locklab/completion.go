@@ -48,7 +48,7 @@ func completionCommand() *command {
 // flagValues complete the values of flags, by their names. Of several separated by commas they complete
 // the last one.
 var flagValues = map[string]completer{
-	"strategies": locks, "against": locks, "scenarios": races, "families": families,
+	"strategies": familiesAndLocks, "against": locks, "scenarios": races,
 	"expect": oneOf(verdictNames), "verdict": oneOf(play.HarmNames()), "harm": oneOf(play.HarmNames()),
 	"view": oneOf(viewNames), "open": oneOf(deck.Views), "lang": oneOf(languages()), "color": oneOf(colors),
 	"difficulty": oneOf(game.Difficulties), "lesson": func(string, []string) []cobra.Completion { return lessonNames() },
@@ -142,6 +142,11 @@ func families(lang string, _ []string) (all []cobra.Completion) {
 	return all
 }
 
+// familiesAndLocks completes the names of families and of locks.
+func familiesAndLocks(lang string, _ []string) []cobra.Completion {
+	return append(families(lang, nil), locks(lang, nil)...)
+}
+
 // aLock completes one lock.
 func aLock(lang string, before []string) []cobra.Completion {
 	if len(before) > 0 {
@@ -160,7 +165,7 @@ func aLockAndARace(lang string, before []string) []cobra.Completion {
 
 // lessonSubjects completes what a lesson can be about, any number of times.
 func lessonSubjects(lang string, _ []string) []cobra.Completion {
-	return slices.Concat([]cobra.Completion{"path", "debate"}, families(lang, nil), locks(lang, nil), races(lang, nil))
+	return slices.Concat([]cobra.Completion{"path", "debate"}, familiesAndLocks(lang, nil), races(lang, nil))
 }
 
 // explainable completes what explain explains: words first, and after one of them what it takes.

@@ -43,7 +43,7 @@ func TestCompletion(t *testing.T) {
 		{"matrix --strategies ", "token 002-C", "gc-pause"},
 		{"matrix --strategies token,redl", "token,redlock", "token"},
 		{"matrix --scenarios R18,R2", "R18,R20 R18,R21", "R18"},
-		{"chart tolerance --families ", "majority", "token"},
+		{"chart tolerance --strategies ", "majority token", "gc-pause"},
 		{"play token --harm ", "DEADLOCK", "HOLDS"},
 		{"sweep pause/ttl --verdict ", "OVERLAP", "HOLDS"},
 		{"quiz --difficulty ", "easy hard", "token"},

@@ -46,12 +46,12 @@ var (
 )
 
 func listCommand() *command {
-	var families []string
+	l := &lockFlags{}
 	return &command{
 		use: "list [locks|races|faults]", complete: oneOf(listable), args: atMost(1),
-		flags: func(f *flags) { addFamilies(f, &families) },
+		flags: func(f *flags) { l.add(f, "all") },
 		run: func(e *env, args []string) error {
-			entries, kinds, err := toList(args, families)
+			entries, kinds, err := toList(args, l)
 			if err != nil {
 				return err
 			}
@@ -62,7 +62,7 @@ func listCommand() *command {
 }
 
 // toList returns the kinds of things to list, and which locks.
-func toList(args, families []string) (entries []lock.Entry, kinds []string, err error) {
+func toList(args []string, l *lockFlags) (entries []lock.Entry, kinds []string, err error) {
 	if len(args) == 1 {
 		kind := cmp.Or(formerly[args[0]], args[0])
 		if _, err := choose("error.list", kind, listable); err != nil {
@@ -70,7 +70,7 @@ func toList(args, families []string) (entries []lock.Entry, kinds []string, err 
 		}
 		kinds = []string{kind}
 	}
-	if families == nil {
+	if l.strategies == nil {
 		if kinds == nil {
 			kinds = listable
 		}
@@ -79,11 +79,11 @@ func toList(args, families []string) (entries []lock.Entry, kinds []string, err 
 	if kinds == nil {
 		kinds = listable[:1]
 	}
-	if entries, err = locksOf(families); err != nil {
+	if entries, err = l.pick(nil); err != nil {
 		return nil, nil, err
 	}
 	if kinds[0] != "locks" {
-		return nil, nil, text.Errorf("error.list.families", "name", kinds[0])
+		return nil, nil, text.Errorf("error.list.strategies", "name", kinds[0])
 	}
 	return entries, kinds, nil
 }

@@ -304,8 +304,8 @@ func TestLiveLeavesNothing(t *testing.T) {
 		args, sign string // a pattern of what is there when a server of the run is
 	}{
 		{syscall.SIGTERM, "live run setnx crash-holding --lease 10s", "*/server-*"}, {syscall.SIGINT, "live run setnx crash-holding --lease 10s", "*/server-*"}, {syscall.SIGKILL, "live run setnx crash-holding --lease 10s", "*/server-*"},
-		{syscall.SIGTERM, "live matrix --families line", "*/zookeeper/zoo.cfg"},
-		{syscall.SIGTERM, "live matrix --families named", "*/data/postmaster.pid"}, {syscall.SIGKILL, "live matrix --families rows", "*/data/postmaster.pid"},
+		{syscall.SIGTERM, "live matrix --strategies line", "*/zookeeper/zoo.cfg"},
+		{syscall.SIGTERM, "live matrix --strategies named", "*/data/postmaster.pid"}, {syscall.SIGKILL, "live matrix --strategies rows", "*/data/postmaster.pid"},
 	} {
 		t.Log(run.args)
 		signal, tmp := run.signal, openFolder(t)

@@ -13,59 +13,62 @@ import (
 )
 
 // lockFlags choose the locks of a command, by name or by family.
-type lockFlags struct{ strategies, families []string }
+type lockFlags struct{ strategies []string }
 
-// add declares the flags. usual is "all" or "milestones".
+// add declares the flag. usual is "all" or "milestones".
 func (l *lockFlags) add(f *flags, usual string) {
 	l.addUsual(f, f.e.Say("help.flag.strategies."+usual))
 }
 
 // addUsual is add where other locks are usual.
 func (l *lockFlags) addUsual(f *flags, usual string) {
-	f.add("strategies", &l.strategies, "usual", usual)
-	addFamilies(f, &l.families)
+	f.add("strategies", &l.strategies, "usual", usual, "families", strings.Join(familyNames(), ", "))
 }
 
-func addFamilies(f *flags, families *[]string) {
-	f.add("families", families, "families", strings.Join(familyNames(), ", "))
-}
-
-// pick returns the locks that were named, or the usual ones if none were. An empty list
-// is an error: an unset variable of a script must not look like a grid without failures.
+// pick returns the locks that were named, or the usual ones if none were. A name is that of a family, whose locks
+// follow in historical order, or else of a lock. An empty list is an error: an unset variable of a script must not
+// look like a grid without failures.
 func (l *lockFlags) pick(usual []lock.Entry) ([]lock.Entry, error) {
 	switch {
-	case l.strategies == nil && l.families == nil:
+	case l.strategies == nil:
 		return usual, nil
-	case l.strategies != nil && l.families != nil:
-		return nil, text.Errorf("error.locks.both")
-	case l.families != nil:
-		return locksOf(l.families)
 	case slices.Equal(l.strategies, []string{"all"}):
 		return algorithms.All(), nil
 	}
-	return locksNamed(l.strategies)
+	var ids []string
+	for _, name := range l.strategies {
+		of := members(name)
+		if _, known := algorithms.ByName(name); of == nil && !known {
+			return nil, text.Errorf("error.lock", "name", name, "near", text.Near(name, append(familyNames(), lockNames()...)))
+		}
+		if of == nil {
+			of = []string{name}
+		}
+		ids = append(ids, of...)
+	}
+	return locksNamed(ids)
+}
+
+// members returns the ids of a family's locks; nil: there is no such family.
+func members(family string) (ids []string) {
+	for _, e := range algorithms.All() {
+		if string(e.Family) == strings.ToLower(family) {
+			ids = append(ids, e.ID)
+		}
+	}
+	return ids
+}
+
+// lockNames returns the ids of locks, and those that the articles have for them.
+func lockNames() (all []string) {
+	for _, e := range algorithms.All() {
+		all = append(all, e.Names()...)
+	}
+	return all
 }
 
 func locksNamed(names []string) ([]lock.Entry, error) {
 	return named("strategies", "error.locks.none", names, race.Strategy, func(e lock.Entry) string { return e.ID })
-}
-
-// locksOf returns all locks of the named families, in historical order.
-func locksOf(names []string) ([]lock.Entry, error) {
-	id := func(f lock.Family) string { return string(f) }
-	families, err := named("families", "error.families.none", names, familyNamed, id)
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(algorithms.All(), func(entry lock.Entry) bool { return !slices.Contains(families, entry.Family) }), nil
-}
-
-func familyNamed(name string) (lock.Family, error) {
-	if f := lock.Family(strings.ToLower(name)); slices.Contains(lock.Families(), f) {
-		return f, nil
-	}
-	_, err := choose("error.family", name, familyNames())
-	return "", err
 }
 
 // named returns what a flag names: something, and nothing twice. none is the key of the error of no names.

@@ -21,7 +21,7 @@ func TestMessagesAreShort(t *testing.T) {
 		{long}, {"run", long, "gc-pause"}, {"run", "token", long}, {"run", "token", "R18", "--set", long}, {"run", "token", "R18", "--budget", long},
 		{"run", "token", "R18", "--expect", long}, {"run", "token", "R18", "--view", long}, {"explain", long}, {"explain", "glossary", spaced},
 		{"replay", long}, {"replay", "locklab2-" + long}, {"sweep", long}, {"sweep", "pause/ttl=" + long}, {"explore", "token", "--retries", long},
-		{"run", "token", "R18", "--budget", spaced}, {"run", "token", "R18", "-o", long}, {"list", long}, {"matrix", "--families", long},
+		{"run", "token", "R18", "--budget", spaced}, {"run", "token", "R18", "-o", long}, {"list", long}, {"matrix", "--strategies", long},
 		{"verify", "--contract", contractFile(t, long)}, {"verify", "--contract", contractFile(t, "["+long+"]")},
 		{"verify", "--contract", contractFile(t, "[gc-pause]\n"+long+" HOLDS")}, {"verify", "--contract", contractFile(t, "[search "+spaced+"]")},
 		{"verify", "--contract", contractFile(t, "[gc-pause]\ntoken "+strings.ToUpper(long))},

@@ -105,7 +105,7 @@ func (q *quizFlags) scope(e *env) (s game.Scope, err error) {
 
 // asked is the flags that say what the quiz is about, as they were given.
 func (q *quizFlags) asked(e *env) (flags string) {
-	for _, name := range []string{"strategies", "families", "scenarios", "lesson", "difficulty", "count"} {
+	for _, name := range []string{"strategies", "scenarios", "lesson", "difficulty", "count"} {
 		if e.given(name) {
 			flags += fmt.Sprintf(" --%s %s", name, strings.Trim(e.running.Flag(name).Value.String(), "[]"))
 		}

@@ -10,6 +10,7 @@ import (
 	"locklab/reports/report"
 	"locklab/reports/text"
 	"locklab/scenarios/cost"
+	"locklab/scenarios/race"
 	"locklab/simulator/lists"
 )
 
@@ -113,7 +114,8 @@ func keepEnvironments(o *cost.RateOrder, names []string) error {
 // pick returns the locks: those of the flags, or the one to explain.
 func (r *rateFlags) pick(e *env) (entries []lock.Entry, err error) {
 	if r.explain != "" {
-		entries, err = locksNamed([]string{r.explain})
+		entries = make([]lock.Entry, 1)
+		entries[0], err = race.Strategy(r.explain)
 	} else {
 		entries, err = r.chart.locks.pick(algorithms.Milestones())
 	}

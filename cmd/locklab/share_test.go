@@ -130,8 +130,8 @@ func filesIn(dir string, flags []string) (in []string) {
 func TestMergeAll(t *testing.T) {
 	effort.OnlyExhaustive(t, "plays a part of the grid twice")
 	t.Parallel()
-	_, one, _ := call(t, "matrix", "--families", "line", "--json")
-	_, merged, errs := call(t, append([]string{"merge", "--json"}, shares(t, 2, "matrix", "--families", "line")...)...)
+	_, one, _ := call(t, "matrix", "--strategies", "line", "--json")
+	_, merged, errs := call(t, append([]string{"merge", "--json"}, shares(t, 2, "matrix", "--strategies", "line")...)...)
 	if one != merged {
 		t.Errorf("the grid of two shares is another: %s", errs)
 	}

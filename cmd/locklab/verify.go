@@ -69,7 +69,7 @@ type deviationJSON struct {
 
 // verifyFlags are the flags of "locklab verify".
 type verifyFlags struct {
-	families []string
+	locks    lockFlags
 	contract string // a file; "": locklab's own
 
 	junit, summary, annotations string // where else the results go
@@ -87,7 +87,7 @@ func verifyCommand() *command {
 }
 
 func (v *verifyFlags) add(f *flags) {
-	addFamilies(f, &v.families)
+	v.locks.add(f, "all")
 	f.add("contract", &v.contract)
 	f.add("junit", &v.junit)
 	f.add("summary", &v.summary)
@@ -102,7 +102,7 @@ func (v *verifyFlags) add(f *flags) {
 }
 
 func (v *verifyFlags) run(e *env, _ []string) error {
-	locks, err := (&lockFlags{families: v.families}).pick(algorithms.All())
+	locks, err := v.locks.pick(algorithms.All())
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (v *verifyFlags) run(e *env, _ []string) error {
 		return !slices.ContainsFunc(locks, func(entry lock.Entry) bool { return entry.ID == r.Strategy.ID })
 	})
 	if len(rows) == 0 {
-		return text.Errorf("error.contract.families", "families", strings.Join(v.families, ","))
+		return text.Errorf("error.contract.strategies", "names", strings.Join(v.locks.strategies, ","))
 	}
 	if err := cmp.Or(e.checkOutputs("--junit", v.junit), e.checkOutputs("--summary", v.summary)); err != nil {
 		return err

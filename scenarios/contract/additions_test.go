@@ -438,7 +438,7 @@ func (p program) testUncontracted(t *testing.T) {
 		{"replay witness.json", []string{"The contract does not cover added-lock."}, []string{"own settings"}},
 		{"par --strategies added-lock", []string{"added-lock"}, nil},
 		{"tolerance --strategies added-lock", []string{"added-lock"}, nil},
-		{"verify --families stamps --junit junit.xml", []string{"as contracted. Not covered by the contract: added-lock."}, nil},
+		{"verify --strategies stamps --junit junit.xml", []string{"as contracted. Not covered by the contract: added-lock."}, nil},
 	} {
 		out := p.says(c.command)
 		for _, want := range c.want {
