@@ -19,7 +19,6 @@ import (
 	"locklab/reports/report"
 	"locklab/reports/text"
 	"locklab/scenarios/checked"
-	"locklab/scenarios/contract"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator/lists"
@@ -48,11 +47,11 @@ func checkViewNames() (names []string) {
 
 // checkFlags are the flags of "locklab check".
 type checkFlags struct {
-	locks       lockFlags
-	beside      []lock.Entry // the locks that stand beside the one that is checked
-	views       []string
-	tests, file string
-	timed       bool
+	locks  lockFlags
+	beside []lock.Entry // the locks that stand beside the one that is checked
+	views  []string
+	tests  string
+	timed  bool
 }
 
 func checkCommand() *command {
@@ -66,7 +65,6 @@ func checkCommand() *command {
 func (c *checkFlags) add(f *flags) {
 	f.add("run", &c.tests)
 	f.add("view", &c.views, "views", strings.Join(checkViewNames(), ", "))
-	f.add("contract", &c.file)
 	f.add("time", &c.timed)
 	c.locks.add(f, "milestones")
 }
@@ -83,40 +81,19 @@ func (c *checkFlags) run(e *env, args []string) (err error) {
 	if len(c.views) == 0 {
 		return text.Errorf("error.own.views", "names", strings.Join(checkViewNames(), ", "))
 	}
-	rows, err := ownRows(e, c.file)
+	found, bad, err := c.runTests(e, args[0])
 	if err != nil {
 		return err
 	}
-	found, bad, err := c.runTests(e, args[0], rows)
-	if err != nil {
-		return err
-	}
-	kept, err := checked.Compare(args[0], rows, found)
-	if err != nil {
-		return err
-	}
-	open, err := c.show(e, found, kept)
+	open, err := c.show(e, found)
 	return cmp.Or(err, bad, open)
-}
-
-// ownRows are the rows of a contract about locks that are not in the list; nil: there is
-// no contract.
-func ownRows(e *env, file string) ([]contract.Expectation, error) {
-	if file == "" {
-		return nil, nil
-	}
-	content, err := e.read(file, maxContract)
-	if err != nil {
-		return nil, text.Errorf("error.contract", "cause", err)
-	}
-	return checked.Rows(file, string(content))
 }
 
 // runTests runs the tests of a package. bad is the error of tests that fail although there
 // are results: a claim may be wrong.
-func (c *checkFlags) runTests(e *env, pkg string, rows []contract.Expectation) (found []checked.Lock, bad, err error) {
+func (c *checkFlags) runTests(e *env, pkg string) (found []checked.Lock, bad, err error) {
 	tests := checked.Tests{
-		Package: pkg, Run: c.tests, More: c.more(rows), Rows: rows, Lang: e.Lang,
+		Package: pkg, Run: c.tests, More: c.more(), Lang: e.Lang,
 		Running: func() { e.inform("check.running", "package", pkg) },
 	}
 	r, err := tests.Find(e.ctx)
@@ -146,12 +123,10 @@ func (c *checkFlags) runTests(e *env, pkg string, rows []contract.Expectation) (
 	return r.Locks, nil, nil
 }
 
-// more returns what the views and the rows of a contract need.
-func (c *checkFlags) more(rows []contract.Expectation) (all []string) {
-	races := slices.ContainsFunc(rows, func(r contract.Expectation) bool { return r.IsRace() })
+// more returns what the views need.
+func (c *checkFlags) more() (all []string) {
 	for _, v := range checkViews {
-		needed := slices.Contains(c.views, v.name) || races && v.name == "matrix"
-		if needed && v.more != "" && !slices.Contains(all, v.more) {
+		if slices.Contains(c.views, v.name) && v.more != "" && !slices.Contains(all, v.more) {
 			all = append(all, v.more)
 		}
 	}
@@ -170,13 +145,11 @@ type checkedJSON struct {
 	Runs      []runJSON    `json:"runs,omitempty"` // explain: the shortest way to each verdict
 }
 
-// show shows the views of each lock, and how the contract is kept, if there is one. open is the
-// error of what is not known.
-func (c *checkFlags) show(e *env, found []checked.Lock, kept []contract.Result) (open, err error) {
+// show shows the views of each lock. open is the error of what is not known.
+func (c *checkFlags) show(e *env, found []checked.Lock) (open, err error) {
 	out := struct {
-		Version  int           `json:"version"`
-		Locks    []checkedJSON `json:"locks"`
-		Contract *verifyJSON   `json:"contract,omitempty"`
+		Version int           `json:"version"`
+		Locks   []checkedJSON `json:"locks"`
 	}{Version: schema}
 	for i := range found {
 		if i > 0 && !e.json {
@@ -188,19 +161,6 @@ func (c *checkFlags) show(e *env, found []checked.Lock, kept []contract.Result) 
 			return open, err
 		}
 		out.Locks = append(out.Locks, one)
-	}
-	if kept != nil {
-		v := toVerification(e, kept)
-		for i := range v.Checks {
-			v.Checks[i].Reproduce = e.command
-		}
-		open = cmp.Or(verifyStatus(v, false), open)
-		if e.json {
-			out.Contract = new(verifyToJSON(kept, v))
-		} else {
-			e.Printf("== contract ==\n\n")
-			printVerification(e, v)
-		}
 	}
 	if e.json {
 		e.printJSON(out)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -13,7 +12,6 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/scenarios/checked"
-	"locklab/scenarios/contract"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator/effort"
@@ -100,7 +98,7 @@ func TestCheckViews(t *testing.T) {
 		var out bytes.Buffer
 		e := newTestEnv(&out, &out)
 		e.Lang, e.json = lang, asJSON
-		open, err := (&checkFlags{beside: []lock.Entry{token}, views: checkViewNames()}).show(e, []checked.Lock{c}, nil)
+		open, err := (&checkFlags{beside: []lock.Entry{token}, views: checkViewNames()}).show(e, []checked.Lock{c})
 		if err != nil || open != nil {
 			t.Fatal(err, open)
 		}
@@ -136,15 +134,15 @@ func TestCheckUnknown(t *testing.T) {
 	e := newTestEnv(&out, &out)
 	explore := &checkFlags{views: []string{"explore"}}
 	c.Search.Search.Complete = false
-	if open, err := explore.show(e, []checked.Lock{c}, nil); err != nil || e.report(open) != exitNoAnswer {
+	if open, err := explore.show(e, []checked.Lock{c}); err != nil || e.report(open) != exitNoAnswer {
 		t.Errorf("a search that was cut: %v, %v", open, err)
 	}
 	c.Search = nil
-	if open, err := explore.show(e, []checked.Lock{c}, nil); err != nil || open != nil || !strings.Contains(out.String(), "TestMyLock plays races only") {
+	if open, err := explore.show(e, []checked.Lock{c}); err != nil || open != nil || !strings.Contains(out.String(), "TestMyLock plays races only") {
 		t.Errorf("no search: %v, %v\n%s", open, err, out.String())
 	}
 	c.Unknown = "because"
-	if open, err := explore.show(e, []checked.Lock{c}, nil); err != nil || e.report(open) != exitNoAnswer || !strings.Contains(out.String(), "TestMyLock: because") {
+	if open, err := explore.show(e, []checked.Lock{c}); err != nil || e.report(open) != exitNoAnswer || !strings.Contains(out.String(), "TestMyLock: because") {
 		t.Errorf("no answer: %v, %v\n%s", open, err, out.String())
 	}
 }
@@ -189,61 +187,11 @@ func TestCheckWrongUse(t *testing.T) {
 	}
 }
 
-// A contract names a test of somebody's own. What differs is shown, and decides the exit
-// status.
-func TestCheckContract(t *testing.T) {
-	c := ownLock(t)
-	c.Within = []study.CheckedSearch{*c.Search}
-	file := filepath.Join(t.TempDir(), "own.txt")
-	for _, test := range []struct {
-		content string
-		code    int
-		want    string
-	}{
-		{"[gc-pause]\nTestMyLock OVERLAP STALE-WRITE\n[search budget=pause=1]\nTestMyLock OVERLAP@1 STALE-WRITE@1 ORPHAN@1\n", exitOK, "1 cell and 1 search as contracted"},
-		{"[gc-pause]\ntoken OVERLAP STALE-WRITE\nTestMyLock HOLDS\n", exitDiffers, "it is OVERLAP STALE-WRITE, contracted HOLDS"},
-		{"[search budget=pause=1]\nTestMyLock HOLDS\n", exitDiffers, "OVERLAP"},
-		{"[search budget=pause=1]\nTestOther HOLDS\n", exitUsage, "own.txt:2: the contract names the lock TestOther"},
-		{"[search budget=pause=1]\ntoken OVERLAP@1\n", exitUsage, "says nothing about a lock that is not in the list"},
-		{"[search budget=pauze=1]\nTestMyLock HOLDS\n", exitUsage, "did you mean pause"},
-	} {
-		if err := os.WriteFile(file, []byte(test.content), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		var out bytes.Buffer
-		e := newTestEnv(&out, &out)
-		rows, err := ownRows(e, file)
-		kept := []contract.Result(nil)
-		if err == nil {
-			kept, err = checked.Compare("./mylock", rows, []checked.Lock{c})
-		}
-		if err == nil {
-			var open error
-			open, err = (&checkFlags{}).show(e, []checked.Lock{c}, kept)
-			err = cmp.Or(err, open)
-		}
-		if code := e.report(err); code != test.code || !strings.Contains(out.String(), test.want) {
-			t.Errorf("%s: exit status %d, want %d:\n%s", test.content, code, test.code, out.String())
-		}
-	}
-}
-
 // The whole way: the template's test is built and run, and shown.
 func TestCheckTemplate(t *testing.T) {
 	effort.OnlyExhaustive(t, "builds and searches a module of its own")
-	file := filepath.Join(t.TempDir(), "own.txt")
-	if err := os.WriteFile(file, []byte(ownContract), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	code, out, errs := call(t, "check", template, "--strategies", "token", "--view", "explore,matrix,explain", "--contract", file)
+	code, out, errs := call(t, "check", template, "--strategies", "token", "--view", "explore,matrix,explain")
 	if code != exitOK || !strings.Contains(out, "TestMyLock: Found within these bounds") || !strings.Contains(out, "rdb.SetNX(c.Context()") {
-		t.Errorf("exit status %d, %s\n%s", code, errs, out)
-	}
-	if err := os.WriteFile(file, []byte("[search clients=1 budget=crash=1]\nTestMyLock HOLDS\n[gc-pause]\nTestMyLock HOLDS\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	code, out, errs = call(t, "check", template, "--contract", file, "--view", "explore")
-	if code != exitDiffers || !strings.Contains(out, "contracted HOLDS") {
 		t.Errorf("exit status %d, %s\n%s", code, errs, out)
 	}
 	code, _, errs = call(t, "check", template, "--run", "TestNobody")

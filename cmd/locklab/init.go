@@ -35,17 +35,10 @@ const templateFolder = "scenarios/locktest/template"
 
 // The files that init writes.
 const (
-	testName     = "mylock_test.go"
-	contractName = "contract.txt"
-	moduleName   = "go.mod"
-	sumName      = "go.sum"
+	testName   = "mylock_test.go"
+	moduleName = "go.mod"
+	sumName    = "go.sum"
 )
-
-// ownContract is the contract of the template's test, which its claims are part of.
-const ownContract = `# What the test in this folder comes to: locklab check FOLDER --contract FOLDER/contract.txt
-[search budget=crash=1,pause=1]
-TestMyLock OVERLAP@1 STALE-WRITE@1
-`
 
 // run copies the template into a folder, as a part of the module that this is in, or as one of its own.
 func (i *initFlags) run(e *env, args []string) error {
@@ -57,7 +50,7 @@ func (i *initFlags) run(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	files := map[string][]byte{contractName: []byte(ownContract)}
+	files := map[string][]byte{}
 	for _, file := range []string{testName, moduleName, sumName} {
 		if files[file], err = os.ReadFile(filepath.Join(lab, templateFolder, file)); err != nil {
 			return text.Errorf("error.init.lab", "folder", lab, "cause", err)
@@ -90,7 +83,7 @@ func (i *initFlags) run(e *env, args []string) error {
 		if module != "" {
 			e.Printf("%s\n\n%s\n", e.Say("init.module", "file", module), lines)
 		}
-		e.Next(fmt.Sprintf("cd %s && go mod tidy && go test .", args[0]), fmt.Sprintf("locklab check %s --contract %s", args[0], filepath.Join(args[0], contractName)))
+		e.Next(fmt.Sprintf("cd %s && go mod tidy && go test .", args[0]), "locklab check "+args[0])
 	})
 	return nil
 }

@@ -7,13 +7,12 @@ import (
 	"testing"
 )
 
-// TestInit: the template is copied, as a module of its own or into another one, and no file is overwritten. TestCheckTemplate holds the
-// contract against it.
+// TestInit: the template is copied, as a module of its own or into another one, and no file is overwritten.
 func TestInit(t *testing.T) {
 	dir := t.TempDir()
 	own := filepath.Join(dir, "my-lock")
 	code, out, errs := call(t, "init", own)
-	if code != exitOK || !strings.Contains(out, "contract.txt, go.mod, go.sum, mylock_test.go") {
+	if code != exitOK || !strings.Contains(out, "go.mod, go.sum, mylock_test.go") {
 		t.Fatalf("exit status %d, %s%s", code, out, errs)
 	}
 	module := content(t, own, "go.mod")
@@ -28,7 +27,7 @@ func TestInit(t *testing.T) {
 	if err := os.Remove(filepath.Join(own, "go.mod")); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, errs := call(t, "init", own); code != exitUsage || !strings.Contains(errs, "contract.txt is there already") {
+	if code, _, errs := call(t, "init", own); code != exitUsage || !strings.Contains(errs, "go.sum is there already") {
 		t.Errorf("exit status %d, %s", code, errs)
 	}
 	if _, err := os.Stat(filepath.Join(own, "go.mod")); err == nil {

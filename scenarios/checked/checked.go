@@ -1,23 +1,18 @@
 // Package checked builds and runs the tests of locks that are not in the list, which call
-// package locktest, reads what they have found, and compares it with a contract.
+// package locktest, and reads what they have found.
 package checked
 
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
-	"locklab/algorithms"
 	"locklab/algorithms/lock"
-	"locklab/scenarios/contract"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator/i18n"
@@ -28,7 +23,6 @@ type Tests struct {
 	Package string // a folder, or an import path
 	Run     string // a regular expression for the names of the tests
 	More    []string
-	Rows    []contract.Expectation
 	Lang    string
 	Running func() // is called after the tests are built
 }
@@ -86,7 +80,7 @@ func (t *Tests) Find(ctx context.Context) (*Result, error) {
 	t.Running()
 	r := &Result{}
 	out, err := run(ctx, dir, binary, "-test.run="+t.Run, "-test.timeout=0", "-locklab.report="+data,
-		"-locklab.more="+strings.Join(t.More, ","), "-locklab.within="+t.within(), "-locklab.lang="+t.Lang)
+		"-locklab.more="+strings.Join(t.More, ","), "-locklab.lang="+t.Lang)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -160,88 +154,6 @@ func (t *Tests) failed(ctx context.Context, key, out string, err error) error {
 		return i18n.Errorf("error.own.go")
 	}
 	return &GoError{out, i18n.Errorf(key, "package", t.Package)}
-}
-
-// within returns the bounds that the rows want searched, as the tests read them.
-func (t *Tests) within() string {
-	all := map[string][]string{}
-	for _, r := range t.Rows {
-		if r.IsSearch() {
-			all[r.Strategy.ID] = append(all[r.Strategy.ID], r.Bounds.String())
-		}
-	}
-	written, err := json.Marshal(all)
-	if err != nil {
-		panic(err) // strings can be written
-	}
-	return string(written)
-}
-
-// Rows reads the rows of a contract about locks that are not in the list.
-func Rows(file, content string) ([]contract.Expectation, error) {
-	rows, err := contract.ParseFor(i18n.Visible(file), content, func(name string) lock.Entry { return lock.Entry{ID: name} })
-	if err != nil {
-		return nil, err
-	}
-	rows = slices.DeleteFunc(rows, func(r contract.Expectation) bool {
-		_, listed := algorithms.ByName(r.Strategy.ID)
-		return listed // locklab verify proves them
-	})
-	if len(rows) == 0 {
-		return nil, i18n.Errorf("error.own.contract", "file", file)
-	}
-	if i := slices.IndexFunc(rows, func(r contract.Expectation) bool { return r.IsProof() }); i >= 0 {
-		return nil, fmt.Errorf("%s:%d: %w", rows[i].File, rows[i].Line, i18n.Errorf("error.own.prove", "lock", rows[i].Strategy.ID))
-	}
-	return rows, nil
-}
-
-// Compare compares what the tests of a package have found with the rows of a contract.
-func Compare(pkg string, rows []contract.Expectation, found []Lock) (kept []contract.Result, err error) {
-	searched := map[string]int{} // by lock, the number of its searches that rows had already
-	for _, r := range rows {
-		i := slices.IndexFunc(found, func(l Lock) bool { return l.Test == r.Strategy.ID })
-		if i < 0 {
-			return nil, fmt.Errorf("%s:%d: %w", r.File, r.Line, i18n.Errorf("error.own.row", "lock", r.Strategy.ID, "package", pkg))
-		}
-		l := found[i]
-		if l.Unknown != "" {
-			continue
-		}
-		judge := l.judgeRace
-		if r.IsSearch() {
-			n := searched[l.Test]
-			judge = func(r contract.Expectation) (*contract.Result, error) { return l.judgeSearch(r, n) }
-			searched[l.Test]++
-		}
-		result, err := judge(r)
-		if err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", r.File, r.Line, err)
-		}
-		kept = append(kept, *result)
-	}
-	return kept, nil
-}
-
-func (l *Lock) judgeRace(r contract.Expectation) (*contract.Result, error) {
-	i := slices.IndexFunc(l.Races, func(run study.CheckedRun) bool { return run.Scenario == r.Scenario.ID })
-	o, err := l.Races[i].Outcome(l.Lock)
-	if err != nil {
-		return nil, err
-	}
-	return r.JudgeRace(o), nil
-}
-
-// judgeSearch compares the n-th search that a contract has asked for.
-func (l *Lock) judgeSearch(r contract.Expectation, n int) (*contract.Result, error) {
-	if n >= len(l.Within) {
-		return nil, i18n.Errorf("error.own.row.search", "lock", l.Test)
-	}
-	runs, err := study.OutcomesOf(l.Within[n].Runs, l.Lock)
-	if err != nil {
-		return nil, err
-	}
-	return r.JudgeSearch(l.Within[n].Search, runs), nil
 }
 
 // Outcomes are the races that the test has played.

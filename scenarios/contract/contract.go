@@ -43,7 +43,7 @@ var own = sync.OnceValue(func() *ownContract {
 		{"scenarios/contract/contract.txt", contractText},
 		{"scenarios/contract/proofs.txt", proofsText},
 	} {
-		p, err := parse(f.name, f.text, nil)
+		p, err := parse(f.name, f.text)
 		if err != nil {
 			panic(err)
 		}

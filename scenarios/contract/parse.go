@@ -47,12 +47,8 @@ import (
 // be it empty, expects what the section does not say: N/A if the race does not apply
 // to a lock with this profile, and else HOLDS. The profile is what the contract says
 // and not what the lock does, so that a lock that changes does not change its contract.
-func Parse(file, content string) ([]Expectation, error) { return ParseFor(file, content, nil) }
-
-// ParseFor is Parse of a contract that also names locks which are not in the list: own
-// makes an entry of such a name. [locks] cannot list them.
-func ParseFor(file, content string, own func(name string) lock.Entry) ([]Expectation, error) {
-	p, err := parse(file, content, own)
+func Parse(file, content string) ([]Expectation, error) {
+	p, err := parse(file, content)
 	if err != nil {
 		return nil, err
 	}
@@ -71,8 +67,7 @@ type parser struct {
 	sections     []section
 	lines        map[string]int // Expectation.Name -> line
 	locks        []contractedLock
-	races        []contractedRace             // with a section each
-	own          func(name string) lock.Entry // of locks that are not listed; nil: there are none
+	races        []contractedRace // with a section each
 }
 
 // A section is a header with the rows under it.
@@ -94,8 +89,8 @@ type contractedRace struct {
 	line     int
 }
 
-func parse(file, content string, own func(name string) lock.Entry) (*parser, error) {
-	p := &parser{file: file, own: own, lines: map[string]int{}, row: func(string) error { return i18n.Errorf("error.contract.before") }}
+func parse(file, content string) (*parser, error) {
+	p := &parser{file: file, lines: map[string]int{}, row: func(string) error { return i18n.Errorf("error.contract.before") }}
 	for line := range strings.Lines(content) {
 		p.line++
 		line, _, _ = strings.Cut(line, "#")
@@ -221,14 +216,10 @@ func splitLocks(fields []string) (ids, rest []string) {
 
 // add adds an expectation for the lock of this name.
 func (p *parser) add(id string, e Expectation) (err error) {
-	own := false
-	if e.Strategy, err = race.Strategy(id); err != nil && p.own != nil {
-		e.Strategy, err, own = p.own(id), nil, true
-	}
-	if err != nil {
+	if e.Strategy, err = race.Strategy(id); err != nil {
 		return err
 	}
-	if !e.IsRace() && !own {
+	if !e.IsRace() {
 		if err := e.Bounds.Check(e.Strategy); err != nil {
 			return err
 		}

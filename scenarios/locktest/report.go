@@ -1,7 +1,6 @@
 package locktest
 
 import (
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -21,7 +20,6 @@ import (
 
 var (
 	reportFlag = flag.String("locklab.report", "", "write what tests find, as data, into this `folder`, which exists; locklab check reads it")
-	withinFlag = flag.String("locklab.within", "", "for the report, search within further bounds: `JSON`, a list of bounds for each test by its name")
 	moreFlag   = flag.String("locklab.more", "", "beside the search of a Check, find out, for the report: a `list` of par, tolerance, races")
 )
 
@@ -85,7 +83,7 @@ func (p *plan) examine(s *study.Search, took time.Duration) (*study.Checked, err
 			return nil, err
 		}
 	}
-	return c, p.findWithin(c)
+	return c, nil
 }
 
 // withRuns is a search as data, with the runs of its witnesses.
@@ -99,42 +97,6 @@ func (p *plan) withRuns(s *study.Search, took time.Duration) (*study.CheckedSear
 		out.Runs = append(out.Runs, study.NewCheckedRun(o))
 	}
 	return &out, nil
-}
-
-// findWithin searches within the bounds of -locklab.within. What code decides, its lease
-// and its servers, is as the code has it.
-func (p *plan) findWithin(c *study.Checked) error {
-	if *withinFlag == "" {
-		return nil
-	}
-	var all map[string][]string
-	if err := json.Unmarshal([]byte(*withinFlag), &all); err != nil {
-		return text.Errorf("locktest.within", "cause", err)
-	}
-	for _, written := range all[p.t.Name()] {
-		b, err := study.ParseBounds(written)
-		if err != nil {
-			return text.Errorf("locktest.within", "cause", err)
-		}
-		b.TTL, b.Nodes, b.MaxStates = p.study.TTL, p.study.Nodes, p.study.MaxStates
-		if err := checkBudget(b.Budget); err != nil {
-			return text.Errorf("locktest.within", "cause", err)
-		}
-		if err := b.Check(p.entry); err != nil {
-			return text.Errorf("locktest.within", "cause", err)
-		}
-		began := time.Now()
-		s, err := p.searchWithin(p.t.Context(), b)
-		if err != nil {
-			return fmt.Errorf("%s: %w", written, err)
-		}
-		within, err := p.withRuns(s, time.Since(began))
-		if err != nil {
-			return fmt.Errorf("%s: %w", written, err)
-		}
-		c.Within = append(c.Within, *within)
-	}
-	return nil
 }
 
 // findPars searches within each of the budgets of one fault.

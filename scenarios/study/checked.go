@@ -3,7 +3,6 @@ package study
 import (
 	"encoding/json"
 	"io"
-	"slices"
 	"time"
 
 	"locklab/algorithms/lock"
@@ -28,7 +27,6 @@ type Checked struct {
 	Search  *CheckedSearch  `json:"search,omitempty"`  // of the bounds of the test
 	Proof   *Proof          `json:"proof,omitempty"`   // for any number of clients, in place of a search
 	Pars    []CheckedSearch `json:"pars,omitempty"`    // within SingleFaults
-	Within  []CheckedSearch `json:"within,omitempty"`  // bounds of a contract
 	Limits  []Limit         `json:"limits,omitempty"`  // of Hazards
 	Races   []CheckedRun    `json:"races,omitempty"`   // in the order of the races
 }
@@ -76,7 +74,7 @@ func ReadChecked(r io.Reader) (*Checked, error) {
 	if c.Version != CheckedVersion {
 		return nil, i18n.Errorf("error.checked.version", "version", c.Version, "ours", CheckedVersion)
 	}
-	for _, s := range slices.Concat(c.Pars, c.Within) {
+	for _, s := range c.Pars {
 		s.Search.SetStrategy(c.Entry())
 	}
 	if c.Search != nil {
