@@ -42,7 +42,7 @@ func (p *plan) aloneOnce() error {
 		return err
 	case missed:
 		return text.Errorf("locktest.alone.missed", "address", *p.missed.Load())
-	case !p.dialed.Load() && !p.bounds.Loopback:
+	case !p.dialed.Load():
 		file, line := placeOf(p.code)
 		return text.Errorf("locktest.alone.undialed", "line", fmt.Sprintf("%s:%d", filepath.Base(file), line))
 	case !f.entered:

@@ -26,7 +26,7 @@ type anyNumber struct {
 
 // newAnyNumber reads bounds of any number of clients, and makes b those of single runs: of two clients, with each fault once.
 func newAnyNumber(p *plan, b *Bounds) (*anyNumber, error) {
-	if b.Attempts > 1 || b.Fenced || b.Loopback || b.Slow != 0 || b.Noisy != 0 {
+	if b.Attempts > 1 || b.Fenced || b.Slow != 0 || b.Noisy != 0 {
 		return nil, text.Errorf("locktest.bounds.any")
 	}
 	budget, endless, err := study.EndlessBudget(b.Budget)

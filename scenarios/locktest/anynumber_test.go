@@ -33,7 +33,7 @@ func withToken(c *Client) {
 
 // TestAny: a lock is proved for any number of clients, and what breaks it is found.
 func TestAny(t *testing.T) {
-	effort.Unwatched(t, "TestLoopback and TestPolling show the goroutines of a bubble")
+	effort.Unwatched(t, "TestPolling shows the goroutines of a bubble")
 	Check(t, Bounds{Clients: Any, Budget: "crash=any", TTL: ttl}, withToken)
 	Check(t, Bounds{Clients: Any, Budget: "restart=1", TTL: ttl}, withToken,
 		Holds("WRONG-DEL", "ORPHAN", "DEADLOCK"), Breaks("OVERLAP", 1), Breaks("STALE-WRITE", 1))
@@ -250,7 +250,7 @@ func TestAnyRefuses(t *testing.T) {
 // TestAnyBounds: what has no meaning for any number of clients is refused.
 func TestAnyBounds(t *testing.T) {
 	for want, b := range map[string]Bounds{
-		"Fenced, Loopback":  {Fenced: true},
+		"Fenced, Slow":      {Fenced: true},
 		"unless it is 1":    {Attempts: 2},
 		"write any in each": {Budget: "crash=any,pause=1"},
 		"client-clock":      {Budget: "client-clock=any@10s"},

@@ -149,7 +149,7 @@ func TestNotApart(t *testing.T) {
 
 // TestEndless: code that asks again and again in a history without end is named, and takes no memory for that.
 func TestEndless(t *testing.T) {
-	effort.OnlyExhaustive(t, "it takes seconds; TestLoopback and TestPolling show the goroutines of a bubble")
+	effort.OnlyExhaustive(t, "it takes seconds; TestPolling shows the goroutines of a bubble")
 	for _, c := range []struct {
 		name, want string
 		code       func(c *Client)

@@ -49,8 +49,7 @@ type section struct {
 type exception struct{}
 
 // Addr is the address of server n, from 1, for Dial. Bounds.Servers says how many there
-// are. With Bounds.Loopback it is a real address of the machine. Code that speaks
-// ZooKeeper's protocol has an ensemble at Addr(1).
+// are. Code that speaks ZooKeeper's protocol has an ensemble at Addr(1).
 func (c *Client) Addr(n int) string {
 	servers := c.plan.bounds.Servers
 	if n > servers {

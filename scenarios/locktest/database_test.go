@@ -332,7 +332,7 @@ func TestBadDatabase(t *testing.T) {
 		}
 	}
 	for _, change := range []func(*Bounds){
-		func(b *Bounds) { b.Servers = 3 }, func(b *Bounds) { b.Loopback = true }, func(b *Bounds) { b.Clients = Any },
+		func(b *Bounds) { b.Servers = 3 }, func(b *Bounds) { b.Clients = Any },
 	} {
 		b := with(func(*database.Contents) {})
 		change(&b)

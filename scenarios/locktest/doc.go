@@ -110,7 +110,7 @@
 // connections at most. A sql.Conn or sql.Tx that two goroutines use at the same time cannot be carried: one holds its mutex while the other
 // waits for it. Errors have a method SQLState, and are none of a driver's types. A deadline of a context makes code timed, which takes many
 // states. Values that the code draws by chance are the same in each execution. There is no
-// [Race] in a database, no locktest.Any and no Bounds.Loopback.
+// [Race] in a database, and no locktest.Any.
 //
 // # Any number of processes
 //
@@ -122,7 +122,7 @@
 //   - whose behaviour depends on the time of day; it may measure how long something takes, which makes many views;
 //   - that calls Client.ID, or does different things after reading the values of different other processes; it may compare a value
 //     with its own in a script on the server, and in the client if it ends where they differ;
-//   - on a ZooKeeper, with Bounds.Fenced, or with Bounds.Loopback;
+//   - on a ZooKeeper, or with Bounds.Fenced;
 //   - that has more than 100000 views, as long faults and several servers make them.
 //
 // A token lock takes 0.4 s with crash=any, 2 s with restart=1, and 40 s with pause=1.
@@ -154,9 +154,7 @@
 // A search ends when processors have worked for a minute, or before it uses 1 GB more than the program had, and then proves nothing: Bounds.MaxTime or
 // -locklab.time, and Bounds.MaxBytes.
 //
-// Many executions are no proof that there is none that differs. Where a library cannot be given a
-// dialer, Bounds.Loopback has Sample play it over real connections of the machine.
-// Further limits:
+// Many executions are no proof that there is none that differs. Further limits:
 //
 //   - Code that uses its clock only to measure how long something takes is searched without the time of day; its histories are executed
 //     again at other times. What it has measured since its first attempt stands in the state: at any timing one attempt of each client

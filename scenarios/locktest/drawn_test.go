@@ -34,7 +34,7 @@ var blindDelete = redis.NewScript(`return redis.call("del", KEYS[1])`)
 
 // TestDrawnTokens: tokens of math/rand/v2 are searched like those of Client.Token, and come to the same.
 func TestDrawnTokens(t *testing.T) {
-	effort.OnlyExhaustive(t, "it takes seconds; TestLoopback and TestPolling show the goroutines of a bubble")
+	effort.OnlyExhaustive(t, "it takes seconds; TestPolling shows the goroutines of a bubble")
 	b := Bounds{Clients: 2, Budget: "crash=1,pause=1", TTL: ttl, AnyTiming: true}
 	t.Run("kept", func(t *testing.T) {
 		Check(t, b, func(c *Client) { lockWith(c, randomToken(), compareAndDelete) }, Holds("WRONG-DEL", "DEADLOCK"), Breaks("OVERLAP", 1))

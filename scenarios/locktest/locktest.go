@@ -59,10 +59,6 @@ type Bounds struct {
 	// MaxBytes ends a search before the program of the test uses so much more memory than before; 0: 1 GB (1 << 30), below 0: any amount.
 	MaxBytes  int64
 	Schedules int // how many Sample plays; 0: 1000
-	// Loopback is for a library that cannot be given a dialer: Client.Addr is then a real
-	// address of this machine. Only Sample can do that. The code runs on the machine's
-	// clock and must not sleep; where an answer does not come, its connection ends.
-	Loopback bool
 }
 
 func (b Bounds) filled() Bounds {
@@ -169,9 +165,6 @@ var (
 // Check is not for parallel tests.
 func Check(t *testing.T, b Bounds, client func(*Client), claims ...[]Claim) {
 	t.Helper()
-	if b.Loopback {
-		t.Fatal("locktest: " + tell("locktest.bounds.loopback"))
-	}
 	if isApart() {
 		answerApart(t, b, client)
 		return

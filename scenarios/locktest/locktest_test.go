@@ -84,7 +84,7 @@ func TestPolling(t *testing.T) {
 
 // A lock that waits for a message by which its holder says that it has left.
 func TestPubSub(t *testing.T) {
-	effort.Unwatched(t, "TestLoopback and TestPolling show the goroutines of a bubble")
+	effort.Unwatched(t, "TestPolling shows the goroutines of a bubble")
 	Check(t, Bounds{Clients: 2, Attempts: 1, Budget: "pause=1", TTL: ttl}, func(c *Client) {
 		rdb := dial(c)
 		defer rdb.Close()
@@ -117,7 +117,7 @@ func TestPubSub(t *testing.T) {
 // that was executed the first time is then refused: the client has the lock and does not
 // know. A DEL that was executed the first time deletes the next client's lock, if that comes before the second.
 func TestRetriesOfGoRedis(t *testing.T) {
-	effort.Unwatched(t, "TestLoopback and TestPolling show the goroutines of a bubble")
+	effort.Unwatched(t, "TestPolling shows the goroutines of a bubble")
 	Check(t, Bounds{Clients: 2, Budget: "lose-reply=1", TTL: ttl}, func(c *Client) {
 		rdb := redis.NewClient(&redis.Options{Addr: c.Addr(1), Dialer: c.Dial})
 		defer rdb.Close()

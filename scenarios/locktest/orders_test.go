@@ -51,7 +51,7 @@ func onThree(looks, round int, order []int) func(c *Client) {
 // TestOrders: the orders of several servers' answers are merged, with the same verdicts and fewer states. Code that remembers one of them
 // is found all the same, whichever it is.
 func TestOrders(t *testing.T) {
-	effort.OnlyExhaustive(t, "it takes seconds; TestLoopback and TestPolling show the goroutines of a bubble")
+	effort.OnlyExhaustive(t, "it takes seconds; TestPolling shows the goroutines of a bubble")
 	found := func(t *testing.T, merged bool, code func(c *Client)) (states, tried int, pars []string) {
 		p, _ := prepare(t, Bounds{Clients: 2, Attempts: 1, Servers: 3, TTL: ttl}, code, nil)
 		p.study.Plain.Histories = !merged

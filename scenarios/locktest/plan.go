@@ -65,7 +65,7 @@ type plan struct {
 }
 
 func newPlan(t *testing.T, b Bounds, code func(*Client)) (*plan, error) {
-	p := &plan{t: t, reportTo: t, code: code, timed: b.Loopback, drawn: bubble.NewDrawn(), branches: process.Branches{}}
+	p := &plan{t: t, reportTo: t, code: code, drawn: bubble.NewDrawn(), branches: process.Branches{}}
 	if b.Clients == Any {
 		var err error
 		if p.any, err = newAnyNumber(p, &b); err != nil {
@@ -108,10 +108,7 @@ func (p *plan) onZooKeeper() error {
 	p.ensemble = true
 	p.entry.Family, p.entry.Nodes, p.entry.Expiry = lock.Line, 0, lock.ExpirySession
 	p.entry.Line = func(string) string { return "" } // the code makes its znodes itself
-	switch {
-	case p.bounds.Loopback:
-		return text.Errorf("locktest.zookeeper.loopback")
-	case p.bounds.Servers > 1:
+	if p.bounds.Servers > 1 {
 		return text.Errorf("locktest.zookeeper.servers", "n", p.bounds.Servers)
 	}
 	return p.check()
@@ -120,7 +117,7 @@ func (p *plan) onZooKeeper() error {
 // onDatabase makes the server the database of the bounds.
 func onDatabase(p *plan) error {
 	d := p.bounds.Database
-	if p.bounds.Servers > 1 || p.bounds.Loopback || p.any != nil {
+	if p.bounds.Servers > 1 || p.any != nil {
 		return text.Errorf("locktest.bounds.database.beside")
 	}
 	if err := d.Check(); err != nil {
@@ -246,7 +243,7 @@ func (p *plan) client(program func(*bubble.Handle)) simulator.ClientConfig {
 		Host: func(id int, open func() func(int) process.Wire) process.Host {
 			h := &bubble.Host{
 				T: p.t, ID: id, Program: program, Timed: p.timed, Horizon: 3 * p.bounds.TTL,
-				Open: open, Servers: p.bounds.Servers, Port: port, Random: p.random.seed, Once: p.once || p.bounds.Loopback, Loopback: p.bounds.Loopback,
+				Open: open, Servers: p.bounds.Servers, Port: port, Random: p.random.seed, Once: p.once,
 				OtherDates: func() bool { return p.dates }, Leaked: func() { p.leaks++ }, Leaky: p.leaks > 0, Turn: p.turn,
 			}
 			if !p.ensemble && p.bounds.Database == nil {

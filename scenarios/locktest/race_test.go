@@ -43,7 +43,7 @@ func TestRace(t *testing.T) {
 // coroutines or in bubbles. LIE needs a lock's own report, which a client of locktest does
 // not make.
 func TestRacesOnBothHosts(t *testing.T) {
-	effort.Unwatched(t, "TestLoopback and TestPolling show the goroutines of a bubble")
+	effort.Unwatched(t, "TestPolling shows the goroutines of a bubble")
 	entry, err := race.Strategy("token")
 	if err != nil {
 		t.Fatal(err)

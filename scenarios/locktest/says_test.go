@@ -31,7 +31,7 @@ func saying(script *redis.Script, how func(deleted int) bool) func(c *Client) {
 
 // TestSays: what code says of its release is compared with what it held.
 func TestSays(t *testing.T) {
-	effort.OnlyExhaustive(t, "it takes seconds; TestLoopback and TestPolling show the goroutines of a bubble")
+	effort.OnlyExhaustive(t, "it takes seconds; TestPolling shows the goroutines of a bubble")
 	b := Bounds{Clients: 2, Budget: "pause=1", TTL: ttl}
 	t.Run("honest", func(t *testing.T) {
 		Check(t, b, saying(compareAndDelete, func(deleted int) bool { return deleted > 0 }), Holds("LIE", "WRONG-DEL"))
@@ -46,7 +46,7 @@ func TestSays(t *testing.T) {
 
 // TestFinds: the verdicts that come about are named, with their faults, and all others are claims as well.
 func TestFinds(t *testing.T) {
-	effort.Unwatched(t, "TestLoopback and TestPolling show the goroutines of a bubble")
+	effort.Unwatched(t, "TestPolling shows the goroutines of a bubble")
 	code := saying(compareAndDelete, func(int) bool { return true })
 	for finds, want := range map[string]string{
 		"OVERLAP STALE-WRITE LIE@1":      "",

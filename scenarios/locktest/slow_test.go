@@ -59,7 +59,7 @@ func polling(every time.Duration) func(c *Client) {
 
 // TestNoisy: a client that polls every 10 ms sends more than 50 requests a second, one that polls every 500 ms does not.
 func TestNoisy(t *testing.T) {
-	effort.OnlyExhaustive(t, "it searches for seconds; TestLoopback and TestPolling show the goroutines of a bubble")
+	effort.OnlyExhaustive(t, "it searches for seconds; TestPolling shows the goroutines of a bubble")
 	b := Bounds{Clients: 2, Attempts: 1, TTL: ttl, Noisy: 50}
 	t.Run("10ms", func(t *testing.T) { Check(t, b, polling(10*time.Millisecond), Breaks("NOISY", 0)) })
 	t.Run("500ms", func(t *testing.T) { Check(t, b, polling(500*time.Millisecond), Holds("NOISY")) })

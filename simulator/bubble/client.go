@@ -105,9 +105,6 @@ func (c *Handle) Addr(n int) string {
 	if n < 1 || n > c.x.h.Servers {
 		panic(fmt.Sprintf("there is no server %d: the setup has %d", n, c.x.h.Servers))
 	}
-	if c.x.h.Loopback {
-		return c.x.listen(n)
-	}
 	return net.JoinHostPort("127.0.0."+strconv.Itoa(n), strconv.Itoa(c.x.h.port()))
 }
 

@@ -32,7 +32,6 @@ type execution struct {
 	bubble  string     // its name
 	t       *testing.T // of the bubble
 	lost    bool       // the bubble does not answer any more
-	real    loopback   // see Host.Loopback
 	second  *execution // of code that is not timed: the shadow of the last observation, if it can go on
 	later   bool       // time has passed for the next observation as well: see extra
 
@@ -99,10 +98,6 @@ func (h *Host) start(extra time.Duration) *execution {
 	h.Turn.take(x)
 	go func() {
 		defer close(x.ended)
-		if h.Loopback {
-			x.run()
-			return
-		}
 		defer func() { x.dropped = recover() }()
 		synctest.Test(h.T, x.agent)
 	}()
@@ -154,12 +149,7 @@ func (x *execution) order(do func()) error {
 			look.Reset(next)
 			next *= 2 // to look stops all goroutines, of which thousands may be parked
 		}
-		e, name := &StallError{}, ""
-		if x.h.Loopback {
-			e, name = x.waiting()
-		} else {
-			e, name = x.stalled()
-		}
+		e, name := x.stalled()
 		took := time.Since(began)
 		slow := took > patience && e.State != "" || took > 10*patience // "": what runs is not the code
 		if name != "" && name == blocked || slow {
@@ -236,7 +226,7 @@ func (x *execution) observe(s process.TimedObservation) (process.Entry, error) {
 	x.asks = slices.DeleteFunc(x.asks, func(ask *wait) bool { return ask == w })
 	x.mu.Unlock()
 	err := x.order(func() {
-		if x.h.Random != nil && !x.h.Loopback {
+		if x.h.Random != nil {
 			x.h.Random(x.t, uint64(x.h.ID)<<32|uint64(len(x.steps)), x.number)
 		}
 		x.pass(s, w, wake)
@@ -295,7 +285,6 @@ func (x *execution) countAsks(seen process.ObservationKind) error {
 // pass lets the time pass that an observation takes. It runs in the agent.
 func (x *execution) pass(s process.TimedObservation, w *wait, wake bool) {
 	switch {
-	case x.h.Loopback:
 	case s.Timed:
 		time.Sleep(s.Now + early - max(x.elapsed, x.ahead))
 		synctest.Wait()
@@ -523,7 +512,7 @@ const idleHorizon = 24 * time.Hour
 // lookAhead is shadow without a second execution: only where the code waits for nothing
 // else does this one run ahead.
 func (x *execution) lookAhead() (in time.Duration, found bool, err error) {
-	if x.waits() || x.h.Loopback {
+	if x.waits() {
 		return 0, false, nil
 	}
 	before := x.elapsed
@@ -626,7 +615,7 @@ func (x *execution) merge(e, known *process.Entry) (ops [process.MaxThreads]proc
 func (x *execution) begin() {
 	x.client = newClient(x)
 	go func() {
-		if x.h.Watch != nil || x.h.Loopback {
+		if x.h.Watch != nil {
 			main := routine.Current().Name
 			x.mu.Lock()
 			x.main = main
@@ -733,10 +722,6 @@ func (x *execution) drain() {
 	}
 	for _, c := range x.conns {
 		c.fail()
-	}
-	if x.h.Loopback {
-		x.hangUp()
-		return
 	}
 	synctest.Wait()
 	for d := time.Second; !x.finished() && d < 100*time.Hour; d *= 4 {

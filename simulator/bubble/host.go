@@ -62,11 +62,6 @@ type Host struct {
 	// deterministic. It must be timed. A timer that runs beside a request is late: it
 	// fires when the answer comes.
 	Once bool
-	// Loopback runs the code outside of a bubble, for libraries that cannot be given a
-	// dialer: Handle.Addr is a real address, whose connections end in the lab. It needs
-	// Once. The code's own clock is the machine's: code that sleeps is a [StallError].
-	// A connection ends where an answer does not come.
-	Loopback bool
 
 	// OtherDates, if it is not nil, is asked when an execution of code that is not timed begins: whether at another date and hour, each
 	// at one of its own, with more time between what it observes.

@@ -12,8 +12,6 @@ require (
 	github.com/go-zookeeper/zk v1.0.4
 	github.com/gomodule/redigo v1.9.3
 	github.com/hibiken/asynq v0.26.0
-	github.com/kvtools/redis v1.1.0
-	github.com/kvtools/valkeyrie v1.0.0
 	github.com/pressly/goose/v3 v3.30.1
 	github.com/redis/go-redis/v9 v9.23.0
 	github.com/redis/rueidis v1.0.79
