@@ -62,7 +62,7 @@ func groups() []group {
 		{"compare", []*command{matrixCommand(), chartCommand()}},
 		{"prove", []*command{exploreCommand(), proveCommand(), verifyCommand(), initCommand(), checkCommand(), judgeCommand()}},
 		{"more", []*command{
-			listCommand(), replayCommand(), lessonCommand(), liveCommand(), secondOpinionCommand(), mergeCommand(), completionCommand(),
+			listCommand(), replayCommand(), lessonCommand(), liveCommand(), mergeCommand(), completionCommand(),
 		}},
 	}
 }
