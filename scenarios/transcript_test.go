@@ -109,7 +109,8 @@ func transcript(t *testing.T, sc race.Scenario) []byte {
 	from := strings.TrimPrefix(fmt.Sprintf("%s, %d", e.Article, e.Year), ", ")
 	fmt.Fprintf(&b, "\n== %s (%s): %s\n\n%s", e.ID, from, words(o), bounded(lanes.String(), o))
 
-	fmt.Fprintf(&b, "\n# A run a line: lock, hash of its events and findings, verdicts. It is drawn by: locklab run LOCK %s\n", sc.ID)
+	fmt.Fprint(&b, "\n# A run a line: lock, hash of its events and findings, verdicts. ")
+	fmt.Fprintf(&b, "It is drawn by: locklab run LOCK %s\n", sc.ID)
 	fmt.Fprintln(&b, line(t, o))
 	var reasons []string
 	spared := map[string][]string{} // by the reason

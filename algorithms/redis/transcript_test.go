@@ -56,7 +56,7 @@ func TestWire(t *testing.T) {
 		}
 	}
 	if !t.Failed() {
-		t.Errorf("%s has more than the strategies send, or in another order: read the diff after go test -run TestWire -update", file)
+		t.Errorf("%s has more, or another order: read the diff after go test -run TestWire -update", file)
 	}
 }
 
@@ -171,7 +171,8 @@ func (r *recorder) words(args []any) string {
 		if strings.Contains(word, "\n") {
 			if r.scripts[word] == "" {
 				r.scripts[word] = fmt.Sprintf("[%s %d]", r.name, strings.Count(r.written, "["+r.name+" ")+1)
-				r.written += r.scripts[word] + "\n  " + strings.ReplaceAll(strings.TrimSpace(word), "\n", "\n  ") + "\n\n"
+				lines := strings.ReplaceAll(strings.TrimSpace(word), "\n", "\n  ")
+				r.written += r.scripts[word] + "\n  " + lines + "\n\n"
 			}
 			word = r.scripts[word]
 		}

@@ -13,8 +13,8 @@ import (
 )
 
 // tell writes a history down from a text: events separated by "|" or line ends, each a
-// time in milliseconds, who, and what; after a comma, what the same does at the same time. Values before a change, versions of the resource and
-// the attempts of clients are filled in. Who is c1…c8, n1…n8, or "-" for nobody; "c1/2" is
+// time in milliseconds, who, and what; after a comma, what the same does at the same time. Values before a change,
+// versions of the resource and the attempts of clients are filled in. Who is c1…c8, n1…n8, or "-" for nobody; "c1/2" is
 // c1 in its second attempt, where that is not the present one.
 //
 //	0 c1 acquire            and enter, leave, release, done, crash, pause, resume
