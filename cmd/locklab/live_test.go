@@ -1,7 +1,6 @@
 package main
 
 import (
-	"crypto/x509"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -211,26 +210,4 @@ func serversIn(folder string) (pids []string) {
 func left(folder string) []string {
 	names, _ := filepath.Glob(filepath.Join(folder, "*"))
 	return names
-}
-
-// selfSigned writes files: one, that of a certificate for 127.0.0.1, and that of its key.
-func selfSigned(t *testing.T) (file func(name string, content []byte) string, cert, key string) {
-	t.Helper()
-	dir := t.TempDir()
-	https := httptest.NewTLSServer(nil) // for its certificate, which is for 127.0.0.1
-	defer https.Close()
-	private, err := x509.MarshalPKCS8PrivateKey(https.TLS.Certificates[0].PrivateKey)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file = func(name string, content []byte) string {
-		name = filepath.Join(dir, name)
-		if err := os.WriteFile(name, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return name
-	}
-	cert = file("cert.pem", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: https.Certificate().Raw}))
-	key = file("key.pem", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}))
-	return file, cert, key
 }
