@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
@@ -35,7 +36,7 @@ func sweepCommand() *command {
 	s := &sweepFlags{chart: chartFlags{numbers: true}, runs: report.SensitivityRuns}
 	s.chart.next = []string{"locklab sweep pause/ttl -o sweep.png", "locklab run watchdog gc-pause", "locklab matrix"}
 	return &command{
-		use: "sweep [SETTING[=VALUES] [SETTING[=VALUES]]]", texts: []string{"sweep", "pauses"}, args: between(0, 2, "settings"), flags: s.add, run: s.run, tasks: inShards,
+		use: "sweep [SETTING[=VALUES] [SETTING[=VALUES]]]", texts: []string{"sweep", "pauses"}, args: between(0, 2, "settings"), flags: s.add, run: s.run, divides: true,
 		examples: []string{"sweep", "sweep pause/ttl=0.5:1.5:0.05 --refine 3 --strategies token,watchdog -o sweep.png",
 			"sweep client-rate --set work=lease --strategies token,redlock,redlock-drift", "sweep renewal/ttl pause/ttl=0:1:0.1 --strategies watchdog,redlock-extend -o renewal.png",
 			"sweep ttl=5s,10s,30s --set pause=12s --runs 9000 --resume ttl.json"},
@@ -57,7 +58,7 @@ func (s *sweepFlags) run(e *env, args []string) error {
 		args = []string{"pause/ttl"}
 	}
 	order, err := sweepOrder(args, s.set, s.verdicts)
-	if err == nil && s.refine > 0 && e.elsewhere != nil {
+	if err == nil && s.refine > 0 && e.computer != nil {
 		err = text.Errorf("error.sweep.refine.share")
 	}
 	if err != nil {
@@ -139,11 +140,13 @@ func resumed(e *env, args []string, file string) (end func(), err error) {
 		case !slices.Equal(before.Command, head.Command):
 			return none, text.Errorf("error.resume.command", "file", file, "there", "locklab "+strings.Join(before.Command, " "), "here", "locklab "+strings.Join(head.Command, " "))
 		}
-		saved.Known, saved.File = before.Results, file
+		if err := json.Unmarshal(before.Results, &saved.Known); err != nil {
+			return none, text.Errorf("error.share.damaged", "file", file, "cause", err)
+		}
+		saved.File = file
 	}
 	saved.Save = func(results []share.Result) error {
-		head.Results = results
-		return e.save(file, head.Write)
+		return e.save(file, func(w io.Writer) error { return head.Write(w, results) })
 	}
 	saved.Progress, end = taskProgress(e)
 	e.computer = saved

@@ -22,7 +22,7 @@ func waitingCommand() *command {
 	)
 	c.next = []string{"locklab waiting -o waiting.png", "locklab price", "locklab explain redisson-lock"}
 	return &command{
-		use: "waiting", args: noArguments, tasks: inShards,
+		use: "waiting", args: noArguments,
 		examples: []string{"waiting", "waiting --clients 2,100 --policies fixed,backoff,pubsub,line --poll 20ms -o waiting.png", "waiting --clients 10 --policies none --article"},
 		flags: func(f *flags) {
 			parse(f, "clients", "2,10,50,200,1000", &sizes, parseSizes)
@@ -37,9 +37,6 @@ func waitingCommand() *command {
 		},
 		run: c.run(noLocks, func(e *env, _ []lock.Entry) (chart.Result, error) {
 			chosen, err := pickPolicies(policies)
-			if err == nil && article && e.elsewhere != nil {
-				err = text.Errorf("error.waiting.article")
-			}
 			if err != nil {
 				return nil, err
 			}

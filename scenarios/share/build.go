@@ -1,11 +1,13 @@
 package share
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"os"
 	"runtime"
 	"runtime/debug"
 	"sync"
-
-	"locklab/simulator/checkpoint"
 )
 
 // Build identifies this program: by the revision of its source where it was built from
@@ -17,7 +19,20 @@ var Build = sync.OnceValues(func() (string, error) {
 			return "revision " + revision + ", " + runtime.Version(), nil
 		}
 	}
-	return checkpoint.Build()
+	name, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, f); err != nil {
+		return "", err
+	}
+	return "build " + hex.EncodeToString(sum.Sum(nil)[:8]) + ", " + runtime.Version(), nil
 })
 
 // clean is the revision that a program was built from without changes; "": it is unknown,

@@ -24,7 +24,7 @@ type Saved struct {
 
 // Compute computes the tasks of which nothing is known. It saves at intervals, and at its
 // end, whatever the reason: then everything that was finished is saved.
-func (s *Saved) Compute(ctx context.Context, plan Plan) ([]json.RawMessage, error) {
+func (s *Saved) Compute(ctx context.Context, plan Plan) error {
 	if s.results == nil {
 		s.results = s.Known
 	}
@@ -32,13 +32,12 @@ func (s *Saved) Compute(ctx context.Context, plan Plan) ([]json.RawMessage, erro
 	for _, r := range s.results {
 		known[r.Task] = r.Result
 	}
-	out := make([]json.RawMessage, len(plan.Tasks))
 	var todo []int
 	for _, i := range longestFirst(plan.Tasks) {
-		if out[i] = known[plan.Tasks[i].ID]; out[i] == nil {
+		if r := known[plan.Tasks[i].ID]; r == nil {
 			todo = append(todo, i)
-		} else if err := plan.Check(i, out[i]); err != nil {
-			return make([]json.RawMessage, len(plan.Tasks)), i18n.Errorf("error.share.value", "file", s.File, "cause", err)
+		} else if err := plan.Take(i, r); err != nil {
+			return i18n.Errorf("error.share.value", "file", s.File, "task", plan.Tasks[i].ID, "cause", err)
 		}
 	}
 	before := len(plan.Tasks) - len(todo)
@@ -57,7 +56,9 @@ func (s *Saved) Compute(ctx context.Context, plan Plan) ([]json.RawMessage, erro
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		out[todo[n]] = r
+		if err := plan.Take(todo[n], r); err != nil {
+			return err
+		}
 		s.results = append(s.results, Result{plan.Tasks[todo[n]].ID, r})
 		if time.Since(saved) < s.Every {
 			return nil
@@ -66,10 +67,10 @@ func (s *Saved) Compute(ctx context.Context, plan Plan) ([]json.RawMessage, erro
 		return s.Save(s.results)
 	})
 	if len(todo) == 0 {
-		return out, err
+		return err
 	}
 	if failed := s.Save(s.results); failed != nil && err == nil {
 		err = failed
 	}
-	return out, err
+	return err
 }
