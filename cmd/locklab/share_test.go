@@ -9,7 +9,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"locklab/scenarios/share"
@@ -272,6 +274,60 @@ func TestMergeLong(t *testing.T) {
 		}
 		if got := (after.TotalAlloc - before.TotalAlloc) >> 20; got > 256 {
 			t.Errorf("%d MB were allocated", got)
+		}
+	}
+}
+
+// TestShareREADME: what the README has a CI and Kubernetes run is, side by side, what one machine gives.
+func TestShareREADME(t *testing.T) {
+	t.Parallel()
+	var snippets [2][]string
+	for i, name := range []string{"README.md", "README.zh.md"} {
+		readme, err := os.ReadFile("../../scenarios/share/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		snippets[i] = regexp.MustCompile("(?s)```[a-z]+\n.*?```").FindAllString(string(readme), -1)
+	}
+	if !slices.Equal(snippets[0], snippets[1]) || len(snippets[0]) != 2 {
+		t.Fatalf("the snippets of the two languages differ:\n%s\n%s", snippets[0], snippets[1])
+	}
+	for _, snippet := range snippets[0] {
+		commands := regexp.MustCompile(`locklab (verify --shard|merge) .*`).FindAllString(snippet, -1)
+		if len(commands) != 2 || !strings.HasPrefix(commands[1], "locklab merge") {
+			t.Fatalf("%q: want a share and a merge, of\n%s", commands, snippet)
+		}
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "contract.txt"), []byte(smallContract), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		shell := func(k int, command string) (out string, err error) { // as the k-th of the machines
+			c := program(t)
+			c.Path, c.Dir = "/bin/sh", dir
+			c.Args = []string{"sh", "-ec", strings.NewReplacer(
+				"locklab verify", `"$LOCKLAB" verify --contract contract.txt`, "locklab merge", `"$LOCKLAB" merge`,
+				"/results/", "", "${{ matrix.k }}", fmt.Sprint(k)).Replace(command)}
+			c.Env = append(c.Env, "LOCKLAB="+os.Args[0], "GITHUB_STEP_SUMMARY=summary.md", fmt.Sprint("JOB_COMPLETION_INDEX=", k-1))
+			said, err := c.Output()
+			return string(said), err
+		}
+		var machines sync.WaitGroup
+		for k := 1; k <= 4; k++ {
+			machines.Go(func() {
+				if out, err := shell(k, commands[0]); err != nil || out != "" {
+					t.Errorf("share %d: %v, %s", k, err, out)
+				}
+			})
+		}
+		machines.Wait()
+		merged, err := shell(0, commands[1])
+		if err != nil {
+			t.Errorf("%v: %s", err, merged)
+		}
+		_, flags, _ := strings.Cut(commands[1], ".json")
+		one, err := shell(0, "locklab verify"+flags)
+		if err != nil || one != merged || !strings.Contains(one, "as contracted") {
+			t.Errorf("%v\none machine:\n%s\nmerged:\n%s", err, one, merged)
 		}
 	}
 }
