@@ -17,7 +17,7 @@ RACE = -race -gcflags=github.com/go-zookeeper/zk=-race=false
 # Tests leave out the largest searches unless this is set; check and CI set it.
 EXHAUSTIVE = LOCKLAB_EXHAUSTIVE=1
 
-.PHONY: help run page verify live theorems second-opinion test libraries newest hunt mutants check lint race fuzz vuln bench costs rename update
+.PHONY: help run page verify live theorems second-opinion test libraries newest hunt mutants check lint race fuzz vuln bench rename update
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -113,9 +113,6 @@ vuln: ## known vulnerabilities in code that is reached; needs vuln.go.dev
 
 bench: ## benchmarks with allocations
 	$(GO) test -run '^$$' -bench . -benchmem ./...
-
-costs: ## measure what long tasks cost, so that shares are even
-	$(GO) test -count=1 -timeout 60m -run '^TestCosts$$' ./cmd/locklab -costs
 
 MODULE ?=
 # The path of the module stands in imports, comments about them, and the three go.mod; programs read it from what they were built of.

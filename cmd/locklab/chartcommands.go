@@ -20,7 +20,7 @@ import (
 func parCommand() *command {
 	c, bounds, budgets := &chartFlags{}, report.ParBounds(), study.SingleFaults()
 	return &command{
-		use: "par", args: noArguments, tasks: inShards,
+		use: "par", args: noArguments,
 		examples: []string{"par", "par --strategies redlock --budget crash=1,pause=1 --budget node-clock=1@18s", "par -o par.png -o par.csv"},
 		flags: func(f *flags) {
 			c.add(f)
@@ -59,7 +59,7 @@ func checkBudgets(entries []lock.Entry, b study.Bounds, budgets []string) error 
 func theoremsCommand() *command {
 	c, budgets := &chartFlags{next: []string{"locklab theorems -o theorems.png", "locklab prove token", "locklab par"}}, study.TheoremBudgets()
 	return &command{
-		use: "theorems", args: noArguments, tasks: inShards,
+		use: "theorems", args: noArguments,
 		examples: []string{"theorems", "theorems --strategies setnx,token --budget crash=any", "theorems --strategies one-step -o theorems.png -o theorems.csv"},
 		flags: func(f *flags) {
 			c.add(f)
@@ -96,7 +96,7 @@ func replayFirst(drawn *chart.Par) (next []string) {
 func toleranceCommand() *command {
 	c := &chartFlags{next: []string{"locklab tolerance -o tolerance.png", "locklab par", "locklab sweep pause/ttl"}}
 	return &command{
-		use: "tolerance", args: noArguments, tasks: inShards,
+		use: "tolerance", args: noArguments,
 		examples: []string{"tolerance", "tolerance --strategies token,redlock -o tolerance.png -o tolerance.csv"},
 		flags:    func(f *flags) { c.addUsual(f, strings.Join(report.DifferingLocks, ",")) },
 		run:      c.run(report.Differing, drawTolerance),
@@ -143,7 +143,7 @@ func recoveryCommand() *command {
 		"locklab recovery -o recovery.png", "locklab rate", "locklab run token crash-holding",
 	}}
 	return &command{
-		use: "recovery", args: noArguments, tasks: inShards,
+		use: "recovery", args: noArguments,
 		examples: []string{"recovery", "recovery --ttls 5s,15s --work 3s --strategies token,watchdog -o recovery.png"},
 		flags: func(f *flags) {
 			c.add(f)

@@ -29,7 +29,7 @@ type command struct {
 	complete completer                  // what a shell offers as arguments; nil: files
 	flags    func(f *flags)             // declares its flags; nil: there are none
 	run      func(*env, []string) error // nil: it prints its help, and the commands below it run
-	tasks    division                   // of its work among processes
+	divides  bool                       // its work into shares, by --shard
 	below    []*command                 // as in "live run"
 	also     []*command                 // commands that can be called below this one and without it: "play quiz", "quiz"
 	shown    string                     // how help lists it; "": by its name
@@ -40,14 +40,6 @@ func (c *command) name() string {
 	name, _, _ := strings.Cut(c.use, " ")
 	return name
 }
-
-// A division is the way in which a command's work can be divided among processes.
-type division int
-
-const (
-	undivided division = iota
-	inShards           // by --shard
-)
 
 // A group is the commands that help lists below one heading.
 type group struct {
@@ -156,7 +148,7 @@ func (c *command) cobra(e *env, above string) *cobra.Command {
 		return built
 	}
 	run := func(args []string) error { return c.run(e, args) }
-	if c.tasks != undivided {
+	if c.divides {
 		run = divide(e, c, built)
 	}
 	built.RunE = func(_ *cobra.Command, args []string) error {

@@ -39,8 +39,9 @@ type env struct {
 	helped  error    // what is wrong with a request for help
 	pages   *os.File // the terminal, while output is collected for its pager
 
-	elsewhere *elsewhere     // nil: this process computes everything and reads its files
-	computer  share.Computer // of the tasks of the command that runs; nil: this process
+	computer share.Computer    // of the tasks of the command that runs; nil: this process computes all of them
+	inputs   map[string]string // the files that a share depends on, by name; nil: this is no share
+	merges   bool              // inputs are those of shares: no others are read
 }
 
 func newEnv(stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) *env {

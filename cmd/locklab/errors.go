@@ -14,7 +14,6 @@ import (
 
 	"locklab/reports/text"
 	"locklab/scenarios/race"
-	"locklab/scenarios/share"
 	"locklab/simulator"
 	"locklab/simulator/i18n"
 )
@@ -46,7 +45,6 @@ func (e *exitError) Unwrap() error { return e.err }
 
 // internal marks an error as one of locklab itself. That the user has stopped the command or a
 // limit of the simulator was reached is no such error: it leaves the question without an answer.
-// Nor is a value in a file that no task gives.
 func internal(err error) error {
 	if err == nil {
 		return nil
@@ -56,9 +54,6 @@ func internal(err error) error {
 	}
 	if limit := (*simulator.LimitError)(nil); errors.As(err, &limit) {
 		return &exitError{exitNoAnswer, err}
-	}
-	if value := (*share.ValueError)(nil); errors.As(err, &value) {
-		return &exitError{exitUsage, err}
 	}
 	return &exitError{exitInternal, err}
 }

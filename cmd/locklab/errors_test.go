@@ -92,8 +92,8 @@ func TestWrongUseInChinese(t *testing.T) {
 		contract("[search asks=2]\n"),
 		contract("[search]\ntoken OVERLAP\n"),
 		contract("[locks]\ntoken Expirs\n"),
-		{"par", "--shard", "4/3"},
-		{"par", "--shard", "1/3", "-o", "par.png"},
+		{"sweep", "--shard", "4/3"},
+		{"sweep", "--shard", "1/3", "-o", "sweep.png"},
 		{"merge"},
 	} {
 		code, _, errs := call(t, append(args, "--lang", "zh")...)

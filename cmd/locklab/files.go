@@ -52,17 +52,16 @@ func (e *env) read(name string, limit int64) ([]byte, error) {
 // input returns the content of a file on which results depend. A share of the
 // results contains it, so that merging shares does not need the file.
 func (e *env) input(name string, limit int64) (string, error) {
-	entry := e.elsewhere
-	if entry != nil && entry.given {
-		content, found := entry.inputs[name]
+	if e.merges {
+		content, found := e.inputs[name]
 		if !found {
 			return "", text.Errorf("error.share.input", "file", name)
 		}
 		return content, nil
 	}
 	content, err := e.read(name, limit)
-	if err == nil && entry != nil {
-		entry.inputs[name] = string(content)
+	if err == nil && e.inputs != nil {
+		e.inputs[name] = string(content)
 	}
 	return string(content), err
 }

@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -275,9 +273,6 @@ func (t *liveCount) add(all []*reality.Comparison) {
 	}
 }
 
-// benchOnce returns the bench that it has made in the first call.
-type benchOnce = func() (*reality.Bench, error)
-
 // liveTable are the flags of a table of many traces.
 type liveTable struct {
 	lease  time.Duration
@@ -304,7 +299,7 @@ func (t *liveTable) add(f *flags) {
 func liveMatrixCommand() *command {
 	t := &liveTable{}
 	return &command{
-		use: "matrix", texts: []string{"live"}, args: noArguments, run: t.runMatrix, tasks: inShards,
+		use: "matrix", texts: []string{"live"}, args: noArguments, run: t.runMatrix,
 		examples: []string{"live matrix", "live matrix --strategies token,redlock --scenarios R18,R21 -o live.csv"},
 		flags: func(f *flags) {
 			t.add(f)
@@ -322,15 +317,15 @@ func (t *liveTable) runMatrix(e *env, _ []string) error {
 	if err != nil {
 		return err
 	}
-	return t.compute(e, len(scs), func(bench benchOnce, w *share.Work) (*reality.Table, error) {
-		return reality.Matrix(e.ctx, bench, t.lease, t.rounds, list, scs, w)
+	return t.compute(e, len(scs), func(b *reality.Bench, w *share.Work) (*reality.Table, error) {
+		return reality.Matrix(e.ctx, b, list, scs, w)
 	})
 }
 
 func liveVerifyCommand() *command {
 	t := &liveTable{}
 	return &command{
-		use: "verify", texts: []string{"live"}, args: noArguments, flags: t.add, run: t.runVerify, tasks: inShards,
+		use: "verify", texts: []string{"live"}, args: noArguments, flags: t.add, run: t.runVerify,
 		examples: []string{"live verify", "live verify --strategies token -o live.csv"},
 	}
 }
@@ -343,34 +338,25 @@ func (t *liveTable) runVerify(e *env, _ []string) error {
 	rows := slices.DeleteFunc(contract.Own(), func(x contract.Expectation) bool {
 		return x.IsRace() || !slices.ContainsFunc(list, func(l lock.Entry) bool { return l.ID == x.Strategy.ID })
 	})
-	return t.compute(e, reality.Locks(rows), func(bench benchOnce, w *share.Work) (*reality.Table, error) {
-		return reality.Verify(e.ctx, bench, t.lease, t.rounds, rows, w)
+	return t.compute(e, reality.Locks(rows), func(b *reality.Bench, w *share.Work) (*reality.Table, error) {
+		return reality.Verify(e.ctx, b, rows, w)
 	})
 }
 
 // compute computes a table of so many tasks, prints it, and writes the file.
-func (t *liveTable) compute(e *env, tasks int, find func(bench benchOnce, w *share.Work) (*reality.Table, error)) error {
+func (t *liveTable) compute(e *env, tasks int, find func(b *reality.Bench, w *share.Work) (*reality.Table, error)) error {
 	if err := e.checkOutputs("-o", t.out); err != nil {
 		return err
 	}
-	var b *reality.Bench
-	defer func() {
-		if b != nil {
-			b.Close()
-		}
-	}()
-	bench := sync.OnceValues(func() (_ *reality.Bench, err error) {
-		if b, err = reality.NewBench(e.ctx, t.lease); err == nil {
-			b.Rounds = t.rounds
-		}
-		return b, err
-	})
-	w, end := e.work(tasks, "progress.live")
-	table, err := find(bench, w)
-	end()
-	if errors.Is(err, share.ErrPartial) {
-		return err
+	b, err := reality.NewBench(e.ctx, t.lease)
+	if err != nil {
+		return liveError(e.ctx, err)
 	}
+	defer b.Close()
+	b.Rounds = t.rounds
+	w, end := e.work(tasks, "progress.live")
+	table, err := find(b, w)
+	end()
 	if err := liveError(e.ctx, err); err != nil {
 		return err
 	}
@@ -392,9 +378,7 @@ func (t *liveTable) compute(e *env, tasks int, find func(bench benchOnce, w *sha
 }
 
 func printLiveTable(e *env, table *reality.Table, t *liveCount, lease time.Duration, rounds int) {
-	e.Printf("%s\n\n", e.Each(func(lang string) string {
-		return text.Say(lang, "live.heading", "version", text.Join(lang, "chart.list", table.Versions), "lease", reports.Span(lease))
-	}))
+	e.Printf("%s\n\n", e.Say("live.heading", "version", table.Version, "lease", reports.Span(lease)))
 	for _, row := range table.Rows {
 		if len(row.Comparisons) == 0 {
 			continue

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"locklab/simulator/effort"
 	"locklab/simulator/realserver"
 	"locklab/simulator/realserver/servertest"
 )
@@ -62,33 +61,6 @@ func TestLiveMatrix(t *testing.T) {
 	}
 	if err := json.Unmarshal([]byte(out), &j); err != nil || code != exitOK || !j.Agrees || j.Servers != 2 || j.Answers == 0 {
 		t.Errorf("%v, exit status %d: %s", err, code, out)
-	}
-}
-
-// Shares of a table, put together where there is no redis-server, are the table of one machine.
-func TestLiveInShares(t *testing.T) {
-	if !effort.Watched {
-		effort.OnlyExhaustive(t, "it takes seconds")
-	}
-	needLive(t)
-	dir := t.TempDir()
-	args := []string{"live", "matrix", "--strategies", "token,delifeq", "--scenarios", "restart,R25,R18"}
-	var files []string
-	for _, part := range []string{"1/2", "2/2"} {
-		code, out, errs := call(t, append(args, "--shard", part)...)
-		file := filepath.Join(dir, part[:1]+".json")
-		if err := os.WriteFile(file, []byte(out), 0o600); code != exitOK || err != nil {
-			t.Fatalf("exit status %d, %s, %v", code, errs, err)
-		}
-		files = append(files, file)
-	}
-	_, whole, _ := call(t, args...)
-	t.Setenv("PATH", dir)
-	if code, out, errs := call(t, append([]string{"merge"}, files...)...); code != exitOK || out != whole {
-		t.Errorf("exit status %d, %s; merged:\n%s\nin one:\n%s", code, errs, out, whole)
-	}
-	if code, _, errs := call(t, "merge", files[0]); code != exitUsage || !strings.Contains(errs, "2/2") {
-		t.Errorf("exit status %d, %s", code, errs)
 	}
 }
 

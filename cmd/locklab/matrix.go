@@ -69,7 +69,7 @@ type matrixFlags struct {
 
 func matrixCommand() *command {
 	m := &matrixFlags{}
-	return &command{use: "matrix", texts: []string{"matrix", "pauses"}, args: noArguments, flags: m.add, run: m.run, tasks: inShards}
+	return &command{use: "matrix", texts: []string{"matrix", "pauses"}, args: noArguments, flags: m.add, run: m.run}
 }
 
 func (m *matrixFlags) add(f *flags) {
@@ -200,9 +200,7 @@ func printCounts(e *env, outcomes []*race.Outcome) {
 
 // writeReport writes the files of -o.
 func writeReport(e *env, r *report.Report) (stopped bool, err error) {
-	here := *e
-	here.computer = nil // figures are no part of what is shared
-	files, err := r.Files(e.ctx, here.work)
+	files, err := r.Files(e.ctx, e.work)
 	if stoppedBy(err) {
 		return true, nil
 	}

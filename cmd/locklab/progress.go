@@ -9,7 +9,6 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 
-	"locklab/reports/text"
 	"locklab/scenarios/share"
 )
 
@@ -40,7 +39,7 @@ func (e *env) progress(total int, what string) (done func(n int), end func()) {
 // work returns the way to compute the tasks of the command, with their progress shown.
 func (e *env) work(total int, what string) (w *share.Work, end func()) {
 	done, end := e.progress(total, what)
-	return &share.Work{Computer: e.computer, Fits: text.Fits, Done: done}, end
+	return &share.Work{Computer: e.computer, Done: done}, end
 }
 
 // betweenLines is the time between two lines of progress.

@@ -30,7 +30,7 @@ func rateCommand() *command {
 	r := &rateFlags{chart: chartFlags{numbers: true}, settings: map[string]*string{}}
 	r.chart.next = []string{"locklab rate --explain token", "locklab rate -o rate.png", "locklab tolerance"}
 	return &command{
-		use: "rate", texts: []string{"rate", "pauses"}, args: noArguments, flags: r.add, run: r.run, tasks: inShards,
+		use: "rate", texts: []string{"rate", "pauses"}, args: noArguments, flags: r.add, run: r.run,
 		examples: []string{"rate", `rate --ttl 30s --fault "pause=4/year 45s" --strategies token,watchdog -o rate.png`, "rate --explain token"},
 	}
 }

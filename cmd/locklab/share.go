@@ -17,26 +17,13 @@ import (
 	"locklab/simulator/i18n"
 )
 
-// elsewhere is the computer of a command's tasks that is not this process, and its input.
-type elsewhere struct {
-	computer share.Computer
-	// inputs are the files that the command reads. given: there are no others; otherwise they
-	// are read, and entered here.
-	inputs map[string]string
-	given  bool
-}
-
-// divide returns what runs a command whose work can be divided: a share of it, all of it
-// elsewhere, or all of it here.
+// divide returns what runs a command whose work can be divided: a share of it, or all of it.
 func divide(e *env, c *command, built *cobra.Command) func(args []string) error {
 	shard := ""
 	(&flags{built.Flags(), e, nil}).add("shard", &shard)
 	return func(args []string) error {
-		switch {
-		case e.given("shard"):
+		if e.given("shard") {
 			return computeShare(e, c, args, shard)
-		case e.elsewhere != nil:
-			e.computer = e.elsewhere.computer
 		}
 		return c.run(e, args)
 	}
@@ -70,8 +57,7 @@ func computeShare(e *env, c *command, args []string, shard string) error {
 	}
 	progress, end := taskProgress(e)
 	partial := &share.Partial{Part: part, Progress: progress}
-	e.elsewhere = &elsewhere{inputs: map[string]string{}}
-	e.computer = partial
+	e.computer, e.inputs = partial, map[string]string{}
 	out := e.Out
 	e.Out = io.Discard // the command has only a part of its results
 	err = c.run(e, args)
@@ -82,10 +68,9 @@ func computeShare(e *env, c *command, args []string, shard string) error {
 		return err
 	}
 	s := share.Share{
-		Build: build, Command: canonical(e.running, args), Inputs: e.elsewhere.inputs, Part: part.String(),
-		Tasks: partial.Tasks, Stopped: stopped, Results: partial.Results,
+		Build: build, Command: canonical(e.running, args), Inputs: e.inputs, Part: part.String(), Stopped: stopped,
 	}
-	if err := s.Write(e.Out); err != nil {
+	if err := s.Write(e.Out, partial.Results); err != nil {
 		return internal(err)
 	}
 	if stopped {
@@ -181,7 +166,13 @@ func runMerge(e *env, files []string) error {
 		return text.Errorf("error.share.other", "file", files[0], "command", strings.Join(results.Command, " "))
 	}
 	given := flagsOf(e.running, func(string) bool { return true })
-	err = runElsewhere(e, append(slices.Clone(results.Command), given...), &elsewhere{computer: results, inputs: results.Inputs, given: true})
+	var end func()
+	results.Progress, end = taskProgress(e)
+	err = runMerged(e, append(slices.Clone(results.Command), given...), results)
+	end()
+	if differs := (*share.DifferError)(nil); errors.As(results.Unfit(), &differs) {
+		return &exitError{exitNoAnswer, differs}
+	}
 	if unfit := results.Unfit(); unfit != nil {
 		return unfit
 	}
@@ -189,8 +180,11 @@ func runMerge(e *env, files []string) error {
 }
 
 func readShare(e *env, file string) (*share.Share, error) {
-	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() { // a device has no end
+	switch info, err := os.Stat(file); {
+	case err == nil && !info.Mode().IsRegular(): // a device has no end
 		return nil, text.Errorf("error.file", "file", file, "cause", text.Errorf("error.share.regular"))
+	case err == nil && info.Size() > maxShare:
+		return nil, text.Errorf("error.share.large", "file", file, "most", maxShare>>20)
 	}
 	content, err := e.read(file, maxShare)
 	if err != nil {
@@ -200,14 +194,15 @@ func readShare(e *env, file string) (*share.Share, error) {
 }
 
 // maxShare is the size of the largest share that is read, in bytes.
-const maxShare = 1 << 30
+const maxShare = 64 << 20
 
-// runElsewhere runs a command whose tasks are computed elsewhere, with the flags of this call
+// runMerged runs a command whose tasks others have computed, with the flags of this call
 // that all commands have.
-func runElsewhere(e *env, args []string, tasks *elsewhere) error {
+func runMerged(e *env, args []string, results *share.Results) error {
 	inner := newEnv(e.stdin, nil, e.stderr, e.getenv)
 	inner.stdout, inner.Out = e.stdout, e.Out
-	inner.ctx, inner.elsewhere, inner.command = e.ctx, tasks, commandLine(args)
+	inner.ctx, inner.command = e.ctx, commandLine(args)
+	inner.computer, inner.inputs, inner.merges = results, results.Inputs, true
 	inner.Lang, inner.Width = e.Lang, e.Width
 	args = append(slices.Clone(args), "--color="+e.color)
 	if e.json {

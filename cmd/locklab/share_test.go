@@ -4,17 +4,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
-	"io"
-	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"slices"
 	"strings"
-	"syscall"
+	"sync"
 	"testing"
-	"time"
 
 	"locklab/scenarios/share"
 	"locklab/simulator/effort"
@@ -38,59 +36,52 @@ func shares(t *testing.T, n int, args ...string) (files []string) {
 	return files
 }
 
+// smallContract has races, searches and proofs, and all is as contracted.
 const smallContract = `
 [gc-pause]
 token    OVERLAP STALE-WRITE
-setnx    OVERLAP
 [search clients=2 budget=pause=1]
 token    OVERLAP@1 STALE-WRITE@1 ORPHAN@1
-setnx    OVERLAP@1
 [search clients=2 budget=crash=1]
 setnx    DEADLOCK@1
 token    HOLDS
 [prove budget=crash=any]
 setnx    DEADLOCK@1
-token    LIE@1
-[prove attempts=once]
-redisson-lease HOLDS
-[prove budget=expire-session=1]
-setnx    HOLDS
+token    HOLDS
 `
+
+func writeContract(t *testing.T, content string) (file string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "my-contract.txt")
+	if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
 
 // TestMerge: what the shares of a command come to is what one machine gives, byte for
 // byte: the text, the JSON, the exit status, what is said of deviations, and every file.
 func TestMerge(t *testing.T) {
-	effort.OnlyExhaustive(t, "it searches for seconds; TestMergeRefuses reads shares as well")
 	t.Parallel()
-	dir := t.TempDir()
-	contract, order := filepath.Join(dir, "my-contract.txt"), filepath.Join(dir, "order.txt")
-	for file, content := range map[string]string{contract: smallContract, order: "machines = 100\n[ours]\npause = 4/year 45s\n"} {
-		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	contract := writeContract(t, strings.Replace(smallContract, "[gc-pause]", "[gc-pause]\nsetnx OVERLAP", 1)) // a row differs
 	for _, c := range []struct {
 		n     int
 		files []string // that the command writes, with the flag for each
 		args  []string
 	}{
-		{3, []string{"--out=par.csv", "--out=par.svg"}, []string{"par", "--strategies", "setnx,token", "--budget", "crash=1", "--budget", "pause=1", "--attempts", "1"}},
 		{2, []string{"--out=s.csv", "--out=s.png"}, []string{"sweep", "pause/ttl=0.5:1.5:0.5", "--strategies", "setnx,token", "--runs", "27"}},
-		{4, []string{"--out=t.csv"}, []string{"tolerance", "--strategies", "setnx,token"}},
-		{2, nil, []string{"matrix", "--strategies", "token,watchdog,zk-protected", "--scenarios", "R18,R21,getset-nil", "--runs", "5"}},
-		{2, []string{"--out=r.csv"}, []string{"rate", "--strategies", "setnx,token", "--file", order}},
 		{3, []string{"--junit=v.xml", "--summary=v.md", "--annotations=github"}, []string{"verify", "--contract", contract}},
 	} {
 		t.Run(c.args[0], func(t *testing.T) {
 			files := shares(t, c.n, c.args...)
-			os.Rename(dir, dir+".gone") // the shares have what they read
+			os.Rename(contract, contract+".gone") // the shares have what they read
 			mine, theirs := t.TempDir(), t.TempDir()
 			var one, merged [][]byte
 			for _, asJSON := range []string{"--json=false", "--json=true"} {
 				code, out, errs := call(t, append([]string{"merge", asJSON}, append(filesIn(theirs, c.files), files...)...)...)
 				merged = append(merged, []byte(out), []byte(fmt.Sprint(code)), []byte(strings.ReplaceAll(errs, theirs, "DIR")))
 			}
-			os.Rename(dir+".gone", dir)
+			os.Rename(contract+".gone", contract)
 			for _, asJSON := range []string{"--json=false", "--json=true"} {
 				code, out, errs := call(t, append(append(c.args, asJSON), filesIn(mine, c.files)...)...)
 				one = append(one, []byte(out), []byte(fmt.Sprint(code)), []byte(strings.ReplaceAll(errs, mine, "DIR")))
@@ -126,19 +117,8 @@ func filesIn(dir string, flags []string) (in []string) {
 	return in
 }
 
-// Every race, of one family of locks.
-func TestMergeAll(t *testing.T) {
-	effort.OnlyExhaustive(t, "plays a part of the grid twice")
-	t.Parallel()
-	_, one, _ := call(t, "matrix", "--strategies", "line", "--json")
-	_, merged, errs := call(t, append([]string{"merge", "--json"}, shares(t, 2, "matrix", "--strategies", "line")...)...)
-	if one != merged {
-		t.Errorf("the grid of two shares is another: %s", errs)
-	}
-}
-
 // edited returns a copy of a share's file, changed, with a checksum that fits.
-func edited(t *testing.T, file string, edit func(*share.Share)) string {
+func edited(t *testing.T, file string, edit func(s *share.Share, results []share.Result) []share.Result) string {
 	t.Helper()
 	content, err := os.ReadFile(file)
 	if err != nil {
@@ -148,9 +128,13 @@ func edited(t *testing.T, file string, edit func(*share.Share)) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	edit(s)
+	var results []share.Result
+	if err := json.Unmarshal(s.Results, &results); err != nil {
+		t.Fatal(err)
+	}
 	var b bytes.Buffer
-	if err := s.Write(&b); err != nil {
+	results = edit(s, results)
+	if err := s.Write(&b, results); err != nil {
 		t.Fatal(err)
 	}
 	return rawCopy(t, file, b.Bytes())
@@ -176,29 +160,53 @@ func TestMergeRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	instead := func(second string) []string { return []string{f[0], second, f[2]} }
+	raw := func(content []byte) []string { return instead(rawCopy(t, f[1], content)) }
+	replaced := func(old, by string) []string {
+		return raw(bytes.Replace(content, []byte(old), []byte(by), 1))
+	}
+	head := func(edit func(s *share.Share)) []string {
+		return instead(edited(t, f[1], func(s *share.Share, r []share.Result) []share.Result { edit(s); return r }))
+	}
+	results := func(edit func(r []share.Result) []share.Result) []string {
+		return instead(edited(t, f[1], func(_ *share.Share, r []share.Result) []share.Result { return edit(r) }))
+	}
+	command := func(words ...string) []string {
+		return []string{edited(t, f[0], func(s *share.Share, r []share.Result) []share.Result {
+			s.Part, s.Command = "1/1", words
+			return r
+		})}
+	}
+	const misses = "is missing, or not where share 2/3 has it"
 	for name, c := range map[string]struct {
 		files []string
 		says  string
 	}{
-		"missing":      {[]string{f[0], f[2]}, "missing: share 2/3. Compute what is missing with locklab sweep --runs=9 --strategies=setnx ttl=5s:10s:1s --shard K/N"},
+		"missing": {[]string{f[0], f[2]}, "missing: share 2/3. Compute what is missing with " +
+			"locklab sweep --runs=9 --strategies=setnx ttl=5s:10s:1s --shard K/N"},
 		"all missing":  {nil, "needs the files of all shares"},
 		"no file":      {[]string{f[0], "absent.json"}, "absent.json: no such file"},
 		"twice":        {[]string{f[0], f[1], f[1], f[2]}, "share 2/3 is there twice"},
-		"cut off":      {[]string{f[0], rawCopy(t, f[1], content[:len(content)/2]), f[2]}, "2.json: this is no share, or a damaged one"},
-		"changed":      {[]string{f[0], rawCopy(t, f[1], bytes.Replace(content, []byte(`"result":[`), []byte(`"result":[1`), 1)), f[2]}, "2.json: cut off or changed"},
-		"doubled":      {[]string{f[0], rawCopy(t, f[1], append(content, content...)), f[2]}, "2.json: cut off or changed"},
-		"no share":     {[]string{f[0], rawCopy(t, f[1], []byte(`{"version": 2}`)), f[2]}, "2.json: this is no share of locklab"},
-		"empty":        {[]string{f[0], rawCopy(t, f[1], nil), f[2]}, "2.json: this is no share, or a damaged one: EOF"},
-		"other build":  {[]string{f[0], edited(t, f[1], func(s *share.Share) { s.Build = "revision 12" }), f[2]}, "2.json: from another build (revision 12; this is build "},
-		"command":      {[]string{f[0], others[1], f[2]}, `2.json: a share of "locklab sweep --runs=9 --strategies=token ttl=5s:10s:1s"`},
-		"number":       {[]string{f[0], halves[1], f[2]}, "2.json: share 2/2, and "},
-		"stopped":      {[]string{f[0], edited(t, f[1], func(s *share.Share) { s.Stopped = true }), f[2]}, "2.json: share 2/3 was stopped before its end"},
-		"contract":     {[]string{f[0], edited(t, f[1], func(s *share.Share) { s.Inputs = map[string]string{"c.txt": "x"} }), f[2]}, "2.json: made with another c.txt than "},
-		"task absent":  {[]string{f[0], edited(t, f[1], func(s *share.Share) { s.Results = s.Results[1:] }), f[2]}, `no share has a result of "sweep setnx/ttl=`},
-		"task added":   {[]string{f[0], edited(t, f[1], func(s *share.Share) { s.Results[0].Task = "sweep x" }), f[2]}, `"sweep`},
-		"task twice":   {[]string{f[0], edited(t, f[1], func(s *share.Share) { s.Results[0].Task = s.Results[1].Task }), f[2]}, "Compute both shares again"},
-		"nonsense":     {[]string{f[0], edited(t, f[1], func(s *share.Share) { s.Results[0].Result = json.RawMessage(`"x"`) }), f[2]}, "wanted: what this task writes (json: "},
+		"cut off":      {raw(content[:len(content)/2]), "2.json: this is no share, or a damaged one"},
+		"changed":      {replaced(`"result":[`, `"result":[1`), "2.json: cut off or changed"},
+		"doubled":      {raw(append(content, content...)), "2.json: this is no share, or a damaged one"},
+		"no share":     {raw([]byte(`{"version": 2}`)), "2.json: this is no share of locklab"},
+		"no object":    {raw([]byte(`[]`)), "2.json: this is no share, or a damaged one"},
+		"empty":        {raw(nil), "2.json: this is no share, or a damaged one: unexpected end"},
+		"no list":      {replaced(`"results":[`, `"results":"",[`), "2.json: this is no share, or a damaged one"},
+		"other build":  {head(func(s *share.Share) { s.Build = "revision 12" }), "from another build (revision 12; this is build "},
+		"command":      {instead(others[1]), `2.json: a share of "locklab sweep --runs=9 --strategies=token ttl=5s:10s:1s"`},
+		"number":       {instead(halves[1]), "2.json: share 2/2, and "},
+		"stopped":      {head(func(s *share.Share) { s.Stopped = true }), "2.json: share 2/3 was stopped before its end"},
+		"contract":     {head(func(s *share.Share) { s.Inputs = map[string]string{"c.txt": "x"} }), "made with another c.txt than "},
+		"task absent":  {results(func(r []share.Result) []share.Result { return r[1:] }), misses},
+		"last absent":  {results(func(r []share.Result) []share.Result { return r[:len(r)-1] }), misses},
+		"task renamed": {results(func(r []share.Result) []share.Result { r[0].Task = "sweep x"; return r }), misses},
+		"task twice":   {results(func(r []share.Result) []share.Result { return append(r, r[0]) }), "2.json: more results than the "},
 		"foreign flag": {[]string{f[0], f[1], f[2], "--junit=x.xml"}, "--junit"},
+		"not divided":  {command("explain", "token"), `of "locklab explain token", which cannot be divided`},
+		"writes":       {command("sweep", "--out=written.csv", "ttl=5s"), "which cannot be divided"},
+		"help":         {command("sweep", "--help"), "which cannot be divided"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, out, errs := call(t, append([]string{"merge"}, c.files...)...)
@@ -209,20 +217,135 @@ func TestMergeRefuses(t *testing.T) {
 	}
 }
 
+var differing = regexp.MustCompile(
+	`^locklab: "(\S+) [^"]+" was computed again here, .* than in \S+/([12]).json: (?s:.*)Compute share ([12])/2 again`)
+
+// TestMergeDiffers: a result that computing its task again does not come to is found, and nothing is shown.
+func TestMergeDiffers(t *testing.T) {
+	t.Parallel()
+	for command, c := range map[string]struct {
+		args     []string
+		from, to string // in every result
+	}{
+		"sweep":  {[]string{"sweep", "ttl=5s:7s:1s", "--strategies", "setnx", "--runs", "9"}, "[", "[9"},
+		"verify": {[]string{"verify", "--contract", writeContract(t, smallContract)}, `"status":1`, `"status":3`},
+	} {
+		files := shares(t, 2, c.args...)
+		for i, file := range files {
+			files[i] = edited(t, file, func(_ *share.Share, results []share.Result) []share.Result {
+				for i := range results {
+					results[i].Result = bytes.Replace(results[i].Result, []byte(c.from), []byte(c.to), 1)
+				}
+				return results
+			})
+		}
+		code, out, errs := call(t, append([]string{"merge"}, files...)...)
+		found := differing.FindStringSubmatch(errs)
+		if code != exitNoAnswer || out != "" || found == nil || found[1] != command || found[2] != found[3] {
+			t.Errorf("%s: exit status %d, %q, %s", command, code, out, errs)
+		}
+	}
+}
+
+// TestMergeLong: a share that has more results than tasks is refused before they are read.
+func TestMergeLong(t *testing.T) {
+	effort.Unwatched(t, watchedCommands)
+	file := shares(t, 1, "sweep", "ttl=5s", "--strategies", "setnx", "--runs", "9")[0]
+	long := edited(t, file, func(_ *share.Share, r []share.Result) []share.Result {
+		more := share.Result{Task: "x", Result: json.RawMessage("\"" + strings.Repeat("x", 1<<20) + "\"")}
+		for range 40 {
+			r = append(r, more)
+		}
+		return r
+	})
+	tiny := edited(t, file, func(_ *share.Share, r []share.Result) []share.Result {
+		for range 400_000 {
+			r = append(r, share.Result{Task: "", Result: json.RawMessage("0")})
+		}
+		return r
+	})
+	for _, file := range []string{long, tiny} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		code, out, errs := call(t, "merge", file)
+		runtime.ReadMemStats(&after)
+		if code != exitUsage || out != "" || !strings.Contains(errs, file+": more results than the 1 of share 1/1") {
+			t.Errorf("exit status %d, %q, %s", code, out, errs)
+		}
+		if got := (after.TotalAlloc - before.TotalAlloc) >> 20; got > 256 {
+			t.Errorf("%d MB were allocated", got)
+		}
+	}
+}
+
+// TestShareREADME: what the README has a CI and Kubernetes run is, side by side, what one machine gives.
+func TestShareREADME(t *testing.T) {
+	t.Parallel()
+	var snippets [2][]string
+	for i, name := range []string{"README.md", "README.zh.md"} {
+		readme, err := os.ReadFile("../../scenarios/share/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		snippets[i] = regexp.MustCompile("(?s)```[a-z]+\n.*?```").FindAllString(string(readme), -1)
+	}
+	if !slices.Equal(snippets[0], snippets[1]) || len(snippets[0]) != 2 {
+		t.Fatalf("the snippets of the two languages differ:\n%s\n%s", snippets[0], snippets[1])
+	}
+	for _, snippet := range snippets[0] {
+		commands := regexp.MustCompile(`locklab (verify --shard|merge) .*`).FindAllString(snippet, -1)
+		if len(commands) != 2 || !strings.HasPrefix(commands[1], "locklab merge") {
+			t.Fatalf("%q: want a share and a merge, of\n%s", commands, snippet)
+		}
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "contract.txt"), []byte(smallContract), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		shell := func(k int, command string) (out string, err error) { // as the k-th of the machines
+			c := program(t)
+			c.Path, c.Dir = "/bin/sh", dir
+			c.Args = []string{"sh", "-ec", strings.NewReplacer(
+				"locklab verify", `"$LOCKLAB" verify --contract contract.txt`, "locklab merge", `"$LOCKLAB" merge`,
+				"/results/", "", "${{ matrix.k }}", fmt.Sprint(k)).Replace(command)}
+			c.Env = append(c.Env, "LOCKLAB="+os.Args[0], "GITHUB_STEP_SUMMARY=summary.md", fmt.Sprint("JOB_COMPLETION_INDEX=", k-1))
+			said, err := c.Output()
+			return string(said), err
+		}
+		var machines sync.WaitGroup
+		for k := 1; k <= 4; k++ {
+			machines.Go(func() {
+				if out, err := shell(k, commands[0]); err != nil || out != "" {
+					t.Errorf("share %d: %v, %s", k, err, out)
+				}
+			})
+		}
+		machines.Wait()
+		merged, err := shell(0, commands[1])
+		if err != nil {
+			t.Errorf("%v: %s", err, merged)
+		}
+		_, flags, _ := strings.Cut(commands[1], ".json")
+		one, err := shell(0, "locklab verify"+flags)
+		if err != nil || one != merged || !strings.Contains(one, "as contracted") {
+			t.Errorf("%v\none machine:\n%s\nmerged:\n%s", err, one, merged)
+		}
+	}
+}
+
 // TestShareRefuses: a share that cannot be computed, or that would show what it does not
 // have, is refused before anything is computed.
 func TestShareRefuses(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ args, says string }{
-		{"par --shard 0/3", `--shard "0/3": write K/N`},
-		{"par --shard 4/3", `--shard "4/3": write K/N`},
-		{"par --shard 3", `--shard "3": write K/N`},
-		{"par --shard 1/99999", "up to 10000"},
-		{"par --shard=", `--shard is empty`},
-		{"par --shard 1/2 -o par.png", "--out with --shard"},
+		{"sweep --shard 0/3", `--shard "0/3": write K/N`},
+		{"sweep --shard 4/3", `--shard "4/3": write K/N`},
+		{"sweep --shard 3", `--shard "3": write K/N`},
+		{"sweep --shard 1/99999", "up to 10000"},
+		{"sweep --shard=", `--shard is empty`},
+		{"sweep --shard 1/2 -o sweep.png", "--out with --shard"},
 		{"verify --shard 1/2 --junit v.xml", "--junit with --shard"},
 		{"verify --shard 1/2 --contract absent.txt", "absent.txt: no such file"},
-		{"explain token --shard 1/2", "--shard"},
+		{"par --shard 1/2", "--shard"},
 	} {
 		code, out, errs := call(t, strings.Fields(c.args)...)
 		if code != exitUsage || out != "" || !strings.Contains(errs, c.says) {
@@ -250,55 +373,5 @@ func TestShareStopped(t *testing.T) {
 	code = run(t.Context(), []string{"sweep", "ttl=5s:10s:1s", "--strategies", "token", "--runs", "9", "--shard", "1/2"}, nil, full, &errs, func(string) string { return "" })
 	if code != exitInternal || !strings.Contains(errs.String(), "no space left") {
 		t.Errorf("a full disk: exit status %d, %s", code, errs.String())
-	}
-}
-
-var costs = flag.Bool("costs", false, "measure the costs of tasks and write scenarios/share/costs.txt")
-
-// measured computes one task after the other and notes how long each takes.
-type measured map[string]float64
-
-func (m measured) Compute(ctx context.Context, p share.Plan) ([]json.RawMessage, error) {
-	results := make([]json.RawMessage, len(p.Tasks))
-	for i, t := range p.Tasks {
-		before := processorTime()
-		var err error
-		if results[i], err = p.Do(ctx, i); err != nil {
-			return results, err
-		}
-		m[t.ID] = (processorTime() - before).Seconds()
-	}
-	return results, nil
-}
-
-// processorTime is what this process has used so far. Others on the machine do not matter.
-func processorTime() time.Duration {
-	u := syscall.Rusage{}
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		panic(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-// TestCosts measures what is recorded; make costs calls it.
-func TestCosts(t *testing.T) {
-	if !*costs {
-		t.Skip("measures for minutes: make costs")
-	}
-	all := measured{}
-	for _, args := range [][]string{{"par"}, {"tolerance"}, {"verify"}} {
-		e := newTestEnv(io.Discard, io.Discard)
-		if err := runElsewhere(e, args, &elsewhere{computer: all, inputs: map[string]string{}}); err != nil {
-			t.Log(err) // of the command
-		}
-		var b bytes.Buffer
-		for _, id := range slices.Sorted(maps.Keys(all)) {
-			if all[id] >= 0.05 { // cheaper tasks balance by themselves
-				fmt.Fprintf(&b, "%.2g %s\n", all[id], id)
-			}
-		}
-		if err := os.WriteFile("../../scenarios/share/costs.txt", b.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
 	}
 }

@@ -80,7 +80,7 @@ type verifyFlags struct {
 func verifyCommand() *command {
 	v := &verifyFlags{memory: 4096}
 	return &command{
-		use: "verify", args: noArguments, flags: v.add, run: v.run, tasks: inShards,
+		use: "verify", args: noArguments, flags: v.add, run: v.run, divides: true,
 		examples: []string{"verify", `verify --junit verify.xml --annotations github --summary "$GITHUB_STEP_SUMMARY"`,
 			"verify --contract my-contract.txt --json"},
 	}

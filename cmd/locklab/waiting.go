@@ -21,7 +21,7 @@ func waitingCommand() *command {
 	)
 	c.next = []string{"locklab waiting -o waiting.png", "locklab price", "locklab explain redisson-lock"}
 	return &command{
-		use: "waiting", args: noArguments, tasks: inShards,
+		use: "waiting", args: noArguments,
 		examples: []string{"waiting", "waiting --clients 2,100 --policies fixed,backoff,pubsub,line --poll 20ms -o waiting.png"},
 		flags: func(f *flags) {
 			parse(f, "clients", "2,10,50,200,1000", &sizes, parseSizes)

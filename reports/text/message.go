@@ -2,7 +2,6 @@ package text
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"locklab/simulator/i18n"
@@ -20,26 +19,6 @@ func SayMessages(lang string, messages []i18n.Message) string {
 	all := lists.Each(messages, func(m i18n.Message) string { return SayMessage(lang, m) })
 	return strings.Join(all, "; ")
 }
-
-// Fits reports whether the catalogues have the key of a message, and the message a value for
-// each placeholder of its text, and likewise the messages among its values.
-func Fits(m i18n.Message) bool {
-	e, ok := In(fallback).Entry(m.Key)
-	if !ok || len(m.Pairs)%2 != 0 {
-		return false
-	}
-	left := e.Text
-	for i := 0; i < len(m.Pairs); i += 2 {
-		name, ok := m.Pairs[i].(string)
-		if inner, is := m.Pairs[i+1].(i18n.Message); !ok || is && !Fits(inner) {
-			return false
-		}
-		left = strings.ReplaceAll(left, "{"+name+"}", "")
-	}
-	return !placeholders.MatchString(left)
-}
-
-var placeholders = regexp.MustCompile(`\{[a-z-]+\}`)
 
 // A Sentence is a value of a message that is put into words by its own method.
 type Sentence interface{ Say(lang string) string }

@@ -71,13 +71,6 @@ func (a *AnyNumber) flags(b study.Bounds) (line string) {
 	return line + " --budget '" + study.FormatBudget(b.Budget, a.Endless) + "'"
 }
 
-// judgeProof compares a proof of e that was made already.
-func (e Expectation) judgeProof(p *study.Proof) *Result {
-	r := &Result{Expectation: e, Status: Met, Proof: p}
-	r.compareProof()
-	return r
-}
-
 // compareProof compares r.Proof with what is expected, and sets Status, Got, Reasons and Outcome. What a row does not name is to be
 // proved impossible, and what it names is to have a witness.
 func (r *Result) compareProof() {

@@ -54,7 +54,7 @@ func Verify(ctx context.Context, list []Expectation, w *share.Work) ([]Result, e
 			return Result{}, err
 		}
 		return *r, nil
-	}, func(i int, r *Result, v *share.Values) { r.checkValues(list[i], v) })
+	})
 	results := make([]Result, len(list))
 	for i, r := range found {
 		if r != nil {

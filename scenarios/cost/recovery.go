@@ -3,8 +3,6 @@ package cost
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"math"
 	"sort"
 	"time"
 
@@ -149,8 +147,8 @@ func (o RecoveryOrder) Check(e lock.Entry) error {
 func FindRecovery(ctx context.Context, locks []lock.Entry, o RecoveryOrder, w *share.Work) (all []Recovery, err error) {
 	var tasks []share.Task
 	for _, e := range locks {
-		for _, ttl := range o.TTLs {
-			tasks = append(tasks, share.Task{ID: "recovery " + e.ID + "/ttl=" + ttl.String(), Cost: 0.2 * float64(e.Servers())})
+		for range o.TTLs {
+			tasks = append(tasks, share.Task{Cost: 0.2 * float64(e.Servers())})
 		}
 	}
 	type found struct {
@@ -165,11 +163,6 @@ func FindRecovery(ctx context.Context, locks []lock.Entry, o RecoveryOrder, w *s
 		}
 		p, err := Count(e)
 		return found{pieces, p.Handover, p.LongestHandover}, err
-	}, func(i int, r *found, v *share.Values) {
-		ttl := o.TTLs[i%len(o.TTLs)]
-		checkPieces(r.Pieces, 6*ttl+o.hold(ttl), v)
-		share.Range(v, "Longest", r.Longest, 0, math.MaxInt64/2)
-		share.Range(v, "Handover", r.Handover, 0, r.Longest)
 	})
 	for i, r := range results {
 		if r != nil {
@@ -178,29 +171,6 @@ func FindRecovery(ctx context.Context, locks []lock.Entry, o RecoveryOrder, w *s
 		}
 	}
 	return all, err
-}
-
-// checkPieces refuses pieces of no run that ends by then: they follow one another, and a
-// crash blocks the lock up to the end of the search for it, or for ever.
-func checkPieces(pieces []Piece, end time.Duration, v *share.Values) {
-	for i, p := range pieces {
-		field := fmt.Sprintf("Pieces[%d].", i)
-		if i > 0 {
-			share.Is(v, field+"from_ns", p.From, pieces[i-1].To)
-		}
-		share.Range(v, field+"from_ns", p.From, 0, end)
-		share.Range(v, field+"to_ns", p.To, p.From+1, end)
-		for _, blocked := range []struct {
-			name string
-			d    time.Duration
-		}{{"first_ns", p.First}, {"last_ns", p.Last}} {
-			if (p.First == Forever || p.Last == Forever) && blocked.d == Forever {
-				share.Is(v, field+"last_ns", p.Last, p.First)
-				continue
-			}
-			share.Range(v, field+blocked.name, blocked.d, 0, end+time.Second)
-		}
-	}
 }
 
 // recoveryScenario is c1, which crashes, and c2, which asks once.

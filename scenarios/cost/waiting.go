@@ -18,7 +18,6 @@ import (
 	"locklab/scenarios/race"
 	"locklab/scenarios/share"
 	"locklab/simulator/client"
-	"locklab/simulator/i18n"
 	"locklab/simulator/redisnode"
 )
 
@@ -138,15 +137,12 @@ func FindWaiting(ctx context.Context, policies []Policy, sizes []int, l Load, w 
 	at := func(i int) (Policy, int) { return policies[i/len(sizes)], sizes[i%len(sizes)] }
 	tasks := make([]share.Task, len(policies)*len(sizes))
 	for i := range tasks {
-		p, n := at(i)
-		tasks[i] = share.Task{ID: fmt.Sprintf("waiting %s/clients=%d", p.ID, n), Cost: 5e-3 * float64(n)}
+		_, n := at(i)
+		tasks[i] = share.Task{Cost: 5e-3 * float64(n)}
 	}
 	results, err := share.Each(ctx, tasks, w, func(ctx context.Context, i int) (WaitingResult, error) {
 		p, n := at(i)
 		return PlayWaiting(ctx, p, n, l)
-	}, func(i int, r *WaitingResult, v *share.Values) {
-		p, n := at(i)
-		r.check(p, n, l, v)
 	})
 	for _, r := range results {
 		if r != nil {
@@ -344,40 +340,6 @@ func (r *run) enter(w *waiter) {
 	}
 	w.overtakes = 0
 }
-
-// check refuses what Play cannot come to.
-func (r *WaitingResult) check(p Policy, clients int, l Load, v *share.Values) {
-	share.Is(v, "policy", r.Policy, p.ID)
-	share.Is(v, "clients", r.Clients, clients)
-	if p.Most > 0 && clients > p.Most {
-		v.Same("", r, WaitingResult{Policy: p.ID, Clients: clients, Skipped: true})
-		return
-	}
-	share.Is(v, "skipped", r.Skipped, false)
-	most := max(clients, l.Entries) + clients // those inside at the end
-	share.Range(v, "entries", r.Entries, 0, most)
-	if l.Most == 0 {
-		share.Is(v, "cut", r.Cut, false)
-	}
-	for _, f := range []struct {
-		name     string
-		is, most float64
-	}{
-		{"handover_mean_s", r.Handover, mostFigure}, {"handover_p99_s", r.HandoverP99, mostFigure}, {"release_mean_s", r.Release, mostFigure},
-		{"entries_per_second", r.Throughput, mostFigure}, {"commands_per_second", r.Commands, mostFigure}, {"commands_per_entry", r.PerEntry, mostFigure},
-		{"server_load", r.Load, 1}, {"herd_size", r.Herd, mostFigure},
-	} {
-		share.Range(v, f.name, f.is, 0, f.most)
-	}
-	if r.Jain != nil {
-		share.Range(v, "jain_index", *r.Jain, 1/float64(clients)-1e-9, 1+1e-9)
-	}
-	v.Require((r.Jain != nil) == (r.Entries >= 2*clients), "jain_index", r.Jain, i18n.New("share.want.jain", "entries", r.Entries, "clients", clients))
-	share.Range(v, "longest_overtaking", r.Overtaken, 0, most)
-}
-
-// mostFigure is more than a rate, a mean or a time in seconds comes to.
-const mostFigure = 1e12
 
 func (r *run) fill(out *WaitingResult) {
 	out.Entries, out.Jain, out.Overtaken = r.entries, jain(r.counts), r.overtaken

@@ -111,7 +111,7 @@ func TestVerify(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := reality.Verify(t.Context(), func() (*reality.Bench, error) { return b, nil }, b.Lease, 1, rows, nil)
+	found, err := reality.Verify(t.Context(), b, rows, nil)
 	if err != nil || len(found.Rows) != 3 || len(found.Rows[0].Comparisons) != 3 || len(found.Rows[1].Comparisons) != 0 || len(found.Rows[2].Comparisons) != 2 {
 		t.Fatalf("%v, %+v", err, found)
 	}

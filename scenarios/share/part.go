@@ -55,7 +55,7 @@ func Assign(tasks []Task, n int) []int {
 			}
 		}
 		of[i] = least + 1
-		load[least] += max(tasks[i].Expected(), 1e-6) // equal tasks are spread
+		load[least] += max(tasks[i].Cost, 1e-6) // equal tasks are spread
 	}
 	return of
 }
@@ -69,20 +69,12 @@ type Partial struct {
 	Part     Part
 	Progress func(done, of int) // called from several goroutines; may be nil
 
-	Tasks   int // of all shares; 0: nothing was planned
-	Results []Result
+	Results []Result // in the order of the plan
 }
 
-// A Result is that of one task.
-type Result struct {
-	Task   string          `json:"task"`
-	Result json.RawMessage `json:"result"`
-}
-
-// Compute computes the share's tasks and keeps their results. It returns none: a part
+// Compute computes the share's tasks and keeps their results. It takes none: a part
 // is not shown. Its error is ErrPartial, or the first of a task.
-func (p *Partial) Compute(ctx context.Context, plan Plan) ([]json.RawMessage, error) {
-	p.Tasks = len(plan.Tasks)
+func (p *Partial) Compute(ctx context.Context, plan Plan) error {
 	var mine []int
 	of := Assign(plan.Tasks, p.Part.N)
 	for _, i := range longestFirst(plan.Tasks) {
@@ -90,7 +82,7 @@ func (p *Partial) Compute(ctx context.Context, plan Plan) ([]json.RawMessage, er
 			mine = append(mine, i)
 		}
 	}
-	none, results := make([]json.RawMessage, len(plan.Tasks)), make([]json.RawMessage, len(plan.Tasks))
+	results := make([]json.RawMessage, len(plan.Tasks))
 	err := inParallel(ctx, runtime.GOMAXPROCS(0), len(mine), func(n int) {
 		if p.Progress != nil {
 			p.Progress(n, len(mine))
@@ -99,13 +91,13 @@ func (p *Partial) Compute(ctx context.Context, plan Plan) ([]json.RawMessage, er
 		results[mine[n]], err = plan.Do(ctx, mine[n])
 		return err
 	})
-	for i, r := range results { // in the order of the plan
+	for i, r := range results {
 		if r != nil {
 			p.Results = append(p.Results, Result{plan.Tasks[i].ID, r})
 		}
 	}
 	if err != nil {
-		return none, err
+		return err
 	}
-	return none, ErrPartial
+	return ErrPartial
 }

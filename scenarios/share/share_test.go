@@ -1,12 +1,13 @@
 package share
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
+	"sync/atomic"
 	"testing"
 )
 
@@ -43,18 +44,6 @@ func TestAssign(t *testing.T) {
 	}
 }
 
-// TestRecorded: recorded costs count.
-func TestRecorded(t *testing.T) {
-	for id, c := range recorded() {
-		if (Task{ID: id, Cost: 1e6}).Expected() != c || math.IsNaN(c) {
-			t.Errorf("%s costs %v", id, c)
-		}
-	}
-	if c := (Task{ID: "no such task", Cost: 3}).Expected(); c != 3 {
-		t.Errorf("a task without a record costs %v", c)
-	}
-}
-
 func TestHas(t *testing.T) {
 	for i := range 100 {
 		shares := 0
@@ -72,18 +61,20 @@ func TestHas(t *testing.T) {
 // throughJSON has everything computed here, and read back.
 type throughJSON struct{ lose int }
 
-func (c throughJSON) Compute(ctx context.Context, p Plan) (all []json.RawMessage, err error) {
+func (c throughJSON) Compute(ctx context.Context, p Plan) (err error) {
 	for i := range p.Tasks {
 		r, wrong := p.Do(ctx, i)
+		if wrong == nil && i != c.lose {
+			wrong = p.Take(i, r)
+		}
 		if wrong != nil {
-			return all, wrong
+			return wrong
 		}
 		if i == c.lose {
-			r, err = nil, context.Canceled
+			err = context.Canceled
 		}
-		all = append(all, r)
 	}
-	return all, err
+	return err
 }
 
 // TestEach: the results are in the order of the tasks, wherever they come from; where one is
@@ -92,17 +83,91 @@ func TestEach(t *testing.T) {
 	tasks := []Task{{"a", 1}, {"b", 3}, {"c", 2}}
 	do := func(_ context.Context, i int) (string, error) { return tasks[i].ID, nil }
 	for name, w := range map[string]*Work{"here": nil, "here, waiting": (*Work)(nil).Waiting(), "elsewhere": {Computer: throughJSON{-1}}} {
-		got, err := Each(t.Context(), tasks, w, do, nil)
+		got, err := Each(t.Context(), tasks, w, do)
 		if err != nil || *got[0]+*got[1]+*got[2] != "abc" {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
 	}
-	if got, _ := Each(t.Context(), tasks, &Work{Computer: throughJSON{1}}, do, nil); got[1] != nil || *got[2] != "c" {
-		t.Errorf("%v", got)
+	got, err := Each(t.Context(), tasks, &Work{Computer: throughJSON{1}}, do)
+	if !errors.Is(err, context.Canceled) || got[1] != nil || *got[2] != "c" {
+		t.Errorf("%v, %v", got, err)
 	}
 	wrong := errors.New("wrong")
-	_, err := Each(t.Context(), tasks, nil, func(context.Context, int) (int, error) { return 0, wrong }, nil)
+	_, err = Each(t.Context(), tasks, nil, func(context.Context, int) (int, error) { return 0, wrong })
 	if !errors.Is(err, wrong) {
 		t.Error(err)
+	}
+}
+
+// TestAgain: of 250 tasks three are computed again. A result that was changed is found if it is one of
+// theirs, and is believed otherwise if it can be read.
+func TestAgain(t *testing.T) {
+	var tasks []Task
+	for i := range 250 {
+		tasks = append(tasks, Task{ID: fmt.Sprint("task ", i), Cost: float64(i % 7)})
+	}
+	computed := atomic.Int64{}
+	do := func(_ context.Context, i int) (int, error) {
+		computed.Add(1)
+		return i, nil
+	}
+	merge := func(change int, to string) (*Results, []*int, error) {
+		var files []string
+		var shares []*Share
+		for k := 1; k <= 4; k++ {
+			p := &Partial{Part: Part{k, 4}}
+			if _, err := Each(t.Context(), tasks, &Work{Computer: p}, do); !errors.Is(err, ErrPartial) {
+				t.Fatal(err)
+			}
+			for i := range p.Results {
+				if p.Results[i].Task == fmt.Sprint("task ", change) {
+					p.Results[i].Result = json.RawMessage(to)
+				}
+			}
+			build, err := Build()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var b bytes.Buffer
+			if err := (Share{Build: build, Part: p.Part.String()}).Write(&b, p.Results); err != nil {
+				t.Fatal(err)
+			}
+			s, err := Read("", b.Bytes())
+			if err != nil {
+				t.Fatal(err)
+			}
+			files, shares = append(files, fmt.Sprint(k, ".json")), append(shares, s)
+		}
+		r, err := Merge(files, shares)
+		if err != nil {
+			t.Fatal(err)
+		}
+		computed.Store(0)
+		got, err := Each(t.Context(), tasks, &Work{Computer: r}, do)
+		if n := computed.Load(); n != 3 {
+			t.Errorf("%d tasks were computed again", n)
+		}
+		return r, got, err
+	}
+	found := 0
+	for change := -1; change < 150; change++ {
+		r, got, err := merge(change, "-1")
+		if differs := (*DifferError)(nil); errors.As(err, &differs) {
+			found++
+			again := slices.Contains(r.sample(tasks), change)
+			if differs.Task != tasks[change].ID || r.Unfit() != err || !again || got[0] != nil {
+				t.Errorf("task %d: %+v, %v", change, differs, got[0])
+			}
+			continue
+		}
+		if err != nil || change >= 0 && *got[change] != -1 || slices.Contains(r.sample(tasks), change) {
+			t.Errorf("task %d: %v", change, err)
+		}
+	}
+	if found == 0 {
+		t.Error("no change is found: try more of them")
+	}
+	if r, _, err := merge(7, `"x"`); err == nil || r.Unfit() != err {
+		t.Errorf("a text in place of a number: %v, %v", err, r.Unfit())
 	}
 }

@@ -2,7 +2,6 @@ package study
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"locklab/algorithms/lock"
@@ -24,17 +23,14 @@ func Matrix(ctx context.Context, locks []lock.Entry, scs []race.Scenario, runs i
 	var tasks []share.Task
 	parts := MatrixSteps(1, 1, runs) // of a cell
 	for i := range len(scs) * len(locks) * parts {
-		sc, l, from, to := i/parts/len(locks), i/parts%len(locks), i%parts*runsPerTask, min((i%parts+1)*runsPerTask, runs)
-		tasks = append(tasks, share.Task{
-			ID:   fmt.Sprintf("matrix %s/%s,seeds=%d-%d", locks[l].ID, scs[sc].ID, from+1, to),
-			Cost: cellCost + playCost*float64(to-from),
-		})
+		from, to := i%parts*runsPerTask, min((i%parts+1)*runsPerTask, runs)
+		tasks = append(tasks, share.Task{Cost: cellCost + playCost*float64(to-from)})
 	}
 	runner := race.Runner{Lines: show != nil}
 	found, err := share.Each(ctx, tasks, w, func(ctx context.Context, i int) (p cellPart, err error) {
 		sc, entry, from := scs[i/parts/len(locks)], locks[i/parts%len(locks)], i%parts*runsPerTask
 		if from > 0 {
-			p.Runs, p.Broken, err = count(ctx, &runner, entry, sc, from, min(from+runsPerTask, runs))
+			p.runs, p.broken, err = count(ctx, &runner, entry, sc, from, min(from+runsPerTask, runs))
 			return p, err
 		}
 		if p.story, err = runner.Play(entry, sc, sc.Settings); err != nil {
@@ -44,33 +40,21 @@ func Matrix(ctx context.Context, locks []lock.Entry, scs []race.Scenario, runs i
 			show(p.story)
 			p.story.History = nil
 		}
-		p.Runs, p.Broken, err = count(ctx, &runner, entry, sc, 0, min(runsPerTask, runs))
+		p.runs, p.broken, err = count(ctx, &runner, entry, sc, 0, min(runsPerTask, runs))
 		return p, err
-	}, func(i int, p *cellPart, v *share.Values) {
-		sc, entry, from := scs[i/parts/len(locks)], locks[i/parts%len(locks)], i%parts*runsPerTask
-		profile, err := runner.Profile(entry)
-		want := min(from+runsPerTask, runs) - from
-		if err == nil && sc.WhyNotApplicable(profile) != "" {
-			want = 0
-		}
-		share.Is(v, "runs", p.Runs, want)
-		share.Range(v, "broken", p.Broken, 0, p.Runs)
 	})
 	cells := make([][]*race.Outcome, len(scs))
 	for sc := range scs {
 		cells[sc] = make([]*race.Outcome, len(locks))
-		for l, entry := range locks {
+		for l := range locks {
 			all := found[(sc*len(locks)+l)*parts:][:parts]
 			if slices.Contains(all, nil) {
 				continue
 			}
-			o, err := all[0].outcome(&runner, entry, scs[sc], show)
-			if err != nil {
-				return cells, err
-			}
+			o := all[0].story
 			for _, p := range all {
-				o.Runs += p.Runs
-				o.Broken += p.Broken
+				o.Runs += p.runs
+				o.Broken += p.broken
 			}
 			cells[sc][l] = o
 		}
@@ -92,22 +76,8 @@ const cellCost = 0.003
 // A cellPart is what one task finds of a cell: the story, in the first one, and the counts
 // of some seeds.
 type cellPart struct {
-	story  *race.Outcome // nil: in another part, or played by another process
-	Runs   int           `json:"runs,omitempty"`
-	Broken int           `json:"broken,omitempty"`
-}
-
-// outcome is the story. What another process has played is played again: it takes little.
-func (p *cellPart) outcome(runner *race.Runner, entry lock.Entry, sc race.Scenario, show func(*race.Outcome)) (*race.Outcome, error) {
-	if p.story != nil {
-		return p.story, nil
-	}
-	o, err := runner.Play(entry, sc, sc.Settings)
-	if err == nil && show != nil {
-		show(o)
-		o.History = nil
-	}
-	return o, err
+	story        *race.Outcome // nil: in another part
+	runs, broken int
 }
 
 // count plays a cell with the seeds from from+1 to to, and counts the runs that break the

@@ -63,9 +63,9 @@ func FindPars(ctx context.Context, locks []lock.Entry, b Bounds, budgets []strin
 	b.Budget = ""
 	table := &ParTable{Locks: locks, Verdicts: ParWords(), Within: b, Budgets: budgets}
 	var tasks []share.Task
-	for l, entry := range locks { // the locks that came last are the longest to search
-		for _, budget := range budgets {
-			tasks = append(tasks, share.Task{ID: "par " + entry.ID + "/" + b.forPar(entry, budget).String(), Cost: float64(l) / float64(len(locks))})
+	for l := range locks { // the locks that came last are the longest to search
+		for range budgets {
+			tasks = append(tasks, share.Task{Cost: float64(l) / float64(len(locks))})
 		}
 	}
 	found, err := share.Each(ctx, tasks, w, func(ctx context.Context, i int) (Search, error) {
@@ -75,9 +75,6 @@ func FindPars(ctx context.Context, locks []lock.Entry, b Bounds, budgets []strin
 			return Search{}, err
 		}
 		return *s, nil
-	}, func(i int, s *Search, v *share.Values) {
-		entry := locks[i/len(budgets)]
-		s.CheckValues(entry, b.forPar(entry, budgets[i%len(budgets)]), "", v)
 	})
 	for l, entry := range locks {
 		searches := found[l*len(budgets) : (l+1)*len(budgets)]
@@ -85,7 +82,6 @@ func FindPars(ctx context.Context, locks []lock.Entry, b Bounds, budgets []strin
 			searches = nil
 		}
 		for _, s := range searches {
-			s.SetStrategy(entry)
 			table.States += s.States
 		}
 		table.Pars = append(table.Pars, ParsOf(entry, searches)...)

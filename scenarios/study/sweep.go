@@ -187,11 +187,6 @@ func (o *SweepOrder) add(ctx context.Context, s *Sweep, locks []lock.Entry, all 
 	w, end := progress(len(tasks))
 	counts, err := share.Each(ctx, tasks, w, func(ctx context.Context, i int) ([]int, error) {
 		return o.play(ctx, locks[all[i].lock], all[i])
-	}, func(i int, counts *[]int, v *share.Values) {
-		v.Length("", len(*counts), len(all[i].points))
-		for n, k := range *counts {
-			share.Range(v, fmt.Sprintf("[%d]", n), k, 0, all[i].to-all[i].from)
-		}
 	})
 	end()
 	for i, t := range all {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -67,15 +66,13 @@ func TheoremBudgets() []string {
 func FindTheorems(ctx context.Context, locks []lock.Entry, budgets []string, w *share.Work) (*Theorems, error) {
 	t := &Theorems{Locks: locks, Budgets: budgets}
 	var tasks []share.Task
-	for l, entry := range locks {
-		for _, budget := range budgets {
-			tasks = append(tasks, share.Task{ID: "theorems " + entry.ID + "/" + budget, Cost: float64(l) / float64(len(locks))})
+	for l := range locks {
+		for range budgets {
+			tasks = append(tasks, share.Task{Cost: float64(l) / float64(len(locks))})
 		}
 	}
 	found, err := share.Each(ctx, tasks, w, func(ctx context.Context, i int) ([]Theorem, error) {
 		return theoremsOf(ctx, locks[i/len(budgets)], budgets[i%len(budgets)])
-	}, func(i int, all *[]Theorem, v *share.Values) {
-		checkTheorems(locks[i/len(budgets)].ID, budgets[i%len(budgets)], *all, v)
 	})
 	for i, all := range found {
 		if all == nil {
@@ -93,21 +90,6 @@ func openTheorems(id, budget string) (all []Theorem) {
 		all = append(all, Theorem{Strategy: id, Budget: budget, Verdict: w, Extent: Undecided})
 	}
 	return all
-}
-
-// checkTheorems refuses theorems that are not about the lock and the budget.
-func checkTheorems(id, budget string, all []Theorem, v *share.Values) {
-	share.Is(v, "theorems", len(all), len(explore.Provable))
-	for i := range all[:min(len(all), len(explore.Provable))] {
-		path := fmt.Sprintf("theorems[%d].", i)
-		share.Is(v, path+"strategy", all[i].Strategy, id)
-		share.Is(v, path+"budget", all[i].Budget, budget)
-		share.Is(v, path+"verdict", all[i].Verdict, explore.Provable[i])
-		share.OneOf(v, path+"extent", all[i].Extent, Extents())
-		for _, l := range all[i].Lemmas {
-			share.OneOf(v, path+"lemmas", l, LemmaKeys())
-		}
-	}
 }
 
 // theoremsOf are those of a lock under a budget.

@@ -77,8 +77,7 @@ type Limit struct {
 	// Trace is a link to a run with two clients inside at that size: one way to it, not
 	// the shortest.
 	Trace string `json:"trace,omitempty"`
-	// States is the number of states that the searches have visited. It is no part of the JSON: a
-	// limit that another machine has found comes without it.
+	// States is the number of states that the searches have visited.
 	States int `json:"-"`
 }
 
@@ -121,13 +120,11 @@ func FindTolerance(ctx context.Context, locks []lock.Entry, w *share.Work) (*Tol
 		}
 	}
 	var tasks []share.Task
-	for i, l := range out.Limits { // the locks that came last are the longest to search
-		tasks = append(tasks, share.Task{ID: "tolerance " + l.Strategy + "/" + l.Fault, Cost: float64(i) / float64(len(out.Limits))})
+	for i := range out.Limits { // the locks that came last are the longest to search
+		tasks = append(tasks, share.Task{Cost: float64(i) / float64(len(out.Limits))})
 	}
 	limits, err := share.Each(ctx, tasks, w, func(ctx context.Context, i int) (Limit, error) {
 		return r.Limit(ctx, locks[i/len(hazards)], hazards[i%len(hazards)])
-	}, func(i int, l *Limit, v *share.Values) {
-		r.checkLimit(l, locks[i/len(hazards)], hazards[i%len(hazards)], v)
 	})
 	for i, l := range limits {
 		if l != nil {

@@ -11,7 +11,6 @@ import (
 	"locklab/simulator"
 	"locklab/simulator/client"
 	"locklab/simulator/explore"
-	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
 
@@ -124,9 +123,6 @@ type Lemma struct {
 	Key         string
 	Of, Against int
 }
-
-// LemmaKeys returns the keys of all lemmas.
-func LemmaKeys() []string { return lists.Each(Lemmas(nil), func(l Lemma) string { return l.Key }) }
 
 // Lemmas are what the views of a proof say of all clients: computed from the rows, whatever the lock is.
 func Lemmas(rows []ViewRow) []Lemma {
