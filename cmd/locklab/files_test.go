@@ -222,7 +222,11 @@ func TestWriteToStdout(t *testing.T) {
 // command, and no message has the name of a temporary file.
 func TestOutputsAreCheckedFirst(t *testing.T) {
 	effort.Unwatched(t, watchedCommands)
-	for _, place := range []string{"/proc/none/here", "/proc"} {
+	occupied := filepath.Join(t.TempDir(), "occupied")
+	if err := os.WriteFile(occupied, []byte("mine"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, place := range []string{"/proc/none/here", "/proc", occupied} {
 		for _, args := range [][]string{
 			{"run", "token", "R18", "-o", place + "/x.html"},
 			{"replay", link(t), "-o", place + "/x.json"},
@@ -244,6 +248,9 @@ func TestOutputsAreCheckedFirst(t *testing.T) {
 				t.Errorf("%v: exit status %d: %s%s", args, code, errs, out)
 			}
 		}
+	}
+	if b, _ := os.ReadFile(occupied); string(b) != "mine" {
+		t.Error("the file that was there is damaged")
 	}
 }
 
@@ -272,27 +279,6 @@ func TestResultsComeFirst(t *testing.T) {
 	}
 }
 
-// Standard output that takes nothing does not keep files from being written.
-func TestFilesDespiteLostOutput(t *testing.T) {
-	effort.Unwatched(t, watchedCommands)
-	dir := t.TempDir()
-	for _, args := range [][]string{
-		{"run", "token", "R18", "-o", filepath.Join(dir, "run.json")},
-		{"explore", "token", "--budget", "pause=1", "-o", filepath.Join(dir, "explore.json")},
-		{"sweep", "pause/ttl=1:1:1", "--runs", "9", "-o", filepath.Join(dir, "sweep.csv")},
-		{"verify", "--contract", contractFile(t, promise), "--junit", filepath.Join(dir, "verify.xml")},
-	} {
-		var errs bytes.Buffer
-		code := run(context.Background(), args, strings.NewReader(""), full{}, &errs, func(string) string { return "" })
-		if code != exitInternal || !strings.Contains(errs.String(), "no room") {
-			t.Errorf("%v: exit status %d: %s", args, code, errs.String())
-		}
-		if _, err := os.Stat(args[len(args)-1]); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
 // contractFile returns the name of a file with this text.
 func contractFile(t *testing.T, text string) string {
 	t.Helper()
@@ -301,27 +287,6 @@ func contractFile(t *testing.T, text string) string {
 		t.Fatal(err)
 	}
 	return name
-}
-
-// Whoever closes the pipe has seen enough: no word of it, and the files are written.
-func TestClosedPipe(t *testing.T) {
-	effort.Unwatched(t, "the work is done by processes of one command each")
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Close()
-	defer w.Close()
-	file := filepath.Join(t.TempDir(), "run.json")
-	c := program(t, "run", "token", "R18", "-o", file)
-	var errs bytes.Buffer
-	c.Stdout, c.Stderr = w, &errs
-	if code := statusOf(t, c.Run()); code != exitOK || errs.String() != "wrote "+file+"\n" {
-		t.Errorf("exit status %d: %s", code, errs.String())
-	}
-	if _, err := os.Stat(file); err != nil {
-		t.Error(err)
-	}
 }
 
 // Every signal that asks the program to stop ends it with status 3, also while it waits

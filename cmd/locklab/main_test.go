@@ -645,30 +645,6 @@ func TestFamilies(t *testing.T) {
 	}
 }
 
-// A file is replaced whole or not at all, and a place where none can be written
-// is an error that names it.
-func TestOutputCannotBeWritten(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "occupied")
-	if err := os.WriteFile(file, []byte("mine"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	for _, args := range [][]string{
-		{"run", "token", "R18", "-o", filepath.Join(file, "run.json")},
-		{"matrix", "-o", filepath.Join(file, "report")},
-		{"sweep", "pause/ttl", "-o", filepath.Join(file, "sweep.png")},
-		{"par", "-o", filepath.Join(file, "par.csv")},
-		{"verify", "--junit", filepath.Join(file, "verify.xml")},
-	} {
-		code, out, errs := call(t, args...)
-		if code != exitUsage || !strings.Contains(errs, "occupied") || out != "" { // and nothing was played for it
-			t.Errorf("%v: exit status %d: %s%s", args, code, errs, out)
-		}
-	}
-	if b, _ := os.ReadFile(file); string(b) != "mine" {
-		t.Error("the file that was there is damaged")
-	}
-}
-
 // A README shows what the program prints, on three screens. A block that begins with a command is
 // that command's output.
 func TestREADME(t *testing.T) {

@@ -34,32 +34,6 @@ func TestRate(t *testing.T) {
 	golden(t, "rate-explain.txt", []byte(out))
 }
 
-func TestRateJSON(t *testing.T) {
-	code, out, errs := call(t, "rate", "--strategies", "setnx,token", "--json")
-	var v struct {
-		Version int
-		Terms   []struct {
-			Strategy, Environment string
-			Expected              struct{ Lo, Hi float64 } `json:"expected_a_year"`
-		}
-		Crashes []struct {
-			Mean *float64 `json:"blocked_mean_s"`
-		} `json:"after_a_crash"`
-		Series []struct{ Points []struct{ Hi *float64 } }
-	}
-	if err := json.Unmarshal([]byte(out), &v); code != 0 || err != nil || v.Version != schema || len(v.Crashes) != 2 || len(v.Series) != 10 {
-		t.Fatalf("exit status %d, %v: %s%s", code, err, out, errs)
-	}
-	if v.Crashes[0].Mean != nil || v.Crashes[1].Mean == nil {
-		t.Errorf("setnx comes back, or token does not: %+v", v.Crashes)
-	}
-	for _, term := range v.Terms {
-		if term.Strategy == "token" && term.Environment == "azure" && (term.Expected.Lo < 66.6 || term.Expected.Hi > 66.7) {
-			t.Errorf("%+v, want 66.67", term)
-		}
-	}
-}
-
 func TestRateWrongUse(t *testing.T) {
 	for _, c := range []struct {
 		args []string

@@ -85,7 +85,6 @@ func TestVerifyStatus(t *testing.T) {
 		{"a proof differs", "[prove budget=crash=any]\nsetnx HOLDS\n", exitDiffers, "contract.txt:2: setnx in clients=any,attempts=any,budget=crash=any: DEADLOCK@1 occurs, contracted HOLDS\n  locklab prove setnx --budget 'crash=any'\n"},
 		{"no proof", "[prove budget=crash=any]\nzk-naive HOLDS\n", exitNoAnswer, "could not tell: there is no proof: the lock lives on an ensemble"},
 		{"an unknown lock", "[search]\ntokn HOLDS\n", exitUsage, "contract.txt:2: there is no lock \"tokn\": did you mean token?"},
-		{"bad bounds", "[search clients=99]\ntoken HOLDS\n", exitUsage, "contract.txt:1: clients=99: give 1 to 6"},
 		{"a section without rows", "[gc-pause]\n[search]\ntoken HOLDS\n", exitUsage, "contract.txt:1: [gc-pause] has no line under it"},
 		{"a search without rows", "[gc-pause]\ntoken HOLDS\n[search]\n", exitUsage, "contract.txt:3: [search] has no line under it"},
 		{"[locks] alone", "[locks]\n", exitUsage, "contract.txt:1: [locks] has no line under it"},
