@@ -20,12 +20,20 @@ import (
 var update = flag.Bool("update", false, "write testdata/*.txt from what the strategies send")
 
 // TestWire compares every command that a strategy sends with a transcript in testdata,
-// one for each strategy. The sequence is always the same: A acquires, B is refused, A
-// releases; A acquires again and dies, and B tries again after one lease.
+// one for each strategy; of one that sends what an earlier one does it names that. The sequence is always the same: A
+// acquires, B is refused, A releases; A acquires again and dies, and B tries again after one lease.
 func TestWire(t *testing.T) {
+	first := map[string]string{} // strategies by what they send
 	for _, e := range algorithms.OnRedis() {
+		name, sent, _ := strings.Cut(transcript(t, e), "\n")
+		if first[sent] == "" {
+			first[sent] = e.ID
+		}
 		t.Run(e.ID, func(t *testing.T) {
-			got := transcript(t, e)
+			got := name + "\n" + sent
+			if first[sent] != e.ID {
+				got = name + "\nas " + first[sent] + "\n"
+			}
 			golden := filepath.Join("testdata", e.ID+".txt")
 			if *update {
 				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
