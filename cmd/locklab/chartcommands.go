@@ -11,7 +11,6 @@ import (
 	"locklab/reports/chart"
 	"locklab/reports/report"
 	"locklab/reports/text"
-	"locklab/scenarios/cost"
 	"locklab/scenarios/study"
 )
 
@@ -117,24 +116,6 @@ func drawTolerance(e *env, entries []lock.Entry) (chart.Result, error) {
 	}
 	drawn.Rates, err = study.FindRates(e.ctx, entries, races)
 	return drawn, err
-}
-
-func priceCommand() *command {
-	c := &chartFlags{numbers: true, next: []string{"locklab price -o price.png", "locklab matrix", "locklab rate"}}
-	return &command{
-		use: "price", args: noArguments,
-		examples: []string{"price", "price --families one-step,majority -o price.png"},
-		flags:    func(f *flags) { c.addUsual(f, f.e.Say("help.flag.strategies.all")) },
-		run: c.run(algorithms.All, func(e *env, entries []lock.Entry) (chart.Result, error) {
-			w, end := e.work(cost.PriceCells(len(entries)), "progress.cells")
-			defer end()
-			found, err := cost.FindPrices(e.ctx, entries, w)
-			if err != nil {
-				return nil, internal(err)
-			}
-			return &chart.PriceChart{Prices: found}, nil
-		}),
-	}
 }
 
 func recoveryCommand() *command {

@@ -24,7 +24,6 @@ func TestFormat(t *testing.T) {
 		{waiting, 1600, 900, ""},
 		{waiting + " --size 4:3 --panel entry", 1600, 1200, ""},
 		{waiting + " --size square --title Mine", 1600, 1600, ""},
-		{"price --strategies token -o FILE --panel commands", 1600, 900, ""},
 		{waiting + " --panel nope", 0, 0, `no panel "nope"; its panels: handover; commands; `},
 		{"rate --strategies setnx -o FILE --panel nope", 0, 0, `no panel "nope"; its panels: setnx; crash`},
 		{waiting + " --size 3:1", 0, 0, `"3:1" is no size of a picture: write one of 16:9, 4:3, square`},

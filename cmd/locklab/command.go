@@ -71,9 +71,9 @@ func groups() []group {
 // chartCommand draws the chart of a name.
 func chartCommand() *command {
 	return &command{
-		use: "chart NAME", examples: []string{"chart par", "chart price -o price.png"},
+		use: "chart NAME", examples: []string{"chart par", "chart sweep pause/ttl -o sweep.png"},
 		also: []*command{
-			parCommand(), theoremsCommand(), toleranceCommand(), rateCommand(), priceCommand(), recoveryCommand(), waitingCommand(), sweepCommand(),
+			parCommand(), theoremsCommand(), toleranceCommand(), rateCommand(), recoveryCommand(), waitingCommand(), sweepCommand(),
 		},
 	}
 }

@@ -234,7 +234,7 @@ func TestOutputsAreCheckedFirst(t *testing.T) {
 			{"par", "-o", place + "/x.csv"},
 			{"tolerance", "-o", place + "/x.csv"},
 			{"rate", "-o", place + "/x.csv"},
-			{"price", "-o", place + "/x.csv"},
+			{"recovery", "-o", place + "/x.csv"},
 			{"verify", "--junit", place + "/x.xml"},
 			{"verify", "--summary", place + "/x.md"},
 			{"run", "token", "R18", "-o", dirNamed(t, "x.json")},

@@ -26,8 +26,7 @@ type Figure struct {
 // the progress that is shown of them.
 type Worker func(tasks int, what string) (w *share.Work, end func())
 
-// figures makes the charts of a report: of some locks, and the prices of all, which have
-// been played.
+// figures makes the charts of a report.
 func (r *Report) figures(ctx context.Context, work Worker, entries []lock.Entry) ([]Figure, error) {
 	sense, err := sensitivity(ctx, work, entries, r.Waits)
 	if err != nil {
@@ -57,19 +56,15 @@ func (r *Report) figures(ctx context.Context, work Worker, entries []lock.Entry)
 	if err != nil {
 		return nil, err
 	}
-	prices, err := cost.PricesOf(ctx, r.Locks, r.Outcomes)
-	if err != nil {
-		return nil, err
-	}
 	costs, err := costCharts(ctx, work, entries, r.Waits)
 	if err != nil {
 		return nil, err
 	}
 	figures := append([]Figure{
-		{"sensitivity", sense}, {"rate", &chart.Rate{Rates: *rates}}, {"tolerance", tolerance}, {"price", &chart.PriceChart{Prices: prices}}, {"theorems", theorems},
+		{"sensitivity", sense}, {"rate", &chart.Rate{Rates: *rates}}, {"tolerance", tolerance}, {"theorems", theorems},
 	}, costs...)
 	figures = append(figures, Figure{"doom", &chart.Doom{Doom: doom}})
-	places := []string{"sensitivity", "rate", "tolerance", "recovery", "price", "waiting", "sweep", "theorems", "doom"}
+	places := []string{"sensitivity", "rate", "tolerance", "recovery", "waiting", "sweep", "theorems", "doom"}
 	slices.SortFunc(figures, func(a, b Figure) int { return slices.Index(places, a.name) - slices.Index(places, b.name) })
 	return figures, nil
 }
