@@ -81,7 +81,6 @@ func chartCommand() *command {
 // drawnBy are the commands for charts that have none of their own.
 var drawnBy = map[string]string{
 	"grid": "locklab matrix -o out", "poster": "locklab matrix -o out", "sensitivity": "locklab matrix -o out",
-	"doom": "locklab replay LINK --doom -o doom.png",
 }
 
 // newRoot returns the command without a name, with all others below it.

@@ -226,9 +226,9 @@ func TestOutputsAreCheckedFirst(t *testing.T) {
 		for _, args := range [][]string{
 			{"run", "token", "R18", "-o", place + "/x.html"},
 			{"replay", link(t), "-o", place + "/x.json"},
-			{"replay", link(t), "--doom", "-o", place + "/x.png"},
+			{"replay", link(t), "-o", place + "/x.png"},
 			{"explore", "token", "--budget", "pause=2", "-o", place + "/x.json"},
-			{"explore", "token", "--doom", "-o", place + "/x.svg"},
+			{"explore", "token", "-o", place + "/x.svg"},
 			{"matrix", "-o", place + "/x"},
 			{"sweep", "pause/ttl", "-o", place + "/x.png"},
 			{"par", "-o", place + "/x.csv"},

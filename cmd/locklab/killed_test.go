@@ -62,7 +62,7 @@ func killables() (list []killable) {
 		{args: "par --strategies setnx -o DIR/par.svg -o DIR/par.csv", files: []string{"par.svg", "par.csv"}},
 		{args: "tolerance --strategies setnx -o DIR/tolerance.svg -o DIR/tolerance.csv", files: []string{"tolerance.svg", "tolerance.csv"}},
 		{args: "fleet run --cache DIR/state par --strategies setnx,token --attempts 1 -o DIR/par.svg -o DIR/par.csv", state: "state", files: []string{"par.svg", "par.csv"}, fleet: true},
-		{args: "explore token --budget pause=1 --doom --max-states 4000 --timing any --attempts 1 --checkpoint DIR/state -o DIR/doom.svg", state: "state", files: []string{"doom.svg", "doom.csv"}},
+		{args: "explore token --budget pause=1 --max-states 4000 --timing any --attempts 1 --checkpoint DIR/state -o DIR/pause.svg", state: "state", files: []string{"pause.svg"}},
 		{args: "merge DIR/state/1 DIR/state/2 -o DIR/par.svg -o DIR/par.csv", state: "state", files: []string{"par.svg", "par.csv"}, shared: "par --strategies setnx,token --attempts 1"},
 		{args: "matrix --strategies token --scenarios R18 -o DIR", files: []string{"report.html", "grid.svg", "grid.csv"}, rare: true},
 	}

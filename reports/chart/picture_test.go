@@ -26,7 +26,7 @@ func TestSmallPictures(t *testing.T) {
 	tolerance.Hazards, tolerance.Limits = tolerance.Hazards[:2], limits
 	for name, p := range map[string]picture{
 		"grid": grid.picture(Format{Lang: "en"}), "overview": overview.picture(Format{Lang: "en"}), "par": par.picture(Format{Lang: "en"}),
-		"tolerance": tolerance.picture(Format{Lang: "en"}), "doom": doomSample().picture(Format{Lang: "en"}), "sensitivity": sensitivity.picture(Format{Lang: "en"}),
+		"tolerance": tolerance.picture(Format{Lang: "en"}), "sensitivity": sensitivity.picture(Format{Lang: "en"}),
 	} {
 		var b bytes.Buffer
 		p.dpi = 14

@@ -10,6 +10,8 @@ import (
 	"locklab/simulator/verdict"
 )
 
+const ms = time.Millisecond
+
 // gridSample shows every word there is, with surprises and a cell that was not
 // reached.
 func gridSample() Grid {

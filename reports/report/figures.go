@@ -46,10 +46,6 @@ func (r *Report) figures(ctx context.Context, work Worker, entries []lock.Entry)
 	}
 	tolerance := &chart.Tolerance{Tolerance: limits.Only(differing)}
 	known := limits.Only(entries)
-	doom, err := study.ShowcaseDoom(ctx)
-	if err != nil {
-		return nil, err
-	}
 	order := cost.UsualRateOrder()
 	order.Waits = r.Waits
 	rates, err := cost.FindRates(ctx, order, &known)
@@ -63,8 +59,7 @@ func (r *Report) figures(ctx context.Context, work Worker, entries []lock.Entry)
 	figures := append([]Figure{
 		{"sensitivity", sense}, {"rate", &chart.Rate{Rates: *rates}}, {"tolerance", tolerance}, {"theorems", theorems},
 	}, costs...)
-	figures = append(figures, Figure{"doom", &chart.Doom{Doom: doom}})
-	places := []string{"sensitivity", "rate", "tolerance", "recovery", "waiting", "sweep", "theorems", "doom"}
+	places := []string{"sensitivity", "rate", "tolerance", "recovery", "waiting", "sweep", "theorems"}
 	slices.SortFunc(figures, func(a, b Figure) int { return slices.Index(places, a.name) - slices.Index(places, b.name) })
 	return figures, nil
 }

@@ -139,7 +139,7 @@ func TestReplayUnlisted(t *testing.T) {
 			t.Errorf("%s: the trace was played on another lock", c.trace.Scenario)
 		}
 	}
-	if d, err := study.DoomOn(t.Context(), e, s.Witnesses[0].Trace, ""); err != nil || d.History.Strategy != e.ID {
+	if d, err := study.DoomOn(t.Context(), e, s.Witnesses[0].Trace); err != nil || d.Harm != s.Witnesses[0].Verdict {
 		t.Errorf("doom: %v", err)
 	}
 }

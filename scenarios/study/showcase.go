@@ -6,27 +6,7 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/scenarios/race"
 	"locklab/scenarios/share"
-	"locklab/simulator/i18n"
 )
-
-// ShowcaseDoom computes the doom curve of the report: the usual lock with one pause.
-func ShowcaseDoom(ctx context.Context) (*Doom, error) {
-	entry, err := race.Strategy("token")
-	if err != nil {
-		return nil, err
-	}
-	b := DefaultBounds()
-	b.Budget = "pause=1"
-	s, err := Explore(ctx, entry, b)
-	if err != nil {
-		return nil, err
-	}
-	if len(s.Witnesses) == 0 {
-		return nil, i18n.Errorf("error.doom.survives", "lock", entry.ID)
-	}
-	w := s.Witnesses[0]
-	return DoomOn(ctx, entry, w.Trace, w.Verdict)
-}
 
 // pausedLocks differ in the pause from which on they let two clients in: the lease, what is left of a lease that
 // is renewed at its half or at two thirds, and a lease with a delay behind it.
