@@ -28,7 +28,7 @@ run: ## the tour, the grid, the charts and the report (into out/)
 	$(GO) run ./cmd/locklab demo
 	@echo "Playing every lock in every race, and drawing the charts. This takes a minute or two."
 	$(GO) run ./cmd/locklab matrix -o $(OUT) >/dev/null
-	@echo "Open $(OUT)/report.html; the pictures beside it: grid, poster (all locks), sensitivity, rate, tolerance, recovery, waiting, sweep, theorems."
+	@echo "Open $(OUT)/report.html; the pictures beside it: grid, poster (all locks), rate, tolerance, recovery, waiting, sweep, theorems."
 
 page: ## the page on which one breaks locks (into out/page/): one file, and a folder to host
 	@echo "Compiling the page's engine for the browser. This takes minutes the first time."

@@ -80,7 +80,7 @@ func chartCommand() *command {
 
 // drawnBy are the commands for charts that have none of their own.
 var drawnBy = map[string]string{
-	"grid": "locklab matrix -o out", "poster": "locklab matrix -o out", "sensitivity": "locklab matrix -o out",
+	"grid": "locklab matrix -o out", "poster": "locklab matrix -o out", "sensitivity": "locklab chart sweep pause/ttl",
 }
 
 // newRoot returns the command without a name, with all others below it.

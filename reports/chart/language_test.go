@@ -10,16 +10,16 @@ import (
 // A picture in Chinese asks the catalogues for nothing in English, and its letters are
 // other ones.
 func TestPicturesSpeakChinese(t *testing.T) {
-	small, large, par, tolerance, sensitivity := gridSample(), manySample(), parSample(), toleranceSample(), sensitivitySample()
+	small, large, par, tolerance, sweep := gridSample(), manySample(), parSample(), toleranceSample(), sweepSample()
 	h, j := samples.GCPause()
 	run := &Timeline{History: h, Judgement: j, Verdicts: j.Verdicts}
 	for name, c := range map[string]Picture{
-		"grid":        &small,
-		"overview":    &large,
-		"par":         &par,
-		"tolerance":   &tolerance,
-		"sensitivity": &sensitivity,
-		"run":         run,
+		"grid":      &small,
+		"overview":  &large,
+		"par":       &par,
+		"tolerance": &tolerance,
+		"sweep":     sweep,
+		"run":       run,
 	} {
 		t.Run(name, func(t *testing.T) {
 			asked := map[string]bool{}

@@ -28,10 +28,6 @@ type Worker func(tasks int, what string) (w *share.Work, end func())
 
 // figures makes the charts of a report.
 func (r *Report) figures(ctx context.Context, work Worker, entries []lock.Entry) ([]Figure, error) {
-	sense, err := sensitivity(ctx, work, entries, r.Waits)
-	if err != nil {
-		return nil, err
-	}
 	theorems, err := Theorems(ctx, work, entries, study.TheoremBudgets())
 	if err != nil {
 		return nil, err
@@ -57,9 +53,9 @@ func (r *Report) figures(ctx context.Context, work Worker, entries []lock.Entry)
 		return nil, err
 	}
 	figures := append([]Figure{
-		{"sensitivity", sense}, {"rate", &chart.Rate{Rates: *rates}}, {"tolerance", tolerance}, {"theorems", theorems},
+		{"rate", &chart.Rate{Rates: *rates}}, {"tolerance", tolerance}, {"theorems", theorems},
 	}, costs...)
-	places := []string{"sensitivity", "rate", "tolerance", "recovery", "waiting", "sweep", "theorems"}
+	places := []string{"rate", "tolerance", "recovery", "waiting", "sweep", "theorems"}
 	slices.SortFunc(figures, func(a, b Figure) int { return slices.Index(places, a.name) - slices.Index(places, b.name) })
 	return figures, nil
 }
@@ -100,22 +96,6 @@ func union(a, b []lock.Entry) []lock.Entry {
 		}
 	}
 	return all
-}
-
-// SensitivityRuns is a multiple of nine, so that every length of work is played
-// equally often.
-const SensitivityRuns = 270
-
-// sensitivity plays pauses of 0 to 2 leases, by tenths.
-func sensitivity(ctx context.Context, work Worker, entries []lock.Entry, waits bool) (*chart.Sensitivity, error) {
-	var sizes []float64
-	for i := range 21 {
-		sizes = append(sizes, float64(i)/10)
-	}
-	w, end := work(study.SensitivitySteps(len(entries), len(sizes), SensitivityRuns), "progress.pauses")
-	defer end()
-	found, err := study.FindSensitivity(ctx, entries, sizes, SensitivityRuns, waits, w)
-	return &chart.Sensitivity{Sensitivity: *found}, err
 }
 
 // ParBounds are those of a table of pars, without a budget.

@@ -75,7 +75,7 @@ const boardFile = "page/locklab.html"
 func (r *Report) page(first *chart.Grid, figures []Figure) (page.Report, error) {
 	report := page.Report{
 		Lang: r.Lang, Title: r.First("page.title"), Version: Version(), Command: r.Command,
-		Seeds: r.First("page.seeds", "last", fmt.Sprint(SensitivityRuns)), Grid: *r.Grid, First: first, Runs: r.Runs,
+		Seeds: r.First("page.seeds", "last", fmt.Sprint(study.SweepRuns)), Grid: *r.Grid, First: first, Runs: r.Runs,
 	}
 	for _, key := range assumptions {
 		report.Assumptions = append(report.Assumptions, r.First(key))

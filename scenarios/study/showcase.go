@@ -12,6 +12,10 @@ import (
 // is renewed at its half or at two thirds, and a lease with a delay behind it.
 var pausedLocks = []string{"token", "daemon-10", "daemon-20", "lock-delay"}
 
+// SweepRuns is the usual number of runs of a point: a multiple of nine, so that every length of work is played
+// equally often.
+const SweepRuns = 270
+
 // ShowcaseSweep plays the sweep of the report, which takes about two seconds: pauses of up to two leases. waits is
 // as in Situation.
 func ShowcaseSweep(ctx context.Context, waits bool) (*Sweep, error) {
@@ -19,7 +23,7 @@ func ShowcaseSweep(ctx context.Context, waits bool) (*Sweep, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := SweepOrder{Axes: []Axis{axis}, Runs: 270, Waits: waits}
+	o := SweepOrder{Axes: []Axis{axis}, Runs: SweepRuns, Waits: waits}
 	if err := o.Complete(); err != nil {
 		return nil, err
 	}
