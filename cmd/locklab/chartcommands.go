@@ -56,10 +56,10 @@ func checkBudgets(entries []lock.Entry, b study.Bounds, budgets []string) error 
 }
 
 func theoremsCommand() *command {
-	c, budgets := &chartFlags{next: []string{"locklab theorems -o theorems.png", "locklab prove token", "locklab par"}}, study.TheoremBudgets()
+	c, budgets := &chartFlags{table: true, next: []string{"locklab theorems -o theorems.csv", "locklab prove token", "locklab par"}}, study.TheoremBudgets()
 	return &command{
 		use: "theorems", args: noArguments, tasks: onFleet,
-		examples: []string{"theorems", "theorems --strategies setnx,reentrant --budget crash=any", "theorems --families one-step -o theorems.png -o theorems.csv"},
+		examples: []string{"theorems", "theorems --strategies setnx,reentrant --budget crash=any", "theorems --families one-step -o theorems.csv"},
 		flags: func(f *flags) {
 			c.add(f)
 			f.each("budget", &budgets)

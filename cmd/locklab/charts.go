@@ -19,9 +19,12 @@ const darkPNG = ".dark.png"
 
 // checkCharts refuses files that are no pictures or tables, or that cannot be written,
 // before anything is played.
-func checkCharts(e *env, files []string) error {
+func checkCharts(e *env, files []string, table bool) error {
 	for _, f := range files {
-		if chart.Formats[filepath.Ext(f)] == nil {
+		switch {
+		case table && filepath.Ext(f) != ".csv":
+			return text.Errorf("error.chart.table", "file", f)
+		case chart.Formats[filepath.Ext(f)] == nil:
 			return text.Errorf("error.chart.format", "file", f)
 		}
 	}
@@ -36,13 +39,17 @@ func grounded(name string, w io.Writer) io.Writer {
 	return w
 }
 
-func writeCharts(e *env, c chart.Chart, files []string, f chart.Format) (failed error) {
+func writeCharts(e *env, t chart.Table, files []string, f chart.Format) (failed error) {
+	c, drawn := t.(chart.Chart)
 	if err := checkPanel(c, f.Panel); err != nil {
 		return err
 	}
 	f.Lang = e.Langs()[0]
 	for _, name := range files {
 		failed = errors.Join(failed, e.write(name, replaces, func(w io.Writer) error {
+			if !drawn {
+				return chart.CSV(w, t)
+			}
 			return chart.Formats[filepath.Ext(name)](grounded(name, w), c, f)
 		}))
 	}
@@ -76,6 +83,7 @@ type chartFlags struct {
 	files   []string
 	format  chart.Format
 	numbers bool     // every picture gets its CSV beside it
+	table   bool     // it has no picture
 	next    []string // commands that come next
 }
 
@@ -90,7 +98,9 @@ func (c *chartFlags) addUsual(f *flags, usual string) {
 // addFiles adds the flags of the files of a chart, and of how its pictures are laid out.
 func (c *chartFlags) addFiles(f *flags) {
 	f.out(&c.files)
-	addFormat(f, &c.format)
+	if !c.table {
+		addFormat(f, &c.format)
+	}
 }
 
 // A chartFunc computes a chart of locks. An error without a chart is one of wrong use.
@@ -119,7 +129,7 @@ func (c *chartFlags) check(e *env) error {
 	if c.numbers {
 		c.files = withNumbers(c.files)
 	}
-	return checkCharts(e, c.files)
+	return checkCharts(e, c.files, c.table)
 }
 
 // show prints a chart, decides the exit status, and writes the files.
@@ -140,7 +150,7 @@ func (c *chartFlags) show(e *env, drawn chart.Result, failed error) error {
 }
 
 // conclude returns the error of a chart that leaves something unknown.
-func conclude(drawn chart.Chart) error {
+func conclude(drawn chart.Table) error {
 	if searched, ok := drawn.(interface{ Inconclusive() bool }); ok && searched.Inconclusive() {
 		return noAnswer("error.cut.some")
 	}

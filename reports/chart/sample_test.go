@@ -119,7 +119,7 @@ func sweepSample() *Sweep {
 	return s
 }
 
-func csvOf(c Chart) func(io.Writer) error { return func(w io.Writer) error { return CSV(w, c) } }
+func csvOf(c Table) func(io.Writer) error { return func(w io.Writer) error { return CSV(w, c) } }
 func pngOf(p Picture) func(io.Writer) error {
 	return func(w io.Writer) error { return PNG(w, p, Format{}) }
 }

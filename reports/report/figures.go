@@ -16,10 +16,10 @@ import (
 	"locklab/simulator/lists"
 )
 
-// A Figure is a chart beside the grid, under the name of its files.
+// A Figure is a chart or a table beside the grid, under the name of its files.
 type Figure struct {
 	name string
-	chart.Chart
+	chart.Table
 }
 
 // A Worker returns how tasks are computed: so many, with a key that says what they are. end ends
@@ -113,7 +113,7 @@ func Pars(ctx context.Context, work Worker, entries []lock.Entry, b study.Bounds
 	return &chart.Par{ParTable: *table}, err
 }
 
-// Theorems proves and searches, and returns the chart of what is proved for any number of clients.
+// Theorems proves and searches, and returns the table of what is proved for any number of clients.
 func Theorems(ctx context.Context, work Worker, entries []lock.Entry, budgets []string) (*chart.Theorems, error) {
 	w, end := work(len(entries)*len(budgets), "progress.proofs")
 	defer end()

@@ -59,7 +59,12 @@ func (r *Report) Files(ctx context.Context, work Worker) (files []File, err erro
 		add(r.Grid, "grid", ".png", ".svg")
 	}
 	for _, f := range figures {
-		add(f.Chart, f.name, ".csv", ".png", ".svg")
+		if c, drawn := f.Table.(chart.Chart); drawn {
+			add(c, f.name, ".csv", ".png", ".svg")
+			continue
+		}
+		files = append(files, File{f.name + ".csv", func(w io.Writer) error { return chart.CSV(w, f.Table) }},
+			File{f.name + ".txt", func(w io.Writer) error { return chart.Text(w, f.Table, reports.Look{Width: reports.NarrowWidth}) }})
 	}
 	return append(files, File{"report.html", func(w io.Writer) error {
 		report, err := r.page(first, figures)
