@@ -54,7 +54,7 @@ func (r *Report) Files(ctx context.Context, work Worker) (files []File, err erro
 	first := First(r.Grid) // without the links that the CSV has
 	if first != nil {
 		add(first, "grid", ".png", ".svg")
-		add(r.Grid, "poster", ".png", ".svg")
+		add(r.Grid, "poster", ".svg")
 	} else {
 		add(r.Grid, "grid", ".png", ".svg")
 	}
