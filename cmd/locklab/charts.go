@@ -14,9 +14,6 @@ import (
 	"locklab/reports/text"
 )
 
-// darkPNG ends the names of pictures on a dark ground. An SVG is as dark as its reader.
-const darkPNG = ".dark.png"
-
 // checkCharts refuses files that are no pictures or tables, or that cannot be written,
 // before anything is played.
 func checkCharts(e *env, files []string, table bool) error {
@@ -31,14 +28,6 @@ func checkCharts(e *env, files []string, table bool) error {
 	return e.checkOutputs("-o", files...)
 }
 
-// grounded returns what draws a picture on the ground that its name wants.
-func grounded(name string, w io.Writer) io.Writer {
-	if strings.HasSuffix(name, darkPNG) {
-		return chart.Dark{Writer: w}
-	}
-	return w
-}
-
 func writeCharts(e *env, t chart.Table, files []string, f chart.Format) (failed error) {
 	c, drawn := t.(chart.Chart)
 	if err := checkPanel(c, f.Panel); err != nil {
@@ -50,7 +39,7 @@ func writeCharts(e *env, t chart.Table, files []string, f chart.Format) (failed 
 			if !drawn {
 				return chart.CSV(w, t)
 			}
-			return chart.Formats[filepath.Ext(name)](grounded(name, w), c, f)
+			return chart.Formats[filepath.Ext(name)](w, c, f)
 		}))
 	}
 	return failed
@@ -161,7 +150,7 @@ func conclude(drawn chart.Table) error {
 func withNumbers(files []string) (all []string) {
 	for _, f := range files {
 		all = append(all, f)
-		csv := strings.TrimSuffix(strings.TrimSuffix(f, filepath.Ext(f)), ".dark") + ".csv"
+		csv := strings.TrimSuffix(f, filepath.Ext(f)) + ".csv"
 		if !slices.Contains(files, csv) && !slices.Contains(all, csv) {
 			all = append(all, csv)
 		}

@@ -309,6 +309,6 @@ func (r *shownRun) writeFile(e *env, name string) error {
 			return runFormats[filepath.Ext(name)](e, w, r)
 		}
 		run := &chart.Timeline{History: r.History, Judgement: r.Judgement, Verdicts: r.Verdicts}
-		return draw(grounded(name, w), run, chart.Format{Lang: e.Langs()[0]})
+		return draw(w, run, chart.Format{Lang: e.Langs()[0]})
 	})
 }

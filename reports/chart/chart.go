@@ -6,7 +6,7 @@
 //
 // A picture is a stack of blocks (frame.go) in the shape of its [Format]: the finding over at most two lines, a
 // legend and panels, which share the height that is left. A panel is a rectangle of a canvas of gonum/plot with
-// a scale along each side. Charts share colours, markers and dashes (palette.go) and letters (lettering.go). A PNG is light or dark; an SVG is as
+// a scale along each side. Charts share colours, markers and dashes (palette.go) and letters (lettering.go). A PNG is light; an SVG is as
 // dark as its reader, and has its letters as outlines (outlining.go).
 //
 // The same results give the same bytes.
@@ -109,24 +109,15 @@ var Formats = map[string]func(w io.Writer, c Chart, f Format) error{
 // pngDPI, of a picture without a ratio, makes small writing legible on paper and on dense screens.
 const pngDPI = 144
 
-// PNG draws a picture; on a dark ground if w is a Dark.
+// PNG draws a picture.
 func PNG(w io.Writer, p Picture, f Format) error {
 	f.Lang = pictured(f.Lang)
 	return p.picture(f).png(w)
 }
 
 func (p picture) png(w io.Writer) error {
-	_, isDark := w.(Dark)
-	ground := white
-	if isDark {
-		ground = onDark[white]
-	}
-	c := vgimg.NewWith(vgimg.UseWH(p.width, p.height), vgimg.UseDPI(p.dpi), vgimg.UseBackgroundColor(ground))
-	canvas := draw.New(c)
-	if isDark {
-		canvas = draw.NewCanvas(&darkened{Canvas: c}, p.width, p.height)
-	}
-	p.draw(canvas)
+	c := vgimg.NewWith(vgimg.UseWH(p.width, p.height), vgimg.UseDPI(p.dpi), vgimg.UseBackgroundColor(white))
+	p.draw(draw.New(c))
 	if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(w, c.Image()); err != nil {
 		return fmt.Errorf("chart: writing a PNG: %w", err)
 	}
