@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"io"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -30,9 +29,6 @@ func checkCharts(e *env, files []string, table bool) error {
 
 func writeCharts(e *env, t chart.Table, files []string, f chart.Format) (failed error) {
 	c, drawn := t.(chart.Chart)
-	if err := checkPanel(c, f.Panel); err != nil {
-		return err
-	}
 	f.Lang = e.Langs()[0]
 	for _, name := range files {
 		failed = errors.Join(failed, e.write(name, replaces, func(w io.Writer) error {
@@ -43,27 +39,6 @@ func writeCharts(e *env, t chart.Table, files []string, f chart.Format) (failed 
 		}))
 	}
 	return failed
-}
-
-// addFormat adds the flags of how a picture is laid out.
-func addFormat(fs *flags, f *chart.Format) {
-	parse(fs, "size", "16:9", &f.Ratio, func(written string) (float64, error) {
-		if r, ok := chart.Ratios[written]; ok {
-			return r, nil
-		}
-		return 0, text.Errorf("error.chart.size", "value", written, "names", strings.Join(slices.Sorted(maps.Keys(chart.Ratios)), ", "))
-	})
-	fs.add("title", &f.Title)
-	fs.add("panel", &f.Panel)
-	fs.add("notes", &f.Notes)
-}
-
-// checkPanel refuses a panel that a chart does not have.
-func checkPanel(c chart.Chart, name string) error {
-	if all := chart.Panels(c); name != "" && !slices.Contains(all, name) {
-		return text.Errorf("error.chart.panel", "value", name, "names", strings.Join(all, "; "))
-	}
-	return nil
 }
 
 // chartFlags choose the locks of a chart and its files.
@@ -88,7 +63,8 @@ func (c *chartFlags) addUsual(f *flags, usual string) {
 func (c *chartFlags) addFiles(f *flags) {
 	f.out(&c.files)
 	if !c.table {
-		addFormat(f, &c.format)
+		f.add("title", &c.format.Title)
+		f.add("notes", &c.format.Notes)
 	}
 }
 

@@ -264,15 +264,10 @@ func (s *Sweep) Finding(lang string) string {
 	return say(lang, "sweep.finding", "words", reports.Words(s.Order.Words), "name", axis.Name(), "from", text.Join(lang, "grid.join", parts))
 }
 
-func (s *Sweep) panels() []string {
-	return lists.Each(s.played(), func(one study.SweepSeries) string { return one.Strategy })
-}
-
 // picture has a panel for each lock, all on one scale.
 func (s *Sweep) picture(f Format) picture {
 	lang, shown := f.Lang, s.played()
-	only := lists.Each(f.chosen(s.panels()), func(i int) study.SweepSeries { return shown[i] })
-	shown = only[:min(len(only), maxSeries)]
+	shown = shown[:min(len(shown), maxSeries)]
 	most, height, panel := sweepColumns, sweepPanel, s.curve
 	if len(s.Order.Axes) == 2 {
 		most, height, panel = 2, sweepMap, s.heat
