@@ -28,7 +28,7 @@ run: ## the tour, the grid, the charts and the report (into out/)
 	$(GO) run ./cmd/locklab demo
 	@echo "Playing every lock in every race, and drawing the charts. This takes a minute or two."
 	$(GO) run ./cmd/locklab matrix -o $(OUT) >/dev/null
-	@echo "Open $(OUT)/report.html; the pictures beside it: grid, poster (all locks), sensitivity, rate, tolerance, recovery, price, waiting, sweep, theorems, doom."
+	@echo "Open $(OUT)/report.html; the pictures beside it: grid, poster (all locks), rate, tolerance, recovery, waiting, sweep."
 
 page: ## the page on which one breaks locks (into out/page/): one file, and a folder to host
 	@echo "Compiling the page's engine for the browser. This takes minutes the first time."
@@ -45,7 +45,7 @@ live: ## every cell, and the shortest way to each failure, on real servers, ROUN
 
 theorems: ## what is proved of every lock for any number of clients, and what breaks it (into out/)
 	@mkdir -p $(OUT)
-	$(GO) run ./cmd/locklab theorems --strategies all -o $(OUT)/theorems.csv -o $(OUT)/theorems.png
+	$(GO) run ./cmd/locklab theorems --strategies all -o $(OUT)/theorems.csv
 
 second-opinion: ## what SPIN says of the six milestones, and of locks on ZooKeeper; needs spin and cc
 	$(TEST) -count=1 -timeout 30m -v -run '^TestSecondOpinion$$' ./simulator/promela -ask

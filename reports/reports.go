@@ -42,7 +42,7 @@ type Look struct {
 	// no room. They repeat what the text says.
 	Color bool
 	// NoReturn is the event, from 1, beside which Lanes shows the point of no
-	// return; 0: none. See chart.Doom.
+	// return; 0: none.
 	NoReturn int
 	// Fold has RedisCLI fold commands and replies as well: they are to be read, not pasted.
 	Fold bool

@@ -43,6 +43,24 @@ func TestTexts(t *testing.T) {
 	}
 }
 
+// The point of no return stands beside its own event, in a row that may have been folded.
+func TestNoReturn(t *testing.T) {
+	h, j := samples.GCPause()
+	for n, e := range h.Events {
+		lanes := samples.Written(t, func(w io.Writer) error { return Lanes(w, h, j, Look{Width: NarrowWidth, NoReturn: n + 1}) })
+		var marked []string
+		for line := range strings.Lines(lanes) {
+			if strings.Contains(line, "point of no return") {
+				marked = append(marked, line)
+			}
+		}
+		want := map[history.EventKind]string{history.Pause: "PAUSE", history.Expire: "EXPIRED"}[e.Kind]
+		if len(marked) != 1 || !strings.Contains(marked[0], want) {
+			t.Errorf("event %d: %q, want one mark, beside %q, in\n%s", n+1, marked, want, lanes)
+		}
+	}
+}
+
 // Whatever the width, no line is wider.
 func TestWidth(t *testing.T) {
 	effort.Unwatched(t, "one goroutine prints")

@@ -11,7 +11,6 @@ import (
 	"locklab/reports/chart"
 	"locklab/reports/report"
 	"locklab/reports/text"
-	"locklab/scenarios/cost"
 	"locklab/scenarios/study"
 )
 
@@ -57,10 +56,10 @@ func checkBudgets(entries []lock.Entry, b study.Bounds, budgets []string) error 
 }
 
 func theoremsCommand() *command {
-	c, budgets := &chartFlags{next: []string{"locklab theorems -o theorems.png", "locklab prove token", "locklab par"}}, study.TheoremBudgets()
+	c, budgets := &chartFlags{table: true, next: []string{"locklab theorems -o theorems.csv", "locklab prove token", "locklab par"}}, study.TheoremBudgets()
 	return &command{
 		use: "theorems", args: noArguments,
-		examples: []string{"theorems", "theorems --strategies setnx,token --budget crash=any", "theorems --strategies one-step -o theorems.png -o theorems.csv"},
+		examples: []string{"theorems", "theorems --strategies setnx,token --budget crash=any", "theorems --strategies one-step -o theorems.csv"},
 		flags: func(f *flags) {
 			c.add(f)
 			f.each("budget", &budgets)
@@ -117,24 +116,6 @@ func drawTolerance(e *env, entries []lock.Entry) (chart.Result, error) {
 	}
 	drawn.Rates, err = study.FindRates(e.ctx, entries, races)
 	return drawn, err
-}
-
-func priceCommand() *command {
-	c := &chartFlags{numbers: true, next: []string{"locklab price -o price.png", "locklab matrix", "locklab rate"}}
-	return &command{
-		use: "price", args: noArguments,
-		examples: []string{"price", "price --strategies one-step,majority -o price.png"},
-		flags:    func(f *flags) { c.addUsual(f, f.e.Say("help.flag.strategies.all")) },
-		run: c.run(algorithms.All, func(e *env, entries []lock.Entry) (chart.Result, error) {
-			w, end := e.work(cost.PriceCells(len(entries)), "progress.cells")
-			defer end()
-			found, err := cost.FindPrices(e.ctx, entries, w)
-			if err != nil {
-				return nil, internal(err)
-			}
-			return &chart.PriceChart{Prices: found}, nil
-		}),
-	}
 }
 
 func recoveryCommand() *command {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"io"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,60 +13,32 @@ import (
 	"locklab/reports/text"
 )
 
-// darkPNG ends the names of pictures on a dark ground. An SVG is as dark as its reader.
-const darkPNG = ".dark.png"
-
 // checkCharts refuses files that are no pictures or tables, or that cannot be written,
 // before anything is played.
-func checkCharts(e *env, files []string) error {
+func checkCharts(e *env, files []string, table bool) error {
 	for _, f := range files {
-		if chart.Formats[filepath.Ext(f)] == nil {
+		switch {
+		case table && filepath.Ext(f) != ".csv":
+			return text.Errorf("error.chart.table", "file", f)
+		case chart.Formats[filepath.Ext(f)] == nil:
 			return text.Errorf("error.chart.format", "file", f)
 		}
 	}
 	return e.checkOutputs("-o", files...)
 }
 
-// grounded returns what draws a picture on the ground that its name wants.
-func grounded(name string, w io.Writer) io.Writer {
-	if strings.HasSuffix(name, darkPNG) {
-		return chart.Dark{Writer: w}
-	}
-	return w
-}
-
-func writeCharts(e *env, c chart.Chart, files []string, f chart.Format) (failed error) {
-	if err := checkPanel(c, f.Panel); err != nil {
-		return err
-	}
+func writeCharts(e *env, t chart.Table, files []string, f chart.Format) (failed error) {
+	c, drawn := t.(chart.Chart)
 	f.Lang = e.Langs()[0]
 	for _, name := range files {
 		failed = errors.Join(failed, e.write(name, replaces, func(w io.Writer) error {
-			return chart.Formats[filepath.Ext(name)](grounded(name, w), c, f)
+			if !drawn {
+				return chart.CSV(w, t)
+			}
+			return chart.Formats[filepath.Ext(name)](w, c, f)
 		}))
 	}
 	return failed
-}
-
-// addFormat adds the flags of how a picture is laid out.
-func addFormat(fs *flags, f *chart.Format) {
-	parse(fs, "size", "16:9", &f.Ratio, func(written string) (float64, error) {
-		if r, ok := chart.Ratios[written]; ok {
-			return r, nil
-		}
-		return 0, text.Errorf("error.chart.size", "value", written, "names", strings.Join(slices.Sorted(maps.Keys(chart.Ratios)), ", "))
-	})
-	fs.add("title", &f.Title)
-	fs.add("panel", &f.Panel)
-	fs.add("notes", &f.Notes)
-}
-
-// checkPanel refuses a panel that a chart does not have.
-func checkPanel(c chart.Chart, name string) error {
-	if all := chart.Panels(c); name != "" && !slices.Contains(all, name) {
-		return text.Errorf("error.chart.panel", "value", name, "names", strings.Join(all, "; "))
-	}
-	return nil
 }
 
 // chartFlags choose the locks of a chart and its files.
@@ -76,6 +47,7 @@ type chartFlags struct {
 	files   []string
 	format  chart.Format
 	numbers bool     // every picture gets its CSV beside it
+	table   bool     // it has no picture
 	next    []string // commands that come next
 }
 
@@ -90,7 +62,10 @@ func (c *chartFlags) addUsual(f *flags, usual string) {
 // addFiles adds the flags of the files of a chart, and of how its pictures are laid out.
 func (c *chartFlags) addFiles(f *flags) {
 	f.out(&c.files)
-	addFormat(f, &c.format)
+	if !c.table {
+		f.add("title", &c.format.Title)
+		f.add("notes", &c.format.Notes)
+	}
 }
 
 // A chartFunc computes a chart of locks. An error without a chart is one of wrong use.
@@ -119,7 +94,7 @@ func (c *chartFlags) check(e *env) error {
 	if c.numbers {
 		c.files = withNumbers(c.files)
 	}
-	return checkCharts(e, c.files)
+	return checkCharts(e, c.files, c.table)
 }
 
 // show prints a chart, decides the exit status, and writes the files.
@@ -140,7 +115,7 @@ func (c *chartFlags) show(e *env, drawn chart.Result, failed error) error {
 }
 
 // conclude returns the error of a chart that leaves something unknown.
-func conclude(drawn chart.Chart) error {
+func conclude(drawn chart.Table) error {
 	if searched, ok := drawn.(interface{ Inconclusive() bool }); ok && searched.Inconclusive() {
 		return noAnswer("error.cut.some")
 	}
@@ -151,7 +126,7 @@ func conclude(drawn chart.Chart) error {
 func withNumbers(files []string) (all []string) {
 	for _, f := range files {
 		all = append(all, f)
-		csv := strings.TrimSuffix(strings.TrimSuffix(f, filepath.Ext(f)), ".dark") + ".csv"
+		csv := strings.TrimSuffix(f, filepath.Ext(f)) + ".csv"
 		if !slices.Contains(files, csv) && !slices.Contains(all, csv) {
 			all = append(all, csv)
 		}

@@ -62,17 +62,16 @@ func groups() []group {
 // chartCommand draws the chart of a name.
 func chartCommand() *command {
 	return &command{
-		use: "chart NAME", examples: []string{"chart par", "chart price -o price.png"},
+		use: "chart NAME", examples: []string{"chart par", "chart sweep pause/ttl -o sweep.png"},
 		also: []*command{
-			parCommand(), theoremsCommand(), toleranceCommand(), rateCommand(), priceCommand(), recoveryCommand(), waitingCommand(), sweepCommand(),
+			parCommand(), theoremsCommand(), toleranceCommand(), rateCommand(), recoveryCommand(), waitingCommand(), sweepCommand(),
 		},
 	}
 }
 
 // drawnBy are the commands for charts that have none of their own.
 var drawnBy = map[string]string{
-	"grid": "locklab matrix -o out", "poster": "locklab matrix -o out", "sensitivity": "locklab matrix -o out",
-	"doom": "locklab replay LINK --doom -o doom.png",
+	"grid": "locklab matrix -o out", "poster": "locklab matrix -o out", "sensitivity": "locklab chart sweep pause/ttl",
 }
 
 // newRoot returns the command without a name, with all others below it.

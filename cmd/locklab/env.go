@@ -145,8 +145,8 @@ func (e *env) printJSON(v any) { e.Keep(encode(e.Out, v)) }
 // lanes prints a run.
 func (e *env) lanes(o *race.Outcome) { e.Keep(reports.Lanes(e.Out, o.History, o.Judgement, e.look())) }
 
-// chart prints a chart.
-func (e *env) chart(c chart.Chart) { e.Keep(chart.Text(e.Out, c, e.look())) }
+// chart prints a table.
+func (e *env) chart(c chart.Table) { e.Keep(chart.Text(e.Out, c, e.look())) }
 
 // encode writes JSON as all commands do.
 func encode(w io.Writer, v any) error {

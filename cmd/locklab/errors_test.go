@@ -69,7 +69,7 @@ func TestWrongUseInChinese(t *testing.T) {
 		{"replay", strings.Replace(good, "locklab2", "locklab1", 1)},
 		{"replay", damaged.Link()},
 		{"replay", searched.Link()},
-		{"replay", good, "--doom"},
+		{"replay", good, "-o", "x.gif"},
 		{"replay", good, "--against", "readlock"},
 		contract(""),
 		contract("token HOLDS\n"),

@@ -35,7 +35,7 @@ func TestSameEverywhere(t *testing.T) {
 		dir := t.TempDir()
 		commands := []string{
 			"demo", "list", "matrix --strategies setnx,token,redlock", "par --strategies setnx",
-			"explore token --budget pause=1 --doom -o DIR/doom.png -o DIR/doom.svg -o DIR/doom.csv",
+			"explore token --budget pause=1 -o DIR/pause.png -o DIR/pause.svg",
 			"explore watchdog --timing lockstep --uses none --attempts 1 -o DIR/trace.html",
 			"tolerance --strategies setnx -o DIR/tolerance.png -o DIR/tolerance.svg -o DIR/tolerance.csv",
 			"sweep pause/ttl=0:2:0.5 --runs 27 --strategies setnx,token,watchdog -o DIR/sweep.png -o DIR/sweep.svg -o DIR/sweep.csv",

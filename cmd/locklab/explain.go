@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -11,8 +10,6 @@ import (
 
 	"locklab/algorithms"
 	"locklab/faults"
-	"locklab/reports"
-	"locklab/reports/chart"
 	"locklab/reports/lessons"
 	"locklab/reports/text"
 	"locklab/scenarios"
@@ -73,9 +70,6 @@ func explainAs(e *env, args []string, as func([]lessons.Block) string) error {
 func newExplainer(e *env) *explainer {
 	x := &explainer{e: e, stage: lessons.NewStage()}
 	x.teacher = lessons.NewTeacher(e.ctx, e.Printer, e.look(), x.stage)
-	x.teacher.Curve = func(out io.Writer, d *study.Doom, look reports.Look) error {
-		return chart.Text(out, &chart.Doom{Doom: d}, look)
-	}
 	return x
 }
 

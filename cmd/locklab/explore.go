@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/reports"
 	"locklab/reports/certificate"
-	"locklab/reports/chart"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
@@ -50,7 +48,6 @@ type exploreJSON struct {
 	Verdicts    []witnessJSON  `json:"verdicts"`
 	Open        []verdict.Word `json:"open,omitempty"` // neither proved nor shown, of any number of attempts
 	Certificate string         `json:"certificate"`
-	Doom        any            `json:"doom,omitempty"` // of the first verdict's trace
 }
 
 // otherJSON is another search of the same lock. What it has found is among the verdicts.
@@ -76,10 +73,10 @@ type witnessJSON struct {
 // exploreFlags are the flags of "locklab explore".
 type exploreFlags struct {
 	boundFlags
-	files       []string
-	memory      int64 // in MB
-	doom, timed bool
-	given       func() []string // the flags that were given
+	files  []string
+	memory int64 // in MB
+	timed  bool
+	given  func() []string // the flags that were given
 }
 
 func exploreCommand() *command {
@@ -88,7 +85,7 @@ func exploreCommand() *command {
 	return &command{
 		use: "explore STRATEGY", args: exactly(1, "lock"), complete: aLock, flags: x.add, run: x.run,
 		examples: []string{"explore token", "explore redlock --nodes 3 --budget restart=1", "explore setnx --clients 3 --budget crash=1 --json",
-			"explore token --budget pause=1 --doom -o doom.png",
+			"explore token --budget pause=1 -o pause.svg",
 			"explore token --attempts any --budget crash=any", "explore token --clients any --budget crash=any"},
 	}
 }
@@ -106,7 +103,6 @@ func (x *exploreFlags) add(f *flags) {
 	f.add("all", &x.Causes)
 	addMemory(f, &x.memory)
 	f.add("time", &x.timed)
-	f.add("doom", &x.doom)
 	f.out(&x.files)
 }
 
@@ -124,8 +120,7 @@ func (x *exploreFlags) run(e *env, args []string) error {
 	if err := study.CheckSearch(entry, x.Bounds); err != nil {
 		return err
 	}
-	files, err := x.checkFiles(e)
-	if err != nil {
+	if err := checkRunFiles(e, x.files); err != nil {
 		return err
 	}
 	most, restore := keepWithin(x.memory)
@@ -147,19 +142,13 @@ func (x *exploreFlags) run(e *env, args []string) error {
 	if x.timed {
 		shown.took = time.Since(began)
 	}
-	if x.doom && len(s.Witnesses) > 0 {
-		w := s.Witnesses[0]
-		if shown.doom, unanswered, err = findDoom(e, entry, w.Trace, w.Verdict); err != nil {
-			return internal(err)
-		}
-	}
 	switch {
 	case beside:
 		unanswered = noAnswer("error.stopped.beside")
 	case stopped && s.Result.Complete:
 		unanswered = noAnswer("error.stopped.shortest")
 	}
-	return cmp.Or(shown.show(e, files), unanswered)
+	return cmp.Or(shown.show(e, x.files), unanswered)
 }
 
 // proveFor is the search for any number of clients: a proof.
@@ -172,21 +161,6 @@ func proveFor(x *exploreFlags, e *env, entry lock.Entry) error {
 	}
 	p := &proveFlags{boundFlags: x.boundFlags, budget: string(x.Bounds.Budget), quick: true}
 	return prove(e, p, entry, study.ProveQuickly)
-}
-
-// checkFiles checks the files that are written and returns them, those of the doom curve last.
-func (x *exploreFlags) checkFiles(e *env) ([]string, error) {
-	curve, files, err := doomFiles(x.files, x.doom)
-	if err != nil {
-		return nil, err
-	}
-	for _, file := range files {
-		if runFormats[filepath.Ext(file)] == nil {
-			return nil, text.Errorf("error.witness.format", "file", file)
-		}
-	}
-	files = append(files, curve...)
-	return files, e.checkOutputs("-o", files...)
 }
 
 // searchProgress shows the progress of the searches that are made in turn: on a terminal in one line that changes, where
@@ -222,7 +196,6 @@ type shownSearch struct {
 	*study.Search
 	took   time.Duration // 0: not shown, since it differs from call to call
 	memory int64         // MB that it was given
-	doom   *chart.Doom   // of the first verdict; nil: not wanted
 }
 
 func (s *shownSearch) show(e *env, files []string) error {
@@ -239,7 +212,7 @@ func (s *shownSearch) toJSON() exploreJSON {
 		Claim: certificate.Claim(s.Search, "en"), Scope: s.Scope(), MayHappen: certificate.MayHappen(s.Search, "en"), Assumed: certificate.Assumed(s.Search, "en"),
 		States: r.States, Transitions: r.Transitions, Depth: r.Depth, Complete: r.Complete, Cut: text.SayMessage("en", r.Limit),
 		Beside: othersToJSON(s.Beside), Tried: othersToJSON(s.Cut),
-		Seconds: s.took.Seconds(), Verdicts: []witnessJSON{}, Open: s.Open, Certificate: certificate.Of(s.Search, "en"), Doom: s.doom.Data(),
+		Seconds: s.took.Seconds(), Verdicts: []witnessJSON{}, Open: s.Open, Certificate: certificate.Of(s.Search, "en"),
 	}
 	for _, f := range b.Budget.Faults() {
 		out.Budget[f.Fault.Name] = anyOr(f.Times, b.Endless)
@@ -307,8 +280,7 @@ func (s *shownSearch) print(e *env) {
 	}
 }
 
-// printFound prints what the search has shown: the verdicts, the run of the first if there is one, the curve, and what was
-// covered.
+// printFound prints what the search has shown: the verdicts, the run of the first if there is one, and what was covered.
 func (s *shownSearch) printFound(e *env, first func() (*race.Outcome, error)) {
 	certificate.PrintClaim(e.Printer, s.Search)
 	if len(s.Witnesses) > 0 {
@@ -319,8 +291,7 @@ func (s *shownSearch) printFound(e *env, first func() (*race.Outcome, error)) {
 			return
 		}
 		e.Printf("\n%s\n\n", e.Say("explore.shortest", "verdict", string(s.Witnesses[0].Verdict)))
-		e.Keep(reports.Lanes(e.Out, o.History, o.Judgement, withDoom(e, s.doom)))
-		printDoom(e, s.doom)
+		e.lanes(o)
 		e.Printf("\n%s\n", e.Say("explore.certificate"))
 	}
 	s.printCertificate(e)
@@ -373,5 +344,5 @@ func (s *shownSearch) writeWitness(e *env, files []string) error {
 	if err != nil {
 		return internal(err)
 	}
-	return (&shownRun{Outcome: o, doom: s.doom}).writeFiles(e, files)
+	return (&shownRun{Outcome: o}).writeFiles(e, files)
 }

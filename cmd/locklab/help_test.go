@@ -95,10 +95,10 @@ func TestWaysIn(t *testing.T) {
 	effort.Unwatched(t, watchedCommands)
 	good := link(t)
 	for way, command := range map[string]string{
-		"chart price --strategies token --json": "price --strategies token --json",
-		"chart rate --help":                     "rate --help",
-		"play quiz --seed 7 --count 2":          "quiz --seed 7 --count 2",
-		"run " + good:                           "replay " + good,
+		"chart recovery --strategies token --json": "recovery --strategies token --json",
+		"chart rate --help":                        "rate --help",
+		"play quiz --seed 7 --count 2":             "quiz --seed 7 --count 2",
+		"run " + good:                              "replay " + good,
 		"--width 80 run --against redlock " + good + " --view story": "replay " + good + " --width 80 --against redlock --view story",
 		"run " + good + " --help":                                    "replay --help",
 		"run " + good + " --json --expect lie":                       "replay " + good + " --json --expect lie",

@@ -52,7 +52,6 @@ func killables() []killable {
 		{args: "rate --strategies token -o DIR/rate.svg", files: []string{"rate.svg", "rate.csv"}},
 		{args: "par --strategies setnx -o DIR/par.svg -o DIR/par.csv", files: []string{"par.svg", "par.csv"}},
 		{args: "tolerance --strategies setnx -o DIR/tolerance.svg -o DIR/tolerance.csv", files: []string{"tolerance.svg", "tolerance.csv"}},
-		{args: "explore token --budget pause=1 --doom --max-states 4000 --timing any --attempts 1 -o DIR/doom.svg", files: []string{"doom.svg", "doom.csv"}},
 		{args: "merge DIR/state/1 DIR/state/2 -o DIR/sweep.svg", state: "state", files: []string{"sweep.svg", "sweep.csv"}, shared: "sweep pause/ttl=0:2:0.25 --runs 9 --strategies token,setnx"},
 		{args: "matrix --strategies token --scenarios R18 -o DIR", files: []string{"report.html", "grid.svg", "grid.csv"}, rare: true},
 	}

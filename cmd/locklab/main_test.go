@@ -390,12 +390,12 @@ func TestReplayIsTheSameRun(t *testing.T) {
 func TestRunAsPicture(t *testing.T) {
 	effort.Unwatched(t, "one goroutine draws")
 	dir := t.TempDir()
-	names := []string{"run.png", "run.dark.png", "run.svg", "zh.svg"}
+	names := []string{"run.png", "run.svg", "zh.svg"}
 	args := []string{"run", "token", "gc-pause"}
-	for _, n := range names[:3] {
+	for _, n := range names[:2] {
 		args = append(args, "-o", filepath.Join(dir, n))
 	}
-	for _, args := range [][]string{args, {"run", "token", "gc-pause", "--lang", "zh", "-o", filepath.Join(dir, names[3])}} {
+	for _, args := range [][]string{args, {"run", "token", "gc-pause", "--lang", "zh", "-o", filepath.Join(dir, names[2])}} {
 		if code, _, errs := call(t, args...); code != exitOK {
 			t.Fatal(errs)
 		}
@@ -592,7 +592,7 @@ func TestReport(t *testing.T) {
 		same("grid.png")
 	}
 	write("setnx", "token") // the searches of the others take most of a minute
-	same("grid.csv", "sensitivity.csv")
+	same("grid.csv")
 	makefile, err := os.ReadFile(filepath.Join("..", "..", "Makefile"))
 	_, last, _ := strings.Cut(string(makefile), "/report.html; the pictures beside it: ")
 	last, _, _ = strings.Cut(last, "\n")

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,11 +21,11 @@ import (
 
 // replayFlags are the flags of "locklab replay".
 type replayFlags struct {
-	against    string
-	want       []verdict.Word // nil: any
-	step, doom bool
-	shown      shownRun
-	files      []string
+	against string
+	want    []verdict.Word // nil: any
+	step    bool
+	shown   shownRun
+	files   []string
 }
 
 func replayCommand() *command {
@@ -42,19 +41,11 @@ func (r *replayFlags) add(f *flags) {
 	f.add("view", &r.shown.view)
 	parse(f, "expect", "", &r.want, parseExpect)
 	f.add("step", &r.step)
-	f.add("doom", &r.doom)
 	f.out(&r.files)
 }
 
 func (r *replayFlags) run(e *env, args []string) error {
-	curve, files, err := doomFiles(r.files, r.doom)
-	if err != nil {
-		return err
-	}
-	if err := checkView(e, r.shown.view, files); err != nil {
-		return err
-	}
-	if err := e.checkOutputs("-o", curve...); err != nil {
+	if err := checkView(e, r.shown.view, r.files); err != nil {
 		return err
 	}
 	t, err := readTrace(e, args[0])
@@ -68,13 +59,7 @@ func (r *replayFlags) run(e *env, args []string) error {
 	if r.shown.Outcome = o; r.step {
 		r.shown.view = "step"
 	}
-	unanswered := error(nil)
-	if r.doom {
-		if r.shown.doom, unanswered, err = findDoom(e, o.Strategy, o.Trace, ""); err != nil {
-			return text.Errorf("error.doom", "cause", err)
-		}
-	}
-	return cmp.Or(r.shown.show(e, append(files, curve...), r.want), unanswered)
+	return r.shown.show(e, r.files, r.want)
 }
 
 func replayed(t simulator.Trace, against string) (*race.Outcome, error) {
@@ -152,7 +137,7 @@ func noFile(err error) bool {
 func (r *shownRun) stepThrough(e *env) {
 	_, interactive := terminal(e.stdin)
 	in := bufio.NewReader(e.stdin)
-	look := withDoom(e, r.doom)
+	look := e.look()
 	look.Brief = true
 	all := len(reports.Rows(e.Langs()[0], r.History, r.Judgement))
 	for n, shown := 1, ""; n <= all; {

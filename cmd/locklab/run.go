@@ -44,7 +44,6 @@ type runJSON struct {
 	Findings        []verdict.Finding `json:"findings"`
 	Events          []history.Event   `json:"events"`
 	Trace           string            `json:"trace"`
-	Doom            any               `json:"doom,omitempty"`
 }
 
 func outcomeJSON(o *race.Outcome) runJSON {
@@ -99,7 +98,7 @@ type runFlags struct {
 }
 
 func runCommand() *command {
-	r := &runFlags{shown: shownRun{view: "lanes", pictures: true}}
+	r := &runFlags{shown: shownRun{view: "lanes"}}
 	return &command{
 		use: "run STRATEGY SCENARIO | LINK", args: exactly(2, "race"), complete: aLockAndARace, flags: r.add, run: r.run,
 		examples: []string{"run token gc-pause", "run 002-C R18 --set pause=9s --view story --lang zh", "run redlock restart --json"},
@@ -173,16 +172,12 @@ func parseExpect(words string) (want []verdict.Word, err error) {
 // shownRun is a run with what is shown of it.
 type shownRun struct {
 	*race.Outcome
-	view     string      // names of views, separated by commas
-	doom     *chart.Doom // nil: not wanted
-	pictures bool        // pictures are of the run, and not of its doom
+	view string // names of views, separated by commas
 }
 
 // show prints an outcome, decides the exit status, and writes the files.
 func (r *shownRun) show(e *env, files []string, want []verdict.Word) error {
-	j := outcomeJSON(r.Outcome)
-	j.Doom = r.doom.Data()
-	e.show(j, func() { r.print(e) })
+	e.show(outcomeJSON(r.Outcome), func() { r.print(e) })
 	return errors.Join(runStatus(r.Outcome, want), r.writeFiles(e, files))
 }
 
@@ -247,9 +242,8 @@ func (r *shownRun) printViews(e *env) {
 			r.stepThrough(e)
 			continue
 		}
-		e.Keep(views[name](e.Out, r.History, r.Judgement, withDoom(e, r.doom)))
+		e.Keep(views[name](e.Out, r.History, r.Judgement, e.look()))
 	}
-	printDoom(e, r.doom)
 }
 
 // runFormats are the formats of a run, by the ending of the file.
@@ -265,7 +259,7 @@ var runFormats = map[string]func(*env, io.Writer, *shownRun) error{
 	".txt": func(e *env, w io.Writer, r *shownRun) error {
 		file := *e
 		file.Printer, file.color = e.To(w, e.Width), "never"
-		(&shownRun{Outcome: r.Outcome, view: "lanes,table,story", doom: r.doom}).print(&file)
+		(&shownRun{Outcome: r.Outcome, view: "lanes,table,story"}).print(&file)
 		return file.Err
 	},
 	".html": func(e *env, w io.Writer, r *shownRun) error {
@@ -273,7 +267,7 @@ var runFormats = map[string]func(*env, io.Writer, *shownRun) error{
 	},
 }
 
-// runPictures are the formats of a run that is drawn; with --doom they are the curve's.
+// runPictures are the formats of a run that is drawn.
 var runPictures = map[string]func(io.Writer, chart.Picture, chart.Format) error{".png": chart.PNG, ".svg": chart.SVG}
 
 // checkView refuses unknown views and files, before anything is played.
@@ -283,6 +277,11 @@ func checkView(e *env, view string, files []string) error {
 			return err
 		}
 	}
+	return checkRunFiles(e, files)
+}
+
+// checkRunFiles refuses files that a run cannot be written to.
+func checkRunFiles(e *env, files []string) error {
 	for _, f := range files {
 		if runFormats[filepath.Ext(f)] == nil && runPictures[filepath.Ext(f)] == nil {
 			return text.Errorf("error.run.format", "file", f)
@@ -291,7 +290,7 @@ func checkView(e *env, view string, files []string) error {
 	return e.checkOutputs("-o", files...)
 }
 
-// writeFiles writes a run to files, and its doom curve to those that are for that.
+// writeFiles writes a run to files.
 func (r *shownRun) writeFiles(e *env, files []string) (failed error) {
 	for _, name := range files {
 		failed = errors.Join(failed, r.writeFile(e, name))
@@ -300,12 +299,6 @@ func (r *shownRun) writeFiles(e *env, files []string) (failed error) {
 }
 
 func (r *shownRun) writeFile(e *env, name string) error {
-	if chart.Formats[filepath.Ext(name)] != nil && !r.pictures {
-		if r.doom == nil {
-			return nil // the reason has been printed
-		}
-		return writeCharts(e, r.doom, []string{name}, chart.Format{})
-	}
 	if r.History == nil && filepath.Ext(name) != ".json" {
 		return text.Errorf("error.run.na", "file", name, "why",
 			text.SentenceFunc(func(lang string) string { return lessons.WhyNotApplicable(lang, r.Outcome) }))
@@ -316,6 +309,6 @@ func (r *shownRun) writeFile(e *env, name string) error {
 			return runFormats[filepath.Ext(name)](e, w, r)
 		}
 		run := &chart.Timeline{History: r.History, Judgement: r.Judgement, Verdicts: r.Verdicts}
-		return draw(grounded(name, w), run, chart.Format{Lang: e.Langs()[0]})
+		return draw(w, run, chart.Format{Lang: e.Langs()[0]})
 	})
 }

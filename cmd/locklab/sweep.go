@@ -8,7 +8,6 @@ import (
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/reports/chart"
-	"locklab/reports/report"
 	"locklab/reports/text"
 	"locklab/scenarios/share"
 	"locklab/scenarios/study"
@@ -26,7 +25,7 @@ type sweepFlags struct {
 }
 
 func sweepCommand() *command {
-	s := &sweepFlags{chart: chartFlags{numbers: true}, runs: report.SensitivityRuns}
+	s := &sweepFlags{chart: chartFlags{numbers: true}, runs: study.SweepRuns}
 	s.chart.next = []string{"locklab sweep pause/ttl -o sweep.png", "locklab run watchdog gc-pause", "locklab matrix"}
 	return &command{
 		use: "sweep [SETTING[=VALUES] [SETTING[=VALUES]]]", texts: []string{"sweep", "pauses"}, args: between(0, 2, "settings"), flags: s.add, run: s.run, divides: true,

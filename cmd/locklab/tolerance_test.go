@@ -63,6 +63,7 @@ func TestSearchChartsWrongUse(t *testing.T) {
 		{[]string{"par", "-o", "x.gif"}, ".png, .svg or .csv"},
 		{[]string{"par", "--budget", "pauze=1"}, "did you mean pause"},
 		{[]string{"par", "--clients", "9"}, "clients=9"},
+		{[]string{"theorems", "-o", "x.png"}, "written as .csv"},
 		{[]string{"theorems", "--budget", "pauze=1"}, "did you mean pause"},
 		{[]string{"theorems", "--budget", "crash=any,pause=1"}, "pause=1"},
 	} {

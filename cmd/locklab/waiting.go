@@ -19,7 +19,7 @@ func waitingCommand() *command {
 		load     = cost.UsualLoad()
 		c        = &chartFlags{numbers: true}
 	)
-	c.next = []string{"locklab waiting -o waiting.png", "locklab price", "locklab explain redisson-lock"}
+	c.next = []string{"locklab waiting -o waiting.png", "locklab rate", "locklab explain redisson-lock"}
 	return &command{
 		use: "waiting", args: noArguments,
 		examples: []string{"waiting", "waiting --clients 2,100 --policies fixed,backoff,pubsub,line --poll 20ms -o waiting.png"},

@@ -29,7 +29,7 @@ func writers(t *testing.T) []writer {
 	return []writer{
 		{"run token R18 -o DIR/run.html -o DIR/run.json -o DIR/run.txt", []string{"run.html", "run.json", "run.txt"}, false},
 		{"replay " + trace + " -o DIR/replay.html", []string{"replay.html"}, false},
-		{"explore token --budget pause=1 --doom -o DIR/run.json -o DIR/doom.svg", []string{"run.json", "doom.svg", "doom.csv"}, false},
+		{"explore token --budget pause=1 -o DIR/run.json -o DIR/pause.svg", []string{"run.json", "pause.svg"}, false},
 		{"sweep pause/ttl=0:2:1 --runs 9 --strategies token -o DIR/sweep.png -o DIR/sweep.csv", []string{"sweep.png", "sweep.csv"}, false},
 		{"verify --contract " + promise + " --junit DIR/verify.xml --summary DIR/verify.md", []string{"verify.xml", "verify.md"}, false},
 		{"par --strategies setnx -o DIR/par.svg -o DIR/par.csv", []string{"par.svg", "par.csv"}, true},

@@ -1,12 +1,12 @@
 // Package chart draws what many runs and searches found: as a picture, as text in columns and as CSV.
 //
 // A [Chart] is one type that holds the results that it draws, in one file with three parts: its sentences
-// (title, finding, takeaway and notes, in every language), its rows (text and CSV), and its picture. All else
-// is done here, once for all charts: [Text], [CSV], [PNG] and [SVG] write any of them.
+// (title, finding, takeaway and notes, in every language), its rows (text and CSV), and its picture. A [Table]
+// has no picture. All else is done here, once for all: [Text], [CSV], [PNG] and [SVG] write any of them.
 //
 // A picture is a stack of blocks (frame.go) in the shape of its [Format]: the finding over at most two lines, a
 // legend and panels, which share the height that is left. A panel is a rectangle of a canvas of gonum/plot with
-// a scale along each side. Charts share colours, markers and dashes (palette.go) and letters (lettering.go). A PNG is light or dark; an SVG is as
+// a scale along each side. Charts share colours, markers and dashes (palette.go) and letters (lettering.go). A PNG is light; an SVG is as
 // dark as its reader, and has its letters as outlines (outlining.go).
 //
 // The same results give the same bytes.
@@ -30,22 +30,26 @@ import (
 	"locklab/simulator/lists"
 )
 
-// A Chart is results with the sentences, rows and picture that show them.
-type Chart interface {
-	Picture
-	Title(lang string) string    // what the chart asks
-	Finding(lang string) string  // what it shows, as the title of its picture
+// A Table is results with the sentences and rows that show them.
+type Table interface {
+	Title(lang string) string    // what it asks
 	Takeaway(lang string) string // what it answers, in a sentence or two
-
-	Notes(lang string) []string // assumptions, bounds and sources; empty ones say nothing
+	Notes(lang string) []string  // assumptions, bounds and sources; empty ones say nothing
 
 	text(out *layout.Lines)
 	records() [][]any // of the CSV, the names of its columns first: see field
 }
 
-// A Result is a chart that has JSON: what was found, and what the chart says of it in English.
+// A Chart is a table that can be drawn.
+type Chart interface {
+	Table
+	Picture
+	Finding(lang string) string // what it shows, as the title of its picture
+}
+
+// A Result is a table that has JSON: what was found, and what it says of that in English.
 type Result interface {
-	Chart
+	Table
 	data() object
 }
 
@@ -79,15 +83,15 @@ func (o object) MarshalJSON() ([]byte, error) {
 // A Picture can be drawn.
 type Picture interface{ picture(f Format) picture }
 
-// Text writes a chart as sentences and columns.
-func Text(w io.Writer, c Chart, o reports.Look) error {
+// Text writes a table as sentences and columns.
+func Text(w io.Writer, c Table, o reports.Look) error {
 	out := o.Lines(w)
 	c.text(out)
 	return out.Err()
 }
 
-// CSV writes the numbers of a chart.
-func CSV(w io.Writer, c Chart) error {
+// CSV writes the numbers of a table.
+func CSV(w io.Writer, c Table) error {
 	rows := lists.Each(c.records(), func(row []any) []string { return lists.Each(row, field) })
 	if err := csv.NewWriter(w).WriteAll(rows); err != nil {
 		return fmt.Errorf("chart: writing a CSV: %w", err)
@@ -105,24 +109,15 @@ var Formats = map[string]func(w io.Writer, c Chart, f Format) error{
 // pngDPI, of a picture without a ratio, makes small writing legible on paper and on dense screens.
 const pngDPI = 144
 
-// PNG draws a picture; on a dark ground if w is a Dark.
+// PNG draws a picture.
 func PNG(w io.Writer, p Picture, f Format) error {
 	f.Lang = pictured(f.Lang)
 	return p.picture(f).png(w)
 }
 
 func (p picture) png(w io.Writer) error {
-	_, isDark := w.(Dark)
-	ground := white
-	if isDark {
-		ground = onDark[white]
-	}
-	c := vgimg.NewWith(vgimg.UseWH(p.width, p.height), vgimg.UseDPI(p.dpi), vgimg.UseBackgroundColor(ground))
-	canvas := draw.New(c)
-	if isDark {
-		canvas = draw.NewCanvas(&darkened{Canvas: c}, p.width, p.height)
-	}
-	p.draw(canvas)
+	c := vgimg.NewWith(vgimg.UseWH(p.width, p.height), vgimg.UseDPI(p.dpi), vgimg.UseBackgroundColor(white))
+	p.draw(draw.New(c))
 	if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(w, c.Image()); err != nil {
 		return fmt.Errorf("chart: writing a PNG: %w", err)
 	}

@@ -9,8 +9,6 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-
-	"locklab/simulator/lists"
 )
 
 // A picture is a drawing of known size, in points.
@@ -20,38 +18,23 @@ type picture struct {
 	draw          func(draw.Canvas)
 }
 
-// A Format is how a picture is laid out.
+// A Format is how a picture is laid out. It is 16:9; those of all locks, and of a run, are as high as they need to be.
 type Format struct {
-	Lang  string  // of its texts; "": English
-	Ratio float64 // of its width to its height; 0: 16:9. Pictures of all locks, and of a run, are as high as they need to be
-	Title string  // in place of what the chart has found
-	Panel string  // only this one of Panels; "": all
-	Notes bool    // below it stand assumptions, bounds and sources, and it is higher by that
+	Lang  string // of its texts; "": English
+	Title string // in place of what the chart has found
+	Notes bool   // below it stand assumptions, bounds and sources, and it is higher by that
 }
 
-// Ratios are the ratios of pictures, by name.
-var Ratios = map[string]float64{"16:9": 16.0 / 9, "4:3": 4.0 / 3, "square": 1}
-
-// Panels are the names of a chart's panels; nil: it has only one.
-func Panels(c Picture) []string {
-	if p, ok := c.(interface{ panels() []string }); ok {
-		return p.panels()
-	}
-	return nil
-}
-
-// chosen are the panels of a chart that f shows, by number.
-func (f Format) chosen(panels []string) []int {
-	return lists.Pick(lists.Indices(panels), func(i int) bool { return f.Panel == "" || panels[i] == f.Panel })
-}
-
-// pixels is the width of the PNG of a picture with a ratio. dpis are its resolutions: the lower, the
+// pixels is the width of the PNG of a picture with the ratio. dpis are its resolutions: the lower, the
 // smaller the writing.
-const pixels = 1600
+const (
+	pixels           = 1600
+	ratio  vg.Length = 16.0 / 9
+)
 
 var dpis = []int{192, 184, 176, 168, 160, 152, 144, 136, 128, 120, 112, 104, 96}
 
-// fitted is a picture of f's ratio: the title, below it as many sentences as two lines hold, and blocks of a width.
+// fitted is a picture of the ratio: the title, below it as many sentences as two lines hold, and blocks of a width.
 // Blocks that grow share the height that is left. Where it is too little all is drawn wider, and so smaller.
 // They are at least as wide as needs.
 func (f Format) fitted(c Chart, below []string, needs vg.Length, blocks func(width vg.Length) []block) (p picture) {
@@ -59,15 +42,11 @@ func (f Format) fitted(c Chart, below []string, needs vg.Length, blocks func(wid
 	if title == "" {
 		title = strings.TrimRight(c.Finding(f.Lang), ".。")
 	}
-	ratio := f.Ratio
-	if ratio == 0 {
-		ratio = Ratios["16:9"]
-	}
 	for _, dpi := range dpis {
 		width := vg.Length(pixels*72) / vg.Length(dpi)
 		inner := width - 2*margin
 		all := append([]block{titled(title, twoLines(below, inner), inner)}, blocks(inner)...)
-		left, growing := width/vg.Length(ratio)-2*margin, 0
+		left, growing := width/ratio-2*margin, 0
 		for _, b := range all {
 			left -= b.height
 			if b.grows {

@@ -2,25 +2,24 @@ package chart
 
 import (
 	"bytes"
-	"locklab/simulator/verdict"
 	"testing"
-	"time"
+
+	"locklab/reports/internal/samples"
 )
 
 // A picture in Chinese asks the catalogues for nothing in English, and its letters are
 // other ones.
 func TestPicturesSpeakChinese(t *testing.T) {
-	small, large, par, tolerance, sensitivity := gridSample(), manySample(), parSample(), toleranceSample(), sensitivitySample()
-	doom := doomSample()
-	run := &Timeline{History: doom.History, Judgement: verdict.Judgement{Findings: []verdict.Finding{{Verdict: verdict.Overlap, From: 9 * time.Second, To: 9 * time.Second, Clients: []int{2, 1}, Event: len(doom.History.Events) - 1}}}, Verdicts: []verdict.Word{verdict.Overlap}}
+	small, large, par, tolerance, sweep := gridSample(), manySample(), parSample(), toleranceSample(), sweepSample()
+	h, j := samples.GCPause()
+	run := &Timeline{History: h, Judgement: j, Verdicts: j.Verdicts}
 	for name, c := range map[string]Picture{
-		"grid":        &small,
-		"overview":    &large,
-		"par":         &par,
-		"tolerance":   &tolerance,
-		"sensitivity": &sensitivity,
-		"doom":        doom,
-		"run":         run,
+		"grid":      &small,
+		"overview":  &large,
+		"par":       &par,
+		"tolerance": &tolerance,
+		"sweep":     sweep,
+		"run":       run,
 	} {
 		t.Run(name, func(t *testing.T) {
 			asked := map[string]bool{}

@@ -11,14 +11,13 @@ import (
 // Names in SVG are text: they add no element, and leave the picture well-formed.
 func TestMarkupInNames(t *testing.T) {
 	const name = `]]></text><script>alert("x")</script>&amp;'` + "\x1b\x00"
-	grid, overview, sensitivity, par, tolerance, doom, price := gridSample(), manySample(), sensitivitySample(), parSample(), toleranceSample(), doomSample(), priceSample()
+	grid, overview, sweep, par, tolerance := gridSample(), manySample(), sweepSample(), parSample(), toleranceSample()
 	for _, g := range []*Grid{&grid, &overview} {
 		g.Strategies[0].ID, g.Scenarios[0].ID = name, name
 	}
-	sensitivity.Series[0].Strategy, par.Locks[0].ID, tolerance.Locks[0].ID, price.Prices[1].Strategy = name, name, name, name
-	doom.History.Strategy, doom.History.Events[1].Cmd[2] = name, name
+	sweep.Series[0].Strategy, par.Locks[0].ID, tolerance.Locks[0].ID = name, name, name
 	for chart, c := range map[string]Picture{
-		"grid": &grid, "overview": &overview, "sensitivity": &sensitivity, "par": &par, "tolerance": &tolerance, "doom": doom, "price": price,
+		"grid": &grid, "overview": &overview, "sweep": sweep, "par": &par, "tolerance": &tolerance,
 	} {
 		var b bytes.Buffer
 		if err := SVG(&b, c, Format{}); err != nil {

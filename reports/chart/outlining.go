@@ -6,7 +6,6 @@ import (
 	"hash/fnv"
 	"html"
 	"image/color"
-	"io"
 	"maps"
 	"regexp"
 	"slices"
@@ -157,44 +156,4 @@ var variables = map[color.NRGBA]string{
 var onDark = map[color.NRGBA]color.NRGBA{
 	white: {0x17, 0x18, 0x1b, 0xff}, ink: {0xe8, 0xe8, 0xea, 0xff}, faintInk: {0xa2, 0xa2, 0xab, 0xff}, hairline: {0x3a, 0x3b, 0x41, 0xff},
 	paleGreen: {0x17, 0x2b, 0x25, 0xff}, paleGrey: {0x2a, 0x2c, 0x31, 0xff}, stripe: {0x1e, 0x20, 0x24, 0xff},
-}
-
-// Dark is a writer to which pictures are written on a dark ground.
-type Dark struct{ io.Writer }
-
-// darkened is a canvas with the colours of the dark.
-type darkened struct {
-	vg.Canvas
-	now color.Color
-}
-
-// SetColor is that of vg.Canvas.
-func (d *darkened) SetColor(c color.Color) {
-	d.now = c
-	d.Canvas.SetColor(darkOf(c, false))
-}
-
-// FillString is that of vg.Canvas. White text stays: it stands on a colour.
-func (d *darkened) FillString(f font.Face, at vg.Point, s string) {
-	d.Canvas.SetColor(darkOf(d.now, true))
-	d.Canvas.FillString(f, at, s)
-	d.Canvas.SetColor(darkOf(d.now, false))
-}
-
-// Stroke is that of vg.Canvas.
-func (d *darkened) Stroke(p vg.Path) {
-	if d.now == color.Color(black) {
-		d.Canvas.SetColor(onDark[ink])
-		defer d.Canvas.SetColor(black)
-	}
-	d.Canvas.Stroke(p)
-}
-
-func darkOf(c color.Color, text bool) color.Color {
-	if n, ok := c.(color.NRGBA); ok && !(text && n == white) {
-		if dark, ok := onDark[n]; ok {
-			return dark
-		}
-	}
-	return c
 }

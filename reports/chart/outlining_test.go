@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/xml"
 	"image/color"
-	"image/png"
 	"io"
 	"strings"
 	"testing"
@@ -80,28 +79,6 @@ func TestDark(t *testing.T) {
 	for _, pair := range [][2]color.NRGBA{{ink, white}, {faintInk, white}, {faintInk, paleGreen}, {ink, paleGrey}, {ink, stripe}, {faintInk, stripe}} {
 		if got := contrast(onDark[pair[0]], onDark[pair[1]]); got < 4.5 {
 			t.Errorf("%v on %v: a contrast of %.1f", pair[0], pair[1], got)
-		}
-	}
-	var light, dark bytes.Buffer
-	if err := lettered.png(&light); err != nil {
-		t.Fatal(err)
-	}
-	if err := lettered.png(Dark{&dark}); err != nil {
-		t.Fatal(err)
-	}
-	for name, c := range map[string]struct {
-		file *bytes.Buffer
-		want color.NRGBA
-	}{"light": {&light, white}, "dark": {&dark, onDark[white]}} {
-		img, err := png.Decode(c.file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := color.NRGBAModel.Convert(img.At(1, 1)); got != c.want {
-			t.Errorf("%s: the ground is %v, want %v", name, got, c.want)
-		}
-		if got := color.NRGBAModel.Convert(img.At(59, 11)); got != blue {
-			t.Errorf("%s: a colour became %v", name, got)
 		}
 	}
 }

@@ -10,8 +10,8 @@ import (
 // A few small pictures are compared as such. All charts are compared as the data from
 // which they are drawn: their CSV and text.
 func TestSmallPictures(t *testing.T) {
-	sensitivity := sensitivitySample()
-	sensitivity.Series = sensitivity.Series[1:3]
+	sweep := sweepSample()
+	sweep.Series = sweep.Series[1:3]
 	grid := gridSample()
 	grid.Strategies, grid.Scenarios = grid.Strategies[2:5], grid.Scenarios[:4]
 	grid.Cells = grid.Cells[2:5]
@@ -26,7 +26,7 @@ func TestSmallPictures(t *testing.T) {
 	tolerance.Hazards, tolerance.Limits = tolerance.Hazards[:2], limits
 	for name, p := range map[string]picture{
 		"grid": grid.picture(Format{Lang: "en"}), "overview": overview.picture(Format{Lang: "en"}), "par": par.picture(Format{Lang: "en"}),
-		"tolerance": tolerance.picture(Format{Lang: "en"}), "doom": doomSample().picture(Format{Lang: "en"}), "sensitivity": sensitivity.picture(Format{Lang: "en"}),
+		"tolerance": tolerance.picture(Format{Lang: "en"}), "sweep": sweep.picture(Format{Lang: "en"}),
 	} {
 		var b bytes.Buffer
 		p.dpi = 14

@@ -403,10 +403,6 @@ func (r *Rate) Finding(lang string) string {
 	return say(lang, "rate.finding", "ttl", length(r.TTL), "n", amount(most.Expected), "environment", where.ID, "locks", who)
 }
 
-func (r *Rate) panels() []string {
-	return append(lists.Each(r.Groups(), r.head), "crash")
-}
-
 // picture has a panel for each group of locks that behave alike, and one for what a crash
 // costs, all over the same TTLs.
 func (r *Rate) picture(f Format) picture {
@@ -422,10 +418,10 @@ func (r *Rate) picture(f Format) picture {
 			write(c, small, x+32, y, fitText(small, environmentLabel(lang, p.lines[i]), c.Size().X/2-40))
 		}
 	})
-	chosen := f.chosen(r.panels())
-	all := panels(len(chosen), min(rateColumns, len(chosen)), ratePanel, func(c draw.Canvas, i int) {
+	n := len(p.groups) + 1
+	all := panels(n, min(rateColumns, n), ratePanel, func(c draw.Canvas, i int) {
 		f := draw.Crop(c, rateLeft, -8, rateBelow, -rateTitle)
-		if i = chosen[i]; i < len(p.groups) {
+		if i < len(p.groups) {
 			p.overlaps(f, p.groups[i])
 		} else {
 			p.crashes(f)

@@ -10,6 +10,8 @@ import (
 	"locklab/simulator/verdict"
 )
 
+const ms = time.Millisecond
+
 // gridSample shows every word there is, with surprises and a cell that was not
 // reached.
 func gridSample() Grid {
@@ -92,25 +94,32 @@ func locksOf(ids ...string) (entries []lock.Entry) {
 	return entries
 }
 
-// sensitivitySample has six locks: some fall early, some late, one never.
-func sensitivitySample() Sensitivity {
-	s := Sensitivity{Sensitivity: study.Sensitivity{Runs: 1000}}
+// sweepSample has six locks: some fall early, some late, one never.
+func sweepSample() *Sweep {
+	axis, err := study.ParseAxis("pause/ttl")
+	if err != nil {
+		panic(err)
+	}
+	s := &Sweep{Sweep: study.Sweep{Order: study.SweepOrder{Axes: []study.Axis{axis}, Runs: 1000}}}
+	if err := s.Order.Complete(); err != nil {
+		panic(err)
+	}
 	for i, id := range []string{"setnx", "setnx-expire", "getset", "watchdog", "token", "redlock"} {
-		one := study.Series{Strategy: id}
+		one := study.SweepSeries{Strategy: id}
 		for n := range 21 {
 			x := float64(n) / 10
 			k := 0
 			if over := x - 0.5 - 0.1*float64(i); i > 0 && over > 0 {
 				k = int(1000 * over / (over + 0.1*float64(i)))
 			}
-			one.Points = append(one.Points, study.Point{X: x, K: k, N: 1000})
+			one.Points = append(one.Points, study.SweepPoint{At: []float64{x}, K: k, N: 1000})
 		}
 		s.Series = append(s.Series, one)
 	}
 	return s
 }
 
-func csvOf(c Chart) func(io.Writer) error { return func(w io.Writer) error { return CSV(w, c) } }
+func csvOf(c Table) func(io.Writer) error { return func(w io.Writer) error { return CSV(w, c) } }
 func pngOf(p Picture) func(io.Writer) error {
 	return func(w io.Writer) error { return PNG(w, p, Format{}) }
 }

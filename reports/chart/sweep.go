@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -91,7 +92,7 @@ func (s *Sweep) Takeaway(lang string) string {
 		switch runs := slices.Max(append(lists.Each(one.Points, func(p study.SweepPoint) int { return p.N }), 0)); {
 		case runs == 0:
 		case len(hits) == 0:
-			never = append(never, say(lang, "sensitivity.zero", "lock", one.Strategy, "bound", neverIn(runs)))
+			never = append(never, say(lang, "sweep.zero", "lock", one.Strategy, "bound", neverIn(runs)))
 		default:
 			seen = append(seen, s.where(lang, one, hits))
 		}
@@ -99,7 +100,14 @@ func (s *Sweep) Takeaway(lang string) string {
 	if len(seen)+len(never) == 0 {
 		return say(lang, "sweep.nothing")
 	}
-	return seenAndNever(lang, seen, never)
+	var parts []string
+	if len(seen) > 0 {
+		parts = append(parts, say(lang, "sweep.seen", "text", text.Join(lang, "grid.join", seen)))
+	}
+	if len(never) > 0 {
+		parts = append(parts, say(lang, "sweep.never", "text", text.Join(lang, "grid.join", never)))
+	}
+	return text.Join(lang, "grid.both", parts)
 }
 
 // where says at which values a lock failed.
@@ -119,7 +127,7 @@ func (s *Sweep) where(lang string, one study.SweepSeries, hits []study.SweepPoin
 	case left && right:
 		key = "sweep.both"
 	case right:
-		key = "sensitivity.from"
+		key = "sweep.from"
 	case left:
 		key = "sweep.upto"
 	case first == last:
@@ -256,15 +264,10 @@ func (s *Sweep) Finding(lang string) string {
 	return say(lang, "sweep.finding", "words", reports.Words(s.Order.Words), "name", axis.Name(), "from", text.Join(lang, "grid.join", parts))
 }
 
-func (s *Sweep) panels() []string {
-	return lists.Each(s.played(), func(one study.SweepSeries) string { return one.Strategy })
-}
-
 // picture has a panel for each lock, all on one scale.
 func (s *Sweep) picture(f Format) picture {
 	lang, shown := f.Lang, s.played()
-	only := lists.Each(f.chosen(s.panels()), func(i int) study.SweepSeries { return shown[i] })
-	shown = only[:min(len(only), maxSeries)]
+	shown = shown[:min(len(shown), maxSeries)]
 	most, height, panel := sweepColumns, sweepPanel, s.curve
 	if len(s.Order.Axes) == 2 {
 		most, height, panel = 2, sweepMap, s.heat
@@ -323,11 +326,27 @@ func (s *Sweep) curve(f draw.Canvas, one study.SweepSeries) {
 	x, _ := scale.Transforms(&f)
 	marksX(f, tiny, 8, x, ticksOf(axis, 5))
 	write(f, aligned(faint, draw.XRight), f.Max.X, f.Min.Y-19, axis.Name())
-	points := lists.Each(one.Points, func(p study.SweepPoint) study.Point {
-		return study.Point{X: p.At[0], K: p.K, N: p.N}
-	})
-	for _, part := range withIntervals(styleOf(one.Strategy), 0x48, 1.8, points) {
+	for _, part := range withIntervals(styleOf(one.Strategy), one.Points) {
 		part.Plot(f, scale)
+	}
+}
+
+// withIntervals is a curve over the area between the lower and the upper ends of its intervals.
+func withIntervals(st style, points []study.SweepPoint) []plot.Plotter {
+	var line, area plotter.XYs
+	for _, p := range points {
+		lo, _ := study.Wilson(p.K, p.N)
+		area = append(area, plotter.XY{X: p.At[0], Y: lo})
+		line = append(line, plotter.XY{X: p.At[0], Y: share(p.K, p.N)})
+	}
+	for _, p := range slices.Backward(points) {
+		_, hi := study.Wilson(p.K, p.N)
+		area = append(area, plotter.XY{X: p.At[0], Y: hi})
+	}
+	return []plot.Plotter{
+		&plotter.Polygon{XYs: []plotter.XYs{area}, Color: st.pale(0x48)},
+		&plotter.Line{XYs: line, LineStyle: st.line(1.6)},
+		&plotter.Scatter{XYs: line, GlyphStyle: st.glyph(1.8)},
 	}
 }
 

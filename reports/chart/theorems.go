@@ -5,9 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-
 	"locklab/reports/layout"
 	"locklab/reports/text"
 	"locklab/scenarios/study"
@@ -15,10 +12,10 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// Theorems draws what is proved of locks for any number of clients, and what breaks them.
+// Theorems is the table of what is proved of locks for any number of clients, and what breaks them.
 type Theorems struct{ study.Theorems }
 
-// Title returns the question of the chart.
+// Title returns the question of the table.
 func (c *Theorems) Title(lang string) string { return say(lang, "theorems.title") }
 
 // count is the number of theorems of an extent.
@@ -36,11 +33,6 @@ func (c *Theorems) Inconclusive() bool {
 	return slices.ContainsFunc(c.All, func(t study.Theorem) bool { return t.Extent == study.Undecided && t.Why == "" })
 }
 
-// Finding says how much is proved for any number of clients.
-func (c *Theorems) Finding(lang string) string {
-	return say(lang, "theorems.finding", "n", strconv.Itoa(c.count(study.Unbounded)), "all", strconv.Itoa(len(c.All)))
-}
-
 // Takeaway says how many of the questions have which answer.
 func (c *Theorems) Takeaway(lang string) string {
 	var parts []string
@@ -52,7 +44,7 @@ func (c *Theorems) Takeaway(lang string) string {
 	return text.Join(lang, "grid.join", parts)
 }
 
-// Notes implements Chart.
+// Notes implements Table.
 func (c *Theorems) Notes(lang string) []string {
 	notes := []string{c.reasons(lang)}
 	if held := c.lemmas(lang); held != "" {
@@ -158,44 +150,4 @@ func (c *Theorems) text(out *layout.Lines) {
 func (c *Theorems) legend(lang string) string {
 	names := lists.Each(study.TheoremWords(), func(w verdict.Word) string { return LookOf(w).Glyph + " " + string(w) })
 	return say(lang, "theorems.legend", "verdicts", text.Join(lang, "chart.list", names))
-}
-
-// picture has, for each lock and kind of fault, a mark for each verdict.
-func (c *Theorems) picture(f Format) picture {
-	lang := f.Lang
-	label, column := nameWidth(lang, c.Locks, 16), parChip*vg.Length(len(study.TheoremWords()))+parGap
-	lines := lockRows(lang, c.Locks, parRow, func(place draw.Canvas, l int, y vg.Length) {
-		for k := range c.Budgets {
-			for n := range study.TheoremWords() {
-				drawTheorem(place, c.At(l, k, n), place.Min.X+label+column*vg.Length(k)+parChip*(vg.Length(n)+0.5), y)
-			}
-		}
-	})
-	heads := rows(1, parHead, func(place draw.Canvas, _ int, y vg.Length) {
-		for k, b := range c.Budgets {
-			write(place, strong, place.Min.X+label+column*vg.Length(k), y, head(b))
-		}
-	})
-	meanings := lists.Each(study.TheoremWords(), func(w verdict.Word) caption { return captionOf(w, lang) })
-	return f.fitted(c, []string{say(lang, "theorems.below")}, label+column*vg.Length(len(c.Budgets)), func(vg.Length) []block {
-		return []block{heads, lines, space(parFoot), captionsBlock(meanings)}
-	})
-}
-
-// drawTheorem draws a box where the verdict can happen, a disc where it is proved impossible for any number of clients, a
-// ring if for one attempt each, and a dot if for two clients.
-func drawTheorem(c draw.Canvas, t *study.Theorem, x, y vg.Length) {
-	at := vg.Point{X: x, Y: y}
-	switch t.Extent {
-	case study.Fails:
-		drawChip(c, t.Verdict, t.Par, x, y)
-	case study.Unbounded:
-		c.DrawGlyph(draw.GlyphStyle{Color: calmGreen, Radius: 4, Shape: draw.CircleGlyph{}}, at)
-	case study.OneAttempt:
-		c.DrawGlyph(draw.GlyphStyle{Color: calmGreen, Radius: 3.5, Shape: draw.RingGlyph{}}, at)
-	case study.Bounded:
-		c.DrawGlyph(draw.GlyphStyle{Color: faintInk, Radius: 1.1, Shape: draw.CircleGlyph{}}, at)
-	default:
-		write(c, aligned(writing(textSize, faintInk), draw.XCenter), x, y, "?")
-	}
 }

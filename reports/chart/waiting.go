@@ -1,7 +1,6 @@
 package chart
 
 import (
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -133,33 +132,22 @@ func (c *WaitingChart) data() object {
 
 // A waitingMeasure is one panel.
 type waitingMeasure struct {
-	key    string                             // of its title, which has the unit
-	of     func(r cost.WaitingResult) float64 // NaN: there is none
-	linear bool                               // from 0 to 1; otherwise logarithmic
+	key string // of its title, which has the unit
+	of  func(r cost.WaitingResult) float64
 }
 
+// waitingMeasures are those of the picture: the rest is in the CSV.
 var waitingMeasures = []waitingMeasure{
-	{key: "handover", of: func(r cost.WaitingResult) float64 { return r.Handover * 1000 }},
-	{key: "commands", of: func(r cost.WaitingResult) float64 { return r.Commands }},
-	{key: "jain", linear: true, of: func(r cost.WaitingResult) float64 {
-		if r.Jain == nil {
-			return math.NaN()
-		}
-		return *r.Jain
-	}},
-	{key: "overtaken", of: func(r cost.WaitingResult) float64 { return float64(r.Overtaken) }},
-	{key: "entry", of: func(r cost.WaitingResult) float64 { return r.PerEntry }},
-	{key: "herd", of: func(r cost.WaitingResult) float64 { return r.Herd }},
+	{"handover", func(r cost.WaitingResult) float64 { return r.Handover * 1000 }},
+	{"overtaken", func(r cost.WaitingResult) float64 { return float64(r.Overtaken) }},
+	{"entry", func(r cost.WaitingResult) float64 { return r.PerEntry }},
 }
 
-// waitingPanel is the least height of a panel. usualPanels and usualPolicies are shown unless others are asked for: the
-// rest is in the CSV.
+// waitingPanel is the least height of a panel.
 const waitingPanel vg.Length = 130
 
-var (
-	usualPanels   = []string{"handover", "entry", "overtaken"}
-	usualPolicies = []string{"fixed", "pubsub", "line"} // polling, messages, a line
-)
+// usualPolicies are shown where there are too many: polling, messages, a line.
+var usualPolicies = []string{"fixed", "pubsub", "line"}
 
 // shown are the results that a picture has: of one policy of each kind, where there are too many.
 func (c *WaitingChart) shown() []cost.WaitingResult {
@@ -180,17 +168,12 @@ func (c *WaitingChart) Finding(lang string) string {
 		"slow", slow.Policy, "most", rounded(1000*slow.Handover, 0))
 }
 
-func (c *WaitingChart) panels() []string {
-	return lists.Each(waitingMeasures, func(m waitingMeasure) string { return m.key })
-}
-
 // picture has a panel for each measure, against the number of clients.
 func (c *WaitingChart) picture(f Format) picture {
 	lang, shown := f.Lang, &WaitingChart{Load: c.Load, Results: c.shown()}
 	policies := lists.Each(shown.byPolicy(), func(of []cost.WaitingResult) string { return of[0].Policy })
-	chosen := lists.Pick(f.chosen(c.panels()), func(i int) bool { return f.Panel != "" || slices.Contains(usualPanels, waitingMeasures[i].key) })
-	measures := panels(len(chosen), len(chosen), waitingPanel, func(place draw.Canvas, i int) {
-		m := waitingMeasures[chosen[i]]
+	measures := panels(len(waitingMeasures), len(waitingMeasures), waitingPanel, func(place draw.Canvas, i int) {
+		m := waitingMeasures[i]
 		write(place, strong, place.Min.X, place.Max.Y-9, say(lang, "waiting.panel."+m.key))
 		shown.panel(draw.Crop(place, rateLeft, -8, waitingBelow, -24), m, say(lang, "waiting.axis"))
 	})
@@ -217,30 +200,27 @@ func (c *WaitingChart) panel(f draw.Canvas, m waitingMeasure, axis string) {
 			values = append(values, v)
 		}
 	}
-	y, ticks := f.Y, []plot.Tick{{Value: 0, Label: "0"}, {Value: 0.5, Label: "0.5"}, {Value: 1, Label: "1"}}
-	if !m.linear {
-		above := f
-		if slices.ContainsFunc(c.Results, func(r cost.WaitingResult) bool { return m.of(r) == 0 && !r.Skipped }) {
-			above.Min.Y += rateZero
-			rulesY(f, small, f.Y, []plot.Tick{{Value: 0, Label: "0"}})
-		}
-		low, high := withinDecades(values)
-		scale := logarithmic(above.Y, low, high)
-		y, ticks = func(v float64) vg.Length {
-			if v == 0 {
-				return f.Min.Y
-			}
-			return scale(v)
-		}, decades(low, high, 1, places(4))
+	above := f
+	if slices.ContainsFunc(c.Results, func(r cost.WaitingResult) bool { return m.of(r) == 0 && !r.Skipped }) {
+		above.Min.Y += rateZero
+		rulesY(f, small, f.Y, []plot.Tick{{Value: 0, Label: "0"}})
 	}
-	rulesY(f, small, y, ticks)
+	low, high := withinDecades(values)
+	scale := logarithmic(above.Y, low, high)
+	y := func(v float64) vg.Length {
+		if v == 0 {
+			return f.Min.Y
+		}
+		return scale(v)
+	}
+	rulesY(f, small, y, decades(low, high, 1, places(4)))
 	x := logarithmic(f.X, 2, float64(last))
 	for _, of := range lists.Gather(c.Results, func(a, b cost.WaitingResult) bool { return a.Clients == b.Clients }) {
 		write(f, aligned(small, draw.XCenter), x(float64(of[0].Clients)), f.Min.Y-9, thousands(of[0].Clients))
 	}
 	write(f, aligned(faint, draw.XRight), f.Max.X, f.Min.Y-20, axis)
 	for i, of := range c.byPolicy() {
-		of = lists.Pick(of, func(r cost.WaitingResult) bool { return !math.IsNaN(m.of(r)) && !r.Skipped })
+		of = lists.Pick(of, func(r cost.WaitingResult) bool { return !r.Skipped })
 		curve(f, styleAt(i), 1.5, 2.2, lists.Each(of, func(r cost.WaitingResult) vg.Point {
 			return vg.Point{X: x(float64(r.Clients)), Y: y(m.of(r))}
 		}))

@@ -9,6 +9,7 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/reports"
 	"locklab/reports/text"
+	"locklab/scenarios/cost"
 	"locklab/scenarios/race"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
@@ -28,6 +29,7 @@ func (t *Teacher) Lock(e lock.Entry) error {
 	t.texts(labelled{"origin", key + ".origin"}, labelled{"how", key + ".how"})
 	t.session(e)
 	t.texts(labelled{"mends", key + ".mends"}, labelled{"choose", key + ".choose"}, labelled{"beside", key + ".beside"})
+	t.costs(e)
 	t.outcomes(row)
 	t.texts(labelled{"words", key + ".words"})
 	t.out.Printf("\n")
@@ -82,6 +84,28 @@ func (t *Teacher) session(e lock.Entry) {
 	if o.History.Asked() > 1 {
 		t.out.Wrap("  # ", t.out.Say("label.session.all"))
 	}
+}
+
+// costs prints what a lock costs without faults, if it asks a server at all.
+func (t *Teacher) costs(e lock.Entry) {
+	p, err := cost.Count(e)
+	if t.failed(err) || p.Commands == 0 {
+		return
+	}
+	number := func(x float64, places int) string {
+		return strings.TrimSuffix(strconv.FormatFloat(x, 'f', places, 64), ".0")
+	}
+	t.labelled("costs", func(lang string) string {
+		say := func(key string, pairs ...string) string { return text.Say(lang, "label.costs."+key, pairs...) }
+		parts := []string{
+			say("alone", "commands", number(p.Commands, 1), "roundtrips", number(p.RoundTrips, 0)),
+			say("shared", "commands", number(p.Contended, 1), "retry", span(lang, cost.PriceSettings().Retry)),
+		}
+		if p.Handover > 0 {
+			parts = append(parts, say("handover", "handover", span(lang, p.Handover)))
+		}
+		return text.Join(lang, "grid.both", parts)
+	})
 }
 
 // outcomes prints the outcomes of a lock in five groups: failures, each with the command that

@@ -55,7 +55,7 @@ func Need(t *Teacher) error {
 	t.texts(labelled{"need-so", "need.so"})
 	t.out.Printf("\n")
 	t.aboutVerdicts()
-	t.out.Next("locklab explain interview database", "locklab price --strategies db-deadline-now,token,redlock,zk-protected", "locklab run token gc-pause-cas")
+	t.out.Next("locklab explain interview database", "locklab explain redlock", "locklab run token gc-pause-cas")
 	return t.err
 }
 

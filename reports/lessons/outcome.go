@@ -155,7 +155,7 @@ func nextInRace(o *race.Outcome) (next lock.Entry, ok bool) {
 func NextCommands(o *race.Outcome) []string {
 	first := "locklab explain " + o.Strategy.ID
 	if o.Scenario.ID == study.SearchID { // a search is no race to run or to explain
-		return []string{first, "locklab replay " + o.Trace.Link() + " --doom"}
+		return []string{first, "locklab explain " + o.Trace.Link()}
 	}
 	if successor, ok := nextInRace(o); ok {
 		first = fmt.Sprintf("locklab run %s %s", successor.ID, o.Scenario.ID)

@@ -48,13 +48,7 @@ func (t *Teacher) Outcome(o *race.Outcome) error {
 	if asContracted(o) {
 		t.labelled("cause", func(lang string) string { return Why(lang, o.Strategy, o.Scenario) })
 	}
-	if certain.say != nil {
-		t.labelled("certain", certain.say)
-	}
-	if certain.doom != nil && t.Curve != nil {
-		t.out.Printf("\n")
-		t.failed(t.Curve(t.out.Out, certain.doom, look))
-	}
+	t.labelled("certain", certain.say)
 	t.cure(o)
 	if slices.ContainsFunc(watched.History.Events, isRequest) {
 		t.part(t.out.Say("label.code"))
@@ -74,12 +68,10 @@ func (t *Teacher) cure(o *race.Outcome) {
 	t.labelled("fix", func(lang string) string { return Cure(lang, o) })
 }
 
-// certainty is from when on the harm of a run was certain: a sentence for a race, a
-// curve for a run that a search has found.
+// certainty is from when on the harm of a run was certain.
 type certainty struct {
 	event int // counted from 1; 0: none
 	say   func(lang string) string
-	doom  *study.Doom
 }
 
 func (t *Teacher) certainty(o *race.Outcome) (certainty, error) {
@@ -95,9 +87,7 @@ func (t *Teacher) certainty(o *race.Outcome) (certainty, error) {
 	case c.Event == 0:
 		key, own = "label.certain.start", []string{"harm", string(c.Harm)}
 	default:
-		at := o.History.Events[c.Event-1].At
-		ms := strconv.FormatFloat(float64(at.Round(time.Millisecond/10))/float64(time.Millisecond), 'f', -1, 64)
-		key, own = "label.certain.event", []string{"harm", string(c.Harm), "time", ms}
+		key, own = "label.certain.event", []string{"harm", string(c.Harm), "time", inMillis(o.History.Events[c.Event-1].At)}
 		if e := o.History.Events[c.Event-1]; e.Kind == history.Pause && e.D > 0 {
 			key = "label.certain.pause"
 			own = append(own, "pause", reports.Span(e.D))
@@ -107,7 +97,7 @@ func (t *Teacher) certainty(o *race.Outcome) (certainty, error) {
 }
 
 func (t *Teacher) certaintyOfSearch(o *race.Outcome) (certainty, error) {
-	d, err := study.DoomOn(t.ctx, o.Strategy, o.Trace, "")
+	d, err := study.DoomOn(t.ctx, o.Strategy, o.Trace)
 	large := (*explore.TooLargeError)(nil)
 	switch {
 	case errors.As(err, &large) || errors.Is(err, context.Canceled) || err != nil && o.Verdicts[0].Broken():
@@ -115,7 +105,13 @@ func (t *Teacher) certaintyOfSearch(o *race.Outcome) (certainty, error) {
 	case err != nil:
 		return certainty{say: sentence("label.certain.none")}, nil
 	}
-	return certainty{event: d.NoReturnEvent(), doom: d}, nil
+	return certainty{event: d.Event, say: sentence("label.certain.step", "harm", string(d.Harm), "step", strconv.Itoa(d.NoReturn),
+		"all", strconv.Itoa(d.Steps), "time", inMillis(d.At))}, nil
+}
+
+// inMillis writes an instant in milliseconds, with one place at most.
+func inMillis(at time.Duration) string {
+	return strconv.FormatFloat(float64(at.Round(time.Millisecond/10))/float64(time.Millisecond), 'f', -1, 64)
 }
 
 // otherLocks makes the same attack on each milestone. A run that a search has found has

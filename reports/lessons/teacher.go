@@ -10,7 +10,6 @@ import (
 	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
-	"locklab/scenarios/study"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
 )
@@ -24,8 +23,7 @@ type Teacher struct {
 	ctx   context.Context
 	stage *Stage
 	look  reports.Look
-	err   error                                                       // of the page so far
-	Curve func(out io.Writer, d *study.Doom, look reports.Look) error // prints a curve; nil: none is printed
+	err   error // of the page so far
 }
 
 // NewTeacher returns a teacher that prints to p and draws as look says, but for width

@@ -15,7 +15,7 @@ import (
 	"locklab/reports/chart"
 	"locklab/reports/internal/samples"
 	"locklab/reports/motion"
-	"locklab/scenarios/study"
+	"locklab/scenarios/cost"
 	"locklab/simulator/verdict"
 )
 
@@ -24,7 +24,7 @@ const svgNames = "http://www.w3.org/2000/svg"
 
 func reportSample(t *testing.T) Report {
 	t.Helper()
-	drawn := &chart.Sensitivity{Sensitivity: study.Sensitivity{Runs: 1000, Series: []study.Series{{Strategy: "token", Points: []study.Point{{X: 0.5, K: 0, N: 1000}, {X: 1, K: 9, N: 1000}}}}}}
+	drawn := &chart.WaitingChart{Load: cost.UsualLoad(), Results: []cost.WaitingResult{{Policy: "fixed", Clients: 2, Handover: 0.5}, {Policy: "line", Clients: 2, Handover: 0.01}}}
 	var svg bytes.Buffer
 	if err := chart.SVG(&svg, drawn, chart.Format{}); err != nil {
 		t.Fatal(err)
@@ -149,7 +149,7 @@ func TestPageBooks(t *testing.T) {
 }
 
 func TestPageTooLarge(t *testing.T) {
-	r := Report{Charts: []Chart{{Texts: &chart.Sensitivity{}, SVG: bytes.Repeat([]byte("<g></g>"), MaxSize/7+1)}}}
+	r := Report{Charts: []Chart{{Texts: &chart.WaitingChart{}, SVG: bytes.Repeat([]byte("<g></g>"), MaxSize/7+1)}}}
 	if err := Write(io.Discard, r); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("got %v", err)
 	}

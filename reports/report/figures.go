@@ -16,23 +16,18 @@ import (
 	"locklab/simulator/lists"
 )
 
-// A Figure is a chart beside the grid, under the name of its files.
+// A Figure is a chart or a table beside the grid, under the name of its files.
 type Figure struct {
 	name string
-	chart.Chart
+	chart.Table
 }
 
 // A Worker returns how tasks are computed: so many, with a key that says what they are. end ends
 // the progress that is shown of them.
 type Worker func(tasks int, what string) (w *share.Work, end func())
 
-// figures makes the charts of a report: of some locks, and the prices of all, which have
-// been played.
+// figures makes the charts of a report.
 func (r *Report) figures(ctx context.Context, work Worker, entries []lock.Entry) ([]Figure, error) {
-	sense, err := sensitivity(ctx, work, entries, r.Waits)
-	if err != nil {
-		return nil, err
-	}
 	theorems, err := Theorems(ctx, work, entries, study.TheoremBudgets())
 	if err != nil {
 		return nil, err
@@ -47,17 +42,9 @@ func (r *Report) figures(ctx context.Context, work Worker, entries []lock.Entry)
 	}
 	tolerance := &chart.Tolerance{Tolerance: limits.Only(differing)}
 	known := limits.Only(entries)
-	doom, err := study.ShowcaseDoom(ctx)
-	if err != nil {
-		return nil, err
-	}
 	order := cost.UsualRateOrder()
 	order.Waits = r.Waits
 	rates, err := cost.FindRates(ctx, order, &known)
-	if err != nil {
-		return nil, err
-	}
-	prices, err := cost.PricesOf(ctx, r.Locks, r.Outcomes)
 	if err != nil {
 		return nil, err
 	}
@@ -66,10 +53,9 @@ func (r *Report) figures(ctx context.Context, work Worker, entries []lock.Entry)
 		return nil, err
 	}
 	figures := append([]Figure{
-		{"sensitivity", sense}, {"rate", &chart.Rate{Rates: *rates}}, {"tolerance", tolerance}, {"price", &chart.PriceChart{Prices: prices}}, {"theorems", theorems},
+		{"rate", &chart.Rate{Rates: *rates}}, {"tolerance", tolerance}, {"theorems", theorems},
 	}, costs...)
-	figures = append(figures, Figure{"doom", &chart.Doom{Doom: doom}})
-	places := []string{"sensitivity", "rate", "tolerance", "recovery", "price", "waiting", "sweep", "theorems", "doom"}
+	places := []string{"rate", "tolerance", "recovery", "waiting", "sweep", "theorems"}
 	slices.SortFunc(figures, func(a, b Figure) int { return slices.Index(places, a.name) - slices.Index(places, b.name) })
 	return figures, nil
 }
@@ -112,22 +98,6 @@ func union(a, b []lock.Entry) []lock.Entry {
 	return all
 }
 
-// SensitivityRuns is a multiple of nine, so that every length of work is played
-// equally often.
-const SensitivityRuns = 270
-
-// sensitivity plays pauses of 0 to 2 leases, by tenths.
-func sensitivity(ctx context.Context, work Worker, entries []lock.Entry, waits bool) (*chart.Sensitivity, error) {
-	var sizes []float64
-	for i := range 21 {
-		sizes = append(sizes, float64(i)/10)
-	}
-	w, end := work(study.SensitivitySteps(len(entries), len(sizes), SensitivityRuns), "progress.pauses")
-	defer end()
-	found, err := study.FindSensitivity(ctx, entries, sizes, SensitivityRuns, waits, w)
-	return &chart.Sensitivity{Sensitivity: *found}, err
-}
-
 // ParBounds are those of a table of pars, without a budget.
 func ParBounds() study.Bounds {
 	b := study.DefaultBounds()
@@ -143,7 +113,7 @@ func Pars(ctx context.Context, work Worker, entries []lock.Entry, b study.Bounds
 	return &chart.Par{ParTable: *table}, err
 }
 
-// Theorems proves and searches, and returns the chart of what is proved for any number of clients.
+// Theorems proves and searches, and returns the table of what is proved for any number of clients.
 func Theorems(ctx context.Context, work Worker, entries []lock.Entry, budgets []string) (*chart.Theorems, error) {
 	w, end := work(len(entries)*len(budgets), "progress.proofs")
 	defer end()

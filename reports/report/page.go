@@ -75,7 +75,7 @@ const boardFile = "page/locklab.html"
 func (r *Report) page(first *chart.Grid, figures []Figure) (page.Report, error) {
 	report := page.Report{
 		Lang: r.Lang, Title: r.First("page.title"), Version: Version(), Command: r.Command,
-		Seeds: r.First("page.seeds", "last", fmt.Sprint(SensitivityRuns)), Grid: *r.Grid, First: first, Runs: r.Runs,
+		Seeds: r.First("page.seeds", "last", fmt.Sprint(study.SweepRuns)), Grid: *r.Grid, First: first, Runs: r.Runs,
 	}
 	for _, key := range assumptions {
 		report.Assumptions = append(report.Assumptions, r.First(key))
@@ -84,11 +84,15 @@ func (r *Report) page(first *chart.Grid, figures []Figure) (page.Report, error) 
 		report.Board = boardFile
 	}
 	for _, f := range figures {
+		c, drawn := f.Table.(chart.Chart)
+		if !drawn {
+			continue
+		}
 		var svg bytes.Buffer
-		if err := chart.SVG(&svg, f, chart.Format{Lang: r.Langs()[0]}); err != nil {
+		if err := chart.SVG(&svg, c, chart.Format{Lang: r.Langs()[0]}); err != nil {
 			return page.Report{}, err
 		}
-		report.Charts = append(report.Charts, page.Chart{Texts: f, SVG: svg.Bytes(), CSV: f.name + ".csv"})
+		report.Charts = append(report.Charts, page.Chart{Texts: c, SVG: svg.Bytes(), CSV: f.name + ".csv"})
 	}
 	return report, nil
 }

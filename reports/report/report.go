@@ -54,12 +54,17 @@ func (r *Report) Files(ctx context.Context, work Worker) (files []File, err erro
 	first := First(r.Grid) // without the links that the CSV has
 	if first != nil {
 		add(first, "grid", ".png", ".svg")
-		add(r.Grid, "poster", ".png", ".svg")
+		add(r.Grid, "poster", ".svg")
 	} else {
 		add(r.Grid, "grid", ".png", ".svg")
 	}
 	for _, f := range figures {
-		add(f.Chart, f.name, ".csv", ".png", ".svg")
+		if c, drawn := f.Table.(chart.Chart); drawn {
+			add(c, f.name, ".csv", ".png", ".svg")
+			continue
+		}
+		files = append(files, File{f.name + ".csv", func(w io.Writer) error { return chart.CSV(w, f.Table) }},
+			File{f.name + ".txt", func(w io.Writer) error { return chart.Text(w, f.Table, reports.Look{Width: reports.NarrowWidth}) }})
 	}
 	return append(files, File{"report.html", func(w io.Writer) error {
 		report, err := r.page(first, figures)

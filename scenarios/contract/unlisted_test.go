@@ -12,6 +12,7 @@ import (
 	"locklab/scenarios"
 	"locklab/scenarios/contract"
 	"locklab/scenarios/internal/racetest"
+	"locklab/scenarios/share"
 	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/verdict"
@@ -102,8 +103,17 @@ func TestUnlistedEverywhere(t *testing.T) {
 	if err != nil || tolerance.Limits[0].Falls == 0 {
 		t.Errorf("tolerance: %v, %+v", err, tolerance.Limits)
 	}
-	if s, err := study.FindSensitivity(t.Context(), []lock.Entry{e}, []float64{2}, 9, false, nil); err != nil || s.Series[0].Points[0].N != 9 {
-		t.Errorf("sensitivity: %v, %v", err, s)
+	axis, err := study.ParseAxis("pause/ttl=2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	order := study.SweepOrder{Axes: []study.Axis{axis}, Runs: 9}
+	if err := order.Complete(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := order.Find(t.Context(), []lock.Entry{e}, func(int) (*share.Work, func()) { return nil, func() {} })
+	if err != nil || s.Series[0].Points[0].N != 9 {
+		t.Errorf("sweep: %v, %v", err, s)
 	}
 }
 
@@ -139,7 +149,7 @@ func TestReplayUnlisted(t *testing.T) {
 			t.Errorf("%s: the trace was played on another lock", c.trace.Scenario)
 		}
 	}
-	if d, err := study.DoomOn(t.Context(), e, s.Witnesses[0].Trace, ""); err != nil || d.History.Strategy != e.ID {
+	if d, err := study.DoomOn(t.Context(), e, s.Witnesses[0].Trace); err != nil || d.Harm != s.Witnesses[0].Verdict {
 		t.Errorf("doom: %v", err)
 	}
 }

@@ -1,5 +1,5 @@
 // Package cost computes what locks cost: how often each is expected to break in a year
-// (FindRates), the commands and the time of an acquisition (FindPrices), the time after a crash in
+// (FindRates), the commands and the time of an acquisition (Count), the time after a crash in
 // which no client can enter (FindRecovery), and the cost of ways to wait (FindWaiting).
 //
 // # Rates
@@ -18,7 +18,7 @@
 //
 // # Prices and recovery
 //
-// Both are counted in runs of the lab's simulator, beside the races that a lock survives. A
+// Both are counted in runs of the lab's simulator. A
 // crashMeter has one client crash at any moment and finds when another one gets in.
 //
 // # Waiting

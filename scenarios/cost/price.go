@@ -1,100 +1,29 @@
 package cost
 
 import (
-	"context"
 	"slices"
 	"time"
 
 	"locklab/algorithms/lock"
-	"locklab/scenarios"
 	"locklab/scenarios/race"
-	"locklab/scenarios/share"
-	"locklab/scenarios/study"
 	"locklab/simulator/history"
-	"locklab/simulator/verdict"
 )
 
-// A Price is what one lock costs, and what it gets.
+// A Price is what one lock costs.
 type Price struct {
-	Strategy string      `json:"strategy"`
-	Family   lock.Family `json:"family"`
-	// Excludes: the lock keeps a second client out while nothing goes wrong, and has one holder
-	// by design. Few races apply to others: they are not to be compared.
-	Excludes bool `json:"excludes"`
 	// Commands are the requests that servers execute for one acquisition and release of a
 	// lock that is free; a script is one.
-	Commands float64 `json:"commands"`
+	Commands float64
 	// RoundTrips is the time that the client waits for them, in units of one network round
 	// trip: requests to several servers at once take one.
-	RoundTrips float64 `json:"round_trips"`
+	RoundTrips float64
 	// Contended are the Commands for each acquisition and release of two clients that want
 	// the lock at the same time; see PriceSettings.
-	Contended float64 `json:"commands_contended"`
+	Contended float64
 	// Handover is the mean time between a holder's leaving and the entry of the client that waited
 	// for it, over the moments at which that one began to wait; 0: it did not wait.
-	Handover        time.Duration `json:"handover_mean_ns"`
-	LongestHandover time.Duration `json:"handover_longest_ns"`
-	Survived        int           `json:"races_survived"` // races without a failure: see verdict.Fails
-	Races           int           `json:"races"`          // races that apply to the lock and were shown
-}
-
-// Share is the share of races survived; 0 if there is none.
-func (p Price) Share() float64 {
-	if p.Races == 0 {
-		return 0
-	}
-	return float64(p.Survived) / float64(p.Races)
-}
-
-// FindPrices plays each lock in all races, and in calm runs in which it is counted. w and ctx
-// are as for study.Matrix.
-func FindPrices(ctx context.Context, locks []lock.Entry, w *share.Work) ([]Price, error) {
-	cells, err := study.Matrix(ctx, locks, scenarios.All(), 0, func(*race.Outcome) {}, w)
-	if err != nil {
-		return nil, err
-	}
-	return PricesOf(ctx, locks, slices.Concat(cells...))
-}
-
-// PricesOf counts locks that have been played in races.
-func PricesOf(ctx context.Context, locks []lock.Entry, played []*race.Outcome) ([]Price, error) {
-	out := make([]Price, len(locks))
-	for l, e := range locks {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		p, err := Count(e)
-		if err != nil {
-			return nil, err
-		}
-		profile, err := race.ProfileOf(e)
-		if err != nil {
-			return nil, err
-		}
-		p.Excludes = profile.Excludes && !profile.Shares
-		for _, o := range played {
-			if o.Strategy.ID == e.ID {
-				p.tally(o)
-			}
-		}
-		out[l] = p
-	}
-	return out, nil
-}
-
-// PriceCells returns the number of tasks that FindPrices finishes, for progress.
-func PriceCells(locks int) int { return locks * len(scenarios.All()) }
-
-// tally adds a cell of the matrix, unless it says nothing.
-func (p *Price) tally(o *race.Outcome) {
-	if o.NotApplicable != "" || o.Scenario.ID == race.Calm.ID || !o.Reached ||
-		slices.Contains(o.Verdicts, verdict.Unknown) || slices.Contains(o.Verdicts, verdict.Vacuous) {
-		return
-	}
-	p.Races++
-	if !verdict.Fails(o.Verdicts) {
-		p.Survived++
-	}
+	Handover        time.Duration
+	LongestHandover time.Duration
 }
 
 // PriceSettings are the numbers of the runs in which a lock is counted: a lease of 10 s; a
@@ -109,11 +38,11 @@ func PriceSettings() race.Settings {
 // phases is the number of moments of a hold at which the second client begins to wait.
 const phases = 10
 
-// Count counts what one lock costs, without its races. Alone, a client works for half a
+// Count counts what one lock costs. Alone, a client works for half a
 // second. Of two, the first works for two seconds, and the second begins to wait in the
 // first half of that.
 func Count(e lock.Entry) (Price, error) {
-	p := Price{Strategy: e.ID, Family: e.Family}
+	p := Price{}
 	s := PriceSettings()
 	alone, err := play(e, s, race.ClientSpec{Work: s.Retry / 2})
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 
 // Certainty is the moment of a race's run from which its harm was certain: nothing
 // more had to go wrong after it. A race has a single future, since a clock decides what
-// comes next, and no shares to count as [DoomOn] does for the run of a search. Certainty
+// comes next, and nothing to count as [DoomOn] does for the run of a search. Certainty
 // is found by playing the race with only the first triggers of its script, until they
 // suffice for the harm.
 type Certainty struct {

@@ -8,51 +8,30 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/simulator"
 	"locklab/simulator/explore"
-	"locklab/simulator/history"
 	"locklab/simulator/i18n"
 	"locklab/simulator/schedule"
 	"locklab/simulator/verdict"
 )
 
-// A Doom is how much of a run's future was lost after each of its steps; see
+// A Doom is the step of a run from which on everything that can follow ends in a harm; see
 // explore.Doom.
 type Doom struct {
-	History  *history.History // of the run
-	Harm     verdict.Word
-	Steps    []DoomStep // the first is the start, before any choice
-	NoReturn int        // the first step after which everything ends in the harm
-	States   int        // of the graph of what can follow
-}
-
-// A DoomStep is one choice of a run and what is left after it.
-type DoomStep struct {
-	At     time.Duration // true time after it
-	Events int           // of the run's history, up to and with it
-	Fault  bool          // a fault was injected
-	Share  float64       // share of what can follow that ends in the harm
-}
-
-// NoReturnEvent is the event of the history, from 1, beside which lanes show the
-// point of no return; see reports.Look.
-func (d *Doom) NoReturnEvent() int {
-	if d.NoReturn < 1 || d.NoReturn >= len(d.Steps) {
-		return 1
-	}
-	events, before := d.Steps[d.NoReturn].Events, d.Steps[d.NoReturn-1].Events
-	if events == before { // time has passed without an event
-		events++
-	}
-	return min(max(events, 1), len(d.History.Events))
+	Harm verdict.Word
+	// NoReturn is the first such step of Steps; 0: there is no way around the harm from the start on.
+	NoReturn, Steps int
+	At              time.Duration // true time after it
+	// Event is the event of the run's history, from 1, beside which lanes show it; see reports.Look.
+	Event int
 }
 
 // doomStates is the number of states that may follow a run before its doom is given up; they need
 // some 200 MB.
 const doomStates = 1_000_000
 
-// DoomOn computes the doom of a trace that a search has found, for a harm that it comes
-// to; "": the last one. The trace of a race is refused: there the clock decides which
-// step comes next, so that there is a single future. The lock need not be listed.
-func DoomOn(ctx context.Context, entry lock.Entry, t simulator.Trace, harm verdict.Word) (*Doom, error) {
+// DoomOn computes the doom of a trace that a search has found, for the harm that it comes
+// to last. The trace of a race is refused: there the clock decides which step comes next, so
+// that there is a single future. The lock need not be listed.
+func DoomOn(ctx context.Context, entry lock.Entry, t simulator.Trace) (*Doom, error) {
 	if t.Scenario != SearchID {
 		return nil, i18n.Errorf("error.doom.race", "scenario", t.Scenario, "lock", t.Strategy)
 	}
@@ -70,26 +49,26 @@ func DoomOn(ctx context.Context, entry lock.Entry, t simulator.Trace, harm verdi
 		return nil, err
 	}
 	defer sim.Close()
-	d, err := explore.DoomOf(ctx, sim, search.Options(), t.Choices, harm)
+	d, err := explore.DoomOf(ctx, sim, search.Options(), t.Choices, "")
 	if errors.Is(err, explore.ErrNoHarm) {
 		return nil, i18n.Errorf("error.doom.harmless", "verdicts", o.Verdicts)
 	}
 	if err != nil {
 		return nil, i18n.Errorf("error.doom.run", "cause", err)
 	}
-	out := &Doom{History: o.History, Harm: d.Harm, NoReturn: d.NoReturn, States: d.States}
-	run, step := schedule.Record(sim), DoomStep{}
-	for n, share := range d.Shares {
-		if n > 0 {
-			events, err := run.Step(t.Choices[n-1])
-			if err != nil {
-				return nil, err
-			}
-			step.Events += len(events)
-			step.Fault = t.Choices[n-1].Verb >= simulator.FaultVerb
+	out := &Doom{Harm: d.Harm, NoReturn: d.NoReturn, Steps: len(t.Choices)}
+	run, events, before := schedule.Record(sim), 0, 0
+	for _, c := range t.Choices[:d.NoReturn] {
+		made, err := run.Step(c)
+		if err != nil {
+			return nil, err
 		}
-		step.At, step.Share = run.World().Now(), share
-		out.Steps = append(out.Steps, step)
+		before, events = events, events+len(made)
+		out.At = run.World().Now()
 	}
+	if events == before { // time has passed without an event
+		events++
+	}
+	out.Event = min(events, len(o.History.Events))
 	return out, nil
 }

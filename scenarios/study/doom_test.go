@@ -9,7 +9,9 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
+	"locklab/simulator"
 	"locklab/simulator/effort"
+	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
 
@@ -47,32 +49,53 @@ func TestDoom(t *testing.T) {
 		if i < 0 {
 			t.Fatalf("%s, %s: no witness of %s", c.lock, c.budget, c.harm)
 		}
-		d, err := study.DoomOn(t.Context(), s.Strategy, s.Witnesses[i].Trace, c.harm)
+		trace := s.Witnesses[i].Trace
+		strike := 1 + slices.IndexFunc(trace.Choices, func(c simulator.Choice) bool { return c.Verb >= simulator.FaultVerb })
+		shares := sharesOf(t, s, trace, c.harm)
+		if got := shares[strike-1]; got != c.before {
+			t.Errorf("%s, %s, %s: share %v before the strike, want %v", c.lock, c.budget, c.harm, got, c.before)
+		}
+		last := strike + len(c.after)
+		if got := shares[strike:last]; !slices.Equal(got, c.after) { // powers of two do not round
+			t.Errorf("%s, %s, %s: shares %v, want %v", c.lock, c.budget, c.harm, got, c.after)
+		}
+		d, err := study.DoomOn(t.Context(), s.Strategy, trace)
 		if err != nil {
 			t.Fatal(err)
 		}
-		strike := slices.IndexFunc(d.Steps, func(s study.DoomStep) bool { return s.Fault })
-		if got := d.Steps[strike-1].Share; got != c.before {
-			t.Errorf("%s, %s, %s: share %v before the strike, want %v", c.lock, c.budget, c.harm, got, c.before)
-		}
-		var got []float64
-		for n := strike; n <= d.NoReturn; n++ {
-			got = append(got, d.Steps[n].Share)
-		}
-		if !slices.Equal(got, c.after) { // powers of two do not round
-			t.Errorf("%s, %s, %s: shares %v, want %v", c.lock, c.budget, c.harm, got, c.after)
-		}
-		last := d.Steps[len(d.Steps)-1]
-		if len(d.Steps) != s.Witnesses[i].Steps+1 || last.Events != len(d.History.Events) || last.At != d.History.End || last.Share != 1 {
-			t.Errorf("%s, %s, %s: the last of %d steps is %+v", c.lock, c.budget, c.harm, len(d.Steps), last)
+		if d.Harm != c.harm || d.NoReturn != last-1 || d.Steps != s.Witnesses[i].Steps {
+			t.Errorf("%s, %s, %s: %+v, want no return after %d steps of %d", c.lock, c.budget, c.harm, d, last-1, s.Witnesses[i].Steps)
 		}
 	}
+}
+
+// sharesOf are the shares of what can follow the choices of a witness that end in a harm.
+func sharesOf(t *testing.T, s *study.Search, trace simulator.Trace, harm verdict.Word) []float64 {
+	t.Helper()
+	bounds, err := study.ParseBounds(trace.Settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, err := bounds.Model(s.Strategy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sim, err := model.Simulator()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sim.Close()
+	d, err := explore.DoomOf(t.Context(), sim, model.Options(), trace.Choices, harm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d.Shares
 }
 
 // TestDoomOfRaces: a race has one future only, and the error says so.
 func TestDoomOfRaces(t *testing.T) {
 	entry, sc := racetest.Cell(t, "token", "gc-pause")
-	if _, err := study.DoomOn(t.Context(), entry, racetest.Play(t, entry, sc, sc.Settings).Trace, ""); err == nil || !strings.Contains(text.SayError("en", err), "locklab explore token") {
+	if _, err := study.DoomOn(t.Context(), entry, racetest.Play(t, entry, sc, sc.Settings).Trace); err == nil || !strings.Contains(text.SayError("en", err), "locklab explore token") {
 		t.Errorf("error %v, want where to go", err)
 	}
 }

@@ -6,31 +6,15 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/scenarios/race"
 	"locklab/scenarios/share"
-	"locklab/simulator/i18n"
 )
-
-// ShowcaseDoom computes the doom curve of the report: the usual lock with one pause.
-func ShowcaseDoom(ctx context.Context) (*Doom, error) {
-	entry, err := race.Strategy("token")
-	if err != nil {
-		return nil, err
-	}
-	b := DefaultBounds()
-	b.Budget = "pause=1"
-	s, err := Explore(ctx, entry, b)
-	if err != nil {
-		return nil, err
-	}
-	if len(s.Witnesses) == 0 {
-		return nil, i18n.Errorf("error.doom.survives", "lock", entry.ID)
-	}
-	w := s.Witnesses[0]
-	return DoomOn(ctx, entry, w.Trace, w.Verdict)
-}
 
 // pausedLocks differ in the pause from which on they let two clients in: the lease, what is left of a lease that
 // is renewed at its half or at two thirds, and a lease with a delay behind it.
 var pausedLocks = []string{"token", "daemon-10", "daemon-20", "lock-delay"}
+
+// SweepRuns is the usual number of runs of a point: a multiple of nine, so that every length of work is played
+// equally often.
+const SweepRuns = 270
 
 // ShowcaseSweep plays the sweep of the report, which takes about two seconds: pauses of up to two leases. waits is
 // as in Situation.
@@ -39,7 +23,7 @@ func ShowcaseSweep(ctx context.Context, waits bool) (*Sweep, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := SweepOrder{Axes: []Axis{axis}, Runs: 270, Waits: waits}
+	o := SweepOrder{Axes: []Axis{axis}, Runs: SweepRuns, Waits: waits}
 	if err := o.Complete(); err != nil {
 		return nil, err
 	}

@@ -124,6 +124,12 @@ func (o *SweepOrder) deep() bool {
 	})
 }
 
+// playCost is about how long a run takes, in seconds.
+const playCost = 1e-4
+
+// pauseWorks is the number of lengths of work; run i has the length i modulo it.
+const pauseWorks = 9
+
 // A Sweep is how often runs end in some verdicts, by the values of one or two settings.
 type Sweep struct {
 	Order  SweepOrder

@@ -5,8 +5,10 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
+	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
@@ -98,6 +100,47 @@ func TestSweepSettings(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestSweepOfPauses: a pause shorter than any lease harms nobody. One of two leases is longer than what is left of any
+// lease, and than the longest renewal margin; a lock without a lease cannot be lost by waiting. A longer pause covers a
+// shorter one, since the random moments are the same for each length. And tasks are told of as they are announced.
+func TestSweepOfPauses(t *testing.T) {
+	effort.Unwatched(t, "TestSweepIsDeterministic plays side by side as well")
+	const n = 18 // each length of work twice
+	axis, err := study.ParseAxis("pause/ttl=0,0.25,0.5,1,1.5,2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := study.SweepOrder{Axes: []study.Axis{axis}, Runs: n}
+	if err := o.Complete(); err != nil {
+		t.Fatal(err)
+	}
+	var announced, told atomic.Int64
+	s, err := o.Find(t.Context(), algorithms.Milestones(), func(steps int) (*share.Work, func()) {
+		announced.Add(int64(steps))
+		return &share.Work{Done: func(int) { told.Add(1) }}, func() {}
+	})
+	if err != nil || told.Load() != announced.Load() {
+		t.Fatalf("told of %d steps, announced were %d: %v", told.Load(), announced.Load(), err)
+	}
+	for l, e := range algorithms.Milestones() {
+		points, want := s.Series[l].Points, n
+		if e.Expiry == lock.ExpiryNone {
+			want = 0
+		}
+		if first, last := points[0].K, points[len(points)-1].K; first != 0 || last != want {
+			t.Errorf("%s: %d of %d runs overlap without a pause, and %d at one of two leases, want 0 and %d", e.ID, first, n, last, want)
+		}
+		for i, p := range points[1:] {
+			if p.N != n || p.K < points[i].K || p.K > want {
+				t.Errorf("%s: %d of %d runs overlap at %v, and %d of %d at %v", e.ID, points[i].K, n, points[i].At, p.K, p.N, p.At)
+			}
+		}
+	}
+	if token := s.Series[3].Points; token[1].K == 0 || token[1].K >= token[3].K {
+		t.Errorf("token: %d of %d at a quarter of a lease, %d at a whole one: the curve would not rise", token[1].K, n, token[3].K)
 	}
 }
 

@@ -212,8 +212,23 @@ func TestMatrixCancelled(t *testing.T) {
 			t.Errorf("%d cells are finished, want 10", done)
 		}
 	})
-	s, err := study.FindSensitivity(ctx, algorithms.Milestones(), []float64{1}, 10, false, nil)
-	if !errors.Is(err, context.Canceled) || len(s.Series) != 0 {
-		t.Errorf("FindSensitivity, cancelled before it began: %v, %v", s, err)
+	axis, err := study.ParseAxis("pause/ttl=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := study.SweepOrder{Axes: []study.Axis{axis}, Runs: 10}
+	if err := o.Complete(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := o.Find(ctx, algorithms.Milestones(), quiet)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("a sweep that was cancelled before it began: %v", err)
+	}
+	for _, one := range s.Series {
+		for _, p := range one.Points {
+			if p.N != 0 {
+				t.Errorf("a sweep that was cancelled before it began: %s has %d runs", one.Strategy, p.N)
+			}
+		}
 	}
 }
