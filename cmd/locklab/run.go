@@ -259,7 +259,7 @@ var runFormats = map[string]func(*env, io.Writer, *shownRun) error{
 	".txt": func(e *env, w io.Writer, r *shownRun) error {
 		file := *e
 		file.Printer, file.color = e.To(w, e.Width), "never"
-		(&shownRun{Outcome: r.Outcome, view: "lanes,table,story"}).print(&file)
+		(&shownRun{Outcome: r.Outcome, view: "lanes,story"}).print(&file)
 		return file.Err
 	},
 	".html": func(e *env, w io.Writer, r *shownRun) error {
