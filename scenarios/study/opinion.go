@@ -15,7 +15,7 @@ import (
 // An Opinion is a search beside what SPIN says to the same question.
 type Opinion struct {
 	*Search
-	// Plain is the search without symmetry and without reduction, in which an ensemble numbers
+	// Plain is the search without symmetry, whose clients forget nothing and in which an ensemble numbers
 	// every transaction: SPIN has as many states and transitions.
 	Plain *explore.Result
 	// Kept is the search whose clients keep all that they have observed; nil: not wanted.

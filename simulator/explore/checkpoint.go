@@ -111,9 +111,6 @@ func (k *checkpointer) known() *Result {
 	return k.first
 }
 
-// done reports whether the checkpoint has the final result.
-func (k *checkpointer) done() bool { return k != nil && k.Kept.Finished }
-
 // search is the search of the next pass: the one that was kept, or a new one.
 func (k *checkpointer) search(ctx context.Context, sim *simulator.Simulator, opt *Options, wanted []Witness) (s *search, err error) {
 	switch {
@@ -191,18 +188,6 @@ func (k *checkpointer) after(s *search) {
 	if s.last != nil {
 		s.visited.rewind(s.last)
 		k.save(s)
-	}
-}
-
-// passed is called with the result of the first pass. If that pass was cut short the
-// file keeps it, and not the second.
-func (k *checkpointer) passed(r *Result) {
-	switch {
-	case k == nil:
-	case k.cut:
-		k.off = true
-	default:
-		k.phase, k.first = shortening, r
 	}
 }
 

@@ -28,7 +28,7 @@ import (
 )
 
 // searches are of every kind: with and without symmetry, with and without the time of day
-// in the state, with and without a second pass, and by causes; in lockstep and at any timing.
+// in the state, and by causes; in lockstep and at any timing.
 var searches = []struct {
 	lock, bounds string
 	causes       bool
@@ -205,38 +205,6 @@ func (c *countdown) Err() error {
 		return context.Canceled
 	}
 	return nil
-}
-
-// TestCheckpointSecondPass stops searches while they look for the shortest ways.
-func TestCheckpointSecondPass(t *testing.T) {
-	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
-	for _, f := range searches {
-		t.Run(f.lock+" "+f.bounds, func(t *testing.T) {
-			const plenty = 1 << 30
-			count := &countdown{t.Context(), plenty}
-			whole := search(t, count, f.lock, f.bounds, f.causes, "", 0)
-			if f.causes || len(whole.Witnesses) == 0 {
-				return // it has one pass
-			}
-			asked := plenty - count.left
-			relay := filepath.Join(t.TempDir(), "relay")
-			second := 0
-			for n := asked - 5; n > 0; n -= 8 {
-				file := filepath.Join(t.TempDir(), "search")
-				cut := search(t, &countdown{t.Context(), n}, f.lock, f.bounds, f.causes, file, 0)
-				if !cut.Result.Complete {
-					break
-				}
-				second++
-				same(t, "gone on to the end", search(t, t.Context(), f.lock, f.bounds, f.causes, file, 0), whole)
-				search(t, &countdown{t.Context(), asked - n}, f.lock, f.bounds, f.causes, relay, 0)
-			}
-			if second == 0 {
-				t.Error("no second pass was stopped")
-			}
-			same(t, "the last of many", search(t, t.Context(), f.lock, f.bounds, f.causes, relay, 0), whole)
-		})
-	}
 }
 
 // watcher is a context that keeps the logs of a search, one a pass, open.

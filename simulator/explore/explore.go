@@ -81,7 +81,9 @@ func Exhaust(ctx context.Context, sim *simulator.Simulator, opt Options) (r *Res
 	defer k.unfit(&r, &err)
 	opt.assumed = opt.assumptions(sim)
 	defer sim.Assume(simulator.Usual)
-	r, err = passes(ctx, sim, &opt, k)
+	if r = k.known(); r == nil {
+		r, err = pass(ctx, sim, &opt, k, nil)
+	}
 	k.finish(r, err)
 	return opt.after(sim, r, err)
 }
@@ -97,42 +99,8 @@ func (o *Options) after(sim *simulator.Simulator, r *Result, err error) (*Result
 	return r, nil
 }
 
-// passes makes the pass that finds which verdicts there are, and the one that finds the shortest way to
-// each of them.
-func passes(ctx context.Context, sim *simulator.Simulator, opt *Options, k *checkpointer) (*Result, error) {
-	r := k.known()
-	if r == nil {
-		var err error
-		if r, err = pass(ctx, sim, opt, k, nil); err != nil {
-			return r, err
-		}
-		k.passed(r)
-	}
-	if opt.Plain.Order || opt.Causes || opt.active > 0 || len(r.Found) == 0 || k.done() {
-		return r, nil
-	}
-	short, err := pass(ctx, sim, opt, k, r.Found)
-	if short == nil {
-		return r, err
-	}
-	if !short.Limit.IsZero() { // there may be shorter ways
-		r.Complete, r.Limit = false, short.Limit
-	}
-	r.OutOfMemory = r.OutOfMemory || short.OutOfMemory
-	for i := range r.Found {
-		for _, f := range short.Found {
-			old := &r.Found[i] // if the second pass was cut short it may know a longer way only
-			if f.Verdict == old.Verdict && (f.Par < old.Par || f.Par == old.Par && f.Steps < old.Steps) {
-				r.Found[i] = f
-			}
-		}
-	}
-	return r, err
-}
-
-// pass is one search. With a list of wanted witnesses it uses no reduction, and ends
-// when it has the shortest way to each. Where what it takes for granted turns out to be
-// wrong, it begins again with less.
+// pass is one search. With a list of wanted witnesses it ends when it has the shortest way to each. Where what it
+// takes for granted turns out to be wrong, it begins again with less.
 func pass(ctx context.Context, sim *simulator.Simulator, opt *Options, k *checkpointer, wanted []Witness) (*Result, error) {
 	for {
 		sim.Assume(opt.assumed.Assumptions)

@@ -34,7 +34,7 @@ type Scope struct {
 type Limits struct {
 	// Causes looks for the shortest way to each verdict by each cause: which faults were
 	// injected, and what the clients were doing that they hit. The causes are then part
-	// of the state, which makes several times as many states, and there is no reduction.
+	// of the state, which makes several times as many states.
 	Causes bool
 	// MaxStates ends the search; 0: no limit.
 	MaxStates int

@@ -64,7 +64,7 @@ type Found struct {
 // A Result is what SPIN says. The search was complete.
 type Result struct {
 	Found       []Found // in the order of Words
-	States      int     // those of a search without symmetry and without reduction
+	States      int     // those of a search without symmetry, whose clients forget nothing
 	Transitions int
 	Took        time.Duration // by spin, the compiler and the search, with all that it asked for
 	// Files are the model with its tables, by name: in a folder of their own SPIN searches them

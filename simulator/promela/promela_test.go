@@ -38,7 +38,7 @@ func question(t *testing.T, id, budget string) *explore.Model {
 	return &explore.Model{Entry: entries[i], Faults: parsed, Scope: explore.Scope{Clients: 2, Attempts: 2, Nodes: min(entries[i].Servers(), 3), TTL: 9 * time.Second}}
 }
 
-// plainly is the lab's answer, without symmetry and without reduction.
+// plainly is the lab's answer by the plainest search.
 func plainly(t *testing.T, b *explore.Model) string {
 	t.Helper()
 	sim, err := b.Simulator()
