@@ -148,8 +148,9 @@ func (t *Teacher) otherSearches(o *race.Outcome) {
 	if t.failed(err) {
 		return
 	}
-	if b.Timing == study.AnyTiming { // other locks may take too many states, or read clocks
-		b.Timing, b.Idle = study.AutoTiming, false
+	anyTiming := b.Timing == study.AnyTiming
+	if anyTiming { // other locks may read no clock, and may take too many states
+		b.Timing, b.Attempts, b.Idle = study.AutoTiming, study.AutoAttempts, false
 	}
 	if b.Uses != 0 { // they may offer something else
 		b.Uses = client.AllUses
@@ -163,7 +164,7 @@ func (t *Teacher) otherSearches(o *race.Outcome) {
 			result = t.out.Error(err)
 		} else {
 			result = found(s)
-			if s.Complete && b.Timing == study.AutoTiming && s.Scope() != study.ScopeAny {
+			if s.Complete && anyTiming && s.Scope() != study.ScopeAny {
 				result += " (" + t.out.Say("certificate.other.timing."+s.Scope()) + ")"
 			}
 		}

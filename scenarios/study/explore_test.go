@@ -362,8 +362,12 @@ func BenchmarkExplore(b *testing.B) {
 	}
 }
 
+// defaultSeconds are the most that a search may take of which nothing is said, on the slowest of machines.
+const defaultSeconds = 120
+
 // BenchmarkDefaults is the search of each lock as "locklab explore" makes it, on one core and on two, with the most
-// memory that the program had of the system. All of them take some eight minutes on two cores, and more on one.
+// memory that the program had of the system. What is written beside a lock holds: the search is complete in time, or ends where it is
+// written. All of them take some minutes on two cores, and more on one.
 func BenchmarkDefaults(b *testing.B) {
 	for _, entry := range algorithms.All() {
 		bounds := study.DefaultBounds()
@@ -379,8 +383,13 @@ func BenchmarkDefaults(b *testing.B) {
 						if err == nil {
 							err = s.FindBoundary(b.Context())
 						}
-						if err != nil {
+						switch {
+						case err != nil:
 							b.Fatal(err)
+						case !s.Complete && entry.Search.Most == 0 || len(s.Cut) > 0:
+							b.Fatalf("%v is not complete", s.Bounds)
+						case b.Elapsed() > time.Duration(b.N)*defaultSeconds*time.Second:
+							b.Fatalf("%v takes %v", s.Bounds, b.Elapsed())
 						}
 						most = max(most, explore.Memory())
 						b.ReportMetric(float64(s.States), "states")

@@ -35,7 +35,7 @@ func AtBoundary(ctx context.Context, sim *simulator.Simulator, opt Options, foun
 			wanted = append(wanted, w)
 		}
 	}
-	opt.Causes, opt.Checkpoint, opt.Progress, opt.Hopeful = false, checkpoint.Config{}, nil, 0
+	opt.Causes, opt.Checkpoint, opt.Progress = false, checkpoint.Config{}, nil
 	opt.outliving, opt.MaxStates = true, most
 	k, err := openCheckpoint(ctx, &opt)
 	if err != nil {

@@ -65,7 +65,7 @@ type futures struct {
 // withFutures calls do with the graph of an empty set of states, and again if the code shows a new trait.
 func withFutures(sim *simulator.Simulator, opt Options, do func(f *futures) error) error {
 	for {
-		s := newSearch(sim, Options{Case: opt.Case, Probe: opt.Probe, Step: opt.Step, })
+		s := newSearch(sim, Options{Case: opt.Case, Probe: opt.Probe, Step: opt.Step})
 		s.successors.faultless = true
 		if err := do(&futures{search: s}); !errors.Is(err, errNewTrait) {
 			return err

@@ -56,7 +56,7 @@ func newSearch(sim *simulator.Simulator, opt Options) *search {
 // run visits all states, and then checks the code before anything is claimed of it.
 func (s *search) run(ctx context.Context, k *checkpointer) error {
 	err := s.visitLayers(ctx, k)
-	claims := context.Cause(ctx) != ErrUnwanted && (s.visited.done || len(s.visited.found) > 0)
+	claims := s.visited.done || len(s.visited.found) > 0
 	if !claims || err != nil && !errors.Is(err, ctx.Err()) {
 		return err
 	}

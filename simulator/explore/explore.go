@@ -29,9 +29,6 @@ func ReportsDeadlock(e *history.Event) bool {
 // that reads a clock: it has no end. Bound Durations.Idle. Its checkpoint is empty then.
 var ErrReadsClock = errors.New("explore: a clock is read by clients that wait without end")
 
-// ErrUnwanted as the cause of a context's end ends a search at once, and without a result.
-var ErrUnwanted = errors.New("explore: what is found is not wanted any longer")
-
 // Options bound a search.
 type Options struct {
 	// Case is a history without events: Clients, Nodes, Key, TTL, Holders and Guard are
@@ -109,9 +106,6 @@ func pass(ctx context.Context, sim *simulator.Simulator, opt *Options, k *checkp
 			return nil, err
 		}
 		err = s.run(ctx, k)
-		if context.Cause(ctx) == ErrUnwanted {
-			return nil, ctx.Err()
-		}
 		weaker, refuted := opt.assumed.refine(err, sim.Traits())
 		if what := opt.countsWithoutEnd(weaker, sim.Traits()); refuted && !what.IsZero() {
 			r := s.result()

@@ -38,9 +38,6 @@ type Limits struct {
 	Causes bool
 	// MaxStates ends the search; 0: no limit.
 	MaxStates int
-	// Hopeful ends the search at so many states if more than half of them still wait to be
-	// visited: it will have many times as many. 0: it does not.
-	Hopeful int `json:"-"`
 	// MaxBytes ends the search before the whole program uses more memory; 0: no limit. It
 	// is checked from time to time, so a little more may be used. A caller that sets it has the
 	// garbage collector keep to it too (debug.SetMemoryLimit): what is garbage does not
