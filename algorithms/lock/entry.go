@@ -49,7 +49,7 @@ type Search struct {
 	NoUses   bool    // clients only acquire, work and release
 	NoFaults bool    // whatever the budget is
 	Few      bool    // on three servers, where the lock uses more
-	Most     int     // states at which it ends, of a lock of which no search is complete; 0: it is complete
+	Most     int     // states at which it ends, where none is complete; 0: it is complete
 	Beside   *Search // a second search, which shows what the first leaves out; nil: there is none
 }
 

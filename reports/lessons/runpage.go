@@ -140,8 +140,8 @@ func (t *Teacher) otherLocks(o *race.Outcome) {
 	}
 }
 
-// otherStates limits the search of each other lock to a second or two.
-const otherStates = 300_000
+// otherStates limits the search of each other lock to some seconds.
+const otherStates = 600_000
 
 func (t *Teacher) otherSearches(o *race.Outcome) {
 	b, err := study.ParseBounds(o.Trace.Settings)
@@ -149,8 +149,8 @@ func (t *Teacher) otherSearches(o *race.Outcome) {
 		return
 	}
 	anyTiming := b.Timing == study.AnyTiming
-	if anyTiming { // other locks may read no clock, and may take too many states
-		b.Timing, b.Attempts, b.Idle = study.AutoTiming, study.AutoAttempts, false
+	if anyTiming { // other locks may read no clock
+		b.Timing, b.Idle = study.AutoTiming, false
 	}
 	if b.Uses != 0 { // they may offer something else
 		b.Uses = client.AllUses
@@ -158,6 +158,9 @@ func (t *Teacher) otherSearches(o *race.Outcome) {
 	t.part(t.out.Say("label.next.search"))
 	for _, e := range algorithms.Milestones() {
 		with := b
+		if anyTiming && e.Search.Once { // more attempts take too many states
+			with.Attempts = 1
+		}
 		with.Nodes, with.Retries, with.MaxStates = study.FewServers(e), study.AutoRetries, otherStates
 		result := ""
 		if s, err := study.Explore(t.ctx, e, with); err != nil {

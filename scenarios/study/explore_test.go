@@ -386,7 +386,7 @@ func BenchmarkDefaults(b *testing.B) {
 						switch {
 						case err != nil:
 							b.Fatal(err)
-						case !s.Complete && entry.Search.Most == 0 || len(s.Cut) > 0:
+						case !s.Complete && entry.Search.Most == 0, len(s.Cut) > 0 && entry.Search.Beside.Most == 0:
 							b.Fatalf("%v is not complete", s.Bounds)
 						case b.Elapsed() > time.Duration(b.N)*defaultSeconds*time.Second:
 							b.Fatalf("%v takes %v", s.Bounds, b.Elapsed())

@@ -68,15 +68,19 @@ func (b Bounds) as(w lock.Search, entry lock.Entry) Bounds {
 // exploreOpen searches what is left open as it is written beside the lock; where all is, also what is written as a second search.
 func exploreOpen(ctx context.Context, entry lock.Entry, b Bounds) (*Search, error) {
 	all := b.Timing == AutoTiming && b.Attempts == AutoAttempts
-	if all && b.MaxStates == UsualStates {
-		b.MaxStates = cmp.Or(entry.Search.Most, AutoStates)
+	search := func(w lock.Search) (*Search, error) {
+		b := b.as(w, entry)
+		if all && b.MaxStates == UsualStates {
+			b.MaxStates = cmp.Or(w.Most, AutoStates)
+		}
+		return Explore(ctx, entry, b)
 	}
-	s, err := Explore(ctx, entry, b.as(entry.Search, entry))
-	w := entry.Search.Beside
-	if err != nil || w == nil || !all || b.Uses != AutoUses || b.Checkpoint != "" {
+	s, err := search(entry.Search)
+	second := entry.Search.Beside
+	if err != nil || second == nil || !all || b.Uses != AutoUses || b.Checkpoint != "" {
 		return s, err
 	}
-	o, err := Explore(ctx, entry, b.as(*w, entry))
+	o, err := search(*second)
 	if o != nil {
 		s.Add(o)
 	}
