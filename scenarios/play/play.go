@@ -58,6 +58,9 @@ func New(ctx context.Context, entry lock.Entry, b study.Bounds) (*Game, error) {
 	if b.Nodes == 0 {
 		b.Nodes = study.FewServers(entry)
 	}
+	if b.Timing == study.AutoTiming {
+		b.Timing = b.Settled(entry).Timing
+	}
 	if err := b.Check(entry); err != nil {
 		return nil, err
 	}

@@ -73,7 +73,6 @@ const mostNoisy = 10_000
 
 // Check says what is wrong with the bounds for this lock, and what would be right.
 func (b Bounds) Check(entry lock.Entry) error {
-	b = b.as(entry.Search, entry)
 	always := b.Timing == AnyTiming
 	switch {
 	case b.Clients < 1 || b.Clients > simulator.MaxClients-2:

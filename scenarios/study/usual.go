@@ -95,7 +95,7 @@ func CheckSearch(entry lock.Entry, b Bounds) error {
 	if err := checkAgain(b, entry); err != nil || b.Attempts == AnyAttempts {
 		return err
 	}
-	return b.Check(entry)
+	return b.as(entry.Search, entry).Check(entry)
 }
 
 // Add adds a search of the same lock that was made beside s, and what it has found.
