@@ -32,19 +32,26 @@ import (
 // fix, and then those without a lock. The caller may change the slice.
 func All() []lock.Entry {
 	return []lock.Entry{
-		oldGetLock,
-		forUpdate,
+		// To enter again lets two in without a fault; in two attempts that has too many states.
+		oldGetLock.Searched(lock.Search{NoUses: true, Beside: &lock.Search{Once: true}}),
+		// To renew shows nothing else.
+		forUpdate.Searched(lock.Search{NoUses: true}),
 		uniqueRow,
 		advisory,
-		advisoryXact,
+		// To renew shows nothing else.
+		advisoryXact.Searched(lock.Search{NoUses: true}),
 		getLock,
-		skipLocked,
-		clientDeadline,
-		pooledGetLock,
+		// To renew shows nothing else.
+		skipLocked.Searched(lock.Search{NoUses: true}),
+		// It reads a clock: two attempts have no end.
+		clientDeadline.Searched(lock.Search{Once: true}),
+		// With a pool of connections two attempts have no end.
+		pooledGetLock.Searched(lock.Search{Once: true, NoUses: true}),
 		serverDeadline,
 		byVersion,
 		once,
-		byToken,
+		// To enter again shows nothing else.
+		byToken.Searched(lock.Search{NoUses: true}),
 	}
 }
 

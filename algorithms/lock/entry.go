@@ -36,7 +36,21 @@ type Entry struct {
 	// row of every key must exist before the first Acquire, and Fencing that its leases have tokens.
 	Database      Dialect
 	Rows, Fencing bool
+	Search        Search             // what a search of it looks at where nobody says it
 	New           func(Env) Strategy // call Check first
+}
+
+// A Search is the part of what a lock can come to that is searched where nobody says which. The zero value is the usual: every timing,
+// with two attempts of each client, which does whatever the lock offers but give up. It is chosen by what it shows and costs, so that it is
+// complete within some ten seconds; where it is not the usual, a line beside it says why.
+type Search struct {
+	Lockstep bool    // one schedule
+	Once     bool    // one attempt of each client
+	NoUses   bool    // clients only acquire, work and release
+	NoFaults bool    // whatever the budget is
+	Few      bool    // on three servers, where the lock uses more
+	Most     int     // states at which it ends, where none is complete; 0: it is complete
+	Beside   *Search // a second search, which shows what the first leaves out; nil: there is none
 }
 
 // A Dialect is the SQL of a database, at its defaults.
@@ -99,6 +113,12 @@ func Families() []Family {
 // InArticle.
 func (e Entry) Variant(id string, year int, create func(Env) Strategy) Entry {
 	e.ID, e.Article, e.Also, e.Year, e.New = id, "", nil, year, create
+	return e
+}
+
+// Searched returns e with what a search of it looks at.
+func (e Entry) Searched(s Search) Entry {
+	e.Search = s
 	return e
 }
 

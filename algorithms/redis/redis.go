@@ -7,7 +7,23 @@
 // [All]. Most locks are a [KeyLock] with other commands.
 package redis
 
-import "locklab/algorithms/lock"
+import (
+	"slices"
+
+	"locklab/algorithms/lock"
+)
+
+// What a search of a lock looks at where it is not the usual, see [lock.Search]: mostly since that has too many states.
+var (
+	once     = lock.Search{Once: true}
+	noUses   = lock.Search{NoUses: true}
+	onlyOnce = lock.Search{Once: true, NoUses: true}
+	// With a second search, of what the first leaves out and what shows something else.
+	deletes   = lock.Search{Once: true, Beside: &lock.Search{NoFaults: true}}
+	usesOnce  = lock.Search{NoUses: true, Beside: &once}
+	onServers = lock.Search{Once: true, NoUses: true, Beside: &lock.Search{Once: true, Few: true}}
+	extends   = lock.Search{Once: true, NoUses: true, Beside: &lock.Search{Once: true, Few: true, Most: 500_000}}
+)
 
 // All returns the strategies that lock on Redis, ordered by year; of one year, a lock
 // comes after the one that it was meant to fix. The first predates Redis. The caller
@@ -17,16 +33,21 @@ func All() []lock.Entry {
 		mutex,
 		setNX,
 		setNXExpire,
-		takeoverDel,
-		getSetTimeout,
-		getSetTimeoutMS,
-		getSetNil,
-		getSetRetry,
-		getSetRetryMS,
-		getSetCheck,
-		getSet,
-		cronV2,
-		cronV3,
+		// They read a clock: two attempts have no end.
+		takeoverDel.Searched(once),
+		// Two attempts delete another's lock without a fault.
+		getSetTimeout.Searched(deletes),
+		getSetTimeoutMS.Searched(deletes),
+		getSetNil.Searched(deletes),
+		// They read a clock: two attempts have no end.
+		getSetRetry.Searched(once),
+		getSetRetryMS.Searched(once),
+		// It reads a clock once more to check.
+		getSetCheck.Searched(onlyOnce),
+		// They read a clock: two attempts have no end.
+		getSet.Searched(once),
+		cronV2.Searched(once),
+		cronV3.Searched(once),
 		sharded,
 		constant,
 		threadID,
@@ -37,46 +58,66 @@ func All() []lock.Entry {
 		watchMulti,
 		threadLocal,
 		reentrant,
-		reentrantIncrement,
+		// To enter again leaves an orphan without a fault.
+		reentrantIncrement.Searched(usesOnce),
 		reentrantDecrement,
-		reentrantForget,
-		reentrantRefused,
+		// To enter again shows nothing else.
+		reentrantForget.Searched(noUses),
+		reentrantRefused.Searched(noUses),
 		reentrantKeyed,
-		reentrantAsking,
+		// To enter again lets two in without a fault.
+		reentrantAsking.Searched(usesOnce),
 		reentrantCounted,
-		spin,
-		spinReentrant,
-		daemon20,
+		// It reads a clock while it waits: one attempt has no end at any timing.
+		spin.Searched(lock.Search{Lockstep: true}),
+		// It reads a clock while it waits, unless it is refused at once.
+		spinReentrant.Searched(onlyOnce),
+		// Its threads that renew live on and pile up: no search of it is complete.
+		daemon20.Searched(lock.Search{Lockstep: true, Most: 1_000_000}),
 		daemon29,
 		daemon10,
-		daemon20Owned,
-		daemon29Owned,
-		daemon10Owned,
+		// To renew by hand, too, shows nothing else.
+		daemon20Owned.Searched(noUses),
+		daemon29Owned.Searched(noUses),
+		daemon10Owned.Searched(noUses),
 		watchDel,
-		watchdog,
-		redissonLease,
-		redissonLock,
-		redlock,
-		redlockDrift,
-		redlockExtend,
-		redlockParallel,
-		lockDelay,
+		// With a thread that renews all other uses have too many states.
+		watchdog.Searched(noUses),
+		redissonLease.Searched(noUses),
+		redissonLock.Searched(noUses),
+		// Two attempts on several servers have no end; to check on three of them finds a LIE.
+		redlock.Searched(onServers),
+		redlockDrift.Searched(onServers),
+		// To extend besides has too many states on three servers, too: the LIE comes early.
+		redlockExtend.Searched(extends),
+		// Requests to five servers at once come in very many orders: no search of it is complete.
+		redlockParallel.Searched(lock.Search{Lockstep: true, NoUses: true, Most: 1_000_000}),
+		// To check finds a LIE.
+		lockDelay.Searched(usesOnce),
 		tokenWait,
 		evalSHA,
 		evalSHAOrEval,
 		queue,
 		atLeastFor,
-		redissonWait,
-		redissonRetry,
-		redissonEntry,
-		clientExpiry,
-		redissonFenced,
-		redlockFailFast,
-		redissonRearm,
-		redlockTopUp,
+		// It waits for a replica, too.
+		redissonWait.Searched(onlyOnce),
+		// With a thread that renews all other uses have too many states.
+		redissonRetry.Searched(noUses),
+		redissonEntry.Searched(noUses),
+		// It reads a clock: two attempts have no end.
+		clientExpiry.Searched(once),
+		// With a thread that renews all other uses have too many states.
+		redissonFenced.Searched(noUses),
+		// Two attempts on several servers have no end; to check on three of them finds a LIE.
+		redlockFailFast.Searched(onServers),
+		// With a thread that renews all other uses have too many states.
+		redissonRearm.Searched(noUses),
+		// Two attempts on several servers have no end; to check on three of them finds a LIE.
+		redlockTopUp.Searched(onServers),
 		delIfEq,
 		delEx,
-		setIfEq,
+		// To renew by hand, too, shows nothing else.
+		setIfEq.Searched(noUses),
 		redislockFence,
 	}
 }
@@ -84,5 +125,6 @@ func All() []lock.Entry {
 // Milestones returns the six locks that mark the turning points of the history. Each
 // fixes a failure of an earlier one. The caller may change the slice.
 func Milestones() []lock.Entry {
-	return []lock.Entry{setNX, setNXExpire, getSet, tokenLock, watchdog, redlock}
+	six := []string{"setnx", "setnx-expire", "getset", "token", "watchdog", "redlock"}
+	return slices.DeleteFunc(All(), func(e lock.Entry) bool { return !slices.Contains(six, e.ID) })
 }

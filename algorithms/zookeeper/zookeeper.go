@@ -9,20 +9,32 @@ package zookeeper
 
 import "locklab/algorithms/lock"
 
+// What a search of a lock looks at where it is not the usual, see [lock.Search].
+var (
+	noUses   = lock.Search{NoUses: true}
+	onlyOnce = lock.Search{Once: true, NoUses: true}
+)
+
 // All returns the strategies that lock on a ZooKeeper, each after the one that it was meant to
 // fix. The caller may change the slice.
 func All() []lock.Entry {
 	return []lock.Entry{
-		naiveQueue,
-		herdQueue,
-		checkedQueue,
-		protectedQueue,
-		reentrantMutex,
-		nonReentrantMutex,
-		semaphore,
-		writeLock,
-		readLock,
-		multiLock,
+		// To check and to wait in line show nothing else.
+		naiveQueue.Searched(noUses),
+		herdQueue.Searched(noUses),
+		checkedQueue.Searched(noUses),
+		protectedQueue.Searched(noUses),
+		reentrantMutex.Searched(noUses),
+		// Two attempts have no end; to wait in line finds a DEADLOCK in lockstep.
+		nonReentrantMutex.Searched(lock.Search{Once: true, NoUses: true, Beside: &lock.Search{Lockstep: true, Once: true}}),
+		// Two attempts have no end.
+		semaphore.Searched(onlyOnce),
+		// To check and to wait in line show nothing else.
+		writeLock.Searched(noUses),
+		// Any other use has too many states.
+		readLock.Searched(noUses),
+		// It queues twice: two attempts have no end.
+		multiLock.Searched(onlyOnce),
 	}
 }
 

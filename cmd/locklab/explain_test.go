@@ -194,7 +194,7 @@ func TestExplainAll(t *testing.T) {
 func TestWordsAreExplained(t *testing.T) {
 	effort.Unwatched(t, watchedCommands)
 	words := []string{"N/A", "VACUOUS", "UNKNOWN", "HOLDS", "+1", "+3", "@", "?", "none", "par", "steps", "cause", "certificate", "bounds", "states",
-		"transitions", "depth", "complete", "reduction", "symmetry", "partial order", "doom", "point of no return", "tolerance", "retries", "attempts",
+		"transitions", "depth", "complete", "reduction", "symmetry", "doom", "point of no return", "tolerance", "retries", "attempts",
 		"orphaned request", "quorum", "TTL", "lease", "asleep", "seed", "settings", "contract", "link", "counterexample", "budget", "probe", "cut short"}
 	words = append(words, "OVERLAP", "STALE-WRITE", "FENCED", "WRONG-DEL", "LIE", "ORPHAN", "DEADLOCK", "BLOCKED", "STARVED",
 		"反例", "羊群效应", "不可挽回点", "最少故障数", "孤儿请求")

@@ -146,7 +146,7 @@ func (x *exploreFlags) run(e *env, args []string) error {
 	case beside:
 		unanswered = noAnswer("error.stopped.beside")
 	case stopped && s.Result.Complete:
-		unanswered = noAnswer("error.stopped.shortest")
+		unanswered = noAnswer("error.stopped.boundary")
 	}
 	return cmp.Or(shown.show(e, x.files), unanswered)
 }

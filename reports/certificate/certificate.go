@@ -131,7 +131,7 @@ func (c *certificate) listOthers(s *study.Search) {
 	}
 }
 
-// listReductions adds which reductions were used, and why symmetry was not.
+// listReductions adds what the search leaves out of its states, and why it does not use symmetry.
 func (c *certificate) listReductions(s *study.Search) {
 	used := func(is bool) string {
 		if is {
@@ -148,7 +148,7 @@ func (c *certificate) listReductions(s *study.Search) {
 	case s.Result.Measures:
 		clock = "certificate.clock.measured"
 	}
-	c.line("reduction", "symmetry", used(s.Result.Symmetry), "order", used(!s.Bounds.Causes && (s.Bounds.Slow == 0 || s.Bounds.Timing == study.Lockstep)), "clock", c.say(clock))
+	c.line("reduction", "symmetry", used(s.Result.Symmetry), "clock", c.say(clock))
 	c.list("hypotheses", c.hypotheses(s))
 	switch why := &s.Result.Asymmetry; {
 	case why.Command != nil:

@@ -136,15 +136,16 @@ func (t *Teacher) otherLocks(o *race.Outcome) {
 	}
 }
 
-// otherStates limits the search of each other lock to a second or two.
-const otherStates = 300_000
+// otherStates limits the search of each other lock to some seconds.
+const otherStates = 600_000
 
 func (t *Teacher) otherSearches(o *race.Outcome) {
 	b, err := study.ParseBounds(o.Trace.Settings)
 	if t.failed(err) {
 		return
 	}
-	if b.Timing == study.AnyTiming { // other locks may take too many states, or read clocks
+	anyTiming := b.Timing == study.AnyTiming
+	if anyTiming { // other locks may read no clock
 		b.Timing, b.Idle = study.AutoTiming, false
 	}
 	if b.Uses != 0 { // they may offer something else
@@ -153,13 +154,16 @@ func (t *Teacher) otherSearches(o *race.Outcome) {
 	t.part(t.out.Say("label.next.search"))
 	for _, e := range algorithms.Milestones() {
 		with := b
+		if anyTiming && e.Search.Once { // more attempts take too many states
+			with.Attempts = 1
+		}
 		with.Nodes, with.Retries, with.MaxStates = study.FewServers(e), study.AutoRetries, otherStates
 		result := ""
 		if s, err := study.Explore(t.ctx, e, with); err != nil {
 			result = t.out.Error(err)
 		} else {
 			result = found(s)
-			if s.Complete && b.Timing == study.AutoTiming && s.Scope() != study.ScopeAny {
+			if s.Complete && anyTiming && s.Scope() != study.ScopeAny {
 				result += " (" + t.out.Say("certificate.other.timing."+s.Scope()) + ")"
 			}
 		}

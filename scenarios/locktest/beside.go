@@ -11,18 +11,19 @@ import (
 	"locklab/simulator/process"
 )
 
-// besides returns the bounds of the search at any timing beside one in lockstep. One with most of its states unvisited at a quarter of the
-// limit has no hope to end.
-func besides(p *plan) study.Bounds {
+// besides returns the bounds of a search at any timing beside one in lockstep.
+func besides(p *plan, attempts int) study.Bounds {
 	b := p.study
-	b.Timing, b.Noisy = study.AnyTiming, 0
-	b.MaxStates = p.bounds.Beside
-	b.Hopeful = b.MaxStates / 4
+	b.Timing, b.Noisy, b.Attempts, b.MaxStates = study.AnyTiming, 0, attempts, p.bounds.Beside
 	return b
 }
 
+// manyTimes as many states as one attempt of each client has two have at least: measured over all locks of the lab.
+const manyTimes = 5
+
 // searchBeside searches at any timing beside s, a complete search in lockstep that began at a time, and adds to s what that finds: messages that take time
-// and clients that come later show what lockstep hides. Code that cannot be carried so is no error: the certificate has the reason.
+// and clients that come later show what lockstep hides. It is one attempt of each client, and then as many as are asked for: if they have
+// no end within the limit, a quarter of it shows what they come to first. Code that cannot be carried so is no error: the certificate has the reason.
 // Nor has code that looks at its clock such a search, which takes very many states.
 func searchBeside(ctx context.Context, p *plan, s *study.Search, began time.Duration) error {
 	if p.study.Timing == study.AnyTiming || p.timed || !s.Complete || p.bounds.Beside < 0 {
@@ -34,23 +35,46 @@ func searchBeside(ctx context.Context, p *plan, s *study.Search, began time.Dura
 	}
 	ctx, cancel := within(ctx, left)
 	defer cancel()
+	once, err := besideWithin(ctx, p, besides(p, 1))
+	if err != nil || once == nil || p.study.Attempts == 1 {
+		if once != nil {
+			s.Add(once)
+		}
+		return err
+	}
+	b := besides(p, p.study.Attempts)
+	if !once.Complete || once.States > b.MaxStates/manyTimes {
+		b.MaxStates /= 4
+	}
+	all, err := besideWithin(ctx, p, b)
+	if all == nil || !all.Complete {
+		s.Add(once)
+	}
+	if all != nil {
+		s.Add(all)
+	}
+	return err
+}
+
+// besideWithin makes one of these searches; nil: there is none, and p.aside says why.
+func besideWithin(ctx context.Context, p *plan, b study.Bounds) (*study.Search, error) {
 	drawn, same := p.drawn, p.random.same
-	o, err := p.searchWithin(ctx, besides(p))
+	o, err := p.searchWithin(ctx, b)
 	switch {
 	case errors.As(err, new(*process.NondeterministicError)), errors.As(err, new(*simulator.LimitError)):
 		p.aside = err
 	case p.timed:
 		p.aside = text.Errorf("locktest.beside.clock")
 	case err != nil && !errors.Is(err, ctx.Err()):
-		return err
+		return nil, err
 	case o != nil:
-		s.Add(o)
 		if p.drawn != drawn {
 			p.drawn.Add(drawn) // what s assumes
 		}
+		return o, nil
 	}
 	if p.aside != nil { // what is known of the code is what s has shown
 		p.timed, p.dated, p.drawn, p.random.same = false, false, drawn, same
 	}
-	return nil
+	return nil, nil
 }

@@ -115,7 +115,7 @@ func TestEitherWay(t *testing.T) {
 // those that follow.
 func TestEndsWhatItHasStarted(t *testing.T) {
 	effort.Unwatched(t, "TestPolling shows the goroutines of a bubble")
-	p, _ := prepare(t, Bounds{Clients: 2, Attempts: 1, Budget: "crash=1", TTL: ttl}, func(c *Client) {
+	p, _ := prepare(t, Bounds{Clients: 2, Budget: "crash=1,pause=1", TTL: ttl}, func(c *Client) {
 		rdb := dial(c)
 		defer rdb.Close()
 		ok := rdb.SetNX(c.Context(), "k", c.Token(), ttl).Val()

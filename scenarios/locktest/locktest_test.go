@@ -426,7 +426,7 @@ func TestNoForeignFlags(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.Result.Limit = i18n.New("limit.hopeless", "n", 1)
+		s.Result.Limit = i18n.New("limit.search", "n", 1, "what", i18n.New("limit.of.states"))
 		for _, lang := range []string{"en", "zh"} {
 			if got := p.certificate(s, lang); strings.Contains(got, "--") {
 				t.Errorf("%+v:\n%s", b, got)

@@ -196,7 +196,7 @@ func (p *plan) isOwn(trace simulator.Trace) bool {
 	}
 	is, err := study.ParseBounds(trace.Settings)
 	is.Epoch = 0 // whenever it was found
-	return slices.ContainsFunc([]study.Bounds{p.study, settled(p.study, true, false), settled(p.study, true, true), p.lockstep(), besides(p)}, func(b study.Bounds) bool { return err == nil && b.String() == is.String() })
+	return slices.ContainsFunc([]study.Bounds{p.study, settled(p.study, true, false), settled(p.study, true, true), p.lockstep(), besides(p, 1), besides(p, p.study.Attempts)}, func(b study.Bounds) bool { return err == nil && b.String() == is.String() })
 }
 
 // within is a search of the code within bounds.

@@ -53,32 +53,26 @@ type Game struct {
 
 // New makes a game. With b.Nodes 0 the lock gets study.FewServers. With study.AnyTiming it
 // makes the search of the game first, for that finds whether a clock is read, and so whether
-// waiting is bounded; study.AutoTiming is AnyTiming where that search is complete, and else
-// Lockstep. The error says what is wrong with the bounds, or is ctx's.
+// waiting is bounded. The error says what is wrong with the bounds, or is ctx's.
 func New(ctx context.Context, entry lock.Entry, b study.Bounds) (*Game, error) {
 	if b.Nodes == 0 {
 		b.Nodes = study.FewServers(entry)
 	}
-	var searched *study.Search
-	switch auto := b.Timing == study.AutoTiming; {
-	case auto:
-		b.Timing = study.AnyTiming
-		fallthrough
-	case b.Timing == study.AnyTiming:
-		s, err := searchGame(ctx, entry, b)
-		switch {
-		case err != nil && (!auto || ctx.Err() != nil):
-			return nil, err
-		case err != nil || auto && !s.Complete: // no lease is long enough for any timing, or there is too much
-			b.Timing = study.Lockstep
-		default:
-			b, searched = s.Bounds, s
-		}
+	if b.Timing == study.AutoTiming {
+		b.Timing = b.Settled(entry).Timing
 	}
 	if err := b.Check(entry); err != nil {
 		return nil, err
 	}
 	b = b.Settled(entry)
+	var searched *study.Search
+	if b.Timing == study.AnyTiming {
+		var err error
+		if searched, err = searchGame(ctx, entry, b); err != nil {
+			return nil, err
+		}
+		b = searched.Bounds
+	}
 	rules, err := b.Model(entry)
 	if err != nil {
 		return nil, err

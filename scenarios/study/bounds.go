@@ -19,8 +19,8 @@ import (
 
 // Bounds limit an exhaustive search, as they are written: explore.Scope, of which some may be
 // left open, and what the rest of explore.Model is derived from. Clients are 1 to 6. Attempts are 1 to 9,
-// for Explore also AutoAttempts and AnyAttempts. Nodes 0 are as many as the lock wants. Uses may be AutoUses: what the
-// lock offers, but for GiveUp. ClientRetries are 0 to MaxClientRetries.
+// for Explore also AutoAttempts and AnyAttempts. Nodes 0 are as many as the lock wants. Uses may be
+// AutoUses. ClientRetries are 0 to MaxClientRetries.
 type Bounds struct {
 	explore.Scope
 	// Retries is the number of times that a refused client asks again within one attempt, 0 to
@@ -70,7 +70,7 @@ const mostNoisy = 10_000
 
 // Check says what is wrong with the bounds for this lock, and what would be right.
 func (b Bounds) Check(entry lock.Entry) error {
-	always := !slices.Contains(b.timings(), Lockstep)
+	always := b.Timing == AnyTiming
 	switch {
 	case b.Clients < 1 || b.Clients > simulator.MaxClients-2:
 		return i18n.Errorf("error.check.clients", "value", b.Clients, "most", simulator.MaxClients-2)
@@ -146,7 +146,7 @@ func canJudge(b Bounds) error {
 		return i18n.Errorf("error.bound.slow", "value", b.Slow, "most", longest)
 	case b.Noisy < 0 || b.Noisy > mostNoisy:
 		return i18n.Errorf("error.bound.noisy", "value", b.Noisy, "most", mostNoisy)
-	case b.Noisy > 0 && slices.Contains(b.timings(), AnyTiming):
+	case b.Noisy > 0 && b.Timing == AnyTiming:
 		return i18n.Errorf("error.bound.noisy.any", "value", b.Noisy)
 	}
 	return nil
@@ -185,6 +185,7 @@ func jumps(a simulator.FaultBudget) bool {
 // Settled fills in what was left open. A clock that jumps or is off ends a lease early,
 // which shows only if a client asks early.
 func (b Bounds) Settled(entry lock.Entry) Bounds {
+	b = b.as(entry.Search, entry)
 	if b.Nodes == 0 {
 		b.Nodes = entry.Servers()
 	}

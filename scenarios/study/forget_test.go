@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"locklab/algorithms/lock"
-	"locklab/reports/text"
 	"locklab/scenarios/internal/racetest"
 	"locklab/simulator/effort"
 	"locklab/simulator/explore"
@@ -109,23 +108,5 @@ func TestLockMadeAnewHasItsName(t *testing.T) {
 	}
 	if len(drawn) > 1 { // the probe asks twice
 		t.Errorf("drawn besides: %v", drawn)
-	}
-}
-
-// A search most of whose first states still wait is given up, and says why; one that has
-// visited most of them goes on.
-func TestHopeless(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
-	entry := racetest.Lock(t, "token")
-	b := small(entry, 2, 2, "crash=1")
-	whole := searched(t, entry, b, nil)
-	for _, hopeful := range []int{20, whole.States} {
-		sim, opt := searchOf(t, entry, b)
-		opt.Hopeful = hopeful
-		r, err := explore.Exhaust(t.Context(), sim, opt)
-		sim.Close()
-		if goesOn := hopeful == whole.States; err != nil || r.Complete != goesOn || r.Limit.IsZero() != goesOn || goesOn != (r.States == whole.States) {
-			t.Errorf("looked at %d states: complete %t with %d, limit %q, %v", hopeful, r.Complete, r.States, text.SayMessage("en", r.Limit), err)
-		}
 	}
 }

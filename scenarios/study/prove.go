@@ -47,11 +47,11 @@ func EndlessBudget(written string) (faults.Budget, bool, error) {
 }
 
 // proofLimits are the number of views at which a proof is given up, and those of each search for a witness.
-type proofLimits struct{ views, states, hopeful int }
+type proofLimits struct{ views, states int }
 
 var (
 	usualLimits = proofLimits{views: 300_000, states: 300_000}
-	codeLimits  = proofLimits{views: 100_000, states: 20_000, hopeful: 10_000} // code of a test, which is slower
+	codeLimits  = proofLimits{views: 100_000, states: 20_000} // code of a test, which is slower
 	quickLimits = proofLimits{views: QuickViews, states: 30_000}
 )
 
@@ -218,9 +218,9 @@ func (p *Proof) pairUp(ctx context.Context, code *Code) error {
 // few are the bounds of the search of a size.
 func (p *Proof) few(b Bounds, size size, most proofLimits) Bounds {
 	few := b
-	few.Clients, few.Attempts, few.MaxStates, few.Hopeful = size.clients, size.attempts, most.states, most.hopeful
+	few.Clients, few.Attempts, few.MaxStates = size.clients, size.attempts, most.states
 	if size.lockstep {
-		few.Timing, few.Hopeful = Lockstep, 0
+		few.Timing = Lockstep
 	}
 	if p.Endless {
 		few.Budget = inTimes(b.Budget, fmt.Sprint(size.faults))

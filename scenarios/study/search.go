@@ -23,8 +23,7 @@ type Search struct {
 	// Witnesses are of Result.Found, and of what the searches of Cut and Beside have found
 	// besides or by fewer faults; in the order of explore.Words.
 	Witnesses []Witness
-	// Cut are the searches, with AutoTiming, AutoUses or AutoAttempts, that were tried besides
-	// and not complete, Beside those that were.
+	// Beside are complete searches of what this one leaves out, as lock.Search has one, and Cut those that are not complete.
 	Cut, Beside []*Search
 	// Ways are the searches for the witnesses of one of AnyAttempts, and Open the verdicts that it has come to and none of them has
 	// found: neither proved nor shown.
@@ -102,7 +101,7 @@ func (s *Search) AllPars() []string {
 const SearchID = "search"
 
 // Explore searches everything that a lock can come to within the bounds. Where they leave
-// open the timing, the uses or the attempts, it makes several searches; see Search.Cut. When
+// open the timing, the uses or the attempts, these are as it is written beside the lock; see lock.Search. When
 // ctx ends, the search so far comes with ctx's error.
 func Explore(ctx context.Context, entry lock.Entry, b Bounds) (*Search, error) {
 	if err := CheckSearch(entry, b); err != nil {

@@ -20,13 +20,12 @@ const (
 	Lockstep Mode = ""
 	// AnyTiming: everything takes any number of steps within bounds; see explore.Durations.
 	AnyTiming Mode = "any"
-	// AutoTiming is AnyTiming, or Lockstep where that search is not complete within
-	// AutoStates; see Explore.
+	// AutoTiming is as it is written beside the lock, see lock.Search: mostly AnyTiming.
 	AutoTiming Mode = "auto"
 )
 
-// lockstepRetries is the number of times that a refused client asks again where Lockstep takes the place
-// of AnyTiming: when the holder ends, and when its lease does. Where there are several
+// lockstepRetries is the number of times that a refused client asks again where Lockstep is written beside a lock
+// in place of AnyTiming: when the holder ends, and when its lease does. Where there are several
 // servers that takes too many states; and clients of a ZooKeeper wait in a line.
 const lockstepRetries = 2
 
@@ -140,29 +139,21 @@ func FormatLate(d time.Duration) string {
 	return d.String()
 }
 
-// timings are those that AutoTiming tries.
-func (b Bounds) timings() []Mode {
+// at is b at the timing of w, which is written beside a lock, if it leaves that open.
+func (b Bounds) at(w lock.Search, entry lock.Entry) Bounds {
 	switch {
 	case b.Timing != AutoTiming:
-		return []Mode{b.Timing}
 	case b.Uses != AutoUses && b.Uses.Has(client.GiveUp), b.Latency != 0, b.Lateness != 0: // there is none in lockstep
-		return []Mode{AnyTiming}
-	case b.TTL < minAnyTTL:
-		return []Mode{Lockstep}
-	}
-	return []Mode{AnyTiming, Lockstep}
-}
-
-// at is b at a timing. The retries of AutoTiming are those of the timing.
-func (b Bounds) at(timing Mode, entry lock.Entry) Bounds {
-	auto := b.Timing == AutoTiming && b.TTL >= minAnyTTL
-	b.Timing = timing
-	switch {
-	case !auto:
-	case timing == AnyTiming:
-		b.Retries = AutoRetries
-	case b.Retries == AutoRetries && !entry.Ensemble() && (b.Settled(entry).Nodes == 1 || entry.Shards > 0):
-		b.Retries = lockstepRetries
+		b.Timing = AnyTiming
+	case b.TTL < minAnyTTL, b.Retries > 0:
+		b.Timing = Lockstep
+	case !w.Lockstep:
+		b.Timing = AnyTiming
+	default:
+		b.Timing = Lockstep
+		if b.Retries == AutoRetries && !entry.Ensemble() && (b.Nodes <= 1 && entry.Servers() == 1 || entry.Shards > 0) {
+			b.Retries = lockstepRetries
+		}
 	}
 	return b
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -233,13 +232,12 @@ func TestMisleadingProofs(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		id       string
+		timing   study.Mode
 		attempts int
-	}{{"token", 1}, {"takeover-del", 2}, {"getset-retry", 2}, {"getset-check", 2}} {
-		if test.attempts > 1 && !effort.Exhaustive() {
-			continue // the search of every timing is cut short first, after seconds
-		}
+		retries  int
+	}{{"token", study.AnyTiming, 1, 0}, {"takeover-del", study.Lockstep, 2, 2}, {"getset-retry", study.Lockstep, 2, 2}, {"getset-check", study.Lockstep, 2, 2}} {
 		b := study.DefaultBounds()
-		b.Timing, b.Attempts, b.Budget = study.AutoTiming, test.attempts, "pause=1"
+		b.Timing, b.Attempts, b.Retries, b.Budget = test.timing, test.attempts, test.retries, "pause=1"
 		if par, ok := foundBy(t, test.id, b)[verdict.Overlap]; !ok || par != 1 {
 			t.Errorf("%s: OVERLAP@%d, %t, want OVERLAP@1", test.id, par, ok)
 		}
@@ -329,84 +327,78 @@ func TestInconclusive(t *testing.T) {
 	}
 }
 
-// With AutoAttempts clients take the lock twice where every timing of that can be searched, and
-// else once, with other searches beside it.
-func TestAutoAttempts(t *testing.T) {
-	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
+// What bounds leave open is as it is written beside the lock; what is written for one timing says nothing about the other one.
+func TestWrittenBeside(t *testing.T) {
+	effort.Unwatched(t, "one goroutine runs the code, to see what the lock offers")
 	for _, test := range []struct {
-		name, id    string
-		timing      study.Mode
-		change      func(b *study.Bounds)
-		want        string // timing, attempts, complete
-		beside, cut []string
+		name, id string
+		written  lock.Search
+		change   func(b *study.Bounds)
+		want     string // timing, attempts, retries, uses
 	}{
-		{"few states", "token", study.AutoTiming, func(b *study.Bounds) {}, "any 2 true", nil, nil},
-		{"no end of a second attempt", "token", study.AutoTiming, func(b *study.Bounds) { b.MaxStates = 60_000 }, "any 1 true", []string{"lockstep 2"}, []string{"any 2"}},
-		{"uses in one attempt only", "reentrant-asking", study.AutoTiming, func(b *study.Bounds) { b.Uses = study.AutoUses }, "any 2 true", []string{"any 1 reenter"}, []string{"any 2 reenter"}},
-		{"any timing only", "token", study.AnyTiming, func(b *study.Bounds) { b.MaxStates = 60_000 }, "any 1 true", nil, []string{"any 2"}},
-		{"a limit of one's own", "token", study.AutoTiming, func(b *study.Bounds) { b.MaxStates = 12_000 }, "lockstep 2 false", []string{"any 1 crash=1", "any 1 pause=1"}, []string{"any 1"}},
-		{"nothing within the limit", "token", study.AnyTiming, func(b *study.Bounds) { b.MaxStates = 5_000 }, "any 1 false", []string{"any 1 crash=1"}, []string{"any 1 pause=1"}},
-		{"no room for steps", "token", study.AutoTiming, func(b *study.Bounds) { b.TTL = 10 * time.Millisecond }, "lockstep 2 true", nil, nil},
-		{"lockstep", "token", study.Lockstep, func(b *study.Bounds) {}, "lockstep 2 true", nil, nil},
+		{"the usual", "reentrant", lock.Search{}, func(b *study.Bounds) {}, "any 2 0 reenter"},
+		{"once", "reentrant", lock.Search{Once: true, NoUses: true}, func(b *study.Bounds) {}, "any 1 0 none"},
+		{"in lockstep", "token", lock.Search{Lockstep: true}, func(b *study.Bounds) {}, "lockstep 2 2 none"},
+		{"given attempts", "reentrant", lock.Search{Once: true}, func(b *study.Bounds) { b.Attempts = 3 }, "any 3 0 reenter"},
+		{"given uses", "reentrant", lock.Search{Once: true}, func(b *study.Bounds) { b.Uses = 0 }, "any 1 0 none"},
+		{"another timing", "reentrant", lock.Search{Once: true, NoUses: true}, func(b *study.Bounds) { b.Timing = study.Lockstep }, "lockstep 2 0 reenter"},
+		{"retries", "token", lock.Search{Once: true}, func(b *study.Bounds) { b.Retries = 1 }, "lockstep 2 1 none"},
+		{"no room for steps", "token", lock.Search{}, func(b *study.Bounds) { b.TTL = 10 * time.Millisecond }, "lockstep 2 0 none"},
+		{"what is for any timing only", "token", lock.Search{Lockstep: true}, func(b *study.Bounds) { b.Latency = study.AtOnce }, "any 2 0 none"},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			b := study.DefaultBounds()
-			b.Attempts, b.Timing = study.AutoAttempts, test.timing
-			test.change(&b)
-			s, err := study.Explore(t.Context(), racetest.Lock(t, test.id), b)
-			if err != nil {
-				t.Fatal(err)
-			}
-			of := func(s *study.Search) string {
-				words := append([]string{s.Bounds.Timing.String(), fmt.Sprint(s.Bounds.Attempts)}, s.Bounds.Uses.Names()...)
-				if s.Bounds.Budget != b.Budget {
-					words = append(words, string(s.Bounds.Budget))
-				}
-				return strings.Join(words, " ")
-			}
-			all := func(searches []*study.Search, complete bool) (list []string) {
-				for _, s := range searches {
-					if list = append(list, of(s)); s.Complete != complete {
-						t.Errorf("%s: complete %t", of(s), s.Complete)
-					}
-				}
-				return list
-			}
-			if got := fmt.Sprint(of(s), " ", s.Complete); got != test.want {
-				t.Errorf("%s, want %s", got, test.want)
-			}
-			if got := all(s.Beside, true); !slices.Equal(got, test.beside) {
-				t.Errorf("beside it %v, want %v", got, test.beside)
-			}
-			if got := all(s.Cut, false); !slices.Equal(got, test.cut) {
-				t.Errorf("cut %v, want %v", got, test.cut)
-			}
-			for _, other := range slices.Concat(s.Beside, s.Cut) {
-				if in := weaker(parsOf(s), parsOf(other)); in != nil {
-					t.Errorf("%s has found more: %v", of(other), in)
-				}
-			}
-			for _, w := range s.Witnesses {
-				if own := w.Trace.Settings == s.Bounds.String(); own != (certificate.Elsewhere(s, w, "en") == "") {
-					t.Errorf("%s of %s is elsewhere: %q", w.Verdict, w.Trace.Settings, certificate.Elsewhere(s, w, "en"))
-				}
-			}
-		})
+		entry, b := racetest.Lock(t, test.id), open()
+		entry.Search = test.written
+		test.change(&b)
+		b = b.Settled(entry)
+		if got := fmt.Sprint(b.Timing, " ", b.Attempts, " ", b.Retries, " ", study.FormatUses(b.Uses)); got != test.want || b.Check(entry) != nil {
+			t.Errorf("%s: %s, want %s; %v", test.name, got, test.want, b.Check(entry))
+		}
 	}
 }
 
-// TestInterruptedBeside: what is finished when a search is interrupted stays, with what the others
-// beside it have found so far.
+// open are the usual bounds, in which all is left open that can be.
+func open() study.Bounds {
+	b := study.DefaultBounds()
+	b.Timing, b.Attempts, b.Uses = study.AutoTiming, study.AutoAttempts, study.AutoUses
+	return b
+}
+
+// twofold is the token lock beside which two searches are written.
+func twofold(t *testing.T) lock.Entry {
+	entry := racetest.Lock(t, "token")
+	entry.Search = lock.Search{Once: true, Beside: &lock.Search{NoFaults: true}}
+	return entry
+}
+
+// TestSecondSearch: a second search is made where all is left open, and finds what it finds within its own bounds.
+func TestSecondSearch(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
+	s, err := study.Explore(t.Context(), twofold(t), open())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !s.Complete || s.Bounds.Attempts != 1 || len(s.Beside) != 1 || s.Beside[0].Bounds.Attempts != 2 || s.Beside[0].Bounds.Budget != "" || len(s.Cut) > 0 {
+		t.Errorf("%v, beside it %d, cut %d:\n%s", s.Bounds, len(s.Beside), len(s.Cut), certificate.Of(s, "en"))
+	}
+	b := open()
+	b.Timing = study.AnyTiming
+	if s, err = study.Explore(t.Context(), twofold(t), b); err != nil || s.Bounds.Attempts != 1 || len(s.Beside) > 0 {
+		t.Errorf("with a timing that is given: %v, %v", s.Bounds, err)
+	}
+}
+
+// TestInterruptedBeside: what is finished when a search is interrupted stays, with what the one
+// beside it has found so far.
 func TestInterruptedBeside(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	b := study.DefaultBounds()
-	b.Attempts, b.Timing = study.AutoAttempts, study.AutoTiming
+	entry, b := twofold(t), open()
+	entry.Search.Beside = &lock.Search{}
 	b.Progress = func(r *explore.Result) {
-		if r.States > 25_000 { // of two attempts; one takes 24,341
+		if r.States > 25_000 { // of two attempts
 			cancel()
 		}
 	}
-	s, err := study.Explore(ctx, racetest.Lock(t, "queue"), b)
+	s, err := study.Explore(ctx, entry, b)
 	if !errors.Is(err, study.ErrBeside) || !errors.Is(err, context.Canceled) {
 		t.Fatalf("error %v", err)
 	}

@@ -11,13 +11,8 @@ import (
 	"locklab/simulator/i18n"
 )
 
-// AutoUses in place of a set of uses: all that the lock offers, but GiveUp, as far as that
-// search is complete within AutoUsesStates; see Explore.
+// AutoUses in place of a set of uses: as it is written beside the lock, see lock.Search; mostly all that it offers but GiveUp.
 const AutoUses client.Uses = 1 << 7
-
-// AutoUsesStates is the number of states that Explore gives to a search with AutoUses before it tries
-// one without.
-const AutoUsesStates = 1_000_000
 
 // ParseUses reads "renew,check", "none", "all" or "auto".
 func ParseUses(written string) (uses client.Uses, err error) {
@@ -71,7 +66,7 @@ func Offered(entry lock.Entry) (client.Uses, error) {
 
 // canUse refuses a use that a lock does not offer: a proof about it would prove nothing.
 func (b Bounds) canUse(entry lock.Entry) error {
-	if b.Uses == 0 || b.Uses == AutoUses || b.Uses == client.AllUses {
+	if b.Uses == 0 || b.Uses == client.AllUses {
 		return nil
 	}
 	offered, err := Offered(entry)
@@ -84,9 +79,6 @@ func (b Bounds) canUse(entry lock.Entry) error {
 // settledUses are those of the uses that the lock offers.
 func (b Bounds) settledUses(entry lock.Entry) client.Uses {
 	uses := b.Uses
-	if uses == AutoUses {
-		uses = client.AllUses &^ client.GiveUp
-	}
 	if uses == 0 {
 		return 0
 	}

@@ -99,30 +99,6 @@ func TestCertificateNamesUses(t *testing.T) {
 	}
 }
 
-// With AutoUses a search has the uses of the lock where it is complete, and otherwise says
-// which search was cut short.
-func TestAutoUses(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
-	entry := racetest.Lock(t, "redisson-lease")
-	b := everyTiming(entry, 2, 1, "")
-	b.Uses = study.AutoUses
-	s, err := study.Explore(t.Context(), entry, b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !s.Complete || s.Cut != nil || s.Bounds.Uses != client.Renew|client.Reenter {
-		t.Errorf("complete %t, uses %v:\n%s", s.Complete, s.Bounds.Uses.Names(), certificate.Of(s, "en"))
-	}
-	b.MaxStates = s.States - 1
-	s, err = study.Explore(t.Context(), entry, b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !s.Complete || len(s.Cut) != 1 || s.Bounds.Uses != 0 || !strings.Contains(certificate.Of(s, "en"), "the instants searched, clients that also renew, reenter: that search was cut short") {
-		t.Errorf("complete %t, uses %v:\n%s", s.Complete, s.Bounds.Uses.Names(), certificate.Of(s, "en"))
-	}
-}
-
 // What a lock does not offer is refused by name, and left out of AllUses.
 func TestUsesOffered(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches")

@@ -34,7 +34,7 @@ func AtBoundary(ctx context.Context, sim *simulator.Simulator, opt Options, foun
 			wanted = append(wanted, w)
 		}
 	}
-	opt.Causes, opt.Progress, opt.Hopeful = false, nil, 0
+	opt.Causes, opt.Progress = false, nil
 	opt.outliving, opt.MaxStates = true, most
 	opt.assumed = opt.assumptions(sim)
 	defer sim.Assume(simulator.Usual)

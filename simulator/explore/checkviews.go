@@ -127,7 +127,6 @@ type member struct {
 
 // check checks a set with the traits of the code that are known.
 func (c *checker) check(ctx context.Context, v *Invariant) error {
-	c.s.successors.noReduction = true
 	c.places, c.known, c.pasts, c.covers, c.used = map[string]int{}, map[string]bool{}, map[string][]uint32{}, pairs{}, pairs{}
 	c.judged, c.texts = map[uint32]simulator.Texts{}, map[[2]uint32]string{}
 	c.renamed, c.put, c.fine = map[[3]uint32]uint32{}, map[string][]uint32{}, map[string]bool{}

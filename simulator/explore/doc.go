@@ -93,8 +93,7 @@
 // # Bounds of verdicts
 //
 // With Scope.Slow and Scope.Noisy, SLOW and NOISY are looked for as well. Since when a client waits and the requests of its running second
-// are then part of the state, with the judges. At any timing there is no partial-order reduction with Slow: a step that
-// waits makes an attempt longer. Of attempts that are longer than Slow in real time one is longer in whole steps as well (the two
+// are then part of the state, with the judges. Of attempts that are longer than Slow in real time one is longer in whole steps as well (the two
 // ends can be rounded apart); the requests of a second have no such like, so Noisy is for lockstep. Neither is for any number
 // of attempts or clients.
 //
@@ -106,22 +105,10 @@
 // is checked on the way; if not, the search begins anew without symmetry and says why
 // (symmetry.go).
 //
-// # Partial-order reduction
-//
-// That a client gets a reply, or wakes, and sends its next request is independent of
-// what all others do. If one client can do such a thing and nothing else, the search
-// tries the moves of the others only afterwards (reduction.go). This keeps all
-// verdicts, but not the number of steps to them. At any timing it applies only where it
-// makes no difference when the client does so: what it must do now, and what leaves it in a
-// state that time does not change.
-//
-// # Passes
+// # Shortest ways
 //
 // A state costs the faults injected on the way to it, then its steps; states are
-// visited in that order, so the first way to a verdict has the fewest faults. A first
-// pass, with reduction, visits every state and finds which verdicts there are. A second
-// one, without reduction, ends as soon as it has the shortest way to each of them. The
-// figures of a [Result] are those of the first pass.
+// visited in that order, so the first way to a verdict has the fewest faults and, of these, the fewest steps.
 //
 // What follows from the states of a layer (the states of the same cost) is computed by one goroutine, and ahead of it,
 // as far as the tables have it, by a worker for each further core that no other search has (lookahead.go). Another

@@ -55,8 +55,7 @@ func DoomOf(ctx context.Context, sim *simulator.Simulator, opt Options, choices 
 }
 
 // futures is the graph of all that can follow some states without further faults. It
-// uses neither symmetry nor reduction: both keep what can happen, and neither keeps in
-// how many ways.
+// does not use symmetry, which keeps what can happen, but not in how many ways.
 type futures struct {
 	search *search
 	limit  int // of states; 0: none
@@ -66,7 +65,7 @@ type futures struct {
 // withFutures calls do with the graph of an empty set of states, and again if the code shows a new trait.
 func withFutures(sim *simulator.Simulator, opt Options, do func(f *futures) error) error {
 	for {
-		s := newSearch(sim, Options{Case: opt.Case, Probe: opt.Probe, Step: opt.Step, Limits: Limits{Plain: Plain{Order: true}}})
+		s := newSearch(sim, Options{Case: opt.Case, Probe: opt.Probe, Step: opt.Step})
 		s.successors.faultless = true
 		if err := do(&futures{search: s}); !errors.Is(err, errNewTrait) {
 			return err

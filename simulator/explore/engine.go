@@ -15,9 +15,8 @@ import (
 // states of a layer have the same cost. What follows from them is computed here, ahead of that by workers
 // (lookahead.go), and entered into visited by another goroutine.
 //
-// Nothing here is a reduction. What counts as one state is decided by quotient (symmetry.go, drop.go), which
-// orders of moves are tried by reduction.go, and what clients forget by assumptions.go. With Plainest
-// there is none of them.
+// Nothing here is a reduction. What counts as one state is decided by quotient (symmetry.go, drop.go), and
+// what clients forget by assumptions.go. With Plainest there is none of them.
 type search struct {
 	*tables
 	transitions *transitions
@@ -34,11 +33,9 @@ type search struct {
 	lengths  simulator.Lengths
 }
 
-// newPass makes the search of a pass. wanted are the witnesses that it is to find, without
-// reduction; nil: everything is to be visited.
+// newPass makes the search of a pass. wanted are the witnesses that it is to find; nil: everything is to be visited.
 func newPass(sim *simulator.Simulator, opt *Options, wanted []Witness) *search {
 	s := newSearch(sim, *opt)
-	s.successors.noReduction = s.successors.noReduction || wanted != nil && !opt.outliving || opt.Causes
 	s.visited.wanted = wanted
 	return s
 }
@@ -48,7 +45,7 @@ func newSearch(sim *simulator.Simulator, opt Options) *search {
 	s := &search{opt: opt, tables: tables, transitions: &transitions{tables: tables, passed: map[time.Duration]*passed{}}, quotient: newQuotient(tables, &opt)}
 	s.successors = &successors{
 		tables: tables, transitions: s.transitions, quotient: s.quotient,
-		step: opt.Step, outliving: opt.outliving, noReduction: opt.Plain.Order || opt.Case.Slow > 0 && opt.Step > 0,
+		step: opt.Step, outliving: opt.outliving,
 	}
 	s.visited = newVisited(s.stride(), &s.opt)
 	s.successors.next, s.successors.cur = make([]uint32, s.stride()), make([]uint32, s.stride())
@@ -58,7 +55,7 @@ func newSearch(sim *simulator.Simulator, opt Options) *search {
 // run visits all states, and then checks the code before anything is claimed of it.
 func (s *search) run(ctx context.Context) error {
 	err := s.visitLayers(ctx)
-	claims := context.Cause(ctx) != ErrUnwanted && (s.visited.done || len(s.visited.found) > 0)
+	claims := s.visited.done || len(s.visited.found) > 0
 	if !claims || err != nil && !errors.Is(err, ctx.Err()) {
 		return err
 	}

@@ -27,9 +27,6 @@ func ReportsDeadlock(e *history.Event) bool {
 // that reads a clock: it has no end. Bound Durations.Idle.
 var ErrReadsClock = errors.New("explore: a clock is read by clients that wait without end")
 
-// ErrUnwanted as the cause of a context's end ends a search at once, and without a result.
-var ErrUnwanted = errors.New("explore: what is found is not wanted any longer")
-
 // Options bound a search.
 type Options struct {
 	// Case is a history without events: Clients, Nodes, Key, TTL, Holders and Guard are
@@ -70,7 +67,7 @@ type Options struct {
 func Exhaust(ctx context.Context, sim *simulator.Simulator, opt Options) (*Result, error) {
 	opt.assumed = opt.assumptions(sim)
 	defer sim.Assume(simulator.Usual)
-	r, err := passes(ctx, sim, &opt)
+	r, err := pass(ctx, sim, &opt, nil)
 	return opt.after(sim, r, err)
 }
 
@@ -85,43 +82,13 @@ func (o *Options) after(sim *simulator.Simulator, r *Result, err error) (*Result
 	return r, nil
 }
 
-// passes makes the pass that finds which verdicts there are, and the one that finds the shortest way to
-// each of them.
-func passes(ctx context.Context, sim *simulator.Simulator, opt *Options) (*Result, error) {
-	r, err := pass(ctx, sim, opt, nil)
-	if err != nil || opt.Plain.Order || opt.Causes || opt.active > 0 || len(r.Found) == 0 {
-		return r, err
-	}
-	short, err := pass(ctx, sim, opt, r.Found)
-	if short == nil {
-		return r, err
-	}
-	if !short.Limit.IsZero() { // there may be shorter ways
-		r.Complete, r.Limit = false, short.Limit
-	}
-	r.OutOfMemory = r.OutOfMemory || short.OutOfMemory
-	for i := range r.Found {
-		for _, f := range short.Found {
-			old := &r.Found[i] // if the second pass was cut short it may know a longer way only
-			if f.Verdict == old.Verdict && (f.Par < old.Par || f.Par == old.Par && f.Steps < old.Steps) {
-				r.Found[i] = f
-			}
-		}
-	}
-	return r, err
-}
-
-// pass is one search. With a list of wanted witnesses it uses no reduction, and ends
-// when it has the shortest way to each. Where what it takes for granted turns out to be
-// wrong, it begins again with less.
+// pass is one search. With a list of wanted witnesses it ends when it has the shortest way to each. Where what it
+// takes for granted turns out to be wrong, it begins again with less.
 func pass(ctx context.Context, sim *simulator.Simulator, opt *Options, wanted []Witness) (*Result, error) {
 	for {
 		sim.Assume(opt.assumed.Assumptions)
 		s := newPass(sim, opt, wanted)
 		err := s.run(ctx)
-		if context.Cause(ctx) == ErrUnwanted {
-			return nil, ctx.Err()
-		}
 		weaker, refuted := opt.assumed.refine(err, sim.Traits())
 		if what := opt.countsWithoutEnd(weaker, sim.Traits()); refuted && !what.IsZero() {
 			r := s.result()

@@ -104,7 +104,7 @@ func TestNoRequestIsForgotten(t *testing.T) {
 func TestEqualRequestsAreOneState(t *testing.T) {
 	states := func(n int) int {
 		sim := world(t, "hang=1@1m", 1, func(c *simulator.Client) { hasty(c, n) })
-		r, err := explore.Exhaust(context.Background(), sim, explore.Options{Case: head(sim), Limits: explore.Limits{Plain: explore.Plain{Order: true}}})
+		r, err := explore.Exhaust(context.Background(), sim, explore.Options{Case: head(sim)})
 		if err != nil || !r.Complete {
 			t.Fatalf("complete %v, %v", r.Complete, err)
 		}

@@ -37,15 +37,15 @@ type lookahead struct {
 // searches are the models that are searched at the same time. They share the cores.
 var searches atomic.Int32
 
-// Idle returns the number of cores that no search of a model has for itself.
-func Idle() int { return max(runtime.GOMAXPROCS(0)-int(searches.Load()), 0) }
+// idle is the number of cores that no search of a model has for itself.
+func idle() int { return max(runtime.GOMAXPROCS(0)-int(searches.Load()), 0) }
 
 // cores returns the number of cores that a search may use.
 func cores(opt *Options) int {
 	if opt.Plain.Workers {
 		return 1
 	}
-	return 1 + min(Idle(), runtime.GOMAXPROCS(0)-1)
+	return 1 + min(idle(), runtime.GOMAXPROCS(0)-1)
 }
 
 // worker is the scratch memory of a goroutine, which locks it.

@@ -33,13 +33,10 @@ type Scope struct {
 type Limits struct {
 	// Causes looks for the shortest way to each verdict by each cause: which faults were
 	// injected, and what the clients were doing that they hit. The causes are then part
-	// of the state, which makes several times as many states, and there is no reduction.
+	// of the state, which makes several times as many states.
 	Causes bool
 	// MaxStates ends the search; 0: no limit.
 	MaxStates int
-	// Hopeful ends the search at so many states if more than half of them still wait to be
-	// visited: it will have many times as many. 0: it does not.
-	Hopeful int `json:"-"`
 	// MaxBytes ends the search before the whole program uses more memory; 0: no limit. It
 	// is checked from time to time, so a little more may be used. A caller that sets it has the
 	// garbage collector keep to it too (debug.SetMemoryLimit): what is garbage does not

@@ -33,7 +33,6 @@ type successors struct {
 	quotient    *quotient
 	step        time.Duration // as in Options
 	outliving   bool          // see AtBoundary
-	noReduction bool          // without partial-order reduction
 	faultless   bool          // without further faults
 
 	cur   []uint32 // the state, with every client under its own number
@@ -129,18 +128,7 @@ func (s *successors) listMoves() error {
 	if s.probing(s.cur) && !s.othersFinished(s.cur) {
 		return nil // it was found that they wait without end
 	}
-	first, err := s.first(s.cur)
-	if err != nil {
-		return err
-	}
 	mayFault := !s.faultless && s.restTab.entries[s.cur[s.restAt]].mayFault
-	if first >= 0 {
-		s.moves = append(s.moves, s.ownMove(first, 0))
-		if mayFault {
-			s.listClientFaults(first)
-		}
-		return nil
-	}
 	ready, attempts := false, 0
 	for c := range s.clients {
 		before := len(s.moves)

@@ -4,7 +4,6 @@ package explore
 // any reduction it is that of engine.go alone, with which tests compare.
 type Plain struct {
 	Symmetry     bool // every client is told apart from those that run the same code
-	Order        bool // no partial-order reduction: every order of independent moves is tried
 	Transactions bool // an ensemble numbers every transaction, as a real one does, and not only creations
 	Histories    bool // clients keep all that they have observed since they rested; so in lockstep
 	Rests        bool // clients keep what they have observed when they rest and when they have ended, too
@@ -18,4 +17,4 @@ type Plain struct {
 }
 
 // Plainest does without all reductions of a search.
-var Plainest = Plain{Symmetry: true, Order: true, Transactions: true, Histories: true, Rests: true, Parts: true, Clocks: true, Workers: true}
+var Plainest = Plain{Symmetry: true, Transactions: true, Histories: true, Rests: true, Parts: true, Clocks: true, Workers: true}

@@ -13,7 +13,7 @@ import (
 // one after the other. It relies on nothing but Rules. [Run] comes to the same verdicts, each by as few faults
 // and as few steps, in a small part of the time and the memory; tests compare the two. What it adds, file by
 // file: worlds divided into parts with numbers (tables.go), moves that are computed once (moves.go, transitions.go),
-// a compact set of states (visited.go, store.go), and the reductions (symmetry.go, reduction.go, drop.go,
+// a compact set of states (visited.go, store.go), and the reductions (symmetry.go, drop.go,
 // assumptions.go), each of which says what it leaves out and why nothing is lost. engine.go puts them together.
 type PlainSearch struct {
 	// Found has, of each verdict, the way with the fewest faults and, of these, the fewest steps.

@@ -135,7 +135,6 @@ type clientEntry struct {
 	onVersion bool // see Simulator.OnVersion
 	waitsOn   uint8
 	blocked   uint8 // the servers that wait for replicas on its behalf
-	single    bool  // see mayGoFirst
 }
 
 type nodeEntry struct {
@@ -287,7 +286,6 @@ func (s *tables) clientEntry(c int, part simulator.ClientPart) *clientEntry {
 	e.begun, e.finished, e.timeless, e.entered = part.Begun(), part.Finished(), part.Timeless(), parts.Entered(c+1, &part)
 	e.waitsOn, e.blocked = parts.WaitsOn(c+1, &part), parts.BlockedOn(c+1, &part)
 	e.onVersion, e.awaits = parts.OnVersion(c+1, &part), parts.Awaits(c+1, &part)
-	e.single = mayGoFirst(e, &part)
 	return e
 }
 

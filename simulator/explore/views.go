@@ -297,7 +297,6 @@ func newProver(sim *simulator.Simulator, opt Options, endless bool, most int) (*
 		p.joined[c] = joined{ofTwo{}, ofTwo{}, ofTwo{}}
 	}
 	p.tables = p.search.tables
-	p.search.successors.noReduction = true
 	w := sim.NewWorld()
 	p.full = sim.Parts().Rest(&w)
 	p.calm = p.restTab.id(simulator.RestPart{})

@@ -32,7 +32,6 @@ type visited struct {
 	stopped     atomic.Bool
 	limit       i18n.Message // why there is enough, if there was no room for more
 	outOfMemory bool         // Options.MaxBytes is why there is enough
-	looked      bool         // whether there is hope
 	cutAt       uint32       // enough: the place in its layer of the last state whose arcs count
 	batches     []*batch
 }
@@ -139,7 +138,7 @@ func (v *visited) enterAll(b *batch, before int) {
 		}
 		v.enter(b.wordsOf(i), a)
 		full := v.opt.MaxStates > 0 && v.states.n >= v.opt.MaxStates
-		if !v.stopped.Load() && (full || v.hopeless(before+int(a.at))) {
+		if !v.stopped.Load() && full {
 			v.stopAt(a.at)
 			v.expanded = before + int(a.at) + 1
 		}
@@ -156,20 +155,6 @@ func (v *visited) enterAll(b *batch, before int) {
 		}
 	}
 	b.clear()
-}
-
-// hopeless reports whether the search has so many states that Options.Hopeful ends it. So many
-// were visited.
-func (v *visited) hopeless(visited int) bool {
-	if v.opt.Hopeful == 0 || v.states.n < v.opt.Hopeful || v.looked {
-		return false
-	}
-	v.looked = true
-	if 2*(v.states.n-visited) <= v.states.n {
-		return false
-	}
-	v.limit = i18n.New("limit.hopeless", "n", v.opt.Hopeful)
-	return true
 }
 
 func (v *visited) stopAt(at uint32) {
