@@ -76,7 +76,7 @@ func refuseShowing(e *env, key string) error {
 }
 
 // showing are the flags that say where results go. Only a process that has all results obeys them.
-var showing = []string{"out", "checkpoint", "junit", "summary", "annotations", "resume", "title", "notes"}
+var showing = []string{"out", "all", "checkpoint", "junit", "summary", "annotations", "resume", "title", "notes"}
 
 // computeShare computes a share of a command and prints it.
 func computeShare(e *env, c *command, args []string, shard string) error {
