@@ -17,18 +17,30 @@ RACE = -race -gcflags=github.com/go-zookeeper/zk=-race=false
 # Tests leave out the largest searches unless this is set; check and CI set it.
 EXHAUSTIVE = LOCKLAB_EXHAUSTIVE=1
 
-.PHONY: help run page verify live theorems second-opinion test libraries newest hunt mutants check lint race fuzz vuln bench rename update
+.PHONY: help run charts page verify live second-opinion test libraries newest hunt mutants check lint race fuzz vuln bench rename update
 .DEFAULT_GOAL := help
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-run: ## the tour, the grid, the charts and the report (into out/)
-	@echo "Compiling locklab. This takes a minute or two the first time."
-	$(GO) run ./cmd/locklab demo
-	@echo "Playing every lock in every race, and drawing the charts. This takes a minute or two."
-	$(GO) run ./cmd/locklab matrix -o $(OUT) >/dev/null
-	@echo "Open $(OUT)/report.html; the pictures beside it: grid, poster (all locks), rate, tolerance, recovery, waiting, sweep."
+# What the first command shows: small enough to be there in seconds.
+SIX = setnx,setnx-expire,getset,token,watchdog,redlock
+
+run: ## the tour, then six locks as grid, charts and report (into out/): 20 seconds once it is compiled
+	@echo "Compiling locklab. This takes a minute or two the first time, and a few seconds again."
+	@$(GO) build -o $(OUT)/locklab ./cmd/locklab
+	@$(OUT)/locklab demo
+	@echo "Playing these six locks in every race, and drawing. This takes about ten seconds."
+	@$(OUT)/locklab matrix --strategies $(SIX) -o $(OUT) >/dev/null
+	@$(OUT)/locklab run redlock gc-pause -o $(OUT)/run.svg -o $(OUT)/run.png >/dev/null
+	@echo "Open $(OUT)/report.html; the pictures beside it: grid, poster (every race), recovery, waiting, sweep, run."
+	@echo "Next: $(OUT)/locklab run redlock gc-pause"
+
+charts: ## every lock in every race, all charts and the whole report (into out/): a few minutes
+	@$(GO) build -o $(OUT)/locklab ./cmd/locklab
+	@echo "Playing every lock in every race, proving and searching. This takes about three minutes on two cores."
+	@$(OUT)/locklab matrix --all -o $(OUT) >/dev/null
+	@echo "Open $(OUT)/report.html; beside it: grid, poster (all locks), rate, tolerance, par, recovery, waiting, sweep, and the table of theorems."
 
 page: ## the page on which one breaks locks (into out/page/): one file, and a folder to host
 	@echo "Compiling the page's engine for the browser. This takes minutes the first time."
@@ -42,10 +54,6 @@ ROUNDS ?= 1
 live: ## every cell, and the shortest way to each failure, on real servers, ROUNDS=1 times; needs redis-server, cc, zookeeper, mariadb-server and postgresql
 	$(GO) run -ldflags=-w ./cmd/locklab live matrix --lease 300ms --rounds $(ROUNDS)
 	$(GO) run -ldflags=-w ./cmd/locklab live verify --lease 300ms --rounds $(ROUNDS)
-
-theorems: ## what is proved of every lock for any number of clients, and what breaks it (into out/)
-	@mkdir -p $(OUT)
-	$(GO) run ./cmd/locklab theorems --strategies all -o $(OUT)/theorems.csv
 
 second-opinion: ## what SPIN says of the six milestones, and of locks on ZooKeeper; needs spin and cc
 	$(TEST) -count=1 -timeout 30m -v -run '^TestSecondOpinion$$' ./simulator/promela -ask

@@ -572,8 +572,8 @@ func TestInterrupted(t *testing.T) {
 func TestReport(t *testing.T) {
 	effort.OnlyExhaustive(t, "it takes seconds; one goroutine writes")
 	dir := t.TempDir()
-	write := func(locks ...string) {
-		code, _, errs := call(t, "matrix", "--strategies", strings.Join(locks, ","), "--scenarios", strings.Join(report.DemoRaces, ","), "-o", dir)
+	write := func(locks []string, more ...string) {
+		code, _, errs := call(t, append([]string{"matrix", "--strategies", strings.Join(locks, ","), "--scenarios", strings.Join(report.DemoRaces, ","), "-o", dir}, more...)...)
 		if code != 0 {
 			t.Fatal(errs)
 		}
@@ -588,23 +588,15 @@ func TestReport(t *testing.T) {
 		}
 	}
 	if *update {
-		write(report.DemoLocks...)
+		write(report.DemoLocks)
 		same("grid.png")
 	}
-	write("setnx", "token") // the searches of the others take most of a minute
+	locks := []string{"setnx", "token"} // the searches of the others take most of a minute
+	write(locks)
 	same("grid.csv")
-	makefile, err := os.ReadFile(filepath.Join("..", "..", "Makefile"))
-	_, last, _ := strings.Cut(string(makefile), "/report.html; the pictures beside it: ")
-	last, _, _ = strings.Cut(last, "\n")
-	pictures, globErr := filepath.Glob(filepath.Join(dir, "*.svg"))
-	for _, picture := range pictures {
-		if name := strings.TrimSuffix(filepath.Base(picture), ".svg"); !slices.Contains(strings.FieldsFunc(last, notLetter), name) {
-			t.Errorf("the last line of make run does not name %s: %s", name, last)
-		}
-	}
-	if err := errors.Join(err, globErr); err != nil || len(pictures) < 10 {
-		t.Errorf("%d pictures, %v", len(pictures), err)
-	}
+	namedBy(t, dir, "run")
+	write(locks, "--all")
+	namedBy(t, dir, "charts")
 	page, err := os.ReadFile(filepath.Join(dir, "report.html"))
 	if err != nil {
 		t.Fatal(err)
@@ -614,7 +606,33 @@ func TestReport(t *testing.T) {
 	}
 }
 
+// namedBy checks that the last line about a target's report names every picture and table there.
+func namedBy(t *testing.T, dir, target string) {
+	t.Helper()
+	makefile, err := os.ReadFile(filepath.Join("..", "..", "Makefile"))
+	_, recipe, _ := strings.Cut(string(makefile), "\n"+target+": ##")
+	_, last, _ := strings.Cut(recipe, "/report.html;")
+	last, _, _ = strings.Cut(last, "\n")
+	tables, globErr := filepath.Glob(filepath.Join(dir, "*.csv"))
+	for _, table := range tables {
+		if name := strings.TrimSuffix(filepath.Base(table), ".csv"); !slices.Contains(strings.FieldsFunc(last, notLetter), name) {
+			t.Errorf("the last line of make %s does not name %s: %s", target, name, last)
+		}
+	}
+	if err := errors.Join(err, globErr); err != nil || len(tables) < 4 {
+		t.Errorf("%d tables, %v", len(tables), err)
+	}
+}
+
 func notLetter(r rune) bool { return !unicode.IsLetter(r) }
+
+// The locks of make run are those of the demo.
+func TestMakeRun(t *testing.T) {
+	makefile, err := os.ReadFile(filepath.Join("..", "..", "Makefile"))
+	if want := "\nSIX = " + strings.Join(report.DemoLocks, ",") + "\n"; err != nil || !strings.Contains(string(makefile), want) {
+		t.Errorf("the Makefile has no line %q: %v", want, err)
+	}
+}
 
 // Families choose locks: all of theirs, in historical order, and no others. A family comes before a lock of its name.
 func TestFamilies(t *testing.T) {

@@ -64,6 +64,7 @@ type matrixFlags struct {
 	races []string
 	runs  int
 	dir   string
+	all   bool // charts, also those that take minutes
 	waits bool // in the charts of a report; see study.Situation
 }
 
@@ -77,6 +78,7 @@ func (m *matrixFlags) add(f *flags) {
 	f.add("scenarios", &m.races)
 	ranged(f, "runs", &m.runs, 0, 100_000, "error.runs")
 	f.outTo(&m.dir)
+	f.add("all", &m.all)
 	parse(f, "work", "computes", &m.waits, study.ParseWork)
 }
 
@@ -89,12 +91,15 @@ func (m *matrixFlags) run(e *env, _ []string) error {
 	if err != nil {
 		return err
 	}
+	if m.all && m.dir == "" {
+		return text.Errorf("error.matrix.all")
+	}
 	if m.dir != "" {
 		if err := writableDir(m.dir); err != nil {
 			return text.Errorf("error.out", "flag", "-o", "file", m.dir, "cause", err)
 		}
 	}
-	e.command = commandLine(canonical(e.running, nil), flagsOf(e.running, func(name string) bool { return name == "out" }))
+	e.command = commandLine(canonical(e.running, nil), flagsOf(e.running, func(name string) bool { return name == "out" || name == "all" }))
 	return m.play(e, entries, scs)
 }
 
@@ -104,44 +109,56 @@ func (m *matrixFlags) run(e *env, _ []string) error {
 const reportMemory = 1 << 30
 
 func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Scenario) error {
-	runs, dir := m.runs, m.dir
-	if dir != "" {
-		defer debug.SetGCPercent(debug.SetGCPercent(300))
-		defer debug.SetMemoryLimit(debug.SetMemoryLimit(reportMemory))
-	}
-	w, end := e.work(study.MatrixSteps(len(entries), len(scs), runs), "progress.cells")
+	work, done := e.work, func() {}
 	var shown *report.Collector // what the report shows of the runs
 	show := func(*race.Outcome) {}
-	if dir != "" {
+	if m.dir != "" {
+		defer debug.SetGCPercent(debug.SetGCPercent(300))
+		defer debug.SetMemoryLimit(debug.SetMemoryLimit(reportMemory))
 		shown = report.NewCollector(e.Langs())
 		show = shown.Add
+		work, done = e.whole(report.Stages(entries, len(scs), m.runs, m.all))
 	}
-	cells, err := study.Matrix(e.ctx, entries, scs, runs, show, w)
+	w, end := work(study.MatrixSteps(len(entries), len(scs), m.runs), "progress.cells")
+	cells, err := study.Matrix(e.ctx, entries, scs, m.runs, show, w)
 	end()
 	stopped := stoppedBy(err)
 	if err != nil && !stopped {
+		done()
 		return internal(err)
 	}
 	grid := report.Grid(entries, scs, cells)
 	flat, complete := flatten(cells)
-	found := matrixJSON{Version: schema, Incomplete: !complete, Cells: cellsJSON(flat)}
-	e.show(found, func() { printGrid(e, grid, flat, runs) })
-	if stopped || !complete {
+	complete = complete && !stopped
+	var files []report.File
+	if m.dir != "" && complete {
+		files, err = (&report.Report{
+			Printer: e.Printer, Command: e.command, Dir: m.dir, Locks: entries, Grid: grid, Outcomes: flat, Runs: shown.Runs(), Waits: m.waits,
+		}).Files(e.ctx, work, m.all)
+	}
+	done()
+	if e.json {
+		e.printJSON(matrixJSON{Version: schema, Incomplete: !complete, Cells: cellsJSON(flat)})
+	} else {
+		printGrid(e, grid, flat, m.runs)
+	}
+	switch {
+	case !complete:
 		err := noAnswer("error.stopped.cells", "played", len(flat), "all", len(entries)*len(scs))
 		if !e.json {
 			e.Printf("%s\n", e.Error(err))
 		}
 		return err
+	case stoppedBy(err):
+		return noAnswer("error.stopped.charts")
+	case err != nil:
+		return internal(err)
 	}
-	if dir != "" {
-		if stopped, err = writeReport(e, &report.Report{
-			Printer: e.Printer, Command: e.command, Dir: dir, Locks: entries, Grid: grid, Outcomes: flat, Runs: shown.Runs(), Waits: m.waits,
-		}); err != nil {
-			return err
-		}
-		if stopped {
-			return noAnswer("error.stopped.charts")
-		}
+	if stopped, err = writeAll(e, m.dir, files); err != nil {
+		return err
+	}
+	if stopped {
+		return noAnswer("error.stopped.charts")
 	}
 	return deviations(flat)
 }
@@ -196,18 +213,6 @@ func printCounts(e *env, outcomes []*race.Outcome) {
 		lo, hi := study.Wilson(o.Broken, o.Runs)
 		e.Printf("  %-20s %-13s %5d/%d  %5.1f%% - %5.1f%%\n", o.Scenario.ID, o.Strategy.ID, o.Broken, o.Runs, 100*lo, 100*hi)
 	}
-}
-
-// writeReport writes the files of -o.
-func writeReport(e *env, r *report.Report) (stopped bool, err error) {
-	files, err := r.Files(e.ctx, e.work)
-	if stoppedBy(err) {
-		return true, nil
-	}
-	if err != nil {
-		return false, internal(err)
-	}
-	return writeAll(e, r.Dir, files)
 }
 
 // writeAll writes files into a folder, after all of them are drawn; if the user stops it before, it writes none.

@@ -9,6 +9,8 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 
+	"locklab/reports/report"
+	"locklab/reports/text"
 	"locklab/scenarios/share"
 )
 
@@ -40,6 +42,29 @@ func (e *env) progress(total int, what string) (done func(n int), end func()) {
 func (e *env) work(total int, what string) (w *share.Work, end func()) {
 	done, end := e.progress(total, what)
 	return &share.Work{Computer: e.computer, Done: done}, end
+}
+
+// whole returns work that shows one progress for all of its stages, in their order, and what ends that.
+func (e *env) whole(stages []report.Stage) (work report.Worker, end func()) {
+	total := 0.0
+	for _, s := range stages {
+		total += s.Seconds
+	}
+	const steps = 100
+	done, end := e.progress(steps, "progress.whole")
+	next, before := 0, 0.0
+	return func(tasks int, what string) (*share.Work, func()) {
+		for next < len(stages) && stages[next].What != what { // it was left out
+			before += stages[next].Seconds
+			next++
+		}
+		from, seconds := before, 0.0
+		if next < len(stages) {
+			seconds = stages[next].Seconds
+		}
+		to := func(share float64) { done(int(steps * (from + seconds*share) / total)) }
+		return &share.Work{Done: func(n int) { to(float64(n) / float64(tasks)) }}, func() { to(1) }
+	}, end
 }
 
 // betweenLines is the time between two lines of progress.

@@ -40,7 +40,7 @@ func refuseShowing(e *env) error {
 }
 
 // showing are the flags that say where results go. Only a process that has all results obeys them.
-var showing = []string{"out", "junit", "summary", "annotations", "title", "notes"}
+var showing = []string{"out", "all", "junit", "summary", "annotations", "title", "notes"}
 
 // computeShare computes a share of a command and prints it.
 func computeShare(e *env, c *command, args []string, shard string) error {

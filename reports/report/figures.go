@@ -26,11 +26,30 @@ type Figure struct {
 // the progress that is shown of them.
 type Worker func(tasks int, what string) (w *share.Work, end func())
 
-// figures makes the charts of a report.
-func (r *Report) figures(ctx context.Context, work Worker, entries []lock.Entry) ([]Figure, error) {
-	theorems, err := Theorems(ctx, work, entries, study.TheoremBudgets())
-	if err != nil {
-		return nil, err
+// A Stage is one use of a Worker: the key of its tasks, and about how many seconds of a processor they take.
+type Stage struct {
+	What    string
+	Seconds float64
+}
+
+// Stages are those in which a report is made, the grid first.
+func Stages(locks []lock.Entry, races, runs int, all bool) []Stage {
+	n := float64(len(charted(locks)))
+	stages := []Stage{
+		{"progress.cells", float64(len(locks)*races) * (2.4e-3 + 1e-4*float64(runs))}, {"progress.crashes", 0.3 * n}, {"progress.runs", 3}, {"progress.runs", 4},
+	}
+	if all {
+		stages = append(stages, Stage{"progress.limits", 3 * max(n, float64(len(DifferingLocks)))}, Stage{"progress.searches", n}, Stage{"progress.proofs", 35 * n})
+	}
+	return stages
+}
+
+// figures makes the charts of a report: those that take seconds, or all. They use Stages, in that order.
+func (r *Report) figures(ctx context.Context, work Worker, all bool) ([]Figure, error) {
+	entries := charted(r.Locks)
+	quick, err := quickCharts(ctx, work, entries, r.Waits)
+	if err != nil || !all {
+		return quick, err
 	}
 	differing := entries
 	if len(r.Locks) > len(entries) { // a choice was made already: the chart has its own
@@ -40,7 +59,6 @@ func (r *Report) figures(ctx context.Context, work Worker, entries []lock.Entry)
 	if err != nil {
 		return nil, err
 	}
-	tolerance := &chart.Tolerance{Tolerance: limits.Only(differing)}
 	known := limits.Only(entries)
 	order := cost.UsualRateOrder()
 	order.Waits = r.Waits
@@ -48,21 +66,21 @@ func (r *Report) figures(ctx context.Context, work Worker, entries []lock.Entry)
 	if err != nil {
 		return nil, err
 	}
-	costs, err := costCharts(ctx, work, entries, r.Waits)
+	pars, err := Pars(ctx, work, entries, ParBounds(), study.SingleFaults())
 	if err != nil {
 		return nil, err
 	}
-	figures := append([]Figure{
-		{"rate", &chart.Rate{Rates: *rates}}, {"tolerance", tolerance}, {"theorems", theorems},
-	}, costs...)
-	places := []string{"rate", "tolerance", "recovery", "waiting", "sweep", "theorems"}
-	slices.SortFunc(figures, func(a, b Figure) int { return slices.Index(places, a.name) - slices.Index(places, b.name) })
-	return figures, nil
+	theorems, err := Theorems(ctx, work, entries, study.TheoremBudgets())
+	if err != nil {
+		return nil, err
+	}
+	slow := []Figure{{"rate", &chart.Rate{Rates: *rates}}, {"tolerance", &chart.Tolerance{Tolerance: limits.Only(differing)}}, {"par", pars}}
+	return slices.Concat(slow, quick, []Figure{{"theorems", theorems}}), nil
 }
 
-// costCharts are those that are smaller than what "locklab recovery", "locklab waiting" and
-// "locklab sweep" draw: each takes less than two seconds.
-func costCharts(ctx context.Context, work Worker, entries []lock.Entry, waits bool) (figures []Figure, err error) {
+// quickCharts are those that are smaller than what "locklab recovery", "locklab waiting" and
+// "locklab sweep" draw: each takes two seconds.
+func quickCharts(ctx context.Context, work Worker, entries []lock.Entry, waits bool) (figures []Figure, err error) {
 	order, err := RecoveryOrder(UsualTTLs, 0)
 	if err != nil {
 		return nil, err
@@ -75,12 +93,14 @@ func costCharts(ctx context.Context, work Worker, entries []lock.Entry, waits bo
 		}
 		figures = append(figures, Figure{"recovery", recovery})
 	}
-	load := cost.UsualLoad()
-	results, err := cost.FindWaiting(ctx, cost.Policies(), []int{2, 10, 25}, load, nil)
+	load, policies, sizes := cost.UsualLoad(), cost.Policies(), []int{2, 10, 25}
+	w, end := work(len(policies)*len(sizes), "progress.runs")
+	results, err := cost.FindWaiting(ctx, policies, sizes, load, w)
+	end()
 	if err != nil {
 		return nil, err
 	}
-	sweep, err := study.ShowcaseSweep(ctx, waits)
+	sweep, err := study.ShowcaseSweep(ctx, waits, func(steps int) (*share.Work, func()) { return work(steps, "progress.runs") })
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +185,7 @@ func RecoveryOrder(ttls string, hold time.Duration) (o cost.RecoveryOrder, err e
 
 // Recovery plays crashes, and returns the chart of what follows them.
 func Recovery(ctx context.Context, work Worker, entries []lock.Entry, o cost.RecoveryOrder) (*chart.RecoveryChart, error) {
-	w, end := work(len(entries)*len(o.TTLs), "progress.cells")
+	w, end := work(len(entries)*len(o.TTLs), "progress.crashes")
 	defer end()
 	found, err := cost.FindRecovery(ctx, entries, o, w)
 	return &chart.RecoveryChart{Recoveries: found}, err

@@ -9,6 +9,7 @@ import (
 	"locklab/reports/lessons"
 	"locklab/scenarios/contract"
 	"locklab/scenarios/race"
+	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
 
@@ -64,7 +65,8 @@ func AddLinks(grid *chart.Grid, outcomes []*race.Outcome) {
 // First returns the part of a large grid by which it is introduced: the milestones in the
 // best-known races; nil: the grid is not large, or does not have them.
 func First(g *chart.Grid) *chart.Grid {
-	if !g.Many() {
+	milestones := lists.Pick(g.Strategies, func(r chart.Row) bool { return slices.Contains(DemoLocks, r.ID) })
+	if !g.Many() && (len(milestones) < len(DemoLocks) || len(g.Scenarios) <= 2*len(DemoRaces)) {
 		return nil
 	}
 	first := g.Part(

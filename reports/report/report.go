@@ -33,9 +33,9 @@ type File struct {
 	Fill func(io.Writer) error
 }
 
-// Files computes the charts, and returns the files of a report.
-func (r *Report) Files(ctx context.Context, work Worker) (files []File, err error) {
-	figures, err := r.figures(ctx, work, charted(r.Locks))
+// Files computes the charts, those that take seconds or all, and returns the files of a report.
+func (r *Report) Files(ctx context.Context, work Worker, all bool) (files []File, err error) {
+	figures, err := r.figures(ctx, work, all)
 	if err != nil {
 		return nil, err
 	}

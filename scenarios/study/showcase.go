@@ -17,8 +17,8 @@ var pausedLocks = []string{"token", "daemon-10", "daemon-20", "lock-delay"}
 const SweepRuns = 270
 
 // ShowcaseSweep plays the sweep of the report, which takes about two seconds: pauses of up to two leases. waits is
-// as in Situation.
-func ShowcaseSweep(ctx context.Context, waits bool) (*Sweep, error) {
+// as in Situation, and progress as for Find.
+func ShowcaseSweep(ctx context.Context, waits bool, progress func(steps int) (*share.Work, func())) (*Sweep, error) {
 	axis, err := ParseAxis("pause/ttl")
 	if err != nil {
 		return nil, err
@@ -35,5 +35,5 @@ func ShowcaseSweep(ctx context.Context, waits bool) (*Sweep, error) {
 		}
 		locks = append(locks, entry)
 	}
-	return o.Find(ctx, locks, func(int) (*share.Work, func()) { return nil, func() {} })
+	return o.Find(ctx, locks, progress)
 }
