@@ -10,7 +10,6 @@ import (
 	"github.com/schollz/progressbar/v3"
 
 	"locklab/reports/report"
-	"locklab/reports/text"
 	"locklab/scenarios/share"
 )
 
