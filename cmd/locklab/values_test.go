@@ -173,7 +173,7 @@ func TestValues(t *testing.T) {
 			{0, "witnesses.0.steps", 3, "witnesses[0].steps is 3; wanted: 13"},
 			{0, "witnesses.0.trace", "locklab2-abc", "wanted: what this task writes"},
 			{0, "witnesses.0.trace", otherLink, "witnesses[0].steps is 13; wanted: 7"},
-			{0, "tried", []any{nil}, "tried[0] is"},
+			{0, "tried", []any{nil}, "tried is 1"},
 		},
 		"tolerance": {
 			{0, "strategy", "token", `strategy is "token"; wanted: "setnx"`},

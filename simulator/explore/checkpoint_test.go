@@ -194,19 +194,6 @@ func TestCheckpointSampled(t *testing.T) {
 	}
 }
 
-// countdown is a context that ends when it has been checked a number of times.
-type countdown struct {
-	context.Context
-	left int
-}
-
-func (c *countdown) Err() error {
-	if c.left--; c.left < 0 {
-		return context.Canceled
-	}
-	return nil
-}
-
 // watcher is a context that keeps the logs of a search, one a pass, open.
 type watcher struct {
 	context.Context
