@@ -120,7 +120,7 @@ var inEnglish = map[string]string{
 	"scenarios/cost/connection.go":                 "a mistake of locklab, whose own policies are played",
 	"scenarios/cost/session.go":                    "a mistake of locklab, whose own policies are played",
 	"scenarios/cost/waiting.go":                    "a mistake of locklab, whose own policies are played",
-	"scenarios/study/tries.go":                     "a mark of errors",
+	"scenarios/study/usual.go":                     "a mark of errors",
 	"scenarios/study/certain.go":                   "never reaches a user: the page says that the run comes to no harm",
 	"simulator/config.go":                          "for the programmer of a Config",
 	"simulator/explore/doom.go":                    "never reaches a user: package study says what the run comes to",
