@@ -288,8 +288,9 @@ func (d declared) find(all *[]*block, at string) (n, line int) {
 	if n = slices.IndexFunc(*all, around); n >= 0 {
 		return n, line
 	}
-	for _, b := range d {
-		if around(&b) {
+	for i := range d {
+		if around(&d[i]) {
+			b := d[i]
 			b.marks = map[int][]int{}
 			*all = append(*all, &b)
 			return len(*all) - 1, line
@@ -303,10 +304,10 @@ func (d declared) withScripts(blocks []*block) (all []*block) {
 	shown := map[string]bool{}
 	for _, b := range blocks {
 		all = append(all, b)
-		for _, script := range d {
-			if script.script != "" && !shown[script.script] && b.names(script.script) {
-				shown[script.script] = true
-				all = append(all, &script)
+		for i := range d {
+			if name := d[i].script; name != "" && !shown[name] && b.names(name) {
+				shown[name] = true
+				all = append(all, &d[i])
 			}
 		}
 	}

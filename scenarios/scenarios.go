@@ -15,6 +15,7 @@ package scenarios
 
 import (
 	"strings"
+	"sync"
 
 	"locklab/scenarios/race"
 	"locklab/simulator/i18n"
@@ -23,15 +24,21 @@ import (
 // ByName finds a scenario by its ID or its race, in any case of letters. The error
 // suggests the nearest name.
 func ByName(name string) (race.Scenario, error) {
-	var names []string
-	for _, sc := range All() {
-		if strings.EqualFold(name, sc.ID) || strings.EqualFold(name, sc.Race) {
-			return sc, nil
+	all := listed()
+	for i := range all {
+		if strings.EqualFold(name, all[i].ID) || strings.EqualFold(name, all[i].Race) {
+			return all[i], nil
 		}
+	}
+	var names []string
+	for _, sc := range all {
 		names = append(names, sc.ID, sc.Race)
 	}
 	return race.Scenario{}, i18n.Errorf("error.scenario", "name", name, "near", i18n.Near(name, names))
 }
+
+// listed are those of All, made once.
+var listed = sync.OnceValue(All)
 
 // All returns every scenario in the order of the races: first those of articles,
 // documentation and bug reports, then those found by search.

@@ -29,6 +29,13 @@ func stepThrough(tb testing.TB, l *Simulator) {
 	}
 }
 
+func BenchmarkLink(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		goldenTrace.Link()
+	}
+}
+
 // setAndGet sends SET and GET in turn. fresh makes every command new to all tables.
 func setAndGet(fresh bool) func(*Client) {
 	n := 0 // outlives the program's runs: only for a bench that never re-runs one

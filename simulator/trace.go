@@ -11,6 +11,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/klauspost/compress/flate"
@@ -65,14 +66,22 @@ func (t Trace) plain() []byte {
 // the Go release: the same trace is to give the same link everywhere.
 func pack(plain []byte) []byte {
 	var b bytes.Buffer
-	z, err := flate.NewWriter(&b, flate.BestCompression)
-	if err != nil {
-		panic(err) // the level is a constant
-	}
+	z := packers.Get().(*flate.Writer)
+	defer packers.Put(z)
+	z.Reset(&b)
 	z.Write(plain) // a bytes.Buffer takes everything
 	z.Close()
 	return b.Bytes()
 }
+
+// packers are kept from link to link: one has tables of a megabyte, which Reset empties.
+var packers = sync.Pool{New: func() any {
+	z, err := flate.NewWriter(nil, flate.BestCompression)
+	if err != nil {
+		panic(err) // the level is a constant
+	}
+	return z
+}}
 
 // maxTrace bounds what a link may unpack to, in bytes; no run comes near.
 const maxTrace = 1 << 24

@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/binary"
@@ -11,9 +12,12 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/quick"
 	"time"
+
+	"github.com/klauspost/compress/flate"
 
 	"locklab/reports/text"
 	"locklab/simulator/history"
@@ -46,6 +50,38 @@ var goldenTrace = Trace{
 		{Verb: FaultVerb, Client: 1},
 		{Verb: FaultVerb + 5, Node: 1, D: -11 * time.Second},
 	},
+}
+
+// A packer that has packed anything else gives the same bytes as a new one, also beside others.
+func TestPackedAgain(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	var plain [][]byte
+	for i := range 200 {
+		b := make([]byte, random.IntN(1<<random.IntN(18)))
+		for j := range b {
+			b[j] = byte(random.IntN(1 + i%7*40)) // from all alike to hardly alike
+		}
+		plain = append(plain, b, append(slices.Clone(b[:len(b)/2]), b...)) // the second begins as the first does
+	}
+	var all sync.WaitGroup
+	for range 2 {
+		all.Go(func() {
+			for i, b := range plain {
+				var want bytes.Buffer
+				z, err := flate.NewWriter(&want, flate.BestCompression)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				z.Write(b)
+				z.Close()
+				if got := pack(b); !bytes.Equal(got, want.Bytes()) {
+					t.Errorf("text %d, of %d bytes: %d bytes, of a new packer %d", i, len(b), len(got), want.Len())
+				}
+			}
+		})
+	}
+	all.Wait()
 }
 
 func TestGoldenLink(t *testing.T) {

@@ -27,13 +27,16 @@ func runDemo(e *env, _ []string) error {
 	if err != nil {
 		return internal(err)
 	}
+	if !e.json {
+		printTour(e, story, report.Grid(locks, races, cells))
+		return nil
+	}
 	flat, _ := flatten(cells)
-	tour := struct {
+	e.printJSON(struct {
 		Version int        `json:"version"`
 		Run     runJSON    `json:"run"`
 		Cells   []cellJSON `json:"cells"`
-	}{schema, outcomeJSON(story), cellsJSON(flat)}
-	e.show(tour, func() { printTour(e, story, report.Grid(locks, races, cells)) })
+	}{schema, outcomeJSON(story), cellsJSON(flat)})
 	return nil
 }
 
