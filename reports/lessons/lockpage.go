@@ -96,7 +96,7 @@ func (t *Teacher) costs(e lock.Entry) {
 		return strings.TrimSuffix(strconv.FormatFloat(x, 'f', places, 64), ".0")
 	}
 	t.labelled("costs", func(lang string) string {
-		say := func(key string, pairs ...string) string { return text.Say(lang, "label.costs."+key, pairs...) }
+		say := func(key string, pairs ...string) string { return text.Say(lang, "costs."+key, pairs...) }
 		parts := []string{
 			say("alone", "commands", number(p.Commands, 1), "roundtrips", number(p.RoundTrips, 0)),
 			say("shared", "commands", number(p.Contended, 1), "retry", span(lang, cost.PriceSettings().Retry)),
