@@ -515,20 +515,3 @@ func TestAfterKeepsItsOrder(t *testing.T) {
 		t.Errorf("did %v, want %v", did, want)
 	}
 }
-
-func BenchmarkPlay(b *testing.B) {
-	entry, _ := algorithms.ByName("token")
-	sim := mustLab(b, "", user(entry, sec, 2), user(entry, sec, 2))
-	p := NewPlayer(sim)
-	steps, seed := 0, uint64(0)
-	b.ReportAllocs()
-	for b.Loop() {
-		seed++
-		run, err := p.Play(Conditions{Seed: seed, Latency: ms, Horizon: 60 * sec})
-		if err != nil {
-			b.Fatal(err)
-		}
-		steps += len(run.Choices)
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(steps), "ns/step")
-}
