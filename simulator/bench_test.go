@@ -50,31 +50,6 @@ func setAndGet(fresh bool) func(*Client) {
 	}
 }
 
-// BenchmarkCommandMiniredis is the whole path of a command that is in no table: go-redis,
-// connection, world, miniredis and back.
-func BenchmarkCommandMiniredis(b *testing.B) {
-	l := mustLab(b, Config{Clients: []ClientConfig{{Program: setAndGet(true)}}, Nodes: []NodeConfig{{}}})
-	l.limit = 0
-	b.ReportAllocs()
-	for b.Loop() {
-		stepThrough(b, l)
-	}
-	perCommand(b, 1)
-}
-
-// BenchmarkCommandNodeTable runs the code of the client; the reply comes from the table
-// of the server.
-func BenchmarkCommandNodeTable(b *testing.B) {
-	l := mustLab(b, Config{Clients: []ClientConfig{{Program: setAndGet(false)}}, Nodes: []NodeConfig{{}}})
-	stepThrough(b, l)
-	b.ReportAllocs()
-	for b.Loop() {
-		l.clients.procs[0].Clear()
-		stepThrough(b, l)
-	}
-	perCommand(b, 1)
-}
-
 // BenchmarkTransition is a step that is in both tables.
 func BenchmarkTransition(b *testing.B) {
 	l := mustLab(b, Config{Clients: []ClientConfig{{Program: setAndGet(false)}}, Nodes: []NodeConfig{{}}})

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"locklab/simulator/history"
 )
@@ -62,9 +61,6 @@ func TestOverlapOfSharedLocks(t *testing.T) {
 			want: "OVERLAP 1 3 2..3, OVERLAP 2 3 2..4"},
 	})
 }
-
-// free are three clients without a lock.
-var free = []int{history.NoLock, history.NoLock, history.NoLock}
 
 func TestFenced(t *testing.T) {
 	const both = has + "10 n1 expire | 11 c2 acquire | 11 c2 set b until 99 | 11 c2 enter | "
@@ -284,20 +280,5 @@ func TestWords(t *testing.T) {
 
 	if cap(quiet.Verdicts) != 1 {
 		t.Error("the list that all quiet judgements share can be appended to in place")
-	}
-}
-
-// Findings carry what a reader needs to point at the event.
-func TestEvidence(t *testing.T) {
-	j := Judge(tell(t, "0 c1 acquire | 0 c1 set@2 a until 10 | 0 c1 enter | 3 c2 acquire | 4 c2 del@2 | 5 c2 enter | 6 c1 leave"))
-	if len(j.Findings) != 2 {
-		t.Fatalf("found %v", j.Findings)
-	}
-	wrong, over := j.Findings[0], j.Findings[1]
-	if wrong.Event != 4 || wrong.Node != 2 {
-		t.Errorf("WRONG-DEL at event %d on node %d, want 4 on 2", wrong.Event, wrong.Node)
-	}
-	if over.Event != 5 || over.From != 5*time.Millisecond || over.To != 6*time.Millisecond {
-		t.Errorf("OVERLAP at event %d, %v to %v, want 5, 5ms to 6ms", over.Event, over.From, over.To)
 	}
 }
