@@ -4,9 +4,6 @@ import (
 	"context"
 	"fmt"
 	"testing"
-	"unsafe"
-
-	"github.com/redis/go-redis/v9"
 )
 
 // Every command here is two steps: its request arrives, its reply arrives and
@@ -60,31 +57,6 @@ func setAndGet(fresh bool) func(*Client) {
 	}
 }
 
-// BenchmarkCommandMiniredis is the whole path of a command that is in no table: go-redis,
-// connection, world, miniredis and back.
-func BenchmarkCommandMiniredis(b *testing.B) {
-	l := mustLab(b, Config{Clients: []ClientConfig{{Program: setAndGet(true)}}, Nodes: []NodeConfig{{}}})
-	l.limit = 0
-	b.ReportAllocs()
-	for b.Loop() {
-		stepThrough(b, l)
-	}
-	perCommand(b, 1)
-}
-
-// BenchmarkCommandNodeTable runs the code of the client; the reply comes from the table
-// of the server.
-func BenchmarkCommandNodeTable(b *testing.B) {
-	l := mustLab(b, Config{Clients: []ClientConfig{{Program: setAndGet(false)}}, Nodes: []NodeConfig{{}}})
-	stepThrough(b, l)
-	b.ReportAllocs()
-	for b.Loop() {
-		l.clients.procs[0].Clear()
-		stepThrough(b, l)
-	}
-	perCommand(b, 1)
-}
-
 // BenchmarkTransition is a step that is in both tables.
 func BenchmarkTransition(b *testing.B) {
 	l := mustLab(b, Config{Clients: []ClientConfig{{Program: setAndGet(false)}}, Nodes: []NodeConfig{{}}})
@@ -104,38 +76,4 @@ func BenchmarkTransition(b *testing.B) {
 func perCommand(b *testing.B, n int) {
 	unit := map[int]string{1: "ns/command", 2: "ns/step"}[n]
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*commandsPerRun*n), unit)
-}
-
-// BenchmarkWorldCopy is the cost of copying a world and comparing it.
-func BenchmarkWorldCopy(b *testing.B) {
-	l := mustLab(b, Config{Clients: []ClientConfig{{Program: setAndGet(false)}}, Nodes: []NodeConfig{{}}})
-	w := l.NewWorld()
-	var kept World
-	b.ReportAllocs()
-	for b.Loop() {
-		kept = w
-		if kept != w {
-			b.Fatal("a copy differs")
-		}
-	}
-	b.ReportMetric(float64(unsafe.Sizeof(kept)), "B/world")
-}
-
-// BenchmarkScript is a command that is in no table and runs Lua, for which miniredis
-// makes a new interpreter each time.
-func BenchmarkScript(b *testing.B) {
-	script := redis.NewScript(`return redis.call("get", KEYS[1])`)
-	l := mustLab(b, Config{Nodes: []NodeConfig{{}}, Clients: []ClientConfig{{Program: func(c *Client) {
-		for i := range 100 {
-			if err := script.Run(context.Background(), c.Redis(1), []string{fmt.Sprint("key", i)}).Err(); err != redis.Nil {
-				panic(fmt.Sprint("not nil: ", err))
-			}
-		}
-	}}}})
-	l.limit = 0
-	b.ReportAllocs()
-	for b.Loop() {
-		stepThrough(b, l)
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*100), "ns/command")
 }

@@ -9,59 +9,6 @@ import (
 	"locklab/simulator/history"
 )
 
-// watcher notes its clock before and after a sleep of ten seconds on it.
-func watcher(c *simulator.Client) {
-	told := func() { note(c, c.Clock().Now().Sub(simulator.Epoch)) }
-	told()
-	c.Clock().Sleep(10 * sec)
-	told()
-}
-
-// TestClientClock reads clocks that are wrong in every way. The numbers before the colons
-// are true times.
-func TestClientClock(t *testing.T) {
-	for _, test := range []struct {
-		name   string
-		offset time.Duration
-		ppm    int32
-		want   string
-	}{
-		{"right", 0, 0, "0s:0s 10s:10s"},
-		{"ahead", 3 * sec, 0, "0s:3s 10s:13s"},
-		{"behind", -3 * sec, 0, "0s:-3s 10s:7s"},
-		{"fast, so it sleeps too short", 0, 250_000, "0s:0s 8s:10s"},
-		{"slow, so it sleeps too long", 0, -200_000, "0s:0s 12.5s:10s"},
-		{"behind and fast", -sec, 250_000, "0s:-1s 8s:9s"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			s := newStage(t, simulator.Config{Clients: []simulator.ClientConfig{{Program: watcher, Offset: test.offset, PPM: test.ppm}}})
-			s.settle(sec * 60)
-			s.wantNotes(test.want)
-			for _, e := range s.told {
-				drift := time.Duration(test.ppm) * (e.At / 1_000_000)
-				if e.Client == 1 && e.Skew != test.offset+drift {
-					t.Errorf("%v at %v has a skew of %v", e.Kind, e.At, e.Skew)
-				}
-			}
-		})
-	}
-}
-
-// A jump shows in the readings, and does not change how long a sleep lasts that has
-// begun.
-func TestClientClockJumps(t *testing.T) {
-	for d, want := range map[time.Duration]string{sec: "0s:0s 10s:11s", -sec: "0s:0s 10s:9s"} {
-		s := solo(t, watcher)
-		s.settle(2 * sec)
-		s.step(faults.ClientClockOf(1, d))
-		s.settle(60 * sec)
-		s.wantNotes(want)
-		if last := s.told[len(s.told)-1]; last.Skew != d {
-			t.Errorf("after a jump of %v the skew is %v", d, last.Skew)
-		}
-	}
-}
-
 // The time-out of a command is measured on the client's own clock.
 func TestTimeoutRunsOnTheClientsClock(t *testing.T) {
 	program := func(c *simulator.Client) { do(c, 1, "PING") }
@@ -126,21 +73,4 @@ func TestServerClock(t *testing.T) {
 			t.Error("the key did not expire")
 		})
 	}
-}
-
-// A server's clock that is set far forward ends a lease at once.
-func TestServerClockJumpEndsALease(t *testing.T) {
-	s := solo(t, func(c *simulator.Client) {
-		do(c, 1, "SET", "lock", "x", "PX", 500)
-		do(c, 1, "GET", "lock")
-	})
-	for range 3 {
-		s.step(s.sim.Enabled(&s.world, nil)[0])
-	}
-	s.step(faults.NodeClockOf(1, 501*time.Millisecond))
-	if s.count(history.Expire) != 1 {
-		t.Error("the key lives on")
-	}
-	s.settle(sec)
-	s.wantNotes("0s:OK 0s:<nil>")
 }

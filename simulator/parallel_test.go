@@ -1,13 +1,11 @@
 package simulator_test
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
 	"locklab/faults"
 	"locklab/simulator"
-	"locklab/simulator/history"
 )
 
 // joiner asks two servers at once, reads its clock in both tasks, and starts parallel
@@ -68,29 +66,6 @@ func TestParallel(t *testing.T) {
 	}
 }
 
-// The first requests of tasks are sent at once, in the order of the tasks, so that five
-// servers take as long as the slowest of them.
-func TestParallelSendsAtOnce(t *testing.T) {
-	program := func(c *simulator.Client) {
-		var tasks []func()
-		for n := 1; n <= 5; n++ {
-			tasks = append(tasks, func() { do(c, n, "PING") })
-		}
-		c.Parallel(tasks...)
-	}
-	s := newStage(t, simulator.Config{Clients: []simulator.ClientConfig{{Program: program}}, Nodes: make([]simulator.NodeConfig, 5)})
-	s.step(simulator.Choice{Verb: simulator.Start, Client: 1})
-	sent := ""
-	for _, e := range s.told {
-		if e.Kind == history.Send {
-			sent += fmt.Sprint(" n", e.Node)
-		}
-	}
-	if sent != " n1 n2 n3 n4 n5" {
-		t.Errorf("under way after the start:%s", sent)
-	}
-}
-
 // A crash ends the tasks with their caller; requests that they have sent may still
 // arrive.
 func TestParallelCrashes(t *testing.T) {
@@ -107,18 +82,4 @@ func TestParallelCrashes(t *testing.T) {
 	if late != 4 || !s.sim.Quiet(&s.world) {
 		t.Errorf("%d requests of the dead are under way, want 4", late)
 	}
-}
-
-// A pause stops all tasks; what became due during the pause happens at its end.
-func TestParallelPauses(t *testing.T) {
-	s := solo(t, func(c *simulator.Client) {
-		c.Parallel(func() { c.Clock().Sleep(sec) }, func() { c.Clock().Sleep(2 * sec) })
-		note(c, "joined")
-	})
-	s.settle(500 * time.Millisecond)
-	s.step(faults.PauseOf(1, 1500*time.Millisecond))
-	s.settle(1900 * time.Millisecond)
-	s.wantNotes("")
-	s.settle(5 * sec)
-	s.wantNotes("2s:joined")
 }

@@ -181,40 +181,6 @@ func TestTimers(t *testing.T) {
 	}
 }
 
-// beater notes a beat each second from a timer's thread while its main thread
-// sleeps long.
-func beater(c *simulator.Client) {
-	var beat func()
-	beat = func() {
-		note(c, "beat")
-		c.Clock().AfterFunc(sec, beat)
-	}
-	c.Clock().AfterFunc(sec, beat)
-	c.Clock().Sleep(10 * sec)
-	note(c, "main")
-}
-
-// A crash ends the timers too.
-func TestTimersDieWithTheProcess(t *testing.T) {
-	s := solo(t, beater)
-	s.settle(2500 * time.Millisecond)
-	s.step(faults.CrashOf(1))
-	s.settle(20 * sec)
-	s.wantNotes("1s:beat 2s:beat")
-	if !s.sim.Quiet(&s.world) || s.world.Alive(1) {
-		t.Error("the process is not dead")
-	}
-}
-
-// A pause stops all threads; what became due during it happens at its end.
-func TestTimersFreezeInAPause(t *testing.T) {
-	s := solo(t, beater)
-	s.settle(1500 * time.Millisecond)
-	s.step(faults.PauseOf(1, 1500*time.Millisecond))
-	s.settle(5 * sec)
-	s.wantNotes("1s:beat 3s:beat 4s:beat 5s:beat")
-}
-
 // TestBadPrograms: whatever client code does wrong, Step returns an error that names the
 // client, and the world before the step can be used again.
 func TestBadPrograms(t *testing.T) {
@@ -230,23 +196,10 @@ func TestBadPrograms(t *testing.T) {
 		{"panics before it asks for anything", "c1 panicked: runtime error: index out of range", func(c *simulator.Client) {
 			_ = []int{}[c.ID()]
 		}},
-		{"too many timers", "c1 asks for too much: more than 4 timers at once", func(c *simulator.Client) {
-			for range simulator.MaxThreads {
-				c.Clock().AfterFunc(sec, func() {})
-			}
-		}},
 		{"panics in one of several tasks", "c1 panicked: boom", func(c *simulator.Client) {
 			c.Parallel(func() { c.Clock().Sleep(sec) }, func() { do(c, 1, "PING"); panic("boom") })
 		}},
-		{"too many tasks", "c1 asks for too much: 6 tasks at once: with running timers and the thread that calls there is room for 5", func(c *simulator.Client) {
-			idle := func() { c.Clock().Sleep(sec) }
-			c.Parallel(idle, idle, idle, idle, idle, idle)
-		}},
 		{"no such server", "c1 panicked: there is no server 2: the setup has 1", func(c *simulator.Client) { do(c, 2, "SET", "a", 1) }},
-		{"looks at its clock for ever", "c1 reads its clock 10000 times on end", func(c *simulator.Client) {
-			for end := c.Clock().Now().Add(sec); c.Clock().Now().Before(end); {
-			}
-		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := solo(t, test.program)
@@ -368,14 +321,4 @@ func TestWarmTablesRunNoCode(t *testing.T) {
 	if ran != 2 || s.sim.Executions(1) != 2 {
 		t.Errorf("a new branch made it %d runs, Runs says %d, want 2", ran, s.sim.Executions(1))
 	}
-}
-
-// Tokens belong to the process, and are the same in every run.
-func TestTokens(t *testing.T) {
-	s := newStage(t, simulator.Config{Clients: []simulator.ClientConfig{
-		{Program: func(c *simulator.Client) { note(c, c.Token(), c.Token(), c.ID()) }},
-		{Program: func(c *simulator.Client) { note(c, c.Token()) }},
-	}})
-	s.settle(0)
-	s.wantNotes("0s:c1.1c1.21 0s:c2.1")
 }

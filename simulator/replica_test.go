@@ -1,12 +1,9 @@
 package simulator_test
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"testing"
-
-	"github.com/redis/go-redis/v9"
 
 	"locklab/faults"
 	"locklab/simulator"
@@ -47,45 +44,6 @@ func (s *stage) wantChanges(want ...string) {
 	}
 }
 
-// TestFailover: a failover loses writes that the replica has not received, restores keys
-// whose deletion it has not received, and shows with its old TTL a grant whose renewal it
-// has not received.
-func TestFailover(t *testing.T) {
-	s := replicated(t, func(c *simulator.Client) {
-		do(c, 1, "SET", "early", "x")
-		do(c, 1, "SET", "renewed", "x", "PX", 10000)
-		do(c, 1, "SET", "kept", "x", "PX", 10000)
-		do(c, 1, "SET", "changed", "1")
-		do(c, 1, "SET", "removed", "x")
-		c.Clock().Sleep(sec)
-		do(c, 1, "PEXPIRE", "renewed", 20000)
-		do(c, 1, "SET", "late", "x")
-		do(c, 1, "SET", "changed", "2")
-		do(c, 1, "DEL", "removed")
-		c.Clock().Sleep(60 * sec)
-	})
-	s.settleNoReplica()
-	s.step(replicate)
-	if s.world.Behind(1) {
-		t.Error("the replica is behind after it has caught up")
-	}
-	s.step(simulator.Choice{Verb: simulator.Pass, D: sec})
-	s.settleNoReplica()
-	if !s.world.Behind(1) {
-		t.Error("the replica is not behind after changes")
-	}
-	s.told = nil
-	s.step(faults.FailoverOf(1))
-	s.wantChanges(`changed: "2" -> "1" for ever`, `late: "x" -> "" gone`, `removed: "" -> "x" for ever`, `renewed: "x" -> "x" 10.001s`)
-	if s.world.Behind(1) {
-		t.Error("a new server's replica is behind before anything has changed")
-	}
-	s.step(simulator.Choice{Verb: simulator.Pass, D: 9*sec + 1e6})
-	if n := s.count(history.Expire); n != 2 {
-		t.Errorf("%d keys expired, want kept and renewed", n)
-	}
-}
-
 // settleNoReplica does what can be done at once; replicas receive nothing, and no network
 // heals.
 func (s *stage) settleNoReplica() {
@@ -115,76 +73,6 @@ func TestFailoverToDeadKeys(t *testing.T) {
 	s.step(faults.FailoverOf(1))
 	if s.count(history.Expire) != 2 {
 		t.Error("the new server keeps a dead key")
-	}
-}
-
-// TestWhatGoesWithAServer: its connections, its scripts, and after a restart without
-// persistence its data. A replica then copies the empty state.
-func TestWhatGoesWithAServer(t *testing.T) {
-	const script = `return redis.call("get", "k")`
-	sha := redis.NewScript(script).Hash()
-	program := func(c *simulator.Client) {
-		do(c, 1, "SET", "k", "v")
-		do(c, 1, "SCRIPT", "LOAD", script)
-		c.Clock().Sleep(sec)
-		do(c, 1, "PING") // the connection breaks under this
-		do(c, 1, "EVALSHA", sha, 0)
-		do(c, 1, "SCRIPT", "EXISTS", sha)
-		do(c, 1, "GET", "k")
-	}
-	for fault, last := range map[simulator.Choice]string{faults.FailoverOf(1): `"v"`, faults.RestartOf(1): "(nil)"} {
-		s := replicated(t, program)
-		s.settleNoReplica()
-		s.step(replicate, simulator.Choice{Verb: simulator.Pass, D: sec}, simulator.Choice{Verb: simulator.Wake, Client: 1})
-		s.told = nil
-		s.step(fault)
-		wiped := fault == faults.RestartOf(1)
-		if s.world.Behind(1) != wiped {
-			t.Errorf("%s: the replica lacks something: %v", s.sim.Describe(fault), s.world.Behind(1))
-		}
-		s.settleNoReplica()
-		got := ""
-		for _, e := range s.told {
-			switch {
-			case e.Kind == history.Broken && e.Cmd[0] == "PING":
-				got += "(broken) "
-			case e.Kind == history.Answer:
-				got += e.Reply + " "
-			}
-		}
-		want := "(broken) (error) NOSCRIPT No matching script. Please use EVAL. [0] " + last + " "
-		if got != want {
-			t.Errorf("after %s the client saw\n%s\nwant\n%s", s.sim.Describe(fault), got, want)
-		}
-	}
-}
-
-// TestScriptAfterFailover: a client that sends a script by its digest must be prepared to
-// send its text, and the tables include which scripts a server has.
-func TestScriptAfterFailover(t *testing.T) {
-	release := redis.NewScript(`if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) else return 0 end`)
-	s := replicated(t, func(c *simulator.Client) {
-		ctx, node := context.Background(), c.Redis(1)
-		note(c, release.Load(ctx, node).Err())
-		for range 2 {
-			note(c, " ", node.Set(ctx, "lock", "mine", 0).Err())
-			c.Clock().Sleep(sec)
-			note(c, ",", release.EvalSha(ctx, node, []string{"lock"}, "mine").Err())
-			note(c, ",", release.Run(ctx, node, []string{"lock"}, "mine").Val())
-		}
-	})
-	play := func() {
-		s.world, s.told = s.sim.NewWorld(), nil
-		s.settleNoReplica()
-		s.step(replicate, faults.FailoverOf(1))
-		s.settle(5 * sec)
-		s.wantNotes("0s:<nil> 0s: <nil> 1s:,NOSCRIPT No matching script. Please use EVAL. 1s:,1 1s: <nil> 2s:,<nil> 2s:,0")
-	}
-	play()
-	size := s.sim.Size()
-	play()
-	if s.sim.Size() != size {
-		t.Errorf("played again, the tables grew from %d to %d entries", size, s.sim.Size())
 	}
 }
 

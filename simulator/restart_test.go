@@ -16,43 +16,6 @@ func fsync(replicas int8) simulator.Choice {
 	return simulator.Choice{Verb: simulator.Replicate, Node: 1, Thread: replicas}
 }
 
-// TestAOF crashes a server of which only the first of two writes was fsynced.
-func TestAOF(t *testing.T) {
-	program := func(c *simulator.Client) {
-		do(c, 1, "SET", "early", "x")
-		c.Clock().Sleep(sec)
-		do(c, 1, "SET", "late", "x")
-		do(c, 1, "DEL", "early")
-		c.Clock().Sleep(sec)
-	}
-	for _, test := range []struct {
-		aof  simulator.AOF
-		note string
-		want []string
-	}{
-		{simulator.NoAOF, "empty", []string{`late: "x" -> "" gone`}},
-		{simulator.EverySecond, "with its last fsync", []string{`early: "" -> "x" for ever`, `late: "x" -> "" gone`}},
-		{simulator.Always, "with its data", nil},
-	} {
-		s := parted(t, simulator.NodeConfig{AOF: test.aof}, program)
-		s.settleNoReplica()
-		if test.aof == simulator.EverySecond {
-			s.step(fsync(0))
-		}
-		s.step(pass(sec))
-		s.settleNoReplica()
-		s.told = nil
-		s.step(faults.RestartOf(1))
-		if first, last := s.told[0], s.told[len(s.told)-1]; first.Kind != history.Down || last.Kind != history.Up || last.Note != test.note {
-			t.Errorf("told %v … %v %q, want down … up %q", first.Kind, last.Kind, last.Note, test.note)
-		}
-		s.wantChanges(test.want...)
-		if s.world.Behind(1) {
-			t.Error("a disk lacks what the server has from it")
-		}
-	}
-}
-
 // TestRestartAfter: while a server is down, connections to it break, and its keys stay as
 // they were; when it is back it has what it kept, and what has expired meanwhile is gone.
 func TestRestartAfter(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -110,32 +109,6 @@ func TestMessages(t *testing.T) {
 			receive(c, s, sec)
 			receive(c, s, sec)
 		}, writer(2), subscribed + " 1s:1 2s:1 3s:1 3s:2 4s:nothing"},
-		{"published before: lost", func(c *simulator.Client) { c.Clock().Sleep(1500 * time.Millisecond); reader(1, 2*sec)(c) },
-			writer(1), "1s:0 1.5s:subscribe: news 3.5s:nothing"},
-		{"on another channel", func(c *simulator.Client) {
-			s := c.Redis(1).Subscribe(context.Background(), "weather")
-			receive(c, s, sec)
-			receive(c, s, 2*sec)
-		}, writer(1), "0s:subscribe: weather 1s:0 2s:nothing"},
-		{"closed: nobody is counted", func(c *simulator.Client) {
-			s := c.Redis(1).Subscribe(context.Background(), "news")
-			receive(c, s, sec)
-			note(c, s.Close())
-		}, writer(1), subscribed + " 0s:<nil> 1s:0"},
-		{"to itself", func(c *simulator.Client) {
-			s := c.Redis(1).Subscribe(context.Background(), "news")
-			receive(c, s, sec)
-			do(c, 1, "PUBLISH", "news", "x")
-			receive(c, s, sec)
-		}, func(*simulator.Client) {}, subscribed + " 0s:1 0s:x"},
-		{"many are kept", func(c *simulator.Client) {
-			s := c.Redis(1).Subscribe(context.Background(), "news")
-			receive(c, s, sec)
-			for range 100 {
-				do(c, 1, "PUBLISH", "news", "x")
-			}
-			receive(c, s, sec)
-		}, func(*simulator.Client) {}, subscribed + strings.Repeat(" 0s:1", 100) + " 0s:x"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := duo(t, test.reads, test.write)

@@ -15,57 +15,6 @@ import (
 	"locklab/simulator/history"
 )
 
-// TestReleaseByWatch: WATCH closes the window between GET and DEL, in which a
-// lock may change hands.
-func TestReleaseByWatch(t *testing.T) {
-	for _, test := range []struct {
-		name, want string
-		meanwhile  []any
-	}{
-		{"another looks at it", `2s:<nil> 2s:<nil>`, []any{"PTTL", "lock"}},
-		{"another takes it", `2s:redis: transaction failed 2s:c2.1`, []any{"SET", "lock", "c2.1"}},
-		{"another writes the same", `2s:redis: transaction failed 2s:c1.1`, []any{"SET", "lock", "c1.1", "KEEPTTL"}},
-		{"another deletes it", `2s:redis: transaction failed 2s:<nil>`, []any{"DEL", "lock"}},
-		{"its time is over", `2s:redis: transaction failed 2s:<nil>`, []any{"PEXPIRE", "lock", 500}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			s := newStage(t, simulator.Config{Clients: []simulator.ClientConfig{
-				{Program: func(c *simulator.Client) {
-					c.Redis(1).Do(context.Background(), "SET", "lock", c.Token(), "PX", 10_000)
-					note(c, releaseByWatch(c, "lock", "c1.1", func() { c.Clock().Sleep(2 * sec) }))
-					do(c, 1, "GET", "lock")
-				}},
-				{Program: func(c *simulator.Client) {
-					c.Clock().Sleep(sec)
-					c.Redis(1).Do(context.Background(), test.meanwhile...)
-				}},
-			}})
-			s.settle(5 * sec)
-			s.wantNotes(test.want)
-		})
-	}
-}
-
-// TestWithoutMulti: WATCH without MULTI protects nothing, as in redis-py before 3.0.
-func TestWithoutMulti(t *testing.T) {
-	s := newStage(t, simulator.Config{Clients: []simulator.ClientConfig{
-		{Program: func(c *simulator.Client) {
-			ctx := context.Background()
-			note(c, c.Redis(1).Watch(ctx, func(tx *redis.Tx) error {
-				c.Clock().Sleep(2 * sec)
-				return tx.Del(ctx, "lock").Err()
-			}, "lock"))
-			do(c, 1, "GET", "lock")
-		}},
-		{Program: func(c *simulator.Client) {
-			c.Clock().Sleep(sec)
-			c.Redis(1).Do(context.Background(), "SET", "lock", "c2.1")
-		}},
-	}})
-	s.settle(5 * sec)
-	s.wantNotes("2s:<nil> 2s:<nil>")
-}
-
 // TestWatchEndsWithItsServer: a watching connection breaks when its server restarts. If
 // it were replaced silently, the transaction would delete the key.
 func TestWatchEndsWithItsServer(t *testing.T) {

@@ -34,15 +34,6 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// A fault without a kind of its own is called by its name, everything else by its kind.
-func TestName(t *testing.T) {
-	for want, e := range map[string]history.Event{"migrate": {Kind: history.Fault, Fault: "migrate"}, "crash": {Kind: history.Crash}} {
-		if got := e.Name(); got != want {
-			t.Errorf("%+v is called %q, want %q", e, got, want)
-		}
-	}
-}
-
 func TestUnknownKind(t *testing.T) {
 	var k history.EventKind
 	for _, text := range []string{`"nonsense"`, `""`, `"unknown"`} {
@@ -72,19 +63,5 @@ func TestJSON(t *testing.T) {
 	var got history.History
 	if err := json.Unmarshal(text, &got); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v", got, err)
-	}
-}
-
-// TestFaultKinds: the event of a fault is a fault, and the events that follow from it are
-// not.
-func TestFaultKinds(t *testing.T) {
-	want := map[history.EventKind]bool{
-		history.Crash: true, history.Pause: true, history.ClockStep: true, history.LoseRequest: true,
-		history.LoseReply: true, history.Down: true, history.Failover: true, history.Split: true, history.Hang: true, history.Delay: true, history.Reject: true, history.External: true, history.Fault: true, history.Return: true,
-	}
-	for k := history.Acquire; k <= history.Return; k++ {
-		if k.Fault() != want[k] {
-			t.Errorf("%v counts as a fault: %v", k, k.Fault())
-		}
 	}
 }

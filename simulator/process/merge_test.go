@@ -167,3 +167,12 @@ func first(t *testing.T, p *Process, at uint32) uint32 {
 	}
 	return to
 }
+
+// noLibrary is the Library of a process that uses no server.
+type noLibrary struct{}
+
+func (noLibrary) Start(uint32)   {}
+func (noLibrary) Stop()          {}
+func (noLibrary) Memory() uint32 { return 0 }
+func (noLibrary) Idle() bool     { return true }
+func (noLibrary) Close()         {}

@@ -28,7 +28,6 @@ type model struct {
 	ways    int // in how many other ways a client may go on
 	clock   bool
 	limits  map[string]int
-	rows    []row
 	// Mutations: of the text of the model, and of rows of the tables. Nil: it is as it is.
 	mutateText func(source string) string
 	mutateRow  func(r *row)

@@ -14,8 +14,8 @@
 // observed, and nothing of what the lab takes for forgotten between attempts.
 //
 // Inherited from the lab are the program of a client (explore's Bounds), and what the engine
-// does to a Redis keyspace, with what of the time that keys have left it depends on. A test has
-// a model of these, by hand, for the token lock.
+// does to a Redis keyspace, with what of the time that keys have left it depends on. These are
+// compared with real servers elsewhere.
 //
 // One rule is written again here, but was taken from the lab and not from a definition: a client
 // of an ensemble has a new connection, and receives its news, before time passes.
@@ -85,7 +85,6 @@ func check(ctx context.Context, b *explore.Model, change func(m *model)) (r *res
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	for {
-		m.rows = nil
 		if r, err := m.run(ctx, dir); !errors.Is(err, errAgain) {
 			return r, err
 		}

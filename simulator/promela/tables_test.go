@@ -30,7 +30,7 @@ func (m *model) answerAll(asks io.Reader, tells io.Writer) error {
 		if m.mutateRow != nil {
 			m.mutateRow(&r)
 		}
-		m.rows, values = append(m.rows, r), r.values
+		values = r.values
 		fmt.Fprint(w, len(values))
 		for _, v := range values {
 			fmt.Fprint(w, " ", v)

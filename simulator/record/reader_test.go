@@ -1,13 +1,10 @@
 package record_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"reflect"
 	"runtime"
 	"strings"
@@ -220,45 +217,6 @@ func FuzzParse(f *testing.F) {
 			f.Window()
 		}
 	})
-}
-
-// logged writes the log of so many leases, of eight clients in turn on each of a hundred keys; now and then one is late.
-func logged(w io.Writer, leases int) {
-	now := int64(1e18)
-	for i := range leases {
-		key, c := i%100, i/100%8
-		if i%100 == 0 {
-			now += 5e6
-		}
-		for n, e := range []string{`"acquired"`, `"read","version":0`, `"wrote"`, `"leaving"`, `"released","ok":true`} {
-			fmt.Fprintf(w, `{"at":%d,"client":"host-%d-%d","event":%s,"key":"order:%d"}`+"\n", now+int64(i%100*10+n), key, c, e, key)
-		}
-	}
-}
-
-// BenchmarkJudge judges a million lines.
-func BenchmarkJudge(b *testing.B) {
-	name := filepath.Join(b.TempDir(), "log")
-	f, err := os.Create(name)
-	if err != nil {
-		b.Fatal(err)
-	}
-	var text bytes.Buffer
-	logged(&text, 200_000)
-	f.Write(text.Bytes())
-	f.Close()
-	for b.Loop() {
-		f, err := os.Open(name)
-		if err != nil {
-			b.Fatal(err)
-		}
-		r, j := NewReader(0, Source{Name: "log", From: f}), NewJudge(3)
-		observe(b, r, j, nil)
-		f.Close()
-		if got := j.Finish(); got.Lines != 1_000_000 || got.Verdicts[0] != verdict.Holds {
-			b.Fatalf("%d lines, %v", got.Lines, got.Verdicts)
-		}
-	}
 }
 
 // Memory depends on the open leases, and not on the lines: neither on the keys nor on the clients that there were.

@@ -63,6 +63,9 @@ func programs(t *testing.T) *rapid.Generator[program] {
 		"pexpire lock 0", "expire lock -1", "set lock <value> PX 0", "incr lock", "publish redisson_lock__channel:{lock} 0", "get lock extra", "nosuch lock"} {
 		forms = append(forms, [][]string{strings.Fields(c)})
 	}
+	for _, line := range []string{"watch lock lock:queue", "multi; incr lock:fence; set lock <value>; exec", "multi; set lock <value>; discard", "unwatch; watch other"} {
+		forms = append(forms, commandsOf(line))
+	}
 	for _, f := range slices.Clone(forms) { // rare otherwise: all of it on one connection, with a write between
 		if f[0][0] == "watch" || f[0][0] == "multi" {
 			forms = append(forms, f, f, f, f)

@@ -49,13 +49,13 @@ func FuzzWire(f *testing.F) {
 // answer the same, and none panics.
 func FuzzCommands(f *testing.F) {
 	for _, line := range []string{
-		"SET k v NX PX 100;GET k;PEXPIRE k 5;PTTL k;DEL k", "HSET h a 1;HINCRBY h a 2;HGETALL h;EXPIRE h 1 NX",
-		"MULTI;SET k 1;EXEC", "WATCH k;MULTI;GET k;EXEC", "ZADD z 1 a;ZRANGE z 0 -1;ZREM z a", "RPUSH l a b;LREM l 0 a;LRANGE l 0 -1",
-		"COPY k j REPLACE;RENAME k j;SET k v PXAT 1", "DELIFEQ k v;SET k w IFEQ v", "SADD s a b;SMEMBERS s;PUBLISH c m", "GETEX k PERSIST;FLUSHALL;DBSIZE;TIME",
+		"SET k v NX PX 100; GET k; PEXPIRE k 5; PTTL k; DEL k", "HSET h a 1; HINCRBY h a 2; HGETALL h; EXPIRE h 1 NX",
+		"MULTI; SET k 1; EXEC", "WATCH k; MULTI; GET k; EXEC", "ZADD z 1 a; ZRANGE z 0 -1; ZREM z a", "RPUSH l a b; LREM l 0 a; LRANGE l 0 -1",
+		"COPY k j REPLACE; RENAME k j; SET k v PXAT 1", "DELIFEQ k v; SET k w IFEQ v", "SADD s a b; SMEMBERS s; PUBLISH c m", "GETEX k PERSIST; FLUSHALL; DBSIZE; TIME",
 	} {
 		var b []byte
-		for command := range strings.SplitSeq(line, ";") {
-			b = append(b, wire(strings.Fields(command))...)
+		for _, command := range commandsOf(line) {
+			b = append(b, wire(command)...)
 		}
 		f.Add(b)
 	}

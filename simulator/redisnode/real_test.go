@@ -86,67 +86,6 @@ func (r *realRedis) reply(commands [][]string) string {
 	}
 }
 
-// The scripts that strategies send, in the forms in which they send them.
-var lockScripts = []string{
-	`if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) else return 0 end`,
-	`
-if redis.call("GET", KEYS[1]) ~= ARGV[1] then
-  return 0
-end
-return redis.call("DEL", KEYS[1])
-`, `
-local free = redis.call("EXISTS", KEYS[1]) == 0
-if free or redis.call("HEXISTS", KEYS[1], ARGV[1]) == 1 then
-  redis.call("HINCRBY", KEYS[1], ARGV[1], 1)
-  redis.call("PEXPIRE", KEYS[1], ARGV[2])
-  return nil
-end
-return redis.call("PTTL", KEYS[1]) > 0
-`, `
-if redis.call("HEXISTS", KEYS[1], ARGV[1]) == 0 then
-  return 0
-end
-return redis.call("PEXPIRE", KEYS[1], ARGV[2])
-`, `
-if redis.call("HEXISTS", KEYS[1], ARGV[1]) == 0 then
-  return nil
-end
-if redis.call("HINCRBY", KEYS[1], ARGV[1], -1) > 0 then
-  redis.call("PEXPIRE", KEYS[1], ARGV[2])
-  return 0
-end
-redis.call("DEL", KEYS[1])
-redis.call("PUBLISH", "channel", "0")
-return 1
-`,
-}
-
-// lockCommand is a random command as strategies send them, on one of two keys.
-// Lifetimes are hours, so that a slow machine ends none, or nothing.
-func lockCommand(rng *rand.Rand) []string {
-	key, value := pick(rng, "lock", "other"), pick(rng, "1", "c1.1", "c2.1", "1780000020000")
-	field := pick(rng, "c1:1", "c2:1")
-	s, ms := strconv.Itoa(10000*(1+rng.IntN(3))), strconv.Itoa(10_000_000*(1+rng.IntN(3)))
-	script := pick(rng, lockScripts...)
-	arg := pick(rng, value, field)
-	all := [][]string{
-		{"SETNX", key, value}, {"SET", key, value, "NX", "PX", ms}, {"set", key, value, "ex", s, "nx"}, {"SET", key, value},
-		{"SET", key, value, "PX", pick(rng, "0", "-1", "x")}, {"GET", key}, {"GETSET", key, value}, {"DEL", key}, {"DEL", "lock", "other"},
-		{"EXPIRE", key, s}, {"PEXPIRE", key, ms}, {"EXPIRE", key, pick(rng, "0", "-1")}, {"PEXPIRE", key, "0"}, {"PERSIST", key}, {"EXISTS", key},
-		{"INCR", key}, {"INCR", "lock:fence"}, {"HSET", key, field, "1"}, {"HINCRBY", key, field, pick(rng, "1", "-1")}, {"HEXISTS", key, field}, {"HGET", key, field}, {"HDEL", key, field},
-		{"EVAL", script, "1", key, arg, ms}, {"EVALSHA", scriptSHA(script), "1", key, arg, ms}, {"EVALSHA", scriptSHA(script), "1", key, arg, ms},
-		{"SCRIPT", "LOAD", script}, {"SCRIPT", "EXISTS", scriptSHA(script)}, {"PUBLISH", "channel", "0"},
-		{"SET", key}, {"NOSUCH", key},
-	}
-	switch rng.IntN(40) {
-	case 0:
-		return []string{"SCRIPT", "FLUSH"}
-	case 1:
-		return []string{"FLUSHALL"}
-	}
-	return all[rng.IntN(len(all))]
-}
-
 func pick(rng *rand.Rand, words ...string) string { return words[rng.IntN(len(words))] }
 
 // ttlClass is all that can be compared of a TTL while time passes on one side only.
@@ -181,31 +120,6 @@ func TestScriptErrors(t *testing.T) {
 		for _, cmd := range [][]string{{"HSET", "k", "f", "v"}, {"EVAL", script, "1", "k"}, {"EVALSHA", scriptSHA(script), "1", "k"}, {"SCRIPT", "EXISTS", scriptSHA(script)}} {
 			if got, want := sim.raw(cmd...), real.raw(cmd...); got != want {
 				t.Errorf("%q: the lab says %q, Redis %q", cmd, got, want)
-			}
-		}
-	}
-}
-
-// TestRealRedis sends the commands of strategies to our server and to a real one: equal
-// replies, equal classes of TTLs.
-func TestRealRedis(t *testing.T) {
-	effort.Unwatched(t, "one goroutine asks")
-	real, sim := startRedis(t), newServer(t)
-	for seed := range uint64(60) {
-		rng := rand.New(rand.NewPCG(seed, 11))
-		sim.data = Data{}
-		real.raw("FLUSHALL")
-		real.raw("SCRIPT", "FLUSH")
-		for i := range 60 {
-			cmd := lockCommand(rng)
-			got, want := sim.raw(cmd...), real.raw(cmd...)
-			if !sameReply(got, want) {
-				t.Fatalf("seed %d, command %d, %q:\nthe lab says  %s\nRedis says    %s", seed, i, cmd, ReplyText(got), ReplyText(want))
-			}
-			for _, key := range []string{"lock", "other", "lock:fence"} {
-				if got, want := ttlClass(sim.raw("PTTL", key)), ttlClass(real.raw("PTTL", key)); got != want {
-					t.Fatalf("seed %d, command %d, after %q the lifetime of %s is %q, in Redis %q", seed, i, cmd, key, got, want)
-				}
 			}
 		}
 	}
@@ -261,9 +175,13 @@ func TestRealIfEqual(t *testing.T) {
 // TestRealFailoverLosesScripts checks on a real server and its replica what the simulator
 // assumes: a failover keeps data and loses cached scripts.
 func TestRealFailoverLosesScripts(t *testing.T) {
+	const (
+		release = `if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) else return 0 end`
+		other   = `return redis.call("get", KEYS[1])`
+	)
 	primary, replica := startRedis(t), startRedis(t)
-	sha, _, _ := strings.Cut(primary.raw("SCRIPT", "LOAD", lockScripts[0])[len("$40\r\n"):], "\r\n")
-	primary.raw("EVAL", lockScripts[1], "1", "lock", "c1.1")
+	sha, _, _ := strings.Cut(primary.raw("SCRIPT", "LOAD", release)[len("$40\r\n"):], "\r\n")
+	primary.raw("EVAL", other, "1", "lock", "c1.1")
 	primary.raw("CONFIG", "SET", "repl-diskless-sync-delay", "0")
 	host, port, _ := net.SplitHostPort(primary.conn.RemoteAddr().String())
 	replica.raw("REPLICAOF", host, port)
@@ -275,13 +193,13 @@ func TestRealFailoverLosesScripts(t *testing.T) {
 	if got := replica.raw("EVALSHA", sha, "1", "lock", "c1.1"); !strings.HasPrefix(got, "-NOSCRIPT") {
 		t.Errorf("EVALSHA on the replica that took over says %q", got)
 	}
-	if got := replica.raw("SCRIPT", "EXISTS", sha, scriptSHA(lockScripts[1])); got != "*2\r\n:0\r\n:0\r\n" {
+	if got := replica.raw("SCRIPT", "EXISTS", sha, scriptSHA(other)); got != "*2\r\n:0\r\n:0\r\n" {
 		t.Errorf("SCRIPT EXISTS there says %q", got)
 	}
-	if got := replica.raw("EVAL", lockScripts[0], "1", "lock", "c1.1"); got != ":1\r\n" {
+	if got := replica.raw("EVAL", release, "1", "lock", "c1.1"); got != ":1\r\n" {
 		t.Errorf("EVAL there, on data that came along, says %q", got)
 	}
-	if got := primary.raw("SCRIPT", "EXISTS", sha, scriptSHA(lockScripts[1])); got != "*2\r\n:1\r\n:1\r\n" {
+	if got := primary.raw("SCRIPT", "EXISTS", sha, scriptSHA(other)); got != "*2\r\n:1\r\n:1\r\n" {
 		t.Errorf("SCRIPT EXISTS on the old primary says %q", got)
 	}
 }
@@ -322,7 +240,7 @@ func TestKnownDifferences(t *testing.T) {
 	for _, test := range []struct {
 		what      string
 		before    []string
-		cmd       string // fields
+		cmd       string // of one write
 		sim, real string // how the replies begin
 	}{
 		{"TTL is rounded down", []string{"SET k v PX 10999"}, "TTL k", ":10\r\n", ":11\r\n"},
@@ -333,14 +251,11 @@ func TestKnownDifferences(t *testing.T) {
 	} {
 		sim.data = Data{}
 		for _, line := range append([]string{"FLUSHALL", "SCRIPT FLUSH"}, test.before...) {
-			cmd := fields(line)
+			cmd := strings.Fields(line)
 			sim.raw(cmd...)
 			real.raw(cmd...)
 		}
-		var batch [][]string
-		for cmd := range strings.SplitSeq(test.cmd, "; ") {
-			batch = append(batch, fields(cmd))
-		}
+		batch := commandsOf(test.cmd)
 		if got := sim.batch("c1.1", batch...); !strings.HasPrefix(got, test.sim) {
 			t.Errorf("%s: the lab says %q, want %q", test.what, got, test.sim)
 		}
@@ -348,14 +263,4 @@ func TestKnownDifferences(t *testing.T) {
 			t.Errorf("%s: Redis says %q, want %q", test.what, got, test.real)
 		}
 	}
-}
-
-// fields splits a command line; a script in it is one word.
-func fields(line string) []string {
-	before, script, ok := strings.Cut(line, "return ")
-	if !ok {
-		return strings.Fields(line)
-	}
-	script, after, _ := strings.Cut(script, ")")
-	return append(append(strings.Fields(before), "return "+script+")"), strings.Fields(after)...)
 }

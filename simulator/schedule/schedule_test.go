@@ -312,35 +312,6 @@ func TestLateRequest(t *testing.T) {
 	}
 }
 
-// TestReplication: the replica receives a change Lag later, or never with Lag Never.
-func TestReplication(t *testing.T) {
-	writer := func(c *simulator.Client) {
-		ctx := context.Background()
-		for range 2 {
-			_ = c.Redis(1).Incr(ctx, "n").Err()
-			c.Clock().Sleep(100 * ms)
-		}
-	}
-	heard := func(lag time.Duration) (at []time.Duration) {
-		run := mustPlay(t, mustLab(t, "", writer), Conditions{Latency: ms, Lag: lag, Horizon: sec})
-		for _, e := range run.Events {
-			if e.Kind == history.Replicate {
-				at = append(at, e.At)
-			}
-		}
-		return at
-	}
-	if got, want := heard(20*ms), []time.Duration{21 * ms, 123 * ms}; !slices.Equal(got, want) {
-		t.Errorf("a lag of 20ms: heard at %v, want %v", got, want)
-	}
-	if got, want := heard(150*ms), []time.Duration{151 * ms}; !slices.Equal(got, want) { // both changes at once
-		t.Errorf("a lag of 150ms: heard at %v, want %v", got, want)
-	}
-	if got := heard(simulator.Never); got != nil {
-		t.Errorf("without replication: heard at %v", got)
-	}
-}
-
 // TestHorizon: a run that is not done ends exactly at the horizon.
 func TestHorizon(t *testing.T) {
 	sleeper := func(c *simulator.Client) { c.Clock().Sleep(10 * sec) }
@@ -416,88 +387,6 @@ func TestMissed(t *testing.T) {
 	}
 }
 
-// TestReplicasCatchUp: WAIT is over as soon as the lag is, twice that for both replicas, and
-// after a failover the one that was left catches up with its new master.
-func TestReplicasCatchUp(t *testing.T) {
-	sim := labWith(t, simulator.NodeConfig{Replicas: 2}, "failover=1", func(c *simulator.Client) {
-		c.Redis(1).Set(context.Background(), "k", "v", 0)
-		n := c.Redis(1).Wait(context.Background(), 2, sec).Val()
-		c.Record(history.Event{Kind: history.Refuse, Note: fmt.Sprint(n)})
-		c.Clock().Sleep(ms)
-	})
-	run := mustPlay(t, sim, Conditions{Lag: 400 * ms, Horizon: sec})
-	var told []string
-	for _, e := range run.Events {
-		switch e.Kind {
-		case history.Replicate:
-			told = append(told, fmt.Sprintf("%v replica %d", e.At, e.Replica))
-		case history.Refuse:
-			told = append(told, fmt.Sprintf("%v %s", e.At, e.Note))
-		}
-	}
-	if want := []string{"400ms replica 0", "800ms replica 1", "800ms 2"}; !slices.Equal(told, want) {
-		t.Errorf("got %q, want %q", told, want)
-	}
-
-	run = mustPlay(t, sim, Conditions{Lag: simulator.Never, Horizon: sec, Script: func(s *Stage, e *history.Event) {
-		if e.Kind == history.Change && e.Client == 1 {
-			s.Inject(100*ms, simulator.Choice{Verb: simulator.Replicate, Node: 1, Thread: 1})
-			s.Inject(200*ms, faults.FailoverTo(1, 1))
-		}
-	}})
-	if len(run.NotInjected) != 0 {
-		t.Fatal(run.NotInjected)
-	}
-	last := run.Events[len(run.Events)-1]
-	for _, e := range run.Events {
-		if e.Kind == history.Replicate {
-			last = e
-		}
-		if e.Kind == history.Change && e.Client == 0 {
-			t.Errorf("replica 1 had heard of everything, and yet %s changed from %q to %q", e.Key, e.Before, e.After)
-		}
-	}
-	if last.Replica != 0 || last.At != 200*ms {
-		t.Errorf("the last to catch up was replica %d at %v, want 0 at 200ms", last.Replica, last.At)
-	}
-}
-
-// TestDiskLags: a disk with fsync every second has a change a second later, whatever the
-// lag of the replicas; and a server that is down restarts in time.
-func TestDiskLags(t *testing.T) {
-	sim := labWith(t, simulator.NodeConfig{Replicas: 1, AOF: simulator.EverySecond}, "restart=1", func(c *simulator.Client) {
-		c.Redis(1).Set(context.Background(), "k", "v", 0)
-		c.Clock().Sleep(700 * ms)
-		c.Redis(1).Set(context.Background(), "k", "w", 0)
-		c.Clock().Sleep(2 * sec)
-	})
-	run := mustPlay(t, sim, Conditions{Horizon: 10 * sec, Lag: 300 * ms, Script: func(s *Stage, e *history.Event) {
-		if e.Kind == history.Sync {
-			s.Inject(100*ms, faults.RestartAfter(1, 400*ms))
-		}
-	}})
-	var told []string
-	for _, e := range run.Events {
-		switch e.Kind {
-		case history.Replicate, history.Sync, history.Down, history.Up:
-			told = append(told, fmt.Sprintf("%v %v%s", e.At, e.Kind, e.Note))
-		}
-	}
-	want := []string{"300ms replicate", "1s replicate", "1s sync", "1.1s down", "1.5s upwith its last fsync"}
-	if !slices.Equal(told, want) {
-		t.Errorf("got  %q\nwant %q", told, want)
-	}
-}
-
-// TestErrors: code that the simulator cannot run ends the run with its error.
-func TestErrors(t *testing.T) {
-	sim := mustLab(t, "", func(c *simulator.Client) { _ = c.Redis(1).SPop(context.Background(), "k").Err() })
-	_, err := Play(sim, Conditions{Horizon: sec})
-	if err == nil || !strings.Contains(text.SayError("en", err), "SPOP") {
-		t.Errorf("error %v, want one that names SPOP", err)
-	}
-}
-
 // TestAfterKeepsItsOrder: by time, and for one time in the order of the calls.
 func TestAfterKeepsItsOrder(t *testing.T) {
 	var did []string
@@ -514,21 +403,4 @@ func TestAfterKeepsItsOrder(t *testing.T) {
 	if !slices.Equal(did, want) {
 		t.Errorf("did %v, want %v", did, want)
 	}
-}
-
-func BenchmarkPlay(b *testing.B) {
-	entry, _ := algorithms.ByName("token")
-	sim := mustLab(b, "", user(entry, sec, 2), user(entry, sec, 2))
-	p := NewPlayer(sim)
-	steps, seed := 0, uint64(0)
-	b.ReportAllocs()
-	for b.Loop() {
-		seed++
-		run, err := p.Play(Conditions{Seed: seed, Latency: ms, Horizon: 60 * sec})
-		if err != nil {
-			b.Fatal(err)
-		}
-		steps += len(run.Choices)
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(steps), "ns/step")
 }

@@ -72,17 +72,6 @@ func BenchmarkJudge(b *testing.B) {
 	}
 }
 
-func BenchmarkSafety(b *testing.B) {
-	h := orderly(1)
-	c := CaseOf(h)
-	benchmark(b, h, func() {
-		var s Safety
-		for i := range h.Events {
-			s.Observe(&c, i, &h.Events[i], nil)
-		}
-	})
-}
-
 // Nothing found, nothing allocated.
 func TestNoAllocations(t *testing.T) {
 	h := orderly(5)

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"locklab/simulator/history"
 )
@@ -42,37 +41,10 @@ func judge(t *testing.T, rows []row) {
 	}
 }
 
+// What is no row here TestSecondOpinionOfCharges and TestOverlapTwin find in random histories.
+
 // has is a client that asks at 0, is granted until 10 and enters.
 const has = "0 c1 acquire | 0 c1 set a until 10 | 0 c1 enter | "
-
-func TestOverlap(t *testing.T) {
-	judge(t, []row{
-		{rule: "from the newcomer's entry to the first one's leaving; the one who was in longer first",
-			text: has + "10 n1 expire | 11 c2 acquire | 11 c2 set b until 21 | 11 c2 enter | 15 c1 leave | 16 c1 release | 16 c1 released",
-			want: "OVERLAP 1 2 11..15"},
-		{rule: "a leave and an enter at one instant follow each other",
-			text: has + "5 c1 leave | 5 c1 release | 5 c1 del | 5 c2 acquire | 5 c2 set b until 15 | 5 c2 enter | 5 c1 released"},
-		{rule: "a paused client is inside",
-			text: has + "1 c1 pause | 10 n1 expire | 11 c2 acquire | 11 c2 set b until 21 | 12 c2 enter | 15 c2 leave | 15 c2 release | 15 c2 del | 15 c2 released | 20 c1 resume",
-			want: "OVERLAP 1 2 12..15"},
-		{rule: "a dead one is not",
-			text: has + "1 c1 crash | 10 n1 expire | 11 c2 acquire | 11 c2 set b until 21 | 12 c2 enter"},
-		{rule: "a crash ends an overlap",
-			text: has + "10 n1 expire | 11 c2 acquire | 11 c2 set b until 21 | 12 c2 enter | 14 c1 crash | 15 c2 leave",
-			want: "OVERLAP 1 2 12..14"},
-		{rule: "one finding for each pair, and the end of the run ends those that are open",
-			text: "0 c1 acquire | 0 c1 enter | 1 c2 acquire | 1 c2 enter | 2 c3 acquire | 2 c3 enter | 3 c1 leave | 4 c3 sleep",
-			want: "OVERLAP 1 2 1..3, OVERLAP 1 3 2..3, OVERLAP 2 3 2..4"},
-		{rule: "one finding for each interval",
-			text: "0 c1 acquire | 0 c1 enter | 1 c2 acquire | 1 c2 enter | 2 c2 leave | 2 c2 release | 2 c2 released | 3 c2 acquire | 3 c2 enter | 4 c1 leave",
-			want: "OVERLAP 1 2 1..2, OVERLAP 1 2 3..4"},
-		{rule: "a holder that takes its lock again does not overlap with itself, and giving the second back it stays inside",
-			text: "0 c1 acquire | 0 c1 enter | 1 c1 acquire | 1 c1 enter | 2 c1 release | 2 c1 released | 3 c2 acquire | 3 c2 enter | 4 c1 leave",
-			want: "OVERLAP 1 2 3..4"},
-		{rule: "a client that is done is not inside",
-			text: "0 c1 acquire | 0 c1 enter | 1 c2 acquire | 1 c2 enter | 2 c2 done | 3 c1 leave", want: "OVERLAP 1 2 1..2"},
-	})
-}
 
 // together is three clients that enter one after the other, and then leave.
 const together = "0 c1 acquire | 0 c1 enter | 1 c2 acquire | 1 c2 enter | 2 c3 acquire | 2 c3 enter | 3 c1 leave | 4 c2 leave | 5 c3 leave"
@@ -90,132 +62,20 @@ func TestOverlapOfSharedLocks(t *testing.T) {
 	})
 }
 
-func TestStaleWrite(t *testing.T) {
-	judge(t, []row{
-		{rule: "without a lock it is a lost update, and nothing else: to write while another works is none", holders: free,
-			text: together + " | 6 c1 enter | 6 c2 enter | 6 c2 read 0 | 7 c1 write 0 | 8 c2 write 0 | 9 c1 write 2", want: "STALE-WRITE 2 1 8"},
-		{rule: "of readers nothing is judged", holders: []int{history.AnyNumber, history.AnyNumber}, text: "1 c1 write 0 | 2 c2 write 0"},
-		{rule: "based on a read that somebody else's write has superseded",
-			text: "1 c1 write 0 | 2 c2 write 0", want: "STALE-WRITE 2 1 2"},
-		{rule: "based on the newest version", text: "1 c1 write 0 | 2 c2 write 1"},
-		{rule: "own writes supersede nothing of somebody else's", text: "1 c1 write 0 | 2 c2 write 1 | 3 c2 write 1"},
-		{rule: "own writes do not hide somebody else's",
-			text: "1 c1 write 0 | 2 c2 write 0 | 3 c2 write 0", want: "STALE-WRITE 2 1 2, STALE-WRITE 2 1 3"},
-		{rule: "of several lost updates the latest is named",
-			text: "1 c1 write 0 | 2 c3 write 1 | 3 c2 write 0", want: "STALE-WRITE 2 3 3"},
-		{rule: "no overlap is needed: a write that was long on its way",
-			text: has + "1 c1 leave | 1 c1 release | 1 c1 del | 1 c1 released | 2 c2 acquire | 2 c2 set b until 12 | 2 c2 enter | 3 c2 write 0 | 4 c1 write 0",
-			want: "STALE-WRITE 1 2 4"},
-	})
-}
-
-// free are three clients without a lock.
-var free = []int{history.NoLock, history.NoLock, history.NoLock}
-
 func TestFenced(t *testing.T) {
 	const both = has + "10 n1 expire | 11 c2 acquire | 11 c2 set b until 99 | 11 c2 enter | "
 	judge(t, []row{
-		{rule: "the first late write that was refused is named", text: both + "12 c1 write 0 refused | 13 c1 write 0 refused | 14 c1 leave", want: "OVERLAP 1 2 11..14, FENCED 1 12"},
 		{rule: "findings stand in the order of their events",
 			text: both + "13 c1 write 0 refused | 14 c1 leave | 14 c1 release | 14 c1 released | 15 c1 acquire | 15 c1 enter | 16 c2 leave", want: "OVERLAP 1 2 11..14, FENCED 1 13, OVERLAP 2 1 15..16"},
-		{rule: "without a lock every refused write counts", holders: free, text: together + " | 6 c1 write 0 refused", want: "FENCED 1 6"},
-		{rule: "but not beside a lost update", holders: free, text: "1 c1 write 0 | 2 c2 write 0 | 3 c3 write 0 refused", want: "STALE-WRITE 2 1 2"},
 		{rule: "of a lock that lets several in nothing is late", holders: []int{2, 2}, text: both + "12 c1 write 0 refused"},
 	})
 }
 
 func TestWrongDel(t *testing.T) {
-	const next = has + "10 n1 expire | 10 c1 leave | 10 c1 release | 11 c2 acquire | 11 c2 set b until 21 | "
 	const stamp = "0 c1 acquire | 0 c1 set a until never | 0 c1 enter | "
 	judge(t, []row{
-		{rule: "removing the next holder's key", text: next + "11 c2 enter | 12 c1 del | 12 c1 released", want: "WRONG-DEL 1 2 12"},
-		{rule: "removing one's own", text: has + "5 c1 leave | 5 c1 release | 5 c1 del | 5 c1 released"},
-		{rule: "an acquirer's grant is live once the server has given it", text: next + "12 c1 del | 12 c1 released | 13 c2 enter", want: "WRONG-DEL 1 2 12"},
-		{rule: "shortening or prolonging by a daemon that outlived its lock",
-			text: next + "11 c1 released | 11 c2 enter | 12 c1 renew until 15 | 13 c1 renew until 40", want: "WRONG-DEL 1 2 12, WRONG-DEL 1 2 13"},
-		{rule: "what is left of a dead client may be cleared away", text: next + "11 c2 enter | 11 c2 crash | 12 c1 del | 12 c1 released"},
-		{rule: "so may what is left of a refused attempt, also when its client tries again",
-			text: "0 c2 acquire | 0 c2 set b until never | 1 c2 refuse | 2 c2 acquire | 3 c1 acquire | 3 c1 del | 3 c1 set a until 13 | 3 c1 enter | 3 c2 refuse"},
-		{rule: "a client that enters on its own leftover has made it live again",
-			text: "0 c2 acquire | 0 c2 set b until 10 | 1 c2 refuse timeout | 2 c2 acquire | 2 c2 enter | 3 c1 acquire | 3 c1 del | 3 c1 refuse", want: "WRONG-DEL 1 2 3"},
-		{rule: "the token may be the same, the grant is not",
-			text: "0 c1 acquire | 0 c1 set t until 10 | 0 c1 enter | 10 n1 expire | 10 c1 leave | 10 c1 release | 11 c2 acquire | 11 c2 set t until 21 | 11 c2 enter | 12 c1 del | 12 c1 released", want: "WRONG-DEL 1 2 12"},
-		{rule: "a lapsed stamp may be taken over, at the end of its lease or later", text: stamp + "10 c2 acquire | 10 c2 set b until never | 10 c2 refuse"},
-		{rule: "but not before", text: stamp + "9 c2 acquire | 9 c2 set b until never | 9 c2 refuse", want: "WRONG-DEL 2 1 9"},
-		{rule: "and deleting it is wrong at any age", text: stamp + "30 c2 acquire | 30 c2 del | 30 c2 refuse", want: "WRONG-DEL 2 1 30"},
-		{rule: "a refreshed stamp is a new lease", text: stamp + "8 c1 set a2 until never | 12 c2 acquire | 12 c2 set b until never | 12 c2 refuse", want: "WRONG-DEL 2 1 12"},
-		{rule: "the loser of a GETSET race overwrites the winner's fresh stamp; deleting the loser's is the winner's right",
-			text: "0 c3 acquire | 0 c3 set t until never | 0 c3 enter | 1 c3 crash | 11 c1 acquire | 11 c2 acquire | 11 c1 set a until never | 11 c2 set b until never | 11 c1 enter | 11 c2 refuse | 12 c1 leave | 12 c1 release | 12 c1 del | 12 c1 released",
-			want: "WRONG-DEL 2 1 11"},
-		{rule: "a key with a time to live has no stamp: a prolonged one is not taken over",
-			text: has + "9 c1 renew until 19 | 15 c2 acquire | 15 c2 set b until never | 15 c2 refuse", want: "WRONG-DEL 2 1 15"},
-		{rule: "a contender that renews what it did not get",
-			text: has + "1 c2 acquire | 1 c2 renew until 11 | 1 c2 refuse", want: "WRONG-DEL 2 1 1"},
-		{rule: "other keys do not count", text: has + "1 c2 acquire | 1 c2 other x | 1 c2 refuse"},
-		{rule: "eviction is no client's doing", text: has + "1 - del | 2 c1 leave"},
-		{rule: "a failover brings back what the replica had, with its owner",
-			text: "0 c1 acquire | 0 c1 set a until 10 | 0 c1 enter | 1 n1 replicate | 2 n1 failover | 2 - set a until 10 | 3 c2 acquire | 3 c2 del | 3 c2 refuse", want: "WRONG-DEL 2 1 3"},
-		{rule: "or had not: then the key is nobody's",
-			text: has + "2 n1 failover | 2 - del | 2 - set x until 10 | 3 c2 acquire | 3 c2 del | 3 c2 refuse"},
-		{rule: "the replica had the former owner's, who is inside no more",
-			text: has + "1 n1 replicate | 2 c1 leave | 2 c1 release | 2 c1 del | 2 c1 released | 3 c2 acquire | 3 c2 set b until 13 | 3 c2 enter | 4 n1 failover | 4 - set a until 10 | 5 c3 acquire | 5 c3 del | 5 c3 refuse"},
-		{rule: "each replica knows the owner that it has heard of",
-			text: has + "1 n1 replicate | 2 c1 leave | 2 c1 release | 2 c1 del | 2 c1 released | 3 c2 acquire | 3 c2 set b until 13 | 3 c2 enter | 3 n1 replicate 1 | 3 c2 renew until 20 | 4 n1 failover 1 | 4 - set b2 until 13 | 5 c3 acquire | 5 c3 del | 5 c3 refuse",
-			want: "WRONG-DEL 3 2 5"},
-		{rule: "a crash brings back what the disk had, with its owner",
-			text: has + "1 n1 sync | 2 c1 leave | 2 c1 release | 2 c1 del | 3 n1 down | 3 - set a until 10 | 3 n1 up | 4 c2 acquire | 4 c2 del | 4 c2 refuse", want: "WRONG-DEL 2 1 4"},
-		{rule: "an old master that lives on has what it had, with its owner",
-			text: has + "1 n1 split 1 | 1 - del | 2 c1 renew@2 until 12 | 2 c2 acquire | 2 c2 set b until 12 | 2 c2 refuse | 3 c3 acquire | 3 c3 del@2 | 3 c3 refuse", want: "WRONG-DEL 3 1 3"},
-		{rule: "one more client that is cut off with it changes nothing",
-			text: has + "1 n1 split 1 | 1 - del | 2 c2 acquire | 2 c2 set b until 12 | 2 n1 split 3 | 3 c3 acquire | 3 c3 del@2 | 3 c3 refuse", want: "WRONG-DEL 3 1 3"},
-		{rule: "the replica in its place has what it had heard of",
-			text: has + "1 n1 replicate | 1 n1 split 1 | 1 - renew until 10 | 2 c2 acquire | 2 c2 del | 2 c2 refuse", want: "WRONG-DEL 2 1 2"},
-		{rule: "when the network heals the old master has nothing",
-			text: has + "1 n1 split 1 | 1 - del | 2 n1 heal | 2 c1 leave | 3 c2 acquire | 3 c2 set b until 13 | 3 c2 enter | 3 n1 split 1 | 3 - renew until 13 | 4 c3 acquire | 4 c3 del@2 | 4 c3 refuse", want: "WRONG-DEL 3 2 4"},
-		{rule: "each node of a quorum lock is judged on its own",
-			text: "0 c1 acquire | 0 c1 set@1 a until 10 | 0 c1 set@2 a until 10 | 0 c1 enter | 1 c2 acquire | 1 c2 del@2 | 1 c2 refuse | 1 c2 del@3",
-			want: "WRONG-DEL 2 1 1"},
 		{rule: "a lock without a lease has none that could lapse", noTTL: true, text: stamp + "99 c2 acquire | 99 c2 set b until never | 99 c2 refuse", want: "WRONG-DEL 2 1 99"},
 		{rule: "nor has one on a ZooKeeper: who gets before the first of a line is wrong at any time", zooKeeper: true, text: stamp + "99 c2 acquire | 99 c2 set b until never | 99 c2 refuse", want: "WRONG-DEL 2 1 99"},
-		{rule: "a lease that loses its time to live counts from then",
-			text: has + "5 c1 renew until never | 14 c2 acquire | 14 c2 set b until never | 14 c2 refuse", want: "WRONG-DEL 2 1 14"},
-		{rule: "nobody knows how old the stamp is that a failover brings back",
-			text: stamp + "1 n1 replicate | 2 c1 set a2 until never | 3 n1 failover | 3 - set a until never | 4 c2 acquire | 4 c2 set b until never | 4 c2 refuse"},
-		{rule: "a client that left, never released and asks again has left its old grant behind",
-			text: has + "1 c1 leave | 2 c1 acquire | 3 c2 acquire | 3 c2 del | 3 c2 refuse"},
-		{rule: "a release after an exception: it is still its own to give back",
-			text: has + "4 c1 leave exception | 4 c1 release | 5 c2 acquire | 5 c2 del | 5 c2 refuse | 6 c1 released", want: "WRONG-DEL 2 1 5"},
-	})
-}
-
-func TestLie(t *testing.T) {
-	judge(t, []row{
-		{rule: "own at the first change of the release", text: has + "9 c1 leave | 9 c1 release | 9 c1 del | 11 c1 released ok"},
-		{rule: "expired before, and nothing removed", text: has + "10 n1 expire | 11 c1 leave | 11 c1 release | 11 c1 released ok", want: "LIE 1 11"},
-		{rule: "expired during the call, and nothing removed: it was not this call that ended it",
-			text: has + "9 c1 leave | 9 c1 release | 10 n1 expire | 11 c1 released ok", want: "LIE 1 11"},
-		{rule: "nor if the next one has it at the answer",
-			text: has + "9 c1 leave | 9 c1 release | 10 n1 expire | 11 c2 acquire | 11 c2 set b until 21 | 12 c1 released ok | 13 c2 enter", want: "LIE 1 12"},
-		{rule: "removed by its own call, and another's at the answer",
-			text: has + "9 c1 leave | 9 c1 release | 9 c1 del | 11 c2 acquire | 11 c2 set b until 21 | 12 c1 released ok | 13 c2 enter"},
-		{rule: "one that keeps the lock for a while does not lie", text: has + "9 c1 leave | 9 c1 release | 9 c1 renew until 20 | 9 c1 released ok | 20 n1 expire"},
-		{rule: "a check is about any moment of it", text: has + "9 c1 acquire check | 10 n1 expire | 11 c1 enter check"},
-		{rule: "a release that says so does not lie", text: has + "10 n1 expire | 11 c1 leave | 11 c1 release | 11 c1 released no"},
-		{rule: "nor does one that says nothing", text: has + "10 n1 expire | 11 c1 leave | 11 c1 release | 11 c1 released"},
-		{rule: "GET found its own, DEL hit the next one's: the deletion decides, not the start",
-			text: has + "9 c1 leave | 9 c1 release | 10 n1 expire | 11 c2 acquire | 11 c2 set b until 21 | 12 c1 del | 12 c1 released ok | 13 c2 refuse",
-			want: "WRONG-DEL 1 2 12, LIE 1 12"},
-		{rule: "a renewal in flight decides nothing",
-			text: has + "9 c1 leave | 9 c1 release | 9 c1 renew until 10 | 10 n1 expire | 11 c2 acquire | 11 c2 set b until 21 | 12 c1 del | 12 c1 released ok | 13 c2 refuse",
-			want: "WRONG-DEL 1 2 12, LIE 1 12"},
-		{rule: "a quorum lock deletes its own majority",
-			text: "0 c1 acquire | 0 c1 set@1 a until 10 | 0 c1 set@2 a until 10 | 0 c1 set@3 a until 10 | 0 c1 enter | 1 c1 leave | 1 c1 release | 1 c1 del@1 | 1 c1 del@2 | 1 c1 del@3 | 1 c1 released ok"},
-		{rule: "of which a minority is not enough",
-			text: "0 c1 acquire | 0 c1 set@1 a until 10 | 0 c1 set@2 a until 10 | 0 c1 enter | 1 - del@2 | 1 c1 leave | 1 c1 release | 1 c1 del@1 | 1 c1 released ok", nodes: 3,
-			want: "LIE 1 1"},
-		{rule: "a lock that does not live on the key is not judged by it", text: "0 c1 acquire | 0 c1 enter | 1 c1 leave | 1 c1 release | 1 c1 released ok"},
-		{rule: "once released, the next release is judged afresh",
-			text: has + "1 c1 leave | 1 c1 release | 1 c1 del | 1 c1 released ok | 2 c1 acquire | 2 c1 enter | 3 c1 leave | 3 c1 release | 3 c1 released ok", want: "LIE 1 3"},
 	})
 }
 
@@ -224,24 +84,12 @@ func TestOrphan(t *testing.T) {
 	judge(t, []row{
 		{rule: "a request that arrives after its client gave up, and keeps another out", text: late + "3 c2 acquire | 3 c2 apply | 3 c2 refuse | 12 n1 expire",
 			want: "ORPHAN 1 2..12, BLOCKED 1 2 2..12"},
-		{rule: "and if the other waits it out", text: late + "3 c2 acquire | 3 c2 apply | 4 c2 rest | 12 n1 expire | 13 c2 apply | 13 c2 set b until 23 | 13 c2 enter",
-			want: "ORPHAN 1 2..12"},
-		{rule: "who takes it over without waiting is not refused", text: late + "3 c2 acquire | 3 c2 apply | 3 c2 sleep | 4 c2 apply | 4 c2 set b until 14 | 5 c2 enter"},
-		{rule: "nor who waits for something else", text: late + "2 c2 acquire | 3 c2 rest | 4 c2 apply | 4 c2 set b until 14 | 5 c2 enter"},
-		{rule: "nor who had met it in an earlier attempt", text: late + "2 c2 acquire | 2 c2 apply | 3 c2 refuse timeout | 4 c2 rest | 5 c2 acquire | 5 c2 rest | 6 c2 set b until 16 | 6 c2 enter", want: "BLOCKED 1 2 2..6"},
-		{rule: "if it refuses nobody it does not count", text: late + "3 c2 acquire | 12 n1 expire | 13 c2 refuse"},
-		{rule: "a refusal of its own owner does not count", text: late + "3 c1 acquire | 3 c1 apply | 3 c1 refuse | 12 n1 expire", want: "BLOCKED 1 2..12"},
 		{rule: "it ends when its owner enters after all", text: late + "3 c2 acquire | 3 c2 apply | 3 c2 refuse | 4 c1 acquire | 4 c1 enter", want: "ORPHAN 1 2..4, BLOCKED 1 2 2..4"},
 		{rule: "or another takes it over", text: late + "3 c2 acquire | 3 c2 apply | 3 c2 refuse | 4 c2 acquire | 4 c2 set b until 14 | 5 c2 enter", want: "ORPHAN 1 2..4, BLOCKED 1 2 2..5"},
-		{rule: "one that outlasts the run counts", text: late + "4 c2 sleep", want: "ORPHAN 1 2..4"},
 		{rule: "and without a time to live it is for ever", text: "0 c1 acquire | 0 c1 apply | 1 c1 refuse | 2 c1 set a until never | 4 c2 sleep", want: "ORPHAN 1 2..4 forever"},
-		{rule: "a release that gave up on its answer, whose command arrives",
-			text: has + "1 c1 leave | 1 c1 release | 2 c1 released timeout | 3 c1 del | 4 c2 acquire | 4 c2 apply | 4 c2 refuse"},
-		{rule: "the key of a dead owner is BLOCKED", text: has + "1 c1 crash | 2 c2 acquire | 2 c2 apply | 2 c2 refuse | 10 n1 expire", want: "BLOCKED 1 2 1..10"},
 		{rule: "while the winner works, the loser's stamp keeps others out rightly",
 			text: "0 c1 acquire | 0 c2 acquire | 0 c1 set a until never | 0 c1 enter | 0 c2 set b until never | 0 c2 refuse | 1 c3 acquire | 1 c3 apply | 1 c3 refuse | 2 c1 leave | 2 c1 release | 2 c1 del | 2 c1 released",
 			want: "WRONG-DEL 2 1 0"},
-		{rule: "a minority of a quorum lock is no orphan", nodes: 3, text: "0 c1 acquire | 0 c1 apply | 1 c1 refuse | 2 c1 set@1 a until never | 3 c2 acquire | 3 c2 apply | 3 c2 refuse | 4 c2 sleep"},
 		{rule: "of a key on one of three nodes, one is", nodes: 3, shards: true, text: "0 c1 acquire | 0 c1 apply | 1 c1 refuse | 2 c1 set@1 a until never | 3 c2 acquire | 3 c2 apply | 3 c2 refuse | 4 c2 sleep",
 			want: "ORPHAN 1 2..4 forever, UNKNOWN 1 2 2..4"},
 		{rule: "a majority is", nodes: 3, text: "0 c1 acquire | 0 c1 apply | 1 c1 refuse | 2 c1 set@1 a until never | 2 c1 set@3 a until never | 3 c2 acquire | 3 c2 apply | 3 c2 refuse | 4 c2 sleep",
@@ -252,8 +100,6 @@ func TestOrphan(t *testing.T) {
 		{rule: "a second one of the same owner is judged afresh",
 			text: late + "3 c2 acquire | 3 c2 apply | 3 c2 refuse | 12 n1 expire | 13 c1 set a until 23 | 14 c1 del | 15 c2 acquire | 15 c2 set b until 25 | 15 c2 enter",
 			want: "ORPHAN 1 2..12, BLOCKED 1 2 2..15"},
-		{rule: "a node on which the owner is asking again is none on which it is idle", nodes: 3,
-			text: "0 c1 acquire | 0 c1 apply | 1 c1 refuse | 2 c1 set@1 a until 30 | 2 c1 set@2 a until 30 | 3 c1 acquire | 3 c1 set@1 b until 33 | 4 c2 acquire | 4 c2 apply | 4 c2 refuse | 5 c1 del@1 | 5 c1 refuse | 6 - del@2"},
 	})
 }
 
@@ -434,20 +280,5 @@ func TestWords(t *testing.T) {
 
 	if cap(quiet.Verdicts) != 1 {
 		t.Error("the list that all quiet judgements share can be appended to in place")
-	}
-}
-
-// Findings carry what a reader needs to point at the event.
-func TestEvidence(t *testing.T) {
-	j := Judge(tell(t, "0 c1 acquire | 0 c1 set@2 a until 10 | 0 c1 enter | 3 c2 acquire | 4 c2 del@2 | 5 c2 enter | 6 c1 leave"))
-	if len(j.Findings) != 2 {
-		t.Fatalf("found %v", j.Findings)
-	}
-	wrong, over := j.Findings[0], j.Findings[1]
-	if wrong.Event != 4 || wrong.Node != 2 {
-		t.Errorf("WRONG-DEL at event %d on node %d, want 4 on 2", wrong.Event, wrong.Node)
-	}
-	if over.Event != 5 || over.From != 5*time.Millisecond || over.To != 6*time.Millisecond {
-		t.Errorf("OVERLAP at event %d, %v to %v, want 5, 5ms to 6ms", over.Event, over.From, over.To)
 	}
 }
