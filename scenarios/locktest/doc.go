@@ -18,7 +18,7 @@
 //
 // [Check] visits everything that the processes can come to within the bounds: every
 // order of messages, every fault of the budget at every place. It does so in lockstep, one
-// schedule in which messages take no time, and beside that at every timing as far as Bounds.Beside
+// schedule in which messages take no time, and beside that at every timing, with one attempt of each and then with all, as far as Bounds.Beside
 // goes, or to the end with Bounds.AnyTiming; the
 // certificate lists what may happen and what was assumed, in full with -locklab.details. What it does not find
 // cannot happen there; what it finds it shows on the shortest way, with the lines of

@@ -46,14 +46,22 @@ func EndlessBudget(written string) (faults.Budget, bool, error) {
 	return faults.Budget(strings.ReplaceAll(written, "="+AnyTimes, "=1")), true, nil
 }
 
-// proofLimits are the number of views at which a proof is given up, and those of each search for a witness.
-type proofLimits struct{ views, states int }
+// proofLimits are the number of views at which a proof is given up, and those of each search for a witness: few where one of two clients
+// with one attempt each has shown that the others are not complete within states.
+type proofLimits struct {
+	views, states, few int
+	large              bool // it has
+}
 
 var (
-	usualLimits = proofLimits{views: 300_000, states: 300_000}
-	codeLimits  = proofLimits{views: 100_000, states: 20_000} // code of a test, which is slower
-	quickLimits = proofLimits{views: QuickViews, states: 30_000}
+	usualLimits = proofLimits{views: 300_000, states: 300_000, few: 300_000}
+	codeLimits  = proofLimits{views: 100_000, states: 20_000, few: 10_000} // code of a test, which is slower
+	quickLimits = proofLimits{views: QuickViews, states: 30_000, few: 30_000}
 )
+
+// manyTimes as many states as two clients with one attempt each have those with two attempts, and three clients, at least: measured over
+// all locks.
+const manyTimes = 5
 
 // QuickViews is the number of views at which ProveQuickly gives up.
 const QuickViews = 2000
@@ -175,6 +183,7 @@ func (p *Proof) findWitnesses(ctx context.Context, b Bounds, harms []verdict.Wor
 			return err
 		}
 		p.Searched = p.Searched || s.Result.Complete && s.Bounds.Timing == AnyTiming
+		most.large = most.large || size == once && (!s.Complete || s.States > most.states/manyTimes)
 		news := 0
 		for _, w := range s.Witnesses {
 			at := slices.Index(p.Open, w.Verdict)
@@ -219,8 +228,11 @@ func (p *Proof) pairUp(ctx context.Context, code *Code) error {
 func (p *Proof) few(b Bounds, size size, most proofLimits) Bounds {
 	few := b
 	few.Clients, few.Attempts, few.MaxStates = size.clients, size.attempts, most.states
-	if size.lockstep {
+	switch {
+	case size.lockstep:
 		few.Timing = Lockstep
+	case most.large:
+		few.MaxStates = most.few
 	}
 	if p.Endless {
 		few.Budget = inTimes(b.Budget, fmt.Sprint(size.faults))
@@ -234,11 +246,11 @@ type size struct {
 	lockstep                  bool
 }
 
-// twice is two clients that take the lock twice.
-var twice = size{2, 2, 1, false}
+// once is two clients that take the lock once, and twice two that take it twice.
+var once, twice = size{2, 1, 1, false}, size{2, 2, 1, false}
 
 func (p *Proof) sizes() []size {
-	sizes := []size{{2, 1, 1, false}, twice, {3, 1, 1, false}}
+	sizes := []size{once, twice, {3, 1, 1, false}}
 	switch {
 	case p.Refused != nil: // it may have too many states for these
 		sizes = append(sizes, size{2, 2, 1, true})

@@ -112,7 +112,7 @@ func theoremsOf(ctx context.Context, entry lock.Entry, written string) ([]Theore
 }
 
 // tableLimits are those of the proofs of a table, which are many.
-var tableLimits = proofLimits{views: 120_000, states: 300_000}
+var tableLimits = proofLimits{views: 120_000, states: 300_000, few: 50_000}
 
 // take notes what a proof says of the verdict.
 func (t *Theorem) take(p *Proof) {

@@ -18,9 +18,9 @@ const usualAttempts = 2
 const (
 	// UsualStates are the limit of states of a search that says how much it does.
 	UsualStates = 20_000_000
-	// AutoStates are, in place of UsualStates, that of one which leaves timing and attempts open: those of every lock within the usual
+	// autoStates are, in place of UsualStates, that of one which leaves timing and attempts open: those of every lock within the usual
 	// bounds have fewer, and it ends within a minute within others.
-	AutoStates = 8_000_000
+	autoStates = 8_000_000
 )
 
 // ErrBeside comes with a search beside which another one is not finished.
@@ -71,7 +71,7 @@ func exploreOpen(ctx context.Context, entry lock.Entry, b Bounds) (*Search, erro
 	search := func(w lock.Search) (*Search, error) {
 		b := b.as(w, entry)
 		if all && b.MaxStates == UsualStates {
-			b.MaxStates = cmp.Or(w.Most, AutoStates)
+			b.MaxStates = cmp.Or(w.Most, autoStates)
 		}
 		return Explore(ctx, entry, b)
 	}
