@@ -145,13 +145,10 @@ var inEnglish = map[string]string{
 	"simulator/redisnode/engine.go":                "for the author of a lock that sends a command that cannot be simulated",
 	"simulator/redisnode/resp.go":                  "for the author of a lock that writes no RESP",
 	"simulator/database/driver.go":                 "for the author of a lock that opens a database by a name",
-	"simulator/database/written.go":                "prove --check says which client or view it cannot read",
 	"simulator/resource.go":                        "what the resource answers to the code of a lock",
-	"simulator/save.go":                            "prove --check says which client or view it cannot read",
-	"simulator/internal/codec/leaves.go":           "prove --check says which client or view it cannot read",
-	"simulator/process/written.go":                 "prove --check says which client or view it cannot read",
-	"simulator/verdict/written.go":                 "prove --check says which client or view it cannot read",
-	"simulator/written.go":                         "prove --check says which client or view it cannot read",
+	"simulator/internal/codec/leaves.go":           "for a process of a test, which repeats a history of the same program",
+	"simulator/process/written.go":                 "for a process of a test, which repeats a history of the same program",
+	"simulator/written.go":                         "for a process of a test, which repeats a history of the same program",
 	"scenarios/locktest/libraries/bugs/queue.go":   "what the port of a library returns, as in its own language",
 }
 
