@@ -189,7 +189,7 @@ func TestCheckWrongUse(t *testing.T) {
 
 // The whole way: the template's test is built and run, and shown.
 func TestCheckTemplate(t *testing.T) {
-	effort.OnlyExhaustive(t, "builds and searches a module of its own")
+	effort.OnlyPushed(t, "builds and searches a module of its own")
 	code, out, errs := call(t, "check", template, "--strategies", "token", "--view", "explore,matrix,explain")
 	if code != exitOK || !strings.Contains(out, "TestMyLock: Found within these bounds") || !strings.Contains(out, "rdb.SetNX(c.Context()") {
 		t.Errorf("exit status %d, %s\n%s", code, errs, out)

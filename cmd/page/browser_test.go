@@ -76,7 +76,7 @@ func native(t *testing.T) http.Handler {
 // keyboard, one by clicks, a quiz, the language and the theme, a damaged link. No error on
 // the console, and no request that leaves the page.
 func TestPageInBrowser(t *testing.T) {
-	effort.OnlyExhaustive(t, "it builds the page, and drives a browser")
+	effort.OnlyPushed(t, "it builds the page, and drives a browser")
 	chromium := installed(t, "chromium", "chromium-browser", "google-chrome")
 	dir := t.TempDir()
 	compiled := sync.OnceValue(func() error { return write(dir) })

@@ -59,7 +59,7 @@ func (b *browser) media(medium, scheme string) {
 // A deck in a browser: each slide with its answer, a run that is played, the notes, the quiz, the views for paper,
 // Back, and an address that names nothing.
 func TestDeckInBrowser(t *testing.T) {
-	effort.OnlyExhaustive(t, "it drives a browser")
+	effort.OnlyPushed(t, "it drives a browser")
 	chromium := installed(t, "chromium", "chromium-browser", "google-chrome")
 	dir := t.TempDir()
 	file := filepath.Join(dir, "deck.html")
@@ -187,7 +187,7 @@ func (b *browser) pdf(name string) int {
 
 // Each kind of slide in Chinese, dark, and on a telephone: it is as wide as the screen.
 func TestDeckOnTelephone(t *testing.T) {
-	effort.OnlyExhaustive(t, "it drives a browser")
+	effort.OnlyPushed(t, "it drives a browser")
 	chromium := installed(t, "chromium", "chromium-browser", "google-chrome")
 	file := filepath.Join(t.TempDir(), "deck.html")
 	lesson, _ := lessonFile(t, file, "zh")
@@ -218,7 +218,7 @@ func TestDeckOnTelephone(t *testing.T) {
 
 // A file that is damaged says so in a sentence, and still has all its texts.
 func TestDamagedDeck(t *testing.T) {
-	effort.OnlyExhaustive(t, "it drives a browser")
+	effort.OnlyPushed(t, "it drives a browser")
 	chromium := installed(t, "chromium", "chromium-browser", "google-chrome")
 	dir := t.TempDir()
 	whole := filepath.Join(dir, "whole.html")
@@ -269,7 +269,7 @@ func TestDamagedDeck(t *testing.T) {
 
 // The page of one run begins with the race and a question. How it ends is seen by playing it, or by asking.
 func TestRunPageAsks(t *testing.T) {
-	effort.OnlyExhaustive(t, "it drives a browser")
+	effort.OnlyPushed(t, "it drives a browser")
 	chromium := installed(t, "chromium", "chromium-browser", "google-chrome")
 	o, err := lessons.NewStage().Named("token", "gc-pause")
 	if err != nil {

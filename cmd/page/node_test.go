@@ -32,7 +32,7 @@ WebAssembly.instantiate(fs.readFileSync(process.argv[3]), go.importObject).then(
 
 // The engine of the page answers byte for byte what this program answers.
 func TestEngineUnderNode(t *testing.T) {
-	effort.OnlyExhaustive(t, "it compiles nearly everything for a browser")
+	effort.OnlyPushed(t, "it compiles nearly everything for a browser")
 	node := installed(t, "node", "nodejs")
 	dir := t.TempDir()
 	engine := filepath.Join(dir, "engine.wasm")

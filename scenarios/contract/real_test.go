@@ -31,7 +31,7 @@ import (
 // server made when the simulated replica caught up; and it compares a reply that is a remaining
 // time (PTTL, at the end of the watchdog's script) as a class: missing, endless, or some time.
 func TestRealServer(t *testing.T) {
-	effort.OnlyExhaustive(t, "it takes seconds; one goroutine asks")
+	effort.OnlyPushed(t, "it takes seconds; one goroutine asks")
 	t.Parallel()
 	server := realServer(t)
 	commands := 0

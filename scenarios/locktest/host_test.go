@@ -26,7 +26,7 @@ import (
 // states is the same, and the witnesses have as many steps: if clients keep all that they observe, and if they forget it when they
 // have ended. Between two attempts only those on coroutines forget, whose memory is read.
 func TestBothHosts(t *testing.T) {
-	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches, and the lock is a process of its own")
+	effort.OnlyPushed(t, "it takes seconds; one goroutine searches, and the lock is a process of its own")
 	for _, test := range []struct {
 		id     string
 		budget string
@@ -128,7 +128,7 @@ func (w *waiter) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 // TestBothHostsAtAnyTiming: the same at any timing, with as many histories and steps where the
 // code need not be timed.
 func TestBothHostsAtAnyTiming(t *testing.T) {
-	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches, and the lock is a process of its own")
+	effort.OnlyPushed(t, "it takes seconds; one goroutine searches, and the lock is a process of its own")
 	for _, test := range []struct {
 		id, budget string
 		timed      bool

@@ -8,10 +8,20 @@ import (
 	"testing"
 )
 
-// Exhaustive reports whether tests do all that they can do, which takes minutes:
-// LOCKLAB_EXHAUSTIVE=1 is set, as CI and make check do. Otherwise they leave out the
-// largest searches.
+// Exhaustive reports whether tests do all that they can do, which takes half an hour:
+// LOCKLAB_EXHAUSTIVE=1 is set, as make hunt does. Otherwise they leave out the largest searches.
 func Exhaustive() bool { return os.Getenv("LOCKLAB_EXHAUSTIVE") != "" }
+
+// Pushed reports whether tests do what each push is checked by: CI=true is set, as CI does, or they are Exhaustive.
+func Pushed() bool { return Exhaustive() || os.Getenv("CI") == "true" }
+
+// OnlyPushed skips a test, for a reason, unless a push is checked.
+func OnlyPushed(t testing.TB, reason string) {
+	t.Helper()
+	if !Pushed() {
+		t.Skipf("%s: set CI=true", reason)
+	}
+}
 
 // OnlyExhaustive skips a test, for a reason, unless tests are exhaustive.
 func OnlyExhaustive(t testing.TB, reason string) {

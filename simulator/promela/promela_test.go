@@ -88,7 +88,7 @@ func TestSecondOpinion(t *testing.T) {
 
 // TestSecondOpinionOfFaults asks about other faults, and about locks on ZooKeeper whose clients wait for watches.
 func TestSecondOpinionOfFaults(t *testing.T) {
-	effort.OnlyExhaustive(t, "so does make second-opinion; one goroutine judges")
+	effort.OnlyPushed(t, "so does make second-opinion; one goroutine judges")
 	effort.Need(t, installed())
 	three := func(b *study.Bounds) { b.Clients = 3 }
 	alone := func(b *study.Bounds) { b.Clients = 1 }

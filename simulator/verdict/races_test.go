@@ -16,7 +16,7 @@ import (
 // finds a mutex in a history exactly if our judges find no overlap in it, and a second
 // judge finds what the first one finds.
 func TestRaces(t *testing.T) {
-	effort.OnlyExhaustive(t, "it takes seconds; one goroutine judges")
+	effort.OnlyPushed(t, "it takes seconds; one goroutine judges")
 	t.Parallel()
 	overlaps, runs, charges := 0, 0, 0
 	agree := func(t *testing.T, o *race.Outcome) {

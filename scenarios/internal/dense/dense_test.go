@@ -49,8 +49,9 @@ func sizes() (few, most int) {
 	return 500, 3_000
 }
 
-// usualRuns is how many runs there are for a lock and a budget, and with all tests: a million in all.
-const usualRuns, manyRuns = 20, 1300
+// usualRuns, pushedRuns and manyRuns are the numbers of runs for a lock and a budget: of the usual tests, of a push (a hundred
+// thousand in all), and of all tests (a million).
+const usualRuns, pushedRuns, manyRuns = 20, 650, 1300
 
 // tooMany are the locks of which no search is small: they rest after a refusal, read their
 // clock, never stop renewing, or ask several servers at once. Only a hunt asks about them.
@@ -387,6 +388,8 @@ func newProgress(questions int) *progress {
 		p.each = max(1, *runsFlag/max(1, questions))
 	case effort.Exhaustive():
 		p.each = manyRuns
+	case effort.Pushed():
+		p.each = pushedRuns
 	}
 	p.all.Store(int64(p.each * questions))
 	return p

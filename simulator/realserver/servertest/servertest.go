@@ -18,12 +18,6 @@ func Redis(t testing.TB, options ...string) string {
 	return during(t, p, err)
 }
 
-// RedisTLS is like Redis, for clients that speak TLS. cert and key are files.
-func RedisTLS(t testing.TB, cert, key string, options ...string) string {
-	t.Helper()
-	return Redis(t, append([]string{"--port", "0", "--tls-port", realserver.Port, "--tls-cert-file", cert, "--tls-key-file", key, "--tls-auth-clients", "no"}, options...)...)
-}
-
 // ZooKeeper runs a ZooKeeper on a free loopback port, with a folder for its files, and returns its address.
 func ZooKeeper(t testing.TB, dataDir string) string {
 	t.Helper()
