@@ -73,7 +73,7 @@ KILLS ?= 10000
 hunt: ## RUNS=1000000 random runs in dense time and all of lockstep against the proofs; soundness of views; KILLS=10000 of commands
 	cd scenarios/internal/dense && $(TEST) -count=1 -timeout 0 -run '^TestDense$$' -runs $(RUNS) -seed $(SEED)
 	LOCKLAB_HUNT=1 $(EXHAUSTIVE) $(TEST) -count=1 -timeout 0 -run '^Test(LockstepIsOneOfAllTimings|EveryProofCanFail)$$' ./scenarios/study
-	LOCKLAB_HUNT=1 $(EXHAUSTIVE) $(TEST) -count=1 -timeout 0 -run '^Test(Checker|Views(Cover|Unsound)$$)' ./simulator/explore
+	LOCKLAB_HUNT=1 $(EXHAUSTIVE) $(TEST) -count=1 -timeout 0 -run '^TestViews(Closed|Cover|Unsound)$$' ./simulator/explore
 	ROUNDS=$(KILLS) $(TEST) -count=1 -timeout 0 -run '^TestKilled$$' ./cmd/locklab
 
 mutants: ## spoil the locks in fifty small ways: what search finds, and the score

@@ -303,6 +303,14 @@ func (ps Parts) DueAt(part *NodePart, now time.Duration) time.Duration {
 	return due - now
 }
 
+// KeyLeft returns what is left of the first key of a server whose name begins so; Never: it has no time to live.
+func (ps Parts) KeyLeft(part *NodePart, name string) time.Duration {
+	if k, ok := ps.s.kind.(node.Expiring); ok {
+		return k.Left(part.s, name)
+	}
+	return Never
+}
+
 // Notifications appends the choices by which server n, from 1, sends threads of client c the
 // notifications that they wait for, as Enabled lists them. Those for threads that wait for other
 // servers are to be ignored.

@@ -3,106 +3,43 @@ package simulator
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
 
 	"locklab/simulator/internal/codec"
-	"locklab/simulator/node"
 	"locklab/simulator/process"
 )
 
-// Parts name what the tables of their simulator have. In texts they mean the same to every simulator of the same config: a
-// process is the history of what its code has observed, and is replayed on the code.
+// A history names what the tables of its simulator have. In texts it means the same to every simulator of the same config, which
+// replays it on the code.
 
-// Writing writes parts in texts, and reads them.
+// Writing writes histories of clients in texts, and reads them.
 type Writing struct{ s *Simulator }
 
-// Writing returns what writes the simulator's parts.
+// Writing returns what writes the histories of the simulator's clients.
 func (s *Simulator) Writing() Writing { return Writing{s} }
 
 // Texts are the fields of a plain value that are not zero, by their paths; see package codec.
 type Texts = map[string]string
 
-// A Written part, in texts.
+// A WrittenHistory is a history of a client, and a WrittenSeen one of its observations, in texts.
 type (
-	WrittenClient struct {
-		WrittenHistory
-		State   Texts         `json:"state"`             // without the history
-		Replies map[int]Texts `json:"replies,omitempty"` // on their way, by thread
-	}
 	WrittenHistory struct {
-		Root Texts         `json:"root"` // as which its process began
-		Seen []WrittenSeen `json:"seen"`
+		Root Texts // as which its process began
+		Seen []WrittenSeen
 	}
 	WrittenSeen struct {
-		Seen   Texts `json:"seen"` // an Observation
-		Answer Texts `json:"answer,omitempty"`
-	}
-	WrittenRest struct {
-		Left    Texts   // the budget and the resource
-		Orphans []Texts // requests: their fields, what they ask for (asks.), and the client (from: c1.)
+		Seen   Texts // an Observation
+		Answer Texts // nil: it is none
 	}
 )
 
-var errWritten = errors.New("simulator: a written part does not fit")
-
-// left is a RestPart without requests.
-type left struct {
-	resource resourceState
-	budget   [MaxFaults]uint8
-}
-
-// WriteClient writes the part of client c, from 1.
-func (ws Writing) WriteClient(c int, part *ClientPart) (w WrittenClient) {
-	w.WrittenHistory = ws.WriteHistory(c, part.s.At)
-	state := part.s
-	state.At = 0
-	for t := range state.Threads {
-		if th := &state.Threads[t]; ws.replied(c, part, t) {
-			if w.Replies == nil {
-				w.Replies = map[int]Texts{}
-			}
-			w.Replies[t], th.Reply = ws.s.clients.words.Answers.Write(th.Reply), 0
-		}
-	}
-	w.State = codec.Leaves(state)
-	return w
-}
-
-// replied reports whether a reply of a server is on its way to a thread of client c.
-func (ws Writing) replied(c int, part *ClientPart, t int) bool {
-	th := &part.s.Threads[t]
-	return (th.Phase == node.Answered || th.Phase == node.Blocked) && th.Reply != node.LostConn && ws.s.clients.op(int8(c), &part.s, t).Kind.ToServer()
-}
-
-// ReadClient reads what WriteClient has written, and replays its history on the code.
-func (ws Writing) ReadClient(c int, w *WrittenClient) (part ClientPart, err error) {
-	if part.s, err = codec.FromLeaves[node.ClientProcess](w.State); err != nil {
-		return part, err
-	}
-	at, err := ws.Replay(c, &w.WrittenHistory, func(uint32) bool { return true })
-	if err != nil || part.s.At != 0 {
-		return part, errors.Join(errWritten, err)
-	}
-	part.s.At = at
-	for _, t := range slices.Sorted(maps.Keys(w.Replies)) {
-		if t < 0 || t >= MaxThreads || part.s.Threads[t].Reply != 0 {
-			return part, errWritten
-		}
-		if part.s.Threads[t].Reply, err = ws.s.clients.words.Answers.Read(w.Replies[t]); err != nil {
-			return part, err
-		}
-	}
-	return part, ws.s.Tables().CheckClient(c, &part)
-}
+var errWritten = errors.New("simulator: a written history does not fit")
 
 // WriteHistory writes a history of client c.
 func (ws Writing) WriteHistory(c int, at uint32) (w WrittenHistory) {
 	root, way := process.History(ws.s.clients.procs[c-1], at)
 	w.Root = root.Write()
 	for _, at := range way[1:] {
-		w.Seen = append(w.Seen, ws.WriteSeen(c, at))
+		w.Seen = append(w.Seen, ws.writeSeen(c, at))
 	}
 	return w
 }
@@ -112,7 +49,7 @@ func (ws Writing) WriteHistory(c int, at uint32) (w WrittenHistory) {
 func (ws Writing) Replay(c int, w *WrittenHistory, each func(at uint32) bool) (at uint32, err error) {
 	at, err = process.ReadRoot(ws.s.clients.procs[c-1], w.Root)
 	for i := 0; err == nil && i < len(w.Seen); i++ {
-		if at, err = ws.Observe(c, at, &w.Seen[i]); err == nil && !each(at) {
+		if at, err = ws.observe(c, at, &w.Seen[i]); err == nil && !each(at) {
 			break
 		}
 	}
@@ -141,30 +78,14 @@ func (ws Writing) Describe(c int, at uint32) string {
 	return p.Describe(p.At(at))
 }
 
-// History returns the history of the part's client, and Histories those of client c on the way to it, itself last: each has one
-// observation more than the one before.
-func (p *ClientPart) History() uint32 { return p.s.At }
-
-// Histories is described at History.
+// Histories are those of client c on the way to a history, itself last: each has one observation more than the one before.
 func (ws Writing) Histories(c int, at uint32) []uint32 {
 	_, way := process.History(ws.s.clients.procs[c-1], at)
 	return way
 }
 
-// Followers are the histories of client c that are known to follow from another one by what it observes in a move, each after
-// the one before it.
-func (ws Writing) Followers(c int, at uint32) [][2]uint32 {
-	return process.Followers(ws.s.clients.procs[c-1], at)
-}
-
-// WithHistory is the part with another history of the same client.
-func (p ClientPart) WithHistory(at uint32) ClientPart {
-	p.s.At = at
-	return p
-}
-
-// WriteSeen writes the last observation of a history of client c.
-func (ws Writing) WriteSeen(c int, at uint32) (w WrittenSeen) {
+// writeSeen writes the last observation of a history of client c.
+func (ws Writing) writeSeen(c int, at uint32) (w WrittenSeen) {
 	p := ws.s.clients.procs[c-1]
 	e := p.At(at)
 	seen := e.Seen
@@ -175,8 +96,8 @@ func (ws Writing) WriteSeen(c int, at uint32) (w WrittenSeen) {
 	return w
 }
 
-// Observe returns the history of client c that follows from another one by an observation.
-func (ws Writing) Observe(c int, at uint32, w *WrittenSeen) (uint32, error) {
+// observe returns the history of client c that follows from another one by an observation.
+func (ws Writing) observe(c int, at uint32, w *WrittenSeen) (uint32, error) {
 	seen, err := codec.FromLeaves[process.Observation](w.Seen)
 	if err != nil {
 		return 0, err
@@ -203,9 +124,12 @@ func (ws Writing) Does(c int, at uint32) (state, did string) {
 	e := ws.s.clients.procs[c-1].At(at)
 	state = fmt.Sprint(e.State())
 	for t := range e.Ops {
-		o := e.Ops[t]
-		fields, asks := ws.writeOp(&o)
-		state += fmt.Sprint(t, fields, asks)
+		o, asks := e.Ops[t], Texts(nil)
+		if o.Kind.ToServer() || o.Kind == process.Watch {
+			asks = ws.s.clients.words.Of(&o).Write(o.Arg)
+			o.Arg = 0 // a number of the tables
+		}
+		state += fmt.Sprint(t, codec.Leaves(o), asks)
 	}
 	did = fmt.Sprint(e.Fresh)
 	for i := range e.Notes {
@@ -213,86 +137,4 @@ func (ws Writing) Does(c int, at uint32) (state, did string) {
 		did += fmt.Sprint(n.Kind, n.OK, n.Claims, n.Token, n.Note, ";")
 	}
 	return state, did
-}
-
-// writeOp writes an operation, whose number of what it asks for it leaves out.
-func (ws Writing) writeOp(o *process.Op) (fields, asks Texts) {
-	if o.Kind.ToServer() || o.Kind == process.Watch {
-		asks = ws.s.clients.words.Of(o).Write(o.Arg)
-		o.Arg = 0
-	}
-	return codec.Leaves(*o), asks
-}
-
-// WriteNode writes the part of a server, and ReadNode reads it. The error is about servers of a kind that are not written.
-func (ws Writing) WriteNode(part *NodePart) (Texts, error) {
-	if k, ok := ws.s.kind.(node.Written); ok {
-		return k.Write(part.s), nil
-	}
-	return nil, errWritten
-}
-
-// ReadNode reads what WriteNode has written.
-func (ws Writing) ReadNode(w Texts) (part NodePart, err error) {
-	if k, ok := ws.s.kind.(node.Written); ok {
-		part.s, err = k.Read(w)
-		return part, err
-	}
-	return part, errWritten
-}
-
-// WriteRest writes what belongs to no client and no server.
-func (ws Writing) WriteRest(part *RestPart) WrittenRest {
-	w := WrittenRest{Left: codec.Leaves(left{part.resource, part.budget})}
-	for _, o := range *ws.s.orphans.At(part.orphans) {
-		from := o.From
-		o.From = 0
-		_, asks := ws.writeOp(&o.Op)
-		texts := codec.Leaves(o)
-		texts["from"] = fmt.Sprintf("c%d.", from)
-		for path, text := range asks {
-			texts["asks."+path] = text
-		}
-		w.Orphans = append(w.Orphans, texts)
-	}
-	return w
-}
-
-// ReadRest reads what WriteRest has written, with the requests in any order.
-func (ws Writing) ReadRest(w *WrittenRest) (part RestPart, err error) {
-	l, err := codec.FromLeaves[left](w.Left)
-	var list []node.Orphan
-	for i := 0; err == nil && i < len(w.Orphans); i++ {
-		var o node.Orphan
-		o, err = ws.readOrphan(w.Orphans[i])
-		list = append(list, o)
-	}
-	if err != nil || len(list) > ws.s.mostOrphans {
-		return part, errors.Join(errWritten, err)
-	}
-	slices.SortFunc(list, compareOrphans)
-	part = RestPart{ws.s.orphans.ID(list), l.resource, l.budget}
-	return part, ws.s.Tables().CheckRest(&part)
-}
-
-func (ws Writing) readOrphan(w Texts) (o node.Orphan, err error) {
-	fields, asks := Texts{}, Texts{}
-	for path, text := range w {
-		if what, ok := strings.CutPrefix(path, "asks."); ok {
-			asks[what] = text
-		} else if path != "from" {
-			fields[path] = text
-		}
-	}
-	if o, err = codec.FromLeaves[node.Orphan](fields); err != nil {
-		return o, err
-	}
-	_, err = fmt.Sscanf(w["from"], "c%d.", &o.From)
-	if err == nil && o.Op.Kind.ToServer() {
-		o.Op.Arg, err = ws.s.clients.words.Of(&o.Op).Read(asks)
-	}
-	if err != nil || o.From < 1 || int(o.From) > len(ws.s.clients.procs) || !ws.s.Tables().hasOp(&o.Op) {
-		return o, errors.Join(errWritten, err)
-	}
-	return o, nil
 }

@@ -100,7 +100,6 @@ func TestOutputs(t *testing.T) {
 		"explain.debate.md": {"explain", "debate", "--lang", "zh", "--markdown"},
 		"explain.judge":     {"explain", "judge"},
 		"prove":             {"prove", "token", "--budget", "restart=1"},
-		"prove.check":       {"prove", "--check", "testdata/views.json"},
 		"prove.views":       {"prove", "token", "--views", "--lang", "both"},
 		"prove.any.zh":      {"prove", "setnx", "--budget", "crash=any,lose-request=any", "--lang", "zh"},
 		"matrix.part":       {"matrix", "--strategies", "token,redlock", "--scenarios", "R21,restart", "--width", "80"},

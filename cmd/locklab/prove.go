@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
-
-	"github.com/spf13/cobra"
 
 	"locklab/algorithms/lock"
 	"locklab/reports/certificate"
@@ -16,46 +13,28 @@ import (
 	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/explore"
-	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
 )
 
 // proveFlags are the flags of "locklab prove".
 type proveFlags struct {
 	boundFlags
-	budget      string
-	certificate string // to write
-	check       string // to check
-	views       bool   // as a table
-	quick       bool   // within some seconds
+	budget string
+	views  bool // as a table
+	quick  bool // within some seconds
 }
 
 func proveCommand() *command {
 	p := &proveFlags{boundFlags: boundFlags{Bounds: study.DefaultBounds()}, budget: "crash=any"}
 	return &command{
-		use: "prove STRATEGY", args: proveArgs, complete: aLock, flags: p.add, run: p.run,
+		use: "prove STRATEGY", args: exactly(1, "lock"), complete: aLock, flags: p.add, run: p.run,
 		examples: []string{"prove token", "prove token --budget crash=any,pause=any@2s", "prove setnx-expire --budget pause=1",
-			"prove token --certificate v.json", "prove --check v.json", "prove token --views"},
+			"prove token --views"},
 	}
-}
-
-// proveArgs wants a lock, or a file to check, which names it.
-func proveArgs(c *cobra.Command, args []string) error {
-	if !c.Flags().Changed("check") {
-		return exactly(1, "lock")(c, args)
-	}
-	for _, other := range []string{"budget", "ttl", "work", "nodes", "certificate", "views"} {
-		if len(args) > 0 || c.Flags().Changed(other) {
-			return text.Errorf("error.prove.check", "file", c.Flags().Lookup("check").Value, "other", strings.Join(append(args, "--"+other), ", "))
-		}
-	}
-	return nil
 }
 
 func (p *proveFlags) add(f *flags) {
 	f.add("budget", &p.budget)
-	f.add("certificate", &p.certificate)
-	f.add("check", &p.check)
 	f.add("views", &p.views)
 	p.boundFlags.add(f, "ttl", "work", "nodes")
 }
@@ -79,12 +58,6 @@ type proofJSON struct {
 }
 
 func (p *proveFlags) run(e *env, args []string) error {
-	if len(args) == 0 {
-		return checkCertificate(e, p.check)
-	}
-	if err := e.checkOutputs("--certificate", p.certificate); err != nil {
-		return err
-	}
 	entry, err := race.Strategy(args[0])
 	if err != nil {
 		return err
@@ -107,88 +80,13 @@ func prove(e *env, p *proveFlags, entry lock.Entry, by func(context.Context, loc
 		return err
 	}
 	e.show(proofToJSON(proof), func() { p.print(e, proof) })
-	switch views := proof.Certificate(p.budget); {
-	case p.certificate == "":
-	case views == nil:
-		err = noAnswer("error.prove.none", "file", p.certificate)
-	case views.Unchecked() != "":
-		err = noAnswer(views.Unchecked(), "file", p.certificate)
-	default:
-		err = e.write(p.certificate, replaces, views.Write)
-	}
 	if p.quick && !proof.Ended() {
 		return noAnswer("error.explore.unended", "most", study.QuickViews, "command", commandOf(p, entry.ID))
 	}
 	if proof.Refused != nil || len(proof.Open) > 0 {
-		err = errors.Join(err, noAnswer("error.prove.open"))
+		return noAnswer("error.prove.open")
 	}
-	return err
-}
-
-// checkJSON is the check of a certificate as JSON.
-type checkJSON struct {
-	Version  int            `json:"version"`
-	File     string         `json:"file"`
-	Strategy string         `json:"strategy"`
-	Budget   string         `json:"budget"`
-	Lease    string         `json:"lease"`
-	Attempts string         `json:"attempts"`
-	Proved   []verdict.Word `json:"proved"`
-	Wrong    string         `json:"wrong,omitempty"` // why it proves nothing
-	Views    int            `json:"views"`
-	Worlds   int            `json:"worlds"`
-	Moves    int            `json:"transitions"`
-}
-
-// checkCertificate checks a certificate.
-func checkCertificate(e *env, file string) error {
-	var v *study.Views
-	err := e.interruptible(func() error {
-		f, err := os.Open(file)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		v, err = study.ReadViews(f)
-		return err
-	})
-	if err != nil {
-		return text.Errorf("error.views.file", "file", file, "cause", i18n.Bare(err))
-	}
-	entry, err := race.Strategy(v.Strategy)
-	if err != nil {
-		return text.Errorf("error.views.file", "file", file, "cause", err)
-	}
-	j := checkJSON{Version: schema, File: file, Strategy: v.Strategy, Budget: v.Budget, Lease: v.Lease, Attempts: v.Attempts, Proved: []verdict.Word{}}
-	size, err := study.CheckViews(e.ctx, entry, v)
-	var wrong *explore.InvariantError
-	switch {
-	case stoppedBy(err):
-		return noAnswer("error.stopped")
-	case errors.As(err, &wrong):
-		j.Wrong = text.SayMessage("en", wrong.Why)
-		e.show(j, func() { e.Sentence("prove.check.wrong", "file", file, "lock", entry.Heading()) })
-		return &exitError{exitDiffers, text.Errorf("error.views.wrong", "file", file, "cause", wrong)}
-	case err != nil:
-		return text.Errorf("error.views.file", "file", file, "cause", err)
-	}
-	j.Proved, j.Views, j.Worlds, j.Moves = words(v.Absent), size.Views, size.Worlds, size.Transitions
-	e.show(j, func() { printChecked(e, file, entry, v, size) })
 	return nil
-}
-
-func printChecked(e *env, file string, entry lock.Entry, v *study.Views, size *explore.Checked) {
-	scope := "any"
-	if v.Attempts == "once" {
-		scope = "once"
-	}
-	e.Sentence("prove.check.head", "file", file, "lock", entry.Heading(), "scope", e.Say("prove.scope."+scope), "faults", v.Budget, "lease", v.Lease)
-	for _, w := range v.Absent {
-		e.Wrap("  "+text.Pad(string(w), 12), e.Say("prove.never"))
-	}
-	e.Sentence("prove.size", "views", fmt.Sprint(size.Views), "worlds", fmt.Sprint(size.Worlds), "moves", fmt.Sprint(size.Transitions))
-	e.Sentence("prove.check.how")
-	e.Next("locklab prove " + entry.ID + " --budget '" + v.Budget + "'")
 }
 
 func proofToJSON(proof *study.Proof) proofJSON {
@@ -242,7 +140,7 @@ func (p *proveFlags) print(e *env, proof *study.Proof) {
 		}
 	}
 	for _, w := range proof.Proved() {
-		e.Wrap("  "+text.Pad(string(w), 12), e.Say(certificate.Never(proof, w)))
+		e.Wrap("  "+text.Pad(string(w), 12), e.Say("prove.never"))
 	}
 	all := broken(proof)
 	for _, w := range all {
@@ -250,7 +148,7 @@ func (p *proveFlags) print(e *env, proof *study.Proof) {
 	}
 	if proof.Refused == nil {
 		for _, w := range proof.Open {
-			e.Wrap("  "+text.Pad(string(w), 12), e.Say(certificate.Open(proof)))
+			e.Wrap("  "+text.Pad(string(w), 12), e.Say("prove.open"))
 			printCulprit(e, proof, w)
 		}
 	}
@@ -278,9 +176,6 @@ func (p *proveFlags) print(e *env, proof *study.Proof) {
 		}
 	}
 	e.Sentence("prove.size", "views", fmt.Sprint(proof.Views), "worlds", fmt.Sprint(proof.Worlds), "moves", fmt.Sprint(proof.Transitions))
-	if proof.Pairs > 0 {
-		e.Sentence("prove.pairs", "pairs", fmt.Sprint(proof.Pairs), "triples", fmt.Sprint(proof.Triples))
-	}
 	if p.views {
 		printViews(e, proof)
 	}
@@ -312,7 +207,7 @@ func commandOf(p *proveFlags, lock string) string {
 // printViews prints the views as a table, a row for all that agree in where their client is and whose the key is, and what holds in all
 // of them.
 func printViews(e *env, proof *study.Proof) {
-	rows := study.ViewRows(proof.Invariant)
+	rows := study.ViewRows(proof)
 	if rows == nil {
 		e.Sentence("prove.views.several")
 		return

@@ -8,7 +8,6 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/study"
 	"locklab/simulator"
-	"locklab/simulator/verdict"
 )
 
 // AnyNumber says what may happen in a proof for any number of clients, and what it takes for granted, a sentence each.
@@ -61,7 +60,7 @@ func OfProof(p *study.Proof, lang string) string {
 	lines := []string{say("prove.head", "lock", p.Search.Strategy.Heading(), "scope", scope,
 		"when", say("certificate.proved.when."+p.Search.Scope()), "faults", study.FormatBudget(p.Search.Bounds.Budget, p.Endless))}
 	for _, w := range p.Proved() {
-		lines = append(lines, "  "+text.Pad(string(w), 12)+say(Never(p, w)))
+		lines = append(lines, "  "+text.Pad(string(w), 12)+say("prove.never"))
 	}
 	for _, w := range p.Witnesses() {
 		s, _ := p.BrokenBy(w.Verdict)
@@ -69,30 +68,11 @@ func OfProof(p *study.Proof, lang string) string {
 			"clients", fmt.Sprint(s.Bounds.Clients), "par", fmt.Sprint(w.Par), "steps", fmt.Sprint(w.Steps)))
 	}
 	for _, w := range p.Open {
-		lines = append(lines, "  "+text.Pad(string(w), 12)+say(Open(p)))
+		lines = append(lines, "  "+text.Pad(string(w), 12)+say("prove.open"))
 	}
 	for _, line := range AnyNumber(p, lang) {
 		lines = append(lines, "  - "+line)
 	}
 	lines = append(lines, say("prove.size", "views", fmt.Sprint(p.Views), "worlds", fmt.Sprint(p.Worlds), "moves", fmt.Sprint(p.Transitions)))
-	if p.Pairs > 0 {
-		lines = append(lines, say("prove.pairs", "pairs", fmt.Sprint(p.Pairs), "triples", fmt.Sprint(p.Triples)))
-	}
 	return strings.Join(lines, "\n")
-}
-
-// Never is the key of the text that a proof excludes a verdict.
-func Never(p *study.Proof, w verdict.Word) string {
-	if slices.Contains(p.Paired, w) {
-		return "prove.paired"
-	}
-	return "prove.never"
-}
-
-// Open is the key of the text that a verdict is neither excluded nor found.
-func Open(p *study.Proof) string {
-	if p.Pairs > 0 {
-		return "prove.open.three"
-	}
-	return "prove.open"
 }

@@ -1,7 +1,6 @@
 package locktest
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -61,40 +60,6 @@ func planOfAny(t *testing.T, b Bounds, code func(*Client)) (*plan, *study.Proof)
 		t.Fatal(explain(err))
 	}
 	return p, proof
-}
-
-// TestAnyIsAnInvariant: the views of code in bubbles stand before the checker of certificates, which shares only the moves with what has made
-// them, and with one view less they do not.
-func TestAnyIsAnInvariant(t *testing.T) {
-	effort.OnlyExhaustive(t, "it closes views for seconds; one goroutine searches")
-	for name, code := range map[string]func(*Client){"token": withToken, "measuring": valid(func(*Client, *redis.Client) {})} {
-		measures, budget := name == "measuring", "crash=any"
-		if measures { // it has many views
-			budget = ""
-		}
-		p, proof := planOfAny(t, Bounds{Budget: budget, Key: "k"}, code)
-		if !slices.Equal(proof.Proved(), explore.Provable) || proof.Measures != measures || p.timed != measures {
-			t.Fatalf("%s: proved: %v, timed %t, measures %t", name, proof.Proved(), p.timed, proof.Measures)
-		}
-		b := proof.Search.Bounds
-		claim := explore.Claim{Absent: explore.Provable, Once: true, Endless: true}
-		check := func(v *explore.Invariant) error {
-			m, err := p.within(b)
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, err = explore.CheckInvariant(t.Context(), m, v, claim)
-			return err
-		}
-		if err := check(proof.Invariant); err != nil {
-			t.Errorf("%s: all views: %v", name, err)
-		}
-		less := *proof.Invariant
-		less.Views = less.Views[:len(less.Views)-1]
-		if wrong := (*explore.InvariantError)(nil); !errors.As(check(&less), &wrong) {
-			t.Errorf("%s: without the last view it is accepted", name)
-		}
-	}
 }
 
 // TestAnyBreaks: of locks that are wrong the harm is not excluded, and the claim fails; also of one that two clients do not break.

@@ -20,10 +20,7 @@ func (p *Proof) CheckValues(entry lock.Entry, asked Bounds, endless bool, path s
 	share.Range(v, path+"views", p.Views, 0, mostCounted)
 	share.Range(v, path+"worlds", p.Worlds, 0, mostCounted)
 	share.Range(v, path+"transitions", p.Transitions, 0, mostCounted)
-	share.Range(v, path+"pairs", p.Pairs, 0, mostCounted)
-	share.Range(v, path+"triples", p.Triples, 0, mostCounted)
 	checkWords(path+"harms", p.Harms, v)
-	checkWords(path+"paired", p.Paired, v)
 	checkWords(path+"open", p.Open, v)
 	if !p.Once.IsZero() {
 		v.Message(path+"once", p.Once, "prove.once.")

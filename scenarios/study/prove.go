@@ -22,7 +22,7 @@ type Proof struct {
 	Search  *Search
 	Endless bool // no fault is ever used up
 	// Broken are the verdicts that searches of few clients have found, each with its shortest way; Open are those that
-	// some two views come to, and three of which each two are a pair, if there are pairs, and no search has found.
+	// some two views come to and no search has found.
 	Broken []*Search
 	Open   []verdict.Word
 	// Searched: two clients that take the lock once were searched completely, with each fault once.
@@ -144,6 +144,12 @@ func proveViews(ctx context.Context, entry lock.Entry, b Bounds, endless bool, m
 	return p, nil
 }
 
+// forProof is b with the numbers that a proof for any number of clients has.
+func (b Bounds) forProof() Bounds {
+	b.Timing, b.Attempts, b.Retries, b.Uses, b.Clients = AnyTiming, 2, 0, 0, 2+explore.Outsiders
+	return b
+}
+
 // ProofBounds are the usual bounds of a proof: no faults.
 func ProofBounds() Bounds {
 	b := DefaultBounds().forProof()
@@ -192,26 +198,6 @@ func (p *Proof) findWitnesses(ctx context.Context, b Bounds, harms []verdict.Wor
 			p.Broken = append(p.Broken, s)
 		}
 	}
-	if p.Closed && len(p.Open) > 0 {
-		return p.pairUp(ctx, code)
-	}
-	return nil
-}
-
-// pairUp takes from what is Open what pairs of views exclude.
-func (p *Proof) pairUp(ctx context.Context, code *Code) error {
-	m, err := code.Model(p.Search.Bounds)
-	if err != nil {
-		return err
-	}
-	by, err := explore.ProvePairs(ctx, m, p.Endless, p.Proof)
-	if err != nil {
-		return err
-	}
-	p.Pairs, p.Triples = by.Pairs, by.Triples
-	p.Paired = slices.DeleteFunc(by.Paired, func(w verdict.Word) bool { return !slices.Contains(p.Open, w) })
-	paired := func(w verdict.Word) bool { return slices.Contains(p.Paired, w) }
-	p.Open, p.Harms = slices.DeleteFunc(p.Open, paired), slices.DeleteFunc(p.Harms, paired)
 	return nil
 }
 

@@ -152,7 +152,7 @@ func (t *Theorem) take(p *Proof) {
 
 // lemmas are those that hold in all views of a proof which they are about.
 func (p *Proof) lemmas() (keys []string) {
-	for _, l := range Lemmas(ViewRows(p.Invariant)) {
+	for _, l := range Lemmas(ViewRows(p)) {
 		if l.Of > 0 && l.Against == 0 {
 			keys = append(keys, l.Key)
 		}

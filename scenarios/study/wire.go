@@ -91,9 +91,6 @@ type proofJSON struct {
 	Views    int                       `json:"views"`
 	Worlds   int                       `json:"worlds"`
 	Moves    int                       `json:"transitions"`
-	Paired   []verdict.Word            `json:"paired,omitempty"`
-	Pairs    int                       `json:"pairs,omitempty"`
-	Triples  int                       `json:"triples,omitempty"`
 	Broken   []*Search                 `json:"broken,omitempty"`
 	Open     []verdict.Word            `json:"open,omitempty"`
 	Searched bool                      `json:"searched,omitempty"`
@@ -101,7 +98,7 @@ type proofJSON struct {
 
 // MarshalJSON writes a proof without its lock and its views.
 func (p Proof) MarshalJSON() ([]byte, error) {
-	j := proofJSON{p.Search, p.Endless, nil, p.Closed, p.Once, p.Harms, p.Views, p.Worlds, p.Transitions, p.Paired, p.Pairs, p.Triples, p.Broken, p.Open, p.Searched}
+	j := proofJSON{p.Search, p.Endless, nil, p.Closed, p.Once, p.Harms, p.Views, p.Worlds, p.Transitions, p.Broken, p.Open, p.Searched}
 	errors.As(p.Refused, &j.Refused)
 	return json.Marshal(j)
 }
@@ -116,8 +113,7 @@ func (p *Proof) UnmarshalJSON(b []byte) error {
 		j.Search = &Search{Result: &explore.Result{}}
 	}
 	*p = Proof{Search: j.Search, Endless: j.Endless, Broken: j.Broken, Open: j.Open, Searched: j.Searched, Proof: &explore.Proof{
-		Closed: j.Closed, Once: j.Once, Harms: j.Harms, Views: j.Views, Worlds: j.Worlds, Transitions: j.Moves,
-		Paired: j.Paired, Pairs: j.Pairs, Triples: j.Triples}}
+		Closed: j.Closed, Once: j.Once, Harms: j.Harms, Views: j.Views, Worlds: j.Worlds, Transitions: j.Moves}}
 	if j.Refused != nil {
 		p.Refused = j.Refused
 	}

@@ -229,13 +229,6 @@ func (k *Kind) changed(s DatabaseState, to func(id uint32) uint32) DatabaseState
 	return s
 }
 
-// Has reports whether a state names contents that there are.
-func (k *Kind) Has(state world.State) bool {
-	s := state.(DatabaseState)
-	return k.Executor.contents.Has(s.contents) && s.outage <= hung && s.behind < 1<<maxReplicas &&
-		!slices.ContainsFunc(s.replicas[:], func(r uint32) bool { return !k.Executor.contents.Has(r) })
-}
-
 // Enabled appends that replicas catch up, that an outage ends before its time, and what comes to its end now.
 func (k *Kind) Enabled(_ time.Duration, state world.State, _ int8, buf []world.Choice) []world.Choice {
 	s := state.(DatabaseState)

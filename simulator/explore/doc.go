@@ -160,7 +160,6 @@
 // # Any number of clients
 //
 // [ProveFor] computes what any number of clients can come to, in any number of attempts, from views of one client; see views.go.
-// [CheckInvariant] checks these views, as texts, with code of its own for all but the moves and the judges; see checkviews.go.
 //
 // # Incomplete searches
 //

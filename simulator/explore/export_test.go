@@ -12,7 +12,7 @@ import (
 )
 
 // A Covering is what states of so many clients, which were visited, have shown of the views: the number of the clients' views that are
-// not among them, or of each two clients' pairs, and the verdicts that were met.
+// not among them, and the verdicts that were met.
 type Covering struct {
 	Clients, States, Missing int
 	Found                    []verdict.Word
@@ -30,47 +30,20 @@ func Uncovered(ctx context.Context, m *Model, endless bool, most int, clients []
 				}
 			}
 		}
-		list, err = p.uncovered(clients, some, p.missing)
-		return err
-	})
-	return list, err
-}
-
-// UncoveredPairs is Uncovered for pairs, one of which is taken out with without.
-func UncoveredPairs(ctx context.Context, m *Model, endless bool, most int, clients []int, some, without int) (list []Covering, err error) {
-	_, err = proveAnd(ctx, m, endless, most, func(p *prover) error {
-		q, err := newPairer(p)
-		if err != nil {
-			return err
-		}
-		if ended, err := q.close(ctx); err != nil || !ended {
-			return err
-		}
-		for i, pair := range q.pairs {
-			if without > 0 && (i+1)%without == 0 {
-				delete(q.companies[pair.of].known, [2]int{pair.a, pair.b})
+		for _, c := range clients {
+			covering, err := p.visit(c, some)
+			if err != nil {
+				return err
 			}
+			list = append(list, covering)
 		}
-		list, err = q.of.uncovered(clients, some, q.missing)
-		return err
+		return nil
 	})
 	return list, err
-}
-
-// uncovered visits states of each number of clients.
-func (p *prover) uncovered(clients []int, some int, missing func(state []uint32, clients int, of *resource) int) (list []Covering, err error) {
-	for _, c := range clients {
-		covering, err := p.visit(c, some, missing)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, covering)
-	}
-	return list, nil
 }
 
 // visit visits some states of so many clients.
-func (p *prover) visit(clients, most int, missing func(state []uint32, clients int, of *resource) int) (c Covering, err error) {
+func (p *prover) visit(clients, most int) (c Covering, err error) {
 	w := p.sim.NewWorld()
 	start := make([]uint32, p.stride())
 	copy(start, p.absent[:p.clients])
@@ -95,7 +68,7 @@ func (p *prover) visit(clients, most int, missing func(state []uint32, clients i
 		at := queue[0]
 		state := at.state
 		c.States++
-		c.Missing += missing(state, clients, &at.resource)
+		c.Missing += p.missing(state, clients, &at.resource)
 		copy(p.search.successors.cur, state)
 		if err := p.search.successors.listMoves(); err != nil {
 			return c, err
@@ -185,23 +158,6 @@ func (p *prover) missing(state []uint32, clients int, of *resource) (missing int
 	return missing
 }
 
-// missing counts each two clients of a state that are not known as a pair under any names.
-func (q *pairer) missing(state []uint32, clients int, of *resource) (missing int) {
-	views, named := q.of.viewsOf(state, clients, of)
-	for i, v := range views {
-		for _, w := range views[:i] {
-			if !slices.ContainsFunc(named, func(n namedGroup) bool {
-				a, known := q.of.groups[n.of].known[v(n)]
-				b, both := q.of.groups[n.of].known[w(n)]
-				return known && both && q.companies[n.of].known[[2]int{min(a, b), max(a, b)}]
-			}) {
-				missing++
-			}
-		}
-	}
-	return missing
-}
-
 // viewsOf are the views of the clients of a state that can act, under the names of a group, and the groups of its shared part.
 func (p *prover) viewsOf(state []uint32, clients int, of *resource) (views []func(namedGroup) viewOf, named []namedGroup) {
 	rest, judge := p.restTab.keys[state[p.restAt]], p.judgeTab.keys[state[p.judgeAt]]
@@ -244,7 +200,7 @@ func (p *prover) viewsOf(state []uint32, clients int, of *resource) (views []fun
 			for i := range n.of.names {
 				for who := 1; who <= p.symmetric; who++ {
 					switch {
-					case int(n.to[who]) != p.size+1+int(i):
+					case int(n.to[who]) != worldSize+1+int(i):
 					case !acts(who):
 						v.names[i] = nobody
 					case who == c:
@@ -291,20 +247,6 @@ func (p *prover) named(common []uint32, clients int) (list []namedGroup) {
 		}
 	}
 	return list
-}
-
-// InvariantChecker returns CheckInvariant for one model, whose simulator keeps its tables from one call to the next. The
-// caller closes it.
-func InvariantChecker(m *Model) (check func(ctx context.Context, v *Invariant, claim Claim) (*Checked, error), end func(), err error) {
-	m = m.ofViews()
-	sim, err := m.Simulator()
-	if err != nil {
-		return nil, nil, err
-	}
-	sim.Assume(assumedByChecker(m))
-	return func(ctx context.Context, v *Invariant, claim Claim) (*Checked, error) {
-		return checkInvariant(ctx, sim, m.Options(), v, claim)
-	}, sim.Close, nil
 }
 
 var ordersMade sync.Map // by how many things they are of

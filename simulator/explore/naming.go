@@ -52,7 +52,7 @@ func (p *prover) canonize(state []uint32) ([]naming, error) {
 		return nil, err
 	}
 	names := p.namesOf(state)
-	if most := min(Outsiders, p.symmetric-p.size); bits.OnesCount16(names) > most {
+	if most := min(Outsiders, p.symmetric-worldSize); bits.OnesCount16(names) > most {
 		return nil, &NotProvableError{i18n.New("prove.many", "most", fmt.Sprint(most))}
 	}
 	var list []int
@@ -69,7 +69,7 @@ func (p *prover) canonize(state []uint32) ([]naming, error) {
 		}
 		to, used := history.Same(), uint16(0)
 		for i, name := range slots {
-			outsider := p.size + 1 + i
+			outsider := worldSize + 1 + i
 			to[name] = uint8(outsider)
 			used |= 1 << outsider
 		}

@@ -56,7 +56,6 @@ func (k *registers) Offers(_ node.World, _ int8, _ bool, buf []node.Choice) []no
 func (k *registers) Due(time.Duration, node.State) time.Duration                          { return simulator.Never }
 func (k *registers) Relative(_ time.Duration, s node.State, _ bool) node.State            { return s }
 func (k *registers) Absolute(_ time.Duration, s node.State) node.State                    { return s }
-func (k *registers) Has(s node.State) bool                                                { return k.values.Has(s.(cell).value) }
 func (k *registers) Rename(s node.State, to *history.Names) node.State {
 	return cell{k.values.Renamed(s.(cell).value, to)}
 }

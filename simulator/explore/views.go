@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"locklab/simulator"
+	"locklab/simulator/client"
 	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
 )
@@ -63,12 +64,9 @@ const Outsiders = 4
 type Proof struct {
 	Views, Worlds, Transitions int
 	// Harms are the verdicts that some world of two has come to. It may be that no run does.
-	Harms []verdict.Word
-	// Paired are verdicts that some world of two has come to, and no world of three of which each two are a Pair; see ProvePairs.
-	Paired         []verdict.Word
-	Pairs, Triples int
-	Culprits       []Culprit // of each harm, but for a DEADLOCK that no move comes to
-	Closed         bool      // nothing is new: what is not among the harms is impossible
+	Harms    []verdict.Word
+	Culprits []Culprit // of each harm, but for a DEADLOCK that no move comes to
+	Closed   bool      // nothing is new: what is not among the harms is impossible
 	// Assumed, Lengths, Measures, Grain, Histories and Triggered are as those of a [Result].
 	Assumed   simulator.Assumptions
 	Lengths   []simulator.Length
@@ -77,18 +75,26 @@ type Proof struct {
 	Histories int
 	Triggered []simulator.Verb
 	Refused   error // why there is no proof; nil: there is one
-	// Invariant is the set of views, if it is closed.
-	Invariant *Invariant
+	// Standings are those of all views, in the order in which they were found, if nothing is new.
+	Standings []Standing
 	// Once gives the reason for which each client takes the lock once; zero: any number of times.
 	Once i18n.Message
 }
 
-// A Culprit is the first world of two that has come to a verdict: the places of its views in the Invariant, and the move, of which c1 is
-// the client of the first view, and c2 that of the second.
+// A Culprit is the first world of two that has come to a verdict: its views, and the move, of which c1 is the client of the first view, and
+// c2 that of the second.
 type Culprit struct {
 	Verdict verdict.Word
-	Views   [2]int
+	Views   [2]Standing
 	Move    string
+}
+
+// A Standing says where the client of a view is, and what is left of the key.
+type Standing struct {
+	Stage string // idle, acquiring, inside, leaving, releasing, or gone: it has ended, and requests of it are under way
+	Owner string // of the key: self, other, nobody, unmade (no client has made it), or free: there is no key
+	// Left is what is left of the key's time to live, on the first server; simulator.Never: it has none.
+	Left time.Duration
 }
 
 // leasesToAncient is the number of leases after which a time stamp is ancient at the latest: see simulator.Ages.
@@ -216,7 +222,6 @@ type viewOf struct {
 type prover struct {
 	*tables
 	search  *search
-	size    int // clients of a world: two, or three (pairs.go)
 	endless bool
 	most    int
 	full    simulator.RestPart // with all faults
@@ -226,11 +231,11 @@ type prover struct {
 	unbound uint32 // a server with no connections, and nothing else
 	divides bool   // views have the connections of their clients
 	namings map[shared][]naming
-	owned   [mostWorld]owned  // by client
+	owned   [worldSize]owned  // by client
 	bare    column            // servers without what they keep of connections
 	calmed  column            // the rest without orphans
 	renewed column            // the rest with all faults
-	joined  [mostWorld]joined // what is shared with what a view has of it, by client
+	joined  [worldSize]joined // what is shared with what a view has of it, by client
 	common  ofTwo             // what the judges know of no client, by who cannot act
 	anew    viewOf            // a client at rest without a name
 
@@ -238,7 +243,7 @@ type prover struct {
 	queue    []queued
 	moves    []move          // of the present world
 	cur      []uint32        // the present world
-	bases    [mostWorld]base // of its clients
+	bases    [worldSize]base // of its clients
 	shares   []uint32        // memory of project
 	after    []projection    // likewise
 	found    wordSet
@@ -291,7 +296,7 @@ type queued struct {
 }
 
 func newProver(sim *simulator.Simulator, opt Options, endless bool, most int) (*prover, error) {
-	p := &prover{search: newSearch(sim, opt), size: 2, endless: endless, most: most, groups: map[shared]*group{}, namings: map[shared][]naming{},
+	p := &prover{search: newSearch(sim, opt), endless: endless, most: most, groups: map[shared]*group{}, namings: map[shared][]naming{},
 		struck: map[simulator.Verb]bool{}, common: ofTwo{}}
 	for c := range p.joined {
 		p.joined[c] = joined{ofTwo{}, ofTwo{}, ofTwo{}}
@@ -398,12 +403,42 @@ func (p *prover) close(ctx context.Context) error {
 	if err := p.search.checkCode(); err != nil {
 		return err
 	}
-	var err error
-	p.proved.Invariant, err = p.invariant()
-	return err
+	for _, q := range p.queue {
+		p.proved.Standings = append(p.proved.Standings, p.standing(&q.of, q.at))
+	}
+	for _, c := range p.culprits {
+		views := [worldSize]Standing{p.standing(&c.of, c.views[0]), p.standing(&c.of, c.views[1])}
+		p.proved.Culprits = append(p.proved.Culprits, Culprit{c.verdict, views, p.sim.Describe(c.move)})
+	}
+	return nil
 }
 
-// report calls Progress now and then: a view, or a pair of them, counts as a state.
+// standing is that of the view at a place of its group.
+func (p *prover) standing(s *shared, at int) Standing {
+	v := &p.groups[*s].views[at]
+	shared, own := &p.judgeTab.keys[s.judge], &p.judgeTab.keys[v.judge]
+	is := Standing{Stage: "gone", Owner: "free"}
+	if v.part != p.absent[0] {
+		is.Stage = stageNames[own.Stage(1)]
+	}
+	switch owner, held := shared.Owner(1); {
+	case !held:
+		return is
+	case owner == 0:
+		is.Owner = "unmade"
+	default:
+		is.Owner = statusNames[v.names[owner-worldSize-1]]
+	}
+	is.Left = p.sim.Parts().KeyLeft(&p.nodeTab.keys[s.nodes[0]], client.Key)
+	return is
+}
+
+var (
+	stageNames  = []string{verdict.Idle: "idle", verdict.Acquiring: "acquiring", verdict.Inside: "inside", verdict.Leaving: "leaving", verdict.Releasing: "releasing"}
+	statusNames = []string{other: "other", self: "self", nobody: "nobody"}
+)
+
+// report calls Progress now and then: a view counts as a state.
 func report(show func(*Result), found, transitions, made int) {
 	if show != nil && made%256 == 0 {
 		show(&Result{States: found, Transitions: transitions, Open: found - made})

@@ -9,6 +9,9 @@ import (
 	"testing"
 )
 
+// hunting reports whether "make hunt" runs the tests: to check all that is proved takes minutes.
+func hunting() bool { return os.Getenv("LOCKLAB_HUNT") != "" }
+
 // TestViewsUnsound: each mistake that proves too much, planted into the prover, leaves clients of few without a view. The compiler gets
 // the changed file as an overlay.
 func TestViewsUnsound(t *testing.T) {
@@ -38,12 +41,6 @@ func TestViewsUnsound(t *testing.T) {
 			"f.ready = n.listClient(0, false)", "f.ready, f.judge = n.listClient(0, false), 0"},
 		{"a move that changes others is made with one of them", "worlds.go",
 			"return made.quiet || made.seen == 0 && same, nil", "return true, nil"},
-		{"two clients that stay are a pair as they were", "pairs.go",
-			"for b := range a {", "for b := range min(a, 1) {"},
-		{"a move that changes others is made with two of them", "pairs.go",
-			"to.shared == *s && to.acting[0] && to.views[1] == views[1] && to.views[2] == views[2]", "to.acting[0]"},
-		{"a pair meets those that come later, and not those that came before", "pairs.go",
-			"c.met[p.b].add(p.a)", "_ = p.a"},
 	} {
 		t.Run(m.mistake, func(t *testing.T) {
 			right, err := os.ReadFile(m.file)
@@ -68,14 +65,10 @@ func TestViewsUnsound(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			notices := "TestViewsCover"
-			if m.file == "pairs.go" {
-				notices = "TestPairsCover"
-			}
-			c := exec.CommandContext(t.Context(), "go", "test", "-vet=off", "-ldflags=-w", "-overlay", filepath.Join(dir, "overlay.json"), "-run", "^"+notices+"$", ".")
+			c := exec.CommandContext(t.Context(), "go", "test", "-vet=off", "-ldflags=-w", "-overlay", filepath.Join(dir, "overlay.json"), "-run", "^TestViewsCover$", ".")
 			c.Env = append(os.Environ(), "LOCKLAB_EXHAUSTIVE=1", "LOCKLAB_HUNT=") // a few locks do
 			out, err := c.CombinedOutput()
-			if err == nil || !strings.Contains(string(out), "views are not known") && !strings.Contains(string(out), "two clients are no pair") {
+			if err == nil || !strings.Contains(string(out), "views are not known") {
 				t.Errorf("it is not noticed: %v\n%s", err, out)
 			}
 		})

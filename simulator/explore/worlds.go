@@ -21,8 +21,8 @@ func agree(s *shared, a, b *viewOf) bool {
 	return true
 }
 
-// mostWorld is the largest number of clients of a world.
-const mostWorld = 3
+// worldSize is the number of clients of a world.
+const worldSize = 2
 
 // world makes the moves of the world of a view with those of one face, but for those of the others alone.
 func (p *prover) world(s *shared, at int, others *faceViews) error {
@@ -79,7 +79,7 @@ func (p *prover) listWorld(s *shared, views ...*viewOf) (gone uint16, err error)
 		p.bases[c] = v.base
 	}
 	for i := range p.moves {
-		if m := &p.moves[i]; int(m.client) >= p.size {
+		if m := &p.moves[i]; int(m.client) >= worldSize {
 			p.found |= m.found // all wait without end
 		}
 	}
@@ -92,7 +92,7 @@ func (p *prover) put(s *shared, views ...*viewOf) (gone uint16, err error) {
 	cur := p.search.successors.cur
 	to := history.Same()
 	for i := range s.names {
-		outsider := uint8(p.size + 1 + int(i))
+		outsider := uint8(worldSize + 1 + int(i))
 		if views[0].names[i] == nobody {
 			gone |= 1 << outsider
 		}
@@ -294,14 +294,14 @@ func (p *prover) actor(state []uint32, c int) (a actor, err error) {
 // A projection has the views of the clients of a world, and what they share, under some names.
 type projection struct {
 	shared
-	views  [mostWorld]viewOf
-	acting [mostWorld]bool // those that have one
+	views  [worldSize]viewOf
+	acting [worldSize]bool // those that have one
 }
 
 // project puts what the clients of a state are into after.
 func (p *prover) project(state []uint32, gone uint16) error {
-	var clients [mostWorld]actor
-	for c := range p.size {
+	var clients [worldSize]actor
+	for c := range worldSize {
 		one, err := p.actor(state, c)
 		if err != nil {
 			return err
@@ -329,7 +329,7 @@ func (p *prover) project(state []uint32, gone uint16) error {
 	}
 	for _, f := range namings {
 		to := projection{shared: f.shared}
-		for c := range p.size {
+		for c := range worldSize {
 			one := &clients[c]
 			if to.acting[c] = one.isActing; !one.isActing {
 				continue

@@ -39,7 +39,6 @@ type Entries[K comparable, E any] struct {
 	Sort    func(E) E
 	// Recount is an entry with other numbers of what counts, in its canonical form; nil: those in its texts.
 	Recount func(E, history.Recount) E
-	Check   func(E) error // of an entry that was read from a file
 
 	First []E // from number 0 on, in every table
 }
@@ -166,9 +165,6 @@ func (t *Table[K, E]) Write(id uint32) map[string]string { return codec.Leaves(t
 // Read implements [node.Vocabulary].
 func (t *Table[K, E]) Read(written map[string]string) (uint32, error) {
 	e, err := codec.FromLeaves[E](written)
-	if err == nil && t.Check != nil {
-		err = t.Check(e)
-	}
 	if err == nil && t.Sort != nil {
 		e = t.Sort(e)
 	}

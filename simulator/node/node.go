@@ -10,7 +10,7 @@
 // the present, so that equal futures are equal values, and Absolute undoes that.
 //
 // What only some kinds can do are further interfaces: [Fallible], [Sessions], [Numbering], [Patient], [Timekeeper],
-// [Holding], [Dialer], [Connected], [Written], [Stamping].
+// [Holding], [Dialer], [Connected], [Expiring], [Stamping].
 //
 // To add a kind: write the package, and give Config.Servers of the simulator a function that makes
 // it. The register of package simulator's tests is one in some hundred lines.
@@ -101,8 +101,6 @@ type Server interface {
 	Absolute(now time.Duration, s State) State
 	// Rename renames the clients in a state.
 	Rename(s State, to *history.Names) State
-	// Has reports whether a state that was read from a file names only what the tables have.
-	Has(s State) bool
 }
 
 // A Protocol is what clients and the servers of a kind exchange, and the library by which clients do.
@@ -201,10 +199,11 @@ func (g *Group[S]) Close(w World) {
 	}
 }
 
-// A Written kind has states that can be written in texts, which mean the same to every simulator of the same config.
-type Written interface {
-	Write(s State) map[string]string
-	Read(written map[string]string) (State, error)
+// An Expiring kind has keys with a time to live.
+type Expiring interface {
+	// Left returns what is left of the first key of a state, as Relative returns it, whose name begins so; Never: it has no
+	// time to live.
+	Left(s State, name string) time.Duration
 }
 
 // A Stamping kind has states in which time stamps (see clock.Stamps) can be moved.

@@ -25,21 +25,6 @@ func History(p *Process, at uint32) (r Root, way []uint32) {
 	return Root{rootAt(&p.entries[at])}, way
 }
 
-// Followers returns the entries that have observed one thing more than an entry or, where the code observes at once what it asks
-// for, several; with what came before them on the way, an entry and the next.
-func Followers(p *Process, at uint32) (pairs [][2]uint32) {
-	for to := range uint32(len(p.entries)) {
-		if p.entries[to].Parent != at || to == at {
-			continue
-		}
-		pairs = append(pairs, [2]uint32{at, to})
-		if slices.ContainsFunc(p.entries[to].Ops[:], func(o Op) bool { return o.Kind == Clocked || o.Kind == Listed }) {
-			pairs = append(pairs, Followers(p, to)...)
-		}
-	}
-	return pairs
-}
-
 // ReadRoot returns the root entry of which Write has returned these texts, of a program that has not begun, or has ended.
 func ReadRoot(p *Process, written map[string]string) (uint32, error) {
 	r, err := codec.FromLeaves[root](written)

@@ -1,7 +1,6 @@
 package redisnode
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -87,7 +86,7 @@ func newExecutor(m *memo.Memo, spare int64) (*Executor, error) {
 	x.replies = memo.NewTable(m, memo.Entries[string, reply]{What: "limit.of.replies", Key: reply.key,
 		Fill: reply.worded, Text: reply.words, Replace: reply.replaced, First: []reply{{}}})
 	x.batches = memo.NewTable(m, memo.Entries[batchKey, batch]{What: requests, Key: batch.key,
-		Fill: x.completed, Text: batch.words, Check: batch.check, Replace: batch.replaced})
+		Fill: x.completed, Text: batch.words, Replace: batch.replaced})
 	m.Counted = memo.NewTable(m, memo.Entries[[2]uint32, [2]uint32]{What: "limit.of.replies", Key: func(of [2]uint32) [2]uint32 { return of }})
 	x.orbit = memo.Orbit[execution]{Checked: func(x execution) *uint8 { return &x.eff.checked },
 		Renamed: x.renamedExecution, Commutes: x.commute, Text: x.commandOf}
@@ -122,14 +121,6 @@ func (b batch) replaced(text func(string) string) batch {
 }
 
 func (b batch) words() []string { return b.text }
-
-// check returns an error if a batch that was read from a file has no command, or an empty one.
-func (b batch) check() error {
-	if len(b.commands) == 0 || slices.ContainsFunc(b.commands, func(c []string) bool { return len(c) == 0 }) {
-		return errFrame
-	}
-	return nil
-}
 
 // internBatch numbers the bytes of one write, which come on a connection.
 func (x *Executor) internBatch(on connRef, wire []byte) (uint32, error) {

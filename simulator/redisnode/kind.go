@@ -1,6 +1,8 @@
 package redisnode
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"locklab/simulator/history"
@@ -16,7 +18,7 @@ var (
 	_ node.Dialer     = (*Kind)(nil)
 	_ node.Holding    = (*Kind)(nil)
 	_ node.Timekeeper = (*Kind)(nil)
-	_ node.Written    = (*Kind)(nil)
+	_ node.Expiring   = (*Kind)(nil)
 	_ node.Stamping   = (*Kind)(nil)
 )
 
@@ -301,13 +303,13 @@ func (st stamps) Moved(state node.State, by clock.Shift) node.State {
 	return s
 }
 
-// Has reports whether a state names keyspaces, replicas and an outage that there are.
-func (k *Kind) Has(state node.State) bool {
-	s := state.(State)
-	for d := range s.all {
-		if !k.Executor.keyspaces.Has(d.keyspace) {
-			return false
-		}
+// Left implements [node.Expiring].
+func (k *Kind) Left(state node.State, name string) time.Duration {
+	data := state.(State).data
+	keys := k.Executor.keyspaces.At(data.keyspace)
+	at := slices.IndexFunc(keys.keys, func(k keyValue) bool { return strings.HasPrefix(k.name, name) })
+	if at < 0 || !keys.keys[at].expires {
+		return clock.Never
 	}
-	return s.outage <= hung && s.oldMaster < MaxReplicas && s.behind < 1<<(MaxReplicas+1)
+	return time.Duration(data.deadline[keys.place(keys.keys[at].name)]) * time.Millisecond
 }

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"locklab/simulator/internal/clock"
-	"locklab/simulator/internal/codec"
 	"locklab/simulator/node"
 )
 
@@ -137,40 +136,4 @@ func (s *State) all(yield func(d *Data) bool) {
 		going = going && yield(&s.replicas[i])
 	}
 	_ = going && yield(&s.disk)
-}
-
-// A writtenState is a State with keyspaces in place of their numbers, of its data, its replicas and its disk.
-type writtenState struct {
-	State State
-	Keys  [MaxReplicas + 2]keyspace
-}
-
-// Write implements [node.Written].
-func (k *Kind) Write(state node.State) map[string]string {
-	w, n := writtenState{State: state.(State)}, 0
-	for d := range w.State.all {
-		w.Keys[n] = *k.Executor.keyspaces.At(d.keyspace)
-		d.keyspace, n = 0, n+1
-	}
-	return codec.Leaves(w)
-}
-
-// Read implements [node.Written].
-func (k *Kind) Read(written map[string]string) (node.State, error) {
-	w, err := codec.FromLeaves[writtenState](written)
-	if err != nil {
-		return nil, err
-	}
-	n := 0
-	for d := range w.State.all {
-		keys := w.Keys[n].sortedWithin()
-		if d.keyspace != 0 || keys.counted().ttls > MaxKeys {
-			return nil, errFrame
-		}
-		d.keyspace, n = k.Executor.keyspaces.ID(keys), n+1
-	}
-	if !k.Has(w.State) {
-		return nil, errFrame
-	}
-	return w.State, k.Executor.memo.Room.Take()
 }

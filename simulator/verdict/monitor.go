@@ -152,6 +152,9 @@ func (s *Safety) Pass(c *Case, i int, now time.Duration, found func(Finding)) {
 // Stage returns the stage of a client, from 1.
 func (s *Safety) Stage(client int) Stage { return s.reading.Stage(client) }
 
+// Owner returns the client that made the key's value on a node: see Reading.Owner.
+func (s *Safety) Owner(node int) (client int, held bool) { return s.reading.Owner(node) }
+
 // Unanswered reports whether a client has asked for the lock and waits for the answer, where
 // history.History.Slow is given.
 func (s *Safety) Unanswered() bool { return s.slow.asking != 0 }

@@ -134,9 +134,6 @@ func (k *Kind) Rename(state world.State, to *history.Names) world.State {
 	return s
 }
 
-// Has reports whether a state names contents that there are.
-func (k *Kind) Has(s world.State) bool { return k.Executor.contents.Has(s.(EnsembleState).contents) }
-
 // Znodes returns what the ensemble of a world holds.
 func (k *Kind) Znodes(s world.State) State {
 	return k.Executor.contents.At(s.(EnsembleState).contents).state
