@@ -43,10 +43,6 @@ type finding struct {
 	cause uint32
 }
 
-func (f finding) compare(o finding) int {
-	return cmp.Or(cmp.Compare(slices.Index(order, f.word), slices.Index(order, o.word)), cmp.Compare(f.cause, o.cause))
-}
-
 type discovery struct {
 	par, steps int
 	state      uint32
