@@ -51,16 +51,6 @@ type Ages struct {
 // Usual are the assumptions of a new simulator.
 var Usual = Assumptions{Rests: true}
 
-// NoStrongerThan reports whether all that a assumes, b assumes as well.
-func (a Assumptions) NoStrongerThan(b Assumptions) bool {
-	within := func(is, may bool) bool { return may || !is }
-	ages := within(a.Ages != Ages{}, b.Ages != Ages{}) && a.Ages.Ancient >= b.Ages.Ancient && a.Ages.Span >= b.Ages.Span
-	counters := a.Counters == 0 || b.Counters > 0 && a.Counters >= b.Counters
-	return ages && counters && (a.Symmetric == 0 || a.Symmetric == b.Symmetric) && a.Merging <= b.Merging &&
-		within(a.Strangers, b.Strangers) && within(a.Measures, b.Measures) && within(a.Creations, b.Creations) &&
-		within(a.Ordered, b.Ordered) && within(a.Rests, b.Rests)
-}
-
 // Assume has worlds from now on assume a. Earlier worlds are void.
 func (s *Simulator) Assume(a Assumptions) {
 	moved := s.stamps.seen != s.stamps.grain

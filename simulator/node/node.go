@@ -10,7 +10,7 @@
 // the present, so that equal futures are equal values, and Absolute undoes that.
 //
 // What only some kinds can do are further interfaces: [Fallible], [Sessions], [Numbering], [Patient], [Timekeeper],
-// [Holding], [Dialer], [Connected], [Written], [Stamping].
+// [Holding], [Dialer], [Connected], [Expiring], [Stamping].
 //
 // To add a kind: write the package, and give Config.Servers of the simulator a function that makes
 // it. The register of package simulator's tests is one in some hundred lines.
