@@ -15,7 +15,6 @@ import (
 	"golang.org/x/image/math/fixed"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
 
 	"locklab/simulator/lists"
@@ -45,18 +44,6 @@ func (c *outlining) FillString(f font.Face, at vg.Point, s string) {
 	}
 	c.texts = append(c.texts, b.String())
 	c.Fill(vg.Path{{Type: vg.MoveComp, Pos: at}})
-}
-
-// hover has an SVG show words where the pointer is near a point. Other pictures have no pointer.
-func hover(c draw.Canvas, at vg.Point, words string) {
-	below := c.Canvas
-	for part, ok := below.(draw.Canvas); ok; part, ok = below.(draw.Canvas) { // a crop holds what it is a part of
-		below = part.Canvas
-	}
-	if o, ok := below.(*outlining); ok {
-		o.texts = append(o.texts, fmt.Sprintf(`scale(1)"><title>%s</title><circle r="5" style="fill:none;pointer-events:all"/>`, html.EscapeString(words)))
-		o.Fill(vg.Path{{Type: vg.MoveComp, Pos: at}})
-	}
 }
 
 // glyph is the id of a character's outline; "": it is blank.
