@@ -98,8 +98,8 @@ func (t *Teacher) costs(e lock.Entry) {
 	t.labelled("costs", func(lang string) string {
 		say := func(key string, pairs ...string) string { return text.Say(lang, "label.costs."+key, pairs...) }
 		parts := []string{
-			say("alone", "commands", number(p.Commands, 1), "roundtrips", number(p.RoundTrips, 0)),
-			say("shared", "commands", number(p.Contended, 1), "retry", span(lang, cost.PriceSettings().Retry)),
+			say("alone", "count", number(p.Commands, 1), "roundtrips", number(p.RoundTrips, 0)),
+			say("shared", "count", number(p.Contended, 1), "retry", span(lang, cost.PriceSettings().Retry)),
 		}
 		if p.Handover > 0 {
 			parts = append(parts, say("handover", "handover", span(lang, p.Handover)))
