@@ -29,7 +29,7 @@ func (t *Teacher) Lock(e lock.Entry) error {
 	t.texts(labelled{"origin", key + ".origin"}, labelled{"how", key + ".how"})
 	t.session(e)
 	t.texts(labelled{"mends", key + ".mends"}, labelled{"choose", key + ".choose"}, labelled{"beside", key + ".beside"})
-	t.costs(e)
+	costs(t, e)
 	t.outcomes(row)
 	t.texts(labelled{"words", key + ".words"})
 	t.out.Printf("\n")
@@ -87,7 +87,7 @@ func (t *Teacher) session(e lock.Entry) {
 }
 
 // costs prints what a lock costs without faults, if it asks a server at all.
-func (t *Teacher) costs(e lock.Entry) {
+func costs(t *Teacher, e lock.Entry) {
 	p, err := cost.Count(e)
 	if t.failed(err) || p.Commands == 0 {
 		return
