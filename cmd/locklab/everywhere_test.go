@@ -41,7 +41,8 @@ func TestSameEverywhere(t *testing.T) {
 			"sweep pause/ttl=0:2:0.5 --runs 27 --strategies setnx,token,watchdog -o DIR/sweep.png -o DIR/sweep.svg -o DIR/sweep.csv",
 		}
 		if machine.page {
-			commands = append(commands, "matrix --strategies setnx,token --scenarios R18,R21 -o DIR/page")
+			commands = append(commands, "matrix --strategies setnx,token --scenarios R18,R21 -o DIR/page",
+				"rate --strategies setnx,token -o DIR/page/rate.png -o DIR/page/rate.svg")
 		}
 		for i, command := range commands {
 			c := program(t, strings.Fields(strings.ReplaceAll(command, "DIR", dir))...)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"testing"
@@ -29,8 +30,8 @@ func TestStoppedPictures(t *testing.T) {
 			return nil
 		}})
 	}
-	if stopped, err := writeAll(e, dir, files); !stopped || err != nil || drawn != 2 {
-		t.Errorf("stopped %v, %v, %d of 4 are drawn", stopped, err, drawn)
+	if unfinished := (*exitError)(nil); !errors.As(writeAll(e, dir, files), &unfinished) || unfinished.code != exitNoAnswer || drawn != 2 {
+		t.Errorf("%v, %d of 4 are drawn", unfinished, drawn)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("%v, %v", left, err)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -117,7 +118,7 @@ func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Scenario) er
 		defer debug.SetMemoryLimit(debug.SetMemoryLimit(reportMemory))
 		shown = report.NewCollector(e.Langs())
 		show = shown.Add
-		work, done = e.whole(report.Stages(entries, len(scs), m.runs, m.all))
+		work, done = inStages(e, report.Stages(entries, len(scs), m.runs, m.all))
 	}
 	w, end := work(study.MatrixSteps(len(entries), len(scs), m.runs), "progress.cells")
 	cells, err := study.Matrix(e.ctx, entries, scs, m.runs, show, w)
@@ -132,9 +133,8 @@ func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Scenario) er
 	complete = complete && !stopped
 	var files []report.File
 	if m.dir != "" && complete {
-		files, err = (&report.Report{
-			Printer: e.Printer, Command: e.command, Dir: m.dir, Locks: entries, Grid: grid, Outcomes: flat, Runs: shown.Runs(), Waits: m.waits,
-		}).Files(e.ctx, work, m.all)
+		r := &report.Report{Printer: e.Printer, Command: e.command, Dir: m.dir, Locks: entries, Grid: grid, Outcomes: flat, Runs: shown.Runs(), Waits: m.waits}
+		files, err = r.Files(e.ctx, work, m.all)
 	}
 	done()
 	if e.json {
@@ -154,13 +154,7 @@ func (m *matrixFlags) play(e *env, entries []lock.Entry, scs []race.Scenario) er
 	case err != nil:
 		return internal(err)
 	}
-	if stopped, err = writeAll(e, m.dir, files); err != nil {
-		return err
-	}
-	if stopped {
-		return noAnswer("error.stopped.charts")
-	}
-	return deviations(flat)
+	return cmp.Or(writeAll(e, m.dir, files), deviations(flat))
 }
 
 // deviations returns an error that names the cells that differ from the contract, each
@@ -216,14 +210,14 @@ func printCounts(e *env, outcomes []*race.Outcome) {
 }
 
 // writeAll writes files into a folder, after all of them are drawn; if the user stops it before, it writes none.
-func writeAll(e *env, dir string, files []report.File) (stopped bool, err error) {
+func writeAll(e *env, dir string, files []report.File) (err error) {
 	drawn := make([]bytes.Buffer, len(files))
 	for i, f := range files {
 		if e.ctx.Err() != nil {
-			return true, nil
+			return noAnswer("error.stopped.charts")
 		}
 		if err := f.Fill(&drawn[i]); err != nil {
-			return false, internal(fmt.Errorf("%s: %w", f.Name, err))
+			return internal(fmt.Errorf("%s: %w", f.Name, err))
 		}
 	}
 	for i, f := range files {
@@ -232,5 +226,5 @@ func writeAll(e *env, dir string, files []report.File) (stopped bool, err error)
 			return err
 		}))
 	}
-	return false, err
+	return err
 }

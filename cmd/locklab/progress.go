@@ -43,8 +43,8 @@ func (e *env) work(total int, what string) (w *share.Work, end func()) {
 	return &share.Work{Computer: e.computer, Done: done}, end
 }
 
-// whole returns work that shows one progress for all of its stages, in their order, and what ends that.
-func (e *env) whole(stages []report.Stage) (work report.Worker, end func()) {
+// inStages returns work that shows one progress for all of its stages, in their order, and what ends that.
+func inStages(e *env, stages []report.Stage) (work report.Worker, end func()) {
 	total := 0.0
 	for _, s := range stages {
 		total += s.Seconds

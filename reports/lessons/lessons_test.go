@@ -237,6 +237,13 @@ var places = map[string]struct {
 	"section":  {0, 0, false}, // of an article
 	"time":     {0, 0, false},
 	"pause":    {0, 0, false},
+	"step":     {0, 0, false},
+	"all":      {0, 0, false},
+	// What a lock costs.
+	"count":      {0, 0, false},
+	"roundtrips": {0, 0, false},
+	"retry":      {0, 0, false},
+	"handover":   {0, 0, false},
 }
 
 // check returns what is wrong with the places of a text.

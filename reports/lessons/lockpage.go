@@ -29,7 +29,7 @@ func (t *Teacher) Lock(e lock.Entry) error {
 	t.texts(labelled{"origin", key + ".origin"}, labelled{"how", key + ".how"})
 	t.session(e)
 	t.texts(labelled{"mends", key + ".mends"}, labelled{"choose", key + ".choose"}, labelled{"beside", key + ".beside"})
-	t.costs(e)
+	costs(t, e)
 	t.outcomes(row)
 	t.texts(labelled{"words", key + ".words"})
 	t.out.Printf("\n")
@@ -87,7 +87,7 @@ func (t *Teacher) session(e lock.Entry) {
 }
 
 // costs prints what a lock costs without faults, if it asks a server at all.
-func (t *Teacher) costs(e lock.Entry) {
+func costs(t *Teacher, e lock.Entry) {
 	p, err := cost.Count(e)
 	if t.failed(err) || p.Commands == 0 {
 		return
@@ -96,10 +96,10 @@ func (t *Teacher) costs(e lock.Entry) {
 		return strings.TrimSuffix(strconv.FormatFloat(x, 'f', places, 64), ".0")
 	}
 	t.labelled("costs", func(lang string) string {
-		say := func(key string, pairs ...string) string { return text.Say(lang, "costs."+key, pairs...) }
+		say := func(key string, pairs ...string) string { return text.Say(lang, "label.costs."+key, pairs...) }
 		parts := []string{
-			say("alone", "commands", number(p.Commands, 1), "roundtrips", number(p.RoundTrips, 0)),
-			say("shared", "commands", number(p.Contended, 1), "retry", span(lang, cost.PriceSettings().Retry)),
+			say("alone", "count", number(p.Commands, 1), "roundtrips", number(p.RoundTrips, 0)),
+			say("shared", "count", number(p.Contended, 1), "retry", span(lang, cost.PriceSettings().Retry)),
 		}
 		if p.Handover > 0 {
 			parts = append(parts, say("handover", "handover", span(lang, p.Handover)))

@@ -105,7 +105,7 @@ func (t *Teacher) certaintyOfSearch(o *race.Outcome) (certainty, error) {
 	case err != nil:
 		return certainty{say: sentence("label.certain.none")}, nil
 	}
-	return certainty{event: d.Event, say: sentence("certain.step", "harm", string(d.Harm), "step", strconv.Itoa(d.NoReturn),
+	return certainty{event: d.Event, say: sentence("label.certain.step", "harm", string(d.Harm), "step", strconv.Itoa(d.NoReturn),
 		"all", strconv.Itoa(d.Steps), "time", inMillis(d.At))}, nil
 }
 
