@@ -126,44 +126,6 @@ func TestServer(t *testing.T) {
 			SET k v PX 0 -> (error) ERR invalid expire time in set
 			SET k v EX -1 -> (error) ERR invalid expire time in set
 			EXISTS k -> 0`,
-		"lifetimes move with their keys": `
-			SET a 1 PX 1000 -> OK
-			SET b 2 PX 5000 -> OK
-			SET c 3 -> OK
-			+100ms
-			RENAME a b -> OK
-			PTTL b -> 900
-			RENAME b d -> OK
-			PTTL d -> 900
-			COPY d c REPLACE -> 1
-			PTTL c -> 900
-			+50ms
-			PTTL d -> 850
-			+850ms
-			EXISTS d c -> 2
-			+1ms
-			EXISTS d c -> 0`,
-		"SET IFEQ sets what is as expected, and its lifetime anew": `
-			SET k mine IFEQ mine PX 1000 -> (nil)
-			EXISTS k -> 0
-			SET k mine PX 1000 -> OK
-			+400ms
-			SET k yours IFEQ yours PX 5000 -> (nil)
-			PTTL k -> 600
-			SET k mine PX 1000 IFEQ mine -> OK
-			PTTL k -> 1000
-			+400ms
-			SET k next ifeq mine keepttl -> OK
-			PTTL k -> 600
-			SET k last IFEQ next -> OK
-			PTTL k -> -1
-			SET k mine EX 2 GET IFEQ yours -> "last"
-			SET k mine EX 2 GET IFEQ last -> "last"
-			SET k IFEQ IFEQ mine GET PXAT 1780000001000 -> "mine"
-			GET k -> "IFEQ"
-			PTTL k -> 200
-			SET none v IFEQ v GET -> (nil)
-			DBSIZE -> 1`,
 		"SET IFEQ goes by the rules of SET": `
 			SET k mine -> OK
 			SET k v IFEQ mine PX 0 -> (error) ERR invalid expire time in set
