@@ -320,15 +320,6 @@ func TestFaults(t *testing.T) {
 				t.Error("it had no effect")
 			}
 
-			spent := newStage(t, strings.Replace(test.budget, "=2", "=0", 1))
-			if test.before != nil {
-				test.before(t, spent)
-			}
-			if got := spent.choices(); len(got) != 0 {
-				t.Errorf("without a budget it can inject: %v", got)
-			}
-			spent.refused(t, test.inject, "budget of this fault is spent")
-
 			none := newStage(t, "")
 			none.refused(t, test.inject, "no fault of this scenario")
 		})
