@@ -25,20 +25,9 @@ func threaded(stops bool) func(*simulator.Client) {
 
 func newThreaded(t *testing.T, budget string, stops bool, timing *simulator.Timing) *stage {
 	t.Helper()
-	allowed, err := faults.Budget(budget).Parse()
-	if err != nil {
-		t.Fatal(err)
-	}
-	sim, err := simulator.New(simulator.Config{
-		Clients: []simulator.ClientConfig{{Program: threaded(stops)}, {Program: idle}}, Nodes: make([]simulator.NodeConfig, 1), Faults: allowed, Timing: timing,
+	return begun(t, budget, 1, simulator.Config{
+		Clients: []simulator.ClientConfig{{Program: threaded(stops)}, {Program: idle}}, Nodes: make([]simulator.NodeConfig, 1), Timing: timing,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(sim.Close)
-	s := &stage{sim: sim, world: sim.NewWorld()}
-	s.step(t, simulator.Choice{Verb: simulator.Start, Client: 1})
-	return s
 }
 
 // While a timer is paused the main thread goes on, and the other way round; what a thread

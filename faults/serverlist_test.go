@@ -12,10 +12,6 @@ import (
 // last server of a list stays, a client without a list gets none, and a process that is started in
 // place of another one has the list of that.
 func TestServerList(t *testing.T) {
-	allowed, err := faults.Budget("server-list=9,crash=1,return=1").Parse()
-	if err != nil {
-		t.Fatal(err)
-	}
 	var read [3][]int // what each client has read last
 	reads := func(c *simulator.Client) {
 		for {
@@ -23,16 +19,9 @@ func TestServerList(t *testing.T) {
 			c.Clock().Sleep(sec)
 		}
 	}
-	sim, err := simulator.New(simulator.Config{
-		Clients: []simulator.ClientConfig{{Program: reads, List: 2}, {Program: reads, List: 2}, {Program: reads}},
-		Nodes:   make([]simulator.NodeConfig, 3),
-		Faults:  allowed,
+	s := begun(t, "server-list=9,crash=1,return=1", 0, simulator.Config{
+		Clients: []simulator.ClientConfig{{Program: reads, List: 2}, {Program: reads, List: 2}, {Program: reads}}, Nodes: make([]simulator.NodeConfig, 3),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(sim.Close)
-	s := &stage{sim, sim.NewWorld()}
 	check := func(want ...[]int) {
 		t.Helper()
 		if !slices.EqualFunc(read[:], want, slices.Equal) {
@@ -76,7 +65,7 @@ func TestServerList(t *testing.T) {
 	check([]int{0, 1}, []int{2}, nil)
 	for _, c := range s.choices() {
 		if c.Verb == faults.ServerList.Verb && (c.Client == 3 || c == faults.ServerListOf(2, 3)) {
-			t.Errorf("%s is offered", sim.Describe(c))
+			t.Errorf("%s is offered", s.sim.Describe(c))
 		}
 	}
 }

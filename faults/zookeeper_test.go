@@ -15,32 +15,14 @@ import (
 // sleeps, and the third's program has not begun.
 func newZoo(t *testing.T, budget string) *stage {
 	t.Helper()
-	allowed, err := faults.Budget(budget).Parse()
-	if err != nil {
-		t.Fatal(err)
+	asks := func(c *simulator.Client) {
+		for {
+			_, _ = c.ZooKeeper().Do(zookeeper.Request{Op: zookeeper.Create, Path: "/n-", Mode: zookeeper.Ephemeral | zookeeper.Sequential})
+		}
 	}
-	sim, err := simulator.New(simulator.Config{
-		Clients: []simulator.ClientConfig{
-			{Program: func(c *simulator.Client) {
-				for {
-					_, _ = c.ZooKeeper().Do(zookeeper.Request{Op: zookeeper.Create, Path: "/n-", Mode: zookeeper.Ephemeral | zookeeper.Sequential})
-				}
-			}},
-			{Program: func(c *simulator.Client) { c.Clock().Sleep(time.Hour) }},
-			{Program: idle},
-		},
-		Nodes:  []simulator.NodeConfig{{Session: 9 * sec}},
-		Faults: allowed,
+	return begun(t, budget, 2, simulator.Config{
+		Clients: []simulator.ClientConfig{{Program: asks}, {Program: sleeper}, {Program: idle}}, Nodes: []simulator.NodeConfig{{Session: 9 * sec}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(sim.Close)
-	s := &stage{sim: sim, world: sim.NewWorld()}
-	for c := range int8(2) {
-		s.step(t, simulator.Choice{Verb: simulator.Start, Client: c + 1})
-	}
-	return s
 }
 
 func kinds(events []history.Event) (kinds []history.EventKind) {

@@ -2,7 +2,6 @@ package simulator
 
 import (
 	"context"
-	"fmt"
 	"testing"
 )
 
@@ -33,33 +32,25 @@ func BenchmarkLink(b *testing.B) {
 	}
 }
 
-// setAndGet sends SET and GET in turn. fresh makes every command new to all tables.
-func setAndGet(fresh bool) func(*Client) {
-	n := 0 // outlives the program's runs: only for a bench that never re-runs one
-	return func(c *Client) {
-		ctx, r := context.Background(), c.Redis(1)
-		for i := range commandsPerRun {
-			value := "v"
-			if fresh {
-				n++
-				value = fmt.Sprint(n)
-			}
-			var err error
-			if i%2 == 0 {
-				err = r.Do(ctx, "SET", "lock", value, "PX", 10000).Err()
-			} else {
-				err = r.Get(ctx, "lock").Err()
-			}
-			if err != nil {
-				panic(err)
-			}
+// setAndGet sends SET and GET in turn.
+func setAndGet(c *Client) {
+	ctx, r := context.Background(), c.Redis(1)
+	for i := range commandsPerRun {
+		var err error
+		if i%2 == 0 {
+			err = r.Do(ctx, "SET", "lock", "v", "PX", 10000).Err()
+		} else {
+			err = r.Get(ctx, "lock").Err()
+		}
+		if err != nil {
+			panic(err)
 		}
 	}
 }
 
 // BenchmarkTransition is a step that is in both tables.
 func BenchmarkTransition(b *testing.B) {
-	l := mustLab(b, Config{Clients: []ClientConfig{{Program: setAndGet(false)}}, Nodes: []NodeConfig{{}}})
+	l := mustLab(b, Config{Clients: []ClientConfig{{Program: setAndGet}}, Nodes: []NodeConfig{{}}})
 	stepThrough(b, l)
 	runs := l.Executions(1)
 	b.ReportAllocs()
@@ -69,11 +60,5 @@ func BenchmarkTransition(b *testing.B) {
 	if l.Executions(1) != runs {
 		b.Fatal("code ran")
 	}
-	perCommand(b, 2)
-}
-
-// perCommand reports the time of one of n parts of a command.
-func perCommand(b *testing.B, n int) {
-	unit := map[int]string{1: "ns/command", 2: "ns/step"}[n]
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*commandsPerRun*n), unit)
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*commandsPerRun*2), "ns/step")
 }

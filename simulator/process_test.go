@@ -108,15 +108,6 @@ func TestTimers(t *testing.T) {
 		program func(*simulator.Client)
 		want    string
 	}{
-		{"fires once", func(c *simulator.Client) {
-			c.Clock().AfterFunc(2*sec, func() { note(c, "fired") })
-			note(c, "armed")
-		}, "0s:armed 2s:fired"},
-		{"outlives the main thread's sleep", func(c *simulator.Client) {
-			c.Clock().AfterFunc(2*sec, func() { note(c, "fired"); c.Clock().Sleep(2 * sec); note(c, "slept") })
-			c.Clock().Sleep(3 * sec)
-			note(c, "main")
-		}, "2s:fired 3s:main 4s:slept"},
 		{"stopped before", func(c *simulator.Client) {
 			timer := c.Clock().AfterFunc(2*sec, func() { note(c, "fired") })
 			c.Clock().Sleep(sec)
@@ -155,20 +146,6 @@ func TestTimers(t *testing.T) {
 			c.Clock().Sleep(0)
 			note(c, "main")
 		}, "0s:main 0s:fired"},
-		{"again from its own thread", func(c *simulator.Client) {
-			left := 3
-			var tick func()
-			tick = func() {
-				if note(c, left); left > 0 {
-					left--
-					c.Clock().AfterFunc(sec, tick)
-				}
-			}
-			c.Clock().AfterFunc(sec, tick)
-		}, "1s:3 2s:2 3s:1 4s:0"},
-		{"has no channel", func(c *simulator.Client) {
-			note(c, c.Clock().AfterFunc(sec, func() {}).Chan() == nil)
-		}, "0s:true"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := solo(t, test.program)

@@ -287,13 +287,13 @@ func FuzzParseLink(f *testing.F) {
 func TestLinkOfEnds(t *testing.T) {
 	want := []Choice{
 		{Verb: Pass, D: 750 * time.Millisecond}, {Verb: Pass, Thread: Pending, D: 750 * time.Millisecond},
-		{Verb: End, Node: 1, Thread: 8}, {Verb: End, Node: 1, Client: 2}, {Verb: End},
+		{Verb: End, Node: 1, Thread: 8}, {Verb: End, Node: 1, Client: 2}, {Verb: End}, {Verb: Replicate, Node: 1, Thread: 1},
 	}
 	got, err := ParseLink(Trace{Strategy: "token", Choices: want}.Link())
 	if err != nil || !slices.Equal(got.Choices, want) {
 		t.Errorf("%v, %v, want %v", got.Choices, err, want)
 	}
-	if said := fmt.Sprint(want); said != "[pass 750ms pass 750ms standing end.8 n1 end c2 n1 end]" {
+	if said := fmt.Sprint(want); said != "[pass 750ms pass 750ms standing end.8 n1 end c2 n1 end replicate.1 n1]" {
 		t.Error(said)
 	}
 }

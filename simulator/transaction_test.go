@@ -1,7 +1,6 @@
 package simulator_test
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -10,8 +9,6 @@ import (
 
 	"locklab/faults"
 	"locklab/simulator"
-	"locklab/simulator/effort"
-	"locklab/simulator/explore"
 	"locklab/simulator/history"
 )
 
@@ -72,60 +69,4 @@ func TestOrphanedExec(t *testing.T) {
 	}
 	s.settle(10 * sec)
 	s.wantNotes("5s:redis: transaction failed")
-}
-
-// TestWatchersInSearch: a search with symmetry finds the same as one without.
-func TestWatchersInSearch(t *testing.T) {
-	effort.Unwatched(t, "one goroutine steps")
-	taker := func(c *simulator.Client) {
-		ctx, node := context.Background(), c.Redis(1)
-		for range 2 {
-			token := c.Token()
-			err := node.Watch(ctx, func(tx *redis.Tx) error {
-				if n, err := tx.Exists(ctx, "lock").Result(); err != nil || n > 0 {
-					return redis.TxFailedErr
-				}
-				_, err := tx.TxPipelined(ctx, func(p redis.Pipeliner) error {
-					return p.Do(ctx, "SET", "lock", token, "PX", 10_000).Err()
-				})
-				return err
-			}, "lock")
-			if err != nil {
-				continue
-			}
-			c.Record(history.Event{Kind: history.Enter})
-			c.Clock().Sleep(sec)
-			c.Record(history.Event{Kind: history.Leave})
-			node.Del(ctx, "lock")
-		}
-	}
-	setup := simulator.Config{Nodes: []simulator.NodeConfig{{Replicas: 1}}}
-	for range 3 {
-		setup.Clients = append(setup.Clients, simulator.ClientConfig{Program: taker})
-	}
-	head := history.History{Clients: 3, Nodes: 1, Key: "lock", TTL: 10 * sec}
-	for budget, overlap := range map[string]bool{"": false, "crash=1": false, "failover=1": true} {
-		setup.Faults, _ = faults.Budget(budget).Parse()
-		search := func(alike int) *explore.Result {
-			r, err := explore.Exhaust(context.Background(), simulator.MustLab(t, setup), explore.Options{Case: head, Symmetric: alike})
-			if err != nil || !r.Complete {
-				t.Fatalf("%s: complete: %v, %v", budget, r.Complete, err)
-			}
-			return r
-		}
-		plain, quick := search(0), search(3)
-		if !quick.Symmetry || quick.States >= plain.States {
-			t.Errorf("%q: %d states with symmetry (%v), %d without", budget, quick.States, quick.Symmetry, plain.States)
-		}
-		words := func(r *explore.Result) (words []string) {
-			for _, f := range r.Found {
-				words = append(words, string(f.Verdict))
-			}
-			slices.Sort(words)
-			return words
-		}
-		if a, b := words(plain), words(quick); !slices.Equal(a, b) || slices.Contains(a, "OVERLAP") != overlap {
-			t.Errorf("%q: found %v, with symmetry %v; want an overlap: %v", budget, a, b, overlap)
-		}
-	}
 }

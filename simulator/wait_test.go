@@ -2,7 +2,6 @@ package simulator_test
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -198,13 +197,4 @@ func TestReplicaLimits(t *testing.T) {
 	}
 	all := slices.Repeat([]simulator.NodeConfig{{Replicas: simulator.MaxReplicas, AOF: simulator.EverySecond}}, simulator.MaxNodes)
 	simulator.MustLab(t, simulator.Config{Clients: idle, Nodes: all})
-}
-
-// A link contains the number of the replica; older links mean the first.
-func TestReplicaInATrace(t *testing.T) {
-	want := []simulator.Choice{caughtUp(0), caughtUp(1), faults.FailoverTo(1, 1), {Verb: simulator.Unblock, Client: 2, Thread: 3}}
-	got, err := simulator.ParseLink(simulator.Trace{Choices: want}.Link())
-	if err != nil || fmt.Sprint(got.Choices) != fmt.Sprint(want) {
-		t.Errorf("got %v, %v, want %v", got.Choices, err, want)
-	}
 }

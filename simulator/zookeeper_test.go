@@ -116,39 +116,8 @@ func TestZooKeeperNoMemo(t *testing.T) {
 	}
 }
 
-// asker asks n times and notes the errors.
-func asker(n int) func(*simulator.Client) {
-	return func(c *simulator.Client) {
-		for range n {
-			_, err := c.ZooKeeper().Do(zookeeper.Request{Op: zookeeper.Exists, Path: "/"})
-			note(c, err)
-		}
-	}
-}
-
 func ensemble(t *testing.T, cl simulator.ClientConfig) *stage {
 	return newStage(t, simulator.Config{Clients: []simulator.ClientConfig{cl}, Nodes: []simulator.NodeConfig{{Session: sec}}, Faults: budget(t)})
-}
-
-// The end of a pause is no sign of life while a request, and the pings behind it,
-// are held up.
-func TestPauseWhileHeldUp(t *testing.T) {
-	s := ensemble(t, simulator.ClientConfig{Program: asker(1)})
-	s.step(simulator.Choice{Verb: simulator.Start, Client: 1}, faults.DelayOf(1, 0, 1900*time.Millisecond), faults.PauseOf(1, 750*time.Millisecond),
-		simulator.Choice{Verb: simulator.Pass, D: 750 * time.Millisecond}, simulator.Choice{Verb: simulator.Resume, Client: 1},
-		simulator.Choice{Verb: simulator.GiveUp, Client: 1}, simulator.Choice{Verb: simulator.Pass, D: 250 * time.Millisecond})
-	if last := s.told[len(s.told)-1]; last.Kind != history.SessionEnd || last.At != sec {
-		t.Errorf("at last there was %+v, want the end of the session at 1s", last)
-	}
-}
-
-// A client whose clock is slow continues to wait when its session has ended. It learns of
-// the end when its request arrives, and connects again.
-func TestSessionEndsBeforeTheClientGivesUp(t *testing.T) {
-	s := ensemble(t, simulator.ClientConfig{Program: asker(3), PPM: -500_000})
-	s.step(simulator.Choice{Verb: simulator.Start, Client: 1}, faults.DelayOf(1, 0, 1200*time.Millisecond))
-	s.settle(20 * sec)
-	s.wantNotes("1.2s:read tcp: connection reset by peer 1.2s:<nil> 1.2s:<nil>")
 }
 
 // One thread of a process waits for a watch, and what another one asks for makes it fire.

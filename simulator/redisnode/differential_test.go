@@ -1,8 +1,6 @@
 package redisnode
 
 import (
-	"bufio"
-	"bytes"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -13,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/alicebob/miniredis/v2"
-	"github.com/alicebob/miniredis/v2/server"
 	"pgregory.net/rapid"
 
 	"locklab/simulator/effort"
@@ -125,30 +121,7 @@ func must(n int, err error) int {
 
 // A contestant executes requests on three connections.
 type contestant struct {
-	name string
-	ask  func(conn int, batch ...[]string) string
-}
-
-// miniContestant is a miniredis as it comes, on whose connections commands are dispatched.
-func miniContestant(t *testing.T) contestant {
-	m := miniredis.NewMiniRedis()
-	if err := m.Start(); err != nil { // on loopback, as it comes; nobody dials it
-		t.Fatal(err)
-	}
-	t.Cleanup(m.Close)
-	var out bytes.Buffer
-	var peers [3]*server.Peer
-	for i := range peers {
-		peers[i] = server.NewPeer(bufio.NewWriter(&out))
-	}
-	return contestant{"miniredis", func(conn int, batch ...[]string) string {
-		out.Reset()
-		for _, args := range batch {
-			m.Server().Dispatch(peers[conn], args)
-		}
-		peers[conn].Flush()
-		return out.String()
-	}}
+	ask func(conn int, batch ...[]string) string
 }
 
 // show is all that a contestant holds: the keys, their types, values and classes of lifetimes.
@@ -182,9 +155,9 @@ func (c contestant) reset() {
 	c.ask(0, []string{"SCRIPT", "FLUSH"})
 }
 
-// TestDifferential plays random programs of the requests that locks send on the lab's server, on
-// a miniredis as it comes, and on a redis-server: replies (of errors the code), keys, values and
-// classes of lifetimes agree after every step. A program that shows a difference is shrunk.
+// TestDifferential plays random programs of the requests that locks send on the lab's server and
+// on a redis-server: replies (of errors the code), keys, values and classes of lifetimes agree after
+// every step. A program that shows a difference is shrunk.
 // What differs is in TestKnownDifferences; no program here meets it.
 func TestDifferential(t *testing.T) {
 	effort.Unwatched(t, "one goroutine compares")
@@ -192,18 +165,15 @@ func TestDifferential(t *testing.T) {
 	first := startRedis(t)
 	conns := []*realRedis{first, first.another(), first.another()}
 	sim := newServer(t)
-	lab := contestant{"the lab", func(conn int, batch ...[]string) string { return sim.batch(connectionName(conn+1, 1), batch...) }}
-	real := contestant{"redis-server", func(conn int, batch ...[]string) string { return conns[conn].batch(batch...) }}
-	mini := miniContestant(t)
+	lab := contestant{func(conn int, batch ...[]string) string { return sim.batch(connectionName(conn+1, 1), batch...) }}
+	real := contestant{func(conn int, batch ...[]string) string { return conns[conn].batch(batch...) }}
 	met := map[string]int{} // so that tame programs fail
 	rapid.Check(t, func(t *rapid.T) {
 		p := programs(sim.t.(*testing.T)).Draw(t, "program")
-		// Only SET with PXAT reads the clock; all three go by the machine's.
+		// Only SET with PXAT reads the clock; both go by the machine's.
 		began := time.Now()
 		sim.data, sim.now = Data{}, began.Sub(clock.Epoch)
 		real.reset()
-		mini.reset()
-		apart := false
 		for i, s := range p {
 			for _, c := range s.batch {
 				if at := slices.Index(c, inFourHours); at >= 0 {
@@ -221,24 +191,11 @@ func TestDifferential(t *testing.T) {
 					met[what]++
 				}
 			}
-			for _, c := range []contestant{lab, mini} {
-				if c.name == mini.name && apart {
-					continue
-				}
-				got := c.ask(s.conn, s.batch...)
-				if c.name == mini.name && len(s.batch) > 1 && strings.HasSuffix(want, "*-1\r\n") && got != want {
-					apart = true // see TestKnownOfMiniredis; from here on it holds something else
-					continue
-				}
-				if !sameAnswers(got, want) && (c.name != mini.name || !knownOfMiniredis(got, want)) {
-					t.Fatalf("step %d, %v:\n%s says %q\nRedis says %q", i+1, s, c.name, got, want)
-				}
-				if script := s.batch[0]; c.name == mini.name && strings.EqualFold(script[0], "eval") {
-					c.ask(0, []string{"SCRIPT", "LOAD", script[1]}) // see TestKnownOfMiniredis
-				}
-				if got := c.show(); got != state {
-					t.Fatalf("after step %d, %v:\n%s holds\n%sRedis holds\n%s", i+1, s, c.name, got, state)
-				}
+			if got := lab.ask(s.conn, s.batch...); !sameAnswers(got, want) {
+				t.Fatalf("step %d, %v:\nthe lab says %q\nRedis says %q", i+1, s, got, want)
+			}
+			if got := lab.show(); got != state {
+				t.Fatalf("after step %d, %v:\nthe lab holds\n%sRedis holds\n%s", i+1, s, got, state)
 			}
 		}
 	})
@@ -262,12 +219,6 @@ func sameAnswers(got, want string) bool {
 	return got == want
 }
 
-// knownOfMiniredis says whether a miniredis as it comes differs as TestKnownDifferences pins it: the
-// lab's server mends that.
-func knownOfMiniredis(got, want string) bool {
-	return strings.HasPrefix(got, scriptErrorOfMiniredis) && isError(want)
-}
-
 var aLifetime = regexp.MustCompile(`:\d{7,8}\r\n`)
 
 // hours has lifetimes in whole hours: while the programs play, none loses one.
@@ -276,48 +227,4 @@ func hours(reply string) string {
 		ms, _ := strconv.Atoi(n[1 : len(n)-2])
 		return fmt.Sprintf(":%d hours\r\n", (ms+3_599_999)/3_600_000)
 	})
-}
-
-// scriptErrorOfMiniredis begins its answer where a command in a script fails.
-const scriptErrorOfMiniredis = "-ERR Error compiling script (new function): "
-
-// TestKnownOfMiniredis pins where a miniredis as it comes answers otherwise than a Redis to what locks
-// send, and that the lab's server does not. What is left of it in the lab is in TestKnownDifferences.
-func TestKnownOfMiniredis(t *testing.T) {
-	first := startRedis(t)
-	sim := newServer(t)
-	real := contestant{"redis-server", func(_ int, batch ...[]string) string { return first.batch(batch...) }}
-	lab := contestant{"the lab", func(conn int, batch ...[]string) string { return sim.batch(connectionName(conn+1, 1), batch...) }}
-	mini := miniContestant(t)
-	const script = `return redis.call("HEXISTS", KEYS[1], "f")`
-	for _, test := range []struct {
-		what, why  string
-		before     [][]string
-		cmd        [][]string
-		mini, real string // how the answers begin
-	}{
-		{"the code of an error in a script", "miniredis passes it on in the words of its Lua; a lock that looks for WRONGTYPE would not find it",
-			[][]string{{"SET", "k", "v"}}, [][]string{{"EVAL", script, "1", "k"}}, scriptErrorOfMiniredis, "-WRONGTYPE "},
-		{"a script that fails is not cached", "miniredis caches what has run to its end; a lock that sends EVALSHA next would send EVAL again",
-			[][]string{{"SET", "k", "v"}, {"EVAL", script, "1", "k"}, {"DEL", "k"}}, [][]string{{"EVALSHA", scriptSHA(script), "1", "k"}}, "-NOSCRIPT ", ":0\r\n"},
-		{"a second WATCH forgets what has changed since the first", "miniredis keeps the version of the latest; a lock that watches twice would delete the lock of another",
-			[][]string{{"WATCH", "k"}, {"SET", "k", "v"}, {"WATCH", "k"}}, [][]string{{"MULTI"}, {"DEL", "k"}, {"EXEC"}}, "+OK\r\n+QUEUED\r\n*1\r\n:1\r\n", "+OK\r\n+QUEUED\r\n*-1\r\n"},
-	} {
-		sim.data = Data{}
-		for _, c := range []contestant{real, mini, lab} {
-			if c.name != lab.name {
-				c.reset()
-			}
-			for _, cmd := range test.before {
-				c.ask(0, cmd)
-			}
-			want := test.real
-			if c.name == mini.name {
-				want = test.mini
-			}
-			if got := c.ask(0, test.cmd...); !strings.HasPrefix(got, want) {
-				t.Errorf("%s: %s says %q, want %q (%s)", test.what, c.name, got, want, test.why)
-			}
-		}
-	}
 }

@@ -44,9 +44,8 @@
 // and is not does; LREM and SREM that find nothing count as writes for WATCH; TTL rounds down; a
 // lifetime of more than 292 years ends at once, and so does one of SET or GETEX with EXAT or
 // PXAT that names the present millisecond. TestDifferential compares everything
-// else that the locks send with a real server, in random programs. What of a miniredis is
-// mended here is in TestKnownOfMiniredis; such deadlines, for which a clock must stand still, in
-// TestServer.
+// else that the locks send with a real server, in random programs; such deadlines, for which a
+// clock must stand still, are in TestServer.
 //
 // Differences of pub/sub, WAIT and split brain are listed at the top of pubsub.go,
 // wait.go and split.go.
