@@ -9,15 +9,14 @@ OUT ?= out
 # and that keep no profile of their memory, which has a place for each way through the code.
 TEST = GOGC=600 GOMEMLIMIT=3GiB GODEBUG=memprofilerate=0 $(GO) test -vet=off -ldflags=-w
 
-# A test that the race detector need not see says so itself: effort.Unwatched. Nor need it
-# see reports/chart and cmd/page, where one goroutine draws. The client of ZooKeeper has a data
+# A test that the race detector need not see says so itself: effort.Unwatched. The client of ZooKeeper has a data
 # race of its own (go-zookeeper/zk, pull request 35); what locks do with it is watched.
 RACE = -race -gcflags=github.com/go-zookeeper/zk=-race=false
 
-# Tests leave out the largest searches unless this is set; check and CI set it.
+# Tests leave out the largest searches unless this is set, as hunt does.
 EXHAUSTIVE = LOCKLAB_EXHAUSTIVE=1
 
-.PHONY: help run charts page verify live second-opinion test libraries newest hunt mutants check lint race fuzz vuln bench rename update
+.PHONY: help run charts page verify live second-opinion test libraries newest hunt bare mutants check lint race fuzz vuln bench rename update
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -99,8 +98,11 @@ lint: ## format, modules, vet, staticcheck
 	$(GO) vet ./...
 	$(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2 ./...
 
-race: ## the tests under the race detector
-	$(TEST) $(RACE) -timeout 30m $$($(GO) list ./... | grep -v 'reports/chart$$\|reports/page$$\|cmd/page$$')
+# The packages that start goroutines of their own.
+RACED = ./algorithms/lock ./algorithms/redis ./simulator ./simulator/process ./simulator/explore ./simulator/live ./simulator/realserver/... \
+	./scenarios/cost ./scenarios/share ./scenarios/study ./scenarios/locktest ./scenarios/reality ./cmd/locklab
+race: ## the tests of packages with goroutines under the race detector
+	$(TEST) $(RACE) -timeout 30m $(RACED)
 
 TIME ?= 30s
 JOBS ?= 2

@@ -15,11 +15,10 @@ import (
 	"testing"
 )
 
-// The house stays small enough to be held in one head. What adds a capability may raise
-// mostLines, and says so in its commit; the other bounds stay.
+// The house stays small enough to be held in one head.
 const (
-	mostLines         = 102_082 // of Go in all packages, without tests
-	mostMethods       = 40      // of a type, with those of the types that it embeds
+	mostLines         = 91_000 // of Go without tests, with the modules below this one; it only falls
+	mostMethods       = 40     // of a type, with those of the types that it embeds
 	mostFunctionLines = 60
 )
 
@@ -43,8 +42,14 @@ type house struct {
 // page, and the whole stays within mostLines.
 func TestHouse(t *testing.T) {
 	h := house{types: map[string]*declared{}, long: map[string]int{}}
-	for dir := range drawing(t) {
+	drawn := drawing(t)
+	for dir := range drawn {
 		h.measure(t, dir)
+	}
+	for _, dir := range foldersBelow(t) {
+		if _, ok := drawn[dir]; !ok { // of another module
+			h.measure(t, dir)
+		}
 	}
 	for name := range h.types {
 		if n := h.methods(name, map[string]bool{}); n > mostMethods {
@@ -63,8 +68,29 @@ func TestHouse(t *testing.T) {
 	}
 	t.Logf("%d lines without tests, of %d", h.lines, mostLines)
 	if h.lines > mostLines {
-		t.Errorf("%d lines without tests, more than %d: a new capability may raise mostLines, nothing else", h.lines, mostLines)
+		t.Errorf("%d lines without tests, more than %d: take away as much as you add", h.lines, mostLines)
 	}
+}
+
+// foldersBelow are the folders of the repository, without those of fixtures.
+func foldersBelow(t *testing.T) (dirs []string) {
+	t.Helper()
+	root := filepath.Join("..", "..")
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return err
+		}
+		if name := d.Name(); path != root && (strings.HasPrefix(name, ".") || name == "testdata" || name == "out") {
+			return filepath.SkipDir
+		}
+		rel, err := filepath.Rel(root, path)
+		dirs = append(dirs, filepath.ToSlash(rel))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dirs
 }
 
 // topLevel are the entries of the module's folder, but for those that begin with a dot; out is what commands write.
