@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"gonum.org/v1/gonum/stat"
-
 	"locklab/simulator/i18n"
 )
 
@@ -52,7 +50,7 @@ func (l Lengths) Mean(f func(d time.Duration) float64) Interval {
 	for i, a := range l.atoms {
 		low[i], high[i], shares[i] = f(a.lo), f(a.hi), a.share
 	}
-	return Interval{stat.Mean(low, shares), stat.Mean(high, shares)}
+	return Interval{mean(low, shares), mean(high, shares)}
 }
 
 // LongerThan is the share of lengths above d.

@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"net"
 	"slices"
 	"time"
 
 	"github.com/redis/go-redis/v9"
-	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/stat"
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
@@ -362,24 +361,35 @@ func p99(x []float64) float64 {
 		return 0
 	}
 	x = slices.Sorted(slices.Values(x))
-	return stat.Quantile(0.99, stat.Empirical, x, nil)
+	return x[int(math.Ceil(0.99*float64(len(x))))-1]
 }
 
-// mean returns the mean of numbers, each with its weight; 0 if there is none.
+// mean returns the mean of numbers, each with its weight (nil: of the same); 0 if there is none.
 func mean(x, weights []float64) float64 {
-	if len(x) == 0 {
+	sum, all := 0.0, 0.0
+	for i := range x {
+		w := 1.0
+		if weights != nil {
+			w = weights[i]
+		}
+		sum, all = sum+w*x[i], all+w
+	}
+	if all == 0 {
 		return 0
 	}
-	return stat.Mean(x, weights)
+	return sum / all
 }
 
 // jain returns Jain's index of counts: 1 if all are equal, 1/n if all but one are 0. Nil: on
 // average they are less than two.
 func jain(counts []float64) *float64 {
-	total, n := floats.Sum(counts), float64(len(counts))
+	total, squares, n := 0.0, 0.0, float64(len(counts))
+	for _, c := range counts {
+		total, squares = total+c, squares+c*c
+	}
 	if total < 2*n {
 		return nil
 	}
-	index := total * total / (n * floats.Dot(counts, counts))
+	index := total * total / (n * squares)
 	return &index
 }
