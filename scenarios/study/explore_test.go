@@ -363,7 +363,7 @@ func BenchmarkExplore(b *testing.B) {
 }
 
 // mostDefault is the longest that a search may take of which nothing is said, on the slowest of machines.
-const mostDefault = 2 * time.Minute
+const mostDefault = 4 * time.Minute
 
 // BenchmarkDefaults is the search of each lock as "locklab explore" makes it, on one core and on two, with the most
 // memory that the program had of the system. What is written beside a lock holds: the search is complete in time, or ends where it is
