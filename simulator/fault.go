@@ -69,7 +69,7 @@ func (f FaultContext) World() *World { return f.v.w }
 func (f FaultContext) Tell(e history.Event) {
 	e.At, e.Kind, e.Fault = f.v.w.now, history.Fault, f.budget.Fault.Name
 	if e.Client > 0 && e.Client <= len(f.v.s.clients.procs) {
-		e.Skew = f.v.w.procs[e.Client-1].Clock.Read(f.v.w.now) - f.v.w.now
+		e.Skew = f.v.skew(&f.v.w.procs[e.Client-1])
 	}
 	f.v.s.events = append(f.v.s.events, e)
 }

@@ -23,12 +23,13 @@ var migrate = &simulator.Fault{
 const verbMigrate = simulator.FaultVerb + 100
 
 // What a fault tells stands before its effects, at its time and under its name; a fault
-// that does not happen has told nothing.
+// that does not happen has told nothing. Clocks that begin at another date are no further ahead.
 func TestTell(t *testing.T) {
 	sleeps := func(c *simulator.Client) { c.Clock().Sleep(time.Hour) }
 	sim, err := simulator.New(simulator.Config{
 		Clients: []simulator.ClientConfig{{Program: sleeps, Offset: time.Second}},
 		Nodes:   make([]simulator.NodeConfig, 1),
+		Epoch:   simulator.Date(simulator.Epoch.Add(-time.Hour).UnixMilli()),
 		Faults:  []simulator.FaultBudget{{Fault: migrate, Times: 9}, {Fault: faults.Crash, Times: 1}},
 	})
 	if err != nil {

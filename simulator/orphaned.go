@@ -87,7 +87,7 @@ func (v *view) Orphan(c, thread int8) {
 	}
 	th := &v.w.procs[c-1].Threads[thread]
 	op := *v.Op(c, thread)
-	op.Open = false // nobody waits for it any more
+	op.Open, op.D = false, 0 // no thread waits for it any longer
 	o := node.Orphan{Op: op, Hold: th.Hold, Latest: th.Latest, Msg: th.Msg, From: c}
 	v.w.orphans = v.s.changed(v.w.orphans, func(list []node.Orphan) []node.Orphan { return append(list, o) })
 }
