@@ -74,6 +74,9 @@ func (k *keyJudge) access(s *section, l *Entry) {
 		if s.first == 0 || ord < s.first {
 			s.first = ord
 		}
+		if l.Event == Read && (s.read == 0 || ord < s.read) {
+			s.read = ord
+		}
 		s.latest = max(s.latest, ord)
 		s.decide()
 	}
@@ -190,7 +193,7 @@ func (k *keyJudge) fallsInto(f verdict.Finding, i int, l *Entry) bool {
 		return false
 	}
 	found := Finding{Verdict: verdict.StaleWrite, Key: k.key, Clients: []string{l.Client, v.client}, Lines: []Place{l.Place, v.acquired.Place}, From: l.At, To: l.At}
-	if !k.late(i, l) || v.first == 0 || v.first > ordinal(l) {
+	if !k.late(i, l) || v.read == 0 || v.read > ordinal(l) {
 		k.doubt(found, Either)
 		return false
 	}

@@ -24,6 +24,7 @@ type section struct {
 	answered bool // its release has returned
 
 	first, latest int64 // of its reads and writes, in the order of versions; see ordinal; 0: none
+	read          int64 // the first of its reads
 	acquired      *Entry
 	place         Place // of the last line
 
