@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -159,6 +160,10 @@ func openLogs(e *env, names []string) (sources []record.Source, size int64, end 
 	return sources, size, end, nil
 }
 
+// judgeGarbage is the GOGC of a judge: most of what it keeps of a large log has no pointers, and takes the collector
+// no time.
+const judgeGarbage = 25
+
 // betweenLooks is the number of lines after which it is looked whether the user has stopped the command.
 const betweenLooks = 1 << 12
 
@@ -170,6 +175,7 @@ func (l *judgedLog) read(e *env, j *judgeFlags, sources []record.Source, size in
 		done, end = e.progress(total+1, "progress.judge")
 	}
 	defer end()
+	defer debug.SetGCPercent(debug.SetGCPercent(judgeGarbage))
 	l.reader = record.NewReader(j.within, sources...)
 	judge := record.NewJudge(j.findings)
 	for n := 1; ; n++ {
@@ -231,7 +237,11 @@ func (l *judgedLog) print(e *env) {
 				if w == verdict.Unknown {
 					meaning = text.Say(lang, "judge.unknown")
 				}
-				return text.Say(lang, "judge.count", "n", fmt.Sprint(n), "meaning", meaning)
+				key := "judge.count"
+				if w == verdict.Overlap && l.AtLeast {
+					key = "judge.count.least"
+				}
+				return text.Say(lang, key, "n", fmt.Sprint(n), "meaning", meaning)
 			}))
 		}
 	}

@@ -144,6 +144,58 @@ func TestJudgeRefuses(t *testing.T) {
 	}
 }
 
+// Lines that the decoder of JSON takes and whose names are not exact are refused, and what can be read otherwise has one
+// sentence with the cure, in both languages.
+func TestJudgeCures(t *testing.T) {
+	effort.Unwatched(t, watchedCommands)
+	line := func(at int, fields string) string { return fmt.Sprintf(`{"at":%d,%s,"key":"k"}`, at, fields) + "\n" }
+	log := func(a, b string) string {
+		a, b = `"client":"`+a+`"`, `"client":"`+b+`"`
+		return line(1, a+`,"event":"acquired"`) + line(2, b+`,"event":"acquired"`) + line(3, a+`,"event":"leaving"`)
+	}
+	good := log("x", "y")
+	for _, c := range []struct{ log, en, zh string }{
+		{log(`\udbff`, `\udc01`), `log:1: \udbff in "\udbff" is half a character`, `log:1："\udbff" 里的 \udbff 只是半个字符`},
+		{strings.Replace(good, `"client":"x"`, `"client":"x","client":"y"`, 1), `log:1: "client" is there twice: write each field once`, `log:1：「client」出现了两次：每个字段只写一次`},
+		{strings.Replace(good, `"event"`, `"EVENT"`, 1), `log:1: there is no field "EVENT": did you mean event?`, `log:1：没有字段「EVENT」：是不是 event？`},
+		{"\ufeff" + good, `log:1: the file begins with a byte order mark: take it off, with sed`, `log:1：文件以字节顺序标记（BOM）开头：请去掉，例如 sed`},
+		{"\x1f\x8b\x08\x00", `log:1: the file is compressed: unpack it, with gzip -dc FILE | locklab judge -`, `log:1：文件是压缩的：请解压，例如 gzip -dc FILE | locklab judge -`},
+		{"\xff\xfe{\x00", `log:1: the file is UTF-16: make it UTF-8, with iconv -f UTF-16`, `log:1：文件是 UTF-16：请转成 UTF-8，例如 iconv -f UTF-16`},
+		{strings.ReplaceAll(good, "\n", "\r"), `log:1: its lines end in CR alone: end them in LF, with tr '\r' '\n' < FILE | locklab judge -`, `log:1：行尾只有 CR：请改成 LF，例如 tr '\r' '\n' < FILE | locklab judge -`},
+	} {
+		for lang, want := range map[string]string{"en": c.en, "zh": c.zh} {
+			code, out, errs := judge(t, map[string]string{"log": c.log}, "log", "--lang", lang)
+			if code != exitUsage || out != "" || !strings.Contains(errs, want) {
+				t.Errorf("%.40q: exit status %d, %s%s; want %s", c.log, code, out, errs, want)
+			}
+		}
+	}
+	for name, c := range map[string]struct {
+		log, says string
+		code      int
+	}{
+		"plain names":      {good, "OVERLAP      1.", exitDiffers},
+		"whole characters": {log(`\ud83d\ude00`, `\ud83d\ude01`), "OVERLAP      1.", exitDiffers},
+		"lets it expire":   {line(1, `"client":"x","event":"acquired","until":2`) + line(2, `"client":"y","event":"acquired"`), "HOLDS", exitOK},
+	} {
+		if code, out, errs := judge(t, map[string]string{"log": c.log}, "log"); code != c.code || !strings.Contains(out, c.says) {
+			t.Errorf("%s: exit status %d, %s%s", name, code, out, errs)
+		}
+	}
+	crowd := ""
+	for i, event := range []string{"acquired", "leaving"} {
+		for c := range 12 {
+			crowd += line(10*i*12+c+1, fmt.Sprintf(`"client":"c%d","event":"%s"`, c, event))
+		}
+	}
+	if _, out, _ := judge(t, map[string]string{"log": crowd}, "log"); !strings.Contains(out, "OVERLAP      At least 66.") {
+		t.Error(out)
+	}
+	if _, out, _ := judge(t, map[string]string{"log": crowd}, "log", "--json"); !strings.Contains(out, `"overlap_at_least": true`) {
+		t.Error(out)
+	}
+}
+
 // Names in a log control neither a terminal nor a page.
 func TestJudgeNames(t *testing.T) {
 	effort.Unwatched(t, watchedCommands)

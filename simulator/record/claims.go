@@ -10,8 +10,8 @@ import (
 // knows: whether the key existed, whose it was, and how long it had to live.
 //
 //   - OVERLAP: as package verdict has it. A client is inside from acquired to leaving, lost, or the From of
-//     released. If its next lines are missing it may have died, and a released without From does
-//     not say when the section ended: then it is UNKNOWN.
+//     released. If its next lines are missing it may have died, unless it has an Until, and a released without From
+//     does not say when the section ended: then it is UNKNOWN.
 //   - STALE-WRITE: as there, if lines have version and base: an update was overwritten that the writer had not
 //     read. The order of versions is that of the writes, whatever the clocks say. A write that only falls into
 //     another's section is one if its client had left its own before it called, or if its token is not the highest.
@@ -68,7 +68,7 @@ type Wait struct {
 // A Result is what a log shows.
 type Result struct {
 	Verdicts []verdict.Word       `json:"verdicts"` // without doubt, in order; just UNKNOWN or HOLDS where there is none
-	Counts   map[verdict.Word]int `json:"counts"`   // findings
+	Counts   map[verdict.Word]int `json:"counts"`   // findings; of a lease without an end one that is UNKNOWN
 	Findings []Finding            `json:"findings"` // the first of each verdict
 	Wait     *Wait                `json:"longest_wait,omitempty"`
 
@@ -87,6 +87,8 @@ type Result struct {
 	Crowded   int `json:"crowded"`                // keys of more than eight clients: STARVED
 	Forgotten int `json:"forgotten"`              // keys that were forgotten while nobody had them: STALE-WRITE, FENCED and STARVED across it
 	most      int // findings of each verdict that are kept
+
+	AtLeast bool `json:"overlap_at_least,omitempty"` // a lease had more overlaps than maxPairs, which are not all counted
 }
 
 // add counts a finding, and keeps it if there is room.

@@ -9,15 +9,22 @@ import (
 
 // overlaps reports a pair that is certain.
 func (k *keyJudge) overlaps(p *pair) {
+	k.judge.AtLeast = k.judge.AtLeast || p.a.unsure || p.a.more > 0 || p.b.more > 0
+	p.a.unsure = false
 	f := Finding{Verdict: verdict.Overlap, Key: k.key, Clients: []string{p.a.client, p.b.client}, Lines: []Place{p.a.acquired.Place, p.b.acquired.Place}, From: p.b.acquired.At, To: k.judge.Last}
-	k.place(&f, p.around, p.b.acquired)
+	k.place(&f, p.lines(), p.b.acquired)
 	k.judge.add(f)
 	p.done, p.around = true, nil
 }
 
-// mayOverlap reports a pair that is possible.
+// mayOverlap reports a pair that is possible: once for a lease whose end the log does not show.
 func (k *keyJudge) mayOverlap(p *pair) {
 	why, first := p.why()
+	if s := p.endless(first); s != nil && s.doubted {
+		return
+	} else if s != nil {
+		s.doubted = true
+	}
 	second := p.b
 	if first == p.b {
 		second = p.a
@@ -26,7 +33,7 @@ func (k *keyJudge) mayOverlap(p *pair) {
 	if why == Silent {
 		f.Lines[0] = first.place // the last one
 	}
-	k.place(&f, p.around, p.b.acquired)
+	k.place(&f, p.lines(), p.b.acquired)
 	k.judge.add(f)
 }
 
@@ -52,7 +59,7 @@ func (k *keyJudge) place(f *Finding, before []*Entry, at *Entry) {
 		return
 	}
 	f.Around = slices.Clone(before)
-	for _, l := range k.lately(nil) {
+	for _, l := range k.lately() {
 		if !slices.Contains(f.Around, l) {
 			f.Around = append(f.Around, l)
 		}
@@ -74,8 +81,12 @@ func (k *keyJudge) access(s *section, l *Entry) {
 		if s.first == 0 || ord < s.first {
 			s.first = ord
 		}
+		if l.Event == Read && (s.read == 0 || ord < s.read) {
+			s.read = ord
+		}
 		s.latest = max(s.latest, ord)
 		s.decide()
+		k.use(s)
 	}
 	switch {
 	case l.Event == Read:
@@ -129,7 +140,7 @@ func (k *keyJudge) refused(i int, l *Entry) {
 // write is an accepted write. Writes are judged in the order of versions; one that was logged later than its successor is
 // compared with that.
 func (k *keyJudge) write(i int, l *Entry) {
-	w := wrote{*l.Version, *l.Base, *l.Base, i, k.slots[i].lease, l.Client, l.Place, true, k.sectionOf(l.Client) != nil}
+	w := wrote{*l.Version, *l.Base, *l.Base, i, k.slots[i].lease, l.Client, l.Place, true, k.open[l.Client] != nil}
 	if k.last.ok && w.version < k.last.version {
 		k.writeLate(w, l)
 		return
@@ -190,7 +201,7 @@ func (k *keyJudge) fallsInto(f verdict.Finding, i int, l *Entry) bool {
 		return false
 	}
 	found := Finding{Verdict: verdict.StaleWrite, Key: k.key, Clients: []string{l.Client, v.client}, Lines: []Place{l.Place, v.acquired.Place}, From: l.At, To: l.At}
-	if !k.late(i, l) || v.first == 0 || v.first > ordinal(l) {
+	if !k.late(i, l) || v.read == 0 || v.read > ordinal(l) {
 		k.doubt(found, Either)
 		return false
 	}
@@ -202,15 +213,34 @@ func (k *keyJudge) fallsInto(f verdict.Finding, i int, l *Entry) bool {
 // mayFall is a write that the monitor does not find stale. If its client is outside it may have fallen into a section after
 // its first read: one that has ended, or by versions.
 func (k *keyJudge) mayFall(l *Entry) {
-	if k.sectionOf(l.Client) != nil {
+	if k.open[l.Client] != nil {
 		return
 	}
-	for _, v := range slices.Concat(k.closed, k.open) {
-		if v.client != l.Client && v.first > 0 && v.first < ordinal(l) && (v.open || !v.end.ended(l.from)) {
-			k.doubt(Finding{Verdict: verdict.StaleWrite, Key: k.key, Clients: []string{l.Client, v.client}, Lines: []Place{l.Place, v.acquired.Place}, From: l.At, To: l.At}, Clocks)
-			return
-		}
+	fell := func(v *section) bool {
+		return v.client != l.Client && v.first > 0 && v.first < ordinal(l) && (v.open || !v.end.ended(l.from))
 	}
+	i, list := slices.IndexFunc(k.closed, fell), k.closed
+	if i < 0 {
+		i, list = slices.IndexFunc(k.used, func(v *section) bool { return v.open && fell(v) }), k.used
+	}
+	if i >= 0 {
+		f := Finding{Verdict: verdict.StaleWrite, Key: k.key, Clients: []string{l.Client, list[i].client}, From: l.At, To: l.At}
+		f.Lines = []Place{l.Place, list[i].acquired.Place}
+		k.doubt(f, Clocks)
+	}
+}
+
+// use puts a section among those that have read or written, which it clears of those that have ended when these are
+// the most.
+func (k *keyJudge) use(s *section) {
+	if s.used {
+		return
+	}
+	s.used = true
+	if len(k.used) > 2*len(k.open)+8 {
+		k.used = slices.DeleteFunc(k.used, func(s *section) bool { return !s.open })
+	}
+	k.used = append(k.used, s)
 }
 
 // starved is a client that was overtaken too often.
@@ -233,7 +263,7 @@ func (k *keyJudge) refuse(l *Entry) {
 	i := k.slotOf(l)
 	k.feed(history.Event{Kind: history.Acquire, Client: i + 1, Lease: k.slots[i].lease}, l)
 	k.feed(history.Event{Kind: history.Refuse, Client: i + 1, Lease: k.slots[i].lease, Claims: true}, l)
-	if len(k.open) > 0 {
+	if k.had() {
 		k.endWait()
 		return
 	}

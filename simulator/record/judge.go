@@ -1,6 +1,7 @@
 package record
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -17,11 +18,17 @@ type Judge struct {
 	open   map[string][]*section // of each client
 	widest int64                 // by which an instant was unsure so far, in both directions
 	now    int64                 // the latest instant before which nothing can happen any more
+	silent silent
 }
 
 // NewJudge keeps at most so many findings of each verdict.
 func NewJudge(most int) *Judge {
-	return &Judge{Result: Result{Counts: map[verdict.Word]int{}, Findings: []Finding{}, most: most}, keys: newRecently[*keyJudge](maxIdle), open: map[string][]*section{}}
+	return &Judge{
+		Result: Result{Counts: map[verdict.Word]int{}, Findings: []Finding{}, most: most},
+		keys:   newRecently[*keyJudge](maxIdle),
+		open:   map[string][]*section{},
+		silent: silent{leases: map[silentID]silentLease{}, recent: make([]*section, recentLeases)},
+	}
 }
 
 // Observe judges the next line. The error is that its seq contradicts the lines before.
@@ -54,9 +61,12 @@ func (j *Judge) Observe(l *Entry) error {
 
 // ended ends all sections of a client.
 func (j *Judge) ended(l *Entry) {
-	for _, s := range slices.Clone(j.open[l.Client]) {
+	for _, s := range slices.SortedFunc(slices.Values(j.open[l.Client]), earlier) {
 		s.key.feed(history.Event{Kind: history.Done, Client: s.slot + 1}, l)
-		s.key.out(s, stamp{lo: s.last.lo, hi: l.stamp.hi, n: l.stamp.n})
+		s.key.out(s, s.endBy(l))
+	}
+	for more := true; more; {
+		_, more = j.silent.take(l.Client, nil)
 	}
 }
 
@@ -66,6 +76,10 @@ func (j *Judge) Finish() *Result {
 		for _, k := range sorted(all) {
 			k.finish()
 		}
+	}
+	j.Open += j.silent.open
+	if j.Acquired > 0 { // what was looked for has a number, also if it is 0
+		j.Counts[verdict.Unknown] += j.silent.unsure
 	}
 	j.settle()
 	return &j.Result
@@ -88,9 +102,15 @@ type keyJudge struct {
 	seq   uint64
 	seqAt Place
 
-	open   []*section
-	closed []*section // that a client which is read later may have entered before they ended
-	holder *section   // that acquired last
+	open    map[string]*section // of each client
+	fresh   []*section          // the last ones of open, see maxPairs
+	used    []*section          // those of open that have read or written, and some that have ended
+	closed  []*section          // that a client which is read later may have entered before they ended
+	holder  *section            // that acquired last
+	entered int                 // leases
+	number  uint32              // of the key, once it has had a silent lease
+	silent  int                 // leases that are among those of the judge
+	since   int64               // when the last of these acquired, at most
 
 	monitor verdict.Monitor
 	slots   [verdict.MaxClients]slot
@@ -134,7 +154,7 @@ type wrote struct {
 var server = verdict.CaseOf(&history.History{Clients: verdict.MaxClients, Nodes: 1, Key: "key"})
 
 func newKeyJudge(j *Judge, key string) *keyJudge {
-	k := &keyJudge{judge: j, key: key, begun: int64(j.Lines)}
+	k := &keyJudge{judge: j, key: key, begun: int64(j.Lines), open: map[string]*section{}}
 	// A server that may be down: the refusals of others have a cause that no log shows.
 	k.monitor.Observe(&server, 0, &history.Event{Kind: history.Down, Node: 1}, nil)
 	return k
@@ -142,10 +162,13 @@ func newKeyJudge(j *Judge, key string) *keyJudge {
 
 // needed reports whether the key must be remembered. If not, it is finished.
 func (k *keyJudge) needed() bool {
-	if len(k.open) > 0 {
+	if k.had() {
 		return true
 	}
 	k.judge.Forgotten++
+	if k.number > 0 {
+		k.judge.silent.keys[k.number-1] = nil
+	}
 	k.finish()
 	return false
 }
@@ -156,10 +179,13 @@ func (k *keyJudge) observe(l *Entry) {
 	k.blurred = k.blurred || l.stamp.lo != l.stamp.hi && l.Seq == 0
 	for _, s := range k.closed {
 		if s.client == l.Client {
-			s.over(l.stamp)
+			s.wasOver(l.stamp)
 		}
 	}
-	s := k.sectionOf(l.Client)
+	s := k.open[l.Client]
+	if s == nil && k.silent > 0 && l.Event != Refused {
+		s = k.wake(l)
+	}
 	switch l.Event {
 	case Acquired:
 		k.enter(s, l)
@@ -174,15 +200,8 @@ func (k *keyJudge) observe(l *Entry) {
 	}
 }
 
-// sectionOf is the open section of a client; nil: there is none.
-func (k *keyJudge) sectionOf(client string) *section {
-	for _, s := range k.open {
-		if s.client == client {
-			return s
-		}
-	}
-	return nil
-}
+// had reports whether somebody has the key, as far as the log shows it.
+func (k *keyJudge) had() bool { return len(k.open)+k.silent > 0 }
 
 // slotOf is the slot of a client. If all are taken, the one that was used longest ago, of a client that is
 // outside if there is one, is given to it.
@@ -258,54 +277,64 @@ func (k *keyJudge) enter(former *section, l *Entry) {
 	if former != nil {
 		k.judge.Replaced++
 		k.feed(history.Event{Kind: history.Done, Client: former.slot + 1}, l)
-		k.out(former, stamp{lo: former.last.lo, hi: l.stamp.hi, n: l.stamp.n})
+		k.out(former, former.endBy(l))
 	}
 	k.judge.Acquired++
 	k.endWait()
 	i := k.slotOf(l)
 	s := &k.slots[i]
 	s.lease = s.lease%255 + 1
-	b := &section{client: l.Client, key: k, slot: i, lease: s.lease, asked: l.from, enter: l.stamp, last: l.stamp, open: true, acquired: l, place: l.Place}
+	b := &section{client: l.Client, key: k, slot: i, lease: s.lease, asked: l.from, enter: l.stamp, last: l.stamp}
+	b.until, b.open, b.acquired, b.place = l.until(), true, l, l.Place
 	s.section = b
 	k.feed(history.Event{Kind: history.Acquire, Client: i + 1, Lease: s.lease}, l)
 	k.change(i, s.lease, l, false)
 	k.feed(history.Event{Kind: history.Enter, Client: i + 1, Lease: s.lease}, l)
 	k.meet(b)
-	k.open = append(k.open, b)
-	k.judge.open[l.Client] = append(k.judge.open[l.Client], b)
+	k.in(b)
 	k.holder = b
+	k.judge.silent.entered(b)
+}
+
+// in puts a section among those that are open.
+func (k *keyJudge) in(s *section) {
+	mine := k.judge.open[s.client]
+	s.index = len(mine)
+	k.open[s.client], k.judge.open[s.client] = s, append(mine, s)
 }
 
 // meet makes the pairs of a section that was just entered.
 func (k *keyJudge) meet(b *section) {
 	k.prune()
-	for _, list := range [][]*section{k.closed, k.open} {
+	var around []*Entry
+	if k.judge.room(verdict.Overlap) || k.judge.room(verdict.Unknown) {
+		around = k.lately()
+	}
+	pairs := make([]pair, 0, len(k.closed)+len(k.fresh)) // one allocation
+	b.pairs = make([]*pair, 0, cap(pairs)+maxPairs)
+	for _, list := range [][]*section{k.closed, k.fresh} {
 		for _, a := range list {
-			p := &pair{a: a, b: b}
-			if a.client == b.client || !p.possible() {
+			if a.client == b.client || !a.open && a.end.ended(b.enter) {
 				continue
 			}
-			if len(a.pairs) >= maxPairs {
-				a.more++
-				a.after = b.enter
+			if a.met++; a.met > maxPairs {
+				a.meetMore(b, 1)
 				continue
 			}
-			if k.judge.room(verdict.Overlap) || k.judge.room(verdict.Unknown) {
-				p.around = k.lately(a.acquired)
-			}
-			a.pairs, b.pairs = append(a.pairs, p), append(b.pairs, p)
+			pairs = append(pairs, pair{a: a, b: b, around: around})
+			pairs[len(pairs)-1].begin()
 		}
 	}
+	k.entered++
+	k.fresh = append(slices.DeleteFunc(k.fresh, func(a *section) bool { return a.met > maxPairs }), b)
 	b.decide()
 }
 
-// lately are the last lines, after one that may be older.
-func (k *keyJudge) lately(first *Entry) (all []*Entry) {
+// lately are the last lines.
+func (k *keyJudge) lately() []*Entry {
+	all := make([]*Entry, 0, len(k.recent))
 	for i := max(0, k.lines-len(k.recent)); i < k.lines; i++ {
 		all = append(all, k.recent[i%len(k.recent)])
-	}
-	if first != nil && !slices.Contains(all, first) {
-		all = append([]*Entry{first}, all...)
 	}
 	return all
 }
@@ -326,7 +355,7 @@ func (k *keyJudge) leave(s *section, l *Entry) {
 		s.inside(left, l.Place)
 	} else {
 		k.judge.NoFrom++
-		left = stamp{lo: s.last.lo, hi: l.stamp.hi, seq: l.Seq, n: l.stamp.n}
+		left = stamp{lo: s.last.lo, hi: l.stamp.hi, by: l.Seq, n: l.stamp.n}
 	}
 	k.feed(history.Event{Kind: history.Leave, Client: s.slot + 1, Lease: s.lease}, l)
 	if l.Event != Lost {
@@ -345,20 +374,35 @@ func (k *keyJudge) leave(s *section, l *Entry) {
 
 // out takes a section out of those that are open.
 func (k *keyJudge) out(s *section, end stamp) {
-	k.open = slices.DeleteFunc(k.open, func(o *section) bool { return o == s })
-	mine := slices.DeleteFunc(k.judge.open[s.client], func(o *section) bool { return o == s })
-	if k.judge.open[s.client] = mine; len(mine) == 0 {
-		delete(k.judge.open, s.client)
-	}
 	s.close(end)
-	k.closed = append(k.closed, s)
+	k.drop(s)
+	if k.closed = append(k.closed, s); len(k.closed) > maxClosed {
+		k.prune()
+	}
 }
 
-// Of the sections of a key that have ended these are kept: the last few, and up to so many that may have ended later than
-// the next begins. If there are more, many are UNKNOWN already.
+// drop takes a section out of the lists of those that are open.
+func (k *keyJudge) drop(s *section) {
+	delete(k.open, s.client)
+	k.fresh = slices.DeleteFunc(k.fresh, func(o *section) bool { return o == s })
+	mine := k.judge.open[s.client]
+	last := len(mine) - 1
+	mine[s.index], mine[last].index = mine[last], s.index
+	mine[last] = nil
+	if k.judge.open[s.client] = mine[:last]; last == 0 {
+		delete(k.judge.open, s.client)
+	}
+	if s.shown {
+		k.judge.silent.shown--
+	}
+}
+
+// Of the sections of a key that have ended these are kept when the next begins: the last few, and up to so many that
+// may have ended later than that. If there are more, many are UNKNOWN already. Until then there are maxClosed.
 const (
 	fewClosed  = 8
 	mostClosed = 32
+	maxClosed  = 1 << 9
 )
 
 // prune forgets sections that ended long ago.
@@ -370,6 +414,7 @@ func (k *keyJudge) prune() {
 			break
 		}
 		s.settle()
+		s.settleMore()
 	}
 	k.closed = slices.Delete(k.closed, 0, n)
 }
@@ -406,6 +451,7 @@ func (k *keyJudge) renew(s *section, l *Entry) {
 	}
 	if *l.OK {
 		s.inside(l.stamp, l.Place)
+		s.until = l.until()
 	}
 	k.feed(history.Event{Kind: history.Acquire, Client: s.slot + 1, Lease: s.lease, Note: "renew"}, l)
 	answer := history.Event{Kind: history.Refuse, Client: s.slot + 1, Lease: s.lease}
@@ -430,10 +476,23 @@ func (k *keyJudge) contradicted(s *section, call stamp, l *Entry) {
 
 // finish ends the lines of the key.
 func (k *keyJudge) finish() {
-	k.judge.Open += len(k.open)
 	k.monitor.Finish(&server, time.Duration(k.judge.Last.Ns), false, k.judge.Lines, func(f verdict.Finding) { k.keep(nil, f) })
-	for _, s := range slices.Concat(k.closed, k.open) {
-		s.settle()
+	open := slices.SortedFunc(maps.Values(k.open), earlier)
+	for _, s := range open {
+		if s.until.n == 0 {
+			k.judge.Open++
+		}
+	}
+	for _, list := range [][]*section{k.closed, open} {
+		for _, s := range list {
+			s.settled = s.open
+		}
+		for _, s := range list {
+			s.settle()
+		}
+	}
+	for _, s := range slices.Concat(k.closed, open) {
+		s.settleMore()
 	}
 	switch {
 	case k.fenced == nil || k.stale:

@@ -15,6 +15,7 @@ package record
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -22,6 +23,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"locklab/simulator/i18n"
@@ -79,6 +81,7 @@ type Line struct {
 	From   Instant `json:"from,omitzero"`    // when the call was made; zero: not known
 	Client string  `json:"client"`           // one thread of one process: it has one lease of a key at a time
 	Event  Event   `json:"event"`            //
+	Until  Instant `json:"until,omitzero"`   // when the lease ends by itself; zero: not known
 	Key    string  `json:"key,omitempty"`    // of the lock; none for Ended
 	OK     *bool   `json:"ok,omitempty"`     // what Released and Renewed say of the lock, and whether Wrote was accepted
 	Token  uint64  `json:"token,omitempty"`  // the fencing token of Acquired, Wrote and Read; 0: there is none
@@ -196,11 +199,84 @@ func (p *parser) parse(b []byte) (l Line, err error) {
 	if !utf8.Valid(b) {
 		return Line{}, i18n.Errorf("error.record.utf8")
 	}
+	if err := exact(b); err != nil {
+		return Line{}, err
+	}
 	return l, l.check()
 }
 
+// exact returns what the decoder passes over in an object that it takes: the name of a field in another case, a field
+// for the second time, and half a character, in place of which it puts a mark that stands for any.
+func exact(b []byte) error {
+	seen := 0
+	for {
+		i := bytes.IndexByte(b, '"')
+		if i < 0 {
+			return nil
+		}
+		text, half := quoted(b[i:])
+		if b = bytes.TrimLeft(b[i+len(text):], " \t\r\n"); half != "" {
+			return i18n.Errorf("error.record.half", "half", half, "text", string(text))
+		}
+		if len(b) == 0 || b[0] != ':' {
+			continue
+		}
+		name := text[1 : len(text)-1]
+		if bytes.IndexByte(name, '\\') >= 0 {
+			var plain string
+			if err := json.Unmarshal(text, &plain); err != nil {
+				return err
+			}
+			name = []byte(plain)
+		}
+		n := slices.IndexFunc(fieldNames, func(field string) bool { return field == string(name) })
+		switch {
+		case n < 0:
+			return unknownField(string(name))
+		case seen&(1<<n) != 0:
+			return i18n.Errorf("error.record.again", "field", string(name))
+		}
+		seen |= 1 << n
+	}
+}
+
+// quoted is the string of JSON at the beginning of a text, and the first half of a character in it: a surrogate alone.
+func quoted(b []byte) (text []byte, half string) {
+	unit := func(i int) rune { // \uXXXX at i; 0: there is none
+		if !bytes.HasPrefix(b[i:], []byte(`\u`)) {
+			return 0
+		}
+		n, _ := strconv.ParseUint(string(b[i+2:i+6]), 16, 16) // which the decoder has read
+		return rune(n)
+	}
+	i := 1
+	for ; b[i] != '"'; i++ {
+		if b[i] != '\\' {
+			continue
+		}
+		first := unit(i)
+		switch {
+		case !utf16.IsSurrogate(first):
+			i++
+		case utf16.DecodeRune(first, unit(i+6)) != utf8.RuneError:
+			i += 11
+		default:
+			half = cmp.Or(half, string(b[i:i+6]))
+			i += 5
+		}
+	}
+	return b[:i+1], half
+}
+
 // fieldNames are the names of a line's fields.
-var fieldNames = []string{"v", "at", "from", "within", "client", "event", "key", "ok", "token", "seq", "version", "base", "note"}
+var fieldNames = []string{
+	"v", "at", "from", "until", "within", "client", "event", "key", "ok", "token", "seq", "version", "base", "note",
+}
+
+func unknownField(name string) error {
+	near := i18n.Near(name, fieldNames)
+	return i18n.Errorf("error.record.field", "field", name, "near", near, "fields", strings.Join(fieldNames, ", "))
+}
 
 // parseError says in our words what the decoder has found.
 func parseError(err error, b []byte) error {
@@ -214,8 +290,7 @@ func parseError(err error, b []byte) error {
 		return i18n.Errorf("error.record.type", "field", wrong.Field, "value", wrong.Value)
 	}
 	if _, name, ok := strings.Cut(err.Error(), "unknown field "); ok {
-		name = strings.Trim(name, `"`)
-		return i18n.Errorf("error.record.field", "field", name, "near", i18n.Near(name, fieldNames), "fields", strings.Join(fieldNames, ", "))
+		return unknownField(strings.Trim(name, `"`))
 	}
 	if first := bytes.TrimSpace(b); len(first) == 0 || first[0] != '{' {
 		return i18n.Errorf("error.record.object")
@@ -237,6 +312,8 @@ func (l *Line) check() error {
 		return missing("at")
 	case l.Client == "":
 		return missing("client")
+	case !utf8.ValidString(l.Client) || !utf8.ValidString(l.Key):
+		return i18n.Errorf("error.record.utf8")
 	case l.Event == "":
 		return missing("event")
 	case !slices.Contains(allEvents, l.Event):
@@ -247,6 +324,10 @@ func (l *Line) check() error {
 		return absent("from")
 	case l.From.Known && l.From.Ns > l.At.Ns:
 		return i18n.Errorf("error.record.from")
+	case l.Until.Known && l.Event != Acquired && l.Event != Renewed:
+		return absent("until")
+	case l.Until.Known && l.Until.Ns < l.At.Ns:
+		return i18n.Errorf("error.record.until")
 	case l.OK == nil && l.Event == Renewed:
 		return missing("ok")
 	case l.OK != nil && l.Event != Released && l.Event != Renewed && l.Event != Wrote:

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 	"time"
 
@@ -44,8 +45,9 @@ func (e *LineError) Message() i18n.Message {
 }
 
 // A Reader reads several logs as one, line by line. Of the next lines of all of them it takes the
-// one with the earliest instant; so lines of one log stay in their order, and it keeps one line of
-// each log. A line that comes too late to have happened after those before it, whatever the clocks
+// one with the earliest instant, after those of other logs that come before a lower seq of its key; so lines of one
+// log stay in their order, and it keeps one line of each log, or those that clocks can put before another's (see
+// mostAhead). A line that comes too late to have happened after those before it, whatever the clocks
 // were, is out of order: an error. Blank lines are passed over.
 //
 // A log whose last line has no end and is no JSON was cut off: that line is left out, and Truncated
@@ -74,14 +76,18 @@ type Backward struct {
 	By     time.Duration
 }
 
-// A source is a log with its next line.
+// A source is a log with its next lines.
 type source struct {
 	name  string
 	in    *bufio.Reader
 	line  int
-	next  *Entry
-	begun bool
+	ahead []*Entry
+	seqs  map[string][]uint64 // of the lines ahead, by key
+	ended bool
 }
+
+// mostAhead is the number of lines of a log that are looked through for a lower seq.
+const mostAhead = 1 << 12
 
 // An Entry is a line as it was read.
 type Entry struct {
@@ -95,7 +101,8 @@ type Entry struct {
 func NewReader(within time.Duration, sources ...Source) *Reader {
 	r := &Reader{Within: within, clients: newRecently[*clientTime](maxIdle), reached: -1 << 63}
 	for _, s := range sources {
-		r.sources = append(r.sources, &source{name: s.Name, in: bufio.NewReaderSize(s.From, 64<<10)})
+		in := bufio.NewReaderSize(s.From, 64<<10)
+		r.sources = append(r.sources, &source{name: s.Name, in: in, seqs: map[string][]uint64{}})
 	}
 	return r
 }
@@ -106,27 +113,70 @@ func (r *Reader) Bytes() int64 { return r.read }
 // Next returns the next line. The error is io.EOF at the end, a *LineError for a line that is wrong, after which one can
 // go on, or that of a source.
 func (r *Reader) Next() (*Entry, error) {
-	for _, s := range r.sources {
-		if s.begun {
-			continue
-		}
-		s.begun = true
-		if err := r.advance(s); err != nil {
-			return nil, err
-		}
-	}
 	var first *source
 	for _, s := range r.sources {
-		if s.next != nil && (first == nil || s.next.sooner(first.next)) {
+		if len(s.ahead) == 0 && !s.ended {
+			if err := r.advance(s); err != nil {
+				return nil, err
+			}
+		}
+		if len(s.ahead) > 0 && (first == nil || s.ahead[0].sooner(first.ahead[0])) {
 			first = s
 		}
 	}
 	if first == nil {
 		return nil, io.EOF
 	}
-	l := first.next
-	first.next, first.begun = nil, false
+	for range r.sources { // no row of logs that wait for another is longer
+		other, err := r.before(first)
+		if err != nil {
+			return nil, err
+		}
+		if other == nil {
+			break
+		}
+		first = other
+	}
+	l := first.ahead[0]
+	first.ahead = slices.Delete(first.ahead, 0, 1)
+	if l.Seq > 0 {
+		first.seqs[l.Key] = first.seqs[l.Key][1:]
+		if len(first.seqs[l.Key]) == 0 {
+			delete(first.seqs, l.Key)
+		}
+	}
 	return l, r.place(l)
+}
+
+// before is another log with a line that comes before the next one of a log, by seq, and can have done so by the
+// clocks; nil: there is none.
+func (r *Reader) before(first *source) (*source, error) {
+	l := first.ahead[0]
+	for _, s := range r.sources {
+		if l.Seq == 0 || s == first {
+			continue
+		}
+		for len(s.seqs[l.Key]) == 0 && !s.ended && len(s.ahead) < mostAhead {
+			if n := len(s.ahead); n > 0 && s.ahead[n-1].At.Ns-r.off(s.ahead[n-1]) > l.At.Ns+r.off(l) {
+				break
+			}
+			if err := r.advance(s); err != nil {
+				return nil, err
+			}
+		}
+		if q := s.seqs[l.Key]; len(q) > 0 && q[0] < l.Seq {
+			return s, nil
+		}
+	}
+	return nil, nil
+}
+
+// off is by how much the clock of a line can be off.
+func (r *Reader) off(l *Entry) int64 {
+	if l.Uncert != nil {
+		return int64(*l.Uncert)
+	}
+	return int64(r.Within)
 }
 
 // sooner reports whether l is to be read before o, of another source.
@@ -137,34 +187,61 @@ func (l *Entry) sooner(o *Entry) bool {
 	return l.At.Ns < o.At.Ns
 }
 
+// foreign are the beginnings of files that are not read, with the sentence about each.
+var foreign = []struct{ begins, key string }{
+	{"\x1f\x8b", "error.record.gzip"},
+	{"\xef\xbb\xbf", "error.record.mark"},
+	{"\xff\xfe", "error.record.utf16"},
+	{"\xfe\xff", "error.record.utf16"},
+	{"{\x00", "error.record.utf16"},
+	{"\x00{", "error.record.utf16"},
+}
+
 // advance reads the next line of a source.
 func (r *Reader) advance(s *source) error {
 	for {
 		b, ended, err := r.line(s)
+		s.ended = err != nil || ended
 		if err != nil || ended && len(bytes.TrimSpace(b)) == 0 {
 			return err
 		}
 		s.line++
+		for _, f := range foreign {
+			if s.line == 1 && bytes.HasPrefix(b, []byte(f.begins)) {
+				s.ended = true
+				return &LineError{Place{s.name, 1}, i18n.Errorf(f.key)}
+			}
+		}
 		if len(bytes.TrimSpace(b)) == 0 {
 			continue
 		}
 		place := Place{s.name, s.line}
-		if len(b) > MaxLine {
-			s.begun = ended
-			return &LineError{place, i18n.Errorf("error.record.long", "most", MaxLine)}
+		l, err := Line{}, i18n.Errorf("error.record.long", "most", MaxLine)
+		if len(b) <= MaxLine {
+			l, err = r.parser.parse(b)
 		}
-		l, err := r.parser.parse(b)
-		if err != nil && ended && !json.Valid(b) {
+		switch {
+		case err == nil:
+			s.ahead = append(s.ahead, &Entry{Line: l, Place: place})
+			if l.Seq > 0 {
+				s.seqs[l.Key] = append(s.seqs[l.Key], l.Seq)
+			}
+			return nil
+		case endsInCR(b):
+			s.ended = true
+			err = i18n.Errorf("error.record.cr")
+		case ended && len(b) <= MaxLine && !json.Valid(b):
 			r.Truncated = append(r.Truncated, place)
 			return nil
 		}
-		if err != nil {
-			s.begun = false
-			return &LineError{place, err}
-		}
-		s.next = &Entry{Line: l, Place: place}
-		return nil
+		return &LineError{place, err}
 	}
+}
+
+// endsInCR reports whether what was read as one line is several.
+func endsInCR(b []byte) bool {
+	first, _, more := bytes.Cut(bytes.TrimSpace(b), []byte("\r"))
+	return more && json.Valid(first)
 }
 
 // line reads up to the end of a line, of which it returns little more than MaxLine. ended: the log ends in it.
@@ -195,12 +272,9 @@ type clientTime struct {
 
 // place gives a line its stamps. The error says that it is out of order.
 func (r *Reader) place(l *Entry) error {
-	within := int64(r.Within)
-	if l.Uncert != nil {
-		within = int64(*l.Uncert)
-	}
+	within := r.off(l)
 	r.count++
-	l.stamp = stamp{lo: l.At.Ns - within, hi: l.At.Ns + within, seq: l.Seq, n: r.count}
+	l.stamp = stamp{lo: l.At.Ns - within, hi: l.At.Ns + within, since: l.Seq, by: l.Seq, n: r.count}
 	c, known := r.clients.get(l.Client)
 	back := time.Duration(0)
 	if known {
@@ -225,9 +299,9 @@ func (r *Reader) place(l *Entry) error {
 	}
 	c.last, c.at, c.Place = l.stamp, l.At.Ns, l.Place
 	r.reached = max(r.reached, l.stamp.lo)
-	l.from = stamp{lo: -1 << 63, hi: l.stamp.hi, n: l.stamp.n}
+	l.from = stamp{lo: -1 << 63, hi: l.stamp.hi, by: l.Seq, n: l.stamp.n}
 	if l.From.Known {
-		l.from = stamp{lo: l.From.Ns - within, hi: min(l.From.Ns+within, l.stamp.hi), n: l.stamp.n}
+		l.from.lo, l.from.hi = l.From.Ns-within, min(l.From.Ns+within, l.stamp.hi)
 	}
 	return nil
 }

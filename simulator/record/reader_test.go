@@ -1,6 +1,9 @@
 package record_test
 
 import (
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -66,6 +69,24 @@ func TestWrongLines(t *testing.T) {
 		`{"at":150,"client":"a","event":"ended"}`:                                           "",
 		`{"at":150,"within":"25h","client":"a","event":"refused","key":"k"}`:                "error.record.length",
 		`{"at":150,"client":"a","event":"refused","key":"k","at":"tomorrow"}`:               "error.record.instant",
+		`{"at":150,"client":"a","client":"b","event":"refused","key":"k"}`:                  "error.record.again field=client",
+		`{"at":150,"client":"a","event":"refused","key":"k","\u006bey":"l"}`:                "error.record.again field=key",
+		`{"at":150,"client":"a","event":"refused","key":"k","note":"x","note":"x"}`:         "error.record.again field=note",
+		`{"at":150,"\u0063lient":"a","event":"refused","key":"k"}`:                          "",
+		`{"AT":150,"client":"a","event":"refused","key":"k"}`:                               "error.record.field field=AT near=",
+		`{"at":150,"Client":"a","event":"refused","key":"k"}`:                               "error.record.field field=Client",
+		`{"at":150,"client":"a","event":"refused","\u212aey":"k"}`:                          "error.record.field field=\u212aey",
+		`{"at":150,"client":"\ud800","event":"refused","key":"k"}`:                          "error.record.half half=\\ud800 text=\"\\ud800\"",
+		`{"at":150,"client":"a","event":"refused","key":"x\uDFFFy"}`:                        "error.record.half half=\\uDFFF",
+		`{"at":150,"client":"a\udc00\ud800","event":"refused","key":"k"}`:                   "error.record.half half=\\udc00",
+		`{"at":150,"client":"a\ud800\u0041","event":"refused","key":"k"}`:                   "error.record.half half=\\ud800",
+		`{"at":150,"client":"a","event":"refused","key":"k","note":"\ud83d\ude00\ud83d"}`:   "error.record.half half=\\ud83d",
+		`{"at":150,"client":"\ud83d\ude00","event":"refused","key":"\\ud800\ufffd\"\\"}`:    "",
+		"{\"at\":150,\"client\":\"\uFFFD\",\"event\":\"refused\",\"key\":\"k\"}":            "",
+		`{"at":150,"until":149,"client":"a","event":"acquired","key":"k"}`:                  "error.record.until",
+		`{"at":150,"until":150,"client":"a","event":"refused","key":"k"}`:                   "error.record.absent field=until",
+		`{"at":150,"until":150,"client":"a","event":"acquired","key":"k"}`:                  "",
+		`{"at":150,"until":150,"client":"a","event":"renewed","ok":true,"key":"k"}`:         "",
 	} {
 		r := NewReader(0, Source{Name: "log", From: strings.NewReader(fmt.Sprintf(good, 100) + line + "\n" + fmt.Sprintf(good, 200))})
 		var errs []string
@@ -90,6 +111,97 @@ func TestWrongLines(t *testing.T) {
 		if got := strings.Join(errs, " "); want == "" && got != "" || !strings.Contains(got, want) || read < 2 || len(r.Truncated) > 0 {
 			t.Errorf("%.99s: %d lines and %q, want %q", line, read, got, want)
 		}
+	}
+}
+
+// A file of another kind is refused with one sentence, and nothing more is read of it.
+func TestForeign(t *testing.T) {
+	line := `{"at":1,"client":"a","event":"acquired","key":"k"}`
+	wide := func(text string, order binary.AppendByteOrder) string {
+		var b []byte
+		for _, r := range text {
+			b = order.AppendUint16(b, uint16(r))
+		}
+		return string(b)
+	}
+	two := line + "\n" + line + "\n"
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	z.Write([]byte(two))
+	z.Close()
+	for want, files := range map[string][]string{
+		"error.record.mark":  {"\ufeff" + two, "\ufeff" + line},
+		"error.record.gzip":  {packed.String()},
+		"error.record.utf16": {wide("\ufeff"+two, binary.LittleEndian), wide("\ufeff"+two, binary.BigEndian), wide(two, binary.LittleEndian), wide(two, binary.BigEndian)},
+		"error.record.cr":    {strings.ReplaceAll(two, "\n", "\r"), line + "\r" + line, strings.Repeat(line+"\r", 2000), line + "\r" + line[:9]},
+	} {
+		for _, text := range files {
+			r := NewReader(0, Source{Name: "log", From: strings.NewReader(text)})
+			_, err := r.Next()
+			bad := (*LineError)(nil)
+			if !errors.As(err, &bad) || bad.Line != 1 || bad.Err.Error() != want {
+				t.Errorf("%.20q: %v, want %s", text, err, want)
+			}
+			if _, err := r.Next(); err != io.EOF || len(r.Truncated) > 0 {
+				t.Errorf("%.20q: then %v", text, err)
+			}
+		}
+	}
+	if r := judged(t, line+"\r\n"+line+"\r\n"); r.Lines != 2 {
+		t.Errorf("%d lines of two that end in CR and LF", r.Lines)
+	}
+	r := NewReader(0, Source{Name: "log", From: strings.NewReader("no\rlog\n" + line)})
+	if _, err := r.Next(); err == nil || !strings.Contains(err.Error(), "error.record.object") {
+		t.Errorf("a line with CR in it: %v", err)
+	}
+	if l, err := r.Next(); err != nil || l.Client != "a" {
+		t.Errorf("the line after it: %v", err)
+	}
+}
+
+// A line without seq is between those of its client that have one: logs are merged so that each seq of a key comes
+// after the lower ones, and what that shows is certain.
+func TestSomeSeq(t *testing.T) {
+	first := `{"at":20,"client":"x","event":"acquired","key":"k","seq":11}
+{"at":70,"client":"x","event":"released","key":"k","from":68}
+{"at":73,"client":"x","event":"acquired","key":"k","seq":12}
+{"at":74,"client":"x","event":"leaving","key":"k","seq":13}
+`
+	second := `{"at":69,"client":"y","event":"acquired","key":"k","seq":14}
+`
+	other := `{"at":67,"client":"z","event":"acquired","key":"l","seq":9}
+{"at":68,"client":"z","event":"leaving","key":"l"}
+{"at":71,"client":"z","event":"acquired","key":"k","seq":15}
+`
+	for _, logs := range [][]string{{first, second}, {second, first}, {other, second, first}, {second, first, other}} {
+		r, err := triedWithin(10, logs...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := verdict.Holds; len(logs) == 2 && (r.Verdicts[0] != want || r.Acquired != 3) {
+			t.Errorf("%d logs: %v of %d leases", len(logs), r.Verdicts, r.Acquired)
+		}
+		if len(logs) == 3 && (r.Counts[verdict.Unknown] != 1 || r.Findings[0].Clients[0] != "y" || r.Findings[0].Clients[1] != "z") {
+			t.Errorf("%d logs: %+v", len(logs), r.Findings)
+		}
+	}
+	// Each log waits for the other: one of the two lines is named.
+	_, err := triedWithin(10, `{"at":20,"client":"x","event":"refused","key":"k","seq":3}
+{"at":21,"client":"x","event":"refused","key":"l","seq":1}
+`, `{"at":20,"client":"y","event":"refused","key":"l","seq":2}
+{"at":21,"client":"y","event":"refused","key":"k","seq":2}
+`)
+	if bad := (*LineError)(nil); !errors.As(err, &bad) || !strings.Contains(err.Error(), "error.record.seq") {
+		t.Error(err)
+	}
+	// A read that has no seq, long after by its own clock, does not hide that its client came later.
+	r := judged(t, `{"at":1,"within":10,"client":"x","event":"acquired","key":"k","seq":1}
+{"at":2,"within":10,"client":"y","event":"acquired","key":"k","seq":2}
+{"at":3,"within":10,"client":"y","event":"read","key":"k"}
+{"at":4,"within":10,"client":"x","event":"leaving","key":"k","seq":3}
+`)
+	if r.Counts[verdict.Overlap] != 1 || r.Counts[verdict.Unknown] != 0 {
+		t.Errorf("%v", r.Counts)
 	}
 }
 

@@ -15,7 +15,7 @@ def guarded(lock, key, work):               # lock = redis.Redis().lock(key, tim
     since = time.time_ns()
     if not lock.acquire(blocking=False):
         return record("refused", key, since)
-    record("acquired", key, since)          # token=... if the lock has a fencing token
+    record("acquired", key, since)          # token=... if there is one, until=... if it is left to expire
     try:
         work()                              # record("wrote", key, since, version=..., base=...) inside
     finally:

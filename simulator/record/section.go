@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"slices"
 
 	"locklab/simulator/verdict"
@@ -19,16 +20,26 @@ type section struct {
 	last     stamp // of the last line that shows it inside
 	end      stamp // when it was outside for certain, if it is closed
 	left     stamp // when it called for the release; n == 0: not known
+	until    stamp // when it ends if no line shows more of it; n == 0: not known
+	index    int   // among the open ones of its client
 	open     bool
 	settled  bool // nothing more will be known of it
 	answered bool // its release has returned
+	used     bool // it is in the list of those that have read or written
+	shown    bool // it is kept for a finding
+	doubted  bool // it is counted as UNKNOWN
+	unsure   bool // what it may have met is not known any more
 
 	first, latest int64 // of its reads and writes, in the order of versions; see ordinal; 0: none
+	read          int64 // the first of its reads
 	acquired      *Entry
 	place         Place // of the last line
 
 	pairs []*pair // that are not decided
-	more  int     // further ones, with those that entered after all of pairs
+	met   int     // those that it has met later, up to one more than maxPairs
+	since int     // if there were more, those of the key up to which they are in more
+	more  int     // further ones, which entered after all of pairs
+	ninth stamp   // the first of them
 	after stamp   // the last of them
 	stale []*late // writes of others that are stale if it was inside
 }
@@ -40,7 +51,7 @@ const maxPairs = 8
 // A pair is two sections that may overlap. b was read later.
 type pair struct {
 	a, b   *section
-	around []*Entry // when b entered
+	around []*Entry // the last lines when b entered
 	done   bool
 }
 
@@ -52,17 +63,55 @@ type late struct {
 
 // inside notes a line that shows the client inside.
 func (s *section) inside(at stamp, place Place) {
+	at.since = max(at.since, s.last.since)
 	s.last, s.place = at, place
-	if at.hi < s.enter.hi {
-		s.enter.hi = at.hi // it entered before
+	s.enter.atMost(at)
+	if at.hi > s.until.hi {
+		s.until = stamp{}
 	}
 	s.decide()
 }
 
 // close ends a section at an instant, or between its last line and that.
 func (s *section) close(end stamp) {
+	s.catchUp()
 	s.open, s.end = false, end
 	s.decide()
+}
+
+// endBy is when a section is over that ends with a line that does not show it inside.
+func (s *section) endBy(l *Entry) stamp {
+	end := stamp{lo: s.last.lo, hi: l.stamp.hi, n: l.stamp.n}
+	if s.until.n > 0 {
+		end.hi = min(end.hi, s.until.hi)
+	}
+	return end
+}
+
+// until is when the lease of a line ends, at most.
+func (l *Entry) until() (end stamp) {
+	if l.Until.Known {
+		end = stamp{lo: l.stamp.lo, hi: l.Until.Ns + l.stamp.hi - l.At.Ns, n: l.stamp.n}
+	}
+	return end
+}
+
+// begin puts a pair among those of its sections.
+func (p *pair) begin() { p.a.pairs, p.b.pairs = append(p.a.pairs, p), append(p.b.pairs, p) }
+
+// meetMore counts sections without pairs, the last of which is b.
+func (s *section) meetMore(b *section, n int) {
+	if s.ninth.n == 0 {
+		s.ninth = b.enter
+	}
+	s.more, s.after, s.since = s.more+n, b.enter, s.key.entered+1
+}
+
+// catchUp counts those that have entered while nobody looked after this one.
+func (s *section) catchUp() {
+	if n := s.key.entered - s.since; s.open && s.met > maxPairs && n > 0 {
+		s.meetMore(s.key.holder, n)
+	}
 }
 
 // sawEnter reports whether s was inside, for certain, after b had entered.
@@ -73,9 +122,25 @@ func (s *section) sawEnter(b *section) bool {
 // certain reports whether the two overlap for every choice of instants.
 func (p *pair) certain() bool { return p.a.sawEnter(p.b) && p.b.sawEnter(p.a) }
 
-// possible reports whether they overlap for some choice.
-func (p *pair) possible() bool {
-	return (p.a.open || !p.a.end.ended(p.b.enter)) && (p.b.open || !p.b.end.ended(p.a.enter))
+// possible reports whether they overlap for some choice, if nothing more will be known of those that are open.
+func (p *pair) possible() bool { return !p.a.over(p.b.enter) && !p.b.over(p.a.enter) }
+
+// over reports whether a section is over, for certain, when another is entered.
+func (s *section) over(enter stamp) bool {
+	if s.open {
+		return s.until.n > 0 && s.until.ended(enter)
+	}
+	return s.end.ended(enter)
+}
+
+// endless is a section of the pair whose end the log does not show, the first if both are so; nil: there is none.
+func (p *pair) endless(first *section) *section {
+	for _, s := range []*section{first, p.a, p.b} {
+		if s.left.n == 0 {
+			return s
+		}
+	}
+	return nil
 }
 
 // why returns the reason for which a pair is not decided.
@@ -96,20 +161,22 @@ func (p *pair) why() (Why, *section) {
 	return Clocks, p.a
 }
 
-// over notes a later line of the client: all before it was over by then.
-func (s *section) over(by stamp) {
-	if by.hi >= s.end.hi {
+// wasOver notes a later line of the client: all before it was over by then.
+func (s *section) wasOver(by stamp) {
+	if by.hi >= s.end.hi && (by.by == 0 || s.end.by > 0) {
 		return
 	}
-	s.end.hi, s.enter.hi = by.hi, min(s.enter.hi, by.hi)
+	s.end.atMost(by)
+	s.enter.atMost(by)
 	if s.left.n > 0 {
-		s.left.hi = min(s.left.hi, by.hi)
+		s.left.atMost(by)
 	}
 	s.decide()
 }
 
 // decide reports what is certain by now.
 func (s *section) decide() {
+	s.catchUp()
 	pairs := s.pairs
 	s.pairs = s.pairs[:0]
 	for _, p := range pairs {
@@ -123,6 +190,7 @@ func (s *section) decide() {
 	clear(pairs[len(s.pairs):])
 	if s.more > 0 && s.after.before(s.last) {
 		s.key.judge.Counts[verdict.Overlap] += s.more
+		s.key.judge.AtLeast = true
 		s.more = 0
 	}
 	s.stale = slices.DeleteFunc(s.stale, func(w *late) bool {
@@ -147,12 +215,23 @@ func (s *section) settle() {
 		}
 		p.done = true
 	}
-	s.key.judge.Counts[verdict.Unknown] += s.more
 	for _, w := range s.stale {
 		s.key.doubt(w.found, Clocks)
 	}
-	s.pairs, s.more, s.stale = nil, 0, nil
+	s.pairs, s.stale = nil, nil
 }
+
+// settleMore counts a section as UNKNOWN that is not yet, for what has no pair.
+func (s *section) settleMore() {
+	s.catchUp()
+	if !s.doubted && (s.unsure || s.more > 0 && !s.over(s.ninth)) {
+		s.doubted = true
+		s.key.judge.Counts[verdict.Unknown]++
+	}
+}
+
+// earlier compares sections by when they were entered.
+func earlier(a, b *section) int { return cmp.Compare(a.enter.n, b.enter.n) }
 
 // ordinal is the place of a read or write in the order of versions: a read of a version comes after
 // the write that made it.
@@ -164,4 +243,12 @@ func ordinal(l *Entry) int64 {
 		return 2 * int64(*l.Version)
 	}
 	return 2*int64(*l.Version) + 1
+}
+
+// lines are those around the pair, with the first client's acquired.
+func (p *pair) lines() []*Entry {
+	if slices.Contains(p.around, p.a.acquired) {
+		return p.around
+	}
+	return append([]*Entry{p.a.acquired}, p.around...)
 }

@@ -1,26 +1,36 @@
 package record
 
 // A stamp is when something happened: an instant between lo and hi, both included, in nanoseconds.
-// seq, if it is not 0, is its place in the order of all events that have one. n counts the lines that
-// were read.
+// since and by, if they are not 0, are its place in the order of the key's events that have a seq: they are equal for
+// one of these, and else it comes after since and before by. n counts the lines that were read.
 type stamp struct {
-	lo, hi int64
-	seq    uint64
-	n      int64
+	lo, hi    int64
+	since, by uint64
+	n         int64
 }
 
 // before reports whether a happened before b for every choice of instants.
 func (a stamp) before(b stamp) bool {
-	if a.seq > 0 && b.seq > 0 {
-		return a.seq < b.seq
-	}
-	return a.hi < b.lo
+	return a.counted(b) || a.hi < b.lo && !b.counted(a)
+}
+
+// counted reports whether a happened before b as seq has it, whatever the clocks say.
+func (a stamp) counted(b stamp) bool {
+	return a.by > 0 && (a.by < b.since || a.by == b.since && (a.since < a.by || b.since < b.by || b.by == 0))
 }
 
 // ended reports whether what lasts until a shares no time with what begins at b, for every choice of instants. What ends at
 // the instant at which the other begins shares none with it.
 func (a stamp) ended(b stamp) bool {
-	return a.before(b) || (a.seq == 0 || b.seq == 0) && a.hi == b.lo
+	return a.before(b) || a.hi == b.lo && !b.counted(a)
+}
+
+// atMost notes that a did not happen after b, a later line of its client.
+func (a *stamp) atMost(b stamp) {
+	a.hi = min(a.hi, b.hi)
+	if a.by == 0 {
+		a.by = b.by
+	}
 }
 
 // A recently keeps what was used recently, by name: at least the last of so many names, and at most twice as

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -176,12 +177,14 @@ func drawn(t *rapid.T) (all []thing) {
 }
 
 // tried judges logs. The error is about the first wrong line.
-func tried(logs ...string) (*Result, error) {
+func tried(logs ...string) (*Result, error) { return triedWithin(0, logs...) }
+
+func triedWithin(within time.Duration, logs ...string) (*Result, error) {
 	var sources []Source
 	for i, l := range logs {
 		sources = append(sources, Source{Name: fmt.Sprint(i + 1), From: strings.NewReader(l)})
 	}
-	r, j := NewReader(0, sources...), NewJudge(1000)
+	r, j := NewReader(within, sources...), NewJudge(1000)
 	if err := observed(r, j, nil); err != nil {
 		return nil, err
 	}

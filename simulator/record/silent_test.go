@@ -1,0 +1,195 @@
+package record_test
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"locklab/simulator/effort"
+	. "locklab/simulator/record"
+	"locklab/simulator/verdict"
+)
+
+// jobs writes the log of so many jobs that take one lock in turn, once a minute, and let it expire; more is further fields.
+func jobs(w io.Writer, n int, more string) {
+	for i := range n {
+		at := int64(1e18) + int64(i)*60e9
+		fmt.Fprintf(w, `{"at":%d,"client":"job-%d","event":"acquired","key":"nightly"`, at, i)
+		if more != "" {
+			fmt.Fprintf(w, more, at+59e9)
+		}
+		fmt.Fprintln(w, "}")
+	}
+}
+
+// after is lines of jobs after all of these.
+func after(event string, jobs ...int) string {
+	var b strings.Builder
+	for i, job := range jobs {
+		fmt.Fprintf(&b, `{"at":%d,"client":"job-%d","event":"%s"`, int64(2e18)+int64(i), job, event)
+		if event != "ended" {
+			b.WriteString(`,"key":"nightly"`)
+		}
+		b.WriteString("}\n")
+	}
+	return b.String()
+}
+
+// A lease without an end is UNKNOWN once, however many others there are; with until it is over by itself. A later line
+// of it is judged, whether it is kept whole or not.
+func TestSilentLeases(t *testing.T) {
+	t.Parallel()
+	const n = 6_000
+	var all []int
+	for i := range n {
+		all = append(all, i)
+	}
+	const until = `,"until":%d`
+	for name, c := range map[string]struct {
+		more, after   string
+		first         verdict.Word
+		unknown, open int
+		overlaps      int
+		least         bool
+	}{
+		"nothing":         {first: verdict.Unknown, unknown: n - 1, open: n},
+		"until":           {more: until, first: verdict.Holds},
+		"leaves":          {after: after("leaving", 0), first: verdict.Overlap, unknown: n - 2, open: n - 1, overlaps: 1, least: true},
+		"recent leaves":   {after: after("leaving", n-2), first: verdict.Overlap, unknown: n - 2, open: n - 1, overlaps: 1},
+		"leaves too late": {more: until, after: after("leaving", 5), first: verdict.Overlap, overlaps: 1, least: true},
+		"released":        {more: until, after: after("released", 5), first: verdict.Unknown, unknown: 1},
+		"all end":         {after: after("ended", all...), first: verdict.Unknown, unknown: n - 1},
+		"all end in time": {more: until, after: after("ended", all...), first: verdict.Holds},
+		"all leave":       {after: after("leaving", all...), first: verdict.Overlap, overlaps: n, least: true},
+		"again":           {more: until, after: after("acquired", 7, 7), first: verdict.Holds, open: 1},
+	} {
+		var b strings.Builder
+		jobs(&b, n, c.more)
+		r := judged(t, b.String()+c.after)
+		if r.Verdicts[0] != c.first || r.Counts[verdict.Unknown] != c.unknown || r.Open != c.open {
+			t.Errorf("%s: %v %v, %d open", name, r.Verdicts, r.Counts, r.Open)
+		}
+		if got := r.Counts[verdict.Overlap]; got < c.overlaps || got > c.overlaps && !c.least || r.AtLeast != c.least {
+			t.Errorf("%s: %d overlaps, at least: %v", name, got, r.AtLeast)
+		}
+		if len(r.Findings) == 0 && c.first != verdict.Holds {
+			t.Errorf("%s: %v and nothing is shown", name, r.Verdicts)
+		}
+		if name == "nothing" && fmt.Sprint(r.Findings[0].Clients, r.Findings[1].Clients) != "[job-0 job-1] [job-1 job-2]" {
+			t.Errorf("%+v", r.Findings[:2])
+		}
+	}
+}
+
+// More than eight overlaps of one lease are counted at least.
+func TestAtLeast(t *testing.T) {
+	for clients := 2; clients < 14; clients++ {
+		log := ""
+		for i, event := range []string{"acquired", "leaving"} {
+			for c := range clients {
+				log += fmt.Sprintf(`{"at":%d,"client":"c%d","event":"%s","key":"k"}`+"\n", 100*i+c, c, event)
+			}
+		}
+		r := judged(t, log)
+		all := clients * (clients - 1) / 2
+		if r.Counts[verdict.Overlap] != all || r.AtLeast != (clients > 9) || r.Counts[verdict.Unknown] != 0 {
+			t.Errorf("%d clients: %v, at least: %v; there are %d", clients, r.Counts, r.AtLeast, all)
+		}
+	}
+}
+
+// TestForgetful: a judge that keeps no silent lease whole claims OVERLAP only where one does that keeps all; and
+// wherever it does, if no clock is off. Else what is missing is UNKNOWN.
+func TestForgetful(t *testing.T) {
+	effort.Unwatched(t, "one goroutine judges")
+	effort.Cases(t, 300, 10_000)
+	overlaps, unsure := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		var b strings.Builder
+		within := rapid.SampledFrom([]int{0, 0, 3}).Draw(t, "within")
+		events := []string{"acquired", "acquired", "acquired", "acquired", "leaving", "renewed", "ended", "lost", "read"}
+		for i := range rapid.IntRange(10, 60).Draw(t, "lines") {
+			event := rapid.SampledFrom(events).Draw(t, "event")
+			c := rapid.IntRange(1, 16).Draw(t, "client")
+			fmt.Fprintf(&b, `{"at":%d,"within":%d,"client":"c%d","event":"%s"`, 10+2*i, within, c, event)
+			if event != "ended" {
+				fmt.Fprintf(&b, `,"key":"k%d"`, rapid.IntRange(1, 2).Draw(t, "key"))
+			}
+			if event == "renewed" {
+				b.WriteString(`,"ok":true`)
+			}
+			if event == "acquired" && rapid.Bool().Draw(t, "ends") {
+				fmt.Fprintf(&b, `,"until":%d`, 10+2*i+rapid.IntRange(0, 9).Draw(t, "until"))
+			}
+			b.WriteString("}\n")
+		}
+		whole, err := triedKeeping(1000, b.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		brief, err := triedKeeping(1, b.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, o := whole.Counts[verdict.Overlap] > 0, brief.Counts[verdict.Overlap] > 0
+		u, v := whole.Counts[verdict.Unknown] > 0, brief.Counts[verdict.Unknown] > 0
+		if o && !a || a && !o && (within == 0 || !v) || u && !v && !o {
+			t.Fatalf("%s%v, and if it forgets %v", &b, whole.Counts, brief.Counts)
+		}
+		if whole.Open != brief.Open || whole.Replaced != brief.Replaced || whole.NoEntry != brief.NoEntry {
+			t.Fatalf("%s%+v, and if it forgets %+v", &b, whole, brief)
+		}
+		if brief.AtLeast {
+			overlaps++
+		}
+		if v {
+			unsure++
+		}
+	})
+	if overlaps < 20 || unsure < 20 {
+		t.Errorf("%d and %d: agreement says nothing", overlaps, unsure)
+	}
+}
+
+// triedKeeping is tried by a judge that keeps so many leases whole.
+func triedKeeping(leases int, log string) (*Result, error) {
+	r, j := NewReader(0, Source{Name: "1", From: strings.NewReader(log)}), NewJudge(0)
+	j.Keep(leases)
+	if err := observed(r, j, nil); err != nil {
+		return nil, err
+	}
+	return j.Finish(), nil
+}
+
+// A silent lease takes some hundred bytes, however many there are.
+func TestSilentMemory(t *testing.T) {
+	leases := 100_000
+	if effort.Exhaustive() {
+		leases = 1_000_000
+	}
+	in, out := io.Pipe()
+	go func() {
+		jobs(out, leases, "")
+		out.Close()
+	}()
+	r, j := NewReader(0, Source{Name: "log", From: in}), NewJudge(3)
+	var first, last runtime.MemStats
+	n := 0
+	observe(t, r, j, func() {
+		if n++; n == leases/2 {
+			runtime.GC()
+			runtime.ReadMemStats(&first)
+		}
+	})
+	runtime.GC()
+	runtime.ReadMemStats(&last)
+	each := (int64(last.HeapAlloc) - int64(first.HeapAlloc)) / int64(leases/2)
+	if got := j.Finish(); each > 150 || got.Counts[verdict.Unknown] != leases-1 {
+		t.Errorf("%d bytes for each lease; %v", each, got.Counts)
+	}
+	t.Log(each, "bytes each,", last.HeapAlloc>>20, "MiB")
+}
