@@ -10,14 +10,14 @@ import (
 // TestViewsClosed: views are closed. Without one of them they are not, nor do they prove what they come to.
 func TestViewsClosed(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches")
-	locks, budgets, drawn := []string{"setnx", "token", "watch-multi"}, []string{"crash=1"}, 6
+	locks, budgets := []string{"setnx", "token", "watch-multi"}, []string{"crash=1"}
 	if hunting() {
 		locks = append(locks, "setnx-expire", "watchdog", "lock-delay", "watch-del", "thread-id", "set-ifeq")
-		budgets, drawn = viewBudgets, 60
+		budgets = viewBudgets
 	}
 	for _, id := range locks {
 		for _, budget := range budgets {
-			wrong, missed, err := explore.Closed(t.Context(), viewModel(t, id, budget), budget != "", 3_000, drawn)
+			wrong, missed, err := explore.Closed(t.Context(), viewModel(t, id, budget), budget != "", 1_500, 6)
 			if err != nil || missed != nil || wrong != "" && !(hunting() && wrong == "there is none") {
 				t.Errorf("%s, %s: %q, and missed are %q: %v", id, budget, wrong, missed, err)
 			}
