@@ -40,7 +40,7 @@ type Entry struct {
 	New           func(Env) Strategy // call Check first
 }
 
-// A Search is the part of what a lock can come to that is searched where nobody says which. The zero value is the usual: every timing,
+// A Search is the part of a lock's behaviour that is searched by default. The zero value is the usual: every timing,
 // with two attempts of each client, which does whatever the lock offers but give up. It is chosen by what it shows and costs, so that it is
 // complete within some ten seconds; where it is not the usual, a line beside it says why.
 type Search struct {

@@ -40,7 +40,7 @@ var killables = []struct {
 	{"explore token --budget pause=1 --timing any --attempts 1 -o DIR/pause.svg", []string{"pause.svg"}},
 }
 
-// TestKilled disturbs commands at random, by a signal at any moment or by a disk that takes no more: each file is whole,
+// TestKilled disturbs commands at random, by a signal at any moment or by a full disk: each file is whole,
 // or what it was before, and only SIGKILL leaves a temporary one. ROUNDS is the number of rounds.
 func TestKilled(t *testing.T) {
 	effort.Unwatched(t, "the work is done by processes of one command each")
@@ -92,7 +92,7 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// fileIn is what a file of a folder has, with DIR for the folder; "": there is none.
+// fileIn returns the content of a file of a folder, with DIR for the folder; "": there is none.
 func fileIn(t *testing.T, dir, file string) string {
 	content, err := os.ReadFile(filepath.Join(dir, file))
 	if err != nil && !os.IsNotExist(err) {

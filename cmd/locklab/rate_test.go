@@ -90,7 +90,7 @@ func TestRateExplainFiles(t *testing.T) {
 	}
 }
 
-// A lock that keeps nobody out once its holder has crashed has no number, and no exit status of success.
+// A lock that excludes no client once its holder has crashed has no number, and no exit status of success.
 func TestRateWithoutNumber(t *testing.T) {
 	code, out, errs := call(t, "rate", "--strategies", "mutex", "--environments", "azure", "--json")
 	var v struct {

@@ -119,7 +119,7 @@ func (r *Results) Compute(ctx context.Context, p Plan) error {
 	return nil
 }
 
-// read reads the results of the share at k: those of its tasks, in their order, and no more.
+// read reads the results of the share at k: exactly those of its tasks, in their order.
 func (r *Results) read(tasks []Task, of []int, k int, results []json.RawMessage) error {
 	file, part := r.files[k], r.shares[k].Part
 	d := json.NewDecoder(bytes.NewReader(r.shares[k].Results))

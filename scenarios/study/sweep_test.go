@@ -103,9 +103,9 @@ func TestSweepSettings(t *testing.T) {
 	}
 }
 
-// TestSweepOfPauses: a pause shorter than any lease harms nobody. One of two leases is longer than what is left of any
+// TestSweepOfPauses: a pause shorter than any lease does no harm. One of two leases is longer than what is left of any
 // lease, and than the longest renewal margin; a lock without a lease cannot be lost by waiting. A longer pause covers a
-// shorter one, since the random moments are the same for each length. And tasks are told of as they are announced.
+// shorter one, since the random moments are the same for each length. And progress has as many tasks as were announced.
 func TestSweepOfPauses(t *testing.T) {
 	effort.Unwatched(t, "TestSweepIsDeterministic plays side by side as well")
 	const n = 18 // each length of work twice

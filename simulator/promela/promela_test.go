@@ -19,7 +19,7 @@ import (
 
 var makeAsks = flag.Bool("ask", false, "ask what make second-opinion asks, and print the answers with -v")
 
-// question is what both search of a lock: two clients with two attempts, in lockstep, with changes.
+// question returns the model that both search: two clients with two attempts, in lockstep, with changes.
 func question(t *testing.T, id, budget string, changes ...func(b *study.Bounds)) *explore.Model {
 	t.Helper()
 	entry, ok := algorithms.ByName(id)
@@ -135,7 +135,7 @@ func spin(t *testing.T, b *explore.Model, change func(m *model)) *result {
 	return r
 }
 
-// disagrees reports whether SPIN, with a spoiled model, comes to something else than the lab.
+// disagrees reports whether SPIN, with a mutated model, comes to something else than the lab.
 func disagrees(t *testing.T, b *explore.Model, want *result, spoils map[string]func(m *model)) {
 	for name, spoil := range spoils {
 		t.Run(name, func(t *testing.T) {

@@ -66,7 +66,7 @@ func (r *result) String() string {
 // errAgain: the model has to be larger than was thought.
 var errAgain = errors.New("the model is too small")
 
-// check has SPIN search within bounds, without symmetry. change may spoil the model.
+// check has SPIN search within bounds, without symmetry. change may mutate the model.
 func check(ctx context.Context, b *explore.Model, change func(m *model)) (r *result, err error) {
 	if err := fits(b); err != nil {
 		return nil, err

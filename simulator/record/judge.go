@@ -200,7 +200,7 @@ func (k *keyJudge) observe(l *Entry) {
 	}
 }
 
-// had reports whether somebody has the key, as far as the log shows it.
+// had reports whether a client has the key, as far as the log shows it.
 func (k *keyJudge) had() bool { return len(k.open)+k.silent > 0 }
 
 // slotOf is the slot of a client. If all are taken, the one that was used longest ago, of a client that is

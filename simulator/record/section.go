@@ -79,7 +79,7 @@ func (s *section) close(end stamp) {
 	s.decide()
 }
 
-// endBy is when a section is over that ends with a line that does not show it inside.
+// endBy returns the time by which a section is over that ends with a line that does not show it inside.
 func (s *section) endBy(l *Entry) stamp {
 	end := stamp{lo: s.last.lo, hi: l.stamp.hi, n: l.stamp.n}
 	if s.until.n > 0 {
@@ -88,7 +88,7 @@ func (s *section) endBy(l *Entry) stamp {
 	return end
 }
 
-// until is when the lease of a line ends, at most.
+// until returns the latest end of the lease of a line.
 func (l *Entry) until() (end stamp) {
 	if l.Until.Known {
 		end = stamp{lo: l.stamp.lo, hi: l.Until.Ns + l.stamp.hi - l.At.Ns, n: l.stamp.n}
@@ -107,7 +107,7 @@ func (s *section) meetMore(b *section, n int) {
 	s.more, s.after, s.since = s.more+n, b.enter, s.key.entered+1
 }
 
-// catchUp counts those that have entered while nobody looked after this one.
+// catchUp counts those that have entered since this one was looked at last.
 func (s *section) catchUp() {
 	if n := s.key.entered - s.since; s.open && s.met > maxPairs && n > 0 {
 		s.meetMore(s.key.holder, n)

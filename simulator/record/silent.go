@@ -19,7 +19,7 @@ type silentLease struct {
 	open   bool // its end is not known
 }
 
-// A silentID stands for the n-th silent lease of a client. No two are equal that anybody can find.
+// A silentID stands for the n-th silent lease of a client. No two that are equal can be found.
 type silentID [sha256.Size / 2]byte
 
 func silentIDOf(client string, n uint32) silentID {
