@@ -20,7 +20,7 @@ func parCommand() *command {
 	c, bounds, budgets := &chartFlags{}, report.ParBounds(), study.SingleFaults()
 	return &command{
 		use: "par", args: noArguments,
-		examples: []string{"par", "par --strategies redlock --budget crash=1,pause=1 --budget node-clock=1@18s", "par -o par.png -o par.csv"},
+		examples: []string{"chart par", "chart par --strategies redlock --budget crash=1,pause=1 --budget node-clock=1@18s", "chart par -o par.png -o par.csv"},
 		flags: func(f *flags) {
 			c.add(f)
 			f.each("budget", &budgets)
@@ -56,10 +56,10 @@ func checkBudgets(entries []lock.Entry, b study.Bounds, budgets []string) error 
 }
 
 func theoremsCommand() *command {
-	c, budgets := &chartFlags{table: true, next: []string{"locklab theorems -o theorems.csv", "locklab prove token", "locklab par"}}, study.TheoremBudgets()
+	c, budgets := &chartFlags{table: true, next: []string{"locklab chart theorems -o theorems.csv", "locklab prove token", "locklab chart par"}}, study.TheoremBudgets()
 	return &command{
 		use: "theorems", args: noArguments,
-		examples: []string{"theorems", "theorems --strategies setnx,token --budget crash=any", "theorems --strategies one-step -o theorems.csv"},
+		examples: []string{"chart theorems", "chart theorems --strategies setnx,token --budget crash=any", "chart theorems --strategies one-step -o theorems.csv"},
 		flags: func(f *flags) {
 			c.add(f)
 			f.each("budget", &budgets)
@@ -89,14 +89,14 @@ func replayFirst(drawn *chart.Par) (next []string) {
 	if n := slices.IndexFunc(drawn.Pars, func(p study.Par) bool { return p.Found }); n >= 0 {
 		next = append(next, "locklab replay "+drawn.Pars[n].Trace)
 	}
-	return append(next, "locklab par -o par.png", "locklab tolerance")
+	return append(next, "locklab chart par -o par.png", "locklab chart tolerance")
 }
 
 func toleranceCommand() *command {
-	c := &chartFlags{next: []string{"locklab tolerance -o tolerance.png", "locklab par", "locklab sweep pause/ttl"}}
+	c := &chartFlags{next: []string{"locklab chart tolerance -o tolerance.png", "locklab chart par", "locklab chart sweep pause/ttl"}}
 	return &command{
 		use: "tolerance", args: noArguments,
-		examples: []string{"tolerance", "tolerance --strategies token,redlock -o tolerance.png -o tolerance.csv"},
+		examples: []string{"chart tolerance", "chart tolerance --strategies token,redlock -o tolerance.png -o tolerance.csv"},
 		flags:    func(f *flags) { c.addUsual(f, strings.Join(report.DifferingLocks, ",")) },
 		run:      c.run(report.Differing, drawTolerance),
 	}
@@ -121,11 +121,11 @@ func drawTolerance(e *env, entries []lock.Entry) (chart.Result, error) {
 func recoveryCommand() *command {
 	ttls, work := report.UsualTTLs, time.Duration(0)
 	c := &chartFlags{numbers: true, next: []string{
-		"locklab recovery -o recovery.png", "locklab rate", "locklab run token crash-holding",
+		"locklab chart recovery -o recovery.png", "locklab chart rate", "locklab run token crash-holding",
 	}}
 	return &command{
 		use: "recovery", args: noArguments,
-		examples: []string{"recovery", "recovery --ttls 5s,15s --work 3s --strategies token,watchdog -o recovery.png"},
+		examples: []string{"chart recovery", "chart recovery --ttls 5s,15s --work 3s --strategies token,watchdog -o recovery.png"},
 		flags: func(f *flags) {
 			c.add(f)
 			f.add("ttls", &ttls)

@@ -17,7 +17,7 @@ func TestFormat(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "x.png")
 	var before []byte
 	for _, flags := range []string{"", " --title Mine", " --notes"} {
-		if code, _, errs := call(t, strings.Fields("waiting --clients 2 --policies fixed,line -o "+file+flags)...); code != exitOK {
+		if code, _, errs := call(t, strings.Fields("chart waiting --clients 2 --policies fixed,line -o "+file+flags)...); code != exitOK {
 			t.Fatal(errs)
 		}
 		drawn, err := os.ReadFile(file)

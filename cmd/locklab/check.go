@@ -342,7 +342,7 @@ func explainWay(e *env, l *checked.Lock, o *race.Outcome, word verdict.Word) err
 		return err
 	}
 	e.Printf("\n%s\n  go test -run '^%s$' -v -locklab.replay=%s\n", e.Say("locktest.again"), l.Test, o.Trace.Link())
-	e.Printf("%s\n  locklab replay %s --against token\n\n", e.Say("locktest.against"), o.Trace.Link())
+	e.Printf("%s\n  locklab run %s --against token\n\n", e.Say("locktest.against"), o.Trace.Link())
 	return nil
 }
 

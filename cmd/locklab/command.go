@@ -31,8 +31,6 @@ type command struct {
 	run      func(*env, []string) error // nil: it prints its help, and the commands below it run
 	divides  bool                       // its work into shares, by --shard
 	below    []*command                 // as in "live run"
-	also     []*command                 // commands that can be called below this one and without it: "play quiz", "quiz"
-	shown    string                     // how help lists it; "": by its name
 }
 
 // name returns the first word of a command's use.
@@ -54,7 +52,7 @@ func groups() []group {
 		{"compare", []*command{matrixCommand(), chartCommand()}},
 		{"prove", []*command{exploreCommand(), proveCommand(), verifyCommand(), initCommand(), checkCommand(), judgeCommand()}},
 		{"more", []*command{
-			listCommand(), replayCommand(), lessonCommand(), liveCommand(), mergeCommand(), completionCommand(),
+			listCommand(), lessonCommand(), liveCommand(), mergeCommand(), completionCommand(),
 		}},
 	}
 }
@@ -63,7 +61,7 @@ func groups() []group {
 func chartCommand() *command {
 	return &command{
 		use: "chart NAME", examples: []string{"chart par", "chart sweep pause/ttl -o sweep.png"},
-		also: []*command{
+		below: []*command{
 			parCommand(), theoremsCommand(), toleranceCommand(), rateCommand(), recoveryCommand(), waitingCommand(), sweepCommand(),
 		},
 	}
@@ -107,10 +105,10 @@ func newRoot(e *env) *cobra.Command {
 	for _, g := range groups() {
 		for _, c := range g.commands {
 			root.AddCommand(c.cobra(e, ""))
-			for _, other := range c.also {
-				root.AddCommand(other.cobra(e, ""))
-			}
 		}
+	}
+	for former, now := range nowCalled() {
+		root.AddCommand(renamed(former, now))
 	}
 	translateHelp(e, root)
 	root.SetFlagErrorFunc(flagError)
@@ -124,22 +122,17 @@ func (c *command) cobra(e *env, above string) *cobra.Command {
 	if texts == nil {
 		texts = []string{name}
 	}
-	built := &cobra.Command{Use: c.use, Args: c.args, Annotations: map[string]string{}}
+	built := &cobra.Command{Use: c.use, Args: c.args}
 	built.Example = describe(e, above+name, c.examples)
 	for _, sub := range c.below {
 		built.AddCommand(sub.cobra(e, above+name+"-"))
-	}
-	for _, other := range c.also {
-		sub := other.cobra(e, "")
-		sub.Annotations[ownName] = other.name()
-		built.AddCommand(sub)
 	}
 	if c.flags != nil {
 		c.flags(&flags{built.Flags(), e, texts})
 	}
 	completeArguments(e, c, built)
 	if c.run == nil {
-		built.Args = noneOf(slices.Concat(c.below, c.also))
+		built.Args = noneOf(c.below)
 		built.RunE = func(built *cobra.Command, _ []string) error {
 			printHelp(e, built)
 			return nil
@@ -157,16 +150,23 @@ func (c *command) cobra(e *env, above string) *cobra.Command {
 	return built
 }
 
-// ownName is the annotation of a command that has a name of its own beside the one that was
-// typed: "par" of "chart par".
-const ownName = "name"
+// wordsOf returns the words that name a command, without "locklab".
+func wordsOf(c *cobra.Command) []string { return strings.Fields(c.CommandPath())[1:] }
 
-// wordsOf returns the words that name a command, without "locklab": of "chart par" only "par".
-func wordsOf(c *cobra.Command) []string {
-	if own := c.Annotations[ownName]; own != "" {
-		return []string{own}
+// nowCalled are what commands are called now, by former names, which run nothing.
+func nowCalled() map[string]string {
+	now := map[string]string{"quiz": "play quiz", "replay": "run LINK"}
+	for _, c := range chartCommand().below {
+		now[c.name()] = "chart " + c.name()
 	}
-	return strings.Fields(c.CommandPath())[1:]
+	return now
+}
+
+// renamed says how a command is called now, whatever stands behind its former name.
+func renamed(former, now string) *cobra.Command {
+	return &cobra.Command{Use: former, Hidden: true, DisableFlagParsing: true, RunE: func(*cobra.Command, []string) error {
+		return text.Errorf("error.renamed.command", "command", "locklab "+now)
+	}}
 }
 
 // describe writes examples for the help of a command. The catalogues describe them by the
@@ -289,9 +289,6 @@ func (f *flags) outTo(file *string) { f.set.StringVarP(file, "out", "o", "", f.u
 func knownCommand(root *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
-	}
-	if args[0] == "frontier" {
-		return text.Errorf("error.renamed", "old", "locklab frontier", "new", "locklab tolerance")
 	}
 	if meant := meantBy(args); meant != "" {
 		return text.Errorf("error.command.meant", "name", strings.Join(args[:min(len(args), 2)], " "), "command", meant)

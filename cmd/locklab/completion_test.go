@@ -26,7 +26,7 @@ func TestCompletion(t *testing.T) {
 		{"run token gc-pause ", "", "gc-pause"},
 		{"run token gc-pause --expect ", "OVERLAP HOLDS N/A", "token"},
 		{"run token gc-pause --view ", "lanes story", "token"},
-		{"replay LINK --against red", "redlock", "token"},
+		{"run LINK --against red", "redlock", "token"},
 		{"live run token ", "gc-pause R18", "token"},
 		{"explain ", "path interview lease token R18 003-C", "LINK"},
 		{"explain token ", "gc-pause R18", "token"},
@@ -44,10 +44,10 @@ func TestCompletion(t *testing.T) {
 		{"matrix --scenarios R18,R2", "R18,R20 R18,R21", "R18"},
 		{"chart tolerance --strategies ", "majority token", "gc-pause"},
 		{"play token --harm ", "DEADLOCK", "HOLDS"},
-		{"sweep pause/ttl --verdict ", "OVERLAP", "HOLDS"},
-		{"quiz --difficulty ", "easy hard", "token"},
+		{"chart sweep pause/ttl --verdict ", "OVERLAP", "HOLDS"},
+		{"play quiz --difficulty ", "easy hard", "token"},
 		{"play quiz --lesson ", "10 token gc-pause", "redis"},
-		{"quiz --strategies ", "token 002-C", "gc-pause"},
+		{"play quiz --strategies ", "token 002-C", "gc-pause"},
 		{"completion ", "bash fish", "token"},
 		{"demo --lang ", "zh both", "token"},
 	} {
@@ -80,7 +80,7 @@ func offers(t *testing.T, words ...string) (names []string) {
 
 // Files are offered where they are taken.
 func TestCompletionOfFiles(t *testing.T) {
-	for _, line := range []string{"replay ", "merge ", "check "} {
+	for _, line := range []string{"merge ", "check "} {
 		if _, out, _ := call(t, append([]string{"__complete"}, strings.Split(line, " ")...)...); !strings.HasSuffix(out, ":0\n") {
 			t.Errorf("%q: %s", line, out)
 		}

@@ -50,7 +50,7 @@ func TestEmptyNames(t *testing.T) {
 	if refused < 50 {
 		t.Errorf("%d flags were tried", refused)
 	}
-	for _, args := range [][]string{{"merge", ""}, {"run", "token", ""}, {"replay", ""}, {"explain", ""}} {
+	for _, args := range [][]string{{"merge", ""}, {"run", "token", ""}, {"run", ""}, {"explain", ""}} {
 		if !refuses(t, " is empty: write a value", args) {
 			t.Errorf("%q is not refused", args)
 		}
@@ -85,8 +85,8 @@ func TestLongNames(t *testing.T) {
 		for _, args := range [][]string{
 			{"run", "token", "calm", "-o", name(".html")},
 			{"explore", "token", "-o", name(".json")},
-			{"sweep", "pause/ttl", "-o", name(".png")},
-			{"par", "-o", name(".csv")},
+			{"chart", "sweep", "pause/ttl", "-o", name(".png")},
+			{"chart", "par", "-o", name(".csv")},
 			{"verify", "--junit", name(".xml")},
 			{"live", "matrix", "-o", name(".csv")},
 		} {
@@ -107,8 +107,8 @@ func TestLongNames(t *testing.T) {
 func TestNoFaults(t *testing.T) {
 	for _, args := range [][]string{
 		{"explore", "setnx", "--json", "--timing", "lockstep"},
-		{"par", "--strategies", "setnx", "--json"},
-		{"par", "--strategies", "setnx"},
+		{"chart", "par", "--strategies", "setnx", "--json"},
+		{"chart", "par", "--strategies", "setnx"},
 		{"play", "setnx"},
 	} {
 		var said []string

@@ -54,7 +54,7 @@ func newEnv(stdin io.Reader, stdout, stderr io.Writer, getenv func(string) strin
 func (e *env) execute(ctx context.Context, args []string) error {
 	root := newRoot(e)
 	completeFlags(e, root, args)
-	root.SetArgs(replaying(root, args))
+	root.SetArgs(args)
 	root.SetOut(e.Out)
 	root.SetErr(e.stderr)
 	return root.ExecuteContext(ctx)

@@ -34,15 +34,15 @@ func TestSameEverywhere(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		commands := []string{
-			"demo", "list", "matrix --strategies setnx,token,redlock", "par --strategies setnx",
+			"demo", "list", "matrix --strategies setnx,token,redlock", "chart par --strategies setnx",
 			"explore token --budget pause=1 -o DIR/pause.png -o DIR/pause.svg",
 			"explore watchdog --timing lockstep --uses none --attempts 1 -o DIR/trace.html",
-			"tolerance --strategies setnx -o DIR/tolerance.png -o DIR/tolerance.svg -o DIR/tolerance.csv",
-			"sweep pause/ttl=0:2:0.5 --runs 27 --strategies setnx,token,watchdog -o DIR/sweep.png -o DIR/sweep.svg -o DIR/sweep.csv",
+			"chart tolerance --strategies setnx -o DIR/tolerance.png -o DIR/tolerance.svg -o DIR/tolerance.csv",
+			"chart sweep pause/ttl=0:2:0.5 --runs 27 --strategies setnx,token,watchdog -o DIR/sweep.png -o DIR/sweep.svg -o DIR/sweep.csv",
 		}
 		if machine.page {
 			commands = append(commands, "matrix --strategies setnx,token --scenarios R18,R21 -o DIR/page",
-				"rate --strategies setnx,token -o DIR/page/rate.png -o DIR/page/rate.svg")
+				"chart rate --strategies setnx,token -o DIR/page/rate.png -o DIR/page/rate.svg")
 		}
 		for i, command := range commands {
 			c := program(t, strings.Fields(strings.ReplaceAll(command, "DIR", dir))...)

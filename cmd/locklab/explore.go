@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"locklab/algorithms/lock"
 	"locklab/reports"
 	"locklab/reports/certificate"
 	"locklab/reports/text"
@@ -76,7 +75,6 @@ type exploreFlags struct {
 	files  []string
 	memory int64 // in MB
 	timed  bool
-	given  func() []string // the flags that were given
 }
 
 func exploreCommand() *command {
@@ -86,12 +84,11 @@ func exploreCommand() *command {
 		use: "explore STRATEGY", args: exactly(1, "lock"), complete: aLock, flags: x.add, run: x.run,
 		examples: []string{"explore token", "explore redlock --nodes 3 --budget restart=1", "explore setnx --clients 3 --budget crash=1 --json",
 			"explore token --budget pause=1 -o pause.svg",
-			"explore token --attempts any --budget crash=any", "explore token --clients any --budget crash=any"},
+			"explore token --attempts any --budget crash=any"},
 	}
 }
 
 func (x *exploreFlags) add(f *flags) {
-	x.given = f.given
 	x.boundFlags.add(f, "nodes", "budget", "ttl", "work", "client-retries", "skew", "fenced", "slow", "noisy", "max-states")
 	x.addLate(f)
 	parse(f, "clients", fmt.Sprint(x.Clients), &x.Clients, study.ParseClients)
@@ -110,9 +107,6 @@ func (x *exploreFlags) run(e *env, args []string) error {
 	entry, err := race.Strategy(args[0])
 	if err != nil {
 		return err
-	}
-	if x.Clients == study.AnyClients {
-		return proveFor(x, e, entry)
 	}
 	if x.Bounds.Budget, x.Endless, err = study.EndlessBudget(string(x.Bounds.Budget)); err != nil {
 		return err
@@ -149,18 +143,6 @@ func (x *exploreFlags) run(e *env, args []string) error {
 		unanswered = noAnswer("error.stopped.boundary")
 	}
 	return cmp.Or(shown.show(e, x.files), unanswered)
-}
-
-// proveFor is the search for any number of clients: a proof.
-func proveFor(x *exploreFlags, e *env, entry lock.Entry) error {
-	for _, flag := range x.given() {
-		fits := x.Attempts < 0 && flag == "attempts" || x.Timing != study.Lockstep && flag == "timing" || x.Uses == 0 && flag == "uses"
-		if !fits && !slices.Contains([]string{"clients", "budget", "ttl", "work", "nodes", "json", "lang"}, flag) {
-			return text.Errorf("error.explore.any", "flag", "--"+flag)
-		}
-	}
-	p := &proveFlags{boundFlags: x.boundFlags, budget: string(x.Bounds.Budget), quick: true}
-	return prove(e, p, entry, study.ProveQuickly)
 }
 
 // searchProgress shows the progress of the searches that are made in turn: on a terminal in one line that changes, where
@@ -276,7 +258,7 @@ func (s *shownSearch) print(e *env) {
 	}
 	e.Printf("\n%s\n", e.Say("command.next"))
 	for _, w := range s.Witnesses[:min(3, len(s.Witnesses))] {
-		e.Printf("  # %s\n  locklab replay %s\n", e.Say("explore.way", "verdict", string(w.Verdict), "par", fmt.Sprint(w.Par), "steps", fmt.Sprint(w.Steps)), w.Trace.Link())
+		e.Printf("  # %s\n  locklab run %s\n", e.Say("explore.way", "verdict", string(w.Verdict), "par", fmt.Sprint(w.Par), "steps", fmt.Sprint(w.Steps)), w.Trace.Link())
 	}
 }
 

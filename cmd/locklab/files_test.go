@@ -229,16 +229,16 @@ func TestOutputsAreCheckedFirst(t *testing.T) {
 	for _, place := range []string{"/proc/none/here", "/proc", occupied} {
 		for _, args := range [][]string{
 			{"run", "token", "R18", "-o", place + "/x.html"},
-			{"replay", link(t), "-o", place + "/x.json"},
-			{"replay", link(t), "-o", place + "/x.png"},
+			{"run", link(t), "-o", place + "/x.json"},
+			{"run", link(t), "-o", place + "/x.png"},
 			{"explore", "token", "--budget", "pause=2", "-o", place + "/x.json"},
 			{"explore", "token", "-o", place + "/x.svg"},
 			{"matrix", "-o", place + "/x"},
-			{"sweep", "pause/ttl", "-o", place + "/x.png"},
-			{"par", "-o", place + "/x.csv"},
-			{"tolerance", "-o", place + "/x.csv"},
-			{"rate", "-o", place + "/x.csv"},
-			{"recovery", "-o", place + "/x.csv"},
+			{"chart", "sweep", "pause/ttl", "-o", place + "/x.png"},
+			{"chart", "par", "-o", place + "/x.csv"},
+			{"chart", "tolerance", "-o", place + "/x.csv"},
+			{"chart", "rate", "-o", place + "/x.csv"},
+			{"chart", "recovery", "-o", place + "/x.csv"},
 			{"verify", "--junit", place + "/x.xml"},
 			{"verify", "--summary", place + "/x.md"},
 			{"run", "token", "R18", "-o", dirNamed(t, "x.json")},
@@ -296,7 +296,7 @@ func TestStoppedWhileReading(t *testing.T) {
 	signal.Notify(hangUp, syscall.SIGHUP) // what starts does not inherit that nohup has this signal ignored
 	defer signal.Stop(hangUp)
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
-		for _, args := range [][]string{{"replay"}, {"explain"}, {"verify", "--contract"}} {
+		for _, args := range [][]string{{"run"}, {"explain"}, {"verify", "--contract"}} {
 			pipe := fifo(t)
 			c := program(t, append(args, pipe)...)
 			var errs bytes.Buffer
@@ -336,7 +336,7 @@ func TestStoppedSearch(t *testing.T) {
 // No input is read without end.
 func TestInputTooLarge(t *testing.T) {
 	effort.Unwatched(t, watchedCommands)
-	for _, args := range [][]string{{"replay", "/dev/zero"}, {"explain", "/dev/zero"}, {"verify", "--contract", "/dev/zero"}} {
+	for _, args := range [][]string{{"run", "/dev/zero"}, {"explain", "/dev/zero"}, {"verify", "--contract", "/dev/zero"}} {
 		code, out, errs := call(t, args...)
 		if code != exitUsage || out != "" || !strings.Contains(errs, "/dev/zero has more than") {
 			t.Errorf("%v: exit status %d: %.200s%.200s", args, code, errs, out)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -36,10 +35,10 @@ func printLanding(e *env) {
 
 // brief is a command in a list of names: "matrix", "chart par | rate".
 func (c *command) brief() string {
-	if c.also == nil {
-		return cmp.Or(c.shown, c.name())
+	if c.below == nil {
+		return c.name()
 	}
-	return c.name() + " " + strings.Join(lists.Each(c.also, (*command).name), " | ")
+	return c.name() + " " + strings.Join(lists.Each(c.below, (*command).name), " | ")
 }
 
 // landingCommands are the commands to try first. The catalogues have what each does.
@@ -56,7 +55,6 @@ func printCommands(e *env) {
 		printRows(e, g.rows())
 	}
 	e.Printf("\n")
-	e.Sentence("help.ways")
 	e.Sentence("help.names")
 	e.Sentence("help.more")
 }
@@ -64,26 +62,31 @@ func printCommands(e *env) {
 // A row is a command in a list: how it is shown, and its name, under which its texts are.
 type row struct{ shown, name string }
 
-// rows lists the commands of a group.
+// rows lists the commands of a group, with those below one that runs by itself too.
 func (g group) rows() (rows []row) {
 	for _, c := range g.commands {
-		if c.run != nil || c.also == nil {
-			rows = append(rows, row{cmp.Or(c.shown, c.name()), c.name()})
+		rows = append(rows, row{c.name(), c.name()})
+		if c.run != nil {
+			rows = append(rows, c.rowsBelow()...)
 		}
-		rows = append(rows, c.alsoRows()...)
 	}
 	return rows
 }
 
-// alsoRows lists the commands that can be called below c and without it.
-func (c *command) alsoRows() []row {
-	return lists.Each(c.also, func(other *command) row { return row{c.name() + " " + other.name(), other.name()} })
+// rowsBelow lists the commands below c.
+func (c *command) rowsBelow() []row {
+	return lists.Each(c.below, func(sub *command) row { return row{c.name() + " " + sub.name(), c.name() + "-" + sub.name()} })
+}
+
+// short is what a command does, in some words.
+func short(e *env, name string) string {
+	return e.Say("help."+name+".short", "charts", strings.Join(lists.Each(chartCommand().below, (*command).name), ", "))
 }
 
 // printRows prints commands in two columns, each with its short text.
 func printRows(e *env, rows []row) {
 	for _, r := range rows {
-		e.Wrap("  "+text.Pad(r.shown, 17), e.Say("help."+r.name+".short"))
+		e.Wrap("  "+text.Pad(r.shown, 12), short(e, r.name))
 	}
 }
 
@@ -101,8 +104,9 @@ func translateHelp(e *env, root *cobra.Command) {
 				return knownCommand(root, args)
 			}
 		}
-		c.Short = e.Say("help." + name + ".short")
+		c.Short = short(e, name)
 		c.Flags().BoolP("help", "h", false, e.Say("help.flag.help"))
+		c.Flags().Lookup("help").Hidden = c == root // whoever sees it knows it
 	}
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) {
 		if names := c.Flags().Args(); c == root && len(names) > 0 && names[0] != "help" { // as in "nonsense --help"
@@ -118,7 +122,9 @@ func translateHelp(e *env, root *cobra.Command) {
 
 func withChildren(commands []*cobra.Command) (all []*cobra.Command) {
 	for _, c := range commands {
-		all = append(append(all, c), withChildren(c.Commands())...)
+		if !c.Hidden {
+			all = append(append(all, c), withChildren(c.Commands())...)
+		}
 	}
 	return all
 }
@@ -167,17 +173,17 @@ func printHelp(e *env, c *cobra.Command) {
 	}
 	if name == "chart" {
 		e.Printf("\n")
-		printRows(e, chartCommand().alsoRows())
+		printRows(e, chartCommand().rowsBelow())
+	}
+	if !c.HasParent() {
+		printFlags(e, "help.flags", c.Flags())
+		return
 	}
 	e.Printf("\n%s\n  %s\n", e.Say("help.usage"), c.UseLine())
 	if c.Example != "" {
 		e.Printf("\n%s\n%s\n", e.Say("help.examples"), c.Example)
 	}
 	printFlags(e, "help.flags", c.LocalNonPersistentFlags())
-	if !c.HasParent() {
-		printFlags(e, "help.flags.global", c.PersistentFlags())
-		return
-	}
 	printFlags(e, "help.flags.global", c.InheritedFlags())
 }
 
@@ -212,6 +218,9 @@ func printFlags(e *env, heading string, flags *pflag.FlagSet) {
 	var rows [][2]string
 	widest := 0
 	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Hidden {
+			return
+		}
 		kind, usage := pflag.UnquoteUsage(f)
 		name := "      --" + f.Name
 		if f.Shorthand != "" {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -36,7 +37,7 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// allCommands are the words of all commands, also in their further ways in: "", "demo", "chart par".
+// allCommands are the words of all commands: "", "demo", "chart par".
 func allCommands() []string {
 	all := []string{""}
 	for _, c := range withChildren(newRoot(newTestEnv(nil, nil)).Commands()) {
@@ -68,56 +69,42 @@ func TestLanding(t *testing.T) {
 	}
 }
 
-// The help of all lists every command once, in a group: charts below chart, the quiz below play, and a
-// replay as the run of a link.
+// The help of all lists every command once, in a group; charts stand in the line of chart, and what is below live in its help.
 func TestHelpListsEveryCommand(t *testing.T) {
 	_, page, _ := call(t, "--help")
-	page, _, _ = strings.Cut(page, "These also work")
-	ways := map[string]string{"quiz": "play quiz", "replay": "run LINK"}
-	for _, c := range chartCommand().also {
-		ways[c.name()] = "chart " + c.name()
-	}
 	for _, command := range allCommands() {
-		switch {
-		case command == "" || command == "help" || command == "chart" || strings.Contains(command, " "):
+		name, sub, below := strings.Cut(command, " ")
+		if command == "" || command == "help" || name == "live" && below {
 			continue
-		case ways[command] != "":
-			command = ways[command]
+		}
+		if name == "chart" && below {
+			_, page, _ := strings.Cut(page, "one chart: ")
+			if line, _, _ := strings.Cut(page, "\n"); !slices.Contains(strings.Split(line, ", "), sub) {
+				t.Errorf("the line of chart does not name %s: %s", sub, line)
+			}
+			continue
 		}
 		if n := strings.Count(page, "\n  "+command+"  "); n != 1 {
 			t.Errorf("%s is listed %d times, want once:\n%s", command, n, page)
 		}
 	}
-}
-
-// A further way in does what the command itself does.
-func TestWaysIn(t *testing.T) {
-	effort.Unwatched(t, watchedCommands)
-	good := link(t)
-	for way, command := range map[string]string{
-		"chart recovery --strategies token --json": "recovery --strategies token --json",
-		"chart rate --help":                        "rate --help",
-		"play quiz --seed 7 --count 2":             "quiz --seed 7 --count 2",
-		"run " + good:                              "replay " + good,
-		"--width 80 run --against redlock " + good + " --view story": "replay " + good + " --width 80 --against redlock --view story",
-		"run " + good + " --help":                                    "replay --help",
-		"run " + good + " --json --expect lie":                       "replay " + good + " --json --expect lie",
-	} {
-		code, out, errs := call(t, strings.Fields(way)...)
-		wantCode, want, wantErrs := call(t, strings.Fields(command)...)
-		out = strings.Replace(out, "locklab chart ", "locklab ", 1) // in the line of its usage
-		if code != wantCode || out != want || errs != wantErrs {
-			t.Errorf("%s: exit status %d, %q\n%s\nwant %d, %q\n%s", way, code, errs, out, wantCode, wantErrs, want)
-		}
+	if n := strings.Count(page, "\n"); n > 45 {
+		t.Errorf("%d lines, want at most 45", n)
 	}
 }
 
-// A share of a chart is that of the command, whatever was typed.
-func TestWaysInAreOneCommand(t *testing.T) {
-	root := newRoot(newTestEnv(nil, nil))
-	c, _, err := root.Find([]string{"chart", "sweep"})
-	if got := canonical(c, nil); err != nil || len(got) != 1 || got[0] != "sweep" {
-		t.Errorf("%v, %v", got, err)
+// Former names say what to type, whatever stands behind them, and run nothing.
+func TestFormerNames(t *testing.T) {
+	for typed, want := range map[string]string{
+		"par --strategies setnx --help": "locklab: use: locklab chart par\n", "theorems x y": "locklab: use: locklab chart theorems\n",
+		"quiz --seed 7": "locklab: use: locklab play quiz\n", "replay x": "locklab: use: locklab run LINK\n",
+		"sweep --lang zh":             "locklab: 请用：locklab chart sweep\n",
+		"explore token --clients any": "use: locklab prove LOCK",
+	} {
+		code, out, errs := call(t, strings.Fields(typed)...)
+		if code != exitUsage || out != "" || !strings.Contains(errs, want) {
+			t.Errorf("%s: exit status %d, %s%s, want %d and %q", typed, code, out, errs, exitUsage, want)
+		}
 	}
 }
 
@@ -126,7 +113,7 @@ func TestFirstLineFits(t *testing.T) {
 	effort.Unwatched(t, watchedCommands)
 	for _, command := range []string{
 		"", "--help", "run token gc-pause", "run redlock getset-nil", "explain R18", "explain token gc-pause", "explain lease", "demo", "list",
-		"play --levels", "quiz --seed 1 --count 1", "matrix --strategies token --scenarios R18 --runs 1", "explore mutex --attempts 1",
+		"play --levels", "play quiz --seed 1 --count 1", "matrix --strategies token --scenarios R18 --runs 1", "explore mutex --attempts 1",
 	} {
 		for _, lang := range []string{"en", "zh"} {
 			_, out, errs := call(t, append(strings.Fields(command), "--width", "60", "--lang", lang)...)

@@ -35,7 +35,7 @@ var killables = []struct {
 	args  string
 	files []string
 }{
-	{"sweep pause/ttl=0:2:0.25 --runs 9 --strategies token,setnx -o DIR/sweep.svg", []string{"sweep.svg", "sweep.csv"}},
+	{"chart sweep pause/ttl=0:2:0.25 --runs 9 --strategies token,setnx -o DIR/sweep.svg", []string{"sweep.svg", "sweep.csv"}},
 	{"run token R18 -o DIR/run.html -o DIR/run.json -o DIR/run.txt", []string{"run.html", "run.json", "run.txt"}},
 	{"explore token --budget pause=1 --timing any --attempts 1 -o DIR/pause.svg", []string{"pause.svg"}},
 }

@@ -218,7 +218,7 @@ func printShowing(e *env, b *reality.Bench, s *reality.Showing) {
 	} else {
 		e.Sentence("live.disagrees", "n", fmt.Sprint(len(s.Run.Differences)))
 	}
-	e.Next("locklab replay "+s.Lab.Trace.Link(), "locklab live run "+s.Lab.Trace.Link())
+	e.Next("locklab run "+s.Lab.Trace.Link(), "locklab live run "+s.Lab.Trace.Link())
 }
 
 // maxDifferences is the number of differences of a run that are printed; --json has all.

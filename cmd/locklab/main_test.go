@@ -102,7 +102,7 @@ func TestOutputs(t *testing.T) {
 		"prove.views":       {"prove", "token", "--views", "--lang", "both"},
 		"prove.any.zh":      {"prove", "setnx", "--budget", "crash=any,lose-request=any", "--lang", "zh"},
 		"matrix.part":       {"matrix", "--strategies", "token,redlock", "--scenarios", "R21,restart", "--width", "80"},
-		"sweep":             {"sweep", "pause/ttl=0:2:0.5", "--runs", "27", "--strategies", "setnx,token,watchdog"},
+		"sweep":             {"chart", "sweep", "pause/ttl=0:2:0.5", "--runs", "27", "--strategies", "setnx,token,watchdog"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, out, errs := call(t, args...)
@@ -220,7 +220,6 @@ func TestWrongUse(t *testing.T) {
 		{[]string{"demo", "--lang", "fr"}, []string{`"fr"`, "en, zh or both"}},
 		{[]string{"demo", "--color", "red"}, []string{`"red"`, "auto, always or never"}},
 		{[]string{"demo", "--width", "7"}, []string{"7", "40"}},
-		{[]string{"frontier"}, []string{"tolerance"}},
 		{[]string{"token", "gc-pause"}, []string{"did you mean 'locklab run token gc-pause'?"}},
 		{[]string{"R18", "002-C"}, []string{"did you mean 'locklab run 002-C R18'?"}},
 		{[]string{"token", "gc-pause", "--seed", "3"}, []string{"did you mean 'locklab run token gc-pause'?"}},
@@ -233,7 +232,7 @@ func TestWrongUse(t *testing.T) {
 		{[]string{"explain", "zookeeper"}, []string{"did you mean 'locklab list --strategies line'?"}},
 		{[]string{"play", "level", "2"}, []string{"did you mean 'locklab play --level 2'?"}},
 		{[]string{"play", "levels"}, []string{"did you mean 'locklab play --levels'?"}},
-		{[]string{"quiz", "3"}, []string{"did you mean 'locklab quiz --lesson 3'?"}},
+		{[]string{"play", "quiz", "3"}, []string{"did you mean 'locklab play quiz --lesson 3'?"}},
 		{[]string{"gc-pause", "--help"}, []string{"did you mean 'locklab explain gc-pause'?"}},
 		{[]string{"help", "gc-pause"}, []string{"did you mean 'locklab explain gc-pause'?"}},
 		{[]string{good}, []string{"did you mean 'locklab run LINK'?"}},
@@ -242,7 +241,7 @@ func TestWrongUse(t *testing.T) {
 		{[]string{"matrix", "token", "R18"}, []string{"did you mean 'locklab matrix --strategies token --scenarios R18'?"}},
 		{[]string{"play", "2"}, []string{"did you mean 'locklab play --level 2'?"}},
 		{[]string{"chart", "pars"}, []string{`"chart pars"`, "did you mean par?"}},
-		{[]string{"run", good, "token"}, []string{"replay LINK"}},
+		{[]string{"run", good, "token"}, []string{"run LINK"}},
 		{[]string{"run", good[:len(good)-5]}, []string{"damaged"}},
 		{[]string{"completion", "bsh"}, []string{`"bsh"`, "did you mean bash?", "powershell"}},
 		{[]string{"completion"}, []string{"needs a shell, for example: locklab completion bash"}},
@@ -282,12 +281,12 @@ func TestWrongUse(t *testing.T) {
 		{[]string{"run", "token", "gc-pause", "-o", "x.pdf"}, []string{"x.pdf", ".json"}},
 		{[]string{"run", "token", "clock-drift", "--set", "drift=0"}, []string{"drift=0", "more than 0"}},
 		{[]string{"run", "token", "clock-drift", "--set", "drift=1s"}, []string{"drift=1s", "500ms"}},
-		{[]string{"explore", "token", "--budget", "client-rate=1"}, []string{"cannot carry client-rate", "locklab sweep client-rate"}},
-		{[]string{"replay"}, []string{"replay LINK"}},
-		{[]string{"replay", "no-such-file"}, []string{"no-such-file", "neither a trace nor a file"}},
-		{[]string{"replay", strings.Replace(good, "locklab2", "locklab0", 1)}, []string{"another version", "0"}},
-		{[]string{"replay", good[:len(good)-5]}, []string{"damaged"}},
-		{[]string{"replay", good, "--against", "readlock"}, []string{"--against", "did you mean redlock"}},
+		{[]string{"explore", "token", "--budget", "client-rate=1"}, []string{"cannot carry client-rate", "locklab chart sweep client-rate"}},
+		{[]string{"run"}, []string{"run token gc-pause"}},
+		{[]string{"run", "no-such-file"}, []string{"no-such-file", "neither a trace nor a file"}},
+		{[]string{"run", strings.Replace(good, "locklab2", "locklab0", 1)}, []string{"another version", "0"}},
+		{[]string{"run", good[:len(good)-5]}, []string{"damaged"}},
+		{[]string{"run", good, "--against", "readlock"}, []string{"--against", "did you mean redlock"}},
 		{[]string{"explain"}, []string{"a lock, a race"}},
 		{[]string{"explain", "gcpause"}, []string{`"gcpause"`, "did you mean gc-pause"}},
 		{[]string{"explain", "leas"}, []string{`"leas"`, "did you mean lease"}},
@@ -302,17 +301,17 @@ func TestWrongUse(t *testing.T) {
 		{[]string{"matrix", "--strategies="}, []string{"names no lock"}},
 		{[]string{"matrix", "--scenarios="}, []string{"names no race"}},
 		{[]string{"matrix", "--strategies", "token,002-C"}, []string{"token twice"}},
-		{[]string{"replay", good[1:]}, []string{"neither a trace nor a file"}},
-		{[]string{"sweep", "skw"}, []string{`"skw"`, "did you mean skew", "client-rate"}},
-		{[]string{"sweep", "skew/ttl", "skew=1s"}, []string{"skew is there twice"}},
-		{[]string{"sweep", "pause/ttl=2:1:0.1"}, []string{"2:1:0.1", "TO"}},
-		{[]string{"sweep", "pause/ttl=0:x:1"}, []string{`"x" is no pause in leases`}},
-		{[]string{"sweep", "pause/ttl", "--set", "pause=1s"}, []string{"pause is there twice"}},
-		{[]string{"sweep", "pause/ttl", "--set", "retry"}, []string{"--set", `"retry"`}},
-		{[]string{"sweep", "ttl=1500ms", "--strategies", "setnx-expire"}, []string{"ttl=1.5s", "setnx-expire", "ttl=2s"}},
-		{[]string{"sweep", "pause/ttl", "--verdict", "overlp"}, []string{`"overlp"`, "did you mean OVERLAP"}},
-		{[]string{"sweep", "client-rate=1"}, []string{`"1"`, "ppm"}},
-		{[]string{"sweep", "pause/ttl", "-o", "x.gif"}, []string{"x.gif", ".png"}},
+		{[]string{"run", good[1:]}, []string{"neither a trace nor a file"}},
+		{[]string{"chart", "sweep", "skw"}, []string{`"skw"`, "did you mean skew", "client-rate"}},
+		{[]string{"chart", "sweep", "skew/ttl", "skew=1s"}, []string{"skew is there twice"}},
+		{[]string{"chart", "sweep", "pause/ttl=2:1:0.1"}, []string{"2:1:0.1", "TO"}},
+		{[]string{"chart", "sweep", "pause/ttl=0:x:1"}, []string{`"x" is no pause in leases`}},
+		{[]string{"chart", "sweep", "pause/ttl", "--set", "pause=1s"}, []string{"pause is there twice"}},
+		{[]string{"chart", "sweep", "pause/ttl", "--set", "retry"}, []string{"--set", `"retry"`}},
+		{[]string{"chart", "sweep", "ttl=1500ms", "--strategies", "setnx-expire"}, []string{"ttl=1.5s", "setnx-expire", "ttl=2s"}},
+		{[]string{"chart", "sweep", "pause/ttl", "--verdict", "overlp"}, []string{`"overlp"`, "did you mean OVERLAP"}},
+		{[]string{"chart", "sweep", "client-rate=1"}, []string{`"1"`, "ppm"}},
+		{[]string{"chart", "sweep", "pause/ttl", "-o", "x.gif"}, []string{"x.gif", ".png"}},
 		{[]string{"run", "token", "gc-pause", "--seed", "x"}, []string{`--seed "x": give a whole number from 0`}},
 		{[]string{"run", "token", "gc-pause", "--seed", "-1"}, []string{`--seed "-1": give a whole number from 0`}},
 		{[]string{"matrix", "--runs", "1.5"}, []string{`--runs "1.5": give a whole number`}},
@@ -321,10 +320,10 @@ func TestWrongUse(t *testing.T) {
 		{[]string{"matrix", "--strategies", "redison"}, []string{`"redison"`, "did you mean redisson"}},
 		{[]string{"list", "--strategies", "zzz"}, []string{`"zzz"`, "list locks"}},
 		{[]string{"list", "faults", "--strategies", "stamps"}, []string{"faults", "--strategies"}},
-		{[]string{"sweep", "pause/ttl", "--strategies", "stamps,getset"}, []string{"getset twice"}},
+		{[]string{"chart", "sweep", "pause/ttl", "--strategies", "stamps,getset"}, []string{"getset twice"}},
 		{[]string{"verify", "--strategies="}, []string{"names no lock"}},
 		{[]string{"run", "token", "gc-pause", "--expect", ""}, []string{"--expect names no verdict"}},
-		{[]string{"replay", good, "--expect", ", "}, []string{"--expect names no verdict"}},
+		{[]string{"run", good, "--expect", ", "}, []string{"--expect names no verdict"}},
 		{[]string{"verify", "--contract", ""}, []string{"--contract is empty"}},
 		{[]string{"verify", "--junit", ""}, []string{"--junit is empty"}},
 		{[]string{"help", "nonsense"}, []string{`"nonsense"`}},
@@ -377,8 +376,8 @@ func TestReplayIsTheSameRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, arg := range []string{j.Trace, file, plain} {
-		if code, again, errs := call(t, "replay", arg, "--json"); code != 0 || again != first {
-			t.Errorf("replay %.20s…: exit status %d, same %t, %s", arg, code, again == first, errs)
+		if code, again, errs := call(t, "run", arg, "--json"); code != 0 || again != first {
+			t.Errorf("run %.20s…: exit status %d, same %t, %s", arg, code, again == first, errs)
 		}
 	}
 }
@@ -424,14 +423,14 @@ func TestRunAsPicture(t *testing.T) {
 }
 
 func TestReplayAgainst(t *testing.T) {
-	code, out, _ := call(t, "replay", link(t), "--against", "setnx", "--expect", "holds")
+	code, out, _ := call(t, "run", link(t), "--against", "setnx", "--expect", "holds")
 	if code != 0 || !strings.Contains(out, "setnx (003-A) in gc-pause") {
 		t.Errorf("exit status %d:\n%s", code, out)
 	}
 }
 
 func TestReplayStep(t *testing.T) {
-	code, out, _ := call(t, "replay", link(t), "--step")
+	code, out, _ := call(t, "run", link(t), "--step")
 	if code != 0 || !strings.Contains(out, "step ") || !strings.Contains(out, "Verdict: OVERLAP") {
 		t.Errorf("exit status %d:\n%s", code, out)
 	}
@@ -461,7 +460,7 @@ func TestJSON(t *testing.T) {
 	effort.Unwatched(t, watchedCommands)
 	for _, args := range [][]string{
 		{"demo"}, {"run", "watchdog", "R15"}, {"run", "setnx", "R06"}, {"explain", "token"}, {"explain", "R01"}, {"explain", "token", "R01"}, {"explain", "path"}, {"explain", "interview"}, {"explain", "lease"},
-		{"replay", link(t)}, {"matrix", "--scenarios", "R02"}, {"sweep", "pause/ttl=1:1:1", "--runs", "9"},
+		{"run", link(t)}, {"matrix", "--scenarios", "R02"}, {"chart", "sweep", "pause/ttl=1:1:1", "--runs", "9"},
 	} {
 		code, out, errs := call(t, append(args, "--json")...)
 		var v struct{ Version int }
@@ -488,10 +487,10 @@ func TestJSONFields(t *testing.T) {
 		"explore setnx --attempts 1 --budget crash=1": {"version": 0.0, "strategy": "", "clients": 0.0, "attempts": 0.0, "nodes": 0.0, "budget": map[string]any{}, "states": 0.0,
 			"bounds": "", "timing": "", "uses": []any{}, "client_retries": 0.0, "skew_ns": 0.0, "tokens": "", "not_injected": []any{}, "claim": "", "scope": "", "may_happen": []any{}, "assumed": []any{},
 			"transitions": 0.0, "depth": 0.0, "complete": true, "verdicts": []any{}, "certificate": ""},
-		"explain token":                  {"version": 0.0, "strategy": map[string]any{}, "texts": map[string]any{}, "cells": []any{}},
-		"lesson path 3":                  {"version": 0.0, "title": "", "minutes": 0.0, "steps": []any{}},
-		"explain lease":                  {"version": 0.0, "texts": map[string]any{}},
-		"sweep pause/ttl=1:1:1 --runs 9": {"version": 0.0, "sweep": "", "axes": []any{}, "verdicts": []any{}, "assumptions": "", "takeaway": "", "series": []any{}},
+		"explain token":                        {"version": 0.0, "strategy": map[string]any{}, "texts": map[string]any{}, "cells": []any{}},
+		"lesson path 3":                        {"version": 0.0, "title": "", "minutes": 0.0, "steps": []any{}},
+		"explain lease":                        {"version": 0.0, "texts": map[string]any{}},
+		"chart sweep pause/ttl=1:1:1 --runs 9": {"version": 0.0, "sweep": "", "axes": []any{}, "verdicts": []any{}, "assumptions": "", "takeaway": "", "series": []any{}},
 	} {
 		sameKinds(t, line, jsonOf(t, line), want)
 	}
@@ -533,7 +532,7 @@ func sameKinds(t *testing.T, line string, got, want map[string]any) {
 // Output that cannot be written is no success.
 func TestLostOutput(t *testing.T) {
 	effort.Unwatched(t, watchedCommands)
-	for _, args := range [][]string{{"list"}, {"explain", "R18"}, {"run", "token", "R18"}, {"sweep", "pause/ttl=1:1:1", "--runs", "9"}} {
+	for _, args := range [][]string{{"list"}, {"explain", "R18"}, {"run", "token", "R18"}, {"chart", "sweep", "pause/ttl=1:1:1", "--runs", "9"}} {
 		var errs bytes.Buffer
 		code := run(context.Background(), args, strings.NewReader(""), full{}, &errs, func(string) string { return "" })
 		if code != exitInternal || !strings.Contains(errs.String(), "no room") {

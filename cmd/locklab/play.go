@@ -26,7 +26,7 @@ type playFlags struct {
 func playCommand() *command {
 	p := &playFlags{boundFlags: boundFlags{Bounds: play.DefaultBounds()}}
 	return &command{
-		use: "play [STRATEGY|LINK]", args: atMost(1), complete: aLock, flags: p.add, run: p.run, also: []*command{quizCommand()},
+		use: "play [STRATEGY|LINK]", args: atMost(1), complete: aLock, flags: p.add, run: p.run, below: []*command{quizCommand()},
 		examples: []string{"play token", "play --level 2", "play redlock --budget restart=1 --attempts 1", "play LINK", "play token --timing any --budget pause=1"},
 	}
 }
@@ -96,7 +96,7 @@ func listLevels(e *env) {
 		for i, l := range play.Levels() {
 			e.Wrap(fmt.Sprintf("  %2d  %s %s ", i+1, text.Pad(l.Lock, 15), text.Pad(string(l.Harm), 12)), e.Each(func(lang string) string { return game.LevelTitle(l, lang) }))
 		}
-		e.Next("locklab play --level 1", "locklab quiz")
+		e.Next("locklab play --level 1", "locklab play quiz")
 	})
 }
 

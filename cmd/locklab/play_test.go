@@ -36,9 +36,9 @@ func TestGames(t *testing.T) {
 		"play.given":   {"g\nq\n", []string{"play", "--level", "20", "--lang", "both"}}, // up
 		"play.servers": {"g\nq\n", []string{"play", "--level", "23", "--width", "100"}},
 		"play.levels":  {"", []string{"play", "--levels"}},
-		"quiz":         {"a\n2\nx\nl\nc\n1\nq\n", []string{"quiz", "--seed", "7"}},
+		"quiz":         {"a\n2\nx\nl\nc\n1\nq\n", []string{"play", "quiz", "--seed", "7"}},
 		"quiz.lesson":  {"a\nb\n", []string{"play", "quiz", "--seed", "1", "--lesson", "6", "--difficulty", "easy", "--count", "2"}},
-		"quiz.zh":      {"a\n", []string{"quiz", "--seed", "3", "--count", "2", "--lang", "zh"}},
+		"quiz.zh":      {"a\n", []string{"play", "quiz", "--seed", "3", "--count", "2", "--lang", "zh"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, out, errs := typed(t, c.lines, c.args...)
@@ -66,7 +66,7 @@ func TestSavedGame(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &p); code != 0 || err != nil || p.Version != game.Format || p.Link != link || p.Steps != 3 || len(p.Moves) == 0 {
 		t.Errorf("exit status %d, %v, %+v %s", code, err, p, errs)
 	}
-	if code, out, errs := call(t, "replay", link); code != 0 || !strings.Contains(out, "setnx (003-A)") {
+	if code, out, errs := call(t, "run", link); code != 0 || !strings.Contains(out, "setnx (003-A)") {
 		t.Errorf("exit status %d: %s%s", code, out, errs)
 	}
 }
@@ -95,14 +95,14 @@ func TestWrongGames(t *testing.T) {
 		{[]string{"play", race[:len(race)-5]}, []string{"damaged"}},
 		{[]string{"play", strings.Replace(race, "locklab2", "locklab0", 1)}, []string{"another version"}},
 		{[]string{"play", race, "--budget", "crash=1"}, []string{"--budget"}},
-		{[]string{"quiz", "--count", "0"}, []string{"0", "1 to 40"}},
-		{[]string{"quiz", "--seed", "x"}, []string{`--seed "x"`}},
-		{[]string{"quiz", "token"}, []string{"token"}},
-		{[]string{"quiz", "--difficulty", "hrad"}, []string{"hrad", "easy, medium, hard"}},
-		{[]string{"quiz", "--strategies", "tokn"}, []string{"did you mean token"}},
-		{[]string{"quiz", "--lesson", "11"}, []string{"11", "1 to 10", "crash-before-expire"}},
-		{[]string{"quiz", "--strategies", "zk-recheck", "--difficulty", "easy"}, []string{"zk-recheck", "no such questions", "setnx-expire", "gc-pause"}},
-		{[]string{"quiz", "--lesson", "1", "--count", "20"}, []string{"--lesson 1", "not 20", "or less"}},
+		{[]string{"play", "quiz", "--count", "0"}, []string{"0", "1 to 40"}},
+		{[]string{"play", "quiz", "--seed", "x"}, []string{`--seed "x"`}},
+		{[]string{"play", "quiz", "token"}, []string{"token"}},
+		{[]string{"play", "quiz", "--difficulty", "hrad"}, []string{"hrad", "easy, medium, hard"}},
+		{[]string{"play", "quiz", "--strategies", "tokn"}, []string{"did you mean token"}},
+		{[]string{"play", "quiz", "--lesson", "11"}, []string{"11", "1 to 10", "crash-before-expire"}},
+		{[]string{"play", "quiz", "--strategies", "zk-recheck", "--difficulty", "easy"}, []string{"zk-recheck", "no such questions", "setnx-expire", "gc-pause"}},
+		{[]string{"play", "quiz", "--lesson", "1", "--count", "20"}, []string{"--lesson 1", "not 20", "or less"}},
 		{[]string{"serve", "--port", "99999"}, []string{"99999"}},
 	} {
 		code, out, errs := call(t, c.args...)

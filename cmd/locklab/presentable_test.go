@@ -20,7 +20,7 @@ func TestMessagesAreShort(t *testing.T) {
 	for _, args := range [][]string{
 		{long}, {"run", long, "gc-pause"}, {"run", "token", long}, {"run", "token", "R18", "--set", long}, {"run", "token", "R18", "--budget", long},
 		{"run", "token", "R18", "--expect", long}, {"run", "token", "R18", "--view", long}, {"explain", long}, {"explain", "glossary", spaced},
-		{"replay", long}, {"replay", "locklab2-" + long}, {"sweep", long}, {"sweep", "pause/ttl=" + long}, {"explore", "token", "--retries", long},
+		{"run", long}, {"run", "locklab2-" + long}, {"chart", "sweep", long}, {"chart", "sweep", "pause/ttl=" + long}, {"explore", "token", "--retries", long},
 		{"run", "token", "R18", "--budget", spaced}, {"run", "token", "R18", "-o", long}, {"list", long}, {"matrix", "--strategies", long},
 		{"verify", "--contract", contractFile(t, long)}, {"verify", "--contract", contractFile(t, "["+long+"]")},
 		{"verify", "--contract", contractFile(t, "[gc-pause]\n"+long+" HOLDS")}, {"verify", "--contract", contractFile(t, "[search "+spaced+"]")},
@@ -45,7 +45,7 @@ func TestNothingControlsTheTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{
-		{"replay", evil}, {"explain", evil}, {"run", "token\x1b", "R18"}, {"run", "token", "R18", "-o", evil + ".json"},
+		{"run", evil}, {"explain", evil}, {"run", "token\x1b", "R18"}, {"run", "token", "R18", "-o", evil + ".json"},
 		{"run", "token", "R18", "-o", evil + ".pdf"}, {"matrix", "-o", "/proc/" + filepath.Base(evil)}, {"verify", "--contract", evil},
 		{"verify", "--contract", contractFile(t, "[\x1b]\n")}, {"verify", "--contract", contractFile(t, "[search \x1b=\x1b]\n")},
 		{"verify", "--contract", contractFile(t, "[gc-pause]\n\x1b HOLDS\n")}, {"verify", "--contract", contractFile(t, "[gc-pause]\ntoken \x1b\n")},

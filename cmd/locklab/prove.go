@@ -1,12 +1,10 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
 
-	"locklab/algorithms/lock"
 	"locklab/reports/certificate"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
@@ -21,7 +19,6 @@ type proveFlags struct {
 	boundFlags
 	budget string
 	views  bool // as a table
-	quick  bool // within some seconds
 }
 
 func proveCommand() *command {
@@ -62,17 +59,12 @@ func (p *proveFlags) run(e *env, args []string) error {
 	if err != nil {
 		return err
 	}
-	return prove(e, p, entry, study.Prove)
-}
-
-// prove makes a proof, and shows it.
-func prove(e *env, p *proveFlags, entry lock.Entry, by func(context.Context, lock.Entry, study.Bounds, bool) (*study.Proof, error)) error {
 	budget, endless, err := study.EndlessBudget(p.budget)
 	if err != nil {
 		return err
 	}
 	p.Bounds.Budget, p.Progress = budget, searchProgress(e)
-	proof, err := by(e.ctx, entry, p.Bounds, endless)
+	proof, err := study.Prove(e.ctx, entry, p.Bounds, endless)
 	if stoppedBy(err) {
 		return noAnswer("error.stopped")
 	}
@@ -80,9 +72,6 @@ func prove(e *env, p *proveFlags, entry lock.Entry, by func(context.Context, loc
 		return err
 	}
 	e.show(proofToJSON(proof), func() { p.print(e, proof) })
-	if p.quick && !proof.Ended() {
-		return noAnswer("error.explore.unended", "most", study.QuickViews, "command", commandOf(p, entry.ID))
-	}
 	if proof.Refused != nil || len(proof.Open) > 0 {
 		return noAnswer("error.prove.open")
 	}
@@ -161,11 +150,7 @@ func (p *proveFlags) print(e *env, proof *study.Proof) {
 		e.Printf("\n%s\n\n", e.Say("explore.shortest", "verdict", string(all[0].Verdict)))
 		e.lanes(o)
 	}
-	switch {
-	case p.quick && !proof.Ended():
-		e.Next(commandOf(p, lock.ID))
-		return
-	case proof.Refused != nil:
+	if proof.Refused != nil {
 		e.Next("locklab explore " + lock.ID)
 		return
 	}
@@ -193,15 +178,6 @@ func printCulprit(e *env, proof *study.Proof, word verdict.Word) {
 		e.Wrap(text.Pad("", 14), text.Say(lang, "prove.culprit", "one", say("stage."+views[0].Stage), "key", say("owner."+views[0].Owner),
 			"other", say("stage."+views[1].Stage), "its", say("owner."+views[1].Owner), "move", move))
 	}
-}
-
-// commandOf is the one that makes the proof.
-func commandOf(p *proveFlags, lock string) string {
-	line := "locklab prove " + lock + " --budget '" + p.budget + "'"
-	for _, b := range p.Unlike(study.DefaultBounds(), "nodes", "ttl", "work") {
-		line += " --" + b.Name + " " + b.Value
-	}
-	return line
 }
 
 // printViews prints the views as a table, a row for all that agree in where their client is and whose the key is, and what holds in all

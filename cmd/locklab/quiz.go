@@ -26,7 +26,7 @@ func quizCommand() *command {
 	q := &quizFlags{count: 8}
 	return &command{
 		use: "quiz", args: noArguments, flags: q.add, run: q.run,
-		examples: []string{"quiz", "quiz --seed 7 --count 20", "quiz --strategies token,watchdog --difficulty medium", "quiz --lesson 6"},
+		examples: []string{"play quiz", "play quiz --seed 7 --count 20", "play quiz --strategies token,watchdog --difficulty medium", "play quiz --lesson 6"},
 	}
 }
 
@@ -59,7 +59,7 @@ func (q *quizFlags) run(e *env, _ []string) error {
 		e.printJSON(all)
 		return nil
 	}
-	screen(e).Ask(questions, strings.TrimSpace(fmt.Sprintf("locklab quiz --seed %d%s", q.seed, q.asked(e))))
+	screen(e).Ask(questions, strings.TrimSpace(fmt.Sprintf("locklab play quiz --seed %d%s", q.seed, q.asked(e))))
 	return nil
 }
 

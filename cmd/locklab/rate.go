@@ -14,7 +14,7 @@ import (
 	"locklab/simulator/lists"
 )
 
-// rateFlags are the flags of "locklab rate".
+// rateFlags are the flags of "locklab chart rate".
 type rateFlags struct {
 	chart        chartFlags
 	settings     map[string]*string // by name
@@ -28,10 +28,10 @@ const ownEnvironment = "yours"
 
 func rateCommand() *command {
 	r := &rateFlags{chart: chartFlags{numbers: true}, settings: map[string]*string{}}
-	r.chart.next = []string{"locklab rate --explain token", "locklab rate -o rate.png", "locklab tolerance"}
+	r.chart.next = []string{"locklab chart rate --explain token", "locklab chart rate -o rate.png", "locklab chart tolerance"}
 	return &command{
 		use: "rate", texts: []string{"rate", "pauses"}, args: noArguments, flags: r.add, run: r.run,
-		examples: []string{"rate", `rate --ttl 30s --fault "pause=4/year 45s" --strategies token,watchdog -o rate.png`, "rate --explain token"},
+		examples: []string{"chart rate", `chart rate --ttl 30s --fault "pause=4/year 45s" --strategies token,watchdog -o rate.png`, "chart rate --explain token"},
 	}
 }
 
@@ -130,6 +130,6 @@ func (r *rateFlags) show(e *env, drawn *chart.Rate, id string) error {
 	if err := drawn.Explain(e.Out, e.look(), id); err != nil {
 		return internal(err)
 	}
-	e.Next("locklab rate", "locklab tolerance --strategies "+id, "locklab explain "+id)
+	e.Next("locklab chart rate", "locklab chart tolerance --strategies "+id, "locklab explain "+id)
 	return cmp.Or(writeCharts(e, drawn, r.chart.files, r.chart.format), conclude(drawn))
 }

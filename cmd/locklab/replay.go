@@ -6,62 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
-
-	"github.com/spf13/cobra"
 
 	"locklab/reports"
 	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator"
-	"locklab/simulator/verdict"
 )
 
-// replayFlags are the flags of "locklab replay".
-type replayFlags struct {
-	against string
-	want    []verdict.Word // nil: any
-	step    bool
-	shown   shownRun
-	files   []string
-}
-
-func replayCommand() *command {
-	r := &replayFlags{shown: shownRun{view: "lanes"}}
-	return &command{
-		use: "replay LINK|FILE", shown: "run LINK", args: exactly(1, "link"), flags: r.add, run: r.run,
-		examples: []string{"replay LINK --against redlock"},
-	}
-}
-
-func (r *replayFlags) add(f *flags) {
-	f.add("against", &r.against)
-	f.add("view", &r.shown.view)
-	parse(f, "expect", "", &r.want, parseExpect)
-	f.add("step", &r.step)
-	f.out(&r.files)
-}
-
-func (r *replayFlags) run(e *env, args []string) error {
-	if err := checkView(e, r.shown.view, r.files); err != nil {
-		return err
-	}
-	t, err := readTrace(e, args[0])
-	if err != nil {
-		return err
-	}
-	o, err := replayed(t, r.against)
-	if err != nil {
-		return err
-	}
-	if r.shown.Outcome = o; r.step {
-		r.shown.view = "step"
-	}
-	return r.shown.show(e, r.files, r.want)
-}
-
+// replayed is a saved run played again, or its attack on another lock.
 func replayed(t simulator.Trace, against string) (*race.Outcome, error) {
 	if _, err := race.Strategy(t.Strategy); err != nil && against == "" {
 		return nil, text.Errorf("error.replay.unlisted", "lock", t.Strategy)
@@ -74,16 +28,6 @@ func replayed(t simulator.Trace, against string) (*race.Outcome, error) {
 		return nil, text.Errorf("error.against", "cause", err)
 	}
 	return study.Against(entry, t)
-}
-
-// replaying returns a command line with "replay LINK" in place of "run LINK".
-func replaying(root *cobra.Command, args []string) []string {
-	c, _, err := root.Find(args)
-	i := slices.Index(args, "run")
-	if err != nil || c.CommandPath() != "locklab run" || !slices.ContainsFunc(args[i:], isLink) {
-		return args
-	}
-	return slices.Concat(args[:i], []string{"replay"}, args[i+1:])
 }
 
 // isLink reports whether a word is a link, even of another version or a damaged one.

@@ -92,7 +92,9 @@ type runFlags struct {
 	seed     uint64
 	settings []string
 	budget   string
+	against  string         // a lock, in place of that of a saved run
 	want     []verdict.Word // nil: any
+	step     bool
 	shown    shownRun
 	files    []string
 }
@@ -100,8 +102,9 @@ type runFlags struct {
 func runCommand() *command {
 	r := &runFlags{shown: shownRun{view: "lanes"}}
 	return &command{
-		use: "run STRATEGY SCENARIO | LINK", args: exactly(2, "race"), complete: aLockAndARace, flags: r.add, run: r.run,
-		examples: []string{"run token gc-pause", "run 002-C R18 --set pause=9s --view story --lang zh", "run redlock restart --json"},
+		use: "run STRATEGY SCENARIO | LINK | FILE", args: between(1, 2, "race"), complete: aLockAndARace, flags: r.add, run: r.run,
+		examples: []string{"run token gc-pause", "run 002-C R18 --set pause=9s --view story --lang zh", "run redlock restart --json",
+			"run LINK --against redlock"},
 	}
 }
 
@@ -111,13 +114,37 @@ func (r *runFlags) add(f *flags) {
 	f.add("budget", &r.budget)
 	parse(f, "expect", "", &r.want, parseExpect)
 	f.add("view", &r.shown.view)
+	f.add("step", &r.step)
+	f.add("against", &r.against)
 	f.out(&r.files)
 }
 
 func (r *runFlags) run(e *env, args []string) error {
-	entry, sc, s, err := pickRun(args, r.settings)
+	if err := checkView(e, r.shown.view, r.files); err != nil {
+		return err
+	}
+	play := r.race
+	if len(args) == 1 {
+		play = r.again
+	}
+	o, err := play(e, args)
 	if err != nil {
 		return err
+	}
+	if r.shown.Outcome = o; r.step {
+		r.shown.view = "step"
+	}
+	return r.shown.show(e, r.files, r.want)
+}
+
+// race plays a lock in a race.
+func (r *runFlags) race(e *env, args []string) (*race.Outcome, error) {
+	if slices.ContainsFunc(args, isLink) || e.given("against") {
+		return nil, text.Errorf("error.run.against", "flag", "--against")
+	}
+	entry, sc, s, err := pickRun(args, r.settings)
+	if err != nil {
+		return nil, err
 	}
 	if e.given("seed") {
 		s.Seed = r.seed
@@ -125,13 +152,24 @@ func (r *runFlags) run(e *env, args []string) error {
 	if r.budget != "" {
 		s.Budget = faults.Budget(r.budget)
 	}
-	if err := checkView(e, r.shown.view, r.files); err != nil {
-		return err
+	return race.Play(entry, sc, s)
+}
+
+// again plays a saved run: a link, or a file that has one.
+func (r *runFlags) again(e *env, args []string) (*race.Outcome, error) {
+	if !isLink(args[0]) && meantBy(args) != "" {
+		return nil, between(2, 2, "race")(e.running, args)
 	}
-	if r.shown.Outcome, err = race.Play(entry, sc, s); err != nil {
-		return err
+	for _, flag := range []string{"seed", "set", "budget"} {
+		if e.given(flag) {
+			return nil, text.Errorf("error.run.saved", "flag", "--"+flag)
+		}
 	}
-	return r.shown.show(e, r.files, r.want)
+	t, err := readTrace(e, args[0])
+	if err != nil {
+		return nil, err
+	}
+	return replayed(t, r.against)
 }
 
 // pickRun returns a lock, a race and the settings of the race with changes.

@@ -69,7 +69,7 @@ func TestMerge(t *testing.T) {
 		files []string // that the command writes, with the flag for each
 		args  []string
 	}{
-		{2, []string{"--out=s.csv", "--out=s.png"}, []string{"sweep", "pause/ttl=0.5:1.5:0.5", "--strategies", "setnx,token", "--runs", "27"}},
+		{2, []string{"--out=s.csv", "--out=s.png"}, []string{"chart", "sweep", "pause/ttl=0.5:1.5:0.5", "--strategies", "setnx,token", "--runs", "27"}},
 		{3, []string{"--junit=v.xml", "--summary=v.md", "--annotations=github"}, []string{"verify", "--contract", contract}},
 	} {
 		t.Run(c.args[0], func(t *testing.T) {
@@ -153,9 +153,9 @@ func rawCopy(t *testing.T, file string, content []byte) string {
 // share that is wrong, and what to do.
 func TestMergeRefuses(t *testing.T) {
 	t.Parallel()
-	f := shares(t, 3, "sweep", "ttl=5s:10s:1s", "--strategies", "setnx", "--runs", "9")
-	others := shares(t, 3, "sweep", "ttl=5s:10s:1s", "--strategies", "token", "--runs", "9")
-	halves := shares(t, 2, "sweep", "ttl=5s:10s:1s", "--strategies", "setnx", "--runs", "9")
+	f := shares(t, 3, "chart", "sweep", "ttl=5s:10s:1s", "--strategies", "setnx", "--runs", "9")
+	others := shares(t, 3, "chart", "sweep", "ttl=5s:10s:1s", "--strategies", "token", "--runs", "9")
+	halves := shares(t, 2, "chart", "sweep", "ttl=5s:10s:1s", "--strategies", "setnx", "--runs", "9")
 	content, err := os.ReadFile(f[1])
 	if err != nil {
 		t.Fatal(err)
@@ -183,7 +183,7 @@ func TestMergeRefuses(t *testing.T) {
 		says  string
 	}{
 		"missing": {[]string{f[0], f[2]}, "missing: share 2/3. Compute what is missing with " +
-			"locklab sweep --runs=9 --strategies=setnx ttl=5s:10s:1s --shard K/N"},
+			"locklab chart sweep --runs=9 --strategies=setnx ttl=5s:10s:1s --shard K/N"},
 		"all missing":  {nil, "needs the files of all shares"},
 		"no file":      {[]string{f[0], "absent.json"}, "absent.json: no such file"},
 		"twice":        {[]string{f[0], f[1], f[1], f[2]}, "share 2/3 is there twice"},
@@ -195,7 +195,7 @@ func TestMergeRefuses(t *testing.T) {
 		"empty":        {raw(nil), "2.json: this is no share, or a damaged one: unexpected end"},
 		"no list":      {replaced(`"results":[`, `"results":"",[`), "2.json: this is no share, or a damaged one"},
 		"other build":  {head(func(s *share.Share) { s.Build = "revision 12" }), "from another build (revision 12; this is build "},
-		"command":      {instead(others[1]), `2.json: a share of "locklab sweep --runs=9 --strategies=token ttl=5s:10s:1s"`},
+		"command":      {instead(others[1]), `2.json: a share of "locklab chart sweep --runs=9 --strategies=token ttl=5s:10s:1s"`},
 		"number":       {instead(halves[1]), "2.json: share 2/2, and "},
 		"stopped":      {head(func(s *share.Share) { s.Stopped = true }), "2.json: share 2/3 was stopped before its end"},
 		"contract":     {head(func(s *share.Share) { s.Inputs = map[string]string{"c.txt": "x"} }), "made with another c.txt than "},
@@ -205,8 +205,8 @@ func TestMergeRefuses(t *testing.T) {
 		"task twice":   {results(func(r []share.Result) []share.Result { return append(r, r[0]) }), "2.json: more results than the "},
 		"foreign flag": {[]string{f[0], f[1], f[2], "--junit=x.xml"}, "--junit"},
 		"not divided":  {command("explain", "token"), `of "locklab explain token", which cannot be divided`},
-		"writes":       {command("sweep", "--out=written.csv", "ttl=5s"), "which cannot be divided"},
-		"help":         {command("sweep", "--help"), "which cannot be divided"},
+		"writes":       {command("chart", "sweep", "--out=written.csv", "ttl=5s"), "which cannot be divided"},
+		"help":         {command("chart", "sweep", "--help"), "which cannot be divided"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, out, errs := call(t, append([]string{"merge"}, c.files...)...)
@@ -227,7 +227,7 @@ func TestMergeDiffers(t *testing.T) {
 		args     []string
 		from, to string // in every result
 	}{
-		"sweep":  {[]string{"sweep", "ttl=5s:7s:1s", "--strategies", "setnx", "--runs", "9"}, "[", "[9"},
+		"sweep":  {[]string{"chart", "sweep", "ttl=5s:7s:1s", "--strategies", "setnx", "--runs", "9"}, "[", "[9"},
 		"verify": {[]string{"verify", "--contract", writeContract(t, smallContract)}, `"status":1`, `"status":3`},
 	} {
 		files := shares(t, 2, c.args...)
@@ -250,7 +250,7 @@ func TestMergeDiffers(t *testing.T) {
 // TestMergeLong: a share that has more results than tasks is refused before they are read.
 func TestMergeLong(t *testing.T) {
 	effort.Unwatched(t, watchedCommands)
-	file := shares(t, 1, "sweep", "ttl=5s", "--strategies", "setnx", "--runs", "9")[0]
+	file := shares(t, 1, "chart", "sweep", "ttl=5s", "--strategies", "setnx", "--runs", "9")[0]
 	long := edited(t, file, func(_ *share.Share, r []share.Result) []share.Result {
 		more := share.Result{Task: "x", Result: json.RawMessage("\"" + strings.Repeat("x", 1<<20) + "\"")}
 		for range 40 {
@@ -337,15 +337,15 @@ func TestShareREADME(t *testing.T) {
 func TestShareRefuses(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ args, says string }{
-		{"sweep --shard 0/3", `--shard "0/3": write K/N`},
-		{"sweep --shard 4/3", `--shard "4/3": write K/N`},
-		{"sweep --shard 3", `--shard "3": write K/N`},
-		{"sweep --shard 1/99999", "up to 10000"},
-		{"sweep --shard=", `--shard is empty`},
-		{"sweep --shard 1/2 -o sweep.png", "--out with --shard"},
+		{"chart sweep --shard 0/3", `--shard "0/3": write K/N`},
+		{"chart sweep --shard 4/3", `--shard "4/3": write K/N`},
+		{"chart sweep --shard 3", `--shard "3": write K/N`},
+		{"chart sweep --shard 1/99999", "up to 10000"},
+		{"chart sweep --shard=", `--shard is empty`},
+		{"chart sweep --shard 1/2 -o sweep.png", "--out with --shard"},
 		{"verify --shard 1/2 --junit v.xml", "--junit with --shard"},
 		{"verify --shard 1/2 --contract absent.txt", "absent.txt: no such file"},
-		{"par --shard 1/2", "--shard"},
+		{"chart par --shard 1/2", "--shard"},
 	} {
 		code, out, errs := call(t, strings.Fields(c.args)...)
 		if code != exitUsage || out != "" || !strings.Contains(errs, c.says) {
@@ -361,7 +361,7 @@ func TestShareStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var out, errs bytes.Buffer
-	code := run(ctx, []string{"sweep", "ttl=5s:10s:1s", "--shard", "1/2"}, nil, &out, &errs, func(string) string { return "" })
+	code := run(ctx, []string{"chart", "sweep", "ttl=5s:10s:1s", "--shard", "1/2"}, nil, &out, &errs, func(string) string { return "" })
 	s, err := share.Read("", out.Bytes())
 	if code != exitNoAnswer || err != nil || !s.Stopped {
 		t.Errorf("exit status %d, %v, %s: %s", code, err, out.String(), errs.String())
@@ -370,7 +370,7 @@ func TestShareStopped(t *testing.T) {
 	effort.Need(t, err) // only Linux has /dev/full
 	defer full.Close()
 	errs.Reset()
-	code = run(t.Context(), []string{"sweep", "ttl=5s:10s:1s", "--strategies", "token", "--runs", "9", "--shard", "1/2"}, nil, full, &errs, func(string) string { return "" })
+	code = run(t.Context(), []string{"chart", "sweep", "ttl=5s:10s:1s", "--strategies", "token", "--runs", "9", "--shard", "1/2"}, nil, full, &errs, func(string) string { return "" })
 	if code != exitInternal || !strings.Contains(errs.String(), "no space left") {
 		t.Errorf("a full disk: exit status %d, %s", code, errs.String())
 	}

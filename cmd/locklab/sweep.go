@@ -15,7 +15,7 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// sweepFlags are the flags of "locklab sweep".
+// sweepFlags are the flags of "locklab chart sweep".
 type sweepFlags struct {
 	chart    chartFlags
 	runs     int
@@ -26,12 +26,12 @@ type sweepFlags struct {
 
 func sweepCommand() *command {
 	s := &sweepFlags{chart: chartFlags{numbers: true}, runs: study.SweepRuns}
-	s.chart.next = []string{"locklab sweep pause/ttl -o sweep.png", "locklab run watchdog gc-pause", "locklab matrix"}
+	s.chart.next = []string{"locklab chart sweep pause/ttl -o sweep.png", "locklab run watchdog gc-pause", "locklab matrix"}
 	return &command{
 		use: "sweep [SETTING[=VALUES] [SETTING[=VALUES]]]", texts: []string{"sweep", "pauses"}, args: between(0, 2, "settings"), flags: s.add, run: s.run, divides: true,
-		examples: []string{"sweep", "sweep pause/ttl=0.5:1.5:0.05 --strategies token,watchdog -o sweep.png",
-			"sweep client-rate --set work=lease --strategies token,redlock,redlock-drift", "sweep renewal/ttl pause/ttl=0:1:0.1 --strategies watchdog,redlock-extend -o renewal.png",
-			"sweep ttl=5s,10s,30s --set pause=12s --runs 9000"},
+		examples: []string{"chart sweep", "chart sweep pause/ttl=0.5:1.5:0.05 --strategies token,watchdog -o sweep.png",
+			"chart sweep client-rate --set work=lease --strategies token,redlock,redlock-drift", "chart sweep renewal/ttl pause/ttl=0:1:0.1 --strategies watchdog,redlock-extend -o renewal.png",
+			"chart sweep ttl=5s,10s,30s --set pause=12s --runs 9000"},
 	}
 }
 

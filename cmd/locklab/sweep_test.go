@@ -17,7 +17,7 @@ func TestSweepPictures(t *testing.T) {
 		"map":  "renewal/ttl=0.3,0.9 pause/ttl=0,0.5,1 --strategies redlock-extend,token --runs 9",
 	} {
 		svg := filepath.Join(dir, name+".svg")
-		code, out, errs := call(t, append(append([]string{"sweep"}, strings.Fields(args)...), "-o", svg, "-o", filepath.Join(dir, name+".png"))...)
+		code, out, errs := call(t, append(append([]string{"chart", "sweep"}, strings.Fields(args)...), "-o", svg, "-o", filepath.Join(dir, name+".png"))...)
 		if code != exitOK {
 			t.Fatalf("exit status %d: %s", code, errs)
 		}

@@ -232,7 +232,7 @@ func TestVerifyTraceReplays(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &j); err != nil {
 		t.Fatal(err)
 	}
-	code, _, errs := call(t, "replay", j.Deviations[0].Trace, "--expect", "overlap,stale-write")
+	code, _, errs := call(t, "run", j.Deviations[0].Trace, "--expect", "overlap,stale-write")
 	if code != exitOK {
 		t.Errorf("exit status %d: %s", code, errs)
 	}

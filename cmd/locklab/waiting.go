@@ -19,10 +19,10 @@ func waitingCommand() *command {
 		load     = cost.UsualLoad()
 		c        = &chartFlags{numbers: true}
 	)
-	c.next = []string{"locklab waiting -o waiting.png", "locklab rate", "locklab explain redisson-lock"}
+	c.next = []string{"locklab chart waiting -o waiting.png", "locklab chart rate", "locklab explain redisson-lock"}
 	return &command{
 		use: "waiting", args: noArguments,
-		examples: []string{"waiting", "waiting --clients 2,100 --policies fixed,backoff,pubsub,line --poll 20ms -o waiting.png"},
+		examples: []string{"chart waiting", "chart waiting --clients 2,100 --policies fixed,backoff,pubsub,line --poll 20ms -o waiting.png"},
 		flags: func(f *flags) {
 			parse(f, "clients", "2,10,50,200,1000", &sizes, parseSizes)
 			f.add("policies", &policies)

@@ -28,12 +28,12 @@ func writers(t *testing.T) []writer {
 	promise := contractFile(t, promise)
 	return []writer{
 		{"run token R18 -o DIR/run.html -o DIR/run.json -o DIR/run.txt", []string{"run.html", "run.json", "run.txt"}, false},
-		{"replay " + trace + " -o DIR/replay.html", []string{"replay.html"}, false},
+		{"run " + trace + " -o DIR/replay.html", []string{"replay.html"}, false},
 		{"explore token --budget pause=1 -o DIR/run.json -o DIR/pause.svg", []string{"run.json", "pause.svg"}, false},
-		{"sweep pause/ttl=0:2:1 --runs 9 --strategies token -o DIR/sweep.png -o DIR/sweep.csv", []string{"sweep.png", "sweep.csv"}, false},
+		{"chart sweep pause/ttl=0:2:1 --runs 9 --strategies token -o DIR/sweep.png -o DIR/sweep.csv", []string{"sweep.png", "sweep.csv"}, false},
 		{"verify --contract " + promise + " --junit DIR/verify.xml --summary DIR/verify.md", []string{"verify.xml", "verify.md"}, false},
-		{"par --strategies setnx -o DIR/par.svg -o DIR/par.csv", []string{"par.svg", "par.csv"}, true},
-		{"tolerance --strategies setnx -o DIR/tolerance.svg -o DIR/tolerance.csv", []string{"tolerance.svg", "tolerance.csv"}, true},
+		{"chart par --strategies setnx -o DIR/par.svg -o DIR/par.csv", []string{"par.svg", "par.csv"}, true},
+		{"chart tolerance --strategies setnx -o DIR/tolerance.svg -o DIR/tolerance.csv", []string{"tolerance.svg", "tolerance.csv"}, true},
 		{"matrix --strategies token --scenarios R18 -o DIR", []string{"report.html", "grid.png", "grid.svg", "grid.csv"}, true},
 	}
 }

@@ -87,5 +87,5 @@ function drawQuiz() {
     el("h2", say("board.question", { n: state.number + 1 }), q.run ? [": ", el("span.code", q.lock), ", " + own(q.race)] : null), head,
     q.run ? drawRun(q.run) : null,
     el("h3", own(q.ask)), el("ol.moves.answers", list),
-    mine >= 0 ? el("p.row", button(say("board.more"), nextQuestion, ".main"), button(say("board.run"), () => copy("locklab replay " + q.link))) : null);
+    mine >= 0 ? el("p.row", button(say("board.more"), nextQuestion, ".main"), button(say("board.run"), () => copy("locklab run " + q.link))) : null);
 }

@@ -108,7 +108,7 @@ func (v *Verification) evidence(w io.Writer, c *Check) error {
 		v.say("verify.reproduce", "command", c.Reproduce),
 	}
 	if c.Trace != "" {
-		lines = append(lines, v.say("verify.replay", "command", "locklab replay "+c.Trace))
+		lines = append(lines, v.say("verify.replay", "command", "locklab run "+c.Trace))
 	}
 	if c.Certificate != "" {
 		lines = append(lines, "", c.Certificate)

@@ -43,7 +43,7 @@ func TestJUnit(t *testing.T) {
 	if first.Name != "token/gc-pause" || first.Failure == nil {
 		t.Fatalf("%+v", first)
 	}
-	for _, want := range []string{"50 % of <x> & \"y\"", "ESC �[31m NUL � bad � end ]]> fence", "contract: a:b,c%.txt:3: HOLDS", "replay: locklab replay locklab2-x"} {
+	for _, want := range []string{"50 % of <x> & \"y\"", "ESC �[31m NUL � bad � end ]]> fence", "contract: a:b,c%.txt:3: HOLDS", "replay: locklab run locklab2-x"} {
 		if !strings.Contains(first.Failure.Text, want) {
 			t.Errorf("the body lacks %q:\n%s", want, first.Failure.Text)
 		}

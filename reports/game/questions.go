@@ -74,7 +74,7 @@ func (s *Screen) choose(questions []*Question, n int) (int, bool) {
 			return 0, false
 		case line == "l":
 			last := max(n-1, 0)
-			s.Printf("%s locklab replay %s\n", s.Say("quiz.whole", "n", fmt.Sprint(last+1)), questions[last].Link)
+			s.Printf("%s locklab run %s\n", s.Say("quiz.whole", "n", fmt.Sprint(last+1)), questions[last].Link)
 		case line != "":
 			if chosen := chosenBy(line); chosen >= 0 && chosen < answers {
 				return chosen, true

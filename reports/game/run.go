@@ -101,7 +101,7 @@ func runJSON(o *race.Outcome) *RunJSON {
 		j.Price = sayAll(reports.Forever)
 	}
 	run, listings := motion.Of(o.History, o.Judgement, o.Verdicts, text.Languages(), true)
-	run.Replay = "locklab replay " + j.Link
+	run.Replay = "locklab run " + j.Link
 	var book motion.Book
 	book.Add("", run, listings)
 	j.Run, j.Listings = run, book.Listings

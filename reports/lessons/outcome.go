@@ -163,5 +163,5 @@ func NextCommands(o *race.Outcome) []string {
 			first += " --seed " + strconv.FormatUint(o.Settings.Seed, 10)
 		}
 	}
-	return []string{first, "locklab explain " + o.Scenario.ID, "locklab replay " + o.Trace.Link()}
+	return []string{first, "locklab explain " + o.Scenario.ID, "locklab run " + o.Trace.Link()}
 }

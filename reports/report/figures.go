@@ -78,8 +78,8 @@ func (r *Report) figures(ctx context.Context, work Worker, all bool) ([]Figure, 
 	return slices.Concat(slow, quick, []Figure{{"theorems", theorems}}), nil
 }
 
-// quickCharts are those that are smaller than what "locklab recovery", "locklab waiting" and
-// "locklab sweep" draw: each takes two seconds.
+// quickCharts are those that are smaller than what "locklab chart recovery", "locklab chart waiting" and
+// "locklab chart sweep" draw: each takes two seconds.
 func quickCharts(ctx context.Context, work Worker, entries []lock.Entry, waits bool) (figures []Figure, err error) {
 	order, err := RecoveryOrder(UsualTTLs, 0)
 	if err != nil {

@@ -47,7 +47,7 @@ func (c *Collector) Add(o *race.Outcome) {
 		return
 	}
 	run, listings := motion.Of(o.History, o.Judgement, o.Verdicts, c.langs, true)
-	run.Replay = "locklab replay " + o.Trace.Link()
+	run.Replay = "locklab run " + o.Trace.Link()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	lock := o.Strategy.ID
@@ -116,7 +116,7 @@ func SinglePage(p *text.Printer, o *race.Outcome) page.Report {
 	}
 	return page.Report{
 		Lang: p.Lang, Title: p.First("page.run", "lock", o.Strategy.ID, "race", o.Scenario.ID), Version: Version(),
-		Command: "locklab replay " + o.Trace.Link(), Seeds: fmt.Sprint(o.Settings.Seed), Assumptions: []string{p.First(assumptions[0])},
+		Command: "locklab run " + o.Trace.Link(), Seeds: fmt.Sprint(o.Settings.Seed), Assumptions: []string{p.First(assumptions[0])},
 		Grid: *grid, Runs: c.Runs(), Open: o.Strategy.ID + "." + o.Scenario.ID, Question: question,
 	}
 }

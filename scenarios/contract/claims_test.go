@@ -327,7 +327,7 @@ func TestDefects003(t *testing.T) {
 		if !slices.ContainsFunc([]int{1, 2}, func(c int) bool {
 			return race.InOrder(o.History, endless(c), race.Sends(c, "EXPIRE"), race.Event(history.Reject, c), race.Event(history.Refuse, c))
 		}) {
-			t.Errorf("it is not the EXPIRE that fails: locklab replay %s", w.Trace.Link())
+			t.Errorf("it is not the EXPIRE that fails: locklab run %s", w.Trace.Link())
 		}
 	})
 }

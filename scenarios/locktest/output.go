@@ -37,7 +37,7 @@ func (p *plan) broken(w study.Witness, why string) string {
 
 // again returns the commands that play a trace once more, and against another lock.
 func again(test string, trace simulator.Trace) string {
-	return tell("locktest.again") + "\n  " + commandOf(test, trace) + "\n" + tell("locktest.against") + "\n  locklab replay " + trace.Link() + " --against token"
+	return tell("locktest.again") + "\n  " + commandOf(test, trace) + "\n" + tell("locktest.against") + "\n  locklab run " + trace.Link() + " --against token"
 }
 
 // detailsFlag has tests print whole certificates.

@@ -173,13 +173,10 @@ func (s *Search) way(ctx context.Context, attempts int, wanted []explore.Witness
 	return way, nil
 }
 
-// AnyClients in place of a number of clients: any number of them; see ProveQuickly.
-const AnyClients = -1
-
-// ParseClients reads Bounds.Clients: a number, or "any".
+// ParseClients reads Bounds.Clients. For any number of them there are proofs.
 func ParseClients(written string) (int, error) {
 	if written == AnyTimes {
-		return AnyClients, nil
+		return 0, i18n.Errorf("error.clients.any")
 	}
 	n, err := strconv.Atoi(written)
 	if err != nil {

@@ -3,7 +3,6 @@ package study
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -56,26 +55,11 @@ type proofLimits struct {
 var (
 	usualLimits = proofLimits{views: 300_000, states: 300_000, few: 300_000}
 	codeLimits  = proofLimits{views: 100_000, states: 20_000, few: 10_000} // code of a test, which is slower
-	quickLimits = proofLimits{views: QuickViews, states: 30_000, few: 30_000}
 )
 
 // manyTimes as many states as two clients with one attempt each have those with two attempts, and three clients, at least: measured over
 // all locks.
 const manyTimes = 5
-
-// QuickViews is the number of views at which ProveQuickly gives up.
-const QuickViews = 2000
-
-// ProveQuickly is Prove within some seconds: a proof that is not Ended has nothing.
-func ProveQuickly(ctx context.Context, entry lock.Entry, b Bounds, endless bool) (*Proof, error) {
-	return prove(ctx, entry, b, endless, quickLimits)
-}
-
-// Ended reports whether there were not too many views.
-func (p *Proof) Ended() bool {
-	why := (*explore.NotProvableError)(nil)
-	return !errors.As(p.Refused, &why) || why.Why.Key != "prove.views" && why.Why.Key != "prove.worlds"
-}
 
 // Prove proves what it can for any number of clients, at any timing within b, whose Clients, Attempts, Retries and Uses play
 // no part. What views do not exclude is searched for with two and three clients: all of it where views do not do. The errors are those of [Explore].
@@ -91,7 +75,7 @@ func prove(ctx context.Context, entry lock.Entry, b Bounds, endless bool, most p
 	}
 	p, err := proveViews(ctx, entry, b, endless, most, code)
 	switch {
-	case err != nil || entry.Ensemble() || most == quickLimits && !p.Ended():
+	case err != nil || entry.Ensemble():
 		return p, err
 	case p.Refused != nil:
 		return p, p.findWitnesses(ctx, b, explore.Provable, most, code)
