@@ -28,6 +28,9 @@ type Entry struct {
 	Expiry   Expiry        // what ends a lease that nobody releases
 	Holders  int           // how many may hold it at a time: 0 is one; AnyNumber for readers among readers
 	Guard    Guard         // of what is no lock: how the data are kept; "": it is a lock
+	// Writer makes the lock of a client that excludes all others, and that holders of this one, of which there may be any
+	// number, exclude: without one among them nothing shows that a reader's lock works. nil: there is none.
+	Writer func(Env) Strategy
 	// Line returns, for a lock on a ZooKeeper, the znode under which the clients of
 	// key queue, the holders first; for a lock that combines several, that of the
 	// first. nil: the lock is on Redis.
@@ -50,6 +53,7 @@ type Search struct {
 	NoFaults bool    // whatever the budget is
 	Few      bool    // on three servers, where the lock uses more
 	Most     int     // states at which it ends, where none is complete; 0: it is complete
+	Clients  int     // where more are needed than usual; 0: the usual ones
 	Beside   *Search // a second search, which shows what the first leaves out; nil: there is none
 }
 

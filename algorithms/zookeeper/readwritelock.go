@@ -11,8 +11,8 @@ import (
 var (
 	writeLock = protectedQueue.Variant("zk-write", 2011,
 		func(env lock.Env) lock.Strategy { return &ReadWriteLock{newCuratorQueue(env), false} })
-	readLock = heldBy(lock.AnyNumber, writeLock.Variant("zk-read", 2011,
-		func(env lock.Env) lock.Strategy { return &ReadWriteLock{newCuratorQueue(env), true} }))
+	readLock = besides(writeLock, heldBy(lock.AnyNumber, writeLock.Variant("zk-read", 2011,
+		func(env lock.Env) lock.Strategy { return &ReadWriteLock{newCuratorQueue(env), true} })))
 )
 
 var _ lock.Queuer = (*ReadWriteLock)(nil)

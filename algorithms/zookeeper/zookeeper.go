@@ -27,12 +27,13 @@ func All() []lock.Entry {
 		reentrantMutex.Searched(noUses),
 		// Two attempts have no end; to wait in line finds a DEADLOCK in lockstep.
 		nonReentrantMutex.Searched(lock.Search{Once: true, NoUses: true, Beside: &lock.Search{Lockstep: true, Once: true}}),
-		// Two attempts have no end.
-		semaphore.Searched(onlyOnce),
+		// Two attempts have no end. Three clients, which it takes to be one too many, are searched in lockstep, and without faults: one
+		// pause makes more than ten million states.
+		semaphore.Searched(lock.Search{Once: true, NoUses: true, Beside: &lock.Search{Lockstep: true, Once: true, NoUses: true, NoFaults: true, Clients: 3}}),
 		// To check and to wait in line show nothing else.
 		writeLock.Searched(noUses),
-		// Any other use has too many states.
-		readLock.Searched(noUses),
+		// A reader and a writer are not alike: two attempts have too many states.
+		readLock.Searched(onlyOnce),
 		// It queues twice: two attempts have no end.
 		multiLock.Searched(onlyOnce),
 	}
@@ -41,6 +42,12 @@ func All() []lock.Entry {
 // queuedAt is e with its queue under the znode that path returns for a key.
 func queuedAt(path func(key string) string, e lock.Entry) lock.Entry {
 	e.Line = path
+	return e
+}
+
+// besides is e, a reader's lock, with that of its writers.
+func besides(writer, e lock.Entry) lock.Entry {
+	e.Writer = writer.New
 	return e
 }
 

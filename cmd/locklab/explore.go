@@ -45,7 +45,8 @@ type exploreJSON struct {
 	Tried       []otherJSON    `json:"not_proved,omitempty"`  // searches that were cut short
 	Seconds     float64        `json:"seconds,omitempty"`     // only with --time
 	Verdicts    []witnessJSON  `json:"verdicts"`
-	Open        []verdict.Word `json:"open,omitempty"` // neither proved nor shown, of any number of attempts
+	Open        []verdict.Word `json:"open,omitempty"`     // neither proved nor shown, of any number of attempts
+	Unjudged    []verdict.Word `json:"unjudged,omitempty"` // so few clients cannot show them
 	Certificate string         `json:"certificate"`
 }
 
@@ -194,7 +195,7 @@ func (s *shownSearch) toJSON() exploreJSON {
 		Claim: certificate.Claim(s.Search, "en"), Scope: s.Scope(), MayHappen: certificate.MayHappen(s.Search, "en"), Assumed: certificate.Assumed(s.Search, "en"),
 		States: r.States, Transitions: r.Transitions, Depth: r.Depth, Complete: r.Complete, Cut: text.SayMessage("en", r.Limit),
 		Beside: othersToJSON(s.Beside), Tried: othersToJSON(s.Cut),
-		Seconds: s.took.Seconds(), Verdicts: []witnessJSON{}, Open: s.Open, Certificate: certificate.Of(s.Search, "en"),
+		Seconds: s.took.Seconds(), Verdicts: []witnessJSON{}, Open: s.Open, Unjudged: s.Unjudged(), Certificate: certificate.Of(s.Search, "en"),
 	}
 	for _, f := range b.Budget.Faults() {
 		out.Budget[f.Fault.Name] = anyOr(f.Times, b.Endless)
@@ -235,6 +236,8 @@ func (s *shownSearch) status() error {
 		return noAnswer("error.cut")
 	case s.Open != nil:
 		return noAnswer("error.again.open", "verdicts", reports.Words(s.Open))
+	case s.Unjudged() != nil:
+		return noAnswer("error.unjudged", "verdicts", reports.Words(s.Unjudged()), "n", s.Bounds.Clients, "enough", s.Enough())
 	case s.Inconclusive():
 		return noAnswer("error.untriggered", "faults", strings.Join(s.Untriggered(), ", "))
 	}
@@ -253,7 +256,7 @@ func (s *shownSearch) printCertificate(e *env) {
 func (s *shownSearch) print(e *env) {
 	s.printFound(e, func() (*race.Outcome, error) { return study.ReplayOn(s.Strategy, s.Witnesses[0].Trace) })
 	if len(s.Witnesses) == 0 {
-		e.Next("locklab explore "+s.Strategy.ID+" --clients 3", "locklab explain "+s.Strategy.ID)
+		e.Next(fmt.Sprintf("locklab explore %s --clients %d", s.Strategy.ID, max(s.Bounds.Clients+1, s.Enough())), "locklab explain "+s.Strategy.ID)
 		return
 	}
 	e.Printf("\n%s\n", e.Say("command.next"))

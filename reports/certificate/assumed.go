@@ -154,6 +154,9 @@ func ofClocks(s *study.Search, assumed sentences) []string {
 		list = append(list, assumed("epoch.measured", "epoch", shows(simulator.Epoch)),
 			assumed("measured", "stride", process.Stride.String(), "strides", strides))
 	}
+	if s.Strategy.Writer != nil {
+		list = append(list, assumed("writer"))
+	}
 	if s.Bounds.Allows(faults.PauseThread) {
 		list = append(list, assumed("threads"))
 	}

@@ -100,7 +100,8 @@ func linesOf(s *study.Search, lang string) []line {
 
 // looked names the verdicts that were looked for, with the bounds of those that have one.
 func looked(s *study.Search) string {
-	words := slices.DeleteFunc(s.Bounds.Words(), func(w verdict.Word) bool { return s.NoClaims && w == verdict.Lie })
+	unjudged := s.Unjudged()
+	words := slices.DeleteFunc(s.Looked(), func(w verdict.Word) bool { return slices.Contains(unjudged, w) })
 	bounds := strings.NewReplacer(string(verdict.Slow), fmt.Sprintf("%s (> %v)", verdict.Slow, s.Bounds.Slow), string(verdict.Noisy), fmt.Sprintf("%s (> %d/s)", verdict.Noisy, s.Bounds.Noisy))
 	return bounds.Replace(reports.Words(words))
 }
@@ -191,6 +192,9 @@ func difference(s, o *study.Search, lang string) string {
 	if n := o.Bounds.Nodes; n != s.Bounds.Nodes {
 		what = text.Say(lang, "certificate.other.nodes", "what", what, "nodes", fmt.Sprint(n))
 	}
+	if n := o.Bounds.Clients; n != s.Bounds.Clients {
+		what = text.Say(lang, "certificate.other.clients", "what", what, "clients", counted("clients", n, lang))
+	}
 	if n := o.Bounds.Attempts; n != s.Bounds.Attempts {
 		what = text.Say(lang, "certificate.other.attempts", "what", what, "attempts", counted("attempts", n, lang))
 	}
@@ -228,15 +232,29 @@ func Claim(s *study.Search, lang string) string {
 	if s.Open != nil {
 		return text.Say(lang, "certificate.undecided", "who", who(s.Bounds, lang), "verdicts", joined(s.Open, lang), "others", othersFound(s, lang))
 	}
-	head, found := "certificate.proved", text.Say(lang, "certificate.proved.none")
+	head, found, others := "certificate.proved", text.Say(lang, "certificate.proved.none"), othersFound(s, lang)
 	if len(s.Witnesses) > 0 {
 		head = "certificate.found"
 	}
 	if words := s.Verdicts(); words != nil {
 		found = text.Say(lang, "certificate.proved.some", "verdicts", joined(words, lang))
 	}
-	return text.Say(lang, head, "who", who(s.Bounds, lang),
-		"when", when(s, lang), "found", found, "others", othersFound(s, lang))
+	if s.Unjudged() != nil {
+		head, others = "certificate.searched", others+Unjudged(s, lang)
+	}
+	return text.Say(lang, head, "who", who(s.Bounds, lang), "when", when(s, lang), "found", found, "others", others)
+}
+
+// Unjudged returns, in a language of package text, which verdicts so few clients cannot show, and how many can; "" where they show all.
+func Unjudged(s *study.Search, lang string) string {
+	words, key := s.Unjudged(), "certificate.unjudged"
+	if words == nil {
+		return ""
+	}
+	if s.Enough() == 0 {
+		key = "certificate.unjudged.any"
+	}
+	return text.Say(lang, key, "verdicts", joined(words, lang), "n", fmt.Sprint(s.Bounds.Clients), "enough", fmt.Sprint(s.Enough()))
 }
 
 // when returns at which timing a headline is true.

@@ -71,7 +71,9 @@ func (c *Par) sentence(lang string, n int) string {
 		add("par.by.faults", g[0].locks, false, "faults", text.Join(lang, "chart.list", faults))
 	}
 	untold := locks(func(l int) bool { p := c.At(l, n); return !p.Found && !p.Complete })
-	add("par.spared", locks(func(l int) bool { p := c.At(l, n); return !p.Found && p.Complete }), untold == nil)
+	unjudged := locks(func(l int) bool { return c.At(l, n).Unjudged })
+	add("par.spared", locks(func(l int) bool { p := c.At(l, n); return !p.Found && p.Complete && !p.Unjudged }), untold == nil && unjudged == nil)
+	add("par.unjudged", unjudged, untold == nil, "clients", strconv.Itoa(c.Within.Clients))
 	add("par.untold", untold, true)
 	return text.Join(lang, "grid.join", parts)
 }
@@ -95,9 +97,11 @@ func faultsOf(budget string) string {
 	return strings.TrimSuffix(budget, "=1")
 }
 
-// parLabel is a par in a word: "1", "<= 1", "none", "?".
+// parLabel is a par in a word: "1", "<= 1", "none", "?"; "" where nothing could show it.
 func parLabel(lang string, p *study.Par) string {
 	switch {
+	case p.Unjudged:
+		return ""
 	case p.Found && p.Complete:
 		return strconv.Itoa(p.Par)
 	case p.Found:
@@ -121,7 +125,7 @@ func parWays(lang string, p *study.Par) string {
 func (c *Par) records() [][]any {
 	return csvLines("strategy budget verdict found complete par steps trace", lists.Indices(c.Each), func(i int) []any {
 		p, budget := &c.Each[i], c.Budgets[i/len(c.Verdicts)%len(c.Budgets)]
-		line := []any{p.Strategy, budget, p.Verdict, p.Found, p.Complete, "", "", ""}
+		line := []any{p.Strategy, budget, p.Verdict, p.Found, p.Complete && !p.Unjudged, "", "", ""}
 		if p.Found {
 			line = append(line[:5], p.Par, p.Steps, p.Trace)
 		}
@@ -221,11 +225,12 @@ func (c *Par) Notes(lang string) []string {
 }
 
 // drawPar draws one harm: a chip where it can happen, with its par unless that is 1; a dot
-// where it was proved impossible.
+// where it was proved impossible; nothing where so few clients could not show it.
 func drawPar(c draw.Canvas, lang string, par *study.Par, x, y vg.Length) {
 	switch {
 	case par.Found:
 		drawChip(c, par.Verdict, par.Par, x, y)
+	case par.Unjudged:
 	case par.Complete:
 		c.DrawGlyph(draw.GlyphStyle{Color: faintInk, Radius: 1.1, Shape: draw.CircleGlyph{}}, vg.Point{X: x, Y: y})
 	default:

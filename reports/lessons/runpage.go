@@ -176,7 +176,7 @@ func found(s *study.Search) string {
 	switch {
 	case len(s.Witnesses) > 0:
 		return strings.Join(s.AllPars(), " ")
-	case s.Result.Complete:
+	case s.Result.Complete && s.Unjudged() == nil:
 		return string(verdict.Holds)
 	}
 	return string(verdict.Unknown)

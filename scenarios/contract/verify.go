@@ -176,6 +176,9 @@ func (r *Result) CompareSearch() {
 			r.note(Inconclusive, "unmet.not-found", "verdict", want.Verdict, "want", want)
 		}
 	}
+	if words := r.Search.Unjudged(); complete && words != nil {
+		r.note(Inconclusive, "unmet.unjudged", "verdicts", words, "clients", r.Search.Bounds.Clients, "more", r.Search.Enough())
+	}
 	if r.Got == nil && complete {
 		r.Got = []ExpectedVerdict{{verdict.Holds, noPar}}
 	}

@@ -2,6 +2,7 @@ package play
 
 import (
 	"context"
+	"slices"
 
 	"locklab/scenarios/study"
 	"locklab/simulator/verdict"
@@ -30,7 +31,7 @@ func (g *Game) Truth(ctx context.Context, harm verdict.Word) (Truth, error) {
 	}
 	t := Truth{Solution: Solution{States: s.States}}
 	t.Par, t.Steps, t.Possible = Par(s, harm)
-	t.Known = t.Possible || s.Complete
+	t.Known = t.Possible || s.Complete && !slices.Contains(s.Unjudged(), harm)
 	return t, nil
 }
 

@@ -3,7 +3,9 @@ package study
 import (
 	"slices"
 
+	"locklab/algorithms/lock"
 	"locklab/simulator"
+	"locklab/simulator/client"
 	"locklab/simulator/verdict"
 )
 
@@ -15,6 +17,49 @@ func (s *Search) FoundBy(w Witness) *Search {
 		}
 	}
 	return nil
+}
+
+// Looked are the verdicts that a search looks for: those that its clients, or more of them, can show.
+func (s *Search) Looked() []verdict.Word {
+	return slices.DeleteFunc(s.Bounds.Words(), func(w verdict.Word) bool {
+		return s.NoClaims && w == verdict.Lie || enough(s.Strategy, w) == 0 && !judgedAmongOthers(s.Strategy, w)
+	})
+}
+
+// Unjudged are the verdicts of which a complete search says nothing, since it takes more clients to show them, whatever the code does.
+// What a search beside it proves is within other bounds.
+func (s *Search) Unjudged() (words []verdict.Word) {
+	for _, w := range s.Looked() {
+		if n := enough(s.Strategy, w); (n == 0 || n > s.Bounds.Clients) && !slices.Contains(s.Verdicts(), w) {
+			words = append(words, w)
+		}
+	}
+	return words
+}
+
+// Enough is the number of clients that it takes to show all of Unjudged; 0: no number of them can.
+func (s *Search) Enough() (most int) {
+	for _, w := range s.Unjudged() {
+		n := enough(s.Strategy, w)
+		if n == 0 {
+			return 0
+		}
+		most = max(most, n)
+	}
+	return most
+}
+
+// enough is verdict.Enough for clients of a search, which has a writer among readers.
+func enough(entry lock.Entry, w verdict.Word) int {
+	if entry.Writer != nil {
+		return verdict.Enough(w, 1)
+	}
+	return verdict.Enough(w, client.Room(entry))
+}
+
+// judgedAmongOthers reports whether a lock keeps others out, but none of its own clients: readers of which no writer is known.
+func judgedAmongOthers(entry lock.Entry, w verdict.Word) bool {
+	return w == verdict.Overlap && entry.Holders == lock.AnyNumber
 }
 
 // The scopes of a search: what its proof is about.

@@ -46,12 +46,13 @@ func (t *ParTable) Of(l, k, n int) *Par {
 type Par struct {
 	Strategy string       `json:"strategy"`
 	Verdict  verdict.Word `json:"verdict"`
-	Complete bool         `json:"complete"`        // all searches were complete: Par is the smallest number, or there is no way
-	Found    bool         `json:"found"`           // some search has found the verdict; otherwise the fields below are empty
-	Par      int          `json:"par"`             // number of faults
-	Steps    int          `json:"steps"`           // fewest choices with that many faults
-	Ways     []string     `json:"faults"`          // the faults, as in "crash" or "crash+pause"; one way from each budget that has it
-	Trace    string       `json:"trace,omitempty"` // link to the shortest way
+	Complete bool         `json:"complete"`           // all searches were complete: Par is the smallest number, or there is no way
+	Unjudged bool         `json:"unjudged,omitempty"` // it takes more clients to show the verdict, or none can: nothing is known
+	Found    bool         `json:"found"`              // some search has found the verdict; otherwise the fields below are empty
+	Par      int          `json:"par"`                // number of faults
+	Steps    int          `json:"steps"`              // fewest choices with that many faults
+	Ways     []string     `json:"faults"`             // the faults, as in "crash" or "crash+pause"; one way from each budget that has it
+	Trace    string       `json:"trace,omitempty"`    // link to the shortest way
 }
 
 // FindPars searches each lock within b, once for each of the budgets, and keeps the
@@ -123,12 +124,14 @@ func ParsOf(entry lock.Entry, searches []*Search) (pars []Par) {
 		p := Par{Strategy: entry.ID, Verdict: w, Complete: len(searches) > 0, Ways: []string{}}
 		for _, s := range searches {
 			p.Complete = p.Complete && s.Result.Complete
+			p.Unjudged = p.Unjudged || slices.Contains(s.Unjudged(), w) || !slices.Contains(s.Looked(), w)
 			for _, found := range s.Witnesses {
 				if found.Verdict == w {
 					p.take(found)
 				}
 			}
 		}
+		p.Unjudged = p.Unjudged && !p.Found
 		pars = append(pars, p)
 	}
 	return pars

@@ -109,10 +109,12 @@ func proveViews(ctx context.Context, entry lock.Entry, b Bounds, endless bool, m
 	p := &Proof{Endless: endless, Search: &Search{Strategy: entry, Bounds: b.Settled(entry), Result: &explore.Result{}}}
 	why := ""
 	switch {
-	case entry.Ensemble():
-		why = "prove.ensemble"
 	case entry.Guard != "":
 		why = "prove.unlocked"
+	case entry.Holders != 0:
+		why = "prove.holders"
+	case entry.Ensemble():
+		why = "prove.ensemble"
 	}
 	if why != "" {
 		p.Proof = &explore.Proof{Refused: &explore.NotProvableError{Why: i18n.New(why)}}

@@ -126,7 +126,8 @@ func (t *Theorem) take(p *Proof) {
 		t.Extent, t.Why, t.Lemmas = OneAttempt, p.Once.Key, p.lemmas()
 	default:
 		t.Why = cmp.Or(t.Why, "prove.open")
-		if p.Searched && (p.Search.Strategy.Guard == "" || t.Verdict == verdict.StaleWrite) { // without a lock only that is judged
+		n := enough(p.Search.Strategy, t.Verdict)
+		if p.Searched && 0 < n && n <= once.clients && (p.Search.Strategy.Guard == "" || t.Verdict == verdict.StaleWrite) { // without a lock only that is judged
 			t.Extent = Bounded
 		}
 	}

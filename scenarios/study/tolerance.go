@@ -93,7 +93,7 @@ const (
 	FallsOnce Answer = "falls"
 	HoldsOnce Answer = "holds"
 	NoAnswer  Answer = "unknown"
-	NotAsked  Answer = "N/A" // the fault has no meaning for the lock
+	NotAsked  Answer = "N/A" // the fault has no meaning for the lock, or no number of clients can be one too many
 )
 
 // FewServers returns the number of servers that a tolerance gives a lock: as many as it wants, but
@@ -137,7 +137,7 @@ func FindTolerance(ctx context.Context, locks []lock.Entry, w *share.Work) (*Tol
 // ToleranceCells returns the number of tasks of FindTolerance, for progress.
 func ToleranceCells(locks int) int { return locks * len(Hazards()) }
 
-// Rivals are the two clients of a tolerance.
+// Rivals are the clients of a tolerance: two, and one more where two may be inside.
 type Rivals struct {
 	TTL     time.Duration
 	Retries []time.Duration // as in explore.Model
@@ -152,12 +152,16 @@ func UsualRivals() Rivals {
 }
 
 func (r Rivals) bounds(entry lock.Entry) Bounds {
-	return Bounds{Scope: explore.Scope{Clients: 2, Attempts: 1, Nodes: FewServers(entry), TTL: r.TTL}, Retries: explore.MaxRetries}
+	return Bounds{Scope: explore.Scope{Clients: enough(entry, verdict.Overlap), Attempts: 1, Nodes: FewServers(entry), TTL: r.TTL}, Retries: explore.MaxRetries}
 }
 
 // Limit bisects.
 func (r Rivals) Limit(ctx context.Context, entry lock.Entry, h Hazard) (Limit, error) {
 	out := Limit{Strategy: entry.ID, Fault: h.Fault, Answer: NoAnswer}
+	if enough(entry, verdict.Overlap) == 0 {
+		out.Answer = NotAsked
+		return out, nil
+	}
 	low, most := 0, MaxParts // low holds
 	if !h.Sized {
 		most = 1 // the fault as it is

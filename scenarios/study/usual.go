@@ -59,6 +59,7 @@ func (b Bounds) as(w lock.Search, entry lock.Entry) Bounds {
 	if w.NoFaults {
 		b.Budget = ""
 	}
+	b.Clients = max(b.Clients, w.Clients)
 	if w.Few {
 		b.Nodes = min(cmp.Or(b.Nodes, entry.Servers()), FewServers(entry))
 	}

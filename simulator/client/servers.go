@@ -80,14 +80,19 @@ func History(entry lock.Entry, clients int, ttl time.Duration) history.History {
 // Holders returns with how many others each client may hold the lock at the same time,
 // itself included, as history.History has it; nil: it is exclusive.
 func Holders(entry lock.Entry, clients int) []int {
-	room := entry.Holders
+	if room := Room(entry); room != 1 {
+		return slices.Repeat([]int{room}, clients)
+	}
+	return nil
+}
+
+// Room returns how many clients may hold the lock at the same time, as history.History.Holders has it.
+func Room(entry lock.Entry) int {
 	switch {
 	case entry.Guard != "":
-		room = history.NoLock
-	case room == 0:
-		return nil
-	case room == lock.AnyNumber:
-		room = history.AnyNumber
+		return history.NoLock
+	case entry.Holders == lock.AnyNumber:
+		return history.AnyNumber
 	}
-	return slices.Repeat([]int{room}, clients)
+	return max(entry.Holders, 1)
 }

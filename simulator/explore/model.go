@@ -171,7 +171,7 @@ func properSubset(a, b []string) bool {
 func (m *Model) Options() Options {
 	opt := Options{
 		Step: m.step(), Unending: m.Timing != nil && m.Timing.Idle == simulator.Never,
-		Case: m.Case(), Symmetric: m.Clients, Limits: m.Limits, afterwards: m.Afterwards,
+		Case: m.Case(), Symmetric: m.alike(), Limits: m.Limits, afterwards: m.Afterwards,
 	}
 	if !m.NoProbe {
 		opt.Probe = m.Clients + 1
@@ -187,9 +187,21 @@ func (m *Model) Case() history.History {
 		clients, probe = m.Clients, 0
 	}
 	h := client.History(m.Entry, clients, m.TTL)
+	for c := m.alike() + 1; m.Entry.Writer != nil && c <= clients; c++ {
+		h.Holders[c-1] = 1
+	}
 	h.Probe, h.Nodes, h.Key, h.Guard = probe, m.Nodes, cmp.Or(m.Key, h.Key), m.guard()
 	h.Slow, h.Noisy = m.Slow, m.Noisy
 	return h
+}
+
+// alike is the number of clients, from the first, that have the same lock. Among readers the last client is a writer, and so is the probe,
+// whom all that readers leave behind keeps out.
+func (m *Model) alike() int {
+	if m.Entry.Writer != nil {
+		return m.Clients - 1
+	}
+	return m.Clients
 }
 
 func (m *Model) guard() history.Guard {

@@ -177,10 +177,18 @@ func LeaveAndRelease(c *simulator.Client, lease lock.Lease) {
 	client.Release(c, lease)
 }
 
+// make is how a client's lock is made.
+func (m *Model) make(c *simulator.Client) func(lock.Env) lock.Strategy {
+	if c.ID() > m.alike() && m.Entry.Writer != nil {
+		return m.Entry.Writer
+	}
+	return m.Entry.New
+}
+
 // strategy makes a client's lock, and its line, if it has one and clients may wait.
 func (m *Model) strategy(c *simulator.Client) (strategy lock.Strategy, line *client.Line) {
 	env := m.Tokens.In(client.Environment(c, m.TTL, m.Nodes), c)
-	strategy = m.Entry.New(env)
+	strategy = m.make(c)(env)
 	if q, ok := strategy.(lock.Queuer); ok && m.Uses.Has(client.Wait) {
 		line = &client.Line{Queuer: q}
 		strategy = line

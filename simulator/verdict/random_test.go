@@ -17,11 +17,14 @@ import (
 // random makes a history in which clients do not respect each other, the
 // key changes in every way on one node, on three, or on one of three, requests arrive long after they were
 // sent, and the resource accepts most writes. The run makes no sense, but is well-formed.
-func random(seed uint64) *history.History {
+func random(seed uint64) *history.History { return randomOf(seed, 0) }
+
+// randomOf is random with so many clients; 0: two to four.
+func randomOf(seed uint64, clients int) *history.History {
 	g := &wild{Rand: rand.New(rand.NewPCG(seed, 1)), h: &history.History{
 		Key: "lock", Nodes: 1 + 2*int(seed%2), Shards: seed%8 > 4 && seed%2 == 1, TTL: 10 * time.Millisecond, Horizon: seed%4 < 2,
 	}}
-	g.h.Clients = 2 + g.IntN(3)
+	g.h.Clients = cmp.Or(clients, 2+g.IntN(3))
 	g.now = make([]walker, g.h.Clients+1)
 	for c := range g.now {
 		g.now[c].next = history.Acquire

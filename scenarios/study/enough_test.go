@@ -1,0 +1,96 @@
+package study_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"locklab/algorithms/lock"
+	"locklab/scenarios/internal/racetest"
+	"locklab/scenarios/study"
+	"locklab/simulator/verdict"
+)
+
+// byScripts is a lock of two scripts with the key, the token and the TTL in milliseconds. The first returns 1 if the lock is taken.
+func byScripts(id string, acquire, release string) lock.Entry {
+	return own(id, func(env lock.Env) lock.Strategy {
+		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
+			keys, args := []string{key}, []any{env.Tokens.Token(), env.TTL.Milliseconds()}
+			if n, err := env.Nodes[0].Eval(ctx, acquire, keys, args...).Int(); err != nil || n != 1 {
+				return nil, errors.Join(err, lock.ErrNotAcquired)
+			}
+			return reporting(func(ctx context.Context) error {
+				return lost(env.Nodes[0].Eval(ctx, release, keys, args...).Int64())
+			}), nil
+		})
+	})
+}
+
+// explored is a complete search.
+func explored(t *testing.T, e lock.Entry, b study.Bounds) *study.Search {
+	t.Helper()
+	s, err := study.Explore(t.Context(), e, b)
+	if err != nil || !s.Complete {
+		t.Fatalf("%s: %v, %+v", e.ID, err, s)
+	}
+	return s
+}
+
+// permits are semaphores of two that let a third in: with two clients nothing of that can be seen.
+func permits() []lock.Entry {
+	open := byScripts("open", `redis.call("SET", KEYS[1], "open") return 1`, `return 1`)
+	offByOne := byScripts("off-by-one", `if redis.call("SCARD", KEYS[1]) > 2 then return 0 end redis.call("SADD", KEYS[1], ARGV[1]) return 1`,
+		`return redis.call("SREM", KEYS[1], ARGV[1])`)
+	open.Holders, offByOne.Holders = 2, 2
+	return []lock.Entry{open, offByOne}
+}
+
+// TestTooFewClients: what two clients cannot show of a semaphore is not proved by them, and three show it.
+func TestTooFewClients(t *testing.T) {
+	t.Parallel()
+	for _, e := range permits() {
+		two, three := explored(t, e, small(e, 2, 1, "")), explored(t, e, small(e, 3, 1, ""))
+		if got := two.Unjudged(); !slices.Equal(got, []verdict.Word{verdict.Overlap}) || two.Enough() != 3 || !two.Complete {
+			t.Errorf("%s: two clients cannot judge %v, three can: %d", e.ID, got, two.Enough())
+		}
+		if par, found := parsOf(three)[verdict.Overlap]; !found || par != 0 || three.Unjudged() != nil {
+			t.Errorf("%s: three clients come to %v, and cannot judge %v", e.ID, three.Pars(), three.Unjudged())
+		}
+		p, err := study.Prove(t.Context(), e, study.ProofBounds(), false)
+		if err != nil || p.Closed || p.Refused == nil || !strings.Contains(p.Refused.Error(), "prove.holders") {
+			t.Errorf("%s: %v, refused: %v", e.ID, err, p.Refused)
+		} else if s, _ := p.BrokenBy(verdict.Overlap); s == nil || s.Bounds.Clients != 3 {
+			t.Errorf("%s: no search of three clients has found what views cannot", e.ID)
+		}
+		pars, err := study.FindPars(t.Context(), []lock.Entry{e}, small(e, 2, 1, ""), []string{"crash=1"}, nil)
+		if err != nil || !pars.At(0, 0).Unjudged {
+			t.Errorf("%s: %v, par of OVERLAP: %+v", e.ID, err, pars.At(0, 0))
+		}
+	}
+}
+
+// TestReadersAmongWriters: of readers one client is a writer, so that a search has something to find.
+func TestReadersAmongWriters(t *testing.T) {
+	t.Parallel()
+	read := racetest.Lock(t, "zk-read")
+	right := explored(t, read, small(read, 2, 1, ""))
+	if right.Unjudged() != nil || len(right.Found) > 0 || !right.Complete {
+		t.Errorf("zk-read: %v, cannot judge %v", right.Pars(), right.Unjudged())
+	}
+	blind := read
+	blind.New = func(lock.Env) lock.Strategy { // it waits for nobody
+		return acquiring(func(context.Context, string) (lock.Lease, error) {
+			return reporting(func(context.Context) error { return nil }), nil
+		})
+	}
+	if s := explored(t, blind, small(blind, 2, 1, "")); !slices.Contains(s.Pars(), "OVERLAP@0") {
+		t.Errorf("a reader that does not see the writer: %v", s.Pars())
+	}
+	alone := read
+	alone.Writer = nil
+	if s := explored(t, alone, small(alone, 2, 1, "")); !slices.Equal(s.Unjudged(), []verdict.Word{verdict.Overlap}) || s.Enough() != 0 {
+		t.Errorf("readers alone: %v cannot be judged, enough are %d", s.Unjudged(), s.Enough())
+	}
+}
