@@ -1,14 +1,8 @@
 package chart
 
 import (
-	"bytes"
 	"fmt"
-	"io"
-	"strings"
 	"testing"
-
-	"locklab/reports"
-	"locklab/reports/internal/samples"
 )
 
 // manySample is the sample grid three times over, in groups, with one lock that
@@ -34,22 +28,6 @@ func manySample() Grid {
 		}
 	}
 	return g
-}
-
-func TestOverviewGolden(t *testing.T) {
-	g := manySample()
-	for _, width := range []int{40, 80, 120} {
-		var b bytes.Buffer
-		if err := Text(&b, &g, reports.Look{Width: width}); err != nil {
-			t.Fatal(err)
-		}
-		for _, line := range strings.Split(b.String(), "\n") {
-			if len(line) > width {
-				t.Errorf("wider than %d: %q", width, line)
-			}
-		}
-		samples.Golden(t, fmt.Sprintf("overview.%d.txt", width), func(w io.Writer) error { return Text(w, &g, reports.Look{Width: width}) })
-	}
 }
 
 // Every lock stands on one line, and shares it only with locks of its group that

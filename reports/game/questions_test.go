@@ -9,13 +9,11 @@ import (
 
 	"locklab/reports"
 	"locklab/reports/text"
-	"locklab/simulator/effort"
 	"locklab/simulator/verdict"
 )
 
 // A quiz begins where the articles begin, and with what is easy.
 func TestQuizBeginsEasy(t *testing.T) {
-	effort.Unwatched(t, "one goroutine asks")
 	for seed := range uint64(12) {
 		q, err := NewQuiz(seed, Scope{}).Next()
 		if err != nil {
@@ -29,7 +27,6 @@ func TestQuizBeginsEasy(t *testing.T) {
 
 // A quiz asks only questions of its scope, and ends when all of them have been asked.
 func TestQuizScope(t *testing.T) {
-	effort.Unwatched(t, "one goroutine asks")
 	for _, scope := range []Scope{
 		{Locks: []string{"token"}, Races: []string{"gc-pause", "slow-work"}},
 		{Cells: []Cell{{"watchdog", "failover"}, {"redlock", "gc-pause"}}, Difficulty: Medium},
@@ -64,7 +61,6 @@ func TestQuizScope(t *testing.T) {
 // A reason of a reply says what the command found, and in what circumstances each other answer would be right, which are
 // others than the right one's. The run that is shown ends before the command.
 func TestReplyReasons(t *testing.T) {
-	effort.Unwatched(t, "one goroutine asks")
 	found := 0
 	for _, q := range questionsOf(t, "reply", 24) {
 		found++
@@ -95,7 +91,6 @@ func TestReplyReasons(t *testing.T) {
 
 // Who survives is asked where the lock is what saves the data; whoever is right does not fail, and all others do.
 func TestSurvivors(t *testing.T) {
-	effort.Unwatched(t, "one goroutine asks")
 	for _, q := range questionsOf(t, "survivor", 40) {
 		id := q.Outcome.Scenario.ID
 		if strings.Contains(id, "fenced") || strings.Contains(q.Ask["en"], "the same") {
@@ -113,7 +108,6 @@ func TestSurvivors(t *testing.T) {
 
 // The verdict of a run is no verdict that another answer names.
 func TestVerdictReasons(t *testing.T) {
-	effort.Unwatched(t, "one goroutine asks")
 	z := NewQuiz(0, Scope{})
 	for _, q := range questionsOf(t, "verdict", 24) {
 		o, err := z.play(Cell{q.Outcome.Strategy.ID, q.Outcome.Scenario.ID})
@@ -163,7 +157,6 @@ func TestChosenBy(t *testing.T) {
 
 // What a question asks for is not shown beside it: not where clients are, nor the verdict.
 func TestRunsDoNotAnswerTheirQuestions(t *testing.T) {
-	effort.Unwatched(t, "one goroutine asks")
 	for _, scope := range []Scope{{Locks: []string{"setnx", "token", "watchdog"}}, {Locks: []string{"redlock", "zk-recheck"}}} {
 		quiz, kinds := NewQuiz(1, scope), map[string]int{}
 		for {

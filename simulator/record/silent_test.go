@@ -105,7 +105,6 @@ func TestAtLeast(t *testing.T) {
 // TestForgetful: a judge that keeps no silent lease whole claims OVERLAP only where one does that keeps all; and
 // wherever it does, if no clock is off. Else what is missing is UNKNOWN.
 func TestForgetful(t *testing.T) {
-	effort.Unwatched(t, "one goroutine judges")
 	effort.Cases(t, 300, 10_000)
 	overlaps, unsure := 0, 0
 	rapid.Check(t, func(t *rapid.T) {

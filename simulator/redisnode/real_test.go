@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"locklab/simulator/effort"
-
 	"locklab/simulator/realserver/servertest"
 )
 
@@ -128,7 +126,6 @@ func TestScriptErrors(t *testing.T) {
 // TestRealIfEqual compares the comparing commands, which the real server does not have,
 // with scripts that do the same.
 func TestRealIfEqual(t *testing.T) {
-	effort.Unwatched(t, "one goroutine asks")
 	const (
 		get    = `local was = redis.call("get", KEYS[1]); `
 		del    = get + `if was == ARGV[1] then return redis.call("del", KEYS[1]) end return 0`

@@ -374,7 +374,6 @@ func sameCharges(h *history.History) string {
 
 // The second opinion must say of every history what the judges say.
 func TestSecondOpinionOfCharges(t *testing.T) {
-	effort.Unwatched(t, "one goroutine judges")
 	for _, holders := range [][]int{nil, slices.Repeat([]int{history.NoLock}, 4), {1, history.AnyNumber, 2, 1}} {
 		secondOpinionOfCharges(t, holders)
 	}
@@ -424,7 +423,6 @@ func sameFindings(t *testing.T, seed uint64, got, want []Finding) {
 // An independent checker must reject a history exactly when two clients were inside at
 // once.
 func TestSecondOpinion(t *testing.T) {
-	effort.Unwatched(t, "one goroutine judges")
 	var count [2]int
 	for seed := range uint64(1000) {
 		h := random(seed)
