@@ -148,7 +148,7 @@ func anyTrace(rng *rand.Rand) Trace {
 			d = d.Truncate(time.Microsecond)
 		}
 		who := Choice{Client: int8(1 + rng.IntN(MaxClients)), Thread: int8(rng.IntN(MaxThreads))}
-		switch who.Verb = Verb(1 + rng.IntN(15)); {
+		switch who.Verb = Verb(1 + rng.IntN(16)); {
 		case who.Verb == Choose:
 			who.Node = int8(1 + rng.IntN(15))
 			t.Choices = append(t.Choices, who)
