@@ -162,9 +162,11 @@ func anyTrace(rng *rand.Rand) Trace {
 		case who.Verb == Pass:
 			t.Choices = append(t.Choices, Choice{Verb: Pass, Thread: []int8{0, Pending}[rng.IntN(2)], D: d})
 		case who.Verb == End:
-			t.Choices = append(t.Choices, Choice{Verb: End}, Choice{Verb: End, Node: 1, Thread: 8}, Choice{Verb: End, Node: 1, Client: who.Client})
+			t.Choices = append(t.Choices, Choice{Verb: End}, Choice{Verb: End, Node: 1, Thread: 8}, Choice{Verb: End, Node: 1,
+				Client: who.Client})
 		case who.Verb == Replicate:
-			t.Choices = append(t.Choices, Choice{Verb: Replicate, Node: int8(1 + rng.IntN(MaxNodes)), Thread: int8(rng.IntN(MaxReplicas))})
+			t.Choices = append(t.Choices, Choice{Verb: Replicate, Node: int8(1 + rng.IntN(MaxNodes)),
+				Thread: int8(rng.IntN(MaxReplicas))})
 		case who.Verb <= Start:
 			t.Choices = append(t.Choices, who)
 		default:

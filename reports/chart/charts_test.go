@@ -20,13 +20,16 @@ import (
 
 // charts are one of each, with every kind of cell in it. The name is that of a lock and a race of each.
 func charts(t *testing.T, name string) map[string]Chart {
-	grid, overview, sweep, par, tolerance, rate := gridSample(), manySample(), sweepSample(), parSample(), toleranceSample(), rateSample(t)
+	grid, overview, sweep, par, tolerance, rate := gridSample(), manySample(), sweepSample(), parSample(),
+		toleranceSample(), rateSample(t)
 	if name != "" {
-		grid.Strategies[0].ID, overview.Strategies[0].ID, sweep.Series[0].Strategy, rate.Subjects[0].Entry.ID = name, name, name, name
+		grid.Strategies[0].ID, overview.Strategies[0].ID, sweep.Series[0].Strategy, rate.Subjects[0].Entry.ID = name, name,
+			name, name
 		par.Locks[0].ID, tolerance.Locks[0].ID = name, name
 		grid.Scenarios[0].ID, overview.Scenarios[0].ID = name, name
 	}
-	return map[string]Chart{"grid": &grid, "overview": &overview, "sweep": sweep, "par": &par, "tolerance": &tolerance, "rate": rate}
+	return map[string]Chart{"grid": &grid, "overview": &overview, "sweep": sweep, "par": &par, "tolerance": &tolerance,
+		"rate": rate}
 }
 
 // Every text is as it was, and in its width.
@@ -61,7 +64,8 @@ func TestTexts(t *testing.T) {
 			return rateSample(t).Explain(w, reports.Look{Width: 120, Lang: lang}, "redlock")
 		})
 	}
-	for file, c := range map[string]Table{"grid": all["grid"], "par": all["par"], "tolerance": all["tolerance"], "theorems": theoremsSample()} {
+	for file, c := range map[string]Table{"grid": all["grid"], "par": all["par"], "tolerance": all["tolerance"],
+		"theorems": theoremsSample()} {
 		samples.Golden(t, file+".csv", func(w io.Writer) error { return CSV(w, c) })
 	}
 }
@@ -77,7 +81,8 @@ func TestPictures(t *testing.T) {
 			t.Errorf("%s: two drawings of the same differ", name)
 		}
 		if d := difference(t, samples.Wanted(t, name+".png", []byte(drawn)), []byte(drawn)); d > 0.001 {
-			t.Errorf("testdata/%s.png: %.2f %% of the colours differ: look at the picture, then -update rewrites it", name, 100*d)
+			t.Errorf("testdata/%s.png: %.2f %% of the colours differ: look at the picture, then -update rewrites it", name,
+				100*d)
 		}
 		config, err := png.DecodeConfig(strings.NewReader(drawn))
 		x, y := p.width.Points()*14/72, p.height.Points()*14/72
@@ -181,7 +186,8 @@ func TestNothingToDraw(t *testing.T) {
 		&Tolerance{Tolerance: study.Tolerance{Hazards: []study.Hazard{{Fault: "pause", Sized: true}}}},
 		sweep(), sweep(study.SweepSeries{Strategy: "setnx"}), sweep(point(1)), sweep(point(0)),
 	} {
-		err := errors.Join(PNG(io.Discard, c, Format{}), SVG(io.Discard, c, Format{}), Text(io.Discard, c, reports.Look{}), CSV(io.Discard, c))
+		err := errors.Join(PNG(io.Discard, c, Format{}), SVG(io.Discard, c, Format{}), Text(io.Discard, c, reports.Look{}),
+			CSV(io.Discard, c))
 		if err != nil {
 			t.Errorf("%+v: %v", c, err)
 		}
@@ -192,7 +198,8 @@ func TestNothingToDraw(t *testing.T) {
 func TestTakeaways(t *testing.T) {
 	sweep, par, one := sweepSample(), parSample(), toleranceSample()
 	sweep.Series, one.Locks = sweep.Series[:2], one.Locks[:1]
-	pause := Par{ParTable: study.ParTable{Locks: par.Locks[1:3], Verdicts: par.Verdicts[:1], Pars: []study.Par{*par.At(1, 0), *par.At(2, 0)},
+	pause := Par{ParTable: study.ParTable{Locks: par.Locks[1:3], Verdicts: par.Verdicts[:1], Pars: []study.Par{*par.At(1,
+		0), *par.At(2, 0)},
 		Budgets: par.Budgets[1:], Each: []study.Par{*par.Of(1, 1, 0), *par.Of(2, 1, 0)}}}
 	for want, c := range map[string]Table{
 		"Seen: setnx-expire from 0.7 on, up to 93 % (92-95). Never seen: setnx 0/1,000 -> < 0.4 %.": sweep,

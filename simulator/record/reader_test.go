@@ -211,7 +211,8 @@ func TestTruncated(t *testing.T) {
 		r, j := NewReader(0, Source{Name: "a", From: strings.NewReader(whole + "\n" + whole[:n])}), NewJudge(9)
 		observe(t, r, j, nil)
 		cut, lines := n > 0 && n < len(whole), 1+n/len(whole)
-		if got := j.Finish(); int(got.Lines) != lines || cut != (len(r.Truncated) == 1) || cut && r.Truncated[0] != (Place{"a", 2}) {
+		if got := j.Finish(); int(got.Lines) != lines || cut != (len(r.Truncated) == 1) || cut &&
+			r.Truncated[0] != (Place{"a", 2}) {
 			t.Errorf("%d bytes: %d lines, cut off are %v", n, got.Lines, r.Truncated)
 		}
 	}

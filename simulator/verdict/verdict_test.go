@@ -97,7 +97,8 @@ func TestOrphan(t *testing.T) {
 
 func TestBlocked(t *testing.T) {
 	judge(t, []row{
-		{rule: "half of a quorum bars nobody", nodes: 3, text: "0 c1 acquire | 0 c1 set@1 a until 10 | 0 c1 crash | 2 c3 acquire | 2 c3 apply | 2 c3 refuse | 12 c3 acquire | 12 c3 enter"},
+		{rule: "half of a quorum bars nobody", nodes: 3,
+			text: "0 c1 acquire | 0 c1 set@1 a until 10 | 0 c1 crash | 2 c3 acquire | 2 c3 apply | 2 c3 refuse | 12 c3 acquire | 12 c3 enter"},
 		{rule: "a server that is down bars a lock on one server", text: "1 n1 down | 2 c1 acquire | 2 c1 apply | 2 c1 refuse | 3 n1 up | 4 c1 acquire | 4 c1 enter", want: "BLOCKED 1 1..4"},
 		{rule: "but a lock whose key is on one of three", nodes: 3, shards: true, text: "1 n1 down | 2 c1 acquire | 2 c1 apply | 2 c1 refuse | 3 n1 up | 4 c1 acquire | 4 c1 enter",
 			want: "BLOCKED 1 1..4"},
