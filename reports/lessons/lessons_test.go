@@ -139,22 +139,6 @@ func TestNoFigureIsTyped(t *testing.T) {
 	}
 }
 
-func TestLiterals(t *testing.T) {
-	for text, want := range map[string]int{
-		"waits 10 s":                            1,
-		"waits {ttl token}, as in R18 and R18F": 0,
-		"c1 and n2, since Redis 7":              0,
-		"SHA1 of daemon-20-owned (002-C)":       0,
-		"since {quoted 2.6.12}":                 0,
-		"三个客户端，30 秒":                            1,
-		"3.8 and 5":                             3,
-	} {
-		if got := literals(text); len(got) != want {
-			t.Errorf("%q: %v, want %d", text, got, want)
-		}
-	}
-}
-
 // Verdicts come from runs too: the words of a verdict stand in a text only where
 // the glossary says what they mean.
 func TestNoVerdictIsTyped(t *testing.T) {
@@ -288,20 +272,6 @@ func TestPlacesAreKnown(t *testing.T) {
 	}
 }
 
-func TestMistakesAreNamed(t *testing.T) {
-	for text, want := range map[string]string{
-		"{verdict tokn gc-pause}": `{verdict tokn gc-pause}: there is no lock "tokn"`,
-		"{vredict token x}":       "{vredict token x}: there is no place of this kind",
-		"{verdict token}":         "1 words after verdict, want 2",
-		"{}":                      "empty",
-		"{verdict token gc-pause": "a brace stands alone",
-	} {
-		if err := check(entry(text)); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %q", text, err, want)
-		}
-	}
-}
-
 func TestLines(t *testing.T) {
 	b := In("zh")
 	lease := b.Name("term.lease.name")
@@ -320,5 +290,3 @@ func TestLines(t *testing.T) {
 		t.Errorf("a text that is not there: %q, %v", got, err)
 	}
 }
-
-func entry(s string) text.Entry { return text.Entry{Text: s} }
