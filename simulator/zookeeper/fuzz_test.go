@@ -1,7 +1,7 @@
 package zookeeper_test
 
 import (
-		"slices"
+	"slices"
 	"strings"
 	"testing"
 

@@ -1,7 +1,7 @@
 package zookeeper
 
 import (
-		"math/rand/v2"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
