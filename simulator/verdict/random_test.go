@@ -420,27 +420,6 @@ func sameFindings(t *testing.T, seed uint64, got, want []Finding) {
 	}
 }
 
-// An independent checker must reject a history exactly when two clients were inside at
-// once.
-func TestSecondOpinion(t *testing.T) {
-	var count [2]int
-	for seed := range uint64(1000) {
-		h := random(seed)
-		overlap := len(found(Judge(h), Overlap)) > 0
-		if linearizable(h) == overlap {
-			t.Fatalf("seed %d: overlap %t, linearizable %t", seed, overlap, overlap)
-		}
-		if overlap {
-			count[1]++
-		} else {
-			count[0]++
-		}
-	}
-	if min(count[0], count[1]) < 50 {
-		t.Errorf("%d histories without and %d with an overlap are too few to compare", count[0], count[1])
-	}
-}
-
 // Rebasing time at any event changes no finding.
 func TestRebase(t *testing.T) {
 	for seed := range uint64(2000) {
