@@ -258,20 +258,6 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// Each replica can be promoted, and what there is not cannot.
-func TestFailoverTo(t *testing.T) {
-	s := stageWith(t, "failover=3", simulator.NodeConfig{Replicas: 2}, simulator.NodeConfig{Replicas: 1})
-	want := []simulator.Choice{faults.FailoverTo(1, 0), faults.FailoverTo(1, 1), faults.FailoverTo(2, 0)}
-	if got := s.choices(); !slices.Equal(got, want) {
-		t.Errorf("can inject: %v, want %v", got, want)
-	}
-	if e := s.step(t, faults.FailoverTo(1, 1))[0]; e.Replica != 1 || e.Node != 1 {
-		t.Errorf("told %+v", e)
-	}
-	s.refused(t, faults.FailoverTo(2, 1), "no such replica")
-	s.refused(t, faults.FailoverTo(1, -1), "no such replica")
-}
-
 // The old master of a server needs a number of its own, and there are eight.
 func TestSplitOfManyServers(t *testing.T) {
 	nodes := make([]simulator.NodeConfig, 5)
@@ -389,18 +375,6 @@ func TestOpenPause(t *testing.T) {
 	}
 }
 
-// What has a size that nobody has named is not offered: each would be as good.
-func TestJumpsNeedASizeToBeOffered(t *testing.T) {
-	s := newStage(t, "client-clock=1,node-clock=1,hang=1,delay=1")
-	if got := s.choices(); len(got) != 0 {
-		t.Errorf("offered: %v", got)
-	}
-	s.step(t, faults.ClientClockOf(3, time.Hour)) // and may be made
-	s.step(t, faults.NodeClockOf(1, -time.Hour))
-	s.step(t, faults.DelayOf(1, 0, time.Hour))
-	s.step(t, faults.HangOf(1, time.Hour))
-}
-
 // Only a fault that says so sets a server's clock back: searches rely on it.
 func TestRewinds(t *testing.T) {
 	s := newStage(t, "node-clock=2")
@@ -411,18 +385,6 @@ func TestRewinds(t *testing.T) {
 	}
 	s.step(t, faults.NodeClockOf(1, time.Second))
 	s.refused(t, faults.NodeClockOf(1, -time.Second), "does not say that it sets clocks of servers back")
-}
-
-// The dead, and those whose program has ended, are left alone.
-func TestNobodyIsStruckTwice(t *testing.T) {
-	s := newStage(t, "crash=9,pause=9,client-clock=9@1s")
-	s.step(t, simulator.Choice{Verb: simulator.Start, Client: 3}) // and ends
-	s.step(t, faults.CrashOf(1))
-	s.step(t, faults.CrashOf(2))
-	want := []simulator.Choice{faults.ClientClockOf(3, sec), faults.ClientClockOf(3, -sec)}
-	if got := s.choices(); !slices.Equal(got, want) {
-		t.Errorf("can inject: %v, want %v", got, want)
-	}
 }
 
 // TestEveryFault: whatever a fault offers can be done, spends its budget, and is told;

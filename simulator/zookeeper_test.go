@@ -78,27 +78,6 @@ func zoo() simulator.Config {
 	}
 }
 
-func ensemble(t *testing.T, cl simulator.ClientConfig) *stage {
-	return newStage(t, simulator.Config{Clients: []simulator.ClientConfig{cl}, Nodes: []simulator.NodeConfig{{Session: sec}}, Faults: budget(t)})
-}
-
-// One thread of a process waits for a watch, and what another one asks for makes it fire.
-func TestThreadsShareASession(t *testing.T) {
-	s := ensemble(t, simulator.ClientConfig{Program: func(c *simulator.Client) {
-		_, w, _ := c.ZooKeeper().Watch(zookeeper.Request{Op: zookeeper.Exists, Path: "/a"})
-		c.Parallel(func() {
-			fired, err := w.Wait(10 * sec)
-			note(c, fired, err)
-		}, func() {
-			_, err := c.ZooKeeper().Do(zookeeper.Request{Op: zookeeper.Create, Path: "/a"})
-			note(c, err)
-		})
-	}})
-	s.step(simulator.Choice{Verb: simulator.Start, Client: 1})
-	s.settle(sec)
-	s.wantNotes("0s:<nil> 0s:true <nil>")
-}
-
 // Of two threads one waits for a watch, and the other leaves one that the same news would end. Whether
 // it was left before the news was sent, or after, decides, and the threads hear of them in no order: that
 // is named, and nothing is made of it.
