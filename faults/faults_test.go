@@ -3,7 +3,6 @@ package faults_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -280,32 +279,6 @@ func TestSplitOfManyServers(t *testing.T) {
 	}
 	if _, err := s.sim.Parts().Faults(&s.world, nil); !errors.As(err, &limit) {
 		t.Errorf("the choices are listed with %v, want a limit", err)
-	}
-}
-
-// A stranger's command is told before what it changed, in nobody's name.
-func TestStranger(t *testing.T) {
-	for c, want := range map[simulator.Choice]string{
-		faults.EvictOf(1, 1):  `stranger memory is short [DEL b] 1; change b "x"; `,
-		faults.DeleteOf(1, 0): `stranger by a stranger's hand [DEL a] 1; change a "x"; `,
-		faults.FlushOf(1):     `stranger by a stranger's hand [FLUSHALL] OK; change a "x"; change b "x"; `,
-	} {
-		s := newStage(t, "evict=1,flush=1,delete=1")
-		stocked(t, s)
-		got := ""
-		for _, e := range s.step(t, c) {
-			switch {
-			case e.Client != 0 || e.Node != 1 || e.After != "":
-				t.Errorf("%s: told %+v", s.sim.Describe(c), e)
-			case e.Kind == history.Change:
-				got += fmt.Sprintf("change %s %q; ", e.Key, e.Before)
-			default:
-				got += fmt.Sprintf("%v %s %v %s; ", e.Kind, e.Note, e.Cmd, e.Reply)
-			}
-		}
-		if got != want {
-			t.Errorf("%s: told %q, want %q", s.sim.Describe(c), got, want)
-		}
 	}
 }
 

@@ -114,20 +114,6 @@ func TestColorTakesNoRoom(t *testing.T) {
 	}
 }
 
-// A writer that fails is reported by every text.
-func TestWriteError(t *testing.T) {
-	h, j := samples.GCPause()
-	for _, v := range views {
-		if err := v.text(brokenPipe{}, h, j, Look{}); err != io.ErrClosedPipe {
-			t.Errorf("%s: got %v", v.name, err)
-		}
-	}
-}
-
-type brokenPipe struct{}
-
-func (brokenPipe) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
-
 // An empty history and one without events are drawn without a panic.
 func TestNothingHappened(t *testing.T) {
 	for _, h := range []*history.History{{}, {Clients: 2, Nodes: 3, Key: "lock"}} {
@@ -302,16 +288,6 @@ func TestStoryStaysShort(t *testing.T) {
 	}
 }
 
-func TestRedisCLIQuotes(t *testing.T) {
-	for arg, want := range map[string]string{
-		"lock": "lock", "": `""`, "a b": `"a b"`, "a\n\"b\"": `"a\n\"b\""`, "锁": "锁",
-	} {
-		if got := quote(arg); got != want {
-			t.Errorf("quote(%q) = %s, want %s", arg, got, want)
-		}
-	}
-}
-
 func TestShortCommand(t *testing.T) {
 	for _, c := range []struct{ command, want string }{
 		{"set lock token ex 10 nx", "SET EX NX"},
@@ -362,16 +338,6 @@ func TestLanesOfSessions(t *testing.T) {
 		`^ +100 .*session of c1 ENDS +its place goes +tells c2`,
 		`^ +200 +\|  CONNECTED again \(the session has ended\)`,
 		`^ +300 .*message to c2`)
-}
-
-func TestSpan(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		0: "0s", 250 * ms: "250ms", 28 * time.Second: "28s", 1500 * ms: "1.5s", 3897 * ms: "3.897s", -5 * time.Second: "-5s",
-	} {
-		if got := Span(d); got != want {
-			t.Errorf("span(%d) = %q, want %q", d, got, want)
-		}
-	}
 }
 
 const ms = time.Millisecond

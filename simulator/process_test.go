@@ -196,20 +196,6 @@ func TestBadPrograms(t *testing.T) {
 	}
 }
 
-// A sleep longer than the longest time never ends, and is no error.
-func TestEndlessSleep(t *testing.T) {
-	for _, ppm := range []int32{0, simulator.MaxPPM, -simulator.MaxPPM} {
-		s := newStage(t, simulator.Config{Clients: []simulator.ClientConfig{{PPM: ppm, Program: func(c *simulator.Client) {
-			c.Clock().Sleep(simulator.Never)
-			note(c, "awake")
-		}}}})
-		s.settle(simulator.EndOfTime)
-		if s.wantNotes(""); s.sim.Quiet(&s.world) {
-			t.Errorf("ppm %d: the sleeper has ended", ppm)
-		}
-	}
-}
-
 // counter is state outside the simulator, which code of a client must not read.
 var counter int
 

@@ -139,18 +139,4 @@ func TestEqualOrphanedRequests(t *testing.T) {
 	if got := s.sim.OrphanedRequests(&s.world, nil); len(got) != 6 || got[4].Choice.Thread != 4 || got[4].Msg != 5 {
 		t.Errorf("the late requests are %v", got)
 	}
-	parts := map[simulator.RestPart]bool{}
-	for place := range int8(5) {
-		w := s.world
-		if _, err := s.sim.Step(&w, simulator.Choice{Verb: simulator.Orphaned, Client: 1, Thread: place}); err != nil {
-			t.Fatal(err)
-		}
-		parts[s.sim.Parts().Rest(&w)] = true
-	}
-	if len(parts) != 1 {
-		t.Errorf("that one of five equal requests arrives comes to %d things", len(parts))
-	}
-	if place, err := s.sim.Parts().PlaceInPart(&s.world, 4); err != nil || place != 0 {
-		t.Errorf("the fourth stands at %d, %v", place, err)
-	}
 }

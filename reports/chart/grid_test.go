@@ -7,17 +7,8 @@ import (
 	"time"
 
 	"locklab/algorithms"
-	"locklab/reports"
 	"locklab/simulator/verdict"
 )
-
-// Six locks and fifteen scenarios stand side by side in 120 columns.
-func TestGridFits(t *testing.T) {
-	g := gridSample()
-	if to := g.fitting(0, g.labels(), reports.NarrowWidth); to != len(g.Strategies) {
-		t.Errorf("only %d of %d strategies fit", to, len(g.Strategies))
-	}
-}
 
 func TestCellText(t *testing.T) {
 	for _, c := range []struct {

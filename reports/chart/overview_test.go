@@ -2,7 +2,6 @@ package chart
 
 import (
 	"fmt"
-	"testing"
 )
 
 // manySample is the sample grid three times over, in groups, with one lock that
@@ -28,30 +27,4 @@ func manySample() Grid {
 		}
 	}
 	return g
-}
-
-// Every lock stands on one line, and shares it only with locks of its group that
-// came out the same.
-func TestOverviewFolds(t *testing.T) {
-	g := manySample()
-	seen := map[int]bool{}
-	for _, b := range g.Bands() {
-		for _, l := range b.Lines {
-			for _, i := range append([]int{l.First}, l.Same...) {
-				if seen[i] {
-					t.Errorf("%s stands twice", g.Strategies[i].ID)
-				}
-				seen[i] = true
-				if g.Strategies[i].Group != b.Group || !g.sameVerdicts(l.First, i) {
-					t.Errorf("%s shares a line with %s", g.Strategies[i].ID, g.Strategies[l.First].ID)
-				}
-			}
-		}
-	}
-	if len(seen) != len(g.Strategies) {
-		t.Errorf("%d of %d locks are shown", len(seen), len(g.Strategies))
-	}
-	if got, want := g.names(g.Bands()[0].Lines[0].Same), "setnx-2, setnx-3"; got != want {
-		t.Errorf("setnx stands for %s, want %s", got, want)
-	}
 }

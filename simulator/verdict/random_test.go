@@ -420,30 +420,6 @@ func sameFindings(t *testing.T, seed uint64, got, want []Finding) {
 	}
 }
 
-// Rebasing time at any event changes no finding.
-func TestRebase(t *testing.T) {
-	for seed := range uint64(2000) {
-		h := random(seed)
-		r := rand.New(rand.NewPCG(seed, 2))
-		c := CaseOf(h)
-		var plain, moved Safety
-		var base time.Duration
-		for i := range h.Events {
-			e := h.Events[i]
-			plain.Observe(&c, i, &e, nil)
-			e.At -= base
-			moved.Observe(&c, i, &e, nil)
-			if r.IntN(3) == 0 {
-				moved.Rebase(e.At)
-				base += e.At
-			}
-			if !slices.Equal(plain.Words(), moved.Words()) {
-				t.Fatalf("seed %d, event %d: %v, rebased %v", seed, i, plain.Words(), moved.Words())
-			}
-		}
-	}
-}
-
 // Runs that differ only in what no longer matters lead to the same state.
 func TestStatesRecur(t *testing.T) {
 	const run = "0 c1 acquire | 0 c1 set a until never | 0 c1 enter"
