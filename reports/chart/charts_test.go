@@ -70,8 +70,8 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// A picture is as it was, but for a tenth of a percent of its colours: another version of the encoder changes the file and
-// not the picture. Drawn twice it has the same bytes; its size is what it says.
+// A picture is as it was, but for a tenth of a percent of its colours: another version of the encoder changes the file
+// and not the picture. Drawn twice it has the same bytes; its size is what it says.
 func TestPictures(t *testing.T) {
 	for name, c := range charts(t, "") {
 		p := c.picture(Format{Lang: "en"})
@@ -117,8 +117,8 @@ func difference(t *testing.T, a, b []byte) float64 {
 	return sum / float64(3*0xffff*size.Dx()*size.Dy())
 }
 
-// Names in SVG are text: they add no element, and leave the picture well-formed, without text that needs a font. The bands
-// of a sweep are translucent.
+// Names in SVG are text: they add no element, and leave the picture well-formed, without text that needs a font. The
+// bands of a sweep are translucent.
 func TestMarkupInNames(t *testing.T) {
 	for name, c := range charts(t, `]]></text><script>alert("x")</script>&amp;'`+"\x1b\x00") {
 		drawn := samples.Written(t, func(w io.Writer) error { return SVG(w, c, Format{}) })

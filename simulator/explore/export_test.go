@@ -10,7 +10,8 @@ import (
 	"locklab/simulator/history"
 )
 
-// A Covering is of states of so many clients, which were visited: the number of the clients' views that are not among the known ones.
+// A Covering is of states of so many clients, which were visited: the number of the clients' views that are not among
+// the known ones.
 type Covering struct{ Clients, States, Missing int }
 
 // Uncovered closes the views of m, most at most, and visits the states that can follow, some at most, for each number of clients. With

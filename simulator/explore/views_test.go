@@ -65,8 +65,8 @@ func lockOf(t testing.TB, id string) lock.Entry {
 // viewBudgets are faults of each kind.
 var viewBudgets = []string{"", "crash=1", "pause=1@2s", "lose-reply=1", "lose-request=1", "restart=1", "crash=2", "delay=1@2s"}
 
-// TestViewsCover: every client of every state of two, three and four clients is in one of the views. Without some of the views the
-// test fails.
+// TestViewsCover: every client of every state of two, three and four clients is in one of the views. Without some of
+// the views the test fails.
 func TestViewsCover(t *testing.T) {
 	effort.OnlyExhaustive(t, "it closes views for seconds; one goroutine searches")
 	locks, states := []string{"setnx", "setnx-expire", "token", "watchdog", "thread-id", "watch-multi"}, 1500

@@ -164,8 +164,8 @@ func triedKeeping(leases int, log string) (*Result, error) {
 	return j.Finish(), nil
 }
 
-// Memory depends on the open leases, and not on the lines: neither on the keys nor on the clients that there were. A silent
-// lease takes some hundred bytes, however many there are.
+// Memory depends on the open leases, and not on the lines: neither on the keys nor on the clients that there were. A
+// silent lease takes some hundred bytes, however many there are.
 func TestMemory(t *testing.T) {
 	silent := 100_000
 	if effort.Exhaustive() {

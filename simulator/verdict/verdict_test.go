@@ -232,8 +232,8 @@ func TestWords(t *testing.T) {
 
 // Nothing found, nothing allocated.
 func TestNoAllocations(t *testing.T) {
-	h := tell(t, has+"0 c1 send | 0 c1 apply | 1 c2 acquire | 1 c2 refuse | 1 c1 read | 1 c1 sleep | 2 c1 wake | 2 c1 write 0 | "+
-		"3 c1 leave | 3 c1 release | 3 c1 del | 3 c1 released ok")
+	h := tell(t, has+"0 c1 send | 0 c1 apply | 1 c2 acquire | 1 c2 refuse | 1 c1 read | 1 c1 sleep | "+
+		"2 c1 wake | 2 c1 write 0 | 3 c1 leave | 3 c1 release | 3 c1 del | 3 c1 released ok")
 	if n := testing.AllocsPerRun(100, func() { Judge(h) }); n != 0 || Judge(h).Verdicts[0] != Holds {
 		t.Errorf("%v allocations to judge a quiet run: %v", n, Judge(h).Verdicts)
 	}
