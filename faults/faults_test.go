@@ -3,7 +3,6 @@ package faults_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -113,13 +112,19 @@ func stocked(t *testing.T, s *stage) {
 	}
 }
 
-// TestFaults choices with each fault in turn.
+// TestFaults injects each fault in turn, with a budget of two.
 func TestFaults(t *testing.T) {
 	type C = simulator.Choice
 	answered := func(t *testing.T, s *stage) { s.step(t, C{Verb: simulator.Arrive, Client: 1}) }
+	broken := func(s *stage) bool { // the asker's connection
+		events, err := s.sim.Step(&s.world, C{Verb: simulator.Answer, Client: 1})
+		return err == nil && events[0].Kind == history.Broken
+	}
+	dueAt := func(d time.Duration, left int) func(s *stage) bool {
+		return func(s *stage) bool { return s.sim.NextDeadline(&s.world) == d && len(s.choices()) == left }
+	}
 	for _, test := range []struct {
-		name     string
-		budget   string // of two injections
+		budget   string
 		before   func(t *testing.T, s *stage)
 		lists    []C // all that can be injected
 		inject   C
@@ -127,173 +132,102 @@ func TestFaults(t *testing.T) {
 		effect   func(s *stage) bool
 		refusals map[C]string
 	}{
-		{
-			name: "crash", budget: "crash=2",
-			lists:  []C{faults.CrashOf(1), faults.CrashOf(2)}, // c3 has nothing to lose yet
-			inject: faults.CrashOf(1), event: history.Crash,
-			effect:   func(s *stage) bool { return !s.world.Alive(1) && s.world.Alive(2) },
-			refusals: map[C]string{faults.CrashOf(1): "the client is dead", faults.CrashOf(0): "no such client", faults.CrashOf(4): "no such client"},
-		},
-		{
-			name: "pause", budget: "pause=2@5s",
-			lists:  []C{faults.PauseOf(1, 0), faults.PauseUnsentOf(1), faults.PauseOf(2, 0)},
-			inject: faults.PauseOf(2, 3*sec), event: history.Pause,
-			effect: func(s *stage) bool { return s.world.Paused(2) && s.sim.NextDeadline(&s.world) == 3*sec },
-			refusals: map[C]string{
+		// c3 has nothing to lose yet
+		{"crash=2", nil, []C{faults.CrashOf(1), faults.CrashOf(2)}, faults.CrashOf(1), history.Crash,
+			func(s *stage) bool { return !s.world.Alive(1) && s.world.Alive(2) },
+			map[C]string{faults.CrashOf(1): "the client is dead", faults.CrashOf(4): "no such client"}},
+		{"pause=2@5s", nil, []C{faults.PauseOf(1, 0), faults.PauseUnsentOf(1), faults.PauseOf(2, 0)}, faults.PauseOf(2,
+			3*sec), history.Pause,
+			func(s *stage) bool { return s.world.Paused(2) && s.sim.NextDeadline(&s.world) == 3*sec },
+			map[C]string{
 				faults.PauseOf(2, 0): "paused already", faults.PauseOf(1, 6*sec): "no more than 5s",
 				faults.PauseOf(1, -sec): "cannot be negative", faults.PauseOf(9, 0): "no such client",
-			},
-		},
-		{
-			name: "lose-request", budget: "lose-request=2",
-			lists:  []C{faults.LoseRequestOf(1, 0)},
-			inject: faults.LoseRequestOf(1, 0), event: history.LoseRequest,
-			effect: func(s *stage) bool { return s.sim.NextDeadline(&s.world) == 3*sec && len(s.choices()) == 0 },
-			refusals: map[C]string{
-				faults.LoseRequestOf(1, 0): "no such message", faults.LoseRequestOf(2, 0): "no such message",
-				faults.LoseRequestOf(1, 1): "no such message", faults.LoseRequestOf(1, 99): "no such message", faults.LoseRequestOf(1, -1): "no such message",
-			},
-		},
-		{
-			name: "lose-reply", budget: "lose-reply=2", before: answered,
-			lists:  []C{faults.LoseReplyTo(1, 0)},
-			inject: faults.LoseReplyTo(1, 0), event: history.LoseReply,
-			effect:   func(s *stage) bool { return s.sim.NextDeadline(&s.world) == 3*sec && len(s.choices()) == 0 },
-			refusals: map[C]string{faults.LoseReplyTo(1, 0): "no such message", faults.LoseReplyTo(2, 1): "no such message", faults.LoseReplyTo(0, 0): "no such client"},
-		},
-		{
-			name: "client-clock", budget: "client-clock=2@5s",
-			lists:  []C{faults.ClientClockOf(1, 5*sec), faults.ClientClockOf(1, -5*sec), faults.ClientClockOf(2, 5*sec), faults.ClientClockOf(2, -5*sec), faults.ClientClockOf(3, 5*sec), faults.ClientClockOf(3, -5*sec)},
-			inject: faults.ClientClockOf(2, -2*sec), event: history.ClockStep,
-			effect: func(s *stage) bool {
+			}},
+		{"lose-request=2", nil, []C{faults.LoseRequestOf(1, 0)}, faults.LoseRequestOf(1, 0), history.LoseRequest, dueAt(3*sec,
+			0),
+			map[C]string{faults.LoseRequestOf(1, 0): "no such message", faults.LoseRequestOf(1, 99): "no such message",
+				faults.LoseRequestOf(1, -1): "no such message"}},
+		{"lose-reply=2", answered, []C{faults.LoseReplyTo(1, 0)}, faults.LoseReplyTo(1, 0), history.LoseReply, dueAt(3*sec,
+			0),
+			map[C]string{faults.LoseReplyTo(2, 1): "no such message", faults.LoseReplyTo(0, 0): "no such client"}},
+		{"client-clock=2@5s", nil,
+			[]C{faults.ClientClockOf(1, 5*sec), faults.ClientClockOf(1, -5*sec), faults.ClientClockOf(2, 5*sec),
+				faults.ClientClockOf(2, -5*sec),
+				faults.ClientClockOf(3, 5*sec), faults.ClientClockOf(3, -5*sec)}, faults.ClientClockOf(2, -2*sec),
+			history.ClockStep,
+			func(s *stage) bool {
 				events, err := s.sim.Step(&s.world, C{Verb: simulator.Start, Client: 3})
 				return err == nil && len(events) == 0 && s.sim.NextDeadline(&s.world) == 3*sec // timers and patience go on as they did
 			},
-			refusals: map[C]string{
-				faults.ClientClockOf(1, 5*sec+1): "no more than 5s", faults.ClientClockOf(1, -5*sec-1): "no more than 5s", faults.ClientClockOf(1, math.MinInt64): "no more than 5s",
-				faults.ClientClockOf(1, 0): "other than 0", faults.ClientClockOf(7, sec): "no such client",
-			},
-		},
-		{
-			name: "node-clock", budget: "node-clock=2@5s",
-			lists:  []C{faults.NodeClockOf(1, 5*sec), faults.NodeClockOf(1, -5*sec), faults.NodeClockOf(2, 5*sec), faults.NodeClockOf(2, -5*sec)},
-			inject: faults.NodeClockOf(2, 5*sec), event: history.ClockStep,
-			effect:   func(s *stage) bool { return len(s.choices()) == 4 },
-			refusals: map[C]string{faults.NodeClockOf(1, 6*sec): "no more than 5s", faults.NodeClockOf(1, 0): "other than 0", faults.NodeClockOf(3, sec): "no such server", faults.NodeClockOf(0, sec): "no such server"},
-		},
-		{
-			name: "restart", budget: "restart=2",
-			lists:  []C{faults.RestartOf(1), faults.RestartOf(2)},
-			inject: faults.RestartOf(1), event: history.Down,
-			effect: func(s *stage) bool { // the asker's connection is broken
-				events, err := s.sim.Step(&s.world, C{Verb: simulator.Answer, Client: 1})
-				return err == nil && events[0].Kind == history.Broken
-			},
-			refusals: map[C]string{faults.RestartOf(3): "no such server", faults.RestartOf(-1): "no such server"},
-		},
-		{
-			name: "restart", budget: "restart=2@5s",
-			lists:  []C{faults.RestartAfter(1, 5*sec), faults.RestartAfter(2, 5*sec)},
-			inject: faults.RestartAfter(1, 3*sec), event: history.Down,
-			effect: func(s *stage) bool {
+			map[C]string{
+				faults.ClientClockOf(1, 5*sec+1): "no more than 5s", faults.ClientClockOf(1, -5*sec-1): "no more than 5s",
+				faults.ClientClockOf(1, math.MinInt64): "no more than 5s", faults.ClientClockOf(1, 0): "other than 0",
+				faults.ClientClockOf(7, sec): "no such client",
+			}},
+		{"node-clock=2@5s", nil, []C{faults.NodeClockOf(1, 5*sec), faults.NodeClockOf(1, -5*sec), faults.NodeClockOf(2,
+			5*sec), faults.NodeClockOf(2, -5*sec)},
+			faults.NodeClockOf(2, 5*sec), history.ClockStep, func(s *stage) bool { return len(s.choices()) == 4 },
+			map[C]string{faults.NodeClockOf(1, 6*sec): "no more than 5s", faults.NodeClockOf(1, 0): "other than 0",
+				faults.NodeClockOf(3, sec): "no such server"}},
+		{"restart=2", nil, []C{faults.RestartOf(1), faults.RestartOf(2)}, faults.RestartOf(1), history.Down, broken,
+			map[C]string{faults.RestartOf(3): "no such server", faults.RestartOf(-1): "no such server"}},
+		{"restart=2@5s", nil, []C{faults.RestartAfter(1, 5*sec), faults.RestartAfter(2, 5*sec)}, faults.RestartAfter(1,
+			3*sec), history.Down,
+			func(s *stage) bool {
 				return s.world.Down(1) && s.sim.NextDeadline(&s.world) == 3*sec && slices.Equal(s.choices(), []C{faults.RestartAfter(2, 5*sec)})
 			},
-			refusals: map[C]string{
-				faults.RestartAfter(1, sec): "down already", faults.RestartAfter(2, 6*sec): "no more than 5s", faults.RestartAfter(2, -sec): "less than no time",
+			map[C]string{faults.RestartAfter(1, sec): "down already", faults.RestartAfter(2, 6*sec): "no more than 5s",
+				faults.RestartAfter(2, -sec): "less than no time"}},
+		// server 2 has no replica
+		{"failover=2", nil, []C{faults.FailoverOf(1)}, faults.FailoverOf(1), history.Failover, broken,
+			map[C]string{faults.FailoverOf(2): "no such replica", faults.FailoverOf(3): "no such server"}},
+		{"split=2", nil, []C{faults.SplitOf(1, 1, 0), faults.SplitOf(2, 1, 0), faults.SplitOf(3, 1, 0)}, faults.SplitOf(2, 1,
+			0), history.Split,
+			func(s *stage) bool { // one more can be cut off
+				return broken(s) && slices.Equal(s.choices(), []C{faults.SplitOf(1, 1, 0), faults.SplitOf(3, 1, 0)})
 			},
-		},
-		{
-			name: "failover", budget: "failover=2",
-			lists:  []C{faults.FailoverOf(1)}, // server 2 has no replica
-			inject: faults.FailoverOf(1), event: history.Failover,
-			effect: func(s *stage) bool {
-				events, err := s.sim.Step(&s.world, C{Verb: simulator.Answer, Client: 1})
-				return err == nil && events[0].Kind == history.Broken
-			},
-			refusals: map[C]string{faults.FailoverOf(2): "no such replica", faults.FailoverOf(3): "no such server"},
-		},
-		{
-			name: "split", budget: "split=2",
-			lists:  []C{faults.SplitOf(1, 1, 0), faults.SplitOf(2, 1, 0), faults.SplitOf(3, 1, 0)},
-			inject: faults.SplitOf(2, 1, 0), event: history.Split,
-			effect: func(s *stage) bool { // the asker's connection is broken, and one more can be cut off
-				events, err := s.sim.Step(&s.world, C{Verb: simulator.Answer, Client: 1})
-				return err == nil && events[0].Kind == history.Broken && slices.Equal(s.choices(), []C{faults.SplitOf(1, 1, 0), faults.SplitOf(3, 1, 0)})
-			},
-			refusals: map[C]string{
+			map[C]string{
 				faults.SplitOf(2, 1, 0): "cut off with the old master already", faults.SplitOf(1, 1, 1): "split already, by another replica",
-				faults.SplitOf(1, 2, 0): "no such replica", faults.SplitOf(1, 3, 0): "no such server", faults.SplitOf(4, 1, 0): "no such client", faults.SplitOf(0, 1, 0): "no such client",
+				faults.SplitOf(1, 2, 0): "no such replica", faults.SplitOf(1, 3, 0): "no such server", faults.SplitOf(4, 1,
+					0): "no such client",
 				{Verb: faults.SplitOf(1, 1, 0).Verb, Client: 1, Node: 1, Thread: -1}: "split already",
+			}},
+		{"hang=2@5s", nil, []C{faults.HangOf(1, 5*sec), faults.HangOf(2, 5*sec)}, faults.HangOf(1, 2*sec), history.Hang,
+			func(s *stage) bool { // the asker's request waits
+				answered(t, s)
+				return s.sim.NextDeadline(&s.world) == 2*sec && slices.Equal(s.choices(), []C{faults.HangOf(2, 5*sec)})
 			},
-		},
-		{
-			name: "hang", budget: "hang=2@5s",
-			lists:  []C{faults.HangOf(1, 5*sec), faults.HangOf(2, 5*sec)},
-			inject: faults.HangOf(1, 2*sec), event: history.Hang,
-			effect: func(s *stage) bool { // the asker's request waits
-				_, err := s.sim.Step(&s.world, C{Verb: simulator.Arrive, Client: 1})
-				return err == nil && s.sim.NextDeadline(&s.world) == 2*sec && slices.Equal(s.choices(), []C{faults.HangOf(2, 5*sec)})
-			},
-			refusals: map[C]string{
+			map[C]string{
 				faults.HangOf(1, sec): "does not run", faults.HangOf(2, 6*sec): "no more than 5s", faults.HangOf(2, 0): "above 0",
-				faults.HangOf(2, -sec): "above 0", faults.HangOf(3, sec): "no such server",
-			},
-		},
-		{
-			name: "delay", budget: "delay=2@5s",
-			lists:  []C{faults.DelayOf(1, 0, 5*sec)},
-			inject: faults.DelayOf(1, 0, 2*sec), event: history.Delay,
-			effect: func(s *stage) bool { return len(s.choices()) == 0 && s.sim.NextDeadline(&s.world) == 2*sec },
-			refusals: map[C]string{
-				faults.DelayOf(1, 0, sec): "held up already", faults.DelayOf(2, 0, sec): "no such message", faults.DelayOf(1, 1, sec): "no such message",
-				faults.DelayOf(1, 0, 0): "above 0", faults.DelayOf(1, 0, -sec): "above 0", faults.DelayOf(1, 9, sec): "no such message",
+				faults.HangOf(3, sec): "no such server",
+			}},
+		{"delay=2@5s", nil, []C{faults.DelayOf(1, 0, 5*sec)}, faults.DelayOf(1, 0, 2*sec), history.Delay, dueAt(2*sec, 0),
+			map[C]string{
+				faults.DelayOf(1, 0, sec): "held up already", faults.DelayOf(2, 0, sec): "no such message", faults.DelayOf(1, 0,
+					0): "above 0",
 				faults.DelayOf(1, -1, sec): "no such message", faults.DelayOf(1, 0, 6*sec): "no more than 5s", faults.DelayOf(9, 0, sec): "no such client",
-			},
-		},
-		{
-			name: "fail-call", budget: "fail-call=2",
-			lists:  []C{faults.FailCallOf(1, 0)},
-			inject: faults.FailCallOf(1, 0), event: history.Reject,
-			effect: func(s *stage) bool {
+			}},
+		{"fail-call=2", nil, []C{faults.FailCallOf(1, 0)}, faults.FailCallOf(1, 0), history.Reject,
+			func(s *stage) bool {
 				events, err := s.sim.Step(&s.world, C{Verb: simulator.Answer, Client: 1})
-				return err == nil && strings.HasPrefix(events[0].Reply, "(error) BUSY") && s.world.Budget(0) == 1
+				return err == nil && strings.HasPrefix(events[0].Reply, "(error) BUSY")
 			},
-			refusals: map[C]string{
-				faults.FailCallOf(1, 0): "no request to a server", faults.FailCallOf(2, 0): "no request to a server", faults.FailCallOf(1, 1): "no request to a server",
-				faults.FailCallOf(1, 9): "no request to a server", faults.FailCallOf(1, -1): "no request to a server", faults.FailCallOf(0, 0): "no such client",
-			},
-		},
-		{
-			name: "evict", budget: "evict=2", before: stocked,
-			lists:  []C{faults.EvictOf(1, 1)}, // the first key has no time to live
-			inject: faults.EvictOf(1, 1), event: history.External,
-			effect: func(s *stage) bool {
-				return s.sim.NextDeadline(&s.world) == 3*sec && len(s.choices()) == 0 && s.world.Behind(1)
-			},
-			refusals: map[C]string{
-				faults.EvictOf(1, 0): "no time to live", faults.EvictOf(1, 1): "no such key", faults.EvictOf(1, -1): "no such key", faults.EvictOf(2, 0): "no such key", faults.EvictOf(3, 0): "no such server",
-			},
-		},
-		{
-			name: "flush", budget: "flush=2", before: stocked,
-			lists:  []C{faults.FlushOf(1)}, // the other server is empty
-			inject: faults.FlushOf(1), event: history.External,
-			effect: func(s *stage) bool {
-				return s.sim.NextDeadline(&s.world) == 3*sec && len(s.choices()) == 0 && s.world.Behind(1)
-			},
-			refusals: map[C]string{faults.FlushOf(3): "no such server", faults.FlushOf(0): "no such server"},
-		},
-		{
-			name: "delete", budget: "delete=2", before: stocked,
-			lists:  []C{faults.DeleteOf(1, 0), faults.DeleteOf(1, 1)},
-			inject: faults.DeleteOf(1, 0), event: history.External,
-			effect: func(s *stage) bool { return slices.Equal(s.choices(), []C{faults.DeleteOf(1, 0)}) && s.world.Behind(1) },
-			refusals: map[C]string{
-				faults.DeleteOf(1, 1): "no such key", faults.DeleteOf(1, -1): "no such key", faults.DeleteOf(2, 0): "no such key", faults.DeleteOf(9, 0): "no such server",
-			},
-		},
+			map[C]string{faults.FailCallOf(2, 0): "no request to a server", faults.FailCallOf(1, -1): "no request to a server",
+				faults.FailCallOf(0, 0): "no such client"}},
+		// the first key has no time to live
+		{"evict=2", stocked, []C{faults.EvictOf(1, 1)}, faults.EvictOf(1, 1), history.External,
+			func(s *stage) bool { return dueAt(3*sec, 0)(s) && s.world.Behind(1) },
+			map[C]string{faults.EvictOf(1, 0): "no time to live", faults.EvictOf(1, 1): "no such key", faults.EvictOf(1,
+				-1): "no such key", faults.EvictOf(3, 0): "no such server"}},
+		{"flush=2", stocked, []C{faults.FlushOf(1)}, faults.FlushOf(1), history.External, // the other server is empty
+			func(s *stage) bool { return dueAt(3*sec, 0)(s) && s.world.Behind(1) }, map[C]string{
+				faults.FlushOf(3): "no such server"}},
+		{"delete=2", stocked, []C{faults.DeleteOf(1, 0), faults.DeleteOf(1, 1)}, faults.DeleteOf(1, 0), history.External,
+			func(s *stage) bool { return slices.Equal(s.choices(), []C{faults.DeleteOf(1, 0)}) && s.world.Behind(1) },
+			map[C]string{faults.DeleteOf(1, 1): "no such key", faults.DeleteOf(1, -1): "no such key", faults.DeleteOf(9,
+				0): "no such server"}},
 	} {
-		t.Run(test.name, func(t *testing.T) {
+		t.Run(test.budget, func(t *testing.T) {
 			s := newStage(t, test.budget)
 			if test.before != nil {
 				test.before(t, s)
@@ -301,43 +235,26 @@ func TestFaults(t *testing.T) {
 			if got := s.choices(); !slices.Equal(got, test.lists) {
 				t.Errorf("can inject: %v, want %v", got, test.lists)
 			}
-			if e, err := faults.ByName(test.name); err != nil || e.Verb != test.inject.Verb || s.sim.Describe(test.inject)[:len(test.name)] != test.name {
-				t.Errorf("%q finds %+v, %v, and its choice is called %q", test.name, e, err, s.sim.Describe(test.inject))
+			name, _, _ := strings.Cut(test.budget, "=")
+			if e, err := faults.ByName(name); err != nil || e.Verb != test.inject.Verb ||
+				!strings.HasPrefix(s.sim.Describe(test.inject), name) {
+				t.Errorf("%q finds %+v, %v, and its choice is called %q", name, e, err, s.sim.Describe(test.inject))
 			}
 			if events := s.step(t, test.inject); len(events) == 0 || events[0].Kind != test.event {
 				t.Errorf("told %+v, want %v", events, test.event)
-			}
-			if left := s.world.Budget(0); left != 1 {
-				t.Errorf("after one injection of two, %d are left", left)
 			}
 			for c, why := range test.refusals {
 				s.refused(t, c, why)
 			}
 			if left := s.world.Budget(0); left != 1 {
-				t.Errorf("refusals spent the budget: %d are left", left)
+				t.Errorf("after one injection of two, and refusals, %d are left", left)
 			}
 			if !test.effect(s) {
 				t.Error("it had no effect")
 			}
-
-			none := newStage(t, "")
-			none.refused(t, test.inject, "no fault of this scenario")
+			newStage(t, "").refused(t, test.inject, "no fault of this scenario")
 		})
 	}
-}
-
-// Each replica can be promoted, and what there is not cannot.
-func TestFailoverTo(t *testing.T) {
-	s := stageWith(t, "failover=3", simulator.NodeConfig{Replicas: 2}, simulator.NodeConfig{Replicas: 1})
-	want := []simulator.Choice{faults.FailoverTo(1, 0), faults.FailoverTo(1, 1), faults.FailoverTo(2, 0)}
-	if got := s.choices(); !slices.Equal(got, want) {
-		t.Errorf("can inject: %v, want %v", got, want)
-	}
-	if e := s.step(t, faults.FailoverTo(1, 1))[0]; e.Replica != 1 || e.Node != 1 {
-		t.Errorf("told %+v", e)
-	}
-	s.refused(t, faults.FailoverTo(2, 1), "no such replica")
-	s.refused(t, faults.FailoverTo(1, -1), "no such replica")
 }
 
 // The old master of a server needs a number of its own, and there are eight.
@@ -362,32 +279,6 @@ func TestSplitOfManyServers(t *testing.T) {
 	}
 	if _, err := s.sim.Parts().Faults(&s.world, nil); !errors.As(err, &limit) {
 		t.Errorf("the choices are listed with %v, want a limit", err)
-	}
-}
-
-// A stranger's command is told before what it changed, in nobody's name.
-func TestStranger(t *testing.T) {
-	for c, want := range map[simulator.Choice]string{
-		faults.EvictOf(1, 1):  `stranger memory is short [DEL b] 1; change b "x"; `,
-		faults.DeleteOf(1, 0): `stranger by a stranger's hand [DEL a] 1; change a "x"; `,
-		faults.FlushOf(1):     `stranger by a stranger's hand [FLUSHALL] OK; change a "x"; change b "x"; `,
-	} {
-		s := newStage(t, "evict=1,flush=1,delete=1")
-		stocked(t, s)
-		got := ""
-		for _, e := range s.step(t, c) {
-			switch {
-			case e.Client != 0 || e.Node != 1 || e.After != "":
-				t.Errorf("%s: told %+v", s.sim.Describe(c), e)
-			case e.Kind == history.Change:
-				got += fmt.Sprintf("change %s %q; ", e.Key, e.Before)
-			default:
-				got += fmt.Sprintf("%v %s %v %s; ", e.Kind, e.Note, e.Cmd, e.Reply)
-			}
-		}
-		if got != want {
-			t.Errorf("%s: told %q, want %q", s.sim.Describe(c), got, want)
-		}
 	}
 }
 
@@ -457,18 +348,6 @@ func TestOpenPause(t *testing.T) {
 	}
 }
 
-// What has a size that nobody has named is not offered: each would be as good.
-func TestJumpsNeedASizeToBeOffered(t *testing.T) {
-	s := newStage(t, "client-clock=1,node-clock=1,hang=1,delay=1")
-	if got := s.choices(); len(got) != 0 {
-		t.Errorf("offered: %v", got)
-	}
-	s.step(t, faults.ClientClockOf(3, time.Hour)) // and may be made
-	s.step(t, faults.NodeClockOf(1, -time.Hour))
-	s.step(t, faults.DelayOf(1, 0, time.Hour))
-	s.step(t, faults.HangOf(1, time.Hour))
-}
-
 // Only a fault that says so sets a server's clock back: searches rely on it.
 func TestRewinds(t *testing.T) {
 	s := newStage(t, "node-clock=2")
@@ -479,18 +358,6 @@ func TestRewinds(t *testing.T) {
 	}
 	s.step(t, faults.NodeClockOf(1, time.Second))
 	s.refused(t, faults.NodeClockOf(1, -time.Second), "does not say that it sets clocks of servers back")
-}
-
-// The dead, and those whose program has ended, are left alone.
-func TestNobodyIsStruckTwice(t *testing.T) {
-	s := newStage(t, "crash=9,pause=9,client-clock=9@1s")
-	s.step(t, simulator.Choice{Verb: simulator.Start, Client: 3}) // and ends
-	s.step(t, faults.CrashOf(1))
-	s.step(t, faults.CrashOf(2))
-	want := []simulator.Choice{faults.ClientClockOf(3, sec), faults.ClientClockOf(3, -sec)}
-	if got := s.choices(); !slices.Equal(got, want) {
-		t.Errorf("can inject: %v, want %v", got, want)
-	}
 }
 
 // TestEveryFault: whatever a fault offers can be done, spends its budget, and is told;

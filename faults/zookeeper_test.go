@@ -54,20 +54,6 @@ func TestExpireSession(t *testing.T) {
 	newStage(t, "expire-session=1").refused(t, faults.ExpireSessionOf(1), "the client has no session")
 }
 
-// A reply that has come by a connection that is cut can still be lost: then the
-// client hears of the cut, and does not wait.
-func TestReplyLostAfterTheCut(t *testing.T) {
-	s := newZoo(t, "expire-session=1,lose-reply=1")
-	for _, c := range []simulator.Choice{{Verb: simulator.Arrive, Client: 1}, faults.ExpireSessionOf(1), faults.LoseReplyTo(1, 0)} {
-		s.step(t, c)
-	}
-	s.refused(t, simulator.Choice{Verb: simulator.Reconnect, Client: 1}, "still to hear")
-	if got := kinds(s.step(t, simulator.Choice{Verb: simulator.Answer, Client: 1})); got[0] != history.Broken {
-		t.Errorf("told %v", got)
-	}
-	s.step(t, simulator.Choice{Verb: simulator.Reconnect, Client: 1})
-}
-
 // What would befall one server of an ensemble is not offered, and is refused.
 func TestEnsembleIsWhole(t *testing.T) {
 	s := newZoo(t, "node-clock=1@1s,restart=1,failover=1,split=1,hang=1,fail-call=1,evict=1,flush=1,delete=1")

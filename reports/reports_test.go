@@ -1,16 +1,12 @@
 package reports
 
 import (
-	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
-
-	"locklab/simulator/effort"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -63,7 +59,6 @@ func TestNoReturn(t *testing.T) {
 
 // Whatever the width, no line is wider.
 func TestWidth(t *testing.T) {
-	effort.Unwatched(t, "one goroutine prints")
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 150 {
 		o := Look{Width: 2 + random.IntN(150), Lang: []string{"en", "zh", "both"}[random.IntN(3)]}
@@ -118,20 +113,6 @@ func TestColorTakesNoRoom(t *testing.T) {
 		}
 	}
 }
-
-// A writer that fails is reported by every text.
-func TestWriteError(t *testing.T) {
-	h, j := samples.GCPause()
-	for _, v := range views {
-		if err := v.text(brokenPipe{}, h, j, Look{}); err != io.ErrClosedPipe {
-			t.Errorf("%s: got %v", v.name, err)
-		}
-	}
-}
-
-type brokenPipe struct{}
-
-func (brokenPipe) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 
 // An empty history and one without events are drawn without a panic.
 func TestNothingHappened(t *testing.T) {
@@ -307,32 +288,6 @@ func TestStoryStaysShort(t *testing.T) {
 	}
 }
 
-// The languages tell the same, sentence by sentence, at the same times.
-func TestStoryLanguagesCorrespond(t *testing.T) {
-	for _, s := range samples.All {
-		h, j := s.Make()
-		en, zh := Sentences("en", h, j), Sentences("zh", h, j)
-		if len(en) != len(zh) {
-			t.Fatalf("%s: %d sentences in English, %d in Chinese", s.Name, len(en), len(zh))
-		}
-		for i := range en {
-			if en[i].When != zh[i].When || en[i].weight != zh[i].weight {
-				t.Errorf("%s: %q and %q do not correspond", s.Name, en[i].Text, zh[i].Text)
-			}
-		}
-	}
-}
-
-func TestRedisCLIQuotes(t *testing.T) {
-	for arg, want := range map[string]string{
-		"lock": "lock", "": `""`, "a b": `"a b"`, "a\n\"b\"": `"a\n\"b\""`, "锁": "锁",
-	} {
-		if got := quote(arg); got != want {
-			t.Errorf("quote(%q) = %s, want %s", arg, got, want)
-		}
-	}
-}
-
 func TestShortCommand(t *testing.T) {
 	for _, c := range []struct{ command, want string }{
 		{"set lock token ex 10 nx", "SET EX NX"},
@@ -383,104 +338,6 @@ func TestLanesOfSessions(t *testing.T) {
 		`^ +100 .*session of c1 ENDS +its place goes +tells c2`,
 		`^ +200 +\|  CONNECTED again \(the session has ended\)`,
 		`^ +300 .*message to c2`)
-}
-
-func TestSpan(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		0: "0s", 250 * ms: "250ms", 28 * time.Second: "28s", 1500 * ms: "1.5s", 3897 * ms: "3.897s", -5 * time.Second: "-5s",
-	} {
-		if got := Span(d); got != want {
-			t.Errorf("span(%d) = %q, want %q", d, got, want)
-		}
-	}
-}
-
-func ExampleLanes() {
-	h, j := samples.WrongDel()
-	if err := Lanes(os.Stdout, h, j, Look{Width: 80}); err != nil {
-		fmt.Println(err)
-	}
-	// Output:
-	// t/ms                                            redis: lock
-	//            0.0  c1  SET EX NX -> OK [ENTER                c1  ttl 5000
-	//              :      : 5s
-	//         5000.0                                            -   EXPIRED
-	//         5100.5  c2  SET EX NX -> OK [ENTER (own 10100.5)  c2  ttl 4999
-	//                     !! OVERLAP c1+c2
-	// 5500.0..6500.0  c2  timer: EXPIRE -> 1 x3                 c2  ttl 5000
-	//         7000.0  c1  EXIT] DEL -> 1                        -   (it was c2's)
-	//                     !! WRONG-DEL by c1
-	//         7100.0  c3  SET EX NX -> OK [ENTER                c3  ttl 5000
-	//                     !! OVERLAP c3+c2
-	//         7500.0  c2  CRASH                                 c3  ttl 4600
-	//         8000.0  c3  EXIT]                                 c3  ttl 4100
-	//         8200.0  c3  DEL reply LOST                        -
-	//         9000.0  c3  DEL -> TIMEOUT                        -
-	//
-	// | inside   ~ waiting   (asleep) paused   x dead   . idle   : time passes   !!
-	//   verdict
-}
-
-func ExampleStory() {
-	h, j := samples.Quorum()
-	if err := Story(os.Stdout, h, j, Look{Width: 90, Lang: "zh"}); err != nil {
-		fmt.Println(err)
-	}
-	// Output:
-	// 锁是 lock 这个 key，租约 10 秒。
-	//    2 ms  c1 发送 SET lock c1 NX PX 10000（n1 n2），收到 OK。
-	//    4 ms  c1 发送 SET lock c1 NX PX 10000（n3），服务器已执行，但应答丢失。
-	//   54 ms  c1 等不到 SET lock c1 NX PX 10000（n3）的应答而放弃：无法知道命令是否生效。
-	//   54 ms  c1 认定锁已归自己：进入临界区。
-	// 1000 ms  n2 宕机。
-	// 1500 ms  n2 恢复，内存全空。
-	// 1700 ms  n3 的时钟跳变 +10 秒。
-	// 1700 ms  key 到期（n3），Redis 将它删除，而 c1 还在临界区内。
-	// 2000 ms  c2 发送 SET lock c2 NX PX 10000（n1），收到 nil，再发 SET lock c2 NX PX 10000（n2
-	//          n3），收到 OK：进入临界区。
-	// 2000 ms  OVERLAP 双持有：c1 和 c2 同时在临界区内。
-	//          判定：OVERLAP。
-	//          OVERLAP 的意思：同一时刻有两个客户端在临界区内，停顿中的也算。只靠租约防不住：让
-	//          工作远短于租约，及时续期，并由资源检查围栏令牌。
-}
-
-func ExampleRedisCLI() {
-	h, j := samples.GCPause()
-	if err := RedisCLI(os.Stdout, h, j, Look{}); err != nil {
-		fmt.Println(err)
-	}
-	// Output:
-	// # c1
-	// 127.0.0.1:6379> SET lock c1-1 NX PX 10000
-	// OK
-	// # 0 ms: c1 is inside the critical section
-	//
-	// # c2
-	// 127.0.0.1:6379> SET lock c2-1 NX PX 10000
-	// (nil)
-	// # 1800 ms: 8 more of the same, with the same reply
-	// # 2000 ms: c1: PAUSE 12s (GC)
-	// 127.0.0.1:6379> SET lock c2-1 NX PX 10000
-	// (nil)
-	// # 10000 ms: lock expires on n1 (or send PEXPIRE lock 0 instead of waiting)
-	// 127.0.0.1:6379> SET lock c2-2 NX PX 10000
-	// OK
-	// # 10200 ms: c2 is inside the critical section
-	// # 10200 ms: !! OVERLAP c1+c2
-	// # 12000 ms: c2: WRITE v1
-	// # 14000 ms: c1: wakes
-	// # 14000 ms: c1: WRITE v2 (had read v0)
-	// # 14000 ms: !! STALE-WRITE by c1
-	// # 14001 ms: c1 is outside again
-	//
-	// # c1
-	// 127.0.0.1:6379> EVALSHA 3f2a9c01d4e5b6a7988899aabbccddeeff001122 1 lock c1-1
-	// (integer) 0
-	// # 15000 ms: c2 is outside again
-	//
-	// # c2
-	// 127.0.0.1:6379> EVALSHA 3f2a9c01d4e5b6a7988899aabbccddeeff001122 1 lock c2-2
-	// (integer) 1
 }
 
 const ms = time.Millisecond

@@ -33,8 +33,6 @@ type Config struct {
 	// Timing bounds how long things take. Without one a message takes as long as the
 	// scheduler likes, and timers are exact.
 	Timing *Timing
-	// Servers makes them, if they are neither Redis nor a ZooKeeper.
-	Servers Servers
 }
 
 // A ClientConfig is one client process.

@@ -196,20 +196,6 @@ func TestBadPrograms(t *testing.T) {
 	}
 }
 
-// A sleep longer than the longest time never ends, and is no error.
-func TestEndlessSleep(t *testing.T) {
-	for _, ppm := range []int32{0, simulator.MaxPPM, -simulator.MaxPPM} {
-		s := newStage(t, simulator.Config{Clients: []simulator.ClientConfig{{PPM: ppm, Program: func(c *simulator.Client) {
-			c.Clock().Sleep(simulator.Never)
-			note(c, "awake")
-		}}}})
-		s.settle(simulator.EndOfTime)
-		if s.wantNotes(""); s.sim.Quiet(&s.world) {
-			t.Errorf("ppm %d: the sleeper has ended", ppm)
-		}
-	}
-}
-
 // counter is state outside the simulator, which code of a client must not read.
 var counter int
 
@@ -265,37 +251,5 @@ func TestNondeterminism(t *testing.T) {
 				t.Errorf("got %+v, want two different %q", not, test.want)
 			}
 		})
-	}
-}
-
-// TestWarmTablesRunNoCode plays one run twice, and then a run that differs only at its
-// end: that costs one more run of the code and no more.
-func TestWarmTablesRunNoCode(t *testing.T) {
-	ran := 0
-	s := solo(t, func(c *simulator.Client) {
-		ran++ // the test's own look at the code: nothing depends on it
-		for range 3 {
-			do(c, 1, "INCR", "n")
-		}
-	})
-	s.settle(sec)
-	if ran != 1 || s.sim.Executions(1) != 1 {
-		t.Fatalf("the code ran %d times, Runs says %d, want 1", ran, s.sim.Executions(1))
-	}
-	first := s.notes()
-	s.world, s.told = s.sim.NewWorld(), nil
-	s.settle(sec)
-	s.wantNotes(first)
-	if ran != 1 {
-		t.Errorf("warm tables ran the code %d times more", ran-1)
-	}
-	s.world = s.sim.NewWorld()
-	for range 5 { // begin, and two commands with their answers
-		s.step(s.sim.Enabled(&s.world, nil)[0])
-	}
-	s.step(faults.RestartOf(1))
-	s.settle(sec)
-	if ran != 2 || s.sim.Executions(1) != 2 {
-		t.Errorf("a new branch made it %d runs, Runs says %d, want 2", ran, s.sim.Executions(1))
 	}
 }

@@ -111,27 +111,6 @@ func TestOrphanedRequestsGoWithTheirServer(t *testing.T) {
 	}
 }
 
-// Many late requests all arrive, in the order in which they were sent.
-func TestManyOrphanedRequests(t *testing.T) {
-	const many = 100
-	var want []int
-	s := solo(t, func(c *simulator.Client) {
-		for i := range many {
-			do(c, 1, "RPUSH", "seen", i)
-		}
-		c.Clock().Sleep(sec)
-		do(c, 1, "LRANGE", "seen", 0, -1)
-	})
-	s.step(simulator.Choice{Verb: simulator.Start, Client: 1})
-	for i := range many {
-		want = append(want, i)
-		s.step(simulator.Choice{Verb: simulator.Pass, D: 3 * sec}, simulator.Choice{Verb: simulator.GiveUp, Client: 1})
-	}
-	s.told = nil
-	s.settle(s.world.Now() + sec)
-	s.wantNotes(fmt.Sprintf("%v:%v", s.world.Now(), want))
-}
-
 // Late requests that are equal except for their message number are offered once; others
 // are each offered.
 func TestEqualOrphanedRequests(t *testing.T) {
@@ -159,19 +138,5 @@ func TestEqualOrphanedRequests(t *testing.T) {
 	}
 	if got := s.sim.OrphanedRequests(&s.world, nil); len(got) != 6 || got[4].Choice.Thread != 4 || got[4].Msg != 5 {
 		t.Errorf("the late requests are %v", got)
-	}
-	parts := map[simulator.RestPart]bool{}
-	for place := range int8(5) {
-		w := s.world
-		if _, err := s.sim.Step(&w, simulator.Choice{Verb: simulator.Orphaned, Client: 1, Thread: place}); err != nil {
-			t.Fatal(err)
-		}
-		parts[s.sim.Parts().Rest(&w)] = true
-	}
-	if len(parts) != 1 {
-		t.Errorf("that one of five equal requests arrives comes to %d things", len(parts))
-	}
-	if place, err := s.sim.Parts().PlaceInPart(&s.world, 4); err != nil || place != 0 {
-		t.Errorf("the fourth stands at %d, %v", place, err)
 	}
 }

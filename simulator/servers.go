@@ -13,12 +13,9 @@ import (
 	"locklab/simulator/zookeeper"
 )
 
-// Servers makes the servers of a simulator, whose tables are those of m. All of a world are of one
-// kind.
-type Servers func(c *Config, m *memo.Memo) (node.Kind, error)
-
-// newServers makes Redis servers, or what holds the contents of the first one: a database, or a ZooKeeper ensemble, which sessions
-// with a time-out make of one without contents.
+// newServers makes the servers of a simulator, whose tables are those of m: Redis servers, or what holds the contents of the
+// first one: a database, or a ZooKeeper ensemble, which sessions with a time-out make of one without contents. All of a world
+// are of one kind.
 func newServers(c *Config, m *memo.Memo) (node.Kind, error) {
 	first := &c.Nodes[0]
 	if contents, ok := first.Contents.(database.Contents); ok {

@@ -68,15 +68,12 @@ func New(c Config) (*Simulator, error) {
 	s.current.s, s.stamps.s = s, s
 	s.clients.config = &s.config
 	s.returns = slices.ContainsFunc(c.Faults, func(f FaultBudget) bool { return f.Fault.Returns && f.Times > 0 })
-	if c.Servers == nil {
-		c.Servers = newServers
-	}
 	var err error
 	c.Nodes = slices.Clone(c.Nodes)
 	for i := range c.Nodes {
 		c.Nodes[i].Offset += c.Epoch.Ahead()
 	}
-	if s.kind, err = c.Servers(&c, s.memo); err != nil {
+	if s.kind, err = newServers(&c, s.memo); err != nil {
 		return nil, err
 	}
 	s.clients.words = s.kind.Words()

@@ -61,22 +61,3 @@ func TestOldBases(t *testing.T) {
 		}
 	}
 }
-
-// TestOrphanedOnVersion: a write is under way although its client has crashed.
-func TestOrphanedOnVersion(t *testing.T) {
-	s := mustLab(t, Config{Nodes: make([]NodeConfig, 1), Clients: []ClientConfig{{Program: func(c *Client) { _ = c.Write(0, 0) }}}})
-	w := s.NewWorld()
-	if _, err := s.Step(&w, Choice{Verb: Start, Client: 1}); err != nil {
-		t.Fatal(err)
-	}
-	rest := s.Parts().Rest(&w)
-	if s.Parts().OrphanedOnVersion(&rest) {
-		t.Error("its client waits for it")
-	}
-	if why := (FaultContext{s.view(&w), nil}).Client(1).Crash(); why != "" {
-		t.Fatal(why)
-	}
-	if rest = s.Parts().Rest(&w); !s.Parts().OrphanedOnVersion(&rest) {
-		t.Error("nothing is under way")
-	}
-}

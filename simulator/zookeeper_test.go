@@ -3,7 +3,6 @@ package simulator_test
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -77,64 +76,6 @@ func zoo() simulator.Config {
 			{Fault: faults.Restart, Times: 1}, {Fault: faults.Hang, Times: 1}, {Fault: faults.NodeClock, Times: 1, Max: time.Second},
 		},
 	}
-}
-
-// After any choices a simulator without tables shows the same world; and no walk ends
-// with no enabled choice while a client waits.
-func TestZooKeeperNoMemo(t *testing.T) {
-	const seeds, choices = 40, 250
-	dumb := simulator.MustLab(t, zoo())
-	simulator.NoMemo(dumb)
-	clever := simulator.MustLab(t, zoo())
-	seen := map[history.EventKind]bool{}
-	verbs := map[simulator.Verb]bool{}
-	for seed := range uint64(seeds) {
-		rng := rand.New(rand.NewPCG(seed, 0))
-		w, v := clever.NewWorld(), dumb.NewWorld()
-		var a, b []simulator.Choice
-		walk(rng, clever, &w, choices, func(c simulator.Choice, s step) {
-			verbs[c.Verb] = true
-			for _, e := range s.events {
-				seen[e.Kind] = true
-			}
-			again(t, dumb, &v, []simulator.Choice{c}, []step{s})
-			a, b = clever.Enabled(&w, a[:0]), dumb.Enabled(&v, b[:0])
-			if !slices.Equal(a, b) {
-				t.Fatalf("seed %d, after %s: enabled is\n%v, without tables\n%v", seed, clever.Describe(c), a, b)
-			}
-		})
-	}
-	for _, k := range []history.EventKind{history.SessionEnd, history.Fire, history.Reconnect, history.Broken, history.Timeout, history.Crash, history.Expire, history.Change} {
-		if !seen[k] {
-			t.Errorf("no walk has seen %v", k)
-		}
-	}
-	for _, v := range []simulator.Verb{simulator.Deliver, simulator.Reconnect, simulator.Orphaned} {
-		if !verbs[v] {
-			t.Errorf("no walk has made choice %d", v)
-		}
-	}
-}
-
-func ensemble(t *testing.T, cl simulator.ClientConfig) *stage {
-	return newStage(t, simulator.Config{Clients: []simulator.ClientConfig{cl}, Nodes: []simulator.NodeConfig{{Session: sec}}, Faults: budget(t)})
-}
-
-// One thread of a process waits for a watch, and what another one asks for makes it fire.
-func TestThreadsShareASession(t *testing.T) {
-	s := ensemble(t, simulator.ClientConfig{Program: func(c *simulator.Client) {
-		_, w, _ := c.ZooKeeper().Watch(zookeeper.Request{Op: zookeeper.Exists, Path: "/a"})
-		c.Parallel(func() {
-			fired, err := w.Wait(10 * sec)
-			note(c, fired, err)
-		}, func() {
-			_, err := c.ZooKeeper().Do(zookeeper.Request{Op: zookeeper.Create, Path: "/a"})
-			note(c, err)
-		})
-	}})
-	s.step(simulator.Choice{Verb: simulator.Start, Client: 1})
-	s.settle(sec)
-	s.wantNotes("0s:<nil> 0s:true <nil>")
 }
 
 // Of two threads one waits for a watch, and the other leaves one that the same news would end. Whether

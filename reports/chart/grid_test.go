@@ -1,76 +1,14 @@
 package chart
 
 import (
-	"bytes"
 	"fmt"
-	"image/png"
-	"io"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"locklab/algorithms"
-	"locklab/reports"
-	"locklab/reports/internal/samples"
 	"locklab/simulator/verdict"
 )
-
-func TestGridText(t *testing.T) {
-	g := gridSample()
-	for _, o := range []reports.Look{{Width: reports.NarrowWidth, Lang: "both"}, {Width: 80}, {Width: 20}} {
-		if o.Width == 20 { // each lock by itself: two show what each does
-			g.Strategies, g.Cells = g.Strategies[4:], g.Cells[4:]
-		}
-		samples.Golden(t, fmt.Sprintf("grid.%d.txt", o.Width), func(w io.Writer) error { return Text(w, &g, o) })
-	}
-}
-
-// Six locks and fifteen scenarios stand side by side in 120 columns.
-func TestGridFits(t *testing.T) {
-	g := gridSample()
-	if to := g.fitting(0, g.labels(), reports.NarrowWidth); to != len(g.Strategies) {
-		t.Errorf("only %d of %d strategies fit", to, len(g.Strategies))
-	}
-}
-
-func TestGridCSV(t *testing.T) {
-	g := gridSample()
-	samples.Golden(t, "grid.csv", csvOf(&g))
-}
-
-func TestGridPNG(t *testing.T) {
-	g := gridSample()
-	checkPNG(t, &g)
-}
-
-// checkPNG draws twice: the bytes are the same, and the size is the picture's.
-func checkPNG(t *testing.T, drawn Picture) {
-	t.Helper()
-	p := drawn.picture(Format{Lang: "en"})
-	var first, second bytes.Buffer
-	for _, b := range []*bytes.Buffer{&first, &second} {
-		if err := PNG(b, drawn, Format{}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if !bytes.Equal(first.Bytes(), second.Bytes()) {
-		t.Error("two drawings of the same differ")
-	}
-	config, err := png.DecodeConfig(&first)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, side := range []struct {
-		name   string
-		got    int
-		points float64
-	}{{"width", config.Width, p.width.Points()}, {"height", config.Height, p.height.Points()}} {
-		if want := side.points * float64(p.dpi) / 72; float64(side.got) < want-1 || float64(side.got) > want+1 {
-			t.Errorf("%s is %d pixels, want %.0f", side.name, side.got, want)
-		}
-	}
-}
 
 func TestCellText(t *testing.T) {
 	for _, c := range []struct {
@@ -193,47 +131,5 @@ func TestStylesDiffer(t *testing.T) {
 			t.Errorf("%s and %s look the same", e.ID, other)
 		}
 		owner[s] = e.ID
-	}
-}
-
-func ExampleText() {
-	g := gridSample()
-	g.Strategies, g.Scenarios = g.Strategies[:3], g.Scenarios[:4]
-	if err := Text(os.Stdout, &g, reports.Look{Width: 80}); err != nil {
-		fmt.Println(err)
-	}
-	// Output:
-	//                    setnx       setnx-expire   getset
-	//                    003-A       003-B          000-C
-	// calm               - holds     - holds        - holds
-	// R01 crash-holding  @ DEADLOCK  > BLOCKED 15s  > BLOCKED 22s
-	// R02 crash-between  .           @ DEADLOCK     .
-	// R03 slow-owner     - holds     # OVERLAP+2    # OVERLAP+1
-	//
-	// # OVERLAP     Two clients were inside the critical section at the same moment; a
-	//               paused client counts.
-	// @ DEADLOCK    After the last fault no client could ever acquire the lock again.
-	// > BLOCKED     Nobody held the lock, and yet clients were refused for a while.
-	// - HOLDS       No failure was found in this run.
-	// . N/A         This race does not apply to this lock.
-	//   +n          n more verdicts, less severe
-	//
-	// 2 of 3 locks fail in R03 slow-owner; largest share of failed races: setnx-expire
-	// (2 of 4); smallest: setnx (1 of 3), getset (1 of 3). Not counted as failures:
-	// FENCED (two inside, data safe), ORPHAN and BLOCKED (waits that end). Every cell
-	// is as expected.
-}
-
-func TestGridEmpty(t *testing.T) {
-	var g Grid
-	for name, write := range map[string]func(io.Writer) error{
-		"text": func(w io.Writer) error { return Text(w, &g, reports.Look{}) }, "csv": csvOf(&g), "png": pngOf(&g), "svg": svgOf(&g),
-	} {
-		if err := write(io.Discard); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	if got := g.Takeaway("en"); !strings.HasPrefix(got, "No lock") {
-		t.Error(got)
 	}
 }

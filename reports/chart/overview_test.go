@@ -1,14 +1,7 @@
 package chart
 
 import (
-	"bytes"
 	"fmt"
-	"io"
-	"strings"
-	"testing"
-
-	"locklab/reports"
-	"locklab/reports/internal/samples"
 )
 
 // manySample is the sample grid three times over, in groups, with one lock that
@@ -34,46 +27,4 @@ func manySample() Grid {
 		}
 	}
 	return g
-}
-
-func TestOverviewGolden(t *testing.T) {
-	g := manySample()
-	for _, width := range []int{40, 80, 120} {
-		var b bytes.Buffer
-		if err := Text(&b, &g, reports.Look{Width: width}); err != nil {
-			t.Fatal(err)
-		}
-		for _, line := range strings.Split(b.String(), "\n") {
-			if len(line) > width {
-				t.Errorf("wider than %d: %q", width, line)
-			}
-		}
-		samples.Golden(t, fmt.Sprintf("overview.%d.txt", width), func(w io.Writer) error { return Text(w, &g, reports.Look{Width: width}) })
-	}
-}
-
-// Every lock stands on one line, and shares it only with locks of its group that
-// came out the same.
-func TestOverviewFolds(t *testing.T) {
-	g := manySample()
-	seen := map[int]bool{}
-	for _, b := range g.Bands() {
-		for _, l := range b.Lines {
-			for _, i := range append([]int{l.First}, l.Same...) {
-				if seen[i] {
-					t.Errorf("%s stands twice", g.Strategies[i].ID)
-				}
-				seen[i] = true
-				if g.Strategies[i].Group != b.Group || !g.sameVerdicts(l.First, i) {
-					t.Errorf("%s shares a line with %s", g.Strategies[i].ID, g.Strategies[l.First].ID)
-				}
-			}
-		}
-	}
-	if len(seen) != len(g.Strategies) {
-		t.Errorf("%d of %d locks are shown", len(seen), len(g.Strategies))
-	}
-	if got, want := g.names(g.Bands()[0].Lines[0].Same), "setnx-2, setnx-3"; got != want {
-		t.Errorf("setnx stands for %s, want %s", got, want)
-	}
 }

@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"locklab/algorithms/lock"
-	"locklab/reports"
 	"locklab/reports/internal/samples"
 	"locklab/reports/text"
 	"locklab/scenarios/cost"
@@ -56,8 +55,6 @@ func rateSample(t testing.TB) *Rate {
 	return &Rate{Rates: *cost.Tabulate(o, all)}
 }
 
-func TestRateCSV(t *testing.T) { samples.Golden(t, "rate.csv", someTTLs(rateSample(t))) }
-
 // someTTLs writes the head of a table and its lines for three lengths of a lease.
 func someTTLs(r *Rate) func(w io.Writer) error {
 	return func(w io.Writer) error {
@@ -82,38 +79,6 @@ func TestRateFindingNamesAll(t *testing.T) {
 	for _, id := range []string{"token", "delex", "watchdog", "redlock"} {
 		if !strings.Contains(got, id) {
 			t.Errorf("%q does not name %s", got, id)
-		}
-	}
-}
-
-func TestRateText(t *testing.T) {
-	r := rateSample(t)
-	for _, lang := range text.Languages() {
-		samples.Golden(t, "rate."+lang+".txt", func(w io.Writer) error {
-			return Text(w, r, reports.Look{Width: 120, Lang: lang})
-		})
-		samples.Golden(t, "rate.explain."+lang+".txt", func(w io.Writer) error {
-			return r.Explain(w, reports.Look{Width: 120, Lang: lang}, "redlock")
-		})
-	}
-	for _, width := range []int{40, 81} {
-		samples.CheckWidth(t, "rate", width, func(w io.Writer) error { return Text(w, r, reports.Look{Width: width}) })
-	}
-}
-
-func TestRatePictures(t *testing.T) {
-	r := rateSample(t)
-	var b bytes.Buffer
-	small := r.picture(Format{Lang: "en"})
-	small.dpi = 14
-	if err := small.png(&b); err != nil {
-		t.Fatal(err)
-	}
-	goldenPNG(t, "rate.png", b.Bytes())
-	for _, lang := range text.Languages() {
-		var svg bytes.Buffer
-		if err := SVG(&svg, r, Format{Lang: lang}); err != nil || strings.Contains(svg.String(), "<text") {
-			t.Errorf("%s: %v, or its text is not outlined", lang, err)
 		}
 	}
 }

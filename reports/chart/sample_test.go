@@ -120,9 +120,3 @@ func sweepSample() *Sweep {
 }
 
 func csvOf(c Table) func(io.Writer) error { return func(w io.Writer) error { return CSV(w, c) } }
-func pngOf(p Picture) func(io.Writer) error {
-	return func(w io.Writer) error { return PNG(w, p, Format{}) }
-}
-func svgOf(p Picture) func(io.Writer) error {
-	return func(w io.Writer) error { return SVG(w, p, Format{}) }
-}

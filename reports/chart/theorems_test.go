@@ -1,12 +1,8 @@
 package chart
 
 import (
-	"io"
-	"strings"
 	"testing"
 
-	"locklab/reports"
-	"locklab/reports/internal/samples"
 	"locklab/reports/text"
 	"locklab/scenarios/study"
 )
@@ -42,20 +38,5 @@ func TestTheoremReasons(t *testing.T) {
 				t.Errorf("%s: no text theorems.%s", lang, key)
 			}
 		}
-	}
-}
-
-func TestTheorems(t *testing.T) {
-	c := theoremsSample()
-	samples.Golden(t, "theorems.csv", csvOf(c))
-	samples.Golden(t, "theorems.txt", func(w io.Writer) error { return Text(w, c, reports.Look{Width: reports.NarrowWidth}) })
-	for _, width := range []int{16, 30, 60} {
-		samples.CheckWidth(t, "theorems", width, func(w io.Writer) error { return Text(w, c, reports.Look{Width: width}) })
-	}
-	if c.Inconclusive() || !strings.Contains(c.Takeaway("en"), "10 of 36") {
-		t.Errorf("%t, %s", c.Inconclusive(), c.Takeaway("en"))
-	}
-	if c.All[len(c.All)-1].Why = ""; !c.Inconclusive() {
-		t.Error("what was not computed is not missed")
 	}
 }

@@ -1,15 +1,8 @@
 package chart
 
 import (
-	"io"
-	"strings"
-	"testing"
-
 	"locklab/algorithms/lock"
-	"locklab/reports"
-	"locklab/reports/internal/samples"
 	"locklab/scenarios/study"
-	"locklab/simulator/effort"
 )
 
 // toleranceSample has every kind of limit in it.
@@ -33,56 +26,4 @@ func toleranceSample() Tolerance {
 		}
 	}
 	return f
-}
-
-func TestToleranceCSV(t *testing.T) {
-	effort.Unwatched(t, "one goroutine draws")
-	f := toleranceSample()
-	samples.Golden(t, "tolerance.csv", csvOf(&f))
-}
-
-func TestToleranceText(t *testing.T) {
-	effort.Unwatched(t, "one goroutine draws")
-	f := toleranceSample()
-	samples.Golden(t, "tolerance.txt", func(w io.Writer) error { return Text(w, &f, reports.Look{Width: reports.NarrowWidth}) })
-	for _, width := range []int{30, 60, 81} {
-		samples.CheckWidth(t, "tolerance", width, func(w io.Writer) error { return Text(w, &f, reports.Look{Width: width}) })
-	}
-}
-
-func TestTolerancePNG(t *testing.T) {
-	effort.Unwatched(t, "one goroutine draws")
-	f := toleranceSample()
-	checkPNG(t, &f)
-}
-
-func TestToleranceTakeaway(t *testing.T) {
-	effort.Unwatched(t, "one goroutine draws")
-	f := toleranceSample()
-	want := "A majority (redlock) tolerates more pause than one server (0.90 and 0.60 leases), and less node-clock than one server (0.55 and 0.60 leases). " +
-		"pause: getset, token failed from 0.60 leases on; redlock failed from 0.90 leases on; watchdog failed from 2.00 leases on; setnx did not fail up to 2 leases. " +
-		"node-clock: redlock failed from 0.55 leases on; token failed from 0.60 leases on; setnx, getset did not fail up to 2 leases; watchdog without an answer. " +
-		"client-clock: getset failed at any size; the others did not fail up to 2 leases. " +
-		"failover: setnx, getset, token failed with one fault; redlock did not fail; watchdog without an answer. " +
-		"restart: setnx, getset, token, watchdog failed with one fault; redlock without an answer."
-	if got := f.Takeaway("en"); got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
-	f.Locks = f.Locks[:1]
-	if got := f.Takeaway("en"); strings.Contains(got, "majority") || strings.Contains(got, "every") {
-		t.Errorf("of one lock it says %s", got)
-	}
-}
-
-// Charts of nothing, of no lock and of no hazard are drawn all the same.
-func TestToleranceOddSizes(t *testing.T) {
-	effort.Unwatched(t, "one goroutine draws")
-	for _, f := range []Tolerance{{}, {Tolerance: study.Tolerance{Locks: locksOf("token")}}, {Tolerance: study.Tolerance{Hazards: []study.Hazard{{Fault: "pause", Sized: true}}}}} {
-		if err := PNG(io.Discard, &f, Format{}); err != nil {
-			t.Error(err)
-		}
-		if err := Text(io.Discard, &f, reports.Look{}); err != nil {
-			t.Error(err)
-		}
-	}
 }

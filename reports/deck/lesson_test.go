@@ -89,7 +89,6 @@ func TestLessonShowsFailures(t *testing.T) {
 // The minutes add up to the length that is wanted, and each step has one at least. Without a length, a short lesson
 // is short.
 func TestMinutesAddUp(t *testing.T) {
-	effort.Unwatched(t, "one goroutine plays")
 	for _, c := range []struct {
 		names   string
 		minutes int
@@ -114,7 +113,6 @@ func TestMinutesAddUp(t *testing.T) {
 // The quiz asks about the runs of the lesson and about nothing else, each question once, and the same for the same
 // seed. One answer is right.
 func TestQuizIsAboutTheLesson(t *testing.T) {
-	effort.Unwatched(t, "one goroutine plays")
 	for _, names := range []string{"setnx-expire redlock", "path 3", "debate"} {
 		l, again := makeLesson(t, names, Options{Questions: 6, Seed: 7}), makeLesson(t, names, Options{Questions: 6, Seed: 7})
 		runs, asked := map[string]bool{}, map[string]bool{}

@@ -7,7 +7,6 @@ import (
 
 	"locklab/reports/game"
 	"locklab/scenarios/play"
-	"locklab/simulator/effort"
 )
 
 // ask asks a table, and reads its answer.
@@ -28,7 +27,6 @@ func ask(t *testing.T, table *game.Table, r game.Request, answer any) string {
 
 // Levels look the same, whether they can be solved or not, until an answer is given; the answer is judged.
 func TestCannotBeDone(t *testing.T) {
-	effort.Unwatched(t, "one goroutine plays")
 	var table game.Table
 	defer table.Close()
 	if out := ask(t, &table, game.Request{Do: "levels"}, nil); strings.Contains(out, `"par"`) || strings.Contains(out, `"possible"`) {
@@ -62,7 +60,6 @@ func TestCannotBeDone(t *testing.T) {
 
 // A solved level is answered with its par; a level in which nothing can go wrong, with the answer that it cannot be solved.
 func TestGoals(t *testing.T) {
-	effort.Unwatched(t, "one goroutine plays")
 	var table game.Table
 	defer table.Close()
 	var at game.PositionJSON
@@ -89,7 +86,6 @@ func TestGoals(t *testing.T) {
 // Questions about a lesson are about the locks and races that it tells of; of a lesson that there is not the lessons
 // that there are stand in the error.
 func TestQuestionsOfALesson(t *testing.T) {
-	effort.Unwatched(t, "one goroutine plays")
 	table := game.Table{Cells: func(lesson string) ([][2]string, []string) {
 		if lesson != "6" {
 			return nil, []string{"token", "late-release"}

@@ -14,7 +14,6 @@ import (
 // Moves that follow the hints solve each level that can be solved, with the fewest faults and steps. Each hint has a reason
 // in every language, and none counts the steps to the end.
 func TestHintsSolveLevels(t *testing.T) {
-	effort.Unwatched(t, "one goroutine plays")
 	counts := regexp.MustCompile(`(?i)steps|步`)
 	for n, l := range play.Levels() {
 		want := l.Solution()

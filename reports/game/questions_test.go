@@ -8,14 +8,12 @@ import (
 	"testing"
 
 	"locklab/reports"
-	"locklab/reports/text"
-	"locklab/simulator/effort"
+	"locklab/simulator/history"
 	"locklab/simulator/verdict"
 )
 
 // A quiz begins where the articles begin, and with what is easy.
 func TestQuizBeginsEasy(t *testing.T) {
-	effort.Unwatched(t, "one goroutine asks")
 	for seed := range uint64(12) {
 		q, err := NewQuiz(seed, Scope{}).Next()
 		if err != nil {
@@ -29,7 +27,6 @@ func TestQuizBeginsEasy(t *testing.T) {
 
 // A quiz asks only questions of its scope, and ends when all of them have been asked.
 func TestQuizScope(t *testing.T) {
-	effort.Unwatched(t, "one goroutine asks")
 	for _, scope := range []Scope{
 		{Locks: []string{"token"}, Races: []string{"gc-pause", "slow-work"}},
 		{Cells: []Cell{{"watchdog", "failover"}, {"redlock", "gc-pause"}}, Difficulty: Medium},
@@ -61,95 +58,52 @@ func TestQuizScope(t *testing.T) {
 	}
 }
 
-// A reason of a reply says what the command found, and in what circumstances each other answer would be right, which are
-// others than the right one's. The run that is shown ends before the command.
-func TestReplyReasons(t *testing.T) {
-	effort.Unwatched(t, "one goroutine asks")
-	found := 0
-	for _, q := range questionsOf(t, "reply", 24) {
-		found++
-		ifs := map[string]bool{}
-		for _, a := range q.Answers {
-			_, circumstance, conditional := strings.Cut(a.Why["en"], " would be the answer if ")
-			switch {
-			case a.Right && (conditional || !strings.Contains(a.Why["en"], " answers "+a.Said["en"]+": the key")):
-				t.Errorf("%s is right: %s", a.Said["en"], a.Why["en"])
-			case !a.Right && (!conditional || ifs[circumstance] || !strings.HasPrefix(a.Why["en"], a.Said["en"]+" ")):
-				t.Errorf("%s is wrong: %s", a.Said["en"], a.Why["en"])
-			case !a.Right:
-				ifs[circumstance] = true
-			}
-		}
-		whole, err := NewQuiz(0, Scope{}).play(Cell{q.Outcome.Strategy.ID, q.Outcome.Scenario.ID})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if next := whole.History.Events[len(q.Outcome.History.Events)]; next.Kind.String() != "apply" {
-			t.Errorf("%s: the run stops before %s", q.Ask["en"], next.Kind)
-		}
-	}
-	if found == 0 {
-		t.Error("no reply was asked for")
-	}
-}
-
-// Who survives is asked where the lock is what saves the data; whoever is right does not fail, and all others do.
-func TestSurvivors(t *testing.T) {
-	effort.Unwatched(t, "one goroutine asks")
-	for _, q := range questionsOf(t, "survivor", 40) {
-		id := q.Outcome.Scenario.ID
-		if strings.Contains(id, "fenced") || strings.Contains(q.Ask["en"], "the same") {
-			t.Errorf("asked: %s", q.Ask["en"])
-		}
-		z := NewQuiz(0, Scope{})
-		for _, a := range q.Answers {
-			o, err := z.play(Cell{a.Said["en"], id})
-			if err != nil || verdict.Fails(o.Verdicts) == a.Right {
-				t.Errorf("%s in %s: %v, %v", a.Said["en"], id, o.Verdicts, err)
-			}
-		}
-	}
-}
-
-// The verdict of a run is no verdict that another answer names.
-func TestVerdictReasons(t *testing.T) {
-	effort.Unwatched(t, "one goroutine asks")
-	z := NewQuiz(0, Scope{})
-	for _, q := range questionsOf(t, "verdict", 24) {
-		o, err := z.play(Cell{q.Outcome.Strategy.ID, q.Outcome.Scenario.ID})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, a := range q.Answers {
-			if slices.Contains(o.Verdicts, verdict.Word(a.Said["en"])) != a.Right {
-				t.Errorf("%s in %s comes to %v; %+v", o.Strategy.ID, o.Scenario.ID, o.Verdicts, a)
-			}
-			for _, lang := range text.Languages() {
-				if strings.Contains(a.Why[lang], "quiz.") {
-					t.Errorf("%s: %s", lang, a.Why[lang])
-				}
-			}
-		}
-	}
-}
-
-// questionsOf are those of a kind among the first so many.
-func questionsOf(t *testing.T, kind string, most int) (all []*Question) {
-	t.Helper()
-	quiz := NewQuiz(7, Scope{})
-	for range most {
+// TestReasons looks at forty questions.
+func TestReasons(t *testing.T) {
+	quiz, z, met := NewQuiz(7, Scope{}), NewQuiz(0, Scope{}), map[string]int{}
+	for range 40 {
 		q, err := quiz.Next()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if q.Kind == kind {
-			all = append(all, q)
+		met[q.Kind]++
+		ifs, id := map[string]bool{}, q.Outcome.Scenario.ID
+		var whole *played
+		if q.Kind != "survivor" {
+			if whole, err = z.play(Cell{q.Outcome.Strategy.ID, id}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, a := range q.Answers {
+			said, why := a.Said["en"], a.Why["en"]
+			switch q.Kind {
+			// what the command found, and in what circumstances, which are others, each other answer would be right
+			case "reply":
+				_, circumstance, conditional := strings.Cut(why, " would be the answer if ")
+				if a.Right && (conditional || !strings.Contains(why, " answers "+said+": the key")) ||
+					!a.Right && (!conditional || ifs[circumstance] || !strings.HasPrefix(why, said+" ")) {
+					t.Errorf("%s, right %t: %s", said, a.Right, why)
+				}
+				ifs[circumstance] = true
+			case "survivor": // the lock is what saves the data; who is right does not fail, and all others do
+				o, err := z.play(Cell{said, id})
+				if err != nil || verdict.Fails(o.Verdicts) == a.Right || strings.Contains(id, "fenced") ||
+					strings.Contains(q.Ask["en"], "the same") {
+					t.Errorf("%s in %s: %v, %v; asked: %s", said, id, o.Verdicts, err, q.Ask["en"])
+				}
+			case "verdict": // no other answer names a verdict of the run
+				if slices.Contains(whole.Verdicts, verdict.Word(said)) != a.Right || strings.Contains(why+a.Why["zh"], "quiz.") {
+					t.Errorf("%s in %s comes to %v; %+v", whole.Strategy.ID, id, whole.Verdicts, a)
+				}
+			}
+		}
+		if q.Kind == "reply" && whole.History.Events[len(q.Outcome.History.Events)].Kind != history.Apply {
+			t.Errorf("%s: the run stops before another event", q.Ask["en"])
 		}
 	}
-	if len(all) < 2 {
-		t.Errorf("%d questions of kind %s", len(all), kind)
+	if met["reply"] < 2 || met["survivor"] < 2 || met["verdict"] < 2 {
+		t.Errorf("kinds of questions: %v", met)
 	}
-	return all
 }
 
 // Letters and numbers both answer.
@@ -163,7 +117,6 @@ func TestChosenBy(t *testing.T) {
 
 // What a question asks for is not shown beside it: not where clients are, nor the verdict.
 func TestRunsDoNotAnswerTheirQuestions(t *testing.T) {
-	effort.Unwatched(t, "one goroutine asks")
 	for _, scope := range []Scope{{Locks: []string{"setnx", "token", "watchdog"}}, {Locks: []string{"redlock", "zk-recheck"}}} {
 		quiz, kinds := NewQuiz(1, scope), map[string]int{}
 		for {

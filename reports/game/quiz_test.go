@@ -20,7 +20,6 @@ import (
 // Each question has one right answer and others that differ from it, every answer is
 // explained, the whole run can be played, and the same seed asks the same.
 func TestQuiz(t *testing.T) {
-	effort.Unwatched(t, "one goroutine asks")
 	seeds, count := uint64(1), 8
 	if effort.Exhaustive() {
 		seeds, count = 5, 20
@@ -105,7 +104,6 @@ func TestWrongRequests(t *testing.T) {
 // TestQuestionNumbers: a number below the first is refused, and so is one beyond the last, again
 // and again, whatever was asked for before.
 func TestQuestionNumbers(t *testing.T) {
-	effort.Unwatched(t, "one goroutine asks")
 	var table game.Table
 	defer table.Close()
 	for range 2 {

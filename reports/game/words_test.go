@@ -7,12 +7,10 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/play"
 	"locklab/simulator"
-	"locklab/simulator/effort"
 )
 
 // What a dead client had sent is worded by the message, and nothing else of a dead client is offered.
 func TestNothingOfTheDead(t *testing.T) {
-	effort.Unwatched(t, "one goroutine plays")
 	offered := 0
 	for _, n := range []int{2, 4, 11} {
 		l, err := play.LevelAt(n)

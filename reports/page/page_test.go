@@ -114,16 +114,6 @@ func TestPageIsSelfContained(t *testing.T) {
 	}
 }
 
-// A map has no order; the page has.
-func TestPageIsDeterministic(t *testing.T) {
-	first := pageOf(t, reportSample(t))
-	for range 5 {
-		if pageOf(t, reportSample(t)) != first {
-			t.Fatal("two pages from the same report differ")
-		}
-	}
-}
-
 // What the script unpacks is what was packed.
 func TestPageBooks(t *testing.T) {
 	r := reportSample(t)

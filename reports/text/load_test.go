@@ -6,30 +6,13 @@ import (
 	"testing/fstest"
 )
 
-func TestLoad(t *testing.T) {
-	for _, c := range []struct{ content, want, err string }{
-		{content: "# comment\n\na.b = one\n  two\n  三\n  四\n", want: "one two 三四"},
-		{content: "a.b = one\n# comment\n  two\n", err: "continues no text"},
-		{content: "a.b = one\na.b = two\n", err: "exists already at en/x.txt:1"},
-		{content: "a.b one\n", err: "write key = text"},
-		{content: "a b = one\n", err: "write key = text"},
-	} {
-		got := &Catalogue{entries: map[string]Entry{}}
-		err := load(fstest.MapFS{"en/x.txt": {Data: []byte(c.content)}}, map[string]*Catalogue{"en": got})
-		switch {
-		case err != nil:
-			if c.err == "" || !strings.Contains(err.Error(), c.err) {
-				t.Errorf("%q: %v, want %q", c.content, err, c.err)
-			}
-		case c.err != "" || got.Get("a.b") != c.want:
-			t.Errorf("%q: %q, want %q, error %q", c.content, got.Get("a.b"), c.want, c.err)
-		}
-	}
-}
-
 // The texts of a fault are sections of lines, each under its language.
 func TestSections(t *testing.T) {
 	for _, c := range []struct{ texts, en, zh, err string }{
+		{texts: "[en]\n# comment\n\na.b = one\n  two\n  三\n  四\n[zh]\n", en: "one two 三四", zh: "a.b"},
+		{texts: "[en]\na.b = one\n# comment\n  two\n", err: "continues no text"},
+		{texts: "[en]\na.b = one\na.b = two\n", err: "exists already at faults/x.txt:2"},
+		{texts: "[en]\na b = one\n", err: "write key = text"},
 		{texts: "\n[en]\na.b = one\n  two\n\n[zh]\n# comment\na.b = 一\n", en: "one two", zh: "一"},
 		{texts: "[en]\na.b = one\n[zh]\n\n[en]\na.c = two\n", en: "one", zh: "a.b"},
 		{texts: "a.b = one\n", err: `faults/x.txt:1: "a.b = one" has no language: write [en] above it`},

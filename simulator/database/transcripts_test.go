@@ -21,12 +21,6 @@ var transcripts = []transcript{
 		A: COMMIT => 0, B 0
 		A: SELECT owner FROM locks WHERE name = 'm' => [['a']]
 	`},
-	{MariaDB, "a row that does not match stays locked", `
-		A: BEGIN => 0
-		A: UPDATE locks SET owner = 'a' WHERE name = 'm' AND owner = 'y' => 0
-		B: DELETE FROM locks WHERE name = 'm' => waits A
-		A: ROLLBACK => 0, B 1
-	`},
 	{MariaDB, "an update that changes nothing affects nothing", `
 		A: UPDATE locks SET owner = 'x' WHERE name = 'm' => 0
 		A: INSERT INTO locks (name, owner) VALUES ('m', 'x') ON DUPLICATE KEY UPDATE owner = VALUES(owner) => 0
@@ -48,27 +42,12 @@ var transcripts = []transcript{
 		C: INSERT IGNORE INTO locks (name, owner) VALUES ('k', 'c') => waits A
 		A: COMMIT => 0, B error 1062, C 0
 	`},
-	{MariaDB, "two inserts that waited for one that is rolled back meet in a deadlock", `
-		A: BEGIN => 0
-		A: INSERT INTO locks (name, owner) VALUES ('k', 'a') => 1
-		B: INSERT INTO locks (name, owner) VALUES ('k', 'b') => waits A
-		C: INSERT INTO locks (name, owner) VALUES ('k', 'c') => waits A
-		A: ROLLBACK => 0, C error 1213, B 1
-	`},
-	{MariaDB, "and so do those that waited for a delete", `
+	{MariaDB, "two inserts that waited for a delete meet in a deadlock", `
 		A: BEGIN => 0
 		A: DELETE FROM locks WHERE name = 'm' => 1
 		B: INSERT INTO locks (name, owner) VALUES ('m', 'b') => waits A
 		C: INSERT INTO locks (name, owner) VALUES ('m', 'c') => waits A
 		A: COMMIT => 0, C error 1213, B 1
-	`},
-	{MariaDB, "a duplicate leaves a shared lock: two that go on to delete the row meet in a deadlock", `
-		A: BEGIN => 0
-		A: INSERT INTO locks (name, owner) VALUES ('m', 'a') => error 1062
-		B: BEGIN => 0
-		B: INSERT INTO locks (name, owner) VALUES ('m', 'b') => error 1062
-		A: DELETE FROM locks WHERE name = 'm' => waits B
-		B: DELETE FROM locks WHERE name = 'm' => error 1213, A 1
 	`},
 	{MariaDB, "the lighter transaction is the victim", `
 		A: BEGIN => 0
@@ -86,25 +65,6 @@ var transcripts = []transcript{
 		A: INSERT INTO locks (name) VALUES ('k') => waits B
 		B: INSERT INTO locks (name) VALUES ('k') => error 1213, A 1
 	`},
-	{MariaDB, "who waits in line for a row is part of a deadlock only by the one that holds it", `
-		A: INSERT INTO locks (name) VALUES ('k') => 1
-		A: BEGIN => 0
-		A: DELETE FROM locks WHERE name = 'm' AND n = 0 => 0
-		B: BEGIN => 0
-		C: BEGIN => 0
-		C: DELETE FROM locks WHERE name = 'k' AND n = 0 => 0
-		B: DELETE FROM locks WHERE name = 'k' => waits C
-		A: DELETE FROM locks WHERE name = 'k' => waits B C
-		C: DELETE FROM locks WHERE name = 'm' => error 1213, B 1
-		B: COMMIT => 0, A 0
-	`},
-	{MariaDB, "a gap is up to the next key", `
-		A: BEGIN => 0
-		A: DELETE FROM locks WHERE name = 'k' => 0
-		B: INSERT INTO locks (name) VALUES ('a') => waits A
-		C: INSERT INTO locks (name) VALUES ('z') => 1
-		A: COMMIT => 0, B 1
-	`},
 	{MariaDB, "a wait that times out undoes the statement, and not the transaction", `
 		A: BEGIN => 0
 		A: UPDATE locks SET owner = 'a' WHERE name = 'm' => 1
@@ -116,13 +76,6 @@ var transcripts = []transcript{
 		C: INSERT INTO locks (name) VALUES ('b') => waits B
 		B: COMMIT => 0, C error 1062
 	`},
-	{MariaDB, "NOWAIT is an error, and SKIP LOCKED no row", `
-		A: BEGIN => 0
-		A: SELECT n FROM locks WHERE name = 'm' FOR UPDATE => [[7]]
-		B: SELECT n FROM locks WHERE name = 'm' FOR UPDATE NOWAIT => error 1205
-		B: SELECT n FROM locks WHERE name = 'm' FOR UPDATE SKIP LOCKED => []
-		B: SELECT n FROM locks WHERE name = 'm' => [[7]]
-	`},
 	{MariaDB, "SKIP LOCKED that skips a row locks the gap behind it", `
 		A: BEGIN => 0
 		A: SELECT n FROM locks WHERE name = 'm' FOR UPDATE => [[7]]
@@ -131,26 +84,12 @@ var transcripts = []transcript{
 		A: INSERT INTO locks (name) VALUES ('p') => waits B
 		B: COMMIT => 0, A 1
 	`},
-	{MariaDB, "a row that the transaction itself has deleted leaves no lock of the gap", `
-		A: BEGIN => 0
-		A: DELETE FROM locks WHERE name = 'm' => 1
-		A: SELECT n FROM locks WHERE name = 'm' FOR UPDATE => []
-		B: INSERT INTO locks (name) VALUES ('k') => 1
-	`},
 	{MariaDB, "BEGIN commits", `
 		A: BEGIN => 0
 		A: DELETE FROM locks WHERE name = 'm' => 1
 		A: BEGIN => 0
 		A: ROLLBACK => 0
 		B: SELECT n FROM locks WHERE name = 'm' => []
-	`},
-	{MariaDB, "a connection that ends rolls back and releases", `
-		A: BEGIN => 0
-		A: DELETE FROM locks WHERE name = 'm' => 1
-		A: SELECT GET_LOCK('g', 10) => [[1]]
-		B: SELECT n FROM locks WHERE name = 'm' FOR UPDATE => waits A
-		C: SELECT GET_LOCK('g', 10) => waits A
-		A: (closes) => B [[7]], C [[1]]
 	`},
 	{MariaDB, "named locks are counted, and outlive transactions", `
 		A: BEGIN => 0
@@ -166,17 +105,6 @@ var transcripts = []transcript{
 		C: SELECT GET_LOCK('g', 1) => waits A B
 		A: SELECT RELEASE_LOCK('g') => [[1]], B [[1]]
 		C: (times out) => C [[0]]
-	`},
-	{MariaDB, "a deadlock of named locks fails for the one that closes it, and rolls nothing back", `
-		A: SELECT GET_LOCK('a', 10) => [[1]]
-		B: BEGIN => 0
-		B: DELETE FROM locks WHERE name = 'm' => 1
-		B: SELECT GET_LOCK('b', 10) => [[1]]
-		A: SELECT GET_LOCK('b', 10) => waits B
-		B: SELECT GET_LOCK('a', 10) => error 1213
-		B: SELECT RELEASE_LOCK('b') => [[1]], A [[1]]
-		B: COMMIT => 0
-		A: SELECT n FROM locks WHERE name = 'm' => []
 	`},
 	{MariaDB, "a cycle of a row and a named lock is not found", `
 		A: BEGIN => 0
@@ -213,23 +141,6 @@ var transcripts = []transcript{
 		A: COMMIT => 0, B 0
 		A: SELECT owner FROM locks WHERE name = 'm' => [['a']]
 	`},
-	{PostgreSQL, "a row whose committed version does not match is not waited for, and not locked", `
-		A: BEGIN => 0
-		A: UPDATE locks SET owner = 'a' WHERE name = 'm' => 1
-		B: BEGIN => 0
-		B: UPDATE locks SET owner = 'b' WHERE name = 'm' AND owner = 'a' => 0
-		A: COMMIT => 0
-		C: DELETE FROM locks WHERE name = 'm' => 1
-	`},
-	{PostgreSQL, "a row that was waited for and does not match any more stays locked", `
-		A: BEGIN => 0
-		A: UPDATE locks SET owner = 'a' WHERE name = 'm' => 1
-		B: BEGIN => 0
-		B: UPDATE locks SET owner = 'b' WHERE name = 'm' AND owner = 'x' => waits A
-		A: COMMIT => 0, B 0
-		C: DELETE FROM locks WHERE name = 'm' => waits B
-		B: COMMIT => 0, C 1
-	`},
 	{PostgreSQL, "an insert that is not committed is not seen, but waited for by an insert", `
 		A: BEGIN => 0
 		A: INSERT INTO locks (name, owner) VALUES ('k', 'a') => 1
@@ -238,26 +149,11 @@ var transcripts = []transcript{
 		C: INSERT INTO locks (name, owner) VALUES ('k', 'c') => waits A
 		A: COMMIT => 0, B 0, C error 23505
 	`},
-	{PostgreSQL, "an insert goes on when the other one is rolled back", `
-		A: BEGIN => 0
-		A: INSERT INTO locks (name, owner) VALUES ('k', 'a') => 1
-		B: INSERT INTO locks (name, owner) VALUES ('k', 'b') ON CONFLICT (name) DO UPDATE SET owner = EXCLUDED.owner => waits A
-		A: ROLLBACK => 0, B 1
-		A: SELECT owner FROM locks WHERE name = 'k' => [['b']]
-	`},
 	{PostgreSQL, "ON CONFLICT DO UPDATE locks the row also if its condition is false", `
 		A: BEGIN => 0
 		A: INSERT INTO locks (name, owner) VALUES ('m', 'a') ON CONFLICT (name) DO UPDATE SET owner = EXCLUDED.owner WHERE locks.owner = 'y' RETURNING owner => []
 		B: DELETE FROM locks WHERE name = 'm' => waits A
 		A: COMMIT => 0, B 1
-	`},
-	{PostgreSQL, "an insert waits for an update, but not for a lock", `
-		A: BEGIN => 0
-		A: SELECT n FROM locks WHERE name = 'm' FOR UPDATE => [[7]]
-		B: INSERT INTO locks (name) VALUES ('m') => error 23505
-		A: UPDATE locks SET n = 8 WHERE name = 'm' => 1
-		B: INSERT INTO locks (name) VALUES ('m') => waits A
-		A: COMMIT => 0, B error 23505
 	`},
 	{PostgreSQL, "a row that is deleted and inserted anew is another row", `
 		A: BEGIN => 0
@@ -317,15 +213,6 @@ var transcripts = []transcript{
 		C: SELECT pg_advisory_lock(1) => waits A B
 		A: SELECT pg_advisory_unlock(1) => [[true]], B [['']]
 		B: (closes) => C [['']]
-	`},
-	{PostgreSQL, "a deadlock of a row and an advisory lock", `
-		A: BEGIN => 0
-		A: DELETE FROM locks WHERE name = 'm' => 1
-		B: SELECT pg_advisory_lock(1) => [['']]
-		A: SELECT pg_advisory_lock(1) => waits B
-		B: DELETE FROM locks WHERE name = 'm' => waits A
-		B: (looks for a deadlock) => B error 40P01
-		B: SELECT pg_advisory_unlock(1) => [[true]], A [['']]
 	`},
 	{PostgreSQL, "now is that of the transaction, and clock_timestamp that of its evaluation", `
 		A: UPDATE locks SET expires = now() + interval '10 seconds' WHERE name = 'm' => 1

@@ -8,15 +8,11 @@ import (
 
 	"locklab/simulator"
 	"locklab/simulator/history"
-	"locklab/simulator/verdict"
 )
 
-// A Covering is what states of so many clients, which were visited, have shown of the views: the number of the clients' views that are
-// not among them, and the verdicts that were met.
-type Covering struct {
-	Clients, States, Missing int
-	Found                    []verdict.Word
-}
+// A Covering is of states of so many clients, which were visited: the number of the clients' views that are not among
+// the known ones.
+type Covering struct{ Clients, States, Missing int }
 
 // Uncovered closes the views of m, most at most, and visits the states that can follow, some at most, for each number of clients. With
 // without, every so many-th view is taken out. The list is empty if the views are not closed.
@@ -47,7 +43,6 @@ func (p *prover) visit(clients, most int) (c Covering, err error) {
 	w := p.sim.NewWorld()
 	start := make([]uint32, p.stride())
 	copy(start, p.absent[:p.clients])
-	found := wordSet(0)
 	for one := range clients {
 		if start[one], err = p.search.quotient.ofClass(p.fresh, one); err != nil {
 			return c, err
@@ -80,10 +75,9 @@ func (p *prover) visit(clients, most int) (c Covering, err error) {
 			n := p.search.successors
 			copy(n.cur, state)
 			copy(n.next, state)
-			var words wordSet
 			to := at.resource
 			if m.pass > 0 || m.together {
-				if words, err = p.search.transitions.passTime(n.cur, n.next, n.choices[m.choice]); err != nil {
+				if _, err = p.search.transitions.passTime(n.cur, n.next, n.choices[m.choice]); err != nil {
 					return c, err
 				}
 			} else {
@@ -91,9 +85,8 @@ func (p *prover) visit(clients, most int) (c Covering, err error) {
 				if err != nil {
 					return c, err
 				}
-				words = p.search.transitions.judgeEvents(n.next, numberList(&p.events, to.serve(p.events.entries[events])))
+				p.search.transitions.judgeEvents(n.next, numberList(&p.events, to.serve(p.events.entries[events])))
 			}
-			found |= words
 			if p.endless {
 				n.next[p.restAt] = p.restTab.id(p.restTab.keys[n.next[p.restAt]].WithBudgetOf(&p.full))
 			}
@@ -105,7 +98,7 @@ func (p *prover) visit(clients, most int) (c Covering, err error) {
 			}
 		}
 	}
-	c.Clients, c.Found = clients, found.list()
+	c.Clients = clients
 	return c, nil
 }
 

@@ -147,23 +147,7 @@ func TestLimitsOfASearch(t *testing.T) {
 // TestLongChain: a run may be long, and steps are counted beyond sixteen bits.
 func TestLongChain(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches")
-	searchChain(t, 40_000)
-}
-
-// BenchmarkLongChain: the work of a search per state does not grow with the length of a run, so that four times
-// the length takes four times as long.
-func BenchmarkLongChain(b *testing.B) {
-	for _, commands := range []int{10_000, 40_000} {
-		b.Run(fmt.Sprint(commands), func(b *testing.B) {
-			for b.Loop() {
-				searchChain(b, commands)
-			}
-		})
-	}
-}
-
-func searchChain(t testing.TB, commands int) {
-	t.Helper()
+	const commands = 40_000
 	sim := world(t, "", 1, func(c *simulator.Client) {
 		c.Record(history.Event{Kind: history.Enter})
 		for range commands {

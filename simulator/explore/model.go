@@ -66,9 +66,8 @@ type Model struct {
 	// Retries are the sleeps after which a client that was refused asks again within
 	// one attempt, by its own clock; see [RetrySleeps]. Empty: it asks once.
 	Retries  []time.Duration
-	Epoch    simulator.Date    // when clocks begin
-	Replicas int               // each server has at least so many; the lock may want more
-	Servers  simulator.Servers // of a lock that is neither on Redis nor on a ZooKeeper
+	Epoch    simulator.Date // when clocks begin
+	Replicas int            // each server has at least so many; the lock may want more
 	Faults   []simulator.FaultBudget
 	// ClockJumps is the sum of what Faults and Skews can set clocks wrong. A lease may last
 	// that much longer, and the probe waits that much longer.
@@ -228,7 +227,7 @@ func (m *Model) Patience() time.Duration {
 
 // Simulator builds the simulator; the caller closes it.
 func (m *Model) Simulator() (*simulator.Simulator, error) {
-	config := simulator.Config{Faults: m.Faults, Guard: m.guard(), Timeout: m.Patience(), Servers: m.Servers, ClientRetries: m.ClientRetries, Drawn: m.Drawn, Epoch: m.Epoch}
+	config := simulator.Config{Faults: m.Faults, Guard: m.guard(), Timeout: m.Patience(), ClientRetries: m.ClientRetries, Drawn: m.Drawn, Epoch: m.Epoch}
 	if t := m.Timing; t != nil {
 		config.Timing = &t.Timing
 	}

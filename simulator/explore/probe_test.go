@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -12,7 +11,6 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/faults"
-	"locklab/reports/text"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
@@ -100,18 +98,5 @@ func TestProbeEnds(t *testing.T) {
 				t.Errorf("complete %t after %d states, %q; want a deadlock: %t", r.Complete, r.States, r.Pars(), c.deadlock)
 			}
 		})
-	}
-}
-
-// TestSearchEndsWhereOrderIsNot: a search in which a server answers with elements that have no
-// order is not complete, and says why.
-func TestSearchEndsWhereOrderIsNot(t *testing.T) {
-	r := searchOf(t, "", nil, func(env lock.Env) lock.Strategy {
-		return acquiring(func(ctx context.Context, key string) error {
-			return env.Nodes[0].Eval(ctx, `redis.call("HSET", KEYS[1], ARGV[1], 1) return redis.call("HKEYS", KEYS[1])`, []string{key}, env.Tokens.Token()).Err()
-		})
-	})
-	if limit := text.SayMessage("en", r.Limit); r.Complete || !strings.Contains(limit, "HKEYS has 2 elements") {
-		t.Errorf("complete %t, limit %q", r.Complete, limit)
 	}
 }

@@ -54,6 +54,14 @@ func answer(r *explore.Result) string {
 	return strings.Join(found, ", ")
 }
 
+// foundOut checks that a search has given symmetry up, and finds what one without it finds: OVERLAP, without a fault.
+func foundOut(t *testing.T, who any, got, want *explore.Result) {
+	t.Helper()
+	if got.Symmetry || answer(got) != answer(want) || !strings.Contains(answer(want), "OVERLAP@0") {
+		t.Errorf("%v: symmetry %v, found %q, without it %q; want OVERLAP@0", who, got.Symmetry, answer(got), answer(want))
+	}
+}
+
 // enter is the end of a script that has decided.
 const enter = ` redis.call("SET", KEYS[1], ARGV[1], "PX", ARGV[2]) return 1`
 
@@ -85,12 +93,10 @@ func TestServersByName(t *testing.T) {
 	for name, script := range byName {
 		t.Run(name, func(t *testing.T) {
 			for _, clients := range []int{2, 3} {
-				got, want := searchAlike(t, scripted(script), clients, clients, ""), searchAlike(t, scripted(script), clients, 0, "")
-				if answer(got) != answer(want) || !strings.Contains(answer(want), "OVERLAP@0") {
-					t.Errorf("%d clients: found %q, without symmetry %q; want OVERLAP@0", clients, answer(got), answer(want))
-				}
-				if got.Symmetry || got.Asymmetry.Command == nil || got.Asymmetry.Command[0] != "EVAL" {
-					t.Errorf("%d clients: symmetry %v, given up for %+v; want it to be given up for EVAL", clients, got.Symmetry, got.Asymmetry)
+				got := searchAlike(t, scripted(script), clients, clients, "")
+				foundOut(t, clients, got, searchAlike(t, scripted(script), clients, 0, ""))
+				if got.Asymmetry.Command == nil || got.Asymmetry.Command[0] != "EVAL" {
+					t.Errorf("%d clients: given up for %+v; want it to be given up for EVAL", clients, got.Asymmetry)
 				}
 			}
 		})
@@ -106,10 +112,7 @@ func TestOneOrderOfThree(t *testing.T) {
 all = all .. string.sub(ARGV[1], 1, 3)
 redis.call("SET", "all", all)
 if redis.call("EXISTS", KEYS[1]) == 1 and string.gsub(all, "[c.]", "") ~= "` + order + `" then return 0 end` + enter
-		got, want := searchAlike(t, scripted(script), 3, 3, ""), searchAlike(t, scripted(script), 3, 0, "")
-		if answer(got) != answer(want) || !strings.Contains(answer(want), "OVERLAP@0") {
-			t.Errorf("%s: found %q, without symmetry %q; want OVERLAP@0", order, answer(got), answer(want))
-		}
+		foundOut(t, order, searchAlike(t, scripted(script), 3, 3, ""), searchAlike(t, scripted(script), 3, 0, ""))
 	}
 }
 
@@ -125,12 +128,10 @@ func TestRankAtTheEnd(t *testing.T) {
 					c.Record(history.Event{Kind: history.Enter})
 				}
 			}
-			got, want := searchAlike(t, program, clients, clients, ""), searchAlike(t, program, clients, 0, "")
-			if answer(got) != answer(want) || !strings.Contains(answer(want), "OVERLAP@0") {
-				t.Errorf("client %d of %d: found %q, without symmetry %q; want OVERLAP@0", special, clients, answer(got), answer(want))
-			}
-			if got.Symmetry || got.Asymmetry.Does == "" {
-				t.Errorf("client %d of %d: symmetry %v, given up for %+v", special, clients, got.Symmetry, got.Asymmetry)
+			got := searchAlike(t, program, clients, clients, "")
+			foundOut(t, [2]int{special, clients}, got, searchAlike(t, program, clients, 0, ""))
+			if got.Asymmetry.Does == "" {
+				t.Errorf("client %d of %d: given up for %+v", special, clients, got.Asymmetry)
 			}
 		}
 	}
@@ -153,13 +154,10 @@ func TestForgottenByAllButOne(t *testing.T) {
 				}
 			}
 			search := func(symmetric int) *explore.Result {
-				programs := slices.Repeat([]func(*simulator.Client){program}, clients)
-				var config simulator.Config
-				for _, p := range programs {
-					config.Clients = append(config.Clients, simulator.ClientConfig{Program: p})
-				}
-				config.Nodes, config.Timing = make([]simulator.NodeConfig, 1), &simulator.Timing{}
-				sim, err := simulator.New(config)
+				sim, err := simulator.New(simulator.Config{
+					Clients: slices.Repeat([]simulator.ClientConfig{{Program: program}}, clients),
+					Nodes:   make([]simulator.NodeConfig, 1), Timing: &simulator.Timing{},
+				})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -170,12 +168,10 @@ func TestForgottenByAllButOne(t *testing.T) {
 				}
 				return r
 			}
-			got, want := search(clients), search(0)
-			if answer(got) != answer(want) || !strings.Contains(answer(want), "OVERLAP@0") {
-				t.Errorf("client %d of %d: found %q, without symmetry %q; want OVERLAP@0", special, clients, answer(got), answer(want))
-			}
-			if got.Symmetry || got.Asymmetry.Does == "" {
-				t.Errorf("client %d of %d: symmetry %v, given up for %+v", special, clients, got.Symmetry, got.Asymmetry)
+			got := search(clients)
+			foundOut(t, [2]int{special, clients}, got, search(0))
+			if got.Asymmetry.Does == "" {
+				t.Errorf("client %d of %d: given up for %+v", special, clients, got.Asymmetry)
 			}
 		}
 	}
@@ -234,13 +230,8 @@ func TestWitnessFindsTheKey(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			entered := 0
-			for _, e := range run.Events {
-				if e.Kind == history.Enter {
-					entered++
-				}
-			}
-			if entered != 2 {
+			others := slices.DeleteFunc(slices.Clone(run.Events), func(e history.Event) bool { return e.Kind == history.Enter })
+			if entered := len(run.Events) - len(others); entered != 2 {
 				t.Errorf("%s, %d clients: %d come in where the witness says two", budget, clients, entered)
 			}
 		}

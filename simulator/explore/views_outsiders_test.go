@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -15,8 +13,6 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/scenarios/study"
-	"locklab/simulator/effort"
-	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
 
@@ -383,26 +379,4 @@ func outlived(f *asking, ctx context.Context, key string) (bool, error) {
 		_, err := f.eval(ctx, `if redis.call('INCR', KEYS[1]..':lost') == 2 then return redis.call('DEL', KEYS[1]..':lost', KEYS[1]) end return 0`, key)
 		return false, err
 	})(f, ctx, key)
-}
-
-// TestViewsOfGetset: three clients come to WRONG-DEL by one crash, and two do not; no proof excludes it.
-func TestViewsOfGetset(t *testing.T) {
-	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
-	b := study.DefaultBounds()
-	b.Timing, b.Attempts, b.Retries, b.Clients, b.Budget, b.Nodes, b.MaxStates = study.AnyTiming, 1, 0, 2, "crash=1", 1, 200_000
-	for clients, want := range map[int]bool{2: false, 3: true} {
-		b.Clients = clients
-		if comesTo(t, lockOf(t, "getset"), b, verdict.WrongDel) != want {
-			t.Errorf("%d clients come to WRONG-DEL: %t", clients, !want)
-		}
-	}
-	for _, endless := range []bool{false, true} {
-		proof, err := explore.ProveFor(t.Context(), viewModel(t, "getset", "crash=1"), endless, 30_000)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if proof.Closed && !slices.Contains(proof.Harms, verdict.WrongDel) {
-			t.Errorf("WRONG-DEL is excluded, endless %t, once: %v", endless, proof.Once)
-		}
-	}
 }

@@ -327,25 +327,6 @@ func watchCounter(f *asking, ctx context.Context, key string) (bool, error) {
 	return false, nil
 }
 
-// TestViewsOfCountersThatNothingReads: they are proved.
-func TestViewsOfCountersThatNothingReads(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
-	two := func(f *asking, ctx context.Context, key string) (bool, error) {
-		taken, err := f.set(ctx, key)
-		if err != nil {
-			return false, err
-		}
-		name := key + ":refused"
-		if taken {
-			name = key + ":taken"
-		}
-		return taken, f.node.Incr(ctx, name).Err()
-	}
-	if _, refused := proofOf(t, fallingEntry(t.Name(), code{acquire: two}), viewBounds(""), false, 10_000); refused != "" {
-		t.Error(refused)
-	}
-}
-
 // TestViewsOfNamesInTexts: tokens in the midst of texts, and numbers that nothing compares, are no reason for a refusal.
 func TestViewsOfNamesInTexts(t *testing.T) {
 	effort.Unwatched(t, "one goroutine searches")
@@ -361,6 +342,13 @@ func TestViewsOfNamesInTexts(t *testing.T) {
 		"two tokens": {acquire: func(f *asking, ctx context.Context, key string) (bool, error) {
 			f.token += ":" + f.env.Tokens.Token()
 			return f.set(ctx, key)
+		}},
+		"numbers of refusals and of entries": {acquire: func(f *asking, ctx context.Context, key string) (bool, error) {
+			taken, err := f.set(ctx, key)
+			if err != nil {
+				return false, err
+			}
+			return taken, f.node.Incr(ctx, key+map[bool]string{true: ":taken", false: ":refused"}[taken]).Err()
 		}},
 		"number of refusals": {acquire: func(f *asking, ctx context.Context, key string) (bool, error) {
 			taken, err := f.set(ctx, key)

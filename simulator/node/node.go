@@ -12,8 +12,7 @@
 // What only some kinds can do are further interfaces: [Fallible], [Sessions], [Numbering], [Patient], [Timekeeper],
 // [Holding], [Dialer], [Connected], [Expiring], [Stamping].
 //
-// To add a kind: write the package, and give Config.Servers of the simulator a function that makes
-// it. The register of package simulator's tests is one in some hundred lines.
+// To add a kind: write the package, and have newServers of package simulator make it.
 package node
 
 import (

@@ -163,7 +163,6 @@ func text(t *testing.T, old, new string) func(m *model) {
 // The oracle can fail: a judge, a rule or an automaton that is spoiled, however little, makes
 // SPIN disagree with the lab.
 func TestSecondOpinionCanDisagree(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	effort.Need(t, installed())
 	b := question(t, "token", "crash=1,pause=1")
 	want := plainly(t, b)
@@ -183,7 +182,6 @@ func TestSecondOpinionCanDisagree(t *testing.T) {
 
 // The same of an ensemble: the rules of sessions and connections, and what it does to its znodes.
 func TestSecondOpinionOfZooKeeperCanDisagree(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	effort.Need(t, installed())
 	if !effort.Exhaustive() {
 		t.Skip("it is for exhaustive tests")
@@ -222,7 +220,6 @@ func anyTokenDeletes(m *model) {
 
 // What the model cannot say is named.
 func TestSecondOpinionUnfit(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	effort.Need(t, installed())
 	for ask, why := range map[[2]string]string{{"zk-semaphore"}: "several in", {"watch-multi"}: "transactions", {"token-wait"}: "WAIT", {"token", "restart=1@1s"}: "restart"} {
 		if _, err := check(t.Context(), question(t, ask[0], ask[1]), func(*model) {}); err == nil || !strings.Contains(err.Error(), why) {

@@ -11,7 +11,6 @@ import (
 	"locklab/algorithms"
 	"locklab/scenarios"
 	"locklab/scenarios/race"
-	"locklab/simulator/effort"
 	. "locklab/simulator/record"
 	"locklab/simulator/verdict"
 )
@@ -77,7 +76,6 @@ var unseen = map[string]string{
 
 // TestRaces: the log of each run of the lab gives the verdicts of the run that a log can show, and no other.
 func TestRaces(t *testing.T) {
-	effort.Unwatched(t, "one goroutine judges")
 	t.Parallel()
 	var runner race.Runner
 	claimed, used := map[verdict.Word]int{}, map[string]bool{}

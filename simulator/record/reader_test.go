@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -208,30 +207,19 @@ func TestSomeSeq(t *testing.T) {
 // A last line that was cut off is named, and left out; one that is whole needs no end.
 func TestTruncated(t *testing.T) {
 	whole := `{"at":100,"client":"a","event":"acquired","key":"k"}`
-	for n := range whole {
-		r := judged1(t, whole+"\n"+whole[:n])
-		if cut := strings.TrimSpace(whole[:n]) != ""; r.Lines != 1 || cut != (len(r.truncated) == 1) || cut && r.truncated[0] != (Place{"a", 2}) {
-			t.Errorf("%d bytes: %d lines, cut off are %v", n, r.Lines, r.truncated)
+	for n := range len(whole) + 1 {
+		r, j := NewReader(0, Source{Name: "a", From: strings.NewReader(whole + "\n" + whole[:n])}), NewJudge(9)
+		observe(t, r, j, nil)
+		cut, lines := n > 0 && n < len(whole), 1+n/len(whole)
+		if got := j.Finish(); int(got.Lines) != lines || cut != (len(r.Truncated) == 1) || cut &&
+			r.Truncated[0] != (Place{"a", 2}) {
+			t.Errorf("%d bytes: %d lines, cut off are %v", n, got.Lines, r.Truncated)
 		}
 	}
 	wrong := NewReader(0, Source{Name: "a", From: strings.NewReader(strings.Replace(whole, "acquired", "aquired", 1))})
 	if _, err := wrong.Next(); err == nil || err == io.EOF || len(wrong.Truncated) > 0 {
 		t.Errorf("a wrong last line that is whole: %v, cut off are %v", err, wrong.Truncated)
 	}
-	if r := judged1(t, whole+"\n"+whole); r.Lines != 2 || len(r.truncated) > 0 || r.Replaced != 1 {
-		t.Errorf("%+v", r)
-	}
-}
-
-type with struct {
-	*Result
-	truncated []Place
-}
-
-func judged1(t *testing.T, log string) with {
-	r, j := NewReader(0, Source{Name: "a", From: strings.NewReader(log)}), NewJudge(9)
-	observe(t, r, j, nil)
-	return with{j.Finish(), r.Truncated}
 }
 
 // Several logs are read as one: by instant, and where both have a number for the key, by that. The verdicts do not depend on
@@ -258,21 +246,8 @@ func TestSeveralLogs(t *testing.T) {
 	}
 }
 
-// A line in Go is what it is in JSON, and the schema has its fields.
+// The schema has the fields of a line. FuzzParse reads and writes the example.
 func TestFormat(t *testing.T) {
-	for line := range strings.Lines(Example) {
-		l, err := Parse([]byte(line))
-		if err != nil {
-			t.Fatalf("%s: %v", line, err)
-		}
-		again, err := json.Marshal(l)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if back, err := Parse(again); err != nil || !reflect.DeepEqual(back, l) {
-			t.Errorf("%s becomes %s: %v", line, again, err)
-		}
-	}
 	var schema struct {
 		Properties map[string]struct {
 			Enum []Event
@@ -329,34 +304,4 @@ func FuzzParse(f *testing.F) {
 			f.Window()
 		}
 	})
-}
-
-// Memory depends on the open leases, and not on the lines: neither on the keys nor on the clients that there were.
-func TestMemory(t *testing.T) {
-	in, out := io.Pipe()
-	const leases = 60_000
-	go func() {
-		for i := range leases {
-			fmt.Fprintf(out, `{"at":%d,"client":"c%d","event":"acquired","key":"k%d"}`+"\n"+`{"at":%d,"client":"c%d","event":"leaving","key":"k%d"}`+"\n", 2*i, i, i, 2*i+1, i, i)
-		}
-		out.Close()
-	}()
-	r, j := NewReader(0, Source{Name: "log", From: in}), NewJudge(3)
-	var first, last runtime.MemStats
-	n := 0
-	observe(t, r, j, func() {
-		if n++; n == leases {
-			runtime.GC()
-			runtime.ReadMemStats(&first)
-		}
-	})
-	runtime.GC()
-	runtime.ReadMemStats(&last)
-	if last.HeapAlloc > first.HeapAlloc*3/2+1<<20 {
-		t.Errorf("%d bytes after the first half, and %d at the end", first.HeapAlloc, last.HeapAlloc)
-	}
-	if got := j.Finish(); got.Acquired != leases || got.Forgotten < leases/2 {
-		t.Errorf("%d leases, %d keys were forgotten", got.Acquired, got.Forgotten)
-	}
-	t.Log(first.HeapAlloc>>20, "MiB", last.HeapAlloc>>20, "MiB")
 }

@@ -105,7 +105,6 @@ func TestAtLeast(t *testing.T) {
 // TestForgetful: a judge that keeps no silent lease whole claims OVERLAP only where one does that keeps all; and
 // wherever it does, if no clock is off. Else what is missing is UNKNOWN.
 func TestForgetful(t *testing.T) {
-	effort.Unwatched(t, "one goroutine judges")
 	effort.Cases(t, 300, 10_000)
 	overlaps, unsure := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -165,31 +164,45 @@ func triedKeeping(leases int, log string) (*Result, error) {
 	return j.Finish(), nil
 }
 
-// A silent lease takes some hundred bytes, however many there are.
-func TestSilentMemory(t *testing.T) {
-	leases := 100_000
+// Memory depends on the open leases, and not on the lines: neither on the keys nor on the clients that there were. A
+// silent lease takes some hundred bytes, however many there are.
+func TestMemory(t *testing.T) {
+	silent := 100_000
 	if effort.Exhaustive() {
-		leases = 1_000_000
+		silent = 1_000_000
 	}
-	in, out := io.Pipe()
-	go func() {
-		jobs(out, leases, "")
-		out.Close()
-	}()
-	r, j := NewReader(0, Source{Name: "log", From: in}), NewJudge(3)
-	var first, last runtime.MemStats
-	n := 0
-	observe(t, r, j, func() {
-		if n++; n == leases/2 {
-			runtime.GC()
-			runtime.ReadMemStats(&first)
+	turns := func(w io.Writer, n int) {
+		for i := range n {
+			for j, event := range []string{"acquired", "leaving"} {
+				fmt.Fprintf(w, `{"at":%d,"client":"c%d","event":"%s","key":"k%d"}`+"\n", 2*i+j, i, event, i)
+			}
 		}
-	})
-	runtime.GC()
-	runtime.ReadMemStats(&last)
-	each := (int64(last.HeapAlloc) - int64(first.HeapAlloc)) / int64(leases/2)
-	if got := j.Finish(); each > 150 || got.Counts[verdict.Unknown] != leases-1 {
-		t.Errorf("%d bytes for each lease; %v", each, got.Counts)
 	}
-	t.Log(each, "bytes each,", last.HeapAlloc>>20, "MiB")
+	for _, c := range []struct {
+		leases, lines, most int // most: bytes for each lease of the second half
+		write               func(w io.Writer, n int)
+		unknown             int
+	}{
+		{60_000, 120_000, 25, turns, 0},
+		{silent, silent, 150, func(w io.Writer, n int) { jobs(w, n, "") }, silent - 1},
+	} {
+		in, out := io.Pipe()
+		go func() { c.write(out, c.leases); out.Close() }()
+		r, j := NewReader(0, Source{Name: "log", From: in}), NewJudge(3)
+		var first, last runtime.MemStats
+		n := 0
+		observe(t, r, j, func() {
+			if n++; n == c.lines/2 {
+				runtime.GC()
+				runtime.ReadMemStats(&first)
+			}
+		})
+		runtime.GC()
+		runtime.ReadMemStats(&last)
+		each, got := (int(last.HeapAlloc)-int(first.HeapAlloc))/(c.leases/2), j.Finish()
+		if each > c.most || got.Acquired != c.leases || got.Counts[verdict.Unknown] != c.unknown {
+			t.Errorf("%d bytes for each of %d leases; %v", each, got.Acquired, got.Counts)
+		}
+		t.Log(each, "bytes each,", last.HeapAlloc>>20, "MiB,", got.Forgotten, "keys were forgotten")
+	}
 }

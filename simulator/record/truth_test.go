@@ -18,7 +18,6 @@ import (
 // resource that takes every write or compares versions, and number all lines, some or none. What their log shows is true of what happened, as package
 // verdict judges it with the right times; and what happened is claimed, or some of it is UNKNOWN.
 func TestClaimsAreTrue(t *testing.T) {
-	effort.Unwatched(t, "one goroutine judges")
 	effort.Cases(t, 500, 5_000)
 	claimed, unsure := map[verdict.Word]int{}, 0
 	rapid.Check(t, func(t *rapid.T) {

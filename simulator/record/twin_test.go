@@ -107,7 +107,6 @@ func overlaps(order []thing) (pairs []string) {
 // TestIntervals: an OVERLAP is claimed if it holds in every order in which the lines can have happened, and UNKNOWN if it
 // holds in some, as trying all of them shows. Where all instants are points, package verdict finds the same.
 func TestIntervals(t *testing.T) {
-	effort.Unwatched(t, "one goroutine judges")
 	effort.Cases(t, 100, 1_000)
 	claimed, unsure := 0, 0
 	rapid.Check(t, func(t *rapid.T) {

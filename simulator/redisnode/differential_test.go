@@ -160,7 +160,6 @@ func (c contestant) reset() {
 // every step. A program that shows a difference is shrunk.
 // What differs is in TestKnownDifferences; no program here meets it.
 func TestDifferential(t *testing.T) {
-	effort.Unwatched(t, "one goroutine compares")
 	effort.Cases(t, 100, 600)
 	first := startRedis(t)
 	conns := []*realRedis{first, first.another(), first.another()}

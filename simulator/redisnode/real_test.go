@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"locklab/simulator/effort"
-
 	"locklab/simulator/realserver/servertest"
 )
 
@@ -128,7 +126,6 @@ func TestScriptErrors(t *testing.T) {
 // TestRealIfEqual compares the comparing commands, which the real server does not have,
 // with scripts that do the same.
 func TestRealIfEqual(t *testing.T) {
-	effort.Unwatched(t, "one goroutine asks")
 	const (
 		get    = `local was = redis.call("get", KEYS[1]); `
 		del    = get + `if was == ARGV[1] then return redis.call("del", KEYS[1]) end return 0`
@@ -169,38 +166,6 @@ func TestRealIfEqual(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-// TestRealFailoverLosesScripts checks on a real server and its replica what the simulator
-// assumes: a failover keeps data and loses cached scripts.
-func TestRealFailoverLosesScripts(t *testing.T) {
-	const (
-		release = `if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) else return 0 end`
-		other   = `return redis.call("get", KEYS[1])`
-	)
-	primary, replica := startRedis(t), startRedis(t)
-	sha, _, _ := strings.Cut(primary.raw("SCRIPT", "LOAD", release)[len("$40\r\n"):], "\r\n")
-	primary.raw("EVAL", other, "1", "lock", "c1.1")
-	primary.raw("CONFIG", "SET", "repl-diskless-sync-delay", "0")
-	host, port, _ := net.SplitHostPort(primary.conn.RemoteAddr().String())
-	replica.raw("REPLICAOF", host, port)
-	primary.raw("SET", "lock", "c1.1")
-	if got := primary.raw("WAIT", "1", "15000"); got != ":1\r\n" {
-		t.Fatalf("WAIT for the replica says %q", got)
-	}
-	replica.raw("REPLICAOF", "NO", "ONE")
-	if got := replica.raw("EVALSHA", sha, "1", "lock", "c1.1"); !strings.HasPrefix(got, "-NOSCRIPT") {
-		t.Errorf("EVALSHA on the replica that took over says %q", got)
-	}
-	if got := replica.raw("SCRIPT", "EXISTS", sha, scriptSHA(other)); got != "*2\r\n:0\r\n:0\r\n" {
-		t.Errorf("SCRIPT EXISTS there says %q", got)
-	}
-	if got := replica.raw("EVAL", release, "1", "lock", "c1.1"); got != ":1\r\n" {
-		t.Errorf("EVAL there, on data that came along, says %q", got)
-	}
-	if got := primary.raw("SCRIPT", "EXISTS", sha, scriptSHA(other)); got != "*2\r\n:1\r\n:1\r\n" {
-		t.Errorf("SCRIPT EXISTS on the old primary says %q", got)
 	}
 }
 

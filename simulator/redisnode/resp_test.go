@@ -14,27 +14,6 @@ import (
 	"locklab/simulator/resp"
 )
 
-func TestReplyText(t *testing.T) {
-	for reply, want := range map[string]string{
-		"+OK\r\n":                              "OK",
-		":-7\r\n":                              "-7",
-		"-ERR no\r\n":                          "(error) ERR no",
-		"$-1\r\n":                              "(nil)",
-		"*-1\r\n":                              "(nil)",
-		"$0\r\n\r\n":                           `""`,
-		"$4\r\na\r\nb\r\n":                     `"a\r\nb"`,
-		"*0\r\n":                               "[]",
-		"*3\r\n:1\r\n$1\r\nx\r\n*1\r\n$-1\r\n": `[1 "x" [(nil)]]`,
-		"+OK\r\n:1\r\n":                        "OK; 1", // a pipeline's
-		"":                                     "",
-		"$9\r\nx\r\n":                          `"$9\r\nx\r\n"`, // not RESP: as it is
-	} {
-		if got := ReplyText(reply); got != want {
-			t.Errorf("ReplyText(%q) = %s, want %s", reply, got, want)
-		}
-	}
-}
-
 // frame is the length of the first RESP2 value in s.
 func frame(s string) (int, error) {
 	in := bytes.NewBufferString(s)

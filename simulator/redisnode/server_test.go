@@ -116,16 +116,6 @@ func TestServer(t *testing.T) {
 			+1ns
 			GET k -> (nil)
 			PTTL k -> -2`,
-		"a lifetime of nothing deletes, and cannot be set": `
-			SET k v -> OK
-			PEXPIRE k 0 -> 1
-			EXISTS k -> 0
-			SET k v -> OK
-			EXPIRE k -5 -> 1
-			EXISTS k -> 0
-			SET k v PX 0 -> (error) ERR invalid expire time in set
-			SET k v EX -1 -> (error) ERR invalid expire time in set
-			EXISTS k -> 0`,
 		"SET IFEQ goes by the rules of SET": `
 			SET k mine -> OK
 			SET k v IFEQ mine PX 0 -> (error) ERR invalid expire time in set
@@ -355,22 +345,5 @@ func TestKeyspaces(t *testing.T) {
 	}
 	if ab.place("b") != 1 || ab.expiring(1).name != "b" || ab.place("c") != -1 {
 		t.Error("the expiring keys are not in the order of their names")
-	}
-}
-
-// TestKeysAreToldApart: different entries of a table have different keys.
-func TestKeysAreToldApart(t *testing.T) {
-	k := newServer(t).table
-	wire := []byte("*1\r\n$4\r\nPING\r\n")
-	ids := map[uint32]bool{}
-	for _, on := range []connRef{{}, {"c1.1", false}, {"c1.1", true}, {"c1.1 true}", false}} {
-		id, err := k.internBatch(on, wire)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ids[id] = true
-	}
-	if len(ids) != 4 {
-		t.Errorf("four requests on four connections have %d numbers", len(ids))
 	}
 }

@@ -11,13 +11,6 @@ import (
 // and c: "connection: commands of one write -> replies", and "+d" for time that passes.
 func TestWatches(t *testing.T) {
 	for name, story := range map[string]string{
-		"its time is over": `
-			a: SET k v PX 10 -> OK
-			a: WATCH k -> OK
-			+11ms
-			b: SET k w -> OK
-			a: MULTI; DEL k; EXEC -> OK; QUEUED; (nil)
-			a: GET k -> "w"`,
 		"its time is over, and no more": `
 			a: SET k v PX 10 -> OK
 			a: WATCH k -> OK
@@ -32,18 +25,6 @@ func TestWatches(t *testing.T) {
 			c: FLUSHALL -> OK
 			a: MULTI; PING; EXEC -> OK; QUEUED; (nil)
 			b: MULTI; PING; EXEC -> OK; QUEUED; [PONG]`,
-		"a command that is none spoils all": `
-			a: WATCH k -> OK
-			a: MULTI; SET k v; GET; EXEC -> OK; QUEUED; (error) ERR wrong number of arguments for 'get' command; (error) EXECABORT Transaction discarded because of previous errors.
-			b: SET k w -> OK
-			a: MULTI; GET k; EXEC -> OK; QUEUED; ["w"]`,
-		"PTTL in a transaction": `
-			a: SET k v PX 1000 -> OK
-			+300ms
-			a: WATCH k -> OK
-			a: MULTI; PTTL k; PEXPIRE k 5000; EXEC -> OK; QUEUED; QUEUED; [700 1]
-			+300ms
-			a: PTTL k -> 4700`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newServer(t)

@@ -246,39 +246,6 @@ func TestLatency(t *testing.T) {
 	}
 }
 
-// TestFreeze delays the requests of one client, including those whose sender has given up
-// or crashed, and of no other client.
-func TestFreeze(t *testing.T) {
-	for name, fault := range map[string]*simulator.Choice{
-		"its sender gives up": nil, "its sender dies": new(faults.CrashOf(1)),
-	} {
-		busy := func(c *simulator.Client) { pinger(100)(c); c.Clock().Sleep(5 * sec) }
-		sim := mustLab(t, "crash=1", pinger(1), busy)
-		applied := map[int][]time.Duration{}
-		run := mustPlay(t, sim, Conditions{Latency: ms, Horizon: 10 * sec, Script: func(s *Stage, e *history.Event) {
-			switch {
-			case e.Kind == history.Send && e.Client == 1:
-				s.Freeze(1)
-				if fault != nil {
-					s.Inject(5*ms, *fault)
-				}
-				s.After(2500*ms, func() { s.Thaw(1) })
-			case e.Kind == history.Apply:
-				applied[e.Client] = append(applied[e.Client], e.At)
-			}
-		}})
-		if len(run.NotInjected) > 0 {
-			t.Error(run.NotInjected)
-		}
-		if len(applied[1]) != 1 || applied[1][0] < 2500*ms || applied[1][0] > 2500*ms+ms {
-			t.Errorf("%s: the frozen request was executed at %v, want 2.5s", name, applied[1])
-		}
-		if len(applied[2]) != 100 || applied[2][99] > 200*ms {
-			t.Errorf("%s: the other client's were executed at %v", name, applied[2])
-		}
-	}
-}
-
 // TestLateRequest: an orphaned request takes one more latency from the moment it was
 // orphaned, also if an earlier one was lost at the same place.
 func TestLateRequest(t *testing.T) {
@@ -384,23 +351,5 @@ func TestMissed(t *testing.T) {
 	}
 	if !reflect.DeepEqual(run.Events, plain.Events) {
 		t.Error("a fault that was not injected changed the run")
-	}
-}
-
-// TestAfterKeepsItsOrder: by time, and for one time in the order of the calls.
-func TestAfterKeepsItsOrder(t *testing.T) {
-	var did []string
-	sim := mustLab(t, "", func(c *simulator.Client) { c.Clock().Sleep(sec) })
-	mustPlay(t, sim, Conditions{Horizon: 2 * sec, Script: func(s *Stage, e *history.Event) {
-		if e.Kind != history.Sleep {
-			return
-		}
-		for _, d := range []time.Duration{30 * ms, 10 * ms, 0, 10 * ms, -ms, 20 * ms} {
-			s.After(d, func() { did = append(did, fmt.Sprint(d, "@", s.World().Now())) })
-		}
-	}})
-	want := []string{"-1ms@0s", "0s@0s", "10ms@10ms", "10ms@10ms", "20ms@20ms", "30ms@30ms"}
-	if !slices.Equal(did, want) {
-		t.Errorf("did %v, want %v", did, want)
 	}
 }

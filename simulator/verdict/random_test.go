@@ -377,7 +377,6 @@ func sameCharges(h *history.History) string {
 
 // The second opinion must say of every history what the judges say.
 func TestSecondOpinionOfCharges(t *testing.T) {
-	effort.Unwatched(t, "one goroutine judges")
 	for _, holders := range [][]int{nil, slices.Repeat([]int{history.NoLock}, 4), {1, history.AnyNumber, 2, 1}} {
 		secondOpinionOfCharges(t, holders)
 	}
@@ -421,52 +420,6 @@ func sameFindings(t *testing.T, seed uint64, got, want []Finding) {
 	slices.SortFunc(want, order)
 	if !slices.EqualFunc(got, want, func(a, b Finding) bool { return a.Event == b.Event && short([]Finding{a}) == short([]Finding{b}) }) {
 		t.Fatalf("seed %d: found %s\nwant %s", seed, short(got), short(want))
-	}
-}
-
-// An independent checker must reject a history exactly when two clients were inside at
-// once.
-func TestSecondOpinion(t *testing.T) {
-	effort.Unwatched(t, "one goroutine judges")
-	var count [2]int
-	for seed := range uint64(1000) {
-		h := random(seed)
-		overlap := len(found(Judge(h), Overlap)) > 0
-		if linearizable(h) == overlap {
-			t.Fatalf("seed %d: overlap %t, linearizable %t", seed, overlap, overlap)
-		}
-		if overlap {
-			count[1]++
-		} else {
-			count[0]++
-		}
-	}
-	if min(count[0], count[1]) < 50 {
-		t.Errorf("%d histories without and %d with an overlap are too few to compare", count[0], count[1])
-	}
-}
-
-// Rebasing time at any event changes no finding.
-func TestRebase(t *testing.T) {
-	for seed := range uint64(2000) {
-		h := random(seed)
-		r := rand.New(rand.NewPCG(seed, 2))
-		c := CaseOf(h)
-		var plain, moved Safety
-		var base time.Duration
-		for i := range h.Events {
-			e := h.Events[i]
-			plain.Observe(&c, i, &e, nil)
-			e.At -= base
-			moved.Observe(&c, i, &e, nil)
-			if r.IntN(3) == 0 {
-				moved.Rebase(e.At)
-				base += e.At
-			}
-			if !slices.Equal(plain.Words(), moved.Words()) {
-				t.Fatalf("seed %d, event %d: %v, rebased %v", seed, i, plain.Words(), moved.Words())
-			}
-		}
 	}
 }
 

@@ -56,9 +56,6 @@ func TestOverlapOfSharedLocks(t *testing.T) {
 			want: "OVERLAP 1 2 1..3, OVERLAP 1 3 2..3, OVERLAP 2 3 2..4"},
 		{rule: "a semaphore of two has room for two: the third is one too many, beside both", holders: []int{2, 2, 2}, text: together,
 			want: "OVERLAP 1 3 2..3, OVERLAP 2 3 2..4"},
-		{rule: "a semaphore of three has room for three", holders: []int{3, 3, 3}, text: together},
-		{rule: "a client without a number of its own is alone", holders: []int{2, 2}, text: together,
-			want: "OVERLAP 1 3 2..3, OVERLAP 2 3 2..4"},
 	})
 }
 
@@ -84,15 +81,10 @@ func TestOrphan(t *testing.T) {
 	judge(t, []row{
 		{rule: "a request that arrives after its client gave up, and keeps another out", text: late + "3 c2 acquire | 3 c2 apply | 3 c2 refuse | 12 n1 expire",
 			want: "ORPHAN 1 2..12, BLOCKED 1 2 2..12"},
-		{rule: "it ends when its owner enters after all", text: late + "3 c2 acquire | 3 c2 apply | 3 c2 refuse | 4 c1 acquire | 4 c1 enter", want: "ORPHAN 1 2..4, BLOCKED 1 2 2..4"},
-		{rule: "or another takes it over", text: late + "3 c2 acquire | 3 c2 apply | 3 c2 refuse | 4 c2 acquire | 4 c2 set b until 14 | 5 c2 enter", want: "ORPHAN 1 2..4, BLOCKED 1 2 2..5"},
-		{rule: "and without a time to live it is for ever", text: "0 c1 acquire | 0 c1 apply | 1 c1 refuse | 2 c1 set a until never | 4 c2 sleep", want: "ORPHAN 1 2..4 forever"},
 		{rule: "while the winner works, the loser's stamp keeps others out rightly",
 			text: "0 c1 acquire | 0 c2 acquire | 0 c1 set a until never | 0 c1 enter | 0 c2 set b until never | 0 c2 refuse | 1 c3 acquire | 1 c3 apply | 1 c3 refuse | 2 c1 leave | 2 c1 release | 2 c1 del | 2 c1 released",
 			want: "WRONG-DEL 2 1 0"},
 		{rule: "of a key on one of three nodes, one is", nodes: 3, shards: true, text: "0 c1 acquire | 0 c1 apply | 1 c1 refuse | 2 c1 set@1 a until never | 3 c2 acquire | 3 c2 apply | 3 c2 refuse | 4 c2 sleep",
-			want: "ORPHAN 1 2..4 forever, UNKNOWN 1 2 2..4"},
-		{rule: "a majority is", nodes: 3, text: "0 c1 acquire | 0 c1 apply | 1 c1 refuse | 2 c1 set@1 a until never | 2 c1 set@3 a until never | 3 c2 acquire | 3 c2 apply | 3 c2 refuse | 4 c2 sleep",
 			want: "ORPHAN 1 2..4 forever, UNKNOWN 1 2 2..4"},
 		{rule: "an old key that a failover brings back is its former owner's",
 			text: has + "1 n1 replicate | 2 c1 leave | 2 c1 release | 2 c1 del | 2 c1 released | 4 n1 failover | 4 - set a until 10 | 5 c2 acquire | 5 c2 apply | 5 c2 refuse | 10 n1 expire",
@@ -105,36 +97,13 @@ func TestOrphan(t *testing.T) {
 
 func TestBlocked(t *testing.T) {
 	judge(t, []row{
-		{rule: "from the crash to the next entry, whichever client is refused in between",
-			text: has + "4 c1 crash | 5 c2 acquire | 5 c2 apply | 5 c2 refuse | 6 c3 acquire | 6 c3 apply | 6 c3 refuse | 10 n1 expire | 12 c3 acquire | 12 c3 set b until 22 | 13 c3 enter",
-			want: "BLOCKED 1 2 4..13"},
-		{rule: "without a refusal nothing is BLOCKED", text: has + "4 c1 crash | 10 n1 expire | 12 c3 acquire | 12 c3 set b until 22 | 13 c3 enter"},
-		{rule: "refused for a holder that is gone when the refusal arrives: a hand-over",
-			text: has + "4 c2 acquire | 5 c1 leave | 5 c1 release | 5 c1 del | 5 c1 released | 6 c2 refuse | 7 c2 acquire | 7 c2 set b until 17 | 7 c2 enter"},
-		{rule: "an exception without a release",
-			text: has + "4 c1 leave exception | 5 c2 acquire | 5 c2 apply | 5 c2 refuse | 10 n1 expire | 11 c2 acquire | 11 c2 set b until 21 | 11 c2 enter",
-			want: "ORPHAN 1 4..10, BLOCKED 1 2 4..11"},
-		{rule: "an exception with one", text: has + "4 c1 leave exception | 4 c1 release | 5 c2 acquire | 5 c2 apply | 5 c2 refuse | 6 c1 del | 6 c1 released | 7 c2 acquire | 7 c2 set b until 17 | 7 c2 enter"},
-		{rule: "a holder that hangs is a holder", horizon: true, text: has + "9 c1 renew until 19 | 20 c2 acquire | 20 c2 apply | 20 c2 refuse | 40 c2 acquire | 40 c2 apply | 40 c2 refuse | 60 c2 sleep"},
-		{rule: "the refusal of an attempt does not count against the orphan it leaves",
-			text: "0 c1 acquire | 0 c1 set a until 10 | 1 c1 refuse | 10 n1 expire | 11 c2 acquire | 11 c2 set b until 21 | 11 c2 enter"},
-		{rule: "the stamps of losers do not interrupt it",
-			text: "0 c1 acquire | 0 c1 set a until never | 0 c1 enter | 1 c1 crash | 11 c2 acquire | 11 c2 set b until never | 12 c2 refuse | 13 c3 acquire | 13 c3 set c until never | 13 c3 enter",
-			want: "BLOCKED 1 2 1..13"},
-		{rule: "all in the middle of acquiring: contention", nodes: 3,
-			text: "0 c1 acquire | 0 c2 acquire | 0 c1 set@1 a until 10 | 0 c2 set@2 b until 10 | 1 c3 acquire | 1 c3 apply | 1 c3 refuse | 1 c1 del@1 | 1 c2 del@2 | 1 c1 refuse | 1 c2 refuse | 2 c1 acquire | 2 c1 enter"},
-		{rule: "two dead clients' halves bar a quorum together", nodes: 3,
-			text: "0 c1 acquire | 0 c1 set@1 a until 10 | 0 c1 crash | 1 c2 acquire | 1 c2 set@2 b until 11 | 1 c2 crash | 2 c3 acquire | 2 c3 apply | 2 c3 refuse | 10 n1 expire | 12 c3 acquire | 12 c3 enter",
-			want: "BLOCKED 1 2 3 1..12"},
-		{rule: "one half does not", nodes: 3, text: "0 c1 acquire | 0 c1 set@1 a until 10 | 0 c1 crash | 2 c3 acquire | 2 c3 apply | 2 c3 refuse | 12 c3 acquire | 12 c3 enter"},
+		{rule: "half of a quorum bars nobody", nodes: 3,
+			text: "0 c1 acquire | 0 c1 set@1 a until 10 | 0 c1 crash | 2 c3 acquire | 2 c3 apply | 2 c3 refuse | 12 c3 acquire | 12 c3 enter"},
 		{rule: "a server that is down bars a lock on one server", text: "1 n1 down | 2 c1 acquire | 2 c1 apply | 2 c1 refuse | 3 n1 up | 4 c1 acquire | 4 c1 enter", want: "BLOCKED 1 1..4"},
 		{rule: "but a lock whose key is on one of three", nodes: 3, shards: true, text: "1 n1 down | 2 c1 acquire | 2 c1 apply | 2 c1 refuse | 3 n1 up | 4 c1 acquire | 4 c1 enter",
 			want: "BLOCKED 1 1..4"},
-		{rule: "but not a quorum lock", nodes: 3, text: "1 n1 down | 2 c1 acquire | 2 c1 apply | 2 c1 refuse | 3 n1 up | 4 c1 acquire | 4 c1 enter"},
 		{rule: "a lock that does not live on the key is barred by a crash inside",
 			text: "0 c1 acquire | 0 c1 enter | 1 c1 crash | 2 c2 acquire | 2 c2 apply | 2 c2 refuse | 9 c2 acquire | 9 c2 enter", want: "BLOCKED 1 2 1..9"},
-		{rule: "and not by one of an idle client", text: "1 c1 crash | 2 c2 acquire | 2 c2 apply | 2 c2 refuse | 9 c2 acquire | 9 c2 enter"},
-		{rule: "the leftovers went before the run did: the answer is in", text: has + "4 c1 crash | 5 c2 acquire | 5 c2 apply | 5 c2 refuse | 10 n1 expire | 11 c2 done", want: "BLOCKED 1 2 4..10"},
 		{rule: "a leftover that nobody ran into does not count for the next",
 			text: has + "4 c1 crash | 10 n1 expire | 20 c2 acquire | 20 c2 set b until 30 | 20 c2 crash | 21 c3 acquire | 21 c3 apply | 21 c3 refuse | 30 n1 expire", want: "BLOCKED 2 3 20..30"},
 		{rule: "one leftover after another, with refusals: one block",
@@ -146,20 +115,14 @@ func TestBlocked(t *testing.T) {
 			text: has + "1 c1 leave | 2 c1 done | 3 c2 acquire | 3 c2 apply | 3 c2 refuse | 10 n1 expire", want: "ORPHAN 1 2..10, BLOCKED 1 2 2..10"},
 		{rule: "an attempt that lasts all that time was refused all that time",
 			text: has + "3 c2 acquire | 4 c1 crash | 10 n1 expire | 11 c2 set b until 21 | 11 c2 enter", want: "BLOCKED 1 2 4..11"},
-		{rule: "not one that began when it was barred already", text: has + "4 c1 crash | 5 c2 acquire | 10 n1 expire | 11 c2 set b until 21 | 11 c2 enter"},
 		{rule: "free, and the waiting client gets no message, for a lease",
 			text: has + "2 c2 acquire | 3 c1 leave | 3 c1 release | 3 c1 del | 3 c1 released | 12 c1 done | 13 c3 acquire | 13 c3 set b until 23 | 13 c3 enter", want: "BLOCKED 2 3..13"},
-		{rule: "for less than a lease: it may have asked seldom",
-			text: has + "2 c2 acquire | 3 c1 leave | 3 c1 release | 3 c1 del | 3 c1 released | 12 c2 set b until 22 | 12 c2 enter"},
 		{rule: "a paused client does not count",
 			text: has + "2 c2 acquire | 3 c1 leave | 3 c1 release | 3 c1 del | 3 c1 released | 4 c2 pause | 16 c2 resume | 17 c2 set b until 27 | 17 c2 enter"},
 		{rule: "but it does from the end of its pause: no message for a lease after it",
 			text: has + "2 c2 acquire | 3 c1 leave | 3 c1 release | 3 c1 del | 3 c1 released | 4 c2 pause | 6 c2 resume | 16 c2 set b until 26 | 16 c2 enter", want: "BLOCKED 2 6..16"},
 		{rule: "no message at all: a deadlock", horizon: true,
 			text: has + "2 c2 acquire | 3 c1 leave | 3 c1 release | 3 c1 del | 3 c1 released | 23 c1 done", want: "DEADLOCK 2 3..23"},
-		{rule: "in vain at last, without a horizon", text: has + "2 c2 acquire | 3 c1 leave | 3 c1 release | 3 c1 del | 3 c1 released | 23 c2 refuse", want: "BLOCKED 2 3..23"},
-		{rule: "of four nodes, two bar", nodes: 4,
-			text: "0 c1 acquire | 0 c1 set@1 a until 10 | 0 c1 set@2 a until 10 | 0 c1 crash | 2 c2 acquire | 2 c2 apply | 2 c2 refuse | 10 n1 expire", want: "BLOCKED 1 2 0..10"},
 		{rule: "what an old master keeps bars nobody",
 			text: "0 c1 acquire | 0 c1 set a until never | 0 c1 enter | 1 n1 split 1 | 1 - del | 2 c1 crash | 3 c2 acquire | 3 c2 apply | 3 c2 refuse | 4 c2 acquire | 4 c2 set b until never | 4 c2 enter"},
 		{rule: "a replica that takes over ends the outage", text: "1 n1 down | 2 n1 failover | 3 c1 acquire | 3 c1 apply | 3 c1 refuse | 4 c1 acquire | 4 c1 enter"},
@@ -169,10 +132,6 @@ func TestBlocked(t *testing.T) {
 func TestDeadlock(t *testing.T) {
 	const dead = "0 c1 acquire | 0 c1 set a until never | 0 c1 crash | 5 c2 acquire | 5 c2 refuse | "
 	judge(t, []row{
-		{rule: "a key without a time to live, whose owner is dead", horizon: true, text: dead + "15 c2 acquire | 15 c2 apply | 15 c2 refuse | 20 c2 sleep", want: "DEADLOCK 1 2 0..20 forever"},
-		{rule: "twice the TTL has not passed: a takeover may yet come", horizon: true, text: dead + "15 c2 acquire | 15 c2 apply | 15 c2 refuse | 19 c2 sleep", want: "UNKNOWN 1 2 0..19"},
-		{rule: "one refusal is no pattern", horizon: true, text: dead + "20 c2 sleep", want: "UNKNOWN 1 2 0..20"},
-		{rule: "everybody has given up: what would have been is not known", text: dead + "15 c2 acquire | 15 c2 apply | 15 c2 refuse | 20 c2 done", want: "UNKNOWN 1 2 0..20"},
 		{rule: "a daemon keeps a dead client's key alive", horizon: true,
 			text: has + "1 c1 crash | 9 c2 renew until 29 | 10 c3 acquire | 10 c3 apply | 10 c3 refuse | 20 c3 acquire | 20 c3 apply | 20 c3 refuse | 21 c2 renew until 41 | 25 c3 sleep", want: "DEADLOCK 1 3 1..25 forever"},
 		{rule: "until the daemon dies as well: then expiry is left", horizon: true,
@@ -180,20 +139,12 @@ func TestDeadlock(t *testing.T) {
 		{rule: "after an exception with a live watchdog the key stays forever", horizon: true,
 			text: has + "1 c1 leave exception | 9 c1 renew until 19 | 10 c2 acquire | 10 c2 apply | 10 c2 refuse | 18 c1 renew until 28 | 20 c2 acquire | 20 c2 apply | 20 c2 refuse | 25 c2 sleep",
 			want: "ORPHAN 1 1..25, DEADLOCK 1 2 1..25 forever"},
-		{rule: "one entry and it was a block", horizon: true, text: dead + "15 c2 acquire | 15 c2 set b until never | 15 c2 enter | 40 c2 sleep", want: "BLOCKED 1 2 0..15"},
-		{rule: "it is being granted as the run ends", horizon: true,
-			text: dead + "15 c2 acquire | 15 c2 apply | 15 c2 refuse | 20 c3 acquire | 20 c3 set c until never | 21 c2 sleep", want: "UNKNOWN 1 2 0..21"},
 		{rule: "a server that is down may come back, whatever its key was", horizon: true,
 			text: has + "5 c1 renew until 15 | 5 c1 leave | 5 c1 release | 5 c1 del | 5 c1 released | 5 n1 down | 6 c2 acquire | 6 c2 apply | 6 c2 refuse | 15 c2 acquire | 15 c2 apply | 15 c2 refuse | 25 c2 sleep",
 			want: "DEADLOCK 2 5..25"},
-		{rule: "a prolonging of another key that stood there before is none of this one", horizon: true,
-			text: "0 c1 acquire | 0 c1 set a until 10 | 0 c1 renew until 11 | 0 c1 del | 0 c1 refuse | 0 c3 acquire | 0 c3 set c until 99 | 0 c3 crash | 5 c2 acquire | 5 c2 apply | 5 c2 refuse | 15 c2 acquire | 15 c2 apply | 15 c2 refuse | 20 c2 sleep",
-			want: "DEADLOCK 3 2 0..20"},
 		{rule: "nor is one of another value", horizon: true,
 			text: "0 c1 acquire | 0 c1 set a until 10 | 0 c1 renew until 99 | 0 c3 acquire | 0 c1 refuse | 0 c3 set c until 50 | 0 c3 crash | 5 c2 acquire | 5 c2 apply | 5 c2 refuse | 15 c2 acquire | 15 c2 apply | 15 c2 refuse | 20 c2 sleep",
 			want: "DEADLOCK 1 2 0..20"},
-		{rule: "a shortening prolongs nothing", horizon: true,
-			text: "0 c1 acquire | 0 c1 set a until 99 | 0 c1 crash | 0 c2 renew until 50 | 5 c2 acquire | 5 c2 apply | 5 c2 refuse | 15 c2 acquire | 15 c2 apply | 15 c2 refuse | 20 c2 sleep", want: "DEADLOCK 1 2 0..20"},
 	})
 }
 
@@ -204,15 +155,12 @@ func TestStarved(t *testing.T) {
 	four := round("1") + round("2") + round("3") + round("4")
 	judge(t, []row{
 		{rule: "ten refusals in a row, and nobody had it", nodes: 3, text: four + round("5") + "6 c1 sleep", want: "STARVED 1 2 1..6"},
-		{rule: "eight are bad luck", nodes: 3, text: four + "6 c1 sleep"},
 		{rule: "an entry begins a new row", nodes: 3,
 			text: four + "5 c1 acquire | 5 c1 enter | 5 c1 leave | 5 c1 release | 5 c1 released | " + round("6") + round("7") + "8 c1 sleep"},
 		{rule: "a leftover explains the refusals", nodes: 3, text: "0 c3 acquire | 0 c3 set@3 c until 99 | 0 c3 crash | " + four + round("5") + "6 c1 sleep"},
 		{rule: "the entry that ends it", nodes: 3, text: four + round("5") + "6 c1 acquire | 7 c1 enter", want: "STARVED 1 2 1..7"},
-		{rule: "so does a server that is down", nodes: 3, text: "0 n3 down | " + four + round("5") + "6 c1 sleep"},
-		{rule: "and a crash on a lock that does not live on the key",
+		{rule: "a crash explains them on a lock that does not live on the key",
 			text: "0 c3 acquire | 0 c3 enter | 0 c3 crash | " + strings.Repeat("1 c1 acquire | 1 c1 refuse | ", 10) + "2 c1 sleep", want: "UNKNOWN 3 1 0..2"},
-		{rule: "without one, nothing does", text: strings.Repeat("1 c1 acquire | 1 c1 refuse | ", 10) + "2 c1 sleep", want: "STARVED 1 1..2"},
 	})
 }
 
@@ -227,7 +175,6 @@ func TestOvertaken(t *testing.T) {
 	const enters = "c1 acquire | 50 c1 enter"
 	judge(t, []row{
 		{rule: "ten rounds, and then its turn", text: turns(0, 10) + "50 " + enters, want: "STARVED 1 0..50"},
-		{rule: "nine are bad luck", text: turns(0, 9) + "50 " + enters},
 		{rule: "the end of the run", text: turns(0, 10) + "40 c2 sleep", want: "STARVED 1 0..40"},
 		{rule: "its death", text: turns(0, 10) + "20 c1 crash | 40 c2 sleep", want: "STARVED 1 0..20"},
 		{rule: "a turn of its own begins a new row", text: turns(0, 5) + "6 c1 acquire | 6 c1 enter | 6 c1 leave | 6 c1 release | 6 c1 released | " + turns(7, 13) + "50 " + enters},
@@ -280,5 +227,14 @@ func TestWords(t *testing.T) {
 
 	if cap(quiet.Verdicts) != 1 {
 		t.Error("the list that all quiet judgements share can be appended to in place")
+	}
+}
+
+// Nothing found, nothing allocated.
+func TestNoAllocations(t *testing.T) {
+	h := tell(t, has+"0 c1 send | 0 c1 apply | 1 c2 acquire | 1 c2 refuse | 1 c1 read | 1 c1 sleep | "+
+		"2 c1 wake | 2 c1 write 0 | 3 c1 leave | 3 c1 release | 3 c1 del | 3 c1 released ok")
+	if n := testing.AllocsPerRun(100, func() { Judge(h) }); n != 0 || Judge(h).Verdicts[0] != Holds {
+		t.Errorf("%v allocations to judge a quiet run: %v", n, Judge(h).Verdicts)
 	}
 }

@@ -1,11 +1,11 @@
 package zookeeper_test
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 	"testing"
 
+	"locklab/simulator/internal/codec"
 	. "locklab/simulator/zookeeper"
 )
 
@@ -29,7 +29,7 @@ func FuzzState(f *testing.F) {
 		}
 		for ; len(script) >= 2; script = script[2:] {
 			before := s
-			key := before.AppendKey(nil)
+			key := codec.Key(before)
 			op, arg := script[0], script[1]
 			id := SessionID(1 + op>>3%4) // one of them does not exist
 			switch {
@@ -45,7 +45,7 @@ func FuzzState(f *testing.F) {
 				r := Request{Op: allOps[op%8], Path: paths[arg%4], Data: data, Mode: Mode(arg >> 2 % 4), Version: int32(arg>>4) - 1, Watch: arg&128 != 0}
 				s, _, _ = s.Apply(id, r)
 			}
-			if !bytes.Equal(key, before.AppendKey(nil)) {
+			if key != codec.Key(before) {
 				t.Fatal("a state has changed")
 			}
 			checkTree(t, s)
