@@ -17,7 +17,6 @@ import (
 	"locklab/scenarios/race"
 	"locklab/scenarios/share"
 	"locklab/scenarios/study"
-	"locklab/simulator"
 	"locklab/simulator/effort"
 )
 
@@ -59,7 +58,7 @@ func same(t *testing.T, what string, a, b []byte) {
 // contains all that is needed to replay it.
 func TestPlayedTwice(t *testing.T) {
 	effort.OnlyExhaustive(t, "it plays every race twice; one goroutine plays")
-	racetest.EveryCell(t, func(t *testing.T, e lock.Entry, sc race.Scenario, s race.Settings) {
+	twice := func(t *testing.T, e lock.Entry, sc race.Scenario, s race.Settings) {
 		var first []byte
 		var link string
 		onProcs(1, func() {
@@ -67,18 +66,19 @@ func TestPlayedTwice(t *testing.T) {
 			first, link = encoded(t, o), o.Trace.Link()
 		})
 		onProcs(2, func() { same(t, "on two processors", first, encoded(t, racetest.PlayListed(t, e, sc, s))) })
-
-		trace, err := simulator.ParseLink(link)
-		if err != nil {
-			t.Fatal(err)
-		}
-		o, err := study.Replay(trace)
+		o, err := replay(t, link)
 		if err != nil {
 			t.Fatal(err)
 		}
 		o.NotInjected = nil // a replay has no script that could miss
 		same(t, "replayed", first, encoded(t, o))
-	})
+	}
+	racetest.EveryCell(t, twice)
+	for _, id := range []string{"zk-recheck", "zk-protected", "db-for-update"} {
+		for _, sc := range scenarios.All() {
+			twice(t, racetest.Lock(t, id), sc, sc.Settings)
+		}
+	}
 }
 
 // TestSeedsDiffer: if seeds had no effect, TestPlayedTwice would compare a run with

@@ -3,14 +3,12 @@ package study_test
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
-	"locklab/scenarios"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator/effort"
@@ -49,47 +47,6 @@ func TestDumbTwinOnZooKeeper(t *testing.T) {
 				t.Parallel()
 				compare(t, test.entry, b)
 			})
-		}
-	}
-}
-
-// The verdicts of each lock in the races that apply to all of them.
-func TestZooKeeperPlays(t *testing.T) {
-	effort.OnlyExhaustive(t, "it takes seconds; one goroutine plays")
-	t.Parallel()
-	for _, sc := range scenarios.All() {
-		want, told := map[string]string{
-			"calm":            "[HOLDS]",
-			"crash-holding":   "[BLOCKED]",
-			"slow-work":       "[HOLDS]",
-			"client-skew":     "[HOLDS]",
-			"clock-drift":     "[HOLDS]",
-			"gc-pause":        "[OVERLAP STALE-WRITE]",
-			"gc-pause-fenced": "[OVERLAP FENCED]",
-			"late-write":      "[STALE-WRITE]",
-			"dead-business":   "[ORPHAN DEADLOCK]",
-			"failover":        "[N/A]",
-			"restart":         "[N/A]",
-			"clock-jump":      "[N/A]",
-			"split-brain":     "[N/A]",
-			"flush":           "[N/A]",
-		}[sc.ID]
-		for _, e := range algorithms.OnZooKeeper() {
-			o := racetest.PlayListed(t, e, sc, sc.Settings)
-			if len(o.NotInjected) > 0 {
-				t.Errorf("%s in %s: %v", e.ID, sc.ID, o.NotInjected)
-			}
-			shared, unfenced := e.Holders != 0, e.ID == "zk-mutex" || e.ID == "zk-multi"
-			if got := fmt.Sprint(o.Verdicts); told && !shared && got != want && !(unfenced && sc.ID == "gc-pause-fenced") {
-				t.Errorf("%s in %s: %s, want %s", e.ID, sc.ID, got, want)
-			}
-			again, err := study.Replay(o.Trace)
-			if err == nil && o.History != nil && !reflect.DeepEqual(again.History.Events, o.History.Events) {
-				t.Errorf("%s in %s: its trace gives another run", e.ID, sc.ID)
-			}
-			if err != nil {
-				t.Errorf("%s in %s: replayed: %v", e.ID, sc.ID, err)
-			}
 		}
 	}
 }
