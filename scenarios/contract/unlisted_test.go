@@ -4,8 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"locklab/simulator/effort"
-
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/reports/text"
@@ -76,7 +74,6 @@ func TestProveUnlisted(t *testing.T) {
 // TestUnlistedEverywhere: every function that takes a lock accepts one that is not
 // listed, and the contract expects nothing of it.
 func TestUnlistedEverywhere(t *testing.T) {
-	effort.Unwatched(t, "one goroutine reads")
 	t.Parallel()
 	e := unlisted(t)
 	if n := len(contract.Uncovered(e)); n != len(scenarios.All()) {
