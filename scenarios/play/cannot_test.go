@@ -6,14 +6,12 @@ import (
 	"locklab/algorithms"
 	"locklab/scenarios/play"
 	"locklab/scenarios/study"
-	"locklab/simulator/effort"
 	"locklab/simulator/verdict"
 )
 
 // TestCannot: what a level calls impossible does not happen at any timing either, in a search of one attempt each. One
 // that is not complete counts with what it has found.
 func TestCannot(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	for _, l := range play.Levels() {
 		if l.Solution().Possible {
 			continue
@@ -37,7 +35,6 @@ func TestCannot(t *testing.T) {
 // TestSameAttackAtAnyTiming: whether the same attack harms another lock is a question about any timing. In lockstep
 // nobody asks lock-delay again when its delay is over.
 func TestSameAttackAtAnyTiming(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	level, err := play.LevelAt(5)
 	if err != nil {
 		t.Fatal(err)

@@ -7,14 +7,12 @@ import (
 
 	"locklab/scenarios/play"
 	"locklab/simulator"
-	"locklab/simulator/effort"
 	"locklab/simulator/history"
 )
 
 // Forward leaves a player where there is a choice, a fault, the goal or the end, and Back leads to where the last
 // choice was. No move without an effect is offered, and no pause of no length.
 func TestForward(t *testing.T) {
-	effort.Unwatched(t, "one goroutine plays")
 	random, forced, goals := rand.New(rand.NewPCG(1, 1)), 0, 0
 	for _, l := range play.Levels() {
 		if l.Solution().States > 500 {

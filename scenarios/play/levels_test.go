@@ -18,7 +18,6 @@ var update = flag.Bool("update", false, "write levels.txt anew")
 
 // Whether a level can be solved, and its par, is what a complete search says.
 func TestLevels(t *testing.T) {
-	effort.Unwatched(t, "one goroutine plays")
 	var b strings.Builder
 	for i, l := range play.Levels() {
 		want := l.Solution()
@@ -58,7 +57,6 @@ func TestLevels(t *testing.T) {
 // The way that gives up a level is as long as its par says, and its moves are among those
 // that a player sees.
 func TestLevelsCanBePlayed(t *testing.T) {
-	effort.Unwatched(t, "one goroutine plays")
 	for _, l := range play.Levels() {
 		want := l.Solution()
 		if !effort.Exhaustive() && want.States > 2_000 {

@@ -7,8 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/redis/go-redis/v9"
-
+	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
@@ -40,67 +39,77 @@ func wordsOf(s *study.Search) (words []verdict.Word) {
 // TestAnyAttempts: a search of any number of attempts finds all verdicts of searches of one to four. Each of its own
 // has a run that can be replayed.
 func TestAnyAttempts(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
-	locks, most, states := []string{"setnx-expire", "token"}, 3, 10_000
+	entries, most, states := locks(t, "setnx-expire", "token"), 3, 10_000
 	if effort.Exhaustive() {
-		locks, most, states = append(locks, "constant"), 4, 20_000
+		entries, most, states = append(entries, racetest.Lock(t, "constant")), 4, 20_000
 	}
-	for _, id := range locks {
-		for _, budget := range []string{"", "crash=1", "lose-reply=1", "lose-request=1", "pause=1@10s", "pause=1", "restart=1", "crash=1,return=1", "delay=1@20s"} {
-			entry := racetest.Lock(t, id)
-			s, err := study.Explore(t.Context(), entry, again(entry, 2, budget))
-			if err != nil || !s.Complete || len(s.Open) > 0 {
-				t.Fatalf("%s, %s: %v, complete %t, %v, open %v", id, budget, err, s.Complete, s.Limit, s.Open)
+	for _, entry := range entries {
+		for _, budget := range []string{"", "crash=1", "lose-reply=1", "lose-request=1", "pause=1@10s", "pause=1", "restart=1",
+			"crash=1,return=1", "delay=1@20s"} {
+			s := completed(t, entry, again(entry, 2, budget))
+			findsAll(t, s, budget, most, states)
+		}
+	}
+}
+
+// TestAnyAttemptsOnZooKeeper: the same of each lock that lives on sessions. What goes on in the background of later
+// attempts is named.
+func TestAnyAttemptsOnZooKeeper(t *testing.T) {
+	entries, budgets, states := locks(t, "zk-naive", "zk-protected", "zk-write"), []string{"crash=1", "pause=1"}, 20_000
+	if effort.Exhaustive() {
+		entries, states = algorithms.OnZooKeeper(), 400_000
+		budgets = []string{"", "crash=1", "pause=1", "lose-reply=1", "lose-request=1", "expire-session=1"}
+	}
+	ends := []string{"zk-naive", "zk-herd", "zk-recheck", "zk-protected"} // what goes on after an attempt of these
+	for _, entry := range entries {
+		for _, budget := range budgets {
+			s := explored(t, entry, again(entry, 2, budget))
+			if s.Complete {
+				findsAll(t, s, budget, 3, states)
+			} else if slices.Contains(ends, entry.ID) || budget == "" || budget == "crash=1" || s.Limit.Key != "limit.again.busy" {
+				t.Errorf("%s, %s: %v after %d states", entry.ID, budget, s.Limit, s.States)
 			}
-			for _, w := range s.Witnesses {
-				if o, err := study.ReplayOn(entry, w.Trace); err != nil || !slices.Contains(o.Verdicts, w.Verdict) {
-					t.Errorf("%s, %s: the witness of %s comes to %v, %v", id, budget, w.Verdict, o, err)
-				}
+		}
+	}
+}
+
+// findsAll compares a search of any number of attempts with those of few.
+func findsAll(t *testing.T, s *study.Search, budget string, most, states int) {
+	t.Helper()
+	if len(s.Open) > 0 {
+		t.Fatalf("%s, %s: open %v", s.Strategy.ID, budget, s.Open)
+	}
+	replays(t, s)
+	for attempts := 1; attempts <= most; attempts++ {
+		b := everyTiming(s.Strategy, 2, attempts, budget)
+		b.MaxStates = states
+		few := explored(t, s.Strategy, b)
+		for _, word := range wordsOf(few) {
+			if !slices.Contains(wordsOf(s), word) {
+				t.Errorf("%s, %s: %d attempts come to %s, and any number of them only to %v", s.Strategy.ID, budget, attempts, word, wordsOf(s))
 			}
-			for attempts := 1; attempts <= most; attempts++ {
-				b := small(entry, 2, attempts, budget)
-				b.Timing, b.MaxStates = study.AnyTiming, states
-				few, err := study.Explore(t.Context(), entry, b)
-				if err != nil {
-					t.Fatal(err)
-				}
-				for _, w := range few.Witnesses {
-					if !slices.Contains(wordsOf(s), w.Verdict) {
-						t.Errorf("%s, %s: %d attempts come to %s, and any number of them only to %v", id, budget, attempts, w.Verdict, wordsOf(s))
-					}
-				}
-			}
+		}
+		if s.Strategy.OnZooKeeper() && few.Complete && attempts == 3 && len(wordsOf(few)) < len(wordsOf(s)) {
+			t.Errorf("%s, %s: three attempts come to %v, and any number of them to %v", s.Strategy.ID, budget, wordsOf(few), wordsOf(s))
 		}
 	}
 }
 
 // TestAnyAttemptsOfRuns: a search of any number of attempts has found all verdicts of random runs with six.
 func TestAnyAttemptsOfRuns(t *testing.T) {
-	effort.Unwatched(t, "one goroutine steps")
 	runs := 60
 	if effort.Exhaustive() {
 		runs = 300
 	}
-	for _, c := range []struct{ id, budget string }{{"setnx-expire", "pause=2"}, {"token", "lose-reply=2,pause=1"}, {"token", "crash=1,return=1"}, {"setnx", "lose-request=2"},
-		{"zk-naive", "lose-reply=1"}, {"zk-herd", "expire-session=1"}} {
+	for _, c := range []struct{ id, budget string }{
+		{"setnx-expire", "pause=2"}, {"token", "lose-reply=2,pause=1"}, {"token", "crash=1,return=1"}, {"setnx", "lose-request=2"},
+		{"zk-naive", "lose-reply=1"}, {"zk-herd", "expire-session=1"},
+	} {
 		entry := racetest.Lock(t, c.id)
-		s, err := study.Explore(t.Context(), entry, again(entry, 2, c.budget))
-		if err != nil || !s.Complete {
-			t.Fatalf("%s, %s: %v", c.id, c.budget, err)
-		}
-		b := small(entry, 2, 6, c.budget)
-		b.Timing = study.AnyTiming
-		m, err := b.Model(entry)
-		if err != nil {
-			t.Fatal(err)
-		}
-		sim, err := m.Simulator()
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := completed(t, entry, again(entry, 2, c.budget))
+		sim, opt := searchOf(t, entry, everyTiming(entry, 2, 6, c.budget))
 		defer sim.Close()
-		opt, harmful := m.Options(), 0
-		rules := explore.NewRules(sim, &opt)
+		harmful, rules := 0, explore.NewRules(sim, &opt)
 		for seed := range runs {
 			random, p := rand.New(rand.NewPCG(1, uint64(seed))), rules.Start()
 			for allowed := rules.Allowed(&p); len(allowed) > 0; allowed = rules.Allowed(&p) {
@@ -132,63 +141,47 @@ func choose(random *rand.Rand, allowed []simulator.Choice) simulator.Choice {
 	}
 }
 
-// counted refuses clients, each of which leaves a mark, and lets one in when all marks are there.
+// counted refuses clients, each of which leaves a mark, and lets one in when all marks are there. It is no closure: what
+// a lock remembers of earlier attempts must be seen.
 type counted struct {
-	node  redis.UniversalClient
 	env   lock.Env
 	marks []string
 }
 
 func (l *counted) Acquire(ctx context.Context, key string) (lock.Lease, error) {
-	taken, err := l.node.SetNX(ctx, key, l.env.Tokens.Token(), l.env.TTL).Result()
+	node := l.env.Nodes[0]
+	taken, err := node.SetNX(ctx, key, l.env.Tokens.Token(), l.env.TTL).Result()
 	for _, mark := range l.marks {
 		if taken || err != nil {
 			break
 		}
-		fresh, cause := l.node.SetNX(ctx, key+mark, "x", 0).Result()
-		if fresh || cause != nil {
-			return nil, cmp.Or(cause, lock.ErrNotAcquired)
+		if fresh, err := node.SetNX(ctx, key+mark, "x", 0).Result(); fresh || err != nil {
+			return nil, cmp.Or(err, lock.ErrNotAcquired)
 		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	return countedLease{l.node, key}, nil
+	return deleting(l.env, key), err
 }
-
-type countedLease struct {
-	node redis.UniversalClient
-	key  string
-}
-
-func (l countedLease) Release(ctx context.Context) error { return l.node.Del(ctx, l.key).Err() }
 
 // TestAnyAttemptsAtTheThird: a lock that falls at the third attempt of one of two clients, and not before, is found to.
 func TestAnyAttemptsAtTheThird(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
-	entry := lock.Entry{ID: "counted", Nodes: 1, New: func(env lock.Env) lock.Strategy {
-		return &counted{env.Nodes[0], env, []string{":a", ":b"}}
-	}}
-	for attempts, want := range map[int]bool{2: false, 3: true, study.AnyAttempts: true} {
-		b := again(entry, 2, "")
-		b.Attempts = attempts
-		s, err := study.Explore(t.Context(), entry, b)
-		if err != nil || !s.Complete {
-			t.Fatalf("%d attempts: %v, %v", attempts, err, s)
-		}
-		at := slices.IndexFunc(s.Witnesses, func(w study.Witness) bool { return w.Verdict == verdict.Overlap })
-		if at >= 0 != want {
-			t.Errorf("%d attempts: %v", attempts, wordsOf(s))
-		}
-		if attempts == study.AnyAttempts && (len(s.Ways) != 1 || s.Ways[0].Bounds.Attempts != 3) {
-			t.Errorf("its witness is not of three attempts: %v", s.Ways)
+	marking := own("counted", func(env lock.Env) lock.Strategy { return &counted{env, []string{":a", ":b"}} })
+	for _, entry := range []lock.Entry{marking, placing("after two")} {
+		for attempts, want := range map[int]bool{2: false, 3: true, study.AnyAttempts: true} {
+			b := again(entry, 2, "")
+			b.Attempts = attempts
+			s := completed(t, entry, b)
+			if slices.Contains(wordsOf(s), verdict.Overlap) != want {
+				t.Errorf("%s, %d attempts: %v", entry.ID, attempts, wordsOf(s))
+			}
+			if attempts == study.AnyAttempts && (len(s.Ways) != 1 || s.Ways[0].Bounds.Attempts != 3) {
+				t.Errorf("%s: its witness is not of three attempts: %v", entry.ID, s.Ways)
+			}
 		}
 	}
 }
 
 // TestAnyAttemptsOfAny: faults that are never used up come to what two of them come to, and to no STARVED.
 func TestAnyAttemptsOfAny(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	for _, c := range []struct {
 		id, budget string
 		want       []verdict.Word
@@ -198,16 +191,14 @@ func TestAnyAttemptsOfAny(t *testing.T) {
 		{"token", "crash=any,lose-reply=any", []verdict.Word{verdict.Orphan}},
 	} {
 		entry := racetest.Lock(t, c.id)
-		s, err := study.Explore(t.Context(), entry, again(entry, 2, c.budget))
-		if err != nil || !s.Complete || !slices.Equal(wordsOf(s), c.want) {
-			t.Errorf("%s, %s: %v, %v, %v", c.id, c.budget, err, s.Limit, wordsOf(s))
+		if s := completed(t, entry, again(entry, 2, c.budget)); !slices.Equal(wordsOf(s), c.want) {
+			t.Errorf("%s, %s: %v", c.id, c.budget, wordsOf(s))
 		}
 	}
 }
 
 // TestAnyAttemptsNamed: what counts without end is named before many states are visited.
 func TestAnyAttemptsNamed(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	for id, want := range map[string]string{
 		"getset": "limit.again.clock", "reentrant": "limit.again.memory", "redisson-lease": "limit.again.token", "thread-id-lua": "limit.again.thread",
 		"token": "limit.again.names", // of processes that have died, each of which has left a request under way

@@ -5,14 +5,12 @@ import (
 	"testing"
 
 	"locklab/scenarios/race"
-	"locklab/simulator/effort"
 	"locklab/simulator/verdict"
 )
 
 // The attack of a trace goes to another lock, whether or not its own lock is listed:
 // what breaks a lock with a lease does not break one without.
 func TestAgainst(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	token, err := race.Strategy("token")
 	if err != nil {
 		t.Fatal(err)

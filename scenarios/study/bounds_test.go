@@ -5,13 +5,12 @@ import (
 	"testing"
 
 	"locklab/faults"
-	"locklab/reports/text"
+	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
-	"locklab/simulator/explore"
 )
 
 func TestRetries(t *testing.T) {
-	entry := one(t, "token")[0]
+	entry := racetest.Lock(t, "token")
 	for budget, want := range map[string]int{"pause=1": 0, "client-clock=1@10s": 1, "node-clock=1@10s": 1} {
 		b := study.DefaultBounds()
 		b.Budget = faults.Budget(budget)
@@ -23,23 +22,11 @@ func TestRetries(t *testing.T) {
 			t.Errorf("%s is read as %s, %v", b, again, err)
 		}
 	}
-	for given, want := range map[string]string{
-		"retries=-1": "0 to 5, or auto", "retries=x": "0 to 5, or auto", "asks=2": "retries=1",
-	} {
-		if _, err := study.ParseBounds("clients=2," + given); err == nil || !strings.Contains(text.SayError("en", err), want) || !strings.Contains(text.SayError("en", err), given) {
-			t.Errorf("%s: %v, want %q", given, err, want)
-		}
-	}
-	b := study.DefaultBounds()
-	b.Retries = explore.MaxRetries + 1
-	if err := b.Check(entry); err == nil || !strings.Contains(text.SayError("en", err), "retries=6") {
-		t.Errorf("retries=6: %v", err)
-	}
 }
 
 // TestNoFaultsInBounds: none is an empty budget in a link, too, and no link has it.
 func TestNoFaultsInBounds(t *testing.T) {
-	entry, want := one(t, "token")[0], study.DefaultBounds()
+	entry, want := racetest.Lock(t, "token"), study.DefaultBounds()
 	want.Budget = ""
 	got, err := study.ParseBounds(want.String() + "none")
 	if plain, plainErr := study.ParseBounds(want.String()); err != nil || plainErr != nil || got.String() != plain.String() {

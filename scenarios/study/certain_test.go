@@ -11,11 +11,9 @@ import (
 	"testing"
 
 	"locklab/algorithms"
-	"locklab/scenarios"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
-	"locklab/simulator/effort"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
 )
@@ -23,7 +21,6 @@ import (
 // If a pause is all that goes wrong, it makes the harm certain; if the work is too long,
 // no trigger is needed; and a lock that holds has no certainty.
 func TestCertainFrom(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	for _, c := range []struct {
 		lock, race string
 		kind       history.EventKind // of the event; 0: none is needed
@@ -94,14 +91,10 @@ func TestWatch(t *testing.T) {
 
 // A trace that a search has found can be watched too.
 func TestWatchOfASearch(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	entry := racetest.Lock(t, "token")
 	b := study.DefaultBounds()
 	b.Budget = "pause=1"
-	s, err := study.Explore(t.Context(), entry, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := explored(t, entry, b)
 	w, err := study.ReplayWithCodeOn(s.Strategy, s.Witnesses[0].Trace)
 	if err != nil {
 		t.Fatal(err)
@@ -113,14 +106,6 @@ func TestWatchOfASearch(t *testing.T) {
 
 func played(t *testing.T, id, raceID string) *race.Outcome {
 	t.Helper()
-	entry := racetest.Lock(t, id)
-	sc, err := scenarios.ByName(raceID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o, err := race.Play(entry, sc, sc.Settings)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return o
+	entry, sc := racetest.Cell(t, id, raceID)
+	return racetest.Play(t, entry, sc, sc.Settings)
 }

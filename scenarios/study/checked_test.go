@@ -12,30 +12,22 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
-	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 )
 
 // What is written comes back: the search with its certificate and traces, and the runs
 // with their code.
 func TestChecked(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	token, err := race.Strategy("token")
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := study.DefaultBounds()
 	b.Budget = "pause=1"
-	s, err := study.Explore(t.Context(), token, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := explored(t, token, b)
 	cut := b
 	cut.MaxStates = 20
-	part, err := study.Explore(t.Context(), token, cut)
-	if err != nil {
-		t.Fatal(err)
-	}
+	part := explored(t, token, cut)
 	o, err := study.ReplayWithCodeOn(s.Strategy, s.Witnesses[0].Trace)
 	if err != nil {
 		t.Fatal(err)

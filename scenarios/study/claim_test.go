@@ -13,7 +13,6 @@ import (
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator"
-	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
@@ -38,7 +37,6 @@ func madeSearch(entry lock.Entry, bounds string, of explore.Result, words ...ver
 // What a search beside the one that is proved has found stands in the headline, and whether
 // clocks or lives of keys were looked at.
 func TestClaimNamesWhatOthersFound(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	measures := explore.Result{Measures: true}
 	asks := explore.Result{Lengths: []simulator.Length{{Of: simulator.Remainders}}}
@@ -86,7 +84,6 @@ func TestClaimNamesWhatOthersFound(t *testing.T) {
 // Code that compares an elapsed time, or what is left of a key's life, with constants off the steps
 // may break between the instants that are searched, and its proof is of these only.
 func TestClaimOfInstants(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	refused := func(asks func(env lock.Env, key string)) lock.Entry {
 		return own("asking", func(env lock.Env) lock.Strategy {
@@ -114,10 +111,7 @@ func TestClaimOfInstants(t *testing.T) {
 	} {
 		b := study.DefaultBounds()
 		b.Attempts, b.Uses, b.Budget, b.Timing, b.Nodes = 1, 0, "", study.AnyTiming, 1
-		s, err := study.Explore(t.Context(), test.entry, b)
-		if err != nil {
-			t.Fatal(name, err)
-		}
+		s := explored(t, test.entry, b)
 		head, _, _ := strings.Cut(certificate.Of(s, "en"), "\n")
 		if s.Scope() != test.scope || strings.Contains(head, "at the instants searched: ") != (test.scope == study.ScopeInstants) || strings.Contains(head, "at any timing: ") != (test.scope == study.ScopeAny) {
 			t.Errorf("%s: %s", name, head)

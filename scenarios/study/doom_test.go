@@ -10,7 +10,6 @@ import (
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator"
-	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
@@ -20,7 +19,6 @@ import (
 // the end of the lease. After a jump of a clock, a loss of data or a crash of the holder
 // nothing is left to chance.
 func TestDoom(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	for _, c := range []struct {
 		lock, budget string
@@ -41,10 +39,7 @@ func TestDoom(t *testing.T) {
 	} {
 		b := study.DefaultBounds()
 		b.Budget, b.Nodes = faults.Budget(c.budget), c.nodes
-		s, err := study.Explore(t.Context(), one(t, c.lock)[0], b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := explored(t, racetest.Lock(t, c.lock), b)
 		i := slices.IndexFunc(s.Witnesses, func(w study.Witness) bool { return w.Verdict == c.harm })
 		if i < 0 {
 			t.Fatalf("%s, %s: no witness of %s", c.lock, c.budget, c.harm)

@@ -14,7 +14,6 @@ import (
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
 	"locklab/simulator"
-	"locklab/simulator/effort"
 	"locklab/simulator/history"
 )
 
@@ -45,7 +44,6 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // to each of its requests, for each lock. It compares the outcome with
 // testdata/steps.golden.
 func TestEveryStep(t *testing.T) {
-	effort.Unwatched(t, "one goroutine plays")
 	t.Parallel()
 	half := racetest.Scenario("waiter-dies").Settings.Latency / 2
 	ends, loses := faults.ExpireSessionOf(2), faults.LoseReplyTo(2, 0)

@@ -80,10 +80,7 @@ func TestExploreWitnesses(t *testing.T) {
 // witnesses checks every counterexample of a search and returns their verdicts.
 func witnesses(t *testing.T, entry lock.Entry, b study.Bounds) (found []verdict.Word) {
 	t.Helper()
-	s, err := study.Explore(t.Context(), entry, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := explored(t, entry, b)
 	r := rulesOf(t, entry, b)
 	defer r.sim.Close()
 	for _, w := range s.Witnesses {
@@ -120,7 +117,6 @@ func witnesses(t *testing.T, entry lock.Entry, b study.Bounds) (found []verdict.
 // pass in the simulator while a client could continue. A counterexample must not use
 // that.
 func TestExploreShortLeases(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	for _, id := range []string{"setnx-expire", "token", "watchdog"} {
 		entry := racetest.Lock(t, id)
 		b := small(entry, 2, 2, "pause=1")
@@ -148,7 +144,6 @@ func nothing(context.Context, string) {}
 // TestExploreNamesDiceRollers: code that observes something from outside the simulator
 // cannot be searched, and the error names the client.
 func TestExploreNamesDiceRollers(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	calls := 0
 	for name, dice := range map[string]func() string{
 		"wall-clock":    func() string { return strconv.FormatInt(time.Now().UnixNano(), 10) },
@@ -168,7 +163,6 @@ func TestExploreNamesDiceRollers(t *testing.T) {
 // where no history is repeated to be continued: in the last step of all, and in a branch that few
 // histories take.
 func TestExploreNamesLateDice(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	calls, called := 0, false
 	for name, dice := range map[string]func(answered bool) time.Duration{
@@ -217,7 +211,6 @@ func TestExploreNamesLateDice(t *testing.T) {
 // starts itself. The error may come at any time, also as a panic outside of our
 // functions, so the search runs in another process.
 func TestExploreNamesGoroutines(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	const asked = "LOCKLAB_TEST_GOROUTINE"
 	kinds := map[string]func(env lock.Env, key string){
 		"command": func(env lock.Env, key string) { env.Nodes[0].PExpire(context.Background(), key, env.TTL) },
@@ -247,7 +240,6 @@ func TestExploreNamesGoroutines(t *testing.T) {
 // interchangeable. The search then uses no symmetry, says so, and finds what its twin
 // finds.
 func TestExploreWithoutSymmetry(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	for name, create := range map[string]maker{
 		"tokens cut short": func(env lock.Env) lock.Strategy {
 			return plain(env, func() string { return env.Tokens.Token()[:2] }, nothing)
@@ -263,10 +255,7 @@ func TestExploreWithoutSymmetry(t *testing.T) {
 	} {
 		entry := own(name, create)
 		b := small(entry, 2, 2, "pause=1@5s,crash=1")
-		s, err := study.Explore(t.Context(), entry, b)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		s := explored(t, entry, b)
 		if s.Result.Symmetry || !strings.Contains(certificate.Of(s, "en"), "symmetry not used") {
 			t.Errorf("%s: clients changed places", name)
 		}
@@ -278,7 +267,6 @@ func TestExploreWithoutSymmetry(t *testing.T) {
 
 // TestExploreCutShort: a search that is incomplete says so, whatever ended it.
 func TestExploreCutShort(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	entry := racetest.Lock(t, "token")
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
@@ -318,10 +306,7 @@ func TestExploreTwice(t *testing.T) {
 			}
 			now := ""
 			onProcs(procs, func() {
-				s, err := study.Explore(t.Context(), entry, b)
-				if err != nil {
-					t.Fatal(err)
-				}
+				s := explored(t, entry, b)
 				now = certificate.Of(s, "en")
 				for _, w := range s.Witnesses {
 					now += fmt.Sprintf("\n%s %d %d %s", w.Verdict, w.Par, w.Steps, w.Trace.Link())

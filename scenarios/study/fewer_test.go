@@ -64,7 +64,6 @@ func fewerStates(t *testing.T, questions []twinQuestion, keep func(o *explore.Op
 
 // TestMergedHistories: clients that forget what their code does not show.
 func TestMergedHistories(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	locks := algorithms.All()
 	if !effort.Exhaustive() {
@@ -76,7 +75,6 @@ func TestMergedHistories(t *testing.T) {
 // TestDropped: states without time-outs that cannot come, copies that nothing reads, how long ago their keys have ended, and
 // versions that nobody compares.
 func TestDropped(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	of := func(id string, budgets ...string) []twinQuestion {
 		return ask([]lock.Entry{racetest.Lock(t, id)}, 400_000, budgets...)

@@ -6,7 +6,6 @@ import (
 
 	"locklab/algorithms/lock"
 	"locklab/scenarios/internal/racetest"
-	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
@@ -55,7 +54,6 @@ func (acquired) Release(context.Context) error { return nil }
 // A lock whose instance remembers earlier attempts is not taken for a new one, wherever it
 // keeps that; one that remembers nothing is.
 func TestLocksThatRemember(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	token := racetest.Lock(t, "token")
 	for what, nth := range map[string]func(c *counting) func() int{
 		"a number":     func(c *counting) func() int { return c.byNumber },

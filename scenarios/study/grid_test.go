@@ -2,7 +2,6 @@ package study_test
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -11,47 +10,35 @@ import (
 	"locklab/reports/certificate"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
-	"locklab/simulator/effort"
 )
 
 // odd is a lock that asks for a time to live of so long, looks at what is left of it, or
 // not, and sleeps before it asks again, as often as there are sleeps.
 func odd(ttl time.Duration, looks bool, sleeps ...time.Duration) lock.Entry {
-	return own("odd", func(env lock.Env) lock.Strategy {
-		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
-			node, token := env.Nodes[0], env.Tokens.Token()
-			ok, err := node.SetNX(ctx, key, token, ttl).Result()
-			for _, d := range sleeps {
-				if err != nil || ok {
-					break
-				}
-				env.Clock.Sleep(d)
-				ok, err = node.SetNX(ctx, key, token, ttl).Result()
+	return taking("odd", func(ctx context.Context, env lock.Env, key string) (bool, error) {
+		node, token := env.Nodes[0], env.Tokens.Token()
+		ok, err := node.SetNX(ctx, key, token, ttl).Result()
+		for _, d := range sleeps {
+			if err != nil || ok {
+				break
 			}
-			if err == nil && ok && looks {
-				left, failed := node.PTTL(ctx, key).Result()
-				ok, err = left > 700*time.Millisecond, failed
-			}
-			if err != nil || !ok {
-				return nil, errors.Join(err, lock.ErrNotAcquired)
-			}
-			return reporting(func(ctx context.Context) error { return lost(node.Del(ctx, key).Result()) }), nil
-		})
+			env.Clock.Sleep(d)
+			ok, err = node.SetNX(ctx, key, token, ttl).Result()
+		}
+		if err == nil && ok && looks {
+			left, failed := node.PTTL(ctx, key).Result()
+			ok, err = left > 700*time.Millisecond, failed
+		}
+		return ok, err
 	})
 }
 
 // scripted is a lock whose script knows the time to live, which no argument does.
 func scripted() lock.Entry {
 	const script = `if redis.call('setnx', KEYS[1], ARGV[1]) == 1 then return redis.call('pexpire', KEYS[1], 8 * 1100 + 100) end return 0`
-	return own("scripted", func(env lock.Env) lock.Strategy {
-		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
-			node := env.Nodes[0]
-			n, err := node.Eval(ctx, script, []string{key}, env.Tokens.Token()).Int()
-			if err != nil || n == 0 {
-				return nil, errors.Join(err, lock.ErrNotAcquired)
-			}
-			return reporting(func(ctx context.Context) error { return lost(node.Del(ctx, key).Result()) }), nil
-		})
+	return taking("scripted", func(ctx context.Context, env lock.Env, key string) (bool, error) {
+		n, err := env.Nodes[0].Eval(ctx, script, []string{key}, env.Tokens.Token()).Int()
+		return n > 0, err
 	})
 }
 
@@ -59,7 +46,6 @@ func scripted() lock.Entry {
 // what was assumed, with a step of all; and only where nothing is does it stand there that
 // such steps suffice.
 func TestCertificateNamesOddConstants(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	const suffices, none, unseen = "Henzinger", "no step of at least", "is not seen"
 	long := study.DefaultBounds().TTL
@@ -82,16 +68,15 @@ func TestCertificateNamesOddConstants(t *testing.T) {
 		{name: "odd lease", entry: racetest.Lock(t, "token"), change: func(b *study.Bounds) { b.TTL = 10 * time.Second }, want: []string{"the lease of 10s", "time to live of 10s", "625ms would be a step of all"}, not: []string{suffices}},
 		{name: "odd work", entry: racetest.Lock(t, "token"), change: func(b *study.Bounds) { b.Work = time.Second }, want: []string{"works or does a part of its work for up to 1s", "500ms would be a step of all"}, not: []string{suffices}},
 		{name: "odd fault", entry: racetest.Lock(t, "token"), budget: "pause=1@3100ms", want: []string{"3s for pause of 3.1s"}, not: []string{suffices, "not a whole number of steps"}},
+		{name: "no whole step", entry: racetest.Lock(t, "token"), budget: "hang=1@500ms", want: []string{"0s for hang of 500ms"}},
+		{name: "whole steps", entry: racetest.Lock(t, "token"), budget: "delay=1@3s", not: []string{"whole steps"}},
 		{name: "odd fault and time to live", entry: odd(8900*time.Millisecond, false), budget: "pause=1@3150ms", want: []string{"3s for pause of 3.15s", none}, not: []string{suffices}},
 	} {
 		b := everyTiming(test.entry, 2, 1, test.budget)
 		if test.change != nil {
 			test.change(&b)
 		}
-		s, err := study.Explore(t.Context(), test.entry, b)
-		if err != nil {
-			t.Fatalf("%s: %v", test.name, err)
-		}
+		s := explored(t, test.entry, b)
 		if !s.Complete {
 			t.Fatalf("%s: the search was cut short", test.name)
 		}

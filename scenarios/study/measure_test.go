@@ -17,19 +17,26 @@ import (
 // clocked is SET NX by a client that is let in as well if its clock says so, when it has been
 // refused and has then slept for 1.5 s.
 func clocked(late func(before, after time.Time) bool) lock.Entry {
-	return own("clocked", func(env lock.Env) lock.Strategy {
-		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
-			before := env.Clock.Now()
-			made, err := env.Nodes[0].SetNX(ctx, key, env.Tokens.Token(), env.TTL).Result()
-			if err == nil && !made {
-				env.Clock.Sleep(1500 * time.Millisecond)
-				if !late(before, env.Clock.Now()) {
-					err = lock.ErrNotAcquired
-				}
-			}
-			return reporting(func(ctx context.Context) error { return lost(env.Nodes[0].Del(ctx, key).Result()) }), err
-		})
+	return taking("clocked", func(ctx context.Context, env lock.Env, key string) (bool, error) {
+		before := env.Clock.Now()
+		made, err := env.Nodes[0].SetNX(ctx, key, env.Tokens.Token(), env.TTL).Result()
+		if err == nil && !made {
+			env.Clock.Sleep(1500 * time.Millisecond)
+			made = late(before, env.Clock.Now())
+		}
+		return made, err
 	})
+}
+
+// withClocks makes a search, and compares it with one in which the time of day is part of every state.
+func withClocks(t *testing.T, name string, entry lock.Entry, b study.Bounds) (got, want *explore.Result) {
+	t.Helper()
+	got = searched(t, entry, b, nil)
+	want = searched(t, entry, b, func(o *explore.Options) { o.Plain.Clocks = true })
+	if listed(prices(got)) != listed(prices(want)) {
+		t.Errorf("%s, %s: found\n%s\nwith the time of day\n%s", name, b.Budget, listed(prices(got)), listed(prices(want)))
+	}
+	return got, want
 }
 
 // Code that uses its clock only to measure does not depend on the time of day, and the time of
@@ -66,11 +73,7 @@ func TestMeasures(t *testing.T) {
 	} {
 		entry := clocked(test.late)
 		for _, budget := range []string{"", "pause=1@5s", "client-clock=1@10s"} {
-			b := small(entry, 2, 2, budget)
-			got, want := searched(t, entry, b, nil), searched(t, entry, b, func(o *explore.Options) { o.Plain.Clocks = true })
-			if listed(prices(got)) != listed(prices(want)) {
-				t.Errorf("%s, %s: found\n%s\nwith the time of day\n%s", name, budget, listed(prices(got)), listed(prices(want)))
-			}
+			got, want := withClocks(t, name, entry, small(entry, 2, 2, budget))
 			if got.Measures != test.measures || got.ReadsClock == test.measures {
 				t.Errorf("%s, %s: it measures: %v, it reads its clock: %v", name, budget, got.Measures, got.ReadsClock)
 			}
@@ -83,7 +86,6 @@ func TestMeasures(t *testing.T) {
 
 // TestMeasuresToTheEnd: what code does in its very last step is checked as well.
 func TestMeasuresToTheEnd(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	entry := func(asks int) lock.Entry {
 		return own("forgetful", func(env lock.Env) lock.Strategy { return forgetful(env, asks) })
@@ -121,7 +123,6 @@ func forgetful(env lock.Env, asks int) lock.Strategy {
 // clients that look at the time of day want the lock within a bound, and the others whenever they
 // like, so that these may find more.
 func TestTimeOfDay(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	entries, budgets := []lock.Entry{racetest.Lock(t, "redlock"), racetest.Lock(t, "spin")}, []string{"pause=1"}
 	if effort.Exhaustive() {

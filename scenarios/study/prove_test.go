@@ -115,7 +115,6 @@ func (l *namelessLease) Release(ctx context.Context) error { return l.node.Del(c
 
 // TestProveLeavesOpen: what two views come to and no search finds is neither proved nor broken, also on its way between machines.
 func TestProveLeavesOpen(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	entry := lock.Entry{ID: "nameless", Nodes: 1, New: func(env lock.Env) lock.Strategy { return &nameless{env} }}
 	p, err := study.Prove(t.Context(), entry, study.ProofBounds(), false)
 	if err != nil {

@@ -46,10 +46,7 @@ func TestProveMutants(t *testing.T) {
 				continue
 			}
 			b.Clients, b.Attempts = size[0], size[1]
-			s, err := study.Explore(t.Context(), entry, b)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := explored(t, entry, b)
 			for _, w := range s.Witnesses {
 				if !slices.Contains(explore.Provable, w.Verdict) {
 					continue
@@ -75,7 +72,6 @@ func withOutsiders(b study.Bounds) study.Bounds {
 // TestProveAgreesWithAModel: an independent model of three locks in whole steps of time, with a lease of six steps and clients
 // that come for ever, has the same verdicts. A key that is left for ever, which the model calls an orphan, is a DEADLOCK here.
 func TestProveAgreesWithAModel(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	asked := []verdict.Word{verdict.Overlap, verdict.WrongDel, verdict.Deadlock}
 	for _, c := range []struct {

@@ -3,31 +3,17 @@ package study_test
 import (
 	"testing"
 
-	"locklab/algorithms/lock"
-	"locklab/scenarios"
+	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
-	"locklab/simulator/effort"
 )
 
 // The rate at which a lock falls is the one that its code says: a lease on a client's own
 // clock bears none, Redlock's drift term of a hundredth bears that, and who renews after
 // two thirds of a lease bears a third.
 func TestFindRates(t *testing.T) {
-	effort.Unwatched(t, "TestSweepIsDeterministic plays side by side as well")
-	var locks []lock.Entry
-	for _, id := range []string{"token", "client-expiry", "redlock-drift", "daemon-20", "watchdog", "mutex"} {
-		e, err := race.Strategy(id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		locks = append(locks, e)
-	}
-	sc, err := scenarios.ByName("clock-drift")
-	if err != nil {
-		t.Fatal(err)
-	}
-	found, err := study.FindRates(t.Context(), locks, []race.Scenario{sc})
+	entries := locks(t, "token", "client-expiry", "redlock-drift", "daemon-20", "watchdog", "mutex")
+	found, err := study.FindRates(t.Context(), entries, []race.Scenario{racetest.Scenario("clock-drift")})
 	if err != nil {
 		t.Fatal(err)
 	}

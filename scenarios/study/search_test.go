@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"locklab/reports/certificate"
+	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
-	"locklab/simulator/effort"
 	"locklab/simulator/verdict"
 )
 
@@ -21,10 +21,7 @@ func TestSearchOnTwoCores(t *testing.T) {
 		var first *study.Search
 		for _, cores := range []int{1, 2, 4} {
 			onProcs(cores, func() {
-				s, err := study.Explore(t.Context(), one(t, id)[0], b)
-				if err != nil {
-					t.Fatal(err)
-				}
+				s := explored(t, racetest.Lock(t, id), b)
 				if first == nil {
 					first = s
 					if s.Result.Complete || s.Result.States < b.MaxStates || len(s.Witnesses) == 0 {
@@ -45,27 +42,17 @@ func TestSearchOnTwoCores(t *testing.T) {
 // Every cause has a counterexample that replays and has the faults that the cause names,
 // and no cause is another one with something added.
 func TestSearchCauses(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	b := study.DefaultBounds()
 	b.Causes = true
 	for _, id := range []string{"setnx-expire", "token", "watchdog"} {
-		s, err := study.Explore(t.Context(), one(t, id)[0], b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := explored(t, racetest.Lock(t, id), b)
 		plain := b
 		plain.Causes = false
-		usual, err := study.Explore(t.Context(), one(t, id)[0], plain)
-		if err != nil {
-			t.Fatal(err)
-		}
+		usual := explored(t, racetest.Lock(t, id), plain)
 		least := map[verdict.Word][2]int{}
+		replays(t, s)
 		for _, w := range s.Witnesses {
-			o, err := study.Replay(w.Trace)
-			if err != nil || !slices.Contains(o.Verdicts, w.Verdict) {
-				t.Errorf("%s: the witness of %s by %q does not show it: %v", id, w.Verdict, w.Cause, err)
-			}
 			if len(w.Cause) != w.Par || w.Par == 1 && !strings.HasPrefix(w.Cause[0], study.InjectedFaults(w.Trace.Choices)) {
 				t.Errorf("%s: %s by %q, but what strikes is %q", id, w.Verdict, w.Cause, study.InjectedFaults(w.Trace.Choices))
 			}

@@ -19,20 +19,25 @@ import (
 
 // written is a lock that writes down when its lease ends, and takes over the lease of another where over says so.
 func written(unit time.Duration, over func(now, stamp int64) bool) lock.Entry {
-	return own("written", func(env lock.Env) lock.Strategy {
+	return taking("written", func(ctx context.Context, env lock.Env, key string) (bool, error) {
 		now := func() int64 { return env.Clock.Now().UnixNano() / int64(unit) }
-		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
-			mine := now() + int64(env.TTL/unit)
-			made, err := env.Nodes[0].SetNX(ctx, key, mine, 0).Result()
-			if err == nil && !made {
-				err = lock.ErrNotAcquired
-				if stamp, wrong := env.Nodes[0].Get(ctx, key).Int64(); wrong == nil && over(now(), stamp) {
-					err = env.Nodes[0].Set(ctx, key, mine, 0).Err()
-				}
+		mine := now() + int64(env.TTL/unit)
+		made, err := env.Nodes[0].SetNX(ctx, key, mine, 0).Result()
+		if err == nil && !made {
+			if stamp, wrong := env.Nodes[0].Get(ctx, key).Int64(); wrong == nil && over(now(), stamp) {
+				made, err = true, env.Nodes[0].Set(ctx, key, mine, 0).Err()
 			}
-			return reporting(func(ctx context.Context) error { return lost(env.Nodes[0].Del(ctx, key).Result()) }), err
-		})
+		}
+		return made, err
 	})
+}
+
+// aged checks a search of a lock that looks at time stamps: their grain is 0 where it looks at the time of day itself.
+func aged(t *testing.T, name string, entry lock.Entry, b study.Bounds, grain time.Duration) {
+	t.Helper()
+	if got, _ := withClocks(t, name, entry, b); got.Grain != grain || got.ReadsClock == (grain > 0) {
+		t.Errorf("%s, %s: grain %v, want %v; the time of day is part of the state: %t", name, b.Budget, got.Grain, grain, got.ReadsClock)
+	}
 }
 
 // Code that compares time stamps with each other and with its clock does the same at any time of day, and the time
@@ -63,21 +68,13 @@ func TestStamps(t *testing.T) {
 	} {
 		entry := written(test.unit, test.over)
 		for _, budget := range []string{"crash=1", "pause=1@10s", "client-clock=1@10s"} {
-			b := small(entry, 2, 2, budget)
-			got, want := searched(t, entry, b, nil), searched(t, entry, b, func(o *explore.Options) { o.Plain.Clocks = true })
-			if listed(prices(got)) != listed(prices(want)) {
-				t.Errorf("%s, %s: found\n%s\nwith the time of day\n%s", name, budget, listed(prices(got)), listed(prices(want)))
-			}
-			if got.Grain != test.grain || got.ReadsClock == (test.grain > 0) {
-				t.Errorf("%s, %s: grain %v, want %v; the time of day is part of the state: %t", name, budget, got.Grain, test.grain, got.ReadsClock)
-			}
+			aged(t, name, entry, small(entry, 2, 2, budget), test.grain)
 		}
 	}
 }
 
 // TestStampsInScripts: a server that looks at a stamp otherwise than by comparing it with another is found out as well.
 func TestStampsInScripts(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	for script, grain := range map[string]time.Duration{
 		`local held = redis.call('get', KEYS[1]) if held and tonumber(held) >= tonumber(ARGV[1]) then return 0 end redis.call('set', KEYS[1], ARGV[1]) return 1`:          time.Millisecond,
@@ -88,21 +85,12 @@ func TestStampsInScripts(t *testing.T) {
 		`if redis.call('exists', KEYS[1]) == 1 then return 0 end redis.call('set', KEYS[1], string.sub(ARGV[1], 1, 12)) return 1`:                                         0,
 		`if redis.call('exists', KEYS[1]) == 1 then return 0 end redis.call('set', KEYS[1], ARGV[1]) redis.call('pexpireat', KEYS[1], tonumber(ARGV[1]) + 3000) return 1`: 0,
 	} {
-		entry := own("scripted", func(env lock.Env) lock.Strategy {
-			run := redis.NewScript(script)
-			return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
-				made, err := run.Eval(ctx, env.Nodes[0], []string{key}, env.Clock.Now().UnixMilli()).Int()
-				if err == nil && made == 0 {
-					err = lock.ErrNotAcquired
-				}
-				return reporting(func(ctx context.Context) error { return lost(env.Nodes[0].Del(ctx, key).Result()) }), err
-			})
+		run := redis.NewScript(script)
+		entry := taking("scripted", func(ctx context.Context, env lock.Env, key string) (bool, error) {
+			made, err := run.Eval(ctx, env.Nodes[0], []string{key}, env.Clock.Now().UnixMilli()).Int()
+			return made > 0, err
 		})
-		b := small(entry, 2, 2, "pause=1@5s")
-		got, want := searched(t, entry, b, nil), searched(t, entry, b, func(o *explore.Options) { o.Plain.Clocks = true })
-		if listed(prices(got)) != listed(prices(want)) || got.Grain != grain {
-			t.Errorf("%s: grain %v, want %v; found\n%s\nwith the time of day\n%s", script, got.Grain, grain, listed(prices(got)), listed(prices(want)))
-		}
+		aged(t, script, entry, small(entry, 2, 2, "pause=1@5s"), grain)
 	}
 }
 
@@ -165,21 +153,13 @@ func TestStampsInRows(t *testing.T) {
 	} {
 		entry := rowed(test.until, test.ended, test.over)
 		for _, budget := range []string{"crash=1", "pause=1@10s", "client-clock=1@10s"} {
-			b := small(entry, 2, 1, budget)
-			got, want := searched(t, entry, b, nil), searched(t, entry, b, func(o *explore.Options) { o.Plain.Clocks = true })
-			if listed(prices(got)) != listed(prices(want)) {
-				t.Errorf("%s, %s: found\n%s\nwith the time of day\n%s", name, budget, listed(prices(got)), listed(prices(want)))
-			}
-			if got.Grain != test.grain || got.ReadsClock == (test.grain > 0) {
-				t.Errorf("%s, %s: grain %v; the time of day is part of the state: %t", name, budget, got.Grain, got.ReadsClock)
-			}
+			aged(t, name, entry, small(entry, 2, 1, budget), test.grain)
 		}
 	}
 }
 
 // TestStampsAtAnyTiming: the locks that write down times, at any timing, without the time of day and with it.
 func TestStampsAtAnyTiming(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	entries, budgets := []lock.Entry{racetest.Lock(t, "getset"), racetest.Lock(t, "getset-timeout"), racetest.Lock(t, "db-deadline")}, []string{"crash=1"}
 	if effort.Exhaustive() {

@@ -290,10 +290,7 @@ func refutes(t *testing.T, r contract.Expectation, wrong lock.Entry) {
 }
 
 func foundIn(t *testing.T, e lock.Entry, b study.Bounds) map[verdict.Word]bool {
-	s, err := study.Explore(t.Context(), e, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := explored(t, e, b)
 	found := map[verdict.Word]bool{}
 	for _, w := range s.Found {
 		found[w.Verdict] = true
@@ -305,7 +302,6 @@ func foundIn(t *testing.T, e lock.Entry, b study.Bounds) map[verdict.Word]bool {
 // the profile. A server's clock that jumps makes no difference to a lock whose keys have no TTL,
 // and a client's none to a lock that does not read it.
 func TestClocksThatMakeNoDifference(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	milestones := map[string]bool{}
 	for _, e := range algorithms.Milestones() {
@@ -319,16 +315,10 @@ func TestClocksThatMakeNoDifference(t *testing.T) {
 		}
 		b := small(e, 2, 1, "")
 		b.Retries = 1
-		calm, err := study.Explore(t.Context(), e, b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		calm := explored(t, e, b)
 		same := func(budget string) {
 			b.Budget = faults.Budget(budget)
-			s, err := study.Explore(t.Context(), e, b)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := explored(t, e, b)
 			if got, want := s.Pars(), calm.Pars(); !slices.Equal(got, want) || !s.Complete {
 				t.Errorf("%s with %s: %q, without: %q", e.ID, budget, got, want)
 			}

@@ -18,7 +18,6 @@ import (
 
 // TestTheorems: each answer is that of a proof or of a search, and what has neither says why.
 func TestTheorems(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	locks := []lock.Entry{racetest.Lock(t, "setnx"), racetest.Lock(t, "reentrant"), racetest.Lock(t, "zk-naive")}
 	table, err := study.FindTheorems(t.Context(), locks, []string{"crash=any", "restart=1"}, nil)
 	if err != nil {
@@ -96,10 +95,7 @@ func TestTheoremsOfASample(t *testing.T) {
 			for _, size := range [][2]int{{3, 1}, {2, 2}} {
 				b := small(entry, size[0], size[1], string(budget))
 				b.Timing, b.Retries, b.MaxStates = study.AnyTiming, 0, 20_000
-				s, err := study.Explore(t.Context(), entry, b)
-				if err != nil {
-					t.Fatal(err)
-				}
+				s := explored(t, entry, b)
 				found[size] = s.Witnesses
 			}
 			for n := range explore.Provable {

@@ -13,13 +13,11 @@ import (
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator/client"
-	"locklab/simulator/effort"
 	"locklab/simulator/verdict"
 )
 
 // Tokens that are not unique undo the check of the owner: its release is a bare DEL again.
 func TestTokens(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	for _, test := range []struct {
 		entry    lock.Entry
 		tokens   client.Tokens
@@ -40,10 +38,7 @@ func TestTokens(t *testing.T) {
 	} {
 		b := small(test.entry, 2, 1, "pause=1")
 		b.Tokens, b.Retries = test.tokens, 2
-		s, err := study.Explore(t.Context(), test.entry, b)
-		if err != nil || !s.Complete {
-			t.Fatalf("%s with tokens %s: %v", test.entry.ID, test.tokens, err)
-		}
+		s := completed(t, test.entry, b)
 		found := false
 		for _, w := range s.Witnesses {
 			found = found || w.Verdict == verdict.WrongDel && w.Par == 1

@@ -212,15 +212,11 @@ func TestMatrixCancelled(t *testing.T) {
 			t.Errorf("%d cells are finished, want 10", done)
 		}
 	})
-	axis, err := study.ParseAxis("pause/ttl=1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := study.SweepOrder{Axes: []study.Axis{axis}, Runs: 10}
+	o := ordered(t, 10, "pause/ttl=1")
 	if err := o.Complete(); err != nil {
 		t.Fatal(err)
 	}
-	s, err := o.Find(ctx, algorithms.Milestones(), quiet)
+	s, err := o.Find(ctx, algorithms.Milestones(), func(int) (*share.Work, func()) { return nil, func() {} })
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("a sweep that was cancelled before it began: %v", err)
 	}

@@ -1,7 +1,6 @@
 package study_test
 
 import (
-	"context"
 	"fmt"
 	"reflect"
 	"slices"
@@ -251,25 +250,9 @@ func observed(t *testing.T, entry lock.Entry, b study.Bounds) *explore.Result {
 	return r
 }
 
-// TestDumbTwin covers two clients with one attempt each, for every lock under
-// every single fault (Redlock with three servers of its five); and for locks of
-// one server two attempts under the faults of clients and messages, and three
-// clients under a crash or a pause.
-func TestDumbTwin(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
-	atSize(t, algorithms.Milestones(), 2, 1, slices.Concat(clientFaults, serverFaults), compare)
-	if effort.Exhaustive() {
-		atSize(t, oneServer(), 2, 2, clientFaults, compare)
-		atSize(t, oneServer(), 3, 1, []string{"crash=1", "pause=1@5s"}, compare)
-	}
-	sharded := []lock.Entry{racetest.Lock(t, "sharded"), racetest.Lock(t, "sharded-token")}
-	atSize(t, sharded, 2, 1, []string{"server-list=1", "crash=1", "server-list=1,crash=1"}, compare)
-}
-
 // TestDumbTwinExecutes: the twin uses the simulator's tables of what code and servers do.
 // Here every run is executed once more, from its beginning, in a new simulator.
 func TestDumbTwinExecutes(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	whole := func(t *testing.T, entry lock.Entry, b study.Bounds) {
 		runs := 0
 		dumbly(t, entry, b, func(r *rules, way []simulator.Choice, p *explore.Position) {
@@ -287,37 +270,6 @@ func TestDumbTwinExecutes(t *testing.T) {
 	atSize(t, oneServer(), 2, 1, budgets, whole)
 	atSize(t, algorithms.Milestones(), 2, 1, []string{""}, whole)
 	atSize(t, []lock.Entry{racetest.Lock(t, "sharded-token")}, 2, 1, []string{"server-list=1"}, whole)
-}
-
-// TestDumbTwinOfOddities: a resource that fences, a clock that jumps by a part
-// of a millisecond to before its epoch, and a server that reads its clock.
-func TestDumbTwinOfOddities(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
-	token := racetest.Lock(t, "token")
-	fenced := small(token, 2, 2, "pause=1")
-	fenced.Fenced = true
-	compare(t, token, fenced)
-	compare(t, token, small(token, 2, 2, "node-clock=1@9000500us"))
-
-	// The lease is in the value, and the server compares it with its own clock: the TTL
-	// does not show how much of the lease is left.
-	stamped := own("stamped", func(env lock.Env) lock.Strategy {
-		script := `local now = redis.call("TIME") now = now[1] * 1000 + math.floor(now[2] / 1000)
-if now < tonumber(redis.call("GET", KEYS[1]) or 0) then return 0 end
-redis.call("SET", KEYS[1], now + ARGV[1]) return now + ARGV[1]`
-		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
-			n, err := env.Nodes[0].Eval(ctx, script, []string{key}, env.TTL.Milliseconds()).Int64()
-			if err == nil && n == 0 {
-				err = lock.ErrNotAcquired
-			}
-			return reporting(func(ctx context.Context) error { return lost(env.Nodes[0].Del(ctx, key).Result()) }), err
-		})
-	})
-	b := small(stamped, 2, 2, "crash=1,pause=1@5s")
-	compare(t, stamped, b)
-	if !searched(t, stamped, b, nil).ReadsClock {
-		t.Error("the time of day was not part of the state")
-	}
 }
 
 // own is a lock that only a test uses.

@@ -8,74 +8,12 @@ import (
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator/client"
-	"locklab/simulator/effort"
 	"locklab/simulator/explore"
-	"locklab/simulator/verdict"
 )
-
-// What a use brings to light that no search without it knows: the same bounds without the
-// use have none of these verdicts.
-func TestUsesFindMore(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
-	t.Parallel()
-	for _, test := range []struct {
-		id, budget string
-		timing     study.Mode
-		clients    int
-		attempts   int
-		change     func(b *study.Bounds)
-		want       map[verdict.Word]int
-	}{
-		{"naive-wake", "delay=1@2s", study.Lockstep, 2, 2, uses(client.Wait), map[verdict.Word]int{verdict.Deadlock: 0}},
-		{"zk-naive", "", study.Lockstep, 3, 1, uses(client.Wait | client.Check), map[verdict.Word]int{verdict.Overlap: 0, verdict.Lie: 0}},
-		{"reentrant", "", study.AnyTiming, 2, 1, uses(client.Reenter), map[verdict.Word]int{verdict.Overlap: 0}},
-		{"redlock-extend", "pause=1", study.Lockstep, 2, 1, uses(client.Renew), map[verdict.Word]int{verdict.Lie: 1}},
-		{"token", "", study.AnyTiming, 2, 1, uses(client.GiveUp), map[verdict.Word]int{verdict.Orphan: 0}},
-		{"setnx", "lose-reply=1", study.AnyTiming, 2, 1, func(b *study.Bounds) { b.ClientRetries = 3 }, map[verdict.Word]int{verdict.WrongDel: 1}},
-	} {
-		b := small(racetest.Lock(t, test.id), test.clients, test.attempts, test.budget)
-		b.Timing = test.timing
-		without := foundBy(t, test.id, b)
-		test.change(&b)
-		with := foundBy(t, test.id, b)
-		for w, par := range test.want {
-			if got, ok := with[w]; !ok || got != par {
-				t.Errorf("%s, %v: %s is not found by %d faults: %v", test.id, b, w, par, with)
-			}
-			if _, ok := without[w]; ok {
-				t.Errorf("%s: %s is found without the use too: %v", test.id, w, without)
-			}
-		}
-	}
-}
-
-func uses(u client.Uses) func(*study.Bounds) { return func(b *study.Bounds) { b.Uses = u } }
-
-// A use is a choice: it loses no verdict that is found without it.
-func TestUsesLoseNothing(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
-	t.Parallel()
-	locks, budgets := []string{"redisson-lease", "reentrant-increment", "naive-wake"}, []string{"crash=1"}
-	if effort.Exhaustive() {
-		locks, budgets = append(locks, "watchdog", "redisson-lock", "lock-delay", "getset-check", "zk-naive"), append(budgets, "pause=1", "lose-reply=1")
-	}
-	for _, id := range locks {
-		for _, budget := range budgets {
-			entry := racetest.Lock(t, id)
-			b := small(entry, 2, 1, budget)
-			without := foundBy(t, id, b)
-			b.Uses = client.AllUses // in lockstep nobody gives up
-			if in := weaker(foundBy(t, id, b), without); in != nil {
-				t.Errorf("%s, %s: with uses it finds less: %v", id, budget, in)
-			}
-		}
-	}
-}
 
 // Every use of the bounds stands under what may happen, and every other that the lock
 // offers under what was assumed; so do retries of the library.
 func TestCertificateNamesUses(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	entry := racetest.Lock(t, "redisson-lease")
 	for _, u := range []client.Uses{0, client.Renew, client.Renew | client.Reenter | client.GiveUp} {
 		s := &study.Search{Strategy: entry, Bounds: study.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 1, TTL: study.DefaultBounds().TTL, Uses: u, ClientRetries: 3}, Timing: study.AnyTiming}.Settled(entry), Result: &explore.Result{}}
@@ -101,7 +39,6 @@ func TestCertificateNamesUses(t *testing.T) {
 
 // What a lock does not offer is refused by name, and left out of AllUses.
 func TestUsesOffered(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	for id, want := range map[string]string{
 		"token": "give-up", "daemon-10-owned": "renew give-up", "watchdog": "renew reenter give-up", "naive-wake": "wait give-up",
 		"redlock-extend": "renew check give-up", "zk-naive": "check wait give-up", "reentrant": "reenter give-up",

@@ -1,8 +1,6 @@
 package study_test
 
 import (
-	"context"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -15,45 +13,8 @@ import (
 	"locklab/simulator/explore"
 )
 
-// patient is a lock of which every attempt waits in the queue.
-func patient(e lock.Entry, patience time.Duration) lock.Entry {
-	e.ID += "-patient"
-	inner := e.New
-	e.New = func(env lock.Env) lock.Strategy {
-		held := inner(env).(lock.Queuer)
-		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) { return held.Await(ctx, key, patience) })
-	}
-	return e
-}
-
-// The search on an ensemble is compared with its twin, and the twin with a simulator
-// without tables.
-func TestDumbTwinOnZooKeeper(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
-	naive, checked, protected := racetest.Lock(t, "zk-naive"), racetest.Lock(t, "zk-recheck"), racetest.Lock(t, "zk-protected")
-	all := []string{"", "crash=1", "pause=1", "lose-reply=1", "lose-request=1"}
-	for _, test := range []struct {
-		entry   lock.Entry
-		budgets []string
-	}{
-		{checked, all},
-		{patient(naive, 3*time.Second), all},
-		{patient(checked, 3*time.Second), all},
-		{patient(protected, 3*time.Second), []string{"lose-reply=1", "expire-session=1"}},
-	} {
-		for _, budget := range test.budgets {
-			b := small(test.entry, 2, 1, budget)
-			t.Run(fmt.Sprintf("%s/%s", test.entry.ID, b.Faults()), func(t *testing.T) {
-				t.Parallel()
-				compare(t, test.entry, b)
-			})
-		}
-	}
-}
-
 // The races of the queues, as a search finds them.
 func TestZooKeeperRaces(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	wait := 20 * time.Second
 	checked, protected := patient(racetest.Lock(t, "zk-recheck"), wait), patient(racetest.Lock(t, "zk-protected"), wait)
 	hasty := func(id string) lock.Entry { return patient(racetest.Lock(t, id), 2*time.Second) } // less than the work takes
@@ -91,7 +52,6 @@ func TestZooKeeperRaces(t *testing.T) {
 // TestCountedTransactions: a search in which an ensemble numbers creations only finds what
 // one finds in which it numbers every transaction, as a real one does, in fewer states.
 func TestCountedTransactions(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	locks := algorithms.OnZooKeeper()
 	if !effort.Exhaustive() {
