@@ -15,51 +15,9 @@ func (s *testbed) wait(p *process, d time.Duration) {
 	p.clock.tick(d)
 }
 
-// When each daemon renews, and to which TTL: the three schedules of the articles. The
-// rest of the TTL just before a renewal is the margin for a slow message or a pause.
-func TestDaemonRhythms(t *testing.T) {
-	second := time.Second
-	for _, tt := range []struct {
-		ids           []string
-		first, every  time.Duration
-		extend        time.Duration
-		margin, later time.Duration
-	}{
-		{[]string{"daemon-10", "daemon-10-owned", "set-ifeq"}, 10 * second, 10 * second, 30 * second, 20 * second, 20 * second},
-		{[]string{"daemon-20", "daemon-20-owned"}, 20 * second, 20 * second, 30 * second, 10 * second, 10 * second},
-		{[]string{"daemon-29", "daemon-29-owned"}, 29 * second, 20 * second, 20 * second, second, 0},
-	} {
-		for _, id := range tt.ids {
-			e := entry(t, id)
-			s := newTestbed(t, 1)
-			a := s.process(t, e, "A")
-			must(a.Acquire(t.Context(), "lock"))(t)
-			step, margin := tt.first, tt.margin
-			for range 3 {
-				if a.clock.last != step {
-					t.Errorf("%s: the next renewal is %v away, want %v", id, a.clock.last, step)
-				}
-				if got := s.ttlLeft(t) - step; got != margin {
-					t.Errorf("%s: the margin is %v, want %v", id, got, margin)
-				}
-				if margin == 0 {
-					break // who is first in that millisecond is not the daemon's to say
-				}
-				s.wait(a, step)
-				if got := s.ttlLeft(t); got != tt.extend {
-					t.Errorf("%s: %v left after a renewal, want %v", id, got, tt.extend)
-				}
-				step, margin = tt.every, tt.later
-			}
-		}
-	}
-}
-
 // There is one daemon for each key, and a new one after an error has ended it.
 func TestDaemon20StartsOnce(t *testing.T) {
-	e := entry(t, "daemon-20")
-	s := newTestbed(t, 1)
-	a := s.process(t, e, "A")
+	_, s, a, _ := pair(t, "daemon-20")
 	f := &fault{command: "expire"}
 	a.conns[0].AddHook(f)
 	renewals := 0

@@ -11,9 +11,7 @@ import (
 // After a lease that ended by itself the lock stays blocked for the delay, after a
 // release it does not; and its holder knows by its own clock that the lease is over.
 func TestLockDelay(t *testing.T) {
-	e := entry(t, "lock-delay")
-	s := newTestbed(t, 1)
-	a, b := s.process(t, e, "A"), s.process(t, e, "B")
+	e, s, a, b := pair(t, "lock-delay")
 	lease := must(a.Acquire(t.Context(), "lock"))(t)
 	checker, _ := lock.As[lock.Checker](lease)
 	for _, tt := range []struct {

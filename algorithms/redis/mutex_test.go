@@ -8,9 +8,7 @@ import (
 
 // Article 003: synchronized excludes the threads of one process, and nothing else.
 func TestMutexEndsAtTheProcess(t *testing.T) {
-	e := entry(t, "mutex")
-	s := newTestbed(t, 1)
-	a, b := s.process(t, e, "A"), s.process(t, e, "B")
+	_, _, a, b := pair(t, "mutex")
 	lease := must(a.Acquire(t.Context(), "lock"))(t)
 	mustRefuse(t, a, "lock")
 	must(a.Acquire(t.Context(), "other"))(t)

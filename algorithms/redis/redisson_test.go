@@ -12,9 +12,7 @@ import (
 // continues if the lock belongs to another client.
 func TestRedissonRearmsAfterAFailure(t *testing.T) {
 	for id, again := range map[string]bool{"watchdog": false, "redisson-rearm": true} {
-		e := entry(t, id)
-		s := newTestbed(t, 1)
-		a := s.process(t, e, "A")
+		e, s, a, _ := pair(t, id)
 		must(a.Acquire(t.Context(), "lock"))(t)
 		a.conns[0].AddHook(&fault{command: "eval", loseRequests: 1})
 		s.passThird(e, a)
@@ -60,9 +58,7 @@ func TestRedissonEntryOutlivesItsWatchdog(t *testing.T) {
 
 // One watchdog renews all holds of a key, and ends with the last of them.
 func TestRedissonEntryServesAllHolds(t *testing.T) {
-	e := entry(t, "redisson-entry")
-	s := newTestbed(t, 1)
-	a := s.process(t, e, "A")
+	e, s, a, _ := pair(t, "redisson-entry")
 	outer := must(a.Acquire(t.Context(), "lock"))(t)
 	inner := must(a.Acquire(t.Context(), "lock"))(t)
 	mustRelease(t, inner, nil)
@@ -96,9 +92,7 @@ func TestTokenWaitGivesBackForACallerWhoLeft(t *testing.T) {
 // A lease that has a fencing token of its own keeps it.
 func TestFenceKeepsTokens(t *testing.T) {
 	for _, id := range []string{"redisson-fenced", "redislock-fence"} {
-		e := entry(t, id)
-		s := newTestbed(t, 1)
-		a := s.process(t, e, "A")
+		_, s, a, _ := pair(t, id)
 		for want := range uint64(2) {
 			lease := must(lock.Fence(a, a.env).Acquire(t.Context(), "lock"))(t)
 			if got := lease.(lock.Fencer).FencingToken(); got != want+1 {

@@ -8,9 +8,7 @@ import (
 // The reply to EXPIRE is not checked: if the key has gone in between, its creator
 // believes in a lock that does not exist.
 func TestSetNXExpireIgnoresAMissingKey(t *testing.T) {
-	e := entry(t, "setnx-expire")
-	s := newTestbed(t, 1)
-	a, b := s.process(t, e, "A"), s.process(t, e, "B")
+	_, s, a, b := pair(t, "setnx-expire")
 	a.conns[0].AddHook(&fault{command: "expire", before: func() { s.deleteKey(t, "lock") }})
 	must(a.Acquire(t.Context(), "lock"))(t)
 	must(b.Acquire(t.Context(), "lock"))(t)
@@ -19,9 +17,7 @@ func TestSetNXExpireIgnoresAMissingKey(t *testing.T) {
 // Article 003: SETNX may succeed and EXPIRE fail, and the deadlock is back. Article
 // 004 prints the try block after EXPIRE, so nothing deletes the key either.
 func TestSetNXExpireErrorLeavesAnImmortalKey(t *testing.T) {
-	e := entry(t, "setnx-expire")
-	s := newTestbed(t, 1)
-	a, b := s.process(t, e, "A"), s.process(t, e, "B")
+	e, s, a, b := pair(t, "setnx-expire")
 	a.conns[0].AddHook(&fault{command: "expire", loseRequests: 1})
 	if _, err := a.Acquire(t.Context(), "lock"); !errors.Is(err, errFault) {
 		t.Fatalf("Acquire: %v, want the fault", err)

@@ -20,33 +20,6 @@ func (s *testbed) passThird(e lock.Entry, p *process) {
 	p.clock.tick(e.TTL / 3)
 }
 
-// Article 003: the watchdog resets the TTL to 30 s every 10 s, so that
-// the lock lasts as long as the work.
-func TestWatchdogKeepsTheLease(t *testing.T) {
-	e := entry(t, "watchdog")
-	s := newTestbed(t, 1)
-	a, b := s.process(t, e, "A"), s.process(t, e, "B")
-	lease := must(a.Acquire(t.Context(), "lock"))(t)
-	if e.TTL/3 != 10*time.Second {
-		t.Fatalf("a third of %v is not the article's 10 s", e.TTL)
-	}
-	for range 10 {
-		s.pass(e.TTL/3 - time.Millisecond)
-		a.clock.Advance(e.TTL/3 - time.Millisecond)
-		if got, want := s.ttlLeft(t), e.TTL-e.TTL/3+time.Millisecond; got != want {
-			t.Fatalf("%v left, want %v: renewed too early", got, want)
-		}
-		s.pass(time.Millisecond)
-		a.clock.tick(time.Millisecond)
-		if got := s.ttlLeft(t); got != e.TTL {
-			t.Fatalf("%v left after the renewal, want %v", got, e.TTL)
-		}
-	}
-	mustRefuse(t, b, "lock")
-	mustRelease(t, lease, nil)
-	must(b.Acquire(t.Context(), "lock"))(t)
-}
-
 // Release ends the watchdog whatever the answer is; otherwise the key of a failed
 // release would live as long as the process.
 func TestWatchdogEndsWithRelease(t *testing.T) {
@@ -73,9 +46,7 @@ func TestWatchdogEndsWithRelease(t *testing.T) {
 // A renewal that is in progress while the lock is released renews nothing and arms no
 // timer. This test is for the race detector as much as for the assertions.
 func TestWatchdogReleaseDuringRenewal(t *testing.T) {
-	e := entry(t, "watchdog")
-	s := newTestbed(t, 1)
-	a := s.process(t, e, "A")
+	e, s, a, _ := pair(t, "watchdog")
 	for range 50 {
 		lease := must(a.Acquire(t.Context(), "lock"))(t)
 		a.clock.Advance(e.TTL / 3) // the renewal begins, in a goroutine of its own
@@ -93,9 +64,7 @@ func TestWatchdogReleaseDuringRenewal(t *testing.T) {
 // The last Release publishes on the channel that Redisson's clients listen on; a key
 // with a hash tag keeps it.
 func TestWatchdogTellsTheWaiters(t *testing.T) {
-	e := entry(t, "watchdog")
-	s := newTestbed(t, 1)
-	a := s.process(t, e, "A")
+	_, s, a, _ := pair(t, "watchdog")
 	for key, channel := range map[string]string{
 		"lock":     "redisson_lock__channel:{lock}",
 		"{x}:lock": "redisson_lock__channel:{x}:lock",

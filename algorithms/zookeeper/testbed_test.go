@@ -69,9 +69,6 @@ type ensemble struct {
 	state    zookeeper.State
 	sessions map[zookeeper.SessionID]*memorySession
 	pending  []func() // functions that run, one at a time, while a process waits
-	events   int      // number of watch events so far
-
-	park func() bool // not nil: a process that waits calls it and is suspended; false: the test is over
 }
 
 func newEnsemble() *ensemble {
@@ -106,7 +103,6 @@ func (e *ensemble) connect(clock *clockwork.FakeClock) *memorySession {
 }
 
 func (e *ensemble) deliver(events []zookeeper.Event) {
-	e.events += len(events)
 	for _, event := range events {
 		s := e.sessions[event.Session]
 		for watch, w := range s.watches {
@@ -235,11 +231,6 @@ func (w *memoryWatch) Wait(ctx context.Context, patience time.Duration) (bool, e
 			return true, nil
 		case !clock.Now().Before(until):
 			return false, nil
-		case e.park != nil:
-			if !e.park() {
-				return false, context.Canceled
-			}
-			continue
 		case len(e.pending) == 0:
 			clock.Advance(patience)
 			return false, nil

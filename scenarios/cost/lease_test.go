@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"locklab/algorithms"
@@ -16,8 +17,14 @@ import (
 // What the runs say of a lease is what the list of locks says of its end.
 func TestLeases(t *testing.T) {
 	effort.Unwatched(t, "one goroutine computes")
-	renewed := map[string][2]float64{ // when first, and what is left then
-		"daemon-20": {0.6665, 1}, "daemon-29": {0.9665, 0.6665}, "watchdog": {0.3335, 1}, "set-ifeq": {0.3335, 1},
+	renewed := map[string][3]float64{} // in a lease of 30 s: first after, then every, and what is left then
+	for ids, seconds := range map[string][3]float64{
+		"daemon-10 daemon-10-owned set-ifeq watchdog redisson-rearm redisson-entry": {10, 10, 30},
+		"daemon-20 daemon-20-owned": {20, 20, 30}, "daemon-29 daemon-29-owned": {29, 20, 20},
+	} {
+		for id := range strings.FieldsSeq(ids) {
+			renewed[id] = seconds
+		}
 	}
 	var none []string
 	for _, e := range algorithms.All() {
@@ -40,8 +47,15 @@ func TestLeases(t *testing.T) {
 		if l.Kept != (e.Expiry == lock.ExpirySession) {
 			t.Errorf("%s: renewed all the time: %t", e.ID, l.Kept)
 		}
-		if want, ok := renewed[e.ID]; ok && (len(l.Spans) < 2 || l.Spans[1] != cost.Span{From: want[0], Left: want[1]}) {
-			t.Errorf("%s: %v, want it renewed at %v", e.ID, l.Spans, want)
+		seconds, ok := renewed[e.ID]
+		for i, span := range l.Spans[1:] {
+			at := seconds[0] + float64(i)*seconds[1]
+			if ok && (math.Abs(span.From*30-at) > 0.05 || math.Abs(span.Left*30-seconds[2]) > 0.05) {
+				t.Errorf("%s: %v, want it renewed after %v s", e.ID, l.Spans, seconds)
+			}
+		}
+		if ok && len(l.Spans) < 4 {
+			t.Errorf("%s: %v", e.ID, l.Spans)
 		}
 	}
 	want := []string{"mutex", "spin-reentrant", "zk-semaphore", "zk-read"}

@@ -13,13 +13,18 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"locklab/simulator/effort"
 )
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	*apartFlag = min(*apartFlag, 2) // but where a test is about it
-	*timeFlag = 0                   // likewise; under the race detector all takes ten times as long
+	*apartFlag = min(*apartFlag, 2)                                                 // but where a test is about it
+	*timeFlag = 0                                                                   // likewise; under the race detector all takes ten times as long
+	if run := flag.Lookup("test.run"); effort.Watched && run.Value.String() == "" { // these show the goroutines of a bubble
+		run.Value.Set("^(TestPolling|TestFenced|TestRace|TestShared|TestOutside|TestClosedConnection|TestDrawnTwice|TestNotApart|TestParallel)$")
+	}
 	os.Exit(m.Run())
 }
 
@@ -154,9 +159,7 @@ func TestEndless(t *testing.T) {
 		name, want string
 		code       func(c *Client)
 	}{
-		{"a loop without a pause", "the code of c2 has asked 100 times without letting time pass", func(c *Client) {
-			rdb := dial(c)
-			defer rdb.Close()
+		{"a loop without a pause", "the code of c2 has asked 100 times without letting time pass", onRedis(func(c *Client, rdb *redis.Client) {
 			for ok, err := false, error(nil); !ok; {
 				if ok, err = rdb.SetNX(c.Context(), "k", c.Token(), ttl).Result(); err != nil {
 					return
@@ -164,7 +167,7 @@ func TestEndless(t *testing.T) {
 			}
 			c.Critical(work)
 			rdb.Del(c.Context(), "k")
-		}},
+		})},
 		{"a ticker that is not stopped", "the function of c2 has returned, and a goroutine that it has started has asked 100 times since", func(c *Client) {
 			rdb := dial(c)
 			if ok, err := rdb.SetNX(c.Context(), "k", c.Token(), ttl).Result(); err != nil || !ok {

@@ -1,13 +1,12 @@
 package locktest
 
 import (
-	"context"
 	"errors"
 	"runtime"
 	"testing"
 	"time"
 
-	"locklab/scenarios/race"
+	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator/client"
 	"locklab/simulator/explore"
@@ -15,10 +14,7 @@ import (
 
 // BenchmarkHosts is the same search, of the token lock, on coroutines and in bubbles.
 func BenchmarkHosts(b *testing.B) {
-	entry, err := race.Strategy("token")
-	if err != nil {
-		b.Fatal(err)
-	}
+	entry := racetest.Lock(b, "token")
 	bounds := study.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 2, TTL: 9 * time.Second, Nodes: 1}, Budget: "crash=1, pause=1"}
 	b.Run("coroutines", func(b *testing.B) {
 		for b.Loop() {
@@ -33,14 +29,7 @@ func BenchmarkHosts(b *testing.B) {
 		for b.Loop() {
 			testing.RunTests(func(string, string) (bool, error) { return true, nil }, []testing.InternalTest{{Name: "search", F: func(t *testing.T) {
 				var p *plan
-				p, err = newPlan(t, Bounds{Clients: 2, Budget: string(bounds.Budget), TTL: bounds.TTL, Key: client.Key}, func(c *Client) {
-					lease, err := entry.New(c.Env()).Acquire(context.Background(), client.Key)
-					if err != nil {
-						return
-					}
-					c.Critical(work)
-					lease.Release(context.Background())
-				})
+				p, err = newPlan(t, Bounds{Clients: 2, Budget: string(bounds.Budget), TTL: bounds.TTL, Key: client.Key}, labLock(entry, nil))
 				if err == nil {
 					_, err = p.search(t.Context())
 				}

@@ -8,14 +8,12 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"locklab/scenarios/study"
-	"locklab/simulator/effort"
 	"locklab/simulator/verdict"
 )
 
 // TestBeside: what lockstep hides is found at any timing beside it, with as many faults and a run that can be played; where that is
 // complete the first line says so.
 func TestBeside(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches, and the lock is a process of its own")
 	both := func(b Bounds, code func(c *Client)) (*plan, *study.Search) {
 		p, _ := prepare(t, b, code, nil)
 		s, err := p.search(t.Context())

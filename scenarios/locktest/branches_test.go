@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"locklab/simulator"
 	"locklab/simulator/effort"
 )
@@ -51,10 +53,9 @@ func TestBranches(t *testing.T) {
 	effort.OnlyExhaustive(t, "TestEitherWay shows ways of few histories; one goroutine searches")
 	want := ""
 	for range 2 {
-		p, _ := prepare(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl}, renews(false), nil)
-		s, err := p.search(t.Context())
-		if err != nil || !s.Complete || len(p.branches) == 0 {
-			t.Fatalf("%v, %+v, %v", err, s, p.branches)
+		p, s := searched(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl}, renews(false))
+		if !s.Complete || len(p.branches) == 0 {
+			t.Fatalf("%+v, %v", s, p.branches)
 		}
 		found := fmt.Sprint(s.States, s.Histories, s.Pars())
 		if want == "" {
@@ -86,13 +87,12 @@ func either(c *Client) {
 
 // TestEitherWay: what only one of two ways leads to is found, its run shows the way and can be played from its link.
 func TestEitherWay(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches, and the lock is a process of its own")
 	b := Bounds{Clients: 2, Attempts: 1, TTL: ttl}
 	p, _ := prepare(t, b, either, nil)
 	p.branches.Everywhere() // few histories come there, and two executions of each may do the same
 	s, err := p.search(t.Context())
 	if err != nil || !s.Complete || len(s.Witnesses) == 0 {
-		t.Fatalf("%v, %+v, %v", err, s, p.branches)
+		t.Fatalf("%+v, %v", s, p.branches)
 	}
 	if out := p.certificate(s, "en"); !strings.Contains(out, "at least 20 executions in a row showed no further way") {
 		t.Error(out)
@@ -114,10 +114,7 @@ func TestEitherWay(t *testing.T) {
 // TestEndsWhatItHasStarted: where the end of an execution leaves a goroutine behind that only its code can end, that code is let go on in
 // those that follow.
 func TestEndsWhatItHasStarted(t *testing.T) {
-	effort.Unwatched(t, "TestPolling shows the goroutines of a bubble")
-	p, _ := prepare(t, Bounds{Clients: 2, Budget: "crash=1,pause=1", TTL: ttl}, func(c *Client) {
-		rdb := dial(c)
-		defer rdb.Close()
+	p, _ := prepare(t, Bounds{Clients: 2, Budget: "crash=1,pause=1", TTL: ttl}, onRedis(func(c *Client, rdb *redis.Client) {
 		ok := rdb.SetNX(c.Context(), "k", c.Token(), ttl).Val()
 		stop := make(chan bool)
 		go func() {
@@ -133,10 +130,10 @@ func TestEndsWhatItHasStarted(t *testing.T) {
 			c.Critical(work)
 		}
 		stop <- true
-	}, nil)
+	}), nil)
 	s, err := p.search(t.Context())
 	if err != nil || !s.Complete || p.leaks == 0 || p.leaks > 3 { // one of each client at most, and of the probe
-		t.Errorf("%v, %+v, %d leaks", err, s, p.leaks)
+		t.Errorf("%+v, %d leaks", s, p.leaks)
 	}
 }
 

@@ -3,7 +3,6 @@ package locktest
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -184,24 +183,13 @@ func TestDatabaseBothHosts(t *testing.T) {
 			server := client.Servers(entry, ttl, simulator.NodeConfig{}, 1)[0]
 			on := server.Contents.(database.Contents)
 			on.Idle = server.Session
-			p, _ := prepare(t, Bounds{Clients: 2, Budget: test.budget, TTL: ttl, Database: &on}, func(c *Client) {
+			code := labLock(entry, func(c *Client) (lock.Env, func()) {
 				db := sql.OpenDB(c.Connector(1))
-				defer db.Close()
-				env := lock.Env{Clock: clockwork.NewRealClock(), Tokens: c.process, TTL: ttl, Thread: fmt.Sprintf("c%d.0", c.process.ID()), DB: db}
-				lease, err := entry.New(env).Acquire(context.Background(), client.Key)
-				if err != nil {
-					return
-				}
-				c.Critical(work)
-				err = lease.Release(context.Background())
-				if _, reports := lease.(lock.Reporter); reports && (err == nil || errors.Is(err, lock.ErrNotHeld)) {
-					c.Says(err == nil)
-				}
-			}, nil)
-			s, err := p.search(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+				thread := fmt.Sprintf("c%d.0", c.process.ID())
+				env := lock.Env{Clock: clockwork.NewRealClock(), Tokens: c.process, TTL: ttl, Thread: thread, DB: db}
+				return env, func() { db.Close() }
+			})
+			_, s := searched(t, Bounds{Clients: 2, Budget: test.budget, TTL: ttl, Database: &on}, code)
 			if diff := cmp.Diff(pars(own), pars(s)); diff != "" || !own.Complete || !s.Complete {
 				t.Errorf("complete %t, %t; on the lab's pool and on connections of its own:\n%s", own.Complete, s.Complete, diff)
 			}

@@ -27,11 +27,7 @@ func enteringFrom(year int) func(c *Client) {
 // on its clock: its certificate names the only date at which it was executed. Clocks begin at a recent date.
 func TestDate(t *testing.T) {
 	for year, overlaps := range map[int]bool{2020: true, 2040: false} {
-		p, _ := prepare(t, Bounds{Clients: 2, Budget: "crash=1", TTL: ttl}, enteringFrom(year), nil)
-		s, err := p.search(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		p, s := searched(t, Bounds{Clients: 2, Budget: "crash=1", TTL: ttl}, enteringFrom(year))
 		out := p.certificate(s, "en")
 		if found := len(s.Witnesses) > 0; found != overlaps || !found && (!p.timed || !strings.Contains(out, "no other date than 2026-05-28 20:26:40 UTC")) {
 			t.Errorf("from %d on: timed: %v\n%s", year, p.timed, out)

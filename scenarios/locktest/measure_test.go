@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-
-	"locklab/simulator/effort"
 )
 
 // valid takes the lock as redsync does, which enters only if enough of the lease is left; refused is what it does without it.
@@ -30,12 +28,7 @@ func valid(refused func(c *Client, rdb *redis.Client)) func(c *Client) {
 
 // TestMeasures: code that uses its clock only to measure is searched to the end at any timing, without the time of day.
 func TestMeasures(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
-	p, _ := prepare(t, Bounds{Clients: 2, Attempts: 1, Budget: "crash=1", TTL: ttl, AnyTiming: true}, valid(func(*Client, *redis.Client) {}), nil)
-	s, err := p.search(t.Context())
-	if err != nil {
-		t.Fatal(explain(err))
-	}
+	_, s := searched(t, Bounds{Clients: 2, Attempts: 1, Budget: "crash=1", TTL: ttl, AnyTiming: true}, valid(func(*Client, *redis.Client) {}))
 	if !s.Complete || !s.Measures || !s.Symmetry || s.ReadsClock || s.Bounds.Idle || len(s.Witnesses) > 0 {
 		t.Errorf("complete %t, measures %t, symmetry %t, %v", s.Complete, s.Measures, s.Symmetry, s.AllPars())
 	}
@@ -43,13 +36,8 @@ func TestMeasures(t *testing.T) {
 
 // TestMeasuredBreaks: what breaks such code is found, and the witness can be played.
 func TestMeasuredBreaks(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	b := Bounds{Clients: 2, Attempts: 1, TTL: ttl, Key: "k", AnyTiming: true}
-	p, _ := prepare(t, b, valid(func(c *Client, rdb *redis.Client) { rdb.Del(c.Context(), "k") }), nil)
-	s, err := p.search(t.Context())
-	if err != nil {
-		t.Fatal(explain(err))
-	}
+	p, s := searched(t, b, valid(func(c *Client, rdb *redis.Client) { rdb.Del(c.Context(), "k") }))
 	if !s.Complete || !s.Measures || !slices.Contains(s.AllPars(), "WRONG-DEL@0") {
 		t.Errorf("complete %t, measures %t, %v", s.Complete, s.Measures, s.AllPars())
 	}

@@ -37,16 +37,14 @@ func TestShared(t *testing.T) {
 	if isApart() {
 		return
 	}
-	p, _ := prepare(t, bounds, func(c *Client) {
-		rdb := dial(c)
-		defer rdb.Close()
+	p, _ := prepare(t, bounds, onRedis(func(c *Client, rdb *redis.Client) {
 		token := c.Token()
 		if ok, err := rdb.SetNX(c.Context(), "k", token, ttl).Result(); err != nil || !ok {
 			return
 		}
 		c.Critical(work)
 		compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token)
-	}, nil)
+	}), nil)
 	turning, err := newPlan(t, bounds, code)
 	if err != nil {
 		t.Fatal(err)

@@ -46,7 +46,6 @@ func TestSays(t *testing.T) {
 
 // TestFinds: the verdicts that come about are named, with their faults, and all others are claims as well.
 func TestFinds(t *testing.T) {
-	effort.Unwatched(t, "TestPolling shows the goroutines of a bubble")
 	code := saying(compareAndDelete, func(int) bool { return true })
 	for finds, want := range map[string]string{
 		"OVERLAP STALE-WRITE LIE@1":      "",

@@ -31,7 +31,6 @@ func TestSlow(t *testing.T) {
 	t.Run("no time-out", func(t *testing.T) { Check(t, b, waiting(-1), Breaks("SLOW", 1)) })
 	t.Run("time-out", func(t *testing.T) { Check(t, b, waiting(2*time.Second), Holds("SLOW")) })
 	t.Run("any timing", func(t *testing.T) {
-		effort.Unwatched(t, "one goroutine searches")
 		b := b
 		b.AnyTiming = true
 		Check(t, b, waiting(-1), Breaks("SLOW", 1))
