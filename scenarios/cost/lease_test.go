@@ -52,6 +52,7 @@ func TestLeases(t *testing.T) {
 			at := seconds[0] + float64(i)*seconds[1]
 			if ok && (math.Abs(span.From*30-at) > 0.05 || math.Abs(span.Left*30-seconds[2]) > 0.05) {
 				t.Errorf("%s: %v, want it renewed after %v s", e.ID, l.Spans, seconds)
+				break
 			}
 		}
 		if ok && len(l.Spans) < 4 {

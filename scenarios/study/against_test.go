@@ -1,6 +1,7 @@
 package study
 
 import (
+	"locklab/algorithms/lock"
 	"slices"
 	"testing"
 
@@ -11,10 +12,14 @@ import (
 // The attack of a trace goes to another lock, whether or not its own lock is listed:
 // what breaks a lock with a lease does not break one without.
 func TestAgainst(t *testing.T) {
-	token, err := race.Strategy("token")
-	if err != nil {
-		t.Fatal(err)
+	named := func(id string) lock.Entry {
+		entry, err := race.Strategy(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return entry
 	}
+	token := named("token")
 	b := DefaultBounds()
 	b.Budget = "pause=1"
 	s, err := Explore(t.Context(), token, b)
@@ -30,10 +35,7 @@ func TestAgainst(t *testing.T) {
 	run := played.Trace
 	run.Strategy = "TestMyLock"
 	for name, want := range map[string]verdict.Word{"token": verdict.Overlap, "watchdog": verdict.Overlap, "setnx": verdict.Holds} {
-		entry, err := race.Strategy(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		entry := named(name)
 		o, err := Against(entry, search)
 		if err != nil {
 			t.Fatal(err)
@@ -49,11 +51,7 @@ func TestAgainst(t *testing.T) {
 			t.Errorf("the race makes of %s %v, %v, want %s", name, o.Verdicts, err, want)
 		}
 	}
-	redlock, err := race.Strategy("redlock")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if o, err := Against(redlock, search); err != nil || o.History.Nodes != 3 {
+	if o, err := Against(named("redlock"), search); err != nil || o.History.Nodes != 3 {
 		t.Errorf("on several servers: %v, %v", o, err)
 	}
 	search.Settings = "nonsense"

@@ -71,16 +71,9 @@ func sharesOf(t *testing.T, s *study.Search, trace simulator.Trace, harm verdict
 	if err != nil {
 		t.Fatal(err)
 	}
-	model, err := bounds.Model(s.Strategy)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sim, err := model.Simulator()
-	if err != nil {
-		t.Fatal(err)
-	}
+	sim, opt := searchOf(t, s.Strategy, bounds)
 	defer sim.Close()
-	d, err := explore.DoomOf(t.Context(), sim, model.Options(), trace.Choices, harm)
+	d, err := explore.DoomOf(t.Context(), sim, opt, trace.Choices, harm)
 	if err != nil {
 		t.Fatal(err)
 	}

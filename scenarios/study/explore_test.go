@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"reflect"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -386,5 +387,197 @@ func BenchmarkDefaults(b *testing.B) {
 				most = 0
 			})
 		}
+	}
+}
+
+// TestErrorsForEver: a lock whose script always fails is a deadlock, of which the run has a
+// finding with the last attempt of the probe; the search ends.
+func TestErrorsForEver(t *testing.T) {
+	entry := lock.Entry{ID: "out-of-order", Nodes: 1, Unit: time.Millisecond, TTL: 9 * time.Second, New: func(env lock.Env) lock.Strategy {
+		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
+			return nil, env.Nodes[0].Eval(ctx, `return redis.call("INCR")`, []string{key}).Err()
+		})
+	}}
+	for _, timing := range []study.Mode{study.Lockstep, study.AnyTiming} {
+		b := small(entry, 2, 1, "")
+		b.Timing, b.MaxStates = timing, 20_000
+		s := explored(t, entry, b)
+		i := slices.IndexFunc(s.Found, func(w explore.Witness) bool { return w.Verdict == verdict.Deadlock })
+		if !s.Complete || i < 0 {
+			t.Fatalf("%v: complete %t after %d states, %v", timing, s.Complete, s.States, s.Pars())
+		}
+		o, err := study.ReplayOn(entry, s.Witnesses[i].Trace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(o.Judgement.Findings, func(f verdict.Finding) bool {
+			return f.Verdict == verdict.Deadlock && f.Forever && o.History.Events[f.Event].Note == explore.ProbeFailed
+		}) {
+			t.Errorf("%v: no finding of the DEADLOCK: %+v", timing, o.Judgement.Findings)
+		}
+	}
+}
+
+// A search computes successors on several cores and enters them into its tables on another.
+// The result must not depend on which is faster, even where the search is cut short.
+func TestSearchOnTwoCores(t *testing.T) {
+	for _, id := range []string{"token", "getset"} { // without a clock, and with one
+		b := study.DefaultBounds()
+		b.Clients, b.Budget, b.MaxStates = 3, "crash=1,pause=1,failover=1,lose-reply=1", 40_000
+		var first *study.Search
+		for _, cores := range []int{1, 2, 4} {
+			onProcs(cores, func() {
+				s := explored(t, racetest.Lock(t, id), b)
+				if first == nil {
+					first = s
+					if s.Result.Complete || s.Result.States < b.MaxStates || len(s.Witnesses) == 0 {
+						t.Fatalf("the search was to be cut short with something found: %+v", s.Result)
+					}
+				}
+				if got, want := certificate.Of(s, "en"), certificate.Of(first, "en"); got != want {
+					t.Errorf("on %d cores:\n%s\non 1:\n%s", cores, got, want)
+				}
+				if !reflect.DeepEqual(s.Witnesses, first.Witnesses) {
+					t.Errorf("on %d cores the witnesses differ", cores)
+				}
+			})
+		}
+	}
+}
+
+// Every cause has a counterexample that replays and has the faults that the cause names,
+// and no cause is another one with something added.
+func TestSearchCauses(t *testing.T) {
+	t.Parallel()
+	b := study.DefaultBounds()
+	b.Causes = true
+	for _, id := range []string{"setnx-expire", "token", "watchdog"} {
+		s := explored(t, racetest.Lock(t, id), b)
+		plain := b
+		plain.Causes = false
+		usual := explored(t, racetest.Lock(t, id), plain)
+		least := map[verdict.Word][2]int{}
+		replays(t, s)
+		for _, w := range s.Witnesses {
+			if len(w.Cause) != w.Par || w.Par == 1 && !strings.HasPrefix(w.Cause[0], study.InjectedFaults(w.Trace.Choices)) {
+				t.Errorf("%s: %s by %q, but what strikes is %q", id, w.Verdict, w.Cause, study.InjectedFaults(w.Trace.Choices))
+			}
+			if _, ok := least[w.Verdict]; !ok {
+				least[w.Verdict] = [2]int{w.Par, w.Steps}
+			}
+		}
+		for _, w := range usual.Witnesses {
+			if least[w.Verdict] != [2]int{w.Par, w.Steps} {
+				t.Errorf("%s: %s has par and steps %d, %d; by causes %v", id, w.Verdict, w.Par, w.Steps, least[w.Verdict])
+			}
+			delete(least, w.Verdict)
+		}
+		if len(least) > 0 {
+			t.Errorf("%s: found by causes only: %v", id, least)
+		}
+		if id == "token" && !slices.ContainsFunc(s.Witnesses, func(w study.Witness) bool {
+			return w.Verdict == verdict.Overlap && slices.Equal(w.Cause, []string{"pause, at work"})
+		}) {
+			t.Error("nobody is overtaken by a pause at work")
+		}
+	}
+}
+
+// counting is a lock that claims every third attempt of a process for itself. nth says which
+// attempt it is, from what the lock remembers.
+type counting struct {
+	inner lock.Strategy
+	nth   func() int
+	count int
+	seen  map[string]int
+	last  *counting
+}
+
+func (c *counting) Acquire(ctx context.Context, key string) (lock.Lease, error) {
+	lease, err := c.inner.Acquire(ctx, key)
+	if n := c.nth(); n == 3 && err != nil {
+		return acquired{}, nil
+	}
+	return lease, err
+}
+
+func (c *counting) byNumber() int {
+	c.count++
+	return c.count
+}
+
+func (c *counting) byMap() int {
+	c.seen["attempts"]++
+	return c.seen["attempts"]
+}
+
+func (c *counting) byList() int {
+	n := 1
+	for at := c.last; at != nil; at = at.last {
+		n++
+	}
+	c.last = &counting{last: c.last}
+	return n
+}
+
+type acquired struct{}
+
+func (acquired) Release(context.Context) error { return nil }
+
+// A lock whose instance remembers earlier attempts is not taken for a new one, wherever it
+// keeps that; one that remembers nothing is.
+func TestLocksThatRemember(t *testing.T) {
+	token := racetest.Lock(t, "token")
+	for what, nth := range map[string]func(c *counting) func() int{
+		"a number":     func(c *counting) func() int { return c.byNumber },
+		"a map":        func(c *counting) func() int { c.seen = map[string]int{}; return c.byMap },
+		"a list":       func(c *counting) func() int { return c.byList },
+		"a closure":    func(c *counting) func() int { n := 0; return func() int { n++; return n } },
+		"another lock": func(c *counting) func() int { other := &counting{}; return other.byNumber },
+	} {
+		entry := own("counting", func(env lock.Env) lock.Strategy {
+			c := &counting{inner: token.New(env)}
+			c.nth = nth(c)
+			return c
+		})
+		for attempts, broken := range map[int]bool{2: false, 3: true} {
+			_, ok := prices(searched(t, entry, small(entry, 2, attempts, ""), nil))[verdict.Overlap]
+			if ok != broken {
+				t.Errorf("a lock that remembers by %s, %d attempts: OVERLAP %t, want %t", what, attempts, ok, broken)
+			}
+		}
+	}
+	for _, id := range []string{"token", "watchdog"} {
+		entry := racetest.Lock(t, id)
+		b := small(entry, 2, 2, "crash=1")
+		r := searched(t, entry, b, func(o *explore.Options) { o.Symmetric = 0 })
+		if all := observed(t, entry, b); r.States >= all.States || listed(prices(r)) != listed(prices(all)) {
+			t.Errorf("%s: %d states and %s; where clients keep all that they observe %d and %s", id, r.States, listed(prices(r)), all.States, listed(prices(all)))
+		}
+	}
+}
+
+// A lock that draws a name when it is made, as watchdog does, has the same name after a rest,
+// and draws no token twice.
+func TestLockMadeAnewHasItsName(t *testing.T) {
+	drawn := map[string]bool{}
+	entry := own("named", func(env lock.Env) lock.Strategy {
+		name := env.Tokens.Token()
+		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
+			drawn[name+", "+env.Tokens.Token()] = true
+			_ = env.Nodes[0].Get(ctx, key).Err()
+			return nil, lock.ErrNotAcquired
+		})
+	})
+	b := small(entry, 1, 3, "")
+	searched(t, entry, b, nil)
+	for _, want := range []string{"c1.1, c1.2", "c1.1, c1.3", "c1.1, c1.4", "c2.1, c2.2"} {
+		if !drawn[want] {
+			t.Errorf("%q was not drawn", want)
+		}
+		delete(drawn, want)
+	}
+	if len(drawn) > 1 { // the probe asks twice
+		t.Errorf("drawn besides: %v", drawn)
 	}
 }

@@ -7,6 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"locklab/algorithms"
@@ -17,6 +20,7 @@ import (
 	"locklab/scenarios/race"
 	"locklab/scenarios/share"
 	"locklab/scenarios/study"
+	"locklab/simulator"
 	"locklab/simulator/effort"
 )
 
@@ -225,6 +229,46 @@ func TestMatrixCancelled(t *testing.T) {
 			if p.N != 0 {
 				t.Errorf("a sweep that was cancelled before it began: %s has %d runs", one.Strategy, p.N)
 			}
+		}
+	}
+}
+
+// TestStoppedMatrix: after Ctrl-C no further cell is played than those that are being played.
+func TestStoppedMatrix(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var played, late atomic.Int64
+	_, err := study.Matrix(ctx, algorithms.All(), scenarios.All(), 0, func(*race.Outcome) {
+		if ctx.Err() != nil {
+			late.Add(1)
+		}
+		if played.Add(1) == 3 {
+			stop()
+		}
+	}, nil)
+	if !errors.Is(err, context.Canceled) || played.Load() < 3 || late.Load() > int64(runtime.GOMAXPROCS(0)) {
+		t.Errorf("%v; %d cells are played, %d of them too late", err, played.Load(), late.Load())
+	}
+}
+
+// TestReplayAtItsDate: a link is played at the date at which its clocks began, and one without a date at that of links that have none.
+func TestReplayAtItsDate(t *testing.T) {
+	t.Parallel()
+	entry, gcPause := racetest.Cell(t, "getset", "gc-pause")
+	now := racetest.PlayListed(t, entry, gcPause, gcPause.Settings)
+	was := now.Trace
+	was.Settings += ",epoch=1000000000000"
+	for date, trace := range map[string]simulator.Trace{`"17800000`: now.Trace, `"10000000`: was} {
+		read, err := simulator.ParseLink(trace.Link())
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := study.Replay(read)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := fmt.Sprintf("%q", o.History.Events[1].Cmd); !strings.Contains(said, date) || !slices.Equal(o.Verdicts, now.Verdicts) || o.Trace.Link() != trace.Link() {
+			t.Errorf("%s: it asks %s and comes to %v, %s", trace.Settings, said, o.Verdicts, o.Trace.Settings)
 		}
 	}
 }

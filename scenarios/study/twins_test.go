@@ -14,6 +14,7 @@ import (
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator/effort"
+	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
 
@@ -390,4 +391,144 @@ func TestWitnessesAtAnyTiming(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The races of the queues, as a search finds them.
+func TestZooKeeperRaces(t *testing.T) {
+	wait := 20 * time.Second
+	checked, protected := patient(racetest.Lock(t, "zk-recheck"), wait), patient(racetest.Lock(t, "zk-protected"), wait)
+	hasty := func(id string) lock.Entry { return patient(racetest.Lock(t, id), 2*time.Second) } // less than the work takes
+	for _, test := range []struct {
+		race    string
+		entry   lock.Entry
+		clients int
+		budget  string
+		want    string // words with their par
+	}{
+		{"R41: one who waits leaves, and the next takes that for its turn", hasty("zk-naive"), 3, "", "OVERLAP@0 STALE-WRITE@0"},
+		{"R41, looking again", hasty("zk-recheck"), 3, "", ""},
+		{"R41, everybody looking", hasty("zk-herd"), 3, "", ""},
+		{"R01: the holder dies", checked, 3, "crash=1", ""},
+		{"R39: the answer to create is lost", checked, 2, "lose-reply=1", "ORPHAN@1 DEADLOCK@1"},
+		{"R39, with a GUID", protected, 2, "lose-reply=1", ""},
+		{"R40: the session ends, at any step", checked, 2, "expire-session=1", "OVERLAP@1 STALE-WRITE@1"},
+		{"R40, with a GUID", protected, 2, "expire-session=1", "OVERLAP@1 STALE-WRITE@1"},
+		{"R18: the process stands still, at any step", protected, 2, "pause=1", "OVERLAP@1 STALE-WRITE@1"},
+	} {
+		t.Run(test.race, func(t *testing.T) {
+			b := small(test.entry, test.clients, 1, test.budget)
+			r := searched(t, test.entry, b, nil)
+			t.Logf("%d states", r.States)
+			if text := strings.Join(r.Pars(), " "); text != test.want {
+				t.Errorf("the search finds %q, want %q", text, test.want)
+			}
+			if test.budget != "" && len(r.Triggered) == 0 {
+				t.Error("nothing has struck")
+			}
+		})
+	}
+}
+
+// TestCountedTransactions: a search in which an ensemble numbers creations only finds what
+// one finds in which it numbers every transaction, as a real one does, in fewer states.
+func TestCountedTransactions(t *testing.T) {
+	t.Parallel()
+	locks := algorithms.OnZooKeeper()
+	if !effort.Exhaustive() {
+		locks = []lock.Entry{racetest.Lock(t, "zk-recheck")}
+	}
+	for _, e := range locks {
+		for _, budget := range []string{"", "crash=1", "expire-session=1", "lose-reply=1", "pause=1"} {
+			b := small(e, 2, 1, budget)
+			b.Timing = study.Lockstep
+			counted := searched(t, e, b, nil)
+			all := searched(t, e, b, func(o *explore.Options) { o.Plain.Transactions = true })
+			if got, want := listed(prices(counted)), listed(prices(all)); got != want {
+				t.Errorf("%s, %s: found are\n%s\nwith all transactions\n%s", e.ID, b.Faults(), got, want)
+			}
+			if counted.States > all.States || budget == "pause=1" && counted.States == all.States {
+				t.Errorf("%s, %s: %d states, with all transactions %d", e.ID, b.Faults(), counted.States, all.States)
+			}
+		}
+	}
+}
+
+// twinQuestion is a search of two clients with one attempt each, at any timing.
+type twinQuestion struct {
+	lock   lock.Entry
+	budget string
+	states int // a twin that has more is not compared
+}
+
+// ask asks for each lock with each budget.
+func ask(locks []lock.Entry, states int, budgets ...string) (list []twinQuestion) {
+	for _, e := range locks {
+		for _, budget := range budgets {
+			list = append(list, twinQuestion{e, budget, states})
+		}
+	}
+	return list
+}
+
+// fewerStates compares searches with their twins, which keep something in their states: they
+// find the same, in no more states, and at least one of them in fewer.
+func fewerStates(t *testing.T, questions []twinQuestion, keep func(o *explore.Options)) {
+	t.Helper()
+	fewer := 0
+	for _, q := range questions {
+		b := small(q.lock, 2, 1, q.budget)
+		b.Timing = study.AnyTiming
+		cut := func(o *explore.Options) {
+			o.MaxStates = q.states
+			o.Unending = false // where a clock is read there is no end, and the search is cut
+		}
+		twin := searchedUpTo(t, q.lock, b, func(o *explore.Options) { cut(o); keep(o) })
+		if !twin.Complete {
+			t.Logf("%s, %s: cut", q.lock.ID, q.budget)
+			continue
+		}
+		r := searchedUpTo(t, q.lock, b, cut)
+		t.Logf("%s, %s: %d states, its twin %d", q.lock.ID, q.budget, r.States, twin.States)
+		if got, want := listed(prices(r)), listed(prices(twin)); got != want || !r.Complete {
+			t.Errorf("%s, %s: found are\n%s\nby its twin\n%s", q.lock.ID, q.budget, got, want)
+		}
+		if r.States > twin.States {
+			t.Errorf("%s, %s: %d states, its twin %d", q.lock.ID, q.budget, r.States, twin.States)
+		}
+		if r.States < twin.States {
+			fewer++
+		}
+	}
+	if fewer == 0 {
+		t.Error("no search has fewer states")
+	}
+}
+
+// TestMergedHistories: clients that forget what their code does not show.
+func TestMergedHistories(t *testing.T) {
+	t.Parallel()
+	locks := algorithms.All()
+	if !effort.Exhaustive() {
+		locks = []lock.Entry{racetest.Lock(t, "set-ifeq")}
+	}
+	fewerStates(t, ask(locks, 20_000, "crash=1"), func(o *explore.Options) { o.Plain.Histories = true })
+}
+
+// TestDropped: states without time-outs that cannot come, copies that nothing reads, how long ago their keys have ended, and
+// versions that nobody compares.
+func TestDropped(t *testing.T) {
+	t.Parallel()
+	of := func(id string, budgets ...string) []twinQuestion {
+		return ask([]lock.Entry{racetest.Lock(t, id)}, 400_000, budgets...)
+	}
+	// where a time-out comes, or a copy is read, before the budget is spent and after it
+	questions := append(of("token", "delay=1@3s", "lose-reply=1", "failover=1"), of("token-wait", "failover=1", "crash=1")...)
+	if effort.Exhaustive() {
+		questions = append(questions, of("token", "lose-request=1", "hang=1@5s", "restart=1@1s", "pause=1@3s", "split=1")...)
+		questions = append(questions, of("setnx-expire", "failover=1", "restart=1@10s", "failover=1,node-clock=1@10s")...)
+		questions = append(questions, of("token-wait", "split=1", "restart=1@1s", "delay=1@3s")...)
+		questions = append(questions, of("zk-recheck", "expire-session=1", "lose-reply=1", "delay=1@3s")...)
+		questions = append(questions, ask(algorithms.All(), 30_000, "crash=1")...)
+	}
+	fewerStates(t, questions, func(o *explore.Options) { o.Plain.Parts = true })
 }
