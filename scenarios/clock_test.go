@@ -31,10 +31,7 @@ func TestClocksThatRunWrong(t *testing.T) {
 			e, sc := racetest.Cell(t, lock, c.scenario)
 			s := sc.Settings
 			s.Drift = c.drift
-			o, err := (&race.Runner{}).Play(e, sc, s)
-			if err != nil {
-				t.Fatal(err)
-			}
+			o := racetest.Must((&race.Runner{}).Play(e, sc, s))(t)
 			if o.Verdicts[0] != want[i] || !o.Reached {
 				t.Errorf("%s, %s, drift %v: %v, reached %t; want %s", lock, c.scenario, c.drift, o.Verdicts, o.Reached, want[i])
 			}

@@ -48,10 +48,7 @@ func TestTranscripts(t *testing.T) {
 			}
 		})
 	}
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := racetest.Must(filepath.Glob("testdata/*.txt"))(t)
 	for _, f := range files {
 		if !known[f] {
 			t.Errorf("%s belongs to no scenario: delete it", f)

@@ -141,10 +141,7 @@ func newSource(t *testing.T, additions ...addition) *source {
 	t.Helper()
 	effort.OnlyExhaustive(t, "it compiles nearly everything once more")
 	t.Parallel()
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := racetest.Must(filepath.Abs("../.."))(t)
 	s := &source{t, root, t.TempDir(), map[string]string{}}
 	for _, a := range additions {
 		old := s.read(a.list)
@@ -159,10 +156,7 @@ func newSource(t *testing.T, additions ...addition) *source {
 }
 
 func (s *source) read(file string) string {
-	text, err := os.ReadFile(filepath.Join(s.root, file))
-	if err != nil {
-		s.Fatal(err)
-	}
+	text := racetest.Must(os.ReadFile(filepath.Join(s.root, file)))(s)
 	return string(text)
 }
 
@@ -177,10 +171,7 @@ func (s *source) show(file, text string) {
 
 // goCommand runs go test or go build on the source.
 func (s *source) goCommand(verb string, args ...string) (out string, err error) {
-	overlay, err := json.Marshal(map[string]any{"Replace": s.replace})
-	if err != nil {
-		s.Fatal(err)
-	}
+	overlay := racetest.Must(json.Marshal(map[string]any{"Replace": s.replace}))(s)
 	file := filepath.Join(s.tmp, "overlay.json")
 	if err := os.WriteFile(file, overlay, 0o644); err != nil {
 		s.Fatal(err)

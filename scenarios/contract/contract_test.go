@@ -62,10 +62,7 @@ var runner race.Runner
 
 func play(t testing.TB, e lock.Entry, sc race.Scenario) *race.Outcome {
 	t.Helper()
-	o, err := runner.Play(e, sc, sc.Settings)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := racetest.Must(runner.Play(e, sc, sc.Settings))(t)
 	return o
 }
 
@@ -192,10 +189,7 @@ func TestContractAgreesWithCatalogue(t *testing.T) {
 		excused[[2]string{d.lock, d.scenario}] = true
 	}
 	for _, row := range catalogue {
-		sc, err := scenarios.ByName(row.race)
-		if err != nil {
-			t.Fatal(err)
-		}
+		sc := racetest.Must(scenarios.ByName(row.race))(t)
 		for i, fact := range row.facts {
 			o := play(t, locks[i], sc)
 			missing := lacks(contract.Expected(o), fact)

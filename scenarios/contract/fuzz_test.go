@@ -6,16 +6,14 @@ import (
 	"testing"
 
 	"locklab/scenarios/contract"
+	"locklab/scenarios/internal/racetest"
 )
 
 // FuzzContract reads any text as a contract. Every expectation that comes out is of a line
 // of it.
 func FuzzContract(f *testing.F) {
 	for _, name := range []string{"contract.txt", "proofs.txt"} {
-		own, err := os.ReadFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
+		own := racetest.Must(os.ReadFile(name))(f)
 		for section := range strings.SplitSeq(string(own), "\n[") {
 			if len(section) < 4<<10 {
 				f.Add("[" + strings.TrimPrefix(section, "["))

@@ -13,6 +13,7 @@ import (
 	"locklab/faults"
 	"locklab/scenarios"
 	"locklab/scenarios/contract"
+	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator/verdict"
@@ -55,10 +56,7 @@ func TestProfiles(t *testing.T) {
 	t.Parallel()
 	for _, e := range algorithms.All() {
 		want, _ := contract.ProfileOf(e)
-		got, err := runner.Profile(e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := racetest.Must(runner.Profile(e))(t)
 		if got != want {
 			t.Errorf("the profile of %s is another one. If that is as it should be, write under [locks]:\n%s", e.ID, profileLine(e.ID, got))
 		}
@@ -92,10 +90,7 @@ func TestDerivedCells(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := racetest.Must(os.ReadFile(file))(t)
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	races := strings.Fields(lines[0])
 	for _, line := range lines[1:] {
@@ -157,10 +152,7 @@ func TestProofsCoverEverything(t *testing.T) {
 		} else {
 			breaks[e.Strategy.ID] = true
 		}
-		budget, err := e.Bounds.Budget.Parse()
-		if err != nil {
-			t.Fatal(err)
-		}
+		budget := racetest.Must(e.Bounds.Budget.Parse())(t)
 		for _, a := range budget {
 			allowed[a.Fault.Name] = true
 		}

@@ -15,10 +15,7 @@ func TestExpectedOnlyWithOwnSettings(t *testing.T) {
 		set      string
 		expected bool
 	}{{"", true}, {"seed=9", true}, {"pause=13s", false}, {"ttl=9s", false}, {"budget=pause=1", false}} {
-		s, err := sc.Settings.With(f.set)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := racetest.Must(sc.Settings.With(f.set))(t)
 		if o := racetest.Play(t, e, sc, s); (contract.Expected(o) != nil) != f.expected {
 			t.Errorf("with %q: expected is %v", f.set, contract.Expected(o))
 		}

@@ -46,17 +46,11 @@ func TestProveUnlisted(t *testing.T) {
 		"[gc-pause]\ntoken OVERLAP STALE-WRITE", "[gc-pause]\ntoken HOLDS",
 		"[search budget=pause=1]\ntoken OVERLAP@1 STALE-WRITE@1 ORPHAN@1", "[search budget=pause=1]\ntoken HOLDS",
 	} {
-		list, err := contract.Parse("c.txt", written)
-		if err != nil {
-			t.Fatal(err)
-		}
+		list := racetest.Must(contract.Parse("c.txt", written))(t)
 		list[0].Strategy = e
 		rows = append(rows, list[0])
 	}
-	proofs, err := contract.Verify(t.Context(), rows, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	proofs := racetest.Must(contract.Verify(t.Context(), rows, nil))(t)
 	for i, p := range proofs {
 		if p.Status != want[i] || p.Outcome == nil || p.Outcome.Strategy.ID != e.ID {
 			t.Errorf("%s: answer %d, want %d: %v", p.Name(), p.Status, want[i], text.SayMessages("en", p.Reasons))
@@ -72,10 +66,7 @@ func TestUnlistedEverywhere(t *testing.T) {
 	if n := len(contract.Uncovered(e)); n != len(scenarios.All()) {
 		t.Errorf("the contract is silent on it in %d of %d scenarios", n, len(scenarios.All()))
 	}
-	cells, err := study.Matrix(t.Context(), []lock.Entry{e}, scenarios.All(), 0, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cells := racetest.Must(study.Matrix(t.Context(), []lock.Entry{e}, scenarios.All(), 0, nil, nil))(t)
 	for _, row := range cells {
 		o := row[0]
 		if contract.Expected(o) != nil || !contract.Uncontracted(o.Strategy, o.Scenario) {
@@ -99,10 +90,7 @@ func TestUnlistedEverywhere(t *testing.T) {
 func TestReplayUnlisted(t *testing.T) {
 	t.Parallel()
 	e := unlisted(t)
-	s, err := study.Explore(t.Context(), e, paused())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := racetest.Must(study.Explore(t.Context(), e, paused()))(t)
 	for trace, want := range map[*simulator.Trace]verdict.Word{
 		&play(t, e, racetest.Scenario("gc-pause")).Trace: verdict.Overlap, &s.Witnesses[0].Trace: s.Witnesses[0].Verdict,
 	} {

@@ -11,6 +11,7 @@ import (
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/scenarios/cost"
+	"locklab/scenarios/internal/racetest"
 	"locklab/simulator/effort"
 )
 
@@ -28,10 +29,7 @@ func TestLeases(t *testing.T) {
 	}
 	var none []string
 	for _, e := range algorithms.All() {
-		l, err := cost.MeasureLease(t.Context(), e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := racetest.Must(cost.MeasureLease(t.Context(), e))(t)
 		if len(l.Spans) == 0 {
 			none = append(none, e.ID)
 			continue

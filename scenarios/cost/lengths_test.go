@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"locklab/reports/text"
+	"locklab/scenarios/internal/racetest"
 )
 
 func TestLengths(t *testing.T) {
@@ -18,10 +19,7 @@ func TestLengths(t *testing.T) {
 		{"p50=50ms,p99=300ms", 10 * time.Millisecond, 0.5, 1}, {"p50=50ms,p99=300ms", 100 * time.Millisecond, 0.01, 0.5},
 		{"p50=50ms,p99=300ms", time.Hour, 0, 0.01}, {"p50=1s,p100=2s", 3 * time.Second, 0, 0},
 	} {
-		l, err := ParseLengths(c.text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := racetest.Must(ParseLengths(c.text))(t)
 		got := l.LongerThan(c.d)
 		if diff := func(a, b float64) bool { return a-b > 1e-9 || b-a > 1e-9 }; diff(got.Lo, c.lo) || diff(got.Hi, c.hi) {
 			t.Errorf("%s: longer than %v are %v, want %g to %g", c.text, c.d, got, c.lo, c.hi)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"locklab/scenarios/cost"
+	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
 )
 
@@ -25,10 +26,7 @@ func TestCount(t *testing.T) {
 		{"redlock-parallel", 10, 2, false}, // and all at once
 		{"zk-recheck", 4, 4, true},
 	} {
-		e, err := race.Strategy(c.lock)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := racetest.Must(race.Strategy(c.lock))(t)
 		p, err := cost.Count(e)
 		if err != nil {
 			t.Fatal(err)

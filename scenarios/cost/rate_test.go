@@ -8,6 +8,7 @@ import (
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/scenarios/cost"
+	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 )
 
@@ -39,10 +40,7 @@ func limitsOf(locks []lock.Entry) *study.Tolerance {
 
 func subjects(t *testing.T) map[string]*cost.Subject {
 	t.Helper()
-	all, err := cost.Study(t.Context(), limitsOf(algorithms.Milestones()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := racetest.Must(cost.Study(t.Context(), limitsOf(algorithms.Milestones())))(t)
 	out := map[string]*cost.Subject{}
 	for _, s := range all {
 		out[s.Entry.ID] = s

@@ -7,6 +7,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
+	"locklab/scenarios/internal/racetest"
 )
 
 func recoveryOf(t *testing.T, id string, ttl, hold time.Duration) Recovery {
@@ -19,10 +20,7 @@ func recoveryOf(t *testing.T, id string, ttl, hold time.Duration) Recovery {
 	if err := o.Check(e); err != nil {
 		t.Fatal(err)
 	}
-	all, err := FindRecovery(t.Context(), []lock.Entry{e}, o, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := racetest.Must(FindRecovery(t.Context(), []lock.Entry{e}, o, nil))(t)
 	return all[0]
 }
 

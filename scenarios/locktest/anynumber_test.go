@@ -8,6 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
@@ -116,10 +117,7 @@ func TestAnyBreaks(t *testing.T) {
 func TestAnyAgrees(t *testing.T) {
 	for budget, code := range map[string]func(*Client){"crash=1": withToken, "restart=1": setNX} {
 		p, proof := planOfAny(t, Bounds{Budget: budget}, code)
-		s, err := p.search(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := racetest.Must(p.search(t.Context()))(t)
 		if !s.Complete || !proof.Closed || (len(s.Witnesses) == 0) != (budget == "crash=1") {
 			t.Errorf("%s: complete %t, closed %t, found %v", budget, s.Complete, proof.Closed, s.AllPars())
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"locklab/scenarios/internal/racetest"
 	"locklab/simulator/effort"
 )
 
@@ -55,10 +56,7 @@ func searchApart(t *testing.T, b Bounds, client func(*Client), check int) (certi
 		answerApart(t, b, client)
 		return "", nil
 	}
-	p, err := newPlan(t, b, client)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := racetest.Must(newPlan(t, b, client))(t)
 	settle(t)
 	p.apart = apart{check: countCheck(t) + check, left: 200}
 	if err := p.alone(); err != nil {
@@ -76,10 +74,7 @@ func searchApart(t *testing.T, b Bounds, client func(*Client), check int) (certi
 func TestApart(t *testing.T) {
 	effort.OnlyExhaustive(t, "it takes seconds; TestDrawnTwice shows the processes")
 	const process, chance = "in an operating-system process of its own", "OVERLAP, STALE-WRITE can occur"
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := racetest.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer listener.Close()
 	server := cmp.Or(os.Getenv(listenerVariable), listener.Addr().String())
 	t.Setenv(listenerVariable, server) // of processes that are run again, too

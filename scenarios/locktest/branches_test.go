@@ -11,6 +11,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"locklab/scenarios/internal/racetest"
 	"locklab/simulator"
 	"locklab/simulator/effort"
 )
@@ -98,10 +99,7 @@ func TestEitherWay(t *testing.T) {
 	if out := p.certificate(s, "en"); !strings.Contains(out, "at least 20 executions in a row showed no further way") {
 		t.Error(out)
 	}
-	trace, err := simulator.ParseLink(s.Witnesses[0].Trace.Link())
-	if err != nil {
-		t.Fatal(err)
-	}
+	trace := racetest.Must(simulator.ParseLink(s.Witnesses[0].Trace.Link()))(t)
 	p, _ = prepare(t, b, either, nil)
 	o, err := p.play(trace)
 	if err != nil {

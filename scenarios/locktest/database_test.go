@@ -176,10 +176,7 @@ func TestDatabaseBothHosts(t *testing.T) {
 		t.Run(test.id+" "+test.budget, func(t *testing.T) {
 			entry := racetest.Lock(t, test.id)
 			bounds := study.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 2, TTL: ttl, Nodes: 1}, Budget: faults.Budget(test.budget)}
-			own, err := study.Explore(t.Context(), entry, bounds)
-			if err != nil {
-				t.Fatal(err)
-			}
+			own := racetest.Must(study.Explore(t.Context(), entry, bounds))(t)
 			server := client.Servers(entry, ttl, simulator.NodeConfig{}, 1)[0]
 			on := server.Contents.(database.Contents)
 			on.Idle = server.Session
@@ -333,10 +330,7 @@ func TestBadDatabase(t *testing.T) {
 // Without Bounds.Database there is none.
 func TestNoDatabase(t *testing.T) {
 	settle(t)
-	p, err := newPlan(t, Bounds{Clients: 2, TTL: ttl}, insert)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := racetest.Must(newPlan(t, Bounds{Clients: 2, TTL: ttl}, insert))(t)
 	if err := p.alone(); err == nil || !strings.Contains(reason(err), "Bounds.Database is nil") {
 		t.Errorf("%v", err)
 	}

@@ -185,10 +185,7 @@ func TestLateTimersOfTimedCode(t *testing.T) {
 
 // keeping is a search in which clients keep all that they observe.
 func keeping(t *testing.T, entry lock.Entry, b study.Bounds) *explore.Result {
-	search, err := b.Model(entry)
-	if err != nil {
-		t.Fatal(err)
-	}
+	search := racetest.Must(b.Model(entry))(t)
 	sim, err := search.Simulator()
 	if err != nil {
 		t.Fatal(err)
@@ -196,10 +193,7 @@ func keeping(t *testing.T, entry lock.Entry, b study.Bounds) *explore.Result {
 	defer sim.Close()
 	opt := search.Options()
 	opt.Plain.Rests = true
-	r, err := explore.Exhaust(t.Context(), sim, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := racetest.Must(explore.Exhaust(t.Context(), sim, opt))(t)
 	return r
 }
 

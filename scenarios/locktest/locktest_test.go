@@ -17,6 +17,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"locklab/reports/text"
+	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/share"
 	"locklab/scenarios/study"
 	"locklab/simulator/bubble"
@@ -174,10 +175,7 @@ func TestBroken(t *testing.T) {
 				t.Errorf("%s: %q is missing in\n%s", w.Verdict, want, out)
 			}
 		}
-		o, err := p.play(w.Trace)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := racetest.Must(p.play(w.Trace))(t)
 		if !strings.Contains(joined(o.Verdicts), string(w.Verdict)) {
 			t.Errorf("its trace leads to %s, want %s", joined(o.Verdicts), w.Verdict)
 		}
@@ -402,10 +400,7 @@ func TestNoForeignFlags(t *testing.T) {
 		{Clients: 1, Attempts: 1, TTL: ttl, Servers: 3, AnyTiming: true},
 	} {
 		p, _ := prepare(t, b, setNX, nil)
-		s, err := p.search(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := racetest.Must(p.search(t.Context()))(t)
 		s.Result.Limit = i18n.New("limit.search", "n", 1, "what", i18n.New("limit.of.states"))
 		for _, lang := range []string{"en", "zh"} {
 			if got := p.certificate(s, lang); strings.Contains(got, "--") {
@@ -546,10 +541,7 @@ func TestBadBounds(t *testing.T) {
 
 // The key of the bounds must be one that the code writes.
 func TestOtherKey(t *testing.T) {
-	p, err := newPlan(t, Bounds{Clients: 2, TTL: ttl, Key: "kk"}, setNX)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := racetest.Must(newPlan(t, Bounds{Clients: 2, TTL: ttl, Key: "kk"}, setNX))(t)
 	if err := p.alone(); err == nil || !strings.Contains(text.SayError("en", err), `Bounds.Key is "kk", and the code does not write that key before it enters, but ["k"]`) {
 		t.Errorf("%v", err)
 	}

@@ -42,10 +42,7 @@ func TestRacesOnBothHosts(t *testing.T) {
 	var runner race.Runner
 	played, left := 0, 0
 	for _, sc := range scenarios.All() {
-		own, err := runner.Play(entry, sc, sc.Settings)
-		if err != nil {
-			t.Fatal(err)
-		}
+		own := racetest.Must(runner.Play(entry, sc, sc.Settings))(t)
 		o := raced(t, r, sc)
 		switch {
 		case slices.Contains(race.CodeReasons(), o.NotApplicable):

@@ -8,6 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"locklab/reports/text"
+	"locklab/scenarios/internal/racetest"
 	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 )
@@ -66,10 +67,7 @@ func TestNoisy(t *testing.T) {
 
 // TestBoundsOfVerdicts: a claim about a verdict whose bound is not given is refused, and bounds where they are not for.
 func TestBoundsOfVerdicts(t *testing.T) {
-	p, err := newPlan(t, Bounds{Clients: 2, TTL: ttl}, setNX)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := racetest.Must(newPlan(t, Bounds{Clients: 2, TTL: ttl}, setNX))(t)
 	for _, claims := range [][]Claim{Holds("SLOW"), Breaks("NOISY", 0)} {
 		if err := checkBounded(claims, p); err == nil || !strings.Contains(text.SayError("en", err), "give Bounds.Slow for SLOW") {
 			t.Errorf("%v: %v", claims, err)
@@ -112,10 +110,7 @@ func TestBy(t *testing.T) {
 
 // TestBadBy: unknown faults and victims are refused by name before the search.
 func TestBadBy(t *testing.T) {
-	p, err := newPlan(t, Bounds{Clients: 2, TTL: ttl, Budget: "pause=1"}, setNX)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := racetest.Must(newPlan(t, Bounds{Clients: 2, TTL: ttl, Budget: "pause=1"}, setNX))(t)
 	for _, test := range []struct {
 		claim Claims
 		want  string

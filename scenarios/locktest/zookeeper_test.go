@@ -74,10 +74,7 @@ func TestZooKeeperBothHosts(t *testing.T) {
 		t.Run(test.id+" "+test.budget, func(t *testing.T) {
 			entry := racetest.Lock(t, test.id)
 			bounds := study.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 1, TTL: ttl, Nodes: 1}, Budget: faults.Budget(test.budget)}
-			own, err := study.Explore(t.Context(), entry, bounds)
-			if err != nil {
-				t.Fatal(err)
-			}
+			own := racetest.Must(study.Explore(t.Context(), entry, bounds))(t)
 			code := labLock(entry, func(c *Client) (lock.Env, func()) {
 				conn, clock := session(c), clockwork.NewRealClock()
 				env := lock.Env{Clock: clock, Tokens: c.process, TTL: ttl, Thread: fmt.Sprintf("c%d.0", c.ID()), ZooKeeper: zookeeper.OnConn(conn, clock)}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"locklab/algorithms"
+	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/play"
 	"locklab/scenarios/study"
 	"locklab/simulator/verdict"
@@ -16,16 +17,10 @@ func TestCannot(t *testing.T) {
 		if l.Solution().Possible {
 			continue
 		}
-		entry, err := l.Entry()
-		if err != nil {
-			t.Fatal(err)
-		}
+		entry := racetest.Must(l.Entry())(t)
 		b := l.Bounds()
 		b.Timing, b.Attempts, b.MaxStates, b.Nodes = study.AnyTiming, 1, 200_000, study.FewServers(entry)
-		s, err := study.Explore(t.Context(), entry, b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := racetest.Must(study.Explore(t.Context(), entry, b))(t)
 		if par, _, ok := play.Par(s, l.Harm); ok {
 			t.Errorf("level %s: %s at any timing, by %d faults", l.ID, l.Harm, par)
 		}
@@ -35,29 +30,20 @@ func TestCannot(t *testing.T) {
 // TestSameAttackAtAnyTiming: whether the same attack harms another lock is a question about any timing. In lockstep
 // nobody asks lock-delay again when its delay is over.
 func TestSameAttackAtAnyTiming(t *testing.T) {
-	level, err := play.LevelAt(5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	level := racetest.Must(play.LevelAt(5))(t)
 	g, err := level.Game()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer g.Close()
-	way, err := g.Way(t.Context(), nil, level.Harm)
-	if err != nil {
-		t.Fatal(err)
-	}
+	way := racetest.Must(g.Way(t.Context(), nil, level.Harm))(t)
 	for _, e := range algorithms.All() {
 		switch e.ID { // others are no different, and take minutes
 		case "lock-delay", "token", "setnx", "zk-recheck":
 		default:
 			continue
 		}
-		m, err := g.Against(t.Context(), e, verdict.Overlap, way.Choices)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := racetest.Must(g.Against(t.Context(), e, verdict.Overlap, way.Choices))(t)
 		if _, _, found := play.Par(m.Search, verdict.Overlap); found == (e.ID == "setnx") {
 			t.Errorf("%s: found %t in %d states", e.ID, found, m.Search.States)
 		}

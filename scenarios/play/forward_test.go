@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/play"
 	"locklab/simulator"
 	"locklab/simulator/history"
@@ -18,10 +19,7 @@ func TestForward(t *testing.T) {
 		if l.Solution().States > 500 {
 			continue
 		}
-		g, err := l.Game()
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := racetest.Must(l.Game())(t)
 		for range 6 {
 			at, err := g.Forward(nil, l.Harm)
 			for err == nil {

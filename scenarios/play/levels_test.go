@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/play"
 	"locklab/scenarios/study"
 	"locklab/simulator"
@@ -24,10 +25,7 @@ func TestLevels(t *testing.T) {
 		if !effort.Exhaustive() && !*update && want.States > 3_000 {
 			continue
 		}
-		g, err := l.Game()
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := racetest.Must(l.Game())(t)
 		s, err := g.Search(context.Background())
 		if err != nil {
 			t.Fatal(err)
@@ -62,10 +60,7 @@ func TestLevelsCanBePlayed(t *testing.T) {
 		if !effort.Exhaustive() && want.States > 2_000 {
 			continue
 		}
-		g, err := l.Game()
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := racetest.Must(l.Game())(t)
 		way, err := g.Way(context.Background(), nil, l.Harm)
 		if err != nil || way.Unknown || (way.Choices != nil) != want.Possible || len(way.Choices) != want.Steps || way.Faults != want.Par {
 			t.Errorf("%s: %d faults, %d steps, %v; want %+v", l.ID, way.Faults, len(way.Choices), err, want)
@@ -92,15 +87,9 @@ func TestAgainst(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer g.Close()
-	way, err := g.Way(context.Background(), nil, l.Harm)
-	if err != nil {
-		t.Fatal(err)
-	}
+	way := racetest.Must(g.Way(context.Background(), nil, l.Harm))(t)
 	for id, falls := range map[string]bool{"setnx": false, "lock-delay": true, "client-expiry": true} {
-		entry, err := play.Level{Lock: id}.Entry()
-		if err != nil {
-			t.Fatal(err)
-		}
+		entry := racetest.Must(play.Level{Lock: id}.Entry())(t)
 		m, err := g.Against(context.Background(), entry, l.Harm, way.Choices)
 		if err != nil {
 			t.Fatal(err)

@@ -169,10 +169,7 @@ func TestLongestRun(t *testing.T) {
 	t.Parallel()
 	const most = 100_000 // choices; a run of so many takes some 30 MB
 	e, sc := racetest.Cell(t, "watchdog", "dead-business")
-	s, err := sc.Settings.With("ttl=5s,horizon=20s,retry=16ms,clients=8")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := racetest.Must(sc.Settings.With("ttl=5s,horizon=20s,retry=16ms,clients=8"))(t)
 	if n := len(racetest.Play(t, e, sc, s).Trace.Choices); n > most || n < most/4 {
 		t.Errorf("%d choices, want many, and at most %d", n, most)
 	}

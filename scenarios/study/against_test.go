@@ -2,6 +2,7 @@ package study
 
 import (
 	"locklab/algorithms/lock"
+	"locklab/scenarios/internal/racetest"
 	"slices"
 	"testing"
 
@@ -13,33 +14,21 @@ import (
 // what breaks a lock with a lease does not break one without.
 func TestAgainst(t *testing.T) {
 	named := func(id string) lock.Entry {
-		entry, err := race.Strategy(id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		entry := racetest.Must(race.Strategy(id))(t)
 		return entry
 	}
 	token := named("token")
 	b := DefaultBounds()
 	b.Budget = "pause=1"
-	s, err := Explore(t.Context(), token, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := racetest.Must(Explore(t.Context(), token, b))(t)
 	search := s.Witnesses[0].Trace
 	search.Strategy = "TestMyLock"
-	played, err := Demo()
-	if err != nil {
-		t.Fatal(err)
-	}
+	played := racetest.Must(Demo())(t)
 	run := played.Trace
 	run.Strategy = "TestMyLock"
 	for name, want := range map[string]verdict.Word{"token": verdict.Overlap, "watchdog": verdict.Overlap, "setnx": verdict.Holds} {
 		entry := named(name)
-		o, err := Against(entry, search)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := racetest.Must(Against(entry, search))(t)
 		if !slices.Contains(o.Verdicts, want) || len(o.NotInjected) > 0 {
 			t.Errorf("the search's schedule makes of %s %v, want %s (not injected: %v)", name, o.Verdicts, want, o.NotInjected)
 		}

@@ -14,20 +14,14 @@ import (
 // with its verdict, on a lab that is warm: the inner loop of all statistics.
 func BenchmarkGCPauseToken(b *testing.B) {
 	e, sc := racetest.Cell(b, "token", "gc-pause")
-	p, err := sc.Prepare(e, sc.Settings, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	p := racetest.Must(sc.Prepare(e, sc.Settings, nil))(b)
 	defer p.Close()
 	s := sc.Settings
 	b.ReportAllocs()
 	broken := 0
 	for b.Loop() {
 		s.Seed++
-		run, err := p.Play(s)
-		if err != nil {
-			b.Fatal(err)
-		}
+		run := racetest.Must(p.Play(s))(b)
 		if verdict.Judge(p.History(run, s)).Verdicts[0].Broken() {
 			broken++
 		}

@@ -274,10 +274,7 @@ func TestUnanswered(t *testing.T) {
 	if i < 0 {
 		t.Fatalf("found %v", s.Pars())
 	}
-	o, err := study.ReplayOn(entry, s.Witnesses[i].Trace)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := racetest.Must(study.ReplayOn(entry, s.Witnesses[i].Trace))(t)
 	if !slices.Contains(o.Verdicts, verdict.Slow) || !slices.ContainsFunc(o.Judgement.Findings, func(f verdict.Finding) bool { return f.Verdict == verdict.Slow && f.Forever }) {
 		t.Errorf("its run comes to %v, %v", o.Verdicts, o.Judgement.Findings)
 	}

@@ -32,10 +32,7 @@ func TestCertainFrom(t *testing.T) {
 		{"token", "slow-work", 0, verdict.Overlap},
 	} {
 		o := played(t, c.lock, c.race)
-		got, err := study.CertainFrom(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := racetest.Must(study.CertainFrom(o))(t)
 		kind := history.EventKind(0)
 		if got.Event > 0 {
 			kind = o.History.Events[got.Event-1].Kind
@@ -54,10 +51,7 @@ func TestCertainFrom(t *testing.T) {
 func TestWatch(t *testing.T) {
 	for _, id := range []string{"setnx", "token", "watchdog", "redlock", "daemon-29-owned"} {
 		o := played(t, id, "gc-pause")
-		w, err := study.ReplayWithCodeOn(o.Strategy, o.Trace)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := racetest.Must(study.ReplayWithCodeOn(o.Strategy, o.Trace))(t)
 		if len(w.History.Events) != len(o.History.Events) {
 			t.Fatalf("%s: a watched run has %d events, want %d", id, len(w.History.Events), len(o.History.Events))
 		}
@@ -95,10 +89,7 @@ func TestWatchOfASearch(t *testing.T) {
 	b := study.DefaultBounds()
 	b.Budget = "pause=1"
 	s := explored(t, entry, b)
-	w, err := study.ReplayWithCodeOn(s.Strategy, s.Witnesses[0].Trace)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := racetest.Must(study.ReplayWithCodeOn(s.Strategy, s.Witnesses[0].Trace))(t)
 	if !slices.ContainsFunc(w.History.Events, func(e history.Event) bool { return len(e.Code) > 0 }) {
 		t.Error("nothing is known of its code")
 	}

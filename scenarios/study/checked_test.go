@@ -10,6 +10,7 @@ import (
 
 	"locklab/reports/certificate"
 	"locklab/reports/text"
+	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator/explore"
@@ -18,20 +19,14 @@ import (
 // What is written comes back: the search with its certificate and traces, and the runs
 // with their code.
 func TestChecked(t *testing.T) {
-	token, err := race.Strategy("token")
-	if err != nil {
-		t.Fatal(err)
-	}
+	token := racetest.Must(race.Strategy("token"))(t)
 	b := study.DefaultBounds()
 	b.Budget = "pause=1"
 	s := explored(t, token, b)
 	cut := b
 	cut.MaxStates = 20
 	part := explored(t, token, cut)
-	o, err := study.ReplayWithCodeOn(s.Strategy, s.Witnesses[0].Trace)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := racetest.Must(study.ReplayWithCodeOn(s.Strategy, s.Witnesses[0].Trace))(t)
 	played, err := study.Demo()
 	if err != nil {
 		t.Fatal(err)
@@ -46,10 +41,7 @@ func TestChecked(t *testing.T) {
 	if err := c.Write(&data); err != nil {
 		t.Fatal(err)
 	}
-	back, err := study.ReadChecked(strings.NewReader(data.String()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	back := racetest.Must(study.ReadChecked(strings.NewReader(data.String())))(t)
 	for _, pair := range []struct {
 		data study.CheckedSearch
 		want *study.Search
@@ -64,10 +56,7 @@ func TestChecked(t *testing.T) {
 		}
 	}
 	for i, want := range []*race.Outcome{o, played} {
-		got, err := append(back.Search.Runs, back.Races...)[i].Outcome(token)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := racetest.Must(append(back.Search.Runs, back.Races...)[i].Outcome(token))(t)
 		if diff := cmp.Diff(want.History, got.History, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("the history:\n%s", diff)
 		}

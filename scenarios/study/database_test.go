@@ -11,6 +11,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
+	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator/effort"
 	"locklab/simulator/explore"
@@ -155,10 +156,7 @@ func TestTokensInDatabase(t *testing.T) {
 	}
 	b := study.ProofBounds()
 	b.Budget = ""
-	p, err := study.Prove(t.Context(), counting, b, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := racetest.Must(study.Prove(t.Context(), counting, b, false))(t)
 	if p.Proof.Refused == nil {
 		t.Error("views prove it")
 	}

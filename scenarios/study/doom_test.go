@@ -54,10 +54,7 @@ func TestDoom(t *testing.T) {
 		if got := shares[strike:last]; !slices.Equal(got, c.after) { // powers of two do not round
 			t.Errorf("%s, %s, %s: shares %v, want %v", c.lock, c.budget, c.harm, got, c.after)
 		}
-		d, err := study.DoomOn(t.Context(), s.Strategy, trace)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := racetest.Must(study.DoomOn(t.Context(), s.Strategy, trace))(t)
 		if d.Harm != c.harm || d.NoReturn != last-1 || d.Steps != s.Witnesses[i].Steps {
 			t.Errorf("%s, %s, %s: %+v, want no return after %d steps of %d", c.lock, c.budget, c.harm, d, last-1, s.Witnesses[i].Steps)
 		}
@@ -67,16 +64,10 @@ func TestDoom(t *testing.T) {
 // sharesOf are the shares of what can follow the choices of a witness that end in a harm.
 func sharesOf(t *testing.T, s *study.Search, trace simulator.Trace, harm verdict.Word) []float64 {
 	t.Helper()
-	bounds, err := study.ParseBounds(trace.Settings)
-	if err != nil {
-		t.Fatal(err)
-	}
+	bounds := racetest.Must(study.ParseBounds(trace.Settings))(t)
 	sim, opt := searchOf(t, s.Strategy, bounds)
 	defer sim.Close()
-	d, err := explore.DoomOf(t.Context(), sim, opt, trace.Choices, harm)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := racetest.Must(explore.DoomOf(t.Context(), sim, opt, trace.Choices, harm))(t)
 	return d.Shares
 }
 

@@ -89,10 +89,7 @@ func TestEveryStep(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := racetest.Must(os.ReadFile(file))(t)
 	if !bytes.Equal(b.Bytes(), want) {
 		t.Errorf("%s is no longer what the program says; if it should not be, write it anew with: go test ./scenarios/study -run EveryStep -update\n%s", file, b.Bytes())
 	}

@@ -86,10 +86,7 @@ func witnesses(t *testing.T, entry lock.Entry, b study.Bounds) (found []verdict.
 	defer r.sim.Close()
 	for _, w := range s.Witnesses {
 		found = append(found, w.Verdict)
-		trace, err := simulator.ParseLink(w.Trace.Link())
-		if err != nil {
-			t.Fatal(err)
-		}
+		trace := racetest.Must(simulator.ParseLink(w.Trace.Link()))(t)
 		o, err := study.Replay(trace)
 		if err != nil {
 			t.Fatalf("%s: %v", w.Verdict, err)
@@ -406,10 +403,7 @@ func TestErrorsForEver(t *testing.T) {
 		if !s.Complete || i < 0 {
 			t.Fatalf("%v: complete %t after %d states, %v", timing, s.Complete, s.States, s.Pars())
 		}
-		o, err := study.ReplayOn(entry, s.Witnesses[i].Trace)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := racetest.Must(study.ReplayOn(entry, s.Witnesses[i].Trace))(t)
 		if !slices.ContainsFunc(o.Judgement.Findings, func(f verdict.Finding) bool {
 			return f.Verdict == verdict.Deadlock && f.Forever && o.History.Events[f.Event].Note == explore.ProbeFailed
 		}) {

@@ -53,10 +53,7 @@ func completed(t testing.TB, entry lock.Entry, b study.Bounds) *study.Search {
 func replays(t *testing.T, s *study.Search) {
 	t.Helper()
 	for _, w := range s.Witnesses {
-		trace, err := simulator.ParseLink(w.Trace.Link())
-		if err != nil {
-			t.Fatal(err)
-		}
+		trace := racetest.Must(simulator.ParseLink(w.Trace.Link()))(t)
 		if o, err := study.ReplayOn(s.Strategy, trace); err != nil || !slices.Contains(o.Verdicts, w.Verdict) {
 			t.Errorf("%s, %v: the witness of %s comes to %v, %v", s.Strategy.ID, s.Bounds, w.Verdict, o, err)
 		}
@@ -164,10 +161,7 @@ func weaker(a, b map[verdict.Word]int) (in []verdict.Word) {
 func tried(t *testing.T, entry lock.Entry, b study.Bounds, states int, change func(*explore.Durations)) map[verdict.Word]int {
 	t.Helper()
 	b.MaxStates = states
-	search, err := b.Model(entry)
-	if err != nil {
-		t.Fatal(err)
-	}
+	search := racetest.Must(b.Model(entry))(t)
 	if change != nil {
 		change(search.Timing)
 	}

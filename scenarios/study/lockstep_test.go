@@ -132,10 +132,7 @@ func lockstepAgainstAll(t *testing.T, entry lock.Entry, b study.Bounds) {
 
 // attemptsOf returns the largest number of requests for the lock by one client in a witness.
 func attemptsOf(t *testing.T, w study.Witness) int {
-	o, err := study.Replay(w.Trace)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := racetest.Must(study.Replay(w.Trace))(t)
 	asked := map[int]int{}
 	for _, e := range o.History.Events {
 		if e.Kind == history.Acquire && e.Client != o.History.Probe {

@@ -58,10 +58,7 @@ func TestProve(t *testing.T) {
 		}
 		b := study.DefaultBounds()
 		b.Budget = budget
-		p, err := study.Prove(t.Context(), racetest.Lock(t, "token"), b, endless)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := racetest.Must(study.Prove(t.Context(), racetest.Lock(t, "token"), b, endless))(t)
 		par := 0
 		for _, s := range p.Broken {
 			for _, w := range s.Witnesses {
@@ -122,10 +119,7 @@ func (l *namelessLease) Release(ctx context.Context) error { return l.node.Del(c
 // TestProveLeavesOpen: what two views come to and no search finds is neither proved nor broken, also on its way between machines.
 func TestProveLeavesOpen(t *testing.T) {
 	entry := lock.Entry{ID: "nameless", Nodes: 1, New: func(env lock.Env) lock.Strategy { return &nameless{env} }}
-	p, err := study.Prove(t.Context(), entry, study.ProofBounds(), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := racetest.Must(study.Prove(t.Context(), entry, study.ProofBounds(), false))(t)
 	open := []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.Deadlock}
 	if !slices.Equal(p.Open, open) || slices.Contains(p.Proved(), verdict.Overlap) || !slices.Contains(p.Proved(), verdict.WrongDel) || p.Broken != nil {
 		t.Errorf("open are %v, proved %v, broken %v", p.Open, p.Proved(), p.Broken)
@@ -133,10 +127,7 @@ func TestProveLeavesOpen(t *testing.T) {
 	if views, move := p.Culprit(verdict.Overlap); views[0].Stage != "inside" && views[1].Stage != "inside" || move == "" {
 		t.Errorf("the step %q of %v comes to an OVERLAP", move, views)
 	}
-	sent, err := json.Marshal(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sent := racetest.Must(json.Marshal(p))(t)
 	var got study.Proof
 	if err := json.Unmarshal(sent, &got); err != nil || !slices.Equal(got.Open, open) {
 		t.Errorf("read again, open are %v: %v", got.Open, err)
@@ -190,10 +181,7 @@ func TestProveMutants(t *testing.T) {
 func proofOf(t *testing.T, entry lock.Entry, b study.Bounds, views int) *explore.Proof {
 	t.Helper()
 	b.Clients = 2 + explore.Outsiders
-	m, err := b.Settled(entry).Model(entry)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := racetest.Must(b.Settled(entry).Model(entry))(t)
 	proof, err := explore.ProveFor(t.Context(), m, false, views)
 	if err != nil {
 		t.Fatal(err)
@@ -235,10 +223,7 @@ func TestProveAgreesWithAModel(t *testing.T) {
 // TestTheorems: each answer is that of a proof or of a search, and what has neither says why.
 func TestTheorems(t *testing.T) {
 	locks := []lock.Entry{racetest.Lock(t, "setnx"), racetest.Lock(t, "reentrant"), racetest.Lock(t, "zk-naive")}
-	table, err := study.FindTheorems(t.Context(), locks, []string{"crash=any", "restart=1"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := racetest.Must(study.FindTheorems(t.Context(), locks, []string{"crash=any", "restart=1"}, nil))(t)
 	want := []string{"AAAAAF", "FFFAAA", "FFOOOO", "FFFOOO", "UUUUUU", "UUUUUU"}
 	letters := map[study.Extent]string{study.Unbounded: "A", study.OneAttempt: "O", study.Bounded: "B", study.Fails: "F", study.Undecided: "U"}
 	for l, entry := range locks {
@@ -298,10 +283,7 @@ func TestTheoremsOfASample(t *testing.T) {
 	for _, id := range append(locks, draw(others, 3)...) {
 		entry, budgets := racetest.Lock(t, id), draw(study.TheoremBudgets(), 2)
 		t.Logf("%s under %v", id, budgets)
-		table, err := study.FindTheorems(t.Context(), []lock.Entry{entry}, budgets, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := racetest.Must(study.FindTheorems(t.Context(), []lock.Entry{entry}, budgets, nil))(t)
 		for k, written := range budgets {
 			found := map[[2]int][]study.Witness{}
 			budget, _, err := study.EndlessBudget(written)

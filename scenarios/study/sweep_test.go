@@ -13,6 +13,7 @@ import (
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/reports/text"
+	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/share"
 	"locklab/scenarios/study"
 	"locklab/simulator/verdict"
@@ -23,10 +24,7 @@ func ordered(t *testing.T, runs int, axes ...string) study.SweepOrder {
 	t.Helper()
 	o := study.SweepOrder{Runs: runs}
 	for _, arg := range axes {
-		a, err := study.ParseAxis(arg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := racetest.Must(study.ParseAxis(arg))(t)
 		o.Axes = append(o.Axes, a)
 	}
 	return o

@@ -61,10 +61,7 @@ func TestToleranceDebate(t *testing.T) {
 				sizes = []int{study.LeaseParts, study.MaxParts}
 			}
 			for _, size := range sizes {
-				s, err := study.UsualRivals().Search(t.Context(), racetest.Lock(t, "redlock"), h, size)
-				if err != nil {
-					t.Fatal(err)
-				}
+				s := racetest.Must(study.UsualRivals().Search(t.Context(), racetest.Lock(t, "redlock"), h, size))(t)
 				fell, want := s.Trace != "", limit > 0 && (size >= limit || !h.Sized)
 				if fell != want || !fell && !s.Complete {
 					t.Errorf("%s of %d: falls %t, want %t; complete: %t", h.Fault, size, fell, want, s.Complete)
@@ -75,10 +72,7 @@ func TestToleranceDebate(t *testing.T) {
 }
 
 func checkFrontier(t *testing.T, entry []lock.Entry, want map[string]int) {
-	found, err := study.FindTolerance(t.Context(), entry, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := racetest.Must(study.FindTolerance(t.Context(), entry, nil))(t)
 	for i, h := range study.Hazards() {
 		got, falls := *found.At(0, i), want[h.Fault]
 		if falls > 0 {
@@ -114,10 +108,7 @@ func leases(parts int) float64 { return float64(parts) / study.LeaseParts }
 // replay plays the trace of a link.
 func replay(t *testing.T, link string) (*race.Outcome, error) {
 	t.Helper()
-	trace, err := simulator.ParseLink(link)
-	if err != nil {
-		t.Fatal(err)
-	}
+	trace := racetest.Must(simulator.ParseLink(link))(t)
 	return study.Replay(trace)
 }
 
@@ -129,10 +120,7 @@ func TestToleranceBySizes(t *testing.T) {
 	for _, c := range []struct{ lock, fault string }{{"token", "pause"}, {"getset", "client-clock"}, {"watchdog", "node-clock"}, {"setnx-expire", "node-clock"}} {
 		entry := racetest.Lock(t, c.lock)
 		for _, size := range sizes(theory[c.lock][c.fault]) {
-			s, err := r.Search(t.Context(), entry, study.Hazard{c.fault, true}, size)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := racetest.Must(r.Search(t.Context(), entry, study.Hazard{c.fault, true}, size))(t)
 			if limit, fell := theory[c.lock][c.fault], s.Trace != ""; fell != (size >= limit) {
 				t.Errorf("%s, %s of %d: falls %t; the limit is %d", c.lock, c.fault, size, fell, limit)
 			}
@@ -193,10 +181,7 @@ func TestSearchChartsStopped(t *testing.T) {
 func TestFindPars(t *testing.T) {
 	t.Parallel()
 	locks := locks(t, "setnx", "token")
-	table, err := study.FindPars(t.Context(), locks, study.DefaultBounds(), study.SingleFaults(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := racetest.Must(study.FindPars(t.Context(), locks, study.DefaultBounds(), study.SingleFaults(), nil))(t)
 	// A lock without a lease is lost if its holder never releases it, but no pause takes it away from the holder; with a
 	// lease it is the other way round.
 	want := map[verdict.Word][2]string{
@@ -242,10 +227,7 @@ func TestFindParsGivenUp(t *testing.T) {
 // two thirds of a lease bears a third.
 func TestFindRates(t *testing.T) {
 	entries := locks(t, "token", "client-expiry", "redlock-drift", "daemon-20", "watchdog", "mutex")
-	found, err := study.FindRates(t.Context(), entries, []race.Scenario{racetest.Scenario("clock-drift")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := racetest.Must(study.FindRates(t.Context(), entries, []race.Scenario{racetest.Scenario("clock-drift")}))(t)
 	for i, want := range []study.RateLimit{
 		{Strategy: "token", Answer: study.Limited, Falls: 0.1},
 		{Strategy: "client-expiry", Answer: study.Limited, Falls: 0.1},

@@ -70,10 +70,7 @@ func TestPlayedTwice(t *testing.T) {
 			first, link = encoded(t, o), o.Trace.Link()
 		})
 		onProcs(2, func() { same(t, "on two processors", first, encoded(t, racetest.PlayListed(t, e, sc, s))) })
-		o, err := replay(t, link)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := racetest.Must(replay(t, link))(t)
 		o.NotInjected = nil // a replay has no script that could miss
 		same(t, "replayed", first, encoded(t, o))
 	}
@@ -94,10 +91,7 @@ func TestSeedsDiffer(t *testing.T) {
 		s := sc.Settings
 		s.Seed = seed
 		o := racetest.PlayListed(t, e, sc, s)
-		h, err := json.Marshal(o.History)
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := racetest.Must(json.Marshal(o.History))(t)
 		if other, ok := seen[string(h)]; ok {
 			t.Errorf("seeds %d and %d give the same run", other, seed)
 		}
@@ -111,18 +105,12 @@ func TestProductionKeepsNothing(t *testing.T) {
 	t.Parallel()
 	for _, e := range algorithms.Milestones() {
 		_, sc := racetest.Cell(t, e.ID, "gc-pause")
-		p, err := sc.Prepare(e, sc.Settings, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := racetest.Must(sc.Prepare(e, sc.Settings, nil))(t)
 		defer p.Close()
 		for _, seed := range []uint64{0, 3, 4, 0, 3} {
 			s := sc.Settings
 			s.Seed = seed
-			run, err := p.Play(s)
-			if err != nil {
-				t.Fatal(err)
-			}
+			run := racetest.Must(p.Play(s))(t)
 			same(t, fmt.Sprintf("%s, seed %d, on a warm lab", e.ID, seed), encoded(t, racetest.Play(t, e, sc, s)), encoded(t, p.Outcome(run, s)))
 		}
 	}
@@ -163,10 +151,7 @@ func TestMatrixCounts(t *testing.T) {
 	t.Parallel()
 	const runs = 3
 	scs := []race.Scenario{racetest.Scenario("gc-pause"), racetest.Scenario("gc-pause-fenced")}
-	cells, err := study.Matrix(t.Context(), algorithms.Milestones(), scs, runs, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cells := racetest.Must(study.Matrix(t.Context(), algorithms.Milestones(), scs, runs, nil, nil))(t)
 	for i, sc := range scs {
 		for j, e := range algorithms.Milestones() {
 			o, n, broken := cells[i][j], 0, 0
@@ -259,10 +244,7 @@ func TestReplayAtItsDate(t *testing.T) {
 	was := now.Trace
 	was.Settings += ",epoch=1000000000000"
 	for date, trace := range map[string]simulator.Trace{`"17800000`: now.Trace, `"10000000`: was} {
-		read, err := simulator.ParseLink(trace.Link())
-		if err != nil {
-			t.Fatal(err)
-		}
+		read := racetest.Must(simulator.ParseLink(trace.Link()))(t)
 		o, err := study.Replay(read)
 		if err != nil {
 			t.Fatal(err)

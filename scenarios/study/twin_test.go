@@ -94,10 +94,7 @@ func dumbly(t testing.TB, entry lock.Entry, b study.Bounds, each func(r *rules, 
 	if each != nil {
 		visit = func(way []simulator.Choice, p *explore.Position) error { each(r, way, p); return nil }
 	}
-	s, err := explore.SearchPlainly(t.Context(), r.Rules, visit)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := racetest.Must(explore.SearchPlainly(t.Context(), r.Rules, visit))(t)
 	d := &twin{map[verdict.Word]price{}, s.States, s.Histories}
 	for w, found := range s.Found {
 		d.found[w] = price{found.Par, len(found.Choices)}
@@ -187,10 +184,7 @@ func atSize(t *testing.T, locks []lock.Entry, clients, attempts int, budgets []s
 // searchOf is the simulator of a search, and its options.
 func searchOf(t testing.TB, entry lock.Entry, b study.Bounds) (*simulator.Simulator, explore.Options) {
 	t.Helper()
-	search, err := b.Model(entry)
-	if err != nil {
-		t.Fatal(err)
-	}
+	search := racetest.Must(b.Model(entry))(t)
 	sim, err := search.Simulator()
 	if err != nil {
 		t.Fatal(err)
@@ -216,10 +210,7 @@ func searchedUpTo(t testing.TB, entry lock.Entry, b study.Bounds, change func(*e
 	if change != nil {
 		change(&opt)
 	}
-	r, err := explore.Exhaust(t.Context(), sim, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := racetest.Must(explore.Exhaust(t.Context(), sim, opt))(t)
 	return r
 }
 
@@ -246,10 +237,7 @@ func observed(t *testing.T, entry lock.Entry, b study.Bounds) *explore.Result {
 	sim, opt := searchOf(t, entry, b)
 	defer sim.Close()
 	opt.Plain = explore.Plainest
-	r, err := explore.Exhaust(t.Context(), sim, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := racetest.Must(explore.Exhaust(t.Context(), sim, opt))(t)
 	return r
 }
 
@@ -351,17 +339,11 @@ func ownPrograms(b *explore.Model) func(probe bool) simulator.ClientConfig {
 // ownSearchOf is searchOf with the twin's own clients, in lockstep on Redis without uses.
 func ownSearchOf(t testing.TB, entry lock.Entry, b study.Bounds) (*simulator.Simulator, explore.Options) {
 	t.Helper()
-	search, err := b.Model(entry)
-	if err != nil {
-		t.Fatal(err)
-	}
+	search := racetest.Must(b.Model(entry))(t)
 	if search.Timing == nil && search.Uses == 0 && !entry.OnZooKeeper() {
 		search.Code = ownPrograms(search)
 		search.Contents = client.Servers(entry, search.TTL, simulator.NodeConfig{}, 1)[0].Contents // of a database
 	}
-	sim, err := search.Simulator()
-	if err != nil {
-		t.Fatal(err)
-	}
+	sim := racetest.Must(search.Simulator())(t)
 	return sim, search.Options()
 }

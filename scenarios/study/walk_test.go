@@ -234,15 +234,9 @@ func TestRandomTimes(t *testing.T) {
 // sampled is what random runs come to, with the fewest faults of each.
 func sampled(t *testing.T, entry lock.Entry, b study.Bounds, rng *rand.Rand, runs int) map[verdict.Word]int {
 	t.Helper()
-	search, err := b.Model(entry)
-	if err != nil {
-		t.Fatal(err)
-	}
+	search := racetest.Must(b.Model(entry))(t)
 	search.Timing.Step = 0
-	sim, err := search.Simulator()
-	if err != nil {
-		t.Fatal(err)
-	}
+	sim := racetest.Must(search.Simulator())(t)
 	defer sim.Close()
 	opt := search.Options()
 	opt.Step = simulator.Never
