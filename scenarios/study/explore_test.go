@@ -139,45 +139,40 @@ func plain(env lock.Env, token func() string, refused func(ctx context.Context, 
 
 func nothing(context.Context, string) {}
 
-// TestExploreNamesDiceRollers: code that observes something from outside the simulator
-// cannot be searched, and the error names the client.
+// TestExploreNamesDiceRollers: code that observes something from outside the simulator cannot be searched, and the error
+// names the client; also where no history is repeated to be continued: in the last step of all, and in a branch that few
+// histories take.
 func TestExploreNamesDiceRollers(t *testing.T) {
-	calls := 0
+	named := func(name string, entry lock.Entry, b study.Bounds) {
+		_, err := study.Explore(t.Context(), entry, b)
+		if dicey := (*simulator.NondeterministicError)(nil); !errors.As(err, &dicey) {
+			t.Errorf("%s: %v", name, err)
+		} else if said := text.SayError("en", err); !strings.HasPrefix(said, name+": ") || !strings.Contains(said, "not deterministic") {
+			t.Error(said)
+		}
+	}
+	calls, called := 0, false
 	for name, dice := range map[string]func() string{
 		"wall-clock":    func() string { return strconv.FormatInt(time.Now().UnixNano(), 10) },
 		"global-random": func() string { return strconv.FormatUint(rand.Uint64(), 36) },
 		"own-counter":   func() string { calls++; return strconv.Itoa(calls) },
 	} {
-		entry := own(name, func(env lock.Env) lock.Strategy { return plain(env, dice, nothing) })
-		_, err := study.Explore(t.Context(), entry, study.DefaultBounds())
-		var dicey *simulator.NondeterministicError
-		if !errors.As(err, &dicey) || !strings.HasPrefix(text.SayError("en", err), name+": ") || !strings.Contains(text.SayError("en", err), "not deterministic") {
-			t.Errorf("%s: %v", name, err)
-		}
+		named(name, own(name, func(env lock.Env) lock.Strategy { return plain(env, dice, nothing) }), study.DefaultBounds())
 	}
-}
-
-// TestExploreNamesLateDice: code that is not a function of what it observes is found out as well
-// where no history is repeated to be continued: in the last step of all, and in a branch that few
-// histories take.
-func TestExploreNamesLateDice(t *testing.T) {
-	t.Parallel()
-	calls, called := 0, false
-	for name, dice := range map[string]func(answered bool) time.Duration{
+	random := func() time.Duration { return time.Duration(rand.Uint64() >> 2) }
+	for name, late := range map[string]func(answered bool) time.Duration{
 		"own-flag": func(bool) time.Duration {
-			if called {
-				return time.Second
-			}
+			d := map[bool]time.Duration{true: time.Second}[called]
 			called = true
-			return 0
+			return d
 		},
 		"own-counter":   func(bool) time.Duration { calls++; return time.Duration(calls) },
-		"global-random": func(bool) time.Duration { return time.Duration(rand.Uint64() >> 2) },
+		"global-random": func(bool) time.Duration { return random() },
 		"random, rare": func(answered bool) time.Duration {
 			if answered {
 				return 0
 			}
-			return time.Duration(rand.Uint64() >> 2)
+			return random()
 		},
 	} {
 		entry := own(name, func(env lock.Env) lock.Strategy {
@@ -188,20 +183,14 @@ func TestExploreNamesLateDice(t *testing.T) {
 				}
 				return reporting(func(ctx context.Context) error {
 					n, err := env.Nodes[0].Del(ctx, key).Result()
-					if d := dice(err == nil); d > 0 {
+					if d := late(err == nil); d > 0 {
 						env.Clock.AfterFunc(d, func() {})
 					}
 					return lost(n, err)
 				}), err
 			})
 		})
-		b := study.DefaultBounds()
-		b.Clients, b.Attempts, b.Uses, b.Budget, b.Timing = 1, 1, 0, "lose-reply=1", study.Lockstep
-		_, err := study.Explore(t.Context(), entry, b)
-		var dicey *simulator.NondeterministicError
-		if !errors.As(err, &dicey) {
-			t.Errorf("%s: %v", name, err)
-		}
+		named(name, entry, within(t, entry, "clients=1 budget=lose-reply=1"))
 	}
 }
 
@@ -288,60 +277,6 @@ func TestExploreCutShort(t *testing.T) {
 		if s.Result.Complete || s.Result.Open == 0 || !strings.Contains(text, "Searched, not proved") || strings.Contains(text, "Proved") || !strings.Contains(text, "complete false") {
 			t.Errorf("%s: %+v\n%s", c.name, s.Result, text)
 		}
-	}
-}
-
-// TestExploreTwice: a search depends only on its bounds, neither on the order of a map
-// nor on the number of processors.
-func TestExploreTwice(t *testing.T) {
-	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
-	for _, entry := range algorithms.Milestones() {
-		said := ""
-		for _, procs := range []int{2, 1} {
-			b := small(entry, 2, 2, "failover=1,lose-reply=1")
-			if b.Nodes > 1 {
-				b.Attempts, b.Budget = 1, "pause=1,lose-reply=1"
-			}
-			now := ""
-			onProcs(procs, func() {
-				s := explored(t, entry, b)
-				now = certificate.Of(s, "en")
-				for _, w := range s.Witnesses {
-					now += fmt.Sprintf("\n%s %d %d %s", w.Verdict, w.Par, w.Steps, w.Trace.Link())
-				}
-			})
-			if said != "" && now != said {
-				t.Errorf("on %d processors:\n%s\nbefore:\n%s", procs, now, said)
-			}
-			said = now
-		}
-	}
-}
-
-// BenchmarkExplore is a complete search in a new simulator. The states are those of the
-// first pass; the time is that of both.
-func BenchmarkExplore(b *testing.B) {
-	for _, c := range []struct {
-		id                string
-		clients, attempts int
-		budget            string
-	}{
-		{"token", 5, 2, "crash=1,pause=1"},
-		{"watchdog", 3, 2, "crash=1,pause=1,failover=1"},
-		{"redlock", 2, 2, "restart=1"}, // three servers
-	} {
-		entry := racetest.Lock(b, c.id)
-		bounds := small(entry, c.clients, c.attempts, c.budget)
-		b.Run(fmt.Sprintf("%s/%dx%d/%s", c.id, c.clients, c.attempts, c.budget), func(b *testing.B) {
-			var states, transitions, bytes float64
-			for b.Loop() {
-				r := searched(b, entry, bounds, func(o *explore.Options) { o.MaxStates = 0 })
-				states, transitions, bytes = states+float64(r.States), transitions+float64(r.Transitions), float64(r.Bytes)/float64(r.States)
-			}
-			b.ReportMetric(states/b.Elapsed().Seconds(), "states/s")
-			b.ReportMetric(transitions/b.Elapsed().Seconds(), "transitions/s")
-			b.ReportMetric(bytes, "bytes/state")
-		})
 	}
 }
 

@@ -3,6 +3,7 @@ package study_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -226,23 +227,21 @@ func TestFindParsGivenUp(t *testing.T) {
 // clock bears none, Redlock's drift term of a hundredth bears that, and who renews after
 // two thirds of a lease bears a third.
 func TestFindRates(t *testing.T) {
-	entries := locks(t, "token", "client-expiry", "redlock-drift", "daemon-20", "watchdog", "mutex")
-	found := racetest.Must(study.FindRates(t.Context(), entries, []race.Scenario{racetest.Scenario("clock-drift")}))(t)
-	for i, want := range []study.RateLimit{
-		{Strategy: "token", Answer: study.Limited, Falls: 0.1},
-		{Strategy: "client-expiry", Answer: study.Limited, Falls: 0.1},
-		{Strategy: "redlock-drift", Answer: study.Limited, Holds: 1, Falls: 2},
-		{Strategy: "daemon-20", Answer: study.Limited, Holds: 20, Falls: 50},
-		{Strategy: "watchdog", Answer: study.NoLimit, Holds: 50},
-		{Strategy: "mutex", Answer: study.NotAsked},
+	entries := locks(t, "token", "client-expiry", "redlock", "redlock-drift", "daemon-20", "watchdog", "mutex")
+	races := []race.Scenario{racetest.Scenario("clock-drift"), racetest.Scenario("server-drift")}
+	found := racetest.Must(study.FindRates(t.Context(), entries, races))(t)
+	for i, want := range []string{ // holds at, and falls from, in percent, if a client's clock is slow, or the servers' are fast
+		"token 0 0.1, 0 0.2", "client-expiry 0 0.1, 0 0.2", "redlock 0.1 0.2, 0.2 0.5", "redlock-drift 1 2, 1 2",
+		"daemon-20 20 50, 20 50", "watchdog 50 0, 50 0", "mutex 0 0, 0 0",
 	} {
-		got := found[i]
-		if (got.Trace != "") != (want.Falls > 0) {
-			t.Errorf("%s: the trace is %q", got.Strategy, got.Trace)
+		slow, fast := found[2*i], found[2*i+1]
+		if got := fmt.Sprint(slow.Strategy, " ", slow.Holds, " ", slow.Falls, ", ", fast.Holds, " ", fast.Falls); got != want {
+			t.Errorf("%s, want %s", got, want)
 		}
-		got.Trace, got.Scenario = "", ""
-		if got != want {
-			t.Errorf("%+v, want %+v", got, want)
+		for _, l := range []study.RateLimit{slow, fast} {
+			if (l.Trace != "") != (l.Falls > 0) || (l.Answer == study.NotAsked) != (l.Strategy == "mutex") {
+				t.Errorf("%s: the trace is %q", l.Strategy, l.Trace)
+			}
 		}
 	}
 }

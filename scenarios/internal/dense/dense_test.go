@@ -401,15 +401,3 @@ func (p *progress) add() {
 		fmt.Fprintf(os.Stderr, "seed %d: %d of %d runs, %.0f a second with the searches, %v left\n", *seedFlag, made, all, float64(made)/took.Seconds(), left)
 	}
 }
-
-// BenchmarkRuns is how long a run takes.
-func BenchmarkRuns(b *testing.B) {
-	for _, q := range []question{{"token", 2, 2, "pause=1@5s"}, {"watchdog", 2, 1, "hang=1@9s"}, {"redlock", 2, 1, "crash=1"}, {"zk-recheck", 2, 1, "crash=1"}} {
-		b.Run(q.String(), func(b *testing.B) {
-			play := q.settle(b).player(b, q)
-			for n := uint64(0); b.Loop(); n++ {
-				play(1, n, nil)
-			}
-		})
-	}
-}
