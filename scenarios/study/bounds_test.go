@@ -353,11 +353,13 @@ func (l prefixLease) Release(ctx context.Context) error {
 // written.
 func TestTokensThatAreRefused(t *testing.T) {
 	for _, id := range []string{"token", "thread-id", "setnx", "watchdog", "zk-protected", "zk-naive", "redlock", "queue"} {
-		takes := map[string][]client.Tokens{
-			"token": {client.Thread, client.Prefix, client.Constant, client.TimeOfDay}, "watchdog": {client.Thread, client.Prefix, client.Constant, client.TimeOfDay},
-			"redlock": {client.Thread, client.Prefix, client.Constant, client.TimeOfDay}, "zk-protected": {client.Thread, client.Prefix, client.Constant, client.TimeOfDay},
-			"queue": {client.Thread, client.Prefix, client.Constant, client.TimeOfDay}, "thread-id": {client.Thread, client.Constant},
-		}[id]
+		takes := []client.Tokens{client.Thread, client.Prefix, client.Constant, client.TimeOfDay}
+		switch id {
+		case "thread-id":
+			takes = []client.Tokens{client.Thread, client.Constant}
+		case "setnx", "zk-naive":
+			takes = nil
+		}
 		entry := racetest.Lock(t, id)
 		for i, name := range client.TokensNames() {
 			tokens, ok := client.TokensOf(name)
@@ -366,10 +368,7 @@ func TestTokensThatAreRefused(t *testing.T) {
 			}
 			b := study.DefaultBounds()
 			b.Tokens = tokens
-			want := tokens == client.Unique
-			for _, take := range takes {
-				want = want || take == tokens
-			}
+			want := tokens == client.Unique || slices.Contains(takes, tokens)
 			if err := b.Check(entry); (err == nil) != want {
 				t.Errorf("%s, tokens=%s: %v", id, name, err)
 			}

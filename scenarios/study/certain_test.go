@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -80,18 +79,6 @@ func TestWatch(t *testing.T) {
 		if commands == 0 {
 			t.Errorf("%s sends nothing", id)
 		}
-	}
-}
-
-// A trace that a search has found can be watched too.
-func TestWatchOfASearch(t *testing.T) {
-	entry := racetest.Lock(t, "token")
-	b := study.DefaultBounds()
-	b.Budget = "pause=1"
-	s := explored(t, entry, b)
-	w := racetest.Must(study.ReplayWithCodeOn(s.Strategy, s.Witnesses[0].Trace))(t)
-	if !slices.ContainsFunc(w.History.Events, func(e history.Event) bool { return len(e.Code) > 0 }) {
-		t.Error("nothing is known of its code")
 	}
 }
 

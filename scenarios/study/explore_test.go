@@ -27,25 +27,6 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// TestExploreSymmetry: symmetry leaves out states and nothing else.
-func TestExploreSymmetry(t *testing.T) {
-	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
-	t.Parallel()
-	same := func(t *testing.T, entry lock.Entry, b study.Bounds) {
-		r := searched(t, entry, b, nil)
-		plain := searched(t, entry, b, func(o *explore.Options) { o.Plain.Symmetry = true })
-		if got, want := listed(prices(r)), listed(prices(plain)); got != want {
-			t.Errorf("found\n%s\nwithout symmetry\n%s", got, want)
-		}
-		if r.States >= plain.States {
-			t.Errorf("%d states, without symmetry %d", r.States, plain.States)
-		}
-	}
-	atSize(t, algorithms.Milestones(), 2, 1, []string{"crash=1,lose-reply=1"}, same)
-	atSize(t, oneServer(), 2, 2, []string{"crash=1,pause=1@5s", "failover=1,lose-reply=1"}, same)
-	atSize(t, oneServer(), 3, 1, []string{"pause=1,crash=1", "restart=1,lose-request=1", "node-clock=1@10s,crash=1", "client-clock=1@10s"}, same)
-}
-
 // TestExploreWitnesses: each counterexample of a search shows its verdict, keeps the
 // rules, and contains no choice that could be left out.
 func TestExploreWitnesses(t *testing.T) {

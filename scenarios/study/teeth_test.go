@@ -30,8 +30,7 @@ type flaw func(lock.Entry) lock.Entry
 // instead is another lock of the list.
 func instead(id string) flaw {
 	return func(e lock.Entry) lock.Entry {
-		i := slices.IndexFunc(algorithms.All(), func(o lock.Entry) bool { return o.ID == id })
-		o := algorithms.All()[i]
+		o, _ := algorithms.ByName(id)
 		o.ID = e.ID
 		return o
 	}
@@ -207,7 +206,7 @@ func TestEveryProofCanFail(t *testing.T) {
 	effort.OnlyExhaustive(t, "it makes a hundred searches; one goroutine searches")
 	t.Parallel()
 	used, unknown := map[string]bool{}, len(toothless)
-	calm := map[string]map[verdict.Word]bool{} // what a wrong lock does without faults, by its flaw, name and bounds
+	calm := map[string]map[verdict.Word]int{} // what a wrong lock does without faults, by its flaw, name and bounds
 	for _, r := range contract.Own() {
 		if r.IsRace() || r.Expected[0].Verdict != verdict.Holds {
 			continue
@@ -257,18 +256,18 @@ func toothOf(r contract.Expectation) (pattern, what string, f flaw) {
 
 // bites checks that the search of a row finds a verdict of a wrong lock, and does not find it
 // without what the row is about. Rows of one wrong lock share the search without faults, in calm.
-func bites(t *testing.T, r contract.Expectation, what string, wrong lock.Entry, calm map[string]map[verdict.Word]bool) {
+func bites(t *testing.T, r contract.Expectation, what string, wrong lock.Entry, calm map[string]map[verdict.Word]int) {
 	b := r.Bounds
 	b.MaxStates = 40_000 // is enough to find it
 	if b.Timing == study.AnyTiming {
 		b.MaxStates = 100_000
 	}
-	found := foundIn(t, wrong, b)
+	found := parsOf(explored(t, wrong, b))
 	if b.Budget != "" || b.Uses != 0 || b.Skew != 0 || b.Tokens != client.Unique {
 		b.Budget, b.Uses, b.Skew, b.Tokens = "", 0, 0, client.Unique
 		key := what + "/" + wrong.ID + "/" + b.String()
 		if calm[key] == nil {
-			calm[key] = foundIn(t, wrong, b)
+			calm[key] = parsOf(explored(t, wrong, b))
 		}
 		for w := range calm[key] {
 			delete(found, w)
@@ -285,15 +284,6 @@ func refutes(t *testing.T, r contract.Expectation, wrong lock.Entry) {
 	if all := p.Witnesses(); len(all) == 0 || all[0].Par == 0 {
 		t.Errorf("%s:%d: %s finds nothing wrong", r.File, r.Line, r.Command())
 	}
-}
-
-func foundIn(t *testing.T, e lock.Entry, b study.Bounds) map[verdict.Word]bool {
-	s := explored(t, e, b)
-	found := map[verdict.Word]bool{}
-	for _, w := range s.Found {
-		found[w.Verdict] = true
-	}
-	return found
 }
 
 // TestClocksThatMakeNoDifference: rows that the contract does not list, because they follow from

@@ -116,35 +116,6 @@ func TestProductionKeepsNothing(t *testing.T) {
 	}
 }
 
-// TestMatrixIsPlay: Matrix gives the same as playing its cells one by one, on any number
-// of processors.
-func TestMatrixIsPlay(t *testing.T) {
-	effort.OnlyExhaustive(t, "it takes seconds; TestSweepIsDeterministic shows the same goroutines")
-	single := map[[2]string][]byte{}
-	for _, sc := range scenarios.All() {
-		for _, e := range algorithms.Milestones() {
-			single[[2]string{e.ID, sc.ID}] = encoded(t, racetest.PlayListed(t, e, sc, sc.Settings))
-		}
-	}
-	for _, procs := range []int{1, 2} {
-		onProcs(procs, func() {
-			finished := make(chan int, len(single))
-			cells, err := study.Matrix(t.Context(), algorithms.Milestones(), scenarios.All(), 0, nil, &share.Work{Done: func(n int) { finished <- n }})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(finished) != cap(finished) {
-				t.Errorf("told of %d finished cells, there are %d", len(finished), cap(finished))
-			}
-			for i, sc := range scenarios.All() {
-				for j, e := range algorithms.Milestones() {
-					same(t, fmt.Sprintf("%s in %s, %d processors", e.ID, sc.ID, procs), single[[2]string{e.ID, sc.ID}], encoded(t, cells[i][j]))
-				}
-			}
-		})
-	}
-}
-
 // TestMatrixCounts: a cell's counts are those of single runs with the seeds from 1 on;
 // where the scenario does not apply to the lock, nothing is counted.
 func TestMatrixCounts(t *testing.T) {
