@@ -115,24 +115,18 @@ redis.call("SET", KEYS[1], now + ARGV[1]) return now + ARGV[1]`
 
 // The simplest search agrees where a client is started anew, in any of its states.
 func TestDumbTwinOfReturn(t *testing.T) {
-	for id, bounds := range map[string]string{
-		"redisson-lease": "", "token": "", "reentrant": "clients=1 timing=any",
-		"watch-multi":  "",          // it watches keys
-		"naive-wake":   "uses=wait", // it subscribes
-		"takeover-del": "",          // it reads its clock
-		"constant":     "clients=1 timing=any",
+	for _, question := range []string{
+		"redisson-lease", "redisson-lease clients=1 timing=any tokens=thread", "token", "reentrant clients=1 timing=any",
+		"constant clients=1 timing=any", "watch-multi", // it watches keys
+		"naive-wake uses=wait", "takeover-del", // it subscribes; it reads its clock
 	} {
+		id, bounds, _ := strings.Cut(question, " ")
 		entry := racetest.Lock(t, id)
 		b := within(t, entry, bounds+" budget=crash=1+return=1")
 		got, want := listed(prices(completed(t, entry, b).Result)), listed(dumbly(t, entry, b, nil).found)
 		if got != want {
 			t.Errorf("%s, %v: found %s, the twin %s", id, b, got, want)
 		}
-	}
-	entry := racetest.Lock(t, "redisson-lease")
-	b := within(t, entry, "clients=1 timing=any tokens=thread budget=crash=1+return=1")
-	if got, want := listed(prices(completed(t, entry, b).Result)), listed(dumbly(t, entry, b, nil).found); got != want {
-		t.Errorf("%v: found %s, the twin %s", b, got, want)
 	}
 }
 
@@ -312,9 +306,18 @@ func TestFoundWithin(t *testing.T) {
 		{"setnx", "timing=any budget=lose-reply=1", verdict.WrongDel, -1},
 		{"setnx", "timing=any client-retries=3 budget=lose-reply=1", verdict.WrongDel, 1},
 	} {
-		entry := racetest.Lock(t, test.lock)
-		if par, ok := foundBy(t, test.lock, within(t, entry, test.bounds))[test.word]; ok != (test.par >= 0) || ok && par != test.par {
+		entry := locks(t, test.lock)[0]
+		if par, ok := parsOf(completed(t, entry, within(t, entry, test.bounds)))[test.word]; ok != (test.par >= 0) || ok && par != test.par {
 			t.Errorf("%s, %s: %s@%d, %t, want @%d", test.lock, test.bounds, test.word, par, ok, test.par)
+		}
+	}
+	// Who waits in line until the holder is done.
+	waits := patient(racetest.Lock(t, "zk-protected"), 20*time.Second)
+	for budget, want := range map[string]string{
+		"crash=1": "", "lose-reply=1": "", "expire-session=1": "OVERLAP@1 STALE-WRITE@1", "pause=1": "OVERLAP@1 STALE-WRITE@1",
+	} {
+		if got := strings.Join(completed(t, waits, small(waits, 2, 1, budget)).Pars(), " "); got != want {
+			t.Errorf("zk-protected, %s: %q, want %q", budget, got, want)
 		}
 	}
 	// A fault that can be injected nowhere leaves the question open.
