@@ -337,7 +337,7 @@ func TestAdditions(t *testing.T) {
 	if i < 0 || played.Events[i].Name() != "migrate" || played.Events[i+1].Kind != history.Pause {
 		t.Errorf("the JSON has no migration before a pause: %+v", played.Events)
 	}
-	p.says("replay "+played.Trace+" --lang zh", " 迁移 1ms，停顿 1ms")
+	p.says("run "+played.Trace+" --lang zh", " 迁移 1ms，停顿 1ms")
 
 	p.says("run token gc-pause --lang xx --view story", `^ *[0-9.]+ ms  \[xx\] .*`, "c1 is paused for 12.5 s and does not notice it.")
 	p.says("explain overlap --lang xx", `\[xx\]`)

@@ -68,7 +68,7 @@ func TestAnyAttemptsOnZooKeeper(t *testing.T) {
 	ends := []string{"zk-naive", "zk-herd", "zk-recheck", "zk-protected"} // what goes on after an attempt of these
 	for _, entry := range entries {
 		for _, budget := range budgets {
-			s := explored(t, entry, again(entry, 2, budget))
+			s := exploring(t, entry, again(entry, 2, budget))
 			if s.Complete {
 				findsAll(t, s, budget, 3, states)
 			} else if slices.Contains(ends, entry.ID) || budget == "" || budget == "crash=1" || s.Limit.Key != "limit.again.busy" {
@@ -88,7 +88,7 @@ func findsAll(t *testing.T, s *study.Search, budget string, most, states int) {
 	for attempts := 1; attempts <= most; attempts++ {
 		b := everyTiming(s.Strategy, 2, attempts, budget)
 		b.MaxStates = states
-		few := explored(t, s.Strategy, b)
+		few := exploring(t, s.Strategy, b)
 		for _, word := range wordsOf(few) {
 			if !slices.Contains(wordsOf(s), word) {
 				t.Errorf("%s, %s: %d attempts come to %s, and any number of them only to %v", s.Strategy.ID, budget, attempts, word, wordsOf(s))
@@ -314,7 +314,7 @@ func TestAnyAttemptsOfNumbers(t *testing.T) {
 		"by last digits": "limit.again.order", "by its second token": "limit.again.order", "in its second attempt": "limit.again.rest",
 	} {
 		entry := placing(letIn)
-		s := explored(t, entry, again(entry, 2, "crash=1"))
+		s := exploring(t, entry, again(entry, 2, "crash=1"))
 		if s.Limit.Key != want || s.Complete != (want == "") {
 			t.Errorf("%q: complete %t, %v, %v", letIn, s.Complete, s.Limit, wordsOf(s))
 		}

@@ -103,7 +103,7 @@ func TestSecondSearch(t *testing.T) {
 		t.Errorf("%v, beside it %d, cut %d:\n%s", s.Bounds, len(s.Beside), len(s.Cut), certificate.Of(s, "en"))
 	}
 	b.Timing = study.AnyTiming
-	if s = explored(t, twofold(t), b); s.Bounds.Attempts != 1 || len(s.Beside) > 0 {
+	if s = exploring(t, twofold(t), b); s.Bounds.Attempts != 1 || len(s.Beside) > 0 {
 		t.Errorf("with a timing that is given: %v", s.Bounds)
 	}
 }
@@ -269,7 +269,7 @@ func TestUnanswered(t *testing.T) {
 	b := small(entry, 2, 2, "")
 	b.Uses, b.Slow = client.Wait, 24*time.Hour
 	compare(t, entry, b)
-	s := explored(t, entry, b)
+	s := exploring(t, entry, b)
 	i := slices.IndexFunc(s.Witnesses, func(w study.Witness) bool { return w.Verdict == verdict.Slow })
 	if i < 0 {
 		t.Fatalf("found %v", s.Pars())

@@ -22,10 +22,10 @@ func TestChecked(t *testing.T) {
 	token := racetest.Must(race.Strategy("token"))(t)
 	b := study.DefaultBounds()
 	b.Budget = "pause=1"
-	s := explored(t, token, b)
+	s := exploring(t, token, b)
 	cut := b
 	cut.MaxStates = 20
-	part := explored(t, token, cut)
+	part := exploring(t, token, cut)
 	o := racetest.Must(study.ReplayWithCodeOn(s.Strategy, s.Witnesses[0].Trace))(t)
 	played, err := study.Demo()
 	if err != nil {

@@ -111,7 +111,7 @@ func TestClaimOfInstants(t *testing.T) {
 	} {
 		b := study.DefaultBounds()
 		b.Attempts, b.Uses, b.Budget, b.Timing, b.Nodes = 1, 0, "", study.AnyTiming, 1
-		s := explored(t, test.entry, b)
+		s := exploring(t, test.entry, b)
 		head, _, _ := strings.Cut(certificate.Of(s, "en"), "\n")
 		if s.Scope() != test.scope || strings.Contains(head, "at the instants searched: ") != (test.scope == study.ScopeInstants) || strings.Contains(head, "at any timing: ") != (test.scope == study.ScopeAny) {
 			t.Errorf("%s: %s", name, head)
@@ -209,7 +209,7 @@ func TestCertificateNamesOddConstants(t *testing.T) {
 		if test.change != nil {
 			test.change(&b)
 		}
-		s := explored(t, test.entry, b)
+		s := exploring(t, test.entry, b)
 		if !s.Complete {
 			t.Fatalf("%s: the search was cut short", test.name)
 		}

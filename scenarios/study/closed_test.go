@@ -113,7 +113,7 @@ func TestOpenBoundsOnRealServer(t *testing.T) {
 	t.Cleanup(pool.Close)
 	entry := takenBy(takeTwo, 2250*time.Millisecond, 750*time.Millisecond)
 	b := everyTiming(entry, 2, 2, "")
-	s := explored(t, entry, b)
+	s := exploring(t, entry, b)
 	i := slices.IndexFunc(s.Result.Found, func(w explore.Witness) bool { return w.Verdict == verdict.Overlap })
 	if i < 0 {
 		t.Fatalf("%v: no OVERLAP", s.Pars())

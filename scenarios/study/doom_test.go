@@ -39,7 +39,7 @@ func TestDoom(t *testing.T) {
 	} {
 		b := study.DefaultBounds()
 		b.Budget, b.Nodes = faults.Budget(c.budget), c.nodes
-		s := explored(t, racetest.Lock(t, c.lock), b)
+		s := exploring(t, racetest.Lock(t, c.lock), b)
 		i := slices.IndexFunc(s.Witnesses, func(w study.Witness) bool { return w.Verdict == c.harm })
 		if i < 0 {
 			t.Fatalf("%s, %s: no witness of %s", c.lock, c.budget, c.harm)

@@ -62,7 +62,7 @@ func TestExploreWitnesses(t *testing.T) {
 // witnesses checks every counterexample of a search and returns their verdicts.
 func witnesses(t *testing.T, entry lock.Entry, b study.Bounds) (found []verdict.Word) {
 	t.Helper()
-	s := explored(t, entry, b)
+	s := exploring(t, entry, b)
 	r := rulesOf(t, entry, b)
 	defer r.sim.Close()
 	for _, w := range s.Witnesses {
@@ -223,7 +223,7 @@ func TestExploreWithoutSymmetry(t *testing.T) {
 	} {
 		entry := own(name, create)
 		b := small(entry, 2, 2, "pause=1@5s,crash=1")
-		s := explored(t, entry, b)
+		s := exploring(t, entry, b)
 		if s.Result.Symmetry || !strings.Contains(certificate.Of(s, "en"), "symmetry not used") {
 			t.Errorf("%s: clients changed places", name)
 		}
@@ -314,7 +314,7 @@ func TestErrorsForEver(t *testing.T) {
 	for _, timing := range []study.Mode{study.Lockstep, study.AnyTiming} {
 		b := small(entry, 2, 1, "")
 		b.Timing, b.MaxStates = timing, 20_000
-		s := explored(t, entry, b)
+		s := exploring(t, entry, b)
 		i := slices.IndexFunc(s.Found, func(w explore.Witness) bool { return w.Verdict == verdict.Deadlock })
 		if !s.Complete || i < 0 {
 			t.Fatalf("%v: complete %t after %d states, %v", timing, s.Complete, s.States, s.Pars())
@@ -337,7 +337,7 @@ func TestSearchOnTwoCores(t *testing.T) {
 		var first *study.Search
 		for _, cores := range []int{1, 2, 4} {
 			onProcs(cores, func() {
-				s := explored(t, racetest.Lock(t, id), b)
+				s := exploring(t, racetest.Lock(t, id), b)
 				if first == nil {
 					first = s
 					if s.Result.Complete || s.Result.States < b.MaxStates || len(s.Witnesses) == 0 {
@@ -362,10 +362,10 @@ func TestSearchCauses(t *testing.T) {
 	b := study.DefaultBounds()
 	b.Causes = true
 	for _, id := range []string{"setnx-expire", "token", "watchdog"} {
-		s := explored(t, racetest.Lock(t, id), b)
+		s := exploring(t, racetest.Lock(t, id), b)
 		plain := b
 		plain.Causes = false
-		usual := explored(t, racetest.Lock(t, id), plain)
+		usual := exploring(t, racetest.Lock(t, id), plain)
 		least := map[verdict.Word][2]int{}
 		replays(t, s)
 		for _, w := range s.Witnesses {

@@ -29,8 +29,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// explored is a search that ends without an error.
-func explored(t testing.TB, entry lock.Entry, b study.Bounds) *study.Search {
+// exploring is a search that ends without an error.
+func exploring(t testing.TB, entry lock.Entry, b study.Bounds) *study.Search {
 	t.Helper()
 	s, err := study.Explore(t.Context(), entry, b)
 	if err != nil {
@@ -42,7 +42,7 @@ func explored(t testing.TB, entry lock.Entry, b study.Bounds) *study.Search {
 // completed is one that is complete.
 func completed(t testing.TB, entry lock.Entry, b study.Bounds) *study.Search {
 	t.Helper()
-	s := explored(t, entry, b)
+	s := exploring(t, entry, b)
 	if !s.Complete {
 		t.Fatalf("%s, %v: cut short after %d states, %v", entry.ID, b, s.States, s.Limit)
 	}

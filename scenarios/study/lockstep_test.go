@@ -91,7 +91,7 @@ func TestLockstepIsOneOfAllTimings(t *testing.T) {
 func lockstepAgainstAll(t *testing.T, entry lock.Entry, b study.Bounds) {
 	wanted := map[int]map[verdict.Word]int{} // by attempts: pars
 	for b.Retries = range explore.MaxRetries + 1 {
-		s := explored(t, entry, b)
+		s := exploring(t, entry, b)
 		for _, w := range s.Witnesses {
 			n := attemptsOf(t, w)
 			if wanted[n] == nil {
@@ -110,7 +110,7 @@ func lockstepAgainstAll(t *testing.T, entry lock.Entry, b study.Bounds) {
 	for _, b.Attempts = range slices.Sorted(maps.Keys(wanted)) {
 		complete := false
 		if b.Attempts <= 3 && weaker(found, wanted[b.Attempts]) != nil {
-			s := explored(t, entry, b)
+			s := exploring(t, entry, b)
 			for w, par := range parsOf(s) {
 				if own, ok := found[w]; !ok || par < own {
 					found[w] = par

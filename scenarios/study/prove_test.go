@@ -160,7 +160,7 @@ func TestProveMutants(t *testing.T) {
 				continue
 			}
 			b.Clients, b.Attempts = size[0], size[1]
-			s := explored(t, entry, b)
+			s := exploring(t, entry, b)
 			for _, w := range s.Witnesses {
 				if !slices.Contains(explore.Provable, w.Verdict) {
 					continue
@@ -293,7 +293,7 @@ func TestTheoremsOfASample(t *testing.T) {
 			for _, size := range [][2]int{{3, 1}, {2, 2}} {
 				b := small(entry, size[0], size[1], string(budget))
 				b.Timing, b.Retries, b.MaxStates = study.AnyTiming, 0, 20_000
-				s := explored(t, entry, b)
+				s := exploring(t, entry, b)
 				found[size] = s.Witnesses
 			}
 			for n := range explore.Provable {

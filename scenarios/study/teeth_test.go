@@ -262,12 +262,12 @@ func bites(t *testing.T, r contract.Expectation, what string, wrong lock.Entry, 
 	if b.Timing == study.AnyTiming {
 		b.MaxStates = 100_000
 	}
-	found := parsOf(explored(t, wrong, b))
+	found := parsOf(exploring(t, wrong, b))
 	if b.Budget != "" || b.Uses != 0 || b.Skew != 0 || b.Tokens != client.Unique {
 		b.Budget, b.Uses, b.Skew, b.Tokens = "", 0, 0, client.Unique
 		key := what + "/" + wrong.ID + "/" + b.String()
 		if calm[key] == nil {
-			calm[key] = parsOf(explored(t, wrong, b))
+			calm[key] = parsOf(exploring(t, wrong, b))
 		}
 		for w := range calm[key] {
 			delete(found, w)
@@ -303,10 +303,10 @@ func TestClocksThatMakeNoDifference(t *testing.T) {
 		}
 		b := small(e, 2, 1, "")
 		b.Retries = 1
-		calm := explored(t, e, b)
+		calm := exploring(t, e, b)
 		same := func(budget string) {
 			b.Budget = faults.Budget(budget)
-			s := explored(t, e, b)
+			s := exploring(t, e, b)
 			if got, want := s.Pars(), calm.Pars(); !slices.Equal(got, want) || !s.Complete {
 				t.Errorf("%s with %s: %q, without: %q", e.ID, budget, got, want)
 			}

@@ -388,7 +388,7 @@ func TestWitnessesAtAnyTiming(t *testing.T) {
 		for budget := range strings.FieldsSeq(budgets) {
 			b := everyTiming(racetest.Lock(t, id), 2, 1, budget)
 			b.MaxStates = 100_000
-			s := explored(t, racetest.Lock(t, id), b)
+			s := exploring(t, racetest.Lock(t, id), b)
 			if replays(t, s); len(s.Witnesses) == 0 {
 				t.Errorf("%s, %s: nothing is found", id, budget)
 			}
