@@ -8,6 +8,7 @@ import (
 	"locklab/algorithms"
 	"locklab/reports/text"
 	"locklab/scenarios"
+	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
 )
 
@@ -34,10 +35,7 @@ func TestTextsAreComplete(t *testing.T) {
 	}
 	var runner race.Runner
 	for _, e := range algorithms.All() {
-		p, err := runner.Profile(e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := racetest.Must(runner.Profile(e))(t)
 		for _, sc := range scenarios.All() {
 			if why := sc.WhyNotApplicable(p); why != "" && !wanted["na."+string(why)] {
 				wanted["na."+string(why)] = true

@@ -17,7 +17,6 @@ import (
 	"locklab/scenarios"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
-	"locklab/simulator/effort"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
 )
@@ -27,7 +26,6 @@ var update = flag.Bool("update", false, "write the transcripts in testdata anew;
 // TestTranscripts compares every race with testdata/<race>.txt: the story, the numbers, the run of the lock for which
 // the story is told, and a line for the run of each other lock. A transcript can be read without this program.
 func TestTranscripts(t *testing.T) {
-	effort.Unwatched(t, "one goroutine plays")
 	t.Parallel()
 	known := map[string]bool{}
 	for _, sc := range scenarios.All() {
@@ -50,10 +48,7 @@ func TestTranscripts(t *testing.T) {
 			}
 		})
 	}
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := racetest.Must(filepath.Glob("testdata/*.txt"))(t)
 	for _, f := range files {
 		if !known[f] {
 			t.Errorf("%s belongs to no scenario: delete it", f)

@@ -26,21 +26,17 @@ var mutants = []struct {
 	harms              string // why the mutant may break locks all the same; "": it must not
 	misses             bool   // a fault of the script cannot be injected
 }{
-	{scenario: "calm", mutation: "c1 is done before anybody else comes", change: func(sc *race.Scenario) {
-		sc.Clients = func(s race.Settings) []race.ClientSpec {
-			return []race.ClientSpec{{}, {Start: s.Retry / 2, Work: s.Retry}}
-		}
-	}},
+	{scenario: "calm", mutation: "c1 is done before anybody else comes", change: cast(func(s race.Settings) []race.ClientSpec {
+		return []race.ClientSpec{{}, {Start: s.Retry / 2, Work: s.Retry}}
+	})},
 	{scenario: "crash-holding", mutation: "nobody crashes", change: withoutScript},
 	{scenario: "crash-holding", mutation: "c1 crashes when it is outside again", change: onEvent(race.Event(history.Leave, 1), faults.CrashOf(1)), harms: "a key without a TTL is still there"},
 	{scenario: "crash-holding", mutation: "nobody asks after the crash", change: func(sc *race.Scenario) { sc.Settings.Clients = 1 }, harms: "nobody is left to find out"},
 	{scenario: "crash-before-expire", mutation: "nobody crashes", change: withoutScript},
 	{scenario: "crash-before-expire", mutation: "c1 crashes when EXPIRE has been executed", change: onEvent(race.Event(history.Enter, 1), faults.CrashOf(1)), harms: "it is a crash all the same, blocked for one lease"},
-	{scenario: "slow-work", mutation: "the work takes half a lease", change: func(sc *race.Scenario) {
-		sc.Clients = func(s race.Settings) []race.ClientSpec {
-			return []race.ClientSpec{{Work: s.TTL / 2}, {Start: s.Retry / 2, Work: s.Retry}, {Start: s.Retry, Work: s.Retry}}
-		}
-	}},
+	{scenario: "slow-work", mutation: "the work takes half a lease", change: cast(func(s race.Settings) []race.ClientSpec {
+		return []race.ClientSpec{{Work: s.TTL / 2}, {Start: s.Retry / 2, Work: s.Retry}, {Start: s.Retry, Work: s.Retry}}
+	})},
 	{scenario: "shard-list", mutation: "no list changes", change: withoutScript},
 	{scenario: "shard-list", mutation: "the key does not move", change: onEvent(race.Event(history.Enter, 1), faults.ServerListOf(2, 2))},
 	{scenario: "shard-list", mutation: "c1 is outside again", change: onEvent(race.Event(history.Leave, 1), faults.ServerListOf(2, 3))},
@@ -70,44 +66,34 @@ var mutants = []struct {
 	}},
 	{scenario: "nested", mutation: "everybody locks once", change: runs(0, nil)},
 	{scenario: "pooled-thread", mutation: "no second request comes", change: runs(0, nil)},
-	{scenario: "second-try", mutation: "c1 is done before anybody else comes", change: func(sc *race.Scenario) {
-		sc.Clients = func(s race.Settings) []race.ClientSpec {
-			return []race.ClientSpec{{}, {Start: s.Retry / 2, Work: s.Retry}}
-		}
-	}},
-	{scenario: "second-try", mutation: "c2 tries once only while c1 is inside", change: func(sc *race.Scenario) {
-		sc.Clients = func(s race.Settings) []race.ClientSpec {
-			return []race.ClientSpec{{Work: s.Retry}, {Start: s.Retry / 2, Work: s.Retry}}
-		}
-	}},
+	{scenario: "second-try", mutation: "c1 is done before anybody else comes", change: cast(func(s race.Settings) []race.ClientSpec {
+		return []race.ClientSpec{{}, {Start: s.Retry / 2, Work: s.Retry}}
+	})},
+	{scenario: "second-try", mutation: "c2 tries once only while c1 is inside", change: cast(func(s race.Settings) []race.ClientSpec {
+		return []race.ClientSpec{{Work: s.Retry}, {Start: s.Retry / 2, Work: s.Retry}}
+	})},
 	{scenario: "second-key", mutation: "c2 has no other key", change: runs(1, nil)},
 	{scenario: "late-re-entry", mutation: "everybody locks once", change: runs(0, nil)},
 	{scenario: "two-keys", mutation: "c1 takes one key only", change: runs(0, nil)},
 	{scenario: "late-renewal", mutation: "pause=0", change: func(sc *race.Scenario) { sc.Settings.Pause = 0 }},
-	{scenario: "late-renewal", mutation: "the pause is over before the renewal is due", change: func(sc *race.Scenario) {
-		sc.Script = func(s race.Settings, _ int) []race.Trigger {
-			return []race.Trigger{{On: race.Event(history.Enter, 1), Do: race.Inject(0, faults.PauseOf(1, s.TTL/5))}}
-		}
-	}},
+	{scenario: "late-renewal", mutation: "the pause is over before the renewal is due", change: script(func(s race.Settings, _ int) []race.Trigger {
+		return []race.Trigger{{On: race.Event(history.Enter, 1), Do: race.Inject(0, faults.PauseOf(1, s.TTL/5))}}
+	})},
 	{scenario: "zombie-daemon", mutation: "c1 is not paused", change: withoutScript, harms: "its watchdog keeps its lock, as in dead-business"},
 	{scenario: "zombie-daemon", mutation: "c1 lives and releases", change: runs(0, (*race.ClientRun).AcquireWorkRelease)},
 	{scenario: "zombie-keeps", mutation: "c1 is not paused", change: withoutScript, harms: "its watchdog keeps its lock, as in dead-business"},
 	{scenario: "zombie-keeps", mutation: "c2 lives", change: func(sc *race.Scenario) { sc.Script = racetest.Scenario("zombie-daemon").Script }},
 	{scenario: "failed-renewal", mutation: "all renewals are answered", change: withoutScript},
-	{scenario: "dead-business", mutation: "c1 lives and releases", change: func(sc *race.Scenario) {
-		sc.Clients = func(s race.Settings) []race.ClientSpec {
-			return []race.ClientSpec{{Work: s.TTL / 10}, {Start: s.Retry / 2, Work: s.Retry}}
-		}
-	}},
+	{scenario: "dead-business", mutation: "c1 lives and releases", change: cast(func(s race.Settings) []race.ClientSpec {
+		return []race.ClientSpec{{Work: s.TTL / 10}, {Start: s.Retry / 2, Work: s.Retry}}
+	})},
 	{scenario: "renewal-in-flight", mutation: "renewals are not delayed", change: withoutScript},
-	{scenario: "renewal-in-flight", mutation: "the renewal arrives before the release", change: func(sc *race.Scenario) {
-		sc.Script = func(s race.Settings, _ int) []race.Trigger {
-			return []race.Trigger{{On: race.SendsFromTimer(1), Do: func(st *schedule.Stage, _ *history.Event) {
-				st.Freeze(1)
-				st.After(s.Retry, func() { st.Thaw(1) })
-			}}}
-		}
-	}},
+	{scenario: "renewal-in-flight", mutation: "the renewal arrives before the release", change: script(func(s race.Settings, _ int) []race.Trigger {
+		return []race.Trigger{{On: race.SendsFromTimer(1), Do: func(st *schedule.Stage, _ *history.Event) {
+			st.Freeze(1)
+			st.After(s.Retry, func() { st.Thaw(1) })
+		}}}
+	})},
 	{scenario: "gc-pause", mutation: "pause=0", change: func(sc *race.Scenario) { sc.Settings.Pause = 0 }},
 	{scenario: "gc-pause", mutation: "nobody is paused", change: withoutScript},
 	{scenario: "gc-pause-fenced", mutation: "pause=0", change: func(sc *race.Scenario) { sc.Settings.Pause = 0 }},
@@ -124,21 +110,17 @@ var mutants = []struct {
 		sc.Script = racetest.Scenario("failover").Script
 	}},
 	{scenario: "failover-other", mutation: "the master lives", change: withoutScript},
-	{scenario: "failover-other", mutation: "the replica that has the lock is promoted", change: func(sc *race.Scenario) {
-		sc.Script = func(s race.Settings, _ int) []race.Trigger {
-			return []race.Trigger{{On: race.Event(history.Enter, 1), Do: race.Inject(s.Lag*3/2, faults.FailoverOf(1))}}
-		}
-	}},
+	{scenario: "failover-other", mutation: "the replica that has the lock is promoted", change: script(func(s race.Settings, _ int) []race.Trigger {
+		return []race.Trigger{{On: race.Event(history.Enter, 1), Do: race.Inject(s.Lag*3/2, faults.FailoverOf(1))}}
+	})},
 	{scenario: "failover-other", mutation: "lag=0", change: func(sc *race.Scenario) { sc.Settings.Lag = 0 }},
 	{scenario: "replica-gone", mutation: "the replica has no lag", change: func(sc *race.Scenario) { sc.Settings.Lag = 0 }},
 	{scenario: "restart-everysec", mutation: "the server stays up", change: withoutScript},
-	{scenario: "restart-everysec", mutation: "the lock is on disk when the server restarts", change: func(sc *race.Scenario) {
-		sc.Script = func(s race.Settings, nodes int) []race.Trigger {
-			triggers := racetest.Scenario("restart").Script(s, nodes)
-			triggers[len(triggers)-1].Do = race.Inject(2*time.Second, faults.RestartOf(race.Quorum(nodes)))
-			return triggers
-		}
-	}},
+	{scenario: "restart-everysec", mutation: "the lock is on disk when the server restarts", change: script(func(s race.Settings, nodes int) []race.Trigger {
+		triggers := racetest.Scenario("restart").Script(s, nodes)
+		triggers[len(triggers)-1].Do = race.Inject(2*time.Second, faults.RestartOf(race.Quorum(nodes)))
+		return triggers
+	})},
 	{scenario: "restart-always", mutation: "the server stays up", change: withoutScript},
 	{scenario: "restart-always", mutation: "the server keeps nothing", change: func(sc *race.Scenario) { sc.AOF = simulator.NoAOF }, harms: "it is restart then"},
 	{scenario: "restart-delayed", mutation: "the server stays up", change: withoutScript},
@@ -146,19 +128,15 @@ var mutants = []struct {
 	{scenario: "restart", mutation: "the server stays up", change: withoutScript},
 	{scenario: "clock-jump", mutation: "jump=0", change: func(sc *race.Scenario) { sc.Settings.Jump = 0 }, misses: true},
 	{scenario: "clock-jump", mutation: "the jump is shorter than the lease", change: func(sc *race.Scenario) { sc.Settings.Jump = sc.Settings.TTL / 2 }},
-	{scenario: "quorum-restart", mutation: "the server stays up", change: func(sc *race.Scenario) {
-		sc.Script = func(s race.Settings, nodes int) []race.Trigger {
-			return racetest.Scenario("quorum-restart").Script(s, nodes)[:1]
-		}
-	}},
+	{scenario: "quorum-restart", mutation: "the server stays up", change: script(func(s race.Settings, nodes int) []race.Trigger {
+		return racetest.Scenario("quorum-restart").Script(s, nodes)[:1]
+	})},
 	{scenario: "quorum-restart", mutation: "nobody is paused", change: onEvent(race.Event(history.Enter, 1), faults.RestartOf(3))},
 	{scenario: "slow-acquire", mutation: "all answers are in time", change: withoutScript},
-	{scenario: "slow-acquire", mutation: "the answers are late by less than a lease", change: func(sc *race.Scenario) {
-		sc.Script = func(s race.Settings, nodes int) []race.Trigger {
-			s.TTL /= 2
-			return racetest.Scenario("slow-acquire").Script(s, nodes)
-		}
-	}},
+	{scenario: "slow-acquire", mutation: "the answers are late by less than a lease", change: script(func(s race.Settings, nodes int) []race.Trigger {
+		s.TTL /= 2
+		return racetest.Scenario("slow-acquire").Script(s, nodes)
+	})},
 	{scenario: "pause-in-flight", mutation: "nobody is paused", change: withoutScript},
 	{scenario: "pause-in-flight", mutation: "pause=0", change: func(sc *race.Scenario) { sc.Settings.Pause = 0 }},
 	{scenario: "pause-in-flight", mutation: "c1 has its answers", change: onEvent(race.Event(history.Enter, 1), faults.PauseOf(1, racetest.Scenario("pause-in-flight").Settings.Pause)), harms: "it is gc-pause then"},
@@ -174,11 +152,9 @@ var mutants = []struct {
 	{scenario: "lost-reply", mutation: "all answers arrive", change: withoutScript},
 	{scenario: "client-behind", mutation: "skew=0", change: func(sc *race.Scenario) { sc.Settings.Skew = 0 }},
 	{scenario: "dead-process", mutation: "nobody kills the process", change: withoutScript, harms: "it is dead-business"},
-	{scenario: "dead-process", mutation: "c1 lives and releases", change: func(sc *race.Scenario) {
-		sc.Clients = func(s race.Settings) []race.ClientSpec {
-			return []race.ClientSpec{{Work: s.TTL / 10}, {Start: s.Retry / 2, Work: s.Retry}}
-		}
-	}},
+	{scenario: "dead-process", mutation: "c1 lives and releases", change: cast(func(s race.Settings) []race.ClientSpec {
+		return []race.ClientSpec{{Work: s.TTL / 10}, {Start: s.Retry / 2, Work: s.Retry}}
+	})},
 	{scenario: "late-write", mutation: "the network does not delay it", change: withoutScript},
 	{scenario: "late-write", mutation: "the write is late, and c1 waits for it", change: func(sc *race.Scenario) { sc.Settings.Timeout = sc.Settings.TTL }},
 	{scenario: "late-write", mutation: "it is the read that is late", change: onEvent(func(e *history.Event) bool {
@@ -210,32 +186,26 @@ var mutants = []struct {
 		}
 	})},
 	{scenario: "stray-delete", mutation: "nobody deletes it", change: withoutScript},
-	{scenario: "stray-delete", mutation: "c1 has left already", change: func(sc *race.Scenario) {
-		sc.Script = func(s race.Settings, _ int) []race.Trigger {
-			return []race.Trigger{{On: race.Event(history.Leave, 1), Do: race.Inject(0, faults.DeleteOf(1, 0))}}
-		}
-	}},
+	{scenario: "stray-delete", mutation: "c1 has left already", change: script(func(s race.Settings, _ int) []race.Trigger {
+		return []race.Trigger{{On: race.Event(history.Leave, 1), Do: race.Inject(0, faults.DeleteOf(1, 0))}}
+	})},
 	{scenario: "eviction", mutation: "there is enough memory", change: withoutScript},
 	{scenario: "flush", mutation: "nobody empties it", change: withoutScript},
 	{scenario: "double-run", mutation: "skew=0", change: func(sc *race.Scenario) { sc.Settings.Skew = 0 }},
 	{scenario: "double-run", mutation: "the clocks differ by less than the job takes", change: func(sc *race.Scenario) { sc.Settings.Skew /= 10 }},
-	{scenario: "no-finally", mutation: "the release is in finally", change: func(sc *race.Scenario) {
-		sc.Clients = func(s race.Settings) []race.ClientSpec {
-			return []race.ClientSpec{{Work: s.Retry}, {Start: s.Retry / 2, Work: s.Retry}}
-		}
-	}},
+	{scenario: "no-finally", mutation: "the release is in finally", change: cast(func(s race.Settings) []race.ClientSpec {
+		return []race.ClientSpec{{Work: s.Retry}, {Start: s.Retry / 2, Work: s.Retry}}
+	})},
 	{scenario: "no-finally", mutation: "c1 does not come back", change: func(sc *race.Scenario) { sc.Clients = racetest.Scenario("dead-business").Clients }, harms: "its lock remains all the same"},
 	{scenario: "renew-held", mutation: "nobody is paused", change: withoutScript},
 	{scenario: "renew-held", mutation: "c2 is gone", change: func(sc *race.Scenario) { sc.Clients = racetest.Scenario("renew-free").Clients }},
 	{scenario: "renew-free", mutation: "nobody is paused", change: withoutScript},
 	{scenario: "renew-free", mutation: "c2 is still inside", change: func(sc *race.Scenario) { sc.Clients = racetest.Scenario("renew-held").Clients }},
 	{scenario: "renew-late", mutation: "all answers are in time", change: withoutScript},
-	{scenario: "renew-late", mutation: "the answer is late by less than a lease", change: func(sc *race.Scenario) {
-		sc.Script = func(s race.Settings, nodes int) []race.Trigger {
-			s.TTL /= 2
-			return racetest.Scenario("renew-late").Script(s, nodes)
-		}
-	}},
+	{scenario: "renew-late", mutation: "the answer is late by less than a lease", change: script(func(s race.Settings, nodes int) []race.Trigger {
+		s.TTL /= 2
+		return racetest.Scenario("renew-late").Script(s, nodes)
+	})},
 	{scenario: "renew-partly", mutation: "all requests arrive", change: withoutScript},
 	{scenario: "opposite-order", mutation: "both in the same order", change: runs(1, racetest.Scenario("opposite-order").Clients(race.Standard())[0].Run)},
 	{scenario: "opposite-order", mutation: "c2 comes when c1 is done", change: clients(func(s race.Settings, c []race.ClientSpec) { c[1].Start = s.TTL * 3 / 4 })},
@@ -245,11 +215,9 @@ var mutants = []struct {
 	{scenario: "late-answer", mutation: "the pause is shorter than the timeout", change: func(sc *race.Scenario) { sc.Settings.Pause, sc.Settings.Timeout = race.Seconds(2), race.Seconds(3) }, misses: true},
 	{scenario: "late-answer", mutation: "c1 is paused before it has asked", change: onEvent(race.Event(history.Acquire, 1), faults.PauseOf(1, race.Seconds(2)))},
 	{scenario: "two-pauses", mutation: "only the first", change: onEvent(race.Event(history.Enter, 1), faults.PauseOf(1, racetest.Scenario("two-pauses").Settings.Pause))},
-	{scenario: "two-pauses", mutation: "only the second", change: func(sc *race.Scenario) {
-		sc.Script = func(s race.Settings, _ int) []race.Trigger {
-			return []race.Trigger{{On: race.Event(history.Enter, 1), Do: race.Inject(s.Retry, faults.PauseOf(1, s.Pause))}}
-		}
-	}},
+	{scenario: "two-pauses", mutation: "only the second", change: script(func(s race.Settings, _ int) []race.Trigger {
+		return []race.Trigger{{On: race.Event(history.Enter, 1), Do: race.Inject(s.Retry, faults.PauseOf(1, s.Pause))}}
+	})},
 	{scenario: "two-pauses", mutation: "pause=0", change: func(sc *race.Scenario) { sc.Settings.Pause = 0 }},
 	{scenario: "failover-in-step", mutation: "the master lives", change: withoutScript},
 	{scenario: "failover-in-step", mutation: "the replica has received nothing", change: func(sc *race.Scenario) {
@@ -304,6 +272,15 @@ func clients(change func(s race.Settings, c []race.ClientSpec)) func(sc *race.Sc
 			return c
 		}
 	}
+}
+
+// cast gives a scenario other clients, and script another script.
+func cast(clients func(s race.Settings) []race.ClientSpec) func(sc *race.Scenario) {
+	return func(sc *race.Scenario) { sc.Clients = clients }
+}
+
+func script(script func(s race.Settings, nodes int) []race.Trigger) func(sc *race.Scenario) {
+	return func(sc *race.Scenario) { sc.Script = script }
 }
 
 // runs gives one client, counted from 0, another program, and no exception.

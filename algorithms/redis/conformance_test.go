@@ -260,18 +260,7 @@ var broken = map[string]map[string]string{
 	},
 	"threadlocal": {"two keys are two locks": oneToken},
 	"spin":        {"two keys are two locks": oneToken},
-	"reentrant": {
-		again: notForgotten, "two keys are two locks": oneToken, "without answers of the servers the outcome is unknown": oneToken,
-	},
-	"reentrant-increment": {
-		again: notForgotten, "two keys are two locks": oneToken, "without answers of the servers the outcome is unknown": oneToken,
-	},
-	"reentrant-decrement": {
-		again: notForgotten, "two keys are two locks": oneToken, "without answers of the servers the outcome is unknown": oneToken,
-	},
-	"reentrant-refused": {
-		again: notForgotten, "two keys are two locks": oneToken, "without answers of the servers the outcome is unknown": oneToken,
-	},
+	"reentrant":   reentrants, "reentrant-increment": reentrants, "reentrant-decrement": reentrants, "reentrant-refused": reentrants,
 	"reentrant-forget": {"two keys are two locks": oneToken, "without answers of the servers the outcome is unknown": oneToken},
 	"reentrant-keyed":  {again: notForgotten},
 	"reentrant-asking": {"two keys are two locks": oneToken},
@@ -284,6 +273,10 @@ var broken = map[string]map[string]string{
 		again: leastTime, "two keys are two locks": leastTime, "a released key is gone from every server": leastTime,
 	},
 	"lock-delay": {"the key has a TTL if the server is to end the lease": "the key outlives the lease by the delay"},
+}
+
+var reentrants = map[string]string{
+	again: notForgotten, "two keys are two locks": oneToken, "without answers of the servers the outcome is unknown": oneToken,
 }
 
 const again = "a released key can be acquired again, by others and by the same"

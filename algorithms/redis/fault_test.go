@@ -13,18 +13,22 @@ import (
 // injected.
 var errFault = errors.New("fault")
 
+// noHook lets everything pass.
+type noHook struct{}
+
+func (noHook) DialHook(next redis.DialHook) redis.DialHook          { return next }
+func (noHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+func (noHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}
+
 // A fault is injected into the commands of one name on one connection.
 type fault struct {
+	noHook
 	command      string // its name, in any case
 	before       func() // runs before the command leaves, if not nil
 	loseRequests int    // how many of them do not reach the server
 	loseReplies  int    // of how many the server runs the command but the reply is lost
-}
-
-func (f *fault) DialHook(next redis.DialHook) redis.DialHook { return next }
-
-func (f *fault) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return next
 }
 
 func (f *fault) ProcessHook(next redis.ProcessHook) redis.ProcessHook {

@@ -15,15 +15,10 @@ import (
 
 // afterEach is called after each reply to a command, with their number so far.
 type afterEach struct {
+	noHook
 	command string
 	do      func(n int)
 	n       int
-}
-
-func (a *afterEach) DialHook(next redis.DialHook) redis.DialHook { return next }
-
-func (a *afterEach) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return next
 }
 
 func (a *afterEach) ProcessHook(next redis.ProcessHook) redis.ProcessHook {

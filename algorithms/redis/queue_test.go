@@ -69,9 +69,7 @@ func TestQueueSilenceCostsThePlace(t *testing.T) {
 
 // A list that an administrator deleted is created again.
 func TestQueueSurvivesItsList(t *testing.T) {
-	e := entry(t, "queue")
-	s := newTestbed(t, 1)
-	a, b := s.process(t, e, "A"), s.process(t, e, "B")
+	_, s, a, b := pair(t, "queue")
 	lease := must(a.Acquire(t.Context(), "lock"))(t)
 	mustRefuse(t, b, "lock")
 	s.deleteKey(t, "lock:queue")

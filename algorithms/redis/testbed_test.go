@@ -98,6 +98,13 @@ func (s *testbed) process(t testing.TB, e lock.Entry, name string) *process {
 	return p
 }
 
+// pair makes the servers that a strategy wants, and two processes that use it.
+func pair(t testing.TB, id string) (e lock.Entry, s *testbed, a, b *process) {
+	e = entry(t, id)
+	s = newTestbed(t, e.Nodes)
+	return e, s, s.process(t, e, "A"), s.process(t, e, "B")
+}
+
 // values returns every key of server i with its value; a hash or a list is given
 // as text.
 func (s *testbed) values(t testing.TB, i int) map[string]string {

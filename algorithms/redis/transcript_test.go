@@ -69,7 +69,7 @@ func transcript(t *testing.T, e lock.Entry, r *recorder) (all string) {
 			if len(p.conns) > 1 {
 				node = fmt.Sprint(i + 1)
 			}
-			c.AddHook(hook{r, node})
+			c.AddHook(hook{recorder: r, node: node})
 		}
 	}
 	step := func(what, outcome string) { all += what + ": " + outcome + "\n" + r.taken() }
@@ -123,11 +123,10 @@ func (r *recorder) taken() string {
 
 // A hook records what one connection sends.
 type hook struct {
+	noHook
 	*recorder
 	node string // its server, where there are several
 }
-
-func (h hook) DialHook(next redis.DialHook) redis.DialHook { return next }
 
 func (h hook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {

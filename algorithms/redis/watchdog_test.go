@@ -1,9 +1,12 @@
 package redis_test
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
 
+	"locklab/algorithms"
 	"locklab/algorithms/lock"
 )
 
@@ -18,33 +21,6 @@ func (s *testbed) ttlLeft(t *testing.T) time.Duration {
 func (s *testbed) passThird(e lock.Entry, p *process) {
 	s.pass(e.TTL / 3)
 	p.clock.tick(e.TTL / 3)
-}
-
-// Article 003: the watchdog resets the TTL to 30 s every 10 s, so that
-// the lock lasts as long as the work.
-func TestWatchdogKeepsTheLease(t *testing.T) {
-	e := entry(t, "watchdog")
-	s := newTestbed(t, 1)
-	a, b := s.process(t, e, "A"), s.process(t, e, "B")
-	lease := must(a.Acquire(t.Context(), "lock"))(t)
-	if e.TTL/3 != 10*time.Second {
-		t.Fatalf("a third of %v is not the article's 10 s", e.TTL)
-	}
-	for range 10 {
-		s.pass(e.TTL/3 - time.Millisecond)
-		a.clock.Advance(e.TTL/3 - time.Millisecond)
-		if got, want := s.ttlLeft(t), e.TTL-e.TTL/3+time.Millisecond; got != want {
-			t.Fatalf("%v left, want %v: renewed too early", got, want)
-		}
-		s.pass(time.Millisecond)
-		a.clock.tick(time.Millisecond)
-		if got := s.ttlLeft(t); got != e.TTL {
-			t.Fatalf("%v left after the renewal, want %v", got, e.TTL)
-		}
-	}
-	mustRefuse(t, b, "lock")
-	mustRelease(t, lease, nil)
-	must(b.Acquire(t.Context(), "lock"))(t)
 }
 
 // Release ends the watchdog whatever the answer is; otherwise the key of a failed
@@ -73,9 +49,7 @@ func TestWatchdogEndsWithRelease(t *testing.T) {
 // A renewal that is in progress while the lock is released renews nothing and arms no
 // timer. This test is for the race detector as much as for the assertions.
 func TestWatchdogReleaseDuringRenewal(t *testing.T) {
-	e := entry(t, "watchdog")
-	s := newTestbed(t, 1)
-	a := s.process(t, e, "A")
+	e, s, a, _ := pair(t, "watchdog")
 	for range 50 {
 		lease := must(a.Acquire(t.Context(), "lock"))(t)
 		a.clock.Advance(e.TTL / 3) // the renewal begins, in a goroutine of its own
@@ -93,9 +67,7 @@ func TestWatchdogReleaseDuringRenewal(t *testing.T) {
 // The last Release publishes on the channel that Redisson's clients listen on; a key
 // with a hash tag keeps it.
 func TestWatchdogTellsTheWaiters(t *testing.T) {
-	e := entry(t, "watchdog")
-	s := newTestbed(t, 1)
-	a := s.process(t, e, "A")
+	_, s, a, _ := pair(t, "watchdog")
 	for key, channel := range map[string]string{
 		"lock":     "redisson_lock__channel:{lock}",
 		"{x}:lock": "redisson_lock__channel:{x}:lock",
@@ -106,6 +78,155 @@ func TestWatchdogTellsTheWaiters(t *testing.T) {
 		mustRelease(t, must(a.Acquire(t.Context(), key))(t), nil)
 		if got := must(waiter.ReceiveMessage(t.Context()))(t).Payload; got != "0" {
 			t.Errorf("channel %s: message %q, want 0", channel, got)
+		}
+	}
+}
+
+// wait lets d pass for the server and for p, which has one timer that is due then.
+func (s *testbed) wait(p *process, d time.Duration) {
+	s.pass(d)
+	p.clock.tick(d)
+}
+
+// There is one daemon for each key, and a new one after an error has ended it.
+func TestDaemon20StartsOnce(t *testing.T) {
+	_, s, a, _ := pair(t, "daemon-20")
+	f := &fault{command: "expire"}
+	a.conns[0].AddHook(f)
+	renewals := 0
+	f.before = func() { renewals++ }
+	for range 3 {
+		mustRelease(t, must(a.Acquire(t.Context(), "lock"))(t), nil)
+	}
+	f.loseRequests = 1
+	s.wait(a, 20*time.Second)
+	if renewals != 1 || a.clock.armed() {
+		t.Fatalf("%d renewals by one daemon, and another to come: %v", renewals, a.clock.armed())
+	}
+	must(a.Acquire(t.Context(), "lock"))(t)
+	s.wait(a, 20*time.Second)
+	if renewals != 2 {
+		t.Errorf("%d renewals, want a second", renewals)
+	}
+}
+
+// Every Renewer sets the whole TTL, and returns ErrNotHeld if the lease had ended.
+func TestRenewers(t *testing.T) {
+	for _, e := range algorithms.OnRedis() {
+		s := newTestbed(t, e.Nodes)
+		a := s.process(t, e, "A")
+		renewer, ok := lock.As[lock.Renewer](must(a.Acquire(t.Context(), "lock"))(t))
+		if !ok {
+			continue
+		}
+		s.pass(time.Second)
+		if err := renewer.Renew(t.Context()); err != nil {
+			t.Errorf("%s: Renew: %v", e.ID, err)
+		}
+		if got := s.ttlLeft(t); got != e.TTL {
+			t.Errorf("%s: %v left after Renew, want %v", e.ID, got, e.TTL)
+		}
+		s.deleteKey(t, "lock")
+		if err := renewer.Renew(t.Context()); !errors.Is(err, lock.ErrNotHeld) {
+			t.Errorf("%s: Renew of a lost lease: %v, want %v", e.ID, err, lock.ErrNotHeld)
+		}
+	}
+}
+
+// A renewal that fails is the last one in 3.12.5, but not since 3.44. Neither
+// continues if the lock belongs to another client.
+func TestRedissonRearmsAfterAFailure(t *testing.T) {
+	for id, again := range map[string]bool{"watchdog": false, "redisson-rearm": true} {
+		e, s, a, _ := pair(t, id)
+		must(a.Acquire(t.Context(), "lock"))(t)
+		a.conns[0].AddHook(&fault{command: "eval", loseRequests: 1})
+		s.passThird(e, a)
+		if a.clock.armed() != again {
+			t.Fatalf("%s: armed after a failure: %v, want %v", id, a.clock.armed(), again)
+		}
+		if !again {
+			continue
+		}
+		s.passThird(e, a)
+		if got := s.ttlLeft(t); got != e.TTL {
+			t.Errorf("%s: %v left after the renewal that followed, want %v", id, got, e.TTL)
+		}
+		s.deleteKey(t, "lock")
+		s.passThird(e, a)
+		if a.clock.armed() {
+			t.Errorf("%s: the watchdog of a lost lock goes on", id)
+		}
+	}
+}
+
+// 3.12.5 keeps the entry of a watchdog that has ended: the next lock of that key in
+// that process relies on it, and its lease ends without a renewal. An unlock in
+// between removes the entry.
+func TestRedissonEntryOutlivesItsWatchdog(t *testing.T) {
+	e := entry(t, "redisson-entry")
+	for _, unlocks := range []bool{false, true} {
+		s := newTestbed(t, 1)
+		a, b := s.process(t, e, "A"), s.process(t, e, "B")
+		lease := must(a.Acquire(t.Context(), "lock"))(t)
+		a.conns[0].AddHook(&fault{command: "eval", loseRequests: 1})
+		s.passThird(e, a)
+		s.lapse(e, b)
+		if unlocks {
+			mustRelease(t, lease, lock.ErrNotHeld)
+		}
+		must(a.Acquire(t.Context(), "lock"))(t)
+		if a.clock.armed() != unlocks {
+			t.Errorf("after an unlock (%v) there is a watchdog: %v", unlocks, a.clock.armed())
+		}
+	}
+}
+
+// One watchdog renews all holds of a key, and ends with the last of them.
+func TestRedissonEntryServesAllHolds(t *testing.T) {
+	e, s, a, _ := pair(t, "redisson-entry")
+	outer := must(a.Acquire(t.Context(), "lock"))(t)
+	inner := must(a.Acquire(t.Context(), "lock"))(t)
+	mustRelease(t, inner, nil)
+	s.passThird(e, a) // exactly one timer is due
+	if got := s.ttlLeft(t); got != e.TTL {
+		t.Errorf("%v left: the outer hold is not renewed", got)
+	}
+	mustRelease(t, outer, nil)
+	if a.clock.armed() {
+		t.Error("the watchdog is armed after the last release")
+	}
+}
+
+// The key that no replica has is deleted even if the caller has cancelled its context.
+func TestTokenWaitGivesBackForACallerWhoLeft(t *testing.T) {
+	e := entry(t, "token-wait")
+	s := newTestbed(t, 1)
+	s.replicas.Store(0)
+	a := s.process(t, e, "A")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	a.conns[0].AddHook(&fault{command: "eval", before: cancel})
+	if _, err := a.Acquire(ctx, "lock"); !errors.Is(err, lock.ErrNotAcquired) {
+		t.Errorf("Acquire: %v, want %v", err, lock.ErrNotAcquired)
+	}
+	if n := s.holding(t, "lock"); n != 0 {
+		t.Error("the key is still there")
+	}
+}
+
+// A lease that has a fencing token of its own keeps it.
+func TestFenceKeepsTokens(t *testing.T) {
+	for _, id := range []string{"redisson-fenced", "redislock-fence"} {
+		_, s, a, _ := pair(t, id)
+		for want := range uint64(2) {
+			lease := must(lock.Fence(a, a.env).Acquire(t.Context(), "lock"))(t)
+			if got := lease.(lock.Fencer).FencingToken(); got != want+1 {
+				t.Errorf("%s: token %d, want %d", id, got, want+1)
+			}
+			mustRelease(t, lease, nil)
+		}
+		if n := s.holding(t, "lock:fence"); id == "redisson-fenced" && n != 0 {
+			t.Errorf("%s: there is a second counter", id)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package zookeeper_test
 import (
 	"context"
 	"errors"
-	"iter"
 	"math"
 	"slices"
 	"testing"
@@ -14,7 +13,6 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
-	locks "locklab/algorithms/zookeeper"
 	"locklab/simulator/realserver/servertest"
 	"locklab/simulator/zookeeper"
 )
@@ -135,35 +133,6 @@ func TestReentry(t *testing.T) {
 	refused(t, c, "third", 0) // it is not reentrant
 }
 
-// A waiter is a process that is suspended while it waits for a watch.
-type waiter struct {
-	next func() (struct{}, bool)
-	stop func()
-	park func() bool
-}
-
-func (e *ensemble) wait(program func()) *waiter {
-	w := &waiter{}
-	w.next, w.stop = iter.Pull(func(yield func(struct{}) bool) {
-		w.park = func() bool { return yield(struct{}{}) }
-		e.park = w.park
-		program()
-	})
-	return w
-}
-
-// runUntilIdle resumes all waiters in turn until no more watches fire.
-func (e *ensemble) runUntilIdle(line []*waiter) {
-	defer func() { e.park = nil }()
-	for told := -1; told != e.events; {
-		told = e.events
-		for _, w := range line {
-			e.park = w.park
-			w.next()
-		}
-	}
-}
-
 // TestNumbersEnd is R42 as in the guide: the number after the greatest is the lowest. The race numbers-end has it as in
 // the server 3.8: there is none.
 func TestNumbersEnd(t *testing.T) {
@@ -242,40 +211,6 @@ func TestAllOrNone(t *testing.T) {
 	refused(t, h.process(t, protected, "C"), "lock/1", 0)
 	refused(t, h.process(t, protected, "C"), "lock/2", 0)
 	mustRelease(t, all, nil)
-}
-
-// TestOppositeOrder is R46 on queues: two clients that take the same locks in opposite
-// order wait for each other, until one of them runs out of patience.
-func TestOppositeOrder(t *testing.T) {
-	e := newEnsemble()
-	h := e.testbed()
-	one, two, a, b := h.process(t, entry(t, "zk-protected"), "Y"), h.process(t, entry(t, "zk-protected"), "Z"),
-		h.process(t, entry(t, "zk-protected"), "A"), h.process(t, entry(t, "zk-protected"), "B")
-	first, second := must(one.Acquire(t.Context(), "lock/1"))(t), must(two.Acquire(t.Context(), "lock/2"))(t)
-	errA, errB := errors.New("still waiting"), errors.New("still waiting")
-	line := []*waiter{
-		e.wait(func() {
-			_, errA = locks.NewMultiLock(a.Queuer, "1", "2").Await(t.Context(), "lock", time.Minute)
-		}),
-		e.wait(func() {
-			_, errB = locks.NewMultiLock(b.Queuer, "2", "1").Await(t.Context(), "lock", time.Hour)
-		}),
-	}
-	for _, w := range line {
-		defer w.stop()
-	}
-	e.runUntilIdle(line) // A is in line for 1, and B for 2
-	mustRelease(t, first, nil)
-	mustRelease(t, second, nil)
-	e.runUntilIdle(line) // A has 1 and waits for 2, B has 2 and waits for 1
-	if errA == nil || errB == nil {
-		t.Fatalf("nobody is stuck: %v, %v", errA, errB)
-	}
-	a.env.Clock.(*clockwork.FakeClock).Advance(time.Minute)
-	e.runUntilIdle(line)
-	if !errors.Is(errA, lock.ErrNotAcquired) || errB != nil {
-		t.Errorf("A: %v, B: %v", errA, errB)
-	}
 }
 
 // A timerClock keeps what its timers are to do until the test does it.

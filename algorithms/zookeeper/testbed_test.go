@@ -3,6 +3,7 @@ package zookeeper_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/jonboulle/clockwork"
 
+	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	locks "locklab/algorithms/zookeeper"
 	"locklab/simulator/realserver/servertest"
@@ -69,9 +71,6 @@ type ensemble struct {
 	state    zookeeper.State
 	sessions map[zookeeper.SessionID]*memorySession
 	pending  []func() // functions that run, one at a time, while a process waits
-	events   int      // number of watch events so far
-
-	park func() bool // not nil: a process that waits calls it and is suspended; false: the test is over
 }
 
 func newEnsemble() *ensemble {
@@ -106,7 +105,6 @@ func (e *ensemble) connect(clock *clockwork.FakeClock) *memorySession {
 }
 
 func (e *ensemble) deliver(events []zookeeper.Event) {
-	e.events += len(events)
 	for _, event := range events {
 		s := e.sessions[event.Session]
 		for watch, w := range s.watches {
@@ -235,11 +233,6 @@ func (w *memoryWatch) Wait(ctx context.Context, patience time.Duration) (bool, e
 			return true, nil
 		case !clock.Now().Before(until):
 			return false, nil
-		case e.park != nil:
-			if !e.park() {
-				return false, context.Canceled
-			}
-			continue
 		case len(e.pending) == 0:
 			clock.Advance(patience)
 			return false, nil
@@ -339,3 +332,44 @@ func realConn(t *testing.T, addr string) *realSession {
 type silent struct{}
 
 func (silent) Printf(string, ...any) {}
+
+// epoch is the time at which every clock of a test starts.
+var epoch = time.Date(2014, time.May, 16, 12, 0, 0, 0, time.UTC)
+
+// countedTokens makes, …: unique as long as the names are.
+type countedTokens struct {
+	name string
+	n    int
+}
+
+func (c *countedTokens) Token() string {
+	c.n++
+	return fmt.Sprintf("%s-%d", c.name, c.n)
+}
+
+func must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// mustRelease fails the test unless Release answers want.
+func mustRelease(t testing.TB, l lock.Lease, want error) {
+	t.Helper()
+	if err := l.Release(t.Context()); !errors.Is(err, want) {
+		t.Fatalf("Release: %v, want %v", err, want)
+	}
+}
+
+func entry(t testing.TB, id string) lock.Entry {
+	t.Helper()
+	e, ok := algorithms.ByName(id)
+	if !ok {
+		t.Fatalf("no strategy %q", id)
+	}
+	return e
+}

@@ -3,509 +3,422 @@ package contract_test
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
-	"locklab/simulator/effort"
-
-	"locklab/algorithms/lock"
 	"locklab/faults"
-	"locklab/reports/certificate"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
-	"locklab/scenarios/study"
 	"locklab/simulator/client"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
 )
 
-// These tests confirm or refute what the articles claim, and show the defects of the code
-// that they print. Each does so by runs, named by lock and race, which can be played
-// again with locklab run. They look at the judges' findings and at the history, not at
-// the contract.
+// claims are runs, a line each: lock, race and what it shows, as sees reads it: which clients, in which order, for how
+// long. They confirm or refute what the articles claim, and show the defects of the code that they print, whatever the
+// contract says. Each is played again by: locklab run LOCK RACE
+const claims = `
+# 000: with a precision of milliseconds the lock is safe. Refuted: finer stamps prevent only that two clients lock in
+# the same second. They do not prevent overwritten stamps, and do not help against a wrong clock or a pause.
+getset-retry       same-second          OVERLAP(3,2)
+getset-retry-ms    same-second          !OVERLAP WRONG-DEL(2,3)
+getset-retry-ms    client-skew          OVERLAP(1,2)
+getset-retry-ms    gc-pause             OVERLAP(1,2)
+# 000, and the manual of SETNX: it does no harm that the loser writes its stamp over the winner's. Refuted by the same
+# article's advice to check the stamp before the work: the winner finds a stamp that is not its own, drops the work, and
+# does not delete the key either.
+getset-check       overwritten-stamp    WRONG-DEL(3,2) BLOCKED~0.85 !c2.write
+# 000: GETSET answers nil, and the class takes that for a refusal: it has created a key of which no client knows that
+# it is its own. The orphan stands for one lease.
+getset             getset-nil           ORPHAN(2) ORPHAN~1 BLOCKED~1
+getset-nil         getset-nil           ORPHAN(2) BLOCKED
+# 000: a client that finds an expired stamp deletes it and tries again: the second one deletes the lock of the first.
+takeover-del       double-del           WRONG-DEL(3,2) OVERLAP(2,3)
+# 000: DEL does not check the owner, and releaseLock returns success although the lock is another client's by now.
+getset             slow-work            OVERLAP(1,2) WRONG-DEL(1,2) OVERLAP(2,3) LIE(1)
+setnx-expire       slow-work            OVERLAP(1,2) WRONG-DEL(1,2) OVERLAP(2,3)
+token              slow-work            OVERLAP(1,2) !OVERLAP(2,3)
+# The stamp of a dead client lapses, and is replaced. A check before the work is no lock: newer data is overwritten.
+getset             crash-holding        BLOCKED~0.95 c2.replaces
+getset-check       check-then-pause     STALE-WRITE(1,2)
 
-// TestClaims tests sentences of the articles that a candidate might repeat in an
-// interview.
+# 001: a counter, +1 and -1, makes a lock reentrant. A counter does; the printed code stores it neither after +1, so
+# that the inner unlock deletes the key, nor after -1, so that no unlock ever does. Re-entry does not extend the lease.
+reentrant-counted  nested               HOLDS !c1.ends;c1.ends
+watchdog           nested               HOLDS c1.ends;c1.ends
+reentrant          nested               OVERLAP(1,2)
+reentrant-increment nested              ORPHAN(1) BLOCKED
+# 001: the ThreadLocal is never cleared: when the pool reuses the thread, tryLock returns true without a command to the
+# server; so it does after a refusal, for a second key, and when the lease has ended.
+reentrant          pooled-thread        OVERLAP(2,1)
+reentrant-forget   pooled-thread        HOLDS
+reentrant          second-try           OVERLAP(1,2)
+spin-reentrant     second-try           OVERLAP(1,2)
+reentrant-refused  second-try           HOLDS
+reentrant          second-key           OVERLAP(1,2) !c1.enter;c2.sends-SET;c2.sends-SET
+reentrant-keyed    second-key           HOLDS
+reentrant          late-re-entry        OVERLAP(2,1)
+reentrant-asking   late-re-entry        HOLDS
+# 001: one ThreadLocal for all keys: a second key overwrites the token of the first, whose release finds another value.
+# A release without a token is a NullPointerException, and an error in our code. GET and DEL are two commands.
+threadlocal        two-keys             ORPHAN(1) ORPHAN~0.8 c1.released/not_held keeps=1
+reentrant-forget   nested               c1.released;c1.released/keeps_no_token c1.released/not_held
+threadlocal        late-release         WRONG-DEL(1,2) OVERLAP(2,3)
+# 001: the thread that renews every 20 s knows neither the owner of the key nor when to stop.
+daemon-20          zombie-daemon        WRONG-DEL(1,2)
+daemon-20          zombie-keeps         DEADLOCK in=1,1,0
+daemon-20-owned    zombie-keeps         BLOCKED~0.9 in=1,1,1
+daemon-20          slow-work            WRONG-DEL c1.released;c1.timer
+
+# 002, 004: a release by Lua is safe. True of the moment between GET and DEL, and only if the token is unique: a
+# thread's id is within one process, and sooner or later two processes draw the same number of 32 bits.
+token              late-release         HOLDS
+thread-id          late-release         WRONG-DEL(1,2)
+thread-id          same-thread          WRONG-DEL(1,2) OVERLAP(2,3)
+thread-id-lua      same-thread          WRONG-DEL(1,2) OVERLAP(2,3)
+daemon-29          same-thread          WRONG-DEL(1,2) OVERLAP(2,3)
+token              same-token           WRONG-DEL(1,2) OVERLAP(2,3)
+watchdog           same-token           OVERLAP(1,2)
+redlock            same-token           WRONG-DEL(2,1)
+# A transaction after WATCH does as well: its EXEC is answered nil. WATCH without one hinders nobody.
+watch-multi        late-release         c1.MULTI/(nil);c1.released/not_held
+watch-del          late-release         WRONG-DEL(1,2) OVERLAP(2,3)
+token              release-again        !keeps=1 c1.released/not_held
+# 002: no release is in a finally block: after an exception the lock stays, for ever without a TTL, and for the rest of
+# the lease with one. A reentrant owner enters again, and one release of two leaves a count of one behind.
+setnx              no-finally           DEADLOCK
+constant           no-finally           BLOCKED
+token              no-finally           BLOCKED
+watchdog           no-finally           in=2,0 keeps=1
+watchdog           lost-reply           in=1 c1.change/=2};c0.expire/=1}
+# Others wait for the rest of a lease after a crash, while the server is down, or when it has lost the release's script.
+token              crash-holding        BLOCKED~0.9
+token              restart-delayed      BLOCKED~0.7
+evalsha            script-cache-lost    BLOCKED~0.7 c1.released/NOSCRIPT
+client-expiry      client-behind        in=1 !c1.change
+token              late-write           STALE-WRITE(1,2) !OVERLAP
+token              late-write-fenced    FENCED(1)
+setnx              opposite-order       in=0,0
+token              opposite-order       BLOCKED~0.9 OVERLAP(2,1)
+
+# 002, 003: Redlock survives the failover of one server. It does; but it fails when a server of its majority forgets,
+# by a failover of that server, a restart, or a clock. And it has no fencing token for data that needs one.
+token              failover             OVERLAP(1,2) servers=1
+redlock            failover             HOLDS
+redlock            quorum-failover      OVERLAP(1,2)
+redlock            restart              OVERLAP(1,2) on=c1:123,c2:345
+redlock            clock-jump           OVERLAP(1,2) on=c1:123,c2:345
+redlock            quorum-restart       on=c1:123,c2:345 !c*.lose-request !c*.timeout
+redlock-topup      quorum-restart       on=c1:12345
+redlock            gc-pause             STALE-WRITE(1,2)
+redlock            gc-pause-fenced      N/A
+# All servers said yes, and it took too long: refused. Asked at once, the slowest one counts.
+redlock            slow-acquire         c1.creates;c1.creates;c1.creates;c1.creates;c1.creates;c1.refuse
+redlock            pause-in-flight      c1.creates;c1.creates;c1.creates;c1.creates;c1.creates;c1.refuse
+redlock-parallel   slow-acquire         c1.enter@2.2s-2.3s
+redlock            clock-drift          OVERLAP<60ms
+redlock            split-vote           in=0,0,0
+redlock            split-vote-spread    in=1,1,1
+redlock-failfast   split-vote           in=1,1,1
+redlock            partial-acquire      BLOCKED~1
+token-wait         failover-other       OVERLAP(1,2) c0.replicate;c1.enter
+token-wait         replica-gone         in=0,0
+token              split-bounded        in=1,1,1 c*.heal;c3.enter
+# 003: a cluster does not help, since the key lies on one shard. True: all that these locks know of a key is on the
+# server that fails over.
+setnx              failover             OVERLAP(1,2) servers=1
+setnx-expire       failover             OVERLAP(1,2) servers=1
+watchdog           failover             OVERLAP(1,2) servers=1
+# 003: the watchdog renews for ever, so that the lock is kept. Refuted three times: by one failed renewal, by a pause of
+# the process, and by a master that is cut off, for as long as the first one works.
+watchdog           slow-work            HOLDS
+watchdog           failed-renewal       OVERLAP(1,2)
+watchdog           gc-pause             OVERLAP(1,2)
+watchdog           split-renewed        OVERLAP(1,2) OVERLAP~1.45
+
+# 003: with ZooKeeper there is no deadlock, and it is the choice where data must be absolutely correct. True if a holder
+# dies, if the work takes long, whatever clients' clocks show, and if waiters leave in order. Refuted by a lost answer,
+# by a pause, and by the end of a session; the queue as the article describes it fails without any fault.
+zk-recheck         crash-holding        BLOCKED !DEADLOCK
+zk-recheck         slow-work            HOLDS
+zk-recheck         client-skew          HOLDS
+zk-recheck         lost-create          DEADLOCK in=0,0
+zk-naive           lost-create          in=1,1
+zk-protected       lost-create          HOLDS order=12 !c1.refuse/not_acquired
+zk-protected       gc-pause             OVERLAP(1,2)
+zk-protected       session-pause        OVERLAP(1,2)
+zk-recheck         session-pause        !c1.write
+zk-protected       session-ends         OVERLAP(1,2) c1.released/not_held
+zk-semaphore       session-ends         order=123
+zk-naive           waiter-dies          OVERLAP(1,3)
+zk-naive           waiter-leaves        OVERLAP(1,3)
+zk-recheck         waiter-dies          HOLDS order=13
+zk-recheck         waiter-leaves        HOLDS
+zk-recheck         numbers-end          c1.refuse/exists
+zk-protected       numbers-end          OVERLAP(2,1)
+# Who stands in line waits for one turn and no more. A hand-over wakes one of those who wait, or all.
+zk-recheck         in-line              HOLDS order=212
+zk-herd            in-line              order=212
+queue              overtaken            order=21
+token              overtaken            STARVED(1) STARVED~1.35
+zk-recheck         watch-herd           order=12345 fire=4
+zk-naive           watch-herd           fire=4
+zk-herd            watch-herd           fire=14
+redisson-lock      herd                 in=1,1,1,1 push=6
+naive-wake         herd                 in=1,1,1,1 push=6
+naive-wake         missed-wake          in=1,0 push=0 DEADLOCK~5.8
+redisson-lock      missed-wake          in=1,1 push=0
+redisson-lock      silent-crash         push=0 c2.enter@10s-10.01s
+
+# 004: V3 is doubly safe from deadlock. True of the crash between SETNX and EXPIRE, which blocks V2 for ever. That says
+# nothing about exclusion: a wrong clock or an orderly shutdown, whose hook deletes any key, lets a second client in.
+# EXPIRE after GETSET is again a second step, and a loser's GETSET takes the time to live away.
+cron-v2            crash-before-expire  DEADLOCK
+cron-v3            crash-before-expire  !DEADLOCK BLOCKED c2.GETSET;c2.endless;c2.EXPIRE;c2.ends
+cron-v3            overwritten-stamp    c2.ends;c3.endless
+cron-v3            client-skew          OVERLAP(1,2)
+cron-v2            foreign-shutdown     WRONG-DEL(2,1) OVERLAP(1,3)
+cron-v3            foreign-shutdown     WRONG-DEL(2,1) OVERLAP(1,3)
+cron-v2            no-finally           ORPHAN(1) BLOCKED~0.9
+cron-v3            no-finally           ORPHAN(1) BLOCKED
+cron-v2            double-run           in=1,1,0
+token              double-run           in=1,1
+at-least-for       double-run           in=1,0,0
+# 004: the daemon renews first after 29 s of 30, then every 20 s for 20 s: the second renewal is due when the lease
+# ends, and arrives after the end, with an owner check or without. Without, it shortens the lease of a successor.
+daemon-29          dead-business        c1.timer;c0.expire;c1.timer
+daemon-29-owned    dead-business        c1.timer;c0.expire;c1.timer
+daemon-29          late-renewal         OVERLAP(1,2)
+daemon-29-owned    late-renewal         OVERLAP(1,2)
+daemon-10          late-renewal         HOLDS
+daemon-29          zombie-daemon        WRONG-DEL(1,2) OVERLAP(2,3) !OVERLAP(1,2)
+daemon-29-owned    zombie-daemon        HOLDS
+`
+
 func TestClaims(t *testing.T) {
-	effort.Unwatched(t, "one goroutine plays")
 	t.Parallel()
+	for line := range strings.Lines(claims) {
+		if words := strings.Fields(line); len(words) > 0 && words[0] != "#" {
+			e, sc := racetest.Cell(t, words[0], words[1])
+			see(t, play(t, e, sc), words[2:]...)
+		}
+	}
+}
 
-	// 000: with a precision of milliseconds the lock is safe. Refuted: finer stamps
-	// prevent only that two clients lock in the same second. They do not prevent
-	// overwritten stamps, and they do not help against a wrong clock or a pause.
-	t.Run("000 milliseconds make time stamps safe", func(t *testing.T) {
-		see(t, "getset-retry", "same-second", finds(verdict.Overlap, 3, 2))
-		see(t, "getset-retry-ms", "same-second", spares(verdict.Overlap), finds(verdict.WrongDel, 2, 3))
-		see(t, "getset-retry-ms", "client-skew", finds(verdict.Overlap, 1, 2))
-		see(t, "getset-retry-ms", "gc-pause", finds(verdict.Overlap, 1, 2))
-	})
+// TestClaimsOfOtherRaces shows what no race of the list does: its settings, its faults or its clients are others.
+func TestClaimsOfOtherRaces(t *testing.T) {
+	t.Parallel()
+	seeIn := func(id string, sc race.Scenario, sights ...string) {
+		t.Helper()
+		see(t, racetest.PlayAnyway(t, racetest.Lock(t, id), sc, sc.Settings), sights...)
+	}
 
-	// 000, and the manual of SETNX: it does no harm that the loser writes its stamp over
-	// the winner's. Refuted by the same article's advice to check the stamp before the
-	// work: the winner finds a stamp that is not its own, drops the work, and does not
-	// delete the key either.
-	t.Run("000 the loser's stamp does no harm", func(t *testing.T) {
-		see(t, "getset-check", "overwritten-stamp", finds(verdict.WrongDel, 3, 2), shows(verdict.Blocked),
-			never("the winner writes", race.Event(history.Write, 2)))
-	})
-
-	// 003: the watchdog renews for ever, so that the lock is kept. Refuted three times:
-	// by one failed renewal, by a pause of the process, and by a master that is cut off.
-	t.Run("003 a watchdog keeps the lock for ever", func(t *testing.T) {
-		see(t, "watchdog", "slow-work", holds)
-		see(t, "watchdog", "failed-renewal", finds(verdict.Overlap, 1, 2))
-		see(t, "watchdog", "gc-pause", finds(verdict.Overlap, 1, 2))
-		see(t, "watchdog", "split-renewed", finds(verdict.Overlap, 1, 2))
-	})
-
-	// 002, 004: a release by Lua is safe. True of the moment between GET and DEL, and
-	// only if the token is unique.
-	t.Run("002 004 Lua makes the release safe", func(t *testing.T) {
-		see(t, "thread-id", "late-release", finds(verdict.WrongDel, 1, 2))
-		see(t, "token", "late-release", holds)
-		see(t, "thread-id-lua", "same-thread", finds(verdict.WrongDel, 1, 2), finds(verdict.Overlap, 2, 3))
-	})
-
-	// 002: with delifequals nobody else can release the lock unless it has expired. True:
-	// no pause, crash or lost message makes a token lock delete another client's key. The
-	// search is complete.
-	t.Run("002 delifequals deletes nobody else's lock", func(t *testing.T) {
-		for _, id := range []string{"token", "delifeq"} {
-			see(t, id, "slow-work", shows(verdict.Overlap), spares(verdict.WrongDel))
-			for _, budget := range []string{"pause=1", "crash=1", "lose-reply=1", "lose-request=1"} {
-				s := search(t, id, budget)
-				if _, found := witness(s, verdict.WrongDel); found || !s.Result.Complete {
-					t.Errorf("%s under %s deletes another's lock, or nobody knows:\n%s", id, budget, certificate.Of(s, "en"))
-				}
+	// 000: the class reads its clock once, on entry. If its process is paused before it takes over, it writes a stamp
+	// that has already expired, and the next client takes over at once. V3 reads its clock for each command.
+	late := race.Scenario{
+		ID:       "late-takeover",
+		Settings: race.StandardWith(func(s *race.Settings) { s.Clients, s.Pause = 3, race.Seconds(12) }),
+		Budget:   race.FixedBudget("crash=1,pause=1"),
+		Clients: func(s race.Settings) []race.ClientSpec {
+			second := s.TTL + s.Retry*11/10
+			third := second + s.Pause + s.Retry/2
+			return []race.ClientSpec{{Work: s.Retry}, {Start: second, Work: s.Retry * 3}, {Start: third, Work: s.Retry}}
+		},
+		Script: func(s race.Settings, _ int) []race.Trigger {
+			return []race.Trigger{
+				{On: race.CreatesKeyWithoutTTL(1), Do: race.Inject(0, faults.CrashOf(1))},
+				{On: race.Applies(2, "GET"), Do: race.Inject(0, faults.PauseOf(2, s.Pause))},
 			}
+		},
+		Triggered: race.Sequence(race.Event(history.Crash, 1), race.Applies(2, "GET"), race.Event(history.Resume, 2),
+			race.Applies(2, "GETSET"), race.Event(history.Acquire, 3)),
+	}
+	seeIn("getset", late, "OVERLAP(2,3)")
+	seeIn("cron-v3", late, "!OVERLAP")
+
+	// 000: now == old counts as expired: a client that tries in the very millisecond in which the lease ends takes over
+	// while the lease lasts. V3 waits for the next millisecond.
+	last := racetest.Scenario("crash-holding")
+	last.Settings.Retry, last.Settings.Latency = last.Settings.TTL*2/25, 0 // c2 asks at 0.4 s and every 0.8 s, so at 10 s
+	seeIn("getset", last, "c2.enter@10s-10s")
+	seeIn("cron-v3", last, "!c2.enter@10s-10s")
+
+	// 001: the token goes into the ThreadLocal before the SET has succeeded: if the holder tries once more and is
+	// refused, its release no longer recognises the key as its own.
+	refused := racetest.Scenario("nested")
+	refused.Triggered = race.Sequence(race.Event(history.Enter, 1), race.Event(history.Refuse, 1))
+	seeIn("threadlocal", refused, "ORPHAN(1)", "c1.released/not_held")
+
+	// 004: EXPIRE 5, where the comment says 50, and a stamp of 5 s as well: a job of some seconds outlives both.
+	for _, id := range []string{"cron-v2", "cron-v3"} {
+		e, sc := racetest.Cell(t, id, "slow-work")
+		if sc.Settings.TTL = e.TTL; e.TTL != race.Seconds(5) {
+			t.Errorf("%s has a lease of %v", id, e.TTL)
 		}
-	})
-
-	// 003: with ZooKeeper there is no deadlock, and it is the choice where data must be
-	// absolutely correct. True if a holder dies, if the work takes long, whatever
-	// clients' clocks show, and if waiters leave in order. Refuted by a lost answer, by a
-	// pause, and by the end of a session; the queue as the article describes it fails
-	// without any fault.
-	t.Run("003 a lock on ZooKeeper knows no deadlock and is absolutely correct", func(t *testing.T) {
-		see(t, "zk-recheck", "crash-holding", shows(verdict.Blocked), spares(verdict.Deadlock))
-		for _, scenario := range []string{"slow-work", "client-skew", "in-line", "waiter-dies", "waiter-leaves"} {
-			see(t, "zk-recheck", scenario, holds)
-		}
-		see(t, "zk-recheck", "lost-create", shows(verdict.Deadlock))
-		see(t, "zk-protected", "lost-create", holds)
-		for _, scenario := range []string{"gc-pause", "session-pause", "session-ends"} {
-			see(t, "zk-protected", scenario, finds(verdict.Overlap, 1, 2))
-		}
-		see(t, "zk-naive", "waiter-dies", finds(verdict.Overlap, 1, 3))
-		see(t, "zk-naive", "waiter-leaves", finds(verdict.Overlap, 1, 3))
-	})
-
-	// 002, 003: Redlock survives the failover of one server. It does; but it fails when a
-	// server of its majority forgets, by a failover of that server, a restart, or a
-	// clock. And it has no fencing token for data that needs one.
-	t.Run("002 003 Redlock solves the failover", func(t *testing.T) {
-		see(t, "token", "failover", finds(verdict.Overlap, 1, 2))
-		see(t, "redlock", "failover", holds)
-		see(t, "redlock", "quorum-failover", finds(verdict.Overlap, 1, 2))
-		see(t, "redlock", "restart", finds(verdict.Overlap, 1, 2))
-		see(t, "redlock", "clock-jump", finds(verdict.Overlap, 1, 2))
-		see(t, "redlock", "gc-pause", finds(verdict.StaleWrite, 1, 2))
-		unasked(t, "redlock", "gc-pause-fenced")
-	})
-
-	// 003: a cluster does not help, since the key lies on one shard. True: all that these
-	// locks know of a key is on the server that fails over.
-	t.Run("003 a cluster does not help", func(t *testing.T) {
-		for _, id := range []string{"setnx", "setnx-expire", "token", "watchdog"} {
-			o := see(t, id, "failover", finds(verdict.Overlap, 1, 2))
-			if o.History.Nodes != 1 {
-				t.Errorf("%s asks %d servers", id, o.History.Nodes)
-			}
-		}
-	})
-
-	// 004: V3 is doubly safe from deadlock. True of the crash between SETNX and EXPIRE,
-	// which blocks V2 for ever. That says nothing about exclusion: a wrong clock or an
-	// orderly shutdown lets a second client in.
-	t.Run("004 V3 is doubly safe from deadlock", func(t *testing.T) {
-		see(t, "cron-v2", "crash-before-expire", shows(verdict.Deadlock))
-		see(t, "cron-v3", "crash-before-expire", spares(verdict.Deadlock), shows(verdict.Blocked))
-		see(t, "cron-v3", "client-skew", finds(verdict.Overlap, 1, 2))
-		see(t, "cron-v3", "foreign-shutdown", finds(verdict.Overlap, 1, 3))
-	})
-
-	// 001: a counter, +1 and -1, makes a lock reentrant. A counter does; the printed code
-	// stores it neither after +1 nor after -1. TestReentrancyAsPrinted shows its six
-	// defects one by one.
-	t.Run("001 a counter makes a lock reentrant", func(t *testing.T) {
-		see(t, "reentrant-counted", "nested", holds)
-		see(t, "watchdog", "nested", holds)
-		see(t, "reentrant", "nested", finds(verdict.Overlap, 1, 2))
-	})
+		seeIn(id, sc, "OVERLAP(1,2)", "c1.EXPIRE;c0.expire")
+	}
 }
 
-// TestDefects000 are the defects of what article 000 prints.
-func TestDefects000(t *testing.T) {
-	t.Parallel()
-
-	// GETSET answers nil, and the class takes that for a refusal: it has created a key of
-	// which no client knows that it is its own.
-	t.Run("nil counts as lost", func(t *testing.T) {
-		see(t, "getset", "getset-nil", finds(verdict.Orphan, 2), shows(verdict.Blocked))
-		see(t, "getset-nil", "getset-nil", finds(verdict.Orphan, 2), shows(verdict.Blocked))
-	})
-
-	// The text says that a client which finds an expired stamp deletes it and tries
-	// again: the second such client deletes the lock of the first.
-	t.Run("takeover by DEL", func(t *testing.T) {
-		see(t, "takeover-del", "double-del", finds(verdict.WrongDel, 3, 2), finds(verdict.Overlap, 2, 3))
-	})
-
-	// DEL does not check the owner, and releaseLock returns success although the lock
-	// belongs to another client by now.
-	t.Run("release of another's lock is reported as one's own", func(t *testing.T) {
-		see(t, "getset", "slow-work", finds(verdict.WrongDel, 1, 2), finds(verdict.Lie, 1))
-	})
-
-	// The class reads its clock once, on entry. If its process is paused before it takes
-	// over, it writes a stamp that has already expired, and the next client takes over at
-	// once. V3 reads its clock for each command and writes a valid stamp.
-	t.Run("the clock is read once", func(t *testing.T) {
-		late := race.Scenario{
-			ID:       "late-takeover",
-			Settings: race.StandardWith(func(s *race.Settings) { s.Clients, s.Pause = 3, race.Seconds(12) }),
-			Budget:   race.FixedBudget("crash=1,pause=1"),
-			Clients: func(s race.Settings) []race.ClientSpec {
-				start := s.TTL + s.Retry*11/10
-				return []race.ClientSpec{{Work: s.Retry}, {Start: start, Work: s.Retry * 3}, {Start: start + s.Pause + s.Retry/2, Work: s.Retry}}
-			},
-			Script: func(s race.Settings, _ int) []race.Trigger {
-				return []race.Trigger{
-					{On: race.CreatesKeyWithoutTTL(1), Do: race.Inject(0, faults.CrashOf(1))},
-					{On: race.Applies(2, "GET"), Do: race.Inject(0, faults.PauseOf(2, s.Pause))},
-				}
-			},
-			Triggered: func(h *history.History) bool {
-				return race.InOrder(h, race.Event(history.Crash, 1), race.Applies(2, "GET"), race.Event(history.Resume, 2), race.Applies(2, "GETSET"), race.Event(history.Acquire, 3))
-			},
-		}
-		seeIn(t, "getset", late, finds(verdict.Overlap, 2, 3))
-		seeIn(t, "cron-v3", late, spares(verdict.Overlap))
-	})
-
-	// now == old counts as expired: a client that tries in the very millisecond in which
-	// the lease ends takes over while the lease lasts. V3 waits for the next millisecond.
-	t.Run("the last millisecond of a lease", func(t *testing.T) {
-		_, sc := racetest.Cell(t, "getset", "crash-holding")
-		sc.Settings.Retry, sc.Settings.Latency = sc.Settings.TTL*2/25, 0 // c2 asks at 0.4 s and every 0.8 s, so at 10 s
-		takesOver := func(e *history.Event) bool { return race.Event(history.Enter, 2)(e) && e.At == sc.Settings.TTL }
-		seeIn(t, "getset", sc, happens("c2 enters at the end of c1's lease", takesOver))
-		seeIn(t, "cron-v3", sc, never("c2 enters at the end of c1's lease", takesOver))
-	})
-}
-
-// TestDefects001 are the defects of what article 001 prints.
-func TestDefects001(t *testing.T) {
-	t.Parallel()
-
-	// The token goes into the ThreadLocal before the SET has succeeded: if the holder
-	// tries once more and is refused, its release no longer recognises the key as its
-	// own.
-	t.Run("a refused try forgets the token of a held lock", func(t *testing.T) {
-		refused := racetest.Scenario("nested")
-		refused.Triggered = func(h *history.History) bool {
-			return race.InOrder(h, race.Event(history.Enter, 1), race.Event(history.Refuse, 1), race.Event(history.Release, 1))
-		}
-		seeIn(t, "threadlocal", refused, finds(verdict.Orphan, 1), happens("c1's release finds another value", notHeld(1)))
-	})
-
-	// One ThreadLocal for all keys: a second key overwrites the token of the first.
-	t.Run("one token for all keys", func(t *testing.T) {
-		see(t, "threadlocal", "two-keys", finds(verdict.Orphan, 1), happens("c1's release finds another value", notHeld(1)))
-	})
-
-	// A release without a token in the thread is a NullPointerException: the inner unlock
-	// has removed the token, and the outer one finds none. Our code returns an error.
-	t.Run("release without a token", func(t *testing.T) {
-		see(t, "reentrant-forget", "nested", happens("c1's second release fails",
-			race.Event(history.Released, 1), func(e *history.Event) bool {
-				return notHeld(1)(e) && strings.Contains(e.Note, "keeps no token")
-			}))
-	})
-
-	// GET and DEL are two commands.
-	t.Run("GET, then DEL", func(t *testing.T) {
-		see(t, "threadlocal", "late-release", finds(verdict.WrongDel, 1, 2), finds(verdict.Overlap, 2, 3))
-	})
-
-	// set(count++) stores the old count: the inner unlock deletes the key.
-	t.Run("the counter never goes up", func(t *testing.T) {
-		see(t, "reentrant", "nested", finds(verdict.Overlap, 1, 2))
-		see(t, "reentrant-counted", "nested", holds)
-	})
-
-	// --count is not stored: where the count goes up (the defect above is fixed), no
-	// unlock ever deletes the key.
-	t.Run("the counter never comes down", func(t *testing.T) {
-		see(t, "reentrant-increment", "nested", finds(verdict.Orphan, 1), shows(verdict.Blocked))
-	})
-
-	// The ThreadLocal is never cleared: when the pool reuses the thread, tryLock returns
-	// true without a command to the server.
-	t.Run("the token outlives the lock", func(t *testing.T) {
-		see(t, "reentrant", "pooled-thread", finds(verdict.Overlap, 2, 1))
-		see(t, "reentrant-forget", "pooled-thread", holds)
-	})
-
-	// It is not cleared after a refusal either: the second try returns true, and a
-	// spinning client always tries a second time.
-	t.Run("a refused try leaves its token", func(t *testing.T) {
-		see(t, "reentrant", "second-try", finds(verdict.Overlap, 1, 2))
-		see(t, "spin-reentrant", "second-try", finds(verdict.Overlap, 1, 2))
-		see(t, "reentrant-refused", "second-try", holds)
-	})
-
-	// tryLock of a second key returns true as well, since there is a token.
-	t.Run("a second key is taken for locked", func(t *testing.T) {
-		see(t, "reentrant", "second-key", finds(verdict.Overlap, 1, 2),
-			never("c2 asks for the second key", race.Event(history.Enter, 1), race.Sends(2, "SET"), race.Sends(2, "SET")))
-		see(t, "reentrant-keyed", "second-key", holds)
-	})
-
-	// Re-entry neither extends the lease nor checks whether it still exists.
-	t.Run("re-entry asks nobody", func(t *testing.T) {
-		see(t, "reentrant", "late-re-entry", finds(verdict.Overlap, 2, 1))
-		see(t, "reentrant-asking", "late-re-entry", holds)
-		see(t, "reentrant-counted", "nested", never("c1 sets the end of its lease a second time", setsEnd(1), setsEnd(1)))
-		see(t, "watchdog", "nested", happens("c1 sets the end of its lease a second time", setsEnd(1), setsEnd(1)))
-	})
-
-	// The thread that renews every 20 s knows neither the owner of the key nor when to
-	// stop.
-	t.Run("the renewal has no owner and no end", func(t *testing.T) {
-		see(t, "daemon-20", "zombie-daemon", finds(verdict.WrongDel, 1, 2))
-		see(t, "daemon-20", "zombie-keeps", shows(verdict.Deadlock))
-		see(t, "daemon-20", "slow-work", shows(verdict.WrongDel),
-			happens("it renews after its release", race.Event(history.Released, 1), race.SendsFromTimer(1)))
-	})
-}
-
-// TestDefects002 are the defects of what article 002 prints.
-func TestDefects002(t *testing.T) {
-	t.Parallel()
-
-	// random.nextint() has 32 bits and each process has its own seed: sooner or later two
-	// clients draw the same token, and the comparison cannot tell them apart.
-	t.Run("a small random number", func(t *testing.T) {
-		see(t, "token", "same-token", finds(verdict.WrongDel, 1, 2), finds(verdict.Overlap, 2, 3))
-	})
-
-	// No release is in a finally block: after an exception the lock stays, for ever
-	// without a TTL, and for the rest of the lease with one.
-	t.Run("DEL is in no finally", func(t *testing.T) {
-		see(t, "setnx", "no-finally", shows(verdict.Deadlock))
-		see(t, "constant", "no-finally", shows(verdict.Blocked))
-		see(t, "token", "no-finally", shows(verdict.Blocked))
-	})
-}
-
-// TestDefects003 are the defects of what article 003 prints.
-func TestDefects003(t *testing.T) {
-	t.Parallel()
-
-	// The client does not have to die between SETNX and EXPIRE: a failed EXPIRE is
-	// enough.
-	t.Run("EXPIRE fails", func(t *testing.T) {
-		w, found := witness(search(t, "setnx-expire", "fail-call=1"), verdict.Deadlock)
-		if !found {
-			t.Fatal("a call that fails stops nobody")
-		}
-		o, err := study.Replay(w.Trace)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !slices.ContainsFunc([]int{1, 2}, func(c int) bool {
-			return race.InOrder(o.History, endless(c), race.Sends(c, "EXPIRE"), race.Event(history.Reject, c), race.Event(history.Refuse, c))
-		}) {
-			t.Errorf("it is not the EXPIRE that fails: locklab run %s", w.Trace.Link())
-		}
-	})
-}
-
-// TestDefects004 are the defects of what article 004 prints.
-func TestDefects004(t *testing.T) {
-	t.Parallel()
-
-	// A thread's id is unique only within one process.
-	t.Run("two threads of one id", func(t *testing.T) {
-		for _, id := range []string{"thread-id", "thread-id-lua", "daemon-29"} {
-			see(t, id, "same-thread", finds(verdict.WrongDel, 1, 2), finds(verdict.Overlap, 2, 3))
-		}
-	})
-
-	// It renews first after 29 s of 30, then every 20 s for 20 s: the second renewal is
-	// due when the lease ends, and arrives after the end. The same schedule with an owner
-	// check fails too.
-	t.Run("29, 20 and 20 leave no margin", func(t *testing.T) {
-		for _, id := range []string{"daemon-29", "daemon-29-owned"} {
-			see(t, id, "dead-business", happens("its key ends between two of its renewals",
-				race.SendsFromTimer(1), func(e *history.Event) bool { return e.Kind == history.Expire && e.Key == client.Key }, race.SendsFromTimer(1)))
-			see(t, id, "late-renewal", finds(verdict.Overlap, 1, 2))
-		}
-		see(t, "daemon-10", "late-renewal", holds)
-	})
-
-	// Its EXPIRE does not check the owner: it shortens the lease of a successor.
-	t.Run("the daemon has no owner", func(t *testing.T) {
-		see(t, "daemon-29", "zombie-daemon", finds(verdict.WrongDel, 1, 2), finds(verdict.Overlap, 2, 3))
-		see(t, "daemon-29-owned", "zombie-daemon", holds)
-	})
-
-	// EXPIRE 5, where the comment says 50, and a stamp of 5 s as well: a job of some
-	// seconds outlives both.
-	t.Run("five seconds", func(t *testing.T) {
-		for _, id := range []string{"cron-v2", "cron-v3"} {
-			e, sc := racetest.Cell(t, id, "slow-work")
-			sc.Settings.TTL = e.TTL
-			o := seeIn(t, id, sc, finds(verdict.Overlap, 1, 2))
-			if e.TTL != race.Seconds(5) || !race.InOrder(o.History, race.Applies(1, "EXPIRE"), func(e *history.Event) bool { return e.Kind == history.Expire }) {
-				t.Errorf("%s has a lease of %v", id, e.TTL)
-			}
-		}
-	})
-
-	// There is no try and no finally.
-	t.Run("an exception leaves the lock", func(t *testing.T) {
-		see(t, "cron-v2", "no-finally", finds(verdict.Orphan, 1), shows(verdict.Blocked))
-		see(t, "cron-v3", "no-finally", finds(verdict.Orphan, 1), shows(verdict.Blocked))
-	})
-
-	// @PreDestroy deletes the key whoever owns it, at each orderly restart of an
-	// instance.
-	t.Run("@PreDestroy", func(t *testing.T) {
-		see(t, "cron-v2", "foreign-shutdown", finds(verdict.WrongDel, 2, 1), finds(verdict.Overlap, 1, 3))
-		see(t, "cron-v3", "foreign-shutdown", finds(verdict.WrongDel, 2, 1), finds(verdict.Overlap, 1, 3))
-	})
-
-	// A loser's GETSET removes the winner's TTL: of the two defences only the stamp is
-	// left.
-	t.Run("a loser's GETSET takes the time to live away", func(t *testing.T) {
-		see(t, "cron-v3", "overwritten-stamp", happens("c2's key has an end, and then c3 takes it away", setsEnd(2), endless(3)))
-	})
-
-	// EXPIRE after GETSET is again a second step.
-	t.Run("GETSET, then EXPIRE", func(t *testing.T) {
-		see(t, "cron-v3", "crash-before-expire", happens("c2 has taken over, and its key has no end until the next command",
-			race.Applies(2, "GETSET"), endless(2), race.Applies(2, "EXPIRE"), setsEnd(2)))
-	})
-}
-
-// A sight is a check of what a run shows.
-type sight struct {
-	what string
-	is   func(o *race.Outcome) bool
-}
-
-// see plays a lock in a race, with the race's own numbers, and checks the sights.
-func see(t *testing.T, id, scenario string, sights ...sight) *race.Outcome {
+// see checks what a run shows; with an ! before it, that it does not.
+func see(t *testing.T, o *race.Outcome, sights ...string) {
 	t.Helper()
-	_, sc := racetest.Cell(t, id, scenario)
-	if o := racetest.Play(t, racetest.Lock(t, id), sc, sc.Settings); o.History == nil {
-		t.Fatalf("locklab run %s %s has no meaning: %s", id, scenario, o.NotApplicable)
+	run := "locklab run " + o.Strategy.ID + " " + o.Scenario.ID
+	if applies := sights[0] != "N/A"; applies && !o.Reached || o.NotInjected != nil || applies == (o.NotApplicable != "") {
+		t.Errorf("%s is not the race: reached %t, %v, %q", run, o.Reached, o.NotInjected, o.NotApplicable)
+		return
 	}
-	return seeIn(t, id, sc, sights...)
-}
-
-// seeIn is see for a race that is in no list, or that does not apply to this lock.
-func seeIn(t *testing.T, id string, sc race.Scenario, sights ...sight) *race.Outcome {
-	t.Helper()
-	o := racetest.PlayAnyway(t, racetest.Lock(t, id), sc, sc.Settings)
-	if !o.Reached || o.NotInjected != nil {
-		t.Errorf("locklab run %s %s is not the race: reached %t, %v", id, sc.ID, o.Reached, o.NotInjected)
-	}
-	for _, s := range sights {
-		if !s.is(o) {
-			t.Errorf("locklab run %s %s does not show: %s. It shows %v %+v", id, sc.ID, s.what, o.Verdicts, o.Judgement.Findings)
+	for _, sight := range sights {
+		what, not := strings.CutPrefix(sight, "!")
+		if sees(o, what) == not {
+			t.Errorf("%s does not show %s, but %v %+v", run, sight, o.Verdicts, o.Judgement.Findings)
 		}
 	}
-	return o
 }
 
-// unasked checks that a race does not apply to a lock.
-func unasked(t *testing.T, id, scenario string) {
-	t.Helper()
-	e, sc := racetest.Cell(t, id, scenario)
-	if o := racetest.Play(t, e, sc, sc.Settings); o.NotApplicable == "" {
-		t.Errorf("locklab run %s %s: %v, and the question is to have no meaning", id, scenario, o.Verdicts)
-	}
-}
-
-var holds = sight{"it holds", func(o *race.Outcome) bool { return slices.Equal(o.Verdicts, []verdict.Word{verdict.Holds}) }}
-
-func shows(w verdict.Word) sight {
-	return sight{string(w), func(o *race.Outcome) bool { return slices.Contains(o.Verdicts, w) }}
-}
-
-func spares(w verdict.Word) sight {
-	return sight{"no " + string(w), func(o *race.Outcome) bool { return !slices.Contains(o.Verdicts, w) }}
-}
-
-// finds is a verdict about these clients, the one at fault first.
-func finds(w verdict.Word, clients ...int) sight {
-	return sight{fmt.Sprint(w, clients), func(o *race.Outcome) bool {
+// sees reports whether a run shows what is written so:
+//
+//	DEADLOCK        that verdict
+//	OVERLAP(1,2)    about these clients, the one at fault first
+//	OVERLAP~0.9     for so many leases, within one retry; OVERLAP<60ms: for that at most
+//	in=1,0          how often each client enters, from c1 on; order=212: in this order at first, without re-entries
+//	keeps=1         a key that c1 has created and not removed
+//	servers=1       so many servers; on=c1:12,c2:23: those with the key of the client that enters, at first
+//	fire=4, push=4  so many watches, or messages, that reach others than c1 from its release on
+//	c1.enter;c2.SET events in this order, with others between them: see step
+func sees(o *race.Outcome, what string) bool {
+	found := func(word string, is func(f verdict.Finding) bool) bool {
 		return slices.ContainsFunc(o.Judgement.Findings, func(f verdict.Finding) bool {
-			return f.Verdict == w && slices.Equal(f.Clients, clients)
+			return string(f.Verdict) == word && is(f)
 		})
-	}}
+	}
+	if what[0] == 'c' {
+		var steps []race.Pattern
+		for s := range strings.SplitSeq(what, ";") {
+			steps = append(steps, step(s))
+		}
+		return race.InOrder(o.History, steps...)
+	}
+	if name, want, ok := strings.Cut(what, "="); ok {
+		return counts(o.History, name, want)
+	}
+	if word, leases, ok := strings.Cut(what, "~"); ok {
+		n, err := strconv.ParseFloat(leases, 64)
+		return err == nil && found(word, func(f verdict.Finding) bool {
+			return (f.To - f.From - time.Duration(n*float64(o.History.TTL))).Abs() < o.Settings.Retry
+		})
+	}
+	if word, most, ok := strings.Cut(what, "<"); ok {
+		d, err := time.ParseDuration(most)
+		return err == nil && found(word, func(f verdict.Finding) bool { return f.To-f.From <= d })
+	}
+	if word, clients, ok := strings.Cut(strings.TrimSuffix(what, ")"), "("); ok {
+		return found(word, func(f verdict.Finding) bool {
+			return fmt.Sprint(f.Clients) == "["+strings.ReplaceAll(clients, ",", " ")+"]"
+		})
+	}
+	return slices.Contains(o.Verdicts, verdict.Word(what))
 }
 
-// happens is a sequence of events; others may come between them.
-func happens(what string, steps ...race.Pattern) sight {
-	return sight{what, func(o *race.Outcome) bool { return race.InOrder(o.History, steps...) }}
+func counts(h *history.History, name, want string) bool {
+	in, order, holders, kept, woken := "", "", "", 0, 0
+	on, released := make([]int, h.Nodes+1), false
+	for i := range h.Events {
+		e := &h.Events[i]
+		who := fmt.Sprint(e.Client)
+		released = released || race.Event(history.Release, 1)(e)
+		switch {
+		case e.Kind == history.Enter:
+			in += who
+			if e.Note == "" {
+				order += who
+			}
+			holders += "c" + who + ":"
+			for n, c := range on {
+				if c == e.Client {
+					holders += fmt.Sprint(n)
+				}
+			}
+			holders += ","
+		case (e.Kind == history.Change || e.Kind == history.Expire) && e.Key == h.Key:
+			if on[e.Node] = e.Client; e.After == "" {
+				on[e.Node] = 0
+			}
+			if who == want && e.Before == "" {
+				kept++
+			}
+			if who == want && e.After == "" {
+				kept--
+			}
+		case released && e.Kind.String() == name && e.Client != 1:
+			woken++
+		}
+	}
+	switch name {
+	case "in":
+		for i, n := range strings.Split(want, ",") {
+			if fmt.Sprint(strings.Count(in, fmt.Sprint(i+1))) != n {
+				return false
+			}
+		}
+		return true
+	case "order":
+		return strings.HasPrefix(order, want)
+	case "on":
+		return strings.HasPrefix(holders, want)
+	case "keeps":
+		return kept > 0
+	case "servers":
+		return fmt.Sprint(h.Nodes) == want
+	}
+	return fmt.Sprint(woken) == want
 }
 
-func never(what string, steps ...race.Pattern) sight {
-	return sight{"never: " + what, func(o *race.Outcome) bool { return !race.InOrder(o.History, steps...) }}
-}
-
-// notHeld matches a release that found that the lock is not held by the client.
-func notHeld(client int) func(*history.Event) bool {
+// step is an event of a client, c0: of none, c*: of any: of the kind of that name; a command that is executed, or sent,
+// written sends-SET; a request from a timer; or what becomes of the lock's key: creates, replaces, ends (it has an
+// expiry from then on), endless. What stands behind / is in its note, reply or value, and behind @ its time.
+func step(s string) race.Pattern {
+	s, times, _ := strings.Cut(s, "@")
+	s, note, _ := strings.Cut(s, "/")
+	who, name, _ := strings.Cut(strings.TrimPrefix(s, "c"), ".")
+	c, err := strconv.Atoi(who)
+	is := race.Pattern(nil)
+	changes := func(e *history.Event) bool {
+		return race.Event(history.Change, c)(e) && e.Key == client.Key && e.After != ""
+	}
+	switch command, sends := strings.CutPrefix(name, "sends-"); {
+	case sends:
+		is = race.Sends(c, command)
+	case name == strings.ToUpper(name):
+		is = race.Applies(c, name)
+	case name == "timer":
+		is = race.SendsFromTimer(c)
+	case name == "creates":
+		is = race.CreatesKey(c)
+	case name == "change":
+		is = changes
+	case name == "replaces":
+		is = func(e *history.Event) bool { return changes(e) && e.Before != "" && e.After != e.Before }
+	case name == "ends":
+		is = func(e *history.Event) bool { return changes(e) && e.Until != history.Forever }
+	case name == "endless":
+		is = func(e *history.Event) bool { return changes(e) && e.Until == history.Forever }
+	default:
+		var kind history.EventKind
+		if err := kind.UnmarshalText([]byte(name)); err != nil {
+			panic(err)
+		}
+		if is = race.Event(kind, c); err != nil {
+			is = race.AnyEvent(kind)
+		}
+	}
+	from, to, timed := strings.Cut(times, "-")
+	after, _ := time.ParseDuration(from)
+	before, _ := time.ParseDuration(to)
 	return func(e *history.Event) bool {
-		return race.Event(history.Released, client)(e) && !e.OK && strings.Contains(e.Note, lock.ErrNotHeld.Error())
+		said := fmt.Sprint(e.Note, " ", e.Before, " ", e.After, " ", e.Reply)
+		told := strings.Contains(said, strings.ReplaceAll(note, "_", " "))
+		return is(e) && told && (!timed || e.At >= after && e.At <= before)
 	}
-}
-
-// setsEnd matches events in which a client gives the key an expiry, endless those in
-// which it leaves the key without one.
-func setsEnd(c int) func(*history.Event) bool {
-	return func(e *history.Event) bool {
-		return race.Event(history.Change, c)(e) && e.Key == client.Key && e.After != "" && e.Until != history.Forever
-	}
-}
-
-func endless(c int) func(*history.Event) bool {
-	return func(e *history.Event) bool {
-		return race.Event(history.Change, c)(e) && e.Key == client.Key && e.After != "" && e.Until == history.Forever
-	}
-}
-
-// search explores a lock under a budget, within the usual bounds.
-func search(t *testing.T, id, budget string) *study.Search {
-	t.Helper()
-	b := study.DefaultBounds()
-	b.Budget = faults.Budget(budget)
-	s, err := study.Explore(t.Context(), racetest.Lock(t, id), b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
-// witness is the search's shortest counterexample for a verdict.
-func witness(s *study.Search, w verdict.Word) (study.Witness, bool) {
-	i := slices.IndexFunc(s.Witnesses, func(found study.Witness) bool { return found.Verdict == w })
-	if i < 0 {
-		return study.Witness{}, false
-	}
-	return s.Witnesses[i], true
 }

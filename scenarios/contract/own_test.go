@@ -11,11 +11,15 @@ import (
 
 	"locklab/algorithms"
 	"locklab/faults"
+	"locklab/reports/certificate"
+	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/contract"
+	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
-	"locklab/simulator/effort"
+	"locklab/simulator/explore"
+	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
 )
 
@@ -56,10 +60,7 @@ func TestProfiles(t *testing.T) {
 	t.Parallel()
 	for _, e := range algorithms.All() {
 		want, _ := contract.ProfileOf(e)
-		got, err := runner.Profile(e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := racetest.Must(runner.Profile(e))(t)
 		if got != want {
 			t.Errorf("the profile of %s is another one. If that is as it should be, write under [locks]:\n%s", e.ID, profileLine(e.ID, got))
 		}
@@ -93,10 +94,7 @@ func TestDerivedCells(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := racetest.Must(os.ReadFile(file))(t)
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	races := strings.Fields(lines[0])
 	for _, line := range lines[1:] {
@@ -148,7 +146,6 @@ func mark(c contract.Expectation) rune {
 // The searches of the contract cover every fault, and show of each milestone both that it
 // holds and that it fails.
 func TestProofsCoverEverything(t *testing.T) {
-	effort.Unwatched(t, "one goroutine reads")
 	holds, breaks, allowed := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, e := range contract.Own() {
 		if !e.IsSearch() {
@@ -159,10 +156,7 @@ func TestProofsCoverEverything(t *testing.T) {
 		} else {
 			breaks[e.Strategy.ID] = true
 		}
-		budget, err := e.Bounds.Budget.Parse()
-		if err != nil {
-			t.Fatal(err)
-		}
+		budget := racetest.Must(e.Bounds.Budget.Parse())(t)
 		for _, a := range budget {
 			allowed[a.Fault.Name] = true
 		}
@@ -184,5 +178,41 @@ func TestOwnIsACopy(t *testing.T) {
 	contract.Own()[0].Line = -1
 	if contract.Own()[0].Line < 0 {
 		t.Error("the contract has changed")
+	}
+}
+
+// TestExpectedOnlyWithOwnSettings: the contract expects nothing of a run with other
+// settings than the scenario's own. Another seed changes nothing.
+func TestExpectedOnlyWithOwnSettings(t *testing.T) {
+	e, sc := racetest.Cell(t, "token", "gc-pause")
+	for _, f := range []struct {
+		set      string
+		expected bool
+	}{{"", true}, {"seed=9", true}, {"pause=13s", false}, {"ttl=9s", false}, {"budget=pause=1", false}} {
+		s := racetest.Must(sc.Settings.With(f.set))(t)
+		if o := racetest.Play(t, e, sc, s); (contract.Expected(o) != nil) != f.expected {
+			t.Errorf("with %q: expected is %v", f.set, contract.Expected(o))
+		}
+	}
+}
+
+// TestALimitIsNoProof: if a search reached a limit of the simulator, its certificate says
+// so, and the result for the contract is Inconclusive.
+func TestALimitIsNoProof(t *testing.T) {
+	row := contract.Own()[0]
+	s := &study.Search{Strategy: row.Strategy, Bounds: study.DefaultBounds().Settled(row.Strategy), Result: &explore.Result{Limit: i18n.New("limit.choices", "n", 5)}}
+	certificate := certificate.Of(s, "en")
+	if !strings.Contains(certificate, "Searched, not proved") || !strings.Contains(certificate, "numbers for 5 kinds of choice and no more") {
+		t.Errorf("the certificate is\n%s", certificate)
+	}
+	p := &contract.Result{Expectation: row, Status: contract.Met, Search: s}
+	p.CompareSearch()
+	if p.Status != contract.Inconclusive || !strings.Contains(text.SayMessages("en", p.Reasons), "numbers for 5 kinds of choice and no more") {
+		t.Errorf("the answer is %v, for %q", p.Status, text.SayMessages("en", p.Reasons))
+	}
+	for _, par := range study.ParsOf(row.Strategy, []*study.Search{s}) {
+		if par.Complete {
+			t.Errorf("par of %s is told", par.Verdict)
+		}
 	}
 }

@@ -3,63 +3,17 @@ package contract_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 
-	"locklab/algorithms"
-	"locklab/reports"
-	"locklab/reports/certificate"
 	"locklab/reports/text"
 	"locklab/scenarios/contract"
 	"locklab/scenarios/share"
 	"locklab/simulator/effort"
 	"locklab/simulator/verdict"
 )
-
-// TestProofs searches, or proves, every row of proofs.txt and compares the result with the row, when it
-// is asked for by name; "locklab verify" and "locklab live verify", which CI runs, make the
-// same searches and proofs. TestContract plays the races.
-func TestProofs(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches; TestVerify searches on all cores")
-	if !strings.Contains(flag.Lookup("test.run").Value.String(), "Proofs") {
-		t.Skip("every row is searched once, by locklab live verify; -run Proofs searches them here")
-	}
-	t.Parallel()
-	for _, e := range algorithms.All() {
-		t.Run(e.ID, func(t *testing.T) {
-			for _, r := range contract.Own() {
-				if r.Strategy.ID == e.ID && !r.IsRace() {
-					t.Run(r.Subject(), func(t *testing.T) { testSearch(t, r) })
-				}
-			}
-		})
-	}
-}
-
-func testSearch(t *testing.T, e contract.Expectation) {
-	r, err := e.Prove(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r.Status == contract.Met {
-		return
-	}
-	t.Errorf("%s:%d: %s\n%s", e.File, e.Line, text.SayMessages("en", r.Reasons), e.Command())
-	if r.Search != nil {
-		t.Log(certificate.Of(r.Search, "en"))
-	}
-	if r.Outcome == nil {
-		return
-	}
-	var b strings.Builder
-	if err := reports.Lanes(&b, r.Outcome.History, r.Outcome.Judgement, reports.Look{Width: 120}); err != nil {
-		t.Error(err)
-	}
-	t.Log(b.String())
-}
 
 // Every kind of mistake in a contract is reported.
 func TestProve(t *testing.T) {
@@ -111,8 +65,8 @@ func TestProve(t *testing.T) {
 	}
 }
 
-// Verify returns the results in the order of the list, whichever search ends first. Without
-// all searches they are short: TestProofs is about the rows.
+// Verify returns the results in the order of the list, whichever search ends first. Without all searches they are
+// short: what each row says is checked by locklab live verify.
 func TestVerify(t *testing.T) {
 	id := "thread-id"
 	if effort.Exhaustive() {
@@ -141,7 +95,6 @@ func TestVerify(t *testing.T) {
 
 // A row that was stopped has no result.
 func TestVerifyStopped(t *testing.T) {
-	effort.Unwatched(t, "TestVerify searches on all cores")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	proofs, err := contract.Verify(ctx, contract.Own(), nil)

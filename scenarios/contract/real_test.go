@@ -103,7 +103,7 @@ func (r *replayer) replay() (commands int) {
 			r.note(e)
 			r.restate(e)
 		case history.Down, history.Failover: // scripts do not outlive their server
-			must(r.server.ScriptFlush(r.t.Context()).Result())(r.t)
+			racetest.Must(r.server.ScriptFlush(r.t.Context()).Result())(r.t)
 		}
 	}
 	return commands
@@ -115,8 +115,8 @@ func (r *replayer) changes(e, apply *history.Event) bool {
 }
 
 func (r *replayer) forget() {
-	must(r.server.FlushAll(r.t.Context()).Result())(r.t)
-	must(r.server.ScriptFlush(r.t.Context()).Result())(r.t)
+	racetest.Must(r.server.FlushAll(r.t.Context()).Result())(r.t)
+	racetest.Must(r.server.ScriptFlush(r.t.Context()).Result())(r.t)
 }
 
 func (r *replayer) note(e *history.Event) {
@@ -130,14 +130,14 @@ func (r *replayer) note(e *history.Event) {
 // restate makes a key as the history has it, without a client's command.
 func (r *replayer) restate(e *history.Event) {
 	if e.After == "" {
-		must(r.server.Del(r.t.Context(), e.Key).Result())(r.t)
+		racetest.Must(r.server.Del(r.t.Context(), e.Key).Result())(r.t)
 		return
 	}
 	k, ok := r.replica[e.Key]
 	if !ok {
 		r.t.Fatalf("n%d at %v: a key that comes from nowhere: %q", r.node, e.At, e.After)
 	}
-	must(r.server.RestoreReplace(r.t.Context(), e.Key, k.left, k.dump).Result())(r.t)
+	racetest.Must(r.server.RestoreReplace(r.t.Context(), e.Key, k.left, k.dump).Result())(r.t)
 	r.compare(e)
 }
 
@@ -147,7 +147,8 @@ func (r *replayer) replicate() {
 	clear(r.replica)
 	for key, k := range r.keys {
 		if k.value != "" {
-			r.replica[key] = copied{must(r.server.Dump(ctx, key).Result())(r.t), max(0, must(r.server.PTTL(ctx, key).Result())(r.t))}
+			dump, left := racetest.Must(r.server.Dump(ctx, key).Result())(r.t), racetest.Must(r.server.PTTL(ctx, key).Result())(r.t)
+			r.replica[key] = copied{dump, max(0, left)}
 		}
 	}
 }
@@ -223,7 +224,7 @@ func class(reply string) string {
 func (r *replayer) compare(e *history.Event) {
 	ctx := r.t.Context()
 	for key, want := range r.keys {
-		left := must(r.server.PTTL(ctx, key).Result())(r.t)
+		left := racetest.Must(r.server.PTTL(ctx, key).Result())(r.t)
 		is := keyState{ends: left > 0}
 		if left != -2 {
 			is.value = r.value(key)
@@ -232,7 +233,7 @@ func (r *replayer) compare(e *history.Event) {
 			r.t.Errorf("n%d at %v: after %q the key %s is %+v (PTTL %v), in the lab %+v", r.node, e.At, e.Cmd, key, is, left, want)
 		}
 	}
-	if n := must(r.server.DBSize(ctx).Result())(r.t); int(n) != r.present() {
+	if n := racetest.Must(r.server.DBSize(ctx).Result())(r.t); int(n) != r.present() {
 		r.t.Errorf("n%d at %v: after %q there are %d keys, in the lab %d", r.node, e.At, e.Cmd, n, r.present())
 	}
 }
@@ -249,28 +250,18 @@ func (r *replayer) present() (n int) {
 // value is a key's value as a history writes it.
 func (r *replayer) value(key string) string {
 	ctx := r.t.Context()
-	switch kind := must(r.server.Type(ctx, key).Result())(r.t); kind {
+	switch kind := racetest.Must(r.server.Type(ctx, key).Result())(r.t); kind {
 	case "string":
-		return must(r.server.Get(ctx, key).Result())(r.t)
+		return racetest.Must(r.server.Get(ctx, key).Result())(r.t)
 	case "hash":
 		var fields []string
-		for f, v := range must(r.server.HGetAll(ctx, key).Result())(r.t) {
+		for f, v := range racetest.Must(r.server.HGetAll(ctx, key).Result())(r.t) {
 			fields = append(fields, f+"="+v)
 		}
 		slices.Sort(fields)
 		return "{" + strings.Join(fields, " ") + "}"
 	default:
 		return "a " + kind
-	}
-}
-
-func must[T any](v T, err error) func(t testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
 	}
 }
 

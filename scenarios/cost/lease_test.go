@@ -5,26 +5,33 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/scenarios/cost"
+	"locklab/scenarios/internal/racetest"
+	"locklab/scenarios/race"
 	"locklab/simulator/effort"
 )
 
 // What the runs say of a lease is what the list of locks says of its end.
 func TestLeases(t *testing.T) {
 	effort.Unwatched(t, "one goroutine computes")
-	renewed := map[string][2]float64{ // when first, and what is left then
-		"daemon-20": {0.6665, 1}, "daemon-29": {0.9665, 0.6665}, "watchdog": {0.3335, 1}, "set-ifeq": {0.3335, 1},
+	renewed := map[string][3]float64{} // in a lease of 30 s: first after, then every, and what is left then
+	for ids, seconds := range map[string][3]float64{
+		"daemon-10 daemon-10-owned set-ifeq watchdog redisson-rearm redisson-entry": {10, 10, 30},
+		"daemon-20 daemon-20-owned": {20, 20, 30}, "daemon-29 daemon-29-owned": {29, 20, 20},
+	} {
+		for id := range strings.FieldsSeq(ids) {
+			renewed[id] = seconds
+		}
 	}
 	var none []string
 	for _, e := range algorithms.All() {
-		l, err := cost.MeasureLease(t.Context(), e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := racetest.Must(cost.MeasureLease(t.Context(), e))(t)
 		if len(l.Spans) == 0 {
 			none = append(none, e.ID)
 			continue
@@ -40,8 +47,16 @@ func TestLeases(t *testing.T) {
 		if l.Kept != (e.Expiry == lock.ExpirySession) {
 			t.Errorf("%s: renewed all the time: %t", e.ID, l.Kept)
 		}
-		if want, ok := renewed[e.ID]; ok && (len(l.Spans) < 2 || l.Spans[1] != cost.Span{From: want[0], Left: want[1]}) {
-			t.Errorf("%s: %v, want it renewed at %v", e.ID, l.Spans, want)
+		seconds, ok := renewed[e.ID]
+		for i, span := range l.Spans[1:] {
+			at := seconds[0] + float64(i)*seconds[1]
+			if ok && (math.Abs(span.From*30-at) > 0.05 || math.Abs(span.Left*30-seconds[2]) > 0.05) {
+				t.Errorf("%s: %v, want it renewed after %v s", e.ID, l.Spans, seconds)
+				break
+			}
+		}
+		if ok && len(l.Spans) < 4 {
+			t.Errorf("%s: %v", e.ID, l.Spans)
 		}
 	}
 	want := []string{"mutex", "spin-reentrant", "zk-semaphore", "zk-read"}
@@ -69,5 +84,43 @@ func TestStopped(t *testing.T) {
 	}
 	if table, err := cost.FindRates(ctx, cost.UsualRateOrder(), known); table != nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("computed %+v, %v", table, err)
+	}
+}
+
+// What locks cost, counted by hand from their code.
+func TestCount(t *testing.T) {
+	for _, c := range []struct {
+		lock                 string
+		commands, roundTrips float64
+		waits                bool // in line: the handover takes messages, and no sleep
+	}{
+		{"mutex", 0, 0, false},             // asks no server
+		{"setnx", 2, 2, false},             // SETNX; DEL
+		{"setnx-expire", 3, 3, false},      // SETNX, EXPIRE; DEL
+		{"token", 2, 2, false},             // SET; EVAL
+		{"watch-multi", 4, 4, false},       // SET; WATCH, GET, MULTI and DEL and EXEC at once
+		{"daemon-20", 2, 2, false},         // what the daemon sends after the release is not its price
+		{"redlock", 10, 10, false},         // five SET and five EVAL, one after the other
+		{"redlock-parallel", 10, 2, false}, // and all at once
+		{"zk-recheck", 4, 4, true},
+	} {
+		e := racetest.Must(race.Strategy(c.lock))(t)
+		p, err := cost.Count(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Commands != c.commands || p.RoundTrips != c.roundTrips {
+			t.Errorf("%s: %g commands in %g round trips, want %g in %g", c.lock, p.Commands, p.RoundTrips, c.commands, c.roundTrips)
+		}
+		if c.commands > 0 && p.Contended <= c.commands {
+			t.Errorf("%s: %g commands under contention, alone it is %g", c.lock, p.Contended, c.commands)
+		}
+		if waits := p.Handover < 50*time.Millisecond; c.commands > 0 && waits != c.waits {
+			t.Errorf("%s: a handover of %v", c.lock, p.Handover)
+		}
+		// Whoever asks again each second waits for half a second on average.
+		if c.commands > 0 && !c.waits && (p.Handover < 450*time.Millisecond || p.Handover > 560*time.Millisecond || p.LongestHandover > 1100*time.Millisecond) {
+			t.Errorf("%s: a handover of %v, at most %v", c.lock, p.Handover, p.LongestHandover)
+		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"locklab/faults"
 	"locklab/scenarios/cost"
+	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
 	"locklab/simulator/client"
 	"locklab/simulator/effort"
@@ -86,20 +87,14 @@ func TestWindowAgainstRuns(t *testing.T) {
 			section(&clients[0], c.hold, c.waits)
 			return clients
 		}}
-		p, err := sc.Prepare(all[c.lock].Entry, s, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := racetest.Must(sc.Prepare(all[c.lock].Entry, s, nil))(t)
 		draw := race.Stream(1, "window")
 		for i := range n {
 			age := (time.Duration(i)*c.hold + time.Duration(draw.Int64N(int64(c.hold)))) / n
 			p.Scenario.Script = func(race.Settings, int) []race.Trigger {
 				return []race.Trigger{{On: race.Event(history.Enter, 1), Do: race.Inject(age, faults.PauseOf(1, c.pause))}}
 			}
-			run, err := p.Play(s)
-			if err != nil {
-				t.Fatal(err)
-			}
+			run := racetest.Must(p.Play(s))(t)
 			harmed += min(overlaps(run.Events), 1)
 		}
 		p.Close()
@@ -174,10 +169,7 @@ func bad(t *testing.T, s *cost.Subject, hold, pause, gap, horizon time.Duration)
 			return []race.ClientSpec{client, second}
 		},
 	}
-	p, err := sc.Prepare(s.Entry, settings, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := racetest.Must(sc.Prepare(s.Entry, settings, nil))(t)
 	t.Cleanup(p.Close)
 	first := func(*history.Event) bool { return true }
 	run, err := p.PlayWith(settings, []race.Trigger{{On: first, Do: func(stage *schedule.Stage, _ *history.Event) {

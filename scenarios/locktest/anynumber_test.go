@@ -8,8 +8,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
-	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
@@ -32,13 +32,10 @@ func withToken(c *Client) {
 
 // TestAny: a lock is proved for any number of clients, and what breaks it is found.
 func TestAny(t *testing.T) {
-	effort.Unwatched(t, "TestPolling shows the goroutines of a bubble")
 	Check(t, Bounds{Clients: Any, Budget: "crash=any", TTL: ttl}, withToken)
 	Check(t, Bounds{Clients: Any, Budget: "restart=1", TTL: ttl}, withToken,
 		Holds("WRONG-DEL", "ORPHAN", "DEADLOCK"), Breaks("OVERLAP", 1), Breaks("STALE-WRITE", 1))
-	Check(t, Bounds{Clients: Any, Budget: "crash=any", Key: "k", TTL: ttl}, func(c *Client) {
-		rdb := dial(c)
-		defer rdb.Close()
+	Check(t, Bounds{Clients: Any, Budget: "crash=any", Key: "k", TTL: ttl}, onRedis(func(c *Client, rdb *redis.Client) {
 		token := c.Token()
 		if !take(c, rdb, token) {
 			if who, err := rdb.Get(c.Context(), "k").Result(); err != nil || who != token { // whoever it is, it ends
@@ -47,7 +44,7 @@ func TestAny(t *testing.T) {
 		}
 		c.Critical(work)
 		compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token)
-	})
+	}))
 }
 
 // planOfAny is the plan of a test for any number of clients, with what a proof says of it.
@@ -64,33 +61,26 @@ func planOfAny(t *testing.T, b Bounds, code func(*Client)) (*plan, *study.Proof)
 
 // TestAnyBreaks: of locks that are wrong the harm is not excluded, and the claim fails; also of one that two clients do not break.
 func TestAnyBreaks(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	for _, test := range []struct {
 		what, budget string
 		harm         verdict.Word
 		clients, par int
 		code         func(*Client)
 	}{
-		{"the lease comes by a second command", "crash=any", verdict.Deadlock, 2, 1, func(c *Client) {
-			rdb := dial(c)
-			defer rdb.Close()
+		{"the lease comes by a second command", "crash=any", verdict.Deadlock, 2, 1, onRedis(func(c *Client, rdb *redis.Client) {
 			if taken, err := rdb.SetNX(c.Context(), "k", c.Token(), 0).Result(); err != nil || !taken || rdb.Expire(c.Context(), "k", ttl).Err() != nil {
 				return
 			}
 			c.Critical(work)
 			rdb.Del(c.Context(), "k")
-		}},
-		{"who is refused releases as well", "crash=any", verdict.WrongDel, 2, 0, func(c *Client) {
-			rdb := dial(c)
-			defer rdb.Close()
+		})},
+		{"who is refused releases as well", "crash=any", verdict.WrongDel, 2, 0, onRedis(func(c *Client, rdb *redis.Client) {
 			if take(c, rdb, c.Token()) {
 				c.Critical(work)
 			}
 			rdb.Del(c.Context(), "k")
-		}},
-		{"the third enters", "", verdict.Overlap, 3, 0, func(c *Client) {
-			rdb := dial(c)
-			defer rdb.Close()
+		})},
+		{"the third enters", "", verdict.Overlap, 3, 0, onRedis(func(c *Client, rdb *redis.Client) {
 			token := c.Token()
 			if !take(c, rdb, token) { // two at a time
 				if first, err := rdb.SetNX(c.Context(), "refused", "1", 0).Result(); err != nil || first {
@@ -100,7 +90,7 @@ func TestAnyBreaks(t *testing.T) {
 			}
 			c.Critical(work)
 			compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token)
-		}},
+		})},
 	} {
 		t.Run(test.what, func(t *testing.T) {
 			_, proof := planOfAny(t, Bounds{Budget: test.budget, Key: "k"}, test.code)
@@ -125,13 +115,9 @@ func TestAnyBreaks(t *testing.T) {
 
 // TestAnyAgrees: what a complete search of two clients finds is not excluded for any number of them.
 func TestAnyAgrees(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	for budget, code := range map[string]func(*Client){"crash=1": withToken, "restart=1": setNX} {
 		p, proof := planOfAny(t, Bounds{Budget: budget}, code)
-		s, err := p.search(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := racetest.Must(p.search(t.Context()))(t)
 		if !s.Complete || !proof.Closed || (len(s.Witnesses) == 0) != (budget == "crash=1") {
 			t.Errorf("%s: complete %t, closed %t, found %v", budget, s.Complete, proof.Closed, s.AllPars())
 		}
@@ -157,7 +143,6 @@ func TestAnyContradicted(t *testing.T) {
 
 // TestAnyRefuses: code that views do not do for is refused with the reason.
 func TestAnyRefuses(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	for _, test := range []struct {
 		what, want string
 		code       func(*Client)
@@ -167,18 +152,14 @@ func TestAnyRefuses(t *testing.T) {
 				withToken(c)
 			}
 		}},
-		{"the time of day", "reads a clock", func(c *Client) {
-			rdb := dial(c)
-			defer rdb.Close()
+		{"the time of day", "reads a clock", onRedis(func(c *Client, rdb *redis.Client) {
 			token, began := c.Token(), time.Now()
 			if take(c, rdb, token) && began.Hour() != 4 {
 				c.Critical(work)
 			}
 			compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token)
-		}},
-		{"whether it has the key", "compares other clients", func(c *Client) {
-			rdb := dial(c)
-			defer rdb.Close()
+		})},
+		{"whether it has the key", "compares other clients", onRedis(func(c *Client, rdb *redis.Client) {
 			token := c.Token()
 			if !take(c, rdb, token) {
 				if who, err := rdb.Get(c.Context(), "k").Result(); err != nil || who != token {
@@ -188,10 +169,8 @@ func TestAnyRefuses(t *testing.T) {
 			}
 			c.Critical(work)
 			compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token)
-		}},
-		{"who has the key", "compares other clients", func(c *Client) {
-			rdb := dial(c)
-			defer rdb.Close()
+		})},
+		{"who has the key", "compares other clients", onRedis(func(c *Client, rdb *redis.Client) {
 			token := c.Token()
 			if !take(c, rdb, token) {
 				first, _ := rdb.Get(c.Context(), "k").Result()
@@ -201,7 +180,7 @@ func TestAnyRefuses(t *testing.T) {
 			}
 			c.Critical(work)
 			compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token)
-		}},
+		})},
 	} {
 		t.Run(test.what, func(t *testing.T) {
 			p, proof := planOfAny(t, Bounds{Budget: "crash=any", Key: "k"}, test.code)

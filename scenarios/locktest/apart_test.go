@@ -13,13 +13,19 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
+	"locklab/scenarios/internal/racetest"
 	"locklab/simulator/effort"
 )
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	*apartFlag = min(*apartFlag, 2) // but where a test is about it
-	*timeFlag = 0                   // likewise; under the race detector all takes ten times as long
+	*apartFlag = min(*apartFlag, 2)                                                 // but where a test is about it
+	*timeFlag = 0                                                                   // likewise; under the race detector all takes ten times as long
+	if run := flag.Lookup("test.run"); effort.Watched && run.Value.String() == "" { // these show the goroutines of a bubble
+		run.Value.Set("^(TestPolling|TestFenced|TestRace|TestShared|TestOutside|TestClosedConnection|TestDrawnTwice|TestNotApart|TestParallel)$")
+	}
 	os.Exit(m.Run())
 }
 
@@ -50,10 +56,7 @@ func searchApart(t *testing.T, b Bounds, client func(*Client), check int) (certi
 		answerApart(t, b, client)
 		return "", nil
 	}
-	p, err := newPlan(t, b, client)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := racetest.Must(newPlan(t, b, client))(t)
 	settle(t)
 	p.apart = apart{check: countCheck(t) + check, left: 200}
 	if err := p.alone(); err != nil {
@@ -71,10 +74,7 @@ func searchApart(t *testing.T, b Bounds, client func(*Client), check int) (certi
 func TestApart(t *testing.T) {
 	effort.OnlyExhaustive(t, "it takes seconds; TestDrawnTwice shows the processes")
 	const process, chance = "in an operating-system process of its own", "OVERLAP, STALE-WRITE can occur"
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := racetest.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer listener.Close()
 	server := cmp.Or(os.Getenv(listenerVariable), listener.Addr().String())
 	t.Setenv(listenerVariable, server) // of processes that are run again, too
@@ -154,9 +154,7 @@ func TestEndless(t *testing.T) {
 		name, want string
 		code       func(c *Client)
 	}{
-		{"a loop without a pause", "the code of c2 has asked 100 times without letting time pass", func(c *Client) {
-			rdb := dial(c)
-			defer rdb.Close()
+		{"a loop without a pause", "the code of c2 has asked 100 times without letting time pass", onRedis(func(c *Client, rdb *redis.Client) {
 			for ok, err := false, error(nil); !ok; {
 				if ok, err = rdb.SetNX(c.Context(), "k", c.Token(), ttl).Result(); err != nil {
 					return
@@ -164,7 +162,7 @@ func TestEndless(t *testing.T) {
 			}
 			c.Critical(work)
 			rdb.Del(c.Context(), "k")
-		}},
+		})},
 		{"a ticker that is not stopped", "the function of c2 has returned, and a goroutine that it has started has asked 100 times since", func(c *Client) {
 			rdb := dial(c)
 			if ok, err := rdb.SetNX(c.Context(), "k", c.Token(), ttl).Result(); err != nil || !ok {

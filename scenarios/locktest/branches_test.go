@@ -3,11 +3,15 @@ package locktest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
+	"locklab/scenarios/internal/racetest"
 	"locklab/simulator"
 	"locklab/simulator/effort"
 )
@@ -51,10 +55,9 @@ func TestBranches(t *testing.T) {
 	effort.OnlyExhaustive(t, "TestEitherWay shows ways of few histories; one goroutine searches")
 	want := ""
 	for range 2 {
-		p, _ := prepare(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl}, renews(false), nil)
-		s, err := p.search(t.Context())
-		if err != nil || !s.Complete || len(p.branches) == 0 {
-			t.Fatalf("%v, %+v, %v", err, s, p.branches)
+		p, s := searched(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl}, renews(false))
+		if !s.Complete || len(p.branches) == 0 {
+			t.Fatalf("%+v, %v", s, p.branches)
 		}
 		found := fmt.Sprint(s.States, s.Histories, s.Pars())
 		if want == "" {
@@ -86,21 +89,17 @@ func either(c *Client) {
 
 // TestEitherWay: what only one of two ways leads to is found, its run shows the way and can be played from its link.
 func TestEitherWay(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches, and the lock is a process of its own")
 	b := Bounds{Clients: 2, Attempts: 1, TTL: ttl}
 	p, _ := prepare(t, b, either, nil)
 	p.branches.Everywhere() // few histories come there, and two executions of each may do the same
 	s, err := p.search(t.Context())
 	if err != nil || !s.Complete || len(s.Witnesses) == 0 {
-		t.Fatalf("%v, %+v, %v", err, s, p.branches)
+		t.Fatalf("%+v, %v", s, p.branches)
 	}
 	if out := p.certificate(s, "en"); !strings.Contains(out, "at least 20 executions in a row showed no further way") {
 		t.Error(out)
 	}
-	trace, err := simulator.ParseLink(s.Witnesses[0].Trace.Link())
-	if err != nil {
-		t.Fatal(err)
-	}
+	trace := racetest.Must(simulator.ParseLink(s.Witnesses[0].Trace.Link()))(t)
 	p, _ = prepare(t, b, either, nil)
 	o, err := p.play(trace)
 	if err != nil {
@@ -114,10 +113,7 @@ func TestEitherWay(t *testing.T) {
 // TestEndsWhatItHasStarted: where the end of an execution leaves a goroutine behind that only its code can end, that code is let go on in
 // those that follow.
 func TestEndsWhatItHasStarted(t *testing.T) {
-	effort.Unwatched(t, "TestPolling shows the goroutines of a bubble")
-	p, _ := prepare(t, Bounds{Clients: 2, Budget: "crash=1,pause=1", TTL: ttl}, func(c *Client) {
-		rdb := dial(c)
-		defer rdb.Close()
+	p, _ := prepare(t, Bounds{Clients: 2, Budget: "crash=1,pause=1", TTL: ttl}, onRedis(func(c *Client, rdb *redis.Client) {
 		ok := rdb.SetNX(c.Context(), "k", c.Token(), ttl).Val()
 		stop := make(chan bool)
 		go func() {
@@ -133,10 +129,10 @@ func TestEndsWhatItHasStarted(t *testing.T) {
 			c.Critical(work)
 		}
 		stop <- true
-	}, nil)
+	}), nil)
 	s, err := p.search(t.Context())
 	if err != nil || !s.Complete || p.leaks == 0 || p.leaks > 3 { // one of each client at most, and of the probe
-		t.Errorf("%v, %+v, %d leaks", err, s, p.leaks)
+		t.Errorf("%+v, %d leaks", s, p.leaks)
 	}
 }
 
@@ -148,5 +144,72 @@ func TestEitherWayOfAny(t *testing.T) {
 	proof, err := p.any.prove(t.Context())
 	if err != nil || p.any.unproved(proof) != "" || len(proof.Broken) == 0 {
 		t.Fatalf("%v, %+v", err, proof)
+	}
+}
+
+// onThree takes a lock on a majority of three servers, each asked by a goroutine of its own, and looks at all of them so many times. It
+// enters with a majority; and without one if the answers of a round, from 0, have come in an order of servers.
+func onThree(looks, round int, order []int) func(c *Client) {
+	return func(c *Client) {
+		token := c.Token()
+		ask := func(command func(rdb *redis.Client) bool) (came []int, n int) {
+			type answer struct {
+				server int
+				ok     bool
+			}
+			answers := make(chan answer)
+			for server := 1; server <= 3; server++ {
+				go func() {
+					rdb := redisOn(c, server)
+					defer rdb.Close()
+					answers <- answer{server, command(rdb)}
+				}()
+			}
+			for range 3 {
+				a := <-answers
+				if came = append(came, a.server); a.ok {
+					n++
+				}
+			}
+			return came, n
+		}
+		came, n := ask(func(rdb *redis.Client) bool { return rdb.SetNX(c.Context(), "k", token, ttl).Val() })
+		met := round == 0 && slices.Equal(came, order)
+		for i := range looks {
+			came, n = ask(func(rdb *redis.Client) bool { return rdb.Get(c.Context(), "k").Val() == token })
+			met = met || round == i+1 && slices.Equal(came, order)
+		}
+		if n > 1 || met {
+			c.Critical(work)
+		}
+	}
+}
+
+// TestOrders: the orders of several servers' answers are merged, with the same verdicts and fewer states. Code that remembers one of them
+// is found all the same, whichever it is.
+func TestOrders(t *testing.T) {
+	effort.OnlyExhaustive(t, "it takes seconds; TestPolling shows the goroutines of a bubble")
+	found := func(t *testing.T, merged bool, code func(c *Client)) (states, tried int, pars []string) {
+		p, _ := prepare(t, Bounds{Clients: 2, Attempts: 1, Servers: 3, TTL: ttl}, code, nil)
+		p.study.Plain.Histories = !merged
+		s, err := p.search(t.Context())
+		if err != nil || !s.Complete {
+			t.Fatalf("%v, %+v", err, s)
+		}
+		return s.States, p.orders, s.Pars()
+	}
+	few, tried, pars := found(t, true, onThree(0, 0, nil))
+	many, none, plainly := found(t, false, onThree(0, 0, nil))
+	if tried == 0 || none > 0 || many < 2*few || !slices.Equal(pars, plainly) || slices.Contains(pars, "OVERLAP@0") {
+		t.Errorf("%d states, %d orders tried, and %v; without merging %d states, %d orders, and %v", few, tried, pars, many, none, plainly)
+	}
+	for _, order := range [][]int{{2, 3, 1}, {1, 2, 3}, {1, 3, 2}, {2, 1, 3}, {3, 1, 2}, {3, 2, 1}} {
+		for round := range 2 {
+			t.Run(fmt.Sprint(order, " in round ", round), func(t *testing.T) {
+				if _, _, pars := found(t, true, onThree(1, round, order)); !slices.Contains(pars, "OVERLAP@0") {
+					t.Error(pars)
+				}
+			})
+		}
 	}
 }

@@ -3,7 +3,6 @@ package locktest
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -177,31 +176,17 @@ func TestDatabaseBothHosts(t *testing.T) {
 		t.Run(test.id+" "+test.budget, func(t *testing.T) {
 			entry := racetest.Lock(t, test.id)
 			bounds := study.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 2, TTL: ttl, Nodes: 1}, Budget: faults.Budget(test.budget)}
-			own, err := study.Explore(t.Context(), entry, bounds)
-			if err != nil {
-				t.Fatal(err)
-			}
+			own := racetest.Must(study.Explore(t.Context(), entry, bounds))(t)
 			server := client.Servers(entry, ttl, simulator.NodeConfig{}, 1)[0]
 			on := server.Contents.(database.Contents)
 			on.Idle = server.Session
-			p, _ := prepare(t, Bounds{Clients: 2, Budget: test.budget, TTL: ttl, Database: &on}, func(c *Client) {
+			code := labLock(entry, func(c *Client) (lock.Env, func()) {
 				db := sql.OpenDB(c.Connector(1))
-				defer db.Close()
-				env := lock.Env{Clock: clockwork.NewRealClock(), Tokens: c.process, TTL: ttl, Thread: fmt.Sprintf("c%d.0", c.process.ID()), DB: db}
-				lease, err := entry.New(env).Acquire(context.Background(), client.Key)
-				if err != nil {
-					return
-				}
-				c.Critical(work)
-				err = lease.Release(context.Background())
-				if _, reports := lease.(lock.Reporter); reports && (err == nil || errors.Is(err, lock.ErrNotHeld)) {
-					c.Says(err == nil)
-				}
-			}, nil)
-			s, err := p.search(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+				thread := fmt.Sprintf("c%d.0", c.process.ID())
+				env := lock.Env{Clock: clockwork.NewRealClock(), Tokens: c.process, TTL: ttl, Thread: thread, DB: db}
+				return env, func() { db.Close() }
+			})
+			_, s := searched(t, Bounds{Clients: 2, Budget: test.budget, TTL: ttl, Database: &on}, code)
 			if diff := cmp.Diff(pars(own), pars(s)); diff != "" || !own.Complete || !s.Complete {
 				t.Errorf("complete %t, %t; on the lab's pool and on connections of its own:\n%s", own.Complete, s.Complete, diff)
 			}
@@ -345,10 +330,7 @@ func TestBadDatabase(t *testing.T) {
 // Without Bounds.Database there is none.
 func TestNoDatabase(t *testing.T) {
 	settle(t)
-	p, err := newPlan(t, Bounds{Clients: 2, TTL: ttl}, insert)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := racetest.Must(newPlan(t, Bounds{Clients: 2, TTL: ttl}, insert))(t)
 	if err := p.alone(); err == nil || !strings.Contains(reason(err), "Bounds.Database is nil") {
 		t.Errorf("%v", err)
 	}

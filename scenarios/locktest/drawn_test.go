@@ -50,10 +50,9 @@ func TestDrawnTokens(t *testing.T) {
 // TestDrawnAsTokens: a search with drawn tokens visits as many states as one with those of Client.Token.
 func TestDrawnAsTokens(t *testing.T) {
 	states := func(token func(c *Client) string) int {
-		p, _ := prepare(t, Bounds{Clients: 2, Budget: "crash=1,pause=1", TTL: ttl}, func(c *Client) { lockWith(c, token(c), compareAndDelete) }, nil)
-		s, err := p.search(t.Context())
-		if err != nil || !s.Complete || !s.Symmetry {
-			t.Fatalf("%v, %+v", err, s)
+		p, s := searched(t, Bounds{Clients: 2, Budget: "crash=1,pause=1", TTL: ttl}, func(c *Client) { lockWith(c, token(c), compareAndDelete) })
+		if !s.Complete || !s.Symmetry {
+			t.Fatalf("%+v", s)
 		}
 		head, _, _ := strings.Cut(p.certificate(s, "en"), "\n")
 		if named := strings.Contains(head, "taken to be different"); named != (p.drawn.Where() != "") {
@@ -162,6 +161,5 @@ func TestDrawnTwice(t *testing.T) {
 
 // TestDrawnSample: random tokens are sampled, too.
 func TestDrawnSample(t *testing.T) {
-	effort.Unwatched(t, "one goroutine plays")
 	Sample(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl, Schedules: 200}, func(c *Client) { lockWith(c, randomToken(), compareAndDelete) }, Holds("WRONG-DEL"))
 }

@@ -51,19 +51,34 @@ func TestBothHosts(t *testing.T) {
 	}
 }
 
+// labLock is a lock of the lab in an environment, nil: that of the client.
+func labLock(entry lock.Entry, in func(c *Client) (env lock.Env, done func())) func(c *Client) {
+	return func(c *Client) {
+		env, done := lock.Env{}, func() {}
+		if in == nil {
+			env = c.Env()
+		} else {
+			env, done = in(c)
+		}
+		defer done()
+		lease, err := entry.New(env).Acquire(context.Background(), client.Key)
+		if err != nil {
+			return
+		}
+		c.Critical(work)
+		err = lease.Release(context.Background())
+		if _, reports := lease.(lock.Reporter); in != nil && reports && (err == nil || errors.Is(err, lock.ErrNotHeld)) {
+			c.Says(err == nil)
+		}
+	}
+}
+
 // onBothHosts searches a lock of the lab on its own host and in bubbles. keeps: its clients keep all that they
 // observe, on both.
 func onBothHosts(t *testing.T, entry lock.Entry, bounds study.Bounds, keeps bool) (own, s *study.Search, p *plan) {
 	t.Helper()
 	b := Bounds{Clients: bounds.Clients, Attempts: bounds.Attempts, Budget: string(bounds.Budget), TTL: bounds.TTL, Key: client.Key, AnyTiming: bounds.Timing == study.AnyTiming}
-	p, err := newPlan(t, b, func(c *Client) {
-		lease, err := entry.New(c.Env()).Acquire(context.Background(), client.Key)
-		if err != nil {
-			return
-		}
-		c.Critical(work)
-		lease.Release(context.Background())
-	})
+	p, err := newPlan(t, b, labLock(entry, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +102,6 @@ func onBothHosts(t *testing.T, entry lock.Entry, bounds study.Bounds, keeps bool
 // hosts: whether that one is willing to wait until the key has expired makes no difference. The key of a
 // dead owner is none.
 func TestOrphanWhateverThePatience(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches, and the lock is a process of its own")
 	token := racetest.Lock(t, "token")
 	for budget, want := range map[string]map[string]int{"lose-reply=1": {"ORPHAN": 1}, "crash=1": {}} {
 		for _, patience := range []time.Duration{0, 3 * time.Second, 6 * time.Second, 12 * time.Second} {
@@ -171,10 +185,7 @@ func TestLateTimersOfTimedCode(t *testing.T) {
 
 // keeping is a search in which clients keep all that they observe.
 func keeping(t *testing.T, entry lock.Entry, b study.Bounds) *explore.Result {
-	search, err := b.Model(entry)
-	if err != nil {
-		t.Fatal(err)
-	}
+	search := racetest.Must(b.Model(entry))(t)
 	sim, err := search.Simulator()
 	if err != nil {
 		t.Fatal(err)
@@ -182,10 +193,7 @@ func keeping(t *testing.T, entry lock.Entry, b study.Bounds) *explore.Result {
 	defer sim.Close()
 	opt := search.Options()
 	opt.Plain.Rests = true
-	r, err := explore.Exhaust(t.Context(), sim, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := racetest.Must(explore.Exhaust(t.Context(), sim, opt))(t)
 	return r
 }
 

@@ -4,8 +4,10 @@ package locktest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,6 +17,9 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"locklab/reports/text"
+	"locklab/scenarios/internal/racetest"
+	"locklab/scenarios/share"
+	"locklab/scenarios/study"
 	"locklab/simulator/bubble"
 	"locklab/simulator/effort"
 	"locklab/simulator/explore"
@@ -29,6 +34,26 @@ func dial(c *Client) *redis.Client { return redisOn(c, 1) }
 
 func redisOn(c *Client, server int) *redis.Client {
 	return redis.NewClient(&redis.Options{Addr: c.Addr(server), Dialer: c.Dial, MaxRetries: -1})
+}
+
+// onRedis is code with a client of its own.
+func onRedis(code func(c *Client, rdb *redis.Client)) func(*Client) {
+	return func(c *Client) {
+		rdb := dial(c)
+		defer rdb.Close()
+		code(c, rdb)
+	}
+}
+
+// searched is the search of a test, and its plan.
+func searched(t *testing.T, b Bounds, code func(*Client)) (*plan, *study.Search) {
+	t.Helper()
+	p, _ := prepare(t, b, code, nil)
+	s, err := p.search(t.Context())
+	if err != nil {
+		t.Fatal(explain(err))
+	}
+	return p, s
 }
 
 func work(r *Resource) { r.Write(r.Read() + 1) }
@@ -61,9 +86,7 @@ func TestRenewing(t *testing.T) {
 
 // A lock that waits inside: it polls with time.After until its context ends.
 func TestPolling(t *testing.T) {
-	Check(t, Bounds{Clients: 2, Attempts: 1, Budget: "crash=1,pause=1", TTL: ttl}, func(c *Client) {
-		rdb := dial(c)
-		defer rdb.Close()
+	Check(t, Bounds{Clients: 2, Attempts: 1, Budget: "crash=1,pause=1", TTL: ttl}, onRedis(func(c *Client, rdb *redis.Client) {
 		ctx, cancel := context.WithTimeout(c.Context(), ttl*3/2)
 		defer cancel()
 		token := c.Token()
@@ -79,15 +102,12 @@ func TestPolling(t *testing.T) {
 		}
 		c.Critical(work)
 		compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token)
-	}, Holds("WRONG-DEL", "DEADLOCK"), Breaks("OVERLAP", 1))
+	}), Holds("WRONG-DEL", "DEADLOCK"), Breaks("OVERLAP", 1))
 }
 
 // A lock that waits for a message by which its holder says that it has left.
 func TestPubSub(t *testing.T) {
-	effort.Unwatched(t, "TestPolling shows the goroutines of a bubble")
-	Check(t, Bounds{Clients: 2, Attempts: 1, Budget: "pause=1", TTL: ttl}, func(c *Client) {
-		rdb := dial(c)
-		defer rdb.Close()
+	Check(t, Bounds{Clients: 2, Attempts: 1, Budget: "pause=1", TTL: ttl}, onRedis(func(c *Client, rdb *redis.Client) {
 		token := c.Token()
 		try := func() bool {
 			ok, err := rdb.SetNX(c.Context(), "k", token, ttl).Result()
@@ -110,14 +130,13 @@ func TestPubSub(t *testing.T) {
 		c.Critical(work)
 		compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token)
 		rdb.Publish(c.Context(), "left", "")
-	}, Holds("WRONG-DEL", "DEADLOCK"), Breaks("OVERLAP", 1))
+	}), Holds("WRONG-DEL", "DEADLOCK"), Breaks("OVERLAP", 1))
 }
 
 // go-redis sends a command again when no answer came, unless it is told not to. A SET NX
 // that was executed the first time is then refused: the client has the lock and does not
 // know. A DEL that was executed the first time deletes the next client's lock, if that comes before the second.
 func TestRetriesOfGoRedis(t *testing.T) {
-	effort.Unwatched(t, "TestPolling shows the goroutines of a bubble")
 	Check(t, Bounds{Clients: 2, Budget: "lose-reply=1", TTL: ttl}, func(c *Client) {
 		rdb := redis.NewClient(&redis.Options{Addr: c.Addr(1), Dialer: c.Dial})
 		defer rdb.Close()
@@ -132,9 +151,7 @@ func TestRetriesOfGoRedis(t *testing.T) {
 // Fencing tokens: the resource refuses what comes too late. But a token that is drawn by a
 // second command, after a pause, is higher than that of the rightful holder.
 func TestFenced(t *testing.T) {
-	Check(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl, Key: "k", Fenced: true}, func(c *Client) {
-		rdb := dial(c)
-		defer rdb.Close()
+	Check(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl, Key: "k", Fenced: true}, onRedis(func(c *Client, rdb *redis.Client) {
 		token := c.Token()
 		if ok, err := rdb.SetNX(c.Context(), "k", token, ttl).Result(); err != nil || !ok {
 			return
@@ -144,17 +161,13 @@ func TestFenced(t *testing.T) {
 			c.CriticalWithToken(fence, work)
 		}
 		compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token)
-	}, Holds("WRONG-DEL", "DEADLOCK"), Breaks("OVERLAP", 1), Breaks("STALE-WRITE", 1))
+	}), Holds("WRONG-DEL", "DEADLOCK"), Breaks("OVERLAP", 1), Breaks("STALE-WRITE", 1))
 }
 
 // What a search finds is shown with the run, the lines of the code, and how to play it
 // again; and the link plays it.
 func TestBroken(t *testing.T) {
-	p, _ := prepare(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl}, setNX, nil)
-	s, err := p.search(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	p, s := searched(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl}, setNX)
 	for _, w := range s.Witnesses {
 		out := p.broken(w, "because")
 		for _, want := range []string{"because", "PAUSE", "locktest/locktest_test.go:", "-locklab.replay=" + w.Trace.Link()} {
@@ -162,10 +175,7 @@ func TestBroken(t *testing.T) {
 				t.Errorf("%s: %q is missing in\n%s", w.Verdict, want, out)
 			}
 		}
-		o, err := p.play(w.Trace)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := racetest.Must(p.play(w.Trace))(t)
 		if !strings.Contains(joined(o.Verdicts), string(w.Verdict)) {
 			t.Errorf("its trace leads to %s, want %s", joined(o.Verdicts), w.Verdict)
 		}
@@ -181,11 +191,7 @@ func joined(words []verdict.Word) (s string) {
 
 // A test speaks the language of -locklab.lang, or that of the environment.
 func TestLanguage(t *testing.T) {
-	p, _ := prepare(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl}, setNX, nil)
-	s, err := p.search(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	p, s := searched(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl}, setNX)
 	broken := func() string { return p.broken(s.Witnesses[0], tell("locktest.judge.breaks")) }
 	bad := func() string { return explain(&bubble.StallError{Client: 2, Stuck: true, State: "chan receive"}) }
 	for _, test := range []struct{ flag, own, locale, want, not string }{
@@ -213,11 +219,7 @@ func TestLanguage(t *testing.T) {
 // test says that nothing leads; a test that expects it is not disturbed.
 func TestKept(t *testing.T) {
 	t.Chdir(t.TempDir())
-	p, _ := prepare(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl}, setNX, nil)
-	s, err := p.search(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	p, s := searched(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl}, setNX)
 	*keepFlag = true
 	defer func() { *keepFlag = false }()
 	keep(t, p.t.Name(), s.Witnesses[0])
@@ -243,27 +245,17 @@ func TestKept(t *testing.T) {
 
 // The second search of the same code finds the same, number for number.
 func TestTwice(t *testing.T) {
-	var states []int
-	var links []string
+	told := ""
 	for range 2 {
-		p, _ := prepare(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl}, setNX, nil)
-		s, err := p.search(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		states = append(states, s.States, s.Transitions, s.Histories)
+		_, s := searched(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl}, setNX)
+		now := fmt.Sprintln(s.States, s.Transitions, s.Histories, len(s.Witnesses) > 0)
 		for _, w := range s.Witnesses {
-			links = append(links, w.Trace.Link())
+			now += w.Trace.Link() + "\n"
 		}
-	}
-	half := len(links) / 2
-	for i := range 3 {
-		if states[i] != states[i+3] {
-			t.Errorf("the figures of two searches: %v", states)
+		if told != "" && now != told {
+			t.Errorf("%s\nand before\n%s", now, told)
 		}
-	}
-	if half == 0 || strings.Join(links[:half], " ") != strings.Join(links[half:], " ") {
-		t.Errorf("the witnesses of two searches differ: %v", links)
+		told = now
 	}
 }
 
@@ -291,41 +283,31 @@ func TestCannotBeCarried(t *testing.T) {
 	}{
 		"nobody enters": {func(c *Client) { rdb := dial(c); defer rdb.Close(); locked(rdb, c) },
 			"nobody ever entered: one process alone, without any fault, does not get the lock. Does your code call Critical"},
-		"twice": {func(c *Client) {
-			rdb := dial(c)
-			defer rdb.Close()
+		"twice": {onRedis(func(c *Client, rdb *redis.Client) {
 			locked(rdb, c)
 			c.Critical(work)
 			c.Critical(work)
-		}, "Critical is called twice in one attempt"},
-		"nested": {func(c *Client) {
-			rdb := dial(c)
-			defer rdb.Close()
+		}), "Critical is called twice in one attempt"},
+		"nested": {onRedis(func(c *Client, rdb *redis.Client) {
 			locked(rdb, c)
 			c.Critical(func(*Resource) { c.Critical(work) })
-		}, "Critical is called inside Critical"},
-		"write without read": {func(c *Client) {
-			rdb := dial(c)
-			defer rdb.Close()
+		}), "Critical is called inside Critical"},
+		"write without read": {onRedis(func(c *Client, rdb *redis.Client) {
 			locked(rdb, c)
 			c.Critical(func(r *Resource) { r.Write(1) })
-		}, "write one more than Read has returned"},
+		}), "write one more than Read has returned"},
 		"panic": {func(c *Client) { panic("oh no") }, "the code of c1 panicked: oh no"},
-		"never ends": {func(c *Client) {
-			rdb := dial(c)
-			defer rdb.Close()
+		"never ends": {onRedis(func(c *Client, rdb *redis.Client) {
 			for c.Context().Err() == nil {
 				rdb.Get(c.Context(), "k")
 				time.Sleep(time.Second)
 			}
-		}, "a client that never ends"},
-		"two keys": {func(c *Client) {
-			rdb := dial(c)
-			defer rdb.Close()
+		}), "a client that never ends"},
+		"two keys": {onRedis(func(c *Client, rdb *redis.Client) {
 			rdb.Set(c.Context(), "other", "1", ttl)
 			locked(rdb, c)
 			c.Critical(work)
-		}, `the code writes the keys ["other" "k"] before it enters: say in Bounds.Key`},
+		}), `the code writes the keys ["other" "k"] before it enters: say in Bounds.Key`},
 		"no key":          {func(c *Client) { rdb := dial(c); defer rdb.Close(); rdb.Get(c.Context(), "k"); c.Critical(work) }, "the code writes no key before it enters"},
 		"a sleep outside": {func(c *Client) { <-sleepOutside() }, "a goroutine is in [chan receive]"},
 		"unknown server":  {func(c *Client) { c.Addr(2) }, "there is no server 2: the setup has 1"},
@@ -346,11 +328,9 @@ func TestCannotBeCarried(t *testing.T) {
 			conn, _ := c.Dial(c.Context(), "tcp", c.Addr(1))
 			conn.Write([]byte("SET k 1\r\n"))
 		}, "only commands as arrays of bulk strings are understood"},
-		"a command that cannot be simulated": {func(c *Client) {
-			rdb := dial(c)
-			defer rdb.Close()
+		"a command that cannot be simulated": {onRedis(func(c *Client, rdb *redis.Client) {
 			rdb.BLPop(c.Context(), time.Second, "list")
-		}, "BLPOP"},
+		}), "BLPOP"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if strings.HasSuffix(name, "mutex from outside") {
@@ -385,9 +365,7 @@ func TestScheduleOfErrors(t *testing.T) {
 		"random": func(rdb *redis.Client) { drawn++; rdb.Set(context.Background(), "k2", drawn%7, ttl) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, _ := prepare(t, Bounds{Clients: 2, TTL: ttl, Schedules: 1}, func(c *Client) {
-				rdb := dial(c)
-				defer rdb.Close()
+			p, _ := prepare(t, Bounds{Clients: 2, TTL: ttl, Schedules: 1}, onRedis(func(c *Client, rdb *redis.Client) {
 				ok, err := rdb.SetNX(c.Context(), "k", "1", ttl).Result()
 				if err != nil {
 					return
@@ -397,7 +375,7 @@ func TestScheduleOfErrors(t *testing.T) {
 					return
 				}
 				c.Critical(work)
-			}, nil)
+			}), nil)
 			_, err := p.search(t.Context())
 			if err == nil {
 				t.Fatal("it was carried")
@@ -422,10 +400,7 @@ func TestNoForeignFlags(t *testing.T) {
 		{Clients: 1, Attempts: 1, TTL: ttl, Servers: 3, AnyTiming: true},
 	} {
 		p, _ := prepare(t, b, setNX, nil)
-		s, err := p.search(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := racetest.Must(p.search(t.Context()))(t)
 		s.Result.Limit = i18n.New("limit.search", "n", 1, "what", i18n.New("limit.of.states"))
 		for _, lang := range []string{"en", "zh"} {
 			if got := p.certificate(s, lang); strings.Contains(got, "--") {
@@ -438,20 +413,14 @@ func TestNoForeignFlags(t *testing.T) {
 // Code may look a name up by Client.ID: the probe has one of the numbers, and a witness and an error call it a probe.
 func TestProbe(t *testing.T) {
 	names := [...]string{"alice", "bob"}
-	lock := func(c *Client) {
-		rdb := dial(c)
-		defer rdb.Close()
+	lock := onRedis(func(c *Client, rdb *redis.Client) {
 		if ok, err := rdb.SetNX(c.Context(), "k", names[c.ID()-1], 0).Result(); err != nil || !ok {
 			return
 		}
 		c.Critical(work)
 		rdb.Del(c.Context(), "k")
-	}
-	p, _ := prepare(t, Bounds{Clients: len(names), Budget: "crash=1", TTL: ttl}, lock, nil)
-	s, err := p.search(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	})
+	p, s := searched(t, Bounds{Clients: len(names), Budget: "crash=1", TTL: ttl}, lock)
 	if len(s.Witnesses) != 1 || s.Witnesses[0].Verdict != verdict.Deadlock {
 		t.Fatalf("found %v", s.Witnesses)
 	}
@@ -472,32 +441,17 @@ func TestProbe(t *testing.T) {
 	}
 }
 
-// A search that is cut short says by what.
+// A search that is cut short says by what: the states, the time or the memory.
 func TestCutShort(t *testing.T) {
-	p, _ := prepare(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl, MaxStates: 100}, setNX, nil)
-	s, err := p.search(t.Context())
-	if err != nil || s.Complete {
-		t.Fatalf("%v, complete %t", err, s.Complete)
-	}
-	if got := p.cutBy(s); !strings.Contains(got, "Bounds.MaxStates is 100") {
-		t.Errorf("cut short by %q", got)
-	}
-}
-
-// A search ends at a time and at an amount of memory, and says so.
-func TestCutShortByTheMachine(t *testing.T) {
-	p, _ := prepare(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl, MaxTime: time.Nanosecond}, setNX, nil)
-	s, err := p.search(t.Context())
-	if err != nil || s.Complete || !strings.Contains(p.cutBy(s), "states processors had worked for 1ns") {
-		t.Errorf("%v, cut short by %q", err, p.cutBy(s))
-	}
-	p, _ = prepare(t, Bounds{Clients: 3, Budget: "crash=1,pause=1", TTL: ttl, AnyTiming: true, MaxBytes: 8 << 20}, setNX, nil)
-	s, err = p.search(t.Context())
-	if err != nil || s.Complete {
-		t.Fatalf("%v, %+v", err, s)
-	}
-	if got := p.cutBy(s); !strings.Contains(got, "more than 8388608 bytes") {
-		t.Errorf("cut short by %q", got)
+	usual := Bounds{Clients: 2, Budget: "pause=1", TTL: ttl}
+	few, short, small := usual, usual, Bounds{Clients: 3, Budget: "crash=1,pause=1", TTL: ttl, AnyTiming: true}
+	few.MaxStates, short.MaxTime, small.MaxBytes = 100, time.Nanosecond, 8<<20
+	for want, b := range map[string]Bounds{
+		"Bounds.MaxStates is 100": few, "states processors had worked for 1ns": short, "more than 8388608 bytes": small,
+	} {
+		if p, s := searched(t, b, setNX); s.Complete || !strings.Contains(p.cutBy(s), want) {
+			t.Errorf("complete %t, cut short by %q", s.Complete, p.cutBy(s))
+		}
 	}
 }
 
@@ -509,7 +463,6 @@ func (silent) Printf(string, ...any) {}
 // Random numbers that cannot be seeded are found out, in what is sent and in how long
 // code sleeps, and are no proof where they are more than a few.
 func TestNondeterministic(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches, and the lock is a process of its own")
 	turn := 0
 	for name, test := range map[string]struct {
 		value func() any
@@ -520,15 +473,13 @@ func TestNondeterministic(t *testing.T) {
 		"sleep": {func() any { return "1" }, func() time.Duration { return 1 + rand.N(time.Second) }, "sleep "},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, err := newPlan(t, Bounds{Clients: 2, TTL: ttl, Schedules: 5}, func(c *Client) {
-				rdb := dial(c)
-				defer rdb.Close()
+			p, err := newPlan(t, Bounds{Clients: 2, TTL: ttl, Schedules: 5}, onRedis(func(c *Client, rdb *redis.Client) {
 				time.Sleep(test.sleep())
 				if ok, err := rdb.SetNX(c.Context(), "k", test.value(), ttl).Result(); err != nil || !ok {
 					return
 				}
 				c.Critical(work)
-			})
+			}))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -590,10 +541,7 @@ func TestBadBounds(t *testing.T) {
 
 // The key of the bounds must be one that the code writes.
 func TestOtherKey(t *testing.T) {
-	p, err := newPlan(t, Bounds{Clients: 2, TTL: ttl, Key: "kk"}, setNX)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := racetest.Must(newPlan(t, Bounds{Clients: 2, TTL: ttl, Key: "kk"}, setNX))(t)
 	if err := p.alone(); err == nil || !strings.Contains(text.SayError("en", err), `Bounds.Key is "kk", and the code does not write that key before it enters, but ["k"]`) {
 		t.Errorf("%v", err)
 	}
@@ -630,4 +578,62 @@ func TestClosedConnection(t *testing.T) {
 			patient.Del(c.Context(), "k")
 		}
 	}, Breaks("DEADLOCK", 1))
+}
+
+// TestBeside: what lockstep hides is found at any timing beside it, with as many faults and a run that can be played; where that is
+// complete the first line says so.
+func TestBeside(t *testing.T) {
+	both := func(b Bounds, code func(c *Client)) (*plan, *study.Search) {
+		p, _ := prepare(t, b, code, nil)
+		s, err := p.search(t.Context())
+		if err == nil {
+			err = searchBeside(t.Context(), p, s, worked())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p, s
+	}
+	// go-redis sends a DEL again that had no answer, and in between the next client has taken the lock.
+	p, s := both(Bounds{Clients: 2, Budget: "lose-reply=1", TTL: ttl}, func(c *Client) {
+		rdb := redis.NewClient(&redis.Options{Addr: c.Addr(1), Dialer: c.Dial})
+		defer rdb.Close()
+		if ok, err := rdb.SetNX(c.Context(), "k", "1", ttl).Result(); err == nil && ok {
+			c.Critical(work)
+			rdb.Del(c.Context(), "k")
+		}
+	})
+	i := slices.IndexFunc(s.Witnesses, func(w study.Witness) bool { return w.Verdict == verdict.Overlap })
+	if i < 0 || slices.Contains(s.Verdicts(), verdict.Overlap) || s.Witnesses[i].Par != 1 || s.FoundBy(s.Witnesses[i]).Bounds.Timing != study.AnyTiming {
+		t.Fatalf("lockstep finds %v, both %+v", s.Verdicts(), s.Witnesses)
+	}
+	if o, err := p.play(s.Witnesses[i].Trace); err != nil || !slices.Contains(o.Verdicts, verdict.Overlap) || !p.isOwn(s.Witnesses[i].Trace) {
+		t.Errorf("played: %+v, %v", o, err)
+	}
+
+	p, s = both(Bounds{Clients: 2, Attempts: 1, Budget: "crash=1", TTL: ttl}, func(c *Client) { lockWith(c, c.Token(), compareAndDelete) })
+	if first, _, _ := strings.Cut(p.certificate(s, "en"), "\n"); !strings.Contains(first, "in lockstep and at any timing: no failure") {
+		t.Error(first)
+	}
+}
+
+// A search that is not of the share is skipped before anything of it is done.
+func TestShards(t *testing.T) {
+	played := 0
+	for i := range 8 {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Setenv(shardVariable, "2/3")
+			mine := share.Part{K: 2, N: 3}.Has(t.Name())
+			t.Cleanup(func() {
+				if t.Skipped() == mine {
+					t.Errorf("skipped: %t, of the share: %t", t.Skipped(), mine)
+				}
+			})
+			skipOthers(t)
+			played++
+		})
+	}
+	if played == 0 || played == 8 {
+		t.Errorf("%d of 8 searches were played in one share of three", played)
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/logging"
 
+	"locklab/scenarios/internal/racetest"
 	"locklab/simulator/bubble"
 )
 
@@ -37,26 +38,18 @@ func TestShared(t *testing.T) {
 	if isApart() {
 		return
 	}
-	p, _ := prepare(t, bounds, func(c *Client) {
-		rdb := dial(c)
-		defer rdb.Close()
+	p, _ := prepare(t, bounds, onRedis(func(c *Client, rdb *redis.Client) {
 		token := c.Token()
 		if ok, err := rdb.SetNX(c.Context(), "k", token, ttl).Result(); err != nil || !ok {
 			return
 		}
 		c.Critical(work)
 		compareAndDelete.Run(c.Context(), rdb, []string{"k"}, token)
-	}, nil)
-	turning, err := newPlan(t, bounds, code)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}), nil)
+	turning := racetest.Must(newPlan(t, bounds, code))(t)
 	turning.turn = &bubble.Turn{}
 	ready(turning, nil)
-	want, err := p.search(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := racetest.Must(p.search(t.Context()))(t)
 	got, err := turning.search(t.Context())
 	if err != nil {
 		t.Fatal(explain(err))
@@ -106,10 +99,7 @@ func TestUndialed(t *testing.T) {
 // lineWith returns the line of this file that ends so.
 func lineWith(t *testing.T, end string) string {
 	t.Helper()
-	text, err := os.ReadFile("outside_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := racetest.Must(os.ReadFile("outside_test.go"))(t)
 	n := slices.IndexFunc(strings.Split(string(text), "\n"), func(line string) bool { return strings.HasSuffix(line, end) })
 	return fmt.Sprintf("outside_test.go:%d", n+1)
 }

@@ -1,38 +1,32 @@
 package locktest
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
-	"locklab/simulator/effort"
+	"github.com/redis/go-redis/v9"
+
+	"locklab/scenarios/internal/racetest"
 
 	"github.com/google/go-cmp/cmp"
 
 	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/race"
-	"locklab/simulator/client"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
 )
 
-// tokenLock is the lab's own token lock.
-func tokenLock(t *testing.T) func(c *Client) {
-	entry, err := race.Strategy("token")
+// raced is a race that is played.
+func raced(t *testing.T, r *racer, sc race.Scenario) *race.Outcome {
+	t.Helper()
+	o, err := r.play(sc)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%s: %s", sc.ID, explain(err))
 	}
-	return func(c *Client) {
-		lease, err := entry.New(c.Env()).Acquire(context.Background(), client.Key)
-		if err != nil {
-			return
-		}
-		c.Critical(work)
-		lease.Release(context.Background())
-	}
+	return o
 }
 
 func TestRace(t *testing.T) {
@@ -43,23 +37,13 @@ func TestRace(t *testing.T) {
 // coroutines or in bubbles. LIE needs a lock's own report, which a client of locktest does
 // not make.
 func TestRacesOnBothHosts(t *testing.T) {
-	effort.Unwatched(t, "TestPolling shows the goroutines of a bubble")
-	entry, err := race.Strategy("token")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := newRacer(t, Bounds{}, tokenLock(t))
+	entry := racetest.Lock(t, "token")
+	r := newRacer(t, Bounds{}, labLock(entry, nil))
 	var runner race.Runner
 	played, left := 0, 0
 	for _, sc := range scenarios.All() {
-		own, err := runner.Play(entry, sc, sc.Settings)
-		if err != nil {
-			t.Fatal(err)
-		}
-		o, err := r.play(sc)
-		if err != nil {
-			t.Fatalf("%s: %s", sc.ID, explain(err))
-		}
+		own := racetest.Must(runner.Play(entry, sc, sc.Settings))(t)
+		o := raced(t, r, sc)
 		switch {
 		case slices.Contains(race.CodeReasons(), o.NotApplicable):
 			left++
@@ -96,14 +80,8 @@ func TestRaceJudges(t *testing.T) {
 		{"clock-jump", Holds("OVERLAP"), "N/A: this race steps the wall clock"},
 		{"split-vote", Holds("OVERLAP"), "N/A: one server"},
 	} {
-		sc, err := scenarios.ByName(test.race)
-		if err != nil {
-			t.Fatal(err)
-		}
-		o, err := r.play(sc)
-		if err != nil {
-			t.Fatal(err)
-		}
+		sc := racetest.Scenario(test.race)
+		o := raced(t, r, sc)
 		got := r.complaint(o, test.claim[0])
 		if (test.want == "") != (got == "") || !strings.Contains(got, test.want) {
 			t.Errorf("%s, %v: %q, want %q", test.race, test.claim, got, test.want)
@@ -121,20 +99,11 @@ func TestRaceJudges(t *testing.T) {
 // A link of a race plays the race, and no other one.
 func TestRaceReplay(t *testing.T) {
 	r := newRacer(t, Bounds{}, setNX)
-	sc, err := scenarios.ByName("gc-pause")
-	if err != nil {
-		t.Fatal(err)
-	}
-	o, err := r.play(sc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sc := racetest.Scenario("gc-pause")
+	o := raced(t, r, sc)
 	*replayFlag = o.Trace.Link()
 	defer func() { *replayFlag = "" }()
-	again, err := r.play(sc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := raced(t, r, sc)
 	if diff := cmp.Diff(fmt.Sprint(o.History.Events), fmt.Sprint(again.History.Events)); diff != "" {
 		t.Errorf("the link plays another run:\n%s", diff)
 	}
@@ -166,10 +135,7 @@ func TestObserved(t *testing.T) {
 	if r.plan.bounds.Servers != 3 || r.plan.bounds.Key != "mine" || r.plan.lease != ttl/3 || !r.plan.fences {
 		t.Errorf("%d servers, key %q for %v, tokens %t", r.plan.bounds.Servers, r.plan.bounds.Key, r.plan.lease, r.plan.fences)
 	}
-	sc, err := scenarios.ByName("gc-pause")
-	if err != nil {
-		t.Fatal(err)
-	}
+	sc := racetest.Scenario("gc-pause")
 	if s := r.runner.Code.Settings(sc); s.TTL != ttl/3 || s.Pause*10 != sc.Settings.Pause*3 || s.Latency != sc.Settings.Latency {
 		t.Errorf("of %+v became %+v", sc.Settings, s)
 	}
@@ -178,10 +144,7 @@ func TestObserved(t *testing.T) {
 // An exception in the section goes through the code, which may release the lock on its
 // way out.
 func TestException(t *testing.T) {
-	sc, err := scenarios.ByName("dead-business")
-	if err != nil {
-		t.Fatal(err)
-	}
+	sc := racetest.Scenario("dead-business")
 	for name, test := range map[string]struct {
 		deferred bool
 		want     verdict.Word
@@ -190,9 +153,7 @@ func TestException(t *testing.T) {
 		"released by deferral": {true, verdict.Holds},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRacer(t, Bounds{}, func(c *Client) {
-				rdb := dial(c)
-				defer rdb.Close()
+			r := newRacer(t, Bounds{}, onRedis(func(c *Client, rdb *redis.Client) {
 				if ok, err := rdb.SetNX(c.Context(), "k", "1", ttl).Result(); err != nil || !ok {
 					return
 				}
@@ -203,11 +164,8 @@ func TestException(t *testing.T) {
 				if !test.deferred {
 					rdb.Del(c.Context(), "k")
 				}
-			})
-			o, err := r.play(sc)
-			if err != nil {
-				t.Fatal(err)
-			}
+			}))
+			o := raced(t, r, sc)
 			if o.Verdicts[0] != test.want || !o.Reached && test.want != verdict.Holds {
 				t.Errorf("%v, reached %t, want %s", o.Verdicts, o.Reached, test.want)
 			}
@@ -228,14 +186,8 @@ func TestRaceOfRandomCode(t *testing.T) {
 		}
 		c.Critical(work)
 	}
-	sc, err := scenarios.ByName("gc-pause")
-	if err != nil {
-		t.Fatal(err)
-	}
-	o, err := r.play(sc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sc := racetest.Scenario("gc-pause")
+	o := raced(t, r, sc)
 	if !slices.ContainsFunc(o.History.Events, func(e history.Event) bool { return e.Kind == history.Pause }) {
 		t.Error("nobody was paused")
 	}

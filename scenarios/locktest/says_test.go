@@ -7,6 +7,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator/effort"
 	"locklab/simulator/explore"
@@ -46,7 +47,6 @@ func TestSays(t *testing.T) {
 
 // TestFinds: the verdicts that come about are named, with their faults, and all others are claims as well.
 func TestFinds(t *testing.T) {
-	effort.Unwatched(t, "TestPolling shows the goroutines of a bubble")
 	code := saying(compareAndDelete, func(int) bool { return true })
 	for finds, want := range map[string]string{
 		"OVERLAP STALE-WRITE LIE@1":      "",
@@ -56,10 +56,7 @@ func TestFinds(t *testing.T) {
 		"OVERLAP STALE-WRITE LIE ORPHAN": "ORPHAN",
 	} {
 		p, claims := prepare(t, Bounds{Clients: 2, Budget: "evict=1", TTL: ttl}, code, [][]Claim{Finds(finds)})
-		s, err := p.search(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := racetest.Must(p.search(t.Context()))(t)
 		var wrong []string
 		for _, c := range claims {
 			i := slices.IndexFunc(s.Witnesses, func(w study.Witness) bool { return w.Verdict == c.word })
@@ -81,10 +78,7 @@ func TestFinds(t *testing.T) {
 // TestSaysNothing: of code that says nothing no LIE is looked for, by default or by a claim.
 func TestSaysNothing(t *testing.T) {
 	p, claims := prepare(t, Bounds{Clients: 2, TTL: ttl}, setNX, nil)
-	s, err := p.search(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := racetest.Must(p.search(t.Context()))(t)
 	full := p.certificate(s, "en")
 	for line := range strings.Lines(full) {
 		if strings.Contains(line, "looked for ") && strings.Contains(line, "WRONG-DEL") && strings.Contains(line, string(verdict.Lie)) {

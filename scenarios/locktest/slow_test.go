@@ -8,6 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"locklab/reports/text"
+	"locklab/scenarios/internal/racetest"
 	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 )
@@ -31,7 +32,6 @@ func TestSlow(t *testing.T) {
 	t.Run("no time-out", func(t *testing.T) { Check(t, b, waiting(-1), Breaks("SLOW", 1)) })
 	t.Run("time-out", func(t *testing.T) { Check(t, b, waiting(2*time.Second), Holds("SLOW")) })
 	t.Run("any timing", func(t *testing.T) {
-		effort.Unwatched(t, "one goroutine searches")
 		b := b
 		b.AnyTiming = true
 		Check(t, b, waiting(-1), Breaks("SLOW", 1))
@@ -67,10 +67,7 @@ func TestNoisy(t *testing.T) {
 
 // TestBoundsOfVerdicts: a claim about a verdict whose bound is not given is refused, and bounds where they are not for.
 func TestBoundsOfVerdicts(t *testing.T) {
-	p, err := newPlan(t, Bounds{Clients: 2, TTL: ttl}, setNX)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := racetest.Must(newPlan(t, Bounds{Clients: 2, TTL: ttl}, setNX))(t)
 	for _, claims := range [][]Claim{Holds("SLOW"), Breaks("NOISY", 0)} {
 		if err := checkBounded(claims, p); err == nil || !strings.Contains(text.SayError("en", err), "give Bounds.Slow for SLOW") {
 			t.Errorf("%v: %v", claims, err)
@@ -113,10 +110,7 @@ func TestBy(t *testing.T) {
 
 // TestBadBy: unknown faults and victims are refused by name before the search.
 func TestBadBy(t *testing.T) {
-	p, err := newPlan(t, Bounds{Clients: 2, TTL: ttl, Budget: "pause=1"}, setNX)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := racetest.Must(newPlan(t, Bounds{Clients: 2, TTL: ttl, Budget: "pause=1"}, setNX))(t)
 	for _, test := range []struct {
 		claim Claims
 		want  string

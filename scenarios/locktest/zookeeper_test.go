@@ -1,7 +1,6 @@
 package locktest
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -17,9 +16,8 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/algorithms/zookeeper"
 	"locklab/faults"
-	"locklab/scenarios/race"
+	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
-	"locklab/simulator/client"
 	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 	"locklab/simulator/realserver/servertest"
@@ -41,46 +39,6 @@ func sessionAt(c *Client, addr string, timeout time.Duration) *zk.Conn {
 }
 
 var everybody = zk.WorldACL(zk.PermAll)
-
-// ephemeral is a lock by one ephemeral znode.
-func ephemeral(c *Client) {
-	conn := session(c)
-	defer conn.Close()
-	if _, err := conn.Create("/lock", nil, zk.FlagEphemeral, everybody); err != nil {
-		return
-	}
-	c.Critical(work)
-	conn.Delete("/lock", -1)
-}
-
-// recipe is the library's own lock.
-func recipe(c *Client) {
-	conn := session(c)
-	defer conn.Close()
-	l := zk.NewLock(conn, "/lock", everybody)
-	if l.Lock() != nil {
-		return
-	}
-	c.Critical(work)
-	l.Unlock()
-}
-
-// A client whose session has ended gets another one from its library, without a word, and
-// deletes the znode of whoever has the lock by then. In a queue every znode has a name of
-// its own.
-func TestZooKeeper(t *testing.T) {
-	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches, and the lock is a process of its own")
-	b := Bounds{Clients: 2, Attempts: 1, Budget: "pause=1", TTL: ttl}
-	t.Run("ephemeral", func(t *testing.T) {
-		b := Bounds{Clients: 2, Budget: "expire-session=1", TTL: ttl}
-		Check(t, b, ephemeral, Breaks("OVERLAP", 1).By("expire-session", Holder), Breaks("STALE-WRITE", 1), Breaks("WRONG-DEL", 1), Holds("ORPHAN", "DEADLOCK", "STARVED"))
-	})
-	t.Run("recipe", func(t *testing.T) {
-		Check(t, b, recipe, Breaks("OVERLAP", 1), Breaks("STALE-WRITE", 1), Holds("WRONG-DEL", "ORPHAN", "DEADLOCK", "STARVED"))
-	})
-	b.Budget = "lose-reply=1,crash=1"
-	t.Run("recipe loses replies", func(t *testing.T) { Check(t, b, recipe) })
-}
 
 // A process that lives keeps its session, and the lock with it, if it does not release.
 func TestZooKeeperNeverClosed(t *testing.T) {
@@ -114,31 +72,15 @@ func TestZooKeeperBothHosts(t *testing.T) {
 		{"zk-recheck", "expire-session=1"},
 	} {
 		t.Run(test.id+" "+test.budget, func(t *testing.T) {
-			entry, err := race.Strategy(test.id)
-			if err != nil {
-				t.Fatal(err)
-			}
+			entry := racetest.Lock(t, test.id)
 			bounds := study.Bounds{Scope: explore.Scope{Clients: 2, Attempts: 1, TTL: ttl, Nodes: 1}, Budget: faults.Budget(test.budget)}
-			own, err := study.Explore(t.Context(), entry, bounds)
-			if err != nil {
-				t.Fatal(err)
-			}
-			p, _ := prepare(t, Bounds{Clients: 2, Attempts: 1, Budget: test.budget, TTL: ttl}, func(c *Client) {
-				conn := session(c)
-				defer conn.Close()
-				clock := clockwork.NewRealClock()
+			own := racetest.Must(study.Explore(t.Context(), entry, bounds))(t)
+			code := labLock(entry, func(c *Client) (lock.Env, func()) {
+				conn, clock := session(c), clockwork.NewRealClock()
 				env := lock.Env{Clock: clock, Tokens: c.process, TTL: ttl, Thread: fmt.Sprintf("c%d.0", c.ID()), ZooKeeper: zookeeper.OnConn(conn, clock)}
-				lease, err := entry.New(env).Acquire(context.Background(), client.Key)
-				if err != nil {
-					return
-				}
-				c.Critical(work)
-				lease.Release(context.Background())
-			}, nil)
-			s, err := p.search(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+				return env, conn.Close
+			})
+			_, s := searched(t, Bounds{Clients: 2, Attempts: 1, Budget: test.budget, TTL: ttl}, code)
 			if diff := cmp.Diff(pars(own), pars(s)); diff != "" {
 				t.Errorf("on the lab's session and on a real client:\n%s", diff)
 			}

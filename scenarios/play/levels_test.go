@@ -4,31 +4,33 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
+	"locklab/algorithms"
+	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/play"
 	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/effort"
+	"locklab/simulator/history"
+	"locklab/simulator/verdict"
 )
 
 var update = flag.Bool("update", false, "write levels.txt anew")
 
 // Whether a level can be solved, and its par, is what a complete search says.
 func TestLevels(t *testing.T) {
-	effort.Unwatched(t, "one goroutine plays")
 	var b strings.Builder
 	for i, l := range play.Levels() {
 		want := l.Solution()
 		if !effort.Exhaustive() && !*update && want.States > 3_000 {
 			continue
 		}
-		g, err := l.Game()
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := racetest.Must(l.Game())(t)
 		s, err := g.Search(context.Background())
 		if err != nil {
 			t.Fatal(err)
@@ -58,16 +60,12 @@ func TestLevels(t *testing.T) {
 // The way that gives up a level is as long as its par says, and its moves are among those
 // that a player sees.
 func TestLevelsCanBePlayed(t *testing.T) {
-	effort.Unwatched(t, "one goroutine plays")
 	for _, l := range play.Levels() {
 		want := l.Solution()
 		if !effort.Exhaustive() && want.States > 2_000 {
 			continue
 		}
-		g, err := l.Game()
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := racetest.Must(l.Game())(t)
 		way, err := g.Way(context.Background(), nil, l.Harm)
 		if err != nil || way.Unknown || (way.Choices != nil) != want.Possible || len(way.Choices) != want.Steps || way.Faults != want.Par {
 			t.Errorf("%s: %d faults, %d steps, %v; want %+v", l.ID, way.Faults, len(way.Choices), err, want)
@@ -94,15 +92,9 @@ func TestAgainst(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer g.Close()
-	way, err := g.Way(context.Background(), nil, l.Harm)
-	if err != nil {
-		t.Fatal(err)
-	}
+	way := racetest.Must(g.Way(context.Background(), nil, l.Harm))(t)
 	for id, falls := range map[string]bool{"setnx": false, "lock-delay": true, "client-expiry": true} {
-		entry, err := play.Level{Lock: id}.Entry()
-		if err != nil {
-			t.Fatal(err)
-		}
+		entry := racetest.Must(play.Level{Lock: id}.Entry())(t)
 		m, err := g.Against(context.Background(), entry, l.Harm, way.Choices)
 		if err != nil {
 			t.Fatal(err)
@@ -112,6 +104,111 @@ func TestAgainst(t *testing.T) {
 		}
 		if len(m.Position.Moves) > 0 && m.Position.Moves[0].Choice.Verb < simulator.FaultVerb {
 			t.Errorf("%s: the attack is not played to its end: %v", id, m.Position.Moves)
+		}
+	}
+}
+
+// TestCannot: what a level calls impossible does not happen at any timing either, in a search of one attempt each. One
+// that is not complete counts with what it has found.
+func TestCannot(t *testing.T) {
+	for _, l := range play.Levels() {
+		if l.Solution().Possible {
+			continue
+		}
+		entry := racetest.Must(l.Entry())(t)
+		b := l.Bounds()
+		b.Timing, b.Attempts, b.MaxStates, b.Nodes = study.AnyTiming, 1, 200_000, study.FewServers(entry)
+		s := racetest.Must(study.Explore(t.Context(), entry, b))(t)
+		if par, _, ok := play.Par(s, l.Harm); ok {
+			t.Errorf("level %s: %s at any timing, by %d faults", l.ID, l.Harm, par)
+		}
+	}
+}
+
+// TestSameAttackAtAnyTiming: whether the same attack harms another lock is a question about any timing. In lockstep
+// nobody asks lock-delay again when its delay is over.
+func TestSameAttackAtAnyTiming(t *testing.T) {
+	level := racetest.Must(play.LevelAt(5))(t)
+	g, err := level.Game()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	way := racetest.Must(g.Way(t.Context(), nil, level.Harm))(t)
+	for _, e := range algorithms.All() {
+		switch e.ID { // others are no different, and take minutes
+		case "lock-delay", "token", "setnx", "zk-recheck":
+		default:
+			continue
+		}
+		m := racetest.Must(g.Against(t.Context(), e, verdict.Overlap, way.Choices))(t)
+		if _, _, found := play.Par(m.Search, verdict.Overlap); found == (e.ID == "setnx") {
+			t.Errorf("%s: found %t in %d states", e.ID, found, m.Search.States)
+		}
+		if e.ID == "setnx" && (!m.Search.Complete || m.Search.Bounds.Timing != study.AnyTiming) {
+			t.Errorf("%s: %+v", e.ID, m.Search.Bounds)
+		}
+	}
+}
+
+// Forward leaves a player where there is a choice, a fault, the goal or the end, and Back leads to where the last
+// choice was. No move without an effect is offered, and no pause of no length.
+func TestForward(t *testing.T) {
+	random, forced, goals := rand.New(rand.NewPCG(1, 1)), 0, 0
+	for _, l := range play.Levels() {
+		if l.Solution().States > 500 {
+			continue
+		}
+		g := racetest.Must(l.Game())(t)
+		for range 6 {
+			at, err := g.Forward(nil, l.Harm)
+			for err == nil {
+				var p *play.Position
+				if p, err = g.At(at); err != nil || len(p.Moves) == 0 {
+					break
+				}
+				offered(t, g, l, p, at)
+				chosen := append(slices.Clip(at), p.Moves[random.IntN(len(p.Moves))].Choice)
+				var on, back []simulator.Choice
+				if on, err = g.Forward(chosen, l.Harm); err != nil {
+					break
+				}
+				forced += len(on) - len(chosen)
+				if back, err = g.Back(on, l.Harm); len(p.Moves) > 1 && !slices.Equal(back, at) {
+					t.Fatalf("%s: back from %v is %v, not %v", l.ID, on, back, at)
+				}
+				if q, _ := g.At(on); q != nil && q.Has(l.Harm) && !p.Has(l.Harm) {
+					goals++
+				}
+				at = on
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		g.Close()
+	}
+	if forced == 0 || goals == 0 {
+		t.Errorf("%d forced moves, %d goals: nothing was tested", forced, goals)
+	}
+}
+
+// offered checks what a player may choose from.
+func offered(t *testing.T, g *play.Game, l play.Level, p *play.Position, at []simulator.Choice) {
+	t.Helper()
+	if len(p.Moves) == 1 && !p.Moves[0].Fault {
+		before, err := g.At(at[:max(len(at)-1, 0)])
+		if err != nil || !p.Has(l.Harm) || before.Has(l.Harm) {
+			t.Errorf("%s: the only move after %v is not made: %v", l.ID, at, err)
+		}
+	}
+	for _, m := range p.Moves {
+		since, paused := play.PausedAt(p.Outcome.History.Events, int(m.Choice.Client))
+		if m.Choice.Verb == simulator.Resume && paused && since == p.Now && len(p.Moves) > 1 {
+			t.Errorf("%s: after %v a client may wake from a pause of no length", l.ID, at)
+		}
+		if e := m.Run.Events[min(len(p.Outcome.History.Events), len(m.Run.Events)-1)]; m.Choice.Verb == simulator.Orphaned && e.Kind == history.Read && len(p.Moves) > 1 && !p.Has(l.Harm) {
+			t.Errorf("%s: after %v a read is offered for which nobody waits", l.ID, at)
 		}
 	}
 }

@@ -2,15 +2,11 @@ package race_test
 
 import (
 	"reflect"
-	"runtime"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"locklab/algorithms"
-	"locklab/algorithms/lock"
 	"locklab/reports/text"
 	"locklab/scenarios"
 	"locklab/scenarios/internal/racetest"
@@ -134,18 +130,11 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestExtremesEnd: extreme settings that are allowed give a run that ends with a verdict,
-// in every scenario that has the setting.
+// TestExtremesEnd: extreme settings that are allowed give a run that ends with a verdict, in every scenario that has the
+// setting, of locks that compute with times in different ways: with a clock, with timers, with elapsed time.
 func TestExtremesEnd(t *testing.T) {
 	effort.OnlyExhaustive(t, "it takes seconds; one goroutine plays")
-	t.Parallel()
-	type run struct {
-		entry    lock.Entry
-		sc       race.Scenario
-		settings race.Settings
-		set      string
-	}
-	var runs []run
+	var runner race.Runner
 	for _, set := range []string{
 		"clients=1", "clients=8,ttl=1s,horizon=5s", "seed=18446744073709551615",
 		"latency=0s", "latency=50000h,ttl=1s,horizon=5s", "latency=2s,timeout=1s,ttl=1s,horizon=9s",
@@ -153,46 +142,24 @@ func TestExtremesEnd(t *testing.T) {
 		"pause=0s", "pause=50000h", "skew=50000h", "jump=0s", "jump=50000h", "lag=0s", "lag=1ns", "lag=50000h",
 	} {
 		name, _, _ := strings.Cut(set, "=")
-		for _, sc := range scenarios.All() {
-			s, err := sc.Settings.With(set)
-			if err != nil && strings.Contains(text.SayError("en", err), "this scenario has no "+name) {
-				continue
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, e := range extremists(t) {
-				runs = append(runs, run{e, sc, s, set})
-			}
-		}
-	}
-	var runner race.Runner
-	var players sync.WaitGroup
-	var next atomic.Int32
-	for range runtime.GOMAXPROCS(0) {
-		players.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(runs); i = int(next.Add(1)) - 1 {
-				r := &runs[i]
-				if o, err := runner.Play(r.entry, r.sc, r.settings); err != nil || len(o.Verdicts) == 0 {
-					t.Errorf("%s in %s with %s: no verdict, %v", r.entry.ID, r.sc.ID, r.set, err)
+		t.Run(set, func(t *testing.T) {
+			t.Parallel()
+			for _, sc := range scenarios.All() {
+				s, err := sc.Settings.With(set)
+				if err != nil && strings.Contains(text.SayError("en", err), "this scenario has no "+name) {
+					continue
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, id := range []string{"getset", "watchdog", "redlock"} {
+					if o, err := runner.Play(racetest.Lock(t, id), sc, s); err != nil || len(o.Verdicts) == 0 {
+						t.Errorf("%s in %s: no verdict, %v", id, sc.ID, err)
+					}
 				}
 			}
 		})
 	}
-	players.Wait()
-}
-
-// extremists are locks that compute with times in different ways: with a clock, with
-// timers, with elapsed time.
-func extremists(t *testing.T) (locks []lock.Entry) {
-	for _, name := range []string{"getset", "watchdog", "redlock"} {
-		e, err := race.Strategy(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		locks = append(locks, e)
-	}
-	return locks
 }
 
 // TestLongestRun: the longest run that is not refused, of a lock that refuses and renews
@@ -202,10 +169,7 @@ func TestLongestRun(t *testing.T) {
 	t.Parallel()
 	const most = 100_000 // choices; a run of so many takes some 30 MB
 	e, sc := racetest.Cell(t, "watchdog", "dead-business")
-	s, err := sc.Settings.With("ttl=5s,horizon=20s,retry=16ms,clients=8")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := racetest.Must(sc.Settings.With("ttl=5s,horizon=20s,retry=16ms,clients=8"))(t)
 	if n := len(racetest.Play(t, e, sc, s).Trace.Choices); n > most || n < most/4 {
 		t.Errorf("%d choices, want many, and at most %d", n, most)
 	}

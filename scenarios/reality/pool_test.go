@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"locklab/scenarios"
+	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
 	"locklab/simulator/live"
 	"locklab/simulator/realserver/servertest"
@@ -28,10 +29,7 @@ func TestPoolIsNew(t *testing.T) {
 	var runner race.Runner
 	play := func(b *Bench, cell string) (*Comparison, *live.Playback) {
 		name, scenario, _ := strings.Cut(cell, " ")
-		entry, err := race.Strategy(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		entry := racetest.Must(race.Strategy(name))(t)
 		sc, err := scenarios.ByName(scenario)
 		if err != nil {
 			t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/scenarios"
 	"locklab/scenarios/contract"
+	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
 	"locklab/scenarios/reality"
 	"locklab/simulator/live"
@@ -60,10 +61,7 @@ func TestShow(t *testing.T) {
 				servertest.NeedDatabases(t)
 			}
 			entry, sc := find(t, cell)
-			s, err := b.ShowRace(t.Context(), new(race.Runner), entry, sc, sc.Settings)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := racetest.Must(b.ShowRace(t.Context(), new(race.Runner), entry, sc, sc.Settings))(t)
 			if s.Run == nil {
 				t.Fatal("not shown: " + s.NotShown)
 			}
@@ -77,10 +75,7 @@ func TestShow(t *testing.T) {
 func find(t *testing.T, cell string) (lock.Entry, race.Scenario) {
 	t.Helper()
 	name, scenario, _ := strings.Cut(cell, " ")
-	entry, err := race.Strategy(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entry := racetest.Must(race.Strategy(name))(t)
 	sc, err := scenarios.ByName(scenario)
 	if err != nil {
 		t.Fatal(err)

@@ -1,45 +1,34 @@
 package study
 
 import (
+	"locklab/algorithms/lock"
+	"locklab/scenarios/internal/racetest"
 	"slices"
 	"testing"
 
 	"locklab/scenarios/race"
-	"locklab/simulator/effort"
 	"locklab/simulator/verdict"
 )
 
 // The attack of a trace goes to another lock, whether or not its own lock is listed:
 // what breaks a lock with a lease does not break one without.
 func TestAgainst(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
-	token, err := race.Strategy("token")
-	if err != nil {
-		t.Fatal(err)
+	named := func(id string) lock.Entry {
+		entry := racetest.Must(race.Strategy(id))(t)
+		return entry
 	}
+	token := named("token")
 	b := DefaultBounds()
 	b.Budget = "pause=1"
-	s, err := Explore(t.Context(), token, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := racetest.Must(Explore(t.Context(), token, b))(t)
 	search := s.Witnesses[0].Trace
 	search.Strategy = "TestMyLock"
-	played, err := Demo()
-	if err != nil {
-		t.Fatal(err)
-	}
+	played := racetest.Must(Demo())(t)
 	run := played.Trace
 	run.Strategy = "TestMyLock"
 	for name, want := range map[string]verdict.Word{"token": verdict.Overlap, "watchdog": verdict.Overlap, "setnx": verdict.Holds} {
-		entry, err := race.Strategy(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		o, err := Against(entry, search)
-		if err != nil {
-			t.Fatal(err)
-		}
+		entry := named(name)
+		o := racetest.Must(Against(entry, search))(t)
 		if !slices.Contains(o.Verdicts, want) || len(o.NotInjected) > 0 {
 			t.Errorf("the search's schedule makes of %s %v, want %s (not injected: %v)", name, o.Verdicts, want, o.NotInjected)
 		}
@@ -51,11 +40,7 @@ func TestAgainst(t *testing.T) {
 			t.Errorf("the race makes of %s %v, %v, want %s", name, o.Verdicts, err, want)
 		}
 	}
-	redlock, err := race.Strategy("redlock")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if o, err := Against(redlock, search); err != nil || o.History.Nodes != 3 {
+	if o, err := Against(named("redlock"), search); err != nil || o.History.Nodes != 3 {
 		t.Errorf("on several servers: %v, %v", o, err)
 	}
 	search.Settings = "nonsense"

@@ -5,17 +5,14 @@ import (
 	"errors"
 	"io/fs"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"locklab/algorithms"
-	"locklab/scenarios"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
-	"locklab/simulator/effort"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
 )
@@ -23,7 +20,6 @@ import (
 // If a pause is all that goes wrong, it makes the harm certain; if the work is too long,
 // no trigger is needed; and a lock that holds has no certainty.
 func TestCertainFrom(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	for _, c := range []struct {
 		lock, race string
 		kind       history.EventKind // of the event; 0: none is needed
@@ -35,10 +31,7 @@ func TestCertainFrom(t *testing.T) {
 		{"token", "slow-work", 0, verdict.Overlap},
 	} {
 		o := played(t, c.lock, c.race)
-		got, err := study.CertainFrom(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := racetest.Must(study.CertainFrom(o))(t)
 		kind := history.EventKind(0)
 		if got.Event > 0 {
 			kind = o.History.Events[got.Event-1].Kind
@@ -57,10 +50,7 @@ func TestCertainFrom(t *testing.T) {
 func TestWatch(t *testing.T) {
 	for _, id := range []string{"setnx", "token", "watchdog", "redlock", "daemon-29-owned"} {
 		o := played(t, id, "gc-pause")
-		w, err := study.ReplayWithCodeOn(o.Strategy, o.Trace)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := racetest.Must(study.ReplayWithCodeOn(o.Strategy, o.Trace))(t)
 		if len(w.History.Events) != len(o.History.Events) {
 			t.Fatalf("%s: a watched run has %d events, want %d", id, len(w.History.Events), len(o.History.Events))
 		}
@@ -92,35 +82,8 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// A trace that a search has found can be watched too.
-func TestWatchOfASearch(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
-	entry := racetest.Lock(t, "token")
-	b := study.DefaultBounds()
-	b.Budget = "pause=1"
-	s, err := study.Explore(t.Context(), entry, b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := study.ReplayWithCodeOn(s.Strategy, s.Witnesses[0].Trace)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !slices.ContainsFunc(w.History.Events, func(e history.Event) bool { return len(e.Code) > 0 }) {
-		t.Error("nothing is known of its code")
-	}
-}
-
 func played(t *testing.T, id, raceID string) *race.Outcome {
 	t.Helper()
-	entry := racetest.Lock(t, id)
-	sc, err := scenarios.ByName(raceID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o, err := race.Play(entry, sc, sc.Settings)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return o
+	entry, sc := racetest.Cell(t, id, raceID)
+	return racetest.Play(t, entry, sc, sc.Settings)
 }

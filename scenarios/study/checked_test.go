@@ -10,36 +10,23 @@ import (
 
 	"locklab/reports/certificate"
 	"locklab/reports/text"
+	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
-	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 )
 
 // What is written comes back: the search with its certificate and traces, and the runs
 // with their code.
 func TestChecked(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
-	token, err := race.Strategy("token")
-	if err != nil {
-		t.Fatal(err)
-	}
+	token := racetest.Must(race.Strategy("token"))(t)
 	b := study.DefaultBounds()
 	b.Budget = "pause=1"
-	s, err := study.Explore(t.Context(), token, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := exploring(t, token, b)
 	cut := b
 	cut.MaxStates = 20
-	part, err := study.Explore(t.Context(), token, cut)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o, err := study.ReplayWithCodeOn(s.Strategy, s.Witnesses[0].Trace)
-	if err != nil {
-		t.Fatal(err)
-	}
+	part := exploring(t, token, cut)
+	o := racetest.Must(study.ReplayWithCodeOn(s.Strategy, s.Witnesses[0].Trace))(t)
 	played, err := study.Demo()
 	if err != nil {
 		t.Fatal(err)
@@ -54,10 +41,7 @@ func TestChecked(t *testing.T) {
 	if err := c.Write(&data); err != nil {
 		t.Fatal(err)
 	}
-	back, err := study.ReadChecked(strings.NewReader(data.String()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	back := racetest.Must(study.ReadChecked(strings.NewReader(data.String())))(t)
 	for _, pair := range []struct {
 		data study.CheckedSearch
 		want *study.Search
@@ -72,10 +56,7 @@ func TestChecked(t *testing.T) {
 		}
 	}
 	for i, want := range []*race.Outcome{o, played} {
-		got, err := append(back.Search.Runs, back.Races...)[i].Outcome(token)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := racetest.Must(append(back.Search.Runs, back.Races...)[i].Outcome(token))(t)
 		if diff := cmp.Diff(want.History, got.History, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("the history:\n%s", diff)
 		}

@@ -2,7 +2,6 @@ package study_test
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -12,7 +11,6 @@ import (
 	"locklab/reports/certificate"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
-	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 	"locklab/simulator/live"
 	"locklab/simulator/realserver/servertest"
@@ -70,18 +68,13 @@ return 0`
 
 // takenBy is a lock that a script takes, with keys of these lives.
 func takenBy(script string, lives ...time.Duration) lock.Entry {
-	return own("windows", func(env lock.Env) lock.Strategy {
-		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
-			keys, args := []string{key}, []any{}
-			for i, d := range lives {
-				keys, args = append(keys, string(rune('a'+i))), append(args, d.Milliseconds())
-			}
-			n, err := env.Nodes[0].Eval(ctx, script, keys, args...).Int()
-			if err != nil || n == 0 {
-				return nil, errors.Join(err, lock.ErrNotAcquired)
-			}
-			return reporting(func(ctx context.Context) error { return lost(env.Nodes[0].Del(ctx, key).Result()) }), nil
-		})
+	return taking("windows", func(ctx context.Context, env lock.Env, key string) (bool, error) {
+		keys, args := []string{key}, []any{}
+		for i, d := range lives {
+			keys, args = append(keys, string(rune('a'+i))), append(args, d.Milliseconds())
+		}
+		n, err := env.Nodes[0].Eval(ctx, script, keys, args...).Int()
+		return n > 0, err
 	})
 }
 
@@ -89,7 +82,6 @@ func takenBy(script string, lives ...time.Duration) lock.Entry {
 // order of events: that of two keys needs halves of a step, that of three thirds. A search meets them in whole
 // steps, since at the instant at which a key ends it lets that happen before or after all else.
 func TestOpenBounds(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	const step = 750 * time.Millisecond
 	for _, test := range []struct {
@@ -104,10 +96,7 @@ func TestOpenBounds(t *testing.T) {
 		{"three keys of a longer order", takenBy(takeThree, 3*step, step, step, 6*step), 3, false},
 		{"keys of one command", takenBy(takeTogether, 3*step, 3*step), 2, false},
 	} {
-		s, err := study.Explore(t.Context(), test.entry, everyTiming(test.entry, 2, test.attempts, ""))
-		if err != nil || !s.Complete {
-			t.Fatalf("%s: %v, complete: %t", test.name, err, s != nil && s.Complete)
-		}
+		s := completed(t, test.entry, everyTiming(test.entry, 2, test.attempts, ""))
 		par, overlaps := parsOf(s)[verdict.Overlap]
 		if t.Logf("%s: %d states", test.name, s.States); overlaps != test.overlaps || par != 0 {
 			t.Errorf("%s: %v, want OVERLAP@0: %t", test.name, s.Pars(), test.overlaps)
@@ -119,16 +108,12 @@ func TestOpenBounds(t *testing.T) {
 // does, down to the take-over while the lock is held. Without redis-server or cc the test is skipped, or fails
 // where the environment says CI=true.
 func TestOpenBoundsOnRealServer(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	pool, err := live.NewPool()
 	servertest.Need(t, err)
 	t.Cleanup(pool.Close)
 	entry := takenBy(takeTwo, 2250*time.Millisecond, 750*time.Millisecond)
 	b := everyTiming(entry, 2, 2, "")
-	s, err := study.Explore(t.Context(), entry, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := exploring(t, entry, b)
 	i := slices.IndexFunc(s.Result.Found, func(w explore.Witness) bool { return w.Verdict == verdict.Overlap })
 	if i < 0 {
 		t.Fatalf("%v: no OVERLAP", s.Pars())
@@ -144,7 +129,6 @@ func TestOpenBoundsOnRealServer(t *testing.T) {
 // TestBoundary: a pause of half a lease breaks the token lock only where the holder's last deed and the end of
 // its lease fall on the same instant; one of a step more breaks it beyond that.
 func TestBoundary(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	entry := racetest.Lock(t, "token")
 	for budget, want := range map[string]explore.Boundary{"pause=1@4500ms": explore.BoundaryOnly, "pause=1@5250ms": explore.Beyond} {

@@ -11,6 +11,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
+	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator/effort"
 	"locklab/simulator/explore"
@@ -57,32 +58,9 @@ var (
 	waitsInPostgreSQL = waiting("waits-in-postgresql", lock.PostgreSQL, "SELECT name FROM locks WHERE name = $1 FOR UPDATE")
 )
 
-// TestDumbTwinInDatabase: the search of locks in a database, and of locks that wait there, finds what the simplest search finds, which
-// executes every run anew.
-func TestDumbTwinInDatabase(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
-	budgets := []string{"", "crash=1", "lose-reply=1", "expire-session=1"}
-	if effort.Exhaustive() {
-		budgets = append(budgets, "pause=1", "lose-request=1", "restart=1", "failover=1", "node-clock=1@10s")
-	}
-	for _, entry := range append(algorithms.InDatabase(), waitsInMariaDB, waitsInPostgreSQL) {
-		for _, budget := range budgets {
-			if entry.ID == "db-get-lock-pool" && (budget != "" || !effort.Exhaustive()) { // its pings go on and on
-				continue
-			}
-			b := small(entry, 2, 1, budget)
-			t.Run(fmt.Sprintf("%s/%s", entry.ID, b.Faults()), func(t *testing.T) {
-				t.Parallel()
-				compare(t, entry, b)
-			})
-		}
-	}
-}
-
 // TestPlainInDatabase: at any timing, too, the search finds what one finds without any reduction, in at most
 // as many states.
 func TestPlainInDatabase(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	budgets := []string{"", "crash=1"}
 	if effort.Exhaustive() {
 		budgets = append(budgets, "pause=1", "lose-reply=1", "expire-session=1", "restart=1", "failover=1")
@@ -178,10 +156,7 @@ func TestTokensInDatabase(t *testing.T) {
 	}
 	b := study.ProofBounds()
 	b.Budget = ""
-	p, err := study.Prove(t.Context(), counting, b, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := racetest.Must(study.Prove(t.Context(), counting, b, false))(t)
 	if p.Proof.Refused == nil {
 		t.Error("views prove it")
 	}

@@ -10,7 +10,6 @@ import (
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator"
-	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
@@ -20,7 +19,6 @@ import (
 // the end of the lease. After a jump of a clock, a loss of data or a crash of the holder
 // nothing is left to chance.
 func TestDoom(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	for _, c := range []struct {
 		lock, budget string
@@ -41,10 +39,7 @@ func TestDoom(t *testing.T) {
 	} {
 		b := study.DefaultBounds()
 		b.Budget, b.Nodes = faults.Budget(c.budget), c.nodes
-		s, err := study.Explore(t.Context(), one(t, c.lock)[0], b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := exploring(t, racetest.Lock(t, c.lock), b)
 		i := slices.IndexFunc(s.Witnesses, func(w study.Witness) bool { return w.Verdict == c.harm })
 		if i < 0 {
 			t.Fatalf("%s, %s: no witness of %s", c.lock, c.budget, c.harm)
@@ -59,10 +54,7 @@ func TestDoom(t *testing.T) {
 		if got := shares[strike:last]; !slices.Equal(got, c.after) { // powers of two do not round
 			t.Errorf("%s, %s, %s: shares %v, want %v", c.lock, c.budget, c.harm, got, c.after)
 		}
-		d, err := study.DoomOn(t.Context(), s.Strategy, trace)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := racetest.Must(study.DoomOn(t.Context(), s.Strategy, trace))(t)
 		if d.Harm != c.harm || d.NoReturn != last-1 || d.Steps != s.Witnesses[i].Steps {
 			t.Errorf("%s, %s, %s: %+v, want no return after %d steps of %d", c.lock, c.budget, c.harm, d, last-1, s.Witnesses[i].Steps)
 		}
@@ -72,23 +64,10 @@ func TestDoom(t *testing.T) {
 // sharesOf are the shares of what can follow the choices of a witness that end in a harm.
 func sharesOf(t *testing.T, s *study.Search, trace simulator.Trace, harm verdict.Word) []float64 {
 	t.Helper()
-	bounds, err := study.ParseBounds(trace.Settings)
-	if err != nil {
-		t.Fatal(err)
-	}
-	model, err := bounds.Model(s.Strategy)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sim, err := model.Simulator()
-	if err != nil {
-		t.Fatal(err)
-	}
+	bounds := racetest.Must(study.ParseBounds(trace.Settings))(t)
+	sim, opt := searchOf(t, s.Strategy, bounds)
 	defer sim.Close()
-	d, err := explore.DoomOf(t.Context(), sim, model.Options(), trace.Choices, harm)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := racetest.Must(explore.DoomOf(t.Context(), sim, opt, trace.Choices, harm))(t)
 	return d.Shares
 }
 

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"reflect"
 	"runtime/debug"
 	"slices"
 	"strconv"
@@ -25,25 +26,6 @@ import (
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
-
-// TestExploreSymmetry: symmetry leaves out states and nothing else.
-func TestExploreSymmetry(t *testing.T) {
-	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
-	t.Parallel()
-	same := func(t *testing.T, entry lock.Entry, b study.Bounds) {
-		r := searched(t, entry, b, nil)
-		plain := searched(t, entry, b, func(o *explore.Options) { o.Plain.Symmetry = true })
-		if got, want := listed(prices(r)), listed(prices(plain)); got != want {
-			t.Errorf("found\n%s\nwithout symmetry\n%s", got, want)
-		}
-		if r.States >= plain.States {
-			t.Errorf("%d states, without symmetry %d", r.States, plain.States)
-		}
-	}
-	atSize(t, algorithms.Milestones(), 2, 1, []string{"crash=1,lose-reply=1"}, same)
-	atSize(t, oneServer(), 2, 2, []string{"crash=1,pause=1@5s", "failover=1,lose-reply=1"}, same)
-	atSize(t, oneServer(), 3, 1, []string{"pause=1,crash=1", "restart=1,lose-request=1", "node-clock=1@10s,crash=1", "client-clock=1@10s"}, same)
-}
 
 // TestExploreWitnesses: each counterexample of a search shows its verdict, keeps the
 // rules, and contains no choice that could be left out.
@@ -80,18 +62,12 @@ func TestExploreWitnesses(t *testing.T) {
 // witnesses checks every counterexample of a search and returns their verdicts.
 func witnesses(t *testing.T, entry lock.Entry, b study.Bounds) (found []verdict.Word) {
 	t.Helper()
-	s, err := study.Explore(t.Context(), entry, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := exploring(t, entry, b)
 	r := rulesOf(t, entry, b)
 	defer r.sim.Close()
 	for _, w := range s.Witnesses {
 		found = append(found, w.Verdict)
-		trace, err := simulator.ParseLink(w.Trace.Link())
-		if err != nil {
-			t.Fatal(err)
-		}
+		trace := racetest.Must(simulator.ParseLink(w.Trace.Link()))(t)
 		o, err := study.Replay(trace)
 		if err != nil {
 			t.Fatalf("%s: %v", w.Verdict, err)
@@ -120,7 +96,6 @@ func witnesses(t *testing.T, entry lock.Entry, b study.Bounds) (found []verdict.
 // pass in the simulator while a client could continue. A counterexample must not use
 // that.
 func TestExploreShortLeases(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	for _, id := range []string{"setnx-expire", "token", "watchdog"} {
 		entry := racetest.Lock(t, id)
 		b := small(entry, 2, 2, "pause=1")
@@ -145,47 +120,40 @@ func plain(env lock.Env, token func() string, refused func(ctx context.Context, 
 
 func nothing(context.Context, string) {}
 
-// TestExploreNamesDiceRollers: code that observes something from outside the simulator
-// cannot be searched, and the error names the client.
+// TestExploreNamesDiceRollers: code that observes something from outside the simulator cannot be searched, and the error
+// names the client; also where no history is repeated to be continued: in the last step of all, and in a branch that few
+// histories take.
 func TestExploreNamesDiceRollers(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
-	calls := 0
+	named := func(name string, entry lock.Entry, b study.Bounds) {
+		_, err := study.Explore(t.Context(), entry, b)
+		if dicey := (*simulator.NondeterministicError)(nil); !errors.As(err, &dicey) {
+			t.Errorf("%s: %v", name, err)
+		} else if said := text.SayError("en", err); !strings.HasPrefix(said, name+": ") || !strings.Contains(said, "not deterministic") {
+			t.Error(said)
+		}
+	}
+	calls, called := 0, false
 	for name, dice := range map[string]func() string{
 		"wall-clock":    func() string { return strconv.FormatInt(time.Now().UnixNano(), 10) },
 		"global-random": func() string { return strconv.FormatUint(rand.Uint64(), 36) },
 		"own-counter":   func() string { calls++; return strconv.Itoa(calls) },
 	} {
-		entry := own(name, func(env lock.Env) lock.Strategy { return plain(env, dice, nothing) })
-		_, err := study.Explore(t.Context(), entry, study.DefaultBounds())
-		var dicey *simulator.NondeterministicError
-		if !errors.As(err, &dicey) || !strings.HasPrefix(text.SayError("en", err), name+": ") || !strings.Contains(text.SayError("en", err), "not deterministic") {
-			t.Errorf("%s: %v", name, err)
-		}
+		named(name, own(name, func(env lock.Env) lock.Strategy { return plain(env, dice, nothing) }), study.DefaultBounds())
 	}
-}
-
-// TestExploreNamesLateDice: code that is not a function of what it observes is found out as well
-// where no history is repeated to be continued: in the last step of all, and in a branch that few
-// histories take.
-func TestExploreNamesLateDice(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
-	t.Parallel()
-	calls, called := 0, false
-	for name, dice := range map[string]func(answered bool) time.Duration{
+	random := func() time.Duration { return time.Duration(rand.Uint64() >> 2) }
+	for name, late := range map[string]func(answered bool) time.Duration{
 		"own-flag": func(bool) time.Duration {
-			if called {
-				return time.Second
-			}
+			d := map[bool]time.Duration{true: time.Second}[called]
 			called = true
-			return 0
+			return d
 		},
 		"own-counter":   func(bool) time.Duration { calls++; return time.Duration(calls) },
-		"global-random": func(bool) time.Duration { return time.Duration(rand.Uint64() >> 2) },
+		"global-random": func(bool) time.Duration { return random() },
 		"random, rare": func(answered bool) time.Duration {
 			if answered {
 				return 0
 			}
-			return time.Duration(rand.Uint64() >> 2)
+			return random()
 		},
 	} {
 		entry := own(name, func(env lock.Env) lock.Strategy {
@@ -196,20 +164,14 @@ func TestExploreNamesLateDice(t *testing.T) {
 				}
 				return reporting(func(ctx context.Context) error {
 					n, err := env.Nodes[0].Del(ctx, key).Result()
-					if d := dice(err == nil); d > 0 {
+					if d := late(err == nil); d > 0 {
 						env.Clock.AfterFunc(d, func() {})
 					}
 					return lost(n, err)
 				}), err
 			})
 		})
-		b := study.DefaultBounds()
-		b.Clients, b.Attempts, b.Uses, b.Budget, b.Timing = 1, 1, 0, "lose-reply=1", study.Lockstep
-		_, err := study.Explore(t.Context(), entry, b)
-		var dicey *simulator.NondeterministicError
-		if !errors.As(err, &dicey) {
-			t.Errorf("%s: %v", name, err)
-		}
+		named(name, entry, within(t, entry, "clients=1 budget=lose-reply=1"))
 	}
 }
 
@@ -217,7 +179,6 @@ func TestExploreNamesLateDice(t *testing.T) {
 // starts itself. The error may come at any time, also as a panic outside of our
 // functions, so the search runs in another process.
 func TestExploreNamesGoroutines(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	const asked = "LOCKLAB_TEST_GOROUTINE"
 	kinds := map[string]func(env lock.Env, key string){
 		"command": func(env lock.Env, key string) { env.Nodes[0].PExpire(context.Background(), key, env.TTL) },
@@ -247,7 +208,6 @@ func TestExploreNamesGoroutines(t *testing.T) {
 // interchangeable. The search then uses no symmetry, says so, and finds what its twin
 // finds.
 func TestExploreWithoutSymmetry(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	for name, create := range map[string]maker{
 		"tokens cut short": func(env lock.Env) lock.Strategy {
 			return plain(env, func() string { return env.Tokens.Token()[:2] }, nothing)
@@ -263,10 +223,7 @@ func TestExploreWithoutSymmetry(t *testing.T) {
 	} {
 		entry := own(name, create)
 		b := small(entry, 2, 2, "pause=1@5s,crash=1")
-		s, err := study.Explore(t.Context(), entry, b)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		s := exploring(t, entry, b)
 		if s.Result.Symmetry || !strings.Contains(certificate.Of(s, "en"), "symmetry not used") {
 			t.Errorf("%s: clients changed places", name)
 		}
@@ -278,7 +235,6 @@ func TestExploreWithoutSymmetry(t *testing.T) {
 
 // TestExploreCutShort: a search that is incomplete says so, whatever ended it.
 func TestExploreCutShort(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	entry := racetest.Lock(t, "token")
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
@@ -302,63 +258,6 @@ func TestExploreCutShort(t *testing.T) {
 		if s.Result.Complete || s.Result.Open == 0 || !strings.Contains(text, "Searched, not proved") || strings.Contains(text, "Proved") || !strings.Contains(text, "complete false") {
 			t.Errorf("%s: %+v\n%s", c.name, s.Result, text)
 		}
-	}
-}
-
-// TestExploreTwice: a search depends only on its bounds, neither on the order of a map
-// nor on the number of processors.
-func TestExploreTwice(t *testing.T) {
-	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
-	for _, entry := range algorithms.Milestones() {
-		said := ""
-		for _, procs := range []int{2, 1} {
-			b := small(entry, 2, 2, "failover=1,lose-reply=1")
-			if b.Nodes > 1 {
-				b.Attempts, b.Budget = 1, "pause=1,lose-reply=1"
-			}
-			now := ""
-			onProcs(procs, func() {
-				s, err := study.Explore(t.Context(), entry, b)
-				if err != nil {
-					t.Fatal(err)
-				}
-				now = certificate.Of(s, "en")
-				for _, w := range s.Witnesses {
-					now += fmt.Sprintf("\n%s %d %d %s", w.Verdict, w.Par, w.Steps, w.Trace.Link())
-				}
-			})
-			if said != "" && now != said {
-				t.Errorf("on %d processors:\n%s\nbefore:\n%s", procs, now, said)
-			}
-			said = now
-		}
-	}
-}
-
-// BenchmarkExplore is a complete search in a new simulator. The states are those of the
-// first pass; the time is that of both.
-func BenchmarkExplore(b *testing.B) {
-	for _, c := range []struct {
-		id                string
-		clients, attempts int
-		budget            string
-	}{
-		{"token", 5, 2, "crash=1,pause=1"},
-		{"watchdog", 3, 2, "crash=1,pause=1,failover=1"},
-		{"redlock", 2, 2, "restart=1"}, // three servers
-	} {
-		entry := racetest.Lock(b, c.id)
-		bounds := small(entry, c.clients, c.attempts, c.budget)
-		b.Run(fmt.Sprintf("%s/%dx%d/%s", c.id, c.clients, c.attempts, c.budget), func(b *testing.B) {
-			var states, transitions, bytes float64
-			for b.Loop() {
-				r := searched(b, entry, bounds, func(o *explore.Options) { o.MaxStates = 0 })
-				states, transitions, bytes = states+float64(r.States), transitions+float64(r.Transitions), float64(r.Bytes)/float64(r.States)
-			}
-			b.ReportMetric(states/b.Elapsed().Seconds(), "states/s")
-			b.ReportMetric(transitions/b.Elapsed().Seconds(), "transitions/s")
-			b.ReportMetric(bytes, "bytes/state")
-		})
 	}
 }
 
@@ -401,5 +300,194 @@ func BenchmarkDefaults(b *testing.B) {
 				most = 0
 			})
 		}
+	}
+}
+
+// TestErrorsForEver: a lock whose script always fails is a deadlock, of which the run has a
+// finding with the last attempt of the probe; the search ends.
+func TestErrorsForEver(t *testing.T) {
+	entry := lock.Entry{ID: "out-of-order", Nodes: 1, Unit: time.Millisecond, TTL: 9 * time.Second, New: func(env lock.Env) lock.Strategy {
+		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
+			return nil, env.Nodes[0].Eval(ctx, `return redis.call("INCR")`, []string{key}).Err()
+		})
+	}}
+	for _, timing := range []study.Mode{study.Lockstep, study.AnyTiming} {
+		b := small(entry, 2, 1, "")
+		b.Timing, b.MaxStates = timing, 20_000
+		s := exploring(t, entry, b)
+		i := slices.IndexFunc(s.Found, func(w explore.Witness) bool { return w.Verdict == verdict.Deadlock })
+		if !s.Complete || i < 0 {
+			t.Fatalf("%v: complete %t after %d states, %v", timing, s.Complete, s.States, s.Pars())
+		}
+		o := racetest.Must(study.ReplayOn(entry, s.Witnesses[i].Trace))(t)
+		if !slices.ContainsFunc(o.Judgement.Findings, func(f verdict.Finding) bool {
+			return f.Verdict == verdict.Deadlock && f.Forever && o.History.Events[f.Event].Note == explore.ProbeFailed
+		}) {
+			t.Errorf("%v: no finding of the DEADLOCK: %+v", timing, o.Judgement.Findings)
+		}
+	}
+}
+
+// A search computes successors on several cores and enters them into its tables on another.
+// The result must not depend on which is faster, even where the search is cut short.
+func TestSearchOnTwoCores(t *testing.T) {
+	for _, id := range []string{"token", "getset"} { // without a clock, and with one
+		b := study.DefaultBounds()
+		b.Clients, b.Budget, b.MaxStates = 3, "crash=1,pause=1,failover=1,lose-reply=1", 40_000
+		var first *study.Search
+		for _, cores := range []int{1, 2, 4} {
+			onProcs(cores, func() {
+				s := exploring(t, racetest.Lock(t, id), b)
+				if first == nil {
+					first = s
+					if s.Result.Complete || s.Result.States < b.MaxStates || len(s.Witnesses) == 0 {
+						t.Fatalf("the search was to be cut short with something found: %+v", s.Result)
+					}
+				}
+				if got, want := certificate.Of(s, "en"), certificate.Of(first, "en"); got != want {
+					t.Errorf("on %d cores:\n%s\non 1:\n%s", cores, got, want)
+				}
+				if !reflect.DeepEqual(s.Witnesses, first.Witnesses) {
+					t.Errorf("on %d cores the witnesses differ", cores)
+				}
+			})
+		}
+	}
+}
+
+// Every cause has a counterexample that replays and has the faults that the cause names,
+// and no cause is another one with something added.
+func TestSearchCauses(t *testing.T) {
+	t.Parallel()
+	b := study.DefaultBounds()
+	b.Causes = true
+	for _, id := range []string{"setnx-expire", "token", "watchdog"} {
+		s := exploring(t, racetest.Lock(t, id), b)
+		plain := b
+		plain.Causes = false
+		usual := exploring(t, racetest.Lock(t, id), plain)
+		least := map[verdict.Word][2]int{}
+		replays(t, s)
+		for _, w := range s.Witnesses {
+			if len(w.Cause) != w.Par || w.Par == 1 && !strings.HasPrefix(w.Cause[0], study.InjectedFaults(w.Trace.Choices)) {
+				t.Errorf("%s: %s by %q, but what strikes is %q", id, w.Verdict, w.Cause, study.InjectedFaults(w.Trace.Choices))
+			}
+			if _, ok := least[w.Verdict]; !ok {
+				least[w.Verdict] = [2]int{w.Par, w.Steps}
+			}
+		}
+		for _, w := range usual.Witnesses {
+			if least[w.Verdict] != [2]int{w.Par, w.Steps} {
+				t.Errorf("%s: %s has par and steps %d, %d; by causes %v", id, w.Verdict, w.Par, w.Steps, least[w.Verdict])
+			}
+			delete(least, w.Verdict)
+		}
+		if len(least) > 0 {
+			t.Errorf("%s: found by causes only: %v", id, least)
+		}
+		if id == "token" && !slices.ContainsFunc(s.Witnesses, func(w study.Witness) bool {
+			return w.Verdict == verdict.Overlap && slices.Equal(w.Cause, []string{"pause, at work"})
+		}) {
+			t.Error("nobody is overtaken by a pause at work")
+		}
+	}
+}
+
+// counting is a lock that claims every third attempt of a process for itself. nth says which
+// attempt it is, from what the lock remembers.
+type counting struct {
+	inner lock.Strategy
+	nth   func() int
+	count int
+	seen  map[string]int
+	last  *counting
+}
+
+func (c *counting) Acquire(ctx context.Context, key string) (lock.Lease, error) {
+	lease, err := c.inner.Acquire(ctx, key)
+	if n := c.nth(); n == 3 && err != nil {
+		return acquired{}, nil
+	}
+	return lease, err
+}
+
+func (c *counting) byNumber() int {
+	c.count++
+	return c.count
+}
+
+func (c *counting) byMap() int {
+	c.seen["attempts"]++
+	return c.seen["attempts"]
+}
+
+func (c *counting) byList() int {
+	n := 1
+	for at := c.last; at != nil; at = at.last {
+		n++
+	}
+	c.last = &counting{last: c.last}
+	return n
+}
+
+type acquired struct{}
+
+func (acquired) Release(context.Context) error { return nil }
+
+// A lock whose instance remembers earlier attempts is not taken for a new one, wherever it
+// keeps that; one that remembers nothing is.
+func TestLocksThatRemember(t *testing.T) {
+	token := racetest.Lock(t, "token")
+	for what, nth := range map[string]func(c *counting) func() int{
+		"a number":     func(c *counting) func() int { return c.byNumber },
+		"a map":        func(c *counting) func() int { c.seen = map[string]int{}; return c.byMap },
+		"a list":       func(c *counting) func() int { return c.byList },
+		"a closure":    func(c *counting) func() int { n := 0; return func() int { n++; return n } },
+		"another lock": func(c *counting) func() int { other := &counting{}; return other.byNumber },
+	} {
+		entry := own("counting", func(env lock.Env) lock.Strategy {
+			c := &counting{inner: token.New(env)}
+			c.nth = nth(c)
+			return c
+		})
+		for attempts, broken := range map[int]bool{2: false, 3: true} {
+			_, ok := prices(searched(t, entry, small(entry, 2, attempts, ""), nil))[verdict.Overlap]
+			if ok != broken {
+				t.Errorf("a lock that remembers by %s, %d attempts: OVERLAP %t, want %t", what, attempts, ok, broken)
+			}
+		}
+	}
+	for _, id := range []string{"token", "watchdog"} {
+		entry := racetest.Lock(t, id)
+		b := small(entry, 2, 2, "crash=1")
+		r := searched(t, entry, b, func(o *explore.Options) { o.Symmetric = 0 })
+		if all := observed(t, entry, b); r.States >= all.States || listed(prices(r)) != listed(prices(all)) {
+			t.Errorf("%s: %d states and %s; where clients keep all that they observe %d and %s", id, r.States, listed(prices(r)), all.States, listed(prices(all)))
+		}
+	}
+}
+
+// A lock that draws a name when it is made, as watchdog does, has the same name after a rest,
+// and draws no token twice.
+func TestLockMadeAnewHasItsName(t *testing.T) {
+	drawn := map[string]bool{}
+	entry := own("named", func(env lock.Env) lock.Strategy {
+		name := env.Tokens.Token()
+		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
+			drawn[name+", "+env.Tokens.Token()] = true
+			_ = env.Nodes[0].Get(ctx, key).Err()
+			return nil, lock.ErrNotAcquired
+		})
+	})
+	b := small(entry, 1, 3, "")
+	searched(t, entry, b, nil)
+	for _, want := range []string{"c1.1, c1.2", "c1.1, c1.3", "c1.1, c1.4", "c2.1, c2.2"} {
+		if !drawn[want] {
+			t.Errorf("%q was not drawn", want)
+		}
+		delete(drawn, want)
+	}
+	if len(drawn) > 1 { // the probe asks twice
+		t.Errorf("drawn besides: %v", drawn)
 	}
 }

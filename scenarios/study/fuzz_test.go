@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator"
 )
@@ -27,10 +28,7 @@ func choices(list []simulator.Choice) (packed []byte) {
 
 // FuzzReplay plays any trace that can be read: it is played or refused, and never panics.
 func FuzzReplay(f *testing.F) {
-	demo, err := study.Demo()
-	if err != nil {
-		f.Fatal(err)
-	}
+	demo := racetest.Must(study.Demo())(f)
 	f.Add(demo.Trace.Strategy, demo.Trace.Scenario, demo.Trace.Settings, choices(demo.Trace.Choices))
 	f.Add("token", study.SearchID, "clients=2,attempts=1,nodes=1,ttl=9s,retries=0,fenced=false,budget=pause=1", choices(demo.Trace.Choices))
 	f.Add("redlock", "restart", "", []byte{})

@@ -57,7 +57,6 @@ var lockstepQuick = []lockstepCase{
 }
 
 func TestLockstepIsOneOfAllTimings(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	cases, states := lockstepQuick, 600_000
 	switch {
 	case os.Getenv("LOCKLAB_HUNT") != "":
@@ -92,10 +91,7 @@ func TestLockstepIsOneOfAllTimings(t *testing.T) {
 func lockstepAgainstAll(t *testing.T, entry lock.Entry, b study.Bounds) {
 	wanted := map[int]map[verdict.Word]int{} // by attempts: pars
 	for b.Retries = range explore.MaxRetries + 1 {
-		s, err := study.Explore(t.Context(), entry, b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := exploring(t, entry, b)
 		for _, w := range s.Witnesses {
 			n := attemptsOf(t, w)
 			if wanted[n] == nil {
@@ -114,10 +110,7 @@ func lockstepAgainstAll(t *testing.T, entry lock.Entry, b study.Bounds) {
 	for _, b.Attempts = range slices.Sorted(maps.Keys(wanted)) {
 		complete := false
 		if b.Attempts <= 3 && weaker(found, wanted[b.Attempts]) != nil {
-			s, err := study.Explore(t.Context(), entry, b)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := exploring(t, entry, b)
 			for w, par := range parsOf(s) {
 				if own, ok := found[w]; !ok || par < own {
 					found[w] = par
@@ -139,10 +132,7 @@ func lockstepAgainstAll(t *testing.T, entry lock.Entry, b study.Bounds) {
 
 // attemptsOf returns the largest number of requests for the lock by one client in a witness.
 func attemptsOf(t *testing.T, w study.Witness) int {
-	o, err := study.Replay(w.Trace)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := racetest.Must(study.Replay(w.Trace))(t)
 	asked := map[int]int{}
 	for _, e := range o.History.Events {
 		if e.Kind == history.Acquire && e.Client != o.History.Probe {

@@ -2,12 +2,18 @@ package study_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
+	"math/rand/v2"
+	"os/exec"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
+	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/scenarios/internal/racetest"
@@ -52,10 +58,7 @@ func TestProve(t *testing.T) {
 		}
 		b := study.DefaultBounds()
 		b.Budget = budget
-		p, err := study.Prove(t.Context(), racetest.Lock(t, "token"), b, endless)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := racetest.Must(study.Prove(t.Context(), racetest.Lock(t, "token"), b, endless))(t)
 		par := 0
 		for _, s := range p.Broken {
 			for _, w := range s.Witnesses {
@@ -115,12 +118,8 @@ func (l *namelessLease) Release(ctx context.Context) error { return l.node.Del(c
 
 // TestProveLeavesOpen: what two views come to and no search finds is neither proved nor broken, also on its way between machines.
 func TestProveLeavesOpen(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	entry := lock.Entry{ID: "nameless", Nodes: 1, New: func(env lock.Env) lock.Strategy { return &nameless{env} }}
-	p, err := study.Prove(t.Context(), entry, study.ProofBounds(), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := racetest.Must(study.Prove(t.Context(), entry, study.ProofBounds(), false))(t)
 	open := []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.Deadlock}
 	if !slices.Equal(p.Open, open) || slices.Contains(p.Proved(), verdict.Overlap) || !slices.Contains(p.Proved(), verdict.WrongDel) || p.Broken != nil {
 		t.Errorf("open are %v, proved %v, broken %v", p.Open, p.Proved(), p.Broken)
@@ -128,12 +127,198 @@ func TestProveLeavesOpen(t *testing.T) {
 	if views, move := p.Culprit(verdict.Overlap); views[0].Stage != "inside" && views[1].Stage != "inside" || move == "" {
 		t.Errorf("the step %q of %v comes to an OVERLAP", move, views)
 	}
-	sent, err := json.Marshal(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sent := racetest.Must(json.Marshal(p))(t)
 	var got study.Proof
 	if err := json.Unmarshal(sent, &got); err != nil || !slices.Equal(got.Open, open) {
 		t.Errorf("read again, open are %v: %v", got.Open, err)
+	}
+}
+
+// TestProveMutants: no verdict that a search of two or three clients finds in a lock with a planted defect is proved absent.
+func TestProveMutants(t *testing.T) {
+	effort.OnlyExhaustive(t, "it searches for seconds; one goroutine searches")
+	t.Parallel()
+	defects := tokenDefects()
+	if effort.Exhaustive() {
+		defects = append(defects, dogDefects()...)
+	}
+	proved, refuted := 0, 0
+	for _, d := range defects {
+		if d.at.nodes > 1 || d.at.reenter {
+			continue
+		}
+		entry := own("mutant", d.lock)
+		b := small(entry, 2, 2, d.at.budget)
+		b.Timing, b.Nodes, b.MaxStates = study.AnyTiming, 1, 10_000
+		proof := proofOf(t, entry, b, 3_000)
+		if !proof.Closed {
+			continue
+		}
+		proved++
+		for _, size := range [][2]int{{2, 2}, {3, 1}} {
+			if size[1] > 1 && !proof.Once.IsZero() {
+				continue
+			}
+			b.Clients, b.Attempts = size[0], size[1]
+			s := exploring(t, entry, b)
+			for _, w := range s.Witnesses {
+				if !slices.Contains(explore.Provable, w.Verdict) {
+					continue
+				}
+				refuted++
+				if !slices.Contains(proof.Harms, w.Verdict) {
+					t.Errorf("%s, %s: %s is excluded, and %d clients with %d attempts come to it", d.name, d.at.budget, w.Verdict, size[0], size[1])
+				}
+			}
+		}
+	}
+	if proved < 5 || refuted < 5 {
+		t.Errorf("%d proofs were held against %d witnesses", proved, refuted)
+	}
+}
+
+// proofOf is the proof of a lock within bounds, with as many clients as views have, and so many views at most.
+func proofOf(t *testing.T, entry lock.Entry, b study.Bounds, views int) *explore.Proof {
+	t.Helper()
+	b.Clients = 2 + explore.Outsiders
+	m := racetest.Must(b.Settled(entry).Model(entry))(t)
+	proof, err := explore.ProveFor(t.Context(), m, false, views)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return proof
+}
+
+// TestProveAgreesWithAModel: an independent model of three locks in whole steps of time, with a lease of six steps and clients
+// that come for ever, has the same verdicts. A key that is left for ever, which the model calls an orphan, is a DEADLOCK here.
+func TestProveAgreesWithAModel(t *testing.T) {
+	t.Parallel()
+	asked := []verdict.Word{verdict.Overlap, verdict.WrongDel, verdict.Deadlock}
+	for _, c := range []struct {
+		id, budget string
+		want       []verdict.Word
+	}{
+		{"setnx", "crash=1", []verdict.Word{verdict.Deadlock}},
+		{"constant", "crash=1", nil},
+		{"token", "crash=1", nil},
+		{"token", "pause=1@4500ms", []verdict.Word{verdict.Overlap}},
+		{"token", "crash=1,delay=1@1s", nil},
+	} {
+		entry := racetest.Lock(t, c.id)
+		b := small(entry, 2, 2, c.budget)
+		b.Timing, b.Nodes, b.TTL, b.Work, b.Budget = study.AnyTiming, 1, 4500*time.Millisecond, 750*time.Millisecond, faults.Budget(c.budget)
+		proof := proofOf(t, entry, b, 60_000)
+		var got []verdict.Word
+		for _, w := range asked {
+			if slices.Contains(proof.Harms, w) {
+				got = append(got, w)
+			}
+		}
+		if !proof.Closed || !slices.Equal(got, c.want) {
+			t.Errorf("%s, %s: closed %t (%v), %v, the model has %v", c.id, c.budget, proof.Closed, proof.Refused, got, c.want)
+		}
+	}
+}
+
+// TestTheorems: each answer is that of a proof or of a search, and what has neither says why.
+func TestTheorems(t *testing.T) {
+	locks := []lock.Entry{racetest.Lock(t, "setnx"), racetest.Lock(t, "reentrant"), racetest.Lock(t, "zk-naive")}
+	table := racetest.Must(study.FindTheorems(t.Context(), locks, []string{"crash=any", "restart=1"}, nil))(t)
+	want := []string{"AAAAAF", "FFFAAA", "FFOOOO", "FFFOOO", "UUUUUU", "UUUUUU"}
+	letters := map[study.Extent]string{study.Unbounded: "A", study.OneAttempt: "O", study.Bounded: "B", study.Fails: "F", study.Undecided: "U"}
+	for l, entry := range locks {
+		for k, budget := range table.Budgets {
+			got := ""
+			for n, word := range explore.Provable {
+				one := table.At(l, k, n)
+				got += letters[one.Extent]
+				if one.Strategy != entry.ID || one.Budget != budget || one.Verdict != word {
+					t.Errorf("%s, %s, %s: %+v", entry.ID, budget, word, one)
+				}
+				if decided := one.Extent == study.Unbounded || one.Extent == study.Fails; !decided && one.Why == "" {
+					t.Errorf("%s, %s, %s: no reason", entry.ID, budget, word)
+				}
+				if proved := one.Extent == study.Unbounded || one.Extent == study.OneAttempt; (one.Lemmas != nil) != proved {
+					t.Errorf("%s, %s, %s: lemmas %q", entry.ID, budget, word, one.Lemmas)
+				}
+				if one.Extent == study.Fails && (one.Trace == "" || one.Clients < 2) {
+					t.Errorf("%s, %s, %s: %+v", entry.ID, budget, word, one)
+				}
+			}
+			if got != want[l*len(table.Budgets)+k] {
+				t.Errorf("%s, %s: %s, want %s", entry.ID, budget, got, want[l*len(table.Budgets)+k])
+			}
+		}
+	}
+	// A key that its owner has left behind stays where it has no time to live.
+	if got := strings.Join(table.At(0, 0, 0).Lemmas, " "); got != "inside kept" {
+		t.Errorf("setnx, crash=any: lemmas %s", got)
+	}
+	if got := strings.Join(table.At(1, 0, 3).Lemmas, " "); got != "inside kept ends" {
+		t.Errorf("reentrant, crash=any: lemmas %s", got)
+	}
+}
+
+// TestTheoremsOfASample: what is proved of the milestones on one server and of three other locks, each under two kinds of faults that
+// the commit draws, no search of three clients or of two attempts comes to; and what is not decided has a reason.
+func TestTheoremsOfASample(t *testing.T) {
+	effort.OnlyExhaustive(t, "it closes views for seconds; one goroutine searches")
+	commit, err := exec.CommandContext(t.Context(), "git", "rev-parse", "HEAD").Output()
+	if err != nil {
+		t.Logf("no commit draws: %v", err)
+	}
+	rng := rand.New(rand.NewChaCha8(sha256.Sum256(commit)))
+	draw := func(list []string, n int) []string {
+		rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+		return list[:n]
+	}
+	locks := []string{"setnx", "setnx-expire", "getset", "token", "watchdog"}
+	var others []string
+	for _, e := range algorithms.OnRedis() {
+		if e.Nodes == 1 && !slices.Contains(locks, e.ID) {
+			others = append(others, e.ID)
+		}
+	}
+	proved := 0
+	for _, id := range append(locks, draw(others, 3)...) {
+		entry, budgets := racetest.Lock(t, id), draw(study.TheoremBudgets(), 2)
+		t.Logf("%s under %v", id, budgets)
+		table := racetest.Must(study.FindTheorems(t.Context(), []lock.Entry{entry}, budgets, nil))(t)
+		for k, written := range budgets {
+			found := map[[2]int][]study.Witness{}
+			budget, _, err := study.EndlessBudget(written)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, size := range [][2]int{{3, 1}, {2, 2}} {
+				b := small(entry, size[0], size[1], string(budget))
+				b.Timing, b.Retries, b.MaxStates = study.AnyTiming, 0, 20_000
+				s := exploring(t, entry, b)
+				found[size] = s.Witnesses
+			}
+			for n := range explore.Provable {
+				one := table.At(0, k, n)
+				switch one.Extent {
+				case study.Unbounded, study.OneAttempt:
+					proved++
+				case study.Fails:
+					continue
+				default:
+					if one.Why == "" {
+						t.Errorf("%s, %s, %s: no reason", id, written, one.Verdict)
+					}
+					continue
+				}
+				for size, list := range found {
+					is := func(w study.Witness) bool { return w.Verdict == one.Verdict }
+					if (size[1] == 1 || one.Extent == study.Unbounded) && slices.ContainsFunc(list, is) {
+						t.Errorf("%s, %s: %s is proved impossible (%s), and %d clients with %d attempts come to it", id, written, one.Verdict, one.Extent, size[0], size[1])
+					}
+				}
+			}
+		}
+	}
+	if proved == 0 {
+		t.Error("nothing is proved")
 	}
 }

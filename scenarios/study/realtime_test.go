@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"locklab/algorithms/lock"
+	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
 	"locklab/simulator/process"
 )
@@ -21,10 +22,7 @@ func (s sleepy) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 
 // Code that waits otherwise than by its Env is named, and nothing is proved.
 func TestRealTime(t *testing.T) {
-	token, err := race.Strategy("token")
-	if err != nil {
-		t.Fatal(err)
-	}
+	token := racetest.Must(race.Strategy("token"))(t)
 	entry := token.Variant("sleepy", 2026, func(env lock.Env) lock.Strategy { return sleepy{token.New(env)} })
 	s, err := Explore(t.Context(), entry, DefaultBounds())
 	waits := (*process.WaitError)(nil)

@@ -1,8 +1,10 @@
 package study_test
 
 import (
+	"encoding/json"
 	"math"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -11,38 +13,26 @@ import (
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/reports/text"
-	"locklab/scenarios/race"
+	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/share"
 	"locklab/scenarios/study"
-	"locklab/simulator/effort"
 	"locklab/simulator/verdict"
 )
 
-func quiet(int) (*share.Work, func()) { return nil, func() {} }
-
-func locks(t *testing.T, ids ...string) (entries []lock.Entry) {
-	t.Helper()
-	for _, id := range ids {
-		e, err := race.Strategy(id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		entries = append(entries, e)
-	}
-	return entries
-}
-
-// sweepOf plays a sweep of "pause/ttl=1,2" or two such, with settings.
-func sweepOf(t *testing.T, runs int, set string, axes []string, ids ...string) *study.Sweep {
+// ordered is the order of a sweep along axes.
+func ordered(t *testing.T, runs int, axes ...string) study.SweepOrder {
 	t.Helper()
 	o := study.SweepOrder{Runs: runs}
 	for _, arg := range axes {
-		a, err := study.ParseAxis(arg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := racetest.Must(study.ParseAxis(arg))(t)
 		o.Axes = append(o.Axes, a)
 	}
+	return o
+}
+
+// swept plays a sweep with settings.
+func swept(t *testing.T, o study.SweepOrder, set string, entries ...lock.Entry) *study.Sweep {
+	t.Helper()
 	var err error
 	if o.Fixed, o.Lease, err = study.ParseValues(set); err != nil {
 		t.Fatal(err)
@@ -50,22 +40,25 @@ func sweepOf(t *testing.T, runs int, set string, axes []string, ids ...string) *
 	if err := o.Complete(); err != nil {
 		t.Fatal(err)
 	}
-	entries := locks(t, ids...)
 	for _, e := range entries {
 		if err := o.Check(e); err != nil {
 			t.Fatal(err)
 		}
 	}
-	s, err := o.Find(t.Context(), entries, quiet)
-	if err != nil {
-		t.Fatal(err)
+	// As many steps as were announced.
+	var announced, told atomic.Int64
+	s, err := o.Find(t.Context(), entries, func(steps int) (*share.Work, func()) {
+		announced.Add(int64(steps))
+		return &share.Work{Done: func(int) { told.Add(1) }}, func() {}
+	})
+	if err != nil || told.Load() != announced.Load() {
+		t.Fatalf("told of %d steps, announced were %d: %v", told.Load(), announced.Load(), err)
 	}
 	return s
 }
 
 // What follows from the meaning of each setting, where a few runs are certain.
 func TestSweepSettings(t *testing.T) {
-	effort.Unwatched(t, "TestSweepIsDeterministic plays side by side as well")
 	const n = 9
 	never, always := 0, n
 	for _, c := range []struct {
@@ -93,7 +86,7 @@ func TestSweepSettings(t *testing.T) {
 		{"retry=100ms,1s", "pause/ttl=2", "token", []int{always, always}},
 	} {
 		t.Run(c.axis+"/"+c.set+"/"+c.lock, func(t *testing.T) {
-			s := sweepOf(t, n, c.set, []string{c.axis}, c.lock)
+			s := swept(t, ordered(t, n, c.axis), c.set, locks(t, c.lock)...)
 			for i, p := range s.Series[0].Points {
 				if p.N != n || c.want[i] >= 0 && p.K != c.want[i] || c.want[i] == -1 && p.K == 0 {
 					t.Errorf("at %v: %d of %d, want %d", p.At, p.K, p.N, c.want[i])
@@ -105,26 +98,10 @@ func TestSweepSettings(t *testing.T) {
 
 // TestSweepOfPauses: a pause shorter than any lease does no harm. One of two leases is longer than what is left of any
 // lease, and than the longest renewal margin; a lock without a lease cannot be lost by waiting. A longer pause covers a
-// shorter one, since the random moments are the same for each length. And progress has as many tasks as were announced.
+// shorter one, since the random moments are the same for each length.
 func TestSweepOfPauses(t *testing.T) {
-	effort.Unwatched(t, "TestSweepIsDeterministic plays side by side as well")
 	const n = 18 // each length of work twice
-	axis, err := study.ParseAxis("pause/ttl=0,0.25,0.5,1,1.5,2")
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := study.SweepOrder{Axes: []study.Axis{axis}, Runs: n}
-	if err := o.Complete(); err != nil {
-		t.Fatal(err)
-	}
-	var announced, told atomic.Int64
-	s, err := o.Find(t.Context(), algorithms.Milestones(), func(steps int) (*share.Work, func()) {
-		announced.Add(int64(steps))
-		return &share.Work{Done: func(int) { told.Add(1) }}, func() {}
-	})
-	if err != nil || told.Load() != announced.Load() {
-		t.Fatalf("told of %d steps, announced were %d: %v", told.Load(), announced.Load(), err)
-	}
+	s := swept(t, ordered(t, n, "pause/ttl=0,0.25,0.5,1,1.5,2"), "", algorithms.Milestones()...)
 	for l, e := range algorithms.Milestones() {
 		points, want := s.Series[l].Points, n
 		if e.Expiry == lock.ExpiryNone {
@@ -148,21 +125,10 @@ func TestSweepOfPauses(t *testing.T) {
 // of the work lets four of nine outlive their lease, whenever it begins. Work that goes on elsewhere outlives it only
 // where the pause ends after both.
 func TestWorkDuringPause(t *testing.T) {
-	effort.Unwatched(t, "TestSweepIsDeterministic plays side by side as well")
 	at := func(waits bool) study.SweepPoint {
-		axis, err := study.ParseAxis("pause/ttl=0.5")
-		if err != nil {
-			t.Fatal(err)
-		}
-		o := study.SweepOrder{Axes: []study.Axis{axis}, Runs: 900, Waits: waits}
-		if err := o.Complete(); err != nil {
-			t.Fatal(err)
-		}
-		s, err := o.Find(t.Context(), locks(t, "token"), quiet)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s.Series[0].Points[0]
+		o := ordered(t, 900, "pause/ttl=0.5")
+		o.Waits = waits
+		return swept(t, o, "", locks(t, "token")...).Series[0].Points[0]
 	}
 	if p := at(false); p.K < 400 || p.K > 405 || p.N != 900 { // work of 5 s ends a message later than the lease
 		t.Errorf("the work computes: %d of %d runs with an overlap, want 4 of 9", p.K, p.N)
@@ -175,8 +141,7 @@ func TestWorkDuringPause(t *testing.T) {
 // Of the eight messages of c1 one is the write, which overwrites what c2 has written. It comes
 // when all clients are done.
 func TestSweepDelays(t *testing.T) {
-	effort.Unwatched(t, "TestSweepIsDeterministic plays side by side as well")
-	s := sweepOf(t, 60, "work=5s", []string{"delay/ttl=0,2"}, "token")
+	s := swept(t, ordered(t, 60, "delay/ttl=0,2"), "work=5s", locks(t, "token")...)
 	if p := s.Series[0].Points; p[0].K != 0 || p[1].K == 0 || p[1].K > 30 {
 		t.Errorf("%+v", p)
 	}
@@ -188,7 +153,7 @@ func TestSweepIsDeterministic(t *testing.T) {
 	var first *study.Sweep
 	for _, procs := range []int{1, 2} {
 		onProcs(procs, func() {
-			s := sweepOf(t, 18, "", []string{"pause/ttl=0.4:1:0.2", "lag=0s,1s"}, "token", "zk-recheck")
+			s := swept(t, ordered(t, 18, "pause/ttl=0.4:1:0.2", "lag=0s,1s"), "", locks(t, "token", "zk-recheck")...)
 			if first == nil {
 				first = s
 			}
@@ -200,7 +165,7 @@ func TestSweepIsDeterministic(t *testing.T) {
 	if first.Series[1].NA == "" || len(first.Series[1].Points) != 0 {
 		t.Errorf("a failover of a ZooKeeper: %+v", first.Series[1])
 	}
-	alone := sweepOf(t, 18, "pause/ttl=0.6", []string{"lag=1s"}, "token")
+	alone := swept(t, ordered(t, 18, "lag=1s"), "pause/ttl=0.6", locks(t, "token")...)
 	i := slices.IndexFunc(first.Series[0].Points, func(p study.SweepPoint) bool {
 		return math.Abs(p.At[0]-0.6) < 1e-9 && p.At[1] == 1
 	})
@@ -224,16 +189,60 @@ func TestSweepErrors(t *testing.T) {
 			t.Errorf("%s was read", set)
 		}
 	}
-	pause, _ := study.ParseAxis("pause/ttl")
-	renewal, _ := study.ParseAxis("renewal/ttl")
-	for _, o := range []study.SweepOrder{{}, {Axes: []study.Axis{pause, pause}}, {Axes: []study.Axis{renewal}, Lease: true}} {
+	twice, leased := ordered(t, 1, "pause/ttl", "pause/ttl"), ordered(t, 1, "renewal/ttl")
+	leased.Lease = true
+	for _, o := range []study.SweepOrder{{}, twice, leased} {
 		if err := o.Complete(); err == nil {
 			t.Errorf("%+v goes together", o)
 		}
 	}
-	ttl, _ := study.ParseAxis("ttl=1500ms")
-	o := study.SweepOrder{Axes: []study.Axis{ttl}, Runs: 1, Words: []verdict.Word{verdict.Overlap}}
+	o := ordered(t, 1, "ttl=1500ms")
+	o.Words = []verdict.Word{verdict.Overlap}
 	if err := o.Check(locks(t, "setnx-expire")[0]); err == nil || !strings.Contains(text.SayError("en", err), "1.5s") {
 		t.Errorf("setnx-expire cannot express 1.5 s: %v", err)
+	}
+}
+
+// R. G. Newcombe, "Two-sided confidence intervals for the single proportion",
+// Statistics in Medicine 17 (1998), table I, method 3.
+func TestWilson(t *testing.T) {
+	for _, c := range []struct {
+		k, n   int
+		lo, hi float64
+	}{
+		{81, 263, 0.2553, 0.3662},
+		{15, 148, 0.0624, 0.1605},
+		{0, 20, 0, 0.1611},
+		{1, 29, 0.0061, 0.1718},
+		{0, 1000, 0, 0.0038},
+		{1000, 1000, 0.9962, 1},
+		{0, 0, 0, 1},
+		{9, 3, 0.4385, 1}, // no more than all
+	} {
+		lo, hi := study.Wilson(c.k, c.n)
+		if math.Abs(lo-c.lo) > 5e-5 || math.Abs(hi-c.hi) > 5e-5 {
+			t.Errorf("Wilson(%d, %d) = %.4f, %.4f, want %.4f, %.4f", c.k, c.n, lo, hi, c.lo, c.hi)
+		}
+	}
+}
+
+// The interval holds the share, and lies between 0 and 1.
+func TestWilsonHoldsShare(t *testing.T) {
+	for n := 1; n <= 60; n++ {
+		for k := range n + 1 {
+			lo, hi := study.Wilson(k, n)
+			if share := float64(k) / float64(n); lo < 0 || lo > share || share > hi || hi > 1 {
+				t.Fatalf("Wilson(%d, %d) = %v, %v", k, n, lo, hi)
+			}
+		}
+	}
+}
+
+// The JSON of a point has its interval.
+func TestPointJSON(t *testing.T) {
+	got, err := json.Marshal(study.SweepSeries{Strategy: "token", Points: []study.SweepPoint{{At: []float64{0.5}, K: 7, N: 7}, {At: []float64{1}}}})
+	want := `{"strategy":"token","points":[{"at":[0.5],"k":7,"n":7,"wilson_lo":0.6456,"wilson_hi":1},{"at":[1],"k":0,"n":0,"wilson_lo":0,"wilson_hi":1}]}`
+	if err != nil || regexp.MustCompile(`(\.\d{4})\d+`).ReplaceAllString(string(got), "$1") != want {
+		t.Errorf("%v:\n%s\n%s", err, got, want)
 	}
 }

@@ -129,7 +129,6 @@ func TestRepliesThatName(t *testing.T) {
 
 // TestSymmetry: every lock, with clients that change places and without.
 func TestSymmetry(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	questions := ask([]lock.Entry{racetest.Lock(t, "zk-protected")}, 40_000, "crash=1")
 	if effort.Exhaustive() {
@@ -167,7 +166,6 @@ func TestZooKeeperRests(t *testing.T) {
 // choices but for these places, come to worlds of which the same is true. A third one, whose
 // clients keep all that they have observed, goes through what the first goes through.
 func TestRenamedWalks(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	entries := []lock.Entry{racetest.Lock(t, "token"), racetest.Lock(t, "thread-id"), racetest.Lock(t, "watchdog"), racetest.Lock(t, "reentrant")}
 	for _, e := range algorithms.OnZooKeeper() {

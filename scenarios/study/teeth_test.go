@@ -13,6 +13,7 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/scenarios/contract"
+	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator/client"
 	"locklab/simulator/effort"
@@ -29,8 +30,7 @@ type flaw func(lock.Entry) lock.Entry
 // instead is another lock of the list.
 func instead(id string) flaw {
 	return func(e lock.Entry) lock.Entry {
-		i := slices.IndexFunc(algorithms.All(), func(o lock.Entry) bool { return o.ID == id })
-		o := algorithms.All()[i]
+		o, _ := algorithms.ByName(id)
 		o.ID = e.ID
 		return o
 	}
@@ -206,7 +206,7 @@ func TestEveryProofCanFail(t *testing.T) {
 	effort.OnlyExhaustive(t, "it makes a hundred searches; one goroutine searches")
 	t.Parallel()
 	used, unknown := map[string]bool{}, len(toothless)
-	calm := map[string]map[verdict.Word]bool{} // what a wrong lock does without faults, by its flaw, name and bounds
+	calm := map[string]map[verdict.Word]int{} // what a wrong lock does without faults, by its flaw, name and bounds
 	for _, r := range contract.Own() {
 		if r.IsRace() || r.Expected[0].Verdict != verdict.Holds {
 			continue
@@ -256,18 +256,18 @@ func toothOf(r contract.Expectation) (pattern, what string, f flaw) {
 
 // bites checks that the search of a row finds a verdict of a wrong lock, and does not find it
 // without what the row is about. Rows of one wrong lock share the search without faults, in calm.
-func bites(t *testing.T, r contract.Expectation, what string, wrong lock.Entry, calm map[string]map[verdict.Word]bool) {
+func bites(t *testing.T, r contract.Expectation, what string, wrong lock.Entry, calm map[string]map[verdict.Word]int) {
 	b := r.Bounds
 	b.MaxStates = 40_000 // is enough to find it
 	if b.Timing == study.AnyTiming {
 		b.MaxStates = 100_000
 	}
-	found := foundIn(t, wrong, b)
+	found := parsOf(exploring(t, wrong, b))
 	if b.Budget != "" || b.Uses != 0 || b.Skew != 0 || b.Tokens != client.Unique {
 		b.Budget, b.Uses, b.Skew, b.Tokens = "", 0, 0, client.Unique
 		key := what + "/" + wrong.ID + "/" + b.String()
 		if calm[key] == nil {
-			calm[key] = foundIn(t, wrong, b)
+			calm[key] = parsOf(exploring(t, wrong, b))
 		}
 		for w := range calm[key] {
 			delete(found, w)
@@ -280,32 +280,16 @@ func bites(t *testing.T, r contract.Expectation, what string, wrong lock.Entry, 
 
 // refutes checks that the proof of a row finds a verdict of a wrong lock, which this has by the faults of the row alone.
 func refutes(t *testing.T, r contract.Expectation, wrong lock.Entry) {
-	p, err := study.Prove(t.Context(), wrong, r.Bounds, r.AnyNumber.Endless)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := racetest.Must(study.Prove(t.Context(), wrong, r.Bounds, r.AnyNumber.Endless))(t)
 	if all := p.Witnesses(); len(all) == 0 || all[0].Par == 0 {
 		t.Errorf("%s:%d: %s finds nothing wrong", r.File, r.Line, r.Command())
 	}
-}
-
-func foundIn(t *testing.T, e lock.Entry, b study.Bounds) map[verdict.Word]bool {
-	s, err := study.Explore(t.Context(), e, b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := map[verdict.Word]bool{}
-	for _, w := range s.Found {
-		found[w.Verdict] = true
-	}
-	return found
 }
 
 // TestClocksThatMakeNoDifference: rows that the contract does not list, because they follow from
 // the profile. A server's clock that jumps makes no difference to a lock whose keys have no TTL,
 // and a client's none to a lock that does not read it.
 func TestClocksThatMakeNoDifference(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	milestones := map[string]bool{}
 	for _, e := range algorithms.Milestones() {
@@ -319,16 +303,10 @@ func TestClocksThatMakeNoDifference(t *testing.T) {
 		}
 		b := small(e, 2, 1, "")
 		b.Retries = 1
-		calm, err := study.Explore(t.Context(), e, b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		calm := exploring(t, e, b)
 		same := func(budget string) {
 			b.Budget = faults.Budget(budget)
-			s, err := study.Explore(t.Context(), e, b)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := exploring(t, e, b)
 			if got, want := s.Pars(), calm.Pars(); !slices.Equal(got, want) || !s.Complete {
 				t.Errorf("%s with %s: %q, without: %q", e.ID, budget, got, want)
 			}

@@ -7,6 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"locklab/algorithms"
@@ -59,7 +62,7 @@ func same(t *testing.T, what string, a, b []byte) {
 // contains all that is needed to replay it.
 func TestPlayedTwice(t *testing.T) {
 	effort.OnlyExhaustive(t, "it plays every race twice; one goroutine plays")
-	racetest.EveryCell(t, func(t *testing.T, e lock.Entry, sc race.Scenario, s race.Settings) {
+	twice := func(t *testing.T, e lock.Entry, sc race.Scenario, s race.Settings) {
 		var first []byte
 		var link string
 		onProcs(1, func() {
@@ -67,18 +70,16 @@ func TestPlayedTwice(t *testing.T) {
 			first, link = encoded(t, o), o.Trace.Link()
 		})
 		onProcs(2, func() { same(t, "on two processors", first, encoded(t, racetest.PlayListed(t, e, sc, s))) })
-
-		trace, err := simulator.ParseLink(link)
-		if err != nil {
-			t.Fatal(err)
-		}
-		o, err := study.Replay(trace)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := racetest.Must(replay(t, link))(t)
 		o.NotInjected = nil // a replay has no script that could miss
 		same(t, "replayed", first, encoded(t, o))
-	})
+	}
+	racetest.EveryCell(t, twice)
+	for _, id := range []string{"zk-recheck", "zk-protected", "db-for-update"} {
+		for _, sc := range scenarios.All() {
+			twice(t, racetest.Lock(t, id), sc, sc.Settings)
+		}
+	}
 }
 
 // TestSeedsDiffer: if seeds had no effect, TestPlayedTwice would compare a run with
@@ -90,10 +91,7 @@ func TestSeedsDiffer(t *testing.T) {
 		s := sc.Settings
 		s.Seed = seed
 		o := racetest.PlayListed(t, e, sc, s)
-		h, err := json.Marshal(o.History)
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := racetest.Must(json.Marshal(o.History))(t)
 		if other, ok := seen[string(h)]; ok {
 			t.Errorf("seeds %d and %d give the same run", other, seed)
 		}
@@ -107,49 +105,14 @@ func TestProductionKeepsNothing(t *testing.T) {
 	t.Parallel()
 	for _, e := range algorithms.Milestones() {
 		_, sc := racetest.Cell(t, e.ID, "gc-pause")
-		p, err := sc.Prepare(e, sc.Settings, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := racetest.Must(sc.Prepare(e, sc.Settings, nil))(t)
 		defer p.Close()
 		for _, seed := range []uint64{0, 3, 4, 0, 3} {
 			s := sc.Settings
 			s.Seed = seed
-			run, err := p.Play(s)
-			if err != nil {
-				t.Fatal(err)
-			}
+			run := racetest.Must(p.Play(s))(t)
 			same(t, fmt.Sprintf("%s, seed %d, on a warm lab", e.ID, seed), encoded(t, racetest.Play(t, e, sc, s)), encoded(t, p.Outcome(run, s)))
 		}
-	}
-}
-
-// TestMatrixIsPlay: Matrix gives the same as playing its cells one by one, on any number
-// of processors.
-func TestMatrixIsPlay(t *testing.T) {
-	effort.OnlyExhaustive(t, "it takes seconds; TestSweepIsDeterministic shows the same goroutines")
-	single := map[[2]string][]byte{}
-	for _, sc := range scenarios.All() {
-		for _, e := range algorithms.Milestones() {
-			single[[2]string{e.ID, sc.ID}] = encoded(t, racetest.PlayListed(t, e, sc, sc.Settings))
-		}
-	}
-	for _, procs := range []int{1, 2} {
-		onProcs(procs, func() {
-			finished := make(chan int, len(single))
-			cells, err := study.Matrix(t.Context(), algorithms.Milestones(), scenarios.All(), 0, nil, &share.Work{Done: func(n int) { finished <- n }})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(finished) != cap(finished) {
-				t.Errorf("told of %d finished cells, there are %d", len(finished), cap(finished))
-			}
-			for i, sc := range scenarios.All() {
-				for j, e := range algorithms.Milestones() {
-					same(t, fmt.Sprintf("%s in %s, %d processors", e.ID, sc.ID, procs), single[[2]string{e.ID, sc.ID}], encoded(t, cells[i][j]))
-				}
-			}
-		})
 	}
 }
 
@@ -159,10 +122,7 @@ func TestMatrixCounts(t *testing.T) {
 	t.Parallel()
 	const runs = 3
 	scs := []race.Scenario{racetest.Scenario("gc-pause"), racetest.Scenario("gc-pause-fenced")}
-	cells, err := study.Matrix(t.Context(), algorithms.Milestones(), scs, runs, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cells := racetest.Must(study.Matrix(t.Context(), algorithms.Milestones(), scs, runs, nil, nil))(t)
 	for i, sc := range scs {
 		for j, e := range algorithms.Milestones() {
 			o, n, broken := cells[i][j], 0, 0
@@ -212,15 +172,11 @@ func TestMatrixCancelled(t *testing.T) {
 			t.Errorf("%d cells are finished, want 10", done)
 		}
 	})
-	axis, err := study.ParseAxis("pause/ttl=1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := study.SweepOrder{Axes: []study.Axis{axis}, Runs: 10}
+	o := ordered(t, 10, "pause/ttl=1")
 	if err := o.Complete(); err != nil {
 		t.Fatal(err)
 	}
-	s, err := o.Find(ctx, algorithms.Milestones(), quiet)
+	s, err := o.Find(ctx, algorithms.Milestones(), func(int) (*share.Work, func()) { return nil, func() {} })
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("a sweep that was cancelled before it began: %v", err)
 	}
@@ -229,6 +185,43 @@ func TestMatrixCancelled(t *testing.T) {
 			if p.N != 0 {
 				t.Errorf("a sweep that was cancelled before it began: %s has %d runs", one.Strategy, p.N)
 			}
+		}
+	}
+}
+
+// TestStoppedMatrix: after Ctrl-C no further cell is played than those that are being played.
+func TestStoppedMatrix(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var played, late atomic.Int64
+	_, err := study.Matrix(ctx, algorithms.All(), scenarios.All(), 0, func(*race.Outcome) {
+		if ctx.Err() != nil {
+			late.Add(1)
+		}
+		if played.Add(1) == 3 {
+			stop()
+		}
+	}, nil)
+	if !errors.Is(err, context.Canceled) || played.Load() < 3 || late.Load() > int64(runtime.GOMAXPROCS(0)) {
+		t.Errorf("%v; %d cells are played, %d of them too late", err, played.Load(), late.Load())
+	}
+}
+
+// TestReplayAtItsDate: a link is played at the date at which its clocks began, and one without a date at that of links that have none.
+func TestReplayAtItsDate(t *testing.T) {
+	t.Parallel()
+	entry, gcPause := racetest.Cell(t, "getset", "gc-pause")
+	now := racetest.PlayListed(t, entry, gcPause, gcPause.Settings)
+	was := now.Trace
+	was.Settings += ",epoch=1000000000000"
+	for date, trace := range map[string]simulator.Trace{`"17800000`: now.Trace, `"10000000`: was} {
+		read := racetest.Must(simulator.ParseLink(trace.Link()))(t)
+		o, err := study.Replay(read)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := fmt.Sprintf("%q", o.History.Events[1].Cmd); !strings.Contains(said, date) || !slices.Equal(o.Verdicts, now.Verdicts) || o.Trace.Link() != trace.Link() {
+			t.Errorf("%s: it asks %s and comes to %v, %s", trace.Settings, said, o.Verdicts, o.Trace.Settings)
 		}
 	}
 }

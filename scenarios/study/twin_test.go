@@ -2,6 +2,7 @@ package study_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator"
+	"locklab/simulator/client"
 	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 	"locklab/simulator/history"
@@ -92,10 +94,7 @@ func dumbly(t testing.TB, entry lock.Entry, b study.Bounds, each func(r *rules, 
 	if each != nil {
 		visit = func(way []simulator.Choice, p *explore.Position) error { each(r, way, p); return nil }
 	}
-	s, err := explore.SearchPlainly(t.Context(), r.Rules, visit)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := racetest.Must(explore.SearchPlainly(t.Context(), r.Rules, visit))(t)
 	d := &twin{map[verdict.Word]price{}, s.States, s.Histories}
 	for w, found := range s.Found {
 		d.found[w] = price{found.Par, len(found.Choices)}
@@ -185,10 +184,7 @@ func atSize(t *testing.T, locks []lock.Entry, clients, attempts int, budgets []s
 // searchOf is the simulator of a search, and its options.
 func searchOf(t testing.TB, entry lock.Entry, b study.Bounds) (*simulator.Simulator, explore.Options) {
 	t.Helper()
-	search, err := b.Model(entry)
-	if err != nil {
-		t.Fatal(err)
-	}
+	search := racetest.Must(b.Model(entry))(t)
 	sim, err := search.Simulator()
 	if err != nil {
 		t.Fatal(err)
@@ -214,10 +210,7 @@ func searchedUpTo(t testing.TB, entry lock.Entry, b study.Bounds, change func(*e
 	if change != nil {
 		change(&opt)
 	}
-	r, err := explore.Exhaust(t.Context(), sim, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := racetest.Must(explore.Exhaust(t.Context(), sim, opt))(t)
 	return r
 }
 
@@ -244,32 +237,13 @@ func observed(t *testing.T, entry lock.Entry, b study.Bounds) *explore.Result {
 	sim, opt := searchOf(t, entry, b)
 	defer sim.Close()
 	opt.Plain = explore.Plainest
-	r, err := explore.Exhaust(t.Context(), sim, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := racetest.Must(explore.Exhaust(t.Context(), sim, opt))(t)
 	return r
-}
-
-// TestDumbTwin covers two clients with one attempt each, for every lock under
-// every single fault (Redlock with three servers of its five); and for locks of
-// one server two attempts under the faults of clients and messages, and three
-// clients under a crash or a pause.
-func TestDumbTwin(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
-	atSize(t, algorithms.Milestones(), 2, 1, slices.Concat(clientFaults, serverFaults), compare)
-	if effort.Exhaustive() {
-		atSize(t, oneServer(), 2, 2, clientFaults, compare)
-		atSize(t, oneServer(), 3, 1, []string{"crash=1", "pause=1@5s"}, compare)
-	}
-	sharded := []lock.Entry{racetest.Lock(t, "sharded"), racetest.Lock(t, "sharded-token")}
-	atSize(t, sharded, 2, 1, []string{"server-list=1", "crash=1", "server-list=1,crash=1"}, compare)
 }
 
 // TestDumbTwinExecutes: the twin uses the simulator's tables of what code and servers do.
 // Here every run is executed once more, from its beginning, in a new simulator.
 func TestDumbTwinExecutes(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	whole := func(t *testing.T, entry lock.Entry, b study.Bounds) {
 		runs := 0
 		dumbly(t, entry, b, func(r *rules, way []simulator.Choice, p *explore.Position) {
@@ -289,38 +263,87 @@ func TestDumbTwinExecutes(t *testing.T) {
 	atSize(t, []lock.Entry{racetest.Lock(t, "sharded-token")}, 2, 1, []string{"server-list=1"}, whole)
 }
 
-// TestDumbTwinOfOddities: a resource that fences, a clock that jumps by a part
-// of a millisecond to before its epoch, and a server that reads its clock.
-func TestDumbTwinOfOddities(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
-	token := racetest.Lock(t, "token")
-	fenced := small(token, 2, 2, "pause=1")
-	fenced.Fenced = true
-	compare(t, token, fenced)
-	compare(t, token, small(token, 2, 2, "node-clock=1@9000500us"))
-
-	// The lease is in the value, and the server compares it with its own clock: the TTL
-	// does not show how much of the lease is left.
-	stamped := own("stamped", func(env lock.Env) lock.Strategy {
-		script := `local now = redis.call("TIME") now = now[1] * 1000 + math.floor(now[2] / 1000)
-if now < tonumber(redis.call("GET", KEYS[1]) or 0) then return 0 end
-redis.call("SET", KEYS[1], now + ARGV[1]) return now + ARGV[1]`
-		return acquiring(func(ctx context.Context, key string) (lock.Lease, error) {
-			n, err := env.Nodes[0].Eval(ctx, script, []string{key}, env.TTL.Milliseconds()).Int64()
-			if err == nil && n == 0 {
-				err = lock.ErrNotAcquired
-			}
-			return reporting(func(ctx context.Context) error { return lost(env.Nodes[0].Del(ctx, key).Result()) }), err
-		})
-	})
-	b := small(stamped, 2, 2, "crash=1,pause=1@5s")
-	compare(t, stamped, b)
-	if !searched(t, stamped, b, nil).ReadsClock {
-		t.Error("the time of day was not part of the state")
-	}
-}
-
 // own is a lock that only a test uses.
 func own(id string, create maker) lock.Entry {
 	return lock.Entry{ID: id, Nodes: 1, Unit: time.Millisecond, New: create}
+}
+
+// A twin's clients are written here from the certificate, and share nothing with those of the
+// search: a process makes one lock when it starts, and uses it for its whole life; between two
+// attempts it only waits, and never rests.
+
+// ownPrograms are such clients, for bounds without uses.
+func ownPrograms(b *explore.Model) func(probe bool) simulator.ClientConfig {
+	locks := func(c *simulator.Client) lock.Strategy {
+		env := b.Tokens.In(client.Environment(c, b.TTL, b.Nodes), c)
+		if b.Fenced && !b.Entry.OnZooKeeper() {
+			return lock.Fence(b.Entry.New(env), env)
+		}
+		return b.Entry.New(env)
+	}
+	user := func(c *simulator.Client) {
+		strategy := locks(c)
+		for i := range b.Attempts {
+			if i > 0 {
+				c.Clock().Sleep(b.Between())
+			}
+			lease, err := client.Try(c, strategy)
+			for n := 0; err != nil && n < len(b.Retries); n++ {
+				c.Clock().Sleep(b.Retries[n])
+				lease, err = client.Try(c, strategy)
+			}
+			if err != nil {
+				continue
+			}
+			base, err := c.Read(client.FencingToken(lease))
+			c.Clock().Sleep(b.Work())
+			if err == nil {
+				_ = c.Write(base, client.FencingToken(lease)) // a refusal is recorded by the resource
+				c.Clock().Sleep(0)
+			}
+			c.Record(history.Event{Kind: history.Leave})
+			_ = client.Release(c, lease) // an error is recorded
+		}
+		c.Record(history.Event{Kind: history.Done})
+	}
+	probe := func(c *simulator.Client) {
+		strategy := locks(c)
+		for asked := 0; ; asked++ {
+			c.Record(history.Event{Kind: history.Acquire})
+			lease, err := strategy.Acquire(context.Background(), client.Key)
+			refused := errors.Is(err, lock.ErrNotAcquired)
+			switch {
+			case err == nil:
+				c.Record(history.Event{Kind: history.Enter, Token: client.FencingToken(lease)})
+				explore.LeaveAndRelease(c, lease)
+				return
+			case refused && asked > 0:
+				c.Record(history.Event{Kind: history.Refuse, Claims: true, Note: explore.ProbeRefused})
+				return
+			case asked == 3:
+				c.Record(history.Event{Kind: history.Refuse, Note: explore.ProbeFailed})
+				return
+			}
+			c.Record(client.Refusal(err))
+			c.Clock().Sleep(2*b.Between() + b.ClockJumps)
+		}
+	}
+	return func(isProbe bool) simulator.ClientConfig {
+		if isProbe {
+			return simulator.ClientConfig{Program: probe, Near: true, List: b.Entry.Shards}
+		}
+		return simulator.ClientConfig{Program: user, Skews: b.Skews, List: b.Entry.Shards}
+	}
+}
+
+// ownSearchOf is searchOf with the twin's own clients, in lockstep on Redis without uses.
+func ownSearchOf(t testing.TB, entry lock.Entry, b study.Bounds) (*simulator.Simulator, explore.Options) {
+	t.Helper()
+	search := racetest.Must(b.Model(entry))(t)
+	if search.Timing == nil && search.Uses == 0 && !entry.OnZooKeeper() {
+		search.Code = ownPrograms(search)
+		search.Contents = client.Servers(entry, search.TTL, simulator.NodeConfig{}, 1)[0].Contents // of a database
+	}
+	sim := racetest.Must(search.Simulator())(t)
+	return sim, search.Options()
 }

@@ -64,7 +64,6 @@ const mostWithout = 200_000
 // bounds proves impossible, or to one with fewer faults than the fewest that the search has
 // found. The usual test asks some of the questions.
 func TestDense(t *testing.T) {
-	effort.Unwatched(t, "one thread of a run goes on at a time")
 	asked := map[string][]string{} // budgets by lock
 	questions := 0
 	inDatabase := func(e lock.Entry) bool { return e.Database != "" } // the bed has no database
@@ -139,7 +138,6 @@ func ask(t *testing.T, entry lock.Entry, budget string, hunt *progress) (why str
 // TestDenseFurther is TestDense of questions with more states: locks whose second attempt
 // meets what their first has left on the way, and three clients.
 func TestDenseFurther(t *testing.T) {
-	effort.Unwatched(t, "one thread of a run goes on at a time")
 	questions := []question{{"redisson-lease", 2, 2, "hang=1@9s"}, {"token", 3, 1, "crash=1"}}
 	if effort.Exhaustive() {
 		questions = append(questions, question{"token", 3, 1, "pause=1@5s"}, question{"watchdog", 2, 1, "pause=1@5s"}, question{"redlock", 2, 1, "pause=1@5s"},
@@ -202,7 +200,6 @@ func (q question) contradictions(t *testing.T, l *limits, proved map[string]int,
 // TestDenseContradicts: runs with longer pauses contradict a proof about shorter ones, and a
 // proof with one fault too many.
 func TestDenseContradicts(t *testing.T) {
-	effort.Unwatched(t, "one thread of a run goes on at a time")
 	q := question{"setnx-expire", 2, 2, "pause=1@9s"}
 	for claim, proved := range map[string]map[string]int{
 		"OVERLAP with 1 faults, and the search proves that it cannot occur": {"ORPHAN": 1, "DEADLOCK": 1, "STALE-WRITE": 1, "WRONG-DEL": 1},
@@ -229,7 +226,6 @@ func (l *limits) player(t testing.TB, q question) func(seed, number uint64, told
 
 // TestDenseReplay prints the run that a failure names.
 func TestDenseReplay(t *testing.T) {
-	effort.Unwatched(t, "one thread of a run goes on at a time")
 	if *replayFlag == "" {
 		*replayFlag = "token 2x1 pause=1@6s 1 29" // for example
 	}
@@ -253,7 +249,6 @@ func TestDenseReplay(t *testing.T) {
 // TestDenseRepeats: a run is the same on servers and connections that other runs have used,
 // and on new ones.
 func TestDenseRepeats(t *testing.T) {
-	effort.Unwatched(t, "one thread of a run goes on at a time")
 	for _, q := range []question{{"watchdog", 2, 2, "hang=1@9s"}, {"evalsha-eval", 2, 1, "restart=1"}, {"watch-multi", 2, 1, "lose-reply=1"}, {"queue", 2, 2, "crash=1"}} {
 		l := q.settle(t)
 		used := l.player(t, q)
@@ -287,7 +282,6 @@ func (q question) settle(t testing.TB) *limits {
 // TestDenseSightings: random runs do come to the verdicts that locks are known for, so that they
 // could contradict a proof.
 func TestDenseSightings(t *testing.T) {
-	effort.Unwatched(t, "one thread of a run goes on at a time")
 	for _, test := range []struct {
 		question
 		words string
@@ -405,17 +399,5 @@ func (p *progress) add() {
 	if *runsFlag > 0 && (int64(took.Seconds()) >= said+5 || made == all) && p.said.CompareAndSwap(said, int64(took.Seconds())) {
 		left := time.Duration(float64(took) * float64(all-made) / float64(made)).Round(time.Second)
 		fmt.Fprintf(os.Stderr, "seed %d: %d of %d runs, %.0f a second with the searches, %v left\n", *seedFlag, made, all, float64(made)/took.Seconds(), left)
-	}
-}
-
-// BenchmarkRuns is how long a run takes.
-func BenchmarkRuns(b *testing.B) {
-	for _, q := range []question{{"token", 2, 2, "pause=1@5s"}, {"watchdog", 2, 1, "hang=1@9s"}, {"redlock", 2, 1, "crash=1"}, {"zk-recheck", 2, 1, "crash=1"}} {
-		b.Run(q.String(), func(b *testing.B) {
-			play := q.settle(b).player(b, q)
-			for n := uint64(0); b.Loop(); n++ {
-				play(1, n, nil)
-			}
-		})
 	}
 }

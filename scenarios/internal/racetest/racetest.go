@@ -94,3 +94,12 @@ func EveryCell(t *testing.T, do func(t *testing.T, e lock.Entry, sc race.Scenari
 		}
 	}
 }
+
+// Must returns a value, and fails the test on an error: Must(f())(t).
+func Must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		check(t, err)
+		return v
+	}
+}
