@@ -186,12 +186,6 @@ type flags struct {
 	texts []string // the commands whose texts the flags may have
 }
 
-// given returns the flags that were given, when they are parsed.
-func (f *flags) given() (names []string) {
-	f.set.Visit(func(flag *pflag.Flag) { names = append(names, flag.Name) })
-	return names
-}
-
 // usage returns the help text of a flag: a command's own, or the one of all commands.
 func (f *flags) usage(flag string, pairs ...string) string {
 	for _, command := range f.texts {

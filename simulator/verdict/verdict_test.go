@@ -130,7 +130,6 @@ func TestBlocked(t *testing.T) {
 }
 
 func TestDeadlock(t *testing.T) {
-	const dead = "0 c1 acquire | 0 c1 set a until never | 0 c1 crash | 5 c2 acquire | 5 c2 refuse | "
 	judge(t, []row{
 		{rule: "a daemon keeps a dead client's key alive", horizon: true,
 			text: has + "1 c1 crash | 9 c2 renew until 29 | 10 c3 acquire | 10 c3 apply | 10 c3 refuse | 20 c3 acquire | 20 c3 apply | 20 c3 refuse | 21 c2 renew until 41 | 25 c3 sleep", want: "DEADLOCK 1 3 1..25 forever"},
