@@ -1,33 +1,124 @@
 package main
 
 import (
-	"bytes"
+	"encoding/json"
 	"image/png"
-	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"locklab/simulator/effort"
 )
 
+// What people see of each chart: its text, its table, its pictures, whose letters are outlines, and its JSON.
+func TestCharts(t *testing.T) {
+	for name, c := range map[string]struct {
+		args string
+		csv  bool // there is a golden of the table
+		slow bool
+	}{
+		"tolerance": {"tolerance --strategies setnx,getset,token", false, true},
+		"par":       {"par --strategies setnx,getset,token", false, true},
+		"theorems":  {"theorems --strategies setnx,getset,token --budget=crash=any", false, true},
+		"rate":      {"rate --strategies setnx,token,watchdog", false, false},
+		"rate-explain": {"rate --explain token --environments azure --ttl 30s --hold p50=1s,p99=5s,p100=20s " +
+			"--fault failover=2/year_lag=500ms --fault lose-reply=0.000001", false, false},
+		"recovery":   {"recovery --ttls 2s,10s --strategies setnx,setnx-expire,token,redisson-lock", true, false},
+		"waiting":    {"waiting --clients 2,10 --policies fixed,jitter,pubsub,line --lang both", true, false},
+		"sweep.rate": {"sweep client-rate --set work=lease --strategies token,redlock --runs 9 --lang zh", true, false},
+		"sweep.map":  {"sweep renewal/ttl=0.3,0.9 pause/ttl=0,0.5,1 --strategies redlock-extend,token --runs 9", true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if c.slow {
+				effort.OnlyExhaustive(t, "it takes seconds; TestSearchOnTwoCores and TestFindParsGivenUp search side by side as well")
+			}
+			dir, args := t.TempDir(), []string{"chart"}
+			for _, arg := range strings.Fields(c.args) {
+				args = append(args, strings.ReplaceAll(arg, "year_", "year "))
+			}
+			files := []string{name + ".svg", name + ".png", name + ".csv"}
+			if name == "theorems" { // which is a table
+				files = files[2:]
+			}
+			drawn := slices.Clone(args)
+			for _, f := range files[:max(1, len(files)-1)] { // the table is written beside a picture
+				drawn = append(drawn, "-o", filepath.Join(dir, f))
+			}
+			code, out, errs := call(t, drawn...)
+			if code != exitOK {
+				t.Fatalf("exit status %d: %s", code, errs)
+			}
+			golden(t, name+".txt", out)
+			allFilled(t, dir, files...)
+			if c.csv {
+				golden(t, name+".csv", contentOf(t, dir, name+".csv"))
+			}
+			if len(files) > 1 && strings.Contains(contentOf(t, dir, files[0]), "<text") {
+				t.Error("the SVG needs a font")
+			}
+			code, out, errs = call(t, append(args, "--json")...)
+			var v struct {
+				Version  int
+				Takeaway string
+			}
+			err := json.Unmarshal([]byte(out), &v)
+			if code != exitOK || err != nil || v.Version != schema || v.Takeaway == "" {
+				t.Errorf("exit status %d, %v: %s%s", code, err, out, errs)
+			}
+			_, locks, _ := strings.Cut(c.args, "--strategies ")
+			locks, _, _ = strings.Cut(locks, " ")
+			for _, id := range strings.Split(locks, ",") {
+				if !strings.Contains(out, `"`+id+`"`) && locks != "" {
+					t.Errorf("%s is missing in the JSON: %s", id, out)
+				}
+			}
+			if name == "rate-explain" && strings.Contains(out, `"setnx"`) {
+				t.Errorf("it explains other locks: %s", out)
+			}
+		})
+	}
+}
+
 // TestFormat: a picture is 16:9, with notes below it if they are asked for, and --title names it.
 func TestFormat(t *testing.T) {
-	effort.Unwatched(t, "one goroutine draws")
-	file := filepath.Join(t.TempDir(), "x.png")
-	var before []byte
+	file, before := filepath.Join(t.TempDir(), "x.png"), ""
 	for _, flags := range []string{"", " --title Mine", " --notes"} {
 		if code, _, errs := call(t, strings.Fields("chart waiting --clients 2 --policies fixed,line -o "+file+flags)...); code != exitOK {
 			t.Fatal(errs)
 		}
-		drawn, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		picture, err := png.DecodeConfig(bytes.NewReader(drawn))
-		if err != nil || picture.Width != 1600 || (picture.Height == 900) == (flags == " --notes") || bytes.Equal(drawn, before) {
-			t.Errorf("%q: %d x %d, the same as before: %t; %v", flags, picture.Width, picture.Height, bytes.Equal(drawn, before), err)
+		drawn := contentOf(t, file)
+		picture, err := png.DecodeConfig(strings.NewReader(drawn))
+		if err != nil || picture.Width != 1600 || (picture.Height == 900) == (flags == " --notes") || drawn == before {
+			t.Errorf("%q: %d x %d, the same as before: %t; %v", flags, picture.Width, picture.Height, drawn == before, err)
 		}
 		before = drawn
+	}
+}
+
+// Every field of the JSON: numbers, what has none, and environments from a source and from flags.
+func TestRateJSON(t *testing.T) {
+	code, out, errs := call(t, "chart", "rate", "--strategies", "setnx,token", "--environments", "cfs,github-2018", "--ttls", "5s,1m",
+		"--fault", "failover=2/year lag=500ms", "--fault", "lose-reply=0.000001", "--json")
+	if code != exitOK {
+		t.Fatalf("exit status %d: %s", code, errs)
+	}
+	golden(t, "rate.json", out)
+}
+
+// A lock that excludes no client once its holder has crashed has no number, and no exit status of success.
+func TestRateWithoutNumber(t *testing.T) {
+	code, out, errs := call(t, "chart", "rate", "--strategies", "mutex", "--environments", "azure", "--json")
+	n := strings.Count(out, `"overlaps_a_year_hi": `)
+	if code != exitNoAnswer || n == 0 || strings.Count(out, `"overlaps_a_year_hi": null`) != n {
+		t.Errorf("exit status %d, %d points: %s%s", code, n, out, errs)
+	}
+}
+
+// A search that is given up ends with 3, and what it did not reach is unknown.
+func TestParCutShort(t *testing.T) {
+	code, out, errs := call(t, "chart", "par", "--strategies", "token", "--max-states", "50", "--budget", "crash=1")
+	if code != exitNoAnswer || !strings.Contains(out, "without an answer") || !strings.Contains(errs, "cut short") {
+		t.Errorf("exit status %d: %s%s", code, out, errs)
 	}
 }

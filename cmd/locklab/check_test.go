@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -65,7 +64,11 @@ func ownLock(t *testing.T) checked.Lock {
 	for _, h := range study.Hazards() {
 		c.Limits = append(c.Limits, study.Limit{Strategy: own.ID, Fault: h.Fault, Answer: study.NotAsked})
 	}
-	for _, sc := range racesToCheck(t) {
+	races, err := pickRaces([]string{"calm", "gc-pause", "renew-held"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sc := range races {
 		o, err := race.Play(own, sc, sc.Settings)
 		if err != nil {
 			t.Fatal(err)
@@ -76,18 +79,8 @@ func ownLock(t *testing.T) checked.Lock {
 	return c
 }
 
-func racesToCheck(t *testing.T) (scs []race.Scenario) {
-	t.Helper()
-	scs, err := pickRaces([]string{"calm", "gc-pause", "renew-held"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return scs
-}
-
 // What people see of a lock of their own, in both languages, and as JSON.
 func TestCheckViews(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	c := ownLock(t)
 	token, err := race.Strategy("token")
 	if err != nil {
@@ -104,8 +97,8 @@ func TestCheckViews(t *testing.T) {
 		}
 		return out.String()
 	}
-	golden(t, "check.txt", []byte(show("en", false)))
-	golden(t, "check.zh.txt", []byte(show("zh", false)))
+	golden(t, "check.txt", show("en", false))
+	golden(t, "check.zh.txt", show("zh", false))
 	var j struct {
 		Version int
 		Locks   []struct {
@@ -128,7 +121,6 @@ func TestCheckViews(t *testing.T) {
 
 // What a search leaves unknown, and a test without one, decide the exit status.
 func TestCheckUnknown(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	c := ownLock(t)
 	var out bytes.Buffer
 	e := newTestEnv(&out, &out)
@@ -149,40 +141,18 @@ func TestCheckUnknown(t *testing.T) {
 
 // Packages that cannot be checked, each with its reason.
 func TestCheckWrongUse(t *testing.T) {
-	effort.Unwatched(t, watchedCommands)
 	dir := t.TempDir()
 	for name, content := range map[string]string{
 		"broken/go.mod": "module example.com/broken\n", "broken/a_test.go": "package broken\n\nvar x int = \"\"\n",
 		"none/go.mod": "module example.com/none\n", "none/a.go": "package none\n",
 		"other/go.mod": "module example.com/other\n", "other/a_test.go": "package other\n\nimport \"testing\"\n\nfunc TestX(*testing.T) {}\n",
 	} {
-		name = filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		fileWith(t, content, dir, name)
 	}
-	for _, c := range []struct {
-		args []string
-		want string
-	}{
-		{[]string{}, "needs a package, for example: locklab check ./mylock"},
-		{[]string{"a", "b"}, "needs a package, for example: locklab check ./mylock"},
-		{[]string{"./nowhere"}, "there is no folder ./nowhere"},
-		{[]string{"example.com/nowhere"}, "example.com/nowhere is no folder here"},
-		{[]string{"check_test.go"}, "check_test.go is a file: give the folder of the package, ."},
-		{[]string{filepath.Join(dir, "broken")}, "do not build"},
-		{[]string{filepath.Join(dir, "none")}, "has no test files"},
-		{[]string{filepath.Join(dir, "other")}, "uses package locktest"},
-		{[]string{template, "--view", "explor"}, "did you mean explore"},
-		{[]string{template, "--view", ""}, "--view is empty"},
-		{[]string{template, "--strategies", "tokn"}, "did you mean token"},
-	} {
-		code, out, errs := call(t, append([]string{"check"}, c.args...)...)
-		if code != exitUsage || out != "" || !strings.Contains(errs, c.want) {
-			t.Errorf("check %v: exit status %d, %q, standard error %q, want %q", c.args, code, out, errs, c.want)
+	for name, want := range map[string]string{"broken": "do not build", "none": "has no test files", "other": "uses package locktest"} {
+		code, out, errs := call(t, "check", filepath.Join(dir, name))
+		if code != exitUsage || out != "" || !strings.Contains(errs, want) {
+			t.Errorf("check %s: exit status %d, %q, standard error %q, want %q", name, code, out, errs, want)
 		}
 	}
 }

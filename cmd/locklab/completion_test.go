@@ -78,20 +78,19 @@ func offers(t *testing.T, words ...string) (names []string) {
 	return names
 }
 
-// Files are offered where they are taken.
-func TestCompletionOfFiles(t *testing.T) {
+// Files are offered where they are taken, and beside a name stands what it is, in the reader's language.
+func TestCompletionSays(t *testing.T) {
 	for _, line := range []string{"merge ", "check "} {
 		if _, out, _ := call(t, append([]string{"__complete"}, strings.Split(line, " ")...)...); !strings.HasSuffix(out, ":0\n") {
 			t.Errorf("%q: %s", line, out)
 		}
 	}
-}
-
-// Beside a name stands what it is, in the reader's language.
-func TestCompletionIsTranslated(t *testing.T) {
-	_, out, _ := call(t, "__complete", "--lang", "zh", "run", "token", "R18")
 	race, err := scenarios.ByName("R18")
-	if want := "R18\t" + lessons.Story("zh", race, "title") + "\n"; err != nil || !strings.Contains(out, want) {
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, out, _ := call(t, "__complete", "--lang", "zh", "run", "token", "R18")
+	if want := "R18\t" + lessons.Story("zh", race, "title") + "\n"; !strings.Contains(out, want) {
 		t.Errorf("%q, want %q", out, want)
 	}
 }

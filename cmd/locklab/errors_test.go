@@ -13,25 +13,210 @@ import (
 
 	"locklab/scenarios/study"
 	"locklab/simulator"
-	"locklab/simulator/effort"
 )
+
+// Wrong use ends with status 2 and words that name what was wrong and what would be right. Wrong settings, bounds and
+// lines of a contract stand in the tests of the packages that read them.
+func TestWrongUse(t *testing.T) {
+	link := link(t)
+	for _, c := range []struct{ args, says string }{
+		{`demo now`, `now`},
+		{`demo --xyzzy`, `no flag --xyzzy: 'locklab demo --help'`},
+		{`demo --lang fr`, `"fr"…en, zh or both`},
+		{`demo --color red`, `"red"…auto, always or never`},
+		{`demo --width 7`, `7…40`},
+		{`demo --json=maybe`, `--json "maybe": write true or false`},
+		{`demo --version`, `--version`},
+		{`token gc-pause`, `did you mean 'locklab run token gc-pause'?`},
+		{`R18 002-C`, `did you mean 'locklab run 002-C R18'?`},
+		{`token gc-pause --seed 3`, `did you mean 'locklab run token gc-pause'?`},
+		{`token gc-paus`, `did you mean 'locklab explain token'?`},
+		{`token`, `did you mean 'locklab explain token'?`},
+		{`gc-pause --help`, `did you mean 'locklab explain gc-pause'?`},
+		{`help gc-pause`, `did you mean 'locklab explain gc-pause'?`},
+		{`debate`, `did you mean 'locklab explain debate'?`},
+		{`lease`, `did you mean 'locklab explain lease'?`},
+		{`levels`, `did you mean 'locklab play --levels'?`},
+		{`races`, `did you mean 'locklab list races'?`},
+		{`LINK`, `did you mean 'locklab run LINK'?`},
+		{`explain lesson 3`, `did you mean 'locklab explain path 3'?`},
+		{`explain Kleppmann`, `did you mean 'locklab explain debate'?`},
+		{`explain zookeeper`, `did you mean 'locklab list --strategies line'?`},
+		{`play level 2`, `did you mean 'locklab play --level 2'?`},
+		{`play levels`, `did you mean 'locklab play --levels'?`},
+		{`play 2`, `did you mean 'locklab play --level 2'?`},
+		{`play quiz 3`, `did you mean 'locklab play quiz --lesson 3'?`},
+		{`matrix token R18`, `did you mean 'locklab matrix --strategies token --scenarios R18'?`},
+		{`chart pars`, `"chart pars"…did you mean par?`},
+		{`help nonsense`, `"nonsense"`},
+		{`help run nonsense`, `"nonsense"`},
+		{`nonsense --help`, `"nonsense"`},
+		{`par --strategies setnx --help`, `locklab: use: locklab chart par`},
+		{`theorems x y`, `locklab: use: locklab chart theorems`},
+		{`quiz --seed 7`, `locklab: use: locklab play quiz`},
+		{`replay x`, `locklab: use: locklab run LINK`},
+		{`sweep --lang zh`, `locklab: 请用：locklab chart sweep`},
+		{`explore token --clients any`, `use: locklab prove LOCK`},
+
+		{`run`, `run token gc-pause`},
+		{`run token`, `needs a lock and a race, for example: locklab run token gc-pause`},
+		{`run somethingelse gc-pause`, `"somethingelse": 'locklab list locks'`},
+		{`run LINK token`, `run LINK`},
+		{`run LINK --expect ,`, `--expect names no verdict`},
+		{`run token gc-pause --expect fine`, `"fine"…HOLDS`},
+		{`run token gc-pause --view lane`, `"lane"…did you mean lanes`},
+		{`run token gc-pause --seed -1`, `--seed "-1": give a whole number from 0`},
+		{`run token clock-drift --set drift=0`, `drift=0…more than 0`},
+		{`run token clock-drift --set drift=1s`, `drift=1s…500ms`},
+		{`run /dev/zero`, `/dev/zero has more than`},
+		{`explain /dev/zero`, `/dev/zero has more than`},
+		{`verify --contract /dev/zero`, `/dev/zero has more than`},
+		{`list things`, `"things"…locks, races, faults`},
+		{`list --strategies zzz`, `"zzz"…list locks`},
+		{`list faults --strategies stamps`, `faults…--strategies`},
+		{`explain`, `a lock, a race`},
+		{`explain gcpause`, `"gcpause"…did you mean gc-pause`},
+		{`explain leas`, `"leas"…did you mean lease`},
+		{`explain token --html --markdown`, `--html`},
+		{`explain path 11`, `"11"…1 to 10`},
+		{`explain interview redlok`, `"redlok"…did you mean redlock`},
+		{`explain glossary fance`, `"fance"…did you mean`},
+		{`completion`, `needs a shell, for example: locklab completion bash`},
+		{`completion bsh`, `"bsh"…did you mean bash?…powershell`},
+		{`matrix --strategies redison`, `"redison"…did you mean redisson`},
+		{`matrix --strategies=`, `names no lock`},
+		{`matrix --strategies token,002-C`, `token twice`},
+		{`matrix --scenarios failovr`, `did you mean failover`},
+		{`matrix --scenarios=`, `names no race`},
+		{`matrix --runs -1`, `-1`},
+		{`matrix --runs 1.5`, `--runs "1.5": give a whole number`},
+		{`explore token --max-memory 20`, `--max-memory 20…from 50, or 0`},
+		{`explore token --ttl soon`, `--ttl "soon": give a length with its unit`},
+		{`explore token --asks 2`, `--retries`},
+		{`explore token --uses renw`, `"renw"…did you mean renew?…give-up`},
+		{`explore token --uses give-up --timing lockstep`, `uses=give-up…timing=any`},
+		{`explore token --client-retries 6`, `client-retries=6…0 to 5`},
+		{`explore zk-naive --client-retries 1`, `the client library of zk-naive sends nothing again`},
+		{`explore token --work=-1s`, `work=-1s`},
+		{`explore token --budget client-rate=1`, `cannot carry client-rate…locklab chart sweep client-rate`},
+		{`verify token`, `no argument`},
+		{`verify --contract no-such-file`, `no-such-file`},
+		{`verify --annotations gitlab`, `write github`},
+
+		{`chart sweep skw`, `"skw"…did you mean skew…client-rate`},
+		{`chart sweep pause/ttl --set pause=1s`, `pause is there twice`},
+		{`chart sweep pause/ttl --set retry`, `--set…"retry"`},
+		{`chart sweep pause/ttl --verdict overlp`, `"overlp"…did you mean OVERLAP`},
+		{`chart sweep pause/ttl --strategies stamps,getset`, `getset twice`},
+		{`chart sweep ttl=1500ms --strategies setnx-expire`, `ttl=1.5s…setnx-expire…ttl=2s`},
+		{`chart sweep pause/ttl -o x.gif`, `x.gif….png`},
+		{`chart tolerance -o x.gif`, `.png, .svg or .csv`},
+		{`chart par -o x.gif`, `.png, .svg or .csv`},
+		{`chart recovery -o x.gif`, `.png, .svg or .csv`},
+		{`chart waiting -o x.gif`, `.png, .svg or .csv`},
+		{`chart rate -o x.gif`, `.png, .svg or .csv`},
+		{`chart rate --explain token -o x.gif`, `.png, .svg or .csv`},
+		{`chart theorems -o x.png`, `written as .csv`},
+		{`chart tolerance token`, `token`},
+		{`chart tolerance --strategies tokn`, `did you mean token`},
+		{`chart par --clients 9`, `clients=9`},
+		{`chart theorems --budget crash=any,pause=1`, `pause=1`},
+		{`chart recovery --ttls 10s,5s`, `5s`},
+		{`chart recovery --ttls x`, `"x"`},
+		{`chart recovery --ttls 1500ms`, `1s`},
+		{`chart recovery --work -1s`, `-1s`},
+		{`chart waiting --clients 1`, `"1"`},
+		{`chart waiting --clients 5,2`, `2`},
+		{`chart waiting --clients 5000`, `2000`},
+		{`chart waiting --policies fixd`, `did you mean fixed`},
+		{`chart waiting --poll 0s`, `--poll 0s`},
+		{`chart rate --ttl soon`, `--ttl: "soon"`},
+		{`chart rate --ttls 10s`, `--ttls: "10s" is one TTL`},
+		{`chart rate --machines -1`, `--machines: "-1"`},
+		{`chart rate --machines 3`, `100 holds`},
+		{`chart rate --fault pause`, `how often and how long`},
+		{`chart rate --fault pause=-1/year_3s`, `-1/year`},
+		{`chart rate --fault pause=1/year_soon`, `"soon" is no length`},
+		{`chart rate --environments azur`, `did you mean azure`},
+		{`chart rate --explain tokn`, `did you mean token`},
+
+		{`play`, `--level…--levels`},
+		{`play token setnx`, `"setnx"`},
+		{`play --level 99`, `99…1 to 32`},
+		{`play --level x`, `--level "x"`},
+		{`play token --level 1`, `--level`},
+		{`play --levels token`, `--levels`},
+		{`play --level 2 --timing any`, `--level`},
+		{`play token --timing some`, `some…any, lockstep`},
+		{`play token --harm holds`, `"holds"…OVERLAP`},
+		{`play LINK`, `gc-pause…locklab play token`},
+		{`play LINK --timing any`, `--timing`},
+		{`play quiz --count 0`, `0…1 to 40`},
+		{`play quiz --difficulty hrad`, `hrad…easy, medium, hard`},
+		{`play quiz --lesson 11`, `11…1 to 10…crash-before-expire`},
+		{`play quiz --strategies zk-recheck --difficulty easy`, `zk-recheck…no such questions…setnx-expire…gc-pause`},
+		{`play quiz --lesson 1 --count 20`, `--lesson 1…not 20…or less`},
+		{`serve --port 99999`, `99999`},
+		{`lesson`, `say what the lesson is about`},
+		{`lesson token -o deck.pdf`, `.html`},
+		{`lesson token --open slide`, `did you mean slides`},
+		{`lesson token --minutes 0`, `5 to 240`},
+		{`lesson token --questions 99`, `0 to 20`},
+		{`lesson path path path path path path path`, `60`},
+
+		{`chart sweep --shard 0/3`, `--shard "0/3": write K/N`},
+		{`chart sweep --shard 3`, `--shard "3": write K/N`},
+		{`chart sweep --shard 1/99999`, `up to 10000`},
+		{`chart par --shard 1/2`, `--shard`},
+		{`verify --shard 1/2 --junit v.xml`, `--junit with --shard`},
+		{`verify --shard 1/2 --contract absent.txt`, `absent.txt: no such file`},
+		{`live nonsense`, `live nonsense`},
+		{`live run token`, `needs a lock and a race`},
+		{`live run nolock failover`, `nolock`},
+		{`live run token norace`, `norace`},
+		{`live run token failover --lease 1ms`, `--lease 1ms: give 50ms to 10s`},
+		{`live run live_test.go`, `live_test.go`},
+		{`live run live_test.go --set ttl=1s`, `--set ttl=1s: a run that was saved has its settings`},
+		{`live matrix --strategies token -o live.png`, `-o live.png: write FILE.csv`},
+		{`live matrix --rounds 0`, `--rounds 0: give 1 to 1000`},
+		{`live verify --rounds 1001`, `--rounds 1001: give 1 to 1000`},
+		{`live verify extra`, `extra`},
+		{`check`, `needs a package, for example: locklab check ./mylock`},
+		{`check a b`, `needs a package, for example: locklab check ./mylock`},
+		{`check ./nowhere`, `there is no folder ./nowhere`},
+		{`check example.com/nowhere`, `example.com/nowhere is no folder here`},
+		{`check check_test.go`, `check_test.go is a file: give the folder of the package, .`},
+		{`check TEMPLATE --view explor`, `did you mean explore`},
+		{`check TEMPLATE --strategies tokn`, `did you mean token`},
+		{`judge --schema a.jsonl`, `a.jsonl`},
+	} {
+		var args []string
+		for _, arg := range strings.Fields(c.args) {
+			args = append(args, strings.NewReplacer("LINK", link, "TEMPLATE", template, "year_", "year ").Replace(arg))
+		}
+		code, out, errs := call(t, args...)
+		if strings.Contains(errs, "strconv") {
+			t.Errorf("%s speaks of its own code: %s", c.args, errs)
+		}
+		if code != exitUsage || out != "" {
+			t.Errorf("%s: exit status %d, want %d; standard output %q", c.args, code, exitUsage, out)
+		}
+		for _, w := range strings.Split(c.says, "…") {
+			if !strings.Contains(errs, w) {
+				t.Errorf("%s: %q does not say %q", c.args, strings.TrimSpace(errs), w)
+			}
+		}
+	}
+}
 
 // What is wrong is said in Chinese to a user who reads Chinese. Only names, and what the
 // libraries of Go say, are in English.
 func TestWrongUseInChinese(t *testing.T) {
-	effort.Unwatched(t, watchedCommands)
 	good, dir := link(t), t.TempDir()
-	file := func(name, content string) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
 	contracts := 0
 	contract := func(content string) []string {
 		contracts++
-		return []string{"verify", "--contract", file("contract"+strconv.Itoa(contracts)+".txt", content)}
+		return []string{"verify", "--contract", fileWith(t, content, dir, "contract"+strconv.Itoa(contracts)+".txt")}
 	}
 	run := func(settings string) []string { return []string{"run", "token", "gc-pause", "--set", settings} }
 	damaged := simulator.Trace{Strategy: "token", Scenario: "gc-pause", Choices: []simulator.Choice{{Verb: simulator.Wake, Client: 1}}}
@@ -107,7 +292,7 @@ func TestWrongUseInChinese(t *testing.T) {
 		shown = regexp.MustCompile(`locklab\d-\S{20,}`).ReplaceAllString(shown, "LINK")
 		told.WriteString(strings.ReplaceAll("$ locklab "+shown+"\n"+errs, dir+"/", ""))
 	}
-	golden(t, "errors.zh.txt", []byte(told.String()))
+	golden(t, "errors.zh.txt", told.String())
 }
 
 // inEnglish are the files whose errors do not stand in the catalogues, and why.

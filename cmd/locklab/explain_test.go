@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mattn/go-runewidth"
-
 	"locklab/algorithms"
 	"locklab/reports"
 	"locklab/reports/lessons"
@@ -29,7 +27,6 @@ func teacher(t *testing.T, out io.Writer, lang string, width int) *lessons.Teach
 // Every place of every text is filled in, in both languages: what it names is there,
 // and came about in a run. The error names the file and the line.
 func TestEveryTextIsFilled(t *testing.T) {
-	effort.Unwatched(t, watchedCommands)
 	for _, prefix := range []string{"lock.", "race.", "path.", "interview.", "term."} {
 		texts, err := teacher(t, io.Discard, "both", 80).Texts(prefix)
 		if err != nil {
@@ -102,50 +99,16 @@ func TestBacking(t *testing.T) {
 	}
 }
 
-// No line of an explanation is wider than the output, in either language, but for
-// commands, which must stay in one piece.
-func TestExplanationsFit(t *testing.T) {
-	effort.OnlyExhaustive(t, "it takes seconds; one goroutine explains")
-	pages := [][]string{{"token"}, {"redlock"}, {"R18"}, {"watchdog", "R15"}, {"redlock", "restart"}, {"mutex", "calm"}, {"path"}, {"interview"}, {"glossary"}, {"interview", "redlock"}}
-	for _, page := range pages {
-		for lang, widths := range map[string][]int{"en": {80, 120}, "zh": {80, 120}, "both": {80}} {
-			for _, width := range widths {
-				args := append(append([]string{"explain"}, page...), "--lang", lang, "--width", fmt.Sprint(width))
-				code, out, errs := call(t, args...)
-				if code != 0 || errs != "" {
-					t.Fatalf("%v: exit status %d, %s", args, code, errs)
-				}
-				for line := range strings.Lines(out) {
-					line = strings.TrimRight(line, "\n")
-					if runewidth.StringWidth(line) > width && !strings.HasPrefix(line, "  locklab ") {
-						t.Errorf("%v: %d cells: %s", args, runewidth.StringWidth(line), line)
-					}
-				}
-			}
-		}
-	}
-}
-
-// A lock that nobody can ever have again has fallen, also where the key that stands
-// in a living client's name is told before it; and a story ends with that.
-func TestDeadlockIsAFailure(t *testing.T) {
-	effort.Unwatched(t, watchedCommands)
-	_, id, _ := call(t, "explain", "watchdog")
-	if !strings.Contains(id, "locklab run watchdog dead-business") {
-		t.Errorf("explain watchdog does not list dead-business among the falls:\n%s", id)
-	}
-	_, story, _ := call(t, "run", "watchdog", "dead-business", "--view", "story")
-	if !strings.Contains(story, "DEADLOCK means") {
-		t.Errorf("the story ends with something else than the DEADLOCK:\n%s", story)
-	}
-}
-
-// What a lock's page calls by another lock's name can be looked up from there.
-func TestMechanismLeadsOn(t *testing.T) {
-	effort.Unwatched(t, watchedCommands)
-	for id, base := range map[string]string{"set-ifeq": "daemon-10-owned", "zk-protected": "zk-recheck", "redlock-topup": "redlock-drift"} {
-		if _, out, _ := call(t, "explain", id); !strings.Contains(out, "\n  locklab explain "+base+"\n") {
-			t.Errorf("explain %s does not lead to %s:\n%s", id, base, out)
+// A lock that nobody can ever have again has fallen, also where the key that stands in a living client's name is told before
+// it, and a story ends with that. What a lock's page calls by another lock's name can be looked up from there.
+func TestExplainLeadsOn(t *testing.T) {
+	for command, want := range map[string]string{
+		"explain watchdog": "locklab run watchdog dead-business", "run watchdog dead-business --view story": "DEADLOCK means",
+		"explain set-ifeq": "\n  locklab explain daemon-10-owned\n", "explain zk-protected": "\n  locklab explain zk-recheck\n",
+		"explain redlock-topup": "\n  locklab explain redlock-drift\n",
+	} {
+		if _, out, _ := call(t, strings.Fields(command)...); !strings.Contains(out, want) {
+			t.Errorf("%s does not say %q:\n%s", command, want, out)
 		}
 	}
 }
@@ -155,12 +118,8 @@ func TestMechanismLeadsOn(t *testing.T) {
 func TestExplainWitness(t *testing.T) {
 	effort.OnlyExhaustive(t, "it takes seconds; one goroutine explains")
 	_, out, _ := call(t, "explore", "token", "--budget", "pause=1", "--json")
-	link := ""
-	for line := range strings.Lines(out) {
-		if _, rest, ok := strings.Cut(line, `"trace": "`); ok && link == "" {
-			link, _, _ = strings.Cut(rest, `"`)
-		}
-	}
+	_, link, _ := strings.Cut(out, `"trace": "`)
+	link, _, _ = strings.Cut(link, `"`)
 	code, out, errs := call(t, "explain", link)
 	if code != 0 {
 		t.Fatalf("exit status %d: %s", code, errs)
@@ -175,24 +134,24 @@ func TestExplainWitness(t *testing.T) {
 // All locks and all races can be explained, and each page has its texts.
 func TestExplainAll(t *testing.T) {
 	effort.OnlyExhaustive(t, "it takes seconds; one goroutine explains")
-	for _, e := range algorithms.All() {
-		var out bytes.Buffer
-		if err := teacher(t, &out, "zh", 100).Lock(e); err != nil || !strings.Contains(out.String(), "怎么工作") {
-			t.Errorf("%s: %v\n%s", e.ID, err, out.String())
+	var out bytes.Buffer
+	told := func(id, heading string, err error) {
+		if err != nil || !strings.Contains(out.String(), heading) {
+			t.Errorf("%s: %v\n%s", id, err, out.String())
 		}
+		out.Reset()
+	}
+	for _, e := range algorithms.All() {
+		told(e.ID, "怎么工作", teacher(t, &out, "zh", 100).Lock(e))
 	}
 	for _, sc := range scenarios.All() {
-		var out bytes.Buffer
-		if err := teacher(t, &out, "zh", 100).Race(sc); err != nil || !strings.Contains(out.String(), "谁失守") {
-			t.Errorf("%s: %v\n%s", sc.ID, err, out.String())
-		}
+		told(sc.ID, "谁失守", teacher(t, &out, "zh", 100).Race(sc))
 	}
 }
 
 // Every word that the outputs use can be looked up, in both languages: verdicts, column
 // heads, and the words of certificates.
 func TestWordsAreExplained(t *testing.T) {
-	effort.Unwatched(t, watchedCommands)
 	words := []string{"N/A", "VACUOUS", "UNKNOWN", "HOLDS", "+1", "+3", "@", "?", "none", "par", "steps", "cause", "certificate", "bounds", "states",
 		"transitions", "depth", "complete", "reduction", "symmetry", "doom", "point of no return", "tolerance", "retries", "attempts",
 		"orphaned request", "quorum", "TTL", "lease", "asleep", "seed", "settings", "contract", "link", "counterexample", "budget", "probe", "cut short"}
@@ -209,7 +168,6 @@ func TestWordsAreExplained(t *testing.T) {
 
 // Faults and articles have pages, in both languages. A word that names no page leads to those that have it.
 func TestExplainFinds(t *testing.T) {
-	effort.Unwatched(t, watchedCommands)
 	for name, want := range map[string][]string{
 		"crash":       {"--budget crash=1", "crash-holding", "R01"},
 		"server-list": {"--budget server-list=1", "shard-list"},

@@ -1,17 +1,14 @@
 package main
 
 import (
-	"context"
+	"encoding/json"
 	"regexp"
 	"strings"
 	"testing"
-
-	"locklab/simulator/effort"
 )
 
 // What a search prints is the same in every call; with --time it also says how long it took.
 func TestExploreTime(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
 	args := strings.Fields("explore setnx --timing lockstep --attempts 1 --budget crash=1")
 	_, once, _ := call(t, args...)
 	_, timed, _ := call(t, append(args, "--time")...)
@@ -24,35 +21,28 @@ func TestExploreTime(t *testing.T) {
 	}
 }
 
-// impatient is a context that ends when it was looked at so many times.
-type impatient struct {
-	context.Context
-	stop  context.CancelFunc
-	looks int
-}
-
-func (i *impatient) Err() error {
-	if i.looks--; i.looks == 0 {
-		i.stop()
-	}
-	return i.Context.Err()
-}
-
-// A search that is stopped says that it was cut short and, with the shortest way to it, what it has found by then.
-func TestExploreStopped(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
-	args := strings.Fields("explore token --timing any --attempts 1 --uses none --budget pause=1")
-	for looks := 8; looks < 1<<10; looks += looks / 4 {
-		ctx, stop := context.WithCancel(t.Context())
-		var out, errs strings.Builder
-		code := run(&impatient{ctx, stop, looks}, args, strings.NewReader(""), &out, &errs, func(string) string { return "" })
-		stop()
-		if code != exitNoAnswer || !strings.Contains(out.String(), "cut short") {
-			t.Fatalf("after %d looks: exit status %d: %s\n%s", looks, code, errs.String(), out.String())
+// The certificate of a search names what clients do with a lock besides, what their library
+// sends again, and what was left out.
+func TestCertificateOfUses(t *testing.T) {
+	var told strings.Builder
+	for _, line := range []string{
+		"explore naive-wake --timing lockstep --attempts 2 --budget delay=1@2s --uses wait",
+		"explore takeover-del --attempts 1 --budget= --timing lockstep --skew 6s",
+		"explore token --attempts 1 --budget crash=1 --tokens prefix --skew 750ms",
+		"explore redisson-lease --timing any --attempts 1 --budget lose-reply=1 --uses renew,give-up --client-retries 3 --work 4500ms",
+		"explore redisson-lease --timing any --clients 1 --attempts 1 --budget crash=1,return=1 --uses none --tokens thread",
+	} {
+		var search exploreJSON
+		code, out, errs := call(t, strings.Fields(line+" --json")...)
+		if err := json.Unmarshal([]byte(out), &search); err != nil || code != exitOK && code != exitNoAnswer { // one client shows no OVERLAP
+			t.Fatalf("%s: exit status %d, %v: %s", line, code, err, errs)
 		}
-		if strings.Contains(out.String(), "The shortest way to OVERLAP:") {
-			return
+		for _, item := range search.MayHappen {
+			if !strings.Contains(search.Certificate, item) {
+				t.Errorf("%s: %q is not in the certificate", line, item)
+			}
 		}
+		told.WriteString("$ locklab " + line + "\nuses " + strings.Join(search.Uses, ", ") + "\n" + search.Certificate + "\n\n")
 	}
-	t.Error("nothing was found")
+	golden(t, "explore.uses.txt", told.String())
 }

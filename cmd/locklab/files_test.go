@@ -57,11 +57,7 @@ func peak(t *testing.T, c *exec.Cmd) (code, megabytes int) {
 	name := filepath.Join(t.TempDir(), "status")
 	c.Env = append(c.Env, statusFile+"="+name)
 	code = statusOf(t, c.Run())
-	status, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	_, rest, _ := strings.Cut(contentOf(t, name), "VmHWM:")
 	if _, err := fmt.Sscanf(rest, "%d", &megabytes); err != nil {
 		t.Fatal(err)
 	}
@@ -176,28 +172,21 @@ func TestWriteThroughLink(t *testing.T) {
 		if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
 			t.Errorf("the link %s was replaced", link)
 		}
-		if _, err := os.Stat(filepath.Join(dir, place)); err != nil {
-			t.Error(err)
-		}
+		allFilled(t, dir, place)
 	}
 }
 
 // A summary is added to what the file has: every step of a job writes its part.
 func TestSummaryAppends(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "summary.md")
-	if err := os.WriteFile(file, []byte("# an earlier step\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	file := fileWith(t, "# an earlier step\n", t.TempDir(), "summary.md")
 	callIn(t, promise, "verify", "--contract", "contract.txt", "--summary", file)
-	text, err := os.ReadFile(file)
-	if err != nil || !strings.HasPrefix(string(text), "# an earlier step\n## locklab verify") {
-		t.Errorf("%v: %.80q", err, text)
+	if text := contentOf(t, file); !strings.HasPrefix(text, "# an earlier step\n## locklab verify") {
+		t.Errorf("%.80q", text)
 	}
 }
 
 // /dev/stdout is the output itself, also if that is a file.
 func TestWriteToStdout(t *testing.T) {
-	effort.Unwatched(t, "the work is done by processes of one command each")
 	out, err := os.Create(filepath.Join(t.TempDir(), "out.txt"))
 	if err != nil {
 		t.Fatal(err)
@@ -212,61 +201,43 @@ func TestWriteToStdout(t *testing.T) {
 	if err := c.Run(); err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(out.Name())
-	if err != nil || !strings.HasPrefix(string(text), "token (002-C)") || !strings.Contains(string(text), `"version": 2`) {
-		t.Errorf("%v: %.200q", err, text)
+	if text := contentOf(t, out.Name()); !strings.HasPrefix(text, "token (002-C)") || !strings.Contains(text, `"version": 2`) {
+		t.Errorf("%.200q", text)
 	}
 }
 
 // Places where nothing can be written are found before anything is played, by every
 // command, and no message has the name of a temporary file.
 func TestOutputsAreCheckedFirst(t *testing.T) {
-	effort.Unwatched(t, watchedCommands)
-	occupied := filepath.Join(t.TempDir(), "occupied")
-	if err := os.WriteFile(occupied, []byte("mine"), 0o644); err != nil {
+	occupied := fileWith(t, "mine", t.TempDir(), "occupied")
+	folder := t.TempDir() // as a file's name
+	if err := os.Mkdir(folder+"/x.json", 0o755); err != nil {
 		t.Fatal(err)
 	}
+	link := link(t)
 	for _, place := range []string{"/proc/none/here", "/proc", occupied} {
-		for _, args := range [][]string{
-			{"run", "token", "R18", "-o", place + "/x.html"},
-			{"run", link(t), "-o", place + "/x.json"},
-			{"run", link(t), "-o", place + "/x.png"},
-			{"explore", "token", "--budget", "pause=2", "-o", place + "/x.json"},
-			{"explore", "token", "-o", place + "/x.svg"},
-			{"matrix", "-o", place + "/x"},
-			{"chart", "sweep", "pause/ttl", "-o", place + "/x.png"},
-			{"chart", "par", "-o", place + "/x.csv"},
-			{"chart", "tolerance", "-o", place + "/x.csv"},
-			{"chart", "rate", "-o", place + "/x.csv"},
-			{"chart", "recovery", "-o", place + "/x.csv"},
-			{"verify", "--junit", place + "/x.xml"},
-			{"verify", "--summary", place + "/x.md"},
-			{"run", "token", "R18", "-o", dirNamed(t, "x.json")},
+		for _, command := range []string{
+			"run token R18 -o PLACE/x.html", "run LINK -o PLACE/x.json", "run LINK -o PLACE/x.png", "run token R18 -o FOLDER/x.json",
+			"explore token --budget pause=2 -o PLACE/x.json", "explore token -o PLACE/x.svg", "matrix -o PLACE/x", "lesson token -o PLACE/x.html",
+			"chart sweep pause/ttl -o PLACE/x.png", "chart par -o PLACE/x.csv", "chart tolerance -o PLACE/x.csv", "chart rate -o PLACE/x.csv",
+			"chart recovery -o PLACE/x.csv", "verify --junit PLACE/x.xml", "verify --summary PLACE/x.md",
 		} {
+			args := strings.Fields(strings.NewReplacer("PLACE", place, "LINK", link, "FOLDER", folder).Replace(command))
 			code, out, errs := call(t, args...)
 			if code != exitUsage || out != "" || !strings.Contains(errs, args[len(args)-1]+": cannot write there") || strings.Contains(errs, "/.") {
 				t.Errorf("%v: exit status %d: %s%s", args, code, errs, out)
 			}
 		}
 	}
-	if b, _ := os.ReadFile(occupied); string(b) != "mine" {
+	if contentOf(t, occupied) != "mine" {
 		t.Error("the file that was there is damaged")
 	}
 }
 
-func dirNamed(t *testing.T, name string) string {
-	t.Helper()
-	dir := filepath.Join(t.TempDir(), name)
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
 // A file that cannot be written costs neither the results nor the other files.
 func TestResultsComeFirst(t *testing.T) {
-	other := filepath.Join(t.TempDir(), "other.json")
-	full := filepath.Join(t.TempDir(), "full.json")
+	dir := t.TempDir()
+	full, other := filepath.Join(dir, "full.json"), filepath.Join(dir, "other.json")
 	if err := os.Symlink("/dev/full", full); err != nil {
 		t.Fatal(err)
 	}
@@ -274,19 +245,7 @@ func TestResultsComeFirst(t *testing.T) {
 	if code != exitInternal || !strings.Contains(out, "Verdict: OVERLAP") || !strings.Contains(errs, "cannot write "+full+": no space left on device") {
 		t.Errorf("exit status %d: %s\n%s", code, errs, out)
 	}
-	if _, err := os.Stat(other); err != nil {
-		t.Error(err)
-	}
-}
-
-// contractFile returns the name of a file with this text.
-func contractFile(t *testing.T, text string) string {
-	t.Helper()
-	name := filepath.Join(t.TempDir(), "contract.txt")
-	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return name
+	allFilled(t, dir, "other.json")
 }
 
 // Every signal that asks the program to stop ends it with status 3, also while it waits
@@ -326,54 +285,30 @@ func TestStoppedSearch(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-ctx.Done()
-	var out, errs bytes.Buffer
-	code := run(ctx, []string{"explore", "token"}, strings.NewReader(""), &out, &errs, func(string) string { return "" })
-	if code != exitNoAnswer || !strings.Contains(out.String(), "not proved: the search was cut short") {
-		t.Errorf("exit status %d: %s\n%s", code, errs.String(), out.String())
+	code, out, errs := callWith(ctx, "", "explore", "token")
+	if code != exitNoAnswer || !strings.Contains(out, "not proved: the search was cut short") {
+		t.Errorf("exit status %d: %s\n%s", code, errs, out)
 	}
 }
 
-// No input is read without end.
-func TestInputTooLarge(t *testing.T) {
-	effort.Unwatched(t, watchedCommands)
-	for _, args := range [][]string{{"run", "/dev/zero"}, {"explain", "/dev/zero"}, {"verify", "--contract", "/dev/zero"}} {
-		code, out, errs := call(t, args...)
-		if code != exitUsage || out != "" || !strings.Contains(errs, "/dev/zero has more than") {
-			t.Errorf("%v: exit status %d: %.200s%.200s", args, code, errs, out)
-		}
-	}
-}
-
-// The program stays within a tenth of --max-memory, and a search that would need more is
-// given up with the setting that gets further.
-func TestExploreKeepsToMemory(t *testing.T) {
-	effort.OnlyExhaustive(t, "it fills its memory; one goroutine searches")
-	const most = 100
-	c := program(t, "explore", "redlock", "--clients", "3", "--nodes", "3", "--budget", "crash=1,restart=1", "--max-states", "0", "--max-memory", fmt.Sprint(most))
-	var errs bytes.Buffer
-	c.Stderr = &errs
-	code, used := peak(t, c)
-	if code != exitNoAnswer || !strings.Contains(errs.String(), "--max-memory 200 gets about twice as far") {
-		t.Errorf("exit status %d: %s", code, errs.String())
-	}
-	if used > most*11/10 || used < most/2 {
-		t.Errorf("%d MB were used of %d", used, most)
-	}
-}
-
-// So does verify.
-func TestVerifyKeepsToMemory(t *testing.T) {
-	effort.OnlyExhaustive(t, "it takes seconds; TestVerify of package contract searches on all cores")
-	const most = 100
+// The program stays within a tenth of --max-memory, and a search that would need more is given up with the setting that
+// gets further.
+func TestKeepsToMemory(t *testing.T) {
+	effort.OnlyExhaustive(t, "it fills its memory; TestVerify of package contract searches on all cores")
+	const most, bounds = 100, "--clients 3 --nodes 3 --budget crash=1,restart=1 --max-states 0"
 	file := contractFile(t, "[search clients=3 nodes=3 budget=crash=1,restart=1 max-states=100000000]\nredlock redlock-drift HOLDS\n")
-	c := program(t, "verify", "--contract", file, "--max-memory", fmt.Sprint(most))
-	var out bytes.Buffer
-	c.Stdout = &out
-	code, used := peak(t, c)
-	if code == exitOK || !strings.Contains(out.String(), "cut short by --max-memory") {
-		t.Errorf("exit status %d: %s", code, out.String())
-	}
-	if used > most*11/10 {
-		t.Errorf("%d MB were used of %d", used, most)
+	for args, says := range map[string]string{
+		"explore redlock " + bounds: "--max-memory 200 gets about twice as far", "verify --contract " + file: "cut short by --max-memory",
+	} {
+		c := program(t, append(strings.Fields(args), "--max-memory", fmt.Sprint(most))...)
+		var said bytes.Buffer
+		c.Stdout, c.Stderr = &said, &said
+		code, used := peak(t, c)
+		if code == exitOK || !strings.Contains(said.String(), says) {
+			t.Errorf("%s: exit status %d: %s", args, code, said.String())
+		}
+		if used > most*11/10 || used < most/2 {
+			t.Errorf("%s: %d MB were used of %d", args, used, most)
+		}
 	}
 }

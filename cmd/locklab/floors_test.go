@@ -4,6 +4,7 @@ import (
 	"go/build"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -16,11 +17,7 @@ const contributing = ".github/CONTRIBUTING.md"
 // its rows, which are indented; "." is the folder's own package.
 func drawing(t *testing.T) map[string]int {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join("..", "..", contributing))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, found := strings.Cut(string(content), "```\ncmd/locklab ")
+	_, rest, found := strings.Cut(contentOf(t, "..", "..", contributing), "```\ncmd/locklab ")
 	block, _, closed := strings.Cut("cmd/locklab "+rest, "```")
 	if !found || !closed {
 		t.Fatalf("%s has no drawing that begins with cmd/locklab", contributing)
@@ -86,28 +83,20 @@ func TestStrangers(t *testing.T) {
 
 // Every folder with code is drawn, and every drawn package exists.
 func TestAllPackagesAreDrawn(t *testing.T) {
-	floors := drawing(t)
-	root := filepath.Join("..", "..")
-	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
-		if err != nil || !d.IsDir() {
-			return err
+	floors, modules := drawing(t), []string{}
+	for _, dir := range foldersBelow(t) {
+		folder := filepath.Join("..", "..", dir)
+		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil && dir != "." {
+			modules = append(modules, dir+"/") // of their own
 		}
-		if name := d.Name(); path != root && (strings.HasPrefix(name, ".") || name == "testdata" || name == "out") {
-			return filepath.SkipDir
+		if slices.ContainsFunc(modules, func(m string) bool { return strings.HasPrefix(dir+"/", m) }) {
+			continue
 		}
-		if _, err := os.Stat(filepath.Join(path, "go.mod")); path != root && err == nil {
-			return filepath.SkipDir // a module of its own
-		}
-		if _, err := build.ImportDir(path, 0); err == nil {
-			rel, _ := filepath.Rel(root, path)
-			if _, ok := floors[filepath.ToSlash(rel)]; !ok {
-				t.Errorf("%s is not in the drawing of %s: add it", rel, contributing)
+		if _, drawn := floors[dir]; !drawn {
+			if _, err := build.ImportDir(folder, 0); err == nil {
+				t.Errorf("%s is not in the drawing of %s: add it", dir, contributing)
 			}
 		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 }
 

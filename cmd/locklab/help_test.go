@@ -8,14 +8,11 @@ import (
 	"unicode"
 
 	"github.com/mattn/go-runewidth"
-
-	"locklab/simulator/effort"
 )
 
 // The help of every command is in the reader's language, fits the width, and has no key
 // or place that was not filled.
 func TestHelp(t *testing.T) {
-	effort.Unwatched(t, "one goroutine prints")
 	unfilled := regexp.MustCompile(`help\.[a-z]|\{[a-z]+\}`)
 	for _, command := range allCommands() {
 		for _, lang := range []string{"en", "zh"} {
@@ -93,24 +90,8 @@ func TestHelpListsEveryCommand(t *testing.T) {
 	}
 }
 
-// Former names say what to type, whatever stands behind them, and run nothing.
-func TestFormerNames(t *testing.T) {
-	for typed, want := range map[string]string{
-		"par --strategies setnx --help": "locklab: use: locklab chart par\n", "theorems x y": "locklab: use: locklab chart theorems\n",
-		"quiz --seed 7": "locklab: use: locklab play quiz\n", "replay x": "locklab: use: locklab run LINK\n",
-		"sweep --lang zh":             "locklab: 请用：locklab chart sweep\n",
-		"explore token --clients any": "use: locklab prove LOCK",
-	} {
-		code, out, errs := call(t, strings.Fields(typed)...)
-		if code != exitUsage || out != "" || !strings.Contains(errs, want) {
-			t.Errorf("%s: exit status %d, %s%s, want %d and %q", typed, code, out, errs, exitUsage, want)
-		}
-	}
-}
-
 // The first line of an output fits the width, as all others do.
 func TestFirstLineFits(t *testing.T) {
-	effort.Unwatched(t, watchedCommands)
 	for _, command := range []string{
 		"", "--help", "run token gc-pause", "run redlock getset-nil", "explain R18", "explain token gc-pause", "explain lease", "demo", "list",
 		"play --levels", "play quiz --seed 1 --count 1", "matrix --strategies token --scenarios R18 --runs 1", "explore mutex --attempts 1",

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -137,16 +136,13 @@ func (h *house) measure(t *testing.T, dir string) {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		content, err := os.ReadFile(filepath.Join(folder, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := contentOf(t, folder, name)
 		positions := token.NewFileSet()
 		file, err := parser.ParseFile(positions, name, content, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.lines += bytes.Count(content, []byte("\n"))
+		h.lines += strings.Count(content, "\n")
 		imported := map[string]string{} // a name in this file -> the folder of our own package
 		for _, spec := range file.Imports {
 			full, _ := strconv.Unquote(spec.Path.Value)

@@ -15,13 +15,13 @@ func TestInit(t *testing.T) {
 	if code != exitOK || !strings.Contains(out, "go.mod, go.sum, mylock_test.go") {
 		t.Fatalf("exit status %d, %s%s", code, out, errs)
 	}
-	module := content(t, own, "go.mod")
+	module := contentOf(t, own, "go.mod")
 	for _, want := range []string{"module example.com/mylock\n\ngo 1.", "godebug randseednop=0", "\nreplace " + modulePath() + " => \"/"} {
 		if !strings.Contains(module, want) {
 			t.Errorf("%q is missing in\n%s", want, module)
 		}
 	}
-	if is, want := content(t, own, "mylock_test.go"), content(t, template, "mylock_test.go"); is != want {
+	if is, want := contentOf(t, own, "mylock_test.go"), contentOf(t, template, "mylock_test.go"); is != want {
 		t.Error("the test is not that of the template")
 	}
 	if err := os.Remove(filepath.Join(own, "go.mod")); err != nil {
@@ -35,31 +35,16 @@ func TestInit(t *testing.T) {
 	}
 
 	for name, text := range map[string]string{"go.mod": "module example.com/shop\n", "cart/cart.go": "package basket\n"} {
-		file := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fileWith(t, text, dir, name)
 	}
 	code, out, errs = call(t, "init", filepath.Join(dir, "cart"))
 	if code != exitOK || !strings.Contains(out, "require "+modulePath()+" v0.0.0\nreplace "+modulePath()+" => ") {
 		t.Errorf("exit status %d, %s%s", code, out, errs)
 	}
-	if test := content(t, dir, "cart/mylock_test.go"); !strings.HasPrefix(test, "package basket\n") {
+	if test := contentOf(t, dir, "cart/mylock_test.go"); !strings.HasPrefix(test, "package basket\n") {
 		t.Errorf("it begins with %.30q", test)
 	}
 	if code, _, errs := call(t, "init", filepath.Join(dir, "x"), "--lab", dir); code != exitUsage || !strings.Contains(errs, "with --lab") {
 		t.Errorf("exit status %d, %s", code, errs)
 	}
-}
-
-func content(t *testing.T, folder, name string) string {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(folder, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }

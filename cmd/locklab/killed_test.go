@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -30,18 +31,65 @@ func limitFiles(limit string) {
 	}
 }
 
-// killables are commands that write files; DIR is their folder.
-var killables = []struct {
+// A writer is a command that writes files; DIR is their folder.
+type writer struct {
 	args  string
 	files []string
-}{
-	{"chart sweep pause/ttl=0:2:0.25 --runs 9 --strategies token,setnx -o DIR/sweep.svg", []string{"sweep.svg", "sweep.csv"}},
-	{"run token R18 -o DIR/run.html -o DIR/run.json -o DIR/run.txt", []string{"run.html", "run.json", "run.txt"}},
-	{"explore token --budget pause=1 --timing any --attempts 1 -o DIR/pause.svg", []string{"pause.svg"}},
+	slow  bool
 }
 
-// TestKilled disturbs commands at random, by a signal at any moment or by a full disk: each file is whole,
-// or what it was before, and only SIGKILL leaves a temporary one. ROUNDS is the number of rounds.
+func writers(t *testing.T) []writer {
+	all := []writer{
+		{"chart sweep pause/ttl=0:2:0.25 --runs 9 --strategies token,setnx -o DIR/sweep.svg", []string{"sweep.svg", "sweep.csv"}, false},
+		{"run token R18 -o DIR/run.html -o DIR/run.json -o DIR/run.txt", []string{"run.html", "run.json", "run.txt"}, false},
+		{"explore token --budget pause=1 --timing any --attempts 1 -o DIR/pause.svg", []string{"pause.svg"}, false},
+		{"verify --contract " + contractFile(t, promise) + " --junit DIR/verify.xml", []string{"verify.xml"}, false},
+		{"chart par --strategies setnx -o DIR/par.svg", []string{"par.svg", "par.csv"}, true},
+		{"chart tolerance --strategies setnx -o DIR/tolerance.svg", []string{"tolerance.svg", "tolerance.csv"}, true},
+		{"matrix --strategies token --scenarios R18 -o DIR", []string{"report.html", "grid.png", "grid.svg", "grid.csv"}, true},
+	}
+	return slices.DeleteFunc(all, func(w writer) bool { return w.slow && !effort.Exhaustive() })
+}
+
+// TestWritersDespiteLostOutput: standard output that is full, or that nobody reads, keeps no command from writing its files.
+func TestWritersDespiteLostOutput(t *testing.T) {
+	effort.OnlyExhaustive(t, "it takes seconds; the work is done by processes of one command each")
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
+	r, closed, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closed.Close()
+	r.Close()
+	for _, w := range writers(t) {
+		for _, lost := range []struct {
+			out  *os.File
+			code int
+			says string
+		}{{full, exitInternal, "no space left on device"}, {closed, exitOK, ""}} {
+			dir := t.TempDir()
+			c := program(t, strings.Fields(strings.ReplaceAll(w.args, "DIR", dir))...)
+			var errs bytes.Buffer
+			c.Stdout, c.Stderr = lost.out, &errs
+			code := statusOf(t, c.Run())
+			if code != lost.code || !strings.Contains(errs.String(), lost.says) || strings.Contains(errs.String(), "pipe") {
+				t.Errorf("%s: exit status %d: %s", w.args, code, errs.String())
+			}
+			allFilled(t, dir, w.files...)
+			if hidden, _ := filepath.Glob(filepath.Join(dir, ".*")); len(hidden) > 0 {
+				t.Errorf("%s: %v remain", w.args, hidden)
+			}
+		}
+	}
+}
+
+// TestKilled disturbs commands, first by a disk without any room, then at random, by a signal at any moment or by a full
+// disk: each file is whole, or what it was before, only SIGKILL leaves a temporary one, and what was found is printed.
+// ROUNDS is the number of rounds.
 func TestKilled(t *testing.T) {
 	effort.Unwatched(t, "the work is done by processes of one command each")
 	rounds := 4
@@ -51,9 +99,9 @@ func TestKilled(t *testing.T) {
 			t.Fatal("ROUNDS: ", err)
 		}
 	}
-	for _, k := range killables {
+	for _, k := range writers(t) {
 		dir, whole := t.TempDir(), map[string]string{}
-		took, code, errs := disturbed(t, k.args, dir, 0, 0, 1<<40)
+		took, code, _, errs := disturbed(t, k.args, dir, 0, 0, 1<<40)
 		if code != exitOK {
 			t.Fatalf("%s: exit status %d: %s", k.args, code, errs)
 		}
@@ -61,9 +109,9 @@ func TestKilled(t *testing.T) {
 			whole[f] = fileIn(t, dir, f)
 		}
 		draw := rand.New(rand.NewPCG(1, 32))
-		for range rounds {
+		for round := range rounds {
 			dir, older := t.TempDir(), ""
-			if draw.IntN(2) == 0 {
+			if draw.IntN(2) == 0 || round == 0 {
 				older = "older"
 			}
 			for _, f := range k.files {
@@ -75,10 +123,16 @@ func TestKilled(t *testing.T) {
 			if signal == 0 {
 				limit = draw.Uint64N(uint64(len(whole[k.files[0]])) * 5 / 4)
 			}
-			_, code, errs := disturbed(t, k.args, dir, signal, time.Duration(draw.Float64()*1.1*float64(took)), limit)
+			if round == 0 {
+				signal, limit = 0, 0
+			}
+			_, code, out, errs := disturbed(t, k.args, dir, signal, time.Duration(draw.Float64()*1.1*float64(took)), limit)
 			what := fmt.Sprintf("%s, signal %d, at most %d bytes in a file", k.args, signal, limit)
 			if full := strings.Contains(errs, "file too large"); code != exitOK && signal == 0 && !full || code == -1 && signal != syscall.SIGKILL {
 				t.Errorf("%s: exit status %d: %s", what, code, errs)
+			}
+			if round == 0 && (code != exitInternal || out == "") {
+				t.Errorf("%s: exit status %d: %s%s", what, code, errs, out)
 			}
 			for _, f := range k.files {
 				if got := fileIn(t, dir, f); got != older && got != whole[f] || code == exitOK && got != whole[f] {
@@ -102,12 +156,12 @@ func fileIn(t *testing.T, dir, file string) string {
 }
 
 // disturbed runs a command in a folder, and sends it a signal after some time; 0: none.
-func disturbed(t *testing.T, args, dir string, signal syscall.Signal, after time.Duration, limit uint64) (took time.Duration, code int, errs string) {
+func disturbed(t *testing.T, args, dir string, signal syscall.Signal, after time.Duration, limit uint64) (took time.Duration, code int, out, errs string) {
 	t.Helper()
 	p := program(t, strings.Fields(strings.ReplaceAll(args, "DIR", dir))...)
 	p.Env = append(p.Env, fmt.Sprint(fileLimit, "=", limit))
-	var stderr bytes.Buffer
-	p.Stderr = &stderr
+	var stdout, stderr bytes.Buffer
+	p.Stdout, p.Stderr = &stdout, &stderr
 	began := time.Now()
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
@@ -116,5 +170,5 @@ func disturbed(t *testing.T, args, dir string, signal syscall.Signal, after time
 		defer time.AfterFunc(after, func() { _ = p.Process.Signal(signal) }).Stop() // it may have ended by now
 	}
 	code = statusOf(t, p.Wait())
-	return time.Since(began), code, stderr.String()
+	return time.Since(began), code, stdout.String(), stderr.String()
 }

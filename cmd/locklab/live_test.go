@@ -36,7 +36,7 @@ func TestLive(t *testing.T) {
 		if want := map[string]int{"live.zh.txt": exitNoAnswer}[name]; code != want || errs != "" { // it cannot be shown
 			t.Errorf("%s: exit status %d, want %d, %s", args, code, want, errs)
 		}
-		golden(t, name, []byte(serverVersion.ReplaceAllString(out, "VERSION")))
+		golden(t, name, serverVersion.ReplaceAllString(out, "VERSION"))
 	}
 }
 
@@ -48,10 +48,10 @@ func TestLiveMatrix(t *testing.T) {
 	if code != exitOK || !strings.Contains(errs, "live.csv") {
 		t.Errorf("exit status %d, %s", code, errs)
 	}
-	golden(t, "live.matrix.txt", []byte(serverVersion.ReplaceAllString(out, "VERSION")))
-	content, err := os.ReadFile(file)
-	if rows := strings.Count(string(content), "\n"); err != nil || rows != 4 || !strings.Contains(string(content), "token,restart,OVERLAP STALE-WRITE,OVERLAP STALE-WRITE,true,0,") {
-		t.Errorf("%v: %s", err, content)
+	golden(t, "live.matrix.txt", serverVersion.ReplaceAllString(out, "VERSION"))
+	content := contentOf(t, file)
+	if strings.Count(content, "\n") != 4 || !strings.Contains(content, "token,restart,OVERLAP STALE-WRITE,OVERLAP STALE-WRITE,true,0,") {
+		t.Error(content)
 	}
 	code, out, _ = call(t, "live", "run", "token", "restart", "--json")
 	var j struct {
@@ -64,35 +64,13 @@ func TestLiveMatrix(t *testing.T) {
 	}
 }
 
-// Wrong use, and a machine without redis-server, end with status 2 and say what to do.
-func TestLiveRefuses(t *testing.T) {
-	for args, want := range map[string]string{
-		"live nonsense":                              `live nonsense`,
-		"live run token":                             `needs a lock and a race`,
-		"live run nolock failover":                   `nolock`,
-		"live run token norace":                      `norace`,
-		"live run token failover --lease 1ms":        `--lease 1ms: give 50ms to 10s`,
-		"live run nothing":                           `needs a lock and a race`,
-		"live matrix --strategies token -o live.png": `-o live.png: write FILE.csv`,
-		"live matrix --rounds 0":                     `--rounds 0: give 1 to 1000`,
-		"live verify --rounds 1001":                  `--rounds 1001: give 1 to 1000`,
-		"live run token calm --redis 127.0.0.1:1":    `--redis`,
-		"live run live_test.go":                      `live_test.go`,
-		"live run live_test.go --set ttl=1s":         `--set ttl=1s: a run that was saved has its settings`,
-		"live verify extra":                          `extra`,
-	} {
-		if code, out, errs := call(t, strings.Fields(args)...); code != exitUsage || out != "" || !strings.Contains(errs, want) {
-			t.Errorf("%s: exit status %d, %s%s", args, code, out, errs)
-		}
-	}
+// On a machine without redis-server the command ends with status 2 and says what to do.
+func TestLiveWithoutRedis(t *testing.T) {
 	only := t.TempDir()
-	if sh, err := exec.LookPath("sh"); err != nil || os.Symlink(sh, filepath.Join(only, "sh")) != nil {
-		t.Fatal("the package dash is missing: there is no sh")
-	}
-	for _, tool := range []string{"rm", "mktemp"} {
+	for _, tool := range []string{"sh", "rm", "mktemp"} {
 		path, err := exec.LookPath(tool)
 		if err != nil || os.Symlink(path, filepath.Join(only, tool)) != nil {
-			t.Fatal("the package coreutils is missing: there is no " + tool)
+			t.Fatal("a package is missing, dash or coreutils: there is no " + tool)
 		}
 	}
 	t.Setenv("PATH", only)
@@ -107,11 +85,12 @@ func TestLiveLeavesNothing(t *testing.T) {
 	needLive(t)
 	servertest.NeedZooKeeper(t)
 	servertest.NeedDatabases(t)
+	const redis = "live run setnx crash-holding --lease 10s"
 	for _, run := range []struct {
 		signal     syscall.Signal
 		args, sign string // a pattern of what is there when a server of the run is
 	}{
-		{syscall.SIGTERM, "live run setnx crash-holding --lease 10s", "*/server-*"}, {syscall.SIGINT, "live run setnx crash-holding --lease 10s", "*/server-*"}, {syscall.SIGKILL, "live run setnx crash-holding --lease 10s", "*/server-*"},
+		{syscall.SIGTERM, redis, "*/server-*"}, {syscall.SIGINT, redis, "*/server-*"}, {syscall.SIGKILL, redis, "*/server-*"},
 		{syscall.SIGTERM, "live matrix --strategies line", "*/zookeeper/zoo.cfg"},
 		{syscall.SIGTERM, "live matrix --strategies named", "*/data/postmaster.pid"}, {syscall.SIGKILL, "live matrix --strategies rows", "*/data/postmaster.pid"},
 	} {

@@ -1,20 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-
-	"locklab/simulator/effort"
 )
 
 // No message repeats all of a long input.
 func TestMessagesAreShort(t *testing.T) {
-	effort.Unwatched(t, watchedCommands)
 	long := strings.Repeat("x", 130<<10)
 	spaced := strings.Repeat("x ", 65<<10)
 	for _, args := range [][]string{
@@ -41,9 +36,7 @@ func TestNothingControlsTheTerminal(t *testing.T) {
 	dir := t.TempDir()
 	evil := filepath.Join(dir, "\x1b[31mred\u202e\a")
 	contract := "[gc-pause]\ntoken HOLDS | \x1b[31m\n"
-	if err := os.WriteFile(evil+".txt", []byte(contract), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fileWith(t, contract, evil+".txt")
 	for _, args := range [][]string{
 		{"run", evil}, {"explain", evil}, {"run", "token\x1b", "R18"}, {"run", "token", "R18", "-o", evil + ".json"},
 		{"run", "token", "R18", "-o", evil + ".pdf"}, {"matrix", "-o", "/proc/" + filepath.Base(evil)}, {"verify", "--contract", evil},
@@ -57,9 +50,9 @@ func TestNothingControlsTheTerminal(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"j.xml", "s.md"} {
-		text, err := os.ReadFile(filepath.Join(dir, name))
-		if m := control.Find(text); err != nil || m != nil || !bytes.Contains(text, []byte("red")) {
-			t.Errorf("%s: %q, %v", name, m, err)
+		text := contentOf(t, dir, name)
+		if m := control.FindString(text); m != "" || !strings.Contains(text, "red") {
+			t.Errorf("%s: %q", name, m)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -15,7 +14,6 @@ import (
 	"testing"
 
 	"locklab/scenarios/share"
-	"locklab/simulator/effort"
 )
 
 // shares computes the n shares of a command and returns their files.
@@ -27,11 +25,7 @@ func shares(t *testing.T, n int, args ...string) (files []string) {
 		if code != exitOK || errs != "" {
 			t.Fatalf("%v, share %d/%d: exit status %d, %s", args, k, n, code, errs)
 		}
-		file := filepath.Join(dir, fmt.Sprintf("%d.json", k))
-		if err := os.WriteFile(file, []byte(out), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		files = append(files, file)
+		files = append(files, fileWith(t, out, dir, fmt.Sprintf("%d.json", k)))
 	}
 	return files
 }
@@ -50,20 +44,11 @@ setnx    DEADLOCK@1
 token    HOLDS
 `
 
-func writeContract(t *testing.T, content string) (file string) {
-	t.Helper()
-	file = filepath.Join(t.TempDir(), "my-contract.txt")
-	if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return file
-}
-
 // TestMerge: what the shares of a command come to is what one machine gives, byte for
 // byte: the text, the JSON, the exit status, what is said of deviations, and every file.
 func TestMerge(t *testing.T) {
 	t.Parallel()
-	contract := writeContract(t, strings.Replace(smallContract, "[gc-pause]", "[gc-pause]\nsetnx OVERLAP", 1)) // a row differs
+	contract := contractFile(t, strings.Replace(smallContract, "[gc-pause]", "[gc-pause]\nsetnx OVERLAP", 1)) // a row differs
 	for _, c := range []struct {
 		n     int
 		files []string // that the command writes, with the flag for each
@@ -120,11 +105,7 @@ func filesIn(dir string, flags []string) (in []string) {
 // edited returns a copy of a share's file, changed, with a checksum that fits.
 func edited(t *testing.T, file string, edit func(s *share.Share, results []share.Result) []share.Result) string {
 	t.Helper()
-	content, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := share.Read(file, content)
+	s, err := share.Read(file, []byte(contentOf(t, file)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,16 +118,7 @@ func edited(t *testing.T, file string, edit func(s *share.Share, results []share
 	if err := s.Write(&b, results); err != nil {
 		t.Fatal(err)
 	}
-	return rawCopy(t, file, b.Bytes())
-}
-
-func rawCopy(t *testing.T, file string, content []byte) string {
-	t.Helper()
-	name := filepath.Join(t.TempDir(), filepath.Base(file))
-	if err := os.WriteFile(name, content, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return name
+	return fileWith(t, b.String(), t.TempDir(), filepath.Base(file))
 }
 
 // TestMergeRefuses: shares that do not make up a command are refused, with the file or the
@@ -156,15 +128,10 @@ func TestMergeRefuses(t *testing.T) {
 	f := shares(t, 3, "chart", "sweep", "ttl=5s:10s:1s", "--strategies", "setnx", "--runs", "9")
 	others := shares(t, 3, "chart", "sweep", "ttl=5s:10s:1s", "--strategies", "token", "--runs", "9")
 	halves := shares(t, 2, "chart", "sweep", "ttl=5s:10s:1s", "--strategies", "setnx", "--runs", "9")
-	content, err := os.ReadFile(f[1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := contentOf(t, f[1])
 	instead := func(second string) []string { return []string{f[0], second, f[2]} }
-	raw := func(content []byte) []string { return instead(rawCopy(t, f[1], content)) }
-	replaced := func(old, by string) []string {
-		return raw(bytes.Replace(content, []byte(old), []byte(by), 1))
-	}
+	raw := func(content string) []string { return instead(fileWith(t, content, t.TempDir(), "2.json")) }
+	replaced := func(old, by string) []string { return raw(strings.Replace(content, old, by, 1)) }
 	head := func(edit func(s *share.Share)) []string {
 		return instead(edited(t, f[1], func(s *share.Share, r []share.Result) []share.Result { edit(s); return r }))
 	}
@@ -189,10 +156,10 @@ func TestMergeRefuses(t *testing.T) {
 		"twice":        {[]string{f[0], f[1], f[1], f[2]}, "share 2/3 is there twice"},
 		"cut off":      {raw(content[:len(content)/2]), "2.json: this is no share, or a damaged one"},
 		"changed":      {replaced(`"result":[`, `"result":[1`), "2.json: cut off or changed"},
-		"doubled":      {raw(append(content, content...)), "2.json: this is no share, or a damaged one"},
-		"no share":     {raw([]byte(`{"version": 2}`)), "2.json: this is no share of locklab"},
-		"no object":    {raw([]byte(`[]`)), "2.json: this is no share, or a damaged one"},
-		"empty":        {raw(nil), "2.json: this is no share, or a damaged one: unexpected end"},
+		"doubled":      {raw(content + content), "2.json: this is no share, or a damaged one"},
+		"no share":     {raw(`{"version": 2}`), "2.json: this is no share of locklab"},
+		"no object":    {raw(`[]`), "2.json: this is no share, or a damaged one"},
+		"empty":        {raw(""), "2.json: this is no share, or a damaged one: unexpected end"},
 		"no list":      {replaced(`"results":[`, `"results":"",[`), "2.json: this is no share, or a damaged one"},
 		"other build":  {head(func(s *share.Share) { s.Build = "revision 12" }), "from another build (revision 12; this is build "},
 		"command":      {instead(others[1]), `2.json: a share of "locklab chart sweep --runs=9 --strategies=token ttl=5s:10s:1s"`},
@@ -228,7 +195,7 @@ func TestMergeDiffers(t *testing.T) {
 		from, to string // in every result
 	}{
 		"sweep":  {[]string{"chart", "sweep", "ttl=5s:7s:1s", "--strategies", "setnx", "--runs", "9"}, "[", "[9"},
-		"verify": {[]string{"verify", "--contract", writeContract(t, smallContract)}, `"status":1`, `"status":3`},
+		"verify": {[]string{"verify", "--contract", contractFile(t, smallContract)}, `"status":1`, `"status":3`},
 	} {
 		files := shares(t, 2, c.args...)
 		for i, file := range files {
@@ -247,33 +214,38 @@ func TestMergeDiffers(t *testing.T) {
 	}
 }
 
-// TestMergeLong: a share that has more results than tasks is refused before they are read.
-func TestMergeLong(t *testing.T) {
-	effort.Unwatched(t, watchedCommands)
+// TestMergeTooMuch: a file without an end, with more than any share has, or with more results than tasks is refused before
+// it is read.
+func TestMergeTooMuch(t *testing.T) {
 	file := shares(t, 1, "chart", "sweep", "ttl=5s", "--strategies", "setnx", "--runs", "9")[0]
-	long := edited(t, file, func(_ *share.Share, r []share.Result) []share.Result {
-		more := share.Result{Task: "x", Result: json.RawMessage("\"" + strings.Repeat("x", 1<<20) + "\"")}
-		for range 40 {
-			r = append(r, more)
-		}
-		return r
-	})
-	tiny := edited(t, file, func(_ *share.Share, r []share.Result) []share.Result {
-		for range 400_000 {
-			r = append(r, share.Result{Task: "", Result: json.RawMessage("0")})
-		}
-		return r
-	})
-	for _, file := range []string{long, tiny} {
+	with := func(n int, result string) string {
+		return edited(t, file, func(_ *share.Share, r []share.Result) []share.Result {
+			return append(r, slices.Repeat([]share.Result{{Task: "x", Result: json.RawMessage(result)}}, n)...)
+		})
+	}
+	large := fileWith(t, "", t.TempDir(), "large.json")
+	if err := os.Truncate(large, maxShare+1); err != nil {
+		t.Fatal(err)
+	}
+	const results = ": more results than the 1 of share 1/1"
+	for _, c := range []struct {
+		file, says string
+		most       uint64 // MB that may be allocated
+	}{
+		{"/dev/zero", ": it is no regular file", 8},
+		{large, ": larger than 64 MB", 8},
+		{with(40, "\""+strings.Repeat("x", 1<<20)+"\""), results, 256},
+		{with(400_000, "0"), results, 256},
+	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		code, out, errs := call(t, "merge", file)
+		code, out, errs := call(t, "merge", c.file)
 		runtime.ReadMemStats(&after)
-		if code != exitUsage || out != "" || !strings.Contains(errs, file+": more results than the 1 of share 1/1") {
+		if code != exitUsage || out != "" || !strings.Contains(errs, c.file+c.says) {
 			t.Errorf("exit status %d, %q, %s", code, out, errs)
 		}
-		if got := (after.TotalAlloc - before.TotalAlloc) >> 20; got > 256 {
-			t.Errorf("%d MB were allocated", got)
+		if got := (after.TotalAlloc - before.TotalAlloc) >> 20; got > c.most {
+			t.Errorf("%s: %d MB were allocated", c.file, got)
 		}
 	}
 }
@@ -283,11 +255,8 @@ func TestShareREADME(t *testing.T) {
 	t.Parallel()
 	var snippets [2][]string
 	for i, name := range []string{"README.md", "README.zh.md"} {
-		readme, err := os.ReadFile("../../scenarios/share/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		snippets[i] = regexp.MustCompile("(?s)```[a-z]+\n.*?```").FindAllString(string(readme), -1)
+		readme := contentOf(t, "../../scenarios/share", name)
+		snippets[i] = regexp.MustCompile("(?s)```[a-z]+\n.*?```").FindAllString(readme, -1)
 	}
 	if !slices.Equal(snippets[0], snippets[1]) || len(snippets[0]) != 2 {
 		t.Fatalf("the snippets of the two languages differ:\n%s\n%s", snippets[0], snippets[1])
@@ -297,10 +266,7 @@ func TestShareREADME(t *testing.T) {
 		if len(commands) != 2 || !strings.HasPrefix(commands[1], "locklab merge") {
 			t.Fatalf("%q: want a share and a merge, of\n%s", commands, snippet)
 		}
-		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "contract.txt"), []byte(smallContract), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		dir := filepath.Dir(fileWith(t, smallContract, t.TempDir(), "contract.txt"))
 		shell := func(k int, command string) (out string, err error) { // as the k-th of the machines
 			c := program(t)
 			c.Path, c.Dir = "/bin/sh", dir
@@ -329,49 +295,5 @@ func TestShareREADME(t *testing.T) {
 		if err != nil || one != merged || !strings.Contains(one, "as contracted") {
 			t.Errorf("%v\none machine:\n%s\nmerged:\n%s", err, one, merged)
 		}
-	}
-}
-
-// TestShareRefuses: a share that cannot be computed, or that would show what it does not
-// have, is refused before anything is computed.
-func TestShareRefuses(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct{ args, says string }{
-		{"chart sweep --shard 0/3", `--shard "0/3": write K/N`},
-		{"chart sweep --shard 4/3", `--shard "4/3": write K/N`},
-		{"chart sweep --shard 3", `--shard "3": write K/N`},
-		{"chart sweep --shard 1/99999", "up to 10000"},
-		{"chart sweep --shard=", `--shard is empty`},
-		{"chart sweep --shard 1/2 -o sweep.png", "--out with --shard"},
-		{"verify --shard 1/2 --junit v.xml", "--junit with --shard"},
-		{"verify --shard 1/2 --contract absent.txt", "absent.txt: no such file"},
-		{"chart par --shard 1/2", "--shard"},
-	} {
-		code, out, errs := call(t, strings.Fields(c.args)...)
-		if code != exitUsage || out != "" || !strings.Contains(errs, c.says) {
-			t.Errorf("%s: exit status %d, %q, %s", c.args, code, out, errs)
-		}
-	}
-}
-
-// A share that is stopped keeps what it has, and says that it was stopped; one whose output
-// is lost says so.
-func TestShareStopped(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	var out, errs bytes.Buffer
-	code := run(ctx, []string{"chart", "sweep", "ttl=5s:10s:1s", "--shard", "1/2"}, nil, &out, &errs, func(string) string { return "" })
-	s, err := share.Read("", out.Bytes())
-	if code != exitNoAnswer || err != nil || !s.Stopped {
-		t.Errorf("exit status %d, %v, %s: %s", code, err, out.String(), errs.String())
-	}
-	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
-	effort.Need(t, err) // only Linux has /dev/full
-	defer full.Close()
-	errs.Reset()
-	code = run(t.Context(), []string{"chart", "sweep", "ttl=5s:10s:1s", "--strategies", "token", "--runs", "9", "--shard", "1/2"}, nil, full, &errs, func(string) string { return "" })
-	if code != exitInternal || !strings.Contains(errs.String(), "no space left") {
-		t.Errorf("a full disk: exit status %d, %s", code, errs.String())
 	}
 }
