@@ -12,11 +12,13 @@ import (
 	"github.com/spf13/pflag"
 
 	"locklab/reports/text"
+	"locklab/simulator/effort"
 )
 
 // TestEmptyNames: every flag of every command that names something refuses an empty name, and so
 // does every argument, before anything is done.
 func TestEmptyNames(t *testing.T) {
+	effort.Unwatched(t, watchedCommands)
 	e := newTestEnv(nil, nil)
 	refused := 0
 	var visit func(c *cobra.Command)
@@ -71,7 +73,8 @@ func TestLongNames(t *testing.T) {
 	dir := t.TempDir()
 	for _, base := range []int{300, 255} {
 		for _, command := range []string{
-			"run token calm -o .html", "explore token -o .json", "chart sweep pause/ttl -o .png", "chart par -o .csv", "verify --junit .xml", "live matrix -o .csv",
+			"run token calm -o .html", "explore token -o .json", "chart sweep pause/ttl -o .png", "chart par -o .csv",
+			"verify --junit .xml", "live matrix -o .csv",
 		} {
 			args := strings.Fields(command)
 			last := &args[len(args)-1]

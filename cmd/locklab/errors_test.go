@@ -13,11 +13,13 @@ import (
 
 	"locklab/scenarios/study"
 	"locklab/simulator"
+	"locklab/simulator/effort"
 )
 
 // Wrong use ends with status 2 and words that name what was wrong and what would be right. Wrong settings, bounds and
 // lines of a contract stand in the tests of the packages that read them.
 func TestWrongUse(t *testing.T) {
+	effort.Unwatched(t, watchedCommands)
 	link := link(t)
 	for _, c := range []struct{ args, says string }{
 		{`demo now`, `now`},

@@ -27,6 +27,7 @@ func teacher(t *testing.T, out io.Writer, lang string, width int) *lessons.Teach
 // Every place of every text is filled in, in both languages: what it names is there,
 // and came about in a run. The error names the file and the line.
 func TestEveryTextIsFilled(t *testing.T) {
+	effort.Unwatched(t, watchedCommands)
 	for _, prefix := range []string{"lock.", "race.", "path.", "interview.", "term."} {
 		texts, err := teacher(t, io.Discard, "both", 80).Texts(prefix)
 		if err != nil {
@@ -99,13 +100,16 @@ func TestBacking(t *testing.T) {
 	}
 }
 
-// A lock that nobody can ever have again has fallen, also where the key that stands in a living client's name is told before
-// it, and a story ends with that. What a lock's page calls by another lock's name can be looked up from there.
+// A lock that nobody can ever have again has fallen, also where the key that stands in a living client's name is told
+// before it, and a story ends with that. What a lock's page calls by another lock's name can be looked up from there.
 func TestExplainLeadsOn(t *testing.T) {
+	effort.Unwatched(t, watchedCommands)
 	for command, want := range map[string]string{
-		"explain watchdog": "locklab run watchdog dead-business", "run watchdog dead-business --view story": "DEADLOCK means",
-		"explain set-ifeq": "\n  locklab explain daemon-10-owned\n", "explain zk-protected": "\n  locklab explain zk-recheck\n",
-		"explain redlock-topup": "\n  locklab explain redlock-drift\n",
+		"explain watchdog":                        "locklab run watchdog dead-business",
+		"run watchdog dead-business --view story": "DEADLOCK means",
+		"explain set-ifeq":                        "\n  locklab explain daemon-10-owned\n",
+		"explain zk-protected":                    "\n  locklab explain zk-recheck\n",
+		"explain redlock-topup":                   "\n  locklab explain redlock-drift\n",
 	} {
 		if _, out, _ := call(t, strings.Fields(command)...); !strings.Contains(out, want) {
 			t.Errorf("%s does not say %q:\n%s", command, want, out)
@@ -152,6 +156,7 @@ func TestExplainAll(t *testing.T) {
 // Every word that the outputs use can be looked up, in both languages: verdicts, column
 // heads, and the words of certificates.
 func TestWordsAreExplained(t *testing.T) {
+	effort.Unwatched(t, watchedCommands)
 	words := []string{"N/A", "VACUOUS", "UNKNOWN", "HOLDS", "+1", "+3", "@", "?", "none", "par", "steps", "cause", "certificate", "bounds", "states",
 		"transitions", "depth", "complete", "reduction", "symmetry", "doom", "point of no return", "tolerance", "retries", "attempts",
 		"orphaned request", "quorum", "TTL", "lease", "asleep", "seed", "settings", "contract", "link", "counterexample", "budget", "probe", "cut short"}

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"locklab/simulator/effort"
 )
 
 // What a search prints is the same in every call; with --time it also says how long it took.
@@ -24,6 +26,7 @@ func TestExploreTime(t *testing.T) {
 // The certificate of a search names what clients do with a lock besides, what their library
 // sends again, and what was left out.
 func TestCertificateOfUses(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
 	var told strings.Builder
 	for _, line := range []string{
 		"explore naive-wake --timing lockstep --attempts 2 --budget delay=1@2s --uses wait",

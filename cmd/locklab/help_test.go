@@ -8,6 +8,8 @@ import (
 	"unicode"
 
 	"github.com/mattn/go-runewidth"
+
+	"locklab/simulator/effort"
 )
 
 // The help of every command is in the reader's language, fits the width, and has no key
@@ -92,6 +94,7 @@ func TestHelpListsEveryCommand(t *testing.T) {
 
 // The first line of an output fits the width, as all others do.
 func TestFirstLineFits(t *testing.T) {
+	effort.Unwatched(t, watchedCommands)
 	for _, command := range []string{
 		"", "--help", "run token gc-pause", "run redlock getset-nil", "explain R18", "explain token gc-pause", "explain lease", "demo", "list",
 		"play --levels", "play quiz --seed 1 --count 1", "matrix --strategies token --scenarios R18 --runs 1", "explore mutex --attempts 1",

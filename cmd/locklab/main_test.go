@@ -29,6 +29,9 @@ import (
 	"locklab/simulator/effort"
 )
 
+// watchedCommands is why the race detector need not see a test of commands.
+const watchedCommands = "TestMerge and TestMergeRefuses show the goroutines of commands"
+
 var update = flag.Bool("update", false, "write the golden files and the README's blocks anew")
 
 // newTestEnv returns an environment without input, in English and without a terminal.
@@ -113,8 +116,10 @@ func golden(t *testing.T, name, got string) {
 }
 
 // What people see, command by command. The files are what to read first when a
-// change makes this test fail. No line is wider than the output, but for commands, JSON and Markdown, which stay whole.
+// change makes this test fail. No line is wider than the output, but for commands,
+// JSON and Markdown, which stay whole.
 func TestOutputs(t *testing.T) {
+	effort.Unwatched(t, watchedCommands)
 	for name, args := range map[string][]string{
 		"landing":           {},
 		"landing.zh":        {"--lang", "zh"},
@@ -183,6 +188,7 @@ func withoutLocks(page string) (before, after string, ok bool) {
 
 // The page of a race has every lock once, below what the contract says of it.
 func TestRaceNamesLocks(t *testing.T) {
+	effort.Unwatched(t, watchedCommands)
 	_, page, _ := call(t, "explain", "R18", "--lang", "both")
 	before, after, _ := withoutLocks(page)
 	list := strings.TrimSuffix(strings.TrimPrefix(page, before), after)
@@ -248,9 +254,11 @@ func TestReplayIsTheSameRun(t *testing.T) {
 
 // A run is a picture for a slide too, in the language of the command.
 func TestRunAsPicture(t *testing.T) {
+	effort.Unwatched(t, "one goroutine draws")
 	dir := t.TempDir()
 	for _, args := range []string{"-o DIR/run.png -o DIR/run.svg", "-o DIR/zh.svg --lang zh"} {
-		if code, _, errs := call(t, strings.Fields("run token gc-pause "+strings.ReplaceAll(args, "DIR", dir))...); code != exitOK {
+		command := "run token gc-pause " + strings.ReplaceAll(args, "DIR", dir)
+		if code, _, errs := call(t, strings.Fields(command)...); code != exitOK {
 			t.Fatal(errs)
 		}
 	}
@@ -262,8 +270,8 @@ func TestRunAsPicture(t *testing.T) {
 	}
 }
 
-// --expect turns a verdict into an exit status; without it a lock that falls is what one came to see. A link plays the
-// same attack on another lock, and step by step.
+// --expect turns a verdict into an exit status; without it a lock that falls is what one came to see. A link plays
+// the same attack on another lock, and step by step.
 func TestExpect(t *testing.T) {
 	link := link(t)
 	for _, c := range []struct {
@@ -285,9 +293,10 @@ func TestExpect(t *testing.T) {
 	}
 }
 
-// Every command speaks JSON, and says which version of it. The fields that others build on, by name and kind: a rename,
-// or a field that goes, breaks somebody's script.
+// Every command speaks JSON, and says which version of it. The fields that others build on, by name and kind: a
+// rename, or a field that goes, breaks somebody's script.
 func TestJSON(t *testing.T) {
+	effort.Unwatched(t, watchedCommands)
 	for _, line := range []string{"demo", "explain R01", "explain token R01", "explain path", "explain interview", "run " + link(t)} {
 		if got := jsonOf(t, line); got["version"] != float64(schema) {
 			t.Errorf("%s: version %v", line, got["version"])
@@ -442,8 +451,8 @@ func TestFamilies(t *testing.T) {
 	}
 }
 
-// A README shows what the program prints, on three screens. A block that begins with a command is that command's output,
-// without the commands that it names at the end. It names commands and flags that there are.
+// A README shows what the program prints, on three screens. A block that begins with a command is that command's
+// output, without the commands that it names at the end. It names commands and flags that there are.
 func TestREADME(t *testing.T) {
 	for _, path := range []string{"../../README.md", "../../reports/text/zh/README.md"} {
 		text, blocks := contentOf(t, path), 0

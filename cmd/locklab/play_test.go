@@ -6,10 +6,12 @@ import (
 	"testing"
 
 	"locklab/reports/game"
+	"locklab/simulator/effort"
 )
 
 // What a game looks like. The lines that were typed stand after the prompts.
 func TestGames(t *testing.T) {
+	effort.Unwatched(t, "one goroutine plays")
 	for name, c := range map[string]struct {
 		lines string
 		args  []string

@@ -6,10 +6,13 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"locklab/simulator/effort"
 )
 
 // No message repeats all of a long input.
 func TestMessagesAreShort(t *testing.T) {
+	effort.Unwatched(t, watchedCommands)
 	long := strings.Repeat("x", 130<<10)
 	spaced := strings.Repeat("x ", 65<<10)
 	for _, args := range [][]string{

@@ -20,8 +20,8 @@ import (
 	"locklab/simulator/realserver/servertest"
 )
 
-// The server answers what the engine answers, and this machine only. No answer is guessed to be of another kind, and no page
-// of elsewhere frames this one.
+// The server answers what the engine answers, and this machine only. No answer is guessed to be of another kind, and no
+// page of elsewhere frames this one.
 func TestSite(t *testing.T) {
 	s, err := newSite("127.0.0.1:80")
 	if err != nil {
@@ -59,7 +59,9 @@ func TestSite(t *testing.T) {
 		if w.Code != c.status || !strings.Contains(w.Body.String(), c.says) {
 			t.Errorf("%s %s: %d %.200s", c.method, c.url, w.Code, w.Body)
 		}
-		for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "frame-ancestors 'none'"} {
+		for name, want := range map[string]string{
+			"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "frame-ancestors 'none'",
+		} {
 			if got := w.Header().Get(name); got != want {
 				t.Errorf("%s %s: %s %q", c.method, c.url, name, got)
 			}

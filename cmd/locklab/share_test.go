@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"locklab/scenarios/share"
+	"locklab/simulator/effort"
 )
 
 // shares computes the n shares of a command and returns their files.
@@ -214,9 +215,10 @@ func TestMergeDiffers(t *testing.T) {
 	}
 }
 
-// TestMergeTooMuch: a file without an end, with more than any share has, or with more results than tasks is refused before
-// it is read.
+// TestMergeTooMuch: a file without an end, with more than any share has, or with more results than tasks is refused
+// before it is read.
 func TestMergeTooMuch(t *testing.T) {
+	effort.Unwatched(t, watchedCommands)
 	file := shares(t, 1, "chart", "sweep", "ttl=5s", "--strategies", "setnx", "--runs", "9")[0]
 	with := func(n int, result string) string {
 		return edited(t, file, func(_ *share.Share, r []share.Result) []share.Result {

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"locklab/simulator/effort"
 )
 
 // doctored is a contract with one mistake of every kind in it.
@@ -39,9 +41,10 @@ func callIn(t *testing.T, contract string, args ...string) (code int, stdout, st
 	return code, stdout, stderr
 }
 
-// What people see of a contract that is wrong in every way, as text, as files and as JSON. The line under a deviation is a
-// command that shows it: it runs, and where it plays a race its exit status says the same.
+// What people see of a contract that is wrong in every way, as text, as files and as JSON. The line under a deviation
+// is a command that shows it: it runs, and where it plays a race its exit status says the same.
 func TestVerify(t *testing.T) {
+	effort.Unwatched(t, "TestVerify of package contract searches on all cores")
 	dir := t.TempDir()
 	junit, summary := filepath.Join(dir, "verify.xml"), filepath.Join(dir, "summary.md")
 	verify := []string{"verify", "--contract", "contract.txt", "--annotations", "github"}
@@ -91,7 +94,8 @@ func TestVerify(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &j); err != nil {
 		t.Fatal(err, errs)
 	}
-	if j.Version != schema || j.Incomplete || j.Cells != 2 || len(j.Searches) != 6 || len(j.Deviations) != 6 || strings.Count(errs, "::error ") != 6 {
+	if j.Version != schema || j.Incomplete || j.Cells != 2 || len(j.Searches) != 6 || len(j.Deviations) != 6 ||
+		strings.Count(errs, "::error ") != 6 {
 		t.Errorf("%s%s", out, errs)
 	}
 	for _, s := range j.Searches {
