@@ -8,6 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"locklab/algorithms"
+	"locklab/algorithms/internal/leasetest"
 	"locklab/algorithms/lock"
 )
 
@@ -21,7 +22,7 @@ func (s *testbed) fenced(t *testing.T, e lock.Entry, name string) *process {
 // acquireToken acquires and returns the lease with its fencing token.
 func acquireToken(t *testing.T, p *process) (lock.Lease, uint64) {
 	t.Helper()
-	lease := must(p.Acquire(t.Context(), "lock"))(t)
+	lease := leasetest.Must(p.Acquire(t.Context(), "lock"))(t)
 	fencer, ok := lease.(lock.Fencer)
 	if !ok {
 		t.Fatalf("%T is no Fencer", lease)
@@ -56,7 +57,7 @@ func TestFence(t *testing.T) {
 					t.Errorf("token %d after %d", token, last)
 				}
 				last = token
-				mustRelease(t, lease, nil)
+				leasetest.Release(t, lease, nil)
 				s.deleteKey(t, "lock") // at-least-for keeps it
 			}
 		})
@@ -72,7 +73,7 @@ func TestFenceKeepsThePowers(t *testing.T) {
 		}
 		t.Run(e.ID, func(t *testing.T) {
 			s := newTestbed(t, 1)
-			bare := must(s.process(t, e, "A").Acquire(t.Context(), "bare"))(t)
+			bare := leasetest.Must(s.process(t, e, "A").Acquire(t.Context(), "bare"))(t)
 			lease, _ := acquireToken(t, s.fenced(t, e, "B"))
 			_, want := bare.(lock.Reporter)
 			if _, got := lease.(lock.Reporter); got != want {
@@ -93,7 +94,7 @@ func TestFenceKeepsThePowers(t *testing.T) {
 // Without a token there is no lock: it is released, even if the caller has cancelled
 // its context.
 func TestFenceGivesBackWhatItCannotCount(t *testing.T) {
-	e := entry(t, "token")
+	e := leasetest.Entry(t, "token")
 	s := newTestbed(t, 1)
 	a := s.fenced(t, e, "A")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -109,9 +110,9 @@ func TestFenceGivesBackWhatItCannotCount(t *testing.T) {
 
 // A counter below 0 does not yield tokens.
 func TestFenceRefusesASpoiltCounter(t *testing.T) {
-	e := entry(t, "token")
+	e := leasetest.Entry(t, "token")
 	s := newTestbed(t, 1)
-	must(s.admins[0].Set(t.Context(), "lock:fence", -7, redis.KeepTTL).Result())(t)
+	leasetest.Must(s.admins[0].Set(t.Context(), "lock:fence", -7, redis.KeepTTL).Result())(t)
 	if _, err := s.fenced(t, e, "A").Acquire(t.Context(), "lock"); err == nil {
 		t.Error("a token was drawn from a counter below 0")
 	}
@@ -123,7 +124,7 @@ func TestFenceRefusesASpoiltCounter(t *testing.T) {
 // The weak point of two commands: A pauses between them for longer than its lease, B
 // acquires and draws a token, and then A draws a higher one.
 func TestFencePauseBetweenTheTwoCommands(t *testing.T) {
-	e := entry(t, "token")
+	e := leasetest.Entry(t, "token")
 	s := newTestbed(t, 1)
 	a, b := s.fenced(t, e, "A"), s.fenced(t, e, "B")
 	var holder uint64

@@ -10,6 +10,7 @@ import (
 	"github.com/jonboulle/clockwork"
 	"github.com/redis/go-redis/v9"
 
+	"locklab/algorithms/internal/leasetest"
 	"locklab/algorithms/lock"
 )
 
@@ -36,33 +37,33 @@ func (a *afterEach) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 // end, on the machine's clock and real sockets.
 func TestAwaitIsWoken(t *testing.T) {
 	s := newTestbed(t, 1)
-	e := entry(t, "redisson-lock")
+	e := leasetest.Entry(t, "redisson-lock")
 	a, b := s.process(t, e, "A"), s.process(t, e, "B")
 	b.env.Clock = clockwork.NewRealClock()
 	b.Strategy = e.New(b.env)
-	held := must(a.Acquire(t.Context(), "lock"))(t)
+	held := leasetest.Must(a.Acquire(t.Context(), "lock"))(t)
 	b.conns[0].AddHook(&afterEach{command: "eval", do: func(n int) {
 		if n == 2 { // refused again, and about to wait
-			mustRelease(t, held, nil)
+			leasetest.Release(t, held, nil)
 		}
 	}})
 	began := time.Now()
-	lease := must(b.Strategy.(lock.Queuer).Await(t.Context(), "lock", time.Minute))(t)
+	lease := leasetest.Must(b.Strategy.(lock.Queuer).Await(t.Context(), "lock", time.Minute))(t)
 	if took := time.Since(began); took > e.TTL/2 {
 		t.Errorf("woken after %v", took)
 	}
-	mustRelease(t, lease, nil)
+	leasetest.Release(t, lease, nil)
 }
 
 // Nobody releases: a waiter gives up after its patience.
 func TestAwaitIsPatient(t *testing.T) {
 	for _, id := range []string{"redisson-lock", "naive-wake"} {
 		s := newTestbed(t, 1)
-		e := entry(t, id)
+		e := leasetest.Entry(t, id)
 		a, b := s.process(t, e, "A"), s.process(t, e, "B")
 		b.env.Clock = clockwork.NewRealClock()
 		b.Strategy = e.New(b.env)
-		must(a.Acquire(t.Context(), "lock"))(t)
+		leasetest.Must(a.Acquire(t.Context(), "lock"))(t)
 		for _, patience := range []time.Duration{0, 10 * time.Millisecond} {
 			began := time.Now()
 			_, err := b.Strategy.(lock.Queuer).Await(t.Context(), "lock", patience)
