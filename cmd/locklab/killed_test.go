@@ -38,12 +38,11 @@ type writer struct {
 	slow  bool
 }
 
-func writers(t *testing.T) []writer {
+func writers() []writer {
 	all := []writer{
 		{"chart sweep pause/ttl=0:2:0.25 --runs 9 --strategies token,setnx -o DIR/x.svg", []string{"x.svg", "x.csv"}, false},
 		{"run token R18 -o DIR/run.html -o DIR/run.json -o DIR/x.txt", []string{"run.html", "run.json", "x.txt"}, false},
 		{"explore token --budget pause=1 --timing any --attempts 1 -o DIR/pause.svg", []string{"pause.svg"}, false},
-		{"verify --contract " + contractFile(t, promise) + " --junit DIR/verify.xml", []string{"verify.xml"}, false},
 		{"chart par --strategies setnx -o DIR/par.svg -o DIR/par.csv", []string{"par.svg", "par.csv"}, true},
 		{"chart tolerance --strategies setnx -o DIR/x.svg -o DIR/x.csv", []string{"x.svg", "x.csv"}, true},
 		{"matrix --strategies token --scenarios R18 -o DIR", []string{"report.html", "grid.svg", "grid.csv"}, true},
@@ -65,7 +64,8 @@ func TestWritersDespiteLostOutput(t *testing.T) {
 	}
 	defer closed.Close()
 	r.Close()
-	for _, w := range writers(t) {
+	verify := writer{"verify --contract " + contractFile(t, promise) + " --junit DIR/x.xml --summary DIR/x.md", []string{"x.xml", "x.md"}, false}
+	for _, w := range append(writers(), verify) {
 		for _, lost := range []struct {
 			out  *os.File
 			code int
@@ -99,7 +99,7 @@ func TestKilled(t *testing.T) {
 			t.Fatal("ROUNDS: ", err)
 		}
 	}
-	for _, k := range writers(t) {
+	for _, k := range writers() {
 		dir, whole := t.TempDir(), map[string]string{}
 		took, code, _, errs := disturbed(t, k.args, dir, 0, 0, 1<<40)
 		if code != exitOK {

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -76,16 +75,14 @@ func native(t *testing.T) http.Handler {
 // keyboard, one by clicks, a quiz, the language and the theme, a damaged link. No error on
 // the console, and no request that leaves the page.
 func TestPageInBrowser(t *testing.T) {
-	effort.OnlyPushed(t, "it builds the page, and drives a browser")
-	chromium := installed(t, "chromium", "chromium-browser", "google-chrome")
+	b := startBrowser(t)
 	dir := t.TempDir()
 	compiled := sync.OnceValue(func() error { return write(dir) })
 	host := httptest.NewServer(http.FileServer(http.Dir(filepath.Join(dir, "site"))))
 	defer host.Close()
 	served := httptest.NewServer(native(t))
 	defer served.Close()
-	b := startBrowser(t, chromium)
-	t.Run("report", func(t *testing.T) { b.report(t, dir) })
+	t.Run("report", b.report)
 	for name, url := range map[string]string{"file": "file://" + filepath.Join(dir, pageFile), "hosted": host.URL + "/", "served": served.URL + "/"} {
 		t.Run(name, func(t *testing.T) {
 			if name != "served" {
@@ -255,7 +252,7 @@ func (b *browser) raceAndLessons(name string) {
 }
 
 // report opens a cell of a report, moves in the run, and goes to another lock.
-func (b *browser) report(t *testing.T, dir string) {
+func (b *browser) report(t *testing.T) {
 	b.t = t
 	sc, err := scenarios.ByName("gc-pause")
 	if err != nil {
@@ -273,15 +270,11 @@ func (b *browser) report(t *testing.T, dir string) {
 		r.Grid.Strategies = append(r.Grid.Strategies, chart.Row{ID: e.ID})
 		r.Grid.Cells = append(r.Grid.Cells, []chart.Cell{{Strategy: e.ID, Scenario: sc.ID, Verdicts: o.Verdicts, AsExpected: true, Reached: true}})
 	}
-	file := filepath.Join(dir, "report.html")
 	var content bytes.Buffer
 	if err := page.Write(&content, r); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file, content.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	url := "file://" + file
+	url := fileURL(t, content.String())
 	b.narrow(1280, 900)
 	b.call("Page.navigate", map[string]any{"url": url}, nil)
 	b.wait(`typeof bookOf === "function" && document.querySelector('a[href="#run.token.gc-pause"]')`)

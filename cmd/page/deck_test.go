@@ -18,11 +18,10 @@ import (
 	"locklab/reports/page"
 	"locklab/reports/report"
 	"locklab/reports/text"
-	"locklab/simulator/effort"
 )
 
-// lessonFile writes a lesson of two locks, and returns what it has.
-func lessonFile(t *testing.T, file, lang string) (*deck.Lesson, string) {
+// lessonPage returns a lesson of two locks and its page.
+func lessonPage(t *testing.T, lang string) (*deck.Lesson, string) {
 	t.Helper()
 	subject, err := deck.Parse([]string{"setnx-expire", "redlock"})
 	if err != nil {
@@ -33,10 +32,7 @@ func lessonFile(t *testing.T, file, lang string) (*deck.Lesson, string) {
 		t.Fatal(err)
 	}
 	var content bytes.Buffer
-	if err := deck.Write(&content, deck.Page{Lesson: lesson, Lang: lang, Command: "locklab lesson setnx-expire redlock -o deck.html"}); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, content.Bytes(), 0o644); err != nil {
+	if err := deck.Write(&content, deck.Page{Lesson: lesson, Lang: lang, Command: "locklab lesson setnx-expire redlock"}); err != nil {
 		t.Fatal(err)
 	}
 	return lesson, content.String()
@@ -59,13 +55,9 @@ func (b *browser) media(medium, scheme string) {
 // A deck in a browser: each slide with its answer, a run that is played, the notes, the quiz, the views for paper,
 // Back, and an address that names nothing.
 func TestDeckInBrowser(t *testing.T) {
-	effort.OnlyPushed(t, "it drives a browser")
-	chromium := installed(t, "chromium", "chromium-browser", "google-chrome")
-	dir := t.TempDir()
-	file := filepath.Join(dir, "deck.html")
-	lesson, _ := lessonFile(t, file, "en")
-	b := startBrowser(t, chromium)
-	url := "file://" + file
+	b := startBrowser(t)
+	lesson, content := lessonPage(t, "en")
+	url := fileURL(t, content)
 	b.narrow(1280, 800)
 	b.media("", "light")
 	b.visit(url)
@@ -187,14 +179,12 @@ func (b *browser) pdf(name string) int {
 
 // Each kind of slide in Chinese, dark, and on a telephone: it is as wide as the screen.
 func TestDeckOnTelephone(t *testing.T) {
-	effort.OnlyPushed(t, "it drives a browser")
-	chromium := installed(t, "chromium", "chromium-browser", "google-chrome")
-	file := filepath.Join(t.TempDir(), "deck.html")
-	lesson, _ := lessonFile(t, file, "zh")
-	b := startBrowser(t, chromium)
+	b := startBrowser(t)
+	lesson, content := lessonPage(t, "zh")
+	url := fileURL(t, content)
 	b.narrow(400, 800)
 	b.media("", "dark")
-	b.visit("file://" + file)
+	b.visit(url)
 	seen := map[deck.Kind]bool{}
 	for i, s := range lesson.Steps {
 		if seen[s.Kind] {
@@ -213,20 +203,16 @@ func TestDeckOnTelephone(t *testing.T) {
 	if len(seen) != 7 {
 		t.Errorf("kinds of slides: %v", seen)
 	}
-	b.check("file://" + file)
+	b.check(url)
 }
 
 // A file that is damaged says so in a sentence, and still has all its texts.
 func TestDamagedDeck(t *testing.T) {
-	effort.OnlyPushed(t, "it drives a browser")
-	chromium := installed(t, "chromium", "chromium-browser", "google-chrome")
-	dir := t.TempDir()
-	whole := filepath.Join(dir, "whole.html")
-	lesson, content := lessonFile(t, whole, "en")
+	b := startBrowser(t)
+	lesson, content := lessonPage(t, "en")
 	data := regexp.MustCompile(`(?s)(<script type="application/json" id="data">)(.*?)(</script>)`)
 	run := regexp.MustCompile(`"run3":\{`)
 	sentence, _, _ := strings.Cut(text.Say("en", "lesson.damaged"), ",")
-	b := startBrowser(t, chromium)
 	for name, damaged := range map[string]string{
 		"data":        data.ReplaceAllString(content, `$1{"lang": "en", "bo$3`),
 		"empty":       data.ReplaceAllString(content, `$1$3`),
@@ -237,11 +223,7 @@ func TestDamagedDeck(t *testing.T) {
 		if damaged == content {
 			t.Fatalf("%s: nothing is damaged", name)
 		}
-		file := filepath.Join(dir, strings.ReplaceAll(name, " ", "-")+".html")
-		if err := os.WriteFile(file, []byte(damaged), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		b.visit("file://" + file)
+		b.visit(fileURL(t, damaged))
 		b.do(`location.hash = "3"`)
 		b.wait(`state.at === 2`)
 		b.wait(fmt.Sprintf(`message.textContent.startsWith(%q)`, sentence))
@@ -256,11 +238,7 @@ func TestDamagedDeck(t *testing.T) {
 		"cut":    content[:strings.Index(content, `<script type="application/json"`)+200],
 		"ends":   content[:strings.LastIndex(content, `</script>`)-1],
 	} {
-		file := filepath.Join(dir, name+".html")
-		if err := os.WriteFile(file, []byte(damaged), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		b.visit("file://" + file)
+		b.visit(fileURL(t, damaged))
 		b.wait(fmt.Sprintf(`document.body.className === "handout plain" && document.querySelectorAll(".step").length === %d`, len(lesson.Steps)))
 		b.wait(fmt.Sprintf(`(document.getElementById("cut").getClientRects().length > 0) === %t`, name != "script"))
 		b.wait(`[...document.querySelectorAll("h1, h2, .question, .answer, figure.whole")].every((e) => e.getClientRects().length > 0)`)
@@ -269,8 +247,7 @@ func TestDamagedDeck(t *testing.T) {
 
 // The page of one run begins with the race and a question. How it ends is seen by playing it, or by asking.
 func TestRunPageAsks(t *testing.T) {
-	effort.OnlyPushed(t, "it drives a browser")
-	chromium := installed(t, "chromium", "chromium-browser", "google-chrome")
+	b := startBrowser(t)
 	o, err := lessons.NewStage().Named("token", "gc-pause")
 	if err != nil {
 		t.Fatal(err)
@@ -279,13 +256,9 @@ func TestRunPageAsks(t *testing.T) {
 	if err := page.Write(&content, report.SinglePage(&text.Printer{Lang: "en"}, o)); err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(t.TempDir(), "run.html")
-	if err := os.WriteFile(file, content.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	b := startBrowser(t, chromium)
+	url := fileURL(t, content.String())
 	b.narrow(1280, 900)
-	b.visit("file://" + file)
+	b.visit(url)
 	seen := func(word string) string {
 		return fmt.Sprintf(`[...viewer.querySelectorAll("td, strong, .headline")].some((e) => e.textContent.includes(%q) && e.checkVisibility({ visibilityProperty: true }))`, word)
 	}
@@ -300,5 +273,5 @@ func TestRunPageAsks(t *testing.T) {
 	b.do(`[...viewer.querySelectorAll("summary")].find((e) => e.textContent === say("html.run.end")).click()`)
 	b.wait(seen("OVERLAP"))
 	b.look("run-page")
-	b.check("file://" + file)
+	b.check(url)
 }

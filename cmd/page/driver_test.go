@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"locklab/simulator/effort"
 )
 
 // A browser is Chromium, driven by its debugging protocol through a pipe.
@@ -38,8 +40,11 @@ type reply struct {
 	Error  *struct{ Message string }
 }
 
-func startBrowser(t *testing.T, path string) *browser {
+// startBrowser starts Chromium, which CI installs, for a test of what is pushed.
+func startBrowser(t *testing.T) *browser {
 	t.Helper()
+	effort.OnlyPushed(t, "it drives a browser")
+	path := installed(t, "chromium", "chromium-browser", "google-chrome")
 	in, toBrowser, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -152,6 +157,16 @@ func (b *browser) open(url string, width, height int) {
 	b.call("Page.navigate", map[string]any{"url": url}, nil)
 	b.wait(`typeof state === "object"`)
 	b.do(`localStorage.clear(); state.lang = "en"; document.documentElement.dataset.theme = "light"; redraw()`)
+}
+
+// fileURL writes a page and returns its address.
+func fileURL(t *testing.T, content string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "page.html")
+	if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return "file://" + file
 }
 
 func (b *browser) narrow(width, height int) {
