@@ -74,7 +74,7 @@ func compared(t *Teacher, sc race.Scenario, locks []lock.Entry) {
 			name = t.out.First("explain.aside", "text", name, "aside", span(t.out.Langs()[0], d))
 		}
 		if n, written := worked(o.History); e.Guard != "" && n > 0 {
-			name = t.out.First("explain.aside", "text", name, "aside", t.out.First("need.worked", "n", fmt.Sprint(n), "written", fmt.Sprint(written)))
+			name = t.out.First("explain.aside", "text", name, "aside", t.out.First("explain.worked", "n", fmt.Sprint(n), "written", fmt.Sprint(written)))
 		}
 		all.add(reports.Words(o.Verdicts), o.Verdicts, name)
 	}
