@@ -711,6 +711,26 @@ func TestREADMECommands(t *testing.T) {
 	}
 }
 
+// A README says how many locks and races there are: those without a lock, and the race without a fault, are not
+// counted.
+func TestREADMECounts(t *testing.T) {
+	locks := 0
+	for _, e := range algorithms.All() {
+		if e.Guard == "" {
+			locks++
+		}
+	}
+	races := len(scenarios.All()) - 1
+	for path, want := range map[string]string{
+		"../../README.md":                 fmt.Sprintf("%d locks in %d races", locks, races),
+		"../../reports/text/zh/README.md": fmt.Sprintf("%d 把锁，%d 个竞态", locks, races),
+	} {
+		if readme, err := os.ReadFile(filepath.FromSlash(path)); err != nil || !strings.Contains(string(readme), want) {
+			t.Errorf("%s does not say %q: %v", path, want, err)
+		}
+	}
+}
+
 // TestREADMELinks: what a README in any folder names by a link is there.
 func TestREADMELinks(t *testing.T) {
 	link, links := regexp.MustCompile(`\]\(([^)#]+)`), 0
