@@ -85,6 +85,7 @@ func TestOutputs(t *testing.T) {
 		"run.story.zh":      {"run", "setnx-expire", "R02", "--view", "story", "--lang", "zh"},
 		"run.redis":         {"run", "getset", "getset-nil", "--view", "redis"},
 		"run.na":            {"run", "redlock", "getset-nil"},
+		"run.idle":          {"run", "db-for-update", "gc-pause", "--set", "idle=8h"},
 		"run.narrow":        {"run", "watchdog", "failed-renewal", "--width", "80"},
 		"explain.lock":      {"explain", "003-C"},
 		"explain.race":      {"explain", "R18", "--lang", "both"},
