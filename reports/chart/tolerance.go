@@ -87,7 +87,11 @@ func (f *Tolerance) Note(lang string) string {
 func fewServers(lang string, locks []lock.Entry, falls func(l int) bool) string {
 	for l, e := range locks {
 		if study.FewServers(e) > 1 && falls(l) {
-			return say(lang, "chart.few", "lock", e.ID)
+			few := say(lang, "chart.few", "lock", e.ID)
+			if e.ID == "redlock" {
+				few = say(lang, "grid.both", "first", few, "next", say(lang, "chart.article"))
+			}
+			return few
 		}
 	}
 	return ""

@@ -67,6 +67,9 @@ func (f *filler) fill(kind string, args []string) (string, error) {
 		return "locklab run " + e.ID + " " + sc.ID, nil
 	}
 	o, err := f.stage.Play(e, sc)
+	if kind == "verdict" && len(args) > 2 {
+		o, err = f.stage.With(e, sc, args[2])
+	}
 	if err != nil {
 		return "", err
 	}
