@@ -165,6 +165,9 @@ func TestWriteStopped(t *testing.T) {
 // A link stays a link, and the file that it names is written, even if there was none.
 func TestWriteThroughLink(t *testing.T) {
 	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "sub"), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	for _, place := range []string{"there.json", "sub/new.json"} {
 		link := filepath.Join(dir, "link-to-"+filepath.Base(place))
 		if err := os.Symlink(place, link); err != nil {
@@ -226,14 +229,15 @@ func TestOutputsAreCheckedFirst(t *testing.T) {
 	if err := os.WriteFile(occupied, []byte("mine"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for _, place := range []string{"/proc/none/here", "/proc", occupied} {
+	absent := filepath.Join(t.TempDir(), "absent")
+	for _, place := range []string{"/proc/none/here", "/proc", occupied, absent} {
 		for _, args := range [][]string{
 			{"run", "token", "R18", "-o", place + "/x.html"},
 			{"run", link(t), "-o", place + "/x.json"},
 			{"run", link(t), "-o", place + "/x.png"},
 			{"explore", "token", "--budget", "pause=2", "-o", place + "/x.json"},
 			{"explore", "token", "-o", place + "/x.svg"},
-			{"matrix", "-o", place + "/x"},
+			{"matrix", "-o", place + "/x/"},
 			{"chart", "sweep", "pause/ttl", "-o", place + "/x.png"},
 			{"chart", "par", "-o", place + "/x.csv"},
 			{"chart", "tolerance", "-o", place + "/x.csv"},
@@ -251,6 +255,9 @@ func TestOutputsAreCheckedFirst(t *testing.T) {
 	}
 	if b, _ := os.ReadFile(occupied); string(b) != "mine" {
 		t.Error("the file that was there is damaged")
+	}
+	if _, err := os.Stat(absent); err == nil {
+		t.Error("a folder was made")
 	}
 }
 

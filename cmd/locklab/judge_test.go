@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -86,12 +85,12 @@ func TestJudgeFiles(t *testing.T) {
 			a.WriteString(l)
 		}
 	}
-	code, out, errs := judge(t, map[string]string{"a.jsonl": a.String(), "b.jsonl": b.String()}, "a.jsonl", "b.jsonl", "--json", "--html", "out/log.html")
+	code, out, errs := judge(t, map[string]string{"a.jsonl": a.String(), "b.jsonl": b.String()}, "a.jsonl", "b.jsonl", "--json", "--html", "log.html")
 	var v judgedJSON
 	if err := json.Unmarshal([]byte(out), &v); err != nil || code != exitDiffers || v.Lines != 11 || fmt.Sprint(v.Verdicts) != "[OVERLAP STALE-WRITE]" || v.Version != schema {
 		t.Errorf("exit status %d, %v: %s%s", code, err, out, errs)
 	}
-	page, err := os.ReadFile(filepath.Join("out", "log.html"))
+	page, err := os.ReadFile("log.html")
 	if err != nil || !bytes.Contains(page, []byte("order:42")) || strings.Count(string(page), "<script") != 1 || bytes.Contains(page, []byte(`"k":null`)) {
 		t.Errorf("%v, %d bytes", err, len(page))
 	}

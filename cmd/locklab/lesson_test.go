@@ -15,7 +15,7 @@ import (
 func TestLesson(t *testing.T) {
 	effort.Unwatched(t, watchedCommands)
 	dir := t.TempDir()
-	file := filepath.Join(dir, "new", "deck.html")
+	file := filepath.Join(dir, "deck.html")
 	code, out, errs := call(t, "lesson", "path", "3", "--minutes", "20", "--lang", "zh", "-o", file, "--open", "worksheet")
 	if code != exitOK || !strings.Contains(out, "20 分钟") {
 		t.Fatalf("exit status %d, %s\n%s", code, errs, out)

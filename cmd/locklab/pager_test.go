@@ -2,6 +2,9 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"os"
+	"path/filepath"
 	"testing"
 )
 
@@ -19,5 +22,27 @@ func TestPage(t *testing.T) {
 		if got := e.page([]byte("long\n"), &out); got != want || want && out.String() != "long\n" {
 			t.Errorf("%q: %t, %q", pager, got, out.String())
 		}
+	}
+}
+
+// stopAtOutput is output that stops the program.
+type stopAtOutput struct{ stop func() }
+
+func (o stopAtOutput) Write(b []byte) (int, error) {
+	o.stop()
+	return len(b), nil
+}
+
+// A signal that stops the program ends the pager too: nobody may be there to close it.
+func TestPagerStopped(t *testing.T) {
+	shown := filepath.Join(t.TempDir(), "shown.txt")
+	if err := os.WriteFile(shown, []byte("shown\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e := newEnv(nil, &bytes.Buffer{}, &bytes.Buffer{}, func(string) string { return "tail -f " + shown })
+	ctx, stop := context.WithCancel(t.Context())
+	e.ctx = ctx
+	if !e.page([]byte("long\n"), stopAtOutput{stop}) || ctx.Err() == nil {
+		t.Error("the pager did not start")
 	}
 }
