@@ -8,6 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"locklab/scenarios/study"
+	"locklab/simulator/bubble"
 	"locklab/simulator/effort"
 	"locklab/simulator/verdict"
 )
@@ -20,7 +21,7 @@ func TestBeside(t *testing.T) {
 		p, _ := prepare(t, b, code, nil)
 		s, err := p.search(t.Context())
 		if err == nil {
-			err = searchBeside(t.Context(), p, s, worked())
+			err = searchBeside(t.Context(), p, s, bubble.Worked())
 		}
 		if err != nil {
 			t.Fatal(err)
