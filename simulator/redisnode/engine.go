@@ -250,7 +250,7 @@ func (e *engine) run(id uint32, s *keyspace, ttls []time.Duration, now time.Time
 		return outcome{}, e.exceeded
 	}
 	if e.refused != "" {
-		return outcome{}, fmt.Errorf("simulator: the lab cannot carry %s: it waits in a script, or leaves or reports what no snapshot holds", e.refused)
+		return outcome{}, cannotCarry(e.refused)
 	}
 	needs := e.needs
 	keys, after, err := e.read()
