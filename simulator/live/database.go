@@ -38,7 +38,7 @@ type Database struct {
 type dialect struct {
 	run           func(ctx context.Context, dir string, clock *realserver.Clock) (*realserver.Process, error)
 	crash         func(p *realserver.Process, dir string) error
-	driver, name  string // name: of the database, with the address
+	driver, name  string // name: of the database, with the password and the address
 	version, self string // self: the number of the session
 	alive, kill   string // alive: the number of such sessions
 	idle          string // sets the time for which the session may be idle
@@ -54,7 +54,7 @@ var dialects = map[database.Dialect]dialect{
 			p.Kill()
 			return nil
 		},
-		driver: "mysql", name: "root@tcp(%s)/test?wait_timeout=31536000", // on the clock, which is that of a run after another
+		driver: "mysql", name: "root:%s@tcp(%s)/test?wait_timeout=31536000", // on the clock, which is that of a run after another
 		version: "SELECT VERSION()", self: "SELECT CONNECTION_ID()",
 		alive: "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = %d", kill: "KILL %d",
 		idle: "SET SESSION wait_timeout = %d", unit: time.Second,
@@ -65,7 +65,7 @@ var dialects = map[database.Dialect]dialect{
 			return realserver.StartPostgreSQL(ctx, dir, clock, "autovacuum=off")
 		},
 		crash:  realserver.CrashPostgreSQL,
-		driver: "postgres", name: "postgres://postgres@%s/postgres?sslmode=disable",
+		driver: "postgres", name: "postgres://postgres:%s@%s/postgres?sslmode=disable",
 		version: "SHOW server_version", self: "SELECT pg_backend_pid()",
 		alive: "SELECT count(*) FROM pg_stat_activity WHERE pid = %d", kill: "SELECT pg_terminate_backend(%d)",
 		idle: "SET idle_session_timeout = %[1]d; SET idle_in_transaction_session_timeout = %[1]d", unit: time.Millisecond,
@@ -113,7 +113,7 @@ func (d *Database) begin(ctx context.Context) (err error) {
 	if d.process, err = d.run(ctx, d.folder.Path, d.clock); err != nil {
 		return err
 	}
-	if d.db, err = sql.Open(d.driver, fmt.Sprintf(d.name, d.process.Addr)); err != nil {
+	if d.db, err = sql.Open(d.driver, fmt.Sprintf(d.name, realserver.Password, d.process.Addr)); err != nil {
 		return err
 	}
 	d.db.SetMaxIdleConns(0)

@@ -185,6 +185,11 @@ func (p *Pool) noteNew(s *set, c *simulator.NodeConfig) error {
 	if known {
 		return nil
 	}
+	for _, one := range s.all() { // a replica asks its master for a PONG before it gives the password
+		if _, err := one.do("CONFIG", "RESETSTAT"); err != nil {
+			return err
+		}
+	}
 	states, err := s.states(c)
 	if err != nil {
 		return err

@@ -68,10 +68,18 @@ func runTool(ctx context.Context, makes string, command ...string) error {
 }
 
 // StartMariaDB runs a MariaDB on a free loopback port, with dir, in a folder that other users may enter, for its files. Its user root
-// has no password, and its database test is empty, unless a server that was killed has left files in dir. With a clock, it waits for clients by
+// has the Password, and its database test is empty, unless a server that was killed has left files in dir. With a clock, it waits for clients by
 // that.
 func StartMariaDB(ctx context.Context, dir string, clock *Clock) (*Process, error) {
 	paths, err := FindMariaDB()
+	if err != nil {
+		return nil, err
+	}
+	// The accounts that come with the files are the system's; that of this process comes with the server.
+	account := "root@127.0.0.1"
+	begin, err := secret(dir, "begin.sql", "CREATE DATABASE IF NOT EXISTS test;\n"+
+		"CREATE USER IF NOT EXISTS "+account+" IDENTIFIED BY '"+Password+"';\n"+
+		"GRANT ALL ON *.* TO "+account+" WITH GRANT OPTION;\n")
 	if err != nil {
 		return nil, err
 	}
@@ -80,20 +88,24 @@ func StartMariaDB(ctx context.Context, dir string, clock *Clock) (*Process, erro
 		return nil, err
 	}
 	data := filepath.Join(dir, "data")
-	if err := runTool(ctx, data, append(user, paths[1], "--no-defaults", "--datadir="+data, "--auth-root-authentication-method=normal")...); err != nil {
+	if err := runTool(ctx, data, append(user, paths[1], "--no-defaults", "--datadir="+data, "--auth-root-authentication-method=socket", "--skip-test-db")...); err != nil {
 		return nil, err
 	}
 	return start(ctx, "mariadbd", "ready for connections", clock.waits(), func(port string) []string {
 		return append(user, paths[0], "--no-defaults", "--datadir="+data, "--bind-address=127.0.0.1", "--port="+port,
-			"--socket="+filepath.Join(dir, "s"), "--skip-name-resolve", "--innodb-buffer-pool-size=8M", "--innodb-log-file-size=4M", "--innodb-flush-log-at-trx-commit=2")
+			"--socket="+filepath.Join(dir, "s"), "--skip-name-resolve", "--init-file="+begin, "--innodb-buffer-pool-size=8M", "--innodb-log-file-size=4M", "--innodb-flush-log-at-trx-commit=2")
 	})
 }
 
 // StartPostgreSQL runs a PostgreSQL on a free loopback port, with dir, in a folder that other users may enter, for its files, and
-// further settings NAME=VALUE. Its user postgres has no password, and its database postgres, in the order of bytes, is empty, unless a
+// further settings NAME=VALUE. Its user postgres has the Password, and its database postgres, in the order of bytes, is empty, unless a
 // server that was ended by CrashPostgreSQL has left files in dir. With a clock, that is its time of day.
 func StartPostgreSQL(ctx context.Context, dir string, clock *Clock, settings ...string) (*Process, error) {
 	paths, err := FindPostgreSQL()
+	if err != nil {
+		return nil, err
+	}
+	password, err := secret(dir, "password", Password)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +114,7 @@ func StartPostgreSQL(ctx context.Context, dir string, clock *Clock, settings ...
 		return nil, err
 	}
 	data := filepath.Join(dir, "data")
-	if err := runTool(ctx, data, append(user, paths[1], "-D", data, "-U", "postgres", "-A", "trust", "-N", "-E", "UTF8", "--locale=C")...); err != nil {
+	if err := runTool(ctx, data, append(user, paths[1], "-D", data, "-U", "postgres", "-A", "scram-sha-256", "--pwfile="+password, "-N", "-E", "UTF8", "--locale=C")...); err != nil {
 		return nil, err
 	}
 	return start(ctx, "postgres", "ready to accept connections", clock.env(), func(port string) []string {

@@ -2,6 +2,10 @@
 // their own, with a clock that their user moves (Clock), and with a Gate on a connection
 // between two of them. Package servertest runs one for the length of a test.
 //
+// Other users of the machine reach its loopback as well. So Redis, MariaDB and PostgreSQL ask for a password, which is in
+// no command line. A ZooKeeper asks for none: the clients under test create znodes that are open to all. Other users
+// can change these, and run no program by that.
+//
 // Nothing outlives its user: a shell beside each server reads from a pipe, and kills the
 // server when the other end of the pipe is gone, whatever ended this process; one more
 // removes the folder.
@@ -10,12 +14,14 @@ package realserver
 import (
 	"bufio"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -29,6 +35,15 @@ func IsMissing(err error) bool {
 	return slices.ContainsFunc([]error{ErrNoRedis, ErrNoCompiler, ErrNoZooKeeper, ErrNoMariaDB, ErrNoPostgreSQL}, func(missing error) bool {
 		return errors.Is(err, missing)
 	})
+}
+
+// Password is that of all servers that this process starts.
+var Password = rand.Text()
+
+// secret writes a file into a folder for a server, which only its account reads.
+func secret(dir, name, content string) (path string, err error) {
+	path = filepath.Join(dir, name)
+	return path, os.WriteFile(path, []byte(content), 0o600)
 }
 
 // A Process is a server that runs.
