@@ -15,6 +15,7 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
+	"locklab/simulator/child"
 	"locklab/simulator/i18n"
 )
 
@@ -62,12 +63,12 @@ func (t *Tests) Find(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	temp, err := os.MkdirTemp("", "locklab-check-")
+	temp, err := child.NewFolder()
 	if err != nil {
-		return nil, &InternalError{err}
+		return nil, err
 	}
-	defer os.RemoveAll(temp)
-	binary, data := filepath.Join(temp, "binary"), filepath.Join(temp, "data")
+	defer temp.Close()
+	binary, data := filepath.Join(temp.Path, "binary"), filepath.Join(temp.Path, "data")
 	if err := os.Mkdir(data, 0o700); err != nil {
 		return nil, &InternalError{err}
 	}
@@ -141,7 +142,7 @@ func run(ctx context.Context, dir, name string, args ...string) (string, error) 
 	var out bytes.Buffer
 	c := exec.CommandContext(ctx, name, args...)
 	c.Dir, c.Stdout, c.Stderr, c.WaitDelay = dir, &out, &out, time.Second
-	err := c.Run()
+	err := child.Run(c)
 	return out.String(), err
 }
 

@@ -26,6 +26,7 @@ import (
 	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/bubble"
+	"locklab/simulator/child"
 	"locklab/simulator/process"
 )
 
@@ -266,7 +267,7 @@ func (past *pastLife) repeat(ctx context.Context, file string) (s sequel, printe
 	c.Env = append(os.Environ(), apartVariable+"="+file)
 	said := &bytes.Buffer{}
 	c.Stdout, c.Stderr = said, said
-	failed := c.Run()
+	failed := child.Run(c)
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return sequel{Problem: say(text.Errorf("locktest.apart.slow", "after", apartPatience))}, "", nil
 	}

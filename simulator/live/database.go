@@ -15,6 +15,7 @@ import (
 	"github.com/lib/pq" // and the driver
 
 	"locklab/simulator"
+	"locklab/simulator/child"
 	"locklab/simulator/database"
 	"locklab/simulator/history"
 	"locklab/simulator/internal/clock"
@@ -27,7 +28,7 @@ type Database struct {
 	Version string
 
 	dialect
-	folder  *realserver.Folder
+	folder  *child.Folder
 	clock   *realserver.Clock
 	process *realserver.Process // nil: it has crashed
 	db      *sql.DB             // keeps no connection
@@ -37,7 +38,6 @@ type Database struct {
 // A dialect is how a server is run and asked. Formats have the number of a session, or a time in unit.
 type dialect struct {
 	run           func(ctx context.Context, dir string, clock *realserver.Clock) (*realserver.Process, error)
-	crash         func(p *realserver.Process, dir string) error
 	driver, name  string // name: of the database, with the password and the address
 	version, self string // self: the number of the session
 	alive, kill   string // alive: the number of such sessions
@@ -49,11 +49,7 @@ type dialect struct {
 
 var dialects = map[database.Dialect]dialect{
 	database.MariaDB: {
-		run: realserver.StartMariaDB,
-		crash: func(p *realserver.Process, _ string) error {
-			p.Kill()
-			return nil
-		},
+		run:    realserver.StartMariaDB,
 		driver: "mysql", name: "root:%s@tcp(%s)/test?wait_timeout=31536000", // on the clock, which is that of a run after another
 		version: "SELECT VERSION()", self: "SELECT CONNECTION_ID()",
 		alive: "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = %d", kill: "KILL %d",
@@ -64,7 +60,6 @@ var dialects = map[database.Dialect]dialect{
 		run: func(ctx context.Context, dir string, clock *realserver.Clock) (*realserver.Process, error) {
 			return realserver.StartPostgreSQL(ctx, dir, clock, "autovacuum=off")
 		},
-		crash:  realserver.CrashPostgreSQL,
 		driver: "postgres", name: "postgres://postgres:%s@%s/postgres?sslmode=disable",
 		version: "SHOW server_version", self: "SELECT pg_backend_pid()",
 		alive: "SELECT count(*) FROM pg_stat_activity WHERE pid = %d", kill: "SELECT pg_terminate_backend(%d)",
@@ -86,7 +81,7 @@ func NewDatabase(ctx context.Context, of database.Dialect) (d *Database, err err
 		return nil, err
 	}
 	d = &Database{dialect: dialects[of]}
-	if d.folder, err = realserver.NewFolder(); err != nil {
+	if d.folder, err = child.NewFolder(); err != nil {
 		return nil, err
 	}
 	library, err := realserver.BuildClocks(d.folder.Path)
@@ -122,19 +117,18 @@ func (d *Database) begin(ctx context.Context) (err error) {
 }
 
 // end ends the server at once.
-func (d *Database) end() (err error) {
+func (d *Database) end() {
 	if d.process != nil {
-		err = d.crash(d.process, d.folder.Path)
+		d.process.Kill()
 	}
 	if d.process = nil; d.db != nil {
 		d.db.Close()
 	}
-	return err
 }
 
 // Close ends the server and removes its files.
 func (d *Database) Close() {
-	_ = d.end()
+	d.end()
 	d.clock.Close()
 	d.folder.Close()
 }
@@ -417,7 +411,7 @@ func (r *databaseRun) happened(e *history.Event) error {
 		}
 	case history.Down:
 		clear(r.sessions)
-		return r.end()
+		r.end()
 	case history.Up:
 		r.run.Servers++
 		return r.begin(r.ctx)

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"locklab/simulator"
+	"locklab/simulator/child"
 	"locklab/simulator/realserver"
 )
 
@@ -22,8 +23,8 @@ import (
 // at length, what new ones say: see server.state. A server that was killed, and all servers of a run that has
 // differed from the lab, are not used again. It may be used by several goroutines.
 type Pool struct {
-	Folder *realserver.Folder // for the files of servers; it is gone after Close
-	clocks string             // the library of realserver.BuildClocks
+	Folder *child.Folder // for the files of servers; it is gone after Close
+	clocks string        // the library of realserver.BuildClocks
 
 	mu    sync.Mutex
 	dirs  int
@@ -44,7 +45,7 @@ func NewPool() (*Pool, error) {
 	if _, err := realserver.FindRedis(); err != nil {
 		return nil, err
 	}
-	folder, err := realserver.NewFolder()
+	folder, err := child.NewFolder()
 	if err != nil {
 		return nil, err
 	}

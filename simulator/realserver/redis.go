@@ -41,7 +41,7 @@ func StartRedis(ctx context.Context, dir string, clock *Clock, options ...string
 	if err != nil {
 		return nil, err
 	}
-	return start(ctx, "redis-server", "Ready to accept connections", clock.env(), func(port string) []string {
+	return start(ctx, way{"redis-server", "Ready to accept connections", kill, clock.env()}, func(port string) []string {
 		args := append([]string{binary, config,
 			"--bind", "127.0.0.1", "--protected-mode", "yes", "--save", "", "--appendonly", "no", "--dir", dir, "--port", Port}, options...)
 		for i, a := range args {
