@@ -19,9 +19,14 @@ const parentVariable = "LOCKLAB_TEST_PARENT"
 const family = `sleep 1000 & echo started; exec sleep 1000`
 
 // TestEndsWithParent: when a process is killed, what it has started ends, and what that has started: all that could
-// still write to their common output.
+// still write to their common output. Its folder goes as well.
 func TestEndsWithParent(t *testing.T) {
 	if os.Getenv(parentVariable) != "" {
+		f, err := NewFolder()
+		if err != nil {
+			t.Fatal(err)
+		}
+		os.Stdout.WriteString(f.Path + "\n")
 		c := exec.Command("sh", "-c", family)
 		c.Stdout = os.Stdout
 		t.Fatal(Run(c))
@@ -36,6 +41,10 @@ func TestEndsWithParent(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := bufio.NewReader(out)
+	folder, err := lines.ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
 	if line, err := lines.ReadString('\n'); line != "started\n" {
 		t.Fatalf("%q, %v", line, err)
 	}
@@ -47,6 +56,16 @@ func TestEndsWithParent(t *testing.T) {
 		t.Errorf("something has not ended: %v", err)
 	}
 	parent.Wait() // it was killed
+	late := time.After(time.Minute)
+	for is := true; is; {
+		_, err := os.Stat(strings.TrimSpace(folder))
+		select {
+		case <-late:
+			t.Fatalf("%s is left", folder)
+		case <-time.Tick(10 * time.Millisecond):
+			is = !errors.Is(err, os.ErrNotExist)
+		}
+	}
 }
 
 // TestEndsWithContext: likewise when its context ends.

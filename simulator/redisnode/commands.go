@@ -1,9 +1,6 @@
 package redisnode
 
-import (
-	"fmt"
-	"strings"
-)
+import "strings"
 
 // A trait is something that is known of a command.
 type trait uint8
@@ -18,7 +15,7 @@ const (
 	// reads: it does not write, as Redis's own table has it. Scripts may read and are refused at their
 	// first write.
 	reads
-	// unfit: it is refused and never executed. It is for servers of a cluster or Sentinels, or would leave something behind that no keyspace holds (state of a
+	// unfit: it is refused and never executed. It is for a cluster or Sentinels, or would leave something behind that no keyspace holds (state of a
 	// connection, of the whole process, lifetimes of hash fields), report such a thing, or wait.
 	unfit
 	// random: it chooses by chance, and is never executed.
@@ -51,15 +48,6 @@ func traits(of map[trait]string) map[string]trait {
 		}
 	}
 	return all
-}
-
-// cannotCarry returns why something is refused.
-func cannotCarry(what string) error {
-	why := "it waits in a script, or leaves or reports what no snapshot holds"
-	if what == "the command CLUSTER" || what == "the command SENTINEL" {
-		why = "there is no cluster, and there are no Sentinels. Each server stands alone: make a client of that (of go-redis, redis.NewClient)"
-	}
-	return fmt.Errorf("simulator: the lab cannot carry %s: %s", what, why)
 }
 
 // is reports whether a command has a trait.

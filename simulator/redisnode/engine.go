@@ -14,6 +14,7 @@ import (
 	"github.com/alicebob/miniredis/v2"
 	"github.com/alicebob/miniredis/v2/server"
 
+	"locklab/simulator/i18n"
 	"locklab/simulator/internal/table"
 	"locklab/simulator/resp"
 )
@@ -226,6 +227,14 @@ type outcome struct {
 	keys  keyspace
 	ttls  []time.Duration // of the expiring keys, in the order of their places; with mark: kept
 	needs needs
+}
+
+// cannotCarry returns why something is refused: a command, as "the command WAIT", or the way in which one is sent.
+func cannotCarry(what string) error {
+	if cmd := strings.TrimPrefix(what, "the command "); cmd == "CLUSTER" || cmd == "SENTINEL" {
+		return i18n.Errorf("error.redis.alone", "command", cmd)
+	}
+	return fmt.Errorf("simulator: the lab cannot carry %s: it waits in a script, or leaves or reports what no snapshot holds", what)
 }
 
 // run brings miniredis to keyspace s with the given lifetimes, sets the clock, runs
