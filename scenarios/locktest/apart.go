@@ -351,7 +351,8 @@ func answerApart(t *testing.T, b Bounds, client func(*Client)) {
 // outside stands in the fatal error of the runtime when an execution uses a channel or a timer that another one has made.
 const outside = "from outside bubble"
 
-// lookUp stands in the stack of a goroutine that looks up a host by its name: package net shares what it uses for that.
+// lookUp stands in the stack of a goroutine that looks up a host by its name: package net shares what it uses for
+// that.
 const lookUp = "\nnet.(*Resolver)."
 
 // tryApart runs one client alone in a process of its own, which ends if the code keeps in a variable of its package what one execution has made,

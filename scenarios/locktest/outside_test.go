@@ -128,7 +128,8 @@ func wait(addr string) {
 	}
 }
 
-// TestNames: code that gives its library a name in place of an address is told so, although that has no line in the stack of the runtime.
+// TestNames: code that gives its library a name in place of an address is told so, although that has no line in the
+// stack of the runtime.
 func TestNames(t *testing.T) {
 	code := func(c *Client) {
 		rdb := redis.NewClient(&redis.Options{Addr: "localhost:1"})

@@ -11,7 +11,8 @@ import (
 	"locklab/simulator/process"
 )
 
-// subscribing is a lock that subscribes to its release after it was refused, without another try: it waits for the message as long as a lease.
+// subscribing is a lock that subscribes to its release after it was refused, without another try: it waits for the
+// message as long as a lease.
 func subscribing(c *Client) {
 	rdb := dial(c)
 	defer rdb.Close()
@@ -34,8 +35,9 @@ func subscribing(c *Client) {
 	rdb.Publish(c.Context(), "freed", "1")
 }
 
-// TestSubscribed: a pause between the refusal and the subscription makes the client miss the message of the release. After one while it waits
-// the message arrives as the time is over; such a history, too, is read as it was written, so that another process can repeat it.
+// TestSubscribed: a pause between the refusal and the subscription makes the client miss the message of the release.
+// After one while it waits the message arrives as the time is over; such a history, too, is read as it was written, so
+// that another process can repeat it.
 func TestSubscribed(t *testing.T) {
 	b := Bounds{Clients: 2, Attempts: 1, Budget: "pause=1", TTL: ttl, Slow: ttl * 9 / 10, Beside: -1}
 	Check(t, b, subscribing, Finds("SLOW ORPHAN"))

@@ -678,8 +678,9 @@ func (x *execution) Stop() {
 	x.lost = true
 }
 
-// afterwards is the time that passes after the program of an execution that is stopped: for goroutines that sleep before they see that their
-// connection is gone, as those of libraries do. A bubble's clock stands still when the agent has ended.
+// afterwards is the time that passes after the program of an execution that is stopped: for goroutines that sleep
+// before they see that their connection is gone, as those of libraries do. A bubble's clock stands still when the
+// agent has ended.
 const afterwards = time.Minute
 
 // drain has everything fail that the code waits for, and lets time pass.

@@ -89,9 +89,9 @@ func (h *Host) Start() process.Execution {
 	return h.takingTurns(h.start(0))
 }
 
-// Leaks are the executions that have left goroutines behind. An execution is stopped where its code waits, and what that has started may be
-// for the code to end. Where the first one has left something behind, the code of others that are stopped goes on, while all that it asks for
-// fails: what they leave behind it does not end.
+// Leaks are the executions that have left goroutines behind. An execution is stopped where its code waits, and what
+// that has started may be for the code to end. Where the first one has left something behind, the code of others that
+// are stopped goes on, while all that it asks for fails: what they leave behind it does not end.
 type Leaks struct {
 	goesOn bool
 	N      int // of those whose code went on

@@ -9,12 +9,14 @@ import (
 	"locklab/simulator/internal/routine"
 )
 
-// The code of a client has this long to come to rest, of what the machine gives it: on a busy machine it takes longer on the wall.
+// The code of a client has this long to come to rest, of what the machine gives it: on a busy machine it takes longer
+// on the wall.
 const (
 	patience = 3 * time.Second
 	// manyTimes longer until what runs, and is not the code, has come to rest.
 	manyTimes = 10
-	// onTime is by how much a look may be late on a machine that has a processor for this process whenever it asks for one.
+	// onTime is by how much a look may be late on a machine that has a processor for this process whenever it asks for
+	// one.
 	onTime = 10 * time.Millisecond
 )
 
@@ -32,14 +34,16 @@ type chance struct {
 	calm   bool          // the last look was on time
 }
 
-// look notes a look that was to come after a time, and came after another one, and for how long processors have worked until then.
+// look notes a look that was to come after a time, and came after another one, and for how long processors have worked
+// until then.
 func (c *chance) look(due, came, worked time.Duration) {
 	if c.worked, c.calm = worked, came-due <= onTime; c.calm {
 		c.idle += came
 	}
 }
 
-// over reports whether code whose goroutine is in a state has had its chance, and what it was. "": what runs is not the code.
+// over reports whether code whose goroutine is in a state has had its chance, and what it was. "": what runs is not
+// the code.
 func (c *chance) over(state string) (after time.Duration, works, is bool) {
 	most := patience
 	if state == "" {

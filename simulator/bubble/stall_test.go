@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// TestChance: what a busy machine does not give to code is not held against it. Code that runs has had its chance when processors have worked
-// for patience, and what waits for something else when so much time has passed between looks that came on time.
+// TestChance: what a busy machine does not give to code is not held against it. Code that runs has had its chance when
+// processors have worked for patience, and what waits for something else when so much time has passed between looks
+// that came on time.
 func TestChance(t *testing.T) {
 	const ms = time.Millisecond
 	type look struct{ due, came, worked time.Duration } // worked since the look before

@@ -10,8 +10,8 @@ import (
 	"locklab/simulator/i18n"
 )
 
-// Shell makes a command that runs a script of the shell in a process group of its own. The script reads from a pipe whose
-// other end is life.
+// Shell makes a command that runs a script of the shell in a process group of its own. The script reads from a pipe
+// whose other end is life.
 func Shell(script string, args, env []string) (cmd *exec.Cmd, life io.WriteCloser, err error) {
 	cmd = exec.Command("sh", append([]string{"-c", script, "sh"}, args...)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -27,8 +27,8 @@ type Folder struct {
 	life io.Closer
 }
 
-// removes makes a folder, and removes it when the pipe is closed. What is being killed may still write: again, for some
-// seconds.
+// removes makes a folder, and removes it when the pipe is closed. What is being killed may still write: again, for
+// some seconds.
 const removes = `d=$(mktemp -d "$1/locklab-XXXXXX") || exit; echo "$d"; exec >&-; read end
 for i in 1 2 3 4 5 6 7 8 9 10; do rm -rf "$d" && exit; sleep 0.5; done 2>/dev/null`
 

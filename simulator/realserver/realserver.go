@@ -81,8 +81,8 @@ type way struct {
 	env   []string
 }
 
-// The signals. A server that quits writes nothing more, like one that is killed, but it ends its processes and gives back
-// the memory that the system has for it.
+// The signals. A server that quits writes nothing more, like one that is killed, but it ends its processes and gives
+// back the memory that the system has for it.
 const (
 	kill = "KILL"
 	quit = "QUIT"

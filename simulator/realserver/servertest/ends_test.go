@@ -10,7 +10,8 @@ import (
 	"locklab/simulator/realserver"
 )
 
-// TestGivesMemoryBack: a PostgreSQL that is ended leaves no memory behind that the system has for it beside its processes.
+// TestGivesMemoryBack: a PostgreSQL that is ended leaves no memory behind that the system has for it beside its
+// processes.
 func TestGivesMemoryBack(t *testing.T) {
 	_, err := realserver.FindPostgreSQL()
 	Need(t, err)

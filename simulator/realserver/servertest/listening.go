@@ -34,7 +34,8 @@ func OnlyLoopback(t testing.TB, pid int, addr string) {
 	}
 }
 
-// NamesNowhere checks that no command line of a process or its descendants has a text: all users of the machine read them.
+// NamesNowhere checks that no command line of a process or its descendants has a text: all users of the machine read
+// them.
 func NamesNowhere(t testing.TB, pid int, text string) {
 	t.Helper()
 	family, err := descendants(pid)
