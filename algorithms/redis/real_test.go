@@ -10,6 +10,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
+	"locklab/simulator/realserver"
 	"locklab/simulator/realserver/servertest"
 )
 
@@ -42,7 +43,7 @@ func TestConformanceOnRealServers(t *testing.T) {
 
 // realTestbed empties the servers at addrs and makes a testbed of them.
 func realTestbed(t testing.TB, addrs []string) *testbed {
-	s := &testbed{start: time.Now()} // some strategies send the time to the server
+	s := &testbed{start: time.Now(), password: realserver.Password} // some strategies send the time to the server
 	for i, addr := range addrs {
 		s.addServer(t, addr)
 		must(s.admins[i].FlushAll(t.Context()).Result())(t)
@@ -70,7 +71,7 @@ func replicate(t *testing.T, addr string) {
 		t.Fatal(err)
 	}
 	servertest.Redis(t, "--replicaof", host+" "+port)
-	admin := dial(t, addr)
+	admin := dial(t, addr, realserver.Password)
 	must(admin.Set(t.Context(), "hello", "replica", 0).Result())(t)
 	if acked := must(admin.Do(t.Context(), "WAIT", 1, 10_000).Int())(t); acked != 1 {
 		t.Fatalf("%d replicas acknowledged, want 1", acked)
