@@ -29,6 +29,8 @@ var (
 	// Requests of one connection are executed in order, and answered without a time-out.
 	needsRequestsApart = both(needs("session-in-order", func(p race.Profile) bool { return !p.ZooKeeper }),
 		needs("connection-in-order", func(p race.Profile) bool { return !p.Database }))
+	// A write that is a statement of a transaction comes before its end, or not at all.
+	needsWriteApart = needs("writes-in-transaction", func(p race.Profile) bool { return !p.Transacts })
 	needsReplicated = needs("session-not-replicated", func(p race.Profile) bool { return !p.Keyless })
 	// A renewal moves the end of a lease.
 	needsLaterEnd = both(needsRenew, needs("session-no-end", func(p race.Profile) bool { return !p.Keyless }))

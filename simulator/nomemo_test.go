@@ -3,6 +3,7 @@ package simulator_test
 import (
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"locklab/simulator"
@@ -68,14 +69,19 @@ func TestWarmAndClearedTables(t *testing.T) {
 			for seed := range runs {
 				runs[seed], steps[seed] = run(rand.New(rand.NewPCG(uint64(seed), 1)), l, choices)
 			}
-			size := l.Size()
+			size, w := l.Size(), l.NewWorld()
 			for _, how := range []string{"warm", "cleared"} {
 				if how == "cleared" {
 					simulator.SetLimit(l, 0)
 				}
 				for seed := range runs {
 					ran := l.Executions(1) + l.Executions(2)
-					w := l.NewWorld()
+					old := w
+					if w = l.NewWorld(); how == "cleared" {
+						if _, err := l.Step(&old, runs[seed][0]); err == nil || !strings.Contains(err.Error(), "emptied") {
+							t.Errorf("seed %d: a step in a world of tables that were cleared: %v", seed, err)
+						}
+					}
 					again(t, l, &w, runs[seed], steps[seed])
 					switch cleared := how == "cleared"; {
 					case !cleared && l.Size() != size:

@@ -125,7 +125,23 @@ func (ps Parts) SetRest(w *World, r *RestPart) {
 }
 
 // World is an empty world at the given true time, for putting parts into.
-func (ps Parts) World(now time.Duration) World { return World{now: now} }
+func (ps Parts) World(now time.Duration) World { return World{now: now, tables: ps.s.emptied} }
+
+// Strays reports whether a step has written into a part of w that was not put there: that of a client, but for those of
+// which bit c-1 is set, or that of a server other than n, from 1; 0: of any server.
+func (ps Parts) Strays(w *World, clients uint8, n int) bool {
+	for c := range w.procs {
+		if clients>>c&1 == 0 && w.procs[c] != (node.ClientProcess{}) {
+			return true
+		}
+	}
+	for i, state := range w.servers {
+		if i != n-1 && state != nil {
+			return true
+		}
+	}
+	return false
+}
 
 // scratchWith is a world in which only client c is defined. The next call uses its
 // memory again.

@@ -32,9 +32,10 @@ type Simulator struct {
 	// orphanList is the memory of changed, and mostOrphans the number of them that a world may have
 	orphanList  []node.Orphan
 	mostOrphans int
-	scratch     World // memory for NewWorld and for questions about parts
-	limit       int   // of table entries between runs
-	unoffered   error // a fault that a Choices could not offer
+	scratch     World  // memory for NewWorld and for questions about parts
+	limit       int    // of table entries between runs
+	emptied     uint32 // so often the tables were, between runs
+	unoffered   error  // a fault that a Choices could not offer
 	// readsClock: some client has read its clock, or a clock has a rate; see Traits
 	readsClock bool
 	measures   bool // see measure
@@ -117,10 +118,11 @@ func (s *Simulator) Close() {
 }
 
 // NewWorld is the world at the start of a run. It may empty tables that have
-// grown too large: worlds of earlier runs then mean nothing any more. With Assumptions.Merging it keeps
+// grown too large: worlds of earlier runs then mean nothing any more, and Step refuses them. With Assumptions.Merging it keeps
 // them, and what was learned.
 func (s *Simulator) NewWorld() World {
 	if s.Size() > s.limit && s.assumed.Merging == process.NoMerging {
+		s.emptied++
 		s.memo.Clear()
 		clear(s.symmetry.renamed) // followed stays 0
 		for _, p := range s.clients.procs {
@@ -128,7 +130,7 @@ func (s *Simulator) NewWorld() World {
 		}
 	}
 	w := &s.scratch // servers may keep no pointer to it, but the compiler does not know
-	*w = World{}
+	*w = World{tables: s.emptied}
 	for i, c := range s.config.Clients {
 		p := &w.procs[i]
 		p.Clock = clock.State{Offset: c.Offset + s.config.Epoch.Ahead(), PPM: c.PPM}

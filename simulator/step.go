@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -12,14 +13,20 @@ import (
 	"locklab/simulator/process"
 )
 
+// errEmptied is a step in a world whose numbers name nothing any more.
+var errEmptied = errors.New("simulator: the tables of this world were emptied by NewWorld")
+
 // Step makes choice c happen in w and returns what it was, in order. The events are
 // good until the next Step of this simulator.
 //
 // The error is a *NotEnabledError if the choice cannot happen in w, which is then as
 // it was; any other error (*NondeterministicError, a panic of the client's code, a
-// command that cannot be simulated, a *LimitError) leaves w unusable.
+// command that cannot be simulated, a *LimitError) leaves w unusable. So is a world of tables that NewWorld has emptied since.
 func (s *Simulator) Step(w *World, c Choice) ([]history.Event, error) {
 	s.events, s.reached = s.events[:0], false
+	if w.tables != s.emptied {
+		return nil, errEmptied
+	}
 	v := s.view(w)
 	err := v.step(c)
 	v.boundAnswers()

@@ -50,6 +50,7 @@ type World struct {
 	servers  [MaxNodes]node.State
 	orphans  uint32 // a list of the orphanTable
 	sent     uint32 // messages so far; numbers them in the history
+	tables   uint32 // how often the tables had been emptied whose entries it names
 	resource resourceState
 	budget   [MaxFaults]uint8 // what is left of each fault, in the Config's order
 }

@@ -106,14 +106,15 @@ func (ws Writing) observe(c int, at uint32, w *WrittenSeen) (uint32, error) {
 	if seen.Kind < process.Started || seen.Kind > process.ListRead || seen.Thread >= MaxThreads || p.At(at).Ops[seen.Thread].Kind == process.None {
 		return 0, errWritten
 	}
-	if answers := answered(&p.At(at).Ops[seen.Thread], seen); answers != (w.Answer != nil) {
-		return 0, errWritten
-	} else if answers {
+	if w.Answer != nil {
 		id, err := ws.s.clients.words.Answers.Read(w.Answer)
 		if err != nil {
 			return 0, err
 		}
 		seen.Val = int64(id)
+	}
+	if answered(&p.At(at).Ops[seen.Thread], seen) != (w.Answer != nil) {
+		return 0, errWritten
 	}
 	return p.Advance(at, seen)
 }

@@ -11,6 +11,7 @@ import (
 	"locklab/algorithms"
 	"locklab/algorithms/internal/leasetest"
 	"locklab/algorithms/lock"
+	"locklab/simulator/realserver"
 	"locklab/simulator/realserver/servertest"
 )
 
@@ -43,7 +44,7 @@ func TestConformanceOnRealServers(t *testing.T) {
 
 // realTestbed empties the servers at addrs and makes a testbed of them.
 func realTestbed(t testing.TB, addrs []string) *testbed {
-	s := &testbed{start: time.Now()} // some strategies send the time to the server
+	s := &testbed{start: time.Now(), password: realserver.Password} // some strategies send the time to the server
 	for i, addr := range addrs {
 		s.addServer(t, addr)
 		leasetest.Must(s.admins[i].FlushAll(t.Context()).Result())(t)
@@ -71,7 +72,7 @@ func replicate(t *testing.T, addr string) {
 		t.Fatal(err)
 	}
 	servertest.Redis(t, "--replicaof", host+" "+port)
-	admin := dial(t, addr)
+	admin := dial(t, addr, realserver.Password)
 	leasetest.Must(admin.Set(t.Context(), "hello", "replica", 0).Result())(t)
 	if acked := leasetest.Must(admin.Do(t.Context(), "WAIT", 1, 10_000).Int())(t); acked != 1 {
 		t.Fatalf("%d replicas acknowledged, want 1", acked)

@@ -22,10 +22,11 @@ var epoch = time.Date(2014, time.May, 16, 12, 0, 0, 0, time.UTC)
 
 // A testbed is a set of servers, all empty at first, on which a test runs.
 type testbed struct {
-	start  time.Time // what the servers' clocks, and those of new processes, show at first
-	addrs  []string
-	admins []*redis.Client     // one for each server, beside those of the processes
-	pass   func(time.Duration) // lets time pass on all servers, and on no client
+	start    time.Time // what the servers' clocks, and those of new processes, show at first
+	addrs    []string
+	password string              // of the servers; "": they ask for none
+	admins   []*redis.Client     // one for each server, beside those of the processes
+	pass     func(time.Duration) // lets time pass on all servers, and on no client
 
 	processes int          // made so far
 	replicas  atomic.Int64 // how many acknowledge a WAIT
@@ -56,13 +57,14 @@ func newTestbed(t testing.TB, n int) *testbed {
 
 func (s *testbed) addServer(t testing.TB, addr string) {
 	s.addrs = append(s.addrs, addr)
-	s.admins = append(s.admins, dial(t, addr))
+	s.admins = append(s.admins, dial(t, addr, s.password))
 }
 
 // dial returns a client without retries and without a greeting.
-func dial(t testing.TB, addr string) *redis.Client {
+func dial(t testing.TB, addr, password string) *redis.Client {
 	c := redis.NewClient(&redis.Options{
 		Addr:                     addr,
+		Password:                 password,
 		Protocol:                 2,
 		MaxRetries:               -1,
 		DialerRetries:            1,
@@ -87,7 +89,7 @@ func (s *testbed) process(t testing.TB, e lock.Entry, name string) *process {
 	p := &process{clock: newNotifyingClock(s.start)}
 	p.env = lock.Env{Clock: p.clock, Tokens: &leasetest.Tokens{Name: name}, Thread: fmt.Sprint(s.processes), TTL: e.TTL}
 	for _, addr := range s.addrs {
-		c := dial(t, addr)
+		c := dial(t, addr, s.password)
 		p.conns = append(p.conns, c)
 		p.env.Nodes = append(p.env.Nodes, c)
 	}

@@ -28,7 +28,8 @@ var watchdog = lock.Entry{
 // Watchdog keeps its lease alive: as long as the process lives and the lock is its own, a
 // timer resets the TTL every third of it. (2014: RLock came with Redisson 1.0.0 in January;
 // its source renews since a commit of November 2014, released as 1.3.0 in July 2015, and
-// checks the owner on renewal only since September 2016. Article 003-C, on version 3.12.5.)
+// checks the owner on renewal only since September 2016. Article 003-C reads version 3.12.5, the
+// first with a WAIT; this is the one before.)
 //
 // It was meant to fix work that takes longer than the TTL, the failure that token leaves
 // open: the TTL need not be guessed any more; it only limits for how long a crashed holder

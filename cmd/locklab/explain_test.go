@@ -28,7 +28,7 @@ func teacher(t *testing.T, out io.Writer, lang string, width int) *lessons.Teach
 // and came about in a run. The error names the file and the line.
 func TestEveryTextIsFilled(t *testing.T) {
 	effort.Unwatched(t, watchedCommands)
-	for _, prefix := range []string{"lock.", "race.", "path.", "interview.", "term."} {
+	for _, prefix := range []string{"lock.", "race.", "path.", "interview.", "debate.", "need.", "judging.", "term."} {
 		texts, err := teacher(t, io.Discard, "both", 80).Texts(prefix)
 		if err != nil {
 			t.Error(err)
@@ -198,6 +198,15 @@ func TestExplainFinds(t *testing.T) {
 	} {
 		if code, _, errs := call(t, "explain", word); code != exitUsage || !strings.Contains(errs, want) {
 			t.Errorf("explain %s: exit status %d, %q is missing in %s", word, code, want, errs)
+		}
+	}
+}
+
+// What is not UTF-8 is a name that no page has, like any other.
+func TestExplainNoText(t *testing.T) {
+	for _, args := range [][]string{{"explain", "\xff"}, {"explain", "token\xff"}, {"explain", "\xff", "gc-pause"}, {"explain", "interview", "\xff"}} {
+		if code, out, errs := call(t, args...); code != exitUsage || out != "" || !strings.Contains(errs, `\xff`) {
+			t.Errorf("%q: exit status %d: %s%s", args, code, errs, out)
 		}
 	}
 }

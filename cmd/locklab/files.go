@@ -137,9 +137,6 @@ func (e *env) put(name string, how writes, content []byte) error {
 	special := err == nil && !info.Mode().IsRegular()
 	if !special {
 		name = target(name)
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			return err
-		}
 	}
 	switch {
 	case special: // such as a pipe, which may wait for a reader forever
@@ -228,27 +225,30 @@ func (e *env) writable(file string) error {
 	return probe(filepath.Dir(file), filepath.Base(file))
 }
 
-// writableDir returns why no file can be written into dir, which may not exist yet.
-func writableDir(dir string) error { return probe(dir, "locklab") }
-
-// probe returns why no file of a name can be written into dir, which may not exist yet. The file
-// is written under a longer name first, as renameio does.
-func probe(dir, name string) error {
-	for {
-		info, err := os.Stat(dir)
-		switch {
-		case errors.Is(err, fs.ErrNotExist) && filepath.Dir(dir) != dir:
-			dir = filepath.Dir(dir)
-			continue
-		case err != nil:
-			return text.Errorf("error.directory", "cause", i18n.Bare(err))
-		case !info.IsDir():
-			return text.Errorf("error.directory.file", "file", dir)
-		}
-		probe, err := os.CreateTemp(dir, "."+name+"-")
-		if err != nil {
-			return text.Errorf("error.directory", "cause", i18n.Bare(err))
-		}
-		return errors.Join(probe.Close(), os.Remove(probe.Name()))
+// writableDir returns why no file can be written into dir, which is made if its parent is there.
+func writableDir(dir string) error {
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		dir = filepath.Clean(dir)
+		return probe(filepath.Dir(dir), filepath.Base(dir))
 	}
+	return probe(dir, "locklab")
+}
+
+// probe returns why no file of a name can be written into dir. The file is written under a longer name first, as
+// renameio does.
+func probe(dir, name string) error {
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return text.Errorf("error.directory.none", "folder", dir)
+	case err != nil:
+		return text.Errorf("error.directory", "cause", i18n.Bare(err))
+	case !info.IsDir():
+		return text.Errorf("error.directory.file", "file", dir)
+	}
+	probe, err := os.CreateTemp(dir, "."+name+"-")
+	if err != nil {
+		return text.Errorf("error.directory", "cause", i18n.Bare(err))
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
 }

@@ -161,6 +161,9 @@ func TestWriteStopped(t *testing.T) {
 // A link stays a link, and the file that it names is written, even if there was none.
 func TestWriteThroughLink(t *testing.T) {
 	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "sub"), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	for _, place := range []string{"there.json", "sub/new.json"} {
 		link := filepath.Join(dir, "link-to-"+filepath.Base(place))
 		if err := os.Symlink(place, link); err != nil {
@@ -215,12 +218,13 @@ func TestOutputsAreCheckedFirst(t *testing.T) {
 	if err := os.Mkdir(folder+"/x.json", 0o755); err != nil {
 		t.Fatal(err)
 	}
+	absent := filepath.Join(t.TempDir(), "absent")
 	link := link(t)
-	for _, place := range []string{"/proc/none/here", "/proc", occupied} {
+	for _, place := range []string{"/proc/none/here", "/proc", occupied, absent} {
 		for _, command := range []string{
 			"run token R18 -o PLACE/x.html", "run LINK -o PLACE/x.json", "run LINK -o PLACE/x.png",
 			"run token R18 -o FOLDER/x.json", "explore token --budget pause=2 -o PLACE/x.json", "explore token -o PLACE/x.svg",
-			"matrix -o PLACE/x", "lesson token -o PLACE/x.html", "chart sweep pause/ttl -o PLACE/x.png",
+			"matrix -o PLACE/x/", "lesson token -o PLACE/x.html", "chart sweep pause/ttl -o PLACE/x.png",
 			"chart par -o PLACE/x.csv", "chart tolerance -o PLACE/x.csv", "chart rate -o PLACE/x.csv",
 			"chart recovery -o PLACE/x.csv", "verify --junit PLACE/x.xml", "verify --summary PLACE/x.md",
 		} {
@@ -233,6 +237,9 @@ func TestOutputsAreCheckedFirst(t *testing.T) {
 	}
 	if contentOf(t, occupied) != "mine" {
 		t.Error("the file that was there is damaged")
+	}
+	if _, err := os.Stat(absent); err == nil {
+		t.Error("a folder was made")
 	}
 }
 

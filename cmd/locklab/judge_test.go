@@ -79,12 +79,12 @@ func TestJudgeFiles(t *testing.T) {
 			a.WriteString(l)
 		}
 	}
-	code, out, errs := judge(t, map[string]string{"a.jsonl": a.String(), "b.jsonl": b.String()}, "a.jsonl", "b.jsonl", "--json", "--html", "out/log.html")
+	code, out, errs := judge(t, map[string]string{"a.jsonl": a.String(), "b.jsonl": b.String()}, "a.jsonl", "b.jsonl", "--json", "--html", "log.html")
 	var v judgedJSON
 	if err := json.Unmarshal([]byte(out), &v); err != nil || code != exitDiffers || v.Lines != 11 || fmt.Sprint(v.Verdicts) != "[OVERLAP STALE-WRITE]" || v.Version != schema {
 		t.Errorf("exit status %d, %v: %s%s", code, err, out, errs)
 	}
-	page := contentOf(t, "out", "log.html")
+	page := contentOf(t, "log.html")
 	if !strings.Contains(page, "order:42") || strings.Count(page, "<script") != 1 || strings.Contains(page, `"k":null`) {
 		t.Errorf("%d bytes", len(page))
 	}

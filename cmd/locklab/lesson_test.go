@@ -12,7 +12,7 @@ import (
 // command, which says how it is made again. What cannot be a lesson is refused, and an older file stays.
 func TestLesson(t *testing.T) {
 	dir := t.TempDir()
-	file := filepath.Join(dir, "new", "deck.html")
+	file := filepath.Join(dir, "deck.html")
 	code, out, errs := call(t, "lesson", "path", "3", "--minutes", "20", "--lang", "zh", "-o", file, "--open", "worksheet")
 	if code != exitOK || !strings.Contains(out, "20 分钟") {
 		t.Fatalf("exit status %d, %s\n%s", code, errs, out)

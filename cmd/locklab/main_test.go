@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"image/png"
 	"io"
 	"io/fs"
@@ -130,6 +131,7 @@ func TestOutputs(t *testing.T) {
 		"run.story.zh":      {"run", "setnx-expire", "R02", "--view", "story", "--lang", "zh"},
 		"run.redis":         {"run", "getset", "getset-nil", "--view", "redis"},
 		"run.na":            {"run", "redlock", "getset-nil"},
+		"run.idle":          {"run", "db-for-update", "gc-pause", "--set", "idle=8h"},
 		"run.narrow":        {"run", "watchdog", "failed-renewal", "--width", "80"},
 		"explain.lock":      {"explain", "003-C"},
 		"explain.race":      {"explain", "R18", "--lang", "both"},
@@ -482,6 +484,26 @@ func TestREADME(t *testing.T) {
 			if code, _, errs := call(t, append(strings.Fields(m[1]), "--help")...); code != exitOK {
 				t.Errorf("%s: locklab %s: %s", path, m[1], errs)
 			}
+		}
+	}
+}
+
+// A README says how many locks and races there are: those without a lock, and the race without a fault, are not
+// counted.
+func TestREADMECounts(t *testing.T) {
+	locks := 0
+	for _, e := range algorithms.All() {
+		if e.Guard == "" {
+			locks++
+		}
+	}
+	races := len(scenarios.All()) - 1
+	for path, want := range map[string]string{
+		"../../README.md":                 fmt.Sprintf("%d locks in %d races", locks, races),
+		"../../reports/text/zh/README.md": fmt.Sprintf("%d 把锁，%d 个竞态", locks, races),
+	} {
+		if !strings.Contains(contentOf(t, path), want) {
+			t.Errorf("%s does not say %q", path, want)
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"runtime/debug"
 
@@ -19,6 +21,7 @@ import (
 	"locklab/scenarios/contract"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
+	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
 )
 
@@ -209,7 +212,8 @@ func printCounts(e *env, outcomes []*race.Outcome) {
 	}
 }
 
-// writeAll writes files into a folder, after all of them are drawn; if the user stops it before, it writes none.
+// writeAll writes files into a folder, which it makes, after all of them are drawn; if the user stops it before, it
+// writes none.
 func writeAll(e *env, dir string, files []report.File) (err error) {
 	drawn := make([]bytes.Buffer, len(files))
 	for i, f := range files {
@@ -219,6 +223,12 @@ func writeAll(e *env, dir string, files []report.File) (err error) {
 		if err := f.Fill(&drawn[i]); err != nil {
 			return internal(fmt.Errorf("%s: %w", f.Name, err))
 		}
+	}
+	if len(files) == 0 {
+		return nil
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return internal(text.Errorf("error.write", "file", dir, "cause", i18n.Bare(err)))
 	}
 	for i, f := range files {
 		err = errors.Join(err, e.write(filepath.Join(dir, f.Name), replaces, func(w io.Writer) error {

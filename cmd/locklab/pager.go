@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
+	"time"
 
 	"golang.org/x/term"
 )
@@ -31,7 +33,11 @@ func (e *env) paged(tell func() error) error {
 	return err
 }
 
-// page shows a text in the pager and reports whether the pager could be started.
+// pagerEnds is the time that a pager has to end in when the program is stopped.
+const pagerEnds = 2 * time.Second
+
+// page shows a text in the pager, until its reader ends it or the program is stopped, and reports whether the pager
+// could be started.
 func (e *env) page(text []byte, out io.Writer) bool {
 	pager := e.getenv("PAGER")
 	if pager == "" {
@@ -41,7 +47,9 @@ func (e *env) page(text []byte, out io.Writer) bool {
 	if len(words) == 0 {
 		return false
 	}
-	c := exec.Command(words[0], words[1:]...)
+	c := exec.CommandContext(e.ctx, words[0], words[1:]...)
+	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) } // so that it can restore the terminal
+	c.WaitDelay = pagerEnds
 	c.Stdin, c.Stdout, c.Stderr = bytes.NewReader(text), out, e.stderr
 	if e.getenv("LESS") == "" {
 		c.Env = append(os.Environ(), "LESS=FRX")

@@ -89,9 +89,20 @@ const mostRequest = 1 << 20
 // defaultPort is the port that browsers leave out of an address.
 const defaultPort = ":80"
 
-// own reports whether a host, as a request or an origin names it, is this server.
-func (s *site) own(host string) bool {
-	return strings.TrimSuffix(host, defaultPort) == strings.TrimSuffix(s.host, defaultPort)
+// isLoopback reports whether a host, as a request names it, is one that only means the machine of the browser: this
+// server, or the end of a tunnel to it, whose port is another one. The name of a page from elsewhere is none, whatever
+// it resolves to.
+func isLoopback(host string) bool {
+	name, _, err := net.SplitHostPort(host)
+	if err != nil {
+		name = strings.Trim(host, "[]")
+	}
+	return strings.EqualFold(name, "localhost") || net.ParseIP(name).IsLoopback()
+}
+
+// isSame reports whether a request without an origin, or with this one, comes from the page that has its host.
+func isSame(origin, host string) bool {
+	return origin == "" || strings.TrimSuffix(origin, defaultPort) == "http://"+strings.TrimSuffix(host, defaultPort)
 }
 
 // ServeHTTP answers the page of this server only: a page from elsewhere that runs in the
@@ -99,10 +110,10 @@ func (s *site) own(host string) bool {
 func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Content-Security-Policy", "frame-ancestors 'none'") // a page cannot say this of itself
-	origin := r.Header.Get("Origin")
 	switch {
-	case !s.own(r.Host) || origin != "" && !(strings.HasPrefix(origin, "http://") && s.own(strings.TrimPrefix(origin, "http://"))):
-		http.Error(w, "locklab serves this machine only", http.StatusForbidden)
+	case !isLoopback(r.Host) || !isSame(r.Header.Get("Origin"), r.Host):
+		_, port, _ := net.SplitHostPort(s.host)
+		http.Error(w, text.Say("en", "serve.elsewhere", "port", port)+"\n"+text.Say("zh", "serve.elsewhere", "port", port), http.StatusForbidden)
 	case r.URL.Path == "/" && (r.Method == http.MethodGet || r.Method == http.MethodHead):
 		reply(w, "text/html; charset=utf-8", s.page)
 	case r.URL.Path == "/answer" && r.Method == http.MethodPost:

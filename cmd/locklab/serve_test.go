@@ -44,8 +44,13 @@ func TestSite(t *testing.T) {
 		{"POST", "http://127.0.0.1/answer", request, "127.0.0.1", 403, "this machine"},
 		{"HEAD", "http://127.0.0.1/", "", "", 200, ""},
 		{"PUT", "http://127.0.0.1/", "", "", 404, ""},
-		{"GET", "http://127.0.0.1:8080/", "", "", 403, "this machine"},
-		{"GET", "http://elsewhere/", "", "", 403, "this machine"},
+		{"GET", "http://127.0.0.1:8080/", "", "", 200, "<title>locklab</title>"}, // the end of a tunnel
+		{"GET", "http://localhost:8080/", "", "", 200, "<title>locklab</title>"},
+		{"GET", "http://[::1]/", "", "", 200, "<title>locklab</title>"},
+		{"POST", "http://localhost:8080/answer", request, "http://localhost:8080", 200, `"lock":"setnx"`},
+		{"POST", "http://localhost:8080/answer", request, "http://localhost:80", 403, "this machine"}, // another page of the machine
+		{"GET", "http://elsewhere/", "", "", 403, "ssh -L 8080:127.0.0.1:80 HOST"},
+		{"GET", "http://127.0.0.1.elsewhere/", "", "", 403, "this machine"},
 		{"GET", "http://127.0.0.1:80/answer", "", "", 404, ""},
 		{"GET", "http://127.0.0.1:80/etc/passwd", "", "", 404, ""},
 		{"POST", "http://127.0.0.1:80/answer", strings.Repeat(" ", mostRequest+1), "", 413, "too large"},

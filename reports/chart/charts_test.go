@@ -202,7 +202,7 @@ func TestTakeaways(t *testing.T) {
 		0), *par.At(2, 0)},
 		Budgets: par.Budgets[1:], Each: []study.Par{*par.Of(1, 1, 0), *par.Of(2, 1, 0)}}}
 	for want, c := range map[string]Table{
-		"Seen: setnx-expire from 0.7 on, up to 93 % (92-95). Never seen: setnx 0/1,000 -> < 0.4 %.": sweep,
+		"Seen: setnx-expire from 0.7 on and not up to 0.6, at most 93 % (92-95). Never seen: setnx 0/1,000 -> < 0.4 %.": sweep,
 		"OVERLAP: by pause: every lock.": &pause,
 		"No lock in this grid fails.":    &Grid{},
 	} {

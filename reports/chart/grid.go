@@ -289,6 +289,9 @@ func (g *Grid) legend(out *layout.Lines) {
 	if slices.ContainsFunc(g.Strategies, Row.unlocked) {
 		put("no-lock-*", sayAll(out, "grid.legend.unlocked"))
 	}
+	if slices.ContainsFunc(g.Strategies, func(r Row) bool { return r.ID == "redlock" }) {
+		put("redlock", sayAll(out, "grid.legend.redlock"))
+	}
 	if g.count((*Cell).Surprising) > 0 {
 		put(surprise, sayAll(out, "grid.legend.surprise"))
 	}

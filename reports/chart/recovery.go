@@ -12,6 +12,7 @@ import (
 	"locklab/reports/layout"
 	"locklab/reports/text"
 	"locklab/scenarios/cost"
+	"locklab/scenarios/study"
 	"locklab/simulator/lists"
 )
 
@@ -24,13 +25,22 @@ func (c *RecoveryChart) Title(lang string) string { return say(lang, "recovery.t
 
 // Assumptions say what the client does, and when it crashes.
 func (c *RecoveryChart) Assumptions(lang string) string {
-	hold := say(lang, "recovery.hold.half")
+	return say(lang, "recovery.assumptions", "hold", c.hold(lang), "retry", length(cost.PriceSettings().Retry))
+}
+
+// hold is the time for which the client works.
+func (c *RecoveryChart) hold(lang string) string {
 	for _, r := range c.Recoveries {
-		if r.Hold != r.TTL/2 {
-			hold = length(r.Hold)
+		if r.Hold != study.UsualWork(r.TTL) {
+			return length(r.Hold)
 		}
 	}
-	return say(lang, "recovery.assumptions", "hold", hold, "retry", length(cost.PriceSettings().Retry))
+	return say(lang, "work.usual")
+}
+
+// legend says for how long the client works, and what the marks are.
+func (c *RecoveryChart) legend(lang string) string {
+	return say(lang, "recovery.legend", "hold", c.hold(lang))
 }
 
 // Takeaway says which locks may never come back, and what the others take in leases.
@@ -168,12 +178,12 @@ func (c *RecoveryChart) picture(f Format) picture {
 	shown := &RecoveryChart{c.drawn()}
 	height := recoveryLine*vg.Length(len(shown.Recoveries)) + recoveryGap*vg.Length(len(c.byLock()))
 	body := growing(height+recoveryAxis, func(place draw.Canvas) { shown.draw(place, f.Lang) })
-	return f.fitted(c, []string{say(f.Lang, "recovery.legend")}, 0, func(vg.Length) []block { return []block{space(8), body} })
+	return f.fitted(c, []string{c.legend(f.Lang)}, 0, func(vg.Length) []block { return []block{space(8), body} })
 }
 
 // Notes implements Chart.
 func (c *RecoveryChart) Notes(lang string) []string {
-	return []string{seriesLeft(lang, len(c.drawn()), len(c.Recoveries)), say(lang, "recovery.legend"), c.Assumptions(lang), say(lang, "recovery.note")}
+	return []string{seriesLeft(lang, len(c.drawn()), len(c.Recoveries)), c.legend(lang), c.Assumptions(lang), say(lang, "recovery.note")}
 }
 
 func (c *RecoveryChart) draw(place draw.Canvas, lang string) {

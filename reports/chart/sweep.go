@@ -44,7 +44,7 @@ func (s *Sweep) Assumptions(lang string) string {
 		}
 		return value
 	}
-	work := say(lang, "sweep.work.parts")
+	work := say(lang, "sweep.work.fixed", "work", say(lang, "work.usual"))
 	switch {
 	case varied("work"):
 		work = say(lang, "sweep.work.axis")
@@ -133,7 +133,11 @@ func (s *Sweep) where(lang string, one study.SweepSeries, hits []study.SweepPoin
 	case first == last:
 		key = "sweep.only"
 	}
-	return say(lang, key, "lock", one.Strategy, "x", a.Format(first), "y", a.Format(last), "top", top)
+	clean := "" // the last value at which nothing was seen
+	if i := firstSeen(one); i > 0 {
+		clean = a.Format(one.Points[i-1].At[0])
+	}
+	return say(lang, key, "lock", one.Strategy, "x", a.Format(first), "y", a.Format(last), "top", top, "clean", clean)
 }
 
 // notApplicable says why locks were not played.
@@ -245,21 +249,30 @@ const (
 // tiny are the letters beside the panels of a sweep.
 var tiny = writing(smallSize-0.5, ink)
 
-// Finding says from which value on each lock fails; the title, where there are two settings or nothing was seen.
+// firstSeen is the index of the first point at which a lock failed; -1: none.
+func firstSeen(one study.SweepSeries) int {
+	return slices.IndexFunc(one.Points, func(p study.SweepPoint) bool { return p.K > 0 })
+}
+
+// Finding says between which values each lock begins to fail; the title, where there are two settings or nothing was
+// seen.
 func (s *Sweep) Finding(lang string) string {
-	seen := func(one study.SweepSeries) int {
-		return slices.IndexFunc(one.Points, func(p study.SweepPoint) bool { return p.K > 0 })
-	}
-	groups := lists.Gather(lists.Pick(s.Series, func(one study.SweepSeries) bool { return seen(one) >= 0 }),
-		func(a, b study.SweepSeries) bool { return seen(a) == seen(b) })
+	groups := lists.Gather(lists.Pick(s.Series, func(one study.SweepSeries) bool { return firstSeen(one) >= 0 }),
+		func(a, b study.SweepSeries) bool { return firstSeen(a) == firstSeen(b) })
 	if len(groups) == 0 || len(s.Order.Axes) > 1 {
 		return s.Title(lang)
 	}
-	slices.SortStableFunc(groups, func(a, b []study.SweepSeries) int { return seen(a[0]) - seen(b[0]) })
+	slices.SortStableFunc(groups, func(a, b []study.SweepSeries) int { return firstSeen(a[0]) - firstSeen(b[0]) })
 	axis := s.Order.Axes[0]
 	parts := lists.Each(groups, func(g []study.SweepSeries) string {
 		names := lists.Each(g, func(one study.SweepSeries) string { return one.Strategy })
-		return say(lang, "sweep.finding.one", "locks", text.Join(lang, "chart.list", names), "x", axis.Format(g[0].Points[seen(g[0])].At[0]))
+		points, i := g[0].Points, firstSeen(g[0])
+		key, clean := "sweep.finding.all", ""
+		if i > 0 {
+			key, clean = "sweep.finding.one", axis.Format(points[i-1].At[0])
+		}
+		return say(lang, key, "locks", text.Join(lang, "chart.list", names), "clean", clean,
+			"x", axis.Format(points[i].At[0]))
 	})
 	return say(lang, "sweep.finding", "words", reports.Words(s.Order.Words), "name", axis.Name(), "from", text.Join(lang, "grid.join", parts))
 }

@@ -3,8 +3,36 @@ package chart
 import (
 	"image/color"
 	"math"
+	"strings"
 	"testing"
+	"time"
+
+	"locklab/reports/text"
+	"locklab/scenarios/cost"
+	"locklab/scenarios/study"
 )
+
+// All charts of what a lock survives take the same work for granted, and say so below their titles.
+func TestOneWork(t *testing.T) {
+	const ttl = 10 * time.Second
+	recovery := &RecoveryChart{[]cost.Recovery{{Strategy: "token", TTL: ttl, Hold: study.UsualWork(ttl)}}}
+	sweep := sweepSample()
+	for _, lang := range text.Languages() {
+		usual := say(lang, "work.usual")
+		for name, below := range map[string]string{
+			"recovery": recovery.legend(lang), "sweep": sweep.Assumptions(lang),
+			"par": say(lang, "par.below"), "tolerance": say(lang, "tolerance.below"),
+		} {
+			if part, _, _ := strings.Cut(usual, " "); !strings.Contains(below, part) {
+				t.Errorf("%s, %s: no work of %s: %s", name, lang, usual, below)
+			}
+		}
+	}
+	recovery.Recoveries[0].Hold = time.Second
+	if got := recovery.legend("en"); !strings.Contains(got, "Work takes 1s.") {
+		t.Errorf("another work: %s", got)
+	}
+}
 
 func TestThousands(t *testing.T) {
 	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {

@@ -66,7 +66,7 @@ func (f *Tolerance) debate(lang string, about []string) string {
 			continue
 		}
 		key := map[int]string{-1: "tolerance.less", 0: "tolerance.same", 1: "tolerance.more"}[cmp.Compare(b.Falls, a.Falls)]
-		parts = append(parts, say(lang, key, "fault", h.Fault, "many", leases(b.Falls), "one", leases(a.Falls)))
+		parts = append(parts, say(lang, key, "fault", h.Fault, "many", limitLabel(lang, b), "one", limitLabel(lang, a)))
 	}
 	if parts == nil {
 		return ""
@@ -87,7 +87,11 @@ func (f *Tolerance) Note(lang string) string {
 func fewServers(lang string, locks []lock.Entry, falls func(l int) bool) string {
 	for l, e := range locks {
 		if study.FewServers(e) > 1 && falls(l) {
-			return say(lang, "chart.few", "lock", e.ID)
+			few := say(lang, "chart.few", "lock", e.ID)
+			if e.ID == "redlock" {
+				few = say(lang, "grid.both", "first", few, "next", say(lang, "chart.article"))
+			}
+			return few
 		}
 	}
 	return ""
@@ -148,11 +152,18 @@ func limitWords(lang string, l *study.Limit) (at float64, words string) {
 	if l.Answer == study.Limited {
 		as.rank = l.Falls
 	}
-	return as.rank, say(lang, "tolerance."+as.words, "max", decimal(study.MaxLeases), "at", leases(l.Falls))
+	if l.Answer == study.Limited && !l.Boundary {
+		as.words = "within"
+	}
+	return as.rank, say(lang, "tolerance."+as.words, "max", decimal(study.MaxLeases),
+		"at", leases(l.Falls), "low", leases(l.Holds))
 }
 
-// limitLabel is a limit as tables and pictures write it.
+// limitLabel is a limit as tables and pictures write it: two sizes, if it lies between those that were searched.
 func limitLabel(lang string, l *study.Limit) string {
+	if l.Answer == study.Limited && !l.Boundary {
+		return leases(l.Holds) + "-" + leases(l.Falls)
+	}
 	return sizeLabel(lang, l.Answer, decimal(study.MaxLeases), leases(l.Falls))
 }
 
@@ -390,9 +401,9 @@ func drawRange(c draw.Canvas, lang string, i int, l *study.Limit, y vg.Length) {
 		holds, falls := sizeAt(c, l.Holds), sizeAt(c, l.Falls)
 		c.StrokeLine2(st.line(2), left, y, min(holds, falls-4), y)
 		cross(c, falls, y)
-		x, words := falls+8, say(lang, "tolerance.at", "at", leases(l.Falls))
+		x, words := falls+8, say(lang, "tolerance.at", "at", limitLabel(lang, l))
 		if smallStrong.Width(words) > c.Max.X+rangeGap-x {
-			words = leases(l.Falls)
+			words = limitLabel(lang, l)
 		}
 		fillBox(c, box(x-1, y-5, x+smallStrong.Width(words)+1, y+5), ground(i)) // over the guides
 		write(c, smallStrong, x, y, words)

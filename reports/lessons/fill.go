@@ -28,7 +28,10 @@ type filler struct {
 
 // fill is a Fill.
 func (f *filler) fill(kind string, args []string) (string, error) {
-	if kind == "length" {
+	switch {
+	case len(args) == 0:
+		return "", fmt.Errorf("%s: unknown kind of place", kind)
+	case kind == "length":
 		return f.setting(args[0], args[1])
 	}
 	e, err := race.Strategy(args[0])
@@ -64,6 +67,9 @@ func (f *filler) fill(kind string, args []string) (string, error) {
 		return "locklab run " + e.ID + " " + sc.ID, nil
 	}
 	o, err := f.stage.Play(e, sc)
+	if kind == "verdict" && len(args) > 2 {
+		o, err = f.stage.With(e, sc, args[2])
+	}
 	if err != nil {
 		return "", err
 	}

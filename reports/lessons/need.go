@@ -2,6 +2,7 @@ package lessons
 
 import (
 	"fmt"
+	"slices"
 
 	"locklab/algorithms/lock"
 	"locklab/reports"
@@ -16,8 +17,12 @@ import (
 var (
 	needLocks = []string{"no-lock-version", "no-lock-unique", "no-lock-token", "db-for-update", "db-get-lock", "db-deadline-now", "token", "watchdog", "redlock", "zk-protected"}
 	needRaces = []string{"crash-holding", "slow-work", "gc-pause", "gc-pause-fenced", "gc-pause-cas", "late-write", "lost-reply", "session-ends",
-		"restart-always", "failover", "clock-jump", "overtaken"}
+		"restart-always", "failover", "quorum-failover", "clock-jump", "overtaken"}
 )
+
+// serversIdle is the default of MySQL (wait_timeout). PostgreSQL ends no session by default
+// (idle_in_transaction_session_timeout, idle_session_timeout). Both are longer than any of the runs.
+const serversIdle = "idle=8h"
 
 // Need prints whether one needs a lock, and which one: without a lock; what each kind of lock comes to in runs, a race a
 // line; what it costs; and when to take it.
@@ -40,6 +45,7 @@ func Need(t *Teacher) error {
 		}
 		compared(t, sc, locks)
 	}
+	t.texts(labelled{"need-idle", "need.idle"})
 	t.part(t.out.Say("label.need-price"))
 	for _, e := range locks {
 		for _, lang := range t.out.Langs() {
@@ -65,22 +71,70 @@ func compared(t *Teacher, sc race.Scenario, locks []lock.Entry) {
 		t.out.Each(func(lang string) string { return Story(lang, sc, "title") }), "aside", sc.ID)))
 	var all groups
 	for _, e := range locks {
-		o, err := t.stage.Play(e, sc)
+		o, err := t.stage.played(e, sc)
 		if t.failed(err) {
 			return
 		}
 		name := e.ID
+		if o.Scenario.ID != sc.ID {
+			name = t.out.First("explain.aside", "text", name, "aside", o.Scenario.ID)
+		}
 		if d := max(Longest(o, verdict.Blocked), Longest(o, verdict.Orphan)); d > 0 {
 			name = t.out.First("explain.aside", "text", name, "aside", span(t.out.Langs()[0], d))
 		}
 		if n, written := worked(o.History); e.Guard != "" && n > 0 {
-			name = t.out.First("explain.aside", "text", name, "aside", t.out.First("need.worked", "n", fmt.Sprint(n), "written", fmt.Sprint(written)))
+			name = t.out.First("explain.aside", "text", name, "aside", t.out.First("explain.worked", "n", fmt.Sprint(n), "written", fmt.Sprint(written)))
 		}
-		all.add(reports.Words(o.Verdicts), o.Verdicts, name)
+		all.add(comesTo(t.out, o), o.Verdicts, name)
+		usual, err := t.stage.withDefaults(o)
+		if t.failed(err) {
+			return
+		}
+		if usual != nil {
+			name = t.out.First("explain.aside", "text", e.ID, "aside", serversIdle)
+			all.add(comesTo(t.out, usual), usual.Verdicts, name)
+		}
 	}
 	for _, g := range all {
 		t.out.Wrap("    ", text.Label(t.out.First("explain.head", "text", g.head))+list(t.out.Langs()[0], g.names))
 	}
+}
+
+// played plays a lock in a race. Clients that wait in the queue of a lock do not ask again and again, as those of
+// overtaken do: such a lock is played in in-line.
+func (s *Stage) played(e lock.Entry, sc race.Scenario) (*race.Outcome, error) {
+	if sc.ID == "overtaken" {
+		if o, err := s.Named(e.ID, "in-line"); err != nil || o.NotApplicable == "" {
+			return o, err
+		}
+	}
+	return s.Play(e, sc)
+}
+
+// withDefaults plays again what a session of a database keeps, with the default of its server; nil: that makes no
+// difference.
+func (s *Stage) withDefaults(o *race.Outcome) (*race.Outcome, error) {
+	if o.History == nil || o.Strategy.Database == "" || !o.Strategy.Sessions() {
+		return nil, nil
+	}
+	usual, err := s.With(o.Strategy, o.Scenario, serversIdle)
+	if err != nil || slices.Equal(usual.Verdicts, o.Verdicts) {
+		return nil, err
+	}
+	return usual, nil
+}
+
+// comesTo returns the verdicts of an outcome, or that its fault cannot happen to the lock.
+func comesTo(p *text.Printer, o *race.Outcome) string {
+	switch {
+	case o.NotApplicable == "":
+		return reports.Words(o.Verdicts)
+	case o.Scenario.Guard != history.Naive && o.Strategy.Guard != "":
+		return p.First("need.unlocked")
+	case o.Scenario.Guard == history.Fenced:
+		return p.First("need.unnumbered")
+	}
+	return p.First("need.cannot")
 }
 
 // worked returns how often clients began their work in a run, and how many writes the resource took; a race that does not apply has no run.

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"locklab/reports/text"
 )
@@ -27,7 +28,7 @@ func NoPage(name string, names []string) error {
 // pagesWith returns the pages on which a word occurs, in any language and any case of letters: first those that have it
 // among their search terms.
 func pagesWith(word string) (pages []string) {
-	if strings.TrimSpace(word) == "" {
+	if strings.TrimSpace(word) == "" || !utf8.ValidString(word) {
 		return nil
 	}
 	pattern := regexp.QuoteMeta(strings.TrimSpace(word))

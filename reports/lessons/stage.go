@@ -44,6 +44,15 @@ func (s *Stage) Play(e lock.Entry, sc race.Scenario) (*race.Outcome, error) {
 	return o, nil
 }
 
+// With returns the outcome with other settings, such as "idle=8h", and does not keep it.
+func (s *Stage) With(e lock.Entry, sc race.Scenario, settings string) (*race.Outcome, error) {
+	changed, err := sc.Settings.With(settings)
+	if err != nil {
+		return nil, err
+	}
+	return s.runner.Play(e, sc, changed)
+}
+
 // Row returns the outcomes of one lock in all races.
 func (s *Stage) Row(e lock.Entry) (row []*race.Outcome, err error) {
 	for _, sc := range scenarios.All() {

@@ -164,7 +164,7 @@ func Tolerance(ctx context.Context, work Worker, entries []lock.Entry) (*chart.T
 // UsualTTLs are those of a chart of recoveries.
 const UsualTTLs = "2s,10s,30s,60s"
 
-// RecoveryOrder reads TTLs, and the time that the client holds the lock; 0: half of the TTL.
+// RecoveryOrder reads TTLs, and the time that the client holds the lock; 0: study.UsualWork.
 func RecoveryOrder(ttls string, hold time.Duration) (o cost.RecoveryOrder, err error) {
 	if hold < 0 || hold > time.Hour {
 		return o, text.Errorf("error.recovery.work", "value", hold)

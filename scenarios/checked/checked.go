@@ -15,6 +15,7 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
+	"locklab/simulator/child"
 	"locklab/simulator/i18n"
 )
 
@@ -62,16 +63,16 @@ func (t *Tests) Find(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	temp, err := os.MkdirTemp("", "locklab-check-")
+	temp, err := child.NewFolder()
 	if err != nil {
-		return nil, &InternalError{err}
+		return nil, err
 	}
-	defer os.RemoveAll(temp)
-	binary, data := filepath.Join(temp, "binary"), filepath.Join(temp, "data")
+	defer temp.Close()
+	binary, data := filepath.Join(temp.Path, "binary"), filepath.Join(temp.Path, "data")
 	if err := os.Mkdir(data, 0o700); err != nil {
 		return nil, &InternalError{err}
 	}
-	if out, err := run(ctx, dir, "go", "test", "-c", "-o", binary, "."); err != nil {
+	if out, err := run(ctx, dir, temp.Path, "go", "test", "-c", "-o", binary, "."); err != nil {
 		return nil, t.failed(ctx, "error.own.build", out, err)
 	}
 	if _, err := os.Stat(binary); err != nil {
@@ -79,7 +80,7 @@ func (t *Tests) Find(ctx context.Context) (*Result, error) {
 	}
 	t.Running()
 	r := &Result{}
-	out, err := run(ctx, dir, binary, "-test.run="+t.Run, "-test.timeout=0", "-locklab.report="+data,
+	out, err := run(ctx, dir, temp.Path, binary, "-test.run="+t.Run, "-test.timeout=0", "-locklab.report="+data,
 		"-locklab.more="+strings.Join(t.More, ","), "-locklab.lang="+t.Lang)
 	switch {
 	case ctx.Err() != nil:
@@ -129,19 +130,20 @@ func (t *Tests) dir(ctx context.Context) (string, error) {
 	if strings.HasPrefix(pkg, ".") || filepath.IsAbs(pkg) || strings.HasPrefix(pkg, "-") {
 		return "", i18n.Errorf("error.own.folder", "name", pkg)
 	}
-	out, err := run(ctx, "", "go", "list", "-f", "{{.Dir}}", pkg)
+	out, err := run(ctx, "", os.TempDir(), "go", "list", "-f", "{{.Dir}}", pkg)
 	if err != nil {
 		return "", t.failed(ctx, "error.own.package", out, err)
 	}
 	return strings.TrimSpace(out), nil
 }
 
-// run runs a program and returns what it prints.
-func run(ctx context.Context, dir, name string, args ...string) (string, error) {
+// run runs a program, with a folder for its temporary files, and returns what it prints.
+func run(ctx context.Context, dir, temp, name string, args ...string) (string, error) {
 	var out bytes.Buffer
 	c := exec.CommandContext(ctx, name, args...)
 	c.Dir, c.Stdout, c.Stderr, c.WaitDelay = dir, &out, &out, time.Second
-	err := c.Run()
+	c.Env = append(c.Environ(), "TMPDIR="+temp)
+	err := child.Run(c)
 	return out.String(), err
 }
 

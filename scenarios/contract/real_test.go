@@ -19,6 +19,7 @@ import (
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
 	"locklab/simulator/history"
+	"locklab/simulator/realserver"
 	"locklab/simulator/realserver/servertest"
 )
 
@@ -267,7 +268,7 @@ func (r *replayer) value(key string) string {
 
 // realServer runs a redis-server for the length of the test.
 func realServer(t *testing.T) *redis.Client {
-	client := redis.NewClient(&redis.Options{Addr: servertest.Redis(t), Protocol: 2, MaxRetries: -1, DisableIdentity: true})
+	client := redis.NewClient(&redis.Options{Addr: servertest.Redis(t), Password: realserver.Password, Protocol: 2, MaxRetries: -1, DisableIdentity: true})
 	t.Cleanup(func() { client.Close() })
 	return client
 }

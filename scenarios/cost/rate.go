@@ -267,7 +267,7 @@ func (s *Subject) shortest(u Usage, harmed harm) time.Duration {
 // does, for the hold that the search made.
 func (s *Subject) agrees(harmed harm, l *study.Limit) bool {
 	const ttl, slack = time.Hour, 0.01
-	at := func(size float64) bool { return harmed(ttl, ttl*2/5, leases(size, ttl)) > 0 }
+	at := func(size float64) bool { return harmed(ttl, study.UsualWork(ttl), leases(size, ttl)) > 0 }
 	switch l.Answer {
 	case study.AnySize:
 		return at(l.Falls + slack)

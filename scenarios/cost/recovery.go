@@ -10,6 +10,7 @@ import (
 	"locklab/faults"
 	"locklab/scenarios/race"
 	"locklab/scenarios/share"
+	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/history"
 )
@@ -121,14 +122,14 @@ func Finite(d time.Duration) *float64 {
 // A RecoveryOrder is the input of FindRecovery.
 type RecoveryOrder struct {
 	TTLs []time.Duration // rising
-	Hold time.Duration   // time for which the client works; 0: half the TTL
+	Hold time.Duration   // time for which the client works; 0: study.UsualWork
 }
 
 func (o RecoveryOrder) hold(ttl time.Duration) time.Duration {
 	if o.Hold > 0 {
 		return o.Hold
 	}
-	return ttl / 2
+	return study.UsualWork(ttl)
 }
 
 // Check returns an error if a lock cannot be used with the TTLs.

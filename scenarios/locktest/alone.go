@@ -6,10 +6,12 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"locklab/reports/text"
 	"locklab/scenarios/study"
+	"locklab/simulator/bubble"
 	"locklab/simulator/history"
 	"locklab/simulator/process"
 	"locklab/simulator/schedule"
@@ -38,13 +40,13 @@ func (p *plan) aloneOnce() error {
 		err = nil // while the dials of a library fail, its goroutines fail requests in any order
 	}
 	switch {
+	case f.began && !p.dialed.Load() && !errs(err):
+		file, line := placeOf(p.code)
+		return text.Errorf("locktest.alone.undialed", "line", fmt.Sprintf("%s:%d", filepath.Base(file), line))
 	case err != nil:
 		return err
 	case missed:
 		return text.Errorf("locktest.alone.missed", "address", *p.missed.Load())
-	case !p.dialed.Load():
-		file, line := placeOf(p.code)
-		return text.Errorf("locktest.alone.undialed", "line", fmt.Sprintf("%s:%d", filepath.Base(file), line))
 	case !f.entered:
 		return text.Errorf("locktest.alone.nobody")
 	}
@@ -58,9 +60,16 @@ func (p *plan) aloneOnce() error {
 	return nil
 }
 
+// errs reports whether the error of code that has made no connection of the lab's is about something else than that.
+func errs(err error) bool {
+	stall := (*bubble.StallError)(nil)
+	return errors.As(err, new(*bubble.PanicError)) || errors.As(err, &stall) && !strings.Contains(stall.Stack, "internal/poll.")
+}
+
 // A firstRun is what one client alone does, until it is done.
 type firstRun struct {
 	database bool
+	began    bool
 	entered  bool
 	fences   bool                     // with a fencing token
 	keys     []string                 // created before it enters, in order
@@ -86,6 +95,7 @@ func (p *plan) playAlone(f *firstRun) error {
 		return err
 	}
 	defer sim.Close()
+	f.began = true
 	w, run := sim.NewWorld(), schedule.Run{}
 	defer func() {
 		if k, ok := sim.Kind().(*zookeeper.Kind); ok {

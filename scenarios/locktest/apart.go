@@ -26,6 +26,7 @@ import (
 	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/bubble"
+	"locklab/simulator/child"
 	"locklab/simulator/process"
 )
 
@@ -266,7 +267,7 @@ func (past *pastLife) repeat(ctx context.Context, file string) (s sequel, printe
 	c.Env = append(os.Environ(), apartVariable+"="+file)
 	said := &bytes.Buffer{}
 	c.Stdout, c.Stderr = said, said
-	failed := c.Run()
+	failed := child.Run(c)
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return sequel{Problem: say(text.Errorf("locktest.apart.slow", "after", apartPatience))}, "", nil
 	}
@@ -350,9 +351,13 @@ func answerApart(t *testing.T, b Bounds, client func(*Client)) {
 // outside stands in the fatal error of the runtime when an execution uses a channel or a timer that another one has made.
 const outside = "from outside bubble"
 
+// lookUp stands in the stack of a goroutine that looks up a host by its name: package net shares what it uses for
+// that.
+const lookUp = "\nnet.(*Resolver)."
+
 // tryApart runs one client alone in a process of its own, which ends if the code keeps in a variable of its package what one execution has made,
 // and another one uses that. turns are those that executions have to take so that it does not; nil: they need none. The error names the line
-// of code that uses such a thing even so.
+// of code that uses such a thing even so, or says that it looks up a host.
 func tryApart(t *testing.T, check int, client func(*Client)) (turns *bubble.Turn, err error) {
 	if *apartFlag <= 0 {
 		return nil, nil
@@ -363,6 +368,9 @@ func tryApart(t *testing.T, check int, client func(*Client)) (turns *bubble.Turn
 		at := strings.Index(printed, outside)
 		if failed == nil || at < 0 {
 			return turns, nil
+		}
+		if stack := strings.SplitN(printed[at:], "\n\n", 3); len(stack) > 1 && strings.Contains(stack[1], lookUp) {
+			return nil, text.Errorf("locktest.lookup")
 		}
 		err = text.Errorf("locktest.outside", "line", lineIn(printed[at:], folderOf(client)))
 	}

@@ -8,6 +8,7 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/study"
 	"locklab/simulator"
+	"locklab/simulator/bubble"
 	"locklab/simulator/process"
 )
 
@@ -31,7 +32,7 @@ func searchBeside(ctx context.Context, p *plan, s *study.Search, began time.Dura
 	}
 	left := p.bounds.MaxTime
 	if left > 0 {
-		left = max(left-(worked()-began), time.Second)
+		left = max(left-(bubble.Worked()-began), time.Second)
 	}
 	ctx, cancel := within(ctx, left)
 	defer cancel()

@@ -20,6 +20,7 @@ import (
 	"locklab/scenarios/share"
 	"locklab/scenarios/study"
 	"locklab/simulator"
+	"locklab/simulator/bubble"
 	"locklab/simulator/database"
 	"locklab/simulator/explore"
 	"locklab/simulator/process"
@@ -193,7 +194,7 @@ func Check(t *testing.T, b Bounds, client func(*Client), claims ...[]Claim) {
 		p.any.check(all)
 		return
 	}
-	began, before := time.Now(), worked()
+	began, before := time.Now(), bubble.Worked()
 	s, err := p.search(t.Context())
 	if err == nil {
 		err = searchBeside(t.Context(), p, s, before)
@@ -387,8 +388,8 @@ func (p *plan) cutBy(s *study.Search) string {
 
 // reportLeaks logs the number of executions that have left goroutines behind: in production they stay as well.
 func (p *plan) reportLeaks() {
-	if p.leaks > 0 {
-		p.t.Log(tell("locktest.leaks", "n", fmt.Sprint(p.leaks)))
+	if p.leaks.N > 0 {
+		p.t.Log(tell("locktest.leaks", "n", fmt.Sprint(p.leaks.N)))
 	}
 }
 

@@ -2,6 +2,7 @@ package locktest
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"slices"
 	"strings"
@@ -77,21 +78,78 @@ func TestOutside(t *testing.T) {
 	}
 }
 
-// TestUndialed: code that does not dial the lab gets a message that says how to.
+// TestUndialed: code that does not dial the lab gets a message that says how to, whatever has come of that.
 func TestUndialed(t *testing.T) {
-	redis.SetLogger(&logging.VoidLogger{})                               // nobody listens there
-	p, err := newPlan(t, Bounds{Clients: 2, TTL: ttl}, func(c *Client) { // instead
-		rdb := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", MaxRetries: -1})
+	redis.SetLogger(&logging.VoidLogger{})
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	instead := func(c *Client, options redis.Options) {
+		options.Addr = "127.0.0.1:1" // nobody listens there
+		rdb := redis.NewClient(&options)
 		defer rdb.Close()
 		if ok, err := rdb.SetNX(c.Context(), "k", "1", ttl).Result(); err == nil && ok {
 			c.Critical(work)
 		}
+	}
+	for name, code := range map[string]func(c *Client){
+		"it gives up":            func(c *Client) { instead(c, redis.Options{MaxRetries: -1}) }, // gives up
+		"it tries again":         func(c *Client) { instead(c, redis.Options{}) },               // tries again
+		"it waits for an answer": func(*Client) { wait(silent.Addr().String()) },                // waits for an answer
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := newPlan(t, Bounds{Clients: 2, TTL: ttl}, code)
+			if err != nil {
+				t.Fatal(err)
+			}
+			settle(t)
+			line := lineWith(t, "// "+strings.TrimPrefix(name, "it "))
+			if err := p.alone(); err == nil || !strings.Contains(say(err), "from "+line+" on, has made no connection by c.Dial") {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
+// wait waits for an answer of a server that has none.
+func wait(addr string) {
+	if conn, err := net.Dial("tcp", addr); err == nil {
+		defer conn.Close()
+		conn.Read(make([]byte, 1))
+	}
+}
+
+// TestNames: code that gives its library a name in place of an address is told so, although that has no line in the
+// stack of the runtime.
+func TestNames(t *testing.T) {
+	code := func(c *Client) {
+		rdb := redis.NewClient(&redis.Options{Addr: "localhost:1"})
+		defer rdb.Close()
+		rdb.SetNX(c.Context(), "k", "1", ttl)
+	}
+	if isApart() {
+		answerApart(t, Bounds{Clients: 2, TTL: ttl}, code)
+		return
+	}
+	if _, err := tryApart(t, countCheck(t), code); err == nil || !strings.Contains(say(err), "looks up a host by its name") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestCluster: a client of a cluster is told that there is none.
+func TestCluster(t *testing.T) {
+	p, err := newPlan(t, Bounds{Clients: 2, TTL: ttl}, func(c *Client) {
+		rdb := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{c.Addr(1)}, Dialer: c.Dial})
+		defer rdb.Close()
+		rdb.SetNX(c.Context(), "k", "1", ttl)
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	settle(t)
-	if err := p.alone(); err == nil || !strings.Contains(say(err), "from "+lineWith(t, "// instead")+" on, has made no connection by c.Dial") {
+	if err := p.alone(); err == nil || !strings.Contains(explain(err), "the command CLUSTER: there is no cluster") {
 		t.Errorf("%v", err)
 	}
 }

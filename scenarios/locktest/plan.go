@@ -47,7 +47,7 @@ type plan struct {
 	watch    bool                   // the lines of the code are noted
 	once     bool                   // nothing is compared: see bubble.Host.Once
 	late     bool                   // Bounds.MaxTime has ended the search
-	leaks    int                    // executions that have left goroutines behind
+	leaks    bubble.Leaks           // the executions that have left goroutines behind
 	dates    bool                   // executions begin at other dates: see bubble.Host.OtherDates
 	wanted   atomic.Int32           // the highest server that the code asked for and that there is not
 	env      atomic.Bool            // the code has called Env
@@ -244,7 +244,7 @@ func (p *plan) client(program func(*bubble.Handle)) simulator.ClientConfig {
 			h := &bubble.Host{
 				T: p.t, ID: id, Program: program, Timed: p.timed, Horizon: 3 * p.bounds.TTL,
 				Open: open, Servers: p.bounds.Servers, Port: port, Random: p.random.seed, Once: p.once,
-				OtherDates: func() bool { return p.dates }, Leaked: func() { p.leaks++ }, Leaky: p.leaks > 0, Turn: p.turn,
+				OtherDates: func() bool { return p.dates }, Leaks: &p.leaks, Turn: p.turn,
 			}
 			if !p.ensemble && p.bounds.Database == nil {
 				h.Drawn = p.drawn

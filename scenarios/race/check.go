@@ -41,6 +41,8 @@ func (sc Scenario) Check(entry lock.Entry, s Settings) error {
 	}
 	rhythm := min(s.Retry, s.TTL)
 	switch {
+	case s.Idle > 0 && (entry.Database == "" || !entry.Sessions()):
+		return i18n.Errorf("error.check.idle", "value", s.Idle, "lock", entry.ID)
 	case s.TTL == 0:
 		return i18n.Errorf("error.check.ttl.zero", "example", sc.Settings.TTL)
 	case s.TTL < time.Millisecond:

@@ -35,6 +35,7 @@ type Profile struct {
 	ZooKeeper       bool // its servers are an ensemble; see lock.Entry.Ensemble
 	Database        bool // its server is a database
 	Keyless         bool // a database keeps it for a session: there is no row that names the holder
+	Transacts       bool // it lasts as long as a transaction, in which its client writes
 	NoCounter       bool // there is no counter from which it has fencing tokens
 	Shards          bool // its client chooses the server of a key from a list
 	Shares          bool // it has several holders by design
@@ -156,6 +157,7 @@ func (p *Profile) observe(h *history.History) {
 			p.ChecksOwner = p.ChecksOwner || releasing[c] && name != "DEL" && !ofAnyOwner(e.Cmd)
 			p.UsesEVALSHA = p.UsesEVALSHA || name == "EVALSHA"
 			p.UsesWAIT = p.UsesWAIT || slices.ContainsFunc(e.Cmd, func(arg string) bool { return strings.EqualFold(arg, "WAIT") })
+			p.Transacts = p.Transacts || acquiring[c] && name == "BEGIN"
 			p.UsesGETSET = p.UsesGETSET || acquiring[c] && name == "GETSET"
 			p.Deletes = p.Deletes || acquiring[c] && name == "DEL"
 			p.Closes = p.Closes || done[c] && e.Thread == 0

@@ -159,6 +159,7 @@ func (sc Scenario) Prepare(entry lock.Entry, s Settings, code *Code) (*Prepared,
 	}
 	node := simulator.NodeConfig{Replicas: max(sc.Replicas, entry.Replicas), MinReplicas: sc.MinReplicas, AOF: sc.AOF, PPM: ppm}
 	config.Nodes = client.Servers(entry, s.TTL, node, entry.Servers())
+	config.Nodes[0].Session = cmp.Or(s.Idle, config.Nodes[0].Session)
 	if code != nil {
 		config.Nodes[0].Contents = code.Contents
 	}

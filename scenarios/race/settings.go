@@ -20,6 +20,7 @@ type Settings struct {
 	Retry   time.Duration  // pause of a client after a refusal
 	Latency time.Duration  // mean one-way delay of a message
 	Timeout time.Duration  // time that a client waits for one answer; 0: 3 s, or 50 ms with several servers
+	Idle    time.Duration  // time for which a session of a database may be idle; 0: TTL
 	Horizon time.Duration  // true time at which the run ends
 	Pause   time.Duration  // length of a pause of a process
 	Skew    time.Duration  // how far one client's clock is off
@@ -66,6 +67,7 @@ var durations = []setting{
 	{"retry", func(s *Settings) *time.Duration { return &s.Retry }},
 	{"latency", func(s *Settings) *time.Duration { return &s.Latency }},
 	{"timeout", func(s *Settings) *time.Duration { return &s.Timeout }},
+	{"idle", func(s *Settings) *time.Duration { return &s.Idle }},
 	{"horizon", func(s *Settings) *time.Duration { return &s.Horizon }},
 	{"pause", func(s *Settings) *time.Duration { return &s.Pause }},
 	{"skew", func(s *Settings) *time.Duration { return &s.Skew }},
@@ -124,7 +126,7 @@ func (s Settings) size(fault string) time.Duration {
 func (s Settings) String() string {
 	items := []string{"seed=" + strconv.FormatUint(s.Seed, 10), "clients=" + strconv.Itoa(s.Clients)}
 	for _, d := range durations {
-		if s.Drift == 0 && d.name == "drift" { // few races have it
+		if *d.get(&s) == 0 && (d.name == "drift" || d.name == "idle") { // few runs have it
 			continue
 		}
 		items = append(items, d.name+"="+d.get(&s).String())
@@ -194,7 +196,7 @@ func (d setting) set(s, base *Settings, value string) error {
 	if err != nil {
 		return i18n.Errorf("error.setting.length")
 	}
-	if *d.get(base) == 0 && length != 0 && d.name != "timeout" {
+	if *d.get(base) == 0 && length != 0 && d.name != "timeout" && d.name != "idle" {
 		return i18n.Errorf("error.setting.absent", "name", d.name)
 	}
 	if d.name == "drift" && length <= 0 { // String leaves 0 out

@@ -17,7 +17,7 @@ import (
 // everything has no zero, so that With accepts every setting.
 func everything() race.Settings {
 	return race.Settings{
-		Seed: 7, TTL: time.Second, Clients: 2, Retry: time.Second, Latency: time.Millisecond, Timeout: time.Second,
+		Seed: 7, TTL: time.Second, Clients: 2, Retry: time.Second, Latency: time.Millisecond, Timeout: time.Second, Idle: time.Hour,
 		Horizon: time.Minute, Pause: time.Second, Skew: time.Second, Jump: time.Second, Lag: time.Second, Drift: time.Second, Budget: "crash=1,pause=2@5s", Epoch: 1_000_000_000_000,
 	}
 }
@@ -92,6 +92,9 @@ func TestRefusals(t *testing.T) {
 		{"token", "gc-pause", "pause", `setting "pause"`, "write name=value"},
 		{"token", "gc-pause", "horizon=0s", "horizon=0s", "give for example horizon=1m0s"},
 		{"token", "gc-pause", "horizon=29s", "horizon=29s is less than three leases of 10s", "give at least horizon=30s"},
+		{"token", "gc-pause", "idle=8h", "idle=8h0m0s: token is kept by no session of a database", "take db-for-update"},
+		{"db-row", "gc-pause", "idle=8h", "db-row is kept by no session", "Leave it out"},
+		{"db-get-lock", "gc-pause", "idle=-1s", "idle=-1s is negative", "give a length from 0"},
 		{"token", "gc-pause", "retry=0s", "retry=0s", "give for example retry=1s"},
 		{"token", "gc-pause", "budget=crash=1", `budget "crash=1" allows pause 0 times, gc-pause needs 1`, "give at least pause=1"},
 		{"redlock", "restart", "budget=restart=1+lose-request=1", "allows lose-request 1 times, restart needs 2", "give at least restart=1,lose-request=2"},

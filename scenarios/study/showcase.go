@@ -12,8 +12,7 @@ import (
 // is renewed at its half or at two thirds, and a lease with a delay behind it.
 var pausedLocks = []string{"token", "daemon-10", "daemon-20", "lock-delay"}
 
-// SweepRuns is the usual number of runs of a point: a multiple of nine, so that every length of work is played
-// equally often.
+// SweepRuns is the usual number of runs of a point.
 const SweepRuns = 270
 
 // ShowcaseSweep plays the sweep of the report, which takes about two seconds: pauses of up to two leases. waits is

@@ -20,8 +20,7 @@ type Situation struct {
 	TTL     time.Duration // the lease that clients ask for
 	Retry   time.Duration // pause of a client after a refusal, on its clock
 	Clients int
-	// Work is the time that every client is inside, on its clock; 0: one to nine tenths of TTL,
-	// each whole number equally often; with Renewal, three TTL.
+	// Work is the time that every client is inside, on its clock; 0: UsualWork; with Renewal, three TTL.
 	Work time.Duration
 	// WholeLease has c1 stay for a lease in place of Work: on its clock, from before it asked,
 	// or until a check of the lease fails.

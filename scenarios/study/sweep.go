@@ -101,7 +101,7 @@ func (o *SweepOrder) Points() (points [][]float64) {
 func (o *SweepOrder) Check(e lock.Entry) error {
 	for _, at := range o.Points() {
 		s := o.Situation(at)
-		if err := s.scenario(s.parts()[0]).Check(e, s.settings(o.deep())); err != nil {
+		if err := s.scenario().Check(e, s.settings(o.deep())); err != nil {
 			return i18n.Errorf("error.sweep.at", "point", o.name(at), "lock", e.ID, "cause", err)
 		}
 	}
@@ -126,9 +126,6 @@ func (o *SweepOrder) deep() bool {
 
 // playCost is about how long a run takes, in seconds.
 const playCost = 1e-4
-
-// pauseWorks is the number of lengths of work; run i has the length i modulo it.
-const pauseWorks = 9
 
 // A Sweep is how often runs end in some verdicts, by the values of one or two settings.
 type Sweep struct {
@@ -240,7 +237,7 @@ type sweepTask struct {
 
 // What a task plays: some seconds at most.
 const (
-	seedsPerTask = 300 * pauseWorks // a multiple of pauseWorks
+	seedsPerTask = 2_700
 	playsPerTask = 10_000
 )
 
@@ -253,7 +250,7 @@ func (o *SweepOrder) tasks(l int, points [][]float64) (tasks []sweepTask) {
 		}
 		group := points[:n]
 		points = points[n:]
-		runs := min(max(playsPerTask/n/pauseWorks, 1)*pauseWorks, seedsPerTask)
+		runs := min(max(playsPerTask/n, 1), seedsPerTask)
 		for from := 0; from < o.Runs; from += runs {
 			tasks = append(tasks, sweepTask{l, group, from, min(from+runs, o.Runs)})
 		}

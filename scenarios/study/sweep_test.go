@@ -76,6 +76,9 @@ func TestSweepSettings(t *testing.T) {
 		{"node-rate=-20%,0%,20%", "work=lease", "token", []int{never, never, always}},
 		// Any skew, as long as both clocks run at the same rate: who times his own lease does not compare clocks.
 		{"skew/ttl=-2,0,2", "work=lease", "token", []int{never, never, never}},
+		// As by search: what is left of a lease after the usual work is three fifths, or two thirds with a renewal.
+		{"pause/ttl=0.59,0.7", "", "token", []int{never, always}},
+		{"pause/ttl=0.66,1", "", "watchdog", []int{never, -1}},
 		{"work/ttl=0.5,2", "", "token", []int{never, always}},
 		{"work/ttl=0.5,2", "", "watchdog", []int{never, never}},
 		{"renewal/ttl=0.4,0.95", "pause/ttl=0.3,work=40s", "redlock-extend", []int{never, -1}},
@@ -100,7 +103,7 @@ func TestSweepSettings(t *testing.T) {
 // lease, and than the longest renewal margin; a lock without a lease cannot be lost by waiting. A longer pause covers a
 // shorter one, since the random moments are the same for each length.
 func TestSweepOfPauses(t *testing.T) {
-	const n = 18 // each length of work twice
+	const n = 18
 	s := swept(t, ordered(t, n, "pause/ttl=0,0.25,0.5,1,1.5,2"), "", algorithms.Milestones()...)
 	for l, e := range algorithms.Milestones() {
 		points, want := s.Series[l].Points, n
@@ -116,25 +119,25 @@ func TestSweepOfPauses(t *testing.T) {
 			}
 		}
 	}
-	if token := s.Series[3].Points; token[1].K == 0 || token[1].K >= token[3].K {
-		t.Errorf("token: %d of %d at a quarter of a lease, %d at a whole one: the curve would not rise", token[1].K, n, token[3].K)
+	if token := s.Series[3].Points; token[2].K != 0 || token[3].K != n {
+		t.Errorf("token: %d of %d at half a lease, %d at a whole one: work and a pause of three fifths fill a lease", token[2].K, n, token[3].K)
 	}
 }
 
-// TestWorkDuringPause: of work of 1 to 9 s in a lease of 10 s, each as often, a pause of 5 s that delays what is left
-// of the work lets four of nine outlive their lease, whenever it begins. Work that goes on elsewhere outlives it only
-// where the pause ends after both.
+// TestWorkDuringPause: after work of 4 s in a lease of 10 s, a pause of 7 s that delays what is left of the work outlives
+// the lease, whenever it begins, and one of 5 s never. Work that goes on elsewhere outlives it only where the pause ends
+// after the lease: if it begins in the last of the four seconds.
 func TestWorkDuringPause(t *testing.T) {
-	at := func(waits bool) study.SweepPoint {
-		o := ordered(t, 900, "pause/ttl=0.5")
+	at := func(waits bool) []study.SweepPoint {
+		o := ordered(t, 900, "pause/ttl=0.5,0.7")
 		o.Waits = waits
-		return swept(t, o, "", locks(t, "token")...).Series[0].Points[0]
+		return swept(t, o, "", locks(t, "token")...).Series[0].Points
 	}
-	if p := at(false); p.K < 400 || p.K > 405 || p.N != 900 { // work of 5 s ends a message later than the lease
-		t.Errorf("the work computes: %d of %d runs with an overlap, want 4 of 9", p.K, p.N)
+	if p := at(false); p[0].K != 0 || p[1].K != 900 {
+		t.Errorf("the work computes: %d and %d of 900 runs with an overlap, want none and all", p[0].K, p[1].K)
 	}
-	if p := at(true); p.K < 160 || p.K > 240 { // 22.6 % by integration over beginning and work
-		t.Errorf("the work goes on: %d of %d runs with an overlap, want 160 to 240", p.K, p.N)
+	if p := at(true); p[0].K != 0 || p[1].K < 180 || p[1].K > 270 { // a quarter
+		t.Errorf("the work goes on: %d and %d of 900 runs with an overlap, want none and 180 to 270", p[0].K, p[1].K)
 	}
 }
 

@@ -17,20 +17,20 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// parts are the lengths of work of the runs, of which each has one in turn.
-func (s Situation) parts() (works []time.Duration) {
+// UsualWork is the time for which a client works inside, in all charts, if nothing else is said: two fifths of a lease.
+func UsualWork(ttl time.Duration) time.Duration { return ttl * 2 / 5 }
+
+// work is the time that every client is inside.
+func (s Situation) work() time.Duration {
 	switch {
 	case s.WholeLease:
-		return []time.Duration{s.TTL}
+		return s.TTL
 	case s.Work > 0:
-		return []time.Duration{s.Work}
+		return s.Work
 	case s.Renewal > 0:
-		return []time.Duration{3 * s.TTL}
+		return 3 * s.TTL
 	}
-	for i := range pauseWorks {
-		works = append(works, time.Duration(i+1)*s.TTL/(pauseWorks+1))
-	}
-	return works
+	return UsualWork(s.TTL)
 }
 
 // built holds what the simulator of a situation depends on.
@@ -43,20 +43,19 @@ func (s Situation) built() Situation {
 
 // settings are those of a run; deep: it goes on until it shows what lasts.
 func (s Situation) settings(deep bool) race.Settings {
-	works := s.parts()
 	out := race.Standard()
 	out.TTL, out.Retry, out.Clients, out.Lag = s.TTL, s.Retry, s.Clients, s.Lag
 	out.Horizon = 3 * s.TTL
 	if deep {
 		out.Horizon = 6 * s.TTL
 	}
-	out.Horizon += s.Pause + s.Delay + time.Duration(s.Clients)*(works[len(works)-1]+s.Retry)
+	out.Horizon += s.Pause + s.Delay + time.Duration(s.Clients)*(s.work()+s.Retry)
 	return out
 }
 
 // scenario has the clients, but not what goes wrong in a run.
-func (s Situation) scenario(work time.Duration) race.Scenario {
-	sc := race.Scenario{ID: "sweep", Settings: s.settings(false), NodePPM: s.NodePPM}
+func (s Situation) scenario() race.Scenario {
+	work, sc := s.work(), race.Scenario{ID: "sweep", Settings: s.settings(false), NodePPM: s.NodePPM}
 	var budget []string
 	add := func(does bool, fault string) {
 		if does {
@@ -98,48 +97,32 @@ func (s Situation) scenario(work time.Duration) race.Scenario {
 	return sc
 }
 
-// play counts the runs of a task, by point. All its points share simulators.
+// play counts the runs of a task, by point. All its points share a simulator.
 func (o *SweepOrder) play(ctx context.Context, entry lock.Entry, t sweepTask) ([]int, error) {
 	counts := make([]int, len(t.points))
-	first := o.Situation(t.points[0])
-	for part, work := range first.parts() {
-		if err := o.playPart(ctx, entry, t, part, work, counts); err != nil {
-			return nil, err
-		}
-	}
-	return counts, nil
-}
-
-// playPart plays the runs of one length of work.
-func (o *SweepOrder) playPart(ctx context.Context, entry lock.Entry, t sweepTask, part int, work time.Duration, counts []int) error {
 	s := o.Situation(t.points[0])
-	parts := len(s.parts())
-	begin := t.from + (part-t.from%parts+parts)%parts
-	if begin >= t.to {
-		return nil
-	}
-	p, err := s.scenario(work).Prepare(entry, s.settings(o.deep()), nil)
+	p, err := s.scenario().Prepare(entry, s.settings(o.deep()), nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer p.Close()
-	m := sweepMeter{order: o, prepared: p, work: work}
-	for run := begin; run < t.to; run += parts {
+	m := sweepMeter{order: o, prepared: p, work: s.work()}
+	for run := t.from; run < t.to; run++ {
 		if err := ctx.Err(); err != nil {
-			return err
+			return nil, err
 		}
 		m.draw(uint64(run+1), s)
 		for i, at := range t.points {
 			counted, err := m.play(o.Situation(at))
 			if err != nil {
-				return err
+				return nil, err
 			}
 			if counted {
 				counts[i]++
 			}
 		}
 	}
-	return nil
+	return counts, nil
 }
 
 // A sweepMeter plays the runs of one simulator.

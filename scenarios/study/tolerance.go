@@ -32,7 +32,7 @@ func Hazards() []Hazard {
 // The sizes that a tolerance looks at: 1 to MaxParts parts of a lease, of which
 // LeaseParts make a whole one.
 const (
-	LeaseParts = 20
+	LeaseParts = 60
 	MaxLeases  = 2
 	MaxParts   = MaxLeases * LeaseParts
 )

@@ -18,24 +18,24 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// What theory predicts for a lease of twenty parts and work of eight. A lease that is not
-// renewed ends twelve parts after the work: a pause of its holder at the end of the work,
+// What theory predicts for a lease of sixty parts and work of 24. A lease that is not
+// renewed ends 36 parts after the work: a pause of its holder at the end of the work,
 // or a jump of a clock then, must be as long. A lease that is renewed every third of a
-// lease has two thirds left, 13.3 parts, when the next renewal is due. A clock that the
-// lock does not use cannot harm it, and a lock without a lease does not end; but any
-// server that loses its data lets a second client in.
+// lease has two thirds left when the next renewal is due, 40 parts and the time of a message.
+// A clock that the lock does not use cannot harm it, and a lock without a lease does not
+// end; but any server that loses its data lets a second client in.
 var theory = map[string]map[string]int{ // 0: falls at no size
 	"setnx":        {"pause": 0, "client-clock": 0, "node-clock": 0, "failover": 1, "restart": 1},
-	"setnx-expire": {"pause": 12, "client-clock": 0, "node-clock": 12, "failover": 1, "restart": 1},
-	"getset":       {"pause": 12, "client-clock": 12, "node-clock": 0, "failover": 1, "restart": 1},
-	"token":        {"pause": 12, "client-clock": 0, "node-clock": 12, "failover": 1, "restart": 1},
-	"watchdog":     {"pause": 14, "client-clock": 0, "node-clock": 14, "failover": 1, "restart": 1},
+	"setnx-expire": {"pause": 36, "client-clock": 0, "node-clock": 36, "failover": 1, "restart": 1},
+	"getset":       {"pause": 36, "client-clock": 36, "node-clock": 0, "failover": 1, "restart": 1},
+	"token":        {"pause": 36, "client-clock": 0, "node-clock": 36, "failover": 1, "restart": 1},
+	"watchdog":     {"pause": 41, "client-clock": 0, "node-clock": 41, "failover": 1, "restart": 1},
 }
 
 // The debate of Kleppmann and antirez, by search: a majority of servers tolerates no
 // longer pause than one server, and no larger jump of one server's clock. Since the lock
 // reads the client's clock twice, it tolerates jumps of that one.
-var debate = map[string]int{"pause": 12, "client-clock": 0, "node-clock": 12, "failover": 1, "restart": 1}
+var debate = map[string]int{"pause": 36, "client-clock": 0, "node-clock": 36, "failover": 1, "restart": 1}
 
 func TestTolerance(t *testing.T) {
 	effort.OnlyExhaustive(t, "it takes seconds; one goroutine searches")
@@ -93,9 +93,9 @@ func checkFrontier(t *testing.T, entry []lock.Entry, want map[string]int) {
 			limit.Answer, limit.Holds = study.NoLimit, study.MaxLeases
 		default:
 			limit.Answer, limit.Holds, limit.Falls = study.Limited, leases(falls-1), leases(falls)
-			// Work of eight parts and twelve more end with the lease, at one instant. To a clock that
-			// is ahead the millisecond counts that the rival asks later.
-			limit.Boundary = falls == 12 && h.Fault != "client-clock"
+			// The work and the pause end with the lease, at one instant. To a clock that is ahead the
+			// millisecond counts that the rival asks later.
+			limit.Boundary = falls == 36 && h.Fault != "client-clock"
 		}
 		if got != limit {
 			t.Errorf("%s: %+v, want %+v", h.Fault, got, limit)
@@ -140,12 +140,12 @@ func sizes(limit int) (sizes []int) {
 	return sizes
 }
 
-// A rival that requests in every part of a lease does not get in sooner.
+// A rival that requests in every twentieth of a lease does not get in sooner.
 func TestToleranceAskingMore(t *testing.T) {
 	effort.OnlyExhaustive(t, "it searches for seconds; one goroutine searches")
 	t.Parallel()
 	often := study.UsualRivals()
-	often.Retries = slices.Repeat([]time.Duration{often.TTL / study.LeaseParts}, 48)
+	often.Retries = slices.Repeat([]time.Duration{often.TTL / 20}, 48)
 	often.Retries[0] += time.Millisecond
 	for _, c := range []struct{ lock, fault string }{{"token", "pause"}, {"token", "node-clock"}, {"getset", "client-clock"}} {
 		l, err := often.Limit(t.Context(), racetest.Lock(t, c.lock), study.Hazard{c.fault, true})

@@ -54,11 +54,11 @@ func (x *execution) stopping() bool {
 	return x.dead
 }
 
-// stopped ends a goroutine of code that is being stopped, or lets it go on: see Host.Leaky.
+// stopped ends a goroutine of code that is being stopped, or lets it go on: see Leaks.
 func stopped(x *execution) process.Observation {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.failures++; !x.h.Leaky || x.failures > maxFailures {
+	if x.failures++; !x.h.goesOn() || x.failures > maxFailures {
 		runtime.Goexit()
 	}
 	return process.Observation{Kind: process.Slept}

@@ -131,33 +131,16 @@ func (x *execution) order(do func()) error {
 	if x.lost {
 		return &StallError{Client: x.h.ID}
 	}
-	look := time.NewTimer(firstLook)
-	defer look.Stop()
 	select {
 	case x.orders <- do:
 	case <-x.ended:
 		return x.died()
 	}
-	began, blocked, next := time.Now(), "", nextLook
-	for {
-		select {
-		case <-x.reports:
-			return nil
-		case <-x.ended:
-			return x.died()
-		case <-look.C:
-			look.Reset(next)
-			next *= 2 // to look stops all goroutines, of which thousands may be parked
-		}
-		e, name := x.stalled()
-		took := time.Since(began)
-		slow := took > patience && e.State != "" || took > 10*patience // "": what runs is not the code
-		if name != "" && name == blocked || slow {
-			x.lost, e.After = true, took.Round(time.Millisecond)
-			return e
-		}
-		blocked = name
+	ended, err := x.rest(x.reports)
+	if ended {
+		return x.died()
 	}
+	return err
 }
 
 func (x *execution) died() error {
@@ -682,34 +665,23 @@ func (x *execution) Stop() {
 	x.mu.Lock()
 	x.dead = true
 	x.mu.Unlock()
-	limit := time.NewTimer(patience)
-	defer limit.Stop()
-	x.lost = true
 	came := x.elapsed
-	select {
-	case x.orders <- x.drain:
-	case <-x.ended:
-		return
-	}
-	select {
-	case <-x.reports:
+	if err := x.order(x.drain); errors.As(err, new(*StallError)) {
+		x.h.leak()
+	} else if err == nil {
 		x.elapsed = came // see Host.Turn: its history ends here
-	case <-x.ended:
-		return
-	case <-limit.C:
-		x.h.leak()
-		return
+		close(x.orders)
+		if _, err := x.rest(nil); err != nil || x.dropped != nil {
+			x.h.leak()
+		}
 	}
-	close(x.orders)
-	select {
-	case <-x.ended:
-	case <-limit.C:
-		x.h.leak()
-	}
-	if x.dropped != nil {
-		x.h.leak()
-	}
+	x.lost = true
 }
+
+// afterwards is the time that passes after the program of an execution that is stopped: for goroutines that sleep
+// before they see that their connection is gone, as those of libraries do. A bubble's clock stands still when the
+// agent has ended.
+const afterwards = time.Minute
 
 // drain has everything fail that the code waits for, and lets time pass.
 func (x *execution) drain() {
@@ -728,6 +700,7 @@ func (x *execution) drain() {
 		time.Sleep(d)
 		synctest.Wait()
 	}
+	time.Sleep(afterwards)
 }
 
 func (x *execution) finished() bool {

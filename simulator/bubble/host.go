@@ -72,11 +72,8 @@ type Host struct {
 	// what an execution has made. Where another one has run in between, an execution begins anew and goes through its history. Code
 	// that is run Once has no Turn.
 	Turn *Turn
-	// Leaked, if it is not nil, is called when an execution has left goroutines behind that nothing can wake.
-	Leaked func()
-	// Leaky says that executions have left goroutines behind. The code of those that are stopped then goes on, while all that it asks for
-	// fails, so that it ends what it has started.
-	Leaky bool
+	// Leaks, if it is not nil, counts executions that leave goroutines behind, of all hosts that share it.
+	Leaks *Leaks
 
 	executions int
 	dates      int // that shadows, and executions at other dates, have begun at
@@ -92,13 +89,27 @@ func (h *Host) Start() process.Execution {
 	return h.takingTurns(h.start(0))
 }
 
-// leak notes that an execution has left goroutines behind.
-func (h *Host) leak() {
-	h.Leaky = true
-	if h.Leaked != nil {
-		h.Leaked()
-	}
+// Leaks are the executions that have left goroutines behind. An execution is stopped where its code waits, and what
+// that has started may be for the code to end. Where the first one has left something behind, the code of others that
+// are stopped goes on, while all that it asks for fails: what they leave behind it does not end.
+type Leaks struct {
+	goesOn bool
+	N      int // of those whose code went on
 }
+
+// leak notes that an execution has left goroutines behind that nothing can wake.
+func (h *Host) leak() {
+	if h.Leaks == nil {
+		h.Leaks = &Leaks{}
+	}
+	if h.Leaks.goesOn {
+		h.Leaks.N++
+	}
+	h.Leaks.goesOn = true
+}
+
+// goesOn reports whether the code of executions that are stopped goes on.
+func (h *Host) goesOn() bool { return h.Leaks != nil && h.Leaks.goesOn }
 
 // extra returns the time that passes, for a shadow, before every observation of code that is not
 // timed: longer than a lease, and than most time-outs, but not so long that a
@@ -125,7 +136,8 @@ func (e *NeedsTimeError) Error() string {
 type StallError struct {
 	Client int
 	Stuck  bool          // it waits for something of its own that will never come
-	After  time.Duration // otherwise: so long, in real time, it did not come to rest
+	After  time.Duration // otherwise: so long it did not come to rest, in real time
+	Works  bool          // After is the time that processors have worked
 	State  string        // of the goroutine: "sync.Mutex.Lock"; "": none was found
 	Stack  string        // its stack
 }
@@ -134,10 +146,14 @@ func (e *StallError) Error() string {
 	if e.Stuck {
 		return fmt.Sprintf("simulator: the code of c%d has not ended, and waits for no server and no time: a goroutine is in [%s], and nothing will ever end that\n%s", e.Client, e.State, e.Stack)
 	}
-	if e.State == "" {
-		return fmt.Sprintf("simulator: the code of c%d did not come to rest within %v of real time", e.Client, e.After)
+	of := "real"
+	if e.Works {
+		of = "processor"
 	}
-	return fmt.Sprintf("simulator: the code of c%d did not come to rest within %v of real time: a goroutine is in [%s], which is no wait that time or a server could end\n%s", e.Client, e.After, e.State, e.Stack)
+	if e.State == "" {
+		return fmt.Sprintf("simulator: the code of c%d did not come to rest within %v of %s time", e.Client, e.After, of)
+	}
+	return fmt.Sprintf("simulator: the code of c%d did not come to rest within %v of %s time: a goroutine is in [%s], which is no wait that time or a server could end\n%s", e.Client, e.After, of, e.State, e.Stack)
 }
 
 // EndlessError is code that asks again and again in a history without end.

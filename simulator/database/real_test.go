@@ -16,6 +16,7 @@ import (
 
 	. "locklab/simulator/database"
 	"locklab/simulator/effort"
+	"locklab/simulator/realserver"
 	"locklab/simulator/realserver/servertest"
 )
 
@@ -45,10 +46,10 @@ func connect(t *testing.T, d Dialect) *server {
 	s := &server{dialect: d}
 	var err error
 	if d == PostgreSQL {
-		s.db, err = sql.Open("postgres", "postgres://postgres@"+servertest.PostgreSQL(t, "deadlock_timeout=20ms")+"/postgres?sslmode=disable")
+		s.db, err = sql.Open("postgres", "postgres://postgres:"+realserver.Password+"@"+servertest.PostgreSQL(t, "deadlock_timeout=20ms")+"/postgres?sslmode=disable")
 	} else {
 		mysql.SetLogger(quiet{})
-		s.db, err = sql.Open("mysql", "root@tcp("+servertest.MariaDB(t)+")/test")
+		s.db, err = sql.Open("mysql", "root:"+realserver.Password+"@tcp("+servertest.MariaDB(t)+")/test")
 	}
 	if err != nil {
 		t.Fatal(err)

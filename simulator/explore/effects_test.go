@@ -3,6 +3,7 @@ package explore
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -92,5 +93,55 @@ func (s *search) tryAlone(t *testing.T, slot memoSlot, node, rest uint32) {
 	got := effect{client: s.client(c, &w), node: s.node(0, &w), rest: s.rest(&w), events: s.recordEvents(w.Now(), events)}
 	if want := (effect{client: slot.eff.client, node: node, rest: rest, events: slot.eff.events}); got != want {
 		t.Fatalf("%+v with server %d and rest %d: %+v, want %+v", slot, node, rest, got, want)
+	}
+}
+
+// TestEffectsAgain: an effect that is remembered is that of the same move computed again.
+func TestEffectsAgain(t *testing.T) {
+	for id, budget := range map[string]faults.Budget{"token": "crash=1,pause=1", "redlock": "restart=1", "zk-protected": "expire-session=1", "db-skip-locked": "lose-reply=1"} {
+		entry, _ := algorithms.ByName(id)
+		allowed, err := budget.Parse()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := searched(t, &Model{Entry: entry, Faults: allowed, Scope: Scope{Clients: 2, Attempts: 1, Nodes: min(entry.Servers(), 3), TTL: 9 * time.Second, Limits: Limits{MaxStates: 50_000, Plain: Plain{Effects: true, Workers: true}}}})
+		if s.transitions.remembered < 100 {
+			t.Errorf("%s: %d effects were remembered", id, s.transitions.remembered)
+		}
+	}
+}
+
+// TestUndeclared: a move that writes another part than it declares is an error.
+func TestUndeclared(t *testing.T) {
+	entry, _ := algorithms.ByName("token")
+	allowed, err := faults.Budget("restart=1").Parse()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := searched(t, &Model{Entry: entry, Faults: allowed, Scope: Scope{Clients: 2, Attempts: 1, Nodes: 1, TTL: 9 * time.Second, Limits: Limits{MaxStates: 5_000}}})
+	strays := 0
+	for id := range uint32(s.visited.states.n) {
+		copy(s.successors.cur, s.visited.states.words(id))
+		if err := s.quotient.restore(s.successors.cur); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.successors.listMoves(); err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range slices.Clone(s.successors.moves) {
+			if m.informed == 0 {
+				continue
+			}
+			if err := s.transitions.reaches(s.successors.cur, &m); err != nil {
+				t.Fatalf("a move as it is: %v", err)
+			}
+			m.informed = 0
+			if err := s.transitions.reaches(s.successors.cur, &m); err != nil && strings.Contains(err.Error(), "has not declared") {
+				strays++
+			}
+		}
+	}
+	if strays < 10 {
+		t.Errorf("%d moves that tell other clients something, and do not say so, were found out", strays)
 	}
 }

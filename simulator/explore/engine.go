@@ -42,7 +42,7 @@ func newPass(sim *simulator.Simulator, opt *Options, wanted []Witness) *search {
 
 func newSearch(sim *simulator.Simulator, opt Options) *search {
 	tables := newTables(sim, &opt)
-	s := &search{opt: opt, tables: tables, transitions: &transitions{tables: tables, passed: map[time.Duration]*passed{}}, quotient: newQuotient(tables, &opt)}
+	s := &search{opt: opt, tables: tables, transitions: &transitions{tables: tables, passed: map[time.Duration]*passed{}, doubts: opt.Plain.Effects}, quotient: newQuotient(tables, &opt)}
 	s.successors = &successors{
 		tables: tables, transitions: s.transitions, quotient: s.quotient,
 		step: opt.Step, outliving: opt.outliving,

@@ -79,10 +79,31 @@ const (
 	leastRound = 1 << 8 // fewer states are visited sooner than workers are started
 )
 
+// lack is what a reader panics with where the tables lack something: known meets it.
+type lack struct{}
+
 // lacking is called before anything is computed that the tables lack.
 func (r *numbers) lacking() {
 	if r.readOnly {
-		panic("explore: the tables lack something, and are only read") // known meets it
+		panic(lack{})
+	}
+}
+
+// met is called before a reader looks at the components of a state. A memo, which it shares, may name one that came after its copies of
+// the tables were made.
+func (t *tables) met(state []uint32) {
+	if !t.numbers.readOnly {
+		return
+	}
+	all := int(state[t.restAt]) < len(t.restTab.keys) && int(state[t.judgeAt]) < len(t.judgeTab.keys)
+	for c := range t.clientTab {
+		all = all && int(state[c]) < len(t.clientTab[c].keys)
+	}
+	for n := range t.nodes {
+		all = all && int(state[t.clients+n]) < len(t.nodeTab.keys)
+	}
+	if !all || len(state) > t.timeAt && int(state[t.timeAt]) >= len(t.times.keys) {
+		t.numbers.lacking()
 	}
 }
 
@@ -262,9 +283,21 @@ func (c *chunk) fill(w *worker, read *successors, states *store) {
 // known adds what follows from a state to the worker's batch; false: something was missing, or wrong, which the search
 // meets in its turn.
 func known(by *successors, id uint32, words []uint32) (all bool) {
-	defer func() { all = recover() == nil && all }()
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case lack:
+			all = false
+		default:
+			panic(r)
+		}
+	}()
 	copy(by.cur, words)
-	return by.quotient.restore(by.cur) == nil && by.expand(id) == nil
+	if err := by.quotient.restore(by.cur); err != nil {
+		return false
+	}
+	by.quotient.met(by.cur)
+	return by.expand(id) == nil
 }
 
 // copy adds some arcs of another batch.

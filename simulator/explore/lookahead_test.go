@@ -48,3 +48,27 @@ func beginAlike[E comparable](a, b []E) bool {
 	n := min(len(a), len(b))
 	return slices.Equal(a[:n], b[:n]) && 10*n >= 9*max(len(a), len(b))
 }
+
+// TestKnown: a worker leaves a state to the search where the tables lack something, and hides no other error.
+func TestKnown(t *testing.T) {
+	entry, _ := algorithms.ByName("token")
+	s := searched(t, &Model{Entry: entry, Scope: Scope{Clients: 2, Attempts: 1, Nodes: 1, TTL: 9 * time.Second}})
+	known := func(words []uint32, change func(by *successors)) (all bool, problem any) {
+		defer func() { problem = recover() }()
+		by := *newReader(s.successors)
+		by.cur, by.next, by.out = make([]uint32, s.stride()), make([]uint32, s.stride()), &batch{width: s.stride()}
+		change(&by)
+		return known(&by, 0, words), nil
+	}
+	start, unmet := slices.Clone(s.visited.states.words(0)), slices.Clone(s.visited.states.words(0))
+	unmet[s.judgeAt] = 1 << 20
+	if all, problem := known(start, func(*successors) {}); !all || problem != nil {
+		t.Errorf("the start: %t, %v", all, problem)
+	}
+	if all, problem := known(unmet, func(*successors) {}); all || problem != nil {
+		t.Errorf("a state of which the tables know nothing: %t, %v", all, problem)
+	}
+	if _, problem := known(start, func(by *successors) { by.cur = by.cur[:1] }); problem == nil {
+		t.Error("an index that is out of range was taken for something that the tables lack")
+	}
+}

@@ -23,8 +23,8 @@ type PlainSearch struct {
 
 	rules   *Rules
 	each    func(way []simulator.Choice, p *Position) error
-	visited map[uint64]arrival // by hash: a position would take a kilobyte
-	seed    maphash.Seed
+	visited map[spot]arrival
+	seeds   [2]maphash.Seed
 	to      Position // of the present step
 }
 
@@ -34,9 +34,13 @@ type PlainWitness struct {
 	Choices []simulator.Choice
 }
 
+// A spot stands for a position, which would take a kilobyte: two hashes of it. That of all positions of a search of a
+// billion two have the same is less likely than 1 in 10^20.
+type spot [2]uint64
+
 // An arrival is how a position was reached first.
 type arrival struct {
-	from uint64
+	from spot
 	via  simulator.Choice
 }
 
@@ -46,7 +50,7 @@ type arrival struct {
 func SearchPlainly(ctx context.Context, rules *Rules, each func(way []simulator.Choice, p *Position) error) (*PlainSearch, error) {
 	rules.sim.Assume(simulator.Assumptions{})
 	defer rules.sim.Assume(simulator.Usual)
-	s := &PlainSearch{Found: map[verdict.Word]PlainWitness{}, rules: rules, each: each, visited: map[uint64]arrival{}, seed: maphash.MakeSeed()}
+	s := &PlainSearch{Found: map[verdict.Word]PlainWitness{}, rules: rules, each: each, visited: map[spot]arrival{}, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}}
 	start := rules.Start()
 	s.reach(&start, arrival{})
 	for frontier := []*Position{&start}; len(frontier) > 0; {
@@ -103,7 +107,9 @@ func (s *PlainSearch) reach(p *Position, how arrival) bool {
 	return !known
 }
 
-func (s *PlainSearch) hash(p *Position) uint64 { return maphash.Comparable(s.seed, *p) }
+func (s *PlainSearch) hash(p *Position) spot {
+	return spot{maphash.Comparable(s.seeds[0], *p), maphash.Comparable(s.seeds[1], *p)}
+}
 
 // find notes verdicts that a step has come to. The first way to a position has the fewest steps, and all
 // ways to it have equally many faults.
@@ -116,7 +122,7 @@ func (s *PlainSearch) find(words []verdict.Word, p *Position, how arrival) {
 }
 
 // way returns the choices from the start to a position.
-func (s *PlainSearch) way(to uint64) (choices []simulator.Choice) {
+func (s *PlainSearch) way(to spot) (choices []simulator.Choice) {
 	for at := s.visited[to]; at.via.Verb != 0; at = s.visited[at.from] {
 		choices = append(choices, at.via)
 	}

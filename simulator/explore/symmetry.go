@@ -133,6 +133,7 @@ func (s *quotient) canonicalize(state []uint32) error {
 // canonicalizeNames is canonicalize, and returns the new number of every client.
 func (s *quotient) canonicalizeNames(state []uint32) (to history.Names, err error) {
 	to = history.Same()
+	s.met(state)
 	if s.again != nil {
 		s.again.refill(state)
 	}

@@ -23,6 +23,9 @@ type transitions struct {
 	waits      memo            // what the passing of time does to a server; see passNode
 	judged     memo            // the judges after events, as rest, and what they find, as events
 	passed     map[time.Duration]*passed
+
+	doubts     bool // see Plain.Effects
+	remembered int  // effects that were looked up, with doubts
 }
 
 // passed are the components after a time, by their numbers.
@@ -55,10 +58,57 @@ func (s *transitions) effect(state []uint32, m *move) (effect, error) {
 			return eff, nil
 		}
 	}
-	if eff, ok := s.effects.get(&key); ok {
+	eff, known := s.effects.get(&key)
+	if known && !s.recomputes() {
 		return eff, nil
 	}
 	s.numbers.lacking()
+	did, key, err := s.compute(state, m, key, alone, mayBeAlone)
+	if known && !m.rest { // what does not belong to the move is not its effect
+		did.rest = eff.rest
+	}
+	switch {
+	case err != nil:
+	case known && did == eff:
+		err = s.reaches(state, m)
+	case known:
+		err = fmt.Errorf("explore: %+v does %+v, and did %+v before", s.choices[m.choice], did, eff)
+	default:
+		s.effects.put(key, did)
+	}
+	return did, err
+}
+
+// recomputes reports whether a remembered effect is computed again: every eighth, where tests ask for it.
+func (s *transitions) recomputes() bool {
+	if !s.doubts || s.numbers.readOnly {
+		return false
+	}
+	s.remembered++
+	return s.remembered%8 == 0
+}
+
+// reaches makes a move in the whole world, and returns an error if it reaches a part that it has not declared.
+func (s *transitions) reaches(state []uint32, m *move) error {
+	w := s.world(state)
+	if _, err := s.sim.Step(&w, s.choices[m.choice]); err != nil {
+		return err
+	}
+	kept := m.rest || s.rest(&w) == state[s.restAt]
+	for c := range s.clients {
+		kept = kept && (int(m.client) == c || m.informed>>c&1 != 0 || s.client(c, &w) == state[c])
+	}
+	for n := range s.nodes {
+		kept = kept && (int(m.node) == n || s.node(n, &w) == state[s.clients+n])
+	}
+	if !kept {
+		return fmt.Errorf("explore: %+v writes what it has not declared", s.choices[m.choice])
+	}
+	return nil
+}
+
+// compute computes the effect of a move. The key is alone if it did not look at more.
+func (s *transitions) compute(state []uint32, m *move, key, alone effectKey, mayBeAlone bool) (effect, effectKey, error) {
 	s.scratch = s.sim.Parts().World(s.now(state))
 	w := &s.scratch
 	if m.client >= 0 {
@@ -70,9 +120,15 @@ func (s *transitions) effect(state []uint32, m *move) (effect, error) {
 	s.sim.Parts().SetRest(w, &s.restTab.keys[state[s.restAt]])
 	events, err := s.sim.Step(w, s.choices[m.choice])
 	if err != nil {
-		return effect{}, &failedMove{error: fmt.Errorf("explore: %w", err), via: m.choice}
+		return effect{}, key, &failedMove{error: fmt.Errorf("explore: %w", err), via: m.choice}
 	}
-	reached := s.sim.Reached()
+	reached, declared := s.sim.Reached(), m.informed
+	if m.client >= 0 {
+		declared |= 1 << m.client
+	}
+	if s.sim.Parts().Strays(w, declared, int(m.node)+1) {
+		return effect{}, key, fmt.Errorf("explore: %+v writes what it has not declared", s.choices[m.choice])
+	}
 	eff := effect{events: s.recordEvents(w.Now(), events)}
 	if m.client >= 0 {
 		eff.client = s.client(int(m.client), w)
@@ -80,12 +136,13 @@ func (s *transitions) effect(state []uint32, m *move) (effect, error) {
 	if m.node >= 0 {
 		eff.node = s.node(int(m.node), w)
 	}
-	eff.rest = s.rest(w)
+	if eff.rest = s.rest(w); !m.rest && eff.rest != state[s.restAt] {
+		return effect{}, key, fmt.Errorf("explore: %+v writes what belongs to no client and no server, and has not declared it", s.choices[m.choice])
+	}
 	if mayBeAlone && !reached && eff.node == key.node && eff.rest == key.rest {
 		key = alone
 	}
-	s.effects.put(key, eff)
-	return eff, nil
+	return eff, key, nil
 }
 
 // clientKey is key without the ensemble and the rest, if m is a choice of a client that need
@@ -139,7 +196,7 @@ func (s *successors) mayTell(m *move) bool {
 // faultsOn lists the faults that are possible on client c, or on a server (those that
 // name both are listed for the server, unless they strike the client only).
 func (s *transitions) faultsOn(c, node int, state []uint32) []uint16 {
-	key := effectKey{rest: state[s.restAt], who: noClient}
+	key := effectKey{rest: state[s.restAt], now: s.nowID(state), who: noClient}
 	if c >= 0 {
 		key.client, key.who = state[c], uint8(c)
 		if s.sim.KeepsSessions() {
@@ -149,6 +206,9 @@ func (s *transitions) faultsOn(c, node int, state []uint32) []uint16 {
 		key.node, key.choice = state[s.clients+node], uint16(node)
 	}
 	if at, ok := s.faultMemo.get(&key); ok {
+		if int(at.events) >= len(s.faultLists) {
+			s.numbers.lacking() // see met
+		}
 		return s.faultLists[at.events]
 	}
 	s.numbers.lacking()

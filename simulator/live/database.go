@@ -15,6 +15,7 @@ import (
 	"github.com/lib/pq" // and the driver
 
 	"locklab/simulator"
+	"locklab/simulator/child"
 	"locklab/simulator/database"
 	"locklab/simulator/history"
 	"locklab/simulator/internal/clock"
@@ -27,7 +28,7 @@ type Database struct {
 	Version string
 
 	dialect
-	folder  *realserver.Folder
+	folder  *child.Folder
 	clock   *realserver.Clock
 	process *realserver.Process // nil: it has crashed
 	db      *sql.DB             // keeps no connection
@@ -37,8 +38,7 @@ type Database struct {
 // A dialect is how a server is run and asked. Formats have the number of a session, or a time in unit.
 type dialect struct {
 	run           func(ctx context.Context, dir string, clock *realserver.Clock) (*realserver.Process, error)
-	crash         func(p *realserver.Process, dir string) error
-	driver, name  string // name: of the database, with the address
+	driver, name  string // name: of the database, with the password and the address
 	version, self string // self: the number of the session
 	alive, kill   string // alive: the number of such sessions
 	idle          string // sets the time for which the session may be idle
@@ -49,12 +49,8 @@ type dialect struct {
 
 var dialects = map[database.Dialect]dialect{
 	database.MariaDB: {
-		run: realserver.StartMariaDB,
-		crash: func(p *realserver.Process, _ string) error {
-			p.Kill()
-			return nil
-		},
-		driver: "mysql", name: "root@tcp(%s)/test?wait_timeout=31536000", // on the clock, which is that of a run after another
+		run:    realserver.StartMariaDB,
+		driver: "mysql", name: "root:%s@tcp(%s)/test?wait_timeout=31536000", // on the clock, which is that of a run after another
 		version: "SELECT VERSION()", self: "SELECT CONNECTION_ID()",
 		alive: "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = %d", kill: "KILL %d",
 		idle: "SET SESSION wait_timeout = %d", unit: time.Second,
@@ -64,8 +60,7 @@ var dialects = map[database.Dialect]dialect{
 		run: func(ctx context.Context, dir string, clock *realserver.Clock) (*realserver.Process, error) {
 			return realserver.StartPostgreSQL(ctx, dir, clock, "autovacuum=off")
 		},
-		crash:  realserver.CrashPostgreSQL,
-		driver: "postgres", name: "postgres://postgres@%s/postgres?sslmode=disable",
+		driver: "postgres", name: "postgres://postgres:%s@%s/postgres?sslmode=disable",
 		version: "SHOW server_version", self: "SELECT pg_backend_pid()",
 		alive: "SELECT count(*) FROM pg_stat_activity WHERE pid = %d", kill: "SELECT pg_terminate_backend(%d)",
 		idle: "SET idle_session_timeout = %[1]d; SET idle_in_transaction_session_timeout = %[1]d", unit: time.Millisecond,
@@ -86,7 +81,7 @@ func NewDatabase(ctx context.Context, of database.Dialect) (d *Database, err err
 		return nil, err
 	}
 	d = &Database{dialect: dialects[of]}
-	if d.folder, err = realserver.NewFolder(); err != nil {
+	if d.folder, err = child.NewFolder(); err != nil {
 		return nil, err
 	}
 	library, err := realserver.BuildClocks(d.folder.Path)
@@ -113,7 +108,7 @@ func (d *Database) begin(ctx context.Context) (err error) {
 	if d.process, err = d.run(ctx, d.folder.Path, d.clock); err != nil {
 		return err
 	}
-	if d.db, err = sql.Open(d.driver, fmt.Sprintf(d.name, d.process.Addr)); err != nil {
+	if d.db, err = sql.Open(d.driver, fmt.Sprintf(d.name, realserver.Password, d.process.Addr)); err != nil {
 		return err
 	}
 	d.db.SetMaxIdleConns(0)
@@ -122,19 +117,18 @@ func (d *Database) begin(ctx context.Context) (err error) {
 }
 
 // end ends the server at once.
-func (d *Database) end() (err error) {
+func (d *Database) end() {
 	if d.process != nil {
-		err = d.crash(d.process, d.folder.Path)
+		d.process.Kill()
 	}
 	if d.process = nil; d.db != nil {
 		d.db.Close()
 	}
-	return err
 }
 
 // Close ends the server and removes its files.
 func (d *Database) Close() {
-	_ = d.end()
+	d.end()
 	d.clock.Close()
 	d.folder.Close()
 }
@@ -417,7 +411,7 @@ func (r *databaseRun) happened(e *history.Event) error {
 		}
 	case history.Down:
 		clear(r.sessions)
-		return r.end()
+		r.end()
 	case history.Up:
 		r.run.Servers++
 		return r.begin(r.ctx)

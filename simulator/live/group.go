@@ -267,7 +267,7 @@ func (g *group) wire(q redisnode.Request, s *server) (line, *realserver.Conn, er
 	if w := g.wires[l]; w != nil {
 		return l, w, nil
 	}
-	w, err := realserver.Dial(s.Addr)
+	w, err := s.connect()
 	if err == nil {
 		g.wires[l] = w
 	}

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"locklab/simulator"
+	"locklab/simulator/child"
 	"locklab/simulator/realserver"
 )
 
@@ -22,8 +23,8 @@ import (
 // at length, what new ones say: see server.state. A server that was killed, and all servers of a run that has
 // differed from the lab, are not used again. It may be used by several goroutines.
 type Pool struct {
-	Folder *realserver.Folder // for the files of servers; it is gone after Close
-	clocks string             // the library of realserver.BuildClocks
+	Folder *child.Folder // for the files of servers; it is gone after Close
+	clocks string        // the library of realserver.BuildClocks
 
 	mu    sync.Mutex
 	dirs  int
@@ -44,7 +45,7 @@ func NewPool() (*Pool, error) {
 	if _, err := realserver.FindRedis(); err != nil {
 		return nil, err
 	}
-	folder, err := realserver.NewFolder()
+	folder, err := child.NewFolder()
 	if err != nil {
 		return nil, err
 	}
@@ -184,6 +185,11 @@ func (p *Pool) noteNew(s *set, c *simulator.NodeConfig) error {
 	p.mu.Unlock()
 	if known {
 		return nil
+	}
+	for _, one := range s.all() { // a replica asks its master for a PONG before it gives the password
+		if _, err := one.do("CONFIG", "RESETSTAT"); err != nil {
+			return err
+		}
 	}
 	states, err := s.states(c)
 	if err != nil {

@@ -43,6 +43,9 @@ func (r *redisServers) start(sim *simulator.Simulator) (err error) {
 			s, err := r.pool.take(r.ctx, &g.config, clock.Epoch.Add(g.state.Read(0)))
 			if s != nil {
 				g.set = *s
+				for _, one := range g.set.all() {
+					err = errors.Join(err, one.prepare(len(config.Clients)+1))
+				}
 			}
 			return err
 		})
@@ -61,6 +64,9 @@ func (r *redisServers) start(sim *simulator.Simulator) (err error) {
 func (r *redisServers) close(run *Playback) error {
 	for _, g := range r.groups {
 		g.hangUp(func(line) bool { return true })
+		for _, one := range g.set.all() {
+			one.closeReady()
+		}
 		r.pool.give(r.ctx, &g.set, &g.config, run == nil || run.Stopped != nil || len(run.Differences) > 0)
 	}
 	return nil

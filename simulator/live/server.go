@@ -28,6 +28,7 @@ type server struct {
 	asked  []string           // keys of known kinds that it was asked for
 	gate   *realserver.Gate   // in front of its master; nil: it has none, or has lost it
 	cutOff []*realserver.Gate // to replicas that have left without its noticing
+	ready  []*realserver.Conn // for clients; see prepare
 }
 
 // settings returns those in which a server of the lab differs from one that holds nothing on disk and has no replicas.
@@ -113,6 +114,36 @@ func (s *server) kill() {
 	s.clock.Close()
 	s.leave()
 	s.closeCutOff()
+	s.closeReady()
+}
+
+// prepare connects n times, before anything is written: WAIT waits for what had been written when the connection sent
+// its last command, and to give the password is one. A client of the lab has sent none.
+func (s *server) prepare(n int) error {
+	for range n {
+		w, err := realserver.Dial(s.Addr)
+		if err != nil {
+			return err
+		}
+		s.ready = append(s.ready, w)
+	}
+	return nil
+}
+
+// connect returns a connection for a client.
+func (s *server) connect() (w *realserver.Conn, err error) {
+	if len(s.ready) == 0 {
+		return realserver.Dial(s.Addr)
+	}
+	w, s.ready = s.ready[0], s.ready[1:]
+	return w, nil
+}
+
+func (s *server) closeReady() {
+	for _, w := range s.ready {
+		w.Close()
+	}
+	s.ready = nil
 }
 
 func (s *server) closeCutOff() {

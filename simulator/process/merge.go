@@ -294,7 +294,7 @@ func (m *merged) put(as membership) {
 	m.of[as.entry].class = as.class
 	if m.full(as) {
 		if m.p.host != nil {
-			m.untried = append(m.untried, as.entry)
+			m.others = append(m.others, as.entry)
 		}
 		return
 	}

@@ -1,34 +1,39 @@
 package process
 
+import "math/rand/v2"
+
 // A Host's code takes long to run, and what several threads observe comes in many orders: three answers in six, those of two
 // rounds of requests to three servers in thirty-six. A class of a Host's histories therefore follows only two of its members. Each
-// other one goes on in one way, to the end, as the class did (Process.Repeat); what only other ways show is not seen. Where it
-// does something else the classes are divided, as everywhere.
+// other one goes on in some ways that are drawn, to the end, as the class did (Process.Repeat); what only other ways show is not
+// seen. Where it does something else the classes are divided, as everywhere.
 
 // mostFollowed is the number of members that a class of a Host's histories follows.
 const mostFollowed = 2
 
+// waysTried is the number of ways in which each other member goes on. A way is drawn anew at every observation.
+const waysTried = 8
+
 // orders are the histories of a Host's code that their classes do not follow.
 type orders struct {
-	untried []uint32 // entries
-	tried   int      // others, so many
+	others []uint32 // entries
+	tried  int      // of them, so many
 }
 
-// try has each untried history go on in one way: each in another one. Where some do something else than their classes, all members of
-// those go on in that way, so that one division distinguishes them.
+// try has each other history go on in some ways, all of them at every call: their classes have observed more since the last one. Where some
+// do something else than their classes, all members of those go on in that way, so that one division distinguishes them.
 func (m *merged) try() error {
 	var split *difference
 	divided := map[uint32]bool{} // classes
-	for _, at := range m.untried {
+	for _, at := range m.others {
 		c := m.of[at].class
 		if divided[c] {
 			continue
 		}
-		way, err := m.goOn(at)
+		way, err := m.goOnSomehow(at)
 		if err != nil {
 			return err
 		}
-		if m.tried++; way == nil {
+		if way == nil {
 			continue
 		}
 		divided[c] = true
@@ -36,17 +41,25 @@ func (m *merged) try() error {
 			return err
 		}
 	}
-	m.untried = nil
+	m.tried = len(m.others)
 	if split != nil {
 		return m.divide(split.was, split.is)
 	}
 	return nil
 }
 
+// goOnSomehow has a history go on in waysTried ways, and returns the first on which it does something else; nil: there is none.
+func (m *merged) goOnSomehow(at uint32) (way []Observation, err error) {
+	for k := 0; k < waysTried && way == nil && err == nil; k++ {
+		way, err = m.goOn(at, rand.New(rand.NewPCG(uint64(at), uint64(k))))
+	}
+	return way, err
+}
+
 // goOn has a history go on as its class did. It returns the way up to where it does something else; nil: nowhere.
-func (m *merged) goOn(at uint32) (way []Observation, err error) {
+func (m *merged) goOn(at uint32, draw *rand.Rand) (way []Observation, err error) {
 	for range mostTries {
-		if way, err = m.goOnOnce(at); err != errOtherWay {
+		if way, err = m.goOnOnce(at, draw); err != errOtherWay {
 			return way, err
 		}
 	}
@@ -54,14 +67,14 @@ func (m *merged) goOn(at uint32) (way []Observation, err error) {
 }
 
 // goOnOnce is goOn of one execution. The error is errOtherWay if that does not take the ways of the class.
-func (m *merged) goOnOnce(at uint32) (way []Observation, err error) {
+func (m *merged) goOnOnce(at uint32, draw *rand.Rand) (way []Observation, err error) {
 	p := m.p
 	if _, err := p.rerun(lastRun(p, at)); err != nil {
 		return nil, err
 	}
 	defer p.stop() // the table has nothing of how it goes on
 	for c := &m.classes[m.of[at].class]; len(c.Used) > 0; {
-		s := c.Used[m.tried%len(c.Used)]
+		s := c.Used[draw.IntN(len(c.Used))]
 		way = append(way, s)
 		to, _ := p.known(c.Members[0], s)
 		if lastRun(p, to) == to {
@@ -112,7 +125,7 @@ func (m *merged) distinguish(class uint32, way []Observation, split *difference)
 }
 
 // Tried returns the number of histories of a Host's code that differ from others in the order of what their threads have observed, and
-// have gone on in one way only.
+// have gone on in some ways only.
 func Tried(p *Process) int {
 	if p.merged == nil {
 		return 0

@@ -21,7 +21,7 @@ const interval = 10 * time.Millisecond
 // A resort is what becomes of code that does not come back: it cannot be ended, so the
 // program is.
 type resort struct {
-	after  time.Duration // of real time
+	after  time.Duration // of real time, in looks: one that comes late counts as one that does not
 	giveUp func(e *WaitError, after time.Duration)
 }
 
@@ -101,7 +101,7 @@ func (x *execution) leave(p *post) {
 type sight struct {
 	x     *execution
 	count uint64
-	since time.Time
+	looks int // since it was first seen
 	state string
 }
 
@@ -118,7 +118,7 @@ func watch() {
 				*s = sight{}
 				continue
 			case s.x != x || s.count != count:
-				*s = sight{x: x, count: count, since: time.Now()}
+				*s = sight{x: x, count: count}
 			default:
 				s.look()
 			}
@@ -153,6 +153,7 @@ func (s *sight) look() {
 	c, alone := waitingCode()
 	again := c.Does() == s.state
 	s.state = c.Does()
+	s.looks++
 	if s.state == "" {
 		return
 	}
@@ -160,8 +161,8 @@ func (s *sight) look() {
 	if s.state == "sleep" || again && alone {
 		s.x.waited.Store(e)
 	}
-	if r := theResort(); again && time.Since(s.since) > r.after {
-		s.since = time.Now()
+	if r := theResort(); again && time.Duration(s.looks)*interval > r.after {
+		s.looks = 0
 		go r.giveUp(&WaitError{e.Client, e.State, e.Stack}, r.after)
 	}
 }

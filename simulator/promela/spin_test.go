@@ -38,6 +38,7 @@ import (
 	"syscall"
 
 	"locklab/simulator"
+	"locklab/simulator/child"
 	"locklab/simulator/client"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
@@ -79,13 +80,13 @@ func check(ctx context.Context, b *explore.Model, change func(m *model)) (r *res
 	sim.Assume(simulator.Assumptions{})
 	m := newModel(b, sim)
 	change(m)
-	dir, err := os.MkdirTemp("", "locklab-spin")
+	dir, err := child.NewFolder()
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	defer dir.Close()
 	for {
-		if r, err := m.run(ctx, dir); !errors.Is(err, errAgain) {
+		if r, err := m.run(ctx, dir.Path); !errors.Is(err, errAgain) {
 			return r, err
 		}
 	}
@@ -188,9 +189,10 @@ func (m *model) compile() []string {
 
 func command(ctx context.Context, dir string, words []string) error {
 	c := exec.CommandContext(ctx, words[0], words[1:]...)
-	c.Dir = dir
-	if out, err := c.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w: %s", strings.Join(words, " "), errors.Join(err, ctx.Err()), out)
+	var out bytes.Buffer
+	c.Dir, c.Stdout, c.Stderr = dir, &out, &out
+	if err := child.Run(c); err != nil {
+		return fmt.Errorf("%s: %w: %s", strings.Join(words, " "), errors.Join(err, ctx.Err()), out.Bytes())
 	}
 	return nil
 }
@@ -211,12 +213,13 @@ func (m *model) search(ctx context.Context, dir string) (*result, error) {
 	var out bytes.Buffer
 	pan.Dir, pan.Stdout, pan.Stderr = dir, &out, &out
 	pan.ExtraFiles = []*os.File{theirAsk, theirTell}
-	err = pan.Start()
+	end, err := child.Start(pan)
 	theirAsk.Close()
 	theirTell.Close()
 	if err != nil {
 		return nil, err
 	}
+	defer end()
 	answered := m.answerAll(asks, tells)
 	tells.Close()
 	ended := pan.Wait()

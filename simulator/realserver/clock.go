@@ -1,6 +1,7 @@
 package realserver
 
 import (
+	"bytes"
 	_ "embed"
 	"os"
 	"os/exec"
@@ -12,6 +13,7 @@ import (
 	"time"
 	"unsafe"
 
+	"locklab/simulator/child"
 	"locklab/simulator/i18n"
 )
 
@@ -44,9 +46,10 @@ func BuildClocks(folder string) (library string, err error) {
 	}
 	library = filepath.Join(folder, "clock.so")
 	cmd := exec.Command(compiler, "-x", "c", "-O2", "-shared", "-fPIC", "-o", library, "-")
-	cmd.Stdin = strings.NewReader(clockSource)
-	if said, err := cmd.CombinedOutput(); err != nil {
-		return "", i18n.Errorf("error.live.clock", "cause", err, "said", string(said))
+	var said bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(clockSource), &said, &said
+	if err := child.Run(cmd); err != nil {
+		return "", i18n.Errorf("error.live.clock", "cause", err, "said", said.String())
 	}
 	return library, nil
 }

@@ -1,11 +1,13 @@
 package realserver
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 
+	"locklab/simulator/child"
 	"locklab/simulator/i18n"
 )
 
@@ -61,17 +63,28 @@ func runTool(ctx context.Context, makes string, command ...string) error {
 	if _, err := os.Stat(makes); err == nil {
 		return nil
 	}
-	if out, err := exec.CommandContext(ctx, command[0], command[1:]...).CombinedOutput(); err != nil {
-		return i18n.Errorf("error.live.start", "server", filepath.Base(command[0]), "log", string(out))
+	var log bytes.Buffer
+	c := exec.CommandContext(ctx, command[0], command[1:]...)
+	c.Stdout, c.Stderr = &log, &log
+	if err := child.Run(c); err != nil {
+		return i18n.Errorf("error.live.start", "server", filepath.Base(command[0]), "log", log.String())
 	}
 	return nil
 }
 
 // StartMariaDB runs a MariaDB on a free loopback port, with dir, in a folder that other users may enter, for its files. Its user root
-// has no password, and its database test is empty, unless a server that was killed has left files in dir. With a clock, it waits for clients by
+// has the Password, and its database test is empty, unless a server that was killed has left files in dir. With a clock, it waits for clients by
 // that.
 func StartMariaDB(ctx context.Context, dir string, clock *Clock) (*Process, error) {
 	paths, err := FindMariaDB()
+	if err != nil {
+		return nil, err
+	}
+	// The accounts that come with the files are the system's; that of this process comes with the server.
+	account := "root@127.0.0.1"
+	begin, err := secret(dir, "begin.sql", "CREATE DATABASE IF NOT EXISTS test;\n"+
+		"CREATE USER IF NOT EXISTS "+account+" IDENTIFIED BY '"+Password+"';\n"+
+		"GRANT ALL ON *.* TO "+account+" WITH GRANT OPTION;\n")
 	if err != nil {
 		return nil, err
 	}
@@ -80,20 +93,24 @@ func StartMariaDB(ctx context.Context, dir string, clock *Clock) (*Process, erro
 		return nil, err
 	}
 	data := filepath.Join(dir, "data")
-	if err := runTool(ctx, data, append(user, paths[1], "--no-defaults", "--datadir="+data, "--auth-root-authentication-method=normal")...); err != nil {
+	if err := runTool(ctx, data, append(user, paths[1], "--no-defaults", "--datadir="+data, "--auth-root-authentication-method=socket", "--skip-test-db")...); err != nil {
 		return nil, err
 	}
-	return start(ctx, "mariadbd", "ready for connections", clock.waits(), func(port string) []string {
+	return start(ctx, way{"mariadbd", "ready for connections", kill, clock.waits()}, func(port string) []string {
 		return append(user, paths[0], "--no-defaults", "--datadir="+data, "--bind-address=127.0.0.1", "--port="+port,
-			"--socket="+filepath.Join(dir, "s"), "--skip-name-resolve", "--innodb-buffer-pool-size=8M", "--innodb-log-file-size=4M", "--innodb-flush-log-at-trx-commit=2")
+			"--socket="+filepath.Join(dir, "s"), "--skip-name-resolve", "--init-file="+begin, "--innodb-buffer-pool-size=8M", "--innodb-log-file-size=4M", "--innodb-flush-log-at-trx-commit=2")
 	})
 }
 
 // StartPostgreSQL runs a PostgreSQL on a free loopback port, with dir, in a folder that other users may enter, for its files, and
-// further settings NAME=VALUE. Its user postgres has no password, and its database postgres, in the order of bytes, is empty, unless a
-// server that was ended by CrashPostgreSQL has left files in dir. With a clock, that is its time of day.
+// further settings NAME=VALUE. Its user postgres has the Password, and its database postgres, in the order of bytes, is empty, unless a
+// server that was killed has left files in dir. With a clock, that is its time of day.
 func StartPostgreSQL(ctx context.Context, dir string, clock *Clock, settings ...string) (*Process, error) {
 	paths, err := FindPostgreSQL()
+	if err != nil {
+		return nil, err
+	}
+	password, err := secret(dir, "password", Password)
 	if err != nil {
 		return nil, err
 	}
@@ -102,30 +119,14 @@ func StartPostgreSQL(ctx context.Context, dir string, clock *Clock, settings ...
 		return nil, err
 	}
 	data := filepath.Join(dir, "data")
-	if err := runTool(ctx, data, append(user, paths[1], "-D", data, "-U", "postgres", "-A", "trust", "-N", "-E", "UTF8", "--locale=C")...); err != nil {
+	if err := runTool(ctx, data, append(user, paths[1], "-D", data, "-U", "postgres", "-A", "scram-sha-256", "--pwfile="+password, "-N", "-E", "UTF8", "--locale=C")...); err != nil {
 		return nil, err
 	}
-	return start(ctx, "postgres", "ready to accept connections", clock.env(), func(port string) []string {
+	return start(ctx, way{"postgres", "ready to accept connections", quit, clock.env()}, func(port string) []string {
 		command := append(user, paths[0], "-D", data, "-k", "", "-p", port)
 		for _, s := range append([]string{"listen_addresses=127.0.0.1", "fsync=off"}, settings...) {
 			command = append(command, "-c", s)
 		}
 		return command
 	})
-}
-
-// CrashPostgreSQL ends a PostgreSQL with its files in dir at once, and waits for the end of all its processes, which a Kill would not. It writes
-// nothing more, and recovers when it is started again.
-func CrashPostgreSQL(p *Process, dir string) error {
-	defer p.Kill()
-	folders, _ := filepath.Glob(postgresFolders)
-	paths, err := find(ErrNoPostgreSQL, folders, "pg_ctl")
-	if err != nil {
-		return err
-	}
-	user, err := as("postgres", dir)
-	if err != nil {
-		return err
-	}
-	return runTool(context.Background(), "", append(user, paths[0], "-D", filepath.Join(dir, "data"), "-m", "immediate", "stop")...)
 }

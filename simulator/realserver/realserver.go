@@ -2,24 +2,29 @@
 // their own, with a clock that their user moves (Clock), and with a Gate on a connection
 // between two of them. Package servertest runs one for the length of a test.
 //
-// Nothing outlives its user: a shell beside each server reads from a pipe, and kills the
-// server when the other end of the pipe is gone, whatever ended this process; one more
-// removes the folder.
+// Other users of the machine reach its loopback as well. So Redis, MariaDB and PostgreSQL ask for a password, which is in
+// no command line. A ZooKeeper asks for none: the clients under test create znodes that are open to all. Other users
+// can change these, and run no program by that.
+//
+// Nothing outlives its user: a shell beside each server reads from a pipe, and ends the
+// server when the other end of the pipe is gone, whatever ended this process.
 package realserver
 
 import (
 	"bufio"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
+	"locklab/simulator/child"
 	"locklab/simulator/i18n"
 )
 
@@ -29,6 +34,15 @@ func IsMissing(err error) bool {
 	return slices.ContainsFunc([]error{ErrNoRedis, ErrNoCompiler, ErrNoZooKeeper, ErrNoMariaDB, ErrNoPostgreSQL}, func(missing error) bool {
 		return errors.Is(err, missing)
 	})
+}
+
+// Password is that of all servers that this process starts.
+var Password = rand.Text()
+
+// secret writes a file into a folder for a server, which only its account reads.
+func secret(dir, name, content string) (path string, err error) {
+	path = filepath.Join(dir, name)
+	return path, os.WriteFile(path, []byte(content), 0o600)
 }
 
 // A Process is a server that runs.
@@ -47,48 +61,6 @@ func (p *Process) Kill() {
 	p.cmd.Wait() // it was killed
 }
 
-// supervised runs a script of the shell in a process group of its own, which Ctrl-C does not
-// reach. The script reads from a pipe whose other end is life.
-func supervised(script string, args, env []string) (cmd *exec.Cmd, life io.WriteCloser, err error) {
-	cmd = exec.Command("sh", append([]string{"-c", script, "sh"}, args...)...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Env = append(os.Environ(), env...)
-	life, err = cmd.StdinPipe()
-	return cmd, life, err
-}
-
-// A Folder is a temporary folder, which is gone after Close or when this process ends.
-type Folder struct {
-	Path string
-	Process
-}
-
-// NewFolder makes a folder.
-func NewFolder() (*Folder, error) {
-	// A server that is being killed may still write: again, for some seconds.
-	cmd, life, err := supervised(`d=$(mktemp -d "$1/locklab-live-XXXXXX") || exit; echo "$d"; exec >&-; read end; for i in 1 2 3 4 5 6 7 8 9 10; do rm -rf "$d" && exit; sleep 0.5; done 2>/dev/null`, []string{os.TempDir()}, nil)
-	if err != nil {
-		return nil, err
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	f := &Folder{Process: Process{cmd: cmd, life: life}}
-	path, err := io.ReadAll(stdout)
-	if f.Path = strings.TrimSpace(string(path)); err != nil || f.Path == "" {
-		f.Close()
-		return nil, i18n.Errorf("error.live.folder", "folder", os.TempDir())
-	}
-	return f, nil
-}
-
-// Close removes the folder.
-func (f *Folder) Close() { f.Kill() }
-
 // freePort returns an address on loopback that was free just now.
 func freePort() (addr, port string, err error) {
 	free, err := net.Listen("tcp", "127.0.0.1:0")
@@ -101,16 +73,30 @@ func freePort() (addr, port string, err error) {
 	return addr, port, err
 }
 
-// start runs a server on a free loopback port, and returns it when it has printed
-// a line with the words ready.
-func start(ctx context.Context, name, ready string, env []string, command func(port string) []string) (*Process, error) {
+// A way is how a server is started and ended.
+type way struct {
+	name  string
+	ready string // stands in a line that it prints when it serves
+	end   string // the signal that ends it at once
+	env   []string
+}
+
+// The signals. A server that quits writes nothing more, like one that is killed, but it ends its processes and gives
+// back the memory that the system has for it.
+const (
+	kill = "KILL"
+	quit = "QUIT"
+)
+
+// start runs a server on a free loopback port, and returns it when it serves.
+func start(ctx context.Context, w way, command func(port string) []string) (*Process, error) {
 	log := ""
 	for range 5 { // another program may take the port that was just found free
 		addr, port, err := freePort()
 		if err != nil {
 			return nil, err
 		}
-		p, said, err := run(ctx, ready, env, command(port))
+		p, said, err := run(ctx, w, command(port))
 		if err != nil {
 			return nil, err
 		}
@@ -120,14 +106,14 @@ func start(ctx context.Context, name, ready string, env []string, command func(p
 		}
 		log = said
 	}
-	return nil, i18n.Errorf("error.live.start", "server", name, "log", log)
+	return nil, i18n.Errorf("error.live.start", "server", w.name, "log", log)
 }
 
 // run starts a server and returns it when it is ready; nil: it has ended before, and log
 // is what it printed.
-func run(ctx context.Context, ready string, env, command []string) (p *Process, log string, err error) {
+func run(ctx context.Context, w way, command []string) (p *Process, log string, err error) {
 	// The shell outlives neither: it reads until this end of the pipe is closed.
-	cmd, life, err := supervised(`"$@" 2>&1 & exec >&- 2>&-; read end; kill -9 $!; wait`, command, env)
+	cmd, life, err := child.Shell(`"$@" 2>&1 & exec >&- 2>&-; read end; kill -`+w.end+` $!; wait`, command, w.env)
 	if err != nil {
 		return nil, "", err
 	}
@@ -143,7 +129,7 @@ func run(ctx context.Context, ready string, env, command []string) (p *Process, 
 	var printed strings.Builder
 	for lines := bufio.NewScanner(stdout); lines.Scan(); {
 		fmt.Fprintln(&printed, lines.Text())
-		if strings.Contains(lines.Text(), ready) && stop() {
+		if strings.Contains(lines.Text(), w.ready) && stop() {
 			go io.Copy(io.Discard, stdout) // what it says later must not fill the pipe
 			return p, printed.String(), nil
 		}

@@ -30,15 +30,19 @@ type Redis struct {
 const Port = "PORT"
 
 // StartRedis runs a redis-server on a free loopback port, with dir for its files and
-// further options of its command line; with a clock, that is its time of day. It waits
-// until the server answers.
+// further options of its command line; with a clock, that is its time of day. It asks for the Password, and
+// gives it to a master. StartRedis waits until the server answers.
 func StartRedis(ctx context.Context, dir string, clock *Clock, options ...string) (*Process, error) {
 	binary, err := FindRedis()
 	if err != nil {
 		return nil, err
 	}
-	return start(ctx, "redis-server", "Ready to accept connections", clock.env(), func(port string) []string {
-		args := append([]string{binary,
+	config, err := secret(dir, "password.conf", "requirepass "+Password+"\nmasterauth "+Password+"\n")
+	if err != nil {
+		return nil, err
+	}
+	return start(ctx, way{"redis-server", "Ready to accept connections", kill, clock.env()}, func(port string) []string {
+		args := append([]string{binary, config,
 			"--bind", "127.0.0.1", "--protected-mode", "yes", "--save", "", "--appendonly", "no", "--dir", dir, "--port", Port}, options...)
 		for i, a := range args {
 			if a == Port {
@@ -75,11 +79,16 @@ func (r *Redis) Version() (string, error) {
 	return info["redis_version"], err
 }
 
-// Dial connects to a redis-server.
+// Dial connects to a redis-server of this process.
 func Dial(addr string) (*Conn, error) {
 	conn, err := net.DialTimeout("tcp", addr, patience)
 	if err != nil {
 		return nil, err
 	}
-	return &Conn{conn, bufio.NewReader(conn)}, nil
+	c := &Conn{conn, bufio.NewReader(conn)}
+	if _, err := c.Do("AUTH", Password); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return c, nil
 }

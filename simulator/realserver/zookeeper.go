@@ -42,7 +42,7 @@ func StartZooKeeper(ctx context.Context, dir string) (*Process, error) {
 		return nil, err
 	}
 	// The container manager is what the server starts last, when it serves.
-	return start(ctx, "ZooKeeper", "ContainerManager", nil, func(port string) []string {
+	return start(ctx, way{"ZooKeeper", "ContainerManager", kill, nil}, func(port string) []string {
 		config := filepath.Join(dir, "zoo.cfg")
 		lines := []string{
 			"tickTime=100", "minSessionTimeout=100", "maxSessionTimeout=60000",

@@ -15,7 +15,7 @@ const (
 	// reads: it does not write, as Redis's own table has it. Scripts may read and are refused at their
 	// first write.
 	reads
-	// unfit: it is refused and never executed. It would leave something behind that no keyspace holds (state of a
+	// unfit: it is refused and never executed. It is for a cluster or Sentinels, or would leave something behind that no keyspace holds (state of a
 	// connection, of the whole process, lifetimes of hash fields), report such a thing, or wait.
 	unfit
 	// random: it chooses by chance, and is never executed.
@@ -36,7 +36,7 @@ var commandTraits = traits(map[trait]string{
 		ZMSCORE ZREVRANK ZREVRANGE ZREVRANGEBYSCORE`,
 	unfit: `SELECT SWAPDB MOVE SUBSCRIBE PSUBSCRIBE UNSUBSCRIBE PUNSUBSCRIBE SSUBSCRIBE SUNSUBSCRIBE SPUBLISH PUBSUB
 		BLPOP BRPOP BRPOPLPUSH BLMOVE BZMPOP BZPOPMAX BZPOPMIN XREAD XREADGROUP
-		WAIT AUTH HELLO CLIENT QUIT INFO OBJECT HEXPIRE HSETEX`,
+		WAIT AUTH HELLO CLIENT QUIT INFO OBJECT HEXPIRE HSETEX CLUSTER SENTINEL`,
 	random: `SPOP SRANDMEMBER HRANDFIELD ZRANDMEMBER RANDOMKEY`,
 })
 

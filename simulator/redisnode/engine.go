@@ -14,6 +14,7 @@ import (
 	"github.com/alicebob/miniredis/v2"
 	"github.com/alicebob/miniredis/v2/server"
 
+	"locklab/simulator/i18n"
 	"locklab/simulator/internal/table"
 	"locklab/simulator/resp"
 )
@@ -228,6 +229,14 @@ type outcome struct {
 	needs needs
 }
 
+// cannotCarry returns why something is refused: a command, as "the command WAIT", or the way in which one is sent.
+func cannotCarry(what string) error {
+	if cmd := strings.TrimPrefix(what, "the command "); cmd == "CLUSTER" || cmd == "SENTINEL" {
+		return i18n.Errorf("error.redis.alone", "command", cmd)
+	}
+	return fmt.Errorf("simulator: the lab cannot carry %s: it waits in a script, or leaves or reports what no snapshot holds", what)
+}
+
 // run brings miniredis to keyspace s with the given lifetimes, sets the clock, runs
 // the commands of one batch, and reads the result.
 func (e *engine) run(id uint32, s *keyspace, ttls []time.Duration, now time.Time, b *batch) (outcome, error) {
@@ -250,7 +259,7 @@ func (e *engine) run(id uint32, s *keyspace, ttls []time.Duration, now time.Time
 		return outcome{}, e.exceeded
 	}
 	if e.refused != "" {
-		return outcome{}, fmt.Errorf("simulator: the lab cannot carry %s: it waits in a script, or leaves or reports what no snapshot holds", e.refused)
+		return outcome{}, cannotCarry(e.refused)
 	}
 	needs := e.needs
 	keys, after, err := e.read()

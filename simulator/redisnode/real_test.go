@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"locklab/simulator/realserver"
 	"locklab/simulator/realserver/servertest"
 )
 
@@ -25,23 +26,23 @@ type realRedis struct {
 // startRedis starts a redis-server without any memory on disk.
 func startRedis(t *testing.T) *realRedis {
 	t.Helper()
-	conn, err := net.Dial("tcp", servertest.Redis(t))
+	return connectTo(t, servertest.Redis(t))
+}
+
+func connectTo(t *testing.T, addr string) *realRedis {
+	t.Helper()
+	conn, err := net.Dial("tcp", addr)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	return &realRedis{t: t, conn: conn, in: bufio.NewReader(conn)}
+	r := &realRedis{t: t, conn: conn, in: bufio.NewReader(conn)}
+	r.raw("AUTH", realserver.Password)
+	return r
 }
 
 // another opens one more connection to the same server.
-func (r *realRedis) another() *realRedis {
-	conn, err := net.Dial("tcp", r.conn.RemoteAddr().String())
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	r.t.Cleanup(func() { conn.Close() })
-	return &realRedis{t: r.t, conn: conn, in: bufio.NewReader(conn)}
-}
+func (r *realRedis) another() *realRedis { return connectTo(r.t, r.conn.RemoteAddr().String()) }
 
 // raw is the answer to a command, as it goes over the wire.
 func (r *realRedis) raw(args ...string) string {

@@ -71,6 +71,11 @@ var (
 func (r Routine) Waits() bool { return slices.Contains(waits, r.Does()) }
 func (r Routine) Locks() bool { return slices.Contains(locks, r.Does()) }
 
+// Runs reports whether a goroutine in a state runs, or waits for a processor only.
+func Runs(state string) bool {
+	return slices.Contains([]string{"running", "runnable", "preempted"}, state)
+}
+
 // Lines returns the lines at which the running code is, the innermost call first, of the functions
 // and files that are asked for.
 func Lines(of func(function, file string) bool) (lines []string) {

@@ -5,6 +5,7 @@ package servertest
 import (
 	"testing"
 
+	"locklab/simulator/child"
 	"locklab/simulator/effort"
 	"locklab/simulator/realserver"
 )
@@ -56,7 +57,7 @@ func NeedDatabases(t testing.TB) {
 // folder is a temporary folder into which another user can be let, unlike that of testing.
 func folder(t testing.TB) string {
 	t.Helper()
-	f, err := realserver.NewFolder()
+	f, err := child.NewFolder()
 	if err != nil {
 		t.Fatal(err)
 	}
