@@ -37,7 +37,6 @@ func TestWrongUse(t *testing.T) {
 		{`gc-pause --help`, `did you mean 'locklab explain gc-pause'?`},
 		{`help gc-pause`, `did you mean 'locklab explain gc-pause'?`},
 		{`debate`, `did you mean 'locklab explain debate'?`},
-		{`lease`, `did you mean 'locklab explain lease'?`},
 		{`levels`, `did you mean 'locklab play --levels'?`},
 		{`races`, `did you mean 'locklab list races'?`},
 		{`LINK`, `did you mean 'locklab run LINK'?`},
@@ -51,7 +50,6 @@ func TestWrongUse(t *testing.T) {
 		{`matrix token R18`, `did you mean 'locklab matrix --strategies token --scenarios R18'?`},
 		{`chart pars`, `"chart pars"…did you mean par?`},
 		{`help nonsense`, `"nonsense"`},
-		{`help run nonsense`, `"nonsense"`},
 		{`nonsense --help`, `"nonsense"`},
 		{`par --strategies setnx --help`, `locklab: use: locklab chart par`},
 		{`theorems x y`, `locklab: use: locklab chart theorems`},
@@ -89,7 +87,6 @@ func TestWrongUse(t *testing.T) {
 		{`matrix --strategies=`, `names no lock`},
 		{`matrix --strategies token,002-C`, `token twice`},
 		{`matrix --scenarios failovr`, `did you mean failover`},
-		{`matrix --scenarios=`, `names no race`},
 		{`matrix --runs -1`, `-1`},
 		{`matrix --runs 1.5`, `--runs "1.5": give a whole number`},
 		{`explore token --max-memory 20`, `--max-memory 20…from 50, or 0`},
@@ -112,15 +109,10 @@ func TestWrongUse(t *testing.T) {
 		{`chart sweep pause/ttl --strategies stamps,getset`, `getset twice`},
 		{`chart sweep ttl=1500ms --strategies setnx-expire`, `ttl=1.5s…setnx-expire…ttl=2s`},
 		{`chart sweep pause/ttl -o x.gif`, `x.gif….png`},
-		{`chart tolerance -o x.gif`, `.png, .svg or .csv`},
 		{`chart par -o x.gif`, `.png, .svg or .csv`},
-		{`chart recovery -o x.gif`, `.png, .svg or .csv`},
-		{`chart waiting -o x.gif`, `.png, .svg or .csv`},
-		{`chart rate -o x.gif`, `.png, .svg or .csv`},
 		{`chart rate --explain token -o x.gif`, `.png, .svg or .csv`},
 		{`chart theorems -o x.png`, `written as .csv`},
 		{`chart tolerance token`, `token`},
-		{`chart tolerance --strategies tokn`, `did you mean token`},
 		{`chart par --clients 9`, `clients=9`},
 		{`chart theorems --budget crash=any,pause=1`, `pause=1`},
 		{`chart recovery --ttls 10s,5s`, `5s`},
@@ -136,23 +128,16 @@ func TestWrongUse(t *testing.T) {
 		{`chart rate --ttls 10s`, `--ttls: "10s" is one TTL`},
 		{`chart rate --machines -1`, `--machines: "-1"`},
 		{`chart rate --machines 3`, `100 holds`},
-		{`chart rate --fault pause`, `how often and how long`},
-		{`chart rate --fault pause=-1/year_3s`, `-1/year`},
-		{`chart rate --fault pause=1/year_soon`, `"soon" is no length`},
 		{`chart rate --environments azur`, `did you mean azure`},
-		{`chart rate --explain tokn`, `did you mean token`},
 
 		{`play`, `--level…--levels`},
 		{`play token setnx`, `"setnx"`},
 		{`play --level 99`, `99…1 to 32`},
-		{`play --level x`, `--level "x"`},
 		{`play token --level 1`, `--level`},
-		{`play --levels token`, `--levels`},
 		{`play --level 2 --timing any`, `--level`},
 		{`play token --timing some`, `some…any, lockstep`},
 		{`play token --harm holds`, `"holds"…OVERLAP`},
 		{`play LINK`, `gc-pause…locklab play token`},
-		{`play LINK --timing any`, `--timing`},
 		{`play quiz --count 0`, `0…1 to 40`},
 		{`play quiz --difficulty hrad`, `hrad…easy, medium, hard`},
 		{`play quiz --lesson 11`, `11…1 to 10…crash-before-expire`},
@@ -194,7 +179,7 @@ func TestWrongUse(t *testing.T) {
 	} {
 		var args []string
 		for _, arg := range strings.Fields(c.args) {
-			args = append(args, strings.NewReplacer("LINK", link, "TEMPLATE", template, "year_", "year ").Replace(arg))
+			args = append(args, strings.NewReplacer("LINK", link, "TEMPLATE", template).Replace(arg))
 		}
 		code, out, errs := call(t, args...)
 		if strings.Contains(errs, "strconv") {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"testing"
 
@@ -13,7 +12,6 @@ import (
 	"locklab/reports/lessons"
 	"locklab/reports/text"
 	"locklab/scenarios"
-	"locklab/scenarios/race"
 	"locklab/simulator/effort"
 )
 
@@ -47,10 +45,9 @@ func TestEveryTextIsFilled(t *testing.T) {
 
 // Every race is told: why, what mends it and what does not.
 func TestEveryRaceIsTold(t *testing.T) {
-	book := lessons.In("en")
-	var ids []string
+	book, ids := lessons.In("en"), map[string]bool{}
 	for _, sc := range scenarios.All() {
-		ids = append(ids, sc.ID)
+		ids[sc.ID] = true
 		for _, part := range []string{"why", "mends", "not"} {
 			if key := "race." + sc.ID + "." + part; !book.Has(key) {
 				t.Errorf("%s is not written", key)
@@ -58,7 +55,7 @@ func TestEveryRaceIsTold(t *testing.T) {
 		}
 	}
 	for _, key := range book.Keys("race.") {
-		if id := strings.Split(key, ".")[1]; !slices.Contains(ids, id) {
+		if !ids[strings.Split(key, ".")[1]] {
 			t.Errorf("%s: there is no such race", key)
 		}
 	}
@@ -75,18 +72,10 @@ func TestBacking(t *testing.T) {
 		return en.Name(key)
 	}
 	falls := func(what, id, raceID string) {
-		e, err := race.Strategy(id)
-		if err != nil {
+		if o, err := played.Named(id, raceID); err != nil {
 			t.Errorf("%s: %v", what, err)
-			return
-		}
-		sc, err := scenarios.ByName(raceID)
-		if err != nil {
-			t.Errorf("%s: %v", what, err)
-			return
-		}
-		if o, err := played.Play(e, sc); err != nil || !o.Verdicts[0].Broken() {
-			t.Errorf("%s: %s in %s comes to %v, %v: there is nothing to see", what, id, raceID, o.Verdicts, err)
+		} else if !o.Verdicts[0].Broken() {
+			t.Errorf("%s: %s in %s comes to %v: there is nothing to see", what, id, raceID, o.Verdicts)
 		}
 	}
 	for n := range lessons.PathScreens {
