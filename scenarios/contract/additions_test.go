@@ -369,21 +369,20 @@ func otherLanguage() string {
 	return b.String()
 }
 
-// TestAddedLock: a lock with its lines in the contract changes the golden files of the list and of the
-// grid, and no other.
+// TestAddedLock: a lock with its lines in the contract changes the golden file of the list, and no other.
 func TestAddedLock(t *testing.T) {
 	s := newSource(t, addedLock)
 	s.show("scenarios/contract/contract.txt", s.read("scenarios/contract/contract.txt")+lockLines(t))
-	out, _ := s.goCommand("test", "-count=1", "-v", "-vet=off", "-run", "^Test(Outputs|WholeGrid|VerifyOutput|SearchCharts|Transcripts|README)$", "./cmd/locklab", "./scenarios")
+	out, _ := s.goCommand("test", "-count=1", "-v", "-vet=off", "-run", "^Test(Outputs|Verify|Charts|Transcripts|README)$", "./cmd/locklab", "./scenarios")
 	results := map[string][]string{}
 	for _, m := range regexp.MustCompile(`--- (PASS|FAIL): (Test\S+) `).FindAllStringSubmatch(out, -1) {
 		results[m[1]] = append(results[m[1]], m[2])
 	}
 	slices.Sort(results["FAIL"])
-	if want := []string{"TestOutputs", "TestOutputs/list", "TestWholeGrid", "TestWholeGrid/text"}; !slices.Equal(results["FAIL"], want) {
+	if want := []string{"TestOutputs", "TestOutputs/list"}; !slices.Equal(results["FAIL"], want) {
 		t.Errorf("the lock changes %q, want %q\n%s", results["FAIL"], want, out)
 	}
-	for _, name := range []string{"TestOutputs/run", "TestOutputs/explain.lock", "TestOutputs/explain.race", "TestOutputs/demo", "TestOutputs/sweep", "TestVerifyOutput", "TestSearchCharts/par", "TestREADME", "TestTranscripts"} {
+	for _, name := range []string{"TestOutputs/run", "TestOutputs/explain.lock", "TestOutputs/explain.race", "TestOutputs/demo", "TestOutputs/sweep", "TestVerify", "TestCharts/par", "TestREADME", "TestTranscripts"} {
 		if !slices.Contains(results["PASS"], name) {
 			t.Errorf("%s was not run, or does not pass", name)
 		}
