@@ -22,7 +22,7 @@ func TestCertificateOfUses(t *testing.T) {
 	} {
 		var search exploreJSON
 		code, out, errs := call(t, strings.Fields(line+" --json")...)
-		if err := json.Unmarshal([]byte(out), &search); code != 0 || err != nil {
+		if err := json.Unmarshal([]byte(out), &search); code != 0 && search.Unjudged == nil || err != nil {
 			t.Fatalf("%s: exit status %d, %v: %s", line, code, err, errs)
 		}
 		for _, item := range search.MayHappen {
