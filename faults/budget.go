@@ -1,7 +1,6 @@
 package faults
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -80,16 +79,4 @@ func parseItem(item string) (a simulator.FaultBudget, err error) {
 		return a, i18n.Errorf("error.budget.size", "size", size)
 	}
 	return a, nil
-}
-
-// BudgetOf writes a budget as Parse reads it.
-func BudgetOf(budget []simulator.FaultBudget) Budget {
-	items := make([]string, len(budget))
-	for i, a := range budget {
-		items[i] = fmt.Sprintf("%s=%d", a.Fault.Name, a.Times)
-		if a.Max > 0 {
-			items[i] += "@" + a.Max.String()
-		}
-	}
-	return Budget(strings.Join(items, ","))
 }

@@ -1,12 +1,14 @@
 package faults_test
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
 
 	"locklab/faults"
 	"locklab/reports/text"
+	"locklab/simulator"
 )
 
 func TestParseBudget(t *testing.T) {
@@ -20,7 +22,7 @@ func TestParseBudget(t *testing.T) {
 		"failover=1,restart=01": "failover=1,restart=1",
 	} {
 		budget, err := faults.Budget(text).Parse()
-		if got := faults.BudgetOf(budget); err != nil || got != want {
+		if got := written(budget); err != nil || got != want {
 			t.Errorf("%q is read as %q, %v, want %q", text, got, err, want)
 		}
 	}
@@ -71,13 +73,25 @@ func FuzzParseBudget(f *testing.F) {
 		if err != nil {
 			return
 		}
-		written := faults.BudgetOf(budget)
-		back, err := written.Parse()
+		text := written(budget)
+		back, err := text.Parse()
 		if err != nil || !reflect.DeepEqual(back, budget) {
-			t.Errorf("%q is written %q and read again as %v, %v", s, written, back, err)
+			t.Errorf("%q is written %q and read again as %v, %v", s, text, back, err)
 		}
-		if again := faults.BudgetOf(back); again != written {
-			t.Errorf("%q is written %q and then %q", s, written, again)
+		if again := written(back); again != text {
+			t.Errorf("%q is written %q and then %q", s, text, again)
 		}
 	})
+}
+
+// written is a budget as Parse reads it.
+func written(budget []simulator.FaultBudget) faults.Budget {
+	items := make([]string, len(budget))
+	for i, a := range budget {
+		items[i] = fmt.Sprintf("%s=%d", a.Fault.Name, a.Times)
+		if a.Max > 0 {
+			items[i] += "@" + a.Max.String()
+		}
+	}
+	return faults.Budget(strings.Join(items, ","))
 }

@@ -129,7 +129,7 @@ func (ps Parts) World(now time.Duration) World { return World{now: now, tables: 
 
 // Strays reports whether a step has written into a part of w that was not put there: that of a client, but for those of
 // which bit c-1 is set, or that of a server other than n, from 1; 0: of any server.
-func (ps Parts) Strays(w *World, clients uint8, n int) bool {
+func (w *World) Strays(clients uint8, n int) bool {
 	for c := range w.procs {
 		if clients>>c&1 == 0 && w.procs[c] != (node.ClientProcess{}) {
 			return true

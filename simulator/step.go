@@ -1,7 +1,6 @@
 package simulator
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -14,7 +13,7 @@ import (
 )
 
 // errEmptied is a step in a world whose numbers name nothing any more.
-var errEmptied = errors.New("simulator: the tables of this world were emptied by NewWorld")
+var errEmptied = i18n.Errorf("error.world.emptied")
 
 // Step makes choice c happen in w and returns what it was, in order. The events are
 // good until the next Step of this simulator.

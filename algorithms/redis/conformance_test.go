@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"locklab/algorithms"
-	"locklab/algorithms/internal/leasetest"
 	"locklab/algorithms/lock"
 )
 
@@ -26,7 +25,7 @@ var rules = []rule{
 		name: "a free key is acquired",
 		why:  "a lock that nobody can acquire is safe and useless",
 		check: func(t testing.TB, s *testbed, e lock.Entry) {
-			leasetest.Must(s.process(t, e, "A").Acquire(t.Context(), "lock"))(t)
+			must(s.process(t, e, "A").Acquire(t.Context(), "lock"))(t)
 			if n := s.holding(t, "lock"); n != e.Nodes {
 				t.Errorf("%d of %d servers have the key", n, e.Nodes)
 			}
@@ -36,7 +35,7 @@ var rules = []rule{
 		name: "a held key is refused, and unchanged",
 		why:  "a refused attempt must not change the holder's lock",
 		check: func(t testing.TB, s *testbed, e lock.Entry) {
-			leasetest.Must(s.process(t, e, "A").Acquire(t.Context(), "lock"))(t)
+			must(s.process(t, e, "A").Acquire(t.Context(), "lock"))(t)
 			before := s.lockValues(t)
 			mustRefuse(t, s.process(t, e, "B"), "lock")
 			if after := s.lockValues(t); !slices.Equal(before, after) {
@@ -48,8 +47,8 @@ var rules = []rule{
 		name: "a released key is gone from every server",
 		why:  "what stays behind blocks the next client, or makes it miss its quorum",
 		check: func(t testing.TB, s *testbed, e lock.Entry) {
-			lease := leasetest.Must(s.process(t, e, "A").Acquire(t.Context(), "lock"))(t)
-			leasetest.Release(t, lease, nil)
+			lease := must(s.process(t, e, "A").Acquire(t.Context(), "lock"))(t)
+			mustRelease(t, lease, nil)
 			if n := s.holding(t, "lock"); n != 0 {
 				t.Errorf("%d servers still have the key", n)
 			}
@@ -61,7 +60,7 @@ var rules = []rule{
 		check: func(t testing.TB, s *testbed, e lock.Entry) {
 			a, b := s.process(t, e, "A"), s.process(t, e, "B")
 			for _, p := range []*process{a, b, a} {
-				leasetest.Release(t, leasetest.Must(p.Acquire(t.Context(), "lock"))(t), nil)
+				mustRelease(t, must(p.Acquire(t.Context(), "lock"))(t), nil)
 			}
 		},
 	},
@@ -70,10 +69,10 @@ var rules = []rule{
 		why:  "the state of a lease must not be kept in the Strategy",
 		check: func(t testing.TB, s *testbed, e lock.Entry) {
 			a, b := s.process(t, e, "A"), s.process(t, e, "B")
-			held := leasetest.Must(a.Acquire(t.Context(), "lock"))(t)
-			leasetest.Must(a.Acquire(t.Context(), "other"))(t)
-			leasetest.Release(t, held, nil)
-			leasetest.Must(b.Acquire(t.Context(), "lock"))(t)
+			held := must(a.Acquire(t.Context(), "lock"))(t)
+			must(a.Acquire(t.Context(), "other"))(t)
+			mustRelease(t, held, nil)
+			must(b.Acquire(t.Context(), "lock"))(t)
 			mustRefuse(t, b, "other")
 		},
 	},
@@ -81,13 +80,13 @@ var rules = []rule{
 		name: "the key has a TTL if the server is to end the lease",
 		why:  "readers rely on Entry.Expiry",
 		check: func(t testing.TB, s *testbed, e lock.Entry) {
-			leasetest.Must(s.process(t, e, "A").Acquire(t.Context(), "lock"))(t)
+			must(s.process(t, e, "A").Acquire(t.Context(), "lock"))(t)
 			values := s.lockValues(t)
 			for i, admin := range s.admins {
 				if e.Shards > 0 && values[i] == "" {
 					continue // the key is on one of them, as the other rules show
 				}
-				left := leasetest.Must(admin.PTTL(t.Context(), "lock").Result())(t)
+				left := must(admin.PTTL(t.Context(), "lock").Result())(t)
 				// The clock of a real server is running: half of the TTL is enough.
 				limited := left > e.TTL/2 && left <= e.TTL
 				if want := e.Expiry == lock.ExpiryServer; limited != want {
@@ -100,7 +99,7 @@ var rules = []rule{
 		name: "a dead holder blocks the others for its lease, or for ever without one",
 		why:  "deadlock or a bounded wait, as Entry.Expiry says",
 		check: func(t testing.TB, s *testbed, e lock.Entry) {
-			leasetest.Must(s.process(t, e, "A").Acquire(t.Context(), "lock"))(t)
+			must(s.process(t, e, "A").Acquire(t.Context(), "lock"))(t)
 			b := s.process(t, e, "B")
 			mustRefuse(t, b, "lock")
 			s.lapse(e, b)
@@ -121,10 +120,10 @@ var rules = []rule{
 			if e.Expiry == lock.ExpiryNone {
 				return // a lease that never ends is never released late
 			}
-			stale := leasetest.Must(s.process(t, e, "A").Acquire(t.Context(), "lock"))(t)
+			stale := must(s.process(t, e, "A").Acquire(t.Context(), "lock"))(t)
 			b := s.process(t, e, "B")
 			s.lapse(e, b)
-			leasetest.Must(b.Acquire(t.Context(), "lock"))(t)
+			must(b.Acquire(t.Context(), "lock"))(t)
 
 			err := stale.Release(t.Context())
 			switch n := s.holding(t, "lock"); {
@@ -139,7 +138,7 @@ var rules = []rule{
 		name: "a Reporter notices that its key was deleted; others may say nothing",
 		why:  "Reporter is the promise that nil is a statement",
 		check: func(t testing.TB, s *testbed, e lock.Entry) {
-			lease := leasetest.Must(s.process(t, e, "A").Acquire(t.Context(), "lock"))(t)
+			lease := must(s.process(t, e, "A").Acquire(t.Context(), "lock"))(t)
 			s.deleteKey(t, "lock")
 			err := lease.Release(t.Context())
 			_, claims := lease.(lock.Reporter)
@@ -153,7 +152,7 @@ var rules = []rule{
 		why:  "taken, or not held, would be a guess",
 		check: func(t testing.TB, s *testbed, e lock.Entry) {
 			a := s.process(t, e, "A")
-			lease := leasetest.Must(a.Acquire(t.Context(), "lock"))(t)
+			lease := must(a.Acquire(t.Context(), "lock"))(t)
 			for _, c := range a.conns {
 				c.Close()
 			}
@@ -294,7 +293,7 @@ const (
 // Every rule in broken exists.
 func TestBrokenRulesExist(t *testing.T) {
 	for id, rulesOf := range broken {
-		leasetest.Entry(t, id)
+		entry(t, id)
 		for name := range rulesOf {
 			if !slices.ContainsFunc(rules, func(r rule) bool { return r.name == name }) {
 				t.Errorf("%s breaks %q, which is no rule", id, name)

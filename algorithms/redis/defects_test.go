@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"locklab/algorithms/internal/leasetest"
 	"locklab/algorithms/lock"
 )
 
@@ -15,8 +14,8 @@ import (
 func TestSetNXExpireIgnoresAMissingKey(t *testing.T) {
 	_, s, a, b := pair(t, "setnx-expire")
 	a.conns[0].AddHook(&fault{command: "expire", before: func() { s.deleteKey(t, "lock") }})
-	leasetest.Must(a.Acquire(t.Context(), "lock"))(t)
-	leasetest.Must(b.Acquire(t.Context(), "lock"))(t)
+	must(a.Acquire(t.Context(), "lock"))(t)
+	must(b.Acquire(t.Context(), "lock"))(t)
 }
 
 // Article 003: SETNX may succeed and EXPIRE fail, and the deadlock is back. Article
@@ -28,7 +27,7 @@ func TestSetNXExpireErrorLeavesAnImmortalKey(t *testing.T) {
 		t.Fatalf("Acquire: %v, want the fault", err)
 	}
 	// Redis answers -1 for a key without a TTL, and go-redis passes it on as it is.
-	if left := leasetest.Must(s.admins[0].PTTL(t.Context(), "lock").Result())(t); left != -1 {
+	if left := must(s.admins[0].PTTL(t.Context(), "lock").Result())(t); left != -1 {
 		t.Errorf("PTTL: %v, want -1: no TTL", left)
 	}
 	s.lapse(e, b)
@@ -38,7 +37,7 @@ func TestSetNXExpireErrorLeavesAnImmortalKey(t *testing.T) {
 // Where new Long(…) throws, Acquire returns an error that says why.
 func TestGetSetForeignValue(t *testing.T) {
 	_, s, a, _ := pair(t, "getset")
-	leasetest.Must(s.admins[0].Set(t.Context(), "lock", "binghe", 0).Result())(t)
+	must(s.admins[0].Set(t.Context(), "lock", "binghe", 0).Result())(t)
 	_, err := a.Acquire(t.Context(), "lock")
 	if !errors.Is(err, strconv.ErrSyntax) || errors.Is(err, lock.ErrNotAcquired) {
 		t.Errorf("Acquire: %v, want %v", err, strconv.ErrSyntax)
@@ -48,8 +47,8 @@ func TestGetSetForeignValue(t *testing.T) {
 // Close returns an error if it gets no answer.
 func TestCronShutdownFails(t *testing.T) {
 	s := newTestbed(t, 1)
-	a := s.process(t, leasetest.Entry(t, "cron-v2"), "A")
-	leasetest.Must(a.Acquire(t.Context(), "lock"))(t)
+	a := s.process(t, entry(t, "cron-v2"), "A")
+	must(a.Acquire(t.Context(), "lock"))(t)
 	a.conns[0].AddHook(&fault{command: "del", loseRequests: 1})
 	if err := a.Strategy.(lock.Closer).Close(t.Context()); !errors.Is(err, errFault) {
 		t.Errorf("Close: %v, want the fault", err)
@@ -59,7 +58,7 @@ func TestCronShutdownFails(t *testing.T) {
 // nil from GETSET means that the key was free, which a process had left that died between SETNX and EXPIRE: V3 knows
 // that, the class of article 000 does not.
 func TestCronV3TakesAFreeKeyByGetSet(t *testing.T) {
-	e := leasetest.Entry(t, "cron-v3")
+	e := entry(t, "cron-v3")
 	s := newTestbed(t, 1)
 	dead, b := s.process(t, e, "dead"), s.process(t, e, "B")
 	dead.conns[0].AddHook(&fault{command: "expire", loseRequests: 1})
@@ -68,25 +67,25 @@ func TestCronV3TakesAFreeKeyByGetSet(t *testing.T) {
 	}
 	s.lapse(e, b)
 	b.conns[0].AddHook(&fault{command: "getset", before: func() { s.deleteKey(t, "lock") }})
-	leasetest.Must(b.Acquire(t.Context(), "lock"))(t)
+	must(b.Acquire(t.Context(), "lock"))(t)
 }
 
 // Article 003: synchronized excludes the threads of one process, and nothing else.
 func TestMutexEndsAtTheProcess(t *testing.T) {
 	_, _, a, b := pair(t, "mutex")
-	lease := leasetest.Must(a.Acquire(t.Context(), "lock"))(t)
+	lease := must(a.Acquire(t.Context(), "lock"))(t)
 	mustRefuse(t, a, "lock")
-	leasetest.Must(a.Acquire(t.Context(), "other"))(t)
-	leasetest.Must(b.Acquire(t.Context(), "lock"))(t)
-	leasetest.Release(t, lease, nil)
-	leasetest.Release(t, lease, lock.ErrNotHeld)
-	leasetest.Must(a.Acquire(t.Context(), "lock"))(t)
+	must(a.Acquire(t.Context(), "other"))(t)
+	must(b.Acquire(t.Context(), "lock"))(t)
+	mustRelease(t, lease, nil)
+	mustRelease(t, lease, lock.ErrNotHeld)
+	must(a.Acquire(t.Context(), "lock"))(t)
 }
 
 // Article 001's spin waits until its limit, on the client's clock.
 func TestSpin(t *testing.T) {
 	_, _, a, b := pair(t, "spin")
-	lease := leasetest.Must(a.Acquire(t.Context(), "lock"))(t)
+	lease := must(a.Acquire(t.Context(), "lock"))(t)
 	start := b.clock.Now()
 	if mustRefuse(t, b, "lock"); b.clock.Since(start) != time.Second {
 		t.Errorf("gave up after %v", b.clock.Since(start))
@@ -94,17 +93,17 @@ func TestSpin(t *testing.T) {
 	tries := 0
 	b.conns[0].AddHook(&fault{command: "set", before: func() {
 		if tries++; tries == 3 {
-			leasetest.Release(t, lease, nil)
+			mustRelease(t, lease, nil)
 		}
 	}})
-	if leasetest.Must(b.Acquire(t.Context(), "lock"))(t); tries != 3 {
+	if must(b.Acquire(t.Context(), "lock"))(t); tries != 3 {
 		t.Errorf("acquired at try %d, want the one after the release", tries)
 	}
 }
 
 // ShedLock keeps the lock for its least time; a later release deletes it.
 func TestAtLeastFor(t *testing.T) {
-	e := leasetest.Entry(t, "at-least-for")
+	e := entry(t, "at-least-for")
 	least := e.TTL / 4
 	for _, tt := range []struct {
 		worked, kept time.Duration
@@ -116,18 +115,18 @@ func TestAtLeastFor(t *testing.T) {
 	} {
 		s := newTestbed(t, 1)
 		a, b := s.process(t, e, "A"), s.process(t, e, "B")
-		lease := leasetest.Must(a.Acquire(t.Context(), "lock"))(t)
+		lease := must(a.Acquire(t.Context(), "lock"))(t)
 		s.pass(tt.worked)
 		a.clock.Advance(tt.worked)
-		leasetest.Release(t, lease, nil)
-		if left := leasetest.Must(s.admins[0].PTTL(t.Context(), "lock").Result())(t); max(left, 0) != tt.kept {
+		mustRelease(t, lease, nil)
+		if left := must(s.admins[0].PTTL(t.Context(), "lock").Result())(t); max(left, 0) != tt.kept {
 			t.Errorf("released after %v: kept for %v, want %v", tt.worked, left, tt.kept)
 		}
 		if tt.kept > 0 {
 			mustRefuse(t, b, "lock")
 			s.pass(tt.kept + time.Millisecond)
 		}
-		leasetest.Must(b.Acquire(t.Context(), "lock"))(t)
+		must(b.Acquire(t.Context(), "lock"))(t)
 	}
 }
 
@@ -135,7 +134,7 @@ func TestAtLeastFor(t *testing.T) {
 // release it does not; and its holder knows by its own clock that the lease is over.
 func TestLockDelay(t *testing.T) {
 	e, s, a, b := pair(t, "lock-delay")
-	lease := leasetest.Must(a.Acquire(t.Context(), "lock"))(t)
+	lease := must(a.Acquire(t.Context(), "lock"))(t)
 	checker, _ := lock.As[lock.Checker](lease)
 	for _, tt := range []struct {
 		pass    time.Duration
@@ -157,8 +156,8 @@ func TestLockDelay(t *testing.T) {
 			t.Fatalf("Acquire %v later: %v, refused: want %v", tt.pass, err, tt.refused)
 		}
 		if l != nil {
-			leasetest.Release(t, l, nil)
-			leasetest.Must(a.Acquire(t.Context(), "lock"))(t)
+			mustRelease(t, l, nil)
+			must(a.Acquire(t.Context(), "lock"))(t)
 		}
 	}
 }

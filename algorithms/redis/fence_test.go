@@ -8,7 +8,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"locklab/algorithms"
-	"locklab/algorithms/internal/leasetest"
 	"locklab/algorithms/lock"
 )
 
@@ -22,7 +21,7 @@ func (s *testbed) fenced(t *testing.T, e lock.Entry, name string) *process {
 // acquireToken acquires and returns the lease with its fencing token.
 func acquireToken(t *testing.T, p *process) (lock.Lease, uint64) {
 	t.Helper()
-	lease := leasetest.Must(p.Acquire(t.Context(), "lock"))(t)
+	lease := must(p.Acquire(t.Context(), "lock"))(t)
 	fencer, ok := lease.(lock.Fencer)
 	if !ok {
 		t.Fatalf("%T is no Fencer", lease)
@@ -57,7 +56,7 @@ func TestFence(t *testing.T) {
 					t.Errorf("token %d after %d", token, last)
 				}
 				last = token
-				leasetest.Release(t, lease, nil)
+				mustRelease(t, lease, nil)
 				s.deleteKey(t, "lock") // at-least-for keeps it
 			}
 		})
@@ -73,7 +72,7 @@ func TestFenceKeepsThePowers(t *testing.T) {
 		}
 		t.Run(e.ID, func(t *testing.T) {
 			s := newTestbed(t, 1)
-			bare := leasetest.Must(s.process(t, e, "A").Acquire(t.Context(), "bare"))(t)
+			bare := must(s.process(t, e, "A").Acquire(t.Context(), "bare"))(t)
 			lease, _ := acquireToken(t, s.fenced(t, e, "B"))
 			_, want := bare.(lock.Reporter)
 			if _, got := lease.(lock.Reporter); got != want {
@@ -94,7 +93,7 @@ func TestFenceKeepsThePowers(t *testing.T) {
 // Without a token there is no lock: it is released, even if the caller has cancelled
 // its context.
 func TestFenceGivesBackWhatItCannotCount(t *testing.T) {
-	e := leasetest.Entry(t, "token")
+	e := entry(t, "token")
 	s := newTestbed(t, 1)
 	a := s.fenced(t, e, "A")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -110,9 +109,9 @@ func TestFenceGivesBackWhatItCannotCount(t *testing.T) {
 
 // A counter below 0 does not yield tokens.
 func TestFenceRefusesASpoiltCounter(t *testing.T) {
-	e := leasetest.Entry(t, "token")
+	e := entry(t, "token")
 	s := newTestbed(t, 1)
-	leasetest.Must(s.admins[0].Set(t.Context(), "lock:fence", -7, redis.KeepTTL).Result())(t)
+	must(s.admins[0].Set(t.Context(), "lock:fence", -7, redis.KeepTTL).Result())(t)
 	if _, err := s.fenced(t, e, "A").Acquire(t.Context(), "lock"); err == nil {
 		t.Error("a token was drawn from a counter below 0")
 	}
@@ -124,7 +123,7 @@ func TestFenceRefusesASpoiltCounter(t *testing.T) {
 // The weak point of two commands: A pauses between them for longer than its lease, B
 // acquires and draws a token, and then A draws a higher one.
 func TestFencePauseBetweenTheTwoCommands(t *testing.T) {
-	e := leasetest.Entry(t, "token")
+	e := entry(t, "token")
 	s := newTestbed(t, 1)
 	a, b := s.fenced(t, e, "A"), s.fenced(t, e, "B")
 	var holder uint64

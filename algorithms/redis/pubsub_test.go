@@ -10,7 +10,6 @@ import (
 	"github.com/jonboulle/clockwork"
 	"github.com/redis/go-redis/v9"
 
-	"locklab/algorithms/internal/leasetest"
 	"locklab/algorithms/lock"
 )
 
@@ -37,33 +36,33 @@ func (a *afterEach) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 // end, on the machine's clock and real sockets.
 func TestAwaitIsWoken(t *testing.T) {
 	s := newTestbed(t, 1)
-	e := leasetest.Entry(t, "redisson-lock")
+	e := entry(t, "redisson-lock")
 	a, b := s.process(t, e, "A"), s.process(t, e, "B")
 	b.env.Clock = clockwork.NewRealClock()
 	b.Strategy = e.New(b.env)
-	held := leasetest.Must(a.Acquire(t.Context(), "lock"))(t)
+	held := must(a.Acquire(t.Context(), "lock"))(t)
 	b.conns[0].AddHook(&afterEach{command: "eval", do: func(n int) {
 		if n == 2 { // refused again, and about to wait
-			leasetest.Release(t, held, nil)
+			mustRelease(t, held, nil)
 		}
 	}})
 	began := time.Now()
-	lease := leasetest.Must(b.Strategy.(lock.Queuer).Await(t.Context(), "lock", time.Minute))(t)
+	lease := must(b.Strategy.(lock.Queuer).Await(t.Context(), "lock", time.Minute))(t)
 	if took := time.Since(began); took > e.TTL/2 {
 		t.Errorf("woken after %v", took)
 	}
-	leasetest.Release(t, lease, nil)
+	mustRelease(t, lease, nil)
 }
 
 // Nobody releases: a waiter gives up after its patience.
 func TestAwaitIsPatient(t *testing.T) {
 	for _, id := range []string{"redisson-lock", "naive-wake"} {
 		s := newTestbed(t, 1)
-		e := leasetest.Entry(t, id)
+		e := entry(t, id)
 		a, b := s.process(t, e, "A"), s.process(t, e, "B")
 		b.env.Clock = clockwork.NewRealClock()
 		b.Strategy = e.New(b.env)
-		leasetest.Must(a.Acquire(t.Context(), "lock"))(t)
+		must(a.Acquire(t.Context(), "lock"))(t)
 		for _, patience := range []time.Duration{0, 10 * time.Millisecond} {
 			began := time.Now()
 			_, err := b.Strategy.(lock.Queuer).Await(t.Context(), "lock", patience)

@@ -4,45 +4,44 @@ import (
 	"testing"
 	"time"
 
-	"locklab/algorithms/internal/leasetest"
 	"locklab/algorithms/lock"
 )
 
 // The lock goes to the process that tried first, however often others try.
 func TestQueueIsFair(t *testing.T) {
-	e := leasetest.Entry(t, "queue")
+	e := entry(t, "queue")
 	s := newTestbed(t, 1)
 	a, b, c := s.process(t, e, "A"), s.process(t, e, "B"), s.process(t, e, "C")
-	lease := leasetest.Must(a.Acquire(t.Context(), "lock"))(t)
+	lease := must(a.Acquire(t.Context(), "lock"))(t)
 	mustRefuse(t, b, "lock")
 	mustRefuse(t, c, "lock")
 	mustRefuse(t, b, "lock")
-	leasetest.Release(t, lease, nil)
+	mustRelease(t, lease, nil)
 	mustRefuse(t, a, "lock")
 	mustRefuse(t, c, "lock")
-	lease = leasetest.Must(b.Acquire(t.Context(), "lock"))(t)
-	leasetest.Release(t, lease, nil)
+	lease = must(b.Acquire(t.Context(), "lock"))(t)
+	mustRelease(t, lease, nil)
 	mustRefuse(t, a, "lock")
-	leasetest.Must(c.Acquire(t.Context(), "lock"))(t)
+	must(c.Acquire(t.Context(), "lock"))(t)
 }
 
 // The first waiter is gone: for a TTL nobody gets the free lock, then the next waiter
 // does.
 func TestQueueDropsTheSilent(t *testing.T) {
-	e := leasetest.Entry(t, "queue")
+	e := entry(t, "queue")
 	s := newTestbed(t, 1)
 	a, b, c := s.process(t, e, "A"), s.process(t, e, "B"), s.process(t, e, "C")
-	lease := leasetest.Must(a.Acquire(t.Context(), "lock"))(t)
+	lease := must(a.Acquire(t.Context(), "lock"))(t)
 	mustRefuse(t, b, "lock") // and gives up
 	s.pass(time.Millisecond)
 	mustRefuse(t, c, "lock")
-	leasetest.Release(t, lease, nil)
+	mustRelease(t, lease, nil)
 	mustRefuse(t, c, "lock")
 	s.pass(e.TTL - 2*time.Millisecond)
 	mustRefuse(t, c, "lock")
 	s.pass(2 * time.Millisecond)
-	lease = leasetest.Must(c.Acquire(t.Context(), "lock"))(t)
-	leasetest.Release(t, lease, nil)
+	lease = must(c.Acquire(t.Context(), "lock"))(t)
+	mustRelease(t, lease, nil)
 	if left := s.values(t, 0); len(left) != 0 {
 		t.Errorf("%v is left when nobody waits", left)
 	}
@@ -50,10 +49,10 @@ func TestQueueDropsTheSilent(t *testing.T) {
 
 // A waiter that does not try for a TTL loses its place.
 func TestQueueSilenceCostsThePlace(t *testing.T) {
-	e := leasetest.Entry(t, "queue")
+	e := entry(t, "queue")
 	s := newTestbed(t, 1)
 	a, b, c, d := s.process(t, e, "A"), s.process(t, e, "B"), s.process(t, e, "C"), s.process(t, e, "D")
-	lease := leasetest.Must(a.Acquire(t.Context(), "lock"))(t)
+	lease := must(a.Acquire(t.Context(), "lock"))(t)
 	mustRefuse(t, b, "lock")
 	mustRefuse(t, c, "lock")
 	s.pass(e.TTL / 2)
@@ -61,20 +60,20 @@ func TestQueueSilenceCostsThePlace(t *testing.T) {
 	mustRefuse(t, d, "lock")
 	s.pass(e.TTL/2 + time.Millisecond)
 	mustRefuse(t, c, "lock")
-	leasetest.Release(t, lease, lock.ErrNotHeld) // its own TTL has ended as well
-	leasetest.Release(t, leasetest.Must(b.Acquire(t.Context(), "lock"))(t), nil)
+	mustRelease(t, lease, lock.ErrNotHeld) // its own TTL has ended as well
+	mustRelease(t, must(b.Acquire(t.Context(), "lock"))(t), nil)
 	mustRefuse(t, c, "lock")
-	leasetest.Release(t, leasetest.Must(d.Acquire(t.Context(), "lock"))(t), nil)
-	leasetest.Must(c.Acquire(t.Context(), "lock"))(t)
+	mustRelease(t, must(d.Acquire(t.Context(), "lock"))(t), nil)
+	must(c.Acquire(t.Context(), "lock"))(t)
 }
 
 // A list that an administrator deleted is created again.
 func TestQueueSurvivesItsList(t *testing.T) {
 	_, s, a, b := pair(t, "queue")
-	lease := leasetest.Must(a.Acquire(t.Context(), "lock"))(t)
+	lease := must(a.Acquire(t.Context(), "lock"))(t)
 	mustRefuse(t, b, "lock")
 	s.deleteKey(t, "lock:queue")
 	mustRefuse(t, b, "lock")
-	leasetest.Release(t, lease, nil)
-	leasetest.Must(b.Acquire(t.Context(), "lock"))(t)
+	mustRelease(t, lease, nil)
+	must(b.Acquire(t.Context(), "lock"))(t)
 }

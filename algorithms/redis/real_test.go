@@ -9,7 +9,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"locklab/algorithms"
-	"locklab/algorithms/internal/leasetest"
 	"locklab/algorithms/lock"
 	"locklab/simulator/realserver"
 	"locklab/simulator/realserver/servertest"
@@ -47,15 +46,15 @@ func realTestbed(t testing.TB, addrs []string) *testbed {
 	s := &testbed{start: time.Now(), password: realserver.Password} // some strategies send the time to the server
 	for i, addr := range addrs {
 		s.addServer(t, addr)
-		leasetest.Must(s.admins[i].FlushAll(t.Context()).Result())(t)
-		leasetest.Must(s.admins[i].ScriptFlush(t.Context()).Result())(t)
+		must(s.admins[i].FlushAll(t.Context()).Result())(t)
+		must(s.admins[i].ScriptFlush(t.Context()).Result())(t)
 	}
 	s.pass = func(d time.Duration) {
 		for i, admin := range s.admins {
 			for key := range s.values(t, i) {
-				left := leasetest.Must(admin.PTTL(t.Context(), key).Result())(t)
+				left := must(admin.PTTL(t.Context(), key).Result())(t)
 				if left >= 0 && left <= d { // below 0: no TTL
-					leasetest.Must(admin.PExpire(t.Context(), key, 0).Result())(t)
+					must(admin.PExpire(t.Context(), key, 0).Result())(t)
 				}
 			}
 		}
@@ -73,8 +72,8 @@ func replicate(t *testing.T, addr string) {
 	}
 	servertest.Redis(t, "--replicaof", host+" "+port)
 	admin := dial(t, addr, realserver.Password)
-	leasetest.Must(admin.Set(t.Context(), "hello", "replica", 0).Result())(t)
-	if acked := leasetest.Must(admin.Do(t.Context(), "WAIT", 1, 10_000).Int())(t); acked != 1 {
+	must(admin.Set(t.Context(), "hello", "replica", 0).Result())(t)
+	if acked := must(admin.Do(t.Context(), "WAIT", 1, 10_000).Int())(t); acked != 1 {
 		t.Fatalf("%d replicas acknowledged, want 1", acked)
 	}
 }

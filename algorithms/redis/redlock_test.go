@@ -9,14 +9,13 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"locklab/algorithms/internal/leasetest"
 	"locklab/algorithms/lock"
 )
 
 // Article 002, step 2: after any failure of a server the client continues with the next one immediately, and two of
 // five may fail. The quorum is that of the servers in Env.
 func TestRedlockSurvivesAMinority(t *testing.T) {
-	e := leasetest.Entry(t, "redlock")
+	e := entry(t, "redlock")
 	for _, servers := range []int{e.Nodes, 3} {
 		for dead := range servers {
 			s := newTestbed(t, servers)
@@ -37,7 +36,7 @@ func TestRedlockSurvivesAMinority(t *testing.T) {
 				t.Fatalf("%d of %d dead: %v", dead, servers, err)
 			}
 			mustRefuse(t, b, "lock")
-			leasetest.Release(t, lease, nil)
+			mustRelease(t, lease, nil)
 		}
 	}
 }
@@ -45,7 +44,7 @@ func TestRedlockSurvivesAMinority(t *testing.T) {
 // Article 002, step 5: a client that failed deletes its token everywhere, even where
 // it got no answer and if its caller has cancelled the context.
 func TestRedlockTakesBackWhatItGot(t *testing.T) {
-	e := leasetest.Entry(t, "redlock")
+	e := entry(t, "redlock")
 	t.Run("lost replies", func(t *testing.T) {
 		s := newTestbed(t, e.Nodes)
 		a := s.process(t, e, "A")
@@ -77,9 +76,9 @@ func TestRedlockTakesBackWhatItGot(t *testing.T) {
 // One refusal is no majority against: with the votes of the two servers that did not
 // answer A would have won. So their errors are the result, not ErrNotAcquired.
 func TestRedlockUndecided(t *testing.T) {
-	e := leasetest.Entry(t, "redlock")
+	e := entry(t, "redlock")
 	s := newTestbed(t, e.Nodes)
-	leasetest.Must(s.admins[0].Set(t.Context(), "lock", "B-1", e.TTL).Result())(t)
+	must(s.admins[0].Set(t.Context(), "lock", "B-1", e.TTL).Result())(t)
 	a := s.process(t, e, "A")
 	for _, c := range a.conns[1:3] {
 		c.AddHook(&fault{command: "set", loseRequests: 1})
@@ -93,7 +92,7 @@ func TestRedlockUndecided(t *testing.T) {
 // Article 002, step 3: the time that the servers took must be below the TTL, and step
 // 4: the rest is how long the lock may be used.
 func TestRedlockValidity(t *testing.T) {
-	e := leasetest.Entry(t, "redlock")
+	e := entry(t, "redlock")
 	per := e.TTL / time.Duration(e.Nodes)
 
 	s := newTestbed(t, e.Nodes)
@@ -112,13 +111,13 @@ func TestRedlockValidity(t *testing.T) {
 	for _, c := range b.conns {
 		c.AddHook(slow("set", b.clock, per-time.Millisecond))
 	}
-	validFor(t, "slow", b, leasetest.Must(b.Acquire(t.Context(), "lock"))(t), time.Duration(e.Nodes)*time.Millisecond)
+	validFor(t, "slow", b, must(b.Acquire(t.Context(), "lock"))(t), time.Duration(e.Nodes)*time.Millisecond)
 }
 
 // Release says whether the lock was held: a majority still had the token, or could not
 // have had it, or it depends on servers that did not answer.
 func TestRedlockReleaseCounts(t *testing.T) {
-	e := leasetest.Entry(t, "redlock")
+	e := entry(t, "redlock")
 	tests := []struct {
 		name         string
 		gone, silent int
@@ -136,14 +135,14 @@ func TestRedlockReleaseCounts(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newTestbed(t, e.Nodes)
 			a := s.process(t, e, "A")
-			lease := leasetest.Must(a.Acquire(t.Context(), "lock"))(t)
+			lease := must(a.Acquire(t.Context(), "lock"))(t)
 			for _, admin := range s.admins[:tt.gone] {
-				leasetest.Must(admin.Del(t.Context(), "lock").Result())(t)
+				must(admin.Del(t.Context(), "lock").Result())(t)
 			}
 			for _, c := range a.conns[tt.gone : tt.gone+tt.silent] {
 				c.AddHook(&fault{command: "eval", loseRequests: 1})
 			}
-			leasetest.Release(t, lease, tt.want)
+			mustRelease(t, lease, tt.want)
 		})
 	}
 }
@@ -166,14 +165,14 @@ func validFor(t *testing.T, what string, a *process, lease lock.Lease, d time.Du
 func TestRedlockDrift(t *testing.T) {
 	for id, drift := range map[string]time.Duration{"redlock": 0, "redlock-drift": 302 * time.Millisecond} {
 		e, _, a, _ := pair(t, id)
-		validFor(t, id, a, leasetest.Must(a.Acquire(t.Context(), "lock"))(t), e.TTL-drift)
+		validFor(t, id, a, must(a.Acquire(t.Context(), "lock"))(t), e.TTL-drift)
 	}
 }
 
 // Renew succeeds only if a majority still has the token, in time, and the lease has
 // not ended in between. If it fails it takes nothing back.
 func TestRedlockExtension(t *testing.T) {
-	e := leasetest.Entry(t, "redlock-extend")
+	e := entry(t, "redlock-extend")
 	drift := e.TTL/100 + 2*time.Millisecond
 	tests := []struct {
 		name   string
@@ -200,7 +199,7 @@ func TestRedlockExtension(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newTestbed(t, e.Nodes)
 			a := s.process(t, e, "A")
-			lease := leasetest.Must(a.Acquire(t.Context(), "lock"))(t)
+			lease := must(a.Acquire(t.Context(), "lock"))(t)
 			renewer, _ := lock.As[lock.Renewer](lease)
 			a.clock.Advance(time.Second)
 			tt.before(t, s, a)
@@ -220,7 +219,7 @@ func TestRedlockExtension(t *testing.T) {
 // After the validity Renew sends nothing: the keys end when they would have.
 func TestRedlockDoesNotReviveALease(t *testing.T) {
 	e, s, a, _ := pair(t, "redlock-extend")
-	renewer, _ := lock.As[lock.Renewer](leasetest.Must(a.Acquire(t.Context(), "lock"))(t))
+	renewer, _ := lock.As[lock.Renewer](must(a.Acquire(t.Context(), "lock"))(t))
 	drift := e.TTL/100 + 2*time.Millisecond
 	s.pass(e.TTL - drift)
 	a.clock.Advance(e.TTL - drift)
@@ -236,7 +235,7 @@ func TestRedlockDoesNotReviveALease(t *testing.T) {
 func (s *testbed) forget(t *testing.T, n int) {
 	t.Helper()
 	for _, admin := range s.admins[:n] {
-		leasetest.Must(admin.FlushAll(t.Context()).Result())(t)
+		must(admin.FlushAll(t.Context()).Result())(t)
 	}
 }
 
@@ -253,11 +252,11 @@ func TestRedlockParallel(t *testing.T) {
 			c.AddHook(&fault{command: command, before: func() { asked.Done(); asked.Wait() }})
 		}
 	}
-	lease := leasetest.Must(a.Acquire(t.Context(), "lock"))(t)
+	lease := must(a.Acquire(t.Context(), "lock"))(t)
 	if n := s.holding(t, "lock"); n != e.Nodes {
 		t.Errorf("%d servers have the key, want %d", n, e.Nodes)
 	}
-	leasetest.Release(t, lease, nil)
+	mustRelease(t, lease, nil)
 }
 
 // With three servers down no majority is left: the last server is not asked, and the

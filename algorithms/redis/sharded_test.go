@@ -5,13 +5,12 @@ import (
 	"slices"
 	"testing"
 
-	"locklab/algorithms/internal/leasetest"
 	"locklab/algorithms/lock"
 )
 
 // lists makes two processes of a lock on three servers, whose lists the test may change.
 func lists(t *testing.T, id string) (s *testbed, a, b *process, listA, listB *[]int) {
-	e := leasetest.Entry(t, id)
+	e := entry(t, id)
 	s = newTestbed(t, e.Servers())
 	listed := func(name string) (*process, *[]int) {
 		p, list := s.process(t, e, name), &[]int{0, 1}
@@ -29,10 +28,10 @@ func lists(t *testing.T, id string) (s *testbed, a, b *process, listA, listB *[]
 func TestShardedReleaseByAnotherList(t *testing.T) {
 	for id, want := range map[string]error{"sharded": nil, "sharded-token": lock.ErrNotHeld} {
 		s, a, b, listA, listB := lists(t, id)
-		lease := leasetest.Must(a.Acquire(t.Context(), "lock"))(t)
+		lease := must(a.Acquire(t.Context(), "lock"))(t)
 		*listA, *listB = []int{1}, []int{1}
-		leasetest.Must(b.Acquire(t.Context(), "lock"))(t)
-		leasetest.Release(t, lease, want)
+		must(b.Acquire(t.Context(), "lock"))(t)
+		mustRelease(t, lease, want)
 		keys := s.lockValues(t)
 		if keys[0] == "" || (keys[1] == "") != (want == nil) {
 			t.Errorf("%s: the servers have %q", id, keys)
@@ -44,18 +43,18 @@ func TestShardedReleaseByAnotherList(t *testing.T) {
 func TestShardedExpireByAnotherList(t *testing.T) {
 	s, a, _, listA, _ := lists(t, "sharded")
 	a.conns[0].AddHook(&fault{command: "setnx", before: func() { *listA = []int{1} }})
-	leasetest.Must(a.Acquire(t.Context(), "lock"))(t)
-	if ttl := leasetest.Must(s.admins[0].TTL(t.Context(), "lock").Result())(t); ttl != -1 {
+	must(a.Acquire(t.Context(), "lock"))(t)
+	if ttl := must(s.admins[0].TTL(t.Context(), "lock").Result())(t); ttl != -1 {
 		t.Errorf("the key has a TTL of %v, want none", ttl)
 	}
 }
 
 // Without a list of its own a client has all its servers on it.
 func TestShardedWithoutList(t *testing.T) {
-	e := leasetest.Entry(t, "sharded")
+	e := entry(t, "sharded")
 	for servers, want := range map[int]int{1: 0, 2: 0, 3: 2} {
 		s := newTestbed(t, servers)
-		leasetest.Must(s.process(t, e, "A").Acquire(t.Context(), "lock"))(t)
+		must(s.process(t, e, "A").Acquire(t.Context(), "lock"))(t)
 		if at := slices.IndexFunc(s.lockValues(t), func(v string) bool { return v != "" }); at != want {
 			t.Errorf("of %d servers number %d has the key, want %d", servers, at, want)
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
 
-	"locklab/algorithms/internal/leasetest"
+	"locklab/algorithms"
 	"locklab/algorithms/lock"
 )
 
@@ -87,7 +87,7 @@ type process struct {
 func (s *testbed) process(t testing.TB, e lock.Entry, name string) *process {
 	s.processes++
 	p := &process{clock: newNotifyingClock(s.start)}
-	p.env = lock.Env{Clock: p.clock, Tokens: &leasetest.Tokens{Name: name}, Thread: fmt.Sprint(s.processes), TTL: e.TTL}
+	p.env = lock.Env{Clock: p.clock, Tokens: &countedTokens{name: name}, Thread: fmt.Sprint(s.processes), TTL: e.TTL}
 	for _, addr := range s.addrs {
 		c := dial(t, addr, s.password)
 		p.conns = append(p.conns, c)
@@ -102,7 +102,7 @@ func (s *testbed) process(t testing.TB, e lock.Entry, name string) *process {
 
 // pair makes the servers that a strategy wants, and two processes that use it.
 func pair(t testing.TB, id string) (e lock.Entry, s *testbed, a, b *process) {
-	e = leasetest.Entry(t, id)
+	e = entry(t, id)
 	s = newTestbed(t, e.Nodes)
 	return e, s, s.process(t, e, "A"), s.process(t, e, "B")
 }
@@ -112,14 +112,14 @@ func pair(t testing.TB, id string) (e lock.Entry, s *testbed, a, b *process) {
 func (s *testbed) values(t testing.TB, i int) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	for _, key := range leasetest.Must(s.admins[i].Keys(t.Context(), "*").Result())(t) {
-		switch leasetest.Must(s.admins[i].Type(t.Context(), key).Result())(t) {
+	for _, key := range must(s.admins[i].Keys(t.Context(), "*").Result())(t) {
+		switch must(s.admins[i].Type(t.Context(), key).Result())(t) {
 		case "hash":
-			all[key] = fmt.Sprint(leasetest.Must(s.admins[i].HGetAll(t.Context(), key).Result())(t))
+			all[key] = fmt.Sprint(must(s.admins[i].HGetAll(t.Context(), key).Result())(t))
 		case "list":
-			all[key] = fmt.Sprint(leasetest.Must(s.admins[i].LRange(t.Context(), key, 0, -1).Result())(t))
+			all[key] = fmt.Sprint(must(s.admins[i].LRange(t.Context(), key, 0, -1).Result())(t))
 		default:
-			all[key] = leasetest.Must(s.admins[i].Get(t.Context(), key).Result())(t)
+			all[key] = must(s.admins[i].Get(t.Context(), key).Result())(t)
 		}
 	}
 	return all
@@ -149,8 +149,19 @@ func (s *testbed) holding(t testing.TB, key string) (n int) {
 func (s *testbed) deleteKey(t testing.TB, key string) {
 	t.Helper()
 	for _, admin := range s.admins {
-		leasetest.Must(admin.Del(t.Context(), key).Result())(t)
+		must(admin.Del(t.Context(), key).Result())(t)
 	}
+}
+
+// countedTokens makes, …: unique as long as the names are.
+type countedTokens struct {
+	name string
+	n    int
+}
+
+func (c *countedTokens) Token() string {
+	c.n++
+	return fmt.Sprintf("%s-%d", c.name, c.n)
 }
 
 // A notifyingClock is a fake clock that reports when a timer's function has returned.
@@ -190,10 +201,39 @@ func (c *notifyingClock) armed() bool {
 	return c.BlockUntilContext(gone, 1) == nil
 }
 
+// must fails the test on an error: must(f())(t).
+func must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// mustRelease fails the test unless Release answers want.
+func mustRelease(t testing.TB, l lock.Lease, want error) {
+	t.Helper()
+	if err := l.Release(t.Context()); !errors.Is(err, want) {
+		t.Fatalf("Release: %v, want %v", err, want)
+	}
+}
+
 // mustRefuse fails the test unless p is refused key.
 func mustRefuse(t testing.TB, p *process, key string) {
 	t.Helper()
 	if _, err := p.Acquire(t.Context(), key); !errors.Is(err, lock.ErrNotAcquired) {
 		t.Fatalf("Acquire: %v, want %v", err, lock.ErrNotAcquired)
 	}
+}
+
+// entry returns the strategy with that ID.
+func entry(t testing.TB, id string) lock.Entry {
+	t.Helper()
+	e, ok := algorithms.ByName(id)
+	if !ok {
+		t.Fatalf("no strategy %q", id)
+	}
+	return e
 }

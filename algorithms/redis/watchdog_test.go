@@ -7,14 +7,13 @@ import (
 	"time"
 
 	"locklab/algorithms"
-	"locklab/algorithms/internal/leasetest"
 	"locklab/algorithms/lock"
 )
 
 // ttlLeft returns the rest of the lock's TTL.
 func (s *testbed) ttlLeft(t *testing.T) time.Duration {
 	t.Helper()
-	return leasetest.Must(s.admins[0].PTTL(t.Context(), "lock").Result())(t)
+	return must(s.admins[0].PTTL(t.Context(), "lock").Result())(t)
 }
 
 // passThird lets a third of the TTL pass for the server and for p, whose watchdog is
@@ -27,19 +26,19 @@ func (s *testbed) passThird(e lock.Entry, p *process) {
 // Release ends the watchdog whatever the answer is; otherwise the key of a failed
 // release would live as long as the process.
 func TestWatchdogEndsWithRelease(t *testing.T) {
-	e := leasetest.Entry(t, "watchdog")
+	e := entry(t, "watchdog")
 	for name, want := range map[string]error{"released": nil, "lost": lock.ErrNotHeld, "unanswered": errFault} {
 		t.Run(name, func(t *testing.T) {
 			s := newTestbed(t, 1)
 			a := s.process(t, e, "A")
-			lease := leasetest.Must(a.Acquire(t.Context(), "lock"))(t)
+			lease := must(a.Acquire(t.Context(), "lock"))(t)
 			switch want {
 			case errFault:
 				a.conns[0].AddHook(&fault{command: "eval", loseRequests: 1})
 			case lock.ErrNotHeld:
 				s.deleteKey(t, "lock")
 			}
-			leasetest.Release(t, lease, want)
+			mustRelease(t, lease, want)
 			if a.clock.armed() {
 				t.Error("the watchdog is still armed")
 			}
@@ -52,9 +51,9 @@ func TestWatchdogEndsWithRelease(t *testing.T) {
 func TestWatchdogReleaseDuringRenewal(t *testing.T) {
 	e, s, a, _ := pair(t, "watchdog")
 	for range 50 {
-		lease := leasetest.Must(a.Acquire(t.Context(), "lock"))(t)
+		lease := must(a.Acquire(t.Context(), "lock"))(t)
 		a.clock.Advance(e.TTL / 3) // the renewal begins, in a goroutine of its own
-		leasetest.Release(t, lease, nil)
+		mustRelease(t, lease, nil)
 		<-a.clock.returned
 		if a.clock.armed() {
 			t.Fatal("the watchdog is armed after Release")
@@ -75,9 +74,9 @@ func TestWatchdogTellsTheWaiters(t *testing.T) {
 	} {
 		waiter := s.admins[0].Subscribe(t.Context(), channel)
 		defer waiter.Close()
-		leasetest.Must(waiter.Receive(t.Context()))(t) // the server has the subscription
-		leasetest.Release(t, leasetest.Must(a.Acquire(t.Context(), key))(t), nil)
-		if got := leasetest.Must(waiter.ReceiveMessage(t.Context()))(t).Payload; got != "0" {
+		must(waiter.Receive(t.Context()))(t) // the server has the subscription
+		mustRelease(t, must(a.Acquire(t.Context(), key))(t), nil)
+		if got := must(waiter.ReceiveMessage(t.Context()))(t).Payload; got != "0" {
 			t.Errorf("channel %s: message %q, want 0", channel, got)
 		}
 	}
@@ -97,14 +96,14 @@ func TestDaemon20StartsOnce(t *testing.T) {
 	renewals := 0
 	f.before = func() { renewals++ }
 	for range 3 {
-		leasetest.Release(t, leasetest.Must(a.Acquire(t.Context(), "lock"))(t), nil)
+		mustRelease(t, must(a.Acquire(t.Context(), "lock"))(t), nil)
 	}
 	f.loseRequests = 1
 	s.wait(a, 20*time.Second)
 	if renewals != 1 || a.clock.armed() {
 		t.Fatalf("%d renewals by one daemon, and another to come: %v", renewals, a.clock.armed())
 	}
-	leasetest.Must(a.Acquire(t.Context(), "lock"))(t)
+	must(a.Acquire(t.Context(), "lock"))(t)
 	s.wait(a, 20*time.Second)
 	if renewals != 2 {
 		t.Errorf("%d renewals, want a second", renewals)
@@ -116,7 +115,7 @@ func TestRenewers(t *testing.T) {
 	for _, e := range algorithms.OnRedis() {
 		s := newTestbed(t, e.Nodes)
 		a := s.process(t, e, "A")
-		renewer, ok := lock.As[lock.Renewer](leasetest.Must(a.Acquire(t.Context(), "lock"))(t))
+		renewer, ok := lock.As[lock.Renewer](must(a.Acquire(t.Context(), "lock"))(t))
 		if !ok {
 			continue
 		}
@@ -139,7 +138,7 @@ func TestRenewers(t *testing.T) {
 func TestRedissonRearmsAfterAFailure(t *testing.T) {
 	for id, again := range map[string]bool{"watchdog": false, "redisson-rearm": true} {
 		e, s, a, _ := pair(t, id)
-		leasetest.Must(a.Acquire(t.Context(), "lock"))(t)
+		must(a.Acquire(t.Context(), "lock"))(t)
 		a.conns[0].AddHook(&fault{command: "eval", loseRequests: 1})
 		s.passThird(e, a)
 		if a.clock.armed() != again {
@@ -164,18 +163,18 @@ func TestRedissonRearmsAfterAFailure(t *testing.T) {
 // that process relies on it, and its lease ends without a renewal. An unlock in
 // between removes the entry.
 func TestRedissonEntryOutlivesItsWatchdog(t *testing.T) {
-	e := leasetest.Entry(t, "redisson-entry")
+	e := entry(t, "redisson-entry")
 	for _, unlocks := range []bool{false, true} {
 		s := newTestbed(t, 1)
 		a, b := s.process(t, e, "A"), s.process(t, e, "B")
-		lease := leasetest.Must(a.Acquire(t.Context(), "lock"))(t)
+		lease := must(a.Acquire(t.Context(), "lock"))(t)
 		a.conns[0].AddHook(&fault{command: "eval", loseRequests: 1})
 		s.passThird(e, a)
 		s.lapse(e, b)
 		if unlocks {
-			leasetest.Release(t, lease, lock.ErrNotHeld)
+			mustRelease(t, lease, lock.ErrNotHeld)
 		}
-		leasetest.Must(a.Acquire(t.Context(), "lock"))(t)
+		must(a.Acquire(t.Context(), "lock"))(t)
 		if a.clock.armed() != unlocks {
 			t.Errorf("after an unlock (%v) there is a watchdog: %v", unlocks, a.clock.armed())
 		}
@@ -185,14 +184,14 @@ func TestRedissonEntryOutlivesItsWatchdog(t *testing.T) {
 // One watchdog renews all holds of a key, and ends with the last of them.
 func TestRedissonEntryServesAllHolds(t *testing.T) {
 	e, s, a, _ := pair(t, "redisson-entry")
-	outer := leasetest.Must(a.Acquire(t.Context(), "lock"))(t)
-	inner := leasetest.Must(a.Acquire(t.Context(), "lock"))(t)
-	leasetest.Release(t, inner, nil)
+	outer := must(a.Acquire(t.Context(), "lock"))(t)
+	inner := must(a.Acquire(t.Context(), "lock"))(t)
+	mustRelease(t, inner, nil)
 	s.passThird(e, a) // exactly one timer is due
 	if got := s.ttlLeft(t); got != e.TTL {
 		t.Errorf("%v left: the outer hold is not renewed", got)
 	}
-	leasetest.Release(t, outer, nil)
+	mustRelease(t, outer, nil)
 	if a.clock.armed() {
 		t.Error("the watchdog is armed after the last release")
 	}
@@ -200,7 +199,7 @@ func TestRedissonEntryServesAllHolds(t *testing.T) {
 
 // The key that no replica has is deleted even if the caller has cancelled its context.
 func TestTokenWaitGivesBackForACallerWhoLeft(t *testing.T) {
-	e := leasetest.Entry(t, "token-wait")
+	e := entry(t, "token-wait")
 	s := newTestbed(t, 1)
 	s.replicas.Store(0)
 	a := s.process(t, e, "A")
@@ -220,11 +219,11 @@ func TestFenceKeepsTokens(t *testing.T) {
 	for _, id := range []string{"redisson-fenced", "redislock-fence"} {
 		_, s, a, _ := pair(t, id)
 		for want := range uint64(2) {
-			lease := leasetest.Must(lock.Fence(a, a.env).Acquire(t.Context(), "lock"))(t)
+			lease := must(lock.Fence(a, a.env).Acquire(t.Context(), "lock"))(t)
 			if got := lease.(lock.Fencer).FencingToken(); got != want+1 {
 				t.Errorf("%s: token %d, want %d", id, got, want+1)
 			}
-			leasetest.Release(t, lease, nil)
+			mustRelease(t, lease, nil)
 		}
 		if n := s.holding(t, "lock:fence"); id == "redisson-fenced" && n != 0 {
 			t.Errorf("%s: there is a second counter", id)

@@ -12,7 +12,6 @@ import (
 	"github.com/jonboulle/clockwork"
 
 	"locklab/algorithms"
-	"locklab/algorithms/internal/leasetest"
 	"locklab/algorithms/lock"
 	"locklab/simulator/realserver/servertest"
 	"locklab/simulator/zookeeper"
@@ -22,24 +21,24 @@ import (
 // that cannot find it waits for its own place as long as its session lives.
 func TestLostCreate(t *testing.T) {
 	play := func(t *testing.T, h *testbed, id string, protected bool) {
-		a := h.process(t, leasetest.Entry(t, id), "A")
-		leasetest.Release(t, leasetest.Must(a.Acquire(t.Context(), "lock"))(t), nil) // the parents are there
+		a := h.process(t, entry(t, id), "A")
+		mustRelease(t, must(a.Acquire(t.Context(), "lock"))(t), nil) // the parents are there
 		a.loseCreate()
 		lease, err := a.Acquire(t.Context(), "lock")
 		if protected {
 			if err != nil {
 				t.Fatalf("a protected place was not found: %v", err)
 			}
-			leasetest.Release(t, lease, nil)
+			mustRelease(t, lease, nil)
 			return
 		}
 		if err == nil || errors.Is(err, lock.ErrNotAcquired) {
 			t.Fatalf("Acquire: %v", err)
 		}
 		refused(t, a, "lock", time.Millisecond)
-		refused(t, h.process(t, leasetest.Entry(t, id), "B"), "lock", time.Millisecond)
+		refused(t, h.process(t, entry(t, id), "B"), "lock", time.Millisecond)
 		a.expire()
-		leasetest.Release(t, leasetest.Must(h.process(t, leasetest.Entry(t, id), "B").Acquire(t.Context(), "lock"))(t), nil)
+		mustRelease(t, must(h.process(t, entry(t, id), "B").Acquire(t.Context(), "lock"))(t), nil)
 	}
 	type kind struct {
 		id        string
@@ -70,7 +69,7 @@ func TestEveryAnswerLost(t *testing.T) {
 			for lost := 1; ; lost++ {
 				ens := newEnsemble()
 				h := ens.testbed()
-				leasetest.Release(t, leasetest.Must(h.process(t, e, "Z").Acquire(t.Context(), "lock"))(t), nil)
+				mustRelease(t, must(h.process(t, e, "Z").Acquire(t.Context(), "lock"))(t), nil)
 				a := h.process(t, e, "A")
 				s := a.env.ZooKeeper.(*memorySession)
 				s.lose = func(zookeeper.Request) bool { return s.asked == lost }
@@ -110,27 +109,27 @@ func inBubble(t *testing.T, name string, f func(t *testing.T)) {
 // TestReentry counts holds. A process whose session has ended is let in again.
 func TestReentry(t *testing.T) {
 	h := newEnsemble().testbed()
-	e := leasetest.Entry(t, "zk-reentrant")
+	e := entry(t, "zk-reentrant")
 	a, b := h.process(t, e, "A"), h.process(t, e, "B")
-	outer := leasetest.Must(a.Acquire(t.Context(), "lock"))(t)
-	inner := leasetest.Must(a.Acquire(t.Context(), "lock"))(t)
-	leasetest.Release(t, inner, nil)
-	leasetest.Release(t, inner, lock.ErrNotHeld) // once is enough
+	outer := must(a.Acquire(t.Context(), "lock"))(t)
+	inner := must(a.Acquire(t.Context(), "lock"))(t)
+	mustRelease(t, inner, nil)
+	mustRelease(t, inner, lock.ErrNotHeld) // once is enough
 	refused(t, b, "lock", 0)
 	a.expire()
-	leasetest.Must(b.Acquire(t.Context(), "lock"))(t)
-	again := leasetest.Must(a.Acquire(t.Context(), "lock"))(t) // its own count says so
+	must(b.Acquire(t.Context(), "lock"))(t)
+	again := must(a.Acquire(t.Context(), "lock"))(t) // its own count says so
 	if err := again.(lock.Checker).Check(t.Context()); !errors.Is(err, lock.ErrNotHeld) {
 		t.Errorf("Check: %v", err)
 	}
-	leasetest.Release(t, again, nil)
-	leasetest.Release(t, outer, lock.ErrNotHeld)
+	mustRelease(t, again, nil)
+	mustRelease(t, outer, lock.ErrNotHeld)
 
-	if _, err := h.process(t, leasetest.Entry(t, "zk-mutex"), "C").Acquire(t.Context(), "other"); err != nil {
+	if _, err := h.process(t, entry(t, "zk-mutex"), "C").Acquire(t.Context(), "other"); err != nil {
 		t.Fatal(err)
 	}
-	c := h.process(t, leasetest.Entry(t, "zk-mutex"), "C")
-	leasetest.Must(c.Acquire(t.Context(), "third"))(t)
+	c := h.process(t, entry(t, "zk-mutex"), "C")
+	must(c.Acquire(t.Context(), "third"))(t)
 	refused(t, c, "third", 0) // it is not reentrant
 }
 
@@ -140,11 +139,11 @@ func TestNumbersEnd(t *testing.T) {
 	for _, id := range []string{"zk-recheck", "zk-protected"} {
 		e := newEnsemble()
 		h := e.testbed()
-		leasetest.Release(t, leasetest.Must(h.process(t, leasetest.Entry(t, id), "Z").Acquire(t.Context(), "lock"))(t), nil)
+		mustRelease(t, must(h.process(t, entry(t, id), "Z").Acquire(t.Context(), "lock"))(t), nil)
 		e.state = e.state.SetCounter("/locks/lock", math.MaxInt32)
-		last := leasetest.Must(h.process(t, leasetest.Entry(t, id), "A").Acquire(t.Context(), "lock"))(t)
+		last := must(h.process(t, entry(t, id), "A").Acquire(t.Context(), "lock"))(t)
 		e.state = e.state.SetCounter("/locks/lock", math.MinInt32)
-		first := leasetest.Must(h.process(t, leasetest.Entry(t, id), "B").Acquire(t.Context(), "lock"))(t)
+		first := must(h.process(t, entry(t, id), "B").Acquire(t.Context(), "lock"))(t)
 		for _, l := range []lock.Lease{last, first} { // both hold
 			if err := l.(lock.Checker).Check(t.Context()); err != nil {
 				t.Errorf("%s: the lease is not valid: %v", id, err)
@@ -158,12 +157,12 @@ func TestPatience(t *testing.T) {
 	e := newEnsemble()
 	h := e.testbed()
 	for _, name := range []string{"A", "B", "C"} {
-		m := h.process(t, leasetest.Entry(t, "zk-naive"), name)
-		leasetest.Must(m.env.ZooKeeper.Create(t.Context(), "/locks", lock.Persistent))
-		leasetest.Must(m.env.ZooKeeper.Create(t.Context(), "/locks/lock", lock.Persistent))
-		leasetest.Must(m.env.ZooKeeper.Create(t.Context(), "/locks/lock/lock-", lock.EphemeralSequential))(t)
+		m := h.process(t, entry(t, "zk-naive"), name)
+		must(m.env.ZooKeeper.Create(t.Context(), "/locks", lock.Persistent))
+		must(m.env.ZooKeeper.Create(t.Context(), "/locks/lock", lock.Persistent))
+		must(m.env.ZooKeeper.Create(t.Context(), "/locks/lock/lock-", lock.EphemeralSequential))(t)
 	}
-	m := h.process(t, leasetest.Entry(t, "zk-recheck"), "D")
+	m := h.process(t, entry(t, "zk-recheck"), "D")
 	clock := m.env.Clock.(*clockwork.FakeClock)
 	for _, place := range []string{"lock-0000000002", "lock-0000000001"} {
 		e.pending = append(e.pending, func() {
@@ -183,35 +182,35 @@ func TestPatience(t *testing.T) {
 func TestReadersTogether(t *testing.T) {
 	e := newEnsemble()
 	h := e.testbed()
-	read, write := leasetest.Entry(t, "zk-read"), leasetest.Entry(t, "zk-write")
-	r1 := leasetest.Must(h.process(t, read, "R1").Acquire(t.Context(), "lock"))(t)
-	r2 := leasetest.Must(h.process(t, read, "R2").Acquire(t.Context(), "lock"))(t)
+	read, write := entry(t, "zk-read"), entry(t, "zk-write")
+	r1 := must(h.process(t, read, "R1").Acquire(t.Context(), "lock"))(t)
+	r2 := must(h.process(t, read, "R2").Acquire(t.Context(), "lock"))(t)
 	w := h.process(t, write, "W")
 	e.pending = append(e.pending, func() {
 		refused(t, h.process(t, read, "R3"), "lock", 0) // the writer is before it
-		leasetest.Release(t, r1, nil)
-		leasetest.Release(t, r2, nil)
+		mustRelease(t, r1, nil)
+		mustRelease(t, r2, nil)
 	})
 	alone := await(t, w, "lock", time.Minute)
 	refused(t, h.process(t, read, "R4"), "lock", 0)
 	refused(t, h.process(t, write, "W2"), "lock", 0)
-	leasetest.Release(t, alone, nil)
-	leasetest.Must(h.process(t, read, "R5").Acquire(t.Context(), "lock"))(t)
+	mustRelease(t, alone, nil)
+	must(h.process(t, read, "R5").Acquire(t.Context(), "lock"))(t)
 }
 
 // TestAllOrNone: the second lock is held, so the first one is released again.
 func TestAllOrNone(t *testing.T) {
 	h := newEnsemble().testbed()
-	protected := leasetest.Entry(t, "zk-protected")
-	second := leasetest.Must(h.process(t, protected, "B").Acquire(t.Context(), "lock/2"))(t)
-	a := h.process(t, leasetest.Entry(t, "zk-multi"), "A")
+	protected := entry(t, "zk-protected")
+	second := must(h.process(t, protected, "B").Acquire(t.Context(), "lock/2"))(t)
+	a := h.process(t, entry(t, "zk-multi"), "A")
 	refused(t, a, "lock", 0)
-	leasetest.Release(t, leasetest.Must(h.process(t, protected, "C").Acquire(t.Context(), "lock/1"))(t), nil)
-	leasetest.Release(t, second, nil)
-	all := leasetest.Must(a.Acquire(t.Context(), "lock"))(t)
+	mustRelease(t, must(h.process(t, protected, "C").Acquire(t.Context(), "lock/1"))(t), nil)
+	mustRelease(t, second, nil)
+	all := must(a.Acquire(t.Context(), "lock"))(t)
 	refused(t, h.process(t, protected, "C"), "lock/1", 0)
 	refused(t, h.process(t, protected, "C"), "lock/2", 0)
-	leasetest.Release(t, all, nil)
+	mustRelease(t, all, nil)
 }
 
 // A timerClock keeps what its timers are to do until the test does it.
@@ -263,8 +262,8 @@ func TestGuaranteedDeletion(t *testing.T) {
 		h := newEnsemble()
 		clock := &timerClock{FakeClock: clockwork.NewFakeClockAt(epoch)}
 		zk := &deafSession{ZooKeeper: h.connect(clock.FakeClock)}
-		a := newProcess(t, leasetest.Entry(t, id), &process{}, zk, clock, "A")
-		lease := leasetest.Must(a.Acquire(t.Context(), "lock"))(t)
+		a := newProcess(t, entry(t, id), &process{}, zk, clock, "A")
+		lease := must(a.Acquire(t.Context(), "lock"))(t)
 		zk.deletes = 3 // the release, and two deletions behind it
 		if err := lease.Release(t.Context()); !errors.Is(err, errBroken) {
 			t.Errorf("%s: Release: %v", id, err)
@@ -295,8 +294,8 @@ func TestLostCreateIsFoundLater(t *testing.T) {
 		clock := &timerClock{FakeClock: clockwork.NewFakeClockAt(epoch)}
 		session := h.connect(clock.FakeClock)
 		zk := &deafSession{ZooKeeper: session}
-		a := newProcess(t, leasetest.Entry(t, id), &process{}, zk, clock, "A")
-		leasetest.Release(t, leasetest.Must(a.Acquire(t.Context(), "lock"))(t), nil) // the parents are there
+		a := newProcess(t, entry(t, id), &process{}, zk, clock, "A")
+		mustRelease(t, must(a.Acquire(t.Context(), "lock"))(t), nil) // the parents are there
 		session.lose, zk.lists = func(r zookeeper.Request) bool { return r.Op == zookeeper.Create }, 2
 		if _, err := a.Acquire(t.Context(), "lock"); !errors.Is(err, errBroken) {
 			t.Errorf("%s: Acquire: %v", id, err)

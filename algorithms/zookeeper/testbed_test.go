@@ -3,6 +3,7 @@ package zookeeper_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -11,7 +12,7 @@ import (
 	"github.com/go-zookeeper/zk"
 	"github.com/jonboulle/clockwork"
 
-	"locklab/algorithms/internal/leasetest"
+	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	locks "locklab/algorithms/zookeeper"
 	"locklab/simulator/realserver/servertest"
@@ -38,7 +39,7 @@ type testbed struct {
 
 // newProcess completes m with an env and the strategy e.
 func newProcess(t *testing.T, e lock.Entry, m *process, zk lock.ZooKeeper, clock lock.Clock, name string) *process {
-	m.env = lock.Env{ZooKeeper: zk, Clock: clock, Tokens: &leasetest.Tokens{Name: name}}
+	m.env = lock.Env{ZooKeeper: zk, Clock: clock, Tokens: &countedTokens{name: name}}
 	if err := e.Check(m.env); err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +54,7 @@ func (h *testbed) places(t *testing.T, path string) (places []string) {
 	if errors.Is(err, lock.ErrNoNode) {
 		return nil
 	}
-	for _, name := range leasetest.Must(names, err)(t) {
+	for _, name := range must(names, err)(t) {
 		below := path + "/" + name
 		if strings.ContainsAny(name[len(name)-1:], "0123456789") && strings.Contains(name, "-") {
 			places = append(places, below)
@@ -286,7 +287,7 @@ func clean(t *testing.T, admin lock.ZooKeeper, path string) {
 	if errors.Is(err, lock.ErrNoNode) {
 		return
 	}
-	for _, name := range leasetest.Must(names, err)(t) {
+	for _, name := range must(names, err)(t) {
 		clean(t, admin, path+"/"+name)
 	}
 	if err := admin.Delete(t.Context(), path); err != nil && !errors.Is(err, lock.ErrNoNode) {
@@ -334,3 +335,41 @@ func (silent) Printf(string, ...any) {}
 
 // epoch is the time at which every clock of a test starts.
 var epoch = time.Date(2014, time.May, 16, 12, 0, 0, 0, time.UTC)
+
+// countedTokens makes, …: unique as long as the names are.
+type countedTokens struct {
+	name string
+	n    int
+}
+
+func (c *countedTokens) Token() string {
+	c.n++
+	return fmt.Sprintf("%s-%d", c.name, c.n)
+}
+
+func must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// mustRelease fails the test unless Release answers want.
+func mustRelease(t testing.TB, l lock.Lease, want error) {
+	t.Helper()
+	if err := l.Release(t.Context()); !errors.Is(err, want) {
+		t.Fatalf("Release: %v, want %v", err, want)
+	}
+}
+
+func entry(t testing.TB, id string) lock.Entry {
+	t.Helper()
+	e, ok := algorithms.ByName(id)
+	if !ok {
+		t.Fatalf("no strategy %q", id)
+	}
+	return e
+}

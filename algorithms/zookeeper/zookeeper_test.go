@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"locklab/algorithms"
-	"locklab/algorithms/internal/leasetest"
 	"locklab/algorithms/lock"
 	"locklab/simulator/realserver/servertest"
 )
@@ -39,7 +38,7 @@ var rules = []struct {
 		check: func(t *testing.T, h *testbed, e lock.Entry) {
 			a, b := h.process(t, e, "A"), h.process(t, e, "B")
 			for _, m := range []*process{a, b, a} {
-				leasetest.Release(t, leasetest.Must(m.Acquire(t.Context(), "lock"))(t), nil)
+				mustRelease(t, must(m.Acquire(t.Context(), "lock"))(t), nil)
 				if left := h.places(t, "/locks"); len(left) > 0 {
 					t.Fatalf("left behind: %v", left)
 				}
@@ -52,7 +51,7 @@ var rules = []struct {
 		check: func(t *testing.T, h *testbed, e lock.Entry) {
 			fill(t, h, e)
 			for _, key := range []string{"other", "lock/1", "锁"} {
-				leasetest.Release(t, leasetest.Must(h.process(t, e, "B").Acquire(t.Context(), key))(t), nil)
+				mustRelease(t, must(h.process(t, e, "B").Acquire(t.Context(), key))(t), nil)
 			}
 		},
 	},
@@ -63,7 +62,7 @@ var rules = []struct {
 			held := fill(t, h, e)
 			b := h.process(t, rival(t, e), "Z")
 			h.waiting(func() { releaseAll(t, e, held) }, func() {
-				leasetest.Release(t, await(t, b, "lock", time.Minute), nil)
+				mustRelease(t, await(t, b, "lock", time.Minute), nil)
 			})
 		},
 	},
@@ -74,7 +73,7 @@ var rules = []struct {
 			held := fill(t, h, e)
 			refused(t, h.process(t, rival(t, e), "Z"), "lock", time.Millisecond)
 			for _, l := range held {
-				leasetest.Release(t, l, nil)
+				mustRelease(t, l, nil)
 			}
 			if left := h.places(t, "/locks"); len(left) > 0 {
 				t.Errorf("left behind: %v", left)
@@ -104,16 +103,16 @@ var rules = []struct {
 		why:  "Entry.Expiry says so",
 		check: func(t *testing.T, h *testbed, e lock.Entry) {
 			a := h.process(t, e, "A")
-			stale := leasetest.Must(a.Acquire(t.Context(), "lock"))(t)
+			stale := must(a.Acquire(t.Context(), "lock"))(t)
 			a.expire()
-			leasetest.Must(h.process(t, rival(t, e), "Z").Acquire(t.Context(), "lock"))(t)
+			must(h.process(t, rival(t, e), "Z").Acquire(t.Context(), "lock"))(t)
 			if c, ok := stale.(lock.Checker); ok {
 				if err := c.Check(t.Context()); !errors.Is(err, lock.ErrNotHeld) {
 					t.Errorf("Check: %v", err)
 				}
 			}
 			before := h.places(t, "/locks")
-			leasetest.Release(t, stale, lock.ErrNotHeld)
+			mustRelease(t, stale, lock.ErrNotHeld)
 			if after := h.places(t, "/locks"); !slices.Equal(sorted(before), sorted(after)) {
 				t.Errorf("the late release turned %v into %v", before, after)
 			}
@@ -124,7 +123,7 @@ var rules = []struct {
 		why:  "taken, or not held, would be a guess",
 		check: func(t *testing.T, h *testbed, e lock.Entry) {
 			a := h.process(t, e, "A")
-			lease := leasetest.Must(a.Acquire(t.Context(), "lock"))(t)
+			lease := must(a.Acquire(t.Context(), "lock"))(t)
 			a.cut()
 			if err := lease.Release(t.Context()); err == nil || errors.Is(err, lock.ErrNotHeld) {
 				t.Errorf("Release: %v", err)
@@ -161,18 +160,18 @@ var rules = []struct {
 					last = f.FencingToken()
 				}
 			}
-			a := leasetest.Must(h.process(t, e, "A").Acquire(t.Context(), "lock"))(t)
+			a := must(h.process(t, e, "A").Acquire(t.Context(), "lock"))(t)
 			higher(a)
 			b := h.process(t, e, "B")
-			h.waiting(func() { leasetest.Release(t, a, nil) }, func() {
+			h.waiting(func() { mustRelease(t, a, nil) }, func() {
 				l := await(t, b, "lock", time.Minute)
 				higher(l)
-				leasetest.Release(t, l, nil)
+				mustRelease(t, l, nil)
 			})
 			c := h.process(t, e, "C")
-			higher(leasetest.Must(c.Acquire(t.Context(), "lock"))(t))
+			higher(must(c.Acquire(t.Context(), "lock"))(t))
 			c.expire()
-			higher(leasetest.Must(h.process(t, e, "D").Acquire(t.Context(), "lock"))(t))
+			higher(must(h.process(t, e, "D").Acquire(t.Context(), "lock"))(t))
 		},
 	},
 }
@@ -217,7 +216,7 @@ func fill(t *testing.T, h *testbed, e lock.Entry) (held []lock.Lease) {
 		n = 2
 	}
 	for i := range n {
-		held = append(held, leasetest.Must(h.process(t, e, string(rune('A'+i))).Acquire(t.Context(), "lock"))(t))
+		held = append(held, must(h.process(t, e, string(rune('A'+i))).Acquire(t.Context(), "lock"))(t))
 	}
 	return held
 }
@@ -225,7 +224,7 @@ func fill(t *testing.T, h *testbed, e lock.Entry) (held []lock.Lease) {
 // rival is the strategy that the holders of e exclude.
 func rival(t *testing.T, e lock.Entry) lock.Entry {
 	if e.Holders == lock.AnyNumber {
-		return leasetest.Entry(t, "zk-write")
+		return entry(t, "zk-write")
 	}
 	return e
 }
@@ -236,7 +235,7 @@ func releaseAll(t *testing.T, e lock.Entry, held []lock.Lease) {
 		held = held[:1]
 	}
 	for _, l := range held {
-		leasetest.Release(t, l, nil)
+		mustRelease(t, l, nil)
 	}
 }
 
@@ -249,7 +248,7 @@ func refused(t *testing.T, m *process, key string, patience time.Duration) {
 
 func await(t *testing.T, m *process, key string, patience time.Duration) lock.Lease {
 	t.Helper()
-	return leasetest.Must(m.Await(t.Context(), key, patience))(t)
+	return must(m.Await(t.Context(), key, patience))(t)
 }
 
 func sorted(list []string) []string { return slices.Sorted(slices.Values(list)) }

@@ -254,7 +254,7 @@ func Unjudged(s *study.Search, lang string) string {
 	if s.Enough() == 0 {
 		key = "certificate.unjudged.any"
 	}
-	return text.Say(lang, key, "verdicts", joined(words, lang), "n", fmt.Sprint(s.Bounds.Clients), "enough", fmt.Sprint(s.Enough()))
+	return text.Say(lang, key, "verdicts", joined(words, lang), "clients", counted("clients", s.Bounds.Clients, lang), "enough", fmt.Sprint(s.Enough()))
 }
 
 // when returns at which timing a headline is true.

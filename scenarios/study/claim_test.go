@@ -66,7 +66,8 @@ func TestClaimNamesWhatOthersFound(t *testing.T) {
 		},
 		"token": {
 			made: madeSearch(racetest.Lock(t, "token"), "clients=1,attempts=1", explore.Result{}),
-			want: "Proved within these bounds, for 1 client with 1 attempt each, in lockstep only: no failure that was looked for can occur.",
+			want: "Searched within these bounds, for 1 client with 1 attempt each, in lockstep only: no failure that was looked for can occur; " +
+				"OVERLAP cannot be judged with 1 client: it takes 2.",
 		},
 	} {
 		s := test.made

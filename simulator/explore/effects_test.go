@@ -136,7 +136,7 @@ func TestUndeclared(t *testing.T) {
 				t.Fatalf("a move as it is: %v", err)
 			}
 			m.informed = 0
-			if err := s.transitions.reaches(s.successors.cur, &m); err != nil && strings.Contains(err.Error(), "has not declared") {
+			if err := s.transitions.reaches(s.successors.cur, &m); err != nil && strings.Contains(err.Error(), "error.effect.undeclared") {
 				strays++
 			}
 		}

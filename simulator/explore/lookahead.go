@@ -89,21 +89,29 @@ func (r *numbers) lacking() {
 	}
 }
 
-// met is called before a reader looks at the components of a state. A memo, which it shares, may name one that came after its copies of
-// the tables were made.
+// has is called before a reader looks up one of n: a memo or a column, which it shares, may name one that came after its copies of the
+// tables were made.
+func (r *numbers) has(id uint32, n int) {
+	if int(id) >= n {
+		r.lacking()
+	}
+}
+
+// met is has for all components of a state.
 func (t *tables) met(state []uint32) {
 	if !t.numbers.readOnly {
 		return
 	}
-	all := int(state[t.restAt]) < len(t.restTab.keys) && int(state[t.judgeAt]) < len(t.judgeTab.keys)
+	t.numbers.has(state[t.restAt], len(t.restTab.keys))
+	t.numbers.has(state[t.judgeAt], len(t.judgeTab.keys))
 	for c := range t.clientTab {
-		all = all && int(state[c]) < len(t.clientTab[c].keys)
+		t.numbers.has(state[c], len(t.clientTab[c].keys))
 	}
 	for n := range t.nodes {
-		all = all && int(state[t.clients+n]) < len(t.nodeTab.keys)
+		t.numbers.has(state[t.clients+n], len(t.nodeTab.keys))
 	}
-	if !all || len(state) > t.timeAt && int(state[t.timeAt]) >= len(t.times.keys) {
-		t.numbers.lacking()
+	if len(state) > t.timeAt {
+		t.numbers.has(state[t.timeAt], len(t.times.keys))
 	}
 }
 

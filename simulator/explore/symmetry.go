@@ -73,6 +73,7 @@ func (s *quotient) as(id uint32, from, to int) (uint32, error) {
 // class is the number of a state of client c as a state of client 1.
 func (s *quotient) class(c int, id uint32) (uint32, error) {
 	if class := s.classes[c].at(id); class != unseen {
+		s.numbers.has(class, len(s.clientTab[0].keys))
 		return class, nil
 	}
 	s.numbers.lacking()
@@ -114,6 +115,7 @@ func (s *quotient) checkClass(class uint32) error {
 // ofClass is the number of a class as a state of client c.
 func (s *quotient) ofClass(class uint32, c int) (id uint32, err error) {
 	if id = s.members[c].at(class); id != unseen {
+		s.numbers.has(id, len(s.clientTab[c].keys))
 		return id, nil
 	}
 	s.numbers.lacking()
@@ -142,6 +144,7 @@ func (s *quotient) canonicalizeNames(state []uint32) (to history.Names, err erro
 		if err := s.again.recounts.recount(state); err != nil {
 			return to, fmt.Errorf("explore: %w", err)
 		}
+		s.met(state)
 	}
 	if s.symmetric < 2 {
 		return to, nil

@@ -95,6 +95,7 @@ func (t *table[K, E]) image(in *column, id uint32, f func(K) K) uint32 {
 		to = t.id(f(t.keys[id]))
 		in.set(id, to)
 	}
+	t.has(to, len(t.keys))
 	return to
 }
 

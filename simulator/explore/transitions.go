@@ -7,6 +7,7 @@ import (
 
 	"locklab/simulator"
 	"locklab/simulator/history"
+	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
 )
 
@@ -72,7 +73,7 @@ func (s *transitions) effect(state []uint32, m *move) (effect, error) {
 	case known && did == eff:
 		err = s.reaches(state, m)
 	case known:
-		err = fmt.Errorf("explore: %+v does %+v, and did %+v before", s.choices[m.choice], did, eff)
+		err = i18n.Errorf("error.effect.again", "choice", s.choices[m.choice])
 	default:
 		s.effects.put(key, did)
 	}
@@ -102,10 +103,13 @@ func (s *transitions) reaches(state []uint32, m *move) error {
 		kept = kept && (int(m.node) == n || s.node(n, &w) == state[s.clients+n])
 	}
 	if !kept {
-		return fmt.Errorf("explore: %+v writes what it has not declared", s.choices[m.choice])
+		return undeclared(s.choices[m.choice])
 	}
 	return nil
 }
+
+// undeclared is the error of a move that writes a part of the world which its effect does not have.
+func undeclared(c simulator.Choice) error { return i18n.Errorf("error.effect.undeclared", "choice", c) }
 
 // compute computes the effect of a move. The key is alone if it did not look at more.
 func (s *transitions) compute(state []uint32, m *move, key, alone effectKey, mayBeAlone bool) (effect, effectKey, error) {
@@ -118,6 +122,7 @@ func (s *transitions) compute(state []uint32, m *move, key, alone effectKey, may
 		s.sim.Parts().SetNode(w, int(m.node)+1, &s.nodeTab.keys[key.node])
 	}
 	s.sim.Parts().SetRest(w, &s.restTab.keys[state[s.restAt]])
+	seen := s.sim.Traits()
 	events, err := s.sim.Step(w, s.choices[m.choice])
 	if err != nil {
 		return effect{}, key, &failedMove{error: fmt.Errorf("explore: %w", err), via: m.choice}
@@ -126,8 +131,8 @@ func (s *transitions) compute(state []uint32, m *move, key, alone effectKey, may
 	if m.client >= 0 {
 		declared |= 1 << m.client
 	}
-	if s.sim.Parts().Strays(w, declared, int(m.node)+1) {
-		return effect{}, key, fmt.Errorf("explore: %+v writes what it has not declared", s.choices[m.choice])
+	if w.Strays(declared, int(m.node)+1) {
+		return effect{}, key, undeclared(s.choices[m.choice])
 	}
 	eff := effect{events: s.recordEvents(w.Now(), events)}
 	if m.client >= 0 {
@@ -137,7 +142,10 @@ func (s *transitions) compute(state []uint32, m *move, key, alone effectKey, may
 		eff.node = s.node(int(m.node), w)
 	}
 	if eff.rest = s.rest(w); !m.rest && eff.rest != state[s.restAt] {
-		return effect{}, key, fmt.Errorf("explore: %+v writes what belongs to no client and no server, and has not declared it", s.choices[m.choice])
+		if s.sim.Traits() != seen { // by which moves declare it: the search begins again
+			return effect{}, key, errNewTrait
+		}
+		return effect{}, key, undeclared(s.choices[m.choice])
 	}
 	if mayBeAlone && !reached && eff.node == key.node && eff.rest == key.rest {
 		key = alone
@@ -206,9 +214,7 @@ func (s *transitions) faultsOn(c, node int, state []uint32) []uint16 {
 		key.node, key.choice = state[s.clients+node], uint16(node)
 	}
 	if at, ok := s.faultMemo.get(&key); ok {
-		if int(at.events) >= len(s.faultLists) {
-			s.numbers.lacking() // see met
-		}
+		s.numbers.has(at.events, len(s.faultLists))
 		return s.faultLists[at.events]
 	}
 	s.numbers.lacking()

@@ -2,6 +2,24 @@ package faults
 
 import "locklab/simulator"
 
+const verbLoseReply = simulator.FaultVerb + 2
+
+// LoseReply loses a server's answer on its way: the command has been executed, and
+// its sender waits until it gives up.
+var LoseReply = &simulator.Fault{
+	Name: "lose-reply", Verb: verbLoseReply, Clientside: true,
+	Choices: each(verbLoseReply, simulator.FaultContext.Replies, anyMessage, once),
+	Inject: func(f simulator.FaultContext, c simulator.Choice) string {
+		return f.Thread(c.Client, c.Thread).LoseReply()
+	},
+}
+
+// LoseReplyTo is the choice that loses the reply on its way to a thread (0 is
+// the main one) of client c, from 1.
+func LoseReplyTo(c, thread int) simulator.Choice {
+	return simulator.Choice{Verb: verbLoseReply, Client: int8(c), Thread: int8(thread)}
+}
+
 const verbLoseRequest = simulator.FaultVerb + 3
 
 // LoseRequest loses a command on its way to the server: it is never executed,
