@@ -2,11 +2,19 @@ package simulator_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
+	locks "locklab/algorithms/database"
+	"locklab/faults"
 	"locklab/simulator"
+	"locklab/simulator/database"
 	"locklab/simulator/history"
 )
 
@@ -83,5 +91,224 @@ func TestLibraryRetries(t *testing.T) {
 			t.Errorf("%d retries: %d requests", retries, sent)
 		}
 		s.wantNotes(fmt.Sprintf("%v:read tcp: i/o timeout", time.Duration(retries+1)*3*time.Second))
+	}
+}
+
+// TestWatchEndsWithItsServer: a watching connection breaks when its server restarts. If
+// it were replaced silently, the transaction would delete the key.
+func TestWatchEndsWithItsServer(t *testing.T) {
+	for fault, last := range map[simulator.Choice]string{faults.FailoverOf(1): "mine", faults.RestartOf(1): "<nil>"} {
+		s := replicated(t, func(c *simulator.Client) {
+			do(c, 1, "SET", "lock", "mine")
+			err := releaseByWatch(c, "lock", "mine", func() { c.Clock().Sleep(2 * sec) })
+			note(c, errors.Is(err, redis.TxFailedErr), err)
+			do(c, 1, "GET", "lock")
+			note(c, releaseByWatch(c, "lock", last, nil))
+			do(c, 1, "GET", "lock")
+		})
+		s.settleNoReplica()
+		s.step(replicate, fault)
+		s.told = nil
+		s.settle(5 * sec)
+		want := "2s:false read tcp: connection reset by peer 2s:" + last + " 2s:<nil> 2s:<nil>"
+		if last == "<nil>" {
+			want = "2s:false read tcp: connection reset by peer 2s:<nil> 2s:not held: \"\" redis: nil 2s:<nil>"
+		}
+		if got := s.notes(); got != want {
+			t.Errorf("after %s\n%s\nwant\n%s", s.sim.Describe(fault), got, want)
+		}
+		if s.count(history.Broken) != 1 {
+			t.Errorf("after %s %d connections broke, want that which watched", s.sim.Describe(fault), s.count(history.Broken))
+		}
+	}
+}
+
+// TestOrphanedExec: a transaction whose sender has given up is still executed, on the
+// connection on which it was sent; the next attempt uses another.
+func TestOrphanedExec(t *testing.T) {
+	s := solo(t, func(c *simulator.Client) {
+		do(c, 1, "SET", "lock", "mine")
+		for range 2 {
+			note(c, releaseByWatch(c, "lock", "mine", func() { c.Clock().Sleep(sec) }))
+		}
+	})
+	s.settleNoReplica()
+	exec := simulator.Choice{Verb: simulator.Pass, D: sec}
+	giveUp := []simulator.Choice{{Verb: simulator.Pass, D: 3 * sec}, {Verb: simulator.GiveUp, Client: 1}}
+	s.step(exec, simulator.Choice{Verb: simulator.Wake, Client: 1})
+	s.step(giveUp...)
+	for s.count(history.Sleep) < 2 { // up to the middle of the second attempt
+		s.step(s.sim.Enabled(&s.world, nil)[0])
+	}
+	late := simulator.Choice{Verb: simulator.Orphaned, Client: 1}
+	if !slices.Contains(s.sim.Enabled(&s.world, nil), late) {
+		t.Fatal("the first EXEC is not under way any more")
+	}
+	s.told = nil
+	s.step(late)
+	if i := slices.IndexFunc(s.told, func(e history.Event) bool { return e.Kind == history.Change }); i < 0 || s.told[i].After != "" {
+		t.Errorf("the late EXEC did not delete the lock: %+v", s.told)
+	}
+	s.settle(10 * sec)
+	s.wantNotes("5s:redis: transaction failed")
+}
+
+// joiner asks two servers at once, reads its clock in both tasks, and starts parallel
+// requests again inside one of them.
+func joiner(c *simulator.Client) {
+	for i := range 3 {
+		c.Parallel(
+			func() { do(c, 1, "INCR", "n"); c.Clock().Now() },
+			func() {
+				c.Clock().Now()
+				c.Parallel(
+					func() { do(c, 2, "INCR", "n") },
+					func() { do(c, 1, "PTTL", "n"); c.Clock().Sleep(time.Duration(i) * 100 * time.Millisecond) })
+			},
+			func() { c.Clock().Now(); do(c, 2, "SET", "a", c.Token(), "PX", 900) })
+		do(c, 1, "GET", "n")
+	}
+}
+
+func TestParallel(t *testing.T) {
+	sleep := func(c *simulator.Client, s time.Duration) func() {
+		return func() { c.Clock().Sleep(s * sec); note(c, int(s)) }
+	}
+	for _, test := range []struct {
+		name    string
+		program func(*simulator.Client)
+		want    string
+	}{
+		{"the caller's is the first to end", func(c *simulator.Client) { c.Parallel(sleep(c, 1), sleep(c, 3), sleep(c, 2)) }, "1s:1 2s:2 3s:3 3s:joined"},
+		{"the caller's is the last to end", func(c *simulator.Client) { c.Parallel(sleep(c, 3), sleep(c, 1)) }, "1s:1 3s:3 3s:joined"},
+		{"all end at one time", func(c *simulator.Client) { c.Parallel(sleep(c, 2), sleep(c, 2), sleep(c, 2)) }, "2s:2 2s:2 2s:2 2s:joined"},
+		{"none asks for anything", func(c *simulator.Client) {
+			c.Parallel(func() { note(c, "a") }, func() { note(c, "b") })
+		}, "0s:a 0s:b 0s:joined"},
+		{"one task", func(c *simulator.Client) { c.Parallel(sleep(c, 1)) }, "1s:1 1s:joined"},
+		{"no task", func(c *simulator.Client) { c.Parallel() }, "0s:joined"},
+		{"one after the other", func(c *simulator.Client) {
+			for range 3 {
+				c.Parallel(sleep(c, 1), sleep(c, 2), sleep(c, 1), sleep(c, 1), sleep(c, 1))
+			}
+		}, "1s:1 1s:1 1s:1 1s:1 2s:2 3s:1 3s:1 3s:1 3s:1 4s:2 5s:1 5s:1 5s:1 5s:1 6s:2 6s:joined"},
+		{"one within the other", func(c *simulator.Client) {
+			c.Parallel(sleep(c, 1), func() { c.Parallel(sleep(c, 4), sleep(c, 2)); note(c, "inner") }, sleep(c, 3))
+		}, "1s:1 2s:2 3s:3 4s:4 4s:inner 4s:joined"},
+		{"all read the clock", func(c *simulator.Client) {
+			now := func() { note(c, c.Clock().Now().Sub(simulator.Epoch)) }
+			c.Parallel(now, now, func() { c.Clock().Sleep(sec); now() })
+		}, "0s:0s 0s:0s 1s:1s 1s:joined"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := solo(t, func(c *simulator.Client) { test.program(c); note(c, "joined") })
+			s.settle(20 * sec)
+			s.wantNotes(test.want)
+			if !s.sim.Quiet(&s.world) {
+				t.Error("something is left")
+			}
+		})
+	}
+}
+
+// A crash ends the tasks with their caller; requests that they have sent may still
+// arrive.
+func TestParallelCrashes(t *testing.T) {
+	s := newStage(t, simulator.Config{
+		Clients: []simulator.ClientConfig{{Program: joiner}}, Nodes: make([]simulator.NodeConfig, 2), Faults: budget(t),
+	})
+	s.step(simulator.Choice{Verb: simulator.Start, Client: 1}, faults.CrashOf(1))
+	late := 0
+	for _, c := range s.sim.Enabled(&s.world, nil) {
+		if c.Verb == simulator.Orphaned {
+			late++
+		}
+	}
+	if late != 4 || !s.sim.Quiet(&s.world) {
+		t.Errorf("%d requests of the dead are under way, want 4", late)
+	}
+}
+
+// TestChangesNothing: a command that gives a key the time to live that it has is no Change.
+func TestChangesNothing(t *testing.T) {
+	s := solo(t, func(c *simulator.Client) {
+		do(c, 1, "SET", "lock", "x", "PX", 10_000)
+		do(c, 1, "PEXPIRE", "lock", 10_000)
+		c.Clock().Sleep(sec)
+		do(c, 1, "PEXPIRE", "lock", 10_000)
+		do(c, 1, "PEXPIRE", "lock", 10_000)
+	})
+	s.settle(5 * sec)
+	var at []string
+	for _, e := range s.told {
+		if e.Kind == history.Change {
+			at = append(at, fmt.Sprint(e.At, " until ", e.Until))
+		}
+	}
+	if want := []string{"0s until 10.001s", "1s until 11.001s"}; !slices.Equal(at, want) {
+		t.Errorf("the key changed at %q, want %q", at, want)
+	}
+}
+
+// TestGuardsAreStatements: the resource takes and refuses what the statements of package algorithms/database do on a row.
+func TestGuardsAreStatements(t *testing.T) {
+	number := func(n int) database.Value { return database.IntegerValue(int64(n)) }
+	columns := func(names ...string) (all []database.Column) {
+		for _, n := range names {
+			all = append(all, database.Column{Name: n, Type: database.Integer})
+		}
+		return all
+	}
+	tables := []database.Table{
+		{Name: "accounts", Key: []string{"id"}, Columns: columns("id", "balance", "version", "token"), Rows: [][]database.Value{{number(1), number(0), number(0), number(0)}}},
+		{Name: "payments", Key: []string{"id"}, Columns: columns("id", "amount")},
+	}
+	for _, test := range []struct {
+		guard       history.Guard
+		dialect     database.Dialect
+		read, write string
+		args        func(amount, base, token int) []database.Value // of write
+	}{
+		{history.CompareAndSet, database.MariaDB, "", locks.WriteByVersion, func(a, b, _ int) []database.Value { return []database.Value{number(a), number(1), number(b)} }},
+		{history.Once, database.MariaDB, "", locks.WriteOnce, func(a, _, _ int) []database.Value { return []database.Value{number(1), number(a)} }},
+		{history.Fenced, database.PostgreSQL, locks.SeeToken, locks.WriteByToken, func(a, _, token int) []database.Value { return []database.Value{number(a), number(token), number(1)} }},
+	} {
+		random, taken := rand.New(rand.NewPCG(1, 2)), [2]int{}
+		for range 200 {
+			state := database.New(test.dialect, tables, database.Options{}).Connect(1)
+			execute := func(text string, args ...database.Value) bool {
+				st, err := database.Parse(test.dialect, text)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var r database.Reply
+				state, r, _ = state.Apply(1, st, args)
+				if r.Code != 0 {
+					t.Fatalf("%s: %+v", text, r)
+				}
+				return r.Affected > 0
+			}
+			s := newStage(t, simulator.Config{Guard: test.guard, Clients: []simulator.ClientConfig{{Program: func(c *simulator.Client) {
+				for i := range 8 {
+					base, token := random.IntN(4), random.IntN(4)
+					if random.IntN(3) == 0 {
+						_, _ = c.Read(uint64(token))
+						if test.read != "" {
+							execute(test.read, number(token), number(1))
+						}
+						continue
+					}
+					took, changed := c.Write(base, uint64(token)) == nil, execute(test.write, test.args(i+1, base, token)...)
+					if took != changed {
+						t.Errorf("%q, write based on %d with token %d: taken %v, the statement changes a row: %v", test.guard, base, token, took, changed)
+					}
+					taken[map[bool]int{true: 1}[took]]++
+				}
+			}}}})
+			s.settle(sec)
+		}
+		if taken[0] == 0 || taken[1] == 0 {
+			t.Errorf("%q: %v refused and taken", test.guard, taken)
+		}
 	}
 }

@@ -1,12 +1,17 @@
 package redis_test
 
 import (
+	"errors"
+	"slices"
 	"strings"
 	"sync/atomic"
+	"testing"
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/alicebob/miniredis/v2/server"
+
+	"locklab/algorithms/lock"
 )
 
 // missingCommands has the locks whose commands no redis-server of version 7 knows,
@@ -60,5 +65,61 @@ func addNewCommands(m *miniredis.Miniredis, replicas *atomic.Int64) server.Hook 
 			return false
 		}
 		return true
+	}
+}
+
+// lists makes two processes of a lock on three servers, whose lists the test may change.
+func lists(t *testing.T, id string) (s *testbed, a, b *process, listA, listB *[]int) {
+	e := entry(t, id)
+	s = newTestbed(t, e.Servers())
+	listed := func(name string) (*process, *[]int) {
+		p, list := s.process(t, e, name), &[]int{0, 1}
+		p.env.Shards = func() []int { return *list }
+		p.Strategy = e.New(p.env)
+		return p, list
+	}
+	a, listA = listed("A")
+	b, listB = listed("B")
+	return s, a, b, listA, listB
+}
+
+// Where the holder's own list changes, its release goes to another server, and the key stays. Only
+// the token says so, and deletes nothing there.
+func TestShardedReleaseByAnotherList(t *testing.T) {
+	for id, want := range map[string]error{"sharded": nil, "sharded-token": lock.ErrNotHeld} {
+		s, a, b, listA, listB := lists(t, id)
+		lease := must(a.Acquire(t.Context(), "lock"))(t)
+		*listA, *listB = []int{1}, []int{1}
+		must(b.Acquire(t.Context(), "lock"))(t)
+		mustRelease(t, lease, want)
+		keys := s.lockValues(t)
+		if keys[0] == "" || (keys[1] == "") != (want == nil) {
+			t.Errorf("%s: the servers have %q", id, keys)
+		}
+	}
+}
+
+// An EXPIRE that goes to another server than SETNX leaves a key without a TTL.
+func TestShardedExpireByAnotherList(t *testing.T) {
+	s, a, _, listA, _ := lists(t, "sharded")
+	a.conns[0].AddHook(&fault{command: "setnx", before: func() { *listA = []int{1} }})
+	must(a.Acquire(t.Context(), "lock"))(t)
+	if ttl := must(s.admins[0].TTL(t.Context(), "lock").Result())(t); ttl != -1 {
+		t.Errorf("the key has a TTL of %v, want none", ttl)
+	}
+}
+
+// Without a list of its own a client has all its servers on it.
+func TestShardedWithoutList(t *testing.T) {
+	e := entry(t, "sharded")
+	for servers, want := range map[int]int{1: 0, 2: 0, 3: 2} {
+		s := newTestbed(t, servers)
+		must(s.process(t, e, "A").Acquire(t.Context(), "lock"))(t)
+		if at := slices.IndexFunc(s.lockValues(t), func(v string) bool { return v != "" }); at != want {
+			t.Errorf("of %d servers number %d has the key, want %d", servers, at, want)
+		}
+	}
+	if err := e.Check(lock.Env{}); !errors.As(err, new(*lock.ServersError)) {
+		t.Errorf("no server: %v", err)
 	}
 }

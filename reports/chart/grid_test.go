@@ -1,12 +1,17 @@
 package chart
 
 import (
+	"bytes"
+	"encoding/csv"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
 
 	"locklab/algorithms"
+	"locklab/reports"
+	"locklab/reports/internal/samples"
 	"locklab/simulator/verdict"
 )
 
@@ -131,5 +136,79 @@ func TestStylesDiffer(t *testing.T) {
 			t.Errorf("%s and %s look the same", e.ID, other)
 		}
 		owner[s] = e.ID
+	}
+}
+
+// manySample is the sample grid three times over, in groups, with one lock that
+// differs from its twins and one that differs only in what was expected.
+func manySample() Grid {
+	g := gridSample()
+	few, cells := g.Strategies, g.Cells
+	g.Strategies, g.Cells = nil, nil
+	for round := range 3 {
+		for i, s := range few {
+			s.Group = []string{"two-steps", "stamps", "majority"}[i/2]
+			row := append([]Cell(nil), cells[i]...)
+			if round > 0 {
+				s.ID = fmt.Sprintf("%s-%d", s.ID, round+1)
+			}
+			if round == 1 && i == 4 {
+				row[0].Verdicts = row[7].Verdicts
+			}
+			if round == 2 && i == 3 {
+				row[2].AsExpected = !row[2].AsExpected
+			}
+			g.Strategies, g.Cells = append(g.Strategies, s), append(g.Cells, row)
+		}
+	}
+	return g
+}
+
+// A cell of which no contract speaks is neither as expected nor otherwise, in any
+// shape that a grid has.
+func TestUncontractedCells(t *testing.T) {
+	g := Grid{
+		Strategies: []Row{{ID: "known"}, {ID: "unknown"}},
+		Scenarios:  []Column{{ID: "pause", Race: "R18"}},
+		Cells: [][]Cell{
+			{{Verdicts: wordsOf("OVERLAP"), Expected: wordsOf("OVERLAP"), AsExpected: true, Reached: true}},
+			{{Verdicts: wordsOf("OVERLAP"), Uncontracted: true, Reached: true}},
+		},
+	}
+	for lang, want := range map[string]string{
+		"en": "Every cell that the contract covers came out as expected. The contract does not cover 1 of 2 cells.",
+		"zh": "契约覆盖的每一格都与预期相符。2 格中有 1 格契约没有覆盖。",
+	} {
+		if got := g.Takeaway(lang); !strings.HasSuffix(got, want) {
+			t.Errorf("%s: %s", lang, got)
+		}
+	}
+	if g.sameVerdicts(0, 1) {
+		t.Error("the two would share a line of an overview")
+	}
+	c := g.cell(1, 0)
+	if c.text() != "(# OVERLAP)" || c.mark() != "(#" {
+		t.Errorf("%q, %q", c.text(), c.mark())
+	}
+	text := samples.Written(t, func(w io.Writer) error { return Text(w, &g, reports.Look{Lang: "both"}) })
+	if !strings.Contains(text, "(...)") || !strings.Contains(text, "not in the contract / 契约没有覆盖") {
+		t.Errorf("the legend is silent:\n%s", text)
+	}
+	records, err := csv.NewReader(strings.NewReader(samples.Written(t, csvOf(&g)))).ReadAll()
+	if err != nil || records[2][5] != "no contract" || records[2][6] != "" || records[1][6] != "true" {
+		t.Errorf("%v %q", err, records)
+	}
+	var svg bytes.Buffer
+	if err := SVG(&svg, &g, Format{}); err != nil || !strings.Contains(svg.String(), "dashed border") {
+		t.Errorf("%v: the picture does not explain its border", err)
+	}
+
+	g.Cells[0][0] = *c
+	if got := g.Takeaway("en"); strings.Contains(got, "expected") || !strings.HasSuffix(got, "The contract does not cover 2 of 2 cells.") {
+		t.Error(got)
+	}
+	g.Cells[0][0] = Cell{Verdicts: wordsOf("LIE"), Reached: true}
+	if got := g.Takeaway("en"); !strings.HasSuffix(got, "1 of 2 cells differ from what was expected. The contract does not cover 1 of 2 cells.") {
+		t.Error(got)
 	}
 }

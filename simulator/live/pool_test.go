@@ -3,12 +3,16 @@ package live
 import (
 	"errors"
 	"os"
+	"slices"
 	"testing"
+	"time"
 
 	"locklab/simulator"
+	"locklab/simulator/history"
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/realserver/servertest"
 	"locklab/simulator/resp"
+	"locklab/simulator/zookeeper"
 )
 
 // TestPoolOnLoopback: other machines reach neither the servers of a run, with an append-only file or
@@ -75,5 +79,66 @@ func TestPoolEndsWhatIsNotNew(t *testing.T) {
 			t.Errorf("%q: %v keys, %v", test.leave, n, err)
 		}
 		p.give(t.Context(), next, &config, false)
+	}
+}
+
+// inLine waits until it is the first in a line, and then leaves it.
+func inLine(c *simulator.Client) {
+	s := c.ZooKeeper()
+	made, err := s.Do(zookeeper.Request{Op: zookeeper.Create, Path: "/n-", Mode: zookeeper.Ephemeral | zookeeper.Sequential})
+	if err != nil {
+		return
+	}
+	for {
+		reply, err := s.Do(zookeeper.Request{Op: zookeeper.GetChildren, Path: "/"})
+		if err != nil {
+			return
+		}
+		names := reply.Children
+		slices.Sort(names)
+		if at := slices.Index(names, made.Path[1:]); at <= 0 {
+			break
+		} else if _, watch, err := s.Watch(zookeeper.Request{Op: zookeeper.GetData, Path: "/" + names[at-1]}); err == nil {
+			watch.Wait(time.Minute)
+		} else if !errors.Is(err, zookeeper.NoNode) {
+			return
+		}
+	}
+	c.Record(history.Event{Kind: history.Acquire, Note: made.Path})
+	c.Clock().Sleep(time.Second)
+	s.Do(zookeeper.Request{Op: zookeeper.Delete, Path: made.Path, Version: zookeeper.AnyVersion})
+}
+
+// TestZooKeeper plays a line of three clients: every answer, all news, all znodes and what the
+// clients note are those of the lab. If somebody takes a znode away, that is noticed at once. Package
+// reality plays what can go wrong.
+func TestZooKeeper(t *testing.T) {
+	addr := servertest.ZooKeeper(t, t.TempDir())
+	config := simulator.Config{Nodes: []simulator.NodeConfig{{Session: time.Minute}}}
+	for range 3 {
+		config.Clients = append(config.Clients, simulator.ClientConfig{Program: inLine})
+	}
+	sim, choices := played(t, config, nil)
+	run, err := Play(t.Context(), sim, choices, Target{ZooKeeper: addr})
+	if err != nil || run.Stopped != nil || len(run.Differences) > 0 || run.Answers < 12 || notes(run.Events) != "/n-0000000000 /n-0000000001 /n-0000000002" {
+		t.Fatalf("%v, %+v, %q", err, run.Differences, notes(run.Events))
+	}
+	sim, choices = played(t, config, nil)
+	taken, at := "", 0
+	run, err = Play(t.Context(), sim, choices, Target{ZooKeeper: addr, disturb: func(choice int, s servers) {
+		r := s.(*ensemble)
+		reply, err := r.ask(r.admin, zookeeper.Request{Op: zookeeper.GetChildren, Path: "/"})
+		if err != nil {
+			t.Error(err)
+		}
+		if taken == "" && len(reply.Children) == 3 {
+			taken, at = "/"+slices.Min(reply.Children), choice
+			if _, err := must(r.ask(r.admin, zookeeper.Request{Op: zookeeper.Delete, Path: taken, Version: zookeeper.AnyVersion})); err != nil {
+				t.Error(err)
+			}
+		}
+	}})
+	if err != nil || taken == "" || len(run.Differences) == 0 || run.Differences[0].Choice < at {
+		t.Fatalf("%q was taken away before choice %d of %d: %v, %+v", taken, at, len(choices), err, run)
 	}
 }

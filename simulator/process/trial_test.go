@@ -3,9 +3,12 @@ package process
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"locklab/simulator/internal/table"
 )
 
 // Histories are tried beside each other as one after the other: what is found is the same, and code that does something else in one execution of
@@ -77,5 +80,86 @@ func TestTwins(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// run runs a program up to its first operation.
+func run(t *testing.T, program func()) error {
+	t.Helper()
+	p := New(7, program, nil, table.NewRoom())
+	p.Use(noLibrary{})
+	t.Cleanup(p.Close)
+	_, err := p.Advance(0, Observation{Kind: Started})
+	return err
+}
+
+// Code that sleeps in real time is noticed, with its stack; code that runs for long is
+// not.
+func TestWatchSleep(t *testing.T) {
+	e := (*WaitError)(nil)
+	if err := run(t, func() { time.Sleep(40 * interval) }); !errors.As(err, &e) {
+		t.Fatalf("%v, want a WaitError", err)
+	}
+	if e.Client != 7 || e.State != "sleep" || !strings.Contains(e.Stack, "TestWatchSleep") {
+		t.Errorf("%+v", e)
+	}
+	busy := func() {
+		for began := time.Now(); time.Since(began) < 8*interval; {
+		}
+	}
+	if err := run(t, busy); err != nil {
+		t.Errorf("code that runs: %v", err)
+	}
+}
+
+// Code that waits for a timer, or for a goroutine of its own that does, is noticed though
+// it comes back. A goroutine that works for it is waited for.
+func TestWatchTimers(t *testing.T) {
+	for name, code := range map[string]func(){
+		"timer": func() { <-time.After(40 * interval) },
+		"goroutine": func() {
+			done := make(chan int)
+			go func() { time.Sleep(40 * interval); close(done) }()
+			<-done
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := (*WaitError)(nil)
+			if err := run(t, code); !errors.As(err, &e) {
+				t.Fatalf("%v, want a WaitError", err)
+			}
+			if e.State != "chan receive" || !strings.Contains(e.Stack, "TestWatchTimers") {
+				t.Errorf("%+v", e)
+			}
+		})
+	}
+	worked := func() {
+		done := make(chan int)
+		go func() {
+			for began := time.Now(); time.Since(began) < 6*interval; {
+			}
+			close(done)
+		}()
+		<-done
+	}
+	if err := run(t, worked); err != nil {
+		t.Errorf("code that waits for a goroutine that runs: %v", err)
+	}
+}
+
+// Code that does not come back is given up.
+func TestWatchDeadChannel(t *testing.T) {
+	dead, given := make(chan int), make(chan string, 1)
+	defer lastResort.Store(nil)
+	lastResort.Store(&resort{20 * interval, func(e *WaitError, after time.Duration) { given <- e.stuck(after); close(dead) }})
+	e := (*WaitError)(nil)
+	if err := run(t, func() { <-dead }); !errors.As(err, &e) {
+		t.Errorf("code that came back in the end: %v, want a WaitError", err)
+	}
+	got := <-given
+	for _, want := range []string{"the code of c7 has not come back for 200ms", "[chan receive]", "TestWatchDeadChannel"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in %s", want, got)
+		}
 	}
 }

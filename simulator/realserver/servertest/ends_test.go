@@ -1,10 +1,20 @@
 package servertest
 
 import (
+	"bytes"
+	"context"
+	"database/sql"
+	"fmt"
+	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/go-sql-driver/mysql"
+	_ "github.com/lib/pq"
+	"github.com/redis/go-redis/v9"
 
 	"locklab/simulator/effort"
 	"locklab/simulator/realserver"
@@ -46,4 +56,199 @@ func hasSegment(t *testing.T, number string) bool {
 		}
 	}
 	return false
+}
+
+// FuzzLine has any bytes pass a line, as from a ZooKeeper server and its client: they
+// arrive unchanged, until an answer is to be lost.
+func FuzzLine(f *testing.F) {
+	create := []byte{0, 0, 0, 14, 0, 0, 0, 1, 0, 0, 0, 1, '/'}
+	f.Add(create, bytes.Repeat([]byte{7}, 60), uint16(3), false)
+	f.Add(create, []byte("short"), uint16(0), true)
+	f.Add([]byte{0, 0, 0, 8, 255, 255, 255, 248, 0, 0, 0, 101}, []byte{}, uint16(9), true)
+	f.Fuzz(func(t *testing.T, asked, answered []byte, cut uint16, lose bool) {
+		l, wire := NewLine(), &pipe{in: answered}
+		c := &tap{Conn: wire, line: l}
+		if l.conn = wire; lose {
+			l.LoseCreate()
+		}
+		for left := asked; len(left) > 0 && len(l.Rearmed) < cap(l.Rearmed); {
+			var part []byte
+			part, left = left[:min(len(left), 1+int(cut))], left[min(len(left), 1+int(cut)):]
+			if n, err := c.Write(part); n != len(part) || err != nil {
+				t.Fatal(n, err)
+			}
+		}
+		if len(l.Rearmed) == 0 && !bytes.Equal(wire.out, asked) {
+			t.Errorf("%q came as %q", asked, wire.out)
+		}
+		lost := l.lost
+		var got []byte
+		for b := make([]byte, 1+int(cut)); ; {
+			n, err := c.Read(b)
+			if got = append(got, b[:n]...); err != nil || n == 0 {
+				break
+			}
+		}
+		if lost && (len(got) > 0 || !wire.closed) || !lost && !bytes.Equal(got, answered) {
+			t.Errorf("%q was read as %q, to be lost: %v", answered, got, lost)
+		}
+		if want := answered[:min(len(answered), helloLen)]; !lost && !bytes.Equal(l.hello, want) {
+			t.Errorf("of %q the line keeps %q", answered, l.hello)
+		}
+	})
+}
+
+// pipe is a connection over which in comes and out went.
+type pipe struct {
+	net.Conn
+	in, out []byte
+	closed  bool
+}
+
+func (p *pipe) Read(b []byte) (int, error) {
+	n := copy(b, p.in)
+	p.in = p.in[n:]
+	return n, nil
+}
+
+func (p *pipe) Write(b []byte) (int, error) {
+	p.out = append(p.out, b...)
+	return len(b), nil
+}
+
+func (p *pipe) Close() error {
+	p.closed = true
+	return nil
+}
+
+// TestListening: a socket on every address of the machine is seen as such.
+func TestListening(t *testing.T) {
+	for listen, want := range map[string]string{"127.0.0.1:0": "127.0.0.1", "0.0.0.0:0": "0.0.0.0", "[::1]:0": "[::1]", "[::]:0": "[::]"} {
+		network := "tcp4"
+		if strings.HasPrefix(listen, "[") {
+			network = "tcp6"
+		}
+		l, err := net.Listen(network, listen)
+		if err != nil && network == "tcp6" {
+			continue // a machine without IPv6
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := listening(os.Getpid())
+		if addr := fmt.Sprintf("%s:%d", want, l.Addr().(*net.TCPAddr).Port); err != nil || !slices.Contains(all, addr) {
+			t.Errorf("%s: %v, %v, want %s", listen, all, err, addr)
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestServersOnLoopback: other machines reach none of the servers that this package starts.
+func TestServersOnLoopback(t *testing.T) {
+	t.Run("redis", func(t *testing.T) {
+		NeedRedis(t)
+		p, err := realserver.StartRedis(t.Context(), t.TempDir(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Kill()
+		OnlyLoopback(t, p.Pid(), p.Addr)
+	})
+	t.Run("zookeeper", func(t *testing.T) {
+		NeedZooKeeper(t)
+		p, err := realserver.StartZooKeeper(t.Context(), t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Kill()
+		OnlyLoopback(t, p.Pid(), p.Addr)
+	})
+	t.Run("gate", func(t *testing.T) {
+		g, err := realserver.NewGate("127.0.0.1:1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer g.Close()
+		OnlyLoopback(t, os.Getpid(), g.Addr())
+	})
+}
+
+// TestPasswords: other users of this machine reach the servers that this package starts, but none lets them in. No
+// command line has the password.
+func TestPasswords(t *testing.T) {
+	if err := mysql.SetLogger(&mysql.NopLogger{}); err != nil {
+		t.Fatal(err)
+	}
+	connect := func(driver, name string) error {
+		db, err := sql.Open(driver, name)
+		if err != nil {
+			return err
+		}
+		defer db.Close()
+		return db.PingContext(t.Context())
+	}
+	for _, test := range []struct {
+		name    string
+		missing func() error
+		start   func(ctx context.Context, dir string) (*realserver.Process, error)
+		ping    func(addr, user, password string) error
+		users   []string // the first is that of the lab
+	}{
+		{
+			"redis", func() error { _, err := realserver.FindRedis(); return err },
+			func(ctx context.Context, dir string) (*realserver.Process, error) {
+				return realserver.StartRedis(ctx, dir, nil)
+			},
+			func(addr, user, password string) error {
+				options := redis.Options{Addr: addr, Username: user, Password: password, MaxRetries: -1, DisableIdentity: true}
+				rdb := redis.NewClient(&options)
+				defer rdb.Close()
+				return rdb.Ping(t.Context()).Err()
+			},
+			[]string{"", "default"},
+		},
+		{
+			"mariadb", func() error { _, err := realserver.FindMariaDB(); return err },
+			func(ctx context.Context, dir string) (*realserver.Process, error) {
+				return realserver.StartMariaDB(ctx, dir, nil)
+			},
+			func(addr, user, password string) error {
+				return connect("mysql", user+":"+password+"@tcp("+addr+")/test")
+			},
+			[]string{"root", "mysql", "test", ""},
+		},
+		{
+			"postgresql", func() error { _, err := realserver.FindPostgreSQL(); return err },
+			func(ctx context.Context, dir string) (*realserver.Process, error) {
+				return realserver.StartPostgreSQL(ctx, dir, nil)
+			},
+			func(addr, user, password string) error {
+				return connect("postgres", "postgres://"+user+":"+password+"@"+addr+"/postgres?sslmode=disable")
+			},
+			[]string{"postgres", "root"},
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			Need(t, test.missing())
+			p, err := test.start(t.Context(), folder(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer p.Kill()
+			OnlyLoopback(t, p.Pid(), p.Addr)
+			NamesNowhere(t, p.Pid(), realserver.Password)
+			for i, user := range test.users {
+				if err := test.ping(p.Addr, user, realserver.Password); i == 0 && err != nil {
+					t.Error(err)
+				}
+				for _, password := range []string{"", "root", user} {
+					if test.ping(p.Addr, user, password) == nil {
+						t.Errorf("user %q gets in with the password %q", user, password)
+					}
+				}
+			}
+		})
+	}
 }
