@@ -73,7 +73,7 @@ func (c *Par) sentence(lang string, n int) string {
 	untold := locks(func(l int) bool { p := c.At(l, n); return !p.Found && !p.Complete })
 	unjudged := locks(func(l int) bool { return c.At(l, n).Unjudged })
 	add("par.spared", locks(func(l int) bool { p := c.At(l, n); return !p.Found && p.Complete && !p.Unjudged }), untold == nil && unjudged == nil)
-	add("par.unjudged", unjudged, untold == nil, "clients", strconv.Itoa(c.Within.Clients))
+	add("par.unjudged", unjudged, untold == nil)
 	add("par.untold", untold, true)
 	return text.Join(lang, "grid.join", parts)
 }
