@@ -176,7 +176,7 @@ func (r *Result) CompareSearch() {
 			r.note(Inconclusive, "unmet.not-found", "verdict", want.Verdict, "want", want)
 		}
 	}
-	if words := r.Search.Unjudged(); complete && words != nil {
+	if words := r.Search.Unjudged(); complete && words != nil && r.Got == nil {
 		r.note(Inconclusive, "unmet.unjudged", "verdicts", words, "clients", r.Search.Bounds.Clients, "more", r.Search.Enough())
 	}
 	if r.Got == nil && complete {
