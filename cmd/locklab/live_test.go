@@ -136,7 +136,7 @@ func openFolder(t *testing.T) string {
 // until waits for something that happens elsewhere.
 func until(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	limit := time.After(20 * time.Second)
+	limit := time.After(time.Minute)
 	for tick := time.Tick(10 * time.Millisecond); !is(); {
 		select {
 		case <-tick:

@@ -28,9 +28,9 @@ type Folder struct {
 }
 
 // removes makes a folder, and removes it when the pipe is closed. What is being killed may still write: again, for
-// some seconds.
+// a minute.
 const removes = `d=$(mktemp -d "$1/locklab-XXXXXX") || exit; echo "$d"; exec >&-; read end
-for i in 1 2 3 4 5 6 7 8 9 10; do rm -rf "$d" && exit; sleep 0.5; done 2>/dev/null`
+i=0; until rm -rf "$d" || [ $i = 120 ]; do i=$((i + 1)); sleep 0.5; done 2>/dev/null`
 
 // NewFolder makes a folder.
 func NewFolder() (*Folder, error) {
