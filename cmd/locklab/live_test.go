@@ -96,6 +96,15 @@ func TestLiveLeavesNothing(t *testing.T) {
 	} {
 		t.Log(run.args)
 		signal, tmp := run.signal, openFolder(t)
+		t.Cleanup(func() {
+			for _, pid := range serversIn(tmp) {
+				line, _ := os.ReadFile("/proc/" + pid + "/cmdline")
+				t.Logf("left: process %s, %s", pid, strings.ReplaceAll(string(line), "\x00", " "))
+			}
+			for _, name := range left(tmp) {
+				t.Log("left:", name)
+			}
+		})
 		p := program(t, strings.Fields(run.args)...)
 		p.Env = append(p.Env, "TMPDIR="+tmp)
 		if err := p.Start(); err != nil {

@@ -27,7 +27,6 @@ func (s *Search) Looked() []verdict.Word {
 }
 
 // Unjudged are the verdicts of which a complete search says nothing, since it takes more clients to show them, whatever the code does.
-// What a search beside it proves is within other bounds.
 func (s *Search) Unjudged() (words []verdict.Word) {
 	for _, w := range s.Looked() {
 		if n := enough(s.Strategy, w); (n == 0 || n > s.Bounds.Clients) && !slices.Contains(s.Verdicts(), w) {

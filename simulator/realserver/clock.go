@@ -48,6 +48,7 @@ func BuildClocks(folder string) (library string, err error) {
 	cmd := exec.Command(compiler, "-x", "c", "-O2", "-shared", "-fPIC", "-o", library, "-")
 	var said bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(clockSource), &said, &said
+	cmd.Env = append(os.Environ(), "TMPDIR="+folder) // a compiler that is killed leaves files behind
 	if err := child.Run(cmd); err != nil {
 		return "", i18n.Errorf("error.live.clock", "cause", err, "said", said.String())
 	}

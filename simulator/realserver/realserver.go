@@ -112,8 +112,10 @@ func start(ctx context.Context, w way, command func(port string) []string) (*Pro
 // run starts a server and returns it when it is ready; nil: it has ended before, and log
 // is what it printed.
 func run(ctx context.Context, w way, command []string) (p *Process, log string, err error) {
-	// The shell outlives neither: it reads until this end of the pipe is closed.
-	cmd, life, err := child.Shell(`"$@" 2>&1 & exec >&- 2>&-; read end; kill -`+w.end+` $!; wait`, command, w.env)
+	// The shell outlives neither: it reads until this end of the pipe is closed. SIGQUIT is sent until the server has
+	// ended: one that has only begun ignores it, as all that a shell starts beside itself.
+	cmd, life, err := child.Shell(`"$@" 2>&1 & p=$!; exec >&- 2>&-; read end
+(while kill -`+w.end+` $p; do sleep 0.1; done) & wait $p; kill $!`, command, w.env)
 	if err != nil {
 		return nil, "", err
 	}
