@@ -125,7 +125,7 @@ func TestAwaitIsWoken(t *testing.T) {
 	mustRelease(t, lease, nil)
 }
 
-// Nobody releases: a waiter gives up after its patience.
+// Without a release a waiter gives up after its patience.
 func TestAwaitIsPatient(t *testing.T) {
 	for _, id := range []string{"redisson-lock", "naive-wake"} {
 		s := newTestbed(t, 1)

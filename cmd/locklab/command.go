@@ -153,7 +153,7 @@ func (c *command) cobra(e *env, above string) *cobra.Command {
 // wordsOf returns the words that name a command, without "locklab".
 func wordsOf(c *cobra.Command) []string { return strings.Fields(c.CommandPath())[1:] }
 
-// nowCalled are what commands are called now, by former names, which run nothing.
+// nowCalled returns the present names of commands, by their former names, which run nothing.
 func nowCalled() map[string]string {
 	now := map[string]string{"quiz": "play quiz", "replay": "run LINK"}
 	for _, c := range chartCommand().below {
