@@ -162,7 +162,7 @@ var teeth = []struct {
 	{"a TTL in the wrong unit", in(func(env *lock.Env) { env.TTL *= 1000 }), []string{
 		"*/clients=2,attempts=2,timing=any,budget=crash=1", "*/clients=2,attempts=2,timing=any,uses=reenter,budget=crash=1",
 		"*/clients=2,attempts=2,timing=any,uses=renew,budget=crash=1", "*/clients=2,attempts=1,timing=any,budget=crash=1,return=1",
-		"*/clients=1,attempts=1,timing=any,tokens=thread,budget=crash=1,return=1", "*/clients=3,attempts=2,budget=crash=1", "redlock/clients=2,attempts=2,budget=crash=1",
+		"*/clients=2,attempts=1,timing=any,tokens=thread,budget=crash=1,return=1", "*/clients=3,attempts=2,budget=crash=1", "redlock/clients=2,attempts=2,budget=crash=1",
 	}},
 	{"half a TTL", in(func(env *lock.Env) { env.TTL /= 2 }), []string{"*/clients=2,attempts=1,retries=1,skew=3s,budget=none"}},
 	{"no TTL on any server", made(voteKnobs{noTTL: true}.lock), []string{"redlock/clients=2,attempts=1,timing=any,nodes=3,budget=crash=1"}},
