@@ -91,6 +91,11 @@ func believed(_ lock.Env, try func() (lock.Lease, error)) (lock.Lease, error) {
 	return lease, err
 }
 
+// unasked grants what it has not asked for.
+func unasked(lock.Env, func() (lock.Lease, error)) (lock.Lease, error) {
+	return reporting(func(context.Context) error { return nil }), nil
+}
+
 // hurried leaves behind what it was given after more than a second.
 func hurried(env lock.Env, try func() (lock.Lease, error)) (lock.Lease, error) {
 	began := env.Clock.Now()
@@ -159,6 +164,7 @@ var teeth = []struct {
 	{"a refusal counts as success", around(believed), []string{
 		"*/clients=2,attempts=2,timing=any,budget=none", "*/clients=3,attempts=2,budget=none", "redlock/clients=2,attempts=2,budget=none",
 	}},
+	{"a permit without a question", around(unasked), []string{"zk-semaphore/clients=3,attempts=1,budget=none"}},
 	{"a TTL in the wrong unit", in(func(env *lock.Env) { env.TTL *= 1000 }), []string{
 		"*/clients=2,attempts=2,timing=any,budget=crash=1", "*/clients=2,attempts=2,timing=any,uses=reenter,budget=crash=1",
 		"*/clients=2,attempts=2,timing=any,uses=renew,budget=crash=1", "*/clients=2,attempts=1,timing=any,budget=crash=1,return=1",
