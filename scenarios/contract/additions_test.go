@@ -273,32 +273,13 @@ func raceLines() string {
 }
 
 func row(id string, c contract.Expectation) string {
-	return fmt.Sprintf("%s %s | %s\n", id, contract.FormatVerdicts(c.Expected), c.Why)
+	return fmt.Sprintf("%s %s | %s\n", id, contract.FormatVerdicts(c.Expected, false), c.Why)
 }
 
 const faultLines = "[search budget=migrate=1@10s]\ntoken OVERLAP@1 STALE-WRITE@1\nsetnx ORPHAN@1 DEADLOCK@1\n"
 
-// addKind adds a kind of server, as a package of one short file: that of package explore's tests. Its test, which
-// stands beside it, passes. A folder that is only in the overlay cannot be entered, so the test runs elsewhere.
-func (s *source) addKind() {
-	s.Helper()
-	for from, to := range map[string]string{"register_test.go": "register.go", "registersearch_test.go": "register_test.go"} {
-		text := s.read("simulator/explore/" + from)
-		if lines := strings.Count(text, "\n"); lines > 150 {
-			s.Errorf("%s has %d lines", from, lines)
-		}
-		s.show("simulator/register/"+to, strings.Replace(text, "package explore_test", "package register", 1))
-	}
-	test := program{s.T, filepath.Join(s.tmp, "register.test"), s.TempDir()}
-	if out, err := s.goCommand("test", "-c", "-vet=off", "-o", test.path, "./simulator/register"); err != nil {
-		s.Fatalf("%v\n%s", err, out)
-	}
-	test.says("-test.v", "^--- PASS: TestRegister ")
-}
-
 // TestAdditions: to add a lock, a race or a fault takes one file, for a fault one more with its
-// texts, one line in a list, and the lines of the contract that are not derived; to add a kind of server
-// takes one file. The tests of the contract then pass, the
+// texts, one line in a list, and the lines of the contract that are not derived. The tests of the contract then pass, the
 // golden file of the derived cells does not change, and commands show the fault's own
 // sentences. To add a language takes one folder, here with one file, which has the texts of
 // the faults too. Before the lock has its lines, it runs in every command, and each says that the
@@ -316,7 +297,6 @@ func TestAdditions(t *testing.T) {
 		"^TestContractIsComplete$", "^TestProfiles$", "^TestDerivedCells$", "^TestNames$", "^TestProofsCoverEverything$",
 		"^TestContract$/^(added-lock|token)$", "^TestContract$/^[a-z-]*$/^added-race$",
 	}, "|"), "TestContract/added-lock/gc-pause", "TestContract/added-lock/added-race", "TestContract/mutex/added-race")
-	s.addKind()
 	s.passes("./faults", ".", "TestVerbs", "TestTitles", "TestEveryFault")
 	s.passes("./reports/text", ".", "TestLanguagesCorrespond", "TestTextsAreUsed", "TestTextsHaveOneWidth")
 
