@@ -213,7 +213,7 @@ func TestRaceNamesLocks(t *testing.T) {
 		want := "N/A"
 		for _, x := range contract.Own() {
 			if x.Strategy.ID == e.ID && !x.IsSearch() && x.Scenario.ID == "gc-pause" {
-				want = contract.FormatVerdicts(x.Expected)
+				want = contract.FormatVerdicts(x.Expected, x.Instants)
 			}
 		}
 		if got[e.ID] != want {

@@ -13,7 +13,6 @@ import (
 	"locklab/reports/lessons"
 	"locklab/reports/text"
 	"locklab/scenarios/contract"
-	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
 
@@ -226,7 +225,7 @@ func toVerification(e *env, proofs []contract.Result) *ci.Verification {
 		p := &proofs[i]
 		c := ci.Check{
 			Strategy: p.Strategy.ID, Subject: p.Subject(), Kind: kindOf(p), File: p.File, Line: p.Line,
-			Want: contract.FormatVerdicts(p.Expected), Got: contract.FormatVerdicts(p.Got),
+			Want: contract.FormatVerdicts(p.Expected, p.Instants), Got: contract.FormatVerdicts(p.Got, p.AtInstants()),
 			Status: p.Status, Reproduce: p.Command(),
 			Why: e.Each(func(lang string) string { return text.SayMessages(lang, p.Reasons) }),
 		}
@@ -279,7 +278,7 @@ func verifyToJSON(proofs []contract.Result, v *ci.Verification) verifyJSON {
 func searchToJSON(p *contract.Result) searchJSON {
 	s := searchJSON{
 		Strategy: p.Strategy.ID, Bounds: p.Subject(), AsExpected: p.Status == contract.Met,
-		Expected: lists.Each(p.Expected, contract.ExpectedVerdict.String),
+		Expected: strings.Fields(contract.FormatVerdicts(p.Expected, p.Instants)),
 		Complete: p.Search.Result.Complete, States: p.Search.Result.States,
 	}
 	s.Verdicts, s.Par, s.Trace = gotJSON(p)
@@ -289,7 +288,7 @@ func searchToJSON(p *contract.Result) searchJSON {
 func provedToJSON(p *contract.Result) provedJSON {
 	s := provedJSON{
 		Strategy: p.Strategy.ID, Bounds: p.Subject(), AsExpected: p.Status == contract.Met,
-		Expected: lists.Each(p.Expected, contract.ExpectedVerdict.String),
+		Expected: strings.Fields(contract.FormatVerdicts(p.Expected, p.Instants)),
 		Closed:   p.Proof.Closed, Once: !p.Proof.Once.IsZero(), Proved: words(p.Proof.Proved()), Open: words(p.Proof.Open), Views: p.Proof.Views,
 	}
 	s.Verdicts, s.Par, s.Trace = gotJSON(p)

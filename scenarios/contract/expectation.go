@@ -23,6 +23,7 @@ type Expectation struct {
 	Bounds    study.Bounds
 	AnyNumber *AnyNumber        // what is to be proved within Bounds, in place of the search; nil: nothing
 	Expected  []ExpectedVerdict // all that must come about; anything else must not
+	Instants  bool              // the code compares times: what it comes to is known of the instants searched only
 	// Why is the reason that the line gives: a key of the catalogues of texts (there
 	// with the prefix "why."), in a user's contract also free words. It is empty where
 	// the line gives none, and where the expectation is derived.
@@ -60,9 +61,15 @@ func (v ExpectedVerdict) String() string {
 	return string(v.Verdict) + "@" + strconv.Itoa(v.Par)
 }
 
+// instants stands after the verdicts of a row that is about the instants searched.
+const instants = "instants"
+
 // FormatVerdicts writes verdicts as a contract has them.
-func FormatVerdicts(list []ExpectedVerdict) string {
+func FormatVerdicts(list []ExpectedVerdict, atInstants bool) string {
 	s := lists.Each(list, ExpectedVerdict.String)
+	if atInstants && s != nil {
+		s = append(s, instants)
+	}
 	return strings.Join(s, " ")
 }
 

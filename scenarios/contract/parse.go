@@ -35,7 +35,8 @@ import (
 // A line names locks, exactly the verdicts to which each of them must come,
 // and after "|" the reason. In a search each verdict except HOLDS comes with its
 // par, the fewest faults with which it comes about. A search has bounds of
-// BoundNames.
+// BoundNames. Where the lock compares times the word instants follows: nothing is known of
+// other instants than those that were searched.
 //
 // [prove] is about any number of clients, each of which takes the lock any number of times, or once with
 // attempts=once; it has bounds of ProofBoundNames. The verdicts of a line are those that a search of few clients finds, with the
@@ -182,6 +183,10 @@ func (p *parser) expect(e Expectation, verdictOf func(word string) (ExpectedVerd
 		return i18n.Errorf("error.contract.noverdict", "text", row)
 	}
 	for _, word := range words {
+		if word == instants && !e.IsRace() && !e.Instants && e.Bounds.Timing != study.Lockstep && e.Expected != nil {
+			e.Instants = true
+			continue
+		}
 		v, err := verdictOf(word)
 		if err != nil {
 			return err

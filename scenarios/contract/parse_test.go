@@ -59,13 +59,14 @@ setnx           HOLDS
 token redlock   OVERLAP@1 STALE-WRITE@2 | it slept
 [prove budget=crash=any]
 setnx           DEADLOCK@1 | never removed
+watchdog        HOLDS instants
 `)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
 	for _, e := range list {
-		line := e.Name() + " " + contract.FormatVerdicts(e.Expected)
+		line := e.Name() + " " + contract.FormatVerdicts(e.Expected, e.Instants)
 		if e.Why != "" {
 			line += " | " + string(e.Why)
 		}
@@ -81,6 +82,7 @@ setnx           DEADLOCK@1 | never removed
 		"token/clients=2,attempts=2,budget=pause=1 OVERLAP@1 STALE-WRITE@2 | it slept",
 		"redlock/clients=2,attempts=2,budget=pause=1 OVERLAP@1 STALE-WRITE@2 | it slept",
 		"setnx/clients=any,attempts=any,budget=crash=any DEADLOCK@1 | never removed",
+		"watchdog/clients=any,attempts=any,budget=crash=any HOLDS instants",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -112,7 +114,7 @@ redlock Nodes=5 Excludes
 	}
 	var got []cell
 	for _, e := range list {
-		got = append(got, cell{e.Name(), contract.FormatVerdicts(e.Expected), e.Line, e.Origin, e.NotApplicable == ""})
+		got = append(got, cell{e.Name(), contract.FormatVerdicts(e.Expected, e.Instants), e.Line, e.Origin, e.NotApplicable == ""})
 		if e.Why != "" {
 			t.Errorf("%s: reason %q", e.Name(), e.Why)
 		}

@@ -152,7 +152,7 @@ func (r *Result) compareRace() {
 	case !o.Reached:
 		r.note(Inconclusive, "unmet.not-injected")
 	case !sameWords(o.Verdicts, r.Words()):
-		r.note(Differs, "unmet.race", "got", FormatVerdicts(r.Got), "want", FormatVerdicts(r.Expected))
+		r.note(Differs, "unmet.race", "got", FormatVerdicts(r.Got, false), "want", FormatVerdicts(r.Expected, r.Instants))
 	}
 }
 
@@ -182,6 +182,7 @@ func (r *Result) CompareSearch() {
 	if r.Got == nil && complete {
 		r.Got = []ExpectedVerdict{{verdict.Holds, noPar}}
 	}
+	r.compareScope(r.Search)
 	if names := r.Search.Untriggered(); complete && names != nil {
 		r.note(Inconclusive, "unmet.untriggered", "faults", strings.Join(names, ", "))
 	}
@@ -194,6 +195,21 @@ func (r *Result) CompareSearch() {
 	if !complete && r.Status == Met {
 		r.note(Inconclusive, "unmet.cut.states", "states", r.Search.Result.States)
 	}
+}
+
+// compareScope has a row say whether it is about the instants of s only.
+func (r *Result) compareScope(s *study.Search) {
+	switch at := s.Scope() == study.ScopeInstants; {
+	case at && !r.Instants:
+		r.note(Differs, "unmet.instants")
+	case !at && r.Instants:
+		r.note(Differs, "unmet.instants.none")
+	}
+}
+
+// AtInstants reports whether what was searched or proved is about the instants searched only.
+func (r *Result) AtInstants() bool {
+	return r.Search != nil && r.Search.Scope() == study.ScopeInstants || r.Proof != nil && r.Proof.Search.Scope() == study.ScopeInstants
 }
 
 // compareWitness accepts a verdict only if its witness, the i-th, shows it when it is replayed.
@@ -210,7 +226,7 @@ func (r *Result) compareWitness(i int) {
 	case !slices.Contains(o.Verdicts, w.Verdict):
 		r.note(Inconclusive, "unmet.not-shown", "verdict", got, "verdicts", o.Verdicts)
 	case want == nil:
-		r.note(Differs, "unmet.comes", "verdict", got, "want", FormatVerdicts(r.Expected))
+		r.note(Differs, "unmet.comes", "verdict", got, "want", FormatVerdicts(r.Expected, r.Instants))
 	case want.Par > w.Par:
 		r.note(Differs, counted(w.Par, "unmet.cheaper.1", "unmet.cheaper"), "verdict", w.Verdict, "par", w.Par, "want", want)
 	case want.Par < w.Par:
