@@ -94,3 +94,46 @@ func TestReadersAmongWriters(t *testing.T) {
 		t.Errorf("readers alone: %v cannot be judged, enough are %d", s.Unjudged(), s.Enough())
 	}
 }
+
+// TestMeansFree: whose the key of a pool is its last writer does not say. Its free token is no lock, and a missing key is one.
+func TestMeansFree(t *testing.T) {
+	t.Parallel()
+	pool := byScripts("pool", `if redis.call("SETNX", "made", 1) == 1 then redis.call("LPUSH", KEYS[1], "free") return 0 end
+		if redis.call("RPOP", KEYS[1]) then return 1 end return 0`, `return redis.call("LPUSH", KEYS[1], "free")`)
+	if s := explored(t, pool, small(pool, 2, 2, "")); !slices.Contains(s.Verdicts(), verdict.WrongDel) {
+		t.Errorf("a pool that does not say what its key means: %v", s.Pars())
+	}
+	pool.Held = func(value string) bool { return value == "" }
+	if s := explored(t, pool, small(pool, 2, 2, "")); s.Found != nil {
+		t.Errorf("a pool that does: %v", s.Pars())
+	}
+	if s := explored(t, pool, small(pool, 2, 1, "crash=1")); !slices.Equal(s.Pars(), []string{"DEADLOCK@1"}) {
+		t.Errorf("whose holder dies: %v", s.Pars())
+	}
+}
+
+// TestKeptByAsking: a lock that each refusal prolongs is kept for ever by two that ask, though a probe that waits for a lease gets it.
+func TestKeptByAsking(t *testing.T) {
+	t.Parallel()
+	const take, release = `if redis.call("SET", KEYS[1], ARGV[1], "NX", "PX", ARGV[2]) then return 1 end `, `return redis.call("DEL", KEYS[1])`
+	kept := byScripts("refresh-on-refusal", take+`redis.call("PEXPIRE", KEYS[1], ARGV[2]) return 0`, release)
+	s := explored(t, kept, small(kept, 2, 1, "crash=1"))
+	if !slices.Contains(s.Pars(), "DEADLOCK@1") {
+		t.Errorf("refusals that prolong: %v", s.Pars())
+	}
+	replays(t, s)
+	left := byScripts("left", take+`return 0`, release)
+	if s := explored(t, left, small(left, 2, 1, "crash=1")); slices.Contains(s.Verdicts(), verdict.Deadlock) {
+		t.Errorf("refusals that do not: %v", s.Pars())
+	}
+	p, err := study.Prove(t.Context(), kept, racetest.Must(proofWithin("crash=1"))(t), false)
+	if err != nil || slices.Contains(p.Proved(), verdict.Deadlock) {
+		t.Errorf("proved %v, %v", p.Proved(), err)
+	}
+}
+
+// proofWithin are the bounds of a proof with a budget.
+func proofWithin(budget string) (b study.Bounds, err error) {
+	b = study.ProofBounds()
+	return b, b.Set("budget", budget)
+}

@@ -201,7 +201,7 @@ func OutcomeOf(b *explore.Model, run *schedule.Run) *race.Outcome {
 
 // confirmDeadlock turns what the judges had to leave open, because the run has
 // ended, into what the probe has shown: nothing is left that could end it. If clients wait
-// for their turn without end, or nothing bars the lock but the errors that the probe gets, that is a
+// for their turn without end, or nothing bars the lock but the errors that the probe gets, or that it asks, that is a
 // finding of its own.
 func confirmDeadlock(b *explore.Model, h *history.History, j *verdict.Judgement) {
 	for i := range j.Findings {
@@ -211,6 +211,14 @@ func confirmDeadlock(b *explore.Model, h *history.History, j *verdict.Judgement)
 	}
 	if failed := slices.IndexFunc(h.Events, func(e history.Event) bool { return e.Note == explore.ProbeFailed }); failed >= 0 {
 		j.Findings = append(j.Findings, verdict.Finding{Verdict: verdict.Deadlock, Clients: []int{h.Probe}, From: h.Events[failed].At, To: h.End, Forever: true, Event: failed})
+	}
+	var reading verdict.Reading
+	for i, c := 0, verdict.CaseOf(h); i < len(h.Events); i++ {
+		if e := &h.Events[i]; reading.KeptByAsking(&c, e) {
+			j.Findings = append(j.Findings, verdict.Finding{Verdict: verdict.Deadlock, Clients: []int{h.Probe}, From: e.At, To: h.End, Forever: true, Event: i})
+		} else {
+			reading.Observe(&c, e)
+		}
 	}
 	if waiting := b.Waiting(h); waiting != nil {
 		j.Findings = append(j.Findings, verdict.Finding{Verdict: verdict.Deadlock, Clients: waiting, From: h.End, To: h.End, Forever: true, Event: len(h.Events) - 1})

@@ -73,7 +73,7 @@ func QueuedAt(paths ...string) zookeeper.State {
 func History(entry lock.Entry, clients int, ttl time.Duration) history.History {
 	return history.History{
 		Strategy: entry.ID, Clients: clients, Nodes: entry.Servers(), Shards: entry.Shards > 0, Key: Key, ZooKeeper: entry.OnZooKeeper(), Database: entry.Database != "", Local: entry.Local(),
-		Holders: Holders(entry, clients), TTL: ttl,
+		Holders: Holders(entry, clients), Held: entry.Held, TTL: ttl,
 	}
 }
 

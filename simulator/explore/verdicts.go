@@ -99,12 +99,12 @@ func (m *Model) allRefused(h *history.History) bool {
 }
 
 // observe tells the judges one event, and says what a search finds besides what
-// they remember: a refusal by an orphan, and the report of the probe.
+// they remember: a refusal by an orphan, and the report of the probe, or that its asking keeps the lock.
 func observe(judges *verdict.Safety, c *verdict.Case, probe, i int, e *history.Event) (found wordSet) {
 	if judges.RefusedByOrphan(e) {
 		found.add(verdict.Orphan)
 	}
-	if e.Client == probe && ReportsDeadlock(e) {
+	if e.Client == probe && ReportsDeadlock(e) || judges.KeptByAsking(c, e) {
 		found.add(verdict.Deadlock)
 	}
 	judges.Observe(c, i, e, nil)

@@ -368,7 +368,7 @@ func (c *oracle) fenced() {
 func (c *oracle) wrongDel(i int) {
 	e := &c.h.Events[i]
 	g, there := c.before[i].key[e.Node]
-	if e.Kind != history.Change || e.Client == 0 || e.Key != c.h.Key || !there || g.owner == 0 || g.left {
+	if e.Kind != history.Change || e.Client == 0 || e.Key != c.h.Key || !there || g.owner == 0 || g.left || !c.excludes(e.Client) {
 		return
 	}
 	if g.owner == e.Client && (g.lease == 0 || e.Lease == 0 || g.lease == e.Lease) {

@@ -29,8 +29,9 @@ type Case struct {
 	slow  time.Duration // 0: no Acquire is SLOW
 	noisy int           // 0: no client is NOISY
 
-	room     [MaxClients]int // how many may be inside together with this client, itself counted
-	unlocked bool            // there is no lock: only what is written is judged
+	held     func(value string) bool // whether somebody holds the lock; nil: a key that exists is held
+	room     [MaxClients]int         // how many may be inside together with this client, itself counted
+	unlocked bool                    // there is no lock: only what is written is judged
 }
 
 // CaseOf takes the Case from the head of a history; Events, End and Horizon
@@ -43,7 +44,7 @@ func CaseOf(h *history.History) Case {
 	}
 	nodes := max(h.Nodes, 1)
 	c := Case{key: h.Key, ttl: h.TTL, clients: h.Clients, nodes: nodes, quorum: h.Quorum(), bars: h.Asked() - h.Quorum() + 1,
-		probe: h.Probe, slow: h.Slow, noisy: h.Noisy}
+		probe: h.Probe, slow: h.Slow, noisy: h.Noisy, held: h.Held}
 	if !h.ZooKeeper {
 		c.stamp = h.TTL
 	}
@@ -151,6 +152,9 @@ func (s *Safety) Pass(c *Case, i int, now time.Duration, found func(Finding)) {
 
 // Stage returns the stage of a client, from 1.
 func (s *Safety) Stage(client int) Stage { return s.reading.Stage(client) }
+
+// KeptByAsking is [Reading.KeptByAsking].
+func (s *Safety) KeptByAsking(c *Case, e *history.Event) bool { return s.reading.KeptByAsking(c, e) }
 
 // Owner returns the client that made the key's value on a node: see Reading.Owner.
 func (s *Safety) Owner(node int) (client int, held bool) { return s.reading.Owner(node) }

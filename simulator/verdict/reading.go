@@ -107,6 +107,7 @@ type grant struct {
 	holder
 	left    bool
 	forever bool // it has no time to live
+	kept    bool // the probe has prolonged it
 }
 
 // A holder is the client that owns a grant, and by which lease.
@@ -285,12 +286,13 @@ func (r *Reading) setLive(c client8, live bool) {
 func (r *Reading) change(c *Case, e *history.Event) {
 	n := e.Node - 1
 	r.keyChanged = true
-	if e.After == "" {
+	if !c.holds(e.After) {
 		r.remove(n)
 		return
 	}
 	g, forever := &r.grant[n], e.Until == history.Forever
 	made := e.Before != e.After
+	g.kept = !made && !g.forever && !forever && g.left && e.Client == c.probe
 	if made {
 		g.holder = r.holderOf(e)
 		g.left = g.gone || !r.active().has(g.owner)
@@ -307,6 +309,29 @@ func (r *Reading) change(c *Case, e *history.Event) {
 		r.lapse[n] = e.At + c.stamp
 	}
 	g.forever = forever
+}
+
+// holds reports whether somebody holds the lock, by the value of the key.
+func (c *Case) holds(value string) bool {
+	if c.held == nil {
+		return value != ""
+	}
+	return c.held(value)
+}
+
+// KeptByAsking reports whether e, which r has not observed yet, refuses the probe, which by asking has prolonged the grants of those that
+// are dead or do not believe in them: clients that ask more often than a lease lasts keep such a lock for ever.
+func (r *Reading) KeptByAsking(c *Case, e *history.Event) bool {
+	if e.Client != c.probe || e.Kind != history.Refuse || !e.Claims {
+		return false
+	}
+	var kept nodes
+	for n := range c.nodes {
+		if r.grant[n].kept {
+			kept |= 1 << n
+		}
+	}
+	return c.barring(kept)
 }
 
 // holderOf says who owns the value that e has made. What two leases of one client have

@@ -36,13 +36,17 @@ import "locklab/simulator/history"
 //     first one's grant. What a ZooKeeper holds has no stamp.
 //   - To prolong is as wrong as to shorten: a daemon that outlives its lock and renews
 //     whatever it finds keeps the next owner's key alive after that owner's death.
+//   - Where several may hold the lock its key has what all of them have put there: whose it is
+//     cannot be told, and nothing is judged. Of other locks a value may mean that nobody holds it
+//     ([history.History].Held): the free token of a pool, or a record without an owner. It is no grant, and to
+//     replace it, or to take it away, harms nobody.
 //   - Changes without a command (eviction, a restart without data, a failover) are
 //     no client's doing.
 type wrongDel struct{}
 
 func (wrongDel) observe(in *input) {
 	e := in.event
-	if e.Kind != history.Change || e.Client == 0 || e.Key != in.run.key {
+	if e.Kind != history.Change || e.Client == 0 || e.Key != in.run.key || in.run.room[e.Client-1] != 1 {
 		return
 	}
 	n := e.Node - 1
