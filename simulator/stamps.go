@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"locklab/simulator/internal/clock"
@@ -90,6 +91,22 @@ func (st *Stamps) note(o *process.Op) {
 	if _, can := st.s.kind.(node.Stamping); can {
 		st.seen = max(st.seen, st.s.clients.words.Requests.Stamps(o.Arg).Grain)
 	}
+}
+
+// Phases are the times past a whole grain that clients' clocks have shown, sorted; nil: stamps do not count from the present.
+func (st *Stamps) Phases() (list []time.Duration) {
+	if st.grain == 0 {
+		return nil
+	}
+	for _, p := range st.s.clients.procs {
+		for at := range uint32(p.Len()) {
+			if seen := p.At(at).Seen; seen.Kind == process.ClockRead {
+				list = append(list, time.Duration(seen.Val)-clock.Floor(time.Duration(seen.Val), st.grain))
+			}
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // move has stamps count from the present from now on, by whole grains, or not (0). Earlier worlds are void.

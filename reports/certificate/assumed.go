@@ -148,7 +148,11 @@ func ofClocks(s *study.Search, assumed sentences) []string {
 	case s.ReadsClock:
 		list = append(list, assumed("epoch", "epoch", shows(simulator.Epoch)))
 	case s.Result.Grain > 0:
-		list = append(list, assumed("epoch.stamps", "epoch", shows(simulator.Midst), "grain", s.Result.Grain.String()),
+		phases := "epoch.stamps"
+		if s.Bounds.Timing == study.Lockstep {
+			phases = "epoch.phases"
+		}
+		list = append(list, assumed(phases, "epoch", shows(simulator.Midst), "grain", s.Result.Grain.String()),
 			assumed("measured", "stride", process.Stride.Truncate(s.Result.Grain).String(), "strides", strides), assumed("stamps", "strides", strides))
 	case s.Measures:
 		list = append(list, assumed("epoch.measured", "epoch", shows(simulator.Epoch)),

@@ -201,6 +201,9 @@ func difference(s, o *study.Search, lang string) string {
 	if uses := o.Bounds.Uses; uses != s.Bounds.Uses && uses != 0 {
 		what = text.Say(lang, "certificate.other.uses", "what", what, "uses", strings.Join(uses.Names(), ", "))
 	}
+	if o.Bounds.Epoch != s.Bounds.Epoch {
+		what = text.Say(lang, "certificate.other.epoch", "what", what, "by", (o.Bounds.Epoch.Ahead() - s.Bounds.Epoch.Ahead()).String())
+	}
 	if o.Bounds.Faults() != s.Bounds.Faults() {
 		what = text.Say(lang, "certificate.other.faults", "what", what, "faults", o.Bounds.Faults())
 	}

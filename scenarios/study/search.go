@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"locklab/algorithms/lock"
 	"locklab/scenarios/race"
@@ -131,7 +132,41 @@ func Explore(ctx context.Context, entry lock.Entry, b Bounds) (*Search, error) {
 	for _, w := range result.Found {
 		s.Witnesses = append(s.Witnesses, Witness{w, s.Bounds.trace(entry, w.Choices)})
 	}
+	if err == nil && b.Timing == Lockstep && b.Epoch == 0 {
+		err = s.searchPhases(ctx, b)
+	}
 	return s, err
+}
+
+// searchPhases has a search in lockstep whose time stamps are whole grains begin in each phase of a grain: what is floor(t) to one run is
+// floor(t)+1 to one that begins later. Phases are of one class if between them no time that a clock has shown comes to a whole grain.
+func (s *Search) searchPhases(ctx context.Context, b Bounds) error {
+	searched := []time.Duration{0}
+	for shown := s.Phases; len(shown) > 0; shown = shown[1:] {
+		phase := (s.Grain - shown[0]).Truncate(time.Millisecond) % s.Grain
+		if slices.Contains(searched, phase) {
+			continue
+		}
+		searched = append(searched, phase)
+		b.Epoch = simulator.Date(simulator.Epoch.Add(phase).UnixMilli())
+		o, err := Explore(ctx, s.Strategy, b)
+		if err != nil {
+			return err
+		}
+		for _, one := range o.Phases { // as a run without this phase would show them
+			shown = append(shown, (one-phase+s.Grain)%s.Grain)
+		}
+		s.States, s.Transitions, s.Depth, s.Complete = s.States+o.States, s.Transitions+o.Transitions, max(s.Depth, o.Depth), s.Complete && o.Complete
+		if slices.ContainsFunc(o.Witnesses, func(w Witness) bool { return !s.hasAsGood(w) }) {
+			s.addWitnesses(o)
+			s.Ways = append(s.Ways, o)
+		}
+	}
+	s.Found = nil
+	for _, w := range s.Witnesses {
+		s.Found = append(s.Found, w.Witness)
+	}
+	return nil
 }
 
 // idle is b as it is searched where a clock is read.

@@ -27,7 +27,8 @@ type Result struct {
 	// Grain above 0: code that measures also writes down what its clock shows; time stamps count from the present, by
 	// whole grains. See simulator.Traits.
 	Grain    time.Duration
-	Symmetry bool // states that differ only in a permutation of clients were counted as one
+	Phases   []time.Duration // past a whole Grain, that clocks have shown
+	Symmetry bool            // states that differ only in a permutation of clients were counted as one
 	// Asymmetry is the reason why they were not, although Options.Symmetric said that they could
 	// be; the zero value if they were.
 	Asymmetry simulator.AsymmetricError
@@ -80,6 +81,7 @@ func (s *search) result() *Result {
 	r := s.visited.result()
 	r.ReadsClock, r.Symmetry = s.sim.Traits().ReadsClock, s.symmetric > 1
 	r.Measures, r.Grain = s.sim.Traits().Measured && !r.ReadsClock, s.sim.Stamps().Grain()
+	r.Phases = s.sim.Stamps().Phases()
 	r.Assumed, r.Asymmetry, r.Repeated = s.opt.assumed.held(s.sim), s.opt.assumed.asymmetry, s.repeated
 	r.Lengths = slices.SortedFunc(slices.Values(s.lengths.List[:min(s.visited.lengths, len(s.lengths.List))]), simulator.Length.Compare)
 	for ch, injected := range s.visited.triggered {
