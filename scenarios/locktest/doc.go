@@ -136,14 +136,14 @@
 // # What it proves, and what not
 //
 // A search relies on code that does the same after the same observations. Every history
-// is executed at least twice, the second time 25 years later and with more time passing between. Code that
+// is executed at least twice, the second time at least 25 years later and with more time passing between. Code that
 // differs goes on by chance. If it does so in two to four ways, all of them are searched, as above; the first line of the certificate says so.
 // Else nothing is proved: Check says where it differs, and what random schedules have found. [Sample] asks for these from the beginning. Code that
 // differs only because time passed is searched with the time that it measures in its history, which takes
 // more states.
 //
 // In a search all processes are goroutines of one. When it has ended, the histories that it has found, or 200 that are drawn from
-// them (-locklab.apart), are executed again: 24 times each, at every hour of a day, and once in an operating-system process of its own, with package
+// them (-locklab.apart), are executed again: 24 times each, at every hour, on every weekday, in every month and on a 29 February, and once in an operating-system process of its own, with package
 // variables, a process id and a start of its own. For that the program of the test is run again, from TestMain on, with
 // LOCKLAB_HISTORY in its environment and -test.run for this test; a Check that is not wanted there returns at once, and so do Sample, Race and
 // Races. Code that does something else is not proved: one whose sync.Once is used up, whose token is the process id, or that

@@ -64,7 +64,7 @@ func (p *plan) certificate(s *study.Search, lang string) string {
 		clock = "locktest.carried.timed"
 	}
 	head, rest, _ := strings.Cut(certificate.Of(s, lang), "\n")
-	lines := []string{head + " " + assumed(p, s.Measures, lang), rest, "  " + text.Pad(text.Say(lang, "locktest.carried.name"), 12) + " " + text.Say(lang, clock, "epoch", epoch())}
+	lines := []string{head + " " + assumed(p, s.Measures, lang), rest, "  " + text.Pad(text.Say(lang, "locktest.carried.name"), 12) + " " + text.Say(lang, clock, "epoch", epoch(), "times", fmt.Sprint(hours))}
 	more := []string{p.apart.said(lang)}
 	if p.aside != nil {
 		more = append(more, text.Say(lang, "locktest.carried.aside", "cause", unprefixed(text.SayError(lang, p.aside))))

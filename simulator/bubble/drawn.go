@@ -53,9 +53,9 @@ func (d *Drawn) places() []Place {
 	return slices.SortedFunc(maps.Keys(d.Places), func(a, b Place) int { return cmp.Or(cmp.Compare(a.Command, b.Command), cmp.Compare(a.Word, b.Word)) })
 }
 
-// Where names the places; "": there are none.
+// Where names the places, each with the length of what was drawn there; "": there are none.
 func (d *Drawn) Where() string {
-	return strings.Join(lists.Each(d.places(), Place.String), ", ")
+	return strings.Join(lists.Each(d.places(), func(p Place) string { return fmt.Sprintf("%v: %d bytes", p, len(d.Places[p])) }), ", ")
 }
 
 // NewDrawn knows of no values.

@@ -116,11 +116,10 @@ func (h *Host) goesOn() bool { return h.Leaks != nil && h.Leaks.goesOn }
 // connection pool drops what is idle.
 func (h *Host) extra() time.Duration { return h.Horizon }
 
-// otherDate returns how much later the clock of the next shadow of code that is not timed begins: process.Years,
-// and each time another hour and second. One history has few shadows, which see few hours of the day.
+// otherDate returns how much later the clock of the next shadow of code that is not timed begins: process.OtherDate.
 func (h *Host) otherDate() time.Duration {
 	h.dates++
-	return process.Years + time.Duration(h.dates)*(time.Hour+time.Second)
+	return process.OtherDate(h.dates)
 }
 
 // NeedsTimeError says that what the code does depends on its clock, so that it has to be

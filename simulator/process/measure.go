@@ -18,12 +18,26 @@ import (
 // Strides times as much. So each reading comes to be at every second of a minute, every minute of
 // an hour, every hour of a day, every day of the week and in every month of the year: one stride
 // moves none of the first four by more than one place, and sixty of them move each all the way
-// round. The 15 ms move it within the second, and from even milliseconds to odd ones.
+// round. The 17 ms move it within the second, and a thousand of them to each millisecond of it.
 const (
-	Stride  = 29*24*time.Hour + time.Hour + 59*time.Second + 15*time.Millisecond
+	Stride  = 29*24*time.Hour + time.Hour + 59*time.Second + 17*time.Millisecond
 	Strides = 60
 	Years   = 25 * (365*24*time.Hour + 6*time.Hour)
 )
+
+// OtherDate is by how much later an execution begins that is the n-th at another date: n strides after Years, up to 600 of them, and each
+// eighth one on a 29 February. So 24 in a row begin at every hour of a day, on every day of the week, in every month and on three leap days.
+func OtherDate(n int) time.Duration {
+	if n%8 == 0 {
+		return leapDay(clock.Epoch.Add(Years).Year()+n/2%40) + time.Duration(n%24)*(time.Hour+time.Minute+7*time.Second+13*time.Millisecond)
+	}
+	return Years + time.Duration(n%600)*Stride + time.Duration(n)*17*time.Millisecond
+}
+
+// leapDay is the beginning of the first 29 February from a year on, as the time since the Epoch.
+func leapDay(year int) time.Duration {
+	return time.Date((year+3)/4*4, time.February, 29, 0, 0, 0, 0, time.UTC).Sub(clock.Epoch)
+}
 
 // allStrides has a bit for each number of strides, from bit 1.
 const allStrides = 1<<(Strides+1) - 2
@@ -135,8 +149,8 @@ func ancient(p *Process, at uint32) []clock.Shift {
 	return nil
 }
 
-// newYears are by how much the readings of a history are later so that the first of them, or the
-// last, comes to the beginning of a year, UTC: of a month, a day, an hour, a minute, a second and
+// newYears are by how much the readings of a history are later so that the first of them comes to a 29 February, and the first or the
+// last to the beginning of a year, UTC: of a month, a day, an hour, a minute, a second and
 // a millisecond, with the readings before it on the other side. Any other reading comes there in
 // another history.
 func (c *checked) newYears(p *Process, at uint32) (list []time.Duration) {
@@ -155,7 +169,7 @@ func (c *checked) newYears(p *Process, at uint32) (list []time.Duration) {
 	if by := c.toNewYear(p, first); !slices.Contains(list, by) {
 		list = append(list, by)
 	}
-	return list
+	return append(list, clock.Floor(leapDay(clock.Epoch.Add(first).Year()+1)+12*time.Hour-first, c.grain(p)))
 }
 
 // toNewYear returns the time from a reading, in whole grains, to the beginning of the next year or just after.
