@@ -23,6 +23,7 @@ const (
 	WaitLimit  = node.WaitLimit
 	Inside     = node.Inside
 	Remainders = node.Remainders
+	Insight    = node.Insight
 )
 
 // Lengths are the different lengths that clients and servers have met since some moment.

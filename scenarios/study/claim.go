@@ -61,6 +61,33 @@ func judgedAmongOthers(entry lock.Entry, w verdict.Word) bool {
 	return w == verdict.Overlap && entry.Holders == lock.AnyNumber
 }
 
+// If lists what s claims on condition, by the names of texts: what was not checked in all histories and of all values, but of some.
+func (s *Search) If() []string { return s.ifs(s.Bounds.Attempts != 1, s.Bounds.Attempts == AnyAttempts) }
+
+// If is Search.If of any number of clients.
+func (p *Proof) If() []string { return p.Search.ifs(p.Once.IsZero(), true) }
+
+// ifs is If where clients rest, or there are any others.
+func (s *Search) ifs(rest, others bool) (keys []string) {
+	a := s.Result.Assumed
+	for _, one := range []struct {
+		is  bool
+		key string
+	}{
+		{s.Strategy.New == nil, "own"}, // all that is said of it
+		{a.Rests && rest, "keeps"},
+		{s.Measures || s.Grain > 0, "clock"},
+		{others && (a.Strangers || a.Ordered), "compares"},
+		{others && a.Counters > 0, "counts"},
+		{s.hasMet(simulator.Insight), "looks"},
+	} {
+		if one.is {
+			keys = append(keys, one.key)
+		}
+	}
+	return keys
+}
+
 // The scopes of a search: what its proof is about.
 const (
 	ScopeAny      = "any"      // every timing
@@ -83,7 +110,12 @@ func (s *Search) Scope() string {
 // key's time to live. With which constants it compares that is not seen: what it does between two
 // instants that were searched is not known.
 func (s *Search) ComparesTimes() bool {
-	return s.ReadsClock || s.Measures || slices.ContainsFunc(s.Lengths, func(one simulator.Length) bool { return one.Of == simulator.Remainders })
+	return s.ReadsClock || s.Measures || s.hasMet(simulator.Remainders)
+}
+
+// hasMet reports whether the code has asked servers for something of a kind.
+func (s *Search) hasMet(what simulator.LengthOf) bool {
+	return slices.ContainsFunc(s.Lengths, func(one simulator.Length) bool { return one.Of == what })
 }
 
 // Verdicts returns the verdicts that s itself has found, in their order; nil: none.

@@ -33,7 +33,7 @@ func (s *Search) Grid(b *explore.Model) (g Grid) {
 	}
 	for i, list := range byKind(s.Result.Lengths) {
 		of := simulator.LengthOf(i)
-		if of == simulator.Remainders {
+		if of >= simulator.Remainders {
 			continue
 		}
 		if of != simulator.Inside || s.Bounds.Work > 0 { // otherwise it is made of steps
@@ -49,8 +49,8 @@ func (s *Search) Grid(b *explore.Model) (g Grid) {
 }
 
 // byKind returns lengths by what they are of.
-func byKind(list []simulator.Length) [simulator.Remainders + 1][]simulator.Length {
-	var kinds [simulator.Remainders + 1][]simulator.Length
+func byKind(list []simulator.Length) [simulator.Insight + 1][]simulator.Length {
+	var kinds [simulator.Insight + 1][]simulator.Length
 	for _, one := range list {
 		kinds[one.Of] = append(kinds[one.Of], one)
 	}

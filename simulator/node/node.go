@@ -274,6 +274,7 @@ const (
 	WaitLimit                  // how long a server was to wait for its replicas (WAIT)
 	Inside                     // how long a client may work, or do a part of it; the client's clock
 	Remainders                 // no length: a request has asked how long a key has still to live
+	Insight                    // no length: a request has looked into a token, or into what keys hold
 	ClockReads                 // no length: a request has read its server's clock
 )
 

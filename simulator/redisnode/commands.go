@@ -20,6 +20,12 @@ const (
 	unfit
 	// random: it chooses by chance, and is never executed.
 	random
+	// plain: its answer has nothing of what keys hold, but lengths, flags, times, or the count of a hash, which is exact.
+	plain
+	// counting: its answer is a string that counts.
+	counting
+	// inside: it looks into a string.
+	inside
 )
 
 // commandTraits has the traits of commands.
@@ -38,13 +44,17 @@ var commandTraits = traits(map[trait]string{
 		BLPOP BRPOP BRPOPLPUSH BLMOVE BZMPOP BZPOPMAX BZPOPMIN XREAD XREADGROUP
 		WAIT AUTH HELLO CLIENT QUIT INFO OBJECT HEXPIRE HSETEX CLUSTER SENTINEL`,
 	random: `SPOP SRANDMEMBER HRANDFIELD ZRANDMEMBER RANDOMKEY`,
+	plain: `DEL EXISTS EXPIRE EXPIREAT EXPIRETIME HDEL HEXISTS HINCRBY HLEN HSET HSETNX LLEN LPUSH LREM LTRIM MSET MSETNX PERSIST PEXPIRE PEXPIREAT
+		PEXPIRETIME PSETEX PTTL PUBLISH RPUSH SADD SCARD SETEX SETNX SISMEMBER SREM TIME TTL TYPE UNLINK ZADD ZCARD ZCOUNT ZRANK ZREM ZREMRANGEBYSCORE`,
+	counting: `DECR DECRBY INCR INCRBY`,
+	inside:   `APPEND GETRANGE HSTRLEN STRLEN`,
 })
 
 func traits(of map[trait]string) map[string]trait {
 	all := map[string]trait{}
 	for t, names := range of {
 		for name := range strings.FieldsSeq(names) {
-			all[name] = t
+			all[name] |= t
 		}
 	}
 	return all

@@ -70,6 +70,10 @@ func (x *Executor) checkCounters(e execution) error {
 	if len(all) > 1 {
 		sets = append(sets, all)
 	}
+	sees, _ := x.looksAt(e)
+	if len(all) > 0 && sees.into&counts != 0 {
+		return &node.CountError{Command: x.commandOf(e)}
+	}
 	for _, names := range sets {
 		for _, by := range countedFurther {
 			further, before, to := e.data, from, *x.keyspaces.At(e.eff.To)

@@ -36,9 +36,10 @@ type Executor struct {
 	less      memo.Map[[2]uint32, uint32] // keyspace, place -> the same without that key
 	orbit     memo.Orbit[execution]
 
-	far     far   // which counter has counted beyond memo.Most, which is tried: see stand
-	spare   int64 // milliseconds that a key lives from its deadline on
-	listens bool  // some connection has subscribed
+	insights map[string]insight // by script
+	far      far                // which counter has counted beyond memo.Most, which is tried: see stand
+	spare    int64              // milliseconds that a key lives from its deadline on
+	listens  bool               // some connection has subscribed
 }
 
 // A batch is the commands of one write to a connection: almost always one.
@@ -75,7 +76,7 @@ func newExecutor(m *memo.Memo, spare int64) (*Executor, error) {
 		return nil, err
 	}
 	x := &Executor{
-		memo: m, engine: e, spare: spare,
+		memo: m, engine: e, spare: spare, insights: map[string]insight{},
 		effects: memo.NewMap[effectKey, *Effect](m), exact: memo.NewMap[exactKey, *Effect](m),
 		bare: memo.NewMap[uint32, uint32](m), less: memo.NewMap[[2]uint32, uint32](m),
 	}
@@ -171,6 +172,9 @@ func (x *Executor) apply(d *Data, now time.Duration, b uint32) (*Effect, error) 
 	}
 	if err == nil && !eff.tried {
 		eff.tried = true
+		if x.looksAtNames(execution{*d, now, b, eff}) {
+			x.asked.ID(node.Length{Of: node.Insight, Request: x.batches.At(b &^ refuseWrites).text})
+		}
 		err = x.try(execution{*d, now, b, eff})
 	}
 	if err != nil {

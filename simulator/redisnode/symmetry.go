@@ -126,6 +126,9 @@ func (x *Executor) checkDrawn(e execution) error {
 // checkAttempts checks that the effect of a batch is the same, but for names, in later attempts, and where other attempts of the client are
 // in the place of other clients.
 func (x *Executor) checkAttempts(e execution) error {
+	if x.looksAtNames(e) {
+		return &node.AsymmetricError{Command: x.commandOf(e)}
+	}
 	for _, text := range memo.LaterTexts(x.batches.At(e.batch&^refuseWrites).commands, *x.keys(&e.data)) {
 		if eff, err := x.replaced(e, text); err != nil {
 			return err

@@ -1,0 +1,326 @@
+package redisnode
+
+import (
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/yuin/gopher-lua/ast"
+	"github.com/yuin/gopher-lua/parse"
+
+	"locklab/simulator/history"
+)
+
+// That tokens and counters are mere names, which are compared and no more, no number of trials shows of a script that takes one apart or
+// computes with it: a script is read. Values are followed from where they come to arithmetic, order and functions on texts, through
+// variables, tables and functions, each of which has whatever anything gives it anywhere (a flow-insensitive taint analysis).
+
+// origins are where a value may come from: the data, as a text or a counter, and the words of KEYS and ARGV.
+type origins uint64
+
+const (
+	contents origins          = 1 << iota // what keys hold
+	counts                                // a string that counts
+	firstKey                              // KEYS[1], up to KEYS[14], which stands for all further ones
+	firstArg = firstKey << 14             // ARGV[1], up to ARGV[48]
+
+	allKeys = firstArg - firstKey
+	allArgs = ^origins(0) &^ (firstArg - 1)
+)
+
+// insight are the values that a script looks into, and the numerals in it.
+type insight struct {
+	into     origins
+	numerals []int
+}
+
+// insightOf reads a script. Of one that is none nothing is known, and it fails.
+func insightOf(source string) insight {
+	chunk, err := parse.Parse(strings.NewReader(source), "script")
+	if err != nil {
+		return insight{}
+	}
+	s := &script{vars: map[string]origins{"KEYS": allKeys, "ARGV": allArgs}, news: true}
+	for s.news { // of any variable or function
+		s.news = false
+		s.of(reflect.ValueOf(chunk))
+	}
+	slices.Sort(s.numerals)
+	return insight{s.into, slices.Compact(s.numerals)}
+}
+
+// A script is what is known of one while it is read.
+type script struct {
+	insight
+	vars  map[string]origins // by name, wherever it is declared
+	news  bool
+	depth int // of functions
+}
+
+// In vars, what is passed to functions of the script, and what they return.
+const passed, returned = "(passed)", "(returned)"
+
+// set gives a variable more origins.
+func (s *script) set(name string, from origins) {
+	if was, known := s.vars[name]; !known || was|from != was {
+		s.vars[name] |= from
+		s.news = true
+	}
+}
+
+// look notes that the script looks into what comes from there.
+func (s *script) look(from origins) origins {
+	s.into |= from
+	return from
+}
+
+// of reads a part of a script, and returns where its value comes from.
+func (s *script) of(part reflect.Value) (from origins) {
+	switch part.Kind() {
+	case reflect.Interface, reflect.Pointer:
+		if part.IsNil() {
+			return 0
+		}
+		return s.node(part)
+	case reflect.Slice:
+		for i := range part.Len() {
+			from |= s.of(part.Index(i))
+		}
+	case reflect.Struct:
+		for i := range part.NumField() {
+			from |= s.of(part.Field(i))
+		}
+	}
+	return from
+}
+
+// parts reads some parts of a script.
+func (s *script) parts(all ...any) (from origins) {
+	for _, one := range all {
+		if one != nil {
+			from |= s.of(reflect.ValueOf(one))
+		}
+	}
+	return from
+}
+
+// node reads what a pointer or an interface of the tree is.
+func (s *script) node(part reflect.Value) origins {
+	switch n := part.Interface().(type) {
+	case *ast.IdentExpr:
+		return s.vars[n.Value]
+	case *ast.NumberExpr:
+		s.numeral(n.Value)
+		return 0
+	case *ast.StringExpr:
+		s.numeral(n.Value)
+		return 0
+	case *ast.AttrGetExpr:
+		return s.attribute(n)
+	case *ast.FuncCallExpr:
+		return s.call(n)
+	case *ast.RelationalOpExpr:
+		if from := s.parts(n.Lhs, n.Rhs); n.Operator != "==" && n.Operator != "~=" {
+			s.look(from)
+		}
+		return 0
+	case *ast.UnaryNotOpExpr:
+		s.parts(n.Expr)
+		return 0
+	case *ast.ArithmeticOpExpr:
+		return s.look(s.parts(n.Lhs, n.Rhs))
+	case *ast.UnaryMinusOpExpr:
+		return s.look(s.parts(n.Expr))
+	case *ast.UnaryLenOpExpr:
+		if of, is := n.Expr.(*ast.IdentExpr); is && (of.Value == "KEYS" || of.Value == "ARGV") {
+			return 0
+		}
+		return s.look(s.parts(n.Expr))
+	case *ast.NumberForStmt:
+		s.set(n.Name, s.look(s.parts(n.Init, n.Limit, n.Step)))
+		s.parts(n.Stmts)
+		return 0
+	case *ast.GenericForStmt:
+		s.assign(n.Names, s.parts(n.Exprs))
+		s.parts(n.Stmts)
+		return 0
+	case *ast.LocalAssignStmt:
+		s.assign(n.Names, s.parts(n.Exprs))
+		return 0
+	case *ast.AssignStmt:
+		from := s.parts(n.Rhs)
+		for _, to := range n.Lhs {
+			for { // an element of a table is all of it
+				at, is := to.(*ast.AttrGetExpr)
+				if !is {
+					break
+				}
+				to = at.Object
+			}
+			if name, is := to.(*ast.IdentExpr); is {
+				s.set(name.Value, from)
+			}
+		}
+		return 0
+	case *ast.FunctionExpr:
+		s.depth++
+		s.assign(n.ParList.Names, s.vars[passed])
+		s.parts(n.Stmts)
+		s.depth--
+		return 0
+	case *ast.ReturnStmt:
+		if from := s.parts(n.Exprs); s.depth > 0 {
+			s.set(returned, from)
+		}
+		return 0
+	}
+	return s.of(part.Elem())
+}
+
+func (s *script) declares(name string) bool {
+	_, is := s.vars[name]
+	return is
+}
+
+func (s *script) assign(names []string, from origins) {
+	for _, name := range names {
+		s.set(name, from)
+	}
+}
+
+func (s *script) numeral(text string) {
+	if n, err := strconv.Atoi(text); err == nil {
+		s.numerals = append(s.numerals, n)
+	}
+}
+
+// attribute reads an element of a table: of KEYS and ARGV it is a word of the request. A function of redis that is no call of it has a name.
+func (s *script) attribute(n *ast.AttrGetExpr) origins {
+	base, _ := n.Object.(*ast.IdentExpr)
+	index, _ := n.Key.(*ast.NumberExpr)
+	at := -1
+	if index != nil {
+		at, _ = strconv.Atoi(index.Value)
+	}
+	switch {
+	case base == nil:
+	case base.Value == "redis":
+		return contents | counts
+	case base.Value == "KEYS" && at >= 1 && at < 14:
+		return firstKey << (at - 1)
+	case base.Value == "ARGV" && at >= 1 && at < 48:
+		return firstArg << (at - 1)
+	case base.Value == "KEYS":
+		return allKeys
+	case base.Value == "ARGV":
+		return allArgs
+	}
+	return s.parts(n.Object, n.Key)
+}
+
+// call reads a call of a function.
+func (s *script) call(n *ast.FuncCallExpr) origins {
+	args := s.parts(n.Args)
+	if n.Method != "" {
+		return s.look(s.parts(n.Receiver) | args)
+	}
+	base, name := "", ""
+	switch f := n.Func.(type) {
+	case *ast.IdentExpr:
+		name = f.Value
+	case *ast.AttrGetExpr:
+		of, isName := f.Object.(*ast.IdentExpr)
+		key, isKey := f.Key.(*ast.StringExpr)
+		if isName && isKey {
+			base, name = of.Value, key.Value
+		}
+	}
+	switch {
+	case base == "redis" && (name == "call" || name == "pcall"):
+		return s.command(n.Args, args)
+	case base == "redis" && name == "sha1hex", base == "math", base == "bit", base == "cjson", base == "struct", base == "cmsgpack":
+		return s.look(args)
+	case base == "string" && name != "format":
+		return s.look(args)
+	case base == "redis", base == "string":
+		return args
+	case base == "table":
+		if to, is := n.Args[0].(*ast.IdentExpr); is {
+			s.set(to.Value, args)
+		}
+		return args
+	case base == "" && !s.declares(name) && strings.Contains(" tonumber tostring type unpack ipairs pairs next select assert error pcall rawget ", " "+name+" "):
+		return args
+	}
+	s.set(passed, args)
+	return s.parts(n.Func) | args | s.vars[returned]
+}
+
+// command reads a call of a command: where its answer comes from.
+func (s *script) command(args []ast.Expr, from origins) origins {
+	name := ""
+	if len(args) > 0 {
+		if text, ok := args[0].(*ast.StringExpr); ok {
+			name = strings.ToUpper(text.Value)
+		}
+	}
+	switch {
+	case is(name, inside):
+		return s.look(contents | counts | from)
+	case name == "ZADD":
+		s.look(from & counts) // as a score
+		return 0
+	case is(name, counting):
+		return counts
+	case is(name, plain):
+		return 0
+	}
+	return contents | counts
+}
+
+// looksAt returns what the commands of an execution look into, with the words of scripts that are there.
+func (x *Executor) looksAt(e execution) (l insight, words []string) {
+	for _, c := range x.batches.At(e.batch &^ refuseWrites).commands {
+		cmd := strings.ToUpper(c[0])
+		if is(cmd, inside) {
+			l.into |= contents | counts
+		}
+		if !strings.HasPrefix(cmd, "EVAL") || len(c) < 3 {
+			continue
+		}
+		source := c[1]
+		if strings.HasPrefix(cmd, "EVALSHA") {
+			source = ""
+			for _, one := range x.engine.sources {
+				if strings.EqualFold(c[1], scriptSHA(one)) {
+					source = one
+				}
+			}
+		}
+		of, known := x.insights[source]
+		if !known {
+			of = insightOf(source)
+			x.insights[source] = of
+		}
+		l.into |= of.into
+		l.numerals = append(l.numerals, of.numerals...)
+		keys, _ := strconv.Atoi(c[2])
+		for i, word := range c[3:] {
+			first, at, most := firstKey, i, 13
+			if i >= keys {
+				first, at, most = firstArg, i-keys, 47
+			}
+			if of.into&(first<<min(at, most)) != 0 {
+				words = append(words, word)
+			}
+		}
+	}
+	return l, words
+}
+
+// looksAtNames reports whether an execution looks into names, such as tokens.
+func (x *Executor) looksAtNames(e execution) bool {
+	l, words := x.looksAt(e)
+	return l.into&contents != 0 && x.keyspaces.Named(e.data.keyspace) || slices.ContainsFunc(words, history.NamesAny)
+}

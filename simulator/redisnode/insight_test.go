@@ -1,0 +1,43 @@
+package redisnode
+
+import "testing"
+
+// TestInsight: what a script looks into is found however it comes there, and it is no look to compare a value, to pass it on, or to look into
+// what is neither a token nor a counter.
+func TestInsight(t *testing.T) {
+	const token = firstArg
+	for source, want := range map[string]origins{
+		`return redis.call("INCR", "n") % 13 == 0`:                                                      counts,
+		`local n = redis.call("INCR", "n") local odd = n / 37 return odd`:                               counts,
+		`local function late(n) return n > 5000 end return late(redis.call("INCR", "n"))`:               counts,
+		`local function next() return redis.call("INCR", "n") end if next() > 7 then return 1 end`:      counts,
+		`local call = redis.call if call("INCR", "n") >= 5000 then return 1 end`:                        contents | counts,
+		`local t = {} t.n = redis.call("INCR", "n") for _, v in pairs(t) do if v - 5 == 0 then end end`: counts,
+		`local t = {} table.insert(t, redis.call("HGET", "h", "f")) return -t[1]`:                       contents | counts,
+		`for i = 1, redis.call("INCR", "n") do end`:                                                     counts,
+		`return string.sub(ARGV[1], -2) == "17"`:                                                        token,
+		`local t = ARGV[1] return t:sub(-2) == "17"`:                                                    token,
+		`return string.sub(redis.sha1hex("x" .. ARGV[1]), 1, 3)`:                                        token,
+		`return ARGV[1] > "c9"`: token,
+		`return #ARGV[1]`:       token,
+		`return #KEYS[2]`:       firstKey << 1,
+		`for _, v in ipairs(ARGV) do if string.find(v, "17$") then end end`: allArgs,
+		`local i = 1 return ARGV[i] + 1`:                                    allArgs,
+		`return redis.call("STRLEN", KEYS[1])`:                              contents | counts | firstKey,
+		`return cjson.decode(redis.call("LINDEX", KEYS[1], 0))`:             contents | counts,
+		`redis.call("ZADD", "z", redis.call("INCR", "n"), ARGV[1])`:         counts,
+		`local f = "GET" if redis.call(f, KEYS[1]) > 5 then return 1 end`:   contents | counts,
+
+		`if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end`: 0,
+		`return redis.call("INCR", KEYS[1])`:                                                  0,
+		`return redis.call("SET", "p:" .. ARGV[1], redis.call("INCR", "n"), "PX", ARGV[2])`:   0,
+		`if redis.call("EXISTS", KEYS[1]) > 0 or redis.call("PTTL", KEYS[1]) < 5 then end`:    0,
+		`if redis.call("HINCRBY", KEYS[1], ARGV[1], -1) > 0 then return #ARGV + #KEYS end`:    0,
+		`local ms = tonumber(ARGV[2]) / 1000 return ms`:                                       token << 1,
+		`this is no script`: 0,
+	} {
+		if got := insightOf(source).into; got != want {
+			t.Errorf("%s: looks into %b, want %b", source, got, want)
+		}
+	}
+}
