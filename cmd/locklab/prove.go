@@ -129,7 +129,7 @@ func (p *proveFlags) print(e *env, proof *study.Proof) {
 		}
 	}
 	for _, w := range proof.Proved() {
-		e.Wrap("  "+text.Pad(string(w), 12), e.Say("prove.never"))
+		e.Wrap("  "+text.Pad(string(w), 12), e.Each(func(lang string) string { return text.Say(lang, "prove.never", "if", certificate.If(proof.If(), lang)) }))
 	}
 	all := broken(proof)
 	for _, w := range all {

@@ -60,7 +60,7 @@ func OfProof(p *study.Proof, lang string) string {
 	lines := []string{say("prove.head", "lock", p.Search.Strategy.Heading(), "scope", scope,
 		"when", say("certificate.proved.when."+p.Search.Scope()), "faults", study.FormatBudget(p.Search.Bounds.Budget, p.Endless))}
 	for _, w := range p.Proved() {
-		lines = append(lines, "  "+text.Pad(string(w), 12)+say("prove.never"))
+		lines = append(lines, "  "+text.Pad(string(w), 12)+say("prove.never", "if", If(p.If(), lang)))
 	}
 	for _, w := range p.Witnesses() {
 		s, _ := p.BrokenBy(w.Verdict)

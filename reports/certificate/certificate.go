@@ -245,7 +245,19 @@ func Claim(s *study.Search, lang string) string {
 	if s.Unjudged() != nil {
 		head, others = "certificate.searched", others+Unjudged(s, lang)
 	}
-	return text.Say(lang, head, "who", who(s.Bounds, lang), "when", when(s, lang), "found", found, "others", others)
+	return text.Say(lang, head, "who", who(s.Bounds, lang), "when", when(s, lang), "found", found, "others", others, "if", If(s.If(), lang))
+}
+
+// If returns, in a language of package text, on which conditions something is claimed; "": on none.
+func If(keys []string, lang string) string {
+	if slices.Contains(keys, "own") {
+		return text.Say(lang, "certificate.if.own")
+	}
+	if keys == nil {
+		return ""
+	}
+	list := lists.Each(keys, func(key string) string { return text.Say(lang, "certificate.if."+key) })
+	return text.Say(lang, "certificate.if", "list", text.Join(lang, "chart.list", list))
 }
 
 // Unjudged returns, in a language of package text, which verdicts so few clients cannot show, and how many can; "" where they show all.
