@@ -81,10 +81,8 @@ func (sym *Symmetry) recounted(at uint32, a, b *process.Process, f history.Recou
 	return to, nil
 }
 
-// orderTried are the numbers by which others are further when Assumptions.Ordered is tried, and MostOrdered bounds the histories. The text
-// prove.assumed.ordered has them.
-var orderTried = [...]int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 98, 1000, 1_000_000_000}
-
+// MostOrdered bounds the histories in which Assumptions.Ordered is tried. The text prove.assumed.ordered has the numbers by which others are
+// further.
 const MostOrdered = 200
 
 // CheckOrder checks Assumptions.Ordered in histories of the first client, evenly drawn if they are more than MostOrdered: where all numbers
@@ -107,8 +105,8 @@ func (sym *Symmetry) CheckOrder() error {
 				if set>>from&1 == 0 || from > 0 && history.Counter(of) == history.Tokens+1 { // its own come one after the other
 					continue
 				}
-				for _, by := range orderTried {
-					if _, err := sym.recounted(at, first, twin, history.Further(history.Counter(of), from, by)); err != nil {
+				for _, by := range sym.s.memo.Further(12, 1_000_000_000) {
+					if _, err := sym.recounted(at, first, twin, history.Further(history.Counter(of), from, int64(by))); err != nil {
 						return err
 					}
 				}

@@ -13,9 +13,8 @@ import (
 // with these, but for the number itself. Some of them are tried in every effect, and so is code with their answers; see
 // simulator.Assumptions, Counters.
 
-// countedFurther are the numbers by which counters have counted further when an effect is tried. The text
-// prove.assumed.counters has them.
-var countedFurther = [...]int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 1000}
+// mostFurther is the most by which a counter counts further when an effect is tried. The text prove.assumed.counters has the numbers.
+const mostFurther = 1 << 50
 
 // stand has the counters of to stand still that were at most in from and have counted by one.
 func stand(from *State, to State, most int64) (_ State, stood bool) {
@@ -66,7 +65,8 @@ func counted(s State, at, is int64) (_ State, any bool) {
 func (x *Executor) checkCounters(a step, eff *effect) error {
 	from, to := x.contents.At(a.contents), *x.contents.At(eff.to)
 	most := int64(x.memo.Most)
-	for _, by := range countedFurther {
+	for _, n := range x.memo.Further(10, mostFurther) {
+		by := int64(n)
 		further, before := a, *from
 		state, any := counted(from.state, most, most+by)
 		if !any {

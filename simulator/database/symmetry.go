@@ -102,7 +102,7 @@ func (x *Executor) checkAttempts(a step, eff *effect) error {
 	if a.serves() {
 		asked = x.requests.At(a.arg).request
 	}
-	for _, text := range memo.LaterTexts(asked, *x.contents.At(a.contents)) {
+	for _, text := range memo.LaterTexts(x.memo, asked, *x.contents.At(a.contents)) {
 		if !x.same(a, eff, text, func(t world.Vocabulary, id uint32) uint32 { return t.Replaced(id, text) }) {
 			return &world.AsymmetricError{Command: x.stepText(a)}
 		}

@@ -104,7 +104,7 @@ const leasesToAncient = 4
 const worldsPerView = 100
 
 // mostCounting bounds the views where the number of a counter makes a difference: they may be without end.
-const mostCounting = 100_000
+const mostCounting = 50_000
 
 // mostHistories bounds the histories of all clients together, through each of which the code is executed, in up to half a minute.
 const mostHistories = 50_000

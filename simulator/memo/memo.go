@@ -50,6 +50,7 @@ type Memo struct {
 	// OnClear is called after all entries were discarded.
 	OnClear func()
 
+	turn   int // see Further
 	tables []emptied
 	maps   []emptied
 }

@@ -12,9 +12,9 @@ import (
 // 0 it stands still there, and stands for all that have counted further: servers are to do the same with these, but for the number
 // itself. Some of them are tried in every effect, and so is code with their answers; see simulator.Assumptions, Counters.
 
-// countedFurther are the numbers by which counters have counted further when an effect is tried. The text
+// mostFurther is the most by which a counter counts further when an effect is tried, and triedFurther are so many numbers each time. The text
 // prove.assumed.counters has them.
-var countedFurther = [...]int{1, 2, 3, 4, 5, 6, 7, 8, 9, 1000}
+const mostFurther, triedFurther = 1 << 50, 10
 
 // far are counters that have counted further by so much.
 type far struct {
@@ -75,7 +75,7 @@ func (x *Executor) checkCounters(e execution) error {
 		return &node.CountError{Command: x.commandOf(e)}
 	}
 	for _, names := range sets {
-		for _, by := range countedFurther {
+		for _, by := range append(numerals(sees, x.memo.Most), x.memo.Further(triedFurther, mostFurther)...) {
 			further, before, to := e.data, from, *x.keyspaces.At(e.eff.To)
 			for _, name := range names {
 				if before = before.with(name, x.memo.Most+by); to.find(name).counter() == x.memo.Most {
@@ -99,6 +99,16 @@ func (x *Executor) checkCounters(e execution) error {
 		}
 	}
 	return x.memo.Room.Exceeded
+}
+
+// numerals are by how much higher than most a counter is at the numerals of scripts, and beside them.
+func numerals(sees insight, most int) (list []int) {
+	for _, n := range sees.numerals {
+		for by := max(n-most-1, 1); by <= n-most+1; by++ {
+			list = append(list, by)
+		}
+	}
+	return list
 }
 
 var numbers = regexp.MustCompile("[0-9]+")

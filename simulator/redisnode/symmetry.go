@@ -129,7 +129,7 @@ func (x *Executor) checkAttempts(e execution) error {
 	if x.looksAtNames(e) {
 		return &node.AsymmetricError{Command: x.commandOf(e)}
 	}
-	for _, text := range memo.LaterTexts(x.batches.At(e.batch&^refuseWrites).commands, *x.keys(&e.data)) {
+	for _, text := range memo.LaterTexts(x.memo, x.batches.At(e.batch&^refuseWrites).commands, *x.keys(&e.data)) {
 		if eff, err := x.replaced(e, text); err != nil {
 			return err
 		} else if eff == nil {
