@@ -75,6 +75,9 @@ func (p *proveFlags) run(e *env, args []string) error {
 	if proof.Refused != nil || len(proof.Open) > 0 {
 		return noAnswer("error.prove.open")
 	}
+	if proof.Search.Scope() == study.ScopeInstants {
+		return noAnswer("error.prove.instants")
+	}
 	return nil
 }
 
@@ -129,7 +132,7 @@ func (p *proveFlags) print(e *env, proof *study.Proof) {
 		}
 	}
 	for _, w := range proof.Proved() {
-		e.Wrap("  "+text.Pad(string(w), 12), e.Each(func(lang string) string { return text.Say(lang, "prove.never", "if", certificate.If(proof.If(), lang)) }))
+		e.Wrap("  "+text.Pad(string(w), 12), e.Each(func(lang string) string { return certificate.Never(proof, lang) }))
 	}
 	all := broken(proof)
 	for _, w := range all {

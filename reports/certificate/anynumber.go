@@ -50,6 +50,11 @@ func counters(a simulator.Assumptions, lang string) []string {
 	return []string{text.Say(lang, "prove.assumed.counters", "most", fmt.Sprint(a.Counters))}
 }
 
+// Never says, in a language of package text, that something cannot happen: on which conditions, and at which instants.
+func Never(p *study.Proof, lang string) string {
+	return text.Say(lang, "prove.never."+p.Search.Scope(), "if", If(p.If(), lang))
+}
+
 // OfProof returns the certificate of a proof in a language of package text: what is impossible, what is not, and AnyNumber.
 func OfProof(p *study.Proof, lang string) string {
 	say := func(key string, pairs ...string) string { return text.Say(lang, key, pairs...) }
@@ -60,7 +65,7 @@ func OfProof(p *study.Proof, lang string) string {
 	lines := []string{say("prove.head", "lock", p.Search.Strategy.Heading(), "scope", scope,
 		"when", say("certificate.proved.when."+p.Search.Scope()), "faults", study.FormatBudget(p.Search.Bounds.Budget, p.Endless))}
 	for _, w := range p.Proved() {
-		lines = append(lines, "  "+text.Pad(string(w), 12)+say("prove.never", "if", If(p.If(), lang)))
+		lines = append(lines, "  "+text.Pad(string(w), 12)+Never(p, lang))
 	}
 	for _, w := range p.Witnesses() {
 		s, _ := p.BrokenBy(w.Verdict)
