@@ -149,8 +149,11 @@ func ofClocks(s *study.Search, assumed sentences) []string {
 		list = append(list, assumed("epoch", "epoch", shows(simulator.Epoch)))
 	case s.Result.Grain > 0:
 		phases := "epoch.stamps"
-		if s.Bounds.Timing == study.Lockstep {
+		switch {
+		case s.Phased:
 			phases = "epoch.phases"
+		case s.Bounds.Timing == study.Lockstep:
+			phases = "epoch.lockstep"
 		}
 		list = append(list, assumed(phases, "epoch", shows(simulator.Midst), "grain", s.Result.Grain.String()),
 			assumed("measured", "stride", process.Stride.Truncate(s.Result.Grain).String(), "strides", strides), assumed("stamps", "strides", strides))

@@ -33,6 +33,8 @@ type Search struct {
 	// Boundary says which verdicts of Result.Found are met only at the very instant at which something
 	// ends; nil: FindBoundary was not called.
 	Boundary map[verdict.Word]explore.Boundary
+	// Phased: runs begin in each phase of a grain that makes a difference to time stamps.
+	Phased bool
 	// NoClaims: the code does not say whether a release has given the lock back, so that no LIE can be seen.
 	NoClaims bool
 }
@@ -132,15 +134,19 @@ func Explore(ctx context.Context, entry lock.Entry, b Bounds) (*Search, error) {
 	for _, w := range result.Found {
 		s.Witnesses = append(s.Witnesses, Witness{w, s.Bounds.trace(entry, w.Choices)})
 	}
-	if err == nil && b.Timing == Lockstep && b.Epoch == 0 {
+	if few := len(s.Phases)*s.States < fewStates; err == nil && b.Timing == Lockstep && b.Epoch == 0 && (few || b.Skew > 0) {
 		err = s.searchPhases(ctx, b)
 	}
 	return s, err
 }
 
+// fewStates bounds those of all phases of time stamps that are searched where no clock is off.
+const fewStates = 150_000
+
 // searchPhases has a search in lockstep whose time stamps are whole grains begin in each phase of a grain: what is floor(t) to one run is
 // floor(t)+1 to one that begins later. Phases are of one class if between them no time that a clock has shown comes to a whole grain.
 func (s *Search) searchPhases(ctx context.Context, b Bounds) error {
+	s.Phased = s.Grain > 0
 	searched := []time.Duration{0}
 	for shown := s.Phases; len(shown) > 0; shown = shown[1:] {
 		phase := (s.Grain - shown[0]).Truncate(time.Millisecond) % s.Grain

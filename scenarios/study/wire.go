@@ -20,6 +20,7 @@ type searchJSON struct {
 	Witnesses []witnessJSON   `json:"witnesses,omitempty"`
 	Tried     []*Search       `json:"tried,omitempty"` // Search.Cut
 	Beside    []*Search       `json:"beside,omitempty"`
+	Phased    bool            `json:"phased,omitempty"`
 	NoClaims  bool            `json:"no_claims,omitempty"`
 }
 
@@ -41,7 +42,7 @@ func (s Search) MarshalJSON() ([]byte, error) {
 			r.Found = append(r.Found, w)
 		}
 	}
-	j := searchJSON{Bounds: s.Bounds, Result: &r, Tried: s.Cut, Beside: s.Beside, NoClaims: s.NoClaims}
+	j := searchJSON{Bounds: s.Bounds, Result: &r, Tried: s.Cut, Beside: s.Beside, Phased: s.Phased, NoClaims: s.NoClaims}
 	for _, w := range s.Witnesses {
 		j.Witnesses = append(j.Witnesses, witnessJSON{w.Verdict, w.Par, w.Steps, w.Cause, w.Trace.Link()})
 	}
@@ -57,7 +58,7 @@ func (s *Search) UnmarshalJSON(b []byte) error {
 	if j.Result == nil {
 		j.Result = &explore.Result{}
 	}
-	*s = Search{Bounds: j.Bounds, Result: j.Result, Cut: j.Tried, Beside: j.Beside, NoClaims: j.NoClaims}
+	*s = Search{Bounds: j.Bounds, Result: j.Result, Cut: j.Tried, Beside: j.Beside, Phased: j.Phased, NoClaims: j.NoClaims}
 	for _, w := range j.Witnesses {
 		t, err := simulator.ParseLink(w.Trace)
 		if err != nil {
