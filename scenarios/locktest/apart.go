@@ -127,7 +127,7 @@ type life struct {
 }
 
 // hours is the number of further executions of each of these histories here, at each hour of a day if the code does not depend on its clock.
-const hours = 24
+const hours = 32
 
 // A repetition executes histories of a simulator's code again.
 type repetition struct {

@@ -143,7 +143,7 @@
 // more states.
 //
 // In a search all processes are goroutines of one. When it has ended, the histories that it has found, or 200 that are drawn from
-// them (-locklab.apart), are executed again: 24 times each, at every hour, on every weekday, in every month and on a 29 February, and once in an operating-system process of its own, with package
+// them (-locklab.apart), are executed again: 32 times each, at every hour, on every weekday, in every month and on a 29 February, and once in an operating-system process of its own, with package
 // variables, a process id and a start of its own. For that the program of the test is run again, from TestMain on, with
 // LOCKLAB_HISTORY in its environment and -test.run for this test; a Check that is not wanted there returns at once, and so do Sample, Race and
 // Races. Code that does something else is not proved: one whose sync.Once is used up, whose token is the process id, or that
