@@ -13,7 +13,7 @@ import (
 
 // What people see of each chart: its text, its table, its pictures, whose letters are outlines, and its JSON.
 func TestCharts(t *testing.T) {
-	effort.Unwatched(t, "one goroutine draws")
+	effort.OnlyPushed(t, "it searches for seconds")
 	for name, c := range map[string]struct {
 		args string
 		csv  bool // there is a golden of the table

@@ -26,7 +26,7 @@ func TestExploreTime(t *testing.T) {
 // The certificate of a search names what clients do with a lock besides, what their library
 // sends again, and what was left out.
 func TestCertificateOfUses(t *testing.T) {
-	effort.Unwatched(t, "one goroutine searches")
+	effort.OnlyPushed(t, "it searches for seconds")
 	var told strings.Builder
 	for _, line := range []string{
 		"explore naive-wake --timing lockstep --attempts 2 --budget delay=1@2s --uses wait",

@@ -175,6 +175,7 @@ func TestBothHostsAtAnyTiming(t *testing.T) {
 
 // Code that looks at its clock has exact timers at any timing: other bounds are refused.
 func TestLateTimersOfTimedCode(t *testing.T) {
+	effort.OnlyPushed(t, "it searches for seconds")
 	bounds := study.Bounds{Scope: explore.Scope{Clients: 1, Attempts: 1, TTL: 9 * time.Second, Nodes: 1}, Timing: study.AnyTiming}
 	_, _, p := onBothHosts(t, racetest.Lock(t, "client-expiry"), bounds, false)
 	bounds.Lateness = 750 * time.Millisecond

@@ -60,6 +60,7 @@ func TestAnyAttempts(t *testing.T) {
 // TestAnyAttemptsOnZooKeeper: the same of each lock that lives on sessions. What goes on in the background of later
 // attempts is named.
 func TestAnyAttemptsOnZooKeeper(t *testing.T) {
+	effort.OnlyPushed(t, "it searches for seconds")
 	entries, budgets, states := locks(t, "zk-naive", "zk-protected", "zk-write"), []string{"crash=1", "pause=1"}, 20_000
 	if effort.Exhaustive() {
 		entries, states = algorithms.OnZooKeeper(), 400_000
@@ -102,6 +103,7 @@ func findsAll(t *testing.T, s *study.Search, budget string, most, states int) {
 
 // TestAnyAttemptsOfRuns: a search of any number of attempts has found all verdicts of random runs with six.
 func TestAnyAttemptsOfRuns(t *testing.T) {
+	effort.OnlyPushed(t, "it searches for seconds")
 	runs := 60
 	if effort.Exhaustive() {
 		runs = 300

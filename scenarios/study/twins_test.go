@@ -264,6 +264,7 @@ func TestMoreFindsNoLess(t *testing.T) {
 
 // TestFoundWithin: what searches find, within bounds that once hid it or made too much of it.
 func TestFoundWithin(t *testing.T) {
+	effort.OnlyPushed(t, "it searches for seconds")
 	for _, test := range []struct {
 		lock, bounds string
 		word         verdict.Word

@@ -378,6 +378,7 @@ func (s *server) victims() (all []SessionID) {
 
 // TestRealTranscripts plays the transcripts on servers, but for those in which the clock moves.
 func TestRealTranscripts(t *testing.T) {
+	effort.OnlyPushed(t, "it starts database servers")
 	for _, d := range []Dialect{MariaDB, PostgreSQL} {
 		t.Run(d.String(), func(t *testing.T) {
 			s := connect(t, d)
@@ -477,6 +478,7 @@ func (m move) line(d Dialect) string {
 // TestRealServer plays random programs of three sessions on a State and on a real server: answers, affected rows, errors, and
 // who waits for whom must agree after every step. Steps after which the threads of the server would race are left out.
 func TestRealServer(t *testing.T) {
+	effort.OnlyPushed(t, "it starts database servers")
 	effort.Cases(t, 15, 60)
 	for _, d := range []Dialect{MariaDB, PostgreSQL} {
 		t.Run(d.String(), func(t *testing.T) {

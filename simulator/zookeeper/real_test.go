@@ -59,6 +59,7 @@ var steps = rapid.SliceOfN(rapid.SliceOfN(rapid.Custom(func(t *rapid.T) step {
 // ZooKeeper: replies, errors, children, versions, transaction numbers, watches
 // and their order must agree after every step. A case that shows a difference is shrunk.
 func TestRealServer(t *testing.T) {
+	effort.OnlyPushed(t, "it starts ZooKeepers")
 	addr := servertest.ZooKeeper(t, t.TempDir())
 	played := map[string]int{} // what the steps have met, so that a tame generator fails
 	effort.Cases(t, 50, 120)
