@@ -612,7 +612,7 @@ func TestBeside(t *testing.T) {
 	}
 
 	p, s = both(Bounds{Clients: 2, Attempts: 1, Budget: "crash=1", TTL: ttl}, func(c *Client) { lockWith(c, c.Token(), compareAndDelete) })
-	if first, _, _ := strings.Cut(p.certificate(s, "en"), "\n"); !strings.Contains(first, "in lockstep and at any timing: no failure") {
+	if first, _, _ := strings.Cut(p.certificate(s, "en"), "\n"); !strings.Contains(first, "in lockstep and at any timing, no failure") {
 		t.Error(first)
 	}
 }

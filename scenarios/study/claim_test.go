@@ -48,7 +48,7 @@ func TestClaimNamesWhatOthersFound(t *testing.T) {
 		"redlock": {
 			made:   madeSearch(racetest.Lock(t, "redlock"), "clients=2,attempts=1,timing=any,budget=crash=1+pause=1", measures, verdict.Overlap, verdict.StaleWrite),
 			beside: []*study.Search{madeSearch(racetest.Lock(t, "redlock"), "clients=2,attempts=1,timing=any,nodes=3,uses=check,budget=crash=1+pause=1", measures, verdict.Overlap, verdict.Lie)},
-			want:   "Found within these bounds, for 2 clients with 1 attempt each, at the instants searched: OVERLAP, STALE-WRITE can occur, and no other failure that was looked for; another search found LIE as well (the instants searched, servers: 3, clients that also check).",
+			want:   "Found within these bounds, for 2 clients with 1 attempt each, at the instants searched: OVERLAP, STALE-WRITE can occur, and no other failure that was looked for, if its code does the same at every time of day; another search found LIE as well (the instants searched, servers: 3, clients that also check).",
 		},
 		"zk-mutex": {
 			made:   madeSearch(racetest.Lock(t, "zk-mutex"), "clients=2,attempts=1,timing=any,budget=pause=1", explore.Result{}, verdict.Overlap),
@@ -114,7 +114,7 @@ func TestClaimOfInstants(t *testing.T) {
 		b.Attempts, b.Uses, b.Budget, b.Timing, b.Nodes = 1, 0, "", study.AnyTiming, 1
 		s := exploring(t, test.entry, b)
 		head, _, _ := strings.Cut(certificate.Of(s, "en"), "\n")
-		if s.Scope() != test.scope || strings.Contains(head, "at the instants searched: ") != (test.scope == study.ScopeInstants) || strings.Contains(head, "at any timing: ") != (test.scope == study.ScopeAny) {
+		if s.Scope() != test.scope || strings.Contains(head, "at the instants searched, ") != (test.scope == study.ScopeInstants) || strings.Contains(head, "at any timing, ") != (test.scope == study.ScopeAny) {
 			t.Errorf("%s: %s", name, head)
 		}
 		if strings.Contains(certificate.Of(s, "en"), "2026-05-28 20:26:40 UTC") != test.epoch {
