@@ -4,8 +4,12 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"locklab/simulator/node"
 	"locklab/simulator/process"
+	"locklab/simulator/redisnode"
+	"locklab/simulator/zookeeper"
 )
 
 // clients are the clients of a simulator: their code, what it waits for, and by when.
@@ -193,3 +197,60 @@ func (all *clients) impatient(p *node.ClientProcess, c int8, thread int) time.Du
 	}
 	return th.Due - all.config.Timing.Lateness
 }
+
+// A Client is what a program has of the world: connections or a session, and with the methods of
+// its Code a clock, tokens and a place to record what it is about to do; and the protected
+// resource. A program must observe nothing else, and keep nothing outside its own variables.
+//
+// Rest, RestFor and WithDeadline need a Timing of the simulator. The program records what it does
+// itself: Acquire, Enter, Refuse, Leave, Release, Released, Done.
+type Client struct{ *process.Code }
+
+// Clock is a client's own clock; see process.Clock.
+type Clock = process.Clock
+
+// Redis returns the client's connection pool to server n, from 1. It belongs to the
+// simulator; do not close it.
+func (c *Client) Redis(n int) *redis.Client {
+	connections, ok := c.Library().(*redisnode.Connections)
+	if !ok {
+		panic("there is no Redis: the server is another one")
+	}
+	return connections.Client(n)
+}
+
+// ZooKeeper returns the client's session with the ensemble; nil if the server is none.
+func (c *Client) ZooKeeper() *zookeeper.Session {
+	session, _ := c.Library().(*zookeeper.Session)
+	return session
+}
+
+// A view is a world together with the tables of its simulator: what its servers see, as a
+// node.World, what a fault strikes, and where a choice is made.
+type view struct {
+	s *Simulator
+	w *World
+}
+
+// view returns the view of w. There is one view a simulator, which this sets to w, so that
+// a step allocates nothing for it.
+func (s *Simulator) view(w *World) *view {
+	s.current.w = w
+	return &s.current
+}
+
+func (v *view) Now() time.Duration                { return v.w.now }
+func (v *view) Clients() int                      { return len(v.s.clients.procs) }
+func (v *view) Client(c int8) *node.ClientProcess { return &v.w.procs[c-1] }
+func (v *view) Op(c, thread int8) *process.Op {
+	p := &v.w.procs[c-1]
+	o := v.s.clients.op(c, p, int(thread))
+	if v.s.stamps.grain > 0 {
+		return v.s.stamps.ofDay(p, o)
+	}
+	return o
+}
+func (v *view) Memory(c int8) uint32          { return v.s.clients.entry(c, &v.w.procs[c-1]).Memory }
+func (v *view) Servers() int                  { return len(v.s.config.Nodes) }
+func (v *view) State(n int8) node.State       { return v.w.servers[n-1] }
+func (v *view) SetState(n int8, s node.State) { v.w.servers[n-1] = s }

@@ -5,6 +5,10 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"locklab/simulator/history"
+	"locklab/simulator/node"
+	"locklab/simulator/process"
 )
 
 // Traits record the actions of code that were seen so far, which decide what belongs to a state. Each can become
@@ -65,4 +69,186 @@ func hasName(text, name string) bool {
 		}
 	}
 	return false
+}
+
+// A simulator's tables hold what its clients' code and its servers do. Models that are not the
+// simulator may use them: they need no World, and none of the rules by which a World changes.
+
+// Follow returns what the code of client c, from 1, does when it observes seen at an entry of its
+// table, and the entry that follows: the one that represents all with the same future, if the
+// client's history is abstracted. Entry 0 is the program that has not begun. does is valid until
+// the next call.
+func (s *Simulator) Follow(c int, at uint32, seen process.Observation) (does *process.Entry, to uint32, err error) {
+	p := s.clients.procs[c-1]
+	did, err := p.Advance(at, seen)
+	if err != nil {
+		return nil, 0, err
+	}
+	if to, err = p.Forget(did); err != nil {
+		return nil, 0, err
+	}
+	return p.At(did), to, s.room.Take()
+}
+
+// Assumptions hold what a simulator takes for granted of code and servers, so that fewer worlds differ. The zero
+// value assumes nothing. Each is a hypothesis; where a step, or a check, refutes it, the error is the one named here.
+type Assumptions struct {
+	// Symmetric: so many clients, from the first, are interchangeable (symmetry reduction): for each other's code
+	// and for servers. Refuted by an *AsymmetricError of Step. Below 2: none are.
+	Symmetric int
+	// Strangers: where more than two clients are symmetric, what code does is the same whichever other
+	// client an answer names, or which other attempt of its own, and servers do the same with the tokens of any attempt (data
+	// independence). Needs Merging. Refuted by an *AsymmetricError of Step or Symmetry.CheckStrangers.
+	Strangers bool
+	// Merging: histories of observations with equal future behaviour are one (bisimulation); see process.Process.Merge.
+	// Symmetric clients have the classes of the first. Refuted by a *process.SplitError of Step; the
+	// process has refined its classes by then, unless the error says End.
+	Merging process.Merging
+	// Measures: clients use their clocks only to measure how long something takes (data independence); see
+	// measure. Refuted by a *process.TimeOfDayError of CheckMeasures.
+	Measures bool
+	// Ages: see there. Needs Measures. Refuted by an *OldStampError of CheckMeasures, CheckOld or Step.
+	Ages Ages
+	// Counters: what code and servers do is the same however far beyond this a counter has counted, but for its number, as that of a
+	// fencing token; 0: it may not be. Needs Merging. Refuted by a *node.CountError of Step or Symmetry.CheckStrangers.
+	Counters int
+	// Creations: code learns only of transactions that create something, so that an ensemble numbers no
+	// others (data independence); see node.Sessions. No check tries it: it follows from what
+	// requests can ask for, and a simulator whose code opens connections of its own does not assume it.
+	Creations bool
+	// Ordered: of the numbers that an ensemble counts, and that its answers name, and of those of the tokens of clients, code depends on the
+	// order only (data independence). Needs Creations. Refuted by an *OrderError of Symmetry.Recounted or Symmetry.CheckOrder.
+	Ordered bool
+	// Rests: what a process at rest, or at its end, has observed is dead (dead variables), but for the memory of
+	// its strategy, which is read; see process.Process.Forget. Refuted by a *RestError of Symmetry.CheckRests.
+	Rests bool
+}
+
+// Ages bound the ages of time stamps that code and servers can tell apart (extrapolation; Behrmann, Bouyer, Larsen and Pelánek
+// 2004). The zero value does not.
+type Ages struct {
+	Ancient time.Duration // to a client all stamps are one that were so old when it first read its clock
+	Span    time.Duration // no client measures for longer; servers cannot tell apart stamps that are older than both together
+}
+
+// Usual are the assumptions of a new simulator.
+var Usual = Assumptions{Rests: true}
+
+// Assume has worlds from now on assume a. Earlier worlds are void.
+func (s *Simulator) Assume(a Assumptions) {
+	moved := s.stamps.seen != s.stamps.grain
+	if s.stamps.move(s.stamps.seen, a.Ages); a == s.assumed && !moved {
+		return
+	}
+	if attempts := a.Strangers || a.Ordered; s.assumed.Counters != a.Counters || s.memo.Attempts != attempts || s.assumed.Strangers != a.Strangers {
+		s.memo.Clear()
+		s.memo.Most, s.memo.Counts, s.memo.Attempts, moved = a.Counters, false, attempts, true
+	}
+	s.assumed = a
+	for i, p := range s.clients.procs {
+		p.KeepHistories(!a.Rests)
+		p.Unfenced = a.Counters > 0 && s.config.Guard != history.Fenced
+		if moved {
+			p.Clear()
+		}
+		if i > 0 && i < a.Symmetric {
+			p.Merge(process.NoMerging)
+		} else {
+			p.Merge(a.Merging)
+		}
+	}
+	if s.numbers != nil {
+		s.numbers.CountCreations(a.Creations)
+	}
+	s.measure(a.Measures)
+	s.memo.Symmetric = uint8(a.Symmetric)
+	clear(s.symmetry.renamed)
+	s.symmetry.followed = 0
+}
+
+// measure has clients that read their clocks use them only to measure how long something takes:
+// the clock of each is set to zero, but for what it shows below a millisecond, when it is read
+// for the first time since its process has begun or rested. The time of day
+// is no part of a world then, and Traits.ReadsClock stays false unless a server's clock is
+// read too. CheckMeasures tries whether the code does nothing else with its clock.
+//
+// It does not apply to clocks with a rate of their own. Worlds of before mean nothing any more.
+func (s *Simulator) measure(on bool) {
+	on = on && !s.readsClock
+	if s.measures == on {
+		return
+	}
+	s.measures, s.measured, s.stamps.seen = on, false, 0
+	s.stamps.move(0, s.assumed.Ages)
+	for _, p := range s.clients.procs {
+		p.Clear()
+	}
+}
+
+// Repeat runs the code of every client once more in each history in which it has run only once, on so many cores at most;
+// see process.Process.Repeat. Code that does something else then is a
+// *process.NondeterministicError.
+func (s *Simulator) Repeat(cores int) error {
+	for i, p := range s.clients.procs {
+		if err := p.Repeat(twinsOf(s, i, cores-1)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// twinsOf returns twins of a client's process, so many at most: none if its code does not run on coroutines, if its client library does more
+// than read where it does what it has done before, or if there are time stamps, which are moved then.
+func twinsOf(s *Simulator, client, most int) process.Twins {
+	p, config := s.clients.procs[client], &s.config.Clients[client]
+	if _, rereads := p.Code().Library().(process.Rereader); !rereads || config.Host != nil || s.stamps.seen > 0 || s.stamps.grain > 0 {
+		return process.Twins{}
+	}
+	for len(s.clients.twins) <= client {
+		s.clients.twins = append(s.clients.twins, nil)
+	}
+	twins := &s.clients.twins[client]
+	for len(*twins) < most {
+		*twins = append(*twins, s.newProcess(client+1, config))
+	}
+	return process.Twins{List: (*twins)[:max(most, 0)], ReadOnly: func(on bool) {
+		if on {
+			s.stamps.see()
+		}
+		s.room.ReadOnly = on
+	}}
+}
+
+// Tried returns the number of histories whose orders were tried in one way; see process.Tried.
+func Tried(s *Simulator) (n int) {
+	for _, p := range s.clients.procs {
+		n += process.Tried(p)
+	}
+	return n
+}
+
+// CheckMeasures tries the code that has read a clock to measure at other times of day, on so many cores at most; see
+// process.Process.CheckMeasures. Where it does something else, the error is a
+// *process.TimeOfDayError.
+func (s *Simulator) CheckMeasures(cores int) error {
+	if !s.measured {
+		return nil
+	}
+	for i, p := range s.clients.procs {
+		if err := p.CheckMeasures(s.symmetry.represents(i+1), twinsOf(s, i, cores-1)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readClock notes that client p reads its clock.
+func (v *view) readClock(p *node.ClientProcess) {
+	switch {
+	case !v.s.measures:
+		v.s.readsClock = true
+	case !p.Clock.Measures:
+		v.s.measured = true
+		v.s.stamps.zero(&p.Clock, v.w.now)
+	}
 }

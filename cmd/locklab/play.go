@@ -2,11 +2,20 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
+	"io"
+	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
+	"locklab/algorithms/lock"
+	"locklab/reports/deck"
 	"locklab/reports/game"
+	"locklab/reports/lessons"
 	"locklab/reports/text"
 	"locklab/scenarios/play"
 	"locklab/scenarios/race"
@@ -153,4 +162,244 @@ func (e *env) line(in *bufio.Reader) (string, bool) {
 	case <-e.ctx.Done():
 		return "", false
 	}
+}
+
+// quizFlags are the flags of "locklab play quiz".
+type quizFlags struct {
+	seed       uint64
+	count      int
+	locks      lockFlags
+	races      []string
+	lesson     string
+	difficulty game.Difficulty
+}
+
+func quizCommand() *command {
+	q := &quizFlags{count: 8}
+	return &command{
+		use: "quiz", args: noArguments, flags: q.add, run: q.run,
+		examples: []string{"play quiz", "play quiz --seed 7 --count 20", "play quiz --strategies token,watchdog --difficulty medium", "play quiz --lesson 6"},
+	}
+}
+
+func (q *quizFlags) add(f *flags) {
+	q.locks.addUsual(f, f.e.Say("help.flag.strategies.quiz"))
+	f.add("scenarios", &q.races)
+	f.add("lesson", &q.lesson)
+	parse(f, "difficulty", "", &q.difficulty, game.ParseDifficulty)
+	f.add("seed", &q.seed)
+	ranged(f, "count", &q.count, 1, game.MostQuestions, "error.quiz.count")
+}
+
+func (q *quizFlags) run(e *env, _ []string) error {
+	if !e.given("seed") {
+		q.seed = rand.Uint64N(100_000)
+	}
+	scope, err := q.scope(e)
+	if err != nil {
+		return err
+	}
+	questions, err := q.questions(e, scope)
+	if err != nil {
+		return err
+	}
+	if e.json {
+		all := quizJSON{Version: schema, Seed: q.seed}
+		for _, one := range questions {
+			all.Questions = append(all.Questions, one.JSON())
+		}
+		e.printJSON(all)
+		return nil
+	}
+	screen(e).Ask(questions, strings.TrimSpace(fmt.Sprintf("locklab play quiz --seed %d%s", q.seed, q.asked(e))))
+	return nil
+}
+
+// lessonNames are the numbers of the lessons, and the locks and races that they play.
+func lessonNames() (names []string) {
+	for n := range lessons.PathScreens {
+		names = append(names, fmt.Sprint(n+1))
+	}
+	_, played := lessons.PathCells("")
+	return append(names, played...)
+}
+
+// scope returns the scope that the flags name.
+func (q *quizFlags) scope(e *env) (s game.Scope, err error) {
+	s.Difficulty = q.difficulty
+	locks, err := q.locks.pick([]lock.Entry{})
+	if err != nil {
+		return s, err
+	}
+	for _, l := range locks {
+		s.Locks = append(s.Locks, l.ID)
+	}
+	if e.given("scenarios") {
+		races, err := pickRaces(q.races)
+		if err != nil {
+			return s, err
+		}
+		for _, r := range races {
+			s.Races = append(s.Races, r.ID)
+		}
+	}
+	if e.given("lesson") {
+		cells, names := lessons.PathCells(q.lesson)
+		if cells == nil {
+			return s, text.Errorf("error.quiz.lesson", "name", q.lesson, "most", lessons.PathScreens, "names", strings.Join(names, ", "))
+		}
+		for _, c := range cells {
+			s.Cells = append(s.Cells, game.Cell{Lock: c[0], Race: c[1]})
+		}
+	}
+	return s, nil
+}
+
+// asked is the flags that say what the quiz is about, as they were given.
+func (q *quizFlags) asked(e *env) (flags string) {
+	for _, name := range []string{"strategies", "scenarios", "lesson", "difficulty", "count"} {
+		if e.given(name) {
+			flags += fmt.Sprintf(" --%s %s", name, strings.Trim(e.running.Flag(name).Value.String(), "[]"))
+		}
+	}
+	return flags
+}
+
+// questions are as many as were asked for. Too few are an error that says what there is, unless the number was not given.
+func (q *quizFlags) questions(e *env, scope game.Scope) (all []*game.Question, err error) {
+	quiz := game.NewQuiz(q.seed, scope)
+	for len(all) < q.count {
+		one, err := quiz.Next()
+		none := (*game.NoQuestionError)(nil)
+		switch {
+		case errors.As(err, &none) && len(all) > 0 && !e.given("count"):
+			return all, nil
+		case errors.As(err, &none) && len(all) > 0:
+			return nil, text.Errorf("error.quiz.few", "scope", strings.TrimSpace(q.asked(e)), "n", len(all), "count", q.count)
+		case errors.As(err, &none):
+			locks, races := game.Usual()
+			return nil, text.Errorf("error.quiz.none", "scope", strings.TrimSpace(q.asked(e)), "locks", strings.Join(locks, ", "), "races", strings.Join(races, ", "))
+		case err != nil:
+			return nil, internal(err)
+		case e.ctx.Err() != nil:
+			return nil, e.ctx.Err()
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// quizJSON is the questions with their answers.
+type quizJSON struct {
+	Version   int                 `json:"version"`
+	Seed      uint64              `json:"seed"`
+	Questions []game.QuestionJSON `json:"questions"`
+}
+
+// lessonFlags are the flags of "locklab lesson".
+type lessonFlags struct {
+	deck.Options
+	file string
+	open string
+}
+
+func lessonCommand() *command {
+	l := &lessonFlags{Options: deck.Options{Minutes: 45, Questions: 5, Seed: 1}, open: deck.Views[0]}
+	return &command{
+		use: "lesson NAME...", complete: lessonSubjects, flags: l.add, run: l.run,
+		examples: []string{
+			"lesson setnx-expire redlock -o deck.html", "lesson path 5 gc-pause --minutes 20",
+			"lesson debate --lang zh -o debate.html --open handout",
+		},
+		args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return text.Errorf("error.lesson.none")
+			}
+			return nil
+		},
+	}
+}
+
+func (l *lessonFlags) add(f *flags) {
+	f.outTo(&l.file)
+	ranged(f, "minutes", &l.Minutes, 5, 240, "error.lesson.range")
+	ranged(f, "questions", &l.Questions, 0, 20, "error.lesson.range")
+	f.add("seed", &l.Seed)
+	f.add("open", &l.open)
+}
+
+func (l *lessonFlags) run(e *env, args []string) error {
+	if _, err := choose("error.lesson.view", l.open, deck.Views); err != nil {
+		return err
+	}
+	if l.file != "" && filepath.Ext(l.file) != ".html" {
+		return text.Errorf("error.lesson.format", "file", l.file)
+	}
+	if err := e.checkOutputs("-o", l.file); err != nil {
+		return err
+	}
+	subject, err := deck.Parse(args)
+	if err != nil {
+		return err
+	}
+	if l.Lang = e.Langs()[0]; e.given("seed") && l.Seed == 0 {
+		l.Seed = rand.Uint64N(100_000)
+	}
+	if !e.given("minutes") {
+		l.Minutes = 0
+	}
+	lesson, err := deck.Make(e.ctx, lessons.NewStage(), subject, l.Options)
+	if err != nil {
+		return err
+	}
+	e.show(lessonJSON(lesson), func() { printLesson(e, lesson) })
+	page := deck.Page{Lesson: lesson, Lang: l.Lang, Command: e.command, View: l.open}
+	return e.write(l.file, replaces, func(w io.Writer) error { return deck.Write(w, page) })
+}
+
+// printLesson prints the steps of a lesson with their minutes.
+func printLesson(e *env, l *deck.Lesson) {
+	steps, minutes := fmt.Sprint(len(l.Steps)), fmt.Sprint(l.Minutes())
+	e.Wrap("", text.Say(e.Langs()[0], "lesson.total", "title", l.Title, "steps", steps, "minutes", minutes))
+	e.Printf("\n")
+	from := 0
+	for _, s := range l.Steps {
+		e.Wrap(fmt.Sprintf("  %3d-%-3d  ", from, from+s.Minutes), s.Heading)
+		from += s.Minutes
+	}
+	if l := e.command; !strings.Contains(l, " -o") && !strings.Contains(l, "--out") {
+		e.Next(l+" -o deck.html", "locklab explain debate")
+		return
+	}
+	e.Next("locklab explain debate", "locklab play quiz --seed 7")
+}
+
+// lessonStepJSON is a step of a lesson, in one language.
+type lessonStepJSON struct {
+	Kind     deck.Kind `json:"kind"`
+	Heading  string    `json:"heading"`
+	Points   []string  `json:"points,omitempty"`
+	Question string    `json:"question,omitempty"`
+	Lock     string    `json:"strategy,omitempty"`
+	Race     string    `json:"scenario,omitempty"`
+	Answer   []string  `json:"answer,omitempty"`
+	Notes    []string  `json:"notes,omitempty"`
+	Minutes  int       `json:"minutes"`
+}
+
+func lessonJSON(l *deck.Lesson) any {
+	out := struct {
+		Version int              `json:"version"`
+		Title   string           `json:"title"`
+		Minutes int              `json:"minutes"`
+		Steps   []lessonStepJSON `json:"steps"`
+	}{schema, l.Title, l.Minutes(), nil}
+	for _, s := range l.Steps {
+		j := lessonStepJSON{s.Kind, s.Heading, s.Points, s.Question, "", "", s.Answer, s.Notes, s.Minutes}
+		if s.Run != nil {
+			j.Lock, j.Race = s.Run.Strategy.ID, s.Run.Scenario.ID
+		}
+		out.Steps = append(out.Steps, j)
+	}
+	return out
 }

@@ -3,8 +3,10 @@ package lessons
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"locklab/reports/text"
+	"locklab/scenarios/race"
 	"locklab/simulator/record"
 	"locklab/simulator/verdict"
 )
@@ -68,4 +70,89 @@ func (t *Teacher) Judging() error {
 	t.out.Printf("\n%s\n%s", record.Python, record.Java)
 	t.out.Next("locklab judge --schema", "locklab judge events.jsonl")
 	return t.err
+}
+
+// Topics are the questions of the interview, by name.
+func Topics() []string { return namesBetween("interview.", ".question") }
+
+// TopicsAbout returns the topics whose answers rest on runs of a lock.
+func TopicsAbout(id string) (about []string) {
+	for _, topic := range Topics() {
+		for run := range strings.SplitSeq(text.Say("en", "interview."+topic+".runs"), ",") {
+			if strings.HasPrefix(strings.TrimSpace(run), id+" ") {
+				about = append(about, topic)
+				break
+			}
+		}
+	}
+	return about
+}
+
+// Interview prints the answers for an interview: the short one, the long one and all
+// further questions.
+func (t *Teacher) Interview() error {
+	t.out.Wrap("", t.out.Say("label.interview"))
+	t.aboutVerdicts()
+	t.texts(labelled{"short", "interview.short"}, labelled{"long", "interview.long"})
+	t.out.Printf("\n")
+	t.behind("interview.long-runs")
+	t.part(t.out.Say("label.questions"))
+	for _, topic := range Topics() {
+		t.out.Printf("\n")
+		t.question(topic)
+	}
+	t.out.Next("locklab explain interview "+Topics()[0], "locklab explain path", "locklab explain glossary")
+	return t.err
+}
+
+// Question prints one question with its answer and the run that backs it.
+func (t *Teacher) Question(topic string) error {
+	o := t.question(topic)
+	if o == nil || o.History == nil {
+		return t.err
+	}
+	t.out.Printf("\n")
+	t.notation(o)
+	t.out.Next("locklab explain "+o.Strategy.ID+" "+o.Scenario.ID, "locklab explain interview")
+	return t.err
+}
+
+// question prints a question with its answer, and returns the run that backs it.
+func (t *Teacher) question(topic string) *race.Outcome {
+	for _, lang := range t.out.Langs() {
+		t.out.Wrap("? ", t.line(lang, "interview."+topic+".question"))
+		t.wrapped("  ", t.lines(lang, "interview."+topic+".answer"))
+	}
+	return t.backing("interview." + topic)
+}
+
+// backing prints the run that backs an answer, and those behind it, and returns the first.
+func (t *Teacher) backing(key string) *race.Outcome {
+	o := t.backed("  "+t.out.Label("label.trace"), In("en").Name(key+".trace"))
+	t.behind(key + ".runs")
+	return o
+}
+
+// behind prints the runs behind an answer that a text lists, such as "token slow-work,
+// watchdog slow-work": an answer is spoken and names none of them.
+func (t *Teacher) behind(key string) {
+	names := In("en").Name(key)
+	if names == "" {
+		return
+	}
+	t.out.Wrap("  ", t.out.Say("label.runs"))
+	for run := range strings.SplitSeq(names, ",") {
+		t.backed("    ", run)
+	}
+}
+
+// backed plays a lock in a race, named as in "token slow-work", and prints the command that does so
+// and how the run ends.
+func (t *Teacher) backed(label, names string) *race.Outcome {
+	id, raceID, _ := strings.Cut(strings.TrimSpace(names), " ")
+	o, err := t.stage.Named(id, strings.TrimSpace(raceID))
+	if !t.failed(err) {
+		t.out.Wrap(label, "locklab run "+o.Strategy.ID+" "+o.Scenario.ID+" = "+t.results(o))
+	}
+	return o
 }

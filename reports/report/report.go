@@ -5,14 +5,20 @@ package report
 import (
 	"context"
 	"io"
+	"slices"
 
+	"locklab/algorithms"
 	"locklab/algorithms/lock"
 	"locklab/reports"
 	"locklab/reports/chart"
+	"locklab/reports/lessons"
 	"locklab/reports/motion"
 	"locklab/reports/page"
 	"locklab/reports/text"
+	"locklab/scenarios/contract"
 	"locklab/scenarios/race"
+	"locklab/simulator/lists"
+	"locklab/simulator/verdict"
 )
 
 // A Report is what its files show.
@@ -73,4 +79,79 @@ func (r *Report) Files(ctx context.Context, work Worker, all bool) (files []File
 		}
 		return page.Write(w, report)
 	}}), nil
+}
+
+// DemoLocks are one lock of each idea, as many as fit on a screen.
+var DemoLocks = []string{"setnx", "setnx-expire", "getset", "token", "watchdog", "redlock"}
+
+// DemoRaces are the best-known races of these locks, as many as fit on a screen.
+var DemoRaces = []string{
+	"R01", "R02", "R03", "R09", "R14", "R15", "R16", "R18", "R18F", "R21", "S5", "R24", "R25", "R32",
+}
+
+// Grid turns outcomes into what charts draw. A nil outcome was not played.
+func Grid(entries []lock.Entry, scs []race.Scenario, cells [][]*race.Outcome) *chart.Grid {
+	g := &chart.Grid{}
+	for _, sc := range scs {
+		g.Scenarios = append(g.Scenarios, chart.Column{ID: sc.ID, Race: sc.Race, BareMajority: sc.BareMajority()})
+	}
+	for l, e := range entries {
+		g.Strategies = append(g.Strategies, chart.Row{ID: e.ID, Article: e.Article, Group: string(e.Family), Majority: e.Nodes > 1})
+		row := make([]chart.Cell, len(scs))
+		for s := range scs {
+			row[s] = cellOf(e, scs[s], cells[s][l])
+		}
+		g.Cells = append(g.Cells, row)
+	}
+	return g
+}
+
+func cellOf(e lock.Entry, sc race.Scenario, o *race.Outcome) chart.Cell {
+	c := chart.Cell{Strategy: e.ID, Article: e.Article, Scenario: sc.ID, Race: sc.Race, Why: string(contract.Why(e, sc)), Verdicts: []verdict.Word{verdict.Unknown}, Uncontracted: contract.Uncontracted(e, sc)}
+	if o != nil { // nil was not played: unknown, and not as expected
+		c.Verdicts, c.Expected, c.AsExpected, c.Reached = o.Verdicts, contract.Expected(o), contract.AsExpected(o), o.Reached
+		c.NotApplicable = string(o.NotApplicable)
+		c.Blocked, c.Overlap = lessons.Longest(o, verdict.Blocked), lessons.Longest(o, verdict.Overlap)
+	}
+	return c
+}
+
+// AddLinks adds the links of the runs to the cells of a grid. They take seconds, and no picture
+// shows them.
+func AddLinks(grid *chart.Grid, outcomes []*race.Outcome) {
+	links := map[[2]string]string{}
+	for _, o := range outcomes {
+		links[[2]string{o.Strategy.ID, o.Scenario.ID}] = o.Trace.Link()
+	}
+	for _, row := range grid.Cells {
+		for i := range row {
+			row[i].Trace = links[[2]string{row[i].Strategy, row[i].Scenario}]
+		}
+	}
+}
+
+// First returns the part of a large grid by which it is introduced: the milestones in the
+// best-known races; nil: the grid is not large, or does not have them.
+func First(g *chart.Grid) *chart.Grid {
+	milestones := lists.Pick(g.Strategies, func(r chart.Row) bool { return slices.Contains(DemoLocks, r.ID) })
+	if !g.Many() && (len(milestones) < len(DemoLocks) || len(g.Scenarios) <= 2*len(DemoRaces)) {
+		return nil
+	}
+	first := g.Part(
+		func(r chart.Row) bool { return slices.Contains(DemoLocks, r.ID) },
+		func(c chart.Column) bool { return slices.Contains(DemoRaces, c.Race) })
+	if len(first.Strategies) == 0 || len(first.Scenarios) == 0 {
+		return nil
+	}
+	return first
+}
+
+// charted returns the locks that charts show: at most a dozen lines can be distinguished.
+func charted(entries []lock.Entry) []lock.Entry {
+	if len(entries) <= 12 {
+		return entries
+	}
+	return slices.DeleteFunc(slices.Clone(entries), func(e lock.Entry) bool {
+		return !slices.ContainsFunc(algorithms.Milestones(), func(m lock.Entry) bool { return m.ID == e.ID })
+	})
 }

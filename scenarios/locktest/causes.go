@@ -2,12 +2,19 @@ package locktest
 
 import (
 	"context"
+	"errors"
+	"flag"
 	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"locklab/faults"
 	"locklab/reports/text"
+	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator/explore"
 )
@@ -118,4 +125,138 @@ func written(c Claim) string {
 		out += ")"
 	}
 	return out
+}
+
+var (
+	reportFlag = flag.String("locklab.report", "", "write what tests find, as data, into this `folder`, which exists; locklab check reads it")
+	moreFlag   = flag.String("locklab.more", "", "beside the search of a Check, find out, for the report: a `list` of par, tolerance, races")
+)
+
+// The kinds of -locklab.more.
+const (
+	morePars      = "par"
+	moreTolerance = "tolerance"
+	moreRaces     = "races"
+)
+
+// wants reports whether -locklab.more asks for a kind. The error is about the flag.
+func wants(kind string) (bool, error) {
+	all := strings.FieldsFunc(*moreFlag, func(r rune) bool { return r == ',' })
+	for _, one := range all {
+		if !slices.Contains([]string{morePars, moreTolerance, moreRaces}, one) {
+			return false, text.Errorf("locktest.more", "value", one)
+		}
+	}
+	return slices.Contains(all, kind), nil
+}
+
+// report writes the data of a test, under its name, when the test has ended.
+func (p *plan) report(c *study.Checked) {
+	c.Test, c.Nodes, c.TTL = p.t.Name(), p.bounds.Servers, p.bounds.TTL
+	p.t.Cleanup(func() {
+		c.Failed = p.t.Failed()
+		if err := write(c, filepath.Join(*reportFlag, url.PathEscape(c.Test)+".json")); err != nil {
+			p.t.Errorf("-locklab.report: %v", err)
+		}
+	})
+}
+
+func write(c *study.Checked, name string) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(c.Write(f), f.Close())
+}
+
+// unknown reports that a test has no answer, and why.
+func (p *plan) unknown(key string) {
+	if *reportFlag != "" {
+		p.report(&study.Checked{Unknown: tell(key)})
+	}
+}
+
+// examine finds out what a report is to have, beside the search s.
+func (p *plan) examine(s *study.Search, took time.Duration) (*study.Checked, error) {
+	search, err := p.withRuns(s, took)
+	if err != nil {
+		return nil, err
+	}
+	c := &study.Checked{Search: search}
+	for kind, find := range map[string]func(c *study.Checked) error{morePars: p.findPars, moreTolerance: p.findTolerance, moreRaces: p.findRaces} {
+		wanted, err := wants(kind)
+		if err == nil && wanted {
+			err = find(c)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// withRuns is a search as data, with the runs of its witnesses.
+func (p *plan) withRuns(s *study.Search, took time.Duration) (*study.CheckedSearch, error) {
+	out := study.CheckedSearch{Search: s, Seconds: took.Seconds()}
+	for _, w := range s.Witnesses {
+		o, err := p.play(w.Trace)
+		if err != nil {
+			return nil, err
+		}
+		out.Runs = append(out.Runs, study.NewCheckedRun(o))
+	}
+	return &out, nil
+}
+
+// findPars searches within each of the budgets of one fault.
+func (p *plan) findPars(c *study.Checked) error {
+	b := study.DefaultBounds()
+	b.TTL, b.Nodes, b.MaxStates = p.study.TTL, p.study.Nodes, p.study.MaxStates
+	for _, budget := range study.SingleFaults() {
+		b.Budget = faults.Budget(budget)
+		began := time.Now()
+		s, err := p.searchWithin(p.t.Context(), b)
+		if err != nil {
+			return fmt.Errorf("%s: %w", b.Budget, err)
+		}
+		c.Pars = append(c.Pars, study.CheckedSearch{Search: s, Seconds: time.Since(began).Seconds()})
+	}
+	return nil
+}
+
+// findTolerance bisects the sizes of faults. Clocks of clients cannot be set.
+func (p *plan) findTolerance(c *study.Checked) error {
+	rivals := study.Rivals{TTL: p.study.TTL, Retries: explore.RetrySleeps(p.study.TTL, explore.MaxRetries), Code: p.putInto}
+	for _, h := range study.Hazards() {
+		limit := study.Limit{Strategy: p.entry.ID, Fault: h.Fault, Answer: study.NotAsked}
+		if h.Fault != wallClock {
+			err := p.untilTimed(func() (err error) {
+				limit, err = rivals.Limit(p.t.Context(), p.entry, h)
+				return err
+			})
+			if err != nil {
+				return fmt.Errorf("%s: %w", h.Fault, err)
+			}
+		}
+		c.Limits = append(c.Limits, limit)
+	}
+	return nil
+}
+
+// wallClock is the fault that code in a bubble cannot be shown.
+const wallClock = "client-clock"
+
+// findRaces plays all races.
+func (p *plan) findRaces(c *study.Checked) error {
+	r := newRacer(p.t, p.bounds, p.code)
+	table, err := r.playAll()
+	c.Races = runs(table)
+	return err
+}
+
+func runs(table []*race.Outcome) (all []study.CheckedRun) {
+	for _, o := range table {
+		all = append(all, study.NewCheckedRun(o))
+	}
+	return all
 }

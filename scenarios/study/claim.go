@@ -62,7 +62,9 @@ func judgedAmongOthers(entry lock.Entry, w verdict.Word) bool {
 }
 
 // If lists what s claims on condition, by the names of texts: what was not checked in all histories and of all values, but of some.
-func (s *Search) If() []string { return s.ifs(s.Bounds.Attempts != 1, s.Bounds.Attempts == AnyAttempts) }
+func (s *Search) If() []string {
+	return s.ifs(s.Bounds.Attempts != 1, s.Bounds.Attempts == AnyAttempts)
+}
 
 // If is Search.If of any number of clients.
 func (p *Proof) If() []string { return p.Search.ifs(p.Once.IsZero(), true) }

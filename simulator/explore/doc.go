@@ -142,7 +142,7 @@
 // # Any number of attempts
 //
 // [SearchAgain] searches a number of clients that make any number of attempts: one that rests and keeps nothing begins anew; see again.go.
-// Where servers keep sessions, the numbers of a state are the smallest ones in their order; see recount.go.
+// Where servers keep sessions, the numbers of a state are the smallest ones in their order; see again.go.
 //
 // # Any number of clients
 //

@@ -1,11 +1,13 @@
 package explore
 
 import (
+	"context"
 	"errors"
 	"math"
 
 	"locklab/simulator"
 	"locklab/simulator/i18n"
+	"locklab/simulator/verdict"
 )
 
 // How many entries a search can number. A search that needs more ends and says so.
@@ -50,4 +52,52 @@ func limit(err error) i18n.Message {
 		return e.What
 	}
 	return i18n.Message{}
+}
+
+// A Boundary is the relation of a verdict, with its par, to ends: is it met only where something happens at the very
+// instant at which something ends at a server, and after that end.
+type Boundary uint8
+
+const (
+	Unchecked    Boundary = iota
+	Beyond                // it is also met where what ends outlives all else that happens at its last instant
+	BoundaryOnly          // it is not, in whole steps
+)
+
+// AtBoundary searches once more for verdicts that Exhaust has found with these options, in as many as most
+// states, while all that ends by itself at a server - a key's life, a session, an outage - outlives
+// everything else that happens at the instant at which it ends. It says of each verdict whether it was
+// met so, with as few faults. Everything else is as in Exhaust: that a timer, a message or a bound of a fault
+// falls on an instant at which something else happens is not looked at; nor are ends to which a jump of
+// a server's clock leads.
+func AtBoundary(ctx context.Context, sim *simulator.Simulator, opt Options, found []Witness, most int) (map[verdict.Word]Boundary, error) {
+	met := map[verdict.Word]Boundary{}
+	if opt.Step == 0 || len(found) == 0 {
+		return met, nil
+	}
+	var wanted []Witness
+	for _, w := range found {
+		if w.cause = 0; met[w.Verdict] == Unchecked {
+			wanted = append(wanted, w)
+		}
+	}
+	opt.Causes, opt.Progress = false, nil
+	opt.outliving, opt.MaxStates = true, most
+	opt.assumed = opt.assumptions(sim)
+	defer sim.Assume(simulator.Usual)
+	r, err := pass(ctx, sim, &opt, wanted)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range wanted {
+		if r.settled {
+			met[w.Verdict] = BoundaryOnly
+		}
+		for _, f := range r.Found {
+			if f.Verdict == w.Verdict && f.Par <= w.Par {
+				met[w.Verdict] = Beyond
+			}
+		}
+	}
+	return met, nil
 }

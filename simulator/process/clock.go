@@ -1,11 +1,17 @@
 package process
 
 import (
+	"context"
+	"net"
+	"os"
+	"strings"
+	"syscall"
 	"time"
 
 	"github.com/jonboulle/clockwork"
 
 	"locklab/simulator/internal/clock"
+	"locklab/simulator/internal/routine"
 )
 
 // Clock is a client's own clock as its code sees it: wall-clock time that may
@@ -57,4 +63,124 @@ func (t *timer) Reset(d time.Duration) bool {
 	active := t.Stop()
 	t.p.armTimer(t, d)
 	return active
+}
+
+// A deadline is a context whose deadline comes when the scheduler likes, but only while
+// the thread waits: the first wait that ends for nothing ends the context.
+type deadline struct {
+	context.Context
+	over   bool
+	cancel context.CancelFunc
+}
+
+// Err implements context.Context.
+func (d *deadline) Err() error {
+	if d.over {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+// WithDeadline returns a context whose deadline comes when the scheduler likes. Until stop
+// is called, the calling thread, and tasks that it runs side by side, may at any moment
+// stop waiting for a server, unless what they ask is none of the context's (see Heed).
+func (p *Code) WithDeadline() (ctx context.Context, stop func()) {
+	inner, cancel := context.WithCancel(context.Background())
+	d := &deadline{Context: inner, cancel: cancel}
+	t := &p.live.threads[p.live.current]
+	t.deadline = d
+	return d, func() {
+		t.deadline = nil
+		cancel()
+	}
+}
+
+// Heed says that the calling thread now acts for ctx, until restore is called: a context
+// without end, as of context.WithoutCancel, bears no deadline.
+func (p *Code) Heed(ctx context.Context) (restore func()) {
+	if p.live == nil || ctx.Done() != nil {
+		return func() {}
+	}
+	t := &p.live.threads[p.live.current]
+	d := t.deadline
+	t.deadline = nil
+	return func() { t.deadline = d }
+}
+
+// hastens reports whether the deadline may come while the thread waits for o.
+func (t *thread) hastens(o *Op) bool {
+	if t.deadline == nil || t.deadline.over {
+		return false
+	}
+	return o.Kind == Request || o.Kind == Listen || o.Kind == Watch
+}
+
+// expire ends the deadline of a thread that has waited for o for nothing.
+func (t *thread) expire(o *Op) {
+	if o.Open && t.deadline != nil && (t.given.Kind == TimedOut || t.given.Kind == Slept) {
+		t.deadline.over = true
+		t.deadline.cancel()
+	}
+}
+
+// ShowCode has every entry say by which lines of the packages below path pkg its
+// operations were asked for: Entry.Code. A client's code is real code with a call
+// stack, so nothing is declared and nothing can drift. To be called before the
+// first observation; it costs about a microsecond wherever code runs, and nothing
+// where the table answers.
+func (p *Code) ShowCode(pkg string) { p.watched = pkg }
+
+// callers returns the lines of the watched package at which the running code is, the innermost
+// call first; nil: none is watched.
+func (p *Code) callers() (lines []string) {
+	if p.watched == "" {
+		return nil
+	}
+	return routine.Lines(func(function, file string) bool {
+		return strings.HasPrefix(function, p.watched+"/") && strings.HasSuffix(file, ".go")
+	})
+}
+
+// CodeOf returns the lines at which thread t asked for the operation that it waits for at the entry.
+func (e *Entry) CodeOf(t int) []string {
+	if e.Code == nil {
+		return nil
+	}
+	return e.Code[t]
+}
+
+// An Observation is what a thread learns when its operation ends.
+type Observation struct {
+	Thread uint8
+	Kind   ObservationKind
+	// Val is, Replied and Notified: the number of the answer; TimedOut: the message
+	// that comes when the time is over, 0: none; Slept, after Idle or Branch: the way in which the
+	// thread goes on; ClockRead: the reading; ListRead: the servers, bit n-1 for server n; of the resource: its answer.
+	Val int64
+}
+
+// ObservationKind is a kind of observation.
+type ObservationKind uint8
+
+const (
+	Started   ObservationKind = iota + 1 // the program begins
+	Replied                              // the server answered
+	TimedOut                             // no answer came in time
+	Broken                               // the connection is gone
+	Slept                                // the sleep is over
+	ClockRead                            // the clock was read
+	Notified                             // a watch has fired
+	ListRead                             // the list of servers was read
+)
+
+// Err is how an observation that is no answer looks to code that reads or writes a
+// socket: a *net.OpError; nil for any other observation. op is "read" or "write".
+func (s Observation) Err(op string) error {
+	switch s.Kind {
+	case TimedOut:
+		return &net.OpError{Op: op, Net: "tcp", Err: os.ErrDeadlineExceeded}
+	case Broken:
+		return &net.OpError{Op: op, Net: "tcp", Err: syscall.ECONNRESET}
+	}
+	return nil
 }

@@ -1,5 +1,17 @@
 package process
 
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"locklab/simulator/internal/clock"
+	"locklab/simulator/internal/codec"
+	"locklab/simulator/internal/table"
+)
+
 // Code that is not a function of what it observes, but of a random source, a variable of its
 // package or the machine, shows when it runs a second time. Where its histories are found one
 // after the other that happens by the way: to continue one of them, its beginning is repeated.
@@ -88,4 +100,207 @@ func (c *checked) noteRepeated(p *Process, at uint32) {
 	for ; p.entries[at].Parent != at && !c.repeated[at]; at = p.entries[at].Parent {
 		c.repeated[at] = true
 	}
+}
+
+var errRoot = errors.New("simulator: a history begins where no program does")
+
+// A Root is the entry at which a history begins.
+type Root struct{ of root }
+
+// Write returns the root in texts.
+func (r Root) Write() map[string]string { return codec.Leaves(r.of) }
+
+// History returns the root of an entry's history, and the entries on the way, the root first and the entry last: each has
+// observed one thing more than the one before.
+func History(p *Process, at uint32) (r Root, way []uint32) {
+	for way = []uint32{at}; p.entries[at].Parent != at; way = append(way, at) {
+		at = p.entries[at].Parent
+	}
+	slices.Reverse(way)
+	return Root{rootAt(&p.entries[at])}, way
+}
+
+// ReadRoot returns the root entry of which Write has returned these texts, of a program that has not begun, or has ended.
+func ReadRoot(p *Process, written map[string]string) (uint32, error) {
+	r, err := codec.FromLeaves[root](written)
+	if err == nil && (r.main.Kind != Begin && r.main != Op{} || r.kept != NoMemory) {
+		err = errRoot
+	}
+	if err != nil {
+		return 0, err
+	}
+	return p.rootOf(r), p.room.Take()
+}
+
+// State returns what the process has come to at an entry, but for what it waits for, in texts.
+func (e *Entry) State() map[string]string {
+	return codec.Leaves(struct {
+		memory, tokens, born              uint64
+		lease                             uint8
+		entered, inside, resting, hasRead bool
+		kept                              Memory
+	}{uint64(e.Memory), e.Tokens, e.Born, e.Lease, e.Entered, e.Inside, e.Resting, e.Reads, e.Kept})
+}
+
+// Parallel runs tasks side by side and returns when all have ended. The first runs
+// in the calling thread, each other in one of its own; their first operations are
+// under way at the same moment. A crash of the process ends them all, and a pause
+// stops them all. With the caller's thread and running timers they are at most
+// MaxThreads; code that needs more ends with a *table.LimitError.
+//
+// A process is a function of its observations, and so is which task waits for
+// which: a world knows of a caller only that it waits.
+func (p *Code) Parallel(tasks ...func()) {
+	if len(tasks) == 0 {
+		return
+	}
+	p.Own()
+	x := p.live
+	if x.dead {
+		p.unwind()
+	}
+	j := &join{caller: x.current, left: len(tasks) - 1}
+	for _, f := range tasks[1:] {
+		slot := x.vacant()
+		if slot < 0 {
+			Exceed("limit.tasks", "tasks", len(tasks), "most", MaxThreads)
+		}
+		x.threads[slot] = thread{timer: &timer{p: p, f: f}, join: j, lease: x.threads[x.current].lease, deadline: x.threads[x.current].deadline}
+		x.begun = append(x.begun, slot)
+	}
+	tasks[0]()
+	if j.left > 0 {
+		p.MustAsk(Op{Kind: Join})
+	}
+}
+
+// join is shared by the tasks of one call of Parallel.
+type join struct {
+	caller int // its thread
+	left   int // how many tasks beside the caller's have not ended
+}
+
+// runTasks starts the tasks that the code has begun, and lets a caller go on whose
+// tasks have all ended; ended is the join of the thread that has just run to its
+// end, if it was such a task.
+func (x *execution) runTasks(ended *join) {
+	for len(x.begun) > 0 && x.err == nil {
+		slot := x.begun[0]
+		x.begun = x.begun[1:]
+		x.start(slot, x.threads[slot].timer.f)
+		x.resume(slot, Observation{})
+	}
+	if ended == nil {
+		return
+	}
+	if ended.left--; ended.left == 0 && x.ops[ended.caller].Kind == Join && x.err == nil {
+		x.resume(ended.caller, Observation{})
+	}
+}
+
+// A trial is a history in which the code runs once more: as it was, or at another time of day.
+type trial struct {
+	at uint32
+	by clock.Shift
+}
+
+// A Rereader is a Library that changes nothing which several processes use while their code does what another process has done before.
+type Rereader interface{ Rereads() }
+
+// Twins make trials beside a process, each in a goroutine of its own. They are processes with the same program.
+type Twins struct {
+	List []*Process
+	// ReadOnly has the tables of servers only read from now on, by processes in several goroutines, or no longer.
+	ReadOnly func(on bool)
+}
+
+// tryAll has a process make trials, with twins if there are any. These only find those in which the code does the same; the process makes all
+// others, in their order. So the error is the same on any number of cores.
+func tryAll(p *Process, trials []trial, twins Twins) error {
+	same, all := make([]bool, len(trials)), true
+	if len(twins.List) > 0 && len(trials) > 1 {
+		all = tryBeside(p, trials, same, twins)
+	}
+	for i, t := range trials {
+		if same[i] {
+			if t.by == (clock.Shift{}) {
+				p.checked.noteRepeated(p, t.at)
+			}
+			continue
+		}
+		if err := t.in(p); err != nil {
+			return err
+		}
+	}
+	if !all {
+		return &NondeterministicError{Client: p.code.id, Was: "what it has done in a history", Is: "something else in one of two further executions"}
+	}
+	return nil
+}
+
+// tryBeside notes those trials in which the code does the same, and reports whether it does in all of them. It ends with the first one in which
+// it does not.
+func tryBeside(p *Process, trials []trial, same []bool, twins Twins) bool {
+	var next atomic.Int64
+	var differs atomic.Bool
+	work := func(by *Process) {
+		for i := int(next.Add(1)) - 1; i < len(trials) && !differs.Load(); i = int(next.Add(1)) - 1 {
+			var known bool
+			if same[i], known = trials[i].beside(by); known && !same[i] {
+				differs.Store(true)
+			}
+		}
+	}
+	twins.ReadOnly(true)
+	var all sync.WaitGroup
+	for _, twin := range twins.List {
+		twin.entries, twin.edges, twin.Branches, twin.Unfenced = p.entries, p.edges, p.Branches, p.Unfenced
+		all.Go(func() {
+			work(twin)
+			twin.stopAll()
+			twin.entries, twin.edges, twin.checked = nil, nil, checked{}
+		})
+	}
+	work(p)
+	all.Wait()
+	twins.ReadOnly(false)
+	return !differs.Load()
+}
+
+// beside reports whether the code does the same in the trial, if that is known: not if an answer with a time stamp is new.
+func (t trial) beside(p *Process) (same, known bool) {
+	defer func() {
+		switch r := recover(); r {
+		case nil:
+		case table.ErrReadOnly:
+			same, known = false, false
+		default:
+			panic(r)
+		}
+	}()
+	return t.in(p) == nil, true
+}
+
+// in has a process make the trial. Where the code does something else the error is a *NondeterministicError, or at another time of day a
+// *TimeOfDayError.
+func (t trial) in(p *Process) error {
+	if t.by == (clock.Shift{}) {
+		return Again(p, t.at)
+	}
+	did, err := p.rerunLater(t.at, t.by)
+	p.stop()
+	other, e := (*NondeterministicError)(nil), &p.entries[t.at]
+	did.inherit(&p.entries[e.Parent])
+	later := func(was, is string) error {
+		return &TimeOfDayError{p.code.id, t.by.By - t.by.Older, t.by.Older > 0, was, is}
+	}
+	switch {
+	case errors.As(err, &other):
+		return cmp.Or(ByChance(p, t.at), later(other.Was, other.Is))
+	case err != nil:
+		return err
+	case !did.sameOutcome(e):
+		return later(p.Describe(e), p.Describe(&did))
+	}
+	return nil
 }

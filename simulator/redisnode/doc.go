@@ -48,5 +48,5 @@
 // clock must stand still, are in TestServer.
 //
 // Differences of pub/sub, WAIT and split brain are listed at the top of pubsub.go,
-// wait.go and split.go.
+// wait.go and replication.go.
 package redisnode

@@ -172,7 +172,7 @@ func (x *Executor) apply(d *Data, now time.Duration, b uint32) (*Effect, error) 
 	}
 	if err == nil && !eff.tried {
 		eff.tried = true
-		if x.looksAtNames(execution{*d, now, b, eff}) {
+		if looksAtNames(x, execution{*d, now, b, eff}) {
 			x.asked.ID(node.Length{Of: node.Insight, Request: x.batches.At(b &^ refuseWrites).text})
 		}
 		err = x.try(execution{*d, now, b, eff})

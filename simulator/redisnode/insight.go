@@ -137,6 +137,21 @@ func (s *script) node(part reflect.Value) origins {
 			return 0
 		}
 		return s.look(s.parts(n.Expr))
+	case ast.Stmt:
+		return s.statement(part)
+	case *ast.FunctionExpr:
+		s.depth++
+		s.assign(n.ParList.Names, s.vars[passed])
+		s.parts(n.Stmts)
+		s.depth--
+		return 0
+	}
+	return s.of(part.Elem())
+}
+
+// statement is node of one.
+func (s *script) statement(part reflect.Value) origins {
+	switch n := part.Interface().(type) {
 	case *ast.NumberForStmt:
 		s.set(n.Name, s.look(s.parts(n.Init, n.Limit, n.Step)))
 		s.parts(n.Stmts)
@@ -162,12 +177,6 @@ func (s *script) node(part reflect.Value) origins {
 				s.set(name.Value, from)
 			}
 		}
-		return 0
-	case *ast.FunctionExpr:
-		s.depth++
-		s.assign(n.ParList.Names, s.vars[passed])
-		s.parts(n.Stmts)
-		s.depth--
 		return 0
 	case *ast.ReturnStmt:
 		if from := s.parts(n.Exprs); s.depth > 0 {
@@ -280,7 +289,7 @@ func (s *script) command(args []ast.Expr, from origins) origins {
 }
 
 // looksAt returns what the commands of an execution look into, with the words of scripts that are there.
-func (x *Executor) looksAt(e execution) (l insight, words []string) {
+func looksAt(x *Executor, e execution) (l insight, words []string) {
 	for _, c := range x.batches.At(e.batch &^ refuseWrites).commands {
 		cmd := strings.ToUpper(c[0])
 		if is(cmd, inside) {
@@ -320,7 +329,7 @@ func (x *Executor) looksAt(e execution) (l insight, words []string) {
 }
 
 // looksAtNames reports whether an execution looks into names, such as tokens.
-func (x *Executor) looksAtNames(e execution) bool {
-	l, words := x.looksAt(e)
+func looksAtNames(x *Executor, e execution) bool {
+	l, words := looksAt(x, e)
 	return l.into&contents != 0 && x.keyspaces.Named(e.data.keyspace) || slices.ContainsFunc(words, history.NamesAny)
 }

@@ -61,3 +61,96 @@ func numbered(path string) (number int64, ok bool) {
 	}
 	return 0, false
 }
+
+// A watch is one as the server remembers it: to it, one on a znode that is
+// not there yet is a WatchData.
+type watch struct {
+	session SessionID
+	path    string
+	kind    WatchKind
+}
+
+func (a watch) compare(b watch) int {
+	return cmp.Or(cmp.Compare(a.session, b.session), cmp.Compare(a.path, b.path), cmp.Compare(a.kind, b.kind))
+}
+
+// watch is s with w left. A session has at most one watch of a kind on a path.
+func (s State) watch(w watch) State {
+	if i, there := slices.BinarySearchFunc(s.watches, w, watch.compare); !there {
+		s.watches = slices.Insert(slices.Clone(s.watches), i, w)
+	}
+	return s
+}
+
+// fire notifies every session that has left a watch of one of the kinds on path,
+// once each, and takes those watches away.
+func (s State) fire(fired []Event, event EventType, path string, kinds ...WatchKind) (State, []Event) {
+	hit := func(w watch) bool { return w.path == path && slices.Contains(kinds, w.kind) }
+	if !slices.ContainsFunc(s.watches, hit) {
+		return s, fired
+	}
+	last := SessionID(0)
+	for _, w := range s.watches {
+		if hit(w) && w.session != last {
+			last = w.session
+			fired = append(fired, Event{w.session, event, path})
+		}
+	}
+	s.watches = slices.DeleteFunc(slices.Clone(s.watches), hit)
+	return s, fired
+}
+
+// requestText is a request as histories show it, in the words of the API.
+func requestText(r Request) []string {
+	text := []string{map[Op]string{
+		Ping: "PING", Create: "CREATE", Delete: "DELETE", Exists: "EXISTS", GetData: "GETDATA",
+		SetData: "SETDATA", GetChildren: "GETCHILDREN", Sync: "SYNC",
+		opConnect: "CONNECT", opSetWatches: "SETWATCHES", opClose: "CLOSE", opHangUp: "DISCONNECT", opListen: "LISTEN",
+	}[r.Op]}
+	if r.Path != "" {
+		text = append(text, r.Path)
+	}
+	if r.Data != "" || r.Op == SetData {
+		text = append(text, r.Data)
+	}
+	switch r.Mode {
+	case Ephemeral:
+		text = append(text, "EPHEMERAL")
+	case Sequential:
+		text = append(text, "PERSISTENT_SEQUENTIAL")
+	case Ephemeral | Sequential:
+		text = append(text, "EPHEMERAL_SEQUENTIAL")
+	}
+	if versioned := r.Op == Delete || r.Op == SetData; versioned && r.Version != AnyVersion {
+		text = append(text, "VERSION", fmt.Sprint(r.Version))
+	}
+	if r.Watch {
+		text = append(text, "WATCH")
+	}
+	return text
+}
+
+// replyText is the reply to a request as histories show it.
+func replyText(r Request, reply Reply) string {
+	if reply.Code != OK {
+		return "(error) " + codes[reply.Code].name
+	}
+	switch r.Op {
+	case Create:
+		return reply.Path
+	case Exists:
+		return fmt.Sprintf("czxid %d", reply.Stat.Czxid)
+	case GetData:
+		return fmt.Sprintf("%q", reply.Data)
+	case GetChildren:
+		return "[" + strings.Join(reply.Children, ", ") + "]"
+	}
+	return "OK"
+}
+
+func eventText(e EventType) string {
+	return [...]string{
+		NodeCreated: "created", NodeDeleted: "deleted",
+		NodeDataChanged: "its data changed", NodeChildrenChanged: "a child came or went",
+	}[e]
+}

@@ -104,3 +104,101 @@ func (a storedAnswer) sorted() storedAnswer {
 	}
 	return a
 }
+
+// Numbers of transactions that only grow keep states apart that come to the same. Here
+// they are counted anew, so that states recur: see Kind.CountCreations.
+
+// anew is above the numbers that are counted. An act begins there, so that what it has
+// numbered can be told from what was there before.
+const anew = 1 << 40
+
+// countCreations is s, which one act has made of before, with its numbers counted anew: a
+// znode that the act has created has the next number, and mzxid and pzxid of every znode
+// say how often they have changed since then. One act creates at most one znode.
+func (s State) countCreations(before *State) State {
+	s.zxid = before.zxid
+	s.nodes = slices.Clone(s.nodes)
+	for i := range s.nodes {
+		n := &s.nodes[i]
+		if n.czxid > anew {
+			s.zxid++
+			n.czxid, n.mzxid, n.pzxid = s.zxid, 0, 0
+			continue
+		}
+		if n.mzxid <= anew && n.pzxid <= anew {
+			continue
+		}
+		at, _ := before.find(n.path)
+		old := &before.nodes[at]
+		if n.mzxid > anew {
+			n.mzxid = old.mzxid + 1
+		}
+		if n.pzxid > anew {
+			n.pzxid = old.pzxid + 1
+		}
+	}
+	return s
+}
+
+// nameLast is s with its newest session, which has nothing yet, called id, which no other
+// session is called.
+func (s State) nameLast(id SessionID) State {
+	last := len(s.sessions) - 1
+	s.newest--
+	at, _ := s.session(id)
+	s.sessions = slices.Insert(slices.Clone(s.sessions[:last]), at, id)
+	return s
+}
+
+// All numbers of an ensemble only grow: those of transactions, and those in the names of sequential znodes. What it does depends on their
+// order: of two znodes with different czxids, of two children of one znode with different numbers, and of a znode now and when a watch was
+// left on it. So with others in the same order it does the same, but for these. A session that begins in place of one that has ended has
+// the number of that; see Kind.CountCreations, without which nothing here applies.
+
+// Recounted implements [world.Sessions].
+func (k *Kind) Recounted(state world.State, f history.Recount) world.State {
+	s := state.(EnsembleState)
+	s.contents = k.Executor.contents.Recounted(s.contents, f)
+	return s
+}
+
+// recounted is contents with other numbers.
+func (from contents) recounted(f history.Recount) contents {
+	s := codec.Replace(from, f.Text)
+	s.state.zxid = f(history.Creations, s.state.zxid, true)
+	for i := range s.state.nodes {
+		n := &s.state.nodes[i]
+		n.czxid = f(history.Creations, n.czxid, false)
+		n.mzxid, n.pzxid = f(history.Changes, n.mzxid, false), f(history.Changes, n.pzxid, false)
+		if n.creates > 0 {
+			n.creates = int32(f(history.Places, int64(n.creates-1), true)) + 1
+		}
+	}
+	slices.SortFunc(s.state.nodes, znode.compare)
+	slices.SortFunc(s.state.watches, watch.compare)
+	return s
+}
+
+// recounted is an answer with other numbers.
+func (from storedAnswer) recounted(f history.Recount) storedAnswer {
+	a := codec.Replace(from, f.Text)
+	a.left = a.left.recounted(f)
+	if czxid := &a.reply.Stat.Czxid; *czxid != 0 {
+		*czxid = f(history.Creations, *czxid, false)
+		a.text = replyText(Request{Op: Exists}, a.reply)
+	}
+	return a.sorted()
+}
+
+// recounted is a memory with other numbers.
+func (from memory) recounted(f history.Recount) memory {
+	m := codec.Replace(from, f.Text)
+	for i := range m.left {
+		m.left[i] = m.left[i].recounted(f)
+	}
+	return m
+}
+
+func (s stamp) recounted(f history.Recount) stamp {
+	return stamp{f(history.Creations, s.created, false), f(history.Changes, s.changed, false)}
+}
