@@ -1,13 +1,19 @@
 package explore
 
 import (
+	"errors"
+	"reflect"
+	"runtime"
+	"slices"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
+	"locklab/algorithms"
 	"locklab/algorithms/lock"
+	"locklab/faults"
 	"locklab/simulator"
 	"locklab/simulator/process"
 )
@@ -113,3 +119,116 @@ func TestMemoryOfMethods(t *testing.T) {
 
 // next2 is another place with the same content.
 func (r *remembering) next2() *remembering { return &remembering{} }
+
+// TestLookahead: workers change nothing. Every state, every way to it and every entry of the tables has
+// the number that it has without them. A search that ends at a limit may have computed more by then than it has entered: one
+// goroutine computes, while another one enters. So the tables are compared as far as both go.
+func TestLookahead(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	for _, id := range []string{"token", "getset", "zk-recheck"} {
+		entry, _ := algorithms.ByName(id)
+		allowed, err := faults.Budget("crash=1,pause=1").Parse()
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := &Model{Entry: entry, Faults: allowed, Scope: Scope{Clients: 2, Attempts: 2, Nodes: 1, TTL: 9 * time.Second, Limits: Limits{MaxStates: 50_000}},
+			Timing: &Durations{Timing: simulator.Timing{Step: 900 * time.Millisecond, Latency: 900 * time.Millisecond, Lateness: 900 * time.Millisecond}, Work: 3600 * time.Millisecond, Timeout: 3 * time.Second, Idle: 9 * time.Second}}
+		with := searched(t, b)
+		b.Plain.Workers = true
+		without := searched(t, b)
+		if len(with.ahead.workers) == 0 || len(without.ahead.workers) > 0 {
+			t.Errorf("%s: %d workers, and %d without them", id, len(with.ahead.workers), len(without.ahead.workers))
+		}
+		if got, want := with.result(), without.result(); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, want %+v", id, got, want)
+		}
+		if !reflect.DeepEqual(with.visited.states, without.visited.states) {
+			t.Errorf("%s: the states differ", id)
+		}
+		if !beginAlike(with.choices, without.choices) || !beginAlike(with.nodeTab.keys, without.nodeTab.keys) || !beginAlike(with.judgeTab.keys, without.judgeTab.keys) {
+			t.Errorf("%s: the tables differ", id)
+		}
+	}
+}
+
+// beginAlike reports whether two lists are the same as far as both go, and go nearly as far.
+func beginAlike[E comparable](a, b []E) bool {
+	n := min(len(a), len(b))
+	return slices.Equal(a[:n], b[:n]) && 10*n >= 9*max(len(a), len(b))
+}
+
+// TestKnown: a worker leaves a state to the search where the tables lack something, and hides no other error.
+func TestKnown(t *testing.T) {
+	entry, _ := algorithms.ByName("token")
+	s := searched(t, &Model{Entry: entry, Scope: Scope{Clients: 2, Attempts: 1, Nodes: 1, TTL: 9 * time.Second}})
+	known := func(words []uint32, change func(by *successors)) (all bool, problem any) {
+		defer func() { problem = recover() }()
+		by := *newReader(s.successors)
+		by.cur, by.next, by.out = make([]uint32, s.stride()), make([]uint32, s.stride()), &batch{width: s.stride()}
+		change(&by)
+		return known(&by, 0, words), nil
+	}
+	start, unmet := slices.Clone(s.visited.states.words(0)), slices.Clone(s.visited.states.words(0))
+	unmet[s.judgeAt] = 1 << 20
+	if all, problem := known(start, func(*successors) {}); !all || problem != nil {
+		t.Errorf("the start: %t, %v", all, problem)
+	}
+	if all, problem := known(unmet, func(*successors) {}); all || problem != nil {
+		t.Errorf("a state of which the tables know nothing: %t, %v", all, problem)
+	}
+	if _, problem := known(start, func(by *successors) { by.cur = by.cur[:1] }); problem == nil {
+		t.Error("an index that is out of range was taken for something that the tables lack")
+	}
+}
+
+// TestRefine: what refutes an assumption weakens it and, but for the memory of code that reads a clock, no
+// other; another error weakens nothing.
+func TestRefine(t *testing.T) {
+	type assumed = simulator.Assumptions
+	strongest := assumptions{Assumptions: simulator.Assumptions{
+		Symmetric: 3, Merging: process.MergeHistories, Measures: true, Creations: true, Rests: true,
+	}}
+	reads, measures := simulator.Traits{ReadsClock: true}, simulator.Traits{Measured: true}
+	for _, test := range []struct {
+		name           string
+		counterexample error
+		seen           simulator.Traits
+		weaken         func(a *assumed)
+	}{
+		{"a time of day", &process.TimeOfDayError{}, measures, func(a *assumed) { a.Measures = false }},
+		{"a split", &process.SplitError{}, simulator.Traits{}, func(*assumed) {}},
+		{"the last split", &process.SplitError{End: true}, simulator.Traits{}, func(a *assumed) { a.Merging = process.MergeOrders }},
+		{"an asymmetry", &simulator.AsymmetricError{Session: true}, simulator.Traits{}, func(a *assumed) { a.Symmetric = 0 }},
+		{"a clock is read", errNewTrait, reads, func(a *assumed) { a.Measures, a.Merging = false, process.MergeOrders }},
+		{"a clock measures", errNewTrait, measures, func(a *assumed) { a.Merging = process.MergeOrders }},
+		{"another trait", errNewTrait, simulator.Traits{SendsWait: true}, func(*assumed) {}},
+	} {
+		want := strongest.Assumptions
+		test.weaken(&want)
+		got, refuted := strongest.refine(test.counterexample, test.seen)
+		if !refuted || got.Assumptions != want {
+			t.Errorf("%s: %+v, refuted %t; want %+v", test.name, got.Assumptions, refuted, want)
+		}
+	}
+	got, refuted := strongest.refine(errors.New("the code panicked"), reads)
+	if refuted || got.Assumptions != strongest.Assumptions {
+		t.Errorf("an error that is about no assumption: %+v, refuted %t", got.Assumptions, refuted)
+	}
+	if got, _ := strongest.refine(&simulator.AsymmetricError{Does: "GET"}, reads); got.asymmetry.Does != "GET" {
+		t.Errorf("why clients are not interchangeable is lost: %+v", got.asymmetry)
+	}
+}
+
+func TestProperSubset(t *testing.T) {
+	for _, c := range []struct {
+		a, b []string
+		want bool
+	}{
+		{nil, []string{"x"}, true}, {[]string{"x"}, []string{"x"}, false}, {[]string{"x"}, []string{"w", "x"}, true},
+		{[]string{"x", "x"}, []string{"w", "x", "y"}, false}, {[]string{"x", "y"}, []string{"x"}, false},
+	} {
+		if got := properSubset(c.a, c.b); got != c.want {
+			t.Errorf("properSubset(%q, %q) = %t", c.a, c.b, got)
+		}
+	}
+}

@@ -2,8 +2,15 @@ package explore_test
 
 import (
 	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"locklab/algorithms/lock"
 	redislocks "locklab/algorithms/redis"
@@ -241,4 +248,178 @@ func TestFaces(t *testing.T) {
 	if closed < len(locks)*len(budgets)/2 {
 		t.Errorf("only %d sets of views were compared", closed)
 	}
+}
+
+// TestViewsClosed: views are closed. Without one of them they are not, nor do they prove what they come to.
+func TestViewsClosed(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
+	locks, budgets := []string{"setnx", "token", "watch-multi"}, []string{"crash=1"}
+	if hunting() {
+		locks = append(locks, "setnx-expire", "watchdog", "lock-delay", "watch-del", "thread-id", "set-ifeq")
+		budgets = viewBudgets
+	}
+	for _, id := range locks {
+		for _, budget := range budgets {
+			wrong, missed, err := explore.Closed(t.Context(), viewModel(t, id, budget), budget != "", 1_500, 6)
+			if err != nil || missed != nil || wrong != "" && !(hunting() && wrong == "there is none") {
+				t.Errorf("%s, %s: %q, and missed are %q: %v", id, budget, wrong, missed, err)
+			}
+		}
+	}
+}
+
+// hunting reports whether "make hunt" runs the tests: to check all that is proved takes minutes.
+func hunting() bool { return os.Getenv("LOCKLAB_HUNT") != "" }
+
+// TestViewsUnsound: each mistake that proves too much, planted into the prover, leaves clients of few without a view. The compiler gets
+// the changed file as an overlay.
+func TestViewsUnsound(t *testing.T) {
+	if !hunting() {
+		t.Skip("make hunt runs it: it compiles the prover once for each mistake")
+	}
+	for _, m := range []struct{ mistake, file, right, wrong string }{
+		{"an owner that is dead counts as another client", "worlds.go",
+			"of[i] = nobody", "of[i] = other"},
+		{"what the dead have sent is forgotten", "worlds.go",
+			"a.isActing = !a.ended || p.restTab.keys[a.orphans].Orphaned()", "a.isActing = !a.ended"},
+		{"what the dead have sent is in nobody's name", "worlds.go",
+			"case name == c:", "case name == c && c == 1:"},
+		{"what was read stays new when another client writes", "worlds.go",
+			"p.bases[c] = outdated", "p.bases[c] = newest"},
+		{"time waits for clients outside", "worlds.go",
+			"if m.client > 0 ||", "if m.client > 0 || m.pass > 0 && func() (urgent bool) {\n\t\t\tfor f := range g.byFace {\n\t\t\t\turgent = urgent || f.ready\n\t\t\t}\n\t\t\treturn urgent\n\t\t}() ||"},
+		{"a fault that one client has met is left to none", "worlds.go",
+			"common[p.restAt] = p.restTab.image(&p.calmed,", "common[p.restAt] = p.calm; _ = p.restTab.image(&p.calmed,"},
+		{"replies on connections are nobody's", "worlds.go",
+			"v.conns, v.orphans, v.judge = is.conns, is.orphans, is.judge", "v.orphans, v.judge = is.orphans, is.judge"},
+		{"what others do is not done to views that come later", "naming.go",
+			"for i := range own.changes {", "for i := range own.changes[:0] {"},
+		{"a view's face has no owner", "naming.go",
+			"f.ready = n.listClient(0, false)", "f.ready, f.names = n.listClient(0, false), [Outsiders]status{}"},
+		{"a view's face has nothing of what judges know", "naming.go",
+			"f.ready = n.listClient(0, false)", "f.ready, f.judge = n.listClient(0, false), 0"},
+		{"a move that changes others is made with one of them", "worlds.go",
+			"return made.quiet || made.seen == 0 && same, nil", "return true, nil"},
+	} {
+		t.Run(m.mistake, func(t *testing.T) {
+			right, err := os.ReadFile(m.file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wrong := strings.Replace(string(right), m.right, m.wrong, 1)
+			if wrong == string(right) {
+				t.Fatalf("%s has no %q: plant the mistake elsewhere", m.file, m.right)
+			}
+			dir := t.TempDir()
+			at, err := filepath.Abs(m.file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list, err := json.Marshal(map[string]any{"Replace": map[string]string{at: filepath.Join(dir, m.file)}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for name, text := range map[string]string{m.file: wrong, "overlay.json": string(list)} {
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			c := exec.CommandContext(t.Context(), "go", "test", "-vet=off", "-ldflags=-w", "-overlay", filepath.Join(dir, "overlay.json"), "-run", "^TestViewsCover$", ".")
+			c.Env = append(os.Environ(), "LOCKLAB_EXHAUSTIVE=1", "LOCKLAB_HUNT=") // a few locks do
+			out, err := c.CombinedOutput()
+			if err == nil || !strings.Contains(string(out), "views are not known") {
+				t.Errorf("it is not noticed: %v\n%s", err, out)
+			}
+		})
+	}
+}
+
+var (
+	made   sync.Map // how many attempts strategies have made
+	seldom = func(ends string, f *asking, ctx context.Context, key string) (bool, error) {
+		if strings.HasSuffix(f.token, ends) {
+			return true, nil
+		}
+		return f.set(ctx, key)
+	}
+)
+
+// laterAttempts fall in the second or third attempt of a process, by what is not in the memory of their strategies.
+var laterAttempts = []struct {
+	name, refused, once string // the key of the reason for which there is no proof, or one of one attempt
+	budget              faults.Budget
+	attempts            int
+	timing              study.Mode
+	code                code
+}{
+	{"token ends in 3", "prove.rest", "", "", 3, study.Lockstep, code{acquire: func(f *asking, ctx context.Context, key string) (bool, error) {
+		return seldom("3", f, ctx, key)
+	}}},
+	{"token ends in 3, for a script", "prove.names", "", "", 3, study.Lockstep, code{acquire: refused(byScript(`return string.sub(ARGV[1], -1) == '3' and 1 or 0`))}},
+	{"the owner's token is of the same process", "prove.names", "", "lose-reply=1", 2, study.AnyTiming, code{acquire: refused(func(f *asking, ctx context.Context, key string) (bool, error) {
+		mine, _, _ := strings.Cut(f.token, ".")
+		who, err := f.node.Get(ctx, key).Result()
+		return err == nil && strings.HasPrefix(who, mine+"."), nil
+	})}},
+	{"the owner's token is of the same process, for a script", "prove.names", "", "lose-reply=1", 2, study.AnyTiming, code{acquire: refused(byScript(
+		`return string.sub(redis.call('GET', KEYS[1]), 1, 3) == string.sub(ARGV[1], 1, 3) and 1 or 0`))}},
+	{"a map was made", "", "prove.once.memory", "", 2, study.Lockstep, code{acquire: func(f *asking, ctx context.Context, key string) (bool, error) {
+		was := f.marks != nil
+		f.marks = map[string]bool{}
+		if was {
+			return true, nil
+		}
+		return f.set(ctx, key)
+	}}},
+	{"a global variable counts", "prove.rest", "", "", 2, study.Lockstep, code{acquire: func(f *asking, ctx context.Context, key string) (bool, error) {
+		n, _ := made.LoadOrStore(f.falling, new(int))
+		if *n.(*int)++; *n.(*int) > 1 {
+			return true, nil
+		}
+		return f.set(ctx, key)
+	}}},
+}
+
+// TestViewsOfLaterAttempts: what only a later attempt of a process does is found by a search of so many attempts, and is no secret of
+// proofs for any number of them.
+func TestViewsOfLaterAttempts(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
+	for _, c := range laterAttempts {
+		entry := fallingEntry(c.name, c.code)
+		b := study.DefaultBounds()
+		b.Retries, b.Nodes, b.Work, b.Budget, b.MaxStates = 0, 1, 3*time.Second, c.budget, 200_000
+		b.Timing, b.Clients, b.Attempts = c.timing, 2, c.attempts
+		if !comesTo(t, entry, b, verdict.Overlap) {
+			t.Errorf("%s: 2 clients with %d attempts do not come to OVERLAP", c.name, c.attempts)
+		}
+		proof, refused := proofOf(t, entry, viewBounds(c.budget), false, 10_000)
+		if refused != c.refused || proof.Once.Key != c.once && refused == "" {
+			t.Errorf("%s: closed %t, once %v, %v", c.name, proof.Closed, proof.Once, proof.Refused)
+		}
+	}
+}
+
+// TestViewsJudgeAttemptsApart: a process that enters beside the key that its first attempt has left, and says in its second one that it was not
+// its own, tells a LIE to a search of two attempts. To a proof the key is another client's: as its certificate says.
+func TestViewsJudgeAttemptsApart(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
+	entry := fallingEntry(t.Name(), code{acquire: func(f *asking, ctx context.Context, key string) (bool, error) {
+		taken, err := f.set(ctx, key)
+		switch {
+		case err != nil:
+			return false, f.node.Set(ctx, key+":lost", "x", 0).Err()
+		case taken:
+			return true, nil
+		}
+		n, err := f.node.Del(ctx, key+":lost").Result()
+		return n == 1, err
+	}})
+	b := study.DefaultBounds()
+	b.Retries, b.Nodes, b.Work, b.Budget, b.MaxStates = 0, 1, 3*time.Second, "lose-reply=1", 200_000
+	b.Timing, b.Clients, b.Attempts = study.AnyTiming, 2, 2
+	if !comesTo(t, entry, b, verdict.Lie) {
+		t.Error("2 clients with 2 attempts do not come to LIE")
+	}
+	b.Clients = 2 + explore.Outsiders
+	neverExcluded(t, entry, b, false, verdict.Overlap, true)
 }
