@@ -257,7 +257,7 @@ func If(keys []string, lang string) string {
 		return ""
 	}
 	list := lists.Each(keys, func(key string) string { return text.Say(lang, "certificate.if."+key) })
-	return text.Say(lang, "certificate.if", "list", text.Join(lang, "chart.list", list))
+	return text.Say(lang, "certificate.if", "list", text.Join(lang, "certificate.if.list", list))
 }
 
 // Unjudged returns, in a language of package text, which verdicts so few clients cannot show, and how many can; "" where they show all.
