@@ -255,8 +255,10 @@ func (s *script) call(n *ast.FuncCallExpr) origins {
 	case base == "redis", base == "string":
 		return args
 	case base == "table":
-		if to, is := n.Args[0].(*ast.IdentExpr); is {
-			s.set(to.Value, args)
+		for _, to := range n.Args {
+			if of, is := to.(*ast.IdentExpr); is {
+				s.set(of.Value, args)
+			}
 		}
 		return args
 	case base == "" && !s.declares(name) && strings.Contains(" tonumber tostring type unpack ipairs pairs next select assert error pcall rawget ", " "+name+" "):

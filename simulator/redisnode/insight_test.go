@@ -41,3 +41,15 @@ func TestInsight(t *testing.T) {
 		}
 	}
 }
+
+// FuzzInsight: whatever a script is, it can be read, and what is added to it takes no look away.
+func FuzzInsight(f *testing.F) {
+	f.Add(`local t = {} table.insert(t, redis.call("GET", KEYS[1])) return t[1] % 2`)
+	f.Add(`local function f(...) return select(2, ...) end table.concat() redis.call() return f(ARGV[1], #ARGV)`)
+	f.Fuzz(func(t *testing.T, source string) {
+		into := insightOf(source).into
+		if more := insightOf(source + "\n").into; more != into {
+			t.Errorf("%q looks into %b, and with a line more into %b", source, into, more)
+		}
+	})
+}
