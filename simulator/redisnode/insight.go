@@ -12,9 +12,9 @@ import (
 	"locklab/simulator/history"
 )
 
-// That tokens and counters are mere names, which are compared and no more, no number of trials shows of a script that takes one apart or
-// computes with it: a script is read. Values are followed from where they come to arithmetic, order and functions on texts, through
-// variables, tables and functions, each of which has whatever anything gives it anywhere (a flow-insensitive taint analysis).
+// A script may do something else with a token or a counter that was not tried: so it is read for whether it takes one apart or computes
+// with it. Values are followed to arithmetic, order and functions on texts, through variables, tables and functions, each of which
+// has whatever is given to it anywhere (a flow-insensitive taint analysis). A function that is not known looks into what it is given.
 
 // origins are where a value may come from: the data, as a text or a counter, and the words of KEYS and ARGV.
 type origins uint64
@@ -41,9 +41,9 @@ func insightOf(source string) insight {
 	if err != nil {
 		return insight{}
 	}
-	s := &script{vars: map[string]origins{"KEYS": allKeys, "ARGV": allArgs}, news: true}
+	s := &script{vars: map[string]origins{"KEYS": allKeys, "ARGV": allArgs}, named: map[string]bool{}, news: true}
 	for s.news { // of any variable or function
-		s.news = false
+		s.news, s.into = false, 0
 		s.of(reflect.ValueOf(chunk))
 	}
 	slices.Sort(s.numerals)
@@ -54,6 +54,7 @@ func insightOf(source string) insight {
 type script struct {
 	insight
 	vars  map[string]origins // by name, wherever it is declared
+	named map[string]bool    // those that hold functions of the script and nothing else
 	news  bool
 	depth int // of functions
 }
@@ -121,8 +122,9 @@ func (s *script) node(part reflect.Value) origins {
 	case *ast.FuncCallExpr:
 		return s.call(n)
 	case *ast.RelationalOpExpr:
-		if from := s.parts(n.Lhs, n.Rhs); n.Operator != "==" && n.Operator != "~=" {
-			s.look(from)
+		a, b := s.parts(n.Lhs), s.parts(n.Rhs)
+		if n.Operator != "==" && n.Operator != "~=" || a == 0 && !isLiteral(n.Lhs) || b == 0 && !isLiteral(n.Rhs) { // it may be computed
+			s.look(a | b)
 		}
 		return 0
 	case *ast.UnaryNotOpExpr:
@@ -161,6 +163,11 @@ func (s *script) statement(part reflect.Value) origins {
 		s.parts(n.Stmts)
 		return 0
 	case *ast.LocalAssignStmt:
+		for i, name := range n.Names {
+			_, function := at(n.Exprs, i).(*ast.FunctionExpr)
+			known, before := s.named[name]
+			s.named[name] = function && (known || !before)
+		}
 		s.assign(n.Names, s.parts(n.Exprs))
 		return 0
 	case *ast.AssignStmt:
@@ -174,6 +181,7 @@ func (s *script) statement(part reflect.Value) origins {
 				to = at.Object
 			}
 			if name, is := to.(*ast.IdentExpr); is {
+				s.named[name.Value] = false
 				s.set(name.Value, from)
 			}
 		}
@@ -190,6 +198,20 @@ func (s *script) statement(part reflect.Value) origins {
 func (s *script) declares(name string) bool {
 	_, is := s.vars[name]
 	return is
+}
+
+// isLiteral reports whether an expression is a constant, whose numeral is tried.
+func isLiteral(e ast.Expr) bool {
+	_, is := e.(ast.ConstExpr)
+	return is
+}
+
+// at is an expression of a list; nil: the list is shorter.
+func at(list []ast.Expr, i int) ast.Expr {
+	if i < len(list) {
+		return list[i]
+	}
+	return nil
 }
 
 func (s *script) assign(names []string, from origins) {
@@ -245,28 +267,29 @@ func (s *script) call(n *ast.FuncCallExpr) origins {
 			base, name = of.Value, key.Value
 		}
 	}
-	switch {
+	switch full := " " + base + "." + name + " "; {
+	case s.named[name] && base == "":
+		s.set(passed, args)
+		return args | s.vars[returned]
+	case name == "", s.declares(base), base == "" && s.declares(name):
 	case base == "redis" && (name == "call" || name == "pcall"):
 		return s.command(n.Args, args)
-	case base == "redis" && name == "sha1hex", base == "math", base == "bit", base == "cjson", base == "struct", base == "cmsgpack":
-		return s.look(args)
-	case base == "string" && name != "format":
-		return s.look(args)
-	case base == "redis", base == "string":
-		return args
-	case base == "table":
+	case strings.Contains(" table.insert table.concat table.remove ", full):
 		for _, to := range n.Args {
 			if of, is := to.(*ast.IdentExpr); is {
 				s.set(of.Value, args)
 			}
 		}
 		return args
-	case base == "" && !s.declares(name) && strings.Contains(" tonumber tostring type unpack ipairs pairs next select assert error pcall rawget ", " "+name+" "):
+	case strings.Contains(passing, full):
 		return args
 	}
-	s.set(passed, args)
-	return s.parts(n.Func) | args | s.vars[returned]
+	return s.look(s.parts(n.Func)|args) | contents | counts
 }
+
+// passing are functions whose results are what they are given.
+const passing = " .tonumber .tostring .type .unpack .ipairs .pairs .next .select .assert .error .rawget string.format " +
+	"redis.log redis.status_reply redis.error_reply redis.replicate_commands "
 
 // command reads a call of a command: where its answer comes from.
 func (s *script) command(args []ast.Expr, from origins) origins {
