@@ -83,7 +83,7 @@ func (r *Result) compareProof() {
 		return
 	}
 	proved := r.Proof.Proved()
-	r.compareScope(r.Proof.Search)
+	r.compareScope()
 	for _, word := range explore.Provable {
 		switch want := r.find(word); {
 		case slices.Contains(proved, word) && want != nil:

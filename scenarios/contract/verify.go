@@ -182,7 +182,9 @@ func (r *Result) CompareSearch() {
 	if r.Got == nil && complete {
 		r.Got = []ExpectedVerdict{{verdict.Holds, noPar}}
 	}
-	r.compareScope(r.Search)
+	if complete {
+		r.compareScope()
+	}
 	if names := r.Search.Untriggered(); complete && names != nil {
 		r.note(Inconclusive, "unmet.untriggered", "faults", strings.Join(names, ", "))
 	}
@@ -197,9 +199,9 @@ func (r *Result) CompareSearch() {
 	}
 }
 
-// compareScope has a row say whether it is about the instants of s only.
-func (r *Result) compareScope(s *study.Search) {
-	switch at := s.Scope() == study.ScopeInstants; {
+// compareScope has a row say whether it is about the instants searched only.
+func (r *Result) compareScope() {
+	switch at := r.AtInstants(); {
 	case at && !r.Instants:
 		r.note(Differs, "unmet.instants")
 	case !at && r.Instants:

@@ -292,7 +292,7 @@ func (r *Reading) change(c *Case, e *history.Event) {
 	}
 	g, forever := &r.grant[n], e.Until == history.Forever
 	made := e.Before != e.After
-	g.kept = !made && !g.forever && !forever && g.left && e.Client == c.probe
+	g.kept = !made && !g.forever && !forever && g.left && c.probe > 0 && e.Client == c.probe
 	if made {
 		g.holder = r.holderOf(e)
 		g.left = g.gone || !r.active().has(g.owner)
