@@ -48,6 +48,8 @@ func TestParseBudgetRefuses(t *testing.T) {
 		"losereply=1":      {"did you mean lose-reply?"},
 		"lose-requests=1":  {"did you mean lose-request?"},
 		"xxxxxxxx=1":       {`unknown fault "xxxxxxxx": 'locklab list faults' shows all`},
+		"client-rate=1":    {"a search cannot carry client-rate"},
+		"node-rate=1":      {"a search cannot carry node-rate"},
 		"=1":               {`unknown fault ""`, "locklab list faults"},
 	} {
 		budget, err := faults.Budget(given).Parse()
@@ -94,4 +96,14 @@ func written(budget []simulator.FaultBudget) faults.Budget {
 		}
 	}
 	return faults.Budget(strings.Join(items, ","))
+}
+
+func TestAllows(t *testing.T) {
+	for budget, want := range map[faults.Budget]bool{
+		"": false, "none": false, "pause=1": false, "crash=0": false, "crash=1": true, "pause=1,crash=9": true,
+	} {
+		if budget.Allows(faults.Crash) != want {
+			t.Errorf("%q allows a crash: %t, want %t", budget, !want, want)
+		}
+	}
 }

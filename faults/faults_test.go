@@ -3,6 +3,7 @@ package faults_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -326,6 +327,70 @@ func TestFailedPipeline(t *testing.T) {
 
 // A pause without a length can end at any time, and ends by itself at the
 // longest that the budget allows. Without a bound it needs somebody to end it.
+func TestOffered(t *testing.T) {
+	keys := func(c *simulator.Client) { // one more than a choice can name, and one that ends after three seconds
+		pairs := []any{}
+		for i := range 16 {
+			pairs = append(pairs, fmt.Sprintf("k%02d", i), "x")
+		}
+		_ = c.Redis(1).MSet(context.Background(), pairs...).Err()
+		_ = c.Redis(1).Set(context.Background(), "z", "x", 3*sec).Err()
+		c.Clock().Sleep(time.Hour)
+	}
+	type C = simulator.Choice
+	// A jump to the end of a key is offered with the key gone, and with it still there.
+	jump, stays := faults.NodeClockOf(1, 3*sec), faults.NodeClockOf(1, 3*sec)
+	stays.Thread = simulator.Pending
+	jumps := []C{jump, stays, faults.NodeClockOf(1, -3*sec), faults.NodeClockOf(1, 6*sec), faults.NodeClockOf(1, -6*sec)}
+	for _, test := range []struct {
+		rule, budget string
+		fault        *simulator.Fault
+		before       []C
+		lists        []C
+	}{
+		{"without a length", "delay=1", faults.Delay, nil, nil},
+		{"without a length", "hang=1", faults.Hang, nil, nil},
+		{"held up already", "delay=1@5s,fail-call=1", faults.FailCall, []C{faults.DelayOf(1, 0, 5*sec)}, nil},
+		{"of the dead", "crash=1,split=1", faults.Split, []C{faults.CrashOf(1)}, []C{faults.SplitOf(2, 1, 0)}},
+		{"after a thread", "pause-thread=1@5s,pause=1", faults.Pause, []C{faults.PauseThreadOf(1, 0, 0)},
+			[]C{faults.PauseOf(2, 0)}},
+		{"to an end", "node-clock=1@6s", faults.NodeClock, nil, jumps},
+	} {
+		config := simulator.Config{Nodes: []simulator.NodeConfig{{Replicas: 1}},
+			Clients: []simulator.ClientConfig{{Program: keys, List: 1}, {Program: sleeper}}}
+		if test.fault == faults.NodeClock {
+			config.Timing = &simulator.Timing{Step: 3 * sec}
+		}
+		s := begun(t, test.budget, 2, config)
+		if test.fault == faults.NodeClock || test.fault == faults.Pause {
+			for range 2 {
+				s.step(t, C{Verb: simulator.Arrive, Client: 1})
+				s.step(t, C{Verb: simulator.Answer, Client: 1})
+			}
+		}
+		for _, c := range test.before {
+			s.step(t, c)
+		}
+		got := slices.DeleteFunc(s.choices(), func(c C) bool { return c.Verb != test.fault.Verb })
+		if !slices.Equal(got, test.lists) {
+			t.Errorf("%s %s: can inject %v, want %v", test.fault.Name, test.rule, got, test.lists)
+		}
+	}
+	s := begun(t, "delete=1,pause=2@5s", 2, simulator.Config{Nodes: make([]simulator.NodeConfig, 1),
+		Clients: []simulator.ClientConfig{{Program: keys}, {Program: sleeper}}})
+	for range 2 {
+		s.step(t, C{Verb: simulator.Arrive, Client: 1})
+		s.step(t, C{Verb: simulator.Answer, Client: 1})
+	}
+	deletes := slices.DeleteFunc(s.choices(), func(c C) bool { return c.Verb != faults.Delete.Verb })
+	if len(deletes) != 16 || deletes[15] != faults.DeleteOf(1, 15) {
+		t.Errorf("of 17 keys can delete %v", deletes)
+	}
+	s.refused(t, faults.DeleteOf(1, 16), "no such key")
+	s.refused(t, faults.PauseComputingOf(2, 0), "needs a length above 0")
+	s.step(t, faults.PauseComputingOf(2, sec))
+}
+
 func TestOpenPause(t *testing.T) {
 	resume := simulator.Choice{Verb: simulator.Resume, Client: 2}
 	for budget, want := range map[string]time.Duration{"pause=1@5s": 5 * sec, "pause=1": time.Hour} {
@@ -479,6 +544,9 @@ func TestServerList(t *testing.T) {
 	s.refused(t, faults.ServerListOf(4, 1), "no such client")
 	s.step(t, faults.CrashOf(2))
 	s.refused(t, faults.ServerListOf(2, 1), "dead")
+	if slices.Contains(s.choices(), faults.ServerListOf(2, 1)) {
+		t.Error("the list of a dead client can change")
+	}
 	s.step(t, faults.ReturnOf(2))
 	read[1] = nil
 	s.step(t, simulator.Choice{Verb: simulator.Start, Client: 2})

@@ -18,7 +18,7 @@ var ServerList = &simulator.Fault{
 	Choices: func(f simulator.FaultContext, buf []simulator.Choice) []simulator.Choice {
 		for c := range f.Clients {
 			for n := range f.Servers {
-				if _, may := c.Lists(n.ID); may && c.Alive() {
+				if _, may := c.Lists(n.ID); may {
 					buf = append(buf, ServerListOf(c.ID, n.ID))
 				}
 			}

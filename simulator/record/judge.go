@@ -2,6 +2,7 @@ package record
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -62,6 +63,7 @@ func (j *Judge) Observe(l *Entry) error {
 // ended ends all sections of a client.
 func (j *Judge) ended(l *Entry) {
 	for _, s := range slices.SortedFunc(slices.Values(j.open[l.Client]), earlier) {
+		s.key.wereOver(l, l.stamp)
 		s.key.feed(history.Event{Kind: history.Done, Client: s.slot + 1}, l)
 		s.key.out(s, s.endBy(l))
 	}
@@ -177,14 +179,18 @@ func (k *keyJudge) observe(l *Entry) {
 	k.recent[k.lines%len(k.recent)] = l
 	k.lines++
 	k.blurred = k.blurred || l.stamp.lo != l.stamp.hi && l.Seq == 0
-	for _, s := range k.closed {
-		if s.client == l.Client {
-			s.wasOver(l.stamp)
-		}
+	over := l.stamp
+	if l.Event == Released { // the call was made after the sections before it
+		over = l.from
 	}
+	k.wereOver(l, over)
 	s := k.open[l.Client]
 	if s == nil && k.silent > 0 && l.Event != Refused {
 		s = k.wake(l)
+	}
+	if s != nil {
+		s.enter.atMost(l.stamp)
+		s.decide()
 	}
 	switch l.Event {
 	case Acquired:
@@ -200,22 +206,34 @@ func (k *keyJudge) observe(l *Entry) {
 	}
 }
 
+// wereOver notes for all sections of a client that have ended, by a line of it, that they were over by then.
+func (k *keyJudge) wereOver(l *Entry, by stamp) {
+	for _, s := range k.closed {
+		if s.client == l.Client {
+			s.wasOver(by)
+		}
+	}
+}
+
 // had reports whether a client has the key, as far as the log shows it.
 func (k *keyJudge) had() bool { return len(k.open)+k.silent > 0 }
 
 // slotOf is the slot of a client. If all are taken, the one that was used longest ago, of a client that is
 // outside if there is one, is given to it.
 func (k *keyJudge) slotOf(l *Entry) int {
-	best := -1
+	best, first := 0, int64(math.MaxInt64)
 	for i := range k.slots {
 		s := &k.slots[i]
 		if s.client == l.Client {
 			s.used = l.stamp.n
 			return i
 		}
-		inside := s.section != nil && s.section.open
-		if best < 0 || less(inside, s.used, k.slots[best].section != nil && k.slots[best].section.open, k.slots[best].used) {
-			best = i
+		turn := s.used
+		if s.section != nil && s.section.open {
+			turn += math.MaxInt64 / 2
+		}
+		if turn < first {
+			best, first = i, turn
 		}
 	}
 	s := &k.slots[best]
@@ -231,13 +249,6 @@ func (k *keyJudge) slotOf(l *Entry) int {
 	}
 	*s = slot{client: l.Client, lease: s.lease%255 + 1, used: l.stamp.n}
 	return best
-}
-
-func less(a bool, x int64, b bool, y int64) bool {
-	if a != b {
-		return b
-	}
-	return x < y
 }
 
 // feed shows the monitor an event at the instant of a line, and returns what it finds of the verdicts that a log can show.
@@ -360,11 +371,11 @@ func (k *keyJudge) leave(s *section, l *Entry) {
 	k.feed(history.Event{Kind: history.Leave, Client: s.slot + 1, Lease: s.lease}, l)
 	if l.Event != Lost {
 		k.feed(history.Event{Kind: history.Release, Client: s.slot + 1, Lease: s.lease}, l)
-		if k.holder == s {
-			k.change(s.slot, s.lease, l, true)
-		}
 	} else {
 		k.feed(history.Event{Kind: history.Released, Client: s.slot + 1, Lease: s.lease}, l)
+	}
+	if k.holder == s {
+		k.change(s.slot, s.lease, l, true)
 	}
 	k.out(s, left)
 	if l.Event == Released {
@@ -468,7 +479,7 @@ func (k *keyJudge) renew(s *section, l *Entry) {
 // is so needs that the other asked for the lock when this client was inside already: an answer may be on its way for long.
 func (k *keyJudge) contradicted(s *section, call stamp, l *Entry) {
 	b := k.holder
-	if b == nil || b == s || !s.enter.before(b.asked) || !b.enter.before(call) {
+	if !s.enter.before(b.asked) || !b.enter.before(call) {
 		return // it is UNKNOWN or OVERLAP already: see pair
 	}
 	k.doubt(Finding{Verdict: verdict.Lie, Key: k.key, Clients: []string{s.client, b.client}, Lines: []Place{l.Place, b.acquired.Place}, From: l.At, To: l.At}, Either)

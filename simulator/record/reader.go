@@ -149,22 +149,25 @@ func (r *Reader) Next() (*Entry, error) {
 }
 
 // before is another log with a line that comes before the next one of a log, by seq, and can have done so by the
-// clocks; nil: there is none.
+// clocks, or by the clocks alone where seq has put that one before a line that is sooner; nil: there is none.
 func (r *Reader) before(first *source) (*source, error) {
 	l := first.ahead[0]
+	from, to := l.At.Ns-r.off(l), l.At.Ns+r.off(l)
 	for _, s := range r.sources {
-		if l.Seq == 0 || s == first {
+		passed := len(s.ahead) > 0 && s.ahead[0].At.Ns < l.At.Ns
+		if l.Seq == 0 && !passed || s == first {
 			continue
 		}
-		for len(s.seqs[l.Key]) == 0 && !s.ended && len(s.ahead) < mostAhead {
-			if n := len(s.ahead); n > 0 && s.ahead[n-1].At.Ns-r.off(s.ahead[n-1]) > l.At.Ns+r.off(l) {
+		for (passed || len(s.seqs[l.Key]) == 0) && !s.ended && len(s.ahead) < mostAhead {
+			if n := len(s.ahead); n > 0 && s.ahead[n-1].At.Ns-r.off(s.ahead[n-1]) > to {
 				break
 			}
 			if err := r.advance(s); err != nil {
 				return nil, err
 			}
 		}
-		if q := s.seqs[l.Key]; len(q) > 0 && q[0] < l.Seq {
+		earlier := func(o *Entry) bool { return o.At.Ns+r.off(o) < from }
+		if q := s.seqs[l.Key]; len(q) > 0 && q[0] < l.Seq || passed && slices.ContainsFunc(s.ahead, earlier) {
 			return s, nil
 		}
 	}

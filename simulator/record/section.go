@@ -63,9 +63,8 @@ type late struct {
 
 // inside notes a line that shows the client inside.
 func (s *section) inside(at stamp, place Place) {
-	at.since = max(at.since, s.last.since)
+	at.since, at.lo = max(at.since, s.last.since), max(at.lo, s.last.lo)
 	s.last, s.place = at, place
-	s.enter.atMost(at)
 	if at.hi > s.until.hi {
 		s.until = stamp{}
 	}
@@ -76,6 +75,7 @@ func (s *section) inside(at stamp, place Place) {
 func (s *section) close(end stamp) {
 	s.catchUp()
 	s.open, s.end = false, end
+	s.enter.atMost(end)
 	s.decide()
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // TestEnough: of random histories none with fewer clients than Enough says shows a verdict, and one with as many does. DEADLOCK and
-// BLOCKED are left out: what a place that was left behind is, histories of several holders do not say.
+// BLOCKED take a client for each place that is left behind, which histories of several holders do not say.
 func TestEnough(t *testing.T) {
 	const most, seeds = 4, 1500
 	for _, room := range []int{1, 2, 3, history.AnyNumber, history.NoLock} {
@@ -28,6 +28,11 @@ func TestEnough(t *testing.T) {
 			if got, want := least[w], Enough(w, room); got != want {
 				t.Errorf("%s where %d may be inside: shown by %d clients, and Enough says %d", w, room, got, want)
 			}
+		}
+	}
+	for _, w := range []Word{Deadlock, Blocked} {
+		if one, three := Enough(w, 1), Enough(w, 3); one != 1 || three != 3 {
+			t.Errorf("%s: by %d clients where one may be inside, by %d where three may", w, one, three)
 		}
 	}
 }

@@ -68,6 +68,17 @@ func TestFenced(t *testing.T) {
 	})
 }
 
+func TestStaleWrite(t *testing.T) {
+	const late = "0 c2 acquire | 0 c2 set b until 10 | 0 c2 enter | 0 c2 read | 10 n1 expire | 11 c1 acquire | 12 c1 crash | " +
+		"13 c1 return | 14 c1 acquire | 14 c1 set a until 30 | 14 c1 enter | "
+	judge(t, []row{
+		{rule: "into a section that has read", text: late + "15 c1 read | 16 c2 write 0 | 17 c2 leave",
+			want: "OVERLAP 2 1 14..17, STALE-WRITE 2 1 16"},
+		{rule: "a read that a process sent before it died is none of the section after it",
+			text: late + "15 c1/1 read | 16 c2 write 0 | 17 c2 leave", want: "OVERLAP 2 1 14..17"},
+	})
+}
+
 func TestWrongDel(t *testing.T) {
 	const stamp = "0 c1 acquire | 0 c1 set a until never | 0 c1 enter | "
 	judge(t, []row{
@@ -141,6 +152,14 @@ func TestDeadlock(t *testing.T) {
 		{rule: "a server that is down may come back, whatever its key was", horizon: true,
 			text: has + "5 c1 renew until 15 | 5 c1 leave | 5 c1 release | 5 c1 del | 5 c1 released | 5 n1 down | 6 c2 acquire | 6 c2 apply | 6 c2 refuse | 15 c2 acquire | 15 c2 apply | 15 c2 refuse | 25 c2 sleep",
 			want: "DEADLOCK 2 5..25"},
+		{rule: "nor is what a daemon has prolonged that has died and come back", horizon: true,
+			text: has + "1 c1 crash | 9 c2 renew until 29 | 10 c3 acquire | 10 c3 apply | 10 c3 refuse | " +
+				"20 c3 acquire | 20 c3 apply | 20 c3 refuse | 21 c2 renew until 41 | 22 c2 crash | 23 c2 return | 25 c3 sleep",
+			want: "DEADLOCK 1 3 1..25"},
+		{rule: "to give a key the time to live that it has prolongs nothing", horizon: true,
+			text: "0 c3 acquire | 0 c3 set c until 50 | 0 c3 crash | 1 c1 renew until 50 | 5 c2 acquire | 5 c2 apply | 5 c2 refuse | " +
+				"15 c2 acquire | 15 c2 apply | 15 c2 refuse | 20 c2 sleep",
+			want: "DEADLOCK 3 2 0..20"},
 		{rule: "nor is one of another value", horizon: true,
 			text: "0 c1 acquire | 0 c1 set a until 10 | 0 c1 renew until 99 | 0 c3 acquire | 0 c1 refuse | 0 c3 set c until 50 | 0 c3 crash | 5 c2 acquire | 5 c2 apply | 5 c2 refuse | 15 c2 acquire | 15 c2 apply | 15 c2 refuse | 20 c2 sleep",
 			want: "DEADLOCK 1 2 0..20"},
@@ -158,6 +177,8 @@ func TestStarved(t *testing.T) {
 			text: four + "5 c1 acquire | 5 c1 enter | 5 c1 leave | 5 c1 release | 5 c1 released | " + round("6") + round("7") + "8 c1 sleep"},
 		{rule: "a leftover explains the refusals", nodes: 3, text: "0 c3 acquire | 0 c3 set@3 c until 99 | 0 c3 crash | " + four + round("5") + "6 c1 sleep"},
 		{rule: "the entry that ends it", nodes: 3, text: four + round("5") + "6 c1 acquire | 7 c1 enter", want: "STARVED 1 2 1..7"},
+		{rule: "a client that gives up by itself was not refused", nodes: 3,
+			text: four + strings.Repeat("5 c1 acquire | 5 c1 refuse "+history.GaveUp+" | ", 2) + "6 c1 sleep"},
 		{rule: "a crash explains them on a lock that does not live on the key",
 			text: "0 c3 acquire | 0 c3 enter | 0 c3 crash | " + strings.Repeat("1 c1 acquire | 1 c1 refuse | ", 10) + "2 c1 sleep", want: "UNKNOWN 3 1 0..2"},
 	})
