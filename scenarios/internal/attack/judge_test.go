@@ -13,6 +13,7 @@ type judge struct {
 	room, quorum int
 	ttl          time.Duration
 	writes       []attempt
+	changed      bool // else the lock does not live on the key
 	found        map[string]bool
 }
 
@@ -80,6 +81,7 @@ func (w *world) change(n *node, a attempt, value string, until time.Time) {
 		*g = grant{attempt: a, value: value, made: time.Now()}
 	}
 	g.until = until
+	w.judge.changed = true
 	w.look()
 }
 
@@ -97,7 +99,7 @@ func (w *world) look() {
 func (w *world) told(p *process, held, claims bool) {
 	w.look()
 	p.telling = false
-	w.see("LIE", claims && len(w.nodes) == 1 && w.judge.room == 1 && (held && p.lacked || !held && p.had))
+	w.see("LIE", claims && w.judge.changed && len(w.nodes) == 1 && w.judge.room == 1 && (held && p.lacked || !held && p.had))
 }
 
 // met says whether the key keeps a client out for the sake of an attempt that is over.

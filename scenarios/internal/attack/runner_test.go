@@ -194,7 +194,6 @@ func (w *world) run(seed uint64) {
 	}
 	end := time.AfterFunc(time.Duration(w.attempts*w.clients)*100*w.ttl, w.kill) // nothing is waited for without end
 	all.Wait()
-	end.Stop()
 	time.Sleep(w.patience + 4*w.latency + w.lateness) // nothing is under way
 	for _, n := range w.nodes {
 		time.Sleep(max(time.Until(n.down), time.Until(n.hangs)))
@@ -207,6 +206,7 @@ func (w *world) run(seed uint64) {
 	done := make(chan bool)
 	go func() { defer close(done); defer w.end(p); p.probe() }()
 	<-done
+	end.Stop()
 	w.kill()
 	time.Sleep(100 * w.ttl) // for whom sleeps, to wake up and end
 	for _, p := range w.processes {
@@ -446,6 +446,7 @@ func (p *process) ask(n *node, serve func() (string, error)) (string, error) {
 	w.Lock()
 	w.messages++
 	m := w.messages
+	p.dead = p.dead || m > 1000+200*w.clients*w.attempts // what asks without end has an end
 	p.asking++
 	w.strike(m, unsent, p, n)
 	w.Unlock()
@@ -626,8 +627,8 @@ func (w *world) observe(n *node, a attempt) {
 	if left > 0 {
 		until = time.Now().Add(left)
 	}
-	if n.grant.value != "" && value == "" && !n.grant.until.IsZero() && !time.Now().Before(n.grant.until) {
-		a = attempt{} // it has ended by itself
+	if !n.grant.until.IsZero() && !time.Now().Before(n.grant.until) {
+		w.change(n, attempt{}, "", time.Time{}) // it has ended by itself
 	}
 	w.change(n, a, value, until)
 }
@@ -709,9 +710,18 @@ func (p *process) rest(i int) {
 	} else {
 		most := p.w.idle
 		if most == 0 {
-			most = []time.Duration{p.w.ttl / 48, p.w.ttl / 6, p.w.ttl, 2 * p.w.ttl}[i%4]
+			most = 2 * p.w.ttl
 		}
-		p.pass(p.upTo(most))
+		p.w.Lock()
+		most = []time.Duration{p.w.ttl / 48, p.w.ttl / 6, p.w.ttl, most}[p.rng.IntN(4)]
+		if until := time.Until(p.w.nodes[0].grant.until); 0 < until && until < p.w.ttl && p.rng.IntN(3) == 0 {
+			most = until // soon after a lease's end
+			p.w.Unlock()
+			p.pass(until + p.upTo(p.w.ttl/48))
+		} else {
+			p.w.Unlock()
+			p.pass(p.upTo(most))
+		}
 	}
 	for {
 		p.w.Lock()
