@@ -13,7 +13,8 @@ type judge struct {
 	room, quorum int
 	ttl          time.Duration
 	writes       []attempt
-	changed      bool // else the lock does not live on the key
+	makers       map[string]attempt // of values of the key
+	changed      bool               // else the lock does not live on the key
 	found        map[string]bool
 }
 
@@ -76,6 +77,13 @@ func (w *world) change(n *node, a attempt, value string, until time.Time) {
 	if a.by != nil && a.by.telling { // what it does itself ends what can be false of its release
 		w.look()
 		a.by.decided = a.by.decided || g.by == a.by
+	}
+	if maker, known := w.judge.makers[value]; a.by == nil { // an older copy of a server
+		a = maker
+	} else if known && maker != a {
+		w.judge.makers[value] = attempt{} // it cannot be told
+	} else {
+		w.judge.makers[value] = a
 	}
 	if g.value != value {
 		*g = grant{attempt: a, value: value, made: time.Now()}

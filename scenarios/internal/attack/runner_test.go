@@ -133,7 +133,6 @@ func newBed(t *testing.T, n int) *bed {
 		c.Close()
 		t.Cleanup(o.store.Close)
 		o.store.ClockTTL(true)
-		o.store.Server().SetPreHook(o.newer)
 		o.peer = o.newPeer()
 		b.nodes = append(b.nodes, o)
 	}
@@ -150,7 +149,7 @@ func (b *bed) play(t *testing.T, e lock.Entry, l limits, seed uint64) (found map
 		if l.anyDate {
 			w.date = w.date.Add(time.Duration(w.rng.Int64N(int64(90*24*time.Hour) / 1e6 * 1e6)))
 		}
-		w.judge = judge{room: max(e.Holders, 1), quorum: l.nodes/2 + 1, ttl: l.ttl, found: map[string]bool{}}
+		w.judge = judge{room: max(e.Holders, 1), quorum: l.nodes/2 + 1, ttl: l.ttl, found: map[string]bool{}, makers: map[string]attempt{}}
 		if e.Shards > 0 {
 			w.judge.quorum = 1
 		}
@@ -171,7 +170,7 @@ func (b *bed) play(t *testing.T, e lock.Entry, l limits, seed uint64) (found map
 func (w *world) plan() {
 	for _, a := range w.budget {
 		for range a.times {
-			each := 5 * len(w.nodes)
+			each := 2 + 2*len(w.nodes)
 			s := strike{a, 1 + w.rng.IntN(max(1, w.clients*w.attempts*each)), stage(w.rng.IntN(int(stages)))}
 			switch a.fault {
 			case "lose-request", "fail-call":
@@ -241,8 +240,11 @@ func (w *world) process(seed uint64, i int) *process {
 	}}
 	for _, n := range w.nodes {
 		c := redis.NewClient(&redis.Options{
-			Addr:     "127.0.0.1:1", // never dialed
-			Dialer:   func(context.Context, string, string) (net.Conn, error) { return &conn{p: p, n: n}, nil },
+			Addr: "127.0.0.1:1", // never dialed
+			Dialer: func(context.Context, string, string) (net.Conn, error) {
+				end, _ := net.Pipe()
+				return &conn{Conn: end, p: p, n: n}, nil
+			},
 			Protocol: 2, DisableIdentity: true, MaxRetries: -1, DialerRetries: 1, PoolSize: 100,
 			DialTimeout: -1, ReadTimeout: -2, WriteTimeout: -2, ConnMaxIdleTime: -1, ReadBufferSize: 1 << 10, WriteBufferSize: 1 << 10,
 			MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
@@ -285,7 +287,7 @@ func (p *process) upTo(most time.Duration) time.Duration {
 
 func upTo(r *rand.Rand, most time.Duration) time.Duration {
 	if most <= 0 {
-		return time.Duration(r.Int64N(1000)) // any order
+		return time.Duration(r.Int64N([]int64{10, 1000, 50_000}[r.IntN(3)])) // any order
 	}
 	switch near := time.Duration(r.Int64N(int64(most)/50 + 1)); r.IntN(8) {
 	case 0, 1:
@@ -300,7 +302,7 @@ func upTo(r *rand.Rand, most time.Duration) time.Duration {
 func (w *world) long(a allowance) time.Duration {
 	most := a.most
 	if most == 0 && strings.HasPrefix(a.fault, "pause") {
-		most = 3 * w.ttl
+		most = w.ttl * time.Duration(1+w.rng.IntN(6)) / 2
 	} else if w.lockstep {
 		return most
 	}
@@ -378,12 +380,14 @@ func (t timer) Reset(d time.Duration) bool { return t.t.Reset(d + t.p.late()) }
 
 // conn is a connection, whose messages take their time.
 type conn struct {
-	p     *process
-	n     *node
-	peer  *server.Peer
-	lives int
-	out   []byte
-	in    string
+	net.Conn // one end of a pipe that nobody uses
+	p        *process
+	n        *node
+	peer     *server.Peer
+	lives    int
+	watches  bool // the server keeps something for it
+	out      []byte
+	in       string
 }
 
 func (c *conn) Write(b []byte) (int, error) {
@@ -400,13 +404,21 @@ func (c *conn) Read(b []byte) (int, error) {
 		commands := parse(string(c.out))
 		c.out = nil
 		c.p.w.Lock()
-		if c.peer == nil {
+		if !c.watches && (c.peer == nil || c.lives != c.n.lives) {
 			c.peer, c.lives = c.n.newPeer(), c.n.lives
 		}
-		a := attempt{c.p, c.p.attempt}
+		for _, args := range commands {
+			switch strings.ToUpper(args[0]) {
+			case "WATCH":
+				c.watches = true
+			case "UNWATCH", "EXEC", "DISCARD":
+				c.watches = false
+			}
+		}
+		a, lives := attempt{c.p, c.p.attempt}, c.lives
 		c.p.w.Unlock()
 		reply, err := c.p.ask(c.n, func() (string, error) {
-			if c.n.lives != c.lives || time.Until(c.n.down) > 0 {
+			if c.n.lives != lives || time.Until(c.n.down) > 0 {
 				return "", errBroken
 			}
 			return c.n.execute(a, c.peer, commands), nil
@@ -420,13 +432,6 @@ func (c *conn) Read(b []byte) (int, error) {
 	c.in = c.in[n:]
 	return n, nil
 }
-
-func (c *conn) Close() error                     { return nil }
-func (c *conn) LocalAddr() net.Addr              { return &net.TCPAddr{} }
-func (c *conn) RemoteAddr() net.Addr             { return &net.TCPAddr{} }
-func (c *conn) SetDeadline(time.Time) error      { return nil }
-func (c *conn) SetReadDeadline(time.Time) error  { return nil }
-func (c *conn) SetWriteDeadline(time.Time) error { return nil }
 
 var (
 	errSilence = &net.OpError{Op: "read", Net: "tcp", Err: os.ErrDeadlineExceeded}
@@ -484,7 +489,8 @@ func (p *process) ask(n *node, serve func() (string, error)) (string, error) {
 			heardOf <- a
 		}
 	}()
-	patience := time.NewTimer(w.patience + p.late())
+	asked, wait := time.Now(), w.patience+p.late()
+	patience := time.NewTimer(wait)
 	defer patience.Stop()
 	var a answer
 	select {
@@ -497,6 +503,9 @@ func (p *process) ask(n *node, serve func() (string, error)) (string, error) {
 	w.strike(m, heard, p, n)
 	w.Unlock()
 	p.stand()
+	if time.Since(asked) > wait && p.upTo(time.Second) < time.Second/2 { // it was paused, and both were due when it went on
+		a.err = errSilence
+	}
 	return a.reply, a.err
 }
 
@@ -504,8 +513,13 @@ func (p *process) ask(n *node, serve func() (string, error)) (string, error) {
 func (w *world) strike(message int, at stage, p *process, n *node) (lost string, late time.Duration) {
 	for i := 0; i < len(w.pending); i++ {
 		s := w.pending[i]
-		if p.near || s.message > message || s.stage != at || n == nil && s.fault != "crash" && s.fault != "pause" && s.fault != "delay" {
+		ofMessage := strings.HasPrefix(s.fault, "lose-") || s.fault == "fail-call"
+		if p.near || s.message > message || s.stage != at || n == nil && ofMessage {
 			continue
+		}
+		n := n
+		if n == nil {
+			n = w.nodes[w.rng.IntN(len(w.nodes))]
 		}
 		w.pending = slices.Delete(w.pending, i, i+1)
 		i--
@@ -540,9 +554,7 @@ func (w *world) strike(message int, at stage, p *process, n *node) (lost string,
 		default:
 			panic("no such fault: " + s.fault)
 		}
-		if n != nil {
-			w.observe(n, attempt{})
-		}
+		w.observe(n, attempt{})
 	}
 	return lost, late
 }
@@ -550,8 +562,8 @@ func (w *world) strike(message int, at stage, p *process, n *node) (lost string,
 // failover replaces a server by one that has missed the last of its commands.
 func (w *world) failover(n *node) {
 	n.lives++
-	n.wipe()
 	log := n.log[:len(n.log)-w.rng.IntN(min(len(n.log), 4)+1)]
+	n.wipe()
 	for _, e := range log {
 		n.tick(w, e.at)
 		n.dispatch(e.peer, e.args)
@@ -581,6 +593,13 @@ func (n *node) jump(w *world, d time.Duration) {
 }
 
 func (n *node) dispatch(peer *server.Peer, args []string) string {
+	const ifMine = "if redis.call('GET', KEYS[1]) ~= ARGV[1] then return %s end return redis.call(%s)"
+	switch name := strings.ToUpper(args[0]); { // which miniredis does not know
+	case name == "DELIFEQ", name == "DELEX":
+		args = []string{"EVAL", fmt.Sprintf(ifMine, "0", "'DEL', KEYS[1]"), "1", args[1], args[len(args)-1]}
+	case name == "SET" && len(args) == 7 && args[3] == "IFEQ":
+		args = []string{"EVAL", fmt.Sprintf(ifMine, "false", "'SET', KEYS[1], ARGV[2], 'PX', ARGV[3]"), "1", args[1], args[4], args[2], args[6]}
+	}
 	n.out.Reset()
 	n.store.Server().Dispatch(peer, args)
 	peer.Flush()
@@ -633,35 +652,6 @@ func (w *world) observe(n *node, a attempt) {
 	w.change(n, a, value, until)
 }
 
-// newer has the commands that miniredis does not know.
-func (n *node) newer(c *server.Peer, command string, args ...string) bool {
-	holds := func(value string) bool {
-		found, err := n.store.Get(args[0])
-		return err == nil && found == value
-	}
-	switch {
-	case command == "DELIFEQ" && len(args) == 2, command == "DELEX" && len(args) == 3:
-		if !holds(args[len(args)-1]) {
-			c.WriteInt(0)
-			return true
-		}
-		n.store.Del(args[0])
-		c.WriteInt(1)
-	case command == "SET" && len(args) == 6 && args[2] == "IFEQ":
-		ms, err := strconv.ParseInt(args[5], 10, 64)
-		if err != nil || !holds(args[3]) {
-			c.WriteNull()
-			return true
-		}
-		_ = n.store.Set(args[0], args[1])
-		n.store.SetTTL(args[0], time.Duration(ms)*time.Millisecond)
-		c.WriteOK()
-	default:
-		return false
-	}
-	return true
-}
-
 // parse reads the commands of a request.
 func parse(raw string) (commands [][]string) {
 	number := func() int {
@@ -707,6 +697,7 @@ func (p *process) rest(i int) {
 		if i > 0 {
 			p.pass(p.w.between)
 		}
+		p.pass(p.upTo(0))
 	} else {
 		most := p.w.idle
 		if most == 0 {
@@ -745,7 +736,7 @@ func (p *process) acquire() (lock.Lease, error) {
 	defer p.w.Unlock()
 	if err != nil {
 		p.busy = false
-		p.w.see("ORPHAN", p.met && !p.near && errors.Is(err, lock.ErrNotAcquired))
+		p.w.see("ORPHAN", p.met && errors.Is(err, lock.ErrNotAcquired))
 		return nil, err
 	}
 	p.w.enter(p)
