@@ -2,13 +2,14 @@ package attack
 
 import "time"
 
-// The judge of runs: who is inside, whose key was changed, was a write lost, who was refused by a key that nobody believes in. It says
-// less than the words mean, and never more: only what is clear is counted.
+// The judge of runs: who is inside, whose key was changed, was a write lost, who was refused by a key that nobody
+// believes in. It says less than the words mean, and never more: only what is clear is counted.
 //
-// OVERLAP: one more is inside than the lock allows. WRONG-DEL: a command changed a key that another client had made in the attempt that it
-// is in, unless it replaces one without an end (a stamp) that is a lease old. STALE-WRITE: a write on a read that is older than a write of
-// another attempt. ORPHAN: a client was refused while the key was that of another, living client's earlier attempt. LIE: a release said that
-// the lock was still held, or not, and that was false as long as it took, up to what it did itself. DEADLOCK is what the probe says.
+// OVERLAP: one more is inside than the lock allows. WRONG-DEL: a command changed a key that another client had made in
+// the attempt that it is in, unless it replaces one without an end (a stamp) that is a lease old. STALE-WRITE: a write
+// on a read that is older than a write of another attempt. ORPHAN: a client was refused while the key was that of
+// another, living client's earlier attempt. LIE: a release said that the lock was still held, or not, and that was
+// false as long as it took, up to what it did itself. DEADLOCK is what the probe says.
 type judge struct {
 	room, quorum int
 	ttl          time.Duration
@@ -36,11 +37,18 @@ func (a attempt) active() bool {
 	return a.by != nil && !a.by.dead && a.by.busy && a.by.attempt == a.number
 }
 
+func (g *grant) stands() bool {
+	return g.value != "" && (g.until.IsZero() || time.Now().Before(g.until))
+}
+
+// tells says whether it can be told whose the key is.
+func (w *world) tells() bool { return len(w.nodes) == 1 && w.judge.room == 1 }
+
 // holds says whether a client has the key of its attempt on enough servers.
 func (w *world) holds(p *process) bool {
 	votes := 0
 	for _, n := range w.nodes {
-		if g := n.grant; g.attempt == (attempt{p, p.attempt}) && g.value != "" && (g.until.IsZero() || time.Now().Before(g.until)) {
+		if n.grant.attempt == (attempt{p, p.attempt}) && n.grant.stands() {
 			votes++
 		}
 	}
@@ -107,14 +115,13 @@ func (w *world) look() {
 func (w *world) told(p *process, held, claims bool) {
 	w.look()
 	p.telling = false
-	w.see("LIE", claims && w.judge.changed && len(w.nodes) == 1 && w.judge.room == 1 && (held && p.lacked || !held && p.had))
+	w.see("LIE", claims && w.judge.changed && w.tells() && (held && p.lacked || !held && p.had))
 }
 
 // met says whether the key keeps a client out for the sake of an attempt that is over.
 func (w *world) met(p *process) bool {
 	g := w.nodes[0].grant
-	return len(w.nodes) == 1 && w.judge.room == 1 && g.by != nil && g.by != p && !g.by.dead && !g.by.busy && g.value != "" &&
-		(g.until.IsZero() || time.Now().Before(g.until))
+	return w.tells() && g.by != nil && g.by != p && !g.by.dead && !g.by.busy && g.stands()
 }
 
 func (w *world) see(word string, is bool) {

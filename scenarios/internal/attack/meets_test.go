@@ -13,11 +13,12 @@ import (
 // judged are the words that the runner's judge knows.
 var judged = []string{"OVERLAP", "STALE-WRITE", "WRONG-DEL", "LIE", "ORPHAN", "DEADLOCK"}
 
-// unmet are what the contract says of searches that the runner can make, and that it does not meet, each with the reason.
+// unmet are what the contract says of searches that the runner can make, and that it does not meet, each with the
+// reason.
 var unmet = map[string]string{}
 
-// TestRunnerMeets: runs within the bounds of a row of the contract come to nine in ten of what it says can happen, and it is listed why
-// they do not come to the rest.
+// TestRunnerMeets: runs within the bounds of a row of the contract come to nine in ten of what it says can happen, and
+// it is listed why they do not come to the rest.
 func TestRunnerMeets(t *testing.T) {
 	effort.Unwatched(t, "the runner has one lock for all that its goroutines share")
 	effort.OnlyPushed(t, "it makes thousands of runs")

@@ -18,7 +18,8 @@ import (
 	"locklab/algorithms/lock"
 )
 
-// A mutant is a lock of which one thing is changed in what it sends or hears. The same entry goes to the lab and to the runner.
+// A mutant is a lock of which one thing is changed in what it sends or hears. The same entry goes to the lab and to the
+// runner.
 type mutant struct {
 	lock.Entry // as it is changed
 	edit       edit
@@ -36,6 +37,9 @@ func (m *mutant) String() string {
 	}
 	return s
 }
+
+// breaks are the conditions of proofs that m does not keep.
+func (m *mutant) breaks() []string { return slices.Concat(m.guard.breaks, m.edit.breaks) }
 
 // An edit changes one kind of command. do sends what is sent instead, and returns the reply to it.
 type edit struct {
@@ -224,18 +228,25 @@ const (
 	oddReply       = "the last reply ended in 7"
 )
 
+// looks are the conditions that code does not keep which looks into tokens.
+var looks = []string{"compares", "looks"}
+
 // guards are rare.
 var guards = []guard{
 	{seventhCommand, []string{"keeps"}, func(k *meddler, _ sender) bool { return k.asked == 7 }},
 	{thirdAttempt, []string{"keeps"}, func(k *meddler, _ sender) bool { return k.attempts == 3 }},
-	{ownToken, []string{"compares", "looks"}, func(k *meddler, _ sender) bool { return strings.HasSuffix(k.token, "7") }},
-	{oddReply, []string{"compares", "looks", "counts", "keeps"}, func(k *meddler, _ sender) bool { return strings.HasSuffix(k.reply, "7") }},
+	{ownToken, looks, func(k *meddler, _ sender) bool { return strings.HasSuffix(k.token, "7") }},
+	{oddReply, append([]string{"counts", "keeps"}, looks...), func(k *meddler, _ sender) bool {
+		return strings.HasSuffix(k.reply, "7")
+	}},
 	{"8300 < PTTL < 8900", []string{"instants"}, func(_ *meddler, send sender) bool {
 		left, _ := send("PTTL", key)
 		n, _ := left.(int64)
 		return 8300 < n && n < 8900
 	}},
-	{"its clock shows 3 to 4 hours", []string{"clock", "instants"}, func(k *meddler, _ sender) bool { return k.clock.Now().UTC().Hour() == 3 }},
+	{"its clock shows 3 to 4 hours", []string{"clock", "instants"}, func(k *meddler, _ sender) bool {
+		return k.clock.Now().UTC().Hour() == 3
+	}},
 	{"it is the 3rd client", []string{"counts"}, func(k *meddler, send sender) bool {
 		if k.client == 0 {
 			n, _ := send("INCR", "clients")
@@ -265,7 +276,7 @@ var scriptGuards = []struct {
 	{`redis.call('incr', 'n') % 13 == 0`, []string{"counts"}},
 	{`redis.call('incr', 'n') % 37 == 0`, []string{"counts"}},
 	{`redis.call('pttl', KEYS[1]) > 8300 and redis.call('pttl', KEYS[1]) < 8900`, []string{"instants"}},
-	{`string.sub(ARGV[1], -1) == '7'`, []string{"compares", "looks"}},
+	{`string.sub(ARGV[1], -1) == '7'`, looks},
 	{`redis.call('time')[1] % 60 == 7`, []string{"clock", "instants"}},
 }
 
@@ -335,7 +346,10 @@ func editsOf(words []string) (list []edit) {
 	}
 	switch name {
 	case "SETNX":
-		add("NX", "SET", func(send sender, w []string) (any, error) { _, err := send("SET", w[1], w[2]); return yes, err })
+		add("NX", "SET", func(send sender, w []string) (any, error) {
+			_, err := send("SET", w[1], w[2])
+			return yes, err
+		})
 	case "SET":
 		list = append(list, guarded(words)...)
 	case "GETSET":
@@ -373,12 +387,13 @@ func splits(words []string) (list []edit) {
 		return nil
 	}
 	instead := func(what string, do func(send sender, w []string) (any, error)) {
-		list = append(list, edit{"split", "EVAL: " + what, "EVAL", words[1], nil, func(send sender, w []string) (any, error) {
+		split := func(send sender, w []string) (any, error) {
 			if strings.EqualFold(w[0], "SCRIPT") {
 				return send(w...)
 			}
-			return do(send, []string{"", w[3], w[3+len(w[3:])-1]})
-		}})
+			return do(send, []string{"", w[3], w[len(w)-1]})
+		}
+		list = append(list, edit{"split", "EVAL: " + what, "EVAL", words[1], nil, split})
 	}
 	if words[2] == "1" && len(words) == 5 {
 		instead("GET, then DEL", getThenDel)
@@ -393,23 +408,25 @@ func guarded(words []string) (list []edit) {
 		return nil
 	}
 	for _, g := range scriptGuards {
-		const take = ` return redis.call('SET', KEYS[1], ARGV[1], '` + "%s" + `', ARGV[2]) `
-		unit := words[4]
-		text := "if " + g.text + " then" + fmt.Sprintf(take, unit) + "end return redis.call('SET', KEYS[1], ARGV[1], 'NX', '" + unit + "', ARGV[2])"
-		list = append(list, edit{"guard in a script", "EVAL " + text, "SET", "", g.breaks, func(send sender, w []string) (any, error) {
-			return send("EVAL", text, "1", w[1], w[2], w[5])
-		}})
+		const set = "return redis.call('SET', KEYS[1], ARGV[1]%s, '%s', ARGV[2])"
+		text := "if " + g.text + " then " + fmt.Sprintf(set, "", words[4])
+		text += " end " + fmt.Sprintf(set, ", 'NX'", words[4])
+		take := func(send sender, w []string) (any, error) { return send("EVAL", text, "1", w[1], w[2], w[5]) }
+		list = append(list, edit{"guard in a script", "EVAL " + text, "SET", "", g.breaks, take})
 	}
 	return list
 }
 
 // rules rewrite one token of a script.
 var rules = []struct{ kind, from, to string }{
-	{"comparison", `==`, `~=`}, {"comparison", `~=`, `==`}, {"comparison", `<([^=])`, `<=$1`}, {"comparison", `>([^=])`, `>=$1`},
+	{"comparison", `==`, `~=`}, {"comparison", `~=`, `==`},
+	{"comparison", `<([^=])`, `<=$1`}, {"comparison", `>([^=])`, `>=$1`},
 	{"comparison", `\band\b`, `or`}, {"comparison", `\bor\b`, `and`}, {"comparison", `\bnot `, ``},
-	{"NX", `,\s*["'](?i:NX)["']`, ``}, {"unit", `(["'])(?i:PEXPIRE)(["'])`, `${1}EXPIRE${2}`}, {"unit", `(["'])(?i:PX)(["'])`, `${1}EX${2}`},
-	{"keys", `KEYS\[1\]`, `KEYS[1] .. ':x'`}, {"keys", `KEYS\[2\]`, `KEYS[1]`}, {"keys", `ARGV\[1\]`, `ARGV[2]`}, {"keys", `ARGV\[2\]`, `ARGV[1]`},
-	{"dropped", `(?m)^\s*redis\.call\([^\n]*\)$`, ``}, {"constant", `return 1\b`, `return 0`}, {"constant", `return 0\b`, `return 1`},
+	{"NX", `,\s*["'](?i:NX)["']`, ``}, {"unit", `(["'])(?i:PEXPIRE)(["'])`, `${1}EXPIRE${2}`},
+	{"unit", `(["'])(?i:PX)(["'])`, `${1}EX${2}`}, {"dropped", `(?m)^\s*redis\.call\([^\n]*\)$`, ``},
+	{"keys", `KEYS\[1\]`, `KEYS[1] .. ':x'`}, {"keys", `KEYS\[2\]`, `KEYS[1]`},
+	{"keys", `ARGV\[1\]`, `ARGV[2]`}, {"keys", `ARGV\[2\]`, `ARGV[1]`},
+	{"constant", `return 1\b`, `return 0`}, {"constant", `return 0\b`, `return 1`},
 	{"constant", `([ (,-])1\b`, `${1}2`}, {"constant", `([ (,-])1\b`, `${1}0`}, {"constant", `([ (,-])0\b`, `${1}1`},
 	{"constant", `\breturn nil`, `return 1`},
 }
@@ -438,7 +455,8 @@ func scriptEdits(script string) (list []edit) {
 		from := regexp.MustCompile(r.from)
 		for _, at := range from.FindAllStringSubmatchIndex(script, -1) {
 			to := string(from.ExpandString(nil, r.to, script, at))
-			add(r.kind, fmt.Sprintf("%q as %q in %s", script[at[0]:at[1]], to, script), script[:at[0]]+to+script[at[1]:], nil)
+			what := fmt.Sprintf("%q as %q in %s", script[at[0]:at[1]], to, script)
+			add(r.kind, what, script[:at[0]]+to+script[at[1]:], nil)
 		}
 	}
 	for _, g := range scriptGuards {
@@ -447,6 +465,9 @@ func scriptEdits(script string) (list []edit) {
 	}
 	return list
 }
+
+// strong are the kinds of edits that are made under guards, too.
+var strong = []string{"NX", "refusal ignored", "split", "dropped"}
 
 // mutantsOf are those of a lock, by the commands that it sends where nothing goes wrong.
 func mutantsOf(t *testing.T, b *bed, e lock.Entry) (list []*mutant) {
@@ -472,8 +493,8 @@ func mutantsOf(t *testing.T, b *bed, e lock.Entry) (list []*mutant) {
 					continue
 				}
 				for _, ed := range editsOf(sent.args) {
-					list = append(list, newMutant(e, ed, guard{breaks: ed.breaks}))
-					if slices.Contains([]string{"NX", "refusal ignored", "split", "dropped"}, ed.kind) && ed.breaks == nil {
+					list = append(list, newMutant(e, ed, guard{}))
+					if slices.Contains(strong, ed.kind) {
 						for _, g := range guards {
 							list = append(list, newMutant(e, ed, g))
 						}

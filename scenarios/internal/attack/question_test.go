@@ -35,7 +35,8 @@ const step = 750 * time.Millisecond
 
 // usual are the limits of a search at any timing.
 func usual(e lock.Entry) limits {
-	l := limits{clients: 2, attempts: 2, nodes: e.Servers(), ttl: 12 * step, work: 4 * step, idle: 18 * step, latency: step, lateness: step, patience: 4 * step}
+	l := limits{clients: 2, attempts: 2, nodes: e.Servers(), ttl: 12 * step, work: 4 * step, idle: 18 * step,
+		latency: step, lateness: step, patience: 4 * step}
 	if e.Servers() > 1 && e.Shards == 0 {
 		l.nodes, l.latency, l.patience = 3, 0, step
 	}
@@ -69,7 +70,8 @@ func budget(e lock.Entry, written string, endless bool) (list []allowance, ok bo
 // within is the question of a row of the contract; false: the runner cannot bear it out.
 func within(e lock.Entry, r contract.Expectation) (q question, ok bool) {
 	b := r.Bounds.Settled(e)
-	if e.OnZooKeeper() || e.Database != "" || r.IsRace() || b.Uses != 0 || b.Fenced || b.Skew != 0 || b.Tokens != 0 || b.ClientRetries != 0 {
+	other := b.Fenced || b.Skew != 0 || b.Tokens != 0 || b.ClientRetries != 0
+	if e.OnZooKeeper() || e.Database != "" || b.Uses != 0 || other {
 		return q, false
 	}
 	q = question{name: r.Subject(), limits: usual(e), any: r.IsProof()}
@@ -115,10 +117,7 @@ func (q *question) set(b study.Bounds, e lock.Entry) {
 
 // questionsOf are those of a lock: the rows of the contract, and proofs, searches and a tolerance besides.
 func questionsOf(e lock.Entry) (list []question) {
-	for _, r := range contract.Own() {
-		if r.Strategy.ID != e.ID {
-			continue
-		}
+	for _, r := range rowsOf(e) {
 		if q, ok := within(e, r); ok {
 			list = append(list, q)
 		}
@@ -200,7 +199,8 @@ func search(ctx context.Context, e lock.Entry, b study.Bounds) (*answered, error
 	}
 	if s.Complete && s.Untriggered() == nil {
 		found := append(s.Verdicts(), s.Unjudged()...)
-		a.proved = written(slices.DeleteFunc(s.Looked(), func(w verdict.Word) bool { return slices.Contains(found, w) }))
+		gone := func(w verdict.Word) bool { return slices.Contains(found, w) }
+		a.proved = written(slices.DeleteFunc(s.Looked(), gone))
 	}
 	return a, nil
 }

@@ -149,7 +149,8 @@ func (b *bed) play(t *testing.T, e lock.Entry, l limits, seed uint64) (found map
 		if l.anyDate {
 			w.date = w.date.Add(time.Duration(w.rng.Int64N(int64(90*24*time.Hour) / 1e6 * 1e6)))
 		}
-		w.judge = judge{room: max(e.Holders, 1), quorum: l.nodes/2 + 1, ttl: l.ttl, found: map[string]bool{}, makers: map[string]attempt{}}
+		w.judge = judge{room: max(e.Holders, 1), quorum: l.nodes/2 + 1, ttl: l.ttl}
+		w.judge.found, w.judge.makers = map[string]bool{}, map[string]attempt{}
 		if e.Shards > 0 {
 			w.judge.quorum = 1
 		}
@@ -231,13 +232,14 @@ func (w *world) end(p *process) {
 
 func (w *world) process(seed uint64, i int) *process {
 	p := &process{w: w, rng: rand.New(rand.NewPCG(seed, uint64(i)+2))}
-	env := lock.Env{Clock: clock{p}, Tokens: p, Thread: fmt.Sprintf("%d.1", i+1), TTL: w.ttl, Parallel: func(tasks ...func()) {
+	env := lock.Env{Clock: clock{p}, Tokens: p, Thread: fmt.Sprintf("%d.1", i+1), TTL: w.ttl}
+	env.Parallel = func(tasks ...func()) {
 		var all sync.WaitGroup
 		for _, f := range tasks {
 			all.Go(f)
 		}
 		all.Wait()
-	}}
+	}
 	for _, n := range w.nodes {
 		c := redis.NewClient(&redis.Options{
 			Addr: "127.0.0.1:1", // never dialed
@@ -246,7 +248,8 @@ func (w *world) process(seed uint64, i int) *process {
 				return &conn{Conn: end, p: p, n: n}, nil
 			},
 			Protocol: 2, DisableIdentity: true, MaxRetries: -1, DialerRetries: 1, PoolSize: 100,
-			DialTimeout: -1, ReadTimeout: -2, WriteTimeout: -2, ConnMaxIdleTime: -1, ReadBufferSize: 1 << 10, WriteBufferSize: 1 << 10,
+			DialTimeout: -1, ReadTimeout: -2, WriteTimeout: -2, ConnMaxIdleTime: -1,
+			ReadBufferSize: 1 << 10, WriteBufferSize: 1 << 10,
 			MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 		})
 		p.clients = append(p.clients, c)
@@ -503,7 +506,7 @@ func (p *process) ask(n *node, serve func() (string, error)) (string, error) {
 	w.strike(m, heard, p, n)
 	w.Unlock()
 	p.stand()
-	if time.Since(asked) > wait && p.upTo(time.Second) < time.Second/2 { // it was paused, and both were due when it went on
+	if time.Since(asked) > wait && p.upTo(time.Second) < time.Second/2 { // both were due when it went on
 		a.err = errSilence
 	}
 	return a.reply, a.err
@@ -545,8 +548,8 @@ func (w *world) strike(message int, at stage, p *process, n *node) (lost string,
 		case "node-clock":
 			n.jump(w, w.way(s.allowance))
 		case "evict", "delete":
-			keys := slices.DeleteFunc(n.store.Keys(), func(k string) bool { return s.fault == "evict" && n.store.TTL(k) == 0 })
-			if len(keys) > 0 {
+			stays := func(k string) bool { return s.fault == "evict" && n.store.TTL(k) == 0 }
+			if keys := slices.DeleteFunc(n.store.Keys(), stays); len(keys) > 0 {
 				n.store.Del(keys[w.rng.IntN(len(keys))])
 			}
 		case "flush":
@@ -598,7 +601,8 @@ func (n *node) dispatch(peer *server.Peer, args []string) string {
 	case name == "DELIFEQ", name == "DELEX":
 		args = []string{"EVAL", fmt.Sprintf(ifMine, "0", "'DEL', KEYS[1]"), "1", args[1], args[len(args)-1]}
 	case name == "SET" && len(args) == 7 && args[3] == "IFEQ":
-		args = []string{"EVAL", fmt.Sprintf(ifMine, "false", "'SET', KEYS[1], ARGV[2], 'PX', ARGV[3]"), "1", args[1], args[4], args[2], args[6]}
+		set := fmt.Sprintf(ifMine, "false", "'SET', KEYS[1], ARGV[2], 'PX', ARGV[3]")
+		args = []string{"EVAL", set, "1", args[1], args[4], args[2], args[6]}
 	}
 	n.out.Reset()
 	n.store.Server().Dispatch(peer, args)
