@@ -1,3 +1,7 @@
+// Package attack looks for false proofs: it changes each lock on Redis in one place, runs what comes of that at random,
+// and asks the lab about the same code. What a run comes to nothing may have proved impossible. The runner shares no rule
+// with the lab: its code runs in real goroutines against miniredis, in a bubble whose time is free to the nanosecond, and
+// its judge is in this file.
 package attack
 
 import "time"

@@ -153,6 +153,9 @@ func questionsOf(e lock.Entry) (list []question) {
 	}
 	rivals := study.UsualRivals()
 	for _, h := range study.Hazards() {
+		if h.Fault == "failover" && e.Replicas > 0 {
+			continue
+		}
 		q := question{name: "tolerance " + h.Fault, limits: usual(e)}
 		b := study.ProofBounds()
 		b.Timing, b.Nodes, b.Retries = study.Lockstep, q.nodes, explore.MaxRetries

@@ -62,7 +62,6 @@ type world struct {
 	processes []*process
 	pending   []strike
 	messages  int
-	over      bool
 	judge     judge
 }
 
@@ -232,7 +231,7 @@ func (w *world) end(p *process) {
 
 func (w *world) process(seed uint64, i int) *process {
 	p := &process{w: w, rng: rand.New(rand.NewPCG(seed, uint64(i)+2))}
-	env := lock.Env{Clock: clock{p}, Tokens: p, Thread: fmt.Sprintf("%d.1", i+1), TTL: w.ttl}
+	env := lock.Env{Clock: clock{clockwork.NewRealClock(), p}, Tokens: p, Thread: fmt.Sprintf("%d.1", i+1), TTL: w.ttl}
 	env.Parallel = func(tasks ...func()) {
 		var all sync.WaitGroup
 		for _, f := range tasks {
@@ -290,7 +289,7 @@ func (p *process) upTo(most time.Duration) time.Duration {
 
 func upTo(r *rand.Rand, most time.Duration) time.Duration {
 	if most <= 0 {
-		return time.Duration(r.Int64N([]int64{10, 1000, 50_000}[r.IntN(3)])) // any order
+		return time.Duration(r.Int64N([]int64{10, 500, 5000}[r.IntN(3)])) // any order
 	}
 	switch near := time.Duration(r.Int64N(int64(most)/50 + 1)); r.IntN(8) {
 	case 0, 1:
@@ -316,11 +315,7 @@ func (w *world) long(a allowance) time.Duration {
 }
 
 func (w *world) way(a allowance) time.Duration {
-	if d := w.long(a); w.rng.IntN(2) > 0 {
-		return d
-	} else {
-		return -d
-	}
+	return w.long(a) * time.Duration(1-2*w.rng.IntN(2))
 }
 
 // stand has a goroutine of the process wait while that stands still, and end if it is dead.
@@ -347,12 +342,19 @@ func (p *process) pass(d time.Duration) {
 }
 
 // clock is the clock of a process.
-type clock struct{ p *process }
+type clock struct {
+	clockwork.Clock
+	p *process
+}
 
 func (c clock) Now() time.Time {
 	c.p.w.Lock()
 	defer c.p.w.Unlock()
-	return c.p.w.date.Add(time.Since(c.p.w.began) + c.p.ahead)
+	now := time.Since(c.p.w.began)
+	if c.p.w.lockstep {
+		now = now.Truncate(time.Millisecond) // what happens at one instant is only put in an order
+	}
+	return c.p.w.date.Add(now + c.p.ahead)
 }
 
 func (c clock) Sleep(d time.Duration) {
@@ -362,7 +364,7 @@ func (c clock) Sleep(d time.Duration) {
 
 func (c clock) AfterFunc(d time.Duration, f func()) clockwork.Timer {
 	c.p.stand()
-	return timer{c.p, time.AfterFunc(max(d, 0)+c.p.late(), func() { c.p.stand(); f() })}
+	return c.Clock.AfterFunc(max(d, 0)+c.p.late(), func() { c.p.stand(); f() })
 }
 
 func (p *process) late() time.Duration {
@@ -371,15 +373,6 @@ func (p *process) late() time.Duration {
 	}
 	return p.upTo(p.w.lateness)
 }
-
-type timer struct {
-	p *process
-	t *time.Timer
-}
-
-func (t timer) Chan() <-chan time.Time     { return nil }
-func (t timer) Stop() bool                 { return t.t.Stop() }
-func (t timer) Reset(d time.Duration) bool { return t.t.Reset(d + t.p.late()) }
 
 // conn is a connection, whose messages take their time.
 type conn struct {
