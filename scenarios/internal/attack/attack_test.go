@@ -48,7 +48,7 @@ func TestAttack(t *testing.T) {
 	case effort.Exhaustive():
 		made, runs = 2000, 150
 	case effort.Pushed():
-		made, runs = 150, 40
+		made, runs = 110, 40
 	default:
 		locks = algorithms.Milestones()[:4]
 	}
