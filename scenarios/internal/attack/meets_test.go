@@ -1,0 +1,100 @@
+package attack
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"locklab/algorithms"
+	"locklab/scenarios/contract"
+	"locklab/simulator/effort"
+	"locklab/simulator/verdict"
+)
+
+// judged are the words that the runner's judge knows.
+var judged = []string{"OVERLAP", "STALE-WRITE", "WRONG-DEL", "LIE", "ORPHAN", "DEADLOCK"}
+
+// unmet are what the contract says of searches that the runner can make, and that it does not meet in five thousand runs:
+// it takes several coincidences within a step, of a pause or a delay that has nearly its full length with an expiry, or it
+// stands at the very instant at which a lease ends.
+var unmet = strings.Split(`reentrant/clients=2,attempts=2,timing=any,budget=pause=1@3s WRONG-DEL
+token/clients=2,attempts=2,timing=any,budget=crash=1,pause=1@5s OVERLAP
+token/clients=2,attempts=2,timing=any,budget=crash=1,pause=1@5s STALE-WRITE
+watchdog/clients=2,attempts=2,timing=any,budget=crash=1,pause=1@5s OVERLAP
+watchdog/clients=2,attempts=2,timing=any,budget=crash=1,pause=1@5s STALE-WRITE
+reentrant/clients=2,attempts=2,timing=any,budget=lose-reply=1 WRONG-DEL
+watchdog/clients=2,attempts=2,timing=any,budget=failover=1 WRONG-DEL
+redisson-lease/clients=2,attempts=2,timing=any,budget=delay=1@10s WRONG-DEL
+redisson-lease/clients=2,attempts=2,timing=any,budget=hang=1@10s WRONG-DEL
+watchdog/clients=2,attempts=2,timing=any,budget=hang=1@10s WRONG-DEL
+getset/clients=3,attempts=1,timing=any,budget=crash=1 ORPHAN
+token/clients=2,attempts=2,budget=pause=1@7s ORPHAN
+getset/clients=3,attempts=2,budget=lose-request=1 ORPHAN
+token/clients=3,attempts=2,budget=lose-request=1 ORPHAN
+getset/clients=2,attempts=2,budget=hang=1@10s WRONG-DEL
+token/clients=3,attempts=2,budget=crash=1,pause=1@5s,lose-reply=1 OVERLAP`, "\n")
+
+// TestRunnerMeets: runs within the bounds of a row of the contract come to nine in ten of what it says can happen, and
+// it is listed why they do not come to the rest.
+func TestRunnerMeets(t *testing.T) {
+	effort.Unwatched(t, "the runner has one lock for all that its goroutines share")
+	effort.OnlyPushed(t, "it makes thousands of runs")
+	defer func(seed uint64) { *seedFlag = seed }(*seedFlag)
+	few := 40
+	if effort.Exhaustive() {
+		few = 100
+	}
+	b := newBed(t, 6)
+	met, all, left := 0, 0, map[string]int{}
+	for i, r := range contract.Own() {
+		if r.IsRace() || !effort.Exhaustive() && i%5 != 0 || !strings.Contains(r.Name(), *onlyFlag) {
+			continue
+		}
+		e, _ := algorithms.ByName(r.Strategy.ID)
+		q, ok := within(e, r)
+		wanted := slices.DeleteFunc(written(r.Words()), func(w string) bool { return w == string(verdict.Holds) })
+		switch {
+		case e.OnZooKeeper():
+			left["it locks on a ZooKeeper"] += len(wanted)
+			continue
+		case e.Database != "":
+			left["it locks in a database"] += len(wanted)
+			continue
+		case !ok:
+			left["uses, tokens, clocks or faults that the runner does not have"] += len(wanted)
+			continue
+		}
+		sought := slices.DeleteFunc(slices.Clone(wanted), func(w string) bool { return !slices.Contains(judged, w) })
+		left["its judge has no such word"] += len(wanted) - len(sought)
+		all += len(sought)
+		for n := 0; n < few*50 && len(sought) > 0; n += few {
+			found := b.find(t, e, q, few)
+			for word := range found {
+				if i := slices.Index(sought, word); i >= 0 {
+					sought = slices.Delete(sought, i, i+1)
+					met++
+				} else if !slices.Contains(wanted, word) {
+					t.Errorf("%s: %s in run %d, which the row does not have", r.Name(), word, found[word].seed)
+				}
+			}
+			if len(found) < len(wanted) && !effort.Exhaustive() && n >= few*6 {
+				break
+			}
+			*seedFlag++
+		}
+		for _, word := range sought {
+			name := r.Name() + " " + word
+			t.Logf("not met: %s", name)
+			if effort.Exhaustive() && !slices.Contains(unmet, name) {
+				t.Errorf("%s is not met, and it is not listed why", name)
+			}
+		}
+	}
+	for why, n := range left {
+		t.Logf("%4d are left out: %s", n, why)
+	}
+	t.Logf("%d of %d met", met, all)
+	if effort.Exhaustive() && met*10 < all*9 {
+		t.Errorf("the runner meets %d of %d of what the contract says", met, all)
+	}
+}

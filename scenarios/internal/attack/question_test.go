@@ -1,0 +1,213 @@
+package attack
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"locklab/algorithms/lock"
+	"locklab/scenarios/contract"
+	"locklab/scenarios/study"
+	"locklab/simulator/explore"
+	"locklab/simulator/lists"
+	"locklab/simulator/verdict"
+)
+
+// A question is what the lab is asked of a lock, and the limits within which runs are to bear the answer out.
+type question struct {
+	name string
+	limits
+	any  bool // number of clients: limits are those of few
+	asks func(ctx context.Context, e lock.Entry) (*answered, error)
+}
+
+// answered is what the lab says cannot happen, and on which conditions.
+type answered struct {
+	proved []string
+	ifs    []string
+	once   bool // of one attempt of each client
+}
+
+const step = 750 * time.Millisecond
+
+// usual are the limits of a search at any timing.
+func usual(e lock.Entry) limits {
+	l := limits{clients: 2, attempts: 2, nodes: e.Servers(), ttl: 12 * step, work: 4 * step, idle: 18 * step,
+		latency: step, lateness: step, patience: 4 * step}
+	if e.Servers() > 1 && e.Shards == 0 {
+		l.nodes, l.latency, l.patience = 3, 0, step
+	}
+	return l
+}
+
+// budget reads what faults may strike; false: the runner does not know one of them.
+func budget(e lock.Entry, written string, endless bool) (list []allowance, ok bool) {
+	for item := range strings.SplitSeq(written, ",") {
+		name, rest, _ := strings.Cut(item, "=")
+		times, length, _ := strings.Cut(rest, "@")
+		n, _ := strconv.Atoi(times)
+		most, _ := time.ParseDuration(length)
+		if endless {
+			n = 4
+		}
+		switch name {
+		case "":
+			continue
+		case "pause-thread", "expire-session", "return", "server-list", "split":
+			return nil, false
+		}
+		if name == "failover" && e.Replicas > 0 {
+			return nil, false
+		}
+		list = append(list, allowance{name, n, most})
+	}
+	return list, true
+}
+
+// within is the question of a row of the contract; false: the runner cannot bear it out.
+func within(e lock.Entry, r contract.Expectation) (q question, ok bool) {
+	b := r.Bounds.Settled(e)
+	other := b.Fenced || b.Skew != 0 || b.Tokens != 0 || b.ClientRetries != 0
+	if e.OnZooKeeper() || e.Database != "" || b.Uses != 0 || other {
+		return q, false
+	}
+	q = question{name: r.Subject(), limits: usual(e), any: r.IsProof()}
+	endless := r.IsProof() && r.AnyNumber.Endless
+	if q.limits.budget, ok = budget(e, string(b.Budget), endless); !ok {
+		return q, false
+	}
+	q.clients, q.attempts, q.nodes = b.Clients, b.Attempts, b.Nodes
+	q.set(b, e)
+	if r.IsProof() {
+		q.clients, q.attempts = 6, 4
+		q.asks = func(ctx context.Context, e lock.Entry) (*answered, error) { return prove(ctx, e, r.Bounds, endless) }
+	} else {
+		q.asks = func(ctx context.Context, e lock.Entry) (*answered, error) { return search(ctx, e, r.Bounds) }
+	}
+	return q, true
+}
+
+// set takes over the times of bounds.
+func (q *question) set(b study.Bounds, e lock.Entry) {
+	q.ttl = b.TTL
+	if b.Timing != study.AnyTiming {
+		q.lockstep, q.latency, q.lateness, q.work, q.between = true, 0, 0, q.ttl*2/5, q.ttl+q.ttl/10
+		q.retries = explore.RetrySleeps(q.ttl, b.Retries)
+		if q.patience = q.ttl / 3; b.Nodes > 1 && e.Shards == 0 {
+			q.patience = q.ttl / 180
+		}
+		if q.retries != nil {
+			q.work += time.Millisecond
+		}
+	}
+	if b.Work != 0 {
+		q.work = b.Work
+	}
+	if b.Latency != 0 {
+		q.latency = max(b.Latency, 0)
+		q.patience = max(q.patience, 2*q.latency+step)
+	}
+	if b.Lateness != 0 {
+		q.lateness = max(b.Lateness, 0)
+	}
+}
+
+// questionsOf are those of a lock: the rows of the contract, and proofs, searches and a tolerance besides.
+func questionsOf(e lock.Entry) (list []question) {
+	for _, r := range rowsOf(e) {
+		if q, ok := within(e, r); ok {
+			list = append(list, q)
+		}
+	}
+	for _, written := range []string{"", "crash=any", "lose-reply=any", "pause=any@2s", "restart=any", "evict=any"} {
+		b, endless, err := study.EndlessBudget(written)
+		if err != nil {
+			panic(err)
+		}
+		q := question{name: "prove " + written, limits: usual(e), any: true}
+		q.clients, q.attempts = 6, 4
+		q.limits.budget, _ = budget(e, string(b), endless)
+		q.asks = func(ctx context.Context, e lock.Entry) (*answered, error) {
+			bounds := study.ProofBounds()
+			bounds.Budget, bounds.Nodes = b, q.nodes
+			return prove(ctx, e, bounds, endless)
+		}
+		list = append(list, q)
+	}
+	for _, size := range [][2]int{{2, 1}, {2, 2}, {3, 1}, {4, 1}} {
+		for _, written := range []string{"", "crash=1", "pause=1@2s", "client-clock=1@10s"} {
+			b := study.ProofBounds()
+			b.Clients, b.Attempts, b.Nodes = size[0], size[1], usual(e).nodes
+			q := question{name: fmt.Sprintf("explore %dx%d %s", b.Clients, b.Attempts, written), limits: usual(e)}
+			q.clients, q.attempts = b.Clients, b.Attempts
+			q.limits.budget, _ = budget(e, written, false)
+			if err := b.Set("budget", written); err != nil {
+				panic(err)
+			}
+			q.asks = func(ctx context.Context, e lock.Entry) (*answered, error) { return search(ctx, e, b) }
+			list = append(list, q)
+		}
+	}
+	rivals := study.UsualRivals()
+	for _, h := range study.Hazards() {
+		if h.Fault == "failover" && e.Replicas > 0 {
+			continue
+		}
+		q := question{name: "tolerance " + h.Fault, limits: usual(e)}
+		b := study.ProofBounds()
+		b.Timing, b.Nodes, b.Retries = study.Lockstep, q.nodes, explore.MaxRetries
+		q.set(b, e)
+		q.attempts = 1
+		const parts = 25
+		q.limits.budget = []allowance{{h.Fault, 1, 0}}
+		if h.Sized {
+			q.limits.budget[0].most = rivals.TTL * parts / study.LeaseParts
+		}
+		q.asks = func(ctx context.Context, e lock.Entry) (*answered, error) {
+			s, err := rivals.Search(ctx, e, h, parts)
+			if err != nil || !s.Complete || s.Trace != "" || e.Holders > 1 {
+				return &answered{}, err
+			}
+			return &answered{proved: []string{"OVERLAP"}, ifs: []string{"instants"}}, nil
+		}
+		list = append(list, q)
+	}
+	return list
+}
+
+func prove(ctx context.Context, e lock.Entry, b study.Bounds, endless bool) (*answered, error) {
+	p, err := study.Prove(ctx, e, b, endless)
+	if err != nil {
+		return nil, err
+	}
+	a := &answered{proved: written(p.Proved()), ifs: p.If(), once: !p.Once.IsZero()}
+	if p.Search.Scope() == study.ScopeInstants {
+		a.ifs = append(a.ifs, study.ScopeInstants)
+	}
+	return a, nil
+}
+
+func search(ctx context.Context, e lock.Entry, b study.Bounds) (*answered, error) {
+	b.MaxStates = min(max(b.MaxStates, 100_000), 400_000)
+	s, err := study.Explore(ctx, e, b)
+	if err != nil {
+		return nil, err
+	}
+	a := &answered{ifs: s.If()}
+	if s.Scope() != study.ScopeAny {
+		a.ifs = append(a.ifs, study.ScopeInstants)
+	}
+	if s.Complete && s.Untriggered() == nil {
+		found := append(s.Verdicts(), s.Unjudged()...)
+		gone := func(w verdict.Word) bool { return slices.Contains(found, w) }
+		a.proved = written(slices.DeleteFunc(s.Looked(), gone))
+	}
+	return a, nil
+}
+
+func written(words []verdict.Word) []string {
+	return lists.Each(words, func(w verdict.Word) string { return string(w) })
+}

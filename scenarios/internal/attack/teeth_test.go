@@ -1,0 +1,149 @@
+package attack
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"locklab/algorithms"
+	"locklab/algorithms/lock"
+	"locklab/scenarios/contract"
+	"locklab/scenarios/study"
+	"locklab/simulator/effort"
+)
+
+// blunt are the verdicts that cannot be judged: the contract proves them impossible, and no mutant one token away is
+// known that comes to them within the same bounds. Nothing is ever added.
+var blunt = map[string]string{
+	"setnx":               "LIE",
+	"setnx-expire":        "LIE",
+	"takeover-del":        "LIE",
+	"sharded":             "LIE",
+	"constant":            "LIE",
+	"watch-multi":         "LIE",
+	"reentrant":           "OVERLAP STALE-WRITE DEADLOCK",
+	"reentrant-increment": "DEADLOCK",
+	"reentrant-decrement": "DEADLOCK",
+	"reentrant-forget":    "DEADLOCK",
+	"reentrant-keyed":     "DEADLOCK",
+	"reentrant-asking":    "DEADLOCK",
+	"watch-del":           "WRONG-DEL LIE",
+	"redlock":             "DEADLOCK",
+	"lock-delay":          "WRONG-DEL",
+	"evalsha":             "WRONG-DEL LIE ORPHAN",
+	"set-ifeq":            "WRONG-DEL",
+}
+
+// mostBites bounds the searches for the teeth of one lock.
+const mostBites = 60
+
+// TestNoProofWithoutTeeth: for each lock and verdict that the contract proves impossible there is a mutant one token
+// away that comes to it within the bounds of a row.
+func TestNoProofWithoutTeeth(t *testing.T) {
+	effort.Unwatched(t, "one goroutine searches")
+	effort.OnlyPushed(t, "it makes thousands of searches")
+	b, sharp, all := newBed(t, 6), 0, 0
+	locks := algorithms.OnRedis()
+	if !effort.Exhaustive() {
+		first := rand.New(rand.NewPCG(*seedFlag, 0)).IntN(len(locks) - 1)
+		locks = locks[first : first+2]
+	}
+	for _, e := range locks {
+		open := openOf(e)
+		all += len(open)
+		listed := strings.Fields(blunt[e.ID])
+		if !effort.Exhaustive() {
+			open = slices.DeleteFunc(open, func(w string) bool { return slices.Contains(listed, w) })
+		}
+		was := len(open)
+		open = bite(t, b, e, open)
+		sharp += was - len(open)
+		for _, word := range open {
+			if !slices.Contains(listed, word) {
+				t.Errorf("%s: %s cannot be judged", e.ID, word)
+			}
+		}
+		for _, word := range listed {
+			if effort.Exhaustive() && !slices.Contains(open, word) {
+				t.Logf("%s: %s can be judged: take it from the list", e.ID, word)
+			}
+		}
+	}
+	t.Logf("%d of %d proofs have teeth", sharp, all)
+}
+
+// rowsOf are the searches and proofs of a lock in the contract, the cheapest first.
+func rowsOf(e lock.Entry) (rows []contract.Expectation) {
+	for _, r := range contract.Own() {
+		if r.Strategy.ID == e.ID && !r.IsRace() {
+			rows = append(rows, r)
+		}
+	}
+	cost := func(r contract.Expectation) int {
+		return r.Bounds.Clients*r.Bounds.Attempts*max(r.Bounds.Nodes, 1) + len(r.Bounds.Budget)/4
+	}
+	slices.SortStableFunc(rows, func(a, b contract.Expectation) int { return cost(a) - cost(b) })
+	return rows
+}
+
+// openOf are the verdicts that some row of a lock proves impossible.
+func openOf(e lock.Entry) (open []string) {
+	for _, word := range judged {
+		if slices.ContainsFunc(rowsOf(e), func(r contract.Expectation) bool { return proves(r, word) }) {
+			open = append(open, word)
+		}
+	}
+	return open
+}
+
+func proves(r contract.Expectation, word string) bool {
+	return !slices.Contains(written(r.Words()), word)
+}
+
+// bite searches for mutants that come to the verdicts, and returns those for which there is none.
+func bite(t *testing.T, b *bed, e lock.Entry, open []string) []string {
+	if len(open) == 0 {
+		return nil
+	}
+	all := mutantsOf(t, b, e)
+	guarded := func(m *mutant) bool { return m.guard.name != "" || len(m.breaks()) > 0 || m.Holders > 0 }
+	all = slices.DeleteFunc(all, guarded)
+	searches := 0
+	for _, r := range rowsOf(e) {
+		for _, m := range all {
+			if !slices.ContainsFunc(open, func(w string) bool { return proves(r, w) }) {
+				break
+			}
+			if searches++; searches > mostBites {
+				return open
+			}
+			found := comesTo(t, m, r)
+			open = slices.DeleteFunc(open, func(w string) bool { return proves(r, w) && slices.Contains(found, w) })
+		}
+	}
+	return open
+}
+
+// comesTo are the verdicts that a mutant has within the bounds of a row.
+func comesTo(t *testing.T, m *mutant, r contract.Expectation) (found []string) {
+	ctx, cancel := context.WithTimeout(t.Context(), patience())
+	defer cancel()
+	if r.IsProof() {
+		p, err := study.Prove(ctx, m.Entry, r.Bounds, r.AnyNumber.Endless)
+		if err != nil {
+			return nil
+		}
+		for _, w := range p.Witnesses() {
+			found = append(found, string(w.Verdict))
+		}
+		return found
+	}
+	bounds := r.Bounds
+	bounds.MaxStates = 60_000
+	if s, _ := study.Explore(ctx, m.Entry, bounds); s != nil {
+		found = written(s.Verdicts())
+	}
+	return found
+}
