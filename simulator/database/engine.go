@@ -1,8 +1,6 @@
 package database
 
-import (
-	"slices"
-)
+import "slices"
 
 // An act is one step of a server, on a State of its own.
 type act struct {

@@ -1,8 +1,6 @@
 package database
 
-import (
-	"slices"
-)
+import "slices"
 
 // A change is a statement on the rows of one table.
 type change struct {

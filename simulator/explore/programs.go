@@ -46,9 +46,7 @@ const moment = time.Millisecond
 // RetrySleeps are the sleeps before n retries, 0 to MaxRetries: a client that was
 // refused asks again 2/5, 1, 7/5, 2 and 12/5 leases, and a millisecond, after it
 // asked first.
-func RetrySleeps(ttl time.Duration, n int) []time.Duration {
-	return sleepsUntil(ttl, retryAt[:n+1])
-}
+func RetrySleeps(ttl time.Duration, n int) []time.Duration { return sleepsUntil(ttl, retryAt[:n+1]) }
 
 // sleepsUntil are the sleeps between requests at the given times, in twentieths of a
 // lease.
