@@ -371,11 +371,11 @@ func (k *keyJudge) leave(s *section, l *Entry) {
 	k.feed(history.Event{Kind: history.Leave, Client: s.slot + 1, Lease: s.lease}, l)
 	if l.Event != Lost {
 		k.feed(history.Event{Kind: history.Release, Client: s.slot + 1, Lease: s.lease}, l)
-		if k.holder == s {
-			k.change(s.slot, s.lease, l, true)
-		}
 	} else {
 		k.feed(history.Event{Kind: history.Released, Client: s.slot + 1, Lease: s.lease}, l)
+	}
+	if k.holder == s {
+		k.change(s.slot, s.lease, l, true)
 	}
 	k.out(s, left)
 	if l.Event == Released {
@@ -479,7 +479,7 @@ func (k *keyJudge) renew(s *section, l *Entry) {
 // is so needs that the other asked for the lock when this client was inside already: an answer may be on its way for long.
 func (k *keyJudge) contradicted(s *section, call stamp, l *Entry) {
 	b := k.holder
-	if b == nil || b == s || !s.enter.before(b.asked) || !b.enter.before(call) {
+	if !s.enter.before(b.asked) || !b.enter.before(call) {
 		return // it is UNKNOWN or OVERLAP already: see pair
 	}
 	k.doubt(Finding{Verdict: verdict.Lie, Key: k.key, Clients: []string{s.client, b.client}, Lines: []Place{l.Place, b.acquired.Place}, From: l.At, To: l.At}, Either)
