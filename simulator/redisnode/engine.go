@@ -170,7 +170,7 @@ func (e *engine) endedNow(cmd string, args []string) []string {
 		if strings.EqualFold(args[i], "EXAT") {
 			unit = 1000
 		}
-		if at, err := strconv.ParseInt(args[i+1], 10, 64); err == nil && at == now/unit && now%unit == 0 {
+		if at, err := strconv.ParseInt(args[i+1], 10, 64); err == nil && at == now/unit { // or past already
 			earlier := slices.Concat([]string{cmd}, args)
 			earlier[i+2] = strconv.FormatInt(at-1, 10)
 			return earlier

@@ -141,6 +141,7 @@ func TestUnfitTransactions(t *testing.T) {
 		"MULTI; SET k w; UNWATCH; EXEC": "UNWATCH between MULTI and EXEC",
 		"MULTI; SET k w IFEQ v; EXEC":   "a comparison with IFEQ between MULTI and EXEC",
 		"MULTI; DELIFEQ k v; EXEC":      "a comparison with IFEQ between MULTI and EXEC",
+		"MULTI; PUBLISH k v; EXEC":      "PUBLISH between MULTI and EXEC",
 		"MULTI; SELECT 1; EXEC":         "the command SELECT",
 		"SET k w; multi":                "MULTI without an EXEC in the same write",
 	} {

@@ -157,6 +157,16 @@ func TestServer(t *testing.T) {
 			EXISTS k -> 0
 			SET PXAT v PXAT 1780000004001 -> OK
 			PTTL PXAT -> 1`,
+		"a script that was loaded": `
+			SCRIPT LOAD return(1) -> "930269f31393d0be681588b6ab08dccee7d6bb67"
+			EVALSHA 930269f31393d0be681588b6ab08dccee7d6bb67 0 -> 1
+			EVALSHA 030269f31393d0be681588b6ab08dccee7d6bb67 0 -> (error) NOSCRIPT No matching script. Please use EVAL.`,
+		"a second that has begun is past": `
+			+500ms
+			SET k v EXAT 1780000000 -> OK
+			EXISTS k -> 0
+			SET k v EXAT 1780000001 -> OK
+			PTTL k -> 500`,
 		"the clock is read in whole milliseconds": `
 			+1500us
 			TIME -> ["1780000000" "1000"]
