@@ -16,7 +16,7 @@ RACE = -race -gcflags=github.com/go-zookeeper/zk=-race=false
 # Tests leave out the largest searches unless this is set, as hunt does.
 EXHAUSTIVE = LOCKLAB_EXHAUSTIVE=1
 
-.PHONY: help run charts page verify live second-opinion test libraries newest hunt bare mutants check lint race fuzz vuln bench rename update
+.PHONY: help run charts page verify live second-opinion test libraries newest hunt bare mutants-locks mutants-search mutants-lab check lint race fuzz vuln bench rename update
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -87,8 +87,14 @@ bare: ## tests on a machine that has only Go and a C compiler
 	env -u CI PATH="$$only" $(GO) test -vet=off -ldflags=-w ./simulator/redisnode ./simulator/zookeeper ./simulator/live ./scenarios/reality ./algorithms/redis ./algorithms/zookeeper && \
 	env -u CI PATH="$$only" $(GO) test -vet=off -ldflags=-w -run 'Real|Live|Browser|Node' ./scenarios/contract ./scenarios/locktest ./cmd/locklab ./cmd/page
 
-mutants: ## spoil the locks in fifty small ways: what search finds, and the score
+mutants-locks: ## spoil the locks in fifty small ways: what search finds, and the score
 	$(EXHAUSTIVE) $(GO) test -count=1 -run '^TestMutants$$' -v ./scenarios/study
+
+mutants-search: ## spoil the prover, which takes many states for one: what its views notice; minutes
+	LOCKLAB_HUNT=1 $(TEST) -count=1 -run '^TestViewsUnsound$$' -v ./simulator/explore
+
+mutants-lab: ## spoil conditions of judges, servers, faults, contract and shares: what their own tests notice
+	$(EXHAUSTIVE) $(TEST) -count=1 -run '^TestPlanted$$' -v ./simulator/effort
 
 check: lint test live race ## what CI runs
 

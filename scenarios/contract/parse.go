@@ -183,7 +183,7 @@ func (p *parser) expect(e Expectation, verdictOf func(word string) (ExpectedVerd
 		return i18n.Errorf("error.contract.noverdict", "text", row)
 	}
 	for _, word := range words {
-		if word == instants && !e.IsRace() && !e.Instants && e.Bounds.Timing != study.Lockstep && e.Expected != nil {
+		if word == instants && !e.IsRace() && !e.Instants && e.Bounds.Timing != study.Lockstep {
 			e.Instants = true
 			continue
 		}

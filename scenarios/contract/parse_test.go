@@ -186,12 +186,15 @@ func TestParseRefuses(t *testing.T) {
 		{"a verdict that no proof excludes", "[prove]\ntoken STARVED@0\n", `c.txt:2: a proof does not look for "STARVED@0": write HOLDS, or some of`},
 		{"a verdict of a proof without par", "[prove]\ntoken OVERLAP\n", `c.txt:2: "OVERLAP": write OVERLAP@1`},
 		{"the same proof twice", "[prove budget=none]\ntoken HOLDS\n[prove attempts=any]\ntoken HOLDS\n", "c.txt:4: token in clients=any,attempts=any,budget=none is on line 2 already"},
+		{"a race without rows", "[gc-pause]\n[split-vote]\ntoken HOLDS\n", "c.txt:1: [gc-pause] has no line under it"},
+		{"instants before a verdict", "[search timing=any]\ntoken instants OVERLAP@1\n", `c.txt:2: `},
 		{"a proof without rows", "[prove]\n[gc-pause]\ntoken HOLDS\n", "c.txt:1: [prove] has no line under it"},
 
 		{"an unknown lock of a profile", "[locks]\ntokn Expires\n", `c.txt:2: there is no lock "tokn": did you mean token?`},
 		{"two profiles of a lock", "[locks]\ntoken Expires\ntoken\n", "c.txt:3: token is on line 2 already"},
 		{"no field of a profile", "[locks]\ntoken Expirs\n", `c.txt:2: "Expirs" is not part of a profile: did you mean Expires?`},
 		{"a field twice", "[locks]\ntoken Expires Expires\n", "c.txt:2: Expires is given twice"},
+		{"one server", "[locks]\nredlock Nodes=1\n", `c.txt:2: "Nodes=1": give a number of servers`},
 		{"a number of servers that is none", "[locks]\nredlock Nodes=five\n", `c.txt:2: "Nodes=five": give a number of servers`},
 	} {
 		list, err := contract.Parse("c.txt", f.text)

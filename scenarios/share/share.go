@@ -179,17 +179,12 @@ var Build = sync.OnceValues(func() (string, error) {
 // clean is the revision that a program was built from without changes; "": it is unknown,
 // or there were some.
 func clean(info *debug.BuildInfo) string {
-	revision, modified := "", "true"
+	settings := map[string]string{}
 	for _, s := range info.Settings {
-		switch s.Key {
-		case "vcs.revision":
-			revision = s.Value
-		case "vcs.modified":
-			modified = s.Value
-		}
+		settings[s.Key] = s.Value
 	}
-	if modified != "false" {
+	if settings["vcs.modified"] != "false" {
 		return ""
 	}
-	return revision
+	return settings["vcs.revision"]
 }

@@ -3,6 +3,7 @@ package record
 import (
 	"slices"
 
+	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
 
@@ -116,13 +117,6 @@ func (r *Result) settle() {
 	default:
 		r.Verdicts = []verdict.Word{verdict.Holds}
 	}
-	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
-		switch unknown := a.Verdict == verdict.Unknown; {
-		case unknown == (b.Verdict == verdict.Unknown):
-			return 0
-		case unknown:
-			return 1
-		}
-		return -1
-	})
+	unknown := func(f Finding) bool { return f.Verdict == verdict.Unknown }
+	r.Findings = append(slices.DeleteFunc(slices.Clone(r.Findings), unknown), lists.Pick(r.Findings, unknown)...)
 }

@@ -75,7 +75,7 @@ func (j *Judge) ended(l *Entry) {
 // Finish ends the log.
 func (j *Judge) Finish() *Result {
 	for _, all := range []map[string]*keyJudge{j.keys.old, j.keys.now} {
-		for _, k := range sorted(all) {
+		for _, k := range slices.SortedFunc(maps.Values(all), func(a, b *keyJudge) int { return int(a.begun - b.begun) }) {
 			k.finish()
 		}
 	}
@@ -85,15 +85,6 @@ func (j *Judge) Finish() *Result {
 	}
 	j.settle()
 	return &j.Result
-}
-
-// sorted are the values of a map in the order of their first lines.
-func sorted(all map[string]*keyJudge) (list []*keyJudge) {
-	for _, k := range all {
-		list = append(list, k)
-	}
-	slices.SortFunc(list, func(a, b *keyJudge) int { return int(a.begun - b.begun) })
-	return list
 }
 
 // A keyJudge judges the lines of one key.

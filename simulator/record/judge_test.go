@@ -37,6 +37,8 @@ func TestJudge(t *testing.T) {
 		short += fmt.Sprintf(" | %d x%d acquired | %d x%d leaving", 21+2*i, i, 22+2*i, i)
 	}
 	for _, c := range []struct{ rule, log, want string }{
+		{"what ends at the instant at which another begins shares none with it",
+			"1 x acquired | 5 y acquired | 5 x leaving | 6 y leaving", ""},
 		{"a release says that it was still inside, and another had acquired the lock since",
 			"1 x acquired | 5 y acquired from=4 | 6 x released ok=true from=6 | 7 y leaving", "OVERLAP, UNKNOWN LIE either"},
 		{"that other had asked before this one was inside: its answer may have been on its way",
@@ -63,7 +65,8 @@ func TestJudge(t *testing.T) {
 			"1 x acquired | 2 x wrote version=1 base=0 token=5 | 3 x wrote ok=false token=5 | 4 x leaving", ""},
 		{"one with a lower token is",
 			"1 x acquired | 2 x wrote version=1 base=0 token=5 | 3 x wrote ok=false token=4 | 4 x leaving", "FENCED"},
-		{"when the writer had left is not known", "1 x acquired | 2 x released | 3 x wrote ok=false from=3", "UNKNOWN FENCED either"},
+		{"when the writer had left is not known",
+			"1 x acquired | 2 x released | 3 x wrote ok=false from=3", "UNKNOWN FENCED either"},
 		{"a client that has lost the lock writes late",
 			"1 y acquired | 1 y read version=0 | 2 x acquired | 3 x lost | " +
 				"4 x wrote version=1 base=0 from=4 | 5 y read version=1 | 6 y leaving", "OVERLAP, STALE-WRITE"},
