@@ -73,7 +73,7 @@ newest: ## what touches go-redis, with the newest of its versions
 
 RUNS ?= 1000000
 SEED ?= 1
-hunt: ## what a push need not check again: all searches, RUNS=1000000 random runs in dense time, two thousand mutants of locks, three rounds on real servers, SPIN, libraries, fuzz targets, and a machine with only Go; an hour on two cores
+hunt: ## what a push need not check again: all searches, RUNS=1000000 random runs in dense time, two hundred mutants of locks at random, three rounds on real servers, SPIN, libraries, fuzz targets, and a machine with only Go; an hour on two cores
 	LOCKLAB_HUNT=1 $(EXHAUSTIVE) $(TEST) -count=1 -timeout 60m ./...
 	cd scenarios/internal/dense && $(TEST) -count=1 -timeout 60m -run '^TestDense$$' -runs $(RUNS) -seed $(SEED)
 	$(MAKE) -j2 --output-sync=target live libraries ROUNDS=3

@@ -182,10 +182,8 @@ func TestSecondOpinionCanDisagree(t *testing.T) {
 
 // The same of an ensemble: the rules of sessions and connections, and what it does to its znodes.
 func TestSecondOpinionOfZooKeeperCanDisagree(t *testing.T) {
+	effort.OnlyExhaustive(t, "SPIN compiles and searches for seconds")
 	effort.Need(t, installed())
-	if !effort.Exhaustive() {
-		t.Skip("it is for exhaustive tests")
-	}
 	b := question(t, "zk-recheck", "lose-reply=1,pause=1@10s", once, func(b *study.Bounds) { b.Uses = client.Wait })
 	want := plainly(t, b)
 	if got := spin(t, b, func(*model) {}); !reflect.DeepEqual(got, want) {

@@ -45,10 +45,10 @@ func (g *grant) stands() bool {
 	return g.value != "" && (g.until.IsZero() || time.Now().Before(g.until))
 }
 
-// tells says whether it can be told whose the key is.
+// tells reports whether it can be told whose the key is.
 func (w *world) tells() bool { return len(w.nodes) == 1 && w.judge.room == 1 }
 
-// holds says whether a client has the key of its attempt on enough servers.
+// holds reports whether a client has the key of its attempt on enough servers.
 func (w *world) holds(p *process) bool {
 	votes := 0
 	for _, n := range w.nodes {
@@ -122,7 +122,7 @@ func (w *world) told(p *process, held, claims bool) {
 	w.see("LIE", claims && w.judge.changed && w.tells() && (held && p.lacked || !held && p.had))
 }
 
-// met says whether the key keeps a client out for the sake of an attempt that is over.
+// met reports whether the key keeps a client out for the sake of an attempt that is over.
 func (w *world) met(p *process) bool {
 	g := w.nodes[0].grant
 	return w.tells() && g.by != nil && g.by != p && !g.by.dead && !g.by.busy && g.stands()

@@ -14,9 +14,8 @@ import (
 // judged are the words that the runner's judge knows.
 var judged = []string{"OVERLAP", "STALE-WRITE", "WRONG-DEL", "LIE", "ORPHAN", "DEADLOCK"}
 
-// unmet are what the contract says of searches that the runner can make, and that it does not meet in five thousand runs:
-// it takes several coincidences within a step, of a pause or a delay that has nearly its full length with an expiry, or it
-// stands at the very instant at which a lease ends.
+// unmet are what the contract says of searches that the runner can make, and that it does not meet in five thousand runs
+// each. The reasons have not been looked into.
 var unmet = strings.Split(`reentrant/clients=2,attempts=2,timing=any,budget=pause=1@3s WRONG-DEL
 token/clients=2,attempts=2,timing=any,budget=crash=1,pause=1@5s OVERLAP
 token/clients=2,attempts=2,timing=any,budget=crash=1,pause=1@5s STALE-WRITE
@@ -35,18 +34,15 @@ getset/clients=2,attempts=2,budget=hang=1@10s WRONG-DEL
 token/clients=3,attempts=2,budget=crash=1,pause=1@5s,lose-reply=1 OVERLAP`, "\n")
 
 // TestRunnerMeets: runs within the bounds of a row of the contract come to nine in ten of what it says can happen, and
-// it is listed why they do not come to the rest.
+// the rest is listed.
 func TestRunnerMeets(t *testing.T) {
 	effort.OnlyExhaustive(t, "it makes thousands of runs")
 	defer func(seed uint64) { *seedFlag = seed }(*seedFlag)
-	few := 40
-	if effort.Exhaustive() {
-		few = 100
-	}
+	const few = 100
 	b := newBed(t, 6)
 	met, all, left := 0, 0, map[string]int{}
-	for i, r := range contract.Own() {
-		if r.IsRace() || !effort.Exhaustive() && i%5 != 0 || !strings.Contains(r.Name(), *onlyFlag) {
+	for _, r := range contract.Own() {
+		if r.IsRace() || !strings.Contains(r.Name(), *onlyFlag) {
 			continue
 		}
 		e, _ := algorithms.ByName(r.Strategy.ID)
@@ -76,16 +72,13 @@ func TestRunnerMeets(t *testing.T) {
 					t.Errorf("%s: %s in run %d, which the row does not have", r.Name(), word, found[word].seed)
 				}
 			}
-			if len(found) < len(wanted) && !effort.Exhaustive() && n >= few*6 {
-				break
-			}
 			*seedFlag++
 		}
 		for _, word := range sought {
 			name := r.Name() + " " + word
 			t.Logf("not met: %s", name)
-			if effort.Exhaustive() && !slices.Contains(unmet, name) {
-				t.Errorf("%s is not met, and it is not listed why", name)
+			if !slices.Contains(unmet, name) {
+				t.Errorf("%s is not met, and not listed", name)
 			}
 		}
 	}
@@ -93,7 +86,7 @@ func TestRunnerMeets(t *testing.T) {
 		t.Logf("%4d are left out: %s", n, why)
 	}
 	t.Logf("%d of %d met", met, all)
-	if effort.Exhaustive() && met*10 < all*9 {
+	if met*10 < all*9 {
 		t.Errorf("the runner meets %d of %d of what the contract says", met, all)
 	}
 }

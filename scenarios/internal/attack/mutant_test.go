@@ -204,7 +204,7 @@ func deliver(cmd redis.Cmder, got any) error {
 	return nil
 }
 
-// fits says whether a command is the one that is changed.
+// fits reports whether a command is the one that is changed.
 func (e *edit) fits(words []string) bool {
 	switch name := strings.ToUpper(words[0]); {
 	case name == "SCRIPT" && len(words) == 3:
