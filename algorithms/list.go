@@ -31,15 +31,6 @@ func ByName(name string) (lock.Entry, bool) {
 	return lock.Entry{}, false
 }
 
-// OnRedis returns the strategies that lock on Redis.
-func OnRedis() []lock.Entry { return redis.All() }
-
-// OnZooKeeper returns the strategies that lock on a ZooKeeper.
-func OnZooKeeper() []lock.Entry { return zookeeper.All() }
-
-// InDatabase returns the strategies that lock in a database.
-func InDatabase() []lock.Entry { return database.All() }
-
 // Milestones returns the six locks that mark the turning points of the history. Each
 // fixes a failure of an earlier one. The caller may change the slice.
 func Milestones() []lock.Entry { return redis.Milestones() }

@@ -11,6 +11,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
+	onredis "locklab/algorithms/redis"
 )
 
 // The list is complete, no name occurs twice, and the locks on Redis are in the order
@@ -32,7 +33,7 @@ func TestAll(t *testing.T) {
 		}
 	}
 	year := 0
-	for _, e := range algorithms.OnRedis() {
+	for _, e := range onredis.All() {
 		if e.Year < year {
 			t.Errorf("%s of %d is listed after one of %d", e.ID, e.Year, year)
 		}

@@ -547,7 +547,7 @@ func TestServerList(t *testing.T) {
 	if slices.Contains(s.choices(), faults.ServerListOf(2, 1)) {
 		t.Error("the list of a dead client can change")
 	}
-	s.step(t, faults.ReturnOf(2))
+	s.step(t, simulator.Choice{Verb: faults.Return.Verb, Client: 2})
 	read[1] = nil
 	s.step(t, simulator.Choice{Verb: simulator.Start, Client: 2})
 	check([]int{0, 1}, []int{2}, nil)

@@ -18,6 +18,3 @@ var Return = &simulator.Fault{
 	Choices: each(verbReturn, simulator.FaultContext.Clients, simulator.ClientTarget.MayReturn, once),
 	Inject:  func(f simulator.FaultContext, c simulator.Choice) string { return f.Client(c.Client).Return() },
 }
-
-// ReturnOf is the choice that starts client c, from 1, anew.
-func ReturnOf(c int) simulator.Choice { return simulator.Choice{Verb: verbReturn, Client: int8(c)} }

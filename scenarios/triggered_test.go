@@ -7,6 +7,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
+	"locklab/algorithms/zookeeper"
 	"locklab/faults"
 	"locklab/scenarios"
 	"locklab/scenarios/internal/racetest"
@@ -370,7 +371,7 @@ func representatives(t testing.TB, sc race.Scenario) []lock.Entry {
 		}
 	}
 	redis := slices.DeleteFunc(algorithms.All(), func(e lock.Entry) bool { return e.OnZooKeeper() || notApplicable(e) })
-	lines := slices.DeleteFunc(algorithms.OnZooKeeper()[:4], notApplicable) // Curator's are built on the last of these
+	lines := slices.DeleteFunc(zookeeper.All()[:4], notApplicable) // Curator's are built on the last of these
 	return slices.Concat(milestones, redis, lines)
 }
 

@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -33,6 +34,14 @@ type attempts struct {
 	after       []uint32 // histories of twin with some attempts, after which it rests
 }
 
+// twin is another process of a client, from 0, that never forgets.
+func (sym *Symmetry) twin(i int) *process.Process {
+	twin := sym.s.newProcess(i+1, &sym.s.config.Clients[i])
+	twin.KeepHistories(true)
+	twin.Unfenced = sym.s.clients.procs[i].Unfenced
+	return twin
+}
+
 // drawn are some of a list, evenly drawn: all, if they are not more than most.
 func drawn(list []uint32, most int) (some []uint32) {
 	for i := range min(len(list), most) {
@@ -48,9 +57,7 @@ func (sym *Symmetry) CheckRests() error {
 	if !sym.s.assumed.Rests || sym.s.config.Clients[0].Host != nil || sym.s.sessions != nil && !sym.s.assumed.Ordered {
 		return nil
 	}
-	a := &attempts{Symmetry: sym, first: sym.s.clients.procs[0], twin: sym.s.newProcess(1, &sym.s.config.Clients[0])}
-	a.twin.KeepHistories(true)
-	a.twin.Unfenced = a.first.Unfenced
+	a := &attempts{Symmetry: sym, first: sym.s.clients.procs[0], twin: sym.twin(0)}
 	defer a.twin.Close()
 	var rests []uint32
 	for at := range uint32(a.first.Len()) {
@@ -201,8 +208,12 @@ func (sym *Symmetry) recounted(at uint32, a, b *process.Process, f history.Recou
 	e, c := *a.At(at), history.Counter(a.Code().ID())
 	if e.Parent == at {
 		e.Tokens, e.Lease = uint64(f(history.Tokens+c, int64(e.Tokens), true)), uint8(f(history.Leases+c, int64(e.Lease), true))
-		e.Memory, e.Entered = sym.s.clients.words.Memories.Recounted(e.Memory, f), false
-		if o := &e.Ops[0]; o.Kind == process.Begin {
+		if e.Entered = false; sym.s.clients.words.Memories != nil {
+			e.Memory = sym.s.clients.words.Memories.Recounted(e.Memory, f)
+		}
+		if o := &e.Ops[0]; !sym.s.assumed.Ordered { // attempts are counted
+			e.Born = uint64(f(history.Tokens+c, int64(e.Born), false))
+		} else if o.Kind == process.Begin {
 			o.Arg = min(o.Arg, 1)
 		}
 		return b.SameRoot(&e)
@@ -247,9 +258,7 @@ func (sym *Symmetry) CheckOrder() error {
 	if !sym.s.assumed.Ordered {
 		return nil
 	}
-	first, twin := sym.s.clients.procs[0], sym.s.newProcess(1, &sym.s.config.Clients[0])
-	twin.KeepHistories(true)
-	twin.Unfenced = first.Unfenced
+	first, twin := sym.s.clients.procs[0], sym.twin(0)
 	defer twin.Close()
 	for _, at := range drawn(process.Longest(first), MostOrdered) {
 		all, counters, far := history.NoNumbers(), history.NoNumbers(), false
@@ -270,6 +279,35 @@ func (sym *Symmetry) CheckOrder() error {
 		}
 	}
 	return sym.s.room.Take()
+}
+
+// Histories and values by which LooksIntoTokens tries code: of the values half are the smallest ones, as many others come in turn.
+const mostNamed, valuesOf = 60, 8
+
+// LooksIntoTokens reports whether the code of a client does something else where its own tokens are others, but for these: in
+// histories evenly drawn, by tokens of the same form that are further. Clients that count as the first are it; code of a Host is not tried.
+func (sym *Symmetry) LooksIntoTokens() (looks bool, err error) {
+	for i, p := range sym.s.clients.procs {
+		if i > 0 && i < sym.s.assumed.Symmetric || sym.s.config.Clients[i].Host != nil || sym.s.memo.Asymmetric {
+			continue
+		}
+		twin := sym.twin(i)
+		defer twin.Close()
+		for _, at := range drawn(process.Longest(p), mostNamed) {
+			if _, way := process.History(p, at); p.At(way[0]).Kept != process.NoMemory { // which may have tokens
+				continue
+			}
+			for _, by := range sym.s.memo.Further(valuesOf, 900) {
+				_, err := sym.recounted(at, p, twin, history.Further(history.Tokens+history.Counter(i+1), 0, int64(by)))
+				if order := (*OrderError)(nil); errors.As(err, &order) {
+					return true, nil
+				} else if err != nil {
+					return false, err
+				}
+			}
+		}
+	}
+	return false, sym.s.room.Take()
 }
 
 // RecountedNode is a server's part with other numbers.

@@ -127,6 +127,7 @@ func TestLimits(t *testing.T) {
 // TestNoMemo compares the tables with the simple implementation: after the same choices
 // both show the same world.
 func TestNoMemo(t *testing.T) {
+	effort.OnlyPushed(t, "it searches for seconds")
 	effort.Unwatched(t, "one goroutine steps")
 	const seeds, choices = 15, 160
 	all := casts(t)

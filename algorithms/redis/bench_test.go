@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"testing"
 
-	"locklab/algorithms"
+	"locklab/algorithms/redis"
 )
 
 // BenchmarkAcquireRelease is one Acquire and Release without contention, with servers
@@ -13,7 +13,7 @@ import (
 // reentrant ones go on believing that they are inside, as their articles have them, and
 // at-least-for refuses everybody for a while.
 func BenchmarkAcquireRelease(b *testing.B) {
-	for _, e := range algorithms.OnRedis() {
+	for _, e := range redis.All() {
 		b.Run(e.ID, func(b *testing.B) {
 			p := newTestbed(b, e.Nodes).process(b, e, "A")
 			b.ReportAllocs()

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"locklab/algorithms"
 	"locklab/algorithms/lock"
+	"locklab/algorithms/redis"
 )
 
 type rule struct {
@@ -201,7 +201,7 @@ func TestConformance(t *testing.T) {
 
 // forEachRule checks every rule with every strategy on what newTestbed returns.
 func forEachRule(t *testing.T, newTestbed func(testing.TB, lock.Entry) *testbed) {
-	for _, e := range algorithms.OnRedis() {
+	for _, e := range redis.All() {
 		t.Run(e.ID, func(t *testing.T) {
 			for _, rule := range rules {
 				t.Run(rule.name, func(t *testing.T) {

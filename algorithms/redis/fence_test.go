@@ -7,8 +7,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"locklab/algorithms"
 	"locklab/algorithms/lock"
+	onredis "locklab/algorithms/redis"
 )
 
 // fenced makes a process with a fenced strategy.
@@ -32,7 +32,7 @@ func acquireToken(t *testing.T, p *process) (lock.Lease, uint64) {
 // Every strategy on one server can be fenced; on several servers Acquire returns an
 // error.
 func TestFence(t *testing.T) {
-	for _, e := range algorithms.OnRedis() {
+	for _, e := range onredis.All() {
 		t.Run(e.ID, func(t *testing.T) {
 			s := newTestbed(t, e.Nodes)
 			a, b := s.fenced(t, e, "A"), s.fenced(t, e, "B")
@@ -66,7 +66,7 @@ func TestFence(t *testing.T) {
 // The fenced lease is a Reporter if and only if the inner one is; As finds the other
 // powers.
 func TestFenceKeepsThePowers(t *testing.T) {
-	for _, e := range algorithms.OnRedis() {
+	for _, e := range onredis.All() {
 		if e.Nodes > 1 {
 			continue
 		}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"locklab/algorithms"
 	"locklab/algorithms/lock"
+	onredis "locklab/algorithms/redis"
 	"locklab/simulator/realserver"
 	"locklab/simulator/realserver/servertest"
 )
@@ -18,7 +18,7 @@ import (
 // time pass, keys that would expire are ended instead of waited for.
 func TestConformanceOnRealServers(t *testing.T) {
 	most := 0
-	for _, e := range algorithms.OnRedis() {
+	for _, e := range onredis.All() {
 		most = max(most, e.Nodes)
 	}
 	var addrs []string

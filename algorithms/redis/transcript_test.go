@@ -12,8 +12,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"locklab/algorithms"
 	"locklab/algorithms/lock"
+	onredis "locklab/algorithms/redis"
 )
 
 var update = flag.Bool("update", false, "write testdata/wire.txt from what the strategies send")
@@ -26,7 +26,7 @@ func TestWire(t *testing.T) {
 	scripts, same := map[string]string{}, map[string]string{}
 	got := fmt.Sprintf("# What each strategy sends. The clocks begin at %d ms.\n", epoch.UnixMilli())
 	parts := map[string]string{}
-	for _, e := range algorithms.OnRedis() {
+	for _, e := range onredis.All() {
 		r := &recorder{name: e.ID, scripts: scripts}
 		sent := transcript(t, e, r)
 		head := fmt.Sprintf("== %s: TTL %v\n", strings.Join(e.Names(), " "), e.TTL)
@@ -50,7 +50,7 @@ func TestWire(t *testing.T) {
 	if got == string(want) {
 		return
 	}
-	for _, e := range algorithms.OnRedis() {
+	for _, e := range onredis.All() {
 		if !strings.Contains(string(want), "\n"+parts[e.ID]) {
 			t.Errorf("%s does not have this: read the diff after go test -run TestWire -update\n%s", file, parts[e.ID])
 		}

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"locklab/algorithms"
 	"locklab/algorithms/lock"
+	"locklab/algorithms/redis"
 )
 
 // ttlLeft returns the rest of the lock's TTL.
@@ -112,7 +112,7 @@ func TestDaemon20StartsOnce(t *testing.T) {
 
 // Every Renewer sets the whole TTL, and returns ErrNotHeld if the lease had ended.
 func TestRenewers(t *testing.T) {
-	for _, e := range algorithms.OnRedis() {
+	for _, e := range redis.All() {
 		s := newTestbed(t, e.Nodes)
 		a := s.process(t, e, "A")
 		renewer, ok := lock.As[lock.Renewer](must(a.Acquire(t.Context(), "lock"))(t))

@@ -11,8 +11,8 @@ import (
 
 	"github.com/jonboulle/clockwork"
 
-	"locklab/algorithms"
 	"locklab/algorithms/lock"
+	onzookeeper "locklab/algorithms/zookeeper"
 	"locklab/simulator/realserver/servertest"
 	"locklab/simulator/zookeeper"
 )
@@ -63,7 +63,7 @@ func TestLostCreate(t *testing.T) {
 // that still exists afterwards is unknown to its owner: only an unprotected create
 // leaves one.
 func TestEveryAnswerLost(t *testing.T) {
-	for _, e := range algorithms.OnZooKeeper() {
+	for _, e := range onzookeeper.All() {
 		inBubble(t, e.ID, func(t *testing.T) {
 			orphans, n := 0, 0
 			for lost := 1; ; lost++ {

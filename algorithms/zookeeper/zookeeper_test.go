@@ -8,8 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"locklab/algorithms"
 	"locklab/algorithms/lock"
+	"locklab/algorithms/zookeeper"
+	"locklab/simulator/effort"
 	"locklab/simulator/realserver/servertest"
 )
 
@@ -177,7 +178,7 @@ var rules = []struct {
 }
 
 func TestRules(t *testing.T) {
-	for _, e := range algorithms.OnZooKeeper() {
+	for _, e := range zookeeper.All() {
 		for _, rule := range rules {
 			t.Run(e.ID+"/"+rule.name, func(t *testing.T) {
 				rule.check(t, newEnsemble().testbed(), e)
@@ -191,7 +192,7 @@ func TestRules(t *testing.T) {
 
 // Without an ensemble Check of every lock returns an error that says so.
 func TestNoEnsemble(t *testing.T) {
-	for _, e := range algorithms.OnZooKeeper() {
+	for _, e := range zookeeper.All() {
 		if err := e.Check(lock.Production(0)); err == nil || !strings.Contains(err.Error(), "OnConn") {
 			t.Errorf("%s: Check: %v", e.ID, err)
 		}
@@ -200,8 +201,9 @@ func TestNoEnsemble(t *testing.T) {
 
 // TestRulesOnRealServer checks the rules with the real client.
 func TestRulesOnRealServer(t *testing.T) {
+	effort.OnlyPushed(t, "it starts ZooKeepers")
 	addr := servertest.ZooKeeper(t, t.TempDir())
-	for _, e := range algorithms.OnZooKeeper() {
+	for _, e := range zookeeper.All() {
 		for _, rule := range rules {
 			t.Run(e.ID+"/"+rule.name, func(t *testing.T) { rule.check(t, realTestbed(t, addr), e) })
 		}

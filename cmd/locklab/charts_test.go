@@ -15,6 +15,7 @@ import (
 // What people see of each chart: its text, its table, its pictures, whose letters are outlines, and its JSON.
 func TestCharts(t *testing.T) {
 	effort.OnlyPushed(t, "it searches for seconds")
+	effort.Unwatched(t, "one goroutine searches")
 	for name, c := range map[string]struct {
 		args string
 		csv  bool // there is a golden of the table
@@ -149,6 +150,7 @@ func TestExploreTime(t *testing.T) {
 // sends again, and what was left out.
 func TestCertificateOfUses(t *testing.T) {
 	effort.OnlyPushed(t, "it searches for seconds")
+	effort.Unwatched(t, "one goroutine searches")
 	var told strings.Builder
 	for _, line := range []string{
 		"explore naive-wake --timing lockstep --attempts 2 --budget delay=1@2s --uses wait",

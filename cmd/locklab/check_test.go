@@ -81,6 +81,7 @@ func ownLock(t *testing.T) checked.Lock {
 
 // What people see of a lock of their own, in both languages, and as JSON.
 func TestCheckViews(t *testing.T) {
+	effort.OnlyPushed(t, "it searches for seconds")
 	effort.Unwatched(t, "one goroutine searches")
 	c := ownLock(t)
 	token, err := race.Strategy("token")
@@ -161,6 +162,7 @@ func TestCheckWrongUse(t *testing.T) {
 // The whole way: the template's test is built and run, and shown.
 func TestCheckTemplate(t *testing.T) {
 	effort.OnlyPushed(t, "builds and searches a module of its own")
+	effort.Unwatched(t, "one goroutine searches")
 	code, out, errs := call(t, "check", template, "--strategies", "token", "--view", "explore,matrix,explain")
 	if code != exitOK || !strings.Contains(out, "TestMyLock: Found within these bounds") || !strings.Contains(out, "rdb.SetNX(c.Context()") {
 		t.Errorf("exit status %d, %s\n%s", code, errs, out)

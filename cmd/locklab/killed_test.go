@@ -91,6 +91,7 @@ func TestWritersDespiteLostOutput(t *testing.T) {
 // disk: each file is whole, or what it was before, only SIGKILL leaves a temporary one, and what was found is printed.
 // ROUNDS is the number of rounds.
 func TestKilled(t *testing.T) {
+	effort.OnlyPushed(t, "it runs commands for seconds")
 	effort.Unwatched(t, "the work is done by processes of one command each")
 	rounds := 4
 	if many := os.Getenv("ROUNDS"); many != "" {

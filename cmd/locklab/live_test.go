@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"locklab/simulator/effort"
 	"locklab/simulator/realserver"
 	"locklab/simulator/realserver/servertest"
 )
@@ -28,6 +29,7 @@ var serverVersion = regexp.MustCompile(`\d+\.\d+\.\d+|PostgreSQL \d+\.\d+`)
 // What people see of a run on real servers, in both languages, and of a cell that cannot be
 // shown.
 func TestLive(t *testing.T) {
+	effort.OnlyPushed(t, "it starts servers")
 	needLive(t)
 	servertest.NeedZooKeeper(t)
 	servertest.NeedDatabases(t)
@@ -42,6 +44,7 @@ func TestLive(t *testing.T) {
 
 // A table of two cells, its file, and the same as JSON.
 func TestLiveMatrix(t *testing.T) {
+	effort.OnlyPushed(t, "it starts servers")
 	needLive(t)
 	file := filepath.Join(t.TempDir(), "live.csv")
 	code, out, errs := call(t, "live", "matrix", "--strategies", "token,zk-mutex", "--scenarios", "restart,R25,R42", "--rounds", "2", "-o", file)
@@ -82,6 +85,7 @@ func TestLiveWithoutRedis(t *testing.T) {
 // Whatever ends the program, no server and no file outlives it: when it is asked to stop, at once, and
 // when it is killed, soon.
 func TestLiveLeavesNothing(t *testing.T) {
+	effort.OnlyPushed(t, "it starts servers")
 	needLive(t)
 	servertest.NeedZooKeeper(t)
 	servertest.NeedDatabases(t)

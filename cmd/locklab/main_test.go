@@ -120,6 +120,7 @@ func golden(t *testing.T, name, got string) {
 // change makes this test fail. No line is wider than the output, but for commands,
 // JSON and Markdown, which stay whole.
 func TestOutputs(t *testing.T) {
+	effort.OnlyPushed(t, "it searches for seconds")
 	effort.Unwatched(t, watchedCommands)
 	for name, args := range map[string][]string{
 		"landing":           {},
@@ -298,6 +299,7 @@ func TestExpect(t *testing.T) {
 // Every command speaks JSON, and says which version of it. The fields that others build on, by name and kind: a
 // rename, or a field that goes, breaks somebody's script.
 func TestJSON(t *testing.T) {
+	effort.OnlyPushed(t, "it searches for seconds")
 	effort.Unwatched(t, watchedCommands)
 	for _, line := range []string{"demo", "explain R01", "explain token R01", "explain path", "explain interview", "run " + link(t)} {
 		if got := jsonOf(t, line); got["version"] != float64(schema) {

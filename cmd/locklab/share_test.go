@@ -48,6 +48,7 @@ token    HOLDS
 // TestMerge: what the shares of a command come to is what one machine gives, byte for
 // byte: the text, the JSON, the exit status, what is said of deviations, and every file.
 func TestMerge(t *testing.T) {
+	effort.OnlyPushed(t, "it searches for seconds")
 	t.Parallel()
 	contract := contractFile(t, strings.Replace(smallContract, "[gc-pause]", "[gc-pause]\nsetnx OVERLAP", 1)) // a row differs
 	for _, c := range []struct {
@@ -218,6 +219,7 @@ func TestMergeDiffers(t *testing.T) {
 // TestMergeTooMuch: a file without an end, with more than any share has, or with more results than tasks is refused
 // before it is read.
 func TestMergeTooMuch(t *testing.T) {
+	effort.OnlyPushed(t, "it searches for seconds")
 	effort.Unwatched(t, watchedCommands)
 	file := shares(t, 1, "chart", "sweep", "ttl=5s", "--strategies", "setnx", "--runs", "9")[0]
 	with := func(n int, result string) string {
@@ -254,6 +256,7 @@ func TestMergeTooMuch(t *testing.T) {
 
 // TestShareREADME: what the README has a CI and Kubernetes run is, side by side, what one machine gives.
 func TestShareREADME(t *testing.T) {
+	effort.OnlyPushed(t, "it runs commands for seconds")
 	t.Parallel()
 	var snippets [2][]string
 	for i, name := range []string{"README.md", "README.zh.md"} {

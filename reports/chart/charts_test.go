@@ -15,6 +15,7 @@ import (
 	"locklab/reports/internal/samples"
 	"locklab/reports/text"
 	"locklab/scenarios/study"
+	"locklab/simulator/effort"
 	"locklab/simulator/verdict"
 )
 
@@ -171,6 +172,7 @@ func TestPicturesSpeakChinese(t *testing.T) {
 
 // Charts of nothing, of no lock, of no hazard and of one point are drawn all the same.
 func TestNothingToDraw(t *testing.T) {
+	effort.OnlyPushed(t, "it takes seconds")
 	sweep := func(all ...study.SweepSeries) Chart {
 		s := sweepSample()
 		s.Series = all

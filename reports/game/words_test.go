@@ -82,6 +82,7 @@ func choose(t *testing.T, g *play.Game, at []simulator.Choice, want func(play.Mo
 // Moves that follow the hints solve each level that can be solved, with the fewest faults and steps. Each hint has a reason
 // in every language, and none counts the steps to the end.
 func TestHintsSolveLevels(t *testing.T) {
+	effort.OnlyPushed(t, "it searches for seconds")
 	counts := regexp.MustCompile(`(?i)steps|步`)
 	for n, l := range play.Levels() {
 		want := l.Solution()

@@ -16,6 +16,7 @@ import (
 	"locklab/reports/internal/samples"
 	"locklab/reports/motion"
 	"locklab/scenarios/cost"
+	"locklab/simulator/effort"
 	"locklab/simulator/verdict"
 )
 
@@ -139,6 +140,7 @@ func TestPageBooks(t *testing.T) {
 }
 
 func TestPageTooLarge(t *testing.T) {
+	effort.OnlyPushed(t, "it takes seconds")
 	r := Report{Charts: []Chart{{Texts: &chart.WaitingChart{}, SVG: bytes.Repeat([]byte("<g></g>"), MaxSize/7+1)}}}
 	if err := Write(io.Discard, r); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("got %v", err)

@@ -26,8 +26,7 @@ var proofsText string
 // ownContract is the program's own contract.
 type ownContract struct {
 	expectations []Expectation
-	cells        map[cell]*Expectation   // those about a race
-	profiles     map[string]race.Profile // of the locks under [locks], by ID
+	cells        map[cell]*Expectation // those about a race
 }
 
 // A cell is one lock in one race, by their IDs.
@@ -38,7 +37,7 @@ type cell struct{ lock, scenario string }
 // it does before writing down what it must do. TestContractIsComplete demands that it
 // covers everything that is listed.
 var own = sync.OnceValue(func() *ownContract {
-	c := &ownContract{cells: map[cell]*Expectation{}, profiles: map[string]race.Profile{}}
+	c := &ownContract{cells: map[cell]*Expectation{}}
 	for _, f := range []struct{ name, text string }{
 		{"scenarios/contract/contract.txt", contractText},
 		{"scenarios/contract/proofs.txt", proofsText},
@@ -48,9 +47,6 @@ var own = sync.OnceValue(func() *ownContract {
 			panic(err)
 		}
 		c.expectations = append(c.expectations, p.expectations...)
-		for _, l := range p.locks {
-			c.profiles[l.entry.ID] = l.profile
-		}
 	}
 	for i := range c.expectations {
 		if e := &c.expectations[i]; !e.IsSearch() {
@@ -73,14 +69,6 @@ func CellOf(entry lock.Entry, sc race.Scenario) Expectation {
 		return *e
 	}
 	return Expectation{Strategy: entry, Scenario: sc}
-}
-
-// ProfileOf is the profile that the own contract has for a lock under [locks]; false:
-// the lock is not listed there. It is written down, not observed; see [race.ProfileOf]
-// for what a lock does. The tests demand that the two agree.
-func ProfileOf(entry lock.Entry) (race.Profile, bool) {
-	p, ok := own().profiles[entry.ID]
-	return p, ok
 }
 
 // Why is the own contract's reason for what becomes of a lock in a race; empty where

@@ -120,21 +120,6 @@ func (e Expectation) prove(ctx context.Context, runner *race.Runner) (*Result, e
 	return r, err
 }
 
-// JudgeRace compares a race of e that was played already.
-func (e Expectation) JudgeRace(o *race.Outcome) *Result {
-	r := &Result{Expectation: e, Status: Met, Outcome: o}
-	r.compareRace()
-	return r
-}
-
-// JudgeSearch compares a search of e that was made already. runs are those of its
-// witnesses.
-func (e Expectation) JudgeSearch(s *study.Search, runs []*race.Outcome) *Result {
-	r := &Result{Expectation: e, Status: Met, Search: s, runs: runs}
-	r.CompareSearch()
-	return r
-}
-
 // note adds a reason. The gravest status wins.
 func (r *Result) note(s Status, key string, pairs ...any) {
 	r.Status = max(r.Status, s)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"locklab/algorithms"
+	"locklab/algorithms/database"
 	"locklab/algorithms/lock"
 	"locklab/scenarios/cost"
 	"locklab/scenarios/internal/racetest"
@@ -60,7 +61,7 @@ func TestLeases(t *testing.T) {
 		}
 	}
 	want := []string{"mutex", "spin-reentrant", "zk-semaphore", "zk-read"}
-	for _, e := range algorithms.InDatabase() { // the session of a process that has died ends at once; what is no lock leaves nothing
+	for _, e := range database.All() { // the session of a process that has died ends at once; what is no lock leaves nothing
 		if e.Expiry == lock.ExpirySession || e.Guard != "" {
 			want = append(want, e.ID)
 		}

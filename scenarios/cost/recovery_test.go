@@ -112,6 +112,7 @@ func playOf(t *testing.T, id string, n int, l Load) WaitingResult {
 
 // What follows from how each policy works.
 func TestPolicies(t *testing.T) {
+	effort.OnlyPushed(t, "it measures for seconds")
 	effort.Unwatched(t, "one goroutine counts")
 	l := UsualLoad()
 	l.Most = 3000

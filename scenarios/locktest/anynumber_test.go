@@ -10,6 +10,7 @@ import (
 
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
+	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 	"locklab/simulator/verdict"
 )
@@ -61,6 +62,7 @@ func planOfAny(t *testing.T, b Bounds, code func(*Client)) (*plan, *study.Proof)
 
 // TestAnyBreaks: of locks that are wrong the harm is not excluded, and the claim fails; also of one that two clients do not break.
 func TestAnyBreaks(t *testing.T) {
+	effort.OnlyPushed(t, "it searches for seconds")
 	for _, test := range []struct {
 		what, budget string
 		harm         verdict.Word

@@ -49,6 +49,7 @@ func TestDrawnTokens(t *testing.T) {
 
 // TestDrawnAsTokens: a search with drawn tokens visits as many states as one with those of Client.Token.
 func TestDrawnAsTokens(t *testing.T) {
+	effort.OnlyPushed(t, "it searches for seconds")
 	states := func(token func(c *Client) string) int {
 		p, s := searched(t, Bounds{Clients: 2, Budget: "crash=1,pause=1", TTL: ttl}, func(c *Client) { lockWith(c, token(c), compareAndDelete) })
 		if !s.Complete || !s.Symmetry {

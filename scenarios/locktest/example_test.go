@@ -9,6 +9,7 @@ import (
 
 	"locklab/scenarios/locktest"
 	"locklab/simulator/database"
+	"locklab/simulator/effort"
 )
 
 var release = redis.NewScript(`if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) else return 0 end`)
@@ -81,6 +82,7 @@ func ExampleClient_Connector() {
 var tests []func(t *testing.T)
 
 func TestExamples(t *testing.T) {
+	effort.OnlyPushed(t, "it searches for seconds")
 	ExampleCheck()
 	ExampleCheck_any()
 	for _, test := range tests {

@@ -86,6 +86,7 @@ func TestRenewing(t *testing.T) {
 
 // A lock that waits inside: it polls with time.After until its context ends.
 func TestPolling(t *testing.T) {
+	effort.OnlyPushed(t, "it searches for seconds")
 	Check(t, Bounds{Clients: 2, Attempts: 1, Budget: "crash=1,pause=1", TTL: ttl}, onRedis(func(c *Client, rdb *redis.Client) {
 		ctx, cancel := context.WithTimeout(c.Context(), ttl*3/2)
 		defer cancel()
@@ -107,6 +108,7 @@ func TestPolling(t *testing.T) {
 
 // A lock that waits for a message by which its holder says that it has left.
 func TestPubSub(t *testing.T) {
+	effort.OnlyPushed(t, "it searches for seconds")
 	Check(t, Bounds{Clients: 2, Attempts: 1, Budget: "pause=1", TTL: ttl}, onRedis(func(c *Client, rdb *redis.Client) {
 		token := c.Token()
 		try := func() bool {
@@ -137,6 +139,7 @@ func TestPubSub(t *testing.T) {
 // that was executed the first time is then refused: the client has the lock and does not
 // know. A DEL that was executed the first time deletes the next client's lock, if that comes before the second.
 func TestRetriesOfGoRedis(t *testing.T) {
+	effort.OnlyPushed(t, "it searches for seconds")
 	Check(t, Bounds{Clients: 2, Budget: "lose-reply=1", TTL: ttl}, func(c *Client) {
 		rdb := redis.NewClient(&redis.Options{Addr: c.Addr(1), Dialer: c.Dial})
 		defer rdb.Close()
@@ -151,6 +154,7 @@ func TestRetriesOfGoRedis(t *testing.T) {
 // Fencing tokens: the resource refuses what comes too late. But a token that is drawn by a
 // second command, after a pause, is higher than that of the rightful holder.
 func TestFenced(t *testing.T) {
+	effort.OnlyPushed(t, "it searches for seconds")
 	Check(t, Bounds{Clients: 2, Budget: "pause=1", TTL: ttl, Key: "k", Fenced: true}, onRedis(func(c *Client, rdb *redis.Client) {
 		token := c.Token()
 		if ok, err := rdb.SetNX(c.Context(), "k", token, ttl).Result(); err != nil || !ok {

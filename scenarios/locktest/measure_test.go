@@ -11,6 +11,7 @@ import (
 
 	"locklab/scenarios/study"
 	"locklab/simulator"
+	"locklab/simulator/effort"
 )
 
 // valid takes the lock as redsync does, which enters only if enough of the lease is left; refused is what it does without it.
@@ -32,6 +33,7 @@ func valid(refused func(c *Client, rdb *redis.Client)) func(c *Client) {
 
 // TestMeasures: code that uses its clock only to measure is searched to the end at any timing, without the time of day.
 func TestMeasures(t *testing.T) {
+	effort.OnlyPushed(t, "it searches for seconds")
 	_, s := searched(t, Bounds{Clients: 2, Attempts: 1, Budget: "crash=1", TTL: ttl, AnyTiming: true}, valid(func(*Client, *redis.Client) {}))
 	if !s.Complete || !s.Measures || !s.Symmetry || s.ReadsClock || s.Bounds.Idle || len(s.Witnesses) > 0 {
 		t.Errorf("complete %t, measures %t, symmetry %t, %v", s.Complete, s.Measures, s.Symmetry, s.AllPars())
@@ -40,6 +42,7 @@ func TestMeasures(t *testing.T) {
 
 // TestMeasuredBreaks: what breaks such code is found, and the witness can be played.
 func TestMeasuredBreaks(t *testing.T) {
+	effort.OnlyPushed(t, "it searches for seconds")
 	b := Bounds{Clients: 2, Attempts: 1, TTL: ttl, Key: "k", AnyTiming: true}
 	p, s := searched(t, b, valid(func(c *Client, rdb *redis.Client) { rdb.Del(c.Context(), "k") }))
 	if !s.Complete || !s.Measures || !slices.Contains(s.AllPars(), "WRONG-DEL@0") {

@@ -13,6 +13,7 @@ import (
 
 	"locklab/scenarios/internal/racetest"
 	"locklab/simulator/bubble"
+	"locklab/simulator/effort"
 )
 
 // shared is a client as programs have them.
@@ -29,6 +30,7 @@ func withShared(c *Client) {
 
 // TestShared: code may set variables of its package first of all. It is searched like code that has them to itself.
 func TestShared(t *testing.T) {
+	effort.OnlyPushed(t, "it searches for seconds")
 	bounds := Bounds{Clients: 2, Budget: "crash=1,pause=1", TTL: ttl}
 	code := func(c *Client) {
 		shared = dial(c)

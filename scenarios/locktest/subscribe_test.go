@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"locklab/simulator"
+	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 	"locklab/simulator/process"
 )
@@ -39,6 +40,7 @@ func subscribing(c *Client) {
 // After one while it waits the message arrives as the time is over; such a history, too, is read as it was written, so
 // that another process can repeat it.
 func TestSubscribed(t *testing.T) {
+	effort.OnlyPushed(t, "it searches for seconds")
 	b := Bounds{Clients: 2, Attempts: 1, Budget: "pause=1", TTL: ttl, Slow: ttl * 9 / 10, Beside: -1}
 	Check(t, b, subscribing, Finds("SLOW ORPHAN"))
 	if isApart() {

@@ -8,6 +8,7 @@ import (
 	"locklab/scenarios"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
+	"locklab/simulator/effort"
 	"locklab/simulator/live"
 	"locklab/simulator/realserver/servertest"
 )
@@ -16,6 +17,7 @@ import (
 // and every event is the same. Each leaves something else behind: keys of every type, scripts, subscribers, a
 // blocked WAIT, a clock that has jumped, a promoted replica.
 func TestPoolIsNew(t *testing.T) {
+	effort.OnlyPushed(t, "it starts servers")
 	t.Parallel()
 	b, err := NewBench(t.Context(), DefaultLease/5)
 	servertest.Need(t, err)

@@ -11,6 +11,7 @@ import (
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
 	"locklab/scenarios/reality"
+	"locklab/simulator/effort"
 	"locklab/simulator/live"
 	"locklab/simulator/realserver/servertest"
 	"locklab/simulator/verdict"
@@ -30,6 +31,7 @@ func bench(t *testing.T) *reality.Bench {
 // append-only file, a split, a clock that jumps, several servers, messages to subscribers, WAIT. All
 // others are shown by "locklab live matrix".
 func TestShow(t *testing.T) {
+	effort.OnlyPushed(t, "it starts servers")
 	t.Parallel()
 	b := bench(t)
 	for cell, want := range map[string]verdict.Word{

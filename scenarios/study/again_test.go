@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"locklab/algorithms"
 	"locklab/algorithms/lock"
+	"locklab/algorithms/zookeeper"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
@@ -44,6 +44,7 @@ func wordsOf(s *study.Search) (words []verdict.Word) {
 // TestAnyAttempts: a search of any number of attempts finds all verdicts of searches of one to four. Each of its own
 // has a run that can be replayed.
 func TestAnyAttempts(t *testing.T) {
+	effort.OnlyPushed(t, "it searches for seconds")
 	entries, most, states := locks(t, "setnx-expire", "token"), 3, 10_000
 	if effort.Exhaustive() {
 		entries, most, states = append(entries, racetest.Lock(t, "constant")), 4, 20_000
@@ -63,7 +64,7 @@ func TestAnyAttemptsOnZooKeeper(t *testing.T) {
 	effort.OnlyPushed(t, "it searches for seconds")
 	entries, budgets, states := locks(t, "zk-naive", "zk-protected", "zk-write"), []string{"crash=1", "pause=1"}, 20_000
 	if effort.Exhaustive() {
-		entries, states = algorithms.OnZooKeeper(), 400_000
+		entries, states = zookeeper.All(), 400_000
 		budgets = []string{"", "crash=1", "pause=1", "lose-reply=1", "lose-request=1", "expire-session=1"}
 	}
 	ends := []string{"zk-naive", "zk-herd", "zk-recheck", "zk-protected"} // what goes on after an attempt of these
@@ -171,6 +172,7 @@ func (l *counted) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 
 // TestAnyAttemptsAtTheThird: a lock that falls at the third attempt of one of two clients, and not before, is found to.
 func TestAnyAttemptsAtTheThird(t *testing.T) {
+	effort.OnlyPushed(t, "it searches for seconds")
 	marking := own("counted", func(env lock.Env) lock.Strategy { return &counted{env, []string{":a", ":b"}} })
 	for _, entry := range []lock.Entry{marking, placing("after two")} {
 		for attempts, want := range map[int]bool{2: false, 3: true, study.AnyAttempts: true} {

@@ -21,6 +21,7 @@ import (
 	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator"
+	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 	"locklab/simulator/history"
 	"locklab/simulator/verdict"
@@ -160,6 +161,7 @@ func TestChecked(t *testing.T) {
 // the end of the lease. After a jump of a clock, a loss of data or a crash of the holder
 // nothing is left to chance.
 func TestDoom(t *testing.T) {
+	effort.OnlyPushed(t, "it searches for seconds")
 	t.Parallel()
 	for _, c := range []struct {
 		lock, budget string

@@ -81,7 +81,7 @@ func (s *Search) ifs(rest, others bool) (keys []string) {
 		{s.Measures || s.Grain > 0, "clock"},
 		{others && (a.Strangers || a.Ordered), "compares"},
 		{others && a.Counters > 0, "counts"},
-		{s.hasMet(simulator.Insight), "looks"},
+		{s.HasLooked(), "looks"},
 	} {
 		if one.is {
 			keys = append(keys, one.key)

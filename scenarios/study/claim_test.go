@@ -176,6 +176,26 @@ func scripted() lock.Entry {
 	})
 }
 
+// TestCodeThatLooksIntoItsToken: code that takes a lock by force where its token ends in 7, which no search draws, is proved on condition that it
+// does not, and a tolerance gives no answer; one that only passes its token on needs no condition.
+func TestCodeThatLooksIntoItsToken(t *testing.T) {
+	t.Parallel()
+	for _, end := range []string{"7", "x"} {
+		e := taking("looks", func(ctx context.Context, env lock.Env, key string) (bool, error) {
+			token := env.Tokens.Token()
+			if strings.HasSuffix(token, end) {
+				return true, env.Nodes[0].Set(ctx, key, token, env.TTL).Err()
+			}
+			return env.Nodes[0].SetNX(ctx, key, token, env.TTL).Result()
+		})
+		s := exploring(t, e, everyTiming(e, 2, 1, ""))
+		limit := racetest.Must(study.UsualRivals().Limit(t.Context(), e, study.Hazard{Fault: "client-clock", Sized: true}))(t)
+		if looks := end == "7"; slices.Contains(s.If(), "looks") != looks || (limit.Answer == study.NoAnswer) != looks {
+			t.Errorf("a token that ends in %s: %v if %v; when a clock jumps: %s", end, s.Looked(), s.If(), limit.Answer)
+		}
+	}
+}
+
 // TestCertificateNamesOddConstants: what is no whole number of steps of 750ms stands under
 // what was assumed, with a step of all; and only where nothing is does it stand there that
 // such steps suffice.

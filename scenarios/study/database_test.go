@@ -12,8 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"locklab/algorithms"
+	"locklab/algorithms/database"
 	"locklab/algorithms/lock"
+	"locklab/algorithms/zookeeper"
 	"locklab/faults"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/race"
@@ -72,7 +73,7 @@ func TestPlainInDatabase(t *testing.T) {
 	if effort.Exhaustive() {
 		budgets = append(budgets, "pause=1", "lose-reply=1", "expire-session=1", "restart=1", "failover=1")
 	}
-	for _, entry := range append(algorithms.InDatabase(), waitsInMariaDB, waitsInPostgreSQL) {
+	for _, entry := range append(database.All(), waitsInMariaDB, waitsInPostgreSQL) {
 		for _, budget := range budgets {
 			if entry.ID == "db-get-lock-pool" || entry.ID == "db-deadline" { // too many states; it looks at its clock: see TestStampsAtAnyTiming
 				continue
@@ -212,7 +213,7 @@ func TestEveryStep(t *testing.T) {
 	} {
 		fmt.Fprintf(&b, "# %s\n", line)
 	}
-	for _, e := range algorithms.OnZooKeeper() {
+	for _, e := range zookeeper.All() {
 		fmt.Fprintf(&b, "\n%-62s | %-23s | %-23s | %-23s | %s\n", e.ID, "on the way", "answer on the way", "later", "answer lost")
 		play := func(sc race.Scenario) *race.Outcome {
 			o := racetest.PlayAnyway(t, e, sc, sc.Settings)

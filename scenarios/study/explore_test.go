@@ -358,6 +358,7 @@ func TestSearchOnTwoCores(t *testing.T) {
 // Every cause has a counterexample that replays and has the faults that the cause names,
 // and no cause is another one with something added.
 func TestSearchCauses(t *testing.T) {
+	effort.OnlyPushed(t, "it searches for seconds")
 	t.Parallel()
 	b := study.DefaultBounds()
 	b.Causes = true
@@ -485,9 +486,11 @@ func TestLockMadeAnewHasItsName(t *testing.T) {
 		if !drawn[want] {
 			t.Errorf("%q was not drawn", want)
 		}
-		delete(drawn, want)
 	}
-	if len(drawn) > 1 { // the probe asks twice
-		t.Errorf("drawn besides: %v", drawn)
+	for pair := range drawn { // other numbers were tried at last
+		var client, name, token int
+		if _, err := fmt.Sscanf(pair, "c%d.%d, c%d.%d", &client, &name, &client, &token); err != nil || token <= name || token > name+3 {
+			t.Errorf("drawn besides: %s", pair)
+		}
 	}
 }

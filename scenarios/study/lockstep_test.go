@@ -56,6 +56,7 @@ var lockstepQuick = []lockstepCase{
 }
 
 func TestLockstepIsOneOfAllTimings(t *testing.T) {
+	effort.OnlyPushed(t, "it searches for seconds")
 	cases := lockstepQuick
 	if effort.Exhaustive() {
 		cases = lockstepSample

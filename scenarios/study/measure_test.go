@@ -313,6 +313,7 @@ func TestStampsInRows(t *testing.T) {
 
 // TestStampsAtAnyTiming: the locks that write down times, at any timing, without the time of day and with it.
 func TestStampsAtAnyTiming(t *testing.T) {
+	effort.OnlyPushed(t, "it searches for seconds")
 	t.Parallel()
 	entries, budgets := []lock.Entry{racetest.Lock(t, "getset"), racetest.Lock(t, "getset-timeout"), racetest.Lock(t, "db-deadline")}, []string{"crash=1"}
 	if effort.Exhaustive() {

@@ -215,6 +215,7 @@ func (f *family) hold(t *testing.T, at duel) map[verdict.Word]price {
 // TestMutants prints, with -v, which verdict reveals each defect, and the score. It must
 // be a verdict that the correct lock is proved not to have at the same bounds.
 func TestMutants(t *testing.T) {
+	effort.OnlyPushed(t, "it searches for seconds")
 	effort.Unwatched(t, "one goroutine searches")
 	t.Parallel()
 	killed, survived, listedOnly := 0, 0, maps.Clone(equivalent)

@@ -13,8 +13,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"locklab/algorithms"
 	"locklab/algorithms/lock"
+	onredis "locklab/algorithms/redis"
 	"locklab/faults"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
@@ -274,7 +274,7 @@ func TestTheoremsOfASample(t *testing.T) {
 	}
 	locks := []string{"setnx", "setnx-expire", "getset", "token", "watchdog"}
 	var others []string
-	for _, e := range algorithms.OnRedis() {
+	for _, e := range onredis.All() {
 		if e.Nodes == 1 && !slices.Contains(locks, e.ID) {
 			others = append(others, e.ID)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"locklab/algorithms"
 	"locklab/algorithms/lock"
+	"locklab/algorithms/zookeeper"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
 	"locklab/simulator"
@@ -133,7 +134,7 @@ func TestSymmetry(t *testing.T) {
 	questions := ask([]lock.Entry{racetest.Lock(t, "zk-protected")}, 40_000, "crash=1")
 	if effort.Exhaustive() {
 		questions = ask(algorithms.All(), 30_000, "crash=1")
-		questions = append(questions, ask(algorithms.OnZooKeeper(), 40_000, "expire-session=1", "lose-reply=1", "delay=1@3s", "pause=1")...)
+		questions = append(questions, ask(zookeeper.All(), 40_000, "expire-session=1", "lose-reply=1", "delay=1@3s", "pause=1")...)
 	}
 	fewerStates(t, questions, func(o *explore.Options) { o.Symmetric = 0 })
 }
@@ -166,9 +167,10 @@ func TestZooKeeperRests(t *testing.T) {
 // choices but for these places, come to worlds of which the same is true. A third one, whose
 // clients keep all that they have observed, goes through what the first goes through.
 func TestRenamedWalks(t *testing.T) {
+	effort.OnlyPushed(t, "it searches for seconds")
 	t.Parallel()
 	entries := []lock.Entry{racetest.Lock(t, "token"), racetest.Lock(t, "thread-id"), racetest.Lock(t, "watchdog"), racetest.Lock(t, "reentrant")}
-	for _, e := range algorithms.OnZooKeeper() {
+	for _, e := range zookeeper.All() {
 		e.Writer = nil // which would be one of the two
 		entries = append(entries, patient(e, 3*time.Second))
 	}

@@ -14,6 +14,7 @@ import (
 	"locklab/faults"
 	"locklab/scenarios/contract"
 	"locklab/scenarios/internal/racetest"
+	"locklab/scenarios/race"
 	"locklab/scenarios/study"
 	"locklab/simulator/client"
 	"locklab/simulator/effort"
@@ -303,8 +304,8 @@ func TestClocksThatMakeNoDifference(t *testing.T) {
 	}
 	timeless, blind := 0, 0
 	for _, e := range algorithms.All() {
-		p, ok := contract.ProfileOf(e)
-		if !ok || !p.Remote || p.ZooKeeper || p.Nodes > 1 || !effort.Exhaustive() && !milestones[e.ID] {
+		p := racetest.Must(race.ProfileOf(e))(t)
+		if !p.Remote || p.ZooKeeper || p.Nodes > 1 || !effort.Exhaustive() && !milestones[e.ID] {
 			continue
 		}
 		b := small(e, 2, 1, "")

@@ -176,7 +176,7 @@ func (r Rivals) Limit(ctx context.Context, entry lock.Entry, h Hazard) (Limit, e
 		switch {
 		case s.Trace != "":
 			high, out.Trace = size, s.Trace
-		case s.Result.Complete:
+		case s.Result.Complete && !s.HasLooked():
 			low = size
 		default:
 			return out, nil

@@ -244,6 +244,7 @@ func observed(t *testing.T, entry lock.Entry, b study.Bounds) *explore.Result {
 // TestDumbTwinExecutes: the twin uses the simulator's tables of what code and servers do.
 // Here every run is executed once more, from its beginning, in a new simulator.
 func TestDumbTwinExecutes(t *testing.T) {
+	effort.OnlyPushed(t, "it searches for seconds")
 	whole := func(t *testing.T, entry lock.Entry, b study.Bounds) {
 		runs := 0
 		dumbly(t, entry, b, func(r *rules, way []simulator.Choice, p *explore.Position) {

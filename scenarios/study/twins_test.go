@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"locklab/algorithms"
+	"locklab/algorithms/database"
 	"locklab/algorithms/lock"
+	"locklab/algorithms/zookeeper"
 	"locklab/reports/text"
 	"locklab/scenarios/internal/racetest"
 	"locklab/scenarios/study"
@@ -66,12 +68,13 @@ var twins = []struct {
 }
 
 func TestDumbTwins(t *testing.T) {
+	effort.OnlyPushed(t, "it searches for seconds")
 	for _, test := range twins {
 		if !test.long || effort.Exhaustive() {
 			compareAll(t, locks(t, strings.Fields(test.locks)...), test.bounds, test.budgets)
 		}
 	}
-	databases := slices.DeleteFunc(append(algorithms.InDatabase(), waitsInMariaDB, waitsInPostgreSQL),
+	databases := slices.DeleteFunc(append(database.All(), waitsInMariaDB, waitsInPostgreSQL),
 		func(e lock.Entry) bool { return e.ID == "db-get-lock-pool" }) // its pings go on and on
 	compareAll(t, databases, "", "none crash=1 lose-reply=1 expire-session=1")
 	if effort.Exhaustive() {
@@ -180,6 +183,7 @@ func TestDumbTwinOfBounds(t *testing.T) {
 // or a clock that is more wrong allows, loses no verdict and takes no more faults. Each of a chain of bounds allows all
 // that the one before it does; one with too many states ends it.
 func TestMoreFindsNoLess(t *testing.T) {
+	effort.OnlyPushed(t, "it searches for seconds")
 	type chain struct {
 		lock   string
 		states int
@@ -401,7 +405,7 @@ func TestWitnessesAtAnyTiming(t *testing.T) {
 // one finds in which it numbers every transaction, as a real one does, in fewer states.
 func TestCountedTransactions(t *testing.T) {
 	t.Parallel()
-	locks := algorithms.OnZooKeeper()
+	locks := zookeeper.All()
 	if !effort.Exhaustive() {
 		locks = []lock.Entry{racetest.Lock(t, "zk-recheck")}
 	}

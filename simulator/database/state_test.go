@@ -16,6 +16,7 @@ import (
 // TestInvariants runs random programs of three sessions: a State never changes, its value is its key, no two sessions hold a
 // row, those who wait wait for others, and what is left when all sessions have ended is what is committed.
 func TestInvariants(t *testing.T) {
+	effort.OnlyPushed(t, "it runs random programs for seconds")
 	effort.Cases(t, 300, 3000)
 	for _, d := range []Dialect{MariaDB, MySQL, PostgreSQL} {
 		t.Run(d.String(), func(t *testing.T) {

@@ -15,10 +15,10 @@ func Exhaustive() bool { return os.Getenv("LOCKLAB_EXHAUSTIVE") != "" }
 // Pushed reports whether tests do what each push is checked by: CI=true is set, as CI does, or they are Exhaustive.
 func Pushed() bool { return Exhaustive() || os.Getenv("CI") == "true" }
 
-// OnlyPushed skips a test, for a reason, unless a push is checked; under the race detector, which makes it ten times as slow, too.
+// OnlyPushed skips a test, for a reason, unless a push is checked.
 func OnlyPushed(t testing.TB, reason string) {
 	t.Helper()
-	if !Pushed() || Watched {
+	if !Pushed() {
 		t.Skipf("%s: set CI=true", reason)
 	}
 }

@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -30,6 +31,7 @@ type search struct {
 	ahead    lookahead
 	checked  int  // histories at the last checkCode
 	repeated bool // by which all of them were run twice
+	looks    bool // see Result
 	lengths  simulator.Lengths
 }
 
@@ -69,7 +71,9 @@ func (s *search) run(ctx context.Context) error {
 		return wrong
 	}
 	s.repeated = true
-	return err
+	var wrong error
+	s.looks, wrong = s.sim.Symmetry().LooksIntoTokens()
+	return cmp.Or(wrong, err)
 }
 
 func (s *search) visitLayers(ctx context.Context) error {

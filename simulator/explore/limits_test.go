@@ -146,6 +146,7 @@ func TestLimitsOfASearch(t *testing.T) {
 
 // TestLongChain: a run may be long, and steps are counted beyond sixteen bits.
 func TestLongChain(t *testing.T) {
+	effort.OnlyPushed(t, "it searches for seconds")
 	effort.Unwatched(t, "one goroutine searches")
 	const commands = 40_000
 	sim := world(t, "", 1, func(c *simulator.Client) {

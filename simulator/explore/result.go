@@ -39,6 +39,7 @@ type Result struct {
 	Assumed   simulator.Assumptions
 	Histories int              // distinct histories of observations of all clients
 	Repeated  bool             // the code ran at least twice in each of them, and did the same
+	Looks     bool             // code of a client does something else with other tokens of its own
 	Triggered []simulator.Verb // the faults that were injected anywhere, sorted
 	// Lengths are the different times for which the clients' code has waited, without the
 	// probe's, and which it has asked of servers. Code may compare others with a clock.
@@ -46,6 +47,11 @@ type Result struct {
 	Found   []Witness
 
 	settled bool // of what was wanted, all was found that there is
+}
+
+// HasLooked reports whether the code, or a server, does not only compare tokens, or what keys hold: what follows from others is not known.
+func (r *Result) HasLooked() bool {
+	return r.Looks || slices.ContainsFunc(r.Lengths, func(one simulator.Length) bool { return one.Of == simulator.Insight })
 }
 
 // Pars are the verdicts that were found, each with its par, as in OVERLAP@1.
@@ -85,7 +91,7 @@ func (s *search) result() *Result {
 	r.ReadsClock, r.Symmetry = s.sim.Traits().ReadsClock, s.symmetric > 1
 	r.Measures, r.Grain = s.sim.Traits().Measured && !r.ReadsClock, s.sim.Stamps().Grain()
 	r.Phases = s.sim.Stamps().Phases()
-	r.Assumed, r.Asymmetry, r.Repeated = s.opt.assumed.held(s.sim), s.opt.assumed.asymmetry, s.repeated
+	r.Assumed, r.Asymmetry, r.Repeated, r.Looks = s.opt.assumed.held(s.sim), s.opt.assumed.asymmetry, s.repeated, s.looks
 	r.Lengths = slices.SortedFunc(slices.Values(s.lengths.List[:min(s.visited.lengths, len(s.lengths.List))]), simulator.Length.Compare)
 	for ch, injected := range s.visited.triggered {
 		if v := s.choices[ch].Verb; injected && !slices.Contains(r.Triggered, v) {

@@ -19,6 +19,7 @@ import (
 // else when the counter has counted far, or that compares two numbers of it, is refused.
 func TestViewsOfCounters(t *testing.T) {
 	effort.OnlyPushed(t, "it closes views for seconds")
+	effort.Unwatched(t, "one goroutine searches")
 	proof, _ := proofOf(t, lockOf(t, "redislock-fence"), viewBounds("crash=1"), true, 5_000)
 	if !proof.Closed || len(proof.Harms) > 0 || proof.Assumed.Counters == 0 {
 		t.Errorf("redislock-fence: closed %t, %v, counters %d; %v", proof.Closed, proof.Harms, proof.Assumed.Counters, proof.Refused)

@@ -224,6 +224,7 @@ func TestViewsOfThreads(t *testing.T) {
 // TestFaces: the same views are found, and the same verdicts, as if each view were in a world with every other, one by one.
 func TestFaces(t *testing.T) {
 	effort.OnlyPushed(t, "it closes views for seconds")
+	effort.Unwatched(t, "one goroutine searches")
 	locks, budgets, most := []string{"setnx", "token", "reentrant", "watch-del"}, []string{"crash=1", "lose-reply=1"}, 3_000
 	if effort.Exhaustive() {
 		locks = append(locks, "setnx-expire", "lock-delay", "set-ifeq", "cron-v2", "watchdog", "watch-multi", "at-least-for", "token-wait")
@@ -264,6 +265,7 @@ func TestFaces(t *testing.T) {
 
 // TestViewsClosed: views are closed. Without one of them they are not, nor do they prove what they come to.
 func TestViewsClosed(t *testing.T) {
+	effort.OnlyPushed(t, "it searches for seconds")
 	effort.Unwatched(t, "one goroutine searches")
 	locks := []string{"setnx", "token", "watch-multi"}
 	if hunting() {

@@ -10,6 +10,7 @@ import (
 	"locklab/faults"
 	"locklab/simulator"
 	"locklab/simulator/database"
+	"locklab/simulator/effort"
 	"locklab/simulator/history"
 	"locklab/simulator/realserver/servertest"
 	"locklab/simulator/schedule"
@@ -67,6 +68,7 @@ func asks(d database.Dialect, ping bool) func(c *simulator.Client) {
 // TestDatabase: on a real server a session keeps what it has until its idle time is over or it is killed. A session that is killed outside the
 // trace is noticed.
 func TestDatabase(t *testing.T) {
+	effort.OnlyPushed(t, "it starts servers")
 	for d := range holding {
 		t.Run(d.String(), func(t *testing.T) {
 			t.Parallel()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"locklab/simulator"
+	"locklab/simulator/effort"
 	"locklab/simulator/history"
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/realserver/servertest"
@@ -35,6 +36,7 @@ func TestPoolOnLoopback(t *testing.T) {
 // TestPoolEndsWhatIsNotNew: a server is used again after everything that a run may do to it, and is
 // not if anything is left that cleaning does not know of.
 func TestPoolEndsWhatIsNotNew(t *testing.T) {
+	effort.OnlyPushed(t, "it starts servers")
 	t.Parallel()
 	p := pool(t)
 	for _, test := range []struct {

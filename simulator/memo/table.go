@@ -128,7 +128,7 @@ func (t *Table[K, E]) Recounted(id uint32, f history.Recount) uint32 {
 	if t.Recount != nil {
 		return t.ID(t.Recount(t.list[id], f))
 	}
-	return t.ID(t.replaced(id, f.Text))
+	return t.Replaced(id, f.Text)
 }
 
 // Stamps implements [node.Vocabulary].

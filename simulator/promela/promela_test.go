@@ -163,6 +163,7 @@ func text(t *testing.T, old, new string) func(m *model) {
 // The oracle can fail: a judge, a rule or an automaton that is spoiled, however little, makes
 // SPIN disagree with the lab.
 func TestSecondOpinionCanDisagree(t *testing.T) {
+	effort.OnlyPushed(t, "SPIN compiles for seconds")
 	effort.Need(t, installed())
 	b := question(t, "token", "crash=1,pause=1")
 	want := plainly(t, b)
@@ -218,6 +219,7 @@ func anyTokenDeletes(m *model) {
 
 // What the model cannot say is named.
 func TestSecondOpinionUnfit(t *testing.T) {
+	effort.OnlyPushed(t, "SPIN compiles for seconds")
 	effort.Need(t, installed())
 	for ask, why := range map[[2]string]string{{"zk-semaphore"}: "several in", {"watch-multi"}: "transactions", {"token-wait"}: "WAIT", {"token", "restart=1@1s"}: "restart"} {
 		if _, err := check(t.Context(), question(t, ask[0], ask[1]), func(*model) {}); err == nil || !strings.Contains(err.Error(), why) {

@@ -392,6 +392,7 @@ func judgeAll(t *testing.T, logs []*smallLog, exact bool) (n [3]int) {
 // UNKNOWN is what is so for some of them. Where lines have a seq or versions, which restrict instants in ways that it
 // does not pursue, more may be UNKNOWN.
 func TestChoices(t *testing.T) {
+	effort.OnlyPushed(t, "it judges 200,000 lines in every way")
 	effort.Unwatched(t, "one goroutine")
 	seeds := uint64(1)
 	if effort.Exhaustive() {

@@ -152,6 +152,7 @@ const javaMain = `
 
 // The programs shown for Python and Java run, and the log that threads share is read without a wrong line.
 func TestExamplesRun(t *testing.T) {
+	effort.OnlyPushed(t, "it runs programs")
 	t.Parallel()
 	imports := "import java.io.*; import java.net.*; import java.time.*; public class Example {\n"
 	for _, example := range []struct{ file, text, with string }{

@@ -14,6 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
 
+	"locklab/simulator/history"
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/node"
 	"locklab/simulator/process"
@@ -146,19 +147,29 @@ func (c *Connections) number() int {
 }
 
 // connectionName returns the name by which a server knows the n-th connection of client c of which it
-// keeps something.
-func connectionName(c, n int) string { return connectionPrefix(int8(c)) + fmt.Sprint(n) }
+// keeps something. born is above 0 for a process that was started in place of one that died: see process.Entry.
+func connectionName(c, n int, born int64) string {
+	name := connectionPrefix(int8(c)) + fmt.Sprint(n)
+	if born > 0 {
+		name += fmt.Sprintf(".%d", born)
+	}
+	return name
+}
 
 func connectionPrefix(c int8) string { return fmt.Sprintf("c%d.", c) }
 
 // name is the connectionName of a connection. A server may still keep something of those of
 // a process that died before this one.
-func (c *Wire) name() string {
-	name := connectionName(c.of.p.ID(), c.number)
-	if born := c.of.p.Born(); born > 0 {
-		name += fmt.Sprintf(".%d", born)
+func (c *Wire) name() string { return connectionName(c.of.p.ID(), c.number, int64(c.of.p.Born())) }
+
+// recounted is b with other numbers of tokens, with which those of processes go.
+func (b batch) recounted(f history.Recount) batch {
+	b = b.replaced(f.Text)
+	if c, n, born := 0, 0, int64(0); b.on.name != "" {
+		_, _ = fmt.Sscanf(b.on.name, "c%d.%d.%d", &c, &n, &born) // the first process has no number
+		b.on.name = connectionName(c, n, f(history.Tokens+history.Counter(c), born, false))
 	}
-	return name
+	return b
 }
 
 // A connRef is the connection that a batch comes on.

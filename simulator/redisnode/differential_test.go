@@ -164,7 +164,7 @@ func TestDifferential(t *testing.T) {
 	first := startRedis(t)
 	conns := []*realRedis{first, first.another(), first.another()}
 	sim := newServer(t)
-	lab := contestant{func(conn int, batch ...[]string) string { return sim.batch(connectionName(conn+1, 1), batch...) }}
+	lab := contestant{func(conn int, batch ...[]string) string { return sim.batch(connectionName(conn+1, 1, 0), batch...) }}
 	real := contestant{func(conn int, batch ...[]string) string { return conns[conn].batch(batch...) }}
 	met := map[string]int{} // so that tame programs fail
 	rapid.Check(t, func(t *rapid.T) {

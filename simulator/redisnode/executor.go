@@ -87,7 +87,7 @@ func newExecutor(m *memo.Memo, spare int64) (*Executor, error) {
 	x.replies = memo.NewTable(m, memo.Entries[string, reply]{What: "limit.of.replies", Key: reply.key,
 		Fill: reply.worded, Text: reply.words, Replace: reply.replaced, First: []reply{{}}})
 	x.batches = memo.NewTable(m, memo.Entries[batchKey, batch]{What: requests, Key: batch.key,
-		Fill: x.completed, Text: batch.words, Replace: batch.replaced})
+		Fill: x.completed, Text: batch.words, Replace: batch.replaced, Recount: batch.recounted})
 	m.Counted = memo.NewTable(m, memo.Entries[[2]uint32, [2]uint32]{What: "limit.of.replies", Key: func(of [2]uint32) [2]uint32 { return of }})
 	x.orbit = memo.Orbit[execution]{Checked: func(x execution) *uint8 { return &x.eff.checked },
 		Renamed: x.renamedExecution, Commutes: x.commute, Text: x.commandOf}

@@ -35,7 +35,7 @@ func TestRealPubSub(t *testing.T) {
 			}
 			return redis.replies.At(eff.Reply).resp
 		}
-		known := func(i int) *connection { return redis.keyspaces.At(data.keyspace).conn(connectionName(1, i+1)) }
+		known := func(i int) *connection { return redis.keyspaces.At(data.keyspace).conn(connectionName(1, i+1, 0)) }
 		for range 60 {
 			i := rng.IntN(2)
 			args := []string{pick(rng, "SUBSCRIBE", "UNSUBSCRIBE"), pick(rng, "a", "b")}
@@ -52,19 +52,19 @@ func TestRealPubSub(t *testing.T) {
 					t.Fatalf("seed %d: %q is answered %q, by Redis %q", seed, args, got, want)
 				}
 			} else {
-				told[i].WriteString(ask(connRef{connectionName(1, i+1), known(i) != nil}, args...))
+				told[i].WriteString(ask(connRef{connectionName(1, i+1, 0), known(i) != nil}, args...))
 				conns[i].send(args)
 				conns[i].readUpTo(told[i].String())
 			}
 			for i := range conns {
 				for s := known(i); s != nil && len(s.inbox) > maxInbox/2; s = known(i) {
-					told[i].WriteString(ask(connRef{connectionName(1, i+1), true}, takeCommand))
+					told[i].WriteString(ask(connRef{connectionName(1, i+1, 0), true}, takeCommand))
 				}
 			}
 		}
 		for i, c := range conns {
 			for _, channel := range []string{"a", "b", "c"} {
-				told[i].WriteString(ask(connRef{connectionName(1, i+1), known(i) != nil}, "UNSUBSCRIBE", channel))
+				told[i].WriteString(ask(connRef{connectionName(1, i+1, 0), known(i) != nil}, "UNSUBSCRIBE", channel))
 				c.send([]string{"UNSUBSCRIBE", channel})
 			}
 			c.readUpTo(told[i].String())

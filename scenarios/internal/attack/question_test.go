@@ -171,6 +171,9 @@ func questionsOf(e lock.Entry) (list []question) {
 			if err != nil || !s.Complete || s.Trace != "" || e.Holders > 1 {
 				return &answered{}, err
 			}
+			if s.HasLooked() { // it answers that it is not known
+				return &answered{}, nil
+			}
 			return &answered{proved: []string{"OVERLAP"}, ifs: []string{"instants"}}, nil
 		}
 		list = append(list, q)

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"locklab/algorithms"
 	"locklab/algorithms/lock"
+	"locklab/algorithms/redis"
 	"locklab/scenarios/contract"
 	"locklab/scenarios/study"
 	"locklab/simulator/effort"
@@ -44,7 +44,7 @@ const mostBites = 60
 func TestNoProofWithoutTeeth(t *testing.T) {
 	effort.OnlyExhaustive(t, "it makes thousands of searches")
 	b, sharp, all := newBed(t, 6), 0, 0
-	for _, e := range algorithms.OnRedis() {
+	for _, e := range redis.All() {
 		open := openOf(e)
 		all += len(open)
 		listed := strings.Fields(blunt[e.ID])

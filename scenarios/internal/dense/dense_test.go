@@ -64,6 +64,7 @@ const mostWithout = 200_000
 // bounds proves impossible, or to one with fewer faults than the fewest that the search has
 // found. The usual test asks some of the questions.
 func TestDense(t *testing.T) {
+	effort.OnlyPushed(t, "it makes random runs for seconds")
 	asked := map[string][]string{} // budgets by lock
 	questions := 0
 	inDatabase := func(e lock.Entry) bool { return e.Database != "" } // the bed has no database
@@ -138,6 +139,7 @@ func ask(t *testing.T, entry lock.Entry, budget string, hunt *progress) (why str
 // TestDenseFurther is TestDense of questions with more states: locks whose second attempt
 // meets what their first has left on the way, and three clients.
 func TestDenseFurther(t *testing.T) {
+	effort.OnlyPushed(t, "it makes random runs for seconds")
 	questions := []question{{"redisson-lease", 2, 2, "hang=1@9s"}, {"token", 3, 1, "crash=1"}}
 	if effort.Exhaustive() {
 		questions = append(questions, question{"token", 3, 1, "pause=1@5s"}, question{"watchdog", 2, 1, "pause=1@5s"}, question{"redlock", 2, 1, "pause=1@5s"},

@@ -23,6 +23,7 @@ import (
 // TestGivesMemoryBack: a PostgreSQL that is ended leaves no memory behind that the system has for it beside its
 // processes.
 func TestGivesMemoryBack(t *testing.T) {
+	effort.OnlyPushed(t, "it starts servers")
 	_, err := realserver.FindPostgreSQL()
 	Need(t, err)
 	dir := folder(t)
@@ -178,6 +179,7 @@ func TestServersOnLoopback(t *testing.T) {
 // TestPasswords: other users of this machine reach the servers that this package starts, but none lets them in. No
 // command line has the password.
 func TestPasswords(t *testing.T) {
+	effort.OnlyPushed(t, "it starts every kind of server")
 	if err := mysql.SetLogger(&mysql.NopLogger{}); err != nil {
 		t.Fatal(err)
 	}
