@@ -48,6 +48,7 @@ token    HOLDS
 // TestMerge: what the shares of a command come to is what one machine gives, byte for
 // byte: the text, the JSON, the exit status, what is said of deviations, and every file.
 func TestMerge(t *testing.T) {
+	effort.Unwatched(t, "TestMergeDiffers merges")
 	effort.OnlyPushed(t, "it searches for seconds")
 	t.Parallel()
 	contract := contractFile(t, strings.Replace(smallContract, "[gc-pause]", "[gc-pause]\nsetnx OVERLAP", 1)) // a row differs

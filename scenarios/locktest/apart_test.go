@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	*apartFlag = min(*apartFlag, 2)                                                 // but where a test is about it
 	*timeFlag = 0                                                                   // likewise; under the race detector all takes ten times as long
 	if run := flag.Lookup("test.run"); effort.Watched && run.Value.String() == "" { // these show the goroutines of a bubble
-		run.Value.Set("^(TestPolling|TestFenced|TestRace|TestShared|TestOutside|TestClosedConnection|TestDrawnTwice|TestNotApart|TestParallel)$")
+		run.Value.Set("^(TestRace|TestShared|TestOutside|TestClosedConnection|TestDrawnTwice|TestNotApart|TestParallel)$")
 	}
 	os.Exit(m.Run())
 }
