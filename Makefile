@@ -16,7 +16,7 @@ RACE = -race -gcflags=github.com/go-zookeeper/zk=-race=false
 # Tests leave out the largest searches unless this is set, as hunt does.
 EXHAUSTIVE = LOCKLAB_EXHAUSTIVE=1
 
-.PHONY: help run charts page verify live second-opinion test libraries newest hunt bare mutants-locks mutants-search mutants-lab check lint race fuzz vuln bench rename update
+.PHONY: help run charts page verify live second-opinion test libraries newest dense hunt bare mutants-locks mutants-search mutants-lab check lint race fuzz vuln bench rename update
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -73,11 +73,14 @@ newest: ## what touches go-redis, with the newest of its versions
 
 RUNS ?= 1000000
 SEED ?= 1
+dense: ## RUNS=1000000 random runs in dense time, from SEED=1, against proofs; twenty minutes of one core
+	cd scenarios/internal/dense && GOMAXPROCS=1 $(TEST) -count=1 -timeout 60m -run '^TestDense$$' -runs $(RUNS) -seed $(SEED)
+
 hunt: ## what a push need not check again: all searches, RUNS=1000000 random runs in dense time, two hundred mutants of locks at random, three rounds on real servers, SPIN, libraries, fuzz targets, and a machine with only Go; an hour on two cores
-	LOCKLAB_HUNT=1 $(EXHAUSTIVE) $(TEST) -count=1 -timeout 60m ./...
-	cd scenarios/internal/dense && $(TEST) -count=1 -timeout 60m -run '^TestDense$$' -runs $(RUNS) -seed $(SEED)
-	$(MAKE) -j2 --output-sync=target live libraries ROUNDS=3
-	$(MAKE) second-opinion newest
+	LOCKLAB_HUNT=1 $(EXHAUSTIVE) $(TEST) -p=3 -count=1 -timeout 60m ./...
+	$(MAKE) -j2 --output-sync=target live dense ROUNDS=3
+	$(MAKE) -j2 --output-sync=target libraries second-opinion
+	$(MAKE) newest
 	env -u GOGC -u GOMEMLIMIT $(MAKE) fuzz JOBS=8 TIME=20s
 	$(MAKE) bare
 

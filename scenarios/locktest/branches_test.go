@@ -230,13 +230,11 @@ func TestOrders(t *testing.T) {
 	if tried == 0 || none > 0 || many < 2*few || !slices.Equal(pars, plainly) || slices.Contains(pars, "OVERLAP@0") {
 		t.Errorf("%d states, %d orders tried, and %v; without merging %d states, %d orders, and %v", few, tried, pars, many, none, plainly)
 	}
-	for _, order := range [][]int{{2, 3, 1}, {1, 2, 3}, {1, 3, 2}, {2, 1, 3}, {3, 1, 2}, {3, 2, 1}} {
-		for round := range 2 {
-			t.Run(fmt.Sprint(order, " in round ", round), func(t *testing.T) {
-				if _, _, pars := found(t, true, onThree(1, round, order)); !slices.Contains(pars, "OVERLAP@0") {
-					t.Error(pars)
-				}
-			})
-		}
+	for round, order := range [][]int{{2, 3, 1}, {3, 2, 1}} {
+		t.Run(fmt.Sprint(order, " in round ", round), func(t *testing.T) {
+			if _, _, pars := found(t, true, onThree(1, round, order)); !slices.Contains(pars, "OVERLAP@0") {
+				t.Error(pars)
+			}
+		})
 	}
 }

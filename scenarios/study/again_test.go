@@ -64,7 +64,7 @@ func TestAnyAttemptsOnZooKeeper(t *testing.T) {
 	effort.OnlyPushed(t, "it searches for seconds")
 	entries, budgets, states := locks(t, "zk-naive", "zk-protected", "zk-write"), []string{"crash=1", "pause=1"}, 20_000
 	if effort.Exhaustive() {
-		entries, states = zookeeper.All(), 400_000
+		entries, states = zookeeper.All(), 100_000
 		budgets = []string{"", "crash=1", "pause=1", "lose-reply=1", "lose-request=1", "expire-session=1"}
 	}
 	ends := []string{"zk-naive", "zk-herd", "zk-recheck", "zk-protected"} // what goes on after an attempt of these
