@@ -88,7 +88,7 @@ func TestWritersDespiteLostOutput(t *testing.T) {
 }
 
 // TestKilled disturbs commands, first by a disk without any room, then at random, by a signal at any moment or by a full
-// disk: each file is whole, or what it was before, only SIGKILL leaves a temporary one, and what was found is printed.
+// disk: each file is whole, or what it was before (a picture may show what was found until then), only SIGKILL leaves a temporary one, and what was found is printed.
 // ROUNDS is the number of rounds.
 func TestKilled(t *testing.T) {
 	effort.OnlyPushed(t, "it runs commands for seconds")
@@ -136,7 +136,11 @@ func TestKilled(t *testing.T) {
 				t.Errorf("%s: exit status %d: %s%s", what, code, errs, out)
 			}
 			for _, f := range k.files {
-				if got := fileIn(t, dir, f); got != older && got != whole[f] || code == exitOK && got != whole[f] {
+				got := fileIn(t, dir, f)
+				if drawn := strings.HasPrefix(got, "<?xml") && strings.HasSuffix(got, "</svg>\n"); drawn && code == exitNoAnswer {
+					continue // of what was found until then
+				}
+				if got != older && got != whole[f] || code == exitOK && got != whole[f] {
 					t.Errorf("%s: exit status %d, %s: %.40q", what, code, f, got)
 				}
 			}

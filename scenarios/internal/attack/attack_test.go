@@ -18,7 +18,7 @@ import (
 var (
 	seedFlag = flag.Uint64("seed", 1, "which mutants are made, and what happens in their runs")
 	onlyFlag = flag.String("only", "", "only mutants whose source contains this")
-	madeFlag = flag.Int("made", 200, "so many mutants")
+	madeFlag = flag.Int("made", 60, "so many mutants")
 )
 
 // A tally is the score of one kind of mutant.
