@@ -90,8 +90,9 @@ bare: ## tests on a machine that has only Go and a C compiler
 	env -u CI PATH="$$only" $(GO) test -vet=off -ldflags=-w ./simulator/redisnode ./simulator/zookeeper ./simulator/live ./scenarios/reality ./algorithms/redis ./algorithms/zookeeper && \
 	env -u CI PATH="$$only" $(GO) test -vet=off -ldflags=-w -run 'Real|Live|Browser|Node' ./scenarios/contract ./scenarios/locktest ./cmd/locklab ./cmd/page
 
-mutants-locks: ## spoil the locks in fifty small ways: what search finds, and the score
+mutants-locks: ## spoil the locks, in fifty ways and then at random from SEED=1: what search and runs find, and the score; an hour
 	$(EXHAUSTIVE) $(GO) test -count=1 -run '^TestMutants$$' -v ./scenarios/study
+	$(EXHAUSTIVE) $(GO) test -count=1 -timeout 2h -v ./scenarios/internal/attack -made 200 -seed $(SEED) -all
 
 mutants-search: ## spoil the prover, which takes many states for one: what its views notice; minutes
 	LOCKLAB_HUNT=1 $(TEST) -count=1 -run '^TestViewsUnsound$$' -v ./simulator/explore

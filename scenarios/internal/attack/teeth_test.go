@@ -2,6 +2,7 @@ package attack
 
 import (
 	"context"
+	"flag"
 	"slices"
 	"strings"
 	"testing"
@@ -36,6 +37,11 @@ var blunt = map[string]string{
 	"set-ifeq":            "WRONG-DEL",
 }
 
+// teethParts: of so many parts of the locks the seed chooses one, unless all are asked for, which takes half an hour.
+const teethParts = 6
+
+var allFlag = flag.Bool("all", false, "look for the teeth of every lock, not of a sixth of them, which the seed chooses")
+
 // mostBites bounds the searches for the teeth of one lock.
 const mostBites = 60
 
@@ -44,7 +50,10 @@ const mostBites = 60
 func TestNoProofWithoutTeeth(t *testing.T) {
 	effort.OnlyExhaustive(t, "it makes thousands of searches")
 	b, sharp, all := newBed(t, 6), 0, 0
-	for _, e := range redis.All() {
+	for i, e := range redis.All() {
+		if !*allFlag && uint64(i)%teethParts != *seedFlag%teethParts {
+			continue
+		}
 		open := openOf(e)
 		all += len(open)
 		listed := strings.Fields(blunt[e.ID])
