@@ -81,7 +81,7 @@ func (s *Search) ifs(rest, others bool) (keys []string) {
 		{s.Measures || s.Grain > 0, "clock"},
 		{others && (a.Strangers || a.Ordered), "compares"},
 		{others && a.Counters > 0, "counts"},
-		{s.HasLooked(), "looks"},
+		{s.hasMet(simulator.Insight) || s.Looks && s.Bounds.Tokens == client.Unique, "looks"},
 	} {
 		if one.is {
 			keys = append(keys, one.key)
