@@ -31,7 +31,7 @@ import (
 )
 
 // watchedCommands is why the race detector need not see a test of commands.
-const watchedCommands = "TestMerge and TestMergeRefuses show the goroutines of commands"
+const watchedCommands = "TestMergeDiffers and TestMergeRefuses show the goroutines of commands"
 
 var update = flag.Bool("update", false, "write the golden files and the README's blocks anew")
 

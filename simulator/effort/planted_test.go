@@ -97,7 +97,7 @@ func TestPlanted(t *testing.T) {
 				}
 				c := exec.CommandContext(t.Context(), program, "-test.failfast", "-test.timeout=1m", "-test.run=^("+tests+")$")
 				c.Dir = filepath.Join("..", "..", folder)
-				c.Env = append(os.Environ(), "LOCKLAB_EXHAUSTIVE=", fmt.Sprint("PLANTED=", i))
+				c.Env = append(os.Environ(), "CI=true", "LOCKLAB_EXHAUSTIVE=", fmt.Sprint("PLANTED=", i))
 				out, err := c.CombinedOutput()
 				switch {
 				case i == 0 && err != nil:
