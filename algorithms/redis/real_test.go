@@ -10,6 +10,7 @@ import (
 
 	"locklab/algorithms/lock"
 	onredis "locklab/algorithms/redis"
+	"locklab/simulator/effort"
 	"locklab/simulator/realserver"
 	"locklab/simulator/realserver/servertest"
 )
@@ -17,6 +18,7 @@ import (
 // TestConformanceOnRealServers checks the rules on redis-server. Where a rule lets
 // time pass, keys that would expire are ended instead of waited for.
 func TestConformanceOnRealServers(t *testing.T) {
+	effort.OnlyPushed(t, "it starts servers")
 	most := 0
 	for _, e := range onredis.All() {
 		most = max(most, e.Nodes)

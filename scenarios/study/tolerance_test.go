@@ -116,6 +116,7 @@ func replay(t *testing.T, link string) (*race.Outcome, error) {
 // Bisection assumes that a larger fault is no less harmful. That is true for these: the
 // search of every size agrees with the limit.
 func TestToleranceBySizes(t *testing.T) {
+	effort.OnlyPushed(t, "it searches for seconds")
 	t.Parallel()
 	r := study.UsualRivals()
 	for _, c := range []struct{ lock, fault string }{{"token", "pause"}, {"getset", "client-clock"}, {"watchdog", "node-clock"}, {"setnx-expire", "node-clock"}} {

@@ -24,11 +24,11 @@ import (
 // servers of its five); and for locks of one server two attempts under the faults of clients and messages, and three
 // clients under a crash or a pause.
 func TestDumbTwin(t *testing.T) {
-	budgets := clientFaults
+	entries, budgets := locks(t, "setnx", "token"), clientFaults
 	if effort.Pushed() {
-		budgets = slices.Concat(clientFaults, serverFaults)
+		entries, budgets = algorithms.Milestones(), slices.Concat(clientFaults, serverFaults)
 	}
-	atSize(t, algorithms.Milestones(), 2, 1, budgets, compare)
+	atSize(t, entries, 2, 1, budgets, compare)
 	if effort.Exhaustive() {
 		atSize(t, oneServer(), 2, 2, clientFaults, compare)
 		atSize(t, oneServer(), 3, 1, []string{"crash=1", "pause=1@5s"}, compare)

@@ -11,6 +11,7 @@ import (
 
 	"locklab/faults"
 	"locklab/simulator"
+	"locklab/simulator/effort"
 	"locklab/simulator/history"
 	"locklab/simulator/realserver"
 	"locklab/simulator/realserver/servertest"
@@ -125,6 +126,7 @@ func TestDifference(t *testing.T) {
 // executed the connection's last command; nothing on a connection that has sent nothing else. The
 // server is busy at each choice, so that it reads late what it is sent.
 func TestWaitRealServer(t *testing.T) {
+	effort.OnlyPushed(t, "it starts servers")
 	p := pool(t)
 	waiter := func(before ...any) func(c *simulator.Client) {
 		return func(c *simulator.Client) {

@@ -42,6 +42,7 @@ func after(event string, jobs ...int) string {
 // A lease without an end is UNKNOWN once, however many others there are; with until it is over by itself. A later line
 // of it is judged, whether it is kept whole or not.
 func TestSilentLeases(t *testing.T) {
+	effort.OnlyPushed(t, "it reads many lines")
 	t.Parallel()
 	const n = 6_000
 	var all []int

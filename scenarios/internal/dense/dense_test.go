@@ -285,6 +285,7 @@ func (q question) settle(t testing.TB) *limits {
 // TestDenseSightings: random runs do come to the verdicts that locks are known for, so that they
 // could contradict a proof.
 func TestDenseSightings(t *testing.T) {
+	effort.OnlyPushed(t, "it makes random runs for seconds")
 	for _, test := range []struct {
 		question
 		words string

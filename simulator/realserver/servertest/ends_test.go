@@ -148,6 +148,7 @@ func TestListening(t *testing.T) {
 
 // TestServersOnLoopback: other machines reach none of the servers that this package starts.
 func TestServersOnLoopback(t *testing.T) {
+	effort.OnlyPushed(t, "it starts servers")
 	t.Run("redis", func(t *testing.T) {
 		NeedRedis(t)
 		p, err := realserver.StartRedis(t.Context(), t.TempDir(), nil)
