@@ -69,7 +69,7 @@ newest: ## what touches go-redis, with the newest of its versions
 	@mod=$$(mktemp -d) && trap 'rm -rf "$$mod"' EXIT && cp go.mod "$$mod/go.mod" && cp go.sum "$$mod/go.sum" && \
 	version=$$($(GO) list -m -versions $(GOREDIS) | tr ' ' '\n' | grep -E '^v[0-9.]+$$' | tail -1) && echo "$(GOREDIS) $$version" && \
 	$(GO) get -modfile="$$mod/go.mod" $(GOREDIS)@$$version && \
-	$(TEST) -modfile="$$mod/go.mod" -mod=mod ./algorithms/... ./simulator/redisnode ./simulator/live ./scenarios/locktest
+	CI=true $(TEST) -modfile="$$mod/go.mod" -mod=mod ./algorithms/... ./simulator/redisnode ./simulator/live ./scenarios/locktest
 
 RUNS ?= 1000000
 SEED ?= 1
@@ -87,8 +87,8 @@ hunt: ## what a push need not check again: all searches, RUNS=1000000 random run
 # The tests that need a server or Java are skipped, and none fails.
 bare: ## tests on a machine that has only Go and a C compiler
 	@only=$$(mktemp -d) && trap 'rm -rf "$$only"' EXIT && for tool in go gcc sh rm mktemp; do ln -s "$$(command -v $$tool)" "$$only/"; done && \
-	env -u CI PATH="$$only" $(GO) test -vet=off -ldflags=-w ./simulator/redisnode ./simulator/zookeeper ./simulator/live ./scenarios/reality ./algorithms/redis ./algorithms/zookeeper && \
-	env -u CI PATH="$$only" $(GO) test -vet=off -ldflags=-w -run 'Real|Live|Browser|Node' ./scenarios/contract ./scenarios/locktest ./cmd/locklab ./cmd/page
+	env -u CI $(EXHAUSTIVE) PATH="$$only" $(GO) test -vet=off -ldflags=-w ./simulator/redisnode ./simulator/zookeeper ./simulator/live ./scenarios/reality ./algorithms/redis ./algorithms/zookeeper && \
+	env -u CI $(EXHAUSTIVE) PATH="$$only" $(GO) test -vet=off -ldflags=-w -run 'Real|Live|Browser|Node' ./scenarios/contract ./scenarios/locktest ./cmd/locklab ./cmd/page
 
 mutants-locks: ## spoil the locks, in fifty ways and then at random from SEED=1: what search and runs find, and the score; an hour
 	$(EXHAUSTIVE) $(GO) test -count=1 -run '^TestMutants$$' -v ./scenarios/study
