@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"locklab/simulator/history"
+	"locklab/simulator/memo"
 	"locklab/simulator/node"
 	"locklab/simulator/process"
 )
@@ -297,7 +298,7 @@ func (sym *Symmetry) LooksIntoTokens() (looks bool, err error) {
 			if _, way := process.History(p, at); p.At(way[0]).Kept != process.NoMemory { // which may have tokens
 				continue
 			}
-			for _, by := range sym.s.memo.Further(valuesOf, 900) {
+			for _, by := range sym.s.memo.Further(valuesOf, memo.MostTokens) {
 				_, err := sym.recounted(at, p, twin, history.Further(history.Tokens+history.Counter(i+1), 0, int64(by)))
 				if order := (*OrderError)(nil); errors.As(err, &order) {
 					return true, nil

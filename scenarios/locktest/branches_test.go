@@ -212,8 +212,8 @@ func onThree(looks, round int, order []int) func(c *Client) {
 	}
 }
 
-// TestOrders: the orders of several servers' answers are merged, with the same verdicts and fewer states. Code that remembers one of them
-// is found all the same, whichever it is.
+// TestOrders: the orders of several servers' answers are merged, with the same verdicts and fewer states. Code that remembers one of them,
+// of the first round or of the second, is found all the same.
 func TestOrders(t *testing.T) {
 	effort.OnlyExhaustive(t, "it takes seconds; TestPolling shows the goroutines of a bubble")
 	found := func(t *testing.T, merged bool, code func(c *Client)) (states, tried int, pars []string) {

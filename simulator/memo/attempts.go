@@ -33,8 +33,8 @@ func (m *Memo) Further(n, most int) (some []int) {
 	return some
 }
 
-// mostTokens is the most that a token is later, since 1000 stand for those of other clients.
-const mostTokens = 900
+// MostTokens is the most that a token is later, since 1000 stand for those of other clients.
+const MostTokens = 900
 
 // LaterTexts returns the replacements of texts with which an effect is tried if Memo.Attempts is set: by the names that clients have in later
 // attempts, and by those of other attempts of one client in the place of other clients. The values are what is asked, and the data.
@@ -49,14 +49,14 @@ func LaterTexts[A, D any](m *Memo, asked A, data D) (texts []func(string) string
 	codec.Replace(asked, note)
 	asking := named
 	codec.Replace(data, note)
-	for _, by := range m.Further(10, mostTokens) {
+	for _, by := range m.Further(10, MostTokens) {
 		texts = append(texts, func(s string) string { return history.Later(s, 0, by) })
 	}
 	for c, is := range named {
 		if !is {
 			continue
 		}
-		for _, by := range m.Further(4, mostTokens) {
+		for _, by := range m.Further(4, MostTokens) {
 			texts = append(texts, func(s string) string { return history.Later(s, c, by) })
 		}
 		for _, but := range []history.Clients{asking, {}} {

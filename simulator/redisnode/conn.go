@@ -147,7 +147,7 @@ func (c *Connections) number() int {
 }
 
 // connectionName returns the name by which a server knows the n-th connection of client c of which it
-// keeps something. born is above 0 for a process that was started in place of one that died: see process.Entry.
+// keeps something. born is above 0 for a process that was started in place of one that died, of which a server may still keep something.
 func connectionName(c, n int, born int64) string {
 	name := connectionPrefix(int8(c)) + fmt.Sprint(n)
 	if born > 0 {
@@ -158,8 +158,7 @@ func connectionName(c, n int, born int64) string {
 
 func connectionPrefix(c int8) string { return fmt.Sprintf("c%d.", c) }
 
-// name is the connectionName of a connection. A server may still keep something of those of
-// a process that died before this one.
+// name is the connectionName of a connection.
 func (c *Wire) name() string { return connectionName(c.of.p.ID(), c.number, int64(c.of.p.Born())) }
 
 // recounted is b with other numbers of tokens, with which those of processes go.
