@@ -65,7 +65,7 @@ libraries: ## search the locks of libraries, and the template of a test of your 
 	cd scenarios/locktest/template && $(GO) vet . && $(GO) test -count=1 .
 
 GOREDIS = github.com/redis/go-redis/v9
-newest: ## what touches go-redis, with the newest of its versions
+newest: ## what touches go-redis, with the newest of its versions, as a push is checked; needs redis-server and zookeeper
 	@mod=$$(mktemp -d) && trap 'rm -rf "$$mod"' EXIT && cp go.mod "$$mod/go.mod" && cp go.sum "$$mod/go.sum" && \
 	version=$$($(GO) list -m -versions $(GOREDIS) | tr ' ' '\n' | grep -E '^v[0-9.]+$$' | tail -1) && echo "$(GOREDIS) $$version" && \
 	$(GO) get -modfile="$$mod/go.mod" $(GOREDIS)@$$version && \

@@ -99,7 +99,7 @@ func TestDense(t *testing.T) {
 					t.Logf("%s: left out: %s", budget, why)
 				}
 			}
-			if *runsFlag > 0 && *lockFlag == "" && asked[entry.ID] != nil && !answered {
+			if *runsFlag > 0 && !slices.Contains(tooMany, entry.ID) && asked[entry.ID] != nil && !answered {
 				t.Error("all questions are left out")
 			}
 		})
