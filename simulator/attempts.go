@@ -282,33 +282,50 @@ func (sym *Symmetry) CheckOrder() error {
 	return sym.s.room.Take()
 }
 
-// Histories and values by which LooksIntoTokens tries code: of the values half are the smallest ones, as many others come in turn.
+// Histories and values by which TokenUse tries code: of the values half are the smallest ones, as many others come in turn.
 const mostNamed, valuesOf = 60, 8
 
-// LooksIntoTokens reports whether the code of a client does something else where its own tokens are others, but for these: in
-// histories evenly drawn, by tokens of the same form that are further. Clients that count as the first are it; code of a Host is not tried.
-func (sym *Symmetry) LooksIntoTokens() (looks bool, err error) {
+// A TokenUse is what the code of the clients does with its own tokens.
+type TokenUse uint8
+
+// All uses of tokens. What is not known of code of a Host is NoTokens.
+const (
+	NoTokens         TokenUse = iota
+	TokensCompared            // with others it did the same, as far as that was tried
+	TokensLookedInto          // with others it does something else
+)
+
+// TokenUse tries the code of each client by tokens of the same form that are further, in histories evenly drawn. Clients that count as the
+// first are it; code of a Host is not tried.
+func (sym *Symmetry) TokenUse() (use TokenUse, err error) {
 	for i, p := range sym.s.clients.procs {
-		if i > 0 && i < sym.s.assumed.Symmetric || sym.s.config.Clients[i].Host != nil || sym.s.memo.Asymmetric {
+		if i > 0 && i < sym.s.assumed.Symmetric || sym.s.config.Clients[i].Host != nil {
+			continue
+		}
+		all := process.Longest(p)
+		if slices.ContainsFunc(all, func(at uint32) bool { return p.At(at).Tokens > 0 }) {
+			use = TokensCompared
+		}
+		if sym.s.memo.Asymmetric {
 			continue
 		}
 		twin := sym.twin(i)
 		defer twin.Close()
-		for _, at := range drawn(process.Longest(p), mostNamed) {
+		for _, at := range drawn(all, mostNamed) {
 			if _, way := process.History(p, at); p.At(way[0]).Kept != process.NoMemory { // which may have tokens
 				continue
 			}
 			for _, by := range sym.s.memo.Further(valuesOf, memo.MostTokens) {
 				_, err := sym.recounted(at, p, twin, history.Further(history.Tokens+history.Counter(i+1), 0, int64(by)))
 				if order := (*OrderError)(nil); errors.As(err, &order) {
-					return true, nil
+					return TokensLookedInto, nil
 				} else if err != nil {
-					return false, err
+					return use, err
 				}
 			}
 		}
 	}
-	return false, sym.s.room.Take()
+	return use, sym.s.room.Take()
 }
 
 // RecountedNode is a server's part with other numbers.

@@ -12,35 +12,16 @@ import (
 	"locklab/simulator/process"
 )
 
-// A Length is a time for which code has waited, or that servers keep something, and a LengthOf is
-// what it is of; see package node.
-type (
-	Length   = node.Length
-	LengthOf = node.LengthOf
-)
-
-// The values of LengthOf.
-const (
-	KeyLife    = node.KeyLife
-	Session    = node.Session
-	Timer      = node.Timer
-	Patience   = node.Patience
-	WaitLimit  = node.WaitLimit
-	Inside     = node.Inside
-	Remainders = node.Remainders
-	Insight    = node.Insight
-)
-
 // Lengths are the different lengths that clients and servers have met since some moment.
 type Lengths struct {
-	List []Length // in the order in which they were met
+	List []node.Length // in the order in which they were met
 
 	histories [MaxClients]int
 	requests  int
 }
 
-func (l *Lengths) add(one Length) {
-	if !slices.ContainsFunc(l.List, func(o Length) bool { return o.Compare(one) == 0 }) {
+func (l *Lengths) add(one node.Length) {
+	if !slices.ContainsFunc(l.List, func(o node.Length) bool { return o.Compare(one) == 0 }) {
 		l.List = append(l.List, one)
 	}
 }
@@ -73,11 +54,11 @@ func (s *Simulator) Learn(l *Lengths, clients int) {
 func (l *Lengths) addOp(o *process.Op) {
 	switch o.Kind {
 	case process.Sleep, process.Watch:
-		l.add(Length{Of: Timer, D: o.D})
+		l.add(node.Length{Of: node.Timer, D: o.D})
 	case process.Request, process.Listen:
-		l.add(Length{Of: Patience, D: o.D})
+		l.add(node.Length{Of: node.Patience, D: o.D})
 	case process.Idle:
-		l.add(Length{Of: Inside, D: o.D})
+		l.add(node.Length{Of: node.Inside, D: o.D})
 	}
 }
 

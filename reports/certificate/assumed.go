@@ -12,6 +12,7 @@ import (
 	"locklab/simulator"
 	"locklab/simulator/client"
 	"locklab/simulator/explore"
+	"locklab/simulator/node"
 	"locklab/simulator/process"
 )
 
@@ -251,12 +252,12 @@ func offSteps(s *study.Search, grid *study.Grid, assumed sentences) (lines []str
 const maxNamed = 3
 
 var lengthNames = [...]string{
-	simulator.KeyLife: "key", simulator.Session: "session", simulator.Timer: "timer", simulator.Patience: "patience",
-	simulator.WaitLimit: "wait", simulator.Inside: "inside",
+	node.KeyLife: "key", node.Session: "session", node.Timer: "timer", node.Patience: "patience",
+	node.WaitLimit: "wait", node.Inside: "inside",
 }
 
 // sayLengths names lengths of one kind, the shortest first.
-func sayLengths(list []simulator.Length, assumed sentences) (named []string) {
+func sayLengths(list []node.Length, assumed sentences) (named []string) {
 	if len(list) > maxNamed {
 		last := list[len(list)-1]
 		return []string{assumed("off."+lengthNames[last.Of]+".many", "n", strconv.Itoa(len(list)),

@@ -6,6 +6,7 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/simulator"
 	"locklab/simulator/client"
+	"locklab/simulator/node"
 	"locklab/simulator/verdict"
 )
 
@@ -71,7 +72,10 @@ func (p *Proof) If() []string { return p.Search.ifs(p.Once.IsZero(), true) }
 
 // ifs is If where clients rest, or there are any others.
 func (s *Search) ifs(rest, others bool) (keys []string) {
-	a := s.Result.Assumed
+	a, tokens := s.Result.Assumed, s.Tokens
+	if s.Bounds.Tokens != client.Unique { // these are meant, and no others
+		tokens = simulator.NoTokens
+	}
 	for _, one := range []struct {
 		is  bool
 		key string
@@ -79,9 +83,9 @@ func (s *Search) ifs(rest, others bool) (keys []string) {
 		{s.Strategy.New == nil, "own"}, // all that is said of it
 		{a.Rests && rest, "keeps"},
 		{s.Measures || s.Grain > 0, "clock"},
-		{others && (a.Strangers || a.Ordered), "compares"},
+		{others && (a.Strangers || a.Ordered) || tokens == simulator.TokensCompared, "compares"},
 		{others && a.Counters > 0, "counts"},
-		{s.hasMet(simulator.Insight) || s.Looks && s.Bounds.Tokens == client.Unique, "looks"},
+		{s.hasMet(node.Insight) || tokens == simulator.TokensLookedInto, "looks"},
 	} {
 		if one.is {
 			keys = append(keys, one.key)
@@ -112,12 +116,12 @@ func (s *Search) Scope() string {
 // key's time to live. With which constants it compares that is not seen: what it does between two
 // instants that were searched is not known.
 func (s *Search) ComparesTimes() bool {
-	return s.ReadsClock || s.Measures || s.hasMet(simulator.Remainders)
+	return s.ReadsClock || s.Measures || s.hasMet(node.Remainders)
 }
 
 // hasMet reports whether the code has asked servers for something of a kind.
-func (s *Search) hasMet(what simulator.LengthOf) bool {
-	return slices.ContainsFunc(s.Lengths, func(one simulator.Length) bool { return one.Of == what })
+func (s *Search) hasMet(what node.LengthOf) bool {
+	return slices.ContainsFunc(s.Lengths, func(one node.Length) bool { return one.Of == what })
 }
 
 // Verdicts returns the verdicts that s itself has found, in their order; nil: none.

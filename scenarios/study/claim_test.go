@@ -14,6 +14,7 @@ import (
 	"locklab/scenarios/study"
 	"locklab/simulator"
 	"locklab/simulator/explore"
+	"locklab/simulator/node"
 	"locklab/simulator/verdict"
 )
 
@@ -39,7 +40,7 @@ func madeSearch(entry lock.Entry, bounds string, of explore.Result, words ...ver
 func TestClaimNamesWhatOthersFound(t *testing.T) {
 	t.Parallel()
 	measures := explore.Result{Measures: true}
-	asks := explore.Result{Lengths: []simulator.Length{{Of: simulator.Remainders}}}
+	asks := explore.Result{Lengths: []node.Length{{Of: node.Remainders}}}
 	for id, test := range map[string]struct {
 		made        *study.Search
 		beside, cut []*study.Search
@@ -177,7 +178,7 @@ func scripted() lock.Entry {
 }
 
 // TestCodeThatLooksIntoItsToken: code that takes a lock by force where its token ends in 7, which no search draws, is proved on condition that it
-// does not, and a tolerance gives no answer; one that only passes its token on needs no condition.
+// does the same with others, and a tolerance gives no answer; of one that only passes its token on, which was tried, that is the condition.
 func TestCodeThatLooksIntoItsToken(t *testing.T) {
 	t.Parallel()
 	for _, end := range []string{"7", "x"} {
@@ -190,7 +191,8 @@ func TestCodeThatLooksIntoItsToken(t *testing.T) {
 		})
 		s := exploring(t, e, everyTiming(e, 2, 1, ""))
 		limit := racetest.Must(study.UsualRivals().Limit(t.Context(), e, study.Hazard{Fault: "client-clock", Sized: true}))(t)
-		if looks := end == "7"; slices.Contains(s.If(), "looks") != looks || (limit.Answer == study.NoAnswer) != looks {
+		looks, condition := end == "7", map[bool]string{true: "looks", false: "compares"}[end == "7"]
+		if !slices.Equal(s.If(), []string{condition}) || (limit.Answer == study.NoAnswer) != looks {
 			t.Errorf("a token that ends in %s: %v if %v; when a clock jumps: %s", end, s.Looked(), s.If(), limit.Answer)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"locklab/simulator"
 	"locklab/simulator/explore"
+	"locklab/simulator/node"
 	"locklab/simulator/verdict"
 )
 
@@ -14,7 +15,7 @@ import (
 type Grid struct {
 	Rounded  []simulator.FaultBudget // bounds of faults that count for less, a whole number of steps
 	OffLease time.Duration           // the lease, if it is no whole number of steps; 0: it is
-	Off      [][]simulator.Length    // those that are no whole number of steps, by kind, the shortest first
+	Off      [][]node.Length         // those that are no whole number of steps, by kind, the shortest first
 	Finer    time.Duration           // a step of which all lengths are multiples; 0: it would be too fine
 }
 
@@ -34,16 +35,16 @@ func (s *Search) Grid(b *explore.Model) (g Grid) {
 		}
 	}
 	for i, list := range byKind(s.Result.Lengths) {
-		of := simulator.LengthOf(i)
-		if of >= simulator.Remainders {
+		of := node.LengthOf(i)
+		if of >= node.Remainders {
 			continue
 		}
-		if of != simulator.Inside || s.Bounds.Work > 0 { // otherwise it is made of steps
+		if of != node.Inside || s.Bounds.Work > 0 { // otherwise it is made of steps
 			for _, one := range list {
 				whole = divisor(whole, one.D)
 			}
 		}
-		list = slices.DeleteFunc(list, func(one simulator.Length) bool { return one.D%step == 0 })
+		list = slices.DeleteFunc(list, func(one node.Length) bool { return one.D%step == 0 })
 		g.Off = append(g.Off, list)
 	}
 	g.Finer = wholeStep(whole, step)
@@ -51,8 +52,8 @@ func (s *Search) Grid(b *explore.Model) (g Grid) {
 }
 
 // byKind returns lengths by what they are of.
-func byKind(list []simulator.Length) [simulator.Insight + 1][]simulator.Length {
-	var kinds [simulator.Insight + 1][]simulator.Length
+func byKind(list []node.Length) [node.Insight + 1][]node.Length {
+	var kinds [node.Insight + 1][]node.Length
 	for _, one := range list {
 		kinds[one.Of] = append(kinds[one.Of], one)
 	}

@@ -31,7 +31,7 @@ type search struct {
 	ahead    lookahead
 	checked  int  // histories at the last checkCode
 	repeated bool // by which all of them were run twice
-	looks    bool // see Result
+	tokens   simulator.TokenUse
 	lengths  simulator.Lengths
 }
 
@@ -72,7 +72,7 @@ func (s *search) run(ctx context.Context) error {
 	}
 	s.repeated = true
 	var wrong error
-	s.looks, wrong = s.sim.Symmetry().LooksIntoTokens()
+	s.tokens, wrong = s.sim.Symmetry().TokenUse()
 	return cmp.Or(wrong, err)
 }
 

@@ -10,6 +10,7 @@ import (
 	"locklab/simulator"
 	"locklab/simulator/history"
 	"locklab/simulator/i18n"
+	"locklab/simulator/node"
 	"locklab/simulator/verdict"
 )
 
@@ -37,13 +38,13 @@ type Result struct {
 	Asymmetry simulator.AsymmetricError
 	// Assumed are the hypotheses that the search ended with: none of them was refuted.
 	Assumed   simulator.Assumptions
-	Histories int              // distinct histories of observations of all clients
-	Repeated  bool             // the code ran at least twice in each of them, and did the same
-	Looks     bool             // code of a client does something else with other tokens of its own
+	Histories int  // distinct histories of observations of all clients
+	Repeated  bool // the code ran at least twice in each of them, and did the same
+	Tokens    simulator.TokenUse
 	Triggered []simulator.Verb // the faults that were injected anywhere, sorted
 	// Lengths are the different times for which the clients' code has waited, without the
 	// probe's, and which it has asked of servers. Code may compare others with a clock.
-	Lengths []simulator.Length
+	Lengths []node.Length
 	Found   []Witness
 
 	settled bool // of what was wanted, all was found that there is
@@ -51,7 +52,7 @@ type Result struct {
 
 // HasLooked reports whether the code, or a server, does not only compare tokens, or what keys hold: what follows from others is not known.
 func (r *Result) HasLooked() bool {
-	return r.Looks || slices.ContainsFunc(r.Lengths, func(one simulator.Length) bool { return one.Of == simulator.Insight })
+	return r.Tokens == simulator.TokensLookedInto || slices.ContainsFunc(r.Lengths, func(one node.Length) bool { return one.Of == node.Insight })
 }
 
 // Pars are the verdicts that were found, each with its par, as in OVERLAP@1.
@@ -91,8 +92,8 @@ func (s *search) result() *Result {
 	r.ReadsClock, r.Symmetry = s.sim.Traits().ReadsClock, s.symmetric > 1
 	r.Measures, r.Grain = s.sim.Traits().Measured && !r.ReadsClock, s.sim.Stamps().Grain()
 	r.Phases = s.sim.Stamps().Phases()
-	r.Assumed, r.Asymmetry, r.Repeated, r.Looks = s.opt.assumed.held(s.sim), s.opt.assumed.asymmetry, s.repeated, s.looks
-	r.Lengths = slices.SortedFunc(slices.Values(s.lengths.List[:min(s.visited.lengths, len(s.lengths.List))]), simulator.Length.Compare)
+	r.Assumed, r.Asymmetry, r.Repeated, r.Tokens = s.opt.assumed.held(s.sim), s.opt.assumed.asymmetry, s.repeated, s.tokens
+	r.Lengths = slices.SortedFunc(slices.Values(s.lengths.List[:min(s.visited.lengths, len(s.lengths.List))]), node.Length.Compare)
 	for ch, injected := range s.visited.triggered {
 		if v := s.choices[ch].Verb; injected && !slices.Contains(r.Triggered, v) {
 			r.Triggered = append(r.Triggered, v)

@@ -11,6 +11,7 @@ import (
 	"locklab/simulator"
 	"locklab/simulator/client"
 	"locklab/simulator/i18n"
+	"locklab/simulator/node"
 	"locklab/simulator/verdict"
 )
 
@@ -69,7 +70,7 @@ type Proof struct {
 	Closed   bool      // nothing is new: what is not among the harms is impossible
 	// Assumed, Lengths, Measures, Grain, Histories and Triggered are as those of a [Result].
 	Assumed   simulator.Assumptions
-	Lengths   []simulator.Length
+	Lengths   []node.Length
 	Measures  bool
 	Grain     time.Duration
 	Histories int

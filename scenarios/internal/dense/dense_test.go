@@ -252,8 +252,9 @@ func TestDenseReplay(t *testing.T) {
 // TestDenseRepeats: a run is the same on servers and connections that other runs have used,
 // and on new ones.
 func TestDenseRepeats(t *testing.T) {
-	for _, q := range []question{{"watchdog", 2, 2, "hang=1@9s"}, {"evalsha-eval", 2, 1, "restart=1"}, {"watch-multi", 2, 1, "lose-reply=1"}, {"queue", 2, 2, "crash=1"}} {
+	for i, q := range []question{{"watchdog", 2, 2, "hang=1@9s"}, {"evalsha-eval", 2, 1, "restart=1"}, {"watch-multi", 2, 1, "lose-reply=1"}, {"queue", 2, 2, "crash=1"}, {"watchdog", 3, 2, "failover=1"}} {
 		l := q.settle(t)
+		l.drawn, l.lockstep = i > 2, i == 4
 		used := l.player(t, q)
 		for n := range uint64(40) {
 			var first, again []string

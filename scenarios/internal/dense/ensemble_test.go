@@ -106,7 +106,7 @@ func (l *limits) probe(c *simulator.Client) {
 // play makes one run, and returns the verdicts with the faults that they took.
 func (e *ensemble) play(t testing.TB, seed, number uint64, told *[]string) map[string]int {
 	w := e.sim.NewWorld()
-	r := &world{limits: e.limits, sampler: sampler{rand.New(rand.NewPCG(seed, number))}, told: told}
+	r := &world{limits: e.limits, sampler: sampler{Rand: rand.New(rand.NewPCG(seed, number))}, told: told}
 	r.hazard = []int{10, 40, 150}[r.IntN(3)]
 	probe, ended := e.clients+1, map[int]bool{}
 	for range maxEvents {

@@ -3,6 +3,7 @@ package dense
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"locklab/simulator/history"
 )
@@ -27,7 +28,7 @@ func (w *world) inject(a allowance, unsent *message) bool {
 		do = w.crash()
 	case "lose-request", "lose-reply", "delay", "fail-call":
 		do = w.hinder(a)
-	case "hang", "restart", "node-clock":
+	case "hang", "restart", "failover", "node-clock":
 		do = w.spoil(a)
 	case "client-clock":
 		if p := pick(w, w.processes, func(p *process) bool { return !p.dead }); p != nil {
@@ -66,7 +67,10 @@ func (w *world) stop(a allowance, unsent *message) func() {
 		return nil
 	}
 	most := a.most
-	if most == 0 {
+	switch {
+	case most == 0 && w.lockstep:
+		most = w.ttl * time.Duration(1+w.IntN(6)) / 2
+	case most == 0:
 		most = 3 * w.ttl
 	}
 	if a.fault == "pause" {
@@ -161,6 +165,9 @@ func (w *world) spoil(a allowance) func() {
 			w.at(w.now+w.long(a.most), func() { w.tell("n%d is back", n.n); n.down = false })
 		}
 	}
+	if a.fault == "failover" {
+		return func() { w.tell("n%d fails over", n.n); n.failover() }
+	}
 	return func() {
 		d := w.jump(a.most)
 		w.tell("the clock of n%d jumps by %v", n.n, d)
@@ -186,9 +193,29 @@ func (n *node) wake() {
 // crash loses the server's data and breaks its connections.
 func (n *node) crash() {
 	n.down, n.hung = true, false
-	n.lives++
 	n.store.wipe()
+	n.log = nil
 	n.look(0, 0)
+	n.disconnect()
+}
+
+// failover replaces the server by one that has missed the last of its commands.
+func (n *node) failover() {
+	log := n.log[:len(n.log)-n.w.IntN(min(len(n.log), 4)+1)]
+	n.store.wipe()
+	for _, e := range log {
+		n.show(e.at)
+		n.store.run(e.peer, e.args...)
+	}
+	n.store.run(n.store.own, "SCRIPT", "FLUSH")
+	n.log, n.hung = log, false
+	n.look(0, 0)
+	n.disconnect()
+}
+
+// disconnect breaks all connections.
+func (n *node) disconnect() {
+	n.lives++
 	n.queue = nil
 	for _, m := range n.w.messages {
 		if m.node != n.n || m.stage == gone || m.stage == unsent {

@@ -35,7 +35,7 @@ type judge struct {
 	stamped      bool // a key without a time to live may be a stamp
 	ttl          time.Duration
 
-	stages  [maxClients + 1]part
+	stages  []part // by client, from 1, and of the probe
 	changed bool
 	grants  []grant // by server, from 1
 
@@ -43,8 +43,6 @@ type judge struct {
 	found       map[string]int // strikes until the first
 	paid        int
 }
-
-const maxClients = 7
 
 // part is what a client plays.
 type part struct {
@@ -79,8 +77,12 @@ func (w *world) verdicts() map[string]int {
 // judge judges events, each with the strikes before it.
 func (l *limits) judge(events []history.Event, paid []int) map[string]int {
 	j := &judge{room: max(l.entry.Holders, 1), quorum: l.nodes/2 + 1, stamped: !l.entry.OnZooKeeper(), ttl: l.ttl, grants: make([]grant, l.nodes+1), found: map[string]int{}}
+	j.stages = make([]part, l.clients+2)
 	if l.entry.Holders == lock.AnyNumber {
-		j.room = maxClients
+		j.room = l.clients + 1
+	}
+	if l.entry.Shards > 0 {
+		j.quorum = 1
 	}
 	for i := range events {
 		j.paid = paid[i]
@@ -260,7 +262,7 @@ func (j *judge) change(e *history.Event) {
 	if e.Client > 0 {
 		own := g.owner == e.Client && (g.attempt == 0 || e.Lease == 0 || g.attempt == e.Lease)
 		lapsed := j.stamped && g.forever && e.After != "" && e.After != e.Before && e.At >= g.lapses
-		if g.owner != 0 && !g.left && !own && !lapsed {
+		if g.owner != 0 && !g.left && !own && !lapsed && j.room == 1 {
 			j.add("WRONG-DEL")
 		}
 		if c := &j.stages[e.Client]; c.call.open && !c.call.decided && e.Before != e.After {

@@ -2,6 +2,7 @@ package dense
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -165,9 +166,13 @@ func (t *thread) later(d, late time.Duration, do func()) *event {
 	return w.at(w.now+max(d, 0)+w.upTo(late), func() { t.deliver(do) })
 }
 
-// pass has the thread wait for any time up to most.
+// pass has the thread wait for any time up to most, or for exactly that in lockstep.
 func (t *thread) pass(most time.Duration) {
-	t.mustWait(func(k *turn) { t.later(0, most, k.wake) })
+	least := time.Duration(0)
+	if t.p.w.lockstep {
+		least, most = most, 0
+	}
+	t.mustWait(func(k *turn) { t.later(least, most, k.wake) })
 }
 
 // env is everything that the strategy of p may use.
@@ -176,11 +181,21 @@ func (p *process) env(l *library) lock.Env {
 	for n := range p.w.nodes {
 		env.Nodes = append(env.Nodes, l.clients[n])
 	}
+	if shards := p.w.entry.Shards; shards > 0 {
+		all := []int{}
+		for i := range shards {
+			all = append(all, i)
+		}
+		env.Shards = func() []int { return all }
+	}
 	return env
 }
 
 // Token implements lock.Tokens.
 func (p *process) Token() string {
+	if p.w.drawn {
+		return fmt.Sprintf("%016x%016x%08x", p.w.Uint64(), p.w.Uint64(), p.w.Uint32())
+	}
 	p.tokens++
 	return fmt.Sprintf("p%d-%d", p.id, p.tokens)
 }
@@ -204,7 +219,7 @@ func (p *process) parallel(tasks ...func()) {
 // clock is the clock of a process.
 type clock struct{ p *process }
 
-func (c clock) Now() time.Time { return epoch.Add(c.p.w.now + c.p.ahead) }
+func (c clock) Now() time.Time { return c.p.w.date.Add(c.p.w.now + c.p.ahead) }
 
 func (c clock) Sleep(d time.Duration) {
 	t := c.p.w.running
@@ -357,7 +372,12 @@ func (t *thread) ask(m *message) (reply string, err error) {
 func (p *process) program(t *thread) {
 	for range p.w.attempts {
 		p.idle(t)
-		if lease, err := p.acquire(t); err == nil {
+		lease, err := p.acquire(t)
+		for i := 0; err != nil && i < len(p.w.retries); i++ {
+			t.pass(p.w.retries[i])
+			lease, err = p.acquire(t)
+		}
+		if err == nil {
 			p.work(t)
 			p.release(lease)
 		}
@@ -368,14 +388,17 @@ func (p *process) program(t *thread) {
 
 // idle waits until the client wants the lock.
 func (p *process) idle(t *thread) {
-	most := p.w.idle
-	if most == 0 {
-		most = []time.Duration{step / 4, 2 * step, ttl, 2 * ttl}[p.w.IntN(4)]
-	}
-	if until := p.w.servers[0].until; p.w.idle == 0 && until > p.w.now && until != history.Forever && p.w.oneIn(3) {
-		t.mustWait(func(k *turn) { t.later(until-p.w.now, step/4, k.wake) }) // soon after a lease's end
-	} else {
-		t.pass(most)
+	most := []time.Duration{p.w.ttl / 48, p.w.ttl / 6, p.w.ttl, 2 * p.w.ttl}[p.w.IntN(4)]
+	longest := cmp.Or(p.w.idle, history.Forever)
+	left := p.w.servers[0].until - p.w.now
+	switch {
+	case p.w.lockstep && p.attempt > 0:
+		t.pass(p.w.between)
+	case p.w.lockstep:
+	case left > 0 && p.w.servers[0].until != history.Forever && left+step/4 < longest && p.w.oneIn(3):
+		t.mustWait(func(k *turn) { t.later(left, step/4, k.wake) }) // soon after a lease's end
+	default:
+		t.pass(min(most, longest))
 	}
 	for p.asking > 0 {
 		t.pass(step / 10)

@@ -31,6 +31,12 @@
 //
 // A run takes a part of what is allowed, and never more: lengths keep a little away from
 // their bounds, so that no verdict hangs on two events at the same instant.
+//
+// The same runs attack locks that nobody has written: mutant_test.go changes each lock on Redis in
+// one place, inquiry_test.go asks the lab about the same code, and no run may come to what the
+// lab has proved impossible (attack_test.go). Whether runs come to what can happen, and whether
+// every proof can fail, is asked in meets_test.go and break_test.go. Their tokens and dates are
+// drawn of all there are; some run in lockstep.
 package dense
 
 import (
@@ -52,6 +58,11 @@ type limits struct {
 	ttl, work, idle             time.Duration // idle 0: a client wants the lock whenever it likes
 	latency, lateness, patience time.Duration
 	budget                      []allowance
+
+	lockstep bool // all begin at once, work for exactly so long, rest for between, and ask again after each of retries
+	between  time.Duration
+	retries  []time.Duration
+	drawn    bool // tokens and dates are drawn, of all that there are
 }
 
 // An allowance is a fault, how often it may strike, and for how long (0: any).
@@ -91,22 +102,26 @@ func (q question) limits(t testing.TB, entry lock.Entry, b study.Bounds) *limits
 	if b.Idle {
 		l.idle = 18 * step
 	}
-	for item := range strings.SplitSeq(q.budget, ",") {
-		name, bound, _ := strings.Cut(item, "=")
-		times, length, _ := strings.Cut(bound, "@")
-		n, err := strconv.Atoi(times)
-		if err != nil {
-			t.Fatalf("budget %q: %v", q.budget, err)
-		}
-		a := allowance{fault: name, times: n}
-		if length != "" {
-			if a.most, err = time.ParseDuration(length); err != nil {
-				t.Fatalf("budget %q: %v", q.budget, err)
-			}
-		}
-		l.budget = append(l.budget, a)
-	}
+	l.budget = allowances(q.budget)
 	return l
+}
+
+// allowances reads what faults may strike.
+func allowances(budget string) (list []allowance) {
+	for _, item := range strings.FieldsFunc(budget, func(r rune) bool { return r == ',' }) {
+		name, bound, _ := strings.Cut(item, "=")
+		times, length, sized := strings.Cut(bound, "@")
+		n, err := strconv.Atoi(times)
+		a := allowance{fault: name, times: n}
+		if sized && err == nil {
+			a.most, err = time.ParseDuration(length)
+		}
+		if err != nil {
+			panic(fmt.Sprintf("budget %q: %v", budget, err))
+		}
+		list = append(list, a)
+	}
+	return list
 }
 
 // jumps is by how much clocks may be set wrong in all.
@@ -120,7 +135,10 @@ func (l *limits) jumps() (d time.Duration) {
 }
 
 // A sampler draws lengths of time and choices.
-type sampler struct{ *rand.Rand }
+type sampler struct {
+	*rand.Rand
+	exact bool // lengths are as long as they may be
+}
 
 // upTo is a length from 0 to most, mostly near one of the two.
 func (s sampler) upTo(most time.Duration) time.Duration {
@@ -139,6 +157,9 @@ func (s sampler) upTo(most time.Duration) time.Duration {
 
 // long is a length from 0 to most, mostly near most.
 func (s sampler) long(most time.Duration) time.Duration {
+	if s.exact {
+		return most
+	}
 	if s.IntN(3) > 0 && most > 0 {
 		return most - time.Duration(s.Int64N(int64(most)/20+1))
 	}

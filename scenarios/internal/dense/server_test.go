@@ -18,6 +18,9 @@ import (
 // epoch is what a right clock shows at the start of a run.
 var epoch = time.UnixMilli(1_000_000_000_000).UTC()
 
+// leapYear begins the years of which dates are drawn.
+var leapYear = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+
 // A store is a miniredis that all runs use in turn.
 type store struct {
 	m   *miniredis.Miniredis
@@ -49,9 +52,9 @@ func newStore(t testing.TB) *store {
 
 func (s *store) peer() *server.Peer { return server.NewPeer(bufio.NewWriterSize(&s.out, 256)) }
 
-// empty makes it a new server whose clock is right.
-func (s *store) empty() {
-	s.m.SetTime(epoch)
+// empty makes it a new server whose clock shows a date.
+func (s *store) empty(date time.Time) {
+	s.m.SetTime(date)
 	s.wipe()
 }
 
@@ -140,10 +143,20 @@ type node struct {
 	value string // of the key, as it was seen last
 	until time.Duration
 	turn  int // counts the changes
+	log   []executed
+}
+
+// An executed is a command that a server has executed.
+type executed struct {
+	at   time.Duration
+	peer *server.Peer
+	args []string
 }
 
 // tick has its clock show the present.
-func (n *node) tick() { n.store.m.SetTime(epoch.Add(n.w.now + n.ahead)) }
+func (n *node) tick() { n.show(n.w.now) }
+
+func (n *node) show(now time.Duration) { n.store.m.SetTime(n.w.date.Add(now + n.ahead)) }
 
 // execute executes the commands of a request.
 func (n *node) execute(m *message) (reply string) {
@@ -156,11 +169,12 @@ func (n *node) execute(m *message) (reply string) {
 		}
 		s := n.store
 		s.bySHA = s.bySHA || strings.EqualFold(args[0], "EVALSHA")
-		if strings.EqualFold(args[0], "EVAL") && !s.bySHA {
+		if strings.EqualFold(args[0], "EVAL") && !s.bySHA && !n.w.drawn {
 			reply += s.eval(m.peer, args)
 		} else {
 			reply += s.run(m.peer, args...)
 		}
+		n.log = append(n.log, executed{n.w.now, m.peer, args})
 	}
 	n.look(m.from.p.id, m.lease)
 	return reply

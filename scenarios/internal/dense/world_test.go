@@ -18,7 +18,8 @@ type world struct {
 	*limits
 	sampler
 	now       time.Duration
-	queue     []*event // a heap
+	date      time.Time // that a right clock shows at the start
+	queue     []*event  // a heap
 	servers   []*node
 	processes []*process
 	messages  []*message // on their way, or at a server
@@ -133,7 +134,7 @@ const (
 
 // post sends a message of a thread, unless a fault strikes first.
 func (w *world) post(m *message) {
-	w.messages = append(w.messages, m)
+	w.messages = append(slices.DeleteFunc(w.messages, func(m *message) bool { return m.stage == gone }), m)
 	m.from.p.asking++
 	w.strike(m)
 	m.from.deliver(func() { w.send(m) })
@@ -294,17 +295,20 @@ func newBed(t testing.TB, clients, nodes int) *bed {
 
 // play makes one run. It is good until the next.
 func (b *bed) play(l *limits, seed, number uint64, told *[]string) *world {
-	w := &world{limits: l, sampler: sampler{rand.New(rand.NewPCG(seed, number))}, told: told}
+	w := &world{limits: l, sampler: sampler{rand.New(rand.NewPCG(seed, number)), l.lockstep}, told: told, date: epoch}
+	if l.drawn {
+		w.date = leapYear.Add(time.Duration(w.Int64N(int64(4 * 365 * 24 * time.Hour))))
+	}
 	if b.last != nil {
 		w.events, w.paid, w.queue = b.last.events[:0], b.last.paid[:0], b.last.queue[:0]
 	}
 	b.last = w
-	w.hazard = []int{2, 5, 12, 30}[w.IntN(4)]
+	w.hazard = []int{2, 5, 12, 30}[w.IntN(4)] * max(1, l.clients*l.attempts/8)
 	for _, a := range l.budget {
 		w.left = append(w.left, a.times)
 	}
-	for i, s := range b.stores {
-		s.empty()
+	for i, s := range b.stores[:l.nodes] {
+		s.empty(w.date)
 		w.servers = append(w.servers, &node{w: w, n: i + 1, store: s})
 	}
 	for i := range l.clients {
@@ -316,7 +320,7 @@ func (b *bed) play(l *limits, seed, number uint64, told *[]string) *world {
 	for range 8 {                                 // instants at which nothing happens but a fault
 		w.at(w.upTo(4*w.ttl), func() {})
 	}
-	for range maxEvents {
+	for range max(maxEvents, 40*l.clients*l.attempts) {
 		switch {
 		case probe == nil && w.quiet():
 			if !asks {
@@ -324,7 +328,7 @@ func (b *bed) play(l *limits, seed, number uint64, told *[]string) *world {
 				return w
 			}
 			w.left = nil
-			probe = w.process(b.libraries[l.clients], l.clients+1)
+			probe = w.process(b.libraries[len(b.libraries)-1], l.clients+1)
 			probe.near = true
 			t := probe.spawn(0, probe.probe, func() { probe.done = true })
 			t.step()

@@ -1,23 +1,22 @@
-package attack
+package dense
 
 import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"locklab/algorithms/lock"
 	"locklab/scenarios/contract"
 	"locklab/scenarios/study"
+	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 	"locklab/simulator/lists"
 	"locklab/simulator/verdict"
 )
 
-// A question is what the lab is asked of a lock, and the limits within which runs are to bear the answer out.
-type question struct {
+// An inquiry is what the lab is asked of a lock, and the limits within which runs are to bear the answer out.
+type inquiry struct {
 	name string
 	limits
 	any  bool // number of clients: limits are those of few
@@ -31,12 +30,10 @@ type answered struct {
 	once   bool // of one attempt of each client
 }
 
-const step = 750 * time.Millisecond
-
 // usual are the limits of a search at any timing.
 func usual(e lock.Entry) limits {
-	l := limits{clients: 2, attempts: 2, nodes: e.Servers(), ttl: 12 * step, work: 4 * step, idle: 18 * step,
-		latency: step, lateness: step, patience: 4 * step}
+	l := limits{entry: e, clients: 2, attempts: 2, nodes: e.Servers(), ttl: ttl, work: 4 * step, idle: 18 * step,
+		latency: step, lateness: step, patience: 4 * step, drawn: true}
 	if e.Servers() > 1 && e.Shards == 0 {
 		l.nodes, l.latency, l.patience = 3, 0, step
 	}
@@ -45,39 +42,46 @@ func usual(e lock.Entry) limits {
 
 // budget reads what faults may strike; false: the runner does not know one of them.
 func budget(e lock.Entry, written string, endless bool) (list []allowance, ok bool) {
-	for item := range strings.SplitSeq(written, ",") {
-		name, rest, _ := strings.Cut(item, "=")
-		times, length, _ := strings.Cut(rest, "@")
-		n, _ := strconv.Atoi(times)
-		most, _ := time.ParseDuration(length)
+	list = allowances(written)
+	for i := range list {
 		if endless {
-			n = 4
+			list[i].times = 4
 		}
-		switch name {
-		case "":
-			continue
-		case "pause-thread", "expire-session", "return", "server-list", "split":
+		switch list[i].fault {
+		case "expire-session", "return", "server-list", "split":
 			return nil, false
+		case "failover":
+			if e.Replicas > 0 {
+				return nil, false
+			}
 		}
-		if name == "failover" && e.Replicas > 0 {
-			return nil, false
-		}
-		list = append(list, allowance{name, n, most})
 	}
 	return list, true
 }
 
-// within is the question of a row of the contract; false: the runner cannot bear it out.
-func within(e lock.Entry, r contract.Expectation) (q question, ok bool) {
+// within is the inquiry of a row of the contract; lacks is what runs would have to have for it, and have not.
+func within(e lock.Entry, r contract.Expectation) (q inquiry, lacks string) {
 	b := r.Bounds.Settled(e)
-	other := b.Fenced || b.Skew != 0 || b.Tokens != 0 || b.ClientRetries != 0
-	if e.OnZooKeeper() || e.Database != "" || b.Uses != 0 || other {
-		return q, false
+	switch {
+	case e.OnZooKeeper():
+		return q, "a ZooKeeper"
+	case e.Database != "":
+		return q, "a database"
+	case b.Uses != 0:
+		return q, "other uses"
+	case b.Fenced:
+		return q, "a fence"
+	case b.Skew != 0:
+		return q, "clocks at other rates"
+	case b.Tokens != 0:
+		return q, "tokens that are not unique"
+	case b.ClientRetries != 0:
+		return q, "a library that sends again"
 	}
-	q = question{name: r.Subject(), limits: usual(e), any: r.IsProof()}
-	endless := r.IsProof() && r.AnyNumber.Endless
+	q = inquiry{name: r.Subject(), limits: usual(e), any: r.IsProof()}
+	endless, ok := r.IsProof() && r.AnyNumber.Endless, false
 	if q.limits.budget, ok = budget(e, string(b.Budget), endless); !ok {
-		return q, false
+		return q, "such a fault"
 	}
 	q.clients, q.attempts, q.nodes = b.Clients, b.Attempts, b.Nodes
 	q.set(b, e)
@@ -87,11 +91,11 @@ func within(e lock.Entry, r contract.Expectation) (q question, ok bool) {
 	} else {
 		q.asks = func(ctx context.Context, e lock.Entry) (*answered, error) { return search(ctx, e, r.Bounds) }
 	}
-	return q, true
+	return q, ""
 }
 
 // set takes over the times of bounds.
-func (q *question) set(b study.Bounds, e lock.Entry) {
+func (q *inquiry) set(b study.Bounds, e lock.Entry) {
 	q.ttl = b.TTL
 	if b.Timing != study.AnyTiming {
 		q.lockstep, q.latency, q.lateness, q.work, q.between = true, 0, 0, q.ttl*2/5, q.ttl+q.ttl/10
@@ -115,10 +119,10 @@ func (q *question) set(b study.Bounds, e lock.Entry) {
 	}
 }
 
-// questionsOf are those of a lock: the rows of the contract, and proofs, searches and a tolerance besides.
-func questionsOf(e lock.Entry) (list []question) {
+// inquiriesOf are those of a lock: the rows of the contract, and proofs, searches and a tolerance besides.
+func inquiriesOf(e lock.Entry) (list []inquiry) {
 	for _, r := range rowsOf(e) {
-		if q, ok := within(e, r); ok {
+		if q, lacks := within(e, r); lacks == "" {
 			list = append(list, q)
 		}
 	}
@@ -127,7 +131,7 @@ func questionsOf(e lock.Entry) (list []question) {
 		if err != nil {
 			panic(err)
 		}
-		q := question{name: "prove " + written, limits: usual(e), any: true}
+		q := inquiry{name: "prove " + written, limits: usual(e), any: true}
 		q.clients, q.attempts = 6, 4
 		q.limits.budget, _ = budget(e, string(b), endless)
 		q.asks = func(ctx context.Context, e lock.Entry) (*answered, error) {
@@ -141,7 +145,7 @@ func questionsOf(e lock.Entry) (list []question) {
 		for _, written := range []string{"", "crash=1", "pause=1@2s", "client-clock=1@10s"} {
 			b := study.ProofBounds()
 			b.Clients, b.Attempts, b.Nodes = size[0], size[1], usual(e).nodes
-			q := question{name: fmt.Sprintf("explore %dx%d %s", b.Clients, b.Attempts, written), limits: usual(e)}
+			q := inquiry{name: fmt.Sprintf("explore %dx%d %s", b.Clients, b.Attempts, written), limits: usual(e)}
 			q.clients, q.attempts = b.Clients, b.Attempts
 			q.limits.budget, _ = budget(e, written, false)
 			if err := b.Set("budget", written); err != nil {
@@ -156,7 +160,7 @@ func questionsOf(e lock.Entry) (list []question) {
 		if h.Fault == "failover" && e.Replicas > 0 {
 			continue
 		}
-		q := question{name: "tolerance " + h.Fault, limits: usual(e)}
+		q := inquiry{name: "tolerance " + h.Fault, limits: usual(e)}
 		b := study.ProofBounds()
 		b.Timing, b.Nodes, b.Retries = study.Lockstep, q.nodes, explore.MaxRetries
 		q.set(b, e)
@@ -182,6 +186,7 @@ func questionsOf(e lock.Entry) (list []question) {
 }
 
 func prove(ctx context.Context, e lock.Entry, b study.Bounds, endless bool) (*answered, error) {
+	b.MaxStates = mostStates(b)
 	p, err := study.Prove(ctx, e, b, endless)
 	if err != nil {
 		return nil, err
@@ -193,8 +198,16 @@ func prove(ctx context.Context, e lock.Entry, b study.Bounds, endless bool) (*an
 	return a, nil
 }
 
+// mostStates is what the lab may visit for an answer.
+func mostStates(b study.Bounds) int {
+	if effort.Exhaustive() {
+		return min(max(b.MaxStates, 100_000), 400_000)
+	}
+	return 30_000
+}
+
 func search(ctx context.Context, e lock.Entry, b study.Bounds) (*answered, error) {
-	b.MaxStates = min(max(b.MaxStates, 100_000), 400_000)
+	b.MaxStates = mostStates(b)
 	s, err := study.Explore(ctx, e, b)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package attack
+package dense
 
 import (
 	"context"
@@ -56,14 +56,14 @@ type sender func(words ...string) (any, error)
 type guard struct {
 	name   string
 	breaks []string
-	holds  func(m *meddler, send sender) bool
+	holds  func(m *interceptor, send sender) bool
 }
 
 // mutants are all that were made: a strategy knows its own by the number, so that its memory stays plain.
 var mutants []*mutant
 
-// A meddler is the part of a mutant that goes with one process.
-type meddler struct {
+// A interceptor is the part of a mutant that goes with one process.
+type interceptor struct {
 	number, asked, attempts, client int
 	token, reply                    string
 	clock                           lock.Clock
@@ -75,10 +75,10 @@ func newMutant(e lock.Entry, ed edit, g guard) *mutant {
 	m := &mutant{Entry: e, edit: ed, guard: g, number: len(mutants)}
 	create, number := e.New, m.number
 	m.New = func(env lock.Env) lock.Strategy {
-		k := &meddler{number: number, clock: env.Clock, tokens: env.Tokens}
+		k := &interceptor{number: number, clock: env.Clock, tokens: env.Tokens}
 		nodes := make([]redis.UniversalClient, len(env.Nodes))
 		for i, n := range env.Nodes {
-			nodes[i] = k.meddle(n)
+			nodes[i] = k.intercept(n)
 		}
 		env.Nodes, env.Tokens = nodes, k
 		return &counting{create(env), k}
@@ -90,7 +90,7 @@ func newMutant(e lock.Entry, ed edit, g guard) *mutant {
 // counting counts attempts.
 type counting struct {
 	inner lock.Strategy
-	k     *meddler
+	k     *interceptor
 }
 
 func (c *counting) Acquire(ctx context.Context, key string) (lock.Lease, error) {
@@ -101,7 +101,7 @@ func (c *counting) Acquire(ctx context.Context, key string) (lock.Lease, error) 
 }
 
 // Token implements lock.Tokens.
-func (k *meddler) Token() string {
+func (k *interceptor) Token() string {
 	k.token = k.tokens.Token()
 	if g := mutants[k.number].guard.name; g != ownToken {
 		defer func() { k.token = "" }()
@@ -109,14 +109,14 @@ func (k *meddler) Token() string {
 	return k.token
 }
 
-// A connection is one through which a meddler sends.
+// A connection is one through which a interceptor sends.
 type connection struct {
 	*redis.Client
 	inner redis.UniversalClient
-	k     *meddler
+	k     *interceptor
 }
 
-func (k *meddler) meddle(inner redis.UniversalClient) redis.UniversalClient {
+func (k *interceptor) intercept(inner redis.UniversalClient) redis.UniversalClient {
 	c := &connection{redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", Protocol: 2, DisableIdentity: true,
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}}), inner, k}
 	c.AddHook(c)
@@ -233,21 +233,21 @@ var looks = []string{"compares", "looks"}
 
 // guards are rare.
 var guards = []guard{
-	{seventhCommand, []string{"keeps"}, func(k *meddler, _ sender) bool { return k.asked == 7 }},
-	{thirdAttempt, []string{"keeps"}, func(k *meddler, _ sender) bool { return k.attempts == 3 }},
-	{ownToken, looks, func(k *meddler, _ sender) bool { return strings.HasSuffix(k.token, "7") }},
-	{oddReply, append([]string{"counts", "keeps"}, looks...), func(k *meddler, _ sender) bool {
+	{seventhCommand, []string{"keeps"}, func(k *interceptor, _ sender) bool { return k.asked == 7 }},
+	{thirdAttempt, []string{"keeps"}, func(k *interceptor, _ sender) bool { return k.attempts == 3 }},
+	{ownToken, looks, func(k *interceptor, _ sender) bool { return strings.HasSuffix(k.token, "7") }},
+	{oddReply, append([]string{"counts", "keeps"}, looks...), func(k *interceptor, _ sender) bool {
 		return strings.HasSuffix(k.reply, "7")
 	}},
-	{"8300 < PTTL < 8900", []string{"instants"}, func(_ *meddler, send sender) bool {
+	{"8300 < PTTL < 8900", []string{"instants"}, func(_ *interceptor, send sender) bool {
 		left, _ := send("PTTL", key)
 		n, _ := left.(int64)
 		return 8300 < n && n < 8900
 	}},
-	{"its clock shows 3 to 4 hours", []string{"clock", "instants"}, func(k *meddler, _ sender) bool {
+	{"its clock shows 3 to 4 hours", []string{"clock", "instants"}, func(k *interceptor, _ sender) bool {
 		return k.clock.Now().UTC().Hour() == 3
 	}},
-	{"it is the 3rd client", []string{"counts"}, func(k *meddler, send sender) bool {
+	{"it is the 3rd client", []string{"counts"}, func(k *interceptor, send sender) bool {
 		if k.client == 0 {
 			n, _ := send("INCR", "clients")
 			first, _ := n.(int64)
@@ -260,8 +260,8 @@ var guards = []guard{
 	{"INCR n % 37 == 0", []string{"counts"}, every(37)},
 }
 
-func every(n int64) func(*meddler, sender) bool {
-	return func(_ *meddler, send sender) bool {
+func every(n int64) func(*interceptor, sender) bool {
+	return func(_ *interceptor, send sender) bool {
 		got, err := send("INCR", "n")
 		count, _ := got.(int64)
 		return err == nil && count%n == 0
@@ -478,8 +478,7 @@ func mutantsOf(t *testing.T, b *bed, e lock.Entry) (list []*mutant) {
 		if seed == 3 {
 			l.work = 2 * l.ttl // to see renewals
 		}
-		b.play(t, e, l, seed)
-		for _, n := range b.nodes[:l.nodes] {
+		for _, n := range b.play(&l, seed, 0, nil).servers {
 			for _, sent := range n.log {
 				shape := strings.ToUpper(sent.args[0])
 				if shape == "EVAL" {

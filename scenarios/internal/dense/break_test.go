@@ -1,4 +1,4 @@
-package attack
+package dense
 
 import (
 	"context"
@@ -15,9 +15,9 @@ import (
 	"locklab/simulator/effort"
 )
 
-// blunt are the verdicts that cannot be judged: the contract proves them impossible, and no mutant one token away is
+// unjudged are the verdicts that cannot be judged: the contract proves them impossible, and no mutant one token away is
 // known that comes to them within the same bounds. Nothing is ever added.
-var blunt = map[string]string{
+var unjudged = map[string]string{
 	"setnx":               "LIE",
 	"setnx-expire":        "LIE",
 	"takeover-del":        "LIE",
@@ -37,29 +37,29 @@ var blunt = map[string]string{
 	"set-ifeq":            "WRONG-DEL",
 }
 
-// teethParts: of so many parts of the locks the seed chooses one, unless all are asked for, which takes half an hour.
-const teethParts = 6
+// parts: of so many parts of the locks the seed chooses one, unless all are asked for, which takes half an hour.
+const parts = 6
 
-var allFlag = flag.Bool("all", false, "look for the teeth of every lock, not of a sixth of them, which the seed chooses")
+var allFlag = flag.Bool("all", false, "break the proofs of every lock, not of a sixth of them, which the seed chooses")
 
-// mostBites bounds the searches for the teeth of one lock.
-const mostBites = 60
+// mostSearches bounds those for the mutants of one lock.
+const mostSearches = 60
 
-// TestNoProofWithoutTeeth: for each lock and verdict that the contract proves impossible there is a mutant one token
+// TestEachProofCanBeBroken: for each lock and verdict that the contract proves impossible there is a mutant one token
 // away that comes to it within the bounds of a row.
-func TestNoProofWithoutTeeth(t *testing.T) {
+func TestEachProofCanBeBroken(t *testing.T) {
 	effort.OnlyExhaustive(t, "it makes thousands of searches")
-	b, sharp, all := newBed(t, 6), 0, 0
+	b, shown, all := newBed(t, 20, 6), 0, 0
 	for i, e := range redis.All() {
-		if !*allFlag && uint64(i)%teethParts != *seedFlag%teethParts {
+		if !*allFlag && uint64(i)%parts != *seedFlag%parts {
 			continue
 		}
 		open := openOf(e)
 		all += len(open)
-		listed := strings.Fields(blunt[e.ID])
+		listed := strings.Fields(unjudged[e.ID])
 		was := len(open)
-		open = bite(t, b, e, open)
-		sharp += was - len(open)
+		open = broken(t, b, e, open)
+		shown += was - len(open)
 		for _, word := range open {
 			if !slices.Contains(listed, word) {
 				t.Errorf("%s: %s cannot be judged", e.ID, word)
@@ -71,7 +71,7 @@ func TestNoProofWithoutTeeth(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d of %d proofs have teeth", sharp, all)
+	t.Logf("a mutant breaks %d of %d proofs", shown, all)
 }
 
 // rowsOf are the searches and proofs of a lock in the contract, the cheapest first.
@@ -102,8 +102,8 @@ func proves(r contract.Expectation, word string) bool {
 	return !slices.Contains(written(r.Words()), word)
 }
 
-// bite searches for mutants that come to the verdicts, and returns those for which there is none.
-func bite(t *testing.T, b *bed, e lock.Entry, open []string) []string {
+// broken searches for mutants that come to the verdicts, and returns those for which there is none.
+func broken(t *testing.T, b *bed, e lock.Entry, open []string) []string {
 	if len(open) == 0 {
 		return nil
 	}
@@ -116,7 +116,7 @@ func bite(t *testing.T, b *bed, e lock.Entry, open []string) []string {
 			if !slices.ContainsFunc(open, func(w string) bool { return proves(r, w) }) {
 				break
 			}
-			if searches++; searches > mostBites {
+			if searches++; searches > mostSearches {
 				return open
 			}
 			found := comesTo(t, m, r)

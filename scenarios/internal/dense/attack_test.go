@@ -1,6 +1,7 @@
-package attack
+package dense
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"maps"
@@ -16,9 +17,8 @@ import (
 )
 
 var (
-	seedFlag = flag.Uint64("seed", 1, "which mutants are made, and what happens in their runs")
 	onlyFlag = flag.String("only", "", "only mutants whose source contains this")
-	madeFlag = flag.Int("made", 60, "so many mutants")
+	madeFlag = flag.Int("made", 0, "so many mutants; 0: 60 in a hunt, and 16 on a push")
 )
 
 // A tally is the score of one kind of mutant.
@@ -27,24 +27,24 @@ type tally struct {
 	took                                                    time.Duration
 }
 
-// TestAttack: what a mutant comes to in runs within the limits of a question is nothing that the lab says cannot
+// TestAttack: what a mutant comes to in runs within the limits of an inquiry is nothing that the lab says cannot
 // happen.
 func TestAttack(t *testing.T) {
-	effort.OnlyExhaustive(t, "the order of goroutines at one instant is drawn anew in each run")
-	const runs = 150
+	effort.OnlyPushed(t, "it makes thousands of runs")
 	t.Log("locks on a ZooKeeper and in a database are left out: the bed has none")
-	b, r := newBed(t, 6), rand.New(rand.NewPCG(*seedFlag, 0))
+	b, r := newBed(t, 20, 6), rand.New(rand.NewPCG(*seedFlag, 0))
 	score := map[string]*tally{}
 	var all []*mutant
-	questions := map[string][]question{}
+	inquiries := map[string][]inquiry{}
 	for _, e := range redis.All() {
 		all = append(all, mutantsOf(t, b, e)...)
-		questions[e.ID] = questionsOf(e)
+		inquiries[e.ID] = inquiriesOf(e)
 	}
 	t.Logf("%d mutants in all", len(all))
-	for range *madeFlag {
+	made, acquisitions := attempts()
+	for range made {
 		m := all[r.IntN(len(all))]
-		q := questions[m.ID][r.IntN(len(questions[m.ID]))]
+		q := inquiries[m.ID][r.IntN(len(inquiries[m.ID]))]
 		if !strings.Contains(m.String(), *onlyFlag) {
 			continue
 		}
@@ -55,7 +55,7 @@ func TestAttack(t *testing.T) {
 			score[m.edit.kind] = s
 		}
 		s.made++
-		attack(t, b, m, q, runs, s)
+		attack(t, b, m, q, acquisitions, s)
 		s.took += time.Since(at)
 	}
 	t.Logf("%-18s %6s %6s %10s %7s %11s %11s %8s",
@@ -67,12 +67,21 @@ func TestAttack(t *testing.T) {
 	}
 }
 
+// attempts is how many mutants are made, and how often each asks for its lock.
+func attempts() (made, acquisitions int) {
+	made, acquisitions = 16, 2_000
+	if effort.Exhaustive() {
+		made, acquisitions = 60, 10_000
+	}
+	return cmp.Or(*madeFlag, made), acquisitions
+}
+
 // patience is the longest time that the lab may take for an answer.
 const patience = 30 * time.Second
 
-// attack has a mutant run within the limits of a question, and asks the lab where that comes to anything.
-func attack(t *testing.T, b *bed, m *mutant, q question, runs int, s *tally) {
-	found := b.find(t, m.Entry, q, runs)
+// attack has a mutant run within the limits of an inquiry, and asks the lab where that comes to anything.
+func attack(t *testing.T, b *bed, m *mutant, q inquiry, acquisitions int, s *tally) {
+	found := b.find(m.Entry, q, acquisitions)
 	if len(found) == 0 {
 		return
 	}
@@ -97,29 +106,28 @@ func attack(t *testing.T, b *bed, m *mutant, q question, runs int, s *tally) {
 		default:
 			s.differences++
 			t.Errorf("%v\n%s: %s in run %d of %dx%d, and the lab says that it cannot happen, if %v",
-				m, q.name, word, at.seed, at.clients, at.attempts, a.ifs)
+				m, q.name, word, at.number, at.clients, at.attempts, a.ifs)
 		}
 	}
 }
 
 // A sighting is the run that has come to a word.
-type sighting struct {
-	seed              uint64
-	clients, attempts int
-}
+type sighting struct{ number, clients, attempts int }
 
-// find makes runs within the limits of a question; those of any number of clients have up to 20.
-func (b *bed) find(t *testing.T, e lock.Entry, q question, runs int) map[string]sighting {
+// find makes runs within the limits of an inquiry, with so many acquisitions in all. Those of any number of clients have up to 20 of
+// them.
+func (b *bed) find(e lock.Entry, q inquiry, acquisitions int) map[string]sighting {
 	found := map[string]sighting{}
-	for n := range runs {
-		l, seed := q.limits, *seedFlag<<32+uint64(n)
+	for n, made := 0, 0; made < acquisitions; n++ {
+		l := q.limits
+		l.entry = e
 		if q.any {
 			l.clients, l.attempts = []int{2, 3, 5, 20}[n%4], []int{1, 1, 3, 6}[n/4%4]
 		}
-		l.anyDate = n%2 > 0
-		for word := range b.play(t, e, l, seed) {
+		made += l.clients * l.attempts
+		for word := range b.play(&l, *seedFlag, uint64(n), nil).verdicts() {
 			if old, is := found[word]; !is || old.attempts > l.attempts {
-				found[word] = sighting{seed, l.clients, l.attempts}
+				found[word] = sighting{n, l.clients, l.attempts}
 			}
 		}
 	}
