@@ -285,10 +285,9 @@ func (sym *Symmetry) CheckOrder() error {
 // Histories and values by which TokenUse tries code: of the values half are the smallest ones, as many others come in turn.
 const mostNamed, valuesOf = 60, 8
 
-// A TokenUse is what the code of the clients does with its own tokens.
+// A TokenUse is what the code of the clients does with its own tokens. That of code of a Host, which is not known, is NoTokens.
 type TokenUse uint8
 
-// All uses of tokens. What is not known of code of a Host is NoTokens.
 const (
 	NoTokens         TokenUse = iota
 	TokensCompared            // with others it did the same, as far as that was tried
@@ -302,19 +301,18 @@ func (sym *Symmetry) TokenUse() (use TokenUse, err error) {
 		if i > 0 && i < sym.s.assumed.Symmetric || sym.s.config.Clients[i].Host != nil {
 			continue
 		}
-		all := process.Longest(p)
-		if slices.ContainsFunc(all, func(at uint32) bool { return p.At(at).Tokens > 0 }) {
-			use = TokensCompared
+		for at := range uint32(p.Len()) {
+			if p.At(at).Tokens > 0 {
+				use = TokensCompared
+			}
 		}
-		if sym.s.memo.Asymmetric {
+		if use == NoTokens || sym.s.memo.Asymmetric {
 			continue
 		}
 		twin := sym.twin(i)
 		defer twin.Close()
-		for _, at := range drawn(all, mostNamed) {
-			if _, way := process.History(p, at); p.At(way[0]).Kept != process.NoMemory { // which may have tokens
-				continue
-			}
+		remembers := func(at uint32) bool { _, way := process.History(p, at); return p.At(way[0]).Kept != process.NoMemory }
+		for _, at := range slices.DeleteFunc(drawn(process.Longest(p), mostNamed), remembers) { // a memory may have tokens
 			for _, by := range sym.s.memo.Further(valuesOf, memo.MostTokens) {
 				_, err := sym.recounted(at, p, twin, history.Further(history.Tokens+history.Counter(i+1), 0, int64(by)))
 				if order := (*OrderError)(nil); errors.As(err, &order) {

@@ -62,7 +62,7 @@ func (l *Lengths) addOp(o *process.Op) {
 	}
 }
 
-// A Timing bounds, in true time from 0, how long things take: within the bounds the
+// A Timing bounds, in true time from 0, how long things take (nil: nothing is bounded): within the bounds the
 // scheduler decides. With a Timing, a Redis key is gone when its time to live is over to
 // the nanosecond, as if it had been set at the very end of a millisecond; without one,
 // it lives through the millisecond of its deadline. The length of a fault is then a bound
@@ -74,8 +74,6 @@ type Timing struct {
 	Latency  time.Duration // a request to a server or its reply is on its way for at most so long; the resource is next door
 	Lateness time.Duration // a timer, or code that was paused, goes on at most so much later than it could
 }
-
-// A nil Timing bounds nothing.
 
 // step is the Step; 0: there is none.
 func (t *Timing) step() time.Duration {

@@ -72,10 +72,7 @@ func (p *Proof) If() []string { return p.Search.ifs(p.Once.IsZero(), true) }
 
 // ifs is If where clients rest, or there are any others.
 func (s *Search) ifs(rest, others bool) (keys []string) {
-	a, tokens := s.Result.Assumed, s.Tokens
-	if s.Bounds.Tokens != client.Unique { // these are meant, and no others
-		tokens = simulator.NoTokens
-	}
+	a, unique := s.Result.Assumed, s.Bounds.Tokens == client.Unique // else these are meant, and no others
 	for _, one := range []struct {
 		is  bool
 		key string
@@ -83,9 +80,9 @@ func (s *Search) ifs(rest, others bool) (keys []string) {
 		{s.Strategy.New == nil, "own"}, // all that is said of it
 		{a.Rests && rest, "keeps"},
 		{s.Measures || s.Grain > 0, "clock"},
-		{others && (a.Strangers || a.Ordered) || tokens == simulator.TokensCompared, "compares"},
+		{others && (a.Strangers || a.Ordered) || unique && s.Tokens == simulator.TokensCompared, "compares"},
 		{others && a.Counters > 0, "counts"},
-		{s.hasMet(node.Insight) || tokens == simulator.TokensLookedInto, "looks"},
+		{s.hasMet(node.Insight) || unique && s.Tokens == simulator.TokensLookedInto, "looks"},
 	} {
 		if one.is {
 			keys = append(keys, one.key)
