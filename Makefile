@@ -78,8 +78,8 @@ dense: ## RUNS=1000000 random runs in dense time, from SEED=1, against proofs; t
 
 hunt: ## what a push need not check again: all searches, RUNS=1000000 random runs in dense time, sixty mutants of locks at random, three rounds on real servers, SPIN, libraries, fuzz targets, and a machine with only Go; an hour on two cores
 	LOCKLAB_HUNT=1 $(EXHAUSTIVE) $(TEST) -p=3 -count=1 -timeout 60m ./...
-	$(MAKE) -j2 --output-sync=target live dense ROUNDS=3
-	$(MAKE) -j2 --output-sync=target libraries second-opinion
+	$(MAKE) -j2 --output-sync=target live dense second-opinion ROUNDS=3
+	$(MAKE) libraries
 	$(MAKE) newest
 	env -u GOGC -u GOMEMLIMIT $(MAKE) fuzz JOBS=8 TIME=20s
 	$(MAKE) bare

@@ -6,8 +6,11 @@ import (
 	"hash/fnv"
 	"net"
 	"sync/atomic"
+	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/zeromicro/go-zero/core/logx"
 	zero "github.com/zeromicro/go-zero/core/stores/redis"
 	"github.com/zeromicro/go-zero/core/stringx"
 
@@ -42,4 +45,17 @@ func goZero(c *locktest.Client) {
 	}
 	c.Critical(work)
 	l.ReleaseCtx(c.Context())
+}
+
+// TestGoZero is the part of the table that is about go-zero. It comes last, as this file does: the library closes no client of Redis, and
+// what a thousand of them keep would slow the searches that follow.
+func TestGoZero(t *testing.T) {
+	logx.Disable()
+	const adds = 500 * time.Millisecond // to the lease that it is asked for
+	for budget, breaks := range map[string]string{"crash=1,pause=1": "OVERLAP STALE-WRITE", "lose-reply=1": ""} {
+		t.Run(budget, func(t *testing.T) {
+			b := locktest.Bounds{Clients: 2, Budget: budget, TTL: ttl + adds, Beside: 20_000, MaxBytes: 4 << 30}
+			locktest.Check(t, b, goZero, locktest.Finds(breaks))
+		})
+	}
 }
