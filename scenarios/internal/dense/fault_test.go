@@ -175,19 +175,16 @@ func (w *world) spoil(a allowance) func() {
 	}
 }
 
-// wake ends a hang: what has arrived is executed in any order.
+// wake ends a hang: what has arrived is executed in any order, and among what happens at that instant.
 func (n *node) wake() {
 	if !n.hung {
 		return
 	}
 	n.hung = false
-	queue := n.queue
-	n.queue = nil
-	n.w.Shuffle(len(queue), func(i, j int) { queue[i], queue[j] = queue[j], queue[i] })
-	for _, m := range queue {
-		m.reply = n.execute(m)
-		n.w.answer(m)
+	for _, m := range n.queue {
+		m.stage, m.due = asking, n.w.at(n.w.now, func() { n.w.arrive(m) })
 	}
+	n.queue = nil
 }
 
 // crash loses the server's data and breaks its connections.

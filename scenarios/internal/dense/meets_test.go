@@ -15,24 +15,40 @@ import (
 // judged are the words that the runner's judge knows.
 var judged = []string{"OVERLAP", "STALE-WRITE", "WRONG-DEL", "LIE", "ORPHAN", "DEADLOCK"}
 
-// unmet are what the contract says of searches that the runner can make, and that it does not meet in five thousand runs
-// each. The reasons have not been looked into.
-var unmet = strings.Split(`reentrant/clients=2,attempts=2,timing=any,budget=pause=1@3s WRONG-DEL
-token/clients=2,attempts=2,timing=any,budget=crash=1,pause=1@5s OVERLAP
-token/clients=2,attempts=2,timing=any,budget=crash=1,pause=1@5s STALE-WRITE
-watchdog/clients=2,attempts=2,timing=any,budget=crash=1,pause=1@5s OVERLAP
-watchdog/clients=2,attempts=2,timing=any,budget=crash=1,pause=1@5s STALE-WRITE
-reentrant/clients=2,attempts=2,timing=any,budget=lose-reply=1 WRONG-DEL
-watchdog/clients=2,attempts=2,timing=any,budget=failover=1 WRONG-DEL
-redisson-lease/clients=2,attempts=2,timing=any,budget=delay=1@10s WRONG-DEL
-redisson-lease/clients=2,attempts=2,timing=any,budget=hang=1@10s WRONG-DEL
-watchdog/clients=2,attempts=2,timing=any,budget=hang=1@10s WRONG-DEL
-getset/clients=3,attempts=1,timing=any,budget=crash=1 ORPHAN
-token/clients=2,attempts=2,budget=pause=1@7s ORPHAN
-getset/clients=3,attempts=2,budget=lose-request=1 ORPHAN
-token/clients=3,attempts=2,budget=lose-request=1 ORPHAN
-getset/clients=2,attempts=2,budget=hang=1@10s WRONG-DEL
-token/clients=3,attempts=2,budget=crash=1,pause=1@5s,lose-reply=1 OVERLAP`, "\n")
+// unmet are what the contract says of searches that runs can bear out, and that they do not meet in twenty thousand acquisitions, by the reason.
+var unmet = map[string]string{
+	"rare: several lengths have to be near their bounds at once; it is met in three hundred thousand": `
+		reentrant/clients=2,attempts=2,timing=any,budget=pause=1@3s WRONG-DEL
+		token/clients=2,attempts=2,timing=any,budget=crash=1,pause=1@5s OVERLAP
+		token/clients=2,attempts=2,timing=any,budget=crash=1,pause=1@5s STALE-WRITE
+		watchdog/clients=2,attempts=2,timing=any,budget=crash=1,pause=1@5s OVERLAP
+		watchdog/clients=2,attempts=2,timing=any,budget=crash=1,pause=1@5s STALE-WRITE
+		watchdog/clients=2,attempts=2,timing=any,budget=crash=1,pause=1 ORPHAN
+		token/clients=2,attempts=2,timing=any,budget=pause-thread=1@5s STALE-WRITE
+		watchdog/clients=2,attempts=2,timing=any,budget=pause-thread=1@5s WRONG-DEL
+		getset/clients=3,attempts=1,timing=any,budget=crash=1 ORPHAN
+		watch-del/clients=2,attempts=2,budget=pause=1 ORPHAN
+		token/clients=any,attempts=any,budget=pause=1@2s ORPHAN
+		redisson-lease/clients=any,attempts=once,budget=pause=1@2s ORPHAN`,
+	"at the boundary only: lengths of runs keep a little away from their bounds": `
+		daemon-10-owned/clients=2,attempts=1,timing=any,work=9s,budget=pause-thread=1@3s OVERLAP
+		daemon-10-owned/clients=2,attempts=1,timing=any,work=9s,budget=pause-thread=1@3s STALE-WRITE`,
+	"to this judge a value that two attempts of a client have made, without a gap, belongs to both": `
+		redisson-lease/clients=2,attempts=2,timing=any,budget=hang=1@10s LIE
+		watchdog/clients=2,attempts=2,timing=any,budget=hang=1@10s LIE`,
+	"to this judge what a failover brings back belongs to nobody": `
+		watchdog/clients=2,attempts=2,timing=any,budget=failover=1 WRONG-DEL`,
+}
+
+// whyUnmet is the reason of a name in unmet; "": it is not listed.
+func whyUnmet(name string) string {
+	for why, names := range unmet {
+		if slices.Contains(strings.Split(strings.ReplaceAll(names, "\t", ""), "\n"), name) {
+			return why
+		}
+	}
+	return ""
+}
 
 // TestRunnerMeets: runs within the bounds of a row of the contract come to nine in ten of what it says can happen, and
 // the rest is listed.
@@ -70,8 +86,9 @@ func TestRunnerMeets(t *testing.T) {
 		}
 		for _, word := range sought {
 			name := r.Name() + " " + word
-			t.Logf("not met: %s", name)
-			if !slices.Contains(unmet, name) {
+			why := whyUnmet(name)
+			t.Logf("not met: %s: %s", name, why)
+			if why == "" {
 				t.Errorf("%s is not met, and not listed", name)
 			}
 		}
