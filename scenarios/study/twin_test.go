@@ -142,7 +142,7 @@ func small(entry lock.Entry, clients, attempts int, budget string) study.Bounds 
 // servers and clocks.
 var (
 	clientFaults = []string{"", "crash=1", "pause=1", "pause=1@5s", "lose-reply=1", "lose-request=1"}
-	serverFaults = []string{"restart=1", "failover=1", "node-clock=1@10s", "client-clock=1@10s"}
+	serverFaults = []string{"restart=1", "failover=1", "split=1", "node-clock=1@10s", "client-clock=1@10s"}
 )
 
 // oneServer are the locks that use one server.

@@ -50,6 +50,7 @@ var twins = []struct {
 	{"token", "timing=any idle=true uses=give-up client-retries=1", "lose-reply=1", true},
 	{"daemon-10-owned", "timing=any idle=true clients=1 uses=renew", "none", true}, // of two, this twin has too many states
 	{"reentrant", "timing=any idle=true uses=reenter", "none", true},
+	{"setnx", "", "split=1", false},
 	{"naive-wake", "attempts=2 uses=wait", "none", false},
 	{"watchdog", "uses=all", "none", false},
 	{"watchdog", "uses=all", "pause=1@5s", true},
@@ -499,6 +500,7 @@ func TestDropped(t *testing.T) {
 	}
 	// where a time-out comes, or a copy is read, before the budget is spent and after it
 	questions := append(of("token", "delay=1@3s", "lose-reply=1", "failover=1"), of("token-wait", "failover=1", "crash=1")...)
+	questions = append(questions, of("setnx", "split=1", "delay=1@5s,crash=1")...)
 	if effort.Exhaustive() {
 		questions = append(questions, of("token", "lose-request=1", "hang=1@5s", "restart=1@1s", "pause=1@3s", "split=1")...)
 		questions = append(questions, of("setnx-expire", "failover=1", "restart=1@10s", "failover=1,node-clock=1@10s")...)
