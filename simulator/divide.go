@@ -3,6 +3,7 @@ package simulator
 import (
 	"slices"
 
+	"locklab/simulator/history"
 	"locklab/simulator/node"
 	"locklab/simulator/process"
 )
@@ -41,10 +42,10 @@ func (ps Parts) WithConnections(p, other NodePart) NodePart {
 	return NodePart{ps.s.kind.(node.Connected).Connections().With(p.s, other.s)}
 }
 
-// Senders are the clients, bit c for client c, whose requests are under way though they do not wait for them.
-func (ps Parts) Senders(r *RestPart) (names uint16) {
+// Senders are the clients whose requests are under way though they do not wait for them.
+func (ps Parts) Senders(r *RestPart) (names history.ClientSet) {
 	for _, o := range *ps.s.orphans.At(r.orphans) {
-		names |= 1 << o.From
+		names.Add(uint8(o.From))
 	}
 	return names
 }

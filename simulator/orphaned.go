@@ -93,9 +93,9 @@ func (v *view) Orphan(c, thread int8) {
 }
 
 // DropOrphans loses the orphaned requests to server n that come from some clients.
-func (v *view) DropOrphans(n int8, from node.Set) {
+func (v *view) DropOrphans(n int8, from history.ClientSet) {
 	v.w.orphans = v.s.changed(v.w.orphans, func(list []node.Orphan) []node.Orphan {
-		return slices.DeleteFunc(list, func(o node.Orphan) bool { return o.Op.Node == n && from.Has(o.From) })
+		return slices.DeleteFunc(list, func(o node.Orphan) bool { return o.Op.Node == n && from.Has(uint8(o.From)) })
 	})
 }
 

@@ -76,7 +76,7 @@ func (k *Kind) Restart(w world.World, _ int8, d time.Duration) (why string) {
 		return "refused.down.negative"
 	}
 	s.record(history.Down, 0)
-	world.HangUp(w, theServer, world.All)
+	world.HangUp(w, theServer, history.AllClients)
 	s.replace(s.now().state.Committed(), disk)
 	if s.outage, s.until = down, clock.Later(w.Now(), d); d == 0 {
 		s.comeBack()
@@ -166,7 +166,7 @@ func (k *Kind) Failover(w world.World, _, replica int8) (why string) {
 	}
 	s := k.open(w)
 	s.record(history.Failover, 0).Replica = replica
-	world.HangUp(w, theServer, world.All)
+	world.HangUp(w, theServer, history.AllClients)
 	s.outage, s.until = serving, 0
 	s.replace(s.x.contents.At(s.replicas[replica]).state, replica)
 	k.group.Close(w)

@@ -2,7 +2,6 @@ package explore
 
 import (
 	"context"
-	"math/bits"
 	"slices"
 	"sync"
 
@@ -62,17 +61,17 @@ func newRests(s *search) (r rests, err error) {
 	return r, err
 }
 
-// namedBy is the set of clients, bit c for client c from 1, that a server's part names.
-func (t *tables) namedBy(node uint32) (names uint16) {
+// namedBy are the clients that a server's part names.
+func (t *tables) namedBy(node uint32) (names history.ClientSet) {
 	if in := t.named.at(node); in != unseen {
-		return uint16(in)
+		return history.ClientSet(in)
 	}
 	t.numbers.lacking()
 	part := t.nodeTab.keys[node]
 	for c := 1; c <= t.symmetric; c++ {
 		to := *history.Swap(uint8(c), uint8(t.clients))
 		if renamed, err := t.sim.Symmetry().Node(part, &to); err != nil || renamed != part {
-			names |= 1 << c
+			names.Add(uint8(c))
 		}
 	}
 	t.named.set(node, uint32(names))
@@ -130,7 +129,7 @@ func (a *again) describe(e *judgeEntry, v *verdict.Safety, c int) {
 	e.roles[c-1] = uint32(role ^ role>>24)
 	e.left = v.Unsettled()
 	if v.Mentions(c) {
-		e.known |= 1 << c
+		e.known.Add(uint8(c))
 	}
 }
 
@@ -180,8 +179,8 @@ func (a *again) after(c int, id uint32) uint32 {
 	return acting
 }
 
-// mentioned are the clients, bit c for client c from 1, that something in a state mentions.
-func (a *again) mentioned(state []uint32) uint16 {
+// mentioned are the clients that something in a state mentions.
+func (a *again) mentioned(state []uint32) history.ClientSet {
 	names := a.restTab.entries[state[a.restAt]].senders | a.judgeTab.entries[state[a.judgeAt]].known
 	for n := range a.nodes {
 		names |= a.namedBy(state[a.clients+n])
@@ -196,7 +195,7 @@ func (a *again) renew(state []uint32, to *history.Names) {
 			continue
 		}
 		next := c
-		if named := a.mentioned(state); named>>(c+1)&1 != 0 {
+		if named := a.mentioned(state); named.Has(uint8(c + 1)) {
 			if next = a.spare(state, named); next < 0 {
 				a.numbers.lacking()
 				a.numbers.exceed("limit.again.names", "n", a.symmetric)
@@ -215,9 +214,9 @@ func (a *again) attempt(state []uint32, c, next int) {
 }
 
 // spare is a name, from 0, that is not mentioned; below 0: there is none.
-func (a *again) spare(state []uint32, named uint16) int {
+func (a *again) spare(state []uint32, named history.ClientSet) int {
 	for c := range a.symmetric {
-		if state[c] == a.gone && named>>(c+1)&1 == 0 {
+		if state[c] == a.gone && !named.Has(uint8(c+1)) {
 			return c
 		}
 	}
@@ -228,7 +227,7 @@ func (a *again) spare(state []uint32, named uint16) int {
 func (a *again) settle(state []uint32) {
 	rest := a.restTab.entries[state[a.restAt]]
 	for left := a.judgeTab.entries[state[a.judgeAt]].left &^ rest.senders; left != 0; left &= left - 1 {
-		c := bits.TrailingZeros16(left) - 1
+		c := int(left.First()) - 1
 		if e := a.clientTab[0].entries[state[c]]; e.onVersion || a.numbers.traits(a.sim).OldBases && !e.finished && a.goesOn(state[c]) == acting {
 			continue
 		}

@@ -19,7 +19,7 @@ import (
 type closure struct {
 	*prover
 	rules *Rules
-	begun uint16                    // all clients but the probe
+	begun history.ClientSet         // all clients but the probe
 	set   map[shared]map[viewOf]int // of views
 	known wordSet                   // all else is said to be impossible
 	asked map[Position]bool
@@ -36,7 +36,7 @@ func Closed(ctx context.Context, m *Model, endless bool, most, drawn int) (wrong
 			}
 		}()
 		c := &closure{prover: p, rules: NewRules(p.sim, &p.search.opt), set: map[shared]map[viewOf]int{}}
-		c.begun = ^uint16(0) &^ (1 << p.probe)
+		c.begun = history.AllClients &^ history.Only(uint8(p.probe))
 		for s, g := range p.groups {
 			c.set[s] = maps.Clone(g.known)
 		}
@@ -141,8 +141,8 @@ func (c *closure) world(s *shared, a, b *viewOf) string {
 	return ""
 }
 
-// build makes the world of some views, as clients 1 and 2. gone are the others, bit c for client c, that cannot act.
-func (c *closure) build(s *shared, views ...*viewOf) (w simulator.World, judge uint32, gone uint16) {
+// build makes the world of some views, as clients 1 and 2. gone are the others that cannot act.
+func (c *closure) build(s *shared, views ...*viewOf) (w simulator.World, judge uint32, gone history.ClientSet) {
 	parts, symmetry, names, state := c.sim.Parts(), c.sim.Symmetry(), history.Same(), make([]uint32, c.stride())
 	copy(state, c.absent[:c.clients])
 	copy(state[c.clients:], s.nodes[:c.nodes])
@@ -154,7 +154,7 @@ func (c *closure) build(s *shared, views ...*viewOf) (w simulator.World, judge u
 		for i := range s.names {
 			switch outsider := 3 + i; v.names[i] {
 			case nobody:
-				gone |= 1 << outsider
+				gone.Add(uint8(outsider))
 			case self:
 				names[outsider], names[one+1] = uint8(one+1), outsider
 			}
@@ -178,7 +178,7 @@ func (c *closure) build(s *shared, views ...*viewOf) (w simulator.World, judge u
 }
 
 // missing projects a state, and returns a view that the set lacks.
-func (c *closure) missing(state []uint32, gone uint16, bases [2]base, how string) string {
+func (c *closure) missing(state []uint32, gone history.ClientSet, bases [2]base, how string) string {
 	c.bases = bases
 	must(0, c.project(state, gone))
 	for _, to := range c.after {

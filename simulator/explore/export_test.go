@@ -159,10 +159,10 @@ func (p *prover) viewsOf(state []uint32, clients int, of *resource) (views []fun
 		orphans := p.sim.Parts().OrphansOf(&rest, c)
 		return c <= clients && (!p.ended(c-1, state[c-1]) || orphans.Orphaned())
 	}
-	gone := uint16(0)
+	gone := history.ClientSet(0)
 	for c := 1; c <= p.symmetric; c++ {
 		if !acts(c) {
-			gone |= 1 << c
+			gone.Add(uint8(c))
 		}
 	}
 	common[p.restAt], common[p.judgeAt] = p.restTab.id(rest.WithoutOrphans()), p.judgeTab.id(judge.Shared(gone))

@@ -3,7 +3,6 @@ package explore
 import (
 	"cmp"
 	"fmt"
-	"math/bits"
 	"slices"
 	"time"
 
@@ -12,8 +11,8 @@ import (
 	"locklab/simulator/i18n"
 )
 
-// namesOf is the set of clients, bit c for client c from 1, that the shared part of a state names.
-func (p *prover) namesOf(state []uint32) (names uint16) {
+// namesOf are the clients that the shared part of a state names.
+func (p *prover) namesOf(state []uint32) (names history.ClientSet) {
 	shared := p.judgeTab.keys[state[p.judgeAt]]
 	names = shared.Names()
 	for n := range p.nodes {
@@ -53,12 +52,12 @@ func (p *prover) canonize(state []uint32) ([]naming, error) {
 		return nil, err
 	}
 	names := p.namesOf(state)
-	if most := min(Outsiders, p.symmetric-worldSize); bits.OnesCount16(names) > most {
+	if most := min(Outsiders, p.symmetric-worldSize); names.Len() > most {
 		return nil, &NotProvableError{i18n.New("prove.many", "most", fmt.Sprint(most))}
 	}
 	var list []int
 	for c := 1; c <= p.symmetric; c++ {
-		if names>>c&1 != 0 {
+		if names.Has(uint8(c)) {
 			list = append(list, c)
 		}
 	}
@@ -68,23 +67,23 @@ func (p *prover) canonize(state []uint32) ([]naming, error) {
 		for i, k := range order {
 			slots[i] = list[k]
 		}
-		to, used := history.Same(), uint16(0)
+		to, used := history.Same(), history.ClientSet(0)
 		for i, name := range slots {
 			outsider := worldSize + 1 + i
 			to[name] = uint8(outsider)
-			used |= 1 << outsider
+			used.Add(uint8(outsider))
 		}
 		// The names that are not used get what is left.
 		free := 1
 		for c := 1; c <= p.symmetric; c++ {
-			if names>>c&1 != 0 {
+			if names.Has(uint8(c)) {
 				continue
 			}
-			for used>>free&1 != 0 {
+			for used.Has(uint8(free)) {
 				free++
 			}
 			to[c] = uint8(free)
-			used |= 1 << free
+			used.Add(uint8(free))
 		}
 		renamed := slices.Clone(state)
 		if to != history.Same() {

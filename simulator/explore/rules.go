@@ -36,8 +36,8 @@ func NewRules(sim *simulator.Simulator, opt *Options) *Rules {
 type Position struct {
 	World   simulator.World
 	judges  verdict.Safety
-	ended   uint16 // clients that are done or dead, bit c
-	begun   uint16 // clients whose programs have begun
+	ended   history.ClientSet // clients that are done or dead
+	begun   history.ClientSet // clients whose programs have begun
 	strikes uint8
 }
 
@@ -48,7 +48,7 @@ func (r *Rules) Start() Position { return Position{World: r.sim.NewWorld()} }
 func (r *Rules) Allowed(p *Position) (allowed []simulator.Choice) {
 	alone := r.settled(p) && r.allEnded(p)
 	probing := r.probing(p)
-	if alone && p.ended&(1<<r.probe) != 0 || probing && !r.allEnded(p) {
+	if alone && p.ended.Has(uint8(r.probe)) || probing && !r.allEnded(p) {
 		return nil
 	}
 	var begins simulator.Choice // of the probe
@@ -69,7 +69,7 @@ func (r *Rules) Allowed(p *Position) (allowed []simulator.Choice) {
 			c.D = min(c.D, r.step)
 			allowed = append(allowed, simulator.Choice{Verb: c.Verb, D: c.D, Thread: simulator.Pending})
 		case c.Verb != simulator.Pass && c.Verb != simulator.Resume && c.Verb != simulator.Heal && !fault: // a network may stay split
-			idle = idle && r.step > 0 && !(c.Verb == simulator.Start && p.begun&(1<<c.Client) == 0)
+			idle = idle && r.step > 0 && !(c.Verb == simulator.Start && !p.begun.Has(uint8(c.Client)))
 		}
 		allowed = append(allowed, c)
 	}
@@ -89,7 +89,7 @@ func (r *Rules) Step(p *Position, c simulator.Choice) (events []history.Event, w
 	case c.Verb >= simulator.FaultVerb:
 		p.strikes++
 	case c.Verb == simulator.Start, c.Verb == simulator.Choose: // with a clock that is off
-		p.begun |= 1 << c.Client
+		p.begun.Add(uint8(c.Client))
 	}
 	words = r.Judge(p, events)
 	p.judges.Pass(&r.judge, 0, p.World.Now(), func(f verdict.Finding) { words = append(words, f.Verdict) })
@@ -120,9 +120,9 @@ func (r *Rules) Judge(p *Position, events []history.Event) (words []verdict.Word
 		}
 		switch {
 		case e.Kind == history.Done, e.Kind == history.Crash, stuck, mine && e.Kind == history.Released:
-			p.ended |= 1 << e.Client
+			p.ended.Add(uint8(e.Client))
 		case e.Kind == history.Return:
-			p.ended &^= 1 << e.Client
+			p.ended.Remove(uint8(e.Client))
 		}
 	}
 	return append(words, p.judges.Words()...)
@@ -143,7 +143,7 @@ func (r *Rules) settled(p *Position) bool {
 // allEnded reports whether all clients but the probe are at their end.
 func (r *Rules) allEnded(p *Position) bool {
 	for c := 1; c < r.probe; c++ {
-		if p.ended&(1<<c) == 0 || p.World.Paused(c) {
+		if !p.ended.Has(uint8(c)) || p.World.Paused(c) {
 			return false
 		}
 	}
@@ -151,7 +151,7 @@ func (r *Rules) allEnded(p *Position) bool {
 }
 
 // probing reports whether the probe has begun.
-func (r *Rules) probing(p *Position) bool { return p.begun&(1<<r.probe) != 0 }
+func (r *Rules) probing(p *Position) bool { return p.begun.Has(uint8(r.probe)) }
 
 // waits reports whether a client waits for an answer of a server.
 func (r *Rules) waits(p *Position, c int) bool {

@@ -148,7 +148,7 @@ type restEntry struct {
 	due        time.Duration // of the next that is held up
 	orphanedID []uint16
 	target     []int
-	senders    uint16 // see Parts.Senders
+	senders    history.ClientSet // see Parts.Senders
 	spent      int
 	mayFault   bool // the budget is not used up
 	left       simulator.FaultsLeft
@@ -157,8 +157,8 @@ type restEntry struct {
 
 type judgeEntry struct {
 	roles [simulator.MaxClients]uint32 // of the clients, see verdict.Safety.Role
-	known uint16                       // the clients, bit c for client c, that it mentions
-	left  uint16                       // see verdict.Safety.Unsettled
+	known history.ClientSet            // the clients that it mentions
+	left  history.ClientSet            // see verdict.Safety.Unsettled
 }
 
 // effect is the result of a move: the new numbers of the parts that it reaches, and its

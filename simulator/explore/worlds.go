@@ -67,7 +67,7 @@ type culprit struct {
 }
 
 // listWorld puts the world of some views into cur, and its moves into moves.
-func (p *prover) listWorld(s *shared, views ...*viewOf) (gone uint16, err error) {
+func (p *prover) listWorld(s *shared, views ...*viewOf) (gone history.ClientSet, err error) {
 	if gone, err = p.put(s, views...); err != nil {
 		return 0, err
 	}
@@ -86,15 +86,15 @@ func (p *prover) listWorld(s *shared, views ...*viewOf) (gone uint16, err error)
 	return gone, nil
 }
 
-// put puts the world of some views, as clients 1, 2 and so on, into the searched state. gone are the outsiders, bit c for client c, that
+// put puts the world of some views, as clients 1, 2 and so on, into the searched state. gone are the outsiders that
 // cannot act.
-func (p *prover) put(s *shared, views ...*viewOf) (gone uint16, err error) {
+func (p *prover) put(s *shared, views ...*viewOf) (gone history.ClientSet, err error) {
 	cur := p.search.successors.cur
 	to := history.Same()
 	for i := range s.names {
 		outsider := uint8(worldSize + 1 + int(i))
 		if views[0].names[i] == nobody {
-			gone |= 1 << outsider
+			gone.Add(outsider)
 		}
 		for c, v := range views {
 			if v.names[i] == self {
@@ -163,7 +163,7 @@ func (p *prover) join(state []uint32, v *viewOf, c int) error {
 
 // step makes a move of the world in cur, and enters what client 1 then is, and what the move makes of the others. It reports
 // whether nothing else changes, so that it need not be made in other worlds; of time that passes, whether it is quiet.
-func (p *prover) step(m *move, gone uint16, s *shared, others *faceViews) (alone bool, err error) {
+func (p *prover) step(m *move, gone history.ClientSet, s *shared, others *faceViews) (alone bool, err error) {
 	made, err := p.follow(m, gone)
 	if err != nil {
 		return false, err
@@ -195,7 +195,7 @@ type made struct {
 }
 
 // follow makes a move of the world in cur, and puts what its clients then are into after.
-func (p *prover) follow(m *move, gone uint16) (done made, err error) {
+func (p *prover) follow(m *move, gone history.ClientSet) (done made, err error) {
 	n, before := p.search.successors, p.bases
 	copy(n.cur, p.cur)
 	copy(n.next, p.cur)
@@ -299,7 +299,7 @@ type projection struct {
 }
 
 // project puts what the clients of a state are into after.
-func (p *prover) project(state []uint32, gone uint16) error {
+func (p *prover) project(state []uint32, gone history.ClientSet) error {
 	var clients [worldSize]actor
 	for c := range worldSize {
 		one, err := p.actor(state, c)
@@ -308,7 +308,7 @@ func (p *prover) project(state []uint32, gone uint16) error {
 		}
 		clients[c] = one
 		if !one.isActing {
-			gone |= 1 << (c + 1)
+			gone.Add(uint8(c + 1))
 		}
 		if one.ended && one.conns != p.unbound && restAfter(p.tables, c, state[c]).Stage > 0 {
 			p.proved.Once = i18n.New("prove.once.connection")
@@ -345,10 +345,10 @@ func (p *prover) project(state []uint32, gone uint16) error {
 }
 
 // statuses are those of the names of a shared part for client c, from 1, which can act. gone cannot.
-func statuses(slots []int, gone uint16, c int) (of [Outsiders]status) {
+func statuses(slots []int, gone history.ClientSet, c int) (of [Outsiders]status) {
 	for i, name := range slots {
 		switch {
-		case gone>>name&1 != 0:
+		case gone.Has(uint8(name)):
 			of[i] = nobody
 		case name == c:
 			of[i] = self

@@ -2,12 +2,53 @@ package history
 
 import (
 	"fmt"
+	"math/bits"
 	"strconv"
 	"strings"
 )
 
 // MaxClients is the number of client processes that a run may have.
 const MaxClients = 8
+
+// A ClientSet is a set of clients, which count from 1.
+type ClientSet uint8
+
+// AllClients is every client.
+const AllClients = ^ClientSet(0)
+
+// Only is the set of client c alone; it is empty for client 0.
+func Only(c uint8) ClientSet { return ClientSet(1) << (c - 1) }
+
+// Has reports whether client c is in the set.
+func (s ClientSet) Has(c uint8) bool { return s&Only(c) != 0 }
+
+// Add puts client c into the set.
+func (s *ClientSet) Add(c uint8) { *s |= Only(c) }
+
+// Remove takes client c out of the set.
+func (s *ClientSet) Remove(c uint8) { *s &^= Only(c) }
+
+// First is the lowest client of a set that is not empty.
+func (s ClientSet) First() uint8 { return uint8(bits.TrailingZeros8(uint8(s)) + 1) }
+
+// Len is the number of clients in the set.
+func (s ClientSet) Len() int { return bits.OnesCount8(uint8(s)) }
+
+// AppendTo appends the clients, the lowest first.
+func (s ClientSet) AppendTo(list []int) []int {
+	for ; s != 0; s &= s - 1 {
+		list = append(list, int(s.First()))
+	}
+	return list
+}
+
+// Renamed is the set with the clients renamed.
+func (s ClientSet) Renamed(to *Names) (renamed ClientSet) {
+	for ; s != 0; s &= s - 1 {
+		renamed.Add(to[s.First()])
+	}
+	return renamed
+}
 
 // Names rename clients: client c becomes Names[c]. Names[0] is not used. Where clients run
 // the same code, a state and a renamed one have the same futures.

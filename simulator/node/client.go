@@ -3,7 +3,6 @@ package node
 import (
 	"time"
 
-	"locklab/simulator/history"
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/process"
 )
@@ -134,26 +133,4 @@ const (
 // and may give up.
 func (p Phase) Waiting() bool {
 	return p == Asking || p == Blocked || p == Answered || p == Unheard || p == Listening || p == Stranded
-}
-
-// A Set is a set of clients, which count from 1.
-type Set uint8
-
-// All is every client.
-const All = ^Set(0)
-
-// Of is the set of client c alone.
-func Of(c int8) Set { return 1 << (c - 1) }
-
-// Has reports whether client c is in the set.
-func (s Set) Has(c int8) bool { return s>>(c-1)&1 != 0 }
-
-// Renamed is the set with the clients renamed.
-func (s Set) Renamed(to *history.Names) (renamed Set) {
-	for c := range int8(MaxClients) {
-		if s.Has(c + 1) {
-			renamed |= 1 << (to[c+1] - 1)
-		}
-	}
-	return renamed
 }

@@ -61,7 +61,7 @@ type World interface {
 	// Orphan keeps a thread's request under way though no thread waits for its answer
 	// any more, and DropOrphans loses those to server n that come from some clients.
 	Orphan(c, thread int8)
-	DropOrphans(n int8, from Set)
+	DropOrphans(n int8, from history.ClientSet)
 	// ReleaseOrphans has those go on that server n holds up.
 	ReleaseOrphans(n int8)
 }
@@ -325,10 +325,10 @@ type Numbering interface {
 // HangUp breaks the connections of some clients to server n: their threads see it
 // in place of an answer, unless one was on its way and survives, and their orphaned
 // requests are lost.
-func HangUp(w World, n int8, who Set) {
+func HangUp(w World, n int8, who history.ClientSet) {
 	for c := int8(1); int(c) <= w.Clients(); c++ {
 		for t, th := range w.Client(c).Each {
-			if who.Has(c) && th.Phase.Waiting() && w.Op(c, t).Node == n {
+			if who.Has(uint8(c)) && th.Phase.Waiting() && w.Op(c, t).Node == n {
 				th.Break(w.Now())
 			}
 		}

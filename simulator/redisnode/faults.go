@@ -46,7 +46,7 @@ func (k *Kind) Restart(w node.World, n int8, d time.Duration) (why string) {
 		return "refused.down.negative"
 	}
 	s.emit(history.Down)
-	node.HangUp(w, n, node.All&^s.cut)
+	node.HangUp(w, n, history.AllClients&^s.cut)
 	s.replace(s.kept(), history.Disk)
 	s.copies().compare()
 	if s.outage, s.until = down, clock.Later(s.now, d); d == 0 {
@@ -83,7 +83,7 @@ func (k *Kind) Failover(w node.World, n, replica int8) (why string) {
 		return "refused.replica.unknown"
 	}
 	s.emit(history.Failover).Replica = replica
-	node.HangUp(w, n, node.All&^s.cut)
+	node.HangUp(w, n, history.AllClients&^s.cut)
 	s.promote(replica)
 	s.expire()
 	return ""

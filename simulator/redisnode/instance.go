@@ -171,7 +171,7 @@ func (s *instance) serve(a arrival) (answer uint32, err error) {
 		}
 		for i := range s.lacks[:s.config.Replicas] {
 			if s.behind>>i&1 != 0 {
-				s.lacks[i] |= node.Of(a.from)
+				s.lacks[i] |= history.Only(uint8(a.from))
 			}
 		}
 	}
@@ -206,7 +206,7 @@ type side struct {
 
 // side returns the side that a client reaches.
 func (s *instance) side(client int8) side {
-	if s.cut.Has(client) {
+	if s.cut.Has(uint8(client)) {
 		return s.old()
 	}
 	return s.own()

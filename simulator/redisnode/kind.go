@@ -248,7 +248,7 @@ func (k *Kind) Relative(now time.Duration, state node.State, readsClock bool) no
 		s.refuses = refusing
 	}
 	if !k.Executor.memo.Waits {
-		s.lacks = [MaxReplicas]node.Set{}
+		s.lacks = [MaxReplicas]history.ClientSet{}
 	}
 	if !readsClock {
 		s.clock = s.clock.WithinMillisecond(now)

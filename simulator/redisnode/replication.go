@@ -70,7 +70,7 @@ func (s *instance) promote(replica int8) {
 // compare finds out which replicas, and whether the disk, lack something
 // that the server has. All connections to it are new: no client has written by them.
 func (c copies) compare() {
-	c.s.behind, c.s.lacks = 0, [MaxReplicas]node.Set{}
+	c.s.behind, c.s.lacks = 0, [MaxReplicas]history.ClientSet{}
 	for i := range int8(c.s.config.copies()) {
 		if *c.of(i) != c.s.data && (c.s.cut == 0 || i != int8(c.s.oldMaster)) {
 			c.s.behind |= 1 << i
@@ -111,13 +111,13 @@ func (s *instance) split(c, replica int8) {
 	e := s.emit(history.Split)
 	e.Client, e.Replica = int(c), replica
 	if s.cut != 0 {
-		node.HangUp(s.w, s.n, node.Of(c))
-		s.cut |= node.Of(c)
+		node.HangUp(s.w, s.n, history.Only(uint8(c)))
+		s.cut |= history.Only(uint8(c))
 		return
 	}
-	node.HangUp(s.w, s.n, ^node.Of(c))
+	node.HangUp(s.w, s.n, ^history.Only(uint8(c)))
 	old := s.data
-	s.cut, s.oldMaster, s.refuses = node.Of(c), uint8(replica), clock.Never
+	s.cut, s.oldMaster, s.refuses = history.Only(uint8(c)), uint8(replica), clock.Never
 	if s.config.MinReplicas > 0 {
 		s.refuses = clock.Later(s.now, s.clock.After(s.config.MaxLag))
 	}
@@ -133,7 +133,7 @@ func (s *instance) cannotSplit(c, replica int8) (why string, err error) {
 	switch {
 	case s.outage != serving:
 		return "refused.server.down", nil
-	case s.cut.Has(c):
+	case s.cut.Has(uint8(c)):
 		return "refused.split.client", nil
 	case s.cut != 0 && replica != int8(s.oldMaster):
 		return "refused.split.already", nil
@@ -170,7 +170,7 @@ func (s *instance) tooFewReplicas(client int8) bool {
 	switch {
 	case s.cut == 0:
 		return false
-	case s.cut.Has(client):
+	case s.cut.Has(uint8(client)):
 		return s.refusing()
 	default:
 		return s.config.Replicas-1 < s.config.MinReplicas

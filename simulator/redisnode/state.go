@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"locklab/simulator/history"
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/node"
 )
@@ -56,10 +57,10 @@ type State struct {
 	behind   copySet // the replicas, and the disk, that lack something that the server has
 	// lacks are, for each replica, the clients that have had a command executed since it
 	// lacks something: their WAIT waits for it.
-	lacks [MaxReplicas]node.Set
+	lacks [MaxReplicas]history.ClientSet
 
-	cut       node.Set // the clients that are cut off with the old master; none: there is none
-	oldMaster uint8    // cut: the replica in whose place that is
+	cut       history.ClientSet // the clients that are cut off with the old master; none: there is none
+	oldMaster uint8             // cut: the replica in whose place that is
 	outage    outage
 	pending   bool // what ends at the present instant has not ended yet: see endings
 
@@ -124,7 +125,7 @@ func (s State) Split() bool { return s.cut != 0 }
 
 // reachedBy returns the outage of what a client reaches of the server.
 func reachedBy(client int8, s *State) outage {
-	if s.outage != serving && s.cut.Has(client) {
+	if s.outage != serving && s.cut.Has(uint8(client)) {
 		return serving
 	}
 	return s.outage

@@ -306,7 +306,7 @@ func (cs connections) Of(state node.State, c int8) node.State {
 	})
 	of := State{data: Data{keyspace: cs.x.keyspaces.ID(keyspace{conns: own})}}
 	for i, lacking := range state.(State).lacks {
-		of.lacks[i] = lacking & node.Of(c)
+		of.lacks[i] = lacking & history.Only(uint8(c))
 	}
 	return of
 }
@@ -314,7 +314,7 @@ func (cs connections) Of(state node.State, c int8) node.State {
 // Without implements [node.Connections].
 func (cs connections) Without(state node.State) node.State {
 	s := state.(State)
-	s.lacks = [MaxReplicas]node.Set{}
+	s.lacks = [MaxReplicas]history.ClientSet{}
 	return cs.with(s, cs.in(state, func(conn connection) bool { return len(conn.channels) > 0 }))
 }
 

@@ -90,7 +90,7 @@ func (r request) await(wait *waitCommand) (err error) {
 	}
 	th.Acks, th.Hold = 0, clock.Never
 	for i, lacking := range s.lacks {
-		if !lacking.Has(r.c) && !s.cut.Has(r.c) && s.copies().has(int8(i)) {
+		if !lacking.Has(uint8(r.c)) && !s.cut.Has(uint8(r.c)) && s.copies().has(int8(i)) {
 			th.Acks |= 1 << i
 		}
 	}
@@ -107,7 +107,7 @@ func (r request) await(wait *waitCommand) (err error) {
 // server.
 func (s *instance) acknowledge(replica int8) {
 	for r := range s.requests {
-		if r.th.Phase != node.Blocked || s.cut.Has(r.c) {
+		if r.th.Phase != node.Blocked || s.cut.Has(uint8(r.c)) {
 			continue
 		}
 		r.th.Acks |= 1 << replica

@@ -44,15 +44,15 @@ type blocked struct {
 	open    bool
 	cleared bool // open, somebody was refused, and nothing bars any longer
 
-	since, until time.Duration // when it became free and barred; when it cleared
-	refused      int           // attempts refused meanwhile
-	first        client8       // the first of them
-	culprits     clients       // whose keys barred it at since
-	waiting      clients       // asked before since and have no answer yet
-	asked        clients       // were acquiring before the event
+	since, until time.Duration     // when it became free and barred; when it cleared
+	refused      int               // attempts refused meanwhile
+	first        client8           // the first of them
+	culprits     history.ClientSet // whose keys barred it at since
+	waiting      history.ClientSet // asked before since and have no answer yet
+	asked        history.ClientSet // were acquiring before the event
 
-	busy   clients // were not idle before the event
-	offKey clients // crashed or failed while busy; counts if the lock does not live on the key
+	busy   history.ClientSet // were not idle before the event
+	offKey history.ClientSet // crashed or failed while busy; counts if the lock does not live on the key
 }
 
 func (b *blocked) observe(in *input) {
@@ -64,7 +64,7 @@ func (b *blocked) observe(in *input) {
 	}
 	free, barred := in.reading.Free(), b.barred(in)
 	if b.waiting &= in.reading.acquiring; b.waiting != 0 && b.refused == 0 && free && !barred {
-		b.refused, b.first = 1, b.waiting.first()
+		b.refused, b.first = 1, b.waiting.First()
 	}
 	switch {
 	case !free: // granted to a client, which may yet be refused
@@ -91,7 +91,7 @@ func (b *blocked) observe(in *input) {
 // already.
 func (b *blocked) noteOffKey(in *input) {
 	if in.event.Kind == history.Crash || in.event.Kind == history.Leave && in.event.Note == history.Exception {
-		b.offKey |= b.busy & only(client8(in.event.Client))
+		b.offKey |= b.busy & history.Only(client8(in.event.Client))
 	}
 	b.busy = in.reading.active()
 }
@@ -105,14 +105,14 @@ func (b *blocked) barred(in *input) bool {
 }
 
 // leftBy are the clients whose keys or remains bar the lock, as far as known.
-func (b *blocked) leftBy(in *input) clients {
+func (b *blocked) leftBy(in *input) history.ClientSet {
 	if !in.reading.keyChanged {
 		return b.offKey
 	}
-	var s clients
+	var s history.ClientSet
 	for _, g := range in.reading.grant[:in.run.nodes] {
 		if g.left {
-			s.add(g.owner)
+			s.Add(g.owner)
 		}
 	}
 	return s
@@ -126,8 +126,8 @@ func (b *blocked) end(in *input, to time.Duration) {
 }
 
 func (b *blocked) clients() []int {
-	list := b.culprits.appendTo(nil)
-	if !b.culprits.has(b.first) {
+	list := b.culprits.AppendTo(nil)
+	if !b.culprits.Has(b.first) {
 		list = append(list, int(b.first))
 	}
 	return list

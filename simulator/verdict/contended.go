@@ -13,7 +13,7 @@ func (s *Safety) Contends(e *history.Event) bool {
 		return false
 	}
 	c := client8(e.Client)
-	if s.reading.active()&^only(c) != 0 {
+	if s.reading.active()&^history.Only(c) != 0 {
 		return true
 	}
 	for _, g := range s.reading.grant {

@@ -1,8 +1,10 @@
 package verdict
 
+import "locklab/simulator/history"
+
 // Of returns what the judges know of client c alone, from 1: where it is, what it was told, and by which leases.
 func (s *Safety) Of(c int) (own Safety) {
-	mine := only(client8(c))
+	mine := history.Only(client8(c))
 	from, to := s.sets(), own.sets()
 	for i := range from {
 		*to[i] = *from[i] & mine
@@ -13,16 +15,16 @@ func (s *Safety) Of(c int) (own Safety) {
 
 // Shared returns what the judges know of no client alone: whose the key is on every server, whether this owner is dead, and
 // which servers serve. What was written to the resource is left out: see Outdated. So are what was found, and who met an
-// orphan. gone are clients, bit c for client c, that can do nothing any more: when their keys may be taken over makes no
+// orphan. gone are clients that can do nothing any more: when their keys may be taken over makes no
 // difference.
-func (s *Safety) Shared(gone uint16) Safety {
+func (s *Safety) Shared(gone history.ClientSet) Safety {
 	shared := *s
 	for n := range shared.reading.grant {
-		if owner := shared.reading.grant[n].owner; owner != nobody && gone>>owner&1 != 0 {
+		if owner := shared.reading.grant[n].owner; owner != nobody && gone.Has(owner) {
 			shared.reading.lapse[n] = 0
 		}
 	}
-	dead := shared.reading.dead & clients(s.Names()>>1)
+	dead := shared.reading.dead & s.Names()
 	for _, set := range shared.sets() {
 		*set = 0
 	}
@@ -43,11 +45,11 @@ func (s *Safety) Add(own *Safety) {
 	}
 }
 
-// Names is the set of clients, bit c for client c, whose keys servers, replicas and disks have.
-func (s *Safety) Names() (names uint16) {
+// Names are the clients whose keys servers, replicas and disks have.
+func (s *Safety) Names() (names history.ClientSet) {
 	add := func(c client8) {
 		if c != nobody {
-			names |= 1 << c
+			names.Add(c)
 		}
 	}
 	for n := range s.reading.grant {
@@ -56,7 +58,7 @@ func (s *Safety) Names() (names uint16) {
 			add(copied.owner)
 		}
 	}
-	return names &^ 1
+	return names
 }
 
 // Outdated returns s with writes to the resource as client c, from 1, meets them: outdated: another client has written since

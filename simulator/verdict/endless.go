@@ -6,8 +6,8 @@ import "locklab/simulator/history"
 // accepted write only its order to what clients have read matters. So clients that have read the resource since the last accepted
 // write of another client are newest, and those that have not are outdated. Only a search of any number of attempts uses it.
 type endless struct {
-	newest, outdated clients
-	refused          clients // have made an attempt, as long as InVain
+	newest, outdated history.ClientSet
+	refused          history.ClientSet // have made an attempt, as long as InVain
 }
 
 // ObserveVersion is called before Observe where versions of the resource are all 0: a read makes its client the newest, an accepted
@@ -17,13 +17,13 @@ func (s *Safety) ObserveVersion(e *history.Event) {
 	c := client8(e.Client)
 	switch e.Kind {
 	case history.Read:
-		s.endless.newest.add(c)
-		s.endless.outdated.remove(c)
+		s.endless.newest.Add(c)
+		s.endless.outdated.Remove(c)
 	case history.Write:
-		*s = s.Outdated(e.Client, s.endless.outdated.has(c))
+		*s = s.Outdated(e.Client, s.endless.outdated.Has(c))
 		if e.OK {
-			s.endless.outdated |= s.endless.newest &^ only(c)
-			s.endless.newest &= only(c)
+			s.endless.outdated |= s.endless.newest &^ history.Only(c)
+			s.endless.newest &= history.Only(c)
 		}
 	}
 }
@@ -36,11 +36,11 @@ func (s *Safety) ForgetCounts() {
 	}
 }
 
-// Unsettled are the clients, bit c for client c, of which Settled would forget something.
-func (s *Safety) Unsettled() (names uint16) {
+// Unsettled are the clients of which Settled would forget something.
+func (s *Safety) Unsettled() (names history.ClientSet) {
 	for c := range client8(MaxClients) {
-		if (s.endless.newest | s.endless.outdated).has(c+1) || s.reading.former[c] != 0 {
-			names |= 2 << c
+		if (s.endless.newest | s.endless.outdated).Has(c+1) || s.reading.former[c] != 0 {
+			names.Add(c + 1)
 		}
 	}
 	return names
@@ -49,8 +49,8 @@ func (s *Safety) Unsettled() (names uint16) {
 // Settled returns s without what client c, from 1, has read, and without the attempts of its processes that have died. It is
 // for a client that will not write on what it has read, and of which no request is under way that it does not wait for.
 func (s Safety) Settled(c int) Safety {
-	s.endless.newest.remove(client8(c))
-	s.endless.outdated.remove(client8(c))
+	s.endless.newest.Remove(client8(c))
+	s.endless.outdated.Remove(client8(c))
 	s.reading.former[c-1] = 0
 	return s
 }
@@ -60,15 +60,15 @@ func (s *Safety) Mentions(c int) bool { return s.Role(c) != 0 || s.reading.forme
 
 // Attempted returns s after client c, from 1, has made an attempt and goes on as client next.
 func (s Safety) Attempted(c, next int) Safety {
-	s.endless.refused.remove(client8(c))
+	s.endless.refused.Remove(client8(c))
 	if s.InVain() {
-		s.endless.refused.add(client8(next))
+		s.endless.refused.Add(client8(next))
 	}
 	return s
 }
 
 // AttemptsInVain returns the number of clients that have made an attempt, if InVain.
-func (s *Safety) AttemptsInVain() int { return s.endless.refused.size() }
+func (s *Safety) AttemptsInVain() int { return s.endless.refused.Len() }
 
 // Recounted returns s with other numbers of attempts.
 func (s Safety) Recounted(f history.Recount) Safety {

@@ -54,7 +54,7 @@ func (l *leases) timeless() nodes {
 func (l *leases) prolonged(f *Reading) nodes {
 	var s nodes
 	for n, r := range l.renewer {
-		if r != 0 && !f.dead.has(r) {
+		if r != 0 && !f.dead.Has(r) {
 			s |= 1 << n
 		}
 	}

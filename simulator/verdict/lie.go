@@ -41,10 +41,10 @@ import "locklab/simulator/history"
 // Any other Enter or Refuse states nothing about the client's own lease: a false Enter is
 // OVERLAP.
 type lie struct {
-	asking  clients // renewing or checking
-	decided clients // releasing or asking, and have changed the key: had and lacked stand
-	had     clients // have had the lock at all moments of the call, or until they gave it back
-	lacked  clients // have had it at none
+	asking  history.ClientSet // renewing or checking
+	decided history.ClientSet // releasing or asking, and have changed the key: had and lacked stand
+	had     history.ClientSet // have had the lock at all moments of the call, or until they gave it back
+	lacked  history.ClientSet // have had it at none
 }
 
 func (l *lie) observe(in *input) {
@@ -57,19 +57,19 @@ func (l *lie) observe(in *input) {
 	case history.Acquire:
 		if e.Note != "" {
 			l.begin(in, c)
-			l.asking.add(c)
+			l.asking.Add(c)
 		}
 	case history.Release:
 		l.begin(in, c)
 	case history.Change:
-		asks := l.asking.has(c)
-		if c == 0 || e.Key != in.run.key || l.decided.has(c) || in.reading.ofFormer(e) || !asks && (!in.reading.releasing.has(c) || e.Before == e.After) {
+		asks := l.asking.Has(c)
+		if c == 0 || e.Key != in.run.key || l.decided.Has(c) || in.reading.ofFormer(e) || !asks && (!in.reading.releasing.Has(c) || e.Before == e.After) {
 			return
 		}
 		l.begin(in, c)
-		l.decided.add(c)
+		l.decided.Add(c)
 	case history.Enter, history.Refuse:
-		if l.asking.has(c) {
+		if l.asking.Has(c) {
 			l.end(in, c)
 		}
 	case history.Released:
@@ -82,10 +82,10 @@ func (l *lie) observe(in *input) {
 // look looks once more at the clients whose calls are not decided.
 func (l *lie) look(in *input) {
 	for s := (l.had | l.lacked) &^ l.decided; s != 0; s &= s - 1 {
-		if c := s.first(); in.holds(c, 0) {
-			l.lacked.remove(c)
+		if c := s.First(); in.holds(c, 0) {
+			l.lacked.Remove(c)
 		} else {
-			l.had.remove(c)
+			l.had.Remove(c)
 		}
 	}
 }
@@ -94,30 +94,30 @@ func (l *lie) look(in *input) {
 // back, unless that one did it.
 func (l *lie) lose(in *input) {
 	g := in.reading.grant[in.event.Node-1]
-	if own := g.owner == client8(in.event.Client) && !in.reading.ofFormer(in.event); l.decided.has(g.owner) && !g.gone && !own && in.event.Before != in.event.After {
-		l.had.remove(g.owner)
+	if own := g.owner == client8(in.event.Client) && !in.reading.ofFormer(in.event); l.decided.Has(g.owner) && !g.gone && !own && in.event.Before != in.event.After {
+		l.had.Remove(g.owner)
 	}
 }
 
 // begin forgets what was before this moment.
 func (l *lie) begin(in *input, c client8) {
-	l.had.remove(c)
-	l.lacked.remove(c)
+	l.had.Remove(c)
+	l.lacked.Remove(c)
 	if in.holds(c, in.event.Lease) {
-		l.had.add(c)
+		l.had.Add(c)
 	} else {
-		l.lacked.add(c)
+		l.lacked.Add(c)
 	}
 }
 
 // end judges the answer to a call.
 func (l *lie) end(in *input, c client8) {
-	untrue := l.had.has(c)
-	switch release := !l.asking.has(c); {
-	case in.event.OK && release && !l.decided.has(c):
+	untrue := l.had.Has(c)
+	switch release := !l.asking.Has(c); {
+	case in.event.OK && release && !l.decided.Has(c):
 		untrue = !in.holds(c, 0)
 	case in.event.OK:
-		untrue = l.lacked.has(c)
+		untrue = l.lacked.Has(c)
 	}
 	if in.event.Claims && untrue && in.reading.keyChanged && in.run.room[c-1] == 1 {
 		in.instant(Lie, int(c))
@@ -126,8 +126,8 @@ func (l *lie) end(in *input, c client8) {
 }
 
 func (l *lie) forget(c client8) {
-	l.asking.remove(c)
-	l.decided.remove(c)
-	l.had.remove(c)
-	l.lacked.remove(c)
+	l.asking.Remove(c)
+	l.decided.Remove(c)
+	l.had.Remove(c)
+	l.lacked.Remove(c)
 }

@@ -288,7 +288,7 @@ func (in *input) report(f Finding) {
 // then has it as long as it is inside.
 func (in *input) holds(c client8, lease int) bool {
 	if !in.reading.keyChanged {
-		return in.reading.inside.has(c)
+		return in.reading.inside.Has(c)
 	}
 	return in.run.majority(in.reading.granted(c, lease))
 }

@@ -20,7 +20,7 @@ import (
 //     and also what a library sends again. What goes to the resource does not.
 //   - To renew or check (an Acquire with a Note) is not to wait. The probe of a search is not judged.
 type noisy struct {
-	waiting clients
+	waiting history.ClientSet
 	second  [MaxClients]second // of those that are waiting
 }
 
@@ -37,12 +37,12 @@ func (n *noisy) observe(in *input) {
 	c := client8(in.event.Client)
 	switch {
 	case in.run.begins(in.event):
-		n.waiting.add(c)
+		n.waiting.Add(c)
 		n.second[c-1] = second{ends: in.at + time.Second}
 	case ends(in.event.Kind):
-		n.waiting.remove(c)
+		n.waiting.Remove(c)
 		n.second[c-1] = second{}
-	case in.event.Kind == history.Send && in.event.Node > 0 && n.waiting.has(c):
+	case in.event.Kind == history.Send && in.event.Node > 0 && n.waiting.Has(c):
 		now := &n.second[c-1]
 		now.pass(in.at)
 		if now.sent == in.run.noisy {
@@ -62,14 +62,14 @@ func (s *second) pass(now time.Duration) {
 // rebase makes now the zero of times.
 func (n *noisy) rebase(now time.Duration) {
 	for waiting := n.waiting; waiting != 0; waiting &= waiting - 1 {
-		s := &n.second[waiting.first()-1]
+		s := &n.second[waiting.First()-1]
 		s.pass(now)
 		s.ends -= now
 	}
 }
 
 func (n *noisy) rename(to *history.Names) {
-	n.waiting = n.waiting.renamed(to)
+	n.waiting = n.waiting.Renamed(to)
 	for c, s := range n.second { // of a copy
 		n.second[to[c+1]-1] = s
 	}

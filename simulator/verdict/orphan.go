@@ -29,13 +29,13 @@ import (
 //     was not refused by it; nor one that takes the orphan over without waiting.
 //   - Forever: it outlasts the run, and has no time to live on a quorum.
 type orphan struct {
-	open     clients                   // whose orphans exist
-	refusing clients                   // …and have refused another client
+	open     history.ClientSet         // whose orphans exist
+	refusing history.ClientSet         // …and have refused another client
 	since    [MaxClients]time.Duration // …and since when
 }
 
 // refuse notes that a client was refused by the orphans of others.
-func (p *orphan) refuse(c client8) { p.refusing |= p.open &^ only(c) }
+func (p *orphan) refuse(c client8) { p.refusing |= p.open &^ history.Only(c) }
 
 func (p *orphan) observe(in *input, refuses bool) {
 	if refuses {
@@ -46,37 +46,37 @@ func (p *orphan) observe(in *input, refuses bool) {
 		return
 	}
 	for s := p.open &^ now; s != 0; s &= s - 1 {
-		p.close(in, s.first())
+		p.close(in, s.First())
 	}
 	for s := now &^ p.open; s != 0; s &= s - 1 {
-		p.since[s.first()-1] = in.at
+		p.since[s.First()-1] = in.at
 	}
 	p.open = now
 }
 
 // met are the clients that ask for the lock and have had a request executed by a server on
 // which they met another's orphan, which still exists.
-type met struct{ clients }
+type met struct{ history.ClientSet }
 
-func (m *met) observe(in *input, asking clients) {
+func (m *met) observe(in *input, asking history.ClientSet) {
 	c := client8(in.event.Client)
 	switch in.event.Kind {
 	case history.Apply:
 		if n := in.event.Node - 1; n >= in.run.nodes || !in.reading.grant[n].left || in.reading.grant[n].owner == c || in.reading.ofFormer(in.event) {
 			return
 		}
-		if in.reading.acquiring.has(c) && !asking.has(c) && orphaned(in)&^only(c) != 0 {
-			m.add(c)
+		if in.reading.acquiring.Has(c) && !asking.Has(c) && orphaned(in)&^history.Only(c) != 0 {
+			m.Add(c)
 		}
 	case history.Acquire, history.Enter, history.Refuse, history.Done, history.Crash:
-		m.remove(c)
+		m.Remove(c)
 	}
 }
 
 // forget forgets the orphans that an event, which the reading has, has ended.
 func (m *met) forget(in *input) {
-	if m.clients != 0 && orphaned(in) == 0 {
-		m.clients = 0
+	if m.ClientSet != 0 && orphaned(in) == 0 {
+		m.ClientSet = 0
 	}
 }
 
@@ -84,21 +84,21 @@ func (m *met) forget(in *input) {
 // of another's orphan. s does not remember it: a search that has to know calls it for
 // every event, also for a Sleep.
 func (s *Safety) RefusedByOrphan(e *history.Event) bool {
-	return (e.Kind == history.Refuse && e.Claims || e.Kind == history.Sleep && e.Rests) && s.met.has(client8(e.Client))
+	return (e.Kind == history.Refuse && e.Claims || e.Kind == history.Sleep && e.Rests) && s.met.Has(client8(e.Client))
 }
 
 // close ends the orphan of c, and reports it if another client was refused.
 func (p *orphan) close(in *input, c client8) {
-	if p.refusing.has(c) {
+	if p.refusing.Has(c) {
 		in.report(Finding{Verdict: Orphan, Clients: []int{int(c)}, From: p.since[c-1], To: in.at})
 	}
-	p.refusing.remove(c)
+	p.refusing.Remove(c)
 	p.since[c-1] = 0
 }
 
 func (p *orphan) finish(in *input, l *leases) {
 	for s := p.open; s != 0; s &= s - 1 {
-		c := s.first()
+		c := s.First()
 		in.report(Finding{
 			Verdict: Orphan, Clients: []int{int(c)}, From: p.since[c-1], To: in.at,
 			Forever: in.run.majority(in.reading.granted(c, 0) & l.timeless()),
@@ -107,16 +107,16 @@ func (p *orphan) finish(in *input, l *leases) {
 }
 
 // orphaned returns the clients whose orphans exist now.
-func orphaned(in *input) clients {
+func orphaned(in *input) history.ClientSet {
 	left := in.reading.leftovers()
 	if left == 0 || in.reading.holders() != 0 {
 		return 0
 	}
-	var s clients
+	var s history.ClientSet
 	for n := range in.run.nodes {
 		o := in.reading.grant[n].owner
-		if !in.reading.dead.has(o) && in.run.majority(left&in.reading.granted(o, 0)) {
-			s.add(o)
+		if !in.reading.dead.Has(o) && in.run.majority(left&in.reading.granted(o, 0)) {
+			s.Add(o)
 		}
 	}
 	return s

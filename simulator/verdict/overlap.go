@@ -21,22 +21,22 @@ type overlap struct{}
 
 func (overlap) observe(in *input) {
 	c := client8(in.event.Client)
-	if in.event.Kind != history.Enter || in.reading.inside.has(c) {
+	if in.event.Kind != history.Enter || in.reading.inside.Has(c) {
 		return
 	}
-	if in.reading.inside.size() < in.run.roomWith(in.reading.inside|only(c)) {
+	if in.reading.inside.Len() < in.run.roomWith(in.reading.inside|history.Only(c)) {
 		return
 	}
 	for s := in.reading.inside; s != 0; s &= s - 1 {
-		in.instant(Overlap, int(s.first()), int(c))
+		in.instant(Overlap, int(s.First()), int(c))
 	}
 }
 
 // roomWith returns the number of clients that may be inside together with these clients.
-func (c *Case) roomWith(inside clients) int {
+func (c *Case) roomWith(inside history.ClientSet) int {
 	room := MaxClients
 	for ; inside != 0; inside &= inside - 1 {
-		room = min(room, c.room[inside.first()-1])
+		room = min(room, c.room[inside.First()-1])
 	}
 	return room
 }

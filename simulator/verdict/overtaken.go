@@ -17,8 +17,8 @@ import (
 // Several entries between two refusals count once, because a client that seldom asks
 // has to expect them. A holder that takes its lock again overtakes no other client.
 type overtaken struct {
-	waiting, passed clients // refused and not yet inside; …and another has entered since the last refusal
-	inside          clients // before the event
+	waiting, passed history.ClientSet // refused and not yet inside; …and another has entered since the last refusal
+	inside          history.ClientSet // before the event
 	rounds          [MaxClients]int
 	since           [MaxClients]time.Duration
 }
@@ -31,16 +31,16 @@ func (o *overtaken) observe(in *input) {
 	switch in.event.Kind {
 	case history.Refuse:
 		switch {
-		case !o.waiting.has(c):
-			o.waiting.add(c)
+		case !o.waiting.Has(c):
+			o.waiting.Add(c)
 			o.since[c-1] = in.at
-		case o.passed.has(c):
+		case o.passed.Has(c):
 			o.rounds[c-1]++
 		}
-		o.passed.remove(c)
+		o.passed.Remove(c)
 	case history.Enter:
 		o.close(in, c)
-		if !o.inside.has(c) {
+		if !o.inside.Has(c) {
 			o.passed |= o.waiting
 		}
 	case history.Crash, history.Done:
@@ -54,13 +54,13 @@ func (o *overtaken) close(in *input, c client8) {
 	if o.rounds[c-1] >= overtakenAfter {
 		in.report(Finding{Verdict: Starved, Clients: []int{int(c)}, From: o.since[c-1], To: in.at})
 	}
-	o.waiting.remove(c)
-	o.passed.remove(c)
+	o.waiting.Remove(c)
+	o.passed.Remove(c)
 	o.rounds[c-1], o.since[c-1] = 0, 0
 }
 
 func (o *overtaken) finish(in *input) {
 	for s := o.waiting; s != 0; s &= s - 1 {
-		o.close(in, s.first())
+		o.close(in, s.First())
 	}
 }

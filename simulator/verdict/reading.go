@@ -16,7 +16,7 @@ import (
 type Reading struct {
 	// Every client is in one of these sets, or idle; see Stage. One that takes its own
 	// lock again is inside and acquiring.
-	acquiring, inside, leaving, releasing, dead clients
+	acquiring, inside, leaving, releasing, dead history.ClientSet
 
 	keyChanged bool                        // the key was seen to change: the lock lives on it
 	down       nodes                       // nodes that do not serve
@@ -55,15 +55,15 @@ const (
 func (r *Reading) Stage(client int) Stage {
 	c := client8(client)
 	switch {
-	case r.dead.has(c):
+	case r.dead.Has(c):
 		return Dead
-	case r.inside.has(c):
+	case r.inside.Has(c):
 		return Inside
-	case r.releasing.has(c):
+	case r.releasing.Has(c):
 		return Releasing
-	case r.leaving.has(c):
+	case r.leaving.Has(c):
 		return Leaving
-	case r.acquiring.has(c):
+	case r.acquiring.Has(c):
 		return Acquiring
 	}
 	return Idle
@@ -92,7 +92,7 @@ func (r *Reading) Free() bool {
 		return false
 	}
 	for n := range r.grant {
-		if g := r.grant[n]; !g.left && r.acquiring.has(g.owner) {
+		if g := r.grant[n]; !g.left && r.acquiring.Has(g.owner) {
 			return false
 		}
 	}
@@ -118,31 +118,13 @@ type holder struct {
 }
 
 // client8 is a client's number in one byte; 0 is none.
-type client8 uint8
+type client8 = uint8
 
 // no client owns a key that appeared without the command of a client.
 const nobody client8 = 1<<8 - 1
 
-// clients is a set of clients, nodes one of nodes.
-type (
-	clients uint8
-	nodes   uint8
-)
-
-// only gives the set of c alone; it is empty for client 0.
-func only(c client8) clients { return clients(1) << (c - 1) }
-
-func (s clients) has(c client8) bool { return s&only(c) != 0 }
-func (s *clients) add(c client8)     { *s |= only(c) }
-func (s *clients) remove(c client8)  { *s &^= only(c) }
-func (s clients) first() client8     { return client8(bits.TrailingZeros8(uint8(s)) + 1) }
-func (s clients) size() int          { return bits.OnesCount8(uint8(s)) }
-func (s clients) appendTo(l []int) []int {
-	for ; s != 0; s &= s - 1 {
-		l = append(l, int(s.first()))
-	}
-	return l
-}
+// nodes is a set of nodes.
+type nodes uint8
 
 // Observe reads the next event of the run. It keeps nothing of e.
 func (r *Reading) Observe(c *Case, e *history.Event) {
@@ -187,41 +169,41 @@ func (r *Reading) markSplit(c *Case, e *history.Event) {
 func (r *Reading) moveClient(run *Case, c client8, e *history.Event) {
 	switch e.Kind {
 	case history.Acquire:
-		if r.leaving.has(c) && e.Note == "" { // it never released
+		if r.leaving.Has(c) && e.Note == "" { // it never released
 			r.idle(c)
 		}
-		r.acquiring.add(c)
+		r.acquiring.Add(c)
 	case history.Enter:
 		r.adopt(run, c, e.Lease)
 		r.made[c-1] = 0
-		r.acquiring.remove(c)
-		r.leaving.remove(c)
-		r.inside.add(c)
+		r.acquiring.Remove(c)
+		r.leaving.Remove(c)
+		r.inside.Add(c)
 		r.setLive(c, true)
 	case history.Leave:
-		r.inside.remove(c)
-		r.leaving.add(c)
+		r.inside.Remove(c)
+		r.leaving.Add(c)
 		if e.Note == history.Exception {
 			r.idle(c)
 		}
 	case history.Release:
-		r.leaving.remove(c)
-		r.releasing.add(c)
+		r.leaving.Remove(c)
+		r.releasing.Add(c)
 		r.setLive(c, true)
 	case history.Refuse, history.Released:
 		r.made[c-1] = 0
-		r.acquiring.remove(c)
-		r.releasing.remove(c)
-		if !r.inside.has(c) {
+		r.acquiring.Remove(c)
+		r.releasing.Remove(c)
+		if !r.inside.Has(c) {
 			r.idle(c)
 		}
 	case history.Done:
 		r.idle(c)
 	case history.Crash:
 		r.idle(c)
-		r.dead.add(c)
+		r.dead.Add(c)
 	case history.Return:
-		r.dead.remove(c)
+		r.dead.Remove(c)
 		r.former[c-1] = uint8(e.Lease)
 		r.disown(c)
 	}
@@ -252,10 +234,10 @@ func (r *Reading) disown(c client8) {
 // idle makes c Idle. Its grants are left.
 func (r *Reading) idle(c client8) {
 	r.made[c-1] = 0
-	r.acquiring.remove(c)
-	r.inside.remove(c)
-	r.leaving.remove(c)
-	r.releasing.remove(c)
+	r.acquiring.Remove(c)
+	r.inside.Remove(c)
+	r.leaving.Remove(c)
+	r.releasing.Remove(c)
 	r.setLive(c, false)
 }
 
@@ -295,8 +277,8 @@ func (r *Reading) change(c *Case, e *history.Event) {
 	g.kept = !made && !g.forever && !forever && g.left && c.probe > 0 && e.Client == c.probe
 	if made {
 		g.holder = r.holderOf(e)
-		g.left = g.gone || !r.active().has(g.owner)
-		if r.acquiring.has(client8(e.Client)) && !g.gone {
+		g.left = g.gone || !r.active().Has(g.owner)
+		if r.acquiring.Has(client8(e.Client)) && !g.gone {
 			r.made[e.Client-1] = uint8(e.Lease)
 		}
 	}
@@ -360,7 +342,7 @@ func (r *Reading) remove(n int) {
 // rebase is Safety.Rebase.
 func (r *Reading) rebase(now time.Duration) {
 	for n := range r.lapse {
-		if r.dead.has(r.grant[n].owner) { // never live again
+		if r.dead.Has(r.grant[n].owner) { // never live again
 			r.lapse[n] = 0
 		}
 		r.lapse[n] = max(r.lapse[n]-now, 0)
@@ -368,10 +350,10 @@ func (r *Reading) rebase(now time.Duration) {
 }
 
 // holders are the clients that believe they have the lock.
-func (r *Reading) holders() clients { return r.inside | r.leaving | r.releasing }
+func (r *Reading) holders() history.ClientSet { return r.inside | r.leaving | r.releasing }
 
 // active are the clients that have the lock or are asking for it.
-func (r *Reading) active() clients { return r.holders() | r.acquiring }
+func (r *Reading) active() history.ClientSet { return r.holders() | r.acquiring }
 
 // granted are the nodes on which the key is the grant of one lease of who, or (0) of any, by its
 // present process.

@@ -6,7 +6,7 @@ import "locklab/simulator/history"
 func (s *Safety) Rename(to *history.Names) {
 	f := &s.reading
 	for _, set := range s.sets() {
-		*set = set.renamed(to)
+		*set = set.Renamed(to)
 	}
 	for _, leases := range []*[MaxClients]uint8{&f.made, &f.former} {
 		old := *leases
@@ -18,32 +18,26 @@ func (s *Safety) Rename(to *history.Names) {
 		}
 	}
 	for n := range f.grant {
-		f.grant[n].owner = f.grant[n].owner.renamed(to)
+		f.grant[n].owner = named(f.grant[n].owner, to)
 		for i := range f.copied[n] {
-			f.copied[n][i].owner = f.copied[n][i].owner.renamed(to)
+			f.copied[n][i].owner = named(f.copied[n][i].owner, to)
 		}
 	}
 	s.slow.rename(to)
 	s.noisy.rename(to)
-	s.staleWrite.last.by = s.staleWrite.last.by.renamed(to)
-	s.staleWrite.other.by = s.staleWrite.other.by.renamed(to)
+	s.staleWrite.last.by = named(s.staleWrite.last.by, to)
+	s.staleWrite.other.by = named(s.staleWrite.other.by, to)
 }
 
 // sets are all sets of clients of the judges but those of slow and noisy, which views do without.
-func (s *Safety) sets() [14]*clients {
+func (s *Safety) sets() [14]*history.ClientSet {
 	r := &s.reading
-	return [...]*clients{&r.acquiring, &r.inside, &r.leaving, &r.releasing, &r.dead, &s.lie.asking, &s.lie.decided,
-		&s.lie.had, &s.lie.lacked, &s.staleWrite.readers, &s.met.clients, &s.endless.newest, &s.endless.outdated, &s.endless.refused}
+	return [...]*history.ClientSet{&r.acquiring, &r.inside, &r.leaving, &r.releasing, &r.dead, &s.lie.asking, &s.lie.decided,
+		&s.lie.had, &s.lie.lacked, &s.staleWrite.readers, &s.met.ClientSet, &s.endless.newest, &s.endless.outdated, &s.endless.refused}
 }
 
-func (s clients) renamed(to *history.Names) (renamed clients) {
-	for ; s != 0; s &= s - 1 {
-		renamed.add(client8(to[s.first()]))
-	}
-	return renamed
-}
-
-func (c client8) renamed(to *history.Names) client8 {
+// named is the new name of a client, or of none.
+func named(c client8, to *history.Names) client8 {
 	if c == 0 || c == nobody {
 		return c
 	}
@@ -61,7 +55,7 @@ func (s *Safety) Role(c int) (role uint64) {
 		}
 	}
 	for _, set := range s.sets() {
-		bit(set.has(me))
+		bit(set.Has(me))
 	}
 	for n := range f.grant {
 		bit(f.grant[n].owner == me)

@@ -22,8 +22,8 @@ import (
 // In a search an attempt is SLOW as soon as the time has passed, and also if no answer can ever come
 // because nothing is left to happen.
 type slow struct {
-	asking clients
-	paused clients                   // while they were asking
+	asking history.ClientSet
+	paused history.ClientSet         // while they were asking
 	until  [MaxClients]time.Duration // of those that are asking: the true time up to which it is not SLOW
 }
 
@@ -38,30 +38,30 @@ func (s *slow) observe(in *input) {
 		s.ask(in, c)
 	case ends(in.event.Kind):
 		s.stop(c)
-		s.paused.remove(c)
-	case in.event.Kind == history.Pause && s.asking.has(c):
+		s.paused.Remove(c)
+	case in.event.Kind == history.Pause && s.asking.Has(c):
 		s.stop(c)
-		s.paused.add(c)
-	case in.event.Kind == history.Resume && s.paused.has(c):
-		s.paused.remove(c)
+		s.paused.Add(c)
+	case in.event.Kind == history.Resume && s.paused.Has(c):
+		s.paused.Remove(c)
 		s.ask(in, c)
 	}
 }
 
 func (s *slow) ask(in *input, c client8) {
-	s.asking.add(c)
+	s.asking.Add(c)
 	s.until[c-1] = in.at + in.run.slow
 }
 
 func (s *slow) stop(c client8) {
-	s.asking.remove(c)
+	s.asking.Remove(c)
 	s.until[c-1] = 0
 }
 
 // pass reports the attempts that have lasted too long at in.at, each once.
 func (s *slow) pass(in *input) {
 	for asking := s.asking; asking != 0; asking &= asking - 1 {
-		if c := asking.first(); s.until[c-1] < in.at {
+		if c := asking.First(); s.until[c-1] < in.at {
 			in.report(Finding{Verdict: Slow, Clients: []int{int(c)}, From: s.until[c-1] - in.run.slow, To: in.at})
 			s.stop(c)
 		}
@@ -71,12 +71,12 @@ func (s *slow) pass(in *input) {
 // rebase makes now the zero of times.
 func (s *slow) rebase(now time.Duration) {
 	for asking := s.asking; asking != 0; asking &= asking - 1 {
-		s.until[asking.first()-1] -= now
+		s.until[asking.First()-1] -= now
 	}
 }
 
 func (s *slow) rename(to *history.Names) {
-	s.asking, s.paused = s.asking.renamed(to), s.paused.renamed(to)
+	s.asking, s.paused = s.asking.Renamed(to), s.paused.Renamed(to)
 	for c, until := range s.until { // of a copy
 		s.until[to[c+1]-1] = until
 	}

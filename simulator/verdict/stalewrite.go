@@ -44,7 +44,7 @@ type staleWrite struct {
 	// lease. For any writer, one of the two is the last by another lease.
 	last, other wrote
 
-	readers clients // are inside and have read since they entered
+	readers history.ClientSet // are inside and have read since they entered
 }
 
 // wrote is an accepted write. The zero value is none.
@@ -57,11 +57,11 @@ type wrote struct {
 func (s *staleWrite) observe(in *input) {
 	switch c := client8(in.event.Client); in.event.Kind {
 	case history.Read:
-		if in.reading.inside.has(c) && !in.reading.ofFormer(in.event) {
-			s.readers.add(c)
+		if in.reading.inside.Has(c) && !in.reading.ofFormer(in.event) {
+			s.readers.Add(c)
 		}
 	case history.Leave, history.Done, history.Crash:
-		s.readers.remove(c)
+		s.readers.Remove(c)
 	case history.Write:
 		if in.event.OK && in.run.judgesWrites(c) {
 			s.write(in, wrote{int32(in.event.Version), c, uint8(in.event.Lease)})
@@ -92,16 +92,16 @@ func (s *staleWrite) harms(in *input, w wrote) client8 {
 	if in.run.unlocked || in.holds(w.by, int(w.lease)) {
 		return 0
 	}
-	disturbed := s.readers &^ only(w.by)
+	disturbed := s.readers &^ history.Only(w.by)
 	for d := disturbed; d != 0; d &= d - 1 {
-		if in.holds(d.first(), 0) {
-			return d.first()
+		if in.holds(d.First(), 0) {
+			return d.First()
 		}
 	}
 	switch {
 	case disturbed != 0:
-		return disturbed.first()
-	case s.readers.has(w.by) && in.holds(w.by, 0) && in.reading.keyChanged: // by a newer lease
+		return disturbed.First()
+	case s.readers.Has(w.by) && in.holds(w.by, 0) && in.reading.keyChanged: // by a newer lease
 		return w.by
 	}
 	return 0

@@ -25,7 +25,7 @@ import (
 type starved struct {
 	refused int // in a row
 	since   time.Duration
-	who     clients
+	who     history.ClientSet
 }
 
 // starvedAfter is the number of refusals in a row that make STARVED: ten, counted over all
@@ -44,13 +44,13 @@ func (s *starved) observe(in *input) {
 		s.since = in.at
 	}
 	s.refused++
-	s.who.add(client8(in.event.Client))
+	s.who.Add(client8(in.event.Client))
 }
 
 // finish ends the row, and reports it if it was long enough.
 func (s *starved) finish(in *input) {
 	if s.refused >= starvedAfter {
-		in.report(Finding{Verdict: Starved, Clients: s.who.appendTo(nil), From: s.since, To: in.at})
+		in.report(Finding{Verdict: Starved, Clients: s.who.AppendTo(nil), From: s.since, To: in.at})
 	}
 	*s = starved{}
 }

@@ -17,19 +17,19 @@ import (
 //
 // A paused client does not count: it is its own pause that it waits for.
 type unwoken struct {
-	waiting clients
+	waiting history.ClientSet
 	since   time.Duration
-	paused  clients
+	paused  history.ClientSet
 }
 
 func (u *unwoken) observe(in *input) {
 	switch in.event.Kind {
 	case history.Pause:
-		u.paused.add(client8(in.event.Client))
+		u.paused.Add(client8(in.event.Client))
 	case history.Resume, history.Crash:
-		u.paused.remove(client8(in.event.Client))
+		u.paused.Remove(client8(in.event.Client))
 	}
-	still := clients(0)
+	still := history.ClientSet(0)
 	if in.reading.Free() && !in.run.barring(in.reading.down|in.reading.leftovers()) && (in.reading.keyChanged || in.reading.dead == 0) {
 		still = in.reading.acquiring &^ u.paused
 	}
@@ -44,7 +44,7 @@ func (u *unwoken) observe(in *input) {
 
 func (u *unwoken) end(in *input, w Word) {
 	if u.waiting != 0 && in.run.ttl > 0 && in.at-u.since >= in.run.ttl {
-		in.report(Finding{Verdict: w, Clients: u.waiting.appendTo(nil), From: u.since, To: in.at})
+		in.report(Finding{Verdict: w, Clients: u.waiting.AppendTo(nil), From: u.since, To: in.at})
 	}
 }
 

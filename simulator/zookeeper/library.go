@@ -93,7 +93,7 @@ func (s *ensemble) reconnect(c int8) (why string) {
 			th.Phase, th.Fresh = world.Asking, true // it is sent now, and takes its time
 		}
 	}
-	s.w.DropOrphans(number, world.Of(c))
+	s.w.DropOrphans(number, history.Only(uint8(c)))
 	return ""
 }
 
