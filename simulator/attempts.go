@@ -282,10 +282,10 @@ func (sym *Symmetry) CheckOrder() error {
 	return sym.s.room.Take()
 }
 
-// Histories and values by which TokenUse tries code: of the values half are the smallest ones, as many others come in turn.
+// Histories and values by which TokenUse tries code. Half of the values are the smallest, as many others come in turn.
 const mostNamed, valuesOf = 60, 8
 
-// A TokenUse is what the code of the clients does with its own tokens. That of code of a Host, which is not known, is NoTokens.
+// A TokenUse is what the code of clients does with its own tokens; NoTokens for code of a Host, which is not tried.
 type TokenUse uint8
 
 const (
@@ -294,8 +294,8 @@ const (
 	TokensLookedInto          // with others it does something else
 )
 
-// TokenUse tries the code of each client by tokens of the same form that are further, in histories evenly drawn. Clients that count as the
-// first are it; code of a Host is not tried.
+// TokenUse tries the code of each client by tokens of the same form that are further, in histories evenly drawn.
+// Clients that count as the first are it.
 func (sym *Symmetry) TokenUse() (use TokenUse, err error) {
 	for i, p := range sym.s.clients.procs {
 		if i > 0 && i < sym.s.assumed.Symmetric || sym.s.config.Clients[i].Host != nil {
@@ -311,8 +311,11 @@ func (sym *Symmetry) TokenUse() (use TokenUse, err error) {
 		}
 		twin := sym.twin(i)
 		defer twin.Close()
-		remembers := func(at uint32) bool { _, way := process.History(p, at); return p.At(way[0]).Kept != process.NoMemory }
-		for _, at := range slices.DeleteFunc(drawn(process.Longest(p), mostNamed), remembers) { // a memory may have tokens
+		remembers := func(at uint32) bool { // what may have tokens
+			_, way := process.History(p, at)
+			return p.At(way[0]).Kept != process.NoMemory
+		}
+		for _, at := range slices.DeleteFunc(drawn(process.Longest(p), mostNamed), remembers) {
 			for _, by := range sym.s.memo.Further(valuesOf, memo.MostTokens) {
 				_, err := sym.recounted(at, p, twin, history.Further(history.Tokens+history.Counter(i+1), 0, int64(by)))
 				if order := (*OrderError)(nil); errors.As(err, &order) {

@@ -18,8 +18,8 @@ import (
 	"locklab/simulator/effort"
 )
 
-// TestRedraw guards the simulator while it is drawn anew, and goes with that: what a search, a proof and a cell of each lock
-// visit, find and say is what it was. A line of the file has the numbers; witnesses' links, certificates and cells are sums.
+// TestRedraw guards the simulator while it is drawn anew, and goes with that: what a search, a proof and a cell of each
+// lock visit, find and say is what it was. A line has the numbers; witnesses' links, certificates and cells are sums.
 func TestRedraw(t *testing.T) {
 	effort.OnlyExhaustive(t, "it searches every lock four times, and proves and plays the contract")
 	var all strings.Builder
@@ -34,7 +34,8 @@ func TestRedraw(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			fmt.Fprintf(&all, "prove %s: %d views, %d worlds, %d transitions, %v %s\n", r.Name(), p.Views, p.Worlds, p.Transitions, p.Harms, sum(certificate.OfProof(p, "en")))
+			fmt.Fprintf(&all, "prove %s: %d views, %d worlds, %d transitions, %v %s\n", r.Name(),
+				p.Views, p.Worlds, p.Transitions, p.Harms, sum(certificate.OfProof(p, "en")))
 		}
 	}
 	rows, err := study.Matrix(t.Context(), algorithms.All(), scenarios.All(), 0, nil, nil)
@@ -73,7 +74,10 @@ func visited(t *testing.T, e lock.Entry, budget string) string {
 	}
 	links := ""
 	for _, w := range s.Witnesses {
-		links += simulator.Trace{Strategy: e.ID, Scenario: study.SearchID, Settings: s.FoundBy(w).Bounds.String(), Choices: w.Choices}.Link() + "\n"
+		by := s.FoundBy(w).Bounds.String()
+		trace := simulator.Trace{Strategy: e.ID, Scenario: study.SearchID, Settings: by, Choices: w.Choices}
+		links += trace.Link() + "\n"
 	}
-	return name + fmt.Sprintln(s.States, s.Transitions, s.Complete, s.AllPars(), sum(links), sum(certificate.Of(s, "en")))
+	said := sum(certificate.Of(s, "en"))
+	return name + fmt.Sprintln(s.States, s.Transitions, s.Complete, s.AllPars(), sum(links), said)
 }

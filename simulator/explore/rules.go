@@ -68,7 +68,8 @@ func (r *Rules) Allowed(p *Position) (allowed []simulator.Choice) {
 		case c.Verb == simulator.Pass && r.step > 0:
 			c.D = min(c.D, r.step)
 			allowed = append(allowed, simulator.Choice{Verb: c.Verb, D: c.D, Thread: simulator.Pending})
-		case c.Verb != simulator.Pass && c.Verb != simulator.Resume && c.Verb != simulator.Heal && !fault: // a network may stay split
+		case c.Verb == simulator.Resume || c.Verb == simulator.Heal: // a network may stay split
+		case c.Verb != simulator.Pass && !fault:
 			idle = idle && r.step > 0 && !(c.Verb == simulator.Start && !p.begun.Has(uint8(c.Client)))
 		}
 		allowed = append(allowed, c)

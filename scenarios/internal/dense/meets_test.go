@@ -15,7 +15,8 @@ import (
 // judged are the words that the runner's judge knows.
 var judged = []string{"OVERLAP", "STALE-WRITE", "WRONG-DEL", "LIE", "ORPHAN", "DEADLOCK"}
 
-// unmet are what the contract says of searches that runs can bear out, and that they do not meet in twenty thousand acquisitions, by the reason.
+// unmet are what the contract says of searches that runs can bear out, and that they do not meet in twenty thousand
+// acquisitions, by the reason.
 var unmet = map[string]string{
 	"rare: several lengths have to be near their bounds at once; it is met in three hundred thousand": `
 		reentrant/clients=2,attempts=2,timing=any,budget=pause=1@3s WRONG-DEL
