@@ -32,7 +32,7 @@ type tally struct {
 func TestAttack(t *testing.T) {
 	effort.OnlyPushed(t, "it makes thousands of runs")
 	t.Log("locks on a ZooKeeper and in a database are left out: the bed has none")
-	made, acquisitions, seed := attempts()
+	made, acquisitions, seed := effortOf()
 	b, r := newBed(t, 20, 6), rand.New(rand.NewPCG(seed, 0))
 	score := map[string]*tally{}
 	var all []*mutant
@@ -67,8 +67,8 @@ func TestAttack(t *testing.T) {
 	}
 }
 
-// attempts is how many mutants are made, of which seed, and how often each asks for its lock.
-func attempts() (made, acquisitions int, seed uint64) {
+// effortOf returns the number of mutants, the acquisitions of each, and the seed by which the mutants are chosen.
+func effortOf() (made, acquisitions int, seed uint64) {
 	if effort.Exhaustive() {
 		return cmp.Or(*madeFlag, 60), 10_000, *seedFlag
 	}

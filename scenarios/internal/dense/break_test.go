@@ -58,7 +58,7 @@ func TestEachProofCanBeBroken(t *testing.T) {
 		all += len(open)
 		listed := strings.Fields(unjudged[e.ID])
 		was := len(open)
-		open = broken(t, b, e, open)
+		open = unbroken(t, b, e, open)
 		shown += was - len(open)
 		for _, word := range open {
 			if !slices.Contains(listed, word) {
@@ -102,8 +102,8 @@ func proves(r contract.Expectation, word string) bool {
 	return !slices.Contains(written(r.Words()), word)
 }
 
-// broken searches for mutants that come to the verdicts, and returns those for which there is none.
-func broken(t *testing.T, b *bed, e lock.Entry, open []string) []string {
+// unbroken searches for mutants that come to the verdicts, and returns the verdicts for which it finds none.
+func unbroken(t *testing.T, b *bed, e lock.Entry, open []string) []string {
 	if len(open) == 0 {
 		return nil
 	}
