@@ -20,6 +20,7 @@ import (
 	"locklab/scenarios/study"
 	"locklab/simulator/effort"
 	"locklab/simulator/explore"
+	"locklab/simulator/realserver"
 	"locklab/simulator/realserver/servertest"
 	"locklab/simulator/verdict"
 )
@@ -100,7 +101,7 @@ func pars(s *study.Search) map[verdict.Word]int {
 // The client sees the same on the lab's ensemble as on a real one.
 func TestZooKeeperReal(t *testing.T) {
 	addr := servertest.ZooKeeper(t, t.TempDir())
-	conn, _, err := zk.Connect([]string{addr}, 10*time.Second, zk.WithLogger(silent{}))
+	conn, _, err := zk.Connect([]string{addr}, 10*time.Second, zk.WithDialer(realserver.ConnectZooKeeper), zk.WithLogger(silent{}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -339,7 +339,7 @@ func (r *ensemble) paths(path string, all []string) ([]string, error) {
 
 // ZooKeeperVersion asks a server for its version; "?": it does not say.
 func ZooKeeperVersion(addr string) (string, error) {
-	conn, err := net.DialTimeout("tcp", addr, 5*time.Second)
+	conn, err := realserver.ConnectZooKeeper("tcp", addr, 5*time.Second)
 	if err != nil {
 		return "", err
 	}

@@ -3,8 +3,8 @@
 // between two of them. Package servertest runs one for the length of a test.
 //
 // Other users of the machine reach its loopback as well. So Redis, MariaDB and PostgreSQL ask for a password, which is in
-// no command line. A ZooKeeper asks for none: the clients under test create znodes that are open to all. Other users
-// can change these, and run no program by that.
+// no command line, and ZooKeeper, whose client in Go knows no password that a server would refuse, asks for a
+// certificate (ConnectZooKeeper).
 //
 // Nothing outlives its user: a shell beside each server reads from a pipe, and ends the
 // server when the other end of the pipe is gone, whatever ended this process.

@@ -10,7 +10,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -22,8 +21,11 @@ import (
 // manifest names the rest.
 const jar = "/usr/share/java/zookeeper.jar"
 
-// logger lets the server say on stderr when it is ready.
-const logger = "/usr/share/java/slf4j-simple.jar"
+// logger lets the server say on stderr when it is ready, and codec is what its TLS needs beside what the manifest names.
+const (
+	logger = "/usr/share/java/slf4j-simple.jar"
+	codec  = "/usr/share/java/netty-codec.jar"
+)
 
 // ErrNoZooKeeper is that java or the package is missing.
 var ErrNoZooKeeper = i18n.Errorf("error.live.zookeeper")
@@ -31,7 +33,7 @@ var ErrNoZooKeeper = i18n.Errorf("error.live.zookeeper")
 // FindZooKeeper returns the path of java if the server is installed, too; else ErrNoZooKeeper.
 func FindZooKeeper() (java string, err error) {
 	java, err = exec.LookPath("java")
-	for _, file := range []string{jar, logger} {
+	for _, file := range []string{jar, logger, codec} {
 		if err == nil {
 			_, err = os.Stat(file)
 		}
@@ -42,25 +44,42 @@ func FindZooKeeper() (java string, err error) {
 	return java, nil
 }
 
-// StartZooKeeper runs a standalone ZooKeeper on a free loopback port, with dir for its files. Its tick is 100 ms, and a session may ask for a time-out of anything from
-// that to a minute.
+// StartZooKeeper runs a standalone ZooKeeper on a free loopback port, with dir for its files; ConnectZooKeeper is let
+// in, and nobody else. Its tick is 100 ms, and a session may ask for a time-out of anything from that to a minute.
 func StartZooKeeper(ctx context.Context, dir string) (*Process, error) {
 	java, err := FindZooKeeper()
 	if err != nil {
 		return nil, err
 	}
+	id, err := identity()
+	if err != nil {
+		return nil, err
+	}
+	written, err := pemOf(id)
+	if err != nil {
+		return nil, err
+	}
+	identityFile, err := secret(dir, "identity.pem", written)
+	if err != nil {
+		return nil, err
+	}
 	// The container manager is what the server starts last, when it serves.
 	return start(ctx, way{"ZooKeeper", "ContainerManager", kill, nil}, func(port string) []string {
-		config := filepath.Join(dir, "zoo.cfg")
-		lines := []string{
+		config := []string{
 			"tickTime=100", "minSessionTimeout=100", "maxSessionTimeout=60000",
-			"dataDir=" + dir, "clientPort=" + port, "clientPortAddress=127.0.0.1",
+			"dataDir=" + dir, "secureClientPort=" + port, "secureClientPortAddress=127.0.0.1",
+			"serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory", "ssl.clientAuth=need",
+			"ssl.hostnameVerification=false", // the certificate is the only one that is trusted
+			"ssl.keyStore.location=" + identityFile, "ssl.keyStore.type=PEM",
+			"ssl.trustStore.location=" + identityFile, "ssl.trustStore.type=PEM",
 			"admin.enableServer=false", "maxClientCnxns=0", "",
 		}
 		// Without the file the server says so, and does not start.
-		_ = os.WriteFile(config, []byte(strings.Join(lines, "\n")), 0o600)
+		file, _ := secret(dir, "zoo.cfg", strings.Join(config, "\n"))
 		// Java writes what it has to say of a crash into the folder that it runs in.
-		return []string{"sh", "-c", `cd "$1" && shift && exec "$@"`, "sh", dir, java, "-Xmx128m", "-XX:-UsePerfData", "-XX:TieredStopAtLevel=1", "-Dzookeeper.forceSync=no", "-cp", jar + ":" + logger, "org.apache.zookeeper.server.ZooKeeperServerMain", config}
+		return []string{"sh", "-c", `cd "$1" && shift && exec "$@"`, "sh", dir, java, "-Xmx128m", "-XX:-UsePerfData",
+			"-XX:TieredStopAtLevel=1", "-Dzookeeper.forceSync=no", "-cp", strings.Join([]string{jar, logger, codec}, ":"),
+			"org.apache.zookeeper.server.ZooKeeperServerMain", file}
 	})
 }
 
@@ -103,7 +122,7 @@ const (
 // DialZooKeeper connects to a server. The zero session begins a new one; of another the error may be
 // ErrSessionEnded. The session asks for a time-out, which 0 leaves at the longest that is granted.
 func DialZooKeeper(addr string, s ZooKeeperSession, timeout time.Duration) (*ZooKeeperConn, error) {
-	conn, err := net.DialTimeout("tcp", addr, patience)
+	conn, err := ConnectZooKeeper("tcp", addr, patience)
 	if err != nil {
 		return nil, err
 	}

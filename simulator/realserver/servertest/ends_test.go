@@ -3,20 +3,28 @@ package servertest
 import (
 	"bytes"
 	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
 	"database/sql"
 	"fmt"
+	"math/big"
 	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 	_ "github.com/lib/pq"
 	"github.com/redis/go-redis/v9"
 
 	"locklab/simulator/effort"
+	"locklab/simulator/internal/jute"
 	"locklab/simulator/realserver"
 )
 
@@ -158,15 +166,6 @@ func TestServersOnLoopback(t *testing.T) {
 		defer p.Kill()
 		OnlyLoopback(t, p.Pid(), p.Addr)
 	})
-	t.Run("zookeeper", func(t *testing.T) {
-		NeedZooKeeper(t)
-		p, err := realserver.StartZooKeeper(t.Context(), t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer p.Kill()
-		OnlyLoopback(t, p.Pid(), p.Addr)
-	})
 	t.Run("gate", func(t *testing.T) {
 		g, err := realserver.NewGate("127.0.0.1:1")
 		if err != nil {
@@ -254,4 +253,62 @@ func TestPasswords(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestCertificate: a ZooKeeper serves nobody who does not have the key of this process: neither one who speaks
+// the protocol in the clear, nor one without a certificate or with one of his own.
+func TestCertificate(t *testing.T) {
+	effort.OnlyPushed(t, "it starts a server")
+	NeedZooKeeper(t)
+	p, err := realserver.StartZooKeeper(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Kill()
+	OnlyLoopback(t, p.Pid(), p.Addr)
+	greet := func(conn net.Conn, err error) error {
+		if err != nil {
+			return err
+		}
+		defer conn.Close()
+		hello := jute.Connect{Timeout: 10_000, Password: string(make([]byte, 16))}
+		if _, err := conn.Write(jute.Framed(jute.Put(nil, hello))); err != nil {
+			return err
+		}
+		_, err = conn.Read(make([]byte, 1))
+		return err
+	}
+	if err := greet(realserver.ConnectZooKeeper("tcp", p.Addr, time.Minute)); err != nil {
+		t.Error(err)
+	}
+	if greet(net.Dial("tcp", p.Addr)) == nil {
+		t.Error("a client without TLS is served")
+	}
+	stranger := tls.Config{InsecureSkipVerify: true}
+	dial := func() (net.Conn, error) { return tls.Dial("tcp", p.Addr, &stranger) }
+	if greet(dial()) == nil {
+		t.Error("a client without a certificate is served")
+	}
+	stranger.Certificates = []tls.Certificate{ownCertificate(t)}
+	if greet(dial()) == nil {
+		t.Error("a client with a certificate of its own is served")
+	}
+}
+
+// ownCertificate is one like that of this process, with another key.
+func ownCertificate(t *testing.T) tls.Certificate {
+	t.Helper()
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	is := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "locklab"}, NotAfter: time.Now().Add(time.Hour),
+		DNSNames: []string{"localhost"}, IsCA: true, BasicConstraintsValid: true,
+	}
+	raw, err := x509.CreateCertificate(rand.Reader, is, is, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{raw}, PrivateKey: key}
 }

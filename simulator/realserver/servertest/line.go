@@ -54,7 +54,7 @@ func (l *Line) Dial(network, addr string, timeout time.Duration) (net.Conn, erro
 		return nil, errDead
 	case <-l.Pass:
 	}
-	conn, err := net.DialTimeout(network, addr, timeout)
+	conn, err := realserver.ConnectZooKeeper(network, addr, timeout)
 	if err != nil {
 		return nil, err
 	}
