@@ -8,8 +8,8 @@ import (
 
 	"locklab/simulator/history"
 	"locklab/simulator/memo"
-	"locklab/simulator/node"
 	"locklab/simulator/process"
+	"locklab/simulator/translate"
 )
 
 // RestError says that code does something else in an attempt than it does in that attempt of a process of which nothing but the
@@ -137,18 +137,13 @@ func (a *attempts) follow(from, at uint32) (uint32, error) {
 		way = append(way, at)
 	}
 	drawn := int(a.twin.At(from).Tokens) - int(a.first.At(at).Tokens)
-	later := func(s string) string { return history.Later(s, 1, drawn) }
+	later := translate.Texts(func(s string) string { return history.Later(s, 1, drawn) })
 	for _, at := range slices.Backward(way) {
-		was := *a.first.At(at)
-		seen := was.Seen
-		if drawn > 0 && answered(&a.first.At(was.Parent).Ops[seen.Thread], seen) {
-			seen.Val = int64(a.s.clients.words.Answers.Replaced(uint32(seen.Val), later))
-		}
-		to, err := a.twin.Advance(from, seen)
+		to, err := a.observe(a.twin, from, a.first, at, later)
 		if err != nil {
 			return 0, err
 		}
-		if is := *a.twin.At(to); !a.same(was, is, later) {
+		if was, is := *a.first.At(at), *a.twin.At(to); !a.same(was, is, later) {
 			return 0, &RestError{a.first.Describe(&was), a.twin.Describe(&is)}
 		}
 		from = to
@@ -157,7 +152,7 @@ func (a *attempts) follow(from, at uint32) (uint32, error) {
 }
 
 // same reports whether two entries ask for and record the same, with the tokens of another attempt.
-func (a *attempts) same(was, is process.Entry, later func(string) string) bool {
+func (a *attempts) same(was, is process.Entry, later *translate.Translation) bool {
 	forgets := was.Resting && was.Kept == process.NoMemory
 	if was.Resting != is.Resting || forgets && is.Kept != was.Kept {
 		return false
@@ -171,7 +166,7 @@ func (a *attempts) same(was, is process.Entry, later func(string) string) bool {
 			y.Arg = x.Arg
 		}
 	}
-	return a.sameActions(&was, &is, later, func(of node.Vocabulary, x, y uint32) bool { return of.Replaced(x, later) == y })
+	return a.sameActions(&was, &is, later)
 }
 
 // OrderError says that what the code of a client does depends on more of the numbers that it observes than their order.
@@ -191,11 +186,8 @@ func (sym *Symmetry) Recounted(part ClientPart, c int, f history.Recount) (Clien
 	case sym.s.memo.Asymmetric: // code of connections observes all numbers, and that of a session as well
 		return part, &AsymmetricError{Session: true}
 	}
-	for t := range part.s.Threads {
-		th := &part.s.Threads[t]
-		if th.Phase == node.Answered && th.Reply != node.LostConn && sym.s.clients.op(int8(c), &part.s, t).Kind.ToServer() {
-			th.Reply = sym.s.clients.words.Answers.Recounted(th.Reply, f)
-		}
+	if err := sym.replies(&part, c, translate.Recount(f)); err != nil {
+		return part, err
 	}
 	at, err := sym.recounted(part.s.At, sym.s.clients.procs[c-1], sym.s.clients.procs[c-1], f)
 	if err == nil {
@@ -206,12 +198,10 @@ func (sym *Symmetry) Recounted(part ClientPart, c int, f history.Recount) (Clien
 
 // recounted finds the entry of process b that has observed what entry at of process a, which has the same program, has, with other numbers.
 func (sym *Symmetry) recounted(at uint32, a, b *process.Process, f history.Recount) (uint32, error) {
-	e, c := *a.At(at), history.Counter(a.Code().ID())
+	e, c, t := *a.At(at), history.Counter(a.Code().ID()), translate.Recount(f)
 	if e.Parent == at {
 		e.Tokens, e.Lease = uint64(f(history.Tokens+c, int64(e.Tokens), true)), uint8(f(history.Leases+c, int64(e.Lease), true))
-		if e.Entered = false; sym.s.clients.words.Memories != nil {
-			e.Memory = sym.s.clients.words.Memories.Recounted(e.Memory, f)
-		}
+		e.Entered, e.Memory = false, sym.remembered(e.Memory, t)
 		if o := &e.Ops[0]; !sym.s.assumed.Ordered { // attempts are counted
 			e.Born = uint64(f(history.Tokens+c, int64(e.Born), false))
 		} else if o.Kind == process.Begin {
@@ -219,31 +209,26 @@ func (sym *Symmetry) recounted(at uint32, a, b *process.Process, f history.Recou
 		}
 		return b.SameRoot(&e)
 	}
-	before, err := sym.recounted(e.Parent, a, b, f)
+	to, err := sym.recounted(e.Parent, a, b, f)
 	if err != nil {
 		return 0, err
 	}
 	parent := a.At(e.Parent)
-	seen := e.Seen
-	if answered(&parent.Ops[seen.Thread], seen) {
-		seen.Val = int64(sym.s.clients.words.Answers.Recounted(uint32(seen.Val), f))
-	}
 	for drawn := parent.Tokens + 1; drawn <= e.Tokens; drawn++ {
 		f(history.Tokens+c, int64(drawn), false)
 	}
 	if e.Lease != parent.Lease && e.Lease > 0 {
 		f(history.Leases+c, int64(e.Lease), false)
 	}
-	for t := range e.Ops {
-		if o := &e.Ops[t]; o.Lease > 0 {
+	for i := range e.Ops {
+		if o := &e.Ops[i]; o.Lease > 0 {
 			o.Lease = uint8(f(history.Leases+c, int64(o.Lease), false))
 		}
 	}
-	to, err := b.Advance(before, seen)
-	if err != nil {
+	if to, err = sym.observe(b, to, a, at, t); err != nil {
 		return 0, err
 	}
-	if is := b.At(to); !sym.sameActions(&e, is, f.Text, func(of node.Vocabulary, x, y uint32) bool { return of.Recounted(x, f) == y }) {
+	if is := b.At(to); !sym.sameActions(&e, is, t) {
 		return 0, cmp.Or[error](process.ByChance(a, at), &OrderError{a.Describe(&e), b.Describe(is)})
 	}
 	return to, nil
@@ -327,25 +312,4 @@ func (sym *Symmetry) TokenUse() (use TokenUse, err error) {
 		}
 	}
 	return use, sym.s.room.Take()
-}
-
-// RecountedNode is a server's part with other numbers.
-func (sym *Symmetry) RecountedNode(part NodePart, f history.Recount) NodePart {
-	return NodePart{sym.s.sessions.Recounted(part.s, f)}
-}
-
-// RecountedRest is the rest with other numbers in the requests under way.
-func (sym *Symmetry) RecountedRest(part RestPart, f history.Recount) RestPart {
-	part.orphans = sym.s.changed(part.orphans, func(list []node.Orphan) []node.Orphan {
-		for i := range list {
-			o := &list[i].Op
-			if o.Kind == process.Request {
-				o.Arg = sym.s.clients.words.Requests.Recounted(o.Arg, f)
-			}
-			o.Lease = uint8(f(history.Leases+history.Counter(list[i].From), int64(o.Lease), false))
-		}
-		slices.SortFunc(list, compareOrphans)
-		return list
-	})
-	return part
 }

@@ -16,9 +16,8 @@ import (
 type clients struct {
 	config  *Config
 	procs   []*process.Process
-	twins   [][]*process.Process // by client; see twinsOf
-	words   node.Words           // of the servers' kind
-	patient node.Patient         // the kind, if it is one; else nil
+	words   node.Words   // of the servers' kind
+	patient node.Patient // the kind, if it is one; else nil
 }
 
 // op returns the operation that a thread of client c waits for.

@@ -29,17 +29,17 @@ func (ps Parts) Connected() bool {
 
 // ConnectionsOf returns what a server keeps of the connections of client c, from 1, with nothing else.
 func (ps Parts) ConnectionsOf(p NodePart, c int) NodePart {
-	return NodePart{ps.s.kind.(node.Connected).Connections().Of(p.s, int8(c))}
+	return NodePart{ps.s.kind.(node.Connected).ConnectionsOf(p.s, int8(c))}
 }
 
 // WithoutConnections is a server without what it keeps of clients' connections.
 func (ps Parts) WithoutConnections(p NodePart) NodePart {
-	return NodePart{ps.s.kind.(node.Connected).Connections().Without(p.s)}
+	return NodePart{ps.s.kind.(node.Connected).WithoutConnections(p.s)}
 }
 
 // WithConnections is a server with what another one keeps of them as well.
 func (ps Parts) WithConnections(p, other NodePart) NodePart {
-	return NodePart{ps.s.kind.(node.Connected).Connections().With(p.s, other.s)}
+	return NodePart{ps.s.kind.(node.Connected).WithConnections(p.s, other.s)}
 }
 
 // Senders are the clients whose requests are under way though they do not wait for them.

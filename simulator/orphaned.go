@@ -11,7 +11,7 @@ import (
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/memo"
 	"locklab/simulator/node"
-	"locklab/simulator/process"
+	"locklab/simulator/translate"
 )
 
 // Orphaned requests are in flight though their sender gave up or died. A world names
@@ -241,33 +241,9 @@ func (ps Parts) PlaceInPart(w *World, place int) (int, error) {
 // PlaceInWorld returns the place in w, in which the clients have other names, of the orphaned
 // request at a place of a part.
 func (ps Parts) PlaceInWorld(w *World, part *RestPart, place int, to *history.Names) (int, error) {
-	o := ps.s.Symmetry().orphan((*ps.s.orphans.At(part.orphans))[place], to)
+	o := ps.s.Symmetry().orphan((*ps.s.orphans.At(part.orphans))[place], translate.Rename(to))
 	if at := ps.s.firstOrphan(*ps.s.orphans.At(w.orphans), o, w.now); at >= 0 {
 		return at, nil
 	}
 	return 0, fmt.Errorf("simulator: there is no such orphaned request of c%d", o.From)
-}
-
-// orphan is an orphaned request with the clients renamed in it.
-func (sym *Symmetry) orphan(o node.Orphan, to *history.Names) node.Orphan {
-	o.From = int8(to[o.From])
-	if o.Op.Kind == process.Request {
-		o.Op.Arg = sym.s.clients.words.Requests.Renamed(o.Op.Arg, to)
-	}
-	return o
-}
-
-// Rest is the rest with the clients renamed in the requests under way.
-func (sym *Symmetry) Rest(part RestPart, to *history.Names) (RestPart, error) {
-	if part.orphans == 0 {
-		return part, nil
-	}
-	part.orphans = sym.s.changed(part.orphans, func(list []node.Orphan) []node.Orphan {
-		for i := range list {
-			list[i] = sym.orphan(list[i], to)
-		}
-		slices.SortFunc(list, compareOrphans)
-		return list
-	})
-	return part, sym.s.room.Take()
 }

@@ -7,6 +7,7 @@ import (
 	"locklab/simulator/history"
 	"locklab/simulator/node"
 	"locklab/simulator/process"
+	"locklab/simulator/translate"
 )
 
 // Where several clients run the same code, worlds that differ only in which of
@@ -111,18 +112,8 @@ func (sym *Symmetry) Client(part ClientPart, from, to int) (ClientPart, error) {
 	if sym.s.assumed.Strangers {
 		names = sym.strangers(from, to, stranger(to))
 	}
-	for t := range part.s.Threads {
-		th := &part.s.Threads[t]
-		if (th.Phase == node.Answered || th.Phase == node.Blocked) && th.Reply != node.LostConn && sym.s.clients.op(int8(from), &part.s, t).Kind.ToServer() {
-			reply, err := sym.answer(th.Reply, names)
-			if err != nil {
-				return part, err
-			}
-			th.Reply = reply
-		}
-	}
-	if from == to {
-		return part, nil
+	if err := sym.replies(&part, from, translate.Rename(names)); err != nil || from == to {
+		return part, err
 	}
 	at, err := sym.follow(part.s.At, sym.s.clients.procs[from-1], sym.s.clients.procs[to-1])
 	if err != nil {
@@ -130,6 +121,18 @@ func (sym *Symmetry) Client(part ClientPart, from, to int) (ClientPart, error) {
 	}
 	part.s.At, err = sym.forget(to, at)
 	return part, err
+}
+
+// replies translates the answers that are on their way to the threads of client c.
+func (sym *Symmetry) replies(part *ClientPart, c int, t *translate.Translation) (err error) {
+	for i := range part.s.Threads {
+		th := &part.s.Threads[i]
+		onItsWay := (th.Phase == node.Answered || th.Phase == node.Blocked) && th.Reply != node.LostConn
+		if onItsWay && err == nil && sym.s.clients.op(int8(c), &part.s, i).Kind.ToServer() {
+			th.Reply, err = sym.answer(th.Reply, t)
+		}
+	}
+	return err
 }
 
 // A renamedHistory is a history of one client as another one would have it; see
@@ -144,35 +147,24 @@ type renamedHistory struct {
 // a token that is cut short or hashed bears no name that could be found in a server's data,
 // and code may ask for its own number.
 func (sym *Symmetry) follow(at uint32, a, b *process.Process) (uint32, error) {
-	swap := history.Swap(uint8(a.Code().ID()), uint8(b.Code().ID()))
-	if e := *a.At(at); e.Parent == at {
-		if sym.s.clients.words.Memories != nil {
-			e.Memory = sym.s.clients.words.Memories.Renamed(e.Memory, swap)
-		}
+	swap := translate.Rename(history.Swap(uint8(a.Code().ID()), uint8(b.Code().ID())))
+	e := *a.At(at)
+	if e.Parent == at {
+		e.Memory = sym.remembered(e.Memory, swap)
 		return b.SameRoot(&e)
 	}
 	key := renamedHistory{a.Code().ID(), b.Code().ID(), at}
 	if to, ok := sym.renamed[key]; ok {
 		return to, nil
 	}
-	e := *a.At(at)
-	before, err := sym.follow(e.Parent, a, b)
+	to, err := sym.follow(e.Parent, a, b)
+	if err == nil {
+		to, err = sym.observe(b, to, a, at, swap)
+	}
 	if err != nil {
 		return 0, err
 	}
-	seen := e.Seen
-	if answered(&a.At(e.Parent).Ops[seen.Thread], seen) {
-		answer, err := sym.answer(uint32(seen.Val), swap)
-		if err != nil {
-			return 0, err
-		}
-		seen.Val = int64(answer)
-	}
-	to, err := b.Advance(before, seen)
-	if err != nil {
-		return 0, err
-	}
-	if !sym.sameActions(&e, b.At(to), swap.Rename, func(of node.Vocabulary, x, y uint32) bool { return of.Same(x, y, swap) }) {
+	if !sym.sameActions(&e, b.At(to), swap) {
 		if err := cmp.Or(process.ByChance(a, at), process.ByChance(b, to)); err != nil {
 			return 0, err
 		}
@@ -180,6 +172,28 @@ func (sym *Symmetry) follow(at uint32, a, b *process.Process) (uint32, error) {
 	}
 	sym.renamed[key] = to
 	return to, nil
+}
+
+// observe has process b, at an entry, observe what process a has observed last in a history, in a translation.
+func (sym *Symmetry) observe(b *process.Process, from uint32, a *process.Process, at uint32, t *translate.Translation) (uint32, error) {
+	e := a.At(at)
+	seen := e.Seen
+	if answered(&a.At(e.Parent).Ops[seen.Thread], seen) {
+		answer, err := sym.answer(uint32(seen.Val), t)
+		if err != nil {
+			return 0, err
+		}
+		seen.Val = int64(answer)
+	}
+	return b.Advance(from, seen)
+}
+
+// remembered is what a library remembers, in a translation.
+func (sym *Symmetry) remembered(memory uint32, t *translate.Translation) uint32 {
+	if memories := sym.s.clients.words.Memories; memories != nil {
+		return memories.Map(memory, t)
+	}
+	return memory
 }
 
 // answered reports whether the observation that ends an operation has an answer of a server.
@@ -193,21 +207,20 @@ func answered(o *process.Op, seen process.Observation) bool {
 	return seen.Kind == process.TimedOut && o.Kind.ToServer() && seen.Val != 0
 }
 
-// sameActions reports whether two entries ask for and record the same, but for texts: those of b are those of a with other names, and
-// what a asks for is then what b does.
-func (sym *Symmetry) sameActions(a, b *process.Entry, text func(string) string, is func(of node.Vocabulary, a, b uint32) bool) bool {
+// sameActions reports whether what b asks for and records is what a does, in a translation.
+func (sym *Symmetry) sameActions(a, b *process.Entry, by *translate.Translation) bool {
 	if a.Fresh != b.Fresh || len(a.Notes) != len(b.Notes) {
 		return false
 	}
 	for i := range a.Notes {
 		x, y := &a.Notes[i], &b.Notes[i]
-		if x.Kind != y.Kind || x.OK != y.OK || x.Claims != y.Claims || x.Token != y.Token || text(x.Note) != y.Note {
+		if x.Kind != y.Kind || x.OK != y.OK || x.Claims != y.Claims || x.Token != y.Token || by.Text(x.Note) != y.Note {
 			return false
 		}
 	}
 	for t := range a.Ops {
 		x, y := a.Ops[t], b.Ops[t]
-		if (x.Kind.ToServer() || x.Kind == process.Watch) && y.Kind == x.Kind && is(sym.s.clients.words.Of(&x), x.Arg, y.Arg) {
+		if (x.Kind.ToServer() || x.Kind == process.Watch) && y.Kind == x.Kind && sym.s.clients.words.Of(&x).Same(x.Arg, y.Arg, by) {
 			x.Arg = y.Arg
 		}
 		if x != y {
@@ -248,12 +261,12 @@ func (sym *Symmetry) CheckStrangers() error {
 		answer := uint32(e.Seen.Val)
 		others := slices.Clone(further[answer])
 		var wrong error = &node.CountError{Reply: answers.Words(answer)[0]}
-		if sym.s.assumed.Strangers && answers.Named(answer) {
+		if sym.s.assumed.Strangers && answers.Named(answer) != 0 {
 			wrong = &AsymmetricError{Reply: answers.Words(answer)[0]}
 			for other := 2; other <= sym.s.assumed.Symmetric; other++ {
-				others = append(others, answers.Renamed(answer, sym.strangers(1, 1, uint8(other))))
+				others = append(others, answers.Map(answer, translate.Rename(sym.strangers(1, 1, uint8(other)))))
 			}
-			others = append(others, answers.Replaced(answer, func(s string) string { return history.OfOne(s, 1, history.Clients{}) }))
+			others = append(others, answers.Map(answer, translate.Texts(func(s string) string { return history.OfOne(s, 1, 0) })))
 		}
 		class, err := first.Forget(at)
 		for i := 0; err == nil && i < len(others); i++ {
@@ -285,22 +298,46 @@ func (sym *Symmetry) counted() map[uint32][]uint32 {
 	return further
 }
 
-// answer is an answer with clients renamed. Where more than two are symmetric none may be named without
+// answer is an answer in a translation. Where more than two are symmetric none may be renamed without
 // Assumptions.Strangers: the answers that one client has received about another would have to be renamed when two
 // others are swapped.
-func (sym *Symmetry) answer(answer uint32, names *history.Names) (uint32, error) {
-	switch answers := sym.s.clients.words.Answers; {
-	case !answers.Named(answer):
+func (sym *Symmetry) answer(answer uint32, t *translate.Translation) (uint32, error) {
+	answers := sym.s.clients.words.Answers
+	if t.Names != nil && answers.Named(answer) == 0 {
 		return answer, nil
-	case sym.s.assumed.Symmetric > 2 && !sym.s.assumed.Strangers:
-		return answer, &AsymmetricError{Reply: answers.Words(answer)[0]}
-	default:
-		return answers.Renamed(answer, names), sym.s.room.Take()
 	}
+	if t.Names != nil && sym.s.assumed.Symmetric > 2 && !sym.s.assumed.Strangers {
+		return answer, &AsymmetricError{Reply: answers.Words(answer)[0]}
+	}
+	return answers.Map(answer, t), sym.s.room.Take()
 }
 
-// Node is a server's part with the clients renamed in its data. The error is a
-// *LimitError.
-func (sym *Symmetry) Node(part NodePart, to *history.Names) (NodePart, error) {
-	return NodePart{sym.s.kind.Rename(part.s, to)}, sym.s.room.Take()
+// Node is a server's part in a translation. The error is a *LimitError.
+func (sym *Symmetry) Node(part NodePart, t *translate.Translation) (NodePart, error) {
+	return NodePart{sym.s.kind.Map(part.s, t)}, sym.s.room.Take()
+}
+
+// Rest is the rest in a translation: the requests under way are. The error is a *LimitError.
+func (sym *Symmetry) Rest(part RestPart, t *translate.Translation) (RestPart, error) {
+	if part.orphans == 0 {
+		return part, nil
+	}
+	part.orphans = sym.s.changed(part.orphans, func(list []node.Orphan) []node.Orphan {
+		for i := range list {
+			list[i] = sym.orphan(list[i], t)
+		}
+		slices.SortFunc(list, compareOrphans)
+		return list
+	})
+	return part, sym.s.room.Take()
+}
+
+// orphan is an orphaned request in a translation.
+func (sym *Symmetry) orphan(o node.Orphan, t *translate.Translation) node.Orphan {
+	o.Op.Lease = uint8(t.Number(history.Leases+history.Counter(o.From), int64(o.Op.Lease), false))
+	o.From = t.Client(o.From)
+	if o.Op.Kind == process.Request {
+		o.Op.Arg = sym.s.clients.words.Requests.Map(o.Op.Arg, t)
+	}
+	return o
 }

@@ -32,7 +32,7 @@ func newServers(c *Config, m *memo.Memo) (node.Kind, error) {
 	}
 	k, err := redisnode.New(configs, m)
 	if err == nil {
-		k.Retries, k.Executor.Drawn = c.ClientRetries, c.Drawn
+		k.Retries, m.Drawn = c.ClientRetries, c.Drawn
 	}
 	return k, err
 }

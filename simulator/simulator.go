@@ -109,7 +109,7 @@ func (s *Simulator) newProcess(id int, config *ClientConfig) *process.Process {
 
 // Close ends the parked code and the machinery.
 func (s *Simulator) Close() {
-	for _, p := range slices.Concat(s.clients.procs, slices.Concat(s.clients.twins...)) {
+	for _, p := range s.clients.procs {
 		p.Close()
 	}
 	if c, ok := s.kind.(interface{ Close() }); ok {

@@ -8,6 +8,7 @@ import (
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/node"
 	"locklab/simulator/process"
+	"locklab/simulator/translate"
 )
 
 // Clients that use their clocks to measure may also write down what they show: the end of a lease as the value
@@ -66,21 +67,12 @@ func (st *Stamps) Grain() time.Duration { return st.grain }
 
 // Moved implements process.Stamps.
 func (st *Stamps) Moved(answer int64, by clock.Shift) int64 {
-	return int64(st.s.clients.words.Answers.Moved(uint32(answer), by))
+	return int64(st.s.clients.words.Answers.Map(uint32(answer), translate.Move(by)))
 }
 
 // Asked implements process.Stamps.
 func (st *Stamps) Asked(o *process.Op, by clock.Shift) uint32 {
-	return st.s.clients.words.Of(o).Moved(o.Arg, by)
-}
-
-// see looks for stamps in all that clients and servers have exchanged: nothing more is noted when In and Asked do.
-func (st *Stamps) see() {
-	for _, of := range []node.Vocabulary{st.s.clients.words.Answers, st.s.clients.words.Requests} {
-		for id := uint32(0); of.Has(id); id++ {
-			of.Stamps(id)
-		}
-	}
+	return st.s.clients.words.Of(o).Map(o.Arg, translate.Move(by))
 }
 
 // note notes that an operation has a stamp, where clients measure and servers can have it moved.
@@ -146,7 +138,7 @@ func (st *Stamps) ofDay(p *node.ClientProcess, o *process.Op) *process.Op {
 		return o
 	}
 	st.op = *o
-	st.op.Arg = st.s.clients.words.Requests.Moved(o.Arg, clock.Shift{By: by})
+	st.op.Arg = st.s.clients.words.Requests.Map(o.Arg, translate.Move(clock.Shift{By: by}))
 	return &st.op
 }
 
@@ -163,7 +155,7 @@ func (st *Stamps) receive(now time.Duration, p *node.ClientProcess, th *node.Thr
 	if !p.Clock.Measures {
 		st.zero(&p.Clock, now)
 	}
-	th.Reply = st.s.clients.words.Answers.Moved(th.Reply, clock.Shift{By: -p.Clock.Zeroed(), Oldest: st.Ancient()})
+	th.Reply = st.s.clients.words.Answers.Map(th.Reply, translate.Move(clock.Shift{By: -p.Clock.Zeroed(), Oldest: st.Ancient()}))
 	if st.ages != (Ages{}) && p.Clock.Read(now) > clock.Midst+st.ages.Span {
 		st.err = &OldStampError{st.s.clients.cmd(o), true}
 	}
@@ -184,7 +176,7 @@ func (st *Stamps) CheckOld(servers ...NodePart) error {
 	}
 	all := clock.NoStamps
 	for _, n := range servers {
-		all = all.With(st.s.kind.(node.Stamping).Stamps().In(n.s))
+		all = all.With(st.s.kind.(node.Stamping).StampsIn(n.s))
 	}
 	if all.Second <= st.Ancient() {
 		return &OldStampError{}
@@ -229,12 +221,12 @@ func (st *Stamps) node(state node.State, by time.Duration) node.State {
 	if by == 0 {
 		return state
 	}
-	return st.s.kind.(node.Stamping).Stamps().Moved(state, clock.Shift{By: by, Oldest: st.oldest()})
+	return st.s.kind.Map(state, translate.Move(clock.Shift{By: by, Oldest: st.oldest()}))
 }
 
 // orphan is an orphaned request in which stamps are later, likewise.
 func (st *Stamps) orphan(o *node.Orphan, by time.Duration) {
 	if by != 0 && o.Op.Kind == process.Request {
-		o.Op.Arg = st.s.clients.words.Requests.Moved(o.Op.Arg, clock.Shift{By: by, Oldest: st.oldest()})
+		o.Op.Arg = st.s.clients.words.Requests.Map(o.Op.Arg, translate.Move(clock.Shift{By: by, Oldest: st.oldest()}))
 	}
 }

@@ -185,38 +185,15 @@ func (s *Simulator) measure(on bool) {
 	}
 }
 
-// Repeat runs the code of every client once more in each history in which it has run only once, on so many cores at most;
-// see process.Process.Repeat. Code that does something else then is a
-// *process.NondeterministicError.
-func (s *Simulator) Repeat(cores int) error {
-	for i, p := range s.clients.procs {
-		if err := p.Repeat(twinsOf(s, i, cores-1)); err != nil {
+// Repeat runs the code of every client once more in each history in which it has run only once; see process.Process.Repeat. Code that
+// does something else then is a *process.NondeterministicError.
+func (s *Simulator) Repeat() error {
+	for _, p := range s.clients.procs {
+		if err := p.Repeat(); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// twinsOf returns twins of a client's process, so many at most: none if its code does not run on coroutines, if its client library does more
-// than read where it does what it has done before, or if there are time stamps, which are moved then.
-func twinsOf(s *Simulator, client, most int) process.Twins {
-	p, config := s.clients.procs[client], &s.config.Clients[client]
-	if _, rereads := p.Code().Library().(process.Rereader); !rereads || config.Host != nil || s.stamps.seen > 0 || s.stamps.grain > 0 {
-		return process.Twins{}
-	}
-	for len(s.clients.twins) <= client {
-		s.clients.twins = append(s.clients.twins, nil)
-	}
-	twins := &s.clients.twins[client]
-	for len(*twins) < most {
-		*twins = append(*twins, s.newProcess(client+1, config))
-	}
-	return process.Twins{List: (*twins)[:max(most, 0)], ReadOnly: func(on bool) {
-		if on {
-			s.stamps.see()
-		}
-		s.room.ReadOnly = on
-	}}
 }
 
 // Tried returns the number of histories whose orders were tried in one way; see process.Tried.
@@ -227,15 +204,15 @@ func Tried(s *Simulator) (n int) {
 	return n
 }
 
-// CheckMeasures tries the code that has read a clock to measure at other times of day, on so many cores at most; see
+// CheckMeasures tries the code that has read a clock to measure at other times of day; see
 // process.Process.CheckMeasures. Where it does something else, the error is a
 // *process.TimeOfDayError.
-func (s *Simulator) CheckMeasures(cores int) error {
+func (s *Simulator) CheckMeasures() error {
 	if !s.measured {
 		return nil
 	}
 	for i, p := range s.clients.procs {
-		if err := p.CheckMeasures(s.symmetry.represents(i+1), twinsOf(s, i, cores-1)); err != nil {
+		if err := p.CheckMeasures(s.symmetry.represents(i + 1)); err != nil {
 			return err
 		}
 	}

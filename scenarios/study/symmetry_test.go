@@ -19,6 +19,7 @@ import (
 	"locklab/simulator/effort"
 	"locklab/simulator/explore"
 	"locklab/simulator/history"
+	"locklab/simulator/translate"
 	"locklab/simulator/verdict"
 )
 
@@ -269,13 +270,13 @@ func renamedWalk(t *testing.T, sim, kept *simulator.Simulator, step time.Duratio
 			}
 		}
 		for n := range sim.Config().Nodes {
-			part, err := sim.Symmetry().Node(sim.Parts().Node(&w, n+1), &swap)
+			part, err := sim.Symmetry().Node(sim.Parts().Node(&w, n+1), translate.Rename(&swap))
 			must(err)
 			if got := sim.Parts().Node(&v, n+1); got != part {
 				t.Fatalf("after %s server %d is\n%+v\nand where clients have changed places\n%+v", sim.Describe(c), n+1, part, got)
 			}
 		}
-		rest, err := sim.Symmetry().Rest(sim.Parts().Rest(&w), &swap)
+		rest, err := sim.Symmetry().Rest(sim.Parts().Rest(&w), translate.Rename(&swap))
 		must(err)
 		if got := sim.Parts().Rest(&v); got != rest {
 			t.Fatalf("after %s the rest is\n%+v\nand where clients have changed places\n%+v", sim.Describe(c), rest, got)

@@ -35,7 +35,7 @@ type Executor struct {
 	effects  memo.Map[step, *effect]
 	shifts   memo.Map[shift, *effect]
 	commits  memo.Map[uint32, uint32]
-	orbit    memo.Orbit[step]
+	checks   memo.Effects[step]
 }
 
 func newExecutor(config *Config, m *memo.Memo) *Executor {
@@ -45,13 +45,13 @@ func newExecutor(config *Config, m *memo.Memo) *Executor {
 		x.tables = append(x.tables, table{def: t.def})
 	}
 	const what = "limit.of.database"
-	x.contents = memo.NewTable(m, memo.Entries[string, contents]{What: what, Key: codec.Key[contents], Fill: x.filled, Rename: x.renamed, Sort: x.sorted})
+	x.contents = memo.NewTable(m, memo.Entries[string, contents]{What: what, Key: codec.Key[contents], Fill: x.filled, Map: contents.mapped, Sort: x.sorted})
 	x.memories = memo.NewTable(m, memo.Entries[string, []int8]{What: what, Key: codec.Key[[]int8], First: [][]int8{{1}}})
 	x.requests = memo.NewTable(m, memo.Entries[string, storedRequest]{What: what, Key: codec.Key[storedRequest], Fill: x.parsed, Text: storedRequest.words})
 	x.answers = memo.NewTable(m, memo.Entries[string, storedAnswer]{What: what, Key: codec.Key[storedAnswer], Text: storedAnswer.words, First: []storedAnswer{{}}})
 	m.Counted = memo.NewTable(m, memo.Entries[[2]uint32, [2]uint32]{What: what, Key: func(p [2]uint32) [2]uint32 { return p }})
-	x.orbit = memo.Orbit[step]{Checked: func(a step) *uint8 { return &x.effects[a].checked },
-		Renamed: x.renamedEffect, Commutes: x.commute, Text: x.stepText}
+	x.checks = memo.Effects[step]{Checked: func(a step) *memo.Checked { return &x.effects[a].checked }, Map: x.translated,
+		Commutes: x.commute, Named: x.named, Stamps: x.stamps, Text: x.stepText, Try: x.checkCounters}
 	return x
 }
 
@@ -215,8 +215,7 @@ type effect struct {
 	answer  uint32
 	waits   bool // there is no answer yet
 	leases  []leaseChange
-	checked uint8 // number of clients, from the first, that were found interchangeable
-	moved   bool  // it was found to be the same at other times of day
+	checked memo.Checked
 }
 
 // shift is time that passes on the server's clock.
@@ -231,20 +230,9 @@ func (x *Executor) look(a step) *effect {
 	if eff == nil || x.memo.Plain {
 		eff = x.run(a)
 		x.effects[a] = eff
-		if x.memo.Most > 0 && x.memo.Room.Exceeded == nil {
-			x.memo.Room.Exceeded = x.checkCounters(a, eff)
-		}
-		if x.memo.Attempts && x.memo.Room.Exceeded == nil {
-			x.memo.Room.Exceeded = x.checkAttempts(a, eff)
-		}
 	}
-	if !eff.moved && x.memo.Grain > 0 && x.memo.Room.Exceeded == nil {
-		x.memo.Room.Exceeded = x.checkStamps(a, eff)
-	}
-	if eff.checked < x.memo.Symmetric {
-		if err := memo.Check(x.memo, a, &x.orbit); err != nil {
-			x.memo.Room.Exceeded = err
-		}
+	if x.memo.Room.Exceeded == nil {
+		x.memo.Room.Exceeded = x.checks.Check(x.memo, a)
 	}
 	return eff
 }

@@ -5,11 +5,11 @@ import (
 	"sync"
 	"time"
 
-	"locklab/simulator/history"
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/memo"
 	world "locklab/simulator/node"
 	"locklab/simulator/process"
+	"locklab/simulator/translate"
 )
 
 // theServer is the number of the server: there is one.
@@ -193,31 +193,23 @@ func (s *DatabaseState) move(d time.Duration) {
 	}
 }
 
-// Rename returns the server with the clients renamed.
-func (k *Kind) Rename(state world.State, to *history.Names) world.State {
+// Map returns the server in a translation. Integers are time stamps as the texts of their digits are.
+func (k *Kind) Map(state world.State, t *translate.Translation) world.State {
 	s := state.(DatabaseState)
 	for i, end := range state.(DatabaseState).ends {
-		s.ends[renamedSession(SessionID(i+1), to)-1] = end
+		s.ends[renamedSession(SessionID(i+1), t)-1] = end
 	}
-	return k.changed(s, func(id uint32) uint32 { return k.Executor.contents.Renamed(id, to) })
+	return k.changed(s, func(id uint32) uint32 { return k.Executor.contents.Map(id, t) })
 }
 
-// Stamps implements [world.Stamping]: integers are time stamps as the texts of their digits are.
-func (k *Kind) Stamps() world.Stamps { return stamps{k} }
-
-type stamps struct{ *Kind }
-
-func (st stamps) In(state world.State) clock.Stamps {
+// StampsIn implements [world.Stamping].
+func (k *Kind) StampsIn(state world.State) clock.Stamps {
 	has := clock.NoStamps
-	st.changed(state.(DatabaseState), func(id uint32) uint32 {
-		has = has.With(st.Executor.contents.Stamps(id))
+	k.changed(state.(DatabaseState), func(id uint32) uint32 {
+		has = has.With(k.Executor.contents.Stamps(id))
 		return id
 	})
 	return has
-}
-
-func (st stamps) Moved(state world.State, by clock.Shift) world.State {
-	return st.changed(state.(DatabaseState), func(id uint32) uint32 { return st.Executor.contents.Moved(id, by) })
 }
 
 // changed is a server with other contents in the place of its own and of those of its replicas.

@@ -1,31 +1,29 @@
 package database
 
 import (
-	"regexp"
 	"slices"
-	"strconv"
 
 	"locklab/simulator/history"
 	"locklab/simulator/internal/clock"
-	"locklab/simulator/internal/codec"
 	"locklab/simulator/memo"
 	world "locklab/simulator/node"
+	"locklab/simulator/translate"
 )
 
-// A search that treats clients as interchangeable needs a server that does not depend on which
-// is which: see [memo.Check].
-
 // renamedSession is a session's place after its client was renamed.
-func renamedSession(id SessionID, to *history.Names) SessionID {
+func renamedSession(id SessionID, t *translate.Translation) SessionID {
 	if id == 0 {
 		return 0
 	}
-	return sessionAt(int8(to[clientOf(id)]), slotOf(id))
+	return sessionAt(t.Client(clientOf(id)), slotOf(id))
 }
 
-// renamed is contents with the clients renamed.
-func (x *Executor) renamed(from contents, to *history.Names) contents {
-	s := codec.Replace(from, to.Rename)
+// mapped is contents in a translation.
+func (from contents) mapped(to *translate.Translation) contents {
+	s := translate.Value(from, to)
+	if to.Names == nil {
+		return s
+	}
 	s.state = renumbered(s.state, func(id SessionID) SessionID { return renamedSession(id, to) })
 	for i, c := range from.conns {
 		s.conns[renamedSession(SessionID(i+1), to)-1] = c
@@ -37,7 +35,7 @@ func (x *Executor) renamed(from contents, to *history.Names) contents {
 	for i := range s.ready {
 		s.ready[i].session = renamedSession(s.ready[i].session, to)
 	}
-	return x.sorted(s)
+	return s
 }
 
 // withTables is a State whose tables were copied without their columns.
@@ -83,13 +81,12 @@ func (x *Executor) sorted(s contents) contents {
 	return s
 }
 
-// renamedEffect is an act with the clients renamed, whose effect is then known.
-func (x *Executor) renamedEffect(a step, to *history.Names) (step, error) {
+// translated is an act in a translation, whose effect is then known.
+func (x *Executor) translated(a step, t *translate.Translation) (step, error) {
 	b := a
-	b.client = int8(to[a.client])
-	b.contents = x.contents.Renamed(a.contents, to)
+	b.client, b.contents = t.Client(a.client), x.contents.Map(a.contents, t)
 	if a.serves() {
-		b.arg = x.requests.Renamed(a.arg, to)
+		b.arg = x.requests.Map(a.arg, t)
 	}
 	if x.effects[b] == nil {
 		x.effects[b] = x.run(b)
@@ -97,78 +94,34 @@ func (x *Executor) renamedEffect(a step, to *history.Names) (step, error) {
 	return b, nil
 }
 
-// checkAttempts checks that an effect is the same, but for names, in later attempts, and where other attempts of a client are in the place of
-// other clients.
-func (x *Executor) checkAttempts(a step, eff *effect) error {
-	var asked request
-	if a.serves() {
-		asked = x.requests.At(a.arg).request
-	}
-	for _, text := range memo.LaterTexts(x.memo, asked, *x.contents.At(a.contents)) {
-		if !x.same(a, eff, text, func(t world.Vocabulary, id uint32) uint32 { return t.Replaced(id, text) }) {
-			return &world.AsymmetricError{Command: x.stepText(a)}
-		}
-	}
-	return nil
-}
-
-// checkStamps checks that an effect is the same at other times of day, with time stamps that are as much later, and with more ancient ones.
-func (x *Executor) checkStamps(a step, eff *effect) error {
-	asked := clock.NoStamps
-	if a.serves() {
-		asked = x.requests.Stamps(a.arg)
-	}
-	for _, by := range x.memo.StampShifts(asked, x.contents.Stamps(a.contents)) {
-		text := func(s string) string { return clock.MoveStamps(s, by) }
-		if !x.same(a, eff, text, func(t world.Vocabulary, id uint32) uint32 { return t.Moved(id, by) }) {
-			return &world.StampError{Command: x.stepText(a)}
-		}
-	}
-	eff.moved = true
-	return nil
-}
-
-// same reports whether an effect is that with other texts, which to gives to entries, and text to leases.
-func (x *Executor) same(a step, eff *effect, text func(string) string, to func(t world.Vocabulary, id uint32) uint32) bool {
-	b := a
-	b.contents = to(x.contents, a.contents)
-	if a.serves() {
-		b.arg = to(x.requests, a.arg)
-	}
-	if b == a {
-		return true
-	}
-	is := x.run(b)
-	return is.waits == eff.waits && is.to == to(x.contents, eff.to) && is.answer == to(x.answers, eff.answer) &&
-		x.contents.At(is.to).limits == x.contents.At(eff.to).limits &&
-		slices.EqualFunc(eff.leases, is.leases, func(m, n leaseChange) bool {
-			return m.before.replaced(text) == n.before && m.after.replaced(text) == n.after
+// commute reports whether the effect of b, which is a in a translation, is that of a in it.
+func (x *Executor) commute(a, b step, t *translate.Translation) bool {
+	p, q := x.effects[a], x.effects[b]
+	return p.waits == q.waits && x.contents.Same(p.to, q.to, t) && (p.waits || x.answers.Same(p.answer, q.answer, t)) &&
+		slices.EqualFunc(p.leases, q.leases, func(m, n leaseChange) bool {
+			return m.before.mapped(t) == n.before && m.after.mapped(t) == n.after
 		})
 }
 
-// replaced is a lease with other texts.
-func (l lease) replaced(text func(string) string) lease {
-	l.key, l.owner = text(l.key), text(l.owner)
+func (l lease) mapped(t *translate.Translation) lease {
+	l.session, l.key, l.owner = renamedSession(l.session, t), t.Text(l.key), t.Text(l.owner)
 	return l
 }
 
-// commute reports whether the effect of b, which is a renamed, is that of a, renamed.
-func (x *Executor) commute(a, b step, to *history.Names) bool {
-	p, q := x.effects[a], x.effects[b]
-	if p.waits != q.waits || !x.contents.Same(p.to, q.to, to) {
-		return false
+// named are the clients that a request names, and the contents.
+func (x *Executor) named(a step) (asked, kept history.ClientSet) {
+	if a.serves() {
+		asked = x.requests.Named(a.arg)
 	}
-	if !p.waits && !x.answers.Same(p.answer, q.answer, to) {
-		return false
-	}
-	return slices.EqualFunc(p.leases, q.leases, func(m, n leaseChange) bool {
-		return m.before.renamed(to) == n.before && m.after.renamed(to) == n.after
-	})
+	return asked, x.contents.Named(a.contents)
 }
 
-func (l lease) renamed(to *history.Names) lease {
-	l.session = renamedSession(l.session, to)
-	return l.replaced(to.Rename)
+// stamps are the time stamps in a request, and in the contents.
+func (x *Executor) stamps(a step) (asked, kept clock.Stamps) {
+	if asked = clock.NoStamps; a.serves() {
+		asked = x.requests.Stamps(a.arg)
+	}
+	return asked, x.contents.Stamps(a.contents)
 }
 
 // stepText returns the words for an act in an error message.
@@ -177,11 +130,6 @@ func (x *Executor) stepText(a step) []string {
 		return x.requests.At(a.arg).words()
 	}
 	return []string{[...]string{stepTake: "answer", stepClose: "close", stepLeave: "leave", stepDepart: "depart", stepEnd: "end of a session", stepTimeOut: "time-out"}[a.kind]}
-}
-
-// Recounted implements [world.Sessions]: owners have tokens, which are counted.
-func (k *Kind) Recounted(state world.State, f history.Recount) world.State {
-	return k.changed(state.(DatabaseState), func(id uint32) uint32 { return k.Executor.contents.Recounted(id, f) })
 }
 
 // A counter is an integer of a row that a statement raises by one. Of a lock whose rows have a version it grows without end. Where
@@ -238,7 +186,11 @@ func counted(s State, at, is int64) (_ State, any bool) {
 }
 
 // checkCounters checks that an effect is the same, but for its number, where a counter has counted further.
-func (x *Executor) checkCounters(a step, eff *effect) error {
+func (x *Executor) checkCounters(a step) error {
+	if x.memo.Most == 0 {
+		return nil
+	}
+	eff := x.effects[a]
 	from, to := x.contents.At(a.contents), *x.contents.At(eff.to)
 	most := int64(x.memo.Most)
 	for _, n := range x.memo.Further(10, mostFurther) {
@@ -254,7 +206,7 @@ func (x *Executor) checkCounters(a step, eff *effect) error {
 		then := to
 		then.state, _ = counted(to.state, most, most+by)
 		same := is.waits == eff.waits && slices.Equal(is.leases, eff.leases) && is.to == x.contents.ID(then)
-		if !same || !countsFurther(x.answers.At(eff.answer).words()[0], x.answers.At(is.answer).words()[0], by) {
+		if !same || !memo.CountsFurther(x.answers.At(eff.answer).words()[0], x.answers.At(is.answer).words()[0], n) {
 			return &world.CountError{Command: x.stepText(a)}
 		}
 		if is.answer != eff.answer {
@@ -264,30 +216,9 @@ func (x *Executor) checkCounters(a step, eff *effect) error {
 	return nil
 }
 
-var digits = regexp.MustCompile("[0-9]+")
-
-// countsFurther reports whether texts differ in numbers only, each of which is equal or higher by so much.
-func countsFurther(a, b string, by int64) bool {
-	if digits.ReplaceAllString(a, "0") != digits.ReplaceAllString(b, "0") {
-		return false
-	}
-	y := digits.FindAllString(b, -1)
-	for i, m := range digits.FindAllString(a, -1) {
-		if n, err := strconv.ParseInt(m, 10, 64); m != y[i] && (err != nil || strconv.FormatInt(n+by, 10) != y[i]) {
-			return false
-		}
-	}
-	return true
-}
-
 var _ world.Connected = (*Kind)(nil)
 
-// connections divides states into the connections of clients whose sessions have no lock and no statement that waits, or have ended: these
-// matter to their client only; and the rest.
-type connections struct{ x *Executor }
-
-// Connections implements [world.Connected].
-func (k *Kind) Connections() world.Connections { return connections{k.Executor} }
+// The connections of clients whose sessions have no lock and no statement that waits, or have ended, matter to their client only.
 
 // idle reports whether a connection matters to its client only.
 func (s *contents) idle(id SessionID) bool {
@@ -299,17 +230,17 @@ func (s *contents) idle(id SessionID) bool {
 	return !locks && waitOf(&s.state, id).Session == 0 && !s.isReady(id)
 }
 
-// Of implements [world.Connections].
-func (cs connections) Of(state world.State, c int8) world.State {
+// ConnectionsOf implements [world.Connected].
+func (k *Kind) ConnectionsOf(state world.State, c int8) world.State {
 	s, of := state.(DatabaseState), DatabaseState{}
-	from, to := cs.x.contents.At(s.contents), contents{}
+	from, to := k.Executor.contents.At(s.contents), contents{}
 	for id := sessionAt(c, 1); id <= sessionAt(c, maxConns); id++ {
 		if from.idle(id) {
 			to.move(id, from)
 			of.ends[id-1] = s.ends[id-1]
 		}
 	}
-	of.contents = cs.x.contents.ID(to)
+	of.contents = k.Executor.contents.ID(to)
 	return of
 }
 
@@ -322,10 +253,10 @@ func (s *contents) move(id SessionID, from *contents) {
 	slices.SortFunc(s.state.sessions, func(a, b session) int { return int(a.id) - int(b.id) })
 }
 
-// Without implements [world.Connections].
-func (cs connections) Without(state world.State) world.State {
+// WithoutConnections implements [world.Connected].
+func (k *Kind) WithoutConnections(state world.State) world.State {
 	s := state.(DatabaseState)
-	to := *cs.x.contents.At(s.contents)
+	to := *k.Executor.contents.At(s.contents)
 	from := to
 	for i := range to.conns {
 		if id := SessionID(i + 1); from.idle(id) {
@@ -334,20 +265,20 @@ func (cs connections) Without(state world.State) world.State {
 		}
 	}
 	to.state.sessions = none(to.state.sessions)
-	s.contents = cs.x.contents.ID(to)
+	s.contents = k.Executor.contents.ID(to)
 	return s
 }
 
-// With implements [world.Connections].
-func (cs connections) With(state, other world.State) world.State {
+// WithConnections implements [world.Connected].
+func (k *Kind) WithConnections(state, other world.State) world.State {
 	s := state.(DatabaseState)
-	to, from := *cs.x.contents.At(s.contents), cs.x.contents.At(other.(DatabaseState).contents)
+	to, from := *k.Executor.contents.At(s.contents), k.Executor.contents.At(other.(DatabaseState).contents)
 	for i, c := range from.conns {
 		if id := SessionID(i + 1); c != 0 || from.state.find(id) != nil {
 			to.move(id, from)
 			s.ends[i] = other.(DatabaseState).ends[i]
 		}
 	}
-	s.contents = cs.x.contents.ID(to)
+	s.contents = k.Executor.contents.ID(to)
 	return s
 }

@@ -8,6 +8,7 @@ import (
 	"locklab/simulator"
 	"locklab/simulator/history"
 	"locklab/simulator/i18n"
+	"locklab/simulator/translate"
 	"locklab/simulator/verdict"
 )
 
@@ -69,8 +70,7 @@ func (t *tables) namedBy(node uint32) (names history.ClientSet) {
 	t.numbers.lacking()
 	part := t.nodeTab.keys[node]
 	for c := 1; c <= t.symmetric; c++ {
-		to := *history.Swap(uint8(c), uint8(t.clients))
-		if renamed, err := t.sim.Symmetry().Node(part, &to); err != nil || renamed != part {
+		if renamed, err := t.sim.Symmetry().Node(part, translate.Rename(history.Swap(uint8(c), uint8(t.clients)))); err != nil || renamed != part {
 			names.Add(uint8(c))
 		}
 	}
@@ -428,9 +428,11 @@ func (r *recounts) with(word int, id uint32, f history.Recount) (to uint32, err 
 		}
 		return r.clientTab[word].id(part), nil
 	case word < r.restAt:
-		return r.nodeTab.id(symmetry.RecountedNode(r.nodeTab.keys[id], f)), nil
+		part, err := symmetry.Node(r.nodeTab.keys[id], translate.Recount(f))
+		return r.nodeTab.id(part), err
 	case word == r.restAt:
-		return r.restTab.id(symmetry.RecountedRest(r.restTab.keys[id], f)), nil
+		part, err := symmetry.Rest(r.restTab.keys[id], translate.Recount(f))
+		return r.restTab.id(part), err
 	}
 	return r.judgeTab.id(r.judgeTab.keys[id].Recounted(f)), nil
 }

@@ -134,9 +134,9 @@ func (s *search) checkSoon() error {
 // observes, and that it uses its clock only to measure, if that is assumed.
 func (s *search) checkCode() error {
 	if s.visited.wanted == nil { // otherwise a pass before this one has claimed all
-		if err := s.sim.Repeat(cores(&s.opt)); err != nil {
+		if err := s.sim.Repeat(); err != nil {
 			return err
 		}
 	}
-	return s.sim.CheckMeasures(cores(&s.opt))
+	return s.sim.CheckMeasures()
 }

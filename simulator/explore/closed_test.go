@@ -10,6 +10,7 @@ import (
 
 	"locklab/simulator"
 	"locklab/simulator/history"
+	"locklab/simulator/translate"
 	"locklab/simulator/verdict"
 )
 
@@ -167,9 +168,9 @@ func (c *closure) build(s *shared, views ...*viewOf) (w simulator.World, judge u
 		to, own := history.Swap(1, uint8(one+1)), c.judgeTab.keys[v.judge]
 		own.Rename(to)
 		known.Add(&own)
-		rest = parts.WithOrphans(rest, new(must(symmetry.Rest(c.restTab.keys[v.orphans], to))))
+		rest = parts.WithOrphans(rest, new(must(symmetry.Rest(c.restTab.keys[v.orphans], translate.Rename(to)))))
 		if c.divides {
-			conns := must(symmetry.Node(c.nodeTab.keys[v.conns], to))
+			conns := must(symmetry.Node(c.nodeTab.keys[v.conns], translate.Rename(to)))
 			parts.SetNode(&w, 1, new(parts.WithConnections(parts.Node(&w, 1), conns)))
 		}
 	}

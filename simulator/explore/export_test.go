@@ -8,6 +8,7 @@ import (
 
 	"locklab/simulator"
 	"locklab/simulator/history"
+	"locklab/simulator/translate"
 )
 
 // A Covering is of states of so many clients, which were visited: the number of the clients' views that are not among
@@ -176,10 +177,10 @@ func (p *prover) viewsOf(state []uint32, clients int, of *resource) (views []fun
 		own, mine := judge.Of(c), p.sim.Parts().OrphansOf(&rest, c)
 		swap := *history.Swap(1, uint8(c))
 		own.Rename(&swap)
-		mine, _ = p.sim.Symmetry().Rest(mine, &swap)
+		mine, _ = p.sim.Symmetry().Rest(mine, translate.Rename(&swap))
 		v := viewOf{orphans: p.restTab.id(mine), judge: p.judgeTab.id(own), part: p.absent[0], conns: p.unbound}
 		if p.divides {
-			conns, _ := p.sim.Symmetry().Node(p.sim.Parts().ConnectionsOf(p.nodeTab.keys[state[p.clients]], c), &swap)
+			conns, _ := p.sim.Symmetry().Node(p.sim.Parts().ConnectionsOf(p.nodeTab.keys[state[p.clients]], c), translate.Rename(&swap))
 			v.conns = p.nodeTab.id(conns)
 		}
 		if p.clientTab[c-1].entries[state[c-1]].onVersion || p.restTab.entries[v.orphans].onVersion {

@@ -6,6 +6,7 @@ import (
 
 	"locklab/simulator"
 	"locklab/simulator/history"
+	"locklab/simulator/translate"
 	"locklab/simulator/verdict"
 )
 
@@ -211,14 +212,14 @@ func (s *quotient) rename(state []uint32, to *history.Names) error {
 	for n := s.clients; n < s.restAt && wrong == nil; n++ {
 		state[n] = s.nodeTab.image(&memory.nodes, state[n], func(p simulator.NodePart) simulator.NodePart {
 			names := *to // only what is computed anew takes memory
-			p, wrong = s.sim.Symmetry().Node(p, &names)
+			p, wrong = s.sim.Symmetry().Node(p, translate.Rename(&names))
 			return p
 		})
 	}
 	if wrong == nil {
 		state[s.restAt] = s.restTab.image(&memory.rest, state[s.restAt], func(p simulator.RestPart) simulator.RestPart {
 			names := *to
-			p, wrong = s.sim.Symmetry().Rest(p, &names)
+			p, wrong = s.sim.Symmetry().Rest(p, translate.Rename(&names))
 			return p
 		})
 	}

@@ -10,6 +10,7 @@ import (
 	"locklab/simulator"
 	"locklab/simulator/history"
 	"locklab/simulator/lists"
+	"locklab/simulator/translate"
 	"locklab/simulator/verdict"
 )
 
@@ -120,7 +121,7 @@ func (s *search) placeInRun(w *simulator.World, c simulator.Choice, after *simul
 		place, err := s.sim.Parts().PlaceInWorld(w, &s.restTab.keys[s.successors.cur[s.restAt]], int(c.Thread), owner)
 		return int8(place), err
 	}
-	want, err := s.sim.Symmetry().Node(s.sim.Parts().Node(after, int(c.Node)), owner)
+	want, err := s.sim.Symmetry().Node(s.sim.Parts().Node(after, int(c.Node)), translate.Rename(owner))
 	if err != nil {
 		return 0, err
 	}

@@ -7,6 +7,7 @@ import (
 	"locklab/simulator"
 	"locklab/simulator/history"
 	"locklab/simulator/i18n"
+	"locklab/simulator/translate"
 	"locklab/simulator/verdict"
 )
 
@@ -137,14 +138,14 @@ func (p *prover) join(state []uint32, v *viewOf, c int) error {
 	var wrong error
 	if node := &state[p.clients]; v.conns != p.unbound {
 		*node = known.conns.value(*node, v.conns, func() uint32 {
-			conns, err := p.sim.Symmetry().Node(p.nodeTab.keys[v.conns], &to)
+			conns, err := p.sim.Symmetry().Node(p.nodeTab.keys[v.conns], translate.Rename(&to))
 			wrong = err
 			return p.nodeTab.id(p.sim.Parts().WithConnections(p.nodeTab.keys[*node], conns))
 		})
 	}
 	if rest := &state[p.restAt]; v.orphans != p.calm && wrong == nil {
 		*rest = known.orphans.value(*rest, v.orphans, func() uint32 {
-			orphans, err := p.sim.Symmetry().Rest(p.restTab.keys[v.orphans], &to)
+			orphans, err := p.sim.Symmetry().Rest(p.restTab.keys[v.orphans], translate.Rename(&to))
 			wrong = err
 			return p.restTab.id(p.sim.Parts().WithOrphans(p.restTab.keys[*rest], &orphans))
 		})
@@ -268,13 +269,13 @@ func (p *prover) actor(state []uint32, c int) (a actor, err error) {
 	a.conns = p.unbound
 	if p.divides {
 		a.conns = p.nodeTab.image(&own.conns, state[p.clients], func(n simulator.NodePart) simulator.NodePart {
-			n, err = p.sim.Symmetry().Node(parts.ConnectionsOf(n, c+1), swap)
+			n, err = p.sim.Symmetry().Node(parts.ConnectionsOf(n, c+1), translate.Rename(swap))
 			return n
 		})
 	}
 	if err == nil {
 		a.orphans = p.restTab.image(&own.orphans, state[p.restAt], func(r simulator.RestPart) simulator.RestPart {
-			r, err = p.sim.Symmetry().Rest(parts.OrphansOf(&r, c+1), swap)
+			r, err = p.sim.Symmetry().Rest(parts.OrphansOf(&r, c+1), translate.Rename(swap))
 			return r
 		})
 	}

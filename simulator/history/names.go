@@ -107,14 +107,11 @@ func Later(s string, c int, drawn int) string {
 	})
 }
 
-// Clients are some of them, by their numbers.
-type Clients [MaxClients + 1]bool
-
 // OfOne gives all clients in a text, but for some, names that client c has never had, each others: as if the text named other attempts
 // of it.
-func OfOne(s string, c int, but Clients) string {
+func OfOne(s string, c int, but ClientSet) string {
 	return renumbered(s, func(client, n int) (int, int) {
-		if client == c || but[client] {
+		if client == c || but.Has(uint8(client)) {
 			return client, n
 		}
 		return c, n + 1000*client
@@ -122,9 +119,9 @@ func OfOne(s string, c int, but Clients) string {
 }
 
 // Named are the clients that a text names.
-func Named(s string) (named Clients) {
+func Named(s string) (named ClientSet) {
 	for i := nextName(s, 0); i >= 0; i = nextName(s, i+1) {
-		named[s[i+1]-'0'] = true
+		named.Add(s[i+1] - '0')
 	}
 	return named
 }
@@ -150,6 +147,3 @@ func renumbered(s string, to func(client, n int) (int, int)) string {
 func isWord(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
-
-// NamesAny reports whether a text names a client.
-func NamesAny(s string) bool { return nextName(s, 0) >= 0 }

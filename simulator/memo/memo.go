@@ -2,17 +2,13 @@
 // them. A [Table] numbers values (interning, also called hash consing), so that the state of a
 // server names them by their numbers, equal values by equal ones; it renames the clients in them.
 // A [Map] remembers effects, which can be computed again from their keys.
-// [Memo.Check] checks that an effect does not depend on which client is which.
+// [Check] checks that an effect commutes with translations.
 package memo
 
 import (
 	"time"
 
-	"locklab/simulator/history"
-	"locklab/simulator/internal/clock"
 	"locklab/simulator/internal/table"
-	"locklab/simulator/node"
-	"locklab/simulator/process"
 )
 
 // A Memo is the tables of all servers of a simulator, and what the simulator and they tell each
@@ -47,6 +43,9 @@ type Memo struct {
 	// Attempts has every effect tried with the names that clients have in later attempts, and with those of other attempts in the place of
 	// other clients; where it is not the same, the step ends with a *node.AsymmetricError.
 	Attempts bool
+	// Drawn, if it is not nil, makes of a text with tokens one with values as code draws them. Every effect is tried with those; where it is not
+	// the same, the step ends with a *node.DrawnError.
+	Drawn func(text string) string
 	// OnClear is called after all entries were discarded.
 	OnClear func()
 
@@ -72,21 +71,6 @@ func (m *Memo) Len() (n int) {
 		n += e.Len()
 	}
 	return n
-}
-
-// StampShifts are the shifts with which an effect is tried, of a request and of data with these time stamps: to the Epoch and to other times of day;
-// and where data holds ancient ones, to more ancient ones. nil: it need not be.
-func (m *Memo) StampShifts(asked, kept clock.Stamps) []clock.Shift {
-	first := min(asked.First, kept.First)
-	if m.Grain == 0 || first == clock.Never {
-		return nil
-	}
-	stride := process.Stride.Truncate(m.Grain)
-	shifts := []clock.Shift{{By: -clock.Floor(first, m.Grain)}, {By: stride}, {By: process.Strides * stride}}
-	if kept.First <= m.Oldest {
-		shifts = append(shifts, clock.MoreAncient(m.Oldest)...)
-	}
-	return shifts
 }
 
 // Clear discards all entries and keeps the memory. States that were made before mean nothing
@@ -128,63 +112,3 @@ func (t Map[K, V]) Get(key K, compute func() (V, error)) (v V, err error) {
 func (t Map[K, V]) Len() int { return len(t) }
 
 func (t Map[K, V]) clear() { clear(t) }
-
-// An Orbit says how the renamed forms of an act are found and compared.
-type Orbit[X any] struct {
-	// Checked is the number of clients, from the first, that were found interchangeable in the
-	// effect of x.
-	Checked func(x X) *uint8
-	// Renamed is x with the clients renamed, and its effect.
-	Renamed func(x X, to *history.Names) (X, error)
-	// Commutes reports whether the effect of y, which is x renamed, is the renamed effect of x.
-	Commutes func(x, y X, to *history.Names) bool
-	Text     func(x X) []string // of x in an error
-}
-
-// Check checks that an act does not depend on which of the m.Symmetric first clients is which: if they
-// are renamed in the data and the act, the new data and the answer are the same, renamed. A script
-// that compares, sorts, cuts or hashes tokens, or contains one, can break this; so can a command
-// that orders by name what is equal otherwise (ZRANK, ZRANGE). So every effect is checked by its
-// results, when it is used for the first time.
-//
-// The orbit of an act is the set of all its renamed forms, each with its own effect. For every
-// element of the orbit and every swap of two neighbouring clients, the effect of the renamed
-// element must be the renamed effect. Every permutation is a sequence of such swaps and the orbit
-// contains every element on the way, so the same holds for every permutation. It would not suffice
-// to check the swaps of one element: a script that knows one order of three tokens depends on
-// names, but no single swap of another order need show it.
-//
-// The check computes at most what a search without symmetry computes.
-func Check[X any](m *Memo, x X, o *Orbit[X]) error {
-	orbit := []X{x}
-	*o.Checked(x) = m.Symmetric
-	err := o.close(&orbit, m.Symmetric)
-	if err != nil {
-		for _, x := range orbit { // the next search must find that again
-			*o.Checked(x) = 0
-		}
-	}
-	return err
-}
-
-// close adds to the orbit what follows from it by renaming, and checks each pair.
-func (o *Orbit[X]) close(orbit *[]X, clients uint8) error {
-	for i := 0; i < len(*orbit); i++ {
-		x := (*orbit)[i]
-		for c := uint8(1); c < clients; c++ {
-			swap := history.Swap(c, c+1)
-			y, err := o.Renamed(x, swap)
-			if err != nil {
-				return err
-			}
-			if !o.Commutes(x, y, swap) {
-				return &node.AsymmetricError{Command: o.Text(x)}
-			}
-			if checked := o.Checked(y); *checked < clients {
-				*checked = clients
-				*orbit = append(*orbit, y)
-			}
-		}
-	}
-	return nil
-}

@@ -5,6 +5,7 @@ import (
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/internal/codec"
 	"locklab/simulator/internal/table"
+	"locklab/simulator/translate"
 )
 
 // A Table numbers values of one type.
@@ -31,14 +32,9 @@ type Entries[K comparable, E any] struct {
 	Key  func(E) K        // equal values have equal keys, others have others
 	Fill func(E) E        // fills in the derived fields of a new entry
 	Text func(E) []string // of an entry, as histories show it
-	// Rename renames the clients in an entry; nil: those in its texts. Sort brings an entry whose
-	// texts were renamed into its canonical form.
-	Rename func(E, *history.Names) E
-	// Replace is an entry with other texts, but for names that connections have, in its canonical form; nil: all are replaced.
-	Replace func(E, func(string) string) E
-	Sort    func(E) E
-	// Recount is an entry with other numbers of what counts, in its canonical form; nil: those in its texts.
-	Recount func(E, history.Recount) E
+	// Map is an entry in a translation; nil: its texts are. Sort brings what Map returns into its canonical form; nil: it has that.
+	Map  func(E, *translate.Translation) E
+	Sort func(E) E
 
 	First []E // from number 0 on, in every table
 }
@@ -57,7 +53,6 @@ func (t *Table[K, E]) ID(e E) uint32 {
 	if id, ok := t.ids[key]; ok {
 		return id
 	}
-	t.room.Grow()
 	if t.Fill != nil { // which may number others
 		e = t.Fill(e)
 	}
@@ -99,42 +94,38 @@ func (t *Table[K, E]) clear() {
 func (t *Table[K, E]) Words(id uint32) []string { return t.Text(t.list[id]) }
 
 // Named implements [node.Vocabulary].
-func (t *Table[K, E]) Named(id uint32) (named bool) {
+func (t *Table[K, E]) Named(id uint32) (named history.ClientSet) {
 	codec.Replace(t.list[id], func(text string) string {
-		named = named || history.NamesAny(text)
+		named |= history.Named(text)
 		return text
 	})
 	return named
 }
 
-// Renamed implements [node.Vocabulary].
-func (t *Table[K, E]) Renamed(id uint32, to *history.Names) uint32 { return t.ID(t.renamed(id, to)) }
+// Map implements [node.Vocabulary]. What moved time stamps make of an entry is remembered.
+func (t *Table[K, E]) Map(id uint32, by *translate.Translation) uint32 {
+	if !by.Moves() {
+		return t.ID(t.mapped(id, by))
+	}
+	if by.By == (clock.Shift{}) || t.Stamps(id).Grain == 0 {
+		return id
+	}
+	to, ok := t.moved[movedID{id, by.By}]
+	if !ok {
+		to = t.ID(t.mapped(id, by))
+		t.moved[movedID{id, by.By}] = to
+	}
+	return to
+}
 
 // Same implements [node.Vocabulary].
-func (t *Table[K, E]) Same(a, b uint32, to *history.Names) bool {
-	return t.Key(t.renamed(a, to)) == t.Key(t.list[b])
-}
-
-// Replaced implements [node.Vocabulary].
-func (t *Table[K, E]) Replaced(id uint32, text func(string) string) uint32 {
-	if t.Replace != nil {
-		return t.ID(t.Replace(t.list[id], text))
-	}
-	return t.ID(t.replaced(id, text))
-}
-
-// Recounted implements [node.Vocabulary].
-func (t *Table[K, E]) Recounted(id uint32, f history.Recount) uint32 {
-	if t.Recount != nil {
-		return t.ID(t.Recount(t.list[id], f))
-	}
-	return t.Replaced(id, f.Text)
+func (t *Table[K, E]) Same(a, b uint32, by *translate.Translation) bool {
+	return t.Key(t.mapped(a, by)) == t.Key(t.list[b])
 }
 
 // Stamps implements [node.Vocabulary].
 func (t *Table[K, E]) Stamps(id uint32) clock.Stamps {
 	for n := len(t.stamps); n < len(t.list); n++ {
-		t.room.Grow()
 		has := clock.NoStamps
 		codec.ReplaceNumerals(t.list[n], func(text string) string {
 			has.Add(text)
@@ -145,45 +136,25 @@ func (t *Table[K, E]) Stamps(id uint32) clock.Stamps {
 	return t.stamps[id]
 }
 
-// Moved implements [node.Vocabulary].
-func (t *Table[K, E]) Moved(id uint32, by clock.Shift) uint32 {
-	if by == (clock.Shift{}) || t.Stamps(id).Grain == 0 {
-		return id
-	}
-	to, ok := t.moved[movedID{id, by}]
-	if !ok {
-		t.room.Grow()
-		to = t.ID(t.sorted(codec.ReplaceNumerals(t.list[id], func(text string) string { return clock.MoveStamps(text, by) })))
-		t.moved[movedID{id, by}] = to
-	}
-	return to
-}
-
 // Write implements [node.Vocabulary].
 func (t *Table[K, E]) Write(id uint32) map[string]string { return codec.Leaves(t.list[id]) }
 
 // Read implements [node.Vocabulary].
 func (t *Table[K, E]) Read(written map[string]string) (uint32, error) {
 	e, err := codec.FromLeaves[E](written)
-	if err == nil && t.Sort != nil {
-		e = t.Sort(e)
-	}
 	if err != nil {
 		return 0, err
 	}
-	return t.ID(e), nil
+	return t.ID(t.sorted(e)), nil
 }
 
-func (t *Table[K, E]) renamed(id uint32, to *history.Names) E {
-	if t.Rename != nil {
-		return t.Rename(t.list[id], to)
+func (t *Table[K, E]) mapped(id uint32, by *translate.Translation) (e E) {
+	if t.Entries.Map != nil {
+		e = t.Entries.Map(t.list[id], by)
+	} else {
+		e = translate.Value(t.list[id], by)
 	}
-	return t.replaced(id, to.Rename)
-}
-
-// replaced is an entry with other texts, in its canonical form.
-func (t *Table[K, E]) replaced(id uint32, text func(string) string) E {
-	return t.sorted(codec.Replace(t.list[id], text))
+	return t.sorted(e)
 }
 
 func (t *Table[K, E]) sorted(e E) E {

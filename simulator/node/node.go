@@ -23,6 +23,7 @@ import (
 	"locklab/simulator/history"
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/process"
+	"locklab/simulator/translate"
 )
 
 // Limits of a world. They keep it a plain value.
@@ -99,8 +100,8 @@ type Server interface {
 	// place in the present millisecond is left of the server's. Absolute undoes it.
 	Relative(now time.Duration, s State, readsClock bool) State
 	Absolute(now time.Duration, s State) State
-	// Rename renames the clients in a state.
-	Rename(s State, to *history.Names) State
+	// Map is a state in a translation.
+	Map(s State, t *translate.Translation) State
 }
 
 // A Protocol is what clients and the servers of a kind exchange, and the library by which clients do.
@@ -160,18 +161,12 @@ type Vocabulary interface {
 	Has(id uint32) bool
 	// Words is an entry as histories show it: of an answer it is one word.
 	Words(id uint32) []string
-	// Named reports whether an entry names a client. Renamed renames the clients in it, and Same
-	// reports whether entry a is then b; it adds nothing.
-	Named(id uint32) bool
-	Renamed(id uint32, to *history.Names) uint32
-	Same(a, b uint32, to *history.Names) bool
-	// Replaced is an entry with other texts.
-	Replaced(id uint32, text func(string) string) uint32
-	// Recounted is an entry with other numbers of what counts.
-	Recounted(id uint32, f history.Recount) uint32
-	// Stamps are the time stamps in an entry, and Moved is the entry with all of them moved.
+	// Named are the clients that an entry names, and Stamps the time stamps in it.
+	Named(id uint32) history.ClientSet
 	Stamps(id uint32) clock.Stamps
-	Moved(id uint32, by clock.Shift) uint32
+	// Map is an entry in a translation, and Same reports whether entry a is b in it, and adds nothing.
+	Map(id uint32, t *translate.Translation) uint32
+	Same(a, b uint32, t *translate.Translation) bool
 	// Write returns an entry in texts, as package codec has them, and Read is the number of the entry of which Write has
 	// returned these, which it adds.
 	Write(id uint32) map[string]string
@@ -206,26 +201,16 @@ type Expiring interface {
 	Left(s State, name string) time.Duration
 }
 
-// A Stamping kind has states in which time stamps (see clock.Stamps) can be moved.
-type Stamping interface{ Stamps() Stamps }
-
-// Stamps finds and moves the time stamps in texts and numerals of states.
-type Stamps interface {
-	In(s State) clock.Stamps
-	// Moved is a state in which all of them are moved.
-	Moved(s State, by clock.Shift) State
-}
+// A Stamping kind has states in which time stamps can be moved: StampsIn returns them.
+type Stamping interface{ StampsIn(s State) clock.Stamps }
 
 // A Connected kind has states that keep something of clients' connections which matters to these clients only.
-type Connected interface{ Connections() Connections }
-
-// Connections divides states into the connections of single clients and the rest.
-type Connections interface {
-	// Of returns a state with the connections of client c in s, and nothing else.
-	Of(s State, c int8) State
-	// Without returns s without the connections of all clients, and With returns s with those of another state as well.
-	Without(s State) State
-	With(s, other State) State
+type Connected interface {
+	// ConnectionsOf returns a state with the connections of client c in s, and nothing else.
+	ConnectionsOf(s State, c int8) State
+	// WithoutConnections returns s without those of all clients, and WithConnections returns s with those of another state as well.
+	WithoutConnections(s State) State
+	WithConnections(s, other State) State
 }
 
 // A Patient kind has clients who wait for an answer for a time of its own.
@@ -311,8 +296,6 @@ type Sessions interface {
 	// HasSession reports whether a server has a session of client c, and EndSession has it end now.
 	HasSession(w World, c int8) bool
 	EndSession(w World, c int8) (why string)
-	// Recounted is a server's state with other numbers of what counts.
-	Recounted(s State, f history.Recount) State
 }
 
 // A Numbering kind has servers that number all that they do, and clients learn the numbers.

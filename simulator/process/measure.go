@@ -204,8 +204,7 @@ func (e *TimeOfDayError) Error() string {
 // the Epoch as well. Each place in the code is met by histories
 // that are later by each number of them. Where the code does something else the error is a
 // *TimeOfDayError. It runs the longest histories only: shorter ones begin them; and of a Host's code those that represent themselves.
-// Twins have no Host.
-func (p *Process) CheckMeasures(represents func(at uint32) bool, twins Twins) error {
+func (p *Process) CheckMeasures(represents func(at uint32) bool) error {
 	p.checked.grow(p)
 	c, tried := &p.checked, slices.Clone(p.checked.tried)
 	var trials []trial
@@ -224,7 +223,7 @@ func (p *Process) CheckMeasures(represents func(at uint32) bool, twins Twins) er
 			c.sure[at] = true
 		}
 	}
-	err := tryAll(p, trials, twins)
+	err := tryAll(p, trials)
 	if err != nil { // not all were made
 		clear(c.sure)
 		clear(c.newYear)

@@ -18,6 +18,7 @@ import (
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/node"
 	"locklab/simulator/process"
+	"locklab/simulator/translate"
 )
 
 // Connections are the go-redis clients of one process, one a server. They outlive
@@ -113,9 +114,6 @@ func (c *Connections) Stop() {
 	}
 }
 
-// Rereads implements process.Rereader.
-func (c *Connections) Rereads() {}
-
 // Idle says that no connection has had a number: all that are left are like new.
 func (c *Connections) Idle() bool { return len(c.numbers) == 0 }
 
@@ -161,14 +159,18 @@ func connectionPrefix(c int8) string { return fmt.Sprintf("c%d.", c) }
 // name is the connectionName of a connection.
 func (c *Wire) name() string { return connectionName(c.of.p.ID(), c.number, int64(c.of.p.Born())) }
 
-// recounted is b with other numbers of tokens, with which those of processes go.
-func (b batch) recounted(f history.Recount) batch {
-	b = b.replaced(f.Text)
-	if c, n, born := 0, 0, int64(0); b.on.name != "" {
+// mapped is a batch in a translation.
+func (b batch) mapped(t *translate.Translation) batch {
+	to := batch{commands: translate.Value(b.commands, t), on: b.on}
+	switch c, n, born := 0, 0, int64(0); {
+	case b.on.name == "":
+	case t.Names != nil:
+		to.on.name = t.Text(b.on.name)
+	case t.Count != nil:
 		_, _ = fmt.Sscanf(b.on.name, "c%d.%d.%d", &c, &n, &born) // the first process has no number
-		b.on.name = connectionName(c, n, f(history.Tokens+history.Counter(c), born, false))
+		to.on.name = connectionName(c, n, t.Number(history.Tokens+history.Counter(c), born, false))
 	}
-	return b
+	return to
 }
 
 // A connRef is the connection that a batch comes on.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"locklab/simulator/internal/clock"
+	"locklab/simulator/memo"
 	"locklab/simulator/node"
 )
 
@@ -18,9 +19,7 @@ type Effect struct {
 	// in Executor.effects holds nothing else: Executor.exact has the rest.
 	needs   needs
 	stood   []string // the counters that stand still, but were written
-	checked uint8    // number of clients, from the first, that were found interchangeable
-	moved   bool     // it was tried at other times of day
-	tried   bool     // with other counters, other attempts, and values in the place of names
+	checked memo.Checked
 }
 
 // ReadsLeft reports whether the effect depends on how long keys have still to live, and ReadsClock

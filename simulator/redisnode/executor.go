@@ -10,6 +10,7 @@ import (
 	"locklab/simulator/memo"
 	"locklab/simulator/node"
 	"locklab/simulator/resp"
+	"locklab/simulator/translate"
 )
 
 // An Executor executes batches of commands on data: it is mostly a memo of what the engine does,
@@ -20,9 +21,6 @@ import (
 // whatever remains; a command that does look gets an entry for each remainder
 // (and clock reading) that occurs.
 type Executor struct {
-	// Drawn is that of simulator.Config. To be set before the first step.
-	Drawn func(text string) string
-
 	memo   *memo.Memo
 	engine *engine
 
@@ -34,7 +32,7 @@ type Executor struct {
 	exact     memo.Map[exactKey, *Effect]
 	bare      memo.Map[uint32, uint32]    // keyspace -> the same without scripts and connections
 	less      memo.Map[[2]uint32, uint32] // keyspace, place -> the same without that key
-	orbit     memo.Orbit[execution]
+	checks    memo.Effects[execution]
 
 	insights map[string]insight // by script
 	far      far                // which counter has counted beyond memo.Most, which is tried: see stand
@@ -83,14 +81,14 @@ func newExecutor(m *memo.Memo, spare int64) (*Executor, error) {
 	const requests = "limit.of.requests"
 	x.asked = memo.NewTable(m, memo.Entries[askedKey, node.Length]{What: requests, Key: keyOf, Fill: x.noted})
 	x.keyspaces = memo.NewTable(m, memo.Entries[string, keyspace]{What: "limit.of.contents", Key: codec.Key[keyspace],
-		Fill: keyspace.counted, Sort: keyspace.sortedWithin, Replace: keyspace.replaced, First: []keyspace{{}}})
+		Fill: keyspace.counted, Map: keyspace.mapped, Sort: keyspace.sortedWithin, First: []keyspace{{}}})
 	x.replies = memo.NewTable(m, memo.Entries[string, reply]{What: "limit.of.replies", Key: reply.key,
-		Fill: reply.worded, Text: reply.words, Replace: reply.replaced, First: []reply{{}}})
+		Fill: reply.worded, Text: reply.words, Map: reply.mapped, First: []reply{{}}})
 	x.batches = memo.NewTable(m, memo.Entries[batchKey, batch]{What: requests, Key: batch.key,
-		Fill: x.completed, Text: batch.words, Replace: batch.replaced, Recount: batch.recounted})
+		Fill: x.completed, Text: batch.words, Map: batch.mapped})
 	m.Counted = memo.NewTable(m, memo.Entries[[2]uint32, [2]uint32]{What: "limit.of.replies", Key: func(of [2]uint32) [2]uint32 { return of }})
-	x.orbit = memo.Orbit[execution]{Checked: func(x execution) *uint8 { return &x.eff.checked },
-		Renamed: x.renamedExecution, Commutes: x.commute, Text: x.commandOf}
+	x.checks = memo.Effects[execution]{Checked: func(e execution) *memo.Checked { return &e.eff.checked }, Map: x.mapped,
+		Commutes: x.commute, Named: x.named, Stamps: x.stamps, Text: x.commandOf, Try: x.try}
 	m.OnClear = func() {
 		e.forgetScripts()
 		if m.ReadsClock {
@@ -109,17 +107,17 @@ func (r reply) worded() reply {
 
 func (r reply) words() []string { return []string{r.text} }
 
-func (r reply) replaced(text func(string) string) reply {
-	return reply{resp: resp.Replace(r.resp, text)}
+// mapped is a reply in a translation, with the lengths of its texts. Other names, and stamps at other times, have the same.
+func (r reply) mapped(t *translate.Translation) reply {
+	if t.Names != nil || t.Moves() {
+		return translate.Value(r, t)
+	}
+	return reply{resp: resp.Replace(r.resp, t.Text)}
 }
 
 func (x *Executor) internReply(resp string) uint32 { return x.replies.ID(reply{resp: resp}) }
 
 func (b batch) key() batchKey { return batchKey{b.on, string(writeBatch(b.commands))} }
-
-func (b batch) replaced(text func(string) string) batch {
-	return batch{commands: codec.Replace(b.commands, text), on: b.on}
-}
 
 func (b batch) words() []string { return b.text }
 
@@ -127,9 +125,6 @@ func (b batch) words() []string { return b.text }
 func (x *Executor) internBatch(on connRef, wire []byte) (uint32, error) {
 	if id, ok := x.batches.Find(batchKey{on, string(wire)}); ok {
 		return id, nil
-	}
-	if x.memo.Room.ReadOnly {
-		return 0, table.ErrReadOnly
 	}
 	commands, err := ParseBatch(string(wire))
 	if err != nil {
@@ -164,18 +159,8 @@ func (x *Executor) keys(d *Data) *keyspace { return x.keyspaces.At(d.keyspace) }
 // since the epoch), and returns its effect.
 func (x *Executor) apply(d *Data, now time.Duration, b uint32) (*Effect, error) {
 	eff, err := x.look(d, now, b)
-	if err == nil && eff.checked < x.memo.Symmetric && !x.memo.Plain {
-		err = memo.Check(x.memo, execution{*d, now, b, eff}, &x.orbit)
-	}
-	if err == nil && x.memo.Grain > 0 {
-		err = x.checkStamps(execution{*d, now, b, eff})
-	}
-	if err == nil && !eff.tried {
-		eff.tried = true
-		if looksAtNames(x, execution{*d, now, b, eff}) {
-			x.asked.ID(node.Length{Of: node.Insight, Request: x.batches.At(b &^ refuseWrites).text})
-		}
-		err = x.try(execution{*d, now, b, eff})
+	if err == nil {
+		err = x.checks.Check(x.memo, execution{*d, now, b, eff})
 	}
 	if err != nil {
 		return nil, err

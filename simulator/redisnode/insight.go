@@ -356,5 +356,6 @@ func looksAt(x *Executor, e execution) (l insight, words []string) {
 // looksAtNames reports whether an execution looks into names, such as tokens.
 func looksAtNames(x *Executor, e execution) bool {
 	l, words := looksAt(x, e)
-	return l.into&contents != 0 && x.keyspaces.Named(e.data.keyspace) || slices.ContainsFunc(words, history.NamesAny)
+	return l.into&contents != 0 && x.keyspaces.Named(e.data.keyspace) != 0 ||
+		slices.ContainsFunc(words, func(word string) bool { return history.Named(word) != 0 })
 }

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"locklab/simulator/internal/codec"
+	"locklab/simulator/translate"
 )
 
 // A keyspace is a server's data without the times: which keys there are, of what
@@ -108,13 +108,15 @@ func (s keyspace) counted() keyspace {
 	return s
 }
 
-// replaced is s with other texts, but for the names of connections.
-func (s keyspace) replaced(text func(string) string) keyspace {
-	to := codec.Replace(s, text)
+// mapped is a keyspace in a translation. Only with other names of clients have connections others.
+func (s keyspace) mapped(t *translate.Translation) keyspace {
+	to := translate.Value(s, t)
 	for i := range to.conns {
-		to.conns[i].name = s.conns[i].name
+		if t.Names == nil {
+			to.conns[i].name = s.conns[i].name
+		}
 	}
-	return to.sortedWithin()
+	return to
 }
 
 // sortedWithin is sorted for a keyspace in which texts were replaced, within its parts too.

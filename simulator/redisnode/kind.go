@@ -10,6 +10,7 @@ import (
 	"locklab/simulator/memo"
 	"locklab/simulator/node"
 	"locklab/simulator/process"
+	"locklab/simulator/translate"
 )
 
 var (
@@ -269,38 +270,26 @@ func (k *Kind) Absolute(now time.Duration, state node.State) node.State {
 	return s
 }
 
-// Rename returns a server with the clients renamed in its data.
-func (k *Kind) Rename(state node.State, to *history.Names) node.State {
+// Map returns a server in a translation.
+func (k *Kind) Map(state node.State, t *translate.Translation) node.State {
 	s := state.(State)
 	for d := range s.all {
-		k.Executor.rename(d, to)
+		k.Executor.translate(d, t)
 	}
 	for i := range s.lacks {
-		s.lacks[i] = s.lacks[i].Renamed(to)
+		s.lacks[i] = t.Clients(s.lacks[i])
 	}
-	s.cut = s.cut.Renamed(to)
+	s.cut = t.Clients(s.cut)
 	return s
 }
 
-// Stamps implements [node.Stamping].
-func (k *Kind) Stamps() node.Stamps { return stamps{k.Executor} }
-
-type stamps struct{ x *Executor }
-
-func (st stamps) In(state node.State) clock.Stamps {
+// StampsIn implements [node.Stamping].
+func (k *Kind) StampsIn(state node.State) clock.Stamps {
 	s, has := state.(State), clock.NoStamps
 	for d := range s.all {
-		has = has.With(st.x.keyspaces.Stamps(d.keyspace))
+		has = has.With(k.Executor.keyspaces.Stamps(d.keyspace))
 	}
 	return has
-}
-
-func (st stamps) Moved(state node.State, by clock.Shift) node.State {
-	s := state.(State)
-	for d := range s.all {
-		st.x.move(d, by)
-	}
-	return s
 }
 
 // Left implements [node.Expiring].

@@ -1,7 +1,6 @@
 package redisnode
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,13 +8,12 @@ import (
 
 	"locklab/simulator/history"
 	"locklab/simulator/internal/clock"
-	"locklab/simulator/internal/codec"
 	"locklab/simulator/memo"
 	"locklab/simulator/node"
+	"locklab/simulator/translate"
 )
 
-// An execution is a batch that is to be executed on data. A search that treats clients as
-// interchangeable requires that it does not depend on which client is which: see [memo.Check].
+// An execution is a batch that is to be executed on data. Its effect must commute with translations: see [memo.Effects].
 type execution struct {
 	data  Data
 	now   time.Duration // by the server's clock
@@ -23,152 +21,91 @@ type execution struct {
 	eff   *Effect
 }
 
-// commandOf returns the command of an execution, for an error.
-func (x *Executor) commandOf(e execution) []string { return x.batches.At(e.batch &^ refuseWrites).text }
+// command is the number of the batch without whether the server refuses writes.
+func (e *execution) command() uint32 { return e.batch &^ refuseWrites }
 
-// renamedExecution returns an execution on renamed data, of the renamed batch.
-func (x *Executor) renamedExecution(e execution, to *history.Names) (execution, error) {
-	x.rename(&e.data, to)
-	e.batch = x.batches.Renamed(e.batch&^refuseWrites, to) | e.batch&refuseWrites
-	err := x.memo.Room.Exceeded
-	if err == nil {
-		e.eff, err = x.look(&e.data, e.now, e.batch)
-	}
-	return e, err
+// commandOf returns the command of an execution, for an error.
+func (x *Executor) commandOf(e execution) []string { return x.batches.At(e.command()).text }
+
+// named are the clients that a batch names, and its data.
+func (x *Executor) named(e execution) (asked, kept history.ClientSet) {
+	return x.batches.Named(e.command()), x.keyspaces.Named(e.data.keyspace)
 }
 
-// commute reports whether the effect of b, which is a renamed, is the renamed effect of a.
+// stamps are the time stamps in a batch, and in its data.
+func (x *Executor) stamps(e execution) (asked, kept clock.Stamps) {
+	return x.batches.Stamps(e.command()), x.keyspaces.Stamps(e.data.keyspace)
+}
+
+// mapped is an execution in a translation.
+func (x *Executor) mapped(e execution, t *translate.Translation) (execution, error) {
+	to := e
+	x.translate(&to.data, t)
+	to.batch = x.batches.Map(e.command(), t) | e.batch&refuseWrites
+	err := x.memo.Room.Exceeded
+	if err == nil && to != e {
+		to.eff, err = x.look(&to.data, e.now, to.batch)
+	}
+	return to, err
+}
+
+// commute reports whether the effect of b, which is a in a translation, is the effect of a in it.
 // The order in which keys have changed may differ: it is that of their names, and the
 // judges look at the lock's key only.
-func (x *Executor) commute(a, b execution, to *history.Names) bool {
-	if !x.replies.Same(a.eff.Reply, b.eff.Reply, to) || !x.keyspaces.Same(a.eff.To, b.eff.To, to) {
+func (x *Executor) commute(a, b execution, t *translate.Translation) bool {
+	if a == b && t.Names == nil {
+		return true
+	}
+	if !x.replies.Same(a.eff.Reply, b.eff.Reply, t) || !x.keyspaces.Same(a.eff.To, b.eff.To, t) || !x.sameLives(a, b, t) {
 		return false
 	}
-	return x.sameLives(a, b, to.Rename) && len(a.eff.Changes) == len(b.eff.Changes) && !slices.ContainsFunc(a.eff.Changes, func(a Change) bool {
-		return !slices.ContainsFunc(b.eff.Changes, func(b Change) bool { return to.Rename(a.Key) == b.Key })
+	return t.Names == nil || len(a.eff.Changes) == len(b.eff.Changes) && !slices.ContainsFunc(a.eff.Changes, func(a Change) bool {
+		return !slices.ContainsFunc(b.eff.Changes, func(b Change) bool { return t.Text(a.Key) == b.Key })
 	})
 }
 
-// sameLives reports whether two executions give keys the same lifetimes, of which the second one has other names.
-func (x *Executor) sameLives(a, b execution, name func(string) string) bool {
+// sameLives reports whether two executions give keys the same lifetimes, which have other names in the second one.
+func (x *Executor) sameLives(a, b execution, t *translate.Translation) bool {
 	before, after, became := x.keys(&a.data), x.keyspaces.At(a.eff.To), x.keyspaces.At(b.eff.To)
 	for i, l := range a.eff.Lives {
 		if l.Keep >= 0 {
-			l.Keep = x.keys(&b.data).place(name(before.expiring(l.Keep).name))
+			l.Keep = x.keys(&b.data).place(t.Text(before.expiring(l.Keep).name))
 		}
-		if b.eff.Lives[became.place(name(after.expiring(i).name))] != l {
+		if b.eff.Lives[became.place(t.Text(after.expiring(i).name))] != l {
 			return false
 		}
 	}
 	return true
 }
 
-// rename renames the clients in data.
-func (x *Executor) rename(d *Data, to *history.Names) {
-	from := *x.keys(d)
-	x.become(d, codec.Replace(from, to.Rename).sortedWithin(), to.Rename)
-}
-
-// move moves the time stamps in data.
-func (x *Executor) move(d *Data, by clock.Shift) {
-	if to := x.keyspaces.Moved(d.keyspace, by); to != d.keyspace {
-		x.become(d, *x.keyspaces.At(to), func(name string) string { return clock.MoveStamps(name, by) })
-	}
-}
-
-// checkStamps checks that the effect of a batch is the same at other times of day, with stamps that are as much later; and
-// where data holds ancient ones, that it is the same with more ancient ones.
-func (x *Executor) checkStamps(e execution) error {
-	batch, refuses := e.batch&^refuseWrites, e.batch&refuseWrites
-	if e.eff.moved {
-		return nil
-	}
-	for _, by := range x.memo.StampShifts(x.batches.Stamps(batch), x.keyspaces.Stamps(e.data.keyspace)) {
-		later := e.data
-		x.move(&later, by)
-		eff, err := x.look(&later, e.now, x.batches.Moved(batch, by)|refuses)
-		switch {
-		case err != nil:
-			return err
-		case eff.Reply != x.replies.Moved(e.eff.Reply, by) || eff.To != x.keyspaces.Moved(e.eff.To, by) || !slices.Equal(eff.Lives, e.eff.Lives):
-			return &node.StampError{Command: x.commandOf(e)}
-		}
-	}
-	e.eff.moved = true
-	return nil
-}
-
-// try tries an effect in each way in which it stands for others.
-func (x *Executor) try(e execution) (err error) {
-	if x.memo.Most > 0 {
-		err = x.checkCounters(e)
-	}
-	if err == nil && x.memo.Attempts {
-		err = x.checkAttempts(e)
-	}
-	if err == nil && x.Drawn != nil {
-		err = x.checkDrawn(e)
-	}
-	return err
-}
-
-// checkDrawn checks that the effect of a batch is the same, but for names, with values as code draws them in the place of names: a
-// script that takes a value for a number, for example, does something else with a name.
-func (x *Executor) checkDrawn(e execution) error {
-	valued, err := x.replaced(e, x.Drawn)
-	switch {
-	case err != nil:
-		return err
-	case valued == nil:
-		return &node.DrawnError{Command: x.commandOf(e)}
-	}
-	valued.tried = true
-	return nil
-}
-
-// checkAttempts checks that the effect of a batch is the same, but for names, in later attempts, and where other attempts of the client are
-// in the place of other clients.
-func (x *Executor) checkAttempts(e execution) error {
-	if looksAtNames(x, e) {
-		return &node.AsymmetricError{Command: x.commandOf(e)}
-	}
-	for _, text := range memo.LaterTexts(x.memo, x.batches.At(e.batch&^refuseWrites).commands, *x.keys(&e.data)) {
-		if eff, err := x.replaced(e, text); err != nil {
-			return err
-		} else if eff == nil {
-			return &node.AsymmetricError{Command: x.commandOf(e)}
-		}
-	}
-	return nil
-}
-
-// replaced returns the effect of a batch on data, both with other texts; nil: it is not the effect with those.
-func (x *Executor) replaced(e execution, text func(string) string) (*Effect, error) {
-	to, batch := e.data, x.batches.Replaced(e.batch&^refuseWrites, text)
-	x.become(&to, x.keys(&e.data).replaced(text), text)
-	if to.keyspace == e.data.keyspace && batch == e.batch&^refuseWrites {
-		return e.eff, nil
-	}
-	eff, err := x.look(&to, e.now, batch|e.batch&refuseWrites)
-	if err != nil {
-		return nil, err
-	}
-	same := x.replies.Replaced(e.eff.Reply, text) == eff.Reply && x.keyspaces.Replaced(e.eff.To, text) == eff.To
-	if !same || !x.sameLives(e, execution{data: to, eff: eff}, text) {
-		return nil, x.memo.Room.Exceeded
-	}
-	return eff, x.memo.Room.Exceeded
-}
-
-// become gives data another keyspace, in which the keys have other names.
-func (x *Executor) become(d *Data, to keyspace, name func(string) string) {
+// translate translates data: the keys keep their lives.
+func (x *Executor) translate(d *Data, t *translate.Translation) {
 	from, was := *x.keys(d), *d
+	if d.keyspace = x.keyspaces.Map(d.keyspace, t); d.keyspace == was.keyspace && t.Moves() {
+		return
+	}
 	for i := range from.ttls {
-		place := to.place(name(from.expiring(i).name))
+		place := x.keys(d).place(t.Text(from.expiring(i).name))
 		d.deadline[place], d.with[place] = was.deadline[i], was.with[i]
 	}
-	d.keyspace = x.keyspaces.ID(to)
 	x.regroup(d)
+}
+
+// try tries an effect in the ways in which only those of Redis stand for others.
+func (x *Executor) try(e execution) error {
+	looks := looksAtNames(x, e)
+	if looks {
+		x.asked.ID(node.Length{Of: node.Insight, Request: x.commandOf(e)})
+	}
+	if x.memo.Most > 0 {
+		if err := x.checkCounters(e); err != nil {
+			return err
+		}
+	}
+	if looks && x.memo.Attempts {
+		return &node.AsymmetricError{Command: x.commandOf(e)}
+	}
+	return nil
 }
 
 // A counter is a string that a command raises by one. Of a lock that draws fencing tokens it grows without end. Where Memo.Most is above
@@ -253,7 +190,7 @@ func (x *Executor) checkCounters(e execution) error {
 				return err
 			}
 			same := eff.needs == e.eff.needs && slices.Equal(eff.stood, e.eff.stood) && slices.Equal(eff.Lives, e.eff.Lives)
-			if !same || eff.To != x.keyspaces.ID(to) || !countsFurther(x.replies.At(e.eff.Reply).text, x.replies.At(eff.Reply).text, by) {
+			if !same || eff.To != x.keyspaces.ID(to) || !memo.CountsFurther(x.replies.At(e.eff.Reply).text, x.replies.At(eff.Reply).text, by) {
 				return &node.CountError{Command: x.commandOf(e)}
 			}
 			if eff.Reply != e.eff.Reply {
@@ -274,64 +211,44 @@ func numerals(sees insight, most int) (list []int) {
 	return list
 }
 
-var numbers = regexp.MustCompile("[0-9]+")
-
-// countsFurther reports whether texts differ in numbers only, each of which is equal or higher by so much.
-func countsFurther(a, b string, by int) bool {
-	x, y := numbers.FindAllString(a, -1), numbers.FindAllString(b, -1)
-	if numbers.ReplaceAllString(a, "0") != numbers.ReplaceAllString(b, "0") {
-		return false
-	}
-	for i := range x {
-		if m, err := strconv.Atoi(x[i]); x[i] != y[i] && (err != nil || strconv.Itoa(m+by) != y[i]) {
-			return false
-		}
-	}
-	return true
-}
-
 var _ node.Connected = (*Kind)(nil)
 
-// connections divides states into the connections that watch keys and what replicas lack of them, each of which matters to its client
-// only, and the rest. Those that have subscribed stay there: PUBLISH answers how many there are.
-type connections struct{ x *Executor }
+// The connections that watch keys, and what replicas lack of them, matter to their clients only. Those that have subscribed do not: PUBLISH
+// answers how many there are.
 
-// Connections implements [node.Connected].
-func (k *Kind) Connections() node.Connections { return connections{k.Executor} }
-
-// Of implements [node.Connections].
-func (cs connections) Of(state node.State, c int8) node.State {
-	own := cs.in(state, func(conn connection) bool {
+// ConnectionsOf implements [node.Connected].
+func (k *Kind) ConnectionsOf(state node.State, c int8) node.State {
+	own := k.connections(state, func(conn connection) bool {
 		return len(conn.channels) == 0 && strings.HasPrefix(conn.name, connectionPrefix(c))
 	})
-	of := State{data: Data{keyspace: cs.x.keyspaces.ID(keyspace{conns: own})}}
+	of := State{data: Data{keyspace: k.Executor.keyspaces.ID(keyspace{conns: own})}}
 	for i, lacking := range state.(State).lacks {
 		of.lacks[i] = lacking & history.Only(uint8(c))
 	}
 	return of
 }
 
-// Without implements [node.Connections].
-func (cs connections) Without(state node.State) node.State {
+// WithoutConnections implements [node.Connected].
+func (k *Kind) WithoutConnections(state node.State) node.State {
 	s := state.(State)
 	s.lacks = [MaxReplicas]history.ClientSet{}
-	return cs.with(s, cs.in(state, func(conn connection) bool { return len(conn.channels) > 0 }))
+	return k.withConnections(s, k.connections(state, func(conn connection) bool { return len(conn.channels) > 0 }))
 }
 
-// With implements [node.Connections].
-func (cs connections) With(state, other node.State) node.State {
+// WithConnections implements [node.Connected].
+func (k *Kind) WithConnections(state, other node.State) node.State {
 	all := func(connection) bool { return true }
 	s := state.(State)
 	for i, lacking := range other.(State).lacks {
 		s.lacks[i] |= lacking
 	}
-	return cs.with(s, slices.Concat(cs.in(state, all), cs.in(other, all)))
+	return k.withConnections(s, slices.Concat(k.connections(state, all), k.connections(other, all)))
 }
 
-// in are the connections of a state that a function selects; nil: none.
-func (cs connections) in(state node.State, selects func(connection) bool) (list []connection) {
+// connections are those of a state that a function selects; nil: none.
+func (k *Kind) connections(state node.State, selects func(connection) bool) (list []connection) {
 	s := state.(State)
-	for _, c := range cs.x.keys(&s.data).conns {
+	for _, c := range k.Executor.keys(&s.data).conns {
 		if selects(c) {
 			list = append(list, c)
 		}
@@ -339,11 +256,10 @@ func (cs connections) in(state node.State, selects func(connection) bool) (list 
 	return list
 }
 
-// with is a state with other connections.
-func (cs connections) with(state node.State, conns []connection) node.State {
-	s := state.(State)
-	to := *cs.x.keys(&s.data)
+// withConnections is a state with other connections.
+func (k *Kind) withConnections(s State, conns []connection) node.State {
+	to := *k.Executor.keys(&s.data)
 	to.conns, to.ttls = conns, 0
-	s.data.keyspace = cs.x.keyspaces.ID(to.sorted())
+	s.data.keyspace = k.Executor.keyspaces.ID(to.sorted())
 	return s
 }

@@ -24,7 +24,7 @@ type Executor struct {
 	watches  *memo.Table[Watch, Watch]
 	memories *memo.Table[string, memory]
 	effects  memo.Map[act, *effect]
-	orbit    memo.Orbit[act]
+	checks   memo.Effects[act]
 }
 
 func newExecutor(config Config, m *memo.Memo) *Executor {
@@ -32,15 +32,15 @@ func newExecutor(config Config, m *memo.Memo) *Executor {
 	m.Asymmetric = true
 	const what = "limit.of.zookeeper"
 	x.contents = memo.NewTable(m, memo.Entries[string, contents]{What: what, Key: codec.Key[contents],
-		Fill: contents.lined, Rename: contents.renamed, Recount: contents.recounted})
-	x.memories = memo.NewTable(m, memo.Entries[string, memory]{What: what, Key: codec.Key[memory], Recount: memory.recounted, First: []memory{{}}})
+		Fill: contents.lined, Map: contents.mapped})
+	x.memories = memo.NewTable(m, memo.Entries[string, memory]{What: what, Key: codec.Key[memory], Map: memory.mapped, First: []memory{{}}})
 	x.requests = memo.NewTable(m, memo.Entries[wireRequest, storedRequest]{What: what, Key: storedRequest.key,
 		Fill: x.worded, Text: storedRequest.words})
 	x.answers = memo.NewTable(m, memo.Entries[string, storedAnswer]{What: what, Key: codec.Key[storedAnswer],
-		Text: storedAnswer.words, Sort: storedAnswer.sorted, Recount: storedAnswer.recounted})
+		Text: storedAnswer.words, Map: storedAnswer.mapped, Sort: storedAnswer.sorted})
 	x.watches = memo.NewTable(m, memo.Entries[Watch, Watch]{What: what, Key: Watch.key, Text: Watch.words})
-	x.orbit = memo.Orbit[act]{Checked: func(a act) *uint8 { return &x.effects[a].checked },
-		Renamed: x.renamedEffect, Commutes: x.commute, Text: x.actText}
+	x.checks = memo.Effects[act]{Checked: func(a act) *memo.Checked { return &x.effects[a].checked }, Map: x.mapped,
+		Commutes: x.commute, Named: x.named, Stamps: x.stamps, Text: x.actText}
 	return x
 }
 
@@ -163,7 +163,7 @@ type effect struct {
 	refused bool // the session has ended before
 	lines   []lineChange
 	fired   []firing
-	checked uint8 // number of clients, from the first, that were found interchangeable
+	checked memo.Checked
 }
 
 // lineChange is one line whose first has become another.
@@ -247,10 +247,8 @@ func (x *Executor) look(a act) *effect {
 		eff = x.run(a)
 		x.effects[a] = eff
 	}
-	if eff.checked < x.memo.Symmetric {
-		if err := memo.Check(x.memo, a, &x.orbit); err != nil {
-			x.memo.Room.Exceeded = err
-		}
+	if err := x.checks.Check(x.memo, a); err != nil {
+		x.memo.Room.Exceeded = err
 	}
 	return eff
 }

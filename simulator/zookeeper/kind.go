@@ -5,10 +5,10 @@ import (
 	"slices"
 	"time"
 
-	"locklab/simulator/history"
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/memo"
 	world "locklab/simulator/node"
+	"locklab/simulator/translate"
 )
 
 // A Config is the settings of an ensemble. They have been checked.
@@ -124,14 +124,14 @@ func (k *Kind) Absolute(now time.Duration, state world.State) world.State {
 	return s
 }
 
-// Rename returns the ensemble with the clients renamed.
-func (k *Kind) Rename(state world.State, to *history.Names) world.State {
+// Map returns the ensemble in a translation.
+func (k *Kind) Map(state world.State, t *translate.Translation) world.State {
 	s := state.(EnsembleState)
 	ends := s.ends
-	for c := range world.MaxClients {
-		s.ends[to[c+1]-1] = ends[c]
+	for c := range int8(world.MaxClients) {
+		s.ends[t.Client(c+1)-1] = ends[c]
 	}
-	s.contents = k.Executor.contents.Renamed(s.contents, to)
+	s.contents = k.Executor.contents.Map(s.contents, t)
 	return s
 }
 

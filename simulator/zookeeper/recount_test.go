@@ -13,6 +13,7 @@ import (
 	"locklab/simulator/internal/table"
 	"locklab/simulator/memo"
 	"locklab/simulator/node"
+	"locklab/simulator/translate"
 )
 
 // numberedAlike is an ensemble with what its clients have been answered, and what they may ask for.
@@ -27,12 +28,12 @@ type numberedAlike struct {
 func (n *numberedAlike) recount(t *testing.T) {
 	all, counters, far := history.NoNumbers(), history.NoNumbers(), false
 	for _, f := range []history.Recount{all.Note(&counters, &far), all.Ranks} {
-		n.contents = n.x.contents.Recounted(n.contents, f)
+		n.contents = n.x.contents.Map(n.contents, translate.Recount(f))
 		for c := range n.answers {
-			n.memories[c] = n.x.memories.Recounted(n.memories[c], f)
+			n.memories[c] = n.x.memories.Map(n.memories[c], translate.Recount(f))
 			n.answers[c] = slices.Clone(n.answers[c])
 			for i := range n.answers[c] {
-				n.answers[c][i] = n.x.answers.Recounted(n.answers[c][i], f)
+				n.answers[c][i] = n.x.answers.Map(n.answers[c][i], translate.Recount(f))
 			}
 		}
 	}
@@ -237,7 +238,10 @@ func TestInterchange(t *testing.T) {
 		left := x.look(act{begin.contents, x.internRequest(Request{Op: GetChildren, Path: "/", Watch: true}), ActServe, 2})
 		a := act{left.to, x.internRequest(Request{Op: Create, Path: "/c1.1-", Mode: Ephemeral | Sequential}), ActServe, 1}
 		x.look(a)
-		other := x.renamedAct(a, history.Swap(1, 2))
+		other, err := x.mapped(a, translate.Rename(history.Swap(1, 2)))
+		if err != nil {
+			t.Fatal(err)
+		}
 		alter(x, other.contents, x.look(other))
 		x.memo.Symmetric = 2
 		x.look(a)

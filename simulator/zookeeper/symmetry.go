@@ -4,49 +4,53 @@ import (
 	"slices"
 
 	"locklab/simulator/history"
+	"locklab/simulator/internal/clock"
 	"locklab/simulator/internal/codec"
 	world "locklab/simulator/node"
+	"locklab/simulator/translate"
 )
 
-// A search that treats clients as interchangeable needs an ensemble that does not depend on which
-// is which: see [memo.Check].
-
-// renamedEffect is an act with the clients renamed, whose effect is then known.
-func (x *Executor) renamedEffect(a act, to *history.Names) (act, error) {
-	b := x.renamedAct(a, to)
+// mapped is an act in a translation, whose effect is then known.
+func (x *Executor) mapped(a act, t *translate.Translation) (act, error) {
+	b := a
+	b.client, b.contents = t.Client(a.client), x.contents.Map(a.contents, t)
+	switch {
+	case a.kind.serves():
+		b.arg = x.requests.Map(a.arg, t)
+	case a.kind == ActConnect:
+		b.arg = x.memories.Map(a.arg, t)
+	}
 	if x.effects[b] == nil {
 		x.effects[b] = x.run(b)
 	}
 	return b, nil
 }
 
-// renamedAct is an act with the clients renamed.
-func (x *Executor) renamedAct(a act, to *history.Names) act {
-	a.client = int8(to[a.client])
-	a.contents = x.contents.Renamed(a.contents, to)
-	switch {
-	case a.kind.serves():
-		a.arg = x.requests.Renamed(a.arg, to)
-	case a.kind == ActConnect:
-		a.arg = x.memories.Renamed(a.arg, to)
+// named are the clients that a request names, and the contents.
+func (x *Executor) named(a act) (asked, kept history.ClientSet) {
+	if a.kind.serves() {
+		asked = x.requests.Named(a.arg)
 	}
-	return a
+	return asked, x.contents.Named(a.contents)
 }
 
-// commute reports whether the effect of b, which is a renamed, is that of a, renamed.
-func (x *Executor) commute(a, b act, to *history.Names) bool {
+// stamps are none: an ensemble has no time stamps that could be moved.
+func (x *Executor) stamps(act) (asked, kept clock.Stamps) { return clock.NoStamps, clock.NoStamps }
+
+// commute reports whether the effect of b, which is a in a translation, is that of a in it.
+func (x *Executor) commute(a, b act, t *translate.Translation) bool {
 	p, q := x.effects[a], x.effects[b]
-	if p.refused != q.refused || !x.contents.Same(p.to, q.to, to) {
+	if p.refused != q.refused || !x.contents.Same(p.to, q.to, t) {
 		return false
 	}
-	if a.kind.answers() && !p.refused && !x.answers.Same(p.answer, q.answer, to) {
+	if a.kind.answers() && !p.refused && !x.answers.Same(p.answer, q.answer, t) {
 		return false
 	}
 	lines := func(a, b lineChange) bool {
-		return to.Rename(a.key) == b.key && a.gone == b.gone && int8(to[a.owner]) == b.owner
+		return t.Text(a.key) == b.key && a.gone == b.gone && t.Client(a.owner) == b.owner
 	}
 	fired := func(a, b firing) bool {
-		return int8(to[a.client]) == b.client && to.Rename(a.path) == b.path && a.what == b.what
+		return t.Client(a.client) == b.client && t.Text(a.path) == b.path && a.what == b.what
 	}
 	return sameSet(p.lines, q.lines, lines) && sameSet(p.fired, q.fired, fired)
 }
@@ -64,6 +68,17 @@ func (x *Executor) actText(a act) []string {
 		return x.requests.At(a.arg).text
 	}
 	return []string{[...]string{ActNotify: "notify", ActCut: "disconnect", ActConnect: "connect", ActEnd: "end of a session"}[a.kind]}
+}
+
+// mapped is contents in a translation.
+func (from contents) mapped(t *translate.Translation) contents {
+	switch {
+	case t.Names != nil:
+		return from.renamed(t.Names)
+	case t.Count != nil:
+		return from.recounted(t.Count)
+	}
+	return translate.Value(from, t)
 }
 
 // renamed is contents with the clients renamed: each has what the other had, but for the number of
@@ -155,13 +170,6 @@ func (s State) nameLast(id SessionID) State {
 // left on it. So with others in the same order it does the same, but for these. A session that begins in place of one that has ended has
 // the number of that; see Kind.CountCreations, without which nothing here applies.
 
-// Recounted implements [world.Sessions].
-func (k *Kind) Recounted(state world.State, f history.Recount) world.State {
-	s := state.(EnsembleState)
-	s.contents = k.Executor.contents.Recounted(s.contents, f)
-	return s
-}
-
 // recounted is contents with other numbers.
 func (from contents) recounted(f history.Recount) contents {
 	s := codec.Replace(from, f.Text)
@@ -179,26 +187,26 @@ func (from contents) recounted(f history.Recount) contents {
 	return s
 }
 
-// recounted is an answer with other numbers.
-func (from storedAnswer) recounted(f history.Recount) storedAnswer {
-	a := codec.Replace(from, f.Text)
-	a.left = a.left.recounted(f)
-	if czxid := &a.reply.Stat.Czxid; *czxid != 0 {
-		*czxid = f(history.Creations, *czxid, false)
+// mapped is an answer in a translation, before its children are in order.
+func (from storedAnswer) mapped(t *translate.Translation) storedAnswer {
+	a := translate.Value(from, t)
+	a.left = a.left.mapped(t)
+	if czxid := &a.reply.Stat.Czxid; *czxid != 0 && t.Count != nil {
+		*czxid = t.Number(history.Creations, *czxid, false)
 		a.text = replyText(Request{Op: Exists}, a.reply)
 	}
-	return a.sorted()
+	return a
 }
 
-// recounted is a memory with other numbers.
-func (from memory) recounted(f history.Recount) memory {
-	m := codec.Replace(from, f.Text)
+// mapped is a memory in a translation.
+func (from memory) mapped(t *translate.Translation) memory {
+	m := translate.Value(from, t)
 	for i := range m.left {
-		m.left[i] = m.left[i].recounted(f)
+		m.left[i] = m.left[i].mapped(t)
 	}
 	return m
 }
 
-func (s stamp) recounted(f history.Recount) stamp {
-	return stamp{f(history.Creations, s.created, false), f(history.Changes, s.changed, false)}
+func (s stamp) mapped(t *translate.Translation) stamp {
+	return stamp{t.Number(history.Creations, s.created, false), t.Number(history.Changes, s.changed, false)}
 }

@@ -3,8 +3,6 @@
 package table
 
 import (
-	"errors"
-
 	"locklab/simulator/i18n"
 )
 
@@ -28,18 +26,7 @@ func Limit(key string, pairs ...any) error { return &LimitError{i18n.New(key, pa
 // to return an error; Simulator.Step returns it for that code.
 type Room struct {
 	IDs      int   // entries of one table
-	ReadOnly bool  // several goroutines read the tables: there are to be no new entries now
 	Exceeded error // a *LimitError; nil: no limit so far
-}
-
-// ErrReadOnly is that of a request which is new where there are to be no new entries.
-var ErrReadOnly = errors.New("simulator: the tables are only read")
-
-// Grow is called before anything in a table changes.
-func (r *Room) Grow() {
-	if r.ReadOnly {
-		panic(ErrReadOnly)
-	}
 }
 
 // maxIDs keeps the highest bit of an entry's number free, for a mark.
@@ -50,7 +37,6 @@ func NewRoom() *Room { return &Room{IDs: maxIDs} }
 
 // Exceed notes that a limit is exceeded, if none was before.
 func (r *Room) Exceed(key string, pairs ...any) {
-	r.Grow()
 	if r.Exceeded == nil {
 		r.Exceeded = Limit(key, pairs...)
 	}
