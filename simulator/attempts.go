@@ -3,22 +3,14 @@ package simulator
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 
 	"locklab/simulator/history"
+	"locklab/simulator/hypothesis"
 	"locklab/simulator/memo"
 	"locklab/simulator/process"
 	"locklab/simulator/translate"
 )
-
-// RestError says that code does something else in an attempt than it does in that attempt of a process of which nothing but the
-// memory of its strategy is left: it keeps something elsewhere, as in a global variable, or looks at how often it has drawn a token.
-type RestError struct{ Was, Is string }
-
-func (e *RestError) Error() string {
-	return fmt.Sprintf("simulator: after a rest the code does %s, and %s if its process is the same", e.Was, e.Is)
-}
 
 // MostTried bounds the histories that CheckRests tries, and MostFirst the first attempts after which it does.
 const (
@@ -26,7 +18,7 @@ const (
 	MostFirst = 250
 )
 
-// attempts try Assumptions.Rests: a process of the first client's code that never forgets follows histories of the first client in later
+// attempts try hypothesis.Rests: a process of the first client's code that never forgets follows histories of the first client in later
 // attempts.
 type attempts struct {
 	*Symmetry
@@ -51,9 +43,9 @@ func drawn(list []uint32, most int) (some []uint32) {
 	return some
 }
 
-// CheckRests checks Assumptions.Rests in histories of the first client, evenly drawn if they are more than MostTried: where a process
+// CheckRests checks hypothesis.Rests in histories of the first client, evenly drawn if they are more than MostTried: where a process
 // rests and keeps nothing, its code does in the next attempt what it does in one before which nothing was observed. With
-// Assumptions.Strangers that is the first attempt, with other tokens. It returns a *RestError if it does not. Code of a Host is not tried.
+// hypothesis.Strangers that is the first attempt, with other tokens. It returns a *hypothesis.Refuted if it does not. Code of a Host is not tried.
 func (sym *Symmetry) CheckRests() error {
 	if !sym.s.assumed.Rests || sym.s.config.Clients[0].Host != nil || sym.s.sessions != nil && !sym.s.assumed.Ordered {
 		return nil
@@ -144,7 +136,7 @@ func (a *attempts) follow(from, at uint32) (uint32, error) {
 			return 0, err
 		}
 		if was, is := *a.first.At(at), *a.twin.At(to); !a.same(was, is, later) {
-			return 0, &RestError{a.first.Describe(&was), a.twin.Describe(&is)}
+			return 0, &hypothesis.Refuted{Of: hypothesis.Rests, Was: a.first.Describe(&was), Is: a.twin.Describe(&is)}
 		}
 		from = to
 	}
@@ -169,22 +161,15 @@ func (a *attempts) same(was, is process.Entry, later *translate.Translation) boo
 	return a.sameActions(&was, &is, later)
 }
 
-// OrderError says that what the code of a client does depends on more of the numbers that it observes than their order.
-type OrderError struct{ Was, Is string }
-
-func (e *OrderError) Error() string {
-	return fmt.Sprintf("simulator: the code does %s, and %s after other numbers in the same order", e.Was, e.Is)
-}
-
 // Recounted is the part of client c, from 1, which has observed other numbers in the place of those of an ensemble, of its tokens, and of
 // its attempts. Where it rests the attempt that comes next is the first. That its code then does the same, but for numbers, is checked: the
-// error is an *OrderError, or one of Step's.
+// error is an *hypothesis.Refuted, or one of Step's.
 func (sym *Symmetry) Recounted(part ClientPart, c int, f history.Recount) (ClientPart, error) {
 	switch {
 	case part.s.Dead:
 		return part, nil
 	case sym.s.memo.Asymmetric: // code of connections observes all numbers, and that of a session as well
-		return part, &AsymmetricError{Session: true}
+		return part, &hypothesis.Refuted{Of: hypothesis.Alike, Session: true}
 	}
 	if err := sym.replies(&part, c, translate.Recount(f)); err != nil {
 		return part, err
@@ -229,17 +214,17 @@ func (sym *Symmetry) recounted(at uint32, a, b *process.Process, f history.Recou
 		return 0, err
 	}
 	if is := b.At(to); !sym.sameActions(&e, is, t) {
-		return 0, cmp.Or[error](process.ByChance(a, at), &OrderError{a.Describe(&e), b.Describe(is)})
+		return 0, cmp.Or[error](process.ByChance(a, at), &hypothesis.Refuted{Of: hypothesis.Ordered, Was: a.Describe(&e), Is: b.Describe(is)})
 	}
 	return to, nil
 }
 
-// MostOrdered bounds the histories in which Assumptions.Ordered is tried. The text prove.assumed.ordered has the numbers by which others are
+// MostOrdered bounds the histories in which hypothesis.Ordered is tried. The text prove.assumed.ordered has the numbers by which others are
 // further.
 const MostOrdered = 200
 
-// CheckOrder checks Assumptions.Ordered in histories of the first client, evenly drawn if they are more than MostOrdered: where all numbers
-// of a counter are further, or those from one of them on, its code does the same. It returns an *OrderError if it does not.
+// CheckOrder checks hypothesis.Ordered in histories of the first client, evenly drawn if they are more than MostOrdered: where all numbers
+// of a counter are further, or those from one of them on, its code does the same. It returns an *hypothesis.Refuted if it does not.
 func (sym *Symmetry) CheckOrder() error {
 	if !sym.s.assumed.Ordered {
 		return nil
@@ -303,7 +288,7 @@ func (sym *Symmetry) TokenUse() (use TokenUse, err error) {
 		for _, at := range slices.DeleteFunc(drawn(process.Longest(p), mostNamed), remembers) {
 			for _, by := range sym.s.memo.Further(valuesOf, memo.MostTokens) {
 				_, err := sym.recounted(at, p, twin, history.Further(history.Tokens+history.Counter(i+1), 0, int64(by)))
-				if order := (*OrderError)(nil); errors.As(err, &order) {
+				if order := (*hypothesis.Refuted)(nil); errors.As(err, &order) && order.Of == hypothesis.Ordered {
 					return TokensLookedInto, nil
 				} else if err != nil {
 					return use, err

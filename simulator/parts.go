@@ -39,7 +39,7 @@ func (s *Simulator) Parts() Parts { return Parts{s} }
 func (s *Simulator) Reached() bool { return s.reached }
 
 // Client returns the part of client c, from 1, in w. The reading of a clock that no client has
-// read is left out of it; with Assumptions.Measures the clock shows the time that the client has measured.
+// read is left out of it; with hypothesis.Measures the clock shows the time that the client has measured.
 func (ps Parts) Client(w *World, c int) ClientPart {
 	p := w.procs[c-1]
 	if p.Dead {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"locklab/simulator/history"
+	"locklab/simulator/hypothesis"
 	"locklab/simulator/node"
 	"locklab/simulator/process"
 	"locklab/simulator/translate"
@@ -14,9 +15,6 @@ import (
 // them is which have the same futures. Renaming turns one into the other. The
 // clients' names stand in their tokens (see Client.Token), and with them in
 // keys, in requests and in whatever a server may answer.
-
-// AsymmetricError is the reason why clients cannot be swapped.
-type AsymmetricError = node.AsymmetricError
 
 // Symmetry renames the clients of a simulator that run the same code.
 type Symmetry struct {
@@ -49,7 +47,7 @@ func (sym *Symmetry) forget(c int, at uint32) (uint32, error) {
 			}
 		}
 	}
-	if sym.s.assumed.Merging == process.NoMerging {
+	if sym.s.assumed.Merging == hypothesis.NoMerging {
 		return to, nil
 	}
 	return sym.representative(c, to)
@@ -99,14 +97,14 @@ func (sym *Symmetry) represents(c int) func(at uint32) bool {
 }
 
 // Client is the part of client from (1-based) as if client to were in its
-// place. Both must run the same code. The error is an *AsymmetricError, or one
+// place. Both must run the same code. The error is a *hypothesis.Refuted, or one
 // of Step's.
 func (sym *Symmetry) Client(part ClientPart, from, to int) (ClientPart, error) {
 	if from == to && !sym.s.assumed.Strangers || part.s.Dead && !sym.s.returns {
 		return part, nil
 	}
 	if sym.s.memo.Asymmetric {
-		return part, &AsymmetricError{Session: true}
+		return part, &hypothesis.Refuted{Of: hypothesis.Alike, Session: true}
 	}
 	names := history.Swap(uint8(from), uint8(to))
 	if sym.s.assumed.Strangers {
@@ -168,7 +166,7 @@ func (sym *Symmetry) follow(at uint32, a, b *process.Process) (uint32, error) {
 		if err := cmp.Or(process.ByChance(a, at), process.ByChance(b, to)); err != nil {
 			return 0, err
 		}
-		return 0, &AsymmetricError{Does: a.Describe(&e)}
+		return 0, &hypothesis.Refuted{Of: hypothesis.Alike, Was: a.Describe(&e)}
 	}
 	sym.renamed[key] = to
 	return to, nil
@@ -248,7 +246,7 @@ func stranger(c int) uint8 {
 	return 1
 }
 
-// CheckStrangers checks Assumptions.Strangers and Counters in every history of the first client: if the answer that it
+// CheckStrangers checks hypothesis.Strangers and Counted in every history of the first client: if the answer that it
 // observes last names other clients, then the history belongs to the same class if it names any one in their place, or other
 // attempts of its own process; and so if it has the number of a counter, and a higher one in its place.
 func (sym *Symmetry) CheckStrangers() error {
@@ -260,9 +258,9 @@ func (sym *Symmetry) CheckStrangers() error {
 		}
 		answer := uint32(e.Seen.Val)
 		others := slices.Clone(further[answer])
-		var wrong error = &node.CountError{Reply: answers.Words(answer)[0]}
+		wrong := &hypothesis.Refuted{Of: hypothesis.Counted, Reply: answers.Words(answer)[0]}
 		if sym.s.assumed.Strangers && answers.Named(answer) != 0 {
-			wrong = &AsymmetricError{Reply: answers.Words(answer)[0]}
+			wrong.Of = hypothesis.Strangers
 			for other := 2; other <= sym.s.assumed.Symmetric; other++ {
 				others = append(others, answers.Map(answer, translate.Rename(sym.strangers(1, 1, uint8(other)))))
 			}
@@ -299,7 +297,7 @@ func (sym *Symmetry) counted() map[uint32][]uint32 {
 }
 
 // answer is an answer in a translation. Where more than two are symmetric none may be renamed without
-// Assumptions.Strangers: the answers that one client has received about another would have to be renamed when two
+// hypothesis.Strangers: the answers that one client has received about another would have to be renamed when two
 // others are swapped.
 func (sym *Symmetry) answer(answer uint32, t *translate.Translation) (uint32, error) {
 	answers := sym.s.clients.words.Answers
@@ -307,7 +305,7 @@ func (sym *Symmetry) answer(answer uint32, t *translate.Translation) (uint32, er
 		return answer, nil
 	}
 	if t.Names != nil && sym.s.assumed.Symmetric > 2 && !sym.s.assumed.Strangers {
-		return answer, &AsymmetricError{Reply: answers.Words(answer)[0]}
+		return answer, &hypothesis.Refuted{Of: hypothesis.Alike, Reply: answers.Words(answer)[0]}
 	}
 	return answers.Map(answer, t), sym.s.room.Take()
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"locklab/simulator/history"
+	"locklab/simulator/hypothesis"
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/internal/table"
 	"locklab/simulator/memo"
@@ -44,7 +45,7 @@ type Simulator struct {
 	oldBases   bool // see Traits
 	reached    bool // see Reached
 	returns    bool // a client that has died may return
-	assumed    Assumptions
+	assumed    hypothesis.Set
 }
 
 // tableLimit bounds the entries of a simulator's tables between runs. An entry is up
@@ -62,7 +63,7 @@ func New(c Config) (*Simulator, error) {
 	}
 	room := table.NewRoom()
 	s := &Simulator{
-		config: c, room: room, memo: memo.New(room), mostOrphans: maxOrphans, limit: tableLimit, assumed: Usual,
+		config: c, room: room, memo: memo.New(room), mostOrphans: maxOrphans, limit: tableLimit, assumed: hypothesis.Usual,
 	}
 	s.orphans = newOrphans(s.memo)
 	s.symmetry = Symmetry{s: s, renamed: map[renamedHistory]uint32{}}
@@ -118,10 +119,10 @@ func (s *Simulator) Close() {
 }
 
 // NewWorld is the world at the start of a run. It may empty tables that have
-// grown too large: worlds of earlier runs then mean nothing any more, and Step refuses them. With Assumptions.Merging it keeps
+// grown too large: worlds of earlier runs then mean nothing any more, and Step refuses them. With hypothesis.Merged it keeps
 // them, and what was learned.
 func (s *Simulator) NewWorld() World {
-	if s.Size() > s.limit && s.assumed.Merging == process.NoMerging {
+	if s.Size() > s.limit && s.assumed.Merging == hypothesis.NoMerging {
 		s.emptied++
 		s.memo.Clear()
 		clear(s.symmetry.renamed) // followed stays 0

@@ -1,10 +1,10 @@
 package simulator
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
+	"locklab/simulator/hypothesis"
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/node"
 	"locklab/simulator/process"
@@ -20,7 +20,7 @@ import (
 // much later as its readings, is checked in all of its histories (process.Process.CheckMeasures), and that servers do
 // in all of their effects.
 //
-// Stamps that servers keep grow older without end. With Assumptions.Ages all stamps are one to a client that were ancient
+// Stamps that servers keep grow older without end. With hypothesis.Aged all stamps are one to a client that were ancient
 // when it first read its clock, and those that servers keep grow no older than Ancient and Span together: then they
 // are ancient to all clients, since none measures for longer than Span. Two different stamps are never taken for the same:
 // a request with a stamp that is ancient by then refutes the assumption, so that a stamp which is written after a client has
@@ -34,21 +34,8 @@ type Stamps struct {
 	grain time.Duration // by which stamps count from the present; 0: they do not
 	op    process.Op    // memory of ofDay
 
-	ages Ages           // Assumptions.Ages, where stamps count from the present
-	err  *OldStampError // what has refuted them in this step; nil: nothing
-}
-
-// An OldStampError is an operation, or the data of servers, that refutes Assumptions.Ages.
-type OldStampError struct {
-	Command []string // nil: servers hold two different ancient stamps
-	Span    bool     // it is answered when the client has measured for too long; else it has an ancient stamp
-}
-
-func (e *OldStampError) Error() string {
-	if e.Command == nil {
-		return "simulator: servers hold two different time stamps that are older than what is assumed"
-	}
-	return fmt.Sprintf("simulator: %q has, or receives, a time stamp that is older than what is assumed", e.Command)
+	ages hypothesis.Ages     // where stamps count from the present
+	err  *hypothesis.Refuted // what has refuted them in this step; nil: nothing
 }
 
 // Stamps returns the time stamps of the simulator's worlds.
@@ -102,17 +89,17 @@ func (st *Stamps) Phases() (list []time.Duration) {
 }
 
 // move has stamps count from the present from now on, by whole grains, or not (0). Earlier worlds are void.
-func (st *Stamps) move(grain time.Duration, ages Ages) {
-	st.grain, st.ages = grain, Ages{}
-	if grain > 0 && ages != (Ages{}) {
-		st.ages = Ages{clock.Floor(ages.Ancient, grain), clock.Floor(ages.Span, grain)}
+func (st *Stamps) move(grain time.Duration, ages hypothesis.Ages) {
+	st.grain, st.ages = grain, hypothesis.Ages{}
+	if grain > 0 && ages != (hypothesis.Ages{}) {
+		st.ages = hypothesis.Ages{Ancient: clock.Floor(ages.Ancient, grain), Span: clock.Floor(ages.Span, grain)}
 	}
 	st.s.memo.Grain, st.s.memo.Oldest = grain, st.oldest()
 }
 
 // Ancient implements process.Stamps.
 func (st *Stamps) Ancient() time.Duration {
-	if st.ages == (Ages{}) {
+	if st.ages == (hypothesis.Ages{}) {
 		return 0
 	}
 	return clock.Midst - st.ages.Ancient
@@ -120,7 +107,7 @@ func (st *Stamps) Ancient() time.Duration {
 
 // oldest is the earliest stamp that servers keep, as a time since the Epoch; 0: any.
 func (st *Stamps) oldest() time.Duration {
-	if st.ages == (Ages{}) {
+	if st.ages == (hypothesis.Ages{}) {
 		return 0
 	}
 	return clock.Midst - st.ages.Ancient - st.ages.Span
@@ -156,22 +143,22 @@ func (st *Stamps) receive(now time.Duration, p *node.ClientProcess, th *node.Thr
 		st.zero(&p.Clock, now)
 	}
 	th.Reply = st.s.clients.words.Answers.Map(th.Reply, translate.Move(clock.Shift{By: -p.Clock.Zeroed(), Oldest: st.Ancient()}))
-	if st.ages != (Ages{}) && p.Clock.Read(now) > clock.Midst+st.ages.Span {
-		st.err = &OldStampError{st.s.clients.cmd(o), true}
+	if st.ages != (hypothesis.Ages{}) && p.Clock.Read(now) > clock.Midst+st.ages.Span {
+		st.err = &hypothesis.Refuted{Of: hypothesis.Aged, Command: st.s.clients.cmd(o), Span: true}
 	}
 }
 
 // arrive notes that a request is executed at now that has an ancient stamp.
 func (st *Stamps) arrive(now time.Duration, o *process.Op) {
-	if st.ages != (Ages{}) && o.Kind == process.Request && st.s.clients.words.Requests.Stamps(o.Arg).First <= now-st.ages.Ancient {
-		st.err = &OldStampError{st.s.clients.cmd(o), false}
+	if st.ages != (hypothesis.Ages{}) && o.Kind == process.Request && st.s.clients.words.Requests.Stamps(o.Arg).First <= now-st.ages.Ancient {
+		st.err = &hypothesis.Refuted{Of: hypothesis.Aged, Command: st.s.clients.cmd(o)}
 	}
 }
 
-// CheckOld returns an *OldStampError if servers with these parts hold two different stamps that a client which reads its clock
+// CheckOld returns an *hypothesis.Refuted if servers with these parts hold two different stamps that a client which reads its clock
 // now would take for one.
 func (st *Stamps) CheckOld(servers ...NodePart) error {
-	if st.ages == (Ages{}) {
+	if st.ages == (hypothesis.Ages{}) {
 		return nil
 	}
 	all := clock.NoStamps
@@ -179,7 +166,7 @@ func (st *Stamps) CheckOld(servers ...NodePart) error {
 		all = all.With(st.s.kind.(node.Stamping).StampsIn(n.s))
 	}
 	if all.Second <= st.Ancient() {
-		return &OldStampError{}
+		return &hypothesis.Refuted{Of: hypothesis.Aged}
 	}
 	return nil
 }

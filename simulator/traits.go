@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"locklab/simulator/history"
+	"locklab/simulator/hypothesis"
 	"locklab/simulator/node"
 	"locklab/simulator/process"
 )
@@ -15,7 +16,7 @@ import (
 // true, and stays so.
 type Traits struct {
 	// ReadsClock: what happens may depend on what time it is, and not only on how much time is left. A
-	// client has read its clock, without Assumptions.Measures, or a command its server's, or a clock has a
+	// client has read its clock, without hypothesis.Measures, or a command its server's, or a clock has a
 	// rate of its own.
 	ReadsClock bool
 	Measured   bool // a client has read its clock to measure how long something takes
@@ -27,7 +28,7 @@ type Traits struct {
 	// any observation may orphan a request.
 	Abandons bool
 	// OldBases: a client has written to the resource on the basis of a version that it had not read since it
-	// was inside. With Assumptions.Merging the history decides that represents the client's own: the program must not read
+	// was inside. With hypothesis.Merged the history decides that represents the client's own: the program must not read
 	// inside after some histories and outside after others, and then write on the same version.
 	OldBases bool
 
@@ -58,7 +59,7 @@ func (ps Parts) Lasting() bool {
 	return false
 }
 
-// Counts reports whether a counter has counted as far as Assumptions.Counters.
+// Counts reports whether a counter has counted as far as Set.Counters.
 func (ps Parts) Counts() bool { return ps.s.memo.Counts }
 
 // hasName reports whether a text has a name that no further digit follows.
@@ -90,52 +91,8 @@ func (s *Simulator) Follow(c int, at uint32, seen process.Observation) (does *pr
 	return p.At(did), to, s.room.Take()
 }
 
-// Assumptions hold what a simulator takes for granted of code and servers, so that fewer worlds differ. The zero
-// value assumes nothing. Each is a hypothesis; where a step, or a check, refutes it, the error is the one named here.
-type Assumptions struct {
-	// Symmetric: so many clients, from the first, are interchangeable (symmetry reduction): for each other's code
-	// and for servers. Refuted by an *AsymmetricError of Step. Below 2: none are.
-	Symmetric int
-	// Strangers: where more than two clients are symmetric, what code does is the same whichever other
-	// client an answer names, or which other attempt of its own, and servers do the same with the tokens of any attempt (data
-	// independence). Needs Merging. Refuted by an *AsymmetricError of Step or Symmetry.CheckStrangers.
-	Strangers bool
-	// Merging: histories of observations with equal future behaviour are one (bisimulation); see process.Process.Merge.
-	// Symmetric clients have the classes of the first. Refuted by a *process.SplitError of Step; the
-	// process has refined its classes by then, unless the error says End.
-	Merging process.Merging
-	// Measures: clients use their clocks only to measure how long something takes (data independence); see
-	// measure. Refuted by a *process.TimeOfDayError of CheckMeasures.
-	Measures bool
-	// Ages: see there. Needs Measures. Refuted by an *OldStampError of CheckMeasures, CheckOld or Step.
-	Ages Ages
-	// Counters: what code and servers do is the same however far beyond this a counter has counted, but for its number, as that of a
-	// fencing token; 0: it may not be. Needs Merging. Refuted by a *node.CountError of Step or Symmetry.CheckStrangers.
-	Counters int
-	// Creations: code learns only of transactions that create something, so that an ensemble numbers no
-	// others (data independence); see node.Sessions. No check tries it: it follows from what
-	// requests can ask for, and a simulator whose code opens connections of its own does not assume it.
-	Creations bool
-	// Ordered: of the numbers that an ensemble counts, and that its answers name, and of those of the tokens of clients, code depends on the
-	// order only (data independence). Needs Creations. Refuted by an *OrderError of Symmetry.Recounted or Symmetry.CheckOrder.
-	Ordered bool
-	// Rests: what a process at rest, or at its end, has observed is dead (dead variables), but for the memory of
-	// its strategy, which is read; see process.Process.Forget. Refuted by a *RestError of Symmetry.CheckRests.
-	Rests bool
-}
-
-// Ages bound the ages of time stamps that code and servers can tell apart (extrapolation; Behrmann, Bouyer, Larsen and Pelánek
-// 2004). The zero value does not.
-type Ages struct {
-	Ancient time.Duration // to a client all stamps are one that were so old when it first read its clock
-	Span    time.Duration // no client measures for longer; servers cannot tell apart stamps that are older than both together
-}
-
-// Usual are the assumptions of a new simulator.
-var Usual = Assumptions{Rests: true}
-
 // Assume has worlds from now on assume a. Earlier worlds are void.
-func (s *Simulator) Assume(a Assumptions) {
+func (s *Simulator) Assume(a hypothesis.Set) {
 	moved := s.stamps.seen != s.stamps.grain
 	if s.stamps.move(s.stamps.seen, a.Ages); a == s.assumed && !moved {
 		return
@@ -152,7 +109,7 @@ func (s *Simulator) Assume(a Assumptions) {
 			p.Clear()
 		}
 		if i > 0 && i < a.Symmetric {
-			p.Merge(process.NoMerging)
+			p.Merge(hypothesis.NoMerging)
 		} else {
 			p.Merge(a.Merging)
 		}
@@ -206,7 +163,7 @@ func Tried(s *Simulator) (n int) {
 
 // CheckMeasures tries the code that has read a clock to measure at other times of day; see
 // process.Process.CheckMeasures. Where it does something else, the error is a
-// *process.TimeOfDayError.
+// *hypothesis.Refuted.
 func (s *Simulator) CheckMeasures() error {
 	if !s.measured {
 		return nil

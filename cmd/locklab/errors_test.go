@@ -299,7 +299,6 @@ var inEnglish = map[string]string{
 	"simulator/explore/result.go":                  "package study says it in words",
 	"simulator/explore/witness.go":                 "a mistake of locklab",
 	"simulator/internal/codec/codec.go":            "for code that writes to a connection something else than its own driver does",
-	"simulator/internal/table/table.go":            "never leaves a search: what a goroutine has not confirmed is tried again",
 	"simulator/orphaned.go":                        "a mistake of locklab: a choice that the search itself has made",
 	"simulator/process/branches.go":                "never leaves the package, which tries again",
 	"simulator/process/execution.go":               "for the author of a lock whose code panics",

@@ -8,6 +8,7 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/study"
 	"locklab/simulator"
+	"locklab/simulator/hypothesis"
 )
 
 // AnyNumber says what may happen in a proof for any number of clients, and what it takes for granted, a sentence each.
@@ -21,7 +22,7 @@ func AnyNumber(p *study.Proof, lang string) []string {
 	} else {
 		list = append(list, text.Say(lang, "prove.assumed.once", "why", text.SayMessage(lang, p.Once)))
 	}
-	if ages := p.Assumed.Ages; ages != (simulator.Ages{}) {
+	if ages := p.Assumed.Ages; ages != (hypothesis.Ages{}) {
 		list = append(list, text.Say(lang, "prove.assumed.ages", "ancient", ages.Ancient.String(), "span", ages.Span.String(), "both", (ages.Ancient+ages.Span).String()))
 	}
 	list = append(append(list, tried(s, lang)...), counters(p.Assumed, lang)...)
@@ -43,7 +44,7 @@ func triedBy(s *study.Search, key, lang string) []string {
 }
 
 // counters says what is assumed of counters, if anything is.
-func counters(a simulator.Assumptions, lang string) []string {
+func counters(a hypothesis.Set, lang string) []string {
 	if a.Counters == 0 {
 		return nil
 	}

@@ -12,8 +12,8 @@ import (
 	"locklab/reports/text"
 	"locklab/scenarios/study"
 	"locklab/simulator/explore"
+	"locklab/simulator/hypothesis"
 	"locklab/simulator/lists"
-	"locklab/simulator/process"
 	"locklab/simulator/verdict"
 )
 
@@ -151,13 +151,14 @@ func (c *certificate) listReductions(s *study.Search) {
 	}
 	c.line("reduction", "symmetry", used(s.Result.Symmetry), "clock", c.say(clock))
 	c.list("hypotheses", c.hypotheses(s))
-	switch why := &s.Result.Asymmetry; {
+	switch why := s.Result.Asymmetry; {
+	case why == nil:
 	case why.Command != nil:
 		c.line("asymmetry", "why", c.say("certificate.asymmetry.command", "command", quoted(strings.Join(why.Command, " "))))
 	case why.Reply != "":
 		c.line("asymmetry", "why", c.say("certificate.asymmetry.reply", "reply", quoted(why.Reply)))
-	case why.Does != "":
-		c.line("asymmetry", "why", c.say("certificate.asymmetry.code", "does", quoted(why.Does)))
+	case why.Was != "":
+		c.line("asymmetry", "why", c.say("certificate.asymmetry.code", "does", quoted(why.Was)))
 	case why.Session:
 		c.line("asymmetry", "why", c.say("certificate.asymmetry.session"))
 	}
@@ -170,19 +171,14 @@ func (c *certificate) hypotheses(s *study.Search) (list []string) {
 	if s.Bounds.Attempts == study.AnyAttempts { // others are their former names
 		clients = s.Bounds.Clients
 	}
-	add := func(is bool, key string) {
-		if is {
-			list = append(list, c.say("certificate.hypotheses."+key, "n", fmt.Sprint(clients)))
-		}
+	met := hypothesis.Met{Measures: s.Result.Measures, Grain: s.Result.Grain, Transactions: s.Strategy.Ensemble()}
+	keys := a.Lines(met)
+	if keys == nil {
+		keys = []string{"none"}
 	}
-	add(a.Symmetric > 1, "symmetric")
-	add(a.Merging == process.MergeOrders, "orders")
-	add(a.Merging == process.MergeHistories, "histories")
-	add(a.Measures && s.Result.Measures && s.Result.Grain == 0, "measures")
-	add(s.Result.Grain > 0, "stamps")
-	add(a.Creations && s.Strategy.Ensemble(), "creations")
-	add(a.Rests, "rests")
-	add(list == nil, "none")
+	for _, key := range keys {
+		list = append(list, c.say("certificate.hypotheses."+key, "n", fmt.Sprint(clients)))
+	}
 	return list
 }
 

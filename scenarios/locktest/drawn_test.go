@@ -13,7 +13,6 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"locklab/simulator/effort"
-	"locklab/simulator/node"
 	"locklab/simulator/process"
 )
 
@@ -144,8 +143,6 @@ func TestDrawnOtherwise(t *testing.T) {
 		})
 	}
 }
-
-func isDrawn(err error) bool { return errors.As(err, new(*node.DrawnError)) }
 
 func isDifferent(err error) bool { return errors.As(err, new(*process.NondeterministicError)) }
 

@@ -23,7 +23,7 @@ import (
 	"locklab/simulator/database"
 	"locklab/simulator/explore"
 	"locklab/simulator/history"
-	"locklab/simulator/node"
+	"locklab/simulator/hypothesis"
 	"locklab/simulator/process"
 	"locklab/simulator/schedule"
 )
@@ -371,10 +371,16 @@ func draws(p *plan, err error) bool {
 	return p.random.begins() || errors.As(err, new(*bubble.DrawnError))
 }
 
+// isDrawn reports whether servers do something else with values as code draws them.
+func isDrawn(err error) bool {
+	r := (*hypothesis.Refuted)(nil)
+	return errors.As(err, &r) && r.Of == hypothesis.Drawn
+}
+
 // drawsMore reports whether the code has turned out to draw more than values by chance, so that it has to draw the same each time.
 func drawsMore(p *plan, err error) bool {
 	more := !p.random.same && (p.random.crypto || p.random.math) &&
-		(errors.As(err, new(*process.NondeterministicError)) || errors.As(err, new(*node.DrawnError)))
+		(errors.As(err, new(*process.NondeterministicError)) || isDrawn(err))
 	if more {
 		p.random.same, p.drawn, p.branches = true, bubble.NewDrawn(), process.Branches{}
 	}

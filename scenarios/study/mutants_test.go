@@ -450,7 +450,7 @@ func TestMutantsByName(t *testing.T) {
 		if listed(prices(got)) != listed(prices(want)) || got.States != want.States || !got.Complete || prices(want)[verdict.Overlap].steps == 0 {
 			t.Errorf("%s: found %s in %d states, without symmetry %s in %d", d.name, listed(prices(got)), got.States, listed(prices(want)), want.States)
 		}
-		if got.Symmetry || got.Asymmetry.Command == nil {
+		if got.Symmetry || got.Asymmetry == nil || got.Asymmetry.Command == nil {
 			t.Errorf("%s: symmetry %v, given up for %+v", d.name, got.Symmetry, got.Asymmetry)
 		}
 	}

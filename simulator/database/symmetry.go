@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"locklab/simulator/history"
+	"locklab/simulator/hypothesis"
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/memo"
 	world "locklab/simulator/node"
@@ -135,7 +136,7 @@ func (x *Executor) stepText(a step) []string {
 // A counter is an integer of a row that a statement raises by one. Of a lock whose rows have a version it grows without end. Where
 // Memo.Most is above 0 it stands still there, and stands for all that have counted further: the server is to do the same
 // with these, but for the number itself. Some of them are tried in every effect, and so is code with their answers; see
-// simulator.Assumptions, Counters.
+// hypothesis.Counted.
 
 // mostFurther is the most by which a counter counts further when an effect is tried. The text prove.assumed.counters has the numbers.
 const mostFurther = 1 << 50
@@ -207,7 +208,7 @@ func (x *Executor) checkCounters(a step) error {
 		then.state, _ = counted(to.state, most, most+by)
 		same := is.waits == eff.waits && slices.Equal(is.leases, eff.leases) && is.to == x.contents.ID(then)
 		if !same || !memo.CountsFurther(x.answers.At(eff.answer).words()[0], x.answers.At(is.answer).words()[0], n) {
-			return &world.CountError{Command: x.stepText(a)}
+			return &hypothesis.Refuted{Of: hypothesis.Counted, Command: x.stepText(a)}
 		}
 		if is.answer != eff.answer {
 			x.memo.Counted.ID([2]uint32{eff.answer, is.answer})

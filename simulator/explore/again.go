@@ -326,7 +326,7 @@ func SearchAgain(ctx context.Context, m *Model, endless bool) (*Result, error) {
 
 // Where servers keep sessions, a client that rests begins anew under its own name: its session goes on, and with it what its earlier
 // attempts have left. What tells attempts apart are the numbers of its tokens and leases. They count without end, and so do the numbers that
-// an ensemble gives to transactions and to the children of a znode. But all of them are only compared (simulator.Assumptions, Ordered). So
+// an ensemble gives to transactions and to the children of a znode. But all of them are only compared (hypothesis.Ordered). So
 // in each state those that anything mentions (servers, what clients have observed, judges, requests under way) are the smallest ones in
 // their order, and each counter stands at the greatest one that is mentioned and that it has counted. A counter that stands back gives a
 // number again that nothing mentions.

@@ -50,7 +50,7 @@
 // # Transactions
 //
 // An ensemble numbers its transactions, so that no state would recur after one. In a search
-// only transactions that create a znode have numbers (simulator.Assumptions):
+// only transactions that create a znode have numbers (package hypothesis):
 // clients learn of no others, and code that compares two czxids finds the same order. Code
 // that counts with them could tell the difference.
 //

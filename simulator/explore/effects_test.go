@@ -11,6 +11,7 @@ import (
 	"locklab/faults"
 	"locklab/simulator"
 	"locklab/simulator/client"
+	"locklab/simulator/hypothesis"
 )
 
 // TestClientAlone: what is remembered of a client's choice without regard to the ensemble and to the
@@ -59,7 +60,7 @@ func searched(t *testing.T, b *Model) *search {
 		t.Fatal(err)
 	}
 	t.Cleanup(sim.Close)
-	sim.Assume(simulator.Assumptions{Creations: true, Rests: true})
+	sim.Assume(hypothesis.Set{Creations: true, Rests: true})
 	for {
 		opt := b.Options()
 		opt.Symmetric = 0 // an ensemble knows clients by their sessions

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"locklab/simulator"
+	"locklab/simulator/hypothesis"
 	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
 )
@@ -84,7 +85,7 @@ func AtBoundary(ctx context.Context, sim *simulator.Simulator, opt Options, foun
 	opt.Causes, opt.Progress = false, nil
 	opt.outliving, opt.MaxStates = true, most
 	opt.assumed = opt.assumptions(sim)
-	defer sim.Assume(simulator.Usual)
+	defer sim.Assume(hypothesis.Usual)
 	r, err := pass(ctx, sim, &opt, wanted)
 	if err != nil {
 		return nil, err

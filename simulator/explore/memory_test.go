@@ -15,6 +15,7 @@ import (
 	"locklab/algorithms/lock"
 	"locklab/faults"
 	"locklab/simulator"
+	"locklab/simulator/hypothesis"
 	"locklab/simulator/process"
 )
 
@@ -184,9 +185,9 @@ func TestKnown(t *testing.T) {
 // TestRefine: what refutes an assumption weakens it and, but for the memory of code that reads a clock, no
 // other; another error weakens nothing.
 func TestRefine(t *testing.T) {
-	type assumed = simulator.Assumptions
-	strongest := assumptions{Assumptions: simulator.Assumptions{
-		Symmetric: 3, Merging: process.MergeHistories, Measures: true, Creations: true, Rests: true,
+	type assumed = hypothesis.Set
+	strongest := assumptions{Set: hypothesis.Set{
+		Symmetric: 3, Merging: hypothesis.MergeHistories, Measures: true, Creations: true, Rests: true,
 	}}
 	reads, measures := simulator.Traits{ReadsClock: true}, simulator.Traits{Measured: true}
 	for _, test := range []struct {
@@ -195,26 +196,26 @@ func TestRefine(t *testing.T) {
 		seen           simulator.Traits
 		weaken         func(a *assumed)
 	}{
-		{"a time of day", &process.TimeOfDayError{}, measures, func(a *assumed) { a.Measures = false }},
-		{"a split", &process.SplitError{}, simulator.Traits{}, func(*assumed) {}},
-		{"the last split", &process.SplitError{End: true}, simulator.Traits{}, func(a *assumed) { a.Merging = process.MergeOrders }},
-		{"an asymmetry", &simulator.AsymmetricError{Session: true}, simulator.Traits{}, func(a *assumed) { a.Symmetric = 0 }},
-		{"a clock is read", errNewTrait, reads, func(a *assumed) { a.Measures, a.Merging = false, process.MergeOrders }},
-		{"a clock measures", errNewTrait, measures, func(a *assumed) { a.Merging = process.MergeOrders }},
+		{"a time of day", &hypothesis.Refuted{Of: hypothesis.Measures}, measures, func(a *assumed) { a.Measures = false }},
+		{"a split", &hypothesis.Refuted{Of: hypothesis.Merged}, simulator.Traits{}, func(*assumed) {}},
+		{"the last split", &hypothesis.Refuted{Of: hypothesis.Merged, End: true}, simulator.Traits{}, func(a *assumed) { a.Merging = hypothesis.MergeOrders }},
+		{"an asymmetry", &hypothesis.Refuted{Of: hypothesis.Alike, Session: true}, simulator.Traits{}, func(a *assumed) { a.Symmetric = 0 }},
+		{"a clock is read", errNewTrait, reads, func(a *assumed) { a.Measures, a.Merging = false, hypothesis.MergeOrders }},
+		{"a clock measures", errNewTrait, measures, func(a *assumed) { a.Merging = hypothesis.MergeOrders }},
 		{"another trait", errNewTrait, simulator.Traits{SendsWait: true}, func(*assumed) {}},
 	} {
-		want := strongest.Assumptions
+		want := strongest.Set
 		test.weaken(&want)
 		got, refuted := strongest.refine(test.counterexample, test.seen)
-		if !refuted || got.Assumptions != want {
-			t.Errorf("%s: %+v, refuted %t; want %+v", test.name, got.Assumptions, refuted, want)
+		if !refuted || got.Set != want {
+			t.Errorf("%s: %+v, refuted %t; want %+v", test.name, got.Set, refuted, want)
 		}
 	}
 	got, refuted := strongest.refine(errors.New("the code panicked"), reads)
-	if refuted || got.Assumptions != strongest.Assumptions {
-		t.Errorf("an error that is about no assumption: %+v, refuted %t", got.Assumptions, refuted)
+	if refuted || got.Set != strongest.Set {
+		t.Errorf("an error that is about no assumption: %+v, refuted %t", got.Set, refuted)
 	}
-	if got, _ := strongest.refine(&simulator.AsymmetricError{Does: "GET"}, reads); got.asymmetry.Does != "GET" {
+	if got, _ := strongest.refine(&hypothesis.Refuted{Of: hypothesis.Alike, Was: "GET"}, reads); got.asymmetry.Was != "GET" {
 		t.Errorf("why clients are not interchangeable is lost: %+v", got.asymmetry)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"locklab/simulator"
 	"locklab/simulator/history"
+	"locklab/simulator/hypothesis"
 	"locklab/simulator/i18n"
 	"locklab/simulator/node"
 	"locklab/simulator/verdict"
@@ -34,10 +35,10 @@ type Result struct {
 	Phases   []time.Duration // past a whole Grain, that clocks have shown
 	Symmetry bool            // states that differ only in a permutation of clients were counted as one
 	// Asymmetry is the reason why they were not, although Options.Symmetric said that they could
-	// be; the zero value if they were.
-	Asymmetry simulator.AsymmetricError
+	// be; nil if they were.
+	Asymmetry *hypothesis.Refuted
 	// Assumed are the hypotheses that the search ended with: none of them was refuted.
-	Assumed   simulator.Assumptions
+	Assumed   hypothesis.Set
 	Histories int  // distinct histories of observations of all clients
 	Repeated  bool // the code ran at least twice in each of them, and did the same
 	Tokens    simulator.TokenUse
@@ -163,7 +164,7 @@ type Options struct {
 // error comes the result so far.
 func Exhaust(ctx context.Context, sim *simulator.Simulator, opt Options) (*Result, error) {
 	opt.assumed = opt.assumptions(sim)
-	defer sim.Assume(simulator.Usual)
+	defer sim.Assume(hypothesis.Usual)
 	r, err := pass(ctx, sim, &opt, nil)
 	return opt.after(sim, r, err)
 }
@@ -183,7 +184,7 @@ func (o *Options) after(sim *simulator.Simulator, r *Result, err error) (*Result
 // takes for granted turns out to be wrong, it begins again with less.
 func pass(ctx context.Context, sim *simulator.Simulator, opt *Options, wanted []Witness) (*Result, error) {
 	for {
-		sim.Assume(opt.assumed.Assumptions)
+		sim.Assume(opt.assumed.Set)
 		s := newPass(sim, opt, wanted)
 		err := s.run(ctx)
 		weaker, refuted := opt.assumed.refine(err, sim.Traits())

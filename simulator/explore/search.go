@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"locklab/simulator"
+	"locklab/simulator/hypothesis"
 	"locklab/simulator/verdict"
 )
 
@@ -48,8 +49,8 @@ type arrival struct {
 // each position that has no future, and each way to one that was visited before, with the position.
 // The error is that of a step, that of each, or ctx's.
 func SearchPlainly(ctx context.Context, rules *Rules, each func(way []simulator.Choice, p *Position) error) (*PlainSearch, error) {
-	rules.sim.Assume(simulator.Assumptions{})
-	defer rules.sim.Assume(simulator.Usual)
+	rules.sim.Assume(hypothesis.Set{})
+	defer rules.sim.Assume(hypothesis.Usual)
 	s := &PlainSearch{Found: map[verdict.Word]PlainWitness{}, rules: rules, each: each, visited: map[spot]arrival{}, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}}
 	start := rules.Start()
 	s.reach(&start, arrival{})

@@ -28,7 +28,7 @@ import (
 //     has read of the other is exchanged with them; of three or more no reply may name one.
 //   - Servers, when they execute a command on some data for the first time, or an ensemble
 //     something on its contents: the renamed command on the renamed data has the renamed
-//     effect (simulator.Assumptions).
+//     effect (package hypothesis).
 //
 // Both checks cover all renamed forms of what was visited, and what a search without
 // symmetry would visit consists of such forms. So it does not matter which form the search

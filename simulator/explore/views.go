@@ -10,6 +10,7 @@ import (
 
 	"locklab/simulator"
 	"locklab/simulator/client"
+	"locklab/simulator/hypothesis"
 	"locklab/simulator/i18n"
 	"locklab/simulator/node"
 	"locklab/simulator/verdict"
@@ -34,12 +35,12 @@ import (
 // tokens anew, it is a new client to code and servers, and the views are those of any number of attempts. The id of its
 // thread would be an old name: [simulator.Parts.Lasting].
 // Whether that is so is tried: with code in the second to fourth attempt of one process (simulator.Symmetry, CheckRests), and with servers
-// at the tokens of later attempts (simulator.Assumptions, Strangers).
+// at the tokens of later attempts (hypothesis.Strangers).
 // To the judges its attempts then are clients of their own. Else each client takes the lock once (Proof.Once).
 //
 // What a client learns of others by name, as the owner of a key, is not renamed with them: code is to do the same whichever
 // other client an answer names, and whether two answers name the same one. That is a hypothesis, held against the code in
-// all of its histories (simulator.Assumptions, Strangers); of code that compares others there is no proof.
+// all of its histories (hypothesis.Strangers); of code that compares others there is no proof.
 //
 // Of what a client has read of the resource, its view keeps whether another client has written since. A write that was stale
 // makes what others have read old as well: then STALE-WRITE is among the harms already. An ORPHAN is a refusal while neither
@@ -48,10 +49,10 @@ import (
 // world wait without end (see deadlock.go).
 //
 // Time stamps in data grow older without end. From some age on code and servers are to do the same however old they are: see
-// [simulator.Ages], which begin small and are doubled where a step, or a check of the code, refutes them.
+// [hypothesis.Ages], which begin small and are doubled where a step, or a check of the code, refutes them.
 //
 // Counters that servers keep, as for fencing tokens, count without end. From 1 on, or from 3, they stand still, and code and servers are
-// to do the same however far one has counted: simulator.Assumptions, Counters.
+// to do the same however far one has counted: hypothesis.Counted.
 //
 // Not looked for are FENCED, BLOCKED and STARVED.
 
@@ -69,7 +70,7 @@ type Proof struct {
 	Culprits []Culprit // of each harm, but for a DEADLOCK that no move comes to
 	Closed   bool      // nothing is new: what is not among the harms is impossible
 	// Assumed, Lengths, Measures, Grain, Histories and Triggered are as those of a [Result].
-	Assumed   simulator.Assumptions
+	Assumed   hypothesis.Set
 	Lengths   []node.Length
 	Measures  bool
 	Grain     time.Duration
@@ -98,7 +99,7 @@ type Standing struct {
 	Left time.Duration
 }
 
-// leasesToAncient is the number of leases after which a time stamp is ancient at the latest: see simulator.Ages.
+// leasesToAncient is the number of leases after which a time stamp is ancient at the latest: see hypothesis.Ages.
 const leasesToAncient = 4
 
 // worldsPerView bounds the worlds of two: so many times as many as there may be views.
@@ -124,12 +125,12 @@ func proveAnd(ctx context.Context, m *Model, endless bool, most int, then func(*
 		return nil, err
 	}
 	defer sim.Close()
-	defer sim.Assume(simulator.Usual)
+	defer sim.Assume(hypothesis.Usual)
 	opt := m.Options()
 	opt.assumed = opt.viewAssumptions(sim)
 	counts := false // the number of a counter makes a difference
 	for {
-		sim.Assume(opt.assumed.Assumptions)
+		sim.Assume(opt.assumed.Set)
 		p, err := newProver(sim, opt, endless, most)
 		if err != nil {
 			return nil, err
@@ -142,9 +143,10 @@ func proveAnd(ctx context.Context, m *Model, endless bool, most int, then func(*
 			return p.proof(&NotProvableError{i18n.New("prove.names", "why", weaker.asymmetry.Error())}), nil
 		case errors.Is(err, errNewTrait) && sim.Traits().Grain > 0 && !sim.Traits().ReadsClock:
 			opt.assumed = weaker
-			opt.assumed.Ages = simulator.Ages{Ancient: m.TTL / 6, Span: m.TTL * 5 / 2} // else time stamps would grow older without end
+			opt.assumed.Ages = hypothesis.Ages{Ancient: m.TTL / 6, Span: m.TTL * 5 / 2, Most: leasesToAncient * m.TTL} // else time stamps would grow older without end
 			continue
-		case opt.assumed.olderStamps(err, leasesToAncient*m.TTL):
+		case refuted && weaker.Ages != opt.assumed.Ages:
+			opt.assumed = weaker
 			continue
 		case refuted && opt.assumed.Rests && !weaker.Rests:
 			return p.proof(&NotProvableError{i18n.New("prove.rest")}), nil
@@ -176,7 +178,7 @@ func proveAnd(ctx context.Context, m *Model, endless bool, most int, then func(*
 // viewAssumptions are those with which views begin.
 func (o *Options) viewAssumptions(sim *simulator.Simulator) assumptions {
 	a := o.assumptions(sim)
-	a.Strangers, a.Counters = true, counted[0]
+	a.Strangers, a.Counters = true, hypothesis.CountedFrom
 	return a
 }
 

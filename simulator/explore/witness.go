@@ -9,6 +9,7 @@ import (
 
 	"locklab/simulator"
 	"locklab/simulator/history"
+	"locklab/simulator/hypothesis"
 	"locklab/simulator/lists"
 	"locklab/simulator/translate"
 	"locklab/simulator/verdict"
@@ -52,8 +53,8 @@ func (e *failedMove) Unwrap() error { return e.error }
 // schedule is err with the choices that have led to it, if it is about code that a move
 // has run. To be called when all states of the layer are entered.
 func (s *search) schedule(err error) error {
-	failed, limited, asymmetric := (*failedMove)(nil), (*simulator.LimitError)(nil), (*simulator.AsymmetricError)(nil)
-	if !errors.As(err, &failed) || errors.As(err, &limited) || errors.As(err, &asymmetric) {
+	failed, limited, asymmetric := (*failedMove)(nil), (*simulator.LimitError)(nil), (*hypothesis.Refuted)(nil)
+	if !errors.As(err, &failed) || errors.As(err, &limited) || errors.As(err, &asymmetric) && asymmetric.Of == hypothesis.Alike {
 		return err
 	}
 	choices, way := s.path(&discovery{steps: int(s.visited.states.depth(failed.from)) + 1, state: failed.from, choice: failed.via, failed: true})

@@ -6,8 +6,8 @@ import (
 	"strconv"
 
 	"locklab/simulator/history"
+	"locklab/simulator/hypothesis"
 	"locklab/simulator/internal/clock"
-	"locklab/simulator/node"
 	"locklab/simulator/process"
 	"locklab/simulator/translate"
 )
@@ -44,7 +44,7 @@ func (of *Effects[X]) Check(m *Memo, x X) error {
 	}
 	if m.Grain > 0 && !of.Checked(x).moved {
 		for _, t := range stampMoves(m, of, x) {
-			if err := of.check(x, t, &node.StampError{Command: of.Text(x)}); err != nil {
+			if err := of.check(x, t, hypothesis.Measures); err != nil {
 				return err
 			}
 		}
@@ -61,24 +61,28 @@ func (of *Effects[X]) Check(m *Memo, x X) error {
 	}
 	if m.Attempts {
 		for _, t := range otherAttempts(m, of, x) {
-			if err := of.check(x, t, &node.AsymmetricError{Command: of.Text(x)}); err != nil {
+			if err := of.check(x, t, hypothesis.Strangers); err != nil {
 				return err
 			}
 		}
 	}
 	if m.Drawn != nil {
-		return of.check(x, translate.Texts(m.Drawn), &node.DrawnError{Command: of.Text(x)})
+		return of.check(x, translate.Texts(m.Drawn), hypothesis.Drawn)
 	}
 	return nil
 }
 
-// check returns an error if the effect of x does not commute with a translation.
-func (of *Effects[X]) check(x X, t *translate.Translation, wrong error) error {
+// check returns an error if the effect of x does not commute with a translation, which a hypothesis says that it does.
+func (of *Effects[X]) check(x X, t *translate.Translation, h hypothesis.ID) error {
 	y, err := of.Map(x, t)
 	if err == nil && !of.Commutes(x, y, t) {
-		err = wrong
+		err = of.refuted(x, h)
 	}
 	return err
+}
+
+func (of *Effects[X]) refuted(x X, h hypothesis.ID) error {
+	return &hypothesis.Refuted{Of: h, Command: of.Text(x)}
 }
 
 // checkNames checks that an act does not depend on which of the m.Symmetric first clients is which. A script
@@ -117,7 +121,7 @@ func (of *Effects[X]) close(orbit *[]X, clients uint8) error {
 				return err
 			}
 			if !of.Commutes(x, y, swap) {
-				return &node.AsymmetricError{Command: of.Text(x)}
+				return of.refuted(x, hypothesis.Alike)
 			}
 			if checked := of.Checked(y); checked.clients < clients {
 				checked.clients = clients

@@ -1,7 +1,6 @@
 package process
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -11,7 +10,7 @@ import (
 
 // Code that uses its clock only to measure how long something takes does not look at the time of
 // day. So it does not matter what its first reading shows, if all that follow count on from
-// there; see simulator.Assumptions. Whether code is such is tried: whatever it does in a
+// there; see hypothesis.Measures. Whether code is such is tried: whatever it does in a
 // history with readings, it must do in the same history with all readings later.
 
 // Stride is the unit by which the readings of a history are later when it is tried: by Years, which are 25 years, and 1 to
@@ -186,24 +185,12 @@ func (c *checked) grain(p *Process) time.Duration {
 	return p.Stamps.Grain()
 }
 
-// TimeOfDayError is code that depends on the time of day.
-type TimeOfDayError struct {
-	Client  int // from 1
-	By      time.Duration
-	Ancient bool   // ancient stamps are earlier by -By; else all readings and stamps are later
-	Was, Is string // what it does, and what it does if all readings of its clock are later by By
-}
-
-func (e *TimeOfDayError) Error() string {
-	return fmt.Sprintf("simulator: what c%d does depends on the time of day: %s, and %v later %s", e.Client, e.Was, e.By, e.Is)
-}
-
 // CheckMeasures runs the code again in every history with readings that was not tried before,
 // with later readings: as much later as brings its first or its last reading to the beginning of
 // a year, and by Years and some number of strides; see Stride. Where stamps count, the first reading or stamp comes to
 // the Epoch as well. Each place in the code is met by histories
 // that are later by each number of them. Where the code does something else the error is a
-// *TimeOfDayError. It runs the longest histories only: shorter ones begin them; and of a Host's code those that represent themselves.
+// *hypothesis.Refuted. It runs the longest histories only: shorter ones begin them; and of a Host's code those that represent themselves.
 func (p *Process) CheckMeasures(represents func(at uint32) bool) error {
 	p.checked.grow(p)
 	c, tried := &p.checked, slices.Clone(p.checked.tried)

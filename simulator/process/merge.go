@@ -2,8 +2,9 @@ package process
 
 import (
 	"errors"
-	"fmt"
 	"slices"
+
+	"locklab/simulator/hypothesis"
 )
 
 // A process with Merge shares one entry among bisimilar histories: the quotient by an equivalence
@@ -18,12 +19,12 @@ import (
 // A new history joins the first class that it fits into: it does what the class does, for all that
 // the class has observed so far. A later observation may distinguish them. Then the partition is
 // computed again, from all that is known of the entries (divide), and Advance returns a
-// *SplitError: the representative of a history may be another one from then on.
+// *hypothesis.Refuted: the representative of a history may be another one from then on.
 //
 // Members observe whatever any of them does, also what they could never come to observe in a run.
 type merged struct {
 	p       *Process
-	by      Merging
+	by      hypothesis.Merging
 	classes []class
 	called  map[state][]uint32 // numbers of classes, by what their members have in common
 	of      []position         // by entry
@@ -40,15 +41,6 @@ type class struct {
 	Members []uint32      // the first one represents them
 	Used    []Observation // what they have observed: all of them all of it
 }
-
-// Merging selects the histories of observations that may share a class.
-type Merging uint8
-
-const (
-	NoMerging      Merging = iota
-	MergeOrders            // in which every thread has observed the same, in whatever order of the threads
-	MergeHistories         // in which every thread has observed equally much
-)
 
 // state has what the members of a class agree in.
 type state struct {
@@ -94,32 +86,17 @@ const (
 	maxDivisions = 100
 )
 
-// SplitError is a counterexample: histories of one class after which the code does different
-// things. The classes are refined by it.
-type SplitError struct {
-	Client int    // from 1
-	A, B   string // what the code does after one and after another
-	End    bool   // there is no further one: there are too many histories, or too many that differ
-}
-
-func (e *SplitError) Error() string {
-	if e.A == "" {
-		return fmt.Sprintf("simulator: more than %d histories of c%d are to be compared", maxRepeated, e.Client)
-	}
-	return fmt.Sprintf("simulator: what c%d does depends on what it has observed before: %s, or %s", e.Client, e.A, e.B)
-}
-
 // Merge has Forget share one entry among histories with equal future behaviour, refined by
 // counterexample. A change empties the table. Of the code of a Host only orders are merged; see orders.
-func (p *Process) Merge(by Merging) {
+func (p *Process) Merge(by hypothesis.Merging) {
 	if p.host != nil {
-		by = min(by, MergeOrders)
+		by = min(by, hypothesis.MergeOrders)
 	}
-	if p.merged == nil && by == NoMerging || p.merged != nil && p.merged.by == by {
+	if p.merged == nil && by == hypothesis.NoMerging || p.merged != nil && p.merged.by == by {
 		return
 	}
 	p.merged = nil
-	if by != NoMerging && !p.keeps && !p.noMemo {
+	if by != hypothesis.NoMerging && !p.keeps && !p.noMemo {
 		p.merged = &merged{p: p, by: by}
 	}
 	p.Clear()
@@ -147,7 +124,7 @@ func (m *merged) enter(at uint32, e *Entry) {
 		return
 	}
 	before := &p.entries[e.Parent]
-	if m.by == MergeHistories && e.Seen.Kind == Replied {
+	if m.by == hypothesis.MergeHistories && e.Seen.Kind == Replied {
 		q := m.question(&before.Ops[e.Seen.Thread])
 		if known := m.answers[q]; len(known) < maxAnswers && !slices.Contains(known, e.Seen.Val) {
 			m.answers[q] = append(known, e.Seen.Val)
@@ -156,7 +133,7 @@ func (m *merged) enter(at uint32, e *Entry) {
 	s := m.of[e.Parent]
 	s.class = outside
 	seen := &s.seen[e.Seen.Thread]
-	if m.by == MergeHistories {
+	if m.by == hypothesis.MergeHistories {
 		*seen++
 	} else {
 		c := chain{*seen, e.Seen}
@@ -226,7 +203,7 @@ func (m *merged) observed(at uint32, s Observation, to uint32) error {
 		}
 	}
 	if m.again > maxRepeated {
-		return &SplitError{Client: p.code.id, End: true}
+		return &hypothesis.Refuted{Of: hypothesis.Merged, Client: p.code.id, End: true}
 	}
 	return nil
 }
@@ -269,7 +246,7 @@ func (m *merged) place(at uint32, ahead int) error {
 func (m *merged) likely(at uint32) (all []Observation) {
 	p := m.p
 	e := &p.entries[at]
-	if e.Resting || m.by != MergeHistories {
+	if e.Resting || m.by != hypothesis.MergeHistories {
 		return nil
 	}
 	for t := range e.Ops {
@@ -373,7 +350,7 @@ func (m *merged) differs(does uint32, err error) error {
 	if wrong := (*NondeterministicError)(nil); errors.As(err, &wrong) {
 		return err
 	}
-	return &SplitError{Client: p.code.id, A: p.Describe(&p.entries[does]), B: err.Error(), End: true}
+	return &hypothesis.Refuted{Of: hypothesis.Merged, Client: p.code.id, Was: p.Describe(&p.entries[does]), Is: err.Error(), End: true}
 }
 
 // divide computes the partition again, because two successors of members of one class differ.
@@ -419,5 +396,7 @@ func (m *merged) divide(a, b uint32) error {
 	}
 	m.undo()
 	m.divisions, m.parts = m.divisions+1, of
-	return &SplitError{Client: p.code.id, A: p.Describe(&p.entries[a]), B: p.Describe(&p.entries[b]), End: m.divisions > maxDivisions}
+	return &hypothesis.Refuted{
+		Of: hypothesis.Merged, Client: p.code.id, Was: p.Describe(&p.entries[a]), Is: p.Describe(&p.entries[b]), End: m.divisions > maxDivisions,
+	}
 }

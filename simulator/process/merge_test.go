@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"locklab/simulator/hypothesis"
 	"locklab/simulator/internal/table"
 )
 
@@ -46,7 +47,7 @@ func TestMergeOrders(t *testing.T) {
 					p.code.Clock().Sleep(5 * time.Second)
 				}
 			}
-			p.Merge(MergeOrders)
+			p.Merge(hypothesis.MergeOrders)
 			one := func(thread uint8) Observation { return Observation{Thread: thread, Kind: Slept} }
 			orders := []string{"12", "21"}
 			var at []uint32
@@ -57,7 +58,7 @@ func TestMergeOrders(t *testing.T) {
 				t.Errorf("history %d of %d is taken for %d", at[1], at, first(t, p, at[1]))
 			}
 			_, err := p.Advance(at[0], one(0))
-			differ := (*SplitError)(nil)
+			differ := (*hypothesis.Refuted)(nil)
 			if errors.As(err, &differ) != (tells == later) {
 				t.Errorf("then %v", err)
 			}
@@ -95,7 +96,7 @@ func TestMergeHistories(t *testing.T) {
 					p.code.Clock().Sleep(d)
 				}
 			})
-			p.Merge(MergeHistories)
+			p.Merge(hypothesis.MergeHistories)
 			for again := true; again; {
 				again = false
 				for n := range 3 {
@@ -125,7 +126,7 @@ func TestMergeLooksAhead(t *testing.T) {
 		p.code.MustAsk(Op{Kind: Read})
 		p.code.Clock().Sleep(time.Duration(1+way) * time.Minute)
 	})
-	p.Merge(MergeHistories)
+	p.Merge(hypothesis.MergeHistories)
 	read := Observation{Kind: Replied, Val: 7}
 	observe(t, p, Observation{Kind: Started}, Observation{Kind: Slept}, read, read, Observation{Kind: Slept})
 	other := observe(t, p, Observation{Kind: Started}, Observation{Kind: Slept, Val: 1})

@@ -1,6 +1,10 @@
 package process
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+
+	"locklab/simulator/hypothesis"
+)
 
 // A Host's code takes long to run, and what several threads observe comes in many orders: three answers in six, those of two
 // rounds of requests to three servers in thirty-six. A class of a Host's histories therefore follows only two of its members. Each
@@ -119,7 +123,9 @@ func (m *merged) distinguish(class uint32, way []Observation, split *difference)
 		}
 	}
 	if split == nil {
-		return nil, &SplitError{Client: p.code.id, A: p.Describe(&p.entries[m.classes[class].Members[0]]), B: "something else", End: true}
+		return nil, &hypothesis.Refuted{
+			Of: hypothesis.Merged, Client: p.code.id, Was: p.Describe(&p.entries[m.classes[class].Members[0]]), Is: "something else", End: true,
+		}
 	}
 	return split, nil
 }

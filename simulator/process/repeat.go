@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"locklab/simulator/hypothesis"
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/internal/codec"
 )
@@ -212,7 +213,7 @@ func tryAll(p *Process, trials []trial) error {
 }
 
 // in has a process make the trial. Where the code does something else the error is a *NondeterministicError, or at another time of day a
-// *TimeOfDayError.
+// *hypothesis.Refuted.
 func (t trial) in(p *Process) error {
 	if t.by == (clock.Shift{}) {
 		return Again(p, t.at)
@@ -222,7 +223,11 @@ func (t trial) in(p *Process) error {
 	other, e := (*NondeterministicError)(nil), &p.entries[t.at]
 	did.inherit(&p.entries[e.Parent])
 	later := func(was, is string) error {
-		return &TimeOfDayError{p.code.id, t.by.By - t.by.Older, t.by.Older > 0, was, is}
+		wrong := &hypothesis.Refuted{Of: hypothesis.Measures, Client: p.code.id, By: t.by.By - t.by.Older, Was: was, Is: is}
+		if t.by.Older > 0 {
+			wrong.Of = hypothesis.Aged
+		}
+		return wrong
 	}
 	switch {
 	case errors.As(err, &other):

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"locklab/simulator/hypothesis"
 	"locklab/simulator/internal/table"
 )
 
@@ -22,7 +23,7 @@ func TestTrials(t *testing.T) {
 			if told == 77 && read.Year() > 2050 {
 				c.Sleep(time.Minute)
 			}
-		}, refused: &TimeOfDayError{}},
+		}, refused: &hypothesis.Refuted{}},
 		"does something else once": {code: func(c Clock, _ int, _ time.Time, execution int) {
 			if execution == histories+50 {
 				c.Sleep(time.Minute)
@@ -43,10 +44,10 @@ func TestTrials(t *testing.T) {
 				observe(t, p, Observation{Kind: Started}, Observation{Kind: Slept, Val: way}, Observation{Kind: ClockRead, Val: way})
 			}
 			err := errors.Join(p.Repeat(), p.CheckMeasures(func(uint32) bool { return true }))
-			dated, chance := (*TimeOfDayError)(nil), (*NondeterministicError)(nil)
+			dated, chance := (*hypothesis.Refuted)(nil), (*NondeterministicError)(nil)
 			ok := err == nil
 			switch c.refused.(type) {
-			case *TimeOfDayError:
+			case *hypothesis.Refuted:
 				ok = errors.As(err, &dated)
 			case *NondeterministicError:
 				ok = errors.As(err, &chance)

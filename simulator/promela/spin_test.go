@@ -37,10 +37,10 @@ import (
 	"sync"
 	"syscall"
 
-	"locklab/simulator"
 	"locklab/simulator/child"
 	"locklab/simulator/client"
 	"locklab/simulator/explore"
+	"locklab/simulator/hypothesis"
 	"locklab/simulator/verdict"
 )
 
@@ -77,7 +77,7 @@ func check(ctx context.Context, b *explore.Model, change func(m *model)) (r *res
 		return nil, err
 	}
 	defer sim.Close()
-	sim.Assume(simulator.Assumptions{})
+	sim.Assume(hypothesis.Set{})
 	m := newModel(b, sim)
 	change(m)
 	dir, err := child.NewFolder()

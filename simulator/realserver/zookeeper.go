@@ -63,8 +63,8 @@ func StartZooKeeper(ctx context.Context, dir string) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The container manager is what the server starts last, when it serves.
-	return start(ctx, way{"ZooKeeper", "ContainerManager", kill, nil}, func(port string) []string {
+	// The container manager is what the server starts last, when it serves. Of its connections the first takes long.
+	p, err := start(ctx, way{"ZooKeeper", "ContainerManager", kill, nil}, func(port string) []string {
 		config := []string{
 			"tickTime=100", "minSessionTimeout=100", "maxSessionTimeout=60000",
 			"dataDir=" + dir, "secureClientPort=" + port, "secureClientPortAddress=127.0.0.1",
@@ -81,6 +81,15 @@ func StartZooKeeper(ctx context.Context, dir string) (*Process, error) {
 			"-XX:TieredStopAtLevel=1", "-Dzookeeper.forceSync=no", "-cp", strings.Join([]string{jar, logger, codec}, ":"),
 			"org.apache.zookeeper.server.ZooKeeperServerMain", file}
 	})
+	if err != nil {
+		return nil, err
+	}
+	first, err := ConnectZooKeeper("tcp", p.Addr, 4*patience)
+	if err != nil {
+		p.Kill()
+		return nil, err
+	}
+	return p, first.Close()
 }
 
 // A ZooKeeperSession is a session with a ZooKeeper, which outlives its connections.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"locklab/simulator/history"
+	"locklab/simulator/hypothesis"
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/memo"
 	"locklab/simulator/node"
@@ -103,14 +104,14 @@ func (x *Executor) try(e execution) error {
 		}
 	}
 	if looks && x.memo.Attempts {
-		return &node.AsymmetricError{Command: x.commandOf(e)}
+		return &hypothesis.Refuted{Of: hypothesis.Strangers, Command: x.commandOf(e)}
 	}
 	return nil
 }
 
 // A counter is a string that a command raises by one. Of a lock that draws fencing tokens it grows without end. Where Memo.Most is above
 // 0 it stands still there, and stands for all that have counted further: servers are to do the same with these, but for the number
-// itself. Some of them are tried in every effect, and so is code with their answers; see simulator.Assumptions, Counters.
+// itself. Some of them are tried in every effect, and so is code with their answers; see hypothesis.Counted.
 
 // mostFurther is the most by which a counter counts further when an effect is tried, and triedFurther are so many numbers each time. The text
 // prove.assumed.counters has them.
@@ -172,7 +173,7 @@ func (x *Executor) checkCounters(e execution) error {
 	}
 	sees, _ := looksAt(x, e)
 	if len(all) > 0 && sees.into&counts != 0 {
-		return &node.CountError{Command: x.commandOf(e)}
+		return &hypothesis.Refuted{Of: hypothesis.Counted, Command: x.commandOf(e)}
 	}
 	for _, names := range sets {
 		for _, by := range append(numerals(sees, x.memo.Most), x.memo.Further(triedFurther, mostFurther)...) {
@@ -191,7 +192,7 @@ func (x *Executor) checkCounters(e execution) error {
 			}
 			same := eff.needs == e.eff.needs && slices.Equal(eff.stood, e.eff.stood) && slices.Equal(eff.Lives, e.eff.Lives)
 			if !same || eff.To != x.keyspaces.ID(to) || !memo.CountsFurther(x.replies.At(e.eff.Reply).text, x.replies.At(eff.Reply).text, by) {
-				return &node.CountError{Command: x.commandOf(e)}
+				return &hypothesis.Refuted{Of: hypothesis.Counted, Command: x.commandOf(e)}
 			}
 			if eff.Reply != e.eff.Reply {
 				x.memo.Counted.ID([2]uint32{e.eff.Reply, eff.Reply})
@@ -218,7 +219,7 @@ var _ node.Connected = (*Kind)(nil)
 
 // ConnectionsOf implements [node.Connected].
 func (k *Kind) ConnectionsOf(state node.State, c int8) node.State {
-	own := k.connections(state, func(conn connection) bool {
+	own := state.(State).connections(k.Executor, func(conn connection) bool {
 		return len(conn.channels) == 0 && strings.HasPrefix(conn.name, connectionPrefix(c))
 	})
 	of := State{data: Data{keyspace: k.Executor.keyspaces.ID(keyspace{conns: own})}}
@@ -232,23 +233,22 @@ func (k *Kind) ConnectionsOf(state node.State, c int8) node.State {
 func (k *Kind) WithoutConnections(state node.State) node.State {
 	s := state.(State)
 	s.lacks = [MaxReplicas]history.ClientSet{}
-	return k.withConnections(s, k.connections(state, func(conn connection) bool { return len(conn.channels) > 0 }))
+	return s.withConnections(k.Executor, s.connections(k.Executor, func(conn connection) bool { return len(conn.channels) > 0 }))
 }
 
 // WithConnections implements [node.Connected].
 func (k *Kind) WithConnections(state, other node.State) node.State {
 	all := func(connection) bool { return true }
-	s := state.(State)
-	for i, lacking := range other.(State).lacks {
+	s, more := state.(State), other.(State)
+	for i, lacking := range more.lacks {
 		s.lacks[i] |= lacking
 	}
-	return k.withConnections(s, slices.Concat(k.connections(state, all), k.connections(other, all)))
+	return s.withConnections(k.Executor, slices.Concat(s.connections(k.Executor, all), more.connections(k.Executor, all)))
 }
 
 // connections are those of a state that a function selects; nil: none.
-func (k *Kind) connections(state node.State, selects func(connection) bool) (list []connection) {
-	s := state.(State)
-	for _, c := range k.Executor.keys(&s.data).conns {
+func (s State) connections(x *Executor, selects func(connection) bool) (list []connection) {
+	for _, c := range x.keys(&s.data).conns {
 		if selects(c) {
 			list = append(list, c)
 		}
@@ -257,9 +257,9 @@ func (k *Kind) connections(state node.State, selects func(connection) bool) (lis
 }
 
 // withConnections is a state with other connections.
-func (k *Kind) withConnections(s State, conns []connection) node.State {
-	to := *k.Executor.keys(&s.data)
+func (s State) withConnections(x *Executor, conns []connection) State {
+	to := *x.keys(&s.data)
 	to.conns, to.ttls = conns, 0
-	s.data.keyspace = k.Executor.keyspaces.ID(to.sorted())
+	s.data.keyspace = x.keyspaces.ID(to.sorted())
 	return s
 }

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"locklab/simulator/history"
+	"locklab/simulator/hypothesis"
 	"locklab/simulator/internal/codec"
 	"locklab/simulator/internal/table"
 	"locklab/simulator/memo"
-	"locklab/simulator/node"
 	"locklab/simulator/translate"
 )
 
@@ -245,7 +245,7 @@ func TestInterchange(t *testing.T) {
 		alter(x, other.contents, x.look(other))
 		x.memo.Symmetric = 2
 		x.look(a)
-		asymmetric := (*node.AsymmetricError)(nil)
+		asymmetric := (*hypothesis.Refuted)(nil)
 		if found := errors.As(room.Take(), &asymmetric); found != (name != "nothing") {
 			t.Errorf("%s is another: found out: %v", name, found)
 		} else if found && asymmetric.Command[0] != "CREATE" {
