@@ -219,7 +219,7 @@ var _ node.Connected = (*Kind)(nil)
 
 // ConnectionsOf implements [node.Connected].
 func (k *Kind) ConnectionsOf(state node.State, c int8) node.State {
-	own := state.(State).connections(k.Executor, func(conn connection) bool {
+	own := connectionsIn(k.Executor, state.(State), func(conn connection) bool {
 		return len(conn.channels) == 0 && strings.HasPrefix(conn.name, connectionPrefix(c))
 	})
 	of := State{data: Data{keyspace: k.Executor.keyspaces.ID(keyspace{conns: own})}}
@@ -233,7 +233,7 @@ func (k *Kind) ConnectionsOf(state node.State, c int8) node.State {
 func (k *Kind) WithoutConnections(state node.State) node.State {
 	s := state.(State)
 	s.lacks = [MaxReplicas]history.ClientSet{}
-	return s.withConnections(k.Executor, s.connections(k.Executor, func(conn connection) bool { return len(conn.channels) > 0 }))
+	return withConnections(k.Executor, s, connectionsIn(k.Executor, s, func(conn connection) bool { return len(conn.channels) > 0 }))
 }
 
 // WithConnections implements [node.Connected].
@@ -243,11 +243,11 @@ func (k *Kind) WithConnections(state, other node.State) node.State {
 	for i, lacking := range more.lacks {
 		s.lacks[i] |= lacking
 	}
-	return s.withConnections(k.Executor, slices.Concat(s.connections(k.Executor, all), more.connections(k.Executor, all)))
+	return withConnections(k.Executor, s, slices.Concat(connectionsIn(k.Executor, s, all), connectionsIn(k.Executor, more, all)))
 }
 
-// connections are those of a state that a function selects; nil: none.
-func (s State) connections(x *Executor, selects func(connection) bool) (list []connection) {
+// connectionsIn are those of a state that a function selects; nil: none.
+func connectionsIn(x *Executor, s State, selects func(connection) bool) (list []connection) {
 	for _, c := range x.keys(&s.data).conns {
 		if selects(c) {
 			list = append(list, c)
@@ -257,7 +257,7 @@ func (s State) connections(x *Executor, selects func(connection) bool) (list []c
 }
 
 // withConnections is a state with other connections.
-func (s State) withConnections(x *Executor, conns []connection) State {
+func withConnections(x *Executor, s State, conns []connection) State {
 	to := *x.keys(&s.data)
 	to.conns, to.ttls = conns, 0
 	s.data.keyspace = x.keyspaces.ID(to.sorted())
