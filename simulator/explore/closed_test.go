@@ -22,7 +22,7 @@ type closure struct {
 	rules *Rules
 	begun history.ClientSet         // all clients but the probe
 	set   map[shared]map[viewOf]int // of views
-	known wordSet                   // all else is said to be impossible
+	known verdict.Set               // all else is said to be impossible
 	asked map[Position]bool
 }
 
@@ -68,7 +68,7 @@ func must[T any](v T, err error) T {
 }
 
 // check returns what is wrong with the set, if all is said to be impossible but what is found.
-func (c *closure) check(found wordSet) (wrong string) {
+func (c *closure) check(found verdict.Set) (wrong string) {
 	c.known, c.asked = found, map[Position]bool{}
 	w, start := c.sim.NewWorld(), make([]uint32, c.stride())
 	for client := range int8(2) {
@@ -106,7 +106,7 @@ func (c *closure) world(s *shared, a, b *viewOf) string {
 		if rest.Stage > 1 && choice.Verb == simulator.Start {
 			continue // a new client begins
 		}
-		next, judges, found, bases := w, judge, wordSet(0), [2]base{a.base, b.base}
+		next, judges, found, bases := w, judge, verdict.Set(0), [2]base{a.base, b.base}
 		if choice.Verb == simulator.Pass {
 			judges, found = c.search.transitions.passJudges(judges, choice.D)
 		}
@@ -114,7 +114,7 @@ func (c *closure) world(s *shared, a, b *viewOf) string {
 		for _, e := range events {
 			switch {
 			case e.Kind == history.Change && rest.Stage > 1 && rest.Busy:
-				found.add(verdict.Deadlock) // later leaves it out
+				found.Add(verdict.Deadlock) // later leaves it out
 			case e.Kind == history.Read:
 				bases[e.Client-1] = newest
 			case e.Kind == history.Write: // judges are told by a version whether another client has written since
@@ -129,7 +129,7 @@ func (c *closure) world(s *shared, a, b *viewOf) string {
 		found |= c.search.transitions.judgeEvents(state, kept)
 		how := fmt.Sprintf("%s in the world of %+v and %+v", c.sim.Describe(choice), *a, *b)
 		if found &^= c.known; found != 0 {
-			return fmt.Sprintf("%s comes to %v", how, found.list())
+			return fmt.Sprintf("%s comes to %v", how, found.Words())
 		}
 		if c.endless {
 			state[c.restAt] = c.restTab.id(c.restTab.keys[state[c.restAt]].WithBudgetOf(&c.full))
@@ -201,7 +201,7 @@ func (c *closure) later(s shared, v *viewOf) string {
 	w, _, _ := c.build(&s)
 	at := Position{World: w, begun: c.begun, ended: c.begun}
 	ask := (v.part == c.fresh && !named || rest.Stage > 1 && rest.Busy) && c.rules.settled(&at)
-	if ask && !slices.Contains(c.known.list(), verdict.Deadlock) && c.refuses(at) {
+	if ask && !slices.Contains(c.known.Words(), verdict.Deadlock) && c.refuses(at) {
 		return "no later client gets the lock"
 	}
 	return ""

@@ -10,7 +10,7 @@ import (
 type asker struct {
 	search *search
 	been   *store // the states in which the probe has been
-	found  wordSet
+	found  verdict.Set
 }
 
 // deadlock has the probe ask for the lock from each shared part whose clients have all come to their ends, as a search does:
@@ -38,8 +38,8 @@ func (p *prover) deadlock() error {
 			return err
 		}
 	}
-	var deadlock wordSet
-	deadlock.add(verdict.Deadlock)
+	var deadlock verdict.Set
+	deadlock.Add(verdict.Deadlock)
 	p.found |= a.found & deadlock
 	return nil
 }
@@ -68,7 +68,7 @@ func (a *asker) ask(start []uint32) error {
 }
 
 // step makes a move of cur in next.
-func (a *asker) step(m *move) (found wordSet, err error) {
+func (a *asker) step(m *move) (found verdict.Set, err error) {
 	n := a.search.successors
 	if m.pass > 0 || m.together {
 		return a.search.transitions.passTime(n.cur, n.next, n.choices[m.choice])

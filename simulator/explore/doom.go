@@ -78,12 +78,11 @@ func (f *futures) doom(ctx context.Context, choices []simulator.Choice, harm ver
 	if err != nil {
 		return nil, err
 	}
-	harms := wordSet(0)
-	harms.add(harm)
+	harms := verdict.SetOf(harm)
 	if harm == "" {
 		harm, harms = last(found)
 	}
-	at := slices.IndexFunc(found, func(words wordSet) bool { return words&harms != 0 }) // choices before that with which it happens
+	at := slices.IndexFunc(found, func(words verdict.Set) bool { return words&harms != 0 }) // choices before that with which it happens
 	if at < 0 {
 		return nil, ErrNoHarm
 	}
@@ -107,12 +106,11 @@ func (f *futures) doom(ctx context.Context, choices []simulator.Choice, harm ver
 }
 
 // last is the harm that was found last, of several the first in order.
-func last(found []wordSet) (verdict.Word, wordSet) {
+func last(found []verdict.Set) (verdict.Word, verdict.Set) {
 	for n := len(found) - 1; n >= 0; n-- {
-		for i, w := range order {
-			if found[n]&(1<<i) != 0 {
-				return w, 1 << i
-			}
+		if found[n] != 0 {
+			first := found[n].Words()[0]
+			return first, verdict.SetOf(first)
 		}
 	}
 	return "", 0
@@ -120,8 +118,8 @@ func last(found []wordSet) (verdict.Word, wordSet) {
 
 // prefixes numbers the states before the first choice and after each, and returns what is found at
 // each choice.
-func (f *futures) prefixes(choices []simulator.Choice) (states []uint32, found []wordSet, err error) {
-	var alone []wordSet // what the search finds without the judges, such as STARVED
+func (f *futures) prefixes(choices []simulator.Choice) (states []uint32, found []verdict.Set, err error) {
+	var alone []verdict.Set // what the search finds without the judges, such as STARVED
 	found, err = f.walk(choices, func(n int, w *simulator.World) error {
 		id, _ := f.search.visited.states.add(f.search.successors.cur, 0, 0, 0)
 		states = append(states, id)
@@ -139,7 +137,7 @@ func (f *futures) prefixes(choices []simulator.Choice) (states []uint32, found [
 			}
 			via.Thread = int8(place)
 		}
-		words := wordSet(0)
+		words := verdict.Set(0)
 		for _, a := range f.search.successors.out.arcs {
 			if a.via == f.search.choice(via) {
 				words |= a.found
@@ -156,7 +154,7 @@ func (f *futures) prefixes(choices []simulator.Choice) (states []uint32, found [
 
 // walk makes the choices one after the other, and calls at before each of them and after the last,
 // with the state in cur. It returns what the judges find at each choice.
-func (f *futures) walk(choices []simulator.Choice, at func(n int, w *simulator.World) error) (found []wordSet, err error) {
+func (f *futures) walk(choices []simulator.Choice, at func(n int, w *simulator.World) error) (found []verdict.Set, err error) {
 	before := f.search.sim.Traits().OfTime()
 	w := f.search.sim.NewWorld()
 	f.search.takeState(&w, f.search.judgeTab.id(verdict.Safety{}), f.search.successors.cur)
@@ -177,7 +175,7 @@ func (f *futures) walk(choices []simulator.Choice, at func(n int, w *simulator.W
 }
 
 // expandAll computes all that can follow the present states.
-func (f *futures) expandAll(ctx context.Context, harms wordSet) error {
+func (f *futures) expandAll(ctx context.Context, harms verdict.Set) error {
 	before, states := f.search.sim.Traits().OfTime(), f.search.visited.states
 	for id := 0; id < states.n; id++ {
 		if f.limit > 0 && states.n > f.limit {

@@ -95,8 +95,7 @@ func (g *Game) Way(ctx context.Context, choices []simulator.Choice, harm verdict
 // has happened. The errors are those of Way.
 func (g *Game) Share(ctx context.Context, choices []simulator.Choice, harm verdict.Word, most int) (share float64, err error) {
 	err = g.after(choices, func(f *futures, _ *simulator.World) error {
-		harms := wordSet(0)
-		harms.add(harm)
+		harms := verdict.SetOf(harm)
 		f.limit = most
 		f.search.visited.states.add(f.search.successors.cur, 0, 0, 0)
 		if err := f.expandAll(ctx, harms); err != nil {

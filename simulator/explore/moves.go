@@ -20,7 +20,7 @@ type move struct {
 	// informed are clients, bit c for client c, that learn of a move of node, each
 	// without regard to the others: their connections break, or their WAIT is over.
 	informed uint8
-	found    wordSet       // what the search itself finds in it, before any judge
+	found    verdict.Set   // what the search itself finds in it, before any judge
 	pass     time.Duration // above 0: true time passes
 	together bool          // what still stands at any server ends
 }
@@ -188,9 +188,9 @@ func (s *successors) startProbe() {
 		if e.own[k].Verb == simulator.Start {
 			m := s.ownMove(s.probe-1, k)
 			m.found = 0
-			m.found.add(verdict.Deadlock)
+			m.found.Add(verdict.Deadlock)
 			if s.judgeTab.keys[s.cur[s.judgeAt]].Unanswered() { // no answer can come any more
-				m.found.add(verdict.Slow)
+				m.found.Add(verdict.Slow)
 			}
 			s.moves = append(s.moves, m)
 		}
@@ -270,7 +270,7 @@ func (s *successors) ownMove(c, k int) move {
 		m.node, m.rest = 0, true
 	}
 	if c+1 == s.probe && e.own[k].Verb == simulator.Start && s.allInVain() {
-		m.found.add(verdict.Starved)
+		m.found.Add(verdict.Starved)
 	}
 	return m
 }

@@ -271,7 +271,7 @@ func (s *transitions) due(state []uint32) time.Duration {
 
 // passTime lets time pass by c, for each part by itself, and tells the judges; or what still stands at
 // all servers ends by c, and no time passes.
-func (s *transitions) passTime(state, next []uint32, c simulator.Choice) (found wordSet, err error) {
+func (s *transitions) passTime(state, next []uint32, c simulator.Choice) (found verdict.Set, err error) {
 	copy(next, state)
 	now, d, after := s.now(state), c.D, s.after(c.D)
 	if len(state) > s.timeAt {
@@ -311,10 +311,10 @@ func (s *transitions) passTime(state, next []uint32, c simulator.Choice) (found 
 }
 
 // passJudges tells the judges that time d has passed, and returns what they find by that alone.
-func (s *transitions) passJudges(id uint32, d time.Duration) (to uint32, found wordSet) {
+func (s *transitions) passJudges(id uint32, d time.Duration) (to uint32, found verdict.Set) {
 	if s.judgeTab.keys[id].Unanswered() {
 		v := s.judgeTab.keys[id]
-		v.Pass(&s.judge, 0, d, func(f verdict.Finding) { found.add(f.Verdict) })
+		v.Pass(&s.judge, 0, d, func(f verdict.Finding) { found.Add(f.Verdict) })
 	}
 	return s.judgeTab.image(&s.after(d).judges, id, func(v verdict.Safety) verdict.Safety {
 		v.Pass(&s.judge, 0, d, nil)
@@ -379,7 +379,7 @@ func (s *transitions) endsAfter(state []uint32, c simulator.Choice) (bool, error
 }
 
 // judgeEvents tells the judges of a state what happened, and returns what they find.
-func (s *transitions) judgeEvents(state []uint32, events uint32) wordSet {
+func (s *transitions) judgeEvents(state []uint32, events uint32) verdict.Set {
 	if events == 0 {
 		return 0
 	}
@@ -392,10 +392,10 @@ func (s *transitions) judgeEvents(state []uint32, events uint32) wordSet {
 		s.judged.put(key, judged)
 	}
 	state[s.judgeAt] = judged.rest
-	return wordSet(judged.events)
+	return verdict.Set(judged.events)
 }
 
-func (s *transitions) computeJudged(id, events uint32) (to uint32, found wordSet) {
+func (s *transitions) computeJudged(id, events uint32) (to uint32, found verdict.Set) {
 	v := s.judgeTab.keys[id]
 	list := s.events.entries[events]
 	for i := range list {
@@ -404,9 +404,7 @@ func (s *transitions) computeJudged(id, events uint32) (to uint32, found wordSet
 		}
 		found |= observe(&v, &s.judge, s.probe, i, &list[i])
 	}
-	for _, w := range v.Words() {
-		found.add(w)
-	}
+	found |= v.Found()
 	if s.sim.Config().Guard == history.Naive { // FENCED depends on an earlier stale write
 		v.Forget()
 	}

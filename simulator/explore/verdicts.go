@@ -15,9 +15,13 @@ import (
 // its turn when nothing is left to happen.
 func Words() []verdict.Word { return Scope{}.Words() }
 
+// lookedFor are the verdicts that any search looks for; the last two only within a bound.
+var lookedFor = verdict.SetOf(verdict.Overlap, verdict.StaleWrite, verdict.Fenced, verdict.WrongDel, verdict.Lie, verdict.Orphan,
+	verdict.Deadlock, verdict.Starved, verdict.Slow, verdict.Noisy)
+
 // Words are those of [Words], and SLOW and NOISY if their bounds are given.
 func (s Scope) Words() []verdict.Word {
-	return slices.DeleteFunc(slices.Clone(order), func(w verdict.Word) bool {
+	return slices.DeleteFunc(lookedFor.Words(), func(w verdict.Word) bool {
 		return w == verdict.Slow && s.Slow == 0 || w == verdict.Noisy && s.Noisy == 0
 	})
 }
@@ -25,16 +29,16 @@ func (s Scope) Words() []verdict.Word {
 // Verdicts are those of Words that a search finds in a run of m, in their order.
 func (m *Model) Verdicts(h *history.History, choices []simulator.Choice) (words []verdict.Word) {
 	var judges verdict.Safety
-	var found wordSet
+	var found verdict.Set
 	inVain := true
 	c := verdict.CaseOf(h)
 	stuck := m.Waiting(h) != nil
 	if stuck {
-		found.add(verdict.Deadlock)
+		found.Add(verdict.Deadlock)
 	}
 	for i := range h.Events {
 		if stuck && h.Events[i].Client > m.Clients && judges.Unanswered() {
-			found.add(verdict.Slow)
+			found.Add(verdict.Slow)
 		}
 		found |= observe(&judges, &c, m.Clients+1, i, &h.Events[i])
 		if h.Events[i].Client <= m.Clients { // not the probe
@@ -42,13 +46,11 @@ func (m *Model) Verdicts(h *history.History, choices []simulator.Choice) (words 
 		}
 	}
 	judges.Pass(&c, len(h.Events)-1, h.End, nil)
-	for _, w := range judges.Words() {
-		found.add(w)
-	}
+	found |= judges.Found()
 	if inVain && m.allRefused(h) && simulator.FaultsIn(choices) == 0 {
-		found.add(verdict.Starved)
+		found.Add(verdict.Starved)
 	}
-	return found.list()
+	return found.Words()
 }
 
 // Waiting are the clients that had not come to their end when the probe began: it begins
@@ -100,37 +102,13 @@ func (m *Model) allRefused(h *history.History) bool {
 
 // observe tells the judges one event, and says what a search finds besides what
 // they remember: a refusal by an orphan, and the report of the probe, or that its asking keeps the lock.
-func observe(judges *verdict.Safety, c *verdict.Case, probe, i int, e *history.Event) (found wordSet) {
+func observe(judges *verdict.Safety, c *verdict.Case, probe, i int, e *history.Event) (found verdict.Set) {
 	if judges.RefusedByOrphan(e) {
-		found.add(verdict.Orphan)
+		found.Add(verdict.Orphan)
 	}
 	if e.Client == probe && ReportsDeadlock(e) || judges.KeptByAsking(c, e) {
-		found.add(verdict.Deadlock)
+		found.Add(verdict.Deadlock)
 	}
 	judges.Observe(c, i, e, nil)
 	return found
-}
-
-// wordSet is a set of verdicts.
-type wordSet uint16
-
-// order is the order of a wordSet's bits. The last two are looked for only within a bound.
-var order = []verdict.Word{verdict.Overlap, verdict.StaleWrite, verdict.Fenced, verdict.WrongDel, verdict.Lie, verdict.Orphan, verdict.Deadlock, verdict.Starved,
-	verdict.Slow, verdict.Noisy}
-
-func (s *wordSet) add(w verdict.Word) {
-	for i, o := range order {
-		if o == w {
-			*s |= 1 << i
-		}
-	}
-}
-
-func (s wordSet) list() (words []verdict.Word) {
-	for i, w := range order {
-		if s&(1<<i) != 0 {
-			words = append(words, w)
-		}
-	}
-	return words
 }

@@ -249,7 +249,7 @@ type prover struct {
 	bases    [worldSize]base // of its clients
 	shares   []uint32        // memory of project
 	after    []projection    // likewise
-	found    wordSet
+	found    verdict.Set
 	culprits []culprit
 	struck   map[simulator.Verb]bool // the faults that were injected
 	proved   Proof
@@ -474,6 +474,6 @@ func (p *prover) proof(why *NotProvableError) *Proof {
 	p.search.learn()
 	r.Histories, r.Assumed, r.Lengths = p.sim.Histories(), p.search.opt.assumed.held(p.sim), p.search.lengths.List
 	r.Measures, r.Grain, r.Triggered = p.sim.Traits().Measured, p.sim.Stamps().Grain(), slices.Sorted(maps.Keys(p.struck))
-	r.Harms = slices.DeleteFunc(p.found.list(), func(w verdict.Word) bool { return !slices.Contains(Provable, w) })
+	r.Harms = slices.DeleteFunc(p.found.Words(), func(w verdict.Word) bool { return !slices.Contains(Provable, w) })
 	return r
 }

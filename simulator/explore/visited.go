@@ -209,10 +209,7 @@ func (v *visited) enter(words []uint32, a *arc) {
 }
 
 func (v *visited) discover(a *arc, par, steps int) {
-	for i, w := range order {
-		if a.found&(1<<i) == 0 {
-			continue
-		}
+	for w := range a.found.Each {
 		f := finding{w, a.cause}
 		if d := v.found[f]; d == nil || par < d.par || par == d.par && steps < d.steps {
 			v.found[f] = &discovery{par: par, steps: steps, state: a.from, choice: a.via}
@@ -239,7 +236,7 @@ func (v *visited) result() *Result {
 		r.Found = append(r.Found, Witness{Verdict: f.word, Par: d.par, Steps: d.steps, cause: f.cause})
 	}
 	slices.SortFunc(r.Found, func(a, b Witness) int {
-		return cmp.Or(cmp.Compare(slices.Index(order, a.Verdict), slices.Index(order, b.Verdict)),
+		return cmp.Or(cmp.Compare(slices.Index(verdict.All, a.Verdict), slices.Index(verdict.All, b.Verdict)),
 			cmp.Compare(a.Par, b.Par), cmp.Compare(a.Steps, b.Steps), cmp.Compare(a.cause, b.cause))
 	})
 	return r
@@ -257,7 +254,7 @@ type arc struct {
 	from   uint32
 	at     uint32 // from's place in its layer
 	via    uint16
-	found  wordSet
+	found  verdict.Set
 	faults uint8
 	cause  uint32 // of what was found
 }

@@ -170,7 +170,7 @@ func (s *search) redo(id uint32, c simulator.Choice) (to history.Names, w simula
 }
 
 // step makes a choice in w, the world of the state in cur, and puts the state that follows into next.
-func (s *search) step(w *simulator.World, c simulator.Choice, next []uint32) (found wordSet, err error) {
+func (s *search) step(w *simulator.World, c simulator.Choice, next []uint32) (found verdict.Set, err error) {
 	judges := s.successors.cur[s.judgeAt]
 	if c.Verb == simulator.Pass {
 		judges, found = s.transitions.passJudges(judges, c.D)

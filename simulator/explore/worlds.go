@@ -51,7 +51,7 @@ func (p *prover) world(s *shared, at int, others *faceViews) error {
 		if alone && !p.search.opt.Plain.Faces {
 			g.alone[key] = true
 		}
-		for _, w := range (p.found &^ before).list() {
+		for _, w := range (p.found &^ before).Words() {
 			p.culprits = append(p.culprits, culprit{w, *s, [2]int{at, g.known[b]}, p.choices[m.choice]})
 		}
 		before = p.found
@@ -201,7 +201,7 @@ func (p *prover) follow(m *move, gone history.ClientSet) (done made, err error) 
 	copy(n.cur, p.cur)
 	copy(n.next, p.cur)
 	defer func() { p.bases = before }()
-	var found wordSet
+	var found verdict.Set
 	if m.pass > 0 || m.together {
 		if found, err = p.search.transitions.passTime(n.cur, n.next, n.choices[m.choice]); err != nil {
 			return done, err
@@ -223,7 +223,7 @@ func (p *prover) follow(m *move, gone history.ClientSet) (done made, err error) 
 		p.struck[n.choices[m.choice].Verb] = true
 	}
 	if m.client >= 0 && m.pass == 0 && restAfter(p.tables, int(m.client), n.cur[m.client]).Busy && changesKey(p.events.entries[done.seen]) {
-		p.found.add(verdict.Deadlock) // see deadlock
+		p.found.Add(verdict.Deadlock) // see deadlock
 	}
 	if p.endless { // before what no fault can need is dropped
 		n.next[p.restAt] = p.restTab.image(&p.renewed, n.next[p.restAt], func(r simulator.RestPart) simulator.RestPart { return r.WithBudgetOf(&p.full) })

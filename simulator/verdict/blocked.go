@@ -46,24 +46,23 @@ type blocked struct {
 
 	since, until time.Duration     // when it became free and barred; when it cleared
 	refused      int               // attempts refused meanwhile
-	first        client8           // the first of them
+	first        uint8             // the first of them
 	culprits     history.ClientSet // whose keys barred it at since
 	waiting      history.ClientSet // asked before since and have no answer yet
-	asked        history.ClientSet // were acquiring before the event
 
-	busy   history.ClientSet // were not idle before the event
-	offKey history.ClientSet // crashed or failed while busy; counts if the lock does not live on the key
+	offKey history.ClientSet // crashed or failed, not idle; counts if the lock does not live on the key
 }
 
 func (b *blocked) observe(in *input) {
 	b.noteOffKey(in)
 	if in.event.Kind == history.Enter {
 		b.end(in, in.at)
-		*b = blocked{busy: b.busy, asked: in.reading.acquiring}
+		*b = blocked{}
 		return
 	}
-	free, barred := in.reading.Free(), b.barred(in)
-	if b.waiting &= in.reading.acquiring; b.waiting != 0 && b.refused == 0 && free && !barred {
+	asking, free, barred := in.reading.those(acquiring), in.reading.free(), b.barred(in)
+	asked := in.was.those(acquiring) & asking
+	if b.waiting &= asking; b.waiting != 0 && b.refused == 0 && free && !barred {
 		b.refused, b.first = 1, b.waiting.First()
 	}
 	switch {
@@ -73,35 +72,29 @@ func (b *blocked) observe(in *input) {
 		if in.event.Kind == history.Refuse {
 			b.refused++
 			if b.refused == 1 {
-				b.first = client8(in.event.Client)
+				b.first = in.client()
 			}
 		}
 	case barred:
-		b.open, b.since, b.culprits, b.waiting = true, in.at, b.leftBy(in), b.asked&in.reading.acquiring
+		b.open, b.since, b.culprits, b.waiting = true, in.at, b.leftBy(in), asked
 	case b.refused == 0:
 		b.open, b.since, b.culprits, b.waiting = false, 0, 0, 0
 	case !b.cleared:
 		b.cleared, b.until = true, in.at
 	}
-	b.asked = in.reading.acquiring
 }
 
 // noteOffKey remembers the clients that may have left something behind that is not
-// the key. The reading is that after the event: a client that failed is idle in it
-// already.
+// the key.
 func (b *blocked) noteOffKey(in *input) {
 	if in.event.Kind == history.Crash || in.event.Kind == history.Leave && in.event.Note == history.Exception {
-		b.offKey |= b.busy & history.Only(client8(in.event.Client))
+		b.offKey |= in.was.those(active) & history.Only(in.client())
 	}
-	b.busy = in.reading.active()
 }
 
 // barred reports whether no client can acquire the lock although none need have it.
 func (b *blocked) barred(in *input) bool {
-	if !in.reading.keyChanged && b.offKey != 0 {
-		return true
-	}
-	return in.run.barring(in.reading.down | in.reading.leftovers())
+	return !in.reading.keyChanged && b.offKey != 0 || in.reading.barred(in.run)
 }
 
 // leftBy are the clients whose keys or remains bar the lock, as far as known.
@@ -110,7 +103,7 @@ func (b *blocked) leftBy(in *input) history.ClientSet {
 		return b.offKey
 	}
 	var s history.ClientSet
-	for _, g := range in.reading.grant[:in.run.nodes] {
+	for _, g := range in.reading.grant[:in.run.Nodes] {
 		if g.left {
 			s.Add(g.owner)
 		}
@@ -138,7 +131,7 @@ func (b *blocked) finish(in *input, l *leases, horizon bool) {
 	case b.refused == 0:
 	case b.cleared:
 		b.end(in, b.until)
-	case horizon && in.reading.Free() && b.refused >= 2 && in.at-b.since >= 2*in.run.ttl:
+	case horizon && in.reading.free() && b.refused >= 2 && in.at-b.since >= 2*in.run.TTL:
 		in.report(Finding{
 			Verdict: Deadlock, Clients: b.clients(), From: b.since, To: in.at,
 			Forever: in.run.barring(l.timeless() | l.prolonged(in.reading)), // free: all keys are leftovers

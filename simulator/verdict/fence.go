@@ -19,17 +19,10 @@ import "locklab/simulator/history"
 //
 // Only the end of a run can tell, so Judge adds the finding, with the first late write that
 // was refused as evidence. Clients: its writer.
-type fence struct {
-	refused bool // a late write was refused
-}
+func (s *Safety) fenced() bool { return s.saved && !s.words.Has(StaleWrite) }
 
-func (f *fence) observe(in *input) {
-	e := in.event
-	c := client8(e.Client)
-	if e.Kind == history.Write && !e.OK && in.run.judgesWrites(c) && (in.run.unlocked || !in.holds(c, e.Lease)) {
-		f.refused = true
-	}
+// saves reports whether the event is a late write that was refused.
+func saves(in *input) bool {
+	e, c := in.event, in.client()
+	return e.Kind == history.Write && !e.OK && in.run.judgesWrites(c) && (in.run.unlocked() || !in.holds(c, e.Lease))
 }
-
-// fenced reports whether the run is FENCED if it ends now.
-func (s *Safety) fenced() bool { return s.fence.refused && !s.words.has(StaleWrite) }

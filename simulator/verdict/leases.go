@@ -10,19 +10,19 @@ import (
 // which client prolonged it last. They are needed at the end of a run only.
 type leases struct {
 	until   [MaxNodes]time.Duration
-	renewer [MaxNodes]client8 // who last prolonged this value; 0: it stands as it was made
+	renewer [MaxNodes]uint8 // who last prolonged this value; 0: it stands as it was made
 }
 
 func (l *leases) observe(in *input) {
 	e := in.event
 	if e.Kind == history.Return { // the process that prolonged it has died
-		for n := range l.renewer {
-			if l.renewer[n] == client8(e.Client) {
+		for n, c := range l.renewer {
+			if c == in.client() {
 				l.renewer[n] = 0
 			}
 		}
 	}
-	if e.Kind != history.Change && e.Kind != history.Expire || e.Key != in.run.key {
+	if !in.ofKey() {
 		return
 	}
 	n := e.Node - 1
@@ -33,16 +33,15 @@ func (l *leases) observe(in *input) {
 	case e.Before != e.After:
 		l.renewer[n] = 0
 	case e.Until > l.until[n]:
-		l.renewer[n] = client8(e.Client)
+		l.renewer[n] = in.client()
 	}
 	l.until[n] = e.Until
 }
 
 // timeless are the nodes on which the key has no time to live.
-func (l *leases) timeless() nodes {
-	var s nodes
-	for n := range l.until {
-		if l.until[n] == history.Forever {
+func (l *leases) timeless() (s nodes) {
+	for n, until := range l.until {
+		if until == history.Forever {
 			s |= 1 << n
 		}
 	}
@@ -51,10 +50,9 @@ func (l *leases) timeless() nodes {
 
 // prolonged are the nodes on which the key's time to live was last prolonged
 // by a process that still lives.
-func (l *leases) prolonged(f *Reading) nodes {
-	var s nodes
-	for n, r := range l.renewer {
-		if r != 0 && !f.dead.Has(r) {
+func (l *leases) prolonged(r *Reading) (s nodes) {
+	for n, c := range l.renewer {
+		if c != 0 && !r.those(dead).Has(c) {
 			s |= 1 << n
 		}
 	}

@@ -40,94 +40,82 @@ import "locklab/simulator/history"
 //
 // Any other Enter or Refuse states nothing about the client's own lease: a false Enter is
 // OVERLAP.
-type lie struct {
-	asking  history.ClientSet // renewing or checking
-	decided history.ClientSet // releasing or asking, and have changed the key: had and lacked stand
-	had     history.ClientSet // have had the lock at all moments of the call, or until they gave it back
-	lacked  history.ClientSet // have had it at none
-}
-
-func (l *lie) observe(in *input) {
-	e, c := in.event, client8(in.event.Client)
-	l.look(in)
-	if (e.Kind == history.Change || e.Kind == history.Expire) && e.Key == in.run.key {
-		l.lose(in)
+//
+// Of a client in a call the facts asking, decided, had and lacked are kept.
+func lie(in *input) {
+	e, me := in.event, in.me()
+	look(in)
+	if in.ofKey() {
+		lose(in)
 	}
 	switch e.Kind {
 	case history.Acquire:
 		if e.Note != "" {
-			l.begin(in, c)
-			l.asking.Add(c)
+			begin(in)
+			me.set(asking)
 		}
 	case history.Release:
-		l.begin(in, c)
+		begin(in)
 	case history.Change:
-		asks := l.asking.Has(c)
-		if c == 0 || e.Key != in.run.key || l.decided.Has(c) || in.reading.ofFormer(e) || !asks && (!in.reading.releasing.Has(c) || e.Before == e.After) {
-			return
+		calls := me.is(asking) || me.is(releasing) && e.Before != e.After
+		if in.ofKey() && calls && !me.is(decided) && !in.reading.ofFormer(e) {
+			begin(in)
+			me.set(decided)
 		}
-		l.begin(in, c)
-		l.decided.Add(c)
 	case history.Enter, history.Refuse:
-		if l.asking.Has(c) {
-			l.end(in, c)
+		if me.is(asking) {
+			answer(in)
 		}
 	case history.Released:
-		l.end(in, c)
+		answer(in)
 	case history.Done, history.Crash:
-		l.forget(c)
+		me.unset(ofCall)
 	}
 }
 
 // look looks once more at the clients whose calls are not decided.
-func (l *lie) look(in *input) {
-	for s := (l.had | l.lacked) &^ l.decided; s != 0; s &= s - 1 {
-		if c := s.First(); in.holds(c, 0) {
-			l.lacked.Remove(c)
-		} else {
-			l.had.Remove(c)
+func look(in *input) {
+	for s := in.reading.those(had|lacked) &^ in.reading.those(decided); s != 0; s &= s - 1 {
+		untrue := had
+		if in.holds(s.First(), 0) {
+			untrue = lacked
 		}
+		in.reading.clients[s.First()-1].unset(untrue)
 	}
 }
 
 // lose is a change of the key: it takes a part of the lock from a client that is giving it
 // back, unless that one did it.
-func (l *lie) lose(in *input) {
+func lose(in *input) {
 	g := in.reading.grant[in.event.Node-1]
-	if own := g.owner == client8(in.event.Client) && !in.reading.ofFormer(in.event); l.decided.Has(g.owner) && !g.gone && !own && in.event.Before != in.event.After {
-		l.had.Remove(g.owner)
+	own := g.owner == in.client() && !in.reading.ofFormer(in.event)
+	if in.reading.those(decided).Has(g.owner) && !g.gone && !own && in.event.Before != in.event.After {
+		in.reading.clients[g.owner-1].unset(had)
 	}
 }
 
 // begin forgets what was before this moment.
-func (l *lie) begin(in *input, c client8) {
-	l.had.Remove(c)
-	l.lacked.Remove(c)
-	if in.holds(c, in.event.Lease) {
-		l.had.Add(c)
+func begin(in *input) {
+	in.me().unset(had | lacked)
+	if in.holds(in.client(), in.event.Lease) {
+		in.me().set(had)
 	} else {
-		l.lacked.Add(c)
+		in.me().set(lacked)
 	}
 }
 
-// end judges the answer to a call.
-func (l *lie) end(in *input, c client8) {
-	untrue := l.had.Has(c)
-	switch release := !l.asking.Has(c); {
-	case in.event.OK && release && !l.decided.Has(c):
-		untrue = !in.holds(c, 0)
+// answer judges the answer to a call.
+func answer(in *input) {
+	me := in.me()
+	untrue := me.is(had)
+	switch release := !me.is(asking); {
+	case in.event.OK && release && !me.is(decided):
+		untrue = !in.holds(in.client(), 0)
 	case in.event.OK:
-		untrue = l.lacked.Has(c)
+		untrue = me.is(lacked)
 	}
-	if in.event.Claims && untrue && in.reading.keyChanged && in.run.room[c-1] == 1 {
-		in.instant(Lie, int(c))
+	if in.event.Claims && untrue && in.reading.keyChanged && in.run.room(in.client()) == 1 {
+		in.instant(Lie, in.event.Client)
 	}
-	l.forget(c)
-}
-
-func (l *lie) forget(c client8) {
-	l.asking.Remove(c)
-	l.decided.Remove(c)
-	l.had.Remove(c)
-	l.lacked.Remove(c)
+	me.unset(ofCall)
 }

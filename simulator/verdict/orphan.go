@@ -35,16 +35,10 @@ type orphan struct {
 }
 
 // refuse notes that a client was refused by the orphans of others.
-func (p *orphan) refuse(c client8) { p.refusing |= p.open &^ history.Only(c) }
+func (p *orphan) refuse(c uint8) { p.refusing |= p.open &^ history.Only(c) }
 
-func (p *orphan) observe(in *input, refuses bool) {
-	if refuses {
-		p.refuse(client8(in.event.Client))
-	}
+func (p *orphan) observe(in *input) {
 	now := orphaned(in)
-	if now == p.open {
-		return
-	}
 	for s := p.open &^ now; s != 0; s &= s - 1 {
 		p.close(in, s.First())
 	}
@@ -54,29 +48,27 @@ func (p *orphan) observe(in *input, refuses bool) {
 	p.open = now
 }
 
-// met are the clients that ask for the lock and have had a request executed by a server on
-// which they met another's orphan, which still exists.
-type met struct{ history.ClientSet }
-
-func (m *met) observe(in *input, asking history.ClientSet) {
-	c := client8(in.event.Client)
-	switch in.event.Kind {
+// meet notes whether the client of the event has met another's orphan.
+func meet(in *input) {
+	switch e, me := in.event, in.me(); e.Kind {
 	case history.Apply:
-		if n := in.event.Node - 1; n >= in.run.nodes || !in.reading.grant[n].left || in.reading.grant[n].owner == c || in.reading.ofFormer(in.event) {
+		if n := e.Node - 1; n >= in.run.Nodes || !in.reading.grant[n].left || in.reading.grant[n].owner == in.client() || in.reading.ofFormer(e) {
 			return
 		}
-		if in.reading.acquiring.Has(c) && !asking.Has(c) && orphaned(in)&^history.Only(c) != 0 {
-			m.Add(c)
+		if me.is(acquiring) && !me.is(asking) && orphaned(in)&^history.Only(in.client()) != 0 {
+			me.set(met)
 		}
 	case history.Acquire, history.Enter, history.Refuse, history.Done, history.Crash:
-		m.Remove(c)
+		me.unset(met)
 	}
 }
 
-// forget forgets the orphans that an event, which the reading has, has ended.
-func (m *met) forget(in *input) {
-	if m.ClientSet != 0 && orphaned(in) == 0 {
-		m.ClientSet = 0
+// forgetMet forgets the orphans that an event, which the reading has, has ended.
+func forgetMet(in *input) {
+	if in.reading.those(met) != 0 && orphaned(in) == 0 {
+		for c := range in.reading.clients {
+			in.reading.clients[c].unset(met)
+		}
 	}
 }
 
@@ -84,11 +76,11 @@ func (m *met) forget(in *input) {
 // of another's orphan. s does not remember it: a search that has to know calls it for
 // every event, also for a Sleep.
 func (s *Safety) RefusedByOrphan(e *history.Event) bool {
-	return (e.Kind == history.Refuse && e.Claims || e.Kind == history.Sleep && e.Rests) && s.met.Has(client8(e.Client))
+	return (e.Kind == history.Refuse && e.Claims || e.Kind == history.Sleep && e.Rests) && s.reading.those(met).Has(uint8(e.Client))
 }
 
 // close ends the orphan of c, and reports it if another client was refused.
-func (p *orphan) close(in *input, c client8) {
+func (p *orphan) close(in *input, c uint8) {
 	if p.refusing.Has(c) {
 		in.report(Finding{Verdict: Orphan, Clients: []int{int(c)}, From: p.since[c-1], To: in.at})
 	}
@@ -107,17 +99,15 @@ func (p *orphan) finish(in *input, l *leases) {
 }
 
 // orphaned returns the clients whose orphans exist now.
-func orphaned(in *input) history.ClientSet {
+func orphaned(in *input) (owners history.ClientSet) {
 	left := in.reading.leftovers()
-	if left == 0 || in.reading.holders() != 0 {
+	if left == 0 || in.reading.those(holding) != 0 {
 		return 0
 	}
-	var s history.ClientSet
-	for n := range in.run.nodes {
-		o := in.reading.grant[n].owner
-		if !in.reading.dead.Has(o) && in.run.majority(left&in.reading.granted(o, 0)) {
-			s.Add(o)
+	for n := range in.run.Nodes {
+		if o := in.reading.grant[n].owner; in.run.majority(left & in.reading.granted(o, 0)) {
+			owners.Add(o)
 		}
 	}
-	return s
+	return owners &^ in.reading.those(dead)
 }

@@ -17,17 +17,12 @@ import "locklab/simulator/history"
 // There is one finding for each pair and interval, reported when it begins, with To
 // equal to From; Judge fills in To. Clients: the one that was inside already, the
 // newcomer.
-type overlap struct{}
-
-func (overlap) observe(in *input) {
-	c := client8(in.event.Client)
-	if in.event.Kind != history.Enter || in.reading.inside.Has(c) {
+func overlap(in *input) {
+	c, others := in.client(), in.reading.those(inside)
+	if in.event.Kind != history.Enter || others.Has(c) || others.Len() < in.run.roomWith(others|history.Only(c)) {
 		return
 	}
-	if in.reading.inside.Len() < in.run.roomWith(in.reading.inside|history.Only(c)) {
-		return
-	}
-	for s := in.reading.inside; s != 0; s &= s - 1 {
+	for s := others; s != 0; s &= s - 1 {
 		in.instant(Overlap, int(s.First()), int(c))
 	}
 }
@@ -36,7 +31,7 @@ func (overlap) observe(in *input) {
 func (c *Case) roomWith(inside history.ClientSet) int {
 	room := MaxClients
 	for ; inside != 0; inside &= inside - 1 {
-		room = min(room, c.room[inside.First()-1])
+		room = min(room, c.room(inside.First()))
 	}
 	return room
 }

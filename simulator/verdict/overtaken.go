@@ -18,7 +18,6 @@ import (
 // has to expect them. A holder that takes its lock again overtakes no other client.
 type overtaken struct {
 	waiting, passed history.ClientSet // refused and not yet inside; …and another has entered since the last refusal
-	inside          history.ClientSet // before the event
 	rounds          [MaxClients]int
 	since           [MaxClients]time.Duration
 }
@@ -27,7 +26,7 @@ type overtaken struct {
 const overtakenAfter = 10
 
 func (o *overtaken) observe(in *input) {
-	c := client8(in.event.Client)
+	c := in.client()
 	switch in.event.Kind {
 	case history.Refuse:
 		switch {
@@ -40,17 +39,16 @@ func (o *overtaken) observe(in *input) {
 		o.passed.Remove(c)
 	case history.Enter:
 		o.close(in, c)
-		if !o.inside.Has(c) {
+		if !in.was.those(inside).Has(c) {
 			o.passed |= o.waiting
 		}
 	case history.Crash, history.Done:
 		o.close(in, c)
 	}
-	o.inside = in.reading.inside
 }
 
 // close ends the wait of c, and reports it if it was overtaken too often.
-func (o *overtaken) close(in *input, c client8) {
+func (o *overtaken) close(in *input, c uint8) {
 	if o.rounds[c-1] >= overtakenAfter {
 		in.report(Finding{Verdict: Starved, Clients: []int{int(c)}, From: o.since[c-1], To: in.at})
 	}

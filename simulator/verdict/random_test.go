@@ -467,8 +467,8 @@ func TestBranch(t *testing.T) {
 	}
 	branch := m
 	branch.Observe(&c, last, &h.Events[last], nil)
-	if m.Broken() || !branch.Broken() {
-		t.Errorf("broken: before %t, after %t, want false and true", m.Broken(), branch.Broken())
+	if m.Found() != 0 || branch.Found() == 0 {
+		t.Errorf("broken: before %t, after %t, want false and true", m.Found() != 0, branch.Found() != 0)
 	}
 }
 

@@ -39,60 +39,60 @@ import "locklab/simulator/history"
 //
 // There may be no OVERLAP: a write that is long on its way can arrive when its client has
 // properly given the lock back and another has written.
+//
+// Of a client that is inside the fact reads is kept.
 type staleWrite struct {
 	// The last accepted write that was not stale, and the last one before it by another
 	// lease. For any writer, one of the two is the last by another lease.
-	last, other wrote
-
-	readers history.ClientSet // are inside and have read since they entered
+	last, other write
 }
 
-// wrote is an accepted write. The zero value is none.
-type wrote struct {
+// A write is one that was accepted. The zero value is none.
+type write struct {
 	version int32 // what the resource became
-	by      client8
-	lease   uint8
+	holder        // its writer, and by which lease
 }
 
 func (s *staleWrite) observe(in *input) {
-	switch c := client8(in.event.Client); in.event.Kind {
+	switch e, me := in.event, in.me(); e.Kind {
 	case history.Read:
-		if in.reading.inside.Has(c) && !in.reading.ofFormer(in.event) {
-			s.readers.Add(c)
+		if me.is(inside) && !in.reading.ofFormer(e) {
+			me.set(reads)
 		}
 	case history.Leave, history.Done, history.Crash:
-		s.readers.Remove(c)
+		me.unset(reads)
 	case history.Write:
-		if in.event.OK && in.run.judgesWrites(c) {
-			s.write(in, wrote{int32(in.event.Version), c, uint8(in.event.Lease)})
+		if e.OK && in.run.judgesWrites(in.client()) {
+			s.write(in, write{int32(e.Version), holder{owner: in.client(), lease: uint8(e.Lease)}})
 		}
 	}
 }
 
-func (s *staleWrite) write(in *input, w wrote) {
-	if victim := s.harms(in, w); victim != 0 {
-		in.instant(StaleWrite, int(w.by), int(victim))
+func (s *staleWrite) write(in *input, w write) {
+	if victim := s.harms(in, w.holder); victim != 0 {
+		in.instant(StaleWrite, int(w.owner), int(victim))
 		return
 	}
-	if s.last.by != w.by || s.last.lease != w.lease {
+	if s.last.holder != w.holder {
 		s.other = s.last
 	}
 	s.last = w
 }
 
-// harms is the client that a write is stale to; 0: it is not stale.
-func (s *staleWrite) harms(in *input, w wrote) client8 {
+// harms is the client that the event, a write, is stale to; 0: it is not stale.
+func (s *staleWrite) harms(in *input, by holder) uint8 {
 	lost := s.last
-	if lost.by == w.by && lost.lease == w.lease {
+	if lost.holder == by {
 		lost = s.other
 	}
 	if int(lost.version) > in.event.Base {
-		return lost.by
+		return lost.owner
 	}
-	if in.run.unlocked || in.holds(w.by, int(w.lease)) {
+	if in.run.unlocked() || in.holds(by.owner, int(by.lease)) {
 		return 0
 	}
-	disturbed := s.readers &^ history.Only(w.by)
+	readers := in.reading.those(reads)
+	disturbed := readers &^ history.Only(by.owner)
 	for d := disturbed; d != 0; d &= d - 1 {
 		if in.holds(d.First(), 0) {
 			return d.First()
@@ -101,8 +101,8 @@ func (s *staleWrite) harms(in *input, w wrote) client8 {
 	switch {
 	case disturbed != 0:
 		return disturbed.First()
-	case s.readers.Has(w.by) && in.holds(w.by, 0) && in.reading.keyChanged: // by a newer lease
-		return w.by
+	case readers.Has(by.owner) && in.holds(by.owner, 0) && in.reading.keyChanged: // by a newer lease
+		return by.owner
 	}
 	return 0
 }

@@ -44,7 +44,7 @@ func (s *starved) observe(in *input) {
 		s.since = in.at
 	}
 	s.refused++
-	s.who.Add(client8(in.event.Client))
+	s.who.Add(in.client())
 }
 
 // finish ends the row, and reports it if it was long enough.

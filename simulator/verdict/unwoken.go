@@ -25,13 +25,13 @@ type unwoken struct {
 func (u *unwoken) observe(in *input) {
 	switch in.event.Kind {
 	case history.Pause:
-		u.paused.Add(client8(in.event.Client))
+		u.paused.Add(in.client())
 	case history.Resume, history.Crash:
-		u.paused.Remove(client8(in.event.Client))
+		u.paused.Remove(in.client())
 	}
 	still := history.ClientSet(0)
-	if in.reading.Free() && !in.run.barring(in.reading.down|in.reading.leftovers()) && (in.reading.keyChanged || in.reading.dead == 0) {
-		still = in.reading.acquiring &^ u.paused
+	if in.reading.free() && !in.reading.barred(in.run) && (in.reading.keyChanged || in.reading.those(dead) == 0) {
+		still = in.reading.those(acquiring) &^ u.paused
 	}
 	switch {
 	case u.waiting&still == 0:
@@ -43,13 +43,13 @@ func (u *unwoken) observe(in *input) {
 }
 
 func (u *unwoken) end(in *input, w Word) {
-	if u.waiting != 0 && in.run.ttl > 0 && in.at-u.since >= in.run.ttl {
+	if u.waiting != 0 && in.run.TTL > 0 && in.at-u.since >= in.run.TTL {
 		in.report(Finding{Verdict: w, Clients: u.waiting.AppendTo(nil), From: u.since, To: in.at})
 	}
 }
 
 func (u *unwoken) finish(in *input, horizon bool) {
-	if horizon && in.at-u.since >= 2*in.run.ttl {
+	if horizon && in.at-u.since >= 2*in.run.TTL {
 		u.end(in, Deadlock)
 		return
 	}

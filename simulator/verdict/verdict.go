@@ -100,7 +100,7 @@ type Judgement struct {
 	Findings []Finding `json:"findings"` // in order of Event
 	// Contended says that a client asked for the lock while another had it,
 	// was being granted it, or had lost it without knowing; see
-	// [Safety.Contends] for the exact rule.
+	// contends for the exact rule.
 	Contended bool `json:"contended"`
 }
 
@@ -108,63 +108,53 @@ type Judgement struct {
 // has more clients or nodes than MaxClients or MaxNodes.
 func Judge(h *history.History) Judgement {
 	var (
-		c = CaseOf(h)
-		m Monitor
-		r record
-
-		fenced Finding // if the run is
+		c        = CaseOf(h)
+		m        Monitor
+		findings []Finding
+		fenced   Finding // if the run is
 	)
-	note := r.note
+	note := func(f Finding) { findings = append(findings, f) }
 	for i := range h.Events {
-		e := &h.Events[i]
-		refused := m.fence.refused
+		e, saved := &h.Events[i], m.saved
 		m.Observe(&c, i, e, note)
-		if m.fence.refused && !refused {
+		if m.saved && !saved {
 			fenced = Finding{Verdict: Fenced, Clients: []int{e.Client}, From: e.At, To: e.At, Event: i}
 		}
-		r.close(e)
 	}
 	m.Finish(&c, h.End, h.Horizon, len(h.Events)-1, note)
-	r.finish(h.End)
 	if m.fenced() {
-		r.note(fenced)
+		note(fenced)
 	}
-	slices.SortStableFunc(r.findings, func(a, b Finding) int { return a.Event - b.Event })
-	return Judgement{Verdicts: verdicts(r.findings), Findings: r.findings, Contended: m.Contended()}
-}
-
-// A record keeps what the judges find in one run.
-type record struct {
-	findings []Finding
-	open     []int // the findings of OVERLAP and SLOW whose end has not been seen
-}
-
-func (r *record) note(f Finding) {
-	if f.Verdict == Overlap || f.Verdict == Slow {
-		r.open = append(r.open, len(r.findings))
+	slices.SortStableFunc(findings, func(a, b Finding) int { return a.Event - b.Event })
+	words := justHolds
+	if findings != nil {
+		var found Set
+		for i := range findings {
+			findings[i].close(h)
+			found.Add(findings[i].Verdict)
+		}
+		words = found.Words()
 	}
-	r.findings = append(r.findings, f)
+	return Judgement{Verdicts: words, Findings: findings, Contended: m.contended}
 }
 
-// close gives the findings that end with e their To. The judges themselves report an OVERLAP when
+// justHolds is shared by all judgements without findings. It has no spare capacity, so
+// that an append copies it.
+var justHolds = slices.Clip([]Word{Holds})
+
+// close gives an OVERLAP and a SLOW their To. The judges themselves report an OVERLAP when
 // it begins and a SLOW when it is one: a search has to know at once, and a state that remembered the
 // beginning would never recur.
-func (r *record) close(e *history.Event) {
-	r.open = slices.DeleteFunc(r.open, func(i int) bool {
-		f := &r.findings[i]
-		over := f.Verdict == Overlap && endsInside(e.Kind) || f.Verdict == Slow && ends(e.Kind)
-		if !over || !slices.Contains(f.Clients, e.Client) {
-			return false
-		}
-		f.To = e.At
-		return true
-	})
-}
-
-// finish lets what is still open end with the run.
-func (r *record) finish(end time.Duration) {
-	for _, i := range r.open {
-		r.findings[i].To = end
+func (f *Finding) close(h *history.History) {
+	over := map[Word]func(history.EventKind) bool{Overlap: endsInside, Slow: ends}[f.Verdict]
+	if over == nil {
+		return
 	}
-	r.open = nil
+	f.To = h.End
+	for _, e := range h.Events[f.Event:] {
+		if over(e.Kind) && slices.Contains(f.Clients, e.Client) {
+			f.To = e.At
+			return
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -8,13 +9,12 @@ import (
 	"locklab/simulator/lists"
 )
 
-// The words in the order in which a Judgement lists them.
-var (
-	safetyWords   = []Word{Overlap, StaleWrite, Fenced, WrongDel, Lie}
-	progressWords = []Word{Orphan, Deadlock, Blocked, Starved, Slow, Noisy}
-	order         = slices.Concat(safetyWords, progressWords, []Word{Unknown})
-	all           = slices.Concat(order, []Word{Holds, Vacuous, NA})
-)
+// All are the verdicts in the order in which every list has them: safety, progress, and neither.
+var All = []Word{
+	Overlap, StaleWrite, Fenced, WrongDel, Lie,
+	Orphan, Deadlock, Blocked, Starved, Slow, Noisy,
+	Unknown, Holds, Vacuous, NA,
+}
 
 // renamed are the verdicts that earlier versions called otherwise.
 var renamed = map[Word]Word{"STALL": Deadlock, "PHANTOM": Orphan}
@@ -33,8 +33,8 @@ func ParseWord(written string) (Word, error) {
 	if now, ok := Renamed(written); ok {
 		return "", i18n.Errorf("error.verdict.renamed", "old", written, "new", now)
 	}
-	if !slices.Contains(all, w) {
-		return "", i18n.Errorf("error.verdict", "name", written, "names", strings.Join(Names(all), ", "))
+	if !slices.Contains(All, w) {
+		return "", i18n.Errorf("error.verdict", "name", written, "names", strings.Join(Names(All), ", "))
 	}
 	return w, nil
 }
@@ -43,8 +43,8 @@ func ParseWord(written string) (Word, error) {
 // gone, and only the resource saved the data. UNKNOWN does not.
 func (w Word) Broken() bool { return w.safety() || w.progress() }
 
-func (w Word) safety() bool   { return slices.Contains(safetyWords, w) }
-func (w Word) progress() bool { return slices.Contains(progressWords, w) }
+func (w Word) safety() bool   { return slices.Contains(All[:5], w) }
+func (w Word) progress() bool { return slices.Contains(All[5:11], w) }
 
 // Harm reports whether w is a failure: exclusion broken, a false report, or no progress.
 // A wait that ends by itself (ORPHAN, BLOCKED) is the price of a time to live, and no
@@ -85,37 +85,38 @@ func Settle(j Judgement, happened, meaningful bool) []Word {
 	return []Word{Holds}
 }
 
-// justHolds is shared by all judgements without findings. It has no spare capacity, so
-// that an append copies it.
-var justHolds = slices.Clip([]Word{Holds})
-
-// verdicts lists the distinct words of findings in order.
-func verdicts(findings []Finding) []Word {
-	if len(findings) == 0 {
-		return justHolds
-	}
-	var s wordSet
-	for i := range findings {
-		s.add(findings[i].Verdict)
-	}
-	return s.list()
-}
-
 // Names are verdicts as texts.
 func Names(words []Word) []string { return lists.Each(words, func(w Word) string { return string(w) }) }
 
-// A wordSet is a set of words, one bit for each place in order.
-type wordSet uint16
+// A Set is a set of verdicts, a bit for each in the order of All.
+type Set uint16
 
-func (s *wordSet) add(w Word)     { *s |= 1 << slices.Index(order, w) }
-func (s wordSet) has(w Word) bool { return s&(1<<slices.Index(order, w)) != 0 }
+// SetOf returns the set of some verdicts.
+func SetOf(words ...Word) (s Set) {
+	for _, w := range words {
+		s.Add(w)
+	}
+	return s
+}
 
-func (s wordSet) list() []Word {
-	var words []Word
-	for i, w := range order {
-		if s&(1<<i) != 0 {
-			words = append(words, w)
+// Add adds a verdict. A word that is none is not added.
+func (s *Set) Add(w Word) {
+	if i := slices.Index(All, w); i >= 0 {
+		*s |= 1 << i
+	}
+}
+
+// Has reports whether a verdict is in the set.
+func (s Set) Has(w Word) bool { return s&SetOf(w) != 0 }
+
+// Each yields the verdicts in order.
+func (s Set) Each(yield func(Word) bool) {
+	for ; s != 0; s &= s - 1 {
+		if !yield(All[bits.TrailingZeros16(uint16(s))]) {
+			return
 		}
 	}
-	return words
 }
+
+// Words lists the verdicts in order; nil: there are none.
+func (s Set) Words() []Word { return slices.Collect(s.Each) }

@@ -42,24 +42,20 @@ import "locklab/simulator/history"
 //     replace it, or to take it away, harms nobody.
 //   - Changes without a command (eviction, a restart without data, a failover) are
 //     no client's doing.
-type wrongDel struct{}
-
-func (wrongDel) observe(in *input) {
+func wrongDel(in *input) {
 	e := in.event
-	if e.Kind != history.Change || e.Client == 0 || e.Key != in.run.key || in.run.room[e.Client-1] != 1 {
+	if e.Kind != history.Change || e.Client == 0 || e.Key != in.run.Key || in.run.room(in.client()) != 1 {
 		return
 	}
-	n := e.Node - 1
-	g := in.reading.grant[n]
-	own := g.owner == client8(e.Client) && g.of(e.Lease)
-	if g.owner == 0 || g.left || own || takesOver(in, n) {
+	g := &in.reading.grant[e.Node-1]
+	if g.owner == 0 || g.left || g.isOf(in.client(), e.Lease) || takesOver(in, g) {
 		return
 	}
 	in.instant(WrongDel, e.Client, int(g.owner))
 }
 
 // takesOver reports whether the change replaces a stamp that has lapsed.
-func takesOver(in *input, n int) bool {
+func takesOver(in *input, g *grant) bool {
 	replaced := in.event.After != "" && in.event.After != in.event.Before
-	return replaced && in.reading.grant[n].forever && in.run.stamp > 0 && in.at >= in.reading.lapse[n]
+	return replaced && g.forever && in.run.stamp() > 0 && in.at >= g.lapse
 }
