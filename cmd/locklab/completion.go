@@ -19,6 +19,7 @@ import (
 	"locklab/scenarios"
 	"locklab/scenarios/play"
 	"locklab/simulator"
+	"locklab/simulator/verdict"
 )
 
 // A completer returns what may come after the words before, in a language. A tab separates a word
@@ -54,7 +55,7 @@ func completionCommand() *command {
 // the last one.
 var flagValues = map[string]completer{
 	"strategies": familiesAndLocks, "against": locks, "scenarios": races,
-	"expect": oneOf(verdictNames), "verdict": oneOf(play.HarmNames()), "harm": oneOf(play.HarmNames()),
+	"expect": oneOf(verdict.Names(verdict.Answers)), "verdict": oneOf(play.HarmNames()), "harm": oneOf(play.HarmNames()),
 	"view": oneOf(viewNames), "open": oneOf(deck.Views), "lang": oneOf(languages()), "color": oneOf(colors),
 	"difficulty": oneOf(game.Difficulties), "lesson": func(string, []string) []cobra.Completion { return lessonNames() },
 }

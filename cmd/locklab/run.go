@@ -193,9 +193,6 @@ func pickRun(args, changes []string) (entry lock.Entry, sc race.Scenario, s race
 	return entry, sc, s, err
 }
 
-// verdictNames are the verdicts that a run can be expected to have.
-var verdictNames = []string{"OVERLAP", "STALE-WRITE", "FENCED", "WRONG-DEL", "LIE", "ORPHAN", "DEADLOCK", "BLOCKED", "STARVED", "HOLDS", "N/A"}
-
 func parseExpect(words string) (want []verdict.Word, err error) {
 	for _, w := range strings.FieldsFunc(words, func(r rune) bool { return r == ',' || r == ' ' }) {
 		if now, former := verdict.Renamed(w); former {
@@ -203,7 +200,7 @@ func parseExpect(words string) (want []verdict.Word, err error) {
 		}
 		word, err := verdict.ParseWord(w)
 		if err != nil {
-			return nil, text.Errorf("error.expect", "name", w, "names", strings.Join(verdictNames, ", "))
+			return nil, text.Errorf("error.expect", "name", w, "names", strings.Join(verdict.Names(verdict.Answers), ", "))
 		}
 		want = append(want, word)
 	}

@@ -3,6 +3,7 @@ package lessons
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -80,9 +81,9 @@ func mostSevere(outcomes []*race.Outcome) *race.Outcome {
 	for _, o := range outcomes {
 		r := 0
 		switch {
-		case o.Judgement.Safety() != nil:
+		case slices.ContainsFunc(o.Judgement.Verdicts, verdict.Word.Safety):
 			r = 3
-		case o.Judgement.Progress() != nil:
+		case slices.ContainsFunc(o.Judgement.Verdicts, verdict.Word.Broken):
 			r = 2
 		case o.History != nil:
 			r = 1

@@ -307,19 +307,13 @@ func (p *parser) derive() {
 	}
 }
 
-// raceVerdicts can be expected of a race; UNKNOWN and VACUOUS are never an answer.
-var raceVerdicts = []verdict.Word{
-	verdict.Overlap, verdict.StaleWrite, verdict.Fenced, verdict.WrongDel, verdict.Lie,
-	verdict.Orphan, verdict.Deadlock, verdict.Blocked, verdict.Starved, verdict.Holds, verdict.NA,
-}
-
 // raceVerdict reads a verdict of a race, such as "OVERLAP".
 func raceVerdict(word string) (ExpectedVerdict, error) {
 	if err := checkRenamed(word); err != nil {
 		return ExpectedVerdict{}, err
 	}
-	if !slices.Contains(raceVerdicts, verdict.Word(word)) {
-		return ExpectedVerdict{}, i18n.Errorf("error.contract.verdict", "text", word, "verdicts", raceVerdicts)
+	if !slices.Contains(verdict.Answers, verdict.Word(word)) {
+		return ExpectedVerdict{}, i18n.Errorf("error.contract.verdict", "text", word, "verdicts", verdict.Answers)
 	}
 	return ExpectedVerdict{verdict.Word(word), noPar}, nil
 }

@@ -225,7 +225,7 @@ func (p *Prepared) Outcome(run *schedule.Run, s Settings) *Outcome {
 		Trace:     simulator.Trace{Strategy: p.Entry.ID, Scenario: p.Scenario.ID, Settings: s.String(), Choices: run.Choices},
 	}
 	o.Reached = p.Scenario.Triggered == nil || p.Scenario.Triggered(p.code.renamed(h))
-	o.Verdicts = verdict.Settle(o.Judgement, o.Reached && o.Judgement.Contended, true)
+	o.Verdicts = verdict.Settle(o.Judgement, o.Reached && o.Judgement.Contended)
 	return o
 }
 

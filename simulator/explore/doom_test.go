@@ -141,7 +141,7 @@ func (tw *twin) harmed(events []history.Event) bool {
 	h := tw.opt.Case
 	h.Events, h.Horizon = events, true
 	j := verdict.Judge(&h)
-	return slices.Contains(j.Safety(), tw.harm) || tw.harm == verdict.Orphan && slices.Contains(j.Verdicts, tw.harm)
+	return slices.Contains(j.Verdicts, tw.harm) && (tw.harm.Safety() || tw.harm == verdict.Orphan)
 }
 
 // TestDoomTwin: the shares from the graph equal those from trying out every continuation,

@@ -108,7 +108,7 @@ func (r *Rules) Judge(p *Position, events []history.Event) (words []verdict.Word
 				words = append(words, verdict.Slow)
 			}
 		}
-		if p.judges.KeptByAsking(&r.judge, e) {
+		if p.judges.Reading().KeptByAsking(&r.judge, e) {
 			words = append(words, verdict.Deadlock)
 		}
 		if p.judges.RefusedByOrphan(e) {

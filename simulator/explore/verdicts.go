@@ -106,7 +106,7 @@ func observe(judges *verdict.Safety, c *verdict.Case, probe, i int, e *history.E
 	if judges.RefusedByOrphan(e) {
 		found.Add(verdict.Orphan)
 	}
-	if e.Client == probe && ReportsDeadlock(e) || judges.KeptByAsking(c, e) {
+	if e.Client == probe && ReportsDeadlock(e) || judges.Reading().KeptByAsking(c, e) {
 		found.Add(verdict.Deadlock)
 	}
 	judges.Observe(c, i, e, nil)

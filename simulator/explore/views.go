@@ -421,9 +421,9 @@ func (p *prover) standing(s *shared, at int) Standing {
 	shared, own := &p.judgeTab.keys[s.judge], &p.judgeTab.keys[v.judge]
 	is := Standing{Stage: "gone", Owner: "free"}
 	if v.part != p.absent[0] {
-		is.Stage = stageNames[own.Stage(1)]
+		is.Stage = stageNames[own.Reading().Stage(1)]
 	}
-	switch owner, held := shared.Owner(1); {
+	switch owner, held := shared.Reading().Owner(1); {
 	case !held:
 		return is
 	case owner == 0:

@@ -269,7 +269,7 @@ func (s *successors) causeOf(fault simulator.Choice) (c Cause) {
 		}
 	}
 	if fault.Client > 0 {
-		switch s.judgeTab.keys[s.cur[s.judgeAt]].Stage(int(fault.Client)) {
+		switch s.judgeTab.keys[s.cur[s.judgeAt]].Reading().Stage(int(fault.Client)) {
 		case verdict.Acquiring:
 			c.Victim = Waiter
 		case verdict.Inside, verdict.Leaving, verdict.Releasing:

@@ -62,6 +62,9 @@ func (f *facts) set(all facts) { *f |= all }
 
 func (f *facts) unset(all facts) { *f &^= all }
 
+// turn unsets some facts and sets others.
+func (f *facts) turn(from, to facts) { *f = *f&^from | to }
+
 // those are the clients of which any of some facts is true.
 func (r *Reading) those(any facts) (set history.ClientSet) {
 	for c := range r.clients {

@@ -12,14 +12,12 @@ import "locklab/simulator/history"
 func (s *Safety) ObserveVersion(e *history.Event) {
 	switch e.Kind {
 	case history.Read:
-		s.reading.clients[e.Client-1].set(newest)
-		s.reading.clients[e.Client-1].unset(outdated)
+		s.reading.clients[e.Client-1].turn(outdated, newest)
 	case history.Write:
 		*s = s.Outdated(e.Client, s.reading.clients[e.Client-1].is(outdated))
 		for c := range s.reading.clients {
 			if other := &s.reading.clients[c]; e.OK && c != e.Client-1 && other.is(newest) {
-				other.unset(newest)
-				other.set(outdated)
+				other.turn(newest, outdated)
 			}
 		}
 	}

@@ -6,42 +6,43 @@ import (
 	"locklab/simulator/history"
 )
 
-// leases are until when the key exists on each node if no command changes it, and
-// which client prolonged it last. They are needed at the end of a run only.
-type leases struct {
-	until   [MaxNodes]time.Duration
-	renewer [MaxNodes]uint8 // who last prolonged this value; 0: it stands as it was made
+// leases are those of the key on each node. They are needed at the end of a run only.
+type leases [MaxNodes]lease
+
+// A lease is until when the key exists if no command changes it, and which client prolonged it last.
+type lease struct {
+	until   time.Duration
+	renewer uint8 // who last prolonged this value; 0: it stands as it was made
 }
 
-func (l *leases) observe(in *input) {
+func (ls *leases) observe(in *input) {
 	e := in.event
 	if e.Kind == history.Return { // the process that prolonged it has died
-		for n, c := range l.renewer {
-			if c == in.client() {
-				l.renewer[n] = 0
+		for n := range ls {
+			if ls[n].renewer == in.client() {
+				ls[n].renewer = 0
 			}
 		}
 	}
 	if !in.ofKey() {
 		return
 	}
-	n := e.Node - 1
-	switch {
+	switch l := &ls[e.Node-1]; {
 	case e.Kind == history.Expire || e.After == "":
-		l.until[n], l.renewer[n] = 0, 0
-		return
+		*l = lease{}
 	case e.Before != e.After:
-		l.renewer[n] = 0
-	case e.Until > l.until[n]:
-		l.renewer[n] = in.client()
+		*l = lease{until: e.Until}
+	case e.Until > l.until:
+		*l = lease{e.Until, in.client()}
+	default:
+		l.until = e.Until
 	}
-	l.until[n] = e.Until
 }
 
 // timeless are the nodes on which the key has no time to live.
-func (l *leases) timeless() (s nodes) {
-	for n, until := range l.until {
-		if until == history.Forever {
+func (ls *leases) timeless() (s nodes) {
+	for n, l := range ls {
+		if l.until == history.Forever {
 			s |= 1 << n
 		}
 	}
@@ -50,9 +51,9 @@ func (l *leases) timeless() (s nodes) {
 
 // prolonged are the nodes on which the key's time to live was last prolonged
 // by a process that still lives.
-func (l *leases) prolonged(r *Reading) (s nodes) {
-	for n, c := range l.renewer {
-		if c != 0 && !r.those(dead).Has(c) {
+func (ls *leases) prolonged(r *Reading) (s nodes) {
+	for n, l := range ls {
+		if l.renewer != 0 && !r.those(dead).Has(l.renewer) {
 			s |= 1 << n
 		}
 	}

@@ -96,12 +96,11 @@ func lose(in *input) {
 
 // begin forgets what was before this moment.
 func begin(in *input) {
-	in.me().unset(had | lacked)
+	now := lacked
 	if in.holds(in.client(), in.event.Lease) {
-		in.me().set(had)
-	} else {
-		in.me().set(lacked)
+		now = had
 	}
+	in.me().turn(had|lacked, now)
 }
 
 // answer judges the answer to a call.

@@ -97,14 +97,8 @@ func (s *Safety) Pass(c *Case, i int, now time.Duration, found func(Finding)) {
 	tooSlow(&input{run: c, reading: &s.reading, i: i, at: now, found: found, words: &s.words})
 }
 
-// Stage returns the stage of a client, from 1.
-func (s *Safety) Stage(client int) Stage { return s.reading.Stage(client) }
-
-// KeptByAsking is [Reading.KeptByAsking].
-func (s *Safety) KeptByAsking(c *Case, e *history.Event) bool { return s.reading.KeptByAsking(c, e) }
-
-// Owner returns the client that made the key's value on a node: see Reading.Owner.
-func (s *Safety) Owner(node int) (client int, held bool) { return s.reading.Owner(node) }
+// Reading returns the interpretation of the events seen. It is not to be given events.
+func (s *Safety) Reading() *Reading { return &s.reading }
 
 // Unanswered reports whether a client has asked for the lock and waits for the answer, where
 // history.History.Slow is given.

@@ -173,18 +173,15 @@ func (r *Reading) moveClient(run *Case, c uint8, e *history.Event) {
 	case history.Enter:
 		r.adopt(run, c, e.Lease)
 		me.made = 0
-		me.unset(acquiring | leaving)
-		me.set(inside)
+		me.turn(acquiring|leaving, inside)
 		r.setLive(c, true)
 	case history.Leave:
-		me.unset(inside)
-		me.set(leaving)
+		me.turn(inside, leaving)
 		if e.Note == history.Exception {
 			r.idle(c)
 		}
 	case history.Release:
-		me.unset(leaving)
-		me.set(releasing)
+		me.turn(leaving, releasing)
 		r.setLive(c, true)
 	case history.Refuse, history.Released:
 		me.made = 0

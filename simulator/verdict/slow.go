@@ -29,8 +29,7 @@ func slow(in *input) {
 		me.unset(unanswered | paused)
 		me.until = 0
 	case e.Kind == history.Pause && me.is(unanswered):
-		me.unset(unanswered)
-		me.set(paused)
+		me.turn(unanswered, paused)
 		me.until = 0
 	case e.Kind == history.Resume && me.is(paused):
 		me.unset(paused)

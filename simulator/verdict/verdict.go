@@ -126,16 +126,16 @@ func Judge(h *history.History) Judgement {
 		note(fenced)
 	}
 	slices.SortStableFunc(findings, func(a, b Finding) int { return a.Event - b.Event })
+	var found Set
+	for i := range findings {
+		findings[i].close(h)
+		found.Add(findings[i].Verdict)
+	}
 	words := justHolds
-	if findings != nil {
-		var found Set
-		for i := range findings {
-			findings[i].close(h)
-			found.Add(findings[i].Verdict)
-		}
+	if found != 0 {
 		words = found.Words()
 	}
-	return Judgement{Verdicts: words, Findings: findings, Contended: m.contended}
+	return Judgement{words, findings, m.contended}
 }
 
 // justHolds is shared by all judgements without findings. It has no spare capacity, so

@@ -235,15 +235,11 @@ func TestWords(t *testing.T) {
 	}
 	equal("nothing found", quiet.Verdicts, Holds)
 	equal("no order of time", broken.Verdicts, StaleWrite, Orphan, Unknown)
-	equal("safety", broken.Safety(), StaleWrite)
-	equal("progress", broken.Progress(), Orphan)
-	equal("no safety word", open.Safety())
 
-	equal("no meaning beats all", Settle(broken, true, false), NA)
-	equal("broken beats unknown and vacuous", Settle(broken, false, true), StaleWrite, Orphan)
-	equal("unknown beats vacuous", Settle(open, false, true), Unknown)
-	equal("vacuous beats holds", Settle(quiet, false, true), Vacuous)
-	equal("holds", Settle(quiet, true, true), Holds)
+	equal("broken beats unknown and vacuous", Settle(broken, false), StaleWrite, Orphan)
+	equal("unknown beats vacuous", Settle(open, false), Unknown)
+	equal("vacuous beats holds", Settle(quiet, false), Vacuous)
+	equal("holds", Settle(quiet, true), Holds)
 
 	if cap(quiet.Verdicts) != 1 {
 		t.Error("the list that all quiet judgements share can be appended to in place")

@@ -16,6 +16,10 @@ var All = []Word{
 	Unknown, Holds, Vacuous, NA,
 }
 
+// Answers are the verdicts that a race can be expected to come to: not those of a bound that must be given, and not
+// UNKNOWN and VACUOUS, which are none.
+var Answers = (SetOf(All...) &^ SetOf(Slow, Noisy, Unknown, Vacuous)).Words()
+
 // renamed are the verdicts that earlier versions called otherwise.
 var renamed = map[Word]Word{"STALL": Deadlock, "PHANTOM": Orphan}
 
@@ -41,15 +45,15 @@ func ParseWord(written string) (Word, error) {
 
 // Broken reports whether w counts against the lock. FENCED does: a write came when the lock was
 // gone, and only the resource saved the data. UNKNOWN does not.
-func (w Word) Broken() bool { return w.safety() || w.progress() }
+func (w Word) Broken() bool { return slices.Contains(All[:11], w) }
 
-func (w Word) safety() bool   { return slices.Contains(All[:5], w) }
-func (w Word) progress() bool { return slices.Contains(All[5:11], w) }
+// Safety reports whether w is about exclusion. Judged by that alone, a lock that deadlocks would look best.
+func (w Word) Safety() bool { return slices.Contains(All[:5], w) }
 
 // Harm reports whether w is a failure: exclusion broken, a false report, or no progress.
 // A wait that ends by itself (ORPHAN, BLOCKED) is the price of a time to live, and no
 // failure; nor is what a bound says that was given (SLOW, NOISY).
-func (w Word) Harm() bool { return w.safety() || w == Deadlock || w == Starved }
+func (w Word) Harm() bool { return w.Safety() || w == Deadlock || w == Starved }
 
 // Fails reports whether a run with these verdicts is a failure: a Harm is among them. An overlap is none
 // whose late writes the resource refused (FENCED): exclusion was broken, and the data is safe.
@@ -58,21 +62,10 @@ func Fails(verdicts []Word) bool {
 	return slices.ContainsFunc(verdicts, func(w Word) bool { return w.Harm() && !(safe && (w == Overlap || w == Fenced)) })
 }
 
-// Safety gives the words about exclusion that were found, nil if none.
-func (j Judgement) Safety() []Word { return lists.Pick(j.Verdicts, Word.safety) }
-
-// Progress gives the words about getting the lock at all that were found, nil if none.
-// Judged by exclusion alone, a lock that deadlocks would look best.
-func (j Judgement) Progress() []Word { return lists.Pick(j.Verdicts, Word.progress) }
-
-// Settle turns the judgement of a run into the verdicts of a scenario. meaningful: the
-// question of the scenario makes sense for this lock. happened: what the scenario is
+// Settle turns the judgement of a run into the verdicts of a scenario. happened: what the scenario is
 // about did happen (the pause fell inside the lease; two contended). Broken words win
 // over UNKNOWN, UNKNOWN wins over VACUOUS, and HOLDS is what remains.
-func Settle(j Judgement, happened, meaningful bool) []Word {
-	if !meaningful {
-		return []Word{NA}
-	}
+func Settle(j Judgement, happened bool) []Word {
 	broken := lists.Pick(j.Verdicts, Word.Broken)
 	switch {
 	case broken != nil:
