@@ -50,8 +50,8 @@ var bugs = []bug{
 	{"simulator/redisnode/wait.go", `ms < 0`, `ms <= 0`, "TestStage"},
 
 	{"simulator/verdict/blocked.go", `b.refused >= 2`, `b.refused > 2`, "TestHistories"},
-	{"simulator/verdict/leases.go", `e.Until > l.until[n]`, `e.Until >= l.until[n]`, "TestDeadlock"},
-	{"simulator/verdict/slow.go", `s.until[c-1] < in.at`, `s.until[c-1] <= in.at`, "TestHistories"},
+	{"simulator/verdict/leases.go", `e.Until > l.until`, `e.Until >= l.until`, "TestDeadlock"},
+	{"simulator/verdict/slow.go", `me.until < in.at`, `me.until <= in.at`, "TestHistories"},
 	{"simulator/verdict/starved.go", `«in.event.Kind != history.Refuse» || in.event.Note`, `false`, "TestStarved"},
 }
 
@@ -68,9 +68,9 @@ var deep = []bug{
 	{"simulator/record/section.go", `s.latest > b.first`, `s.latest >= b.first`, "TestChoices"},
 	{"simulator/record/section.go", `s.more > 0 && «!s.over(s.ninth)»`, `true`, "TestSilentLeases"},
 	{"simulator/redisnode/keyspace.go", `len(c.channels) == 0`, `true`, "TestRealPubSub"},
-	{"simulator/verdict/lie.go", `«!in.reading.releasing.has(c)» || e.Before`, `false`, "TestSecondOpinionOfCharges"},
-	{"simulator/verdict/orphan.go", `in.reading.holders() != 0`, `false`, "TestSecondOpinionOfCharges"},
-	{"simulator/verdict/stalewrite.go", `«lost.lease == w.lease» {`, `true`, "TestSecondOpinionOfCharges"},
+	{"simulator/verdict/lie.go", `«me.is(releasing)» && e.Before`, `true`, "TestSecondOpinionOfCharges"},
+	{"simulator/verdict/orphan.go", `in.reading.those(holding) != 0`, `false`, "TestSecondOpinionOfCharges"},
+	{"simulator/verdict/stalewrite.go", `lost.holder == by`, `lost.owner == by.owner`, "TestSecondOpinionOfCharges"},
 }
 
 // TestPlanted: a bug planted into a package is noticed by the package's own tests.

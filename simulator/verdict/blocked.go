@@ -56,7 +56,7 @@ type blocked struct {
 func (b *blocked) observe(in *input) {
 	b.noteOffKey(in)
 	if in.event.Kind == history.Enter {
-		b.end(in, in.at)
+		b.report(in, Blocked, in.at, false)
 		*b = blocked{}
 		return
 	}
@@ -66,12 +66,11 @@ func (b *blocked) observe(in *input) {
 		b.refused, b.first = 1, b.waiting.First()
 	}
 	switch {
-	case !free: // granted to a client, which may yet be refused
+	case !free: // it is granted to a client, which may yet be refused
 	case barred && b.open:
 		b.cleared = false
 		if in.event.Kind == history.Refuse {
-			b.refused++
-			if b.refused == 1 {
+			if b.refused++; b.refused == 1 {
 				b.first = in.client()
 			}
 		}
@@ -111,32 +110,25 @@ func (b *blocked) leftBy(in *input) history.ClientSet {
 	return s
 }
 
-// end reports BLOCKED until to, if a client was refused.
-func (b *blocked) end(in *input, to time.Duration) {
-	if b.refused > 0 {
-		in.report(Finding{Verdict: Blocked, Clients: b.clients(), From: b.since, To: to})
+// report reports what lasted until to, if a client was refused.
+func (b *blocked) report(in *input, w Word, to time.Duration, forever bool) {
+	if b.refused == 0 {
+		return
 	}
-}
-
-func (b *blocked) clients() []int {
-	list := b.culprits.AppendTo(nil)
+	clients := b.culprits.AppendTo(nil)
 	if !b.culprits.Has(b.first) {
-		list = append(list, int(b.first))
+		clients = append(clients, int(b.first))
 	}
-	return list
+	in.report(Finding{Verdict: w, Clients: clients, From: b.since, To: to, Forever: forever})
 }
 
 func (b *blocked) finish(in *input, l *leases, horizon bool) {
 	switch {
-	case b.refused == 0:
 	case b.cleared:
-		b.end(in, b.until)
+		b.report(in, Blocked, b.until, false)
 	case horizon && in.reading.free() && b.refused >= 2 && in.at-b.since >= 2*in.run.TTL:
-		in.report(Finding{
-			Verdict: Deadlock, Clients: b.clients(), From: b.since, To: in.at,
-			Forever: in.run.barring(l.timeless() | l.prolonged(in.reading)), // free: all keys are leftovers
-		})
+		b.report(in, Deadlock, in.at, in.run.barring(l.timeless()|l.prolonged(in.reading))) // free: all keys are leftovers
 	default:
-		in.report(Finding{Verdict: Unknown, Clients: b.clients(), From: b.since, To: in.at})
+		b.report(in, Unknown, in.at, false)
 	}
 }

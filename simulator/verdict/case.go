@@ -87,7 +87,8 @@ func (c *Case) admit(i int, e *history.Event, split nodes) {
 	node := known && (e.Node > 0 || !oneOf(ofNodes, e.Kind))
 	replica := e.Replica >= 0 && e.Replica < maxCopies
 	if !client || !node || !replica {
-		panic(fmt.Sprintf("verdict: event %d (%s) is of client %d and node %d (copy %d), but the run has %d and %d (copies 0 to %d)",
+		panic(fmt.Sprintf("verdict: event %d (%s) is of client %d and node %d (copy %d), "+
+			"but the run has %d and %d (copies 0 to %d)",
 			i, e.Kind, e.Client, e.Node, e.Replica, c.Clients, c.Nodes, maxCopies-1))
 	}
 }

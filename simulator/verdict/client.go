@@ -145,24 +145,22 @@ func (s *Safety) Of(c int) (own Safety) {
 	return own
 }
 
-// Shared returns what the judges know of no client alone: whose the key is on every server, whether this owner is dead, and
-// which servers serve. What was written to the resource is left out: see Outdated. So are what was found, and who met an
-// orphan. gone are clients that can do nothing any more: when their keys may be taken over makes no
+// Shared returns what the judges know of no client alone: whose the key is on every server, whether this owner is
+// dead, and which servers serve. What was written to the resource is left out: see Outdated. So are what was found,
+// and who met an orphan. gone are clients that can do nothing any more: when their keys may be taken over makes no
 // difference.
 func (s *Safety) Shared(gone history.ClientSet) Safety {
 	shared := Safety{reading: s.reading}
+	shared.reading.clients = [MaxClients]client{}
+	shared.reading.eachHolder(func(h *holder) {
+		if h.isClient() {
+			shared.reading.clients[h.owner-1].facts = s.reading.clients[h.owner-1].facts & dead
+		}
+	})
 	for n := range shared.reading.grant {
 		if g := &shared.reading.grant[n]; gone.Has(g.owner) {
 			g.lapse = 0
 		}
-	}
-	names := s.Names()
-	for c := range shared.reading.clients {
-		known := &shared.reading.clients[c]
-		if known.facts &= dead; !names.Has(uint8(c + 1)) {
-			known.facts = 0
-		}
-		*known = client{facts: known.facts}
 	}
 	return shared
 }
@@ -183,8 +181,8 @@ func (s *Safety) Names() (names history.ClientSet) {
 	return names
 }
 
-// Outdated returns s with writes to the resource as client c, from 1, meets them: outdated: another client has written since
-// c read version 0, else none has. A lock's STALE-WRITE depends on that alone.
+// Outdated returns s with writes to the resource as client c, from 1, meets them: outdated: another client has
+// written since c read version 0, else none has. A lock's STALE-WRITE depends on that alone.
 func (s Safety) Outdated(c int, outdated bool) Safety {
 	s.ForgetWrites()
 	if outdated {

@@ -83,7 +83,8 @@ func (s *Safety) Observe(c *Case, i int, e *history.Event, found func(Finding)) 
 		meet(&in)
 		s.reading.Observe(c, e)
 		forgetMet(&in)
-		s.answered = s.answered || e.Kind == history.Enter || e.Kind == history.Refuse && (e.Note == history.GaveUp || !s.reading.unhindered())
+		s.answered = s.answered || e.Kind == history.Enter ||
+			e.Kind == history.Refuse && (e.Note == history.GaveUp || !s.reading.unhindered())
 	}
 	if c.Needs(e.Kind) {
 		slow(&in)
@@ -213,9 +214,9 @@ func (in *input) holds(c uint8, lease int) bool {
 	return in.run.majority(in.reading.granted(c, lease))
 }
 
-// contends reports whether the event is a client that asks for the lock while another stands in its way: another one is
-// asking too, or is inside, leaving or releasing (whether or not its grant
-// still stands), or a grant of another, dead or alive, stands on some node.
+// contends reports whether the event is a client that asks for the lock while another stands in its way: another one
+// is asking too, or is inside, leaving or releasing (whether or not its grant still stands), or a grant of another,
+// dead or alive, stands on some node.
 func (in *input) contends() bool {
 	c := in.client()
 	return in.event.Kind == history.Acquire && (in.reading.those(active)&^history.Only(c) != 0 ||

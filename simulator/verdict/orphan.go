@@ -52,10 +52,9 @@ func (p *orphan) observe(in *input) {
 func meet(in *input) {
 	switch e, me := in.event, in.me(); e.Kind {
 	case history.Apply:
-		if n := e.Node - 1; n >= in.run.Nodes || !in.reading.grant[n].left || in.reading.grant[n].owner == in.client() || in.reading.ofFormer(e) {
-			return
-		}
-		if me.is(acquiring) && !me.is(asking) && orphaned(in)&^history.Only(in.client()) != 0 {
+		g, attempts := &in.reading.grant[e.Node-1], me.is(acquiring) && !me.is(asking) && !in.reading.ofFormer(e)
+		others := attempts && e.Node <= in.run.Nodes && g.left && g.owner != in.client()
+		if others && orphaned(in)&^history.Only(in.client()) != 0 {
 			me.set(met)
 		}
 	case history.Acquire, history.Enter, history.Refuse, history.Done, history.Crash:
@@ -76,7 +75,8 @@ func forgetMet(in *input) {
 // of another's orphan. s does not remember it: a search that has to know calls it for
 // every event, also for a Sleep.
 func (s *Safety) RefusedByOrphan(e *history.Event) bool {
-	return (e.Kind == history.Refuse && e.Claims || e.Kind == history.Sleep && e.Rests) && s.reading.those(met).Has(uint8(e.Client))
+	refuses := e.Kind == history.Refuse && e.Claims || e.Kind == history.Sleep && e.Rests
+	return refuses && s.reading.those(met).Has(uint8(e.Client))
 }
 
 // close ends the orphan of c, and reports it if another client was refused.

@@ -44,17 +44,13 @@ const (
 
 // Stage returns the stage of a client, from 1.
 func (r *Reading) Stage(client int) Stage {
-	switch f := r.clients[client-1].facts; {
-	case f.is(dead):
-		return Dead
-	case f.is(inside):
-		return Inside
-	case f.is(releasing):
-		return Releasing
-	case f.is(leaving):
-		return Leaving
-	case f.is(acquiring):
-		return Acquiring
+	for _, s := range [...]struct {
+		fact facts
+		Stage
+	}{{dead, Dead}, {inside, Inside}, {releasing, Releasing}, {leaving, Leaving}, {acquiring, Acquiring}} {
+		if r.clients[client-1].is(s.fact) {
+			return s.Stage
+		}
 	}
 	return Idle
 }
@@ -286,10 +282,12 @@ func (r *Reading) holderOf(e *history.Event) holder {
 	return h
 }
 
-// KeptByAsking reports whether e, which r has not observed yet, refuses the probe, which by asking has prolonged the grants of those that
-// are dead or do not believe in them: clients that ask more often than a lease lasts keep such a lock for ever.
+// KeptByAsking reports whether e, which r has not observed yet, refuses the probe, which by asking has prolonged the
+// grants of those that are dead or do not believe in them: clients that ask more often than a lease lasts keep such a
+// lock for ever.
 func (r *Reading) KeptByAsking(c *Case, e *history.Event) bool {
-	return e.Client == c.Probe && e.Kind == history.Refuse && e.Claims && c.barring(r.where(func(g *grant) bool { return g.kept }))
+	kept := func(g *grant) bool { return g.kept }
+	return e.Client == c.Probe && e.Kind == history.Refuse && e.Claims && c.barring(r.where(kept))
 }
 
 // granted are the nodes on which the key is the grant of one lease of a client, or (0) of any, by its

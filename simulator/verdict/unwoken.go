@@ -49,9 +49,9 @@ func (u *unwoken) end(in *input, w Word) {
 }
 
 func (u *unwoken) finish(in *input, horizon bool) {
+	w := Blocked
 	if horizon && in.at-u.since >= 2*in.run.TTL {
-		u.end(in, Deadlock)
-		return
+		w = Deadlock
 	}
-	u.end(in, Blocked)
+	u.end(in, w)
 }

@@ -5,27 +5,9 @@
 // small comparable value, so that a search can keep it, or its [Safety] part, inside a
 // hashed state. A [Reading] is the interpretation of events that the judges share. The
 // exact meaning of every verdict, with its borderline cases, is at the head of the file
-// of its judge; testdata/histories.txt has a small history for each. In short:
+// of its judge; in short it stands beside its name. testdata/histories.txt has a small history for each.
 //
-//   - OVERLAP: two clients are inside the critical section at one true time.
-//   - STALE-WRITE: the resource accepted a late write that harms another: it overwrites an
-//     update that its writer has not read, or falls into another's section after that one's
-//     first read. Also: the one who has the lock overwrites an update that it has not read.
-//   - FENCED: the resource refused a late write, and accepted no stale one.
-//   - WRONG-DEL: a command removed, replaced, prolonged or shortened a live grant of another
-//     lease.
-//   - LIE: a release, renewal or check said that the lock is still its caller's, or that it
-//     is not, and that was false.
-//   - ORPHAN: the key is the grant of a living client that does not believe in it, and
-//     refused another client or outlasts the run.
-//   - DEADLOCK: the lock is free and refused, for good.
-//   - BLOCKED: the lock is free and refused, for a time.
-//   - STARVED: no client wins although nothing stands in the way, or one client is overtaken
-//     again and again.
-//   - SLOW: a client asks for the lock and has no answer for longer than a bound that was given.
-//   - NOISY: a client that waits for the lock sends more requests a second than a bound that was given.
-//
-// They rest on these terms:
+// The verdicts rest on these terms:
 //
 //   - A grant is the key on one node, as long as its value stands. It belongs to the lease
 //     under which it was made: to one attempt of one client ([history.Event].Lease). It is
@@ -55,20 +37,25 @@ type Word string
 
 // Safety.
 const (
-	Overlap    Word = "OVERLAP"     // two clients inside the critical section at one true time; a paused one counts
-	StaleWrite Word = "STALE-WRITE" // the resource accepted a write that came late and harms another
-	Fenced     Word = "FENCED"      // the resource refused a late write, and accepted no stale one
-	WrongDel   Word = "WRONG-DEL"   // a command removed, replaced or prolonged/shortened a live grant of another lease
-	Lie        Word = "LIE"         // the lock said that it is its caller's, or that it is not, and that was false
+	Overlap Word = "OVERLAP" // two clients are inside the critical section at one true time; a paused one counts
+	// StaleWrite: the resource accepted a late write that harms another: it overwrites an update that its writer has
+	// not read, or falls into another's section after that one's first read. Also: the one who has the lock overwrites
+	// an update that it has not read.
+	StaleWrite Word = "STALE-WRITE"
+	Fenced     Word = "FENCED"    // the resource refused a late write, and accepted no stale one
+	WrongDel   Word = "WRONG-DEL" // a command removed, replaced, prolonged or shortened a live grant of another lease
+	Lie        Word = "LIE"       // the lock said that it is still its caller's, or that it is not, and that was false
 )
 
 // Progress.
 const (
-	Orphan   Word = "ORPHAN"   // the key belongs to a living client that does not believe that it has the lock
-	Deadlock Word = "DEADLOCK" // the lock is refused for good, although nobody has it
-	Blocked  Word = "BLOCKED"  // nobody had the lock, and still it was refused, for a time
-	Starved  Word = "STARVED"  // nobody wins although nothing stands in the way, or one client is overtaken again and again
-	Slow     Word = "SLOW"     // an Acquire lasts longer than history.History.Slow
+	// Orphan: the key is the grant of a living client that does not believe in it, and refused another or outlasts
+	// the run.
+	Orphan   Word = "ORPHAN"
+	Deadlock Word = "DEADLOCK" // the lock is free and refused, for good
+	Blocked  Word = "BLOCKED"  // the lock is free and refused, for a time
+	Starved  Word = "STARVED"  // no client wins although nothing stands in the way, or one is overtaken again and again
+	Slow     Word = "SLOW"     // a client asks and has no answer for longer than history.History.Slow
 	Noisy    Word = "NOISY"    // a client that waits sends more than history.History.Noisy requests a second
 )
 
@@ -86,7 +73,7 @@ type Finding struct {
 	Clients []int         `json:"clients"`        // the clients involved, the culprit first
 	From    time.Duration `json:"from_ns"`        // true time at which it began
 	To      time.Duration `json:"to_ns"`          // true time at which it ended; equal to From for an instant
-	Forever bool          `json:"forever"`        // it had not ended when the run did, and nothing was left that could end it
+	Forever bool          `json:"forever"`        // it had not ended when the run did, and nothing left could end it
 	Event   int           `json:"event"`          // index in History.Events of the event that completed it
 	Node    int           `json:"node,omitempty"` // server concerned, 0: none in particular
 }
