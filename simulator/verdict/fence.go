@@ -19,7 +19,7 @@ import "locklab/simulator/history"
 //
 // Only the end of a run can tell, so Judge adds the finding, with the first late write that
 // was refused as evidence. Clients: its writer.
-func (s *Safety) fenced() bool { return s.saved && !s.words.Has(StaleWrite) }
+func (s *Safety) fenced() bool { return s.saved && s.words&SetOf(StaleWrite) == 0 }
 
 // saves reports whether the event is a late write that was refused.
 func saves(in *input) bool {

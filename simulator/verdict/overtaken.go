@@ -22,9 +22,6 @@ type overtaken struct {
 	since           [MaxClients]time.Duration
 }
 
-// overtakenAfter is the number of rounds that make STARVED.
-const overtakenAfter = 10
-
 func (o *overtaken) observe(in *input) {
 	c := in.client()
 	switch in.event.Kind {
@@ -49,7 +46,7 @@ func (o *overtaken) observe(in *input) {
 
 // close ends the wait of c, and reports it if it was overtaken too often.
 func (o *overtaken) close(in *input, c uint8) {
-	if o.rounds[c-1] >= overtakenAfter {
+	if o.rounds[c-1] >= starvedAfter {
 		in.report(Finding{Verdict: Starved, Clients: []int{int(c)}, From: o.since[c-1], To: in.at})
 	}
 	o.waiting.Remove(c)

@@ -29,7 +29,8 @@ type starved struct {
 }
 
 // starvedAfter is the number of refusals in a row that make STARVED: ten, counted over all
-// clients, so that n clients that all fail are starved after 10/n rounds.
+// clients, so that n clients that all fail are starved after 10/n rounds. Of one client that is
+// overtaken it is the number of rounds.
 const starvedAfter = 10
 
 func (s *starved) observe(in *input) {

@@ -99,9 +99,6 @@ func (s *Set) Add(w Word) {
 	}
 }
 
-// Has reports whether a verdict is in the set.
-func (s Set) Has(w Word) bool { return s&SetOf(w) != 0 }
-
 // Each yields the verdicts in order.
 func (s Set) Each(yield func(Word) bool) {
 	for ; s != 0; s &= s - 1 {
