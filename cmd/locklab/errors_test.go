@@ -284,7 +284,8 @@ func TestWrongUseInChinese(t *testing.T) {
 
 // inEnglish are the files whose errors do not stand in the catalogues, and why.
 var inEnglish = map[string]string{
-	"simulator/bubble/client.go":                   "for the programmer of a test, beside what package testing prints",
+	"simulator/bubble/agent.go":                    "for the programmer of a test, beside what package testing prints",
+	"simulator/bubble/handle.go":                   "for the programmer of a test, beside what package testing prints",
 	"simulator/bubble/execution.go":                "for the programmer of a test, beside what package testing prints",
 	"scenarios/share/part.go":                      "never reaches a user: a share is printed then",
 	"scenarios/cost/simulation.go":                 "a mistake of locklab, whose own policies are played",

@@ -208,11 +208,7 @@ func stalled(err error, e *bubble.StallError) string {
 	case e.State == "":
 		key = "locktest.stall.runs"
 	}
-	after := "locktest.stall.real"
-	if e.Works {
-		after = "locktest.stall.processor"
-	}
-	return tell(key, "client", nameOf(err, e.Client), "state", e.State, "after", tell(after, "span", e.After.String()))
+	return tell(key, "client", nameOf(err, e.Client), "state", e.State, "after", e.After.String())
 }
 
 // nameOf is the name of a client that an error is about; the probe's says what it is.

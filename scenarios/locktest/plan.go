@@ -213,7 +213,7 @@ func (p *plan) within(bounds study.Bounds) (*explore.Model, error) {
 // putInto puts the code in place of the lock of a search.
 func (p *plan) putInto(b *explore.Model) {
 	b.Key, b.Contents = p.bounds.Key, p.contents
-	if !p.ensemble && len(p.drawn.Places) > 0 {
+	if !p.ensemble && len(p.drawn.Arguments) > 0 {
 		b.Drawn = p.drawn.Value
 	}
 	b.Code = func(probe bool) simulator.ClientConfig {
@@ -269,7 +269,7 @@ func (p *plan) contender(b *explore.Model) func(*bubble.Handle) {
 	if b.Timing != nil {
 		return func(c *bubble.Handle) {
 			for range b.Attempts {
-				c.Rest(process.Op{Kind: process.Idle, D: b.Timing.Idle})
+				c.AskBetween(process.Op{Kind: process.Idle, D: b.Timing.Idle})
 				p.attempt(&Client{process: c, section: section{work: b.Timing.Work, idle: true}})
 			}
 			c.Record(history.Event{Kind: history.Done})
@@ -278,14 +278,14 @@ func (p *plan) contender(b *explore.Model) func(*bubble.Handle) {
 	return func(c *bubble.Handle) {
 		for i := range b.Attempts {
 			if i > 0 {
-				c.Rest(process.Op{Kind: process.Sleep, D: b.Between()})
+				c.AskBetween(process.Op{Kind: process.Sleep, D: b.Between()})
 			}
 			entered := p.attempt(&Client{process: c, section: section{work: b.Work()}})
 			for _, sleep := range b.Retries {
 				if entered {
 					break
 				}
-				c.Rest(process.Op{Kind: process.Sleep, D: sleep})
+				c.AskBetween(process.Op{Kind: process.Sleep, D: sleep})
 				entered = p.attempt(&Client{process: c, section: section{work: b.Work()}})
 			}
 		}
@@ -339,7 +339,7 @@ func (p *plan) probe(b *explore.Model) func(*bubble.Handle) {
 			return
 		}
 		for {
-			c.Rest(process.Op{Kind: process.Sleep, D: 2*b.Between() + b.ClockJumps})
+			c.AskBetween(process.Op{Kind: process.Sleep, D: 2*b.Between() + b.ClockJumps})
 			one := &Client{process: c, probe: true, note: explore.ProbeRefused}
 			if p.attempt(one) || one.answered() {
 				return

@@ -177,7 +177,7 @@ func (r *racer) client(s race.Settings, spec race.ClientSpec) simulator.ClientCo
 	config := r.plan.client(func(c *bubble.Handle) {
 		does := section{work: spec.Work, tail: spec.Tail, fails: spec.Fails}
 		for !r.plan.attempt(&Client{process: c, first: spec.First, section: does, timeout: s.Timeout}) && !spec.Once {
-			c.Rest(process.Op{Kind: process.Sleep, D: spec.Retry})
+			c.AskBetween(process.Op{Kind: process.Sleep, D: spec.Retry})
 		}
 		c.Record(history.Event{Kind: history.Done})
 	})

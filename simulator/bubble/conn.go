@@ -4,17 +4,16 @@ import (
 	"errors"
 	"net"
 	"os"
-	"runtime"
 	"time"
 
 	"locklab/simulator/internal/clock"
 	"locklab/simulator/process"
 )
 
-// conn is a connection of the code. What it writes is gathered until all of the code
-// waits, and is then one request. Its fields belong to x.mu.
+// conn is a connection of the code. What the code writes is gathered until all of it waits, and is then one request. Its
+// fields belong to the mu of its Handle.
 type conn struct {
-	x        *execution
+	of       *Handle
 	wire     process.Wire
 	server   int
 	lease    uint8  // the attempt in which it was made: what goes over it belongs to that
@@ -28,102 +27,70 @@ type conn struct {
 	deadline time.Time // for reads; zero: none
 	expired  bool      // the deadline is over, until there is another one
 	wait     *wait     // for the server; nil: for nothing
-	code     []string
-	err      error // what it has written makes no sense
+	code     []string  // where in the code the last write was
+	err      error     // what was written makes no sense
 }
 
 // dial opens a connection to a server.
-func (x *execution) dial(server int) (net.Conn, error) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.dead { // libraries log that they cannot dial; the connection fails when it is used
-		if x.failures++; x.failures > maxFailures {
-			runtime.Goexit()
-		}
+func (c *Handle) dial(server int) net.Conn {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.dead { // the connection fails when it is used: see stopping
+		c.fail()
 	}
-	c := &conn{x: x, wire: x.open(server), server: server, lease: x.lease, ready: make(chan struct{}, 1)}
-	x.conns = append(x.conns, c)
-	return c, nil
+	one := &conn{of: c, wire: c.open(server), server: server, lease: c.lease, ready: make(chan struct{}, 1)}
+	c.conns = append(c.conns, one)
+	return one
 }
 
-// stopping reports whether the execution is being stopped. Its connections can then still be
-// made: who cannot dial tries again without end.
-func (x *execution) stopping() bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.dead
-}
-
-// stopped ends a goroutine of code that is being stopped, or lets it go on: see Leaks.
-func stopped(x *execution) process.Observation {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.failures++; !x.h.goesOn() || x.failures > maxFailures {
-		runtime.Goexit()
-	}
-	return process.Observation{Kind: process.Slept}
-}
-
-// refused is the error of a connection of code that is being stopped. Code that does
-// not give up is ended.
-func (x *execution) refused() error {
-	if x.failures++; x.failures > maxFailures {
-		runtime.Goexit() // what is deferred unlocks x.mu
-	}
+// refused is the error of a connection of code that is being stopped. mu is held.
+func (c *conn) refused() error {
+	c.of.fail()
 	return &net.OpError{Op: "write", Net: "tcp", Err: net.ErrClosed}
 }
 
-// maxFailures is the number of times that code that is being stopped may try again.
-const maxFailures = 200
-
+// Write implements net.Conn. It never waits.
 func (c *conn) Write(b []byte) (int, error) {
-	x := c.x
-	x.mu.Lock()
-	defer x.mu.Unlock()
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
 	switch {
-	case x.dead:
+	case c.of.dead:
 		if c.bye = c.wire.Bye(b); c.bye != nil {
 			return len(b), nil
 		}
-		return 0, x.refused()
+		return 0, c.refused()
 	case c.closed:
 		return 0, net.ErrClosed
 	case c.broken != nil:
 		return 0, c.broken
 	}
 	answers, err := c.wire.Write(b)
-	if err != nil {
+	switch {
+	case err != nil:
 		c.err = err
-		x.act()
-		return len(b), nil
-	}
-	if len(answers) > 0 {
+		c.of.act()
+	case len(answers) > 0:
 		c.in = append(c.in, answers...)
 		c.wake()
-	} else if c.wire.Unsent() {
-		c.written = true
-		c.code = x.callers()
-		x.act()
+	case c.wire.Unsent():
+		c.written, c.code = true, c.of.callers()
+		c.of.act()
 	}
 	return len(b), nil
 }
 
+// Read implements net.Conn. It waits for what the server sends.
 func (c *conn) Read(b []byte) (int, error) {
-	x := c.x
-	x.mu.Lock()
-	defer x.mu.Unlock()
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
 	for {
 		switch {
 		case len(c.bye) > 0:
-			n := copy(b, c.bye)
-			c.bye = c.bye[n:]
-			return n, nil
-		case x.dead:
-			return 0, x.refused()
+			return take(b, &c.bye), nil
+		case c.of.dead:
+			return 0, c.refused()
 		case len(c.in) > 0:
-			n := copy(b, c.in)
-			c.in = c.in[n:]
-			return n, nil
+			return take(b, &c.in), nil
 		case c.closed:
 			return 0, net.ErrClosed
 		case c.broken != nil:
@@ -133,15 +100,23 @@ func (c *conn) Read(b []byte) (int, error) {
 		}
 		if !c.reading {
 			c.reading = true
-			x.act()
+			c.of.act()
 		}
-		x.mu.Unlock()
+		c.of.mu.Unlock()
 		<-c.ready
-		x.mu.Lock()
+		c.of.mu.Lock()
 		c.reading = false
 	}
 }
 
+// take moves what fits from what was received to b.
+func take(b []byte, from *[]byte) int {
+	n := copy(b, *from)
+	*from = (*from)[n:]
+	return n
+}
+
+// wake lets a goroutine that waits in Read look again.
 func (c *conn) wake() {
 	select {
 	case c.ready <- struct{}{}:
@@ -149,15 +124,14 @@ func (c *conn) wake() {
 	}
 }
 
-// ask finds out what the connection waits for, while all of the code waits.
-func (c *conn) ask() error {
-	if c.err != nil {
+// ask enters what the connection waits for, while all of the code waits. now is the bubble's clock.
+func (c *conn) ask(now time.Time) error {
+	switch {
+	case c.err != nil:
 		return c.err
-	}
-	if c.wait != nil && (c.wait.op.Kind != process.Listen || !c.written && !c.closed) {
+	case c.wait != nil && (c.wait.op.Kind != process.Listen || !c.written && !c.closed):
 		return nil
-	}
-	if !c.written && !c.reading {
+	case !c.written && !c.reading:
 		return nil
 	}
 	o, ok, err := c.wire.Asks()
@@ -176,16 +150,16 @@ func (c *conn) ask() error {
 		}
 	}
 	if !c.deadline.IsZero() && !c.wire.Pings() {
-		o.D = max(c.deadline.Sub(c.x.start)-c.x.elapsed, time.Nanosecond)
+		o.D = max(c.deadline.Sub(now), time.Nanosecond)
 	}
 	c.wait = &wait{op: o, conn: c, code: c.code}
 	return nil
 }
 
-// heard ends what the connection waits for. It runs in the agent.
+// received ends what the connection waits for. It runs in the agent.
 func (c *conn) received(w *wait, in []byte, err error) {
-	c.x.mu.Lock()
-	defer c.x.mu.Unlock()
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
 	if c.wait != w {
 		return
 	}
@@ -198,24 +172,16 @@ func (c *conn) received(w *wait, in []byte, err error) {
 		c.broken = err
 	}
 	if err != nil && !c.closed { // no call waits for the answer to a farewell
-		c.x.unanswered++
+		c.of.unanswered++
 	}
 	c.wake()
 }
 
-// fail wakes the reader, when the execution is being stopped. It runs in the agent.
-func (c *conn) fail() {
-	c.x.mu.Lock()
-	defer c.x.mu.Unlock()
-	c.wake()
-}
-
-// Close tells the server, if the connection has subscribed. No goroutine waits for a request
-// that is under way any more.
+// Close implements net.Conn. It ends a subscription at the server; no goroutine waits for a request that is in flight any
+// more.
 func (c *conn) Close() error {
-	x := c.x
-	x.mu.Lock()
-	defer x.mu.Unlock()
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
 	if c.closed {
 		return net.ErrClosed
 	}
@@ -223,7 +189,7 @@ func (c *conn) Close() error {
 	c.leave()
 	if c.wire.Close() {
 		c.written = true
-		x.act()
+		c.of.act()
 	}
 	c.wake()
 	return nil
@@ -235,23 +201,23 @@ func (c *conn) leave() {
 		return
 	}
 	if c.wait.op.Kind == process.Request {
-		c.x.unanswered++
+		c.of.unanswered++
 	}
 	c.wait = nil
-	c.x.act()
+	c.of.act()
 }
 
-// SetReadDeadline bounds how long the next request may take. A time that is over ends a
-// read at once.
+// SetReadDeadline implements net.Conn. It bounds how long the next request may take; a time that is over ends a read
+// immediately.
 func (c *conn) SetReadDeadline(t time.Time) error {
-	c.x.mu.Lock()
-	defer c.x.mu.Unlock()
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
 	c.deadline, c.expired = t, false
 	// The caller runs in a bubble, so that time.Now is this client's clock.
 	if c.reading && !t.IsZero() && !t.After(time.Now()) {
 		c.expired = true
 		c.leave()
-		c.x.act()
+		c.of.act()
 		c.wake()
 	}
 	return nil
@@ -260,6 +226,4 @@ func (c *conn) SetReadDeadline(t time.Time) error {
 func (c *conn) SetDeadline(t time.Time) error    { return c.SetReadDeadline(t) }
 func (c *conn) SetWriteDeadline(time.Time) error { return nil }
 func (c *conn) LocalAddr() net.Addr              { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 100), Port: 1} }
-func (c *conn) RemoteAddr() net.Addr {
-	return &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(c.server)), Port: c.x.h.port()}
-}
+func (c *conn) RemoteAddr() net.Addr             { return c.of.h.addr(c.server) }

@@ -58,6 +58,17 @@ func (r Routine) Does() string {
 	return does
 }
 
+// Bubble returns the goroutine's bubble of testing/synctest, "synctest bubble 7"; "": it is in none.
+func (r Routine) Bubble() string {
+	if at := strings.Index(r.State, "synctest bubble "); at >= 0 {
+		return r.State[at:]
+	}
+	return ""
+}
+
+// Durable reports whether the goroutine is durably blocked: only its own bubble ends that.
+func (r Routine) Durable() bool { return strings.Contains(r.State, "(durable)") }
+
 // locks are the states of goroutines that wait for others that run: for moments, or as long as a
 // machine is busy. waits are all in which only time or another goroutine ends what they wait for.
 var (
@@ -71,9 +82,9 @@ var (
 func (r Routine) Waits() bool { return slices.Contains(waits, r.Does()) }
 func (r Routine) Locks() bool { return slices.Contains(locks, r.Does()) }
 
-// Runs reports whether a goroutine in a state runs, or waits for a processor only.
-func Runs(state string) bool {
-	return slices.Contains([]string{"running", "runnable", "preempted"}, state)
+// Runs reports whether the goroutine runs, or waits for a processor only.
+func (r Routine) Runs() bool {
+	return slices.Contains([]string{"running", "runnable", "preempted"}, r.Does())
 }
 
 // Lines returns the lines at which the running code is, the innermost call first, of the functions

@@ -31,10 +31,11 @@ package bubble
 
 import (
 	"cmp"
-	"fmt"
+	"net"
 	"testing"
 	"time"
 
+	"locklab/simulator/internal/clock"
 	"locklab/simulator/process"
 )
 
@@ -79,14 +80,42 @@ type Host struct {
 	dates      int // that shadows, and executions at other dates, have begun at
 }
 
-func (h *Host) port() int { return cmp.Or(h.Port, 6379) }
-
 // Start implements process.Host.
 func (h *Host) Start() process.Execution {
 	if h.OtherDates != nil && h.OtherDates() && !h.Timed {
-		return h.takingTurns(h.start(h.extra()))
+		return h.start(h.Horizon)
 	}
-	return h.takingTurns(h.start(0))
+	return h.start(0)
+}
+
+// start begins an execution of which each observation takes so much more time; above 0 it is at another date, too.
+func (h *Host) start(extra time.Duration) *execution {
+	open := h.Open()
+	h.executions++
+	if h.Drawn != nil {
+		open = h.Drawn.execution(executionID{h.ID, h.executions}, open)
+	}
+	at := clock.Epoch // so that the code and the servers are of the same date
+	if h.Timed {
+		at = at.Add(-early)
+	}
+	if extra > 0 {
+		h.dates++
+		at = at.Add(process.OtherDate(h.dates))
+	}
+	x := &execution{h: h, number: h.executions, extra: extra, client: &Handle{h: h, open: open}}
+	h.Turn.take(x)
+	x.agent = newAgent(h.T, h.ID, at)
+	return x
+}
+
+// early is by how much the bubble's clock begins before the epoch of the lab's, so that a client's clock may be behind:
+// package synctest has them begin in 2000.
+var early = clock.Epoch.Sub(time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC))
+
+// addr returns the address of a server, from 1.
+func (h *Host) addr(server int) *net.TCPAddr {
+	return &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(server)), Port: cmp.Or(h.Port, 6379)}
 }
 
 // Leaks are the executions that have left goroutines behind. An execution is stopped where its code waits, and what
@@ -111,75 +140,6 @@ func (h *Host) leak() {
 // goesOn reports whether the code of executions that are stopped goes on.
 func (h *Host) goesOn() bool { return h.Leaks != nil && h.Leaks.goesOn }
 
-// extra returns the time that passes, for a shadow, before every observation of code that is not
-// timed: longer than a lease, and than most time-outs, but not so long that a
-// connection pool drops what is idle.
-func (h *Host) extra() time.Duration { return h.Horizon }
-
-// otherDate returns how much later the clock of the next shadow of code that is not timed begins: process.OtherDate.
-func (h *Host) otherDate() time.Duration {
-	h.dates++
-	return process.OtherDate(h.dates)
-}
-
-// NeedsTimeError says that what the code does depends on its clock, so that it has to be
-// timed. It is a way to go on, not a failure.
-type NeedsTimeError struct{ Client int }
-
-func (e *NeedsTimeError) Error() string {
-	return fmt.Sprintf("simulator: what c%d does depends on its clock", e.Client)
-}
-
-// StallError is code that neither goes on nor waits for anything that the lab could
-// give it.
-type StallError struct {
-	Client int
-	Stuck  bool          // it waits for something of its own that will never come
-	After  time.Duration // otherwise: so long it did not come to rest, in real time
-	Works  bool          // After is the time that processors have worked
-	State  string        // of the goroutine: "sync.Mutex.Lock"; "": none was found
-	Stack  string        // its stack
-}
-
-func (e *StallError) Error() string {
-	if e.Stuck {
-		return fmt.Sprintf("simulator: the code of c%d has not ended, and waits for no server and no time: a goroutine is in [%s], and nothing will ever end that\n%s", e.Client, e.State, e.Stack)
-	}
-	of := "real"
-	if e.Works {
-		of = "processor"
-	}
-	if e.State == "" {
-		return fmt.Sprintf("simulator: the code of c%d did not come to rest within %v of %s time", e.Client, e.After, of)
-	}
-	return fmt.Sprintf("simulator: the code of c%d did not come to rest within %v of %s time: a goroutine is in [%s], which is no wait that time or a server could end\n%s", e.Client, e.After, of, e.State, e.Stack)
-}
-
-// EndlessError is code that asks again and again in a history without end.
-type EndlessError struct {
-	Client int
-	Ended  bool // its program has ended, and a goroutine goes on; else no time passes between its requests
-	Asks   int  // requests of that kind
-}
-
-func (e *EndlessError) Error() string {
-	if e.Ended {
-		return fmt.Sprintf("simulator: the program of c%d has ended, and its code has asked %d times since", e.Client, e.Asks)
-	}
-	return fmt.Sprintf("simulator: the code of c%d has asked %d times without letting time pass", e.Client, e.Asks)
-}
-
-// PanicError is code that panicked.
-type PanicError struct {
-	Client int
-	Value  any
-	Stack  string
-}
-
-func (e *PanicError) Error() string {
-	return fmt.Sprintf("simulator: the code of c%d panicked: %v\n%s", e.Client, e.Value, e.Stack)
-}
-
 // A Turn is that of the one execution that is alive; see Host.Turn. Its goroutines have ended, or are such that nothing can wake, before
 // the next one begins: they do not meet what that puts into the variables of packages.
 type Turn struct{ of *execution }
@@ -193,28 +153,4 @@ func (t *Turn) take(x *execution) {
 		t.of.Stop()
 	}
 	t.of = x
-}
-
-// takingTurns is x, if need be as one that can be ended in between.
-func (h *Host) takingTurns(x *execution) process.Execution {
-	if h.Turn == nil {
-		return x
-	}
-	return &interrupted{x}
-}
-
-// interrupted is an execution that goes on in another one when it has lost its turn.
-type interrupted struct{ *execution }
-
-// Observe implements process.Execution.
-func (i *interrupted) Observe(s process.TimedObservation, known *process.Entry) (process.Entry, error) {
-	if x := i.execution; x.lost {
-		again, err := x.another(x.extra)
-		if err != nil {
-			return process.Entry{}, err
-		}
-		again.steps, again.timer, again.ops = x.steps, x.timer, x.ops
-		i.execution = again
-	}
-	return i.execution.Observe(s, known)
 }

@@ -1,0 +1,189 @@
+package bubble
+
+import (
+	"errors"
+	"slices"
+	"testing/synctest"
+	"time"
+
+	"locklab/simulator/process"
+)
+
+// shadow has another execution go through the same history, compares, and finds in how long the code does something by
+// itself. While it does nothing, the shadow has let as much time pass as it lets pass before the next observation, and
+// goes on with that.
+func (x *execution) shadow() (in time.Duration, found bool, err error) {
+	extra := x.h.Horizon
+	if x.h.Timed {
+		extra = 0
+	}
+	y, err := x.another(extra)
+	if extra > 0 && err != nil && !errors.As(err, new(*StallError)) {
+		if failed := x.needsTime(); failed != nil {
+			err = failed
+		}
+	}
+	different := (*process.DifferentError)(nil)
+	if errors.As(err, &different) && x.h.Drawn != nil && x.h.Drawn.explains(&different.Was, &different.Is) {
+		err = &DrawnError{x.h.ID}
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	in, found, err = y.lookOn()
+	if y.ahead = extra > 0 && err == nil && !found; y.ahead {
+		x.standby = y
+	} else {
+		y.Stop()
+	}
+	return in, found, err
+}
+
+// alone is shadow without a second execution: only where the code waits for nothing else does this one run ahead.
+func (x *execution) alone() (in time.Duration, found bool, err error) {
+	if x.waits() {
+		return 0, false, nil
+	}
+	return x.lookOn()
+}
+
+// maxShadows bounds the executions that begin until one takes the same of several ways.
+const maxShadows = 1000
+
+// another has the standby, or a new execution with so much more time, go through the same history. The error is a
+// *process.DifferentError if it does something else.
+func (x *execution) another(extra time.Duration) (y *execution, err error) {
+	y, x.standby = x.standby, nil
+	var others []process.Entry // what the code does otherwise in the end
+	for range maxShadows {
+		if y == nil || y.agent.lost || y.extra != extra {
+			y = x.h.start(extra)
+		}
+		if err = y.repeat(x.steps); err == nil {
+			return y, nil
+		}
+		y.Stop()
+		different := (*process.DifferentError)(nil)
+		if !errors.As(err, &different) || !different.Branch {
+			return nil, err
+		}
+		known := slices.ContainsFunc(others, func(e process.Entry) bool { return e.SameActions(&different.Is) })
+		if different.At == len(x.steps)-1 && !known {
+			if others = append(others, different.Is); len(others) >= process.MostWays {
+				different.Branch, different.At = false, -1
+				return nil, err
+			}
+		}
+	}
+	return nil, err
+}
+
+// repeat goes through what is left of a history. The error is a *process.DifferentError where the code does something else
+// than it did.
+func (x *execution) repeat(steps []step) error {
+	for i := len(x.steps); i < len(steps); i++ {
+		if i > 0 {
+			x.timer, x.ops = steps[i-1].timer, steps[i-1].ops
+			x.steps[i-1] = steps[i-1]
+		}
+		e, err := x.observe(steps[i].seen)
+		if err != nil {
+			return err
+		}
+		if !e.SameActions(&steps[i].entry) {
+			return &process.DifferentError{Was: steps[i].entry, Is: e, At: i, Branch: steps[i].seen.Branch}
+		}
+	}
+	return nil
+}
+
+// timeTrials is the number of executions that show that chance is not why code does something else at another time.
+const timeTrials = 10
+
+// needsTime executes the same history in the time that it took, after one with more time has come to something else. The
+// error is a *NeedsTimeError if all do the same as the first; nil: one has failed otherwise.
+func (x *execution) needsTime() error {
+	for range timeTrials {
+		y, err := x.another(0)
+		switch {
+		case errors.As(err, new(*process.DifferentError)):
+			return err
+		case err != nil:
+			return nil
+		}
+		y.Stop()
+	}
+	return &NeedsTimeError{x.h.ID}
+}
+
+// idleHorizon is the longest sleep of code that waits for nothing else.
+const idleHorizon = 24 * time.Hour
+
+// lookOn lets time pass until the code does something by itself, and returns in how long that is. Code that has not ended
+// must do something, or wait for something, in the end: the error is a *StallError if it does not.
+func (x *execution) lookOn() (in time.Duration, found bool, err error) {
+	idle := !x.client.finished() && !x.waits()
+	for _, horizon := range []time.Duration{x.h.Horizon, idleHorizon} {
+		if err := x.agent.order(func() { x.client.look(horizon) }); err != nil {
+			return 0, false, err
+		}
+		switch at, acted, err := x.client.did(); {
+		case err != nil:
+			return 0, false, err
+		case acted:
+			return at.Sub(x.agent.start) - x.elapsed, true, nil
+		case !idle:
+			return 0, false, nil
+		}
+	}
+	return 0, false, x.agent.stuck()
+}
+
+// look lets time pass, at most d, until the code does something by itself. It runs in the agent.
+func (c *Handle) look(d time.Duration) {
+	synctest.Wait()
+	select {
+	case <-c.signal:
+	default:
+	}
+	c.quiet(nil)
+	horizon := time.NewTimer(d)
+	defer horizon.Stop()
+	select {
+	case <-c.signal:
+	case <-horizon.C:
+	}
+}
+
+// die begins the end of an execution: from now on all that the code asks for fails.
+func (c *Handle) die() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.dead = true
+}
+
+// afterwards is the time that passes after the program of an execution that is stopped: for goroutines that sleep
+// before they see that their connection is gone, as those of libraries do. A bubble's clock stands still when the
+// agent has ended.
+const afterwards = time.Minute
+
+// drain has everything fail that the code waits for, and lets time pass. It runs in the agent.
+func (c *Handle) drain() {
+	if c.cancel == nil { // the program has not begun
+		return
+	}
+	asks, conns := c.asks, c.conns
+	c.cancel()
+	for _, w := range asks {
+		close(w.done)
+	}
+	for _, one := range conns {
+		one.wake()
+	}
+	synctest.Wait()
+	for d := time.Second; !c.finished() && d < 100*time.Hour; d *= 4 {
+		time.Sleep(d)
+		synctest.Wait()
+	}
+	time.Sleep(afterwards)
+}
