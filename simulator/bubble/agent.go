@@ -55,21 +55,15 @@ func (a *agent) order(do func()) error {
 	if a.lost {
 		return &StallError{Client: a.client}
 	}
-	ended := false
 	select {
 	case a.orders <- do:
-	case <-a.ended:
-		ended = true
+	case <-a.ended: // see await
 	}
-	var err error
-	if !ended {
-		ended, err = a.await(a.reports)
+	if ended, err := a.await(a.reports); !ended {
+		return err
 	}
-	if ended {
-		a.lost = true
-		return fmt.Errorf("simulator: the code of c%d ended its bubble: %v", a.client, a.dropped)
-	}
-	return err
+	a.lost = true
+	return fmt.Errorf("simulator: the code of c%d ended its bubble: %v", a.client, a.dropped)
 }
 
 // stop orders drain, which is to end the code, and then ends the bubble. It reports whether goroutines are left that

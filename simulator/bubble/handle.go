@@ -18,25 +18,25 @@ import (
 	"locklab/simulator/process"
 )
 
-// A Handle is what the code in one bubble has of the lab. Its goroutines may share it. Execution and agent read it while
-// all of the code waits.
+// A Handle is what the code in one bubble has of the lab. Its goroutines may share it: mu is between them. The lab uses it
+// while all of the code waits, and needs no lock for that.
 type Handle struct {
 	h      *Host
 	open   func(server int) process.Wire
 	ctx    context.Context // made in the bubble, as are the next two
 	cancel context.CancelFunc
 	signal chan struct{} // has an element when the code has acted
+	main   string        // the program's goroutine, if its lines are watched
+	over   bool          // the program has ended
+	err    error         // how it has failed
+	dead   bool          // the execution is being stopped: all that the code asks for fails
 
 	mu         sync.Mutex // held for moments only, never while a goroutine waits
-	asks       []*wait    // operations of Ask that have not ended, in their order
+	asks       []*wait    // of Ask, that have not ended, in their order
 	conns      []*conn
 	notes      []history.Event // since the last observation
-	acted      bool            // the code has done something that can be seen since the agent last looked
+	acted      bool            // the code has done something that can be seen since the lab last looked
 	actAt      time.Time       // when that was, on the bubble's clock
-	main       string          // the program's goroutine, if its lines are watched
-	over       bool            // the program has ended
-	err        error           // how it has failed
-	dead       bool            // the execution is being stopped
 	tokens     int             // drawn by Token
 	lease      uint8           // of the latest attempt, as in history.Event
 	inside     bool            // the critical section
@@ -48,17 +48,8 @@ type Handle struct {
 type wait struct {
 	op   process.Op
 	code []string                 // where in the code that is, if it is watched
-	conn *conn                    // of the operation; nil: it is one of Ask
+	conn *conn                    // which waits for its server; nil: the code waits in Ask, or for a timer
 	done chan process.Observation // of Ask
-}
-
-// end ends the wait: with s, or on a connection with what that receives. It runs in the agent.
-func (w *wait) end(s process.Observation, in []byte, err error) {
-	if w.conn != nil {
-		w.conn.received(w, in, err)
-		return
-	}
-	w.done <- s
 }
 
 // ID is the client's number, from 1.
@@ -130,7 +121,7 @@ func (c *Handle) Ask(o process.Op) process.Observation {
 
 // AskBetween is Ask of a program between two attempts: it ends where the execution is being stopped.
 func (c *Handle) AskBetween(o process.Op) {
-	if c.Ask(o); c.stopping() {
+	if c.Ask(o); c.dead {
 		runtime.Goexit()
 	}
 }
@@ -145,7 +136,7 @@ func (c *Handle) Addr(n int) string {
 
 // Dial opens a connection to one of the addresses of Addr.
 func (c *Handle) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
-	if err := ctx.Err(); err != nil && !c.stopping() {
+	if err := ctx.Err(); err != nil && !c.dead {
 		return nil, err
 	}
 	for n := 1; n <= c.h.Servers; n++ {
@@ -162,10 +153,7 @@ func (c *Handle) begin() {
 	c.signal = make(chan struct{}, 1)
 	go func() {
 		if c.h.Watch != nil {
-			main := routine.Current().Name
-			c.mu.Lock()
-			c.main = main
-			c.mu.Unlock()
+			c.main = routine.Current().Name
 		}
 		returned := false
 		defer func() {
@@ -198,19 +186,8 @@ func (c *Handle) act() {
 	}
 }
 
-// quiet notes that the code has done nothing yet that can be seen, and that w ends; nil: no wait does.
-func (c *Handle) quiet(w *wait) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.acted = false
-	c.asks = slices.DeleteFunc(c.asks, func(ask *wait) bool { return ask == w })
-}
-
-// pending moves what the code has recorded to e, and returns what it waits for. now is the bubble's clock.
-func (c *Handle) pending(now time.Time, e *process.Entry) (all []*wait, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	e.Notes, c.notes = c.notes, nil
+// pending returns what the code waits for. now is the bubble's clock.
+func (c *Handle) pending(now time.Time) (all []*wait, err error) {
 	all = slices.Clone(c.asks)
 	for _, one := range c.conns {
 		if err := one.ask(now); err != nil {
@@ -225,28 +202,6 @@ func (c *Handle) pending(now time.Time, e *process.Entry) (all []*wait, err erro
 		return cmp.Or(cmp.Compare(a.op.Node, b.op.Node), cmp.Compare(a.op.Arg, b.op.Arg))
 	})
 	return all, nil
-}
-
-// did reports whether the code has acted since then, and when. The error is how the program has failed.
-func (c *Handle) did() (at time.Time, acted bool, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.actAt, c.acted, c.err
-}
-
-// finished reports whether the program has ended.
-func (c *Handle) finished() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.over
-}
-
-// stopping reports whether the execution is being stopped. Connections can then still be made: libraries log that they
-// cannot dial, and dial again without end.
-func (c *Handle) stopping() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.dead
 }
 
 // fail notes a use of the lab by code that is being stopped, and ends a goroutine of code that does not give up. mu is

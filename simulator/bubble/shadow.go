@@ -83,7 +83,8 @@ func (x *execution) another(extra time.Duration) (y *execution, err error) {
 func (x *execution) repeat(steps []step) error {
 	for i := len(x.steps); i < len(steps); i++ {
 		if i > 0 {
-			x.timer, x.ops = steps[i-1].timer, steps[i-1].ops
+			x.joins = steps[i-1].joins
+			x.arm(steps[i-1].timer)
 			x.steps[i-1] = steps[i-1]
 		}
 		e, err := x.observe(steps[i].seen)
@@ -122,16 +123,16 @@ const idleHorizon = 24 * time.Hour
 // lookOn lets time pass until the code does something by itself, and returns in how long that is. Code that has not ended
 // must do something, or wait for something, in the end: the error is a *StallError if it does not.
 func (x *execution) lookOn() (in time.Duration, found bool, err error) {
-	idle := !x.client.finished() && !x.waits()
+	idle := !x.client.over && !x.waits()
 	for _, horizon := range []time.Duration{x.h.Horizon, idleHorizon} {
 		if err := x.agent.order(func() { x.client.look(horizon) }); err != nil {
 			return 0, false, err
 		}
-		switch at, acted, err := x.client.did(); {
-		case err != nil:
-			return 0, false, err
-		case acted:
-			return at.Sub(x.agent.start) - x.elapsed, true, nil
+		switch {
+		case x.client.err != nil:
+			return 0, false, x.client.err
+		case x.client.acted:
+			return x.client.actAt.Sub(x.agent.start) - x.elapsed, true, nil
 		case !idle:
 			return 0, false, nil
 		}
@@ -146,20 +147,13 @@ func (c *Handle) look(d time.Duration) {
 	case <-c.signal:
 	default:
 	}
-	c.quiet(nil)
+	c.acted = false
 	horizon := time.NewTimer(d)
 	defer horizon.Stop()
 	select {
 	case <-c.signal:
 	case <-horizon.C:
 	}
-}
-
-// die begins the end of an execution: from now on all that the code asks for fails.
-func (c *Handle) die() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.dead = true
 }
 
 // afterwards is the time that passes after the program of an execution that is stopped: for goroutines that sleep
@@ -181,7 +175,7 @@ func (c *Handle) drain() {
 		one.wake()
 	}
 	synctest.Wait()
-	for d := time.Second; !c.finished() && d < 100*time.Hour; d *= 4 {
+	for d := time.Second; !c.over && d < 100*time.Hour; d *= 4 {
 		time.Sleep(d)
 		synctest.Wait()
 	}
