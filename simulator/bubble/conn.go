@@ -35,7 +35,7 @@ type conn struct {
 func (c *Handle) dial(server int) net.Conn {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.dead { // libraries log that they cannot dial, and dial again without end: the connection fails when it is used
+	if c.dead { // the connection fails when it is used: see stopping
 		c.fail()
 	}
 	one := &conn{of: c, wire: c.open(server), server: server, lease: c.lease, ready: make(chan struct{}, 1)}
@@ -158,6 +158,8 @@ func (c *conn) ask(now time.Time) error {
 
 // received ends what the connection waits for. It runs in the agent.
 func (c *conn) received(w *wait, in []byte, err error) {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
 	if c.wait != w {
 		return
 	}

@@ -2,7 +2,6 @@ package bubble
 
 import (
 	"fmt"
-	"slices"
 	"testing/synctest"
 	"time"
 
@@ -117,8 +116,7 @@ func (x *execution) goOn(s process.TimedObservation, w *wait, wakes bool) (err e
 	if w != nil && w.conn != nil {
 		in, broken = w.conn.wire.Received(w.op, s.Observation)
 	}
-	x.client.acted = false
-	x.client.asks = slices.DeleteFunc(x.client.asks, func(ask *wait) bool { return ask == w })
+	x.client.expect(w)
 	err = x.agent.order(func() {
 		if x.h.Random != nil {
 			x.h.Random(x.agent.t, uint64(x.h.ID)<<32|uint64(len(x.steps)), x.number)
@@ -235,7 +233,6 @@ func (x *execution) Stop() {
 	if x.agent.lost {
 		return
 	}
-	x.client.dead = true
 	if x.agent.stop(x.client.drain) {
 		x.h.leak()
 	}

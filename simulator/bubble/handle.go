@@ -18,8 +18,8 @@ import (
 	"locklab/simulator/process"
 )
 
-// A Handle is what the code in one bubble has of the lab. Its goroutines may share it: mu is between them. The lab uses it
-// while all of the code waits, and needs no lock for that.
+// A Handle is what the code in one bubble has of the lab. Its goroutines may share it. The lab uses it while all of the code
+// waits, without mu; each order begins by locking it once, so that the code sees what the lab has written.
 type Handle struct {
 	h      *Host
 	open   func(server int) process.Wire
@@ -27,11 +27,11 @@ type Handle struct {
 	cancel context.CancelFunc
 	signal chan struct{} // has an element when the code has acted
 	main   string        // the program's goroutine, if its lines are watched
-	over   bool          // the program has ended
-	err    error         // how it has failed
-	dead   bool          // the execution is being stopped: all that the code asks for fails
 
 	mu         sync.Mutex // held for moments only, never while a goroutine waits
+	over       bool       // the program has ended
+	err        error      // how it has failed
+	dead       bool       // the execution is being stopped: all that the code asks for fails
 	asks       []*wait    // of Ask, that have not ended, in their order
 	conns      []*conn
 	notes      []history.Event // since the last observation
@@ -121,7 +121,7 @@ func (c *Handle) Ask(o process.Op) process.Observation {
 
 // AskBetween is Ask of a program between two attempts: it ends where the execution is being stopped.
 func (c *Handle) AskBetween(o process.Op) {
-	if c.Ask(o); c.dead {
+	if c.Ask(o); c.stopping() {
 		runtime.Goexit()
 	}
 }
@@ -136,7 +136,7 @@ func (c *Handle) Addr(n int) string {
 
 // Dial opens a connection to one of the addresses of Addr.
 func (c *Handle) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
-	if err := ctx.Err(); err != nil && !c.dead {
+	if err := ctx.Err(); err != nil && !c.stopping() {
 		return nil, err
 	}
 	for n := 1; n <= c.h.Servers; n++ {
@@ -184,6 +184,22 @@ func (c *Handle) act() {
 	case c.signal <- struct{}{}:
 	default:
 	}
+}
+
+// stopping reports whether the execution is being stopped. Connections can then still be made: libraries log that they
+// cannot dial, and dial again without end.
+func (c *Handle) stopping() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.dead
+}
+
+// expect begins an observation, which ends w; nil: no wait.
+func (c *Handle) expect(w *wait) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.acted = false
+	c.asks = slices.DeleteFunc(c.asks, func(ask *wait) bool { return ask == w })
 }
 
 // pending returns what the code waits for. now is the bubble's clock.

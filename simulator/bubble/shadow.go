@@ -147,7 +147,7 @@ func (c *Handle) look(d time.Duration) {
 	case <-c.signal:
 	default:
 	}
-	c.acted = false
+	c.expect(nil)
 	horizon := time.NewTimer(d)
 	defer horizon.Stop()
 	select {
@@ -166,7 +166,10 @@ func (c *Handle) drain() {
 	if c.cancel == nil { // the program has not begun
 		return
 	}
+	c.mu.Lock()
+	c.dead = true
 	asks, conns := c.asks, c.conns
+	c.mu.Unlock()
 	c.cancel()
 	for _, w := range asks {
 		close(w.done)
