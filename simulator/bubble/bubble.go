@@ -1,32 +1,27 @@
-// Package bubble runs the code of one client as it is: ordinary code on the standard
-// library's clock, timers, goroutines and connections. It is a host of package process
-// beside the coroutines there.
+// Package bubble runs the code of one client as it is: ordinary code on the standard library's clock, timers,
+// goroutines and connections. It is a host of package process beside the coroutines there.
 //
-// An execution is a bubble of testing/synctest. Its root is an agent: it waits until
-// all other goroutines of the bubble are durably blocked, reports that, and blocks on a
-// channel that was made outside the bubble. That is no durable block, so the bubble's
-// clock stands still until the agent is given the next observation.
+// An execution is a bubble of testing/synctest. Its root is an agent: it waits until all other goroutines of the bubble
+// are durably blocked, reports that, and blocks on a channel that was made outside the bubble. That is no durable
+// block, so the bubble's clock stands still until the agent is given the next observation.
 //
 // # Time
 //
-// The clock of a bubble cannot be read from outside, and nor can its timers. What code
-// does next by itself is found by running it: for every new history of observations
-// there is a second execution, the shadow, which first repeats the history and then
-// lets time pass until the code does something that can be seen. That becomes a Sleep.
-// The shadow must do what the first execution did; otherwise the code is not
-// deterministic.
+// The clock of a bubble cannot be read from outside, and nor can its timers. What code does next by itself is found by
+// running it: for every new history of observations there is a second execution, the shadow, which first repeats the
+// history and then lets time pass until the code does something that can be seen. That becomes a Sleep. The shadow must
+// do what the first execution did; otherwise the code is not deterministic.
 //
-// Code whose behaviour does not depend on its clock needs no time in its history. So an
-// execution that is not timed lets as little time pass as possible, and the shadow a lot
-// more, at another date and hour. If they differ, or if a timer runs beside something else, the code must be
-// timed: [NeedsTimeError]. Whether it then uses its clock only to measure is tried like that of coroutines: see process.Process.CheckMeasures.
+// Code whose behaviour does not depend on its clock needs no time in its history. So an execution that is not timed
+// lets as little time pass as possible, and the shadow a lot more, at another date and hour. If they differ, or if a
+// timer runs beside something else, the code must be timed: [NeedsTimeError]. Whether it then uses its clock only to
+// measure is tried like that of coroutines: see process.Process.CheckMeasures.
 //
 // # What it cannot carry
 //
-// A goroutine that is blocked, but not durably, as on a mutex that is held across I/O,
-// on a channel from outside the bubble or in a system call: [StallError]. A wall clock
-// that is set back. A goroutine that is woken late, because its process was paused,
-// reads the instant for which its timer was set.
+// A goroutine that is blocked, but not durably, as on a mutex that is held across I/O, on a channel from outside the
+// bubble or in a system call: [StallError]. A wall clock that is set back. A goroutine that is woken late, because its
+// process was paused, reads the instant for which its timer was set.
 package bubble
 
 import (
@@ -45,33 +40,30 @@ type Host struct {
 	ID      int           // the client's number, from 1
 	Program func(*Handle) // the code
 	Timed   bool          // as given to process.Process.SetHost
-	// Horizon is the time for which a shadow looks for what the code does by itself. What comes
-	// later does not come.
+	// Horizon is the time for which a shadow looks for what the code does by itself. What comes later does not come.
 	Horizon time.Duration
 	// Open makes the connections of one execution; see simulator.ClientConfig.
 	Open func() func(server int) process.Wire
 	// Servers is the number of servers, and Port the one at which they listen; 0: a Redis's.
 	Servers int
 	Port    int
-	// Random, if it is not nil, is called before the code runs on, to seed what is random: with the test of the
-	// bubble, a number that follows from the client and the length of its history, and that of the execution, from 1.
+	// Random, if it is not nil, is called before the code runs on, to seed what is random: with the test of the bubble,
+	// a number that follows from the client and the length of its history, and that of the execution, from 1.
 	Random func(t *testing.T, seed uint64, execution int)
-	// Watch says of a source file whether its lines are to stand in Entry.Code; nil: of
-	// none.
+	// Watch says of a source file whether its lines are to stand in Entry.Code; nil: of none.
 	Watch func(file string) bool
-	// Once runs every history once, and without shadows: for code that is not
-	// deterministic. It must be timed. A timer that runs beside a request is late: it
-	// fires when the answer comes.
+	// Once runs every history once, and without shadows: for code that is not deterministic. It must be timed. A timer
+	// that runs beside a request is late: it fires when the answer comes.
 	Once bool
 
-	// OtherDates, if it is not nil, is asked when an execution of code that is not timed begins: whether at another date and hour, each
-	// at one of its own, with more time between what it observes.
+	// OtherDates, if it is not nil, is asked when an execution of code that is not timed begins: whether at another
+	// date and hour, each at one of its own, with more time between what it observes.
 	OtherDates func() bool
 	// Drawn, if it is not nil, gives names to the values that the code draws and sends to Redis servers.
 	Drawn *Drawn
-	// Turn, if it is not nil, is that of all hosts whose executions run one at a time: for code that keeps in a variable of its package
-	// what an execution has made. Where another one has run in between, an execution begins anew and goes through its history. Code
-	// that is run Once has no Turn.
+	// Turn, if it is not nil, is that of all hosts whose executions run one at a time: for code that keeps in a
+	// variable of its package what an execution has made. Where another one has run in between, an execution begins
+	// anew and goes through its history. Code that is run Once has no Turn.
 	Turn *Turn
 	// Leaks, if it is not nil, counts executions that leave goroutines behind, of all hosts that share it.
 	Leaks *Leaks
@@ -140,8 +132,8 @@ func (h *Host) leak() {
 // goesOn reports whether the code of executions that are stopped goes on.
 func (h *Host) goesOn() bool { return h.Leaks != nil && h.Leaks.goesOn }
 
-// A Turn is that of the one execution that is alive; see Host.Turn. Its goroutines have ended, or are such that nothing can wake, before
-// the next one begins: they do not meet what that puts into the variables of packages.
+// A Turn is that of the one execution that is alive; see Host.Turn. Its goroutines have ended, or are such that nothing
+// can wake, before the next one begins: they do not meet what that puts into the variables of packages.
 type Turn struct{ of *execution }
 
 // take gives the turn to an execution that begins, and ends the one that had it.

@@ -10,8 +10,8 @@ import (
 	"locklab/simulator/process"
 )
 
-// conn is a connection of the code. What the code writes is gathered until all of it waits, and is then one request. Its
-// fields belong to the mu of its Handle.
+// conn is a connection of the code. What the code writes is gathered until all of it waits, and is then one request.
+// Its fields belong to the mu of its Handle.
 type conn struct {
 	of       *Handle
 	wire     process.Wire
@@ -177,8 +177,8 @@ func (c *conn) received(w *wait, in []byte, err error) {
 	c.wake()
 }
 
-// Close implements net.Conn. It ends a subscription at the server; no goroutine waits for a request that is in flight any
-// more.
+// Close implements net.Conn. It ends a subscription at the server; no goroutine waits for a request that is in flight
+// any more.
 func (c *conn) Close() error {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()

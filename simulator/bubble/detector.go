@@ -10,8 +10,8 @@ import (
 	"locklab/simulator/internal/routine"
 )
 
-// The limits of processor time within which the goroutines of a bubble come to rest. On a busy machine that takes longer
-// on the wall.
+// The limits of processor time within which the goroutines of a bubble come to rest. On a busy machine that takes
+// longer on the wall.
 const (
 	limit = 3 * time.Second // of code that runs, or is in a system call
 	// outsideLimit is that of a goroutine that waits for something outside its bubble, and that nothing in the bubble
@@ -35,7 +35,7 @@ type detector struct {
 	bubble  string
 	count   time.Duration // processor time since the first look, by share
 	worked  time.Duration // at the last look; 0: there was none
-	blocked string        // the goroutine that waited at the last look, while nothing in the bubble ran; "": there was none
+	blocked string        // the goroutine that waited at the last look, while nothing in the bubble ran; "": none
 	since   time.Duration // the count when it was first seen
 }
 

@@ -15,10 +15,10 @@ import (
 	"locklab/simulator/resp"
 )
 
-// Drawn has the values that code draws by chance and sends to Redis servers: tokens, mostly. Two executions of one history
-// draw different ones. So each gets a name, c2.1001 for the first one of client 2, like the tokens of [Handle.Token]: the
-// server and the search see the name, and the code sees its value, or for a name of another client one that looks like
-// those that were drawn.
+// Drawn has the values that code draws by chance and sends to Redis servers: tokens, mostly. Two executions of one
+// history draw different ones. So each gets a name, c2.1001 for the first one of client 2, like the tokens of
+// [Handle.Token]: the server and the search see the name, and the code sees its value, or for a name of another client
+// one that looks like those that were drawn.
 //
 // Where requests have such values is found by comparing executions. That code does the same whatever it has drawn, but
 // for names, is checked where each history is executed once more. What servers do is the simulator's to check: see
@@ -37,8 +37,8 @@ type Drawn struct {
 	sent       map[uint32]string      // by Op.Arg, the commands for which it stands
 }
 
-// An executionID is an execution of a client's code by its number, from 1. In another search with the same Drawn, one with
-// that number draws the same.
+// An executionID is an execution of a client's code by its number, from 1. In another search with the same Drawn, one
+// with that number draws the same.
 type executionID struct{ client, number int }
 
 // An Argument is one of a command of Redis.
@@ -76,8 +76,8 @@ func (d *Drawn) Add(o *Drawn) {
 	maps.Copy(d.Like, o.Like)
 }
 
-// nameOf returns the name of the n-th value, from 1, that an execution draws; drawnName finds such names. The numbers of
-// Handle.Token have fewer digits.
+// nameOf returns the name of the n-th value, from 1, that an execution draws; drawnName finds such names. The numbers
+// of Handle.Token have fewer digits.
 func nameOf(client, n int) string { return fmt.Sprintf("c%d.1%03d", client, n) }
 
 var drawnName = regexp.MustCompile(`\bc[1-8]\.1[0-9]{3,}\b`)
@@ -99,8 +99,11 @@ func (d *Drawn) Values() []string {
 	return slices.Sorted(maps.Keys(d.drawnBy))
 }
 
-// value returns a value for a name, like those of its argument: digits in the place of digits, letters in that of letters.
-// It differs from execution to execution. mu is held.
+// classes are the characters that stand for each other.
+var classes = []string{"0123456789", "abcdef", "ABCDEF", "ghijklmnopqrstuvwxyz", "GHIJKLMNOPQRSTUVWXYZ"}
+
+// value returns a value for a name, like those of its argument: digits in the place of digits, letters in that of
+// letters. It differs from execution to execution. mu is held.
 func (d *Drawn) value(name string, execution int) string {
 	like := d.Like[name]
 	if like == "" { // drawn in another process
@@ -110,19 +113,13 @@ func (d *Drawn) value(name string, execution int) string {
 	for i, c := range out {
 		h := fnv.New32a()
 		fmt.Fprint(h, name, " ", i, " ", execution)
-		by := func(first byte, n uint32) byte { return first + byte(h.Sum32()>>8%n) }
-		switch {
-		case i < 4: // a number may not become larger than numbers are
-		case c >= '0' && c <= '9':
-			out[i] = by('0', 10)
-		case c >= 'a' && c <= 'f':
-			out[i] = by('a', 6)
-		case c >= 'A' && c <= 'F':
-			out[i] = by('A', 6)
-		case c >= 'g' && c <= 'z':
-			out[i] = by('g', 20)
-		case c >= 'G' && c <= 'Z':
-			out[i] = by('G', 20)
+		if i < 4 {
+			continue // a number may not become larger than numbers are
+		}
+		for _, class := range classes {
+			if strings.IndexByte(class, c) >= 0 {
+				out[i] = class[h.Sum32()>>8%uint32(len(class))]
+			}
 		}
 	}
 	return string(out)
@@ -176,8 +173,8 @@ func compare(of, with string, found map[Argument]string) bool {
 	return of == with
 }
 
-// unmistakable is the length of values that are known by themselves. Shorter ones are looked for only in arguments that are
-// drawn.
+// unmistakable is the length of values that are known by themselves. Shorter ones are looked for only in arguments that
+// are drawn.
 const unmistakable = 8
 
 // maxConstants bounds how often everything begins again.

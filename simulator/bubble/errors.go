@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// NeedsTimeError says that what the code does depends on its clock, so that it has to be timed. It is a way to go on, not
-// a failure.
+// NeedsTimeError says that what the code does depends on its clock, so that it has to be timed. It is a way to go on,
+// not a failure.
 type NeedsTimeError struct{ Client int }
 
 func (e *NeedsTimeError) Error() string {
@@ -31,13 +31,11 @@ type StallError struct {
 }
 
 func (e *StallError) Error() string {
-	switch {
-	case e.Stuck:
-		return fmt.Sprintf("simulator: the code of c%d has not ended, and waits for no server and no time: [%s]\n%s", e.Client, e.State, e.Stack)
-	case e.State == "":
-		return fmt.Sprintf("simulator: the code of c%d did not come to rest within %v of processor time", e.Client, e.After)
+	if e.Stuck {
+		return fmt.Sprintf("simulator: c%d waits for nothing that could come: [%s]\n%s", e.Client, e.State, e.Stack)
 	}
-	return fmt.Sprintf("simulator: the code of c%d did not come to rest within %v of processor time: [%s]\n%s", e.Client, e.After, e.State, e.Stack)
+	return fmt.Sprintf("simulator: c%d did not come to rest within %v of processor time: [%s]\n%s",
+		e.Client, e.After, e.State, e.Stack)
 }
 
 // EndlessError is code that makes requests in a history without end.
@@ -48,10 +46,7 @@ type EndlessError struct {
 }
 
 func (e *EndlessError) Error() string {
-	if e.Ended {
-		return fmt.Sprintf("simulator: the program of c%d has ended, and its code has asked %d times since", e.Client, e.Asks)
-	}
-	return fmt.Sprintf("simulator: the code of c%d has asked %d times without letting time pass", e.Client, e.Asks)
+	return fmt.Sprintf("simulator: c%d has asked %d times, its program has ended: %t", e.Client, e.Asks, e.Ended)
 }
 
 // PanicError is code that panicked.

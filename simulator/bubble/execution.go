@@ -9,12 +9,12 @@ import (
 	"locklab/simulator/process"
 )
 
-// An execution is one run of a client's code through one history, in a bubble. client is the code's side of it; all else
-// belongs to the lab.
+// An execution is one run of a client's code through one history, in a bubble. client is the code's side of it; all
+// else belongs to the lab.
 type execution struct {
 	h       *Host
 	number  int           // of its host's, from 1
-	extra   time.Duration // that passes before each observation as well, of code that is not timed; 0: this is no shadow
+	extra   time.Duration // that passes before each observation as well, of code that is not timed; 0: no shadow
 	agent   *agent
 	client  *Handle
 	standby *execution    // the shadow of the last observation, of code that is not timed, if it can go on
@@ -58,22 +58,20 @@ func (x *execution) Observe(s process.TimedObservation, known *process.Entry) (p
 	if err != nil {
 		return e, err
 	}
-	before := x.slots
-	if known != nil {
+	before, in := x.slots, none
+	switch {
+	case known != nil:
 		x.adopt(known)
 		x.settle(&e, before)
 		return e, nil
+	case x.h.Once && x.waits(): // no timer is seen beside that
+	case x.h.Once || s.Last: // it can be its own shadow
+		in, err = x.lookOn()
+	default:
+		in, err = x.shadow()
 	}
-	find := x.shadow
-	switch {
-	case x.h.Once:
-		find = x.alone
-	case s.Last: // it can be its own shadow
-		find = x.lookOn
-	}
-	in, found, err := find()
 	if err == nil {
-		err = x.setTimer(in, found)
+		err = x.setTimer(in)
 	}
 	if err == nil {
 		x.settle(&e, before)
@@ -84,7 +82,8 @@ func (x *execution) Observe(s process.TimedObservation, known *process.Entry) (p
 // observe gives s to what waits for it, lets the code run, and returns what it then does, but for a new timer.
 func (x *execution) observe(s process.TimedObservation) (process.Entry, error) {
 	if s.Timed && s.Now+early < x.elapsed {
-		return process.Entry{}, fmt.Errorf("simulator: the clock of c%d is set back, which code that runs on the standard library's clock cannot be shown: leave out faults that set clients' clocks", x.h.ID)
+		return process.Entry{}, fmt.Errorf("simulator: the clock of c%d is set back, which code that runs on the "+
+			"standard library's clock cannot be shown: leave out faults that set clients' clocks", x.h.ID)
 	}
 	w, before, slots := x.slots[s.Thread], x.elapsed, x.slots
 	wakes := w != nil && w == x.timer.wait
@@ -108,8 +107,8 @@ func (x *execution) observe(s process.TimedObservation) (process.Entry, error) {
 	return e, x.countAsks(s.Kind)
 }
 
-// goOn gives s to w, if that is not nil, or starts the program, and waits until the code has come to rest. wakes: w is the
-// timer.
+// goOn gives s to w, if that is not nil, or starts the program, and waits until the code has come to rest. wakes: w is
+// the timer.
 func (x *execution) goOn(s process.TimedObservation, w *wait, wakes bool) (err error) {
 	var in []byte
 	var broken error
@@ -162,9 +161,9 @@ func (x *execution) pass(s process.TimedObservation, w *wait, wakes bool) {
 	}
 }
 
-// onTime returns a *process.DifferentError if the code has done something by itself at another time than it was to do that.
-// The shadow found out when; code that draws the length of its sleeps does something else. before is when the timer's wait
-// went on.
+// onTime returns a *process.DifferentError if the code has done something by itself at another time than it was to do
+// that. The shadow found out when; code that draws the length of its sleeps does something else. before is when the
+// timer's wait went on.
 func (x *execution) onTime(timed bool, before time.Duration) error {
 	if x.h.Once || !x.client.acted {
 		return nil
@@ -203,9 +202,9 @@ func (x *execution) countAsks(seen process.ObservationKind) error {
 	return nil
 }
 
-// settle ends an observation, after which the slots were as before but for the timer. It enters that in e, and has slot 0
-// not be empty before the program has ended, if what that waits for stands in another one: a process whose first thread
-// waits for nothing has come to its end. The process rests when nothing else of it goes on.
+// settle ends an observation, after which the slots were as before but for the timer. It enters that in e, and has slot
+// 0 not be empty before the program has ended, if what that waits for stands in another one: a process whose first
+// thread waits for nothing has come to its end. The process rests when nothing else of it goes on.
 func (x *execution) settle(e *process.Entry, before [process.MaxThreads]*wait) {
 	last := len(x.steps) - 1
 	idle := x.slots == [process.MaxThreads]*wait{}
@@ -225,7 +224,8 @@ func (x *execution) settle(e *process.Entry, before [process.MaxThreads]*wait) {
 	x.steps[last].timer, x.steps[last].joins = x.timer, x.joins
 }
 
-// Stop implements process.Execution. Connections fail and time runs out; goroutines that nothing can wake are left behind.
+// Stop implements process.Execution. Connections fail and time runs out; goroutines that nothing can wake are left
+// behind.
 func (x *execution) Stop() {
 	if x.standby != nil {
 		x.standby.Stop()

@@ -18,8 +18,8 @@ import (
 	"locklab/simulator/process"
 )
 
-// A Handle is what the code in one bubble has of the lab. Its goroutines may share it. The lab uses it while all of the code
-// waits, without mu; each order begins by locking it once, so that the code sees what the lab has written.
+// A Handle is what the code in one bubble has of the lab. Its goroutines may share it. The lab uses it while all of the
+// code waits, without mu; each order begins by locking it once, so that the code sees what the lab has written.
 type Handle struct {
 	h      *Host
 	open   func(server int) process.Wire
@@ -144,7 +144,8 @@ func (c *Handle) Dial(ctx context.Context, network, addr string) (net.Conn, erro
 			return c.dial(n), nil
 		}
 	}
-	return nil, &net.OpError{Op: "dial", Net: network, Err: fmt.Errorf("there is no server at %s: dial the Addr of a server, %s is the first", addr, c.Addr(1))}
+	err := fmt.Errorf("there is no server at %s: dial the Addr of a server, %s is the first", addr, c.Addr(1))
+	return nil, &net.OpError{Op: "dial", Net: network, Err: err}
 }
 
 // begin starts the program. It runs in the agent.
@@ -166,7 +167,8 @@ func (c *Handle) begin() {
 			case r != nil:
 				c.err = &PanicError{c.h.ID, r, string(debug.Stack())}
 			case !returned:
-				c.err = fmt.Errorf("simulator: the code of c%d ended its goroutine (t.FailNow, or runtime.Goexit): return instead, and look at what happened afterwards", c.h.ID)
+				c.err = fmt.Errorf("simulator: the code of c%d ended its goroutine (t.FailNow, or runtime.Goexit): "+
+					"return instead, and look at what happened afterwards", c.h.ID)
 			}
 			c.act()
 		}()

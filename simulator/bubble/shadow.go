@@ -9,10 +9,13 @@ import (
 	"locklab/simulator/process"
 )
 
-// shadow has another execution go through the same history, compares, and finds in how long the code does something by
-// itself. While it does nothing, the shadow has let as much time pass as it lets pass before the next observation, and
-// goes on with that.
-func (x *execution) shadow() (in time.Duration, found bool, err error) {
+// none is the time in which code does something by itself that does nothing.
+const none time.Duration = -1
+
+// shadow has another execution go through the same history, compares, and returns in how long the code does something
+// by itself. While it does nothing, the shadow has let as much time pass as it lets pass before the next observation,
+// and goes on with that.
+func (x *execution) shadow() (in time.Duration, err error) {
 	extra := x.h.Horizon
 	if x.h.Timed {
 		extra = 0
@@ -28,23 +31,15 @@ func (x *execution) shadow() (in time.Duration, found bool, err error) {
 		err = &DrawnError{x.h.ID}
 	}
 	if err != nil {
-		return 0, false, err
+		return none, err
 	}
-	in, found, err = y.lookOn()
-	if y.ahead = extra > 0 && err == nil && !found; y.ahead {
+	in, err = y.lookOn()
+	if y.ahead = extra > 0 && err == nil && in == none; y.ahead {
 		x.standby = y
 	} else {
 		y.Stop()
 	}
-	return in, found, err
-}
-
-// alone is shadow without a second execution: only where the code waits for nothing else does this one run ahead.
-func (x *execution) alone() (in time.Duration, found bool, err error) {
-	if x.waits() {
-		return 0, false, nil
-	}
-	return x.lookOn()
+	return in, err
 }
 
 // maxShadows bounds the executions that begin until one takes the same of several ways.
@@ -78,8 +73,8 @@ func (x *execution) another(extra time.Duration) (y *execution, err error) {
 	return nil, err
 }
 
-// repeat goes through what is left of a history. The error is a *process.DifferentError where the code does something else
-// than it did.
+// repeat goes through what is left of a history. The error is a *process.DifferentError where the code does something
+// else than it did.
 func (x *execution) repeat(steps []step) error {
 	for i := len(x.steps); i < len(steps); i++ {
 		if i > 0 {
@@ -101,8 +96,8 @@ func (x *execution) repeat(steps []step) error {
 // timeTrials is the number of executions that show that chance is not why code does something else at another time.
 const timeTrials = 10
 
-// needsTime executes the same history in the time that it took, after one with more time has come to something else. The
-// error is a *NeedsTimeError if all do the same as the first; nil: one has failed otherwise.
+// needsTime executes the same history in the time that it took, after one with more time has come to something else.
+// The error is a *NeedsTimeError if all do the same as the first; nil: one has failed otherwise.
 func (x *execution) needsTime() error {
 	for range timeTrials {
 		y, err := x.another(0)
@@ -120,24 +115,24 @@ func (x *execution) needsTime() error {
 // idleHorizon is the longest sleep of code that waits for nothing else.
 const idleHorizon = 24 * time.Hour
 
-// lookOn lets time pass until the code does something by itself, and returns in how long that is. Code that has not ended
-// must do something, or wait for something, in the end: the error is a *StallError if it does not.
-func (x *execution) lookOn() (in time.Duration, found bool, err error) {
+// lookOn lets time pass until the code does something by itself, and returns in how long that is. Code that has not
+// ended must do something, or wait for something, in the end: the error is a *StallError if it does not.
+func (x *execution) lookOn() (in time.Duration, err error) {
 	idle := !x.client.over && !x.waits()
 	for _, horizon := range []time.Duration{x.h.Horizon, idleHorizon} {
 		if err := x.agent.order(func() { x.client.look(horizon) }); err != nil {
-			return 0, false, err
+			return none, err
 		}
 		switch {
 		case x.client.err != nil:
-			return 0, false, x.client.err
+			return none, x.client.err
 		case x.client.acted:
-			return x.client.actAt.Sub(x.agent.start) - x.elapsed, true, nil
+			return x.client.actAt.Sub(x.agent.start) - x.elapsed, nil
 		case !idle:
-			return 0, false, nil
+			return none, nil
 		}
 	}
-	return 0, false, x.agent.stuck()
+	return none, x.agent.stuck()
 }
 
 // look lets time pass, at most d, until the code does something by itself. It runs in the agent.
@@ -157,8 +152,8 @@ func (c *Handle) look(d time.Duration) {
 }
 
 // afterwards is the time that passes after the program of an execution that is stopped: for goroutines that sleep
-// before they see that their connection is gone, as those of libraries do. A bubble's clock stands still when the
-// agent has ended.
+// before they see that their connection is gone, as those of libraries do. A bubble's clock stands still when the agent
+// has ended.
 const afterwards = time.Minute
 
 // drain has everything fail that the code waits for, and lets time pass. It runs in the agent.

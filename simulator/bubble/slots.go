@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"locklab/simulator/internal/table"
+	"locklab/simulator/lists"
 	"locklab/simulator/process"
 )
 
@@ -60,16 +61,14 @@ func (x *execution) collect() error {
 // vacant returns the first slot in which nothing waits, or the last one: a connection that only listens is not the
 // program's main thread, which may have ended. The error is a *table.LimitError.
 func (x *execution) vacant(last bool) (at int, err error) {
-	at = slices.Index(x.slots[:], nil)
-	if at < 0 {
-		return at, table.Limit("limit.waits", "client", x.h.ID, "most", process.MaxThreads)
+	free := lists.Pick(lists.Indices(x.slots[:]), func(i int) bool { return x.slots[i] == nil })
+	switch {
+	case free == nil:
+		return 0, table.Limit("limit.waits", "client", x.h.ID, "most", process.MaxThreads)
+	case last:
+		return free[len(free)-1], nil
 	}
-	for i := range x.slots {
-		if last && x.slots[i] == nil {
-			at = i
-		}
-	}
-	return at, nil
+	return free[0], nil
 }
 
 // waits reports whether the code waits for something else than its timer.
@@ -92,13 +91,13 @@ func (x *execution) newTimer(slot int, in time.Duration) timer {
 	return timer{wait: &wait{op: process.Op{Kind: process.Sleep, D: in}}, slot: slot, due: x.elapsed + in}
 }
 
-// setTimer arms what the code is going to do by itself: in so much time, if that was found. The error is a *NeedsTimeError
-// where that runs beside something else, of code that is not timed.
-func (x *execution) setTimer(in time.Duration, found bool) error {
-	if found && x.timer.wait != nil && x.timer.due == x.elapsed+in {
+// setTimer arms what the code is going to do by itself in so much time. The error is a *NeedsTimeError where that runs
+// beside something else, of code that is not timed.
+func (x *execution) setTimer(in time.Duration) error {
+	if in != none && x.timer.wait != nil && x.timer.due == x.elapsed+in {
 		return nil // it is still the same
 	}
-	if x.arm(timer{}); !found {
+	if x.arm(timer{}); in == none {
 		return nil
 	}
 	if !x.h.Timed && x.waits() {
