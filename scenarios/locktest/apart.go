@@ -41,8 +41,15 @@ var apartFlag = flag.Int("locklab.apart", 200, "after a search, execute so many 
 // apartVariable names the file with the history that this process is to repeat.
 const apartVariable = "LOCKLAB_HISTORY"
 
-// apartPatience is the time that such a process may take.
-const apartPatience = time.Minute
+// apartLimit is the processor time that such a process may take, and apartPatience the time after which one is given up
+// that does not take it: that is no finding about the code.
+const (
+	apartLimit    = time.Minute
+	apartPatience = 5 * time.Minute
+)
+
+// limitedScript runs a program that ends when it has taken so many seconds of processor time.
+const limitedScript = `ulimit -t "$1"; shift; exec "$@"`
 
 // A pastLife is a history that a process repeats, and what the code did in it.
 type pastLife struct {
@@ -261,15 +268,17 @@ func (past *pastLife) repeat(ctx context.Context, file string) (s sequel, printe
 	if err := writeGob(file, past); err != nil {
 		return s, "", err
 	}
-	ctx, cancel := context.WithTimeout(ctx, apartPatience)
+	patient, cancel := context.WithTimeout(ctx, apartPatience)
 	defer cancel()
-	c := exec.CommandContext(ctx, program, append([]string{"-test.run=" + pattern(past.Test), "-test.count=1"}, ownFlags()...)...)
+	c := exec.CommandContext(patient, "sh", "-c", limitedScript, "sh", fmt.Sprint(apartLimit.Seconds()), program,
+		"-test.run="+pattern(past.Test), "-test.count=1")
+	c.Args = append(c.Args, ownFlags()...)
 	c.Env = append(os.Environ(), apartVariable+"="+file)
 	said := &bytes.Buffer{}
 	c.Stdout, c.Stderr = said, said
 	failed := child.Run(c)
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return sequel{Problem: say(text.Errorf("locktest.apart.slow", "after", apartPatience))}, "", nil
+	if p := c.ProcessState; p != nil && p.UserTime()+p.SystemTime() > apartLimit-time.Second {
+		return sequel{Problem: say(text.Errorf("locktest.apart.slow", "after", apartLimit))}, "", nil
 	}
 	if ctx.Err() != nil {
 		return s, "", ctx.Err()
