@@ -50,26 +50,26 @@ type Host struct {
 	// Random, if it is not nil, is called before the code runs on, to seed what is random: with the test of the bubble,
 	// a number that follows from the client and the length of its history, and that of the execution, from 1.
 	Random func(t *testing.T, seed uint64, execution int)
-	// Watch says of a source file whether its lines are to stand in Entry.Code; nil: of none.
+	// Watch reports whether the lines of a source file are to stand in Entry.Code; nil: those of none are.
 	Watch func(file string) bool
 	// Once runs every history once, and without shadows: for code that is not deterministic. It must be timed. A timer
 	// that runs beside a request is late: it fires when the answer comes.
 	Once bool
 
-	// OtherDates, if it is not nil, is asked when an execution of code that is not timed begins: whether at another
-	// date and hour, each at one of its own, with more time between what it observes.
+	// OtherDates, if it is not nil, is called when an execution of code that is not timed begins. It reports whether
+	// that is at another date and hour, each at one of its own, with more time between what it observes.
 	OtherDates func() bool
 	// Drawn, if it is not nil, gives names to the values that the code draws and sends to Redis servers.
 	Drawn *Drawn
 	// Turn, if it is not nil, is that of all hosts whose executions run one at a time: for code that keeps in a
-	// variable of its package what an execution has made. Where another one has run in between, an execution begins
-	// anew and goes through its history. Code that is run Once has no Turn.
+	// variable of its package what an execution has made. Where another one has run in between, an execution is
+	// restarted and goes through its history. Code that is run Once has no Turn.
 	Turn *Turn
 	// Leaks, if it is not nil, counts executions that leave goroutines behind, of all hosts that share it.
 	Leaks *Leaks
 
 	executions int
-	dates      int // that shadows, and executions at other dates, have begun at
+	dates      int // number of other dates at which executions have begun, shadows among them
 }
 
 // Start implements process.Host.

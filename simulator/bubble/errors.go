@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// NeedsTimeError says that what the code does depends on its clock, so that it has to be timed. It is a way to go on,
+// NeedsTimeError is code whose actions depend on its clock, so that it has to be timed. It is a way to go on,
 // not a failure.
 type NeedsTimeError struct{ Client int }
 
@@ -13,7 +13,7 @@ func (e *NeedsTimeError) Error() string {
 	return fmt.Sprintf("simulator: what c%d does depends on its clock", e.Client)
 }
 
-// DrawnError says that code turned out to draw a value. It is a way to go on, not a failure: the Drawn of its host has
+// DrawnError is code that turned out to draw a value. It is a way to go on, not a failure: the Drawn of its host has
 // that value now, so that everything can begin again.
 type DrawnError struct{ Client int }
 

@@ -1,6 +1,7 @@
 package bubble
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"testing/synctest"
@@ -22,9 +23,7 @@ func (x *execution) shadow() (in time.Duration, err error) {
 	}
 	y, err := x.another(extra)
 	if extra > 0 && err != nil && !errors.As(err, new(*StallError)) {
-		if failed := x.needsTime(); failed != nil {
-			err = failed
-		}
+		err = cmp.Or(x.needsTime(), err)
 	}
 	different := (*process.DifferentError)(nil)
 	if errors.As(err, &different) && x.h.Drawn != nil && x.h.Drawn.explains(&different.Was, &different.Is) {

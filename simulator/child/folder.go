@@ -27,7 +27,8 @@ type Folder struct {
 	life io.Closer
 }
 
-// removes makes a folder, and removes it when the pipe is closed. What is being killed may still write: again, for a minute.
+// removes makes a folder, and removes it when the pipe is closed. What is being killed may
+// still write: it retries for a minute.
 const removes = `trap "" PIPE; d=$(mktemp -d "$1/locklab-XXXXXX") || exit; echo "$d"; exec >&-; read end
 i=0; until rm -rf "$d" || [ $i = 120 ]; do i=$((i + 1)); sleep 0.5; done 2>/dev/null`
 

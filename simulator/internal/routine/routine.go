@@ -87,8 +87,8 @@ func (r Routine) Runs() bool {
 	return slices.Contains([]string{"running", "runnable", "preempted"}, r.Does())
 }
 
-// Lines returns the lines at which the running code is, the innermost call first, of the functions
-// and files that are asked for.
+// Lines returns the lines at which the running code is, the innermost call first, of those functions and files of which
+// of is true.
 func Lines(of func(function, file string) bool) (lines []string) {
 	var pcs [96]uintptr // a client library, the simulator and a lock together take about thirty
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
