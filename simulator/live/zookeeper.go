@@ -349,8 +349,8 @@ func ZooKeeperVersion(addr string) (string, error) {
 		return "", err
 	}
 	b := make([]byte, 4096)
-	n, err := conn.Read(b)
-	if err != nil {
+	n, err := conn.Read(b) // the server hangs up at once: the end may come with the answer
+	if n == 0 {
 		return "", err
 	}
 	_, version, _ := strings.Cut(string(b[:n]), "Zookeeper version: ")
