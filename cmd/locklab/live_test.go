@@ -95,7 +95,7 @@ func TestLiveLeavesNothing(t *testing.T) {
 		args, sign string // a pattern of what is there when a server of the run is
 	}{
 		{syscall.SIGTERM, redis, "*/server-*"}, {syscall.SIGINT, redis, "*/server-*"}, {syscall.SIGKILL, redis, "*/server-*"},
-		{syscall.SIGTERM, "live matrix --strategies line", "*/zookeeper/zoo.cfg"},
+		{syscall.SIGTERM, "live matrix --strategies line", "*/zoo.cfg"},
 		{syscall.SIGTERM, "live matrix --strategies named", "*/data/postmaster.pid"}, {syscall.SIGKILL, "live matrix --strategies rows", "*/data/postmaster.pid"},
 	} {
 		t.Log(run.args)

@@ -5,12 +5,12 @@ package reality
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"locklab/algorithms/lock"
 	"locklab/scenarios/race"
@@ -21,7 +21,6 @@ import (
 	"locklab/simulator/i18n"
 	"locklab/simulator/live"
 	"locklab/simulator/realserver"
-	"locklab/simulator/resp"
 )
 
 // DefaultLease is the duration of a lease on the real servers if no other is given.
@@ -36,20 +35,14 @@ type Bench struct {
 	pool    *live.Pool
 	unknown map[string]bool // words of commands that the redis-server does not know
 
-	zookeeper struct {
-		mu      sync.Mutex // a run has the server for itself
-		process *realserver.Process
-		version string
-		err     error // why there is none
-	}
-	mariaDB, postgreSQL databaseServer
+	zookeeper, mariaDB, postgreSQL server
 }
 
-// A databaseServer is started for the first run.
-type databaseServer struct {
+// A server that is no redis-server is started for the first run.
+type server struct {
 	mu     sync.Mutex // a run has the server for itself
-	server *live.Database
-	err    error // why there is none
+	is     live.Server
+	reason error // why there is none
 }
 
 // NewBench finds out what there is. The error is realserver.ErrNoRedis or ErrNoCompiler if
@@ -69,61 +62,52 @@ func NewBench(ctx context.Context, lease time.Duration) (b *Bench, err error) {
 
 // Close ends the bench's servers, if it has started any, and removes its folder.
 func (b *Bench) Close() {
-	if p := b.zookeeper.process; p != nil {
-		p.Kill()
-	}
-	for _, d := range []*databaseServer{&b.mariaDB, &b.postgreSQL} {
-		if d.server != nil {
-			d.server.Close()
+	for _, s := range []*server{&b.zookeeper, &b.mariaDB, &b.postgreSQL} {
+		if s.is != nil {
+			s.is.Close()
 		}
 	}
 	b.pool.Close()
 }
 
-// onDatabase plays a trace on the bench's server of a dialect, which it starts for the first one. Without
-// the package the error is realserver.ErrNoMariaDB or ErrNoPostgreSQL.
-func (b *Bench) onDatabase(ctx context.Context, sim *simulator.Simulator, choices []simulator.Choice) (run *live.Playback, version string, err error) {
-	dialect := sim.Config().Nodes[0].Contents.(database.Contents).Dialect
-	d := &b.mariaDB
+// play plays a trace on the bench's servers of its kind, and returns their version.
+func (b *Bench) play(
+	ctx context.Context, sim *simulator.Simulator, lab *race.Outcome, speed float64,
+) (run *live.Playback, version string, err error) {
+	choices := lab.Trace.Choices
+	switch {
+	case lab.Strategy.OnZooKeeper():
+		return b.zookeeper.play(ctx, sim, choices, func() (live.Server, error) { return live.NewZooKeeper(ctx) })
+	case lab.Strategy.Database == "":
+		run, err = live.Play(ctx, sim, choices, live.Redis{Pool: b.pool, Speed: speed})
+		return run, b.Version, err
+	}
+	dialect, s := sim.Config().Nodes[0].Contents.(database.Contents).Dialect, &b.mariaDB
 	if dialect == database.PostgreSQL {
-		d = &b.postgreSQL
+		s = &b.postgreSQL
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.server == nil && d.err == nil {
-		d.server, d.err = live.NewDatabase(ctx, dialect)
-	}
-	if d.err != nil {
-		return nil, "", d.err
-	}
-	version = dialect.String() + " " + d.server.Version
-	if run, err = live.Play(ctx, sim, choices, live.Target{Database: d.server}); err != nil {
-		d.server.Close()
-		d.server = nil // the next run has another
-	}
-	return run, version, err
+	return s.play(ctx, sim, choices, func() (live.Server, error) { return live.NewDatabase(ctx, dialect) })
 }
 
-// onZooKeeper plays a trace on the bench's ZooKeeper, which it starts for the first one. Without
-// the package the error is realserver.ErrNoZooKeeper.
-func (b *Bench) onZooKeeper(ctx context.Context, sim *simulator.Simulator, choices []simulator.Choice) (run *live.Playback, version string, err error) {
-	z := &b.zookeeper
-	z.mu.Lock()
-	defer z.mu.Unlock()
-	if z.process == nil && z.err == nil {
-		dir := filepath.Join(b.pool.Folder.Path, "zookeeper")
-		if z.err = os.MkdirAll(dir, 0o700); z.err == nil {
-			z.process, z.err = realserver.StartZooKeeper(ctx, dir)
-		}
-		if z.err == nil {
-			z.version, z.err = live.ZooKeeperVersion(z.process.Addr)
-		}
+// play plays a trace on a server that is started for the first one. Without its package the error is
+// realserver.ErrNoZooKeeper, ErrNoMariaDB or ErrNoPostgreSQL.
+func (s *server) play(
+	ctx context.Context, sim *simulator.Simulator, choices []simulator.Choice, start func() (live.Server, error),
+) (run *live.Playback, version string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.is == nil && s.reason == nil {
+		s.is, s.reason = start()
 	}
-	if z.err != nil {
-		return nil, "", z.err
+	if s.reason != nil {
+		return nil, "", s.reason
 	}
-	run, err = live.Play(ctx, sim, choices, live.Target{ZooKeeper: z.process.Addr})
-	return run, z.version, err
+	version = s.is.Version()
+	if run, err = live.Play(ctx, sim, choices, s.is); err != nil {
+		s.is.Close()
+		s.is = nil // the next run has another
+	}
+	return run, version, err
 }
 
 // look asks a redis-server for its version, and which of the newer commands it knows, about a key that it does not have.
@@ -133,16 +117,18 @@ func (b *Bench) look(ctx context.Context) error {
 		return err
 	}
 	defer r.Kill()
-	if b.Version, err = r.Version(); err != nil {
+	info, err := r.InfoMap(ctx, "server").Result()
+	if err != nil {
 		return err
 	}
-	for word, command := range map[string][]string{
+	b.Version = info["Server"]["redis_version"]
+	for word, command := range map[string][]any{
 		"DELIFEQ": {"DELIFEQ", "k", "v"}, "DELEX": {"DELEX", "k", "IFEQ", "v"}, "IFEQ": {"SET", "k", "v", "IFEQ", "v"},
 	} {
-		_, err := r.Do(command...)
-		if errors.As(err, new(resp.Error)) {
+		err := r.Do(ctx, command...).Err()
+		if errors.As(err, new(redis.Error)) && err != redis.Nil {
 			b.unknown[word] = true
-		} else if err != nil {
+		} else if err != nil && err != redis.Nil {
 			return err
 		}
 	}
@@ -228,14 +214,10 @@ func (b *Bench) show(ctx context.Context, lab *race.Outcome) (*Showing, error) {
 		return nil, err
 	}
 	defer o.Close()
-	if lab.Strategy.OnZooKeeper() {
-		s.Run, s.Version, err = b.onZooKeeper(ctx, o.Simulator, lab.Trace.Choices)
-	} else if lab.Strategy.Database != "" {
-		s.Run, s.Version, err = b.onDatabase(ctx, o.Simulator, lab.Trace.Choices)
-	} else {
-		s.Version, s.Speed = b.Version, float64(lab.History.TTL)/float64(b.Lease)
-		s.Run, err = live.Play(ctx, o.Simulator, lab.Trace.Choices, live.Target{Speed: s.Speed, Pool: b.pool})
+	if !lab.Strategy.OnZooKeeper() && lab.Strategy.Database == "" {
+		s.Speed = float64(lab.History.TTL) / float64(b.Lease)
 	}
+	s.Run, s.Version, err = b.play(ctx, o.Simulator, lab, s.Speed)
 	for missing, why := range map[error]race.Reason{realserver.ErrNoZooKeeper: NoZooKeeper, realserver.ErrNoMariaDB: NoMariaDB, realserver.ErrNoPostgreSQL: NoPostgreSQL} {
 		if errors.Is(err, missing) {
 			s.NotShown = why

@@ -120,7 +120,7 @@ func TestOpenBoundsOnRealServer(t *testing.T) {
 	}
 	sim, _ := searchOf(t, entry, b)
 	defer sim.Close()
-	run, err := live.Play(t.Context(), sim, s.Result.Found[i].Choices, live.Target{Speed: 20, Pool: pool})
+	run, err := live.Play(t.Context(), sim, s.Result.Found[i].Choices, live.Redis{Speed: 20, Pool: pool})
 	if err != nil || len(run.Differences) > 0 || run.Answers < 3 {
 		t.Errorf("%v, %d answers, %+v", err, run.Answers, run.Differences)
 	}

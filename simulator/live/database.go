@@ -23,11 +23,29 @@ import (
 	"locklab/simulator/realserver"
 )
 
-// A Database is a MariaDB or a PostgreSQL with a clock of its own. One run at a time may use it.
+// A Database is a MariaDB or a PostgreSQL with a clock of its own, for simulators of one. One run at a time may use it:
+// a trace is played in tables that are made anew.
+//
+// Each connection of a client of the lab is one of the usual driver (go-sql-driver/mysql, lib/pq). Each statement that
+// reaches the server in the trace is executed on it, and the server's answer is what the lock's code gets. Who loses an
+// answer, also that of COMMIT, loses it in the lab: the server's session stays until it is over, or ends at once if it
+// has nothing.
+//
+// A session that is idle ends by the server's own time-out, which is that of the trace: wait_timeout, or
+// idle_in_transaction_session_timeout and idle_session_timeout. The server waits by the clock of the trace, which also
+// is PostgreSQL's time of day, and stands still within a millisecond. For the end of a session the clock is put forward
+// by a millisecond. MariaDB's time of day is the machine's; its idle time has whole seconds. Else a session ends by KILL
+// or pg_terminate_backend, or with its connection. A restart is SIGKILL, or an immediate shutdown of PostgreSQL, and a
+// start with the files that are there.
+//
+// Statements that wait for another session are not played, nor is a failover.
+//
+// Compared are the answers, of an error its code, and after each step the keys that clients have: rows with an owner
+// and with the end of their leases, locks by a name, and in PostgreSQL rows that are locked, with the session that has
+// them.
 type Database struct {
-	Version string
-
 	dialect
+	version string
 	folder  *child.Folder
 	clock   *realserver.Clock
 	process *realserver.Process // nil: it has crashed
@@ -49,8 +67,9 @@ type dialect struct {
 
 var dialects = map[database.Dialect]dialect{
 	database.MariaDB: {
-		run:    realserver.StartMariaDB,
-		driver: "mysql", name: "root:%s@tcp(%s)/test?wait_timeout=31536000", // on the clock, which is that of a run after another
+		run: realserver.StartMariaDB,
+		// The time-out is on the clock, which is that of a run after another.
+		driver: "mysql", name: "root:%s@tcp(%s)/test?wait_timeout=31536000",
 		version: "SELECT VERSION()", self: "SELECT CONNECTION_ID()",
 		alive: "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = %d", kill: "KILL %d",
 		idle: "SET SESSION wait_timeout = %d", unit: time.Second,
@@ -66,7 +85,8 @@ var dialects = map[database.Dialect]dialect{
 		idle: "SET idle_session_timeout = %[1]d; SET idle_in_transaction_session_timeout = %[1]d", unit: time.Millisecond,
 		until: "CASE WHEN until > clock_timestamp() THEN (extract(epoch FROM until) * 1000)::bigint ELSE 0 END",
 		// A row that is locked has the number of the transaction.
-		holder: `SELECT min(pid) FROM pg_locks WHERE granted AND mode = 'ExclusiveLock' AND (locktype = 'advisory' AND objid::bigint = hashtext($1)::bigint & 4294967295
+		holder: `SELECT min(pid) FROM pg_locks WHERE granted AND mode = 'ExclusiveLock' AND (
+			locktype = 'advisory' AND objid::bigint = hashtext($1)::bigint & 4294967295
 			OR locktype = 'transactionid' AND transactionid = (SELECT xmax FROM locks WHERE name = $1))`,
 	},
 }
@@ -74,13 +94,13 @@ var dialects = map[database.Dialect]dialect{
 // quiet has the driver of all MariaDBs print nothing; errors are returned as well.
 var quiet = sync.OnceValue(func() error { return mysql.SetLogger(&mysql.NopLogger{}) })
 
-// NewDatabase runs a server. The error is realserver.ErrNoMariaDB, ErrNoPostgreSQL or ErrNoCompiler if something is missing. Close ends it and
-// removes its files.
-func NewDatabase(ctx context.Context, of database.Dialect) (d *Database, err error) {
+// NewDatabase runs a server. The error is realserver.ErrNoMariaDB, ErrNoPostgreSQL or ErrNoCompiler if something is
+// missing.
+func NewDatabase(ctx context.Context, of database.Dialect) (_ Server, err error) {
 	if err := quiet(); err != nil {
 		return nil, err
 	}
-	d = &Database{dialect: dialects[of]}
+	d := &Database{dialect: dialects[of]}
 	if d.folder, err = child.NewFolder(); err != nil {
 		return nil, err
 	}
@@ -91,15 +111,16 @@ func NewDatabase(ctx context.Context, of database.Dialect) (d *Database, err err
 	if err == nil {
 		err = d.begin(ctx)
 	}
-	var is database.Reply
+	var number string
 	if err == nil {
-		is, err = query(ctx, d.admin, d.version)
+		err = d.admin.QueryRowContext(ctx, d.dialect.version).Scan(&number)
 	}
 	if err != nil {
 		d.Close()
 		return nil, err
 	}
-	d.Version = strings.FieldsFunc(is.Rows[0][0].Text, func(r rune) bool { return r == ' ' || r == '-' })[0]
+	number = strings.FieldsFunc(number, func(r rune) bool { return r == ' ' || r == '-' })[0]
+	d.version = of.String() + " " + number
 	return d, nil
 }
 
@@ -126,11 +147,21 @@ func (d *Database) end() {
 	}
 }
 
-// Close ends the server and removes its files.
+// Version implements Server.
+func (d *Database) Version() string { return d.version }
+
+// Close implements Server.
 func (d *Database) Close() {
 	d.end()
 	d.clock.Close()
 	d.folder.Close()
+}
+
+func (d *Database) servers(p *player) servers {
+	p.run.Servers = 1
+	return &databaseRun{
+		player: p, Database: d, sessions: map[place]*session{}, lab: map[string]value{}, names: map[string]bool{},
+	}
 }
 
 var _ database.Real = (*databaseRun)(nil)
@@ -142,7 +173,7 @@ type databaseRun struct {
 	tables   []database.Table
 	idle     time.Duration
 	state    clock.State // of the server's clock
-	sessions map[place]*databaseSession
+	sessions map[place]*session
 	lab      map[string]value // the keys that clients have in the lab
 	names    map[string]bool  // of all keys that they have had
 	changed  bool             // since they were compared
@@ -151,18 +182,19 @@ type databaseRun struct {
 // A place is a connection of a client, as database.Action numbers it.
 type place struct{ client, slot int8 }
 
-type databaseSession struct {
+type session struct {
 	conn   *sql.Conn
 	number int64 // by which the server knows it
 }
 
 // start makes the tables anew.
-func (r *databaseRun) start(sim *simulator.Simulator) error {
-	sim.Kind().(*database.Kind).Real = r
-	c := sim.Config().Nodes[0]
+func (r *databaseRun) start() error {
+	r.sim.Kind().(*database.Kind).Real = r
+	config := r.sim.Config()
+	c := config.Nodes[0]
 	contents := c.Contents.(database.Contents)
-	r.run.Servers, r.tables, r.idle = 1, contents.Tables, c.Session
-	r.state = clock.State{Offset: c.Offset + sim.Config().Epoch.Ahead(), PPM: c.PPM}
+	r.tables, r.idle = contents.Tables, c.Session
+	r.state = clock.State{Offset: c.Offset + config.Epoch.Ahead(), PPM: c.PPM}
 	r.clock.Ahead = 0
 	r.stand(0)
 	var err error
@@ -173,7 +205,7 @@ func (r *databaseRun) start(sim *simulator.Simulator) error {
 			for _, v := range row {
 				fields = append(fields, v.String())
 			}
-			err = errors.Join(err, r.exec(fmt.Sprintf("INSERT INTO %s VALUES (%s)", t.Name, strings.Join(fields, ", "))))
+			err = errors.Join(err, r.exec("INSERT INTO "+t.Name+" VALUES ("+strings.Join(fields, ", ")+")"))
 		}
 	}
 	return err
@@ -185,7 +217,7 @@ func (r *databaseRun) close(*Playback) (err error) {
 		err = r.begin(r.ctx)
 	}
 	for at := range r.sessions {
-		err = errors.Join(err, r.over(at, (*databaseSession).close))
+		err = errors.Join(err, r.over(at, hangUp))
 	}
 	for _, t := range r.tables {
 		err = errors.Join(err, r.exec("DROP TABLE IF EXISTS "+t.Name))
@@ -211,32 +243,32 @@ func (r *databaseRun) Do(a database.Action) (answer database.Reply, closed bool)
 	}
 	r.changed = true
 	at := place{a.Client, a.Slot}
+	answer, err := a.Lab, error(nil)
 	switch a.Kind {
 	case database.ActServe:
-		answer, closed, err := r.serve(at, a)
-		if err != nil {
-			r.fail(fmt.Errorf("%q of c%d: %w", a.Text, a.Client, err))
-			return a.Lab, false
+		if answer, closed, err = r.serve(at, a); err != nil {
+			answer, err = a.Lab, fmt.Errorf("%q of c%d: %w", a.Text, a.Client, err)
 		}
-		return answer, closed
 	case database.ActWait:
-		r.fail(errors.New("statements that wait are not played on real servers"))
+		err = errors.New("statements that wait are not played on real servers")
 	case database.ActClose:
-		r.fail(r.over(at, (*databaseSession).close))
+		err = r.over(at, hangUp)
 	case database.ActEnd:
-		r.fail(r.over(at, func(s *databaseSession) error {
+		err = r.over(at, func(s *session) error {
 			if a.Left > 0 {
 				return r.exec(fmt.Sprintf(r.kill, s.number))
 			}
 			r.stand(time.Millisecond)
 			return nil
-		}))
+		})
 		r.stand(0)
 	}
-	return a.Lab, false
+	r.fail(err)
+	return answer, closed
 }
 
-func (s *databaseSession) close() error {
+// hangUp breaks a session's connection.
+func hangUp(s *session) error {
 	s.conn.Close() // it may have broken
 	return nil
 }
@@ -245,7 +277,7 @@ func (s *databaseSession) close() error {
 const patience = 10 * time.Second
 
 // over has a session end, and waits until it has.
-func (r *databaseRun) over(at place, how func(*databaseSession) error) error {
+func (r *databaseRun) over(at place, how func(*session) error) error {
 	s := r.sessions[at]
 	if s == nil {
 		return nil
@@ -256,11 +288,13 @@ func (r *databaseRun) over(at place, how func(*databaseSession) error) error {
 		return err
 	}
 	for began := time.Now(); ; {
-		if is, err := query(r.ctx, r.admin, fmt.Sprintf(r.alive, s.number)); err != nil || is.Rows[0][0].Int == 0 {
+		var left int
+		err := r.admin.QueryRowContext(r.ctx, fmt.Sprintf(r.alive, s.number)).Scan(&left)
+		if err != nil || left == 0 {
 			return err
 		}
 		if time.Since(began) > patience {
-			r.differ(Difference{Server: 1, Client: int(at.client), Key: "session", Lab: sessionText[true], Real: sessionText[false]})
+			r.differ(sessionDiffers(at.client, true))
 			return nil
 		}
 		if err := rest(r.ctx, time.Millisecond); err != nil {
@@ -269,32 +303,27 @@ func (r *databaseRun) over(at place, how func(*databaseSession) error) error {
 	}
 }
 
-// session is that of a connection. One that has nothing begins anew if it has ended for being idle, as pools of connections have it.
-func (r *databaseRun) session(ctx context.Context, at place, has bool) (*databaseSession, error) {
-	s := r.sessions[at]
-	if s != nil && (has || r.idle == 0 || s.conn.PingContext(ctx) == nil) {
-		return s, nil
-	}
-	if s != nil {
+// session is that of a connection. One that has nothing begins anew if it has ended for being idle, as pools of
+// connections have it.
+func (r *databaseRun) session(ctx context.Context, at place, has bool) (s *session, err error) {
+	if s = r.sessions[at]; s != nil {
+		if has || r.idle == 0 || s.conn.PingContext(ctx) == nil {
+			return s, nil
+		}
 		s.conn.Close()
 		delete(r.sessions, at)
 	}
-	conn, err := r.db.Conn(ctx)
-	if err != nil {
+	s = &session{}
+	if s.conn, err = r.db.Conn(ctx); err != nil {
 		return nil, err
 	}
-	s = &databaseSession{conn: conn}
 	r.sessions[at] = s
 	if r.idle > 0 {
-		if _, err := conn.ExecContext(ctx, fmt.Sprintf(r.dialect.idle, r.idle/r.unit)); err != nil {
+		if _, err := s.conn.ExecContext(ctx, fmt.Sprintf(r.dialect.idle, r.idle/r.unit)); err != nil {
 			return nil, err
 		}
 	}
-	is, err := query(ctx, conn, r.self)
-	if err == nil {
-		s.number = is.Rows[0][0].Int
-	}
-	return s, err
+	return s, s.conn.QueryRowContext(ctx, r.self).Scan(&s.number)
 }
 
 // serve executes a statement and compares the answer.
@@ -379,15 +408,10 @@ func (r *databaseRun) after(_ simulator.Choice, first int) error {
 	}
 	r.changed = false
 	is, err := r.keys()
-	if err != nil {
-		return err
+	if err == nil {
+		r.compareKeys(1, r.lab, is)
 	}
-	for _, name := range differing(r.lab, is) {
-		lab, inLab := r.lab[name]
-		real, inReal := is[name]
-		r.differ(Difference{Server: 1, Key: name, Lab: keyText(lab, inLab), Real: keyText(real, inReal)})
-	}
-	return nil
+	return err
 }
 
 func (r *databaseRun) happened(e *history.Event) error {
@@ -438,12 +462,12 @@ func (r *databaseRun) keys() (map[string]value, error) {
 		}
 	}
 	for name := range r.names {
-		is, err := query(r.ctx, r.admin, r.holder, name)
-		if err != nil {
+		var holder sql.NullInt64 // a session of the server
+		if err := r.admin.QueryRowContext(r.ctx, r.holder, name).Scan(&holder); err != nil {
 			return nil, err
 		}
 		for at, s := range r.sessions {
-			if _, row := keys[name]; !row && is.Rows[0][0].Int == s.number {
+			if _, row := keys[name]; !row && holder.Int64 == s.number {
 				keys[name] = value{database.SessionText(at.client, at.slot), lasting}
 			}
 		}

@@ -19,8 +19,10 @@ import (
 // aRow is a table with a row that a session can lock.
 var aRow = database.Table{
 	Name: "locks", Key: []string{"name"},
-	Columns: []database.Column{{Name: "name", Type: database.Text}, {Name: "owner", Type: database.Text}, {Name: "version", Type: database.Integer}},
-	Rows:    [][]database.Value{{database.TextValue("k"), {}, database.IntegerValue(0)}},
+	Columns: []database.Column{
+		{Name: "name", Type: database.Text}, {Name: "owner", Type: database.Text}, {Name: "version", Type: database.Integer},
+	},
+	Rows: [][]database.Value{{database.TextValue("k"), {}, database.IntegerValue(0)}},
 }
 
 // holding are the statements by which a session has the key k, and the one that asks for it.
@@ -29,8 +31,8 @@ var holding = map[database.Dialect][]string{
 	database.PostgreSQL: {"BEGIN", "SELECT name = 'k' FROM locks WHERE name = 'k' FOR UPDATE SKIP LOCKED"},
 }
 
-// asks notes for a client whether it gets the key, asks for it on another connection, leaves the first one idle for a time, with a ping in between or
-// without, and asks again on the other.
+// asks notes for a client whether it gets the key, asks for it on another connection, leaves the first one idle for a
+// time, with a ping in between or without, and asks again on the other.
 func asks(d database.Dialect, ping bool) func(c *simulator.Client) {
 	return func(c *simulator.Client) {
 		ctx := context.Background()
@@ -65,8 +67,11 @@ func asks(d database.Dialect, ping bool) func(c *simulator.Client) {
 	}
 }
 
-// TestDatabase: on a real server a session keeps what it has until its idle time is over or it is killed. A session that is killed outside the
-// trace is noticed.
+// script is that of a run in the lab.
+type script = func(s *schedule.Stage, e *history.Event)
+
+// TestDatabase: on a real server a session keeps what it has until its idle time is over or it is killed. A session
+// that is killed outside the trace is noticed.
 func TestDatabase(t *testing.T) {
 	effort.OnlyPushed(t, "it starts servers")
 	for d := range holding {
@@ -75,17 +80,20 @@ func TestDatabase(t *testing.T) {
 			server, err := NewDatabase(t.Context(), d)
 			servertest.Need(t, err)
 			t.Cleanup(server.Close)
-			play := func(ping bool, script func(s *schedule.Stage, e *history.Event), on Target) (*Playback, error) {
+			play := func(ping bool, script script, on Target) (*Playback, error) {
 				config := simulator.Config{
 					Clients: []simulator.ClientConfig{{Program: asks(d, ping)}},
-					Nodes:   []simulator.NodeConfig{{Session: 10 * time.Second, Contents: database.Contents{Dialect: d, Tables: []database.Table{aRow}}}},
-					Faults:  []simulator.FaultBudget{{Fault: faults.ExpireSession, Times: 1}, {Fault: faults.Restart, Times: 1}},
+					Nodes: []simulator.NodeConfig{{
+						Session: 10 * time.Second, Contents: database.Contents{Dialect: d, Tables: []database.Table{aRow}},
+					}},
+					Faults: []simulator.FaultBudget{
+						{Fault: faults.ExpireSession, Times: 1}, {Fault: faults.Restart, Times: 1},
+					},
 				}
 				sim, choices := played(t, config, script)
-				on.Database = server
 				return Play(t.Context(), sim, choices, on)
 			}
-			once := func(f simulator.Choice) func(s *schedule.Stage, e *history.Event) {
+			once := func(f simulator.Choice) script {
 				done := false
 				return func(s *schedule.Stage, e *history.Event) {
 					if e.Kind == history.Acquire && !done {
@@ -96,7 +104,7 @@ func TestDatabase(t *testing.T) {
 			}
 			for _, test := range []struct {
 				ping   bool
-				script func(s *schedule.Stage, e *history.Event)
+				script script
 				want   string
 			}{
 				{true, nil, "yes no no"},
@@ -104,13 +112,14 @@ func TestDatabase(t *testing.T) {
 				{true, once(faults.ExpireSessionOf(1)), "yes no yes"},
 				{true, once(faults.RestartOf(1)), "yes no no"}, // all connections have broken
 			} {
-				run, err := play(test.ping, test.script, Target{})
-				if err != nil || run.Stopped != nil || len(run.Differences) > 0 || run.Answers == 0 || notes(run.Events) != test.want {
-					t.Errorf("ping %v: %v, %v, %+v, %q, want %q", test.ping, err, run.Stopped, run.Differences, notes(run.Events), test.want)
+				run, err := play(test.ping, test.script, server)
+				if err != nil || run.Stopped != nil || len(run.Differences) > 0 || run.Answers == 0 ||
+					notes(run.Events) != test.want {
+					t.Errorf("ping %v: %v, %+v, %q, want %q", test.ping, err, run, notes(run.Events), test.want)
 				}
 			}
 			killed := false
-			run, err := play(true, nil, Target{disturb: func(_ int, s servers) {
+			run, err := play(true, nil, disturbed{server, func(_ int, s servers) {
 				r := s.(*databaseRun)
 				if first := r.sessions[place{1, 1}]; first != nil && len(r.lab) > 0 && !killed {
 					killed = true

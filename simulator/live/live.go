@@ -1,12 +1,11 @@
-// Package live plays a trace on real redis-servers, and on a real ZooKeeper or database (see the last sections).
-// What follows is about redis-servers.
+// Package live plays a trace on real servers: on redis-servers, on a ZooKeeper or on a database. What follows
+// is about redis-servers; see ZooKeeper and Database for these.
 //
 // # What is real
 //
-// The servers are redis-servers, one for each server and replica of the lab, on free
-// ports of the loopback, in the folder of a Pool. They may have
-// played other runs before, and are as new then. The lock's code and its
-// go-redis are those of the lab. Each request that reaches a server in the trace is
+// The servers are redis-servers, one for each server and replica of the lab, on free ports of the loopback, in the
+// folder of a Pool. They may have played other runs before, and are as new then. The lock's code and its go-redis are
+// those of the lab. Each request that reaches a server in the trace is
 // written to a TCP connection, as the bytes that go-redis wrote; the server's answer is
 // what the client's code hears. So the code goes on with what a real Redis has said.
 //
@@ -16,7 +15,7 @@
 // the server starts again with what its append-only file holds. What a server had not
 // fsynced is cut from that file, since a kill loses nothing that was written.
 //
-// Time is real on the servers, but faster: their time of day runs Target.Speed times as
+// Time is real on the servers, but faster: their time of day runs Redis.Speed times as
 // fast as the machine's. The order of a trace is made by gates and never by waiting for long
 // enough: a request is written when it is its turn; the servers' clock stands still at the
 // instant that the trace has reached, until the trace goes on. That it has come there is asked
@@ -40,48 +39,14 @@
 // Where a lease of a search ends within the last millisecond of its life (simulator.Timing),
 // the server's clock is put forward by a millisecond for that moment: Redis counts whole
 // ones. The same holds for a WAIT whose time is over.
-//
-// # A ZooKeeper
-//
-// With Target.ZooKeeper the trace is played on a real ZooKeeper, below a znode of its own, which is gone at the
-// end. No other client may use the server meanwhile.
-//
-// Each client of the lab has a session, on a connection that breaks, and is made again with the
-// client's watches, when the trace says so. Each request that reaches the ensemble in the trace is
-// written to it, in the protocol, and the server's answer is what the lock's code hears. News of
-// watches stay on their way until the trace brings them. A request whose
-// connection has broken before it arrives is run on another connection of the same session.
-//
-// Sessions end when the trace says so: another connection takes the session over and closes
-// it, which is the same transaction as its end by silence. The server's own time-out is a minute,
-// and plays no part.
-//
-// Compared are the answers, the news of watches that reach a client, and after each step the
-// znodes with their numbers.
-//
-// # A database
-//
-// With Target.Database the trace is played on a MariaDB or a PostgreSQL, in tables that are made anew.
-//
-// Each connection of a client of the lab is one of the usual driver (go-sql-driver/mysql, lib/pq). Each statement that reaches the
-// server in the trace is executed on it, and the server's answer is what the lock's code gets. Who loses an
-// answer, also that of COMMIT, loses it in the lab: the server's session stays until it is over, or ends at once if it has nothing.
-//
-// A session that is idle ends by the server's own time-out, which is that of the trace: wait_timeout, or
-// idle_in_transaction_session_timeout and idle_session_timeout. The server waits by the clock of the trace, which also is PostgreSQL's
-// time of day, and stands still within a millisecond. For the end of a session the clock is put forward by a millisecond. MariaDB's time of day is the
-// machine's; its idle time has whole seconds. Else a session ends by KILL or pg_terminate_backend, or with its connection. A restart is SIGKILL, or
-// an immediate shutdown of PostgreSQL, and a start with the files that are there.
-//
-// Statements that wait for another session are not played, nor is a failover.
-//
-// Compared are the answers, of an error its code, and after each step the keys that clients have: rows with an owner and with
-// the end of their leases, locks by a name, and in PostgreSQL rows that are locked, with the session that has them.
 package live
 
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"locklab/simulator"
@@ -89,19 +54,26 @@ import (
 	"locklab/simulator/schedule"
 )
 
-// A Target is what a trace is played on.
-type Target struct {
-	// Speed is the number of seconds that the servers' time of day gains in one second, above 0.
-	Speed float64
-	// Pool has the servers, new ones or those of earlier runs.
-	Pool *Pool
-	// ZooKeeper is the address of the server for a simulator whose server is a ZooKeeper. All of the above
-	// plays no part then.
-	ZooKeeper string
-	// Database is the server for a simulator whose server is a database of its dialect. All of the above but ZooKeeper plays no part then.
-	Database *Database
+// A Target is what a trace is played on: a Redis, a ZooKeeper or a Database, each for simulators of its kind.
+type Target interface{ servers(p *player) servers }
 
-	disturb func(choice int, s servers) // in tests: called before each choice
+// A Server is a ZooKeeper or a Database that runs, for one run after another.
+type Server interface {
+	Target
+	Version() string // of a database, with its name
+	Close()          // ends it and removes its files
+}
+
+// servers are the real servers of one run, which execute what those of the simulator do.
+type servers interface {
+	// start has them run and carries the simulator's requests to them.
+	start() error
+	// before does what has to be done before a choice happens in the lab.
+	before(c simulator.Choice) error
+	// after does what has happened in the lab by then, the events from first on, and compares.
+	after(c simulator.Choice, first int) error
+	// close ends what was started, or gives it back, after a run; nil: there was an error.
+	close(run *Playback) error
 }
 
 // A Playback is a run on real servers, with what differed from the lab.
@@ -127,31 +99,15 @@ type Difference struct {
 	Real   string        `json:"real"`
 }
 
-// servers are the real servers of one run, which execute what those of the simulator do.
-type servers interface {
-	// start has them run and carries the simulator's requests to them.
-	start(sim *simulator.Simulator) error
-	// before does what has to be done before a choice happens in the lab.
-	before(c simulator.Choice) error
-	// after does what has happened in the lab by then, the events from first on, and compares.
-	after(c simulator.Choice, first int) error
-	// close ends what was started, or gives it back, after a run; nil: there was an error.
-	close(run *Playback) error
-}
-
 // Play makes the choices of a trace in a simulator, and on real servers. The
 // error is about the machine, or ctx's; the Playback has what differs.
-func Play(ctx context.Context, sim *simulator.Simulator, choices []simulator.Choice, on Target) (run *Playback, err error) {
-	p := &player{ctx: ctx, on: on, run: &Playback{}}
-	var s servers = newRedis(p)
-	switch {
-	case on.ZooKeeper != "":
-		s = newZooKeeper(p)
-	case on.Database != nil:
-		s = &databaseRun{player: p, Database: on.Database, sessions: map[place]*databaseSession{}, lab: map[string]value{}, names: map[string]bool{}}
-	}
+func Play(
+	ctx context.Context, sim *simulator.Simulator, choices []simulator.Choice, on Target,
+) (run *Playback, err error) {
+	p := &player{ctx: ctx, sim: sim, run: &Playback{}}
+	s := on.servers(p)
 	defer func() { err = errors.Join(err, s.close(run)) }()
-	if err := s.start(sim); err != nil {
+	if err := s.start(); err != nil {
 		return nil, err
 	}
 	w := sim.NewWorld()
@@ -161,10 +117,7 @@ func Play(ctx context.Context, sim *simulator.Simulator, choices []simulator.Cho
 			return nil, err
 		}
 		p.choice = i + 1
-		if on.disturb != nil {
-			on.disturb(p.choice, s)
-		}
-		err := p.make(sim, s, c)
+		err := p.make(s, c)
 		if p.err != nil {
 			return nil, i18n.Errorf("error.choice", "n", i+1, "all", len(choices), "cause", p.err)
 		}
@@ -183,7 +136,7 @@ func Play(ctx context.Context, sim *simulator.Simulator, choices []simulator.Cho
 // A player makes the choices of one run.
 type player struct {
 	ctx    context.Context
-	on     Target
+	sim    *simulator.Simulator
 	world  *simulator.World
 	run    *Playback
 	err    error // why the run cannot go on
@@ -192,7 +145,7 @@ type player struct {
 }
 
 // make makes a choice in the lab and on the servers. The error is the lab's, of a choice that is not possible.
-func (p *player) make(sim *simulator.Simulator, s servers, c simulator.Choice) error {
+func (p *player) make(s servers, c simulator.Choice) error {
 	p.now = p.world.Now()
 	if c.Verb == simulator.Pass {
 		p.now += c.D
@@ -200,7 +153,7 @@ func (p *player) make(sim *simulator.Simulator, s servers, c simulator.Choice) e
 	if p.fail(s.before(c)); p.err != nil {
 		return nil
 	}
-	events, err := sim.Step(p.world, c)
+	events, err := p.sim.Step(p.world, c)
 	if err != nil || p.err != nil {
 		return err
 	}
@@ -221,4 +174,39 @@ func (p *player) fail(err error) {
 func (p *player) differ(d Difference) {
 	d.At, d.Choice = p.now, p.choice
 	p.run.Differences = append(p.run.Differences, d)
+}
+
+// A value is what a key holds, as histories write it.
+type value struct {
+	text string
+	// ends is the last millisecond of the server's clock in which the key lives, since the Unix epoch;
+	// lasting: it has no time to live.
+	ends int64
+}
+
+const lasting = -1
+
+// compareKeys compares all keys of a server with what it holds in the lab, and returns those that differ, in order.
+func (p *player) compareKeys(server int, lab, real map[string]value) (names []string) {
+	all := maps.Clone(lab)
+	maps.Copy(all, real)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		v, inLab := lab[name]
+		w, inReal := real[name]
+		if v != w || inLab != inReal {
+			names = append(names, name)
+			p.differ(Difference{Server: server, Key: name, Lab: keyText(v, inLab), Real: keyText(w, inReal)})
+		}
+	}
+	return names
+}
+
+func keyText(v value, is bool) string {
+	switch {
+	case !is:
+		return "(nil)"
+	case v.ends == lasting:
+		return v.text
+	}
+	return fmt.Sprintf("%s until %d", v.text, v.ends)
 }

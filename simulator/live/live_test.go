@@ -30,14 +30,18 @@ func pool(t *testing.T) *Pool {
 
 // played is a trace of a program for each client, by the clock, and a simulator in which it
 // can be played again.
-func played(t *testing.T, config simulator.Config, script func(s *schedule.Stage, e *history.Event)) (*simulator.Simulator, []simulator.Choice) {
+func played(
+	t *testing.T, config simulator.Config, script func(s *schedule.Stage, e *history.Event),
+) (*simulator.Simulator, []simulator.Choice) {
 	t.Helper()
 	sim, err := simulator.New(config)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(sim.Close)
-	run, err := schedule.Play(sim, schedule.Conditions{Latency: time.Millisecond, Lag: simulator.Never, Horizon: time.Minute, Script: script})
+	run, err := schedule.Play(sim, schedule.Conditions{
+		Latency: time.Millisecond, Lag: simulator.Never, Horizon: time.Minute, Script: script,
+	})
 	if err != nil || run.NotInjected != nil {
 		t.Fatal(err, run.NotInjected)
 	}
@@ -47,6 +51,25 @@ func played(t *testing.T, config simulator.Config, script func(s *schedule.Stage
 	}
 	t.Cleanup(again.Close)
 	return again, slices.Clone(run.Choices)
+}
+
+// disturbed is a target whose servers are touched before each choice.
+type disturbed struct {
+	Target
+	disturb func(choice int, s servers)
+}
+
+func (d disturbed) servers(p *player) servers { return touched{d.Target.servers(p), p, d.disturb} }
+
+type touched struct {
+	servers
+	p       *player
+	disturb func(choice int, s servers)
+}
+
+func (t touched) before(c simulator.Choice) error {
+	t.disturb(t.p.choice, t.servers)
+	return t.servers.before(c)
 }
 
 // first returns the first redis-server of a run.
@@ -80,9 +103,11 @@ func notes(events []history.Event) string {
 // hundredth of the time; the answers are the server's own.
 func TestLeaseRunsDown(t *testing.T) {
 	p := pool(t)
-	sim, choices := played(t, simulator.Config{Clients: []simulator.ClientConfig{{Program: locker}}, Nodes: []simulator.NodeConfig{{}}}, nil)
+	sim, choices := played(t, simulator.Config{
+		Clients: []simulator.ClientConfig{{Program: locker}}, Nodes: []simulator.NodeConfig{{}},
+	}, nil)
 	began := time.Now()
-	run, err := Play(t.Context(), sim, choices, Target{Speed: 100, Pool: p})
+	run, err := Play(t.Context(), sim, choices, Redis{Speed: 100, Pool: p})
 	if err != nil || len(run.Differences) > 0 || run.Answers != 4 || notes(run.Events) != "OK nil nil OK" {
 		t.Errorf("%v, %+v, %d answers, %s", err, run.Differences, run.Answers, notes(run.Events))
 	}
@@ -95,12 +120,14 @@ func TestLeaseRunsDown(t *testing.T) {
 // hears the real answers, and the history has what was measured.
 func TestDifference(t *testing.T) {
 	p := pool(t)
-	sim, choices := played(t, simulator.Config{Clients: []simulator.ClientConfig{{Program: locker}}, Nodes: []simulator.NodeConfig{{}}}, nil)
+	sim, choices := played(t, simulator.Config{
+		Clients: []simulator.ClientConfig{{Program: locker}}, Nodes: []simulator.NodeConfig{{}},
+	}, nil)
 	deleted := false
-	run, err := Play(t.Context(), sim, choices, Target{Speed: 100, Pool: p, disturb: func(choice int, s servers) {
+	run, err := Play(t.Context(), sim, choices, disturbed{Redis{Speed: 100, Pool: p}, func(choice int, s servers) {
 		if choice > len(choices)/3 && !deleted {
 			deleted = true
-			if _, err := first(s).do("DEL", "lock"); err != nil {
+			if err := first(s).Del(t.Context(), "lock").Err(); err != nil {
 				t.Error(err)
 			}
 		}
@@ -112,11 +139,13 @@ func TestDifference(t *testing.T) {
 		t.Errorf("the client heard %s", notes(run.Events))
 	}
 	d := run.Differences
-	if len(d) < 2 || d[0].Cmd == nil || d[0].Lab != "(nil)" || d[0].Real != "OK" || d[1].Key != "lock" || !strings.HasPrefix(d[1].Lab, "c1.1 until") || !strings.HasPrefix(d[1].Real, "c1.") {
+	if len(d) < 2 || d[0].Cmd == nil || d[0].Lab != "(nil)" || d[0].Real != "OK" || d[1].Key != "lock" ||
+		!strings.HasPrefix(d[1].Lab, "c1.1 until") || !strings.HasPrefix(d[1].Real, "c1.") {
 		t.Fatalf("differences: %+v", d)
 	}
 	if !slices.ContainsFunc(run.Events, func(e history.Event) bool {
-		return e.At == d[1].At && e.Kind == history.Change && e.Key == "lock" && strings.HasPrefix(d[1].Real, e.After+" ") && e.Until > 10*time.Second
+		return e.At == d[1].At && e.Kind == history.Change && e.Key == "lock" &&
+			strings.HasPrefix(d[1].Real, e.After+" ") && e.Until > 10*time.Second
 	}) {
 		t.Error("the history does not have what was measured")
 	}
@@ -138,15 +167,17 @@ func TestWaitRealServer(t *testing.T) {
 		}
 	}
 	sim, choices := played(t, simulator.Config{
-		Clients: []simulator.ClientConfig{{Program: waiter("SET", "a", "x")}, {Program: waiter("SET", "a", "y", "NX")}, {Program: waiter()}},
-		Nodes:   []simulator.NodeConfig{{Replicas: 1}},
+		Clients: []simulator.ClientConfig{
+			{Program: waiter("SET", "a", "x")}, {Program: waiter("SET", "a", "y", "NX")}, {Program: waiter()},
+		},
+		Nodes: []simulator.NodeConfig{{Replicas: 1}},
 	}, nil)
-	run, err := Play(t.Context(), sim, choices, Target{Speed: 20, Pool: p, disturb: func(_ int, s servers) {
+	run, err := Play(t.Context(), sim, choices, disturbed{Redis{Speed: 20, Pool: p}, func(_ int, s servers) {
 		w, err := realserver.Dial(first(s).Addr)
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(w.Close)
+		t.Cleanup(func() { w.Close() })
 		if err := w.Send([]string{"EVAL", "for i = 1, 3e6 do end", "0"}); err != nil {
 			t.Error(err)
 		}
@@ -165,7 +196,7 @@ func TestStop(t *testing.T) {
 		Clients: []simulator.ClientConfig{{Program: locker}}, Nodes: []simulator.NodeConfig{{Replicas: 1}},
 		Faults: []simulator.FaultBudget{{Fault: faults.Crash, Times: 1}},
 	}, nil)
-	_, err := Play(ctx, sim, choices, Target{Speed: 20, Pool: p, disturb: func(choice int, _ servers) {
+	_, err := Play(ctx, sim, choices, disturbed{Redis{Speed: 20, Pool: p}, func(choice int, _ servers) {
 		if choice == len(choices)/2 {
 			stop()
 		}
@@ -183,7 +214,8 @@ func TestSameAnswer(t *testing.T) {
 		same      bool
 	}{
 		{"+OK\r\n", "+OK\r\n", true}, {"+OK\r\n", "$-1\r\n", false}, {":1\r\n", ":2\r\n", false},
-		{"-WRONGTYPE a\r\n", "-WRONGTYPE b\r\n", true}, {"-ERR a\r\n", "-WRONGTYPE a\r\n", false}, {"-ERR a\r\n", "+OK\r\n", false},
+		{"-WRONGTYPE a\r\n", "-WRONGTYPE b\r\n", true}, {"-ERR a\r\n", "-WRONGTYPE a\r\n", false},
+		{"-ERR a\r\n", "+OK\r\n", false},
 	} {
 		if sameAnswer(test.lab, test.real) != test.same {
 			t.Errorf("%q and %q", test.lab, test.real)

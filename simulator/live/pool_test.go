@@ -7,12 +7,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"locklab/simulator"
 	"locklab/simulator/effort"
 	"locklab/simulator/history"
 	"locklab/simulator/internal/clock"
+	"locklab/simulator/lists"
 	"locklab/simulator/realserver/servertest"
-	"locklab/simulator/resp"
 	"locklab/simulator/zookeeper"
 )
 
@@ -65,11 +67,12 @@ func TestPoolEndsWhatIsNotNew(t *testing.T) {
 		if !test.master {
 			to = s.replicas[0]
 		}
-		if _, err := to.Do(test.leave...); err != nil && !errors.As(err, new(resp.Error)) {
+		err = to.Do(t.Context(), lists.Each(test.leave, func(word string) any { return word })...).Err()
+		if err != nil && !errors.As(err, new(redis.Error)) {
 			t.Fatal(err)
 		}
 		before := s.master.Addr
-		p.give(t.Context(), s, &config, false)
+		p.give(t.Context(), s, false)
 		next, err := p.take(t.Context(), &config, clock.Epoch)
 		if err != nil {
 			t.Fatal(err)
@@ -77,10 +80,10 @@ func TestPoolEndsWhatIsNotNew(t *testing.T) {
 		if again := next.master.Addr == before; again != test.again {
 			t.Errorf("%q: used again %v, want %v", test.leave, again, test.again)
 		}
-		if n, err := next.master.do("DBSIZE"); err != nil || n != 0 {
+		if n, err := next.master.DBSize(t.Context()).Result(); err != nil || n != 0 {
 			t.Errorf("%q: %v keys, %v", test.leave, n, err)
 		}
-		p.give(t.Context(), next, &config, false)
+		p.give(t.Context(), next, false)
 	}
 }
 
@@ -98,9 +101,12 @@ func inLine(c *simulator.Client) {
 		}
 		names := reply.Children
 		slices.Sort(names)
-		if at := slices.Index(names, made.Path[1:]); at <= 0 {
+		at := slices.Index(names, made.Path[1:])
+		if at <= 0 {
 			break
-		} else if _, watch, err := s.Watch(zookeeper.Request{Op: zookeeper.GetData, Path: "/" + names[at-1]}); err == nil {
+		}
+		before := zookeeper.Request{Op: zookeeper.GetData, Path: "/" + names[at-1]}
+		if _, watch, err := s.Watch(before); err == nil {
 			watch.Wait(time.Minute)
 		} else if !errors.Is(err, zookeeper.NoNode) {
 			return
@@ -115,19 +121,22 @@ func inLine(c *simulator.Client) {
 // clients note are those of the lab. If somebody takes a znode away, that is noticed at once. Package
 // reality plays what can go wrong.
 func TestZooKeeper(t *testing.T) {
-	addr := servertest.ZooKeeper(t, t.TempDir())
+	server, err := NewZooKeeper(t.Context())
+	servertest.Need(t, err)
+	t.Cleanup(server.Close)
 	config := simulator.Config{Nodes: []simulator.NodeConfig{{Session: time.Minute}}}
 	for range 3 {
 		config.Clients = append(config.Clients, simulator.ClientConfig{Program: inLine})
 	}
 	sim, choices := played(t, config, nil)
-	run, err := Play(t.Context(), sim, choices, Target{ZooKeeper: addr})
-	if err != nil || run.Stopped != nil || len(run.Differences) > 0 || run.Answers < 12 || notes(run.Events) != "/n-0000000000 /n-0000000001 /n-0000000002" {
+	run, err := Play(t.Context(), sim, choices, server)
+	const inOrder = "/n-0000000000 /n-0000000001 /n-0000000002"
+	if err != nil || run.Stopped != nil || len(run.Differences) > 0 || run.Answers < 12 || notes(run.Events) != inOrder {
 		t.Fatalf("%v, %+v, %q", err, run.Differences, notes(run.Events))
 	}
 	sim, choices = played(t, config, nil)
 	taken, at := "", 0
-	run, err = Play(t.Context(), sim, choices, Target{ZooKeeper: addr, disturb: func(choice int, s servers) {
+	run, err = Play(t.Context(), sim, choices, disturbed{server, func(choice int, s servers) {
 		r := s.(*ensemble)
 		reply, err := r.ask(r.admin, zookeeper.Request{Op: zookeeper.GetChildren, Path: "/"})
 		if err != nil {
@@ -135,7 +144,8 @@ func TestZooKeeper(t *testing.T) {
 		}
 		if taken == "" && len(reply.Children) == 3 {
 			taken, at = "/"+slices.Min(reply.Children), choice
-			if _, err := must(r.ask(r.admin, zookeeper.Request{Op: zookeeper.Delete, Path: taken, Version: zookeeper.AnyVersion})); err != nil {
+			take := zookeeper.Request{Op: zookeeper.Delete, Path: taken, Version: zookeeper.AnyVersion}
+			if _, err := must(r.ask(r.admin, take)); err != nil {
 				t.Error(err)
 			}
 		}

@@ -2,15 +2,10 @@ package live
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"maps"
 	"net"
-	"os"
-	"path/filepath"
-	"slices"
+	"regexp"
 	"strconv"
-	"strings"
 	"time"
 
 	"locklab/simulator"
@@ -24,80 +19,38 @@ type server struct {
 	*realserver.Redis
 	dir    string
 	clock  *realserver.Clock
-	kinds  map[string]string  // of the keys that it had when it was last asked for all that it holds
-	asked  []string           // keys of known kinds that it was asked for
 	gate   *realserver.Gate   // in front of its master; nil: it has none, or has lost it
 	cutOff []*realserver.Gate // to replicas that have left without its noticing
 	ready  []*realserver.Conn // for clients; see prepare
 }
 
-// settings returns those in which a server of the lab differs from one that holds nothing on disk and has no replicas.
-func settings(c *simulator.NodeConfig) map[string]string {
-	s := map[string]string{}
-	if c.Replicas > 0 || c.AOF != simulator.NoAOF {
-		// How often in a second it looks whether a child has written what a replica needs, for example.
-		// Each time takes it a tenth of a millisecond, and hundreds run at a time.
-		s["hz"] = "50"
-	}
-	if c.MinReplicas > 0 {
-		s["min-replicas-to-write"] = strconv.Itoa(c.MinReplicas)
-		s["min-replicas-max-lag"] = strconv.Itoa(int(maxLag(c) / time.Second))
-	}
-	if c.AOF != simulator.NoAOF {
-		s["appendonly"], s["auto-aof-rewrite-percentage"] = "yes", "0"
-		s["appendfsync"] = map[simulator.AOF]string{simulator.EverySecond: "everysec", simulator.Always: "always"}[c.AOF]
-	}
-	return s
-}
-
-// asNew returns the values that these settings have in a server that holds nothing on disk and has no replicas.
-func asNew(settings map[string]string) map[string]string {
-	s := map[string]string{}
-	for name := range settings {
-		s[name] = newSettings[name]
-	}
-	return s
-}
-
-var newSettings = map[string]string{
-	"hz": "1", "min-replicas-to-write": "0", "min-replicas-max-lag": "10",
-	"appendonly": "no", "auto-aof-rewrite-percentage": "100", "appendfsync": "no",
-}
-
-// startServer runs a redis-server with the options of a server of the lab.
-func startServer(ctx context.Context, dir string, clock *realserver.Clock, c *simulator.NodeConfig) (*server, error) {
-	options := []string{
+// options returns the command line of a redis-server for one of the lab.
+func options(c *simulator.NodeConfig) []string {
+	all := []string{
 		"--repl-diskless-sync", "no", "--repl-diskless-load", "disabled",
 		// What Redis measures by the time of day must not end while a clock jumps.
 		"--repl-timeout", "2000000000", "--repl-ping-replica-period", "1000000", "--timeout", "0",
 		"--lua-time-limit", "0",
-		"--jemalloc-bg-thread", "no", // the kernel wakes it by a time of day that is not this server's: it would never sleep
+		// The kernel wakes it by a time of day that is not this server's: it would never sleep.
+		"--jemalloc-bg-thread", "no",
 		"--latency-tracking", "no", "--maxclients", "1000", // both take memory that is written at the start
 	}
-	all := maps.Clone(newSettings)
-	maps.Copy(all, settings(c))
-	for name, value := range all {
-		options = append(options, "--"+name, value)
+	if c.Replicas > 0 || c.AOF != simulator.NoAOF {
+		// How often in a second it looks whether a child has written what a replica needs, for example.
+		// Each time takes it a tenth of a millisecond, and hundreds run at a time.
+		all = append(all, "--hz", "50")
+	} else {
+		all = append(all, "--hz", "1")
 	}
-	r, err := realserver.NewRedis(ctx, dir, clock, options...)
-	if err != nil {
-		clock.Close()
-		return nil, err
+	if c.MinReplicas > 0 {
+		all = append(all, "--min-replicas-to-write", strconv.Itoa(c.MinReplicas),
+			"--min-replicas-max-lag", strconv.Itoa(int(maxLag(c)/time.Second)))
 	}
-	return &server{Redis: r, dir: dir, clock: clock}, nil
-}
-
-// configure changes settings of a server that runs.
-func (s *server) configure(settings map[string]string) error {
-	if len(settings) == 0 {
-		return nil
+	if c.AOF != simulator.NoAOF {
+		fsync := map[simulator.AOF]string{simulator.EverySecond: "everysec", simulator.Always: "always"}[c.AOF]
+		all = append(all, "--appendonly", "yes", "--auto-aof-rewrite-percentage", "0", "--appendfsync", fsync)
 	}
-	command := []string{"CONFIG", "SET"}
-	for name, value := range settings {
-		command = append(command, name, value)
-	}
-	_, err := s.do(command...)
-	return err
+	return all
 }
 
 // maxLag returns min-replicas-max-lag.
@@ -161,58 +114,45 @@ func (s *server) leave() {
 	}
 }
 
-// do sends a command that must succeed.
-func (s *server) do(args ...string) (any, error) {
-	v, err := s.Do(args...)
-	if err != nil {
-		return nil, fmt.Errorf("%s to %s: %w", strings.Join(args, " "), s.Addr, err)
-	}
-	return v, nil
+// promote makes a replica a master.
+func (s *server) promote(ctx context.Context) error {
+	return s.ReplicaOf(ctx, "NO", "ONE").Err()
 }
 
 // follow makes the server a replica of a master, behind an open gate.
-func (s *server) follow(master *server) error {
+func (s *server) follow(ctx context.Context, master *server) (err error) {
 	if s.gate != nil {
 		s.gate.Open()
 		return nil
 	}
-	gate, err := realserver.NewGate(master.Addr)
-	if err != nil {
+	if s.gate, err = realserver.NewGate(master.Addr); err != nil {
 		return err
 	}
-	s.gate = gate
-	host, port, _ := net.SplitHostPort(gate.Addr())
+	host, port, _ := net.SplitHostPort(s.gate.Addr())
 	// A replica that has lost its master would try again in a second only.
-	if _, err = s.do("REPLICAOF", "NO", "ONE"); err == nil {
-		_, err = s.do("REPLICAOF", host, port)
+	if err := s.promote(ctx); err != nil {
+		return err
 	}
-	return err
-}
-
-// promote makes a replica a master.
-func (s *server) promote() error {
-	_, err := s.do("REPLICAOF", "NO", "ONE")
-	s.leave()
-	return err
+	return s.ReplicaOf(ctx, host, port).Err()
 }
 
 // catchUp brings a replica up to date, and shuts its gate again.
 func (s *server) catchUp(ctx context.Context, master *server) error {
-	if err := s.follow(master); err != nil {
+	if err := s.follow(ctx, master); err != nil {
 		return err
 	}
-	first, err := master.replication()
+	first, err := master.replication(ctx)
 	if err != nil {
 		return err
 	}
 	_, port, _ := net.SplitHostPort(s.Addr)
 	for pause := time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
-		r, err := master.replication()
+		r, err := master.replication(ctx)
 		if err != nil {
 			return err
 		}
 		if p := r.replicas[port]; p.online && p.offset >= first.offset {
-			own, err := s.replication() // it may still read what a master without any write has sent
+			own, err := s.replication(ctx) // it may still read what a master without any write has sent
 			if err != nil {
 				return err
 			}
@@ -226,8 +166,7 @@ func (s *server) catchUp(ctx context.Context, master *server) error {
 		if err != nil {
 			return err
 		}
-		err = asker.Send([]string{"PING"}, []string{"WAIT", "99", "0"})
-		if err == nil {
+		if err = asker.Send([]string{"PING"}, []string{"WAIT", "99", "0"}); err == nil {
 			err = rest(ctx, pause)
 		}
 		asker.Close()
@@ -239,20 +178,12 @@ func (s *server) catchUp(ctx context.Context, master *server) error {
 
 // receivedWait waits until the server has executed a WAIT that was sent on a connection: it has blocked the
 // connection, or answered. It counts the time from then on, so its clock must not move before.
-func (s *server) receivedWait(w *realserver.Conn) error {
+func (s *server) receivedWait(ctx context.Context, w *realserver.Conn) error {
+	blocked := regexp.MustCompile(` addr=` + regexp.QuoteMeta(w.LocalAddr().String()) + ` .* flags=\w*b`)
 	for {
-		list, err := s.do("CLIENT", "LIST")
-		if err != nil {
+		list, err := s.ClientList(ctx).Result()
+		if err != nil || blocked.MatchString(list) {
 			return err
-		}
-		for line := range strings.Lines(fmt.Sprint(list)) {
-			fields := strings.Fields(line)
-			if slices.Contains(fields, "addr="+w.Name()) && slices.ContainsFunc(fields, func(f string) bool {
-				flags, ok := strings.CutPrefix(f, "flags=")
-				return ok && strings.Contains(flags, "b")
-			}) {
-				return nil
-			}
 		}
 		if answered, err := w.Answered(time.Millisecond); answered || err != nil {
 			return err
@@ -286,139 +217,58 @@ type replicaInfo struct {
 	lag    time.Duration
 }
 
-func (s *server) replication() (r replication, err error) {
-	info, err := s.Info("replication")
+// replicaLine is a line of INFO about a replica: its port, state, offset and lag.
+var replicaLine = regexp.MustCompile(`(?m)^slave\d+:.*port=(\d+),state=(\w+),offset=(\d+),lag=(-?\d+)`)
+
+func (s *server) replication(ctx context.Context) (r replication, err error) {
+	all, err := s.InfoMap(ctx, "replication").Result()
+	info := all["Replication"]
 	number := func(text string) int64 {
-		n, wrong := strconv.ParseInt(text, 10, 64)
-		if wrong != nil {
-			err = errors.Join(err, fmt.Errorf("INFO replication of %s: %w", s.Addr, wrong))
-		}
+		n, _ := strconv.ParseInt(text, 10, 64) // there, it is one
 		return n
 	}
-	r = replication{linked: info["master_link_status"] == "up", replicas: map[string]replicaInfo{}}
+	r = replication{
+		offset: number(info["master_repl_offset"]), linked: info["master_link_status"] == "up",
+		good: number(info["min_slaves_good_slaves"]), replicas: map[string]replicaInfo{},
+	}
 	for name, value := range info {
-		switch {
-		case name == "master_repl_offset":
-			r.offset = number(value)
-		case name == "min_slaves_good_slaves":
-			r.good = number(value)
-		case strings.HasPrefix(name, "slave") && strings.Contains(value, ",offset="):
-			is := map[string]string{}
-			for pair := range strings.SplitSeq(value, ",") {
-				k, v, _ := strings.Cut(pair, "=")
-				is[k] = v
-			}
-			r.replicas[is["port"]] = replicaInfo{is["state"] == "online", number(is["offset"]), time.Duration(number(is["lag"])) * time.Second}
+		if is := replicaLine.FindStringSubmatch(name + ":" + value); is != nil {
+			lag := time.Duration(number(is[4])) * time.Second
+			r.replicas[is[1]] = replicaInfo{is[2] == "online", number(is[3]), lag}
 		}
 	}
 	return r, err
 }
 
-// timeOf reads what TIME answers.
-func timeOf(v any) (time.Time, error) {
-	list, _ := v.([]any)
-	if len(list) != 2 {
-		return time.Time{}, fmt.Errorf("TIME answers %v", v)
-	}
-	sec, err1 := strconv.ParseInt(fmt.Sprint(list[0]), 10, 64)
-	micro, err2 := strconv.ParseInt(fmt.Sprint(list[1]), 10, 64)
-	return time.Unix(sec, micro*1000), errors.Join(err1, err2)
+// dump returns the server's time of day, and of each key its name, its type, the last millisecond in which it lives,
+// and its content.
+const dump = `
+local all, reads = {redis.call('TIME')}, {
+	string = {'GET'}, hash = {'HGETALL'}, list = {'LRANGE', 0, -1}, set = {'SMEMBERS'},
+	zset = {'ZRANGE', 0, -1, 'WITHSCORES'},
 }
+for _, key in ipairs(redis.call('KEYS', '*')) do
+	local kind = redis.call('TYPE', key).ok
+	local how = reads[kind]
+	all[#all + 1] = {key, kind, redis.call('PEXPIRETIME', key), redis.call(how[1], key, unpack(how, 2))}
+end
+return all`
 
-// A value is what a key holds, as histories write it.
-type value struct {
-	text string
-	// ends is the last millisecond of the server's clock in which the key lives, since the Unix epoch;
-	// lasting: it has no time to live.
-	ends int64
-}
-
-const lasting = -1
-
-// ask asks the server for all that it holds, in one write. Of keys that it had at the last time, and is expected to
-// have, it asks for the values at once.
-func (s *server) ask(expected map[string]value) error {
-	s.asked = s.asked[:0]
-	commands := [][]string{{"TIME"}, {"KEYS", "*"}}
-	for name, kind := range s.kinds {
-		if _, is := expected[name]; is {
-			s.asked = append(s.asked, name)
-			commands = append(commands, reading(name, kind)...)
-		}
-	}
-	if err := s.Send(commands...); err != nil {
-		return fmt.Errorf("KEYS to %s: %w", s.Addr, err)
-	}
-	return nil
-}
-
-// answer reads the answer to ask, and asks again where that is not all: what the clock showed, and all keys.
-func (s *server) answer() (at time.Time, keys map[string]value, err error) {
-	answers, err := s.Values(2 + 3*len(s.asked))
+// contents returns what the server's clock shows, and all that it holds.
+func (s *server) contents(ctx context.Context) (at time.Time, keys map[string]value, err error) {
+	answer, err := s.Eval(ctx, dump, nil).Slice()
 	if err != nil {
-		return at, nil, fmt.Errorf("KEYS to %s: %w", s.Addr, err)
+		return at, nil, fmt.Errorf("the contents of %s: %w", s.Addr, err)
 	}
-	if at, err = timeOf(answers[0]); err != nil {
-		return at, nil, err
-	}
-	names, ok := answers[1].([]any)
-	if !ok {
-		return at, nil, fmt.Errorf("KEYS to %s answers %v", s.Addr, answers[1])
-	}
+	clock := answer[0].([]any)
+	sec, _ := strconv.ParseInt(clock[0].(string), 10, 64) // TIME has digits only
+	micro, _ := strconv.ParseInt(clock[1].(string), 10, 64)
 	keys = map[string]value{}
-	for _, n := range names {
-		name := fmt.Sprint(n)
-		i := slices.Index(s.asked, name)
-		if i < 0 || fmt.Sprint(answers[2+3*i]) != s.kinds[name] {
-			keys, err = s.readAll(names)
-			return at, keys, err
-		}
-		addKey(keys, name, answers[2+3*i:])
+	for _, key := range answer[1:] {
+		k := key.([]any)
+		keys[k[0].(string)] = value{text: content(k[1].(string), k[3]), ends: k[2].(int64)}
 	}
-	return at, keys, nil
-}
-
-// readAll reads keys, and notes their kinds.
-func (s *server) readAll(names []any) (map[string]value, error) {
-	var kinds, commands [][]string
-	for _, name := range names {
-		kinds = append(kinds, []string{"TYPE", fmt.Sprint(name)})
-	}
-	answers, err := s.DoAll(kinds...)
-	if err != nil {
-		return nil, err
-	}
-	s.kinds = map[string]string{}
-	for i, kind := range answers {
-		s.kinds[kinds[i][1]] = fmt.Sprint(kind)
-		commands = append(commands, reading(kinds[i][1], fmt.Sprint(kind))...)
-	}
-	if answers, err = s.DoAll(commands...); err != nil {
-		return nil, err
-	}
-	keys := map[string]value{}
-	for i := range names {
-		addKey(keys, kinds[i][1], answers[3*i:])
-	}
-	return keys, nil
-}
-
-// reading returns the commands that read a key of some kind; addKey reads their answers.
-func reading(name, kind string) [][]string {
-	how := readers[kind]
-	return [][]string{{"TYPE", name}, {"PEXPIRETIME", name}, slices.Concat(how[:1], []string{name}, how[1:])}
-}
-
-func addKey(keys map[string]value, name string, answers []any) {
-	if n, ok := answers[1].(int); ok && n != -2 { // it has not ended meanwhile
-		keys[name] = value{text: content(fmt.Sprint(answers[0]), answers[2]), ends: int64(n)}
-	}
-}
-
-// readers are the commands that read a value of each type.
-var readers = map[string][]string{
-	"string": {"GET"}, "hash": {"HGETALL"}, "list": {"LRANGE", "0", "-1"}, "set": {"SMEMBERS"}, "zset": {"ZRANGE", "0", "-1", "WITHSCORES"},
-	"none": {"TYPE"},
+	return time.Unix(sec, micro*1000), keys, nil
 }
 
 // content writes a value as a history does.
@@ -427,24 +277,12 @@ func content(kind string, v any) string {
 	if !ok {
 		return fmt.Sprint(v)
 	}
-	words := lists.Each(list, func(w any) string { return fmt.Sprint(w) })
-	if kind == "zset" { // a member, and its score
-		for p := range slices.Chunk(words, 2) {
-			score, _ := strconv.ParseFloat(p[1], 64)
-			p[0], p[1] = fmt.Sprint(score), p[0]
+	words := lists.Each(list, func(w any) string { return w.(string) })
+	if kind == "zset" { // its score stands before a member
+		for i := 0; i < len(words); i += 2 {
+			score, _ := strconv.ParseFloat(words[i+1], 64)
+			words[i], words[i+1] = fmt.Sprint(score), words[i]
 		}
 	}
 	return redisnode.ValueText(kind, words)
-}
-
-// aofDir is the folder in which a server keeps what it has done, below its own.
-const aofDir = "appendonlydir"
-
-// copyAOF copies what a server has on disk to another folder, which it replaces.
-func copyAOF(from, to string) error {
-	to, from = filepath.Join(to, aofDir), filepath.Join(from, aofDir)
-	if err := os.RemoveAll(to); err != nil {
-		return err
-	}
-	return os.CopyFS(to, os.DirFS(from))
 }

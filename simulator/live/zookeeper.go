@@ -2,59 +2,95 @@ package live
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"slices"
 	"strings"
 	"time"
 
 	"locklab/simulator"
+	"locklab/simulator/child"
 	"locklab/simulator/internal/jute"
 	"locklab/simulator/realserver"
 	"locklab/simulator/zookeeper"
 )
+
+// A ZooKeeper is a server, for simulators of an ensemble. One run at a time may use it: a trace is played below a znode
+// of its own, which is gone at the end.
+//
+// Each client of the lab has a session, on a connection that breaks, and is made again with the client's watches, when
+// the trace says so. Each request that reaches the ensemble in the trace is written to it, in the protocol, and the
+// server's answer is what the lock's code hears. News of watches stay on their way until the trace brings them. A
+// request whose connection has broken before it arrives is run on another connection of the same session.
+//
+// Sessions end when the trace says so: another connection takes the session over and closes it, which is the same
+// transaction as its end by silence. The server's own time-out is a minute, and plays no part.
+//
+// Compared are the answers, the news of watches that reach a client, and after each step the znodes with their numbers.
+type ZooKeeper struct {
+	version string // "?": it does not say
+	folder  *child.Folder
+	process *realserver.Process
+}
+
+// NewZooKeeper runs a server. The error is realserver.ErrNoZooKeeper if something is missing.
+func NewZooKeeper(ctx context.Context) (_ Server, err error) {
+	on := &ZooKeeper{}
+	if on.folder, err = child.NewFolder(); err != nil {
+		return nil, err
+	}
+	if on.process, err = realserver.StartZooKeeper(ctx, on.folder.Path); err == nil {
+		on.version, err = realserver.ZooKeeperVersion(on.process.Addr)
+	}
+	if err != nil {
+		on.Close()
+		return nil, err
+	}
+	return on, nil
+}
+
+// Version implements Server.
+func (on *ZooKeeper) Version() string { return on.version }
+
+// Close implements Server.
+func (on *ZooKeeper) Close() {
+	if on.process != nil {
+		on.process.Kill()
+	}
+	on.folder.Close()
+}
+
+func (on *ZooKeeper) servers(p *player) servers {
+	p.run.Servers = 1
+	return &ensemble{player: p, addr: on.process.Addr, root: fmt.Sprintf("/locklab-live-%d", time.Now().UnixNano())}
+}
 
 var _ zookeeper.Real = (*ensemble)(nil)
 
 // An ensemble is the real ZooKeeper of one run.
 type ensemble struct {
 	*player
-	root     string // the znode below which the run is played
-	offset   int64  // of the real server's transactions
-	admin    *realserver.ZooKeeperConn
-	clients  []*ensembleClient
-	sessions []realserver.ZooKeeperSession // that have begun, and have not ended
-	lab      []string                      // paths that the lab's ensemble holds
-	changed  bool                          // since they were compared
+	addr    string
+	root    string // the znode below which the run is played
+	offset  int64  // of the real server's transactions
+	admin   *realserver.ZooKeeperConn
+	clients []*realserver.ZooKeeperConn // of the lab; it may have broken
+	lab     []string                    // paths that the lab's ensemble holds
+	changed bool                        // since they were compared
 }
 
-func newZooKeeper(p *player) *ensemble {
-	p.run.Servers = 1
-	return &ensemble{player: p, root: fmt.Sprintf("/locklab-live-%d", time.Now().UnixNano())}
-}
-
-// An ensembleClient is a client of the lab.
-type ensembleClient struct {
-	session realserver.ZooKeeperSession
-	wire    *realserver.ZooKeeperConn // nil: its connection has broken
-}
-
-// connect begins a session.
-func (r *ensemble) connect() (*realserver.ZooKeeperConn, error) {
-	w, err := realserver.DialZooKeeper(r.on.ZooKeeper, realserver.ZooKeeperSession{}, 0)
-	if err == nil {
-		r.sessions = append(r.sessions, w.Session)
-	}
-	return w, err
+// connect makes a connection of a session; of the zero session, which begins another one.
+func (r *ensemble) connect(s realserver.ZooKeeperSession) (*realserver.ZooKeeperConn, error) {
+	return realserver.DialZooKeeper(r.addr, s, 0)
 }
 
 // start makes the znodes that are there at the beginning, and the sessions of the clients.
-func (r *ensemble) start(sim *simulator.Simulator) (err error) {
-	sim.Kind().(*zookeeper.Kind).Real = r
-	config := sim.Config()
-	if r.admin, err = r.connect(); err != nil {
+func (r *ensemble) start() (err error) {
+	r.sim.Kind().(*zookeeper.Kind).Real = r
+	config := r.sim.Config()
+	if r.admin, err = r.connect(realserver.ZooKeeperSession{}); err != nil {
 		return err
 	}
 	contents, _ := config.Nodes[0].Contents.(zookeeper.Contents)
@@ -68,11 +104,11 @@ func (r *ensemble) start(sim *simulator.Simulator) (err error) {
 		}
 	}
 	for range config.Clients {
-		w, err := r.connect()
+		w, err := r.connect(realserver.ZooKeeperSession{})
 		if err != nil {
 			return err
 		}
-		r.clients = append(r.clients, &ensembleClient{w.Session, w})
+		r.clients = append(r.clients, w)
 	}
 	// Nothing has happened in the lab since, but that the sessions have begun.
 	_, err = must(r.ask(r.admin, zookeeper.Request{Op: zookeeper.Exists, Path: "/"}))
@@ -88,33 +124,25 @@ func must(reply zookeeper.Reply, err error) (zookeeper.Reply, error) {
 	return reply, err
 }
 
-// close ends all sessions and removes all znodes.
-func (r *ensemble) close(*Playback) (err error) {
-	for _, c := range r.clients {
-		if c.wire != nil {
-			c.wire.Close()
+// close removes all znodes and ends all sessions.
+func (r *ensemble) close(*Playback) error {
+	if r.admin == nil {
+		return nil
+	}
+	paths, err := r.paths("/", nil)
+	if errors.Is(err, zookeeper.NoNode) {
+		err = nil // it has not begun
+	}
+	for _, path := range slices.Backward(paths) {
+		remove := zookeeper.Request{Op: zookeeper.Delete, Path: path, Version: zookeeper.AnyVersion}
+		_, failed := r.ask(r.admin, remove)
+		err = errors.Join(err, failed)
+	}
+	for _, w := range append(r.clients, r.admin) {
+		w.Close()
+		if failed := realserver.EndSession(r.addr, w.Session); !errors.Is(failed, realserver.ErrSessionEnded) {
+			err = errors.Join(err, failed)
 		}
-	}
-	if r.admin != nil {
-		err = r.remove("/")
-		r.admin.Close()
-	}
-	for _, s := range r.sessions {
-		err = errors.Join(err, realserver.EndSession(r.on.ZooKeeper, s))
-	}
-	return err
-}
-
-func (r *ensemble) remove(path string) error {
-	reply, err := r.ask(r.admin, zookeeper.Request{Op: zookeeper.GetChildren, Path: path})
-	if err != nil || reply.Code == zookeeper.NoNode {
-		return err
-	}
-	for _, name := range reply.Children {
-		err = errors.Join(err, r.remove(strings.TrimSuffix(path, "/")+"/"+name))
-	}
-	if err == nil {
-		_, err = r.ask(r.admin, zookeeper.Request{Op: zookeeper.Delete, Path: path, Version: zookeeper.AnyVersion})
 	}
 	return err
 }
@@ -131,56 +159,49 @@ func (r *ensemble) Do(a zookeeper.Action) zookeeper.Reply {
 		return a.Lab
 	}
 	r.lab, r.changed = a.Holds.Paths(), true
-	c := r.clients[a.Client-1]
-	switch a.Kind {
-	case zookeeper.ActServe, zookeeper.ActServeBeside:
-		return r.serve(c.wire, a)
-	case zookeeper.ActServeOrphan:
-		w, err := realserver.DialZooKeeper(r.on.ZooKeeper, c.session, 0)
-		if err == nil {
-			_, err = r.ask(w, a.Request)
-			w.Close()
-		}
-		r.failAt(a, err)
-	case zookeeper.ActNotify:
-		r.notify(c.wire, a)
-	case zookeeper.ActCut:
-		if c.wire != nil {
-			c.wire.Close()
-			c.wire = nil
-		}
-	case zookeeper.ActConnect:
-		r.fail(r.connectAgain(c, a))
-	case zookeeper.ActEnd:
-		r.fail(realserver.EndSession(r.on.ZooKeeper, c.session))
-		r.sessions = slices.DeleteFunc(r.sessions, func(o realserver.ZooKeeperSession) bool { return o.ID == c.session.ID })
-	}
-	return a.Lab
-}
-
-// failAt keeps the error of a request, if it is the first.
-func (r *ensemble) failAt(a zookeeper.Action, err error) {
+	answer, err := r.act(a, &r.clients[a.Client-1])
 	if err != nil {
 		r.fail(fmt.Errorf("%q of c%d: %w", a.Request.Text(), a.Client, err))
-	}
-}
-
-// serve makes a request on a client's connection.
-func (r *ensemble) serve(w *realserver.ZooKeeperConn, a zookeeper.Action) zookeeper.Reply {
-	q, is, err := a.Request, zookeeper.Reply{}, net.ErrClosed
-	if w != nil {
-		is, err = r.ask(w, q)
-	}
-	if err != nil {
-		r.failAt(a, err)
 		return a.Lab
 	}
-	r.run.Answers++
-	if q.Observed(is) != q.Observed(a.Lab) {
-		r.differ(Difference{Server: 1, Client: int(a.Client), Cmd: q.Text(), Lab: q.Observed(a.Lab), Real: q.Observed(is)})
+	return answer
+}
+
+// act does what the lab's ensemble has done, for a client that has a connection. It returns the answer to a request
+// on that, else the lab's.
+func (r *ensemble) act(a zookeeper.Action, client **realserver.ZooKeeperConn) (answer zookeeper.Reply, err error) {
+	w := *client
+	switch a.Kind {
+	case zookeeper.ActServe, zookeeper.ActServeBeside:
+		if answer, err = r.ask(w, a.Request); err != nil {
+			return answer, err
+		}
+		r.run.Answers++
+		if lab, real := a.Request.Observed(a.Lab), a.Request.Observed(answer); lab != real {
+			r.differ(Difference{Server: 1, Client: int(a.Client), Cmd: a.Request.Text(), Lab: lab, Real: real})
+		}
+		r.compareNews(w, a)
+		return answer, nil
+	case zookeeper.ActServeOrphan:
+		var beside *realserver.ZooKeeperConn
+		if beside, err = r.connect(w.Session); err == nil {
+			_, err = r.ask(beside, a.Request)
+			beside.Close()
+		}
+	case zookeeper.ActNotify: // what is there when a ping is answered
+		if _, _, err = w.Do(jute.Ping, nil); err == nil {
+			r.compareNews(w, a)
+		}
+	case zookeeper.ActCut:
+		w.Close()
+	case zookeeper.ActConnect:
+		if w, err = r.connectAgain(w.Session, a); err == nil {
+			*client = w
+		}
+	case zookeeper.ActEnd:
+		err = realserver.EndSession(r.addr, w.Session)
 	}
-	r.compareNews(w, a)
-	return is
+	return a.Lab, err
 }
 
 // ask makes a request.
@@ -227,19 +248,6 @@ func (r *ensemble) ask(w *realserver.ZooKeeperConn, q zookeeper.Request) (reply 
 	return reply, err
 }
 
-// notify compares the news of watches that are there when a ping is answered.
-func (r *ensemble) notify(w *realserver.ZooKeeperConn, a zookeeper.Action) {
-	err := net.ErrClosed
-	if w != nil {
-		_, _, err = w.Do(jute.Ping, nil)
-	}
-	if err != nil {
-		r.fail(err)
-		return
-	}
-	r.compareNews(w, a)
-}
-
 // compareNews compares the news of watches that have reached a client.
 func (r *ensemble) compareNews(w *realserver.ZooKeeperConn, lab zookeeper.Action) {
 	var is []zookeeper.Event
@@ -264,28 +272,21 @@ func newsText(events []zookeeper.Event) string {
 	return strings.Join(all, ", ")
 }
 
-// connectAgain makes a new connection for a client.
-func (r *ensemble) connectAgain(c *ensembleClient, a zookeeper.Action) error {
-	w, err := realserver.DialZooKeeper(r.on.ZooKeeper, c.session, 0)
+// connectAgain makes a new connection for a client that has had a session, and leaves its watches on it.
+func (r *ensemble) connectAgain(
+	s realserver.ZooKeeperSession, a zookeeper.Action,
+) (*realserver.ZooKeeperConn, error) {
+	w, err := r.connect(s)
 	refused := errors.Is(err, realserver.ErrSessionEnded)
 	if refused != a.Ended && (err == nil || refused) {
-		r.differ(Difference{Server: 1, Client: int(a.Client), Key: "session", Lab: sessionText[a.Ended], Real: sessionText[refused]})
+		r.differ(sessionDiffers(a.Client, a.Ended))
 	}
 	if refused {
-		w, err = r.connect()
-	} else if err == nil && len(a.Watches) > 0 {
-		err = r.leaveAgain(w, a)
+		return r.connect(realserver.ZooKeeperSession{})
 	}
-	if err == nil {
-		c.session, c.wire = w.Session, w
+	if err != nil || len(a.Watches) == 0 {
+		return w, err
 	}
-	return err
-}
-
-var sessionText = map[bool]string{true: "ended", false: "alive"}
-
-// leaveAgain leaves watches on a new connection.
-func (r *ensemble) leaveAgain(w *realserver.ZooKeeperConn, a zookeeper.Action) error {
 	p := jute.Put(nil, a.Seen+r.offset)
 	for _, kind := range []zookeeper.WatchKind{zookeeper.WatchData, zookeeper.WatchCreation, zookeeper.WatchChildren} {
 		var paths []string
@@ -296,8 +297,14 @@ func (r *ensemble) leaveAgain(w *realserver.ZooKeeperConn, a zookeeper.Action) e
 		}
 		p = jute.Put(p, paths)
 	}
-	_, _, err := w.Do(jute.SetWatches, p)
-	return err
+	_, _, err = w.Do(jute.SetWatches, p)
+	return w, err
+}
+
+// sessionDiffers is that a client's session has ended in one of both only.
+func sessionDiffers(client int8, endedInLab bool) Difference {
+	text := map[bool]string{true: "ended", false: "alive"}
+	return Difference{Server: 1, Client: int(client), Key: "session", Lab: text[endedInLab], Real: text[!endedInLab]}
 }
 
 // before does nothing: the servers' time plays no part.
@@ -310,16 +317,19 @@ func (r *ensemble) after(simulator.Choice, int) error {
 	}
 	r.changed = false
 	is, err := r.paths("/", nil)
-	if err != nil {
-		return err
+	if err == nil {
+		r.compareKeys(1, there(r.lab), there(is))
 	}
-	there := map[bool]string{true: "there", false: "(nil)"}
-	for _, path := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(is, r.lab)))) {
-		if lab, real := slices.Contains(r.lab, path), slices.Contains(is, path); lab != real {
-			r.differ(Difference{Server: 1, Key: path, Lab: there[lab], Real: there[real]})
-		}
+	return err
+}
+
+// there has a value for each path.
+func there(paths []string) map[string]value {
+	all := map[string]value{}
+	for _, path := range paths {
+		all[path] = value{"there", lasting}
 	}
-	return nil
+	return all
 }
 
 // paths are those of all znodes from path on.
@@ -335,25 +345,4 @@ func (r *ensemble) paths(path string, all []string) ([]string, error) {
 		}
 	}
 	return all, nil
-}
-
-// ZooKeeperVersion asks a server for its version; "?": it does not say.
-func ZooKeeperVersion(addr string) (string, error) {
-	conn, err := realserver.ConnectZooKeeper("tcp", addr, 5*time.Second)
-	if err != nil {
-		return "", err
-	}
-	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(5 * time.Second))
-	if _, err := conn.Write([]byte("srvr")); err != nil {
-		return "", err
-	}
-	b := make([]byte, 4096)
-	n, err := conn.Read(b) // the server hangs up at once: the end may come with the answer
-	if n == 0 {
-		return "", err
-	}
-	_, version, _ := strings.Cut(string(b[:n]), "Zookeeper version: ")
-	version, _, _ = strings.Cut(version, "-")
-	return cmp.Or(version, "?"), nil // it may be forbidden to ask
 }

@@ -51,7 +51,9 @@ func pemOf(id *tls.Config) (string, error) {
 	shown := id.Certificates[0]
 	key, err := x509.MarshalPKCS8PrivateKey(shown.PrivateKey)
 	var b bytes.Buffer
-	for _, block := range []*pem.Block{{Type: "PRIVATE KEY", Bytes: key}, {Type: "CERTIFICATE", Bytes: shown.Certificate[0]}} {
+	for _, block := range []*pem.Block{
+		{Type: "PRIVATE KEY", Bytes: key}, {Type: "CERTIFICATE", Bytes: shown.Certificate[0]},
+	} {
 		_ = pem.Encode(&b, block) // a buffer takes all
 	}
 	return b.String(), err

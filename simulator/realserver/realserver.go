@@ -1,9 +1,9 @@
-// Package realserver runs real servers: redis-servers (and ZooKeeper, MariaDB, PostgreSQL) on loopback ports in a folder of
-// their own, with a clock that their user moves (Clock), and with a Gate on a connection
+// Package realserver runs real servers: redis-servers (and ZooKeeper, MariaDB, PostgreSQL) on loopback ports in a
+// folder of their own, with a clock that their user moves (Clock), and with a Gate on a connection
 // between two of them. Package servertest runs one for the length of a test.
 //
-// Other users of the machine reach its loopback as well. So Redis, MariaDB and PostgreSQL ask for a password, which is in
-// no command line, and ZooKeeper, whose client in Go knows no password that a server would refuse, asks for a
+// Other users of the machine reach its loopback as well. So Redis, MariaDB and PostgreSQL ask for a password, which is
+// in no command line, and ZooKeeper, whose client in Go knows no password that a server would refuse, asks for a
 // certificate (ConnectZooKeeper).
 //
 // Nothing outlives its user: a shell beside each server reads from a pipe, and ends the
@@ -28,12 +28,66 @@ import (
 	"locklab/simulator/i18n"
 )
 
-// IsMissing reports whether err is that a program is missing here: ErrNoRedis, ErrNoCompiler, ErrNoZooKeeper, ErrNoMariaDB or
-// ErrNoPostgreSQL.
+// A server, or something that it needs here, is missing: redis-server, a C compiler for its clock, java or Debian's
+// package zookeeper, a database or the program that makes its first files.
+var (
+	ErrNoRedis      = i18n.Errorf("error.live.redis")
+	ErrNoCompiler   = i18n.Errorf("error.live.compiler")
+	ErrNoZooKeeper  = i18n.Errorf("error.live.zookeeper")
+	ErrNoMariaDB    = i18n.Errorf("error.live.mariadb")
+	ErrNoPostgreSQL = i18n.Errorf("error.live.postgresql")
+)
+
+// IsMissing reports whether err is one of the above.
 func IsMissing(err error) bool {
-	return slices.ContainsFunc([]error{ErrNoRedis, ErrNoCompiler, ErrNoZooKeeper, ErrNoMariaDB, ErrNoPostgreSQL}, func(missing error) bool {
-		return errors.Is(err, missing)
-	})
+	missing := []error{ErrNoRedis, ErrNoCompiler, ErrNoZooKeeper, ErrNoMariaDB, ErrNoPostgreSQL}
+	return slices.ContainsFunc(missing, func(one error) bool { return errors.Is(err, one) })
+}
+
+// FindRedis returns the path of redis-server, or ErrNoRedis.
+func FindRedis() ([]string, error) { return find(ErrNoRedis, "", "redis-server") }
+
+// FindCompiler returns the path of a C compiler, or ErrNoCompiler.
+func FindCompiler() ([]string, error) { return find(ErrNoCompiler, "", "cc") }
+
+// FindMariaDB returns the paths of mariadbd and mariadb-install-db, or ErrNoMariaDB.
+func FindMariaDB() ([]string, error) {
+	return find(ErrNoMariaDB, "/usr/sbin", "mariadbd", "mariadb-install-db")
+}
+
+// FindPostgreSQL returns the paths of postgres and initdb, which Debian does not have on the path, or ErrNoPostgreSQL.
+func FindPostgreSQL() ([]string, error) {
+	return find(ErrNoPostgreSQL, "/usr/lib/postgresql/*/bin", "postgres", "initdb")
+}
+
+// FindZooKeeper returns the path of java, and those of the server, whose manifest names the rest, of what lets it say
+// on stderr when it is ready, and of what its TLS needs beside; or ErrNoZooKeeper.
+func FindZooKeeper() ([]string, error) {
+	paths, err := find(ErrNoZooKeeper, "", "java")
+	for _, name := range []string{"zookeeper", "slf4j-simple", "netty-codec"} {
+		file := "/usr/share/java/" + name + ".jar"
+		if _, missing := os.Stat(file); missing != nil {
+			return nil, ErrNoZooKeeper
+		}
+		paths = append(paths, file)
+	}
+	return paths, err
+}
+
+// find returns the paths of programs, which are on the path or in the last folder of a pattern that has them.
+func find(missing error, pattern string, programs ...string) (paths []string, err error) {
+	folders, _ := filepath.Glob(pattern) // it is well formed
+	for _, name := range programs {
+		path, err := exec.LookPath(name)
+		for i := len(folders) - 1; i >= 0 && err != nil; i-- {
+			path, err = exec.LookPath(filepath.Join(folders[i], name))
+		}
+		if err != nil {
+			return nil, missing
+		}
+		paths = append(paths, path)
+	}
+	return paths, nil
 }
 
 // Password is that of all servers that this process starts.

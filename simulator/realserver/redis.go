@@ -3,39 +3,24 @@ package realserver
 import (
 	"bufio"
 	"context"
-	"io"
+	"errors"
 	"net"
-	"os/exec"
-	"sync"
+	"os"
+	"strings"
+	"time"
 
-	"locklab/simulator/i18n"
+	"github.com/alicebob/miniredis/v2/proto"
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"locklab/simulator/resp"
 )
-
-// ErrNoRedis is that there is no redis-server on the path.
-var ErrNoRedis = i18n.Errorf("error.live.redis")
-
-// FindRedis returns the path of redis-server; without it the error is ErrNoRedis.
-func FindRedis() (path string, err error) {
-	if path, err = exec.LookPath("redis-server"); err != nil {
-		return "", ErrNoRedis
-	}
-	return path, nil
-}
-
-// A Redis is a redis-server, with a connection for what no client sends.
-type Redis struct {
-	*Conn
-	*Process
-}
-
-// Port stands for the server's port in options of StartRedis.
-const Port = "PORT"
 
 // StartRedis runs a redis-server on a free loopback port, with dir for its files and
 // further options of its command line; with a clock, that is its time of day. It asks for the Password, and
 // gives it to a master. StartRedis waits until the server answers.
 func StartRedis(ctx context.Context, dir string, clock *Clock, options ...string) (*Process, error) {
-	binary, err := FindRedis()
+	paths, err := FindRedis()
 	if err != nil {
 		return nil, err
 	}
@@ -43,43 +28,49 @@ func StartRedis(ctx context.Context, dir string, clock *Clock, options ...string
 	if err != nil {
 		return nil, err
 	}
-	return start(ctx, way{"redis-server", "Ready to accept connections", kill, clock.env()}, func(port string) []string {
-		args := append([]string{binary, config,
-			"--bind", "127.0.0.1", "--protected-mode", "yes", "--save", "", "--appendonly", "no", "--dir", dir, "--port", Port}, options...)
-		for i, a := range args {
-			if a == Port {
-				args[i] = port
-			}
-		}
-		return args
+	ready := "Ready to accept connections"
+	return start(ctx, way{"redis-server", ready, kill, clock.env()}, func(port string) []string {
+		return append([]string{
+			paths[0], config, "--bind", "127.0.0.1", "--protected-mode", "yes", "--port", port, "--dir", dir,
+			"--save", "", "--appendonly", "no",
+		}, options...)
 	})
 }
 
-// NewRedis is StartRedis with a connection to the server.
+// A Redis is a redis-server, with a client that has one connection, for what no client of the lab sends.
+type Redis struct {
+	*redis.Client
+	*Process
+}
+
+// NewRedis is StartRedis with a client.
 func NewRedis(ctx context.Context, dir string, clock *Clock, options ...string) (*Redis, error) {
 	p, err := StartRedis(ctx, dir, clock, options...)
 	if err != nil {
 		return nil, err
 	}
-	w, err := Dial(p.Addr)
-	if err != nil {
-		p.Kill()
-		return nil, err
-	}
-	return &Redis{w, p}, nil
+	return &Redis{redis.NewClient(&redis.Options{
+		Addr: p.Addr, Password: Password, Protocol: 2, DisableIdentity: true, MaxRetries: -1,
+		PoolSize: 1, ConnMaxIdleTime: -1, ReadTimeout: patience,
+		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
+	}), p}, nil
 }
 
-// Kill ends the server as a crash does, and the connection.
+// Kill ends the server as a crash does, and the client.
 func (r *Redis) Kill() {
 	r.Close()
 	r.Process.Kill()
 }
 
-// Version asks the server for its version.
-func (r *Redis) Version() (string, error) {
-	info, err := r.Info("server")
-	return info["redis_version"], err
+// A Conn is a connection to a redis-server on which RESP is written and read as it is. It
+// is used by one goroutine at a time.
+type Conn struct {
+	net.Conn
+	in *bufio.Reader
 }
+
+// patience is the time that a server may take for an answer: far longer than any does.
+const patience = 5 * time.Second
 
 // Dial connects to a redis-server of this process.
 func Dial(addr string) (*Conn, error) {
@@ -87,117 +78,47 @@ func Dial(addr string) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Conn{conn, bufio.NewReader(conn)}
-	if _, err := c.Do("AUTH", Password); err != nil {
-		conn.Close()
+	c, answer := &Conn{conn, bufio.NewReader(conn)}, ""
+	if err = c.Send([]string{"AUTH", Password}); err == nil {
+		answer, err = c.Receive(1)
+	}
+	if err == nil && answer != "+OK\r\n" {
+		err = errors.New(answer)
+	}
+	if err != nil {
+		c.Close()
 		return nil, err
 	}
 	return c, nil
 }
 
-// A Gate stands between a replica and its master: the replica gets the gate's address.
-// What the replica says always passes; what the master says passes while the gate is open,
-// and waits in order while it is shut.
-type Gate struct {
-	listener net.Listener
-	master   string
-
-	mu    sync.Mutex
-	moved *sync.Cond
-	open  bool
-	cut   bool // nothing passes either way
-	done  bool
-	conns []net.Conn
-}
-
-// NewGate is an open gate in front of a master.
-func NewGate(master string) (*Gate, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
+// Send writes commands in one write, each as an array of bulk strings.
+func (c *Conn) Send(commands ...[]string) error {
+	var raw string
+	for _, words := range commands {
+		raw += proto.Strings(words...)
 	}
-	g := &Gate{listener: l, master: master, open: true}
-	g.moved = sync.NewCond(&g.mu)
-	go g.accept()
-	return g, nil
+	_, err := c.Write([]byte(raw))
+	return err
 }
 
-// Addr returns the address at which the replica finds its master.
-func (g *Gate) Addr() string { return g.listener.Addr().String() }
-
-// Open lets pass what the master says, and what the replica says.
-func (g *Gate) Open() { g.set(true, false) }
-
-// Shut lets wait what the master says.
-func (g *Gate) Shut() { g.set(false, false) }
-
-// Cut lets wait what either says.
-func (g *Gate) Cut() { g.set(false, true) }
-
-func (g *Gate) set(open, cut bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.open, g.cut = open, cut
-	g.moved.Broadcast()
-}
-
-// Close breaks the connection for good.
-func (g *Gate) Close() {
-	g.listener.Close()
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.done = true
-	g.moved.Broadcast()
-	for _, c := range g.conns {
-		c.Close()
-	}
-}
-
-func (g *Gate) accept() {
-	for {
-		replica, err := g.listener.Accept()
-		if err != nil {
-			return
-		}
-		master, err := net.Dial("tcp", g.master)
-		if err != nil {
-			replica.Close()
-			continue
-		}
-		g.mu.Lock()
-		g.conns = append(g.conns, replica, master)
-		if g.done {
-			replica.Close()
-			master.Close()
-		}
-		g.mu.Unlock()
-		go g.carry(replica, master, func() bool { return g.open })
-		go g.carry(master, replica, func() bool { return !g.cut })
-	}
-}
-
-// carry copies what one side says, while it may pass.
-func (g *Gate) carry(to, from net.Conn, may func() bool) {
-	defer to.Close()
-	defer from.Close()
-	b := make([]byte, 1<<16)
-	for {
-		n, err := from.Read(b)
-		if n > 0 && !g.pass(may) {
-			return
-		}
-		if _, failed := to.Write(b[:n]); failed != nil || err == io.EOF || err != nil {
-			return
+// Receive reads n answers as they are.
+func (c *Conn) Receive(n int) (string, error) {
+	c.SetReadDeadline(time.Now().Add(patience))
+	var raw strings.Builder
+	for range n {
+		if _, err := resp.Read(c.in, &raw); err != nil {
+			return "", err
 		}
 	}
+	return raw.String(), nil
 }
 
-// pass waits until something may pass; false: nothing will any more.
-func (g *Gate) pass(may func() bool) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for !may() && !g.done {
-		g.moved.Wait()
+// Answered reports whether the next answer begins to arrive, for which it waits for d, above 0.
+func (c *Conn) Answered(d time.Duration) (bool, error) {
+	c.SetReadDeadline(time.Now().Add(d))
+	if _, err := c.in.Peek(1); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+		return false, err
 	}
-	return !g.done
+	return c.in.Buffered() > 0, nil
 }

@@ -8,46 +8,16 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
-	"os/exec"
 	"strings"
 	"time"
 
-	"locklab/simulator/i18n"
 	"locklab/simulator/internal/jute"
 )
-
-// jar is the file in which Debian's package zookeeper has the server, once installed; its
-// manifest names the rest.
-const jar = "/usr/share/java/zookeeper.jar"
-
-// logger lets the server say on stderr when it is ready, and codec is what its TLS needs beside what the manifest names.
-const (
-	logger = "/usr/share/java/slf4j-simple.jar"
-	codec  = "/usr/share/java/netty-codec.jar"
-)
-
-// ErrNoZooKeeper is that java or the package is missing.
-var ErrNoZooKeeper = i18n.Errorf("error.live.zookeeper")
-
-// FindZooKeeper returns the path of java if the server is installed, too; else ErrNoZooKeeper.
-func FindZooKeeper() (java string, err error) {
-	java, err = exec.LookPath("java")
-	for _, file := range []string{jar, logger, codec} {
-		if err == nil {
-			_, err = os.Stat(file)
-		}
-	}
-	if err != nil {
-		return "", ErrNoZooKeeper
-	}
-	return java, nil
-}
 
 // StartZooKeeper runs a standalone ZooKeeper on a free loopback port, with dir for its files; ConnectZooKeeper is let
 // in, and nobody else. Its tick is 100 ms, and a session may ask for a time-out of anything from that to a minute.
 func StartZooKeeper(ctx context.Context, dir string) (*Process, error) {
-	java, err := FindZooKeeper()
+	paths, err := FindZooKeeper()
 	if err != nil {
 		return nil, err
 	}
@@ -77,8 +47,8 @@ func StartZooKeeper(ctx context.Context, dir string) (*Process, error) {
 		// Without the file the server says so, and does not start.
 		file, _ := secret(dir, "zoo.cfg", strings.Join(config, "\n"))
 		// Java writes what it has to say of a crash into the folder that it runs in.
-		return []string{"sh", "-c", `cd "$1" && shift && exec "$@"`, "sh", dir, java, "-Xmx128m", "-XX:-UsePerfData",
-			"-XX:TieredStopAtLevel=1", "-Dzookeeper.forceSync=no", "-cp", strings.Join([]string{jar, logger, codec}, ":"),
+		return []string{"sh", "-c", `cd "$1" && shift && exec "$@"`, "sh", dir, paths[0], "-Xmx128m", "-XX:-UsePerfData",
+			"-XX:TieredStopAtLevel=1", "-Dzookeeper.forceSync=no", "-cp", strings.Join(paths[1:], ":"),
 			"org.apache.zookeeper.server.ZooKeeperServerMain", file}
 	})
 	if err != nil {
@@ -234,4 +204,25 @@ func EndSession(addr string, s ZooKeeperSession) error {
 	defer w.Close()
 	_, _, err = w.Do(jute.Close, nil)
 	return err
+}
+
+// ZooKeeperVersion asks a server for its version; "?": it does not say.
+func ZooKeeperVersion(addr string) (string, error) {
+	conn, err := ConnectZooKeeper("tcp", addr, patience)
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(patience))
+	if _, err := conn.Write([]byte("srvr")); err != nil {
+		return "", err
+	}
+	b := make([]byte, 4096)
+	n, err := conn.Read(b) // the server hangs up at once: the end may come with the answer
+	if n == 0 {
+		return "", err
+	}
+	_, version, _ := strings.Cut(string(b[:n]), "Zookeeper version: ")
+	version, _, _ = strings.Cut(version, "-")
+	return cmp.Or(version, "?"), nil // it may be forbidden to ask
 }

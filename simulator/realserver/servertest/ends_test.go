@@ -132,7 +132,9 @@ func (p *pipe) Close() error {
 
 // TestListening: a socket on every address of the machine is seen as such.
 func TestListening(t *testing.T) {
-	for listen, want := range map[string]string{"127.0.0.1:0": "127.0.0.1", "0.0.0.0:0": "0.0.0.0", "[::1]:0": "[::1]", "[::]:0": "[::]"} {
+	for listen, want := range map[string]string{
+		"127.0.0.1:0": "127.0.0.1", "0.0.0.0:0": "0.0.0.0", "[::1]:0": "[::1]", "[::]:0": "[::]",
+	} {
 		network := "tcp4"
 		if strings.HasPrefix(listen, "[") {
 			network = "tcp6"
