@@ -33,10 +33,10 @@ import (
 //
 // A session that is idle ends by the server's own time-out, which is that of the trace: wait_timeout, or
 // idle_in_transaction_session_timeout and idle_session_timeout. The server waits by the clock of the trace, which also
-// is PostgreSQL's time of day, and stands still within a millisecond. For the end of a session the clock is put forward
-// by a millisecond. MariaDB's time of day is the machine's; its idle time has whole seconds. Else a session ends by KILL
-// or pg_terminate_backend, or with its connection. A restart is SIGKILL, or an immediate shutdown of PostgreSQL, and a
-// start with the files that are there.
+// is PostgreSQL's time of day, and stands still within a millisecond. For the end of a session the clock is put
+// forward by a millisecond. MariaDB's time of day is the machine's; its idle time has whole seconds. Else a session
+// ends by KILL or pg_terminate_backend, or with its connection. A restart is SIGKILL, or an immediate shutdown of
+// PostgreSQL, and a start with the files that are there.
 //
 // Statements that wait for another session are not played, nor is a failover.
 //

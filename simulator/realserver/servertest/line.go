@@ -47,8 +47,8 @@ var (
 	errLost = errors.New("the answer is lost")
 )
 
-// Dial makes a connection when one may pass. The client's time-out plays no part: it is a second, which is too short for
-// the handshake with a server on a busy machine, and the next attempt would wait for another one to pass.
+// Dial makes a connection when one may pass. The client's time-out plays no part: it is a second, which is too short
+// for the handshake with a server on a busy machine, and the next attempt would wait for another one to pass.
 func (l *Line) Dial(network, addr string, _ time.Duration) (net.Conn, error) {
 	select {
 	case <-l.dead:
