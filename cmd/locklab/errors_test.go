@@ -303,7 +303,7 @@ var inEnglish = map[string]string{
 	"simulator/orphaned.go":                        "a mistake of locklab: a choice that the search itself has made",
 	"simulator/process/branches.go":                "never leaves the package, which tries again",
 	"simulator/process/execution.go":               "for the author of a lock whose code panics",
-	"simulator/live/pool.go":                       "never reaches a user: the servers are not used again",
+	"simulator/realserver/redis.go":                "what a redis-server must not answer to the lab itself",
 	"simulator/live/server.go":                     "what a redis-server must not answer to the lab itself",
 	"simulator/live/zookeeper.go":                  "what a ZooKeeper must not answer to the lab itself",
 	"simulator/realserver/zookeeper.go":            "for a server that does not speak ZooKeeper's protocol, and a mark of errors",

@@ -4,13 +4,24 @@ import "slices"
 
 // An act is one step of a server, on a State of its own.
 type act struct {
-	State
+	s     *State
 	woken []Woken
+}
+
+// act has something happen, and those go on that then wait for nothing any more.
+func (s State) act(do func(a *act)) (State, []Woken) {
+	s = s.clone()
+	a := act{s: &s}
+	do(&a)
+	a.settle()
+	a.s.trim()
+	slices.SortFunc(a.s.locks, lock.compare)
+	return s, a.woken
 }
 
 // Apply runs a statement of a session, which must be connected and wait for nothing; otherwise the reply is NotFree. It
 // returns the next State, the answer, and the answers of those that waited and have gone on, in the server's order.
-func (s State) Apply(id SessionID, st Statement, args []Value) (State, Reply, []Woken) {
+func (s State) Apply(id SessionID, st Statement, args []Value) (next State, reply Reply, woken []Woken) {
 	p := s.find(id)
 	switch {
 	case p == nil || p.waiting:
@@ -18,23 +29,16 @@ func (s State) Apply(id SessionID, st Statement, args []Value) (State, Reply, []
 	case st.Dialect != s.dialect || st.Params != len(args):
 		return s, notCarried("a statement of another dialect, or with another number of arguments"), nil
 	}
-	a := act{State: s.clone()}
-	p = a.find(id)
-	p.text, p.args, p.waiting = st, args, true
-	reply := a.attempt(id)
-	a.settle()
-	if i := slices.IndexFunc(a.woken, func(w Woken) bool { return w.Session == id }); i >= 0 {
-		reply = a.woken[i].Reply
-		a.woken = none(slices.Delete(a.woken, i, i+1))
+	next, woken = s.act(func(a *act) {
+		p := a.s.find(id)
+		p.text, p.args, p.waiting = st, args, true
+		reply = a.attempt(id)
+	})
+	if i := slices.IndexFunc(woken, func(w Woken) bool { return w.Session == id }); i >= 0 {
+		reply = woken[i].Reply
+		woken = slices.Delete(woken, i, i+1)
 	}
-	return a.end(), reply, a.woken
-}
-
-// end brings what an act leaves into the canonical form.
-func (a *act) end() State {
-	a.trim()
-	a.order()
-	return a.State
+	return next, reply, woken
 }
 
 // Close ends a session as when its connection breaks: its transaction is rolled back, its locks are released.
@@ -42,13 +46,12 @@ func (s State) Close(id SessionID) (State, []Woken) {
 	if s.find(id) == nil {
 		return s, nil
 	}
-	a := act{State: s.clone()}
-	a.forget(id)
-	a.endTransaction(id, false)
-	a.named = slices.DeleteFunc(a.named, func(n namedLock) bool { return n.session == id })
-	a.sessions = slices.DeleteFunc(a.sessions, func(p session) bool { return p.id == id })
-	a.settle()
-	return a.end(), a.woken
+	return s.act(func(a *act) {
+		a.s.forget(id)
+		a.s.endTransaction(id, false)
+		a.s.locks = slices.DeleteFunc(a.s.locks, func(l lock) bool { return l.session == id })
+		a.s.sessions = slices.DeleteFunc(a.s.sessions, func(p session) bool { return p.id == id })
+	})
 }
 
 // A Reason is why a statement stops to wait.
@@ -66,49 +69,38 @@ func (s State) GiveUp(id SessionID, why Reason) (State, []Woken) {
 	if p == nil || !p.waiting {
 		return s, nil
 	}
-	a := act{State: s.clone()}
-	var reply Reply
-	switch innodb := s.dialect.innodb(); {
-	case innodb && why == Cancelled && p.on.kind == onName:
-		reply = one(p.text.Function, Value{})
-	case innodb && why == Cancelled:
-		reply = failure(QueryInterrupted)
-	case innodb && p.on.kind == onName:
-		reply = one(p.text.Function, IntegerValue(0))
-	case innodb:
-		reply = failure(LockWaitTimeout)
-	case why == Cancelled:
-		reply = failure(QueryCanceled)
-	default:
-		reply = failure(LockNotAvailable)
+	reply := failure(map[bool][2]Code{
+		true: {LockWaitTimeout, QueryInterrupted}, false: {LockNotAvailable, QueryCanceled},
+	}[s.dialect.innodb()][why])
+	if s.dialect.innodb() && p.on.byName() {
+		reply = one(p.text.Function, [2]Value{TimedOut: IntegerValue(0)}[why])
 	}
-	a.answer(id, reply)
-	a.settle()
-	return a.end(), a.woken
+	return s.act(func(a *act) { a.answer(id, reply) })
 }
 
 // CheckDeadlock has a session of PostgreSQL that waits look for a deadlock that it is part of. If there is one, its
 // statement fails with DeadlockDetected.
 func (s State) CheckDeadlock(id SessionID) (State, []Woken) {
-	if p := s.find(id); s.dialect.innodb() || p == nil || !p.waiting || s.cycle(id) == nil {
+	if p := s.find(id); s.dialect.innodb() || p == nil || !p.waiting {
 		return s, nil
 	}
-	a := act{State: s.clone()}
-	a.answer(id, failure(DeadlockDetected))
-	a.settle()
-	return a.end(), a.woken
+	return s.act(func(a *act) {
+		if a.s.find(id).checked = true; a.s.cycle(id) != nil {
+			a.answer(id, failure(DeadlockDetected))
+		}
+	})
 }
 
 // answer ends a statement that waits.
 func (a *act) answer(id SessionID, r Reply) {
-	a.woken = append(a.woken, Woken{id, a.finish(id, r)})
+	a.woken = append(a.woken, Woken{id, a.s.finish(id, r)})
 }
 
 // settle lets those go on that wait for nothing any more, in the order of their waits.
 func (a *act) settle() {
-	for i := 0; i < len(a.queue); i++ {
-		id := a.queue[i]
-		if len(a.blockers(id, a.find(id).on)) > 0 {
+	for i := 0; i < len(a.s.queue); i++ {
+		id := a.s.queue[i]
+		if len(a.s.blockers(id, a.s.find(id).on)) > 0 {
 			continue
 		}
 		if r := a.attempt(id); !r.Waits {
@@ -116,9 +108,9 @@ func (a *act) settle() {
 		}
 		i = -1
 	}
-	for _, id := range a.queue { // one that had another way out is left when that is gone
-		if c := a.cycle(id); a.dialect.innodb() && a.find(id).on.kind != onName && c != nil {
-			sacrifice(a, id, c)
+	for _, id := range a.s.queue { // one that had another way out is left when that is gone
+		if c := a.s.cycle(id); a.s.dialect.innodb() && !a.s.find(id).on.byName() && c != nil {
+			a.sacrifice(id, c)
 			a.settle()
 			return
 		}
@@ -126,81 +118,75 @@ func (a *act) settle() {
 }
 
 // sacrifice rolls back the transaction of the least weight in a deadlock, of several that of one session.
-func sacrifice(a *act, id SessionID, deadlock []SessionID) (victim SessionID) {
-	victim = id
+func (a *act) sacrifice(id SessionID, deadlock []SessionID) {
+	victim := id
 	for _, o := range deadlock {
-		if a.weight(o) < a.weight(victim) {
+		if a.s.weight(o) < a.s.weight(victim) {
 			victim = o
 		}
 	}
-	a.endTransaction(victim, false)
-	a.woken = append(a.woken, Woken{victim, a.finish(victim, failure(Deadlock))})
-	return victim
+	a.s.endTransaction(victim, false)
+	a.answer(victim, failure(Deadlock))
 }
 
-// attempt runs the statement of a session until it ends or waits.
+// attempt runs the statement of a session until it ends or waits. In a deadlock of rows the answer may be among those
+// of others.
 func (a *act) attempt(id SessionID) Reply {
-	r, on := a.run(id)
-	if on.kind == nothing {
-		return a.finish(id, r)
+	r := a.run(id)
+	if !r.Waits {
+		return a.s.finish(id, r)
 	}
-	a.find(id).on = on
-	a.queue = append(slices.DeleteFunc(a.queue, func(o SessionID) bool { return o == id }), id)
-	for a.dialect.innodb() && a.find(id).waiting {
-		c := a.cycle(id)
-		if c == nil {
-			break
-		}
-		if on.kind == onName {
-			return a.finish(id, failure(map[Dialect]Code{MariaDB: Deadlock, MySQL: UserLockDeadlock}[a.dialect]))
-		}
-		if sacrifice(a, id, c) == id {
-			last := len(a.woken) - 1
-			r := a.woken[last].Reply
-			a.woken = a.woken[:last]
+	a.s.queue = append(slices.DeleteFunc(a.s.queue, func(o SessionID) bool { return o == id }), id)
+	for a.s.dialect.innodb() && a.s.find(id).waiting {
+		c := a.s.cycle(id)
+		switch {
+		case c == nil:
 			return r
+		case a.s.find(id).on.byName():
+			return a.s.finish(id, failure(map[Dialect]Code{MariaDB: Deadlock, MySQL: UserLockDeadlock}[a.s.dialect]))
 		}
+		a.sacrifice(id, c)
 	}
-	return Reply{Waits: true}
+	return r
 }
 
 // forget clears a session's statement.
-func (a *act) forget(id SessionID) {
-	p := a.find(id)
+func (s *State) forget(id SessionID) {
+	p := s.find(id)
 	p.waiting, p.on, p.text, p.args = false, wish{}, Statement{}, nil
-	p.start, p.clock, p.moved, p.gone = 0, 0, false, false
-	a.queue = slices.DeleteFunc(a.queue, func(o SessionID) bool { return o == id })
+	p.start, p.clock, p.moved, p.gone, p.checked = 0, 0, false, false, false
+	s.queue = slices.DeleteFunc(s.queue, func(o SessionID) bool { return o == id })
 }
 
 // finish ends a statement: outside BEGIN its transaction ends, too.
-func (a *act) finish(id SessionID, r Reply) Reply {
-	a.forget(id)
-	p := a.find(id)
+func (s *State) finish(id SessionID, r Reply) Reply {
+	s.forget(id)
+	p := s.find(id)
 	switch failed := r.Code > NotFree; {
 	case !p.open:
-		a.endTransaction(id, !failed)
-	case failed && !a.dialect.innodb(): // rolled back at once, and open until the client ends it
-		a.endTransaction(id, false)
+		s.endTransaction(id, !failed)
+	case failed && !s.dialect.innodb(): // rolled back at once, and open until the client ends it
+		s.endTransaction(id, false)
 		p.open, p.failed = true, true
 	}
 	return r
 }
 
 // endTransaction commits or rolls back.
-func (a *act) endTransaction(id SessionID, commit bool) {
-	p := a.find(id)
+func (s *State) endTransaction(id SessionID, commit bool) {
+	p := s.find(id)
 	p.open, p.failed, p.began, p.written, p.local, p.localTo = false, false, 0, 0, false, 0
-	a.locks = slices.DeleteFunc(a.locks, func(l lock) bool { return l.session == id })
-	a.named = slices.DeleteFunc(a.named, func(n namedLock) bool { return n.session == id && n.transaction })
-	for i := range a.sessions {
-		if on := &a.sessions[i].on; slices.Contains(on.among, id) {
-			if on.among = slices.DeleteFunc(slices.Clone(on.among), func(o SessionID) bool { return o == id }); len(on.among) == 0 {
+	s.locks = slices.DeleteFunc(s.locks, func(l lock) bool { return l.session == id && !l.lasting })
+	for i := range s.sessions {
+		if on := &s.sessions[i].on; slices.Contains(on.among, id) {
+			on.among = slices.DeleteFunc(slices.Clone(on.among), func(o SessionID) bool { return o == id })
+			if len(on.among) == 0 {
 				*on = wish{}
 			}
 		}
 	}
-	for ti := range a.tables {
-		t := &a.tables[ti]
+	for ti := range s.tables {
+		t := &s.tables[ti]
 		for i := len(t.rows) - 1; i >= 0; i-- {
 			r := &t.rows[i]
 			if r.writer != id {
@@ -208,11 +194,11 @@ func (a *act) endTransaction(id SessionID, commit bool) {
 			}
 			after := row{key: r.key, old: r.old}
 			if commit {
-				a.replaced(ti, *r)
+				s.replaced(ti, *r)
 				after.old = r.new
 			}
 			if *r = after; r.old == nil {
-				a.removeRow(ti, r.key)
+				s.removeRow(ti, r.key)
 			}
 		}
 	}
@@ -220,68 +206,50 @@ func (a *act) endTransaction(id SessionID, commit bool) {
 
 // replaced tells those that wait for a row that a new version is committed. PostgreSQL goes on with the row that it
 // has seen, in its new version; a row that is inserted anew under the key is another one.
-func (a *act) replaced(ti int, r row) {
-	for i := range a.sessions {
-		if p := &a.sessions[i]; !a.dialect.innodb() && p.on.kind == onRow && p.on.table == ti && compareKeys(p.on.key, r.key) == 0 {
+func (s *State) replaced(ti int, r row) {
+	for i := range s.sessions {
+		p := &s.sessions[i]
+		if !s.dialect.innodb() && p.on.kind == onKey && p.on.table == ti && compareKeys(p.on.key, r.key) == 0 {
 			p.moved, p.gone = true, p.gone || r.reinserted || r.new == nil
 		}
 	}
 }
 
-// run runs the statement of a session: it replies, or says what it waits for.
-func (a *act) run(id SessionID) (Reply, wish) {
-	p := a.find(id)
-	st := p.text
+// run runs the statement of a session: it replies, or waits for what the session is on.
+func (a *act) run(id SessionID) (r Reply) {
+	p := a.s.find(id)
+	st := &p.text
 	if p.failed && st.Verb != Commit && st.Verb != Rollback {
-		return failure(InFailed), wish{}
+		return failure(InFailed)
 	}
 	switch st.Verb {
 	case Ping:
-		return one("1", IntegerValue(1)), wish{}
+		return one("1", IntegerValue(1))
 	case Begin:
-		if a.dialect.innodb() {
-			a.endTransaction(id, true)
+		if a.s.dialect.innodb() {
+			a.s.endTransaction(id, true)
 		}
 		p.open = true
-		return Reply{}, wish{}
+		return r
 	case Commit, Rollback:
-		r := Reply{}
 		if p.failed && st.Verb == Commit {
 			r.Text = "ROLLBACK"
 		}
-		a.endTransaction(id, st.Verb == Commit && !p.failed)
-		return r, wish{}
+		a.s.endTransaction(id, st.Verb == Commit && !p.failed)
+		return r
 	case Set:
-		return set(a.dialect, p), wish{}
-	case Call:
-		return a.call(id)
+		return p.set(a.s.dialect)
 	}
-	ti := slices.IndexFunc(a.tables, func(t table) bool { return t.def.Name == st.Table })
-	if ti < 0 {
-		return notCarried("the table " + st.Table + " does not exist"), wish{}
+	before := a.s.clone()
+	if why := refused(func() { r = a.s.execution(p).execute() }); why != nil { // nothing has happened
+		*a.s = before
+		return notCarried(why.Error())
 	}
-	c := &change{s: &a.State, sc: a.scope(id, &a.tables[ti].def), id: id, st: st, ti: ti, problem: &problem{}}
-	before := a.State.clone()
-	r, on := c.execute()
-	if c.problem.reason != "" { // nothing has happened
-		a.State = before
-		return notCarried(c.problem.reason), wish{}
-	}
-	return r, on
-}
-
-// scope is that of a session's statement.
-func (a *act) scope(id SessionID, t *Table) scope {
-	p := a.find(id)
-	s := scope{dialect: a.dialect, table: t, args: p.args, start: p.start, now: p.start, clock: p.clock, horizon: a.options.Horizon}
-	if p.open && !a.dialect.innodb() {
-		s.now = p.began
-	}
-	return s
+	return r
 }
 
 // set sets the time-out of locks.
-func set(d Dialect, p *session) Reply {
+func (p *session) set(d Dialect) Reply {
 	switch {
 	case d.innodb() || !p.text.Local && !p.open:
 		p.timeout = p.text.Timeout

@@ -6,8 +6,9 @@ func (s State) Racing() bool {
 	for i, a := range s.queue {
 		for _, b := range s.queue[:i] {
 			one, two := s.find(a).on, s.find(b).on
-			ordered := one.kind == onName && two.kind == onName || s.dialect.innodb() && one.same(two) && one.mode == exclusive && two.mode == exclusive
-			if !ordered && !(one.kind == onName || two.kind == onName) {
+			ordered := one.byName() && two.byName() ||
+				s.dialect.innodb() && one.same(two) && one.mode == exclusive && two.mode == exclusive
+			if !ordered && !(one.byName() || two.byName()) {
 				return true
 			}
 		}
@@ -26,13 +27,31 @@ func (s State) InCycle() SessionID {
 }
 
 // ByName reports whether a session waits for a named lock.
-func (s State) ByName(id SessionID) bool { return s.find(id).on.kind == onName }
+func (s State) ByName(id SessionID) bool { return s.find(id).on.byName() }
 
-// Exclusive reports whether no row is held by two of which one holds it exclusively.
+// Waiting are the sessions whose statements wait, in the order in which their waits began.
+func (s State) Waiting() []SessionID { return s.queue }
+
+// For are the sessions that hold, or wait earlier for, what a session waits for.
+func (s State) For(id SessionID) []SessionID { return s.blockers(id, s.find(id).on) }
+
+// Usurped is a session that has written a row which another one holds; 0: none.
+func (s State) Usurped() SessionID {
+	for ti, t := range s.tables {
+		for _, r := range t.rows {
+			if r.writer != 0 && s.holder(ti, r) != r.writer {
+				return r.writer
+			}
+		}
+	}
+	return 0
+}
+
+// Exclusive reports whether no row and no name is held by two of which one holds it exclusively.
 func (s State) Exclusive() bool {
 	for i, a := range s.locks {
 		for _, b := range s.locks[:i] {
-			if !a.mode.gap() && !b.mode.gap() && a.session != b.session && a.table == b.table && compareKeys(a.key, b.key) == 0 && a.mode+b.mode > 2*shared {
+			if !b.mode.gap() && a.mode.conflicts(b.mode) && a.session != b.session && a.of(b.table, b.key) {
 				return false
 			}
 		}

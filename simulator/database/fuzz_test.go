@@ -41,7 +41,7 @@ func FuzzParse(f *testing.F) {
 		if r.Waits || woken != nil {
 			t.Fatalf("%q waits alone", text)
 		}
-		if next, _, _ = next.Apply(1, Statement{Dialect: d, Verb: Rollback}, nil); next.Waits() != nil {
+		if next, _, _ = next.Apply(1, Statement{Dialect: d, Verb: Rollback}, nil); next.Waiting() != nil {
 			t.Fatal("a wait is left")
 		}
 	})

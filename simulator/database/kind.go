@@ -2,7 +2,6 @@ package database
 
 import (
 	"slices"
-	"sync"
 	"time"
 
 	"locklab/simulator/internal/clock"
@@ -15,6 +14,9 @@ import (
 // theServer is the number of the server: there is one.
 const theServer = 1
 
+// maxReplicas bounds the replicas of a server.
+const maxReplicas = 2
+
 // A Config is the settings of a server. They have been checked.
 type Config struct {
 	Contents
@@ -26,36 +28,20 @@ type Config struct {
 	Wires bool
 }
 
-// Contents are the dialect of a server and its tables, with the rows that they have at the start.
-type Contents struct {
-	Dialect Dialect
-	Tables  []Table
-	// OldGetLock: see Options.
-	OldGetLock bool
-	// Idle ends a session in which nothing has come for so long, on the server's clock, while it has a
-	// transaction or a lock by a name (wait_timeout, idle_in_transaction_session_timeout); 0: none ends, unless
-	// simulator.NodeConfig.Session says so.
-	// Of a session that has nothing it makes no difference but a connection that is opened again.
-	Idle time.Duration
-}
-
 // A Kind is the database server of a simulator.
 //
 // Connections. A client that crashes or closes a connection, or that stops waiting for an answer, has its connection
-// closed, and the server notices at once: it ends the session, after it has executed what was on its way. A message that is lost
-// breaks the connection for the client only: the server goes on with the session until Contents.Idle, if it has a transaction
-// or a lock. A statement that waits is given up with its session; a MySQL server would notice only when its wait ends.
+// closed, and the server notices at once: it ends the session, after it has executed what was on its way. A message
+// that is lost breaks the connection for the client only: the server goes on with the session until Contents.Idle, if
+// it has a transaction or a lock. A statement that waits is given up with its session; a MySQL server would notice only
+// when its wait ends.
 type Kind struct {
-	// Executor computes what the server does.
-	Executor *Executor
 	// Real, if it is not nil, is a real server that does the same.
 	Real Real
 
-	config Config
-	group  world.Group[DatabaseState]
-	state  server
-	// readable are texts of statements that can be read.
-	readable sync.Map
+	x     *Executor
+	group world.Group[DatabaseState]
+	state server
 }
 
 var (
@@ -68,9 +54,8 @@ var (
 
 // NewKind makes the server of a simulator.
 func NewKind(config Config, m *memo.Memo) *Kind {
-	k := &Kind{config: config}
-	k.Executor = newExecutor(&k.config, m)
-	k.state = server{kind: k, x: k.Executor}
+	k := &Kind{x: newExecutor(config, m)}
+	k.state.kind = k
 	return k
 }
 
@@ -80,36 +65,42 @@ type DatabaseState struct {
 	clock    clock.State
 	at       time.Duration // the true time from which the times in the contents count
 	until    time.Duration // when the outage ends, true time
-	// replicas are the contents that replicas have received: what is committed. behind has a bit for each that lacks something.
+	// replicas are the contents that replicas have received: what is committed. behind has a bit for each that lacks
+	// something.
 	replicas [maxReplicas]uint32
 	behind   uint8
 	outage   outage
-	// ends are the true times at which sessions may no longer stay as they are (see contents.limits); 0: there is none; endsNow: at the
-	// present instant, which has not passed.
+	// ends are the true times at which sessions may no longer stay as they are (see contents.limits); 0: there is none;
+	// endsNow: at the present instant, which has not passed.
 	ends [maxSessions]time.Duration
 }
 
 const endsNow = -1
 
-func (c *Config) options() Options {
-	return Options{Horizon: c.Horizon.Milliseconds(), OldGetLock: c.OldGetLock}
-}
+type outage uint8
+
+const (
+	serving outage = iota
+	down           // crashed: every request breaks its connection
+	hung           // stands still: what arrives waits
+)
 
 // Words returns what clients and the server exchange, and the free connections that the clients' pools remember.
 func (k *Kind) Words() world.Words {
-	x := k.Executor
-	return world.Words{Requests: x.requests, Answers: x.answers, Memories: x.memories}
+	return world.Words{Requests: k.x.requests, Answers: k.x.answers, Memories: k.x.memories}
 }
 
-// Start has the rows of the tables, and one connection of each client, which its pool has opened before, unless its code opens them.
+// Start has the rows of the tables, and one connection of each client, which its pool has opened before, unless its
+// code opens them.
 func (k *Kind) Start(int8, int) world.State {
-	at := contents{state: New(k.config.Dialect, k.config.Tables, k.config.options())}
-	for c := int8(1); c <= world.MaxClients && k.config.Wires; c++ {
+	at := contents{state: New(k.x.config.Dialect, k.x.config.Tables,
+		Options{Horizon: k.x.config.Horizon.Milliseconds(), OldGetLock: k.x.config.OldGetLock})}
+	for c := int8(1); c <= world.MaxClients && k.x.config.Wires; c++ {
 		at.setConn(sessionAt(c, 1), connNone)
 	}
-	s := DatabaseState{contents: k.Executor.contents.ID(at), clock: k.config.Clock}
-	for i := range k.config.Replicas {
-		s.replicas[i] = k.Executor.committed(s.contents)
+	s := DatabaseState{contents: k.x.contents.ID(at), clock: k.x.config.Clock}
+	for i := range k.x.config.Replicas {
+		s.replicas[i] = k.x.committed(s.contents)
 	}
 	return s
 }
@@ -129,7 +120,7 @@ func (k *Kind) Due(now time.Duration, state world.State) time.Duration {
 			next = min(next, end)
 		}
 	}
-	for _, l := range k.Executor.contents.At(s.contents).leases {
+	for _, l := range k.x.contents.At(s.contents).leases {
 		if l.until != forever {
 			next = min(next, s.when(now, l.until))
 		}
@@ -140,7 +131,7 @@ func (k *Kind) Due(now time.Duration, state world.State) time.Duration {
 // Relative returns the server as a part of a world at now.
 func (k *Kind) Relative(now time.Duration, state world.State, readsClock bool) world.State {
 	s := state.(DatabaseState)
-	s.shift(k.Executor, now)
+	s.shift(k.x, now)
 	s.move(-now)
 	if !readsClock {
 		s.clock = s.clock.WithinMillisecond(now)
@@ -155,9 +146,12 @@ func (k *Kind) Absolute(now time.Duration, state world.State) world.State {
 	return s
 }
 
+// read is the server's clock at a true time, in milliseconds.
+func (s *DatabaseState) read(at time.Duration) int64 { return clock.Millis(s.clock.Read(at)) }
+
 // shift has the times in the contents count from now, and returns what that changes.
 func (s *DatabaseState) shift(x *Executor, now time.Duration) (changed []leaseChange) {
-	passed := clock.Millis(s.clock.Read(now)) - clock.Millis(s.clock.Read(s.at))
+	passed := s.read(now) - s.read(s.at)
 	s.at = now
 	return s.pass(x, passed)
 }
@@ -168,16 +162,16 @@ func (s *DatabaseState) pass(x *Executor, ms int64) (changed []leaseChange) {
 		return nil
 	}
 	eff := x.pass(shift{s.contents, ms})
-	s.contents, changed = eff.to, eff.leases
+	s.contents = eff.to
 	for i, r := range s.replicas {
 		s.replicas[i] = x.pass(shift{r, ms}).to
 	}
-	return changed
+	return eff.leases
 }
 
 // when is the true time, from now on, at which a time in the contents comes.
 func (s *DatabaseState) when(now time.Duration, ms int64) time.Duration {
-	return s.clock.When(now, time.Duration(clock.Millis(s.clock.Read(s.at))+ms)*time.Millisecond)
+	return s.clock.When(now, time.Duration(s.read(s.at)+ms)*time.Millisecond)
 }
 
 // move moves all true times by d.
@@ -186,55 +180,56 @@ func (s *DatabaseState) move(d time.Duration) {
 	if s.outage != serving && s.until != clock.Never {
 		s.until += d
 	}
-	for i := range s.ends {
-		if s.ends[i] > 0 && s.ends[i] != clock.Never {
+	for i, end := range s.ends {
+		if end > 0 && end != clock.Never {
 			s.ends[i] += d
 		}
 	}
 }
 
-// Map returns the server in a translation. Integers are time stamps as the texts of their digits are.
-func (k *Kind) Map(state world.State, t *translate.Translation) world.State {
-	s := state.(DatabaseState)
-	for i, end := range state.(DatabaseState).ends {
-		s.ends[renamedSession(SessionID(i+1), t)-1] = end
-	}
-	return k.changed(s, func(id uint32) uint32 { return k.Executor.contents.Map(id, t) })
-}
-
-// StampsIn implements [world.Stamping].
-func (k *Kind) StampsIn(state world.State) clock.Stamps {
-	has := clock.NoStamps
-	k.changed(state.(DatabaseState), func(id uint32) uint32 {
-		has = has.With(k.Executor.contents.Stamps(id))
-		return id
-	})
-	return has
-}
-
 // changed is a server with other contents in the place of its own and of those of its replicas.
-func (k *Kind) changed(s DatabaseState, to func(id uint32) uint32) DatabaseState {
+func (k *Kind) changed(state world.State, to func(id uint32) uint32) DatabaseState {
+	s := state.(DatabaseState)
 	s.contents = to(s.contents)
-	for i := range k.config.Replicas {
+	for i := range k.x.config.Replicas {
 		s.replicas[i] = to(s.replicas[i])
 	}
 	return s
 }
 
+// Map returns the server in a translation. Integers are time stamps as the texts of their digits are.
+func (k *Kind) Map(state world.State, t *translate.Translation) world.State {
+	s := k.changed(state, func(id uint32) uint32 { return k.x.contents.Map(id, t) })
+	for i, end := range state.(DatabaseState).ends {
+		s.ends[renamedSession(SessionID(i+1), t)-1] = end
+	}
+	return s
+}
+
+// StampsIn implements [world.Stamping].
+func (k *Kind) StampsIn(state world.State) clock.Stamps {
+	has := clock.NoStamps
+	k.changed(state, func(id uint32) uint32 {
+		has = has.With(k.x.contents.Stamps(id))
+		return id
+	})
+	return has
+}
+
 // Enabled appends that replicas catch up, that an outage ends before its time, and what comes to its end now.
 func (k *Kind) Enabled(_ time.Duration, state world.State, _ int8, buf []world.Choice) []world.Choice {
 	s := state.(DatabaseState)
-	if s.outage != serving && k.config.EarlyEnd {
+	if s.outage != serving && k.x.config.EarlyEnd {
 		buf = append(buf, world.Choice{Verb: world.Resume, Node: theServer})
 	}
-	for i := range int8(k.config.Replicas) {
+	for i := range int8(k.x.config.Replicas) {
 		if s.outage == serving && s.behind>>i&1 != 0 {
 			buf = append(buf, world.Choice{Verb: world.Replicate, Node: theServer, Thread: i})
 		}
 	}
 	for i, end := range s.ends {
-		if end == endsNow {
-			buf = append(buf, world.Choice{Verb: world.End, Client: clientOf(SessionID(i + 1)), Thread: slotOf(SessionID(i + 1)), Node: theServer})
+		if id := SessionID(i + 1); end == endsNow {
+			buf = append(buf, world.Choice{Verb: world.End, Client: clientOf(id), Thread: slotOf(id), Node: theServer})
 		}
 	}
 	return buf
@@ -247,7 +242,7 @@ func (k *Kind) Offers(w world.World, c int8, servers bool, buf []world.Choice) [
 	}
 	s := k.open(w)
 	for t := range w.Client(c).Each {
-		if s.answers(c, t) {
+		if s.canAnswer(c, t) {
 			buf = append(buf, world.Choice{Verb: world.Unblock, Client: c, Thread: t})
 		}
 	}
@@ -260,12 +255,12 @@ func (k *Kind) HasSession(w world.World, c int8) bool { return k.open(w).kills(c
 // EndSession has the server end that session, as if an administrator had killed it.
 func (k *Kind) EndSession(w world.World, c int8) (why string) {
 	s := k.open(w)
-	slot := s.kills(c)
-	if slot == 0 {
+	defer k.group.Close(w)
+	id := s.kills(c)
+	if id == 0 {
 		return "refused.session"
 	}
-	s.endSession(sessionAt(c, slot))
-	k.group.Close(w)
+	s.endSession(id)
 	return ""
 }
 
@@ -278,13 +273,14 @@ func (k *Kind) open(w world.World) *server {
 // Step has an event happen.
 func (k *Kind) Step(w world.World, e world.Event) (why string, err error) {
 	s := k.open(w)
+	defer k.group.Close(w)
 	switch e.What {
 	case world.Chosen:
-		why = k.choose(s, e.Choice)
+		return k.choose(s, e.Choice), nil
 	case world.Arrived:
 		s.arrive(e.Client, e.Thread)
 	case world.ArrivedOrphan:
-		why = s.arriveOrphan(e.Orphan)
+		return s.arriveOrphan(e.Orphan), nil
 	case world.GaveUp:
 		s.hangUp(e.Client, e.Thread)
 		if w.Client(e.Client).Threads[e.Thread].Phase == world.Asking {
@@ -299,15 +295,16 @@ func (k *Kind) Step(w world.World, e world.Event) (why string, err error) {
 	case world.Settled:
 		s.end(func(end time.Duration) bool { return end == endsNow })
 	}
-	k.group.Close(w)
-	return why, err
+	return "", nil
 }
 
 // choose makes a choice of Enabled or Offers happen.
 func (k *Kind) choose(s *server, c world.Choice) (why string) {
+	here := c.Node == theServer
 	switch {
-	case c.Verb == world.Unblock && c.Client >= 1 && int(c.Client) <= s.w.Clients() && c.Thread >= 0 && c.Thread < process.MaxThreads:
-		if s.w.Client(c.Client).Dead || !s.answers(c.Client, c.Thread) {
+	case c.Verb == world.Unblock && c.Client >= 1 && int(c.Client) <= s.w.Clients() &&
+		c.Thread >= 0 && c.Thread < process.MaxThreads:
+		if s.w.Client(c.Client).Dead || !s.canAnswer(c.Client, c.Thread) {
 			return "refused.message"
 		}
 		s.answer(c.Client, c.Thread)
@@ -317,9 +314,9 @@ func (k *Kind) choose(s *server, c world.Choice) (why string) {
 		return ""
 	case c.Verb == world.End:
 		return "refused.nothing.ends"
-	case c.Node == theServer && c.Verb == world.Replicate && c.Thread < maxReplicas:
+	case here && c.Verb == world.Replicate && c.Thread < maxReplicas:
 		return s.replicate(c.Thread)
-	case c.Node == theServer && c.Verb == world.Resume:
+	case here && c.Verb == world.Resume:
 		return s.resume()
 	}
 	return "refused.thing"

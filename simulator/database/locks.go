@@ -17,28 +17,30 @@ const (
 
 func (m mode) gap() bool { return m >= sharedGap }
 
-// A lock is held until the transaction ends.
+// conflicts reports whether two do not hold a row so, or a name, at the same time.
+func (m mode) conflicts(o mode) bool { return !m.gap() && m+o > 2*shared }
+
+// names in place of a table are the locks by names, whose keys are the names.
+const names = -1
+
+// A lock is held until the transaction ends; one by a name perhaps until it is released, or the session ends.
 type lock struct {
 	table   int
 	key     []Value // nil: of a gap behind the last row
 	mode    mode
 	session SessionID
+	lasting bool  // by a name: beyond the transaction
+	count   int64 // of lasting locks: how often it was taken
 }
 
 func (l lock) compare(o lock) int {
-	return cmp.Or(cmp.Compare(l.table, o.table), compareKeys(l.key, o.key), cmp.Compare(l.mode, o.mode), cmp.Compare(l.session, o.session))
+	return cmp.Or(cmp.Compare(l.table, o.table), compareKeys(l.key, o.key), cmp.Compare(l.mode, o.mode),
+		cmp.Compare(l.session, o.session), cmp.Compare(truth(l.lasting).Int, truth(o.lasting).Int))
 }
 
-// A namedLock is held until it is released or the session ends.
-type namedLock struct {
-	name        Value
-	session     SessionID
-	count       int64
-	transaction bool // PostgreSQL: until the transaction ends
-}
-
-func (n namedLock) compare(o namedLock) int {
-	return cmp.Or(n.name.compare(o.name), cmp.Compare(n.session, o.session), cmp.Compare(truth(n.transaction).Int, truth(o.transaction).Int))
+// of reports whether it is a lock of a key of a table.
+func (l lock) of(table int, key []Value) bool {
+	return l.table == table && compareKeys(l.key, key) == 0
 }
 
 // A wishKind is a kind of lock that a statement waits for.
@@ -46,10 +48,9 @@ type wishKind uint8
 
 const (
 	nothing  wishKind = iota
-	onRow             // a lock of a row
+	onKey             // a lock of a row, or by a name
 	onGap             // InnoDB: to insert a key into a gap that others have locked
 	onWriter          // PostgreSQL: the end of the transaction that has written the row
-	onName            // a named lock
 )
 
 // A wish is a lock that a statement waits for.
@@ -58,14 +59,16 @@ type wish struct {
 	table   int
 	key     []Value
 	mode    mode
-	name    Value
 	seconds int64 // of GET_LOCK
 	// among are those that had locked the gap when the wait began. InnoDB looks for others only when these have gone.
 	among []SessionID
 }
 
+// byName reports whether it is a lock by a name.
+func (w wish) byName() bool { return w.table == names }
+
 func (w wish) same(o wish) bool {
-	return w.kind == o.kind && w.table == o.table && w.name == o.name && compareKeys(w.key, o.key) == 0
+	return w.kind == o.kind && w.table == o.table && compareKeys(w.key, o.key) == 0
 }
 
 // blockers are the sessions that keep a session from what it wishes, in the order of their numbers: those that hold
@@ -83,27 +86,21 @@ func (s *State) holders(id SessionID, w wish) (all []SessionID) {
 			all = append(all, o)
 		}
 	}
-	if w.kind == onName {
-		for _, n := range s.named {
-			if n.name == w.name {
-				add(n.session)
-			}
-		}
-		return all
-	}
 	if w.kind == nothing {
 		return nil
 	}
-	t, key := &s.tables[w.table], w.key
-	if i, ok := t.at(key); ok && w.kind != onGap {
-		add(t.rows[i].writer)
-	}
-	if w.kind == onGap {
-		key = t.heir(key)
+	key := w.key
+	if !w.byName() {
+		t := &s.tables[w.table]
+		if w.kind == onGap {
+			key = t.heir(key)
+		} else if i, ok := t.at(key); ok {
+			add(t.rows[i].writer)
+		}
 	}
 	for _, l := range s.locks {
-		conflicts := w.kind == onGap && l.mode.gap() || w.kind == onRow && !l.mode.gap() && l.mode+w.mode > 2*shared
-		if conflicts && l.table == w.table && compareKeys(l.key, key) == 0 {
+		conflicts := w.kind == onGap && l.mode.gap() || w.kind == onKey && l.mode.conflicts(w.mode)
+		if conflicts && l.of(w.table, key) {
 			add(l.session)
 		}
 	}
@@ -115,10 +112,10 @@ func (s *State) ahead(id SessionID, w wish) (all []SessionID) {
 	for _, o := range s.queue {
 		p := s.find(o)
 		switch {
-		case !p.on.same(w) || w.kind != onRow && w.kind != onName:
+		case !p.on.same(w) || w.kind != onKey:
 		case o == id: // those behind it wish later
 			return all
-		case w.kind == onName || p.on.mode+w.mode > 2*shared:
+		case p.on.mode.conflicts(w.mode):
 			all = append(all, o)
 		}
 	}
@@ -128,7 +125,7 @@ func (s *State) ahead(id SessionID, w wish) (all []SessionID) {
 // edges are those of whom a search for deadlocks takes that a session waits for them. InnoDB looks at holders, and only
 // without any at the first one of those ahead.
 func (s *State) edges(id SessionID, w wish) []SessionID {
-	if !s.dialect.innodb() || w.kind == onName {
+	if !s.dialect.innodb() || w.byName() {
 		return s.blockers(id, w)
 	}
 	if all := s.holders(id, w); len(all) > 0 {
@@ -150,30 +147,62 @@ func (t *table) heir(key []Value) []Value {
 	return t.rows[i].key
 }
 
-// hold notes a lock.
-func (s *State) hold(l lock) {
-	if !slices.ContainsFunc(s.locks, func(o lock) bool { return o.compare(l) == 0 }) {
-		s.locks = append(s.locks, l)
+// hold notes a lock, and returns it.
+func (s *State) hold(l lock) *lock {
+	at := slices.IndexFunc(s.locks, func(o lock) bool { return o.compare(l) == 0 })
+	if at < 0 {
+		at, s.locks = len(s.locks), append(s.locks, l)
 	}
+	return &s.locks[at]
+}
+
+// has reports whether a session has a lock that it wishes, or a stronger one.
+func (s *State) has(id SessionID, w wish) bool {
+	return slices.ContainsFunc(s.locks, func(l lock) bool {
+		return l.session == id && !l.mode.gap() && l.mode >= w.mode && l.of(w.table, w.key)
+	})
 }
 
 // lockRow takes a lock of a row; if it must wait, ok is false.
 func (s *State) lockRow(id SessionID, w wish) (ok bool) {
 	t := &s.tables[w.table]
 	i, _ := t.at(w.key)
-	if writer := t.rows[i].writer; writer != 0 && writer != id && s.dialect.innodb() {
-		s.hold(lock{w.table, w.key, exclusive, writer})
+	writer := t.rows[i].writer
+	if writer != 0 && writer != id && s.dialect.innodb() {
+		s.hold(lock{table: w.table, key: w.key, mode: exclusive, session: writer})
 	}
-	mine := t.rows[i].writer == id || slices.ContainsFunc(s.locks, func(l lock) bool {
-		return l.session == id && l.table == w.table && !l.mode.gap() && l.mode >= w.mode && compareKeys(l.key, w.key) == 0
-	})
-	if mine {
+	if writer == id || s.has(id, w) {
 		return true
 	}
-	if len(s.blockers(id, w)) > 0 {
+	if ok = len(s.blockers(id, w)) == 0; ok {
+		s.hold(lock{table: w.table, key: w.key, mode: w.mode, session: id})
+	}
+	return ok
+}
+
+// takeName takes a lock by a name, once more if the session has it; if it must wait, ok is false.
+func (s *State) takeName(id SessionID, w wish, lasting bool) (ok bool) {
+	if !s.has(id, w) && len(s.blockers(id, w)) > 0 {
 		return false
 	}
-	s.hold(lock{w.table, w.key, w.mode, id})
+	l := s.hold(lock{table: names, key: w.key, mode: w.mode, session: id, lasting: lasting})
+	if lasting {
+		l.count++
+	}
+	return true
+}
+
+// releaseName gives a lasting lock by a name back, once, and reports whether the session had it.
+func (s *State) releaseName(id SessionID, name Value) (held bool) {
+	at := slices.IndexFunc(s.locks, func(l lock) bool {
+		return l.session == id && l.lasting && l.of(names, []Value{name})
+	})
+	if at < 0 {
+		return false
+	}
+	if s.locks[at].count--; s.locks[at].count == 0 {
+		s.locks = slices.Delete(s.locks, at, at+1)
+	}
 	return true
 }
 
@@ -184,8 +213,8 @@ func (s *State) insertRow(ti int, r row) {
 	heir := t.heir(r.key)
 	t.rows = slices.Insert(t.rows, i, r)
 	for _, l := range s.locks {
-		if l.table == ti && l.mode.gap() && compareKeys(l.key, heir) == 0 {
-			s.hold(lock{ti, r.key, l.mode, l.session})
+		if l.mode.gap() && l.of(ti, heir) {
+			s.hold(lock{table: ti, key: r.key, mode: l.mode, session: l.session})
 		}
 	}
 }
@@ -200,22 +229,24 @@ func (s *State) removeRow(ti int, key []Value) {
 	if !s.dialect.innodb() {
 		return
 	}
-	here := func(l lock) bool { return l.table == ti && l.key != nil && compareKeys(l.key, key) == 0 }
+	here := func(l lock) bool { return l.key != nil && l.of(ti, key) }
+	inherit := func(m mode, id SessionID) {
+		if !m.gap() {
+			m += sharedGap - shared
+		}
+		s.hold(lock{table: ti, key: heir, mode: m, session: id})
+	}
 	for _, l := range s.locks {
 		if here(l) {
-			l.key = heir
-			if !l.mode.gap() {
-				l.mode += sharedGap - shared
-			}
-			s.hold(l)
+			inherit(l.mode, l.session)
 		}
 	}
 	s.locks = slices.DeleteFunc(s.locks, here)
 	for _, id := range s.queue {
 		switch p := s.find(id); {
 		case p.on.table != ti:
-		case p.on.kind == onRow && compareKeys(p.on.key, key) == 0:
-			s.hold(lock{ti, heir, p.on.mode + sharedGap - shared, id})
+		case p.on.kind == onKey && compareKeys(p.on.key, key) == 0:
+			inherit(p.on.mode, id)
 			p.on = wish{}
 		case p.on.kind == onGap && compareKeys(t.heir(p.on.key), heir) == 0:
 			p.on.among = nil
@@ -238,16 +269,15 @@ func (s *State) weight(id SessionID) int64 {
 		}
 	}
 	for _, l := range s.locks {
-		if l.session == id {
+		if l.session == id && l.table != names {
 			kinds[kind{l.table, l.mode, l.key == nil}], kinds[kind{table: l.table}] = true, true
 		}
 	}
-	p := s.find(id)
+	p, wished := s.find(id), 0
 	if p.on.kind != nothing {
-		kinds[kind{table: p.on.table}] = true
-		return p.written + int64(len(kinds)) + 1
+		kinds[kind{table: p.on.table}], wished = true, 1
 	}
-	return p.written + int64(len(kinds))
+	return p.written + int64(len(kinds)+wished)
 }
 
 // cycle is a deadlock of which a session is part: it, and those that wait one for the other. nil: none. On InnoDB
@@ -257,7 +287,7 @@ func (s *State) cycle(id SessionID) []SessionID {
 	var visit func(at SessionID) bool
 	visit = func(at SessionID) bool {
 		p := s.find(at)
-		if !p.waiting || p.on.kind == nothing || s.dialect.innodb() && (p.on.kind == onName) != (s.find(id).on.kind == onName) {
+		if !p.waiting || p.on.kind == nothing || s.dialect.innodb() && p.on.byName() != s.find(id).on.byName() {
 			return false
 		}
 		path = append(path, at)

@@ -2,150 +2,176 @@ package database
 
 import "slices"
 
-// A change is a statement on the rows of one table.
-type change struct {
-	s       *State
-	sc      scope
-	id      SessionID
-	st      Statement
-	ti      int
-	problem *problem
+// An execution is that of a session's statement on the rows of one table, or on locks by names. What a State does not
+// simulate ends it with a refusal.
+type execution struct {
+	s        *State
+	p        *session
+	ti       int // of the table
+	def      *Table
+	row      []Value // on which expressions are evaluated; nil: there is none
+	proposed []Value // the row that an INSERT would write
+	now      int64   // what NOW(3) and now() say
+	instant  int64   // what clock_timestamp() says
 }
 
-func (c *change) table() *table { return &c.s.tables[c.ti] }
+// execution is that of the statement of p.
+func (s *State) execution(p *session) *execution {
+	x := &execution{s: s, p: p, def: &Table{}, now: p.start, instant: p.clock}
+	if p.open && !s.dialect.innodb() {
+		x.now = p.began
+	}
+	if p.text.Verb == Call {
+		return x
+	}
+	if x.ti = slices.IndexFunc(s.tables, func(t table) bool { return t.def.Name == p.text.Table }); x.ti < 0 {
+		refuse("the table %s does not exist", p.text.Table)
+	}
+	x.def = &s.tables[x.ti].def
+	return x
+}
 
-// execute replies, or says what the statement waits for.
-func (c *change) execute() (Reply, wish) {
-	switch c.st.Verb {
+// execute replies, or has the statement wait.
+func (x *execution) execute() Reply {
+	switch x.p.text.Verb {
+	case Call:
+		return x.call()
 	case Select:
-		return c.selects()
+		return x.selects()
 	case Insert:
-		return c.insert()
+		return x.insert()
 	}
-	key, ok := c.key()
+	key, ok := x.key()
 	if !ok {
-		c.problem.fail("a condition without the whole primary key, which locks what a scan meets")
-		return Reply{}, wish{}
+		refuse("a condition without the whole primary key, which locks what a scan meets")
 	}
-	version, r, on := c.reach(key)
+	version, r := x.reach(key)
 	if version == nil {
-		return c.columns(r), on
+		return x.columns(r)
 	}
-	if c.st.Verb == Update {
-		return c.update(key, version, nil, 1), wish{}
+	if x.p.text.Verb == Update {
+		return x.update(key, version, nil, 1)
 	}
-	c.write(key, nil)
-	return c.returning(version, 1), wish{}
+	x.write(key, nil)
+	return x.returning(version, 1)
 }
 
-// key is the primary key that the condition asks for.
-func (c *change) key() (key []Value, ok bool) {
-	key, ok = c.sc.keyOf(c.st.Where, c.problem)
-	for i := range key {
-		if at := c.sc.table.column(c.sc.table.Key[i]); key[i].Type != Null {
-			c.sc.fits(c.sc.table.Columns[at], key[i], c.problem)
-		}
-	}
-	return key, ok && c.problem.reason == ""
+// wait has the statement wait.
+func (x *execution) wait(w wish) Reply {
+	x.p.on = w
+	return Reply{Waits: true}
 }
+
+// table is that of the statement.
+func (x *execution) table() *table { return &x.s.tables[x.ti] }
 
 // version returns the version of a row that the session sees; nil: none.
-func (c *change) version(key []Value) []Value {
-	i, ok := c.table().at(key)
+func (x *execution) version(key []Value) []Value {
+	i, ok := x.table().at(key)
 	if !ok {
 		return nil
 	}
-	return c.table().rows[i].current(c.id)
+	return x.table().rows[i].current(x.p.id)
 }
 
 // meets reports whether a version of a row meets the condition.
-func (c *change) meets(version, proposed []Value) bool {
-	c.sc.row, c.sc.proposed = version, proposed
-	return c.sc.holds(c.st.Where, c.problem)
+func (x *execution) meets(version, proposed []Value) bool {
+	x.row, x.proposed = version, proposed
+	for _, e := range x.p.text.Where {
+		switch v := x.eval(e); {
+		case v.Type == Null:
+			return false
+		case v.Type != Bool:
+			refuse("a condition that is no comparison")
+		case v.Int == 0:
+			return false
+		}
+	}
+	return true
 }
 
-// reach locks the row of a key exclusively if it meets the condition, and returns its version; nil: there is none, with a
-// reply, or the wish for which the statement waits.
-func (c *change) reach(key []Value) (version []Value, r Reply, on wish) {
-	w := wish{kind: onRow, table: c.ti, key: key, mode: exclusive}
-	_, exists := c.table().at(key)
-	version = c.version(key)
-	p := c.s.find(c.id)
-	switch innodb := c.s.dialect.innodb(); {
-	case slices.ContainsFunc(key, func(v Value) bool { return v.Type == Null }), !innodb && (version == nil || p.gone):
-		return nil, r, on
+// reach locks the row of a key exclusively if it meets the condition, and returns its version; nil: there is none, with
+// a reply, or the statement waits.
+func (x *execution) reach(key []Value) (version []Value, r Reply) {
+	w := wish{kind: onKey, table: x.ti, key: key, mode: exclusive}
+	gap := lock{table: x.ti, key: x.table().heir(key), mode: exclusiveGap, session: x.p.id}
+	_, exists := x.table().at(key)
+	version = x.version(key)
+	switch innodb := x.s.dialect.innodb(); {
+	case slices.ContainsFunc(key, Value.null), !innodb && (version == nil || x.p.gone):
+		return nil, r
 	case !exists:
-		c.s.hold(lock{c.ti, c.table().heir(key), exclusiveGap, c.id})
-		return nil, r, on
-	case !innodb && !p.moved && !c.meets(version, nil):
-		return nil, r, on
-	case !c.s.lockRow(c.id, w):
+		x.s.hold(gap)
+		return nil, r
+	case !innodb && !x.p.moved && !x.meets(version, nil):
+		return nil, r
+	case !x.s.lockRow(x.p.id, w):
 		switch {
-		case c.st.Verb != Select || c.st.Locking == ForUpdate:
-			on = w
-		case c.st.Locking == SkipLocked && innodb: // the search goes on to the next key
-			c.s.hold(lock{c.ti, c.table().heir(key), exclusiveGap, c.id})
-		case c.st.Locking == NoWait:
-			r = failure(map[Dialect]Code{MariaDB: LockWaitTimeout, MySQL: LockNowait, PostgreSQL: LockNotAvailable}[c.s.dialect])
+		case x.p.text.Verb != Select || x.p.text.Locking == ForUpdate:
+			r = x.wait(w)
+		case x.p.text.Locking == SkipLocked && innodb: // the search goes on to the next key
+			x.s.hold(gap)
+		case x.p.text.Locking == NoWait:
+			r = failure(map[Dialect]Code{MariaDB: LockWaitTimeout, MySQL: LockNowait, PostgreSQL: LockNotAvailable}[x.s.dialect])
 		}
-		return nil, r, on
+		return nil, r
 	case version == nil: // deleted by this transaction
-		return nil, r, on
+		return nil, r
 	}
-	if p.moved {
-		c.sc.clock = 0
+	if x.p.moved {
+		x.instant = 0
 	}
-	if (c.s.dialect.innodb() || p.moved) && !c.meets(version, nil) {
-		return nil, r, on
+	if (x.s.dialect.innodb() || x.p.moved) && !x.meets(version, nil) {
+		return nil, r
 	}
-	return version, r, on
+	return version, r
 }
 
 // selects reads rows, and locks them.
-func (c *change) selects() (Reply, wish) {
-	key, exact := c.key()
+func (x *execution) selects() Reply {
+	key, exact := x.key()
 	keys := [][]Value{key}
-	plain, innodb := c.st.Locking == Plain, c.s.dialect.innodb()
-	ordered := slices.Equal(c.st.Order, c.sc.table.Key)
+	plain, innodb := x.p.text.Locking == Plain, x.s.dialect.innodb()
+	ordered := slices.Equal(x.p.text.Order, x.def.Key)
 	switch {
-	case plain && innodb && c.s.find(c.id).open:
-		c.problem.fail("SELECT without FOR UPDATE in a transaction, which reads a snapshot")
-	case len(c.st.Order) > 0 && !ordered:
-		c.problem.fail("an order that is not that of the primary key")
-	case !exact && !(ordered && (plain || !innodb && c.st.Locking == SkipLocked)):
-		c.problem.fail("a condition without the whole primary key, unless ORDER BY has it, and nothing is locked (or PostgreSQL skips what is locked)")
+	case plain && innodb && x.p.open:
+		refuse("SELECT without FOR UPDATE in a transaction, which reads a snapshot")
+	case len(x.p.text.Order) > 0 && !ordered:
+		refuse("an order that is not that of the primary key")
+	case !exact && !(ordered && (plain || !innodb && x.p.text.Locking == SkipLocked)):
+		refuse("a condition without the whole primary key, unless ORDER BY has it, and nothing is locked " +
+			"(or PostgreSQL skips what is locked)")
 	case !exact:
 		keys = nil
-		for _, r := range c.table().rows {
+		for _, r := range x.table().rows {
 			keys = append(keys, r.key)
 		}
 	}
-	reply := c.columns(Reply{})
+	reply := x.columns(Reply{})
 	for _, key := range keys {
-		if c.problem.reason != "" || c.st.Limit > 0 && len(reply.Rows) == int(c.st.Limit) {
+		if x.p.text.Limit > 0 && len(reply.Rows) == int(x.p.text.Limit) {
 			break
 		}
-		version := c.version(key)
+		version := x.version(key)
 		if !plain {
-			r, on := Reply{}, wish{}
-			if version, r, on = c.reach(key); r.Code != OK || on.kind != nothing {
-				return r, on
+			var r Reply
+			if version, r = x.reach(key); r.Code != OK || r.Waits {
+				return r
 			}
-		} else if version == nil || !c.meets(version, nil) {
+		} else if version == nil || !x.meets(version, nil) {
 			continue
 		}
 		if version != nil {
-			c.sc.row = version
-			reply.Rows = append(reply.Rows, c.sc.shown(c.st.Items, c.problem))
+			reply.Rows = append(reply.Rows, x.shown(version))
 		}
 	}
-	return reply, wish{}
+	return reply
 }
 
 // columns gives a reply the names of what the statement returns.
-func (c *change) columns(r Reply) Reply {
-	if r.Code == OK {
-		for _, e := range c.st.Items {
+func (x *execution) columns(r Reply) Reply {
+	if r.Code == OK && !r.Waits {
+		for _, e := range x.p.text.Items {
 			name := "?column?" // as PostgreSQL says; MySQL repeats the expression
 			if len(e) == 1 && e[0].op == opColumn {
 				name = e[0].text
@@ -157,117 +183,119 @@ func (c *change) columns(r Reply) Reply {
 }
 
 // returning replies that a row has been written.
-func (c *change) returning(version []Value, affected int64) Reply {
-	r := c.columns(Reply{Affected: affected})
-	if c.sc.row = version; len(c.st.Items) > 0 {
-		r.Rows = [][]Value{c.sc.shown(c.st.Items, c.problem)}
+func (x *execution) returning(version []Value, affected int64) Reply {
+	r := x.columns(Reply{Affected: affected})
+	if len(x.p.text.Items) > 0 {
+		r.Rows = [][]Value{x.shown(version)}
 	}
 	return r
 }
 
 // write gives a row that this transaction has locked a new version.
-func (c *change) write(key, version []Value) {
-	i, _ := c.table().at(key)
-	r := &c.table().rows[i]
-	r.reinserted = r.reinserted || !c.s.dialect.innodb() && r.writer == c.id && r.new == nil && r.old != nil
-	r.new, r.writer = version, c.id
-	c.s.find(c.id).written++
+func (x *execution) write(key, version []Value) {
+	i, _ := x.table().at(key)
+	r := &x.table().rows[i]
+	r.reinserted = r.reinserted || !x.s.dialect.innodb() && r.writer == x.p.id && r.new == nil && r.old != nil
+	r.new, r.writer = version, x.p.id
+	x.p.written++
 }
 
 // update changes a row as the assignments say. MySQL counts a row only if it is another one then.
-func (c *change) update(key, version, proposed []Value, affected int64) Reply {
+func (x *execution) update(key, version, proposed []Value, affected int64) Reply {
 	next := slices.Clone(version)
-	c.sc.row, c.sc.proposed = version, proposed
-	for _, set := range c.st.Sets {
-		at := c.sc.table.column(set.Column)
+	x.row, x.proposed = version, proposed
+	for _, set := range x.p.text.Sets {
+		at := x.def.column(set.Column)
 		if at < 0 {
-			c.problem.fail("the column %s does not exist", set.Column)
-			return Reply{}
+			refuse("the column %s does not exist", set.Column)
 		}
-		v := c.sc.fits(c.sc.table.Columns[at], c.sc.eval(set.Value, c.problem), c.problem)
-		if slices.Contains(c.sc.table.Key, set.Column) && v != version[at] {
-			c.problem.fail("another primary key for a row")
+		v := x.fits(at, x.eval(set.Value))
+		if slices.Contains(x.def.Key, set.Column) && v != version[at] {
+			refuse("another primary key for a row")
 		}
-		if next[at] = v; c.s.dialect.innodb() {
-			c.sc.row = slices.Clone(next) // MySQL goes on with what it has assigned
+		if next[at] = v; x.s.dialect.innodb() {
+			x.row = slices.Clone(next) // MySQL goes on with what it has assigned
 		}
 	}
-	if c.s.dialect.innodb() && slices.Equal(next, version) {
+	if x.s.dialect.innodb() && slices.Equal(next, version) {
 		return Reply{}
 	}
-	c.write(key, next)
-	return c.returning(next, affected)
+	x.write(key, next)
+	return x.returning(next, affected)
+}
+
+// proposal is the row that an INSERT would write, and its key.
+func (x *execution) proposal() (key, values []Value) {
+	values = make([]Value, len(x.def.Columns))
+	for i, name := range x.p.text.Columns {
+		at := x.def.column(name)
+		if at < 0 || slices.Contains(x.p.text.Columns[:i], name) {
+			refuse("the column %s does not exist, or stands twice", name)
+		}
+		values[at] = x.fits(at, x.eval(x.p.text.Values[i]))
+	}
+	key = x.def.key(values)
+	target := slices.Sorted(slices.Values(x.p.text.Target))
+	switch {
+	case slices.ContainsFunc(key, Value.null):
+		refuse("NULL in the primary key, or no value for it")
+	case target != nil && !slices.Equal(target, slices.Sorted(slices.Values(x.def.Key))):
+		refuse("ON CONFLICT of columns that are not the primary key")
+	}
+	return key, values
 }
 
 // insert adds a row, or does on a conflict what the statement says.
-func (c *change) insert() (Reply, wish) {
-	def := c.sc.table
-	values := make([]Value, len(def.Columns))
-	for i, name := range c.st.Columns {
-		at := def.column(name)
-		if at < 0 || slices.Contains(c.st.Columns[:i], name) {
-			c.problem.fail("the column %s does not exist, or stands twice", name)
-			return Reply{}, wish{}
+func (x *execution) insert() Reply {
+	key, values := x.proposal()
+	innodb, replaces := x.s.dialect.innodb(), x.p.text.Conflict == Replace
+	i, exists := x.table().at(key)
+	if !exists {
+		gap := wish{kind: onGap, table: x.ti, key: key}
+		if innodb {
+			gap.among = x.s.blockers(x.p.id, gap)
 		}
-		values[at] = c.sc.fits(def.Columns[at], c.sc.eval(c.st.Values[i], c.problem), c.problem)
+		if len(gap.among) > 0 {
+			return x.wait(gap)
+		}
+		x.s.insertRow(x.ti, row{key: key, new: values, writer: x.p.id})
+		x.p.written++
+		return x.returning(values, 1)
 	}
-	key := def.key(values)
-	switch {
-	case slices.ContainsFunc(key, func(v Value) bool { return v.Type == Null }):
-		c.problem.fail("NULL in the primary key, or no value for it")
-	case c.st.Target != nil && !slices.Equal(slices.Sorted(slices.Values(c.st.Target)), slices.Sorted(slices.Values(def.Key))):
-		c.problem.fail("ON CONFLICT of columns that are not the primary key")
+	if writer := x.table().rows[i].writer; !innodb && writer != 0 && writer != x.p.id {
+		return x.wait(wish{kind: onWriter, table: x.ti, key: key})
 	}
-	i, exists := c.table().at(key)
-	gap := wish{kind: onGap, table: c.ti, key: key}
-	if c.s.dialect.innodb() && !exists {
-		gap.among = c.s.blockers(c.id, gap)
-	}
-	switch {
-	case c.problem.reason != "":
-		return Reply{}, wish{}
-	case len(gap.among) > 0:
-		return Reply{}, gap
-	case !exists:
-		c.s.insertRow(c.ti, row{key: key, new: values, writer: c.id})
-		c.s.find(c.id).written++
-		return c.returning(values, 1), wish{}
-	}
-	w := wish{kind: onWriter, table: c.ti, key: key}
-	if writer := c.table().rows[i].writer; !c.s.dialect.innodb() && writer != 0 && writer != c.id {
-		return Reply{}, w
-	}
-	w.kind, w.mode = onRow, shared
-	if c.st.Conflict == Replace {
+	w := wish{kind: onKey, table: x.ti, key: key, mode: shared}
+	if replaces {
 		w.mode = exclusive
 	}
-	if (c.s.dialect.innodb() || c.st.Conflict == Replace && c.version(key) != nil) && !c.s.lockRow(c.id, w) {
-		return Reply{}, w
+	if (innodb || replaces && x.version(key) != nil) && !x.s.lockRow(x.p.id, w) {
+		return x.wait(w)
 	}
-	version := c.version(key)
+	version := x.version(key)
 	if version == nil {
-		c.write(key, values)
-		return c.returning(values, 1), wish{}
+		x.write(key, values)
+		return x.returning(values, 1)
 	}
-	return c.conflict(key, version, values), wish{}
+	return x.conflict(key, version, values)
 }
 
 // conflict runs an INSERT on a key that exists.
-func (c *change) conflict(key, version, values []Value) Reply {
-	c.sc.clock = 0
+func (x *execution) conflict(key, version, values []Value) Reply {
+	x.instant = 0
 	switch affected := int64(1); {
-	case c.st.Conflict == Ignore:
-		return c.columns(Reply{})
-	case c.st.Conflict == Fail && c.s.dialect.innodb():
+	case x.p.text.Conflict == Ignore:
+		return x.columns(Reply{})
+	case x.p.text.Conflict == Fail && x.s.dialect.innodb():
 		return failure(DuplicateEntry)
-	case c.st.Conflict == Fail:
+	case x.p.text.Conflict == Fail:
 		return failure(UniqueViolation)
-	case !c.meets(version, values):
-		return c.columns(Reply{})
+	case !x.meets(version, values):
+		return x.columns(Reply{})
 	default:
-		if c.s.dialect.innodb() {
+		if x.s.dialect.innodb() {
 			affected = 2
 		}
-		return c.update(key, version, values, affected)
+		return x.update(key, version, values, affected)
 	}
 }

@@ -46,11 +46,9 @@ func shown(r Reply) string {
 // waitsFor is for whom a session waits.
 func waitsFor(s State, id SessionID) string {
 	all := ""
-	for _, w := range s.Waits() {
-		if w.Session == id {
-			for _, o := range w.For {
-				all += " " + letter(o)
-			}
+	if _, waits := s.Wait(id); waits {
+		for _, o := range s.For(id) {
+			all += " " + letter(o)
 		}
 	}
 	return all

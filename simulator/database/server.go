@@ -13,25 +13,34 @@ import (
 type server struct {
 	*DatabaseState
 	kind *Kind
-	x    *Executor
 	w    world.World
 }
 
 // now returns the contents of the server.
-func (s *server) now() *contents { return s.x.contents.At(s.contents) }
+func (s *server) now() *contents { return s.kind.x.contents.At(s.contents) }
 
 // slotOf returns the connection that a client's thread waits on; 0: none, or a new one.
 func (s *server) slotOf(c, thread int8) int8 {
 	if o := s.w.Op(c, thread); o.Kind == process.Request {
-		return s.x.requests.At(o.Arg).slot
+		return s.kind.x.requests.At(o.Arg).slot
 	}
 	return 0
 }
 
-// on returns the thread of client c that waits on a connection of its; -1: none does.
-func (s *server) on(c, slot int8) int8 {
-	for t, th := range s.w.Client(c).Each {
-		if slot > 0 && th.Phase.Waiting() && s.slotOf(c, t) == slot {
+// opened returns that connection, or the new one of which the answer is on its way; 0: none.
+func (s *server) opened(c, thread int8) int8 {
+	th := &s.w.Client(c).Threads[thread]
+	slot := s.slotOf(c, thread)
+	if slot == 0 && s.w.Op(c, thread).Kind == process.Request && th.Phase == world.Answered && th.Reply != world.LostConn {
+		slot = s.kind.x.answers.At(th.Reply).slot
+	}
+	return slot
+}
+
+// on returns the thread that waits on a session; -1: none does.
+func (s *server) on(id SessionID) int8 {
+	for t, th := range s.w.Client(clientOf(id)).Each {
+		if th.Phase.Waiting() && s.slotOf(clientOf(id), t) == slotOf(id) {
 			return t
 		}
 	}
@@ -40,7 +49,7 @@ func (s *server) on(c, slot int8) int8 {
 
 // arrive has a request reach the server, which answers it or has it wait.
 func (s *server) arrive(c, thread int8) {
-	th := &s.w.Client(c).Threads[thread]
+	th, o := &s.w.Client(c).Threads[thread], s.w.Op(c, thread)
 	switch s.outage {
 	case down:
 		th.Answer(world.LostConn)
@@ -49,7 +58,7 @@ func (s *server) arrive(c, thread int8) {
 		th.Hold = s.until
 		return
 	}
-	if answer, waits := s.serve(s.w.Op(c, thread), c, th.Msg, stepServe); waits {
+	if answer, waits := s.serve(stepServe, c, o, th.Msg); waits {
 		*th = world.Thread{Phase: world.Listening, Msg: th.Msg, Due: clock.Never, Stopped: th.Stopped}
 	} else {
 		th.Answer(answer)
@@ -63,7 +72,7 @@ func (s *server) arriveOrphan(o *world.Orphan) (why string) {
 		o.Hold = s.until
 		return "refused.orphan.held"
 	case serving:
-		s.serve(&o.Op, o.From, o.Msg, stepServeOrphan)
+		s.serve(stepServeOrphan, o.From, &o.Op, o.Msg)
 	}
 	return ""
 }
@@ -76,43 +85,40 @@ func (s *server) record(kind history.EventKind, c int8) *history.Event {
 }
 
 // serve executes a request.
-func (s *server) serve(o *process.Op, from int8, msg uint32, kind stepKind) (answer uint32, waits bool) {
-	r := s.x.requests.At(o.Arg)
-	a := step{s.contents, o.Arg, kind, from, r.slot}
-	eff := s.x.look(a)
-	answer = s.real(a, eff)
-	e := s.record(history.Apply, from)
-	e.Lease, e.Msg, e.Cmd = int(o.Lease), int(msg), r.words()
-	if e.Reply = "(waits)"; !eff.waits {
-		e.Reply = s.x.answers.At(answer).words()[0]
-	}
-	s.enter(eff, a, int(o.Lease))
-	return answer, eff.waits
+func (s *server) serve(kind stepKind, c int8, o *process.Op, msg uint32) (answer uint32, waits bool) {
+	return s.do(step{s.contents, o.Arg, kind, c, s.kind.x.requests.At(o.Arg).slot}, o, msg)
 }
 
 // take has something happen to a session.
-func (s *server) take(kind stepKind, id SessionID) *effect {
-	a := step{s.contents, 0, kind, clientOf(id), slotOf(id)}
-	eff := s.x.look(a)
-	s.real(a, eff)
-	s.enter(eff, a, 0)
-	return eff
+func (s *server) take(kind stepKind, id SessionID) {
+	s.do(step{s.contents, 0, kind, clientOf(id), slotOf(id)}, nil, 0)
 }
 
-// enter puts the effect of a step in place and records what that changes.
-func (s *server) enter(eff *effect, a step, attempt int) {
+// do has a step happen and records what that changes, and the answer to o, if it is not nil.
+func (s *server) do(a step, o *process.Op, msg uint32) (answer uint32, waits bool) {
+	eff, attempt := s.kind.x.look(a), 0
+	answer = s.real(a, eff)
+	if o != nil {
+		attempt = int(o.Lease)
+		e := s.record(history.Apply, a.client)
+		e.Lease, e.Msg, e.Cmd = attempt, int(msg), s.kind.x.requests.At(o.Arg).words()
+		if e.Reply = "(waits)"; !eff.waits {
+			e.Reply = s.kind.x.answers.At(answer).String()
+		}
+	}
 	before := s.now().limits
 	s.contents = eff.to
 	for i, limit := range s.now().limits {
 		switch id := SessionID(i + 1); {
 		case limit == 0:
 			s.ends[i] = 0
-		case limit != before[i], a.slot > 0 && id == sessionAt(a.client, a.slot) && (a.kind == stepServe || a.kind == stepTake):
+		case limit != before[i], a.slot > 0 && id == a.session() && (a.kind == stepServe || a.kind == stepTake):
 			s.ends[i] = clock.Later(s.w.Now(), s.clock.After(limit))
 		}
 	}
 	s.compare()
 	s.emit(eff.leases, a, attempt)
+	return answer, eff.waits
 }
 
 // emit records what becomes of leases by a step. That a lease ends with its session, or by its deadline, is an
@@ -134,29 +140,32 @@ func (s *server) emit(changes []leaseChange, a step, attempt int) {
 		if !ch.after.held() {
 			continue
 		}
-		e := s.record(history.Change, a.client)
-		e.Key, e.Before, e.After, e.Until, e.Lease = ch.after.key, ch.before.text(), ch.after.text(), s.endOfLease(ch.after), attempt
-		if owner := clientOf(ch.after.session); ch.after.session != 0 && owner != a.client {
-			e.Client, e.Lease = int(owner), 0
+		e := s.change(ch, a.client)
+		if e.Lease = attempt; ch.after.session != 0 && clientOf(ch.after.session) != a.client {
+			e.Client, e.Lease = int(clientOf(ch.after.session)), 0
 		}
 	}
 }
 
-// endOfLease is the true time at which a lease ends by its deadline.
-func (s *server) endOfLease(l lease) time.Duration {
-	if l.until == forever {
-		return history.Forever
+// change records what becomes of a lease.
+func (s *server) change(ch leaseChange, c int8) *history.Event {
+	e := s.record(history.Change, c)
+	e.Key, e.Before, e.After = ch.after.key, ch.before.text(), ch.after.text()
+	if ch.after.until == forever {
+		e.Until = history.Forever
+	} else if ch.after.held() {
+		e.Until = s.when(s.w.Now(), ch.after.until)
 	}
-	return s.when(s.w.Now(), l.until)
+	return e
 }
 
-// answers reports whether a thread of client c waits for an answer that is ready, or on a session that has ended.
-func (s *server) answers(c, thread int8) bool {
+// canAnswer reports whether a thread of client c waits for an answer that is ready, or on a session that has ended.
+func (s *server) canAnswer(c, thread int8) bool {
 	if s.w.Client(c).Threads[thread].Phase != world.Listening {
 		return false
 	}
 	id := sessionAt(c, s.slotOf(c, thread))
-	return s.now().isReady(id) || s.now().connOf(id) != connOpen
+	return s.now().readyAt(id) >= 0 || s.now().connOf(id) != connOpen
 }
 
 // answer sends that answer.
@@ -168,36 +177,20 @@ func (s *server) answer(c, thread int8) {
 		th.Answer(world.LostConn)
 		return
 	}
-	o := s.w.Op(c, thread)
-	eff := s.take(stepTake, id)
-	e := s.record(history.Apply, c)
-	e.Lease, e.Msg, e.Cmd = int(o.Lease), int(th.Msg), s.x.requests.At(o.Arg).words()
-	e.Reply = s.x.answers.At(eff.answer).words()[0]
-	th.Answer(eff.answer)
+	answer, _ := s.do(step{s.contents, 0, stepTake, c, slotOf(id)}, s.w.Op(c, thread), th.Msg)
+	th.Answer(answer)
 }
 
 // hangUp has client c close the connection on which a thread waits: the server executes what is on its way, and
 // ends the session.
 func (s *server) hangUp(c, thread int8) {
-	th := &s.w.Client(c).Threads[thread]
-	if s.w.Op(c, thread).Kind != process.Request {
-		return
+	kind := stepClose
+	if s.w.Client(c).Threads[thread].Phase == world.Asking { // it still arrives
+		kind = stepDepart
 	}
-	slot := s.slotOf(c, thread)
-	if th.Phase == world.Asking { // it still arrives
-		if slot > 0 {
-			s.take(stepDepart, sessionAt(c, slot))
-		}
-		return
+	if slot := s.opened(c, thread); slot > 0 {
+		s.take(kind, sessionAt(c, slot))
 	}
-	if slot == 0 { // the answer to a new connection, which nothing came by
-		a := s.x.answers.At(th.Reply)
-		if th.Phase != world.Answered || th.Reply == world.LostConn || a.slot == 0 {
-			return
-		}
-		slot = a.slot
-	}
-	s.take(stepClose, sessionAt(c, slot))
 }
 
 // lose has a message be lost, and the connection with it, which only the client observes.
@@ -205,22 +198,17 @@ func (s *server) lose(c, thread int8) {
 	if s.w.Op(c, thread).Kind != process.Request {
 		return
 	}
-	th := &s.w.Client(c).Threads[thread]
-	slot := s.slotOf(c, thread)
-	if slot == 0 && th.Phase == world.Answered && th.Reply != world.LostConn {
-		slot = s.x.answers.At(th.Reply).slot
-	}
-	if slot > 0 {
+	if slot := s.opened(c, thread); slot > 0 {
 		s.take(stepLeave, sessionAt(c, slot))
 	}
-	th.Answer(world.LostConn)
+	s.w.Client(c).Threads[thread].Answer(world.LostConn)
 }
 
 // crash has client c die: all its connections are closed.
 func (s *server) crash(c int8) {
 	for slot := int8(1); slot <= maxConns; slot++ {
 		id := sessionAt(c, slot)
-		switch t := s.on(c, slot); {
+		switch t := s.on(id); {
 		case t >= 0:
 			s.hangUp(c, t)
 		case s.now().connOf(id) == connOpen, s.now().connOf(id) == connEnded:
@@ -229,15 +217,14 @@ func (s *server) crash(c int8) {
 	}
 }
 
-// kills is the connection of client c whose session has a transaction or a lock, or the first one; 0: it has none.
-func (s *server) kills(c int8) (slot int8) {
-	for n := int8(maxConns); n >= 1; n-- {
-		id := sessionAt(c, n)
-		if s.now().connOf(id) == connOpen && holds(&s.now().state, id) {
-			slot = n
+// kills is the first session of client c, among those that it has not left, that has a transaction or a lock; 0: none.
+func (s *server) kills(c int8) SessionID {
+	for id := sessionAt(c, 1); id <= sessionAt(c, maxConns); id++ {
+		if s.now().connOf(id) == connOpen && s.now().state.holds(id) {
+			return id
 		}
 	}
-	return slot
+	return 0
 }
 
 // endSession ends a session. Its client does not notice before it asks for something.
@@ -248,7 +235,7 @@ func (s *server) endSession(id SessionID) {
 
 // endOf ends the wait of a session, or an idle session.
 func (s *server) endOf(id SessionID) {
-	if waitOf(&s.now().state, id).Session != 0 {
+	if _, waits := s.now().state.Wait(id); waits {
 		s.ends[id-1] = 0
 		s.take(stepTimeOut, id)
 	} else {
@@ -256,15 +243,12 @@ func (s *server) endOf(id SessionID) {
 	}
 }
 
-// tick has the times in the contents count from now, which ends leases.
-func (s *server) tick() { s.emit(s.shift(s.x, s.w.Now()), step{}, 0) }
-
 // passed has time have passed: leases end by their deadlines, and what sessions may no longer stay.
 func (s *server) passed(pending bool) {
 	if s.outage != serving && (s.until < s.w.Now() || s.until == s.w.Now() && !pending) {
 		s.comeBack()
 	}
-	s.tick()
+	s.emit(s.shift(s.kind.x, s.w.Now()), step{}, 0) // which ends leases
 	for i := range s.ends {
 		if pending && s.ends[i] == s.w.Now() {
 			s.ends[i] = endsNow

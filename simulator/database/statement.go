@@ -84,53 +84,48 @@ func (n *node) Numeral() *int64 {
 	return nil
 }
 
-type op uint8
+// An op is a binary operator as it is written, or one of these.
+type op string
 
 const (
-	opNull     op = iota
-	opText        // text
-	opInteger     // n
-	opParam       // n, from 0
-	opColumn      // text
-	opProposed    // text: a column of the row that an INSERT would write
-	opNow         // NOW(3), now()
-	opClock       // clock_timestamp()
-	opInterval    // n milliseconds, times the operand; n 0: microseconds
-	opHash        // hashtext(operand)
-	opIsNull
-	opNotNull
-	opNot
-	opIf // three operands
-	opOr // from here binary, as texts has them
-	opAnd
-	opEqual
-	opUnequal
-	opLess
-	opAtMost
-	opMore
-	opAtLeast
-	opAdd
-	opSubtract
-	opTimes
+	opNull     op = "NULL"
+	opText     op = "text"     // text
+	opInteger  op = "integer"  // n
+	opParam    op = "param"    // n, from 0
+	opColumn   op = "column"   // text
+	opProposed op = "proposed" // text: a column of the row that an INSERT would write
+	opNow      op = "now"      // NOW(3), now()
+	opClock    op = "clock"    // clock_timestamp()
+	opInterval op = "interval" // n milliseconds, times the operand; n 0: microseconds
+	opHash     op = "hash"     // hashtext(operand)
+	opIsNull   op = "IS NULL"
+	opNotNull  op = "IS NOT NULL"
+	opNot      op = "NOT"
+	opIf       op = "IF" // three operands
 )
 
-// texts are the binary operators, the weakest first.
-var texts = map[op]string{
-	opOr: "OR", opAnd: "AND", opEqual: "=", opUnequal: "<>", opLess: "<", opAtMost: "<=", opMore: ">", opAtLeast: ">=",
-	opAdd: "+", opSubtract: "-", opTimes: "*",
+func (o op) operands() int {
+	switch o {
+	case opNull, opText, opInteger, opParam, opColumn, opProposed, opNow, opClock:
+		return 0
+	case opInterval, opHash, opIsNull, opNotNull, opNot:
+		return 1
+	case opIf:
+		return 3
+	}
+	return 2
 }
 
-func (o op) operands() int {
-	switch {
-	case o >= opOr:
-		return 2
-	case o == opIf:
-		return 3
-	case o >= opInterval:
-		return 1
+// size is the length of the last operand in a list of operands.
+func size(e Expression) int {
+	n := 1
+	for range e[len(e)-1].op.operands() {
+		n += size(e[:len(e)-n])
 	}
-	return 0
+	return n
 }
 
 // units are the milliseconds of the units of an interval; 0 is a thousandth of one.
-var units = map[string]int64{"MICROSECOND": 0, "MILLISECOND": 1, "SECOND": 1000, "MINUTE": 60_000, "HOUR": 3_600_000, "DAY": 86_400_000}
+var units = map[string]int64{
+	"MICROSECOND": 0, "MILLISECOND": 1, "SECOND": 1000, "MINUTE": 60_000, "HOUR": 3_600_000, "DAY": 86_400_000,
+}

@@ -70,6 +70,8 @@ func truth(b bool) Value {
 	return Value{Type: Bool}
 }
 
+func (v Value) null() bool { return v.Type == Null }
+
 func (v Value) compare(o Value) int {
 	return cmp.Or(cmp.Compare(v.Type, o.Type), cmp.Compare(v.Text, o.Text), cmp.Compare(v.Int, o.Int))
 }
@@ -100,53 +102,6 @@ func (v Value) String() string {
 }
 
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
-
-// A Column of a table. Columns that are not of the key may be NULL.
-type Column struct {
-	Name string // in small letters
-	Type Type   // Text, Integer or Timestamp
-}
-
-// A Table with the rows that it has at first.
-type Table struct {
-	Name    string // in small letters
-	Columns []Column
-	Key     []string // the columns of the primary key, at least one
-	Rows    [][]Value
-	// Owner is the column with the holder of a row's key, which nothing holds while it is NULL or empty; "": owner, if there
-	// is such a column. Where a row itself is the lock it is a column of the key. A row without an owner is held by the transaction
-	// that has locked it exclusively. Until is the column with the end of the lease, which ends it if it is a Timestamp; "": until.
-	Owner, Until string
-}
-
-// column is the place of a column; -1: there is none.
-func (t *Table) column(name string) int {
-	return slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == name })
-}
-
-// Has reports whether the table has a column.
-func (t *Table) Has(name string) bool { return t.column(name) >= 0 }
-
-// key are the fields of the primary key in a row.
-func (t *Table) key(row []Value) (key []Value) {
-	for _, name := range t.Key {
-		key = append(key, row[t.column(name)])
-	}
-	return key
-}
-
-// Create returns the CREATE TABLE statement of a table, whose times have whole milliseconds.
-func (t Table) Create(d Dialect) string {
-	types, end := map[Type]string{Text: "VARCHAR(191) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin", Integer: "BIGINT", Timestamp: "DATETIME(3)"}, " ENGINE=InnoDB"
-	if d == PostgreSQL {
-		types, end = map[Type]string{Text: "TEXT", Integer: "BIGINT", Timestamp: "TIMESTAMPTZ(3)"}, ""
-	}
-	var parts []string
-	for _, c := range t.Columns {
-		parts = append(parts, c.Name+" "+types[c.Type])
-	}
-	return fmt.Sprintf("CREATE TABLE %s (%s, PRIMARY KEY (%s))%s", t.Name, strings.Join(parts, ", "), strings.Join(t.Key, ", "), end)
-}
 
 // A Code is the result of a statement: 0 is success, small numbers are MySQL's errors, and large ones are PostgreSQL's
 // SQLSTATE, five places in base 36.
@@ -188,7 +143,8 @@ var messages = map[Code]string{
 	QueryInterrupted: "Query execution was interrupted",
 	DuplicateEntry:   "Duplicate entry for key 'PRIMARY'",
 	LockNowait:       "Statement aborted because lock(s) could not be acquired immediately and NOWAIT is set.",
-	UserLockDeadlock: "Deadlock found when trying to get user-level lock; try rolling back transaction/releasing locks and restarting lock acquisition.",
+	UserLockDeadlock: "Deadlock found when trying to get user-level lock; " +
+		"try rolling back transaction/releasing locks and restarting lock acquisition.",
 	UniqueViolation:  "duplicate key value violates unique constraint",
 	LockNotAvailable: "canceling statement due to lock timeout",
 	DeadlockDetected: "deadlock detected",

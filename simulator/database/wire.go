@@ -11,17 +11,17 @@ import (
 	"time"
 
 	"locklab/simulator/i18n"
-	"locklab/simulator/internal/clock"
 	"locklab/simulator/internal/codec"
 	"locklab/simulator/internal/jute"
 	"locklab/simulator/internal/routine"
 	"locklab/simulator/process"
 )
 
-// A Connector is one of database/sql for code that opens its connections itself, as goroutines of its own: see [Kind.Dial].
+// A Connector is one of database/sql for code that opens its connections itself, as goroutines of its own: see
+// [Kind.Dial].
 //
-// When the context of a call is done its connection is given up, as by the usual drivers: the server executes what is on its way, and ends
-// the session. A connection whose session the server has ended is given up when it is used.
+// When the context of a call is done its connection is given up, as by the usual drivers: the server executes what is
+// on its way, and ends the session. A connection whose session the server has ended is given up when it is used.
 type Connector struct {
 	Dialect Dialect
 	Dial    func(ctx context.Context) (net.Conn, error) // to the server
@@ -43,7 +43,7 @@ func (l *Connector) Connect(ctx context.Context) (driver.Conn, error) {
 		c.Close()
 		return nil, err
 	}
-	return handle{c}, nil
+	return handle{c, l.Dialect}, nil
 }
 
 // A remote is a link over a connection that code has dialed.
@@ -53,15 +53,13 @@ type remote struct {
 	broken bool
 }
 
-func (c *remote) dialect() Dialect { return c.of.Dialect }
-
-func (c *remote) parse(text string) error {
-	_, err := Parse(c.dialect(), text)
-	return err
-}
-
 // ask sends a request and reads the answer, unless ctx is done before.
 func (c *remote) ask(ctx context.Context, r request) (*storedAnswer, error) {
+	if r.op == opStatement {
+		if _, err := Parse(c.of.Dialect, r.text); err != nil {
+			return nil, c.refuse(r.text, err.Error())
+		}
+	}
 	if ctx.Err() != nil || c.broken {
 		return nil, cmp.Or(ctx.Err(), driver.ErrBadConn)
 	}
@@ -103,7 +101,8 @@ func framed[V any](v V) []byte { return jute.Framed([]byte(codec.Key(v))) }
 // refuse ends the execution of the code by a [StatementError].
 func (c *remote) refuse(statement, why string) error {
 	line := append(routine.Lines(func(function, _ string) bool {
-		return !strings.HasPrefix(function, "database/sql.") && !strings.HasPrefix(function, reflect.TypeFor[remote]().PkgPath()+".")
+		return !strings.HasPrefix(function, "database/sql.") &&
+			!strings.HasPrefix(function, reflect.TypeFor[remote]().PkgPath()+".")
 	}), "")[0]
 	c.broken = true
 	c.Write(framed(request{op: opRefused, text: statement, args: []Value{TextValue(why), TextValue(line)}}))
@@ -121,8 +120,8 @@ type StatementError struct {
 
 func (e *StatementError) Error() string { return fmt.Sprintf("database: %s: %s", e.Statement, e.Why) }
 
-// A Wire is the client's end of a connection to the server, which carries the messages of a [Connector]: not the protocol of
-// MariaDB, nor that of PostgreSQL. To open it and to close it takes a round trip each.
+// A Wire is the client's end of a connection to the server, which carries the messages of a [Connector]: not the
+// protocol of MariaDB, nor that of PostgreSQL. To open it and to close it takes a round trip each.
 type Wire struct {
 	kind *Kind
 	out  *request // written, not yet sent
@@ -172,7 +171,7 @@ func (c *Wire) Asks() (o process.Op, ok bool, err error) {
 	}
 	r := *c.out
 	r.slot, c.out, c.last, c.busy = c.slot, nil, r.op, true
-	return process.Op{Kind: process.Request, Node: theServer, Arg: c.kind.Executor.requests.ID(storedRequest{request: r})}, true, nil
+	return c.kind.x.operation(r), true, nil
 }
 
 // Close hangs up, if the server thinks that the connection stands.
@@ -190,94 +189,7 @@ func (c *Wire) Received(_ process.Op, s process.Observation) (in []byte, err err
 		c.over = true
 		return nil, err
 	}
-	a := c.kind.Executor.answers.At(uint32(s.Val))
+	a := c.kind.x.answers.At(uint32(s.Val))
 	c.slot, c.over = max(c.slot, a.slot), a.closed || c.last == opQuit
 	return framed(*a), nil
-}
-
-// Real is a real server that does what the server of a Kind does, action by action. Its answers go to the
-// clients; those of the lab are only compared. It handles errors of the machine itself, and returns the lab's
-// answer then.
-type Real interface {
-	// Do returns the answer to a statement, and whether the server has closed the connection instead.
-	Do(a Action) (answer Reply, closed bool)
-}
-
-// An Action is what the lab's server does with the session of a connection.
-type Action struct {
-	Kind   ActKind
-	Client int8 // from 1
-	Slot   int8 // of the client's connection, from 1
-	// Has says that the session has a transaction or a lock by a name before. A session that has nothing begins with its statement, if
-	// it has not begun or has ended.
-	Has bool
-	// Left is the time for which the session may still be idle, on the true clock: 0 if that is over, clock.Never if it has no end.
-	Left time.Duration
-
-	Text string // ActServe: the statement
-	Args []any  // nil, int64 or string
-	Rows bool   // its answer has rows
-	Lab  Reply
-
-	Words []string // the statement as histories show it
-}
-
-// An ActKind is a kind of Action.
-type ActKind uint8
-
-// Kinds of action.
-const (
-	ActServe ActKind = iota // a statement is executed
-	ActWait                 // a statement waits, or its wait ends
-	ActClose                // the client has closed the connection
-	ActEnd                  // the server ends the session: since Left is 0, or as an administrator has it
-)
-
-// real has the real server do a step that is not in place yet; the answer is the one to send.
-func (s *server) real(a step, eff *effect) (answer uint32) {
-	if s.kind.Real == nil {
-		return eff.answer
-	}
-	was, id := s.now(), sessionAt(a.client, max(a.slot, 1))
-	orphan := a.kind == stepServeOrphan
-	serves := a.kind == stepServe || orphan
-	r := s.x.requests.At(a.arg)
-	if !was.open(id) || serves && r.op == opConnect || !serves && s.x.contents.At(eff.to).open(id) && a.kind != stepTake && a.kind != stepTimeOut {
-		return eff.answer // sessions begin with their first statement
-	}
-	do := Action{Client: a.client, Slot: slotOf(id), Has: holds(&was.state, id), Left: clock.Never}
-	if end := s.ends[id-1]; end != 0 {
-		do.Left = max(end-s.w.Now(), 0)
-	}
-	switch {
-	case eff.waits, a.kind == stepTake, a.kind == stepTimeOut:
-		do.Kind = ActWait
-	case a.kind == stepEnd:
-		do.Kind = ActEnd
-	case !serves, r.op == opQuit:
-		do.Kind = ActClose
-	default:
-		do.Text, do.Rows, do.Words = r.text, r.statement.HasRows(), r.words()
-		for _, v := range r.args {
-			do.Args = append(do.Args, v.driver())
-		}
-		_, do.Lab, _ = was.state.Connect(id).Apply(id, r.statement, r.args)
-	}
-	is, closed := s.kind.Real.Do(do)
-	if orphan {
-		do.Kind = ActClose
-		s.kind.Real.Do(do)
-	}
-	if do.Kind != ActServe || !closed && is.Observed() == do.Lab.Observed() {
-		return eff.answer
-	}
-	return s.x.answers.ID(storedAnswer{Reply: is, closed: closed})
-}
-
-// Observed returns what a client can observe of a reply, in words: of errors that is the code.
-func (r Reply) Observed() string {
-	if r.Code != OK {
-		return "error " + r.Code.String()
-	}
-	return storedAnswer{Reply: r}.words()[0]
 }

@@ -3,7 +3,7 @@ package database
 import (
 	"cmp"
 	"fmt"
-	"math"
+	"reflect"
 	"slices"
 )
 
@@ -19,7 +19,6 @@ type State struct {
 	sessions []session   // by id
 	queue    []SessionID // those that wait, in the order in which their waits began
 	locks    []lock      // in order
-	named    []namedLock // in order
 }
 
 // Options of a server and of what is kept of the past.
@@ -72,7 +71,10 @@ type session struct {
 	clock   int64 // PostgreSQL: when it looked at the row that it waits for
 	moved   bool  // PostgreSQL: that row has another version now
 	gone    bool  // PostgreSQL: that row was deleted
+	checked bool  // PostgreSQL: it has looked for a deadlock since it waits
 }
+
+func (p session) compare(o session) int { return cmp.Compare(p.id, o.id) }
 
 // New is a server with tables and their rows, and no session. It panics on a table that Table does not describe.
 func New(d Dialect, tables []Table, o Options) State {
@@ -80,10 +82,8 @@ func New(d Dialect, tables []Table, o Options) State {
 	for _, def := range tables {
 		t := table{def: def}
 		t.def.Rows = nil
-		for _, name := range def.Key {
-			if at := def.column(name); at < 0 || def.Columns[at].Type == Timestamp {
-				panic(fmt.Sprintf("database: table %s has no text and no integer %s for its key", def.Name, name))
-			}
+		if key, what := def.check(); key != "" {
+			panic(fmt.Sprintf("database: table %s: %s: %v", def.Name, key, what))
 		}
 		for _, r := range def.Rows {
 			t.rows = append(t.rows, row{key: def.key(r), old: r})
@@ -99,37 +99,20 @@ func (s State) clone() State {
 	for i := range s.tables {
 		s.tables[i].rows = slices.Clone(s.tables[i].rows)
 	}
-	s.sessions, s.queue = slices.Clone(s.sessions), slices.Clone(s.queue)
-	s.locks, s.named = slices.Clone(s.locks), slices.Clone(s.named)
+	s.sessions, s.queue, s.locks = slices.Clone(s.sessions), slices.Clone(s.queue), slices.Clone(s.locks)
 	return s
 }
 
-// Sorted brings a State whose texts have been replaced into the order of its keys. Gap locks move with the keys
-// below which they lie, so that the new texts must have the order of the old ones where there are any.
+// Sorted brings a State whose texts or sessions have been replaced into the order of its keys. Gap locks move with the
+// keys below which they lie, so that the new texts must have the order of the old ones where there are any.
 func (s State) Sorted() State {
 	s = s.clone()
 	for _, t := range s.tables {
 		slices.SortFunc(t.rows, func(a, b row) int { return compareKeys(a.key, b.key) })
 	}
-	s.order()
-	return s
-}
-
-// order is the canonical form of locks, and empty lists are nil.
-func (s *State) order() {
+	slices.SortFunc(s.sessions, session.compare)
 	slices.SortFunc(s.locks, lock.compare)
-	slices.SortFunc(s.named, namedLock.compare)
-	s.locks, s.named, s.queue, s.sessions = none(s.locks), none(s.named), none(s.queue), none(s.sessions)
-	for i := range s.tables {
-		s.tables[i].rows = none(s.tables[i].rows)
-	}
-}
-
-func none[E any](list []E) []E {
-	if len(list) == 0 {
-		return nil
-	}
-	return list
+	return s
 }
 
 // Dialect is the dialect of the server.
@@ -141,37 +124,59 @@ func (s State) Committed() State {
 	for i := range s.tables {
 		t := &s.tables[i]
 		t.rows = slices.DeleteFunc(t.rows, func(r row) bool { return r.old == nil })
-		for k := range t.rows {
-			t.rows[k] = row{key: t.rows[k].key, old: t.rows[k].old}
+		for k, r := range t.rows {
+			t.rows[k] = row{key: r.key, old: r.old}
 		}
 	}
-	s.sessions, s.queue, s.locks, s.named = nil, nil, nil, nil
+	s.sessions, s.queue, s.locks = nil, nil, nil
 	s.trim()
-	s.order()
 	return s
+}
+
+// place is the place of a session in the list, or the one where it belongs.
+func (s *State) place(id SessionID) (int, bool) {
+	return slices.BinarySearchFunc(s.sessions, session{id: id}, session.compare)
 }
 
 // find is the session with a number; nil: it is not connected.
 func (s *State) find(id SessionID) *session {
-	i, ok := slices.BinarySearchFunc(s.sessions, id, func(a session, id SessionID) int { return cmp.Compare(a.id, id) })
+	i, ok := s.place(id)
 	if !ok {
 		return nil
 	}
 	return &s.sessions[i]
 }
 
+// fresh is a session that has just begun.
+func (d Dialect) fresh(id SessionID) session {
+	if d.innodb() {
+		return session{id: id, timeout: innodbTimeout}
+	}
+	return session{id: id}
+}
+
 // Connect begins a session under a number that is free.
 func (s State) Connect(id SessionID) State {
-	if s.find(id) != nil {
-		return s
+	if i, ok := s.place(id); !ok {
+		s = s.clone()
+		s.sessions = slices.Insert(s.sessions, i, s.dialect.fresh(id))
 	}
-	s = s.clone()
-	n := session{id: id}
-	if s.dialect.innodb() {
-		n.timeout = innodbTimeout
-	}
-	s.sessions = append(s.sessions, n)
-	slices.SortFunc(s.sessions, func(a, b session) int { return cmp.Compare(a.id, b.id) })
+	return s
+}
+
+// holds reports whether a session has a transaction, or a lock by a name: something that is lost with it.
+func (s *State) holds(id SessionID) bool {
+	p := s.find(id)
+	byName := func(l lock) bool { return l.session == id && l.table == names }
+	return p != nil && (p.open || slices.ContainsFunc(s.locks, byName))
+}
+
+// withoutIdle is a State without sessions that are as if they had just begun, which begin again when they ask for
+// something.
+func (s State) withoutIdle() State {
+	s.sessions = slices.DeleteFunc(slices.Clone(s.sessions), func(p session) bool {
+		return !s.holds(p.id) && reflect.DeepEqual(p, s.dialect.fresh(p.id))
+	})
 	return s
 }
 
@@ -192,11 +197,11 @@ func (s State) Shift(d int64) State {
 			p.start, p.clock = p.start-d, p.clock-d
 		}
 	}
-	s.times(func(at int64) int64 {
-		if at == past {
-			return past
+	s.replace(func(v Value) Value {
+		if v.Type == Timestamp && v.Int != past {
+			v.Int -= d
 		}
-		return at - d
+		return v
 	})
 	s.trim()
 	return s
@@ -209,24 +214,20 @@ func (s *State) timed() bool {
 	})
 }
 
-// times replaces all times of rows.
-func (s *State) times(f func(int64) int64) {
+// replace puts f of it in the place of every value of a row.
+func (s *State) replace(f func(Value) Value) {
 	change := func(version []Value) []Value {
-		version = slices.Clone(version) // nil stays nil
-		for i := range version {
-			if version[i].Type == Timestamp {
-				version[i].Int = f(version[i].Int)
+		for i, v := range version {
+			if is := f(v); is != v {
+				version = slices.Clone(version)
+				version[i] = is
 			}
 		}
 		return version
 	}
 	for _, t := range s.tables {
-		if !slices.ContainsFunc(t.def.Columns, func(c Column) bool { return c.Type == Timestamp }) {
-			continue
-		}
 		for i := range t.rows {
-			r := &t.rows[i]
-			r.old, r.new = change(r.old), change(r.new)
+			t.rows[i].old, t.rows[i].new = change(t.rows[i].old), change(t.rows[i].new)
 		}
 	}
 }
@@ -238,109 +239,38 @@ func (s *State) trim() {
 	for _, p := range s.sessions {
 		oldest = min(oldest, p.began, p.start, p.clock)
 	}
-	s.times(func(at int64) int64 {
-		if at < oldest-s.options.Horizon {
-			return past
+	s.replace(func(v Value) Value {
+		if v.Type == Timestamp && v.Int < oldest-s.options.Horizon {
+			v.Int = past
 		}
-		return at
+		return v
 	})
 }
 
-// Next is the smallest d > 0 after which a comparison of a time of a row with NOW plus one of the intervals, in
-// milliseconds, can come out otherwise than now: when d has passed they are equal, or have just been. It is 0 if there is
-// none. (A time t that is compared with NOW comes out otherwise at t and once more at t+1.)
-func (s State) Next(intervals ...int64) int64 {
-	next := int64(math.MaxInt64)
-	s = s.clone()
-	s.times(func(at int64) int64 {
-		for _, i := range intervals {
-			for _, d := range []int64{at - i, at - i + 1} {
-				if at != past && d > 0 {
-					next = min(next, d)
-				}
-			}
-		}
-		return at
-	})
-	if next == math.MaxInt64 {
-		return 0
-	}
-	return next
-}
-
-// A Row is a row with its versions and its holder.
-type Row struct {
-	Committed []Value   // nil: none
-	Written   []Value   // by the transaction of Writer; nil: deleted, or there is no Writer
-	Writer    SessionID // 0: none
-	Holder    SessionID // whose transaction has the row exclusively, 0: none
-}
-
-// Rows are the rows of a table by key. The caller must not change the values.
-func (s State) Rows(name string) (all []Row) {
-	for ti, t := range s.tables {
-		for _, r := range t.rows {
-			if t.def.Name == name {
-				seen := Row{Committed: r.old, Written: r.new, Writer: r.writer, Holder: r.writer}
-				for _, l := range s.locks {
-					if l.table == ti && l.mode == exclusive && compareKeys(l.key, r.key) == 0 {
-						seen.Holder = l.session
-					}
-				}
-				all = append(all, seen)
-			}
-		}
-	}
-	return all
-}
-
-// A Named is a named lock that a session holds.
-type Named struct {
-	Name    Value
-	Session SessionID
-}
-
-// Named are the named locks that are held.
-func (s State) Named() (all []Named) {
-	for _, n := range s.named {
-		if len(all) == 0 || all[len(all)-1] != (Named{n.name, n.session}) {
-			all = append(all, Named{n.name, n.session})
-		}
-	}
-	return all
-}
-
-// A Wait is a statement that waits.
+// A Wait is for how long a statement waits.
 type Wait struct {
-	Session SessionID
-	For     []SessionID // it goes on when none of these holds, or waits earlier for, what it waits for
 	// Timeout is the number of milliseconds after which the caller calls GiveUp, from the beginning of this wait; of
 	// GET_LOCK from the beginning of the statement. 0: it waits without end.
 	Timeout int64
-	// Check is the number of milliseconds after the beginning of the wait at which the caller calls CheckDeadlock
-	// once. 0: the server has looked for deadlocks when the wait began.
+	// Check is the number of milliseconds after the beginning of the wait at which the caller calls CheckDeadlock.
+	// 0: the server has looked for deadlocks, when the wait began or since.
 	Check int64
 }
 
-// Waits are the statements that wait, in the order in which their waits began.
-func (s State) Waits() (all []Wait) {
-	for _, id := range s.queue {
-		p := s.find(id)
-		w := Wait{Session: id, For: s.blockers(id, p.on), Timeout: p.lockTimeout()}
-		switch {
-		case !s.dialect.innodb():
-			w.Check = deadlockCheckedIn
-		case p.on.kind == onName:
-			w.Timeout = p.on.seconds * 1000
-		}
-		all = append(all, w)
+// Wait is that of a session; false: it does not wait.
+func (s State) Wait(id SessionID) (w Wait, ok bool) {
+	p := s.find(id)
+	if p == nil || !p.waiting {
+		return w, false
 	}
-	return all
-}
-
-func (p *session) lockTimeout() int64 {
-	if p.local {
-		return p.localTo
+	if w.Timeout = p.timeout; p.local {
+		w.Timeout = p.localTo
 	}
-	return p.timeout
+	switch {
+	case !s.dialect.innodb() && !p.checked:
+		w.Check = deadlockCheckedIn
+	case s.dialect.innodb() && p.on.table == names:
+		w.Timeout = p.on.seconds * 1000
+	}
+	return w, true
 }
