@@ -41,6 +41,7 @@ type exploreJSON struct {
 	Transitions int            `json:"transitions"`
 	Depth       int            `json:"depth"`
 	Complete    bool           `json:"complete"`
+	Rechecked   int            `json:"rechecked,omitempty"`   // with --recheck: moves that were made anew
 	Cut         string         `json:"cut,omitempty"`         // the limit that ended it
 	Beside      []otherJSON    `json:"also_proved,omitempty"` // searches of what this one leaves out
 	Tried       []otherJSON    `json:"not_proved,omitempty"`  // searches that were cut short
@@ -100,6 +101,7 @@ func (x *exploreFlags) add(f *flags) {
 	parse(f, "uses", study.FormatUses(study.AutoUses), &x.Uses, study.ParseUses)
 	parse(f, "tokens", client.Unique.String(), &x.Tokens, study.ParseTokens)
 	f.add("all", &x.Causes)
+	f.add("recheck", &x.Recheck)
 	addMemory(f, &x.memory)
 	f.add("time", &x.timed)
 	f.out(&x.files)
@@ -194,7 +196,7 @@ func (s *shownSearch) toJSON() exploreJSON {
 		Bounds: b.String(), Timing: b.Timing.String(), Uses: append([]string{}, b.Uses.Names()...), Retries: b.ClientRetries, Skew: b.Skew,
 		Tokens: b.Tokens.String(), Untriggered: append([]string{}, s.Untriggered()...),
 		Claim: certificate.Claim(s.Search, "en"), Scope: s.Scope(), MayHappen: certificate.MayHappen(s.Search, "en"), Assumed: certificate.Assumed(s.Search, "en"),
-		States: r.States, Transitions: r.Transitions, Depth: r.Depth, Complete: r.Complete, Cut: text.SayMessage("en", r.Limit),
+		States: r.States, Transitions: r.Transitions, Depth: r.Depth, Complete: r.Complete, Rechecked: r.Rechecked, Cut: text.SayMessage("en", r.Limit),
 		Beside: othersToJSON(s.Beside), Tried: othersToJSON(s.Cut),
 		Seconds: s.took.Seconds(), Verdicts: []witnessJSON{}, Open: s.Open, Unjudged: s.Unjudged(), Certificate: certificate.Of(s.Search, "en"),
 	}

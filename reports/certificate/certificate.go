@@ -81,6 +81,9 @@ func linesOf(s *study.Search, lang string) []line {
 		c.line("limit", "limit", text.SayMessage(lang, r.Limit))
 	}
 	c.listReductions(s)
+	if r.Rechecked > 0 {
+		c.line("rechecked", "moves", fmt.Sprint(r.Rechecked))
+	}
 	if r.Repeated {
 		c.line("code", "histories", fmt.Sprint(r.Histories))
 	} else {

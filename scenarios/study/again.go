@@ -70,6 +70,8 @@ func checkAgain(b Bounds, entry lock.Entry) error {
 		flag = "--noisy " + strconv.Itoa(b.Noisy)
 	case b.Causes:
 		flag = "--all"
+	case b.Recheck:
+		flag = "--recheck"
 	case entry.Guard != "":
 		return i18n.Errorf("error.again.unlocked", "lock", entry.ID)
 	case entry.Ensemble() && b.Endless && b.Budget != "crash=1" && b.Budget != "expire-session=1":

@@ -162,6 +162,7 @@ func (s *Search) searchPhases(ctx context.Context, b Bounds) error {
 		for _, one := range o.Phases { // as a run without this phase would show them
 			shown = append(shown, (one-phase+s.Grain)%s.Grain)
 		}
+		s.Rechecked += o.Rechecked
 		s.States, s.Transitions, s.Depth, s.Complete = s.States+o.States, s.Transitions+o.Transitions, max(s.Depth, o.Depth), s.Complete && o.Complete
 		if slices.ContainsFunc(o.Witnesses, func(w Witness) bool { return !s.hasAsGood(w) }) {
 			s.addWitnesses(o)

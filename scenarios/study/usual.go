@@ -11,6 +11,7 @@ import (
 	"locklab/scenarios/race"
 	"locklab/simulator/client"
 	"locklab/simulator/history"
+	"locklab/simulator/i18n"
 	"locklab/simulator/verdict"
 )
 
@@ -99,6 +100,9 @@ func exploreOpen(ctx context.Context, entry lock.Entry, b Bounds) (*Search, erro
 func CheckSearch(entry lock.Entry, b Bounds) error {
 	if err := checkAgain(b, entry); err != nil || b.Attempts == AnyAttempts {
 		return err
+	}
+	if b.Recheck && b.Causes {
+		return i18n.Errorf("error.recheck.all")
 	}
 	return b.as(entry.Search, entry).Check(entry)
 }

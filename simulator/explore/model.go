@@ -35,6 +35,9 @@ type Limits struct {
 	// injected, and what the clients were doing that they hit. The causes are then part
 	// of the state, which makes several times as many states.
 	Causes bool
+	// Recheck has the set of a search that is complete checked by the plain rules: see recheck.go. Not with Causes, nor of any number of
+	// attempts.
+	Recheck bool
 	// MaxStates ends the search; 0: no limit.
 	MaxStates int
 	// MaxBytes ends the search before the whole program uses more memory; 0: no limit. It

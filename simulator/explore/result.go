@@ -41,6 +41,7 @@ type Result struct {
 	Assumed   hypothesis.Set
 	Histories int  // distinct histories of observations of all clients
 	Repeated  bool // the code ran at least twice in each of them, and did the same
+	Rechecked int  // with Limits.Recheck: moves that the plain rules have made from all states, each into the set
 	Tokens    simulator.TokenUse
 	Triggered []simulator.Verb // the faults that were injected anywhere, sorted
 	// Lengths are the different times for which the clients' code has waited, without the
@@ -203,6 +204,9 @@ func pass(ctx context.Context, sim *simulator.Simulator, opt *Options, wanted []
 		r := s.result()
 		if what := limit(err); !what.IsZero() {
 			r.Complete, r.Limit, err = false, what, nil
+		}
+		if err == nil && r.Complete && opt.Recheck && !opt.Causes && opt.active == 0 {
+			r.Rechecked, err = s.recheck(ctx)
 		}
 		if err == nil || errors.Is(err, ctx.Err()) {
 			err = errors.Join(err, s.witnesses(r))

@@ -70,7 +70,7 @@ func (r *Rules) Allowed(p *Position) (allowed []simulator.Choice) {
 			allowed = append(allowed, simulator.Choice{Verb: c.Verb, D: c.D, Thread: simulator.Pending})
 		case c.Verb == simulator.Resume || c.Verb == simulator.Heal: // a network may stay split
 		case c.Verb != simulator.Pass && !fault:
-			idle = idle && r.step > 0 && !(c.Verb == simulator.Start && !p.begun.Has(uint8(c.Client)))
+			idle = idle && r.step > 0 && !r.unbounded(p, c)
 		}
 		allowed = append(allowed, c)
 	}
@@ -81,11 +81,28 @@ func (r *Rules) Allowed(p *Position) (allowed []simulator.Choice) {
 	return allowed
 }
 
+// unbounded reports whether no bound says by when something happens at any timing: it happens before time passes. A client
+// connects again at once, and what a server sends of itself, or may answer at last, is there at once.
+func (r *Rules) unbounded(p *Position, c simulator.Choice) bool {
+	switch c.Verb {
+	case simulator.Start:
+		return !p.begun.Has(uint8(c.Client))
+	case simulator.Reconnect, simulator.Deliver, simulator.Unblock:
+		return true
+	}
+	return false
+}
+
 // Step makes a choice, and returns what happens until the next one, with the verdicts that the judges come to.
 func (r *Rules) Step(p *Position, c simulator.Choice) (events []history.Event, words []verdict.Word, err error) {
 	if events, err = r.sim.Step(&p.World, c); err != nil {
 		return nil, nil, err
 	}
+	return events, r.observe(p, c, events, p.World.Now()), nil
+}
+
+// observe notes that a choice was made, by which events have happened, and that it is now. It returns the verdicts that the judges come to.
+func (r *Rules) observe(p *Position, c simulator.Choice, events []history.Event, now time.Duration) (words []verdict.Word) {
 	switch {
 	case c.Verb >= simulator.FaultVerb:
 		p.strikes++
@@ -93,8 +110,8 @@ func (r *Rules) Step(p *Position, c simulator.Choice) (events []history.Event, w
 		p.begun.Add(uint8(c.Client))
 	}
 	words = r.Judge(p, events)
-	p.judges.Pass(&r.judge, 0, p.World.Now(), func(f verdict.Finding) { words = append(words, f.Verdict) })
-	return events, words, nil
+	p.judges.Pass(&r.judge, 0, now, func(f verdict.Finding) { words = append(words, f.Verdict) })
+	return words
 }
 
 // Judge shows events to the judges.

@@ -81,13 +81,25 @@ func (s *store) parent(id uint32) uint32 { return s.blocks[id>>blockBits].parent
 func (s *store) via(id uint32) uint16    { return s.blocks[id>>blockBits].via[id&(blockSize-1)] }
 func (s *store) depth(id uint32) uint32  { return s.blocks[id>>blockBits].depth[id&(blockSize-1)] }
 
-// add numbers a state if it is new.
-func (s *store) add(words []uint32, parent uint32, via uint16, depth uint32) (id uint32, fresh bool) {
-	tag := tagOf(words)
-	at := s.index.at(tag)
+// find returns the tag of a state, and where the index has it, or would.
+func (s *store) find(words []uint32) (tag, at uint32) {
+	tag = tagOf(words)
+	at = s.index.at(tag)
 	for s.index[at].id != 0 && (s.index[at].tag != tag || !same(s.words(s.index[at].id-1), words)) {
 		at = s.index.after(at)
 	}
+	return tag, at
+}
+
+// has reports whether a state was added.
+func (s *store) has(words []uint32) bool {
+	_, at := s.find(words)
+	return s.index[at].id != 0
+}
+
+// add numbers a state if it is new.
+func (s *store) add(words []uint32, parent uint32, via uint16, depth uint32) (id uint32, fresh bool) {
+	tag, at := s.find(words)
 	if there := s.index[at].id; there != 0 {
 		return there - 1, false
 	}

@@ -1,0 +1,118 @@
+package explore
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"locklab/simulator"
+	"locklab/simulator/history"
+	"locklab/simulator/i18n"
+	"locklab/simulator/verdict"
+)
+
+// A set of states is all that can be reached if the start is in it, and every move of every member leads into it (an inductive invariant);
+// and a verdict that no such move comes to does not occur. So whoever doubts the search need not believe it: it hands out its set, and recheck
+// goes through the members one after the other, by the rules of the plain search (rules.go), which make every move anew, in whole worlds, by the
+// simulator's Step. Nothing here relies on how the set was found: not on moves, remembered effects, workers or the order of states.
+//
+// What is relied on is what counts as one state. A member stands for a world, and the world that a move leads to for a member, by the parts of
+// worlds (simulator.Parts), and in a search with reductions by its hypotheses (quotient): a move must then lead to a world that counts as a
+// member's.
+
+// A NotClosedError is a set of states from which a move leads elsewhere, or comes to a verdict that the search has not found.
+type NotClosedError struct {
+	State   int // its number in the set, from 0
+	Choice  string
+	Verdict verdict.Word // "": the move leads out of the set
+}
+
+func (e *NotClosedError) Error() string { return e.Message().String() }
+
+// Message implements i18n.Error.
+func (e *NotClosedError) Message() i18n.Message {
+	if e.Verdict != "" {
+		return i18n.New("error.recheck.verdict", "state", e.State, "choice", e.Choice, "verdict", string(e.Verdict))
+	}
+	return i18n.New("error.recheck.open", "state", e.State, "choice", e.Choice)
+}
+
+// recheck checks the set of a search that is complete, and returns the number of moves. That the start is in it one sees (search.begin): to
+// make it again might empty the tables. The error is a *NotClosedError, ctx's, or that of a
+// step.
+func (s *search) recheck(ctx context.Context) (moves int, err error) {
+	rules, next := NewRules(s.sim, &s.opt), s.successors.next
+	var found verdict.Set
+	for f := range s.visited.found {
+		found.Add(f.word)
+	}
+	for id := range s.visited.states.n {
+		if err := ctx.Err(); err != nil {
+			return moves, err
+		}
+		if err := s.loadState(uint32(id)); err != nil {
+			return moves, err
+		}
+		from := s.position(s.successors.cur)
+		for _, c := range rules.Allowed(&from) {
+			to := from
+			words, err := rules.stepFrom(&to, c, from.World.Now())
+			if err != nil {
+				return moves, fmt.Errorf("explore: %w", err)
+			}
+			for _, word := range words {
+				if found&verdict.SetOf(word) == 0 {
+					return moves, &NotClosedError{id, s.sim.Describe(c), word}
+				}
+			}
+			if s.sim.Config().Guard == history.Naive { // FENCED depends on an earlier stale write
+				to.judges.Forget()
+			}
+			s.takeState(&to.World, s.judgeTab.id(to.judges), next)
+			if !s.isMember(next) {
+				return moves, &NotClosedError{id, s.sim.Describe(c), ""}
+			}
+			moves++
+		}
+	}
+	return moves, s.numbers.full
+}
+
+// stepFrom is Rules.Step of a position whose judges know of times from an instant on, as those of a state do.
+func (r *Rules) stepFrom(p *Position, c simulator.Choice, since time.Duration) (words []verdict.Word, err error) {
+	events, err := r.sim.Step(&p.World, c)
+	if err != nil {
+		return nil, err
+	}
+	for i := range events {
+		events[i].At -= since
+		if events[i].Until != 0 && events[i].Until != history.Forever {
+			events[i].Until -= since
+		}
+	}
+	words = r.observe(p, c, events, p.World.Now()-since)
+	if passed := p.World.Now() - since; passed > 0 {
+		p.judges.Rebase(passed)
+	}
+	return words, nil
+}
+
+// position is the position of a state.
+func (s *search) position(state []uint32) Position {
+	p := Position{World: s.world(state), judges: s.judgeTab.keys[state[s.judgeAt]]}
+	for c := range s.clients {
+		e := s.clientTab[c].entries[state[c]]
+		if e.finished {
+			p.ended.Add(uint8(c + 1))
+		}
+		if e.begun {
+			p.begun.Add(uint8(c + 1))
+		}
+	}
+	return p
+}
+
+// isMember reports whether a state counts as a member of the set.
+func (s *search) isMember(state []uint32) bool {
+	return s.quotient.canonicalize(state) == nil && s.visited.states.has(state)
+}
