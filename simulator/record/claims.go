@@ -45,6 +45,54 @@ type Finding struct {
 	Event   int          `json:"-"`
 }
 
+// A party is a client of a finding, with the line that shows what it did.
+type party struct {
+	client string
+	place  Place
+}
+
+// finding is a finding at the instant of a line, with the culprit first.
+func (k *key) finding(w verdict.Word, l *Entry, parties ...party) Finding {
+	f := Finding{Verdict: w, Key: k.name, From: l.At, To: l.At}
+	for _, p := range parties {
+		f.Clients, f.Lines = append(f.Clients, p.client), append(f.Lines, p.place)
+	}
+	return f
+}
+
+// claim reports a finding.
+func (k *key) claim(f Finding) {
+	k.stale = k.stale || f.Verdict == verdict.StaleWrite
+	k.place(&f, nil, nil)
+	k.judge.add(f)
+}
+
+// doubt reports that something may be a finding.
+func (k *key) doubt(f Finding, why Why) {
+	k.unseen = k.unseen || f.Verdict == verdict.StaleWrite
+	f.Verdict, f.May, f.Why = verdict.Unknown, f.Verdict, why
+	k.place(&f, nil, nil)
+	k.judge.add(f)
+}
+
+// place gives a finding the lines around it, those known before and the last ones, if it will be kept. at is the line that completes it;
+// nil: the last.
+func (k *key) place(f *Finding, before []*Entry, at *Entry) {
+	if f.Around != nil || !k.judge.room(f.Verdict) {
+		return
+	}
+	f.Around = slices.Clone(before)
+	for _, l := range k.recent {
+		if !slices.Contains(f.Around, l) {
+			f.Around = append(f.Around, l)
+		}
+	}
+	f.Event = len(f.Around) - 1
+	if i := slices.Index(f.Around, at); i >= 0 {
+		f.Event = i
+	}
+}
+
 // Why is the reason why something is UNKNOWN.
 type Why string
 

@@ -1,7 +1,10 @@
 package record
 
 // Parse reads a line. The error says what is wrong with it.
-func Parse(b []byte) (Line, error) { return new(parser).parse(b) }
+func Parse(b []byte) (Line, error) { return parse(b) }
+
+// Events are all events.
+func Events() []Event { return allEvents }
 
 // Keep has a judge keep so many leases whole.
-func (j *Judge) Keep(leases int) { j.silent.recent = make([]*section, leases) }
+func (j *Judge) Keep(leases int) { j.silent.recent = make([]*lease, leases) }

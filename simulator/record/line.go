@@ -15,15 +15,14 @@ package record
 
 import (
 	"bytes"
-	"cmp"
 	_ "embed"
 	"encoding/json"
 	"errors"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"locklab/simulator/i18n"
@@ -72,9 +71,6 @@ const (
 
 var allEvents = []Event{Acquired, Refused, Leaving, Released, Renewed, Lost, Wrote, Read, Ended}
 
-// Events are all of them.
-func Events() []Event { return slices.Clone(allEvents) }
-
 // A Line is one line of a log.
 type Line struct {
 	At     Instant `json:"at"`               // when it happened, or when the call returned, on the client's clock
@@ -94,6 +90,9 @@ type Line struct {
 	Note    string `json:"note,omitempty"` // for people: no judge reads it
 	V       int    `json:"v,omitempty"`    // version of the format; 0: Version
 }
+
+// accepted reports whether a write was not refused.
+func (l *Line) accepted() bool { return l.OK == nil || *l.OK }
 
 // An Instant is nanoseconds since a beginning that all clients share, such as 1970. JSON has a
 // whole number of nanoseconds, or a date and time of RFC 3339. The zero Instant is none.
@@ -170,31 +169,15 @@ func (l *Length) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// A parser reads lines, and says what is wrong with one. It has one decoder, which has to be made anew after
-// a wrong line: that saves half of the time.
-type parser struct {
-	line    bytes.Reader
-	decoder *json.Decoder
-	rest    [256]byte
+// fieldNames are the names of a line's fields, in the order in which errors list them.
+var fieldNames = []string{
+	"v", "at", "from", "until", "within", "client", "event", "key", "ok", "token", "seq", "version", "base", "note",
 }
 
-func (p *parser) parse(b []byte) (l Line, err error) {
-	p.line.Reset(b)
-	if p.decoder == nil {
-		p.decoder = json.NewDecoder(&p.line)
-		p.decoder.DisallowUnknownFields()
-	}
-	err = p.decoder.Decode(&l)
-	left, n := p.decoder.Buffered(), 1
-	for more := b[len(b)-p.line.Len():]; err == nil && n > 0; more = p.rest[:n] {
-		if len(bytes.TrimSpace(more)) > 0 {
-			err = i18n.Errorf("error.record.trailing")
-		}
-		n, _ = left.Read(p.rest[:])
-	}
-	if err != nil {
-		p.decoder = nil
-		return Line{}, parseError(err, b)
+// parse reads a line. The error says what is wrong with it.
+func parse(b []byte) (l Line, err error) {
+	if err := json.Unmarshal(b, &l); err != nil {
+		return Line{}, parseError(json.NewDecoder(bytes.NewReader(b)).Decode(&Line{}), b)
 	}
 	if !utf8.Valid(b) {
 		return Line{}, i18n.Errorf("error.record.utf8")
@@ -205,106 +188,84 @@ func (p *parser) parse(b []byte) (l Line, err error) {
 	return l, l.check()
 }
 
-// exact returns what the decoder passes over in an object that it takes: the name of a field in another case, a field
-// for the second time, and half a character, in place of which it puts a mark that stands for any.
-func exact(b []byte) error {
-	seen := 0
-	for {
-		i := bytes.IndexByte(b, '"')
-		if i < 0 {
-			return nil
-		}
-		text, half := quoted(b[i:])
-		if b = bytes.TrimLeft(b[i+len(text):], " \t\r\n"); half != "" {
-			return i18n.Errorf("error.record.half", "half", half, "text", string(text))
-		}
-		if len(b) == 0 || b[0] != ':' {
-			continue
-		}
-		name := text[1 : len(text)-1]
-		if bytes.IndexByte(name, '\\') >= 0 {
-			var plain string
-			if err := json.Unmarshal(text, &plain); err != nil {
-				return err
-			}
-			name = []byte(plain)
-		}
-		n := slices.IndexFunc(fieldNames, func(field string) bool { return field == string(name) })
-		switch {
-		case n < 0:
-			return unknownField(string(name))
-		case seen&(1<<n) != 0:
-			return i18n.Errorf("error.record.again", "field", string(name))
-		}
-		seen |= 1 << n
-	}
-}
-
-// quoted is the string of JSON at the beginning of a text, and the first half of a character in it: a surrogate alone.
-func quoted(b []byte) (text []byte, half string) {
-	unit := func(i int) rune { // \uXXXX at i; 0: there is none
-		if !bytes.HasPrefix(b[i:], []byte(`\u`)) {
-			return 0
-		}
-		n, _ := strconv.ParseUint(string(b[i+2:i+6]), 16, 16) // which the decoder has read
-		return rune(n)
-	}
-	i := 1
-	for ; b[i] != '"'; i++ {
-		if b[i] != '\\' {
-			continue
-		}
-		first := unit(i)
-		switch {
-		case !utf16.IsSurrogate(first):
-			i++
-		case utf16.DecodeRune(first, unit(i+6)) != utf8.RuneError:
-			i += 11
-		default:
-			half = cmp.Or(half, string(b[i:i+6]))
-			i += 5
-		}
-	}
-	return b[:i+1], half
-}
-
-// fieldNames are the names of a line's fields.
-var fieldNames = []string{
-	"v", "at", "from", "until", "within", "client", "event", "key", "ok", "token", "seq", "version", "base", "note",
-}
-
-func unknownField(name string) error {
-	near := i18n.Near(name, fieldNames)
-	return i18n.Errorf("error.record.field", "field", name, "near", near, "fields", strings.Join(fieldNames, ", "))
-}
-
-// parseError says in our words what the decoder has found.
+// parseError says in our words what the decoder has found in a line that is no JSON of a Line; nil: nothing in its first value.
 func parseError(err error, b []byte) error {
-	if own := i18n.Error(nil); errors.As(err, &own) {
+	wrong := (*json.UnmarshalTypeError)(nil)
+	switch own := i18n.Error(nil); {
+	case err == nil:
+		return i18n.Errorf("error.record.trailing")
+	case errors.As(err, &own):
 		return err
-	}
-	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
-		if wrong.Field == "" {
-			return i18n.Errorf("error.record.object")
-		}
+	case errors.As(err, &wrong) && wrong.Field != "":
 		return i18n.Errorf("error.record.type", "field", wrong.Field, "value", wrong.Value)
-	}
-	if _, name, ok := strings.Cut(err.Error(), "unknown field "); ok {
-		return unknownField(strings.Trim(name, `"`))
-	}
-	if first := bytes.TrimSpace(b); len(first) == 0 || first[0] != '{' {
+	case wrong != nil || !bytes.HasPrefix(bytes.TrimSpace(b), []byte("{")):
 		return i18n.Errorf("error.record.object")
 	}
 	return i18n.Errorf("error.record.json", "cause", err.Error())
 }
 
+// exact returns what the decoder passes over in an object that it takes: an unknown field or one in another case, a field
+// for the second time, and half a character, in place of which it puts a mark that stands for any.
+func exact(b []byte) error {
+	seen := 0
+	for i := 0; i < len(b); i++ {
+		if b[i] != '"' {
+			continue
+		}
+		begin := i
+		for i++; b[i] != '"'; i++ {
+			if b[i] == '\\' {
+				i++
+			}
+		}
+		text := b[begin : i+1]
+		if err := wholeCharacters(text); err != nil {
+			return err
+		}
+		if bytes.TrimLeft(b[i+1:], " \t\r\n")[0] != ':' {
+			continue
+		}
+		name := string(text[1 : len(text)-1])
+		if strings.Contains(name, `\`) {
+			if err := json.Unmarshal(text, &name); err != nil {
+				return err
+			}
+		}
+		n := slices.Index(fieldNames, name)
+		switch {
+		case n < 0:
+			near := i18n.Near(name, fieldNames)
+			return i18n.Errorf("error.record.field", "field", name, "near", near, "fields", strings.Join(fieldNames, ", "))
+		case seen&(1<<n) != 0:
+			return i18n.Errorf("error.record.again", "field", name)
+		}
+		seen |= 1 << n
+	}
+	return nil
+}
+
+// escapes are those of a JSON string. The group is half a character: a surrogate alone.
+var escapes = regexp.MustCompile(`\\u[dD][89abAB]..\\u[dD][c-fC-F]..|(\\u[dD][89a-fA-F]..)|\\.`)
+
+// wholeCharacters returns the first half of a character in a string of JSON.
+func wholeCharacters(text []byte) error {
+	if !bytes.Contains(text, []byte(`\u`)) {
+		return nil
+	}
+	for _, escape := range escapes.FindAllSubmatch(text, -1) {
+		if half := escape[1]; half != nil {
+			return i18n.Errorf("error.record.half", "half", string(half), "text", string(text))
+		}
+	}
+	return nil
+}
+
+// maxVersion is the highest version of a resource.
+const maxVersion = 1<<31 - 1
+
 // check returns what a line lacks or has too much.
 func (l *Line) check() error {
 	missing := func(field string) error { return i18n.Errorf("error.record.missing", "field", field) }
-	absent := func(field string) error {
-		return i18n.Errorf("error.record.absent", "field", field, "event", string(l.Event))
-	}
-	call := l.Event != Leaving && l.Event != Lost && l.Event != Ended
 	switch {
 	case l.V != 0 && l.V != Version:
 		return i18n.Errorf("error.record.version", "version", l.V, "known", Version)
@@ -317,49 +278,42 @@ func (l *Line) check() error {
 	case l.Event == "":
 		return missing("event")
 	case !slices.Contains(allEvents, l.Event):
-		return i18n.Errorf("error.record.event", "name", string(l.Event), "near", i18n.Near(string(l.Event), names(Events())), "events", strings.Join(names(Events()), ", "))
+		names := lists.Each(allEvents, func(e Event) string { return string(e) })
+		return i18n.Errorf("error.record.event", "name", string(l.Event), "near", i18n.Near(string(l.Event), names), "events", strings.Join(names, ", "))
 	case l.Key == "" && l.Event != Ended:
 		return missing("key")
-	case l.From.Known && !call:
-		return absent("from")
+	}
+	for _, f := range []struct {
+		name  string
+		there bool
+		of    []Event
+	}{
+		{"from", l.From.Known, []Event{Acquired, Refused, Released, Renewed, Wrote, Read}},
+		{"until", l.Until.Known, []Event{Acquired, Renewed}},
+		{"ok", l.OK != nil, []Event{Released, Renewed, Wrote}},
+		{"token", l.Token != 0, []Event{Acquired, Wrote, Read}},
+		{"version", l.Version != nil, []Event{Wrote, Read}},
+		{"base", l.Base != nil, []Event{Wrote}},
+	} {
+		if f.there && !slices.Contains(f.of, l.Event) {
+			return i18n.Errorf("error.record.absent", "field", f.name, "event", string(l.Event))
+		}
+	}
+	unversioned := func(v *int) bool { return v != nil && (*v < 0 || *v > maxVersion) }
+	accepted := l.Event == Wrote && l.accepted()
+	switch {
 	case l.From.Known && l.From.Ns > l.At.Ns:
 		return i18n.Errorf("error.record.from")
-	case l.Until.Known && l.Event != Acquired && l.Event != Renewed:
-		return absent("until")
 	case l.Until.Known && l.Until.Ns < l.At.Ns:
 		return i18n.Errorf("error.record.until")
 	case l.OK == nil && l.Event == Renewed:
 		return missing("ok")
-	case l.OK != nil && l.Event != Released && l.Event != Renewed && l.Event != Wrote:
-		return absent("ok")
-	case l.Token != 0 && l.Event != Acquired && l.Event != Wrote && l.Event != Read:
-		return absent("token")
-	case l.Version != nil && l.Event != Wrote && l.Event != Read:
-		return absent("version")
-	case l.Base != nil && l.Event != Wrote:
-		return absent("base")
-	}
-	return l.checkVersions()
-}
-
-// maxVersion is the highest version of a resource.
-const maxVersion = 1<<31 - 1
-
-func (l *Line) checkVersions() error {
-	wrong := func(v *int) bool { return v != nil && (*v < 0 || *v > maxVersion) }
-	switch {
-	case wrong(l.Version):
+	case unversioned(l.Version):
 		return i18n.Errorf("error.record.number", "field", "version", "value", *l.Version)
-	case wrong(l.Base):
+	case unversioned(l.Base):
 		return i18n.Errorf("error.record.number", "field", "base", "value", *l.Base)
-	}
-	accepted := l.Event == Wrote && (l.OK == nil || *l.OK)
-	if accepted && l.Version != nil && (*l.Version == 0 || l.Base != nil && *l.Base >= *l.Version) {
+	case accepted && l.Version != nil && (*l.Version == 0 || l.Base != nil && *l.Base >= *l.Version):
 		return i18n.Errorf("error.record.base")
 	}
 	return nil
-}
-
-func names(events []Event) []string {
-	return lists.Each(events, func(e Event) string { return string(e) })
 }

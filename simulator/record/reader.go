@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -44,10 +45,19 @@ func (e *LineError) Message() i18n.Message {
 	return i18n.New("error.record.line", "file", e.Source, "line", e.Line, "cause", e.Err)
 }
 
-// A Reader reads several logs as one, line by line. Of the next lines of all of them it takes the
-// one with the earliest instant, after those of other logs that come before a lower seq of its key; so lines of one
-// log stay in their order, and it keeps one line of each log, or those that clocks can put before another's (see
-// mostAhead). A line that comes too late to have happened after those before it, whatever the clocks
+// An Entry is a line as it was read, with its instants as the clocks allow them.
+type Entry struct {
+	Line
+	Place
+	at   stamp // of At
+	from stamp // of From, or of At if there is none and the event is no call
+}
+
+// A Reader reads several logs as one, line by line. Lines of one log stay in their order. Of the next lines of all
+// logs it takes the one that can have happened first: if the lines can be put in an order that the clocks allow, this
+// is one. (What must come before another line ends before that one begins. So no line must come before the one that
+// begins first.) Only seq can make that line wait for one of another log, which the Reader finds by reading ahead.
+// A line that comes too late to have happened after those before it, whatever the clocks
 // were, is out of order: an error. Blank lines are passed over.
 //
 // A log whose last line has no end and is no JSON was cut off: that line is left out, and Truncated
@@ -58,12 +68,11 @@ type Reader struct {
 	Backwards []Backward    // clients whose time runs backwards, by less than their clocks can be off; see maxNamed
 	BackCount int           // how many there are
 
-	parser  parser
 	sources []*source
-	clients recently[*clientTime]
-	reached int64 // the latest instant before which nothing can happen any more
-	read    int64 // bytes
-	count   int64
+	clients recently[*Entry] // the last line of each
+	reached int64            // the latest instant before which nothing can happen any more
+	read    int64            // bytes
+	count   int64            // lines
 }
 
 // maxNamed is the number of lines of one sort that are named; there may be more.
@@ -82,27 +91,17 @@ type source struct {
 	in    *bufio.Reader
 	line  int
 	ahead []*Entry
-	seqs  map[string][]uint64 // of the lines ahead, by key
 	ended bool
 }
 
 // mostAhead is the number of lines of a log that are looked through for a lower seq.
 const mostAhead = 1 << 12
 
-// An Entry is a line as it was read.
-type Entry struct {
-	Line
-	Place
-	stamp stamp // of At
-	from  stamp // of From, or of At if there is none and the event is no call
-}
-
 // NewReader reads logs. The names of the sources should differ.
 func NewReader(within time.Duration, sources ...Source) *Reader {
-	r := &Reader{Within: within, clients: newRecently[*clientTime](maxIdle), reached: -1 << 63}
+	r := &Reader{Within: within, clients: newRecently(func(*Entry) bool { return false }), reached: math.MinInt64}
 	for _, s := range sources {
-		in := bufio.NewReaderSize(s.From, 64<<10)
-		r.sources = append(r.sources, &source{name: s.Name, in: in, seqs: map[string][]uint64{}})
+		r.sources = append(r.sources, &source{name: s.Name, in: bufio.NewReaderSize(s.From, 64<<10)})
 	}
 	return r
 }
@@ -120,14 +119,17 @@ func (r *Reader) Next() (*Entry, error) {
 				return nil, err
 			}
 		}
-		if len(s.ahead) > 0 && (first == nil || s.ahead[0].sooner(first.ahead[0])) {
+		if len(s.ahead) > 0 && (first == nil || s.ahead[0].at.lo < first.ahead[0].at.lo) {
 			first = s
 		}
 	}
 	if first == nil {
 		return nil, io.EOF
 	}
-	for range r.sources { // no row of logs that wait for another is longer
+	for n := range r.sources { // no row of logs that wait for another is longer
+		if n == 0 && first.ahead[0].Seq == 0 {
+			break
+		}
 		other, err := r.before(first)
 		if err != nil {
 			return nil, err
@@ -138,56 +140,29 @@ func (r *Reader) Next() (*Entry, error) {
 		first = other
 	}
 	l := first.ahead[0]
-	first.ahead = slices.Delete(first.ahead, 0, 1)
-	if l.Seq > 0 {
-		first.seqs[l.Key] = first.seqs[l.Key][1:]
-		if len(first.seqs[l.Key]) == 0 {
-			delete(first.seqs, l.Key)
-		}
-	}
+	first.ahead = first.ahead[1:]
 	return l, r.place(l)
 }
 
-// before is another log with a line that comes before the next one of a log, by seq, and can have done so by the
-// clocks, or by the clocks alone where seq has put that one before a line that is sooner; nil: there is none.
+// before is another log with a line that comes before the next one of a log, by seq or by the clocks; nil: there is none.
 func (r *Reader) before(first *source) (*source, error) {
 	l := first.ahead[0]
-	from, to := l.At.Ns-r.off(l), l.At.Ns+r.off(l)
 	for _, s := range r.sources {
-		passed := len(s.ahead) > 0 && s.ahead[0].At.Ns < l.At.Ns
-		if l.Seq == 0 && !passed || s == first {
+		if s == first {
 			continue
 		}
-		for (passed || len(s.seqs[l.Key]) == 0) && !s.ended && len(s.ahead) < mostAhead {
-			if n := len(s.ahead); n > 0 && s.ahead[n-1].At.Ns-r.off(s.ahead[n-1]) > to {
-				break
-			}
+		for !s.ended && len(s.ahead) < mostAhead && (len(s.ahead) == 0 || s.ahead[len(s.ahead)-1].at.lo <= l.at.hi) {
 			if err := r.advance(s); err != nil {
 				return nil, err
 			}
 		}
-		earlier := func(o *Entry) bool { return o.At.Ns+r.off(o) < from }
-		if q := s.seqs[l.Key]; len(q) > 0 && q[0] < l.Seq || passed && slices.ContainsFunc(s.ahead, earlier) {
+		if slices.ContainsFunc(s.ahead, func(o *Entry) bool {
+			return o.at.hi < l.at.lo || o.Key == l.Key && 0 < o.Seq && o.Seq < l.Seq
+		}) {
 			return s, nil
 		}
 	}
 	return nil, nil
-}
-
-// off is by how much the clock of a line can be off.
-func (r *Reader) off(l *Entry) int64 {
-	if l.Uncert != nil {
-		return int64(*l.Uncert)
-	}
-	return int64(r.Within)
-}
-
-// sooner reports whether l is to be read before o, of another source.
-func (l *Entry) sooner(o *Entry) bool {
-	if l.Seq > 0 && o.Seq > 0 && l.Key == o.Key {
-		return l.Seq < o.Seq
-	}
-	return l.At.Ns < o.At.Ns
 }
 
 // foreign are the beginnings of files that are not read, with the sentence about each.
@@ -202,43 +177,38 @@ var foreign = []struct{ begins, key string }{
 
 // advance reads the next line of a source.
 func (r *Reader) advance(s *source) error {
-	for {
-		b, ended, err := r.line(s)
-		s.ended = err != nil || ended
-		if err != nil || ended && len(bytes.TrimSpace(b)) == 0 {
+	for !s.ended {
+		b, err := r.line(s)
+		if err != nil {
 			return err
 		}
-		s.line++
+		if s.line++; len(bytes.TrimSpace(b)) == 0 {
+			continue
+		}
 		for _, f := range foreign {
 			if s.line == 1 && bytes.HasPrefix(b, []byte(f.begins)) {
 				s.ended = true
 				return &LineError{Place{s.name, 1}, i18n.Errorf(f.key)}
 			}
 		}
-		if len(bytes.TrimSpace(b)) == 0 {
-			continue
-		}
-		place := Place{s.name, s.line}
 		l, err := Line{}, i18n.Errorf("error.record.long", "most", MaxLine)
 		if len(b) <= MaxLine {
-			l, err = r.parser.parse(b)
+			l, err = parse(b)
 		}
 		switch {
 		case err == nil:
-			s.ahead = append(s.ahead, &Entry{Line: l, Place: place})
-			if l.Seq > 0 {
-				s.seqs[l.Key] = append(s.seqs[l.Key], l.Seq)
-			}
+			s.ahead = append(s.ahead, r.entry(l, Place{s.name, s.line}))
 			return nil
 		case endsInCR(b):
 			s.ended = true
 			err = i18n.Errorf("error.record.cr")
-		case ended && len(b) <= MaxLine && !json.Valid(b):
-			r.Truncated = append(r.Truncated, place)
+		case s.ended && len(b) <= MaxLine && !json.Valid(b):
+			r.Truncated = append(r.Truncated, Place{s.name, s.line})
 			return nil
 		}
-		return &LineError{place, err}
+		return &LineError{Place{s.name, s.line}, err}
 	}
+	return nil
 }
 
 // endsInCR reports whether what was read as one line is several.
@@ -247,64 +217,61 @@ func endsInCR(b []byte) bool {
 	return more && json.Valid(first)
 }
 
-// line reads up to the end of a line, of which it returns little more than MaxLine. ended: the log ends in it.
-func (r *Reader) line(s *source) (b []byte, ended bool, err error) {
+// line reads up to the end of a line, of which it returns little more than MaxLine, and notes whether the log ends in it.
+func (r *Reader) line(s *source) (b []byte, err error) {
 	for {
 		part, err := s.in.ReadSlice('\n')
 		r.read += int64(len(part))
 		if len(b) <= MaxLine {
 			b = append(b, part...)
 		}
-		switch {
-		case err == nil:
-			return b, false, nil
-		case errors.Is(err, io.EOF):
-			return b, true, nil
-		case !errors.Is(err, bufio.ErrBufferFull):
-			return nil, true, err
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
 		}
+		if s.ended = err != nil; errors.Is(err, io.EOF) {
+			err = nil
+		}
+		return b, err
 	}
 }
 
-// clientTime is how far the lines of a client have come.
-type clientTime struct {
-	last stamp
-	at   int64
-	Place
+// entry gives a line its stamps.
+func (r *Reader) entry(l Line, place Place) *Entry {
+	off := int64(r.Within)
+	if l.Uncert != nil {
+		off = int64(*l.Uncert)
+	}
+	e := &Entry{Line: l, Place: place, at: stamp{lo: l.At.Ns - off, hi: l.At.Ns + off, since: l.Seq, by: l.Seq}}
+	e.from = stamp{lo: math.MinInt64, hi: e.at.hi, by: l.Seq}
+	if l.From.Known {
+		e.from.lo, e.from.hi = l.From.Ns-off, min(l.From.Ns+off, e.at.hi)
+	}
+	return e
 }
 
-// place gives a line its stamps. The error says that it is out of order.
+// place numbers a line, and narrows its stamp by the line of its client before. The error says that it is out of order.
 func (r *Reader) place(l *Entry) error {
-	within := r.off(l)
 	r.count++
-	l.stamp = stamp{lo: l.At.Ns - within, hi: l.At.Ns + within, since: l.Seq, by: l.Seq, n: r.count}
-	c, known := r.clients.get(l.Client)
+	l.at.n, l.from.n = r.count, r.count
+	last, known := r.clients.get(l.Client)
 	back := time.Duration(0)
 	if known {
-		back = time.Duration(c.at - l.At.Ns)
+		back = time.Duration(last.At.Ns - l.At.Ns)
 	}
 	switch {
-	case known && l.stamp.hi < c.last.lo:
-		return &LineError{l.Place, i18n.Errorf("error.record.backwards", "client", l.Client, "by", back, "other", c.Place.String(), "within", (back+1)/2)}
-	case l.stamp.hi < r.reached:
-		return &LineError{l.Place, i18n.Errorf("error.record.order", "by", time.Duration(r.reached-l.stamp.hi))}
+	case known && l.at.hi < last.at.lo:
+		return &LineError{l.Place, i18n.Errorf("error.record.backwards", "client", l.Client, "by", back, "other", last.Place.String(), "within", (back+1)/2)}
+	case l.at.hi < r.reached:
+		return &LineError{l.Place, i18n.Errorf("error.record.order", "by", time.Duration(r.reached-l.at.hi))}
 	case back > 0:
 		if r.BackCount++; r.BackCount <= maxNamed {
 			r.Backwards = append(r.Backwards, Backward{l.Place, l.Client, back})
 		}
 	}
-	if !known {
-		c = &clientTime{}
-		r.clients.put(l.Client, c)
-		r.clients.forget(func(*clientTime) bool { return false })
-	} else {
-		l.stamp.lo = max(l.stamp.lo, c.last.lo)
+	if known {
+		l.at.lo = max(l.at.lo, last.at.lo)
 	}
-	c.last, c.at, c.Place = l.stamp, l.At.Ns, l.Place
-	r.reached = max(r.reached, l.stamp.lo)
-	l.from = stamp{lo: -1 << 63, hi: l.stamp.hi, by: l.Seq, n: l.stamp.n}
-	if l.From.Known {
-		l.from.lo, l.from.hi = l.From.Ns-within, min(l.From.Ns+within, l.stamp.hi)
-	}
+	r.clients.put(l.Client, l)
+	r.reached = max(r.reached, l.at.lo)
 	return nil
 }
