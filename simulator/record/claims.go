@@ -45,39 +45,31 @@ type Finding struct {
 	Event   int          `json:"-"`
 }
 
-// A party is a client of a finding, with the line that shows what it did.
-type party struct {
-	client string
-	place  Place
-}
-
-// finding is a finding at the instant of a line, with the culprit first.
-func (k *key) finding(w verdict.Word, l *Entry, parties ...party) Finding {
-	f := Finding{Verdict: w, Key: k.name, From: l.At, To: l.At}
-	for _, p := range parties {
-		f.Clients, f.Lines = append(f.Clients, p.client), append(f.Lines, p.place)
+// finding is a finding at the instant of a line. The other lines show what its clients did, the culprit's first.
+func (k *key) finding(w verdict.Word, at *Entry, lines ...*Entry) Finding {
+	f := Finding{Verdict: w, Key: k.name, From: at.At, To: at.At}
+	for _, l := range lines {
+		f.Clients, f.Lines = append(f.Clients, l.Client), append(f.Lines, l.Place)
 	}
 	return f
 }
 
-// claim reports a finding.
-func (k *key) claim(f Finding) {
+// claim reports a finding; before are the lines up to the one that completes it, none: the last ones.
+func (k *key) claim(f Finding, before ...*Entry) {
 	k.stale = k.stale || f.Verdict == verdict.StaleWrite
-	k.place(&f, nil, nil)
+	k.place(&f, before...)
 	k.judge.add(f)
 }
 
 // doubt reports that something may be a finding.
-func (k *key) doubt(f Finding, why Why) {
+func (k *key) doubt(f Finding, why Why, before ...*Entry) {
 	k.unseen = k.unseen || f.Verdict == verdict.StaleWrite
 	f.Verdict, f.May, f.Why = verdict.Unknown, f.Verdict, why
-	k.place(&f, nil, nil)
-	k.judge.add(f)
+	k.claim(f, before...)
 }
 
-// place gives a finding the lines around it, those known before and the last ones, if it will be kept. at is the line that completes it;
-// nil: the last.
-func (k *key) place(f *Finding, before []*Entry, at *Entry) {
+// place gives a finding the lines around it, if it will be kept and has none.
+func (k *key) place(f *Finding, before ...*Entry) {
 	if f.Around != nil || !k.judge.room(f.Verdict) {
 		return
 	}
@@ -87,9 +79,8 @@ func (k *key) place(f *Finding, before []*Entry, at *Entry) {
 			f.Around = append(f.Around, l)
 		}
 	}
-	f.Event = len(f.Around) - 1
-	if i := slices.Index(f.Around, at); i >= 0 {
-		f.Event = i
+	if f.Event = len(before) - 1; len(before) == 0 {
+		f.Event = len(f.Around) - 1
 	}
 }
 
@@ -116,7 +107,7 @@ type Wait struct {
 
 // A Result is what a log shows.
 type Result struct {
-	Verdicts []verdict.Word       `json:"verdicts"` // without doubt, in order; just UNKNOWN or HOLDS where there is none
+	Verdicts []verdict.Word       `json:"verdicts"` // without doubt, in order; if there is none just UNKNOWN or HOLDS
 	Counts   map[verdict.Word]int `json:"counts"`   // findings; of a lease without an end one that is UNKNOWN
 	Findings []Finding            `json:"findings"` // the first of each verdict
 	Wait     *Wait                `json:"longest_wait,omitempty"`
@@ -131,13 +122,14 @@ type Result struct {
 	NoFrom    int `json:"releases_without_from"`  // when the section ended; LIE
 	NoAnswer  int `json:"releases_without_ok"`    // LIE
 	NoEntry   int `json:"ends_without_acquired"`  // released, leaving, lost: the log began later, or a line is missing
-	Replaced  int `json:"acquired_twice"`         // by a client that had not released: its former section ended with its last line
+	Replaced  int `json:"acquired_twice"`         // by a client that had not released: its former lease ended by then
 	Open      int `json:"open"`                   // leases without an end at the end of the log
 	Crowded   int `json:"crowded"`                // keys of more than eight clients: STARVED
-	Forgotten int `json:"forgotten"`              // keys that were forgotten while nobody had them: STALE-WRITE, FENCED and STARVED across it
+	Forgotten int `json:"forgotten"`              // keys, while no client had them: STALE-WRITE, FENCED and STARVED across it
 	most      int // findings of each verdict that are kept
 
-	AtLeast bool `json:"overlap_at_least,omitempty"` // a lease had more overlaps than maxPairs, which are not all counted
+	// AtLeast: a lease had more overlaps than maxNear, which are not all counted.
+	AtLeast bool `json:"overlap_at_least,omitempty"`
 }
 
 // add counts a finding, and keeps it if there is room.

@@ -14,38 +14,35 @@ import (
 // Of is a run of the lab as a log: what its clients saw, and what the resource did. The log of a
 // crash is that the process has ended.
 func Of(h *history.History) (lines []Line) {
-	w := writer{h: h, from: map[int]int{}, inside: map[int]bool{}, called: map[int]string{}}
+	callers := map[int]*calling{}
 	for i := range h.Events {
 		e := &h.Events[i]
-		if l, ok := w.line(e); ok {
-			l.At, l.Client = at(e), clientName(e.Client)
-			if l.Event != Ended {
-				l.Key = h.Key
-			}
-			lines = append(lines, l)
+		if callers[e.Client] == nil {
+			callers[e.Client] = &calling{}
 		}
+		l, ok := callers[e.Client].line(e)
+		if !ok {
+			continue
+		}
+		if l.At, l.Client = at(e), "c"+strconv.Itoa(e.Client); l.Event != Ended {
+			l.Key = h.Key
+		}
+		lines = append(lines, l)
 	}
 	return lines
 }
 
 func at(e *history.Event) Instant { return Instant{int64(e.At), true} }
 
-func clientName(c int) string { return "c" + strconv.Itoa(c) }
-
-// A writer follows the clients of a run.
-type writer struct {
-	h      *history.History
-	from   map[int]int // of each client: the index of the event of its call
-	inside map[int]bool
-	called map[int]string // the note of its call: it renews or checks
-	i      int
+// calling is what a client of a run does.
+type calling struct {
+	from    Instant // of its call
+	renewal bool    // the call is one, or a check
+	inside  bool
 }
 
 // line is the line of an event; false: it has none.
-func (w *writer) line(e *history.Event) (l Line, ok bool) {
-	defer func() { w.i++ }()
-	c := e.Client
-	began := func() Instant { return at(&w.h.Events[w.from[c]]) }
+func (c *calling) line(e *history.Event) (l Line, ok bool) {
 	said := func() *bool {
 		if !e.Claims {
 			return nil
@@ -54,31 +51,29 @@ func (w *writer) line(e *history.Event) (l Line, ok bool) {
 	}
 	switch e.Kind {
 	case history.Acquire:
-		w.from[c], w.called[c] = w.i, e.Note
+		c.from, c.renewal = at(e), e.Note != ""
 	case history.Release:
-		w.from[c] = w.i
+		c.from = at(e)
 	case history.Enter, history.Refuse:
-		renewal := w.called[c] != ""
-		w.called[c] = ""
+		renewal := c.renewal
+		c.renewal = false
 		switch {
 		case renewal && e.Claims:
-			return Line{From: began(), Event: Renewed, OK: said(), Note: e.Note}, true
-		case w.inside[c] || renewal: // it takes its lock again, or the answer is not known
+			return Line{From: c.from, Event: Renewed, OK: said(), Note: e.Note}, true
+		case c.inside || renewal: // it takes its lock again, or the answer is not known
 		case e.Kind == history.Refuse:
-			return Line{From: began(), Event: Refused, Note: e.Note}, true
+			return Line{From: c.from, Event: Refused, Note: e.Note}, true
 		default:
-			w.inside[c] = true
-			return Line{From: began(), Event: Acquired, Token: e.Token}, true
+			c.inside = true
+			return Line{From: c.from, Event: Acquired, Token: e.Token}, true
 		}
 	case history.Leave:
-		w.inside[c] = false
+		c.inside = false
 		return Line{Event: Leaving, Note: e.Note}, true
 	case history.Released:
-		if !w.inside[c] {
-			return Line{From: began(), Event: Released, OK: said(), Note: e.Note}, true
-		}
+		return Line{From: c.from, Event: Released, OK: said(), Note: e.Note}, !c.inside
 	case history.Done, history.Crash:
-		w.inside[c] = false
+		c.inside = false
 		return Line{Event: Ended, Note: e.Kind.String()}, true
 	case history.Read:
 		return Line{From: at(e), Event: Read, Token: e.Token, Version: &e.Version}, true
@@ -95,37 +90,48 @@ func (w *writer) line(e *history.Event) (l Line, ok bool) {
 // mostShown is the number of clients of a window, beside those of its finding.
 const mostShown = 4
 
-// Window is the lines around a finding as a run, for pictures: client i is clients[i-1], and times count from start. Refusals
-// are those of the first few clients.
+// Window is the lines around a finding as a run, for pictures: client i is clients[i-1], and times count from start.
+// Refusals are those of the first few clients.
 func (f *Finding) Window() (h *history.History, j verdict.Judgement, clients []string, start Instant) {
-	lines := f.Around
-	for _, l := range lines {
+	for _, l := range f.Around {
 		if !slices.Contains(clients, l.Client) {
 			clients = append(clients, l.Client)
 		}
 	}
-	slices.SortFunc(clients, func(a, b string) int { return cmp.Or(f.rank(a)-f.rank(b), strings.Compare(a, b)) })
-	clients = clients[:min(len(clients), max(mostShown, len(f.Clients)))]
-	// Lines of several machines are in an order in which they can have happened; their instants need not be.
-	start = lines[0].At
-	w := window{clients: clients, inside: make([]bool, len(clients)), start: start.Ns}
-	for i, l := range lines {
-		if i == f.Event {
-			w.mark = len(w.events)
+	other := func(client string) int { // those of the finding come first
+		if slices.Contains(f.Clients, client) {
+			return 0
 		}
-		w.add(l)
+		return 1
+	}
+	slices.SortFunc(clients, func(a, b string) int { return cmp.Or(other(a)-other(b), strings.Compare(a, b)) })
+	clients = clients[:min(len(clients), max(mostShown, len(f.Clients)))]
+	start = f.Around[0].At
+	h = &history.History{Clients: len(clients), Nodes: 1, Key: f.Key, Local: true, Open: true}
+	found := verdict.Finding{Verdict: f.Verdict}
+	inside := make([]bool, len(clients)+1)
+	for i, l := range f.Around {
+		c := slices.Index(clients, l.Client) + 1
+		begin := len(h.Events)
+		if c > 0 {
+			// Lines of several machines are in an order in which they can have happened; their instants need not be.
+			h.End = max(h.End, time.Duration(l.At.Ns-start.Ns))
+			h.Events = append(h.Events, l.events(inside[c])...)
+			inside[c] = l.Event == Acquired || inside[c] && l.Event != Leaving && l.Event != Lost && l.Event != Released
+		}
+		for n := begin; n < len(h.Events); n++ {
+			h.Events[n].At, h.Events[n].Client = h.End, c
+		}
 		if i == f.Event {
-			w.mark = max(w.mark, len(w.events)-1)
+			found.Event = max(begin, len(h.Events)-1)
 		}
 	}
-	h = &history.History{Clients: len(clients), Nodes: 1, Key: f.Key, Local: true, End: w.now, Open: true, Events: w.events}
-	found := verdict.Finding{Verdict: f.Verdict, Event: w.mark}
-	if w.mark < len(w.events) {
-		found.From = w.events[w.mark].At
+	if found.Event < len(h.Events) {
+		found.From = h.Events[found.Event].At
 		found.To = found.From
 	}
 	if f.Verdict == verdict.Overlap {
-		found.To = w.now
+		found.To = h.End
 	}
 	for _, c := range f.Clients {
 		found.Clients = append(found.Clients, slices.Index(clients, c)+1)
@@ -133,74 +139,46 @@ func (f *Finding) Window() (h *history.History, j verdict.Judgement, clients []s
 	return h, verdict.Judgement{Verdicts: []verdict.Word{f.Verdict}, Findings: []verdict.Finding{found}}, clients, start
 }
 
-// rank puts the clients of a finding first.
-func (f *Finding) rank(client string) int {
-	if slices.Contains(f.Clients, client) {
-		return 0
-	}
-	return 1
-}
-
-// A window is the events of lines.
-type window struct {
-	clients []string
-	inside  []bool
-	start   int64
-	now     time.Duration
-	mark    int
-	events  []history.Event
-}
-
-// add adds the events of a line.
-func (w *window) add(l *Entry) {
-	c := slices.Index(w.clients, l.Client)
-	if c < 0 {
-		return
-	}
-	w.now = max(w.now, time.Duration(l.At.Ns-w.start))
-	put := func(kind history.EventKind, e history.Event) {
-		e.Kind, e.At, e.Client = kind, w.now, c+1
-		w.events = append(w.events, e)
-	}
+// events are those of a line, without instant and client; inside: of a client with a lease.
+func (l *Entry) events(inside bool) []history.Event {
 	claims, ok := l.OK != nil, l.OK != nil && *l.OK
+	ask, released := history.Event{Kind: history.Acquire}, history.Event{Kind: history.Released, Claims: claims, OK: ok}
+	leave := []history.Event{{Kind: history.Leave}, {Kind: history.Release}}
 	switch l.Event {
 	case Acquired:
-		put(history.Acquire, history.Event{})
-		put(history.Enter, history.Event{Token: l.Token})
-		w.inside[c] = true
+		return []history.Event{ask, {Kind: history.Enter, Token: l.Token}}
 	case Refused:
-		put(history.Acquire, history.Event{})
-		put(history.Refuse, history.Event{})
-	case Leaving, Lost, Released:
-		if w.inside[c] || l.Event != Released {
-			put(history.Leave, history.Event{})
-			put(history.Release, history.Event{})
+		return []history.Event{ask, {Kind: history.Refuse}}
+	case Leaving:
+		return leave
+	case Released:
+		if !inside {
+			leave = nil
 		}
-		w.inside[c] = false
-		if l.Event != Leaving {
-			put(history.Released, history.Event{Claims: claims, OK: ok})
-		}
+		return append(leave, released)
+	case Lost:
+		return append(leave, released)
 	case Renewed:
-		put(history.Acquire, history.Event{Note: "renew"})
+		answer := history.Event{Kind: history.Refuse, Note: "renew", Claims: true}
 		if ok {
-			put(history.Enter, history.Event{Note: "renew", OK: true, Claims: true})
-		} else {
-			put(history.Refuse, history.Event{Note: "renew", Claims: true})
+			answer.Kind, answer.OK = history.Enter, true
 		}
+		ask.Note = "renew"
+		return []history.Event{ask, answer}
 	case Wrote:
-		e := history.Event{Node: history.Resource, Token: l.Token, OK: !claims || ok}
+		e := history.Event{Kind: history.Write, Node: history.Resource, Token: l.Token, OK: l.accepted()}
 		if l.Version != nil {
 			e.Version, e.Base = *l.Version, *l.Version-1
 		}
 		if l.Base != nil {
 			e.Base = *l.Base
 		}
-		put(history.Write, e)
+		return []history.Event{e}
 	case Read:
-		if l.Version != nil {
-			put(history.Read, history.Event{Node: history.Resource, Version: *l.Version})
+		if l.Version == nil {
+			return nil
 		}
-	case Ended:
-		put(history.Crash, history.Event{})
+		return []history.Event{{Kind: history.Read, Node: history.Resource, Version: *l.Version}}
 	}
+	return []history.Event{{Kind: history.Crash}}
 }

@@ -10,13 +10,15 @@ import (
 	"locklab/simulator/verdict"
 )
 
-// A Judge judges the lines of a log, in the order in which a Reader returns them: one sweep, in which each key keeps the
-// leases that may still hold it. It keeps the open leases, and of the keys without any those that were used last.
+// A Judge judges the lines of a log, in the order in which a Reader returns them: one sweep, in which each key keeps
+// the leases that may still hold it. What two leases have in common is not kept but derived from their stamps, for the
+// few that are near each other. It keeps the open leases, and of the keys without any those that were used last.
 type Judge struct {
 	Result
 	keys   recently[*key]
 	open   map[string][]*lease // of each client, but for silent ones
 	silent silences
+	near   int   // maxNear
 	widest int64 // by which an instant was unsure so far, in both directions
 	now    int64 // the latest instant before which nothing can happen any more
 }
@@ -28,6 +30,7 @@ func NewJudge(most int) *Judge {
 		keys:   newRecently((*key).needed),
 		open:   map[string][]*lease{},
 		silent: newSilences(),
+		near:   maxNear,
 	}
 }
 
@@ -49,7 +52,8 @@ func (j *Judge) Observe(l *Entry) error {
 		j.keys.put(l.Key, k)
 	}
 	if l.Seq > 0 && l.Seq <= k.seq {
-		return &LineError{l.Place, i18n.Errorf("error.record.seq", "seq", l.Seq, "other", k.seqAt.String(), "before", k.seq)}
+		err := i18n.Errorf("error.record.seq", "seq", l.Seq, "other", k.seqAt.String(), "before", k.seq)
+		return &LineError{l.Place, err}
 	}
 	if l.Seq > 0 {
 		k.seq, k.seqAt = l.Seq, l.Place
@@ -76,7 +80,8 @@ func earlier(a, b *lease) int { return cmp.Compare(a.enter.n, b.enter.n) }
 // Finish ends the log.
 func (j *Judge) Finish() *Result {
 	for _, all := range []map[string]*key{j.keys.old, j.keys.now} {
-		for _, k := range slices.SortedFunc(maps.Values(all), func(a, b *key) int { return cmp.Compare(a.begun, b.begun) }) {
+		begun := func(a, b *key) int { return cmp.Compare(a.begun, b.begun) }
+		for _, k := range slices.SortedFunc(maps.Values(all), begun) {
 			k.finish()
 		}
 	}
@@ -173,8 +178,8 @@ func (k *key) wereOver(l *Entry, by stamp) {
 	}
 }
 
-// leaseFor is the open lease of the client of a line; nil: it has none, or acquires anew after a silent one. Of a silent
-// one it is not known any more which others it has met: it is near the last of the key only.
+// leaseFor is the open lease of the client of a line; nil: it has none, or acquires anew after a silent one. A silent
+// one is near the last of the key only, from now on.
 func (k *key) leaseFor(l *Entry) *lease {
 	if s := k.open[l.Client]; s != nil || k.silent == 0 || l.Event == Refused {
 		return s
@@ -192,9 +197,12 @@ func (k *key) leaseFor(l *Entry) *lease {
 	}
 	acquired := &Entry{Line: Line{At: Instant{was.at, true}, Client: l.Client, Event: Acquired, Key: k.name}}
 	acquired.Place = Place{m.sources[was.source], int(was.line)}
-	enter := stamp{lo: math.MinInt64, hi: k.since, n: 1}
+	enter := stamp{lo: math.MinInt64, hi: was.enter, n: 1}
 	s := &lease{key: k, client: l.Client, acquired: acquired, last: acquired.Place, enter: enter, seen: enter}
-	s.blind, s.later, s.counted = true, maxNear, k.entered
+	s.nth, s.later, s.counted, s.more = int(was.nth), k.judge.near, k.entered, k.entered-int(was.nth)-1
+	if s.ninth, s.after = enter, k.holder.enter; was.nth > 0 {
+		s.ninth.lo = enter.hi + 1
+	}
 	s.near, k.holder.near = []*lease{k.holder}, append(k.holder.near, s)
 	k.in(s)
 	return s
@@ -211,9 +219,8 @@ func (k *key) enter(former *lease, c *caller, l *Entry) {
 	j.Acquired++
 	k.endWait()
 	k.overtakes(c, l)
-	k.prune()
-	b := &lease{key: k, client: l.Client, acquired: l, around: slices.Clone(k.recent), last: l.Place, near: make([]*lease, 0, 2*maxNear)}
-	b.asked, b.enter, b.seen, b.until = l.from, l.at, l.at, l.until()
+	b := &lease{key: k, client: l.Client, acquired: l, last: l.Place, enter: l.at, seen: l.at, until: l.until()}
+	b.around, b.near = slices.Clone(k.recent), make([]*lease, 0, 2*maxNear)
 	for _, a := range k.closed {
 		if a.client != b.client && !a.end.ended(b.enter) {
 			a.meet(b)
@@ -223,13 +230,14 @@ func (k *key) enter(former *lease, c *caller, l *Entry) {
 		a.meet(b)
 	}
 	k.entered++
-	k.holder, b.nth, b.counted = b, k.entered, k.entered+maxNear
-	if k.fresh = append(k.fresh, b); k.fresh[0].nth < b.nth-maxNear {
-		k.fresh = k.fresh[1:]
-	}
+	k.holder, b.nth, b.counted = b, k.entered, k.entered+j.near
 	k.in(b)
 	b.decide()
-	j.silent.entered(b)
+	if k.fresh = append(k.fresh, b); k.fresh[0].nth < b.nth-j.near {
+		a := k.fresh[0]
+		k.fresh = k.fresh[1:]
+		j.silent.put(a)
+	}
 }
 
 // in puts a lease among those that are open.
@@ -252,18 +260,19 @@ func (k *key) leave(s *lease, c *caller, l *Entry) {
 		k.answer(k.lastOf(c, l), l)
 		return
 	}
-	left := l.at
-	if l.Event == Released {
-		left = l.from
-	}
-	if l.Event != Released || l.From.Known {
-		s.left = left
-		s.shows(left, l.Place)
-	} else {
+	end := l.at
+	switch {
+	case l.Event == Released && !l.From.Known:
 		k.judge.NoFrom++
-		left = s.lapse(l)
+		end = s.lapse(l)
+	case l.Event == Released:
+		end = l.from
+		fallthrough
+	default:
+		s.left = end
+		s.shows(end, l.Place)
 	}
-	k.out(s, left)
+	k.out(s, end)
 	if l.Event == Released {
 		k.answer(s, l)
 	}
@@ -273,9 +282,8 @@ func (k *key) leave(s *lease, c *caller, l *Entry) {
 func (k *key) out(s *lease, end stamp) {
 	s.close(end)
 	k.drop(s)
-	if k.closed = append(k.closed, s); len(k.closed) > maxClosed {
-		k.prune()
-	}
+	k.closed = append(k.closed, s)
+	k.prune()
 }
 
 // drop takes a lease out of the lists of those that are open.
@@ -291,26 +299,21 @@ func (k *key) drop(s *lease) {
 	}
 }
 
-// Of the leases of a key that have ended these are kept when the next begins: the last few, and up to so many that
-// may have ended later than that. If there are more, many are UNKNOWN already. Until then there are maxClosed.
+// Of the leases of a key that have ended the last few are kept, and up to so many that may have ended later than the
+// next lease begins. If there are more, many are UNKNOWN already.
 const (
 	fewClosed  = 8
 	mostClosed = 32
-	maxClosed  = 1 << 9
 )
 
 // prune forgets leases that ended long ago.
 func (k *key) prune() {
-	n := max(0, len(k.closed)-fewClosed)
-	for i, s := range k.closed[:n] {
-		if s.end.hi >= k.judge.now-k.judge.widest && len(k.closed)-i <= mostClosed {
-			n = i
-			break
-		}
-		s.settle()
-		s.settleMore()
+	settled := k.judge.now - k.judge.widest
+	for n := len(k.closed); n > mostClosed || n > fewClosed && k.closed[0].end.hi < settled; n-- {
+		k.closed[0].settle()
+		k.closed[0].settleMore()
+		k.closed = slices.Delete(k.closed, 0, 1)
 	}
-	k.closed = slices.Delete(k.closed, 0, n)
 }
 
 // answer is that of a release.
@@ -345,8 +348,9 @@ func (k *key) renew(s *lease, c *caller, l *Entry) {
 // two statements is false, and only the server knows which. That it is so needs that the other asked for the lock when
 // this client was inside already: an answer may be on its way for long.
 func (k *key) contradicted(s *lease, call stamp, l *Entry) {
-	if b := k.holder; b != s && s.enter.before(b.asked) && b.enter.before(call) { // else it is UNKNOWN or OVERLAP already
-		k.doubt(k.finding(verdict.Lie, l, party{s.client, l.Place}, party{b.client, b.acquired.Place}), Either)
+	// If not, it is UNKNOWN or OVERLAP already.
+	if b := k.holder; b != s && s.enter.before(b.acquired.from) && b.enter.before(call) {
+		k.doubt(k.finding(verdict.Lie, l, l, b.acquired), Either)
 	}
 }
 
@@ -355,14 +359,21 @@ func (k *key) finish() {
 	for i := range k.callers {
 		k.served(&k.callers[i], k.judge.Last)
 	}
-	left := append(k.closed, slices.SortedFunc(maps.Values(k.open), earlier)...)
-	for _, s := range left {
-		if s.open && s.until.n == 0 {
+	open := slices.SortedFunc(maps.Values(k.open), earlier)
+	for _, s := range open {
+		if s.until.n == 0 {
 			k.judge.Open++
 		}
-		s.settle()
 	}
-	for _, s := range left {
+	for _, list := range [][]*lease{k.closed, open} {
+		for _, s := range list {
+			s.settled = s.open
+		}
+		for _, s := range list {
+			s.settle()
+		}
+	}
+	for _, s := range slices.Concat(k.closed, open) {
 		s.settleMore()
 	}
 	switch {

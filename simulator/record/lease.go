@@ -15,7 +15,6 @@ type lease struct {
 	last     Place    // its last line
 	nth      int      // of the key's leases
 
-	asked stamp // for the lock
 	enter stamp
 	seen  stamp // its last line that shows the client inside
 	until stamp // when it ends if no line shows more of it; n == 0: not known
@@ -27,7 +26,6 @@ type lease struct {
 	answered bool // its release has returned
 	shown    bool // it stays as it is for a finding
 	doubted  bool // it is counted as UNKNOWN
-	blind    bool // it was silent: which leases it may have met is not known any more
 
 	reads         bool
 	first, latest int64 // of its reads and writes, in the order of versions, see ordinal; 0: none
@@ -106,7 +104,7 @@ func (s *lease) wasOver(by stamp) {
 
 // meet notes that b was entered, after s, before s was over for certain.
 func (s *lease) meet(b *lease) {
-	if s.later < maxNear {
+	if s.later < s.key.judge.near {
 		s.later++
 		s.near, b.near = append(s.near, b), append(b.near, s)
 		return
@@ -157,7 +155,7 @@ func (s *lease) decide() {
 		}
 		return certain
 	})
-	if s.count(); s.more > 0 && s.after.before(s.seen) {
+	if s.count(); s.more > 0 && s.enter.before(s.ninth) && s.after.before(s.seen) {
 		s.key.judge.Counts[verdict.Overlap] += s.more
 		s.key.judge.AtLeast = true
 		s.more = 0
@@ -189,7 +187,7 @@ func (s *lease) settle() {
 // settleMore counts a lease as UNKNOWN that is not yet, for those that are not near.
 func (s *lease) settleMore() {
 	s.count()
-	if !s.doubted && (s.blind || s.more > 0 && !s.over(s.ninth)) {
+	if !s.doubted && s.more > 0 && !s.over(s.ninth) {
 		s.doubted = true
 		s.key.judge.Counts[verdict.Unknown]++
 	}
@@ -197,46 +195,46 @@ func (s *lease) settleMore() {
 
 // overlaps reports two leases that have time in common for certain.
 func (k *key) overlaps(a, b *lease) {
-	k.judge.AtLeast = k.judge.AtLeast || a.blind || a.more > 0 || b.more > 0
-	a.blind = false
-	f := k.finding(verdict.Overlap, b.acquired, party{a.client, a.acquired.Place}, party{b.client, b.acquired.Place})
+	k.judge.AtLeast = k.judge.AtLeast || a.more > 0 || b.more > 0
+	f := k.finding(verdict.Overlap, b.acquired, a.acquired, b.acquired)
 	f.To = k.judge.Last
-	k.place(&f, a.before(b), b.acquired)
-	k.judge.add(f)
+	k.claim(f, a.before(b)...)
 }
 
 // mayOverlap reports two leases that may have time in common: once for one whose end the log does not show.
 func (k *key) mayOverlap(a, b *lease) {
 	why, first, second := Clocks, a, b
-	for _, s := range []*lease{b, a} {
-		other := a
-		if s == a {
-			other = b
-		}
-		if s.seen.before(other.enter) && (s.open || s.left.n == 0) {
-			why, first, second = Release, s, other
-			if s.open {
-				why = Silent
-			}
-		}
+	switch {
+	case a.endless(b):
+		why = a.silence()
+	case b.endless(a):
+		why, first, second = b.silence(), b, a
 	}
-	for _, s := range []*lease{first, a, b} {
-		if s.left.n > 0 {
-			continue
-		}
-		if s.doubted {
+	list := []*lease{first, a, b}
+	if i := slices.IndexFunc(list, func(s *lease) bool { return s.left.n == 0 }); i >= 0 {
+		if list[i].doubted {
 			return
 		}
-		s.doubted = true
-		break
+		list[i].doubted = true
 	}
-	f := k.finding(verdict.Overlap, b.acquired, party{first.client, first.acquired.Place}, party{second.client, second.acquired.Place})
+	f := k.finding(verdict.Overlap, b.acquired, first.acquired, second.acquired)
 	if why == Silent {
 		f.Lines[0] = first.last
 	}
-	f.Verdict, f.May, f.Why = verdict.Unknown, f.Verdict, why
-	k.place(&f, a.before(b), b.acquired)
-	k.judge.add(f)
+	k.doubt(f, why, a.before(b)...)
+}
+
+// endless reports whether a lease may overlap another because the log does not show its end.
+func (s *lease) endless(o *lease) bool {
+	return s.seen.before(o.enter) && (s.open || s.left.n == 0)
+}
+
+// silence is the reason why the log does not show the end of a lease.
+func (s *lease) silence() Why {
+	if s.open {
+		return Silent
+	}
+	return Release
 }
 
 // before returns the lines up to that of b's acquired, with that of a.

@@ -5,8 +5,8 @@
 // sees, and [Of] writes a run of the lab. A [Reader] reads the logs of several machines as one,
 // and a [Judge] judges it in memory that depends on the open leases and not on the log.
 //
-// The judges are those of package verdict, as far as they can see: a log has no server, so no judge
-// knows whether a key existed. What follows, verdict by verdict, is at [Claimed].
+// The verdicts are those of package verdict, as far as a log shows them: it has no server, so it is not known
+// whether a key existed. What follows, verdict by verdict, is at [Claimed].
 //
 // Clocks of several machines differ, so an instant is an interval ([stamp]). A verdict is claimed
 // if it holds for every choice of instants within the intervals; what is possible and not certain
@@ -79,9 +79,9 @@ type Line struct {
 	Event  Event   `json:"event"`            //
 	Until  Instant `json:"until,omitzero"`   // when the lease ends by itself; zero: not known
 	Key    string  `json:"key,omitempty"`    // of the lock; none for Ended
-	OK     *bool   `json:"ok,omitempty"`     // what Released and Renewed say of the lock, and whether Wrote was accepted
+	OK     *bool   `json:"ok,omitempty"`     // what Released and Renewed say of the lock; whether Wrote was accepted
 	Token  uint64  `json:"token,omitempty"`  // the fencing token of Acquired, Wrote and Read; 0: there is none
-	Seq    uint64  `json:"seq,omitempty"`    // counts events of all clients, drawn at the event itself; 0: it is not known
+	Seq    uint64  `json:"seq,omitempty"`    // counts events of all clients, drawn at the event itself; 0: not known
 	Uncert *Length `json:"within,omitempty"` // how far the clock can be off, both ways; nil: as the reader is told
 	// Version is the resource's version, which counts accepted writes from 1: what Read saw, or what Wrote has
 	// made. Base is the version that the writer had read. Nil: not known.
@@ -113,34 +113,32 @@ func (i Instant) MarshalJSON() ([]byte, error) { return strconv.AppendInt(nil, i
 // maxNs is far from where sums overflow: the year 2116, or as long before 1970.
 const maxNs = 1 << 62
 
-var (
-	errInstant  = i18n.Errorf("error.record.instant")
-	errLength   = i18n.Errorf("error.record.length")
-	errDistance = i18n.Errorf("error.record.distance")
-)
-
 // UnmarshalJSON reads either form.
-func (i *Instant) UnmarshalJSON(b []byte) error {
-	if len(b) > 1 && b[0] == '"' {
-		t, err := time.Parse(time.RFC3339Nano, string(b[1:len(b)-1]))
-		switch {
-		case err != nil:
-			return errInstant
-		case t.Year() < 1824 || t.Year() > 2115:
-			return errDistance
-		}
-		*i = InstantOf(t)
-		return nil
+func (i *Instant) UnmarshalJSON(b []byte) (err error) {
+	near := false
+	if text, ok := unquoted(b); ok {
+		var t time.Time
+		t, err = time.Parse(time.RFC3339Nano, text)
+		*i, near = InstantOf(t), t.Year() >= 1824 && t.Year() <= 2115
+	} else {
+		i.Ns, err = strconv.ParseInt(text, 10, 64)
+		i.Known, near = true, -maxNs < i.Ns && i.Ns < maxNs
 	}
-	n, err := strconv.ParseInt(string(b), 10, 64)
 	switch {
-	case errors.Is(err, strconv.ErrRange) || err == nil && (n >= maxNs || n <= -maxNs):
-		return errDistance
+	case errors.Is(err, strconv.ErrRange) || err == nil && !near:
+		return i18n.Errorf("error.record.distance")
 	case err != nil:
-		return errInstant
+		return i18n.Errorf("error.record.instant")
 	}
-	*i = Instant{n, true}
 	return nil
+}
+
+// unquoted is a value of JSON, without its quotes if it is a text.
+func unquoted(b []byte) (text string, ok bool) {
+	if len(b) > 1 && b[0] == '"' {
+		return string(b[1 : len(b)-1]), true
+	}
+	return string(b), false
 }
 
 // A Length is a length of time. JSON has a whole number of nanoseconds, or a number and a unit, "5ms".
@@ -154,16 +152,15 @@ const MaxWithin = 24 * time.Hour
 
 // UnmarshalJSON reads either form.
 func (l *Length) UnmarshalJSON(b []byte) error {
-	d, err := time.Duration(0), error(nil)
-	if len(b) > 1 && b[0] == '"' {
-		d, err = time.ParseDuration(string(b[1 : len(b)-1]))
-	} else {
+	text, ok := unquoted(b)
+	d, err := time.ParseDuration(text)
+	if !ok {
 		var n int64
-		n, err = strconv.ParseInt(string(b), 10, 64)
+		n, err = strconv.ParseInt(text, 10, 64)
 		d = time.Duration(n)
 	}
 	if err != nil || d < 0 || d > MaxWithin {
-		return errLength
+		return i18n.Errorf("error.record.length")
 	}
 	*l = Length(d)
 	return nil
@@ -188,7 +185,7 @@ func parse(b []byte) (l Line, err error) {
 	return l, l.check()
 }
 
-// parseError says in our words what the decoder has found in a line that is no JSON of a Line; nil: nothing in its first value.
+// parseError says in our words what the decoder has found in a line that is no Line; nil: nothing in its first value.
 func parseError(err error, b []byte) error {
 	wrong := (*json.UnmarshalTypeError)(nil)
 	switch own := i18n.Error(nil); {
@@ -204,8 +201,8 @@ func parseError(err error, b []byte) error {
 	return i18n.Errorf("error.record.json", "cause", err.Error())
 }
 
-// exact returns what the decoder passes over in an object that it takes: an unknown field or one in another case, a field
-// for the second time, and half a character, in place of which it puts a mark that stands for any.
+// exact returns what the decoder passes over in an object that it takes: an unknown field or one in another case, a
+// field for the second time, and half a character, in place of which it puts a mark that stands for any.
 func exact(b []byte) error {
 	seen := 0
 	for i := 0; i < len(b); i++ {
@@ -235,7 +232,8 @@ func exact(b []byte) error {
 		switch {
 		case n < 0:
 			near := i18n.Near(name, fieldNames)
-			return i18n.Errorf("error.record.field", "field", name, "near", near, "fields", strings.Join(fieldNames, ", "))
+			fields := strings.Join(fieldNames, ", ")
+			return i18n.Errorf("error.record.field", "field", name, "near", near, "fields", fields)
 		case seen&(1<<n) != 0:
 			return i18n.Errorf("error.record.again", "field", name)
 		}
@@ -279,7 +277,8 @@ func (l *Line) check() error {
 		return missing("event")
 	case !slices.Contains(allEvents, l.Event):
 		names := lists.Each(allEvents, func(e Event) string { return string(e) })
-		return i18n.Errorf("error.record.event", "name", string(l.Event), "near", i18n.Near(string(l.Event), names), "events", strings.Join(names, ", "))
+		name, near := string(l.Event), i18n.Near(string(l.Event), names)
+		return i18n.Errorf("error.record.event", "name", name, "near", near, "events", strings.Join(names, ", "))
 	case l.Key == "" && l.Event != Ended:
 		return missing("key")
 	}

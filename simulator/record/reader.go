@@ -54,11 +54,12 @@ type Entry struct {
 }
 
 // A Reader reads several logs as one, line by line. Lines of one log stay in their order. Of the next lines of all
-// logs it takes the one that can have happened first: if the lines can be put in an order that the clocks allow, this
-// is one. (What must come before another line ends before that one begins. So no line must come before the one that
-// begins first.) Only seq can make that line wait for one of another log, which the Reader finds by reading ahead.
-// A line that comes too late to have happened after those before it, whatever the clocks
-// were, is out of order: an error. Blank lines are passed over.
+// logs it takes the one that can have happened first: if the clocks allow any order of the lines, they allow this one.
+// (A line must come before another one if it ends before that begins. If the one that begins first had to wait for a
+// line that is behind the next one of its log, that line would have to come before this next one, too: no order allows
+// it.) Only a seq can make a line wait for one of another log, which is found by reading ahead, see mostAhead. A line
+// that comes too late to have happened after those before it, whatever the clocks were, is out of order: an error.
+// Blank lines are passed over.
 //
 // A log whose last line has no end and is no JSON was cut off: that line is left out, and Truncated
 // names it.
@@ -109,8 +110,8 @@ func NewReader(within time.Duration, sources ...Source) *Reader {
 // Bytes is the number of bytes read so far.
 func (r *Reader) Bytes() int64 { return r.read }
 
-// Next returns the next line. The error is io.EOF at the end, a *LineError for a line that is wrong, after which one can
-// go on, or that of a source.
+// Next returns the next line. The error is io.EOF at the end, a *LineError for a line that is wrong, after which one
+// can go on, or that of a source.
 func (r *Reader) Next() (*Entry, error) {
 	var first *source
 	for _, s := range r.sources {
@@ -144,7 +145,7 @@ func (r *Reader) Next() (*Entry, error) {
 	return l, r.place(l)
 }
 
-// before is another log with a line that comes before the next one of a log, by seq or by the clocks; nil: there is none.
+// before is another log with a line that comes before the next one of a log, by seq or by the clocks; nil: none.
 func (r *Reader) before(first *source) (*source, error) {
 	l := first.ahead[0]
 	for _, s := range r.sources {
@@ -217,7 +218,7 @@ func endsInCR(b []byte) bool {
 	return more && json.Valid(first)
 }
 
-// line reads up to the end of a line, of which it returns little more than MaxLine, and notes whether the log ends in it.
+// line reads up to the end of a line, of which it returns little more than MaxLine, and notes if the log ends in it.
 func (r *Reader) line(s *source) (b []byte, err error) {
 	for {
 		part, err := s.in.ReadSlice('\n')
@@ -260,7 +261,8 @@ func (r *Reader) place(l *Entry) error {
 	}
 	switch {
 	case known && l.at.hi < last.at.lo:
-		return &LineError{l.Place, i18n.Errorf("error.record.backwards", "client", l.Client, "by", back, "other", last.Place.String(), "within", (back+1)/2)}
+		return &LineError{l.Place, i18n.Errorf("error.record.backwards",
+			"client", l.Client, "by", back, "other", last.Place.String(), "within", (back+1)/2)}
 	case l.at.hi < r.reached:
 		return &LineError{l.Place, i18n.Errorf("error.record.order", "by", time.Duration(r.reached-l.at.hi))}
 	case back > 0:

@@ -243,6 +243,16 @@ func TestSeveralLogs(t *testing.T) {
 	if !reflect.DeepEqual(one.Counts, two.Counts) || one.Counts[verdict.Overlap] != 1 || one.Counts[verdict.StaleWrite] != 1 {
 		t.Errorf("%v and %v", one.Counts, two.Counts)
 	}
+	// Lines that run backwards within their bounds leave room for those of another log between them.
+	back := `{"at":100,"within":50,"client":"a","event":"refused","key":"k"}
+{"at":60,"within":20,"client":"a","event":"acquired","key":"k"}
+`
+	between := `{"at":90,"client":"b","event":"acquired","key":"k"}`
+	for _, logs := range [][]string{{back, between}, {between, back}} {
+		if r := judged(t, logs...); r.Lines != 3 || r.Counts[verdict.Unknown] != 1 {
+			t.Errorf("%d lines, %v", r.Lines, r.Counts)
+		}
+	}
 	seq := judged(t, // the second clock is two hours ahead, and nobody knows it
 		`{"at":100,"within":"3h","client":"a","event":"acquired","key":"k","seq":1}`+"\n"+`{"at":7200000000300,"within":"3h","client":"a","event":"leaving","key":"k","seq":4}`,
 		`{"at":150,"within":"3h","client":"b","event":"acquired","key":"k","seq":2}`+"\n"+`{"at":160,"within":"3h","client":"b","event":"leaving","key":"k","seq":3}`)

@@ -20,7 +20,7 @@ type Recorder struct {
 	mu  sync.Mutex
 	out *bufio.Writer
 	to  *json.Encoder
-	err error
+	err error // the first
 }
 
 // NewRecorder writes to w. Close writes out what is left.
@@ -66,12 +66,11 @@ func (r *Recorder) Close() error {
 // What the client does inside is its own to record, as Read and Wrote. A strategy that can wait in line still
 // can; what else it can do, such as Close, is for its owner to call on itself. Without a recorder it is the strategy.
 func Wrap(s lock.Strategy, to *Recorder, client string) lock.Strategy {
-	r := &recorded{s, to, client}
-	q, queues := s.(lock.Queuer)
-	switch {
-	case to == nil:
+	if to == nil {
 		return s
-	case queues:
+	}
+	r := &recorded{s, to, client}
+	if q, queues := s.(lock.Queuer); queues {
 		return &queue{r, q}
 	}
 	return r
@@ -83,8 +82,6 @@ type recorded struct {
 	client string
 }
 
-var _ lock.Strategy = (*recorded)(nil)
-
 // Acquire implements lock.Strategy.
 func (r *recorded) Acquire(ctx context.Context, key string) (lock.Lease, error) {
 	return r.call(key, func() (lock.Lease, error) { return r.Strategy.Acquire(ctx, key) })
@@ -92,14 +89,18 @@ func (r *recorded) Acquire(ctx context.Context, key string) (lock.Lease, error) 
 
 // call records a call for the lock.
 func (r *recorded) call(key string, acquire func() (lock.Lease, error)) (lock.Lease, error) {
-	from := r.to.Now()
+	line := Line{From: r.to.Now(), Client: r.client, Event: Acquired, Key: key}
 	inner, err := acquire()
 	if err != nil {
-		r.to.Record(Line{From: from, Client: r.client, Event: Refused, Key: key, Note: err.Error()})
+		line.Event, line.Note = Refused, err.Error()
+		r.to.Record(line)
 		return nil, err
 	}
+	if f, ok := lock.As[lock.Fencer](inner); ok {
+		line.Token = f.FencingToken()
+	}
+	r.to.Record(line)
 	l := &recordedLease{inner, r, key}
-	l.acquired(from)
 	if _, ok := lock.As[lock.Renewer](inner); ok {
 		return &renewing{l}, nil
 	}
@@ -119,7 +120,7 @@ func (q *queue) Await(ctx context.Context, key string, patience time.Duration) (
 	return q.call(key, func() (lock.Lease, error) { return q.inner.Await(ctx, key, patience) })
 }
 
-// A lease records its end. Its other powers are those of what it wraps, see lock.As.
+// A recordedLease records its end. Its other powers are those of what it wraps, see lock.As.
 type recordedLease struct {
 	lock.Lease
 	by  *recorded
@@ -129,36 +130,27 @@ type recordedLease struct {
 // Unwrap returns the lease itself.
 func (l *recordedLease) Unwrap() lock.Lease { return l.Lease }
 
-func (l *recordedLease) acquired(from Instant) {
-	line := Line{From: from, Client: l.by.client, Event: Acquired, Key: l.key}
-	if f, ok := lock.As[lock.Fencer](l.Lease); ok {
-		line.Token = f.FencingToken()
-	}
-	l.by.to.Record(line)
-}
-
 // Release implements lock.Lease.
 func (l *recordedLease) Release(ctx context.Context) error {
 	l.by.to.Record(Line{Client: l.by.client, Event: Leaving, Key: l.key})
-	from := l.by.to.Now()
+	_, states := lock.As[lock.Reporter](l.Lease)
+	line := Line{From: l.by.to.Now(), Client: l.by.client, Event: Released, Key: l.key}
 	err := l.Lease.Release(ctx)
-	line := Line{From: from, Client: l.by.client, Event: Released, Key: l.key}
-	_, reports := lock.As[lock.Reporter](l.Lease)
-	line.OK, line.Note = Answer(err, reports)
+	line.OK, line.Note = answer(err, states)
 	l.by.to.Record(line)
 	return err
 }
 
-// Answer translates the error of a lock's release, renewal or check, as OK and Note of a line:
+// answer is the error of a lock's release or renewal as OK and Note of a line:
 // states reports whether no error means that the lock was still the caller's.
-func Answer(err error, states bool) (ok *bool, note string) {
+func answer(err error, states bool) (ok *bool, note string) {
 	switch {
-	case err == nil && states:
-		return new(true), ""
 	case errors.Is(err, lock.ErrNotHeld):
 		return new(false), err.Error()
 	case err != nil:
 		return nil, err.Error()
+	case states:
+		return new(true), ""
 	}
 	return nil, ""
 }
@@ -168,13 +160,13 @@ type renewing struct{ *recordedLease }
 
 var _ lock.Renewer = (*renewing)(nil)
 
-// Renew implements lock.Renewer.
+// Renew implements lock.Renewer. An answer that says nothing about the lock is no line.
 func (l *renewing) Renew(ctx context.Context) error {
 	r, _ := lock.As[lock.Renewer](l.Lease)
-	from := l.by.to.Now()
+	line := Line{From: l.by.to.Now(), Client: l.by.client, Event: Renewed, Key: l.key}
 	err := r.Renew(ctx)
-	if ok, note := Answer(err, true); ok != nil {
-		l.by.to.Record(Line{From: from, Client: l.by.client, Event: Renewed, Key: l.key, OK: ok, Note: note})
+	if line.OK, line.Note = answer(err, true); line.OK != nil {
+		l.by.to.Record(line)
 	}
 	return err
 }

@@ -6,20 +6,22 @@ import (
 	"slices"
 )
 
-// A silent lease is what is kept of an open one with no line after acquired when many others have come: a log of jobs
-// that let their leases expire has one for each job.
+// A silent lease is what is kept of an open one with no line after acquired when more than maxNear others have come: a
+// log of jobs that let their leases expire has one for each job.
 type silent struct {
 	key    *key
 	at     int64  // of acquired
+	enter  int64  // the latest instant that it can have been entered at
 	line   uint32 // of acquired
 	next   int32  // of its client, or of those that are free: the index and 1; 0: none
+	nth    uint32 // of the key's leases; 0: it is not certain that those that it is not near were entered later
 	source uint16 // index of its log
 	unsure bool   // another may have acquired the key before it ended
 	open   bool   // its end is not known
 }
 
-// A clientID stands for the name of a client. Two names have one with a probability of 2 to the power of -128.
-type clientID [2]uint64
+// A clientID stands for the name of a client. Two names have one with a probability of 2 to the power of -96.
+type clientID [3]uint32
 
 // silences are the silent leases of a judge.
 type silences struct {
@@ -28,33 +30,21 @@ type silences struct {
 	leases  []silent
 	free    int32
 	sources []string // the names of their logs
-	recent  []*lease // the last leases, which are kept as they are; a ring
 	unsure  int      // leases that are UNKNOWN, or were when they ended without a line of their own
 	open    int      // leases
 	shown   int      // leases that stay as they are for the first findings
 }
 
-// keptLeases is the number of leases after which one that is open can become silent.
-const keptLeases = 1 << 12
-
 func newSilences() silences {
 	return silences{
 		seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()},
-		first: map[clientID]int32{}, recent: make([]*lease, keptLeases),
+		first: map[clientID]int32{},
 	}
 }
 
 func (m *silences) id(client string) clientID {
-	return clientID{maphash.String(m.seeds[0], client), maphash.String(m.seeds[1], client)}
-}
-
-// entered puts a new lease among the last ones, in place of one that may become silent.
-func (m *silences) entered(s *lease) {
-	last := &m.recent[s.key.judge.Acquired%len(m.recent)]
-	if *last != nil {
-		m.put(*last)
-	}
-	*last = s
+	a, b := maphash.String(m.seeds[0], client), maphash.String(m.seeds[1], client)
+	return clientID{uint32(a), uint32(a >> 32), uint32(b)}
 }
 
 // put keeps less of an open lease of which there is no line after acquired, if it is known that it is UNKNOWN
@@ -62,7 +52,7 @@ func (m *silences) entered(s *lease) {
 // and stay as they are.
 func (m *silences) put(s *lease) {
 	k, j := s.key, s.key.judge
-	if !s.open || s.last != s.acquired.Place || k.holder == s || uint64(s.last.Line) > math.MaxUint32 {
+	if s.last != s.acquired.Place || max(s.last.Line, s.nth) > math.MaxUint32 {
 		return
 	}
 	unsure := s.doubted || slices.ContainsFunc(s.near, func(o *lease) bool {
@@ -82,7 +72,11 @@ func (m *silences) put(s *lease) {
 		source, m.sources = len(m.sources), append(m.sources, s.last.Source)
 	}
 	id, open := m.id(s.client), s.until.n == 0
-	kept := silent{k, s.acquired.At.Ns, uint32(s.last.Line), m.first[id], uint16(source), unsure, open}
+	nth := uint32(s.nth)
+	if !s.enter.before(s.ninth) {
+		nth = 0
+	}
+	kept := silent{k, s.acquired.At.Ns, s.enter.hi, uint32(s.last.Line), m.first[id], nth, uint16(source), unsure, open}
 	if i := m.free; i > 0 {
 		m.free, m.leases[i-1], m.first[id] = m.leases[i-1].next, kept, i
 	} else {
@@ -93,7 +87,6 @@ func (m *silences) put(s *lease) {
 	if unsure {
 		m.unsure++
 	}
-	k.since = max(k.since, s.enter.hi)
 	k.drop(s)
 	for _, o := range s.near {
 		if o.nth > s.nth { // an earlier one may yet be seen after s was entered

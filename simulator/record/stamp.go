@@ -20,8 +20,8 @@ func (a stamp) counted(b stamp) bool {
 	return a.by > 0 && a.by < b.since // of two clients: no two lines have one seq
 }
 
-// ended reports whether what lasts until a shares no time with what begins at b, for every choice of instants. What ends at
-// the instant at which the other begins shares none with it.
+// ended reports whether what lasts until a shares no time with what begins at b, for every choice of instants. What
+// ends at the instant at which the other begins shares none with it.
 func (a stamp) ended(b stamp) bool {
 	return a.before(b) || a.hi == b.lo && !b.counted(a)
 }

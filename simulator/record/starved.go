@@ -55,8 +55,9 @@ func (k *key) overtakes(c *caller, l *Entry) {
 // served ends the wait of a client, which is STARVED if it was overtaken too often.
 func (k *key) served(c *caller, to Instant) {
 	if c.rounds >= mostRounds && !k.crowded {
-		f := k.finding(verdict.Starved, k.recent[len(k.recent)-1], party{c.client, k.recent[len(k.recent)-1].Place})
-		f.From, f.To = c.since, to
+		last := k.recent[len(k.recent)-1]
+		f := k.finding(verdict.Starved, last, last)
+		f.Clients[0], f.From, f.To = c.client, c.since, to
 		if k.blurred {
 			k.doubt(f, Clocks)
 		} else {

@@ -8,7 +8,7 @@ import (
 
 // wrote is an accepted write. The zero value is none.
 type wrote struct {
-	party
+	by            *Entry
 	lease         *lease // of the client, or its last one
 	version, base int
 	least         int  // base of a row of writes under one lease
@@ -16,7 +16,9 @@ type wrote struct {
 }
 
 // same reports whether two writes are of one lease.
-func (w *wrote) same(o *wrote) bool { return w.client == o.client && w.lease == o.lease }
+func (w *wrote) same(o *wrote) bool {
+	return w.by != nil && w.by.Client == o.by.Client && w.lease == o.lease
+}
 
 // ordinal is the place of a read or write in the order of versions: a read of a version comes after
 // the write that made it.
@@ -58,8 +60,8 @@ func (k *key) access(s *lease, c *caller, l *Entry) {
 // readLate is a read of a lease that was logged after a later version had been written: by a client outside, that may
 // have fallen into this lease.
 func (k *key) readLate(l *Entry) {
-	if w := k.last; l.Version != nil && w.version > *l.Version && w.client != l.Client && !w.inside {
-		k.doubt(k.finding(verdict.StaleWrite, l, w.party, party{l.Client, l.Place}), Clocks)
+	if w := k.last; l.Version != nil && w.version > *l.Version && w.by.Client != l.Client && !w.inside {
+		k.doubt(k.finding(verdict.StaleWrite, l, w.by, l), Clocks)
 	}
 }
 
@@ -88,71 +90,58 @@ func (k *key) late(c *caller, l *Entry) bool {
 func (k *key) refused(s *lease, c *caller, l *Entry) {
 	may := !k.outdated && (s == nil || s != k.holder)
 	k.outdated = k.outdated || may
-	f := k.finding(verdict.Fenced, l, party{l.Client, l.Place})
+	f := k.finding(verdict.Fenced, l, l)
 	switch {
 	case k.fenced != nil:
 	case k.late(c, l):
-		k.place(&f, nil, nil)
+		k.place(&f)
 		k.fenced = &f
 	case may:
 		k.doubt(f, Either)
 	}
 }
 
-// write is an accepted write. Writes are judged in the order of versions; one that was logged later than its successor is
-// compared with that.
+// write is an accepted write. Writes are judged in the order of versions, also one that was logged after its successor.
 func (k *key) write(s *lease, c *caller, l *Entry) {
-	w := wrote{party{l.Client, l.Place}, s, *l.Version, *l.Base, *l.Base, s != nil}
+	w := wrote{l, s, *l.Version, *l.Base, *l.Base, s != nil}
 	if s == nil {
 		w.lease = k.lastOf(c, l)
 	}
-	if w.version < k.last.version {
-		k.writeLate(&w, l)
-		return
-	}
-	lost := k.last
-	if lost.same(&w) {
-		lost = k.other
-	}
-	if lost.version > w.base {
-		k.claim(k.finding(verdict.StaleWrite, l, w.party, lost.party))
-		return // it is stale, and hides nothing
-	}
-	if s == nil || s != k.holder {
-		if k.falls(c, l) {
+	for _, o := range []*wrote{&k.last, &k.other} { // one of them is the last of another lease
+		if o.by == nil || o.same(&w) {
+			continue
+		}
+		newer, older := &w, o
+		if o.version > w.version {
+			newer, older = o, &w
+		}
+		f := k.finding(verdict.StaleWrite, l, newer.by, older.by)
+		switch {
+		case newer.base < older.version:
+			k.claim(f)
+			return // it is stale, and hides nothing
+		case newer.least < older.version: // an earlier one of its writes may have
+			k.doubt(f, Clocks)
 			return
 		}
 	}
-	if !k.last.same(&w) {
+	switch {
+	case w.version < k.last.version:
+		k.mayFall(l)
+		return
+	case (s == nil || s != k.holder) && k.falls(c, l):
+		return
+	case !k.last.same(&w):
 		k.other = k.last
-	} else {
+	default:
 		w.least = min(w.least, k.last.least)
 	}
 	k.last = w
 }
 
-// writeLate is an accepted write that was logged later than the write of a later version.
-func (k *key) writeLate(w *wrote, l *Entry) {
-	for _, o := range []*wrote{&k.last, &k.other} {
-		switch {
-		case o.client == "" || o.same(w):
-		case o.version > w.version && o.base < w.version:
-			k.claim(k.finding(verdict.StaleWrite, l, o.party, w.party))
-			return
-		case o.version < w.version && o.version > w.base:
-			k.claim(k.finding(verdict.StaleWrite, l, w.party, o.party))
-			return
-		case o.version > w.version && o.least < w.version: // an earlier one of its writes may have
-			k.doubt(k.finding(verdict.StaleWrite, l, o.party, w.party), Clocks)
-			return
-		}
-	}
-	k.mayFall(l)
-}
-
-// falls is a write of a client that has not acquired the lock last, which may have fallen into the lease of another after
-// that one's first read: of the last one, or of any other. It reports whether it is stale if that one was still inside:
-// whether the writer no longer had the lock. Else it may be the other that had it no longer.
+// falls is a write of a client that has not acquired the lock last, which may have fallen into the lease of another
+// after that one's first read: of the last one, or of any other. It reports whether it is stale if that one was still
+// inside: whether the writer no longer had the lock. Else it may be the other that had it no longer.
 func (k *key) falls(c *caller, l *Entry) bool {
 	v := k.holder
 	if v == nil || !v.open || !v.reads || v.client == l.Client {
@@ -162,12 +151,12 @@ func (k *key) falls(c *caller, l *Entry) bool {
 		k.mayFall(l)
 		return false
 	}
-	f := k.finding(verdict.StaleWrite, l, party{l.Client, l.Place}, party{v.client, v.acquired.Place})
+	f := k.finding(verdict.StaleWrite, l, l, v.acquired)
 	if !k.late(c, l) || v.read == 0 || v.read > ordinal(l) {
 		k.doubt(f, Either)
 		return false
 	}
-	k.place(&f, nil, nil)
+	k.place(&f)
 	v.stale = append(v.stale, late{l.at, f})
 	return true
 }
@@ -186,7 +175,7 @@ func (k *key) mayFall(l *Entry) {
 		v = k.closed[i]
 	}
 	if v != nil {
-		k.doubt(k.finding(verdict.StaleWrite, l, party{l.Client, l.Place}, party{v.client, v.acquired.Place}), Clocks)
+		k.doubt(k.finding(verdict.StaleWrite, l, l, v.acquired), Clocks)
 	}
 }
 
