@@ -125,7 +125,7 @@ type Result struct {
 	Replaced  int `json:"acquired_twice"`         // by a client that had not released: its former lease ended by then
 	Open      int `json:"open"`                   // leases without an end at the end of the log
 	Crowded   int `json:"crowded"`                // keys of more than eight clients: STARVED
-	Forgotten int `json:"forgotten"`              // keys, while no client had them: STALE-WRITE, FENCED and STARVED across it
+	Forgotten int `json:"forgotten"`              // keys without a lease: STALE-WRITE, FENCED, STARVED across it
 	most      int // findings of each verdict that are kept
 
 	// AtLeast: a lease had more overlaps than maxNear, which are not all counted.

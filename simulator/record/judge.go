@@ -48,7 +48,7 @@ func (j *Judge) Observe(l *Entry) error {
 	}
 	k, known := j.keys.get(l.Key)
 	if !known {
-		k = &key{judge: j, name: l.Key, begun: j.Lines, open: map[string]*lease{}}
+		k = &key{judge: j, name: l.Key, begun: j.Lines, open: map[string]*lease{}, latest: math.MinInt64}
 		j.keys.put(l.Key, k)
 	}
 	if l.Seq > 0 && l.Seq <= k.seq {
@@ -106,6 +106,7 @@ type key struct {
 	closed  []*lease          // that a client which is read later may have entered before they ended
 	holder  *lease            // that was entered last
 	entered int               // leases
+	latest  int64             // when the last of these was entered, at most
 	silent  int               // leases
 	since   int64             // when the last of these acquired, at most
 
@@ -115,7 +116,7 @@ type key struct {
 
 	last, other wrote // the last accepted write, and the last before by another lease
 	token       uint64
-	outdated    bool     // a write was refused whose client had not acquired last
+	outdated    bool     // a client that had not acquired last has tried to write: refused, or into the lease of another
 	fenced      *Finding // the first refused late write
 	stale       bool     // a stale write was accepted
 	unseen      bool     // one may have been
@@ -200,7 +201,7 @@ func (k *key) leaseFor(l *Entry) *lease {
 	enter := stamp{lo: math.MinInt64, hi: was.enter, n: 1}
 	s := &lease{key: k, client: l.Client, acquired: acquired, last: acquired.Place, enter: enter, seen: enter}
 	s.nth, s.later, s.counted, s.more = int(was.nth), k.judge.near, k.entered, k.entered-int(was.nth)-1
-	if s.ninth, s.after = enter, k.holder.enter; was.nth > 0 {
+	if s.ninth, s.after = enter, k.latest; was.nth > 0 {
 		s.ninth.lo = enter.hi + 1
 	}
 	s.near, k.holder.near = []*lease{k.holder}, append(k.holder.near, s)
@@ -229,7 +230,7 @@ func (k *key) enter(former *lease, c *caller, l *Entry) {
 	for _, a := range k.fresh {
 		a.meet(b)
 	}
-	k.entered++
+	k.entered, k.latest = k.entered+1, max(k.latest, b.enter.hi)
 	k.holder, b.nth, b.counted = b, k.entered, k.entered+j.near
 	k.in(b)
 	b.decide()

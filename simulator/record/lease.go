@@ -36,7 +36,7 @@ type lease struct {
 	counted int      // it was open when so many leases had been entered, and all these are in near or in more
 	more    int      // leases that it may overlap, which were entered after those of near
 	ninth   stamp    // the first of them
-	after   stamp    // the last of them
+	after   int64    // when the last of them was entered, at most
 	stale   []late   // writes of others
 }
 
@@ -113,14 +113,14 @@ func (s *lease) meet(b *lease) {
 		s.ninth = b.enter
 	}
 	if !s.open { // else count does it, for all
-		s.more, s.after = s.more+1, b.enter
+		s.more, s.after = s.more+1, max(s.after, b.enter.hi)
 	}
 }
 
 // count counts the leases that were entered since an open one was looked at last.
 func (s *lease) count() {
 	if n := s.key.entered - s.counted; s.open && n > 0 {
-		s.more, s.after, s.counted = s.more+n, s.key.holder.enter, s.key.entered
+		s.more, s.after, s.counted = s.more+n, s.key.latest, s.key.entered
 	}
 }
 
@@ -155,7 +155,7 @@ func (s *lease) decide() {
 		}
 		return certain
 	})
-	if s.count(); s.more > 0 && s.enter.before(s.ninth) && s.after.before(s.seen) {
+	if s.count(); s.more > 0 && s.enter.before(s.ninth) && s.after < s.seen.lo {
 		s.key.judge.Counts[verdict.Overlap] += s.more
 		s.key.judge.AtLeast = true
 		s.more = 0

@@ -14,7 +14,7 @@ type silent struct {
 	enter  int64  // the latest instant that it can have been entered at
 	line   uint32 // of acquired
 	next   int32  // of its client, or of those that are free: the index and 1; 0: none
-	nth    uint32 // of the key's leases; 0: it is not certain that those that it is not near were entered later
+	nth    uint32 // of the key's leases; 0: it is not certain that the next ones were entered later
 	source uint16 // index of its log
 	unsure bool   // another may have acquired the key before it ended
 	open   bool   // its end is not known
@@ -72,8 +72,8 @@ func (m *silences) put(s *lease) {
 		source, m.sources = len(m.sources), append(m.sources, s.last.Source)
 	}
 	id, open := m.id(s.client), s.until.n == 0
-	nth := uint32(s.nth)
-	if !s.enter.before(s.ninth) {
+	nth, before := uint32(s.nth), func(o *lease) bool { return o.nth > s.nth && !s.enter.before(o.enter) }
+	if !s.enter.before(s.ninth) || slices.ContainsFunc(s.near, before) {
 		nth = 0
 	}
 	kept := silent{k, s.acquired.At.Ns, s.enter.hi, uint32(s.last.Line), m.first[id], nth, uint16(source), unsure, open}

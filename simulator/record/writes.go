@@ -88,7 +88,7 @@ func (k *key) late(c *caller, l *Entry) bool {
 // refused is a write that the resource has refused: FENCED, if its client no longer had the lock. The first one of a
 // client that has not acquired the lock last may be.
 func (k *key) refused(s *lease, c *caller, l *Entry) {
-	may := !k.outdated && (s == nil || s != k.holder)
+	may := !k.outdated && !k.stale && (s == nil || s != k.holder)
 	k.outdated = k.outdated || may
 	f := k.finding(verdict.Fenced, l, l)
 	switch {
@@ -151,6 +151,7 @@ func (k *key) falls(c *caller, l *Entry) bool {
 		k.mayFall(l)
 		return false
 	}
+	k.outdated = true
 	f := k.finding(verdict.StaleWrite, l, l, v.acquired)
 	if !k.late(c, l) || v.read == 0 || v.read > ordinal(l) {
 		k.doubt(f, Either)
