@@ -39,8 +39,8 @@ var bugs = []bug{
 	{"scenarios/share/part.go", `p.N > MaxShares`, `p.N >= MaxShares`, "TestParsePart"},
 
 	{"simulator/record/writes.go", `s.left.n > 0 && s.left.before(l.from)`, `s.left.before(l.from)`, "TestJudge"},
-	{"simulator/record/judge.go", `s.enter.before(b.asked) && «b.enter.before(call)»`, `true`, "TestJudge"},
-	{"simulator/record/writes.go", `(s == nil || «s != k.holder»)`, `true`, "TestJudge"},
+	{"simulator/record/judge.go", `s.enter.before(b.acquired.from) && «b.enter.before(call)»`, `true`, "TestJudge"},
+	{"simulator/record/writes.go", `!k.stale && (s == nil || «s != k.holder»)`, `true`, "TestJudge"},
 	{"simulator/record/judge.go", `l.Seq > 0 && «l.Seq <= k.seq»`, `l.Seq < k.seq`, "TestCounted"},
 	{"simulator/record/stamp.go", `a.hi < b.lo && !b.counted(a)`, `a.hi <= b.lo && !b.counted(a)`, "TestJudge"},
 

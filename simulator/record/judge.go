@@ -69,8 +69,8 @@ func (j *Judge) ended(l *Entry) {
 		s.key.served(s.key.callerOf(l.Client), l.At)
 		s.key.out(s, s.lapse(l))
 	}
-	for more := true; more; {
-		_, more = j.silent.take(l.Client, nil)
+	for k := range j.silent.keys {
+		j.silent.take(l.Client, k)
 	}
 }
 
@@ -107,8 +107,6 @@ type key struct {
 	holder  *lease            // that was entered last
 	entered int               // leases
 	latest  int64             // when the last of these was entered, at most
-	silent  int               // leases
-	since   int64             // when the last of these acquired, at most
 
 	callers [verdict.MaxClients]caller
 	crowded bool // there were more
@@ -139,8 +137,9 @@ func (k *key) needed() bool {
 }
 
 // held reports whether a client has the key, as far as the log shows it.
-func (k *key) held() bool { return len(k.open)+k.silent > 0 }
+func (k *key) held() bool { return len(k.open)+k.judge.silent.keys[k] > 0 }
 
+// observe judges a line of the key.
 func (k *key) observe(l *Entry) {
 	if k.recent = append(k.recent, l); len(k.recent) > mostRecent {
 		k.recent = k.recent[1:]
@@ -182,7 +181,7 @@ func (k *key) wereOver(l *Entry, by stamp) {
 // leaseFor is the open lease of the client of a line; nil: it has none, or acquires anew after a silent one. A silent
 // one is near the last of the key only, from now on.
 func (k *key) leaseFor(l *Entry) *lease {
-	if s := k.open[l.Client]; s != nil || k.silent == 0 || l.Event == Refused {
+	if s := k.open[l.Client]; s != nil || l.Event == Refused {
 		return s
 	}
 	m := &k.judge.silent
@@ -220,8 +219,10 @@ func (k *key) enter(former *lease, c *caller, l *Entry) {
 	j.Acquired++
 	k.endWait()
 	k.overtakes(c, l)
+	k.prune()
 	b := &lease{key: k, client: l.Client, acquired: l, last: l.Place, enter: l.at, seen: l.at, until: l.until()}
 	b.around, b.near = slices.Clone(k.recent), make([]*lease, 0, 2*maxNear)
+	k.latest = max(k.latest, b.enter.hi)
 	for _, a := range k.closed {
 		if a.client != b.client && !a.end.ended(b.enter) {
 			a.meet(b)
@@ -230,7 +231,7 @@ func (k *key) enter(former *lease, c *caller, l *Entry) {
 	for _, a := range k.fresh {
 		a.meet(b)
 	}
-	k.entered, k.latest = k.entered+1, max(k.latest, b.enter.hi)
+	k.entered++
 	k.holder, b.nth, b.counted = b, k.entered, k.entered+j.near
 	k.in(b)
 	b.decide()
@@ -283,8 +284,9 @@ func (k *key) leave(s *lease, c *caller, l *Entry) {
 func (k *key) out(s *lease, end stamp) {
 	s.close(end)
 	k.drop(s)
-	k.closed = append(k.closed, s)
-	k.prune()
+	if k.closed = append(k.closed, s); len(k.closed) > maxClosed {
+		k.prune()
+	}
 }
 
 // drop takes a lease out of the lists of those that are open.
@@ -300,11 +302,12 @@ func (k *key) drop(s *lease) {
 	}
 }
 
-// Of the leases of a key that have ended the last few are kept, and up to so many that may have ended later than the
-// next lease begins. If there are more, many are UNKNOWN already.
+// Of the leases of a key that have ended these are kept when the next begins: the last few, and up to so many that
+// may have ended later than that. If there are more, many are UNKNOWN already. Until then there are maxClosed.
 const (
 	fewClosed  = 8
 	mostClosed = 32
+	maxClosed  = 1 << 9
 )
 
 // prune forgets leases that ended long ago.

@@ -113,7 +113,7 @@ func (s *lease) meet(b *lease) {
 		s.ninth = b.enter
 	}
 	if !s.open { // else count does it, for all
-		s.more, s.after = s.more+1, max(s.after, b.enter.hi)
+		s.more, s.after = s.more+1, s.key.latest
 	}
 }
 
