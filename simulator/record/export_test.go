@@ -6,5 +6,5 @@ func Parse(b []byte) (Line, error) { return parse(b) }
 // Events are all events.
 func Events() []Event { return allEvents }
 
-// Keep has a judge keep so many later leases of each lease.
-func (j *Judge) Keep(leases int) { j.near = leases }
+// Keep has a judge keep so many leases whole.
+func (j *Judge) Keep(leases int) { j.silent.recent = make([]*lease, leases) }

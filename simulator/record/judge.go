@@ -18,7 +18,6 @@ type Judge struct {
 	keys   recently[*key]
 	open   map[string][]*lease // of each client, but for silent ones
 	silent silences
-	near   int   // maxNear
 	widest int64 // by which an instant was unsure so far, in both directions
 	now    int64 // the latest instant before which nothing can happen any more
 }
@@ -30,7 +29,6 @@ func NewJudge(most int) *Judge {
 		keys:   newRecently((*key).needed),
 		open:   map[string][]*lease{},
 		silent: newSilences(),
-		near:   maxNear,
 	}
 }
 
@@ -199,7 +197,7 @@ func (k *key) leaseFor(l *Entry) *lease {
 	acquired.Place = Place{m.sources[was.source], int(was.line)}
 	enter := stamp{lo: math.MinInt64, hi: was.enter, n: 1}
 	s := &lease{key: k, client: l.Client, acquired: acquired, last: acquired.Place, enter: enter, seen: enter}
-	s.nth, s.later, s.counted, s.more = int(was.nth), k.judge.near, k.entered, k.entered-int(was.nth)-1
+	s.nth, s.later, s.counted, s.more = int(was.nth), maxNear, k.entered, k.entered-int(was.nth)-1
 	if s.ninth, s.after = enter, k.latest; was.nth > 0 {
 		s.ninth.lo = enter.hi + 1
 	}
@@ -232,14 +230,15 @@ func (k *key) enter(former *lease, c *caller, l *Entry) {
 		a.meet(b)
 	}
 	k.entered++
-	k.holder, b.nth, b.counted = b, k.entered, k.entered+j.near
+	k.holder, b.nth, b.counted = b, k.entered, k.entered+maxNear
 	k.in(b)
 	b.decide()
-	if k.fresh = append(k.fresh, b); k.fresh[0].nth < b.nth-j.near {
+	if k.fresh = append(k.fresh, b); !k.fresh[0].isFresh() {
 		a := k.fresh[0]
 		k.fresh = k.fresh[1:]
 		j.silent.put(a)
 	}
+	j.silent.entered(b)
 }
 
 // in puts a lease among those that are open.

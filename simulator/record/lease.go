@@ -26,6 +26,7 @@ type lease struct {
 	answered bool // its release has returned
 	shown    bool // it stays as it is for a finding
 	doubted  bool // it is counted as UNKNOWN
+	recent   bool // it is one of the last leases of the judge
 
 	reads         bool
 	first, latest int64 // of its reads and writes, in the order of versions, see ordinal; 0: none
@@ -104,7 +105,7 @@ func (s *lease) wasOver(by stamp) {
 
 // meet notes that b was entered, after s, before s was over for certain.
 func (s *lease) meet(b *lease) {
-	if s.later < s.key.judge.near {
+	if s.later < maxNear {
 		s.later++
 		s.near, b.near = append(s.near, b), append(b.near, s)
 		return
@@ -116,6 +117,9 @@ func (s *lease) meet(b *lease) {
 		s.more, s.after = s.more+1, s.key.latest
 	}
 }
+
+// isFresh reports whether the next lease of the key will be compared with an open one.
+func (s *lease) isFresh() bool { return s.key.entered-s.nth < maxNear }
 
 // count counts the leases that were entered since an open one was looked at last.
 func (s *lease) count() {

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// A silent lease is what is kept of an open one with no line after acquired when more than maxNear others have come: a
-// log of jobs that let their leases expire has one for each job. It has no pointers, so that they cost the garbage
-// collector nothing.
+// A silent lease is what is kept of an open one with no line after acquired when many others have come: a log of jobs
+// that let their leases expire has one for each job. It has no pointers, so that they cost the garbage collector
+// nothing.
 type silent struct {
 	at     int64  // of acquired
 	enter  int64  // the latest instant that it can have been entered at
@@ -28,6 +28,7 @@ type silences struct {
 	leases  map[silentID]silent
 	keys    map[*key]int // leases of each key that has any
 	sources []string     // the names of their logs
+	recent  []*lease     // the last leases, which are kept as they are; a ring
 	unsure  int          // leases that are UNKNOWN, or were when they ended without a line of their own
 	open    int          // leases
 	shown   int          // leases that stay as they are for the first findings
@@ -35,7 +36,20 @@ type silences struct {
 
 func newSilences() silences {
 	seeds := [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
-	return silences{seeds: seeds, leases: map[silentID]silent{}, keys: map[*key]int{}}
+	return silences{seeds: seeds, leases: map[silentID]silent{}, keys: map[*key]int{}, recent: make([]*lease, mostWhole)}
+}
+
+// mostWhole is the number of leases, of all keys, after which one can be silent.
+const mostWhole = 1 << 12
+
+// entered takes a new lease among the last ones, in place of one that may become silent.
+func (m *silences) entered(s *lease) {
+	last := &m.recent[s.key.judge.Acquired%len(m.recent)]
+	was := *last
+	if *last, s.recent = s, true; was != nil {
+		was.recent = false
+		m.put(was)
+	}
 }
 
 func (m *silences) id(client string, k *key) silentID {
@@ -49,7 +63,7 @@ func (m *silences) id(client string, k *key) silentID {
 // and stay as they are.
 func (m *silences) put(s *lease) {
 	k, j := s.key, s.key.judge
-	if s.last != s.acquired.Place || max(s.last.Line, s.nth) > math.MaxUint32 {
+	if !s.open || s.recent || s.isFresh() || s.last != s.acquired.Place || max(s.last.Line, s.nth) > math.MaxUint32 {
 		return
 	}
 	unsure := s.doubted || slices.ContainsFunc(s.near, func(o *lease) bool {
