@@ -46,7 +46,7 @@ func (j *Judge) Observe(l *Entry) error {
 	}
 	k, known := j.keys.get(l.Key)
 	if !known {
-		k = &key{judge: j, name: l.Key, begun: j.Lines, open: map[string]*lease{}, latest: math.MinInt64}
+		k = &key{judge: j, name: l.Key, begun: j.Lines, open: map[string]*lease{}, latest: math.MinInt64, low: math.MaxInt64}
 		j.keys.put(l.Key, k)
 	}
 	if l.Seq > 0 && l.Seq <= k.seq {
@@ -105,6 +105,8 @@ type key struct {
 	holder  *lease            // that was entered last
 	entered int               // leases
 	latest  int64             // when the last of these was entered, at most
+	low     int64             // when one was entered, at least, that was read after one that can have been entered later
+	lowAt   int               // the number of the last such lease
 
 	callers [verdict.MaxClients]caller
 	crowded bool // there were more
@@ -198,8 +200,12 @@ func (k *key) leaseFor(l *Entry) *lease {
 	enter := stamp{lo: math.MinInt64, hi: was.enter, n: 1}
 	s := &lease{key: k, client: l.Client, acquired: acquired, last: acquired.Place, enter: enter, seen: enter}
 	s.nth, s.later, s.counted, s.more = int(was.nth), maxNear, k.entered, k.entered-int(was.nth)-1
-	if s.ninth, s.after = enter, k.latest; was.nth > 0 {
-		s.ninth.lo = enter.hi + 1
+	s.moreFrom, s.moreTo = math.MinInt64, k.latest
+	switch {
+	case was.nth > 0 && k.lowAt > s.nth:
+		s.moreFrom = min(enter.hi+1, k.low)
+	case was.nth > 0:
+		s.moreFrom = enter.hi + 1
 	}
 	s.near, k.holder.near = []*lease{k.holder}, append(k.holder.near, s)
 	k.in(s)
@@ -230,7 +236,10 @@ func (k *key) enter(former *lease, c *caller, l *Entry) {
 		a.meet(b)
 	}
 	k.entered++
-	k.holder, b.nth, b.counted = b, k.entered, k.entered+maxNear
+	k.holder, b.nth, b.counted, b.moreFrom = b, k.entered, k.entered+maxNear, math.MaxInt64
+	if b.enter.lo < j.now {
+		k.low, k.lowAt = min(k.low, b.enter.lo), b.nth
+	}
 	k.in(b)
 	b.decide()
 	if k.fresh = append(k.fresh, b); !k.fresh[0].isFresh() {

@@ -32,13 +32,13 @@ type lease struct {
 	first, latest int64 // of its reads and writes, in the order of versions, see ordinal; 0: none
 	read          int64 // the first of its reads
 
-	near    []*lease // that it may overlap: it is not decided
-	later   int      // of these and of those decided, those that were entered later: up to maxNear
-	counted int      // it was open when so many leases had been entered, and all these are in near or in more
-	more    int      // leases that it may overlap, which were entered after those of near
-	ninth   stamp    // the first of them
-	after   int64    // when the last of them was entered, at most
-	stale   []late   // writes of others
+	near     []*lease // that it may overlap: it is not decided
+	later    int      // of these and of those decided, those that were entered later: up to maxNear
+	counted  int      // it was open when so many leases had been entered, and all these are in near or in more
+	more     int      // leases that it may overlap, which were entered after those of near
+	moreFrom int64    // when the first of these was entered, at least
+	moreTo   int64    // and the last one, at most
+	stale    []late   // writes of others
 }
 
 // maxNear is the number of later leases that one is compared with; of the others it only has the number. It is small
@@ -110,22 +110,26 @@ func (s *lease) meet(b *lease) {
 		s.near, b.near = append(s.near, b), append(b.near, s)
 		return
 	}
-	if s.ninth.n == 0 {
-		s.ninth = b.enter
-	}
+	s.moreFrom = min(s.moreFrom, b.enter.lo)
 	if !s.open { // else count does it, for all
-		s.more, s.after = s.more+1, s.key.latest
+		s.more, s.moreTo = s.more+1, s.key.latest
 	}
 }
 
-// isFresh reports whether the next lease of the key will be compared with an open one.
-func (s *lease) isFresh() bool { return s.key.entered-s.nth < maxNear }
+// isFresh reports whether the next lease of the key meets an open one: see count for the others.
+func (s *lease) isFresh() bool { return s.key.entered-s.nth <= maxNear }
 
 // count counts the leases that were entered since an open one was looked at last.
 func (s *lease) count() {
-	if n := s.key.entered - s.counted; s.open && n > 0 {
-		s.more, s.after, s.counted = s.more+n, s.key.latest, s.key.entered
+	k := s.key
+	n := k.entered - s.counted
+	if !s.open || n <= 0 {
+		return
 	}
+	if k.lowAt > s.counted {
+		s.moreFrom = min(s.moreFrom, k.low)
+	}
+	s.more, s.moreTo, s.counted = s.more+n, k.latest, k.entered
 }
 
 // saw reports whether s was inside, for certain, after b had entered.
@@ -159,7 +163,7 @@ func (s *lease) decide() {
 		}
 		return certain
 	})
-	if s.count(); s.more > 0 && s.enter.before(s.ninth) && s.after < s.seen.lo {
+	if s.count(); s.more > 0 && s.enter.hi < s.moreFrom && s.moreTo < s.seen.lo {
 		s.key.judge.Counts[verdict.Overlap] += s.more
 		s.key.judge.AtLeast = true
 		s.more = 0
@@ -191,7 +195,7 @@ func (s *lease) settle() {
 // settleMore counts a lease as UNKNOWN that is not yet, for those that are not near.
 func (s *lease) settleMore() {
 	s.count()
-	if !s.doubted && s.more > 0 && !s.over(s.ninth) {
+	if !s.doubted && s.more > 0 && !s.over(stamp{lo: s.moreFrom}) {
 		s.doubted = true
 		s.key.judge.Counts[verdict.Unknown]++
 	}

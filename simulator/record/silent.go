@@ -83,7 +83,7 @@ func (m *silences) put(s *lease) {
 		source, m.sources = len(m.sources), append(m.sources, s.last.Source)
 	}
 	nth, before := uint32(s.nth), func(o *lease) bool { return o.nth > s.nth && !s.enter.before(o.enter) }
-	if !s.enter.before(s.ninth) || slices.ContainsFunc(s.near, before) {
+	if s.count(); s.moreFrom <= s.enter.hi || slices.ContainsFunc(s.near, before) {
 		nth = 0
 	}
 	was := silent{s.acquired.At.Ns, s.enter.hi, uint32(s.last.Line), nth, uint16(source), unsure, s.until.n == 0}
