@@ -8,6 +8,7 @@ import (
 
 	"locklab/simulator/history"
 	. "locklab/simulator/record"
+	"locklab/simulator/verdict"
 )
 
 // logged is lines of JSON about one key: "5 x acquired from=4 | 6 y refused".
@@ -72,6 +73,12 @@ func TestJudge(t *testing.T) {
 				"4 x wrote version=1 base=0 from=4 | 5 y read version=1 | 6 y leaving", "OVERLAP, STALE-WRITE"},
 		{"overtaken ten times", ten, "STARVED"},
 		{"on a key of more than eight clients", crowd + ten, ""},
+		{"a contradiction there",
+			crowd + "1 x acquired | 5 y acquired from=4 | 6 x released ok=true from=6 | 7 y leaving",
+			"OVERLAP, UNKNOWN LIE either"},
+		{"and a write that falls into the section of one of many",
+			crowd + "1 x acquired | 2 x read version=0 | 3 y acquired | 4 z acquired | 5 y wrote version=1 base=0 | " +
+				"6 x leaving | 7 y leaving | 8 z leaving", "OVERLAP, OVERLAP, OVERLAP, UNKNOWN STALE-WRITE either"},
 	} {
 		r, err := tried(logged(c.log))
 		if err != nil {
@@ -83,6 +90,22 @@ func TestJudge(t *testing.T) {
 		}
 		if slices.Sort(got); strings.Join(got, ", ") != c.want {
 			t.Errorf("%s: %q, want %q", c.rule, got, c.want)
+		}
+	}
+}
+
+// TestVictim: a late write falls into the section of the client that acquired last, if it has read; else into that of
+// the first of those that have.
+func TestVictim(t *testing.T) {
+	for readers, want := range map[string]string{"a b c": "c", "b": "b", "b a": "a"} {
+		log := "1 w acquired | 2 w lost | 3 a acquired | 4 b acquired | 5 c acquired"
+		for client := range strings.FieldsSeq(readers) {
+			log += " | 6 " + client + " read version=0"
+		}
+		r := judged(t, logged(log+" | 7 w wrote version=1 base=0 from=7 | 8 a leaving | 8 b leaving | 8 c leaving"))
+		i := slices.IndexFunc(r.Findings, func(f Finding) bool { return f.Verdict == verdict.StaleWrite })
+		if i < 0 || fmt.Sprint(r.Findings[i].Clients) != "[w "+want+"]" {
+			t.Errorf("%s have read: %+v", readers, r.Findings)
 		}
 	}
 }

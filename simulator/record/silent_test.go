@@ -103,6 +103,26 @@ func TestAtLeast(t *testing.T) {
 	}
 }
 
+// A lease is kept whole though many others have come: that it overlaps one whose until has passed is certain. And of
+// those that come after the first eight only what no clock can refute is counted.
+func TestManyLater(t *testing.T) {
+	turns := ""
+	for i := range 10 {
+		turns += fmt.Sprintf("| %d c%d acquired | %d c%d leaving ", 11+2*i, i, 12+2*i, i)
+	}
+	for log, want := range map[string]string{
+		"1 x acquired within=2 | 2 y acquired until=5 " + turns + "| 40 y leaving | 41 x leaving": "21 overlaps, 0 unknown: true",
+		// The last one is entered after the others, and may have ended before x entered.
+		"10 x acquired " + turns + "| 100 y acquired within=95 | 101 y leaving within=95 | 300 x leaving": "8 overlaps, 10 unknown: true",
+	} {
+		r := judged(t, logged(log))
+		overlaps, unknown := r.Counts[verdict.Overlap], r.Counts[verdict.Unknown]
+		if got := fmt.Sprintf("%d overlaps, %d unknown: %t", overlaps, unknown, r.AtLeast); got != want {
+			t.Errorf("%s: %s, want %s", log, got, want)
+		}
+	}
+}
+
 // TestForgetful: a judge that keeps no silent lease whole claims OVERLAP only where one does that keeps all; and
 // wherever it does, if no clock is off. Else what is missing is UNKNOWN.
 func TestForgetful(t *testing.T) {
