@@ -70,10 +70,17 @@ type Reader struct {
 	BackCount int           // how many there are
 
 	sources []*source
-	clients recently[*Entry] // the last line of each
-	reached int64            // the latest instant before which nothing can happen any more
-	read    int64            // bytes
-	count   int64            // lines
+	clients recently[lastLine] // of each
+	reached int64              // the latest instant before which nothing can happen any more
+	read    int64              // bytes
+	count   int64              // lines
+}
+
+// lastLine is the last line of a client.
+type lastLine struct {
+	at Instant
+	lo int64 // of its stamp
+	Place
 }
 
 // maxNamed is the number of lines of one sort that are named; there may be more.
@@ -100,7 +107,7 @@ const mostAhead = 1 << 12
 
 // NewReader reads logs. The names of the sources should differ.
 func NewReader(within time.Duration, sources ...Source) *Reader {
-	r := &Reader{Within: within, clients: newRecently(func(*Entry) bool { return false }), reached: math.MinInt64}
+	r := &Reader{Within: within, clients: newRecently(func(lastLine) bool { return false }), reached: math.MinInt64}
 	for _, s := range sources {
 		r.sources = append(r.sources, &source{name: s.Name, in: bufio.NewReaderSize(s.From, 64<<10)})
 	}
@@ -257,10 +264,10 @@ func (r *Reader) place(l *Entry) error {
 	last, known := r.clients.get(l.Client)
 	back := time.Duration(0)
 	if known {
-		back = time.Duration(last.At.Ns - l.At.Ns)
+		back = time.Duration(last.at.Ns - l.At.Ns)
 	}
 	switch {
-	case known && l.at.hi < last.at.lo:
+	case known && l.at.hi < last.lo:
 		return &LineError{l.Place, i18n.Errorf("error.record.backwards",
 			"client", l.Client, "by", back, "other", last.Place.String(), "within", (back+1)/2)}
 	case l.at.hi < r.reached:
@@ -271,9 +278,9 @@ func (r *Reader) place(l *Entry) error {
 		}
 	}
 	if known {
-		l.at.lo = max(l.at.lo, last.at.lo)
+		l.at.lo = max(l.at.lo, last.lo)
 	}
-	r.clients.put(l.Client, l)
+	r.clients.put(l.Client, lastLine{l.At, l.at.lo, l.Place})
 	r.reached = max(r.reached, l.at.lo)
 	return nil
 }
