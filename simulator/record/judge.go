@@ -199,12 +199,8 @@ func (k *key) leaseFor(l *Entry) *lease {
 	acquired.Place = Place{m.sources[was.source], int(was.line)}
 	enter := stamp{lo: math.MinInt64, hi: was.enter, n: 1}
 	s := &lease{key: k, client: l.Client, acquired: acquired, last: acquired.Place, enter: enter, seen: enter}
-	s.nth, s.later, s.counted, s.more = int(was.nth), maxNear, k.entered, k.entered-int(was.nth)-1
-	s.moreFrom, s.moreTo = math.MinInt64, k.latest
-	switch {
-	case was.nth > 0 && k.lowAt > s.nth:
-		s.moreFrom = min(enter.hi+1, k.low)
-	case was.nth > 0:
+	s.nth, s.later, s.counted, s.more = int(was.nth), maxNear, int(was.nth), -1 // the last one is near
+	if s.moreFrom = math.MinInt64; was.nth > 0 {
 		s.moreFrom = enter.hi + 1
 	}
 	s.near, k.holder.near = []*lease{k.holder}, append(k.holder.near, s)

@@ -155,6 +155,7 @@ func (s *lease) pair(o *lease) (a, b *lease) {
 
 // decide reports what is certain by now.
 func (s *lease) decide() {
+	s.count()
 	s.near = slices.DeleteFunc(s.near, func(o *lease) bool {
 		certain := s.saw(o) && o.saw(s)
 		if certain {
@@ -163,7 +164,7 @@ func (s *lease) decide() {
 		}
 		return certain
 	})
-	if s.count(); s.more > 0 && s.enter.hi < s.moreFrom && s.moreTo < s.seen.lo {
+	if s.more > 0 && s.enter.hi < s.moreFrom && s.moreTo < s.seen.lo {
 		s.key.judge.Counts[verdict.Overlap] += s.more
 		s.key.judge.AtLeast = true
 		s.more = 0
