@@ -105,8 +105,8 @@ type key struct {
 	holder  *lease            // that was entered last
 	entered int               // leases
 	latest  int64             // when the last of these was entered, at most
-	low     int64             // when one was entered, at least, that was read after one that can have been entered later
-	lowAt   int               // the number of the last such lease
+	low     int64             // when those were entered, at least, that can be earlier than lines read before them
+	lowAt   int               // the number of the last of them
 
 	callers [verdict.MaxClients]caller
 	crowded bool // there were more

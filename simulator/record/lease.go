@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"slices"
 
 	"locklab/simulator/verdict"
@@ -119,7 +120,8 @@ func (s *lease) meet(b *lease) {
 // isFresh reports whether the next lease of the key meets an open one: see count for the others.
 func (s *lease) isFresh() bool { return s.key.entered-s.nth <= maxNear }
 
-// count counts the leases that were entered since an open one was looked at last.
+// count counts the leases that were entered since an open one was looked at last. None of them, but for those of low,
+// can have been entered earlier than lines that were read before it.
 func (s *lease) count() {
 	k := s.key
 	n := k.entered - s.counted
@@ -212,12 +214,9 @@ func (k *key) overlaps(a, b *lease) {
 
 // mayOverlap reports two leases that may have time in common: once for one whose end the log does not show.
 func (k *key) mayOverlap(a, b *lease) {
-	why, first, second := Clocks, a, b
-	switch {
-	case a.endless(b):
-		why = a.silence()
-	case b.endless(a):
-		why, first, second = b.silence(), b, a
+	first, second, why := a, b, a.endless(b)
+	if late := b.endless(a); why == "" && late != "" {
+		first, second, why = b, a, late
 	}
 	list := []*lease{first, a, b}
 	if i := slices.IndexFunc(list, func(s *lease) bool { return s.left.n == 0 }); i >= 0 {
@@ -230,20 +229,19 @@ func (k *key) mayOverlap(a, b *lease) {
 	if why == Silent {
 		f.Lines[0] = first.last
 	}
-	k.doubt(f, why, a.before(b)...)
+	k.doubt(f, cmp.Or(why, Clocks), a.before(b)...)
 }
 
-// endless reports whether a lease may overlap another because the log does not show its end.
-func (s *lease) endless(o *lease) bool {
-	return s.seen.before(o.enter) && (s.open || s.left.n == 0)
-}
-
-// silence is the reason why the log does not show the end of a lease.
-func (s *lease) silence() Why {
-	if s.open {
+// endless is the reason for which a lease may overlap another if the log does not show its end; "": that is not why.
+func (s *lease) endless(o *lease) Why {
+	switch {
+	case !s.seen.before(o.enter):
+	case s.open:
 		return Silent
+	case s.left.n == 0:
+		return Release
 	}
-	return Release
+	return ""
 }
 
 // before returns the lines up to that of b's acquired, with that of a.

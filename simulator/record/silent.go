@@ -14,7 +14,7 @@ type silent struct {
 	enter  int64  // the latest instant that it can have been entered at
 	line   uint32 // of acquired
 	nth    uint32 // of the key's leases; 0: it is not certain that the next ones were entered later
-	source uint16 // index of its log
+	source uint32 // index of its log
 	unsure bool   // another may have acquired the key before it ended
 	open   bool   // its end is not known
 }
@@ -86,7 +86,7 @@ func (m *silences) put(s *lease) {
 	if s.count(); s.moreFrom <= s.enter.hi || slices.ContainsFunc(s.near, before) {
 		nth = 0
 	}
-	was := silent{s.acquired.At.Ns, s.enter.hi, uint32(s.last.Line), nth, uint16(source), unsure, s.until.n == 0}
+	was := silent{s.acquired.At.Ns, s.enter.hi, uint32(s.last.Line), nth, uint32(source), unsure, s.until.n == 0}
 	m.leases[m.id(s.client, k)] = was
 	m.count(k, was, 1)
 	if unsure {
